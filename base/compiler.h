@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* compiler.h - configuration, attributes of functions and data, test points. */
+#ifndef PXT_COMPILER_H
+#define PXT_COMPILER_H
+
+#include "pxt_config.h" /* CONFIG_PTRACE_*, generated from Kconfig; never installed */
+
+#define PXT_LIKELY(x) __builtin_expect(!!(x), 1)
+#define PXT_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define PXT_NOINLINE __attribute__((noinline))
+#define PXT_INLINE static inline __attribute__((always_inline))
+#define PXT_COLD __attribute__((cold, noinline))
+#define PXT_UNUSED __attribute__((unused))
+
+/* Public functions; everything else is hidden in the shared libraries. */
+#define PXT_API __attribute__((visibility("default")))
+
+#if CONFIG_PTRACE_PORT_POSIX
+#define PXT_CACHE_LINE 64
+/* A __thread variable reached without a call, so that a signal handler may touch it first. */
+#define PXT_TLS static __thread __attribute__((tls_model("initial-exec")))
+#else
+#define PXT_CACHE_LINE 16
+#define PXT_TLS static
+#endif
+
+#define PXT_ALIGNED(n) __attribute__((aligned(n)))
+
+/*
+ * A test point marks a place behind which other threads can see something new.  Off, it is
+ * nothing; on, it calls a hook that plays the interrupt, the reader or the killer.
+ */
+#if CONFIG_PTRACE_TESTPOINTS
+extern void (*pxt_testpoint_hook)(int point);
+#define PXT_TESTPOINT(point)                                                                      \
+	do {                                                                                       \
+		if (pxt_testpoint_hook)                                                            \
+			pxt_testpoint_hook(point);                                                 \
+	} while (0)
+#else
+#define PXT_TESTPOINT(point) ((void)0)
+#endif
+
+/* Our own mistakes only, never a caller's. */
+#if CONFIG_PTRACE_ASSERTS
+#define PXT_ASSERT(x)                                                                             \
+	do {                                                                                       \
+		if (!(x))                                                                          \
+			__builtin_trap();                                                          \
+	} while (0)
+#else
+#define PXT_ASSERT(x) ((void)0)
+#endif
+
+#endif

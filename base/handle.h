@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * handle.h - trace identifiers: a number that leads to an object and to the functions of the
+ * library that made it.
+ *
+ * A program may link libptrace and libptrace-retrieval together, static or shared, in either
+ * order.  Both hold this file; the linker keeps one _pxt_handles, so an identifier made by one
+ * library is known to the functions of the other, which act through its operations.
+ *
+ *   who beside whom      add   find   remove
+ *   add                   -     -      -        all may run at once, on any threads;
+ *   find                  -     -      X(1)     (1) the object must outlive its users: the
+ *   remove                -    X(1)    -            owner of the object sees to that
+ */
+#ifndef PXT_HANDLE_H
+#define PXT_HANDLE_H
+
+#include "base/compiler.h"
+
+#include <trace.h>
+#include <trace_np.h>
+
+/* How a reader waits for the next event. */
+enum pxt_wait { PXT_WAIT_BLOCK, PXT_WAIT_TIMED, PXT_WAIT_NOT };
+
+/* Where getnext puts what it finds; all pointers as the caller gave them. */
+struct pxt_getnext {
+	struct posix_trace_event_info *event;
+	void *data;
+	size_t num_bytes;
+	size_t *data_len;
+	int *unavailable;
+	const struct timespec *abstime;
+	enum pxt_wait wait;
+};
+
+/* What an identifier can do; NULL = EINVAL for this kind (table 6.2 of the digest). */
+struct pxt_ops {
+	int (*getnext)(void *object, const struct pxt_getnext *request);
+	int (*get_attr)(void *object, trace_attr_t *attr);
+	int (*get_status)(void *object, struct posix_trace_status_info *status);
+	/* Name and description of a type; EINVAL where the stream has no such type. */
+	int (*type_name)(void *object, trace_event_id_t id, char *name);
+	int (*type_format)(void *object, trace_event_id_t id, char *format);
+	/* Next type of the list, or 0 at its end. */
+	trace_event_id_t (*type_next)(void *object);
+	void (*type_rewind)(void *object);
+	int (*get_clock)(void *object, struct posix_trace_clock_np *clock);
+	int (*rewind)(void *object);
+	int (*close)(void *object);
+	/* Says what @object is; the creating library compares it with its own tables. */
+	const void *kind;
+};
+
+/*
+ * Finds room for an object.  Returns ENOMEM when there is none, else 0 and an identifier that was
+ * not given out for the last 65,535 uses of its cell.
+ */
+int pxt_handle_add(const struct pxt_ops *ops, void *object, trace_id_t *trid);
+/* The object of a living identifier, and its operations; NULL for anything else. */
+void *pxt_handle_find(trace_id_t trid, const struct pxt_ops **ops);
+/* The object, if @trid lives and its operations are @ops; else NULL. */
+void *pxt_handle_find_kind(trace_id_t trid, const void *kind);
+void pxt_handle_remove(trace_id_t trid);
+/* In a forked child: forgets all identifiers of the given kind. */
+void pxt_handle_forget_kind(const void *kind);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ids.h - the numbers of event types.
+ *
+ *   0         never valid, so that zeroed memory is no event
+ *   1..8      the standard's system events (trace.h)
+ *   9..28     implementation-defined system events
+ *   29, 30    records of the ring itself, never shown: PXT_ID_MARK, PXT_ID_VOID
+ *   31        the unnamed user event
+ *   32..      user events in order of definition
+ */
+#ifndef PXT_IDS_H
+#define PXT_IDS_H
+
+#include "base/compiler.h"
+
+#include <trace.h>
+
+#define PXT_ID_SYSTEM_FIRST 1u
+#define PXT_ID_SYSTEM_LAST 28u
+#define PXT_ID_MARK 29u /* barrier between lanes: what follows it was recorded later */
+#define PXT_ID_VOID 30u /* reserved by a writer that came behind a stop: counted as lost */
+#define PXT_ID_UNNAMED 31u
+#define PXT_ID_USER_FIRST 32u
+#define PXT_ID_COUNT _PXT_EVENT_IDS
+
+/* The name of a predefined type that this configuration knows, or NULL. */
+const char *pxt_system_event_name(unsigned id);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * port.h - all that libptrace asks of the system below it.  A port supplies these functions and
+ * the header port_atomic.h (slot access, cursor arithmetic, the stamp clock) beside them.
+ *
+ * Units and Core touch the operating system here and nowhere else, so that a fake port can fail
+ * the n-th call of each kind (tests/fakes).  tests/test_port.c holds what any port must pass.
+ *
+ * who beside whom: every function may run in any number of threads at once, except where noted.
+ * Only pxt_port_ticks(), pxt_port_cpu(), pxt_port_thread() and pxt_port_wake() run on the trace
+ * path, in signal or interrupt context too.
+ */
+#ifndef PXT_PORT_H
+#define PXT_PORT_H
+
+#include "base/compiler.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+/* ---- Clock ---- */
+
+/* Four clocks read as close together as the system allows. */
+struct pxt_clock_set {
+	uint64_t ticks;
+	struct timespec realtime;
+	struct timespec monotonic;
+	struct timespec boottime;
+};
+
+struct pxt_clock_rate {
+	uint64_t hz;        /* ticks per second */
+	uint32_t error_ppm; /* bound of its error */
+	int source;         /* POSIX_TRACE_CLOCK_..._NP */
+};
+
+/* Fixes source and rate once for the process; later calls return the same. */
+void pxt_port_clock_start(struct pxt_clock_rate *rate);
+void pxt_port_clock_read(struct pxt_clock_set *set);
+
+/* ---- Memory (never on the trace path) ---- */
+
+/* Zeroed, 4,096-byte aligned on hosts (64 elsewhere), touched, kept from forked children. */
+void *pxt_port_alloc(size_t bytes);
+void pxt_port_free(void *memory, size_t bytes);
+
+/* ---- Identity ---- */
+
+int32_t pxt_port_pid(void);
+/* Whether @pid may be traced from here: 0, ESRCH or EPERM (DEC-20). */
+int pxt_port_may_trace(int32_t pid);
+
+/* ---- Waiting: a word that holds @expected is slept upon ---- */
+
+/*
+ * Sleeps while *word == expected, until woken, until CLOCK_REALTIME reaches @until (NULL: no
+ * limit) or @slice_ns nanoseconds have passed (0: no limit).  Returns 0, EINTR (a signal handler
+ * ran) or ETIMEDOUT (either limit).
+ */
+int pxt_port_wait(
+    _Atomic uint32_t *word, uint32_t expected, const struct timespec *until, uint64_t slice_ns);
+/* Wakes all sleepers on @word.  Async-signal-safe; leaves errno alone. */
+void pxt_port_wake(_Atomic uint32_t *word);
+/*
+ * All running threads of the process have passed a full fence when this returns true.  False: the
+ * system cannot, and the caller must sleep in slices and look again.
+ */
+bool pxt_port_fence_all(void);
+/* Lets other threads run for about this long. */
+void pxt_port_pause_ns(uint64_t ns);
+
+/* ---- Mutual exclusion of control calls and readers ---- */
+
+struct pxt_port_mutex {
+	uint64_t opaque[8];
+};
+void pxt_port_mutex_init(struct pxt_port_mutex *mutex);
+void pxt_port_mutex_lock(struct pxt_port_mutex *mutex);
+void pxt_port_mutex_unlock(struct pxt_port_mutex *mutex);
+
+#endif
