@@ -18,10 +18,10 @@
 #if CONFIG_PTRACE_PORT_POSIX
 #define PXT_CACHE_LINE 64
 /* A __thread variable reached without a call, so that a signal handler may touch it first. */
-#define PXT_TLS static __thread __attribute__((tls_model("initial-exec")))
+#define PXT_TLS __thread __attribute__((tls_model("initial-exec"), visibility("hidden")))
 #else
 #define PXT_CACHE_LINE 16
-#define PXT_TLS static
+#define PXT_TLS
 #endif
 
 #define PXT_ALIGNED(n) __attribute__((aligned(n)))

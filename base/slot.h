@@ -7,7 +7,8 @@
  *            begin slot                                continuation slot
  *   word 0   [31] 1  [30:0] tag                        [31] 0  [30:0] tag
  *   word 1   [9:0] id [21:10] bytes of data            payload bytes 0..3
- *            [22] data was cut  [31:23] CPU
+ *            [22] data was cut  [23] extra thread
+ *            bytes  [31:24] CPU
  *   word 2   stamp, low half                           payload bytes 4..7
  *   word 3   stamp, high half                          payload bytes 8..11
  *
@@ -18,8 +19,9 @@
  *   thread and address   8 bytes: [15:0] thread index, [63:16] address (sign-extended from 48)
  *                        (6 bytes and [47:16] where pointers have 32 bits)
  *   thread only          2 bytes; address only: 6 bytes (4 with 32-bit pointers); neither: 0
- * Thread index PXT_THREAD_EXTRA: the thread has no place in the table, and 12 more bytes follow
- * the context: pthread_t (8), pid (4).
+ * Bit 23 of word 1 (then the thread index is PXT_THREAD_EXTRA): the thread has no place in the
+ * table, and 12 more bytes, one slot's worth, follow the context: pthread_t (8), pid (4), both
+ * little-endian.
  *
  * In the ring, tag = lap and event number (core/ring.h); in a log it is 0.
  */
@@ -42,7 +44,7 @@ _Static_assert(sizeof(struct pxt_slot) == 16, "a slot has 16 bytes");
 #define PXT_SLOT_PAYLOAD 12u
 #define PXT_SLOT_BEGIN 0x80000000u
 #define PXT_DATA_MAX 4095u
-#define PXT_CPU_UNKNOWN 511u
+#define PXT_CPU_UNKNOWN 255u /* not recorded, or a number above 254 */
 #define PXT_THREAD_NONE 0u      /* no thread recorded: index 0 of the table is never given out */
 #define PXT_THREAD_EXTRA 0xffffu
 #define PXT_THREAD_EXTRA_BYTES 12u
@@ -69,9 +71,10 @@ PXT_INLINE uint32_t pxt_slots_for(uint32_t payload)
 	return 1u + (payload + PXT_SLOT_PAYLOAD - 1u) / PXT_SLOT_PAYLOAD;
 }
 
-PXT_INLINE uint32_t pxt_slot_info(uint32_t id, uint32_t bytes, bool cut, uint32_t cpu)
+PXT_INLINE uint32_t pxt_slot_info(
+    uint32_t id, uint32_t bytes, bool cut, bool extra, uint32_t cpu)
 {
-	return id | bytes << 10 | (uint32_t)cut << 22 | cpu << 23;
+	return id | bytes << 10 | (uint32_t)cut << 22 | (uint32_t)extra << 23 | cpu << 24;
 }
 
 PXT_INLINE uint32_t pxt_info_id(uint32_t info)
@@ -89,9 +92,21 @@ PXT_INLINE bool pxt_info_cut(uint32_t info)
 	return (info >> 22 & 1u) != 0;
 }
 
+PXT_INLINE bool pxt_info_extra(uint32_t info)
+{
+	return (info >> 23 & 1u) != 0;
+}
+
 PXT_INLINE uint32_t pxt_info_cpu(uint32_t info)
 {
-	return info >> 23;
+	return info >> 24;
+}
+
+/* Slots of the record that begins with @info, in a stream whose context has @ctx bytes. */
+PXT_INLINE uint32_t pxt_info_slots(uint32_t info, uint32_t ctx)
+{
+	return pxt_slots_for(
+	    ctx + (pxt_info_extra(info) ? PXT_THREAD_EXTRA_BYTES : 0u) + pxt_info_bytes(info));
 }
 
 PXT_INLINE uint64_t pxt_slot_ticks(const struct pxt_slot *slot)
