@@ -45,12 +45,24 @@ void pxt_port_clock_read(struct pxt_clock_set *set);
 /* Zeroed, 4,096-byte aligned on hosts (64 elsewhere), touched, kept from forked children. */
 void *pxt_port_alloc(size_t bytes);
 void pxt_port_free(void *memory, size_t bytes);
+/*
+ * Children will find @memory zeroed, also those made behind the C library's back (clone, vfork's
+ * cousins), where no fork handler runs.  Whole pages only; false where the system cannot.
+ */
+bool pxt_port_wipe_on_fork(void *memory, size_t bytes);
 
 /* ---- Identity ---- */
 
 int32_t pxt_port_pid(void);
 /* Whether @pid may be traced from here: 0, ESRCH or EPERM (DEC-20). */
 int pxt_port_may_trace(int32_t pid);
+/* CPUs the system may ever run, at least 1. */
+unsigned pxt_port_cpus(void);
+/*
+ * From now on every forked child runs @child before fork() returns in it.  For the life of the
+ * process, or of the shared library that holds @child.
+ */
+void pxt_port_at_fork(void (*child)(void));
 
 /* ---- Waiting: a word that holds @expected is slept upon ---- */
 

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memory.c - memory for rings and tables: its own mapping, so that it can be kept from children,
+ * and touched, so that the trace path meets no page fault (ruling 20).
+ */
+#define _GNU_SOURCE
+#include "port/port.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+static size_t page_size(void)
+{
+	long size = sysconf(_SC_PAGESIZE);
+
+	return size > 0 ? (size_t)size : 4096u;
+}
+
+static size_t whole_pages(size_t bytes, size_t page)
+{
+	return (bytes + page - 1) & ~(page - 1);
+}
+
+/*
+ * A child would otherwise share these pages copy-on-write, and the next event of its *parent*
+ * would take the fault.  The child finds a hole: whoever holds such memory forgets it at fork.
+ */
+void *pxt_port_alloc(size_t bytes)
+{
+	int saved = errno;
+	size_t page = page_size();
+	size_t size = whole_pages(bytes, page);
+	unsigned char *memory;
+
+	if (bytes == 0 || size < bytes)
+		return NULL;
+	memory = mmap(
+	    NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (memory == MAP_FAILED) {
+		errno = saved;
+		return NULL;
+	}
+	(void)madvise(memory, size, MADV_DONTFORK);
+	/* MAP_POPULATE gives up silently when memory is short; writing does not. */
+	for (size_t at = 0; at < size; at += page)
+		((volatile unsigned char *)memory)[at] = 0;
+	errno = saved;
+	return memory;
+}
+
+void pxt_port_free(void *memory, size_t bytes)
+{
+	int saved = errno;
+
+	if (memory != NULL)
+		(void)munmap(memory, whole_pages(bytes, page_size()));
+	errno = saved;
+}
+
+bool pxt_port_wipe_on_fork(void *memory, size_t bytes)
+{
+	int saved = errno;
+	bool done;
+
+	done = madvise(memory, bytes, MADV_WIPEONFORK) == 0;
+	errno = saved;
+	return done;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wait.c - sleeping on a word, waking its sleepers, and the fence that spares writers one.
+ *
+ * The futex calls are made directly: they are no cancellation points, so nobody is cancelled
+ * while holding Core's mutex, and the wake-up may run in a signal handler.
+ */
+#define _GNU_SOURCE
+#include "port/port.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The kernel's numbers; musl comes without the kernel's headers. */
+#define WAIT_PRIVATE                          (0 | 128)
+#define WAKE_PRIVATE                          (1 | 128)
+#define WAIT_UNTIL_REALTIME_PRIVATE           (9 | 128 | 256)
+#define MATCH_ANY                             0xffffffffu
+#define MEMBARRIER_PRIVATE_EXPEDITED          8
+#define MEMBARRIER_REGISTER_PRIVATE_EXPEDITED 16
+
+#define NS_PER_S    1000000000
+/* Further away than anybody waits: spares overflow checks. */
+#define WAIT_MAX_NS ((int64_t)1 << 62)
+
+/* 32-bit systems with 64-bit times have a call of their own for them. */
+#if defined(SYS_futex_time64)
+#define FUTEX_CALL (sizeof(time_t) > sizeof(long) ? SYS_futex_time64 : SYS_futex)
+#else
+#define FUTEX_CALL SYS_futex
+#endif
+
+static int64_t now_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	(void)clock_gettime(clock, &now);
+	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+static int64_t limit_ns(const struct timespec *time)
+{
+	if (time->tv_sec >= WAIT_MAX_NS / NS_PER_S)
+		return WAIT_MAX_NS;
+	if (time->tv_sec < 0)
+		return 0;
+	return (int64_t)time->tv_sec * NS_PER_S + time->tv_nsec;
+}
+
+static struct timespec time_of(int64_t ns)
+{
+	struct timespec time = { .tv_sec = (time_t)(ns / NS_PER_S),
+		.tv_nsec = (long)(ns % NS_PER_S) };
+
+	return time;
+}
+
+static int futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *time)
+{
+	long result = syscall(FUTEX_CALL, word, operation, value, time, NULL, MATCH_ANY);
+
+	return result < 0 ? errno : 0;
+}
+
+/* One sleep; EAGAIN (the word had changed) and anything unexpected is a reason to look again. */
+static int sleep_once(
+    _Atomic uint32_t *word, int operation, uint32_t expected, const struct timespec *time)
+{
+	int error = futex(word, operation, expected, time);
+
+	return error == ETIMEDOUT || error == EINTR ? error : 0;
+}
+
+/* The clock is looked at by the kernel, which follows its steps (TIMED-04). */
+static int wait_until(_Atomic uint32_t *word, uint32_t expected, const struct timespec *until)
+{
+	struct timespec at = time_of(limit_ns(until));
+
+	return sleep_once(word, WAIT_UNTIL_REALTIME_PRIVATE, expected, &at);
+}
+
+/*
+ * Up to the end of the slice; @until shortens it.  When the clock is stepped forward over @until
+ * meanwhile, that is seen at the end of the slice at the latest; backward steps prolong the wait.
+ */
+static int wait_slice(
+    _Atomic uint32_t *word, uint32_t expected, const struct timespec *until, uint64_t slice_ns)
+{
+	int64_t slice = slice_ns < (uint64_t)WAIT_MAX_NS / 2 ? (int64_t)slice_ns : WAIT_MAX_NS / 2;
+	int64_t end = now_ns(CLOCK_MONOTONIC) + slice;
+
+	for (;;) {
+		int64_t left = end - now_ns(CLOCK_MONOTONIC);
+		struct timespec time;
+		int result;
+
+		if (until != NULL) {
+			int64_t to_limit = limit_ns(until) - now_ns(CLOCK_REALTIME);
+
+			left = to_limit < left ? to_limit : left;
+		}
+		if (left <= 0)
+			return ETIMEDOUT;
+		time = time_of(left);
+		result = sleep_once(word, WAIT_PRIVATE, expected, &time);
+		if (result != ETIMEDOUT)
+			return result;
+	}
+}
+
+int pxt_port_wait(
+    _Atomic uint32_t *word, uint32_t expected, const struct timespec *until, uint64_t slice_ns)
+{
+	int saved = errno;
+	int result;
+
+	if (slice_ns != 0)
+		result = wait_slice(word, expected, until, slice_ns);
+	else if (until != NULL)
+		result = wait_until(word, expected, until);
+	else
+		result = sleep_once(word, WAIT_PRIVATE, expected, NULL);
+	errno = saved;
+	return result;
+}
+
+void pxt_port_wake(_Atomic uint32_t *word)
+{
+	int saved = errno;
+
+	(void)futex(word, WAKE_PRIVATE, INT_MAX, NULL);
+	errno = saved;
+}
+
+/* The first call of a process (of an exec, to be exact) has to register it. */
+bool pxt_port_fence_all(void)
+{
+	int saved = errno;
+	long result = syscall(SYS_membarrier, MEMBARRIER_PRIVATE_EXPEDITED, 0);
+
+	if (result < 0 && errno == EPERM &&
+	    syscall(SYS_membarrier, MEMBARRIER_REGISTER_PRIVATE_EXPEDITED, 0) == 0)
+		result = syscall(SYS_membarrier, MEMBARRIER_PRIVATE_EXPEDITED, 0);
+	errno = saved;
+	return result == 0;
+}
+
+/* Sleeps on a word that nobody else knows; unlike nanosleep() no place to be cancelled at. */
+void pxt_port_pause_ns(uint64_t ns)
+{
+	_Atomic uint32_t nobody = 0;
+
+	while (pxt_port_wait(&nobody, 0, NULL, ns > 0 ? ns : 1) == 0)
+		;
+}
