@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* suite.c - runs a table of tests, through CUnit or without it, some in processes of their own. */
+#include "suite.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef PXT_NO_CUNIT
+#include <CUnit/Basic.h>
+#else
+#include <setjmp.h>
+#endif
+
+#define EXIT_SKIPPED 77
+#define FRESH_OPTION "--fresh"
+
+const char *pxt_suite_program;
+int (*pxt_suite_role)(int argc, char **argv);
+
+static const struct pxt_case *suite_cases;
+static size_t suite_count;
+static unsigned skipped;
+static unsigned failures_seen;
+static bool in_fresh_process;
+
+void pxt_skip(const char *why)
+{
+	skipped++;
+	printf(" [skipped: %s] ", why);
+	fflush(stdout);
+}
+
+static const struct pxt_case *find_case(const char *name)
+{
+	for (size_t i = 0; i < suite_count; i++) {
+		if (strcmp(suite_cases[i].name, name) == 0)
+			return &suite_cases[i];
+	}
+	return NULL;
+}
+
+/* Copies what a fresh process said; only a failure makes it worth reading. */
+static void show_output(int fd)
+{
+	char buffer[512];
+	ssize_t got;
+
+	while ((got = read(fd, buffer, sizeof(buffer))) > 0)
+		fwrite(buffer, 1, (size_t)got, stderr);
+}
+
+/*
+ * Starts this program again for one test.  What other tests have opened, named or left running
+ * cannot be undone (names have no delete), so exact counts need a process of their own.
+ */
+static void run_fresh(const struct pxt_case *test)
+{
+	FILE *output = tmpfile();
+	int status = -1;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(output);
+	fflush(stdout);
+	pid_t child = fork();
+	if (child == 0) {
+		dup2(fileno(output), STDOUT_FILENO);
+		dup2(fileno(output), STDERR_FILENO);
+		execl(pxt_suite_program, pxt_suite_program, FRESH_OPTION, test->name, (char *)NULL);
+		_exit(127);
+	}
+	CU_ASSERT_FATAL(child > 0);
+	CU_ASSERT(waitpid(child, &status, 0) == child);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SKIPPED) {
+		pxt_skip("in its own process");
+	} else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+		lseek(fileno(output), 0, SEEK_SET);
+		show_output(fileno(output));
+		pxt_check(false, __LINE__, __FILE__, "%s failed in its own process (status %#x)",
+		    test->name, (unsigned)status);
+	}
+	fclose(output);
+}
+
+static void run_case(const struct pxt_case *test)
+{
+	if (test->fresh && !in_fresh_process)
+		run_fresh(test);
+	else
+		test->run();
+}
+
+void pxt_equal(
+    long long got, long long want, bool fatal, int line, const char *text, const char *file)
+{
+	char buffer[256];
+
+	if (got == want) {
+		pxt_verdict(true, line, text, file, fatal);
+		return;
+	}
+	snprintf(buffer, sizeof(buffer), "%s is %lld, not %lld", text, got, want);
+	pxt_verdict(false, line, buffer, file, fatal);
+}
+
+void pxt_check(bool ok, int line, const char *file, const char *format, ...)
+{
+	char buffer[256];
+	va_list arguments;
+
+	if (ok) {
+		pxt_verdict(true, line, format, file, false);
+		return;
+	}
+	va_start(arguments, format);
+	vsnprintf(buffer, sizeof(buffer), format, arguments);
+	va_end(arguments);
+	pxt_verdict(false, line, buffer, file, false);
+}
+
+/* The exit status has only 8 bits; the line number travels in shared memory. */
+int pxt_in_child(int (*body)(void *), void *argument)
+{
+	int status = -1;
+	int result = -1;
+	int fd = -1;
+	FILE *carrier = tmpfile();
+	int *line;
+
+	if (!carrier)
+		return __LINE__;
+	fd = fileno(carrier);
+	if (ftruncate(fd, (off_t)sizeof(int)) != 0) {
+		fclose(carrier);
+		return __LINE__;
+	}
+	line = mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	fclose(carrier);
+	if (line == MAP_FAILED)
+		return __LINE__;
+	fflush(stdout);
+	fflush(stderr);
+	pid_t child = fork();
+	if (child == 0) {
+		*line = body(argument);
+		_exit(*line != 0);
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		result = __LINE__;
+	else if (WIFSIGNALED(status))
+		result = -WTERMSIG(status);
+	else
+		result = *line ? *line : WEXITSTATUS(status);
+	munmap(line, sizeof(int));
+	return result;
+}
+
+#ifndef PXT_NO_CUNIT
+
+void pxt_verdict(bool ok, int line, const char *text, const char *file, bool fatal)
+{
+	if (!ok)
+		failures_seen++;
+	CU_assertImplementation(
+	    ok ? CU_TRUE : CU_FALSE, (unsigned)line, text, file, "", fatal ? CU_TRUE : CU_FALSE);
+}
+
+static void run_current(void)
+{
+	run_case(find_case(CU_get_current_test()->pName));
+}
+
+static unsigned run_all(const char *title, const bool *wanted)
+{
+	unsigned failed;
+
+	if (CU_initialize_registry() != CUE_SUCCESS)
+		return 1;
+	CU_pSuite suite = CU_add_suite(title, NULL, NULL);
+	for (size_t i = 0; i < suite_count; i++) {
+		if (wanted[i] && !CU_add_test(suite, suite_cases[i].name, run_current))
+			return 1;
+	}
+	CU_basic_set_mode(CU_BRM_VERBOSE);
+	CU_basic_run_tests();
+	failed = CU_get_number_of_tests_failed() + CU_get_number_of_suites_failed();
+	if (CU_get_number_of_failure_records() != 0 && failed == 0)
+		failed = 1;
+	CU_cleanup_registry();
+	return failed;
+}
+
+#else
+
+static jmp_buf leave_test;
+
+void pxt_verdict(bool ok, int line, const char *text, const char *file, bool fatal)
+{
+	if (ok)
+		return;
+	failures_seen++;
+	printf("\n    %s:%d: %s", file, line, text);
+	fflush(stdout);
+	if (fatal)
+		longjmp(leave_test, 1);
+}
+
+static unsigned run_all(const char *title, const bool *wanted)
+{
+	static volatile unsigned passed;
+	static volatile unsigned failed;
+
+	printf("\nSuite: %s\n", title);
+	for (volatile size_t i = 0; i < suite_count; i++) {
+		unsigned before = failures_seen;
+		if (!wanted[i])
+			continue;
+		printf("  Test: %s ...", suite_cases[i].name);
+		fflush(stdout);
+		if (setjmp(leave_test) == 0)
+			run_case(&suite_cases[i]);
+		if (failures_seen == before)
+			passed++;
+		else
+			failed++;
+		printf("%s\n", failures_seen == before ? "passed" : "\n  FAILED");
+	}
+	printf("\n%u passed, %u failed\n", passed, failed);
+	return failed;
+}
+
+#endif
+
+static int choose(int argc, char **argv, bool *wanted)
+{
+	for (int i = 1; i < argc; i++) {
+		const struct pxt_case *test = find_case(argv[i]);
+		if (!test) {
+			fprintf(stderr, "%s: no test is named %s (try --list)\n", argv[0], argv[i]);
+			return 2;
+		}
+		wanted[test - suite_cases] = true;
+	}
+	for (size_t i = 0; argc < 2 && i < suite_count; i++)
+		wanted[i] = true;
+	return 0;
+}
+
+int pxt_suite_main(
+    int argc, char **argv, const char *title, const struct pxt_case *cases, size_t count)
+{
+	static bool wanted[512];
+	unsigned chosen = 0;
+
+	pxt_suite_program = argv[0];
+	suite_cases = cases;
+	while (suite_count < count && suite_count < 512 && cases[suite_count].name)
+		suite_count++;
+	if (argc > 2 && strcmp(argv[1], "--role") == 0 && pxt_suite_role)
+		return pxt_suite_role(argc - 2, argv + 2);
+	if (argc > 1 && strcmp(argv[1], "--list") == 0) {
+		for (size_t i = 0; i < suite_count; i++)
+			puts(cases[i].name);
+		return 0;
+	}
+	if (argc > 2 && strcmp(argv[1], FRESH_OPTION) == 0) {
+		in_fresh_process = true;
+		argc--;
+		argv++;
+	}
+	if (choose(argc, argv, wanted) != 0)
+		return 2;
+	for (size_t i = 0; i < suite_count; i++)
+		chosen += wanted[i];
+	if (chosen == 0) {
+		printf("%s: nothing of this is in the configuration\n", title);
+		return EXIT_SKIPPED;
+	}
+	if (run_all(title, wanted) != 0)
+		return 1;
+	return skipped == chosen ? EXIT_SKIPPED : 0;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * suite.h - what every test program is made of: a table of tests, run by CUnit.
+ *
+ *	static void the_sky_is_blue(void) { CU_ASSERT(sky() == BLUE); }
+ *	static const struct pxt_case cases[] = { PXT_CASE(the_sky_is_blue) };
+ *	PXT_SUITE("sky", cases)
+ *
+ * The program runs all of them, or those named on its command line; --list shows the names.  It
+ * ends with the runner's own summary.  Exit status: 0 all passed, 1 not, 77 all were skipped.
+ *
+ * Without CUnit (-DPXT_NO_CUNIT: other C libraries, cross builds) a small runner of our own
+ * supplies the same CU_ASSERT macros and ends with "N passed, N failed".
+ *
+ * Assertions are for the thread that runs the test; other threads hand their findings over.
+ */
+#ifndef PXT_SUITE_H
+#define PXT_SUITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifndef PXT_NO_CUNIT
+#include <CUnit/CUnit.h>
+#else
+#include <string.h>
+#define CU_ASSERT(x)                       PXT_VERDICT_((x), #x, false)
+#define CU_ASSERT_FATAL(x)                 PXT_VERDICT_((x), #x, true)
+#define CU_TEST(x)                         CU_ASSERT(x)
+#define CU_TEST_FATAL(x)                   CU_ASSERT_FATAL(x)
+#define CU_PASS(text)                      PXT_VERDICT_(true, #text, false)
+#define CU_FAIL(text)                      PXT_VERDICT_(false, #text, false)
+#define CU_FAIL_FATAL(text)                PXT_VERDICT_(false, #text, true)
+#define CU_ASSERT_TRUE(x)                  CU_ASSERT(x)
+#define CU_ASSERT_TRUE_FATAL(x)            CU_ASSERT_FATAL(x)
+#define CU_ASSERT_FALSE(x)                 CU_ASSERT(!(x))
+#define CU_ASSERT_FALSE_FATAL(x)           CU_ASSERT_FATAL(!(x))
+#define CU_ASSERT_EQUAL(a, b)              CU_ASSERT((a) == (b))
+#define CU_ASSERT_EQUAL_FATAL(a, b)        CU_ASSERT_FATAL((a) == (b))
+#define CU_ASSERT_NOT_EQUAL(a, b)          CU_ASSERT((a) != (b))
+#define CU_ASSERT_NOT_EQUAL_FATAL(a, b)    CU_ASSERT_FATAL((a) != (b))
+#define CU_ASSERT_PTR_EQUAL(a, b)          CU_ASSERT((const void *)(a) == (const void *)(b))
+#define CU_ASSERT_PTR_NULL(a)              CU_ASSERT((a) == NULL)
+#define CU_ASSERT_PTR_NOT_NULL(a)          CU_ASSERT((a) != NULL)
+#define CU_ASSERT_PTR_NULL_FATAL(a)        CU_ASSERT_FATAL((a) == NULL)
+#define CU_ASSERT_PTR_NOT_NULL_FATAL(a)    CU_ASSERT_FATAL((a) != NULL)
+#define CU_ASSERT_STRING_EQUAL(a, b)       CU_ASSERT(strcmp((a), (b)) == 0)
+#define CU_ASSERT_STRING_EQUAL_FATAL(a, b) CU_ASSERT_FATAL(strcmp((a), (b)) == 0)
+#define CU_ASSERT_STRING_NOT_EQUAL(a, b)   CU_ASSERT(strcmp((a), (b)) != 0)
+#define CU_ASSERT_NSTRING_EQUAL(a, b, n)   CU_ASSERT(strncmp((a), (b), (n)) == 0)
+#endif
+
+struct pxt_case {
+	const char *name;
+	void (*run)(void);
+	bool fresh; /* in a process of its own, with nothing traced or named before */
+};
+
+#define PXT_CASE(function)                                                                         \
+	{                                                                                          \
+#function, function, false                                                         \
+	}
+#define PXT_CASE_FRESH(function)                                                                   \
+	{                                                                                          \
+#function, function, true                                                          \
+	}
+
+#define PXT_SUITE(title, table)                                                                    \
+	int main(int argc, char **argv)                                                            \
+	{                                                                                          \
+		return pxt_suite_main(                                                             \
+		    argc, argv, title, table, sizeof(table) / sizeof((table)[0]));                 \
+	}
+
+/* A case without a function ends the table early; it keeps a table from being empty. */
+#define PXT_CASE_END                                                                               \
+	{                                                                                          \
+		NULL, NULL, false                                                                  \
+	}
+
+int pxt_suite_main(
+    int argc, char **argv, const char *title, const struct pxt_case *cases, size_t count);
+
+/* Path of this program, for tests that start it again. */
+extern const char *pxt_suite_program;
+
+/*
+ * A second entry into the program: called first when its command line is "--role NAME ...", so
+ * that tests of exec and spawn can run a fresh process of the same file.  NULL: no roles.
+ */
+extern int (*pxt_suite_role)(int argc, char **argv);
+
+/* The rest of this test needs what this system or configuration lacks; call it and return. */
+void pxt_skip(const char *why);
+
+/* ---- Assertions that name the cell of a table, or show the values ---- */
+
+#define PXT_VERDICT_(ok, text, fatal)                                                              \
+	pxt_verdict((ok) ? true : false, __LINE__, text, __FILE__, fatal)
+
+/* PXT_EQ(call(), EINVAL): says both values when they differ. */
+#define PXT_EQ(got, want)       PXT_EQUAL_(got, want, false)
+#define PXT_EQ_FATAL(got, want) PXT_EQUAL_(got, want, true)
+#define PXT_EQUAL_(got, want, fatal)                                                               \
+	pxt_equal((long long)(got), (long long)(want), fatal, __LINE__, #got, __FILE__)
+/* PXT_CHECK(ok, "%s on %s", function, kind): the text says which row failed. */
+#define PXT_CHECK(ok, ...) pxt_check((ok) ? true : false, __LINE__, __FILE__, __VA_ARGS__)
+
+void pxt_verdict(bool ok, int line, const char *text, const char *file, bool fatal);
+void pxt_equal(
+    long long got, long long want, bool fatal, int line, const char *text, const char *file);
+void pxt_check(bool ok, int line, const char *file, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* ---- Child processes ---- */
+
+/*
+ * Runs @body in a forked child.  0: it returned 0; a positive number: it returned that, by
+ * convention the line where it failed; negative: the signal that killed it.
+ */
+int pxt_in_child(int (*body)(void *), void *argument);
+/* In such a body: leave with the line number unless @ok. */
+#define PXT_CHILD_CHECK(ok)                                                                        \
+	do {                                                                                       \
+		if (!(ok))                                                                         \
+			return __LINE__;                                                           \
+	} while (0)
+
+#endif
