@@ -1,0 +1,368 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Turns Kconfig values into headers, and refuses values that were asked for but cannot be had.
+
+Layers, the later one wins: a profile (--profile), the user's .config (--dotconfig), and single
+settings (--set CONFIG_PTRACE_X=v).  Exit status: 0, or 1 with the reasons on standard error.
+"""
+import argparse
+import difflib
+import os
+import re
+import sys
+import tempfile
+
+import kconfiglib
+from kconfiglib import BOOL, INT, Kconfig
+
+PREFIX = "CONFIG_"
+LINE = re.compile(r"(CONFIG_\w+)=(.*)$")
+UNSET = re.compile(r"# (CONFIG_\w+) is not set$")
+
+
+class Request:
+    """One value that somebody asked for, and where."""
+
+    def __init__(self, name, value, origin, layer):
+        self.name, self.value, self.origin, self.layer = name, value, origin, layer
+
+
+def read_fragment(path, layer, errors):
+    requests = []
+    with open(path, encoding="utf-8") as fragment:
+        for number, line in enumerate(fragment, 1):
+            line = line.strip()
+            where = f"{os.path.relpath(path)}:{number}"
+            if match := LINE.match(line):
+                requests.append(Request(match[1], match[2].strip(), where, layer))
+            elif match := UNSET.match(line):
+                requests.append(Request(match[1], "n", where, layer))
+            elif line and not line.startswith("#"):
+                errors.append(f"{where}: malformed line: {line}")
+    return requests
+
+
+def unquote(value):
+    return value[1:-1] if len(value) >= 2 and value[0] == value[-1] == '"' else value
+
+
+def check_form(kconf, request, errors):
+    """Says whether a request names a symbol and has a value of its type."""
+    name = request.name[len(PREFIX):]
+    symbol = kconf.syms.get(name)
+    if symbol is None or not symbol.nodes:
+        known = [s.name for s in kconf.unique_defined_syms]
+        near = difflib.get_close_matches(name, known, 1)
+        hint = f"; did you mean {PREFIX}{near[0]}?" if near else ""
+        errors.append(f"{request.origin}: unknown symbol {request.name}{hint}")
+        return None
+    if symbol.type == BOOL and request.value not in ("y", "n"):
+        errors.append(f"{request.origin}: {request.name}={request.value}: the value must be y or n")
+        return None
+    if symbol.type == INT and not re.fullmatch(r"-?\d+", unquote(request.value)):
+        errors.append(f"{request.origin}: {request.name}={request.value}: the value must be a number")
+        return None
+    return symbol
+
+
+def effective(kconf, requests):
+    """The last request for each symbol; a choice forgets what earlier layers chose in it."""
+    last = {}
+    for request in requests:
+        symbol = kconf.syms[request.name[len(PREFIX):]]
+        if symbol.choice and request.value == "y":
+            for other in symbol.choice.syms:
+                earlier = last.get(PREFIX + other.name)
+                if earlier and earlier.layer < request.layer:
+                    del last[PREFIX + other.name]
+        last[request.name] = request
+    return list(last.values())
+
+
+def assign(kconf, requests):
+    kconf.unset_values()
+    for request in requests:
+        kconf.syms[request.name[len(PREFIX):]].set_value(unquote(request.value))
+
+
+def current(symbol):
+    return symbol.str_value
+
+
+def wanted(symbol, request):
+    value = unquote(request.value)
+    return str(int(value)) if symbol.type == INT else value
+
+
+def help_of(symbol):
+    for node in symbol.nodes:
+        if node.help:
+            return " ".join(node.help.split())
+    return ""
+
+
+def failing(expression):
+    """The parts of a condition that do not hold, as text."""
+    if kconfiglib.expr_value(expression):
+        return []
+    if isinstance(expression, tuple) and expression[0] == kconfiglib.AND:
+        return failing(expression[1]) + failing(expression[2])
+    text = kconfiglib.expr_str(expression)
+    return [text[1:-1] if text.startswith("(") and text.endswith(")") else text]
+
+
+def named(text):
+    return re.sub(r"\bPTRACE_", PREFIX + "PTRACE_", text)
+
+
+def reason(symbol, request):
+    """Why @symbol does not have the value that was asked for."""
+    value = wanted(symbol, request)
+    if symbol.type == INT:
+        for low, high, condition in symbol.ranges:
+            if kconfiglib.expr_value(condition) and symbol.visibility:
+                if not int(low.str_value) <= int(value) <= int(high.str_value):
+                    return f"it must lie between {low.str_value} and {high.str_value} here"
+                break
+    if not any(node.prompt for node in symbol.nodes):
+        why = help_of(symbol) or "it follows from other symbols"
+        return f"it cannot be set by itself: {why}"
+    if value != "n" and not kconfiglib.expr_value(symbol.direct_dep):
+        unmet = ", ".join(failing(symbol.direct_dep))
+        return f"it depends on what does not hold: {named(unmet)}"
+    if value == "n" and kconfiglib.expr_value(symbol.rev_dep):
+        return f"it is selected by {named(kconfiglib.expr_str(symbol.rev_dep))}"
+    if symbol.choice and symbol.choice.selection is not None and value == "y":
+        return f"of its choice, {PREFIX}{symbol.choice.selection.name} is taken"
+    if symbol.choice and value == "n":
+        return "it is the choice taken; set another one of the same choice to y instead"
+    unmet = [text for node in symbol.nodes if node.prompt for text in failing(node.prompt[1])]
+    return f"it is not free here ({named(', '.join(unmet))}). {help_of(symbol)}"
+
+
+def ineffective(kconf, requests):
+    found = []
+    for request in requests:
+        symbol = kconf.syms[request.name[len(PREFIX):]]
+        if current(symbol) == wanted(symbol, request):
+            continue
+        # An "is not set" of a symbol that has no value at all changes nothing.
+        if symbol.type == BOOL and request.value == "n" and symbol.str_value in ("n", ""):
+            continue
+        shown = current(symbol) or "no value"
+        found.append(f"{request.origin}: {request.name}={request.value} does not take effect, "
+                     f"the value is {shown}: {reason(symbol, request)}")
+    return found
+
+
+def without_defaults(kconf, requests):
+    """Drops requests that ask for what the symbol would be without them."""
+    kept = []
+    for request in requests:
+        symbol = kconf.syms[request.name[len(PREFIX):]]
+        value = current(symbol)
+        choice = symbol.choice
+        if choice:
+            before = choice.user_selection
+            choice.unset_value()
+            default = "y" if choice.selection is symbol else "n"
+            if before is not None:
+                before.set_value(2)
+        else:
+            user = symbol.user_value
+            symbol.unset_value()
+            default = current(symbol)
+            if user is not None:
+                symbol.set_value(user)
+        if default != value:
+            kept.append(request)
+    return kept
+
+
+def load(kconf, args):
+    """Applies all layers; returns the reasons for which that cannot be done."""
+    errors, layers = [], []
+    for number, path in enumerate((args.profile, args.dotconfig)):
+        layers.append(read_fragment(path, number, errors) if path and os.path.exists(path) else [])
+        if number == 0 and path and not os.path.exists(path):
+            errors.append(f"no such profile: {path}")
+    single = []
+    for setting in args.set:
+        name, _, value = setting.partition("=")
+        single.append(Request(name, value, "-D", 2))
+    for layer in layers + [single]:
+        layer[:] = [r for r in layer if check_form(kconf, r, errors)]
+    if errors:
+        return errors
+
+    files = effective(kconf, layers[0] + layers[1])
+    assign(kconf, files)
+    errors += ineffective(kconf, files)
+    if errors or not single:
+        return errors
+    files = without_defaults(kconf, files)
+    requests = effective(kconf, files + single)
+    assign(kconf, requests)
+    return ineffective(kconf, requests)
+
+
+def value_of(kconf, name):
+    symbol = kconf.syms["PTRACE_" + name]
+    if symbol.type == BOOL:
+        return int(symbol.tri_value == 2)
+    return int(symbol.str_value or 0)
+
+
+def symbols(kconf):
+    return [s for s in kconf.unique_defined_syms if s.name.startswith("PTRACE_")]
+
+
+def private_header(kconf):
+    lines = ["/* Generated from Kconfig; not installed. */", "#ifndef PXT_CONFIG_H",
+             "#define PXT_CONFIG_H", ""]
+    for symbol in symbols(kconf):
+        lines.append(f"#define CONFIG_{symbol.name} {value_of(kconf, symbol.name[7:])}")
+    return "\n".join(lines + ["", "#endif", ""])
+
+
+UNITS = ("CORE", "ONLINE", "TOLOG", "USEREVENTS", "FILTER", "INHERIT", "LOGRETRIEVAL")
+
+
+def event_ids(kconf):
+    """Event numbers: a power of two, so that an identifier is masked and not divided."""
+    ids = 32
+    while ids < 31 + value_of(kconf, "USER_EVENT_MAX"):
+        ids *= 2
+    return ids
+
+
+def public_header(kconf, version):
+    streams = value_of(kconf, "MAX_STREAMS")
+    wanted_type = ("unsigned char" if streams <= 8 else
+                   "unsigned short" if streams <= 16 else "unsigned int")
+    posix = value_of(kconf, "PORT_POSIX")
+    lines = ["/* SPDX-License-Identifier: MIT */",
+             "/* trace_config.h - what this configuration of libptrace holds.  Generated. */",
+             "#ifndef _PXT_TRACE_CONFIG_H", "#define _PXT_TRACE_CONFIG_H 1", "",
+             f"#define _PXT_VERSION {version}"]
+    lines += [f"#define _PXT_UNIT_{unit} {value_of(kconf, unit)}" for unit in UNITS]
+    lines += [f"#define _PXT_MAX_STREAMS {streams}",
+              f"#define _PXT_LANES_MAX {value_of(kconf, 'LANES_MAX')}",
+              f"#define _PXT_USER_EVENT_MAX {value_of(kconf, 'USER_EVENT_MAX')}",
+              f"#define _PXT_EVENT_NAME_MAX {value_of(kconf, 'EVENT_NAME_MAX')}",
+              f"#define _PXT_EVENT_IDS {event_ids(kconf)}",
+              f"#define _PXT_WANTED_TYPE {wanted_type}",
+              f"#define _PXT_HAVE_PTHREAD_H {posix}"]
+    if not posix:
+        lines += ["", "#include <trace_port.h> /* pthread_t, pid_t and struct timespec of the port */"]
+    return "\n".join(lines + ["", "#endif", ""])
+
+
+def cmake_values(kconf):
+    lines = [f'set(PXT_{s.name[7:]} {value_of(kconf, s.name[7:])})' for s in symbols(kconf)]
+    lines.append(f"set(PXT_EVENT_IDS {event_ids(kconf)})")
+    files = ";".join(os.path.join(kconf.srctree, f) for f in kconf.kconfig_filenames)
+    lines.append(f'set(PXT_KCONFIG_FILES "{files}")')
+    return "\n".join(lines + [""])
+
+
+# Symbols that change nothing a linked program can see.
+INTERNAL = {"PTRACE_TESTPOINTS", "PTRACE_ASSERTS", "PTRACE_ARG_CHECKS"}
+# Symbols that shape what libptrace-retrieval shares with its programs.
+RETRIEVAL = {"PTRACE_USER_EVENT_MAX", "PTRACE_EVENT_NAME_MAX", "PTRACE_LOGRETRIEVAL",
+             "PTRACE_PORT_POSIX"}
+
+
+def compare_with_full(kconf, kconfig, full):
+    """Whether this is the full configuration, for libptrace and for libptrace-retrieval."""
+    reference = Kconfig(os.path.basename(kconfig), warn_to_stderr=False)
+    errors = []
+    requests = [r for r in read_fragment(full, 0, errors) if check_form(reference, r, errors)]
+    assign(reference, requests)
+    different = {s.name for s in symbols(kconf)
+                 if s.str_value != reference.syms[s.name].str_value}
+    return not different - INTERNAL, not different & RETRIEVAL
+
+
+def write(path, text):
+    """Writes only what changed, so that nothing is compiled again for nothing."""
+    if not path:
+        return
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as old:
+            if old.read() == text:
+                return
+    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(path)))
+    with os.fdopen(handle, "w", encoding="utf-8") as new:
+        new.write(text)
+    os.chmod(temporary, 0o644)
+    os.replace(temporary, path)
+
+
+def generate(kconf, args):
+    write(args.private, private_header(kconf))
+    write(args.public, public_header(kconf, args.version))
+    text = cmake_values(kconf)
+    if args.full:
+        full, retrieval = compare_with_full(kconf, args.kconfig, args.full)
+        text += f"set(PXT_IS_FULL {int(full)})\nset(PXT_RETRIEVAL_IS_FULL {int(retrieval)})\n"
+    write(args.cmake, text)
+    return 0
+
+
+def menu(kconf, args):
+    os.environ["KCONFIG_CONFIG"] = args.dotconfig
+    if args.command == "menuconfig":
+        import menuconfig as front
+    else:
+        import guiconfig as front
+    # The menu reads the file it will write: give it all layers.
+    kconf.write_config(args.dotconfig)
+    front.menuconfig(kconf)
+    return 0
+
+
+def simple_command(kconf, args):
+    if args.command == "olddefconfig":
+        print(kconf.write_config(args.dotconfig))
+    elif args.command == "savedefconfig":
+        print(kconf.write_min_config(args.output))
+    else:
+        for symbol in symbols(kconf):
+            if symbol.visibility and symbol.user_value is None and not symbol.choice:
+                sys.stdout.write(symbol.config_string)
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("command", choices=("generate", "menuconfig", "guiconfig", "olddefconfig",
+                                            "savedefconfig", "listnewconfig"))
+    parser.add_argument("--kconfig", required=True)
+    parser.add_argument("--profile")
+    parser.add_argument("--dotconfig")
+    parser.add_argument("--set", action="append", default=[])
+    parser.add_argument("--full", help="the profile that owns the plain library names")
+    parser.add_argument("--private", help="write pxt_config.h here")
+    parser.add_argument("--public", help="write trace_config.h here")
+    parser.add_argument("--cmake", help="write the values for CMake here")
+    parser.add_argument("--version", default="0")
+    parser.add_argument("--output", default="defconfig")
+    args = parser.parse_args()
+
+    os.environ["srctree"] = os.path.dirname(os.path.abspath(args.kconfig))
+    kconf = Kconfig(os.path.basename(args.kconfig), warn_to_stderr=False)
+    errors = load(kconf, args)
+    if errors:
+        print("\n".join(errors), file=sys.stderr)
+        return 1
+    if args.command == "generate":
+        return generate(kconf, args)
+    if args.command in ("menuconfig", "guiconfig"):
+        return menu(kconf, args)
+    return simple_command(kconf, args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
