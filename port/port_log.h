@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * port_log.h - what Trace-To-Log asks of the system: a place for a log's bytes.
+ *
+ * who beside whom: one caller at a time for one struct pxt_port_log.  No function is a
+ * cancellation point, none touches errno.  A write may raise SIGXFSZ or SIGPIPE in the calling
+ * thread; threads of port_thread.h have both blocked (DEC-40).
+ */
+#ifndef PXT_PORT_LOG_H
+#define PXT_PORT_LOG_H
+
+#include "base/compiler.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum pxt_log_kind {
+	PXT_LOG_FILE = 1,   /* regular file: write_at and truncate as one likes */
+	PXT_LOG_APPEND,     /* regular file opened with O_APPEND: sequential, size says if empty */
+	PXT_LOG_SEQUENTIAL, /* pipe, socket, terminal, character device */
+};
+
+struct pxt_port_log {
+	int fd; /* the port's own duplicate, closed by exec */
+	enum pxt_log_kind kind;
+	uint64_t size; /* bytes in a regular file when it was opened, else 0 */
+};
+
+/*
+ * Duplicates @fd (DEC-22) and says what it is.  Returns EBADF when it is not open for writing,
+ * EINVAL for a directory, a block device and the like (DEC-21), EMFILE.
+ */
+int pxt_port_log_open(struct pxt_port_log *log, int fd);
+void pxt_port_log_close(struct pxt_port_log *log);
+
+/*
+ * Write all @bytes, at the descriptor's own position or at @offset (PXT_LOG_FILE only).  Interrupted
+ * and short writes are continued.  On an error *done says how much went out before it: ENOSPC,
+ * EFBIG, EAGAIN (a device that does not wait) and so on; the caller goes on from there later.
+ */
+int pxt_port_log_write(struct pxt_port_log *log, const void *data, size_t bytes, size_t *done);
+int pxt_port_log_write_at(
+    struct pxt_port_log *log, uint64_t offset, const void *data, size_t bytes, size_t *done);
+
+/* Cuts or extends a PXT_LOG_FILE. */
+int pxt_port_log_truncate(struct pxt_port_log *log, uint64_t size);
+
+#endif

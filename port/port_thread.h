@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * port_thread.h - a thread of the library's own (the flusher).
+ *
+ * It runs with all signals blocked and cannot be cancelled by accident: nobody has its pthread_t.
+ * A forked child has no such thread; there a struct pxt_port_thread is forgotten, not joined.
+ */
+#ifndef PXT_PORT_THREAD_H
+#define PXT_PORT_THREAD_H
+
+#include "base/compiler.h"
+
+#include <stdint.h>
+
+/* Stays where it is between start and join. */
+struct pxt_port_thread {
+	void (*run)(void *argument);
+	void *argument;
+	uint64_t handle;
+};
+
+/*
+ * @priority: of SCHED_FIFO; 0: policy and priority of the caller.  Returns EAGAIN, EPERM (that
+ * priority is not for this process), EINVAL (no such priority).
+ */
+int pxt_port_thread_start(
+    struct pxt_port_thread *thread, void (*run)(void *), void *argument, int priority);
+/* Returns when the thread's function has returned. */
+void pxt_port_thread_join(struct pxt_port_thread *thread);
+
+#endif

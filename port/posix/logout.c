@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* logout.c - log output to descriptors. */
+#define _GNU_SOURCE
+#include "port/port_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The descriptors 0 to 2 are never ours, also in a program that closed its own. */
+#define FIRST_DESCRIPTOR 3
+
+/* What a call into the system must leave as it was. */
+struct quiet {
+	int error;
+	int cancel;
+};
+
+static struct quiet quiet_begin(void)
+{
+	struct quiet quiet = { errno, 0 };
+
+	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &quiet.cancel);
+	return quiet;
+}
+
+static void quiet_end(struct quiet quiet)
+{
+	(void)pthread_setcancelstate(quiet.cancel, &quiet.cancel);
+	errno = quiet.error;
+}
+
+static int kind_of(int fd, struct pxt_port_log *log)
+{
+	struct stat state;
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || fstat(fd, &state) != 0)
+		return EBADF;
+	if ((flags & O_ACCMODE) != O_WRONLY && (flags & O_ACCMODE) != O_RDWR)
+		return EBADF;
+	log->size = 0;
+	if (S_ISREG(state.st_mode)) {
+		log->kind = (flags & O_APPEND) != 0 ? PXT_LOG_APPEND : PXT_LOG_FILE;
+		log->size = (uint64_t)state.st_size;
+		return 0;
+	}
+	if (S_ISFIFO(state.st_mode) || S_ISSOCK(state.st_mode) || S_ISCHR(state.st_mode)) {
+		log->kind = PXT_LOG_SEQUENTIAL;
+		return 0;
+	}
+	return EINVAL;
+}
+
+int pxt_port_log_open(struct pxt_port_log *log, int fd)
+{
+	struct quiet quiet = quiet_begin();
+	int error = kind_of(fd, log);
+
+	if (error == 0) {
+		log->fd = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
+		if (log->fd < 0)
+			error = errno;
+	}
+	quiet_end(quiet);
+	return error;
+}
+
+void pxt_port_log_close(struct pxt_port_log *log)
+{
+	struct quiet quiet = quiet_begin();
+
+	(void)close(log->fd);
+	log->fd = -1;
+	quiet_end(quiet);
+}
+
+/* @offset < 0: at the descriptor's position. */
+static int write_all(int fd, off_t offset, const unsigned char *data, size_t bytes, size_t *done)
+{
+	*done = 0;
+	while (*done < bytes) {
+		ssize_t wrote =
+		    offset < 0 ? write(fd, data + *done, bytes - *done)
+		               : pwrite(fd, data + *done, bytes - *done, offset + (off_t)*done);
+
+		if (wrote > 0)
+			*done += (size_t)wrote;
+		else if (wrote == 0)
+			return EIO; /* a device that takes nothing and says no reason */
+		else if (errno != EINTR)
+			return errno == EWOULDBLOCK ? EAGAIN : errno;
+	}
+	return 0;
+}
+
+int pxt_port_log_write(struct pxt_port_log *log, const void *data, size_t bytes, size_t *done)
+{
+	struct quiet quiet = quiet_begin();
+	int error = write_all(log->fd, -1, data, bytes, done);
+
+	quiet_end(quiet);
+	return error;
+}
+
+int pxt_port_log_write_at(
+    struct pxt_port_log *log, uint64_t offset, const void *data, size_t bytes, size_t *done)
+{
+	struct quiet quiet = quiet_begin();
+	off_t at = (off_t)offset;
+	int error;
+
+	*done = 0;
+	if (at < 0 || (uint64_t)at != offset)
+		error = EFBIG;
+	else
+		error = write_all(log->fd, at, data, bytes, done);
+	quiet_end(quiet);
+	return error;
+}
+
+int pxt_port_log_truncate(struct pxt_port_log *log, uint64_t size)
+{
+	struct quiet quiet = quiet_begin();
+	int error = 0;
+
+	while (ftruncate(log->fd, (off_t)size) != 0) {
+		error = errno;
+		if (error != EINTR)
+			break;
+		error = 0;
+	}
+	quiet_end(quiet);
+	return error;
+}

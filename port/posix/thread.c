@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* thread.c - the flushing thread. */
+#define _GNU_SOURCE
+#include "port/port_thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#define THREAD_NAME "pxt-flush"
+/* Small, because a program that locks its memory pays for all of it. */
+#define STACK_BYTES ((size_t)256 * 1024)
+
+_Static_assert(sizeof(pthread_t) <= sizeof(uint64_t), "a pthread_t fits into the handle");
+
+static void *enter(void *argument)
+{
+	struct pxt_port_thread *thread = argument;
+
+	(void)prctl(PR_SET_NAME, THREAD_NAME, 0, 0, 0);
+	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	thread->run(thread->argument);
+	return NULL;
+}
+
+static int set_priority(pthread_attr_t *attr, int priority)
+{
+	struct sched_param param = { .sched_priority = priority };
+	int error = pthread_attr_setinheritsched(attr, PTHREAD_EXPLICIT_SCHED);
+
+	if (error == 0)
+		error = pthread_attr_setschedpolicy(attr, SCHED_FIFO);
+	if (error == 0)
+		error = pthread_attr_setschedparam(attr, &param);
+	return error == ENOTSUP ? EINVAL : error;
+}
+
+/* The mask is inherited, so it is set here: the new thread never runs with a signal open. */
+static int create(pthread_t *handle, const pthread_attr_t *attr, struct pxt_port_thread *thread)
+{
+	sigset_t all;
+	sigset_t old;
+	int error;
+
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
+	error = pthread_create(handle, attr, enter, thread);
+	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return error;
+}
+
+int pxt_port_thread_start(
+    struct pxt_port_thread *thread, void (*run)(void *), void *argument, int priority)
+{
+	int saved = errno;
+	pthread_attr_t attr;
+	pthread_t handle;
+	int error = pthread_attr_init(&attr);
+
+	if (error != 0)
+		return error;
+	thread->run = run;
+	thread->argument = argument;
+	thread->handle = 0;
+	(void)pthread_attr_setstacksize(&attr, STACK_BYTES);
+	if (priority != 0)
+		error = set_priority(&attr, priority);
+	if (error == 0)
+		error = create(&handle, &attr, thread);
+	if (error == 0)
+		memcpy(&thread->handle, &handle, sizeof(handle));
+	(void)pthread_attr_destroy(&attr);
+	errno = saved;
+	return error;
+}
+
+/* Whoever joins may be cancelled by the program; the thread is waited for all the same. */
+void pxt_port_thread_join(struct pxt_port_thread *thread)
+{
+	pthread_t handle;
+	int cancel;
+
+	memcpy(&handle, &thread->handle, sizeof(handle));
+	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	(void)pthread_join(handle, NULL);
+	(void)pthread_setcancelstate(cancel, &cancel);
+}
