@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* sysinfo.c - name, host and start of this process; random bytes. */
+#define _GNU_SOURCE
+#include "port/port.h"
+#include "port/port_sysinfo.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define NS_PER_S 1000000000
+
+void pxt_port_executable(char *path, size_t room)
+{
+	int saved = errno;
+	ssize_t length = readlink("/proc/self/exe", path, room - 1);
+
+	path[length > 0 ? length : 0] = '\0';
+	errno = saved;
+}
+
+void pxt_port_host(char *name, size_t room)
+{
+	int saved = errno;
+
+	if (gethostname(name, room) != 0 && errno != ENAMETOOLONG)
+		name[0] = '\0';
+	name[room - 1] = '\0';
+	errno = saved;
+}
+
+/*
+ * Field 22 of the stat line: ticks of the system's clock between its boot and our start.  The
+ * second field is a name that may hold blanks and brackets, so counting begins behind the last one.
+ */
+static uint64_t start_ticks(void)
+{
+	char line[1024];
+	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	ssize_t got;
+	const char *at;
+
+	if (fd < 0)
+		return 0;
+	got = read(fd, line, sizeof(line) - 1);
+	(void)close(fd);
+	if (got <= 0)
+		return 0;
+	line[got] = '\0';
+	at = strrchr(line, ')');
+	for (int field = 2; at != NULL && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at != NULL ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+void pxt_port_process_start(struct timespec *start)
+{
+	int saved = errno;
+	long per_second = sysconf(_SC_CLK_TCK);
+	uint64_t ticks = start_ticks();
+	struct pxt_clock_set now;
+	int64_t since_boot, ns;
+
+	*start = (struct timespec){ 0, 0 };
+	errno = saved;
+	if (per_second <= 0 || ticks == 0)
+		return;
+	pxt_port_clock_read(&now);
+	since_boot = (int64_t)(ticks / (uint64_t)per_second) * NS_PER_S +
+	             (int64_t)(ticks % (uint64_t)per_second) * (NS_PER_S / per_second);
+	ns = (int64_t)now.realtime.tv_sec * NS_PER_S + now.realtime.tv_nsec -
+	     ((int64_t)now.boottime.tv_sec * NS_PER_S + now.boottime.tv_nsec) + since_boot;
+	if (ns < 0)
+		return;
+	start->tv_sec = (time_t)(ns / NS_PER_S);
+	start->tv_nsec = (long)(ns % NS_PER_S);
+}
+
+/* Early after boot the pool may be empty: then clocks, pid and an address make the difference. */
+void pxt_port_random(void *bytes, size_t count)
+{
+	int saved = errno;
+	unsigned char *to = bytes;
+	struct pxt_clock_set now;
+	uint64_t state;
+
+	if (getrandom(bytes, count, GRND_NONBLOCK) != (ssize_t)count) {
+		pxt_port_clock_read(&now);
+		state = now.ticks ^ (uint64_t)now.realtime.tv_sec << 32 ^
+		        (uint64_t)now.realtime.tv_nsec ^ (uint64_t)pxt_port_pid() << 40 ^
+		        (uint64_t)(uintptr_t)&now;
+		for (size_t i = 0; i < count; i++) {
+			state = state * 6364136223846793005u + 1442695040888963407u;
+			to[i] = (unsigned char)(state >> 56);
+		}
+	}
+	errno = saved;
+}

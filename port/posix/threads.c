@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * threads.c - which pthread_t is which of the system's threads, told without asking the threads.
+ *
+ * glibc registers a list head inside each thread's descriptor with the kernel (for robust
+ * mutexes) as the thread begins, and the kernel tells its address to anybody in the process.  How
+ * far it lies from the pthread_t is the same for all threads, so it is measured on the caller.
+ *
+ * musl registers that list only with the first robust mutex, so its descriptors are visited
+ * instead: each begins with its own address, holds its tid at the same place, and is linked with
+ * the others.  They are read through the kernel: a thread that ends in the middle of the walk
+ * makes a reading fail, not the process.
+ */
+#define _GNU_SOURCE
+#include "port/port_sysinfo.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define DESCRIPTOR_WORDS 64
+#define LINK_WORDS       6
+#define THREADS_MAX      100000
+
+struct enumeration {
+	void (*each)(void *context, const struct pxt_port_thread_info *thread);
+	void *context;
+	uint64_t offset; /* from the descriptor to the registered list head */
+};
+
+static uint64_t self_number(void)
+{
+	pthread_t self = pthread_self();
+	uint64_t number = 0;
+
+	memcpy(&number, &self, sizeof(self));
+	return number;
+}
+
+static int32_t self_tid(void)
+{
+	return (int32_t)syscall(SYS_gettid);
+}
+
+static uint64_t list_head(int32_t tid)
+{
+	void *head = NULL;
+	size_t bytes;
+
+	if (syscall(SYS_get_robust_list, (long)tid, &head, &bytes) != 0)
+		return 0;
+	return (uint64_t)(uintptr_t)head;
+}
+
+/* False when there is no such thread any more. */
+static bool name_of(int32_t tid, char name[16])
+{
+	char path[48];
+	ssize_t got;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/self/task/%ld/comm", (long)tid);
+	memset(name, 0, 16);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	got = read(fd, name, 15);
+	(void)close(fd);
+	if (got > 0 && name[got - 1] == '\n')
+		name[got - 1] = '\0';
+	return got > 0;
+}
+
+static void report(const struct enumeration *all, uint64_t thread, int32_t tid)
+{
+	struct pxt_port_thread_info info = { .thread = thread, .tid = tid };
+
+	if (name_of(tid, info.name))
+		all->each(all->context, &info);
+}
+
+/* ---- glibc ---- */
+
+static void each_task(const struct enumeration *all)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	const struct dirent *entry;
+
+	while (tasks != NULL && (entry = readdir(tasks)) != NULL) {
+		int32_t tid = (int32_t)strtol(entry->d_name, NULL, 10);
+		uint64_t head = tid > 0 ? list_head(tid) : 0;
+
+		if (tid > 0)
+			report(all, head > all->offset ? head - all->offset : 0, tid);
+	}
+	if (tasks != NULL)
+		(void)closedir(tasks);
+}
+
+/* ---- musl ---- */
+
+static bool read_words(uint64_t from, uint64_t *words, size_t count)
+{
+	struct iovec local = { words, count * sizeof(words[0]) };
+	struct iovec remote = { (void *)(uintptr_t)from, count * sizeof(words[0]) };
+
+	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) ==
+	       (ssize_t)(count * sizeof(words[0]));
+}
+
+/* The word of the caller's descriptor whose low half is its tid; 0 = not found. */
+static size_t find_tid_word(uint64_t self)
+{
+	uint64_t words[DESCRIPTOR_WORDS];
+	uint32_t tid = (uint32_t)self_tid();
+
+	if (!read_words(self, words, DESCRIPTOR_WORDS))
+		return 0;
+	for (size_t i = 1; i < DESCRIPTOR_WORDS; i++) {
+		if ((uint32_t)words[i] == tid)
+			return i;
+	}
+	return 0;
+}
+
+/* The last of the first words that leads to a descriptor is the link to the next one. */
+static uint64_t next_descriptor(const uint64_t *words)
+{
+	for (size_t i = LINK_WORDS - 1; i > 0; i--) {
+		uint64_t first;
+
+		if (words[i] % sizeof(void *) == 0 && read_words(words[i], &first, 1) &&
+		    first == words[i])
+			return words[i];
+	}
+	return 0;
+}
+
+static void each_descriptor(const struct enumeration *all)
+{
+	uint64_t self = self_number();
+	uint64_t at = self;
+	size_t tid_word = find_tid_word(self);
+
+	for (int count = 0; tid_word != 0 && count < THREADS_MAX; count++) {
+		uint64_t words[DESCRIPTOR_WORDS];
+
+		if (!read_words(at, words, tid_word + 1))
+			return;
+		if ((int32_t)words[tid_word] > 0)
+			report(all, at, (int32_t)words[tid_word]);
+		at = next_descriptor(words);
+		if (at == 0 || at == self)
+			return;
+	}
+}
+
+/* ---- Both ---- */
+
+void pxt_port_threads(
+    void (*each)(void *context, const struct pxt_port_thread_info *thread), void *context)
+{
+	struct enumeration all = { each, context, 0 };
+	int saved = errno;
+	uint64_t head = list_head(0);
+
+	if (head > self_number()) {
+		all.offset = head - self_number();
+		each_task(&all);
+	} else {
+		each_descriptor(&all);
+	}
+	errno = saved;
+}
+
+void pxt_port_thread_self(struct pxt_port_thread_info *self)
+{
+	int saved = errno;
+
+	memset(self, 0, sizeof(*self));
+	self->thread = self_number();
+	self->tid = self_tid();
+	(void)name_of(self->tid, self->name);
+	errno = saved;
+}
