@@ -13,6 +13,7 @@
 #ifndef PXT_PORT_H
 #define PXT_PORT_H
 
+#include "base/clockset.h"
 #include "base/compiler.h"
 
 #include <stdbool.h>
@@ -21,20 +22,6 @@
 #include <time.h>
 
 /* ---- Clock ---- */
-
-/* Four clocks read as close together as the system allows. */
-struct pxt_clock_set {
-	uint64_t ticks;
-	struct timespec realtime;
-	struct timespec monotonic;
-	struct timespec boottime;
-};
-
-struct pxt_clock_rate {
-	uint64_t hz;        /* ticks per second */
-	uint32_t error_ppm; /* bound of its error */
-	int source;         /* POSIX_TRACE_CLOCK_..._NP */
-};
 
 /* Fixes source and rate once for the process; later calls return the same. */
 void pxt_port_clock_start(struct pxt_clock_rate *rate);

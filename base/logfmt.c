@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* logfmt.c - writing: headers, records and entries as FORMAT.md lays them out. */
+#include "base/logfmt.h"
+
+#include "base/crc32.h"
+
+#include <string.h>
+
+static void put16(unsigned char *at, uint32_t value)
+{
+	uint16_t half = (uint16_t)value;
+
+	memcpy(at, &half, sizeof(half));
+}
+
+static void put32(unsigned char *at, uint32_t value)
+{
+	memcpy(at, &value, sizeof(value));
+}
+
+static void put64(unsigned char *at, uint64_t value)
+{
+	memcpy(at, &value, sizeof(value));
+}
+
+/* strnlen(), which small C libraries do without. */
+static uint32_t length_of(const char *text, uint32_t most)
+{
+	uint32_t length = 0;
+
+	while (length < most && text[length])
+		length++;
+	return length;
+}
+
+/* Text of at most @room - 1 bytes; what follows is zero already. */
+static void put_text(unsigned char *at, const char *text, uint32_t room)
+{
+	memcpy(at, text, length_of(text, room - 1));
+}
+
+static void put_time(unsigned char *at, const struct timespec *time)
+{
+	put64(at, (uint64_t)time->tv_sec);
+	put32(at + 8, (uint32_t)time->tv_nsec);
+}
+
+static void put_clocks(unsigned char *at, const struct pxt_clock_set *set)
+{
+	put64(at, set->ticks);
+	put_time(at + 8, &set->realtime);
+	put_time(at + 24, &set->monotonic);
+	put_time(at + 40, &set->boottime);
+}
+
+static void put_attr(unsigned char *at, const trace_attr_t *attr)
+{
+	put32(at, (uint32_t)attr->_pxt_stream_policy);
+	put32(at + 4, (uint32_t)attr->_pxt_log_policy);
+	put32(at + 8, (uint32_t)attr->_pxt_inherit);
+	put32(at + 12, attr->_pxt_lanes);
+	put32(at + 16, attr->_pxt_flags);
+	put32(at + 20, (uint32_t)attr->_pxt_flush_priority);
+	put64(at + 24, attr->_pxt_stream_size);
+	put64(at + 32, attr->_pxt_max_data);
+	put64(at + 40, attr->_pxt_log_size);
+	put64(at + 48, (uint64_t)attr->_pxt_create_sec);
+	put64(at + 56, (uint64_t)attr->_pxt_clockres_sec);
+	put32(at + 64, (uint32_t)attr->_pxt_create_nsec);
+	put32(at + 68, (uint32_t)attr->_pxt_clockres_nsec);
+	put32(at + 72, attr->_pxt_system_slots);
+	put32(at + 76, attr->_pxt_ctx_bytes);
+	put_text(at + 80, attr->_pxt_name, 32);
+	put_text(at + 112, attr->_pxt_genversion, 32);
+}
+
+void pxt_log_put_header(void *buffer, const struct pxt_log_header *header)
+{
+	unsigned char *at = buffer;
+
+	memset(at, 0, PXT_LOG_HEADER_BYTES);
+	memcpy(at, PXT_LOG_MAGIC, 8);
+	put32(at + 8, PXT_LOG_ORDER_MARK);
+	put16(at + 12, PXT_LOG_MAJOR);
+	put16(at + 14, PXT_LOG_MINOR);
+	put16(at + 16, PXT_LOG_MIN_MAJOR);
+	put16(at + 18, PXT_LOG_MIN_MINOR);
+	at[20] = header->word_bytes;
+	at[21] = header->ctx_bytes;
+	at[22] = PXT_SLOT_BYTES;
+	at[23] = header->layout;
+	put32(at + 24, PXT_LOG_HEADER_BYTES);
+	put32(at + 28, header->contents);
+	memcpy(at + 32, header->uuid, PXT_LOG_UUID_BYTES);
+	put32(at + 48, (uint32_t)header->rate.source);
+	put32(at + 52, header->rate.error_ppm);
+	put64(at + 56, header->rate.hz);
+	put_clocks(at + 64, &header->created);
+	put32(at + 120, header->largest_block);
+	put32(at + 124, header->set_bytes);
+	put64(at + 128, header->data_offset);
+	put32(at + 136, header->frame_bytes);
+	put32(at + 140, header->frames);
+	put32(at + 144, header->generation);
+	put_attr(at + 152, &header->attr);
+	put32(at + 508, pxt_crc32(0, at, 508));
+}
+
+void pxt_log_start(struct pxt_log_block *block, void *buffer, uint32_t room)
+{
+	memset(block, 0, sizeof(*block));
+	block->bytes = buffer;
+	block->room = room & ~(PXT_SLOT_BYTES - 1u);
+	block->used = PXT_LOG_BLOCK_BYTES;
+}
+
+/* Room for @bytes more bytes, or NULL; counted as taken. */
+static unsigned char *take(struct pxt_log_block *block, uint32_t bytes)
+{
+	unsigned char *at = block->bytes + block->used;
+
+	if (bytes > block->room - block->used)
+		return NULL;
+	block->used += bytes;
+	return at;
+}
+
+/* A zeroed entry of @bytes bytes, rounded up to 8, that begins with its own length; or NULL. */
+static unsigned char *take_entry(struct pxt_log_block *block, uint32_t bytes)
+{
+	uint32_t whole = (bytes + 7u) & ~7u;
+	/* Keeps the 8 bytes back that may be needed to pad the block to a multiple of 16. */
+	unsigned char *at = ((block->used + whole + 15u) & ~15u) <= block->room
+	                        ? take(block, whole)
+	                        : NULL;
+
+	if (at) {
+		memset(at, 0, whole);
+		put16(at, whole);
+		block->count++;
+	}
+	return at;
+}
+
+/* The record or entry that was put last, and counted, has this stamp. */
+static void stamp(struct pxt_log_block *block, uint64_t ticks)
+{
+	if (block->count == 1 || ticks < block->begin)
+		block->begin = ticks;
+	if (block->count == 1 || ticks > block->end)
+		block->end = ticks;
+}
+
+bool pxt_log_put_record(struct pxt_log_block *block, const struct pxt_slot *slots, uint32_t n)
+{
+	unsigned char *at = take(block, n * PXT_SLOT_BYTES);
+	uint32_t i;
+
+	if (!at)
+		return false;
+	memcpy(at, slots, (size_t)n * PXT_SLOT_BYTES);
+	put32(at, PXT_SLOT_BEGIN);
+	for (i = 1; i < n; i++)
+		put32(at + (size_t)i * PXT_SLOT_BYTES, 0);
+	block->count++;
+	stamp(block, pxt_slot_ticks(slots));
+	return true;
+}
+
+bool pxt_log_put_loss(struct pxt_log_block *block, uint64_t records)
+{
+	unsigned char *at = take(block, PXT_SLOT_BYTES);
+
+	if (!at)
+		return false;
+	put32(at, PXT_SLOT_BEGIN);
+	put32(at + 4, pxt_slot_info(PXT_LOG_ID_LOSS, 0, false, false, PXT_CPU_UNKNOWN));
+	put32(at + 8, (uint32_t)records);
+	put32(at + 12, (uint32_t)(records >> 32));
+	block->lost += records;
+	return true;
+}
+
+bool pxt_log_put_type(
+    struct pxt_log_block *block, uint32_t id, const char *name, const char *format)
+{
+	uint32_t name_bytes = length_of(name, TRACE_EVENT_NAME_MAX);
+	uint32_t format_bytes = length_of(format, POSIX_TRACE_FORMAT_MAX_NP);
+	unsigned char *at = take_entry(block, 8u + name_bytes + format_bytes);
+
+	if (!at)
+		return false;
+	put16(at + 2, id);
+	put16(at + 4, name_bytes);
+	put16(at + 6, format_bytes);
+	memcpy(at + 8, name, name_bytes);
+	memcpy(at + 8 + name_bytes, format, format_bytes);
+	return true;
+}
+
+bool pxt_log_put_thread(struct pxt_log_block *block, const struct pxt_log_thread *thread)
+{
+	unsigned char *at = take_entry(block, 48);
+
+	if (!at)
+		return false;
+	put16(at + 2, thread->index);
+	put32(at + 4, (uint32_t)thread->pid);
+	put32(at + 8, (uint32_t)thread->tid);
+	put64(at + 16, thread->thread);
+	put64(at + 24, thread->since);
+	put_text(at + 32, thread->name, sizeof(thread->name));
+	return true;
+}
+
+bool pxt_log_put_process(struct pxt_log_block *block, const struct pxt_log_process *process)
+{
+	unsigned char *at = take_entry(block, 352);
+
+	if (!at)
+		return false;
+	put32(at + 4, (uint32_t)process->pid);
+	put_time(at + 8, &process->start);
+	put_text(at + 24, process->executable, sizeof(process->executable));
+	put_text(at + 280, process->host, sizeof(process->host));
+	return true;
+}
+
+bool pxt_log_put_module(struct pxt_log_block *block, const struct pxt_log_module *module)
+{
+	uint32_t path_bytes = length_of(module->path, sizeof(module->path) - 1);
+	unsigned char *at = take_entry(block, 64u + path_bytes);
+
+	if (!at)
+		return false;
+	put16(at + 2, path_bytes);
+	put16(at + 4, module->build_id_bytes);
+	put64(at + 8, module->base);
+	put64(at + 16, module->low);
+	put64(at + 24, module->high);
+	memcpy(at + 32, module->build_id, sizeof(module->build_id));
+	memcpy(at + 64, module->path, path_bytes);
+	return true;
+}
+
+bool pxt_log_put_clock(struct pxt_log_block *block, const struct pxt_log_clock *clock)
+{
+	unsigned char *at = take_entry(block, 64);
+
+	if (!at)
+		return false;
+	stamp(block, clock->clock.ticks);
+	put16(at + 2, clock->moment);
+	put_clocks(at + 8, &clock->clock);
+	return true;
+}
+
+bool pxt_log_put_clear(struct pxt_log_block *block, uint64_t ticks, uint64_t records)
+{
+	unsigned char *at = take_entry(block, 16);
+
+	if (!at)
+		return false;
+	put64(at + 8, records);
+	block->begin = ticks;
+	block->end = ticks;
+	return true;
+}
+
+bool pxt_log_put_trailer(struct pxt_log_block *block, const struct pxt_log_trailer *trailer)
+{
+	const struct posix_trace_status_info *status = &trailer->status;
+	unsigned char *at = take_entry(block, 304);
+
+	if (!at)
+		return false;
+	put32(at + 8, (uint32_t)status->posix_stream_status);
+	put32(at + 12, (uint32_t)status->posix_stream_full_status);
+	put32(at + 16, (uint32_t)status->posix_stream_overrun_status);
+	put32(at + 20, (uint32_t)status->posix_stream_flush_status);
+	put32(at + 24, (uint32_t)status->posix_stream_flush_error);
+	put32(at + 28, (uint32_t)status->posix_log_overrun_status);
+	put32(at + 32, (uint32_t)status->posix_log_full_status);
+	put64(at + 40, trailer->counts.posix_written_np);
+	put64(at + 48, trailer->counts.posix_retrieved_np);
+	put64(at + 56, trailer->counts.posix_lost_np);
+	put64(at + 64, trailer->counts.posix_cleared_np);
+	put64(at + 72, trailer->counts.posix_held_np);
+	put64(at + 80, trailer->log_lost);
+	put64(at + 88, trailer->data_blocks);
+	put64(at + 96, trailer->meta_blocks);
+	put_clocks(at + 104, &trailer->end);
+	put_attr(at + 160, &trailer->attr);
+	block->begin = trailer->end.ticks;
+	block->end = trailer->end.ticks;
+	return true;
+}
+
+uint32_t pxt_log_finish(
+    struct pxt_log_block *block, const struct pxt_log_stream *stream, enum pxt_log_type type)
+{
+	unsigned char *at = block->bytes;
+	uint32_t length = (block->used + 15u) & ~15u;
+	uint64_t sequence = type == PXT_LOG_DATA ? stream->data_sequence : stream->meta_sequence;
+	uint64_t records = stream->records + (type == PXT_LOG_DATA ? block->count : 0u);
+
+	memset(at, 0, PXT_LOG_BLOCK_BYTES);
+	memset(at + block->used, 0, length - block->used);
+	memcpy(at, PXT_LOG_BLOCK_MAGIC, 4);
+	put16(at + 4, (uint32_t)type);
+	put32(at + 8, length);
+	put32(at + 12, block->count);
+	put64(at + 16, sequence);
+	memcpy(at + 24, stream->uuid, PXT_LOG_UUID_BYTES);
+	put64(at + 40, block->begin);
+	put64(at + 48, block->end);
+	put64(at + 56, block->lost);
+	put64(at + 64, stream->lost + block->lost);
+	put64(at + 72, records);
+	put32(at + 92,
+	    pxt_crc32(pxt_crc32(0, at, 92), at + PXT_LOG_BLOCK_BYTES, length - PXT_LOG_BLOCK_BYTES));
+	return length;
+}
+
+void pxt_log_written(
+    const struct pxt_log_block *block, struct pxt_log_stream *stream, enum pxt_log_type type)
+{
+	if (type == PXT_LOG_DATA) {
+		stream->data_sequence++;
+		stream->records += block->count;
+	} else {
+		stream->meta_sequence++;
+	}
+	stream->lost += block->lost;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * logfmt.h - the log as bytes: FORMAT.md in C.
+ *
+ * Writing (logfmt.c) fills a buffer of the caller in this machine's byte order; no memory, no
+ * output, no system is needed.  Reading (logfmt_get.c) takes either byte order and word size and
+ * trusts nothing: every decoder checks the bytes it is given and says what is wrong.
+ *
+ * A writer's life:
+ *
+ *	pxt_log_put_header(buffer, &header);                 write PXT_LOG_HEADER_BYTES
+ *	pxt_log_start(&block, buffer, room);
+ *	while (pxt_log_put_record(&block, slots, n)) ...     until it is full
+ *	length = pxt_log_finish(&block, &stream, PXT_LOG_DATA);
+ *	write it;
+ *	pxt_log_written(&block, &stream);                    only if it was written
+ *
+ * finish changes nothing but the buffer: a block may be finished and written, go on taking
+ * records and be finished again (the newest frame of a LOOP log), or be given up.
+ */
+#ifndef PXT_LOGFMT_H
+#define PXT_LOGFMT_H
+
+#include "base/clockset.h"
+#include "base/compiler.h"
+#include "base/ids.h"
+#include "base/slot.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <trace.h>
+#include <trace_np.h>
+
+#define PXT_LOG_MAJOR 1u
+#define PXT_LOG_MINOR 0u
+/* The oldest reader that understands what this writer writes. */
+#define PXT_LOG_MIN_MAJOR 1u
+#define PXT_LOG_MIN_MINOR 0u
+
+#define PXT_LOG_MAGIC "\x89PTL\r\n\x1a\n" /* 8 bytes: text transfers and 7-bit lines spoil it */
+#define PXT_LOG_BLOCK_MAGIC "PTLB"         /* 4 bytes */
+#define PXT_LOG_ORDER_MARK 0x01020304u
+
+#define PXT_LOG_UUID_BYTES 16u
+#define PXT_LOG_HEADER_BYTES 512u
+#define PXT_LOG_BLOCK_BYTES 96u /* the head of a block */
+/* A buffer of this size takes one entry of any kind (records may need more). */
+#define PXT_LOG_STAGING_MIN 512u
+#define PXT_LOG_BLOCK_MAX 1048576u /* no block is longer */
+
+/* The slot that stands for records that are gone: stamp = their number. */
+#define PXT_LOG_ID_LOSS PXT_ID_VOID
+
+enum pxt_log_layout {
+	PXT_LOG_SEQUENTIAL = 1, /* block behind block, also on a pipe */
+	PXT_LOG_FRAMES = 2,     /* LOOP: data blocks in frames that are written again */
+};
+
+enum pxt_log_type {
+	PXT_LOG_DATA = 1,
+	PXT_LOG_TYPES = 2,
+	PXT_LOG_THREADS = 3,
+	PXT_LOG_PROCESS = 4,
+	PXT_LOG_MODULES = 5,
+	PXT_LOG_CLOCKS = 6,
+	PXT_LOG_CLEAR = 7,
+	PXT_LOG_TRAILER = 8,
+};
+
+enum pxt_log_moment { PXT_LOG_AT_CREATE = 1, PXT_LOG_AT_FLUSH = 2, PXT_LOG_AT_SHUTDOWN = 3 };
+
+/* pxt_log_header.contents: what the context of a record holds */
+#define PXT_LOG_HAS_THREAD 1u
+#define PXT_LOG_HAS_ADDRESS 2u
+#define PXT_LOG_HAS_CPU 4u
+
+/* The head of the file.  The members of the first group are set by the decoder only. */
+struct pxt_log_header {
+	uint16_t major, minor, min_major, min_minor;
+	uint32_t header_bytes;
+	bool swapped;
+
+	uint8_t word_bytes; /* of a pointer: 4 or 8 */
+	uint8_t ctx_bytes;  /* PXT_CTX_BYTES */
+	uint8_t layout;     /* enum pxt_log_layout */
+	uint32_t contents;  /* PXT_LOG_HAS_... */
+	unsigned char uuid[PXT_LOG_UUID_BYTES];
+	struct pxt_clock_rate rate;
+	struct pxt_clock_set created;
+	uint32_t largest_block; /* bytes: no block of this file is longer */
+	uint32_t set_bytes;     /* sizeof(trace_event_set_t), 0 without filter */
+	uint64_t data_offset;   /* PXT_LOG_FRAMES: where the first frame begins */
+	uint32_t frame_bytes;   /* PXT_LOG_FRAMES: multiple of 16 */
+	uint32_t frames;        /* PXT_LOG_FRAMES: their number */
+	uint32_t generation;    /* how often the file was begun anew (clear) */
+	trace_attr_t attr;      /* creation time included */
+};
+
+/* What a stream counts over all blocks of its log. */
+struct pxt_log_stream {
+	unsigned char uuid[PXT_LOG_UUID_BYTES];
+	uint64_t data_sequence; /* of the next DATA block */
+	uint64_t meta_sequence; /* of the next block of any other type */
+	uint64_t records;       /* in all DATA blocks so far */
+	uint64_t lost;          /* told by all blocks so far */
+};
+
+/* A block under construction. */
+struct pxt_log_block {
+	unsigned char *bytes;
+	uint32_t room;
+	uint32_t used;
+	uint32_t count;
+	uint64_t begin; /* smallest and ... */
+	uint64_t end;   /* ... largest stamp in it; 0 where it has none */
+	uint64_t lost;
+};
+
+/* ---- Entries of the blocks that are not DATA ---- */
+
+struct pxt_log_thread {
+	uint64_t thread; /* the pthread_t */
+	uint64_t since;  /* the index has meant this thread since this stamp */
+	int32_t pid;
+	int32_t tid;    /* 0: unknown */
+	uint16_t index; /* PXT_THREAD_EXTRA: it never got one */
+	char name[16];
+};
+
+struct pxt_log_process {
+	int32_t pid;
+	struct timespec start; /* CLOCK_REALTIME; 0: unknown */
+	char executable[256];
+	char host[72];
+};
+
+struct pxt_log_module {
+	uint64_t base;
+	uint64_t low;
+	uint64_t high;
+	uint32_t build_id_bytes;
+	unsigned char build_id[32];
+	char path[256];
+};
+
+struct pxt_log_clock {
+	uint32_t moment; /* enum pxt_log_moment */
+	struct pxt_clock_set clock;
+};
+
+struct pxt_log_trailer {
+	struct posix_trace_status_info status;
+	struct posix_trace_counts_np counts;
+	uint64_t log_lost; /* records that the log was given and does not hold */
+	uint64_t data_blocks;
+	uint64_t meta_blocks; /* without the trailer */
+	struct pxt_clock_set end;
+	trace_attr_t attr;
+};
+
+/* ---- Writing ---- */
+
+/* Fills PXT_LOG_HEADER_BYTES bytes. */
+void pxt_log_put_header(void *buffer, const struct pxt_log_header *header);
+
+/* @buffer: 16-byte aligned, at least PXT_LOG_STAGING_MIN bytes. */
+void pxt_log_start(struct pxt_log_block *block, void *buffer, uint32_t room);
+
+/*
+ * All put functions: false = no room left, nothing was put.  A block takes entries of one type
+ * only; record and loss belong to DATA.
+ */
+/* Copies a whole record (begin slot first) and clears its tags. */
+bool pxt_log_put_record(struct pxt_log_block *block, const struct pxt_slot *slots, uint32_t n);
+/* @records were lost directly before the record that is put next, in this block or a later one. */
+bool pxt_log_put_loss(struct pxt_log_block *block, uint64_t records);
+/* @format may be "". */
+bool pxt_log_put_type(
+    struct pxt_log_block *block, uint32_t id, const char *name, const char *format);
+bool pxt_log_put_thread(struct pxt_log_block *block, const struct pxt_log_thread *thread);
+bool pxt_log_put_process(struct pxt_log_block *block, const struct pxt_log_process *process);
+bool pxt_log_put_module(struct pxt_log_block *block, const struct pxt_log_module *module);
+bool pxt_log_put_clock(struct pxt_log_block *block, const struct pxt_log_clock *clock);
+bool pxt_log_put_clear(struct pxt_log_block *block, uint64_t ticks, uint64_t records);
+bool pxt_log_put_trailer(struct pxt_log_block *block, const struct pxt_log_trailer *trailer);
+
+/* Writes the block's head and checksum; returns its length in bytes. */
+uint32_t pxt_log_finish(
+    struct pxt_log_block *block, const struct pxt_log_stream *stream, enum pxt_log_type type);
+/* The block is in the log: the next one gets the next sequence number. */
+void pxt_log_written(
+    const struct pxt_log_block *block, struct pxt_log_stream *stream, enum pxt_log_type type);
+
+/* Bytes of record data (slots) that a block has taken so far: what log-max-size counts. */
+PXT_INLINE uint32_t pxt_log_taken(const struct pxt_log_block *block)
+{
+	return block->used - PXT_LOG_BLOCK_BYTES;
+}
+
+#endif
