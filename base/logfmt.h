@@ -53,8 +53,8 @@
 #define PXT_LOG_ID_LOSS PXT_ID_VOID
 
 enum pxt_log_layout {
-	PXT_LOG_SEQUENTIAL = 1, /* block behind block, also on a pipe */
-	PXT_LOG_FRAMES = 2,     /* LOOP: data blocks in frames that are written again */
+	PXT_LAYOUT_SEQUENTIAL = 1, /* block behind block, also on a pipe */
+	PXT_LAYOUT_FRAMES = 2,     /* LOOP: data blocks in frames that are written again */
 };
 
 enum pxt_log_type {
@@ -90,9 +90,9 @@ struct pxt_log_header {
 	struct pxt_clock_set created;
 	uint32_t largest_block; /* bytes: no block of this file is longer */
 	uint32_t set_bytes;     /* sizeof(trace_event_set_t), 0 without filter */
-	uint64_t data_offset;   /* PXT_LOG_FRAMES: where the first frame begins */
-	uint32_t frame_bytes;   /* PXT_LOG_FRAMES: multiple of 16 */
-	uint32_t frames;        /* PXT_LOG_FRAMES: their number */
+	uint64_t data_offset;   /* PXT_LAYOUT_FRAMES: where the first frame begins */
+	uint32_t frame_bytes;   /* PXT_LAYOUT_FRAMES: multiple of 16 */
+	uint32_t frames;        /* PXT_LAYOUT_FRAMES: their number */
 	uint32_t generation;    /* how often the file was begun anew (clear) */
 	trace_attr_t attr;      /* creation time included */
 };
