@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+#
+# Flags of our own targets; nothing here reaches a project that includes this one.
+
+include(CheckCCompilerFlag)
+
+set(PTRACE_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wcast-qual
+	-Wundef -Wvla -Wformat=2 -Wmissing-prototypes -Wstrict-prototypes -Wold-style-definition
+	-Wwrite-strings -Wswitch-enum -Wredundant-decls)
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+	list(APPEND PTRACE_WARNINGS -Wlogical-op -Wduplicated-cond -Wduplicated-branches
+		-Wcast-align=strict)
+endif()
+if(PTRACE_WERROR)
+	list(APPEND PTRACE_WARNINGS -Werror)
+endif()
+
+set(PTRACE_C_OPTIONS -fvisibility=hidden -fno-common -ffunction-sections -fdata-sections)
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES AND PROJECT_IS_TOP_LEVEL)
+	list(APPEND PTRACE_C_OPTIONS -O2)
+endif()
+if(PXT_PORT_BARE)
+	list(APPEND PTRACE_C_OPTIONS -ffreestanding)
+endif()
+
+# Common to libraries and tests.
+add_library(ptrace_build INTERFACE)
+target_compile_definitions(ptrace_build INTERFACE _POSIX_C_SOURCE=200809L)
+target_compile_options(ptrace_build INTERFACE ${PTRACE_C_OPTIONS} ${PTRACE_WARNINGS})

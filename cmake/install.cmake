@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+#
+# Headers, libraries, pkg-config files and the CMake package.
+
+include(CMakePackageConfigHelpers)
+
+install(FILES include/trace.h include/trace_np.h "${PTRACE_PUBLIC_DIR}/trace_config.h"
+	DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+if(PXT_PORT_BARE)
+	install(FILES port/bare/include/trace_port.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+
+set(installed)
+foreach(library IN LISTS PTRACE_LIBRARIES)
+	list(APPEND installed ${library} ${library}_static)
+	if(TARGET ${library}_shared)
+		list(APPEND installed ${library}_shared)
+	endif()
+endforeach()
+install(TARGETS ${installed} EXPORT ptrace-targets
+	ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+
+set(PTRACE_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/ptrace")
+install(EXPORT ptrace-targets NAMESPACE ptrace:: DESTINATION "${PTRACE_CMAKE_DIR}")
+configure_package_config_file(cmake/ptrace-config.cmake.in "${PROJECT_BINARY_DIR}/ptrace-config.cmake"
+	INSTALL_DESTINATION "${PTRACE_CMAKE_DIR}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/ptrace-config-version.cmake"
+	COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/ptrace-config.cmake"
+	"${PROJECT_BINARY_DIR}/ptrace-config-version.cmake" DESTINATION "${PTRACE_CMAKE_DIR}")
+
+# pkg-config: a prefix that follows the file, so that a tree can be moved or installed elsewhere.
+file(RELATIVE_PATH PTRACE_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" PTRACE_PC_PREFIX "${PTRACE_PC_PREFIX}")
+foreach(library IN LISTS PTRACE_LIBRARIES)
+	string(REPLACE "_" "-" PTRACE_PC_NAME "${library}")
+	set(PTRACE_PC_PRIVATE "")
+	set(PTRACE_PC_LIBS "-l${PTRACE_PC_NAME}")
+	set(PTRACE_PC_TEXT "POSIX tracing (posix_trace_*)")
+	if(library STREQUAL "ptrace_retrieval")
+		set(PTRACE_PC_TEXT "Reading of POSIX trace logs")
+	elseif(PXT_PORT_POSIX)
+		set(PTRACE_PC_PRIVATE "-pthread")
+		if(NOT PXT_IS_FULL)
+			string(APPEND PTRACE_PC_LIBS " -pthread")
+		endif()
+	endif()
+	configure_file(cmake/libptrace.pc.in "${PROJECT_BINARY_DIR}/lib${PTRACE_PC_NAME}.pc" @ONLY)
+	install(FILES "${PROJECT_BINARY_DIR}/lib${PTRACE_PC_NAME}.pc"
+		DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endforeach()

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+#
+# libptrace (what the configuration holds) and libptrace-retrieval (base and Log Retrieval alone),
+# static and shared.
+
+option(PTRACE_SHARED "Build shared libraries" ${PXT_PORT_POSIX})
+find_package(Threads)
+
+# The names that leave the shared libraries, from the unit table's data.
+file(READ "${PROJECT_SOURCE_DIR}/scripts/units.json" units)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/scripts/units.json")
+function(ptrace_version_script out)
+	set(names)
+	foreach(kind IN ITEMS names data)
+		string(JSON last LENGTH "${units}" ${kind})
+		math(EXPR last "${last} - 1")
+		foreach(index RANGE ${last})
+			string(JSON name MEMBER "${units}" ${kind} ${index})
+			if(kind STREQUAL "names")
+				string(PREPEND name "posix_trace_")
+			endif()
+			string(APPEND names "\t\t${name};\n")
+		endforeach()
+	endforeach()
+	# One version node for both libraries: a name of one must be able to stand for the other's.
+	file(CONFIGURE OUTPUT "${out}" CONTENT "LIBPTRACE_0 {\n\tglobal:\n@names@\tlocal:\n\t\t*;\n};\n" @ONLY)
+endfunction()
+set(PTRACE_VERSION_SCRIPT "${PROJECT_BINARY_DIR}/libptrace.map")
+ptrace_version_script("${PTRACE_VERSION_SCRIPT}")
+
+set(PTRACE_PORT_DIR "${PROJECT_SOURCE_DIR}/port/posix")
+if(PXT_PORT_BARE)
+	set(PTRACE_PORT_DIR "${PROJECT_SOURCE_DIR}/port/bare")
+endif()
+
+# What every library of ours needs, whatever its kind.
+function(ptrace_library target)
+	target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:ptrace_build>)
+	set_target_properties(${target} PROPERTIES C_VISIBILITY_PRESET hidden)
+	target_include_directories(${target}
+		PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
+			"$<BUILD_INTERFACE:${PTRACE_PUBLIC_DIR}>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>"
+		PRIVATE "${PROJECT_SOURCE_DIR}" "${PTRACE_PORT_DIR}" "${PTRACE_PRIVATE_DIR}")
+	if(PXT_PORT_BARE)
+		target_include_directories(${target} PUBLIC
+			"$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/port/bare/include>")
+	endif()
+endfunction()
+
+# @is_full: this configuration owns the plain name, so that no program meets another one under it.
+function(ptrace_pair name export is_full sources)
+	add_library(${name}_static STATIC ${sources})
+	ptrace_library(${name}_static)
+	string(REPLACE "_" "-" output "${name}")
+	set_target_properties(${name}_static PROPERTIES OUTPUT_NAME "${output}" EXPORT_NAME "${export}_static"
+		POSITION_INDEPENDENT_CODE ON)
+	add_library(ptrace::${export}_static ALIAS ${name}_static)
+	set(preferred ${name}_static)
+	if(PTRACE_SHARED)
+		add_library(${name}_shared SHARED ${sources})
+		ptrace_library(${name}_shared)
+		if(NOT is_full)
+			string(APPEND output "-${PTRACE_PROFILE}")
+		endif()
+		set_target_properties(${name}_shared PROPERTIES OUTPUT_NAME "${output}"
+			EXPORT_NAME "${export}_shared" SOVERSION 0 VERSION ${PROJECT_VERSION}
+			LINK_DEPENDS "${PTRACE_VERSION_SCRIPT}")
+		target_link_options(${name}_shared PRIVATE
+			"LINKER:--version-script=${PTRACE_VERSION_SCRIPT}" LINKER:-z,nodelete LINKER:-z,relro
+			LINKER:-z,defs)
+		add_library(ptrace::${export}_shared ALIAS ${name}_shared)
+		if(is_full)
+			set(preferred ${name}_shared)
+		endif()
+	endif()
+	# The name that programs use: the shared library where it owns its name, else the static one.
+	add_library(${name} INTERFACE)
+	set_target_properties(${name} PROPERTIES EXPORT_NAME "${export}")
+	target_link_libraries(${name} INTERFACE ${preferred})
+	add_library(ptrace::${export} ALIAS ${name})
+endfunction()
+
+set(PTRACE_LIBRARIES)
+if(PXT_CORE)
+	ptrace_pair(ptrace ptrace "${PXT_IS_FULL}" "${PTRACE_SOURCES}")
+	list(APPEND PTRACE_LIBRARIES ptrace)
+	if(Threads_FOUND AND PXT_PORT_POSIX)
+		target_link_libraries(ptrace_static PUBLIC Threads::Threads)
+		if(TARGET ptrace_shared)
+			target_link_libraries(ptrace_shared PRIVATE Threads::Threads)
+		endif()
+	endif()
+endif()
+if(PXT_LOGRETRIEVAL)
+	ptrace_pair(ptrace_retrieval retrieval "${PXT_RETRIEVAL_IS_FULL}" "${PTRACE_RETRIEVAL_SOURCES}")
+	list(APPEND PTRACE_LIBRARIES ptrace_retrieval)
+endif()
