@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* log.c - log output that stops in the middle. */
+#include "fakes.h"
+#include "port/port_log.h"
+#include "wrap.h"
+
+struct pxt_fault pxt_fault_write;
+struct pxt_fault pxt_fault_truncate;
+
+static size_t accepted(size_t bytes)
+{
+	return pxt_fault_write.accept < bytes ? pxt_fault_write.accept : bytes;
+}
+
+PXT_WRAPPED(int, pxt_port_log_write,
+    (struct pxt_port_log * log, const void *data, size_t bytes, size_t *done))
+{
+	int error;
+
+	if (!pxt_fault_hit(&pxt_fault_write))
+		return __real_pxt_port_log_write(log, data, bytes, done);
+	error = __real_pxt_port_log_write(log, data, accepted(bytes), done);
+	return error != 0 ? error : pxt_fault_write.error;
+}
+
+PXT_WRAPPED(int, pxt_port_log_write_at,
+    (struct pxt_port_log * log, uint64_t offset, const void *data, size_t bytes, size_t *done))
+{
+	int error;
+
+	if (!pxt_fault_hit(&pxt_fault_write))
+		return __real_pxt_port_log_write_at(log, offset, data, bytes, done);
+	error = __real_pxt_port_log_write_at(log, offset, data, accepted(bytes), done);
+	return error != 0 ? error : pxt_fault_write.error;
+}
+
+PXT_WRAPPED(int, pxt_port_log_truncate, (struct pxt_port_log * log, uint64_t size))
+{
+	if (pxt_fault_hit(&pxt_fault_truncate))
+		return pxt_fault_truncate.error;
+	return __real_pxt_port_log_truncate(log, size);
+}
