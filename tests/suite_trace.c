@@ -9,6 +9,58 @@
 #include <time.h>
 #include <unistd.h>
 
+struct policy_row {
+	int policy;
+	bool stream;
+	bool log;
+};
+/* In the order in which the default of a log is looked for. */
+static const struct policy_row policies[] = {
+	{ POSIX_TRACE_LOOP, CONFIG_PTRACE_POLICY_LOOP, CONFIG_PTRACE_LOG_LOOP },
+	{ POSIX_TRACE_UNTIL_FULL, CONFIG_PTRACE_POLICY_UNTIL_FULL, CONFIG_PTRACE_LOG_UNTIL_FULL },
+	{ POSIX_TRACE_FLUSH, CONFIG_PTRACE_POLICY_FLUSH, false },
+	{ POSIX_TRACE_APPEND, false, CONFIG_PTRACE_LOG_APPEND },
+};
+#define POLICIES (sizeof(policies) / sizeof(policies[0]))
+
+bool pxt_stream_policy_exists(int policy)
+{
+	for (size_t i = 0; i < POLICIES; i++) {
+		if (policies[i].policy == policy)
+			return policies[i].stream;
+	}
+	return false;
+}
+
+bool pxt_log_policy_exists(int policy)
+{
+	for (size_t i = 0; i < POLICIES; i++) {
+		if (policies[i].policy == policy)
+			return policies[i].log;
+	}
+	return false;
+}
+
+int pxt_default_stream_policy_is(bool with_log)
+{
+	if (with_log && pxt_stream_policy_exists(POSIX_TRACE_FLUSH))
+		return POSIX_TRACE_FLUSH;
+	if (with_log && pxt_stream_policy_exists(POSIX_TRACE_UNTIL_FULL))
+		return POSIX_TRACE_UNTIL_FULL;
+	if (pxt_stream_policy_exists(POSIX_TRACE_LOOP))
+		return POSIX_TRACE_LOOP;
+	return POSIX_TRACE_UNTIL_FULL;
+}
+
+int pxt_default_log_policy_is(void)
+{
+	for (size_t i = 0; i < POLICIES; i++) {
+		if (policies[i].log)
+			return policies[i].policy;
+	}
+	return -1;
+}
+
 int pxt_temp_file(void)
 {
 	char path[] = "/tmp/pxt-test-XXXXXX";

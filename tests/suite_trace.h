@@ -14,12 +14,24 @@
 #include <stddef.h>
 #include <trace.h>
 
+#include "pxt_config.h"
+
 /* Any active stream, of whichever kind this configuration can create. */
 #define PXT_CAN_CREATE (_PXT_UNIT_ONLINE || _PXT_UNIT_TOLOG)
 /* A log can be written and read back in one program. */
 #define PXT_CAN_LOG    (_PXT_UNIT_TOLOG && _PXT_UNIT_LOGRETRIEVAL)
 /* User events can be recorded and read on-line. */
 #define PXT_CAN_WATCH  (_PXT_UNIT_ONLINE && _PXT_UNIT_USEREVENTS)
+
+/* Wrong arguments are refused (DEC-02); tests of that are left out where they are not. */
+#define PXT_CHECKS_ARGUMENTS CONFIG_PTRACE_ARG_CHECKS
+#define PXT_HAS_FILTER_EVENT CONFIG_PTRACE_SYSEV_FILTER
+
+/* The full policies of this configuration, and what "default" means in it (ruling 17). */
+bool pxt_stream_policy_exists(int policy);
+bool pxt_log_policy_exists(int policy);
+int pxt_default_stream_policy_is(bool with_log);
+int pxt_default_log_policy_is(void);
 
 /* What a reader was given. */
 struct pxt_event {
