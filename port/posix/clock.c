@@ -9,7 +9,7 @@
  */
 #define _GNU_SOURCE
 #include "port/port.h"
-#include "port/posix/port_atomic.h"
+#include "port_atomic.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -3,7 +3,7 @@
  * slotcas.c - whole slots on x86-64 processors without AVX, which promise nothing about 16-byte
  * vector moves: cmpxchg16b is their only access of that size.
  */
-#include "port/posix/port_atomic.h"
+#include "port_atomic.h"
 
 #if defined(__x86_64__) && !PXT_TSAN
 

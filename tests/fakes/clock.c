@@ -5,7 +5,7 @@
  */
 #include "fakes.h"
 #include "port/port.h"
-#include "port/posix/port_atomic.h"
+#include "port_atomic.h"
 #include "wrap.h"
 
 #include <trace_np.h>

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_port.c - what any port must pass.  Nothing here knows how a port does it, except that the
+ * host's port answers for descriptors, signals and forked children too (test_port_host.c).
+ */
+#include "suite.h"
+
+#include "port/port.h"
+#include "port/port_sysinfo.h"
+#include "port/port_thread.h"
+#include "port_atomic.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <trace_np.h>
+
+#define NS_PER_S 1000000000LL
+#define MS_NS    1000000LL
+
+static long long ns_of(const struct timespec *time)
+{
+	return (long long)time->tv_sec * NS_PER_S + time->tv_nsec;
+}
+
+static struct timespec in_ms(long long ms)
+{
+	struct timespec time;
+	long long ns;
+
+	clock_gettime(CLOCK_REALTIME, &time);
+	ns = ns_of(&time) + ms * MS_NS;
+	time.tv_sec = (time_t)(ns / NS_PER_S);
+	time.tv_nsec = (long)(ns % NS_PER_S);
+	return time;
+}
+
+static long long monotonic(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return ns_of(&now);
+}
+
+/* ---- Clock ---- */
+
+static void the_rate_is_fixed_once(void)
+{
+	struct pxt_clock_rate first, second;
+
+	pxt_port_clock_start(&first);
+	pxt_port_pause_ns(5 * MS_NS);
+	pxt_port_clock_start(&second);
+	CU_ASSERT(first.hz != 0);
+	CU_ASSERT(first.hz == second.hz);
+	CU_ASSERT(first.error_ppm == second.error_ppm);
+	CU_ASSERT(first.source == second.source);
+	CU_ASSERT(first.source >= POSIX_TRACE_CLOCK_TSC_NP);
+	CU_ASSERT(first.source <= POSIX_TRACE_CLOCK_PORT_NP);
+}
+
+static void ticks_never_go_back(void)
+{
+	uint64_t last = pxt_port_ticks();
+	bool back = false;
+
+	for (int i = 0; i < 200000; i++) {
+		uint64_t now = i % 2 ? pxt_port_ticks() : pxt_port_ticks_ordered();
+
+		back |= now < last;
+		last = now;
+	}
+	CU_ASSERT_FALSE(back);
+}
+
+/*
+ * MONOTONIC may be slewed by 500 ppm against what the rate was measured with; the readings' own
+ * distance is allowed for by what the clocks say about it.
+ */
+static void the_rate_agrees_with_the_monotonic_clock(void)
+{
+	struct pxt_clock_rate rate;
+	struct pxt_clock_set first, second;
+	double by_ticks, by_clock, allowed;
+
+	pxt_port_clock_start(&rate);
+	pxt_port_clock_read(&first);
+	pxt_port_pause_ns(100 * MS_NS);
+	pxt_port_clock_read(&second);
+	by_ticks = (double)(second.ticks - first.ticks) / (double)rate.hz * 1e9;
+	by_clock = (double)(ns_of(&second.monotonic) - ns_of(&first.monotonic));
+	allowed = by_clock * (rate.error_ppm + 1000.0) / 1e6 + 20000.0;
+	CU_ASSERT(by_ticks < by_clock + allowed);
+	CU_ASSERT(by_ticks > by_clock - allowed);
+}
+
+static void a_clock_set_was_read_between_before_and_after(void)
+{
+	struct pxt_clock_rate rate;
+	struct pxt_clock_set set;
+	struct timespec real[2], mono[2];
+	uint64_t ticks[2];
+
+	pxt_port_clock_start(&rate);
+	clock_gettime(CLOCK_REALTIME, &real[0]);
+	clock_gettime(CLOCK_MONOTONIC, &mono[0]);
+	ticks[0] = pxt_port_ticks_ordered();
+	pxt_port_clock_read(&set);
+	ticks[1] = pxt_port_ticks_ordered();
+	clock_gettime(CLOCK_MONOTONIC, &mono[1]);
+	clock_gettime(CLOCK_REALTIME, &real[1]);
+	CU_ASSERT(ticks[0] <= set.ticks && set.ticks <= ticks[1]);
+	CU_ASSERT(ns_of(&real[0]) <= ns_of(&set.realtime));
+	CU_ASSERT(ns_of(&set.realtime) <= ns_of(&real[1]));
+	CU_ASSERT(ns_of(&mono[0]) <= ns_of(&set.monotonic));
+	CU_ASSERT(ns_of(&set.monotonic) <= ns_of(&mono[1]));
+	CU_ASSERT(ns_of(&set.boottime) >= ns_of(&set.monotonic) - 1000 * MS_NS);
+}
+
+/* ---- Memory ---- */
+
+static void memory_is_zeroed_and_aligned(void)
+{
+	enum {
+		BYTES = 100000
+	};
+	unsigned char *memory = pxt_port_alloc(BYTES);
+	unsigned sum = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(memory);
+	CU_ASSERT_EQUAL((uintptr_t)memory % 4096, 0);
+	for (int i = 0; i < BYTES; i++)
+		sum |= memory[i];
+	CU_ASSERT_EQUAL(sum, 0);
+	memset(memory, 0xff, BYTES);
+	pxt_port_free(memory, BYTES);
+	pxt_port_free(NULL, BYTES);
+}
+
+static void impossible_sizes_give_no_memory(void)
+{
+	errno = 0;
+	CU_ASSERT_PTR_NULL(pxt_port_alloc(0));
+	CU_ASSERT_PTR_NULL(pxt_port_alloc(SIZE_MAX));
+	CU_ASSERT_PTR_NULL(pxt_port_alloc(SIZE_MAX / 2));
+	CU_ASSERT_EQUAL(errno, 0);
+}
+
+/* ---- Identity ---- */
+
+/* DEC-20 */
+static void only_the_own_process_may_be_traced(void)
+{
+	errno = 0;
+	CU_ASSERT_EQUAL(pxt_port_may_trace(0), 0);
+	CU_ASSERT_EQUAL(pxt_port_may_trace(pxt_port_pid()), 0);
+	CU_ASSERT_EQUAL(pxt_port_may_trace(-1), ESRCH);
+	CU_ASSERT_EQUAL(pxt_port_may_trace(INT32_MIN), ESRCH);
+	CU_ASSERT_EQUAL(pxt_port_may_trace(INT32_MAX), ESRCH);
+	CU_ASSERT_EQUAL(errno, 0);
+}
+
+static void there_is_a_cpu_and_the_caller_runs_on_one(void)
+{
+	int32_t cpu = pxt_port_cpu();
+
+	CU_ASSERT(pxt_port_cpus() >= 1);
+	CU_ASSERT(cpu == -1 || (cpu >= 0 && (unsigned)cpu < pxt_port_cpus()));
+}
+
+/* ---- Waiting ---- */
+
+static void a_wait_on_a_changed_word_returns_at_once(void)
+{
+	_Atomic uint32_t word = 1;
+	struct timespec past = { 1, 0 };
+
+	errno = 0;
+	CU_ASSERT_EQUAL(pxt_port_wait(&word, 0, NULL, 0), 0);
+	CU_ASSERT_EQUAL(pxt_port_wait(&word, 1, &past, 0), ETIMEDOUT);
+	CU_ASSERT_EQUAL(pxt_port_wait(&word, 1, &past, 1000 * MS_NS), ETIMEDOUT);
+	CU_ASSERT_EQUAL(errno, 0);
+}
+
+static void a_wait_ends_when_the_clock_reaches_its_limit(void)
+{
+	_Atomic uint32_t word = 0;
+	struct timespec until = in_ms(30);
+	struct timespec now;
+	int result;
+
+	do
+		result = pxt_port_wait(&word, 0, &until, 0);
+	while (result == 0);
+	clock_gettime(CLOCK_REALTIME, &now);
+	CU_ASSERT_EQUAL(result, ETIMEDOUT);
+	CU_ASSERT(ns_of(&now) >= ns_of(&until));
+}
+
+static void a_wait_ends_with_its_slice(void)
+{
+	_Atomic uint32_t word = 0;
+	struct timespec far = in_ms(3600000);
+	long long begin = monotonic();
+	int result;
+
+	do
+		result = pxt_port_wait(&word, 0, NULL, 20 * MS_NS);
+	while (result == 0);
+	CU_ASSERT_EQUAL(result, ETIMEDOUT);
+	CU_ASSERT(monotonic() - begin >= 20 * MS_NS);
+	do
+		result = pxt_port_wait(&word, 0, &far, 20 * MS_NS);
+	while (result == 0);
+	CU_ASSERT_EQUAL(result, ETIMEDOUT);
+}
+
+static void the_earlier_of_limit_and_slice_counts(void)
+{
+	_Atomic uint32_t word = 0;
+	struct timespec until = in_ms(20);
+	struct timespec now;
+	int result;
+
+	do
+		result = pxt_port_wait(&word, 0, &until, (uint64_t)3600 * NS_PER_S);
+	while (result == 0);
+	clock_gettime(CLOCK_REALTIME, &now);
+	CU_ASSERT_EQUAL(result, ETIMEDOUT);
+	CU_ASSERT(ns_of(&now) >= ns_of(&until));
+}
+
+struct sleeper {
+	_Atomic uint32_t word;
+	atomic_int awake;
+};
+
+static void *sleep_until_changed(void *argument)
+{
+	struct sleeper *sleeper = argument;
+
+	while (atomic_load(&sleeper->word) == 0)
+		(void)pxt_port_wait(&sleeper->word, 0, NULL, 0);
+	atomic_fetch_add(&sleeper->awake, 1);
+	return NULL;
+}
+
+static void a_wake_releases_all_sleepers(void)
+{
+	struct sleeper sleeper = { 0, 0 };
+	pthread_t threads[4];
+
+	for (int i = 0; i < 4; i++)
+		CU_ASSERT_FATAL(!pthread_create(&threads[i], NULL, sleep_until_changed, &sleeper));
+	pxt_port_pause_ns(20 * MS_NS);
+	CU_ASSERT_EQUAL(atomic_load(&sleeper.awake), 0);
+	atomic_store(&sleeper.word, 1);
+	errno = 0;
+	pxt_port_wake(&sleeper.word);
+	CU_ASSERT_EQUAL(errno, 0);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	CU_ASSERT_EQUAL(atomic_load(&sleeper.awake), 4);
+}
+
+/*
+ * Dekker's handshake with a fence on one side only.  Were fence_all() no fence for the others,
+ * now and then both would miss the other's flag.  (Where it says false, nothing was promised.)
+ */
+static _Atomic uint32_t handshake_round, flag_light, flag_heavy, saw_light, light_done;
+
+static void *light_side(void *argument)
+{
+	uint32_t rounds = *(const uint32_t *)argument;
+
+	for (uint32_t i = 1; i <= rounds; i++) {
+		while (atomic_load_explicit(&handshake_round, memory_order_acquire) != i)
+			pxt_port_pause_ns(0);
+		atomic_store_explicit(&flag_light, 1, memory_order_relaxed);
+		atomic_signal_fence(memory_order_seq_cst);
+		atomic_store_explicit(&saw_light,
+		    atomic_load_explicit(&flag_heavy, memory_order_relaxed), memory_order_relaxed);
+		atomic_store_explicit(&light_done, i, memory_order_release);
+	}
+	return NULL;
+}
+
+static void a_fence_for_all_is_a_fence_for_the_others(void)
+{
+	uint32_t rounds = 3000;
+	unsigned both_missed = 0;
+	pthread_t thread;
+
+	if (!pxt_port_fence_all()) {
+		pxt_skip("the system has no such fence");
+		return;
+	}
+	CU_ASSERT_FATAL(!pthread_create(&thread, NULL, light_side, &rounds));
+	for (uint32_t i = 1; i <= rounds; i++) {
+		uint32_t saw;
+
+		atomic_store(&flag_light, 0);
+		atomic_store(&flag_heavy, 0);
+		atomic_store_explicit(&handshake_round, i, memory_order_release);
+		atomic_store_explicit(&flag_heavy, 1, memory_order_relaxed);
+		CU_ASSERT_FATAL(pxt_port_fence_all());
+		saw = atomic_load_explicit(&flag_light, memory_order_relaxed);
+		while (atomic_load_explicit(&light_done, memory_order_acquire) != i)
+			pxt_port_pause_ns(0);
+		both_missed += saw == 0 && atomic_load(&saw_light) == 0;
+	}
+	pthread_join(thread, NULL);
+	CU_ASSERT_EQUAL(both_missed, 0);
+}
+
+/* ---- Mutex ---- */
+
+static struct pxt_port_mutex mutex;
+static unsigned long guarded;
+
+static void *count_up(void *argument)
+{
+	(void)argument;
+	for (int i = 0; i < 20000; i++) {
+		pxt_port_mutex_lock(&mutex);
+		guarded++;
+		pxt_port_mutex_unlock(&mutex);
+	}
+	return NULL;
+}
+
+static void a_mutex_excludes(void)
+{
+	pthread_t threads[4];
+
+	guarded = 0;
+	pxt_port_mutex_init(&mutex);
+	for (int i = 0; i < 4; i++)
+		CU_ASSERT_FATAL(!pthread_create(&threads[i], NULL, count_up, NULL));
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	CU_ASSERT_EQUAL(guarded, 80000);
+}
+
+/* ---- Slots ---- */
+
+static struct pxt_slot shared_slot;
+static atomic_bool stop_storing;
+
+static void *store_slots(void *argument)
+{
+	uint64_t value = *(const uint64_t *)argument;
+
+	while (!atomic_load_explicit(&stop_storing, memory_order_relaxed)) {
+		pxt_slot_store(&shared_slot, value, value);
+		value += 2;
+	}
+	return NULL;
+}
+
+static void a_slot_is_never_seen_torn(void)
+{
+	uint64_t seeds[2] = { 1, 0x123456789abcdef0u };
+	pthread_t threads[2];
+	unsigned torn = 0;
+
+	pxt_slot_store(&shared_slot, 0, 0);
+	atomic_store(&stop_storing, false);
+	for (int i = 0; i < 2; i++)
+		CU_ASSERT_FATAL(!pthread_create(&threads[i], NULL, store_slots, &seeds[i]));
+	for (int i = 0; i < 500000; i++) {
+		struct pxt_slot slot = pxt_slot_load(&shared_slot);
+
+		torn += slot.word[0] != slot.word[2] || slot.word[1] != slot.word[3];
+	}
+	atomic_store(&stop_storing, true);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	CU_ASSERT_EQUAL(torn, 0);
+}
+
+static void a_slot_gives_back_what_was_stored(void)
+{
+	struct pxt_slot slot;
+
+	pxt_slot_store(&shared_slot, 0x8000000112345678u, 0xfedcba9876543210u);
+	slot = pxt_slot_load(&shared_slot);
+	CU_ASSERT_EQUAL(slot.word[0], 0x12345678u);
+	CU_ASSERT_EQUAL(slot.word[1], 0x80000001u);
+	CU_ASSERT_EQUAL(slot.word[2], 0x76543210u);
+	CU_ASSERT_EQUAL(slot.word[3], 0xfedcba98u);
+	CU_ASSERT_EQUAL(pxt_slot_peek(&shared_slot), 0x12345678u);
+}
+
+/* ---- Helper thread, random bytes ---- */
+
+static void set_true(void *argument)
+{
+	atomic_store((atomic_bool *)argument, true);
+}
+
+static void a_helper_thread_runs_and_is_joined(void)
+{
+	struct pxt_port_thread thread;
+	atomic_bool ran = false;
+
+	errno = 0;
+	CU_ASSERT_FATAL(pxt_port_thread_start(&thread, set_true, &ran, 0) == 0);
+	pxt_port_thread_join(&thread);
+	CU_ASSERT_TRUE(atomic_load(&ran));
+	CU_ASSERT_EQUAL(pxt_port_thread_start(&thread, set_true, &ran, 1000000), EINVAL);
+	CU_ASSERT_EQUAL(errno, 0);
+}
+
+static void random_bytes_differ(void)
+{
+	unsigned char bytes[2][16] = { { 0 }, { 0 } };
+	unsigned char zeros[16] = { 0 };
+
+	pxt_port_random(bytes[0], 16);
+	pxt_port_random(bytes[1], 16);
+	CU_ASSERT(memcmp(bytes[0], bytes[1], 16) != 0);
+	CU_ASSERT(memcmp(bytes[0], zeros, 16) != 0);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(the_rate_is_fixed_once),
+	PXT_CASE(ticks_never_go_back),
+	PXT_CASE(the_rate_agrees_with_the_monotonic_clock),
+	PXT_CASE(a_clock_set_was_read_between_before_and_after),
+	PXT_CASE(memory_is_zeroed_and_aligned),
+	PXT_CASE(impossible_sizes_give_no_memory),
+	PXT_CASE(only_the_own_process_may_be_traced),
+	PXT_CASE(there_is_a_cpu_and_the_caller_runs_on_one),
+	PXT_CASE(a_wait_on_a_changed_word_returns_at_once),
+	PXT_CASE(a_wait_ends_when_the_clock_reaches_its_limit),
+	PXT_CASE(a_wait_ends_with_its_slice),
+	PXT_CASE(the_earlier_of_limit_and_slice_counts),
+	PXT_CASE(a_wake_releases_all_sleepers),
+	PXT_CASE(a_fence_for_all_is_a_fence_for_the_others),
+	PXT_CASE(a_mutex_excludes),
+	PXT_CASE(a_slot_is_never_seen_torn),
+	PXT_CASE(a_slot_gives_back_what_was_stored),
+	PXT_CASE(a_helper_thread_runs_and_is_joined),
+	PXT_CASE(random_bytes_differ),
+};
+
+PXT_SUITE("port", cases)
