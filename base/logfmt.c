@@ -186,7 +186,7 @@ bool pxt_log_put_type(
 {
 	uint32_t name_bytes = length_of(name, TRACE_EVENT_NAME_MAX);
 	uint32_t format_bytes = length_of(format, POSIX_TRACE_FORMAT_MAX_NP);
-	unsigned char *at = take_entry(block, 8u + name_bytes + format_bytes);
+	unsigned char *at = take_entry(block, PXT_LOG_TYPE_BYTES + name_bytes + format_bytes);
 
 	if (!at)
 		return false;
@@ -200,7 +200,7 @@ bool pxt_log_put_type(
 
 bool pxt_log_put_thread(struct pxt_log_block *block, const struct pxt_log_thread *thread)
 {
-	unsigned char *at = take_entry(block, 48);
+	unsigned char *at = take_entry(block, PXT_LOG_THREAD_BYTES);
 
 	if (!at)
 		return false;
@@ -215,7 +215,7 @@ bool pxt_log_put_thread(struct pxt_log_block *block, const struct pxt_log_thread
 
 bool pxt_log_put_process(struct pxt_log_block *block, const struct pxt_log_process *process)
 {
-	unsigned char *at = take_entry(block, 352);
+	unsigned char *at = take_entry(block, PXT_LOG_PROCESS_BYTES);
 
 	if (!at)
 		return false;
@@ -229,7 +229,7 @@ bool pxt_log_put_process(struct pxt_log_block *block, const struct pxt_log_proce
 bool pxt_log_put_module(struct pxt_log_block *block, const struct pxt_log_module *module)
 {
 	uint32_t path_bytes = length_of(module->path, sizeof(module->path) - 1);
-	unsigned char *at = take_entry(block, 64u + path_bytes);
+	unsigned char *at = take_entry(block, PXT_LOG_MODULE_BYTES + path_bytes);
 
 	if (!at)
 		return false;
@@ -245,7 +245,7 @@ bool pxt_log_put_module(struct pxt_log_block *block, const struct pxt_log_module
 
 bool pxt_log_put_clock(struct pxt_log_block *block, const struct pxt_log_clock *clock)
 {
-	unsigned char *at = take_entry(block, 64);
+	unsigned char *at = take_entry(block, PXT_LOG_CLOCK_BYTES);
 
 	if (!at)
 		return false;
@@ -257,7 +257,7 @@ bool pxt_log_put_clock(struct pxt_log_block *block, const struct pxt_log_clock *
 
 bool pxt_log_put_clear(struct pxt_log_block *block, uint64_t ticks, uint64_t records)
 {
-	unsigned char *at = take_entry(block, 16);
+	unsigned char *at = take_entry(block, PXT_LOG_CLEAR_BYTES);
 
 	if (!at)
 		return false;
@@ -270,7 +270,7 @@ bool pxt_log_put_clear(struct pxt_log_block *block, uint64_t ticks, uint64_t rec
 bool pxt_log_put_trailer(struct pxt_log_block *block, const struct pxt_log_trailer *trailer)
 {
 	const struct posix_trace_status_info *status = &trailer->status;
-	unsigned char *at = take_entry(block, 304);
+	unsigned char *at = take_entry(block, PXT_LOG_TRAILER_BYTES);
 
 	if (!at)
 		return false;

@@ -3,8 +3,9 @@
  * logfmt.h - the log as bytes: FORMAT.md in C.
  *
  * Writing (logfmt.c) fills a buffer of the caller in this machine's byte order; no memory, no
- * output, no system is needed.  Reading (logfmt_get.c) takes either byte order and word size and
- * trusts nothing: every decoder checks the bytes it is given and says what is wrong.
+ * output, no system is needed.  Reading (logfmt_get.c and logfmt_entry.c) takes either byte order
+ * and word size and trusts nothing: every decoder checks the bytes it is given and says what is
+ * wrong.
  *
  * A writer's life:
  *
@@ -43,6 +44,7 @@
 #define PXT_LOG_ORDER_MARK 0x01020304u
 
 #define PXT_LOG_UUID_BYTES 16u
+#define PXT_LOG_IDS 1024u /* event types that a log can name */
 #define PXT_LOG_HEADER_BYTES 512u
 #define PXT_LOG_BLOCK_BYTES 96u /* the head of a block */
 /* A buffer of this size takes one entry of any kind (records may need more). */
@@ -197,5 +199,86 @@ PXT_INLINE uint32_t pxt_log_taken(const struct pxt_log_block *block)
 {
 	return block->used - PXT_LOG_BLOCK_BYTES;
 }
+
+/* ---- Reading: NULL when all is well, else what is wrong, in words ---- */
+
+/* The head of a block, as it says. */
+struct pxt_log_blockhead {
+	uint32_t type;
+	uint32_t length;
+	uint32_t count;
+	uint64_t sequence;
+	uint64_t begin;
+	uint64_t end;
+	uint64_t lost;
+	uint64_t lost_total;
+	uint64_t records_total;
+};
+
+/* A record inside a block: what its begin slot says, and where its payload is. */
+struct pxt_log_record {
+	uint32_t info;
+	uint32_t slots;
+	uint64_t ticks; /* of a loss slot: the number of records lost */
+};
+
+/* The text that pxt_log_get_header() returns when a newer reader is needed (see min_major). */
+extern const char pxt_log_newer[];
+
+/* @at: the first PXT_LOG_HEADER_BYTES bytes of a file. */
+const char *pxt_log_get_header(const unsigned char *at, struct pxt_log_header *header);
+/* @at: PXT_LOG_BLOCK_BYTES bytes.  The checksum is not looked at. */
+const char *pxt_log_get_block(const unsigned char *at, const struct pxt_log_header *header,
+    struct pxt_log_blockhead *head);
+/* Whether the checksum of a block, of which @length bytes are at hand, is right. */
+bool pxt_log_sound(const unsigned char *block, uint32_t length, bool swapped);
+/*
+ * Walks through a DATA block whose head and checksum are right: each record must be whole, and
+ * their numbers must be those of the head.  *offset is where the trouble is.
+ */
+const char *pxt_log_check_data(const unsigned char *block, const struct pxt_log_blockhead *head,
+    const struct pxt_log_header *header, uint32_t *offset);
+
+/*
+ * The begin slot at @at, with @room bytes (a multiple of 16, at least 16) from it to the end of
+ * the block.  False when it is none, or its record does not fit.
+ */
+bool pxt_log_get_record(const unsigned char *at, uint32_t room, const struct pxt_log_header *header,
+    struct pxt_log_record *record);
+/* Copies @bytes payload bytes of the record at @at, beginning with payload byte @from. */
+void pxt_log_get_payload(const unsigned char *at, uint32_t from, void *to, uint32_t bytes);
+
+/*
+ * The next entry of a block: *offset is PXT_LOG_BLOCK_BYTES at first and moves on.  @least: bytes
+ * that an entry of this type has at least.
+ */
+const char *pxt_log_get_entry(const unsigned char *block, const struct pxt_log_blockhead *head,
+    bool swapped, uint32_t least, uint32_t *offset, const unsigned char **entry);
+
+struct pxt_log_typename {
+	uint32_t id;
+	char name[256];
+	char format[256];
+};
+const char *pxt_log_get_type(
+    const unsigned char *entry, bool swapped, struct pxt_log_typename *type);
+void pxt_log_get_thread(const unsigned char *entry, bool swapped, struct pxt_log_thread *thread);
+const char *pxt_log_get_process(
+    const unsigned char *entry, bool swapped, struct pxt_log_process *process);
+const char *pxt_log_get_module(
+    const unsigned char *entry, bool swapped, struct pxt_log_module *module);
+const char *pxt_log_get_clock(
+    const unsigned char *entry, bool swapped, struct pxt_log_clock *clock);
+const char *pxt_log_get_trailer(
+    const unsigned char *entry, bool swapped, struct pxt_log_trailer *trailer);
+
+/* Bytes of an entry that each type has at least. */
+#define PXT_LOG_TYPE_BYTES 8u
+#define PXT_LOG_THREAD_BYTES 48u
+#define PXT_LOG_PROCESS_BYTES 352u
+#define PXT_LOG_MODULE_BYTES 64u
+#define PXT_LOG_CLOCK_BYTES 64u
+#define PXT_LOG_CLEAR_BYTES 16u
+#define PXT_LOG_TRAILER_BYTES 304u
 
 #endif
