@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* logfmt_get.c - reading: the head of the file, the heads of blocks, and records. */
+#include "base/attr.h"
+#include "base/crc32.h"
+#include "base/logfmt_bytes.h"
+
+#define NSEC_PER_SEC 1000000000u
+#define SECONDS_MAX ((int64_t)1 << 40)
+#define HEADER_BYTES_MAX 65536u
+
+const char pxt_log_newer[] = "the log needs a newer reader";
+
+static bool good_time(int64_t seconds, uint32_t nanoseconds)
+{
+	return seconds >= 0 && seconds < SECONDS_MAX && nanoseconds < NSEC_PER_SEC;
+}
+
+bool pxt_get_time(const unsigned char *at, bool swapped, struct timespec *time)
+{
+	int64_t seconds = (int64_t)pxt_get64(at, swapped);
+	uint32_t nanoseconds = pxt_get32(at + 8, swapped);
+
+	time->tv_sec = (time_t)seconds;
+	time->tv_nsec = (long)nanoseconds;
+	return good_time(seconds, nanoseconds);
+}
+
+bool pxt_get_clocks(const unsigned char *at, bool swapped, struct pxt_clock_set *set)
+{
+	set->ticks = pxt_get64(at, swapped);
+	return pxt_get_time(at + 8, swapped, &set->realtime) &&
+	       pxt_get_time(at + 24, swapped, &set->monotonic) &&
+	       pxt_get_time(at + 40, swapped, &set->boottime);
+}
+
+static bool good_policies(const trace_attr_t *attr)
+{
+	return attr->_pxt_stream_policy >= POSIX_TRACE_LOOP &&
+	       attr->_pxt_stream_policy <= POSIX_TRACE_FLUSH &&
+	       (attr->_pxt_log_policy == POSIX_TRACE_LOOP ||
+		   attr->_pxt_log_policy == POSIX_TRACE_UNTIL_FULL ||
+		   attr->_pxt_log_policy == POSIX_TRACE_APPEND) &&
+	       (attr->_pxt_inherit == POSIX_TRACE_CLOSE_FOR_CHILD ||
+		   attr->_pxt_inherit == POSIX_TRACE_INHERITED);
+}
+
+const char *pxt_get_attr(const unsigned char *at, bool swapped, trace_attr_t *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->_pxt_magic = PXT_ATTR_MAGIC;
+	attr->_pxt_stream_policy = pxt_get_int(at, swapped);
+	attr->_pxt_log_policy = pxt_get_int(at + 4, swapped);
+	attr->_pxt_inherit = pxt_get_int(at + 8, swapped);
+	attr->_pxt_lanes = pxt_get32(at + 12, swapped);
+	attr->_pxt_flags = pxt_get32(at + 16, swapped);
+	attr->_pxt_flush_priority = pxt_get_int(at + 20, swapped);
+	attr->_pxt_stream_size = pxt_get64(at + 24, swapped);
+	attr->_pxt_max_data = pxt_get64(at + 32, swapped);
+	attr->_pxt_log_size = pxt_get64(at + 40, swapped);
+	attr->_pxt_create_sec = (int64_t)pxt_get64(at + 48, swapped);
+	attr->_pxt_clockres_sec = (int64_t)pxt_get64(at + 56, swapped);
+	attr->_pxt_create_nsec = pxt_get_int(at + 64, swapped);
+	attr->_pxt_clockres_nsec = pxt_get_int(at + 68, swapped);
+	attr->_pxt_system_slots = pxt_get32(at + 72, swapped);
+	attr->_pxt_ctx_bytes = pxt_get32(at + 76, swapped);
+	if (!good_policies(attr))
+		return "the attributes name a policy that does not exist";
+	if (!good_time(attr->_pxt_create_sec, (uint32_t)attr->_pxt_create_nsec) ||
+	    !good_time(attr->_pxt_clockres_sec, (uint32_t)attr->_pxt_clockres_nsec))
+		return "the attributes hold an impossible time";
+	if (attr->_pxt_max_data > PXT_DATA_MAX || attr->_pxt_system_slots > 4096u)
+		return "the attributes hold an impossible size";
+	if (!pxt_get_text(at + 80, attr->_pxt_name, sizeof(attr->_pxt_name)) ||
+	    !pxt_get_text(at + 112, attr->_pxt_genversion, sizeof(attr->_pxt_genversion)))
+		return "a name in the attributes has no end";
+	return NULL;
+}
+
+/* What stands at offsets that no version moves. */
+static const char *get_version(const unsigned char *at, struct pxt_log_header *header)
+{
+	uint32_t mark = pxt_get32(at + 8, false);
+
+	if (memcmp(at, PXT_LOG_MAGIC, 8) != 0)
+		return "not a trace log (no magic at its start)";
+	if (mark != PXT_LOG_ORDER_MARK && mark != __builtin_bswap32(PXT_LOG_ORDER_MARK))
+		return "the byte order mark is damaged";
+	header->swapped = mark != PXT_LOG_ORDER_MARK;
+	header->major = pxt_get16(at + 12, header->swapped);
+	header->minor = pxt_get16(at + 14, header->swapped);
+	header->min_major = pxt_get16(at + 16, header->swapped);
+	header->min_minor = pxt_get16(at + 18, header->swapped);
+	if (header->min_major > PXT_LOG_MAJOR ||
+	    (header->min_major == PXT_LOG_MAJOR && header->min_minor > PXT_LOG_MINOR))
+		return pxt_log_newer;
+	return NULL;
+}
+
+static uint32_t context_bytes(const struct pxt_log_header *header)
+{
+	uint32_t address = header->word_bytes == 8 ? 6u : 4u;
+
+	return ((header->contents & PXT_LOG_HAS_THREAD) ? 2u : 0u) +
+	       ((header->contents & PXT_LOG_HAS_ADDRESS) ? address : 0u);
+}
+
+static const char *check_machine(const unsigned char *at, const struct pxt_log_header *header)
+{
+	if (header->word_bytes != 4 && header->word_bytes != 8)
+		return "pointers of the recording machine have neither 4 nor 8 bytes";
+	if (header->ctx_bytes != context_bytes(header))
+		return "the context's size does not fit what it is said to hold";
+	if (at[22] != PXT_SLOT_BYTES)
+		return "slots do not have 16 bytes";
+	if (header->rate.hz == 0)
+		return "the stamp clock has no rate";
+	if (header->set_bytes % 4u || header->set_bytes > PXT_LOG_IDS / 8u)
+		return "the size of event sets is impossible";
+	return NULL;
+}
+
+static const char *check_layout(const struct pxt_log_header *header)
+{
+	if (header->header_bytes < PXT_LOG_HEADER_BYTES ||
+	    header->header_bytes > HEADER_BYTES_MAX || header->header_bytes % 16u)
+		return "the head of the file has an impossible size";
+	if (header->largest_block < PXT_LOG_STAGING_MIN ||
+	    header->largest_block > PXT_LOG_BLOCK_MAX)
+		return "the largest block has an impossible size";
+	if (header->layout == PXT_LAYOUT_SEQUENTIAL)
+		return NULL;
+	if (header->layout != PXT_LAYOUT_FRAMES)
+		return "the layout is neither sequential nor frames";
+	if (header->frames == 0 || header->frame_bytes % 16u ||
+	    header->frame_bytes < PXT_LOG_BLOCK_BYTES + PXT_SLOT_BYTES ||
+	    header->frame_bytes > header->largest_block)
+		return "the frames have an impossible size";
+	/* 2^62 is far beyond any file, and keeps offsets behind the frames within 63 bits. */
+	if (header->data_offset < header->header_bytes || header->data_offset % 16u ||
+	    header->data_offset > (uint64_t)1 << 62)
+		return "the first frame is at an impossible place";
+	return NULL;
+}
+
+const char *pxt_log_get_header(const unsigned char *at, struct pxt_log_header *header)
+{
+	const char *wrong;
+	bool swapped;
+
+	memset(header, 0, sizeof(*header));
+	wrong = get_version(at, header);
+	if (wrong)
+		return wrong;
+	swapped = header->swapped;
+	if (pxt_get32(at + 508, swapped) != pxt_crc32(0, at, 508))
+		return "the checksum of the file's head is wrong";
+	header->word_bytes = at[20];
+	header->ctx_bytes = at[21];
+	header->layout = at[23];
+	header->header_bytes = pxt_get32(at + 24, swapped);
+	header->contents = pxt_get32(at + 28, swapped);
+	memcpy(header->uuid, at + 32, PXT_LOG_UUID_BYTES);
+	header->rate.source = pxt_get_int(at + 48, swapped);
+	header->rate.error_ppm = pxt_get32(at + 52, swapped);
+	header->rate.hz = pxt_get64(at + 56, swapped);
+	if (!pxt_get_clocks(at + 64, swapped, &header->created))
+		return "the clocks at creation show an impossible time";
+	header->largest_block = pxt_get32(at + 120, swapped);
+	header->set_bytes = pxt_get32(at + 124, swapped);
+	header->data_offset = pxt_get64(at + 128, swapped);
+	header->frame_bytes = pxt_get32(at + 136, swapped);
+	header->frames = pxt_get32(at + 140, swapped);
+	header->generation = pxt_get32(at + 144, swapped);
+	wrong = check_machine(at, header);
+	if (!wrong)
+		wrong = check_layout(header);
+	return wrong ? wrong : pxt_get_attr(at + 152, swapped, &header->attr);
+}
+
+const char *pxt_log_get_block(const unsigned char *at, const struct pxt_log_header *header,
+    struct pxt_log_blockhead *head)
+{
+	bool swapped = header->swapped;
+
+	if (memcmp(at, PXT_LOG_BLOCK_MAGIC, 4) != 0)
+		return "no block begins here";
+	head->type = pxt_get16(at + 4, swapped);
+	head->length = pxt_get32(at + 8, swapped);
+	head->count = pxt_get32(at + 12, swapped);
+	head->sequence = pxt_get64(at + 16, swapped);
+	head->begin = pxt_get64(at + 40, swapped);
+	head->end = pxt_get64(at + 48, swapped);
+	head->lost = pxt_get64(at + 56, swapped);
+	head->lost_total = pxt_get64(at + 64, swapped);
+	head->records_total = pxt_get64(at + 72, swapped);
+	if (memcmp(at + 24, header->uuid, PXT_LOG_UUID_BYTES) != 0)
+		return "the block belongs to another stream";
+	if (head->length < PXT_LOG_BLOCK_BYTES || head->length % 16u ||
+	    head->length > header->largest_block)
+		return "the block has an impossible length";
+	return NULL;
+}
+
+bool pxt_log_sound(const unsigned char *block, uint32_t length, bool swapped)
+{
+	uint32_t crc = pxt_crc32(0, block, 92);
+
+	crc = pxt_crc32(crc, block + PXT_LOG_BLOCK_BYTES, length - PXT_LOG_BLOCK_BYTES);
+	return crc == pxt_get32(block + 92, swapped);
+}
+
+bool pxt_log_get_record(const unsigned char *at, uint32_t room, const struct pxt_log_header *header,
+    struct pxt_log_record *record)
+{
+	bool swapped = header->swapped;
+	uint32_t i;
+
+	if (pxt_get32(at, swapped) != PXT_SLOT_BEGIN)
+		return false;
+	record->info = pxt_get32(at + 4, swapped);
+	record->ticks = (uint64_t)pxt_get32(at + 12, swapped) << 32 | pxt_get32(at + 8, swapped);
+	if (pxt_info_id(record->info) == PXT_LOG_ID_LOSS) {
+		record->slots = 1;
+		return true;
+	}
+	record->slots = pxt_info_slots(record->info, header->ctx_bytes);
+	if (record->slots > room / PXT_SLOT_BYTES || pxt_info_id(record->info) == 0 ||
+	    pxt_info_id(record->info) == PXT_ID_MARK)
+		return false;
+	for (i = 1; i < record->slots; i++) {
+		if (pxt_get32(at + (size_t)i * PXT_SLOT_BYTES, false) != 0)
+			return false;
+	}
+	return true;
+}
+
+void pxt_log_get_payload(const unsigned char *at, uint32_t from, void *to, uint32_t bytes)
+{
+	const unsigned char *slot = at + (size_t)(1u + from / PXT_SLOT_PAYLOAD) * PXT_SLOT_BYTES;
+	unsigned char *out = to;
+	uint32_t skip = from % PXT_SLOT_PAYLOAD;
+
+	while (bytes) {
+		uint32_t part = PXT_SLOT_PAYLOAD - skip < bytes ? PXT_SLOT_PAYLOAD - skip : bytes;
+
+		memcpy(out, slot + 4 + skip, part);
+		out += part;
+		bytes -= part;
+		slot += PXT_SLOT_BYTES;
+		skip = 0;
+	}
+}
+
+const char *pxt_log_check_data(const unsigned char *block, const struct pxt_log_blockhead *head,
+    const struct pxt_log_header *header, uint32_t *offset)
+{
+	struct pxt_log_record record;
+	uint64_t lost = 0;
+	uint32_t count = 0;
+
+	for (*offset = PXT_LOG_BLOCK_BYTES; *offset < head->length;
+	     *offset += record.slots * PXT_SLOT_BYTES) {
+		if (!pxt_log_get_record(block + *offset, head->length - *offset, header, &record))
+			return "a record is damaged";
+		if (pxt_info_id(record.info) == PXT_LOG_ID_LOSS)
+			lost += record.ticks;
+		else
+			count++;
+	}
+	*offset = 0;
+	if (count != head->count)
+		return "the block does not hold as many records as it says";
+	if (lost != head->lost)
+		return "the block does not tell as many losses as it says";
+	return NULL;
+}
