@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Holds the arrows of DESIGN.md: who may include whom, and what a file may not contain.
+
+usage: check-layers.py [ROOT]     exit status 1 and one line for each finding
+"""
+import os
+import re
+import sys
+
+# folder -> folders of ours whose headers it may include
+ARROWS = {
+    "include": {"include"},
+    "base": {"include", "base"},
+    "port": {"include", "base", "port"},
+    "core": {"include", "base", "port", "core"},
+    "online": {"include", "base", "port", "core", "online"},
+    "tolog": {"include", "base", "port", "core", "tolog"},
+    "userevents": {"include", "base", "port", "core", "userevents"},
+    "filter": {"include", "base", "port", "core", "filter"},
+    "inherit": {"include", "base", "port", "core", "inherit"},
+    "logretrieval": {"include", "base", "port", "logretrieval"},
+    "tools": {"include", "tools"},
+    "examples": {"include", "examples"},
+    "bench": {"include", "bench"},
+}
+PUBLIC_ONLY = {"tools", "examples", "bench"}
+LIBRARY = set(ARROWS) - PUBLIC_ONLY
+PORTS = ("posix", "bare")
+
+# C11 without a hosted library's services, and what trace.h itself includes.
+SYSTEM = {"errno.h", "limits.h", "stdalign.h", "stdatomic.h", "stdbool.h", "stddef.h", "stdint.h",
+          "string.h", "time.h", "inttypes.h", "float.h", "stdarg.h", "sys/types.h", "pthread.h",
+          "trace.h", "trace_np.h", "trace_config.h", "trace_port.h"}
+STANDARD_NAMES = {"trace_attr_t", "trace_id_t", "trace_event_id_t", "trace_event_set_t",
+                  "TRACE_EVENT_NAME_MAX", "TRACE_NAME_MAX", "TRACE_SYS_MAX",
+                  "TRACE_USER_EVENT_MAX"}
+FUNCTION_LINES = 70
+DIRECTIVE = re.compile(r"\s*#\s*(if|ifdef|ifndef|elif)\b(.*)")
+
+
+def strip(text):
+    """Blanks out comments and literals, keeps the lines."""
+    def blank(match):
+        piece = match.group(0)
+        return re.sub(r"[^\n]", " ", piece)
+    return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', blank, text,
+                  flags=re.S)
+
+
+def sources(root):
+    for folder in sorted(ARROWS):
+        for here, _, names in os.walk(os.path.join(root, folder)):
+            for name in sorted(names):
+                if name.endswith((".c", ".h")):
+                    yield folder, os.path.relpath(os.path.join(here, name), root)
+
+
+def includes(folder, path, text):
+    """Findings about #include lines."""
+    for number, line in enumerate(text.split("\n"), 1):
+        match = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
+        if not match:
+            continue
+        where, name = f"{path}:{number}", match[2]
+        if match[1] == "<":
+            if folder in LIBRARY - {"port"} and name not in SYSTEM:
+                yield f"{where}: <{name}> belongs to the port"
+            continue
+        if name == "port_atomic.h":
+            target = "port"
+        elif name == "pxt_config.h":
+            target = "base"
+            if path != "base/compiler.h":
+                yield f"{where}: the configuration is read through base/compiler.h"
+        else:
+            target = name.split("/")[0] if "/" in name else folder
+        if target not in ARROWS[folder]:
+            yield f"{where}: {folder}/ may not include {target}/"
+        if target == "port" and folder != "port" and name.split("/")[1:2] \
+                and name.split("/")[1] in PORTS:
+            yield f"{where}: a port's own header"
+
+
+def conditions(path, code):
+    """#if CONFIG only in headers and at file scope."""
+    depth = 0
+    for number, line in enumerate(code.split("\n"), 1):
+        match = DIRECTIVE.match(line)
+        if match and "CONFIG_PTRACE_" in match[2]:
+            if path.endswith(".c"):
+                yield f"{path}:{number}: #if CONFIG in a source file: select whole files instead"
+            elif depth > 0:
+                yield f"{path}:{number}: #if CONFIG inside braces"
+        if not line.lstrip().startswith("#"):
+            depth += line.count("{") - line.count("}")
+        if re.search(r"\bextern\s+", line) and line.rstrip().endswith("{"):
+            depth -= 1
+
+
+def names(folder, path, code):
+    for number, line in enumerate(code.split("\n"), 1):
+        if re.match(r"\s*#\s*include", line):
+            continue
+        for name in re.findall(r"\b[A-Za-z_]\w*", line):
+            if re.match(r"(ptrace_|PTRACE_)", name):
+                yield f"{path}:{number}: {name}: <sys/ptrace.h> owns this prefix"
+            elif re.match(r"(trace_|TRACE_)", name) and name not in STANDARD_NAMES:
+                yield f"{path}:{number}: {name}: not one of the standard's names"
+        if folder in LIBRARY and path != "include/trace_np.h" and path.endswith(".h") \
+                and re.search(r"\bposix_trace_\w+_np\s*\([^)]*\)?\s*;?\s*$", line) \
+                and re.match(r"\s*(int|void|size_t)\s", line):
+            yield f"{path}:{number}: extensions are declared in trace_np.h"
+
+
+def shape(path, text):
+    lines = text.split("\n")
+    if not lines[0].startswith("/* SPDX-License-Identifier: MIT"):
+        yield f"{path}:1: no SPDX line"
+    start = None
+    for number, line in enumerate(lines, 1):
+        if re.search(r"\b(TODO|FIXME|XXX)\b", line):
+            yield f"{path}:{number}: unfinished: {line.strip()}"
+        if line.startswith("{"):
+            start = number
+        elif line.startswith("}") and start:
+            if number - start - 1 > FUNCTION_LINES:
+                yield f"{path}:{start}: a function of {number - start - 1} lines"
+            start = None
+
+
+def main():
+    root = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(
+        os.path.abspath(__file__)))
+    findings, count = [], 0
+    for folder, path in sources(root):
+        with open(os.path.join(root, path), encoding="utf-8") as source:
+            text = source.read()
+        code = strip(text)
+        count += 1
+        findings += includes(folder, path, text)
+        findings += shape(path, text)
+        if folder in LIBRARY:
+            findings += conditions(path, code)
+        findings += names(folder, path, code)
+    print("\n".join(findings + [f"{count} files, {len(findings)} findings"]))
+    return 1 if findings or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
