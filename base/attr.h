@@ -4,6 +4,7 @@
 #define PXT_ATTR_H
 
 #include "base/compiler.h"
+#include "base/slot.h"
 
 #include <stdbool.h>
 #include <trace.h>
@@ -15,14 +16,87 @@
 #define PXT_ATTR_POLLING 1u
 #define PXT_ATTR_ORDERED 2u
 
+/* ---- What the configuration allows ---- */
+
+/* The largest stream size that the setter takes. */
+#if CONFIG_PTRACE_LIMIT_STREAM_SIZE
+#define PXT_STREAM_SIZE_MAX ((size_t)CONFIG_PTRACE_MAX_STREAM_SIZE)
+#else
+#define PXT_STREAM_SIZE_MAX SIZE_MAX
+#endif
+
+/* The largest data of a system event that a stream of this configuration records. */
+#if CONFIG_PTRACE_SYSEV_FILTER
+#define PXT_SYSTEM_DATA_MAX (2u * _PXT_EVENT_IDS / 8u)
+#elif CONFIG_PTRACE_SYSEV_START_STOP && CONFIG_PTRACE_FILTER
+#define PXT_SYSTEM_DATA_MAX (_PXT_EVENT_IDS / 8u)
+#elif CONFIG_PTRACE_SYSEV_START_STOP || CONFIG_PTRACE_SYSEV_ERROR
+#define PXT_SYSTEM_DATA_MAX ((uint32_t)sizeof(int))
+#else
+#define PXT_SYSTEM_DATA_MAX 0u
+#endif
+
+/* ---- Checks ---- */
+
 bool pxt_attr_valid(const trace_attr_t *attr);
+
+/* Whether a call may go on: the object was initialised, and nothing given is NULL (DEC-02). */
+#if CONFIG_PTRACE_ARG_CHECKS
+PXT_INLINE bool pxt_attr_usable(const trace_attr_t *attr, const void *other)
+{
+	return pxt_attr_valid(attr) && other != NULL;
+}
+#else
+PXT_INLINE bool pxt_attr_usable(const trace_attr_t *attr, const void *other)
+{
+	(void)attr;
+	(void)other;
+	return true;
+}
+#endif
+
+/* Whether a pointer may be written through. */
+#if CONFIG_PTRACE_ARG_CHECKS
+PXT_INLINE bool pxt_arg_given(const void *pointer)
+{
+	return pointer != NULL;
+}
+#else
+PXT_INLINE bool pxt_arg_given(const void *pointer)
+{
+	(void)pointer;
+	return true;
+}
+#endif
+
+/* ---- Defaults ---- */
+
 /* Fills in every default of this configuration, as posix_trace_attr_init() does. */
 void pxt_attr_defaults(trace_attr_t *attr);
+/*
+ * Period of the stamp clock in nanoseconds, rounded up: what new attributes say of it.  1 until
+ * Core, which alone may ask the port, has fixed a slower clock.
+ */
+extern _Atomic uint32_t pxt_attr_clockres_ns;
 /* The full policies this configuration can do (ruling 17: the getters show the first that exists). */
 bool pxt_stream_policy_built(int policy);
 bool pxt_log_policy_built(int policy);
 /* What "default" means for a stream without or with a log (DEC-06, ruling 17). */
 int pxt_default_stream_policy(bool with_log);
 int pxt_default_log_policy(void);
+
+/* ---- Sizes ---- */
+
+/* Slots of the largest system event in a stream of this configuration. */
+PXT_INLINE uint32_t pxt_system_slots(void)
+{
+	return pxt_slots_for(PXT_CTX_BYTES + PXT_SYSTEM_DATA_MAX);
+}
+
+/* A stream of several lanes has a mark beside each system event (DESIGN.md, lanes). */
+PXT_INLINE bool pxt_attr_may_have_lanes(const trace_attr_t *attr)
+{
+	return attr->_pxt_lanes > 1 || (attr->_pxt_lanes == 0 && _PXT_LANES_MAX > 1);
+}
 
 #endif

@@ -20,8 +20,22 @@
 #include <trace.h>
 #include <trace_np.h>
 
+/*
+ * Cells of the first chunk: every stream, and the logs that a reader usually has open at once.
+ * More logs: pxt_handle_grow().
+ */
+#if CONFIG_PTRACE_LOGRETRIEVAL
+#define PXT_HANDLES (CONFIG_PTRACE_MAX_STREAMS + 24)
+#else
+#define PXT_HANDLES CONFIG_PTRACE_MAX_STREAMS
+#endif
+
 /* How a reader waits for the next event. */
-enum pxt_wait { PXT_WAIT_BLOCK, PXT_WAIT_TIMED, PXT_WAIT_NOT };
+enum pxt_wait {
+	PXT_WAIT_BLOCK,
+	PXT_WAIT_TIMED,
+	PXT_WAIT_NOT
+};
 
 /* Where getnext puts what it finds; all pointers as the caller gave them. */
 struct pxt_getnext {
@@ -59,10 +73,27 @@ struct pxt_ops {
 int pxt_handle_add(const struct pxt_ops *ops, void *object, trace_id_t *trid);
 /* The object of a living identifier, and its operations; NULL for anything else. */
 void *pxt_handle_find(trace_id_t trid, const struct pxt_ops **ops);
-/* The object, if @trid lives and its operations are @ops; else NULL. */
+/* The object, if @trid lives and is of this kind; else NULL. */
 void *pxt_handle_find_kind(trace_id_t trid, const void *kind);
 void pxt_handle_remove(trace_id_t trid);
-/* In a forked child: forgets all identifiers of the given kind. */
+/*
+ * In a forked child: forgets all identifiers of the given kind, and all that lay in memory given
+ * to pxt_handle_grow(), which the child does not have.
+ */
 void pxt_handle_forget_kind(const void *kind);
+/*
+ * Adds room for identifiers.  A caller that got ENOMEM from pxt_handle_add() and may have more
+ * objects than PXT_HANDLES (logs) hands over zeroed memory of the port, which is never given back,
+ * and adds again.  ENOMEM: the 65,534 identifiers that the numbers allow exist, or @bytes is too
+ * small for one; @memory then remains the caller's.
+ */
+int pxt_handle_grow(void *memory, size_t bytes);
+
+/*
+ * The way of all three getnext functions: checks the arguments (EINVAL), then asks the object's
+ * getnext.  Sets *unavailable on every return without an event (DEC-33); the operation sets it to
+ * 0 with an event.  An operation says EINVAL to a kind of waiting that its object does not have.
+ */
+int pxt_getnext(trace_id_t trid, const struct pxt_getnext *request);
 
 #endif

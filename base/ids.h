@@ -14,6 +14,8 @@
 
 #include "base/compiler.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <trace.h>
 
 #define PXT_ID_SYSTEM_FIRST 1u
@@ -26,5 +28,16 @@
 
 /* The name of a predefined type that this configuration knows, or NULL. */
 const char *pxt_system_event_name(unsigned id);
+/* The type of that name, or 0; @bytes counts the NUL of @name. */
+unsigned pxt_system_event_id(const char *name, size_t bytes);
+/* Whether two texts are the same, NUL included; reads @bytes of @b at most, of @a no more. */
+PXT_INLINE bool pxt_same_text(const char *a, const char *b, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++) {
+		if (a[i] != b[i])
+			return false;
+	}
+	return true;
+}
 
 #endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* attr_get.c - life of the attributes object, and the getters that every library has. */
+#include "base/attr.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+_Atomic uint32_t pxt_attr_clockres_ns = 1;
+
+bool pxt_attr_valid(const trace_attr_t *attr)
+{
+	return attr != NULL && attr->_pxt_magic == PXT_ATTR_MAGIC;
+}
+
+bool pxt_stream_policy_built(int policy)
+{
+	return (policy == POSIX_TRACE_LOOP && CONFIG_PTRACE_POLICY_LOOP) ||
+	       (policy == POSIX_TRACE_UNTIL_FULL && CONFIG_PTRACE_POLICY_UNTIL_FULL) ||
+	       (policy == POSIX_TRACE_FLUSH && CONFIG_PTRACE_POLICY_FLUSH);
+}
+
+bool pxt_log_policy_built(int policy)
+{
+	return (policy == POSIX_TRACE_LOOP && CONFIG_PTRACE_LOG_LOOP) ||
+	       (policy == POSIX_TRACE_UNTIL_FULL && CONFIG_PTRACE_LOG_UNTIL_FULL) ||
+	       (policy == POSIX_TRACE_APPEND && CONFIG_PTRACE_LOG_APPEND);
+}
+
+/*
+ * FLUSH comes first only with a log.  The last of each row needs no question: a configuration has
+ * one policy at least, and one without streams shows the standard's default.
+ */
+int pxt_default_stream_policy(bool with_log)
+{
+	if (with_log && pxt_stream_policy_built(POSIX_TRACE_FLUSH))
+		return POSIX_TRACE_FLUSH;
+	if (!with_log && pxt_stream_policy_built(POSIX_TRACE_LOOP))
+		return POSIX_TRACE_LOOP;
+	return pxt_stream_policy_built(POSIX_TRACE_UNTIL_FULL) ? POSIX_TRACE_UNTIL_FULL
+	                                                       : POSIX_TRACE_LOOP;
+}
+
+int pxt_default_log_policy(void)
+{
+	if (pxt_log_policy_built(POSIX_TRACE_LOOP))
+		return POSIX_TRACE_LOOP;
+	if (pxt_log_policy_built(POSIX_TRACE_UNTIL_FULL))
+		return POSIX_TRACE_UNTIL_FULL;
+	return pxt_log_policy_built(POSIX_TRACE_APPEND) ? POSIX_TRACE_APPEND : POSIX_TRACE_LOOP;
+}
+
+void pxt_attr_defaults(trace_attr_t *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->_pxt_magic = PXT_ATTR_MAGIC;
+	attr->_pxt_inherit = POSIX_TRACE_CLOSE_FOR_CHILD;
+	attr->_pxt_ctx_bytes = PXT_CTX_BYTES;
+	attr->_pxt_stream_size = CONFIG_PTRACE_DEFAULT_STREAM_SIZE;
+	attr->_pxt_max_data = CONFIG_PTRACE_DEFAULT_DATA_SIZE;
+	attr->_pxt_log_size = CONFIG_PTRACE_DEFAULT_LOG_SIZE;
+	attr->_pxt_clockres_nsec =
+	    (int32_t)atomic_load_explicit(&pxt_attr_clockres_ns, memory_order_relaxed);
+	memcpy(attr->_pxt_genversion, PXT_GENVERSION, sizeof(PXT_GENVERSION));
+	attr->_pxt_system_slots = pxt_system_slots();
+}
+
+PXT_API int posix_trace_attr_init(trace_attr_t *attr)
+{
+	if (!pxt_arg_given(attr))
+		return EINVAL;
+	pxt_attr_defaults(attr);
+	return 0;
+}
+
+PXT_API int posix_trace_attr_destroy(trace_attr_t *attr)
+{
+	if (!pxt_attr_usable(attr, attr))
+		return EINVAL;
+	attr->_pxt_magic = 0;
+	return 0;
+}
+
+PXT_API int posix_trace_attr_getclockres(const trace_attr_t *attr, struct timespec *resolution)
+{
+	if (!pxt_attr_usable(attr, resolution))
+		return EINVAL;
+	resolution->tv_sec = (time_t)attr->_pxt_clockres_sec;
+	resolution->tv_nsec = attr->_pxt_clockres_nsec;
+	return 0;
+}
+
+PXT_API int posix_trace_attr_getcreatetime(const trace_attr_t *attr, struct timespec *createtime)
+{
+	if (!pxt_attr_usable(attr, createtime))
+		return EINVAL;
+	createtime->tv_sec = (time_t)attr->_pxt_create_sec;
+	createtime->tv_nsec = attr->_pxt_create_nsec;
+	return 0;
+}
+
+/* No more than the string: the caller's array may have TRACE_NAME_MAX bytes only (DEC-04). */
+static void copy_name(char *to, const char *from)
+{
+	const char *end = memchr(from, '\0', TRACE_NAME_MAX);
+	size_t length = end ? (size_t)(end - from) : TRACE_NAME_MAX;
+
+	memcpy(to, from, length);
+	to[length] = '\0';
+}
+
+PXT_API int posix_trace_attr_getgenversion(const trace_attr_t *attr, char *genversion)
+{
+	if (!pxt_attr_usable(attr, genversion))
+		return EINVAL;
+	copy_name(genversion, attr->_pxt_genversion);
+	return 0;
+}
+
+PXT_API int posix_trace_attr_getname(const trace_attr_t *attr, char *tracename)
+{
+	if (!pxt_attr_usable(attr, tracename))
+		return EINVAL;
+	copy_name(tracename, attr->_pxt_name);
+	return 0;
+}
+
+PXT_API int posix_trace_attr_getmaxdatasize(
+    const trace_attr_t *restrict attr, size_t *restrict maxdatasize)
+{
+	if (!pxt_attr_usable(attr, maxdatasize))
+		return EINVAL;
+	*maxdatasize = (size_t)attr->_pxt_max_data;
+	return 0;
+}
+
+PXT_API int posix_trace_attr_getmaxsystemeventsize(
+    const trace_attr_t *restrict attr, size_t *restrict eventsize)
+{
+	if (!pxt_attr_usable(attr, eventsize))
+		return EINVAL;
+	*eventsize =
+	    ((size_t)attr->_pxt_system_slots + pxt_attr_may_have_lanes(attr)) * PXT_SLOT_BYTES;
+	return 0;
+}
+
+PXT_API int posix_trace_attr_getmaxusereventsize(
+    const trace_attr_t *restrict attr, size_t data_len, size_t *restrict eventsize)
+{
+	uint32_t bytes;
+
+	if (!pxt_attr_usable(attr, eventsize))
+		return EINVAL;
+	bytes = (uint32_t)(data_len < attr->_pxt_max_data ? data_len : attr->_pxt_max_data);
+	*eventsize = (size_t)pxt_slots_for(attr->_pxt_ctx_bytes + bytes) * PXT_SLOT_BYTES;
+	return 0;
+}
+
+PXT_API int posix_trace_attr_getstreamfullpolicy(
+    const trace_attr_t *restrict attr, int *restrict streampolicy)
+{
+	if (!pxt_attr_usable(attr, streampolicy))
+		return EINVAL;
+	*streampolicy =
+	    attr->_pxt_stream_policy ? attr->_pxt_stream_policy : pxt_default_stream_policy(false);
+	return 0;
+}
+
+PXT_API int posix_trace_attr_getstreamsize(
+    const trace_attr_t *restrict attr, size_t *restrict streamsize)
+{
+	if (!pxt_attr_usable(attr, streamsize))
+		return EINVAL;
+	*streamsize = (size_t)attr->_pxt_stream_size;
+	return 0;
+}

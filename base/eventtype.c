@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* eventtype.c - questions about the event types of a stream or a log. */
+#include "base/attr.h"
+#include "base/handle.h"
+
+#include <errno.h>
+
+/* Plain comparison: identifiers of one stream are numbers of one list (DEC-31). */
+PXT_API int posix_trace_eventid_equal(
+    trace_id_t trid, trace_event_id_t event1, trace_event_id_t event2)
+{
+	(void)trid;
+	return event1 == event2;
+}
+
+PXT_API int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t event, char *event_name)
+{
+	const struct pxt_ops *ops;
+	void *object = pxt_handle_find(trid, &ops);
+
+	if (!object || !pxt_arg_given(event_name))
+		return EINVAL;
+	return ops->type_name(object, event, event_name);
+}
+
+PXT_API int posix_trace_eventtypelist_getnext_id(
+    trace_id_t trid, trace_event_id_t *restrict event, int *restrict unavailable)
+{
+	const struct pxt_ops *ops;
+	void *object = pxt_handle_find(trid, &ops);
+	trace_event_id_t next;
+
+	if (!object || !pxt_arg_given(event) || !pxt_arg_given(unavailable))
+		return EINVAL;
+	next = ops->type_next(object);
+	*unavailable = next == 0;
+	if (next != 0)
+		*event = next;
+	return 0;
+}
+
+PXT_API int posix_trace_eventtypelist_rewind(trace_id_t trid)
+{
+	const struct pxt_ops *ops;
+	void *object = pxt_handle_find(trid, &ops);
+
+	if (!object)
+		return EINVAL;
+	ops->type_rewind(object);
+	return 0;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* field_next.c - one event's data, field by field. */
+#include "base/attr.h"
+#include "base/fields.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* The cursor: [31:16] offset in the data, [15:0] place in the description. */
+#define CURSOR_PLACE 0xffffu
+#define CURSOR_SHIFT 16
+
+static uint64_t load_unsigned(const unsigned char *from, uint32_t bytes, bool swapped)
+{
+	unsigned char raw[8];
+	uint32_t u32;
+	uint16_t u16;
+	uint64_t u64;
+
+	for (uint32_t i = 0; i < bytes; i++)
+		raw[i] = from[swapped ? bytes - 1 - i : i];
+	switch (bytes) {
+	case 1:
+		return raw[0];
+	case 2:
+		memcpy(&u16, raw, sizeof(u16));
+		return u16;
+	case 4:
+		memcpy(&u32, raw, sizeof(u32));
+		return u32;
+	default:
+		memcpy(&u64, raw, sizeof(u64));
+		return u64;
+	}
+}
+
+/* Sets bits above the sign bit; works on any representation of negative numbers. */
+static int64_t extend_sign(uint64_t value, uint32_t bytes)
+{
+	uint64_t sign = UINT64_C(1) << (bytes * 8u - 1u);
+	int64_t result;
+
+	value = (value ^ sign) - sign;
+	memcpy(&result, &value, sizeof(result));
+	return result;
+}
+
+static double load_float(uint64_t bits, uint32_t bytes)
+{
+	uint32_t half = (uint32_t)bits;
+	float single;
+	double value;
+
+	if (bytes == sizeof(single)) {
+		memcpy(&single, &half, sizeof(single));
+		return (double)single;
+	}
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+/* Bytes of a text without the NULs that fill it up. */
+static uint32_t text_bytes(const unsigned char *text, uint32_t bytes)
+{
+	while (bytes > 0 && text[bytes - 1] == 0)
+		bytes--;
+	return bytes;
+}
+
+static void load(struct posix_trace_field_np *field, const unsigned char *from, bool swapped)
+{
+	uint64_t bits;
+
+	if (field->posix_kind_np == POSIX_TRACE_FIELD_TEXT_NP) {
+		field->posix_bytes_np = text_bytes(from, field->posix_bytes_np);
+		field->posix_value_np.posix_u_np = 0;
+		return;
+	}
+	bits = load_unsigned(from, field->posix_bytes_np, swapped);
+	if (field->posix_kind_np == POSIX_TRACE_FIELD_SIGNED_NP)
+		field->posix_value_np.posix_i_np = extend_sign(bits, field->posix_bytes_np);
+	else if (field->posix_kind_np == POSIX_TRACE_FIELD_FLOAT_NP)
+		field->posix_value_np.posix_f_np = load_float(bits, field->posix_bytes_np);
+	else
+		field->posix_value_np.posix_u_np = bits;
+}
+
+/*
+ * The whole description is checked at the first step; later ones only see to it that a cursor of
+ * another description leads nowhere outside.
+ */
+static bool in_bounds(const char *format, uint32_t cursor)
+{
+	size_t bytes;
+
+	if (cursor == 0)
+		return pxt_fields_check(format, &bytes) == 0;
+	return (cursor & CURSOR_PLACE) <= POSIX_TRACE_FORMAT_MAX_NP &&
+	       !memchr(format, '\0', cursor & CURSOR_PLACE);
+}
+
+PXT_API int posix_trace_field_next_np(const char *format, const void *data, size_t len, int swapped,
+    uint32_t *cursor, struct posix_trace_field_np *field)
+{
+	struct pxt_field next;
+	const char *at;
+	size_t offset;
+	size_t left;
+
+	if (!pxt_arg_given(format) || !pxt_arg_given(cursor) || !pxt_arg_given(field) ||
+	    (len != 0 && !pxt_arg_given(data)) || !in_bounds(format, *cursor))
+		return EINVAL;
+	at = format + (*cursor & CURSOR_PLACE);
+	offset = *cursor >> CURSOR_SHIFT;
+	if (*at == '\0' || offset > len)
+		return ENOENT;
+	if (!pxt_field_parse(&at, &next))
+		return EINVAL;
+	left = len < UINT16_MAX ? len - offset : UINT16_MAX - offset;
+	if (next.trailing)
+		next.bytes = (uint32_t)left;
+	if (next.bytes > left)
+		return ENOENT;
+	memset(field, 0, sizeof(*field));
+	memcpy(field->posix_name_np, next.name, next.name_bytes);
+	field->posix_kind_np = next.kind;
+	field->posix_bytes_np = next.bytes;
+	field->posix_offset_np = (uint32_t)offset;
+	if (next.bytes != 0)
+		load(field, (const unsigned char *)data + offset, swapped != 0);
+	*cursor = (uint32_t)(offset + next.bytes) << CURSOR_SHIFT | (uint32_t)(at - format);
+	return 0;
+}

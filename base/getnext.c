@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * getnext.c - retrieval: one check of the arguments for all three functions, then the object's
+ * own way.  posix_trace_getnext_event() stands here because a log answers it as well as a stream.
+ */
+#include "base/attr.h"
+#include "base/handle.h"
+
+#include <errno.h>
+
+static bool arguments_given(const struct pxt_getnext *request)
+{
+	return pxt_arg_given(request->event) && pxt_arg_given(request->data_len) &&
+	       pxt_arg_given(request->unavailable) &&
+	       (request->num_bytes == 0 || pxt_arg_given(request->data));
+}
+
+int pxt_getnext(trace_id_t trid, const struct pxt_getnext *request)
+{
+	const struct pxt_ops *ops;
+	void *object;
+
+	if (request->unavailable)
+		*request->unavailable = 1;
+	object = pxt_handle_find(trid, &ops);
+	if (!object || !ops->getnext || !arguments_given(request))
+		return EINVAL;
+	return ops->getnext(object, request);
+}
+
+PXT_API int posix_trace_getnext_event(trace_id_t trid,
+    struct posix_trace_event_info *restrict event, void *restrict data, size_t num_bytes,
+    size_t *restrict data_len, int *restrict unavailable)
+{
+	const struct pxt_getnext request = {
+		.event = event,
+		.data = data,
+		.num_bytes = num_bytes,
+		.data_len = data_len,
+		.unavailable = unavailable,
+		.abstime = NULL,
+		.wait = PXT_WAIT_BLOCK,
+	};
+
+	return pxt_getnext(trid, &request);
+}

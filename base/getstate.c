@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* getstate.c - attributes, status, clock and descriptions of a stream or a log. */
+#include "base/attr.h"
+#include "base/eventinfo.h"
+#include "base/handle.h"
+
+#include <errno.h>
+
+PXT_API int posix_trace_get_attr(trace_id_t trid, trace_attr_t *attr)
+{
+	const struct pxt_ops *ops;
+	void *object = pxt_handle_find(trid, &ops);
+
+	if (!object || !pxt_arg_given(attr))
+		return EINVAL;
+	return ops->get_attr(object, attr);
+}
+
+PXT_API int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_info *statusinfo)
+{
+	const struct pxt_ops *ops;
+	void *object = pxt_handle_find(trid, &ops);
+
+	if (!object || !pxt_arg_given(statusinfo))
+		return EINVAL;
+	return ops->get_status(object, statusinfo);
+}
+
+PXT_API int posix_trace_getclock_np(trace_id_t trid, struct posix_trace_clock_np *clock)
+{
+	const struct pxt_ops *ops;
+	void *object = pxt_handle_find(trid, &ops);
+
+	if (!object || !pxt_arg_given(clock))
+		return EINVAL;
+	return ops->get_clock(object, clock);
+}
+
+PXT_API int posix_trace_eventid_getformat_np(
+    trace_id_t trid, trace_event_id_t event_id, char *format)
+{
+	const struct pxt_ops *ops;
+	void *object = pxt_handle_find(trid, &ops);
+
+	if (!object || !pxt_arg_given(format))
+		return EINVAL;
+	return ops->type_format(object, event_id, format);
+}
+
+PXT_API int posix_trace_eventinfo_getextra_np(
+    const struct posix_trace_event_info *event, struct posix_trace_eventextra_np *extra)
+{
+	if (!pxt_arg_given(event) || !pxt_arg_given(extra))
+		return EINVAL;
+	extra->posix_cpu_np = event->_pxt_cpu;
+	extra->posix_ticks_np = event->_pxt_ticks;
+	extra->posix_lost_before_np = event->_pxt_lost_before;
+	extra->posix_thread_exact_np = (event->_pxt_flags & PXT_EVENT_THREAD_EXACT) != 0;
+	return 0;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * handle.c - trace identifiers without a lock.
+ *
+ * A fork may happen at any moment, so nothing here may be found half done in the child: each
+ * change is one compare-exchange of one cell's state word, and everything else in the cell is
+ * written while the state says that nobody may look.
+ *
+ *   state   FREE -> CLAIMED (add, by exchange) -> LIVE (release) -> FREE (remove, by exchange)
+ *
+ * A word holds the generation above the two state bits.  The generation rises with each claim and
+ * is part of the identifier, so that an identifier which outlived its object finds nothing.
+ *
+ * The first chunk of cells is static and lies beside the root: whichever library's root the
+ * linker keeps, its own chunk stays with it, and unloading the other library leaves no hole.
+ */
+#include "base/handle.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HANDLES_VERSION 0x50585431u /* "PXT1": raise it when the layout of root or cell changes */
+
+#define STATE_FREE      0u
+#define STATE_CLAIMED   1u
+#define STATE_LIVE      2u
+#define STATE_MASK      3u
+#define GENERATION_STEP 4u
+#define GENERATION_MASK 0xffffu
+
+/* 16 bits of cell number, 16 of generation: the same on every machine, so that 0 stays free. */
+#define CELLS_MAX 0xfffeu
+
+struct cell {
+	_Atomic uint32_t state;
+	const struct pxt_ops *_Atomic ops;
+	void *_Atomic object;
+};
+
+/* Behind the header follow @count cells. */
+struct chunk {
+	struct cell *cells;
+	uint32_t count;
+	uint32_t first; /* number of the first cell */
+	struct chunk *_Atomic next;
+};
+
+struct pxt_handles {
+	uint32_t version;
+	uint32_t reserved;
+	struct chunk *first;
+};
+
+static struct cell first_cells[PXT_HANDLES];
+static struct chunk first_chunk = { first_cells, PXT_HANDLES, 0, NULL };
+
+/* The one name that both libraries export under the same symbol version. */
+extern struct pxt_handles _pxt_handles;
+PXT_API struct pxt_handles _pxt_handles = { HANDLES_VERSION, 0, &first_chunk };
+
+/*
+ * The root may belong to another library: one of another layout is left alone, and this library
+ * then knows no identifiers at all.
+ */
+static struct chunk *chunks(void)
+{
+	return _pxt_handles.version == HANDLES_VERSION ? _pxt_handles.first : NULL;
+}
+
+static trace_id_t make_id(uint32_t cell, uint32_t state)
+{
+	return (trace_id_t)((state / GENERATION_STEP & GENERATION_MASK) << 16 | (cell + 1u));
+}
+
+static struct cell *cell_of(trace_id_t trid)
+{
+	uint32_t number = (uint32_t)(trid & 0xffffu) - 1u;
+
+	if (trid > 0xffffffffu)
+		return NULL;
+	for (struct chunk *chunk = chunks(); chunk;
+	     chunk = atomic_load_explicit(&chunk->next, memory_order_acquire)) {
+		/* Number 0 became the largest of all, and is in no chunk. */
+		if (number - chunk->first < chunk->count)
+			return &chunk->cells[number - chunk->first];
+	}
+	return NULL;
+}
+
+/* Another library's pointer may still be in a free cell; nobody reads it before LIVE. */
+static bool claim(struct cell *cell, uint32_t *state)
+{
+	uint32_t old = atomic_load_explicit(&cell->state, memory_order_relaxed);
+
+	if ((old & STATE_MASK) != STATE_FREE)
+		return false;
+	*state = ((old & ~STATE_MASK) + GENERATION_STEP) | STATE_CLAIMED;
+	/* Acquire: what the last owner's finders read from the cell was read before. */
+	return atomic_compare_exchange_strong_explicit(
+	    &cell->state, &old, *state, memory_order_acquire, memory_order_relaxed);
+}
+
+int pxt_handle_add(const struct pxt_ops *ops, void *object, trace_id_t *trid)
+{
+	for (struct chunk *chunk = chunks(); chunk;
+	     chunk = atomic_load_explicit(&chunk->next, memory_order_acquire)) {
+		for (uint32_t i = 0; i < chunk->count; i++) {
+			struct cell *cell = &chunk->cells[i];
+			uint32_t state;
+
+			if (!claim(cell, &state))
+				continue;
+			/* Release: a finder that sees one of these sees the claim, and gives up. */
+			atomic_store_explicit(&cell->ops, ops, memory_order_release);
+			atomic_store_explicit(&cell->object, object, memory_order_release);
+			state = (state & ~STATE_MASK) | STATE_LIVE;
+			*trid = make_id(chunk->first + i, state);
+			/* From here on find() sees ops and object. */
+			atomic_store_explicit(&cell->state, state, memory_order_release);
+			return 0;
+		}
+	}
+	return ENOMEM;
+}
+
+static bool lives(uint32_t state, trace_id_t trid)
+{
+	return (state & STATE_MASK) == STATE_LIVE &&
+	       (state / GENERATION_STEP & GENERATION_MASK) == (uint32_t)(trid >> 16);
+}
+
+void *pxt_handle_find(trace_id_t trid, const struct pxt_ops **ops)
+{
+	struct cell *cell = cell_of(trid);
+	uint32_t state;
+	void *object;
+
+	if (!cell)
+		return NULL;
+	state = atomic_load_explicit(&cell->state, memory_order_acquire);
+	if (!lives(state, trid))
+		return NULL;
+	/*
+	 * The cell may be given to somebody else between these loads.  Acquire keeps the second
+	 * look at the state behind them, and the state then has changed.
+	 */
+	*ops = atomic_load_explicit(&cell->ops, memory_order_acquire);
+	object = atomic_load_explicit(&cell->object, memory_order_acquire);
+	if (atomic_load_explicit(&cell->state, memory_order_relaxed) != state)
+		return NULL;
+	return object;
+}
+
+void *pxt_handle_find_kind(trace_id_t trid, const void *kind)
+{
+	const struct pxt_ops *ops;
+	void *object = pxt_handle_find(trid, &ops);
+
+	return object && ops->kind == kind ? object : NULL;
+}
+
+void pxt_handle_remove(trace_id_t trid)
+{
+	struct cell *cell = cell_of(trid);
+	uint32_t state;
+
+	if (!cell)
+		return;
+	state = atomic_load_explicit(&cell->state, memory_order_relaxed);
+	if (!lives(state, trid))
+		return;
+	/* An exchange, so that of two removers one at most frees the cell, and only this use of it. */
+	(void)atomic_compare_exchange_strong_explicit(&cell->state, &state,
+	    (state & ~STATE_MASK) | STATE_FREE, memory_order_release, memory_order_relaxed);
+}
+
+int pxt_handle_grow(void *memory, size_t bytes)
+{
+	struct chunk *chunk = memory;
+	struct chunk *last = chunks();
+	size_t count = bytes < sizeof(*chunk) ? 0 : (bytes - sizeof(*chunk)) / sizeof(struct cell);
+
+	if (!last || count == 0)
+		return ENOMEM;
+	chunk->cells = (struct cell *)(void *)(chunk + 1);
+	for (;;) {
+		struct chunk *next = NULL;
+
+		chunk->first = last->first + last->count;
+		if (chunk->first >= CELLS_MAX)
+			return ENOMEM;
+		chunk->count =
+		    (uint32_t)(count < CELLS_MAX - chunk->first ? count : CELLS_MAX - chunk->first);
+		/* Release: whoever finds the chunk finds it filled in. */
+		if (atomic_compare_exchange_strong_explicit(
+		        &last->next, &next, chunk, memory_order_release, memory_order_acquire))
+			return 0;
+		last = next;
+	}
+}
+
+static void forget(struct cell *cell, const void *kind)
+{
+	uint32_t state = atomic_load_explicit(&cell->state, memory_order_relaxed);
+	const struct pxt_ops *ops = atomic_load_explicit(&cell->ops, memory_order_relaxed);
+
+	/* A claim that another thread had begun in the parent is finished by nobody here. */
+	if ((state & STATE_MASK) == STATE_CLAIMED ||
+	    ((state & STATE_MASK) == STATE_LIVE && ops->kind == kind))
+		atomic_store_explicit(
+		    &cell->state, (state & ~STATE_MASK) | STATE_FREE, memory_order_relaxed);
+}
+
+void pxt_handle_forget_kind(const void *kind)
+{
+	struct chunk *chunk = chunks();
+
+	if (!chunk)
+		return;
+	/* Added chunks are memory that the port keeps from children: not even to be looked at. */
+	atomic_store_explicit(&chunk->next, NULL, memory_order_relaxed);
+	for (uint32_t i = 0; i < chunk->count; i++)
+		forget(&chunk->cells[i], kind);
+}

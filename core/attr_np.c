@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* attr_np.c - attributes beyond the standard's: lanes, order of stamps, polling readers. */
+#include "base/attr.h"
+
+#include <errno.h>
+#include <trace_np.h>
+
+PXT_API int posix_trace_attr_setlanes_np(trace_attr_t *attr, unsigned lanes)
+{
+	/* 0, which is no power of two, passes the same test. */
+	if (!pxt_attr_usable(attr, attr) || lanes > _PXT_LANES_MAX || (lanes & (lanes - 1u)) != 0)
+		return EINVAL;
+	attr->_pxt_lanes = lanes;
+	return 0;
+}
+
+PXT_API int posix_trace_attr_getlanes_np(const trace_attr_t *attr, unsigned *lanes)
+{
+	if (!pxt_attr_usable(attr, lanes))
+		return EINVAL;
+	*lanes = attr->_pxt_lanes;
+	return 0;
+}
+
+static int set_flag(trace_attr_t *attr, uint32_t flag, int value)
+{
+	if (!pxt_attr_usable(attr, attr))
+		return EINVAL;
+	attr->_pxt_flags = value ? attr->_pxt_flags | flag : attr->_pxt_flags & ~flag;
+	return 0;
+}
+
+static int get_flag(const trace_attr_t *attr, uint32_t flag, int *value)
+{
+	if (!pxt_attr_usable(attr, value))
+		return EINVAL;
+	*value = (attr->_pxt_flags & flag) != 0;
+	return 0;
+}
+
+PXT_API int posix_trace_attr_setorderedstamps_np(trace_attr_t *attr, int ordered)
+{
+	return set_flag(attr, PXT_ATTR_ORDERED, ordered);
+}
+
+PXT_API int posix_trace_attr_getorderedstamps_np(const trace_attr_t *attr, int *ordered)
+{
+	return get_flag(attr, PXT_ATTR_ORDERED, ordered);
+}
+
+PXT_API int posix_trace_attr_setpolling_np(trace_attr_t *attr, int polling)
+{
+	return set_flag(attr, PXT_ATTR_POLLING, polling);
+}
+
+PXT_API int posix_trace_attr_getpolling_np(const trace_attr_t *attr, int *polling)
+{
+	return get_flag(attr, PXT_ATTR_POLLING, polling);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* attr_log_set.c - setters of the log's attributes, and the priority of the flushing thread. */
+#include "base/attr.h"
+
+#include <errno.h>
+#include <trace_np.h>
+
+PXT_API int posix_trace_attr_setlogfullpolicy(trace_attr_t *attr, int logpolicy)
+{
+	if (!pxt_attr_usable(attr, attr) || !pxt_log_policy_built(logpolicy))
+		return EINVAL;
+	attr->_pxt_log_policy = logpolicy;
+	return 0;
+}
+
+/* A size too small for the policy to work is found by create, which knows both (DEC-07). */
+PXT_API int posix_trace_attr_setlogsize(trace_attr_t *attr, size_t logsize)
+{
+	if (!pxt_attr_usable(attr, attr))
+		return EINVAL;
+	attr->_pxt_log_size = logsize;
+	return 0;
+}
+
+/* Which priorities exist is the system's affair: create finds out. */
+PXT_API int posix_trace_attr_setflushpriority_np(trace_attr_t *attr, int priority)
+{
+	if (!pxt_attr_usable(attr, attr) || priority < 0)
+		return EINVAL;
+	attr->_pxt_flush_priority = priority;
+	return 0;
+}
+
+PXT_API int posix_trace_attr_getflushpriority_np(const trace_attr_t *attr, int *priority)
+{
+	if (!pxt_attr_usable(attr, priority))
+		return EINVAL;
+	*priority = attr->_pxt_flush_priority;
+	return 0;
+}
