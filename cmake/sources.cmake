@@ -1,75 +1,136 @@
 # SPDX-License-Identifier: MIT
 #
-# The unit table.  A row is compiled when its unit is selected and, where IF names symbols, one of
-# them is too.  BASE and PORT rows belong to both libraries, LOGRETRIEVAL to libptrace-retrieval
-# and to a libptrace that has the unit, all others to libptrace alone.
+# The unit table: which files belong to which symbol of Kconfig.
+#
+#   ptrace_unit(SYMBOL [IF symbols...] [UNLESS symbols...] SOURCES files...)
+#
+# A row is compiled when SYMBOL is on, one of the IF symbols is on, and none of the UNLESS symbols.
+# BASE, PORT and LOGRETRIEVAL rows belong to libptrace-retrieval too; there the other units count as
+# off.  scripts/config.py reads the same rows: they hold plain words only.
 
+set(PXT_PORT 1)
+set(PTRACE_OTHER_UNITS CORE ONLINE TOLOG USEREVENTS FILTER INHERIT)
 set(PTRACE_SOURCES)
 set(PTRACE_RETRIEVAL_SOURCES)
+set(PTRACE_LISTED)
+
+# Whether any of the named symbols is on, without those in @ignored.
+function(ptrace_any out ignored)
+	set(${out} 0 PARENT_SCOPE)
+	foreach(symbol IN LISTS ARGN)
+		if(PXT_${symbol} AND NOT symbol IN_LIST ignored)
+			set(${out} 1 PARENT_SCOPE)
+		endif()
+	endforeach()
+endfunction()
+
+function(ptrace_row_wanted out ignored)
+	ptrace_any(unit "${ignored}" ${row_UNIT})
+	ptrace_any(some "${ignored}" ${row_IF})
+	ptrace_any(refused "${ignored}" ${row_UNLESS})
+	if(unit AND NOT refused AND (some OR NOT row_IF))
+		set(${out} 1 PARENT_SCOPE)
+	else()
+		set(${out} 0 PARENT_SCOPE)
+	endif()
+endfunction()
 
 macro(ptrace_unit unit)
 	cmake_parse_arguments(row "" "" "IF;UNLESS;SOURCES" ${ARGN})
-	set(row_wanted ${PXT_${unit}})
-	if(row_IF)
-		set(row_any 0)
-		foreach(symbol IN LISTS row_IF)
-			if(PXT_${symbol})
-				set(row_any 1)
-			endif()
-		endforeach()
-		if(NOT row_any)
-			set(row_wanted 0)
-		endif()
-	endif()
-	foreach(symbol IN LISTS row_UNLESS)
-		if(PXT_${symbol})
-			set(row_wanted 0)
-		endif()
-	endforeach()
+	set(row_UNIT ${unit})
+	list(APPEND PTRACE_LISTED ${row_SOURCES})
+	ptrace_row_wanted(row_wanted "")
 	if(row_wanted)
 		list(APPEND PTRACE_SOURCES ${row_SOURCES})
-		if("${unit}" MATCHES "^(BASE|PORT|LOGRETRIEVAL)$")
-			list(APPEND PTRACE_RETRIEVAL_SOURCES ${row_SOURCES})
-		endif()
+	endif()
+	ptrace_row_wanted(row_wanted "${PTRACE_OTHER_UNITS}")
+	if(row_wanted AND "${unit}" MATCHES "^(BASE|PORT|LOGRETRIEVAL)$")
+		list(APPEND PTRACE_RETRIEVAL_SOURCES ${row_SOURCES})
 	endif()
 endmacro()
 
-set(PXT_PORT 1)
+ptrace_unit(BASE SOURCES
+	base/attr_get.c
+	base/eventtype.c
+	base/field_next.c
+	base/fields.c
+	base/getstate.c
+	base/handle.c
+	base/sysnames.c
+	base/ticks.c)
+ptrace_unit(BASE IF ONLINE LOGRETRIEVAL SOURCES
+	base/getnext.c)
+ptrace_unit(BASE IF TOLOG LOGRETRIEVAL SOURCES
+	base/attr_log_get.c)
+ptrace_unit(BASE IF TOLOG SOURCES
+	base/logfmt.c)
+ptrace_unit(BASE IF LOGRETRIEVAL SOURCES
+	base/logfmt_entry.c
+	base/logfmt_get.c)
+ptrace_unit(BASE IF FAST_CRC SOURCES
+	base/crc32_fast.c)
+ptrace_unit(BASE IF TOLOG LOGRETRIEVAL UNLESS FAST_CRC SOURCES
+	base/crc32_small.c)
 
-foreach(folder IN ITEMS base core online tolog userevents filter logretrieval port/posix port/bare)
-	string(REPLACE "/" "_" name "${folder}")
-	file(GLOB PTRACE_IN_${name} RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.c")
-endforeach()
-list(FILTER PTRACE_IN_base EXCLUDE REGEX "attr_log_get|crc32_|getnext|loginfo")
+ptrace_unit(PORT IF PORT_POSIX SOURCES
+	port/posix/memory.c
+	port/posix/mutex.c)
+ptrace_unit(CORE IF PORT_POSIX SOURCES
+	port/posix/clock.c
+	port/posix/cpus.c
+	port/posix/fork.c
+	port/posix/identity.c
+	port/posix/slotcas.c
+	port/posix/wait.c)
+ptrace_unit(TOLOG IF PORT_POSIX SOURCES
+	port/posix/logout.c
+	port/posix/modules.c
+	port/posix/sysinfo.c
+	port/posix/threads.c)
+ptrace_unit(POLICY_FLUSH IF PORT_POSIX SOURCES
+	port/posix/thread.c)
 
-ptrace_unit(BASE SOURCES ${PTRACE_IN_base})
-ptrace_unit(BASE IF TOLOG LOGRETRIEVAL SOURCES base/attr_log_get.c)
-ptrace_unit(BASE IF FAST_CRC SOURCES base/crc32_fast.c)
-ptrace_unit(BASE IF TOLOG LOGRETRIEVAL UNLESS FAST_CRC SOURCES base/crc32_small.c)
-ptrace_unit(BASE IF ONLINE LOGRETRIEVAL SOURCES base/getnext.c)
-list(FILTER PTRACE_IN_core EXCLUDE REGEX "/names")
-ptrace_unit(CORE SOURCES ${PTRACE_IN_core})
-ptrace_unit(CORE IF USEREVENTS SOURCES core/names.c)
-ptrace_unit(CORE UNLESS USEREVENTS SOURCES core/names_none.c)
-ptrace_unit(ONLINE SOURCES ${PTRACE_IN_online})
-ptrace_unit(TOLOG SOURCES ${PTRACE_IN_tolog})
-ptrace_unit(USEREVENTS SOURCES ${PTRACE_IN_userevents})
-ptrace_unit(FILTER SOURCES ${PTRACE_IN_filter})
-ptrace_unit(LOGRETRIEVAL SOURCES ${PTRACE_IN_logretrieval})
-ptrace_unit(PORT IF PORT_POSIX SOURCES port/posix/memory.c port/posix/mutex.c port/posix/identity.c port/posix/wait.c)
-list(FILTER PTRACE_IN_port_posix EXCLUDE REGEX "/(memory|mutex|identity|wait).c$")
-ptrace_unit(CORE IF PORT_POSIX SOURCES ${PTRACE_IN_port_posix})
-ptrace_unit(PORT IF PORT_BARE SOURCES ${PTRACE_IN_port_bare})
+ptrace_unit(CORE SOURCES
+	core/attr_np.c
+	core/attr_set.c
+	core/emit.c
+	core/process.c
+	core/ring.c
+	core/threads.c
+	core/wanted.c)
+ptrace_unit(CORE IF POLICY_UNTIL_FULL POLICY_FLUSH SOURCES
+	core/autostop.c)
+ptrace_unit(CORE IF USEREVENTS SOURCES
+	core/names.c)
+ptrace_unit(CORE UNLESS USEREVENTS SOURCES
+	core/names_none.c)
 
-foreach(variable IN ITEMS PTRACE_SOURCES PTRACE_RETRIEVAL_SOURCES)
-	set(existing)
-	foreach(source IN LISTS ${variable})
-		if(EXISTS "${PROJECT_SOURCE_DIR}/${source}")
-			list(APPEND existing "${source}")
-		else()
-			message(STATUS "not there yet: ${source}")
+ptrace_unit(TOLOG SOURCES
+	tolog/attr_log_set.c)
+
+ptrace_unit(USEREVENTS SOURCES
+	userevents/eventid_open.c
+	userevents/setformat.c)
+
+ptrace_unit(FILTER SOURCES
+	filter/eventset.c)
+
+# A file that stands in a unit's folder and in no row is compiled with the unit.
+foreach(folder IN ITEMS base core online tolog userevents filter logretrieval port/posix)
+	string(TOUPPER "${folder}" unit)
+	file(GLOB files RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.c")
+	foreach(file IN LISTS files)
+		if(NOT file IN_LIST PTRACE_LISTED)
+			message(STATUS "In no row of cmake/sources.cmake: ${file}")
+			if(unit STREQUAL "PORT/POSIX")
+				if(PXT_PORT_POSIX)
+					ptrace_unit(CORE SOURCES "${file}")
+				endif()
+			else()
+				ptrace_unit(${unit} SOURCES "${file}")
+			endif()
 		endif()
 	endforeach()
-	list(TRANSFORM existing PREPEND "${PROJECT_SOURCE_DIR}/")
-	set(${variable} "${existing}")
 endforeach()
+list(TRANSFORM PTRACE_SOURCES PREPEND "${PROJECT_SOURCE_DIR}/")
+list(TRANSFORM PTRACE_RETRIEVAL_SOURCES PREPEND "${PROJECT_SOURCE_DIR}/")

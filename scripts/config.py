@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""What the other scripts need to know of the build: the unit table, the names, a configuration."""
+import json
+import os
+import re
+import shutil
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "cmake"))
+
+try:
+    import kconfig_tool
+except ImportError:
+    # The first python3 in PATH may not see Debian's modules: start again with one that does.
+    OTHER = "/usr/bin/python3"
+    if os.environ.get("PTRACE_REEXEC") or not os.path.exists(OTHER):
+        sys.exit("no Kconfiglib (Debian: python3-kconfiglib)")
+    os.environ["PTRACE_REEXEC"] = "1"
+    os.execv(OTHER, [OTHER] + sys.argv)
+
+BOTH_LIBRARIES = {"BASE", "PORT", "LOGRETRIEVAL"}
+OTHER_UNITS = {"CORE", "ONLINE", "TOLOG", "USEREVENTS", "FILTER", "INHERIT"}
+FOLDERS = ("base", "core", "online", "tolog", "userevents", "filter", "logretrieval",
+           "port/posix", "port/bare")
+
+
+def unit_table():
+    """Rows of cmake/sources.cmake: (unit, IF symbols, UNLESS symbols, sources)."""
+    with open(os.path.join(ROOT, "cmake", "sources.cmake"), encoding="utf-8") as table:
+        text = re.sub(r"#[^\n]*", "", table.read())
+    rows = []
+    for row in re.findall(r"^ptrace_unit\(([^)]*)\)", text, flags=re.M):
+        words = row.split()
+        part = {"IF": [], "UNLESS": [], "SOURCES": []}
+        key = None
+        for word in words[1:]:
+            if word in part:
+                key = word
+            else:
+                part[key].append(word)
+        rows.append((words[0], part["IF"], part["UNLESS"], part["SOURCES"]))
+    return rows
+
+
+def unlisted():
+    """Sources in the units' folders that stand in no row."""
+    listed = {source for row in unit_table() for source in row[3]}
+    return [f"{folder}/{name}" for folder in FOLDERS
+            for name in sorted(os.listdir(os.path.join(ROOT, folder)))
+            if name.endswith(".c") and f"{folder}/{name}" not in listed]
+
+
+def names_table():
+    with open(os.path.join(ROOT, "scripts", "units.json"), encoding="utf-8") as table:
+        data = json.load(table)
+    names = {data["prefix"] + name: units for name, units in data["names"].items()}
+    return names, data["data"]
+
+
+def expected_names(units):
+    """Public functions and data of an archive that holds these units."""
+    functions, data = names_table()
+    return ({name for name, of in functions.items() if set(of) & units},
+            {name for name, of in data.items() if set(of) & units})
+
+
+class Arguments:
+    """What kconfig_tool's functions read from a command line."""
+
+    def __init__(self, settings, profile=None):
+        self.profile, self.dotconfig = profile, None
+        self.set = [f"CONFIG_PTRACE_{name}={value}" for name, value in settings.items()]
+
+
+class Configuration:
+    """One valid configuration; .errors tells why it is none."""
+
+    def __init__(self, settings, profile=None):
+        os.environ["srctree"] = ROOT
+        self.kconf = kconfig_tool.Kconfig("Kconfig", warn_to_stderr=False)
+        self.errors = kconfig_tool.load(self.kconf, Arguments(settings, profile))
+
+    def value(self, name):
+        return kconfig_tool.value_of(self.kconf, name)
+
+    def on(self, name):
+        return name == "PORT" or bool(self.value(name))
+
+    def units(self):
+        return {unit for unit in kconfig_tool.UNITS if self.value(unit)}
+
+    def sources(self, library):
+        """Sources of "ptrace" or "retrieval"."""
+        found = []
+        for unit, needs, refuses, files in unit_table():
+            ignored = OTHER_UNITS if library == "retrieval" else set()
+
+            def chosen(name, ignored=ignored):
+                return name not in ignored and self.on(name)
+
+            if library == "retrieval" and unit not in BOTH_LIBRARIES:
+                continue
+            if (chosen(unit) and (not needs or any(map(chosen, needs)))
+                    and not any(map(chosen, refuses))):
+                found += files
+        return found
+
+    def write_headers(self, directory):
+        kconfig_tool.write(os.path.join(directory, "private", "pxt_config.h"),
+                           kconfig_tool.private_header(self.kconf))
+        kconfig_tool.write(os.path.join(directory, "include", "trace_config.h"),
+                           kconfig_tool.public_header(self.kconf, "0"))
+
+    def include_flags(self, directory):
+        port = "posix" if self.value("PORT_POSIX") else "bare"
+        return [f"-I{ROOT}", f"-I{ROOT}/include", f"-I{ROOT}/port/{port}",
+                f"-I{directory}/private", f"-I{directory}/include"]
+
+
+def valid_unit_combinations():
+    """All unit combinations that Kconfig accepts, and the number of those it refuses."""
+    names = kconfig_tool.UNITS
+    valid, refused = [], 0
+    for bits in range(1 << len(names)):
+        settings = {name: "y" if bits >> i & 1 else "n" for i, name in enumerate(names)}
+        configuration = Configuration(settings)
+        if configuration.errors:
+            refused += 1
+        else:
+            valid.append((settings, configuration))
+    return valid, refused
+
+
+def tool(*names):
+    """The first of these programs that exists."""
+    for name in names:
+        if shutil.which(name):
+            return name
+    return None
