@@ -1,0 +1,630 @@
+/* SPDX-License-Identifier: MIT */
+/* policies.c - what a stream does when it is full: LOOP, UNTIL_FULL, overrun, OVERFLOW and RESUME. */
+#include "story.h"
+
+#include "../suite.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* One lane, and as many as the library chooses. */
+static const unsigned lane_choices[] = { 1, 0 };
+#define EACH_LANES(i)                                                                              \
+	size_t i = 0;                                                                              \
+	i < sizeof(lane_choices) / sizeof(lane_choices[0]);                                        \
+	i++
+
+static struct st_spec loop_with(unsigned lanes)
+{
+	const struct st_spec spec = { .policy = POSIX_TRACE_LOOP, .size = 2048, .lanes = lanes };
+
+	return spec;
+}
+
+static struct st_spec until_full_with(unsigned lanes)
+{
+	const struct st_spec spec = { .policy = POSIX_TRACE_UNTIL_FULL, .size = 2048,
+		.lanes = lanes };
+
+	return spec;
+}
+
+static void say_many(int first, int last)
+{
+	for (int i = first; i <= last; i++)
+		st_say(i);
+}
+
+/* ---- LOOP ---- */
+
+/* POL-05, POL-02, POL-03, POL-12, DEC-09, DEC-10, STOP-01 */
+static void loop_keeps_the_newest_events_and_runs_until_it_is_stopped(void)
+{
+	st_pin(true);
+	for (EACH_LANES(i)) {
+		const struct st_spec spec = loop_with(lane_choices[i]);
+		trace_id_t trid = st_started(&spec);
+		int fitting = st_fitting(trid, st_size_in_force(trid), sizeof(int));
+		struct st_event event;
+		int next = 0;
+
+		say_many(1, 1000);
+		st_expect_status(trid, "RUNNING FULL OVERRUN");
+		PXT_EQ(posix_trace_stop(trid), 0);
+		st_expect_status(trid, "SUSPENDED FULL OVERRUN");
+		st_expect_most(trid, 2, "OVERFLOW RESUME");
+		CU_ASSERT_FATAL(st_take(trid, &event));
+		next = st_number(&event) + 1;
+		PXT_CHECK(1000 - (next - 2) >= fitting - 2, "%d of %d events kept, lanes %u",
+		    1000 - (next - 2), fitting, spec.lanes);
+		st_expect(trid, st_text("%d..1000 STOP0", next));
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+	st_pin(false);
+}
+
+/* POL-04, GETNX-07, DEC-09 */
+static void reading_turns_a_full_loop_stream_not_full(void)
+{
+	st_pin(true);
+	for (EACH_LANES(i)) {
+		const struct st_spec spec = loop_with(lane_choices[i]);
+		trace_id_t trid = st_started(&spec);
+
+		say_many(1, 1000);
+		st_expect_status(trid, "RUNNING FULL OVERRUN");
+		CU_ASSERT(strlen(st_story_of(trid, 4)) > 0);
+		st_expect_status(trid, "RUNNING NOT_FULL NO_OVERRUN");
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+	st_pin(false);
+}
+
+/* POL-12, DEC-11: what was reported before is not lost when its space is used again */
+static void overwriting_reported_events_is_no_overrun(void)
+{
+	st_pin(true);
+	for (EACH_LANES(i)) {
+		const struct st_spec spec = loop_with(lane_choices[i]);
+		trace_id_t trid = st_started(&spec);
+		int fitting = st_fitting(trid, st_size_in_force(trid), sizeof(int));
+		struct posix_trace_counts_np counts;
+
+		st_expect(trid, "START");
+		for (int round = 0; round < 10; round++) {
+			say_many(1, fitting);
+			st_expect(trid, st_text("1..%d", fitting));
+			st_expect_status(trid, "RUNNING NOT_FULL NO_OVERRUN");
+		}
+		CU_ASSERT(st_law(trid, &counts));
+		PXT_EQ(counts.posix_lost_np, 0);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+	st_pin(false);
+}
+
+/* POL-12, DEC-11: the system events that are overwritten count as well */
+static void overwriting_an_unread_system_event_is_an_overrun(void)
+{
+	const struct st_spec spec = loop_with(1);
+	trace_id_t trid = st_started(&spec);
+	struct posix_trace_counts_np counts;
+
+	do {
+		st_say(1);
+		PXT_EQ_FATAL(posix_trace_counts_np(trid, &counts), 0);
+	} while (counts.posix_lost_np == 0 && counts.posix_written_np < 100000);
+	PXT_EQ(counts.posix_lost_np, 1);
+	st_expect_status(trid, "RUNNING FULL OVERRUN");
+	st_expect_most(trid, 3, "OVERFLOW RESUME 1");
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* POL-13, STA-02 */
+static void each_reading_of_the_status_resets_the_overrun_flag(void)
+{
+	const struct st_spec spec = loop_with(0);
+	trace_id_t trid;
+
+	st_pin(true);
+	trid = st_started(&spec);
+	for (int round = 0; round < 3; round++) {
+		say_many(1, 1000);
+		st_expect_status(trid, "RUNNING FULL OVERRUN");
+		st_expect_status(trid, "RUNNING FULL NO_OVERRUN");
+	}
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	st_pin(false);
+}
+
+/* ---- OVERFLOW and RESUME ---- */
+
+/* SYS-06, SYS-07, SYS-08, TIM-06, DEC-12 */
+static void each_gap_is_bounded_by_one_overflow_and_one_resume_with_their_times(void)
+{
+	static struct st_event overflow;
+	static struct st_event resume;
+	static struct st_event event;
+
+	st_pin(true);
+	for (EACH_LANES(i)) {
+		const struct st_spec spec = loop_with(lane_choices[i]);
+		trace_id_t trid = st_create(&spec);
+		int64_t last = 0;
+
+		for (int round = 0; round < 3; round++) {
+			int64_t first_lost = st_now_ns();
+
+			if (round == 0)
+				PXT_EQ(posix_trace_start(trid), 0);
+			else
+				st_say(0);
+			st_sleep_ms(50);
+			say_many(1, 1000);
+			CU_ASSERT_FATAL(st_take(trid, &overflow));
+			CU_ASSERT_FATAL(st_take(trid, &resume));
+			CU_ASSERT_FATAL(st_take(trid, &event));
+			PXT_EQ(overflow.info.posix_event_id, POSIX_TRACE_OVERFLOW);
+			PXT_EQ(overflow.len, 0);
+			PXT_EQ(resume.info.posix_event_id, POSIX_TRACE_RESUME);
+			PXT_EQ(resume.len, 0);
+			PXT_EQ(event.info.posix_event_id, st_type());
+			int64_t at = st_ns(&overflow.info.posix_timestamp);
+			PXT_CHECK(at >= last && at - first_lost < 40000000 &&
+			              first_lost - at < 40000000,
+			    "OVERFLOW is %lld ns behind the first lost event",
+			    (long long)(at - first_lost));
+			PXT_EQ(st_ns(&resume.info.posix_timestamp),
+			    st_ns(&event.info.posix_timestamp));
+			CU_ASSERT(st_ns(&event.info.posix_timestamp) > at + 20000000);
+			last = st_ns(&event.info.posix_timestamp);
+			st_expect(trid, st_text("%d..1000", st_number(&event) + 1));
+			st_sleep_ms(50);
+		}
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+	st_pin(false);
+}
+
+/* SYS-06, DEC-12: the gap begins behind what was already reported */
+static void a_gap_behind_a_half_read_stream_begins_with_the_oldest_unread_event(void)
+{
+	static struct st_event event;
+	const struct st_spec spec = loop_with(1);
+	trace_id_t trid = st_started(&spec);
+	int64_t written = st_now_ns();
+
+	say_many(1, 10);
+	st_expect_most(trid, 6, "START 1..5");
+	st_sleep_ms(50);
+	say_many(11, 1000);
+	CU_ASSERT_FATAL(st_take(trid, &event));
+	PXT_EQ(event.info.posix_event_id, POSIX_TRACE_OVERFLOW);
+	CU_ASSERT(st_ns(&event.info.posix_timestamp) - written < 40000000);
+	CU_ASSERT_FATAL(st_take(trid, &event));
+	PXT_EQ(event.info.posix_event_id, POSIX_TRACE_RESUME);
+	CU_ASSERT(st_ns(&event.info.posix_timestamp) - written > 40000000);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+#if _PXT_UNIT_FILTER
+/* DEC-12, SYS-12 */
+static void filtered_overflow_and_resume_are_left_out(void)
+{
+	const struct st_spec spec = loop_with(0);
+	trace_id_t trid = st_create(&spec);
+	trace_event_set_t set;
+	struct st_event event;
+
+	PXT_EQ(posix_trace_eventset_empty(&set), 0);
+	PXT_EQ(posix_trace_eventset_add(POSIX_TRACE_OVERFLOW, &set), 0);
+	PXT_EQ(posix_trace_eventset_add(POSIX_TRACE_RESUME, &set), 0);
+	PXT_EQ(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	say_many(1, 1000);
+	CU_ASSERT_FATAL(st_take(trid, &event));
+	PXT_EQ(event.info.posix_event_id, st_type());
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* DEC-11 */
+static void a_filtered_event_sets_no_overrun_in_an_automatically_stopped_stream(void)
+{
+	const struct st_spec spec = until_full_with(0);
+	struct st_full full;
+	trace_id_t trid = st_full_stream(&spec, false, &full);
+	trace_event_id_t other = 0;
+	trace_event_set_t set;
+
+	PXT_EQ(posix_trace_eventid_open("not filtered either", &other), 0);
+	PXT_EQ(posix_trace_eventset_empty(&set), 0);
+	PXT_EQ(posix_trace_eventset_add(st_type(), &set), 0);
+	PXT_EQ(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+	st_say(1);
+	st_expect_status(trid, "SUSPENDED FULL NO_OVERRUN");
+	posix_trace_event(other, NULL, 0);
+	st_expect_status(trid, "SUSPENDED FULL OVERRUN");
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+#endif
+
+/* ---- UNTIL_FULL ---- */
+
+/* POL-06, POL-07, POL-09, POL-02, SYS-04, DEC-09, DEC-10, SIZ-06 */
+static void until_full_stops_itself_with_the_last_slot_and_restarts_when_read_empty(void)
+{
+	st_pin(true);
+	for (EACH_LANES(i)) {
+		const struct st_spec spec = until_full_with(lane_choices[i]);
+		struct st_full full;
+		trace_id_t trid = st_full_stream(&spec, false, &full);
+
+		CU_ASSERT_FALSE(full.overrun);
+		st_expect_status(trid, "SUSPENDED FULL NO_OVERRUN");
+		st_expect_most(trid, full.recorded + 2, st_text("START 1..%d STOP1", full.recorded));
+		st_expect_status(trid, "RUNNING NOT_FULL NO_OVERRUN");
+		st_expect_most(trid, 1, "START");
+		st_say(1);
+		st_expect(trid, "1");
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+	st_pin(false);
+}
+
+/* POL-06, POL-12, DEC-09, DEC-11 */
+static void until_full_stops_itself_when_an_event_does_not_fit_and_loses_it(void)
+{
+	st_pin(true);
+	for (EACH_LANES(i)) {
+		const struct st_spec spec = until_full_with(lane_choices[i]);
+		struct st_full full;
+		struct posix_trace_counts_np counts;
+		trace_id_t trid = st_full_stream(&spec, true, &full);
+
+		CU_ASSERT(full.overrun);
+		PXT_EQ(full.recorded, full.last - 1);
+		CU_ASSERT(st_law(trid, &counts));
+		PXT_EQ(counts.posix_lost_np, 1);
+		st_expect_status(trid, "SUSPENDED FULL NO_OVERRUN");
+		st_say(1000);
+		st_expect_status(trid, "SUSPENDED FULL OVERRUN");
+		st_expect(trid, st_text("START 1..%d STOP1 START", full.recorded));
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+	st_pin(false);
+}
+
+/* DEC-09, SIZ-01, POL-06: not full merely because a larger event would not fit */
+static void a_stream_stays_running_while_what_comes_still_fits(void)
+{
+	st_pin(true);
+	for (EACH_LANES(i)) {
+		const struct st_spec spec = until_full_with(lane_choices[i]);
+		trace_id_t trid = st_started(&spec);
+		trace_attr_t attr;
+		size_t system = 0;
+		int fitting;
+
+		PXT_EQ(posix_trace_get_attr(trid, &attr), 0);
+		PXT_EQ(posix_trace_attr_getmaxsystemeventsize(&attr, &system), 0);
+		CU_ASSERT_FATAL(system < st_size_in_force(trid));
+		fitting = st_fitting(trid, st_size_in_force(trid) - system, sizeof(int));
+		CU_ASSERT(fitting > 10);
+		for (int number = 1; number <= fitting; number++) {
+			struct posix_trace_counts_np counts;
+
+			st_say(number);
+			PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+			PXT_EQ(counts.posix_lost_np, 0);
+			PXT_EQ(counts.posix_held_np, number + 1);
+		}
+		st_expect_most(trid, fitting + 1, st_text("START 1..%d", fitting));
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+	st_pin(false);
+}
+
+/* POL-08, GETNX-07 */
+static void the_space_of_reported_events_is_used_again(void)
+{
+	st_pin(true);
+	for (EACH_LANES(i)) {
+		const struct st_spec spec = until_full_with(lane_choices[i]);
+		trace_id_t trid = st_started(&spec);
+		struct posix_trace_counts_np counts;
+		struct st_event event;
+		int number = 0;
+
+		CU_ASSERT(st_take(trid, &event));
+		for (int round = 0; round < 1000; round++) {
+			say_many(number + 1, number + 7);
+			for (int k = 0; k < 7; k++) {
+				CU_ASSERT_FATAL(st_take(trid, &event));
+				PXT_EQ(st_number(&event), ++number);
+			}
+		}
+		st_expect_status(trid, "RUNNING NOT_FULL NO_OVERRUN");
+		CU_ASSERT(st_law(trid, &counts));
+		PXT_EQ(counts.posix_lost_np, 0);
+		PXT_EQ(counts.posix_retrieved_np, 7001);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+	st_pin(false);
+}
+
+/* POL-04, START-03, DEC-10 */
+static void start_of_an_automatically_stopped_stream_waits_for_room(void)
+{
+	st_pin(true);
+	for (EACH_LANES(i)) {
+		const struct st_spec spec = until_full_with(lane_choices[i]);
+		struct st_full full;
+		trace_id_t trid = st_full_stream(&spec, false, &full);
+
+		PXT_EQ(posix_trace_start(trid), 0);
+		st_expect_status(trid, "SUSPENDED FULL NO_OVERRUN");
+		st_expect_most(trid, 10, "START 1..9");
+		st_expect_status(trid, "SUSPENDED NOT_FULL NO_OVERRUN");
+		st_say(1000);
+		st_expect_status(trid, "SUSPENDED NOT_FULL OVERRUN");
+		PXT_EQ(posix_trace_start(trid), 0);
+		st_expect_status(trid, "RUNNING NOT_FULL NO_OVERRUN");
+		st_say(1001);
+		PXT_EQ(posix_trace_stop(trid), 0);
+		st_expect(trid, st_text("10..%d STOP1 START 1001 STOP0", full.recorded));
+		st_expect_status(trid, "SUSPENDED NOT_FULL NO_OVERRUN");
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+	st_pin(false);
+}
+
+/* POL-10, STOP-03, DEC-10 */
+static void stop_of_an_automatically_stopped_stream_cancels_its_restart(void)
+{
+	st_pin(true);
+	for (EACH_LANES(i)) {
+		const struct st_spec spec = until_full_with(lane_choices[i]);
+		struct st_full full;
+		trace_id_t trid = st_full_stream(&spec, false, &full);
+
+		PXT_EQ(posix_trace_stop(trid), 0);
+		st_say(1000);
+		st_expect_status(trid, "SUSPENDED FULL NO_OVERRUN");
+		st_expect(trid, st_text("START 1..%d STOP1", full.recorded));
+		st_expect_status(trid, "SUSPENDED NOT_FULL NO_OVERRUN");
+		st_say(1001);
+		st_expect(trid, "");
+		PXT_EQ(posix_trace_start(trid), 0);
+		st_say(1002);
+		st_expect(trid, "START 1002");
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+	st_pin(false);
+}
+
+/* POL-10, DEC-11 */
+static void a_stream_stopped_by_call_is_not_restarted_and_counts_no_overrun(void)
+{
+	const struct st_spec spec = until_full_with(0);
+	trace_id_t trid = st_started(&spec);
+
+	say_many(1, 3);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	say_many(4, 3000);
+	st_expect_status(trid, "SUSPENDED NOT_FULL NO_OVERRUN");
+	st_expect(trid, "START 1..3 STOP0");
+	st_say(4);
+	st_expect(trid, "");
+	st_expect_status(trid, "SUSPENDED NOT_FULL NO_OVERRUN");
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* Writes to the brink: what is left is too little for one more event of full->len bytes. */
+static trace_id_t at_the_brink(const struct st_spec *spec, int small, struct st_full *full)
+{
+	trace_id_t trid = st_started(spec);
+
+	for (int i = 1; i <= small; i++)
+		st_say_long(i, 4);
+	st_fill(trid, small + 1, full->len, full);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	if (full->recorded == full->last)
+		return 0;
+	trid = st_started(spec);
+	for (int i = 1; i <= full->recorded; i++)
+		st_say_long(i, i <= small ? 4 : full->len);
+	return trid;
+}
+
+/* STOP-01, SIZ-06, DEC-09 */
+static void stop_is_recorded_in_however_little_room_is_left(void)
+{
+	int tried = 0;
+
+	st_pin(true);
+	for (EACH_LANES(i)) {
+		const struct st_spec spec = until_full_with(lane_choices[i]);
+		struct st_full full;
+		trace_id_t trid = st_full_stream(&spec, true, &full);
+
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+		for (int small = 0; small < 6; small++) {
+			trid = at_the_brink(&spec, small, &full);
+			if (trid == 0)
+				continue;
+			tried++;
+			st_expect_status(trid, "RUNNING NOT_FULL NO_OVERRUN");
+			PXT_EQ(posix_trace_stop(trid), 0);
+			st_expect(trid, st_text("START 1..%d STOP0", full.recorded));
+			st_expect_status(trid, "SUSPENDED NOT_FULL NO_OVERRUN");
+			PXT_EQ(posix_trace_shutdown(trid), 0);
+		}
+	}
+	CU_ASSERT(tried >= 4);
+	st_pin(false);
+}
+
+/* POL-07, POL-09: many rounds, so that every position in the ring is met */
+static void every_round_of_stop_and_restart_is_complete(void)
+{
+	st_pin(true);
+	for (EACH_LANES(i)) {
+		const struct st_spec spec = until_full_with(lane_choices[i]);
+		trace_id_t trid = st_started(&spec);
+		struct posix_trace_counts_np counts;
+
+		for (int round = 0; round < 300; round++) {
+			struct st_full full;
+
+			st_fill(trid, 1, 4 + (size_t)round % 40, &full);
+			st_expect_most(trid, full.recorded + 2,
+			    st_text("START 1..%d STOP1", full.recorded));
+			CU_ASSERT(st_law(trid, &counts));
+			PXT_EQ(counts.posix_held_np, 0);
+		}
+		st_expect(trid, "START");
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+	st_pin(false);
+}
+
+/* DEC-12, SYS-08 */
+static void until_full_reports_no_overflow(void)
+{
+	const struct st_spec spec = until_full_with(0);
+	trace_id_t trid = st_started(&spec);
+	struct posix_trace_counts_np counts;
+
+	for (int round = 0; round < 5; round++) {
+		say_many(1, 500);
+		CU_ASSERT_PTR_NULL(strstr(st_story_of(trid, 1 << 30), "OVERFLOW"));
+	}
+	CU_ASSERT(st_law(trid, &counts));
+	CU_ASSERT(counts.posix_lost_np > 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static atomic_int keep_tracing;
+
+static void *trace_on(void *argument)
+{
+	(void)argument;
+	for (int i = 0; atomic_load(&keep_tracing); i++)
+		st_say(i);
+	return NULL;
+}
+
+static void *read_on(void *argument)
+{
+	const trace_id_t *trid = (const trace_id_t *)argument;
+	struct posix_trace_event_info info;
+	size_t len;
+	int unavailable;
+
+	while (atomic_load(&keep_tracing))
+		(void)posix_trace_trygetnext_event(*trid, &info, NULL, 0, &len, &unavailable);
+	return NULL;
+}
+
+/* POL-03, POL-02, STA-01 */
+static void running_and_full_is_never_seen_under_until_full(void)
+{
+	for (EACH_LANES(i)) {
+		const struct st_spec spec = { .policy = POSIX_TRACE_UNTIL_FULL, .size = 512,
+			.lanes = lane_choices[i] };
+		trace_id_t trid = st_started(&spec);
+		int64_t end = st_now_ns() + 300000000;
+		unsigned seen = 0;
+		unsigned running = 0;
+		unsigned stopped = 0;
+		pthread_t threads[3];
+
+		atomic_store(&keep_tracing, 1);
+		PXT_EQ_FATAL(pthread_create(&threads[0], NULL, trace_on, NULL), 0);
+		PXT_EQ_FATAL(pthread_create(&threads[1], NULL, trace_on, NULL), 0);
+		PXT_EQ_FATAL(pthread_create(&threads[2], NULL, read_on, &trid), 0);
+		while (st_now_ns() < end) {
+			struct posix_trace_status_info status;
+
+			PXT_EQ_FATAL(posix_trace_get_status(trid, &status), 0);
+			bool runs = status.posix_stream_status == POSIX_TRACE_RUNNING;
+			running += runs;
+			stopped += !runs;
+			seen += runs && status.posix_stream_full_status == POSIX_TRACE_FULL;
+		}
+		atomic_store(&keep_tracing, 0);
+		for (int k = 0; k < 3; k++)
+			(void)pthread_join(threads[k], NULL);
+		PXT_EQ(seen, 0);
+		CU_ASSERT(running > 0);
+		CU_ASSERT(stopped > 0);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+}
+
+/* SIZ-04, SIZ-01: a stream holds its size whichever threads fill it */
+static void *say_some(void *argument)
+{
+	const int *range = (const int *)argument;
+
+	st_pin_to((unsigned)range[2]);
+	say_many(range[0], range[1]);
+	return NULL;
+}
+
+/* SIZ-01, SIZ-04, CON-25 */
+static void the_size_is_guaranteed_for_any_mix_of_threads(void)
+{
+	for (EACH_LANES(i)) {
+		const struct st_spec spec = until_full_with(lane_choices[i]);
+		trace_id_t trid = st_started(&spec);
+		trace_attr_t attr;
+		size_t system = 0;
+		struct posix_trace_counts_np counts;
+		int fitting;
+
+		PXT_EQ(posix_trace_get_attr(trid, &attr), 0);
+		PXT_EQ(posix_trace_attr_getmaxsystemeventsize(&attr, &system), 0);
+		fitting = st_fitting(trid, st_size_in_force(trid) - system, sizeof(int));
+		for (int k = 0; k < 4; k++) {
+			int range[3] = { fitting * k / 4 + 1, fitting * (k + 1) / 4, k };
+			pthread_t thread;
+
+			PXT_EQ_FATAL(pthread_create(&thread, NULL, say_some, range), 0);
+			(void)pthread_join(thread, NULL);
+		}
+		CU_ASSERT(st_law(trid, &counts));
+		PXT_EQ(counts.posix_lost_np, 0);
+		st_expect_most(trid, fitting + 1, st_text("START 1..%d", fitting));
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(loop_keeps_the_newest_events_and_runs_until_it_is_stopped),
+	PXT_CASE(reading_turns_a_full_loop_stream_not_full),
+	PXT_CASE(overwriting_reported_events_is_no_overrun),
+	PXT_CASE(overwriting_an_unread_system_event_is_an_overrun),
+	PXT_CASE(each_reading_of_the_status_resets_the_overrun_flag),
+	PXT_CASE(each_gap_is_bounded_by_one_overflow_and_one_resume_with_their_times),
+	PXT_CASE(a_gap_behind_a_half_read_stream_begins_with_the_oldest_unread_event),
+#if _PXT_UNIT_FILTER
+	PXT_CASE(filtered_overflow_and_resume_are_left_out),
+	PXT_CASE(a_filtered_event_sets_no_overrun_in_an_automatically_stopped_stream),
+#endif
+	PXT_CASE(until_full_stops_itself_with_the_last_slot_and_restarts_when_read_empty),
+	PXT_CASE(until_full_stops_itself_when_an_event_does_not_fit_and_loses_it),
+	PXT_CASE(a_stream_stays_running_while_what_comes_still_fits),
+	PXT_CASE(the_space_of_reported_events_is_used_again),
+	PXT_CASE(start_of_an_automatically_stopped_stream_waits_for_room),
+	PXT_CASE(stop_of_an_automatically_stopped_stream_cancels_its_restart),
+	PXT_CASE(a_stream_stopped_by_call_is_not_restarted_and_counts_no_overrun),
+	PXT_CASE(stop_is_recorded_in_however_little_room_is_left),
+	PXT_CASE(every_round_of_stop_and_restart_is_complete),
+	PXT_CASE(until_full_reports_no_overflow),
+	PXT_CASE(running_and_full_is_never_seen_under_until_full),
+	PXT_CASE(the_size_is_guaranteed_for_any_mix_of_threads),
+};
+PXT_SUITE("policies", cases)

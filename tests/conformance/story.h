@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * story.h - what a stream tells its reader, as one line of text, so that a test can say what it
+ * expects in one line too:
+ *
+ *	st_expect(trid, "START 1..40 STOP1 START");
+ *
+ * Numbers are events of the type st_type() (the first int of their data), 1..40 are forty of
+ * them; STOP0 is a stop by call, STOP1 an automatic one; FLUSH_START, OVERFLOW, ... as they are;
+ * other types appear by their names.  Where the library was built without one of the system
+ * events, the word is taken out of the expectation.
+ */
+#ifndef STORY_H
+#define STORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <trace.h>
+#include <trace_np.h>
+
+/* How a stream is to be made; zero means the default. */
+struct st_spec {
+	int policy;
+	size_t size;
+	size_t max_data;
+	unsigned lanes;
+	bool with_log;
+	int fd;
+	int log_policy;
+	size_t log_size;
+};
+
+/* What filling a stream to the brim led to. */
+struct st_full {
+	int last;      /* number of the last event generated */
+	int recorded;  /* number of the last event that found room */
+	bool overrun;  /* what the status said at the moment it was first seen stopped */
+	int small;     /* the first so many have 4 bytes (st_full_stream() only), ... */
+	size_t len;    /* ... the others this many */
+};
+
+/* One event as the reader got it. */
+struct st_event {
+	struct posix_trace_event_info info;
+	size_t len;
+	unsigned char data[4096];
+};
+
+void st_attr(const struct st_spec *spec, trace_attr_t *attr);
+/* Creates a stream (fails the test when that fails); 0 on failure. */
+trace_id_t st_create(const struct st_spec *spec);
+/* As st_create(), and started. */
+trace_id_t st_started(const struct st_spec *spec);
+
+trace_event_id_t st_type(void);
+void st_say(int number);
+/* An event of @len bytes (at least 4): the number, then bytes that follow from it. */
+void st_say_long(int number, size_t len);
+bool st_data_intact(const struct st_event *event);
+int st_number(const struct st_event *event);
+
+/* Takes one event without waiting; false when there is none. */
+bool st_take(trace_id_t trid, struct st_event *event);
+/* Takes the next event of the test's own type, skipping others; false when there is none. */
+bool st_take_user(trace_id_t trid, struct st_event *event);
+/* Takes everything there is (up to @most events); the text lives until the next call. */
+const char *st_story_of(trace_id_t trid, int most);
+void st_expect_at(trace_id_t trid, int most, const char *expected, const char *file, int line);
+/* The same, after the words in @ignored are taken out of what was read. */
+void st_expect_without_at(trace_id_t trid, const char *ignored, const char *expected,
+    const char *file, int line);
+void st_expect_status_at(trace_id_t trid, const char *expected, const char *file, int line);
+bool st_text_equal(const char *got, const char *expected, const char *what, const char *file,
+    int line);
+/* printf into a buffer that lives until the fourth call from now. */
+const char *st_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#define st_expect(trid, expected) st_expect_at(trid, 1 << 30, expected, __FILE__, __LINE__)
+#define st_expect_most(trid, most, expected) st_expect_at(trid, most, expected, __FILE__, __LINE__)
+#define st_expect_without(trid, ignored, expected)                                                 \
+	st_expect_without_at(trid, ignored, expected, __FILE__, __LINE__)
+/* "RUNNING NOT_FULL NO_OVERRUN": reading the status resets the overrun flag. */
+#define st_expect_status(trid, expected) st_expect_status_at(trid, expected, __FILE__, __LINE__)
+
+/*
+ * Traces events numbered from @first until the stream has stopped itself.  st_full_stream()
+ * makes, starts and fills one; @refused says whether the last event must have been turned away
+ * for lack of room, or must have taken the last slot.
+ */
+void st_fill(trace_id_t trid, int first, size_t len, struct st_full *full);
+trace_id_t st_full_stream(const struct st_spec *spec, bool refused, struct st_full *full);
+/* Events of @len bytes that surely fit into @bytes. */
+int st_fitting(trace_id_t trid, size_t bytes, size_t len);
+size_t st_size_in_force(trace_id_t trid);
+/* written == retrieved + lost + cleared + held; the counts go to @counts unless it is NULL. */
+bool st_law(trace_id_t trid, struct posix_trace_counts_np *counts);
+
+/* Binds the calling thread to one CPU (true), or sets it free again. */
+void st_pin(bool pinned);
+/* Binds the calling thread to the @n-th of the CPUs it may use, counted around. */
+void st_pin_to(unsigned n);
+void st_sleep_ms(unsigned ms);
+int64_t st_ns(const struct timespec *time);
+int64_t st_now_ns(void);
+/* CLOCK_REALTIME, @ms from now (may be negative). */
+struct timespec st_in_ms(int ms);
+/* Makes @handler (NULL: one that does nothing) the action of a signal, without SA_RESTART. */
+void st_on_signal(int signal, void (*handler)(int));
+
+/* Whether the program runs under a sanitizer, which needs memory and time of its own. */
+bool st_sanitized(void);
+
+/* A temporary file that is already unlinked, open for reading and writing. */
+int st_file(void);
+int64_t st_file_bytes(int fd);
+
+#endif

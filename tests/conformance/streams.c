@@ -1,0 +1,1244 @@
+/* SPDX-License-Identifier: MIT */
+/* streams.c - making, starting, stopping, clearing and removing streams; what a trace point does. */
+#include "story.h"
+
+#include "../suite.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const struct st_spec plain;
+static const struct st_spec small_until_full = {
+	.policy = POSIX_TRACE_UNTIL_FULL,
+	.size = 1024,
+};
+
+#define NEVER ((trace_id_t)0x5a5a5a5a)
+
+/* ---- Create ---- */
+
+/* CREATE-01, PROC-01 */
+static void create_makes_a_stream_for_pid_0_and_for_the_own_pid(void)
+{
+	const pid_t pids[] = { 0, getpid() };
+
+	for (size_t i = 0; i < 2; i++) {
+		trace_id_t trid = 0;
+
+		PXT_EQ_FATAL(posix_trace_create(pids[i], NULL, &trid), 0);
+		PXT_EQ(posix_trace_start(trid), 0);
+		st_say(1);
+		PXT_EQ(posix_trace_stop(trid), 0);
+		st_expect(trid, "START 1 STOP0");
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+}
+
+/* A new mapping or a longer heap would fail from here on. */
+static int trace_without_new_memory(void *argument)
+{
+	const struct rlimit none = { 0, 0 };
+	trace_id_t trid = 0;
+	struct posix_trace_counts_np counts;
+
+	(void)argument;
+	(void)st_type();
+	PXT_CHILD_CHECK(posix_trace_create(0, NULL, &trid) == 0);
+	PXT_CHILD_CHECK(posix_trace_start(trid) == 0);
+	PXT_CHILD_CHECK(setrlimit(RLIMIT_AS, &none) == 0);
+	for (int i = 0; i < 100000; i++)
+		st_say(i);
+	PXT_CHILD_CHECK(posix_trace_counts_np(trid, &counts) == 0);
+	PXT_CHILD_CHECK(counts.posix_written_np >= 100000);
+	PXT_CHILD_CHECK(counts.posix_held_np > 100);
+	PXT_CHILD_CHECK(posix_trace_stop(trid) == 0);
+	return 0;
+}
+
+/* CREATE-01 */
+static void trace_points_need_no_memory_beyond_what_create_took(void)
+{
+	if (st_sanitized()) {
+		pxt_skip("a sanitizer needs memory of its own");
+		return;
+	}
+	PXT_EQ(pxt_in_child(trace_without_new_memory, NULL), 0);
+}
+
+/* CREATE-02, AINIT-05 */
+static void create_copies_the_attributes(void)
+{
+	const struct st_spec spec = { .policy = POSIX_TRACE_UNTIL_FULL, .size = 5000,
+		.max_data = 20 };
+	trace_attr_t attr;
+	trace_attr_t got;
+	trace_id_t trid = 0;
+	size_t bytes = 0;
+	int policy = 0;
+
+	st_attr(&spec, &attr);
+	PXT_EQ_FATAL(posix_trace_create(0, &attr, &trid), 0);
+	PXT_EQ(posix_trace_attr_setmaxdatasize(&attr, 40), 0);
+	PXT_EQ(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP), 0);
+	PXT_EQ(posix_trace_attr_destroy(&attr), 0);
+
+	PXT_EQ(posix_trace_get_attr(trid, &got), 0);
+	PXT_EQ(posix_trace_attr_getmaxdatasize(&got, &bytes), 0);
+	PXT_EQ(bytes, 20);
+	PXT_EQ(posix_trace_attr_getstreamfullpolicy(&got, &policy), 0);
+	PXT_EQ(policy, POSIX_TRACE_UNTIL_FULL);
+	PXT_EQ(posix_trace_attr_getstreamsize(&got, &bytes), 0);
+	CU_ASSERT(bytes >= 5000);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* CREATE-02, DEC-06, AGSFP-03 */
+static void without_attributes_create_uses_the_defaults(void)
+{
+	trace_attr_t defaults;
+	trace_attr_t got;
+	trace_id_t trid = 0;
+	size_t expected = 0;
+	size_t bytes = 0;
+	int policy = 0;
+	char name[TRACE_NAME_MAX + 1] = "x";
+
+	PXT_EQ(posix_trace_attr_init(&defaults), 0);
+	PXT_EQ_FATAL(posix_trace_create(0, NULL, &trid), 0);
+	PXT_EQ(posix_trace_get_attr(trid, &got), 0);
+	PXT_EQ(posix_trace_attr_getstreamfullpolicy(&got, &policy), 0);
+	PXT_EQ(policy, POSIX_TRACE_LOOP);
+	PXT_EQ(posix_trace_attr_getmaxdatasize(&defaults, &expected), 0);
+	PXT_EQ(posix_trace_attr_getmaxdatasize(&got, &bytes), 0);
+	PXT_EQ(bytes, expected);
+	PXT_EQ(posix_trace_attr_getstreamsize(&defaults, &expected), 0);
+	PXT_EQ(posix_trace_attr_getstreamsize(&got, &bytes), 0);
+	CU_ASSERT(bytes >= expected);
+	PXT_EQ(posix_trace_attr_getname(&got, name), 0);
+	CU_ASSERT_STRING_EQUAL(name, "");
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* CREATE-03, POL-01, POL-13 */
+static void a_new_stream_is_suspended_not_full_and_without_overrun(void)
+{
+	for (int policy = POSIX_TRACE_LOOP; policy <= POSIX_TRACE_UNTIL_FULL; policy++) {
+		const struct st_spec spec = { .policy = policy };
+		trace_id_t trid = st_create(&spec);
+
+		st_expect_status(trid, "SUSPENDED NOT_FULL NO_OVERRUN");
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+}
+
+/* CREATE-04, TIM-02, GATTR-01, AGCRT-01 */
+static void the_creation_time_is_the_wall_clock_at_create(void)
+{
+	int64_t before = st_now_ns();
+	trace_id_t trid = st_create(&plain);
+	int64_t after = st_now_ns();
+	trace_attr_t attr;
+	struct timespec created = { 0, -1 };
+
+	st_sleep_ms(2);
+	PXT_EQ(posix_trace_get_attr(trid, &attr), 0);
+	PXT_EQ(posix_trace_attr_getcreatetime(&attr, &created), 0);
+	PXT_CHECK(before <= st_ns(&created) && st_ns(&created) <= after, "%lld not in %lld..%lld",
+	    (long long)st_ns(&created), (long long)before, (long long)after);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* CREATE-05, CREATE-07 */
+static void identifiers_of_living_streams_differ(void)
+{
+	trace_id_t trids[TRACE_SYS_MAX];
+
+	for (size_t i = 0; i < TRACE_SYS_MAX; i++) {
+		trids[i] = st_create(&plain);
+		for (size_t j = 0; j < i; j++)
+			CU_ASSERT(trids[j] != trids[i]);
+	}
+	for (size_t i = 0; i < TRACE_SYS_MAX; i++)
+		PXT_EQ(posix_trace_shutdown(trids[i]), 0);
+}
+
+/* CREATE-07, CREATE-E1, CREATE-10, SHUT-08, DEC-33, DEC-36 */
+static void one_stream_too_many_is_eagain_until_another_is_shut_down(void)
+{
+	trace_id_t trids[TRACE_SYS_MAX];
+
+	for (int round = 0; round < 3; round++) {
+		trace_id_t extra = NEVER;
+
+		for (size_t i = 0; i < TRACE_SYS_MAX; i++)
+			trids[i] = st_create(&plain);
+		PXT_EQ(posix_trace_create(0, NULL, &extra), EAGAIN);
+		PXT_EQ(posix_trace_create(0, NULL, &extra), EAGAIN);
+		CU_ASSERT(extra == NEVER);
+		PXT_EQ(posix_trace_shutdown(trids[3 % TRACE_SYS_MAX]), 0);
+		PXT_EQ(posix_trace_create(0, NULL, &trids[3 % TRACE_SYS_MAX]), 0);
+		for (size_t i = 0; i < TRACE_SYS_MAX; i++)
+			PXT_EQ(posix_trace_shutdown(trids[i]), 0);
+	}
+}
+
+/* CREATE-06, FLUSH-E1, REWIND-E1, CLOSE-E1, DEC-02 */
+static void a_stream_without_log_cannot_be_flushed_rewound_or_closed(void)
+{
+	trace_id_t trid = st_create(&plain);
+
+#if _PXT_UNIT_TOLOG
+	PXT_EQ(posix_trace_flush(trid), EINVAL);
+#endif
+#if _PXT_UNIT_LOGRETRIEVAL
+	PXT_EQ(posix_trace_rewind(trid), EINVAL);
+	PXT_EQ(posix_trace_close(trid), EINVAL);
+#endif
+	st_expect_status(trid, "SUSPENDED NOT_FULL NO_OVERRUN");
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* CREATE-08 */
+static void create_records_nothing(void)
+{
+	trace_id_t other = st_started(&plain);
+	trace_id_t trid = st_create(&plain);
+	struct posix_trace_counts_np counts;
+
+	st_expect(trid, "");
+	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(counts.posix_written_np, 0);
+	PXT_EQ(posix_trace_stop(other), 0);
+	st_expect(other, "START STOP0");
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(posix_trace_shutdown(other), 0);
+}
+
+/* CREATE-09, CON-15, CON-17 */
+static void names_defined_before_create_are_in_the_stream_at_once(void)
+{
+	trace_event_id_t id = 0;
+	char name[TRACE_EVENT_NAME_MAX + 1];
+
+	PXT_EQ_FATAL(posix_trace_eventid_open("known before create", &id), 0);
+	trace_id_t trid = st_create(&plain);
+	PXT_EQ(posix_trace_eventid_get_name(trid, id, name), 0);
+	CU_ASSERT_STRING_EQUAL(name, "known before create");
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* CREATE-E2, START-E2, STOP-E2, SFILT-05, DEC-35 */
+static void control_calls_are_not_interrupted_by_signals(void)
+{
+	const struct itimerval often = { { 0, 200 }, { 0, 200 } };
+	const struct itimerval off = { { 0, 0 }, { 0, 0 } };
+
+	st_on_signal(SIGALRM, NULL);
+	(void)setitimer(ITIMER_REAL, &often, NULL);
+	for (int i = 0; i < 300; i++) {
+		trace_id_t trid = 0;
+
+		PXT_EQ_FATAL(posix_trace_create(0, NULL, &trid), 0);
+		PXT_EQ(posix_trace_start(trid), 0);
+		PXT_EQ(posix_trace_stop(trid), 0);
+		PXT_EQ(posix_trace_clear(trid), 0);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+	(void)setitimer(ITIMER_REAL, &off, NULL);
+}
+
+/* CREATE-E3, POL-11, ASSFP-02, DEC-33 */
+static void create_without_log_refuses_the_flush_policy_and_spoilt_attributes(void)
+{
+	trace_id_t trid = NEVER;
+	trace_attr_t attr;
+
+#if _PXT_UNIT_TOLOG
+	PXT_EQ(posix_trace_attr_init(&attr), 0);
+	if (posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH) == 0)
+		PXT_EQ(posix_trace_create(0, &attr, &trid), EINVAL);
+#endif
+	PXT_EQ(posix_trace_attr_init(&attr), 0);
+	PXT_EQ(posix_trace_attr_destroy(&attr), 0);
+	PXT_EQ(posix_trace_create(0, &attr, &trid), EINVAL);
+	CU_ASSERT(trid == NEVER);
+}
+
+static int create_without_memory(void *argument)
+{
+	const struct rlimit none = { 0, RLIM_INFINITY };
+	const struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
+	trace_attr_t attr;
+	trace_id_t trid = NEVER;
+	size_t size = (size_t)1 << 40;
+
+	(void)argument;
+	PXT_CHILD_CHECK(posix_trace_attr_init(&attr) == 0);
+	while (posix_trace_attr_setstreamsize(&attr, size) != 0)
+		size /= 2;
+	if (size > (size_t)1 << 24)
+		PXT_CHILD_CHECK(posix_trace_attr_setstreamsize(&attr, (size_t)1 << 24) == 0);
+	PXT_CHILD_CHECK(setrlimit(RLIMIT_AS, &none) == 0);
+	for (int i = 0; i < 3 * TRACE_SYS_MAX; i++)
+		PXT_CHILD_CHECK(posix_trace_create(0, &attr, &trid) == ENOMEM);
+	PXT_CHILD_CHECK(trid == NEVER);
+	PXT_CHILD_CHECK(setrlimit(RLIMIT_AS, &all) == 0);
+	for (int i = 0; i < TRACE_SYS_MAX; i++)
+		PXT_CHILD_CHECK(posix_trace_create(0, NULL, &trid) == 0);
+	return 0;
+}
+
+/* CREATE-E4, CREATE-10 */
+static void create_without_enough_memory_is_enomem_and_leaks_nothing(void)
+{
+	if (st_sanitized()) {
+		pxt_skip("a sanitizer needs memory of its own");
+		return;
+	}
+	PXT_EQ(pxt_in_child(create_without_memory, NULL), 0);
+}
+
+/* CREATE-E5, CREATE-E6, CREATE-10, DEC-20, DEC-33 */
+static void other_processes_are_refused_and_refusals_leak_nothing(void)
+{
+	trace_id_t trid = NEVER;
+	pid_t child = fork();
+
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	CU_ASSERT_FATAL(child > 0);
+	for (int i = 0; i < 2 * TRACE_SYS_MAX; i++) {
+		PXT_EQ(posix_trace_create(child, NULL, &trid), EPERM);
+		PXT_EQ(posix_trace_create(getppid() > 0 ? getppid() : child, NULL, &trid), EPERM);
+		PXT_EQ(posix_trace_create(-1, NULL, &trid), ESRCH);
+		PXT_EQ(posix_trace_create(-12345, NULL, &trid), ESRCH);
+	}
+	(void)kill(child, SIGKILL);
+	(void)waitpid(child, NULL, 0);
+	PXT_EQ(posix_trace_create(child, NULL, &trid), ESRCH);
+	CU_ASSERT(trid == NEVER);
+	one_stream_too_many_is_eagain_until_another_is_shut_down();
+}
+
+/* ---- Several streams ---- */
+
+/* CON-04 */
+static void streams_keep_their_own_size_policy_status_and_position(void)
+{
+	const struct st_spec roomy = { .policy = POSIX_TRACE_UNTIL_FULL, .size = 1 << 16 };
+	trace_id_t one = st_started(&roomy);
+	trace_id_t two = st_started(&roomy);
+	trace_id_t off = st_create(&small_until_full);
+	struct st_event event;
+
+	for (int i = 1; i <= 5; i++)
+		st_say(i);
+	st_expect_most(one, 3, "START 1..2");
+	PXT_EQ(posix_trace_stop(one), 0);
+	st_expect_status(one, "SUSPENDED NOT_FULL NO_OVERRUN");
+	st_expect_status(two, "RUNNING NOT_FULL NO_OVERRUN");
+	st_say(6);
+	PXT_EQ(posix_trace_clear(one), 0);
+	PXT_EQ(posix_trace_start(off), 0);
+	st_say(7);
+	PXT_EQ(posix_trace_shutdown(one), 0);
+	st_say(8);
+	PXT_EQ(posix_trace_stop(two), 0);
+	PXT_EQ(posix_trace_stop(off), 0);
+	st_expect(two, "START 1..8 STOP0");
+	st_expect(off, "START 7..8 STOP0");
+	CU_ASSERT_FALSE(st_take(off, &event));
+	PXT_EQ(posix_trace_shutdown(two), 0);
+	PXT_EQ(posix_trace_shutdown(off), 0);
+}
+
+/* CON-24, EVENT-01 */
+static void an_event_is_recorded_in_every_running_stream(void)
+{
+	trace_id_t trids[TRACE_SYS_MAX];
+
+	for (size_t i = 0; i < TRACE_SYS_MAX; i++)
+		trids[i] = st_started(&plain);
+	for (int i = 1; i <= 10; i++)
+		st_say_long(i, 100);
+	for (size_t i = 0; i < TRACE_SYS_MAX; i++) {
+		struct st_event event;
+
+		PXT_EQ(posix_trace_stop(trids[i]), 0);
+		for (int number = 1; number <= 10; number++) {
+			CU_ASSERT(st_take_user(trids[i], &event));
+			PXT_EQ(st_number(&event), number);
+			PXT_EQ(event.len, 100);
+			CU_ASSERT(st_data_intact(&event));
+		}
+		PXT_EQ(posix_trace_shutdown(trids[i]), 0);
+	}
+}
+
+/* CON-25, POL-12 */
+static void an_event_lost_in_a_full_stream_is_still_recorded_in_others(void)
+{
+	const struct st_spec roomy = { .size = 1 << 18 };
+	struct st_full full;
+	trace_id_t small = st_full_stream(&small_until_full, false, &full);
+	trace_id_t big = st_started(&roomy);
+
+	st_expect_status(small, "SUSPENDED FULL NO_OVERRUN");
+	for (int i = 1; i <= 100; i++)
+		st_say(i);
+	st_expect_status(small, "SUSPENDED FULL OVERRUN");
+	st_expect_status(big, "RUNNING NOT_FULL NO_OVERRUN");
+	PXT_EQ(posix_trace_stop(big), 0);
+	st_expect(big, "START 1..100 STOP0");
+	PXT_EQ(posix_trace_shutdown(small), 0);
+	PXT_EQ(posix_trace_shutdown(big), 0);
+}
+
+static volatile sig_atomic_t any_signal;
+
+static void note_signal(int signal)
+{
+	any_signal = signal;
+}
+
+/* CON-27, EVENT-04, DEC-32 */
+static void the_traced_code_sees_no_signal_and_no_errno(void)
+{
+	struct st_full full;
+	trace_id_t trid = st_full_stream(&small_until_full, true, &full);
+	trace_id_t loop = st_started(&plain);
+
+	for (int signal = 1; signal < SIGRTMIN; signal++) {
+		if (signal != SIGKILL && signal != SIGSTOP && signal != SIGCHLD)
+			st_on_signal(signal, note_signal);
+	}
+	any_signal = 0;
+	errno = 4711;
+	for (int i = 0; i < 10000; i++) {
+		st_say(i);
+		posix_trace_event(0, NULL, 0);
+		posix_trace_event(~(trace_event_id_t)0, &i, sizeof(i));
+		posix_trace_event(POSIX_TRACE_STOP, &i, sizeof(i));
+		if (errno != 4711)
+			break;
+	}
+	PXT_EQ(errno, 4711);
+	PXT_EQ(any_signal, 0);
+	for (int signal = 1; signal < SIGRTMIN; signal++) {
+		if (signal != SIGKILL && signal != SIGSTOP && signal != SIGCHLD)
+			(void)sigaction(signal, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
+	}
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(posix_trace_shutdown(loop), 0);
+}
+
+/* CON-08 */
+static void names_and_attributes_survive_overrun_and_clear(void)
+{
+	const struct st_spec spec = { .policy = POSIX_TRACE_LOOP, .size = 1024, .max_data = 24 };
+	trace_id_t trid = st_started(&spec);
+	trace_attr_t before;
+	trace_attr_t after;
+	trace_event_id_t id = 0;
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	size_t bytes = 0;
+	struct timespec created[2];
+
+	PXT_EQ(posix_trace_eventid_open("survivor", &id), 0);
+	PXT_EQ(posix_trace_get_attr(trid, &before), 0);
+	for (int i = 0; i < 1000; i++)
+		st_say(i);
+	st_expect_status(trid, "RUNNING FULL OVERRUN");
+	for (int round = 0; round < 2; round++) {
+		PXT_EQ(posix_trace_eventid_get_name(trid, id, name), 0);
+		CU_ASSERT_STRING_EQUAL(name, "survivor");
+		PXT_EQ(posix_trace_get_attr(trid, &after), 0);
+		PXT_EQ(posix_trace_attr_getmaxdatasize(&after, &bytes), 0);
+		PXT_EQ(bytes, 24);
+		PXT_EQ(posix_trace_attr_getcreatetime(&before, &created[0]), 0);
+		PXT_EQ(posix_trace_attr_getcreatetime(&after, &created[1]), 0);
+		PXT_EQ(st_ns(&created[0]), st_ns(&created[1]));
+		PXT_EQ(posix_trace_clear(trid), 0);
+	}
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* ---- Shutdown ---- */
+
+/* SHUT-01, SHUT-02, SHUT-E1, START-E1, STOP-E1, CLEAR-E1, GATTR-E1, GSTAT-E1, GETNX-E1, TRYNX-E1 */
+static void after_shutdown_every_function_refuses_the_identifier(void)
+{
+	trace_id_t trid = st_started(&plain);
+	struct posix_trace_status_info status;
+	struct posix_trace_event_info info;
+	struct timespec soon = st_in_ms(50);
+	trace_attr_t attr;
+	size_t len = 0;
+	int unavailable = 0;
+	trace_event_id_t id = 0;
+	char name[TRACE_EVENT_NAME_MAX + 1];
+
+	st_say(1);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(posix_trace_shutdown(trid), EINVAL);
+	PXT_EQ(posix_trace_start(trid), EINVAL);
+	PXT_EQ(posix_trace_stop(trid), EINVAL);
+	PXT_EQ(posix_trace_clear(trid), EINVAL);
+	PXT_EQ(posix_trace_get_attr(trid, &attr), EINVAL);
+	PXT_EQ(posix_trace_get_status(trid, &status), EINVAL);
+	PXT_EQ(posix_trace_eventid_get_name(trid, st_type(), name), EINVAL);
+	PXT_EQ(posix_trace_eventtypelist_getnext_id(trid, &id, &unavailable), EINVAL);
+	PXT_EQ(posix_trace_eventtypelist_rewind(trid), EINVAL);
+	PXT_EQ(posix_trace_trygetnext_event(trid, &info, NULL, 0, &len, &unavailable), EINVAL);
+	PXT_EQ(posix_trace_getnext_event(trid, &info, NULL, 0, &len, &unavailable), EINVAL);
+	PXT_EQ(posix_trace_timedgetnext_event(trid, &info, NULL, 0, &len, &unavailable, &soon),
+	    EINVAL);
+}
+
+/* SHUT-02, CREATE-05 */
+static void an_old_identifier_does_not_reach_a_new_stream(void)
+{
+	trace_id_t old = st_create(&plain);
+
+	PXT_EQ(posix_trace_shutdown(old), 0);
+	for (int i = 0; i < 1000; i++) {
+		trace_id_t trid = st_create(&plain);
+
+		CU_ASSERT(trid != old);
+		PXT_EQ(posix_trace_start(old), EINVAL);
+		PXT_EQ(posix_trace_shutdown(old), EINVAL);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+}
+
+/* SHUT-03, SHUT-01 */
+static void shutdown_discards_unread_events_of_a_running_stream(void)
+{
+	trace_id_t trid = st_started(&plain);
+
+	for (int i = 0; i < 100; i++)
+		st_say(i);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	trid = st_create(&plain);
+	st_expect(trid, "");
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static atomic_int keep_tracing;
+static atomic_int traced_by[8];
+
+static void *trace_until_told(void *argument)
+{
+	int me = *(const int *)argument;
+
+	while (atomic_load(&keep_tracing)) {
+		int number = atomic_fetch_add(&traced_by[me], 1) + 1;
+		int data[2] = { me, number };
+
+		posix_trace_event(st_type(), data, sizeof(data));
+	}
+	return NULL;
+}
+
+static void start_tracers(pthread_t *threads, int *numbers, int count)
+{
+	atomic_store(&keep_tracing, 1);
+	for (int i = 0; i < count; i++) {
+		numbers[i] = i;
+		atomic_store(&traced_by[i], 0);
+		PXT_EQ_FATAL(
+		    pthread_create(&threads[i], NULL, trace_until_told, &numbers[i]), 0);
+	}
+}
+
+static void end_tracers(pthread_t *threads, int count)
+{
+	atomic_store(&keep_tracing, 0);
+	for (int i = 0; i < count; i++)
+		(void)pthread_join(threads[i], NULL);
+}
+
+/* SHUT-07, DEC-42 */
+static void shutdown_beside_tracing_threads_harms_nobody(void)
+{
+	pthread_t threads[4];
+	int numbers[4];
+
+	start_tracers(threads, numbers, 4);
+	for (int i = 0; i < 200; i++) {
+		const struct st_spec spec = { .size = 4096, .policy = i & 1 ? POSIX_TRACE_LOOP
+			                                                    : POSIX_TRACE_UNTIL_FULL };
+		trace_id_t trid = st_started(&spec);
+
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+	end_tracers(threads, 4);
+}
+
+/* ---- Start and stop ---- */
+
+/* START-01, START-02, START-04, STOP-01, STOP-02, STOP-05, SYS-02, SYS-04, POL-14, EVENT-03 */
+static void start_and_stop_bound_what_is_recorded(void)
+{
+	trace_id_t trid = st_create(&plain);
+
+	st_say(1);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	st_expect_status(trid, "RUNNING NOT_FULL NO_OVERRUN");
+	st_say(2);
+	PXT_EQ(posix_trace_start(trid), 0);
+	st_say(3);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	st_expect_status(trid, "SUSPENDED NOT_FULL NO_OVERRUN");
+	st_say(4);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	st_say(5);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	st_expect(trid, "START 2..3 STOP0 START 5 STOP0");
+	st_expect_status(trid, "SUSPENDED NOT_FULL NO_OVERRUN");
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* STOP-04, DEC-42 */
+static void nothing_generated_after_stop_returned_is_recorded(void)
+{
+	const struct st_spec spec = { .size = 1 << 14 };
+	trace_id_t trid = st_create(&spec);
+	pthread_t threads[4];
+	int numbers[4];
+	int begun[4];
+
+	start_tracers(threads, numbers, 4);
+	for (int round = 0; round < 100; round++) {
+		struct st_event event;
+		bool stopped_last = false;
+		bool too_late = false;
+
+		PXT_EQ(posix_trace_start(trid), 0);
+		for (int spin = 0; spin < 20000; spin++)
+			atomic_signal_fence(memory_order_seq_cst);
+		PXT_EQ(posix_trace_stop(trid), 0);
+		for (int i = 0; i < 4; i++)
+			begun[i] = atomic_load(&traced_by[i]);
+		while (st_take(trid, &event)) {
+			int data[2] = { 0, 0 };
+
+			stopped_last = event.info.posix_event_id == POSIX_TRACE_STOP;
+			if (event.info.posix_event_id != st_type())
+				continue;
+			memcpy(data, event.data, sizeof(data));
+			too_late = too_late || data[1] > begun[data[0] & 3];
+		}
+		CU_ASSERT(stopped_last);
+		CU_ASSERT_FALSE(too_late);
+	}
+	end_tracers(threads, 4);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* ---- Clear ---- */
+
+/* CLEAR-01, CLEAR-02, CLEAR-08 */
+static void clear_of_a_running_stream_keeps_it_running_and_records_nothing(void)
+{
+	trace_id_t trid = st_started(&plain);
+
+	for (int i = 0; i < 50; i++)
+		st_say(i);
+	PXT_EQ(posix_trace_clear(trid), 0);
+	st_expect_status(trid, "RUNNING NOT_FULL NO_OVERRUN");
+	st_expect(trid, "");
+	st_say(51);
+	st_expect(trid, "51");
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* CLEAR-01, CLEAR-02 */
+static void clear_of_a_stopped_stream_leaves_it_stopped_and_empty(void)
+{
+	trace_id_t trid = st_started(&plain);
+
+	st_say(1);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	PXT_EQ(posix_trace_clear(trid), 0);
+	st_say(2);
+	st_expect_status(trid, "SUSPENDED NOT_FULL NO_OVERRUN");
+	st_expect(trid, "");
+	PXT_EQ(posix_trace_start(trid), 0);
+	st_say(3);
+	st_expect(trid, "START 3");
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* CLEAR-03 */
+static void clear_resets_full_and_overrun(void)
+{
+	const struct st_spec loop = { .policy = POSIX_TRACE_LOOP, .size = 1024 };
+	trace_id_t trid = st_started(&loop);
+	struct st_full full;
+
+	for (int i = 0; i < 1000; i++)
+		st_say(i);
+	PXT_EQ(posix_trace_clear(trid), 0);
+	st_expect_status(trid, "RUNNING NOT_FULL NO_OVERRUN");
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+
+	trid = st_full_stream(&small_until_full, true, &full);
+	st_say(1);
+	PXT_EQ(posix_trace_clear(trid), 0);
+	st_expect_status(trid, "SUSPENDED NOT_FULL NO_OVERRUN");
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* CLEAR-01, CLEAR-03: the whole size is there again, whatever the ring's position */
+static void after_clear_the_whole_stream_can_be_filled_again(void)
+{
+	trace_id_t trid;
+	struct st_full first;
+
+	st_pin(true);
+	trid = st_started(&small_until_full);
+	st_fill(trid, 1, 4, &first);
+	for (int round = 0; round < 20; round++) {
+		struct st_full again;
+
+		PXT_EQ(posix_trace_clear(trid), 0);
+		PXT_EQ(posix_trace_start(trid), 0);
+		for (int i = 0; i < round; i++)
+			st_say(i);
+		PXT_EQ(posix_trace_clear(trid), 0);
+		st_expect_status(trid, "RUNNING NOT_FULL NO_OVERRUN");
+		st_fill(trid, 1, 4, &again);
+		CU_ASSERT(again.recorded >= first.recorded);
+		st_expect(trid, st_text("1..%d STOP1 START", again.recorded));
+		PXT_EQ(posix_trace_stop(trid), 0);
+	}
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	st_pin(false);
+}
+
+#if _PXT_UNIT_FILTER
+/* CLEAR-04, DEC-25 */
+static void clear_empties_the_filter(void)
+{
+	trace_id_t trid = st_create(&plain);
+	trace_event_set_t set;
+	int member = 77;
+
+	PXT_EQ(posix_trace_eventset_empty(&set), 0);
+	PXT_EQ(posix_trace_eventset_add(st_type(), &set), 0);
+	PXT_EQ(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	st_say(1);
+	PXT_EQ(posix_trace_clear(trid), 0);
+	PXT_EQ(posix_trace_get_filter(trid, &set), 0);
+	PXT_EQ(posix_trace_eventset_ismember(st_type(), &set, &member), 0);
+	PXT_EQ(member, 0);
+	st_say(2);
+	st_expect(trid, "2");
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* CON-23, EVENT-03, SFILT-01 */
+static void an_event_reaches_only_streams_that_run_and_do_not_filter_it(void)
+{
+	trace_id_t running = st_started(&plain);
+	trace_id_t suspended = st_create(&plain);
+	trace_id_t filtering = st_create(&plain);
+	trace_event_id_t other = 0;
+	trace_event_set_t set;
+
+	PXT_EQ(posix_trace_eventid_open("not filtered", &other), 0);
+	PXT_EQ(posix_trace_eventset_empty(&set), 0);
+	PXT_EQ(posix_trace_eventset_add(st_type(), &set), 0);
+	PXT_EQ(posix_trace_set_filter(filtering, &set, POSIX_TRACE_SET_EVENTSET), 0);
+	PXT_EQ(posix_trace_start(filtering), 0);
+	st_say(1);
+	posix_trace_event(other, NULL, 0);
+	st_expect(running, "START 1 not filtered");
+	st_expect(suspended, "");
+	st_expect(filtering, "START not filtered");
+	PXT_EQ(posix_trace_shutdown(running), 0);
+	PXT_EQ(posix_trace_shutdown(suspended), 0);
+	PXT_EQ(posix_trace_shutdown(filtering), 0);
+}
+
+/* SYS-03, SYS-05, DEC-41 */
+static void start_carries_the_filter_and_a_filter_event_the_old_and_the_new_one(void)
+{
+	trace_id_t trid = st_create(&plain);
+	trace_event_set_t one;
+	trace_event_set_t two;
+	trace_event_set_t got[2];
+	struct st_event event;
+
+	PXT_EQ(posix_trace_eventset_empty(&one), 0);
+	PXT_EQ(posix_trace_eventset_add(st_type(), &one), 0);
+	two = one;
+	PXT_EQ(posix_trace_eventset_add(POSIX_TRACE_UNNAMED_USEREVENT, &two), 0);
+	PXT_EQ(posix_trace_set_filter(trid, &one, POSIX_TRACE_SET_EVENTSET), 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	PXT_EQ(posix_trace_set_filter(trid, &two, POSIX_TRACE_SET_EVENTSET), 0);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	PXT_EQ(posix_trace_set_filter(trid, &one, POSIX_TRACE_SET_EVENTSET), 0);
+
+	CU_ASSERT(st_take(trid, &event));
+	PXT_EQ(event.info.posix_event_id, POSIX_TRACE_START);
+	PXT_EQ(event.len, sizeof(one));
+	CU_ASSERT(memcmp(event.data, &one, sizeof(one)) == 0);
+	CU_ASSERT(st_take(trid, &event));
+	PXT_EQ(event.info.posix_event_id, POSIX_TRACE_FILTER);
+	PXT_EQ(event.len, sizeof(got));
+	memcpy(got, event.data, sizeof(got));
+	CU_ASSERT(memcmp(&got[0], &one, sizeof(one)) == 0);
+	CU_ASSERT(memcmp(&got[1], &two, sizeof(two)) == 0);
+	st_expect(trid, "STOP0");
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* SYS-12, DEC-15 */
+static void system_events_can_be_filtered_and_the_state_still_changes(void)
+{
+	trace_id_t trid = st_create(&small_until_full);
+	trace_event_set_t set;
+	struct st_full full;
+
+	PXT_EQ(posix_trace_eventset_fill(&set, POSIX_TRACE_SYSTEM_EVENTS), 0);
+	PXT_EQ(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	st_expect_status(trid, "RUNNING NOT_FULL NO_OVERRUN");
+	st_say(1);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	st_expect_status(trid, "SUSPENDED NOT_FULL NO_OVERRUN");
+	st_expect(trid, "1");
+	PXT_EQ(posix_trace_start(trid), 0);
+	st_fill(trid, 1, 4, &full);
+	st_expect(trid, st_text("1..%d", full.recorded));
+	st_expect_status(trid, "RUNNING NOT_FULL NO_OVERRUN");
+	st_say(7);
+	st_expect(trid, "7");
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+#else
+/* SYS-03 */
+static void start_has_no_data_without_the_event_filter(void)
+{
+	trace_id_t trid = st_started(&plain);
+	struct st_event event;
+
+	CU_ASSERT(st_take(trid, &event));
+	PXT_EQ(event.info.posix_event_id, POSIX_TRACE_START);
+	PXT_EQ(event.len, 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+#endif
+
+/* SYS-01, EVNAM-03 */
+static void all_predefined_types_are_in_the_map_by_their_names(void)
+{
+	static const struct {
+		trace_event_id_t id;
+		const char *name;
+	} types[] = {
+		{ POSIX_TRACE_ERROR, "posix_trace_error" },
+		{ POSIX_TRACE_START, "posix_trace_start" },
+		{ POSIX_TRACE_STOP, "posix_trace_stop" },
+		{ POSIX_TRACE_OVERFLOW, "posix_trace_overflow" },
+		{ POSIX_TRACE_RESUME, "posix_trace_resume" },
+#if _PXT_UNIT_FILTER
+		{ POSIX_TRACE_FILTER, "posix_trace_filter" },
+#endif
+#if _PXT_UNIT_TOLOG
+		{ POSIX_TRACE_FLUSH_START, "posix_trace_flush_start" },
+		{ POSIX_TRACE_FLUSH_STOP, "posix_trace_flush_stop" },
+#endif
+		{ POSIX_TRACE_UNNAMED_USEREVENT, "posix_trace_unnamed_userevent" },
+	};
+	trace_id_t trid = st_create(&plain);
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		char name[TRACE_EVENT_NAME_MAX + 1] = "";
+
+		PXT_CHECK(posix_trace_eventid_get_name(trid, types[i].id, name) == 0, "%s",
+		    types[i].name);
+		CU_ASSERT_STRING_EQUAL(name, types[i].name);
+	}
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* ---- Trace points ---- */
+
+/* EVENT-02, TRU-01, TRU-02 */
+static void truncation_is_decided_for_each_stream(void)
+{
+	const struct st_spec narrow = { .max_data = 10 };
+	const struct st_spec wide = { .max_data = 11 };
+	trace_id_t ten = st_started(&narrow);
+	trace_id_t eleven = st_started(&wide);
+	struct st_event event;
+
+	st_say_long(5, 11);
+	CU_ASSERT(st_take_user(ten, &event));
+	PXT_EQ(event.len, 10);
+	PXT_EQ(event.info.posix_truncation_status, POSIX_TRACE_TRUNCATED_RECORD);
+	CU_ASSERT(st_data_intact(&event));
+	CU_ASSERT(st_take_user(eleven, &event));
+	PXT_EQ(event.len, 11);
+	PXT_EQ(event.info.posix_truncation_status, POSIX_TRACE_NOT_TRUNCATED);
+	CU_ASSERT(st_data_intact(&event));
+	PXT_EQ(posix_trace_shutdown(ten), 0);
+	PXT_EQ(posix_trace_shutdown(eleven), 0);
+}
+
+/* EVENT-05, EVENT-08 */
+static void an_event_may_have_no_data_and_be_unnamed(void)
+{
+	trace_id_t trid = st_started(&plain);
+	struct st_event event;
+
+	st_expect(trid, "START");
+	posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, NULL, 0);
+	posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, "abc", 3);
+	CU_ASSERT(st_take(trid, &event));
+	PXT_EQ(event.info.posix_event_id, POSIX_TRACE_UNNAMED_USEREVENT);
+	PXT_EQ(event.len, 0);
+	PXT_EQ(event.info.posix_truncation_status, POSIX_TRACE_NOT_TRUNCATED);
+	CU_ASSERT(st_take(trid, &event));
+	PXT_EQ(event.info.posix_event_id, POSIX_TRACE_UNNAMED_USEREVENT);
+	PXT_EQ(event.len, 3);
+	CU_ASSERT(memcmp(event.data, "abc", 3) == 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* EVENT-06 */
+static void data_is_copied_during_the_call_from_any_address(void)
+{
+	trace_id_t trid = st_started(&plain);
+	unsigned char buffer[128];
+	struct st_event event;
+
+	st_expect(trid, "START");
+	for (size_t offset = 0; offset < 17; offset++) {
+		for (size_t len = 0; len < 64; len++) {
+			for (size_t i = 0; i < sizeof(buffer); i++)
+				buffer[i] = (unsigned char)(i + len);
+			posix_trace_event(st_type(), buffer + offset, len);
+			memset(buffer, 0xee, sizeof(buffer));
+			CU_ASSERT_FATAL(st_take(trid, &event));
+			PXT_EQ(event.len, len);
+			bool same = true;
+			for (size_t i = 0; i < len; i++)
+				same = same &&
+				       event.data[i] == (unsigned char)(i + offset + len);
+			PXT_CHECK(same, "offset %zu, length %zu", offset, len);
+		}
+	}
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static volatile sig_atomic_t in_handler;
+
+static void trace_in_handler(int signal)
+{
+	(void)signal;
+	st_say_long(1000000 + in_handler++, 40);
+}
+
+/* EVENT-07, SAFE-01, TIM-04 */
+static void a_signal_handler_may_trace_in_the_middle_of_a_trace_point(void)
+{
+	const struct itimerval often = { { 0, 50 }, { 0, 50 } };
+	const struct itimerval off = { { 0, 0 }, { 0, 0 } };
+	const struct st_spec spec = { .size = 1 << 22 };
+	trace_id_t trid = st_started(&spec);
+	int64_t end = st_now_ns() + 200000000;
+	struct st_event event;
+	int traced = 0;
+	int seen = 0;
+	int seen_in_handler = 0;
+
+	st_on_signal(SIGALRM, trace_in_handler);
+	in_handler = 0;
+	(void)setitimer(ITIMER_REAL, &often, NULL);
+	while (traced < 20000 && st_now_ns() < end && (traced < 2000 || in_handler < 30))
+		st_say_long(traced++, 30);
+	(void)setitimer(ITIMER_REAL, &off, NULL);
+	while (st_take_user(trid, &event)) {
+		int number = st_number(&event);
+
+		CU_ASSERT(st_data_intact(&event));
+		if (number >= 1000000) {
+			PXT_EQ(number, 1000000 + seen_in_handler);
+			seen_in_handler++;
+		} else {
+			PXT_EQ(number, seen);
+			seen++;
+		}
+	}
+	PXT_EQ(seen, traced);
+	PXT_EQ(seen_in_handler, in_handler);
+	CU_ASSERT(in_handler > 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* EVENT-09, DEC-31 */
+static void unknown_and_system_identifiers_have_no_effect(void)
+{
+	trace_id_t trid = st_started(&plain);
+	const trace_event_id_t never = ~(trace_event_id_t)0;
+	struct posix_trace_counts_np before;
+	struct posix_trace_counts_np after;
+
+	st_expect(trid, "START");
+	PXT_EQ(posix_trace_counts_np(trid, &before), 0);
+	posix_trace_event(0, "abc", 3);
+	posix_trace_event(never, "abc", 3);
+	posix_trace_event(never - 1023, "abc", 3);
+	posix_trace_event(32 + TRACE_USER_EVENT_MAX, "abc", 3);
+	for (trace_event_id_t id = 1; id < POSIX_TRACE_UNNAMED_USEREVENT; id++)
+		posix_trace_event(id, "abc", 3);
+	st_expect(trid, "");
+	PXT_EQ(posix_trace_counts_np(trid, &after), 0);
+	PXT_EQ(after.posix_written_np, before.posix_written_np);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* EVENT-10 */
+static void concurrent_trace_points_do_not_mix_their_records(void)
+{
+	const struct st_spec spec = { .size = 1 << 14 };
+	trace_id_t trid = st_started(&spec);
+	pthread_t threads[4];
+	int numbers[4];
+	int last[4] = { 0, 0, 0, 0 };
+	int64_t end = st_now_ns() + 100000000;
+	bool in_order = true;
+	bool whole = true;
+
+	start_tracers(threads, numbers, 4);
+	while (st_now_ns() < end) {
+		struct st_event event;
+		int data[2] = { 0, 0 };
+
+		if (!st_take_user(trid, &event))
+			continue;
+		memcpy(data, event.data, sizeof(data));
+		whole = whole && event.len == sizeof(data) && data[0] >= 0 && data[0] < 4;
+		if (!whole)
+			break;
+		in_order = in_order && data[1] > last[data[0]];
+		last[data[0]] = data[1];
+	}
+	end_tracers(threads, 4);
+	CU_ASSERT(whole);
+	CU_ASSERT(in_order);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* EVENT-11 */
+static void a_type_opened_after_the_stream_was_created_is_recorded(void)
+{
+	trace_id_t trid = st_started(&plain);
+	trace_event_id_t id = 0;
+
+	PXT_EQ(posix_trace_eventid_open("opened later", &id), 0);
+	posix_trace_event(id, NULL, 0);
+	st_expect(trid, "START opened later");
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* ---- Attributes and status of a stream ---- */
+
+/* GATTR-01, GATTR-02, GATTR-03, SIZ-05, AINIT-06, DEC-05, DEC-08 */
+static void get_attr_shows_what_is_in_force_and_outlives_the_stream(void)
+{
+	trace_attr_t wanted;
+	trace_attr_t got;
+	trace_id_t trid = 0;
+	trace_id_t again = 0;
+	size_t size = 0;
+	size_t size_again = 0;
+	char name[TRACE_NAME_MAX + 1] = "";
+
+	PXT_EQ(posix_trace_attr_init(&wanted), 0);
+	PXT_EQ(posix_trace_attr_setname(&wanted, "a name"), 0);
+	PXT_EQ(posix_trace_attr_setstreamsize(&wanted, 12345), 0);
+	PXT_EQ_FATAL(posix_trace_create(0, &wanted, &trid), 0);
+	memset(&got, 0xa5, sizeof(got));
+	PXT_EQ(posix_trace_get_attr(trid, &got), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+
+	PXT_EQ(posix_trace_attr_getname(&got, name), 0);
+	CU_ASSERT_STRING_EQUAL(name, "a name");
+	PXT_EQ(posix_trace_attr_getstreamsize(&got, &size), 0);
+	CU_ASSERT(size >= 12345);
+	PXT_EQ_FATAL(posix_trace_create(0, &got, &again), 0);
+	PXT_EQ(posix_trace_get_attr(again, &got), 0);
+	PXT_EQ(posix_trace_attr_getstreamsize(&got, &size_again), 0);
+	PXT_EQ(size_again, size);
+	PXT_EQ(posix_trace_shutdown(again), 0);
+}
+
+/* DEC-08, DEC-07 */
+static void a_tiny_stream_is_rounded_up_and_works(void)
+{
+	for (size_t size = 1; size <= 64; size *= 4) {
+		for (int policy = POSIX_TRACE_LOOP; policy <= POSIX_TRACE_UNTIL_FULL; policy++) {
+			const struct st_spec spec = { .policy = policy, .size = size };
+			trace_id_t trid = st_started(&spec);
+
+			CU_ASSERT(st_size_in_force(trid) >= size);
+			st_say(1);
+			st_expect_without(trid, "OVERFLOW RESUME", "START 1");
+			PXT_EQ(posix_trace_shutdown(trid), 0);
+		}
+	}
+}
+
+/* GSTAT-01, STA-01, STA-02, STA-06, POL-13 */
+static void the_status_shows_all_members_and_resets_the_overrun_flag(void)
+{
+	struct st_full full;
+	trace_id_t trid = st_full_stream(&small_until_full, false, &full);
+	struct posix_trace_status_info status;
+
+	st_say(1);
+	for (int i = 0; i < 2; i++) {
+		memset(&status, 0x5a, sizeof(status));
+		PXT_EQ(posix_trace_get_status(trid, &status), 0);
+		PXT_EQ(status.posix_stream_status, POSIX_TRACE_SUSPENDED);
+		PXT_EQ(status.posix_stream_full_status, POSIX_TRACE_FULL);
+		PXT_EQ(status.posix_stream_overrun_status,
+		    i == 0 ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN);
+		PXT_EQ(status.posix_stream_flush_status, POSIX_TRACE_NOT_FLUSHING);
+		PXT_EQ(status.posix_stream_flush_error, 0);
+		PXT_EQ(status.posix_log_overrun_status, POSIX_TRACE_NO_OVERRUN);
+		PXT_EQ(status.posix_log_full_status, POSIX_TRACE_NOT_FULL);
+	}
+	PXT_EQ(POSIX_TRACE_NO_OVERRUN, 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* STA-03: every loss is seen by some reading of the status */
+static void no_overrun_is_missed_by_a_thread_that_watches_the_status(void)
+{
+	struct st_full full;
+	trace_id_t trid = st_full_stream(&small_until_full, false, &full);
+	struct posix_trace_counts_np counts;
+	struct posix_trace_status_info status;
+	pthread_t threads[2];
+	int numbers[2];
+	uint64_t lost = full.last > full.recorded ? 1u : 0u;
+	bool missed = false;
+
+	start_tracers(threads, numbers, 2);
+	for (int i = 0; i < 20000; i++) {
+		PXT_EQ_FATAL(posix_trace_counts_np(trid, &counts), 0);
+		PXT_EQ_FATAL(posix_trace_get_status(trid, &status), 0);
+		if (counts.posix_lost_np > lost &&
+		    status.posix_stream_overrun_status != POSIX_TRACE_OVERRUN)
+			missed = true;
+		/* What was lost after the snapshot of counts may already be reported. */
+		PXT_EQ_FATAL(posix_trace_counts_np(trid, &counts), 0);
+		lost = counts.posix_lost_np;
+	}
+	CU_ASSERT_FALSE(missed);
+	end_tracers(threads, 2);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* The law of the counts, in every state (ruling 7) */
+static void counts_follow_events_reads_losses_and_clear(void)
+{
+	struct st_full full;
+	trace_id_t trid = st_full_stream(&small_until_full, false, &full);
+	struct posix_trace_counts_np counts;
+	struct st_event event;
+
+	CU_ASSERT(st_law(trid, &counts));
+	PXT_EQ(counts.posix_written_np, full.last + 1);
+	PXT_EQ(counts.posix_held_np, full.last + 1);
+	st_say(1);
+	CU_ASSERT(st_law(trid, &counts));
+	PXT_EQ(counts.posix_written_np, full.last + 2);
+	PXT_EQ(counts.posix_lost_np, 1);
+	for (int i = 1; i <= 5; i++) {
+		CU_ASSERT(st_take(trid, &event));
+		CU_ASSERT(st_law(trid, &counts));
+		PXT_EQ(counts.posix_retrieved_np, i);
+	}
+	PXT_EQ(posix_trace_clear(trid), 0);
+	CU_ASSERT(st_law(trid, &counts));
+	PXT_EQ(counts.posix_held_np, 0);
+	PXT_EQ(counts.posix_cleared_np, full.last + 1 - 5);
+	st_say(2);
+	CU_ASSERT(st_law(trid, &counts));
+	PXT_EQ(counts.posix_written_np, full.last + 2);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(create_makes_a_stream_for_pid_0_and_for_the_own_pid),
+	PXT_CASE(trace_points_need_no_memory_beyond_what_create_took),
+	PXT_CASE(create_copies_the_attributes),
+	PXT_CASE(without_attributes_create_uses_the_defaults),
+	PXT_CASE(a_new_stream_is_suspended_not_full_and_without_overrun),
+	PXT_CASE(the_creation_time_is_the_wall_clock_at_create),
+	PXT_CASE(identifiers_of_living_streams_differ),
+	PXT_CASE(one_stream_too_many_is_eagain_until_another_is_shut_down),
+	PXT_CASE(a_stream_without_log_cannot_be_flushed_rewound_or_closed),
+	PXT_CASE(create_records_nothing),
+	PXT_CASE(names_defined_before_create_are_in_the_stream_at_once),
+	PXT_CASE(control_calls_are_not_interrupted_by_signals),
+	PXT_CASE(create_without_log_refuses_the_flush_policy_and_spoilt_attributes),
+	PXT_CASE(create_without_enough_memory_is_enomem_and_leaks_nothing),
+	PXT_CASE(other_processes_are_refused_and_refusals_leak_nothing),
+	PXT_CASE(streams_keep_their_own_size_policy_status_and_position),
+	PXT_CASE(an_event_is_recorded_in_every_running_stream),
+	PXT_CASE(an_event_lost_in_a_full_stream_is_still_recorded_in_others),
+	PXT_CASE(the_traced_code_sees_no_signal_and_no_errno),
+	PXT_CASE(names_and_attributes_survive_overrun_and_clear),
+	PXT_CASE(after_shutdown_every_function_refuses_the_identifier),
+	PXT_CASE(an_old_identifier_does_not_reach_a_new_stream),
+	PXT_CASE(shutdown_discards_unread_events_of_a_running_stream),
+	PXT_CASE(shutdown_beside_tracing_threads_harms_nobody),
+	PXT_CASE(start_and_stop_bound_what_is_recorded),
+	PXT_CASE(nothing_generated_after_stop_returned_is_recorded),
+	PXT_CASE(clear_of_a_running_stream_keeps_it_running_and_records_nothing),
+	PXT_CASE(clear_of_a_stopped_stream_leaves_it_stopped_and_empty),
+	PXT_CASE(clear_resets_full_and_overrun),
+	PXT_CASE(after_clear_the_whole_stream_can_be_filled_again),
+#if _PXT_UNIT_FILTER
+	PXT_CASE(clear_empties_the_filter),
+	PXT_CASE(an_event_reaches_only_streams_that_run_and_do_not_filter_it),
+	PXT_CASE(start_carries_the_filter_and_a_filter_event_the_old_and_the_new_one),
+	PXT_CASE(system_events_can_be_filtered_and_the_state_still_changes),
+#else
+	PXT_CASE(start_has_no_data_without_the_event_filter),
+#endif
+	PXT_CASE(all_predefined_types_are_in_the_map_by_their_names),
+	PXT_CASE(truncation_is_decided_for_each_stream),
+	PXT_CASE(an_event_may_have_no_data_and_be_unnamed),
+	PXT_CASE(data_is_copied_during_the_call_from_any_address),
+	PXT_CASE(a_signal_handler_may_trace_in_the_middle_of_a_trace_point),
+	PXT_CASE(unknown_and_system_identifiers_have_no_effect),
+	PXT_CASE(concurrent_trace_points_do_not_mix_their_records),
+	PXT_CASE(a_type_opened_after_the_stream_was_created_is_recorded),
+	PXT_CASE(get_attr_shows_what_is_in_force_and_outlives_the_stream),
+	PXT_CASE(a_tiny_stream_is_rounded_up_and_works),
+	PXT_CASE(the_status_shows_all_members_and_resets_the_overrun_flag),
+	PXT_CASE(no_overrun_is_missed_by_a_thread_that_watches_the_status),
+	PXT_CASE(counts_follow_events_reads_losses_and_clear),
+};
+PXT_SUITE("streams", cases)
