@@ -64,6 +64,8 @@ struct pxt_ops {
 	int (*close)(void *object);
 	/* Says what @object is; the creating library compares it with its own tables. */
 	const void *kind;
+	/* What only a log can tell (struct pxt_log_getters of unit Log Retrieval); NULL for streams. */
+	const void *log;
 };
 
 /*

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * file.c - reading logs, on Linux.
+ *
+ * read and close are called directly: as functions of the C library they would be cancellation
+ * points, and a reader cancelled in them would keep the log locked.
+ */
+#define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
+#include "port/port_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* The descriptors 0 to 2 are never ours, also in a program that closed its own. */
+#define FIRST_DESCRIPTOR 3
+
+static int check_kind(int fd)
+{
+	struct stat state;
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || fstat(fd, &state) != 0)
+		return EBADF;
+	if ((flags & O_ACCMODE) != O_RDONLY && (flags & O_ACCMODE) != O_RDWR)
+		return EBADF;
+	if ((flags & O_PATH) != 0)
+		return EBADF;
+	return S_ISREG(state.st_mode) ? 0 : EINVAL;
+}
+
+int pxt_port_file_open(struct pxt_port_file *file, int fd)
+{
+	int saved = errno;
+	int error = check_kind(fd);
+
+	if (error == 0) {
+		file->fd = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
+		error = file->fd < 0 ? errno : 0;
+	}
+	errno = saved;
+	return error;
+}
+
+void pxt_port_file_close(struct pxt_port_file *file)
+{
+	int saved = errno;
+
+	(void)syscall(SYS_close, file->fd);
+	file->fd = -1;
+	errno = saved;
+}
+
+int pxt_port_file_size(const struct pxt_port_file *file, uint64_t *size)
+{
+	struct stat state;
+	int saved = errno;
+	int error = fstat(file->fd, &state) != 0 ? errno : 0;
+
+	if (error == 0)
+		*size = (uint64_t)state.st_size;
+	errno = saved;
+	return error;
+}
+
+/* The offset is handed over in two registers on every machine: SYS_preadv was made that way. */
+static long read_some(int fd, uint64_t offset, void *buffer, size_t bytes)
+{
+	struct iovec part = { .iov_base = buffer, .iov_len = bytes };
+	unsigned long low = (unsigned long)offset;
+	unsigned long high = sizeof(long) < 8 ? (unsigned long)(offset >> 32) : 0;
+
+	return syscall(SYS_preadv, (long)fd, &part, 1L, low, high);
+}
+
+int pxt_port_file_read(
+    const struct pxt_port_file *file, uint64_t offset, void *buffer, size_t bytes, size_t *done)
+{
+	int saved = errno;
+	int error = 0;
+
+	*done = 0;
+	while (*done < bytes) {
+		long part = read_some(
+		    file->fd, offset + *done, (unsigned char *)buffer + *done, bytes - *done);
+
+		if (part == 0)
+			break;
+		if (part > 0)
+			*done += (size_t)part;
+		else if (errno != EINTR) {
+			error = errno;
+			break;
+		}
+	}
+	errno = saved;
+	return error;
+}
+
+void *pxt_port_heap_resize(void *old, size_t bytes)
+{
+	int saved = errno;
+	void *memory = realloc(old, bytes);
+
+	errno = saved;
+	return memory;
+}
+
+void pxt_port_heap_free(void *memory)
+{
+	free(memory);
+}
