@@ -6,6 +6,7 @@
 #ifndef _PXT_TRACE_NP_H
 #define _PXT_TRACE_NP_H 1
 
+#include <string.h>
 #include <trace.h>
 
 #ifdef __cplusplus
@@ -154,7 +155,15 @@ int posix_trace_open_growing_np(
 /* ---- Trace Core and its streams ---- */
 
 #if _PXT_UNIT_CORE
+#if defined(__cplusplus) && defined(__GNUC__)
+/* A function and a struct of one name are two things; C++ compilers warn of it on request. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#endif
 int posix_trace_counts_np(trace_id_t trid, struct posix_trace_counts_np *counts);
+#if defined(__cplusplus) && defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 
 /*
  * Rings under the stream, one for each group of CPUs: 0 = chosen at create (the default), else a
@@ -181,10 +190,275 @@ int posix_trace_thread_register_np(void);
 extern _PXT_WANTED_TYPE _pxt_wanted[_PXT_EVENT_IDS];
 
 /* Non-zero when a running stream wants events of this type: one load, one test. */
+#if defined(_PXT_OFF)
 static inline int posix_trace_wanted_np(trace_event_id_t event_id)
 {
-	return *(const volatile _PXT_WANTED_TYPE *)&_pxt_wanted[event_id % _PXT_EVENT_IDS] != 0;
+	return (void)event_id, 0;
 }
+#else
+static inline int posix_trace_wanted_np(trace_event_id_t event_id)
+{
+	return __atomic_load_n(&_pxt_wanted[event_id % _PXT_EVENT_IDS], __ATOMIC_RELAXED) != 0;
+}
+#endif
+#endif
+
+/* ---- Trace points of one line (unit User Events) ---- */
+
+/*
+ * A typed trace point: the event's name, and up to 8 pairs of type and field name.
+ *
+ *	POSIX_TRACE_DEFINE_NP(job_late, u32, job, i64, late_ns);        at file scope, once
+ *	...
+ *	error = posix_trace_open_np(job_late);                          before its first use
+ *	...
+ *	posix_trace_point_np(job_late, job, now - deadline);            as often as wanted
+ *
+ * POSIX_TRACE_DEFINE_NP() makes the payload's description ("u32 job, i64 late_ns"), an identifier
+ * that is 0 until it is opened, and the code that packs the arguments, without padding and in this
+ * order.  All of it is static: a point that several files use is defined and opened in each of
+ * them (they get the same identifier), or wrapped in a function.
+ *
+ *	type            argument        bytes
+ *	u8 i8 x8        uint8_t int8_t uint8_t        1, and so on up to u64 i64 x64
+ *	float f32       float           4
+ *	double f64      double          8
+ *	text(N)         const char *    N, cut or filled up with NULs
+ *	string          const char *    up to POSIX_TRACE_TEXT_MAX_NP, cut; last field only
+ *
+ * A NULL text is an empty one.  An event without fields is defined by its name alone.
+ *
+ * posix_trace_open_np() opens the name and describes the type: 0, or the error of
+ * posix_trace_eventid_open() or posix_trace_eventid_setformat_np(); the point then stays off.
+ * When there is no more room for names the type is the unnamed one, without description, and 0 is
+ * returned, as the standard says.
+ *
+ * posix_trace_point_np() is a statement.  Its arguments are evaluated, once, if a running stream
+ * wants the type, else not at all.  Context and cost are those of posix_trace_event(); unwanted it
+ * is two loads (identifier, table), a test and a branch that is not taken.
+ *
+ * posix_trace_event_np() is posix_trace_event() behind the same inline test: @event_id is evaluated
+ * once, the other arguments only if the type is wanted.
+ *
+ * With _PXT_OFF defined before this header is included all of these compile to nothing: no code,
+ * no data, no reference to the library, no argument evaluated; posix_trace_open_np() is 0.
+ */
+#ifndef POSIX_TRACE_TEXT_MAX_NP
+#define POSIX_TRACE_TEXT_MAX_NP 256 /* bytes on the stack of a point with a trailing text */
+#endif
+
+/* The number of arguments, 1 to 17; and "1" or "N" for one and for more. */
+#define _PXT_PICK(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, n, ...) n
+#define _PXT_COUNT(...)                                                                            \
+	_PXT_PICK(__VA_ARGS__, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define _PXT_MANY(...)                                                                             \
+	_PXT_PICK(__VA_ARGS__, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, 1, 0)
+#define _PXT_CAT(a, b)         _PXT_CAT_(a, b)
+#define _PXT_CAT_(a, b)        a##b
+#define _PXT_FIRST(...)        _PXT_FIRST_(__VA_ARGS__, 0)
+#define _PXT_FIRST_(first, ...) first
+
+#if defined(_PXT_OFF)
+
+static inline __attribute__((unused)) int _pxt_nothing(void)
+{
+	return 0;
+}
+/* Never called: only the size of its result is asked, so that variables count as used. */
+int _pxt_unused(int zero, ...);
+#define _PXT_POINT_1(event)      ((void)0)
+#define _PXT_POINT_N(event, ...) ((void)sizeof(_pxt_unused(0, __VA_ARGS__)))
+
+#define POSIX_TRACE_DEFINE_NP(...)                struct _PXT_CAT(_pxt_end_, _PXT_FIRST(__VA_ARGS__))
+#define posix_trace_open_np(event)                _pxt_nothing()
+#define posix_trace_point_np(...)                 _PXT_CAT(_PXT_POINT_, _PXT_MANY(__VA_ARGS__))(__VA_ARGS__)
+#define posix_trace_event_np(event_id, data, len) _PXT_POINT_N(0, event_id, data, len)
+
+#elif _PXT_UNIT_USEREVENTS
+
+/* What each type is as an argument, in the description, in bytes, and how it is packed. */
+#define _PXT_ARG_u8      uint8_t
+#define _PXT_ARG_u16     uint16_t
+#define _PXT_ARG_u32     uint32_t
+#define _PXT_ARG_u64     uint64_t
+#define _PXT_ARG_i8      int8_t
+#define _PXT_ARG_i16     int16_t
+#define _PXT_ARG_i32     int32_t
+#define _PXT_ARG_i64     int64_t
+#define _PXT_ARG_x8      uint8_t
+#define _PXT_ARG_x16     uint16_t
+#define _PXT_ARG_x32     uint32_t
+#define _PXT_ARG_x64     uint64_t
+#define _PXT_ARG_float   float
+#define _PXT_ARG_f32     float
+#define _PXT_ARG_double  double
+#define _PXT_ARG_f64     double
+#define _PXT_ARG_text(n) const char *
+#define _PXT_ARG_string  const char *
+
+#define _PXT_WORD_u8      "u8"
+#define _PXT_WORD_u16     "u16"
+#define _PXT_WORD_u32     "u32"
+#define _PXT_WORD_u64     "u64"
+#define _PXT_WORD_i8      "i8"
+#define _PXT_WORD_i16     "i16"
+#define _PXT_WORD_i32     "i32"
+#define _PXT_WORD_i64     "i64"
+#define _PXT_WORD_x8      "x8"
+#define _PXT_WORD_x16     "x16"
+#define _PXT_WORD_x32     "x32"
+#define _PXT_WORD_x64     "x64"
+#define _PXT_WORD_float   "float"
+#define _PXT_WORD_f32     "f32"
+#define _PXT_WORD_double  "double"
+#define _PXT_WORD_f64     "f64"
+#define _PXT_WORD_text(n) "text[" #n "]"
+#define _PXT_WORD_string  "string"
+
+#define _PXT_SIZE_u8      1u
+#define _PXT_SIZE_u16     2u
+#define _PXT_SIZE_u32     4u
+#define _PXT_SIZE_u64     8u
+#define _PXT_SIZE_i8      1u
+#define _PXT_SIZE_i16     2u
+#define _PXT_SIZE_i32     4u
+#define _PXT_SIZE_i64     8u
+#define _PXT_SIZE_x8      1u
+#define _PXT_SIZE_x16     2u
+#define _PXT_SIZE_x32     4u
+#define _PXT_SIZE_x64     8u
+#define _PXT_SIZE_float   4u
+#define _PXT_SIZE_f32     4u
+#define _PXT_SIZE_double  8u
+#define _PXT_SIZE_f64     8u
+#define _PXT_SIZE_text(n) (n)
+#define _PXT_SIZE_string  POSIX_TRACE_TEXT_MAX_NP
+
+#define _PXT_PACK_u8      _PXT_PACK_VALUE
+#define _PXT_PACK_u16     _PXT_PACK_VALUE
+#define _PXT_PACK_u32     _PXT_PACK_VALUE
+#define _PXT_PACK_u64     _PXT_PACK_VALUE
+#define _PXT_PACK_i8      _PXT_PACK_VALUE
+#define _PXT_PACK_i16     _PXT_PACK_VALUE
+#define _PXT_PACK_i32     _PXT_PACK_VALUE
+#define _PXT_PACK_i64     _PXT_PACK_VALUE
+#define _PXT_PACK_x8      _PXT_PACK_VALUE
+#define _PXT_PACK_x16     _PXT_PACK_VALUE
+#define _PXT_PACK_x32     _PXT_PACK_VALUE
+#define _PXT_PACK_x64     _PXT_PACK_VALUE
+#define _PXT_PACK_float   _PXT_PACK_VALUE
+#define _PXT_PACK_f32     _PXT_PACK_VALUE
+#define _PXT_PACK_double  _PXT_PACK_VALUE
+#define _PXT_PACK_f64     _PXT_PACK_VALUE
+#define _PXT_PACK_text(n) _PXT_PACK_TEXT
+#define _PXT_PACK_string  _PXT_PACK_STRING
+
+#define _PXT_PACK_VALUE(value, bytes)                                                              \
+	memcpy(_pxt_data + _pxt_used, &value, sizeof(value));                                      \
+	_pxt_used += sizeof(value);
+#define _PXT_PACK_TEXT(value, bytes)                                                               \
+	_pxt_pack_text(_pxt_data + _pxt_used, value, bytes);                                       \
+	_pxt_used += (bytes);
+#define _PXT_PACK_STRING(value, bytes)                                                             \
+	_pxt_used += _pxt_pack_string(_pxt_data + _pxt_used, value, bytes);
+
+/* Each pair, with or without what separates it from the one before. */
+#define _PXT_PARAM(type, name)      _PXT_ARG_##type _pxt_##name
+#define _PXT_MORE_PARAM(type, name) , _PXT_ARG_##type _pxt_##name
+#define _PXT_WORD(type, name)       _PXT_WORD_##type " " #name
+#define _PXT_MORE_WORD(type, name)  ", " _PXT_WORD_##type " " #name
+#define _PXT_SIZE(type, name)       +_PXT_SIZE_##type
+#define _PXT_PACK(type, name)       _PXT_PACK_##type(_pxt_##name, _PXT_SIZE_##type)
+
+/* _PXT_EACH_<count of arguments of the definition>(for the first pair, for later ones, pairs). */
+#define _PXT_EACH_3(f, m, t, n)       f(t, n)
+#define _PXT_EACH_5(f, m, t, n, ...)  f(t, n) _PXT_EACH_3(m, m, __VA_ARGS__)
+#define _PXT_EACH_7(f, m, t, n, ...)  f(t, n) _PXT_EACH_5(m, m, __VA_ARGS__)
+#define _PXT_EACH_9(f, m, t, n, ...)  f(t, n) _PXT_EACH_7(m, m, __VA_ARGS__)
+#define _PXT_EACH_11(f, m, t, n, ...) f(t, n) _PXT_EACH_9(m, m, __VA_ARGS__)
+#define _PXT_EACH_13(f, m, t, n, ...) f(t, n) _PXT_EACH_11(m, m, __VA_ARGS__)
+#define _PXT_EACH_15(f, m, t, n, ...) f(t, n) _PXT_EACH_13(m, m, __VA_ARGS__)
+#define _PXT_EACH_17(f, m, t, n, ...) f(t, n) _PXT_EACH_15(m, m, __VA_ARGS__)
+
+/* Copies up to @bytes of @text; returns how many it had. */
+static inline __attribute__((unused)) size_t _pxt_pack_string(
+    unsigned char *to, const char *text, size_t bytes)
+{
+	size_t used = 0;
+
+	while (text && used < bytes && text[used]) {
+		to[used] = (unsigned char)text[used];
+		used++;
+	}
+	return used;
+}
+
+/* The same, filled up with NULs to @bytes. */
+static inline __attribute__((unused)) void _pxt_pack_text(
+    unsigned char *to, const char *text, size_t bytes)
+{
+	size_t used = _pxt_pack_string(to, text, bytes);
+
+	memset(to + used, 0, bytes - used);
+}
+
+static inline __attribute__((unused)) int _pxt_open_point(
+    trace_event_id_t *point, const char *name, const char *format)
+{
+	trace_event_id_t id;
+	int error = posix_trace_eventid_open(name, &id);
+
+	if (!error && format[0] && id != POSIX_TRACE_UNNAMED_USEREVENT)
+		error = posix_trace_eventid_setformat_np(id, format);
+	if (!error)
+		__atomic_store_n(point, id, __ATOMIC_RELAXED);
+	return error;
+}
+
+/* Inline without exception, so that the program address is the trace point's. */
+#define _PXT_DEFINE(event, format, params, packing, room)                                          \
+	static trace_event_id_t _pxt_id_##event __attribute__((unused));                           \
+	static const char _pxt_format_##event[] __attribute__((unused)) = format;                  \
+	static inline __attribute__((always_inline, unused)) void _pxt_record_##event params       \
+	{                                                                                          \
+		unsigned char _pxt_data[1u room];                                                  \
+		size_t _pxt_used = 0;                                                              \
+                                                                                                   \
+		_pxt_data[0] = 0; /* or an empty payload would look uninitialised */               \
+		packing posix_trace_event(__atomic_load_n(&_pxt_id_##event, __ATOMIC_RELAXED),     \
+		    _pxt_data, _pxt_used);                                                         \
+	}                                                                                          \
+	struct _pxt_end_##event
+
+#define _PXT_DEFINE_1(each, event) _PXT_DEFINE(event, "", (void), , )
+#define _PXT_DEFINE_N(each, event, ...)                                                            \
+	_PXT_DEFINE(event, each(_PXT_WORD, _PXT_MORE_WORD, __VA_ARGS__),                           \
+	    (each(_PXT_PARAM, _PXT_MORE_PARAM, __VA_ARGS__)),                                      \
+	    each(_PXT_PACK, _PXT_PACK, __VA_ARGS__), each(_PXT_SIZE, _PXT_SIZE, __VA_ARGS__))
+
+#define _PXT_IF_WANTED(event_id, call)                                                             \
+	do {                                                                                       \
+		if (__builtin_expect(posix_trace_wanted_np(event_id), 0))                          \
+			call;                                                                      \
+	} while (0)
+#define _PXT_POINT_1(event)                                                                        \
+	_PXT_IF_WANTED(__atomic_load_n(&_pxt_id_##event, __ATOMIC_RELAXED), _pxt_record_##event())
+#define _PXT_POINT_N(event, ...)                                                                   \
+	_PXT_IF_WANTED(                                                                            \
+	    __atomic_load_n(&_pxt_id_##event, __ATOMIC_RELAXED), _pxt_record_##event(__VA_ARGS__))
+
+#define POSIX_TRACE_DEFINE_NP(...)                                                                 \
+	_PXT_CAT(_PXT_DEFINE_, _PXT_MANY(__VA_ARGS__))                                             \
+	(_PXT_CAT(_PXT_EACH_, _PXT_COUNT(__VA_ARGS__)), __VA_ARGS__)
+#define posix_trace_open_np(event) _pxt_open_point(&_pxt_id_##event, #event, _pxt_format_##event)
+#define posix_trace_point_np(...)  _PXT_CAT(_PXT_POINT_, _PXT_MANY(__VA_ARGS__))(__VA_ARGS__)
+#define posix_trace_event_np(event_id, data, len)                                                  \
+	do {                                                                                       \
+		const trace_event_id_t _pxt_id = (event_id);                                       \
+		if (__builtin_expect(posix_trace_wanted_np(_pxt_id), 0))                           \
+			posix_trace_event(_pxt_id, data, len);                                     \
+	} while (0)
+
 #endif
 
 #ifdef __cplusplus
