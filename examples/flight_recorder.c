@@ -14,6 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* After so many samples something goes wrong. */
+#define INCIDENT 77777u
+
 static void must(const char *what, int error)
 {
 	if (error != 0) {
@@ -44,13 +47,9 @@ int main(int argc, char **argv)
 	must("format", posix_trace_eventid_setformat_np(sample, "u32 number"));
 	must("start", posix_trace_start(trid));
 
-	for (uint32_t number = 0; number < 100000; number++) {
+	for (uint32_t number = 0; number < INCIDENT; number++)
 		posix_trace_event(sample, &number, sizeof(number));
-		if (number == 77777) {
-			must("flush", posix_trace_flush(trid));
-			break;
-		}
-	}
+	must("flush", posix_trace_flush(trid));
 
 	must("counts", posix_trace_counts_np(trid, &counts));
 	must("shutdown", posix_trace_shutdown(trid));
