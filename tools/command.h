@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * command.h - what every subcommand of pxtrace is: one file, one struct pxt_command, one line in
+ * the table of pxtrace.c.
+ */
+#ifndef PXT_COMMAND_H
+#define PXT_COMMAND_H
+
+#include <stddef.h>
+
+/* Exit status; the worst that happened wins. */
+enum pxt_exit {
+	PXT_EXIT_OK = 0,
+	PXT_EXIT_USAGE = 1,  /* the command line makes no sense; nothing was read */
+	PXT_EXIT_LOG = 2,    /* a log could not be opened, or not be read to its end */
+	PXT_EXIT_LOST = 3,   /* --strict, and events were lost */
+	PXT_EXIT_OUTPUT = 4, /* the output could not be written */
+};
+
+struct pxt_command {
+	const char *name;
+	const char *summary; /* one line for `pxtrace --help` */
+	/* The command's own --help, in pieces that ISO C allows; NULL behind the last. */
+	const char *const *help;
+	/* argv[0] is the command's name.  Returns the exit status. */
+	int (*run)(int argc, char **argv);
+};
+
+extern const struct pxt_command pxt_cmd_print;
+extern const struct pxt_command pxt_cmd_stat;
+
+/* Writes the whole of @pieces to standard output; returns the exit status. */
+int pxt_help(const char *const *pieces);
+
+/*
+ * "pxtrace: " and a line on standard error.  What comes from outside (paths, names, reasons) is
+ * escaped, so that no log and no file name reaches the terminal as a command.
+ */
+void pxt_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same, indented as the explanation of the line before. */
+void pxt_explain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Says where help is to be had; returns PXT_EXIT_USAGE. */
+int pxt_usage(const char *command);
+
+/* Memory for a small thing, or the end of the program with a word about it. */
+void *pxt_must(void *memory);
+
+/* The one of @names (NULL behind the last) that was probably meant, or NULL. */
+const char *pxt_suggest(const char *word, const char *const *names);
+
+#endif

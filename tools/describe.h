@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* describe.h - a log's own data: process, time, clock, policies, counts. */
+#ifndef PXT_DESCRIBE_H
+#define PXT_DESCRIBE_H
+
+#include "out.h"
+#include "source.h"
+
+/* Call when the log was read to its end. */
+void pxt_describe(struct pxt_out *out, const struct pxt_source *source);
+
+#endif

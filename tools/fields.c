@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+#include "fields.h"
+
+#include "command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool pxt_fields_only(struct pxt_fields *fields, char *list)
+{
+	char *rest = NULL;
+
+	for (char *name = strtok_r(list, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest)) {
+		if (fields->only_count == POSIX_TRACE_FIELDS_MAX_NP) {
+			pxt_complain("--fields takes at most %d names", POSIX_TRACE_FIELDS_MAX_NP);
+			return false;
+		}
+		fields->only[fields->only_count++] = name;
+	}
+	if (fields->only_count == 0)
+		pxt_complain("--fields wants names, as in --fields job,late_ns");
+	return fields->only_count > 0;
+}
+
+static bool wanted(const struct pxt_fields *fields, const char *name)
+{
+	for (unsigned i = 0; i < fields->only_count; i++)
+		if (strcmp(fields->only[i], name) == 0)
+			return true;
+	return fields->only_count == 0;
+}
+
+/* ---- Layout ---- */
+
+#define PROBE_BYTES 4095u
+
+static bool same_end(const char *format, const unsigned char *probe, uint32_t cursor, size_t bytes)
+{
+	struct posix_trace_field_np field;
+
+	return posix_trace_field_next_np(format, probe, bytes, 0, &cursor, &field) == 0 &&
+	       field.posix_offset_np + field.posix_bytes_np == bytes;
+}
+
+void pxt_fields_learn(struct pxt_source *source, struct pxt_type *type)
+{
+	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
+	unsigned char probe[PROBE_BYTES];
+	struct posix_trace_field_np field;
+	uint32_t cursor = 0;
+
+	if (posix_trace_eventid_getformat_np(source->trid, type->id, format) != 0 ||
+	    *format == '\0')
+		return;
+	/* No NULs: a text field is then as long as it can be. */
+	memset(probe, 'x', sizeof probe);
+	if (!type->fields)
+		type->fields = pxt_must(calloc(POSIX_TRACE_FIELDS_MAX_NP, sizeof *type->fields));
+	for (unsigned i = 0; i < POSIX_TRACE_FIELDS_MAX_NP; i++) {
+		struct pxt_layout *layout = &type->fields[i];
+		uint32_t before = cursor;
+
+		if (posix_trace_field_next_np(format, probe, sizeof probe, 0, &cursor, &field) != 0)
+			break;
+		memcpy(layout->name, field.posix_name_np, sizeof layout->name);
+		layout->kind = field.posix_kind_np;
+		layout->offset = field.posix_offset_np;
+		layout->bytes = field.posix_bytes_np;
+		/* A trailing text ends where the data ends, wherever that is. */
+		layout->trailing = field.posix_kind_np == POSIX_TRACE_FIELD_TEXT_NP &&
+		                   layout->offset + layout->bytes == sizeof probe &&
+		                   same_end(format, probe, before, sizeof probe - 1);
+		if (layout->trailing)
+			layout->bytes = 0;
+		type->field_count = i + 1;
+	}
+}
+
+/* Whether the event's data holds the field; @bytes is its length there. */
+static inline bool present(
+    const struct pxt_event *event, const struct pxt_layout *field, size_t *bytes)
+{
+	if (field->offset > event->bytes || field->bytes > event->bytes - field->offset)
+		return false;
+	*bytes = field->trailing ? event->bytes - field->offset : field->bytes;
+	return true;
+}
+
+/* ---- Values: getnext hands described data out in this machine's byte order ---- */
+
+static uint64_t load(const unsigned char *from, size_t bytes)
+{
+	uint64_t u64;
+	uint32_t u32;
+	uint16_t u16;
+
+	switch (bytes) {
+	case 1:
+		return *from;
+	case 2:
+		memcpy(&u16, from, sizeof u16);
+		return u16;
+	case 4:
+		memcpy(&u32, from, sizeof u32);
+		return u32;
+	default:
+		memcpy(&u64, from, sizeof u64);
+		return u64;
+	}
+}
+
+static int64_t load_signed(const unsigned char *from, size_t bytes)
+{
+	uint64_t sign = UINT64_C(1) << (8 * bytes - 1);
+	uint64_t value = (load(from, bytes) ^ sign) - sign;
+	int64_t result;
+
+	memcpy(&result, &value, sizeof result);
+	return result;
+}
+
+static double load_float(const unsigned char *from, size_t bytes)
+{
+	double value;
+	float single;
+
+	if (bytes == sizeof single) {
+		memcpy(&single, from, sizeof single);
+		return (double)single;
+	}
+	memcpy(&value, from, sizeof value);
+	return value;
+}
+
+static size_t without_padding(const unsigned char *text, size_t bytes)
+{
+	while (bytes > 0 && text[bytes - 1] == 0)
+		bytes--;
+	return bytes;
+}
+
+static void put_value(struct pxt_out *out, int kind, const unsigned char *from, size_t bytes)
+{
+	switch (kind) {
+	case POSIX_TRACE_FIELD_UNSIGNED_NP:
+		pxt_out_unsigned(out, load(from, bytes));
+		break;
+	case POSIX_TRACE_FIELD_SIGNED_NP:
+		pxt_out_signed(out, load_signed(from, bytes));
+		break;
+	case POSIX_TRACE_FIELD_HEX_NP:
+		pxt_out_hex(out, load(from, bytes));
+		break;
+	case POSIX_TRACE_FIELD_FLOAT_NP:
+		pxt_out_float(out, load_float(from, bytes), (unsigned)bytes);
+		break;
+	default:
+		pxt_out_char(out, '"');
+		pxt_out_escaped(out, (const char *)from, without_padding(from, bytes));
+		pxt_out_char(out, '"');
+	}
+}
+
+/* ---- Lines ---- */
+
+static void put_bytes(struct pxt_out *out, const struct pxt_fields *fields, const char *name,
+    const unsigned char *data, size_t bytes)
+{
+	if (!wanted(fields, name))
+		return;
+	pxt_out_bytes(out, "  ", 2);
+	pxt_out_format(out, "%s[%zu]=", name, bytes);
+	pxt_out_dump(out, data, bytes, fields->dump_limit);
+}
+
+static void put_described(
+    struct pxt_out *out, const struct pxt_fields *fields, const struct pxt_event *event)
+{
+	size_t behind = 0;
+
+	for (unsigned i = 0; i < event->type->field_count; i++) {
+		const struct pxt_layout *field = &event->type->fields[i];
+		size_t bytes;
+
+		if (!present(event, field, &bytes))
+			break;
+		behind = field->offset + bytes;
+		if (!wanted(fields, field->name))
+			continue;
+		pxt_out_bytes(out, "  ", 2);
+		pxt_out_text(out, field->name);
+		pxt_out_char(out, '=');
+		put_value(out, field->kind, event->data + field->offset, bytes);
+	}
+	if (behind < event->bytes)
+		put_bytes(out, fields, "rest", event->data + behind, event->bytes - behind);
+}
+
+static uint32_t word_at(const struct pxt_event *event, size_t offset)
+{
+	uint32_t word;
+
+	memcpy(&word, event->data + offset, sizeof word);
+	return word;
+}
+
+/* Types that a set names, as "none" or "3 types". */
+static void put_set(struct pxt_out *out, const struct pxt_event *event, const char *name,
+    size_t offset, size_t bytes)
+{
+	uint64_t members = 0;
+
+	for (size_t at = offset; at + 4 <= offset + bytes; at += 4)
+		for (uint32_t word = word_at(event, at); word != 0; word &= word - 1)
+			members++;
+	pxt_out_bytes(out, "  ", 2);
+	pxt_out_text(out, name);
+	pxt_out_char(out, '=');
+	if (members == 0)
+		pxt_out_text(out, "none");
+	else
+		pxt_out_format(out, "%llu types", (unsigned long long)members);
+}
+
+/* The data that the standard prescribes for its own events; false: show bytes. */
+static bool put_standard(
+    struct pxt_out *out, const struct pxt_fields *fields, const struct pxt_event *event)
+{
+	if (fields->only_count > 0)
+		return false;
+	switch (event->info.posix_event_id) {
+	case POSIX_TRACE_START:
+		put_set(out, event, "filter", 0, event->bytes);
+		return true;
+	case POSIX_TRACE_FILTER:
+		put_set(out, event, "old", 0, event->bytes / 2);
+		put_set(out, event, "new", event->bytes / 2, event->bytes / 2);
+		return true;
+	case POSIX_TRACE_STOP:
+		if (event->bytes != 4)
+			return false;
+		pxt_out_text(out, word_at(event, 0) == 0 ? "  by call" : "  automatic: full");
+		return true;
+	case POSIX_TRACE_ERROR:
+		if (event->bytes != 4)
+			return false;
+		pxt_out_text(out, "  error=");
+		pxt_out_signed(out, (int32_t)word_at(event, 0));
+		return true;
+	default:
+		return false;
+	}
+}
+
+void pxt_out_fields(
+    struct pxt_out *out, const struct pxt_fields *fields, const struct pxt_event *event)
+{
+	if (event->bytes > 0) {
+		if (event->type->field_count > 0)
+			put_described(out, fields, event);
+		else if (!put_standard(out, fields, event))
+			put_bytes(out, fields, "data", event->data, event->bytes);
+	}
+	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
+		pxt_out_text(out, "  [cut]");
+}
+
+bool pxt_field_key(const struct pxt_event *event, const struct pxt_layout *field, uint64_t *key)
+{
+	const unsigned char *from = event->data + field->offset;
+	size_t bytes;
+
+	if (field->kind == POSIX_TRACE_FIELD_FLOAT_NP || !present(event, field, &bytes))
+		return false;
+	if (field->kind == POSIX_TRACE_FIELD_SIGNED_NP) {
+		*key = (uint64_t)load_signed(from, bytes);
+	} else if (field->kind != POSIX_TRACE_FIELD_TEXT_NP) {
+		*key = load(from, bytes);
+	} else {
+		/* FNV-1a: two texts become one by mistake once in 2^64. */
+		bytes = without_padding(from, bytes);
+		*key = UINT64_C(0xcbf29ce484222325);
+		for (size_t i = 0; i < bytes; i++)
+			*key = (*key ^ from[i]) * UINT64_C(0x100000001b3);
+	}
+	return true;
+}
+
+const struct pxt_layout *pxt_field_named(const struct pxt_type *type, const char *name)
+{
+	for (unsigned i = 0; i < type->field_count; i++)
+		if (strcmp(type->fields[i].name, name) == 0)
+			return &type->fields[i];
+	return NULL;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* open.c - opens logs, and says what is wrong with a file and what can be done about it. */
+#include "command.h"
+#include "select.h"
+#include "source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What a file that is no log seems to be instead, from its first bytes; NULL: no idea. */
+static const char *looks_like(const unsigned char *head, size_t bytes)
+{
+	static const struct {
+		const char *magic;
+		size_t bytes;
+		const char *advice;
+	} known[] = {
+		{ "\x7f"
+		  "ELF",
+		    4, "it is a program or library; a log is what the program wrote" },
+		{ "\x1f\x8b", 2, "it is compressed: gunzip it first" },
+		{ "\x28\xb5\x2f\xfd", 4, "it is compressed: unzstd it first" },
+		{ "\xfd"
+		  "7zXZ",
+		    5, "it is compressed: unxz it first" },
+		{ "BZh", 3, "it is compressed: bunzip2 it first" },
+		{ "PK\x03\x04", 4, "it is a zip archive: unpack it first" },
+		{ "\xc1\x1f\xfc\xc1", 4, "it is a CTF trace of LTTng: babeltrace2 reads it" },
+	};
+	size_t printable = 0;
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (bytes >= known[i].bytes && memcmp(head, known[i].magic, known[i].bytes) == 0)
+			return known[i].advice;
+	while (printable < bytes && ((head[printable] >= 0x20 && head[printable] < 0x7f) ||
+	                                (head[printable] >= '\t' && head[printable] <= '\r')))
+		printable++;
+	if (bytes >= 8 && printable == bytes)
+		return "it looks like a text file; a log is what posix_trace_create_withlog() "
+		       "writes";
+	return NULL;
+}
+
+/* The reason that the library gave, and the remedy that a person may need. */
+static void explain(const struct pxt_source *source, const struct posix_trace_logerror_np *error)
+{
+	unsigned char head[64];
+	trace_id_t trid;
+	struct stat st;
+
+	pxt_complain("%s: byte %llu: %s", source->path, (unsigned long long)error->posix_offset_np,
+	    *error->posix_reason_np ? error->posix_reason_np : "not a trace log");
+	if (fstat(source->fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0) {
+		pxt_explain("the file is empty: nothing was flushed to it yet, or the copy failed");
+		return;
+	}
+	if (posix_trace_open_growing_np(source->fd, &trid, NULL) == 0) {
+		(void)posix_trace_close(trid);
+		pxt_explain(
+		    "the log is incomplete: the traced program still runs, or it died before"
+		    " posix_trace_shutdown()");
+		pxt_explain("--incomplete reads what is there; print --follow waits for the rest");
+		return;
+	}
+	ssize_t bytes = pread(source->fd, head, sizeof head, 0);
+	const char *advice = bytes > 0 ? looks_like(head, (size_t)bytes) : NULL;
+	if (advice)
+		pxt_explain("%s", advice);
+}
+
+static int open_file(struct pxt_source *source)
+{
+	struct stat st;
+
+	source->fd = open(source->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (source->fd < 0 || fstat(source->fd, &st) != 0) {
+		pxt_complain("%s: %s", source->path, strerror(errno));
+		if (errno == ENOENT && strchr(source->path, '/') == NULL)
+			pxt_explain(
+			    "there is no such file here; `pxtrace --help` shows the order of"
+			    " arguments");
+		return PXT_EXIT_LOG;
+	}
+	if (S_ISDIR(st.st_mode)) {
+		pxt_complain("%s: is a directory", source->path);
+		pxt_explain("name the log file itself");
+		return PXT_EXIT_LOG;
+	}
+	return PXT_EXIT_OK;
+}
+
+/* The widest name decides where the fields begin: within reason. */
+static void measure_names(struct pxt_source *source)
+{
+	trace_event_id_t id;
+	int unavailable = 0;
+
+	(void)posix_trace_eventtypelist_rewind(source->trid);
+	while (posix_trace_eventtypelist_getnext_id(source->trid, &id, &unavailable) == 0 &&
+	       !unavailable) {
+		char name[TRACE_EVENT_NAME_MAX + 1];
+
+		if (posix_trace_eventid_get_name(source->trid, id, name) != 0)
+			continue;
+		size_t width = strlen(name);
+		if (width > source->name_width && width <= 28)
+			source->name_width = width;
+	}
+}
+
+static int open_source(struct pxt_source *source, enum pxt_open_mode mode)
+{
+	struct posix_trace_logerror_np error = { 0 };
+	int status = open_file(source);
+
+	if (status != PXT_EXIT_OK)
+		return status;
+	int failed = posix_trace_open_explained_np(source->fd, &source->trid, &error);
+	if (failed != 0 && mode == PXT_OPEN_INCOMPLETE)
+		failed = posix_trace_open_growing_np(source->fd, &source->trid, &error);
+	if (failed == ENOMEM) {
+		pxt_complain("%s: not enough memory", source->path);
+		return PXT_EXIT_LOG;
+	}
+	if (failed != 0) {
+		explain(source, &error);
+		return PXT_EXIT_LOG;
+	}
+	source->is_open = true;
+	failed = posix_trace_log_getinfo_np(source->trid, &source->info);
+	if (failed != 0) {
+		pxt_complain("%s: no information in the log: %s", source->path, strerror(failed));
+		return PXT_EXIT_LOG;
+	}
+	source->start_ns = pxt_when_ns(&source->info.posix_start_np);
+	source->name_width = 12;
+	measure_names(source);
+	return PXT_EXIT_OK;
+}
+
+int pxt_reader_open(struct pxt_reader *reader, char *const *paths, unsigned count,
+    enum pxt_open_mode mode, const struct pxt_select *select)
+{
+	int status = PXT_EXIT_OK;
+
+	reader->sources = pxt_must(calloc(count, sizeof(struct pxt_source *)));
+	reader->count = count;
+	for (unsigned i = 0; i < count; i++) {
+		struct pxt_source *source = pxt_must(calloc(1, sizeof *source));
+
+		source->path = paths[i];
+		source->fd = -1;
+		source->select = select;
+		reader->sources[i] = source;
+		if (open_source(source, mode) != PXT_EXIT_OK)
+			status = PXT_EXIT_LOG;
+		if (i == 0 || source->start_ns < reader->start_ns)
+			reader->start_ns = source->start_ns;
+	}
+	return status;
+}
+
+static void close_source(struct pxt_source *source)
+{
+	if (source->is_open)
+		(void)posix_trace_close(source->trid);
+	if (source->fd >= 0)
+		(void)close(source->fd);
+	for (unsigned i = 0; i < PXT_TYPES_MAX; i++) {
+		if (source->types[i])
+			free(source->types[i]->fields);
+		free(source->types[i]);
+	}
+	free(source->odd_type.fields);
+	for (uint32_t i = 0; source->threads && i <= source->thread_mask; i++)
+		free(source->threads[i]);
+	free(source->threads);
+	free(source);
+}
+
+void pxt_reader_close(struct pxt_reader *reader)
+{
+	for (unsigned i = 0; i < reader->count; i++)
+		close_source(reader->sources[i]);
+	free(reader->sources);
+	*reader = (struct pxt_reader){ 0 };
+}

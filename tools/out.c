@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+#include "out.h"
+
+#include "command.h"
+#include "escape.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void write_all(struct pxt_out *out, const char *text, size_t bytes)
+{
+	while (bytes > 0 && out->error == 0) {
+		ssize_t done = write(out->fd, text, bytes);
+
+		if (done < 0) {
+			if (errno != EINTR)
+				out->error = errno;
+			continue;
+		}
+		text += done;
+		bytes -= (size_t)done;
+	}
+}
+
+void pxt_out_flush(struct pxt_out *out)
+{
+	write_all(out, out->buffer, out->used);
+	out->used = 0;
+}
+
+void pxt_out_long(struct pxt_out *out, const char *text, size_t bytes)
+{
+	pxt_out_flush(out);
+	write_all(out, text, bytes);
+}
+
+void pxt_out_spaces(struct pxt_out *out, size_t count)
+{
+	static const char blank[] = "                                ";
+
+	while (count > 0) {
+		size_t part = count < sizeof blank - 1 ? count : sizeof blank - 1;
+
+		pxt_out_bytes(out, blank, part);
+		count -= part;
+	}
+}
+
+void pxt_out_column(
+    struct pxt_out *out, const char *text, size_t bytes, size_t width, size_t column)
+{
+	pxt_out_bytes(out, text, bytes);
+	if (width < column)
+		pxt_out_spaces(out, column - width);
+}
+
+/* Two digits at a time: the loop's division by a constant is its whole cost. */
+static char *digits_before(char *end, uint64_t value)
+{
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+	                            "25262728293031323334353637383940414243444546474849"
+	                            "50515253545556575859606162636465666768697071727374"
+	                            "75767778798081828384858687888990919293949596979899";
+
+	while (value >= 100) {
+		end -= 2;
+		memcpy(end, pairs + 2 * (value % 100), 2);
+		value /= 100;
+	}
+	if (value >= 10) {
+		end -= 2;
+		memcpy(end, pairs + 2 * value, 2);
+		return end;
+	}
+	*--end = (char)('0' + value);
+	return end;
+}
+
+void pxt_out_unsigned(struct pxt_out *out, uint64_t value)
+{
+	char text[20];
+	char *begin = digits_before(text + sizeof text, value);
+
+	pxt_out_bytes(out, begin, (size_t)(text + sizeof text - begin));
+}
+
+void pxt_out_signed(struct pxt_out *out, int64_t value)
+{
+	if (value < 0)
+		pxt_out_char(out, '-');
+	pxt_out_unsigned(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+void pxt_out_digits(struct pxt_out *out, uint64_t value, unsigned digits)
+{
+	char text[20];
+	char *begin = text + sizeof text - digits;
+	char *first = digits_before(text + sizeof text, value);
+
+	if (first > begin)
+		memset(begin, '0', (size_t)(first - begin));
+	pxt_out_bytes(out, begin, digits);
+}
+
+void pxt_out_right(struct pxt_out *out, uint64_t value, size_t column)
+{
+	char text[20];
+	char *begin = digits_before(text + sizeof text, value);
+	size_t bytes = (size_t)(text + sizeof text - begin);
+
+	if (bytes < column)
+		pxt_out_spaces(out, column - bytes);
+	pxt_out_bytes(out, begin, bytes);
+}
+
+void pxt_out_hex(struct pxt_out *out, uint64_t value)
+{
+	static const char digits[] = "0123456789abcdef";
+	char text[18];
+	char *begin = text + sizeof text;
+
+	do {
+		*--begin = digits[value & 15];
+		value >>= 4;
+	} while (value != 0);
+	*--begin = 'x';
+	*--begin = '0';
+	pxt_out_bytes(out, begin, (size_t)(text + sizeof text - begin));
+}
+
+/* The shortest of a few precisions that reads back as the same number. */
+void pxt_out_float(struct pxt_out *out, double value, unsigned bytes)
+{
+	static const int precisions[] = { 6, 9, 15, 17 };
+	char text[40];
+
+	for (size_t i = 0; i < sizeof precisions / sizeof *precisions; i++) {
+		(void)snprintf(text, sizeof text, "%.*g", precisions[i], value);
+		double back = strtod(text, NULL);
+
+		if (bytes == 4 ? (float)back >= (float)value && (float)back <= (float)value
+		               : back >= value && back <= value)
+			break;
+	}
+	pxt_out_text(out, text);
+}
+
+void pxt_out_escaped(struct pxt_out *out, const char *text, size_t bytes)
+{
+	while (bytes > 0) {
+		size_t taken;
+
+		out->used += pxt_escape_one(text, bytes, pxt_out_room(out, 16), &taken);
+		text += taken;
+		bytes -= taken;
+	}
+}
+
+void pxt_out_dump(struct pxt_out *out, const unsigned char *data, size_t bytes, size_t limit)
+{
+	static const char digits[] = "0123456789abcdef";
+	size_t shown = limit != 0 && bytes > limit ? limit : bytes;
+
+	for (size_t i = 0; i < shown; i++) {
+		char *to = pxt_out_room(out, 3);
+
+		to[0] = digits[data[i] >> 4];
+		to[1] = digits[data[i] & 15];
+		to[2] = ' ';
+		out->used += 3;
+	}
+	pxt_out_char(out, '|');
+	for (size_t i = 0; i < shown; i++)
+		pxt_out_char(out, data[i] >= 0x20 && data[i] < 0x7f ? (char)data[i] : '.');
+	pxt_out_char(out, '|');
+	if (shown < bytes)
+		pxt_out_format(out, " +%zu bytes", bytes - shown);
+}
+
+void pxt_out_colour(struct pxt_out *out, enum pxt_colour colour)
+{
+	static const char *const codes[] = {
+		[PXT_COLOUR_TIME] = "\033[2m",
+		[PXT_COLOUR_THREAD] = "\033[36m",
+		[PXT_COLOUR_EVENT] = "\033[1m",
+		[PXT_COLOUR_LOSS] = "\033[1;31m",
+		[PXT_COLOUR_SYSTEM] = "\033[33m",
+		[PXT_COLOUR_OFF] = "\033[0m",
+	};
+
+	if (out->colour)
+		pxt_out_text(out, codes[colour]);
+}
+
+void pxt_out_format(struct pxt_out *out, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	int bytes = vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	if (bytes > 0)
+		pxt_out_bytes(
+		    out, text, (size_t)bytes < sizeof text ? (size_t)bytes : sizeof text - 1);
+}
+
+bool pxt_colour_wanted(const char *choice, int fd)
+{
+	const char *no_colour = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+
+	if (choice && strcmp(choice, "auto") != 0)
+		return strcmp(choice, "always") == 0;
+	if (no_colour && *no_colour)
+		return false;
+	return isatty(fd) && (!term || strcmp(term, "dumb") != 0);
+}
+
+bool pxt_colour_valid(const char *choice)
+{
+	if (strcmp(choice, "auto") == 0 || strcmp(choice, "always") == 0 ||
+	    strcmp(choice, "never") == 0)
+		return true;
+	pxt_complain("--color is auto, always or never, not \"%s\"", choice);
+	return false;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * out.h - output of many short pieces: one buffer, one write() when it is full.  stdio would
+ * parse a format for every field of every event.
+ */
+#ifndef PXT_OUT_H
+#define PXT_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define PXT_OUT_BYTES 65536u
+
+struct pxt_out {
+	int fd;
+	int error; /* the first error number of write(); later output is dropped */
+	bool colour;
+	size_t used;
+	char buffer[PXT_OUT_BYTES];
+};
+
+/* What a colour is used for. */
+enum pxt_colour {
+	PXT_COLOUR_TIME,
+	PXT_COLOUR_THREAD,
+	PXT_COLOUR_EVENT,
+	PXT_COLOUR_LOSS,
+	PXT_COLOUR_SYSTEM,
+	PXT_COLOUR_OFF
+};
+
+void pxt_out_flush(struct pxt_out *out);
+void pxt_out_long(struct pxt_out *out, const char *text, size_t bytes);
+
+/* At least @bytes (up to PXT_OUT_BYTES) of room, to be written at the returned place. */
+static inline char *pxt_out_room(struct pxt_out *out, size_t bytes)
+{
+	if (PXT_OUT_BYTES - out->used < bytes)
+		pxt_out_flush(out);
+	return out->buffer + out->used;
+}
+
+static inline void pxt_out_bytes(struct pxt_out *out, const char *text, size_t bytes)
+{
+	if (bytes > PXT_OUT_BYTES / 2) {
+		pxt_out_long(out, text, bytes);
+		return;
+	}
+	memcpy(pxt_out_room(out, bytes), text, bytes);
+	out->used += bytes;
+}
+
+static inline void pxt_out_char(struct pxt_out *out, char c)
+{
+	*pxt_out_room(out, 1) = c;
+	out->used++;
+}
+
+static inline void pxt_out_text(struct pxt_out *out, const char *text)
+{
+	pxt_out_bytes(out, text, strlen(text));
+}
+
+void pxt_out_spaces(struct pxt_out *out, size_t count);
+/* Text of @bytes that takes @width columns of its own, and spaces up to @column. */
+void pxt_out_column(
+    struct pxt_out *out, const char *text, size_t bytes, size_t width, size_t column);
+void pxt_out_unsigned(struct pxt_out *out, uint64_t value);
+void pxt_out_signed(struct pxt_out *out, int64_t value);
+void pxt_out_hex(struct pxt_out *out, uint64_t value);
+/* Exactly @digits decimal digits (up to 20), with leading zeros. */
+void pxt_out_digits(struct pxt_out *out, uint64_t value, unsigned digits);
+/* Decimal, right-aligned in @column columns. */
+void pxt_out_right(struct pxt_out *out, uint64_t value, size_t column);
+void pxt_out_float(struct pxt_out *out, double value, unsigned bytes);
+/* Text from outside, see escape.h. */
+void pxt_out_escaped(struct pxt_out *out, const char *text, size_t bytes);
+/* Bytes as "48 65 6c |Hel|"; at most @limit of them (0: all), then how many more there are. */
+void pxt_out_dump(struct pxt_out *out, const unsigned char *data, size_t bytes, size_t limit);
+void pxt_out_colour(struct pxt_out *out, enum pxt_colour colour);
+__attribute__((format(printf, 2, 3))) void pxt_out_format(
+    struct pxt_out *out, const char *format, ...);
+
+/* Whether @fd wants colour: @choice is NULL, "auto", "always" or "never". */
+bool pxt_colour_wanted(const char *choice, int fd);
+/* False, with a word to the user, when it is none of these. */
+bool pxt_colour_valid(const char *choice);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pairs.h - durations from a begin event to its end event.
+ *
+ * By themselves match X_begin and X_start with X_end and X_stop, X_enter with X_exit, X_lock with
+ * X_unlock (user events only); --pair names others.  An end belongs to the newest begin of its
+ * thread that is still open; where the first fields of both types have the same name, also that
+ * field must be equal.  A loss of events closes everything that is open: no duration is measured
+ * across a gap.
+ *
+ * Bounded: PXT_PAIRS_MAX pairs, PXT_ROWS_MAX rows, PXT_OPEN_MAX open begins; what does not fit is
+ * counted as unmatched.
+ */
+#ifndef PXT_PAIRS_H
+#define PXT_PAIRS_H
+
+#include "series.h"
+#include "source.h"
+
+#define PXT_PAIRS_MAX    512u
+#define PXT_ROWS_MAX     4096u
+#define PXT_OPEN_MAX     262144u /* in all stacks together */
+#define PXT_OPEN_DEPTH   1024u   /* in one stack */
+#define PXT_EXPLICIT_MAX 64u
+
+/* What a person asked for. */
+struct pxt_pair_options {
+	struct {
+		const char *begin;
+		const char *end;
+		const char *field; /* NULL: the first one, where it is the same */
+	} pairs[PXT_EXPLICIT_MAX];
+	unsigned count;
+	bool any_thread; /* a pair may begin in one thread and end in another */
+	bool no_field;   /* nesting alone decides */
+	enum pxt_rows {
+		PXT_ROWS_PAIR,
+		PXT_ROWS_THREAD,
+		PXT_ROWS_FIELD
+	} rows;
+};
+
+/* A line of the table. */
+struct pxt_row {
+	uint32_t pair;
+	uint64_t group; /* of the thread, of the field */
+	char label[160];
+	struct pxt_series series;
+	uint64_t open;     /* begins without end */
+	uint64_t unopened; /* ends without begin */
+	uint64_t cut;      /* begins whose end a loss may have taken */
+};
+
+struct pxt_pair {
+	bool is_explicit;
+	unsigned family; /* of the suffixes */
+	char base[256];  /* what stands before the suffix */
+	const char *field;
+	const struct pxt_type *begin;
+	const struct pxt_type *end;
+};
+
+struct pxt_pairs {
+	const struct pxt_pair_options *options;
+	const struct pxt_event *event; /* the one at work, or NULL */
+	struct pxt_pair pairs[PXT_PAIRS_MAX];
+	uint32_t pair_count;
+	struct pxt_row **rows; /* hash table, PXT_ROWS_MAX * 2 */
+	uint32_t row_count;
+	struct pxt_stack *stacks; /* hash table */
+	uint32_t stack_size;
+	uint32_t stack_count;
+	uint32_t room;           /* entries that all stacks have room for */
+	uint64_t losses;         /* how often everything open was closed */
+	struct pxt_roles *roles; /* of each type, by its index */
+};
+
+/* "A,B" or "A,B,FIELD": false, with a word to the user, when it is neither.  Changes @text. */
+bool pxt_pairs_option(struct pxt_pair_options *options, char *text);
+struct pxt_pairs *pxt_pairs_new(const struct pxt_pair_options *options);
+void pxt_pairs_take(struct pxt_pairs *pairs, const struct pxt_event *event);
+/* Everything that is open stays so: after the last event. */
+void pxt_pairs_end(struct pxt_pairs *pairs);
+/* The rows worth showing, by pair and label; free() the result. */
+struct pxt_row **pxt_pairs_rows(struct pxt_pairs *pairs, uint32_t *count);
+void pxt_pairs_free(struct pxt_pairs *pairs);
+
+#endif

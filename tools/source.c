@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* source.c - types, threads and events of opened logs, merged by time. */
+#include "source.h"
+
+#include "command.h"
+#include "escape.h"
+#include "fields.h"
+#include "select.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Types ---- */
+
+static void fill_type(struct pxt_source *source, struct pxt_type *type, trace_event_id_t id)
+{
+	type->id = id;
+	if (posix_trace_eventid_get_name(source->trid, id, type->name) != 0)
+		(void)snprintf(type->name, sizeof type->name, "event#%u", (unsigned)id);
+	type->field_count = 0;
+	pxt_fields_learn(source, type);
+	type->bytes = pxt_escape(
+	    type->name, strlen(type->name), type->label, sizeof type->label, &type->width);
+	type->selected = pxt_select_type(source->select, type->name);
+}
+
+static struct pxt_type *new_type(struct pxt_source *source, trace_event_id_t id)
+{
+	if (id >= PXT_TYPES_MAX) {
+		source->odd_type.index = PXT_INDEX_NONE;
+		fill_type(source, &source->odd_type, id);
+		return &source->odd_type;
+	}
+	struct pxt_type *type = pxt_must(calloc(1, sizeof *type));
+
+	type->index = source->type_count++;
+	fill_type(source, type, id);
+	source->types[id] = type;
+	return type;
+}
+
+static inline struct pxt_type *find_type(struct pxt_source *source, trace_event_id_t id)
+{
+	struct pxt_type *type = id < PXT_TYPES_MAX ? source->types[id] : NULL;
+
+	if (!type)
+		return new_type(source, id);
+	/* While a log grows, a type's description may follow its first events. */
+	if (type->field_count == 0 && !source->info.posix_complete_np)
+		pxt_fields_learn(source, type);
+	return type;
+}
+
+/* ---- Threads ---- */
+
+static uint64_t number_of(pthread_t thread)
+{
+	uint64_t number = 0;
+	size_t bytes = sizeof thread < sizeof number ? sizeof thread : sizeof number;
+	const uint16_t one = 1;
+
+	/* pthread_t is a number or a pointer everywhere we know, but need not be either. */
+	if (*(const unsigned char *)&one == 1)
+		memcpy(&number, &thread, bytes);
+	else
+		memcpy((unsigned char *)&number + sizeof number - bytes, &thread, bytes);
+	return number;
+}
+
+/* Looks @thread up in the log's table; the identifiers of dead threads are used again. */
+static void name_thread(const struct pxt_source *source, struct pxt_thread *thread)
+{
+	const uint64_t mask = sizeof(pthread_t) >= 8 ? UINT64_MAX : UINT32_MAX;
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < source->info.posix_threads_np; i++) {
+		struct posix_trace_logthread_np entry;
+		char name[sizeof entry.posix_name_np + 1] = "";
+
+		if (posix_trace_log_getthread_np(source->trid, i, &entry) != 0)
+			break;
+		if ((entry.posix_thread_np & mask) != thread->id)
+			continue;
+		memcpy(name, entry.posix_name_np, sizeof entry.posix_name_np);
+		size_t bytes = strlen(name);
+		if (used > 0 &&
+		    (strstr(thread->name, name) || used + bytes + 2 > sizeof thread->name))
+			continue;
+		thread->tid = used > 0 ? 0 : entry.posix_tid_np;
+		if (used > 0)
+			thread->name[used++] = '|';
+		memcpy(thread->name + used, name, bytes + 1);
+		used += bytes;
+	}
+}
+
+static void fill_thread(struct pxt_source *source, struct pxt_thread *thread, uint64_t id)
+{
+	char raw[sizeof thread->name + 24];
+
+	thread->id = id;
+	thread->tid = 0;
+	thread->recorded = id != 0;
+	*thread->name = '\0';
+	if (id != 0)
+		name_thread(source, thread);
+	if (id == 0)
+		(void)snprintf(raw, sizeof raw, "-");
+	else if (*thread->name && thread->tid > 0)
+		(void)snprintf(raw, sizeof raw, "%s/%ld", thread->name, (long)thread->tid);
+	else if (*thread->name)
+		(void)snprintf(raw, sizeof raw, "%s", thread->name);
+	else if (thread->tid > 0)
+		(void)snprintf(raw, sizeof raw, "%ld", (long)thread->tid);
+	else
+		(void)snprintf(raw, sizeof raw, "thread %#llx", (unsigned long long)id);
+	thread->bytes =
+	    pxt_escape(raw, strlen(raw), thread->label, sizeof thread->label, &thread->width);
+	thread->selected = pxt_select_thread(source->select, thread);
+}
+
+static uint32_t hash(uint64_t id)
+{
+	return (uint32_t)((id * UINT64_C(0x9e3779b97f4a7c15)) >> 40);
+}
+
+static void grow_threads(struct pxt_source *source)
+{
+	uint32_t old = source->threads ? source->thread_mask + 1 : 0;
+	uint32_t size = old ? 2 * old : 64;
+	struct pxt_thread **table = pxt_must(calloc(size, sizeof(struct pxt_thread *)));
+
+	for (uint32_t i = 0; i < old; i++) {
+		struct pxt_thread *thread = source->threads[i];
+		uint32_t at = thread ? hash(thread->id) & (size - 1) : 0;
+
+		while (thread && table[at])
+			at = (at + 1) & (size - 1);
+		if (thread)
+			table[at] = thread;
+	}
+	free(source->threads);
+	source->threads = table;
+	source->thread_mask = size - 1;
+}
+
+static struct pxt_thread *find_thread(struct pxt_source *source, pthread_t pthread)
+{
+	uint64_t id = number_of(pthread);
+
+	if (source->last_thread && source->last_thread->id == id)
+		return source->last_thread;
+	if (!source->threads || source->thread_count * 2 > source->thread_mask)
+		grow_threads(source);
+	uint32_t at = hash(id) & source->thread_mask;
+	while (source->threads[at] && source->threads[at]->id != id)
+		at = (at + 1) & source->thread_mask;
+	struct pxt_thread *thread = source->threads[at];
+	if (!thread && source->thread_count < PXT_THREADS_MAX) {
+		thread = pxt_must(calloc(1, sizeof *thread));
+		thread->index = source->thread_count++;
+		fill_thread(source, thread, id);
+		source->threads[at] = thread;
+	} else if (!thread) {
+		thread = &source->odd_thread;
+		thread->index = PXT_INDEX_NONE;
+		fill_thread(source, thread, id);
+	}
+	source->last_thread = thread;
+	return thread;
+}
+
+/* ---- Events ---- */
+
+static void read_failed(struct pxt_source *source, int error)
+{
+	pxt_complain("%s: cannot be read behind event %llu: %s", source->path,
+	    (unsigned long long)source->events, strerror(error));
+	pxt_explain("what came before is shown; the rest of the file is damaged");
+	source->failed = true;
+	source->at_end = true;
+}
+
+static bool fill(struct pxt_source *source)
+{
+	struct pxt_event *event = &source->event;
+	int unavailable = 1;
+
+	if (source->at_end)
+		return false;
+	int error = posix_trace_getnext_event(source->trid, &event->info, event->data,
+	    sizeof event->data, &event->bytes, &unavailable);
+	if (error == EINTR)
+		return fill(source);
+	if (error != 0) {
+		read_failed(source, error);
+		return false;
+	}
+	if (unavailable) {
+		source->at_end = true;
+		return false;
+	}
+	event->source = source;
+	event->ns = pxt_when_ns(&event->info.posix_timestamp);
+	event->type = find_type(source, event->info.posix_event_id);
+	event->thread = find_thread(source, event->info.posix_thread_id);
+	if (posix_trace_eventinfo_getextra_np(&event->info, &event->extra) != 0)
+		event->extra = (struct posix_trace_eventextra_np){ .posix_cpu_np = -1 };
+	source->lost += event->extra.posix_lost_before_np;
+	source->events++;
+	return true;
+}
+
+struct pxt_event *pxt_reader_next(struct pxt_reader *reader)
+{
+	struct pxt_source *first = NULL;
+
+	if (reader->count == 1)
+		return fill(reader->sources[0]) ? &reader->sources[0]->event : NULL;
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct pxt_source *source = reader->sources[i];
+
+		if (!source->filled)
+			source->filled = fill(source);
+		if (source->filled && (!first || source->event.ns < first->event.ns))
+			first = source;
+	}
+	if (!first)
+		return NULL;
+	first->filled = false;
+	return &first->event;
+}
+
+void pxt_reader_rewind(struct pxt_reader *reader)
+{
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct pxt_source *source = reader->sources[i];
+
+		(void)posix_trace_rewind(source->trid);
+		source->at_end = source->failed = source->filled = false;
+		source->events = source->lost = 0;
+	}
+}
+
+bool pxt_reader_again(struct pxt_reader *reader)
+{
+	bool growing = false;
+
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct pxt_source *source = reader->sources[i];
+
+		if (source->failed || source->info.posix_complete_np)
+			continue;
+		if (posix_trace_log_getinfo_np(source->trid, &source->info) != 0)
+			continue;
+		source->at_end = false;
+		growing = true;
+	}
+	return growing;
+}
+
+/* ---- The end ---- */
+
+uint64_t pxt_source_lost_rest(const struct pxt_source *source)
+{
+	uint64_t all = source->info.posix_lost_np;
+
+	return source->at_end && !source->failed && all > source->lost ? all - source->lost : 0;
+}
+
+/* What a log lost, as one line; the status it is worth. */
+static int conclude_losses(const struct pxt_source *source, bool whole, bool strict)
+{
+	uint64_t lost = source->lost;
+
+	if (source->info.posix_lost_np > lost)
+		lost = source->info.posix_lost_np;
+	if (lost == 0)
+		return PXT_EXIT_OK;
+	pxt_complain("%s: %llu EVENTS WERE LOST (%llu were kept%s)", source->path,
+	    (unsigned long long)lost, (unsigned long long)source->events,
+	    whole ? "" : " in the part that was read");
+	return strict ? PXT_EXIT_LOST : PXT_EXIT_OK;
+}
+
+int pxt_reader_conclude(struct pxt_reader *reader, bool whole, bool strict)
+{
+	int status = PXT_EXIT_OK;
+
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct pxt_source *source = reader->sources[i];
+		int mine = source->failed ? PXT_EXIT_LOG : conclude_losses(source, whole, strict);
+
+		if (source->failed)
+			(void)conclude_losses(source, false, strict);
+		if (mine == PXT_EXIT_LOG || status == PXT_EXIT_OK)
+			status = mine;
+		if (!source->info.posix_complete_np)
+			pxt_complain("%s: incomplete: its writer has not shut the stream down",
+			    source->path);
+	}
+	return status;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * source.h - logs as the subcommands see them: opened with an explanation of what is wrong, read
+ * merged by time, with the types and threads of each log looked up once.
+ *
+ * Memory is bounded whatever the log says: at most PXT_TYPES_MAX types and PXT_THREADS_MAX
+ * threads are remembered; what comes beyond shares one entry that is filled anew each time.
+ */
+#ifndef PXT_SOURCE_H
+#define PXT_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <trace.h>
+#include <trace_np.h>
+
+#define PXT_TYPES_MAX      1024u
+#define PXT_THREADS_MAX    65536u
+#define PXT_EVENT_DATA_MAX 8192u
+#define PXT_INDEX_NONE     UINT32_MAX
+
+/*
+ * A field of a type's description, as posix_trace_field_next_np() explained it once, so that
+ * not every event needs its text taken apart.
+ */
+struct pxt_layout {
+	char name[64];
+	int kind;        /* POSIX_TRACE_FIELD_..._NP */
+	uint32_t bytes;  /* 0 when @trailing */
+	uint32_t offset; /* in the event's data */
+	bool trailing;   /* text up to the end of the data */
+};
+
+struct pxt_type {
+	trace_event_id_t id;
+	uint32_t index; /* in order of appearance; PXT_INDEX_NONE: the shared entry */
+	bool selected;
+	size_t bytes;                        /* of label */
+	size_t width;                        /* its columns on the screen */
+	char name[TRACE_EVENT_NAME_MAX + 1]; /* as the log has it */
+	unsigned field_count;                /* 0: no description */
+	struct pxt_layout *fields;
+	char label[4 * TRACE_EVENT_NAME_MAX + 1]; /* escaped */
+};
+
+struct pxt_thread {
+	uint64_t id; /* the pthread_t as a number */
+	uint32_t index;
+	pid_t tid; /* 0: unknown */
+	bool selected;
+	bool recorded; /* the log says which thread it was */
+	size_t bytes;
+	size_t width;
+	char name[64];
+	char label[96]; /* "name/tid", escaped */
+};
+
+struct pxt_source;
+
+struct pxt_event {
+	struct posix_trace_event_info info;
+	struct posix_trace_eventextra_np extra;
+	int64_t ns; /* since 1970 */
+	struct pxt_type *type;
+	struct pxt_thread *thread;
+	struct pxt_source *source;
+	size_t bytes;
+	_Alignas(16) unsigned char data[PXT_EVENT_DATA_MAX];
+};
+
+/* Which types and threads are wanted; see select.h. */
+struct pxt_select;
+
+struct pxt_source {
+	const char *path;
+	const struct pxt_select *select;
+	int fd;
+	bool is_open;
+	bool at_end;
+	bool failed; /* it could not be read to its end */
+	trace_id_t trid;
+	struct posix_trace_loginfo_np info;
+	int64_t start_ns;
+	uint64_t events;
+	uint64_t lost;          /* the sum of what the events so far said was lost before them */
+	struct pxt_event event; /* the next one, when @filled */
+	bool filled;
+	uint32_t type_count;
+	uint32_t thread_count;
+	size_t name_width; /* of the widest type of the log */
+	struct pxt_type *types[PXT_TYPES_MAX];
+	struct pxt_type odd_type;
+	struct pxt_thread odd_thread;
+	struct pxt_thread *last_thread;
+	struct pxt_thread **threads; /* hash table */
+	uint32_t thread_mask;
+};
+
+struct pxt_reader {
+	struct pxt_source **sources;
+	unsigned count;
+	int64_t start_ns; /* of the earliest log: zero of relative times */
+};
+
+enum pxt_open_mode {
+	PXT_OPEN_COMPLETE,
+	PXT_OPEN_INCOMPLETE
+};
+
+/*
+ * Opens all logs, or says what is wrong with each and what can be done; returns an exit status.
+ * @select may be NULL; it must outlive the reader.
+ */
+int pxt_reader_open(struct pxt_reader *reader, char *const *paths, unsigned count,
+    enum pxt_open_mode mode, const struct pxt_select *select);
+void pxt_reader_close(struct pxt_reader *reader);
+
+/* The next event of all logs in the order of time, valid until the next call; NULL at the end. */
+struct pxt_event *pxt_reader_next(struct pxt_reader *reader);
+/* Back to the first event of each log. */
+void pxt_reader_rewind(struct pxt_reader *reader);
+/* For growing logs: looks again at the end.  False when every log is complete by now. */
+bool pxt_reader_again(struct pxt_reader *reader);
+
+/* What was lost and is not told by any event read so far (in the end: behind the last one). */
+uint64_t pxt_source_lost_rest(const struct pxt_source *source);
+
+/* One line a log on standard error about losses, incomplete logs, failures; an exit status. */
+int pxt_reader_conclude(struct pxt_reader *reader, bool whole, bool strict);
+
+#endif
