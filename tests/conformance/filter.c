@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/* filter.c - what a stream leaves out: types in its filter, from one call to the next. */
+#include "../suite_trace.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <trace.h>
+#include <trace_np.h>
+
+#if _PXT_UNIT_FILTER && PXT_CAN_CREATE
+
+/* A set of the types given, up to a 0. */
+static trace_event_set_t set_of(const trace_event_id_t *ids)
+{
+	trace_event_set_t set;
+
+	PXT_EQ(posix_trace_eventset_empty(&set), 0);
+	for (; *ids; ids++)
+		PXT_EQ(posix_trace_eventset_add(*ids, &set), 0);
+	return set;
+}
+#define SET(...) set_of((const trace_event_id_t[]){ __VA_ARGS__, 0 })
+
+static trace_event_set_t filter_of(trace_id_t trid)
+{
+	trace_event_set_t set;
+
+	memset(&set, 0x5a, sizeof(set));
+	PXT_EQ(posix_trace_get_filter(trid, &set), 0);
+	return set;
+}
+
+static bool same(const trace_event_set_t *a, const trace_event_set_t *b)
+{
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+/* GFILT-01, POL-01, CREATE-03 */
+static void the_filter_of_a_new_stream_is_empty(void)
+{
+	trace_event_set_t empty;
+	trace_id_t trid = pxt_any_stream(NULL);
+	trace_event_set_t got = filter_of(trid);
+
+	PXT_EQ(posix_trace_eventset_empty(&empty), 0);
+	CU_ASSERT(same(&got, &empty));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* One step: this set, this way, gives that filter. */
+static const struct how_row {
+	int how;
+	trace_event_id_t set[4];
+	trace_event_id_t result[6];
+} how_table[] = {
+	{ POSIX_TRACE_SET_EVENTSET, { 40, 41 }, { 40, 41 } },
+	{ POSIX_TRACE_ADD_EVENTSET, { 41, 42 }, { 40, 41, 42 } },
+	{ POSIX_TRACE_ADD_EVENTSET, { 0 }, { 40, 41, 42 } },
+	{ POSIX_TRACE_SUB_EVENTSET, { 41, 50 }, { 40, 42 } },
+	{ POSIX_TRACE_SUB_EVENTSET, { 0 }, { 40, 42 } },
+	{ POSIX_TRACE_ADD_EVENTSET, { POSIX_TRACE_STOP, 31, 60 },
+	    { 40, 42, POSIX_TRACE_STOP, 31, 60 } },
+	{ POSIX_TRACE_SET_EVENTSET, { 33 }, { 33 } },
+	{ POSIX_TRACE_SUB_EVENTSET, { 33 }, { 0 } },
+	{ POSIX_TRACE_ADD_EVENTSET, { 40 }, { 40 } },
+	{ POSIX_TRACE_SET_EVENTSET, { 0 }, { 0 } },
+};
+#define HOW_ROWS (sizeof(how_table) / sizeof(how_table[0]))
+
+/* SFILT-02, SFILT-03, GFILT-01 */
+static void set_add_and_sub_give_what_their_names_say_in_every_state(void)
+{
+	trace_id_t trid = pxt_any_stream(NULL);
+
+	for (int state = 0; state < 3; state++) {
+		if (state == 1)
+			PXT_EQ(posix_trace_start(trid), 0);
+		if (state == 2)
+			PXT_EQ(posix_trace_stop(trid), 0);
+		for (size_t i = 0; i < HOW_ROWS; i++) {
+			trace_event_set_t set = set_of(how_table[i].set);
+			trace_event_set_t want = set_of(how_table[i].result);
+			PXT_EQ(posix_trace_set_filter(trid, &set, how_table[i].how), 0);
+			trace_event_set_t got = filter_of(trid);
+			PXT_CHECK(same(&got, &want), "row %zu in state %d", i, state);
+		}
+	}
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+#if PXT_CHECKS_ARGUMENTS
+/* SFILT-E1, GFILT-E1, DEC-02 */
+static void a_bad_how_or_set_changes_nothing(void)
+{
+	static const int hows[] = { 0, -1, 4, 1000, INT_MIN, INT_MAX };
+	trace_id_t trid = pxt_any_stream(NULL);
+	trace_event_set_t set = SET(40, 41);
+	trace_event_set_t other = SET(50);
+
+	PXT_EQ(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+	for (size_t i = 0; i < sizeof(hows) / sizeof(hows[0]); i++)
+		PXT_EQ(posix_trace_set_filter(trid, &other, hows[i]), EINVAL);
+	PXT_EQ(posix_trace_set_filter(trid, NULL, POSIX_TRACE_SET_EVENTSET), EINVAL);
+	PXT_EQ(posix_trace_get_filter(trid, NULL), EINVAL);
+	trace_event_set_t got = filter_of(trid);
+	CU_ASSERT(same(&got, &set));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+#endif
+#endif
+
+#if _PXT_UNIT_FILTER && PXT_CAN_WATCH
+
+static const trace_event_set_t *nothing(void)
+{
+	static trace_event_set_t empty;
+
+	PXT_EQ(posix_trace_eventset_empty(&empty), 0);
+	return &empty;
+}
+
+static void set_filter(trace_id_t trid, trace_event_set_t set)
+{
+	PXT_EQ_FATAL(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+}
+
+/* A running stream with an empty queue. */
+static trace_id_t watched(void)
+{
+	return pxt_running_stream(0, 0, 0);
+}
+
+static void expect_filter_event(
+    trace_id_t trid, const trace_event_set_t *old, const trace_event_set_t *new)
+{
+	trace_event_set_t both[2];
+
+	if (!pxt_has_type(trid, POSIX_TRACE_FILTER))
+		return;
+	both[0] = *old;
+	both[1] = *new;
+	pxt_expect(trid, POSIX_TRACE_FILTER, both, sizeof(both));
+}
+
+/* SFILT-01, CON-23, EVENT-03, CREATE-03 */
+static void types_in_the_filter_are_left_out_and_all_others_recorded(void)
+{
+	trace_event_id_t in = pxt_open_event("filter_in");
+	trace_event_id_t out = pxt_open_event("filter_out");
+	trace_id_t trid = watched();
+	trace_event_set_t set = SET(in);
+
+	posix_trace_event(in, "1", 1);
+	pxt_expect(trid, in, "1", 1);
+	set_filter(trid, set);
+	expect_filter_event(trid, nothing(), &set);
+	posix_trace_event(in, "2", 1);
+	posix_trace_event(out, "3", 1);
+	posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, "4", 1);
+	pxt_expect(trid, out, "3", 1);
+	pxt_expect(trid, POSIX_TRACE_UNNAMED_USEREVENT, "4", 1);
+	pxt_expect_none(trid);
+	PXT_EQ(posix_trace_set_filter(trid, &set, POSIX_TRACE_SUB_EVENTSET), 0);
+	expect_filter_event(trid, &set, nothing());
+	posix_trace_event(in, "5", 1);
+	pxt_expect(trid, in, "5", 1);
+	pxt_expect_none(trid);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* SFILT-04, SYS-05 */
+static void only_a_change_while_running_is_recorded_with_both_filters(void)
+{
+	trace_id_t trid = pxt_stream(0, 0, 0);
+	trace_event_set_t first = SET(40);
+	trace_event_set_t second = SET(40, 41);
+	trace_event_set_t third = SET(42);
+
+	set_filter(trid, first);
+	pxt_expect_none(trid);
+	PXT_EQ(posix_trace_start(trid), 0);
+	pxt_drain(trid, 0);
+	PXT_EQ(posix_trace_set_filter(trid, &second, POSIX_TRACE_ADD_EVENTSET), 0);
+	expect_filter_event(trid, &first, &second);
+	pxt_expect_none(trid);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	pxt_drain(trid, 0);
+	set_filter(trid, third);
+	pxt_expect_none(trid);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* SFILT-06 */
+static void events_recorded_before_a_change_stay(void)
+{
+	trace_event_id_t id = pxt_open_event("filter_recorded");
+	trace_id_t trid = watched();
+
+	posix_trace_event(id, "before", 6);
+	set_filter(trid, SET(id));
+	posix_trace_event(id, "after", 5);
+	pxt_expect(trid, id, "before", 6);
+	PXT_EQ(pxt_drain(trid, id), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* SYS-03, SFILT-03 */
+static void start_carries_the_filter_in_force(void)
+{
+	trace_id_t trid = pxt_stream(0, 0, 0);
+	trace_event_set_t set = SET(40, POSIX_TRACE_UNNAMED_USEREVENT);
+
+	if (!pxt_has_type(trid, POSIX_TRACE_START)) {
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+		pxt_skip("no START event");
+		return;
+	}
+	PXT_EQ(posix_trace_start(trid), 0);
+	pxt_expect(trid, POSIX_TRACE_START, nothing(), sizeof(set));
+	PXT_EQ(posix_trace_stop(trid), 0);
+	pxt_drain(trid, 0);
+	set_filter(trid, set);
+	PXT_EQ(posix_trace_start(trid), 0);
+	pxt_expect(trid, POSIX_TRACE_START, &set, sizeof(set));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* SYS-12, DEC-15, SFILT-01 */
+static void system_events_are_filtered_like_user_events(void)
+{
+	trace_id_t trid = pxt_stream(0, 0, 0);
+	struct posix_trace_status_info status;
+
+	set_filter(trid, SET(POSIX_TRACE_START, POSIX_TRACE_STOP));
+	PXT_EQ(posix_trace_start(trid), 0);
+	PXT_EQ(posix_trace_get_status(trid, &status), 0);
+	PXT_EQ(status.posix_stream_status, POSIX_TRACE_RUNNING);
+	pxt_expect_none(trid);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	PXT_EQ(posix_trace_get_status(trid, &status), 0);
+	PXT_EQ(status.posix_stream_status, POSIX_TRACE_SUSPENDED);
+	pxt_expect_none(trid);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* DEC-15, SYS-12 */
+static void a_change_is_judged_by_the_filter_before_it(void)
+{
+	trace_id_t trid = watched();
+	trace_event_set_t with = SET(POSIX_TRACE_FILTER);
+	trace_event_set_t without = SET(40);
+
+	set_filter(trid, with);
+	expect_filter_event(trid, nothing(), &with);
+	set_filter(trid, without);
+	pxt_expect_none(trid);
+	set_filter(trid, with);
+	expect_filter_event(trid, &without, &with);
+	pxt_expect_none(trid);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* DEC-15, POL-09 */
+static void an_automatic_stop_happens_even_when_its_event_is_filtered(void)
+{
+	struct posix_trace_status_info status = { .posix_stream_status = 0 };
+	trace_event_id_t id = pxt_open_event("filter_automatic");
+	struct pxt_event event;
+	int i = 0;
+
+	if (!pxt_stream_policy_exists(POSIX_TRACE_UNTIL_FULL)) {
+		pxt_skip("no UNTIL_FULL policy");
+		return;
+	}
+	trace_id_t trid = pxt_stream(2048, 0, POSIX_TRACE_UNTIL_FULL);
+	set_filter(trid, SET(POSIX_TRACE_START, POSIX_TRACE_STOP));
+	PXT_EQ(posix_trace_start(trid), 0);
+	do {
+		posix_trace_event(id, &i, sizeof(i));
+		PXT_EQ(posix_trace_get_status(trid, &status), 0);
+	} while (status.posix_stream_status == POSIX_TRACE_RUNNING && ++i < 10000);
+	PXT_EQ(status.posix_stream_status, POSIX_TRACE_SUSPENDED);
+	while (pxt_next(trid, &event))
+		PXT_EQ(event.info.posix_event_id, id);
+	PXT_EQ(posix_trace_get_status(trid, &status), 0);
+	PXT_EQ(status.posix_stream_status, POSIX_TRACE_RUNNING);
+	posix_trace_event(id, "go", 2);
+	pxt_expect(trid, id, "go", 2);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* CON-04, CON-24, SFILT-01 */
+static void each_stream_has_a_filter_of_its_own(void)
+{
+	trace_event_id_t a = pxt_open_event("filter_stream_a");
+	trace_event_id_t b = pxt_open_event("filter_stream_b");
+
+	if (TRACE_SYS_MAX < 2) {
+		pxt_skip("a single stream");
+		return;
+	}
+	trace_id_t no_a = watched();
+	trace_id_t no_b = watched();
+	set_filter(no_a, SET(a));
+	set_filter(no_b, SET(b));
+	pxt_drain(no_a, 0);
+	pxt_drain(no_b, 0);
+	posix_trace_event(a, "a", 1);
+	posix_trace_event(b, "b", 1);
+	pxt_expect(no_a, b, "b", 1);
+	pxt_expect_none(no_a);
+	pxt_expect(no_b, a, "a", 1);
+	pxt_expect_none(no_b);
+	PXT_EQ(posix_trace_shutdown(no_a), 0);
+	PXT_EQ(posix_trace_shutdown(no_b), 0);
+}
+
+/* LPT-33 */
+static void wanted_follows_the_filter_and_the_state(void)
+{
+	trace_event_id_t id = pxt_open_event("filter_wanted");
+	trace_event_set_t set = SET(id);
+
+	PXT_EQ(posix_trace_wanted_np(id), 0);
+	trace_id_t trid = pxt_stream(0, 0, 0);
+	PXT_EQ(posix_trace_wanted_np(id), 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	CU_ASSERT_NOT_EQUAL(posix_trace_wanted_np(id), 0);
+	set_filter(trid, set);
+	PXT_EQ(posix_trace_wanted_np(id), 0);
+	PXT_EQ(posix_trace_set_filter(trid, &set, POSIX_TRACE_SUB_EVENTSET), 0);
+	CU_ASSERT_NOT_EQUAL(posix_trace_wanted_np(id), 0);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	PXT_EQ(posix_trace_wanted_np(id), 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	CU_ASSERT_NOT_EQUAL(posix_trace_wanted_np(id), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(posix_trace_wanted_np(id), 0);
+}
+
+static atomic_bool writers_stop;
+static trace_event_id_t stormed[2];
+
+static void *write_storm(void *argument)
+{
+	(void)argument;
+	while (!atomic_load(&writers_stop)) {
+		posix_trace_event(stormed[0], "0", 1);
+		posix_trace_event(stormed[1], "1", 1);
+	}
+	return NULL;
+}
+
+/* SFILT-07 */
+static void after_return_the_new_filter_governs_all_threads(void)
+{
+	pthread_t threads[2];
+
+	stormed[0] = pxt_open_event("filter_storm_0");
+	stormed[1] = pxt_open_event("filter_storm_1");
+	atomic_store(&writers_stop, false);
+	trace_id_t trid = watched();
+	for (size_t i = 0; i < 2; i++)
+		PXT_EQ_FATAL(pthread_create(&threads[i], NULL, write_storm, NULL), 0);
+	for (int round = 0; round < 20; round++) {
+		trace_event_id_t out = stormed[round % 2];
+		trace_event_id_t in = stormed[1 - round % 2];
+		struct pxt_event event;
+		size_t seen = 0;
+		set_filter(trid, SET(out));
+		/* The conversion of stamps may be off by a little, never by this much. */
+		long long since = pxt_now_ns() + 1000000;
+		pxt_sleep_ms(4);
+		for (int i = 0; i < 20000 && pxt_next(trid, &event); i++) {
+			PXT_CHECK(event.info.posix_event_id != out ||
+			              pxt_ns(&event.info.posix_timestamp) < since,
+			    "round %d: filtered event", round);
+			seen += event.info.posix_event_id == in;
+		}
+		PXT_CHECK(seen > 0, "round %d: the other event is missing", round);
+	}
+	atomic_store(&writers_stop, true);
+	for (size_t i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+#endif
+
+static const struct pxt_case cases[] = {
+#if _PXT_UNIT_FILTER && PXT_CAN_CREATE
+	PXT_CASE(the_filter_of_a_new_stream_is_empty),
+	PXT_CASE(set_add_and_sub_give_what_their_names_say_in_every_state),
+#if PXT_CHECKS_ARGUMENTS
+	PXT_CASE(a_bad_how_or_set_changes_nothing),
+#endif
+#endif
+#if _PXT_UNIT_FILTER && PXT_CAN_WATCH
+	PXT_CASE(types_in_the_filter_are_left_out_and_all_others_recorded),
+	PXT_CASE(only_a_change_while_running_is_recorded_with_both_filters),
+	PXT_CASE(events_recorded_before_a_change_stay),
+	PXT_CASE(start_carries_the_filter_in_force),
+	PXT_CASE(system_events_are_filtered_like_user_events),
+	PXT_CASE(a_change_is_judged_by_the_filter_before_it),
+	PXT_CASE(an_automatic_stop_happens_even_when_its_event_is_filtered),
+	PXT_CASE(each_stream_has_a_filter_of_its_own),
+	PXT_CASE_FRESH(wanted_follows_the_filter_and_the_state),
+	PXT_CASE(after_return_the_new_filter_governs_all_threads),
+#endif
+	PXT_CASE_END,
+};
+
+PXT_SUITE("filter", cases)
