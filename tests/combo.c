@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * combo.c - one fact for each unit, in whatever combination they are built: scripts/combos.py
+ * runs this program for all of them.
+ */
+#include "suite_trace.h"
+
+#include <errno.h>
+#include <string.h>
+#include <trace_np.h>
+#include <unistd.h>
+
+/* LPT-15: what both libraries have. */
+static void attributes_have_defaults(void)
+{
+	trace_attr_t attr;
+	char version[TRACE_NAME_MAX + 1];
+	size_t size = 0;
+
+	PXT_EQ(posix_trace_attr_init(&attr), 0);
+	PXT_EQ(posix_trace_attr_getgenversion(&attr, version), 0);
+	CU_ASSERT(version[0] != '\0');
+	PXT_EQ(posix_trace_attr_getstreamsize(&attr, &size), 0);
+	CU_ASSERT(size > 0);
+	PXT_EQ(posix_trace_attr_destroy(&attr), 0);
+}
+
+/* LPT-15 */
+static void an_identifier_of_nothing_is_refused(void)
+{
+	struct posix_trace_status_info status;
+	trace_attr_t attr;
+
+	PXT_EQ(posix_trace_get_status(0, &status), EINVAL);
+	PXT_EQ(posix_trace_get_attr(0, &attr), EINVAL);
+	PXT_EQ(posix_trace_eventtypelist_rewind(0), EINVAL);
+}
+
+#if _PXT_UNIT_CORE
+/* LPT-15: Trace Core, through whichever unit creates streams. */
+static void a_stream_starts_and_stops(void)
+{
+	struct posix_trace_status_info status;
+	struct posix_trace_counts_np counts;
+	trace_id_t trid = pxt_any_stream(NULL);
+
+	PXT_EQ(posix_trace_start(trid), 0);
+	PXT_EQ(posix_trace_get_status(trid, &status), 0);
+	PXT_EQ(status.posix_stream_status, POSIX_TRACE_RUNNING);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	PXT_EQ(posix_trace_get_status(trid, &status), 0);
+	PXT_EQ(status.posix_stream_status, POSIX_TRACE_SUSPENDED);
+	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	CU_ASSERT(counts.posix_written_np == counts.posix_retrieved_np + counts.posix_lost_np
+						 + counts.posix_cleared_np + counts.posix_held_np);
+	PXT_EQ(posix_trace_clear(trid), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(posix_trace_start(trid), EINVAL);
+}
+#endif
+
+#if _PXT_UNIT_ONLINE
+/* LPT-69, LPT-72 */
+static void a_stopped_stream_without_events_says_unavailable(void)
+{
+	trace_id_t trid = pxt_stream(0, 0, 0);
+
+	pxt_expect_none(trid);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+#endif
+
+#if _PXT_UNIT_ONLINE && _PXT_UNIT_USEREVENTS
+/* LPT-81, LPT-82 */
+static void an_event_comes_back_as_it_was_recorded(void)
+{
+	trace_event_id_t id = pxt_open_event("combo");
+	trace_id_t trid = pxt_running_stream(0, 0, 0);
+
+	CU_ASSERT(posix_trace_wanted_np(id));
+	posix_trace_event(id, "twelve bytes", 12);
+	pxt_expect(trid, id, "twelve bytes", 12);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	CU_ASSERT(!posix_trace_wanted_np(id));
+}
+#endif
+
+#if _PXT_UNIT_FILTER
+/* LPT-89, LPT-33 */
+static void a_filtered_type_is_not_wanted(void)
+{
+	trace_event_set_t set;
+	trace_event_set_t now;
+	int member = 0;
+	trace_id_t trid = pxt_any_stream(NULL);
+
+	PXT_EQ(posix_trace_eventset_empty(&set), 0);
+	PXT_EQ(posix_trace_eventset_add(POSIX_TRACE_UNNAMED_USEREVENT, &set), 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	CU_ASSERT(posix_trace_wanted_np(POSIX_TRACE_UNNAMED_USEREVENT));
+	PXT_EQ(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+	CU_ASSERT(!posix_trace_wanted_np(POSIX_TRACE_UNNAMED_USEREVENT));
+	PXT_EQ(posix_trace_get_filter(trid, &now), 0);
+	PXT_EQ(posix_trace_eventset_ismember(POSIX_TRACE_UNNAMED_USEREVENT, &now, &member), 0);
+	CU_ASSERT(member);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+#endif
+
+#if _PXT_UNIT_TOLOG
+/* LPT-79, LPT-80 */
+static void a_log_receives_bytes(void)
+{
+	int fd = pxt_temp_file();
+	trace_id_t trid = pxt_log_stream(NULL, fd);
+
+	PXT_EQ(posix_trace_start(trid), 0);
+	PXT_EQ(posix_trace_flush(trid), 0);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	CU_ASSERT(lseek(fd, 0, SEEK_END) > 0);
+	(void)close(fd);
+}
+#endif
+
+#if _PXT_UNIT_LOGRETRIEVAL
+/* LPT-92 */
+static void what_is_no_log_is_refused(void)
+{
+	int fd = pxt_temp_file();
+	trace_id_t trid;
+
+	CU_ASSERT(write(fd, "this is no log", 14) == 14);
+	CU_ASSERT(lseek(fd, 0, SEEK_SET) == 0);
+	PXT_EQ(posix_trace_open(fd, &trid), EINVAL);
+	(void)close(fd);
+}
+#endif
+
+#if _PXT_UNIT_TOLOG && _PXT_UNIT_LOGRETRIEVAL && _PXT_UNIT_USEREVENTS
+/* LPT-91 to LPT-94 */
+static void a_log_gives_back_the_event(void)
+{
+	trace_event_id_t id = pxt_open_event("combo");
+	int fd = pxt_temp_file();
+	trace_id_t trid = pxt_log_stream(NULL, fd);
+	struct pxt_event event;
+	unsigned found = 0;
+
+	PXT_EQ(posix_trace_start(trid), 0);
+	posix_trace_event(id, "logged", 6);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	trid = pxt_open_log(fd);
+	while (pxt_log_next(trid, &event))
+		found += event.len == 6 && memcmp(event.data, "logged", 6) == 0;
+	PXT_EQ(found, 1);
+	PXT_EQ(posix_trace_close(trid), 0);
+	(void)close(fd);
+}
+#endif
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(attributes_have_defaults),
+	PXT_CASE(an_identifier_of_nothing_is_refused),
+#if _PXT_UNIT_CORE
+	PXT_CASE(a_stream_starts_and_stops),
+#endif
+#if _PXT_UNIT_ONLINE
+	PXT_CASE(a_stopped_stream_without_events_says_unavailable),
+#endif
+#if _PXT_UNIT_ONLINE && _PXT_UNIT_USEREVENTS
+	PXT_CASE(an_event_comes_back_as_it_was_recorded),
+#endif
+#if _PXT_UNIT_FILTER
+	PXT_CASE(a_filtered_type_is_not_wanted),
+#endif
+#if _PXT_UNIT_TOLOG
+	PXT_CASE(a_log_receives_bytes),
+#endif
+#if _PXT_UNIT_LOGRETRIEVAL
+	PXT_CASE(what_is_no_log_is_refused),
+#endif
+#if _PXT_UNIT_TOLOG && _PXT_UNIT_LOGRETRIEVAL && _PXT_UNIT_USEREVENTS
+	PXT_CASE(a_log_gives_back_the_event),
+#endif
+	PXT_CASE_END,
+};
+PXT_SUITE("combo", cases)
