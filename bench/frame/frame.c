@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* frame.c - batches, parts, and which of them count. */
+#define _GNU_SOURCE
+#include "frame.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define HELD_MIN 0.97
+#define SKEW_MAX 0.05
+
+/* What a thread saw of one part; CLOCK_MONOTONIC and its own processor time. */
+struct part {
+	double begin, end, cpu;
+};
+
+struct worker {
+	pthread_t handle;
+	unsigned index;
+	bench_loop *loop;
+	unsigned long count;
+	struct part part[BENCH_BATCHES * BENCH_PARTS];
+};
+
+static size_t cpus[CPU_SETSIZE];
+static size_t cpu_count;
+static double empty_ns;
+static atomic_uint arrived; /* threads at the line, over all parts */
+static unsigned running;
+static enum bench_clock counting;
+
+static double now(clockid_t clock)
+{
+	struct timespec time;
+
+	(void)clock_gettime(clock, &time);
+	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+void bench_pin(unsigned n)
+{
+	cpu_set_t one;
+
+	if (cpu_count == 0)
+		return;
+	CPU_ZERO(&one);
+	CPU_SET(cpus[n % cpu_count], &one);
+	(void)pthread_setaffinity_np(pthread_self(), sizeof(one), &one);
+}
+
+/* Spins, because a sleeper would begin late; gives way, because somebody may want this CPU. */
+static void line_up(unsigned part)
+{
+	unsigned all = (part + 1) * running;
+
+	(void)atomic_fetch_add(&arrived, 1);
+	for (unsigned spins = 0; atomic_load(&arrived) < all; spins++) {
+		if (spins > 10000)
+			(void)sched_yield();
+	}
+}
+
+static void *work(void *argument)
+{
+	struct worker *worker = argument;
+
+	bench_pin(worker->index);
+	worker->loop(worker->index, worker->count / 10 + 1);
+	for (unsigned i = 0; i < BENCH_BATCHES * BENCH_PARTS; i++) {
+		struct part *part = &worker->part[i];
+		double cpu;
+
+		line_up(i);
+		cpu = now(CLOCK_THREAD_CPUTIME_ID);
+		part->begin = now(CLOCK_MONOTONIC);
+		worker->loop(worker->index, worker->count);
+		part->end = now(CLOCK_MONOTONIC);
+		part->cpu = now(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	}
+	return NULL;
+}
+
+static bool part_is_good(const struct worker *workers, unsigned index)
+{
+	double first = workers[0].part[index].begin;
+	double last = first;
+
+	for (unsigned t = 0; t < running; t++) {
+		const struct part *part = &workers[t].part[index];
+
+		if (counting == BENCH_WALL && part->cpu < HELD_MIN * (part->end - part->begin))
+			return false;
+		first = part->begin < first ? part->begin : first;
+		last = part->begin > last ? part->begin : last;
+	}
+	return last - first <=
+	       SKEW_MAX * (workers[0].part[index].end - workers[0].part[index].begin);
+}
+
+static double part_ns(const struct worker *workers, unsigned index)
+{
+	double sum = 0;
+
+	for (unsigned t = 0; t < running; t++)
+		sum += (workers[t].part[index].end - workers[t].part[index].begin) /
+		       (double)workers[t].count;
+	return sum / running;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static struct bench_row evaluate(const struct worker *workers)
+{
+	struct bench_row row = { -1, 0, 0, 0, 0 };
+	double batch[BENCH_BATCHES];
+
+	for (unsigned b = 0; b < BENCH_BATCHES; b++) {
+		double sum = 0;
+		unsigned good = 0;
+
+		for (unsigned i = b * BENCH_PARTS; i < (b + 1) * BENCH_PARTS; i++) {
+			if (!part_is_good(workers, i))
+				continue;
+			sum += part_ns(workers, i);
+			good++;
+		}
+		if (good != 0)
+			batch[row.batches++] = sum / good - empty_ns;
+		row.parts += good;
+	}
+	if (row.batches == 0)
+		return row;
+	qsort(batch, row.batches, sizeof(batch[0]), by_value);
+	row.low = batch[0];
+	row.high = batch[row.batches - 1];
+	row.ns = (batch[(row.batches - 1) / 2] + batch[row.batches / 2]) / 2;
+	return row;
+}
+
+struct bench_row bench_run(
+    bench_loop *loop, unsigned threads, unsigned long count, enum bench_clock clock)
+{
+	static struct worker workers[BENCH_THREADS_MAX];
+
+	running = threads;
+	counting = clock;
+	atomic_store(&arrived, 0);
+	for (unsigned t = 0; t < threads; t++) {
+		workers[t].index = t;
+		workers[t].loop = loop;
+		workers[t].count = count;
+		if (pthread_create(&workers[t].handle, NULL, work, &workers[t]) != 0) {
+			(void)fputs("bench: no thread\n", stderr);
+			exit(1);
+		}
+	}
+	for (unsigned t = 0; t < threads; t++)
+		(void)pthread_join(workers[t].handle, NULL);
+	return evaluate(workers);
+}
+
+static void empty_loop(unsigned thread, unsigned long count)
+{
+	(void)thread;
+	for (unsigned long i = 0; i < count; i++)
+		__asm__ volatile("" : : : "memory");
+}
+
+unsigned bench_cpus(void)
+{
+	return (unsigned)cpu_count;
+}
+
+unsigned bench_start(void)
+{
+	cpu_set_t allowed;
+	struct bench_row row;
+
+	CPU_ZERO(&allowed);
+	(void)sched_getaffinity(0, sizeof(allowed), &allowed);
+	for (size_t i = 0; i < CPU_SETSIZE; i++) {
+		if (CPU_ISSET(i, &allowed))
+			cpus[cpu_count++] = i;
+	}
+	row = bench_run(empty_loop, 1, 2000000, BENCH_WALL);
+	empty_ns = row.ns > 0 ? row.ns : 0;
+	return cpu_count < BENCH_THREADS_MAX ? (unsigned)cpu_count : BENCH_THREADS_MAX;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frame.h - timing of small loops on a machine that is not ours alone.
+ *
+ * A batch is PARTS short runs of a loop, on one or two pinned threads that begin together.  A part
+ * in which a thread did not hold its CPU for 97 % of the time, or began late, says something about
+ * the machine's other work and is thrown away.  The figure of a batch is the mean of the parts
+ * left, the figure of a row the median of its batches.
+ */
+#ifndef BENCH_FRAME_H
+#define BENCH_FRAME_H
+
+#include <stddef.h>
+
+/* What counts: time as it passes, or (where readers need the same CPUs) only the thread's own. */
+enum bench_clock {
+	BENCH_WALL,
+	BENCH_CPU
+};
+
+#define BENCH_BATCHES     15
+#define BENCH_PARTS       10
+#define BENCH_THREADS_MAX 2
+
+struct bench_row {
+	double ns;        /* per pass of the loop, the empty loop taken off; < 0: no good batch */
+	double low, high; /* fastest and slowest batch */
+	unsigned batches; /* with at least one good part */
+	unsigned parts;   /* good ones */
+};
+
+/* Runs @count passes; @thread is 0 or 1. */
+typedef void bench_loop(unsigned thread, unsigned long count);
+
+/* Finds the CPUs and measures the empty loop.  Returns how many threads can run side by side. */
+unsigned bench_start(void);
+struct bench_row bench_run(
+    bench_loop *loop, unsigned threads, unsigned long count, enum bench_clock clock);
+/* CPUs that this process may use. */
+unsigned bench_cpus(void);
+/* Puts the calling thread on the @n-th CPU that this process may use. */
+void bench_pin(unsigned n);
+
+/* Facts about the machine, each cut to @room. */
+void bench_cpu_model(char *text, size_t room);
+void bench_kernel(char *text, size_t room);
+void bench_libc(char *text, size_t room);
+
+#endif
