@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* test_handle.c - identifiers find what they were made for, and nothing else, at any time. */
+#include "suite.h"
+
+#include "base/handle.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const int kind_a, kind_b;
+static const struct pxt_ops ops_a = { .kind = &kind_a };
+static const struct pxt_ops ops_b = { .kind = &kind_b };
+
+/* Small configurations have a cell for each stream and no more. */
+static void make_room(void)
+{
+	static void *memory[64];
+	static bool done;
+
+	if (!done)
+		PXT_EQ(pxt_handle_grow(memory, sizeof(memory)), 0);
+	done = true;
+}
+
+/* CREATE-05 */
+static void an_identifier_finds_its_object_and_operations(void)
+{
+	const struct pxt_ops *ops = NULL;
+	trace_id_t first, second;
+	int one, two;
+
+	make_room();
+	PXT_EQ(pxt_handle_add(&ops_a, &one, &first), 0);
+	PXT_EQ(pxt_handle_add(&ops_b, &two, &second), 0);
+	CU_ASSERT(first != second);
+	CU_ASSERT(first != 0 && second != 0);
+	CU_ASSERT(pxt_handle_find(first, &ops) == &one && ops == &ops_a);
+	CU_ASSERT(pxt_handle_find(second, &ops) == &two && ops == &ops_b);
+	CU_ASSERT(pxt_handle_find_kind(first, &kind_a) == &one);
+	CU_ASSERT(pxt_handle_find_kind(first, &kind_b) == NULL);
+	pxt_handle_remove(first);
+	pxt_handle_remove(second);
+}
+
+/* SHUT-02, CLOSE-01 */
+static void a_removed_identifier_is_not_found_and_not_given_out_again(void)
+{
+	const struct pxt_ops *ops;
+	trace_id_t stale, id;
+	int object;
+	bool again = false;
+
+	PXT_EQ(pxt_handle_add(&ops_a, &object, &stale), 0);
+	pxt_handle_remove(stale);
+	for (int i = 0; i < 65535; i++) {
+		again |= pxt_handle_find(stale, &ops) != NULL;
+		if (pxt_handle_add(&ops_a, &object, &id) != 0)
+			CU_FAIL_FATAL("no room");
+		again |= id == stale;
+		pxt_handle_remove(stale); /* must not remove the newer one */
+		if (i % 1000 == 0)
+			CU_ASSERT(pxt_handle_find(id, &ops) == &object);
+		pxt_handle_remove(id);
+	}
+	CU_ASSERT_FALSE(again);
+}
+
+/* DEC-02 */
+static void any_number_may_be_asked_for(void)
+{
+	const struct pxt_ops *ops;
+	trace_id_t id;
+	unsigned found = 0;
+	int object;
+
+	PXT_EQ(pxt_handle_add(&ops_a, &object, &id), 0);
+	for (unsigned long i = 0; i < 0x30000; i++)
+		found += pxt_handle_find(i, &ops) != NULL && i != id;
+	for (unsigned bit = 0; bit < 8 * sizeof(id); bit++) {
+		found += pxt_handle_find(id ^ 1ul << bit, &ops) != NULL;
+		found += pxt_handle_find(1ul << bit, &ops) != NULL;
+		pxt_handle_remove(id ^ 1ul << bit);
+	}
+	found += pxt_handle_find((trace_id_t)-1, &ops) != NULL;
+	PXT_EQ(found, 0);
+	CU_ASSERT(pxt_handle_find(id, &ops) == &object);
+	pxt_handle_remove(id);
+}
+
+/* Fresh: the added chunk stays for good. */
+static void more_objects_than_cells_need_more_memory(void)
+{
+	static void *memory[64];
+	trace_id_t ids[PXT_HANDLES + 8], extra;
+	const struct pxt_ops *ops;
+	int objects[PXT_HANDLES + 8];
+	unsigned count = 0;
+
+	while (count < PXT_HANDLES)
+		if (pxt_handle_add(&ops_a, &objects[count], &ids[count]) != 0)
+			break;
+		else
+			count++;
+	PXT_EQ(count, PXT_HANDLES);
+	PXT_EQ(pxt_handle_add(&ops_a, &objects[0], &extra), ENOMEM);
+	PXT_EQ(pxt_handle_grow(memory, 1), ENOMEM);
+	PXT_EQ(pxt_handle_grow(memory, sizeof(memory)), 0);
+	for (; count < PXT_HANDLES + 8; count++)
+		PXT_EQ_FATAL(pxt_handle_add(&ops_a, &objects[count], &ids[count]), 0);
+	for (unsigned i = 0; i < count; i++)
+		CU_ASSERT(pxt_handle_find(ids[i], &ops) == &objects[i]);
+	/* PROC-02, DEC-34: a child has neither the first kind nor what lay in the added memory. */
+	PXT_EQ(pxt_handle_grow(memory + 32, 0), ENOMEM);
+	pxt_handle_remove(ids[0]);
+	PXT_EQ(pxt_handle_add(&ops_b, &objects[0], &extra), 0);
+	pxt_handle_forget_kind(&kind_a);
+	for (unsigned i = 0; i < count; i++)
+		CU_ASSERT(pxt_handle_find(ids[i], &ops) == NULL);
+	CU_ASSERT(pxt_handle_find(extra, &ops) == &objects[0]);
+}
+
+#define THREADS 4
+#define ROUNDS  20000
+
+/* Adds, finds and removes objects of its own; counts what was not as it should be. */
+static void *turn_over(void *wrong)
+{
+	uintptr_t object = (uintptr_t)wrong;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		const struct pxt_ops *ops;
+		trace_id_t id;
+
+		if (pxt_handle_add(i & 1 ? &ops_a : &ops_b, &object, &id) != 0) {
+			++*(unsigned *)wrong;
+			continue;
+		}
+		if (pxt_handle_find(id, &ops) != &object || ops != (i & 1 ? &ops_a : &ops_b))
+			++*(unsigned *)wrong;
+		pxt_handle_remove(id);
+		if (pxt_handle_find(id, &ops) != NULL)
+			++*(unsigned *)wrong;
+	}
+	return NULL;
+}
+
+/* CREATE-05, SAFE-03 */
+static void threads_never_get_each_other_s_objects(void)
+{
+	pthread_t threads[THREADS];
+	unsigned wrong[THREADS] = { 0 };
+
+	make_room();
+	for (int i = 0; i < THREADS; i++)
+		PXT_EQ_FATAL(pthread_create(&threads[i], NULL, turn_over, &wrong[i]), 0);
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], NULL);
+		PXT_EQ(wrong[i], 0);
+	}
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(an_identifier_finds_its_object_and_operations),
+	PXT_CASE(a_removed_identifier_is_not_found_and_not_given_out_again),
+	PXT_CASE(any_number_may_be_asked_for),
+	PXT_CASE_FRESH(more_objects_than_cells_need_more_memory),
+	PXT_CASE(threads_never_get_each_other_s_objects),
+};
+
+PXT_SUITE("identifiers", cases)

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* test_ticks.c - counter readings become times without any rounding on the way. */
+#include "suite.h"
+
+#include "base/mul64.h"
+#include "base/ticks.h"
+
+__extension__ typedef __int128 wide;
+
+static uint64_t seed = 0x9e3779b97f4a7c15u;
+
+static uint64_t random64(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+/* Numbers of every length: a plain random number is nearly always a large one. */
+static uint64_t random_bits(void)
+{
+	return random64() >> (random64() & 63u);
+}
+
+static const uint64_t rates[] = { 1, 2, 3, 7, 999, 1000, 32768, 1000000, 16000000, 24000000,
+	999999937, 999999999, 1000000000, 1000000001, 2596992000, 2596991999, 4294967295,
+	4294967296, (UINT64_C(1) << 39) + 1, (UINT64_C(1) << 40) - 1, UINT64_C(1) << 40 };
+#define RATES (sizeof(rates) / sizeof(rates[0]))
+
+static wide floor_div(wide a, wide b)
+{
+	wide q = a / b;
+
+	return a % b != 0 && a < 0 ? q - 1 : q;
+}
+
+/* The definition, in arithmetic that nobody needs to trust a proof for. */
+static bool time_is_exact(const struct pxt_ticks *clock, uint64_t ticks)
+{
+	int64_t delta = (int64_t)(ticks - clock->anchor_ticks);
+	wide ns = floor_div((wide)delta * 1000000000, (wide)clock->hz);
+	wide want = (wide)clock->anchor.tv_sec * 1000000000 + clock->anchor.tv_nsec + ns;
+	struct timespec time;
+
+	pxt_ticks_time(clock, ticks, &time);
+	return time.tv_nsec >= 0 && time.tv_nsec < 1000000000 &&
+	       (wide)time.tv_sec * 1000000000 + time.tv_nsec == want;
+}
+
+static const struct timespec anchor = { 1700000000, 999999999 };
+
+/* TIM-06, DEC-18, INF-07 */
+static void times_equal_128_bit_arithmetic_for_random_readings(void)
+{
+	unsigned wrong = 0;
+
+	for (unsigned i = 0; i < 1000000; i++) {
+		struct pxt_ticks clock;
+		uint64_t hz = i % 2 ? rates[i % RATES] : 1 + random_bits() % PXT_HZ_MAX;
+		uint64_t at = random64();
+
+		pxt_ticks_init(&clock, hz, at, &anchor);
+		wrong += !time_is_exact(&clock, at + random_bits());
+		wrong += !time_is_exact(&clock, at - random_bits() / 2);
+	}
+	PXT_EQ(wrong, 0);
+}
+
+/* INF-07, DEC-18 */
+static void times_are_exact_around_every_whole_second_and_nanosecond(void)
+{
+	unsigned wrong = 0;
+
+	for (unsigned r = 0; r < RATES; r++) {
+		struct pxt_ticks clock;
+
+		pxt_ticks_init(&clock, rates[r], 12345, &anchor);
+		for (uint64_t k = 0; k < 2000; k++) {
+			/* Seconds near the anchor and as far away as 63 bits of ticks go. */
+			uint64_t far = (UINT64_C(1) << 62) / rates[r] * rates[r] - k * rates[r];
+
+			for (uint64_t d = 0; d < 3; d++) {
+				wrong += !time_is_exact(&clock, 12345 + k * rates[r] + d - 1);
+				wrong += !time_is_exact(&clock, 12345 - k * rates[r] + d - 1);
+				wrong += !time_is_exact(&clock, 12345 + far + d - 1);
+				wrong += !time_is_exact(&clock, 12345 - far + d - 1);
+			}
+		}
+	}
+	PXT_EQ(wrong, 0);
+}
+
+/* TIM-06 */
+static void a_later_reading_is_never_an_earlier_time(void)
+{
+	struct pxt_ticks clock;
+	struct timespec before, after;
+	unsigned wrong = 0;
+
+	pxt_ticks_init(&clock, 2596992001, 1u << 20, &anchor);
+	pxt_ticks_time(&clock, 0, &before);
+	for (uint64_t ticks = 1; ticks < 1u << 21; ticks++) {
+		pxt_ticks_time(&clock, ticks, &after);
+		wrong += after.tv_sec < before.tv_sec ||
+		         (after.tv_sec == before.tv_sec && after.tv_nsec < before.tv_nsec);
+		before = after;
+	}
+	PXT_EQ(wrong, 0);
+}
+
+/* DEC-18: the anchor itself, and days behind it, at a rate that divides nothing evenly */
+static void the_anchor_is_its_own_time_and_days_do_not_drift(void)
+{
+	struct pxt_ticks clock;
+	struct timespec time;
+	uint64_t week = UINT64_C(2596992001) * 7 * 86400;
+
+	pxt_ticks_init(&clock, 2596992001, 77, &anchor);
+	pxt_ticks_time(&clock, 77, &time);
+	PXT_EQ(time.tv_sec, anchor.tv_sec);
+	PXT_EQ(time.tv_nsec, anchor.tv_nsec);
+	pxt_ticks_time(&clock, 77 + week, &time);
+	PXT_EQ(time.tv_sec, anchor.tv_sec + 7 * 86400);
+	PXT_EQ(time.tv_nsec, anchor.tv_nsec);
+}
+
+/* A hostile log may hold any numbers: the result stays a time, at the end of the range. */
+static void seconds_stay_at_the_end_of_their_range(void)
+{
+	const struct timespec last = { INT64_MAX, 999999999 };
+	const struct timespec first = { INT64_MIN, 0 };
+	struct pxt_ticks clock;
+	struct timespec time;
+
+	pxt_ticks_init(&clock, 1, 0, &last);
+	pxt_ticks_time(&clock, INT64_MAX, &time);
+	PXT_EQ(time.tv_sec, INT64_MAX);
+	pxt_ticks_init(&clock, 1, 0, &first);
+	pxt_ticks_time(&clock, UINT64_C(1) << 63, &time);
+	PXT_EQ(time.tv_sec, INT64_MIN);
+	pxt_ticks_init(&clock, 2, 0, &last);
+	pxt_ticks_time(&clock, 1, &time);
+	PXT_EQ(time.tv_sec, INT64_MAX);
+	CU_ASSERT(time.tv_nsec >= 0 && time.tv_nsec < 1000000000);
+}
+
+static uint64_t saturated(wide value)
+{
+	return value > (wide)UINT64_MAX ? UINT64_MAX : (uint64_t)value;
+}
+
+static void lengths_are_exact_in_both_directions(void)
+{
+	unsigned wrong = 0;
+
+	for (unsigned i = 0; i < 1000000; i++) {
+		struct pxt_ticks clock;
+		uint64_t hz = i % 2 ? rates[i % RATES] : 1 + random_bits() % PXT_HZ_MAX;
+		uint64_t count = random_bits();
+
+		pxt_ticks_init(&clock, hz, 0, &anchor);
+		wrong += pxt_ticks_to_ns(&clock, count) !=
+		         saturated((wide)count * 1000000000 / (wide)hz);
+		wrong += pxt_ticks_from_ns(&clock, count) !=
+		         saturated((wide)count * (wide)hz / 1000000000);
+	}
+	PXT_EQ(wrong, 0);
+}
+
+/* What machines without a 128-bit type compute with. */
+static void the_portable_product_is_the_machine_s(void)
+{
+	static const uint64_t edges[] = { 0, 1, 0xffffffff, UINT64_C(0x100000000),
+		UINT64_C(0xffffffff00000000), UINT64_MAX - 1, UINT64_MAX };
+	unsigned wrong = 0;
+
+	for (unsigned i = 0; i < 7 * 7; i++)
+		wrong += pxt_mul_high_portable(edges[i / 7], edges[i % 7]) !=
+		         pxt_mul_high(edges[i / 7], edges[i % 7]);
+	for (unsigned i = 0; i < 1000000; i++) {
+		uint64_t a = random_bits(), b = random_bits();
+
+		wrong += pxt_mul_high_portable(a, b) != pxt_mul_high(a, b);
+	}
+	PXT_EQ(wrong, 0);
+}
+
+/* AGCLK-01, DEC-18 */
+static void the_resolution_is_the_period_rounded_up(void)
+{
+	PXT_EQ(pxt_ticks_resolution_ns(2596992000), 1);
+	PXT_EQ(pxt_ticks_resolution_ns(1000000000), 1);
+	PXT_EQ(pxt_ticks_resolution_ns(999999999), 2);
+	PXT_EQ(pxt_ticks_resolution_ns(16000000), 63);
+	PXT_EQ(pxt_ticks_resolution_ns(1), 1000000000);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(times_equal_128_bit_arithmetic_for_random_readings),
+	PXT_CASE(times_are_exact_around_every_whole_second_and_nanosecond),
+	PXT_CASE(a_later_reading_is_never_an_earlier_time),
+	PXT_CASE(the_anchor_is_its_own_time_and_days_do_not_drift),
+	PXT_CASE(seconds_stay_at_the_end_of_their_range),
+	PXT_CASE(lengths_are_exact_in_both_directions),
+	PXT_CASE(the_portable_product_is_the_machine_s),
+	PXT_CASE(the_resolution_is_the_period_rounded_up),
+};
+
+PXT_SUITE("ticks", cases)
