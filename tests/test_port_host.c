@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_port_host.c - what a port on a host must pass beyond test_port.c: descriptors, signals,
+ * forked children, and what it finds out about the process.
+ */
+#define _GNU_SOURCE
+#include "suite.h"
+
+#include "port/port.h"
+#include "port/port_log.h"
+#include "port/port_sysinfo.h"
+#include "port/port_thread.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MS_NS 1000000u
+
+static int temp_file(int flags)
+{
+	char path[] = "/tmp/pxt-port-XXXXXX";
+	int fd = mkstemp(path);
+	int again;
+
+	CU_ASSERT_FATAL(fd >= 0);
+	again = open(path, flags);
+	CU_ASSERT_FATAL(again >= 0);
+	(void)close(fd);
+	(void)unlink(path);
+	return again;
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+}
+
+static void handle(int number, int flags)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = on_signal;
+	action.sa_flags = flags;
+	(void)sigemptyset(&action.sa_mask);
+	CU_ASSERT_FATAL(sigaction(number, &action, NULL) == 0);
+}
+
+static void timer_every_us(long us)
+{
+	struct itimerval timer = { { 0, us }, { 0, us } };
+
+	CU_ASSERT_FATAL(setitimer(ITIMER_REAL, &timer, NULL) == 0);
+}
+
+/* ---- Memory and children ---- */
+
+static int touch(void *memory)
+{
+	return *(volatile unsigned char *)memory;
+}
+
+/* Ruling 20 */
+static void a_child_has_none_of_this_memory(void)
+{
+	unsigned char *memory = pxt_port_alloc(10000);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(memory);
+	CU_ASSERT(pxt_in_child(touch, memory) == -SIGSEGV);
+	pxt_port_free(memory, 10000);
+}
+
+/* Ruling 20: neither at first nor after a fork. */
+static void touching_this_memory_faults_no_page_in(void)
+{
+	enum {
+		BYTES = 1 << 20
+	};
+	unsigned char *memory = pxt_port_alloc(BYTES);
+	struct rusage before, after;
+	pid_t child;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(memory);
+	child = fork();
+	if (child == 0)
+		for (;;)
+			(void)pause();
+	(void)getrusage(RUSAGE_THREAD, &before);
+	for (int i = 0; i < BYTES; i += 4096)
+		((volatile unsigned char *)memory)[i] = 1;
+	(void)getrusage(RUSAGE_THREAD, &after);
+	(void)kill(child, SIGKILL);
+	(void)waitpid(child, NULL, 0);
+	/* 256 pages; the stack and the test itself may take a few. */
+	CU_ASSERT(after.ru_minflt - before.ru_minflt < 16);
+	pxt_port_free(memory, BYTES);
+}
+
+static int is_wiped(void *memory)
+{
+	return *(volatile int *)memory == 0 ? 0 : __LINE__;
+}
+
+/* DEC-34 */
+static void a_wiped_page_reads_zero_in_a_child(void)
+{
+	static int pages[8192] __attribute__((aligned(4096)));
+
+	pages[0] = 7;
+	if (!pxt_port_wipe_on_fork(pages, sizeof(pages))) {
+		pxt_skip("the system wipes no pages");
+		return;
+	}
+	CU_ASSERT_EQUAL(pxt_in_child(is_wiped, pages), 0);
+	CU_ASSERT_EQUAL(pages[0], 7);
+	CU_ASSERT_FALSE(pxt_port_wipe_on_fork((void *)16, 16));
+}
+
+static atomic_int child_pid;
+
+static void note_child(void)
+{
+	atomic_store(&child_pid, (int)getpid());
+}
+
+static int handler_ran(void *unused)
+{
+	(void)unused;
+	PXT_CHILD_CHECK(atomic_load(&child_pid) == (int)getpid());
+	return 0;
+}
+
+/* DEC-34 */
+static void the_fork_handler_runs_in_the_child_only(void)
+{
+	pxt_port_at_fork(note_child);
+	CU_ASSERT_EQUAL(pxt_in_child(handler_ran, NULL), 0);
+	CU_ASSERT_EQUAL(atomic_load(&child_pid), 0);
+}
+
+static int fence_in_child(void *unused)
+{
+	(void)unused;
+	PXT_CHILD_CHECK(pxt_port_fence_all());
+	return 0;
+}
+
+static void the_fence_works_in_children_too(void)
+{
+	if (!pxt_port_fence_all()) {
+		pxt_skip("the system has no such fence");
+		return;
+	}
+	CU_ASSERT_EQUAL(pxt_in_child(fence_in_child, NULL), 0);
+}
+
+/* ---- Identity ---- */
+
+/* DEC-20 */
+static void other_living_processes_are_not_for_us(void)
+{
+	CU_ASSERT_EQUAL(pxt_port_may_trace((int32_t)getppid()), EPERM);
+}
+
+static int ended_child(void)
+{
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit(0);
+	(void)waitpid(child, NULL, 0);
+	return (int)child;
+}
+
+/* DEC-20 */
+static void ended_processes_do_not_exist(void)
+{
+	CU_ASSERT_EQUAL(pxt_port_may_trace(ended_child()), ESRCH);
+}
+
+/* ---- Waiting and signals ---- */
+
+/* GETNX-E2, TIMED-E3, DEC-35 */
+static void a_signal_ends_a_wait_with_eintr(void)
+{
+	_Atomic uint32_t word = 0;
+	int result;
+
+	handle(SIGALRM, 0);
+	timer_every_us(20000);
+	errno = 0;
+	do
+		result = pxt_port_wait(&word, 0, NULL, 0);
+	while (result == 0);
+	CU_ASSERT_EQUAL(result, EINTR);
+	CU_ASSERT_EQUAL(errno, 0);
+	result = pxt_port_wait(&word, 0, NULL, (uint64_t)1000 * MS_NS * 1000);
+	CU_ASSERT(result == EINTR || result == 0);
+	timer_every_us(0);
+}
+
+static void *wait_long(void *word)
+{
+	while (atomic_load((_Atomic uint32_t *)word) == 0)
+		(void)pxt_port_wait(word, 0, NULL, 10 * MS_NS);
+	return word;
+}
+
+/* SAFE-05: what start and stop use must not be a cancellation point. */
+static void waiting_and_pausing_are_no_cancellation_points(void)
+{
+	_Atomic uint32_t word = 0;
+	pthread_t thread;
+	void *result = NULL;
+
+	CU_ASSERT_FATAL(pthread_create(&thread, NULL, wait_long, &word) == 0);
+	(void)pthread_cancel(thread);
+	pxt_port_pause_ns(40 * MS_NS);
+	atomic_store(&word, 1);
+	(void)pthread_join(thread, &result);
+	CU_ASSERT(result == (void *)&word);
+}
+
+/* ---- Log output ---- */
+
+static int kind_of(int fd)
+{
+	struct pxt_port_log log;
+	int error = pxt_port_log_open(&log, fd);
+
+	if (error != 0)
+		return -error;
+	pxt_port_log_close(&log);
+	return (int)log.kind;
+}
+
+/* DEC-21 */
+static void descriptors_are_told_apart(void)
+{
+	int file = temp_file(O_RDWR), append = temp_file(O_WRONLY | O_APPEND);
+	int reading = temp_file(O_RDONLY), folder = open("/tmp", O_RDONLY);
+	int device = open("/dev/null", O_WRONLY);
+	int tube[2], pair[2];
+
+	CU_ASSERT_FATAL(pipe(tube) == 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+	CU_ASSERT_EQUAL(kind_of(file), PXT_LOG_FILE);
+	CU_ASSERT_EQUAL(kind_of(append), PXT_LOG_APPEND);
+	CU_ASSERT_EQUAL(kind_of(tube[1]), PXT_LOG_SEQUENTIAL);
+	CU_ASSERT_EQUAL(kind_of(pair[0]), PXT_LOG_SEQUENTIAL);
+	CU_ASSERT_EQUAL(kind_of(device), PXT_LOG_SEQUENTIAL);
+	CU_ASSERT_EQUAL(kind_of(reading), -EBADF);
+	CU_ASSERT_EQUAL(kind_of(tube[0]), -EBADF);
+	CU_ASSERT_EQUAL(kind_of(folder), -EBADF);
+	CU_ASSERT_EQUAL(kind_of(-1), -EBADF);
+	CU_ASSERT_EQUAL(kind_of(1000000), -EBADF);
+	for (int i = 0; i < 2; i++) {
+		(void)close(tube[i]);
+		(void)close(pair[i]);
+	}
+	(void)close(file);
+	(void)close(append);
+	(void)close(reading);
+	(void)close(folder);
+	(void)close(device);
+}
+
+/* DEC-22 */
+static void the_descriptor_is_duplicated_and_closed_by_exec(void)
+{
+	int fd = temp_file(O_RDWR);
+	struct pxt_port_log log;
+	size_t done = 0;
+
+	CU_ASSERT_FATAL(write(fd, "abc", 3) == 3);
+	CU_ASSERT_FATAL(pxt_port_log_open(&log, fd) == 0);
+	CU_ASSERT_EQUAL(log.size, 3);
+	CU_ASSERT_NOT_EQUAL(log.fd, fd);
+	CU_ASSERT((fcntl(log.fd, F_GETFD) & FD_CLOEXEC) != 0);
+	CU_ASSERT_EQUAL(pxt_port_log_truncate(&log, 0), 0);
+	CU_ASSERT_EQUAL(pxt_port_log_write_at(&log, 4, "xyz", 3, &done), 0);
+	CU_ASSERT_EQUAL(done, 3);
+	pxt_port_log_close(&log);
+	CU_ASSERT_EQUAL(lseek(fd, 0, SEEK_END), 7);
+	(void)close(fd);
+}
+
+static void *drain_slowly(void *argument)
+{
+	int fd = *(const int *)argument;
+	static size_t total;
+	char buffer[1000];
+	ssize_t got;
+
+	total = 0;
+	while ((got = read(fd, buffer, sizeof(buffer))) > 0 || (got < 0 && errno == EINTR))
+		total += got > 0 ? (size_t)got : 0;
+	return &total;
+}
+
+static void short_and_interrupted_writes_are_continued(void)
+{
+	enum {
+		BYTES = 3000000
+	};
+	char *data = calloc(1, BYTES);
+	struct pxt_port_log log;
+	pthread_t reader;
+	void *total = NULL;
+	size_t done = 0;
+	int tube[2];
+
+	CU_ASSERT_FATAL(data != NULL && pipe(tube) == 0);
+	CU_ASSERT_FATAL(pxt_port_log_open(&log, tube[1]) == 0);
+	handle(SIGALRM, 0);
+	timer_every_us(200);
+	CU_ASSERT_FATAL(pthread_create(&reader, NULL, drain_slowly, &tube[0]) == 0);
+	errno = 0;
+	CU_ASSERT_EQUAL(pxt_port_log_write(&log, data, BYTES, &done), 0);
+	CU_ASSERT_EQUAL(errno, 0);
+	CU_ASSERT_EQUAL(done, BYTES);
+	timer_every_us(0);
+	pxt_port_log_close(&log);
+	(void)close(tube[1]);
+	(void)pthread_join(reader, &total);
+	CU_ASSERT_EQUAL(*(size_t *)total, BYTES);
+	(void)close(tube[0]);
+	free(data);
+}
+
+static void a_device_that_would_wait_says_how_far_it_came(void)
+{
+	enum {
+		BYTES = 3000000
+	};
+	char *data = calloc(1, BYTES);
+	struct pxt_port_log log;
+	size_t done = 0;
+	int tube[2];
+
+	CU_ASSERT_FATAL(data != NULL && pipe2(tube, O_NONBLOCK) == 0);
+	CU_ASSERT_FATAL(pxt_port_log_open(&log, tube[1]) == 0);
+	CU_ASSERT_EQUAL(pxt_port_log_write(&log, data, BYTES, &done), EAGAIN);
+	CU_ASSERT(done > 0 && done < BYTES);
+	CU_ASSERT_EQUAL(pxt_port_log_write(&log, data, BYTES, &done), EAGAIN);
+	CU_ASSERT_EQUAL(done, 0);
+	pxt_port_log_close(&log);
+	(void)close(tube[0]);
+	(void)close(tube[1]);
+	free(data);
+}
+
+static void a_full_device_is_reported(void)
+{
+	int fd = open("/dev/full", O_WRONLY);
+	struct pxt_port_log log;
+	size_t done = 1;
+
+	if (fd < 0) {
+		pxt_skip("no /dev/full");
+		return;
+	}
+	CU_ASSERT_FATAL(pxt_port_log_open(&log, fd) == 0);
+	CU_ASSERT_EQUAL(pxt_port_log_write(&log, "abc", 3, &done), ENOSPC);
+	CU_ASSERT_EQUAL(done, 0);
+	pxt_port_log_close(&log);
+	(void)close(fd);
+}
+
+static int write_beyond_limit(void *argument)
+{
+	struct rlimit limit = { 4096, 4096 };
+	struct pxt_port_log log;
+	static char data[10000];
+	size_t done = 0;
+
+	(void)signal(SIGXFSZ, SIG_IGN);
+	PXT_CHILD_CHECK(pxt_port_log_open(&log, *(const int *)argument) == 0);
+	PXT_CHILD_CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+	PXT_CHILD_CHECK(pxt_port_log_write_at(&log, 96, data, sizeof(data), &done) == EFBIG);
+	PXT_CHILD_CHECK(done == 4000);
+	PXT_CHILD_CHECK(pxt_port_log_truncate(&log, 5000) == EFBIG);
+	return 0;
+}
+
+/* FLUSH-E2, DEC-40 */
+static void the_limit_of_file_size_is_reported(void)
+{
+	int fd = temp_file(O_RDWR);
+
+	CU_ASSERT_EQUAL(pxt_in_child(write_beyond_limit, &fd), 0);
+	(void)close(fd);
+}
+
+/* ---- The helper thread ---- */
+
+struct seen {
+	sigset_t blocked;
+	struct pxt_port_thread_info info;
+};
+
+static void look(void *argument)
+{
+	struct seen *seen = argument;
+
+	(void)pthread_sigmask(SIG_SETMASK, NULL, &seen->blocked);
+	pxt_port_thread_self(&seen->info);
+}
+
+/* DEC-40 */
+static void the_helper_thread_has_a_name_and_all_signals_blocked(void)
+{
+	struct pxt_port_thread thread;
+	struct seen seen;
+	sigset_t own;
+
+	CU_ASSERT_FATAL(pxt_port_thread_start(&thread, look, &seen, 0) == 0);
+	pxt_port_thread_join(&thread);
+	CU_ASSERT_TRUE(sigismember(&seen.blocked, SIGXFSZ) == 1);
+	CU_ASSERT_TRUE(sigismember(&seen.blocked, SIGPIPE) == 1);
+	CU_ASSERT_TRUE(sigismember(&seen.blocked, SIGALRM) == 1);
+	CU_ASSERT_STRING_EQUAL(seen.info.name, "pxt-flush");
+	(void)pthread_sigmask(SIG_SETMASK, NULL, &own);
+	CU_ASSERT_TRUE(sigismember(&own, SIGXFSZ) == 0);
+}
+
+/* ---- The process ---- */
+
+static void executable_host_and_start_are_found(void)
+{
+	char path[256], host[65], small[4];
+	struct timespec start, now;
+	struct stat by_path, self;
+
+	pxt_port_executable(path, sizeof(path));
+	CU_ASSERT_FATAL(stat(path, &by_path) == 0 && stat("/proc/self/exe", &self) == 0);
+	CU_ASSERT(by_path.st_ino == self.st_ino);
+	pxt_port_executable(small, sizeof(small));
+	CU_ASSERT_EQUAL(strlen(small), 3);
+	pxt_port_host(host, sizeof(host));
+	CU_ASSERT(host[0] != '\0');
+	pxt_port_process_start(&start);
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	CU_ASSERT(start.tv_sec <= now.tv_sec);
+	CU_ASSERT(start.tv_sec > now.tv_sec - 3600);
+}
+
+struct module_search {
+	uint64_t address;
+	unsigned count;
+	struct pxt_port_module first, hit;
+};
+
+static void on_module(void *context, const struct pxt_port_module *module)
+{
+	struct module_search *search = context;
+
+	if (search->count++ == 0)
+		search->first = *module;
+	if (search->address >= module->low && search->address < module->high)
+		search->hit = *module;
+}
+
+static void the_executable_is_the_first_module(void)
+{
+	struct module_search search = { .address = 0 };
+	char path[256];
+
+	search.address = (uint64_t)(uintptr_t)on_module;
+	pxt_port_modules(on_module, &search);
+	pxt_port_executable(path, sizeof(path));
+	CU_ASSERT(search.count >= 1);
+	CU_ASSERT_STRING_EQUAL(search.first.path, path);
+	CU_ASSERT_EQUAL(search.hit.low, search.first.low);
+	CU_ASSERT(search.first.base <= search.first.low);
+}
+
+struct named {
+	uint64_t thread;
+	struct pxt_port_thread_info found;
+};
+
+static struct named named_threads[4];
+static atomic_int named_ready;
+static _Atomic uint32_t named_leave;
+
+static void *named_thread(void *argument)
+{
+	struct named *named = argument;
+	pthread_t self = pthread_self();
+	char name[16];
+
+	(void)snprintf(name, sizeof(name), "worker-%d", (int)(named - named_threads));
+	(void)pthread_setname_np(self, name);
+	memcpy(&named->thread, &self, sizeof(self));
+	atomic_fetch_add(&named_ready, 1);
+	while (atomic_load(&named_leave) == 0)
+		(void)pxt_port_wait(&named_leave, 0, NULL, 0);
+	return NULL;
+}
+
+static void on_thread(void *context, const struct pxt_port_thread_info *thread)
+{
+	(void)context;
+	for (int i = 0; i < 4; i++) {
+		if (named_threads[i].thread == thread->thread)
+			named_threads[i].found = *thread;
+	}
+}
+
+static void threads_are_found_with_their_names(void)
+{
+	pthread_t threads[4];
+	char name[16];
+
+	for (int i = 0; i < 4; i++)
+		CU_ASSERT_FATAL(
+		    pthread_create(&threads[i], NULL, named_thread, &named_threads[i]) == 0);
+	while (atomic_load(&named_ready) < 4)
+		pxt_port_pause_ns(MS_NS);
+	pxt_port_threads(on_thread, NULL);
+	atomic_store(&named_leave, 1);
+	pxt_port_wake(&named_leave);
+	for (int i = 0; i < 4; i++) {
+		(void)pthread_join(threads[i], NULL);
+		(void)snprintf(name, sizeof(name), "worker-%d", i);
+		CU_ASSERT_STRING_EQUAL(named_threads[i].found.name, name);
+		CU_ASSERT(named_threads[i].found.tid > 0);
+	}
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(a_child_has_none_of_this_memory),
+	PXT_CASE(touching_this_memory_faults_no_page_in),
+	PXT_CASE(a_wiped_page_reads_zero_in_a_child),
+	PXT_CASE(the_fork_handler_runs_in_the_child_only),
+	PXT_CASE(the_fence_works_in_children_too),
+	PXT_CASE(other_living_processes_are_not_for_us),
+	PXT_CASE(ended_processes_do_not_exist),
+	PXT_CASE(a_signal_ends_a_wait_with_eintr),
+	PXT_CASE(waiting_and_pausing_are_no_cancellation_points),
+	PXT_CASE(descriptors_are_told_apart),
+	PXT_CASE(the_descriptor_is_duplicated_and_closed_by_exec),
+	PXT_CASE(short_and_interrupted_writes_are_continued),
+	PXT_CASE(a_device_that_would_wait_says_how_far_it_came),
+	PXT_CASE(a_full_device_is_reported),
+	PXT_CASE(the_limit_of_file_size_is_reported),
+	PXT_CASE(the_helper_thread_has_a_name_and_all_signals_blocked),
+	PXT_CASE(executable_host_and_start_are_found),
+	PXT_CASE(the_executable_is_the_first_module),
+	PXT_CASE(threads_are_found_with_their_names),
+};
+
+PXT_SUITE("port on a host", cases)
