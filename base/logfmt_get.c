@@ -3,8 +3,8 @@
 #include "base/attr.h"
 #include "base/crc32.h"
 #include "base/logfmt_bytes.h"
+#include "base/ticks.h"
 
-#define NSEC_PER_SEC 1000000000u
 #define SECONDS_MAX ((int64_t)1 << 40)
 #define HEADER_BYTES_MAX 65536u
 
@@ -12,7 +12,7 @@ const char pxt_log_newer[] = "the log needs a newer reader";
 
 static bool good_time(int64_t seconds, uint32_t nanoseconds)
 {
-	return seconds >= 0 && seconds < SECONDS_MAX && nanoseconds < NSEC_PER_SEC;
+	return seconds >= 0 && seconds < SECONDS_MAX && nanoseconds < PXT_NS_PER_S;
 }
 
 bool pxt_get_time(const unsigned char *at, bool swapped, struct timespec *time)
@@ -112,8 +112,8 @@ static const char *check_machine(const unsigned char *at, const struct pxt_log_h
 		return "the context's size does not fit what it is said to hold";
 	if (at[22] != PXT_SLOT_BYTES)
 		return "slots do not have 16 bytes";
-	if (header->rate.hz == 0)
-		return "the stamp clock has no rate";
+	if (header->rate.hz == 0 || header->rate.hz > PXT_HZ_MAX)
+		return "the stamp clock's rate is impossible";
 	if (header->set_bytes % 4u || header->set_bytes > PXT_LOG_IDS / 8u)
 		return "the size of event sets is impossible";
 	return NULL;

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clock.c - the log's line of time (FORMAT.md section 7).
+ *
+ * Between two readings of the clocks a stamp is from_ns + floor((ticks - from) * ns / ticks),
+ * exactly, with multiplications only: the estimate by the reciprocal is at most 1 too small.
+ */
+#include "logretrieval/log.h"
+
+#include "base/mul64.h"
+
+#include <errno.h>
+
+/* 272 years: what fits 63 bits of nanoseconds. */
+#define SECONDS_MAX ((int64_t)1 << 33)
+#define NS_MAX (UINT64_MAX >> 1)
+
+/* floor(high * 2^64 / divisor) for high < divisor < 2^63. */
+static uint64_t reciprocal(uint64_t high, uint64_t divisor)
+{
+	uint64_t quotient = 0;
+	unsigned bit;
+
+	for (bit = 0; bit < 64; bit++) {
+		high <<= 1;
+		quotient <<= 1;
+		if (high >= divisor) {
+			high -= divisor;
+			quotient |= 1;
+		}
+	}
+	return quotient;
+}
+
+void pxt_log_clock_begin(struct pxt_log *log)
+{
+	const struct pxt_log_header *header = &log->header;
+
+	pxt_ticks_init(&log->nominal, header->rate.hz, header->created.ticks,
+	    &header->created.realtime);
+	log->reading_count = 0;
+	log->reading_skip = 1;
+	log->reading_turn = 0;
+	log->segment.from = 0;
+	log->segment.to = 0;
+}
+
+/* Every second reading goes, and of those to come too. */
+static void thin(struct pxt_log *log)
+{
+	uint32_t i;
+
+	for (i = 0; 2 * i < log->reading_count; i++)
+		log->readings[i] = log->readings[2 * i];
+	log->reading_count = i;
+	log->reading_skip *= 2;
+}
+
+static bool make_room(struct pxt_log *log)
+{
+	uint32_t room = log->reading_room ? log->reading_room * 2 : 64;
+	void *readings;
+
+	if (log->reading_count < log->reading_room)
+		return true;
+	if (log->reading_room == PXT_LOG_READINGS_MAX) {
+		thin(log);
+		return true;
+	}
+	readings = pxt_port_heap_resize(log->readings, room * sizeof(*log->readings));
+	if (!readings)
+		return false;
+	log->readings = readings;
+	log->reading_room = room;
+	return true;
+}
+
+/* Nanoseconds from creation to @set; false when that is no sensible time. */
+static bool since_creation(const struct pxt_log *log, const struct pxt_clock_set *set, uint64_t *ns)
+{
+	const struct timespec *from = &log->header.created.monotonic;
+	int64_t seconds = (int64_t)set->monotonic.tv_sec - (int64_t)from->tv_sec;
+	int64_t sum;
+
+	if ((from->tv_sec == 0 && from->tv_nsec == 0) || seconds < 0 || seconds >= SECONDS_MAX)
+		return false;
+	sum = seconds * (int64_t)PXT_NS_PER_S + set->monotonic.tv_nsec - from->tv_nsec;
+	*ns = (uint64_t)sum;
+	return sum >= 0;
+}
+
+int pxt_log_add_reading(struct pxt_log *log, const struct pxt_clock_set *set)
+{
+	struct pxt_log_reading last = { log->header.created.ticks, 0 };
+	uint64_t ns;
+
+	if (log->reading_count)
+		last = log->readings[log->reading_count - 1];
+	/* Not below the last one, and near enough for the arithmetic of segments. */
+	if (!since_creation(log, set, &ns) || ns < last.ns || set->ticks <= last.ticks ||
+	    (set->ticks - last.ticks) >> 63 != 0)
+		return 0;
+	if (log->reading_turn++ % log->reading_skip)
+		return 0;
+	if (!make_room(log))
+		return ENOMEM;
+	log->readings[log->reading_count++] = (struct pxt_log_reading){ set->ticks, ns };
+	/* The last segment had no end; now it may have one. */
+	log->segment.to = log->segment.from;
+	return 0;
+}
+
+static void set_segment(
+    struct pxt_log *log, struct pxt_log_reading from, const struct pxt_log_reading *to)
+{
+	struct pxt_log_segment *segment = &log->segment;
+
+	segment->from = from.ticks;
+	segment->from_ns = from.ns;
+	segment->to = UINT64_MAX;
+	segment->ticks = 0;
+	if (!to)
+		return;
+	segment->to = to->ticks;
+	segment->ticks = to->ticks - from.ticks;
+	segment->ns = to->ns - from.ns;
+	segment->whole = segment->ns / segment->ticks;
+	segment->rest = segment->ns % segment->ticks;
+	segment->fraction = reciprocal(segment->rest, segment->ticks);
+}
+
+/* The segment that holds @ticks, which are not below those of creation. */
+static void find_segment(struct pxt_log *log, uint64_t ticks)
+{
+	struct pxt_log_reading created = { log->header.created.ticks, 0 };
+	uint32_t low = 0;
+	uint32_t high = log->reading_count;
+
+	/* readings[low] will be the first one above @ticks. */
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (log->readings[middle].ticks > ticks)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	set_segment(log, low ? log->readings[low - 1] : created,
+	    low < log->reading_count ? &log->readings[low] : NULL);
+}
+
+static uint64_t segment_ns(const struct pxt_log *log, uint64_t count)
+{
+	const struct pxt_log_segment *segment = &log->segment;
+	uint64_t ns;
+
+	if (!segment->ticks)
+		return pxt_ticks_to_ns(&log->nominal, count);
+	ns = pxt_mul_high(count, segment->fraction);
+	/* Known modulo 2^64 only, but below 2 * ticks. */
+	if (count * segment->rest - ns * segment->ticks >= segment->ticks)
+		ns++;
+	return ns + count * segment->whole;
+}
+
+void pxt_log_time(struct pxt_log *log, uint64_t ticks, struct timespec *time)
+{
+	const struct pxt_log_header *header = &log->header;
+	uint64_t ns;
+
+	/* Stamps from before creation: the counter may even have wrapped between. */
+	if (ticks < header->created.ticks) {
+		pxt_ticks_time(&log->nominal, ticks, time);
+		return;
+	}
+	if (ticks < log->segment.from || ticks >= log->segment.to)
+		find_segment(log, ticks);
+	ns = segment_ns(log, ticks - log->segment.from);
+	/* Far beyond any sensible log: stay there. */
+	if (ns > NS_MAX || log->segment.from_ns + ns > NS_MAX)
+		ns = NS_MAX - log->segment.from_ns;
+	ns += log->segment.from_ns + (uint64_t)header->created.realtime.tv_nsec;
+	time->tv_sec = header->created.realtime.tv_sec + (time_t)(ns / PXT_NS_PER_S);
+	time->tv_nsec = (long)(ns % PXT_NS_PER_S);
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frames.c - a LOOP log: block s stands in frame s mod frames, so that the newest blocks are left.
+ *
+ * In a growing log frames change under the reader: a block may be half written (its checksum is
+ * wrong: it is not there), may have got more records under the same number, or may have given
+ * way to one with a higher number.  The sums in the blocks' heads say how much was missed.
+ */
+#include "logretrieval/log.h"
+
+#include "base/logfmt_bytes.h"
+
+#include <errno.h>
+
+static uint64_t frame_at(const struct pxt_log *log, uint64_t sequence)
+{
+	return log->header.data_offset +
+	       sequence % log->header.frames * (uint64_t)log->header.frame_bytes;
+}
+
+uint64_t pxt_log_behind_frames(const struct pxt_log *log)
+{
+	return log->header.data_offset + (uint64_t)log->header.frames * log->header.frame_bytes;
+}
+
+/* 96 zeros, or no bytes at all: nothing was ever written there. */
+static bool unwritten(struct pxt_log *log, uint64_t offset)
+{
+	const unsigned char *at;
+	uint32_t i;
+
+	if (pxt_log_view(log, offset, PXT_LOG_BLOCK_BYTES, &at) || !at)
+		return log->growing;
+	for (i = 0; i < PXT_LOG_BLOCK_BYTES; i++) {
+		if (at[i])
+			return false;
+	}
+	return true;
+}
+
+/* The block in frame number @frame; it must be one that belongs there. */
+static int load_frame(struct pxt_log *log, uint64_t frame, struct pxt_log_blockhead *head,
+    const unsigned char **block)
+{
+	uint64_t offset = frame_at(log, frame);
+	int error = pxt_log_load(log, offset, head, block);
+
+	if (error)
+		return error;
+	if (head->type != PXT_LOG_DATA || head->length > log->header.frame_bytes ||
+	    head->sequence % log->header.frames != frame % log->header.frames)
+		return pxt_log_fail(log, offset, "a frame holds a block that does not belong there");
+	return 0;
+}
+
+static void note_frame(struct pxt_log *log, const struct pxt_log_blockhead *head)
+{
+	if (!log->any_frame || head->sequence < log->oldest)
+		log->oldest = head->sequence;
+	if (!log->any_frame || head->sequence > log->newest) {
+		log->newest = head->sequence;
+		log->records_total = head->records_total;
+		log->lost_total = head->lost_total;
+	}
+	log->any_frame = true;
+}
+
+/*
+ * A frame of a growing log may be older than those around it (its block is being written): what
+ * is left of the range then begins behind it.
+ */
+static void cut_range(struct pxt_log *log)
+{
+	if (log->newest - log->oldest >= log->header.frames)
+		log->oldest = log->newest - log->header.frames + 1;
+}
+
+int pxt_log_scan_frames(struct pxt_log *log)
+{
+	struct pxt_log_blockhead head;
+	const unsigned char *block;
+	uint64_t blocks = 0;
+	uint32_t i;
+
+	log->any_frame = false;
+	for (i = 0; i < log->header.frames; i++) {
+		uint64_t offset = frame_at(log, i);
+		int error = 0;
+
+		if (log->growing && (pxt_log_view(log, offset, PXT_LOG_BLOCK_BYTES, &block) || !block))
+			break;
+		if (unwritten(log, offset))
+			continue;
+		error = load_frame(log, i, &head, &block);
+		if (error && !log->growing)
+			return error;
+		if (error)
+			continue;
+		note_frame(log, &head);
+		blocks++;
+	}
+	if (!log->any_frame)
+		return 0;
+	if (log->growing)
+		cut_range(log);
+	else if (log->newest - log->oldest + 1 != blocks ||
+		 (log->oldest != 0 && blocks != log->header.frames))
+		return pxt_log_fail(
+		    log, log->header.data_offset, "the frames do not hold consecutive blocks");
+	log->data_blocks = blocks;
+	return 0;
+}
+
+bool pxt_log_more_frames(struct pxt_log *log)
+{
+	uint64_t before = log->newest;
+	bool any = log->any_frame;
+	struct pxt_log_blockhead head;
+	const unsigned char *block;
+
+	for (;;) {
+		uint64_t next = log->any_frame ? log->newest + 1 : 0;
+
+		if (unwritten(log, frame_at(log, next)) || load_frame(log, next, &head, &block) ||
+		    (log->any_frame && head.sequence <= log->newest))
+			break;
+		if (head.sequence != next) {
+			/* The writer has come round since: all that was known is gone. */
+			(void)pxt_log_scan_frames(log);
+			break;
+		}
+		note_frame(log, &head);
+		cut_range(log);
+	}
+	return log->any_frame != any || log->newest != before;
+}
+
+/* What the sums say is missing between the blocks read before and this one. */
+static void count_missing(struct pxt_log_cursor *cursor, const struct pxt_log_blockhead *head)
+{
+	uint64_t records = head->records_total - head->count;
+	uint64_t lost = head->lost_total - head->lost;
+
+	if (records > cursor->records)
+		cursor->pending += records - cursor->records;
+	if (lost > cursor->lost)
+		cursor->pending += lost - cursor->lost;
+}
+
+/* Enters the block the cursor stands at, or what is new in it.  ENODATA: nothing new. */
+static int enter(struct pxt_log *log)
+{
+	struct pxt_log_cursor *cursor = &log->cursor;
+	struct pxt_log_blockhead head;
+	const unsigned char *block;
+
+	if (cursor->done && !log->growing)
+		return ENODATA;
+	if (load_frame(log, cursor->sequence, &head, &block))
+		return log->growing ? ENODATA : EIO;
+	if (head.sequence != cursor->sequence || head.length <= cursor->done)
+		return ENODATA;
+	if (cursor->done == 0) {
+		count_missing(cursor, &head);
+		cursor->done = PXT_LOG_BLOCK_BYTES;
+	}
+	cursor->next = block + cursor->done;
+	cursor->left = head.length - cursor->done;
+	cursor->done = head.length;
+	cursor->records = head.records_total;
+	cursor->lost = head.lost_total;
+	return cursor->left ? 0 : ENODATA;
+}
+
+int pxt_log_next_frame(struct pxt_log *log)
+{
+	struct pxt_log_cursor *cursor = &log->cursor;
+
+	while (log->any_frame) {
+		int error;
+
+		if (cursor->sequence < log->oldest) {
+			cursor->sequence = log->oldest;
+			cursor->done = 0;
+		}
+		error = enter(log);
+		if (error != ENODATA)
+			return error;
+		if (cursor->sequence >= log->newest)
+			break;
+		cursor->sequence++;
+		cursor->done = 0;
+	}
+	return ENODATA;
+}

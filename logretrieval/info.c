@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* info.c - what a log knows beside its events. */
+#include "logretrieval/log.h"
+
+#include "base/attr.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void get_counts(const struct pxt_log *log, struct posix_trace_loginfo_np *info)
+{
+	struct posix_trace_counts_np *counts = &info->posix_counts_np;
+
+	info->posix_lost_np = log->lost_total;
+	if (log->complete) {
+		*counts = log->trailer.counts;
+		info->posix_lost_np = log->trailer.counts.posix_lost_np + log->trailer.log_lost;
+		return;
+	}
+	/* As far as the blocks tell. */
+	counts->posix_retrieved_np = log->records_total;
+	counts->posix_lost_np = log->lost_total;
+	counts->posix_written_np = log->records_total + log->lost_total;
+}
+
+static void get_clock(const struct pxt_log *log, struct posix_trace_clock_np *clock)
+{
+	clock->posix_source_np = log->header.rate.source;
+	clock->posix_error_ppm_np = log->header.rate.error_ppm;
+	clock->posix_hz_np = log->header.rate.hz;
+	clock->posix_anchor_ticks_np = log->header.created.ticks;
+	clock->posix_anchor_np = log->header.created.realtime;
+}
+
+static int get_info(void *object, struct posix_trace_loginfo_np *info)
+{
+	struct pxt_log *log = object;
+	int error = EINVAL;
+
+	pxt_log_lock(log);
+	if (log->open) {
+		memset(info, 0, sizeof(*info));
+		memcpy(info->posix_uuid_np, log->header.uuid, sizeof(info->posix_uuid_np));
+		info->posix_format_major_np = log->header.major;
+		info->posix_format_minor_np = log->header.minor;
+		info->posix_word_bytes_np = log->header.word_bytes;
+		info->posix_swapped_np = log->header.swapped;
+		info->posix_complete_np = log->complete;
+		info->posix_pid_np = log->process.pid;
+		info->posix_start_np = log->header.created.realtime;
+		if (log->complete)
+			info->posix_end_np = log->trailer.end.realtime;
+		info->posix_blocks_np = log->data_blocks + log->meta_blocks;
+		get_counts(log, info);
+		get_clock(log, &info->posix_clock_np);
+		info->posix_threads_np = log->thread_count;
+		info->posix_modules_np = log->module_count;
+		memcpy(info->posix_executable_np, log->process.executable,
+		    sizeof(info->posix_executable_np));
+		memcpy(info->posix_host_np, log->process.host, sizeof(info->posix_host_np) - 1);
+		error = 0;
+	}
+	pxt_log_unlock(log);
+	return error;
+}
+
+static int get_thread(void *object, uint32_t index, struct posix_trace_logthread_np *thread)
+{
+	struct pxt_log *log = object;
+	int error = EINVAL;
+
+	pxt_log_lock(log);
+	if (log->open && index < log->thread_count) {
+		const struct pxt_log_thread *known = &log->threads[index].thread;
+
+		thread->posix_thread_np = known->thread;
+		thread->posix_pid_np = known->pid ? known->pid : log->process.pid;
+		thread->posix_tid_np = known->tid;
+		memcpy(thread->posix_name_np, known->name, sizeof(thread->posix_name_np));
+		error = 0;
+	}
+	pxt_log_unlock(log);
+	return error;
+}
+
+static int get_module(void *object, uint32_t index, struct posix_trace_logmodule_np *module)
+{
+	struct pxt_log *log = object;
+	int error = EINVAL;
+
+	pxt_log_lock(log);
+	if (log->open && index < log->module_count) {
+		const struct pxt_log_module *known = &log->modules[index];
+
+		module->posix_base_np = known->base;
+		module->posix_low_np = known->low;
+		module->posix_high_np = known->high;
+		module->posix_buildid_bytes_np = known->build_id_bytes;
+		memcpy(module->posix_buildid_np, known->build_id, sizeof(module->posix_buildid_np));
+		memcpy(module->posix_path_np, known->path, sizeof(module->posix_path_np));
+		error = 0;
+	}
+	pxt_log_unlock(log);
+	return error;
+}
+
+const struct pxt_log_getters pxt_log_getters = { get_info, get_thread, get_module };
+
+/* The log, and its own library's way to ask it; NULL for a stream and anything else. */
+static const struct pxt_log_getters *find(trace_id_t trid, void **log)
+{
+	const struct pxt_ops *ops;
+
+	*log = pxt_handle_find(trid, &ops);
+	return *log ? ops->log : NULL;
+}
+
+PXT_API int posix_trace_log_getinfo_np(trace_id_t trid, struct posix_trace_loginfo_np *info)
+{
+	void *log;
+	const struct pxt_log_getters *getters = find(trid, &log);
+
+	return getters && pxt_arg_given(info) ? getters->info(log, info) : EINVAL;
+}
+
+PXT_API int posix_trace_log_getthread_np(
+    trace_id_t trid, uint32_t index, struct posix_trace_logthread_np *thread)
+{
+	void *log;
+	const struct pxt_log_getters *getters = find(trid, &log);
+
+	return getters && pxt_arg_given(thread) ? getters->thread(log, index, thread) : EINVAL;
+}
+
+PXT_API int posix_trace_log_getmodule_np(
+    trace_id_t trid, uint32_t index, struct posix_trace_logmodule_np *module)
+{
+	void *log;
+	const struct pxt_log_getters *getters = find(trid, &log);
+
+	return getters && pxt_arg_given(module) ? getters->module(log, index, module) : EINVAL;
+}

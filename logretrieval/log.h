@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * log.h - an opened log.
+ *
+ * Everything is done under the log's lock, but for what open.c does before the identifier exists.
+ * The file may be hostile, and may change while it is read: whatever comes from it is checked
+ * where it is used, and memory follows the bounds below, never the file's own numbers.
+ *
+ *   window.c   a piece of the file in memory
+ *   scan.c     checks the file block by block, once, and takes in what is not DATA
+ *   tables.c   types, threads, modules
+ *   clock.c    readings of the clocks, and stamps to time
+ *   frames.c   the frames of a LOOP log
+ *   next.c     the next record, and the event that it becomes
+ */
+#ifndef PXT_LOGRETRIEVAL_LOG_H
+#define PXT_LOGRETRIEVAL_LOG_H
+
+#include "base/handle.h"
+#include "base/logfmt.h"
+#include "base/ticks.h"
+#include "port/port_file.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PXT_LOG_WINDOW_BYTES 262144u /* or one block, whichever is more */
+#define PXT_LOG_THREADS_MAX 65536u
+#define PXT_LOG_MODULES_MAX 4096u
+#define PXT_LOG_READINGS_MAX 65536u
+
+struct pxt_log_name {
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
+};
+
+/* A thread, and the one that had its index before (place in the table + 1; 0: none). */
+struct pxt_log_threadcell {
+	struct pxt_log_thread thread;
+	uint32_t older;
+};
+
+/* A reading of the clocks: CLOCK_MONOTONIC since creation, in nanoseconds. */
+struct pxt_log_reading {
+	uint64_t ticks;
+	uint64_t ns;
+};
+
+/* From one reading to the next: @ns nanoseconds in @ticks ticks. */
+struct pxt_log_segment {
+	uint64_t from;      /* first tick and ... */
+	uint64_t to;        /* ... the one behind the last */
+	uint64_t from_ns;   /* since creation */
+	uint64_t ns;
+	uint64_t ticks;     /* 0: the nominal rate */
+	uint64_t whole;     /* ns / ticks, and ... */
+	uint64_t rest;      /* ... ns % ticks, ... */
+	uint64_t fraction;  /* ... and floor(rest * 2^64 / ticks) */
+};
+
+struct pxt_log_cursor {
+	uint64_t at;        /* sequential: offset of the next block */
+	uint64_t sequence;  /* frames: of the block being read */
+	uint32_t done;      /* frames: bytes of that block that were read; 0: not begun */
+	uint64_t records;   /* frames: sums of the blocks read so far, to see what is missing */
+	uint64_t lost;
+	uint64_t pending;   /* records lost before the next one */
+	const unsigned char *next; /* in the window: slots not read yet, ... */
+	uint32_t left;             /* ... and their bytes */
+	struct timespec time;      /* largest one reported */
+};
+
+struct pxt_log {
+	_Atomic uint32_t lock;
+	struct pxt_log *next_free;
+	bool open;
+	bool growing;  /* may lack its end */
+	bool complete; /* the trailer was found */
+	bool broken;   /* growing: damage, nothing behind it is looked at */
+	struct pxt_port_file file;
+	struct pxt_log_header header;
+	struct pxt_log_process process;
+	struct pxt_log_trailer trailer;
+	struct posix_trace_logerror_np error;
+
+	unsigned char *window;
+	uint32_t window_bytes;
+	uint32_t window_filled;
+	uint64_t window_at;
+
+	/* Scanning */
+	uint64_t scanned;       /* everything in front of this offset was checked */
+	uint64_t data_blocks;   /* checked; sequential: also the next one's number */
+	uint64_t meta_blocks;
+	uint64_t first;         /* sequential: where reporting begins (behind a CLEAR) */
+	uint64_t oldest;        /* frames: sequence numbers of the blocks in them, ... */
+	uint64_t newest;        /* ... if any_frame */
+	bool any_frame;
+	uint64_t records_total;
+	uint64_t lost_total;
+
+	/* Tables */
+	struct pxt_log_name *names[PXT_LOG_IDS];
+	uint32_t type_position;
+	struct pxt_log_threadcell *threads;
+	uint32_t thread_count;
+	uint32_t thread_room;
+	uint32_t *by_index; /* 65,536 places + 1 into threads */
+	struct pxt_log_module *modules;
+	uint32_t module_count;
+	uint32_t module_room;
+
+	/* Clock */
+	struct pxt_ticks nominal;
+	struct pxt_log_reading *readings;
+	uint32_t reading_count;
+	uint32_t reading_room;
+	uint32_t reading_skip; /* of so many readings one is kept */
+	uint32_t reading_turn;
+	struct pxt_log_segment segment;
+
+	struct pxt_log_cursor cursor;
+	unsigned char scratch[PXT_DATA_MAX + 1];
+};
+
+/* ---- open.c ---- */
+
+void pxt_log_lock(struct pxt_log *log);
+void pxt_log_unlock(struct pxt_log *log);
+/* Notes offset and reason; returns EINVAL. */
+int pxt_log_fail(struct pxt_log *log, uint64_t offset, const char *reason);
+
+/* ---- window.c ---- */
+
+/*
+ * @bytes bytes at @offset: *at, good until the next call, or NULL where the file ends before.
+ * Returns 0 or the error of reading.  @bytes is at most the window's size.
+ */
+int pxt_log_view(
+    struct pxt_log *log, uint64_t offset, uint32_t bytes, const unsigned char **at);
+/* The file may have changed: what is in the window is forgotten. */
+void pxt_log_view_again(struct pxt_log *log);
+
+/* ---- scan.c ---- */
+
+/* Reads the file's head. */
+int pxt_log_read_header(struct pxt_log *log);
+/* Goes to where blocks begin, forgetting those of an earlier generation. */
+void pxt_log_begin(struct pxt_log *log);
+/* Checks the whole file and takes in its tables. */
+int pxt_log_scan(struct pxt_log *log);
+/* Growing: looks for what came since.  True when there is something new. */
+bool pxt_log_scan_more(struct pxt_log *log);
+/*
+ * The block at @offset, checked but for its sequence number: *block is good until the next view.
+ * Returns 0 or EINVAL.
+ */
+int pxt_log_load(struct pxt_log *log, uint64_t offset, struct pxt_log_blockhead *head,
+    const unsigned char **block);
+
+/* ---- frames.c ---- */
+
+int pxt_log_scan_frames(struct pxt_log *log);
+bool pxt_log_more_frames(struct pxt_log *log);
+/* Makes the cursor stand in a block with records left.  ENODATA at the end, EIO. */
+int pxt_log_next_frame(struct pxt_log *log);
+uint64_t pxt_log_behind_frames(const struct pxt_log *log);
+
+/* ---- tables.c ---- */
+
+int pxt_log_add_types(struct pxt_log *log, uint64_t offset, const unsigned char *block,
+    const struct pxt_log_blockhead *head);
+int pxt_log_add_threads(struct pxt_log *log, uint64_t offset, const unsigned char *block,
+    const struct pxt_log_blockhead *head);
+int pxt_log_add_modules(struct pxt_log *log, uint64_t offset, const unsigned char *block,
+    const struct pxt_log_blockhead *head);
+/* What @index meant at @ticks, or NULL. */
+const struct pxt_log_thread *pxt_log_find_thread(
+    const struct pxt_log *log, uint32_t index, uint64_t ticks);
+void pxt_log_free_tables(struct pxt_log *log);
+
+/* ---- clock.c ---- */
+
+void pxt_log_clock_begin(struct pxt_log *log);
+/* 0 or ENOMEM; a reading that contradicts earlier ones is left out. */
+int pxt_log_add_reading(struct pxt_log *log, const struct pxt_clock_set *set);
+void pxt_log_time(struct pxt_log *log, uint64_t ticks, struct timespec *time);
+
+/* ---- next.c, swap.c ---- */
+
+void pxt_log_rewind(struct pxt_log *log);
+int pxt_log_getnext(void *object, const struct pxt_getnext *request);
+/* Brings the numbers in an event's data, recorded in the other byte order, into this one. */
+void pxt_log_swap_data(
+    const struct pxt_log *log, uint32_t id, unsigned char *data, uint32_t bytes);
+
+/* ---- ops.c, info.c ---- */
+
+struct pxt_log_getters {
+	int (*info)(void *object, struct posix_trace_loginfo_np *info);
+	int (*thread)(void *object, uint32_t index, struct posix_trace_logthread_np *thread);
+	int (*module)(void *object, uint32_t index, struct posix_trace_logmodule_np *module);
+};
+extern const struct pxt_ops pxt_log_ops;
+extern const struct pxt_log_getters pxt_log_getters;
+int pxt_log_close(void *object);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* next.c - the next record of a log, and the event that it becomes. */
+#include "logretrieval/log.h"
+
+#include "base/eventinfo.h"
+#include "base/logfmt_bytes.h"
+
+#include <errno.h>
+
+_Static_assert(sizeof(pthread_t) == sizeof(uintptr_t), "a pthread_t is a number or a pointer");
+
+/* What the context and the extra bytes of a record say. */
+struct context {
+	uint64_t thread;
+	uint64_t address;
+	int32_t pid;
+	bool exact;
+};
+
+void pxt_log_rewind(struct pxt_log *log)
+{
+	struct pxt_log_cursor *cursor = &log->cursor;
+
+	memset(cursor, 0, sizeof(*cursor));
+	cursor->at = log->first;
+	cursor->sequence = log->any_frame ? log->oldest : 0;
+}
+
+/* Sequential: enters the next DATA block. */
+static int next_block(struct pxt_log *log)
+{
+	struct pxt_log_cursor *cursor = &log->cursor;
+	struct pxt_log_blockhead head;
+	const unsigned char *block;
+
+	/* A growing log was cleared meanwhile. */
+	if (cursor->at < log->first) {
+		cursor->at = log->first;
+		cursor->pending = 0;
+	}
+	while (cursor->at < log->scanned) {
+		if (pxt_log_view(log, cursor->at, PXT_LOG_BLOCK_BYTES, &block) || !block ||
+		    pxt_log_get_block(block, &log->header, &head))
+			return EIO;
+		if (head.type == PXT_LOG_DATA && head.count + head.lost != 0) {
+			if (pxt_log_view(log, cursor->at, head.length, &block) || !block)
+				return EIO;
+			cursor->next = block + PXT_LOG_BLOCK_BYTES;
+			cursor->left = head.length - PXT_LOG_BLOCK_BYTES;
+			cursor->at += head.length;
+			return 0;
+		}
+		cursor->at += head.length;
+	}
+	return ENODATA;
+}
+
+/* Makes the cursor stand at a slot.  ENODATA: the end of the log, for now or for good. */
+static int find_slot(struct pxt_log *log)
+{
+	while (log->cursor.left == 0) {
+		int error = log->header.layout == PXT_LAYOUT_FRAMES ? pxt_log_next_frame(log)
+		                                                    : next_block(log);
+
+		if (error == ENODATA && pxt_log_scan_more(log))
+			continue;
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+/* The next record: *at is its begin slot.  Losses in front of it are added up on the way. */
+static int next_record(
+    struct pxt_log *log, struct pxt_log_record *record, const unsigned char **at)
+{
+	struct pxt_log_cursor *cursor = &log->cursor;
+	uint32_t bytes;
+
+	for (;;) {
+		int error = find_slot(log);
+
+		if (error)
+			return error;
+		/* Checked when it was scanned; the file may have been changed since. */
+		if (!pxt_log_get_record(cursor->next, cursor->left, &log->header, record)) {
+			cursor->left = 0;
+			return EIO;
+		}
+		*at = cursor->next;
+		bytes = record->slots * PXT_SLOT_BYTES;
+		cursor->next += bytes;
+		cursor->left -= bytes;
+		if (pxt_info_id(record->info) != PXT_LOG_ID_LOSS)
+			return 0;
+		cursor->pending += record->ticks;
+	}
+}
+
+/* A little-endian number of @bytes bytes. */
+static uint64_t little(const unsigned char *at, uint32_t bytes)
+{
+	uint64_t value = 0;
+
+	while (bytes--)
+		value = value << 8 | at[bytes];
+	return value;
+}
+
+static void get_context(struct pxt_log *log, const unsigned char *at,
+    const struct pxt_log_record *record, struct context *context)
+{
+	const struct pxt_log_header *header = &log->header;
+	uint32_t thread_bytes = (header->contents & PXT_LOG_HAS_THREAD) ? 2u : 0u;
+	uint32_t bytes = header->ctx_bytes;
+	unsigned char raw[8 + PXT_THREAD_EXTRA_BYTES];
+	const struct pxt_log_thread *thread;
+
+	*context = (struct context){ 0, 0, log->process.pid, false };
+	if (pxt_info_extra(record->info))
+		bytes += PXT_THREAD_EXTRA_BYTES;
+	pxt_log_get_payload(at, 0, raw, bytes);
+	if (header->contents & PXT_LOG_HAS_ADDRESS) {
+		context->address = little(raw + thread_bytes, header->ctx_bytes - thread_bytes);
+		/* 48 bits: the bit above them is that of the sign. */
+		if (header->word_bytes == 8 && context->address >> 47)
+			context->address |= UINT64_C(0xffff) << 48;
+	}
+	if (pxt_info_extra(record->info)) {
+		context->thread = little(raw + header->ctx_bytes, 8);
+		context->pid = (int32_t)(uint32_t)little(raw + header->ctx_bytes + 8, 4);
+		context->exact = true;
+		return;
+	}
+	thread = thread_bytes ? pxt_log_find_thread(log, (uint32_t)little(raw, 2), record->ticks)
+	                      : NULL;
+	if (thread) {
+		context->thread = thread->thread;
+		context->exact = true;
+		if (thread->pid)
+			context->pid = thread->pid;
+	}
+}
+
+/* Not earlier than any reported before it (TIM-06). */
+static void set_time(struct pxt_log *log, uint64_t ticks, struct timespec *time)
+{
+	struct timespec *last = &log->cursor.time;
+
+	pxt_log_time(log, ticks, time);
+	if (time->tv_sec < last->tv_sec ||
+	    (time->tv_sec == last->tv_sec && time->tv_nsec < last->tv_nsec))
+		*time = *last;
+	else
+		*last = *time;
+}
+
+static void fill(struct pxt_log *log, const unsigned char *at, const struct pxt_log_record *record,
+    struct posix_trace_event_info *event)
+{
+	uint32_t cpu = pxt_info_cpu(record->info);
+	struct context context;
+	uintptr_t thread;
+
+	get_context(log, at, record, &context);
+	thread = (uintptr_t)context.thread;
+	event->posix_event_id = pxt_info_id(record->info);
+	event->posix_pid = context.pid;
+	event->posix_prog_address = (void *)(uintptr_t)context.address;
+	memcpy(&event->posix_thread_id, &thread, sizeof(thread));
+	set_time(log, record->ticks, &event->posix_timestamp);
+	event->posix_truncation_status =
+	    pxt_info_cut(record->info) ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED;
+	event->_pxt_cpu = cpu == PXT_CPU_UNKNOWN ? -1 : (int)cpu;
+	event->_pxt_flags = context.exact ? PXT_EVENT_THREAD_EXACT : 0u;
+	event->_pxt_reserved = 0;
+	event->_pxt_ticks = record->ticks;
+	event->_pxt_lost_before = log->cursor.pending;
+	log->cursor.pending = 0;
+}
+
+static void hand_out(struct pxt_log *log, const unsigned char *at,
+    const struct pxt_log_record *record, const struct pxt_getnext *request)
+{
+	uint32_t from = log->header.ctx_bytes;
+	uint32_t bytes = pxt_info_bytes(record->info);
+	uint32_t wanted = bytes;
+
+	if (pxt_info_extra(record->info))
+		from += PXT_THREAD_EXTRA_BYTES;
+	if (request->num_bytes < bytes) {
+		wanted = (uint32_t)request->num_bytes;
+		request->event->posix_truncation_status = POSIX_TRACE_TRUNCATED_READ;
+	}
+	if (log->header.swapped) {
+		/* Whole, because a number that is cut cannot be turned round. */
+		pxt_log_get_payload(at, from, log->scratch, bytes);
+		pxt_log_swap_data(log, pxt_info_id(record->info), log->scratch, bytes);
+		if (wanted)
+			memcpy(request->data, log->scratch, wanted);
+	} else if (wanted) {
+		pxt_log_get_payload(at, from, request->data, wanted);
+	}
+	*request->data_len = wanted;
+	*request->unavailable = 0;
+}
+
+int pxt_log_getnext(void *object, const struct pxt_getnext *request)
+{
+	struct pxt_log *log = object;
+	struct pxt_log_record record;
+	const unsigned char *at;
+	int error = EINVAL;
+
+	/* A log has nothing to wait for: the other two functions are not for it (DEC-16). */
+	if (request->wait != PXT_WAIT_BLOCK)
+		return EINVAL;
+	pxt_log_lock(log);
+	if (log->open)
+		error = next_record(log, &record, &at);
+	if (!error) {
+		fill(log, at, &record, request->event);
+		hand_out(log, at, &record, request);
+	}
+	pxt_log_unlock(log);
+	return error == ENODATA ? 0 : error;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * open.c - posix_trace_open() and its kin, posix_trace_rewind(), posix_trace_close(); the lock.
+ *
+ * The small object behind an identifier is used again, never freed: a thread that looked the
+ * identifier up just before another closed it finds a closed log, not foreign memory.
+ */
+#include "logretrieval/log.h"
+
+#include "base/attr.h"
+#include "port/port.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define FREE 0u
+#define HELD 1u
+#define AWAITED 2u /* held, and somebody sleeps on it */
+
+#define GROW_BYTES 8192u
+
+static _Atomic uint32_t pool_lock;
+static struct pxt_log *pool;
+
+static void lock(_Atomic uint32_t *word)
+{
+	uint32_t seen = FREE;
+
+	if (atomic_compare_exchange_strong_explicit(
+		word, &seen, HELD, memory_order_acquire, memory_order_relaxed))
+		return;
+	/* Whoever slept cannot know whether he was the last one, and so wakes the next. */
+	while (atomic_exchange_explicit(word, AWAITED, memory_order_acquire) != FREE)
+		(void)pxt_port_wait(word, AWAITED, NULL, 0);
+}
+
+static void unlock(_Atomic uint32_t *word)
+{
+	if (atomic_exchange_explicit(word, FREE, memory_order_release) == AWAITED)
+		pxt_port_wake(word);
+}
+
+void pxt_log_lock(struct pxt_log *log)
+{
+	lock(&log->lock);
+}
+
+void pxt_log_unlock(struct pxt_log *log)
+{
+	unlock(&log->lock);
+}
+
+int pxt_log_fail(struct pxt_log *log, uint64_t offset, const char *reason)
+{
+	size_t length = strlen(reason);
+
+	if (length >= sizeof(log->error.posix_reason_np))
+		length = sizeof(log->error.posix_reason_np) - 1;
+	log->error.posix_offset_np = offset;
+	memcpy(log->error.posix_reason_np, reason, length);
+	log->error.posix_reason_np[length] = '\0';
+	return EINVAL;
+}
+
+static struct pxt_log *take_object(void)
+{
+	struct pxt_log *log;
+
+	lock(&pool_lock);
+	log = pool;
+	if (log)
+		pool = log->next_free;
+	unlock(&pool_lock);
+	if (log)
+		return log;
+	log = pxt_port_heap_resize(NULL, sizeof(*log));
+	if (log)
+		memset(log, 0, sizeof(*log));
+	return log;
+}
+
+static void give_object(struct pxt_log *log)
+{
+	lock(&pool_lock);
+	log->next_free = pool;
+	pool = log;
+	unlock(&pool_lock);
+}
+
+/* All but the lock, which a late user of the old identifier may hold. */
+static void clear_object(struct pxt_log *log)
+{
+	pxt_log_free_tables(log);
+	pxt_port_heap_free(log->window);
+	memset((unsigned char *)log + offsetof(struct pxt_log, next_free), 0,
+	    sizeof(*log) - offsetof(struct pxt_log, next_free));
+}
+
+static bool get_memory(struct pxt_log *log)
+{
+	uint32_t block = log->header.largest_block;
+
+	log->window_bytes = block > PXT_LOG_WINDOW_BYTES ? block : PXT_LOG_WINDOW_BYTES;
+	log->by_index = pxt_port_heap_resize(NULL, 65536u * sizeof(*log->by_index));
+	if (!log->by_index)
+		return false;
+	memset(log->by_index, 0, 65536u * sizeof(*log->by_index));
+	return true;
+}
+
+/* The window is needed before the head has said how large it must be. */
+static int read_file(struct pxt_log *log)
+{
+	int error;
+
+	log->window_bytes = PXT_LOG_HEADER_BYTES;
+	log->window = pxt_port_heap_resize(NULL, PXT_LOG_BLOCK_MAX);
+	if (!log->window)
+		return ENOMEM;
+	error = pxt_log_read_header(log);
+	if (error)
+		return error;
+	if (!get_memory(log))
+		return ENOMEM;
+	pxt_log_view_again(log);
+	pxt_log_begin(log);
+	error = pxt_log_scan(log);
+	if (error)
+		return error;
+	pxt_log_rewind(log);
+	return 0;
+}
+
+static int describe_descriptor(struct pxt_log *log, int error)
+{
+	if (error == EBADF)
+		return pxt_log_fail(log, 0, "the descriptor is not open for reading");
+	if (error == EINVAL)
+		return pxt_log_fail(
+		    log, 0, "not a regular file (save a pipe's or device's bytes in one first)");
+	return error;
+}
+
+static int add_handle(struct pxt_log *log, trace_id_t *trid)
+{
+	void *memory;
+
+	if (pxt_handle_add(&pxt_log_ops, log, trid) == 0)
+		return 0;
+	memory = pxt_port_heap_resize(NULL, GROW_BYTES);
+	if (!memory)
+		return ENOMEM;
+	memset(memory, 0, GROW_BYTES);
+	if (pxt_handle_grow(memory, GROW_BYTES) != 0) {
+		pxt_port_heap_free(memory);
+		return ENOMEM;
+	}
+	return pxt_handle_add(&pxt_log_ops, log, trid);
+}
+
+static int open_log(
+    int file_desc, trace_id_t *trid, bool growing, struct posix_trace_logerror_np *explanation)
+{
+	struct pxt_log *log;
+	int error;
+
+	if (!pxt_arg_given(trid))
+		return EINVAL;
+	log = take_object();
+	if (!log)
+		return ENOMEM;
+	pxt_log_lock(log);
+	log->growing = growing;
+	error = describe_descriptor(log, pxt_port_file_open(&log->file, file_desc));
+	if (!error) {
+		error = read_file(log);
+		log->open = true;
+		if (!error)
+			error = add_handle(log, trid);
+		if (error) {
+			pxt_port_file_close(&log->file);
+			log->open = false;
+		}
+	}
+	if (error) {
+		if (explanation)
+			*explanation = log->error;
+		clear_object(log);
+	}
+	pxt_log_unlock(log);
+	if (error)
+		give_object(log);
+	return error;
+}
+
+int pxt_log_close(void *object)
+{
+	struct pxt_log *log = object;
+	bool was_open;
+
+	pxt_log_lock(log);
+	was_open = log->open;
+	if (was_open) {
+		pxt_port_file_close(&log->file);
+		clear_object(log);
+	}
+	pxt_log_unlock(log);
+	if (!was_open)
+		return EINVAL;
+	give_object(log);
+	return 0;
+}
+
+PXT_API int posix_trace_open(int file_desc, trace_id_t *trid)
+{
+	return open_log(file_desc, trid, false, NULL);
+}
+
+PXT_API int posix_trace_open_explained_np(
+    int file_desc, trace_id_t *trid, struct posix_trace_logerror_np *error)
+{
+	return open_log(file_desc, trid, false, error);
+}
+
+PXT_API int posix_trace_open_growing_np(
+    int file_desc, trace_id_t *trid, struct posix_trace_logerror_np *error)
+{
+	return open_log(file_desc, trid, true, error);
+}
+
+PXT_API int posix_trace_rewind(trace_id_t trid)
+{
+	const struct pxt_ops *ops;
+	void *object = pxt_handle_find(trid, &ops);
+
+	return object && ops->rewind ? ops->rewind(object) : EINVAL;
+}
+
+PXT_API int posix_trace_close(trace_id_t trid)
+{
+	const struct pxt_ops *ops;
+	void *object = pxt_handle_find(trid, &ops);
+
+	if (!object || !ops->close)
+		return EINVAL;
+	/* First, so that the object may be used again as soon as it is closed. */
+	pxt_handle_remove(trid);
+	return ops->close(object);
+}

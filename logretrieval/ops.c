@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* ops.c - what the common functions ask of a log. */
+#include "logretrieval/log.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Every question is asked under the lock, and of a log that is open. */
+static bool enter(struct pxt_log *log)
+{
+	pxt_log_lock(log);
+	if (log->open)
+		return true;
+	pxt_log_unlock(log);
+	return false;
+}
+
+static int get_attr(void *object, trace_attr_t *attr)
+{
+	struct pxt_log *log = object;
+
+	if (!enter(log))
+		return EINVAL;
+	*attr = log->complete ? log->trailer.attr : log->header.attr;
+	pxt_log_unlock(log);
+	return 0;
+}
+
+/* Without a trailer nobody has said that the stream was stopped. */
+static void growing_status(const struct pxt_log *log, struct posix_trace_status_info *status)
+{
+	memset(status, 0, sizeof(*status));
+	status->posix_stream_status = POSIX_TRACE_RUNNING;
+	status->posix_stream_overrun_status =
+	    log->lost_total ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
+	if (log->any_frame && log->oldest != 0) {
+		status->posix_log_overrun_status = POSIX_TRACE_OVERRUN;
+		status->posix_log_full_status = POSIX_TRACE_FULL;
+	}
+}
+
+static int get_status(void *object, struct posix_trace_status_info *status)
+{
+	struct pxt_log *log = object;
+
+	if (!enter(log))
+		return EINVAL;
+	if (log->complete)
+		*status = log->trailer.status;
+	else
+		growing_status(log, status);
+	pxt_log_unlock(log);
+	return 0;
+}
+
+/* Copies a text of the type's, or says that there is no such type. */
+static int type_text(void *object, trace_event_id_t id, char *name, char *format)
+{
+	struct pxt_log *log = object;
+	const struct pxt_log_name *known;
+	int error = EINVAL;
+
+	if (!enter(log))
+		return EINVAL;
+	known = id < PXT_LOG_IDS ? log->names[id] : NULL;
+	if (known) {
+		if (name)
+			memcpy(name, known->name, strlen(known->name) + 1);
+		if (format)
+			memcpy(format, known->format, strlen(known->format) + 1);
+		error = 0;
+	}
+	pxt_log_unlock(log);
+	return error;
+}
+
+static int type_name(void *object, trace_event_id_t id, char *name)
+{
+	return type_text(object, id, name, NULL);
+}
+
+static int type_format(void *object, trace_event_id_t id, char *format)
+{
+	return type_text(object, id, NULL, format);
+}
+
+static trace_event_id_t type_next(void *object)
+{
+	struct pxt_log *log = object;
+	trace_event_id_t id = 0;
+
+	if (!enter(log))
+		return 0;
+	/* The position stays in front of the end, so that types of a growing log are seen later. */
+	while (id == 0 && log->type_position + 1 < PXT_LOG_IDS) {
+		uint32_t i;
+
+		for (i = log->type_position + 1; i < PXT_LOG_IDS && !log->names[i]; i++)
+			;
+		if (i == PXT_LOG_IDS)
+			break;
+		log->type_position = i;
+		id = i;
+	}
+	pxt_log_unlock(log);
+	return id;
+}
+
+static void type_rewind(void *object)
+{
+	struct pxt_log *log = object;
+
+	if (!enter(log))
+		return;
+	log->type_position = 0;
+	pxt_log_unlock(log);
+}
+
+static int get_clock(void *object, struct posix_trace_clock_np *clock)
+{
+	struct pxt_log *log = object;
+
+	if (!enter(log))
+		return EINVAL;
+	clock->posix_source_np = log->header.rate.source;
+	clock->posix_error_ppm_np = log->header.rate.error_ppm;
+	clock->posix_hz_np = log->header.rate.hz;
+	clock->posix_anchor_ticks_np = log->header.created.ticks;
+	clock->posix_anchor_np = log->header.created.realtime;
+	pxt_log_unlock(log);
+	return 0;
+}
+
+static int rewind_log(void *object)
+{
+	struct pxt_log *log = object;
+
+	if (!enter(log))
+		return EINVAL;
+	pxt_log_rewind(log);
+	pxt_log_unlock(log);
+	return 0;
+}
+
+const struct pxt_ops pxt_log_ops = {
+	.getnext = pxt_log_getnext,
+	.get_attr = get_attr,
+	.get_status = get_status,
+	.type_name = type_name,
+	.type_format = type_format,
+	.type_next = type_next,
+	.type_rewind = type_rewind,
+	.get_clock = get_clock,
+	.rewind = rewind_log,
+	.close = pxt_log_close,
+	.kind = &pxt_log_ops,
+	.log = &pxt_log_getters,
+};

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scan.c - one pass over the file: every block is checked, and all but DATA is taken in.
+ *
+ * A complete log is scanned to its end before the identifier exists.  A growing one is scanned as
+ * far as it goes, and again from there when the reader has come to the end.
+ */
+#include "logretrieval/log.h"
+
+#include "base/logfmt_bytes.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define NO_TRAILER "the log ends without its trailer: it is being written, or its writer died"
+
+int pxt_log_read_header(struct pxt_log *log)
+{
+	const unsigned char *at;
+	const char *wrong;
+
+	if (pxt_log_view(log, 0, PXT_LOG_HEADER_BYTES, &at))
+		return pxt_log_fail(log, 0, "the file cannot be read");
+	if (!at)
+		return pxt_log_fail(log, 0, "the file is too short to be a log");
+	wrong = pxt_log_get_header(at, &log->header);
+	if (!wrong)
+		return 0;
+	(void)pxt_log_fail(log, 0, wrong);
+	if (wrong == pxt_log_newer)
+		(void)snprintf(log->error.posix_reason_np, sizeof(log->error.posix_reason_np),
+		    "the log needs a reader of format %u.%u or newer; this one reads %u.%u",
+		    (unsigned)log->header.min_major, (unsigned)log->header.min_minor, PXT_LOG_MAJOR,
+		    PXT_LOG_MINOR);
+	return EINVAL;
+}
+
+void pxt_log_begin(struct pxt_log *log)
+{
+	log->scanned = log->header.layout == PXT_LAYOUT_FRAMES ? pxt_log_behind_frames(log)
+	                                                       : log->header.header_bytes;
+	log->first = log->header.header_bytes;
+	log->data_blocks = 0;
+	log->meta_blocks = 0;
+	log->any_frame = false;
+	log->records_total = 0;
+	log->lost_total = 0;
+	log->broken = false;
+	pxt_log_clock_begin(log);
+	pxt_log_rewind(log);
+}
+
+int pxt_log_load(struct pxt_log *log, uint64_t offset, struct pxt_log_blockhead *head,
+    const unsigned char **block)
+{
+	const char *wrong;
+	uint32_t place;
+
+	if (pxt_log_view(log, offset, PXT_LOG_BLOCK_BYTES, block))
+		return pxt_log_fail(log, offset, "the file cannot be read");
+	if (!*block)
+		return pxt_log_fail(log, offset, NO_TRAILER);
+	wrong = pxt_log_get_block(*block, &log->header, head);
+	if (wrong)
+		return pxt_log_fail(log, offset, wrong);
+	if (pxt_log_view(log, offset, head->length, block))
+		return pxt_log_fail(log, offset, "the file cannot be read");
+	if (!*block)
+		return pxt_log_fail(log, offset, "the last block is cut off");
+	if (!pxt_log_sound(*block, head->length, log->header.swapped))
+		return pxt_log_fail(log, offset, "the checksum of a block is wrong");
+	if (head->type != PXT_LOG_DATA)
+		return 0;
+	wrong = pxt_log_check_data(*block, head, &log->header, &place);
+	return wrong ? pxt_log_fail(log, offset + place, wrong) : 0;
+}
+
+static int take_clocks(struct pxt_log *log, uint64_t offset, const unsigned char *block,
+    const struct pxt_log_blockhead *head)
+{
+	uint32_t at = PXT_LOG_BLOCK_BYTES;
+	struct pxt_log_clock clock;
+	const unsigned char *entry;
+	uint32_t i;
+
+	for (i = 0; i < head->count; i++) {
+		uint64_t place = offset + at;
+		const char *wrong = pxt_log_get_entry(
+		    block, head, log->header.swapped, PXT_LOG_CLOCK_BYTES, &at, &entry);
+		int error;
+
+		if (!wrong)
+			wrong = pxt_log_get_clock(entry, log->header.swapped, &clock);
+		error = wrong ? pxt_log_fail(log, place, wrong)
+		              : pxt_log_add_reading(log, &clock.clock);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+static int take_process(struct pxt_log *log, uint64_t offset, const unsigned char *block,
+    const struct pxt_log_blockhead *head)
+{
+	uint32_t at = PXT_LOG_BLOCK_BYTES;
+	const unsigned char *entry;
+	const char *wrong;
+
+	if (head->count == 0)
+		return 0;
+	wrong =
+	    pxt_log_get_entry(block, head, log->header.swapped, PXT_LOG_PROCESS_BYTES, &at, &entry);
+	if (!wrong)
+		wrong = pxt_log_get_process(entry, log->header.swapped, &log->process);
+	return wrong ? pxt_log_fail(log, offset, wrong) : 0;
+}
+
+static int take_trailer(struct pxt_log *log, uint64_t offset, const unsigned char *block,
+    const struct pxt_log_blockhead *head)
+{
+	uint32_t at = PXT_LOG_BLOCK_BYTES;
+	const unsigned char *entry;
+	const char *wrong =
+	    pxt_log_get_entry(block, head, log->header.swapped, PXT_LOG_TRAILER_BYTES, &at, &entry);
+	uint64_t blocks = log->data_blocks;
+	uint64_t size;
+
+	if (!wrong)
+		wrong = pxt_log_get_trailer(entry, log->header.swapped, &log->trailer);
+	if (wrong)
+		return pxt_log_fail(log, offset, wrong);
+	if (log->header.layout == PXT_LAYOUT_FRAMES)
+		blocks = log->any_frame ? log->newest + 1 : 0;
+	if (blocks != log->trailer.data_blocks || head->sequence != log->trailer.meta_blocks)
+		return pxt_log_fail(log, offset, "the log has lost blocks");
+	if (pxt_port_file_size(&log->file, &size) || size != offset + head->length)
+		return pxt_log_fail(log, offset + head->length, "bytes follow the log's trailer");
+	log->complete = true;
+	return pxt_log_add_reading(log, &log->trailer.end);
+}
+
+static int take_data(struct pxt_log *log, uint64_t offset, const struct pxt_log_blockhead *head)
+{
+	if (log->header.layout == PXT_LAYOUT_FRAMES)
+		return pxt_log_fail(log, offset, "a DATA block stands behind the frames");
+	if (head->sequence != log->data_blocks)
+		return pxt_log_fail(log, offset, "a DATA block is missing in front of this one");
+	log->data_blocks++;
+	return 0;
+}
+
+static int take(struct pxt_log *log, uint64_t offset, const unsigned char *block,
+    const struct pxt_log_blockhead *head)
+{
+	switch (head->type) {
+	case PXT_LOG_TYPES:
+		return pxt_log_add_types(log, offset, block, head);
+	case PXT_LOG_THREADS:
+		return pxt_log_add_threads(log, offset, block, head);
+	case PXT_LOG_PROCESS:
+		return take_process(log, offset, block, head);
+	case PXT_LOG_MODULES:
+		return pxt_log_add_modules(log, offset, block, head);
+	case PXT_LOG_CLOCKS:
+		return take_clocks(log, offset, block, head);
+	case PXT_LOG_CLEAR:
+		log->first = offset + head->length;
+		return 0;
+	case PXT_LOG_TRAILER:
+		return take_trailer(log, offset, block, head);
+	default: /* of a later minor version */
+		return 0;
+	}
+}
+
+/* One block at log->scanned.  @again is set when a later attempt may find it finished. */
+static int scan_block(struct pxt_log *log, bool *again)
+{
+	struct pxt_log_blockhead head;
+	const unsigned char *block;
+	uint64_t offset = log->scanned;
+	int error = pxt_log_load(log, offset, &head, &block);
+
+	*again = error != 0;
+	if (error)
+		return error;
+	if (head.type == PXT_LOG_DATA) {
+		error = take_data(log, offset, &head);
+	} else if (head.sequence != log->meta_blocks) {
+		error = pxt_log_fail(log, offset, "a block is missing in front of this one");
+	} else {
+		error = take(log, offset, block, &head);
+		log->meta_blocks++;
+	}
+	if (error)
+		return error;
+	log->scanned = offset + head.length;
+	log->records_total = head.records_total;
+	log->lost_total = head.lost_total;
+	return 0;
+}
+
+int pxt_log_scan(struct pxt_log *log)
+{
+	bool again;
+	int error = 0;
+
+	if (log->header.layout == PXT_LAYOUT_FRAMES)
+		error = pxt_log_scan_frames(log);
+	while (!error && !log->complete)
+		error = scan_block(log, &again);
+	if (!log->growing || !error || error == ENOMEM)
+		return error;
+	log->broken = !again;
+	return 0;
+}
+
+/* A log that was cleared by beginning anew. */
+static bool begun_anew(struct pxt_log *log)
+{
+	struct pxt_log_header old = log->header;
+	struct timespec time = log->cursor.time;
+
+	if (!pxt_log_read_header(log) && log->header.generation != old.generation &&
+	    log->header.largest_block == old.largest_block) {
+		pxt_log_begin(log);
+		log->cursor.time = time;
+		return true;
+	}
+	log->header = old;
+	return false;
+}
+
+bool pxt_log_scan_more(struct pxt_log *log)
+{
+	uint64_t before = log->scanned;
+	bool again = true;
+	bool more;
+
+	if (!log->growing || log->complete || log->broken)
+		return false;
+	pxt_log_view_again(log);
+	more = log->header.layout == PXT_LAYOUT_FRAMES && pxt_log_more_frames(log);
+	while (!log->complete && scan_block(log, &again) == 0)
+		more = true;
+	log->broken = !log->complete && !again;
+	if (!more && log->scanned == before && begun_anew(log)) {
+		(void)pxt_log_scan(log);
+		return true;
+	}
+	return more;
+}

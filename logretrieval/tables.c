@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* tables.c - what a log says about types, threads and modules. */
+#include "logretrieval/log.h"
+
+#include "base/logfmt_bytes.h"
+
+#include <errno.h>
+
+/* Makes room for one more element; the new room doubles up to @most.  False: no memory, or full. */
+static bool grow(void **table, uint32_t count, uint32_t *room, uint32_t most, size_t element)
+{
+	uint32_t wanted = *room ? *room * 2 : 16;
+	void *larger;
+
+	if (count < *room)
+		return true;
+	if (count >= most)
+		return false;
+	if (wanted > most)
+		wanted = most;
+	larger = pxt_port_heap_resize(*table, wanted * element);
+	if (!larger)
+		return false;
+	*table = larger;
+	*room = wanted;
+	return true;
+}
+
+static int full(struct pxt_log *log, uint64_t offset, uint32_t count, uint32_t most)
+{
+	return count < most ? ENOMEM
+	                    : pxt_log_fail(log, offset, "more threads or modules than a log can have");
+}
+
+static int add_type(struct pxt_log *log, uint64_t offset, const struct pxt_log_typename *type)
+{
+	struct pxt_log_name *name = log->names[type->id];
+
+	if (strlen(type->name) > TRACE_EVENT_NAME_MAX)
+		return pxt_log_fail(
+		    log, offset, "an event type's name is longer than this reader takes");
+	if (name && strcmp(name->name, type->name) != 0)
+		return pxt_log_fail(log, offset, "an event type has two names");
+	if (!name) {
+		name = pxt_port_heap_resize(NULL, sizeof(*name));
+		if (!name)
+			return ENOMEM;
+		memcpy(name->name, type->name, strlen(type->name) + 1);
+		name->format[0] = '\0';
+		log->names[type->id] = name;
+	}
+	if (type->format[0])
+		memcpy(name->format, type->format, strlen(type->format) + 1);
+	return 0;
+}
+
+int pxt_log_add_types(struct pxt_log *log, uint64_t offset, const unsigned char *block,
+    const struct pxt_log_blockhead *head)
+{
+	uint32_t at = PXT_LOG_BLOCK_BYTES;
+	struct pxt_log_typename type;
+	const unsigned char *entry;
+	uint32_t i;
+
+	for (i = 0; i < head->count; i++) {
+		uint64_t place = offset + at;
+		const char *wrong = pxt_log_get_entry(
+		    block, head, log->header.swapped, PXT_LOG_TYPE_BYTES, &at, &entry);
+		int error;
+
+		if (!wrong)
+			wrong = pxt_log_get_type(entry, log->header.swapped, &type);
+		error = wrong ? pxt_log_fail(log, place, wrong) : add_type(log, place, &type);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+static struct pxt_log_threadcell *same_thread(
+    const struct pxt_log *log, const struct pxt_log_thread *thread)
+{
+	uint32_t place;
+
+	for (place = log->by_index[thread->index]; place; place = log->threads[place - 1].older) {
+		struct pxt_log_threadcell *cell = &log->threads[place - 1];
+
+		if (cell->thread.since == thread->since &&
+		    cell->thread.thread == thread->thread)
+			return cell;
+	}
+	return NULL;
+}
+
+/* Keeps each index' threads in order of time, latest first. */
+static void chain(struct pxt_log *log, uint32_t place)
+{
+	struct pxt_log_threadcell *cell = &log->threads[place - 1];
+	uint32_t *link = &log->by_index[cell->thread.index];
+
+	while (*link && log->threads[*link - 1].thread.since > cell->thread.since)
+		link = &log->threads[*link - 1].older;
+	cell->older = *link;
+	*link = place;
+}
+
+static int add_thread(struct pxt_log *log, uint64_t offset, const struct pxt_log_thread *thread)
+{
+	struct pxt_log_threadcell *cell;
+	void *table = log->threads;
+
+	if (thread->index == PXT_THREAD_NONE)
+		return pxt_log_fail(log, offset, "a thread has the index 0");
+	cell = same_thread(log, thread);
+	if (cell) {
+		cell->thread = *thread;
+		return 0;
+	}
+	if (!grow(&table, log->thread_count, &log->thread_room, PXT_LOG_THREADS_MAX, sizeof(*cell)))
+		return full(log, offset, log->thread_count, PXT_LOG_THREADS_MAX);
+	log->threads = table;
+	log->threads[log->thread_count++].thread = *thread;
+	chain(log, log->thread_count);
+	return 0;
+}
+
+int pxt_log_add_threads(struct pxt_log *log, uint64_t offset, const unsigned char *block,
+    const struct pxt_log_blockhead *head)
+{
+	uint32_t at = PXT_LOG_BLOCK_BYTES;
+	const unsigned char *entry;
+	struct pxt_log_thread thread;
+	uint32_t i;
+
+	for (i = 0; i < head->count; i++) {
+		uint64_t place = offset + at;
+		const char *wrong = pxt_log_get_entry(
+		    block, head, log->header.swapped, PXT_LOG_THREAD_BYTES, &at, &entry);
+		int error;
+
+		if (wrong)
+			return pxt_log_fail(log, place, wrong);
+		pxt_log_get_thread(entry, log->header.swapped, &thread);
+		error = add_thread(log, place, &thread);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+/* A log that was begun anew (clear) tells the same modules again. */
+static bool known_module(const struct pxt_log *log, const struct pxt_log_module *module)
+{
+	uint32_t i;
+
+	for (i = 0; i < log->module_count; i++) {
+		const struct pxt_log_module *known = &log->modules[i];
+
+		if (known->base == module->base && known->low == module->low &&
+		    known->high == module->high && strcmp(known->path, module->path) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int add_module(struct pxt_log *log, uint64_t offset, const struct pxt_log_module *module)
+{
+	void *table = log->modules;
+
+	if (log->header.generation && known_module(log, module))
+		return 0;
+	if (!grow(&table, log->module_count, &log->module_room, PXT_LOG_MODULES_MAX,
+		sizeof(*module)))
+		return full(log, offset, log->module_count, PXT_LOG_MODULES_MAX);
+	log->modules = table;
+	log->modules[log->module_count++] = *module;
+	return 0;
+}
+
+int pxt_log_add_modules(struct pxt_log *log, uint64_t offset, const unsigned char *block,
+    const struct pxt_log_blockhead *head)
+{
+	uint32_t at = PXT_LOG_BLOCK_BYTES;
+	struct pxt_log_module module;
+	const unsigned char *entry;
+	uint32_t i;
+
+	for (i = 0; i < head->count; i++) {
+		uint64_t place = offset + at;
+		const char *wrong = pxt_log_get_entry(
+		    block, head, log->header.swapped, PXT_LOG_MODULE_BYTES, &at, &entry);
+		int error;
+
+		if (!wrong)
+			wrong = pxt_log_get_module(entry, log->header.swapped, &module);
+		error = wrong ? pxt_log_fail(log, place, wrong) : add_module(log, place, &module);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+const struct pxt_log_thread *pxt_log_find_thread(
+    const struct pxt_log *log, uint32_t index, uint64_t ticks)
+{
+	uint32_t place = log->by_index[index];
+	uint32_t last = place;
+
+	while (place) {
+		if (log->threads[place - 1].thread.since <= ticks)
+			return &log->threads[place - 1].thread;
+		last = place;
+		place = log->threads[place - 1].older;
+	}
+	/* Stamped just before the thread entered itself: the oldest one it can be. */
+	return last ? &log->threads[last - 1].thread : NULL;
+}
+
+void pxt_log_free_tables(struct pxt_log *log)
+{
+	uint32_t i;
+
+	for (i = 0; i < PXT_LOG_IDS; i++) {
+		pxt_port_heap_free(log->names[i]);
+		log->names[i] = NULL;
+	}
+	pxt_port_heap_free(log->threads);
+	pxt_port_heap_free(log->by_index);
+	pxt_port_heap_free(log->modules);
+	pxt_port_heap_free(log->readings);
+	log->threads = NULL;
+	log->by_index = NULL;
+	log->modules = NULL;
+	log->readings = NULL;
+}
