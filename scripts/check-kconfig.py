@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The configuration as facts: the menu, the refusals and their words, the profiles, the headers."""
+import os
+import re
+import sys
+
+from config import ROOT, Configuration, kconfig_tool
+
+# The seed's menu: units in its order, then the sub-menus.
+MENU = ["Trace Core support (comes with On-Line Trace or Trace To Log)", "On-Line Trace support",
+        "Trace To Log support", "User Events support", "Event Filter support",
+        "Trace Inheritance support (NOT SUPPORTED)", "Log Retrieval support",
+        "Maximums and limits", "System event types", "Policies", "Records", "Log",
+        "Fast checksums of log blocks", "Port", "Debugging"]
+
+# (profile, settings, a part of the reason)
+REFUSED = [
+    (None, {"FLTER": "y"}, "unknown symbol CONFIG_PTRACE_FLTER; did you mean CONFIG_PTRACE_FILTER"),
+    (None, {"MAX_STREAMS": "33"}, "between 1 and 32"),
+    (None, {"MAX_STREAMS": "0"}, "between 1 and 32"),
+    (None, {"MAX_STREAMS": "many"}, "must be a number"),
+    (None, {"MAX_STREAMS": ""}, "must be a number"),
+    (None, {"FILTER": "on"}, "must be y or n"),
+    (None, {"INHERIT": "y"}, "not supported"),
+    (None, {"CORE": "n"}, "cannot be set by itself"),
+    (None, {"LANES_MAX": "4"}, "set CONFIG_PTRACE_LANES_MAX_1"),
+    (None, {"RECORD_THREAD": "n", "LANES_MAX_4": "y"}, "CONFIG_PTRACE_RECORD_THREAD"),
+    (None, {"POLICY_LOOP": "n", "POLICY_UNTIL_FULL": "n", "POLICY_FLUSH": "n"}, "at least one"),
+    (None, {"LOG_LOOP": "n", "LOG_UNTIL_FULL": "n", "LOG_APPEND": "n"}, "at least one"),
+    (None, {"LIMIT_DATA_SIZE": "y", "MAX_DATA_SIZE": "4096"}, "between 0 and 4095"),
+    (None, {"MAX_DATA_SIZE": "256"}, "CONFIG_PTRACE_LIMIT_DATA_SIZE"),
+    (None, {"DEFAULT_DATA_SIZE": "4000", "DEFAULT_STREAM_SIZE": "4096"}, "between 16384"),
+    (None, {"LOG_BLOCK_1K": "y"}, "CONFIG_PTRACE_DATA_LIMIT"),
+    (None, {"TOLOG": "n", "POLICY_FLUSH": "y"}, "CONFIG_PTRACE_TOLOG"),
+    (None, {"FILTER": "n", "SYSEV_FILTER": "y"}, "CONFIG_PTRACE_FILTER"),
+    (None, {"ONLINE": "n", "TOLOG": "n", "LOGRETRIEVAL": "n"}, "nothing would be left"),
+    (None, {"ONLINE": "n", "TOLOG": "n", "USEREVENTS": "y"}, "CONFIG_PTRACE_CORE"),
+    ("minimal", {"MAX_STREAMS": "2"}, "CONFIG_PTRACE_SINGLE_STREAM"),
+    ("minimal", {"SYSEV_ERROR": "y"}, "CONFIG_PTRACE_SYSEV_TRACE"),
+    ("bare", {"POLICY_FLUSH": "y"}, "CONFIG_PTRACE_PORT_HAS_THREADS"),
+    ("bare", {"LOG_LOOP": "y"}, "CONFIG_PTRACE_PORT_HAS_FILES"),
+    ("bare", {"LOGRETRIEVAL": "y"}, "CONFIG_PTRACE_PORT_HAS_FILES"),
+]
+
+UNITS = {
+    "full": {"CORE", "ONLINE", "TOLOG", "USEREVENTS", "FILTER", "LOGRETRIEVAL"},
+    "minimal": {"CORE", "ONLINE", "USEREVENTS"},
+    "target": {"CORE", "TOLOG", "USEREVENTS", "FILTER"},
+    "host": {"LOGRETRIEVAL"},
+}
+
+
+def profile_path(name):
+    return os.path.join(ROOT, "configs", name + "_defconfig") if name else None
+
+
+def check_menu(kconf):
+    node, found = kconf.top_node.list, []
+    while node:
+        if node.prompt:
+            found.append(node.prompt[0])
+        node = node.next
+    if found != MENU:
+        yield f"the menu is {found}"
+    for symbol in kconfig_tool.symbols(kconf):
+        prompted = any(node.prompt for node in symbol.nodes)
+        if prompted and not any(node.help for node in symbol.nodes):
+            yield f"{symbol.name} has no help text"
+
+
+def check_refusals():
+    for profile, settings, reason in REFUSED:
+        errors = "\n".join(Configuration(settings, profile_path(profile)).errors)
+        if reason not in errors:
+            yield f"{profile} {settings}: expected '{reason}', got '{errors}'"
+
+
+def check_profiles():
+    for name in ("full", "minimal", "target", "host", "bare"):
+        configuration = Configuration({}, profile_path(name))
+        if configuration.errors:
+            yield f"{name}: {configuration.errors}"
+        elif name in UNITS and configuration.units() != UNITS[name]:
+            yield f"{name} has the units {configuration.units()}"
+    minimal = Configuration({}, profile_path("minimal"))
+    if minimal.value("MAX_STREAMS") != 1 or minimal.value("SYSEV_TRACE"):
+        yield "minimal is not the seed's minimal build"
+    bare = Configuration({}, profile_path("bare"))
+    if (bare.value("POLICY_FLUSH") or bare.value("LOG_LOOP") or bare.value("LOG_UNTIL_FULL")
+            or not bare.value("LOG_APPEND") or not bare.value("STATIC_STORAGE")):
+        yield "bare is not the MRSP profile"
+
+
+def macro(text, name):
+    return re.search(rf"#define {name} (.*)", text)[1]
+
+
+def check_headers():
+    for streams, kind in ((8, "unsigned char"), (9, "unsigned short"), (16, "unsigned short"),
+                          (17, "unsigned int"), (32, "unsigned int")):
+        header = kconfig_tool.public_header(Configuration({"MAX_STREAMS": str(streams)}).kconf, "0")
+        if macro(header, "_PXT_WANTED_TYPE") != kind:
+            yield f"{streams} streams: {macro(header, '_PXT_WANTED_TYPE')}"
+    for events, ids in ((1, 32), (2, 64), (33, 64), (34, 128), (512, 1024), (993, 1024)):
+        header = kconfig_tool.public_header(
+            Configuration({"USER_EVENT_MAX": str(events)}).kconf, "0")
+        if macro(header, "_PXT_EVENT_IDS") != str(ids):
+            yield f"{events} user events: {macro(header, '_PXT_EVENT_IDS')} ids"
+    for line in kconfig_tool.public_header(Configuration({}).kconf, "0").split("\n"):
+        if line.startswith("#define") and not line.startswith("#define _PXT_"):
+            yield f"the public header defines: {line}"
+
+
+def main():
+    findings = []
+    findings += check_menu(Configuration({}).kconf)
+    findings += check_refusals()
+    findings += check_profiles()
+    findings += check_headers()
+    print("\n".join(findings + [f"{len(REFUSED)} refusals, 5 profiles, {len(findings)} findings"]))
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

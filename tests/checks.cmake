@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+#
+# Checks that are no test programs: scripts over the tree, and further builds with their own tests.
+# PTRACE_CHECKS: OFF = the quick ones only, ON = what belongs to every change, full = everything.
+
+set(PTRACE_CHECKS OFF CACHE STRING "OFF, ON or full")
+set(scripts "${PROJECT_SOURCE_DIR}/scripts")
+set(work "${PROJECT_BINARY_DIR}/checks")
+
+# ptrace_check(name TIMEOUT s command...)
+function(ptrace_check name)
+	cmake_parse_arguments(check "" "TIMEOUT" "" ${ARGN})
+	add_test(NAME ${name} COMMAND ${check_UNPARSED_ARGUMENTS})
+	set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${check_TIMEOUT} LABELS check)
+endfunction()
+
+# A check that builds uses all processors: nothing runs beside it.
+function(ptrace_heavy_check name)
+	ptrace_check(${name} ${ARGN})
+	set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+endfunction()
+
+ptrace_check(layers TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/check-layers.py")
+ptrace_check(kconfig TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/check-kconfig.py")
+
+if(NOT PTRACE_CHECKS)
+	return()
+endif()
+
+ptrace_heavy_check(combos TIMEOUT 400 "${PTRACE_PYTHON}" "${scripts}/combos.py" --work "${work}/combos")
+ptrace_heavy_check(installed TIMEOUT 300 "${scripts}/check-installed" "${PROJECT_BINARY_DIR}" "${work}/installed")
+ptrace_heavy_check(format TIMEOUT 120 "${scripts}/check-format")
+ptrace_heavy_check(tidy TIMEOUT 900 "${scripts}/check-tidy" "${PROJECT_BINARY_DIR}")
+foreach(variant IN ITEMS clang minimal target host unchecked musl arm asan tsan)
+	ptrace_heavy_check(variant_${variant} TIMEOUT 1500 "${scripts}/variant" ${variant} "${work}")
+endforeach()
+foreach(script IN ITEMS check-assertions check-tracepoint)
+	foreach(file IN ITEMS "${scripts}/${script}.py" "${scripts}/${script}")
+		if(EXISTS "${file}")
+			ptrace_check(${script} TIMEOUT 120 "${file}")
+		endif()
+	endforeach()
+endforeach()
+
+if(PTRACE_CHECKS STREQUAL "full")
+	if(EXISTS "${scripts}/mutants.py")
+		ptrace_heavy_check(mutants TIMEOUT 3000 "${PTRACE_PYTHON}" "${scripts}/mutants.py")
+	endif()
+endif()
