@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mklog.c - writes a log as a recipe on standard input says, to standard output: logs that no
+ * program would write in a test's time, and logs that no honest program would write at all.
+ *
+ * One order a line; \xNN stands for a byte in names and texts.
+ *
+ *	process PID HOST EXECUTABLE
+ *	thread INDEX PTHREAD TID NAME
+ *	module BASE LOW HIGH BUILD-ID|- PATH
+ *	type ID NAME [DESCRIPTION]
+ *	event NS ID THREAD-INDEX ADDRESS [u32:5 i64:-3 f64:0.5 text:abc hex:00ff]...
+ *	cut               the next event is one that was cut at recording
+ *	loss COUNT        before the next event
+ *	lost COUNT        in stream and log, by the trailer alone
+ *	unfinished        no trailer
+ *
+ * The counter is nanoseconds since the creation, which is 2023-11-14T22:13:20Z.
+ */
+#include "base/logfmt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CREATED 1700000000
+#define BLOCK_BYTES 65536u
+
+struct maker {
+	struct pxt_log_stream stream;
+	struct pxt_log_block data;
+	struct pxt_log_trailer trailer;
+	bool cut;
+	bool unfinished;
+	uint64_t last;
+};
+
+static unsigned char staging[2][BLOCK_BYTES] PXT_ALIGNED(16);
+
+static void fail(const char *what)
+{
+	(void)fprintf(stderr, "mklog: %s\n", what);
+	exit(1);
+}
+
+static void put(const void *bytes, size_t length)
+{
+	if (fwrite(bytes, 1, length, stdout) != length)
+		fail("write");
+}
+
+static struct pxt_clock_set clocks_at(uint64_t ns)
+{
+	struct pxt_clock_set set = { .ticks = ns };
+	time_t seconds = (time_t)(ns / 1000000000u);
+	long rest = (long)(ns % 1000000000u);
+
+	set.realtime = (struct timespec){ .tv_sec = CREATED + seconds, .tv_nsec = rest };
+	set.monotonic = (struct timespec){ .tv_sec = 1000 + seconds, .tv_nsec = rest };
+	set.boottime = set.monotonic;
+	return set;
+}
+
+static void finish(struct maker *maker, struct pxt_log_block *block, enum pxt_log_type type)
+{
+	uint32_t length;
+
+	if (block->count == 0 && block->lost == 0)
+		return;
+	length = pxt_log_finish(block, &maker->stream, type);
+	put(block->bytes, length);
+	pxt_log_written(block, &maker->stream, type);
+	if (type == PXT_LOG_DATA)
+		maker->trailer.data_blocks++;
+	else if (type != PXT_LOG_TRAILER)
+		maker->trailer.meta_blocks++;
+}
+
+static void flush_data(struct maker *maker)
+{
+	finish(maker, &maker->data, PXT_LOG_DATA);
+	pxt_log_start(&maker->data, staging[0], BLOCK_BYTES);
+}
+
+/* A block of its own for each entry: the reader must not care. */
+static struct pxt_log_block entry_block(void)
+{
+	struct pxt_log_block block;
+
+	pxt_log_start(&block, staging[1], BLOCK_BYTES);
+	return block;
+}
+
+/* \xNN in place. */
+static char *unescape(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; to++) {
+		unsigned byte;
+
+		if (sscanf(from, "\\x%2x", &byte) == 1) {
+			*to = (char)byte;
+			from += 4;
+		} else {
+			*to = *from++;
+		}
+	}
+	*to = '\0';
+	return text;
+}
+
+/* The next word of *rest, or the whole rest. */
+static char *word(char **rest)
+{
+	char *begin = *rest + strspn(*rest, " ");
+	char *end = begin + strcspn(begin, " ");
+
+	*rest = *end ? end + 1 : end;
+	*end = '\0';
+	return begin;
+}
+
+static unsigned long long number(char **rest)
+{
+	return strtoull(word(rest), NULL, 0);
+}
+
+static void do_type(struct maker *maker, char *rest)
+{
+	struct pxt_log_block block = entry_block();
+	unsigned id = (unsigned)number(&rest);
+	char *name = unescape(word(&rest));
+
+	if (!pxt_log_put_type(&block, id, name, rest))
+		fail("type");
+	finish(maker, &block, PXT_LOG_TYPES);
+}
+
+static void do_thread(struct maker *maker, char *rest)
+{
+	struct pxt_log_thread thread = { .index = (uint16_t)number(&rest) };
+	struct pxt_log_block block = entry_block();
+
+	thread.thread = number(&rest);
+	thread.tid = (int32_t)number(&rest);
+	thread.pid = 4711;
+	memcpy(thread.name, unescape(rest), strnlen(rest, sizeof thread.name));
+	if (!pxt_log_put_thread(&block, &thread))
+		fail("thread");
+	finish(maker, &block, PXT_LOG_THREADS);
+}
+
+static void do_process(struct maker *maker, char *rest)
+{
+	struct pxt_log_process process = { .pid = (int32_t)number(&rest) };
+	struct pxt_log_block block = entry_block();
+
+	(void)snprintf(process.host, sizeof process.host, "%s", unescape(word(&rest)));
+	(void)snprintf(process.executable, sizeof process.executable, "%s", unescape(rest));
+	if (!pxt_log_put_process(&block, &process))
+		fail("process");
+	finish(maker, &block, PXT_LOG_PROCESS);
+}
+
+static void do_module(struct maker *maker, char *rest)
+{
+	struct pxt_log_module module = { .base = number(&rest) };
+	struct pxt_log_block block = entry_block();
+	unsigned byte;
+
+	module.low = number(&rest);
+	module.high = number(&rest);
+	for (const char *hex = word(&rest); sscanf(hex, "%2x", &byte) == 1; hex += 2)
+		module.build_id[module.build_id_bytes++] = (unsigned char)byte;
+	(void)snprintf(module.path, sizeof module.path, "%s", unescape(rest));
+	if (!pxt_log_put_module(&block, &module))
+		fail("module");
+	finish(maker, &block, PXT_LOG_MODULES);
+}
+
+static size_t append(unsigned char *data, size_t used, const void *from, size_t bytes)
+{
+	if (used + bytes > PXT_DATA_MAX)
+		fail("too much data");
+	memcpy(data + used, from, bytes);
+	return used + bytes;
+}
+
+/* One "kind:value" of an event's data. */
+static size_t add_piece(unsigned char *data, size_t used, char *piece)
+{
+	char *value = strchr(piece, ':');
+	unsigned byte;
+
+	if (!value)
+		fail("data without kind");
+	*value++ = '\0';
+	if (strcmp(piece, "text") == 0)
+		return append(data, used, value, strlen(unescape(value)));
+	if (strcmp(piece, "f64") == 0)
+		return append(data, used, (double[]){ strtod(value, NULL) }, 8);
+	if (strcmp(piece, "f32") == 0)
+		return append(data, used, (float[]){ strtof(value, NULL) }, 4);
+	if (strcmp(piece, "hex") == 0) {
+		for (; sscanf(value, "%2x", &byte) == 1; value += 2)
+			used = append(data, used, (unsigned char[]){ (unsigned char)byte }, 1);
+		return used;
+	}
+	uint64_t u64 = *value == '-' ? (uint64_t)strtoll(value, NULL, 0) : strtoull(value, NULL, 0);
+	switch (atoi(piece + 1)) {
+	case 8:
+		return append(data, used, (uint8_t[]){ (uint8_t)u64 }, 1);
+	case 16:
+		return append(data, used, (uint16_t[]){ (uint16_t)u64 }, 2);
+	case 32:
+		return append(data, used, (uint32_t[]){ (uint32_t)u64 }, 4);
+	default:
+		return append(data, used, &u64, 8);
+	}
+}
+
+static void do_event(struct maker *maker, char *rest)
+{
+	struct pxt_slot slots[400] = { 0 };
+	unsigned char payload[PXT_CTX_BYTES + PXT_DATA_MAX] = { 0 };
+	unsigned char *data = payload + PXT_CTX_BYTES;
+	size_t bytes = 0;
+	uint64_t ns = number(&rest);
+	uint32_t id = (uint32_t)number(&rest);
+	uint64_t thread = number(&rest);
+	uint64_t context = thread | number(&rest) << 16;
+
+	while (*rest)
+		bytes = add_piece(data, bytes, word(&rest));
+	/* The context is little-endian on every machine. */
+	for (unsigned i = 0; i < PXT_CTX_BYTES; i++)
+		payload[i] = (unsigned char)(context >> 8 * i);
+	uint32_t n = pxt_slots_for(PXT_CTX_BYTES + (uint32_t)bytes);
+	slots[0].word[0] = PXT_SLOT_BEGIN;
+	slots[0].word[1] = pxt_slot_info(id, (uint32_t)bytes, maker->cut, false, 1);
+	slots[0].word[2] = (uint32_t)ns;
+	slots[0].word[3] = (uint32_t)(ns >> 32);
+	for (uint32_t i = 1; i < n; i++)
+		memcpy(&slots[i].word[1], payload + (i - 1) * PXT_SLOT_PAYLOAD, PXT_SLOT_PAYLOAD);
+	if (!pxt_log_put_record(&maker->data, slots, n)) {
+		flush_data(maker);
+		if (!pxt_log_put_record(&maker->data, slots, n))
+			fail("event");
+	}
+	maker->cut = false;
+	maker->last = ns;
+	maker->trailer.counts.posix_written_np++;
+	maker->trailer.counts.posix_retrieved_np++;
+}
+
+static void do_loss(struct maker *maker, uint64_t count, bool told)
+{
+	if (told && !pxt_log_put_loss(&maker->data, count))
+		fail("loss");
+	maker->trailer.counts.posix_written_np += count;
+	maker->trailer.counts.posix_lost_np += count;
+}
+
+static void obey(struct maker *maker, char *line)
+{
+	char *rest = line;
+	const char *order = word(&rest);
+
+	if (strcmp(order, "event") == 0)
+		do_event(maker, rest);
+	else if (strcmp(order, "type") == 0)
+		do_type(maker, rest);
+	else if (strcmp(order, "thread") == 0)
+		do_thread(maker, rest);
+	else if (strcmp(order, "process") == 0)
+		do_process(maker, rest);
+	else if (strcmp(order, "module") == 0)
+		do_module(maker, rest);
+	else if (strcmp(order, "cut") == 0)
+		maker->cut = true;
+	else if (strcmp(order, "loss") == 0)
+		do_loss(maker, number(&rest), true);
+	else if (strcmp(order, "lost") == 0)
+		do_loss(maker, number(&rest), false);
+	else if (strcmp(order, "unfinished") == 0)
+		maker->unfinished = true;
+	else if (*order && *order != '#')
+		fail(order);
+}
+
+static void begin(struct maker *maker)
+{
+	static unsigned char head[PXT_LOG_HEADER_BYTES];
+	struct pxt_log_header header = { .word_bytes = sizeof(void *), .ctx_bytes = PXT_CTX_BYTES };
+
+	for (unsigned i = 0; i < PXT_LOG_UUID_BYTES; i++)
+		header.uuid[i] = maker->stream.uuid[i] = (unsigned char)(i + 1);
+	header.layout = PXT_LAYOUT_SEQUENTIAL;
+	header.contents = PXT_LOG_HAS_THREAD | PXT_LOG_HAS_ADDRESS | PXT_LOG_HAS_CPU;
+	header.rate.hz = 1000000000u;
+	header.rate.source = POSIX_TRACE_CLOCK_MONOTONIC_NP;
+	header.created = clocks_at(0);
+	header.largest_block = BLOCK_BYTES;
+	header.set_bytes = _PXT_EVENT_IDS / 8;
+	(void)posix_trace_attr_init(&header.attr);
+	header.attr._pxt_stream_policy = POSIX_TRACE_FLUSH;
+	header.attr._pxt_log_policy = POSIX_TRACE_APPEND;
+	header.attr._pxt_create_sec = CREATED;
+	header.attr._pxt_clockres_nsec = 1;
+	(void)strcpy(header.attr._pxt_name, "made");
+	maker->trailer.attr = header.attr;
+	pxt_log_put_header(head, &header);
+	put(head, sizeof head);
+	pxt_log_start(&maker->data, staging[0], BLOCK_BYTES);
+	for (unsigned id = 1; id <= PXT_ID_UNNAMED; id++) {
+		struct pxt_log_block block = entry_block();
+		const char *name = pxt_system_event_name(id);
+
+		if (name && pxt_log_put_type(&block, id, name, ""))
+			finish(maker, &block, PXT_LOG_TYPES);
+	}
+}
+
+static void end(struct maker *maker)
+{
+	struct pxt_log_block block = entry_block();
+
+	flush_data(maker);
+	if (maker->unfinished)
+		return;
+	maker->trailer.end = clocks_at(maker->last + 1000);
+	maker->trailer.status.posix_stream_status = POSIX_TRACE_SUSPENDED;
+	if (!pxt_log_put_trailer(&block, &maker->trailer))
+		fail("trailer");
+	finish(maker, &block, PXT_LOG_TRAILER);
+}
+
+int main(void)
+{
+	static struct maker maker;
+	char line[8192];
+
+	begin(&maker);
+	while (fgets(line, sizeof line, stdin)) {
+		line[strcspn(line, "\n")] = '\0';
+		obey(&maker, line + strspn(line, "\t "));
+	}
+	end(&maker);
+	return fflush(stdout) == 0 ? 0 : 1;
+}
