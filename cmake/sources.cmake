@@ -74,14 +74,16 @@ ptrace_unit(BASE IF TOLOG LOGRETRIEVAL UNLESS FAST_CRC SOURCES
 
 ptrace_unit(PORT IF PORT_POSIX SOURCES
 	port/posix/memory.c
-	port/posix/mutex.c)
+	port/posix/wait.c)
+ptrace_unit(LOGRETRIEVAL IF PORT_POSIX SOURCES
+	port/posix/file.c)
 ptrace_unit(CORE IF PORT_POSIX SOURCES
 	port/posix/clock.c
 	port/posix/cpus.c
 	port/posix/fork.c
 	port/posix/identity.c
-	port/posix/slotcas.c
-	port/posix/wait.c)
+	port/posix/mutex.c
+	port/posix/slotcas.c)
 ptrace_unit(TOLOG IF PORT_POSIX SOURCES
 	port/posix/logout.c
 	port/posix/modules.c
@@ -114,6 +116,18 @@ ptrace_unit(USEREVENTS SOURCES
 
 ptrace_unit(FILTER SOURCES
 	filter/eventset.c)
+
+ptrace_unit(LOGRETRIEVAL SOURCES
+	logretrieval/clock.c
+	logretrieval/frames.c
+	logretrieval/info.c
+	logretrieval/next.c
+	logretrieval/open.c
+	logretrieval/ops.c
+	logretrieval/scan.c
+	logretrieval/swap.c
+	logretrieval/tables.c
+	logretrieval/window.c)
 
 # A file that stands in a unit's folder and in no row is compiled with the unit.
 foreach(folder IN ITEMS base core online tolog userevents filter logretrieval port/posix)
