@@ -2,8 +2,6 @@
 #
 # Flags of our own targets; nothing here reaches a project that includes this one.
 
-include(CheckCCompilerFlag)
-
 set(PTRACE_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wcast-qual
 	-Wundef -Wvla -Wformat=2 -Wmissing-prototypes -Wstrict-prototypes -Wold-style-definition
 	-Wwrite-strings -Wswitch-enum -Wredundant-decls)
@@ -16,7 +14,7 @@ if(PTRACE_WERROR)
 endif()
 
 set(PTRACE_C_OPTIONS -fvisibility=hidden -fno-common -ffunction-sections -fdata-sections)
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES AND PROJECT_IS_TOP_LEVEL)
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES AND NOT CMAKE_C_FLAGS MATCHES "-O")
 	list(APPEND PTRACE_C_OPTIONS -O2)
 endif()
 if(PXT_PORT_BARE)

@@ -4,6 +4,7 @@
 # static and shared.
 
 option(PTRACE_SHARED "Build shared libraries" ${PXT_PORT_POSIX})
+set(PTRACE_SANITIZER "" CACHE STRING "asan or tsan where CMAKE_C_FLAGS ask for it")
 find_package(Threads)
 
 # The names that leave the shared libraries, from the unit table's data.
@@ -66,8 +67,11 @@ function(ptrace_pair name export is_full sources)
 			EXPORT_NAME "${export}_shared" SOVERSION 0 VERSION ${PROJECT_VERSION}
 			LINK_DEPENDS "${PTRACE_VERSION_SCRIPT}")
 		target_link_options(${name}_shared PRIVATE
-			"LINKER:--version-script=${PTRACE_VERSION_SCRIPT}" LINKER:-z,nodelete LINKER:-z,relro
-			LINKER:-z,defs)
+			"LINKER:--version-script=${PTRACE_VERSION_SCRIPT}" LINKER:-z,nodelete LINKER:-z,relro)
+		# A sanitizer's own names are defined by the program.
+		if(NOT PTRACE_SANITIZER)
+			target_link_options(${name}_shared PRIVATE LINKER:-z,defs)
+		endif()
 		add_library(ptrace::${export}_shared ALIAS ${name}_shared)
 		if(is_full)
 			set(preferred ${name}_shared)
