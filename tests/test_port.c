@@ -6,8 +6,6 @@
 #include "suite.h"
 
 #include "port/port.h"
-#include "port/port_sysinfo.h"
-#include "port/port_thread.h"
 #include "port_atomic.h"
 
 #include <errno.h>
@@ -394,37 +392,6 @@ static void a_slot_gives_back_what_was_stored(void)
 	CU_ASSERT_EQUAL(pxt_slot_peek(&shared_slot), 0x12345678u);
 }
 
-/* ---- Helper thread, random bytes ---- */
-
-static void set_true(void *argument)
-{
-	atomic_store((atomic_bool *)argument, true);
-}
-
-static void a_helper_thread_runs_and_is_joined(void)
-{
-	struct pxt_port_thread thread;
-	atomic_bool ran = false;
-
-	errno = 0;
-	CU_ASSERT_FATAL(pxt_port_thread_start(&thread, set_true, &ran, 0) == 0);
-	pxt_port_thread_join(&thread);
-	CU_ASSERT_TRUE(atomic_load(&ran));
-	CU_ASSERT_EQUAL(pxt_port_thread_start(&thread, set_true, &ran, 1000000), EINVAL);
-	CU_ASSERT_EQUAL(errno, 0);
-}
-
-static void random_bytes_differ(void)
-{
-	unsigned char bytes[2][16] = { { 0 }, { 0 } };
-	unsigned char zeros[16] = { 0 };
-
-	pxt_port_random(bytes[0], 16);
-	pxt_port_random(bytes[1], 16);
-	CU_ASSERT(memcmp(bytes[0], bytes[1], 16) != 0);
-	CU_ASSERT(memcmp(bytes[0], zeros, 16) != 0);
-}
-
 static const struct pxt_case cases[] = {
 	PXT_CASE(the_rate_is_fixed_once),
 	PXT_CASE(ticks_never_go_back),
@@ -443,8 +410,6 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_mutex_excludes),
 	PXT_CASE(a_slot_is_never_seen_torn),
 	PXT_CASE(a_slot_gives_back_what_was_stored),
-	PXT_CASE(a_helper_thread_runs_and_is_joined),
-	PXT_CASE(random_bytes_differ),
 };
 
 PXT_SUITE("port", cases)
