@@ -67,9 +67,15 @@ static void timer_every_us(long us)
 
 /* ---- Memory and children ---- */
 
-static int touch(void *memory)
+/* The kernel is asked, because sanitizers want to speak first when a process faults. */
+static int is_absent(void *memory)
 {
-	return *(volatile unsigned char *)memory;
+	int tube[2];
+
+	PXT_CHILD_CHECK(pipe(tube) == 0);
+	PXT_CHILD_CHECK(write(tube[1], memory, 1) == -1);
+	PXT_CHILD_CHECK(errno == EFAULT);
+	return 0;
 }
 
 /* Ruling 20 */
@@ -78,7 +84,7 @@ static void a_child_has_none_of_this_memory(void)
 	unsigned char *memory = pxt_port_alloc(10000);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(memory);
-	CU_ASSERT(pxt_in_child(touch, memory) == -SIGSEGV);
+	CU_ASSERT_EQUAL(pxt_in_child(is_absent, memory), 0);
 	pxt_port_free(memory, 10000);
 }
 
