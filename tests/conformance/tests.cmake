@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+#
+# Tests of streams share story.c.  They ask for a configuration with everything that a stream can
+# say (system events, both policies, several streams); files that are not named here are test
+# programs by themselves.
+set(stream_needs CORE ONLINE USEREVENTS POLICY_LOOP POLICY_UNTIL_FULL SYSEV_START_STOP
+	SYSEV_OVERFLOW_RESUME SYSEV_ERROR)
+if(NOT PXT_SINGLE_STREAM)
+	foreach(name IN ITEMS streams policies retrieval truncation order states)
+		ptrace_test(${name} NEEDS ${stream_needs}
+			SOURCES conformance/${name}.c conformance/story.c)
+	endforeach()
+	ptrace_test(log NEEDS ${stream_needs} TOLOG LOGRETRIEVAL POLICY_FLUSH LOG_LOOP LOG_UNTIL_FULL
+		LOG_APPEND SYSEV_FLUSH SOURCES conformance/log.c conformance/story.c)
+endif()
