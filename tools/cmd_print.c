@@ -126,7 +126,7 @@ static void put_address(struct printer *p, const struct pxt_event *event)
 {
 	uint64_t address = (uint64_t)(uintptr_t)event->info.posix_prog_address;
 
-	pxt_out_bytes(&p->out, "  ", 2);
+	pxt_out_gap(&p->out);
 	if (address == 0) {
 		pxt_out_char(&p->out, '-');
 		return;
@@ -169,13 +169,13 @@ static void put_event(struct printer *p, const struct pxt_event *event)
 	pxt_out_colour(out, PXT_COLOUR_OFF);
 	pxt_out_bytes(out, "  ", 2);
 	pxt_out_colour(out, colour_of(type->id));
-	pxt_out_column(out, type->label, type->bytes, type->width,
-	    event->bytes > 0 || p->address ? event->source->name_width : 0);
+	pxt_out_bytes(out, type->label, type->bytes);
 	pxt_out_colour(out, PXT_COLOUR_OFF);
+	pxt_out_pad(out, type->width, event->source->name_width);
 	if (p->address)
 		put_address(p, event);
 	pxt_out_fields(out, &p->fields, event);
-	pxt_out_char(out, '\n');
+	pxt_out_end(out);
 }
 
 /* ---- The events one after the other ---- */
@@ -348,7 +348,7 @@ static bool take_flag(struct printer *p, int code)
 	case OPT_STRICT:
 		return p->strict = true;
 	default:
-		return false; /* getopt_long() has said why */
+		return false;
 	}
 }
 
@@ -413,9 +413,11 @@ static int run(int argc, char **argv)
 		.fields = { .dump_limit = 64 } };
 	int code;
 
-	while ((code = getopt_long(argc, argv, "e:t:dn:f:ah", options, NULL)) != -1) {
+	while ((code = getopt_long(argc, argv, ":e:t:dn:f:ah", options, NULL)) != -1) {
 		if (code == 'h')
 			return pxt_help(help);
+		if (code == '?' || code == ':')
+			return pxt_option_error("print", code, argv, options);
 		if (!take_option(&p, code, optarg))
 			return pxt_usage("print");
 	}

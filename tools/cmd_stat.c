@@ -365,7 +365,7 @@ static bool take_option(struct statistics *s, int code, char *value)
 		s->colour = value;
 		return pxt_colour_valid(value);
 	default:
-		return false; /* getopt_long() has said why */
+		return false;
 	}
 }
 
@@ -375,9 +375,11 @@ static int run(int argc, char **argv)
 	int status = PXT_EXIT_OK;
 	int code;
 
-	while ((code = getopt_long(argc, argv, "e:t:p:h", options, NULL)) != -1) {
+	while ((code = getopt_long(argc, argv, ":e:t:p:h", options, NULL)) != -1) {
 		if (code == 'h')
 			return pxt_help(help);
+		if (code == '?' || code == ':')
+			return pxt_option_error("stat", code, argv, options);
 		if (!take_option(&s, code, optarg))
 			return pxt_usage("stat");
 	}

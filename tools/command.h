@@ -42,6 +42,13 @@ void pxt_explain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Says where help is to be had; returns PXT_EXIT_USAGE. */
 int pxt_usage(const char *command);
 
+/*
+ * What getopt_long() found wrong: @code '?' (no such option) or ':' (an option without its value).
+ * Returns PXT_EXIT_USAGE.
+ */
+struct option;
+int pxt_option_error(const char *command, int code, char **argv, const struct option *options);
+
 /* Memory for a small thing, or the end of the program with a word about it. */
 void *pxt_must(void *memory);
 

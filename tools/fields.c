@@ -168,7 +168,7 @@ static void put_bytes(struct pxt_out *out, const struct pxt_fields *fields, cons
 {
 	if (!wanted(fields, name))
 		return;
-	pxt_out_bytes(out, "  ", 2);
+	pxt_out_gap(out);
 	pxt_out_format(out, "%s[%zu]=", name, bytes);
 	pxt_out_dump(out, data, bytes, fields->dump_limit);
 }
@@ -187,7 +187,7 @@ static void put_described(
 		behind = field->offset + bytes;
 		if (!wanted(fields, field->name))
 			continue;
-		pxt_out_bytes(out, "  ", 2);
+		pxt_out_gap(out);
 		pxt_out_text(out, field->name);
 		pxt_out_char(out, '=');
 		put_value(out, field->kind, event->data + field->offset, bytes);
@@ -213,7 +213,7 @@ static void put_set(struct pxt_out *out, const struct pxt_event *event, const ch
 	for (size_t at = offset; at + 4 <= offset + bytes; at += 4)
 		for (uint32_t word = word_at(event, at); word != 0; word &= word - 1)
 			members++;
-	pxt_out_bytes(out, "  ", 2);
+	pxt_out_gap(out);
 	pxt_out_text(out, name);
 	pxt_out_char(out, '=');
 	if (members == 0)
@@ -239,12 +239,14 @@ static bool put_standard(
 	case POSIX_TRACE_STOP:
 		if (event->bytes != 4)
 			return false;
-		pxt_out_text(out, word_at(event, 0) == 0 ? "  by call" : "  automatic: full");
+		pxt_out_gap(out);
+		pxt_out_text(out, word_at(event, 0) == 0 ? "by call" : "automatic: full");
 		return true;
 	case POSIX_TRACE_ERROR:
 		if (event->bytes != 4)
 			return false;
-		pxt_out_text(out, "  error=");
+		pxt_out_gap(out);
+		pxt_out_text(out, "error=");
 		pxt_out_signed(out, (int32_t)word_at(event, 0));
 		return true;
 	default:
@@ -261,8 +263,10 @@ void pxt_out_fields(
 		else if (!put_standard(out, fields, event))
 			put_bytes(out, fields, "data", event->data, event->bytes);
 	}
-	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
-		pxt_out_text(out, "  [cut]");
+	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED) {
+		pxt_out_gap(out);
+		pxt_out_text(out, "[cut]");
+	}
 }
 
 bool pxt_field_key(const struct pxt_event *event, const struct pxt_layout *field, uint64_t *key)

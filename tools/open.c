@@ -105,7 +105,8 @@ static void measure_names(struct pxt_source *source)
 	       !unavailable) {
 		char name[TRACE_EVENT_NAME_MAX + 1];
 
-		if (posix_trace_eventid_get_name(source->trid, id, name) != 0)
+		if (id <= POSIX_TRACE_UNNAMED_USEREVENT ||
+		    posix_trace_eventid_get_name(source->trid, id, name) != 0)
 			continue;
 		size_t width = strlen(name);
 		if (width > source->name_width && width <= 28)
@@ -138,7 +139,7 @@ static int open_source(struct pxt_source *source, enum pxt_open_mode mode)
 		return PXT_EXIT_LOG;
 	}
 	source->start_ns = pxt_when_ns(&source->info.posix_start_np);
-	source->name_width = 12;
+	source->name_width = sizeof "posix_trace_start" - 1;
 	measure_names(source);
 	return PXT_EXIT_OK;
 }

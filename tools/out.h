@@ -17,6 +17,7 @@ struct pxt_out {
 	int fd;
 	int error; /* the first error number of write(); later output is dropped */
 	bool colour;
+	size_t pad; /* columns that are to be filled before the next gap, see pxt_out_gap() */
 	size_t used;
 	char buffer[PXT_OUT_BYTES];
 };
@@ -67,6 +68,24 @@ void pxt_out_spaces(struct pxt_out *out, size_t count);
 /* Text of @bytes that takes @width columns of its own, and spaces up to @column. */
 void pxt_out_column(
     struct pxt_out *out, const char *text, size_t bytes, size_t width, size_t column);
+/*
+ * Between columns: what pxt_out_pad() asked for and two spaces.  A line's end forgets the padding,
+ * so that no line ends in spaces.
+ */
+static inline void pxt_out_pad(struct pxt_out *out, size_t width, size_t column)
+{
+	out->pad = width < column ? column - width : 0;
+}
+static inline void pxt_out_gap(struct pxt_out *out)
+{
+	pxt_out_spaces(out, out->pad + 2);
+	out->pad = 0;
+}
+static inline void pxt_out_end(struct pxt_out *out)
+{
+	out->pad = 0;
+	pxt_out_char(out, '\n');
+}
 void pxt_out_unsigned(struct pxt_out *out, uint64_t value);
 void pxt_out_signed(struct pxt_out *out, int64_t value);
 void pxt_out_hex(struct pxt_out *out, uint64_t value);

@@ -5,6 +5,7 @@
 #include "escape.h"
 #include "out.h"
 
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -159,6 +160,32 @@ const char *pxt_suggest(const char *word, const char *const *names)
 		}
 	}
 	return best;
+}
+
+int pxt_option_error(const char *command, int code, char **argv, const struct option *options)
+{
+	const char *names[64] = { NULL };
+	const char *word = argv[optind - 1];
+	const char *meant;
+
+	if (code == ':') {
+		pxt_complain("%s: %s wants a value behind it", command, word);
+		return pxt_usage(command);
+	}
+	if (strncmp(word, "--", 2) != 0) {
+		pxt_complain("%s: there is no option -%c", command, optopt);
+		return pxt_usage(command);
+	}
+	for (size_t i = 0; i + 1 < sizeof names / sizeof *names && options[i].name; i++)
+		names[i] = options[i].name;
+	meant = pxt_suggest(word + 2, names);
+	if (optopt != 0)
+		pxt_complain("%s: %s takes no value", command, word);
+	else if (meant)
+		pxt_complain("%s: there is no option %s; did you mean --%s?", command, word, meant);
+	else
+		pxt_complain("%s: there is no option %s", command, word);
+	return pxt_usage(command);
 }
 
 /* ---- main ---- */

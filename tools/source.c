@@ -279,9 +279,11 @@ static int conclude_losses(const struct pxt_source *source, bool whole, bool str
 		lost = source->info.posix_lost_np;
 	if (lost == 0)
 		return PXT_EXIT_OK;
-	pxt_complain("%s: %llu EVENTS WERE LOST (%llu were kept%s)", source->path,
-	    (unsigned long long)lost, (unsigned long long)source->events,
-	    whole ? "" : " in the part that was read");
+	if (whole)
+		pxt_complain("%s: %llu EVENTS WERE LOST (%llu were kept)", source->path,
+		    (unsigned long long)lost, (unsigned long long)source->events);
+	else
+		pxt_complain("%s: %llu EVENTS WERE LOST", source->path, (unsigned long long)lost);
 	return strict ? PXT_EXIT_LOST : PXT_EXIT_OK;
 }
 

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CREATED 1700000000
+#define CREATED     1700000000
 #define BLOCK_BYTES 65536u
 
 struct maker {
