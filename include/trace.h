@@ -167,98 +167,621 @@ struct posix_trace_status_info {
 
 /* ---- Functions ---- */
 
+/*
+ * What holds for all of them, unless a comment says otherwise:
+ *
+ * Result:  0 or an error number (ERR-01).  errno is not used and keeps its value (DEC-32).  On an
+ *          error nothing is stored where results go (DEC-33), except *unavailable.
+ * Checks:  "@x invalid" means NULL, or an attributes object that was not initialised, or a value
+ *          that does not exist.  Such arguments are found unless the library was configured
+ *          without argument checks; then they are undefined behaviour (DEC-02).  Identifiers of
+ *          streams and logs are always checked.
+ * Context: any thread, not signal or interrupt handlers: only posix_trace_event() may be called
+ *          there (SAFE-01).  Calls may run beside each other in any combination (SAFE-03).  In a
+ *          forked child the parent's identifiers are unknown: EINVAL (PROC-02, DEC-34).
+ * Cancel:  no function is a cancellation point (a permitted choice: SAFE-04, SAFE-05).
+ * EINTR:   only the two functions that wait for an event can return it (DEC-35).
+ * Cost:    "constant" is a few loads and stores; "lock" adds the mutex of the stream or of the
+ *          process, which control calls and readers hold for a bounded time and trace points
+ *          never.  Names in parentheses are the rows of the specification that a function keeps.
+ */
+
+/*
+ * Ends the life of an attributes object.  Any later use but posix_trace_attr_init() is refused.
+ *
+ * @attr: initialised.
+ *
+ * EINVAL: @attr invalid or destroyed already.
+ * Cost: constant.  Unit: any.  (ADEST-01, ADEST-02, ADEST-E1, DEC-05)
+ */
 int posix_trace_attr_destroy(trace_attr_t *attr);
+
+/*
+ * Gives @attr the defaults: no name, policy "default" (LOOP without log, FLUSH with log, or the
+ * first that was built), the configured sizes, this library's version and the resolution of its
+ * clock, creation time 0.  The object holds no memory: it may be initialised again at any time, and
+ * forgotten.
+ *
+ * @attr: any memory of that type; what was in it is overwritten.
+ *
+ * EINVAL: @attr is NULL.  ENOMEM never occurs.
+ * Cost: constant.  Unit: any.  (AINIT-01 to AINIT-07, AINIT-E1, DEC-05, DEC-06)
+ */
 int posix_trace_attr_init(trace_attr_t *attr);
+
+/*
+ * Resolution of the clock that stamps events: its period, rounded up to whole nanoseconds.  From a
+ * log it is the recording system's.
+ *
+ * @resolution: positive, tv_nsec below 1,000,000,000.
+ *
+ * EINVAL: an argument invalid.
+ * Cost: constant.  Unit: any.  (AGCLK-01, AGCLK-02, AGCLK-E1, DEC-18)
+ */
 int posix_trace_attr_getclockres(const trace_attr_t *attr, struct timespec *resolution);
+
+/*
+ * CLOCK_REALTIME when the stream was created from which posix_trace_get_attr() got @attr; 0 in an
+ * object that never was filled by it.
+ *
+ * EINVAL: an argument invalid.
+ * Cost: constant.  Unit: any.  (AGCRT-01, AGCRT-02, AGCRT-E1, TIM-02, DEC-05)
+ */
 int posix_trace_attr_getcreatetime(const trace_attr_t *attr, struct timespec *createtime);
+
+/*
+ * Origin and version of the trace system that made the stream or wrote the log.
+ *
+ * @genversion: room for TRACE_NAME_MAX bytes is enough, the NUL included.
+ *
+ * EINVAL: an argument invalid.
+ * Cost: constant.  Unit: any.  (AGGEN-01 to AGGEN-03, AGGEN-E1, DEC-04)
+ */
 int posix_trace_attr_getgenversion(const trace_attr_t *attr, char *genversion);
+
+/*
+ * The name of the stream, "" by default.
+ *
+ * @tracename: room for TRACE_NAME_MAX + 1 bytes; no more than the name and its NUL are written.
+ *
+ * EINVAL: an argument invalid.
+ * Cost: constant.  Unit: any.  (AGNAM-01, AGNAM-E1, DEC-04)
+ */
 int posix_trace_attr_getname(const trace_attr_t *attr, char *tracename);
+
+/*
+ * Bytes of data that one posix_trace_event() can record; longer data is cut.
+ *
+ * EINVAL: an argument invalid.
+ * Cost: constant.  Unit: any.  (AGMDS-01, AGMDS-E1)
+ */
 int posix_trace_attr_getmaxdatasize(
     const trace_attr_t *_PXT_RESTRICT attr, size_t *_PXT_RESTRICT maxdatasize);
+
+/*
+ * The most bytes of the stream size that one system event takes, its overhead included: with the
+ * Filter unit that is FILTER with two sets.  Where a stream may have several lanes, 16 bytes for a
+ * mark are included.
+ *
+ * EINVAL: an argument invalid.
+ * Cost: constant.  Unit: any.  (AGMSE-01, AGMSE-E1, SIZ-01, SIZ-03)
+ */
 int posix_trace_attr_getmaxsystemeventsize(
     const trace_attr_t *_PXT_RESTRICT attr, size_t *_PXT_RESTRICT eventsize);
+
+/*
+ * The most bytes of the stream size that one user event takes, its overhead included: 16 for each
+ * slot.  It does not count the 12 more bytes of an event whose thread found no room in the thread
+ * table.
+ *
+ * @data_len: bytes of data, any value; what is above the maximum data size is not recorded.
+ *
+ * EINVAL: an argument invalid.
+ * Cost: constant.  Unit: any.  (AGMUE-01, AGMUE-02, AGMUE-E1, SIZ-01, SIZ-02)
+ */
 int posix_trace_attr_getmaxusereventsize(
     const trace_attr_t *_PXT_RESTRICT attr, size_t data_len, size_t *_PXT_RESTRICT eventsize);
+
+/*
+ * What happens when the stream is full: POSIX_TRACE_LOOP, _UNTIL_FULL or _FLUSH.  As long as
+ * nothing was set it shows the default of a stream without log; after posix_trace_get_attr() the
+ * policy in force.
+ *
+ * EINVAL: an argument invalid.
+ * Cost: constant.  Unit: any.  (AGSFP-01 to AGSFP-03, AGSFP-E1, DEC-06)
+ */
 int posix_trace_attr_getstreamfullpolicy(
     const trace_attr_t *_PXT_RESTRICT attr, int *_PXT_RESTRICT streampolicy);
+
+/*
+ * Bytes for records, as they were set; after posix_trace_get_attr() those in force, which may be
+ * more: sizes are rounded up to a power of two.  A stream of several lanes reports the size of one
+ * lane, so that what fits holds for any mix of threads.
+ *
+ * EINVAL: an argument invalid.
+ * Cost: constant.  Unit: any.  (AGSSZ-01, AGSSZ-E1, SIZ-05, DEC-08)
+ */
 int posix_trace_attr_getstreamsize(
     const trace_attr_t *_PXT_RESTRICT attr, size_t *_PXT_RESTRICT streamsize);
+
+/*
+ * Whether two identifiers of one stream or log are the same type: non-zero if so.  Not an error
+ * number, and no errors: identifiers are compared as numbers, whatever @trid is.
+ *
+ * Context: also signal handlers.  Cost: constant.  Unit: any.  (EVEQ-01, EVEQ-02, DEC-31)
+ */
 int posix_trace_eventid_equal(trace_id_t trid, trace_event_id_t event1, trace_event_id_t event2);
+
+/*
+ * The name of an event type.  For a log the log's own list is asked, not the process's.
+ *
+ * @trid:       any active stream or opened log.
+ * @event_name: room for TRACE_EVENT_NAME_MAX + 1 bytes (DEC-04: also where examples allocate less).
+ *
+ * EINVAL: @trid unknown; @event has no name there; @event_name invalid.
+ * Cost: constant.  Unit: any.  (EVNAM-01 to EVNAM-04, EVNAM-E1, EVNAM-E2)
+ */
 int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t event, char *event_name);
+
+/*
+ * The next type of the list of a stream or log, ascending: predefined types, the unnamed one, user
+ * types in order of definition.  Each stream has one place in its list.  A type defined meanwhile
+ * comes at the end, also after the end was reported.
+ *
+ * @event:       the type; unchanged at the end of the list.
+ * @unavailable: 0, or non-zero at the end of the list.
+ *
+ * EINVAL: @trid unknown; another argument invalid.
+ * Cost: constant.  Unit: any.  (LSTNX-01 to LSTNX-05, LSTNX-E1, CON-15, CON-20, DEC-31)
+ */
 int posix_trace_eventtypelist_getnext_id(
     trace_id_t trid, trace_event_id_t *_PXT_RESTRICT event, int *_PXT_RESTRICT unavailable);
+
+/*
+ * Back to the begin of that list.
+ *
+ * EINVAL: @trid unknown.
+ * Cost: constant.  Unit: any.  (LSTRW-01, LSTRW-E1)
+ */
 int posix_trace_eventtypelist_rewind(trace_id_t trid);
+
+/*
+ * The attributes of a stream or log as they are in force.  The copy has nothing to do with the
+ * stream from then on, and can make another one.
+ *
+ * @attr: any memory of that type, initialised or not.
+ *
+ * EINVAL: @trid unknown; @attr is NULL.
+ * Cost: constant.  Unit: any.  (GATTR-01 to GATTR-03, GATTR-E1, AINIT-06, DEC-05)
+ */
 int posix_trace_get_attr(trace_id_t trid, trace_attr_t *attr);
+
+/*
+ * The status of a stream or log: all members of one moment.  For an active stream the call resets
+ * posix_stream_overrun_status, posix_log_overrun_status and posix_stream_flush_error in the same
+ * step in which it reads them, so that no loss goes unreported.  A log shows its stream's status at
+ * shutdown and is never reset.  Members that a configuration has no use for are 0.
+ *
+ * EINVAL: @trid unknown; @statusinfo is NULL.
+ * Cost: lock.  Unit: any.  (GSTAT-01, GSTAT-E1, STA-01 to STA-07, POL-13, DEC-28)
+ */
 int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_info *statusinfo);
 
 #if _PXT_UNIT_CORE
+
+/*
+ * Names the stream; the text is copied.  A name longer than TRACE_NAME_MAX bytes is cut to
+ * TRACE_NAME_MAX - 1, which is no error.
+ *
+ * EINVAL: an argument invalid.
+ * Cost: constant.  Unit: Core.  (ASNAM-01 to ASNAM-04, DEC-04)
+ */
 int posix_trace_attr_setname(trace_attr_t *attr, const char *tracename);
+
+/*
+ * Bytes of data that one posix_trace_event() can record.  System events are not concerned.
+ *
+ * @maxdatasize: 0 (no data at all) up to the configured maximum, never above 4,095.
+ *
+ * EINVAL: @maxdatasize too large, the old value stays; @attr invalid.
+ * Cost: constant.  Unit: Core.  (ASMDS-01, ASMDS-02, ASMDS-E1, DEC-07; LPT-12)
+ */
 int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t maxdatasize);
+
+/*
+ * What a full stream does.  An explicit policy holds for both kinds of create; FLUSH then makes
+ * posix_trace_create() fail.
+ *
+ * @streampolicy: POSIX_TRACE_LOOP (overwrite the oldest), POSIX_TRACE_UNTIL_FULL (stop, and start
+ * again when empty), POSIX_TRACE_FLUSH (as that, and flush to the log in time).
+ *
+ * EINVAL: @streampolicy is another value or was not built, the old one stays; @attr invalid.
+ * Cost: constant.  Unit: Core.  (ASSFP-01 to ASSFP-03, ASSFP-E1; LPT-14)
+ */
 int posix_trace_attr_setstreamfullpolicy(trace_attr_t *attr, int streampolicy);
+
+/*
+ * The least bytes for records that the stream shall have.  Create rounds up; too small a size is
+ * not an error.  Each lane has this size, so that the guarantee holds for any mix of threads
+ * (SIZ-04).
+ *
+ * EINVAL: @streamsize above the configured maximum, the old value stays; @attr invalid.
+ * Cost: constant.  Unit: Core.  (ASSSZ-01, ASSSZ-E1, DEC-07, DEC-08; LPT-11)
+ */
 int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t streamsize);
+
+/*
+ * Makes the stream as it was when it was created, but for its memory, the names, and RUNNING or
+ * SUSPENDED: recorded events are gone, nothing is full or overrun, nothing is filtered, a restart
+ * that was pending is cancelled.  With a log that log begins anew too; one that cannot be rewritten
+ * (a pipe) gets a mark.  The creation time stays.
+ *
+ * EINVAL: @trid is no active stream.
+ * Cost: lock; with a log, output.  Unit: Core.
+ * (CLEAR-01 to CLEAR-08, CLEAR-E1, DEC-25)
+ */
 int posix_trace_clear(trace_id_t trid);
+
+/*
+ * Stops the stream and gives back all it had.  With a log all events are flushed first and the log
+ * is completed and closed; the descriptor that create was given stays open.  Threads that wait for
+ * an event of this stream return with EINVAL.  Trace points may run meanwhile; one that was stopped
+ * in the middle delays the call by the hold-back time at most, and its memory is then kept aside.
+ * At exit() the library does this for every stream that is left.
+ *
+ * EINVAL: @trid is no active stream.
+ * EFBIG, ENOSPC: the log could not be completed; the stream is gone nevertheless.
+ * Cost: lock; steps in proportion to the event types; with a log, output.  Unit: Core.
+ * (SHUT-01 to SHUT-08, SHUT-E1 to SHUT-E3, PROC-08, DEC-22, DEC-23, DEC-26, DEC-42)
+ */
 int posix_trace_shutdown(trace_id_t trid);
+
+/*
+ * Begins to record, with a START event (it carries the filter).  A stream that runs stays as it is.
+ * A stream that stopped because it was full goes on at once if something was read meanwhile, else
+ * it stays stopped: no error.
+ *
+ * EINVAL: @trid is no active stream.
+ * Cost: lock; steps in proportion to the event types.  Unit: Core.
+ * (START-01 to START-04, START-E1, START-E2, SYS-02, SYS-03, DEC-10, DEC-35)
+ */
 int posix_trace_start(trace_id_t trid);
+
+/*
+ * Ends recording, with a STOP event as the last one.  A stream that is stopped stays as it is; one
+ * that stopped because it was full will not start again by itself.  Events recorded before stay
+ * readable.
+ *
+ * EINVAL: @trid is no active stream.
+ * Cost: lock; steps in proportion to the event types.  Unit: Core.
+ * (STOP-01 to STOP-05, STOP-E1, STOP-E2, POL-10, SYS-04, DEC-10, DEC-35, DEC-42)
+ */
 int posix_trace_stop(trace_id_t trid);
+
 #endif
 
 #if _PXT_UNIT_ONLINE
+
+/*
+ * Makes a stream without log for this process: suspended, empty, nothing filtered.  All its memory
+ * is allocated and touched now.
+ *
+ * @pid:  0 or the own process.
+ * @attr: NULL for the defaults; its values are copied.
+ * @trid: the new identifier.
+ *
+ * EAGAIN: TRACE_SYS_MAX streams exist in this process (DEC-36).
+ * EINVAL: @attr or @trid invalid; a policy that needs a log; the largest record would take more
+ *         than half the stream; more lanes than the configuration has.
+ * ENOMEM: no memory for these sizes.
+ * ESRCH:  @pid is negative or no process.
+ * EPERM:  @pid is another process (DEC-20).
+ * Cost: lock, memory; the first call of a process may take 20 ms to measure its clock.
+ * Unit: On-Line.  (CREATE-01 to CREATE-10, CREATE-E1 to CREATE-E6, POL-01, PROC-01)
+ */
 int posix_trace_create(
     pid_t pid, const trace_attr_t *_PXT_RESTRICT attr, trace_id_t *_PXT_RESTRICT trid);
+
+/*
+ * As posix_trace_getnext_event() on an active stream without log, but waits until @abstime at most.
+ *
+ * @abstime: CLOCK_REALTIME; steps of that clock are followed.  Looked at only if there is no event.
+ *
+ * EINVAL:    @trid is not an active stream without log (DEC-16); it was shut down meanwhile; no
+ *            event is there and @abstime is invalid; another argument invalid.
+ * EINTR:     a signal handler ran, no event was consumed.
+ * ETIMEDOUT: no event came before @abstime.
+ * Cost: lock; one event.  Unit: On-Line.  (TIMED-01 to TIMED-05, TIMED-E1 to TIMED-E4)
+ */
 int posix_trace_timedgetnext_event(trace_id_t trid,
     struct posix_trace_event_info *_PXT_RESTRICT event, void *_PXT_RESTRICT data, size_t num_bytes,
     size_t *_PXT_RESTRICT data_len, int *_PXT_RESTRICT unavailable,
     const struct timespec *_PXT_RESTRICT abstime);
+
+/*
+ * As posix_trace_getnext_event() on an active stream without log, but never waits: without an event
+ * it returns 0 and *unavailable is non-zero.
+ *
+ * EINVAL: @trid is not an active stream without log (DEC-16: a log is an error here); another
+ *         argument invalid.
+ * Cost: lock; one event.  Unit: On-Line.  (TRYNX-01 to TRYNX-03, TRYNX-E1)
+ */
 int posix_trace_trygetnext_event(trace_id_t trid,
     struct posix_trace_event_info *_PXT_RESTRICT event, void *_PXT_RESTRICT data, size_t num_bytes,
     size_t *_PXT_RESTRICT data_len, int *_PXT_RESTRICT unavailable);
+
 #endif
 
 #if _PXT_UNIT_ONLINE || _PXT_UNIT_LOGRETRIEVAL
+
+/*
+ * Takes the oldest event out of an active stream without log, or reads the next one of a log.  An
+ * empty stream is waited for, also while it is suspended; at the end of a log *unavailable is
+ * non-zero and the result 0.  Several threads may read one stream: each event goes to one of them.
+ *
+ * @event:       what is known of the event.  Stamps are on the line of CLOCK_REALTIME as it was
+ *               when the stream was created, and never decrease.
+ * @data:        @num_bytes bytes of room, of any alignment; may be NULL if @num_bytes is 0.
+ * @data_len:    bytes stored.  Longer data is cut, the event is consumed and its truncation status
+ *               is POSIX_TRACE_TRUNCATED_READ.
+ * @unavailable: 0 with an event; non-zero on every return without one, errors included.
+ *
+ * EINVAL: @trid is unknown, or an active stream with log (DEC-16); the stream was shut down
+ *         meanwhile; another argument invalid.
+ * EINTR:  a signal handler ran, no event was consumed.
+ * Cost: lock; one event.  Unit: On-Line, Log Retrieval.
+ * (GETNX-01 to GETNX-09, GETNX-E1, GETNX-E2, TRU-01 to TRU-08, TIM-03 to TIM-06, DEC-38)
+ */
 int posix_trace_getnext_event(trace_id_t trid, struct posix_trace_event_info *_PXT_RESTRICT event,
     void *_PXT_RESTRICT data, size_t num_bytes, size_t *_PXT_RESTRICT data_len,
     int *_PXT_RESTRICT unavailable);
+
 #endif
 
 #if _PXT_UNIT_TOLOG || _PXT_UNIT_LOGRETRIEVAL
+
+/*
+ * What happens when the log is full: POSIX_TRACE_LOOP, _UNTIL_FULL or _APPEND.
+ *
+ * EINVAL: an argument invalid.
+ * Cost: constant.  Unit: Trace-To-Log, Log Retrieval.  (AGLFP-01, AGLFP-E1)
+ */
 int posix_trace_attr_getlogfullpolicy(
     const trace_attr_t *_PXT_RESTRICT attr, int *_PXT_RESTRICT logpolicy);
+
+/*
+ * The most bytes that events may take in the log.
+ *
+ * EINVAL: an argument invalid.
+ * Cost: constant.  Unit: Trace-To-Log, Log Retrieval.  (AGLSZ-01, AGLSZ-E1)
+ */
 int posix_trace_attr_getlogsize(
     const trace_attr_t *_PXT_RESTRICT attr, size_t *_PXT_RESTRICT logsize);
+
 #endif
 
 #if _PXT_UNIT_TOLOG
+
+/*
+ * What a full log does.
+ *
+ * @logpolicy: POSIX_TRACE_LOOP (overwrite the oldest), POSIX_TRACE_UNTIL_FULL (take no more),
+ * POSIX_TRACE_APPEND (grow without limit; the only one for pipes, sockets and devices).
+ *
+ * EINVAL: @logpolicy is another value or was not built, the old one stays; @attr invalid.
+ * Cost: constant.  Unit: Trace-To-Log.  (ASLFP-01, ASLFP-E1, LOGP-01 to LOGP-03; LPT-14)
+ */
 int posix_trace_attr_setlogfullpolicy(trace_attr_t *attr, int logpolicy);
+
+/*
+ * The most bytes that events may take in the log; of no meaning for APPEND.
+ *
+ * EINVAL: @attr invalid.  Too small a size is found by posix_trace_create_withlog().
+ * Cost: constant.  Unit: Trace-To-Log.  (ASLSZ-01, ASLSZ-02, ASLSZ-E1, LOGP-04, DEC-07)
+ */
 int posix_trace_attr_setlogsize(trace_attr_t *attr, size_t logsize);
+
+/*
+ * As posix_trace_create(), and binds a log to the stream, to which its events are flushed.
+ *
+ * @file_desc: open for writing (reading is not needed).  A regular file is truncated and takes all
+ *             log policies; a pipe, socket, terminal or a file with O_APPEND (if empty) takes
+ *             APPEND.  The library works on a duplicate and leaves @file_desc open.
+ *
+ * EBADF:  @file_desc is not open for writing.
+ * EINVAL: as posix_trace_create(); this type of file does not support the policy; the log size is
+ *         too small for the policy.
+ * ENOSPC: no room for the log.
+ * EAGAIN, ENOMEM, ESRCH, EPERM: as posix_trace_create().
+ * Cost: lock, memory, output; with FLUSH a thread.  Unit: Trace-To-Log.
+ * (CRLOG-01 to CRLOG-04, CRLOG-E1 to CRLOG-E3, LOGP-05, DEC-07, DEC-21, DEC-22)
+ */
 int posix_trace_create_withlog(pid_t pid, const trace_attr_t *_PXT_RESTRICT attr, int file_desc,
     trace_id_t *_PXT_RESTRICT trid);
+
+/*
+ * Writes what the stream holds to its log, in the calling thread; when it returns that is done.
+ * Trace points go on meanwhile.  A second call waits for the first.
+ *
+ * EINVAL: @trid is no active stream with log.
+ * EFBIG:  the file may not grow further (SIGXFSZ, if the limit is RLIMIT_FSIZE, is the program's
+ *         affair).
+ * ENOSPC: no room on the device.  Other numbers of write() are passed on.
+ *         The first error since is also kept for posix_trace_get_status().
+ * Cost: lock; output in proportion to what is held.  Unit: Trace-To-Log.
+ * (FLUSH-01 to FLUSH-07, FLUSH-E1 to FLUSH-E3, STA-04, STA-05, DEC-13, DEC-40)
+ */
 int posix_trace_flush(trace_id_t trid);
+
 #endif
 
 #if _PXT_UNIT_USEREVENTS
+
+/*
+ * Records one user event in every stream that runs and does not filter its type.
+ *
+ * @event_id: from posix_trace_eventid_open(), or POSIX_TRACE_UNNAMED_USEREVENT.  Any other value
+ *            has no effect.
+ * @data_ptr: copied before the call returns, of any alignment; may be NULL if @data_len is 0.
+ * @data_len: bytes.  Longer data than the maximum data size of a stream is cut there, and the event
+ *            marked POSIX_TRACE_TRUNCATED_RECORD.
+ *
+ * Returns nothing, as the standard asks: an event that finds no room is counted, and the stream's
+ * status shows the overrun.
+ *
+ * Context: any thread, any signal handler (async-signal-safe), interrupt handlers on bare metal;
+ *          may interrupt itself.  No lock, no allocation, no page fault; steps bounded by the size
+ *          of the event and the number of threads inside; errno is kept.  One system call can
+ *          occur: the wake-up of a reader or flusher that sleeps (posix_trace_attr_setpolling_np()
+ *          avoids it).
+ * Cost: one load, one test where no stream wants the type.  Else 16 bytes of each stream, and 16
+ *       more for every 12 bytes, begun, of context (8 bytes: thread and address) and data.
+ * Unit: User Events.  (EVENT-01 to EVENT-11, CON-23 to CON-28, SAFE-01, SAFE-02, DEC-31, DEC-32)
+ */
 void posix_trace_event(
     trace_event_id_t event_id, const void *_PXT_RESTRICT data_ptr, size_t data_len);
+
+/*
+ * The identifier of a user event type of this process, by name; a new name makes a new type, in all
+ * streams, for good.  Names of predefined types give the predefined type.  When
+ * TRACE_USER_EVENT_MAX types exist, new names give POSIX_TRACE_UNNAMED_USEREVENT: no error.
+ *
+ * @event_name: up to TRACE_EVENT_NAME_MAX bytes without the NUL, compared byte by byte; copied.  ""
+ *              is a name.
+ *
+ * ENAMETOOLONG: the name is longer; no type is made.
+ * EINVAL:       an argument is NULL.
+ * Cost: steps in proportion to the number of types; a new name adds the lock.  Unit: User Events.
+ * (EVOPEN-01 to EVOPEN-09, EVOPEN-E1, CON-16 to CON-19, LIM-03, LIM-04, DEC-31)
+ */
 int posix_trace_eventid_open(
     const char *_PXT_RESTRICT event_name, trace_event_id_t *_PXT_RESTRICT event_id);
+
 #endif
 
 #if _PXT_UNIT_FILTER
+
+/*
+ * Adds a type to a set.  Only the set changes, never a stream.
+ *
+ * @event_id: 1 to the largest identifier that the configuration can have.
+ * @set:      emptied or filled before.
+ *
+ * EINVAL: @event_id is 0 or too large; @set is NULL.
+ * Context: also signal handlers.  Cost: constant.  Unit: Event Filter.
+ * (SETADD-01 to SETADD-03, SETADD-E1, DEC-02)
+ */
 int posix_trace_eventset_add(trace_event_id_t event_id, trace_event_set_t *set);
+
+/*
+ * Removes a type from a set.
+ *
+ * EINVAL: as posix_trace_eventset_add().
+ * Context: also signal handlers.  Cost: constant.  Unit: Event Filter.  (SETDEL-01, SETDEL-E1)
+ */
 int posix_trace_eventset_del(trace_event_id_t event_id, trace_event_set_t *set);
+
+/*
+ * Makes a set with no types.
+ *
+ * EINVAL: @set is NULL.
+ * Context: also signal handlers.  Cost: constant.  Unit: Event Filter.  (SETEMP-01, SETEMP-E1)
+ */
 int posix_trace_eventset_empty(trace_event_set_t *set);
+
+/*
+ * Makes a set with all types of a kind; what was in it is ignored.
+ *
+ * @what: POSIX_TRACE_WOPID_EVENTS: implementation-defined types that belong to no process (none
+ *        exist: an empty set).  POSIX_TRACE_SYSTEM_EVENTS: all system types.
+ *        POSIX_TRACE_ALL_EVENTS: all types, also user types that are defined later.
+ *
+ * EINVAL: @what is another value; @set is NULL.
+ * Context: also signal handlers.  Cost: constant.  Unit: Event Filter.
+ * (SETFILL-01 to SETFILL-03, SETFILL-E1, DEC-27)
+ */
 int posix_trace_eventset_fill(trace_event_set_t *set, int what);
+
+/*
+ * Whether a type is in a set.
+ *
+ * @ismember: non-zero if so, else 0.
+ *
+ * EINVAL: as posix_trace_eventset_add(); @ismember is NULL.
+ * Context: also signal handlers.  Cost: constant.  Unit: Event Filter.  (SETMEM-01, SETMEM-E1)
+ */
 int posix_trace_eventset_ismember(trace_event_id_t event_id,
     const trace_event_set_t *_PXT_RESTRICT set, int *_PXT_RESTRICT ismember);
+
+/*
+ * The filter of a stream: the set of types that it does not record.
+ *
+ * EINVAL: @trid is no active stream; @set is NULL.
+ * Cost: lock.  Unit: Event Filter.  (GFILT-01, GFILT-E1, GFILT-E2, DEC-35)
+ */
 int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set);
+
+/*
+ * Changes the filter: types in it are not recorded.  The change is one step for trace points; after
+ * the return it governs all threads.  A running stream records it in a FILTER event, which the old
+ * filter judges.  System events can be filtered too.
+ *
+ * @how: POSIX_TRACE_SET_EVENTSET (the filter becomes @set), POSIX_TRACE_ADD_EVENTSET (@set is
+ *       added), POSIX_TRACE_SUB_EVENTSET (@set is taken away).
+ *
+ * EINVAL: @trid is no active stream; @set is NULL; @how is another value.
+ * Cost: lock; steps in proportion to the event types.  Unit: Event Filter.
+ * (SFILT-01 to SFILT-07, SFILT-E1, SFILT-E2, SYS-05, SYS-12, DEC-15, DEC-35)
+ */
 int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int how);
+
+/*
+ * As posix_trace_eventid_open(), for the process that @trid traces: the same name gives the same
+ * identifier there and here.  In a library without the User Events unit every new name gives
+ * POSIX_TRACE_UNNAMED_USEREVENT.
+ *
+ * EINVAL:       @trid is no active stream; another argument is NULL.
+ * ENAMETOOLONG: the name is longer than TRACE_EVENT_NAME_MAX.
+ * Cost: as posix_trace_eventid_open().  Unit: Event Filter.
+ * (TREVO-01 to TREVO-04, TREVO-E1, TREVO-E2)
+ */
 int posix_trace_trid_eventid_open(trace_id_t trid, const char *_PXT_RESTRICT event_name,
     trace_event_id_t *_PXT_RESTRICT event);
+
 #endif
 
 #if _PXT_UNIT_LOGRETRIEVAL
+
+/*
+ * Forgets a log that was opened; the program's descriptor stays open.
+ *
+ * EINVAL: @trid is no opened log.
+ * Cost: gives back memory.  Unit: Log Retrieval.  (CLOSE-01, CLOSE-02, CLOSE-E1, DEC-02, DEC-22)
+ */
 int posix_trace_close(trace_id_t trid);
+
+/*
+ * Opens a complete log for reading, at its oldest event.  The log may come from a machine of
+ * another byte order or word size.  Several identifiers may be open on one file.
+ *
+ * @file_desc: open for reading, a regular file.  The library works on a duplicate.
+ *
+ * EINVAL: not readable, not a log, not complete, damaged, or of a version that this library does
+ *         not know (posix_trace_open_explained_np() says which and where); @trid is NULL.
+ * ENOMEM: no memory for its tables.
+ * Cost: memory and reading in proportion to the log's number of blocks.  Unit: Log Retrieval.
+ * (OPEN-01 to OPEN-06, OPEN-E1, OPEN-E2, LOGP-07, DEC-22, DEC-29, DEC-30, DEC-35)
+ */
 int posix_trace_open(int file_desc, trace_id_t *trid);
+
+/*
+ * Back to the oldest event of a log: the same events are read again.
+ *
+ * EINVAL: @trid is no opened log.
+ * Cost: constant.  Unit: Log Retrieval.  (REWIND-01, REWIND-E1, DEC-02)
+ */
 int posix_trace_rewind(trace_id_t trid);
+
 #endif
 
 #ifdef __cplusplus
