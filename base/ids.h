@@ -19,6 +19,14 @@
 #include <trace.h>
 
 #define PXT_ID_SYSTEM_FIRST 1u
+#define PXT_ID_ERROR 1u
+#define PXT_ID_START 2u
+#define PXT_ID_STOP 3u
+#define PXT_ID_OVERFLOW 4u
+#define PXT_ID_RESUME 5u
+#define PXT_ID_FILTER 6u
+#define PXT_ID_FLUSH_START 7u
+#define PXT_ID_FLUSH_STOP 8u
 #define PXT_ID_SYSTEM_LAST 28u
 #define PXT_ID_MARK 29u /* barrier between lanes: what follows it was recorded later */
 #define PXT_ID_VOID 30u /* reserved by a writer that came behind a stop: counted as lost */

@@ -60,7 +60,10 @@ uint64_t pxt_port_ticks_slow(void)
 #if defined(__x86_64__)
 static bool counter_is_invariant(void)
 {
-	unsigned a, b, c, d;
+	unsigned a;
+	unsigned b;
+	unsigned c;
+	unsigned d;
 
 	return __get_cpuid(0x80000007u, &a, &b, &c, &d) != 0 && (d & 1u << 8) != 0;
 }
@@ -68,7 +71,8 @@ static bool counter_is_invariant(void)
 /* Neither overtakes nor is overtaken: for measuring, not for tracing (it costs twice as much). */
 static uint64_t ticks_fenced(void)
 {
-	uint32_t low, high;
+	uint32_t low;
+	uint32_t high;
 
 	__asm__ volatile("lfence\n\trdtsc\n\tlfence" : "=a"(low), "=d"(high) : : "memory");
 	return (uint64_t)high << 32 | low;

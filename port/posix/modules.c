@@ -24,7 +24,8 @@ static void find_buildid(const unsigned char *notes, size_t bytes, struct pxt_po
 {
 	while (bytes >= sizeof(ElfW(Nhdr))) {
 		ElfW(Nhdr) head;
-		size_t name_bytes, data_bytes;
+		size_t name_bytes;
+		size_t data_bytes;
 
 		memcpy(&head, notes, sizeof(head));
 		notes += sizeof(head);

@@ -17,7 +17,10 @@ bool pxt_port_slot_by_cas;
  */
 __attribute__((constructor)) static void choose_access(void)
 {
-	unsigned a, b, c, d;
+	unsigned a;
+	unsigned b;
+	unsigned c;
+	unsigned d;
 
 	pxt_port_slot_by_cas = __get_cpuid(1, &a, &b, &c, &d) == 0 || (c & bit_AVX) == 0;
 }

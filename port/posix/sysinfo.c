@@ -62,7 +62,8 @@ void pxt_port_process_start(struct timespec *start)
 	long per_second = sysconf(_SC_CLK_TCK);
 	uint64_t ticks = start_ticks();
 	struct pxt_clock_set now;
-	int64_t since_boot, ns;
+	int64_t since_boot;
+	int64_t ns;
 
 	*start = (struct timespec){ 0, 0 };
 	errno = saved;

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * admit.h - may this event enter this stream?  The filter's data and the answer, inline; only
+ * the call that sets it belongs to the Event Filter unit.
+ */
+#ifndef PXT_ADMIT_H
+#define PXT_ADMIT_H
+
+#include "core/stream.h"
+
+#if CONFIG_PTRACE_FILTER
+/* Acquire of the gate pairs with set_filter()'s release: the set it names is complete. */
+PXT_INLINE bool pxt_admits(struct pxt_block *block, uint32_t gate, uint32_t id)
+{
+	const uint32_t which = gate & PXT_GATE_FILTER ? 1u : 0u;
+
+	return !(atomic_load_explicit(&block->filter[which][id / 32u], memory_order_relaxed) >>
+		    id % 32u &
+		1u);
+}
+#else
+PXT_INLINE bool pxt_admits(struct pxt_block *block, uint32_t gate, uint32_t id)
+{
+	(void)block;
+	(void)gate;
+	(void)id;
+	return true;
+}
+#endif
+
+#endif

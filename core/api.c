@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* api.c - the standard's control functions of Trace Core, and the counts. */
+#include "base/attr.h"
+#include "core/shutdown.h"
+
+#include <errno.h>
+
+PXT_API int posix_trace_start(trace_id_t trid)
+{
+	struct pxt_stream *stream = pxt_stream_control(trid);
+
+	if (!stream)
+		return EINVAL;
+	pxt_stream_start(stream, __builtin_return_address(0));
+	pxt_stream_control_end(stream);
+	return 0;
+}
+
+PXT_API int posix_trace_stop(trace_id_t trid)
+{
+	struct pxt_stream *stream = pxt_stream_control(trid);
+
+	if (!stream)
+		return EINVAL;
+	pxt_stream_stop(stream, __builtin_return_address(0));
+	pxt_stream_control_end(stream);
+	return 0;
+}
+
+PXT_API int posix_trace_clear(trace_id_t trid)
+{
+	struct pxt_stream *stream = pxt_stream_control(trid);
+	int error = 0;
+
+	if (!stream)
+		return EINVAL;
+	pxt_stream_clear(stream);
+	if (stream->at_clear)
+		error = stream->at_clear(stream);
+	pxt_stream_control_end(stream);
+	return error;
+}
+
+PXT_API int posix_trace_shutdown(trace_id_t trid)
+{
+	return pxt_stream_shutdown(trid, __builtin_return_address(0));
+}
+
+PXT_API int posix_trace_counts_np(trace_id_t trid, struct posix_trace_counts_np *counts)
+{
+	struct pxt_stream *stream = pxt_arg_given(counts) ? pxt_stream_lock(trid) : NULL;
+
+	if (!stream)
+		return EINVAL;
+	pxt_stream_counts(stream, counts);
+	pxt_stream_unlock(stream);
+	return 0;
+}

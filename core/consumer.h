@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * consumer.h - the reading side of a stream, for getnext (On-Line) and for the flusher
+ * (Trace-To-Log): one sequence of items out of lanes, side records and synthetic events.
+ *
+ *   who beside whom: one consumer at a time (the stream's mutex); writers at any time.
+ *
+ * Use: next(); read() or slots(); done().  next() consumes nothing.  read() or slots() may find
+ * that the record was overwritten meanwhile (LOOP): then next() again.
+ */
+#ifndef PXT_CONSUMER_H
+#define PXT_CONSUMER_H
+
+#include "core/stream.h"
+
+enum pxt_next {
+	PXT_NEXT_NONE,  /* nothing recorded */
+	PXT_NEXT_READY, /* *item is the next event */
+	PXT_NEXT_HELD,  /* something is there, but an unfinished record must be waited for */
+};
+
+enum pxt_item_kind {
+	PXT_ITEM_RECORD, /* in a lane */
+	PXT_ITEM_SIDE,   /* a START or STOP by call that had found no room */
+	PXT_ITEM_MADE,   /* made by the consumer: automatic STOP, START, OVERFLOW, RESUME */
+};
+
+#define PXT_MADE_BYTES (PXT_START_BYTES > sizeof(int) ? PXT_START_BYTES : sizeof(int))
+
+struct pxt_item {
+	enum pxt_item_kind kind;
+	uint32_t lane;
+	uint32_t info;  /* pxt_slot_info() */
+	uint32_t slots; /* that the record takes in a log */
+	uint64_t ticks; /* as reported: never less than the event's before */
+	uint64_t lost_before;
+	uint64_t ctx; /* SIDE, MADE */
+	unsigned char data[PXT_MADE_BYTES];
+};
+
+/* Who and where, as recorded. */
+struct pxt_origin {
+	uint64_t thread;
+	int32_t pid;
+	uintptr_t address;
+	bool known; /* the thread was recorded */
+};
+
+enum pxt_next pxt_consumer_next(struct pxt_stream *stream, struct pxt_item *item);
+/* Up to @room bytes of the data, all of the origin.  False: overwritten meanwhile. */
+bool pxt_consumer_read(struct pxt_stream *stream, const struct pxt_item *item, void *data,
+    size_t room, struct pxt_origin *origin);
+/* The record as item->slots slots with tag 0.  False: overwritten meanwhile. */
+bool pxt_consumer_slots(
+    struct pxt_stream *stream, const struct pxt_item *item, struct pxt_slot *slots);
+/* The item was taken: its room is free, its count moves from held to retrieved. */
+void pxt_consumer_done(struct pxt_stream *stream, const struct pxt_item *item);
+/*
+ * An automatically stopped stream has nothing left to hand out: the flusher calls this behind
+ * its last write, and the stream runs again.  (getnext's streams restart by themselves.)
+ */
+void pxt_consumer_settle(struct pxt_stream *stream);
+
+/* ---- Shared with core/merge.c and core/control.c ---- */
+
+/* Looks at the record at the lane's position; handles laps, voids and expired holds. */
+enum pxt_front pxt_lane_look(struct pxt_block *block, struct pxt_ring *ring);
+/* Head's position and number, all 64 bits, in one consistent pair. */
+void pxt_lane_head(struct pxt_lane *lane, uint64_t *pos, uint64_t *seq);
+/* The lane was overtaken: goes to the oldest record that is still whole, counts what is gone. */
+void pxt_lane_lapped(struct pxt_block *block, struct pxt_ring *ring);
+/* Moves the position behind a record of @slots slots. */
+void pxt_lane_advance(struct pxt_block *block, struct pxt_ring *ring, uint32_t slots);
+/* Moves the position behind the mark that `front` holds. */
+void pxt_lane_pass_mark(struct pxt_block *block, struct pxt_ring *ring);
+/* Whether every slot of the record that begins with @front at @pos is stored. */
+bool pxt_lane_finished(
+    const struct pxt_ring *ring, const struct pxt_slot *front, uint64_t pos, uint64_t seq);
+/* Counts records that were lost before what comes next. */
+void pxt_consumer_lost(struct pxt_block *block, uint64_t records);
+/* LOOP: a gap, for which OVERFLOW (with the stamp of the first lost, 0 unknown), RESUME are due. */
+void pxt_consumer_gap(struct pxt_block *block, uint64_t ticks);
+/* Nothing is in any lane or side record, and nobody's record is unfinished. */
+bool pxt_consumer_drained(struct pxt_block *block);
+/* Makes losses known that nobody has read up to yet. */
+void pxt_consumer_notice_laps(struct pxt_stream *stream);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * control.h - what start, stop, clear and the restart share, and the times that the consumer
+ * waits for.
+ *
+ *   who beside whom: under the stream's mutex, beside writers.
+ */
+#ifndef PXT_CONTROL_H
+#define PXT_CONTROL_H
+
+#include "core/stream.h"
+
+/* Kconfig's times in ticks; fixed by the first create. */
+uint64_t pxt_holdback_ticks(void);
+uint64_t pxt_resolution_ticks(void);
+/* Tests shorten the hold-back time. */
+extern uint64_t pxt_holdback_ns;
+
+#if CONFIG_PTRACE_FILTER
+/* The filter in force, as the data of START. */
+PXT_INLINE const void *pxt_start_data(const struct pxt_block *block)
+{
+	return block->start_set;
+}
+
+/* Copies the filter in force to where START's data is taken from. */
+PXT_INLINE void pxt_note_start_set(struct pxt_block *block, uint32_t gate)
+{
+	for (uint32_t i = 0; i < PXT_SET_WORDS; i++)
+		block->start_set[i] = atomic_load_explicit(
+		    &block->filter[gate & PXT_GATE_FILTER ? 1 : 0][i], memory_order_relaxed);
+}
+
+PXT_INLINE void pxt_empty_filter(struct pxt_block *block, uint32_t gate)
+{
+	for (uint32_t i = 0; i < PXT_SET_WORDS; i++)
+		atomic_store_explicit(&block->filter[gate & PXT_GATE_FILTER ? 0 : 1][i], 0,
+		    memory_order_relaxed);
+}
+#define PXT_CLEAR_TURNS PXT_GATE_FILTER
+#else
+PXT_INLINE const void *pxt_start_data(const struct pxt_block *block)
+{
+	return block;
+}
+
+PXT_INLINE void pxt_note_start_set(struct pxt_block *block, uint32_t gate)
+{
+	(void)block;
+	(void)gate;
+}
+
+PXT_INLINE void pxt_empty_filter(struct pxt_block *block, uint32_t gate)
+{
+	(void)block;
+	(void)gate;
+}
+#define PXT_CLEAR_TURNS 0u
+#endif
+
+#endif

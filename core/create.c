@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* create.c - making a stream: attributes resolved, memory taken and touched, all before it runs. */
+#include "base/attr.h"
+#include "core/names.h"
+#include "core/stream.h"
+#include "core/threads.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct pxt_stream pxt_streams[CONFIG_PTRACE_MAX_STREAMS];
+struct pxt_block *_Atomic pxt_blocks[CONFIG_PTRACE_MAX_STREAMS];
+const char pxt_stream_kind;
+
+/* ---- Attributes as they will be in force ---- */
+
+static uint32_t power_of_two(uint64_t at_least, uint32_t limit)
+{
+	uint32_t power = 1;
+
+	while (power < at_least && power < limit)
+		power *= 2;
+	return power;
+}
+
+/* Slots of the largest record of each kind; each must fit into half the ring (ruling 15). */
+static uint64_t slots_needed(const trace_attr_t *attr)
+{
+	uint64_t user = pxt_slots_for(
+	    PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES + (uint32_t)attr->_pxt_max_data);
+	uint64_t system = pxt_system_slots() + 2u;
+	uint64_t largest = user > system ? user : system;
+	uint64_t asked = attr->_pxt_stream_size / PXT_SLOT_BYTES +
+	    (attr->_pxt_stream_size % PXT_SLOT_BYTES != 0);
+
+	return asked > 2 * largest ? asked : 2 * largest;
+}
+
+static uint32_t lanes_of(const trace_attr_t *attr)
+{
+	uint32_t lanes = attr->_pxt_lanes;
+
+	if (!lanes && attr->_pxt_stream_size < CONFIG_PTRACE_SMALL_STREAM_SIZE)
+		return 1;
+	if (!lanes)
+		lanes = CONFIG_PTRACE_LANES_DEFAULT;
+	if (!lanes)
+		lanes = pxt_port_cpus();
+	return power_of_two(lanes, CONFIG_PTRACE_LANES_MAX);
+}
+
+int pxt_create_attr(const struct pxt_create *request, trace_attr_t *attr)
+{
+	uint64_t slots;
+
+	if (!request->attr)
+		pxt_attr_defaults(attr);
+	else if (pxt_attr_usable(request->attr, attr))
+		*attr = *request->attr;
+	else
+		return EINVAL;
+	if (!attr->_pxt_stream_policy)
+		attr->_pxt_stream_policy = pxt_default_stream_policy(request->with_log);
+	if (!pxt_stream_policy_built(attr->_pxt_stream_policy) ||
+	    (attr->_pxt_stream_policy == POSIX_TRACE_FLUSH && !request->with_log) ||
+	    attr->_pxt_max_data > PXT_DATA_MAX)
+		return EINVAL;
+	slots = slots_needed(attr);
+	if (slots > UINT64_C(1) << PXT_RING_MAX_SHIFT)
+		return ENOMEM;
+	attr->_pxt_lanes = lanes_of(attr);
+	slots = power_of_two(slots, 1u << PXT_RING_MAX_SHIFT);
+	if (slots < 1u << PXT_RING_MIN_SHIFT)
+		slots = 1u << PXT_RING_MIN_SHIFT;
+	attr->_pxt_stream_size = slots * PXT_SLOT_BYTES;
+	attr->_pxt_ctx_bytes = PXT_CTX_BYTES;
+	return 0;
+}
+
+/* ---- Memory ---- */
+
+static size_t round_up(size_t value, size_t to)
+{
+	return (value + to - 1) / to * to;
+}
+
+static void init_lane(struct pxt_block *block, uint32_t index)
+{
+	struct pxt_lane *lane = pxt_block_lane(block, index);
+	uint32_t first = block->slot_mask + 1u; /* lap 1: zeroed memory is lap 0, never valid */
+
+	pxt_cursor_set(&lane->head, (uint64_t)first << 32 | PXT_HEAD_CLOSED);
+	pxt_cursor_set(&lane->epoch, (uint64_t)(first >> 30) << 32);
+	atomic_store_explicit(&lane->limit, first, memory_order_relaxed);
+	lane->pos = first;
+	lane->scan_pos = first;
+	lane->seen_head = first;
+}
+
+static struct pxt_block *make_block(const trace_attr_t *attr, size_t *bytes)
+{
+	uint32_t lanes = attr->_pxt_lanes;
+	size_t lanes_at = round_up(sizeof(struct pxt_block), PXT_CACHE_LINE);
+	size_t slots_at = round_up(lanes_at + lanes * sizeof(struct pxt_lane), PXT_CACHE_LINE);
+	size_t ring = (size_t)attr->_pxt_stream_size;
+	struct pxt_block *block;
+
+	if (ring > (SIZE_MAX - slots_at) / lanes)
+		return NULL;
+	*bytes = slots_at + lanes * ring;
+	block = pxt_port_alloc(*bytes);
+	if (!block)
+		return NULL;
+	block->magic = PXT_BLOCK_MAGIC;
+	block->version = PXT_BLOCK_VERSION;
+	block->lane_mask = lanes - 1u;
+	block->slot_mask = (uint32_t)(ring / PXT_SLOT_BYTES) - 1u;
+	block->slot_shift = (uint32_t)__builtin_ctz(block->slot_mask + 1u);
+	block->max_data = (uint32_t)attr->_pxt_max_data;
+	block->lanes_offset = (uint32_t)lanes_at;
+	block->slots_offset = (uint32_t)slots_at;
+	block->pid = pxt_process_pid();
+	block->ctx_bytes = PXT_CTX_BYTES;
+	block->full_policy = (uint8_t)attr->_pxt_stream_policy;
+	atomic_store_explicit(&block->gate,
+	    (attr->_pxt_stream_policy == POSIX_TRACE_LOOP ? 0u : PXT_GATE_KEEPS) |
+		(attr->_pxt_flags & PXT_ATTR_ORDERED ? PXT_GATE_ORDERED : 0u),
+	    memory_order_relaxed);
+	for (uint32_t i = 0; i < lanes; i++)
+		init_lane(block, i);
+	return block;
+}
+
+/* ---- The stream ---- */
+
+static struct pxt_stream *free_stream(uint32_t *index)
+{
+	for (uint32_t i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
+		if (!pxt_streams[i].block && !pxt_streams[i].closing) {
+			*index = i;
+			return &pxt_streams[i];
+		}
+	}
+	return NULL;
+}
+
+static void note_clock(struct pxt_block *block, struct pxt_stream *stream)
+{
+	uint32_t ns = pxt_ticks_resolution_ns(pxt_clock.hz);
+
+	pxt_port_clock_read(&block->created);
+	block->attr._pxt_create_sec = block->created.realtime.tv_sec;
+	block->attr._pxt_create_nsec = (int32_t)block->created.realtime.tv_nsec;
+	atomic_store_explicit(&pxt_attr_clockres_ns, ns, memory_order_relaxed);
+	block->attr._pxt_clockres_sec = ns / PXT_NS_PER_S;
+	block->attr._pxt_clockres_nsec = (int32_t)(ns % PXT_NS_PER_S);
+	pxt_ticks_init(
+	    &stream->ticks, pxt_clock.hz, block->created.ticks, &block->created.realtime);
+}
+
+static int create_locked(
+    const struct pxt_create *request, const trace_attr_t *attr, struct pxt_stream **made)
+{
+	struct pxt_stream *stream;
+	uint32_t index = 0;
+	int error = pxt_threads_start();
+
+	if (error)
+		return error;
+	stream = free_stream(&index);
+	if (!stream)
+		return EAGAIN;
+	memset(stream, 0, sizeof(*stream));
+	stream->block = make_block(attr, &stream->block_bytes);
+	if (!stream->block)
+		return ENOMEM;
+	pxt_port_mutex_init(&stream->mutex);
+	stream->ops = request->ops;
+	stream->index = index;
+	stream->epoch = pxt_fork.epoch;
+	stream->polling = (attr->_pxt_flags & PXT_ATTR_POLLING) != 0;
+	stream->block->index = index;
+	stream->block->with_log = request->with_log;
+	stream->block->attr = *attr;
+	note_clock(stream->block, stream);
+	/* Release: a writer that finds the block finds it complete. */
+	atomic_store_explicit(&pxt_blocks[index], stream->block, memory_order_release);
+	*made = stream;
+	return 0;
+}
+
+int pxt_stream_create(
+    const struct pxt_create *request, const trace_attr_t *attr, struct pxt_stream **stream)
+{
+	int error = request->pid ? pxt_port_may_trace(request->pid) : 0;
+
+	if (error)
+		return error;
+	pxt_process_lock();
+	error = create_locked(request, attr, stream);
+	pxt_process_unlock();
+	return error;
+}
+
+int pxt_stream_publish(struct pxt_stream *stream, trace_id_t *trid)
+{
+	int error;
+
+	pxt_port_mutex_lock(&stream->mutex);
+	error = pxt_handle_add(stream->ops, stream, &stream->trid);
+	if (!error)
+		*trid = stream->trid;
+	pxt_port_mutex_unlock(&stream->mutex);
+	return error;
+}
+
+void pxt_streams_after_fork(void)
+{
+	pxt_handle_forget_kind(&pxt_stream_kind);
+	for (uint32_t i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++)
+		atomic_store_explicit(&pxt_blocks[i], NULL, memory_order_relaxed);
+	memset(pxt_streams, 0, sizeof(pxt_streams));
+}
+
+/* ---- Finding it again ---- */
+
+/* Without the lock a stream may go at any time; its place stays, and says so. */
+bool pxt_stream_enter(struct pxt_stream *stream)
+{
+	if (!pxt_process_owns(stream->epoch))
+		return false;
+	pxt_port_mutex_lock(&stream->mutex);
+	if (stream->block && stream->trid && !stream->closing)
+		return true;
+	pxt_port_mutex_unlock(&stream->mutex);
+	return false;
+}
+
+void pxt_stream_unlock(struct pxt_stream *stream)
+{
+	pxt_port_mutex_unlock(&stream->mutex);
+}
+
+struct pxt_stream *pxt_stream_lock(trace_id_t trid)
+{
+	struct pxt_stream *stream = pxt_handle_find_kind(trid, &pxt_stream_kind);
+
+	if (!stream || !pxt_stream_enter(stream))
+		return NULL;
+	if (stream->trid == trid)
+		return stream;
+	pxt_stream_unlock(stream);
+	return NULL;
+}
+
+struct pxt_stream *pxt_stream_control(trace_id_t trid)
+{
+	struct pxt_stream *stream;
+
+	pxt_process_lock();
+	stream = pxt_stream_lock(trid);
+	if (!stream)
+		pxt_process_unlock();
+	return stream;
+}
+
+void pxt_stream_control_end(struct pxt_stream *stream)
+{
+	pxt_stream_unlock(stream);
+	pxt_process_unlock();
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * merge.c - one sequence out of several lanes.
+ *
+ * Stamps are taken behind the reservation, so a record may carry a later stamp than records
+ * behind it in its lane ("dip").  The key of a record is the smallest stamp at or behind it; keys
+ * do not decrease along a lane, and the lane with the smallest key comes next.  Rules:
+ *
+ *  1. Only keys up to a clock reading that was taken before the heads were read (the snapshot):
+ *     who is not in the snapshot reserves, and then stamps, later than that.
+ *  2. Near that bound, stamps of different processors may be off by the order resolution: such
+ *     a key is delivered only if no other lane's head has moved since the snapshot.
+ *  3. A record whose key is lower than its own stamp waits for earlier records of its own thread
+ *     in other lanes.  They cannot wait for it in turn: that would be a circle of happened-before.
+ *  4. An unfinished record hides what is behind it.  All of that has later stamps than the last
+ *     snapshot in which the record was not yet reserved: other lanes may go on up to there.
+ *  5. LOOP: what is older than the first record left in a lapped lane is given up in all lanes.
+ *
+ * START and STOP put a mark with a number into each lane.  Lanes that have passed a mark wait
+ * until the others have; then lane 0's START or STOP, which stands behind its mark, comes first.
+ */
+#include "core/merge.h"
+
+#include "core/context.h"
+#include "core/control.h"
+
+static struct pxt_slot slot_at(const struct pxt_ring *ring, uint64_t pos)
+{
+	return pxt_slot_load(&ring->slots[(uint32_t)pos & ring->mask]);
+}
+
+void pxt_merge_forget(struct pxt_lane *lane)
+{
+	lane->scan_pos = lane->pos;
+	lane->scan_seq = lane->seq;
+	lane->scan_max = 0;
+	lane->dips = 0;
+	lane->dips_joined = 0;
+}
+
+/* Keeps the list of dips: ascending in position and stamp, the first one counts. */
+static void add_dip(struct pxt_lane *lane, uint64_t ticks, uint32_t pos)
+{
+	while (lane->dips && lane->dip_ticks[lane->dips - 1] >= ticks)
+		lane->dips--;
+	if (lane->dips < PXT_DIPS) {
+		lane->dip_ticks[lane->dips] = ticks;
+		lane->dip_pos[lane->dips++] = pos;
+		return;
+	}
+	/* The last one stands for itself and this one until it becomes the first. */
+	lane->dip_pos[PXT_DIPS - 1] = pos;
+	lane->dips_joined = 1;
+}
+
+/* Looks at records between scan_pos and the snapshot's head; stops at one that is unfinished. */
+static void scan(struct pxt_ring *ring, uint64_t clock, uint64_t head_before)
+{
+	struct pxt_lane *lane = ring->lane;
+
+	lane->hidden = 0;
+	/* Bound: the records of one lap. */
+	while (lane->scan_pos < lane->seen_head) {
+		struct pxt_slot slot = slot_at(ring, lane->scan_pos);
+		uint32_t tag = pxt_tag(ring->mask, (uint32_t)lane->scan_pos, (uint32_t)lane->scan_seq);
+		uint32_t id = pxt_info_id(slot.word[1]);
+		uint64_t ticks = pxt_slot_ticks(&slot);
+
+		if (slot.word[0] != (tag | PXT_SLOT_BEGIN) ||
+		    !pxt_lane_finished(ring, &slot, lane->scan_pos, lane->scan_seq)) {
+			lane->hidden = 1;
+			if (lane->scan_pos >= head_before)
+				lane->hidden_floor = clock;
+			return;
+		}
+		if (id == PXT_ID_MARK) {
+			lane->scan_pos++;
+			continue;
+		}
+		if (id == PXT_ID_VOID) {
+			lane->scan_pos += slot.word[2];
+		} else {
+			if (ticks < lane->scan_max)
+				add_dip(lane, ticks, (uint32_t)lane->scan_pos);
+			else
+				lane->scan_max = ticks;
+			lane->scan_pos += pxt_info_slots(slot.word[1], PXT_CTX_BYTES);
+		}
+		lane->scan_pos += pxt_carry((uint32_t)lane->scan_seq);
+		lane->scan_seq++;
+	}
+}
+
+/* Takes a snapshot: clock first, then the heads, then what is new in each lane. */
+static void refill(struct pxt_block *block)
+{
+	uint64_t before = block->snapshot;
+	uint64_t heads[CONFIG_PTRACE_LANES_MAX];
+
+	block->snapshot = pxt_port_ticks_ordered();
+	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+		uint64_t seq;
+
+		pxt_lane_head(pxt_block_lane(block, i), &heads[i], &seq);
+	}
+	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+		struct pxt_ring ring = pxt_block_ring(block, i);
+		struct pxt_lane *lane = ring.lane;
+		uint64_t head_before = lane->seen_head;
+
+		lane->seen_head = heads[i];
+		if (heads[i] - lane->pos > ring.mask + 1u)
+			pxt_lane_lapped(block, &ring);
+		scan(&ring, before, head_before);
+		if (lane->front_state != PXT_FRONT_READY && lane->front_state != PXT_FRONT_MARK)
+			lane->front_state = PXT_FRONT_UNKNOWN;
+	}
+}
+
+/* Fetches the front of a lane, if the snapshot covers it. */
+static void look(struct pxt_block *block, struct pxt_ring *ring)
+{
+	struct pxt_lane *lane = ring->lane;
+
+	/* Bound: voids are passed one by one. */
+	while (lane->front_state == PXT_FRONT_UNKNOWN) {
+		if (lane->pos >= lane->scan_pos) {
+			if (!lane->hidden) {
+				lane->front_state = PXT_FRONT_EMPTY;
+			} else {
+				/* Starts or ends the wait for the unfinished record. */
+				lane->front_state = pxt_lane_look(block, ring);
+				scan(ring, 0, UINT64_MAX);
+			}
+			return;
+		}
+		lane->front_state = pxt_lane_look(block, ring);
+	}
+}
+
+static uint64_t key_of(const struct pxt_lane *lane)
+{
+	uint64_t own = pxt_slot_ticks(&lane->front);
+
+	return lane->dips && lane->dip_ticks[0] < own ? lane->dip_ticks[0] : own;
+}
+
+void pxt_merge_consumed(struct pxt_block *block, uint32_t index)
+{
+	struct pxt_lane *lane = pxt_block_lane(block, index);
+
+	block->control_first = 0;
+	if (lane->pos > lane->scan_pos) {
+		pxt_merge_forget(lane);
+		return;
+	}
+	while (lane->dips && (int32_t)(lane->dip_pos[0] - (uint32_t)lane->pos) < 0) {
+		lane->dips--;
+		for (uint8_t i = 0; i < lane->dips; i++) {
+			lane->dip_ticks[i] = lane->dip_ticks[i + 1];
+			lane->dip_pos[i] = lane->dip_pos[i + 1];
+		}
+	}
+	if (lane->dips_joined && lane->dips <= 1) {
+		struct pxt_ring ring = pxt_block_ring(block, index);
+
+		pxt_merge_forget(lane);
+		scan(&ring, 0, UINT64_MAX);
+	}
+}
+
+/* ---- Barriers ---- */
+
+/* Whether lane @index must wait for a START or STOP that stands beside the lanes. */
+static bool behind_side(const struct pxt_block *block, const struct pxt_lane *lane, uint32_t index)
+{
+	return block->side[0].info && lane->pos >= block->side[0].pos[index];
+}
+
+/* Passes the mark that all lanes have reached; false when there is none. */
+static bool pass_barrier(struct pxt_block *block)
+{
+	uint64_t lowest = UINT64_MAX;
+
+	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+		struct pxt_lane *lane = pxt_block_lane(block, i);
+		uint64_t at = lane->front_state == PXT_FRONT_MARK ? pxt_slot_ticks(&lane->front)
+								  : lane->barrier + 1u;
+
+		lowest = at < lowest ? at : lowest;
+	}
+	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+		struct pxt_lane *lane = pxt_block_lane(block, i);
+
+		if (lane->barrier < lowest && lane->front_state != PXT_FRONT_MARK)
+			return false;
+	}
+	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+		struct pxt_ring ring = pxt_block_ring(block, i);
+
+		if (ring.lane->front_state == PXT_FRONT_MARK &&
+		    pxt_slot_ticks(&ring.lane->front) == lowest) {
+			pxt_lane_pass_mark(block, &ring);
+			block->control_first = 1;
+		}
+	}
+	return true;
+}
+
+static bool is_control(const struct pxt_lane *lane)
+{
+	uint32_t id = pxt_info_id(lane->front.word[1]);
+
+	return id == PXT_ID_START || id == PXT_ID_STOP;
+}
+
+/* The READY lane with the smallest key among those that have passed the fewest barriers. */
+static bool smallest(struct pxt_block *block, uint32_t *chosen)
+{
+	uint64_t least = UINT64_MAX;
+	uint64_t barrier = UINT64_MAX;
+	bool found = false;
+
+	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+		const struct pxt_lane *lane = pxt_block_lane(block, i);
+
+		if (lane->front_state != PXT_FRONT_EMPTY && lane->barrier < barrier)
+			barrier = lane->barrier;
+	}
+	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+		const struct pxt_lane *lane = pxt_block_lane(block, i);
+
+		if (lane->front_state != PXT_FRONT_READY || lane->barrier != barrier ||
+		    behind_side(block, lane, i))
+			continue;
+		if (block->control_first && i == 0 && is_control(lane)) {
+			*chosen = i;
+			return true;
+		}
+		if (key_of(lane) < least) {
+			least = key_of(lane);
+			*chosen = i;
+			found = true;
+		}
+	}
+	return found;
+}
+
+/* ---- Rules 2 to 5 ---- */
+
+/* Its own lane's hidden records come behind @chosen's front anyway. */
+static uint64_t hidden_bound(struct pxt_block *block, uint32_t chosen)
+{
+	uint64_t bound = UINT64_MAX;
+
+	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+		const struct pxt_lane *lane = pxt_block_lane(block, i);
+
+		if (i != chosen && lane->hidden && lane->hidden_floor < bound)
+			bound = lane->hidden_floor;
+	}
+	return bound;
+}
+
+static bool heads_unchanged(struct pxt_block *block, uint32_t chosen)
+{
+	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+		struct pxt_lane *lane = pxt_block_lane(block, i);
+
+		if (i != chosen &&
+		    pxt_head_pos(pxt_cursor_load(&lane->head)) != (uint32_t)lane->seen_head)
+			return false;
+	}
+	return true;
+}
+
+static uint32_t thread_at(const struct pxt_ring *ring, uint64_t pos)
+{
+	struct pxt_slot slot = slot_at(ring, pos + 1u);
+
+	return pxt_context_thread((uint64_t)slot.word[2] << 32 | slot.word[1]);
+}
+
+/* A lane with an earlier record of the same thread than @chosen's front; else @chosen. */
+static uint32_t own_thread_first(struct pxt_block *block, uint32_t chosen)
+{
+	struct pxt_ring ring = pxt_block_ring(block, chosen);
+	uint32_t thread = thread_at(&ring, ring.lane->pos);
+	uint64_t stamp = pxt_slot_ticks(&ring.lane->front);
+
+	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+		struct pxt_ring other = pxt_block_ring(block, i);
+		uint64_t pos = other.lane->pos;
+		uint64_t seq = other.lane->seq;
+
+		if (i == chosen || other.lane->front_state != PXT_FRONT_READY ||
+		    other.lane->barrier != ring.lane->barrier)
+			continue;
+		while (pos < other.lane->scan_pos) {
+			struct pxt_slot slot = slot_at(&other, pos);
+			uint32_t id = pxt_info_id(slot.word[1]);
+
+			if (!(slot.word[0] & PXT_SLOT_BEGIN) || id == PXT_ID_MARK)
+				break;
+			if (id != PXT_ID_VOID && pxt_slot_ticks(&slot) < stamp &&
+			    thread_at(&other, pos) == thread)
+				return i;
+			pos += (id == PXT_ID_VOID ? slot.word[2]
+						  : pxt_info_slots(slot.word[1], PXT_CTX_BYTES)) +
+			    pxt_carry((uint32_t)seq);
+			seq++;
+		}
+	}
+	return chosen;
+}
+
+/* Rule 5: true when the front of @chosen is older than what was lost elsewhere, and is dropped. */
+static bool drop_given_up(struct pxt_block *block, uint32_t chosen)
+{
+	struct pxt_ring ring = pxt_block_ring(block, chosen);
+	uint64_t ticks = pxt_slot_ticks(&ring.lane->front);
+
+	if (key_of(ring.lane) >= block->give_up || ticks >= block->give_up)
+		return false;
+	pxt_consumer_lost(block, 1);
+	pxt_consumer_gap(block, ticks);
+	pxt_lane_advance(block, &ring, pxt_info_slots(ring.lane->front.word[1], PXT_CTX_BYTES));
+	pxt_merge_consumed(block, chosen);
+	return true;
+}
+
+enum verdict { DELIVER, AGAIN, REFILL, WAIT };
+
+static enum verdict judge(struct pxt_block *block, uint32_t *chosen)
+{
+	const struct pxt_lane *lane = pxt_block_lane(block, *chosen);
+	uint64_t key = key_of(lane);
+	uint64_t own = pxt_slot_ticks(&lane->front);
+	uint64_t bound = hidden_bound(block, *chosen);
+	uint64_t resolution = pxt_resolution_ticks();
+
+	if (PXT_UNLIKELY(key < block->give_up) && drop_given_up(block, *chosen))
+		return AGAIN;
+	if (block->control_first)
+		return DELIVER;
+	if (key > block->snapshot)
+		return REFILL;
+	if (PXT_UNLIKELY(own > bound))
+		return WAIT;
+	if (PXT_UNLIKELY(key < own))
+		*chosen = own_thread_first(block, *chosen);
+	if (key + resolution > block->snapshot && !heads_unchanged(block, *chosen))
+		return REFILL;
+	return DELIVER;
+}
+
+static bool look_at_all(struct pxt_block *block)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+		struct pxt_ring ring = pxt_block_ring(block, i);
+
+		look(block, &ring);
+		any |= ring.lane->front_state != PXT_FRONT_EMPTY;
+	}
+	return any;
+}
+
+enum pxt_next pxt_merge_pick(struct pxt_block *block, uint32_t *chosen)
+{
+	/* A refill moves the bound to now, so a few are enough; more would be chasing writers. */
+	for (uint32_t refills = 0; refills < 4;) {
+		enum verdict verdict = REFILL;
+		bool any = look_at_all(block);
+
+		if (any && pass_barrier(block))
+			continue;
+		if (any && smallest(block, chosen)) {
+			verdict = judge(block, chosen);
+			if (verdict == DELIVER)
+				return PXT_NEXT_READY;
+			if (verdict == AGAIN)
+				continue;
+		}
+		refill(block);
+		refills++;
+	}
+	return look_at_all(block) ? PXT_NEXT_HELD : PXT_NEXT_NONE;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * merge.h - which lane's front record comes next.
+ *
+ *   who beside whom: as consumer.h.
+ */
+#ifndef PXT_MERGE_H
+#define PXT_MERGE_H
+
+#include "core/consumer.h"
+
+#if CONFIG_PTRACE_LANES_MAX > 1
+/* READY: *lane's front is next, and pxt_lane.front holds its begin slot. */
+enum pxt_next pxt_merge_pick(struct pxt_block *block, uint32_t *lane);
+/* A lane's position was changed other than by consuming its front. */
+void pxt_merge_forget(struct pxt_lane *lane);
+/* Lane's front was consumed. */
+void pxt_merge_consumed(struct pxt_block *block, uint32_t lane);
+#else
+PXT_INLINE enum pxt_next pxt_merge_pick(struct pxt_block *block, uint32_t *lane)
+{
+	(void)block;
+	(void)lane;
+	return PXT_NEXT_NONE;
+}
+
+PXT_INLINE void pxt_merge_forget(struct pxt_lane *lane)
+{
+	(void)lane;
+}
+
+PXT_INLINE void pxt_merge_consumed(struct pxt_block *block, uint32_t lane)
+{
+	(void)block;
+	(void)lane;
+}
+#endif
+
+#endif

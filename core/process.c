@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* process.c - start of the library in a process, and again in its forked child; see process.h. */
+#include "core/process.h"
+
+#include "core/names.h"
+#include "core/stream.h"
+#include "core/threads.h"
+#include "core/wanted.h"
+
+#include <stdatomic.h>
+
+struct pxt_fork pxt_fork;
+struct pxt_clock_rate pxt_clock;
+
+static struct pxt_port_mutex process_mutex;
+static uint32_t last_epoch;
+static int32_t process_pid;
+static bool at_fork_set;
+
+/* Runs in the child before fork() returns; the system may have wiped the page already. */
+static void in_child(void)
+{
+	pxt_fork.epoch = 0;
+	atomic_store_explicit(&pxt_fork.state, 0u, memory_order_relaxed);
+	pxt_wanted_none();
+}
+
+static void start(void)
+{
+	bool child = last_epoch != 0;
+
+	pxt_port_mutex_init(&process_mutex);
+	process_pid = pxt_port_pid();
+	pxt_port_clock_start(&pxt_clock);
+	if (child) {
+		pxt_wanted_none();
+		pxt_threads_after_fork();
+		pxt_streams_after_fork();
+		pxt_names_after_fork();
+	}
+	if (!at_fork_set) {
+		pxt_port_at_fork(in_child);
+		at_fork_set = true;
+	}
+	(void)pxt_port_wipe_on_fork(&pxt_fork, sizeof(pxt_fork));
+	pxt_fork.epoch = ++last_epoch;
+}
+
+void pxt_process_lock(void)
+{
+	uint32_t none = 0;
+
+	if (PXT_UNLIKELY(atomic_load_explicit(&pxt_fork.state, memory_order_acquire) != 2u)) {
+		if (atomic_compare_exchange_strong_explicit(&pxt_fork.state, &none, 1u,
+			memory_order_acquire, memory_order_acquire)) {
+			start();
+			atomic_store_explicit(&pxt_fork.state, 2u, memory_order_release);
+		}
+		while (atomic_load_explicit(&pxt_fork.state, memory_order_acquire) != 2u)
+			pxt_port_pause_ns(100000);
+	}
+	pxt_port_mutex_lock(&process_mutex);
+}
+
+void pxt_process_unlock(void)
+{
+	pxt_port_mutex_unlock(&process_mutex);
+}
+
+int32_t pxt_process_pid(void)
+{
+	return process_pid;
+}
+
+bool pxt_process_owns(uint32_t epoch)
+{
+	return epoch != 0 && epoch == pxt_fork.epoch;
+}

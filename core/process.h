@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process.h - one process: its lock for control calls, and what becomes of it at fork.
+ *
+ * A forked child is traced into none of its parent's streams and knows none of its identifiers.
+ * The page that holds `epoch` is wiped by the system in every child, however it was made, so a
+ * trace point there meets epoch 0 and has no effect (DEC-34).
+ *
+ *   who beside whom: lock and unlock exclude each other; `epoch` may be read at any time.
+ */
+#ifndef PXT_PROCESS_H
+#define PXT_PROCESS_H
+
+#include "base/compiler.h"
+#include "port/port.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#if CONFIG_PTRACE_PORT_POSIX
+#define PXT_FORK_PAGE 4096u /* a page of its own: wiping it must wipe nothing else */
+#else
+#define PXT_FORK_PAGE 16u
+#endif
+
+struct pxt_fork {
+	PXT_ALIGNED(PXT_FORK_PAGE) uint32_t epoch; /* 0: not started, or a child not yet started */
+	_Atomic uint32_t state; /* of the start: 0 none, 1 going on, 2 done */
+	unsigned char rest[PXT_FORK_PAGE - 8u];
+};
+
+extern struct pxt_fork pxt_fork __attribute__((visibility("hidden")));
+
+/*
+ * Starts the library in this process (clock, fork handler; in a child: forgets the parent's
+ * streams) if that was not done, and takes the process lock.  Not for signal handlers.
+ */
+void pxt_process_lock(void);
+void pxt_process_unlock(void);
+/* pid as of the start. */
+int32_t pxt_process_pid(void);
+/* True when identifiers made at @epoch belong to this process. */
+bool pxt_process_owns(uint32_t epoch);
+extern struct pxt_clock_rate pxt_clock;
+
+#endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* ring.c - the rarer and the longer steps of the ring's writer; see ring.h. */
+#include "core/ring.h"
+
+/*
+ * Every writer of a quarter tries once; a failed try means that another one succeeded.  A
+ * difference of 3 is a late writer of the quarter before: nothing to do.
+ */
+PXT_COLD void pxt_ring_bump_epoch(struct pxt_lane *lane, uint64_t epoch, uint32_t pos, uint32_t seq)
+{
+	uint64_t next = epoch;
+
+	if ((((pos >> 30) - (uint32_t)(epoch >> 32)) & 3u) == 1u)
+		next += UINT64_C(1) << 32;
+	if ((((seq >> 29) - (uint32_t)epoch) & 3u) == 1u)
+		next = (next & ~UINT64_C(0xffffffff)) | (uint32_t)((uint32_t)next + 1u);
+	if (next != epoch)
+		(void)pxt_cursor_swap(&lane->epoch, &epoch, next);
+}
+
+/*
+ * This writer alone owns the slot of the first unread record now.  What stands there is that
+ * record, if it was ever finished; else the consumer must do without its stamp (0).
+ */
+PXT_COLD void pxt_ring_note_lost(const struct pxt_ring *ring, uint32_t limit)
+{
+	struct pxt_slot old = pxt_slot_load(&ring->slots[limit & ring->mask]);
+	bool same_lap = ((old.word[0] ^ limit) & ~ring->mask & PXT_TAG_MASK) == 0;
+	uint64_t ticks = (old.word[0] & PXT_SLOT_BEGIN) && same_lap ? pxt_slot_ticks(&old) : 0;
+
+	pxt_cursor_set(&ring->lane->first_lost, ticks);
+}
+
+/* Rounds: at most N + 1, see ring.h. */
+enum pxt_reserve pxt_ring_reserve_free(struct pxt_place *place, uint32_t slots)
+{
+	struct pxt_lane *lane = place->ring.lane;
+	uint32_t size = place->ring.mask + 1u;
+	uint64_t head = pxt_cursor_peek(&lane->head);
+
+	for (uint32_t round = 0; round <= size; round++) {
+		uint32_t needed = slots + pxt_carry(pxt_head_seq(head));
+		uint32_t limit;
+		uint32_t used;
+
+		if (head & PXT_HEAD_CLOSED)
+			return PXT_CLOSED;
+		PXT_TESTPOINT(PXT_TP_HEAD_SEEN);
+		/* Pairs with the consumer's release: what it freed, it has read. */
+		limit = atomic_load_explicit(&lane->limit, memory_order_acquire);
+		PXT_TESTPOINT(PXT_TP_LIMIT_SEEN);
+		used = pxt_head_pos(head) + needed - limit;
+		if (used > size) {
+			/* Full, unless @head is so old that the limit has passed it. */
+			uint64_t again = pxt_cursor_peek(&lane->head);
+
+			if (again == head)
+				return PXT_NO_ROOM;
+			head = again;
+			continue;
+		}
+		if (!pxt_cursor_swap(&lane->head, &head, head + ((uint64_t)slots << 32) + 2u))
+			continue;
+		PXT_TESTPOINT(PXT_TP_RESERVED);
+		place->pos = pxt_head_pos(head);
+		place->seq = pxt_head_seq(head);
+		place->used = used;
+		pxt_ring_keep_epoch(lane, place->pos, place->seq);
+		return used == size ? PXT_RESERVED_LAST : PXT_RESERVED;
+	}
+	return PXT_NO_ROOM;
+}
+
+bool pxt_ring_reserve_mark(struct pxt_place *place, bool overwrite)
+{
+	struct pxt_lane *lane = place->ring.lane;
+	uint64_t head = pxt_cursor_peek(&lane->head);
+
+	/* Only other writers make the exchange fail, and a writer admits a record each time. */
+	for (;;) {
+		uint32_t limit = atomic_load_explicit(&lane->limit, memory_order_acquire);
+
+		if (!overwrite && pxt_head_pos(head) + 1u - limit > place->ring.mask + 1u)
+			return false;
+		if (pxt_cursor_swap(&lane->head, &head, head + (UINT64_C(1) << 32)))
+			break;
+	}
+	place->pos = pxt_head_pos(head);
+	place->seq = pxt_head_seq(head);
+	pxt_ring_keep_epoch(lane, place->pos, place->seq);
+	return true;
+}
+
+PXT_INLINE uint32_t load4(const unsigned char *bytes)
+{
+	uint32_t value;
+
+	memcpy(&value, bytes, 4);
+	return value;
+}
+
+PXT_INLINE uint64_t load8(const unsigned char *bytes)
+{
+	uint64_t value;
+
+	memcpy(&value, bytes, 8);
+	return value;
+}
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+
+/* Up to eight bytes, the rest zero; two overlapping loads instead of a loop. */
+PXT_INLINE uint64_t load_some(const unsigned char *bytes, uint32_t count)
+{
+	uint16_t first;
+	uint16_t last;
+
+	if (count >= 8)
+		return load8(bytes);
+	if (count >= 4)
+		return load4(bytes) | (uint64_t)load4(bytes + count - 4) << 8 * (count - 4);
+	if (count < 2)
+		return count ? *bytes : 0;
+	memcpy(&first, bytes, 2);
+	memcpy(&last, bytes + count - 2, 2);
+	return (uint64_t)first | (uint64_t)last << 8 * (count - 2);
+}
+
+#else
+
+PXT_INLINE uint64_t load_some(const unsigned char *bytes, uint32_t count)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, bytes, count < 8 ? count : 8);
+	return value;
+}
+
+#endif
+
+PXT_INLINE uint64_t pair(uint32_t low, uint32_t high)
+{
+	return (uint64_t)high << 32 | low;
+}
+
+/* One continuation slot with 1 to 12 bytes of @bytes. */
+PXT_INLINE void put_piece(
+    const struct pxt_place *place, uint32_t pos, const unsigned char *bytes, uint32_t count)
+{
+	uint32_t tag = pxt_tag(place->ring.mask, pos, place->seq);
+	uint32_t first;
+	uint64_t rest;
+
+	if (count >= PXT_SLOT_PAYLOAD) {
+		first = load4(bytes);
+		rest = load8(bytes + 4);
+	} else if (count > 4) {
+		first = load4(bytes);
+		rest = load_some(bytes + 4, count - 4);
+	} else {
+		first = (uint32_t)load_some(bytes, count);
+		rest = 0;
+	}
+	pxt_ring_put(&place->ring, pos, pair(tag, first), rest);
+	PXT_TESTPOINT(PXT_TP_MIDDLE_STORED);
+}
+
+#if PXT_CTX_BYTES == 8 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+
+#define FIRST_DATA 4u /* bytes of data in the slot that carries the context */
+
+/* Built in registers: a slot put together in memory costs a stall when it is loaded as a whole. */
+PXT_INLINE void put_context(const struct pxt_place *place, const struct pxt_event *event)
+{
+	uint32_t pos = place->pos + 1u;
+	uint32_t tag = pxt_tag(place->ring.mask, pos, place->seq);
+	uint32_t data = event->bytes >= 4 ? load4(event->data)
+					  : (uint32_t)load_some(event->data, event->bytes);
+
+	pxt_ring_put(&place->ring, pos, pair(tag, (uint32_t)event->ctx),
+	    pair((uint32_t)(event->ctx >> 32), data));
+	PXT_TESTPOINT(PXT_TP_MIDDLE_STORED);
+}
+
+#else
+
+#define FIRST_DATA ((PXT_SLOT_PAYLOAD - PXT_CTX_BYTES) % PXT_SLOT_PAYLOAD)
+
+PXT_INLINE void put_context(const struct pxt_place *place, const struct pxt_event *event)
+{
+	unsigned char piece[PXT_SLOT_PAYLOAD] = { 0 };
+	uint32_t count = event->bytes < FIRST_DATA ? event->bytes : FIRST_DATA;
+
+	for (uint32_t i = 0; i < PXT_CTX_BYTES; i++)
+		piece[i] = (unsigned char)(event->ctx >> 8 * i);
+	if (count)
+		memcpy(piece + PXT_CTX_BYTES, event->data, count);
+	put_piece(place, place->pos + 1u, piece, PXT_SLOT_PAYLOAD);
+}
+
+#endif
+
+/*
+ * The rare record of a thread without a place in the table: 12 bytes of identity stand between
+ * context and data, so its payload is put together in pieces.
+ */
+static PXT_COLD void store_extra(const struct pxt_place *place, const struct pxt_event *event)
+{
+	unsigned char head[PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES];
+	uint32_t total = (uint32_t)sizeof(head) + event->bytes;
+	uint32_t pos = place->pos + 1u;
+
+	for (uint32_t i = 0; i < PXT_CTX_BYTES; i++)
+		head[i] = (unsigned char)(event->ctx >> 8 * i);
+	for (uint32_t i = 0; i < 8; i++)
+		head[PXT_CTX_BYTES + i] = (unsigned char)(event->thread >> 8 * i);
+	for (uint32_t i = 0; i < 4; i++)
+		head[PXT_CTX_BYTES + 8 + i] = (unsigned char)(event->pid >> 8 * i);
+	for (uint32_t at = 0; at < total; at += PXT_SLOT_PAYLOAD, pos++) {
+		unsigned char piece[PXT_SLOT_PAYLOAD] = { 0 };
+
+		for (uint32_t i = 0; i < PXT_SLOT_PAYLOAD && at + i < total; i++)
+			piece[i] = at + i < sizeof(head) ? head[at + i]
+							 : event->data[at + i - sizeof(head)];
+		put_piece(place, pos, piece, PXT_SLOT_PAYLOAD);
+	}
+}
+
+void pxt_ring_store(const struct pxt_place *place, const struct pxt_event *event)
+{
+	uint32_t tag = pxt_tag(place->ring.mask, place->pos, place->seq) | PXT_SLOT_BEGIN;
+	uint32_t pos = place->pos + 1u;
+	const unsigned char *data = event->data;
+	uint32_t left = event->bytes;
+
+	pxt_ring_put(&place->ring, place->pos, pair(tag, event->info), event->ticks);
+	PXT_TESTPOINT(PXT_TP_BEGIN_STORED);
+	if (PXT_UNLIKELY(pxt_info_extra(event->info))) {
+		store_extra(place, event);
+		return;
+	}
+	if (PXT_CTX_BYTES) {
+		put_context(place, event);
+		if (left <= FIRST_DATA)
+			return;
+		data += FIRST_DATA;
+		left -= FIRST_DATA;
+		pos++;
+	}
+	/* Bound: the slots of the record. */
+	for (; left > PXT_SLOT_PAYLOAD; left -= PXT_SLOT_PAYLOAD, data += PXT_SLOT_PAYLOAD)
+		put_piece(place, pos++, data, PXT_SLOT_PAYLOAD);
+	if (left)
+		put_piece(place, pos, data, left);
+}
+
+PXT_COLD void pxt_ring_store_void(const struct pxt_place *place, uint32_t slots)
+{
+	uint32_t tag = pxt_tag(place->ring.mask, place->pos, place->seq) | PXT_SLOT_BEGIN;
+	uint32_t info = pxt_slot_info(PXT_ID_VOID, 0, false, false, PXT_CPU_UNKNOWN);
+
+	pxt_ring_put(&place->ring, place->pos, pair(tag, info), slots);
+}
+
+void pxt_ring_store_mark(const struct pxt_place *place, uint64_t number)
+{
+	uint32_t tag = pxt_tag(place->ring.mask, place->pos, place->seq) | PXT_SLOT_BEGIN;
+	uint32_t info = pxt_slot_info(PXT_ID_MARK, 0, false, false, PXT_CPU_UNKNOWN);
+
+	pxt_ring_put(&place->ring, place->pos, pair(tag, info), number);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ring.h - the ring of 16-byte slots under one lane: the writer's side.
+ *
+ * Every slot validates itself: its first word carries the lap of its position and the low bits of
+ * its record's number.  A writer owns nothing but the slots it reserved, so whatever becomes of
+ * it harms one record, which the consumer passes over and counts.
+ *
+ *   who beside whom     reserve/store   consumer (core/consumer.c)   control (core/stream.c)
+ *   reserve/store             -                     -                           -
+ *   consumer                  -                     X                           X
+ *   control                   -                     X                           X
+ *   (-: any number at once, in signal handlers too.  X: the stream's mutex excludes.)
+ *
+ * Words and who writes them:
+ *   head       writers (add), control (closed bit, its own records)
+ *   refused    writers that found no room or an automatic stop
+ *   first_lost the LOOP writer that takes the slot `limit` points to
+ *   epoch      writers, once per quarter of the cursor's range
+ *   limit      the consumer: slots before it are free
+ *   the rest   the consumer
+ *
+ * Pairs of fences:
+ *   slot store (release)  -> slot load (acquire): a consumer that sees a slot sees the reservation
+ *                            behind which it was stored.
+ *   limit store (release) -> limit load (acquire): a writer that sees a slot freed does not store
+ *                            into it before the consumer has read it.
+ *   head load (acquire) in the consumer: its second look at a slot is not older than head.
+ */
+#ifndef PXT_RING_H
+#define PXT_RING_H
+
+#include "base/compiler.h"
+#include "base/ids.h"
+#include "base/slot.h"
+#include "core/testpoints.h"
+#include "port_atomic.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#define PXT_HEAD_CLOSED UINT64_C(1)
+#define PXT_SEQ_MASK 0x7fffffffu
+#define PXT_TAG_MASK 0x7fffffffu
+#define PXT_RING_MIN_SHIFT 5u /* 32 slots: the smallest ring */
+#define PXT_RING_MAX_SHIFT 26u
+
+/* Records that are lowered below their neighbours' stamps; see core/merge.c. */
+#define PXT_DIPS 5u
+
+/* What the consumer knows of the record at its position in a lane. */
+enum pxt_front {
+	PXT_FRONT_UNKNOWN, /* not looked at, or not covered by the last look at head */
+	PXT_FRONT_EMPTY,
+	PXT_FRONT_READY, /* `front` holds its begin slot, the whole record was seen finished */
+	PXT_FRONT_BUSY,  /* reserved, not finished */
+	PXT_FRONT_MARK,  /* a barrier between lanes */
+};
+
+struct pxt_lane {
+	/* The writers' line. */
+	PXT_ALIGNED(PXT_CACHE_LINE) pxt_cursor head; /* [63:32] pos [31:1] seq [0] closed */
+	pxt_cursor epoch;       /* [63:32] quarters of pos, [31:0] quarters of seq */
+	pxt_counter refused;    /* records that found no room; not in seq */
+	pxt_counter first_lost; /* LOOP: stamp of the first unread record that was overwritten */
+
+	/* The consumer's line, of which writers read `limit`. */
+	PXT_ALIGNED(PXT_CACHE_LINE) _Atomic uint32_t limit;
+	uint32_t front_state;  /* enum pxt_front */
+	uint64_t pos;          /* next position to consume, all 64 bits */
+	uint64_t seq;          /* number of the record there */
+	uint64_t stuck_pos;    /* an unfinished record was first seen here ... */
+	uint64_t stuck_since;  /* ... at this time, ticks; 0: none */
+	uint64_t stuck_head;   /* ... with head here */
+	uint64_t look_ticks;   /* clock at the last look at head */
+	uint64_t next_ticks;   /* LOOP: stamp of the record at pos, 0 while it is not there */
+	uint32_t lap_slack;    /* slots to leave to the writers after the next lap */
+	uint64_t barrier;      /* number of the last mark passed */
+
+	/* The merge's notes (core/merge.c); one lane uses `front` alone. */
+	PXT_ALIGNED(PXT_CACHE_LINE) struct pxt_slot front; /* begin slot at pos, when READY */
+	uint64_t scan_pos;     /* records before it were seen finished and looked at for dips */
+	uint64_t scan_seq;     /* number of the record at scan_pos */
+	uint64_t scan_max;     /* largest stamp among them */
+	uint64_t seen_head;    /* head, widened, at the last snapshot */
+	uint64_t hidden_floor; /* unfinished records at scan_pos have later stamps than this */
+	uint64_t dip_ticks[PXT_DIPS];
+	uint32_t dip_pos[PXT_DIPS];
+	uint8_t dips;
+	uint8_t dips_joined; /* the last dip stands for several: look again when it is reached */
+	uint8_t hidden;      /* an unfinished record stands at scan_pos */
+};
+
+/* A ring as one call sees it: where the lane's words and slots are. */
+struct pxt_ring {
+	struct pxt_lane *lane;
+	struct pxt_slot *slots;
+	uint32_t mask;
+};
+
+/* What reserve() hands to store(). */
+struct pxt_place {
+	struct pxt_ring ring;
+	uint32_t pos;
+	uint32_t seq;
+	uint32_t used; /* slots in use behind this record; 0 when overwriting */
+};
+
+PXT_INLINE uint32_t pxt_tag(uint32_t mask, uint32_t pos, uint32_t seq)
+{
+	return ((pos & ~mask) | (seq & mask)) & PXT_TAG_MASK;
+}
+
+/* How far the tag @have is ahead of @want, in a sense whose sign tells newer from older. */
+PXT_INLINE int32_t pxt_tag_ahead(uint32_t have, uint32_t want)
+{
+	return (int32_t)((have - want) << 1);
+}
+
+PXT_INLINE uint32_t pxt_head_pos(uint64_t head)
+{
+	return (uint32_t)(head >> 32);
+}
+
+PXT_INLINE uint32_t pxt_head_seq(uint64_t head)
+{
+	return (uint32_t)head >> 1;
+}
+
+/* 1 for the one record whose number carries into the position: one slot behind it stays unused. */
+PXT_INLINE uint32_t pxt_carry(uint32_t seq)
+{
+	return (seq & PXT_SEQ_MASK) == PXT_SEQ_MASK;
+}
+
+void pxt_ring_bump_epoch(struct pxt_lane *lane, uint64_t epoch, uint32_t pos, uint32_t seq);
+void pxt_ring_note_lost(const struct pxt_ring *ring, uint32_t limit);
+
+PXT_INLINE void pxt_ring_keep_epoch(struct pxt_lane *lane, uint32_t pos, uint32_t seq)
+{
+	uint64_t epoch = pxt_cursor_peek(&lane->epoch);
+
+	if (PXT_UNLIKELY((((pos >> 30) ^ (uint32_t)(epoch >> 32)) & 3u) |
+		(((seq >> 29) ^ (uint32_t)epoch) & 3u)))
+		pxt_ring_bump_epoch(lane, epoch, pos, seq);
+}
+
+/*
+ * Reserves @slots by overwriting the oldest.  One step; always succeeds.  False: the lane was
+ * closed before (a stop came first), and the place must be filled with pxt_ring_store_void().
+ */
+PXT_INLINE bool pxt_ring_reserve_loop(struct pxt_place *place, uint32_t slots)
+{
+	struct pxt_lane *lane = place->ring.lane;
+	uint64_t head = pxt_cursor_add(&lane->head, (uint64_t)slots << 32 | 2u);
+	uint32_t limit = atomic_load_explicit(&lane->limit, memory_order_relaxed);
+	uint32_t ahead = pxt_head_pos(head) - limit;
+
+	PXT_TESTPOINT(PXT_TP_RESERVED);
+	place->pos = pxt_head_pos(head);
+	place->seq = pxt_head_seq(head);
+	place->used = 0;
+	/* The record covers the slot of the first unread one: its stamp goes before it does. */
+	if (PXT_UNLIKELY(ahead <= place->ring.mask + 1u && ahead + slots > place->ring.mask + 1u))
+		pxt_ring_note_lost(&place->ring, limit);
+	pxt_ring_keep_epoch(lane, place->pos, place->seq);
+	return !(head & PXT_HEAD_CLOSED);
+}
+
+enum pxt_reserve {
+	PXT_RESERVED,      /* go on to store */
+	PXT_RESERVED_LAST, /* the same, and the ring is full now */
+	PXT_NO_ROOM,
+	PXT_CLOSED,
+};
+
+/*
+ * Reserves @slots that the consumer has freed; never overwrites.  At most N + 1 rounds: each
+ * round means that another record was admitted meanwhile, and after N of them a whole ring went
+ * by, which counts as "no room".
+ */
+enum pxt_reserve pxt_ring_reserve_free(struct pxt_place *place, uint32_t slots);
+
+/* Takes one slot without a record's number, for a mark; the caller is the only control call. */
+bool pxt_ring_reserve_mark(struct pxt_place *place, bool overwrite);
+
+/*
+ * Stores one slot, unless a newer lap is already there: then this writer was lapped, its record
+ * is counted as lost, and it must not spoil a newer one.
+ */
+PXT_INLINE void pxt_ring_put(const struct pxt_ring *ring, uint32_t pos, uint64_t low, uint64_t high)
+{
+	struct pxt_slot *slot = &ring->slots[pos & ring->mask];
+
+	if (PXT_UNLIKELY(pxt_tag_ahead(pxt_slot_peek(slot), (uint32_t)low) > 0))
+		return;
+	PXT_TESTPOINT(PXT_TP_LOOKED);
+	pxt_slot_store(slot, low, high);
+}
+
+/* What a writer puts into a record. */
+struct pxt_event {
+	const unsigned char *data;
+	uint32_t bytes;
+	uint32_t info; /* pxt_slot_info() */
+	uint64_t ctx;  /* thread index and address, PXT_CTX_BYTES of it */
+	uint64_t thread; /* only with the extra bit: pthread_t ... */
+	uint32_t pid;    /* ... and pid */
+	uint64_t ticks;
+};
+
+/* Stores the begin slot, then the continuation slots.  Bounded by the record's slots. */
+void pxt_ring_store(const struct pxt_place *place, const struct pxt_event *event);
+/* Fills a place that came too late: one begin slot says how many slots to pass over. */
+void pxt_ring_store_void(const struct pxt_place *place, uint32_t slots);
+void pxt_ring_store_mark(const struct pxt_place *place, uint64_t number);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shutdown.c - the end of a stream: nobody finds it, nobody writes into it, nobody sleeps on it,
+ * then its memory goes.
+ */
+#include "core/shutdown.h"
+
+#include "core/control.h"
+#include "core/threads.h"
+#include "core/wanted.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Memory of streams whose writers did not leave in time: kept until they have. */
+static struct {
+	struct pxt_block *block;
+	size_t bytes;
+} kept[CONFIG_PTRACE_MAX_STREAMS];
+
+static void free_kept(void)
+{
+	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
+		if (kept[i].block)
+			pxt_port_free(kept[i].block, kept[i].bytes);
+		kept[i].block = NULL;
+	}
+}
+
+/* With no place left the memory is never given back: better than under a writer's feet. */
+static void keep(struct pxt_block *block, size_t bytes)
+{
+	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
+		if (!kept[i].block) {
+			kept[i].block = block;
+			kept[i].bytes = bytes;
+			return;
+		}
+	}
+}
+
+/*
+ * The stream is found by nobody and holds no lock.  Writers go first: the wanted table and the
+ * pointer are taken from them, then everyone inside is waited for.  Then the sleeping readers.
+ */
+static void dismantle(struct pxt_stream *stream)
+{
+	struct pxt_block *block = stream->block;
+	bool left;
+
+	pxt_wanted_update(stream->index, false);
+	atomic_store_explicit(&pxt_blocks[stream->index], NULL, memory_order_release);
+	left = pxt_threads_wait_left(pxt_holdback_ns);
+	while (atomic_load_explicit(&stream->users, memory_order_acquire)) {
+		atomic_store_explicit(&block->asleep, 0u, memory_order_release);
+		pxt_port_wake(&block->asleep);
+		pxt_port_pause_ns(50000);
+	}
+	if (!left)
+		keep(block, stream->block_bytes);
+	else
+		pxt_port_free(block, stream->block_bytes);
+	if (pxt_threads_all_left())
+		free_kept();
+	stream->block = NULL;
+	stream->closing = 0;
+}
+
+void pxt_stream_abandon(struct pxt_stream *stream)
+{
+	pxt_process_lock();
+	stream->closing = 1;
+	dismantle(stream);
+	pxt_process_unlock();
+}
+
+int pxt_stream_shutdown(trace_id_t trid, const void *caller)
+{
+	struct pxt_stream *stream = pxt_stream_control(trid);
+	int error = 0;
+
+	if (!stream)
+		return EINVAL;
+	pxt_stream_stop(stream, caller);
+	stream->closing = 1;
+	pxt_handle_remove(trid);
+	stream->trid = 0;
+	pxt_stream_control_end(stream);
+	/* The unit's part may take long (the log's last write): without any lock. */
+	if (stream->at_shutdown)
+		error = stream->at_shutdown(stream);
+	pxt_process_lock();
+	dismantle(stream);
+	pxt_process_unlock();
+	return error;
+}
+
+/*
+ * At exit of the process that made them (DEC-23), behind ordinary exit handlers: logs are
+ * completed.  A forked child has no streams of its parent's to shut down.
+ */
+__attribute__((destructor)) static void shut_all_down(void)
+{
+	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
+		trace_id_t trid = pxt_streams[i].trid;
+
+		if (trid && pxt_process_owns(pxt_streams[i].epoch))
+			(void)pxt_stream_shutdown(trid, NULL);
+	}
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shutdown.h - the end of a stream.
+ *
+ *   who beside whom: any thread, beside writers, readers and other control calls; of two
+ *   shutdowns of one stream one finds it gone.  Returns when its memory is given back.
+ */
+#ifndef PXT_SHUTDOWN_H
+#define PXT_SHUTDOWN_H
+
+#include "core/stream.h"
+
+/* EINVAL, or what the unit's at_shutdown() said; the stream is gone in any case. */
+int pxt_stream_shutdown(trace_id_t trid, const void *caller);
+
+#endif

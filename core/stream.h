@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stream.h - a stream: its block of memory and what this process keeps beside it.
+ *
+ *   who beside whom        writers (emit.c)   consumer   control
+ *   writers                       -              -          -
+ *   consumer                      -              X          X     X: by the stream's mutex
+ *   control                       -              X          X     and, for what touches
+ *                                                                 _pxt_wanted, the process lock
+ *
+ * The block holds no pointers, only offsets and indices, so that it can be mapped anywhere, shared
+ * between processes, or found in a file or a dump: header, lanes, slots.
+ *
+ * Order of locks: process lock, then stream mutex.  Nobody sleeps with either.
+ */
+#ifndef PXT_STREAM_H
+#define PXT_STREAM_H
+
+#include "base/handle.h"
+#include "base/ticks.h"
+#include "core/process.h"
+#include "core/ring.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <trace.h>
+#include <trace_np.h>
+
+#define PXT_BLOCK_MAGIC UINT64_C(0x314b4c4245434152) /* "RACEBLK1" */
+#define PXT_BLOCK_VERSION 1u
+
+/* gate: [1:0] state [2] no overwriting [3] filter in force [4] ordered stamps [31:5] generation */
+#define PXT_GATE_OFF 0u     /* new, or stopped by call */
+#define PXT_GATE_RUNNING 1u
+#define PXT_GATE_AUTO 2u    /* stopped automatically */
+#define PXT_GATE_STATE 3u
+#define PXT_GATE_KEEPS 4u   /* no overwriting: UNTIL_FULL, FLUSH */
+#define PXT_GATE_FILTER 8u
+#define PXT_GATE_ORDERED 16u
+#define PXT_GATE_GENERATION 32u
+
+#define PXT_SET_WORDS (PXT_ID_COUNT / 32u)
+#define PXT_SIDES 2u
+
+/* Bytes of the largest system event's data: FILTER's two sets, START's one, STOP's int. */
+#if CONFIG_PTRACE_FILTER
+#define PXT_START_BYTES (PXT_ID_COUNT / 8u)
+#else
+#define PXT_START_BYTES 0u
+#endif
+
+/*
+ * A START or STOP by call that found no room in a stream that does not overwrite: it stands
+ * between what was recorded before and after, which is what `pos` of each lane tells.
+ */
+struct pxt_side {
+	uint32_t info; /* pxt_slot_info(); 0: unused */
+	uint64_t ticks;
+	uint64_t ctx;
+	uint64_t pos[CONFIG_PTRACE_LANES_MAX];
+	unsigned char data[PXT_START_BYTES > sizeof(int) ? PXT_START_BYTES : sizeof(int)];
+};
+
+struct pxt_block {
+	/* Read by every writer, written by control calls only. */
+	uint64_t magic;
+	uint32_t version;
+	uint32_t index; /* of the stream in its process */
+	_Atomic uint32_t gate;
+	uint32_t lane_mask;
+	uint32_t slot_shift;
+	uint32_t slot_mask;
+	uint32_t max_data;
+	uint32_t mark; /* slots in use at which a sleeper is woken; 0: by every record */
+	uint32_t lanes_offset;
+	uint32_t slots_offset;
+	int32_t pid;
+	uint32_t ctx_bytes;
+
+	/* Set by who goes to sleep, taken by the writer that wakes him. */
+	PXT_ALIGNED(PXT_CACHE_LINE) _Atomic uint32_t asleep;
+	PXT_ALIGNED(PXT_CACHE_LINE) pxt_cursor auto_stop_ticks;
+
+	/* The consumer's. */
+	uint64_t retrieved;
+	uint64_t lost;         /* beside the lanes' `refused` */
+	uint64_t cleared;
+	uint64_t sided;        /* records that went to `side` instead of a lane */
+	uint64_t last_ticks;   /* of the last event handed out: reported stamps never decrease */
+	uint64_t snapshot;     /* clock before the last look at all heads */
+	uint64_t give_up;      /* LOOP: what is older than this was overwritten somewhere */
+	uint64_t gap_ticks;    /* stamp of the first lost record of a gap, 0 unknown */
+	uint64_t lost_before;  /* records lost since the last event handed out */
+	uint64_t refused_told; /* of the lanes' `refused`, already in lost_before */
+	uint64_t lost_told;    /* losses that get_status() has reported */
+	uint64_t barriers;     /* marks issued */
+	uint64_t start_ticks;  /* stamp of the automatic START that is due */
+	uint8_t gap;           /* OVERFLOW is due before the next record, then RESUME */
+	uint8_t resume_due;
+	uint8_t owes_stop;     /* stopped by call while an automatic STOP was still due */
+	uint8_t stop_told;     /* the automatic STOP was handed out, the restart is not done yet */
+	uint8_t owes_start;    /* an automatic START is due */
+	uint8_t control_first; /* the barrier was passed: lane 0's control record comes next */
+	uint8_t freed_since_full;
+	uint8_t full_policy;   /* POSIX_TRACE_LOOP, ... */
+	uint8_t with_log;      /* the flusher restarts, not the reader */
+	struct pxt_side side[PXT_SIDES];
+
+#if CONFIG_PTRACE_FILTER
+	/* Two sets: control writes the one that is not in force, then turns the gate's bit. */
+	_Atomic uint32_t filter[2][PXT_SET_WORDS];
+	uint32_t start_set[PXT_SET_WORDS]; /* in force at the automatic START that is due */
+#endif
+	struct pxt_clock_set created;
+	trace_attr_t attr; /* as in force */
+};
+
+/* What this process keeps of a stream; static, so that a stale identifier finds something. */
+struct pxt_stream {
+	struct pxt_port_mutex mutex;
+	const struct pxt_ops *ops;
+	struct pxt_block *block;
+	size_t block_bytes;
+	trace_id_t trid; /* 0: free */
+	uint32_t epoch;  /* of the process that created it */
+	uint32_t index;
+	_Atomic uint32_t users;   /* sleeping readers, which still need the block */
+	struct pxt_ticks ticks;   /* counter to CLOCK_REALTIME, as anchored at creation */
+	trace_event_id_t type_at; /* position in the list of types */
+	uint8_t polling;
+	uint8_t closing; /* shutdown has begun: sleepers leave */
+	uint8_t dead_log; /* the log cannot take more: start has no effect (DEC-14) */
+	void *log;       /* Trace-To-Log's own */
+	/* What a unit wants done: before the block goes, and when the stream is cleared. */
+	int (*at_shutdown)(struct pxt_stream *stream);
+	int (*at_clear)(struct pxt_stream *stream);
+};
+
+extern struct pxt_stream pxt_streams[CONFIG_PTRACE_MAX_STREAMS];
+/* What a writer needs: the blocks by index.  NULL where there is no stream. */
+extern struct pxt_block *_Atomic pxt_blocks[CONFIG_PTRACE_MAX_STREAMS];
+
+extern const char pxt_stream_kind;
+
+PXT_INLINE struct pxt_lane *pxt_block_lane(struct pxt_block *block, uint32_t lane)
+{
+	return (struct pxt_lane *)(void *)((unsigned char *)block + block->lanes_offset) + lane;
+}
+
+PXT_INLINE struct pxt_ring pxt_block_ring(struct pxt_block *block, uint32_t lane)
+{
+	struct pxt_slot *slots =
+	    (struct pxt_slot *)(void *)((unsigned char *)block + block->slots_offset);
+
+	return (struct pxt_ring){ .lane = pxt_block_lane(block, lane),
+		.slots = slots + ((size_t)lane << block->slot_shift),
+		.mask = block->slot_mask };
+}
+
+PXT_INLINE uint32_t pxt_block_lanes(const struct pxt_block *block)
+{
+	return block->lane_mask + 1u;
+}
+
+PXT_INLINE uint32_t pxt_block_state(struct pxt_block *block)
+{
+	return atomic_load_explicit(&block->gate, memory_order_acquire) & PXT_GATE_STATE;
+}
+
+/* ---- Life (core/create.c, core/shutdown.c) ---- */
+
+struct pxt_create {
+	int32_t pid;
+	const trace_attr_t *attr; /* NULL: defaults */
+	bool with_log;
+	const struct pxt_ops *ops;
+};
+
+/* Every default resolved, every value checked and rounded: what the stream will have. */
+int pxt_create_attr(const struct pxt_create *request, trace_attr_t *attr);
+/*
+ * EAGAIN, EINVAL, ENOMEM, EPERM, ESRCH or 0.  @attr: from pxt_create_attr().  On success *stream
+ * is complete but cannot be found yet: a unit prepares its own part, then publishes or abandons.
+ */
+int pxt_stream_create(
+    const struct pxt_create *request, const trace_attr_t *attr, struct pxt_stream **stream);
+int pxt_stream_publish(struct pxt_stream *stream, trace_id_t *trid);
+void pxt_stream_abandon(struct pxt_stream *stream);
+void pxt_streams_after_fork(void);
+
+/* The living stream of this process behind @trid, its mutex held; NULL: EINVAL. */
+struct pxt_stream *pxt_stream_lock(trace_id_t trid);
+/* The same for an operation that already found the object. */
+bool pxt_stream_enter(struct pxt_stream *stream);
+void pxt_stream_unlock(struct pxt_stream *stream);
+/* With both locks, in their order: start, stop, clear, set_filter. */
+struct pxt_stream *pxt_stream_control(trace_id_t trid);
+void pxt_stream_control_end(struct pxt_stream *stream);
+
+/* ---- State (core/control.c); the stream's mutex is held ---- */
+
+/* Who called, for the event's program address. */
+void pxt_stream_start(struct pxt_stream *stream, const void *caller);
+void pxt_stream_stop(struct pxt_stream *stream, const void *caller);
+/* Stops for another reason than room (a full log), without an event of its own. */
+void pxt_stream_stop_now(struct pxt_stream *stream);
+/* Restart of an automatically stopped, emptied stream: START becomes due. */
+void pxt_stream_restart(struct pxt_stream *stream);
+void pxt_stream_clear(struct pxt_stream *stream);
+/* One system event from a control call, into this stream only, if it is wanted and fits. */
+bool pxt_stream_record(struct pxt_stream *stream, uint32_t id, const void *data, uint32_t bytes,
+    const void *caller);
+void pxt_stream_full_status(struct pxt_stream *stream, struct posix_trace_status_info *status);
+void pxt_stream_counts(struct pxt_stream *stream, struct posix_trace_counts_np *counts);
+/* Wakes whoever sleeps on the stream. */
+void pxt_stream_wake(struct pxt_block *block);
+
+/* Operations that streams of every unit share. */
+int pxt_stream_get_attr(void *object, trace_attr_t *attr);
+int pxt_stream_type_name(void *object, trace_event_id_t id, char *name);
+int pxt_stream_type_format(void *object, trace_event_id_t id, char *format);
+trace_event_id_t pxt_stream_type_next(void *object);
+void pxt_stream_type_rewind(void *object);
+int pxt_stream_get_clock(void *object, struct posix_trace_clock_np *clock);
+
+/* True when this configuration makes events of system type @id, and @block's filter lets it in. */
+bool pxt_stream_wants(struct pxt_block *block, uint32_t id);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * testpoints.h - the places behind which another thread can see something new.  Off (the normal
+ * build) they are nothing; on, a test's hook is called there (base/compiler.h).
+ */
+#ifndef PXT_TESTPOINTS_H
+#define PXT_TESTPOINTS_H
+
+enum pxt_testpoint {
+	PXT_TP_ENTERED,       /* writer: marked inside */
+	PXT_TP_GATE_SEEN,     /* writer: gate and filter read */
+	PXT_TP_HEAD_SEEN,     /* writer, no overwriting: head read */
+	PXT_TP_LIMIT_SEEN,    /* writer, no overwriting: limit read */
+	PXT_TP_RESERVED,      /* writer: slots reserved */
+	PXT_TP_STAMPED,       /* writer: clock read */
+	PXT_TP_LOOKED,        /* writer: old slot looked at, not yet stored */
+	PXT_TP_BEGIN_STORED,  /* writer: begin slot visible */
+	PXT_TP_MIDDLE_STORED, /* writer: a continuation slot visible */
+	PXT_TP_STORED,        /* writer: whole record visible */
+	PXT_TP_FULL,          /* writer: decided that there is no room */
+	PXT_TP_AUTO_STOPPED,  /* writer: gate flipped */
+	PXT_TP_LEFT,          /* writer: marked outside */
+	PXT_TP_FRONT_SEEN,    /* consumer: begin slot accepted */
+	PXT_TP_PIECE_READ,    /* consumer: a continuation slot read */
+	PXT_TP_CONSUMED,      /* consumer: position moved, limit published */
+	PXT_TP_LAPPED,        /* consumer: found itself lapped */
+	PXT_TP_PASSED,        /* consumer: passed over an unfinished record */
+	PXT_TP_CLOSED_LANE,   /* control: one lane closed */
+	PXT_TP_SLEEPS,        /* reader: said that it sleeps */
+	PXT_TP_COUNT
+};
+
+#endif

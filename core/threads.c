@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* threads.c - the thread table; see threads.h. */
+#include "core/threads.h"
+
+#include "port/port_sysinfo.h"
+
+#include <errno.h>
+#include <string.h>
+#include <trace_np.h>
+
+struct pxt_thread_table *pxt_threads;
+PXT_TLS struct pxt_self pxt_self;
+
+int pxt_threads_start(void)
+{
+	if (!pxt_threads)
+		pxt_threads = pxt_port_alloc(sizeof(*pxt_threads));
+	return pxt_threads ? 0 : ENOMEM;
+}
+
+/* The parent's table was kept from the child. */
+void pxt_threads_after_fork(void)
+{
+	pxt_threads = NULL;
+}
+
+/*
+ * May be interrupted by a handler that registers the same thread: then the thread has two
+ * entries, both true, and uses the one that is set last.
+ */
+PXT_COLD bool pxt_threads_register(void)
+{
+	struct pxt_thread_table *table = pxt_threads;
+	uint32_t epoch = pxt_fork.epoch;
+	uint32_t index = PXT_THREAD_EXTRA;
+	struct pxt_thread *entry = NULL;
+
+	if (!epoch || !table)
+		return false;
+	/* Looked at first, so that the count cannot run round. */
+	if (atomic_load_explicit(&table->count, memory_order_relaxed) <
+	    CONFIG_PTRACE_MAX_THREADS - 1u) {
+		index = 1u + atomic_fetch_add_explicit(&table->count, 1u, memory_order_relaxed);
+		if (index < CONFIG_PTRACE_MAX_THREADS) {
+			entry = &table->entry[index];
+			entry->thread = pxt_port_thread();
+			entry->pid = pxt_process_pid();
+		} else {
+			index = PXT_THREAD_EXTRA;
+		}
+	}
+	pxt_self.entry = entry;
+	pxt_self.index = index;
+	/* Last: a handler that sees the epoch sees the rest. */
+	atomic_signal_fence(memory_order_release);
+	pxt_self.epoch = epoch;
+	return true;
+}
+
+static uint32_t entries(const struct pxt_thread_table *table)
+{
+	uint32_t count = atomic_load_explicit(
+	    &((struct pxt_thread_table *)(uintptr_t)table)->count, memory_order_acquire);
+
+	return count < CONFIG_PTRACE_MAX_THREADS ? count + 1u : CONFIG_PTRACE_MAX_THREADS;
+}
+
+/* Waits for one entry; true when it was or came outside. */
+static bool wait_entry(struct pxt_thread *entry, uint64_t *left_ns)
+{
+	const uint64_t slice = 50000;
+	uint32_t seen = atomic_load_explicit(&entry->passes, memory_order_acquire);
+
+	if (!(seen & 1u) || seen == entry->gave_up)
+		return !(seen & 1u);
+	while (atomic_load_explicit(&entry->passes, memory_order_acquire) == seen) {
+		if (*left_ns < slice) {
+			entry->gave_up = seen;
+			return false;
+		}
+		*left_ns -= slice;
+		pxt_port_pause_ns(slice);
+	}
+	return true;
+}
+
+bool pxt_threads_wait_left(uint64_t limit_ns)
+{
+	struct pxt_thread_table *table = pxt_threads;
+	bool all = true;
+	uint32_t count;
+
+	if (!table)
+		return true;
+	/* Without the system's fence a store may still be under way: give it time to arrive. */
+	if (!pxt_port_fence_all())
+		pxt_port_pause_ns(1000000);
+	count = entries(table);
+	for (uint32_t i = 1; i < count; i++)
+		all &= wait_entry(&table->entry[i], &limit_ns);
+	while (atomic_load_explicit(&table->outsiders, memory_order_acquire)) {
+		if (limit_ns < 50000)
+			return false;
+		limit_ns -= 50000;
+		pxt_port_pause_ns(50000);
+	}
+	return all;
+}
+
+bool pxt_threads_all_left(void)
+{
+	struct pxt_thread_table *table = pxt_threads;
+	uint32_t count = table ? entries(table) : 0;
+
+	for (uint32_t i = 1; i < count; i++) {
+		uint32_t passes =
+		    atomic_load_explicit(&table->entry[i].passes, memory_order_acquire);
+
+		if ((passes & 1u) && passes == table->entry[i].gave_up)
+			return false;
+	}
+	return !table || !atomic_load_explicit(&table->outsiders, memory_order_acquire);
+}
+
+bool pxt_threads_find(uint32_t index, uint64_t *thread, int32_t *pid)
+{
+	if (!pxt_threads || index == 0 || index >= entries(pxt_threads))
+		return false;
+	*thread = pxt_threads->entry[index].thread;
+	*pid = pxt_threads->entry[index].pid;
+	return true;
+}
+
+static void note_name(struct pxt_thread *entry)
+{
+	struct pxt_port_thread_info self;
+
+	pxt_port_thread_self(&self);
+	memcpy(entry->name, self.name, sizeof(entry->name));
+	atomic_store_explicit(&entry->tid, self.tid, memory_order_release);
+}
+
+PXT_API int posix_trace_thread_register_np(void)
+{
+	int error;
+
+	pxt_process_lock();
+	error = pxt_threads_start();
+	pxt_process_unlock();
+	if (error)
+		return error;
+	if (pxt_self.epoch != pxt_fork.epoch)
+		(void)pxt_threads_register();
+	if (pxt_self.entry)
+		note_name(pxt_self.entry);
+	return 0;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * threads.h - the process' thread table: who traced, and who is inside a trace point now.
+ *
+ *   who beside whom     enter/leave    wait_left    look-up
+ *   enter/leave              -             -            -      any threads, signal handlers too
+ *   wait_left                -             X            -
+ *   look-up                  -             -            -
+ *
+ * A thread marks itself inside by a plain store to an entry that only it writes.  Whoever takes
+ * memory away first makes the streams unwanted, then asks the system for a fence on all
+ * processors (pxt_port_fence_all), then looks at the entries: a thread that he sees outside will
+ * see the stream unwanted when it enters.  So the trace path carries no fence.
+ *
+ * Entries are never reused: an index in a record means the same thread for ever.
+ */
+#ifndef PXT_THREADS_H
+#define PXT_THREADS_H
+
+#include "base/compiler.h"
+#include "base/slot.h"
+#include "core/process.h"
+#include "port_atomic.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PXT_THREAD_NAME 16u
+
+struct pxt_thread {
+	PXT_ALIGNED(PXT_CACHE_LINE) _Atomic uint32_t passes; /* odd: inside a trace point */
+	uint32_t gave_up; /* a value of `passes` that was waited for in vain */
+	uint64_t thread;  /* pthread_t */
+	int32_t pid;
+	_Atomic int32_t tid; /* the system's number, 0 until somebody looked */
+	char name[PXT_THREAD_NAME];
+};
+
+/* No pointers inside: may be mapped anywhere. */
+struct pxt_thread_table {
+	_Atomic uint32_t count;     /* entries given out, entry 0 not counted */
+	_Atomic uint32_t outsiders; /* threads without an entry that are inside now */
+	struct pxt_thread entry[CONFIG_PTRACE_MAX_THREADS];
+};
+
+/* What a thread knows of itself. */
+struct pxt_self {
+	uint32_t epoch; /* of the process that registered it; another one: not registered */
+	uint32_t index; /* in the table; PXT_THREAD_EXTRA: no place */
+	struct pxt_thread *entry;
+};
+
+extern struct pxt_thread_table *pxt_threads;
+extern PXT_TLS struct pxt_self pxt_self;
+
+/* Makes the table exist.  ENOMEM or 0.  Under the process lock. */
+int pxt_threads_start(void);
+/* The calling thread's entry; async-signal-safe, no system call.  False in a forked child. */
+bool pxt_threads_register(void);
+/*
+ * Returns when every thread that was inside a trace point has left it.  False: some did not
+ * within @limit_ns (killed, jumped out, never scheduled); what they may touch must be kept.
+ */
+bool pxt_threads_wait_left(uint64_t limit_ns);
+/* Whether someone given up by wait_left() may still be inside. */
+bool pxt_threads_all_left(void);
+/* Identity behind an index; false where there is none. */
+bool pxt_threads_find(uint32_t index, uint64_t *thread, int32_t *pid);
+void pxt_threads_after_fork(void);
+
+/* Proof of being inside; lives on the trace point's stack. */
+struct pxt_pass {
+	struct pxt_thread *entry;
+	uint32_t passes;
+	bool outermost;
+};
+
+/* False: this process has no streams (a forked child's first event). */
+PXT_INLINE bool pxt_enter(struct pxt_pass *pass)
+{
+	if (PXT_UNLIKELY(pxt_self.epoch != pxt_fork.epoch) && !pxt_threads_register())
+		return false;
+	pass->entry = pxt_self.entry;
+	if (PXT_UNLIKELY(!pass->entry)) {
+		atomic_fetch_add_explicit(&pxt_threads->outsiders, 1u, memory_order_seq_cst);
+		return true;
+	}
+	/* A handler that comes between load and store leaves an even number behind, too. */
+	pass->passes = atomic_load_explicit(&pass->entry->passes, memory_order_relaxed);
+	pass->outermost = !(pass->passes & 1u);
+	if (pass->outermost)
+		atomic_store_explicit(
+		    &pass->entry->passes, pass->passes + 1u, memory_order_relaxed);
+	/* Pairs with pxt_port_fence_all() in wait_left(). */
+	atomic_signal_fence(memory_order_seq_cst);
+	return true;
+}
+
+PXT_INLINE void pxt_leave(const struct pxt_pass *pass)
+{
+	if (PXT_UNLIKELY(!pass->entry))
+		atomic_fetch_sub_explicit(&pxt_threads->outsiders, 1u, memory_order_release);
+	else if (pass->outermost)
+		/* Release: whoever sees it sees no later access of this trace point. */
+		atomic_store_explicit(
+		    &pass->entry->passes, pass->passes + 2u, memory_order_release);
+}
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wanted.h - the table that decides at a trace point whether anything needs to happen: for each
+ * event type the streams that are running or automatically stopped and do not filter it out
+ * (LPT-33, ruling 11).
+ *
+ *   who beside whom: readers (trace points) at any time; changes under the process lock.
+ *
+ * The table is a hint that is never too small for long and may be too large for a moment: what
+ * counts is the stream's own gate and filter, which a writer looks at behind it.
+ */
+#ifndef PXT_WANTED_H
+#define PXT_WANTED_H
+
+#include "base/ids.h"
+
+#include <stdbool.h>
+#include <trace_np.h>
+
+typedef _PXT_WANTED_TYPE pxt_wanted_mask;
+
+PXT_INLINE pxt_wanted_mask pxt_wanted_by(trace_event_id_t id)
+{
+	return __atomic_load_n(&_pxt_wanted[id], __ATOMIC_RELAXED);
+}
+
+/* Brings the bit of stream @index up to date for all types; @live: running or auto-stopped. */
+void pxt_wanted_update(unsigned index, bool live);
+/* A new user type exists: it is wanted by every live stream that does not filter it. */
+void pxt_wanted_type_added(unsigned id);
+/* Nothing is wanted; for a forked child, async-signal-safe. */
+void pxt_wanted_none(void);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* filter.c - the filter of a stream: which types it does not record. */
+#include "base/attr.h"
+#include "core/admit.h"
+#include "core/control.h"
+#include "core/threads.h"
+#include "core/wanted.h"
+
+#include <errno.h>
+
+static void in_force(const struct pxt_block *block, uint32_t gate, trace_event_set_t *set)
+{
+	for (uint32_t i = 0; i < PXT_SET_WORDS; i++)
+		set->_pxt_bits[i] = atomic_load_explicit(
+		    &((struct pxt_block *)(uintptr_t)block)->filter[gate & PXT_GATE_FILTER ? 1 : 0][i],
+		    memory_order_relaxed);
+}
+
+PXT_API int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
+{
+	struct pxt_stream *stream = pxt_arg_given(set) ? pxt_stream_lock(trid) : NULL;
+
+	if (!stream)
+		return EINVAL;
+	in_force(stream->block,
+	    atomic_load_explicit(&stream->block->gate, memory_order_acquire), set);
+	pxt_stream_unlock(stream);
+	return 0;
+}
+
+static uint32_t combine(uint32_t old, uint32_t with, int how)
+{
+	if (how == POSIX_TRACE_SET_EVENTSET)
+		return with;
+	return how == POSIX_TRACE_ADD_EVENTSET ? old | with : old & ~with;
+}
+
+/*
+ * Writes the set that is not in force, then turns the gate's bit to it: a trace point reads the
+ * gate once and judges all by one set.  The other set may still be read by a writer that saw the
+ * gate before the last change; set_filter() has waited for those.
+ */
+static void change(struct pxt_stream *stream, const trace_event_set_t *set, int how)
+{
+	struct pxt_block *block = stream->block;
+	uint32_t gate = atomic_load_explicit(&block->gate, memory_order_acquire);
+	uint32_t other = gate & PXT_GATE_FILTER ? 0 : 1;
+	trace_event_set_t both[2];
+
+	in_force(block, gate, &both[0]);
+	for (uint32_t i = 0; i < PXT_SET_WORDS; i++) {
+		both[1]._pxt_bits[i] = combine(both[0]._pxt_bits[i], set->_pxt_bits[i], how);
+		atomic_store_explicit(
+		    &block->filter[other][i], both[1]._pxt_bits[i], memory_order_relaxed);
+	}
+	/* Judged by the old filter (DEC-15). */
+	(void)pxt_stream_record(stream, PXT_ID_FILTER, both, sizeof(both), NULL);
+	/* Release: pairs with the writers' acquire of the gate. */
+	(void)atomic_fetch_xor_explicit(&block->gate, PXT_GATE_FILTER, memory_order_acq_rel);
+	pxt_wanted_update(stream->index, pxt_block_state(block) != PXT_GATE_OFF);
+}
+
+PXT_API int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int how)
+{
+	struct pxt_stream *stream;
+
+	if (!pxt_arg_given(set) || how < POSIX_TRACE_SET_EVENTSET || how > POSIX_TRACE_SUB_EVENTSET)
+		return EINVAL;
+	stream = pxt_stream_control(trid);
+	if (!stream)
+		return EINVAL;
+	change(stream, set, how);
+	/* After return the new filter governs all threads, and the old set may be overwritten. */
+	(void)pxt_threads_wait_left(pxt_holdback_ns);
+	pxt_stream_control_end(stream);
+	return 0;
+}

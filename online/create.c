@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* create.c - streams without log. */
+#include "online/online.h"
+
+#include <errno.h>
+
+const struct pxt_ops pxt_online_ops = {
+	.getnext = pxt_online_getnext,
+	.get_attr = pxt_stream_get_attr,
+	.get_status = pxt_online_get_status,
+	.type_name = pxt_stream_type_name,
+	.type_format = pxt_stream_type_format,
+	.type_next = pxt_stream_type_next,
+	.type_rewind = pxt_stream_type_rewind,
+	.get_clock = pxt_stream_get_clock,
+	.kind = &pxt_stream_kind,
+};
+
+PXT_API int posix_trace_create(
+    pid_t pid, const trace_attr_t *restrict attr, trace_id_t *restrict trid)
+{
+	const struct pxt_create request = {
+		.pid = pid, .attr = attr, .with_log = false, .ops = &pxt_online_ops
+	};
+	struct pxt_stream *stream;
+	trace_attr_t used;
+	int error;
+
+	if (!trid)
+		return EINVAL;
+	error = pxt_create_attr(&request, &used);
+	if (!error)
+		error = pxt_stream_create(&request, &used, &stream);
+	if (error)
+		return error;
+	error = pxt_stream_publish(stream, trid);
+	if (error)
+		pxt_stream_abandon(stream);
+	return error;
+}

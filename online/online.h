@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* online.h - what the files of the On-Line unit share. */
+#ifndef PXT_ONLINE_H
+#define PXT_ONLINE_H
+
+#include "core/stream.h"
+
+extern const struct pxt_ops pxt_online_ops;
+
+int pxt_online_getnext(void *object, const struct pxt_getnext *request);
+int pxt_online_get_status(void *object, struct posix_trace_status_info *status);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* timed.c - the two ways to read that only active streams without log have. */
+#include "base/handle.h"
+
+PXT_API int posix_trace_timedgetnext_event(trace_id_t trid,
+    struct posix_trace_event_info *restrict event, void *restrict data, size_t num_bytes,
+    size_t *restrict data_len, int *restrict unavailable, const struct timespec *restrict abstime)
+{
+	const struct pxt_getnext request = { .event = event,
+		.data = data,
+		.num_bytes = num_bytes,
+		.data_len = data_len,
+		.unavailable = unavailable,
+		.abstime = abstime,
+		.wait = PXT_WAIT_TIMED };
+
+	return pxt_getnext(trid, &request);
+}
+
+PXT_API int posix_trace_trygetnext_event(trace_id_t trid,
+    struct posix_trace_event_info *restrict event, void *restrict data, size_t num_bytes,
+    size_t *restrict data_len, int *restrict unavailable)
+{
+	const struct pxt_getnext request = { .event = event,
+		.data = data,
+		.num_bytes = num_bytes,
+		.data_len = data_len,
+		.unavailable = unavailable,
+		.abstime = NULL,
+		.wait = PXT_WAIT_NOT };
+
+	return pxt_getnext(trid, &request);
+}

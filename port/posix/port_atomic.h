@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * port_atomic.h - slot access, cursor arithmetic and the stamp clock on a POSIX host.
+ *
+ * A slot is stored and loaded as one 16-byte access; whoever sees any of it sees all of it:
+ *   x86-64 with AVX     aligned vector move (both makers promise its atomicity)
+ *   x86-64 without      cmpxchg16b, chosen at run time by one predictable test
+ *   AArch64             exclusive pair
+ *   ThreadSanitizer     the compiler's 16-byte atomics, which the tool understands
+ *
+ *   who beside whom         slot_store   slot_load   head_*   ticks
+ *   any of these                -            -          -       -      all at once, in signal
+ *                                                                      handlers too
+ */
+#ifndef PXT_PORT_ATOMIC_H
+#define PXT_PORT_ATOMIC_H
+
+#include "base/compiler.h"
+#include "base/slot.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#if defined(__SANITIZE_THREAD__)
+#define PXT_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PXT_TSAN 1
+#endif
+#endif
+#ifndef PXT_TSAN
+#define PXT_TSAN 0
+#endif
+
+/* ---- Slots ---- */
+
+#if PXT_TSAN
+
+PXT_INLINE void pxt_slot_store(struct pxt_slot *slot, uint64_t low, uint64_t high)
+{
+	unsigned __int128 value = (unsigned __int128)high << 64 | low;
+
+	__atomic_store_n((unsigned __int128 *)(void *)slot, value, __ATOMIC_RELEASE);
+}
+
+PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
+{
+	unsigned __int128 value = __atomic_load_n(
+	    (const unsigned __int128 *)(const void *)slot, __ATOMIC_ACQUIRE);
+
+	return (struct pxt_slot){ .word = { (uint32_t)value, (uint32_t)(value >> 32),
+				      (uint32_t)(value >> 64), (uint32_t)(value >> 96) } };
+}
+
+#elif defined(__x86_64__)
+
+#include <emmintrin.h>
+
+/* Set once by pxt_port_clock_start(): the processor does not promise atomic vector moves. */
+extern bool pxt_port_slot_by_cas;
+void pxt_port_slot_store_cas(struct pxt_slot *slot, uint64_t low, uint64_t high);
+struct pxt_slot pxt_port_slot_load_cas(const struct pxt_slot *slot);
+
+/* Release: on this processor a store is never seen before an older one. */
+PXT_INLINE void pxt_slot_store(struct pxt_slot *slot, uint64_t low, uint64_t high)
+{
+	atomic_signal_fence(memory_order_release);
+	if (PXT_UNLIKELY(pxt_port_slot_by_cas))
+		pxt_port_slot_store_cas(slot, low, high);
+	else
+		*(volatile __m128i *)(void *)slot = _mm_set_epi64x((long long)high, (long long)low);
+}
+
+/* Acquire: a load is never done before an older one. */
+PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
+{
+	__m128i value;
+	uint64_t low;
+	uint64_t high;
+
+	if (PXT_UNLIKELY(pxt_port_slot_by_cas))
+		return pxt_port_slot_load_cas(slot);
+	value = *(const volatile __m128i *)(const void *)slot;
+	atomic_signal_fence(memory_order_acquire);
+	low = (uint64_t)_mm_cvtsi128_si64(value);
+	high = (uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(value, value));
+	return (struct pxt_slot){ .word = { (uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high,
+				      (uint32_t)(high >> 32) } };
+}
+
+#elif defined(__aarch64__)
+
+PXT_INLINE void pxt_slot_store(struct pxt_slot *slot, uint64_t low, uint64_t high)
+{
+	uint64_t old_low;
+	uint64_t old_high;
+	uint32_t failed;
+
+	__asm__ volatile("1:	ldxp %0, %1, [%3]\n"
+			 "	stlxp %w2, %4, %5, [%3]\n"
+			 "	cbnz %w2, 1b"
+			 : "=&r"(old_low), "=&r"(old_high), "=&r"(failed)
+			 : "r"(slot), "r"(low), "r"(high)
+			 : "memory");
+}
+
+/* The pair was read at one moment only if the store-exclusive that puts it back succeeds. */
+PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
+{
+	uint64_t low;
+	uint64_t high;
+	uint32_t failed;
+
+	__asm__ volatile("1:	ldaxp %0, %1, [%3]\n"
+			 "	stxp %w2, %0, %1, [%3]\n"
+			 "	cbnz %w2, 1b"
+			 : "=&r"(low), "=&r"(high), "=&r"(failed)
+			 : "r"(slot)
+			 : "memory");
+	return (struct pxt_slot){ .word = { (uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high,
+				      (uint32_t)(high >> 32) } };
+}
+
+#else
+#error "port/posix needs 16-byte atomic slot access: x86-64 or AArch64"
+#endif
+
+/* The tag word alone, for the writer's look before it stores. */
+PXT_INLINE uint32_t pxt_slot_peek(const struct pxt_slot *slot)
+{
+#if PXT_TSAN
+	return pxt_slot_load(slot).word[0];
+#else
+	return *(const volatile uint32_t *)&slot->word[0];
+#endif
+}
+
+/* The tag word for the consumer: pairs with the release of the slot's store. */
+PXT_INLINE uint32_t pxt_slot_peek_acquire(const struct pxt_slot *slot)
+{
+#if PXT_TSAN
+	return pxt_slot_load(slot).word[0];
+#else
+	return __atomic_load_n(&slot->word[0], __ATOMIC_ACQUIRE);
+#endif
+}
+
+/* ---- Cursors ---- */
+
+typedef _Atomic uint64_t pxt_cursor;
+typedef _Atomic uint64_t pxt_counter;
+
+/* Relaxed: the slots carry their own validity; nothing is published through a cursor alone. */
+PXT_INLINE uint64_t pxt_cursor_add(pxt_cursor *cursor, uint64_t by)
+{
+	return atomic_fetch_add_explicit(cursor, by, memory_order_relaxed);
+}
+
+PXT_INLINE uint64_t pxt_cursor_peek(pxt_cursor *cursor)
+{
+	return atomic_load_explicit(cursor, memory_order_relaxed);
+}
+
+/* Acquire: what is read after it is not older than the cursor (the consumer's second look). */
+PXT_INLINE uint64_t pxt_cursor_load(pxt_cursor *cursor)
+{
+	return atomic_load_explicit(cursor, memory_order_acquire);
+}
+
+PXT_INLINE void pxt_cursor_set(pxt_cursor *cursor, uint64_t value)
+{
+	atomic_store_explicit(cursor, value, memory_order_release);
+}
+
+PXT_INLINE bool pxt_cursor_swap(pxt_cursor *cursor, uint64_t *seen, uint64_t value)
+{
+	return atomic_compare_exchange_strong_explicit(
+	    cursor, seen, value, memory_order_relaxed, memory_order_relaxed);
+}
+
+PXT_INLINE uint64_t pxt_cursor_or(pxt_cursor *cursor, uint64_t bits)
+{
+	return atomic_fetch_or_explicit(cursor, bits, memory_order_acq_rel);
+}
+
+PXT_INLINE void pxt_cursor_clear(pxt_cursor *cursor, uint64_t bits)
+{
+	atomic_fetch_and_explicit(cursor, ~bits, memory_order_acq_rel);
+}
+
+/* ---- The stamp clock ---- */
+
+#if defined(__x86_64__)
+extern bool pxt_port_use_tsc; /* fixed by pxt_port_clock_start() */
+uint64_t pxt_port_ticks_slow(void);
+
+PXT_INLINE uint64_t pxt_port_ticks(void)
+{
+	uint32_t low;
+	uint32_t high;
+
+	if (PXT_UNLIKELY(!pxt_port_use_tsc))
+		return pxt_port_ticks_slow();
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
+	return (uint64_t)high << 32 | low;
+}
+
+/* Not before older instructions have finished: orders stamps against the reservation. */
+PXT_INLINE uint64_t pxt_port_ticks_ordered(void)
+{
+	__asm__ volatile("lfence" : : : "memory");
+	return pxt_port_ticks();
+}
+#else
+uint64_t pxt_port_ticks_slow(void);
+
+PXT_INLINE uint64_t pxt_port_ticks(void)
+{
+	return pxt_port_ticks_slow();
+}
+
+PXT_INLINE uint64_t pxt_port_ticks_ordered(void)
+{
+	return pxt_port_ticks_slow();
+}
+#endif
+
+/* ---- Where the caller runs ---- */
+
+PXT_INLINE uint64_t pxt_port_thread(void)
+{
+	return (uint64_t)(uintptr_t)pthread_self();
+}
+
+#if defined(__GLIBC__) && defined(__has_include)
+#if __has_include(<sys/rseq.h>)
+#include <sys/rseq.h>
+#define PXT_HAVE_RSEQ 1
+#endif
+#endif
+#ifndef PXT_HAVE_RSEQ
+#define PXT_HAVE_RSEQ 0
+#endif
+
+#if PXT_HAVE_RSEQ
+/* The CPU, one load from memory that the kernel keeps up to date; negative where it does not. */
+PXT_INLINE int32_t pxt_port_cpu(void)
+{
+	const struct rseq *area =
+	    (const void *)((const char *)__builtin_thread_pointer() + __rseq_offset);
+
+	if (PXT_UNLIKELY(__rseq_size == 0))
+		return -1;
+	return (int32_t)*(const volatile uint32_t *)&area->cpu_id;
+}
+#else
+PXT_INLINE int32_t pxt_port_cpu(void)
+{
+	return -1;
+}
+#endif
+
+#endif
