@@ -2,6 +2,11 @@
 /*
  * trace_np.h - what libptrace offers beyond the standard.  Every name ends in _np (or begins
  * with _PXT_/_pxt_ and is private); every function names its unit.
+ *
+ * Results, checks of arguments, context and cancellation are as trace.h says: error numbers, errno
+ * kept, any thread but no signal handler, no cancellation point.
+ *
+ * With _PXT_OFF defined before it is included, the trace points at its end compile to nothing.
  */
 #ifndef _PXT_TRACE_NP_H
 #define _PXT_TRACE_NP_H 1
@@ -16,8 +21,8 @@ extern "C" {
 /* ---- What a stream counted (unit Core) ---- */
 
 /*
- * The law: written == retrieved + lost + cleared + held, at every moment and exactly.  The
- * members count records that writers and control calls put into the stream; automatic STOP and START,
+ * The law: written == retrieved + lost + cleared + held, at every moment and exactly.  The members
+ * count records that writers and control calls put into the stream; automatic STOP and START,
  * OVERFLOW, RESUME and FLUSH_* events, which readers make, are not among them.
  */
 struct posix_trace_counts_np {
@@ -37,25 +42,60 @@ struct posix_trace_eventextra_np {
 	uint64_t posix_lost_before_np; /* records lost directly before this event */
 	int posix_thread_exact_np;     /* 0: the thread was not recorded and reads as 0 */
 };
+
+/*
+ * What the standard's structure has no public members for.
+ *
+ * @event: as a getnext function filled it in.
+ *
+ * EINVAL: an argument is NULL.
+ * Context: also signal handlers.  Cost: constant.  Unit: any.
+ */
 int posix_trace_eventinfo_getextra_np(
     const struct posix_trace_event_info *event, struct posix_trace_eventextra_np *extra);
 
 /* ---- The stamp clock of a stream or log (any unit) ---- */
 
-#define POSIX_TRACE_CLOCK_TSC_NP 1       /* the processor's invariant counter */
+#define POSIX_TRACE_CLOCK_TSC_NP       1 /* the processor's invariant counter */
 #define POSIX_TRACE_CLOCK_MONOTONIC_NP 2 /* clock_gettime(CLOCK_MONOTONIC), in nanoseconds */
-#define POSIX_TRACE_CLOCK_PORT_NP 3      /* what a bare-metal port supplies */
+#define POSIX_TRACE_CLOCK_PORT_NP      3 /* what a bare-metal port supplies */
 
 struct posix_trace_clock_np {
-	int posix_source_np;            /* POSIX_TRACE_CLOCK_... */
-	uint32_t posix_error_ppm_np;    /* bound of the rate's error, parts per million */
-	uint64_t posix_hz_np;           /* ticks per second */
-	uint64_t posix_anchor_ticks_np; /* the counter at creation, ... */
+	int posix_source_np;             /* POSIX_TRACE_CLOCK_... */
+	uint32_t posix_error_ppm_np;     /* bound of the rate's error, parts per million */
+	uint64_t posix_hz_np;            /* ticks per second */
+	uint64_t posix_anchor_ticks_np;  /* the counter at creation, ... */
 	struct timespec posix_anchor_np; /* ... and CLOCK_REALTIME at that moment */
 };
+
+/*
+ * The clock that stamped the events of a stream or log.  A stamp is
+ * anchor + (ticks - anchor ticks) / hz; a log corrects that piecewise by the readings in it.
+ *
+ * EINVAL: @trid unknown; @clock is NULL.
+ * Cost: constant.  Unit: any.  (DEC-18; LPT-34)
+ */
 int posix_trace_getclock_np(trace_id_t trid, struct posix_trace_clock_np *clock);
 
 /* ---- Typed payloads (setting: unit User Events; getting: any unit) ---- */
+
+/*
+ * A description names the fields of an event's data, in order, without padding between them, in the
+ * byte order of the machine that records:
+ *
+ *	description = field { "," field }          at most 32 fields, at most 255 bytes
+ *	field       = type blanks name             blanks (spaces, tabs) also around types and names
+ *	type        = "u8"  | "u16" | "u32" | "u64"      unsigned
+ *	            | "i8"  | "i16" | "i32" | "i64"      signed, two's complement
+ *	            | "x8"  | "x16" | "x32" | "x64"      unsigned, printed as hexadecimal
+ *	            | "float" | "f32" | "double" | "f64"   IEEE 754
+ *	            | "char[" N "]" | "text[" N "]"      N bytes of text, shorter ones end in NULs
+ *	            | "text" | "string"                  the rest of the data; last field only
+ *	name        = a C identifier, 1 to 63 bytes, no two of them the same
+ *
+ * N is decimal, 1 to 4,095; so is the sum of all fields but a trailing text.  For example
+ * "u32 job, i64 late_ns" or "x32 address, char[16] who, text why".
+ */
 
 /* Longest description, without the NUL. */
 #define POSIX_TRACE_FORMAT_MAX_NP 255
@@ -63,21 +103,41 @@ int posix_trace_getclock_np(trace_id_t trid, struct posix_trace_clock_np *clock)
 #define POSIX_TRACE_FIELDS_MAX_NP 32
 
 #if _PXT_UNIT_USEREVENTS
+/*
+ * Describes the data of a user event type, for all streams and logs of the process, also those
+ * that exist already.  The first description of a type stays.  Nothing checks events against it.
+ *
+ * @event_id: from posix_trace_eventid_open(); the unnamed type has no data of one kind.
+ * @format:   copied.
+ *
+ * Returns 0 also when the type has this very text already.
+ * EINVAL: @format is malformed; @event_id is no user type of its own.
+ * EBUSY:  the type has another description.
+ * ENOMEM: the room for descriptions (CONFIG_PTRACE_FORMAT_POOL_BYTES) is used up.
+ * Cost: lock; steps in proportion to the text.  Unit: User Events.
+ */
 int posix_trace_eventid_setformat_np(trace_event_id_t event_id, const char *format);
 #endif
-/* "" for a type without description; @format has room for POSIX_TRACE_FORMAT_MAX_NP + 1 bytes. */
+/*
+ * The description of a type of a stream or log; "" for a type without one.
+ *
+ * @format: room for POSIX_TRACE_FORMAT_MAX_NP + 1 bytes.
+ *
+ * EINVAL: @trid unknown; no such type there; @format is NULL.
+ * Cost: constant.  Unit: any.
+ */
 int posix_trace_eventid_getformat_np(trace_id_t trid, trace_event_id_t event_id, char *format);
 
 #define POSIX_TRACE_FIELD_UNSIGNED_NP 1
-#define POSIX_TRACE_FIELD_SIGNED_NP 2
-#define POSIX_TRACE_FIELD_HEX_NP 3
-#define POSIX_TRACE_FIELD_FLOAT_NP 4
-#define POSIX_TRACE_FIELD_TEXT_NP 5
+#define POSIX_TRACE_FIELD_SIGNED_NP   2
+#define POSIX_TRACE_FIELD_HEX_NP      3
+#define POSIX_TRACE_FIELD_FLOAT_NP    4
+#define POSIX_TRACE_FIELD_TEXT_NP     5
 
 struct posix_trace_field_np {
 	char posix_name_np[64];
 	int posix_kind_np;        /* POSIX_TRACE_FIELD_... */
-	uint32_t posix_bytes_np;  /* bytes of the field in this event (text: without trailing NULs) */
+	uint32_t posix_bytes_np;  /* bytes in this event; a text's without the NULs behind it */
 	uint32_t posix_offset_np; /* in the event's data */
 	union {
 		uint64_t posix_u_np;
@@ -87,10 +147,18 @@ struct posix_trace_field_np {
 };
 
 /*
- * Walks the fields of one event's data: start with *cursor = 0; returns 0 and a field, ENOENT
- * behind the last field or where the data ends early, EINVAL for a bad description.
- * @swapped: non-zero when the data has the other byte order than this machine (data that
- * posix_trace_getnext_event() handed out never has: pass posix_trace_loginfo_np's flag).
+ * Walks the fields of one event's data.
+ *
+ * @format:  a description; at most POSIX_TRACE_FORMAT_MAX_NP + 1 bytes of it are read.
+ * @data:    @len bytes, of any alignment; may be NULL if @len is 0.
+ * @swapped: non-zero when the data has the other byte order than this machine: data of a log, with
+ *           posix_swapped_np of its posix_trace_loginfo_np.
+ * @cursor:  0 at the first call, then as the last call left it.
+ * @field:   a text is at posix_offset_np of @data and has no NUL behind it.
+ *
+ * ENOENT: no more fields, or the data ends within this one (it was cut).
+ * EINVAL: @format is malformed (found at the first call); another argument invalid.
+ * Context: also signal handlers.  Cost: steps in proportion to the description.  Unit: any.
  */
 int posix_trace_field_next_np(const char *format, const void *data, size_t len, int swapped,
     uint32_t *cursor, struct posix_trace_field_np *field);
@@ -136,17 +204,41 @@ struct posix_trace_logerror_np {
 	uint64_t posix_offset_np; /* byte in the file where the trouble was seen */
 	char posix_reason_np[160];
 };
+
+/*
+ * What the log says about itself.
+ *
+ * EINVAL: @trid is no opened log; @info is NULL.
+ * Cost: constant.  Unit: Log Retrieval.
+ */
 int posix_trace_log_getinfo_np(trace_id_t trid, struct posix_trace_loginfo_np *info);
+/*
+ * One thread that the log knows, and one piece of program text that was in memory.
+ *
+ * @index: 0 up to posix_threads_np or posix_modules_np - 1.
+ *
+ * ENOENT: @index is behind the last entry.
+ * EINVAL: @trid is no opened log; a pointer is NULL.
+ * Cost: constant.  Unit: Log Retrieval.
+ */
 int posix_trace_log_getthread_np(
     trace_id_t trid, uint32_t index, struct posix_trace_logthread_np *thread);
 int posix_trace_log_getmodule_np(
     trace_id_t trid, uint32_t index, struct posix_trace_logmodule_np *module);
-/* As posix_trace_open(); on failure @error says where and why (may be NULL). */
+/*
+ * As posix_trace_open(), with its errors; on failure @error says where and why.
+ *
+ * @error: may be NULL.
+ *
+ * Unit: Log Retrieval.  (OPEN-E2, DEC-30)
+ */
 int posix_trace_open_explained_np(
     int file_desc, trace_id_t *trid, struct posix_trace_logerror_np *error);
 /*
  * Opens a log that is still being written, or whose writer died.  At its present end getnext
  * says "unavailable"; a later call looks again.
+ *
+ * Errors as posix_trace_open(), but an incomplete log is none.  Unit: Log Retrieval.  (DEC-29)
  */
 int posix_trace_open_growing_np(
     int file_desc, trace_id_t *trid, struct posix_trace_logerror_np *error);
@@ -155,6 +247,13 @@ int posix_trace_open_growing_np(
 /* ---- Trace Core and its streams ---- */
 
 #if _PXT_UNIT_CORE
+/*
+ * What the stream counted up to one moment, read until two readings agree, a bounded number of
+ * times; posix_stable_np tells whether they did.
+ *
+ * EINVAL: @trid is no active stream; @counts is NULL.
+ * Cost: lock; steps in proportion to the lanes.  Unit: Core.
+ */
 #if defined(__cplusplus) && defined(__GNUC__)
 /* A function and a struct of one name are two things; C++ compilers warn of it on request. */
 #pragma GCC diagnostic push
@@ -166,30 +265,68 @@ int posix_trace_counts_np(trace_id_t trid, struct posix_trace_counts_np *counts)
 #endif
 
 /*
- * Rings under the stream, one for each group of CPUs: 0 = chosen at create (the default), else a
- * power of two up to _PXT_LANES_MAX.  One lane gives exact order between threads.
+ * Rings (lanes) under the stream, one for each group of CPUs.  One lane gives exact order between
+ * threads; several do not slow each other down, and each costs the stream size once more.
+ *
+ * @lanes: 0: chosen at create (the default); else a power of two up to _PXT_LANES_MAX.
+ *
+ * EINVAL: @lanes is another value, the old one stays; @attr invalid.
+ * Cost: constant.  Unit: Core.
  */
 int posix_trace_attr_setlanes_np(trace_attr_t *attr, unsigned lanes);
+/* As it was set; after posix_trace_get_attr() the number in force.  EINVAL: an argument invalid. */
 int posix_trace_attr_getlanes_np(const trace_attr_t *attr, unsigned *lanes);
-/* Non-zero: stamps wait for the reservation, which makes order between threads exact on many lanes. */
+/*
+ * Non-zero: stamps wait for the reservation, which makes order between threads exact on many lanes
+ * and costs some 15 ns an event.  Zero (the default): events of different threads on different
+ * lanes may change places when they are closer together than the configured resolution (1 us).
+ *
+ * EINVAL: @attr invalid.
+ * Cost: constant.  Unit: Core.  (TIM-03, DEC-19)
+ */
 int posix_trace_attr_setorderedstamps_np(trace_attr_t *attr, int ordered);
 int posix_trace_attr_getorderedstamps_np(const trace_attr_t *attr, int *ordered);
-/* Non-zero: readers poll, so that trace points never make a system call. */
+/*
+ * Non-zero: readers poll, so that trace points never make a system call.  Zero (the default): the
+ * one trace point that finds the reader asleep wakes it.
+ *
+ * EINVAL: @attr invalid.
+ * Cost: constant.  Unit: Core.  (DEC-38)
+ */
 int posix_trace_attr_setpolling_np(trace_attr_t *attr, int polling);
 int posix_trace_attr_getpolling_np(const trace_attr_t *attr, int *polling);
 #if _PXT_UNIT_TOLOG
-/* SCHED_FIFO priority of the flushing thread of a FLUSH stream; 0 = inherit (the default). */
+/*
+ * Priority of the flushing thread of a FLUSH stream.
+ *
+ * @priority: of SCHED_FIFO; 0: as the thread that calls create (the default).
+ *
+ * EINVAL: @priority is negative; @attr invalid.
+ * Cost: constant.  Unit: Trace-To-Log.  (DEC-13)
+ */
 int posix_trace_attr_setflushpriority_np(trace_attr_t *attr, int priority);
 int posix_trace_attr_getflushpriority_np(const trace_attr_t *attr, int *priority);
 #endif
 
-/* Enters the calling thread (with its name) into the thread table before its first event. */
+/*
+ * Enters the calling thread (with its name) into the thread table before its first event, so that
+ * the event need not do it.
+ *
+ * A full table is no error: events of this thread carry 12 bytes more.
+ *
+ * ENOMEM: no memory for the table itself, which the first create or register call makes.
+ * Cost: lock; a few system calls.  Unit: Core.
+ */
 int posix_trace_thread_register_np(void);
 
 /* One byte (or more, with more than 8 streams) an event type: bit i = stream i wants it. */
 extern _PXT_WANTED_TYPE _pxt_wanted[_PXT_EVENT_IDS];
 
-/* Non-zero when a running stream wants events of this type: one load, one test. */
+/*
+ * Non-zero when a stream that runs, or stopped by itself, wants events of this type.
+ *
+ * Context: anywhere.  Cost: one load, one test.  Unit: Core.  (LPT-33)
+ */
 #if defined(_PXT_OFF)
 static inline int posix_trace_wanted_np(trace_event_id_t event_id)
 {
@@ -248,14 +385,16 @@ static inline int posix_trace_wanted_np(trace_event_id_t event_id)
 #endif
 
 /* The number of arguments, 1 to 17; and "1" or "N" for one and for more. */
-#define _PXT_PICK(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, n, ...) n
+#define _PXT_PICK(                                                                                 \
+    a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, n, ...)            \
+	n
 #define _PXT_COUNT(...)                                                                            \
 	_PXT_PICK(__VA_ARGS__, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 #define _PXT_MANY(...)                                                                             \
 	_PXT_PICK(__VA_ARGS__, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, 1, 0)
-#define _PXT_CAT(a, b)         _PXT_CAT_(a, b)
-#define _PXT_CAT_(a, b)        a##b
-#define _PXT_FIRST(...)        _PXT_FIRST_(__VA_ARGS__, 0)
+#define _PXT_CAT(a, b)          _PXT_CAT_(a, b)
+#define _PXT_CAT_(a, b)         a##b
+#define _PXT_FIRST(...)         _PXT_FIRST_(__VA_ARGS__, 0)
 #define _PXT_FIRST_(first, ...) first
 
 #if defined(_PXT_OFF)
@@ -363,12 +502,12 @@ int _pxt_unused(int zero, ...);
 	_pxt_used += _pxt_pack_string(_pxt_data + _pxt_used, value, bytes);
 
 /* Each pair, with or without what separates it from the one before. */
-#define _PXT_PARAM(type, name)      _PXT_ARG_##type _pxt_##name
-#define _PXT_MORE_PARAM(type, name) , _PXT_ARG_##type _pxt_##name
-#define _PXT_WORD(type, name)       _PXT_WORD_##type " " #name
-#define _PXT_MORE_WORD(type, name)  ", " _PXT_WORD_##type " " #name
-#define _PXT_SIZE(type, name)       +_PXT_SIZE_##type
-#define _PXT_PACK(type, name)       _PXT_PACK_##type(_pxt_##name, _PXT_SIZE_##type)
+#define _PXT_PARAM(type, name)        _PXT_ARG_##type _pxt_##name
+#define _PXT_MORE_PARAM(type, name)   , _PXT_ARG_##type _pxt_##name
+#define _PXT_WORD(type, name)         _PXT_WORD_##type " " #name
+#define _PXT_MORE_WORD(type, name)    ", " _PXT_WORD_##type " " #name
+#define _PXT_SIZE(type, name)         +_PXT_SIZE_##type
+#define _PXT_PACK(type, name)         _PXT_PACK_##type(_pxt_##name, _PXT_SIZE_##type)
 
 /* _PXT_EACH_<count of arguments of the definition>(for the first pair, for later ones, pairs). */
 #define _PXT_EACH_3(f, m, t, n)       f(t, n)
@@ -425,8 +564,8 @@ static inline __attribute__((unused)) int _pxt_open_point(
 		size_t _pxt_used = 0;                                                              \
                                                                                                    \
 		_pxt_data[0] = 0; /* or an empty payload would look uninitialised */               \
-		packing posix_trace_event(__atomic_load_n(&_pxt_id_##event, __ATOMIC_RELAXED),     \
-		    _pxt_data, _pxt_used);                                                         \
+		packing posix_trace_event(                                                         \
+		    __atomic_load_n(&_pxt_id_##event, __ATOMIC_RELAXED), _pxt_data, _pxt_used);    \
 	}                                                                                          \
 	struct _pxt_end_##event
 
