@@ -92,12 +92,28 @@ ptrace_unit(TOLOG IF PORT_POSIX SOURCES
 ptrace_unit(POLICY_FLUSH IF PORT_POSIX SOURCES
 	port/posix/thread.c)
 
+ptrace_unit(PORT IF PORT_BARE SOURCES
+	port/bare/board.c
+	port/bare/storage.c
+	port/bare/system.c)
+ptrace_unit(TOLOG IF PORT_BARE SOURCES
+	port/bare/logout.c
+	port/bare/sysinfo.c)
+
 ptrace_unit(CORE SOURCES
+	core/api.c
 	core/attr_np.c
 	core/attr_set.c
+	core/consumer.c
+	core/control.c
+	core/create.c
 	core/emit.c
+	core/lane.c
+	core/merge.c
 	core/process.c
 	core/ring.c
+	core/shutdown.c
+	core/streamops.c
 	core/threads.c
 	core/wanted.c)
 ptrace_unit(CORE IF POLICY_UNTIL_FULL POLICY_FLUSH SOURCES
@@ -107,15 +123,23 @@ ptrace_unit(CORE IF USEREVENTS SOURCES
 ptrace_unit(CORE UNLESS USEREVENTS SOURCES
 	core/names_none.c)
 
+ptrace_unit(ONLINE SOURCES
+	online/create.c
+	online/getnext.c
+	online/timed.c)
+
 ptrace_unit(TOLOG SOURCES
 	tolog/attr_log_set.c)
 
 ptrace_unit(USEREVENTS SOURCES
+	userevents/event.c
 	userevents/eventid_open.c
 	userevents/setformat.c)
 
 ptrace_unit(FILTER SOURCES
-	filter/eventset.c)
+	filter/eventset.c
+	filter/filter.c
+	filter/trid_open.c)
 
 ptrace_unit(LOGRETRIEVAL SOURCES
 	logretrieval/clock.c

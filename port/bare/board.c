@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* board.c - the least board: see board.h.  Each function gives way to a board's own. */
+#include "port/bare/board.h"
+
+#include "port_atomic.h"
+
+#define WEAK __attribute__((weak))
+
+static pxt_cursor readings;
+
+WEAK uint64_t pxt_board_ticks(void)
+{
+	return pxt_cursor_add(&readings, 1) + 1;
+}
+
+WEAK uint64_t pxt_board_hz(void)
+{
+	return 1000000;
+}
+
+WEAK void pxt_board_realtime(struct timespec *now)
+{
+	uint64_t hz = pxt_board_hz();
+	uint64_t ticks = pxt_board_ticks();
+
+	now->tv_sec = (time_t)(ticks / hz);
+	/* Less than a second of ticks: no overflow up to 18 GHz. */
+	now->tv_nsec = (long)(ticks % hz * 1000000000u / hz);
+}
+
+WEAK uint64_t pxt_board_thread(void)
+{
+	return 1;
+}
+
+WEAK void pxt_board_idle(void)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+WEAK long pxt_board_output(int fd, const void *data, size_t bytes)
+{
+	(void)fd;
+	(void)data;
+	(void)bytes;
+	return 0;
+}
+
+WEAK uint32_t pxt_board_irq_save(void)
+{
+	return 0;
+}
+
+WEAK void pxt_board_irq_restore(uint32_t state)
+{
+	(void)state;
+}

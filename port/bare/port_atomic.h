@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * port_atomic.h - slot access, cursor arithmetic and the stamp clock on one processor without an
+ * operating system.
+ *
+ * Whatever must be seen whole is done with interrupts away: at most four words are copied or one
+ * 64-bit word is changed, some ten instructions.  Nothing here can be killed in between, and there
+ * is no second processor, so program order is the order that everybody sees.
+ *
+ *   who beside whom         slot_store   slot_load   cursor_*   ticks
+ *   any of these                -            -          -         -     in interrupt handlers too
+ */
+#ifndef PXT_PORT_ATOMIC_H
+#define PXT_PORT_ATOMIC_H
+
+#include "base/compiler.h"
+#include "base/slot.h"
+#include "port/bare/board.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- Without interrupts ---- */
+
+#if defined(__ARM_ARCH) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+
+PXT_INLINE uint32_t pxt_irq_save(void)
+{
+	uint32_t state;
+
+	__asm__ volatile("mrs %0, primask\n\tcpsid i" : "=r"(state) : : "memory");
+	return state;
+}
+
+PXT_INLINE void pxt_irq_restore(uint32_t state)
+{
+	__asm__ volatile("msr primask, %0" : : "r"(state) : "memory");
+}
+
+#else
+
+PXT_INLINE uint32_t pxt_irq_save(void)
+{
+	return pxt_board_irq_save();
+}
+
+PXT_INLINE void pxt_irq_restore(uint32_t state)
+{
+	pxt_board_irq_restore(state);
+}
+
+#endif
+
+/* ---- Slots ---- */
+
+PXT_INLINE void pxt_slot_store(struct pxt_slot *slot, uint64_t low, uint64_t high)
+{
+	volatile uint32_t *word = slot->word;
+	uint32_t state = pxt_irq_save();
+
+	word[0] = (uint32_t)low;
+	word[1] = (uint32_t)(low >> 32);
+	word[2] = (uint32_t)high;
+	word[3] = (uint32_t)(high >> 32);
+	pxt_irq_restore(state);
+}
+
+PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
+{
+	const volatile uint32_t *word = slot->word;
+	struct pxt_slot copy;
+	uint32_t state = pxt_irq_save();
+
+	for (unsigned i = 0; i < 4; i++)
+		copy.word[i] = word[i];
+	pxt_irq_restore(state);
+	return copy;
+}
+
+/* The tag word alone, for the writer's look before it stores. */
+PXT_INLINE uint32_t pxt_slot_peek(const struct pxt_slot *slot)
+{
+	return *(const volatile uint32_t *)&slot->word[0];
+}
+
+/* On one processor the plain look is an acquire as soon as the compiler keeps the order. */
+PXT_INLINE uint32_t pxt_slot_peek_acquire(const struct pxt_slot *slot)
+{
+	uint32_t tag = pxt_slot_peek(slot);
+
+	atomic_signal_fence(memory_order_acquire);
+	return tag;
+}
+
+/* ---- Cursors ---- */
+
+typedef volatile uint64_t pxt_cursor;
+typedef volatile uint64_t pxt_counter;
+
+PXT_INLINE uint64_t pxt_cursor_add(pxt_cursor *cursor, uint64_t by)
+{
+	uint32_t state = pxt_irq_save();
+	uint64_t old = *cursor;
+
+	*cursor = old + by;
+	pxt_irq_restore(state);
+	return old;
+}
+
+PXT_INLINE uint64_t pxt_cursor_load(pxt_cursor *cursor)
+{
+	uint32_t state = pxt_irq_save();
+	uint64_t value = *cursor;
+
+	pxt_irq_restore(state);
+	return value;
+}
+
+PXT_INLINE uint64_t pxt_cursor_peek(pxt_cursor *cursor)
+{
+	return pxt_cursor_load(cursor);
+}
+
+PXT_INLINE void pxt_cursor_set(pxt_cursor *cursor, uint64_t value)
+{
+	uint32_t state = pxt_irq_save();
+
+	*cursor = value;
+	pxt_irq_restore(state);
+}
+
+PXT_INLINE bool pxt_cursor_swap(pxt_cursor *cursor, uint64_t *seen, uint64_t value)
+{
+	uint32_t state = pxt_irq_save();
+	uint64_t old = *cursor;
+	bool done = old == *seen;
+
+	if (done)
+		*cursor = value;
+	pxt_irq_restore(state);
+	*seen = old;
+	return done;
+}
+
+PXT_INLINE uint64_t pxt_cursor_or(pxt_cursor *cursor, uint64_t bits)
+{
+	uint32_t state = pxt_irq_save();
+	uint64_t old = *cursor;
+
+	*cursor = old | bits;
+	pxt_irq_restore(state);
+	return old;
+}
+
+PXT_INLINE void pxt_cursor_clear(pxt_cursor *cursor, uint64_t bits)
+{
+	uint32_t state = pxt_irq_save();
+
+	*cursor &= ~bits;
+	pxt_irq_restore(state);
+}
+
+/* ---- The stamp clock ---- */
+
+PXT_INLINE uint64_t pxt_port_ticks(void)
+{
+	return pxt_board_ticks();
+}
+
+/* A call is ordered as the program has it. */
+PXT_INLINE uint64_t pxt_port_ticks_ordered(void)
+{
+	return pxt_board_ticks();
+}
+
+/* ---- Where the caller runs ---- */
+
+PXT_INLINE uint64_t pxt_port_thread(void)
+{
+	return pxt_board_thread();
+}
+
+PXT_INLINE int32_t pxt_port_cpu(void)
+{
+	return 0;
+}
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* system.c - clock, identity, waiting and the mutex, from what the board has. */
+#include "port/bare/board.h"
+#include "port/port.h"
+#include "port_atomic.h"
+
+#include <errno.h>
+#include <trace_np.h>
+
+#define NS_PER_S 1000000000u
+/* There is one process; its number is any that a process may have. */
+#define ONLY_PID 1
+
+void pxt_port_clock_start(struct pxt_clock_rate *rate)
+{
+	rate->hz = pxt_board_hz();
+	/* What a crystal of a board keeps over its temperatures. */
+	rate->error_ppm = 100;
+	rate->source = POSIX_TRACE_CLOCK_PORT_NP;
+}
+
+static struct timespec since_start(uint64_t ticks)
+{
+	uint64_t hz = pxt_board_hz();
+	struct timespec time = { .tv_sec = (time_t)(ticks / hz),
+		.tv_nsec = (long)(ticks % hz * NS_PER_S / hz) };
+
+	return time;
+}
+
+void pxt_port_clock_read(struct pxt_clock_set *set)
+{
+	set->ticks = pxt_board_ticks();
+	set->monotonic = since_start(set->ticks);
+	set->boottime = set->monotonic;
+	pxt_board_realtime(&set->realtime);
+}
+
+int32_t pxt_port_pid(void)
+{
+	return ONLY_PID;
+}
+
+int pxt_port_may_trace(int32_t pid)
+{
+	return pid == ONLY_PID ? 0 : ESRCH;
+}
+
+unsigned pxt_port_cpus(void)
+{
+	return 1;
+}
+
+/* Nothing forks here. */
+void pxt_port_at_fork(void (*child)(void))
+{
+	(void)child;
+}
+
+bool pxt_port_wipe_on_fork(void *memory, size_t bytes)
+{
+	(void)memory;
+	(void)bytes;
+	return true;
+}
+
+static bool reached(const struct timespec *until)
+{
+	struct timespec now;
+
+	pxt_board_realtime(&now);
+	return now.tv_sec > until->tv_sec ||
+	       (now.tv_sec == until->tv_sec && now.tv_nsec >= until->tv_nsec);
+}
+
+static uint64_t ticks_of(uint64_t ns)
+{
+	uint64_t hz = pxt_board_hz();
+
+	return ns / NS_PER_S * hz + ns % NS_PER_S * hz / NS_PER_S;
+}
+
+int pxt_port_wait(
+    _Atomic uint32_t *word, uint32_t expected, const struct timespec *until, uint64_t slice_ns)
+{
+	uint64_t end = slice_ns != 0 ? pxt_board_ticks() + ticks_of(slice_ns) : UINT64_MAX;
+
+	while (atomic_load_explicit(word, memory_order_acquire) == expected) {
+		if (pxt_board_ticks() >= end || (until && reached(until)))
+			return ETIMEDOUT;
+		pxt_board_idle();
+	}
+	return 0;
+}
+
+/* Sleepers look at the word whenever the board has something to do. */
+void pxt_port_wake(_Atomic uint32_t *word)
+{
+	(void)word;
+}
+
+/* One processor sees its own stores in order. */
+bool pxt_port_fence_all(void)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	return true;
+}
+
+void pxt_port_pause_ns(uint64_t ns)
+{
+	uint64_t end = pxt_board_ticks() + ticks_of(ns);
+
+	do
+		pxt_board_idle();
+	while (pxt_board_ticks() < end);
+}
+
+/* opaque[0]: 1 while somebody holds it. */
+void pxt_port_mutex_init(struct pxt_port_mutex *mutex)
+{
+	pxt_cursor_set(&mutex->opaque[0], 0);
+}
+
+void pxt_port_mutex_lock(struct pxt_port_mutex *mutex)
+{
+	uint64_t unlocked = 0;
+
+	while (!pxt_cursor_swap(&mutex->opaque[0], &unlocked, 1)) {
+		unlocked = 0;
+		pxt_board_idle();
+	}
+}
+
+void pxt_port_mutex_unlock(struct pxt_port_mutex *mutex)
+{
+	pxt_cursor_set(&mutex->opaque[0], 0);
+}
