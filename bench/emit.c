@@ -67,7 +67,8 @@ static void must(const char *what, int error)
 #if defined(__x86_64__)
 static inline unsigned long counter(void)
 {
-	unsigned low, high;
+	unsigned low;
+	unsigned high;
 
 	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
 	return (unsigned long)high << 32 | low;
@@ -220,7 +221,9 @@ static trace_id_t open_stream(void)
 
 static void say_facts(void)
 {
-	char model[128], kernel[128], libc[64];
+	char model[128];
+	char kernel[128];
+	char libc[64];
 	struct posix_trace_clock_np clock;
 	trace_attr_t attr;
 	unsigned lanes = 0;

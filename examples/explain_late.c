@@ -51,7 +51,9 @@ struct record {
 
 /* One late job and what the log says about it; indices into the records, 0 = not found. */
 struct story {
-	size_t miss, begin, end;
+	size_t miss;
+	size_t begin;
+	size_t end;
 	size_t wait, lock;         /* the longest wait of the job */
 	size_t held_from, held_to; /* who had the lock before it */
 	const struct record
@@ -93,7 +95,8 @@ static void open_log(const char *path)
 
 static bool ends_with(char *name, const char *suffix)
 {
-	size_t length = strlen(name), tail = strlen(suffix);
+	size_t length = strlen(name);
+	size_t tail = strlen(suffix);
 
 	if (length <= tail || strcmp(name + length - tail, suffix) != 0)
 		return false;
@@ -318,7 +321,8 @@ static void say_row(const struct story *story)
 	(void)printf(
 	    "   %-10s", story->held_to ? thread_name(records[story->held_to].thread) : "-");
 	if (story->runner)
-		(void)printf(" %s %.2f\n", thread_name(story->runner->thread), ms(story->runner_ns));
+		(void)printf(
+		    " %s %.2f\n", thread_name(story->runner->thread), ms(story->runner_ns));
 	else
 		(void)printf(" -\n");
 }

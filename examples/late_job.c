@@ -35,17 +35,24 @@
 #define STATE_LOCK  1u
 #define DEADLINE_NS (5 * MS)
 
+POSIX_TRACE_DEFINE_NP(lock_wait, u32, lock);
+POSIX_TRACE_DEFINE_NP(lock_lock, u32, lock);
+POSIX_TRACE_DEFINE_NP(lock_unlock, u32, lock);
+POSIX_TRACE_DEFINE_NP(deadline_miss, u32, job, i64, late_ns);
+
 struct task {
 	const char *name;
 	int priority; /* of SCHED_FIFO, and otherwise ... */
 	int nice;     /* ... what comes nearest */
-	int64_t phase_ns, period_ns;
+	int64_t phase_ns;
+	int64_t period_ns;
 	int64_t compute_ns;  /* processor time without the lock */
 	int64_t locked_ns;   /* ... and with it; 0: does not need it */
 	int64_t deadline_ns; /* 0: none */
 	trace_event_id_t begin, end;
 	pthread_t thread;
-	unsigned jobs, late;
+	unsigned jobs;
+	unsigned late;
 	int64_t worst_ns;
 };
 
@@ -57,7 +64,6 @@ static struct task tasks[] = {
 #define TASKS (sizeof(tasks) / sizeof(tasks[0]))
 
 static pthread_mutex_t state_mutex = PTHREAD_MUTEX_INITIALIZER;
-static trace_event_id_t lock_wait, lock_lock, lock_unlock, deadline_miss;
 static int64_t epoch_ns; /* CLOCK_MONOTONIC when all tasks begin */
 static size_t cpu;
 static int no_fifo; /* the reason, or 0 */
@@ -102,17 +108,18 @@ static void sleep_until(int64_t ns)
 
 static void with_the_lock(const struct task *task)
 {
-	uint32_t lock = STATE_LOCK;
-
-	posix_trace_event(lock_wait, &lock, sizeof(lock));
+	posix_trace_point_np(lock_wait, STATE_LOCK);
 	(void)pthread_mutex_lock(&state_mutex);
-	posix_trace_event(lock_lock, &lock, sizeof(lock));
+	posix_trace_point_np(lock_lock, STATE_LOCK);
 	compute(task->locked_ns);
-	posix_trace_event(lock_unlock, &lock, sizeof(lock));
+	posix_trace_point_np(lock_unlock, STATE_LOCK);
 	(void)pthread_mutex_unlock(&state_mutex);
 }
 
-/* The data is packed as the types' descriptions say: a number of 4 bytes, then one of 8. */
+/*
+ * The begin and end of a task's jobs are types that are found in a table, so the call is the plain
+ * one, with data packed as the description says: a number of 4 bytes, then one of 8.
+ */
 static void trace_job(trace_event_id_t type, uint32_t job, int64_t ns)
 {
 	unsigned char data[sizeof(job) + sizeof(ns)];
@@ -134,7 +141,7 @@ static void run_job(struct task *task, int64_t release_ns)
 	late_ns = clock_ns(CLOCK_MONOTONIC) - release_ns - task->deadline_ns;
 	trace_job(task->end, task->jobs, late_ns + task->deadline_ns);
 	if (task->deadline_ns != 0 && late_ns > 0) {
-		trace_job(deadline_miss, task->jobs, late_ns);
+		posix_trace_point_np(deadline_miss, task->jobs, late_ns);
 		task->late++;
 		if (late_ns > task->worst_ns)
 			task->worst_ns = late_ns;
@@ -190,10 +197,10 @@ static void open_types(void)
 		tasks[i].begin = event_type(tasks[i].name, "_begin", "u32 job, i64 start_ns");
 		tasks[i].end = event_type(tasks[i].name, "_end", "u32 job, i64 response_ns");
 	}
-	lock_wait = event_type("lock", "_wait", "u32 lock");
-	lock_lock = event_type("lock", "_lock", "u32 lock");
-	lock_unlock = event_type("lock", "_unlock", "u32 lock");
-	deadline_miss = event_type("deadline", "_miss", "u32 job, i64 late_ns");
+	must("event", posix_trace_open_np(lock_wait));
+	must("event", posix_trace_open_np(lock_lock));
+	must("event", posix_trace_open_np(lock_unlock));
+	must("event", posix_trace_open_np(deadline_miss));
 }
 
 /* The first CPU that this process may use: all tasks go there. */

@@ -63,7 +63,7 @@ static void a_failing_write_lets_out_what_it_was_told(void)
 	CU_ASSERT_EQUAL(pxt_port_log_truncate(&log, 0), EIO);
 	CU_ASSERT_EQUAL(pxt_port_log_truncate(&log, 6), 0);
 	pxt_port_log_close(&log);
-	fclose(file);
+	(void)fclose(file);
 }
 
 static void the_fake_clock_moves_only_when_told(void)

@@ -46,7 +46,8 @@ static long long monotonic(void)
 
 static void the_rate_is_fixed_once(void)
 {
-	struct pxt_clock_rate first, second;
+	struct pxt_clock_rate first;
+	struct pxt_clock_rate second;
 
 	pxt_port_clock_start(&first);
 	pxt_port_pause_ns(5 * MS_NS);
@@ -80,8 +81,11 @@ static void ticks_never_go_back(void)
 static void the_rate_agrees_with_the_monotonic_clock(void)
 {
 	struct pxt_clock_rate rate;
-	struct pxt_clock_set first, second;
-	double by_ticks, by_clock, allowed;
+	struct pxt_clock_set first;
+	struct pxt_clock_set second;
+	double by_ticks;
+	double by_clock;
+	double allowed;
 
 	pxt_port_clock_start(&rate);
 	pxt_port_clock_read(&first);
@@ -98,7 +102,8 @@ static void a_clock_set_was_read_between_before_and_after(void)
 {
 	struct pxt_clock_rate rate;
 	struct pxt_clock_set set;
-	struct timespec real[2], mono[2];
+	struct timespec real[2];
+	struct timespec mono[2];
 	uint64_t ticks[2];
 
 	pxt_port_clock_start(&rate);

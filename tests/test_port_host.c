@@ -26,7 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MS_NS 1000000u
+#define MS_NS ((uint64_t)1000000)
 
 static int temp_file(int flags)
 {
@@ -95,7 +95,8 @@ static void touching_this_memory_faults_no_page_in(void)
 		BYTES = 1 << 20
 	};
 	unsigned char *memory = pxt_port_alloc(BYTES);
-	struct rusage before, after;
+	struct rusage before;
+	struct rusage after;
 	pid_t child;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(memory);
@@ -212,7 +213,7 @@ static void a_signal_ends_a_wait_with_eintr(void)
 	while (result == 0);
 	CU_ASSERT_EQUAL(result, EINTR);
 	CU_ASSERT_EQUAL(errno, 0);
-	result = pxt_port_wait(&word, 0, NULL, (uint64_t)1000 * MS_NS * 1000);
+	result = pxt_port_wait(&word, 0, NULL, 1000 * MS_NS * 1000);
 	CU_ASSERT(result == EINTR || result == 0);
 	timer_every_us(0);
 }
@@ -255,10 +256,13 @@ static int kind_of(int fd)
 /* DEC-21 */
 static void descriptors_are_told_apart(void)
 {
-	int file = temp_file(O_RDWR), append = temp_file(O_WRONLY | O_APPEND);
-	int reading = temp_file(O_RDONLY), folder = open("/tmp", O_RDONLY);
+	int file = temp_file(O_RDWR);
+	int append = temp_file(O_WRONLY | O_APPEND);
+	int reading = temp_file(O_RDONLY);
+	int folder = open("/tmp", O_RDONLY);
 	int device = open("/dev/null", O_WRONLY);
-	int tube[2], pair[2];
+	int tube[2];
+	int pair[2];
 
 	CU_ASSERT_FATAL(pipe(tube) == 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
 	CU_ASSERT_EQUAL(kind_of(file), PXT_LOG_FILE);
@@ -474,9 +478,13 @@ static void random_bytes_differ(void)
 
 static void executable_host_and_start_are_found(void)
 {
-	char path[256], host[65], small[4];
-	struct timespec start, now;
-	struct stat by_path, self;
+	char path[256];
+	char host[65];
+	char small[4];
+	struct timespec start;
+	struct timespec now;
+	struct stat by_path;
+	struct stat self;
 
 	pxt_port_executable(path, sizeof(path));
 	CU_ASSERT_FATAL(stat(path, &by_path) == 0 && stat("/proc/self/exe", &self) == 0);
@@ -494,7 +502,8 @@ static void executable_host_and_start_are_found(void)
 struct module_search {
 	uint64_t address;
 	unsigned count;
-	struct pxt_port_module first, hit;
+	struct pxt_port_module first;
+	struct pxt_port_module hit;
 };
 
 static void on_module(void *context, const struct pxt_port_module *module)

@@ -17,7 +17,9 @@
 
 /* What a thread saw of one part; CLOCK_MONOTONIC and its own processor time. */
 struct part {
-	double begin, end, cpu;
+	double begin;
+	double end;
+	double cpu;
 };
 
 struct worker {
@@ -115,7 +117,8 @@ static double part_ns(const struct worker *workers, unsigned index)
 
 static int by_value(const void *a, const void *b)
 {
-	double x = *(const double *)a, y = *(const double *)b;
+	double x = *(const double *)a;
+	double y = *(const double *)b;
 
 	return (x > y) - (x < y);
 }

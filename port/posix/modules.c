@@ -55,8 +55,12 @@ static void note_segments(const struct dl_phdr_info *info, struct pxt_port_modul
 		if (header->p_type != PT_NOTE || at < module->low ||
 		    header->p_memsz > module->high - at)
 			continue;
+		/* The loader gives addresses as numbers. */
+		const void *notes =
+		    (const void *)(uintptr_t)at; /* NOLINT(performance-no-int-to-ptr) */
+
 		if (module->buildid_bytes == 0)
-			find_buildid((const unsigned char *)(uintptr_t)at, header->p_memsz, module);
+			find_buildid(notes, header->p_memsz, module);
 	}
 }
 

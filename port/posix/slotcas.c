@@ -26,6 +26,7 @@ __attribute__((constructor)) static void choose_access(void)
 }
 
 /* Stores @low and @high if *slot holds *seen; else *seen is what it holds. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): the instruction writes it */
 static bool swap(struct pxt_slot *slot, uint64_t seen[2], uint64_t low, uint64_t high)
 {
 	bool done;
