@@ -109,13 +109,14 @@ ptrace_unit(CORE SOURCES
 	core/create.c
 	core/emit.c
 	core/lane.c
-	core/merge.c
 	core/process.c
 	core/ring.c
 	core/shutdown.c
 	core/streamops.c
 	core/threads.c
 	core/wanted.c)
+ptrace_unit(CORE IF LANES_MAX_2 LANES_MAX_4 LANES_MAX_8 LANES_MAX_16 SOURCES
+	core/merge.c)
 ptrace_unit(CORE IF POLICY_UNTIL_FULL POLICY_FLUSH SOURCES
 	core/autostop.c)
 ptrace_unit(CORE IF USEREVENTS SOURCES
