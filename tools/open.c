@@ -73,17 +73,36 @@ static void explain(const struct pxt_source *source, const struct posix_trace_lo
 		pxt_explain("%s", advice);
 }
 
+/* Logs are read in place; what comes through a pipe is copied to a file that has no name. */
+static int spool(struct pxt_source *source, int from)
+{
+	static char buffer[65536];
+	FILE *file = tmpfile();
+	ssize_t bytes = -1;
+
+	while (file &&
+	       ((bytes = read(from, buffer, sizeof buffer)) > 0 || (bytes < 0 && errno == EINTR)))
+		if (bytes > 0 && fwrite(buffer, 1, (size_t)bytes, file) != (size_t)bytes)
+			break;
+	if (bytes == 0 && fflush(file) == 0)
+		source->fd = fcntl(fileno(file), F_DUPFD_CLOEXEC, 3);
+	if (source->fd < 0)
+		pxt_complain(
+		    "%s: cannot be copied to a temporary file: %s", source->path, strerror(errno));
+	if (file)
+		(void)fclose(file);
+	return source->fd < 0 ? PXT_EXIT_LOG : PXT_EXIT_OK;
+}
+
 static int open_file(struct pxt_source *source)
 {
 	struct stat st;
 
+	if (strcmp(source->path, "-") == 0)
+		return spool(source, STDIN_FILENO);
 	source->fd = open(source->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (source->fd < 0 || fstat(source->fd, &st) != 0) {
 		pxt_complain("%s: %s", source->path, strerror(errno));
-		if (errno == ENOENT && strchr(source->path, '/') == NULL)
-			pxt_explain(
-			    "there is no such file here; `pxtrace --help` shows the order of"
-			    " arguments");
 		return PXT_EXIT_LOG;
 	}
 	if (S_ISDIR(st.st_mode)) {
@@ -91,7 +110,13 @@ static int open_file(struct pxt_source *source)
 		pxt_explain("name the log file itself");
 		return PXT_EXIT_LOG;
 	}
-	return PXT_EXIT_OK;
+	if (S_ISREG(st.st_mode))
+		return PXT_EXIT_OK;
+	int from = source->fd;
+	source->fd = -1;
+	int status = spool(source, from);
+	(void)close(from);
+	return status;
 }
 
 /* The widest name decides where the fields begin: within reason. */

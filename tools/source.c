@@ -300,8 +300,7 @@ int pxt_reader_conclude(struct pxt_reader *reader, bool whole, bool strict)
 		if (mine == PXT_EXIT_LOG || status == PXT_EXIT_OK)
 			status = mine;
 		if (!source->info.posix_complete_np)
-			pxt_complain("%s: incomplete: its writer has not shut the stream down",
-			    source->path);
+			pxt_complain("%s: incomplete: read as far as it goes", source->path);
 	}
 	return status;
 }

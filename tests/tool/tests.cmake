@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+#
+# Each function of cases.sh that is a test (all behind the helpers: names with three words or more)
+# is a CTest of its own.
+if(TARGET pxtrace AND PXT_TOLOG AND PXT_RECORD_THREAD AND PXT_RECORD_ADDRESS)
+	add_executable(mklog tool/mklog.c)
+	target_link_libraries(mklog PRIVATE ptrace_build ptrace_static)
+	target_include_directories(mklog PRIVATE "${PROJECT_SOURCE_DIR}" "${PTRACE_PORT_DIR}"
+		"${PTRACE_PRIVATE_DIR}")
+	set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+		"${CMAKE_CURRENT_SOURCE_DIR}/tool/cases.sh")
+	file(STRINGS tool/cases.sh functions REGEX "^[a-z0-9]+(_[a-z0-9]+)(_[a-z0-9]+)+\\(\\)$")
+	foreach(function IN LISTS functions)
+		string(REPLACE "()" "" case "${function}")
+		add_test(NAME tool.${case} COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/tool/cases.sh"
+			"$<TARGET_FILE:pxtrace>" "$<TARGET_FILE:mklog>" "${PROJECT_SOURCE_DIR}/tests/golden" ${case})
+		set_tests_properties(tool.${case} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 60 LABELS tool)
+	endforeach()
+endif()
