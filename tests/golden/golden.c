@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* golden.c - see golden.h. */
+#include "golden/golden.h"
+
+#include "base/crc32.h"
+#include "suite.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void golden_read(struct golden *golden, const char *name)
+{
+	char path[512];
+	FILE *file;
+
+	(void)snprintf(path, sizeof(path), "%s/%s.ptl", PXT_GOLDEN, name);
+	file = fopen(path, "rb");
+	CU_ASSERT_FATAL(file != NULL);
+	golden->size = fread(golden->bytes, 1, sizeof(golden->bytes), file);
+	CU_ASSERT_FATAL(golden->size > 512 && golden->size < sizeof(golden->bytes));
+	CU_ASSERT_FATAL(fclose(file) == 0);
+}
+
+void golden_rewrite(int fd, const void *bytes, size_t size)
+{
+	CU_ASSERT_FATAL(ftruncate(fd, 0) == 0);
+	CU_ASSERT_FATAL(pwrite(fd, bytes, size, 0) == (ssize_t)size);
+}
+
+int golden_file(const void *bytes, size_t size)
+{
+	char name[] = "/tmp/pxt-golden-XXXXXX";
+	int fd = mkstemp(name);
+
+	CU_ASSERT_FATAL(fd >= 0);
+	CU_ASSERT_FATAL(unlink(name) == 0);
+	golden_rewrite(fd, bytes, size);
+	return fd;
+}
+
+static uint32_t get32(const unsigned char *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+void golden_sign(struct golden *golden, size_t at)
+{
+	unsigned char *block = golden->bytes + at;
+	size_t place = at == 0 ? 508 : 92;
+	uint32_t crc = pxt_crc32(0, block, place);
+
+	if (at != 0)
+		crc = pxt_crc32(crc, block + 96, get32(block + 8) - 96);
+	memcpy(block + place, &crc, sizeof(crc));
+}
+
+size_t golden_block(const struct golden *golden, unsigned type, unsigned which)
+{
+	size_t at = get32(golden->bytes + 24);
+
+	while (at < golden->size) {
+		uint16_t its_type;
+
+		memcpy(&its_type, golden->bytes + at + 4, sizeof(its_type));
+		if (its_type == type && which-- == 0)
+			return at;
+		at += get32(golden->bytes + at + 8);
+	}
+	CU_FAIL_FATAL("no such block in the golden log");
+	return 0;
+}
+
+int golden_try(const void *bytes, size_t size, struct posix_trace_logerror_np *error)
+{
+	int fd = golden_file(bytes, size);
+	trace_id_t trid;
+	int result;
+
+	memset(error, 0, sizeof(*error));
+	result = posix_trace_open_explained_np(fd, &trid, error);
+	if (result == 0)
+		CU_ASSERT(posix_trace_close(trid) == 0);
+	CU_ASSERT(close(fd) == 0);
+	return result;
+}
+
+trace_id_t golden_open(const char *name)
+{
+	struct posix_trace_logerror_np error = { 0, "" };
+	struct golden golden;
+	trace_id_t trid = 0;
+	int fd;
+
+	golden_read(&golden, name);
+	fd = golden_file(golden.bytes, golden.size);
+	PXT_CHECK(posix_trace_open_explained_np(fd, &trid, &error) == 0, "%s: byte %llu: %s", name,
+	    (unsigned long long)error.posix_offset_np, error.posix_reason_np);
+	CU_ASSERT(close(fd) == 0);
+	CU_ASSERT_FATAL(trid != 0);
+	return trid;
+}
