@@ -438,7 +438,7 @@ stat_sketch_stays_within_its_bound()
 	awk 'BEGIN { for (i = 1; i <= 40000; i++) { t += 100000;
 		printf "event %.0f 38 1 0\nevent %.0f 39 1 0\n", t, t + i } }' | make run.ptl
 	run 0 stat --ns run.ptl
-	grep '^call_enter' out | tr -d '~' | awk '
+	grep '^call_enter [.]' out | tr -d '~' | awk '
 		function near(a, b) { d = a > b ? a - b : b - a; return d <= b / 250 }
 		{ exit !($4 == 40000 && $5 == 1 && near($6, 20000) && near($8, 39600) && $9 == 40000) }' ||
 		fail 'beyond 0.4 %'
