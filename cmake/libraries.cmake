@@ -54,7 +54,7 @@ function(ptrace_pair name export is_full sources)
 	ptrace_library(${name}_static)
 	string(REPLACE "_" "-" output "${name}")
 	set_target_properties(${name}_static PROPERTIES OUTPUT_NAME "${output}" EXPORT_NAME "${export}_static"
-		POSITION_INDEPENDENT_CODE ON)
+		POSITION_INDEPENDENT_CODE ${PXT_PORT_POSIX})
 	add_library(ptrace::${export}_static ALIAS ${name}_static)
 	set(preferred ${name}_static)
 	if(PTRACE_SHARED)

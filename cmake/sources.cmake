@@ -83,12 +83,12 @@ ptrace_unit(CORE IF PORT_POSIX SOURCES
 	port/posix/fork.c
 	port/posix/identity.c
 	port/posix/mutex.c
-	port/posix/slotcas.c)
+	port/posix/slotcas.c
+	port/posix/threads.c)
 ptrace_unit(TOLOG IF PORT_POSIX SOURCES
 	port/posix/logout.c
 	port/posix/modules.c
-	port/posix/sysinfo.c
-	port/posix/threads.c)
+	port/posix/sysinfo.c)
 ptrace_unit(POLICY_FLUSH IF PORT_POSIX SOURCES
 	port/posix/thread.c)
 

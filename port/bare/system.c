@@ -2,6 +2,7 @@
 /* system.c - clock, identity, waiting and the mutex, from what the board has. */
 #include "port/bare/board.h"
 #include "port/port.h"
+#include "port/port_sysinfo.h"
 #include "port_atomic.h"
 
 #include <errno.h>
@@ -44,6 +45,11 @@ int32_t pxt_port_pid(void)
 int pxt_port_may_trace(int32_t pid)
 {
 	return pid == ONLY_PID ? 0 : ESRCH;
+}
+
+void pxt_port_thread_self(struct pxt_port_thread_info *self)
+{
+	*self = (struct pxt_port_thread_info){ .thread = pxt_board_thread() };
 }
 
 unsigned pxt_port_cpus(void)

@@ -4,12 +4,10 @@
 # say (system events, both policies, several streams); files that are not named here are test
 # programs by themselves.
 set(stream_needs CORE ONLINE USEREVENTS POLICY_LOOP POLICY_UNTIL_FULL SYSEV_START_STOP
-	SYSEV_OVERFLOW_RESUME SYSEV_ERROR)
-if(NOT PXT_SINGLE_STREAM)
-	foreach(name IN ITEMS streams policies retrieval truncation order states)
-		ptrace_test(${name} NEEDS ${stream_needs}
-			SOURCES conformance/${name}.c conformance/story.c)
-	endforeach()
-	ptrace_test(log NEEDS ${stream_needs} TOLOG LOGRETRIEVAL POLICY_FLUSH LOG_LOOP LOG_UNTIL_FULL
-		LOG_APPEND SYSEV_FLUSH SOURCES conformance/log.c conformance/story.c)
-endif()
+	SYSEV_OVERFLOW_RESUME SYSEV_ERROR !SINGLE_STREAM)
+foreach(name IN ITEMS streams policies retrieval truncation order states)
+	ptrace_test(${name} NEEDS ${stream_needs}
+		SOURCES conformance/${name}.c conformance/story.c)
+endforeach()
+ptrace_test(log NEEDS ${stream_needs} TOLOG LOGRETRIEVAL POLICY_FLUSH LOG_LOOP LOG_UNTIL_FULL
+	LOG_APPEND SYSEV_FLUSH SOURCES conformance/log.c conformance/story.c)
