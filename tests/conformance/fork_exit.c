@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fork_exit.c - processes: what a child has of its parent's tracing (nothing), and what becomes of
+ * streams and logs when a process ends.
+ */
+#define _GNU_SOURCE 1 /* syscall(), vfork() */
+#include "../suite_trace.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <trace.h>
+#include <trace_np.h>
+#include <unistd.h>
+
+#if PXT_CAN_WATCH || (PXT_CAN_LOG && _PXT_UNIT_USEREVENTS)
+/* Ends with all that exit() does, unlike the helper that it runs in. */
+static int exit_politely(void *argument)
+{
+	(void)argument;
+	exit(0);
+}
+#endif
+
+#if PXT_CAN_WATCH
+
+static trace_event_id_t event_id;
+
+/* A running stream without events, and the type that this file records. */
+static trace_id_t watched(void)
+{
+	event_id = pxt_open_event("fork_event");
+	return pxt_running_stream(0, 0, 0);
+}
+
+/* The stream goes on as if nothing had happened, and has nothing that this process did not record. */
+static void expect_undisturbed(trace_id_t trid)
+{
+	struct posix_trace_status_info status;
+
+	pxt_expect_none(trid);
+	PXT_EQ(posix_trace_get_status(trid, &status), 0);
+	PXT_EQ(status.posix_stream_status, POSIX_TRACE_RUNNING);
+	PXT_EQ(status.posix_stream_overrun_status, POSIX_TRACE_NO_OVERRUN);
+	posix_trace_event(event_id, "mine", 4);
+	pxt_expect(trid, event_id, "mine", 4);
+	pxt_expect_none(trid);
+}
+
+static int record_ten(void *argument)
+{
+	(void)argument;
+	PXT_CHILD_CHECK(posix_trace_wanted_np(event_id) == 0);
+	for (int i = 0; i < 10; i++)
+		posix_trace_event(event_id, "child", 5);
+	return 0;
+}
+
+/* PROC-03, PROC-11, DEC-34 */
+static void a_forked_child_is_traced_into_nothing(void)
+{
+	trace_id_t trid = watched();
+
+	PXT_EQ(pxt_in_child(record_ten, NULL), 0);
+	expect_undisturbed(trid);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* Every function that takes an identifier, on one that belongs to the parent. */
+static int use_parents_stream(void *argument)
+{
+	trace_id_t trid = *(const trace_id_t *)argument;
+	struct posix_trace_event_info event;
+	struct posix_trace_status_info status;
+	struct posix_trace_counts_np counts;
+	trace_attr_t attr;
+	trace_event_id_t id;
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	size_t len;
+	int unavailable;
+
+	PXT_CHILD_CHECK(posix_trace_stop(trid) == EINVAL);
+	PXT_CHILD_CHECK(posix_trace_start(trid) == EINVAL);
+	PXT_CHILD_CHECK(posix_trace_clear(trid) == EINVAL);
+	PXT_CHILD_CHECK(posix_trace_get_attr(trid, &attr) == EINVAL);
+	PXT_CHILD_CHECK(posix_trace_get_status(trid, &status) == EINVAL);
+	PXT_CHILD_CHECK(posix_trace_counts_np(trid, &counts) == EINVAL);
+	PXT_CHILD_CHECK(posix_trace_eventid_get_name(trid, event_id, name) == EINVAL);
+	PXT_CHILD_CHECK(posix_trace_eventtypelist_rewind(trid) == EINVAL);
+	PXT_CHILD_CHECK(posix_trace_eventtypelist_getnext_id(trid, &id, &unavailable) == EINVAL);
+	PXT_CHILD_CHECK(
+	    posix_trace_getnext_event(trid, &event, NULL, 0, &len, &unavailable) == EINVAL);
+	PXT_CHILD_CHECK(
+	    posix_trace_trygetnext_event(trid, &event, NULL, 0, &len, &unavailable) == EINVAL);
+	PXT_CHILD_CHECK(posix_trace_shutdown(trid) == EINVAL);
+	return 0;
+}
+
+/* PROC-02, PROC-05, CON-02, DEC-34 */
+static void a_child_does_not_control_its_parents_streams(void)
+{
+	trace_id_t trid = watched();
+
+	PXT_EQ(pxt_in_child(use_parents_stream, &trid), 0);
+	expect_undisturbed(trid);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static int trace_in_child(void *argument)
+{
+	trace_id_t streams[TRACE_SYS_MAX];
+	trace_id_t more;
+	struct posix_trace_event_info event;
+	trace_event_id_t id = 0;
+	char data[8];
+	size_t len = 0;
+	int unavailable = 1;
+
+	(void)argument;
+	alarm(30);
+	for (size_t i = 0; i < TRACE_SYS_MAX; i++) {
+		PXT_CHILD_CHECK(posix_trace_create(0, NULL, &streams[i]) == 0);
+		PXT_CHILD_CHECK(posix_trace_start(streams[i]) == 0);
+	}
+	PXT_CHILD_CHECK(posix_trace_create(0, NULL, &more) == EAGAIN);
+	/* The names of the parent are still names, with the same numbers. */
+	PXT_CHILD_CHECK(posix_trace_eventid_open("fork_event", &id) == 0 && id == event_id);
+	PXT_CHILD_CHECK(posix_trace_wanted_np(id) != 0);
+	posix_trace_event(id, "child", 5);
+	for (size_t i = 0; i < TRACE_SYS_MAX; i++) {
+		do {
+			PXT_CHILD_CHECK(posix_trace_trygetnext_event(streams[i], &event, data,
+			                    sizeof(data), &len, &unavailable) == 0);
+			PXT_CHILD_CHECK(unavailable == 0);
+		} while (event.posix_event_id != id);
+		PXT_CHILD_CHECK(len == 5 && event.posix_pid == getpid());
+		PXT_CHILD_CHECK(posix_trace_shutdown(streams[i]) == 0);
+	}
+	return 0;
+}
+
+/* DEC-34, DEC-36, PROC-05, INF-02, CON-17 */
+static void a_child_has_all_streams_to_itself(void)
+{
+	trace_id_t trid = watched();
+
+	PXT_EQ(pxt_in_child(trace_in_child, NULL), 0);
+	expect_undisturbed(trid);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* DEC-34, DEC-23 */
+static void the_exit_of_a_child_leaves_the_parents_streams_alone(void)
+{
+	trace_id_t trid = watched();
+
+	PXT_EQ(pxt_in_child(exit_politely, NULL), 0);
+	expect_undisturbed(trid);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static atomic_bool busy_stop;
+
+static void *busy(void *argument)
+{
+	trace_id_t trid = *(const trace_id_t *)argument;
+	struct posix_trace_status_info status;
+	trace_event_id_t id;
+
+	while (!atomic_load(&busy_stop)) {
+		posix_trace_event(event_id, "busy", 4);
+		posix_trace_get_status(trid, &status);
+		posix_trace_eventid_open("fork_event", &id);
+	}
+	return NULL;
+}
+
+/* DEC-34, PROC-11, SAFE-03 */
+static void a_fork_beside_busy_threads_leaves_no_lock_behind(void)
+{
+	pthread_t threads[2];
+	trace_id_t trid = watched();
+
+	atomic_store(&busy_stop, false);
+	for (size_t i = 0; i < 2; i++)
+		PXT_EQ_FATAL(pthread_create(&threads[i], NULL, busy, &trid), 0);
+	for (int i = 0; i < 10; i++)
+		PXT_EQ(pxt_in_child(trace_in_child, NULL), 0);
+	atomic_store(&busy_stop, true);
+	for (size_t i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	pxt_drain(trid, event_id);
+	posix_trace_event(event_id, "mine", 4);
+	pxt_expect(trid, event_id, "mine", 4);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* A child made without the C library's knowledge. */
+static int in_raw_clone(int (*body)(void *), void *argument)
+{
+	int status = -1;
+
+	fflush(stdout);
+	pid_t child = (pid_t)syscall(SYS_clone, (long)SIGCHLD, 0L, 0L, 0L, 0L);
+	if (child == 0)
+		_exit(body(argument) != 0);
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		return __LINE__;
+	return status;
+}
+
+/* DEC-34, PROC-02, PROC-11 */
+static void a_raw_clone_is_recognised_as_a_child(void)
+{
+	trace_id_t trid = watched();
+
+	PXT_EQ(in_raw_clone(record_ten, NULL), 0);
+	PXT_EQ(in_raw_clone(use_parents_stream, &trid), 0);
+	expect_undisturbed(trid);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* DEC-34 */
+static void a_vfork_child_harms_nothing(void)
+{
+	int status = -1;
+	trace_id_t trid = watched();
+	pid_t child = vfork();
+
+	if (child == 0)
+		_exit(7);
+	CU_ASSERT(waitpid(child, &status, 0) == child);
+	CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+	expect_undisturbed(trid);
+	child = vfork();
+	if (child == 0) {
+		execl("/bin/true", "true", (char *)NULL);
+		_exit(7);
+	}
+	CU_ASSERT(waitpid(child, &status, 0) == child);
+	PXT_EQ(status, 0);
+	expect_undisturbed(trid);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* ---- Threads ---- */
+
+static void *record_one(void *argument)
+{
+	posix_trace_event(event_id, argument, 1);
+	return NULL;
+}
+
+static pthread_barrier_t started;
+
+static void *record_one_when_told(void *argument)
+{
+	pthread_barrier_wait(&started);
+	return record_one(argument);
+}
+
+/* PROC-10, INF-04 */
+static void all_threads_of_the_process_are_traced(void)
+{
+	pthread_t early;
+	pthread_t late;
+	struct pxt_event event;
+	size_t seen[2] = { 0, 0 };
+
+	event_id = pxt_open_event("fork_event");
+	pthread_barrier_init(&started, NULL, 2);
+	PXT_EQ_FATAL(
+	    pthread_create(&early, NULL, record_one_when_told, (void *)(uintptr_t) "e"), 0);
+	trace_id_t trid = watched();
+	PXT_EQ_FATAL(pthread_create(&late, NULL, record_one, (void *)(uintptr_t) "l"), 0);
+	pthread_barrier_wait(&started);
+	pthread_join(early, NULL);
+	pthread_join(late, NULL);
+	while (pxt_next(trid, &event)) {
+		bool is_early = event.data[0] == 'e';
+		PXT_EQ(event.info.posix_event_id, event_id);
+		seen[is_early]++;
+		if (CONFIG_PTRACE_RECORD_THREAD)
+			CU_ASSERT(pthread_equal(
+			              event.info.posix_thread_id, is_early ? early : late) != 0);
+	}
+	PXT_EQ(seen[0], 1);
+	PXT_EQ(seen[1], 1);
+	pthread_barrier_destroy(&started);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+#endif
+
+/* ---- Programs that this one starts: exec, spawn, and the ways to end ---- */
+
+#if PXT_CAN_WATCH || (PXT_CAN_LOG && _PXT_UNIT_USEREVENTS)
+extern char **environ;
+
+static int run_role(const char *role, int fd)
+{
+	char number[16];
+	char program[512];
+	char option[] = "--role";
+	char name[32];
+	char *arguments[] = { program, option, name, number, NULL };
+	int status = -1;
+	pid_t child;
+
+	snprintf(number, sizeof(number), "%d", fd);
+	snprintf(program, sizeof(program), "%s", pxt_suite_program);
+	snprintf(name, sizeof(name), "%s", role);
+	fflush(stdout);
+	PXT_EQ_FATAL(posix_spawn(&child, program, NULL, NULL, arguments, environ), 0);
+	CU_ASSERT(waitpid(child, &status, 0) == child);
+	return status;
+}
+#endif
+
+#if PXT_CAN_WATCH
+/* The role: a program of its own has no streams, and nothing it records goes anywhere. */
+static int role_untraced(int fd)
+{
+	trace_event_id_t id = 0;
+
+	(void)fd;
+	if (posix_trace_eventid_open("fork_event", &id) != 0 || posix_trace_wanted_np(id) != 0)
+		return 1;
+	posix_trace_event(id, "spawned", 7);
+	return 0;
+}
+
+/* PROC-09, DEC-24 */
+static void a_spawned_program_is_not_traced(void)
+{
+	trace_id_t trid = watched();
+
+	PXT_EQ(run_role("untraced", -1), 0);
+	expect_undisturbed(trid);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+#endif
+
+#if PXT_CAN_LOG && _PXT_UNIT_USEREVENTS
+
+#define ROLE_EVENTS 100
+
+static int open_log(int fd)
+{
+	trace_id_t trid = 0;
+	int error = posix_trace_open(fd, &trid);
+
+	if (error == 0)
+		posix_trace_close(trid);
+	return error;
+}
+
+/* The roles below begin like this: a running stream with a log on @fd, and some events. */
+static trace_id_t role_stream(int fd)
+{
+	trace_id_t trid = 0;
+	trace_event_id_t id = 0;
+
+	if (posix_trace_create_withlog(0, NULL, fd, &trid) != 0 || posix_trace_start(trid) != 0 ||
+	    posix_trace_eventid_open("fork_role", &id) != 0)
+		_exit(99);
+	for (int i = 0; i < ROLE_EVENTS; i++)
+		posix_trace_event(id, &i, sizeof(i));
+	return trid;
+}
+
+static void record_at_exit(void)
+{
+	trace_event_id_t id = 0;
+
+	posix_trace_eventid_open("fork_at_exit", &id);
+	posix_trace_event(id, "bye", 3);
+}
+
+static int role_exits(int fd)
+{
+	atexit(record_at_exit);
+	role_stream(fd);
+	exit(0);
+}
+
+static int role_returns(int fd)
+{
+	atexit(record_at_exit);
+	role_stream(fd);
+	return 0;
+}
+
+static int role_leaves_at_once(int fd)
+{
+	role_stream(fd);
+	_exit(0);
+}
+
+static int role_is_killed(int fd)
+{
+	role_stream(fd);
+	raise(SIGKILL);
+	return 1;
+}
+
+/* After exec: the log of the image before is incomplete, and tracing has ended. */
+static int role_after_exec(int fd)
+{
+	trace_event_id_t id = 0;
+
+	if (open_log(fd) != EINVAL)
+		return 1;
+	if (posix_trace_eventid_open("fork_role", &id) != 0 || posix_trace_wanted_np(id) != 0)
+		return 2;
+	posix_trace_event(id, "x", 1);
+	return 0;
+}
+
+static int role_execs(int fd)
+{
+	char number[16];
+
+	role_stream(fd);
+	snprintf(number, sizeof(number), "%d", fd);
+	execl(pxt_suite_program, pxt_suite_program, "--role", "after_exec", number, (char *)NULL);
+	return 98;
+}
+
+static void expect_role_log(int fd)
+{
+	struct pxt_event event = { .len = 0 };
+	trace_event_id_t last = 0;
+	int next = 0;
+	int said_bye = 0;
+	trace_id_t trid = pxt_open_log(fd);
+	char name[TRACE_EVENT_NAME_MAX + 1];
+
+	while (pxt_log_next(trid, &event)) {
+		int number = -1;
+		last = event.info.posix_event_id;
+		PXT_EQ(posix_trace_eventid_get_name(trid, last, name), 0);
+		if (strcmp(name, "fork_role") == 0) {
+			memcpy(&number, event.data, sizeof(number));
+			PXT_EQ(number, next);
+			next++;
+		}
+		said_bye += strcmp(name, "fork_at_exit") == 0;
+	}
+	PXT_EQ(next, ROLE_EVENTS);
+	PXT_EQ(said_bye, 1);
+	if (CONFIG_PTRACE_SYSEV_START_STOP)
+		PXT_EQ(last, POSIX_TRACE_STOP);
+	PXT_EQ(posix_trace_close(trid), 0);
+}
+
+/* PROC-08, SHUT-06, DEC-23, SYS-04, CON-09 */
+static void a_process_that_exits_completes_its_log(void)
+{
+	static const char *const ways[] = { "exits", "returns" };
+
+	for (size_t i = 0; i < 2; i++) {
+		int fd = pxt_temp_file();
+		PXT_EQ(run_role(ways[i], fd), 0);
+		expect_role_log(fd);
+		close(fd);
+	}
+}
+
+/* DEC-23, DEC-29, PROC-08 */
+static void a_process_that_cannot_say_goodbye_leaves_an_incomplete_log(void)
+{
+	int fd = pxt_temp_file();
+
+	PXT_EQ(run_role("leaves_at_once", fd), 0);
+	PXT_EQ(open_log(fd), EINVAL);
+	close(fd);
+	fd = pxt_temp_file();
+	CU_ASSERT(WIFSIGNALED(run_role("is_killed", fd)));
+	PXT_EQ(open_log(fd), EINVAL);
+	close(fd);
+}
+
+/* PROC-07, DEC-24, DEC-29 */
+static void tracing_ends_with_exec(void)
+{
+	int fd = pxt_temp_file();
+
+	PXT_EQ(run_role("execs", fd), 0);
+	PXT_EQ(open_log(fd), EINVAL);
+	close(fd);
+}
+
+/* DEC-34, DEC-23 */
+static void the_exit_of_a_child_does_not_complete_the_parents_log(void)
+{
+	int fd = pxt_temp_file();
+	trace_event_id_t id = pxt_open_event("fork_logged");
+	trace_id_t trid = pxt_log_stream(NULL, fd);
+	struct pxt_event event;
+	size_t count = 0;
+
+	PXT_EQ(posix_trace_start(trid), 0);
+	for (int i = 0; i < 50; i++)
+		posix_trace_event(id, &i, sizeof(i));
+	PXT_EQ(pxt_in_child(exit_politely, NULL), 0);
+	PXT_EQ(open_log(fd), EINVAL);
+	for (int i = 50; i < 80; i++)
+		posix_trace_event(id, &i, sizeof(i));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	trid = pxt_open_log(fd);
+	while (pxt_log_next(trid, &event))
+		count += event.info.posix_event_id == id;
+	PXT_EQ(count, 80);
+	PXT_EQ(posix_trace_close(trid), 0);
+	close(fd);
+}
+
+#endif
+
+static const struct role {
+	const char *name;
+	int (*play)(int fd);
+} roles[] = {
+#if PXT_CAN_WATCH
+	{ "untraced", role_untraced },
+#endif
+#if PXT_CAN_LOG && _PXT_UNIT_USEREVENTS
+	{ "exits", role_exits },
+	{ "returns", role_returns },
+	{ "leaves_at_once", role_leaves_at_once },
+	{ "is_killed", role_is_killed },
+	{ "execs", role_execs },
+	{ "after_exec", role_after_exec },
+#endif
+	{ NULL, NULL },
+};
+
+static int play(int argc, char **argv)
+{
+	int fd = argc > 1 ? (int)strtol(argv[1], NULL, 10) : -1;
+
+	for (size_t i = 0; roles[i].name; i++) {
+		if (strcmp(roles[i].name, argv[0]) == 0)
+			return roles[i].play(fd);
+	}
+	return 97;
+}
+
+static const struct pxt_case cases[] = {
+#if PXT_CAN_WATCH
+	PXT_CASE(a_forked_child_is_traced_into_nothing),
+	PXT_CASE(a_child_does_not_control_its_parents_streams),
+	PXT_CASE(a_child_has_all_streams_to_itself),
+	PXT_CASE(the_exit_of_a_child_leaves_the_parents_streams_alone),
+	PXT_CASE(a_fork_beside_busy_threads_leaves_no_lock_behind),
+	PXT_CASE(a_raw_clone_is_recognised_as_a_child),
+	PXT_CASE(a_vfork_child_harms_nothing),
+	PXT_CASE(all_threads_of_the_process_are_traced),
+	PXT_CASE(a_spawned_program_is_not_traced),
+#endif
+#if PXT_CAN_LOG && _PXT_UNIT_USEREVENTS
+	PXT_CASE(a_process_that_exits_completes_its_log),
+	PXT_CASE(a_process_that_cannot_say_goodbye_leaves_an_incomplete_log),
+	PXT_CASE(tracing_ends_with_exec),
+	PXT_CASE(the_exit_of_a_child_does_not_complete_the_parents_log),
+#endif
+	PXT_CASE_END,
+};
+
+/* Before main() looks at the command line. */
+__attribute__((constructor)) static void offer_roles(void)
+{
+	pxt_suite_role = play;
+}
+
+PXT_SUITE("processes", cases)
