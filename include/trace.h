@@ -47,9 +47,9 @@ extern "C" {
 /* Bytes of an event's name, without the NUL: give get_name an array of TRACE_EVENT_NAME_MAX + 1. */
 #define TRACE_EVENT_NAME_MAX _PXT_EVENT_NAME_MAX
 /* Bytes of a stream's name, without the NUL: give attr_getname an array of TRACE_NAME_MAX + 1. */
-#define TRACE_NAME_MAX 31
+#define TRACE_NAME_MAX       31
 /* Streams that one process may have at once (logs that are read do not count). */
-#define TRACE_SYS_MAX _PXT_MAX_STREAMS
+#define TRACE_SYS_MAX        _PXT_MAX_STREAMS
 /* User event types of a process, the unnamed one included. */
 #define TRACE_USER_EVENT_MAX _PXT_USER_EVENT_MAX
 
@@ -121,48 +121,48 @@ struct posix_trace_status_info {
 /* ---- Constants ---- */
 
 /* posix_stream_status */
-#define POSIX_TRACE_RUNNING 1
-#define POSIX_TRACE_SUSPENDED 2
+#define POSIX_TRACE_RUNNING          1
+#define POSIX_TRACE_SUSPENDED        2
 /* posix_stream_full_status, posix_log_full_status */
-#define POSIX_TRACE_FULL 1
-#define POSIX_TRACE_NOT_FULL 0
+#define POSIX_TRACE_FULL             1
+#define POSIX_TRACE_NOT_FULL         0
 /* posix_stream_overrun_status, posix_log_overrun_status */
-#define POSIX_TRACE_OVERRUN 1
-#define POSIX_TRACE_NO_OVERRUN 0
+#define POSIX_TRACE_OVERRUN          1
+#define POSIX_TRACE_NO_OVERRUN       0
 /* posix_stream_flush_status */
-#define POSIX_TRACE_FLUSHING 1
-#define POSIX_TRACE_NOT_FLUSHING 0
+#define POSIX_TRACE_FLUSHING         1
+#define POSIX_TRACE_NOT_FLUSHING     0
 /* stream and log full policies: one value each, so that no setter takes the other's */
-#define POSIX_TRACE_LOOP 1
-#define POSIX_TRACE_UNTIL_FULL 2
-#define POSIX_TRACE_FLUSH 3
-#define POSIX_TRACE_APPEND 4
+#define POSIX_TRACE_LOOP             1
+#define POSIX_TRACE_UNTIL_FULL       2
+#define POSIX_TRACE_FLUSH            3
+#define POSIX_TRACE_APPEND           4
 /* inheritance */
-#define POSIX_TRACE_CLOSE_FOR_CHILD 1
-#define POSIX_TRACE_INHERITED 2
+#define POSIX_TRACE_CLOSE_FOR_CHILD  1
+#define POSIX_TRACE_INHERITED        2
 /* posix_truncation_status */
-#define POSIX_TRACE_NOT_TRUNCATED 0
+#define POSIX_TRACE_NOT_TRUNCATED    0
 #define POSIX_TRACE_TRUNCATED_RECORD 1
-#define POSIX_TRACE_TRUNCATED_READ 2
+#define POSIX_TRACE_TRUNCATED_READ   2
 /* posix_trace_eventset_fill() */
-#define POSIX_TRACE_WOPID_EVENTS 1
-#define POSIX_TRACE_SYSTEM_EVENTS 2
-#define POSIX_TRACE_ALL_EVENTS 3
+#define POSIX_TRACE_WOPID_EVENTS     1
+#define POSIX_TRACE_SYSTEM_EVENTS    2
+#define POSIX_TRACE_ALL_EVENTS       3
 /* posix_trace_set_filter() */
-#define POSIX_TRACE_SET_EVENTSET 1
-#define POSIX_TRACE_ADD_EVENTSET 2
-#define POSIX_TRACE_SUB_EVENTSET 3
+#define POSIX_TRACE_SET_EVENTSET     1
+#define POSIX_TRACE_ADD_EVENTSET     2
+#define POSIX_TRACE_SUB_EVENTSET     3
 
 /* predefined event types */
-#define POSIX_TRACE_ERROR ((trace_event_id_t)1)
-#define POSIX_TRACE_START ((trace_event_id_t)2)
-#define POSIX_TRACE_STOP ((trace_event_id_t)3)
-#define POSIX_TRACE_OVERFLOW ((trace_event_id_t)4)
-#define POSIX_TRACE_RESUME ((trace_event_id_t)5)
-#define POSIX_TRACE_FILTER ((trace_event_id_t)6)
-#define POSIX_TRACE_FLUSH_START ((trace_event_id_t)7)
-#define POSIX_TRACE_FLUSH_STOP ((trace_event_id_t)8)
-#define POSIX_TRACE_UNNAMED_USEREVENT ((trace_event_id_t)31)
+#define POSIX_TRACE_ERROR              ((trace_event_id_t)1)
+#define POSIX_TRACE_START              ((trace_event_id_t)2)
+#define POSIX_TRACE_STOP               ((trace_event_id_t)3)
+#define POSIX_TRACE_OVERFLOW           ((trace_event_id_t)4)
+#define POSIX_TRACE_RESUME             ((trace_event_id_t)5)
+#define POSIX_TRACE_FILTER             ((trace_event_id_t)6)
+#define POSIX_TRACE_FLUSH_START        ((trace_event_id_t)7)
+#define POSIX_TRACE_FLUSH_STOP         ((trace_event_id_t)8)
+#define POSIX_TRACE_UNNAMED_USEREVENT  ((trace_event_id_t)31)
 #define POSIX_TRACE_UNNAMED_USER_EVENT POSIX_TRACE_UNNAMED_USEREVENT
 
 /* ---- Functions ---- */
@@ -745,8 +745,8 @@ int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int ho
  * Cost: as posix_trace_eventid_open().  Unit: Event Filter.
  * (TREVO-01 to TREVO-04, TREVO-E1, TREVO-E2)
  */
-int posix_trace_trid_eventid_open(trace_id_t trid, const char *_PXT_RESTRICT event_name,
-    trace_event_id_t *_PXT_RESTRICT event);
+int posix_trace_trid_eventid_open(
+    trace_id_t trid, const char *_PXT_RESTRICT event_name, trace_event_id_t *_PXT_RESTRICT event);
 
 #endif
 

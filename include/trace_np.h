@@ -390,8 +390,9 @@ static inline int posix_trace_wanted_np(trace_event_id_t event_id)
 	n
 #define _PXT_COUNT(...)                                                                            \
 	_PXT_PICK(__VA_ARGS__, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
-#define _PXT_MANY(...)                                                                             \
-	_PXT_PICK(__VA_ARGS__, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, 1, 0)
+#define _PXT_MANY(...) _PXT_PICK(__VA_ARGS__, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, 1, 0)
+
+/* Joins names that are macros themselves. */
 #define _PXT_CAT(a, b)          _PXT_CAT_(a, b)
 #define _PXT_CAT_(a, b)         a##b
 #define _PXT_FIRST(...)         _PXT_FIRST_(__VA_ARGS__, 0)
@@ -408,9 +409,11 @@ int _pxt_unused(int zero, ...);
 #define _PXT_POINT_1(event)      ((void)0)
 #define _PXT_POINT_N(event, ...) ((void)sizeof(_pxt_unused(0, __VA_ARGS__)))
 
-#define POSIX_TRACE_DEFINE_NP(...)                struct _PXT_CAT(_pxt_end_, _PXT_FIRST(__VA_ARGS__))
-#define posix_trace_open_np(event)                _pxt_nothing()
-#define posix_trace_point_np(...)                 _PXT_CAT(_PXT_POINT_, _PXT_MANY(__VA_ARGS__))(__VA_ARGS__)
+#define POSIX_TRACE_DEFINE_NP(...) struct _PXT_CAT(_pxt_end_, _PXT_FIRST(__VA_ARGS__))
+#define posix_trace_open_np(event) _pxt_nothing()
+#define posix_trace_point_np(...)                                                                  \
+	_PXT_CAT(_PXT_POINT_, _PXT_MANY(__VA_ARGS__))                                              \
+	(__VA_ARGS__)
 #define posix_trace_event_np(event_id, data, len) _PXT_POINT_N(0, event_id, data, len)
 
 #elif _PXT_UNIT_USEREVENTS
