@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: MIT */
+/* safety.c - signals, threads and cancellation: what may interrupt what. */
+#include "../suite_trace.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+#include <trace.h>
+#include <trace_np.h>
+#include <unistd.h>
+
+#if PXT_CAN_WATCH
+
+/* Sized so that a torn or mixed record cannot pass for a whole one. */
+struct story {
+	unsigned source; /* 0 the thread, 1 and 2 the handlers */
+	unsigned number;
+	unsigned sum;
+};
+
+static trace_event_id_t story_event;
+static atomic_uint told[3];
+
+static void tell(unsigned source)
+{
+	struct story story = { source, atomic_fetch_add(&told[source], 1u), 0 };
+
+	story.sum = story.source * 7919u + story.number * 31u + 5u;
+	posix_trace_event(story_event, &story, sizeof(story));
+}
+
+static void on_first(int number)
+{
+	int saved = errno;
+
+	(void)number;
+	errno = 1234;
+	tell(1);
+	raise(SIGUSR2);
+	tell(1);
+	if (errno != 1234)
+		atomic_fetch_add(&told[0], 1000000u);
+	errno = saved;
+}
+
+static void on_second(int number)
+{
+	(void)number;
+	tell(2);
+}
+
+static pthread_t target;
+static atomic_bool target_done;
+
+static void *storm(void *argument)
+{
+	struct timespec pause = { .tv_nsec = 30000 };
+
+	while (!atomic_load(&target_done)) {
+		pthread_kill(target, SIGUSR1);
+		nanosleep(&pause, NULL);
+	}
+	return argument;
+}
+
+static void handle(int number, void (*handler)(int))
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = handler;
+	action.sa_flags = SA_RESTART;
+	PXT_EQ_FATAL(sigaction(number, &action, NULL), 0);
+}
+
+/* Each source's stories must come whole and in their own order. */
+static void check_stories(trace_id_t trid, size_t *heard)
+{
+	struct pxt_event event;
+	unsigned next[3] = { 0, 0, 0 };
+
+	while (pxt_next(trid, &event)) {
+		struct story story;
+		if (event.info.posix_event_id != story_event)
+			continue;
+		PXT_EQ(event.len, sizeof(story));
+		memcpy(&story, event.data, sizeof(story));
+		CU_ASSERT_FATAL(story.source < 3);
+		PXT_CHECK(story.sum == story.source * 7919u + story.number * 31u + 5u,
+		    "story %u of %u is torn", story.number, story.source);
+		PXT_CHECK(story.number == next[story.source], "story %u of %u came for %u",
+		    story.number, story.source, next[story.source]);
+		next[story.source] = story.number + 1;
+		(*heard)++;
+	}
+}
+
+/* SAFE-01, EVENT-07, EVENT-10, EVENT-04, DEC-32 */
+static void trace_points_interrupt_each_other_on_one_thread(void)
+{
+	pthread_t sender;
+	size_t heard = 0;
+	trace_id_t trid = pxt_running_stream(1 << 20, 0, 0);
+
+	story_event = pxt_open_event("safety_story");
+	for (size_t i = 0; i < 3; i++)
+		atomic_store(&told[i], 0);
+	atomic_store(&target_done, false);
+	handle(SIGUSR1, on_first);
+	handle(SIGUSR2, on_second);
+	target = pthread_self();
+	PXT_EQ_FATAL(pthread_create(&sender, NULL, storm, NULL), 0);
+	for (unsigned i = 0; i < 50000 && atomic_load(&told[2]) < 1000; i++) {
+		tell(0);
+		if (i % 1024 == 0)
+			check_stories(trid, &heard);
+		struct timespec pause = { .tv_nsec = i % 16 == 0 ? 1000 : 0 };
+		nanosleep(&pause, NULL);
+	}
+	atomic_store(&target_done, true);
+	pthread_join(sender, NULL);
+	check_stories(trid, &heard);
+	CU_ASSERT(atomic_load(&told[2]) > 0);
+	CU_ASSERT(heard > 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	signal(SIGUSR1, SIG_DFL);
+	signal(SIGUSR2, SIG_DFL);
+}
+#endif
+
+/* ---- Cancellation ---- */
+
+#if PXT_CAN_WATCH && _PXT_UNIT_FILTER
+
+struct cancel_row {
+	const char *name;
+	void (*call)(trace_id_t trid);
+};
+
+static void call_event(trace_id_t trid)
+{
+	(void)trid;
+	posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, "x", 1);
+}
+
+static void call_open(trace_id_t trid)
+{
+	trace_event_id_t id;
+
+	(void)trid;
+	posix_trace_eventid_open("safety_open", &id);
+}
+
+static void call_trid_open(trace_id_t trid)
+{
+	trace_event_id_t id;
+
+	posix_trace_trid_eventid_open(trid, "safety_trid_open", &id);
+}
+
+static void call_equal(trace_id_t trid)
+{
+	(void)posix_trace_eventid_equal(trid, POSIX_TRACE_START, POSIX_TRACE_STOP);
+}
+
+static void call_get_name(trace_id_t trid)
+{
+	char name[TRACE_EVENT_NAME_MAX + 1];
+
+	posix_trace_eventid_get_name(trid, POSIX_TRACE_UNNAMED_USEREVENT, name);
+}
+
+static void call_sets(trace_id_t trid)
+{
+	trace_event_set_t set;
+	int member;
+
+	(void)trid;
+	posix_trace_eventset_fill(&set, POSIX_TRACE_ALL_EVENTS);
+	posix_trace_eventset_empty(&set);
+	posix_trace_eventset_add(POSIX_TRACE_START, &set);
+	posix_trace_eventset_del(POSIX_TRACE_START, &set);
+	posix_trace_eventset_ismember(POSIX_TRACE_START, &set, &member);
+}
+
+static void call_start(trace_id_t trid)
+{
+	posix_trace_start(trid);
+}
+
+static void call_stop(trace_id_t trid)
+{
+	posix_trace_stop(trid);
+}
+
+static void call_trygetnext(trace_id_t trid)
+{
+	struct posix_trace_event_info event;
+	size_t len;
+	int unavailable;
+
+	posix_trace_trygetnext_event(trid, &event, NULL, 0, &len, &unavailable);
+}
+
+static void call_attributes(trace_id_t trid)
+{
+	trace_attr_t attr;
+	size_t size;
+
+	(void)trid;
+	posix_trace_attr_init(&attr);
+	posix_trace_attr_setname(&attr, "safety");
+	posix_trace_attr_setstreamsize(&attr, 4096);
+	posix_trace_attr_getstreamsize(&attr, &size);
+	posix_trace_attr_getmaxsystemeventsize(&attr, &size);
+	posix_trace_attr_destroy(&attr);
+}
+
+static const struct cancel_row no_points[] = {
+	{ "event", call_event },
+	{ "eventid_open", call_open },
+	{ "trid_eventid_open", call_trid_open },
+	{ "eventid_equal", call_equal },
+	{ "eventid_get_name", call_get_name },
+	{ "eventset_*", call_sets },
+	{ "start", call_start },
+	{ "stop", call_stop },
+	{ "trygetnext_event", call_trygetnext },
+	{ "attr_*", call_attributes },
+};
+#define NO_POINTS (sizeof(no_points) / sizeof(no_points[0]))
+
+static void call_clear(trace_id_t trid)
+{
+	posix_trace_clear(trid);
+}
+
+static void call_create(trace_id_t trid)
+{
+	trace_id_t made = 0;
+	int old;
+
+	(void)trid;
+	if (posix_trace_create(0, NULL, &made) == 0) {
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+		posix_trace_shutdown(made);
+		pthread_setcancelstate(old, NULL);
+	}
+}
+
+static void call_list_next(trace_id_t trid)
+{
+	trace_event_id_t id;
+	int unavailable;
+
+	posix_trace_eventtypelist_getnext_id(trid, &id, &unavailable);
+}
+
+static void call_list_rewind(trace_id_t trid)
+{
+	posix_trace_eventtypelist_rewind(trid);
+}
+
+static void call_get_attr(trace_id_t trid)
+{
+	trace_attr_t attr;
+
+	posix_trace_get_attr(trid, &attr);
+}
+
+static void call_get_status(trace_id_t trid)
+{
+	struct posix_trace_status_info status;
+
+	posix_trace_get_status(trid, &status);
+}
+
+static void call_get_filter(trace_id_t trid)
+{
+	trace_event_set_t set;
+
+	posix_trace_get_filter(trid, &set);
+}
+
+static void call_set_filter(trace_id_t trid)
+{
+	trace_event_set_t set;
+
+	posix_trace_eventset_empty(&set);
+	posix_trace_set_filter(trid, &set, POSIX_TRACE_ADD_EVENTSET);
+}
+
+static const struct cancel_row points[] = {
+	{ "clear", call_clear },
+	{ "create", call_create },
+	{ "eventtypelist_getnext_id", call_list_next },
+	{ "eventtypelist_rewind", call_list_rewind },
+	{ "get_attr", call_get_attr },
+	{ "get_status", call_get_status },
+	{ "get_filter", call_get_filter },
+	{ "set_filter", call_set_filter },
+};
+#define POINTS (sizeof(points) / sizeof(points[0]))
+
+struct cancelled_call {
+	const struct cancel_row *row;
+	trace_id_t trid;
+	atomic_bool returned;
+};
+
+/* Cancels itself first, so that the call meets a request that is already there. */
+static void *call_with_cancel_pending(void *argument)
+{
+	struct cancelled_call *call = argument;
+
+	pthread_cancel(pthread_self());
+	call->row->call(call->trid);
+	atomic_store(&call->returned, true);
+	return NULL;
+}
+
+static bool returns_with_cancel_pending(const struct cancel_row *row, trace_id_t trid)
+{
+	struct cancelled_call call = { .row = row, .trid = trid };
+	pthread_t thread;
+
+	PXT_EQ_FATAL(pthread_create(&thread, NULL, call_with_cancel_pending, &call), 0);
+	pthread_join(thread, NULL);
+	return atomic_load(&call.returned);
+}
+
+/* SAFE-05, TRYNX-03 */
+static void calls_that_are_no_cancellation_points_return(void)
+{
+	trace_id_t trid = pxt_running_stream(0, 0, 0);
+
+	for (size_t i = 0; i < NO_POINTS; i++) {
+		PXT_CHECK(returns_with_cancel_pending(&no_points[i], trid),
+		    "%s is a cancellation point", no_points[i].name);
+	}
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* SAFE-06, SAFE-04, CREATE-10 */
+static void a_cancelled_call_holds_no_lock_and_makes_no_stream(void)
+{
+	trace_id_t streams[TRACE_SYS_MAX];
+	trace_id_t trid = pxt_running_stream(0, 0, 0);
+
+	/* Each call twice: the second hangs if the first went away with a lock. */
+	for (size_t i = 0; i < 2 * POINTS; i++)
+		returns_with_cancel_pending(&points[i / 2], trid);
+	posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, "y", 1);
+	PXT_EQ(pxt_drain(trid, POSIX_TRACE_UNNAMED_USEREVENT), 1);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	for (size_t i = 0; i < TRACE_SYS_MAX; i++)
+		PXT_EQ(posix_trace_create(0, NULL, &streams[i]), 0);
+	for (size_t i = 0; i < TRACE_SYS_MAX; i++)
+		PXT_EQ(posix_trace_shutdown(streams[i]), 0);
+}
+
+static void *read_one(void *argument)
+{
+	trace_id_t trid = *(const trace_id_t *)argument;
+	struct posix_trace_event_info event;
+	size_t len;
+	int unavailable = 1;
+	static char consumed;
+
+	if (posix_trace_getnext_event(trid, &event, NULL, 0, &len, &unavailable) != 0 ||
+	    unavailable != 0)
+		return NULL;
+	return &consumed;
+}
+
+/* SAFE-06, GETNX-E2 */
+static void a_cancelled_reader_has_consumed_nothing(void)
+{
+	trace_id_t trid = pxt_running_stream(0, 0, 0);
+
+	for (int i = 0; i < 10; i++) {
+		pthread_t thread;
+		void *result = NULL;
+		PXT_EQ_FATAL(pthread_create(&thread, NULL, read_one, &trid), 0);
+		pxt_sleep_ms(i);
+		pthread_cancel(thread);
+		pxt_sleep_ms(i % 3);
+		posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, "z", 1);
+		pthread_join(thread, &result);
+		bool consumed = result != NULL && result != PTHREAD_CANCELED;
+		PXT_CHECK(pxt_drain(trid, POSIX_TRACE_UNNAMED_USEREVENT) == !consumed,
+		    "the event of round %d is lost or doubled", i);
+	}
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* ---- Many controllers ---- */
+
+static void *control(void *argument)
+{
+	unsigned *failures = argument;
+	struct posix_trace_status_info status;
+	trace_event_set_t set;
+	trace_attr_t attr;
+	trace_event_id_t id;
+	trace_id_t trid;
+
+	for (int i = 0; i < 60; i++) {
+		if (posix_trace_create(0, NULL, &trid) != 0)
+			continue;
+		*failures += posix_trace_eventset_fill(&set, POSIX_TRACE_SYSTEM_EVENTS) != 0;
+		*failures += posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET) != 0;
+		*failures += posix_trace_start(trid) != 0;
+		*failures += posix_trace_eventid_open("safety_shared", &id) != 0;
+		posix_trace_event(id, &i, sizeof(i));
+		*failures += posix_trace_get_status(trid, &status) != 0;
+		*failures += posix_trace_get_attr(trid, &attr) != 0;
+		*failures += status.posix_stream_status != POSIX_TRACE_RUNNING;
+		*failures += posix_trace_stop(trid) != 0;
+		*failures += posix_trace_clear(trid) != 0;
+		*failures += posix_trace_shutdown(trid) != 0;
+	}
+	return NULL;
+}
+
+/* SAFE-03, CREATE-07, CON-04 */
+static void many_threads_may_control_many_streams(void)
+{
+	enum {
+		CONTROLLERS = 6
+	};
+	pthread_t threads[CONTROLLERS];
+	static unsigned failures[CONTROLLERS];
+
+	for (size_t i = 0; i < CONTROLLERS; i++)
+		PXT_EQ_FATAL(pthread_create(&threads[i], NULL, control, &failures[i]), 0);
+	for (size_t i = 0; i < CONTROLLERS; i++) {
+		pthread_join(threads[i], NULL);
+		PXT_EQ(failures[i], 0);
+	}
+}
+#endif
+
+static const struct pxt_case cases[] = {
+#if PXT_CAN_WATCH
+	PXT_CASE(trace_points_interrupt_each_other_on_one_thread),
+#endif
+#if PXT_CAN_WATCH && _PXT_UNIT_FILTER
+	PXT_CASE(calls_that_are_no_cancellation_points_return),
+	PXT_CASE(a_cancelled_call_holds_no_lock_and_makes_no_stream),
+	PXT_CASE(a_cancelled_reader_has_consumed_nothing),
+	PXT_CASE(many_threads_may_control_many_streams),
+#endif
+	PXT_CASE_END,
+};
+
+PXT_SUITE("safety", cases)
