@@ -6,7 +6,15 @@
 
 #include <trace.h>
 
-#if _PXT_UNIT_USEREVENTS && _PXT_UNIT_ONLINE
+/* The points of this file need names and room for their descriptions. */
+#if _PXT_UNIT_USEREVENTS && _PXT_UNIT_ONLINE && _PXT_USER_EVENT_MAX > 5 &&                         \
+    CONFIG_PTRACE_FORMAT_POOL_BYTES >= 512
+#define HAVE_POINTS 1
+#else
+#define HAVE_POINTS 0
+#endif
+
+#if HAVE_POINTS
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -213,7 +221,7 @@ static void a_point_beyond_the_limit_records_unnamed_events(void)
 #endif
 
 static const struct pxt_case cases[] = {
-#if _PXT_UNIT_USEREVENTS && _PXT_UNIT_ONLINE
+#if HAVE_POINTS
 	PXT_CASE_FRESH(a_point_records_what_its_description_says),
 	PXT_CASE_FRESH(every_type_is_packed),
 	PXT_CASE_FRESH(a_point_without_fields_and_one_with_text_alone_are_recorded),

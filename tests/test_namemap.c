@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_names.c - the name map of the process and the descriptions in it. */
+/* test_namemap.c - the name map of the process and the descriptions in it. */
 #include "suite.h"
 
 #include <trace.h>
@@ -254,4 +254,4 @@ static const struct pxt_case cases[] = {
 	PXT_CASE_END,
 };
 
-PXT_SUITE("names", cases)
+PXT_SUITE("name map", cases)
