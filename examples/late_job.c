@@ -58,8 +58,8 @@ struct task {
 
 static struct task tasks[] = {
 	{ "control", 30, 0, 10 * MS, 10 * MS, 500 * US, 300 * US, DEADLINE_NS, 0, 0, 0, 0, 0, 0 },
-	{ "vision", 20, 5, 10 * MS + 200 * US, 70 * MS, 8 * MS, 0, 0, 0, 0, 0, 0, 0, 0 },
-	{ "logger", 10, 19, 9 * MS, 50 * MS, 0, 1500 * US, 0, 0, 0, 0, 0, 0, 0 },
+	{ "vision", 20, 3, 10 * MS + 200 * US, 70 * MS, 8 * MS, 0, 0, 0, 0, 0, 0, 0, 0 },
+	{ "logger", 10, 10, 9 * MS, 50 * MS, 0, 1500 * US, 0, 0, 0, 0, 0, 0, 0 },
 };
 #define TASKS (sizeof(tasks) / sizeof(tasks[0]))
 
@@ -255,8 +255,8 @@ static void say_how(void)
 		    cpu);
 	else
 		(void)printf(
-		    "late_job: SCHED_FIFO is not for us (%s): three threads on CPU %zu, nice "
-		    "0, 5 and 19, one mutex\n",
+		    "late_job: SCHED_FIFO is not allowed here (%s): three threads on CPU %zu, nice "
+		    "0, 3 and 10, one mutex\n",
 		    strerror(no_fifo), cpu);
 }
 
