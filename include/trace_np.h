@@ -151,8 +151,10 @@ struct posix_trace_field_np {
  *
  * @format:  a description; at most POSIX_TRACE_FORMAT_MAX_NP + 1 bytes of it are read.
  * @data:    @len bytes, of any alignment; may be NULL if @len is 0.
- * @swapped: non-zero when the data has the other byte order than this machine: data of a log, with
- *           posix_swapped_np of its posix_trace_loginfo_np.
+ * @swapped: non-zero when the data has the other byte order than this machine.  0 for what
+ *           posix_trace_getnext_event() handed out with the log's own description: its fields are in
+ *           this machine's order, wherever they were recorded.  posix_swapped_np for a description
+ *           that the log does not have: such data is handed out as it was recorded.
  * @cursor:  0 at the first call, then as the last call left it.
  * @field:   a text is at posix_offset_np of @data and has no NUL behind it.
  *
