@@ -49,14 +49,12 @@ void pxt_stream_wake(struct pxt_block *block)
 static void fill(struct pxt_event *event, uint32_t id, const void *data, uint32_t bytes,
     const void *caller)
 {
-	int32_t cpu = pxt_port_cpu();
-
 	if (pxt_self.epoch != pxt_fork.epoch)
 		(void)pxt_threads_register();
 	event->data = data;
 	event->bytes = bytes;
 	event->info = pxt_slot_info(
-	    id, bytes, false, pxt_context_extra(pxt_self.index), pxt_context_cpu(cpu));
+	    id, bytes, false, pxt_context_extra(pxt_self.index), pxt_context_cpu(*pxt_self.cpu));
 	event->ctx = pxt_context(pxt_self.index, caller);
 	event->thread = pxt_port_thread();
 	event->pid = (uint32_t)pxt_process_pid();
@@ -441,8 +439,8 @@ static void read_lanes(struct pxt_block *block, uint64_t *seq, uint64_t *refused
 void pxt_stream_counts(struct pxt_stream *stream, struct posix_trace_counts_np *counts)
 {
 	struct pxt_block *block = stream->block;
-	uint64_t admitted;
-	uint64_t refused;
+	uint64_t admitted = 0;
+	uint64_t refused = 0;
 	uint64_t consumed = 0;
 	uint64_t aside = 0;
 
