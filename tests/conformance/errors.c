@@ -29,6 +29,13 @@ struct error_row {
 	int (*provoke)(void); /* the error number, or -1 when it stored a result nevertheless */
 };
 
+#if _PXT_UNIT_ONLINE || PXT_CAN_LOG
+static void on_signal(int number)
+{
+	(void)number;
+}
+#endif
+
 /* ---- create ---- */
 
 #if _PXT_UNIT_ONLINE
@@ -464,11 +471,6 @@ static int timed_with_too_many_nanoseconds(void)
 static pthread_t waiting_thread;
 static atomic_bool wait_is_over;
 
-static void on_signal(int number)
-{
-	(void)number;
-}
-
 static void *send_signals(void *argument)
 {
 	/* Until one of them met the call: the first ones may come before it. */
@@ -699,7 +701,7 @@ static void a_create_that_fails_at_any_allocation_leaves_nothing_behind(void)
 
 /* ---- Nothing but the readers is ever interrupted ---- */
 
-#if _PXT_UNIT_ONLINE && _PXT_UNIT_FILTER
+#if (_PXT_UNIT_ONLINE && _PXT_UNIT_FILTER) || PXT_CAN_LOG
 static atomic_bool storm_over;
 static pthread_t stormed;
 
@@ -714,22 +716,39 @@ static void *signal_storm(void *argument)
 	return NULL;
 }
 
-/* CREATE-E2, START-E2, STOP-E2, GFILT-E2, SFILT-E2, SFILT-05, DEC-35 */
-static void control_calls_are_never_interrupted(void)
+static struct sigaction before_storm;
+
+static pthread_t begin_storm(void)
 {
 	struct sigaction action;
-	struct sigaction old;
 	pthread_t sender;
-	trace_event_set_t set;
-	trace_id_t trid = 0;
 
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = on_signal;
-	sigaction(SIGUSR2, &action, &old);
+	sigaction(SIGUSR2, &action, &before_storm);
 	stormed = pthread_self();
 	atomic_store(&storm_over, false);
-	PXT_EQ(posix_trace_eventset_fill(&set, POSIX_TRACE_SYSTEM_EVENTS), 0);
 	CU_ASSERT_FATAL(pthread_create(&sender, NULL, signal_storm, NULL) == 0);
+	return sender;
+}
+
+static void end_storm(pthread_t sender)
+{
+	atomic_store(&storm_over, true);
+	pthread_join(sender, NULL);
+	sigaction(SIGUSR2, &before_storm, NULL);
+}
+#endif
+
+#if _PXT_UNIT_ONLINE && _PXT_UNIT_FILTER
+/* CREATE-E2, START-E2, STOP-E2, GFILT-E2, SFILT-E2, SFILT-05, DEC-35 */
+static void control_calls_are_never_interrupted(void)
+{
+	trace_event_set_t set;
+	trace_id_t trid = 0;
+	pthread_t sender = begin_storm();
+
+	PXT_EQ(posix_trace_eventset_fill(&set, POSIX_TRACE_SYSTEM_EVENTS), 0);
 	for (int i = 0; i < 200; i++) {
 		PXT_EQ(posix_trace_create(0, NULL, &trid), 0);
 		PXT_EQ(posix_trace_start(trid), 0);
@@ -738,9 +757,30 @@ static void control_calls_are_never_interrupted(void)
 		PXT_EQ(posix_trace_stop(trid), 0);
 		PXT_EQ(posix_trace_shutdown(trid), 0);
 	}
-	atomic_store(&storm_over, true);
-	pthread_join(sender, NULL);
-	sigaction(SIGUSR2, &old, NULL);
+	end_storm(sender);
+}
+#endif
+
+#if PXT_CAN_LOG
+/* OPEN-E1, CREATE-E2, DEC-35 */
+static void calls_that_use_files_are_never_interrupted(void)
+{
+	int fd = pxt_temp_file();
+	pthread_t sender = begin_storm();
+
+	for (int i = 0; i < 50; i++) {
+		trace_id_t trid = 0;
+		lseek(fd, 0, SEEK_SET);
+		PXT_EQ(posix_trace_create_withlog(0, NULL, fd, &trid), 0);
+		PXT_EQ(posix_trace_start(trid), 0);
+		PXT_EQ(posix_trace_flush(trid), 0);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+		lseek(fd, 0, SEEK_SET);
+		PXT_EQ(posix_trace_open(fd, &trid), 0);
+		PXT_EQ(posix_trace_close(trid), 0);
+	}
+	end_storm(sender);
+	close(fd);
 }
 #endif
 
@@ -815,6 +855,9 @@ static const struct pxt_case cases[] = {
 #endif
 #if _PXT_UNIT_ONLINE && _PXT_UNIT_FILTER
 	PXT_CASE(control_calls_are_never_interrupted),
+#endif
+#if PXT_CAN_LOG
+	PXT_CASE(calls_that_use_files_are_never_interrupted),
 #endif
 #if _PXT_UNIT_ONLINE && PXT_CHECKS_ARGUMENTS
 	PXT_CASE(readers_refuse_missing_places_and_consume_nothing),
