@@ -78,12 +78,12 @@ PXT_INLINE uintptr_t pxt_context_address(uint64_t ctx)
 #endif
 
 #if CONFIG_PTRACE_RECORD_CPU
-PXT_INLINE uint32_t pxt_context_cpu(int32_t cpu)
+PXT_INLINE uint32_t pxt_context_cpu(uint32_t cpu)
 {
-	return (uint32_t)cpu < PXT_CPU_UNKNOWN ? (uint32_t)cpu : PXT_CPU_UNKNOWN;
+	return cpu < PXT_CPU_UNKNOWN ? cpu : PXT_CPU_UNKNOWN;
 }
 #else
-PXT_INLINE uint32_t pxt_context_cpu(int32_t cpu)
+PXT_INLINE uint32_t pxt_context_cpu(uint32_t cpu)
 {
 	(void)cpu;
 	return PXT_CPU_UNKNOWN;

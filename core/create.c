@@ -90,7 +90,7 @@ static void init_lane(struct pxt_block *block, uint32_t index)
 	uint32_t first = block->slot_mask + 1u; /* lap 1: zeroed memory is lap 0, never valid */
 
 	pxt_cursor_set(&lane->head, (uint64_t)first << 32 | PXT_HEAD_CLOSED);
-	pxt_cursor_set(&lane->epoch, (uint64_t)(first >> 30) << 32);
+	pxt_cursor_set(&lane->epoch, pxt_epoch_make(first >> 30, 0));
 	atomic_store_explicit(&lane->limit, first, memory_order_relaxed);
 	lane->pos = first;
 	lane->scan_pos = first;
@@ -115,7 +115,7 @@ static struct pxt_block *make_block(const trace_attr_t *attr, size_t *bytes)
 	block->version = PXT_BLOCK_VERSION;
 	block->lane_mask = lanes - 1u;
 	block->slot_mask = (uint32_t)(ring / PXT_SLOT_BYTES) - 1u;
-	block->slot_shift = (uint32_t)__builtin_ctz(block->slot_mask + 1u);
+	block->ring_shift = (uint32_t)__builtin_ctz(block->slot_mask + 1u) + 4u;
 	block->max_data = (uint32_t)attr->_pxt_max_data;
 	block->lanes_offset = (uint32_t)lanes_at;
 	block->slots_offset = (uint32_t)slots_at;
@@ -124,7 +124,7 @@ static struct pxt_block *make_block(const trace_attr_t *attr, size_t *bytes)
 	block->full_policy = (uint8_t)attr->_pxt_stream_policy;
 	atomic_store_explicit(&block->gate,
 	    (attr->_pxt_stream_policy == POSIX_TRACE_LOOP ? 0u : PXT_GATE_KEEPS) |
-		(attr->_pxt_flags & PXT_ATTR_ORDERED ? PXT_GATE_ORDERED : 0u),
+		(attr->_pxt_flags & PXT_ATTR_ORDERED || !pxt_port_plain() ? PXT_GATE_CAREFUL : 0u),
 	    memory_order_relaxed);
 	for (uint32_t i = 0; i < lanes; i++)
 		init_lane(block, i);

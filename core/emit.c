@@ -6,6 +6,7 @@
  */
 #include "core/emit.h"
 
+#include "base/attr.h"
 #include "core/admit.h"
 #include "core/autostop.h"
 #include "core/context.h"
@@ -18,17 +19,13 @@ struct target {
 	struct pxt_place place;
 	uint32_t info;
 	uint32_t bytes;
-	uint32_t gate;
+	bool ordered;
 };
 
-PXT_INLINE uint32_t lane_of(const struct pxt_block *block, int32_t cpu)
-{
-	return (cpu >= 0 ? (uint32_t)cpu : pxt_self.index) & block->lane_mask;
-}
 
 /* False: the event does not enter this stream (and is counted if it should have). */
 PXT_INLINE bool reserve(
-    struct target *target, unsigned index, uint32_t id, size_t bytes, int32_t cpu)
+    struct target *target, unsigned index, uint32_t id, size_t bytes, uint32_t cpu)
 {
 	struct pxt_block *block = atomic_load_explicit(&pxt_blocks[index], memory_order_acquire);
 	uint32_t gate;
@@ -45,10 +42,10 @@ PXT_INLINE bool reserve(
 	cut = bytes > block->max_data;
 	target->bytes = cut ? block->max_data : (uint32_t)bytes;
 	target->block = block;
-	target->gate = gate;
+	target->ordered = (block->attr._pxt_flags & PXT_ATTR_ORDERED) != 0;
 	target->info = pxt_slot_info(id, target->bytes, cut, pxt_context_extra(pxt_self.index),
 	    pxt_context_cpu(cpu));
-	target->place.ring = pxt_block_ring(block, lane_of(block, cpu));
+	target->place.ring = pxt_block_ring(block, cpu & block->lane_mask);
 	slots = pxt_info_slots(target->info, PXT_CTX_BYTES);
 	if (PXT_LIKELY(!(gate & PXT_GATE_KEEPS))) {
 		if (PXT_LIKELY(pxt_ring_reserve_loop(&target->place, slots)))
@@ -71,71 +68,196 @@ PXT_INLINE void store(const struct target *target, struct pxt_event *event)
 		pxt_stream_wake(target->block);
 }
 
-PXT_INLINE uint64_t stamp(uint32_t gate)
+PXT_INLINE uint64_t stamp(bool ordered)
 {
-	return PXT_UNLIKELY(gate & PXT_GATE_ORDERED) ? pxt_port_ticks_ordered() : pxt_port_ticks();
+	return ordered ? pxt_port_ticks_ordered() : pxt_port_ticks();
 }
 
 static PXT_NOINLINE void emit_many(
-    pxt_wanted_mask mask, uint32_t id, size_t bytes, struct pxt_event *event, int32_t cpu)
+    pxt_wanted_mask mask, uint32_t id, size_t bytes, struct pxt_event *event, uint32_t cpu)
 {
 	struct target targets[CONFIG_PTRACE_MAX_STREAMS];
 	unsigned count = 0;
-	uint32_t gates = 0;
+	bool ordered = false;
 
 	/* Bound: the streams of the process. */
 	for (; mask; mask &= (pxt_wanted_mask)(mask - 1u)) {
 		if (reserve(&targets[count], (unsigned)__builtin_ctz(mask), id, bytes, cpu))
-			gates |= targets[count++].gate;
+			ordered |= targets[count++].ordered;
 	}
 	if (!count)
 		return;
-	event->ticks = stamp(gates);
+	event->ticks = stamp(ordered);
 	PXT_TESTPOINT(PXT_TP_STAMPED);
 	for (unsigned i = 0; i < count; i++)
 		store(&targets[i], event);
 }
 
 PXT_INLINE void emit_one(
-    unsigned index, uint32_t id, size_t bytes, struct pxt_event *event, int32_t cpu)
+    unsigned index, uint32_t id, size_t bytes, struct pxt_event *event, uint32_t cpu)
 {
 	struct target target;
 
 	if (!reserve(&target, index, id, bytes, cpu))
 		return;
-	event->ticks = stamp(target.gate);
+	event->ticks = stamp(target.ordered);
 	PXT_TESTPOINT(PXT_TP_STAMPED);
 	store(&target, event);
 }
 
-void pxt_emit(trace_event_id_t id, const void *data, size_t bytes, const void *address)
+/* Any number of streams, any policy, any clock, nested or not. */
+static PXT_NOINLINE void emit_careful(
+    trace_event_id_t id, const void *data, size_t bytes, const void *address)
 {
 	struct pxt_event event;
 	struct pxt_pass pass;
 	pxt_wanted_mask mask;
-	int32_t cpu;
+	uint32_t cpu;
 
 	if (!pxt_enter(&pass))
 		return;
 	PXT_TESTPOINT(PXT_TP_ENTERED);
 	/* Again, from inside: a shutdown that missed this thread has cleared its bit before. */
 	mask = pxt_wanted_by(id);
-	cpu = pxt_port_cpu();
+	cpu = *pxt_self.cpu;
 	event.data = data;
 	event.ctx = pxt_context(pxt_self.index, address);
 	if (PXT_UNLIKELY(pxt_context_extra(pxt_self.index))) {
 		event.thread = pxt_port_thread();
 		event.pid = (uint32_t)pxt_process_pid();
 	}
-	if (PXT_LIKELY(!(mask & (pxt_wanted_mask)(mask - 1u)))) {
-		if (PXT_LIKELY(mask))
-			emit_one((unsigned)__builtin_ctz(mask), id, bytes, &event, cpu);
-	} else {
+	if (mask & (pxt_wanted_mask)(mask - 1u))
 		emit_many(mask, id, bytes, &event, cpu);
-	}
+	else if (mask)
+		emit_one((unsigned)__builtin_ctz(mask), id, bytes, &event, cpu);
 	pxt_leave(&pass);
 	PXT_TESTPOINT(PXT_TP_LEFT);
 }
+
+#if PXT_CTX_BYTES == 8 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+
+#define FIRST_DATA 4u
+
+/* Begin slot and the slot behind it, straight from registers. */
+PXT_INLINE void store_two(const struct pxt_place *place, uint32_t info, uint64_t ticks,
+    uint64_t ctx, const unsigned char *data, uint32_t bytes)
+{
+	const struct pxt_ring *ring = &place->ring;
+	uint32_t tag = pxt_tag(ring->mask, place->pos, place->seq) | PXT_SLOT_BEGIN;
+	struct pxt_slot *slot = &ring->slots[place->pos & ring->mask];
+	uint32_t first = 0;
+
+	if (PXT_LIKELY(pxt_tag_ahead(pxt_slot_peek(slot), tag) <= 0)) {
+		PXT_TESTPOINT(PXT_TP_LOOKED);
+		pxt_slot_store_plain(slot, (uint64_t)info << 32 | tag, ticks);
+	}
+	PXT_TESTPOINT(PXT_TP_BEGIN_STORED);
+	tag = pxt_tag(ring->mask, place->pos + 1u, place->seq);
+	slot = &ring->slots[(place->pos + 1u) & ring->mask];
+	if (PXT_LIKELY(bytes >= 4))
+		memcpy(&first, data, 4);
+	else
+		for (uint32_t i = 0; i < bytes; i++)
+			first |= (uint32_t)data[i] << 8 * i;
+	if (PXT_LIKELY(pxt_tag_ahead(pxt_slot_peek(slot), tag) <= 0)) {
+		PXT_TESTPOINT(PXT_TP_LOOKED);
+		pxt_slot_store_plain(slot, ctx << 32 | tag, (uint64_t)first << 32 | ctx >> 32);
+	}
+	PXT_TESTPOINT(PXT_TP_MIDDLE_STORED);
+}
+
+/*
+ * The common case, once more and short: one stream wants the event, overwrites, and has plain
+ * stamps.  False: nothing was done, the careful path must.
+ */
+PXT_INLINE bool emit_short(uint32_t id, const unsigned char *data, size_t bytes, uint64_t ctx,
+    pxt_wanted_mask mask)
+{
+	struct pxt_block *block = atomic_load_explicit(
+	    &pxt_blocks[__builtin_ctz(mask | 1u << (CONFIG_PTRACE_MAX_STREAMS - 1))],
+	    memory_order_acquire);
+	uint32_t cpu = *pxt_self.cpu;
+	struct pxt_place place;
+	uint32_t limit;
+	uint32_t slots;
+	uint32_t gate;
+	uint64_t head;
+	uint64_t ticks;
+
+	if (PXT_UNLIKELY((mask & (pxt_wanted_mask)(mask - 1u)) || !mask || !block))
+		return false;
+	gate = atomic_load_explicit(&block->gate, memory_order_acquire);
+	if (PXT_UNLIKELY((gate & (PXT_GATE_STATE | PXT_GATE_KEEPS | PXT_GATE_CAREFUL)) !=
+		    PXT_GATE_RUNNING ||
+		bytes > block->max_data || !pxt_admits(block, gate, id)))
+		return false;
+	PXT_TESTPOINT(PXT_TP_GATE_SEEN);
+	place.ring = pxt_block_ring(block, cpu & block->lane_mask);
+	slots = pxt_slots_for(PXT_CTX_BYTES + (uint32_t)bytes);
+	head = pxt_cursor_add(&place.ring.lane->head, (uint64_t)slots << 32 | 2u);
+	ticks = pxt_port_ticks_plain();
+	PXT_TESTPOINT(PXT_TP_RESERVED);
+	PXT_TESTPOINT(PXT_TP_STAMPED);
+	place.pos = pxt_head_pos(head);
+	place.seq = pxt_head_seq(head);
+	limit = atomic_load_explicit(&place.ring.lane->limit, memory_order_relaxed);
+	if (PXT_UNLIKELY(pxt_ring_covers(place.ring.mask, place.pos, slots, limit)))
+		pxt_ring_note_lost(&place.ring, limit);
+	/* One test for "closed" and for a new quarter: the epoch's lowest bit is never set. */
+	if (PXT_UNLIKELY((head ^ pxt_cursor_peek(&place.ring.lane->epoch)) &
+		(PXT_EPOCH_BITS | PXT_HEAD_CLOSED))) {
+		pxt_ring_keep_epoch(place.ring.lane, head);
+		if (head & PXT_HEAD_CLOSED) {
+			pxt_ring_store_void(&place, slots);
+			return true;
+		}
+	}
+	store_two(&place,
+	    pxt_slot_info(id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu)), ticks, ctx,
+	    data, (uint32_t)bytes);
+	if (PXT_UNLIKELY(bytes > FIRST_DATA))
+		pxt_ring_store_rest(
+		    &place, place.pos + 2u, data + FIRST_DATA, (uint32_t)bytes - FIRST_DATA);
+	PXT_TESTPOINT(PXT_TP_STORED);
+	if (PXT_UNLIKELY(atomic_load_explicit(&block->asleep, memory_order_relaxed)))
+		pxt_stream_wake(block);
+	return true;
+}
+
+void pxt_emit(trace_event_id_t id, const void *data, size_t bytes, const void *address)
+{
+	struct pxt_thread *entry = pxt_self.entry;
+	uint32_t passes;
+	bool done;
+
+	if (PXT_UNLIKELY(pxt_self.epoch != pxt_fork.epoch || !entry)) {
+		emit_careful(id, data, bytes, address);
+		return;
+	}
+	passes = atomic_load_explicit(&entry->passes, memory_order_relaxed);
+	if (PXT_UNLIKELY(passes & 1u)) {
+		emit_careful(id, data, bytes, address);
+		return;
+	}
+	/* As pxt_enter() and pxt_leave(). */
+	atomic_store_explicit(&entry->passes, passes + 1u, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	PXT_TESTPOINT(PXT_TP_ENTERED);
+	done = emit_short(id, data, bytes, pxt_context(pxt_self.index, address), pxt_wanted_by(id));
+	atomic_store_explicit(&entry->passes, passes + 2u, memory_order_release);
+	PXT_TESTPOINT(PXT_TP_LEFT);
+	if (PXT_UNLIKELY(!done))
+		emit_careful(id, data, bytes, address);
+}
+
+#else
+
+void pxt_emit(trace_event_id_t id, const void *data, size_t bytes, const void *address)
+{
+	emit_careful(id, data, bytes, address);
+}
+
+#endif
 
 void pxt_system_event(trace_event_id_t id, const void *data, size_t bytes)
 {

@@ -20,8 +20,8 @@ void pxt_lane_head(struct pxt_lane *lane, uint64_t *pos, uint64_t *seq)
 	uint64_t head = pxt_cursor_load(&lane->head);
 	uint64_t epoch = pxt_cursor_load(&lane->epoch);
 
-	*pos = widen((uint32_t)(epoch >> 32), pxt_head_pos(head), 30);
-	*seq = widen((uint32_t)epoch, pxt_head_seq(head), 29);
+	*pos = widen(pxt_epoch_half((uint32_t)(epoch >> 32)), pxt_head_pos(head), 30);
+	*seq = widen(pxt_epoch_half((uint32_t)epoch), pxt_head_seq(head), 29);
 }
 
 /*

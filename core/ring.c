@@ -6,14 +6,18 @@
  * Every writer of a quarter tries once; a failed try means that another one succeeded.  A
  * difference of 3 is a late writer of the quarter before: nothing to do.
  */
-PXT_COLD void pxt_ring_bump_epoch(struct pxt_lane *lane, uint64_t epoch, uint32_t pos, uint32_t seq)
+PXT_COLD void pxt_ring_bump_epoch(struct pxt_lane *lane, uint64_t head)
 {
-	uint64_t next = epoch;
+	uint64_t epoch = pxt_cursor_peek(&lane->epoch);
+	uint32_t pos_quarters = pxt_epoch_half((uint32_t)(epoch >> 32));
+	uint32_t seq_quarters = pxt_epoch_half((uint32_t)epoch);
+	uint64_t next;
 
-	if ((((pos >> 30) - (uint32_t)(epoch >> 32)) & 3u) == 1u)
-		next += UINT64_C(1) << 32;
-	if ((((seq >> 29) - (uint32_t)epoch) & 3u) == 1u)
-		next = (next & ~UINT64_C(0xffffffff)) | (uint32_t)((uint32_t)next + 1u);
+	if ((((uint32_t)(head >> 62) - pos_quarters) & 3u) == 1u)
+		pos_quarters++;
+	if (((((uint32_t)head >> 30) - seq_quarters) & 3u) == 1u)
+		seq_quarters++;
+	next = pxt_epoch_make(pos_quarters, seq_quarters);
 	if (next != epoch)
 		(void)pxt_cursor_swap(&lane->epoch, &epoch, next);
 }
@@ -65,7 +69,7 @@ enum pxt_reserve pxt_ring_reserve_free(struct pxt_place *place, uint32_t slots)
 		place->pos = pxt_head_pos(head);
 		place->seq = pxt_head_seq(head);
 		place->used = used;
-		pxt_ring_keep_epoch(lane, place->pos, place->seq);
+		pxt_ring_keep_epoch(lane, head);
 		return used == size ? PXT_RESERVED_LAST : PXT_RESERVED;
 	}
 	return PXT_NO_ROOM;
@@ -87,7 +91,7 @@ bool pxt_ring_reserve_mark(struct pxt_place *place, bool overwrite)
 	}
 	place->pos = pxt_head_pos(head);
 	place->seq = pxt_head_seq(head);
-	pxt_ring_keep_epoch(lane, place->pos, place->seq);
+	pxt_ring_keep_epoch(lane, head);
 	return true;
 }
 
@@ -165,6 +169,30 @@ PXT_INLINE void put_piece(
 	PXT_TESTPOINT(PXT_TP_MIDDLE_STORED);
 }
 
+#if PXT_CTX_BYTES
+
+/* Twelve bytes; the four before them are the event's, too, and may be loaded along. */
+PXT_INLINE void put_whole(const struct pxt_place *place, uint32_t pos, const unsigned char *bytes)
+{
+	uint32_t tag = pxt_tag(place->ring.mask, pos, place->seq);
+	struct pxt_slot *slot = &place->ring.slots[pos & place->ring.mask];
+
+	if (PXT_UNLIKELY(pxt_tag_ahead(pxt_slot_peek(slot), tag) > 0))
+		return;
+	PXT_TESTPOINT(PXT_TP_LOOKED);
+	pxt_slot_store_piece(slot, tag, bytes);
+	PXT_TESTPOINT(PXT_TP_MIDDLE_STORED);
+}
+
+#else
+
+PXT_INLINE void put_whole(const struct pxt_place *place, uint32_t pos, const unsigned char *bytes)
+{
+	put_piece(place, pos, bytes, PXT_SLOT_PAYLOAD);
+}
+
+#endif
+
 #if PXT_CTX_BYTES == 8 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
 #define FIRST_DATA 4u /* bytes of data in the slot that carries the context */
@@ -226,6 +254,15 @@ static PXT_COLD void store_extra(const struct pxt_place *place, const struct pxt
 	}
 }
 
+/* Bound: the slots of the record. */
+PXT_INLINE void store_rest(
+    const struct pxt_place *place, uint32_t pos, const unsigned char *data, uint32_t left)
+{
+	for (; left > PXT_SLOT_PAYLOAD; left -= PXT_SLOT_PAYLOAD, data += PXT_SLOT_PAYLOAD)
+		put_whole(place, pos++, data);
+	put_piece(place, pos, data, left);
+}
+
 void pxt_ring_store(const struct pxt_place *place, const struct pxt_event *event)
 {
 	uint32_t tag = pxt_tag(place->ring.mask, place->pos, place->seq) | PXT_SLOT_BEGIN;
@@ -247,11 +284,14 @@ void pxt_ring_store(const struct pxt_place *place, const struct pxt_event *event
 		left -= FIRST_DATA;
 		pos++;
 	}
-	/* Bound: the slots of the record. */
-	for (; left > PXT_SLOT_PAYLOAD; left -= PXT_SLOT_PAYLOAD, data += PXT_SLOT_PAYLOAD)
-		put_piece(place, pos++, data, PXT_SLOT_PAYLOAD);
 	if (left)
-		put_piece(place, pos, data, left);
+		store_rest(place, pos, data, left);
+}
+
+void pxt_ring_store_rest(
+    const struct pxt_place *place, uint32_t pos, const unsigned char *data, uint32_t left)
+{
+	store_rest(place, pos, data, left);
 }
 
 PXT_COLD void pxt_ring_store_void(const struct pxt_place *place, uint32_t slots)

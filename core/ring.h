@@ -46,7 +46,7 @@
 #define PXT_RING_MAX_SHIFT 26u
 
 /* Records that are lowered below their neighbours' stamps; see core/merge.c. */
-#define PXT_DIPS 5u
+#define PXT_DIPS 4u
 
 /* What the consumer knows of the record at its position in a lane. */
 enum pxt_front {
@@ -60,25 +60,24 @@ enum pxt_front {
 struct pxt_lane {
 	/* The writers' line. */
 	PXT_ALIGNED(PXT_CACHE_LINE) pxt_cursor head; /* [63:32] pos [31:1] seq [0] closed */
-	pxt_cursor epoch;       /* [63:32] quarters of pos, [31:0] quarters of seq */
+	pxt_cursor epoch;       /* how often the two ran through a quarter; pxt_epoch_make() */
 	pxt_counter refused;    /* records that found no room; not in seq */
 	pxt_counter first_lost; /* LOOP: stamp of the first unread record that was overwritten */
 
 	/* The consumer's line, of which writers read `limit`. */
 	PXT_ALIGNED(PXT_CACHE_LINE) _Atomic uint32_t limit;
-	uint32_t front_state;  /* enum pxt_front */
-	uint64_t pos;          /* next position to consume, all 64 bits */
-	uint64_t seq;          /* number of the record there */
-	uint64_t stuck_pos;    /* an unfinished record was first seen here ... */
-	uint64_t stuck_since;  /* ... at this time, ticks; 0: none */
-	uint64_t stuck_head;   /* ... with head here */
-	uint64_t look_ticks;   /* clock at the last look at head */
-	uint64_t next_ticks;   /* LOOP: stamp of the record at pos, 0 while it is not there */
-	uint32_t lap_slack;    /* slots to leave to the writers after the next lap */
-	uint64_t barrier;      /* number of the last mark passed */
+	uint32_t front_state; /* enum pxt_front */
+	uint64_t pos;         /* next position to consume, all 64 bits */
+	uint64_t seq;         /* number of the record there */
+	uint64_t stuck_pos;   /* an unfinished record was first seen here ... */
+	uint64_t stuck_since; /* ... at this time, ticks; 0: none */
+	uint64_t stuck_head;  /* ... with head here */
+	uint64_t look_ticks;  /* clock at the last look at head */
+	uint64_t next_ticks;  /* LOOP: stamp of the record at pos, 0 while it is not there */
 
 	/* The merge's notes (core/merge.c); one lane uses `front` alone. */
 	PXT_ALIGNED(PXT_CACHE_LINE) struct pxt_slot front; /* begin slot at pos, when READY */
+	uint64_t barrier;      /* number of the last mark passed */
 	uint64_t scan_pos;     /* records before it were seen finished and looked at for dips */
 	uint64_t scan_seq;     /* number of the record at scan_pos */
 	uint64_t scan_max;     /* largest stamp among them */
@@ -86,10 +85,15 @@ struct pxt_lane {
 	uint64_t hidden_floor; /* unfinished records at scan_pos have later stamps than this */
 	uint64_t dip_ticks[PXT_DIPS];
 	uint32_t dip_pos[PXT_DIPS];
+	uint32_t lap_slack;  /* slots to leave to the writers after the next lap */
 	uint8_t dips;
 	uint8_t dips_joined; /* the last dip stands for several: look again when it is reached */
 	uint8_t hidden;      /* an unfinished record stands at scan_pos */
 };
+
+#if CONFIG_PTRACE_PORT_POSIX
+_Static_assert(sizeof(struct pxt_lane) == 256, "a lane costs 256 bytes beside its slots");
+#endif
 
 /* A ring as one call sees it: where the lane's words and slots are. */
 struct pxt_ring {
@@ -133,16 +137,37 @@ PXT_INLINE uint32_t pxt_carry(uint32_t seq)
 	return (seq & PXT_SEQ_MASK) == PXT_SEQ_MASK;
 }
 
-void pxt_ring_bump_epoch(struct pxt_lane *lane, uint64_t epoch, uint32_t pos, uint32_t seq);
+/*
+ * The epoch has the layout of head: each half is the number of quarters that pos (2^30) and seq
+ * (2^29 records, above the closed bit) have run through, rotated so that its two low bits stand
+ * where head has the same two bits.  One exclusive-or tells whether head is in a new quarter.
+ */
+#define PXT_EPOCH_BITS UINT64_C(0xc0000000c0000000)
+
+PXT_INLINE uint32_t pxt_epoch_half(uint32_t half)
+{
+	return half << 2 | half >> 30;
+}
+
+PXT_INLINE uint64_t pxt_epoch_make(uint32_t pos_quarters, uint32_t seq_quarters)
+{
+	return (uint64_t)(pos_quarters << 30 | pos_quarters >> 2) << 32 |
+	    (seq_quarters << 30 | seq_quarters >> 2);
+}
+
+void pxt_ring_bump_epoch(struct pxt_lane *lane, uint64_t head);
 void pxt_ring_note_lost(const struct pxt_ring *ring, uint32_t limit);
 
-PXT_INLINE void pxt_ring_keep_epoch(struct pxt_lane *lane, uint32_t pos, uint32_t seq)
+PXT_INLINE void pxt_ring_keep_epoch(struct pxt_lane *lane, uint64_t head)
 {
-	uint64_t epoch = pxt_cursor_peek(&lane->epoch);
+	if (PXT_UNLIKELY((head ^ pxt_cursor_peek(&lane->epoch)) & PXT_EPOCH_BITS))
+		pxt_ring_bump_epoch(lane, head);
+}
 
-	if (PXT_UNLIKELY((((pos >> 30) ^ (uint32_t)(epoch >> 32)) & 3u) |
-		(((seq >> 29) ^ (uint32_t)epoch) & 3u)))
-		pxt_ring_bump_epoch(lane, epoch, pos, seq);
+/* Whether a record of @slots at @pos covers the slot of the first unread one in @limit. */
+PXT_INLINE bool pxt_ring_covers(uint32_t mask, uint32_t pos, uint32_t slots, uint32_t limit)
+{
+	return pos + slots - limit - mask - 2u < slots;
 }
 
 /*
@@ -154,16 +179,15 @@ PXT_INLINE bool pxt_ring_reserve_loop(struct pxt_place *place, uint32_t slots)
 	struct pxt_lane *lane = place->ring.lane;
 	uint64_t head = pxt_cursor_add(&lane->head, (uint64_t)slots << 32 | 2u);
 	uint32_t limit = atomic_load_explicit(&lane->limit, memory_order_relaxed);
-	uint32_t ahead = pxt_head_pos(head) - limit;
 
 	PXT_TESTPOINT(PXT_TP_RESERVED);
 	place->pos = pxt_head_pos(head);
 	place->seq = pxt_head_seq(head);
 	place->used = 0;
-	/* The record covers the slot of the first unread one: its stamp goes before it does. */
-	if (PXT_UNLIKELY(ahead <= place->ring.mask + 1u && ahead + slots > place->ring.mask + 1u))
+	/* Its stamp goes before the record does. */
+	if (PXT_UNLIKELY(pxt_ring_covers(place->ring.mask, place->pos, slots, limit)))
 		pxt_ring_note_lost(&place->ring, limit);
-	pxt_ring_keep_epoch(lane, place->pos, place->seq);
+	pxt_ring_keep_epoch(lane, head);
 	return !(head & PXT_HEAD_CLOSED);
 }
 
@@ -211,6 +235,9 @@ struct pxt_event {
 
 /* Stores the begin slot, then the continuation slots.  Bounded by the record's slots. */
 void pxt_ring_store(const struct pxt_place *place, const struct pxt_event *event);
+/* The continuation slots from @pos on, for @left bytes of data; @data has 4 bytes before it. */
+void pxt_ring_store_rest(
+    const struct pxt_place *place, uint32_t pos, const unsigned char *data, uint32_t left);
 /* Fills a place that came too late: one begin slot says how many slots to pass over. */
 void pxt_ring_store_void(const struct pxt_place *place, uint32_t slots);
 void pxt_ring_store_mark(const struct pxt_place *place, uint64_t number);

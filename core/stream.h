@@ -30,14 +30,17 @@
 #define PXT_BLOCK_MAGIC UINT64_C(0x314b4c4245434152) /* "RACEBLK1" */
 #define PXT_BLOCK_VERSION 1u
 
-/* gate: [1:0] state [2] no overwriting [3] filter in force [4] ordered stamps [31:5] generation */
+/*
+ * gate: [1:0] state [2] no overwriting [3] filter in force [4] not for the short path: ordered
+ * stamps, or a clock or slots that need a test each time [31:5] generation
+ */
 #define PXT_GATE_OFF 0u     /* new, or stopped by call */
 #define PXT_GATE_RUNNING 1u
 #define PXT_GATE_AUTO 2u    /* stopped automatically */
 #define PXT_GATE_STATE 3u
 #define PXT_GATE_KEEPS 4u   /* no overwriting: UNTIL_FULL, FLUSH */
 #define PXT_GATE_FILTER 8u
-#define PXT_GATE_ORDERED 16u
+#define PXT_GATE_CAREFUL 16u
 #define PXT_GATE_GENERATION 32u
 
 #define PXT_SET_WORDS (PXT_ID_COUNT / 32u)
@@ -65,16 +68,16 @@ struct pxt_side {
 struct pxt_block {
 	/* Read by every writer, written by control calls only. */
 	uint64_t magic;
-	uint32_t version;
-	uint32_t index; /* of the stream in its process */
 	_Atomic uint32_t gate;
 	uint32_t lane_mask;
-	uint32_t slot_shift;
+	uint32_t ring_shift; /* bytes of one lane's slots, as a power of two */
 	uint32_t slot_mask;
 	uint32_t max_data;
 	uint32_t mark; /* slots in use at which a sleeper is woken; 0: by every record */
 	uint32_t lanes_offset;
 	uint32_t slots_offset;
+	uint32_t version;
+	uint32_t index; /* of the stream in its process */
 	int32_t pid;
 	uint32_t ctx_bytes;
 
@@ -150,11 +153,11 @@ PXT_INLINE struct pxt_lane *pxt_block_lane(struct pxt_block *block, uint32_t lan
 
 PXT_INLINE struct pxt_ring pxt_block_ring(struct pxt_block *block, uint32_t lane)
 {
-	struct pxt_slot *slots =
-	    (struct pxt_slot *)(void *)((unsigned char *)block + block->slots_offset);
+	unsigned char *slots =
+	    (unsigned char *)block + block->slots_offset + ((size_t)lane << block->ring_shift);
 
 	return (struct pxt_ring){ .lane = pxt_block_lane(block, lane),
-		.slots = slots + ((size_t)lane << block->slot_shift),
+		.slots = (struct pxt_slot *)(void *)slots,
 		.mask = block->slot_mask };
 }
 

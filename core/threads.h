@@ -49,6 +49,9 @@ struct pxt_self {
 	uint32_t epoch; /* of the process that registered it; another one: not registered */
 	uint32_t index; /* in the table; PXT_THREAD_EXTRA: no place */
 	struct pxt_thread *entry;
+	/* Where its CPU's number is kept; a number no CPU has, where that is not known. */
+	const volatile uint32_t *cpu;
+	uint32_t no_cpu;
 };
 
 extern struct pxt_thread_table *pxt_threads;

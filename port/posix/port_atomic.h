@@ -22,6 +22,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #if defined(__SANITIZE_THREAD__)
 #define PXT_TSAN 1
@@ -35,6 +36,11 @@
 #endif
 
 /* ---- Slots ---- */
+
+#if defined(__x86_64__)
+/* Set once by pxt_port_clock_start(): the processor does not promise atomic vector moves. */
+extern bool pxt_port_slot_by_cas;
+#endif
 
 #if PXT_TSAN
 
@@ -58,8 +64,6 @@ PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
 
 #include <emmintrin.h>
 
-/* Set once by pxt_port_clock_start(): the processor does not promise atomic vector moves. */
-extern bool pxt_port_slot_by_cas;
 void pxt_port_slot_store_cas(struct pxt_slot *slot, uint64_t low, uint64_t high);
 struct pxt_slot pxt_port_slot_load_cas(const struct pxt_slot *slot);
 
@@ -71,6 +75,13 @@ PXT_INLINE void pxt_slot_store(struct pxt_slot *slot, uint64_t low, uint64_t hig
 		pxt_port_slot_store_cas(slot, low, high);
 	else
 		*(volatile __m128i *)(void *)slot = _mm_set_epi64x((long long)high, (long long)low);
+}
+
+/* The same for callers that know that vector moves may be used: no test. */
+PXT_INLINE void pxt_slot_store_plain(struct pxt_slot *slot, uint64_t low, uint64_t high)
+{
+	atomic_signal_fence(memory_order_release);
+	*(volatile __m128i *)(void *)slot = _mm_set_epi64x((long long)high, (long long)low);
 }
 
 /* Acquire: a load is never done before an older one. */
@@ -125,6 +136,42 @@ PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
 
 #else
 #error "port/posix needs 16-byte atomic slot access: x86-64 or AArch64"
+#endif
+
+/*
+ * Stores @tag and the twelve bytes at @bytes.  The four bytes before @bytes can be loaded, too.
+ */
+#if !PXT_TSAN && defined(__x86_64__)
+PXT_INLINE void pxt_slot_store_piece(struct pxt_slot *slot, uint32_t tag, const unsigned char *bytes)
+{
+	__m128i piece = _mm_loadu_si128((const __m128i *)(const void *)(bytes - 4));
+	__m128i whole = _mm_castps_si128(_mm_move_ss(
+	    _mm_castsi128_ps(piece), _mm_castsi128_ps(_mm_cvtsi32_si128((int)tag))));
+
+	atomic_signal_fence(memory_order_release);
+	if (PXT_UNLIKELY(pxt_port_slot_by_cas))
+		pxt_port_slot_store_cas(slot, (uint64_t)_mm_cvtsi128_si64(whole),
+		    (uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(whole, whole)));
+	else
+		*(volatile __m128i *)(void *)slot = whole;
+}
+#else
+PXT_INLINE void pxt_slot_store_piece(struct pxt_slot *slot, uint32_t tag, const unsigned char *bytes)
+{
+	uint32_t first;
+	uint64_t rest;
+
+	memcpy(&first, bytes, 4);
+	memcpy(&rest, bytes + 4, 8);
+	pxt_slot_store(slot, (uint64_t)first << 32 | tag, rest);
+}
+#endif
+
+#if PXT_TSAN || !defined(__x86_64__)
+PXT_INLINE void pxt_slot_store_plain(struct pxt_slot *slot, uint64_t low, uint64_t high)
+{
+	pxt_slot_store(slot, low, high);
+}
 #endif
 
 /* The tag word alone, for the writer's look before it stores. */
@@ -207,6 +254,22 @@ PXT_INLINE uint64_t pxt_port_ticks(void)
 	return (uint64_t)high << 32 | low;
 }
 
+/* The same for callers that know that the counter is used: no test. */
+PXT_INLINE uint64_t pxt_port_ticks_plain(void)
+{
+	uint32_t low;
+	uint32_t high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
+	return (uint64_t)high << 32 | low;
+}
+
+/* Whether pxt_port_ticks_plain() and pxt_slot_store_plain() may be used. */
+PXT_INLINE bool pxt_port_plain(void)
+{
+	return pxt_port_use_tsc && !pxt_port_slot_by_cas;
+}
+
 /* Not before older instructions have finished: orders stamps against the reservation. */
 PXT_INLINE uint64_t pxt_port_ticks_ordered(void)
 {
@@ -215,6 +278,16 @@ PXT_INLINE uint64_t pxt_port_ticks_ordered(void)
 }
 #else
 uint64_t pxt_port_ticks_slow(void);
+
+PXT_INLINE uint64_t pxt_port_ticks_plain(void)
+{
+	return pxt_port_ticks_slow();
+}
+
+PXT_INLINE bool pxt_port_plain(void)
+{
+	return true;
+}
 
 PXT_INLINE uint64_t pxt_port_ticks(void)
 {
@@ -245,20 +318,18 @@ PXT_INLINE uint64_t pxt_port_thread(void)
 #endif
 
 #if PXT_HAVE_RSEQ
-/* The CPU, one load from memory that the kernel keeps up to date; negative where it does not. */
-PXT_INLINE int32_t pxt_port_cpu(void)
+/* Where the kernel keeps the number of the CPU the calling thread runs on; NULL: nowhere. */
+PXT_INLINE const volatile uint32_t *pxt_port_cpu_word(void)
 {
 	const struct rseq *area =
 	    (const void *)((const char *)__builtin_thread_pointer() + __rseq_offset);
 
-	if (PXT_UNLIKELY(__rseq_size == 0))
-		return -1;
-	return (int32_t)*(const volatile uint32_t *)&area->cpu_id;
+	return __rseq_size ? (const volatile uint32_t *)&area->cpu_id : NULL;
 }
 #else
-PXT_INLINE int32_t pxt_port_cpu(void)
+PXT_INLINE const volatile uint32_t *pxt_port_cpu_word(void)
 {
-	return -1;
+	return NULL;
 }
 #endif
 
