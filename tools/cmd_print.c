@@ -423,7 +423,7 @@ static int run(int argc, char **argv)
 	}
 	int status = prepare(&p, argc, argv);
 	if (status == PXT_EXIT_OK) {
-		p.symbols = pxt_must(calloc(p.reader.count, sizeof(struct pxt_symbols *)));
+		p.symbols = pxt_must(calloc(p.reader.count + 1u, sizeof(struct pxt_symbols *)));
 		for (unsigned i = 0; p.address && i < p.reader.count; i++)
 			p.symbols[i] = pxt_symbols_new(p.reader.sources[i], p.root);
 		status = print_all(&p);

@@ -174,7 +174,7 @@ void pxt_out_dump(struct pxt_out *out, const unsigned char *data, size_t bytes, 
 	}
 	pxt_out_char(out, '|');
 	for (size_t i = 0; i < shown; i++)
-		pxt_out_char(out, data[i] >= 0x20 && data[i] < 0x7f ? (char)data[i] : '.');
+		pxt_out_char(out, (char)(data[i] >= 0x20 && data[i] < 0x7f ? data[i] : '.'));
 	pxt_out_char(out, '|');
 	if (shown < bytes)
 		pxt_out_format(out, " +%zu bytes", bytes - shown);

@@ -83,7 +83,7 @@ struct pxt_pairs *pxt_pairs_new(const struct pxt_pair_options *options)
 	struct pxt_pairs *pairs = pxt_must(calloc(1, sizeof *pairs));
 
 	pairs->options = options;
-	pairs->rows = pxt_must(calloc(2 * PXT_ROWS_MAX, sizeof(struct pxt_row *)));
+	pairs->rows = pxt_must(calloc((size_t)2 * PXT_ROWS_MAX, sizeof(struct pxt_row *)));
 	pairs->roles = pxt_must(calloc(PXT_TYPES_MAX, sizeof *pairs->roles));
 	pairs->stack_size = 64;
 	pairs->stacks = pxt_must(calloc(pairs->stack_size, sizeof *pairs->stacks));
@@ -154,7 +154,7 @@ static void learn(struct pxt_pairs *pairs, struct pxt_roles *roles, const struct
 	bool begins = false;
 
 	roles->learnt = true;
-	roles->list = pxt_must(calloc(2 * options->count + 1, sizeof *roles->list));
+	roles->list = pxt_must(calloc((size_t)2 * options->count + 1, sizeof *roles->list));
 	/* Ends first: where begin and end are one type, an event ends one span and begins the next. */
 	for (unsigned i = 0; i < options->count; i++)
 		if (strcmp(options->pairs[i].end, type->name) == 0)

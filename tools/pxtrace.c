@@ -18,9 +18,8 @@
 static const struct pxt_command *const commands[] = {
 	&pxt_cmd_print,
 	&pxt_cmd_stat,
+	NULL,
 };
-
-#define COMMANDS (sizeof commands / sizeof *commands)
 
 static const char help_head[] = "pxtrace - reads the logs that libptrace writes\n"
                                 "\n"
@@ -54,7 +53,7 @@ __attribute__((format(printf, 2, 0))) static void say(
 	char text[4 * sizeof raw + 64];
 	size_t used = strlen(prefix);
 
-	memcpy(text, prefix, used);
+	memcpy(text, prefix, used + 1);
 	(void)vsnprintf(raw, sizeof raw, format, args);
 	used += pxt_escape(raw, strlen(raw), text + used, sizeof text - used - 1, NULL);
 	text[used++] = '\n';
@@ -195,7 +194,7 @@ static int help(void)
 	static struct pxt_out out = { .fd = STDOUT_FILENO };
 
 	pxt_out_text(&out, help_head);
-	for (size_t i = 0; i < COMMANDS; i++)
+	for (size_t i = 0; commands[i]; i++)
 		pxt_out_format(&out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
 	pxt_out_text(&out, help_tail);
 	return finish(&out);
@@ -216,17 +215,17 @@ static int version(void)
 /* The first word is no command: what was meant? */
 static int unknown(int argc, char **argv)
 {
-	const char *names[COMMANDS + 1] = { NULL };
+	const char *names[sizeof commands / sizeof(void *)] = { NULL };
 	const char *word = argv[1];
 
-	for (size_t i = 0; i < COMMANDS; i++)
+	for (size_t i = 0; commands[i]; i++)
 		names[i] = commands[i]->name;
 	if (*word == '-') {
 		pxt_complain("the command comes first, then its options (found \"%s\")", word);
 		return pxt_usage(NULL);
 	}
 	for (int i = 2; i < argc; i++) {
-		for (size_t k = 0; k < COMMANDS; k++) {
+		for (size_t k = 0; names[k]; k++) {
 			if (strcmp(argv[i], names[k]) == 0) {
 				pxt_complain(
 				    "the command comes first: pxtrace %s %s", names[k], word);
@@ -259,7 +258,7 @@ int main(int argc, char **argv)
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
 		return version();
 	bool about = strcmp(argv[1], "help") == 0;
-	for (size_t i = 0; i < COMMANDS; i++) {
+	for (size_t i = 0; commands[i]; i++) {
 		if (strcmp(argv[about ? 2 : 1], commands[i]->name) == 0)
 			return about ? pxt_help(commands[i]->help)
 			             : commands[i]->run(argc - 1, argv + 1);

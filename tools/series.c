@@ -44,7 +44,7 @@ void pxt_series_add(struct pxt_series *series, uint64_t value)
 		if (series->count == series->room) {
 			series->room = series->room ? 2 * series->room : 64;
 			series->values = pxt_must(
-			    realloc(series->values, series->room * sizeof *series->values));
+			    realloc(series->values, (size_t)series->room * sizeof *series->values));
 		}
 		series->values[series->count] = value;
 		series->sorted = false;

@@ -11,12 +11,13 @@
 #define PXT_SERIES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define PXT_SERIES_EXACT 16384u
 #define PXT_SERIES_SHIFT 7u
 #define PXT_SERIES_PARTS (1u << PXT_SERIES_SHIFT)
-#define PXT_SERIES_CELLS ((64u - PXT_SERIES_SHIFT + 1u) * PXT_SERIES_PARTS)
+#define PXT_SERIES_CELLS ((size_t)(64u - PXT_SERIES_SHIFT + 1u) * PXT_SERIES_PARTS)
 
 struct pxt_series {
 	uint64_t count;

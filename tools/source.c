@@ -190,10 +190,11 @@ static bool fill(struct pxt_source *source)
 
 	if (source->at_end)
 		return false;
-	int error = posix_trace_getnext_event(source->trid, &event->info, event->data,
-	    sizeof event->data, &event->bytes, &unavailable);
-	if (error == EINTR)
-		return fill(source);
+	int error;
+	do
+		error = posix_trace_getnext_event(source->trid, &event->info, event->data,
+		    sizeof event->data, &event->bytes, &unavailable);
+	while (error == EINTR);
 	if (error != 0) {
 		read_failed(source, error);
 		return false;

@@ -206,8 +206,8 @@ static char *symbol_text(char *function, char *place)
 	else
 		(void)snprintf(raw, sizeof raw, "%.200s (%.300s)", function, base);
 	(void)pxt_escape(raw, strlen(raw), text, sizeof text, NULL);
-	char *copy = pxt_must(malloc(strlen(text) + 1));
-	return strcpy(copy, text);
+	size_t bytes = strlen(text) + 1;
+	return memcpy(pxt_must(malloc(bytes)), text, bytes);
 }
 
 /* Both walk the table in the same order: what was asked first is answered first. */

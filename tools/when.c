@@ -15,7 +15,7 @@ static int64_t days_from_civil(int64_t year, int month, int day)
 	year -= month <= 2;
 	int64_t era = (year >= 0 ? year : year - 399) / 400;
 	int64_t year_of_era = year - era * 400;
-	int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+	int64_t day_of_year = (153 * (int64_t)(month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
 	int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
 
 	return era * 146097 + day_of_era - 719468;
@@ -24,7 +24,7 @@ static int64_t days_from_civil(int64_t year, int month, int day)
 static int64_t seconds_as_utc(const struct tm *tm)
 {
 	return days_from_civil(tm->tm_year + INT64_C(1900), tm->tm_mon + 1, tm->tm_mday) * 86400 +
-	       tm->tm_hour * 3600 + tm->tm_min * 60 + tm->tm_sec;
+	       tm->tm_hour * INT64_C(3600) + tm->tm_min * INT64_C(60) + tm->tm_sec;
 }
 
 /* Digits behind a decimal point as a part of @unit nanoseconds; moves *@text behind them. */
@@ -40,18 +40,33 @@ static int64_t fraction(const char **text, int64_t unit)
 	return ns;
 }
 
+/* A number of exactly @digits digits behind @before (0: nothing); moves *text behind it. */
+static bool take_number(const char **text, char before, int digits, int *value)
+{
+	const char *at = *text;
+
+	if (before != 0 && *at++ != before)
+		return false;
+	*value = 0;
+	for (; digits > 0 && isdigit((unsigned char)*at); digits--)
+		*value = *value * 10 + (*at++ - '0');
+	if (digits > 0)
+		return false;
+	*text = at;
+	return true;
+}
+
 static bool parse_absolute(const char *text, struct pxt_when *when)
 {
 	struct tm tm = { .tm_isdst = -1 };
-	int used = 0;
 
-	if (sscanf(text, "%4d-%2d-%2d%*1[T ]%2d:%2d%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
-	        &tm.tm_hour, &tm.tm_min, &used) != 5 ||
-	    used == 0)
+	if (!take_number(&text, 0, 4, &tm.tm_year) || !take_number(&text, '-', 2, &tm.tm_mon) ||
+	    !take_number(&text, '-', 2, &tm.tm_mday))
 		return false;
-	text += used;
-	if (sscanf(text, ":%2d%n", &tm.tm_sec, &used) == 1)
-		text += used;
+	if (!take_number(&text, *text == ' ' ? ' ' : 'T', 2, &tm.tm_hour) ||
+	    !take_number(&text, ':', 2, &tm.tm_min))
+		return false;
+	(void)take_number(&text, ':', 2, &tm.tm_sec);
 	int64_t ns = 0;
 	if (*text == '.') {
 		text++;

@@ -242,7 +242,8 @@ static void do_event(struct maker *maker, char *rest)
 	slots[0].word[2] = (uint32_t)ns;
 	slots[0].word[3] = (uint32_t)(ns >> 32);
 	for (uint32_t i = 1; i < n; i++)
-		memcpy(&slots[i].word[1], payload + (i - 1) * PXT_SLOT_PAYLOAD, PXT_SLOT_PAYLOAD);
+		memcpy(&slots[i].word[1], payload + (size_t)(i - 1) * PXT_SLOT_PAYLOAD,
+		    PXT_SLOT_PAYLOAD);
 	if (!pxt_log_put_record(&maker->data, slots, n)) {
 		flush_data(maker);
 		if (!pxt_log_put_record(&maker->data, slots, n))
