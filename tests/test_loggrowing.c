@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* test_loggrowing.c - logs that are still being written, and those whose writer died (ruling 22). */
+#include "suite.h"
+
+#include "base/logfmt.h"
+#include "golden/golden.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+struct reader {
+	struct golden golden;
+	trace_id_t trid;
+	int fd;
+};
+
+static void open_reader(struct reader *reader, const char *name, size_t size)
+{
+	struct posix_trace_logerror_np error = { 0, "" };
+
+	golden_read(&reader->golden, name);
+	reader->fd = golden_file(reader->golden.bytes, size ? size : reader->golden.size);
+	PXT_CHECK(posix_trace_open_growing_np(reader->fd, &reader->trid, &error) == 0,
+	    "%s at %zu: %s", name, size, error.posix_reason_np);
+}
+
+static void close_reader(struct reader *reader)
+{
+	CU_ASSERT(posix_trace_close(reader->trid) == 0);
+	CU_ASSERT(close(reader->fd) == 0);
+}
+
+/* The number of events that can be read now. */
+static unsigned drain(trace_id_t trid)
+{
+	struct posix_trace_event_info event;
+	unsigned events = 0;
+	int unavailable = 0;
+	size_t len;
+
+	for (;;) {
+		PXT_EQ_FATAL(posix_trace_getnext_event(trid, &event, NULL, 0, &len, &unavailable), 0);
+		if (unavailable)
+			return events;
+		events++;
+	}
+}
+
+/* The number in the next event of a counting log, or -1. */
+static int next_number(trace_id_t trid, uint64_t *lost)
+{
+	struct posix_trace_event_info event;
+	struct posix_trace_eventextra_np extra;
+	uint32_t number = 0;
+	int unavailable;
+	size_t len;
+
+	PXT_EQ_FATAL(posix_trace_getnext_event(
+			 trid, &event, &number, sizeof(number), &len, &unavailable),
+	    0);
+	if (unavailable)
+		return -1;
+	CU_ASSERT(posix_trace_eventinfo_getextra_np(&event, &extra) == 0);
+	*lost = extra.posix_lost_before_np;
+	return (int)number;
+}
+
+static bool little_endian(void)
+{
+	const uint16_t one = 1;
+	unsigned char first;
+
+	memcpy(&first, &one, 1);
+	return first == 1;
+}
+
+/* DEC-29 */
+static void an_incomplete_log_is_read_as_far_as_it_goes(void)
+{
+	struct posix_trace_logerror_np error;
+	struct posix_trace_status_info status;
+	struct posix_trace_loginfo_np info;
+	struct reader reader;
+
+	open_reader(&reader, "no-trailer", 0);
+	PXT_EQ(golden_try(reader.golden.bytes, reader.golden.size, &error), EINVAL);
+	PXT_EQ(error.posix_offset_np, reader.golden.size);
+	CU_ASSERT(strstr(error.posix_reason_np, "trailer") != NULL);
+	CU_ASSERT(posix_trace_log_getinfo_np(reader.trid, &info) == 0);
+	CU_ASSERT(info.posix_complete_np == 0);
+	PXT_EQ(info.posix_lost_np, 6);
+	PXT_EQ(info.posix_counts_np.posix_retrieved_np, 9);
+	CU_ASSERT(info.posix_end_np.tv_sec == 0);
+	CU_ASSERT(posix_trace_get_status(reader.trid, &status) == 0);
+	CU_ASSERT(status.posix_stream_overrun_status == POSIX_TRACE_OVERRUN);
+	PXT_EQ(drain(reader.trid), 9);
+	PXT_EQ(drain(reader.trid), 0);
+	CU_ASSERT(posix_trace_rewind(reader.trid) == 0);
+	PXT_EQ(drain(reader.trid), 9);
+	close_reader(&reader);
+}
+
+static void every_cut_of_a_log_shows_the_events_of_its_whole_blocks(void)
+{
+	struct reader reader;
+	size_t first;
+	size_t second;
+	size_t ends[2];
+	unsigned wrong = 0;
+
+	golden_read(&reader.golden, little_endian() ? "le64" : "be64");
+	first = golden_block(&reader.golden, PXT_LOG_DATA, 0);
+	ends[0] = golden_block(&reader.golden, PXT_LOG_CLOCKS, 0);
+	second = golden_block(&reader.golden, PXT_LOG_DATA, 1);
+	ends[1] = golden_block(&reader.golden, PXT_LOG_TRAILER, 0);
+	CU_ASSERT(first < ends[0] && ends[0] < second && second < ends[1]);
+	for (size_t size = 512; size <= reader.golden.size; size += 7) {
+		open_reader(&reader, little_endian() ? "le64" : "be64", size);
+		wrong += drain(reader.trid) != (size < ends[0] ? 0 : size < ends[1] ? 5 : 9);
+		close_reader(&reader);
+	}
+	PXT_EQ(wrong, 0);
+}
+
+static void events_names_and_the_end_appear_as_they_are_written(void)
+{
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	struct posix_trace_loginfo_np info;
+	struct reader reader;
+	unsigned events = 0;
+
+	open_reader(&reader, "be32", 512);
+	PXT_EQ(posix_trace_eventid_get_name(reader.trid, 34, name), EINVAL);
+	for (size_t size = 512; size <= reader.golden.size; size += 16) {
+		CU_ASSERT(pwrite(reader.fd, reader.golden.bytes, size, 0) == (ssize_t)size);
+		events += drain(reader.trid);
+	}
+	PXT_EQ(events, 9);
+	PXT_EQ(posix_trace_eventid_get_name(reader.trid, 34, name), 0);
+	CU_ASSERT_STRING_EQUAL(name, "mix");
+	CU_ASSERT(posix_trace_log_getinfo_np(reader.trid, &info) == 0);
+	CU_ASSERT(info.posix_complete_np == 1);
+	PXT_EQ(info.posix_counts_np.posix_written_np, 20);
+	PXT_EQ(info.posix_threads_np, 3);
+	close_reader(&reader);
+}
+
+static void a_half_written_block_is_not_there_yet(void)
+{
+	struct reader reader;
+	size_t at;
+	size_t size;
+
+	golden_read(&reader.golden, little_endian() ? "le64" : "be64");
+	at = golden_block(&reader.golden, PXT_LOG_DATA, 1);
+	size = golden_block(&reader.golden, PXT_LOG_TRAILER, 0);
+	open_reader(&reader, little_endian() ? "le64" : "be64", size);
+	memset(reader.golden.bytes + at + 200, 0, 64);
+	golden_rewrite(reader.fd, reader.golden.bytes, size);
+	close_reader(&reader);
+	reader.fd = golden_file(reader.golden.bytes, size);
+	PXT_EQ(posix_trace_open_growing_np(reader.fd, &reader.trid, NULL), 0);
+	PXT_EQ(drain(reader.trid), 5);
+	golden_read(&reader.golden, little_endian() ? "le64" : "be64");
+	CU_ASSERT(pwrite(reader.fd, reader.golden.bytes, reader.golden.size, 0) > 0);
+	PXT_EQ(drain(reader.trid), 4);
+	close_reader(&reader);
+}
+
+/* DEC-25 */
+static void a_log_that_was_begun_anew_is_read_from_its_new_beginning(void)
+{
+	struct posix_trace_loginfo_np info;
+	struct reader reader;
+
+	open_reader(&reader, little_endian() ? "le64" : "be64", 0);
+	PXT_EQ(posix_trace_close(reader.trid), 0);
+	/* Without its trailer, so that more may come. */
+	reader.golden.size = golden_block(&reader.golden, PXT_LOG_TRAILER, 0);
+	golden_rewrite(reader.fd, reader.golden.bytes, reader.golden.size);
+	PXT_EQ(posix_trace_open_growing_np(reader.fd, &reader.trid, NULL), 0);
+	PXT_EQ(drain(reader.trid), 9);
+	golden_rewrite(reader.fd, reader.golden.bytes, 512);
+	PXT_EQ(drain(reader.trid), 0);
+	reader.golden.bytes[little_endian() ? 144 : 147] = 1;
+	golden_sign(&reader.golden, 0);
+	golden_rewrite(reader.fd, reader.golden.bytes, reader.golden.size);
+	PXT_EQ(drain(reader.trid), 9);
+	PXT_EQ(drain(reader.trid), 0);
+	CU_ASSERT(posix_trace_log_getinfo_np(reader.trid, &info) == 0);
+	/* Told twice, known once. */
+	PXT_EQ(info.posix_threads_np, 3);
+	PXT_EQ(info.posix_modules_np, 2);
+	close_reader(&reader);
+}
+
+/* DEC-25: what was read already was read; the losses told behind it are cleared with the rest. */
+static void a_clear_takes_the_losses_in_front_of_it_along(void)
+{
+	struct posix_trace_event_info event;
+	struct posix_trace_eventextra_np extra;
+	struct reader reader;
+	int unavailable;
+	size_t len;
+
+	if (!little_endian()) {
+		pxt_skip("the golden log has the other byte order");
+		return;
+	}
+	golden_read(&reader.golden, "cleared");
+	open_reader(&reader, "cleared", golden_block(&reader.golden, PXT_LOG_CLEAR, 0));
+	PXT_EQ(drain(reader.trid), 1);
+	CU_ASSERT(pwrite(reader.fd, reader.golden.bytes, reader.golden.size, 0) > 0);
+	PXT_EQ(posix_trace_getnext_event(reader.trid, &event, NULL, 0, &len, &unavailable), 0);
+	PXT_EQ(unavailable, 0);
+	PXT_EQ(len, 0);
+	CU_ASSERT(posix_trace_eventinfo_getextra_np(&event, &extra) == 0);
+	PXT_EQ(extra.posix_lost_before_np, 0);
+	PXT_EQ(drain(reader.trid), 0);
+	close_reader(&reader);
+}
+
+#define FRAME(b) (1024u + (b) % 3u * 512u)
+
+/* Block @b, as the golden log at hand has it. */
+static void write_frame(struct reader *reader, unsigned b)
+{
+	CU_ASSERT(pwrite(reader->fd, reader->golden.bytes + FRAME(b), 512, FRAME(b)) == 512);
+}
+
+static void a_growing_loop_log_is_followed_and_tells_what_was_overwritten(void)
+{
+	struct reader reader;
+	uint64_t lost = 0;
+
+	/* Blocks 0 and 1. */
+	open_reader(&reader, "loop-short", 1024 + 3 * 512);
+	PXT_EQ(next_number(reader.trid, &lost), 0);
+	PXT_EQ(next_number(reader.trid, &lost), 1);
+	PXT_EQ(next_number(reader.trid, &lost), 2);
+	PXT_EQ(lost, 10);
+	PXT_EQ(next_number(reader.trid, &lost), 3);
+	PXT_EQ(next_number(reader.trid, &lost), -1);
+	/* Block 2 comes. */
+	golden_read(&reader.golden, "loop-le64");
+	write_frame(&reader, 2);
+	PXT_EQ(next_number(reader.trid, &lost), 4);
+	PXT_EQ(lost, 0);
+	PXT_EQ(next_number(reader.trid, &lost), 5);
+	PXT_EQ(next_number(reader.trid, &lost), -1);
+	/* Block 4 is there before block 3 is seen whole: two events went by. */
+	write_frame(&reader, 4);
+	memset(reader.golden.bytes + FRAME(3) + 120, 0xff, 8);
+	write_frame(&reader, 3);
+	PXT_EQ(next_number(reader.trid, &lost), -1);
+	golden_read(&reader.golden, "loop-le64");
+	write_frame(&reader, 3);
+	PXT_EQ(next_number(reader.trid, &lost), 6);
+	PXT_EQ(next_number(reader.trid, &lost), 7);
+	PXT_EQ(next_number(reader.trid, &lost), 8);
+	PXT_EQ(next_number(reader.trid, &lost), 9);
+	PXT_EQ(next_number(reader.trid, &lost), -1);
+	/* Rewound, the oldest that is left is block 2; blocks 0 and 1 and their loss are gone. */
+	CU_ASSERT(posix_trace_rewind(reader.trid) == 0);
+	PXT_EQ(next_number(reader.trid, &lost), 4);
+	PXT_EQ(lost, 14);
+	close_reader(&reader);
+}
+
+static void the_frames_of_a_dead_writer_are_read(void)
+{
+	struct reader reader;
+	uint64_t lost = 0;
+
+	open_reader(&reader, "loop-growing", 0);
+	for (int i = 4; i < 10; i++)
+		PXT_EQ(next_number(reader.trid, &lost), i);
+	PXT_EQ(next_number(reader.trid, &lost), -1);
+	close_reader(&reader);
+}
+
+static void what_has_no_head_is_no_growing_log_either(void)
+{
+	struct posix_trace_logerror_np error;
+	struct golden golden;
+	trace_id_t trid;
+	int fd;
+
+	golden_read(&golden, "le64");
+	fd = golden_file(golden.bytes, 511);
+	PXT_EQ(posix_trace_open_growing_np(fd, &trid, &error), EINVAL);
+	CU_ASSERT(strstr(error.posix_reason_np, "short") != NULL);
+	golden.bytes[40] ^= 1;
+	golden_rewrite(fd, golden.bytes, golden.size);
+	PXT_EQ(posix_trace_open_growing_np(fd, &trid, &error), EINVAL);
+	CU_ASSERT(strstr(error.posix_reason_np, "checksum") != NULL);
+	CU_ASSERT(close(fd) == 0);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(an_incomplete_log_is_read_as_far_as_it_goes),
+	PXT_CASE(every_cut_of_a_log_shows_the_events_of_its_whole_blocks),
+	PXT_CASE(events_names_and_the_end_appear_as_they_are_written),
+	PXT_CASE(a_half_written_block_is_not_there_yet),
+	PXT_CASE(a_log_that_was_begun_anew_is_read_from_its_new_beginning),
+	PXT_CASE(a_clear_takes_the_losses_in_front_of_it_along),
+	PXT_CASE(a_growing_loop_log_is_followed_and_tells_what_was_overwritten),
+	PXT_CASE(the_frames_of_a_dead_writer_are_read),
+	PXT_CASE(what_has_no_head_is_no_growing_log_either),
+};
+
+PXT_SUITE("growing logs", cases)
