@@ -2,9 +2,18 @@
 /* test_namemap.c - the name map of the process and the descriptions in it. */
 #include "suite.h"
 
+#include "base/compiler.h"
+
 #include <trace.h>
 
-#if _PXT_UNIT_USEREVENTS
+/* The tests open some twenty names and describe a few of them. */
+#if _PXT_UNIT_USEREVENTS && _PXT_USER_EVENT_MAX > 24 && CONFIG_PTRACE_FORMAT_POOL_BYTES >= 512
+#define HAVE_NAMES 1
+#else
+#define HAVE_NAMES 0
+#endif
+
+#if HAVE_NAMES
 #include "core/names.h"
 
 #include <errno.h>
@@ -240,7 +249,7 @@ static void a_child_keeps_the_map_and_adds_to_its_own(void)
 #endif
 
 static const struct pxt_case cases[] = {
-#if _PXT_UNIT_USEREVENTS
+#if HAVE_NAMES
 	PXT_CASE_FRESH(a_name_has_one_identifier_and_another_name_another),
 	PXT_CASE_FRESH(an_empty_name_is_a_name_and_predefined_names_are_predefined_types),
 	PXT_CASE_FRESH(the_longest_name_fits_and_one_byte_more_is_refused_unread),
