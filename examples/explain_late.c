@@ -23,6 +23,7 @@
 
 #define TYPES_MAX   1024
 #define MISSES_SHOW 8
+#define NOTHING_NS  20000 /* not worth a word */
 
 enum kind {
 	OTHER,
@@ -308,79 +309,92 @@ static double ms(int64_t ns)
 	return (double)ns / 1e6;
 }
 
-static double waited_ms(const struct story *story)
+static int64_t waited_ns(const struct story *story)
 {
-	return ms(records[story->lock].ns - records[story->wait].ns);
+	return records[story->lock].ns - records[story->wait].ns;
+}
+
+/* A cell of the table; what is too little to matter is a dash. */
+static void say_cell(int64_t ns)
+{
+	if (ns < NOTHING_NS)
+		(void)printf(" %9s", "-");
+	else
+		(void)printf(" %9.2f", ms(ns));
 }
 
 static void say_row(const struct story *story)
 {
-	(void)printf("  %-10s %5lld %9.2f", thread_name(records[story->miss].thread),
-	    (long long)records[story->miss].number, ms(records[story->miss].value));
-	(void)printf(" %9.2f", waited_ms(story));
+	const struct record *miss = &records[story->miss];
+
+	(void)printf("  %-10s %5lld", thread_name(miss->thread), (long long)miss->number);
+	say_cell(miss->value);
+	say_cell(records[story->begin].value);
+	say_cell(waited_ns(story));
+	(void)printf("  %-10s", story->held_to ? thread_name(records[story->held_to].thread) : "-");
+	say_cell(story->runner_ns);
 	(void)printf(
-	    "   %-10s", story->held_to ? thread_name(records[story->held_to].thread) : "-");
-	if (story->runner)
-		(void)printf(
-		    " %s %.2f\n", thread_name(story->runner->thread), ms(story->runner_ns));
-	else
-		(void)printf(" -\n");
+	    "  %s\n", story->runner_ns < NOTHING_NS ? "" : thread_name(story->runner->thread));
 }
 
-static void say_lock(const struct story *story, const char *late)
+static void say_holder(const struct story *story, const char *late)
 {
 	const struct record *from = &records[story->held_from];
 	const struct record *to = &records[story->held_to];
 	char holder[16];
 
-	if (story->lock == 0) {
-		(void)printf("It did not wait for a lock.\n");
-		return;
-	}
-	(void)printf("It waited %.2f ms for lock %lld.\n", waited_ms(story),
-	    (long long)records[story->lock].number);
-	if (story->held_to == 0) {
-		(void)printf("Nobody in the log held that lock meanwhile.\n");
-		return;
-	}
 	(void)snprintf(holder, sizeof(holder), "%s", thread_name(to->thread));
-	(void)printf("%s held the lock meanwhile: taken %.2f ms before %s asked for it, given back "
-	             "after %.2f ms.\n",
-	    holder, ms(records[story->wait].ns - from->ns), late, ms(to->ns - from->ns));
-	if (story->runner == NULL)
+	(void)printf("Who held the lock?  %s: %s waited %.2f ms for lock %lld, which %s had taken "
+	             "%.2f ms before and gave back after %.2f ms.\n",
+	    holder, late, ms(waited_ns(story)), (long long)records[story->lock].number, holder,
+	    ms(records[story->wait].ns - from->ns), ms(to->ns - from->ns));
+	if (story->runner_ns < NOTHING_NS)
 		return;
-	(void)printf("Of those, %s", holder);
-	(void)printf(" was kept from running for %.2f ms by %s (job %lld), which does not need the "
-	             "lock:\n",
-	    ms(story->runner_ns), thread_name(story->runner->thread),
+	(void)printf("Why so long?  For %.2f ms of that %s could not run, because %s (job %lld) "
+	             "did, which does not need the lock: a priority inversion.\n",
+	    ms(story->runner_ns), holder, thread_name(story->runner->thread),
 	    (long long)story->runner->number);
-	(void)printf("a priority inversion.  A mutex with PTHREAD_PRIO_INHERIT would have let %s "
-	             "finish first.\n",
-	    holder);
+	(void)printf(
+	    "What helps?  A mutex with PTHREAD_PRIO_INHERIT lets %s finish first.\n", holder);
 }
 
-static void say_worst(const struct story *story, unsigned misses)
+static void say_answer(const struct story *story, unsigned misses)
 {
 	const struct record *miss = &records[story->miss];
+	int64_t began = records[story->begin].value;
 	char late[16];
 	unsigned jobs = 0;
 
 	for (size_t i = 1; i < record_count; i++)
 		jobs += records[i].kind == BEGIN && records[i].thread == miss->thread;
 	(void)snprintf(late, sizeof(late), "%s", thread_name(miss->thread));
-	(void)printf("\nThe latest: job %lld of %s was %.2f ms late (%u of %u jobs were late).\n",
+	(void)printf(
+	    "\nWhich job was late?  Job %lld of %s, by %.2f ms (%u jobs of %u were late).\n",
 	    (long long)miss->number, late, ms(miss->value), misses, jobs);
-	if (story->begin == 0)
-		return;
-	if (records[story->begin].value > miss->value / 4)
+	if (began > miss->value / 4)
 		(void)printf(
-		    "It began %.2f ms after its release.\n", ms(records[story->begin].value));
-	say_lock(story, late);
+		    "When did it begin?  %.2f ms after its release: it did not get the CPU.\n",
+		    ms(began));
+	if (story->held_to != 0)
+		say_holder(story, late);
+	else
+		(void)printf("Who held the lock?  Nobody that it waited for.\n");
+}
+
+/* The worst one that somebody else's lock explains; if there is none, the worst one. */
+static bool tells_more(const struct story *story, const struct story *than)
+{
+	bool explained = story->held_to != 0 && waited_ns(story) >= NOTHING_NS;
+	bool other = than->held_to != 0 && waited_ns(than) >= NOTHING_NS;
+
+	if (than->miss == 0 || explained != other)
+		return than->miss == 0 || explained;
+	return records[story->miss].value > records[than->miss].value;
 }
 
 static void explain(void)
 {
-	struct story worst = { 0 };
+	struct story best = { 0 };
 	unsigned misses = 0;
 
 	for (size_t i = 1; i < record_count; i++) {
@@ -390,19 +404,19 @@ static void explain(void)
 			continue;
 		story = tell(i);
 		if (misses == 0)
-			(void)printf("  late         job   late ms waited ms   lock held by   "
-			             "meanwhile ran (ms)\n");
+			(void)printf("  %-10s %5s %9s %9s %9s  %-10s %9s\n", "late (ms)", "job",
+			    "late by", "began at", "waited", "lock held", "meanwhile");
 		if (misses++ < MISSES_SHOW)
 			say_row(&story);
-		if (worst.miss == 0 || records[i].value > records[worst.miss].value)
-			worst = story;
+		if (tells_more(&story, &best))
+			best = story;
 	}
 	if (misses > MISSES_SHOW)
 		(void)printf("  and %u more\n", misses - MISSES_SHOW);
 	if (misses == 0)
 		(void)printf("No job was late.\n");
 	else
-		say_worst(&worst, misses);
+		say_answer(&best, misses);
 	if (log_info.posix_lost_np != 0)
 		(void)printf("Careful: %llu events were lost, the story may have holes.\n",
 		    (unsigned long long)log_info.posix_lost_np);
