@@ -1,0 +1,661 @@
+/* SPDX-License-Identifier: MIT */
+/* test_logfmt.c - what the writing half makes, the golden log and the reading half agree upon. */
+#include "suite.h"
+
+#include "base/logfmt.h"
+#include "golden/golden.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CREATED 1700000000
+
+static const struct pxt_clock_set created = {
+	1000000,
+	{ CREATED, 250000000 },
+	{ 5000, 500000000 },
+	{ 5001, 500000000 },
+};
+static const struct pxt_clock_set ended = {
+	5000004,
+	{ CREATED + 2, 253000000 },
+	{ 5002, 503000000 },
+	{ 5003, 503000000 },
+};
+
+/* A log in memory. */
+struct writer {
+	unsigned char *bytes;
+	size_t size;
+	size_t room;
+	struct pxt_log_header header;
+	struct pxt_log_stream stream;
+	struct pxt_log_block block;
+	_Alignas(16) unsigned char staging[2048];
+};
+
+static struct writer *new_writer(void)
+{
+	struct writer *writer = calloc(1, sizeof(*writer));
+	struct pxt_log_header *header;
+
+	CU_ASSERT_FATAL(writer != NULL);
+	writer->room = (size_t)4 << 20;
+	writer->bytes = calloc(1, writer->room);
+	CU_ASSERT_FATAL(writer->bytes != NULL);
+	header = &writer->header;
+	header->word_bytes = 8;
+	header->ctx_bytes = 8;
+	header->layout = PXT_LAYOUT_SEQUENTIAL;
+	header->contents = PXT_LOG_HAS_THREAD | PXT_LOG_HAS_ADDRESS | PXT_LOG_HAS_CPU;
+	for (unsigned i = 0; i < PXT_LOG_UUID_BYTES; i++)
+		header->uuid[i] = (unsigned char)(0xa0 + i);
+	memcpy(writer->stream.uuid, header->uuid, sizeof(writer->stream.uuid));
+	header->rate = (struct pxt_clock_rate){ 2000000, 50, POSIX_TRACE_CLOCK_TSC_NP };
+	header->created = created;
+	header->largest_block = 2048;
+	header->set_bytes = 128;
+	header->attr._pxt_stream_policy = POSIX_TRACE_FLUSH;
+	header->attr._pxt_log_policy = POSIX_TRACE_APPEND;
+	header->attr._pxt_inherit = POSIX_TRACE_CLOSE_FOR_CHILD;
+	header->attr._pxt_lanes = 4;
+	header->attr._pxt_flags = 2;
+	header->attr._pxt_flush_priority = 10;
+	header->attr._pxt_stream_size = 65536;
+	header->attr._pxt_max_data = 256;
+	header->attr._pxt_log_size = 1 << 20;
+	header->attr._pxt_create_sec = CREATED;
+	header->attr._pxt_create_nsec = 250000000;
+	header->attr._pxt_clockres_nsec = 500;
+	header->attr._pxt_system_slots = 24;
+	header->attr._pxt_ctx_bytes = 8;
+	memcpy(header->attr._pxt_name, "golden", 7);
+	memcpy(header->attr._pxt_genversion, "golden 1", 9);
+	return writer;
+}
+
+static void free_writer(struct writer *writer)
+{
+	free(writer->bytes);
+	free(writer);
+}
+
+static void put_header(struct writer *writer)
+{
+	pxt_log_put_header(writer->bytes, &writer->header);
+	writer->size = PXT_LOG_HEADER_BYTES;
+}
+
+static void start(struct writer *writer)
+{
+	pxt_log_start(&writer->block, writer->staging, sizeof(writer->staging));
+}
+
+static void finish(struct writer *writer, enum pxt_log_type type)
+{
+	uint32_t length = pxt_log_finish(&writer->block, &writer->stream, type);
+
+	CU_ASSERT_FATAL(writer->size + length <= writer->room);
+	memcpy(writer->bytes + writer->size, writer->staging, length);
+	writer->size += length;
+	pxt_log_written(&writer->block, &writer->stream, type);
+	start(writer);
+}
+
+/* A record of a 64-bit machine; returns its slots. */
+static uint32_t make_record(struct pxt_slot *slots, uint32_t id, uint64_t ticks, const void *data,
+    uint32_t bytes, uint64_t context, uint32_t cpu, bool cut)
+{
+	unsigned char payload[4128] = { 0 };
+	uint32_t n = pxt_slots_for(8 + bytes);
+
+	for (unsigned i = 0; i < 8; i++)
+		payload[i] = (unsigned char)(context >> (8 * i));
+	memcpy(payload + 8, data, bytes);
+	/* Tags as in a ring: a log has none. */
+	slots[0].word[0] = PXT_SLOT_BEGIN | 0x1234567;
+	slots[0].word[1] = pxt_slot_info(id, bytes, cut, false, cpu);
+	slots[0].word[2] = (uint32_t)ticks;
+	slots[0].word[3] = (uint32_t)(ticks >> 32);
+	for (uint32_t i = 1; i < n; i++) {
+		slots[i].word[0] = 0x7654321;
+		memcpy(&slots[i].word[1], payload + (i - 1) * 12, 12);
+	}
+	return n;
+}
+
+static bool put_record(struct writer *writer, uint32_t id, uint64_t ticks, const void *data,
+    uint32_t bytes, uint64_t context, uint32_t cpu, bool cut)
+{
+	struct pxt_slot slots[345];
+	uint32_t n = make_record(slots, id, ticks, data, bytes, context, cpu, cut);
+
+	return pxt_log_put_record(&writer->block, slots, n);
+}
+
+static void put_trailer(struct writer *writer)
+{
+	struct pxt_log_trailer trailer = { 0 };
+
+	trailer.status = (struct posix_trace_status_info){ 2, 0, 1, 0, 5, 1, 0 };
+	trailer.counts = (struct posix_trace_counts_np){ 20, 9, 6, 5, 0, 1 };
+	trailer.data_blocks = writer->stream.data_sequence;
+	trailer.meta_blocks = writer->stream.meta_sequence;
+	trailer.end = ended;
+	trailer.attr = writer->header.attr;
+	CU_ASSERT(pxt_log_put_trailer(&writer->block, &trailer));
+	finish(writer, PXT_LOG_TRAILER);
+}
+
+static trace_id_t open_written(const struct writer *writer)
+{
+	struct posix_trace_logerror_np error = { 0, "" };
+	int fd = golden_file(writer->bytes, writer->size);
+	trace_id_t trid = 0;
+
+	PXT_CHECK(posix_trace_open_explained_np(fd, &trid, &error) == 0, "byte %llu: %s",
+	    (unsigned long long)error.posix_offset_np, error.posix_reason_np);
+	CU_ASSERT_FATAL(trid != 0);
+	CU_ASSERT(close(fd) == 0);
+	return trid;
+}
+
+/* ---- The golden log once more, by the library's own writer ---- */
+
+static const char *const system_names[] = { "posix_trace_error", "posix_trace_start",
+	"posix_trace_stop", "posix_trace_overflow", "posix_trace_resume", "posix_trace_filter",
+	"posix_trace_flush_start", "posix_trace_flush_stop" };
+
+static void write_beginning(struct writer *writer)
+{
+	struct pxt_log_process process = { .pid = 4711, .start = { CREATED - 1000, 5 } };
+	struct pxt_log_module module = { .base = 0x400000, .low = 0x400000, .high = 0x480000 };
+	struct pxt_log_thread thread = { .thread = 0x7f12345678, .pid = 4711, .tid = 4712 };
+
+	memcpy(process.executable, "/opt/rt/control", 16);
+	memcpy(process.host, "target-7", 9);
+	CU_ASSERT(pxt_log_put_process(&writer->block, &process));
+	finish(writer, PXT_LOG_PROCESS);
+	module.build_id_bytes = 20;
+	for (unsigned i = 0; i < 20; i++)
+		module.build_id[i] = (unsigned char)i;
+	memcpy(module.path, "/opt/rt/control", 16);
+	CU_ASSERT(pxt_log_put_module(&writer->block, &module));
+	module = (struct pxt_log_module){
+		.base = 0x7f0000000000, .low = 0x7f0000001000, .high = 0x7f0000009000
+	};
+	memcpy(module.path, "/lib/libc.so", 13);
+	CU_ASSERT(pxt_log_put_module(&writer->block, &module));
+	finish(writer, PXT_LOG_MODULES);
+	for (uint32_t i = 0; i < 8; i++)
+		CU_ASSERT(pxt_log_put_type(&writer->block, i + 1, system_names[i], ""));
+	CU_ASSERT(pxt_log_put_type(&writer->block, 31, "posix_trace_unnamed_userevent", ""));
+	CU_ASSERT(pxt_log_put_type(&writer->block, 32, "job_start", ""));
+	CU_ASSERT(pxt_log_put_type(&writer->block, 33, "blob", ""));
+	finish(writer, PXT_LOG_TYPES);
+	thread.index = 1;
+	memcpy(thread.name, "worker", 7);
+	CU_ASSERT(pxt_log_put_thread(&writer->block, &thread));
+	thread = (struct pxt_log_thread){ .thread = 99, .pid = 4711, .index = 2 };
+	memcpy(thread.name, "fifteen-letters", 16);
+	CU_ASSERT(pxt_log_put_thread(&writer->block, &thread));
+	finish(writer, PXT_LOG_THREADS);
+	CU_ASSERT(pxt_log_put_type(&writer->block, 32, "job_start", "u32 job, i64 late_ns"));
+	CU_ASSERT(pxt_log_put_type(&writer->block, 34, "mix",
+	    "x16 mask, f32 temp, f64 level, text[4] tag, i8 small, string rest"));
+	finish(writer, PXT_LOG_TYPES);
+}
+
+static uint64_t context(uint32_t thread, uint64_t address)
+{
+	return thread | address << 16;
+}
+
+static void write_first_data(struct writer *writer)
+{
+	static const unsigned char counting[] = { 1, 2, 3, 4, 5 };
+	unsigned char mix[28] = { 0xef, 0xbe };
+	uint32_t set[32] = { 1u << 3, 1u << 8 };
+	unsigned char job[12] = { 7 };
+	const double level = -0.125;
+	const float temp = 1.5f;
+	const int64_t late = -5;
+	struct pxt_slot slots[3];
+	uint64_t dead = 0xdead;
+	uint32_t pid = 777;
+
+	CU_ASSERT(put_record(writer, 2, 1000010, set, 128, context(1, 0x400100), 255, false));
+	memcpy(job + 4, &late, sizeof(late));
+	CU_ASSERT(put_record(writer, 32, 1000100, job, 12, context(1, 0x401234), 2, false));
+	CU_ASSERT(
+	    put_record(writer, 33, 1000099, counting, 5, context(2, 0xffff80001000), 255, false));
+	CU_ASSERT(pxt_log_put_loss(&writer->block, 3));
+	memcpy(mix + 2, &temp, sizeof(temp));
+	memcpy(mix + 6, &level, sizeof(level));
+	memcpy(mix + 14, "ab\0\0\xfd" "free text", 14);
+	CU_ASSERT(put_record(writer, 34, 1000200, mix, 28, context(1, 0x401300), 0, false));
+	/* A thread without place in the table: 12 bytes of data become the extra ones. */
+	memcpy(job, &dead, 8);
+	memcpy(job + 8, &pid, 4);
+	CU_ASSERT(make_record(slots, 31, 1000300, job, 12, context(0xffff, 0x401400), 254, false) ==
+	          3);
+	slots[0].word[1] = pxt_slot_info(31, 0, false, true, 254);
+	CU_ASSERT(pxt_log_put_record(&writer->block, slots, 3));
+	CU_ASSERT(pxt_log_put_loss(&writer->block, 2));
+	finish(writer, PXT_LOG_DATA);
+}
+
+static void write_second_data(struct writer *writer)
+{
+	struct pxt_log_clock clock = { PXT_LOG_AT_FLUSH,
+		{ 3000000, { CREATED + 1, 251000000 }, { 5001, 501000000 }, { 5002, 501000000 } } };
+	struct pxt_log_thread thread = {
+		.thread = 55, .since = 2000000, .pid = 4711, .tid = 4799, .index = 1, .name = "late"
+	};
+	unsigned char counting[300];
+	uint32_t sets[64] = { 0, 1u << 1 };
+	int one = 1;
+
+	for (unsigned i = 0; i < sizeof(counting); i++)
+		counting[i] = (unsigned char)i;
+	CU_ASSERT(pxt_log_put_clock(&writer->block, &clock));
+	finish(writer, PXT_LOG_CLOCKS);
+	CU_ASSERT(pxt_log_put_thread(&writer->block, &thread));
+	finish(writer, PXT_LOG_THREADS);
+	CU_ASSERT(pxt_log_put_loss(&writer->block, 1));
+	CU_ASSERT(put_record(writer, 33, 2000001, counting, 20, context(1, 0x401234), 1, true));
+	sets[63] = 1u << 31;
+	CU_ASSERT(put_record(writer, 6, 2500000, sets, 256, context(1, 0x400200), 255, false));
+	CU_ASSERT(put_record(writer, 32, 3000000, counting, 300, context(2, 1), 255, false));
+	CU_ASSERT(put_record(writer, 3, 5000001, &one, 4, 0, 255, false));
+	finish(writer, PXT_LOG_DATA);
+}
+
+static void the_writer_makes_the_golden_log_byte_for_byte(void)
+{
+	struct writer *writer = new_writer();
+	const uint16_t one = 1;
+	struct golden golden;
+	unsigned char first;
+
+	memcpy(&first, &one, 1);
+	golden_read(&golden, first == 1 ? "le64" : "be64");
+	put_header(writer);
+	start(writer);
+	write_beginning(writer);
+	write_first_data(writer);
+	write_second_data(writer);
+	put_trailer(writer);
+	PXT_EQ(writer->size, golden.size);
+	for (size_t at = 0; at < golden.size; at++) {
+		if (writer->bytes[at] != golden.bytes[at]) {
+			PXT_CHECK(false, "byte %zu is %02x, not %02x", at, writer->bytes[at],
+			    golden.bytes[at]);
+			break;
+		}
+	}
+	free_writer(writer);
+}
+
+/* ---- Room ---- */
+
+static void a_block_takes_what_fits_to_the_last_byte_and_no_more(void)
+{
+	struct writer *writer = new_writer();
+	struct pxt_slot slots[4];
+	uint32_t taken = 0;
+
+	put_header(writer);
+	start(writer);
+	/* 2 slots each into 2048 - 96 bytes: 61 records. */
+	while (put_record(writer, 32, 1000000 + taken, "", 0, 0, 0, false))
+		taken++;
+	PXT_EQ(taken, 61);
+	PXT_EQ(pxt_log_taken(&writer->block), 61 * 32);
+	CU_ASSERT(!pxt_log_put_loss(&writer->block, 1));
+	PXT_EQ(pxt_log_finish(&writer->block, &writer->stream, PXT_LOG_DATA), 2048);
+	finish(writer, PXT_LOG_DATA);
+	PXT_EQ(writer->stream.records, 61);
+	/* An odd number of slots is left: a loss slot fills it. */
+	pxt_log_start(&writer->block, writer->staging, 96 + 16 * 5 + 15);
+	CU_ASSERT(make_record(slots, 32, 5, "", 0, 0, 0, false) == 2);
+	CU_ASSERT(pxt_log_put_record(&writer->block, slots, 2));
+	CU_ASSERT(pxt_log_put_record(&writer->block, slots, 2));
+	CU_ASSERT(!pxt_log_put_record(&writer->block, slots, 2));
+	CU_ASSERT(pxt_log_put_loss(&writer->block, 1));
+	CU_ASSERT(!pxt_log_put_loss(&writer->block, 1));
+	PXT_EQ(pxt_log_finish(&writer->block, &writer->stream, PXT_LOG_DATA), 96 + 16 * 5);
+	free_writer(writer);
+}
+
+static void the_smallest_staging_buffer_takes_one_of_each_entry(void)
+{
+	struct writer *writer = new_writer();
+	struct pxt_log_process process = { .pid = 1 };
+	struct pxt_log_module module = { .base = 1 };
+	struct pxt_log_trailer trailer = { .log_lost = 1 };
+	struct pxt_log_clock clock = { .moment = PXT_LOG_AT_CREATE };
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
+	unsigned fits = 0;
+	unsigned entries = 0;
+
+	memset(process.executable, 'e', sizeof(process.executable) - 1);
+	memset(module.path, 'p', sizeof(module.path) - 1);
+	memset(name, 'n', sizeof(name));
+	memset(format, 'f', sizeof(format));
+	name[sizeof(name) - 1] = '\0';
+	format[sizeof(format) - 1] = '\0';
+	for (unsigned kind = 0; kind < 5; kind++) {
+		pxt_log_start(&writer->block, writer->staging, PXT_LOG_STAGING_MIN);
+		fits += kind == 0 ? pxt_log_put_process(&writer->block, &process)
+		        : kind == 1 ? pxt_log_put_module(&writer->block, &module)
+		        : kind == 2 ? pxt_log_put_trailer(&writer->block, &trailer)
+		        : kind == 3 ? pxt_log_put_type(&writer->block, 1023, name, format)
+		                    : pxt_log_put_clear(&writer->block, 5, 6);
+		CU_ASSERT(pxt_log_finish(&writer->block, &writer->stream, PXT_LOG_TYPES) <=
+		          PXT_LOG_STAGING_MIN);
+	}
+	PXT_EQ(fits, 5);
+	pxt_log_start(&writer->block, writer->staging, PXT_LOG_STAGING_MIN);
+	while (pxt_log_put_clock(&writer->block, &clock))
+		entries++;
+	PXT_EQ(entries, (512 - 96) / 64);
+	PXT_EQ(pxt_log_finish(&writer->block, &writer->stream, PXT_LOG_CLOCKS), 480);
+	free_writer(writer);
+}
+
+/* A block that could not be written leaves no gap, and one written again counts once. */
+static void a_block_counts_only_when_it_was_written(void)
+{
+	struct writer *writer = new_writer();
+
+	start(writer);
+	CU_ASSERT(put_record(writer, 32, 1000000, "", 0, 0, 0, false));
+	CU_ASSERT(pxt_log_put_loss(&writer->block, 5));
+	PXT_EQ(pxt_log_finish(&writer->block, &writer->stream, PXT_LOG_DATA), 96 + 48);
+	CU_ASSERT(put_record(writer, 32, 1000001, "", 0, 0, 0, false));
+	PXT_EQ(pxt_log_finish(&writer->block, &writer->stream, PXT_LOG_DATA), 96 + 80);
+	PXT_EQ(writer->stream.data_sequence, 0);
+	PXT_EQ(writer->stream.records, 0);
+	PXT_EQ(writer->stream.lost, 0);
+	pxt_log_written(&writer->block, &writer->stream, PXT_LOG_DATA);
+	PXT_EQ(writer->stream.data_sequence, 1);
+	PXT_EQ(writer->stream.meta_sequence, 0);
+	PXT_EQ(writer->stream.records, 2);
+	PXT_EQ(writer->stream.lost, 5);
+	free_writer(writer);
+}
+
+/* ---- There and back ---- */
+
+static uint64_t state;
+
+static uint32_t random32(void)
+{
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(state >> 32);
+}
+
+struct record {
+	uint32_t id;
+	uint32_t bytes;
+	uint32_t cpu;
+	uint64_t ticks;
+	uint64_t lost;
+	unsigned char first;
+};
+
+#define RECORDS 20000u
+
+static void make_random(struct record *record, uint64_t ticks)
+{
+	record->id = 32 + random32() % 992;
+	record->bytes = random32() % 8 ? random32() % 32 : random32() % 1000;
+	record->cpu = random32() % 256;
+	record->ticks = ticks;
+	record->lost = random32() % 16 ? 0 : random32();
+	record->first = (unsigned char)random32();
+}
+
+static bool put_random(struct writer *writer, const struct record *record)
+{
+	unsigned char data[1000];
+
+	for (uint32_t i = 0; i < record->bytes; i++)
+		data[i] = (unsigned char)(record->first + i);
+	return put_record(writer, record->id, record->ticks, data, record->bytes,
+	    context(0, record->ticks), record->cpu, record->bytes % 2);
+}
+
+/* About 1.5 MB: several windows of the reader. */
+static struct record *write_random(struct writer *writer)
+{
+	struct record *records = calloc(RECORDS, sizeof(*records));
+
+	CU_ASSERT_FATAL(records != NULL);
+	state = 7;
+	put_header(writer);
+	start(writer);
+	for (uint32_t i = 0; i < RECORDS; i++) {
+		make_random(&records[i], 1000000 + (uint64_t)i * 3);
+		if (records[i].lost && !pxt_log_put_loss(&writer->block, records[i].lost)) {
+			finish(writer, PXT_LOG_DATA);
+			CU_ASSERT(pxt_log_put_loss(&writer->block, records[i].lost));
+		}
+		if (!put_random(writer, &records[i])) {
+			finish(writer, PXT_LOG_DATA);
+			CU_ASSERT(put_random(writer, &records[i]));
+		}
+	}
+	finish(writer, PXT_LOG_DATA);
+	put_trailer(writer);
+	return records;
+}
+
+static unsigned differences(const struct record *record,
+    const struct posix_trace_event_info *event, const unsigned char *data, size_t len)
+{
+	unsigned wrong = 0;
+
+	wrong += event->posix_event_id != record->id;
+	wrong += len != record->bytes;
+	wrong += event->_pxt_ticks != record->ticks;
+	wrong += event->_pxt_lost_before != record->lost;
+	wrong += (event->posix_truncation_status == POSIX_TRACE_TRUNCATED_RECORD) != record->bytes % 2;
+	wrong += event->_pxt_cpu != (record->cpu == 255 ? -1 : (int)record->cpu);
+	wrong += (uintptr_t)event->posix_prog_address != (uintptr_t)record->ticks;
+	for (size_t i = 0; i < len; i++)
+		wrong += data[i] != (unsigned char)(record->first + i);
+	return wrong;
+}
+
+static void random_records_come_back_whole_in_order_with_their_losses(void)
+{
+	struct writer *writer = new_writer();
+	struct record *records = write_random(writer);
+	trace_id_t trid = open_written(writer);
+	struct posix_trace_event_info event;
+	unsigned char data[1000];
+	unsigned wrong = 0;
+	int unavailable;
+	size_t len;
+
+	for (unsigned round = 0; round < 2; round++) {
+		for (uint32_t i = 0; i < RECORDS; i++) {
+			CU_ASSERT_FATAL(posix_trace_getnext_event(trid, &event, data, sizeof(data),
+					    &len, &unavailable) == 0);
+			CU_ASSERT_FATAL(unavailable == 0);
+			wrong += differences(&records[i], &event, data, len);
+		}
+		CU_ASSERT(posix_trace_getnext_event(
+			      trid, &event, data, sizeof(data), &len, &unavailable) == 0);
+		CU_ASSERT(unavailable != 0);
+		CU_ASSERT(posix_trace_rewind(trid) == 0);
+	}
+	PXT_EQ(wrong, 0);
+	CU_ASSERT(posix_trace_close(trid) == 0);
+	free(records);
+	free_writer(writer);
+}
+
+/* ERR-02: what was a good log when it was opened is looked at again where it is used. */
+static void a_log_that_is_spoilt_while_it_is_read_gives_an_error_and_no_more(void)
+{
+	struct writer *writer = new_writer();
+	struct record *records = write_random(writer);
+	struct posix_trace_event_info event;
+	unsigned char data[64];
+	unsigned errors = 0;
+	trace_id_t trid;
+	int unavailable;
+	int result;
+	size_t len;
+	int fd;
+
+	for (size_t at = 300000; at < 1000000; at += 70001) {
+		fd = golden_file(writer->bytes, writer->size);
+		CU_ASSERT_FATAL(posix_trace_open(fd, &trid) == 0);
+		if (at % 2)
+			result = ftruncate(fd, (off_t)at);
+		else
+			result = pwrite(fd, writer->bytes, 100000, (off_t)at) != 100000;
+		CU_ASSERT(result == 0);
+		for (uint32_t events = 0; events <= RECORDS; events++) {
+			result = posix_trace_getnext_event(
+			    trid, &event, data, sizeof(data), &len, &unavailable);
+			CU_ASSERT_FATAL(result == 0 || result == EIO);
+			CU_ASSERT_FATAL(result == 0 || unavailable != 0);
+			errors += result == EIO;
+			if (unavailable)
+				break;
+		}
+		CU_ASSERT(posix_trace_close(trid) == 0);
+		CU_ASSERT(close(fd) == 0);
+	}
+	CU_ASSERT(errors != 0);
+	free(records);
+	free_writer(writer);
+}
+
+/* ---- Time ---- */
+
+__extension__ typedef __int128 wide;
+
+static struct pxt_clock_set reading(uint64_t ticks, uint64_t ns)
+{
+	struct pxt_clock_set set = { .ticks = ticks };
+
+	ns += 5000500000000u;
+	set.monotonic.tv_sec = (time_t)(ns / 1000000000);
+	set.monotonic.tv_nsec = (long)(ns % 1000000000);
+	return set;
+}
+
+/* FORMAT.md section 7, in arithmetic that nobody needs to trust a proof for. */
+static wide expected_ns(const uint64_t (*pairs)[2], unsigned count, uint64_t ticks, uint64_t hz)
+{
+	unsigned i;
+
+	for (i = 0; i + 1 < count && ticks >= pairs[i + 1][0]; i++)
+		;
+	if (i + 1 == count)
+		return pairs[i][1] + (wide)(ticks - pairs[i][0]) * 1000000000 / hz;
+	return pairs[i][1] + (wide)(ticks - pairs[i][0]) * (pairs[i + 1][1] - pairs[i][1]) /
+	                         (pairs[i + 1][0] - pairs[i][0]);
+}
+
+#define PAIRS 5u
+
+static void check_times(const uint64_t (*pairs)[2], uint64_t hz, unsigned *wrong)
+{
+	struct writer *writer = new_writer();
+	struct posix_trace_event_info event;
+	uint64_t ticks = pairs[0][0];
+	uint64_t step;
+	trace_id_t trid;
+	int unavailable;
+	size_t len;
+
+	writer->header.rate.hz = hz;
+	writer->header.created = reading(pairs[0][0], pairs[0][1]);
+	writer->header.created.realtime.tv_sec = CREATED;
+	put_header(writer);
+	start(writer);
+	for (unsigned i = 1; i < PAIRS; i++) {
+		struct pxt_log_clock clock = { PXT_LOG_AT_FLUSH, reading(pairs[i][0], pairs[i][1]) };
+
+		CU_ASSERT(pxt_log_put_clock(&writer->block, &clock));
+	}
+	finish(writer, PXT_LOG_CLOCKS);
+	step = (pairs[PAIRS - 1][0] - ticks) / 500 + 1;
+	for (unsigned i = 0; i < 600; i++) {
+		if (!put_record(writer, 32, ticks, "", 0, 0, 0, false)) {
+			finish(writer, PXT_LOG_DATA);
+			CU_ASSERT(put_record(writer, 32, ticks, "", 0, 0, 0, false));
+		}
+		ticks += 1 + random32() % step * 2;
+	}
+	finish(writer, PXT_LOG_DATA);
+	/* Without a trailer, whose reading would be one more. */
+	trid = 0;
+	{
+		int fd = golden_file(writer->bytes, writer->size);
+
+		CU_ASSERT_FATAL(posix_trace_open_growing_np(fd, &trid, NULL) == 0);
+		CU_ASSERT(close(fd) == 0);
+	}
+	for (unsigned i = 0; i < 600; i++) {
+		wide got;
+
+		CU_ASSERT_FATAL(
+		    posix_trace_getnext_event(trid, &event, NULL, 0, &len, &unavailable) == 0);
+		CU_ASSERT_FATAL(unavailable == 0);
+		got = (wide)(event.posix_timestamp.tv_sec - CREATED) * 1000000000 +
+		      event.posix_timestamp.tv_nsec;
+		*wrong += got != expected_ns(pairs, PAIRS, event._pxt_ticks, hz);
+	}
+	CU_ASSERT(posix_trace_close(trid) == 0);
+	free_writer(writer);
+}
+
+/* TIM-06, INF-06, INF-07, DEC-18 */
+static void stamps_between_readings_equal_128_bit_arithmetic(void)
+{
+	static const uint64_t rates[] = { 1, 1000, 32768, 999999937, 1000000000, 2596992000,
+		UINT64_C(1) << 40 };
+	uint64_t pairs[PAIRS][2];
+	unsigned wrong = 0;
+
+	state = 99;
+	for (unsigned round = 0; round < 70; round++) {
+		uint64_t hz = rates[round % 7];
+
+		pairs[0][0] = (uint64_t)random32() << round % 20;
+		pairs[0][1] = 0;
+		for (unsigned i = 1; i < PAIRS; i++) {
+			/* Up to days apart, the rate up to some percent off. */
+			uint64_t seconds = 1 + random32() % (round < 35 ? 3 : 300000);
+
+			pairs[i][0] = pairs[i - 1][0] + seconds * hz + random32() % (hz / 16 + 1);
+			pairs[i][1] = pairs[i - 1][1] + seconds * 1000000000 + random32() % 50000000;
+		}
+		check_times((const uint64_t(*)[2])pairs, hz, &wrong);
+	}
+	PXT_EQ(wrong, 0);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(the_writer_makes_the_golden_log_byte_for_byte),
+	PXT_CASE(a_block_takes_what_fits_to_the_last_byte_and_no_more),
+	PXT_CASE(the_smallest_staging_buffer_takes_one_of_each_entry),
+	PXT_CASE(a_block_counts_only_when_it_was_written),
+	PXT_CASE(random_records_come_back_whole_in_order_with_their_losses),
+	PXT_CASE(a_log_that_is_spoilt_while_it_is_read_gives_an_error_and_no_more),
+	PXT_CASE(stamps_between_readings_equal_128_bit_arithmetic),
+};
+
+PXT_SUITE("log format", cases)
