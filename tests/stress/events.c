@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* events.c - events that prove themselves; see events.h. */
+#include "events.h"
+
+#include "conformance/story.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct head {
+	uint32_t source;
+	uint32_t number;
+	uint32_t check;
+};
+
+trace_event_id_t ev_type(void)
+{
+	static trace_event_id_t id;
+
+	if (id == 0)
+		(void)posix_trace_eventid_open("stress_event", &id);
+	return id;
+}
+
+static size_t length_of(uint32_t source, uint32_t number)
+{
+	return sizeof(struct head) +
+	       (number * 7u + source) % (uint32_t)(EV_MOST_BYTES - sizeof(struct head) + 1);
+}
+
+static uint32_t mix(uint32_t value)
+{
+	value ^= value >> 16;
+	value *= 0x7feb352du;
+	value ^= value >> 15;
+	value *= 0x846ca68bu;
+	return value ^ value >> 16;
+}
+
+static uint32_t check_of(uint32_t source, uint32_t number, size_t len)
+{
+	return mix(source * 0x9e3779b9u ^ mix(number) ^ (uint32_t)len);
+}
+
+void ev_say(uint32_t source, uint32_t number)
+{
+	unsigned char data[EV_MOST_BYTES];
+	size_t len = length_of(source, number);
+	struct head head = { source, number, check_of(source, number, len) };
+
+	memcpy(data, &head, sizeof(head));
+	for (size_t i = sizeof(head); i < len; i++)
+		data[i] = (unsigned char)(head.check >> i % 4 * 8);
+	posix_trace_event(ev_type(), data, len);
+}
+
+static bool intact(const struct head *head, const unsigned char *data, size_t len)
+{
+	if (head->source >= EV_SOURCES || len != length_of(head->source, head->number) ||
+	    head->check != check_of(head->source, head->number, len))
+		return false;
+	for (size_t i = sizeof(*head); i < len; i++) {
+		if (data[i] != (unsigned char)(head->check >> i % 4 * 8))
+			return false;
+	}
+	return true;
+}
+
+static void look_at_user_event(struct ev_witness *witness, const unsigned char *data, size_t len)
+{
+	struct head head = { 0, 0, 0 };
+
+	if (len >= sizeof(head))
+		memcpy(&head, data, sizeof(head));
+	if (len < sizeof(head) || !intact(&head, data, len)) {
+		witness->torn++;
+		return;
+	}
+	witness->user++;
+	witness->disordered += head.number <= witness->last[head.source];
+	witness->last[head.source] = head.number;
+}
+
+void ev_look(struct ev_witness *witness, const struct posix_trace_event_info *info,
+    const void *data, size_t len)
+{
+	trace_event_id_t id = info->posix_event_id;
+	int64_t stamp = st_ns(&info->posix_timestamp);
+	int by_call = 0;
+
+	witness->back += stamp < witness->last_stamp;
+	witness->last_stamp = stamp;
+	witness->last_was_stop = false;
+	witness->last_was_auto_stop = false;
+	if (id == ev_type()) {
+		look_at_user_event(witness, (const unsigned char *)data, len);
+	} else if (id == POSIX_TRACE_START) {
+		witness->starts += info->posix_prog_address != NULL;
+		witness->auto_starts += info->posix_prog_address == NULL;
+	} else if (id == POSIX_TRACE_STOP && len == sizeof(by_call)) {
+		memcpy(&by_call, data, sizeof(by_call));
+		witness->last_was_stop = by_call == 0;
+		witness->last_was_auto_stop = by_call != 0;
+		witness->stops += by_call == 0;
+		witness->auto_stops += by_call != 0;
+	} else if (id == POSIX_TRACE_FILTER) {
+		witness->filters++;
+	} else if (id == POSIX_TRACE_OVERFLOW) {
+		witness->overflows++;
+	} else if (id == POSIX_TRACE_RESUME) {
+		witness->resumes++;
+	} else if (id != POSIX_TRACE_FLUSH_START && id != POSIX_TRACE_FLUSH_STOP) {
+		witness->strange++;
+	}
+}
+
+uint64_t ev_drain(trace_id_t trid, struct ev_witness *witness, uint64_t most)
+{
+	uint64_t got = 0;
+
+	while (got < most) {
+		struct posix_trace_event_info info;
+		unsigned char data[1024];
+		size_t len = 0;
+		int unavailable = 1;
+
+		if (posix_trace_trygetnext_event(
+		        trid, &info, data, sizeof(data), &len, &unavailable) != 0 ||
+		    unavailable != 0)
+			break;
+		ev_look(witness, &info, data, len);
+		got++;
+	}
+	return got;
+}
+
+uint64_t ev_counted(const struct ev_witness *witness)
+{
+	return witness->user + witness->torn + witness->starts + witness->stops + witness->filters;
+}
+
+bool ev_lawful(const struct posix_trace_counts_np *counts)
+{
+	return counts->posix_written_np == counts->posix_retrieved_np + counts->posix_lost_np +
+	                                       counts->posix_cleared_np + counts->posix_held_np;
+}
+
+uint32_t ev_total(void)
+{
+	const char *wanted = getenv("PXT_STRESS");
+
+	if (wanted != NULL && strcmp(wanted, "full") == 0)
+		return st_sanitized() ? 1000000u : 10000000u;
+	return st_sanitized() ? 100000u : 1000000u;
+}
+
+int64_t ev_now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return st_ns(&now);
+}
+
+void ev_sleep_us(unsigned us)
+{
+	struct timespec time = { 0, (long)us * 1000 };
+
+	(void)nanosleep(&time, NULL);
+}
+
+uint32_t ev_random(void)
+{
+	static _Thread_local uint32_t state;
+
+	if (state == 0)
+		state = (uint32_t)ev_now_ns() | 1u;
+	state ^= state << 13;
+	state ^= state >> 17;
+	state ^= state << 5;
+	return state;
+}
