@@ -10,10 +10,12 @@
 #include "port/port_log.h"
 #include "port/port_sysinfo.h"
 #include "port/port_thread.h"
+#include "port_atomic.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -179,6 +181,28 @@ static void the_fence_works_in_children_too(void)
 static void other_living_processes_are_not_for_us(void)
 {
 	CU_ASSERT_EQUAL(pxt_port_may_trace((int32_t)getppid()), EPERM);
+}
+
+/* Ruling 10 */
+static void the_cpu_word_says_where_the_caller_runs(void)
+{
+	const volatile uint32_t *word = pxt_port_cpu_word();
+	cpu_set_t allowed;
+
+	if (word == NULL) {
+		pxt_skip("nobody keeps the number of the CPU");
+		return;
+	}
+	CU_ASSERT_FATAL(sched_getaffinity(0, sizeof(allowed), &allowed) == 0);
+	for (unsigned cpu = 0; cpu < pxt_port_cpus() && cpu < CPU_SETSIZE; cpu++) {
+		cpu_set_t one;
+
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		if (CPU_ISSET(cpu, &allowed) && sched_setaffinity(0, sizeof(one), &one) == 0)
+			CU_ASSERT_EQUAL(*word, cpu);
+	}
+	CU_ASSERT(sched_setaffinity(0, sizeof(allowed), &allowed) == 0);
 }
 
 static int ended_child(void)
@@ -591,6 +615,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(the_fork_handler_runs_in_the_child_only),
 	PXT_CASE(the_fence_works_in_children_too),
 	PXT_CASE(other_living_processes_are_not_for_us),
+	PXT_CASE(the_cpu_word_says_where_the_caller_runs),
 	PXT_CASE(ended_processes_do_not_exist),
 	PXT_CASE(a_signal_ends_a_wait_with_eintr),
 	PXT_CASE(waiting_and_pausing_are_no_cancellation_points),

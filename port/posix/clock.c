@@ -9,6 +9,7 @@
  */
 #define _GNU_SOURCE
 #include "port/port.h"
+#include "port/posix/quiet.h"
 #include "port_atomic.h"
 
 #include <fcntl.h>
@@ -197,7 +198,10 @@ static void fix_rate(void)
 
 void pxt_port_clock_start(struct pxt_clock_rate *rate)
 {
+	struct pxt_quiet quiet = pxt_quiet_begin();
+
 	(void)pthread_once(&rate_once, fix_rate);
+	pxt_quiet_end(quiet);
 	*rate = fixed_rate;
 }
 

@@ -2,36 +2,16 @@
 /* logout.c - log output to descriptors. */
 #define _GNU_SOURCE
 #include "port/port_log.h"
+#include "port/posix/quiet.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* The descriptors 0 to 2 are never ours, also in a program that closed its own. */
 #define FIRST_DESCRIPTOR 3
-
-/* What a call into the system must leave as it was. */
-struct quiet {
-	int error;
-	int cancel;
-};
-
-static struct quiet quiet_begin(void)
-{
-	struct quiet quiet = { errno, 0 };
-
-	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &quiet.cancel);
-	return quiet;
-}
-
-static void quiet_end(struct quiet quiet)
-{
-	(void)pthread_setcancelstate(quiet.cancel, &quiet.cancel);
-	errno = quiet.error;
-}
 
 static int kind_of(int fd, struct pxt_port_log *log)
 {
@@ -57,7 +37,7 @@ static int kind_of(int fd, struct pxt_port_log *log)
 
 int pxt_port_log_open(struct pxt_port_log *log, int fd)
 {
-	struct quiet quiet = quiet_begin();
+	struct pxt_quiet quiet = pxt_quiet_begin();
 	int error = kind_of(fd, log);
 
 	if (error == 0) {
@@ -65,17 +45,17 @@ int pxt_port_log_open(struct pxt_port_log *log, int fd)
 		if (log->fd < 0)
 			error = errno;
 	}
-	quiet_end(quiet);
+	pxt_quiet_end(quiet);
 	return error;
 }
 
 void pxt_port_log_close(struct pxt_port_log *log)
 {
-	struct quiet quiet = quiet_begin();
+	struct pxt_quiet quiet = pxt_quiet_begin();
 
 	(void)close(log->fd);
 	log->fd = -1;
-	quiet_end(quiet);
+	pxt_quiet_end(quiet);
 }
 
 /* @offset < 0: at the descriptor's position. */
@@ -99,17 +79,17 @@ static int write_all(int fd, off_t offset, const unsigned char *data, size_t byt
 
 int pxt_port_log_write(struct pxt_port_log *log, const void *data, size_t bytes, size_t *done)
 {
-	struct quiet quiet = quiet_begin();
+	struct pxt_quiet quiet = pxt_quiet_begin();
 	int error = write_all(log->fd, -1, data, bytes, done);
 
-	quiet_end(quiet);
+	pxt_quiet_end(quiet);
 	return error;
 }
 
 int pxt_port_log_write_at(
     struct pxt_port_log *log, uint64_t offset, const void *data, size_t bytes, size_t *done)
 {
-	struct quiet quiet = quiet_begin();
+	struct pxt_quiet quiet = pxt_quiet_begin();
 	off_t at = (off_t)offset;
 	int error;
 
@@ -118,13 +98,13 @@ int pxt_port_log_write_at(
 		error = EFBIG;
 	else
 		error = write_all(log->fd, at, data, bytes, done);
-	quiet_end(quiet);
+	pxt_quiet_end(quiet);
 	return error;
 }
 
 int pxt_port_log_truncate(struct pxt_port_log *log, uint64_t size)
 {
-	struct quiet quiet = quiet_begin();
+	struct pxt_quiet quiet = pxt_quiet_begin();
 	int error = 0;
 
 	while (ftruncate(log->fd, (off_t)size) != 0) {
@@ -133,6 +113,6 @@ int pxt_port_log_truncate(struct pxt_port_log *log, uint64_t size)
 			break;
 		error = 0;
 	}
-	quiet_end(quiet);
+	pxt_quiet_end(quiet);
 	return error;
 }

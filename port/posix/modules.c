@@ -2,8 +2,8 @@
 /* modules.c - executable and shared libraries in memory, with their build-ids. */
 #define _GNU_SOURCE
 #include "port/port_sysinfo.h"
+#include "port/posix/quiet.h"
 
-#include <errno.h>
 #include <link.h>
 #include <stdbool.h>
 #include <string.h>
@@ -105,8 +105,8 @@ void pxt_port_modules(
     void (*each)(void *context, const struct pxt_port_module *module), void *context)
 {
 	struct walk walk = { each, context, true };
-	int saved = errno;
+	struct pxt_quiet quiet = pxt_quiet_begin();
 
 	(void)dl_iterate_phdr(on_module, &walk);
-	errno = saved;
+	pxt_quiet_end(quiet);
 }

@@ -3,8 +3,8 @@
 #define _GNU_SOURCE
 #include "port/port.h"
 #include "port/port_sysinfo.h"
+#include "port/posix/quiet.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,21 +15,21 @@
 
 void pxt_port_executable(char *path, size_t room)
 {
-	int saved = errno;
+	struct pxt_quiet quiet = pxt_quiet_begin();
 	ssize_t length = readlink("/proc/self/exe", path, room - 1);
 
 	path[length > 0 ? length : 0] = '\0';
-	errno = saved;
+	pxt_quiet_end(quiet);
 }
 
 void pxt_port_host(char *name, size_t room)
 {
-	int saved = errno;
+	struct pxt_quiet quiet = pxt_quiet_begin();
 
 	if (gethostname(name, room) != 0 && errno != ENAMETOOLONG)
 		name[0] = '\0';
 	name[room - 1] = '\0';
-	errno = saved;
+	pxt_quiet_end(quiet);
 }
 
 /*
@@ -58,15 +58,15 @@ static uint64_t start_ticks(void)
 
 void pxt_port_process_start(struct timespec *start)
 {
-	int saved = errno;
+	struct pxt_quiet quiet = pxt_quiet_begin();
 	long per_second = sysconf(_SC_CLK_TCK);
 	uint64_t ticks = start_ticks();
 	struct pxt_clock_set now;
 	int64_t since_boot;
 	int64_t ns;
 
+	pxt_quiet_end(quiet);
 	*start = (struct timespec){ 0, 0 };
-	errno = saved;
 	if (per_second <= 0 || ticks == 0)
 		return;
 	pxt_port_clock_read(&now);
@@ -83,7 +83,7 @@ void pxt_port_process_start(struct timespec *start)
 /* Early after boot the pool may be empty: then clocks, pid and an address make the difference. */
 void pxt_port_random(void *bytes, size_t count)
 {
-	int saved = errno;
+	struct pxt_quiet quiet = pxt_quiet_begin();
 	unsigned char *to = bytes;
 	struct pxt_clock_set now;
 	uint64_t state;
@@ -98,5 +98,5 @@ void pxt_port_random(void *bytes, size_t count)
 			to[i] = (unsigned char)(state >> 56);
 		}
 	}
-	errno = saved;
+	pxt_quiet_end(quiet);
 }

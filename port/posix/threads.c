@@ -13,9 +13,9 @@
  */
 #define _GNU_SOURCE
 #include "port/port_sysinfo.h"
+#include "port/posix/quiet.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -176,7 +176,7 @@ void pxt_port_threads(
     void (*each)(void *context, const struct pxt_port_thread_info *thread), void *context)
 {
 	struct enumeration all = { each, context, 0 };
-	int saved = errno;
+	struct pxt_quiet quiet = pxt_quiet_begin();
 	uint64_t head = list_head(0);
 
 	if (head > self_number()) {
@@ -185,16 +185,16 @@ void pxt_port_threads(
 	} else {
 		each_descriptor(&all);
 	}
-	errno = saved;
+	pxt_quiet_end(quiet);
 }
 
 void pxt_port_thread_self(struct pxt_port_thread_info *self)
 {
-	int saved = errno;
+	struct pxt_quiet quiet = pxt_quiet_begin();
 
 	memset(self, 0, sizeof(*self));
 	self->thread = self_number();
 	self->tid = self_tid();
 	(void)name_of(self->tid, self->name);
-	errno = saved;
+	pxt_quiet_end(quiet);
 }
