@@ -34,15 +34,19 @@ static uint64_t load_unsigned(const unsigned char *from, uint32_t bytes, bool sw
 	}
 }
 
-/* Sets bits above the sign bit; works on any representation of negative numbers. */
+/* Conversion to a narrower signed type keeps the low bits with every compiler that we know. */
 static int64_t extend_sign(uint64_t value, uint32_t bytes)
 {
-	uint64_t sign = UINT64_C(1) << (bytes * 8u - 1u);
-	int64_t result;
-
-	value = (value ^ sign) - sign;
-	memcpy(&result, &value, sizeof(result));
-	return result;
+	switch (bytes) {
+	case 1:
+		return (int8_t)value;
+	case 2:
+		return (int16_t)value;
+	case 4:
+		return (int32_t)value;
+	default:
+		return (int64_t)value;
+	}
 }
 
 static double load_float(uint64_t bits, uint32_t bytes)

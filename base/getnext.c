@@ -28,6 +28,7 @@ int pxt_getnext(trace_id_t trid, const struct pxt_getnext *request)
 	return ops->getnext(object, request);
 }
 
+/* The prototype is the standard's: NOLINTBEGIN(readability-non-const-parameter) */
 PXT_API int posix_trace_getnext_event(trace_id_t trid,
     struct posix_trace_event_info *restrict event, void *restrict data, size_t num_bytes,
     size_t *restrict data_len, int *restrict unavailable)
@@ -44,3 +45,4 @@ PXT_API int posix_trace_getnext_event(trace_id_t trid,
 
 	return pxt_getnext(trid, &request);
 }
+/* NOLINTEND(readability-non-const-parameter) */

@@ -382,6 +382,8 @@ static inline int posix_trace_wanted_np(trace_event_id_t event_id)
  * With _PXT_OFF defined before this header is included all of these compile to nothing: no code,
  * no data, no reference to the library, no argument evaluated; posix_trace_open_np() is 0.
  */
+/* Macros that build declarations and lists, and a store that the check does not see: */
+/* NOLINTBEGIN(bugprone-macro-parentheses, readability-non-const-parameter) */
 #ifndef POSIX_TRACE_TEXT_MAX_NP
 #define POSIX_TRACE_TEXT_MAX_NP 256 /* bytes on the stack of a point with a trailing text */
 #endif
@@ -604,6 +606,7 @@ static inline __attribute__((unused)) int _pxt_open_point(
 	} while (0)
 
 #endif
+/* NOLINTEND(bugprone-macro-parentheses, readability-non-const-parameter) */
 
 #ifdef __cplusplus
 }

@@ -24,6 +24,7 @@
 
 POSIX_TRACE_DEFINE_NP(job_late, u32, job, i64, late_ns);
 POSIX_TRACE_DEFINE_NP(tick);
+/* NOLINTNEXTLINE(readability-function-size) */
 POSIX_TRACE_DEFINE_NP(
     every, u8, a, x16, b, float, c, double, d, text(WHO_BYTES), e, i8, f, f32, g, string, h);
 POSIX_TRACE_DEFINE_NP(message, string, words);
@@ -209,7 +210,7 @@ static void a_point_beyond_the_limit_records_unnamed_events(void)
 
 	begin();
 	for (int i = 0; i < TRACE_USER_EVENT_MAX; i++) {
-		snprintf(name, sizeof(name), "filler %d", i);
+		(void)snprintf(name, sizeof(name), "filler %d", i);
 		(void)posix_trace_eventid_open(name, &id);
 	}
 	PXT_EQ(posix_trace_open_np(twice), 0);
