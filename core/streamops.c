@@ -17,13 +17,21 @@ int pxt_stream_get_attr(void *object, trace_attr_t *attr)
 	return 0;
 }
 
+/* Not strcpy(): the bare profile asks the C library for mem* alone. */
+static void copy_text(char *to, const char *text)
+{
+	do
+		*to++ = *text;
+	while (*text++ != '\0');
+}
+
 int pxt_stream_type_name(void *object, trace_event_id_t id, char *name)
 {
 	const char *text = pxt_names_of(id);
 
 	if (!text || !pxt_process_owns(((struct pxt_stream *)object)->epoch))
 		return EINVAL;
-	memcpy(name, text, strlen(text) + 1);
+	copy_text(name, text);
 	return 0;
 }
 
@@ -33,7 +41,7 @@ int pxt_stream_type_format(void *object, trace_event_id_t id, char *format)
 
 	if (!text || !pxt_process_owns(((struct pxt_stream *)object)->epoch))
 		return EINVAL;
-	memcpy(format, text, strlen(text) + 1);
+	copy_text(format, text);
 	return 0;
 }
 
