@@ -80,7 +80,7 @@ def units(full, work, args):
     whole = add(full.values())
     print(f"\n{'unit':28}" + "".join(f"{column:>9}" for column in SECTIONS) + "   text less without")
     for folder in ("base", "port", "core", "online", "tolog", "userevents", "filter", "logretrieval"):
-        mine = add(size for source, size in full.items() if source.startswith(folder + "/"))
+        mine = add([size for source, size in full.items() if source.startswith(folder + "/")])
         extra = ""
         if folder in ("online", "tolog", "userevents", "filter", "logretrieval"):
             without = Configuration({folder.upper(): "n"})
