@@ -14,6 +14,8 @@ PXT_INLINE bool pxt_admits(struct pxt_block *block, uint32_t gate, uint32_t id)
 {
 	const uint32_t which = gate & PXT_GATE_FILTER ? 1u : 0u;
 
+	if (PXT_LIKELY(!(gate & PXT_GATE_FILTERED)))
+		return true;
 	return !(atomic_load_explicit(&block->filter[which][id / 32u], memory_order_relaxed) >>
 		    id % 32u &
 		1u);

@@ -183,6 +183,8 @@ static void set_state(struct pxt_block *block, uint32_t state, uint32_t turn)
 	/* Only a writer's automatic stop can come between, once per generation. */
 	do {
 		next = ((gate & ~PXT_GATE_STATE) | state) ^ turn;
+		if (turn)
+			next &= ~PXT_GATE_FILTERED;
 		if (state == PXT_GATE_RUNNING)
 			next += PXT_GATE_GENERATION;
 	} while (!atomic_compare_exchange_weak_explicit(

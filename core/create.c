@@ -101,13 +101,12 @@ static struct pxt_block *make_block(const trace_attr_t *attr, size_t *bytes)
 {
 	uint32_t lanes = attr->_pxt_lanes;
 	size_t lanes_at = round_up(sizeof(struct pxt_block), PXT_CACHE_LINE);
-	size_t slots_at = round_up(lanes_at + lanes * sizeof(struct pxt_lane), PXT_CACHE_LINE);
 	size_t ring = (size_t)attr->_pxt_stream_size;
 	struct pxt_block *block;
 
-	if (ring > (SIZE_MAX - slots_at) / lanes)
+	if (ring > (SIZE_MAX - lanes_at) / lanes - sizeof(struct pxt_lane))
 		return NULL;
-	*bytes = slots_at + lanes * ring;
+	*bytes = lanes_at + lanes * (sizeof(struct pxt_lane) + ring);
 	block = pxt_port_alloc(*bytes);
 	if (!block)
 		return NULL;
@@ -115,10 +114,9 @@ static struct pxt_block *make_block(const trace_attr_t *attr, size_t *bytes)
 	block->version = PXT_BLOCK_VERSION;
 	block->lane_mask = lanes - 1u;
 	block->slot_mask = (uint32_t)(ring / PXT_SLOT_BYTES) - 1u;
-	block->ring_shift = (uint32_t)__builtin_ctz(block->slot_mask + 1u) + 4u;
 	block->max_data = (uint32_t)attr->_pxt_max_data;
 	block->lanes_offset = (uint32_t)lanes_at;
-	block->slots_offset = (uint32_t)slots_at;
+	block->lane_stride = sizeof(struct pxt_lane) + ring;
 	block->pid = pxt_process_pid();
 	block->ctx_bytes = PXT_CTX_BYTES;
 	block->full_policy = (uint8_t)attr->_pxt_stream_policy;

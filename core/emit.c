@@ -138,97 +138,178 @@ static PXT_NOINLINE void emit_careful(
 
 #define FIRST_DATA 4u
 
-/* Begin slot and the slot behind it, straight from registers. */
-PXT_INLINE void store_two(const struct pxt_place *place, uint32_t info, uint64_t ticks,
-    uint64_t ctx, const unsigned char *data, uint32_t bytes)
+PXT_INLINE void leave(uint32_t passes)
 {
-	const struct pxt_ring *ring = &place->ring;
-	uint32_t tag = pxt_tag(ring->mask, place->pos, place->seq) | PXT_SLOT_BEGIN;
-	struct pxt_slot *slot = &ring->slots[place->pos & ring->mask];
-	uint32_t first = 0;
+	atomic_store_explicit(&pxt_self.entry->passes, passes + 2u, memory_order_release);
+	PXT_TESTPOINT(PXT_TP_LEFT);
+}
 
+/* ---- What the short path leaves to others: it ends in one of these, and needs no stack ---- */
+
+/* Nothing was reserved yet. */
+static PXT_NOINLINE void leave_and_go_careful(
+    uint32_t id, const void *data, size_t bytes, const void *address, uint32_t passes)
+{
+	leave(passes);
+	emit_careful(id, data, bytes, address);
+}
+
+/* The record is stored; somebody sleeps. */
+static PXT_NOINLINE void wake_and_leave(struct pxt_block *block, uint32_t passes)
+{
+	pxt_stream_wake(block);
+	leave(passes);
+}
+
+PXT_INLINE void end(struct pxt_block *block, uint32_t passes)
+{
+	PXT_TESTPOINT(PXT_TP_STORED);
+	/* Not ordered behind the slots: the sleeper's membarrier sees to that (ruling 13). */
+	if (PXT_UNLIKELY(atomic_load_explicit(&block->asleep, memory_order_relaxed)))
+		wake_and_leave(block, passes);
+	else
+		leave(passes);
+}
+
+/* Reserved; but closed, in a new quarter, over an unread record, or across the ring's end. */
+static PXT_NOINLINE void finish(
+    const struct pxt_place *place, struct pxt_block *block, struct pxt_event *event, uint64_t head)
+{
+	uint32_t slots = pxt_info_slots(event->info, PXT_CTX_BYTES);
+	uint32_t limit = atomic_load_explicit(&place->ring.lane->limit, memory_order_relaxed);
+
+	if (pxt_ring_covers(place->ring.mask, place->pos, slots, limit))
+		pxt_ring_note_lost(&place->ring, limit);
+	pxt_ring_keep_epoch(place->ring.lane, head);
+	if (head & PXT_HEAD_CLOSED)
+		pxt_ring_store_void(place, slots);
+	else
+		pxt_ring_store(place, event);
+	end(block, atomic_load_explicit(&pxt_self.entry->passes, memory_order_relaxed) - 1u);
+}
+
+static PXT_NOINLINE void finish_odd(struct pxt_block *block, struct pxt_lane *lane, uint64_t head,
+    uint32_t info, uint64_t ticks, const unsigned char *data, const void *address)
+{
+	struct pxt_place place = { .ring = { .lane = lane,
+				       .slots = pxt_lane_slots(lane),
+				       .mask = block->slot_mask },
+		.pos = pxt_head_pos(head),
+		.seq = pxt_head_seq(head) };
+	struct pxt_event event = { .data = data,
+		.bytes = pxt_info_bytes(info),
+		.info = info,
+		.ctx = pxt_context(pxt_self.index, address),
+		.ticks = ticks };
+
+	finish(&place, block, &event, head);
+}
+
+/* The slots behind the first two. */
+static PXT_NOINLINE void finish_long(struct pxt_block *block, struct pxt_lane *lane, uint64_t head,
+    const unsigned char *data, uint32_t left, uint32_t passes)
+{
+	struct pxt_place place = { .ring = { .lane = lane,
+				       .slots = pxt_lane_slots(lane),
+				       .mask = block->slot_mask },
+		.pos = pxt_head_pos(head),
+		.seq = pxt_head_seq(head) };
+
+	pxt_ring_store_rest(&place, place.pos + 2u, data, left);
+	end(block, passes);
+}
+
+/* ---- The short path ---- */
+
+PXT_INLINE void put_plain(struct pxt_slot *slot, uint32_t tag, uint64_t low, uint64_t high)
+{
 	if (PXT_LIKELY(pxt_tag_ahead(pxt_slot_peek(slot), tag) <= 0)) {
 		PXT_TESTPOINT(PXT_TP_LOOKED);
-		pxt_slot_store_plain(slot, (uint64_t)info << 32 | tag, ticks);
+		pxt_slot_store_plain(slot, low | tag, high);
 	}
-	PXT_TESTPOINT(PXT_TP_BEGIN_STORED);
-	tag = pxt_tag(ring->mask, place->pos + 1u, place->seq);
-	slot = &ring->slots[(place->pos + 1u) & ring->mask];
+}
+
+PXT_INLINE uint32_t first_data(const unsigned char *data, size_t bytes)
+{
+	uint32_t first = 0;
+
 	if (PXT_LIKELY(bytes >= 4))
 		memcpy(&first, data, 4);
 	else
 		for (uint32_t i = 0; i < bytes; i++)
 			first |= (uint32_t)data[i] << 8 * i;
-	if (PXT_LIKELY(pxt_tag_ahead(pxt_slot_peek(slot), tag) <= 0)) {
-		PXT_TESTPOINT(PXT_TP_LOOKED);
-		pxt_slot_store_plain(slot, ctx << 32 | tag, (uint64_t)first << 32 | ctx >> 32);
-	}
-	PXT_TESTPOINT(PXT_TP_MIDDLE_STORED);
+	return first;
 }
 
 /*
- * The common case, once more and short: one stream wants the event, overwrites, and has plain
- * stamps.  False: nothing was done, the careful path must.
+ * The common case, once more and short: one stream wants the event, it overwrites, its stamps are
+ * plain, the record does not cross the ring's end.  Everything else ends in a call from here.
  */
-PXT_INLINE bool emit_short(uint32_t id, const unsigned char *data, size_t bytes, uint64_t ctx,
-    pxt_wanted_mask mask)
+PXT_INLINE void emit_short(uint32_t id, const unsigned char *data, size_t bytes,
+    const void *address, uint32_t slots, uint32_t passes)
 {
+	uint32_t mask = pxt_wanted_by(id);
+	/* An empty mask finds some stream or none; it is refused below. */
 	struct pxt_block *block = atomic_load_explicit(
 	    &pxt_blocks[__builtin_ctz(mask | 1u << (CONFIG_PTRACE_MAX_STREAMS - 1))],
 	    memory_order_acquire);
 	uint32_t cpu = *pxt_self.cpu;
-	struct pxt_place place;
-	uint32_t limit;
-	uint32_t slots;
+	uint64_t ctx = pxt_context(pxt_self.index, address);
+	struct pxt_lane *lane;
+	struct pxt_slot *slot;
 	uint32_t gate;
+	uint32_t info;
+	uint32_t pos;
+	uint32_t tag;
 	uint64_t head;
 	uint64_t ticks;
 
-	if (PXT_UNLIKELY((mask & (pxt_wanted_mask)(mask - 1u)) || !mask || !block))
-		return false;
+	/* One bit and only one: x ^ (x - 1) exceeds x - 1 by it alone. */
+	if (PXT_UNLIKELY((mask ^ (mask - 1u)) <= mask - 1u || !block)) {
+		leave_and_go_careful(id, data, bytes, address, passes);
+		return;
+	}
 	gate = atomic_load_explicit(&block->gate, memory_order_acquire);
 	if (PXT_UNLIKELY((gate & (PXT_GATE_STATE | PXT_GATE_KEEPS | PXT_GATE_CAREFUL)) !=
 		    PXT_GATE_RUNNING ||
-		bytes > block->max_data || !pxt_admits(block, gate, id)))
-		return false;
-	PXT_TESTPOINT(PXT_TP_GATE_SEEN);
-	place.ring = pxt_block_ring(block, cpu & block->lane_mask);
-	slots = pxt_slots_for(PXT_CTX_BYTES + (uint32_t)bytes);
-	head = pxt_cursor_add(&place.ring.lane->head, (uint64_t)slots << 32 | 2u);
-	ticks = pxt_port_ticks_plain();
-	PXT_TESTPOINT(PXT_TP_RESERVED);
-	PXT_TESTPOINT(PXT_TP_STAMPED);
-	place.pos = pxt_head_pos(head);
-	place.seq = pxt_head_seq(head);
-	limit = atomic_load_explicit(&place.ring.lane->limit, memory_order_relaxed);
-	if (PXT_UNLIKELY(pxt_ring_covers(place.ring.mask, place.pos, slots, limit)))
-		pxt_ring_note_lost(&place.ring, limit);
-	/* One test for "closed" and for a new quarter: the epoch's lowest bit is never set. */
-	if (PXT_UNLIKELY((head ^ pxt_cursor_peek(&place.ring.lane->epoch)) &
-		(PXT_EPOCH_BITS | PXT_HEAD_CLOSED))) {
-		pxt_ring_keep_epoch(place.ring.lane, head);
-		if (head & PXT_HEAD_CLOSED) {
-			pxt_ring_store_void(&place, slots);
-			return true;
-		}
+		bytes > block->max_data || cpu >= PXT_CPU_UNKNOWN || !pxt_admits(block, gate, id))) {
+		leave_and_go_careful(id, data, bytes, address, passes);
+		return;
 	}
-	store_two(&place,
-	    pxt_slot_info(id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu)), ticks, ctx,
-	    data, (uint32_t)bytes);
-	if (PXT_UNLIKELY(bytes > FIRST_DATA))
-		pxt_ring_store_rest(
-		    &place, place.pos + 2u, data + FIRST_DATA, (uint32_t)bytes - FIRST_DATA);
-	PXT_TESTPOINT(PXT_TP_STORED);
-	if (PXT_UNLIKELY(atomic_load_explicit(&block->asleep, memory_order_relaxed)))
-		pxt_stream_wake(block);
-	return true;
+	PXT_TESTPOINT(PXT_TP_GATE_SEEN);
+	lane = pxt_block_lane(block, cpu & block->lane_mask);
+	head = pxt_cursor_add(&lane->head, (uint64_t)slots << 32 | 2u);
+	PXT_TESTPOINT(PXT_TP_RESERVED);
+	ticks = pxt_port_ticks_plain();
+	PXT_TESTPOINT(PXT_TP_STAMPED);
+	info = pxt_slot_info(id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu));
+	pos = pxt_head_pos(head);
+	/* One test for "closed" and for a new quarter: the epoch's lowest bit is never set. */
+	if (PXT_UNLIKELY(((head ^ pxt_cursor_peek(&lane->epoch)) &
+		    (PXT_EPOCH_BITS | PXT_HEAD_CLOSED)) ||
+		pxt_ring_covers(block->slot_mask, pos, slots,
+		    atomic_load_explicit(&lane->limit, memory_order_relaxed)) ||
+		(pos & block->slot_mask) == block->slot_mask)) {
+		finish_odd(block, lane, head, info, ticks, data, address);
+		return;
+	}
+	tag = ((pos ^ pxt_head_seq(head)) & block->slot_mask) ^ pos;
+	slot = pxt_lane_slots(lane) + (pos & block->slot_mask);
+	put_plain(slot, tag | PXT_SLOT_BEGIN, (uint64_t)info << 32, ticks);
+	PXT_TESTPOINT(PXT_TP_BEGIN_STORED);
+	put_plain(slot + 1, tag & PXT_TAG_MASK, ctx << 32,
+	    (uint64_t)first_data(data, bytes) << 32 | ctx >> 32);
+	PXT_TESTPOINT(PXT_TP_MIDDLE_STORED);
+	if (slots > 2u)
+		finish_long(block, lane, head, data + FIRST_DATA, (uint32_t)bytes - FIRST_DATA, passes);
+	else
+		end(block, passes);
 }
 
 void pxt_emit(trace_event_id_t id, const void *data, size_t bytes, const void *address)
 {
 	struct pxt_thread *entry = pxt_self.entry;
 	uint32_t passes;
-	bool done;
 
 	if (PXT_UNLIKELY(pxt_self.epoch != pxt_fork.epoch || !entry)) {
 		emit_careful(id, data, bytes, address);
@@ -239,15 +320,16 @@ void pxt_emit(trace_event_id_t id, const void *data, size_t bytes, const void *a
 		emit_careful(id, data, bytes, address);
 		return;
 	}
-	/* As pxt_enter() and pxt_leave(). */
+	/* As pxt_enter(). */
 	atomic_store_explicit(&entry->passes, passes + 1u, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 	PXT_TESTPOINT(PXT_TP_ENTERED);
-	done = emit_short(id, data, bytes, pxt_context(pxt_self.index, address), pxt_wanted_by(id));
-	atomic_store_explicit(&entry->passes, passes + 2u, memory_order_release);
-	PXT_TESTPOINT(PXT_TP_LEFT);
-	if (PXT_UNLIKELY(!done))
-		emit_careful(id, data, bytes, address);
+	if (PXT_LIKELY(bytes <= FIRST_DATA))
+		emit_short(id, data, bytes, address, 2u, passes);
+	else
+		emit_short(id, data, bytes, address,
+		    pxt_slots_for(PXT_CTX_BYTES + (uint32_t)(bytes < PXT_DATA_MAX ? bytes : PXT_DATA_MAX)),
+		    passes);
 }
 
 #else

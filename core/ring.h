@@ -102,6 +102,12 @@ struct pxt_ring {
 	uint32_t mask;
 };
 
+/* The slots of a lane stand directly behind its words. */
+PXT_INLINE struct pxt_slot *pxt_lane_slots(struct pxt_lane *lane)
+{
+	return (struct pxt_slot *)(void *)(lane + 1);
+}
+
 /* What reserve() hands to store(). */
 struct pxt_place {
 	struct pxt_ring ring;

@@ -9,7 +9,7 @@
  *                                                                 _pxt_wanted, the process lock
  *
  * The block holds no pointers, only offsets and indices, so that it can be mapped anywhere, shared
- * between processes, or found in a file or a dump: header, lanes, slots.
+ * between processes, or found in a file or a dump: header, then lane by lane its words and slots.
  *
  * Order of locks: process lock, then stream mutex.  Nobody sleeps with either.
  */
@@ -32,7 +32,8 @@
 
 /*
  * gate: [1:0] state [2] no overwriting [3] filter in force [4] not for the short path: ordered
- * stamps, or a clock or slots that need a test each time [31:5] generation
+ * stamps, or a clock or slots that need a test each time [5] the filter in force is not empty
+ * [31:6] generation
  */
 #define PXT_GATE_OFF 0u     /* new, or stopped by call */
 #define PXT_GATE_RUNNING 1u
@@ -41,7 +42,8 @@
 #define PXT_GATE_KEEPS 4u   /* no overwriting: UNTIL_FULL, FLUSH */
 #define PXT_GATE_FILTER 8u
 #define PXT_GATE_CAREFUL 16u
-#define PXT_GATE_GENERATION 32u
+#define PXT_GATE_FILTERED 32u
+#define PXT_GATE_GENERATION 64u
 
 #define PXT_SET_WORDS (PXT_ID_COUNT / 32u)
 #define PXT_SIDES 2u
@@ -70,13 +72,12 @@ struct pxt_block {
 	uint64_t magic;
 	_Atomic uint32_t gate;
 	uint32_t lane_mask;
-	uint32_t ring_shift; /* bytes of one lane's slots, as a power of two */
 	uint32_t slot_mask;
 	uint32_t max_data;
 	uint32_t mark; /* slots in use at which a sleeper is woken; 0: by every record */
 	uint32_t lanes_offset;
-	uint32_t slots_offset;
 	uint32_t version;
+	uint64_t lane_stride; /* bytes of a lane with its slots, which follow it */
 	uint32_t index; /* of the stream in its process */
 	int32_t pid;
 	uint32_t ctx_bytes;
@@ -148,16 +149,15 @@ extern const char pxt_stream_kind;
 
 PXT_INLINE struct pxt_lane *pxt_block_lane(struct pxt_block *block, uint32_t lane)
 {
-	return (struct pxt_lane *)(void *)((unsigned char *)block + block->lanes_offset) + lane;
+	return (struct pxt_lane *)(void *)((unsigned char *)block + block->lanes_offset +
+	    (size_t)lane * (size_t)block->lane_stride);
 }
 
-PXT_INLINE struct pxt_ring pxt_block_ring(struct pxt_block *block, uint32_t lane)
+PXT_INLINE struct pxt_ring pxt_block_ring(struct pxt_block *block, uint32_t index)
 {
-	unsigned char *slots =
-	    (unsigned char *)block + block->slots_offset + ((size_t)lane << block->ring_shift);
+	struct pxt_lane *lane = pxt_block_lane(block, index);
 
-	return (struct pxt_ring){ .lane = pxt_block_lane(block, lane),
-		.slots = (struct pxt_slot *)(void *)slots,
+	return (struct pxt_ring){ .lane = lane, .slots = pxt_lane_slots(lane),
 		.mask = block->slot_mask };
 }
 

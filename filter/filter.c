@@ -46,17 +46,25 @@ static void change(struct pxt_stream *stream, const trace_event_set_t *set, int 
 	uint32_t gate = atomic_load_explicit(&block->gate, memory_order_acquire);
 	uint32_t other = gate & PXT_GATE_FILTER ? 0 : 1;
 	trace_event_set_t both[2];
+	uint32_t any = 0;
+	uint32_t next;
 
 	in_force(block, gate, &both[0]);
 	for (uint32_t i = 0; i < PXT_SET_WORDS; i++) {
 		both[1]._pxt_bits[i] = combine(both[0]._pxt_bits[i], set->_pxt_bits[i], how);
+		any |= both[1]._pxt_bits[i];
 		atomic_store_explicit(
 		    &block->filter[other][i], both[1]._pxt_bits[i], memory_order_relaxed);
 	}
 	/* Judged by the old filter (DEC-15). */
 	(void)pxt_stream_record(stream, PXT_ID_FILTER, both, sizeof(both), NULL);
-	/* Release: pairs with the writers' acquire of the gate. */
-	(void)atomic_fetch_xor_explicit(&block->gate, PXT_GATE_FILTER, memory_order_acq_rel);
+	/* Release: pairs with the writers' acquire of the gate.  A writer may stop it meanwhile. */
+	gate = atomic_load_explicit(&block->gate, memory_order_relaxed);
+	do {
+		next = ((gate ^ PXT_GATE_FILTER) & ~PXT_GATE_FILTERED) |
+		    (any ? PXT_GATE_FILTERED : 0u);
+	} while (!atomic_compare_exchange_weak_explicit(
+	    &block->gate, &gate, next, memory_order_acq_rel, memory_order_relaxed));
 	pxt_wanted_update(stream->index, pxt_block_state(block) != PXT_GATE_OFF);
 }
 
