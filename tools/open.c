@@ -206,6 +206,7 @@ static void close_source(struct pxt_source *source)
 	for (uint32_t i = 0; source->threads && i <= source->thread_mask; i++)
 		free(source->threads[i]);
 	free(source->threads);
+	free(source->names);
 	free(source);
 }
 

@@ -69,26 +69,59 @@ static uint64_t number_of(pthread_t thread)
 	return number;
 }
 
-/* Looks @thread up in the log's table; the identifiers of dead threads are used again. */
-static void name_thread(const struct pxt_source *source, struct pxt_thread *thread)
+static int by_thread(const void *a, const void *b)
+{
+	const struct posix_trace_logthread_np *x = a;
+	const struct posix_trace_logthread_np *y = b;
+
+	return (x->posix_thread_np > y->posix_thread_np) -
+	       (x->posix_thread_np < y->posix_thread_np);
+}
+
+/* The log's table, once, and again when a growing log has more of it. */
+static void load_names(struct pxt_source *source)
 {
 	const uint64_t mask = sizeof(pthread_t) >= 8 ? UINT64_MAX : UINT32_MAX;
+	uint32_t count = source->info.posix_threads_np;
+
+	if (count == source->names_asked)
+		return;
+	source->names_asked = count;
+	source->name_count = 0;
+	source->names = pxt_must(realloc(source->names, (count + 1u) * sizeof *source->names));
+	while (source->name_count < count &&
+	       posix_trace_log_getthread_np(
+	           source->trid, source->name_count, &source->names[source->name_count]) == 0)
+		source->names[source->name_count++].posix_thread_np &= mask;
+	qsort(source->names, source->name_count, sizeof *source->names, by_thread);
+}
+
+/* Looks @thread up in the log's table; the identifiers of dead threads are used again. */
+static void name_thread(struct pxt_source *source, struct pxt_thread *thread)
+{
+	uint32_t low = 0;
 	size_t used = 0;
 
-	for (uint32_t i = 0; i < source->info.posix_threads_np; i++) {
-		struct posix_trace_logthread_np entry;
-		char name[sizeof entry.posix_name_np + 1] = "";
+	load_names(source);
+	for (uint32_t high = source->name_count; low < high;) {
+		uint32_t middle = low + (high - low) / 2;
 
-		if (posix_trace_log_getthread_np(source->trid, i, &entry) != 0)
-			break;
-		if ((entry.posix_thread_np & mask) != thread->id)
-			continue;
-		memcpy(name, entry.posix_name_np, sizeof entry.posix_name_np);
+		if (source->names[middle].posix_thread_np < thread->id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < source->name_count && source->names[low].posix_thread_np == thread->id;
+	     low++) {
+		const struct posix_trace_logthread_np *entry = &source->names[low];
+		char name[sizeof entry->posix_name_np + 1] = "";
+
+		memcpy(name, entry->posix_name_np, sizeof entry->posix_name_np);
 		size_t bytes = strlen(name);
 		if (used > 0 &&
-		    (strstr(thread->name, name) || used + bytes + 2 > sizeof thread->name))
+		    (strcmp(thread->name, name) == 0 || used + bytes + 2 > sizeof thread->name))
 			continue;
-		thread->tid = used > 0 ? 0 : entry.posix_tid_np;
+		thread->tid = used > 0 ? 0 : entry->posix_tid_np;
 		if (used > 0)
 			thread->name[used++] = '|';
 		memcpy(thread->name + used, name, bytes + 1);

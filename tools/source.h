@@ -92,6 +92,9 @@ struct pxt_source {
 	struct pxt_type odd_type;
 	struct pxt_thread odd_thread;
 	struct pxt_thread *last_thread;
+	struct posix_trace_logthread_np *names; /* the log's table, by pthread_t */
+	uint32_t name_count;
+	uint32_t names_asked;        /* posix_threads_np when @names was filled */
 	struct pxt_thread **threads; /* hash table */
 	uint32_t thread_mask;
 };

@@ -274,11 +274,11 @@ void pxt_symbols_resolve(struct pxt_symbols *symbols)
 const char *pxt_symbols_text(struct pxt_symbols *symbols, uint64_t address)
 {
 	const struct symbol *symbol = slot_of(symbols, address);
-	uint32_t module = module_of(symbols, address);
 	char raw[sizeof symbols->scratch / 4];
 
 	if (symbol->address == address && symbol->text)
 		return symbol->text;
+	uint32_t module = symbol->address == address ? symbol->module : module_of(symbols, address);
 	if (module == NO_MODULE) {
 		(void)snprintf(raw, sizeof raw, "0x%llx", (unsigned long long)address);
 	} else {
