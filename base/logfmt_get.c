@@ -234,21 +234,43 @@ bool pxt_log_get_record(const unsigned char *at, uint32_t room, const struct pxt
 	return true;
 }
 
+/* Up to 12 bytes, without a call: most payloads are that short. */
+static unsigned char *copy_part(unsigned char *to, const unsigned char *from, uint32_t bytes)
+{
+	if (bytes & 8u) {
+		memcpy(to, from, 8);
+		to += 8;
+		from += 8;
+	}
+	if (bytes & 4u) {
+		memcpy(to, from, 4);
+		to += 4;
+		from += 4;
+	}
+	if (bytes & 2u) {
+		memcpy(to, from, 2);
+		to += 2;
+		from += 2;
+	}
+	if (bytes & 1u)
+		*to++ = *from;
+	return to;
+}
+
 void pxt_log_get_payload(const unsigned char *at, uint32_t from, void *to, uint32_t bytes)
 {
 	const unsigned char *slot = at + (size_t)(1u + from / PXT_SLOT_PAYLOAD) * PXT_SLOT_BYTES;
-	unsigned char *out = to;
 	uint32_t skip = from % PXT_SLOT_PAYLOAD;
+	uint32_t part = PXT_SLOT_PAYLOAD - skip < bytes ? PXT_SLOT_PAYLOAD - skip : bytes;
+	unsigned char *out = copy_part(to, slot + 4 + skip, part);
 
-	while (bytes) {
-		uint32_t part = PXT_SLOT_PAYLOAD - skip < bytes ? PXT_SLOT_PAYLOAD - skip : bytes;
-
-		memcpy(out, slot + 4 + skip, part);
-		out += part;
-		bytes -= part;
+	for (bytes -= part; bytes >= PXT_SLOT_PAYLOAD; bytes -= PXT_SLOT_PAYLOAD) {
 		slot += PXT_SLOT_BYTES;
-		skip = 0;
+		memcpy(out, slot + 4, PXT_SLOT_PAYLOAD);
+		out += PXT_SLOT_PAYLOAD;
 	}
+	if (bytes)
+		(void)copy_part(out, slot + PXT_SLOT_BYTES + 4, bytes);
 }
 
 const char *pxt_log_check_data(const unsigned char *block, const struct pxt_log_blockhead *head,

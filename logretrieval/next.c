@@ -97,49 +97,59 @@ static int next_record(
 	}
 }
 
-/* A little-endian number of @bytes bytes. */
-static uint64_t little(const unsigned char *at, uint32_t bytes)
+/* A little-endian number of 8 bytes. */
+static uint64_t little(const unsigned char *at)
 {
-	uint64_t value = 0;
+	return pxt_get64(at, __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__);
+}
 
-	while (bytes--)
-		value = value << 8 | at[bytes];
-	return value;
+static void get_extra(const struct pxt_log *log, const unsigned char *at, struct context *context)
+{
+	unsigned char raw[PXT_THREAD_EXTRA_BYTES + 4] = { 0 };
+
+	pxt_log_get_payload(at, log->header.ctx_bytes, raw, PXT_THREAD_EXTRA_BYTES);
+	context->thread = little(raw);
+	context->pid = (int32_t)(uint32_t)little(raw + 8);
+	context->exact = true;
+}
+
+static void get_thread(
+    const struct pxt_log *log, uint32_t index, uint64_t ticks, struct context *context)
+{
+	const struct pxt_log_thread *thread = pxt_log_find_thread(log, index, ticks);
+
+	if (!thread)
+		return;
+	context->thread = thread->thread;
+	context->exact = true;
+	if (thread->pid)
+		context->pid = thread->pid;
 }
 
 static void get_context(struct pxt_log *log, const unsigned char *at,
     const struct pxt_log_record *record, struct context *context)
 {
 	const struct pxt_log_header *header = &log->header;
-	uint32_t thread_bytes = (header->contents & PXT_LOG_HAS_THREAD) ? 2u : 0u;
-	uint32_t bytes = header->ctx_bytes;
-	unsigned char raw[8 + PXT_THREAD_EXTRA_BYTES];
-	const struct pxt_log_thread *thread;
+	bool extra = pxt_info_extra(record->info);
+	uint64_t number = 0;
 
 	*context = (struct context){ 0, 0, log->process.pid, false };
-	if (pxt_info_extra(record->info))
-		bytes += PXT_THREAD_EXTRA_BYTES;
-	pxt_log_get_payload(at, 0, raw, bytes);
+	/* At most 8 of the 12 bytes in the first continuation slot. */
+	if (header->ctx_bytes)
+		number = little(at + PXT_SLOT_BYTES + 4) & UINT64_MAX >> (64 - 8 * header->ctx_bytes);
+	if (header->contents & PXT_LOG_HAS_THREAD) {
+		if (!extra)
+			get_thread(log, (uint32_t)(number & 0xffff), record->ticks, context);
+		number >>= 16;
+	}
 	if (header->contents & PXT_LOG_HAS_ADDRESS) {
-		context->address = little(raw + thread_bytes, header->ctx_bytes - thread_bytes);
-		/* 48 bits: the bit above them is that of the sign. */
-		if (header->word_bytes == 8 && context->address >> 47)
+		context->address = number;
+		/* Of 48 bits the highest one is the sign. */
+		if (header->word_bytes == 8 && number >> 47)
 			context->address |= UINT64_C(0xffff) << 48;
 	}
-	if (pxt_info_extra(record->info)) {
-		context->thread = little(raw + header->ctx_bytes, 8);
-		context->pid = (int32_t)(uint32_t)little(raw + header->ctx_bytes + 8, 4);
-		context->exact = true;
-		return;
-	}
-	thread = thread_bytes ? pxt_log_find_thread(log, (uint32_t)little(raw, 2), record->ticks)
-	                      : NULL;
-	if (thread) {
-		context->thread = thread->thread;
-		context->exact = true;
-		if (thread->pid)
-			context->pid = thread->pid;
-	}
+	if (extra)
+		get_extra(log, at, context);
 }
 
 /* Not earlier than any reported before it (TIM-06). */
