@@ -397,11 +397,17 @@ struct option_row {
 	int sysconf_name;
 };
 static const struct option_row option_table[] = {
-#ifdef _SC_TRACE
+#if defined _SC_TRACE && defined _POSIX_TRACE
 	{ "_POSIX_TRACE", _POSIX_TRACE, _SC_TRACE },
 	{ "_POSIX_TRACE_EVENT_FILTER", _POSIX_TRACE_EVENT_FILTER, _SC_TRACE_EVENT_FILTER },
 	{ "_POSIX_TRACE_LOG", _POSIX_TRACE_LOG, _SC_TRACE_LOG },
 	{ "_POSIX_TRACE_INHERIT", _POSIX_TRACE_INHERIT, _SC_TRACE_INHERIT },
+#elif defined _SC_TRACE
+	/* A C library that leaves the macros away means the same as -1. */
+	{ "_POSIX_TRACE", -1, _SC_TRACE },
+	{ "_POSIX_TRACE_EVENT_FILTER", -1, _SC_TRACE_EVENT_FILTER },
+	{ "_POSIX_TRACE_LOG", -1, _SC_TRACE_LOG },
+	{ "_POSIX_TRACE_INHERIT", -1, _SC_TRACE_INHERIT },
 #endif
 	{ NULL, 0, 0 },
 };
