@@ -20,6 +20,7 @@ struct part {
 	double begin;
 	double end;
 	double cpu;
+	double empty; /* ns a pass of the empty loop, just before */
 };
 
 struct worker {
@@ -32,7 +33,6 @@ struct worker {
 
 static size_t cpus[CPU_SETSIZE];
 static size_t cpu_count;
-static double empty_ns;
 static atomic_uint arrived; /* threads at the line, over all parts */
 static unsigned running;
 static enum bench_clock counting;
@@ -68,6 +68,22 @@ static void line_up(unsigned part)
 	}
 }
 
+static void empty_loop(unsigned thread, unsigned long count)
+{
+	(void)thread;
+	for (unsigned long i = 0; i < count; i++)
+		__asm__ volatile("" : : : "memory");
+}
+
+/* Measured each time: how fast a processor runs changes with what its other half does. */
+static double empty_ns(unsigned long count)
+{
+	double begin = now(CLOCK_MONOTONIC);
+
+	empty_loop(0, count);
+	return (now(CLOCK_MONOTONIC) - begin) / (double)count;
+}
+
 static void *work(void *argument)
 {
 	struct worker *worker = argument;
@@ -78,6 +94,7 @@ static void *work(void *argument)
 		struct part *part = &worker->part[i];
 		double cpu;
 
+		part->empty = empty_ns(worker->count);
 		line_up(i);
 		cpu = now(CLOCK_THREAD_CPUTIME_ID);
 		part->begin = now(CLOCK_MONOTONIC);
@@ -139,7 +156,7 @@ static struct bench_row evaluate(const struct worker *workers)
 			good++;
 		}
 		if (good != 0)
-			batch[row.batches++] = sum / good - empty_ns;
+			batch[row.batches++] = sum / good;
 		row.parts += good;
 	}
 	if (row.batches == 0)
@@ -173,13 +190,6 @@ struct bench_row bench_run(
 	return evaluate(workers);
 }
 
-static void empty_loop(unsigned thread, unsigned long count)
-{
-	(void)thread;
-	for (unsigned long i = 0; i < count; i++)
-		__asm__ volatile("" : : : "memory");
-}
-
 unsigned bench_cpus(void)
 {
 	return (unsigned)cpu_count;
@@ -188,7 +198,6 @@ unsigned bench_cpus(void)
 unsigned bench_start(void)
 {
 	cpu_set_t allowed;
-	struct bench_row row;
 
 	CPU_ZERO(&allowed);
 	(void)sched_getaffinity(0, sizeof(allowed), &allowed);
@@ -196,7 +205,5 @@ unsigned bench_start(void)
 		if (CPU_ISSET(i, &allowed))
 			cpus[cpu_count++] = i;
 	}
-	row = bench_run(empty_loop, 1, 2000000, BENCH_WALL);
-	empty_ns = row.ns > 0 ? row.ns : 0;
 	return cpu_count < BENCH_THREADS_MAX ? (unsigned)cpu_count : BENCH_THREADS_MAX;
 }

@@ -19,7 +19,7 @@ enum bench_clock {
 };
 
 #define BENCH_BATCHES     15
-#define BENCH_PARTS       10
+#define BENCH_PARTS       20
 #define BENCH_THREADS_MAX 2
 
 struct bench_row {
@@ -32,7 +32,7 @@ struct bench_row {
 /* Runs @count passes; @thread is 0 or 1. */
 typedef void bench_loop(unsigned thread, unsigned long count);
 
-/* Finds the CPUs and measures the empty loop.  Returns how many threads can run side by side. */
+/* Finds the CPUs.  Returns how many threads can run side by side. */
 unsigned bench_start(void);
 struct bench_row bench_run(
     bench_loop *loop, unsigned threads, unsigned long count, enum bench_clock clock);
