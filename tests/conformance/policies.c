@@ -564,7 +564,7 @@ static void running_and_full_is_never_seen_under_until_full(void)
 	}
 }
 
-/* SIZ-04, SIZ-01: a stream holds its size whichever threads fill it */
+/* One part of the events, from a CPU of its own. */
 static void *say_some(void *argument)
 {
 	const int *range = (const int *)argument;
