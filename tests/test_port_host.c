@@ -470,6 +470,30 @@ static void look(void *argument)
 	pxt_port_thread_self(&seen->info);
 }
 
+static void note_priority(void *argument)
+{
+	struct sched_param param;
+	int policy;
+
+	if (pthread_getschedparam(pthread_self(), &policy, &param) == 0 && policy == SCHED_FIFO)
+		atomic_store((atomic_int *)argument, param.sched_priority);
+}
+
+static void the_helper_thread_gets_its_priority_or_says_why_not(void)
+{
+	struct pxt_port_thread thread;
+	atomic_int priority = 0;
+	int error = pxt_port_thread_start(&thread, note_priority, &priority, 3);
+
+	if (error == EPERM) {
+		pxt_skip("SCHED_FIFO is not allowed here");
+		return;
+	}
+	CU_ASSERT_FATAL(error == 0);
+	pxt_port_thread_join(&thread);
+	CU_ASSERT_EQUAL(atomic_load(&priority), 3);
+}
+
 /* DEC-40 */
 static void the_helper_thread_has_a_name_and_all_signals_blocked(void)
 {
@@ -626,6 +650,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_full_device_is_reported),
 	PXT_CASE(the_limit_of_file_size_is_reported),
 	PXT_CASE(a_helper_thread_runs_and_is_joined),
+	PXT_CASE(the_helper_thread_gets_its_priority_or_says_why_not),
 	PXT_CASE(the_helper_thread_has_a_name_and_all_signals_blocked),
 	PXT_CASE(random_bytes_differ),
 	PXT_CASE(executable_host_and_start_are_found),
