@@ -59,20 +59,60 @@ def without_unused_prototypes(text):
     return text
 
 
+class Mentions:
+    """Which configuration macros a source and the headers below it mention."""
+
+    def __init__(self):
+        self.found = {}
+
+    def of(self, path, port):
+        if path in self.found:
+            return self.found[path]
+        self.found[path] = set()  # headers that include each other
+        with open(path, encoding="utf-8") as source:
+            text = source.read()
+        names = set(re.findall(r"\bCONFIG_PTRACE_\w+|\b_PXT_\w+", text))
+        for name in re.findall(r'#\s*include\s*[<"]([^>"]+)[>"]', text):
+            for folder in (os.path.dirname(path), ROOT, f"{ROOT}/include", f"{ROOT}/port/{port}"):
+                header = os.path.normpath(os.path.join(folder, name))
+                if os.path.exists(header):
+                    names |= self.of(header, port)
+                    break
+        self.found[path] = names
+        return names
+
+
 class Builder:
     def __init__(self, work, jobs):
         self.work, self.jobs = work, jobs
         self.cc = tool("gcc", "cc", "clang")
         self.objects = {}
+        self.mentions = Mentions()
+        self.same = {}
+        self.macros = {}
         self.compiled = 0
         self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
 
+    def use(self, directory):
+        """The configuration whose headers lie in @directory."""
+        self.macros = {}
+        for header in ("private/pxt_config.h", "include/trace_config.h"):
+            with open(os.path.join(directory, header), encoding="utf-8") as text:
+                self.macros.update(re.findall(r"#define (\w+) (.*)", text.read()))
+
     def compile(self, source, flags):
         path = source if os.path.isabs(source) else os.path.join(ROOT, source)
+        mentioned = sorted(self.mentions.of(path, "posix"))
+        values = (path, tuple(self.macros.get(name, "") for name in mentioned))
+        if values not in self.same:
+            self.same[values] = self.compile_text(path, flags)
+        return self.same[values]
+
+    def compile_text(self, path, flags):
         text = run([self.cc, "-E", "-P", *FLAGS, *flags, path])
         key = hashlib.sha256((path + without_unused_prototypes(text)).encode()).hexdigest()[:24]
         if key not in self.objects:
-            name = os.path.basename(source)[:-2]
+            name = os.path.basename(path)[:-2]
             out = os.path.join(self.work, "objects", key, name + ".o")
             os.makedirs(os.path.dirname(out), exist_ok=True)
             run([self.cc, "-c", *FLAGS, *flags, path, "-o", out])
@@ -159,6 +199,7 @@ def test_combination(builder, directory, flags, archive):
 def build(builder, configuration, directory):
     """Archives of one configuration; returns (main archive, text of all its members)."""
     configuration.write_headers(directory)
+    builder.use(directory)
     flags = configuration.include_flags(directory)
     archives = {}
     if configuration.value("CORE"):
