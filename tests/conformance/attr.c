@@ -540,20 +540,23 @@ static void attributes_can_be_got_into_an_object_never_initialised(void)
 static void a_small_request_is_rounded_up_and_shown(void)
 {
 	static const size_t requests[] = { 1, 15, 17, 100, 1000, 4097 };
+	static const size_t data[] = { 16, CONFIG_PTRACE_DEFAULT_DATA_SIZE,
+		CONFIG_PTRACE_DATA_LIMIT };
 
-	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+	for (size_t i = 0; i < 3 * sizeof(requests) / sizeof(requests[0]); i++) {
+		size_t request = requests[i / 3];
 		trace_attr_t attr;
 		size_t stream = 0;
 		size_t user = 0;
 		size_t system = 0;
-		pxt_attr(&attr, requests[i], 16, 0);
+		pxt_attr(&attr, request, data[i % 3], 0);
 		trace_id_t trid = pxt_any_stream(&attr);
 		PXT_EQ(posix_trace_get_attr(trid, &attr), 0);
 		PXT_EQ(posix_trace_attr_getstreamsize(&attr, &stream), 0);
-		PXT_EQ(posix_trace_attr_getmaxusereventsize(&attr, 16, &user), 0);
+		PXT_EQ(posix_trace_attr_getmaxusereventsize(&attr, data[i % 3], &user), 0);
 		PXT_EQ(posix_trace_attr_getmaxsystemeventsize(&attr, &system), 0);
-		PXT_CHECK(stream >= requests[i] && stream >= user + system,
-		    "a stream of %zu bytes for %zu", stream, requests[i]);
+		PXT_CHECK(stream >= request && stream >= user + system,
+		    "a stream of %zu bytes for %zu and data of %zu", stream, request, data[i % 3]);
 		PXT_EQ(posix_trace_shutdown(trid), 0);
 	}
 }
