@@ -312,14 +312,28 @@ def generate(kconf, args):
 
 
 def menu(kconf, args):
-    os.environ["KCONFIG_CONFIG"] = args.dotconfig
+    """The menu works on a copy, so that leaving it without saving changes nothing."""
+    handle, copy = tempfile.mkstemp(prefix="config-")
+    os.close(handle)
+    kconf.write_config(copy)
+    with open(copy, encoding="utf-8") as text:
+        before = text.read()
+    os.environ["KCONFIG_CONFIG"] = copy
     if args.command == "menuconfig":
         import menuconfig as front
     else:
         import guiconfig as front
-    # The menu reads the file it will write: give it all layers.
-    kconf.write_config(args.dotconfig)
     front.menuconfig(kconf)
+    with open(copy, encoding="utf-8") as text:
+        after = text.read()
+    for leftover in (copy, copy + ".old"):
+        if os.path.exists(leftover):
+            os.remove(leftover)
+    if after != before:
+        write(args.dotconfig, after)
+        print(f"written: {args.dotconfig}")
+        if args.set:
+            print("still in force above it: " + " ".join("-D" + one for one in args.set))
     return 0
 
 
