@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /* ---- Without interrupts ---- */
 
@@ -64,6 +65,22 @@ PXT_INLINE void pxt_slot_store(struct pxt_slot *slot, uint64_t low, uint64_t hig
 	word[2] = (uint32_t)high;
 	word[3] = (uint32_t)(high >> 32);
 	pxt_irq_restore(state);
+}
+
+PXT_INLINE void pxt_slot_store_plain(struct pxt_slot *slot, uint64_t low, uint64_t high)
+{
+	pxt_slot_store(slot, low, high);
+}
+
+/* A continuation slot from @bytes, which need no alignment. */
+PXT_INLINE void pxt_slot_store_piece(struct pxt_slot *slot, uint32_t tag, const unsigned char *bytes)
+{
+	uint32_t first;
+	uint64_t rest;
+
+	memcpy(&first, bytes, 4);
+	memcpy(&rest, bytes + 4, 8);
+	pxt_slot_store(slot, (uint64_t)first << 32 | tag, rest);
 }
 
 PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
@@ -168,6 +185,17 @@ PXT_INLINE uint64_t pxt_port_ticks(void)
 	return pxt_board_ticks();
 }
 
+PXT_INLINE uint64_t pxt_port_ticks_plain(void)
+{
+	return pxt_board_ticks();
+}
+
+/* There is one way only. */
+PXT_INLINE bool pxt_port_plain(void)
+{
+	return true;
+}
+
 /* A call is ordered as the program has it. */
 PXT_INLINE uint64_t pxt_port_ticks_ordered(void)
 {
@@ -181,9 +209,12 @@ PXT_INLINE uint64_t pxt_port_thread(void)
 	return pxt_board_thread();
 }
 
-PXT_INLINE int32_t pxt_port_cpu(void)
+/* It never changes. */
+extern const volatile uint32_t pxt_port_only_cpu;
+
+PXT_INLINE const volatile uint32_t *pxt_port_cpu_word(void)
 {
-	return 0;
+	return &pxt_port_only_cpu;
 }
 
 #endif
