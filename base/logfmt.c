@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+static const unsigned char file_magic[8] = PXT_LOG_MAGIC;
+static const unsigned char block_magic[4] = PXT_LOG_BLOCK_MAGIC;
+
 static void put16(unsigned char *at, uint32_t value)
 {
 	uint16_t half = (uint16_t)value;
@@ -36,7 +39,8 @@ static uint32_t length_of(const char *text, uint32_t most)
 /* Text of at most @room - 1 bytes; what follows is zero already. */
 static void put_text(unsigned char *at, const char *text, uint32_t room)
 {
-	memcpy(at, text, length_of(text, room - 1));
+	for (uint32_t i = 0; i + 1 < room && text[i]; i++)
+		at[i] = (unsigned char)text[i];
 }
 
 static void put_time(unsigned char *at, const struct timespec *time)
@@ -79,7 +83,7 @@ void pxt_log_put_header(void *buffer, const struct pxt_log_header *header)
 	unsigned char *at = buffer;
 
 	memset(at, 0, PXT_LOG_HEADER_BYTES);
-	memcpy(at, PXT_LOG_MAGIC, 8);
+	memcpy(at, file_magic, sizeof(file_magic));
 	put32(at + 8, PXT_LOG_ORDER_MARK);
 	put16(at + 12, PXT_LOG_MAJOR);
 	put16(at + 14, PXT_LOG_MINOR);
@@ -130,9 +134,8 @@ static unsigned char *take_entry(struct pxt_log_block *block, uint32_t bytes)
 {
 	uint32_t whole = (bytes + 7u) & ~7u;
 	/* Keeps the 8 bytes back that may be needed to pad the block to a multiple of 16. */
-	unsigned char *at = ((block->used + whole + 15u) & ~15u) <= block->room
-	                        ? take(block, whole)
-	                        : NULL;
+	unsigned char *at =
+	    ((block->used + whole + 15u) & ~15u) <= block->room ? take(block, whole) : NULL;
 
 	if (at) {
 		memset(at, 0, whole);
@@ -158,7 +161,8 @@ bool pxt_log_put_record(struct pxt_log_block *block, const struct pxt_slot *slot
 
 	if (!at)
 		return false;
-	memcpy(at, slots, (size_t)n * PXT_SLOT_BYTES);
+	if (at != (const unsigned char *)slots)
+		memcpy(at, slots, (size_t)n * PXT_SLOT_BYTES);
 	put32(at, PXT_SLOT_BEGIN);
 	for (i = 1; i < n; i++)
 		put32(at + (size_t)i * PXT_SLOT_BYTES, 0);
@@ -306,7 +310,7 @@ uint32_t pxt_log_finish(
 
 	memset(at, 0, PXT_LOG_BLOCK_BYTES);
 	memset(at + block->used, 0, length - block->used);
-	memcpy(at, PXT_LOG_BLOCK_MAGIC, 4);
+	memcpy(at, block_magic, sizeof(block_magic));
 	put16(at + 4, (uint32_t)type);
 	put32(at + 8, length);
 	put32(at + 12, block->count);
@@ -317,8 +321,8 @@ uint32_t pxt_log_finish(
 	put64(at + 56, block->lost);
 	put64(at + 64, stream->lost + block->lost);
 	put64(at + 72, records);
-	put32(at + 92,
-	    pxt_crc32(pxt_crc32(0, at, 92), at + PXT_LOG_BLOCK_BYTES, length - PXT_LOG_BLOCK_BYTES));
+	put32(at + 92, pxt_crc32(pxt_crc32(0, at, 92), at + PXT_LOG_BLOCK_BYTES,
+	                   length - PXT_LOG_BLOCK_BYTES));
 	return length;
 }
 

@@ -33,23 +33,24 @@
 #include <trace.h>
 #include <trace_np.h>
 
-#define PXT_LOG_MAJOR 1u
-#define PXT_LOG_MINOR 0u
+#define PXT_LOG_MAJOR     1u
+#define PXT_LOG_MINOR     0u
 /* The oldest reader that understands what this writer writes. */
 #define PXT_LOG_MIN_MAJOR 1u
 #define PXT_LOG_MIN_MINOR 0u
 
-#define PXT_LOG_MAGIC "\x89PTL\r\n\x1a\n" /* 8 bytes: text transfers and 7-bit lines spoil it */
-#define PXT_LOG_BLOCK_MAGIC "PTLB"         /* 4 bytes */
+/* Text transfers and 7-bit lines spoil it. */
+#define PXT_LOG_MAGIC       { 0x89, 'P', 'T', 'L', '\r', '\n', 0x1a, '\n' }
+#define PXT_LOG_BLOCK_MAGIC { 'P', 'T', 'L', 'B' }
 #define PXT_LOG_ORDER_MARK 0x01020304u
 
-#define PXT_LOG_UUID_BYTES 16u
-#define PXT_LOG_IDS 1024u /* event types that a log can name */
+#define PXT_LOG_UUID_BYTES   16u
+#define PXT_LOG_IDS          1024u /* event types that a log can name */
 #define PXT_LOG_HEADER_BYTES 512u
-#define PXT_LOG_BLOCK_BYTES 96u /* the head of a block */
+#define PXT_LOG_BLOCK_BYTES  96u /* the head of a block */
 /* A buffer of this size takes one entry of any kind (records may need more). */
-#define PXT_LOG_STAGING_MIN 512u
-#define PXT_LOG_BLOCK_MAX 1048576u /* no block is longer */
+#define PXT_LOG_STAGING_MIN  512u
+#define PXT_LOG_BLOCK_MAX    1048576u /* no block is longer */
 
 /* The slot that stands for records that are gone: stamp = their number. */
 #define PXT_LOG_ID_LOSS PXT_ID_VOID
@@ -70,12 +71,16 @@ enum pxt_log_type {
 	PXT_LOG_TRAILER = 8,
 };
 
-enum pxt_log_moment { PXT_LOG_AT_CREATE = 1, PXT_LOG_AT_FLUSH = 2, PXT_LOG_AT_SHUTDOWN = 3 };
+enum pxt_log_moment {
+	PXT_LOG_AT_CREATE = 1,
+	PXT_LOG_AT_FLUSH = 2,
+	PXT_LOG_AT_SHUTDOWN = 3
+};
 
 /* pxt_log_header.contents: what the context of a record holds */
-#define PXT_LOG_HAS_THREAD 1u
+#define PXT_LOG_HAS_THREAD  1u
 #define PXT_LOG_HAS_ADDRESS 2u
-#define PXT_LOG_HAS_CPU 4u
+#define PXT_LOG_HAS_CPU     4u
 
 /* The head of the file.  The members of the first group are set by the decoder only. */
 struct pxt_log_header {
@@ -173,7 +178,10 @@ void pxt_log_start(struct pxt_log_block *block, void *buffer, uint32_t room);
  * All put functions: false = no room left, nothing was put.  A block takes entries of one type
  * only; record and loss belong to DATA.
  */
-/* Copies a whole record (begin slot first) and clears its tags. */
+/*
+ * Copies a whole record (begin slot first) and clears its tags.  @slots may be the very place
+ * where the record goes, bytes + used.
+ */
 bool pxt_log_put_record(struct pxt_log_block *block, const struct pxt_slot *slots, uint32_t n);
 /* @records were lost directly before the record that is put next, in this block or a later one. */
 bool pxt_log_put_loss(struct pxt_log_block *block, uint64_t records);
@@ -228,8 +236,8 @@ extern const char pxt_log_newer[];
 /* @at: the first PXT_LOG_HEADER_BYTES bytes of a file. */
 const char *pxt_log_get_header(const unsigned char *at, struct pxt_log_header *header);
 /* @at: PXT_LOG_BLOCK_BYTES bytes.  The checksum is not looked at. */
-const char *pxt_log_get_block(const unsigned char *at, const struct pxt_log_header *header,
-    struct pxt_log_blockhead *head);
+const char *pxt_log_get_block(
+    const unsigned char *at, const struct pxt_log_header *header, struct pxt_log_blockhead *head);
 /* Whether the checksum of a block, of which @length bytes are at hand, is right. */
 bool pxt_log_sound(const unsigned char *block, uint32_t length, bool swapped);
 /*
@@ -273,12 +281,12 @@ const char *pxt_log_get_trailer(
     const unsigned char *entry, bool swapped, struct pxt_log_trailer *trailer);
 
 /* Bytes of an entry that each type has at least. */
-#define PXT_LOG_TYPE_BYTES 8u
-#define PXT_LOG_THREAD_BYTES 48u
+#define PXT_LOG_TYPE_BYTES    8u
+#define PXT_LOG_THREAD_BYTES  48u
 #define PXT_LOG_PROCESS_BYTES 352u
-#define PXT_LOG_MODULE_BYTES 64u
-#define PXT_LOG_CLOCK_BYTES 64u
-#define PXT_LOG_CLEAR_BYTES 16u
+#define PXT_LOG_MODULE_BYTES  64u
+#define PXT_LOG_CLOCK_BYTES   64u
+#define PXT_LOG_CLEAR_BYTES   16u
 #define PXT_LOG_TRAILER_BYTES 304u
 
 #endif

@@ -5,8 +5,11 @@
 #include "base/logfmt_bytes.h"
 #include "base/ticks.h"
 
-#define SECONDS_MAX ((int64_t)1 << 40)
+#define SECONDS_MAX      ((int64_t)1 << 40)
 #define HEADER_BYTES_MAX 65536u
+
+static const unsigned char file_magic[8] = PXT_LOG_MAGIC;
+static const unsigned char block_magic[4] = PXT_LOG_BLOCK_MAGIC;
 
 const char pxt_log_newer[] = "the log needs a newer reader";
 
@@ -38,10 +41,10 @@ static bool good_policies(const trace_attr_t *attr)
 	return attr->_pxt_stream_policy >= POSIX_TRACE_LOOP &&
 	       attr->_pxt_stream_policy <= POSIX_TRACE_FLUSH &&
 	       (attr->_pxt_log_policy == POSIX_TRACE_LOOP ||
-		   attr->_pxt_log_policy == POSIX_TRACE_UNTIL_FULL ||
-		   attr->_pxt_log_policy == POSIX_TRACE_APPEND) &&
+	           attr->_pxt_log_policy == POSIX_TRACE_UNTIL_FULL ||
+	           attr->_pxt_log_policy == POSIX_TRACE_APPEND) &&
 	       (attr->_pxt_inherit == POSIX_TRACE_CLOSE_FOR_CHILD ||
-		   attr->_pxt_inherit == POSIX_TRACE_INHERITED);
+	           attr->_pxt_inherit == POSIX_TRACE_INHERITED);
 }
 
 const char *pxt_get_attr(const unsigned char *at, bool swapped, trace_attr_t *attr)
@@ -81,7 +84,7 @@ static const char *get_version(const unsigned char *at, struct pxt_log_header *h
 {
 	uint32_t mark = pxt_get32(at + 8, false);
 
-	if (memcmp(at, PXT_LOG_MAGIC, 8) != 0)
+	if (memcmp(at, file_magic, sizeof(file_magic)) != 0)
 		return "not a trace log (no magic at its start)";
 	if (mark != PXT_LOG_ORDER_MARK && mark != __builtin_bswap32(PXT_LOG_ORDER_MARK))
 		return "the byte order mark is damaged";
@@ -177,12 +180,12 @@ const char *pxt_log_get_header(const unsigned char *at, struct pxt_log_header *h
 	return wrong ? wrong : pxt_get_attr(at + 152, swapped, &header->attr);
 }
 
-const char *pxt_log_get_block(const unsigned char *at, const struct pxt_log_header *header,
-    struct pxt_log_blockhead *head)
+const char *pxt_log_get_block(
+    const unsigned char *at, const struct pxt_log_header *header, struct pxt_log_blockhead *head)
 {
 	bool swapped = header->swapped;
 
-	if (memcmp(at, PXT_LOG_BLOCK_MAGIC, 4) != 0)
+	if (memcmp(at, block_magic, sizeof(block_magic)) != 0)
 		return "no block begins here";
 	head->type = pxt_get16(at + 4, swapped);
 	head->length = pxt_get32(at + 8, swapped);
