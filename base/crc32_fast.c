@@ -9,20 +9,20 @@
 
 #include <string.h>
 
-#define BIT(i, bit, value) (((i) >> (bit) & 1) ? (value) : 0u)
-#define ONE(i, a, b, c, d, e, f, g, h)                                                            \
+#define BIT(i, bit, value) (((i) >> (bit)&1) ? (value) : 0u)
+#define ONE(i, a, b, c, d, e, f, g, h)                                                             \
 	(BIT(i, 0, a) ^ BIT(i, 1, b) ^ BIT(i, 2, c) ^ BIT(i, 3, d) ^ BIT(i, 4, e) ^ BIT(i, 5, f) ^ \
 	    BIT(i, 6, g) ^ BIT(i, 7, h))
-#define FOUR(i, ...)                                                                              \
+#define FOUR(i, ...)                                                                               \
 	ONE(i, __VA_ARGS__), ONE((i) + 1, __VA_ARGS__), ONE((i) + 2, __VA_ARGS__),                 \
 	    ONE((i) + 3, __VA_ARGS__)
-#define SIXTEEN(i, ...)                                                                           \
+#define SIXTEEN(i, ...)                                                                            \
 	FOUR(i, __VA_ARGS__), FOUR((i) + 4, __VA_ARGS__), FOUR((i) + 8, __VA_ARGS__),              \
 	    FOUR((i) + 12, __VA_ARGS__)
-#define SIXTYFOUR(i, ...)                                                                         \
+#define SIXTYFOUR(i, ...)                                                                          \
 	SIXTEEN(i, __VA_ARGS__), SIXTEEN((i) + 16, __VA_ARGS__), SIXTEEN((i) + 32, __VA_ARGS__),   \
 	    SIXTEEN((i) + 48, __VA_ARGS__)
-#define ROW(...)                                                                                  \
+#define ROW(...)                                                                                   \
 	{                                                                                          \
 		SIXTYFOUR(0, __VA_ARGS__), SIXTYFOUR(64, __VA_ARGS__),                             \
 		    SIXTYFOUR(128, __VA_ARGS__), SIXTYFOUR(192, __VA_ARGS__)                       \

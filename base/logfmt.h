@@ -40,8 +40,14 @@
 #define PXT_LOG_MIN_MINOR 0u
 
 /* Text transfers and 7-bit lines spoil it. */
-#define PXT_LOG_MAGIC       { 0x89, 'P', 'T', 'L', '\r', '\n', 0x1a, '\n' }
-#define PXT_LOG_BLOCK_MAGIC { 'P', 'T', 'L', 'B' }
+#define PXT_LOG_MAGIC                                                                              \
+	{                                                                                          \
+		0x89, 'P', 'T', 'L', '\r', '\n', 0x1a, '\n'                                        \
+	}
+#define PXT_LOG_BLOCK_MAGIC                                                                        \
+	{                                                                                          \
+		'P', 'T', 'L', 'B'                                                                 \
+	}
 #define PXT_LOG_ORDER_MARK 0x01020304u
 
 #define PXT_LOG_UUID_BYTES   16u

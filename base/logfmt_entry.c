@@ -80,8 +80,7 @@ const char *pxt_log_get_module(
 	return NULL;
 }
 
-const char *pxt_log_get_clock(
-    const unsigned char *entry, bool swapped, struct pxt_log_clock *clock)
+const char *pxt_log_get_clock(const unsigned char *entry, bool swapped, struct pxt_log_clock *clock)
 {
 	clock->moment = pxt_get16(entry + 2, swapped);
 	if (!pxt_get_clocks(entry + 8, swapped, &clock->clock))
@@ -89,8 +88,7 @@ const char *pxt_log_get_clock(
 	return NULL;
 }
 
-static void get_counts(
-    const unsigned char *at, bool swapped, struct posix_trace_counts_np *counts)
+static void get_counts(const unsigned char *at, bool swapped, struct posix_trace_counts_np *counts)
 {
 	counts->posix_written_np = pxt_get64(at, swapped);
 	counts->posix_retrieved_np = pxt_get64(at + 8, swapped);

@@ -13,7 +13,7 @@
 
 /* 272 years: what fits 63 bits of nanoseconds. */
 #define SECONDS_MAX ((int64_t)1 << 33)
-#define NS_MAX (UINT64_MAX >> 1)
+#define NS_MAX      (UINT64_MAX >> 1)
 
 /* floor(high * 2^64 / divisor) for high < divisor < 2^63. */
 static uint64_t reciprocal(uint64_t high, uint64_t divisor)
@@ -36,8 +36,8 @@ void pxt_log_clock_begin(struct pxt_log *log)
 {
 	const struct pxt_log_header *header = &log->header;
 
-	pxt_ticks_init(&log->nominal, header->rate.hz, header->created.ticks,
-	    &header->created.realtime);
+	pxt_ticks_init(
+	    &log->nominal, header->rate.hz, header->created.ticks, &header->created.realtime);
 	log->reading_count = 0;
 	log->reading_skip = 1;
 	log->reading_turn = 0;
@@ -51,7 +51,7 @@ static void thin(struct pxt_log *log)
 	uint32_t i;
 
 	for (i = 0; 2 * i < log->reading_count; i++)
-		log->readings[i] = log->readings[2 * i];
+		log->readings[i] = log->readings[(size_t)2 * i];
 	log->reading_count = i;
 	log->reading_skip *= 2;
 }
@@ -67,7 +67,7 @@ static bool make_room(struct pxt_log *log)
 		thin(log);
 		return true;
 	}
-	readings = pxt_port_heap_resize(log->readings, room * sizeof(*log->readings));
+	readings = pxt_port_heap_resize(log->readings, (size_t)room * sizeof(*log->readings));
 	if (!readings)
 		return false;
 	log->readings = readings;

@@ -49,7 +49,8 @@ static int load_frame(struct pxt_log *log, uint64_t frame, struct pxt_log_blockh
 		return error;
 	if (head->type != PXT_LOG_DATA || head->length > log->header.frame_bytes ||
 	    head->sequence % log->header.frames != frame % log->header.frames)
-		return pxt_log_fail(log, offset, "a frame holds a block that does not belong there");
+		return pxt_log_fail(
+		    log, offset, "a frame holds a block that does not belong there");
 	return 0;
 }
 
@@ -87,7 +88,8 @@ int pxt_log_scan_frames(struct pxt_log *log)
 		uint64_t offset = frame_at(log, i);
 		int error = 0;
 
-		if (log->growing && (pxt_log_view(log, offset, PXT_LOG_BLOCK_BYTES, &block) || !block))
+		if (log->growing &&
+		    (pxt_log_view(log, offset, PXT_LOG_BLOCK_BYTES, &block) || !block))
 			break;
 		if (unwritten(log, offset))
 			continue;
@@ -104,7 +106,7 @@ int pxt_log_scan_frames(struct pxt_log *log)
 	if (log->growing)
 		cut_range(log);
 	else if (log->newest - log->oldest + 1 != blocks ||
-		 (log->oldest != 0 && blocks != log->header.frames))
+	         (log->oldest != 0 && blocks != log->header.frames))
 		return pxt_log_fail(
 		    log, log->header.data_offset, "the frames do not hold consecutive blocks");
 	log->data_blocks = blocks;

@@ -26,8 +26,8 @@
 #include <stdint.h>
 
 #define PXT_LOG_WINDOW_BYTES 262144u /* or one block, whichever is more */
-#define PXT_LOG_THREADS_MAX 65536u
-#define PXT_LOG_MODULES_MAX 4096u
+#define PXT_LOG_THREADS_MAX  65536u
+#define PXT_LOG_MODULES_MAX  4096u
 #define PXT_LOG_READINGS_MAX 65536u
 
 struct pxt_log_name {
@@ -49,23 +49,23 @@ struct pxt_log_reading {
 
 /* From one reading to the next: @ns nanoseconds in @ticks ticks. */
 struct pxt_log_segment {
-	uint64_t from;      /* first tick and ... */
-	uint64_t to;        /* ... the one behind the last */
-	uint64_t from_ns;   /* since creation */
+	uint64_t from;    /* first tick and ... */
+	uint64_t to;      /* ... the one behind the last */
+	uint64_t from_ns; /* since creation */
 	uint64_t ns;
-	uint64_t ticks;     /* 0: the nominal rate */
-	uint64_t whole;     /* ns / ticks, and ... */
-	uint64_t rest;      /* ... ns % ticks, ... */
-	uint64_t fraction;  /* ... and floor(rest * 2^64 / ticks) */
+	uint64_t ticks;    /* 0: the nominal rate */
+	uint64_t whole;    /* ns / ticks, and ... */
+	uint64_t rest;     /* ... ns % ticks, ... */
+	uint64_t fraction; /* ... and floor(rest * 2^64 / ticks) */
 };
 
 struct pxt_log_cursor {
-	uint64_t at;        /* sequential: offset of the next block */
-	uint64_t sequence;  /* frames: of the block being read */
-	uint32_t done;      /* frames: bytes of that block that were read; 0: not begun */
-	uint64_t records;   /* frames: sums of the blocks read so far, to see what is missing */
+	uint64_t at;       /* sequential: offset of the next block */
+	uint64_t sequence; /* frames: of the block being read */
+	uint32_t done;     /* frames: bytes of that block that were read; 0: not begun */
+	uint64_t records;  /* frames: sums of the blocks read so far, to see what is missing */
 	uint64_t lost;
-	uint64_t pending;   /* records lost before the next one */
+	uint64_t pending;          /* records lost before the next one */
 	const unsigned char *next; /* in the window: slots not read yet, ... */
 	uint32_t left;             /* ... and their bytes */
 	struct timespec time;      /* largest one reported */
@@ -90,12 +90,12 @@ struct pxt_log {
 	uint64_t window_at;
 
 	/* Scanning */
-	uint64_t scanned;       /* everything in front of this offset was checked */
-	uint64_t data_blocks;   /* checked; sequential: also the next one's number */
+	uint64_t scanned;     /* everything in front of this offset was checked */
+	uint64_t data_blocks; /* checked; sequential: also the next one's number */
 	uint64_t meta_blocks;
-	uint64_t first;         /* sequential: where reporting begins (behind a CLEAR) */
-	uint64_t oldest;        /* frames: sequence numbers of the blocks in them, ... */
-	uint64_t newest;        /* ... if any_frame */
+	uint64_t first;  /* sequential: where reporting begins (behind a CLEAR) */
+	uint64_t oldest; /* frames: sequence numbers of the blocks in them, ... */
+	uint64_t newest; /* ... if any_frame */
 	bool any_frame;
 	uint64_t records_total;
 	uint64_t lost_total;
@@ -137,8 +137,7 @@ int pxt_log_fail(struct pxt_log *log, uint64_t offset, const char *reason);
  * @bytes bytes at @offset: *at, good until the next call, or NULL where the file ends before.
  * Returns 0 or the error of reading.  @bytes is at most the window's size.
  */
-int pxt_log_view(
-    struct pxt_log *log, uint64_t offset, uint32_t bytes, const unsigned char **at);
+int pxt_log_view(struct pxt_log *log, uint64_t offset, uint32_t bytes, const unsigned char **at);
 /* The file may have changed: what is in the window is forgotten. */
 void pxt_log_view_again(struct pxt_log *log);
 
@@ -192,8 +191,7 @@ void pxt_log_time(struct pxt_log *log, uint64_t ticks, struct timespec *time);
 void pxt_log_rewind(struct pxt_log *log);
 int pxt_log_getnext(void *object, const struct pxt_getnext *request);
 /* Brings the numbers in an event's data, recorded in the other byte order, into this one. */
-void pxt_log_swap_data(
-    const struct pxt_log *log, uint32_t id, unsigned char *data, uint32_t bytes);
+void pxt_log_swap_data(const struct pxt_log *log, uint32_t id, unsigned char *data, uint32_t bytes);
 
 /* ---- ops.c, info.c ---- */
 

@@ -71,8 +71,7 @@ static int find_slot(struct pxt_log *log)
 }
 
 /* The next record: *at is its begin slot.  Losses in front of it are added up on the way. */
-static int next_record(
-    struct pxt_log *log, struct pxt_log_record *record, const unsigned char **at)
+static int next_record(struct pxt_log *log, struct pxt_log_record *record, const unsigned char **at)
 {
 	struct pxt_log_cursor *cursor = &log->cursor;
 	uint32_t bytes;
@@ -136,7 +135,8 @@ static void get_context(struct pxt_log *log, const unsigned char *at,
 	*context = (struct context){ 0, 0, log->process.pid, false };
 	/* At most 8 of the 12 bytes in the first continuation slot. */
 	if (header->ctx_bytes)
-		number = little(at + PXT_SLOT_BYTES + 4) & UINT64_MAX >> (64 - 8 * header->ctx_bytes);
+		number =
+		    little(at + PXT_SLOT_BYTES + 4) & UINT64_MAX >> (64 - 8 * header->ctx_bytes);
 	if (header->contents & PXT_LOG_HAS_THREAD) {
 		if (!extra)
 			get_thread(log, (uint32_t)(number & 0xffff), record->ticks, context);
@@ -170,13 +170,15 @@ static void fill(struct pxt_log *log, const unsigned char *at, const struct pxt_
 {
 	uint32_t cpu = pxt_info_cpu(record->info);
 	struct context context;
+	uintptr_t address;
 	uintptr_t thread;
 
 	get_context(log, at, record, &context);
+	address = (uintptr_t)context.address;
 	thread = (uintptr_t)context.thread;
 	event->posix_event_id = pxt_info_id(record->info);
 	event->posix_pid = context.pid;
-	event->posix_prog_address = (void *)(uintptr_t)context.address;
+	memcpy(&event->posix_prog_address, &address, sizeof(address));
 	memcpy(&event->posix_thread_id, &thread, sizeof(thread));
 	set_time(log, record->ticks, &event->posix_timestamp);
 	event->posix_truncation_status =

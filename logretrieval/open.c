@@ -13,8 +13,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define FREE 0u
-#define HELD 1u
+#define FREE    0u
+#define HELD    1u
 #define AWAITED 2u /* held, and somebody sleeps on it */
 
 #define GROW_BYTES 8192u
@@ -27,7 +27,7 @@ static void lock(_Atomic uint32_t *word)
 	uint32_t seen = FREE;
 
 	if (atomic_compare_exchange_strong_explicit(
-		word, &seen, HELD, memory_order_acquire, memory_order_relaxed))
+	        word, &seen, HELD, memory_order_acquire, memory_order_relaxed))
 		return;
 	/* Whoever slept cannot know whether he was the last one, and so wakes the next. */
 	while (atomic_exchange_explicit(word, AWAITED, memory_order_acquire) != FREE)

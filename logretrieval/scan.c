@@ -176,7 +176,7 @@ static int take(struct pxt_log *log, uint64_t offset, const unsigned char *block
 /* One block at log->scanned.  @again is set when a later attempt may find it finished. */
 static int scan_block(struct pxt_log *log, bool *again)
 {
-	struct pxt_log_blockhead head;
+	struct pxt_log_blockhead head = { 0 };
 	const unsigned char *block;
 	uint64_t offset = log->scanned;
 	int error = pxt_log_load(log, offset, &head, &block);
@@ -202,7 +202,7 @@ static int scan_block(struct pxt_log *log, bool *again)
 
 int pxt_log_scan(struct pxt_log *log)
 {
-	bool again;
+	bool again = false;
 	int error = 0;
 
 	if (log->header.layout == PXT_LAYOUT_FRAMES)

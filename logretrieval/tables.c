@@ -28,8 +28,9 @@ static bool grow(void **table, uint32_t count, uint32_t *room, uint32_t most, si
 
 static int full(struct pxt_log *log, uint64_t offset, uint32_t count, uint32_t most)
 {
-	return count < most ? ENOMEM
-	                    : pxt_log_fail(log, offset, "more threads or modules than a log can have");
+	return count < most
+	           ? ENOMEM
+	           : pxt_log_fail(log, offset, "more threads or modules than a log can have");
 }
 
 static int add_type(struct pxt_log *log, uint64_t offset, const struct pxt_log_typename *type)
@@ -85,8 +86,7 @@ static struct pxt_log_threadcell *same_thread(
 	for (place = log->by_index[thread->index]; place; place = log->threads[place - 1].older) {
 		struct pxt_log_threadcell *cell = &log->threads[place - 1];
 
-		if (cell->thread.since == thread->since &&
-		    cell->thread.thread == thread->thread)
+		if (cell->thread.since == thread->since && cell->thread.thread == thread->thread)
 			return cell;
 	}
 	return NULL;
@@ -169,8 +169,8 @@ static int add_module(struct pxt_log *log, uint64_t offset, const struct pxt_log
 
 	if (log->header.generation && known_module(log, module))
 		return 0;
-	if (!grow(&table, log->module_count, &log->module_room, PXT_LOG_MODULES_MAX,
-		sizeof(*module)))
+	if (!grow(
+	        &table, log->module_count, &log->module_room, PXT_LOG_MODULES_MAX, sizeof(*module)))
 		return full(log, offset, log->module_count, PXT_LOG_MODULES_MAX);
 	log->modules = table;
 	log->modules[log->module_count++] = *module;

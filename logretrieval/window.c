@@ -11,8 +11,8 @@ int pxt_log_view(struct pxt_log *log, uint64_t offset, uint32_t bytes, const uns
 	if (offset < log->window_at || offset - log->window_at > log->window_filled ||
 	    log->window_filled - (offset - log->window_at) < bytes) {
 		log->window_filled = 0;
-		error = pxt_port_file_read(
-		    &log->file, offset, log->window, log->window_bytes, &done);
+		error =
+		    pxt_port_file_read(&log->file, offset, log->window, log->window_bytes, &done);
 		if (error)
 			return error;
 		log->window_at = offset;

@@ -235,13 +235,16 @@ static void write_first_data(struct writer *writer)
 	CU_ASSERT(pxt_log_put_loss(&writer->block, 3));
 	memcpy(mix + 2, &temp, sizeof(temp));
 	memcpy(mix + 6, &level, sizeof(level));
-	memcpy(mix + 14, "ab\0\0\xfd" "free text", 14);
+	memcpy(mix + 14,
+	    "ab\0\0\xfd"
+	    "free text",
+	    14);
 	CU_ASSERT(put_record(writer, 34, 1000200, mix, 28, context(1, 0x401300), 0, false));
 	/* A thread without place in the table: 12 bytes of data become the extra ones. */
 	memcpy(job, &dead, 8);
 	memcpy(job + 8, &pid, 4);
-	CU_ASSERT(make_record(slots, 31, 1000300, job, 12, context(0xffff, 0x401400), 254, false) ==
-	          3);
+	CU_ASSERT(
+	    make_record(slots, 31, 1000300, job, 12, context(0xffff, 0x401400), 254, false) == 3);
 	slots[0].word[1] = pxt_slot_info(31, 0, false, true, 254);
 	CU_ASSERT(pxt_log_put_record(&writer->block, slots, 3));
 	CU_ASSERT(pxt_log_put_loss(&writer->block, 2));
@@ -351,7 +354,7 @@ static void the_smallest_staging_buffer_takes_one_of_each_entry(void)
 	format[sizeof(format) - 1] = '\0';
 	for (unsigned kind = 0; kind < 5; kind++) {
 		pxt_log_start(&writer->block, writer->staging, PXT_LOG_STAGING_MIN);
-		fits += kind == 0 ? pxt_log_put_process(&writer->block, &process)
+		fits += kind == 0   ? pxt_log_put_process(&writer->block, &process)
 		        : kind == 1 ? pxt_log_put_module(&writer->block, &module)
 		        : kind == 2 ? pxt_log_put_trailer(&writer->block, &trailer)
 		        : kind == 3 ? pxt_log_put_type(&writer->block, 1023, name, format)
@@ -456,8 +459,8 @@ static struct record *write_random(struct writer *writer)
 	return records;
 }
 
-static unsigned differences(const struct record *record,
-    const struct posix_trace_event_info *event, const unsigned char *data, size_t len)
+static unsigned differences(const struct record *record, const struct posix_trace_event_info *event,
+    const unsigned char *data, size_t len)
 {
 	unsigned wrong = 0;
 
@@ -465,7 +468,8 @@ static unsigned differences(const struct record *record,
 	wrong += len != record->bytes;
 	wrong += event->_pxt_ticks != record->ticks;
 	wrong += event->_pxt_lost_before != record->lost;
-	wrong += (event->posix_truncation_status == POSIX_TRACE_TRUNCATED_RECORD) != record->bytes % 2;
+	wrong +=
+	    (event->posix_truncation_status == POSIX_TRACE_TRUNCATED_RECORD) != record->bytes % 2;
 	wrong += event->_pxt_cpu != (record->cpu == 255 ? -1 : (int)record->cpu);
 	wrong += (uintptr_t)event->posix_prog_address != (uintptr_t)record->ticks;
 	for (size_t i = 0; i < len; i++)
@@ -487,12 +491,12 @@ static void random_records_come_back_whole_in_order_with_their_losses(void)
 	for (unsigned round = 0; round < 2; round++) {
 		for (uint32_t i = 0; i < RECORDS; i++) {
 			CU_ASSERT_FATAL(posix_trace_getnext_event(trid, &event, data, sizeof(data),
-					    &len, &unavailable) == 0);
+			                    &len, &unavailable) == 0);
 			CU_ASSERT_FATAL(unavailable == 0);
 			wrong += differences(&records[i], &event, data, len);
 		}
 		CU_ASSERT(posix_trace_getnext_event(
-			      trid, &event, data, sizeof(data), &len, &unavailable) == 0);
+		              trid, &event, data, sizeof(data), &len, &unavailable) == 0);
 		CU_ASSERT(unavailable != 0);
 		CU_ASSERT(posix_trace_rewind(trid) == 0);
 	}
@@ -586,7 +590,8 @@ static void check_times(const uint64_t (*pairs)[2], uint64_t hz, unsigned *wrong
 	put_header(writer);
 	start(writer);
 	for (unsigned i = 1; i < PAIRS; i++) {
-		struct pxt_log_clock clock = { PXT_LOG_AT_FLUSH, reading(pairs[i][0], pairs[i][1]) };
+		struct pxt_log_clock clock = { PXT_LOG_AT_FLUSH,
+			reading(pairs[i][0], pairs[i][1]) };
 
 		CU_ASSERT(pxt_log_put_clock(&writer->block, &clock));
 	}
@@ -641,7 +646,8 @@ static void stamps_between_readings_equal_128_bit_arithmetic(void)
 			uint64_t seconds = 1 + random32() % (round < 35 ? 3 : 300000);
 
 			pairs[i][0] = pairs[i - 1][0] + seconds * hz + random32() % (hz / 16 + 1);
-			pairs[i][1] = pairs[i - 1][1] + seconds * 1000000000 + random32() % 50000000;
+			pairs[i][1] =
+			    pairs[i - 1][1] + seconds * 1000000000 + random32() % 50000000;
 		}
 		check_times((const uint64_t(*)[2])pairs, hz, &wrong);
 	}

@@ -41,7 +41,8 @@ static unsigned drain(trace_id_t trid)
 	size_t len;
 
 	for (;;) {
-		PXT_EQ_FATAL(posix_trace_getnext_event(trid, &event, NULL, 0, &len, &unavailable), 0);
+		PXT_EQ_FATAL(
+		    posix_trace_getnext_event(trid, &event, NULL, 0, &len, &unavailable), 0);
 		if (unavailable)
 			return events;
 		events++;
@@ -57,8 +58,8 @@ static int next_number(trace_id_t trid, uint64_t *lost)
 	int unavailable;
 	size_t len;
 
-	PXT_EQ_FATAL(posix_trace_getnext_event(
-			 trid, &event, &number, sizeof(number), &len, &unavailable),
+	PXT_EQ_FATAL(
+	    posix_trace_getnext_event(trid, &event, &number, sizeof(number), &len, &unavailable),
 	    0);
 	if (unavailable)
 		return -1;
@@ -227,7 +228,7 @@ static void a_clear_takes_the_losses_in_front_of_it_along(void)
 /* Block @b, as the golden log at hand has it. */
 static void write_frame(struct reader *reader, unsigned b)
 {
-	CU_ASSERT(pwrite(reader->fd, reader->golden.bytes + FRAME(b), 512, FRAME(b)) == 512);
+	CU_ASSERT(pwrite(reader->fd, reader->golden.bytes + FRAME(b), 512, (off_t)FRAME(b)) == 512);
 }
 
 static void a_growing_loop_log_is_followed_and_tells_what_was_overwritten(void)

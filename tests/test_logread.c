@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@
 struct expected {
 	trace_event_id_t id;
 	int32_t pid;
-	uint64_t thread64, thread32;   /* on the recording machine */
+	uint64_t thread64, thread32; /* on the recording machine */
 	uint64_t address64, address32;
 	int64_t sec;
 	long nsec;
@@ -30,11 +31,11 @@ struct expected {
 	size_t len;
 };
 
-#define WORKER   0x7f12345678u, 0x12345678u
-#define SAME(x)  x, x
-#define NOT_CUT  POSIX_TRACE_NOT_TRUNCATED
-#define CUT      POSIX_TRACE_TRUNCATED_RECORD
-#define HIGH     0xffffffff80001000u, 0x80001000u
+#define WORKER  0x7f12345678u, 0x12345678u
+#define SAME(x) x, x
+#define NOT_CUT POSIX_TRACE_NOT_TRUNCATED
+#define CUT     POSIX_TRACE_TRUNCATED_RECORD
+#define HIGH    0xffffffff80001000u, 0x80001000u
 
 static const struct expected story[] = {
 	{ 2, 4711, WORKER, SAME(0x400100), CREATED, 250005005, 1000010, 0, -1, NOT_CUT, 128 },
@@ -104,7 +105,8 @@ static void check_event(
 	PXT_CHECK(extra.posix_ticks_np == want->ticks, "%s event %u: ticks", name, i);
 	PXT_CHECK(extra.posix_lost_before_np == want->lost_before, "%s event %u: lost", name, i);
 	PXT_CHECK(extra.posix_cpu_np == want->cpu, "%s event %u: CPU", name, i);
-	PXT_CHECK(extra.posix_thread_exact_np == (want->thread64 != 0), "%s event %u: exact", name, i);
+	PXT_CHECK(
+	    extra.posix_thread_exact_np == (want->thread64 != 0), "%s event %u: exact", name, i);
 	PXT_CHECK(len == want->len, "%s event %u: length %zu", name, i, len);
 }
 
@@ -177,8 +179,8 @@ static void check_story(trace_id_t trid, unsigned machine)
 	size_t len = 0;
 
 	for (unsigned i = 0; i < STORY; i++) {
-		PXT_EQ_FATAL(posix_trace_getnext_event(
-				 trid, &event, data, sizeof(data), &len, &unavailable),
+		PXT_EQ_FATAL(
+		    posix_trace_getnext_event(trid, &event, data, sizeof(data), &len, &unavailable),
 		    0);
 		PXT_EQ_FATAL(unavailable, 0);
 		check_event(machine, i, &event, len);
@@ -189,8 +191,8 @@ static void check_story(trace_id_t trid, unsigned machine)
 	}
 	for (unsigned i = 0; i < 3; i++) {
 		unavailable = 0;
-		PXT_EQ(posix_trace_getnext_event(
-			   trid, &event, data, sizeof(data), &len, &unavailable),
+		PXT_EQ(
+		    posix_trace_getnext_event(trid, &event, data, sizeof(data), &len, &unavailable),
 		    0);
 		CU_ASSERT(unavailable != 0);
 	}
@@ -219,7 +221,7 @@ static void rewind_tells_the_same_story_again_from_anywhere(void)
 	for (unsigned consumed = 0; consumed <= STORY; consumed++) {
 		for (unsigned i = 0; i < consumed; i++)
 			CU_ASSERT(posix_trace_getnext_event(
-				      trid, &event, data, sizeof(data), &len, &unavailable) == 0);
+			              trid, &event, data, sizeof(data), &len, &unavailable) == 0);
 		CU_ASSERT(posix_trace_rewind(trid) == 0);
 		check_story(trid, 3);
 		CU_ASSERT(posix_trace_rewind(trid) == 0);
@@ -245,7 +247,8 @@ static void reading_cuts_data_and_rewind_brings_it_back(void)
 	CU_ASSERT(word_of(data, 0) == 7);
 	CU_ASSERT(data[6] == 0x55 && data[15] == 0x55);
 	for (unsigned i = 0; i < 3; i++)
-		CU_ASSERT(posix_trace_getnext_event(trid, &event, NULL, 0, &len, &unavailable) == 0);
+		CU_ASSERT(
+		    posix_trace_getnext_event(trid, &event, NULL, 0, &len, &unavailable) == 0);
 	/* The unnamed event has no data, so nothing was cut. */
 	CU_ASSERT(event.posix_truncation_status == POSIX_TRACE_NOT_TRUNCATED && len == 0);
 	CU_ASSERT(posix_trace_getnext_event(trid, &event, data, 16, &len, &unavailable) == 0);
@@ -402,8 +405,8 @@ static void check_counting(trace_id_t trid, uint32_t from, uint32_t to, uint64_t
 	size_t len;
 
 	for (uint32_t i = from; i < to; i++) {
-		CU_ASSERT_FATAL(posix_trace_getnext_event(
-				    trid, &event, &number, sizeof(number), &len, &unavailable) == 0);
+		CU_ASSERT_FATAL(posix_trace_getnext_event(trid, &event, &number, sizeof(number),
+		                    &len, &unavailable) == 0);
 		CU_ASSERT_FATAL(unavailable == 0);
 		CU_ASSERT(event.posix_event_id == 35 && number == i);
 		CU_ASSERT(event.posix_timestamp.tv_nsec == 250000000 + (long)i * 1000);
@@ -411,7 +414,7 @@ static void check_counting(trace_id_t trid, uint32_t from, uint32_t to, uint64_t
 		PXT_EQ(extra.posix_lost_before_np, i == from ? lost : from == 0 && i == 2 ? 10 : 0);
 	}
 	CU_ASSERT(posix_trace_getnext_event(
-		      trid, &event, &number, sizeof(number), &len, &unavailable) == 0);
+	              trid, &event, &number, sizeof(number), &len, &unavailable) == 0);
 	CU_ASSERT(unavailable != 0);
 }
 
@@ -447,11 +450,11 @@ static void what_was_cleared_in_a_sequential_log_is_not_reported(void)
 
 	for (unsigned round = 0; round < 2; round++) {
 		CU_ASSERT(posix_trace_getnext_event(
-			      trid, &event, data, sizeof(data), &len, &unavailable) == 0);
+		              trid, &event, data, sizeof(data), &len, &unavailable) == 0);
 		CU_ASSERT(unavailable == 0 && len == 5 && memcmp(data, "after", 5) == 0);
 		CU_ASSERT(event._pxt_lost_before == 0);
 		CU_ASSERT(posix_trace_getnext_event(
-			      trid, &event, data, sizeof(data), &len, &unavailable) == 0);
+		              trid, &event, data, sizeof(data), &len, &unavailable) == 0);
 		CU_ASSERT(unavailable != 0);
 		CU_ASSERT(posix_trace_rewind(trid) == 0);
 	}
@@ -491,17 +494,118 @@ static void many_logs_are_open_at_once_each_at_its_own_place(void)
 	for (unsigned i = 0; i < 100; i++) {
 		for (unsigned n = 0; n < i % STORY; n++)
 			CU_ASSERT(posix_trace_getnext_event(
-				      trids[i], &event, NULL, 0, &len, &unavailable) == 0);
+			              trids[i], &event, NULL, 0, &len, &unavailable) == 0);
 	}
 	for (unsigned i = 0; i < 100; i++) {
-		CU_ASSERT(posix_trace_getnext_event(
-			      trids[i], &event, NULL, 0, &len, &unavailable) == 0);
+		CU_ASSERT(
+		    posix_trace_getnext_event(trids[i], &event, NULL, 0, &len, &unavailable) == 0);
 		CU_ASSERT(event.posix_event_id == story[i % STORY].id);
 		CU_ASSERT(posix_trace_close(trids[i]) == 0);
 	}
 }
 
-/* SYS-11, DEC-02: what is no log tells nothing about one. */
+struct share {
+	trace_id_t trid;
+	_Atomic unsigned *seen; /* by event, of one round */
+	unsigned wrong;
+};
+
+static void *read_share(void *argument)
+{
+	struct share *share = argument;
+	struct posix_trace_event_info event;
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	int unavailable = 0;
+	size_t len;
+
+	for (;;) {
+		share->wrong += posix_trace_getnext_event(
+		                    share->trid, &event, NULL, 0, &len, &unavailable) != 0;
+		if (unavailable)
+			return NULL;
+		share->wrong +=
+		    posix_trace_eventid_get_name(share->trid, event.posix_event_id, name) != 0;
+		for (unsigned i = 0; i < STORY; i++) {
+			if (story[i].ticks == event._pxt_ticks)
+				share->seen[i]++;
+		}
+	}
+}
+
+/* SAFE-03, GETNX-06, DEC-38 */
+static void threads_that_share_a_log_get_each_event_once(void)
+{
+	trace_id_t trid = golden_open("le64");
+	unsigned wrong = 0;
+
+	for (unsigned round = 0; round < 200; round++) {
+		_Atomic unsigned seen[STORY] = { 0 };
+		struct share shares[4];
+		pthread_t threads[4];
+
+		for (unsigned i = 0; i < 4; i++) {
+			shares[i] = (struct share){ trid, seen, 0 };
+			CU_ASSERT_FATAL(
+			    pthread_create(&threads[i], NULL, read_share, &shares[i]) == 0);
+		}
+		for (unsigned i = 0; i < 4; i++) {
+			CU_ASSERT_FATAL(pthread_join(threads[i], NULL) == 0);
+			wrong += shares[i].wrong;
+		}
+		for (unsigned i = 0; i < STORY; i++)
+			wrong += seen[i] != 1;
+		wrong += posix_trace_rewind(trid) != 0;
+	}
+	PXT_EQ(wrong, 0);
+	CU_ASSERT(posix_trace_close(trid) == 0);
+}
+
+struct opener {
+	int fd;
+	unsigned wrong;
+};
+
+static void *open_and_close(void *argument)
+{
+	struct opener *opener = argument;
+	struct posix_trace_event_info event;
+	int unavailable;
+	trace_id_t trid;
+	size_t len;
+
+	for (unsigned i = 0; i < 200; i++) {
+		opener->wrong += posix_trace_open(opener->fd, &trid) != 0;
+		opener->wrong +=
+		    posix_trace_getnext_event(trid, &event, NULL, 0, &len, &unavailable) != 0;
+		opener->wrong += event.posix_event_id != POSIX_TRACE_START;
+		opener->wrong += posix_trace_close(trid) != 0;
+	}
+	return NULL;
+}
+
+/* SAFE-03 */
+static void threads_open_and_close_logs_beside_each_other(void)
+{
+	struct opener openers[4];
+	struct golden golden;
+	pthread_t threads[4];
+	int fd;
+
+	golden_read(&golden, "be32");
+	fd = golden_file(golden.bytes, golden.size);
+	for (unsigned i = 0; i < 4; i++) {
+		openers[i] = (struct opener){ fd, 0 };
+		CU_ASSERT_FATAL(
+		    pthread_create(&threads[i], NULL, open_and_close, &openers[i]) == 0);
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		CU_ASSERT_FATAL(pthread_join(threads[i], NULL) == 0);
+		PXT_EQ(openers[i].wrong, 0);
+	}
+	CU_ASSERT(close(fd) == 0);
+}
+
+/* DEC-02, CLOSE-02: what is no log tells nothing about one. */
 static void an_identifier_that_is_no_log_is_refused(void)
 {
 	struct posix_trace_loginfo_np info;
@@ -527,6 +631,8 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(what_was_cleared_in_a_sequential_log_is_not_reported),
 	PXT_CASE(the_descriptor_stays_the_application_s_own),
 	PXT_CASE(many_logs_are_open_at_once_each_at_its_own_place),
+	PXT_CASE(threads_that_share_a_log_get_each_event_once),
+	PXT_CASE(threads_open_and_close_logs_beside_each_other),
 	PXT_CASE(an_identifier_that_is_no_log_is_refused),
 };
 
