@@ -130,7 +130,27 @@ ptrace_unit(ONLINE SOURCES
 	online/timed.c)
 
 ptrace_unit(TOLOG SOURCES
-	tolog/attr_log_set.c)
+	tolog/attr_log_set.c
+	tolog/create.c
+	tolog/fill.c
+	tolog/finish.c
+	tolog/flush.c
+	tolog/output.c
+	tolog/types.c)
+ptrace_unit(TOLOG IF POLICY_FLUSH SOURCES
+	tolog/helper.c)
+ptrace_unit(TOLOG IF LOG_APPEND LOG_UNTIL_FULL SOURCES
+	tolog/sequential.c)
+ptrace_unit(TOLOG IF LOG_APPEND SOURCES
+	tolog/append.c)
+ptrace_unit(TOLOG IF LOG_UNTIL_FULL SOURCES
+	tolog/untilfull.c)
+ptrace_unit(TOLOG IF LOG_LOOP SOURCES
+	tolog/loop.c)
+ptrace_unit(TOLOG IF LOG_METADATA SOURCES
+	tolog/describe.c)
+ptrace_unit(TOLOG UNLESS LOG_METADATA SOURCES
+	tolog/describe_less.c)
 
 ptrace_unit(USEREVENTS SOURCES
 	userevents/event.c

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* create.c - streams with log: what is needed is taken and begun before anybody can find them. */
+#include "tolog/tolog.h"
+
+#include "base/attr.h"
+#include "port/port_sysinfo.h"
+
+#include <errno.h>
+#include <string.h>
+
+const struct pxt_ops pxt_tolog_ops = {
+	.get_attr = pxt_stream_get_attr,
+	.get_status = pxt_tolog_get_status,
+	.type_name = pxt_stream_type_name,
+	.type_format = pxt_stream_type_format,
+	.type_next = pxt_stream_type_next,
+	.type_rewind = pxt_stream_type_rewind,
+	.get_clock = pxt_stream_get_clock,
+	.kind = &pxt_stream_kind,
+};
+
+/* ---- Status ---- */
+
+/* Read and reset in one step each (STA-03). */
+int pxt_tolog_get_status(void *object, struct posix_trace_status_info *status)
+{
+	struct pxt_stream *stream = object;
+	struct pxt_tolog *log;
+
+	if (!pxt_stream_enter(stream))
+		return EINVAL;
+	log = pxt_tolog_of(stream);
+	pxt_stream_full_status(stream, status);
+	status->posix_stream_flush_status =
+	    log->flushing ? POSIX_TRACE_FLUSHING : POSIX_TRACE_NOT_FLUSHING;
+	status->posix_stream_flush_error =
+	    atomic_exchange_explicit(&log->error, 0, memory_order_acq_rel);
+	status->posix_log_overrun_status =
+	    atomic_exchange_explicit(&log->overrun, 0u, memory_order_acq_rel)
+	    ? POSIX_TRACE_OVERRUN
+	    : POSIX_TRACE_NO_OVERRUN;
+	status->posix_log_full_status = atomic_load_explicit(&log->full, memory_order_acquire)
+	    ? POSIX_TRACE_FULL
+	    : POSIX_TRACE_NOT_FULL;
+	pxt_stream_unlock(stream);
+	return 0;
+}
+
+/* ---- Create ---- */
+
+static const struct pxt_tolog_policy *policy_of(int policy)
+{
+	static const struct pxt_tolog_policy *const policies[] = PXT_TOLOG_POLICIES;
+
+	for (size_t i = 0; policies[i]; i++) {
+		if (policies[i]->policy == policy)
+			return policies[i];
+	}
+	return NULL;
+}
+
+static size_t round_up(size_t value)
+{
+	return (value + PXT_CACHE_LINE - 1) / PXT_CACHE_LINE * PXT_CACHE_LINE;
+}
+
+/* One piece of memory: the log's own words, both blocks, and what policy and helper need. */
+static struct pxt_tolog *make_log(const struct pxt_tolog_policy *policy, const trace_attr_t *attr)
+{
+	size_t describe_at = round_up(sizeof(struct pxt_tolog));
+	size_t helper_at = round_up(describe_at + pxt_tolog_describe_bytes());
+	size_t meta_at = round_up(helper_at + pxt_tolog_helper_bytes());
+	size_t data_at = round_up(meta_at + PXT_TOLOG_META_BYTES);
+	size_t policy_at = data_at + CONFIG_PTRACE_LOG_BLOCK_SIZE;
+	size_t bytes = policy_at + policy->memory(attr);
+	unsigned char *memory = pxt_port_alloc(bytes);
+	struct pxt_tolog *log = (struct pxt_tolog *)(void *)memory;
+
+	if (!log)
+		return NULL;
+	log->bytes = bytes;
+	log->policy = policy;
+	log->describe = (struct pxt_tolog_describe *)(void *)(memory + describe_at);
+	log->helper = (struct pxt_tolog_helper *)(void *)(memory + helper_at);
+	log->meta_bytes = memory + meta_at;
+	log->data_bytes = memory + data_at;
+	log->frame_records = (uint16_t *)(void *)(memory + policy_at);
+	return log;
+}
+
+static void fill_header(struct pxt_tolog *log, const struct pxt_block *block)
+{
+	struct pxt_log_header *header = &log->header;
+
+	header->word_bytes = sizeof(void *);
+	header->ctx_bytes = PXT_CTX_BYTES;
+	header->contents = (CONFIG_PTRACE_RECORD_THREAD ? PXT_LOG_HAS_THREAD : 0u) |
+	    (CONFIG_PTRACE_RECORD_ADDRESS ? PXT_LOG_HAS_ADDRESS : 0u) |
+	    (CONFIG_PTRACE_RECORD_CPU ? PXT_LOG_HAS_CPU : 0u);
+	pxt_port_random(header->uuid, sizeof(header->uuid));
+	memcpy(log->sums.uuid, header->uuid, sizeof(header->uuid));
+	header->rate = pxt_clock;
+	header->created = block->created;
+	header->largest_block = CONFIG_PTRACE_LOG_BLOCK_SIZE;
+	header->set_bytes = PXT_START_BYTES;
+	header->attr = block->attr;
+}
+
+static int begin(struct pxt_tolog *log, const struct pxt_block *block)
+{
+	int error = 0;
+
+	fill_header(log, block);
+	log->policy->lay_out(log, &block->attr);
+	pxt_tolog_new_data(log);
+	pxt_tolog_new_meta(log);
+	if (log->out.kind == PXT_LOG_FILE)
+		error = pxt_port_log_truncate(&log->out, 0);
+	return error ? error : pxt_tolog_put_head(log);
+}
+
+/* The unit's part of a stream that nobody knows yet.  Takes @out over if it succeeds. */
+static int attach(struct pxt_stream *stream, const struct pxt_tolog_policy *policy,
+    const struct pxt_port_log *out)
+{
+	struct pxt_tolog *log = make_log(policy, &stream->block->attr);
+	int error;
+
+	if (!log)
+		return ENOMEM;
+	log->out = *out;
+	stream->log = log;
+	stream->at_shutdown = pxt_tolog_at_shutdown;
+	stream->at_clear = pxt_tolog_at_clear;
+	error = begin(log, stream->block);
+	if (!error)
+		error = pxt_tolog_helper_start(stream);
+	if (error) {
+		stream->log = NULL;
+		pxt_port_free(log, log->bytes);
+	}
+	return error;
+}
+
+static int create(const struct pxt_create *request, const trace_attr_t *attr,
+    const struct pxt_tolog_policy *policy, const struct pxt_port_log *out, trace_id_t *trid)
+{
+	struct pxt_stream *stream;
+	int error = pxt_stream_create(request, attr, &stream);
+
+	if (error)
+		return error;
+	error = attach(stream, policy, out);
+	if (!error) {
+		error = pxt_stream_publish(stream, trid);
+		if (error) {
+			pxt_tolog_helper_end(stream);
+			pxt_port_free(stream->log, pxt_tolog_of(stream)->bytes);
+			stream->log = NULL;
+		}
+	}
+	if (error)
+		pxt_stream_abandon(stream);
+	return error;
+}
+
+PXT_API int posix_trace_create_withlog(
+    pid_t pid, const trace_attr_t *restrict attr, int file_desc, trace_id_t *restrict trid)
+{
+	const struct pxt_create request = {
+		.pid = pid, .attr = attr, .with_log = true, .ops = &pxt_tolog_ops
+	};
+	const struct pxt_tolog_policy *policy = NULL;
+	struct pxt_port_log out;
+	trace_attr_t used;
+	int error;
+
+	if (!trid)
+		return EINVAL;
+	error = pxt_create_attr(&request, &used);
+	if (error)
+		return error;
+	if (!used._pxt_log_policy)
+		used._pxt_log_policy = pxt_default_log_policy();
+	policy = policy_of(used._pxt_log_policy);
+	error = policy ? pxt_port_log_open(&out, file_desc) : EINVAL;
+	if (error)
+		return error;
+	error = policy->check(&out, &used);
+	if (!error)
+		error = create(&request, &used, policy, &out, trid);
+	if (error)
+		pxt_port_log_close(&out);
+	return error;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* describe.c - who traced and where the code lay: process, threads by name, modules. */
+#include "tolog/tolog.h"
+
+#include "base/crc32.h"
+#include "core/threads.h"
+#include "port/port_sysinfo.h"
+
+#include <string.h>
+
+/* Modules beyond these are told once, when the log begins. */
+#define MODULES 64u
+
+struct pxt_tolog_describe {
+	bool process_told;
+	uint32_t threads; /* entries of the thread table that were told */
+	uint32_t modules;
+	uint64_t module[MODULES];                /* load address of those told */
+	uint32_t told[CONFIG_PTRACE_MAX_THREADS]; /* checksum of what was told of a thread; 0: nothing */
+	int error;
+	uint32_t count; /* of the thread table, at this look */
+};
+
+size_t pxt_tolog_describe_bytes(void)
+{
+	return sizeof(struct pxt_tolog_describe);
+}
+
+void pxt_tolog_describe_forget(struct pxt_tolog *log)
+{
+	memset(log->describe, 0, sizeof(*log->describe));
+}
+
+/* ---- Threads ---- */
+
+static uint32_t entries(void)
+{
+	uint32_t count = atomic_load_explicit(&pxt_threads->count, memory_order_acquire);
+
+	return count < CONFIG_PTRACE_MAX_THREADS ? count : CONFIG_PTRACE_MAX_THREADS - 1u;
+}
+
+static void put_thread(struct pxt_tolog *log, const struct pxt_log_thread *thread)
+{
+	struct pxt_tolog_describe *describe = log->describe;
+
+	if (describe->error || pxt_log_put_thread(&log->meta, thread))
+		return;
+	describe->error = pxt_tolog_put_meta(log, PXT_LOG_THREADS);
+	if (!describe->error)
+		(void)pxt_log_put_thread(&log->meta, thread);
+}
+
+static void tell_thread(
+    struct pxt_tolog *log, uint32_t index, int32_t tid, const char name[PXT_THREAD_NAME])
+{
+	const struct pxt_thread *entry = &pxt_threads->entry[index];
+	struct pxt_log_thread thread = { .thread = entry->thread,
+		.pid = entry->pid,
+		.tid = tid,
+		.index = (uint16_t)index };
+	uint32_t sum;
+
+	memcpy(thread.name, name, sizeof(thread.name));
+	thread.name[sizeof(thread.name) - 1] = '\0';
+	sum = pxt_crc32((uint32_t)tid, thread.name, strlen(thread.name)) | 1u;
+	if (log->describe->told[index] == sum)
+		return;
+	put_thread(log, &thread);
+	if (!log->describe->error)
+		log->describe->told[index] = sum;
+}
+
+/*
+ * A pthread_t is used again when its thread has ended, so it belongs to the youngest entry.  What
+ * a thread said of itself stands in the table.
+ */
+static void match(void *context, const struct pxt_port_thread_info *info)
+{
+	struct pxt_tolog *log = context;
+
+	for (uint32_t i = log->describe->count; i > 0; i--) {
+		if (pxt_threads->entry[i].thread != info->thread)
+			continue;
+		tell_thread(log, i, info->tid, info->name);
+		return;
+	}
+}
+
+/* Threads that are gone by now are known by number only, or by what they said of themselves. */
+static void tell_rest(struct pxt_tolog *log)
+{
+	static const char nameless[PXT_THREAD_NAME];
+
+	for (uint32_t i = 1; i <= log->describe->count; i++) {
+		struct pxt_thread *entry = &pxt_threads->entry[i];
+		int32_t tid = atomic_load_explicit(&entry->tid, memory_order_acquire);
+
+		if (!log->describe->told[i] && entry->thread)
+			tell_thread(log, i, tid, tid ? entry->name : nameless);
+	}
+}
+
+static int tell_threads(struct pxt_tolog *log, bool slow)
+{
+	struct pxt_tolog_describe *describe = log->describe;
+
+	describe->error = 0;
+	describe->count = entries();
+	if (!slow && describe->count == describe->threads)
+		return 0;
+	pxt_port_threads(match, log);
+	tell_rest(log);
+	if (!describe->error && log->meta.count)
+		describe->error = pxt_tolog_put_meta(log, PXT_LOG_THREADS);
+	if (!describe->error)
+		describe->threads = describe->count;
+	return describe->error;
+}
+
+/* ---- Modules ---- */
+
+static bool known(struct pxt_tolog_describe *describe, uint64_t base)
+{
+	for (uint32_t i = 0; i < describe->modules; i++) {
+		if (describe->module[i] == base)
+			return true;
+	}
+	return false;
+}
+
+static void tell_module(void *context, const struct pxt_port_module *module)
+{
+	struct pxt_tolog *log = context;
+	struct pxt_tolog_describe *describe = log->describe;
+	struct pxt_log_module entry = { .base = module->base,
+		.low = module->low,
+		.high = module->high,
+		.build_id_bytes = module->buildid_bytes };
+
+	if (describe->error || describe->modules >= MODULES || known(describe, module->low))
+		return;
+	memcpy(entry.build_id, module->buildid, sizeof(entry.build_id));
+	memcpy(entry.path, module->path, sizeof(entry.path));
+	if (!pxt_log_put_module(&log->meta, &entry)) {
+		describe->error = pxt_tolog_put_meta(log, PXT_LOG_MODULES);
+		if (describe->error)
+			return;
+		(void)pxt_log_put_module(&log->meta, &entry);
+	}
+	describe->module[describe->modules++] = module->low;
+}
+
+static int tell_modules(struct pxt_tolog *log)
+{
+	struct pxt_tolog_describe *describe = log->describe;
+
+	describe->error = 0;
+	pxt_port_modules(tell_module, log);
+	if (!describe->error && log->meta.count)
+		describe->error = pxt_tolog_put_meta(log, PXT_LOG_MODULES);
+	return describe->error;
+}
+
+/* ---- Process ---- */
+
+static int tell_process(struct pxt_tolog *log)
+{
+	struct pxt_log_process process = { .pid = pxt_process_pid() };
+
+	if (log->describe->process_told)
+		return 0;
+	pxt_port_process_start(&process.start);
+	pxt_port_executable(process.executable, sizeof(process.executable));
+	pxt_port_host(process.host, sizeof(process.host));
+	(void)pxt_log_put_process(&log->meta, &process);
+	log->describe->process_told = true;
+	return pxt_tolog_put_meta(log, PXT_LOG_PROCESS);
+}
+
+int pxt_tolog_describe(struct pxt_tolog *log, bool slow)
+{
+	int error = tell_process(log);
+
+	if (!error && slow)
+		error = tell_modules(log);
+	if (!error)
+		error = tell_threads(log, slow);
+	return error;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fill.c - from the stream into a block: records as they are, and the marks that a flush adds.
+ *
+ * Runs with the stream's mutex.  A flush covers what was in the stream when it began: it ends at
+ * the first record with a later stamp, so that writers cannot keep it going.  What a stopped
+ * stream holds is finite, and all of it is covered.
+ */
+#include "tolog/tolog.h"
+
+#include "core/context.h"
+#include "core/control.h"
+
+#include <string.h>
+
+/* ---- Putting a record ---- */
+
+/* Room for a record, and for the loss slot before it? */
+static enum pxt_fill may_put(const struct pxt_tolog *log, uint32_t id, uint32_t bytes, uint64_t lost)
+{
+	if (log->policy->admits && !log->policy->admits(log, id, bytes))
+		return PXT_FILL_LOG_FULL;
+	if (log->data.room - log->data.used < bytes + (lost ? PXT_SLOT_BYTES : 0u))
+		return PXT_FILL_MORE;
+	return PXT_FILL_ON;
+}
+
+/* @slots stand where the record goes, behind the place of the loss slot if there is to be one. */
+static void put(struct pxt_tolog *log, const struct pxt_slot *slots, uint32_t n, uint64_t lost)
+{
+	if (lost)
+		(void)pxt_log_put_loss(&log->data, lost);
+	(void)pxt_log_put_record(&log->data, slots, n);
+	log->unreported = 0;
+	log->taken += (uint64_t)n * PXT_SLOT_BYTES;
+	log->last_ticks = pxt_slot_ticks(slots);
+	log->last_id = pxt_info_id(slots->word[1]);
+	log->dirty = true;
+	log->fresh++;
+}
+
+/* Where in `data` the next record goes. */
+static struct pxt_slot *place_in_data(const struct pxt_tolog *log, uint64_t lost)
+{
+	return (struct pxt_slot *)(void *)(log->data.bytes + log->data.used) + (lost ? 1 : 0);
+}
+
+/* Counted as taken from the stream, but the log has no place for it. */
+static void drop(struct pxt_stream *stream, const struct pxt_item *item)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+	uint32_t records = item->kind == PXT_ITEM_MADE ? 0u : 1u;
+
+	log->unreported += item->lost_before + records;
+	pxt_tolog_lost(log, records);
+	pxt_consumer_done(stream, item);
+}
+
+static enum pxt_fill put_item(struct pxt_stream *stream, const struct pxt_item *item)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+	uint64_t lost = log->unreported + item->lost_before;
+	uint32_t bytes = item->slots * PXT_SLOT_BYTES;
+	enum pxt_fill may = may_put(log, pxt_info_id(item->info), bytes, lost);
+	struct pxt_slot *slots = place_in_data(log, lost);
+
+	/* Frames of a small log may be smaller than the largest record. */
+	if (may == PXT_FILL_MORE && bytes + PXT_SLOT_BYTES > log->data.room - PXT_LOG_BLOCK_BYTES) {
+		drop(stream, item);
+		return PXT_FILL_ON;
+	}
+	if (may != PXT_FILL_ON)
+		return may;
+	if (!pxt_consumer_slots(stream, item, slots))
+		return PXT_FILL_ON;
+	put(log, slots, item->slots, lost);
+	pxt_consumer_done(stream, item);
+	return PXT_FILL_ON;
+}
+
+/* ---- Records that the unit makes ---- */
+
+static void put_bytes(struct pxt_slot *slots, uint32_t at, const void *from, uint32_t count)
+{
+	const unsigned char *bytes = from;
+
+	for (uint32_t i = 0; i < count; i++, at++) {
+		struct pxt_slot *slot = &slots[1u + at / PXT_SLOT_PAYLOAD];
+
+		((unsigned char *)&slot->word[1])[at % PXT_SLOT_PAYLOAD] = bytes[i];
+	}
+}
+
+static void put_little(struct pxt_slot *slots, uint32_t at, uint64_t value, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		unsigned char byte = (unsigned char)(value >> 8 * i);
+
+		put_bytes(slots, at + i, &byte, 1);
+	}
+}
+
+/* The flushing thread stands for what it makes (DEC-39). */
+static uint32_t make(struct pxt_slot *slots, uint32_t id, uint64_t ticks, const int *value)
+{
+	uint32_t bytes = value ? (uint32_t)sizeof(*value) : 0u;
+	uint32_t head = PXT_CTX_BYTES;
+	bool extra;
+
+	if (pxt_self.epoch != pxt_fork.epoch)
+		(void)pxt_threads_register();
+	extra = pxt_context_extra(pxt_self.index);
+	memset(slots, 0, PXT_TOLOG_MADE_SLOTS * sizeof(*slots));
+	slots[0].word[0] = PXT_SLOT_BEGIN;
+	slots[0].word[1] = pxt_slot_info(id, bytes, false, extra, PXT_CPU_UNKNOWN);
+	slots[0].word[2] = (uint32_t)ticks;
+	slots[0].word[3] = (uint32_t)(ticks >> 32);
+	put_little(slots, 0, pxt_context(pxt_self.index, NULL), PXT_CTX_BYTES);
+	if (extra) {
+		put_little(slots, head, pxt_port_thread(), 8);
+		put_little(slots, head + 8u, (uint32_t)pxt_process_pid(), 4);
+		head += PXT_THREAD_EXTRA_BYTES;
+	}
+	put_bytes(slots, head, value, bytes);
+	return pxt_info_slots(slots[0].word[1], PXT_CTX_BYTES);
+}
+
+static enum pxt_fill put_made(
+    struct pxt_stream *stream, uint32_t id, uint64_t ticks, const int *value)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+	struct pxt_block *block = stream->block;
+	struct pxt_slot slots[PXT_TOLOG_MADE_SLOTS];
+	enum pxt_fill may;
+	uint64_t kept;
+	uint32_t n;
+
+	if (ticks < log->last_ticks)
+		ticks = log->last_ticks;
+	n = make(slots, id, ticks, value);
+	may = may_put(log, id, n * PXT_SLOT_BYTES, 0);
+	if (may != PXT_FILL_ON)
+		return may;
+	kept = log->unreported;
+	put(log, slots, n, 0);
+	/* Told before the next record of the stream. */
+	log->unreported = kept;
+	/* What the stream hands out from now on is not reported earlier. */
+	if (block->last_ticks < ticks)
+		block->last_ticks = ticks;
+	return PXT_FILL_ON;
+}
+
+static enum pxt_fill put_stop_mark(struct pxt_stream *stream, uint64_t at_most)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+	uint64_t ticks = log->stop_ticks < at_most ? log->stop_ticks : at_most;
+	enum pxt_fill result = put_made(stream, PXT_ID_FLUSH_STOP, ticks, NULL);
+
+	if (result == PXT_FILL_ON)
+		log->stop_mark = false;
+	return result;
+}
+
+/* ---- The flush ---- */
+
+static bool covered(struct pxt_stream *stream, const struct pxt_tolog_flush *flush, uint64_t ticks)
+{
+	return flush->final || ticks <= flush->bound ||
+	    pxt_block_state(stream->block) != PXT_GATE_RUNNING;
+}
+
+/*
+ * FLUSH_STOP comes before what was recorded behind it; and before a STOP by call in any case, which
+ * ends what it stops.
+ */
+static bool stop_mark_first(const struct pxt_tolog *log, const struct pxt_item *item)
+{
+	return log->stop_mark &&
+	    (item->ticks >= log->stop_ticks ||
+		(item->kind != PXT_ITEM_MADE && pxt_info_id(item->info) == PXT_ID_STOP));
+}
+
+static enum pxt_fill fill_items(struct pxt_stream *stream, const struct pxt_tolog_flush *flush)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+	enum pxt_fill result = PXT_FILL_ON;
+	struct pxt_item item;
+
+	while (result == PXT_FILL_ON) {
+		enum pxt_next found = pxt_consumer_next(stream, &item);
+
+		if (found == PXT_NEXT_HELD)
+			return PXT_FILL_HELD;
+		if (found == PXT_NEXT_NONE || !covered(stream, flush, item.ticks))
+			return PXT_FILL_DONE;
+		if (stop_mark_first(log, &item))
+			result = put_stop_mark(stream, item.ticks);
+		else
+			result = put_item(stream, &item);
+	}
+	return result;
+}
+
+/* The log is full: what the stream still has is discarded (DEC-14). */
+static enum pxt_fill discard(struct pxt_stream *stream)
+{
+	struct pxt_item item;
+	enum pxt_next found;
+
+	while ((found = pxt_consumer_next(stream, &item)) == PXT_NEXT_READY)
+		drop(stream, &item);
+	return found == PXT_NEXT_HELD ? PXT_FILL_HELD : PXT_FILL_DONE;
+}
+
+/* The automatic STOP that ends a full log, unless its last record is one anyway. */
+static enum pxt_fill put_last_stop(struct pxt_stream *stream)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+	const int automatic = 1;
+	enum pxt_fill result = PXT_FILL_ON;
+
+	if (log->last_id != PXT_ID_STOP && pxt_stream_wants(stream->block, PXT_ID_STOP))
+		result = put_made(stream, PXT_ID_STOP, pxt_port_ticks_ordered(), &automatic);
+	if (result == PXT_FILL_ON)
+		log->owes_stop = false;
+	return result;
+}
+
+/* Whether waiting for an unfinished record is over: it was reserved behind the flush's begin. */
+static bool waited_enough(struct pxt_stream *stream, const struct pxt_tolog_flush *flush)
+{
+	return !flush->final && pxt_block_state(stream->block) == PXT_GATE_RUNNING &&
+	    pxt_port_ticks() - flush->bound > pxt_holdback_ticks();
+}
+
+enum pxt_fill pxt_tolog_fill(struct pxt_stream *stream, struct pxt_tolog_flush *flush)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+	enum pxt_fill result;
+
+	if (log->owes_stop) {
+		result = put_last_stop(stream);
+		if (result != PXT_FILL_ON)
+			return result;
+	}
+	if (log->policy->admits && atomic_load_explicit(&log->full, memory_order_relaxed))
+		return discard(stream);
+	if (flush->start_told)
+		return PXT_FILL_DONE;
+	result = fill_items(stream, flush);
+	if (result == PXT_FILL_HELD && waited_enough(stream, flush))
+		result = PXT_FILL_DONE;
+	if (result == PXT_FILL_DONE && log->stop_mark && (flush->marks || flush->final)) {
+		result = put_stop_mark(stream, UINT64_MAX);
+		result = result == PXT_FILL_ON ? PXT_FILL_DONE : result;
+	}
+	if (result == PXT_FILL_DONE && flush->marks) {
+		result = PXT_FILL_ON;
+		if (pxt_stream_wants(stream->block, PXT_ID_FLUSH_START))
+			result = put_made(stream, PXT_ID_FLUSH_START, flush->bound, NULL);
+		flush->start_told = result == PXT_FILL_ON;
+		result = result == PXT_FILL_ON ? PXT_FILL_DONE : result;
+	}
+	return result;
+}

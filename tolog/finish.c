@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* finish.c - the log begins anew (clear), and the end of it (shutdown). */
+#include "tolog/tolog.h"
+
+#include "core/control.h"
+
+#define SLICE_NS 50000u
+
+/* ---- Clear ---- */
+
+static int restart_file(struct pxt_tolog *log, const trace_attr_t *attr)
+{
+	int error = pxt_port_log_truncate(&log->out, 0);
+
+	if (error)
+		return error;
+	log->header.generation++;
+	log->sums.data_sequence = 0;
+	log->sums.meta_sequence = 0;
+	log->sums.records = 0;
+	log->sums.lost = 0;
+	log->lost = 0;
+	log->cleared_log = 0;
+	log->policy->lay_out(log, attr);
+	log->way.what = PXT_WAY_NOTHING;
+	pxt_tolog_new_meta(log);
+	pxt_tolog_forget_told(log);
+	return pxt_tolog_put_head(log);
+}
+
+/* What is out cannot be taken back: a block says that it does not count. */
+static int mark_clear(struct pxt_tolog *log, uint64_t cleared)
+{
+	int error = 0;
+
+	if (log->way.what != PXT_WAY_NOTHING && log->way.sent)
+		error = pxt_tolog_resume(log);
+	if (error)
+		return error;
+	if (log->way.what == PXT_WAY_META) {
+		pxt_tolog_new_meta(log);
+		pxt_tolog_forget_told(log);
+	}
+	log->way.what = PXT_WAY_NOTHING;
+	(void)pxt_log_put_clear(&log->meta, pxt_port_ticks_ordered(), cleared);
+	log->cleared_log = log->sums.records;
+	return pxt_tolog_put_meta(log, PXT_LOG_CLEAR);
+}
+
+int pxt_tolog_begin_anew(struct pxt_stream *stream)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+	struct pxt_block *block = stream->block;
+	uint64_t cleared = log->sums.records - log->cleared_log + log->fresh + block->cleared -
+	    log->cleared_stream;
+	trace_attr_t attr = block->attr;
+	int error;
+
+	log->clear_due = false;
+	log->cleared_stream = block->cleared;
+	log->stop_mark = false;
+	log->owes_stop = false;
+	log->unreported = 0;
+	log->last_id = 0;
+	atomic_store_explicit(&log->full, 0u, memory_order_release);
+	atomic_store_explicit(&log->overrun, 0u, memory_order_release);
+	pxt_stream_unlock(stream);
+	if (log->way.what != PXT_WAY_DATA)
+		pxt_tolog_new_data(log);
+	if (log->out.kind == PXT_LOG_SEQUENTIAL)
+		error = mark_clear(log, cleared);
+	else
+		error = restart_file(log, &attr);
+	if (!error)
+		pxt_tolog_new_data(log);
+	pxt_port_mutex_lock(&stream->mutex);
+	/* The head, or the mark, may be on its way by now: then only the rest of it is missing. */
+	if (error && log->way.what != PXT_WAY_HEAD && log->way.what != PXT_WAY_META)
+		log->clear_due = true;
+	return error;
+}
+
+/*
+ * Core holds both locks.  Nobody writes with them held, and another thread may be in the middle
+ * of a flush: so the wish is left for whoever has the turn, and the locks are given up until it
+ * was fulfilled.
+ */
+int pxt_tolog_at_clear(struct pxt_stream *stream)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+
+	log->clear_due = true;
+	atomic_store_explicit(&log->error, 0, memory_order_release);
+	pxt_process_unlock();
+	pxt_tolog_take_turn(stream);
+	if (log->clear_due)
+		(void)pxt_tolog_begin_anew(stream);
+	pxt_tolog_end_turn(stream);
+	/* In their order again, for Core to give up. */
+	pxt_stream_unlock(stream);
+	pxt_process_lock();
+	pxt_port_mutex_lock(&stream->mutex);
+	return 0;
+}
+
+/* ---- Shutdown ---- */
+
+static void read_status(struct pxt_stream *stream, struct pxt_log_trailer *trailer)
+{
+	const struct pxt_tolog *log = pxt_tolog_of(stream);
+	struct posix_trace_status_info *status = &trailer->status;
+
+	pxt_stream_full_status(stream, status);
+	status->posix_stream_flush_status = POSIX_TRACE_NOT_FLUSHING;
+	status->posix_stream_flush_error = atomic_load_explicit(&log->error, memory_order_acquire);
+	status->posix_log_overrun_status = atomic_load_explicit(&log->overrun, memory_order_acquire)
+	    ? POSIX_TRACE_OVERRUN
+	    : POSIX_TRACE_NO_OVERRUN;
+	status->posix_log_full_status = atomic_load_explicit(&log->full, memory_order_acquire)
+	    ? POSIX_TRACE_FULL
+	    : POSIX_TRACE_NOT_FULL;
+	pxt_stream_counts(stream, &trailer->counts);
+	trailer->attr = stream->block->attr;
+}
+
+/* LOOP: the newest block is in its frame already, and ends with the log. */
+static void close_last_block(struct pxt_tolog *log)
+{
+	if (log->header.frames && log->begun > log->sums.data_sequence)
+		pxt_log_written(&log->data, &log->sums, PXT_LOG_DATA);
+}
+
+static int put_trailer(struct pxt_tolog *log, struct pxt_log_trailer *trailer)
+{
+	int error;
+
+	trailer->log_lost = log->lost;
+	trailer->data_blocks = log->sums.data_sequence;
+	trailer->meta_blocks = log->sums.meta_sequence;
+	pxt_port_clock_read(&trailer->end);
+	(void)pxt_log_put_trailer(&log->meta, trailer);
+	error = pxt_tolog_put_meta(log, PXT_LOG_TRAILER);
+	/* What a failed write may have left behind the last block. */
+	if (!error && log->out.kind == PXT_LOG_FILE)
+		error = pxt_port_log_truncate(&log->out, log->end);
+	return error;
+}
+
+/*
+ * With what is in the log, after an error too: where a block did not fit, the short trailer may,
+ * and the log can be read.  The mutex is held, and given up meanwhile.
+ */
+static int complete(struct pxt_stream *stream, int failed)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+	struct pxt_log_trailer trailer;
+	bool whole = true;
+	int error = 0;
+
+	if (failed) {
+		whole = pxt_tolog_give_up(log);
+		if (!pxt_consumer_drained(stream->block))
+			atomic_store_explicit(&log->overrun, 1u, memory_order_release);
+	}
+	read_status(stream, &trailer);
+	pxt_stream_unlock(stream);
+	if (whole) {
+		close_last_block(log);
+		pxt_tolog_new_meta(log);
+		error = pxt_tolog_tell(stream, PXT_WHEN_END);
+		if (error && !pxt_tolog_give_up(log))
+			whole = false;
+	}
+	if (whole) {
+		int last;
+
+		pxt_tolog_new_meta(log);
+		last = put_trailer(log, &trailer);
+		error = error ? error : last;
+	}
+	pxt_port_mutex_lock(&stream->mutex);
+	return failed ? failed : error;
+}
+
+/* Nobody finds the stream any more; those who wait for their turn are let through first. */
+static void wait_for_users(struct pxt_stream *stream)
+{
+	while (pxt_tolog_of(stream)->users) {
+		pxt_stream_unlock(stream);
+		pxt_port_pause_ns(SLICE_NS);
+		pxt_port_mutex_lock(&stream->mutex);
+	}
+}
+
+int pxt_tolog_at_shutdown(struct pxt_stream *stream)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+	int error;
+
+	pxt_tolog_helper_end(stream);
+	pxt_port_mutex_lock(&stream->mutex);
+	wait_for_users(stream);
+	pxt_tolog_take_turn(stream);
+	error = pxt_tolog_flush(stream, true);
+	error = complete(stream, error);
+	pxt_tolog_end_turn(stream);
+	stream->log = NULL;
+	pxt_stream_unlock(stream);
+	pxt_port_log_close(&log->out);
+	pxt_port_free(log, log->bytes);
+	return error;
+}

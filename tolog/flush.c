@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* flush.c - posix_trace_flush(), and the steps of every flush. */
+#include "tolog/tolog.h"
+
+#include <errno.h>
+
+#define HELD_SLICE_NS 50000u
+
+/* ---- Turns ---- */
+
+void pxt_tolog_take_turn(struct pxt_stream *stream)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+
+	log->users++;
+	while (atomic_load_explicit(&log->busy, memory_order_acquire)) {
+		pxt_stream_unlock(stream);
+		(void)pxt_port_wait(&log->busy, 1u, NULL, 0);
+		pxt_port_mutex_lock(&stream->mutex);
+	}
+	atomic_store_explicit(&log->busy, 1u, memory_order_release);
+}
+
+void pxt_tolog_end_turn(struct pxt_stream *stream)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+
+	log->users--;
+	atomic_store_explicit(&log->busy, 0u, memory_order_release);
+	pxt_port_wake(&log->busy);
+}
+
+/* ---- Steps ---- */
+
+/*
+ * The log cannot take the next record: nothing more is recorded until clear.  Two locks in their
+ * order, so the mutex is given up; whoever cleared meanwhile made room.
+ */
+static void stop_stream(struct pxt_stream *stream)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+
+	pxt_stream_unlock(stream);
+	pxt_process_lock();
+	pxt_port_mutex_lock(&stream->mutex);
+	if (!log->clear_due) {
+		pxt_stream_stop_now(stream);
+		stream->dead_log = 1;
+		log->owes_stop = true;
+		atomic_store_explicit(&log->full, 1u, memory_order_release);
+	}
+	pxt_process_unlock();
+}
+
+static int write_out(struct pxt_stream *stream, enum pxt_fill filled, enum pxt_tolog_when when)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+	int error;
+
+	pxt_stream_unlock(stream);
+	error = pxt_tolog_tell(stream, when);
+	if (!error)
+		error = pxt_tolog_put_data(log, filled == PXT_FILL_MORE);
+	pxt_port_mutex_lock(&stream->mutex);
+	return error;
+}
+
+static int begin_anew_if_due(struct pxt_stream *stream, struct pxt_tolog_flush *flush)
+{
+	int error = 0;
+
+	while (pxt_tolog_of(stream)->clear_due && !error) {
+		error = pxt_tolog_begin_anew(stream);
+		/* What began before the clear leaves no traces behind it. */
+		flush->marks = false;
+		flush->start_told = false;
+	}
+	return error;
+}
+
+static int run(struct pxt_stream *stream, struct pxt_tolog_flush *flush)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+	enum pxt_tolog_when when = PXT_WHEN_FLUSH;
+	int error = 0;
+
+	for (;;) {
+		enum pxt_fill filled;
+
+		if (log->way.what != PXT_WAY_NOTHING && !log->clear_due) {
+			pxt_stream_unlock(stream);
+			error = pxt_tolog_resume(log);
+			pxt_port_mutex_lock(&stream->mutex);
+		}
+		if (!error)
+			error = begin_anew_if_due(stream, flush);
+		if (error)
+			return error;
+		filled = pxt_tolog_fill(stream, flush);
+		if (filled == PXT_FILL_LOG_FULL) {
+			stop_stream(stream);
+		} else if (filled == PXT_FILL_HELD) {
+			pxt_stream_unlock(stream);
+			pxt_port_pause_ns(HELD_SLICE_NS);
+			pxt_port_mutex_lock(&stream->mutex);
+		} else {
+			error = write_out(stream, filled, when);
+			when = PXT_WHEN_BLOCK;
+			if (error || (filled == PXT_FILL_DONE && !log->clear_due))
+				return error;
+		}
+	}
+}
+
+static void note_error(struct pxt_tolog *log, int error)
+{
+	int none = 0;
+
+	if (error)
+		(void)atomic_compare_exchange_strong_explicit(
+		    &log->error, &none, error, memory_order_acq_rel, memory_order_relaxed);
+}
+
+/*
+ * The end of a flush is told by the next one; a stream that stopped by itself and is empty now
+ * runs again, behind it (ruling 14).
+ */
+int pxt_tolog_flush(struct pxt_stream *stream, bool final)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+	struct pxt_tolog_flush flush = { .bound = pxt_port_ticks_ordered(),
+		.marks = !final && pxt_block_state(stream->block) != PXT_GATE_OFF,
+		.final = final };
+	int error;
+
+	log->flushing = true;
+	error = run(stream, &flush);
+	log->flushing = false;
+	note_error(log, error);
+	if (flush.marks && pxt_stream_wants(stream->block, PXT_ID_FLUSH_STOP) && !log->stop_mark &&
+	    !stream->dead_log) {
+		log->stop_mark = true;
+		log->stop_ticks = pxt_port_ticks_ordered();
+	}
+	if (!error && !final)
+		pxt_consumer_settle(stream);
+	return error;
+}
+
+PXT_API int posix_trace_flush(trace_id_t trid)
+{
+	struct pxt_stream *stream = pxt_stream_lock(trid);
+	int error = EINVAL;
+
+	if (!stream)
+		return EINVAL;
+	if (pxt_tolog_of(stream)) {
+		pxt_tolog_take_turn(stream);
+		if (!stream->closing)
+			error = pxt_tolog_flush(stream, false);
+		pxt_tolog_end_turn(stream);
+	}
+	pxt_stream_unlock(stream);
+	return error;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * helper.c - policy FLUSH: a thread that flushes before the stream is full, and restarts it when
+ * it was not fast enough.
+ *
+ * It sleeps as a reader does (online/getnext.c): it announces itself, makes all writers pass a
+ * fence, looks again, sleeps.  The writer that fills a lane up to the mark, or stops the stream,
+ * wakes it.
+ */
+#include "tolog/tolog.h"
+
+#include "port/port_thread.h"
+
+#define POLL_NS    1000000u
+#define RECOVER_NS 100000000u /* after an error, before the next attempt */
+
+struct pxt_tolog_helper {
+	struct pxt_port_thread thread;
+	_Atomic uint32_t ending;
+	bool started;
+};
+
+size_t pxt_tolog_helper_bytes(void)
+{
+	return sizeof(struct pxt_tolog_helper);
+}
+
+static bool ending(const struct pxt_tolog_helper *helper)
+{
+	return atomic_load_explicit(
+		   &((struct pxt_tolog_helper *)(uintptr_t)helper)->ending, memory_order_seq_cst) != 0;
+}
+
+/* A lane is filled up to the mark, or the stream waits for being flushed. */
+static bool due(struct pxt_stream *stream)
+{
+	struct pxt_block *block = stream->block;
+
+	if (pxt_block_state(block) == PXT_GATE_AUTO)
+		return true;
+	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+		struct pxt_lane *lane = pxt_block_lane(block, i);
+		uint32_t used = pxt_head_pos(pxt_cursor_load(&lane->head)) -
+		    atomic_load_explicit(&lane->limit, memory_order_relaxed);
+
+		if (used >= block->mark)
+			return true;
+	}
+	return false;
+}
+
+static void nap(struct pxt_stream *stream, struct pxt_tolog_helper *helper)
+{
+	struct pxt_block *block = stream->block;
+	uint32_t expected = stream->polling ? 0u : 1u;
+	uint64_t slice = stream->polling ? POLL_NS : 0u;
+
+	if (!stream->polling) {
+		atomic_store_explicit(&block->asleep, 1u, memory_order_seq_cst);
+		if (!pxt_port_fence_all())
+			slice = POLL_NS;
+	}
+	if (ending(helper) || due(stream))
+		return;
+	pxt_stream_unlock(stream);
+	(void)pxt_port_wait(&block->asleep, expected, NULL, slice);
+	pxt_port_mutex_lock(&stream->mutex);
+}
+
+static void flush(struct pxt_stream *stream, struct pxt_tolog_helper *helper)
+{
+	int error = 0;
+
+	pxt_tolog_take_turn(stream);
+	/* Somebody else may have done it meanwhile. */
+	if (due(stream))
+		error = pxt_tolog_flush(stream, false);
+	pxt_tolog_end_turn(stream);
+	if (!error)
+		return;
+	pxt_stream_unlock(stream);
+	(void)pxt_port_wait(&helper->ending, 0u, NULL, RECOVER_NS);
+	pxt_port_mutex_lock(&stream->mutex);
+}
+
+static void run(void *argument)
+{
+	struct pxt_stream *stream = argument;
+	struct pxt_tolog_helper *helper = pxt_tolog_of(stream)->helper;
+
+	pxt_port_mutex_lock(&stream->mutex);
+	while (!ending(helper)) {
+		if (due(stream))
+			flush(stream, helper);
+		else
+			nap(stream, helper);
+	}
+	pxt_stream_unlock(stream);
+}
+
+int pxt_tolog_helper_start(struct pxt_stream *stream)
+{
+	struct pxt_tolog_helper *helper = pxt_tolog_of(stream)->helper;
+	struct pxt_block *block = stream->block;
+	uint64_t slots = (uint64_t)block->slot_mask + 1u;
+	int error;
+
+	if (block->full_policy != POSIX_TRACE_FLUSH)
+		return 0;
+	block->mark = (uint32_t)(slots * CONFIG_PTRACE_FLUSH_MARK_PCT / 100u);
+	error = pxt_port_thread_start(
+	    &helper->thread, run, stream, block->attr._pxt_flush_priority);
+	helper->started = !error;
+	return error;
+}
+
+/* Announced to the sleeper in both ways, and looked at by it behind its own announcement. */
+void pxt_tolog_helper_end(struct pxt_stream *stream)
+{
+	struct pxt_tolog_helper *helper = pxt_tolog_of(stream)->helper;
+	struct pxt_block *block = stream->block;
+
+	if (!helper->started)
+		return;
+	atomic_store_explicit(&helper->ending, 1u, memory_order_seq_cst);
+	pxt_port_wake(&helper->ending);
+	atomic_store_explicit(&block->asleep, 0u, memory_order_seq_cst);
+	pxt_port_wake(&block->asleep);
+	pxt_port_thread_join(&helper->thread);
+	helper->started = false;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * output.c - the way of bytes into the log.  One thing at a time is on its way; what a write left
+ * over goes out before anything else does.
+ */
+#include "tolog/tolog.h"
+
+#include "port/port.h"
+
+#include <errno.h>
+
+/* How long a device that says "not now" is asked again, while it takes nothing. */
+#define PATIENCE_NS 1000000000u
+#define SLICE_NS    1000000u
+
+static const uint32_t burst_bytes = CONFIG_PTRACE_FLUSH_BURST_BYTES;
+static const uint64_t burst_pause_ns = (uint64_t)CONFIG_PTRACE_FLUSH_BURST_DELAY_MS * 1000000u;
+
+static uint32_t piece(const struct pxt_tolog *log)
+{
+	uint32_t left = log->way.length - log->way.sent;
+
+	if (burst_bytes && left > burst_bytes - log->burst)
+		left = burst_bytes - log->burst;
+	return left;
+}
+
+static void pause_between_bursts(struct pxt_tolog *log)
+{
+	if (!burst_bytes || log->burst < burst_bytes)
+		return;
+	log->burst = 0;
+	pxt_port_pause_ns(burst_pause_ns);
+}
+
+static int send_piece(struct pxt_tolog *log, size_t *done)
+{
+	struct pxt_tolog_way *way = &log->way;
+	const unsigned char *from = way->bytes + way->sent;
+	int error;
+
+	*done = 0;
+	if (log->out.kind == PXT_LOG_FILE)
+		error = pxt_port_log_write_at(
+		    &log->out, way->offset + way->sent, from, piece(log), done);
+	else
+		error = pxt_port_log_write(&log->out, from, piece(log), done);
+	way->sent += (uint32_t)*done;
+	log->burst += (uint32_t)*done;
+	pause_between_bursts(log);
+	return error;
+}
+
+static void arrived(struct pxt_tolog *log)
+{
+	struct pxt_tolog_way way = log->way;
+
+	log->way.what = PXT_WAY_NOTHING;
+	if (way.what == PXT_WAY_DATA) {
+		log->dirty = false;
+		log->fresh = 0;
+		log->policy->placed(log, way.full);
+	} else if (way.what == PXT_WAY_META) {
+		pxt_log_written(&log->meta, &log->sums, way.type);
+		log->end += way.length;
+		pxt_tolog_new_meta(log);
+	}
+}
+
+int pxt_tolog_resume(struct pxt_tolog *log)
+{
+	uint64_t patience = PATIENCE_NS;
+
+	if (log->way.what == PXT_WAY_NOTHING)
+		return 0;
+	while (log->way.sent < log->way.length) {
+		size_t done;
+		int error = send_piece(log, &done);
+
+		if (done)
+			patience = PATIENCE_NS;
+		if (error && (error != EAGAIN || patience < SLICE_NS))
+			return error;
+		if (error) {
+			patience -= SLICE_NS;
+			pxt_port_pause_ns(SLICE_NS);
+		}
+	}
+	arrived(log);
+	return 0;
+}
+
+static int send_off(struct pxt_tolog *log, enum pxt_tolog_what what, const unsigned char *bytes,
+    uint32_t length, uint64_t offset)
+{
+	log->way.what = what;
+	log->way.bytes = bytes;
+	log->way.length = length;
+	log->way.sent = 0;
+	log->way.offset = offset;
+	return pxt_tolog_resume(log);
+}
+
+int pxt_tolog_put_head(struct pxt_tolog *log)
+{
+	pxt_log_put_header(log->meta_bytes, &log->header);
+	return send_off(log, PXT_WAY_HEAD, log->meta_bytes, PXT_LOG_HEADER_BYTES, 0);
+}
+
+int pxt_tolog_put_data(struct pxt_tolog *log, bool full)
+{
+	int error = pxt_tolog_resume(log);
+	uint32_t length;
+
+	if (error)
+		return error;
+	if (!log->dirty) {
+		if (full)
+			log->policy->placed(log, true);
+		return 0;
+	}
+	length = pxt_log_finish(&log->data, &log->sums, PXT_LOG_DATA);
+	log->way.full = full;
+	return send_off(log, PXT_WAY_DATA, log->data_bytes, length, log->policy->place(log));
+}
+
+int pxt_tolog_put_meta(struct pxt_tolog *log, enum pxt_log_type type)
+{
+	int error = pxt_tolog_resume(log);
+	uint32_t length;
+
+	if (error)
+		return error;
+	length = pxt_log_finish(&log->meta, &log->sums, type);
+	log->way.type = type;
+	return send_off(log, PXT_WAY_META, log->meta_bytes, length, log->end);
+}
+
+bool pxt_tolog_give_up(struct pxt_tolog *log)
+{
+	const struct pxt_tolog_way *way = &log->way;
+	bool torn = way->what == PXT_WAY_HEAD ||
+	    (way->what != PXT_WAY_NOTHING && way->sent &&
+		(log->out.kind != PXT_LOG_FILE ||
+		    (way->what == PXT_WAY_DATA && log->header.frames)));
+
+	pxt_tolog_lost(log, log->fresh);
+	log->data.count -= log->fresh;
+	log->fresh = 0;
+	log->dirty = false;
+	if (torn)
+		return false;
+	log->way.what = PXT_WAY_NOTHING;
+	return true;
+}
+
+void pxt_tolog_new_data(struct pxt_tolog *log)
+{
+	pxt_log_start(&log->data, log->data_bytes, log->data_room);
+	log->dirty = false;
+	log->fresh = 0;
+}
+
+void pxt_tolog_new_meta(struct pxt_tolog *log)
+{
+	pxt_log_start(&log->meta, log->meta_bytes, PXT_TOLOG_META_BYTES);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* sequential.c - block behind block: what UNTIL_FULL and APPEND have in common. */
+#include "tolog/tolog.h"
+
+void pxt_tolog_sequential(struct pxt_tolog *log, const trace_attr_t *attr)
+{
+	log->header.layout = PXT_LAYOUT_SEQUENTIAL;
+	log->data_room = CONFIG_PTRACE_LOG_BLOCK_SIZE;
+	log->end = PXT_LOG_HEADER_BYTES;
+	log->size = attr->_pxt_log_size;
+	log->taken = 0;
+}
+
+size_t pxt_tolog_no_memory(const trace_attr_t *attr)
+{
+	(void)attr;
+	return 0;
+}
+
+uint64_t pxt_tolog_sequential_place(struct pxt_tolog *log)
+{
+	return log->end;
+}
+
+/* Also a block that was not full: what is out cannot be written again. */
+void pxt_tolog_sequential_placed(struct pxt_tolog *log, bool full)
+{
+	(void)full;
+	log->end += log->way.length;
+	pxt_log_written(&log->data, &log->sums, PXT_LOG_DATA);
+	pxt_tolog_new_data(log);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tolog.h - what the files of the unit Trace To Log share: a stream's log, and who may touch it.
+ *
+ *   who beside whom   flush, clear, end   get_status   writers
+ *   flush, clear, end        T                -            -
+ *   get_status               -                -            -
+ *
+ * T: they take turns.  The turn is a flag under the stream's mutex; who has it takes records out
+ * of the stream (with the mutex, up to a block at a time) and writes (without the mutex), so that
+ * nobody waits for a device but those who want something written themselves.
+ *
+ * A record goes: stream -> `data`, a block in memory of the stream -> one write.  A block whose
+ * write fails stays where it is ("on its way"), and nothing else is taken or written before the
+ * rest of it has gone out: the log never holds a part of a record, nor one twice.
+ */
+#ifndef PXT_TOLOG_H
+#define PXT_TOLOG_H
+
+#include "base/logfmt.h"
+#include "core/consumer.h"
+#include "port/port_log.h"
+
+#include <stdatomic.h>
+
+/* Blocks other than DATA are made here: room for one entry of any kind. */
+#define PXT_TOLOG_META_BYTES 1024u
+/* The most slots of a record that the unit makes itself: STOP with an int, of an extra thread. */
+#define PXT_TOLOG_MADE_SLOTS 4u
+
+struct pxt_tolog;
+
+/* A log-full policy. */
+struct pxt_tolog_policy {
+	int policy;
+	/* EINVAL: not on such a file, or the size of the log is too small (DEC-07, DEC-21). */
+	int (*check)(const struct pxt_port_log *out, const trace_attr_t *attr);
+	/* Layout of the file: fills header and `log`.  @counts: frames' record counts, or NULL. */
+	void (*lay_out)(struct pxt_tolog *log, const trace_attr_t *attr);
+	/* Further memory that the policy needs. */
+	size_t (*memory)(const trace_attr_t *attr);
+	/* Whether a record of type @id and @bytes bytes may enter the log; NULL: always. */
+	bool (*admits)(const struct pxt_tolog *log, uint32_t id, uint32_t bytes);
+	/* Where `data` is to be written, and that it was; @full: no more records into this block. */
+	uint64_t (*place)(struct pxt_tolog *log);
+	void (*placed)(struct pxt_tolog *log, bool full);
+};
+
+enum pxt_tolog_what {
+	PXT_WAY_NOTHING,
+	PXT_WAY_HEAD,
+	PXT_WAY_DATA,
+	PXT_WAY_META,
+};
+
+/* What is being written. */
+struct pxt_tolog_way {
+	enum pxt_tolog_what what;
+	enum pxt_log_type type; /* of a META block */
+	const unsigned char *bytes;
+	uint64_t offset; /* in files that are written by position */
+	uint32_t length;
+	uint32_t sent;
+	bool full; /* DATA: no more records will be put into this block */
+};
+
+struct pxt_tolog_helper;
+
+struct pxt_tolog {
+	size_t bytes; /* of this memory, everything included */
+	const struct pxt_tolog_policy *policy;
+	struct pxt_port_log out;
+
+	/* Status; get_status() takes and resets it without the turn. */
+	_Atomic int error; /* the first one */
+	_Atomic uint32_t overrun;
+	_Atomic uint32_t full;
+
+	/* Under the stream's mutex. */
+	_Atomic uint32_t busy; /* the turn; waited for as a futex */
+	uint32_t users;        /* those who have it or wait for it */
+	bool flushing;
+	bool clear_due; /* whoever has the turn begins the log anew before he does anything else */
+
+	/* Who has the turn. */
+	struct pxt_tolog_way way;
+	struct pxt_log_header header;
+	struct pxt_log_stream sums;
+	struct pxt_log_block data;
+	struct pxt_log_block meta;
+	unsigned char *data_bytes;
+	unsigned char *meta_bytes;
+	uint16_t *frame_records; /* LOOP: in each frame */
+	uint32_t data_room;      /* of a DATA block */
+	uint32_t fresh;          /* records in `data` that were not written yet */
+	bool dirty;              /* `data` holds something that was not written yet */
+	bool owes_stop;          /* UNTIL_FULL: the log is full, its STOP is not in `data` yet */
+	bool stop_mark;          /* FLUSH_STOP of the last flush is due ... */
+	uint64_t stop_ticks;     /* ... with this stamp */
+	uint64_t end;            /* where the next block behind all others goes */
+	uint64_t size;           /* UNTIL_FULL: bytes for records */
+	uint64_t taken;          /* UNTIL_FULL: of them used */
+	uint64_t begun;          /* LOOP: DATA blocks that have a frame */
+	uint64_t last_ticks;     /* of the last record in the log */
+	uint32_t last_id;        /* and its type */
+	uint64_t lost;           /* records that the log was given and does not hold */
+	uint64_t unreported;     /* records lost by the unit since the last loss slot */
+	uint64_t cleared_log;    /* sums.records at the last clear */
+	uint64_t cleared_stream; /* the stream's `cleared` then */
+	uint64_t looked_ticks;   /* of the last look at what changes slowly (clocks, names) */
+	uint32_t burst;          /* bytes since the last pause */
+	uint8_t told_types[PXT_ID_COUNT]; /* 1: the name is in the log, 2: the description too */
+
+	struct pxt_tolog_describe *describe;
+	struct pxt_tolog_helper *helper;
+};
+
+extern const struct pxt_ops pxt_tolog_ops;
+
+/* ---- Policies (append.c, untilfull.c, loop.c) ---- */
+
+#if CONFIG_PTRACE_LOG_LOOP
+extern const struct pxt_tolog_policy pxt_tolog_loop;
+#define PXT_TOLOG_LOOP &pxt_tolog_loop,
+#else
+#define PXT_TOLOG_LOOP
+#endif
+#if CONFIG_PTRACE_LOG_UNTIL_FULL
+extern const struct pxt_tolog_policy pxt_tolog_until_full;
+#define PXT_TOLOG_UNTIL_FULL &pxt_tolog_until_full,
+#else
+#define PXT_TOLOG_UNTIL_FULL
+#endif
+#if CONFIG_PTRACE_LOG_APPEND
+extern const struct pxt_tolog_policy pxt_tolog_append;
+#define PXT_TOLOG_APPEND &pxt_tolog_append,
+#else
+#define PXT_TOLOG_APPEND
+#endif
+#define PXT_TOLOG_POLICIES                                                                         \
+	{                                                                                          \
+		PXT_TOLOG_LOOP PXT_TOLOG_UNTIL_FULL PXT_TOLOG_APPEND NULL                          \
+	}
+
+/* What block behind block needs; UNTIL_FULL and APPEND. */
+void pxt_tolog_sequential(struct pxt_tolog *log, const trace_attr_t *attr);
+uint64_t pxt_tolog_sequential_place(struct pxt_tolog *log);
+void pxt_tolog_sequential_placed(struct pxt_tolog *log, bool full);
+size_t pxt_tolog_no_memory(const trace_attr_t *attr);
+
+/* Bytes that STOP takes at most. */
+#define PXT_TOLOG_STOP_BYTES                                                                       \
+	(PXT_SLOT_BYTES * (2u + (PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES) / PXT_SLOT_PAYLOAD))
+
+/* ---- Output (output.c); with the turn, without the mutex ---- */
+
+/* Writes what is left of what is on its way.  0: nothing is any more. */
+int pxt_tolog_resume(struct pxt_tolog *log);
+/* Begins the file: its head. */
+int pxt_tolog_put_head(struct pxt_tolog *log);
+/* Writes `data` as far as it was not; @full: the next record goes into a new block. */
+int pxt_tolog_put_data(struct pxt_tolog *log, bool full);
+int pxt_tolog_put_meta(struct pxt_tolog *log, enum pxt_log_type type);
+/*
+ * Gives up what is on its way, and what `data` holds beside it.  False: a part of it is out, and
+ * the log cannot go on behind that.
+ */
+bool pxt_tolog_give_up(struct pxt_tolog *log);
+/* An empty `data`, and an empty `meta`. */
+void pxt_tolog_new_data(struct pxt_tolog *log);
+void pxt_tolog_new_meta(struct pxt_tolog *log);
+
+/* ---- What a log says beside records (types.c, describe.c); with the turn ---- */
+
+enum pxt_tolog_when { PXT_WHEN_BLOCK, PXT_WHEN_FLUSH, PXT_WHEN_END };
+
+/* Types, threads and so on that are new since the last call. */
+int pxt_tolog_tell(struct pxt_stream *stream, enum pxt_tolog_when when);
+/* The log was begun anew: nothing was told yet. */
+void pxt_tolog_forget_told(struct pxt_tolog *log);
+
+size_t pxt_tolog_describe_bytes(void);
+void pxt_tolog_describe_forget(struct pxt_tolog *log);
+/* @slow: also what changes slowly, names of threads and modules. */
+int pxt_tolog_describe(struct pxt_tolog *log, bool slow);
+
+/* ---- Flush (flush.c, fill.c); with turn and mutex, which is given up meanwhile ---- */
+
+struct pxt_tolog_flush {
+	uint64_t bound;  /* records up to this stamp belong to it */
+	bool marks;      /* FLUSH_START and FLUSH_STOP */
+	bool start_told; /* FLUSH_START is in the log */
+	bool final;      /* at shutdown: everything */
+};
+
+enum pxt_fill {
+	PXT_FILL_ON,       /* a record was put */
+	PXT_FILL_MORE,     /* the block is full */
+	PXT_FILL_HELD,     /* an unfinished record must be waited for */
+	PXT_FILL_LOG_FULL, /* the next record does not fit into the log */
+	PXT_FILL_DONE,     /* all that belongs to the flush is in `data` or in the log */
+};
+
+/* Takes records out of the stream into `data`. */
+enum pxt_fill pxt_tolog_fill(struct pxt_stream *stream, struct pxt_tolog_flush *flush);
+int pxt_tolog_flush(struct pxt_stream *stream, bool final);
+void pxt_tolog_take_turn(struct pxt_stream *stream);
+void pxt_tolog_end_turn(struct pxt_stream *stream);
+
+/* ---- Clear and end (finish.c) ---- */
+
+/* As pxt_stream.at_clear and .at_shutdown. */
+int pxt_tolog_at_clear(struct pxt_stream *stream);
+int pxt_tolog_at_shutdown(struct pxt_stream *stream);
+/* With turn and mutex, which is given up meanwhile: the log begins anew. */
+int pxt_tolog_begin_anew(struct pxt_stream *stream);
+
+int pxt_tolog_get_status(void *object, struct posix_trace_status_info *status);
+
+/* ---- The helper of policy FLUSH (helper.c) ---- */
+
+#if CONFIG_PTRACE_POLICY_FLUSH
+size_t pxt_tolog_helper_bytes(void);
+int pxt_tolog_helper_start(struct pxt_stream *stream);
+/* Returns when the helper has ended; without the mutex. */
+void pxt_tolog_helper_end(struct pxt_stream *stream);
+#else
+PXT_INLINE size_t pxt_tolog_helper_bytes(void)
+{
+	return 0;
+}
+
+PXT_INLINE int pxt_tolog_helper_start(struct pxt_stream *stream)
+{
+	(void)stream;
+	return 0;
+}
+
+PXT_INLINE void pxt_tolog_helper_end(struct pxt_stream *stream)
+{
+	(void)stream;
+}
+#endif
+
+PXT_INLINE struct pxt_tolog *pxt_tolog_of(struct pxt_stream *stream)
+{
+	return stream->log;
+}
+
+PXT_INLINE void pxt_tolog_lost(struct pxt_tolog *log, uint64_t records)
+{
+	if (!records)
+		return;
+	log->lost += records;
+	atomic_store_explicit(&log->overrun, 1u, memory_order_release);
+}
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* types.c - blocks that every log has beside its records: names of types, clock readings. */
+#include "tolog/tolog.h"
+
+#include "core/names.h"
+
+#include <string.h>
+
+/* Puts one type; a block that is full is written first. */
+static int put_type(struct pxt_tolog *log, uint32_t id, const char *name, const char *format)
+{
+	int error;
+
+	if (pxt_log_put_type(&log->meta, id, name, format))
+		return 0;
+	error = pxt_tolog_put_meta(log, PXT_LOG_TYPES);
+	if (!error)
+		(void)pxt_log_put_type(&log->meta, id, name, format);
+	return error;
+}
+
+static int tell_type(struct pxt_tolog *log, uint32_t id)
+{
+	const char *name = pxt_names_of(id);
+	const char *format = pxt_names_format(id);
+	uint8_t told;
+	int error;
+
+	if (!name)
+		return 0;
+	if (!format)
+		format = "";
+	told = format[0] ? 2 : 1;
+	if (log->told_types[id] >= told)
+		return 0;
+	error = put_type(log, id, name, format);
+	if (!error)
+		log->told_types[id] = told;
+	return error;
+}
+
+static int tell_types(struct pxt_tolog *log)
+{
+	uint32_t end = PXT_ID_USER_FIRST + pxt_names_count();
+	int error = 0;
+
+	for (uint32_t id = PXT_ID_SYSTEM_FIRST; id < end && !error; id++)
+		error = tell_type(log, id);
+	if (!error && log->meta.count)
+		error = pxt_tolog_put_meta(log, PXT_LOG_TYPES);
+	return error;
+}
+
+static int tell_clocks(struct pxt_tolog *log)
+{
+	struct pxt_log_clock reading = { .moment = PXT_LOG_AT_FLUSH };
+
+	pxt_port_clock_read(&reading.clock);
+	(void)pxt_log_put_clock(&log->meta, &reading);
+	return pxt_tolog_put_meta(log, PXT_LOG_CLOCKS);
+}
+
+/* At most once a second, so that a stream that is flushed often costs no more. */
+static bool time_to_look(struct pxt_tolog *log, const struct pxt_stream *stream)
+{
+	uint64_t now = pxt_port_ticks();
+
+	if (log->looked_ticks && now - log->looked_ticks < stream->ticks.hz)
+		return false;
+	log->looked_ticks = now;
+	return true;
+}
+
+int pxt_tolog_tell(struct pxt_stream *stream, enum pxt_tolog_when when)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+	bool first = log->looked_ticks == 0;
+	bool slow = when == PXT_WHEN_FLUSH && time_to_look(log, stream);
+	int error = pxt_tolog_resume(log);
+
+	if (!error)
+		error = tell_types(log);
+	if (!error)
+		error = pxt_tolog_describe(log, slow || when == PXT_WHEN_END);
+	if (!error && slow && !first)
+		error = tell_clocks(log);
+	return error;
+}
+
+void pxt_tolog_forget_told(struct pxt_tolog *log)
+{
+	memset(log->told_types, 0, sizeof(log->told_types));
+	log->looked_ticks = 0;
+	pxt_tolog_describe_forget(log);
+}

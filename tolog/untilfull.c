@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * untilfull.c - the log policy UNTIL_FULL: room for a STOP is always kept, so that the last
+ * record of a full log is one (LOGP-02, DEC-14).
+ */
+#include "tolog/tolog.h"
+
+#include "base/attr.h"
+
+#include <errno.h>
+
+static int check(const struct pxt_port_log *out, const trace_attr_t *attr)
+{
+	uint64_t least = (uint64_t)pxt_system_slots() * PXT_SLOT_BYTES + PXT_TOLOG_STOP_BYTES;
+
+	return out->kind != PXT_LOG_FILE || attr->_pxt_log_size < least ? EINVAL : 0;
+}
+
+static bool admits(const struct pxt_tolog *log, uint32_t id, uint32_t bytes)
+{
+	uint32_t kept = id == PXT_ID_STOP ? 0u : PXT_TOLOG_STOP_BYTES;
+
+	return log->taken + bytes + kept <= log->size;
+}
+
+const struct pxt_tolog_policy pxt_tolog_until_full = {
+	.policy = POSIX_TRACE_UNTIL_FULL,
+	.check = check,
+	.lay_out = pxt_tolog_sequential,
+	.memory = pxt_tolog_no_memory,
+	.admits = admits,
+	.place = pxt_tolog_sequential_place,
+	.placed = pxt_tolog_sequential_placed,
+};
