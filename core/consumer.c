@@ -154,10 +154,10 @@ enum pxt_next pxt_consumer_next(struct pxt_stream *stream, struct pxt_item *item
 
 static void done_side(struct pxt_block *block)
 {
+	block->retrieved += !block->side[0].automatic;
 	for (uint32_t i = 1; i < PXT_SIDES; i++)
 		block->side[i - 1] = block->side[i];
 	block->side[PXT_SIDES - 1].info = 0;
-	block->retrieved++;
 }
 
 static void done_made(struct pxt_block *block, uint32_t id)
@@ -206,6 +206,7 @@ void pxt_consumer_done(struct pxt_stream *stream, const struct pxt_item *item)
 
 	block->last_ticks = item->ticks;
 	block->lost_before = 0;
+	block->turn++;
 	if (PXT_LIKELY(item->kind == PXT_ITEM_RECORD))
 		done_record(block, item);
 	else if (item->kind == PXT_ITEM_SIDE)

@@ -7,6 +7,7 @@
 #include "core/consumer.h"
 #include "core/context.h"
 #include "core/merge.h"
+#include "core/threads.h"
 #include "core/wanted.h"
 
 #include <string.h>
@@ -103,7 +104,7 @@ static void put(struct pxt_block *block, struct pxt_event *event)
 	pxt_ring_store(&place, event);
 }
 
-static bool put_aside(struct pxt_block *block, struct pxt_event *event)
+static bool put_aside(struct pxt_block *block, const struct pxt_event *event, bool automatic)
 {
 	struct pxt_side *side = NULL;
 
@@ -121,7 +122,8 @@ static bool put_aside(struct pxt_block *block, struct pxt_event *event)
 		pxt_lane_head(pxt_block_lane(block, i), &side->pos[i], &seq);
 	}
 	side->info = event->info;
-	block->sided++;
+	side->automatic = automatic;
+	block->sided += !automatic;
 	return true;
 }
 
@@ -141,7 +143,7 @@ static bool put_barrier(struct pxt_block *block, uint32_t id, const void *data, 
 	needed = pxt_info_slots(event.info, PXT_CTX_BYTES) + (block->lane_mask ? 1u : 0u) +
 	    pxt_carry(pxt_head_seq(pxt_cursor_load(&pxt_block_lane(block, 0)->head)));
 	if (room(block) < needed)
-		return put_aside(block, &event);
+		return put_aside(block, &event, false);
 	if (block->lane_mask)
 		put_marks(block);
 	put(block, &event);
@@ -215,14 +217,20 @@ static bool is_full(struct pxt_block *block)
 	return room(block) == 0 || (was_auto(block) && !block->freed_since_full);
 }
 
-/* An automatic STOP that was not handed out yet must stand before the START that follows. */
+/*
+ * An automatic STOP that was not handed out yet must stand before the START that follows.  It
+ * takes no room in the lanes, and it is not counted: no writer made it.
+ */
 static bool put_owed_stop(struct pxt_block *block)
 {
 	const int automatic = 1;
+	struct pxt_event event;
 
-	if (was_auto(block) && !block->stop_told &&
-	    !put_barrier(block, PXT_ID_STOP, &automatic, sizeof(automatic), NULL))
-		return false;
+	if (was_auto(block) && !block->stop_told && pxt_stream_wants(block, PXT_ID_STOP)) {
+		fill(&event, PXT_ID_STOP, &automatic, sizeof(automatic), NULL);
+		if (!put_aside(block, &event, true))
+			return false;
+	}
 	block->owes_stop = 0;
 	return true;
 }
@@ -246,6 +254,7 @@ void pxt_stream_start(struct pxt_stream *stream, const void *caller)
 	}
 	block->stop_told = 0;
 	block->freed_since_full = 0;
+	block->quiet = 0;
 	pxt_cursor_set(&block->auto_stop_ticks, 0);
 	open_lanes(block);
 	set_state(block, PXT_GATE_RUNNING, 0);
@@ -269,6 +278,8 @@ void pxt_stream_stop(struct pxt_stream *stream, const void *caller)
 	set_state(block, PXT_GATE_OFF, 0);
 	pxt_wanted_update(stream->index, false);
 	block->stop_told = 0;
+	/* What was reserved before is finished now, or will never be; unless a writer is very late. */
+	block->quiet = pxt_threads_wait_left(pxt_holdback_ns);
 	if (state == PXT_GATE_RUNNING)
 		(void)put_barrier(block, PXT_ID_STOP, &by_call, sizeof(by_call), caller);
 	pxt_stream_wake(block);
@@ -319,6 +330,7 @@ static void skip_all(struct pxt_block *block, struct pxt_ring *ring)
 	lane->seq = seq;
 	lane->front_state = PXT_FRONT_UNKNOWN;
 	lane->stuck_since = 0;
+	lane->ruins = 0;
 	lane->next_ticks = 0;
 	lane->barrier = block->barriers;
 	pxt_merge_forget(lane);
@@ -338,7 +350,7 @@ void pxt_stream_clear(struct pxt_stream *stream)
 		skip_all(block, &ring);
 	}
 	for (uint32_t i = 0; i < PXT_SIDES; i++) {
-		block->cleared += block->side[i].info != 0;
+		block->cleared += block->side[i].info != 0 && !block->side[i].automatic;
 		block->side[i].info = 0;
 	}
 	block->gap = 0;
@@ -382,7 +394,7 @@ static bool loop_full(struct pxt_block *block)
 		uint64_t seq;
 
 		pxt_lane_head(lane, &pos, &seq);
-		if (pos - lane->pos > block->slot_mask)
+		if (pos - lane->pos + lane->ruins > block->slot_mask)
 			return true;
 	}
 	return false;
@@ -451,7 +463,7 @@ void pxt_stream_counts(struct pxt_stream *stream, struct posix_trace_counts_np *
 	for (uint32_t i = 0; i <= block->lane_mask; i++)
 		consumed += pxt_block_lane(block, i)->seq;
 	for (uint32_t i = 0; i < PXT_SIDES; i++)
-		aside += block->side[i].info != 0;
+		aside += block->side[i].info != 0 && !block->side[i].automatic;
 	counts->posix_written_np = admitted + refused + block->sided;
 	counts->posix_retrieved_np = block->retrieved;
 	counts->posix_lost_np = block->lost + refused;

@@ -112,6 +112,7 @@ static struct pxt_block *make_block(const trace_attr_t *attr, size_t *bytes)
 		return NULL;
 	block->magic = PXT_BLOCK_MAGIC;
 	block->version = PXT_BLOCK_VERSION;
+	block->turn = 1;
 	block->lane_mask = lanes - 1u;
 	block->slot_mask = (uint32_t)(ring / PXT_SLOT_BYTES) - 1u;
 	block->max_data = (uint32_t)attr->_pxt_max_data;

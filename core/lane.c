@@ -62,7 +62,7 @@ void pxt_lane_advance(struct pxt_block *block, struct pxt_ring *ring, uint32_t s
 	lane->seq++;
 	lane->front_state = PXT_FRONT_UNKNOWN;
 	lane->stuck_since = 0;
-	lane->lap_slack = 0;
+	lane->ruins = 0;
 	look_ahead(block, ring);
 }
 
@@ -85,6 +85,9 @@ void pxt_consumer_lost(struct pxt_block *block, uint64_t records)
 
 void pxt_consumer_gap(struct pxt_block *block, uint64_t ticks)
 {
+	/* OVERFLOW was told, nothing was handed out since: still the same gap. */
+	if (block->resume_due)
+		return;
 	if (!block->gap || (ticks && (!block->gap_ticks || ticks < block->gap_ticks)))
 		block->gap_ticks = ticks;
 	block->gap = 1;
@@ -97,6 +100,7 @@ static void jump(struct pxt_block *block, struct pxt_lane *lane, uint64_t pos, u
 	pxt_cursor_set(&lane->first_lost, 0);
 	lane->pos = pos;
 	lane->seq = seq;
+	lane->ruins = 0;
 	lane->front_state = PXT_FRONT_UNKNOWN;
 	lane->stuck_since = 0;
 	pxt_merge_forget(lane);
@@ -144,7 +148,39 @@ static void give_up_before(struct pxt_block *block, const struct pxt_slot *oldes
 		block->give_up = pxt_slot_ticks(oldest);
 }
 
-void pxt_lane_lapped(struct pxt_block *block, struct pxt_ring *ring)
+/* The oldest record that is still whole, from @from on; *seq becomes its number. */
+static uint64_t find_whole(struct pxt_block *block, const struct pxt_ring *ring, uint64_t from,
+    uint64_t end, uint64_t *seq)
+{
+	for (; from < end; from++) {
+		struct pxt_slot slot = pxt_slot_load(&ring->slots[(uint32_t)from & ring->mask]);
+
+		if (begins_here(&slot, ring, from)) {
+			*seq = number_of(&slot, ring->mask, *seq);
+			give_up_before(block, &slot);
+			break;
+		}
+	}
+	return from;
+}
+
+/*
+ * Overtaken again before anything was read since the last time: writers get more room, up to half
+ * a lap, or a slow reader would never find a record that stays.
+ */
+static uint32_t slack_for(struct pxt_block *block, struct pxt_lane *lane, uint32_t size)
+{
+	if (lane->lap_turn != block->turn)
+		lane->lap_slack = 0;
+	else
+		lane->lap_slack = lane->lap_slack ? lane->lap_slack * 2u : size / 16u;
+	lane->lap_turn = block->turn;
+	if (lane->lap_slack > size / 2u)
+		lane->lap_slack = size / 2u;
+	return lane->lap_slack;
+}
+
+static void lapped(struct pxt_block *block, struct pxt_ring *ring, bool reading)
 {
 	struct pxt_lane *lane = ring->lane;
 	uint32_t size = ring->mask + 1u;
@@ -155,25 +191,19 @@ void pxt_lane_lapped(struct pxt_block *block, struct pxt_ring *ring)
 
 	PXT_TESTPOINT(PXT_TP_LAPPED);
 	pxt_lane_head(lane, &pos, &seq);
-	from = pos - size + lane->lap_slack;
+	from = pos - size + (reading ? slack_for(block, lane, size) : 0u);
 	if (from < lane->pos)
 		from = lane->pos;
-	/* Lapped again before anything was read: leave the writers more room, up to half a lap. */
-	lane->lap_slack = lane->lap_slack ? lane->lap_slack * 2u : size / 16u;
-	if (lane->lap_slack > size / 2u)
-		lane->lap_slack = size / 2u;
-	for (; from < pos; from++) {
-		struct pxt_slot slot = pxt_slot_load(&ring->slots[(uint32_t)from & ring->mask]);
-
-		if (begins_here(&slot, ring, from)) {
-			seq = number_of(&slot, ring->mask, seq);
-			give_up_before(block, &slot);
-			break;
-		}
-	}
+	from = find_whole(block, ring, from, pos, &seq);
 	pxt_consumer_gap(block, gone);
 	lane->barrier = barrier_at(block, ring, from, pos);
 	jump(block, lane, from, seq);
+	lane->ruins = (uint32_t)(from - (pos - size));
+}
+
+void pxt_lane_lapped(struct pxt_block *block, struct pxt_ring *ring)
+{
+	lapped(block, ring, true);
 }
 
 /* Slots of the record that begins in @front. */
@@ -219,7 +249,7 @@ static bool pass_over(struct pxt_block *block, struct pxt_ring *ring)
 		}
 	}
 	/* Nothing begins behind it.  What was reserved only lately gets its own time to finish. */
-	if (lane->stuck_head != pos) {
+	if (lane->stuck_head != pos && !block->quiet) {
 		lane->stuck_since = 0;
 		return false;
 	}
@@ -235,6 +265,8 @@ static bool expired(struct pxt_block *block, struct pxt_ring *ring)
 	uint64_t now = pxt_port_ticks();
 	uint64_t seq;
 
+	if (block->quiet)
+		return pass_over(block, ring);
 	if (!lane->stuck_since || lane->stuck_pos != lane->pos) {
 		lane->stuck_pos = lane->pos;
 		lane->stuck_since = now ? now : 1u;
@@ -374,6 +406,6 @@ void pxt_consumer_notice_laps(struct pxt_stream *stream)
 
 		pxt_lane_head(ring.lane, &pos, &seq);
 		if (pos - ring.lane->pos > ring.mask + 1u)
-			pxt_lane_lapped(block, &ring);
+			lapped(block, &ring, false);
 	}
 }

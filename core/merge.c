@@ -41,15 +41,17 @@ void pxt_merge_forget(struct pxt_lane *lane)
 /* Keeps the list of dips: ascending in position and stamp, the first one counts. */
 static void add_dip(struct pxt_lane *lane, uint64_t ticks, uint32_t pos)
 {
-	while (lane->dips && lane->dip_ticks[lane->dips - 1] >= ticks)
+	while (lane->dips && lane->dip_ticks[lane->dips - 1] >= ticks) {
 		lane->dips--;
-	if (lane->dips < PXT_DIPS) {
+		lane->dips_joined = 0;
+	}
+	if (lane->dips < PXT_DIPS && !lane->dips_joined) {
 		lane->dip_ticks[lane->dips] = ticks;
 		lane->dip_pos[lane->dips++] = pos;
 		return;
 	}
-	/* The last one stands for itself and this one until it becomes the first. */
-	lane->dip_pos[PXT_DIPS - 1] = pos;
+	/* The last one stands for itself and all that follow until it becomes the first. */
+	lane->dip_pos[lane->dips - 1] = pos;
 	lane->dips_joined = 1;
 }
 
@@ -117,25 +119,39 @@ static void refill(struct pxt_block *block)
 	}
 }
 
-/* Fetches the front of a lane, if the snapshot covers it. */
+/* What the snapshot covers and was not scanned: behind a jump, or what was unfinished. */
+static void scan_rest(struct pxt_ring *ring)
+{
+	if (ring->lane->pos >= ring->lane->scan_pos && ring->lane->pos < ring->lane->seen_head)
+		scan(ring, 0, UINT64_MAX);
+}
+
+/*
+ * Fetches the front of a lane, as far as the snapshot covers it.  A lane whose front is BUSY must
+ * stay hidden, also when the record is finished just now: others may only pass what is scanned.
+ */
 static void look(struct pxt_block *block, struct pxt_ring *ring)
 {
 	struct pxt_lane *lane = ring->lane;
+	enum pxt_front state;
 
-	/* Bound: voids are passed one by one. */
-	while (lane->front_state == PXT_FRONT_UNKNOWN) {
-		if (lane->pos >= lane->scan_pos) {
-			if (!lane->hidden) {
-				lane->front_state = PXT_FRONT_EMPTY;
-			} else {
-				/* Starts or ends the wait for the unfinished record. */
-				lane->front_state = pxt_lane_look(block, ring);
-				scan(ring, 0, UINT64_MAX);
-			}
-			return;
-		}
-		lane->front_state = pxt_lane_look(block, ring);
+	if (lane->front_state != PXT_FRONT_UNKNOWN)
+		return;
+	scan_rest(ring);
+	if (lane->pos >= lane->scan_pos && !lane->hidden) {
+		lane->front_state = PXT_FRONT_EMPTY;
+		return;
 	}
+	/* Starts or ends the wait for an unfinished record, too. */
+	state = pxt_lane_look(block, ring);
+	if (state == PXT_FRONT_READY || state == PXT_FRONT_MARK) {
+		scan_rest(ring);
+		if (lane->pos >= lane->scan_pos && lane->pos < lane->seen_head)
+			state = PXT_FRONT_BUSY;
+	}
+	if (state == PXT_FRONT_BUSY)
+		lane->hidden = 1;
+	lane->front_state = state;
 }
 
 static uint64_t key_of(const struct pxt_lane *lane)
@@ -341,7 +357,7 @@ static enum verdict judge(struct pxt_block *block, uint32_t *chosen)
 
 	if (PXT_UNLIKELY(key < block->give_up) && drop_given_up(block, *chosen))
 		return AGAIN;
-	if (block->control_first)
+	if (block->control_first && *chosen == 0 && is_control(lane))
 		return DELIVER;
 	if (key > block->snapshot)
 		return REFILL;

@@ -85,7 +85,9 @@ struct pxt_lane {
 	uint64_t hidden_floor; /* unfinished records at scan_pos have later stamps than this */
 	uint64_t dip_ticks[PXT_DIPS];
 	uint32_t dip_pos[PXT_DIPS];
-	uint32_t lap_slack;  /* slots to leave to the writers after the next lap */
+	uint32_t lap_slack;  /* slots left to the writers after a lap ... */
+	uint32_t lap_turn;   /* ... in this turn of the consumer */
+	uint32_t ruins;      /* slots before pos that are not free: parts of overwritten records */
 	uint8_t dips;
 	uint8_t dips_joined; /* the last dip stands for several: look again when it is reached */
 	uint8_t hidden;      /* an unfinished record stands at scan_pos */

@@ -46,7 +46,7 @@
 #define PXT_GATE_GENERATION 64u
 
 #define PXT_SET_WORDS (PXT_ID_COUNT / 32u)
-#define PXT_SIDES 2u
+#define PXT_SIDES 3u
 
 /* Bytes of the largest system event's data: FILTER's two sets, START's one, STOP's int. */
 #if CONFIG_PTRACE_FILTER
@@ -56,11 +56,12 @@
 #endif
 
 /*
- * A START or STOP by call that found no room in a stream that does not overwrite: it stands
+ * A START or STOP that found no room in a stream that does not overwrite: it stands
  * between what was recorded before and after, which is what `pos` of each lane tells.
  */
 struct pxt_side {
-	uint32_t info; /* pxt_slot_info(); 0: unused */
+	uint32_t info;      /* pxt_slot_info(); 0: unused */
+	uint32_t automatic; /* an automatic STOP: not among the counts */
 	uint64_t ticks;
 	uint64_t ctx;
 	uint64_t pos[CONFIG_PTRACE_LANES_MAX];
@@ -100,6 +101,7 @@ struct pxt_block {
 	uint64_t lost_told;    /* losses that get_status() has reported */
 	uint64_t barriers;     /* marks issued */
 	uint64_t start_ticks;  /* stamp of the automatic START that is due */
+	uint32_t turn;         /* items handed out, for core/lane.c */
 	uint8_t gap;           /* OVERFLOW is due before the next record, then RESUME */
 	uint8_t resume_due;
 	uint8_t owes_stop;     /* stopped by call while an automatic STOP was still due */
@@ -107,6 +109,7 @@ struct pxt_block {
 	uint8_t owes_start;    /* an automatic START is due */
 	uint8_t control_first; /* the barrier was passed: lane 0's control record comes next */
 	uint8_t freed_since_full;
+	uint8_t quiet;         /* stopped, and no writer is inside: nothing unfinished will be finished */
 	uint8_t full_policy;   /* POSIX_TRACE_LOOP, ... */
 	uint8_t with_log;      /* the flusher restarts, not the reader */
 	struct pxt_side side[PXT_SIDES];
@@ -119,6 +122,10 @@ struct pxt_block {
 	struct pxt_clock_set created;
 	trace_attr_t attr; /* as in force */
 };
+
+#if CONFIG_PTRACE_PORT_POSIX
+_Static_assert(sizeof(struct pxt_block) <= 2048, "a stream costs 2 KiB beside its lanes");
+#endif
 
 /* What this process keeps of a stream; static, so that a stale identifier finds something. */
 struct pxt_stream {
