@@ -344,18 +344,21 @@ static void say_holder(const struct story *story, const char *late)
 	char holder[16];
 
 	(void)snprintf(holder, sizeof(holder), "%s", thread_name(to->thread));
-	(void)printf("Who held the lock?  %s: %s waited %.2f ms for lock %lld, which %s had taken "
-	             "%.2f ms before and gave back after %.2f ms.\n",
-	    holder, late, ms(waited_ns(story)), (long long)records[story->lock].number, holder,
-	    ms(records[story->wait].ns - from->ns), ms(to->ns - from->ns));
+	(void)printf(
+	    "Who held the lock?   %s, for %.2f ms: taken %.2f ms before %s asked for it and "
+	    "waited %.2f ms.\n",
+	    holder, ms(to->ns - from->ns), ms(records[story->wait].ns - from->ns), late,
+	    ms(waited_ns(story)));
 	if (story->runner_ns < NOTHING_NS)
 		return;
-	(void)printf("Why so long?  For %.2f ms of that %s could not run, because %s (job %lld) "
-	             "did, which does not need the lock: a priority inversion.\n",
+	(void)printf(
+	    "Why so long?         For %.2f ms %s could not run, because %s (job %lld) did, "
+	    "which\n                     does not need the lock: a priority inversion.\n",
 	    ms(story->runner_ns), holder, thread_name(story->runner->thread),
 	    (long long)story->runner->number);
-	(void)printf(
-	    "What helps?  A mutex with PTHREAD_PRIO_INHERIT lets %s finish first.\n", holder);
+	(void)printf("What helps?          A mutex with PTHREAD_PRIO_INHERIT: it lets %s finish "
+	             "first.\n",
+	    holder);
 }
 
 static void say_answer(const struct story *story, unsigned misses)
@@ -373,12 +376,12 @@ static void say_answer(const struct story *story, unsigned misses)
 	    (long long)miss->number, late, ms(miss->value), misses, jobs);
 	if (began > miss->value / 4)
 		(void)printf(
-		    "When did it begin?  %.2f ms after its release: it did not get the CPU.\n",
+		    "When did it begin?   %.2f ms after its release: it did not get the CPU.\n",
 		    ms(began));
 	if (story->held_to != 0)
 		say_holder(story, late);
 	else
-		(void)printf("Who held the lock?  Nobody that it waited for.\n");
+		(void)printf("Who held the lock?   Nobody that it waited for.\n");
 }
 
 /* The worst one that somebody else's lock explains; if there is none, the worst one. */
