@@ -162,7 +162,6 @@ bool pxt_log_put_record(struct pxt_log_block *block, const struct pxt_slot *slot
 	if (!at)
 		return false;
 	if (at != (const unsigned char *)slots)
-		if (at != (const unsigned char *)slots)
 		memcpy(at, slots, (size_t)n * PXT_SLOT_BYTES);
 	put32(at, PXT_SLOT_BEGIN);
 	for (i = 1; i < n; i++)
