@@ -159,8 +159,9 @@ static void a_log_has_the_attributes_and_names_of_its_stream(void)
 /* STA-07, OPEN-05, DEC-28, LOGP-08 */
 static void the_status_of_a_log_is_that_at_shutdown_and_reading_does_not_reset_it(void)
 {
-	struct st_spec spec = { .policy = POSIX_TRACE_LOOP, .size = 1024,
-		.log_policy = POSIX_TRACE_APPEND };
+	struct st_spec spec = {
+		.policy = POSIX_TRACE_LOOP, .size = 1024, .log_policy = POSIX_TRACE_APPEND
+	};
 	trace_id_t trid = logging(&spec);
 	trace_id_t log;
 
@@ -313,7 +314,15 @@ static trace_id_t create_on(int fd, int log_policy, int *error)
 /* CRLOG-E2, LOGP-05, DEC-21 */
 static void each_kind_of_file_takes_the_log_policies_it_can_do(void)
 {
-	enum { REGULAR, APPENDING, APPENDING_OLD, PIPE, SOCKET, DEVICE, KINDS };
+	enum {
+		REGULAR,
+		APPENDING,
+		APPENDING_OLD,
+		PIPE,
+		SOCKET,
+		DEVICE,
+		KINDS
+	};
 	static const char *const names[KINDS] = { "regular", "O_APPEND", "O_APPEND, not empty",
 		"pipe", "socket", "device" };
 	static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL,
@@ -421,8 +430,10 @@ static void a_stream_with_log_is_not_read_rewound_or_closed(void)
 /* LOGP-01, LOGP-08, LOGP-09, OPEN-02, FLUSH-04 */
 static void a_looping_log_keeps_the_most_recent_events(void)
 {
-	struct st_spec spec = { .policy = POSIX_TRACE_LOOP, .size = 1 << 14,
-		.log_policy = POSIX_TRACE_LOOP, .log_size = 1 << 16 };
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
+		.size = 1 << 14,
+		.log_policy = POSIX_TRACE_LOOP,
+		.log_size = 1 << 16 };
 	trace_id_t trid = logging(&spec);
 	struct posix_trace_status_info status;
 	struct st_event event;
@@ -450,8 +461,10 @@ static void a_looping_log_keeps_the_most_recent_events(void)
 /* LOGP-02, LOGP-08, LOGP-09, FLUSH-04, DEC-14 */
 static void a_log_until_full_ends_with_an_automatic_stop(void)
 {
-	struct st_spec spec = { .policy = POSIX_TRACE_LOOP, .size = 1 << 14,
-		.log_policy = POSIX_TRACE_UNTIL_FULL, .log_size = 1 << 15 };
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
+		.size = 1 << 14,
+		.log_policy = POSIX_TRACE_UNTIL_FULL,
+		.log_size = 1 << 15 };
 	trace_id_t trid = logging(&spec);
 	struct posix_trace_status_info status;
 	trace_id_t log;
@@ -488,8 +501,10 @@ static void a_log_until_full_ends_with_an_automatic_stop(void)
 static void the_log_size_bounds_the_bytes_of_events_only(void)
 {
 	const size_t log_size = 1 << 15;
-	struct st_spec spec = { .policy = POSIX_TRACE_LOOP, .size = 1 << 17,
-		.log_policy = POSIX_TRACE_UNTIL_FULL, .log_size = log_size };
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
+		.size = 1 << 17,
+		.log_policy = POSIX_TRACE_UNTIL_FULL,
+		.log_size = log_size };
 	trace_id_t trid = logging(&spec);
 	trace_attr_t attr;
 	size_t system = 0;
@@ -509,8 +524,10 @@ static void the_log_size_bounds_the_bytes_of_events_only(void)
 /* LOGP-03, LOGP-09, ASLSZ-02 */
 static void an_appending_log_grows_beyond_its_size(void)
 {
-	struct st_spec spec = { .policy = POSIX_TRACE_LOOP, .size = 1 << 14,
-		.log_policy = POSIX_TRACE_APPEND, .log_size = 4096 };
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
+		.size = 1 << 14,
+		.log_policy = POSIX_TRACE_APPEND,
+		.log_size = 4096 };
 	trace_id_t trid = logging(&spec);
 	struct posix_trace_status_info status;
 	trace_id_t log;
@@ -582,8 +599,8 @@ static void a_flush_frees_the_stream_and_restarts_it(void)
 	st_expect_status(trid, "RUNNING NOT_FULL NO_OVERRUN");
 	st_say(1000);
 	log = finish(trid, &spec);
-	st_expect(log, st_text("START 1..%d STOP1 FLUSH_START FLUSH_STOP START 1000 STOP0",
-	                   full.recorded));
+	st_expect(log,
+	    st_text("START 1..%d STOP1 FLUSH_START FLUSH_STOP START 1000 STOP0", full.recorded));
 	close_log(log, spec.fd);
 	st_pin(false);
 }
@@ -742,8 +759,11 @@ static int flush_until_error(trace_id_t trid)
 
 static int meet_the_file_limit(void *argument)
 {
-	struct st_spec spec = { .policy = POSIX_TRACE_LOOP, .size = 1 << 14,
-		.log_policy = POSIX_TRACE_APPEND, .with_log = true, .fd = st_file() };
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
+		.size = 1 << 14,
+		.log_policy = POSIX_TRACE_APPEND,
+		.with_log = true,
+		.fd = st_file() };
 	trace_id_t trid = st_started(&spec);
 	struct posix_trace_status_info status;
 
@@ -771,8 +791,11 @@ static void a_file_limit_is_efbig_from_flush_and_shutdown_and_kept_in_the_status
 
 static int lose_events_to_the_file_limit(void *argument)
 {
-	struct st_spec spec = { .policy = POSIX_TRACE_LOOP, .size = 1 << 14,
-		.log_policy = POSIX_TRACE_APPEND, .with_log = true, .fd = st_file() };
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
+		.size = 1 << 14,
+		.log_policy = POSIX_TRACE_APPEND,
+		.with_log = true,
+		.fd = st_file() };
 	trace_id_t trid = st_started(&spec);
 	trace_id_t log = 0;
 	int last = 0;
@@ -829,14 +852,15 @@ static int fill_a_small_file_system(void *argument)
 	if (mkdtemp(directory) == NULL)
 		return NO_MOUNT;
 	(void)snprintf(path, sizeof(path), "%s/log", directory);
-	if (unshare(CLONE_NEWNS) != 0 ||
-	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
 	    mount("none", directory, "tmpfs", 0, "size=128k") != 0) {
 		(void)rmdir(directory);
 		return NO_MOUNT;
 	}
-	struct st_spec spec = { .policy = POSIX_TRACE_LOOP, .size = 1 << 14,
-		.log_policy = POSIX_TRACE_APPEND, .with_log = true,
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
+		.size = 1 << 14,
+		.log_policy = POSIX_TRACE_APPEND,
+		.with_log = true,
 		.fd = open(path, O_RDWR | O_CREAT, 0600) };
 	PXT_CHILD_CHECK(spec.fd >= 0);
 	trid = st_started(&spec);
@@ -890,8 +914,10 @@ static void clear_empties_the_log_too(void)
 	const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND };
 
 	for (int i = 0; i < 3; i++) {
-		struct st_spec spec = { .policy = POSIX_TRACE_LOOP, .size = 1 << 14,
-			.log_policy = policies[i], .log_size = 1 << 15 };
+		struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
+			.size = 1 << 14,
+			.log_policy = policies[i],
+			.log_size = 1 << 15 };
 		trace_id_t trid = logging(&spec);
 		struct posix_trace_status_info status;
 		trace_id_t log;
@@ -977,8 +1003,7 @@ static void a_log_stays_at_its_end_until_it_is_rewound(void)
 		PXT_EQ(info.posix_event_id, POSIX_TRACE_STOP);
 		for (int i = 0; i < 3; i++) {
 			gone = 0;
-			PXT_EQ(
-			    posix_trace_getnext_event(log, &info, data, room, &len, &gone), 0);
+			PXT_EQ(posix_trace_getnext_event(log, &info, data, room, &len, &gone), 0);
 			CU_ASSERT(gone != 0);
 		}
 		PXT_EQ(posix_trace_rewind(log), 0);
@@ -1109,8 +1134,8 @@ static int try_log(const unsigned char *bytes, size_t len)
 
 	if (error == 0) {
 		for (int i = 0; i < 1000 && gone == 0; i++) {
-			int failed = posix_trace_getnext_event(
-			    log, &info, data, sizeof(data), &got, &gone);
+			int failed =
+			    posix_trace_getnext_event(log, &info, data, sizeof(data), &got, &gone);
 			CU_ASSERT(failed == 0 || failed == EINVAL);
 			if (failed != 0)
 				break;
@@ -1169,8 +1194,9 @@ static void a_log_is_not_complete_before_shutdown(void)
 /* POL-11, POL-08, CRLOG-03, SYS-09, DEC-13 */
 static void under_flush_the_stream_empties_itself_into_the_log(void)
 {
-	struct st_spec spec = { .policy = POSIX_TRACE_FLUSH, .size = 1 << 14,
-		.log_policy = POSIX_TRACE_APPEND };
+	struct st_spec spec = {
+		.policy = POSIX_TRACE_FLUSH, .size = 1 << 14, .log_policy = POSIX_TRACE_APPEND
+	};
 	trace_id_t trid = logging(&spec);
 	struct posix_trace_counts_np counts;
 	struct st_event event;
@@ -1235,8 +1261,9 @@ static void follow(struct tale *tale, const struct st_event *event)
 /* POL-11, POL-12, SYS-08, SYS-09, DEC-11, DEC-12, DEC-13: faster than the log can take it */
 static void under_flush_pauses_and_losses_are_told_and_counted(void)
 {
-	struct st_spec spec = { .policy = POSIX_TRACE_FLUSH, .size = 2048,
-		.log_policy = POSIX_TRACE_APPEND };
+	struct st_spec spec = {
+		.policy = POSIX_TRACE_FLUSH, .size = 2048, .log_policy = POSIX_TRACE_APPEND
+	};
 	const int written = 200000;
 	trace_id_t trid = logging(&spec);
 	struct posix_trace_counts_np counts;

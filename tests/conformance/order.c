@@ -253,8 +253,9 @@ static void stamps_never_decrease_and_a_threads_events_keep_their_order(void)
 {
 	for (unsigned lanes = 0; lanes <= 1; lanes++) {
 		for (int policy = POSIX_TRACE_LOOP; policy <= POSIX_TRACE_UNTIL_FULL; policy++) {
-			const struct st_spec spec = { .policy = policy, .lanes = lanes,
-				.size = 1 << 14 };
+			const struct st_spec spec = {
+				.policy = policy, .lanes = lanes, .size = 1 << 14
+			};
 			unsigned steps_back = 0;
 			unsigned out_of_order = 0;
 			unsigned read = 0;

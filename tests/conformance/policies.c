@@ -25,8 +25,9 @@ static struct st_spec loop_with(unsigned lanes)
 
 static struct st_spec until_full_with(unsigned lanes)
 {
-	const struct st_spec spec = { .policy = POSIX_TRACE_UNTIL_FULL, .size = 2048,
-		.lanes = lanes };
+	const struct st_spec spec = {
+		.policy = POSIX_TRACE_UNTIL_FULL, .size = 2048, .lanes = lanes
+	};
 
 	return spec;
 }
@@ -172,8 +173,8 @@ static void each_gap_is_bounded_by_one_overflow_and_one_resume_with_their_times(
 			PXT_EQ(resume.len, 0);
 			PXT_EQ(event.info.posix_event_id, st_type());
 			int64_t at = st_ns(&overflow.info.posix_timestamp);
-			PXT_CHECK(at >= last && at - first_lost < 40000000 &&
-			              first_lost - at < 40000000,
+			PXT_CHECK(
+			    at >= last && at - first_lost < 40000000 && first_lost - at < 40000000,
 			    "OVERFLOW is %lld ns behind the first lost event",
 			    (long long)(at - first_lost));
 			PXT_EQ(st_ns(&resume.info.posix_timestamp),
@@ -263,7 +264,8 @@ static void until_full_stops_itself_with_the_last_slot_and_restarts_when_read_em
 
 		CU_ASSERT_FALSE(full.overrun);
 		st_expect_status(trid, "SUSPENDED FULL NO_OVERRUN");
-		st_expect_most(trid, full.recorded + 2, st_text("START 1..%d STOP1", full.recorded));
+		st_expect_most(
+		    trid, full.recorded + 2, st_text("START 1..%d STOP1", full.recorded));
 		st_expect_status(trid, "RUNNING NOT_FULL NO_OVERRUN");
 		st_expect_most(trid, 1, "START");
 		st_say(1);
@@ -479,8 +481,8 @@ static void every_round_of_stop_and_restart_is_complete(void)
 			struct st_full full;
 
 			st_fill(trid, 1, 4 + (size_t)round % 40, &full);
-			st_expect_most(trid, full.recorded + 2,
-			    st_text("START 1..%d STOP1", full.recorded));
+			st_expect_most(
+			    trid, full.recorded + 2, st_text("START 1..%d STOP1", full.recorded));
 			CU_ASSERT(st_law(trid, &counts));
 			PXT_EQ(counts.posix_held_np, 0);
 		}
@@ -532,8 +534,9 @@ static void *read_on(void *argument)
 static void running_and_full_is_never_seen_under_until_full(void)
 {
 	for (EACH_LANES(i)) {
-		const struct st_spec spec = { .policy = POSIX_TRACE_UNTIL_FULL, .size = 512,
-			.lanes = lane_choices[i] };
+		const struct st_spec spec = {
+			.policy = POSIX_TRACE_UNTIL_FULL, .size = 512, .lanes = lane_choices[i]
+		};
 		trace_id_t trid = st_started(&spec);
 		int64_t end = st_now_ns() + 300000000;
 		unsigned seen = 0;

@@ -33,12 +33,12 @@ static void *read_one(void *argument)
 
 	reader->unavailable = 77;
 	if (reader->abstime != NULL)
-		reader->error = posix_trace_timedgetnext_event(reader->trid, &reader->info,
-		    reader->data, sizeof(reader->data), &reader->len, &reader->unavailable,
-		    reader->abstime);
+		reader->error =
+		    posix_trace_timedgetnext_event(reader->trid, &reader->info, reader->data,
+		        sizeof(reader->data), &reader->len, &reader->unavailable, reader->abstime);
 	else
-		reader->error = posix_trace_getnext_event(reader->trid, &reader->info,
-		    reader->data, sizeof(reader->data), &reader->len, &reader->unavailable);
+		reader->error = posix_trace_getnext_event(reader->trid, &reader->info, reader->data,
+		    sizeof(reader->data), &reader->len, &reader->unavailable);
 	atomic_store(&reader->returned, 1);
 	return NULL;
 }
@@ -98,8 +98,8 @@ static void the_three_functions_report_the_oldest_event_with_its_data(void)
 	PXT_EQ(len, 6);
 	CU_ASSERT(memcmp(data, "second", 6) == 0);
 	unavailable = 77;
-	PXT_EQ(posix_trace_trygetnext_event(trid, &info, data, sizeof(data), &len, &unavailable),
-	    0);
+	PXT_EQ(
+	    posix_trace_trygetnext_event(trid, &info, data, sizeof(data), &len, &unavailable), 0);
 	PXT_EQ(unavailable, 0);
 	PXT_EQ(len, 5);
 	CU_ASSERT(memcmp(data, "third", 5) == 0);
@@ -485,7 +485,7 @@ static void an_invalid_limit_matters_only_when_it_would_have_to_wait(void)
 /* ---- Several readers ---- */
 
 #define READERS 4
-#define EVENTS 40000
+#define EVENTS  40000
 
 static atomic_int times_seen[EVENTS];
 static atomic_int strange;

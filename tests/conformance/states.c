@@ -31,7 +31,16 @@ enum state {
 	CANCELLED,    /* S FULL: stopped automatically, then by call */
 };
 
-enum input { START, STOP, EVENT, READ, FLUSH, CLEAR, FILTER, SHUTDOWN };
+enum input {
+	START,
+	STOP,
+	EVENT,
+	READ,
+	FLUSH,
+	CLEAR,
+	FILTER,
+	SHUTDOWN
+};
 
 #define L 1u /* the row holds for LOOP, */
 #define U 2u /* for UNTIL_FULL, */
@@ -48,9 +57,9 @@ struct row {
 };
 
 #define S_EMPTY "SUSPENDED NOT_FULL NO_OVERRUN"
-#define S_FULL "SUSPENDED FULL NO_OVERRUN"
+#define S_FULL  "SUSPENDED FULL NO_OVERRUN"
 #define R_EMPTY "RUNNING NOT_FULL NO_OVERRUN"
-#define R_FULL "RUNNING FULL NO_OVERRUN"
+#define R_FULL  "RUNNING FULL NO_OVERRUN"
 
 /* clang-format off */
 static const struct row rows[] = {
@@ -139,8 +148,8 @@ static const struct row rows[] = {
 };
 /* clang-format on */
 
-static const char *const state_names[] = { "new", "stopped", "running", "full loop",
-	"stopped loop", "auto full", "auto part", "auto last", "cancelled" };
+static const char *const state_names[] = { "new", "stopped", "running", "full loop", "stopped loop",
+	"auto full", "auto part", "auto last", "cancelled" };
 static const char *const input_names[] = { "start", "stop", "event", "read", "flush", "clear",
 	"filter", "shutdown" };
 
@@ -149,8 +158,7 @@ static trace_id_t stream_in(enum state state, const struct st_spec *spec, int *l
 {
 	const bool automatic = state >= AUTO_FULL;
 	struct st_full full = { .recorded = 2 };
-	trace_id_t trid =
-	    automatic ? st_full_stream(spec, false, &full) : st_create(spec);
+	trace_id_t trid = automatic ? st_full_stream(spec, false, &full) : st_create(spec);
 	struct posix_trace_status_info status;
 	struct st_event event;
 
@@ -167,7 +175,9 @@ static trace_id_t stream_in(enum state state, const struct st_spec *spec, int *l
 	}
 	if (state == STOPPED || state == STOPPED_LOOP || state == CANCELLED)
 		PXT_EQ(posix_trace_stop(trid), 0);
-	for (int i = 0; i < (state == AUTO_PART ? 2 : state == AUTO_LAST ? full.recorded + 1 : 0);
+	for (int i = 0; i < (state == AUTO_PART      ? 2
+	                        : state == AUTO_LAST ? full.recorded + 1
+	                                             : 0);
 	     i++)
 		CU_ASSERT(st_take(trid, &event));
 	PXT_EQ(posix_trace_get_status(trid, &status), 0);
@@ -292,9 +302,9 @@ static void run_without_log(const struct row *row, const struct st_spec *spec)
 	CU_ASSERT(st_law(trid, NULL));
 	expect_story(trid, row->story, last, cell);
 	PXT_EQ(posix_trace_get_status(trid, &status), 0);
-	PXT_CHECK(status.posix_stream_status == (strcmp(row->end, "RUNNING") == 0
-	                                                ? POSIX_TRACE_RUNNING
-	                                                : POSIX_TRACE_SUSPENDED),
+	PXT_CHECK(
+	    status.posix_stream_status ==
+	        (strcmp(row->end, "RUNNING") == 0 ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED),
 	    "%s: not %s in the end", cell, row->end);
 	CU_ASSERT(st_law(trid, NULL));
 	PXT_EQ(posix_trace_shutdown(trid), 0);

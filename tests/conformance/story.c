@@ -143,8 +143,8 @@ static int get_one(trace_id_t trid, struct st_event *event, int *unavailable)
 
 	/* A log is read with getnext, which never waits there. */
 	if (error == EINVAL && posix_trace_get_status(trid, &status) == 0)
-		error = posix_trace_getnext_event(trid, &event->info, event->data,
-		    sizeof(event->data), &event->len, unavailable);
+		error = posix_trace_getnext_event(
+		    trid, &event->info, event->data, sizeof(event->data), &event->len, unavailable);
 	return error;
 }
 #else
@@ -281,9 +281,8 @@ const char *st_story_of(trace_id_t trid, int most)
 }
 
 /* Copies @from to @to without the words for which @drop says so. */
-static void copy_words(
-    char *to, const char *from, bool (*drop)(const char *word, size_t len, const void *with),
-    const void *with)
+static void copy_words(char *to, const char *from,
+    bool (*drop)(const char *word, size_t len, const void *with), const void *with)
 {
 	char *start = to;
 
@@ -340,8 +339,8 @@ bool st_text_equal(
 	bool equal = strcmp(got, expected) == 0;
 
 	if (!equal)
-		printf("\n    %s:%d: %s\n      expected: %s\n      got:      %s\n", file, line, what,
-		    expected, got);
+		printf("\n    %s:%d: %s\n      expected: %s\n      got:      %s\n", file, line,
+		    what, expected, got);
 	pxt_verdict(equal, line, what, file, false);
 	return equal;
 }
@@ -354,8 +353,8 @@ void st_expect_at(trace_id_t trid, int most, const char *expected, const char *f
 	(void)st_text_equal(st_story_of(trid, most), wanted, "the story", file, line);
 }
 
-void st_expect_without_at(trace_id_t trid, const char *ignored, const char *expected,
-    const char *file, int line)
+void st_expect_without_at(
+    trace_id_t trid, const char *ignored, const char *expected, const char *file, int line)
 {
 	char wanted[TEXT_BYTES];
 	char got[TEXT_BYTES];
@@ -372,9 +371,9 @@ void st_expect_status_at(trace_id_t trid, const char *expected, const char *file
 
 	CU_ASSERT_EQUAL_FATAL(posix_trace_get_status(trid, &status), 0);
 	(void)snprintf(got, sizeof(got), "%s %s %s",
-	    status.posix_stream_status == POSIX_TRACE_RUNNING       ? "RUNNING"
-	    : status.posix_stream_status == POSIX_TRACE_SUSPENDED   ? "SUSPENDED"
-	                                                            : "?",
+	    status.posix_stream_status == POSIX_TRACE_RUNNING     ? "RUNNING"
+	    : status.posix_stream_status == POSIX_TRACE_SUSPENDED ? "SUSPENDED"
+	                                                          : "?",
 	    status.posix_stream_full_status == POSIX_TRACE_FULL       ? "FULL"
 	    : status.posix_stream_full_status == POSIX_TRACE_NOT_FULL ? "NOT_FULL"
 	                                                              : "?",

@@ -33,11 +33,11 @@ struct st_spec {
 
 /* What filling a stream to the brim led to. */
 struct st_full {
-	int last;      /* number of the last event generated */
-	int recorded;  /* number of the last event that found room */
-	bool overrun;  /* what the status said at the moment it was first seen stopped */
-	int small;     /* the first so many have 4 bytes (st_full_stream() only), ... */
-	size_t len;    /* ... the others this many */
+	int last;     /* number of the last event generated */
+	int recorded; /* number of the last event that found room */
+	bool overrun; /* what the status said at the moment it was first seen stopped */
+	int small;    /* the first so many have 4 bytes (st_full_stream() only), ... */
+	size_t len;   /* ... the others this many */
 };
 
 /* One event as the reader got it. */
@@ -68,15 +68,15 @@ bool st_take_user(trace_id_t trid, struct st_event *event);
 const char *st_story_of(trace_id_t trid, int most);
 void st_expect_at(trace_id_t trid, int most, const char *expected, const char *file, int line);
 /* The same, after the words in @ignored are taken out of what was read. */
-void st_expect_without_at(trace_id_t trid, const char *ignored, const char *expected,
-    const char *file, int line);
+void st_expect_without_at(
+    trace_id_t trid, const char *ignored, const char *expected, const char *file, int line);
 void st_expect_status_at(trace_id_t trid, const char *expected, const char *file, int line);
-bool st_text_equal(const char *got, const char *expected, const char *what, const char *file,
-    int line);
+bool st_text_equal(
+    const char *got, const char *expected, const char *what, const char *file, int line);
 /* printf into a buffer that lives until the fourth call from now. */
 const char *st_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-#define st_expect(trid, expected) st_expect_at(trid, 1 << 30, expected, __FILE__, __LINE__)
+#define st_expect(trid, expected)            st_expect_at(trid, 1 << 30, expected, __FILE__, __LINE__)
 #define st_expect_most(trid, most, expected) st_expect_at(trid, most, expected, __FILE__, __LINE__)
 #define st_expect_without(trid, ignored, expected)                                                 \
 	st_expect_without_at(trid, ignored, expected, __FILE__, __LINE__)

@@ -75,8 +75,9 @@ static void trace_points_need_no_memory_beyond_what_create_took(void)
 /* CREATE-02, AINIT-05 */
 static void create_copies_the_attributes(void)
 {
-	const struct st_spec spec = { .policy = POSIX_TRACE_UNTIL_FULL, .size = 5000,
-		.max_data = 20 };
+	const struct st_spec spec = {
+		.policy = POSIX_TRACE_UNTIL_FULL, .size = 5000, .max_data = 20
+	};
 	trace_attr_t attr;
 	trace_attr_t got;
 	trace_id_t trid = 0;
@@ -555,8 +556,7 @@ static void start_tracers(pthread_t *threads, int *numbers, int count)
 	for (int i = 0; i < count; i++) {
 		numbers[i] = i;
 		atomic_store(&traced_by[i], 0);
-		PXT_EQ_FATAL(
-		    pthread_create(&threads[i], NULL, trace_until_told, &numbers[i]), 0);
+		PXT_EQ_FATAL(pthread_create(&threads[i], NULL, trace_until_told, &numbers[i]), 0);
 	}
 }
 
@@ -575,8 +575,8 @@ static void shutdown_beside_tracing_threads_harms_nobody(void)
 
 	start_tracers(threads, numbers, 4);
 	for (int i = 0; i < 200; i++) {
-		const struct st_spec spec = { .size = 4096, .policy = i & 1 ? POSIX_TRACE_LOOP
-			                                                    : POSIX_TRACE_UNTIL_FULL };
+		const struct st_spec spec = { .size = 4096,
+			.policy = i & 1 ? POSIX_TRACE_LOOP : POSIX_TRACE_UNTIL_FULL };
 		trace_id_t trid = st_started(&spec);
 
 		PXT_EQ(posix_trace_shutdown(trid), 0);
@@ -939,8 +939,7 @@ static void data_is_copied_during_the_call_from_any_address(void)
 			PXT_EQ(event.len, len);
 			bool same = true;
 			for (size_t i = 0; i < len; i++)
-				same = same &&
-				       event.data[i] == (unsigned char)(i + offset + len);
+				same = same && event.data[i] == (unsigned char)(i + offset + len);
 			PXT_CHECK(same, "offset %zu, length %zu", offset, len);
 		}
 	}

@@ -13,8 +13,8 @@
 #include <trace.h>
 #include <trace_np.h>
 
-#define EV_SOURCES 128 /* threads, and their signal handlers as sources of their own */
-#define EV_HANDLER 64  /* source of the handlers that interrupt thread n: n + EV_HANDLER */
+#define EV_SOURCES    128 /* threads, and their signal handlers as sources of their own */
+#define EV_HANDLER    64  /* source of the handlers that interrupt thread n: n + EV_HANDLER */
 #define EV_MOST_BYTES 64
 
 /* What came out of one stream.  One thread at a time uses it. */
@@ -33,7 +33,7 @@ struct ev_witness {
 	uint64_t resumes;
 	uint64_t strange; /* anything else */
 	int64_t last_stamp;
-	bool last_was_stop; /* the last event was STOP with data 0, ... */
+	bool last_was_stop;      /* the last event was STOP with data 0, ... */
 	bool last_was_auto_stop; /* ... or with other data */
 };
 

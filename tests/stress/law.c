@@ -154,8 +154,9 @@ static void *watch_the_law(void *argument)
 
 static int make_stream(int log_fd)
 {
-	const struct st_spec spec = { .policy = now->policy, .size = now->size,
-		.lanes = now->lanes };
+	const struct st_spec spec = {
+		.policy = now->policy, .size = now->size, .lanes = now->lanes
+	};
 	trace_attr_t attr;
 
 	st_attr(&spec, &attr);
@@ -218,8 +219,8 @@ static void read_the_log(int fd)
 		size_t len = 0;
 		int unavailable = 1;
 
-		PXT_EQ_FATAL(posix_trace_getnext_event(
-		                 log, &info, data, sizeof(data), &len, &unavailable),
+		PXT_EQ_FATAL(
+		    posix_trace_getnext_event(log, &info, data, sizeof(data), &len, &unavailable),
 		    0);
 		if (unavailable != 0)
 			break;
@@ -296,12 +297,12 @@ static void run(const struct run *what)
 		CU_ASSERT(atomic_load(&from_handlers) > 0);
 }
 
-#define SMALL (1u << 12)
+#define SMALL  (1u << 12)
 #define MIDDLE (1u << 16)
-#define LARGE (1u << 20)
-#define LOOP POSIX_TRACE_LOOP
-#define FULL POSIX_TRACE_UNTIL_FULL
-#define FLUSH POSIX_TRACE_FLUSH
+#define LARGE  (1u << 20)
+#define LOOP   POSIX_TRACE_LOOP
+#define FULL   POSIX_TRACE_UNTIL_FULL
+#define FLUSH  POSIX_TRACE_FLUSH
 
 /* POL-05, POL-12, SAFE-01, EVENT-10, STA-03, DEC-12 */
 static void the_law_holds_for_loop_beside_every_kind_of_reader(void)

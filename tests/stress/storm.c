@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WRITERS 4
+#define WRITERS     4
 #define CONTROLLERS 4
 
 static atomic_int keep_on;
@@ -211,8 +211,8 @@ static void nothing_comes_behind_stop_whatever_the_controllers_do(void)
 		memset(&controllers[i], 0, sizeof(controllers[i]));
 		controllers[i].policy = i & 1 ? POSIX_TRACE_UNTIL_FULL : POSIX_TRACE_LOOP;
 		controllers[i].lanes = i < 2 ? 1 : 0;
-		PXT_EQ_FATAL(pthread_create(&controllers[i].thread, NULL, control_own_stream,
-		                 &controllers[i]),
+		PXT_EQ_FATAL(pthread_create(
+		                 &controllers[i].thread, NULL, control_own_stream, &controllers[i]),
 		    0);
 	}
 	for (int i = 0; i < CONTROLLERS; i++) {
@@ -307,14 +307,14 @@ static void storm_over_one_stream(const struct st_spec *spec)
 	PXT_EQ(posix_trace_stop(shared), 0);
 	(void)ev_drain(shared, &witness, (uint64_t)-1);
 	PXT_EQ(posix_trace_counts_np(shared, &counts), 0);
-	printf("\n    policy %d, lanes %u: read %llu, starts %llu + %llu, stops %llu + %llu, filters "
-	       "%llu; retrieved %llu, lost %llu, cleared %llu ",
+	printf(
+	    "\n    policy %d, lanes %u: read %llu, starts %llu + %llu, stops %llu + %llu, filters "
+	    "%llu; retrieved %llu, lost %llu, cleared %llu ",
 	    spec->policy, spec->lanes, (unsigned long long)witness.user,
 	    (unsigned long long)witness.starts, (unsigned long long)witness.auto_starts,
 	    (unsigned long long)witness.stops, (unsigned long long)witness.auto_stops,
 	    (unsigned long long)witness.filters, (unsigned long long)counts.posix_retrieved_np,
-	    (unsigned long long)counts.posix_lost_np,
-	    (unsigned long long)counts.posix_cleared_np);
+	    (unsigned long long)counts.posix_lost_np, (unsigned long long)counts.posix_cleared_np);
 	PXT_EQ(atomic_load(&trouble), 0);
 	CU_ASSERT(ev_lawful(&counts));
 	PXT_EQ(counts.posix_held_np, 0);
@@ -360,8 +360,8 @@ static void *wait_for_events(void *argument)
 		size_t len = 0;
 		int unavailable = 0;
 
-		error = posix_trace_getnext_event(
-		    trid, &info, data, sizeof(data), &len, &unavailable);
+		error =
+		    posix_trace_getnext_event(trid, &info, data, sizeof(data), &len, &unavailable);
 	}
 	return error == EINVAL ? NULL : argument;
 }

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define THREADS 6
+#define THREADS       6
 #define RESOLUTION_NS 1000
 
 /* Called by a library that was built with test points; others know nothing of it. */
@@ -113,10 +113,10 @@ static void *read_all(void *argument)
 }
 
 struct verdict {
-	uint64_t broken;      /* by the tickets */
-	uint64_t far;         /* of these, further apart than the resolution by our own clock */
+	uint64_t broken; /* by the tickets */
+	uint64_t far;    /* of these, further apart than the resolution by our own clock */
 	int64_t farthest_ns;
-	uint64_t disordered;  /* within a thread */
+	uint64_t disordered; /* within a thread */
 };
 
 static void judge(struct verdict *verdict)
@@ -145,8 +145,8 @@ static void judge(struct verdict *verdict)
 	for (uint64_t k = 0; k < reported_count; k++) {
 		const struct ticket *ticket = &reported[k];
 
-		verdict->disordered += last[ticket->thread] != UINT32_MAX &&
-		                       ticket->number <= last[ticket->thread];
+		verdict->disordered +=
+		    last[ticket->thread] != UINT32_MAX && ticket->number <= last[ticket->thread];
 		last[ticket->thread] = ticket->number;
 	}
 }
@@ -188,7 +188,8 @@ static void run(int policy, unsigned lanes, bool ordered, bool exact)
 	CU_ASSERT(ev_lawful(&counts));
 	PXT_EQ(counts.posix_held_np, 0);
 	judge(&verdict);
-	printf("\n    policy %d, lanes %u%s, %llu yields: %llu of %u read, broken %llu, beyond %d ns %llu "
+	printf("\n    policy %d, lanes %u%s, %llu yields: %llu of %u read, broken %llu, beyond %d "
+	       "ns %llu "
 	       "(farthest %lld ns)",
 	    policy, lanes, ordered ? ", ordered" : "",
 	    (unsigned long long)atomic_exchange(&yields, 0), (unsigned long long)reported_count,
