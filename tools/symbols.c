@@ -201,6 +201,10 @@ static char *symbol_text(char *function, char *place)
 		return NULL;
 	const char *base = strrchr(place, '/');
 	base = base ? base + 1 : place;
+	/* Without debugging information: "file.c:?" or "??:0". */
+	char *line = strrchr(place, ':');
+	if (line && line[1] == '?')
+		*line = '\0';
 	if (*base == '?')
 		(void)snprintf(raw, sizeof raw, "%.200s", function);
 	else
