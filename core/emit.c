@@ -138,92 +138,85 @@ static PXT_NOINLINE void emit_careful(
 
 #define FIRST_DATA 4u
 
-PXT_INLINE void leave(uint32_t passes)
+/*
+ * The common case, once more and short: one stream is live, it overwrites, its stamps are plain,
+ * the record does not cross the ring's end.  The counter's reading takes as long as some hundred
+ * other instructions and hides few of them, so there are few.  Everything else ends in a call of
+ * one of the next five functions, behind which nothing is left to do: so no register is saved.
+ */
+
+PXT_INLINE void leave(void)
 {
-	atomic_store_explicit(&pxt_self.entry->passes, passes + 2u, memory_order_release);
+	struct pxt_thread *entry = pxt_self.entry;
+
+	/* Release: whoever sees it sees no later access of this trace point. */
+	atomic_store_explicit(&entry->passes,
+	    atomic_load_explicit(&entry->passes, memory_order_relaxed) + 1u, memory_order_release);
 	PXT_TESTPOINT(PXT_TP_LEFT);
 }
 
-/* ---- What the short path leaves to others: it ends in one of these, and needs no stack ---- */
-
 /* Nothing was reserved yet. */
 static PXT_NOINLINE void leave_and_go_careful(
-    uint32_t id, const void *data, size_t bytes, const void *address, uint32_t passes)
+    uint32_t id, const void *data, size_t bytes, const void *address)
 {
-	leave(passes);
+	leave();
 	emit_careful(id, data, bytes, address);
 }
 
 /* The record is stored; somebody sleeps. */
-static PXT_NOINLINE void wake_and_leave(struct pxt_block *block, uint32_t passes)
+static PXT_NOINLINE void wake_and_leave(struct pxt_block *block)
 {
 	pxt_stream_wake(block);
-	leave(passes);
+	leave();
 }
 
-PXT_INLINE void end(struct pxt_block *block, uint32_t passes)
+PXT_INLINE void end(struct pxt_block *block)
 {
 	PXT_TESTPOINT(PXT_TP_STORED);
 	/* Not ordered behind the slots: the sleeper's membarrier sees to that (ruling 13). */
 	if (PXT_UNLIKELY(atomic_load_explicit(&block->asleep, memory_order_relaxed)))
-		wake_and_leave(block, passes);
+		wake_and_leave(block);
 	else
-		leave(passes);
+		leave();
 }
 
 /* Reserved; but closed, in a new quarter, over an unread record, or across the ring's end. */
-static PXT_NOINLINE void finish(
-    const struct pxt_place *place, struct pxt_block *block, struct pxt_event *event, uint64_t head)
+static PXT_NOINLINE void finish_odd(const struct pxt_hot *hot, struct pxt_lane *lane,
+    uint64_t head, uint32_t info, const unsigned char *data, uint64_t ctx, uint64_t ticks)
 {
-	uint32_t slots = pxt_info_slots(event->info, PXT_CTX_BYTES);
-	uint32_t limit = atomic_load_explicit(&place->ring.lane->limit, memory_order_relaxed);
-
-	if (pxt_ring_covers(place->ring.mask, place->pos, slots, limit))
-		pxt_ring_note_lost(&place->ring, limit);
-	pxt_ring_keep_epoch(place->ring.lane, head);
-	if (head & PXT_HEAD_CLOSED)
-		pxt_ring_store_void(place, slots);
-	else
-		pxt_ring_store(place, event);
-	end(block, atomic_load_explicit(&pxt_self.entry->passes, memory_order_relaxed) - 1u);
-}
-
-static PXT_NOINLINE void finish_odd(struct pxt_block *block, struct pxt_lane *lane, uint64_t head,
-    uint32_t info, uint64_t ticks, const unsigned char *data, const void *address)
-{
-	struct pxt_place place = { .ring = { .lane = lane,
-				       .slots = pxt_lane_slots(lane),
-				       .mask = block->slot_mask },
+	const struct pxt_place place = { .ring = { .lane = lane,
+					     .slots = pxt_lane_slots(lane),
+					     .mask = hot->slot_mask },
 		.pos = pxt_head_pos(head),
 		.seq = pxt_head_seq(head) };
-	struct pxt_event event = { .data = data,
+	const struct pxt_event event = { .data = data,
 		.bytes = pxt_info_bytes(info),
 		.info = info,
-		.ctx = pxt_context(pxt_self.index, address),
+		.ctx = ctx,
 		.ticks = ticks };
+	uint32_t slots = pxt_info_slots(info, PXT_CTX_BYTES);
+	uint32_t limit = atomic_load_explicit(&lane->limit, memory_order_relaxed);
 
-	finish(&place, block, &event, head);
+	if (pxt_ring_covers(place.ring.mask, place.pos, slots, limit))
+		pxt_ring_note_lost(&place.ring, limit);
+	pxt_ring_keep_epoch(lane, head);
+	if (head & PXT_HEAD_CLOSED)
+		pxt_ring_store_void(&place, slots);
+	else
+		pxt_ring_store(&place, &event);
+	end(hot->block);
 }
 
-/* The slots behind the first two. */
-static PXT_NOINLINE void finish_long(struct pxt_block *block, struct pxt_lane *lane, uint64_t head,
-    const unsigned char *data, uint32_t left, uint32_t passes)
+static PXT_NOINLINE void finish_odd_small(const struct pxt_hot *hot, struct pxt_lane *lane,
+    uint64_t head, uint32_t info, uint32_t data, uint64_t ctx, uint64_t ticks)
 {
-	struct pxt_place place = { .ring = { .lane = lane,
-				       .slots = pxt_lane_slots(lane),
-				       .mask = block->slot_mask },
-		.pos = pxt_head_pos(head),
-		.seq = pxt_head_seq(head) };
-
-	pxt_ring_store_rest(&place, place.pos + 2u, data, left);
-	end(block, passes);
+	finish_odd(hot, lane, head, info, (const unsigned char *)&data, ctx, ticks);
 }
-
-/* ---- The short path ---- */
 
 PXT_INLINE void put_plain(struct pxt_slot *slot, uint32_t tag, uint64_t low, uint64_t high)
 {
-	if (PXT_LIKELY(pxt_tag_ahead(pxt_slot_peek(slot), tag) <= 0)) {
+	/* Newer than this lap: (tag - old) * 2 is negative. */
+	if (PXT_LIKELY((int32_t)((tag - pxt_slot_peek(slot)) << 1) >= 0)) {
 		PXT_TESTPOINT(PXT_TP_LOOKED);
 		pxt_slot_store_plain(slot, low | tag, high);
 	}
@@ -241,77 +234,89 @@ PXT_INLINE uint32_t first_data(const unsigned char *data, size_t bytes)
 	return first;
 }
 
-/*
- * The common case, once more and short: one stream wants the event, it overwrites, its stamps are
- * plain, the record does not cross the ring's end.  Everything else ends in a call from here.
- */
-PXT_INLINE void emit_short(uint32_t id, const unsigned char *data, size_t bytes,
-    const void *address, uint32_t slots, uint32_t passes)
+/* Begin slot and the one with the context; false: neither, see finish_odd(). */
+PXT_INLINE bool store_two(const struct pxt_hot *hot, struct pxt_lane *lane, uint64_t head,
+    uint32_t slots, uint32_t info, uint64_t ctx, uint32_t data, uint64_t ticks)
 {
-	uint32_t mask = pxt_wanted_by(id);
-	/* An empty mask finds some stream or none; it is refused below. */
-	struct pxt_block *block = atomic_load_explicit(
-	    &pxt_blocks[__builtin_ctz(mask | 1u << (CONFIG_PTRACE_MAX_STREAMS - 1))],
-	    memory_order_acquire);
-	uint32_t cpu = *pxt_self.cpu;
-	uint64_t ctx = pxt_context(pxt_self.index, address);
-	struct pxt_lane *lane;
-	struct pxt_slot *slot;
-	uint32_t gate;
-	uint32_t info;
-	uint32_t pos;
+	uint32_t mask = hot->slot_mask;
+	uint32_t pos = pxt_head_pos(head);
+	uint32_t at = pos & mask;
+	struct pxt_slot *slot = pxt_lane_slots(lane) + at;
 	uint32_t tag;
+
+	/* One test for "closed" and for a new quarter: the epoch's lowest bit is never set. */
+	if (PXT_UNLIKELY((head ^ pxt_cursor_peek(&lane->epoch)) &
+		(PXT_EPOCH_BITS | PXT_HEAD_CLOSED)))
+		return false;
+	if (PXT_UNLIKELY(pxt_ring_covers(
+		mask, pos, slots, atomic_load_explicit(&lane->limit, memory_order_relaxed))))
+		return false;
+	if (PXT_UNLIKELY(at == mask))
+		return false;
+	tag = ((pos ^ pxt_head_seq(head)) & mask) ^ pos;
+	put_plain(slot, tag | PXT_SLOT_BEGIN, (uint64_t)info << 32, ticks);
+	PXT_TESTPOINT(PXT_TP_BEGIN_STORED);
+	put_plain(slot + 1, tag & PXT_TAG_MASK, ctx << 32, (uint64_t)data << 32 | ctx >> 32);
+	PXT_TESTPOINT(PXT_TP_MIDDLE_STORED);
+	return true;
+}
+
+/* More than FIRST_DATA bytes, up to the stream's maximum. */
+static PXT_NOINLINE void emit_long(const struct pxt_hot *hot, uint32_t id,
+    const unsigned char *data, size_t bytes, const void *address)
+{
+	uint32_t cpu = *pxt_self.cpu;
+	struct pxt_lane *lane = (struct pxt_lane *)(void *)(hot->lanes +
+	    (cpu & hot->lane_mask) * (size_t)hot->lane_stride);
+	uint32_t slots = pxt_slots_for(PXT_CTX_BYTES + (uint32_t)bytes);
+	uint32_t info = pxt_slot_info(id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu));
+	uint64_t ctx = pxt_context(pxt_self.index, address);
 	uint64_t head;
 	uint64_t ticks;
 
-	/* One bit and only one: x ^ (x - 1) exceeds x - 1 by it alone. */
-	if (PXT_UNLIKELY((mask ^ (mask - 1u)) <= mask - 1u || !block)) {
-		leave_and_go_careful(id, data, bytes, address, passes);
-		return;
-	}
-	gate = atomic_load_explicit(&block->gate, memory_order_acquire);
-	if (PXT_UNLIKELY((gate & (PXT_GATE_STATE | PXT_GATE_KEEPS | PXT_GATE_CAREFUL)) !=
-		    PXT_GATE_RUNNING ||
-		bytes > block->max_data || cpu >= PXT_CPU_UNKNOWN || !pxt_admits(block, gate, id))) {
-		leave_and_go_careful(id, data, bytes, address, passes);
-		return;
-	}
-	PXT_TESTPOINT(PXT_TP_GATE_SEEN);
-	lane = pxt_block_lane(block, cpu & block->lane_mask);
 	head = pxt_cursor_add(&lane->head, (uint64_t)slots << 32 | 2u);
 	PXT_TESTPOINT(PXT_TP_RESERVED);
 	ticks = pxt_port_ticks_plain();
 	PXT_TESTPOINT(PXT_TP_STAMPED);
-	info = pxt_slot_info(id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu));
-	pos = pxt_head_pos(head);
-	/* One test for "closed" and for a new quarter: the epoch's lowest bit is never set. */
-	if (PXT_UNLIKELY(((head ^ pxt_cursor_peek(&lane->epoch)) &
-		    (PXT_EPOCH_BITS | PXT_HEAD_CLOSED)) ||
-		pxt_ring_covers(block->slot_mask, pos, slots,
-		    atomic_load_explicit(&lane->limit, memory_order_relaxed)) ||
-		(pos & block->slot_mask) == block->slot_mask)) {
-		finish_odd(block, lane, head, info, ticks, data, address);
+	if (PXT_UNLIKELY(!store_two(
+		hot, lane, head, slots, info, ctx, first_data(data, bytes), ticks))) {
+		finish_odd(hot, lane, head, info, data, ctx, ticks);
 		return;
 	}
-	tag = ((pos ^ pxt_head_seq(head)) & block->slot_mask) ^ pos;
-	slot = pxt_lane_slots(lane) + (pos & block->slot_mask);
-	put_plain(slot, tag | PXT_SLOT_BEGIN, (uint64_t)info << 32, ticks);
-	PXT_TESTPOINT(PXT_TP_BEGIN_STORED);
-	put_plain(slot + 1, tag & PXT_TAG_MASK, ctx << 32,
-	    (uint64_t)first_data(data, bytes) << 32 | ctx >> 32);
-	PXT_TESTPOINT(PXT_TP_MIDDLE_STORED);
-	if (slots > 2u)
-		finish_long(block, lane, head, data + FIRST_DATA, (uint32_t)bytes - FIRST_DATA, passes);
-	else
-		end(block, passes);
+	pxt_ring_store_rest(pxt_lane_slots(lane), hot->slot_mask, pxt_head_pos(head) + 2u,
+	    pxt_head_seq(head), data + FIRST_DATA, (uint32_t)bytes - FIRST_DATA);
+	end(hot->block);
 }
 
-void pxt_emit(trace_event_id_t id, const void *data, size_t bytes, const void *address)
+PXT_INLINE void emit_small(const struct pxt_hot *hot, uint32_t id, const unsigned char *data,
+    size_t bytes, const void *address)
+{
+	uint32_t cpu = *pxt_self.cpu;
+	struct pxt_lane *lane = (struct pxt_lane *)(void *)(hot->lanes +
+	    (cpu & hot->lane_mask) * (size_t)hot->lane_stride);
+	uint32_t info = pxt_slot_info(id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu));
+	uint64_t ctx = pxt_context(pxt_self.index, address);
+	uint32_t first = first_data(data, bytes);
+	uint64_t head = pxt_cursor_add(&lane->head, UINT64_C(2) << 32 | 2u);
+	uint64_t ticks;
+
+	PXT_TESTPOINT(PXT_TP_RESERVED);
+	ticks = pxt_port_ticks_plain();
+	PXT_TESTPOINT(PXT_TP_STAMPED);
+	if (PXT_LIKELY(store_two(hot, lane, head, 2u, info, ctx, first, ticks)))
+		end(hot->block);
+	else
+		finish_odd_small(hot, lane, head, info, first, ctx, ticks);
+}
+
+PXT_INLINE void emit_from(
+    trace_event_id_t id, const void *data, size_t bytes, const void *address)
 {
 	struct pxt_thread *entry = pxt_self.entry;
+	const struct pxt_hot *hot;
 	uint32_t passes;
 
-	if (PXT_UNLIKELY(pxt_self.epoch != pxt_fork.epoch || !entry)) {
+	if (PXT_UNLIKELY(pxt_self.epoch != pxt_fork.epoch)) {
 		emit_careful(id, data, bytes, address);
 		return;
 	}
@@ -324,22 +329,33 @@ void pxt_emit(trace_event_id_t id, const void *data, size_t bytes, const void *a
 	atomic_store_explicit(&entry->passes, passes + 1u, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 	PXT_TESTPOINT(PXT_TP_ENTERED);
+	/* Acquire: pairs with the release in core/wanted.c. */
+	hot = atomic_load_explicit(&pxt_fork.hot, memory_order_acquire);
+	if (PXT_UNLIKELY(!hot || pxt_wanted_by(id) != hot->mask || bytes > hot->max_data)) {
+		leave_and_go_careful(id, data, bytes, address);
+		return;
+	}
+	PXT_TESTPOINT(PXT_TP_GATE_SEEN);
 	if (PXT_LIKELY(bytes <= FIRST_DATA))
-		emit_short(id, data, bytes, address, 2u, passes);
+		emit_small(hot, id, data, bytes, address);
 	else
-		emit_short(id, data, bytes, address,
-		    pxt_slots_for(PXT_CTX_BYTES + (uint32_t)(bytes < PXT_DATA_MAX ? bytes : PXT_DATA_MAX)),
-		    passes);
+		emit_long(hot, id, data, bytes, address);
 }
 
 #else
 
-void pxt_emit(trace_event_id_t id, const void *data, size_t bytes, const void *address)
+PXT_INLINE void emit_from(
+    trace_event_id_t id, const void *data, size_t bytes, const void *address)
 {
 	emit_careful(id, data, bytes, address);
 }
 
 #endif
+
+void pxt_emit(trace_event_id_t id, const void *data, size_t bytes, const void *address)
+{
+	emit_from(id, data, bytes, address);
+}
 
 void pxt_system_event(trace_event_id_t id, const void *data, size_t bytes)
 {

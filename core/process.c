@@ -21,6 +21,7 @@ static bool at_fork_set;
 static void in_child(void)
 {
 	pxt_fork.epoch = 0;
+	atomic_store_explicit(&pxt_fork.hot, NULL, memory_order_relaxed);
 	atomic_store_explicit(&pxt_fork.state, 0u, memory_order_relaxed);
 	pxt_wanted_none();
 }

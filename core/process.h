@@ -4,7 +4,7 @@
  *
  * A forked child is traced into none of its parent's streams and knows none of its identifiers.
  * The page that holds `epoch` is wiped by the system in every child, however it was made, so a
- * trace point there meets epoch 0 and has no effect (DEC-34).
+ * trace point there meets epoch 0, and no hot stream, and has no effect (DEC-34).
  *
  *   who beside whom: lock and unlock exclude each other; `epoch` may be read at any time.
  */
@@ -20,13 +20,16 @@
 #if CONFIG_PTRACE_PORT_POSIX
 #define PXT_FORK_PAGE 4096u /* a page of its own: wiping it must wipe nothing else */
 #else
-#define PXT_FORK_PAGE 16u
+#define PXT_FORK_PAGE 32u
 #endif
+
+struct pxt_hot;
 
 struct pxt_fork {
 	PXT_ALIGNED(PXT_FORK_PAGE) uint32_t epoch; /* 0: not started, or a child not yet started */
 	_Atomic uint32_t state; /* of the start: 0 none, 1 going on, 2 done */
-	unsigned char rest[PXT_FORK_PAGE - 8u];
+	const struct pxt_hot *_Atomic hot; /* core/wanted.h; NULL: trace points take the long way */
+	unsigned char rest[PXT_FORK_PAGE - 8u - sizeof(void *)];
 };
 
 extern struct pxt_fork pxt_fork __attribute__((visibility("hidden")));

@@ -172,11 +172,8 @@ PXT_INLINE void put_piece(
 #if PXT_CTX_BYTES
 
 /* Twelve bytes; the four before them are the event's, too, and may be loaded along. */
-PXT_INLINE void put_whole(const struct pxt_place *place, uint32_t pos, const unsigned char *bytes)
+PXT_INLINE void put_whole(struct pxt_slot *slot, uint32_t tag, const unsigned char *bytes)
 {
-	uint32_t tag = pxt_tag(place->ring.mask, pos, place->seq);
-	struct pxt_slot *slot = &place->ring.slots[pos & place->ring.mask];
-
 	if (PXT_UNLIKELY(pxt_tag_ahead(pxt_slot_peek(slot), tag) > 0))
 		return;
 	PXT_TESTPOINT(PXT_TP_LOOKED);
@@ -186,9 +183,13 @@ PXT_INLINE void put_whole(const struct pxt_place *place, uint32_t pos, const uns
 
 #else
 
-PXT_INLINE void put_whole(const struct pxt_place *place, uint32_t pos, const unsigned char *bytes)
+PXT_INLINE void put_whole(struct pxt_slot *slot, uint32_t tag, const unsigned char *bytes)
 {
-	put_piece(place, pos, bytes, PXT_SLOT_PAYLOAD);
+	if (PXT_UNLIKELY(pxt_tag_ahead(pxt_slot_peek(slot), tag) > 0))
+		return;
+	PXT_TESTPOINT(PXT_TP_LOOKED);
+	pxt_slot_store(slot, pair(tag, load4(bytes)), load8(bytes + 4));
+	PXT_TESTPOINT(PXT_TP_MIDDLE_STORED);
 }
 
 #endif
@@ -254,13 +255,28 @@ static PXT_COLD void store_extra(const struct pxt_place *place, const struct pxt
 	}
 }
 
-/* Bound: the slots of the record. */
-PXT_INLINE void store_rest(
-    const struct pxt_place *place, uint32_t pos, const unsigned char *data, uint32_t left)
+/* Whole pieces in a row, up to the ring's end; bound: the slots of the record. */
+void pxt_ring_store_rest(struct pxt_slot *slots, uint32_t mask, uint32_t pos, uint32_t seq,
+    const unsigned char *data, uint32_t left)
 {
-	for (; left > PXT_SLOT_PAYLOAD; left -= PXT_SLOT_PAYLOAD, data += PXT_SLOT_PAYLOAD)
-		put_whole(place, pos++, data);
-	put_piece(place, pos, data, left);
+	const struct pxt_place place = {
+		.ring = { .slots = slots, .mask = mask }, .pos = pos, .seq = seq
+	};
+
+	while (left > PXT_SLOT_PAYLOAD) {
+		uint32_t at = pos & mask;
+		uint32_t whole = (left - 1u) / PXT_SLOT_PAYLOAD;
+		uint32_t run = whole < mask + 1u - at ? whole : mask + 1u - at;
+		uint32_t tag = pxt_tag(mask, pos, seq);
+		struct pxt_slot *slot = slots + at;
+		const unsigned char *end = data + (size_t)run * PXT_SLOT_PAYLOAD;
+
+		for (; data != end; data += PXT_SLOT_PAYLOAD)
+			put_whole(slot++, tag, data);
+		pos += run;
+		left -= run * PXT_SLOT_PAYLOAD;
+	}
+	put_piece(&place, pos, data, left);
 }
 
 void pxt_ring_store(const struct pxt_place *place, const struct pxt_event *event)
@@ -285,13 +301,8 @@ void pxt_ring_store(const struct pxt_place *place, const struct pxt_event *event
 		pos++;
 	}
 	if (left)
-		store_rest(place, pos, data, left);
-}
-
-void pxt_ring_store_rest(
-    const struct pxt_place *place, uint32_t pos, const unsigned char *data, uint32_t left)
-{
-	store_rest(place, pos, data, left);
+		pxt_ring_store_rest(
+		    place->ring.slots, place->ring.mask, pos, place->seq, data, left);
 }
 
 PXT_COLD void pxt_ring_store_void(const struct pxt_place *place, uint32_t slots)

@@ -243,9 +243,12 @@ struct pxt_event {
 
 /* Stores the begin slot, then the continuation slots.  Bounded by the record's slots. */
 void pxt_ring_store(const struct pxt_place *place, const struct pxt_event *event);
-/* The continuation slots from @pos on, for @left bytes of data; @data has 4 bytes before it. */
-void pxt_ring_store_rest(
-    const struct pxt_place *place, uint32_t pos, const unsigned char *data, uint32_t left);
+/*
+ * The continuation slots from @pos on, for @left bytes of data; @data has 4 bytes before it.  The
+ * place in pieces, because a structure put together in memory costs a stall when it is loaded.
+ */
+void pxt_ring_store_rest(struct pxt_slot *slots, uint32_t mask, uint32_t pos, uint32_t seq,
+    const unsigned char *data, uint32_t left);
 /* Fills a place that came too late: one begin slot says how many slots to pass over. */
 void pxt_ring_store_void(const struct pxt_place *place, uint32_t slots);
 void pxt_ring_store_mark(const struct pxt_place *place, uint64_t number);

@@ -10,6 +10,7 @@
 
 struct pxt_thread_table *pxt_threads;
 PXT_TLS struct pxt_self pxt_self;
+struct pxt_thread pxt_no_entry = { .passes = 1u };
 
 int pxt_threads_start(void)
 {
@@ -33,7 +34,7 @@ PXT_COLD bool pxt_threads_register(void)
 	struct pxt_thread_table *table = pxt_threads;
 	uint32_t epoch = pxt_fork.epoch;
 	uint32_t index = PXT_THREAD_EXTRA;
-	struct pxt_thread *entry = NULL;
+	struct pxt_thread *entry = &pxt_no_entry;
 
 	if (!epoch || !table)
 		return false;
@@ -43,8 +44,9 @@ PXT_COLD bool pxt_threads_register(void)
 		index = 1u + atomic_fetch_add_explicit(&table->count, 1u, memory_order_relaxed);
 		if (index < CONFIG_PTRACE_MAX_THREADS) {
 			entry = &table->entry[index];
-			entry->thread = pxt_port_thread();
 			entry->pid = pxt_process_pid();
+			/* Last, for those who walk through the table: 0 is not there yet. */
+			__atomic_store_n(&entry->thread, pxt_port_thread(), __ATOMIC_RELEASE);
 		} else {
 			index = PXT_THREAD_EXTRA;
 		}
@@ -155,7 +157,7 @@ PXT_API int posix_trace_thread_register_np(void)
 		return error;
 	if (pxt_self.epoch != pxt_fork.epoch)
 		(void)pxt_threads_register();
-	if (pxt_self.entry)
+	if (pxt_self.entry != &pxt_no_entry)
 		note_name(pxt_self.entry);
 	return 0;
 }

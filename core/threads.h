@@ -48,7 +48,7 @@ struct pxt_thread_table {
 struct pxt_self {
 	uint32_t epoch; /* of the process that registered it; another one: not registered */
 	uint32_t index; /* in the table; PXT_THREAD_EXTRA: no place */
-	struct pxt_thread *entry;
+	struct pxt_thread *entry; /* without a place: pxt_no_entry, which is always inside */
 	/* Where its CPU's number is kept; a number no CPU has, where that is not known. */
 	const volatile uint32_t *cpu;
 	uint32_t no_cpu;
@@ -56,6 +56,7 @@ struct pxt_self {
 
 extern struct pxt_thread_table *pxt_threads;
 extern PXT_TLS struct pxt_self pxt_self;
+extern struct pxt_thread pxt_no_entry;
 
 /* Makes the table exist.  ENOMEM or 0.  Under the process lock. */
 int pxt_threads_start(void);
@@ -85,7 +86,7 @@ PXT_INLINE bool pxt_enter(struct pxt_pass *pass)
 	if (PXT_UNLIKELY(pxt_self.epoch != pxt_fork.epoch) && !pxt_threads_register())
 		return false;
 	pass->entry = pxt_self.entry;
-	if (PXT_UNLIKELY(!pass->entry)) {
+	if (PXT_UNLIKELY(pass->entry == &pxt_no_entry)) {
 		atomic_fetch_add_explicit(&pxt_threads->outsiders, 1u, memory_order_seq_cst);
 		return true;
 	}
@@ -102,7 +103,7 @@ PXT_INLINE bool pxt_enter(struct pxt_pass *pass)
 
 PXT_INLINE void pxt_leave(const struct pxt_pass *pass)
 {
-	if (PXT_UNLIKELY(!pass->entry))
+	if (PXT_UNLIKELY(pass->entry == &pxt_no_entry))
 		atomic_fetch_sub_explicit(&pxt_threads->outsiders, 1u, memory_order_release);
 	else if (pass->outermost)
 		/* Release: whoever sees it sees no later access of this trace point. */

@@ -24,13 +24,62 @@ static void set_bit(unsigned id, unsigned index, bool on)
 		__atomic_fetch_and(&_pxt_wanted[id], (pxt_wanted_mask)~bit, __ATOMIC_RELEASE);
 }
 
+static struct pxt_hot hots[CONFIG_PTRACE_MAX_STREAMS];
+
+void pxt_hot_suspend(void)
+{
+	atomic_store_explicit(&pxt_fork.hot, NULL, memory_order_release);
+}
+
+/* The only live stream's index; none, or several: CONFIG_PTRACE_MAX_STREAMS. */
+static unsigned only_live(void)
+{
+	unsigned found = CONFIG_PTRACE_MAX_STREAMS;
+
+	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
+		struct pxt_block *block =
+		    atomic_load_explicit(&pxt_blocks[i], memory_order_acquire);
+
+		if (!block || pxt_block_state(block) == PXT_GATE_OFF)
+			continue;
+		if (found != CONFIG_PTRACE_MAX_STREAMS)
+			return CONFIG_PTRACE_MAX_STREAMS;
+		found = i;
+	}
+	return found;
+}
+
+static void put_in_force(unsigned index)
+{
+	struct pxt_block *block;
+	uint32_t gate;
+
+	if (index == CONFIG_PTRACE_MAX_STREAMS)
+		return;
+	block = atomic_load_explicit(&pxt_blocks[index], memory_order_acquire);
+	gate = atomic_load_explicit(&block->gate, memory_order_acquire);
+	if (gate & (PXT_GATE_KEEPS | PXT_GATE_CAREFUL))
+		return;
+	hots[index] = (struct pxt_hot){ .mask = 1u << index,
+		.max_data = block->max_data,
+		.lane_mask = block->lane_mask,
+		.slot_mask = block->slot_mask,
+		.lane_stride = block->lane_stride,
+		.lanes = (unsigned char *)block + block->lanes_offset,
+		.block = block };
+	/* Release: pairs with the trace point's acquire. */
+	atomic_store_explicit(&pxt_fork.hot, &hots[index], memory_order_release);
+}
+
 void pxt_wanted_update(unsigned index, bool live)
 {
 	struct pxt_block *block = atomic_load_explicit(&pxt_blocks[index], memory_order_relaxed);
 	uint32_t gate = live ? atomic_load_explicit(&block->gate, memory_order_acquire) : 0;
 
+	pxt_hot_suspend();
 	for (unsigned id = 0; id < PXT_ID_COUNT; id++)
 		set_bit(id, index, live && exists(id) && pxt_admits(block, gate, id));
+	put_in_force(only_live());
 }
 
 void pxt_wanted_type_added(unsigned id)
@@ -52,6 +101,7 @@ void pxt_wanted_type_added(unsigned id)
 
 void pxt_wanted_none(void)
 {
+	pxt_hot_suspend();
 	for (unsigned id = 0; id < PXT_ID_COUNT; id++)
 		__atomic_store_n(&_pxt_wanted[id], 0, __ATOMIC_RELAXED);
 }

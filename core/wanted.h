@@ -13,6 +13,7 @@
 #define PXT_WANTED_H
 
 #include "base/ids.h"
+#include "core/stream.h"
 
 #include <stdbool.h>
 #include <trace_np.h>
@@ -24,6 +25,26 @@ PXT_INLINE pxt_wanted_mask pxt_wanted_by(trace_event_id_t id)
 	return __atomic_load_n(&_pxt_wanted[id], __ATOMIC_RELAXED);
 }
 
+/*
+ * The one stream that is live, where there is one only, it overwrites, and its stamps and slots
+ * are plain: all that a trace point needs of it, ready to use.  While it is in force the wanted
+ * table is exact, so neither gate nor filter is looked at; a stop is met in head.
+ *
+ * Read from inside a trace point only: whoever changes streams first takes it out of force, and
+ * waits for those inside before what it points to goes or a filter changes.
+ */
+struct pxt_hot {
+	uint32_t mask; /* in the wanted table, when this stream alone wants the type */
+	uint32_t max_data;
+	uint32_t lane_mask;
+	uint32_t slot_mask;
+	uint64_t lane_stride;
+	unsigned char *lanes;
+	struct pxt_block *block;
+};
+
+/* Takes the hot stream out of force until the next pxt_wanted_update(); under the process lock. */
+void pxt_hot_suspend(void);
 /* Brings the bit of stream @index up to date for all types; @live: running or auto-stopped. */
 void pxt_wanted_update(unsigned index, bool live);
 /* A new user type exists: it is wanted by every live stream that does not filter it. */

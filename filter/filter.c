@@ -77,6 +77,9 @@ PXT_API int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set
 	stream = pxt_stream_control(trid);
 	if (!stream)
 		return EINVAL;
+	/* Trace points that skip the gate would see the new filter type by type. */
+	pxt_hot_suspend();
+	(void)pxt_threads_wait_left(pxt_holdback_ns);
 	change(stream, set, how);
 	/* After return the new filter governs all threads, and the old set may be overwritten. */
 	(void)pxt_threads_wait_left(pxt_holdback_ns);
