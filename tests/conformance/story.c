@@ -86,10 +86,13 @@ trace_id_t st_started(const struct st_spec *spec)
 
 trace_event_id_t st_type(void)
 {
-	static trace_event_id_t id;
+	static _Atomic trace_event_id_t known;
+	trace_event_id_t id = known;
 
-	if (id == 0)
+	if (id == 0) {
 		CU_ASSERT_EQUAL_FATAL(posix_trace_eventid_open("story_event", &id), 0);
+		known = id;
+	}
 	return id;
 }
 
@@ -481,13 +484,20 @@ bool st_law(trace_id_t trid, struct posix_trace_counts_np *counts)
 
 /* ---- CPUs, time, signals, files ---- */
 
+static cpu_set_t cpus;
+
+static void find_cpus(void)
+{
+	(void)sched_getaffinity(0, sizeof(cpus), &cpus);
+}
+
+/* Those of the process before anybody was bound: the first to ask must be free. */
 static cpu_set_t *all_cpus(void)
 {
-	static cpu_set_t all;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	if (CPU_COUNT(&all) == 0)
-		(void)sched_getaffinity(0, sizeof(all), &all);
-	return &all;
+	(void)pthread_once(&once, find_cpus);
+	return &cpus;
 }
 
 void st_pin_to(unsigned n)

@@ -15,10 +15,13 @@ struct head {
 
 trace_event_id_t ev_type(void)
 {
-	static trace_event_id_t id;
+	static _Atomic trace_event_id_t known;
+	trace_event_id_t id = known;
 
-	if (id == 0)
+	if (id == 0) {
 		(void)posix_trace_eventid_open("stress_event", &id);
+		known = id;
+	}
 	return id;
 }
 
