@@ -106,7 +106,7 @@ struct pxt_log {
 	struct pxt_log_threadcell *threads;
 	uint32_t thread_count;
 	uint32_t thread_room;
-	uint32_t *by_index; /* 65,536 places + 1 into threads */
+	uint32_t *by_index; /* 65,536 places + 1 into threads; NULL without threads */
 	struct pxt_log_module *modules;
 	uint32_t module_count;
 	uint32_t module_room;

@@ -96,18 +96,6 @@ static void clear_object(struct pxt_log *log)
 	    sizeof(*log) - offsetof(struct pxt_log, next_free));
 }
 
-static bool get_memory(struct pxt_log *log)
-{
-	uint32_t block = log->header.largest_block;
-
-	log->window_bytes = block > PXT_LOG_WINDOW_BYTES ? block : PXT_LOG_WINDOW_BYTES;
-	log->by_index = pxt_port_heap_resize(NULL, 65536u * sizeof(*log->by_index));
-	if (!log->by_index)
-		return false;
-	memset(log->by_index, 0, 65536u * sizeof(*log->by_index));
-	return true;
-}
-
 /* The window is needed before the head has said how large it must be. */
 static int read_file(struct pxt_log *log)
 {
@@ -120,8 +108,9 @@ static int read_file(struct pxt_log *log)
 	error = pxt_log_read_header(log);
 	if (error)
 		return error;
-	if (!get_memory(log))
-		return ENOMEM;
+	log->window_bytes = log->header.largest_block;
+	if (log->window_bytes < PXT_LOG_WINDOW_BYTES)
+		log->window_bytes = PXT_LOG_WINDOW_BYTES;
 	pxt_log_view_again(log);
 	pxt_log_begin(log);
 	error = pxt_log_scan(log);

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 
+#define INDICES ((size_t)UINT16_MAX + 1u)
+
 /* Makes room for one more element; the new room doubles up to @most.  False: no memory, or full. */
 static bool grow(void **table, uint32_t count, uint32_t *room, uint32_t most, size_t element)
 {
@@ -104,6 +106,17 @@ static void chain(struct pxt_log *log, uint32_t place)
 	*link = place;
 }
 
+static bool make_index(struct pxt_log *log)
+{
+	if (log->by_index)
+		return true;
+	log->by_index = pxt_port_heap_resize(NULL, INDICES * sizeof(*log->by_index));
+	if (!log->by_index)
+		return false;
+	memset(log->by_index, 0, INDICES * sizeof(*log->by_index));
+	return true;
+}
+
 static int add_thread(struct pxt_log *log, uint64_t offset, const struct pxt_log_thread *thread)
 {
 	struct pxt_log_threadcell *cell;
@@ -111,6 +124,8 @@ static int add_thread(struct pxt_log *log, uint64_t offset, const struct pxt_log
 
 	if (thread->index == PXT_THREAD_NONE)
 		return pxt_log_fail(log, offset, "a thread has the index 0");
+	if (!make_index(log))
+		return ENOMEM;
 	cell = same_thread(log, thread);
 	if (cell) {
 		cell->thread = *thread;
@@ -203,7 +218,7 @@ int pxt_log_add_modules(struct pxt_log *log, uint64_t offset, const unsigned cha
 const struct pxt_log_thread *pxt_log_find_thread(
     const struct pxt_log *log, uint32_t index, uint64_t ticks)
 {
-	uint32_t place = log->by_index[index];
+	uint32_t place = log->by_index ? log->by_index[index] : 0;
 	uint32_t last = place;
 
 	while (place) {
