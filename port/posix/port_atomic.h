@@ -267,7 +267,7 @@ PXT_INLINE uint64_t pxt_port_ticks_plain(void)
 /* Whether pxt_port_ticks_plain() and pxt_slot_store_plain() may be used. */
 PXT_INLINE bool pxt_port_plain(void)
 {
-	return pxt_port_use_tsc && !pxt_port_slot_by_cas;
+	return !PXT_TSAN && pxt_port_use_tsc && !pxt_port_slot_by_cas;
 }
 
 /* Not before older instructions have finished: orders stamps against the reservation. */
