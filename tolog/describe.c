@@ -8,14 +8,14 @@
 
 #include <string.h>
 
-/* Modules beyond these are told once, when the log begins. */
-#define MODULES 64u
+/* No more are told: 2 KiB of each stream with a log. */
+#define MODULES 256u
 
 struct pxt_tolog_describe {
 	bool process_told;
 	uint32_t threads; /* entries of the thread table that were told */
 	uint32_t modules;
-	uint64_t module[MODULES];                /* load address of those told */
+	uint64_t module[MODULES];                 /* key_of() those told */
 	uint32_t told[CONFIG_PTRACE_MAX_THREADS]; /* checksum of what was told of a thread; 0: nothing */
 	int error;
 	uint32_t count; /* of the thread table, at this look */
@@ -40,6 +40,12 @@ static uint32_t entries(void)
 	return count < CONFIG_PTRACE_MAX_THREADS ? count : CONFIG_PTRACE_MAX_THREADS - 1u;
 }
 
+/* 0: the thread is just entering itself. */
+static uint64_t thread_at(uint32_t index)
+{
+	return __atomic_load_n(&pxt_threads->entry[index].thread, __ATOMIC_ACQUIRE);
+}
+
 static void put_thread(struct pxt_tolog *log, const struct pxt_log_thread *thread)
 {
 	struct pxt_tolog_describe *describe = log->describe;
@@ -55,7 +61,7 @@ static void tell_thread(
     struct pxt_tolog *log, uint32_t index, int32_t tid, const char name[PXT_THREAD_NAME])
 {
 	const struct pxt_thread *entry = &pxt_threads->entry[index];
-	struct pxt_log_thread thread = { .thread = entry->thread,
+	struct pxt_log_thread thread = { .thread = thread_at(index),
 		.pid = entry->pid,
 		.tid = tid,
 		.index = (uint16_t)index };
@@ -80,7 +86,7 @@ static void match(void *context, const struct pxt_port_thread_info *info)
 	struct pxt_tolog *log = context;
 
 	for (uint32_t i = log->describe->count; i > 0; i--) {
-		if (pxt_threads->entry[i].thread != info->thread)
+		if (!info->thread || thread_at(i) != info->thread)
 			continue;
 		tell_thread(log, i, info->tid, info->name);
 		return;
@@ -91,14 +97,19 @@ static void match(void *context, const struct pxt_port_thread_info *info)
 static void tell_rest(struct pxt_tolog *log)
 {
 	static const char nameless[PXT_THREAD_NAME];
+	uint32_t first_missing = log->describe->count + 1u;
 
 	for (uint32_t i = 1; i <= log->describe->count; i++) {
 		struct pxt_thread *entry = &pxt_threads->entry[i];
 		int32_t tid = atomic_load_explicit(&entry->tid, memory_order_acquire);
 
-		if (!log->describe->told[i] && entry->thread)
+		/* A thread that is just entering itself comes with the next look. */
+		if (!thread_at(i))
+			first_missing = i < first_missing ? i : first_missing;
+		else if (!log->describe->told[i])
 			tell_thread(log, i, tid, tid ? entry->name : nameless);
 	}
+	log->describe->threads = first_missing - 1u;
 }
 
 static int tell_threads(struct pxt_tolog *log, bool slow)
@@ -113,17 +124,23 @@ static int tell_threads(struct pxt_tolog *log, bool slow)
 	tell_rest(log);
 	if (!describe->error && log->meta.count)
 		describe->error = pxt_tolog_put_meta(log, PXT_LOG_THREADS);
-	if (!describe->error)
-		describe->threads = describe->count;
+	if (describe->error)
+		describe->threads = 0;
 	return describe->error;
 }
 
 /* ---- Modules ---- */
 
-static bool known(struct pxt_tolog_describe *describe, uint64_t base)
+/* Another file at the same address is another module. */
+static uint64_t key_of(const struct pxt_port_module *module)
+{
+	return (uint64_t)pxt_crc32(0, module->path, strlen(module->path)) << 32 ^ module->low;
+}
+
+static bool known(const struct pxt_tolog_describe *describe, uint64_t key)
 {
 	for (uint32_t i = 0; i < describe->modules; i++) {
-		if (describe->module[i] == base)
+		if (describe->module[i] == key)
 			return true;
 	}
 	return false;
@@ -138,7 +155,7 @@ static void tell_module(void *context, const struct pxt_port_module *module)
 		.high = module->high,
 		.build_id_bytes = module->buildid_bytes };
 
-	if (describe->error || describe->modules >= MODULES || known(describe, module->low))
+	if (describe->error || describe->modules >= MODULES || known(describe, key_of(module)))
 		return;
 	memcpy(entry.build_id, module->buildid, sizeof(entry.build_id));
 	memcpy(entry.path, module->path, sizeof(entry.path));
@@ -148,7 +165,7 @@ static void tell_module(void *context, const struct pxt_port_module *module)
 			return;
 		(void)pxt_log_put_module(&log->meta, &entry);
 	}
-	describe->module[describe->modules++] = module->low;
+	describe->module[describe->modules++] = key_of(module);
 }
 
 static int tell_modules(struct pxt_tolog *log)

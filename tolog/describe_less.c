@@ -37,11 +37,19 @@ static int tell_process(struct pxt_tolog *log)
 	return pxt_tolog_put_meta(log, PXT_LOG_PROCESS);
 }
 
+/* False: the thread is just entering itself. */
+static bool entered(uint32_t index)
+{
+	return __atomic_load_n(&pxt_threads->entry[index].thread, __ATOMIC_ACQUIRE) != 0;
+}
+
 static int put_thread(struct pxt_tolog *log, uint32_t index)
 {
 	const struct pxt_thread *entry = &pxt_threads->entry[index];
 	const struct pxt_log_thread thread = {
-		.thread = entry->thread, .pid = entry->pid, .index = (uint16_t)index
+		.thread = entry->thread,
+		.pid = entry->pid,
+		.index = (uint16_t)index
 	};
 	int error;
 
@@ -61,7 +69,7 @@ int pxt_tolog_describe(struct pxt_tolog *log, bool slow)
 	(void)slow;
 	if (count >= CONFIG_PTRACE_MAX_THREADS)
 		count = CONFIG_PTRACE_MAX_THREADS - 1u;
-	while (!error && log->describe->threads < count) {
+	while (!error && log->describe->threads < count && entered(log->describe->threads + 1u)) {
 		error = put_thread(log, log->describe->threads + 1u);
 		if (!error)
 			log->describe->threads++;

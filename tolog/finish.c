@@ -51,13 +51,13 @@ int pxt_tolog_begin_anew(struct pxt_stream *stream)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);
 	struct pxt_block *block = stream->block;
-	uint64_t cleared = log->sums.records - log->cleared_log + log->fresh + block->cleared -
+	uint64_t cleared_now = block->cleared;
+	uint64_t cleared = log->sums.records - log->cleared_log + log->fresh + cleared_now -
 	    log->cleared_stream;
 	trace_attr_t attr = block->attr;
 	int error;
 
 	log->clear_due = false;
-	log->cleared_stream = block->cleared;
 	log->stop_mark = false;
 	log->owes_stop = false;
 	log->unreported = 0;
@@ -74,9 +74,12 @@ int pxt_tolog_begin_anew(struct pxt_stream *stream)
 	if (!error)
 		pxt_tolog_new_data(log);
 	pxt_port_mutex_lock(&stream->mutex);
+	pxt_tolog_note_error(log, error);
 	/* The head, or the mark, may be on its way by now: then only the rest of it is missing. */
 	if (error && log->way.what != PXT_WAY_HEAD && log->way.what != PXT_WAY_META)
 		log->clear_due = true;
+	else
+		log->cleared_stream = cleared_now;
 	return error;
 }
 
@@ -126,6 +129,7 @@ static void read_status(struct pxt_stream *stream, struct pxt_log_trailer *trail
 /* LOOP: the newest block is in its frame already, and ends with the log. */
 static void close_last_block(struct pxt_tolog *log)
 {
+	log->data = log->placed;
 	if (log->header.frames && log->begun > log->sums.data_sequence)
 		pxt_log_written(&log->data, &log->sums, PXT_LOG_DATA);
 }

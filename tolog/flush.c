@@ -112,15 +112,6 @@ static int run(struct pxt_stream *stream, struct pxt_tolog_flush *flush)
 	}
 }
 
-static void note_error(struct pxt_tolog *log, int error)
-{
-	int none = 0;
-
-	if (error)
-		(void)atomic_compare_exchange_strong_explicit(
-		    &log->error, &none, error, memory_order_acq_rel, memory_order_relaxed);
-}
-
 /*
  * The end of a flush is told by the next one; a stream that stopped by itself and is empty now
  * runs again, behind it (ruling 14).
@@ -136,9 +127,8 @@ int pxt_tolog_flush(struct pxt_stream *stream, bool final)
 	log->flushing = true;
 	error = run(stream, &flush);
 	log->flushing = false;
-	note_error(log, error);
-	if (flush.marks && pxt_stream_wants(stream->block, PXT_ID_FLUSH_STOP) && !log->stop_mark &&
-	    !stream->dead_log) {
+	pxt_tolog_note_error(log, error);
+	if (flush.start_told && pxt_stream_wants(stream->block, PXT_ID_FLUSH_STOP)) {
 		log->stop_mark = true;
 		log->stop_ticks = pxt_port_ticks_ordered();
 	}

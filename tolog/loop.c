@@ -99,6 +99,7 @@ static uint64_t place(struct pxt_tolog *log)
 static void placed(struct pxt_tolog *log, bool full)
 {
 	log->frame_records[frame_of(log)] = (uint16_t)log->data.count;
+	log->placed = log->data;
 	if (!full)
 		return;
 	pxt_log_written(&log->data, &log->sums, PXT_LOG_DATA);

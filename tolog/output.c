@@ -136,27 +136,39 @@ int pxt_tolog_put_meta(struct pxt_tolog *log, enum pxt_log_type type)
 	return send_off(log, PXT_WAY_META, log->meta_bytes, length, log->end);
 }
 
+/* LOOP: the newest frame as it was before, or an empty block where there was none of this number. */
+static bool restore_frame(struct pxt_tolog *log)
+{
+	uint32_t length;
+
+	log->data = log->placed;
+	length = pxt_log_finish(&log->data, &log->sums, PXT_LOG_DATA);
+	return send_off(log, PXT_WAY_DATA, log->data_bytes, length, log->way.offset) == 0;
+}
+
 bool pxt_tolog_give_up(struct pxt_tolog *log)
 {
-	const struct pxt_tolog_way *way = &log->way;
-	bool torn = way->what == PXT_WAY_HEAD ||
-	    (way->what != PXT_WAY_NOTHING && way->sent &&
-		(log->out.kind != PXT_LOG_FILE ||
-		    (way->what == PXT_WAY_DATA && log->header.frames)));
+	enum pxt_tolog_what what = log->way.what;
+	bool gone = log->way.sent && log->out.kind != PXT_LOG_FILE;
 
 	pxt_tolog_lost(log, log->fresh);
-	log->data.count -= log->fresh;
 	log->fresh = 0;
 	log->dirty = false;
-	if (torn)
+	if (what == PXT_WAY_HEAD || (what != PXT_WAY_NOTHING && gone))
 		return false;
+	log->way.full = false;
+	if (what == PXT_WAY_DATA && log->header.frames)
+		return restore_frame(log);
 	log->way.what = PXT_WAY_NOTHING;
+	if (what == PXT_WAY_META)
+		pxt_tolog_forget_told(log);
 	return true;
 }
 
 void pxt_tolog_new_data(struct pxt_tolog *log)
 {
 	pxt_log_start(&log->data, log->data_bytes, log->data_room);
+	log->placed = log->data;
 	log->dirty = false;
 	log->fresh = 0;
 }

@@ -87,6 +87,7 @@ struct pxt_tolog {
 	struct pxt_log_header header;
 	struct pxt_log_stream sums;
 	struct pxt_log_block data;
+	struct pxt_log_block placed; /* LOOP: `data` as it is in its frame */
 	struct pxt_log_block meta;
 	unsigned char *data_bytes;
 	unsigned char *meta_bytes;
@@ -162,8 +163,8 @@ int pxt_tolog_put_head(struct pxt_tolog *log);
 int pxt_tolog_put_data(struct pxt_tolog *log, bool full);
 int pxt_tolog_put_meta(struct pxt_tolog *log, enum pxt_log_type type);
 /*
- * Gives up what is on its way, and what `data` holds beside it.  False: a part of it is out, and
- * the log cannot go on behind that.
+ * Gives up what is on its way, and what `data` holds beside it.  False: a part of it is out for
+ * good, and the log cannot go on behind that.
  */
 bool pxt_tolog_give_up(struct pxt_tolog *log);
 /* An empty `data`, and an empty `meta`. */
@@ -245,6 +246,16 @@ PXT_INLINE void pxt_tolog_helper_end(struct pxt_stream *stream)
 PXT_INLINE struct pxt_tolog *pxt_tolog_of(struct pxt_stream *stream)
 {
 	return stream->log;
+}
+
+/* The first one is kept until somebody asks (STA-05). */
+PXT_INLINE void pxt_tolog_note_error(struct pxt_tolog *log, int error)
+{
+	int none = 0;
+
+	if (error)
+		(void)atomic_compare_exchange_strong_explicit(
+		    &log->error, &none, error, memory_order_acq_rel, memory_order_relaxed);
 }
 
 PXT_INLINE void pxt_tolog_lost(struct pxt_tolog *log, uint64_t records)
