@@ -67,7 +67,7 @@ bool st_take_user(trace_id_t trid, struct st_event *event);
 /* Takes everything there is (up to @most events); the text lives until the next call. */
 const char *st_story_of(trace_id_t trid, int most);
 void st_expect_at(trace_id_t trid, int most, const char *expected, const char *file, int line);
-/* The same, after the words in @ignored are taken out of what was read. */
+/* The same, without the words in @ignored, as if those events were not there. */
 void st_expect_without_at(
     trace_id_t trid, const char *ignored, const char *expected, const char *file, int line);
 void st_expect_status_at(trace_id_t trid, const char *expected, const char *file, int line);
