@@ -37,11 +37,11 @@ int pxt_tolog_get_status(void *object, struct posix_trace_status_info *status)
 	    atomic_exchange_explicit(&log->error, 0, memory_order_acq_rel);
 	status->posix_log_overrun_status =
 	    atomic_exchange_explicit(&log->overrun, 0u, memory_order_acq_rel)
-	    ? POSIX_TRACE_OVERRUN
-	    : POSIX_TRACE_NO_OVERRUN;
+	        ? POSIX_TRACE_OVERRUN
+	        : POSIX_TRACE_NO_OVERRUN;
 	status->posix_log_full_status = atomic_load_explicit(&log->full, memory_order_acquire)
-	    ? POSIX_TRACE_FULL
-	    : POSIX_TRACE_NOT_FULL;
+	                                    ? POSIX_TRACE_FULL
+	                                    : POSIX_TRACE_NOT_FULL;
 	pxt_stream_unlock(stream);
 	return 0;
 }
@@ -95,8 +95,8 @@ static void fill_header(struct pxt_tolog *log, const struct pxt_block *block)
 	header->word_bytes = sizeof(void *);
 	header->ctx_bytes = PXT_CTX_BYTES;
 	header->contents = (CONFIG_PTRACE_RECORD_THREAD ? PXT_LOG_HAS_THREAD : 0u) |
-	    (CONFIG_PTRACE_RECORD_ADDRESS ? PXT_LOG_HAS_ADDRESS : 0u) |
-	    (CONFIG_PTRACE_RECORD_CPU ? PXT_LOG_HAS_CPU : 0u);
+	                   (CONFIG_PTRACE_RECORD_ADDRESS ? PXT_LOG_HAS_ADDRESS : 0u) |
+	                   (CONFIG_PTRACE_RECORD_CPU ? PXT_LOG_HAS_CPU : 0u);
 	pxt_port_random(header->uuid, sizeof(header->uuid));
 	memcpy(log->sums.uuid, header->uuid, sizeof(header->uuid));
 	header->rate = pxt_clock;

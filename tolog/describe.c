@@ -15,8 +15,9 @@ struct pxt_tolog_describe {
 	bool process_told;
 	uint32_t threads; /* entries of the thread table that were told */
 	uint32_t modules;
-	uint64_t module[MODULES];                 /* key_of() those told */
-	uint32_t told[CONFIG_PTRACE_MAX_THREADS]; /* checksum of what was told of a thread; 0: nothing */
+	uint64_t module[MODULES]; /* key_of() those told */
+	uint32_t
+	    told[CONFIG_PTRACE_MAX_THREADS]; /* checksum of what was told of a thread; 0: nothing */
 	int error;
 	uint32_t count; /* of the thread table, at this look */
 };
@@ -61,10 +62,9 @@ static void tell_thread(
     struct pxt_tolog *log, uint32_t index, int32_t tid, const char name[PXT_THREAD_NAME])
 {
 	const struct pxt_thread *entry = &pxt_threads->entry[index];
-	struct pxt_log_thread thread = { .thread = thread_at(index),
-		.pid = entry->pid,
-		.tid = tid,
-		.index = (uint16_t)index };
+	struct pxt_log_thread thread = {
+		.thread = thread_at(index), .pid = entry->pid, .tid = tid, .index = (uint16_t)index
+	};
 	uint32_t sum;
 
 	memcpy(thread.name, name, sizeof(thread.name));

@@ -47,9 +47,7 @@ static int put_thread(struct pxt_tolog *log, uint32_t index)
 {
 	const struct pxt_thread *entry = &pxt_threads->entry[index];
 	const struct pxt_log_thread thread = {
-		.thread = entry->thread,
-		.pid = entry->pid,
-		.index = (uint16_t)index
+		.thread = entry->thread, .pid = entry->pid, .index = (uint16_t)index
 	};
 	int error;
 

@@ -16,7 +16,8 @@
 /* ---- Putting a record ---- */
 
 /* Room for a record, and for the loss slot before it? */
-static enum pxt_fill may_put(const struct pxt_tolog *log, uint32_t id, uint32_t bytes, uint64_t lost)
+static enum pxt_fill may_put(
+    const struct pxt_tolog *log, uint32_t id, uint32_t bytes, uint64_t lost)
 {
 	if (log->policy->admits && !log->policy->admits(log, id, bytes))
 		return PXT_FILL_LOG_FULL;
@@ -167,7 +168,7 @@ static enum pxt_fill put_stop_mark(struct pxt_stream *stream, uint64_t at_most)
 static bool covered(struct pxt_stream *stream, const struct pxt_tolog_flush *flush, uint64_t ticks)
 {
 	return flush->final || ticks <= flush->bound ||
-	    pxt_block_state(stream->block) != PXT_GATE_RUNNING;
+	       pxt_block_state(stream->block) != PXT_GATE_RUNNING;
 }
 
 /*
@@ -177,8 +178,8 @@ static bool covered(struct pxt_stream *stream, const struct pxt_tolog_flush *flu
 static bool stop_mark_first(const struct pxt_tolog *log, const struct pxt_item *item)
 {
 	return log->stop_mark &&
-	    (item->ticks >= log->stop_ticks ||
-		(item->kind != PXT_ITEM_MADE && pxt_info_id(item->info) == PXT_ID_STOP));
+	       (item->ticks >= log->stop_ticks ||
+	           (item->kind != PXT_ITEM_MADE && pxt_info_id(item->info) == PXT_ID_STOP));
 }
 
 static enum pxt_fill fill_items(struct pxt_stream *stream, const struct pxt_tolog_flush *flush)
@@ -231,7 +232,7 @@ static enum pxt_fill put_last_stop(struct pxt_stream *stream)
 static bool waited_enough(struct pxt_stream *stream, const struct pxt_tolog_flush *flush)
 {
 	return !flush->final && pxt_block_state(stream->block) == PXT_GATE_RUNNING &&
-	    pxt_port_ticks() - flush->bound > pxt_holdback_ticks();
+	       pxt_port_ticks() - flush->bound > pxt_holdback_ticks();
 }
 
 enum pxt_fill pxt_tolog_fill(struct pxt_stream *stream, struct pxt_tolog_flush *flush)

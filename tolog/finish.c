@@ -52,8 +52,8 @@ int pxt_tolog_begin_anew(struct pxt_stream *stream)
 	struct pxt_tolog *log = pxt_tolog_of(stream);
 	struct pxt_block *block = stream->block;
 	uint64_t cleared_now = block->cleared;
-	uint64_t cleared = log->sums.records - log->cleared_log + log->fresh + cleared_now -
-	    log->cleared_stream;
+	uint64_t cleared =
+	    log->sums.records - log->cleared_log + log->fresh + cleared_now - log->cleared_stream;
 	trace_attr_t attr = block->attr;
 	int error;
 
@@ -117,11 +117,11 @@ static void read_status(struct pxt_stream *stream, struct pxt_log_trailer *trail
 	status->posix_stream_flush_status = POSIX_TRACE_NOT_FLUSHING;
 	status->posix_stream_flush_error = atomic_load_explicit(&log->error, memory_order_acquire);
 	status->posix_log_overrun_status = atomic_load_explicit(&log->overrun, memory_order_acquire)
-	    ? POSIX_TRACE_OVERRUN
-	    : POSIX_TRACE_NO_OVERRUN;
+	                                       ? POSIX_TRACE_OVERRUN
+	                                       : POSIX_TRACE_NO_OVERRUN;
 	status->posix_log_full_status = atomic_load_explicit(&log->full, memory_order_acquire)
-	    ? POSIX_TRACE_FULL
-	    : POSIX_TRACE_NOT_FULL;
+	                                    ? POSIX_TRACE_FULL
+	                                    : POSIX_TRACE_NOT_FULL;
 	pxt_stream_counts(stream, &trailer->counts);
 	trailer->attr = stream->block->attr;
 }

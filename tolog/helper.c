@@ -27,8 +27,8 @@ size_t pxt_tolog_helper_bytes(void)
 
 static bool ending(const struct pxt_tolog_helper *helper)
 {
-	return atomic_load_explicit(
-		   &((struct pxt_tolog_helper *)(uintptr_t)helper)->ending, memory_order_seq_cst) != 0;
+	return atomic_load_explicit(&((struct pxt_tolog_helper *)(uintptr_t)helper)->ending,
+	           memory_order_seq_cst) != 0;
 }
 
 /* A lane is filled up to the mark, or the stream waits for being flushed. */
@@ -41,7 +41,7 @@ static bool due(struct pxt_stream *stream)
 	for (uint32_t i = 0; i <= block->lane_mask; i++) {
 		struct pxt_lane *lane = pxt_block_lane(block, i);
 		uint32_t used = pxt_head_pos(pxt_cursor_load(&lane->head)) -
-		    atomic_load_explicit(&lane->limit, memory_order_relaxed);
+		                atomic_load_explicit(&lane->limit, memory_order_relaxed);
 
 		if (used >= block->mark)
 			return true;
@@ -108,8 +108,8 @@ int pxt_tolog_helper_start(struct pxt_stream *stream)
 	if (block->full_policy != POSIX_TRACE_FLUSH)
 		return 0;
 	block->mark = (uint32_t)(slots * CONFIG_PTRACE_FLUSH_MARK_PCT / 100u);
-	error = pxt_port_thread_start(
-	    &helper->thread, run, stream, block->attr._pxt_flush_priority);
+	error =
+	    pxt_port_thread_start(&helper->thread, run, stream, block->attr._pxt_flush_priority);
 	helper->started = !error;
 	return error;
 }

@@ -18,8 +18,8 @@
 
 static uint64_t largest_record(const trace_attr_t *attr)
 {
-	uint64_t user = pxt_slots_for(
-	    PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES + (uint32_t)attr->_pxt_max_data);
+	uint64_t user =
+	    pxt_slots_for(PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES + (uint32_t)attr->_pxt_max_data);
 	uint64_t system = pxt_system_slots() + 1u;
 
 	/* And a loss slot before it. */

@@ -173,7 +173,11 @@ void pxt_tolog_new_meta(struct pxt_tolog *log);
 
 /* ---- What a log says beside records (types.c, describe.c); with the turn ---- */
 
-enum pxt_tolog_when { PXT_WHEN_BLOCK, PXT_WHEN_FLUSH, PXT_WHEN_END };
+enum pxt_tolog_when {
+	PXT_WHEN_BLOCK,
+	PXT_WHEN_FLUSH,
+	PXT_WHEN_END
+};
 
 /* Types, threads and so on that are new since the last call. */
 int pxt_tolog_tell(struct pxt_stream *stream, enum pxt_tolog_when when);

@@ -1,0 +1,921 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_tolog.c - what is written to a log when the system below fails, is slow, or stands still,
+ * and that nothing is in it twice or in part.
+ */
+#define _GNU_SOURCE /* F_SETPIPE_SZ */
+#include "conformance/story.h"
+#include "fakes/fakes.h"
+#include "suite.h"
+
+#include "pxt_config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MARKS "FLUSH_START FLUSH_STOP"
+
+static trace_id_t open_log(int fd)
+{
+	trace_id_t log = 0;
+
+	PXT_EQ_FATAL(posix_trace_open(fd, &log), 0);
+	return log;
+}
+
+static void say_many(int first, int last)
+{
+	for (int i = first; i <= last; i++)
+		st_say(i);
+}
+
+/* What a log holds of the test's events. */
+struct contents {
+	int events;
+	int first;
+	int last;
+	int gaps;      /* places where numbers are missing */
+	int mistakes;  /* numbers that do not ascend, data that is not as it was written */
+	uint64_t told; /* records that the log says were lost before others */
+};
+
+static struct contents contents_of(trace_id_t log)
+{
+	struct contents found = { 0 };
+	struct posix_trace_eventextra_np extra;
+	struct st_event event;
+
+	while (st_take(log, &event)) {
+		PXT_EQ(posix_trace_eventinfo_getextra_np(&event.info, &extra), 0);
+		found.told += extra.posix_lost_before_np;
+		if (event.info.posix_event_id != st_type())
+			continue;
+		found.mistakes += found.events && st_number(&event) <= found.last;
+		found.gaps += found.events && st_number(&event) != found.last + 1;
+		found.mistakes += !st_data_intact(&event);
+		found.last = st_number(&event);
+		found.first = found.events++ ? found.first : found.last;
+	}
+	return found;
+}
+
+static void close_log(trace_id_t log, int fd)
+{
+	PXT_EQ(posix_trace_close(log), 0);
+	PXT_EQ(close(fd), 0);
+}
+
+/* ---- Writes that fail ---- */
+
+struct failing {
+	const char *name;
+	int log_policy;
+	int flags; /* of the file */
+	size_t accept;
+	int error;
+};
+
+static const struct failing failing[] = {
+	{ "append, nothing goes out", POSIX_TRACE_APPEND, 0, 0, ENOSPC },
+	{ "append, 1000 bytes go out", POSIX_TRACE_APPEND, 0, 1000, EFBIG },
+	{ "until full, 17 bytes go out", POSIX_TRACE_UNTIL_FULL, 0, 17, EIO },
+	{ "loop, nothing goes out", POSIX_TRACE_LOOP, 0, 0, ENOSPC },
+	{ "loop, 100 bytes go out", POSIX_TRACE_LOOP, 0, 100, ENOSPC },
+	{ "O_APPEND, nothing goes out", POSIX_TRACE_APPEND, O_APPEND, 0, ENOSPC },
+	{ "O_APPEND, 600 bytes go out", POSIX_TRACE_APPEND, O_APPEND, 600, ENOSPC },
+};
+#define FAILING (sizeof(failing) / sizeof(failing[0]))
+
+#define ROUNDS 5
+#define EACH   700
+
+static void log_attr(const struct st_spec *spec, trace_attr_t *attr)
+{
+	st_attr(spec, attr);
+	PXT_EQ(posix_trace_attr_setlogfullpolicy(attr, spec->log_policy), 0);
+	if (spec->log_size)
+		PXT_EQ(posix_trace_attr_setlogsize(attr, spec->log_size), 0);
+}
+
+static trace_id_t create_failing(const struct failing *how, int fd, int *error)
+{
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
+		.size = 1 << 16,
+		.max_data = 300,
+		.lanes = 1,
+		.log_policy = how->log_policy,
+		.log_size = 1 << 20 };
+	trace_attr_t attr;
+	trace_id_t trid = 0;
+
+	log_attr(&spec, &attr);
+	*error = posix_trace_create_withlog(0, &attr, fd, &trid);
+	return trid;
+}
+
+/* Traces and flushes; the number of calls that failed. */
+static int trace_in_rounds(trace_id_t trid, const struct failing *how, unsigned n)
+{
+	int failures = 0;
+
+	PXT_EQ(posix_trace_start(trid), 0);
+	for (int round = 0; round < ROUNDS; round++) {
+		int error;
+
+		say_many(round * EACH + 1, round * EACH + EACH);
+		error = posix_trace_flush(trid);
+		PXT_CHECK(error == 0 || error == how->error, "%s, call %u: flush says %d",
+		    how->name, n, error);
+		failures += error != 0;
+	}
+	return failures;
+}
+
+/* One pass in which the n-th write fails, once.  False: there was no such write. */
+static bool fail_once(const struct failing *how, unsigned n)
+{
+	int fd = st_file();
+	int error;
+	trace_id_t trid;
+
+	(void)fcntl(fd, F_SETFL, how->flags);
+	pxt_fault_arm(&pxt_fault_write, n, how->error);
+	pxt_fault_write.accept = how->accept;
+	trid = create_failing(how, fd, &error);
+	if (error) {
+		PXT_CHECK(n == 1 && error == how->error, "%s: create says %d", how->name, error);
+		(void)close(fd);
+		return n == 1;
+	}
+	int failures = trace_in_rounds(trid, how, n);
+	bool reached = atomic_load(&pxt_fault_write.calls) >= n;
+
+	PXT_CHECK(
+	    failures == (reached ? 1 : 0), "%s, call %u: %d failures", how->name, n, failures);
+	int last = posix_trace_shutdown(trid);
+	bool at_shutdown = !reached && atomic_load(&pxt_fault_write.calls) >= n;
+	PXT_EQ(last, at_shutdown ? how->error : 0);
+	if (!at_shutdown) {
+		trace_id_t log = open_log(fd);
+		struct contents found = contents_of(log);
+
+		PXT_CHECK(found.events == ROUNDS * EACH && !found.gaps && !found.mistakes,
+		    "%s, call %u: %d events, %d gaps, %d mistakes", how->name, n, found.events,
+		    found.gaps, found.mistakes);
+		PXT_EQ(posix_trace_close(log), 0);
+	}
+	(void)close(fd);
+	return atomic_load(&pxt_fault_write.calls) >= n;
+}
+
+/* FLUSH-05, FLUSH-E2, FLUSH-E3, CRLOG-E3, CREATE-10: a later flush makes good what one could not */
+static void a_write_that_fails_once_loses_and_doubles_nothing_whichever_it_is(void)
+{
+	for (size_t i = 0; i < FAILING; i++) {
+		unsigned n = 1;
+
+		while (fail_once(&failing[i], n))
+			n++;
+		PXT_CHECK(n > 10, "%s: only %u writes", failing[i].name, n);
+	}
+	pxt_fault_arm(&pxt_fault_write, 0, 0);
+}
+
+/* The n-th write and all behind it fail, until everything is traced; then the log is ended. */
+static void fail_for_long(const struct failing *how, unsigned n)
+{
+	int fd = st_file();
+	int error;
+	trace_id_t trid;
+	struct posix_trace_counts_np counts;
+	struct posix_trace_status_info status;
+
+	(void)fcntl(fd, F_SETFL, how->flags);
+	pxt_fault_arm_from(&pxt_fault_write, n, how->error);
+	pxt_fault_write.accept = how->accept;
+	trid = create_failing(how, fd, &error);
+	PXT_EQ_FATAL(error, 0);
+	CU_ASSERT(trace_in_rounds(trid, how, n) > 0);
+	PXT_EQ(posix_trace_get_status(trid, &status), 0);
+	PXT_EQ(status.posix_stream_flush_error, how->error);
+	PXT_EQ(posix_trace_get_status(trid, &status), 0);
+	PXT_EQ(status.posix_stream_flush_error, 0);
+	pxt_fault_arm(&pxt_fault_write, 0, 0);
+	PXT_EQ(posix_trace_flush(trid), 0);
+	CU_ASSERT(st_law(trid, &counts));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+
+	trace_id_t log = open_log(fd);
+	struct contents found = contents_of(log);
+
+	/* START and STOP are records too. */
+	PXT_CHECK((uint64_t)found.events + 1 == counts.posix_retrieved_np &&
+	              found.last == ROUNDS * EACH && !found.mistakes &&
+	              found.told == counts.posix_lost_np,
+	    "%s, from %u: %d events, last %d, %d mistakes, %llu of %llu losses told", how->name, n,
+	    found.events, found.last, found.mistakes, (unsigned long long)found.told,
+	    (unsigned long long)counts.posix_lost_np);
+	close_log(log, fd);
+}
+
+/* CON-26, STA-05, FLUSH-07: what the stream overwrote meanwhile is missing, and told */
+static void writes_that_fail_for_long_lose_only_what_the_stream_could_not_keep(void)
+{
+	for (size_t i = 0; i < FAILING; i++) {
+		for (unsigned n = 2; n < 9; n += 3)
+			fail_for_long(&failing[i], n);
+	}
+}
+
+/* The device never comes back: what is there must be a log all the same, where that can be. */
+static void fail_for_ever(const struct failing *how, unsigned n)
+{
+	int fd = st_file();
+	int error;
+	trace_id_t trid;
+	trace_id_t log = 0;
+
+	pxt_fault_arm_from(&pxt_fault_write, n, how->error);
+	pxt_fault_write.accept = how->accept;
+	trid = create_failing(how, fd, &error);
+	PXT_EQ_FATAL(error, 0);
+	(void)trace_in_rounds(trid, how, n);
+	PXT_EQ(posix_trace_shutdown(trid), how->error);
+	PXT_EQ(posix_trace_shutdown(trid), EINVAL);
+	pxt_fault_arm(&pxt_fault_write, 0, 0);
+	PXT_EQ(posix_trace_open(fd, &log), EINVAL);
+	(void)close(fd);
+}
+
+/* SHUT-02, SHUT-E2, SHUT-E3 */
+static void a_device_that_stays_broken_is_told_at_shutdown(void)
+{
+	for (size_t i = 0; i < FAILING; i++)
+		fail_for_ever(&failing[i], 4);
+}
+
+/* SHUT-E3, SHUT-05, LOGP-08: the last block does not fit, the trailer does */
+static void a_log_that_could_not_take_the_last_block_is_complete_without_it(void)
+{
+	const int policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP };
+
+	for (size_t i = 0; i < 3; i++) {
+		const struct failing how = { "last block", policies[i], 0, 50, ENOSPC };
+		int fd = st_file();
+		int error;
+		trace_id_t trid = create_failing(&how, fd, &error);
+		struct posix_trace_status_info status;
+
+		PXT_EQ_FATAL(error, 0);
+		PXT_EQ(posix_trace_start(trid), 0);
+		say_many(1, 100);
+		PXT_EQ(posix_trace_flush(trid), 0);
+		say_many(101, 200);
+		pxt_fault_arm(&pxt_fault_write, 1, ENOSPC);
+		pxt_fault_write.accept = 50;
+		PXT_EQ(posix_trace_shutdown(trid), ENOSPC);
+		pxt_fault_arm(&pxt_fault_write, 0, 0);
+
+		trace_id_t log = open_log(fd);
+		struct contents found = contents_of(log);
+
+		PXT_EQ(found.events, 100);
+		PXT_EQ(found.last, 100);
+		PXT_EQ(posix_trace_get_status(log, &status), 0);
+		PXT_EQ(status.posix_stream_flush_error, ENOSPC);
+		PXT_EQ(status.posix_log_overrun_status, POSIX_TRACE_OVERRUN);
+		close_log(log, fd);
+	}
+}
+
+/* FLUSH-05: a device that says "not now" is asked again */
+static void a_device_that_says_not_now_is_asked_again(void)
+{
+	const struct failing how = { "not now", POSIX_TRACE_APPEND, O_APPEND, 3, EAGAIN };
+	int fd = st_file();
+	int error;
+	trace_id_t trid;
+
+	(void)fcntl(fd, F_SETFL, O_APPEND);
+	pxt_fault_arm(&pxt_fault_write, 1, EAGAIN);
+	pxt_fault_write.accept = how.accept;
+	trid = create_failing(&how, fd, &error);
+	PXT_EQ_FATAL(error, 0);
+	for (unsigned n = 1; n <= 8; n++) {
+		pxt_fault_arm(&pxt_fault_write, 1, EAGAIN);
+		pxt_fault_write.last = n;
+		pxt_fault_write.accept = how.accept;
+		if (n == 1)
+			PXT_EQ(posix_trace_start(trid), 0);
+		say_many((int)n * 10 + 1, (int)n * 10 + 10);
+		PXT_EQ(posix_trace_flush(trid), 0);
+	}
+	pxt_fault_arm(&pxt_fault_write, 0, 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	trace_id_t log = open_log(fd);
+	st_expect_without(log, MARKS, "START 11..90 STOP0");
+	close_log(log, fd);
+}
+
+/* ---- Create and clear that fail ---- */
+
+/* CREATE-10, CREATE-E4, DEC-33 */
+static void memory_that_is_not_there_is_enomem_whichever_it_is(void)
+{
+	const struct failing how = { "memory", POSIX_TRACE_LOOP, 0, 0, 0 };
+	int fd = st_file();
+	trace_id_t warm = create_failing(&how, fd, &(int){ 0 });
+	int error = ENOMEM;
+	unsigned n = 0;
+
+	PXT_EQ(posix_trace_shutdown(warm), 0);
+	while (error) {
+		trace_id_t trid;
+
+		pxt_fault_arm(&pxt_fault_alloc, ++n, 0);
+		trid = create_failing(&how, fd, &error);
+		PXT_CHECK(error == 0 || error == ENOMEM, "allocation %u: %d", n, error);
+		if (!error)
+			PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+	pxt_fault_arm(&pxt_fault_alloc, 0, 0);
+	PXT_EQ(n, 3);
+	(void)close(fd);
+}
+
+/* CREATE-10, CREATE-E1 */
+static void a_helper_that_cannot_be_had_fails_the_create_and_leaks_nothing(void)
+{
+	int fd = st_file();
+	int count = 0;
+	struct st_spec spec = { .with_log = true, .fd = fd };
+	trace_id_t trids[TRACE_SYS_MAX];
+	trace_id_t none = 0;
+
+	for (int i = 0; i < 3 * TRACE_SYS_MAX; i++) {
+		pxt_fault_arm(&pxt_fault_thread, 1, EAGAIN);
+		PXT_EQ(posix_trace_create_withlog(0, NULL, fd, &none), EAGAIN);
+	}
+	PXT_EQ(none, 0);
+	for (count = 0; count < TRACE_SYS_MAX; count++)
+		trids[count] = st_create(&spec);
+	for (int i = 0; i < count; i++)
+		PXT_EQ(posix_trace_shutdown(trids[i]), 0);
+	(void)close(fd);
+}
+
+/* CLEAR-06, DEC-25: what clear could not do, the next flush does first */
+static void a_clear_that_could_not_cut_the_file_is_made_good(void)
+{
+	const struct failing how = { "clear", POSIX_TRACE_APPEND, 0, 0, 0 };
+	int fd = st_file();
+	int error;
+	trace_id_t trid = create_failing(&how, fd, &error);
+
+	PXT_EQ(posix_trace_start(trid), 0);
+	say_many(1, 500);
+	PXT_EQ(posix_trace_flush(trid), 0);
+	pxt_fault_arm(&pxt_fault_truncate, 1, EIO);
+	PXT_EQ(posix_trace_clear(trid), 0);
+	say_many(1001, 1003);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	trace_id_t log = open_log(fd);
+	st_expect(log, "1001..1003 STOP0");
+	close_log(log, fd);
+}
+
+/* ---- Pipes ---- */
+
+struct drain {
+	int from;
+	int to;
+	unsigned pause_us;
+	size_t piece;
+	size_t bytes;
+};
+
+static void *drain_pipe(void *argument)
+{
+	struct drain *drain = argument;
+	char bytes[65536];
+	ssize_t got;
+
+	while ((got = read(drain->from, bytes, drain->piece)) > 0) {
+		drain->bytes += (size_t)got;
+		if (write(drain->to, bytes, (size_t)got) != got)
+			return NULL;
+		if (drain->pause_us)
+			(void)usleep(drain->pause_us);
+	}
+	return NULL;
+}
+
+static trace_id_t create_append(int fd)
+{
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
+		.size = 1 << 18,
+		.lanes = 1,
+		.log_policy = POSIX_TRACE_APPEND };
+	trace_attr_t attr;
+	trace_id_t trid = 0;
+
+	log_attr(&spec, &attr);
+	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
+	return trid;
+}
+
+/* One place in the program for both: START and STOP record from where they were called. */
+static void both(int (*call)(trace_id_t), trace_id_t one, trace_id_t two)
+{
+	const trace_id_t trids[2] = { one, two };
+
+	for (volatile int i = 0; i < 2; i++)
+		PXT_EQ(call(trids[i]), 0);
+}
+
+/* Ruling 22, LOGP-05: a slow pipe of 4 KiB gets the same bytes as a file */
+static void a_pipe_gets_the_same_bytes_as_a_file(void)
+{
+	int fds[2];
+	int file = st_file();
+	struct drain drain = { .to = st_file(), .pause_us = 20, .piece = 999 };
+	pthread_t reader;
+	static unsigned char bytes[2][1 << 20];
+
+	pxt_fake_clock_start(1000000);
+	pxt_fake_random(0x42);
+	PXT_EQ_FATAL(pipe(fds), 0);
+	(void)fcntl(fds[1], F_SETPIPE_SZ, 4096);
+	drain.from = fds[0];
+	PXT_EQ_FATAL(pthread_create(&reader, NULL, drain_pipe, &drain), 0);
+	trace_id_t one = create_append(file);
+	trace_id_t two = create_append(fds[1]);
+	both(posix_trace_start, one, two);
+	for (int round = 0; round < 20; round++) {
+		for (int i = 0; i < 300; i++) {
+			st_say_long(round * 300 + i, 4 + (size_t)(i % 200));
+			pxt_fake_clock_advance(10);
+		}
+		both(posix_trace_flush, one, two);
+		pxt_fake_clock_advance(400000);
+	}
+	both(posix_trace_stop, one, two);
+	both(posix_trace_shutdown, one, two);
+	(void)close(fds[1]);
+	(void)pthread_join(reader, NULL);
+	PXT_EQ(st_file_bytes(file), drain.bytes);
+	CU_ASSERT(drain.bytes > 100000 && drain.bytes < sizeof(bytes[0]));
+	PXT_EQ(pread(file, bytes[0], sizeof(bytes[0]), 0), drain.bytes);
+	PXT_EQ(pread(drain.to, bytes[1], sizeof(bytes[1]), 0), drain.bytes);
+	CU_ASSERT(memcmp(bytes[0], bytes[1], drain.bytes) == 0);
+	(void)close(fds[0]);
+	(void)close(file);
+	(void)close(drain.to);
+}
+
+/* CLEAR-07, DEC-25: what is out stays, and does not count */
+static void a_clear_on_a_pipe_is_a_mark_in_the_log(void)
+{
+	int fds[2];
+	struct drain drain = { .to = st_file(), .piece = 65536 };
+	pthread_t reader;
+
+	PXT_EQ_FATAL(pipe(fds), 0);
+	drain.from = fds[0];
+	PXT_EQ_FATAL(pthread_create(&reader, NULL, drain_pipe, &drain), 0);
+	trace_id_t trid = create_append(fds[1]);
+	PXT_EQ(posix_trace_start(trid), 0);
+	say_many(1, 1000);
+	PXT_EQ(posix_trace_flush(trid), 0);
+	say_many(1001, 1100);
+	PXT_EQ(posix_trace_clear(trid), 0);
+	say_many(1, 7);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)close(fds[1]);
+	(void)pthread_join(reader, NULL);
+	CU_ASSERT(drain.bytes > 1000 * 32);
+	trace_id_t log = open_log(drain.to);
+	st_expect(log, "1..7 STOP0");
+	close_log(log, drain.to);
+	(void)close(fds[0]);
+}
+
+static void *flush_in_thread(void *argument)
+{
+	(void)posix_trace_flush(*(const trace_id_t *)argument);
+	return NULL;
+}
+
+static void *clear_in_thread(void *argument)
+{
+	(void)posix_trace_clear(*(const trace_id_t *)argument);
+	return NULL;
+}
+
+/* CLEAR-02, CLEAR-06, SAFE-03: a flush hangs in a full pipe while the stream is cleared */
+static void a_clear_in_the_middle_of_a_flush_ends_what_was_before(void)
+{
+	int fds[2];
+	struct drain drain = { .to = st_file(), .piece = 65536 };
+	struct posix_trace_counts_np counts;
+	pthread_t threads[3];
+
+	PXT_EQ_FATAL(pipe(fds), 0);
+	drain.from = fds[0];
+	trace_id_t trid = create_append(fds[1]);
+	PXT_EQ(posix_trace_start(trid), 0);
+	say_many(1, 6000);
+	PXT_EQ_FATAL(pthread_create(&threads[0], NULL, flush_in_thread, &trid), 0);
+	st_sleep_ms(50);
+	PXT_EQ_FATAL(pthread_create(&threads[1], NULL, clear_in_thread, &trid), 0);
+	st_sleep_ms(50);
+	say_many(7001, 7005);
+	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(counts.posix_held_np, 5);
+	PXT_EQ_FATAL(pthread_create(&threads[2], NULL, drain_pipe, &drain), 0);
+	(void)pthread_join(threads[0], NULL);
+	(void)pthread_join(threads[1], NULL);
+	CU_ASSERT(st_law(trid, &counts));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)close(fds[1]);
+	(void)pthread_join(threads[2], NULL);
+	trace_id_t log = open_log(drain.to);
+	st_expect(log, "7001..7005 STOP0");
+	close_log(log, drain.to);
+	(void)close(fds[0]);
+}
+
+/* ---- Log-full policies, exactly ---- */
+
+static uint64_t slot_bytes(size_t data)
+{
+	return 16u * (1u + (8u + data + 11u) / 12u);
+}
+
+/* LOGP-02, LOGP-04, DEC-14: to the last slot */
+static void a_log_until_full_is_filled_to_the_last_record_that_fits(void)
+{
+	for (size_t size = 2048; size < 2048 + 16 * 9; size += 16) {
+		struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
+			.lanes = 1,
+			.with_log = true,
+			.fd = st_file(),
+			.log_policy = POSIX_TRACE_UNTIL_FULL,
+			.log_size = size };
+		trace_id_t trid = st_started(&spec);
+		struct posix_trace_status_info status;
+		struct st_event event;
+		uint64_t used = 0;
+		trace_event_id_t last = 0;
+
+		for (int i = 1; i <= 100; i++)
+			st_say_long(i, 4 + (size_t)i % 60);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+		trace_id_t log = open_log(spec.fd);
+		int number = 0;
+		while (st_take(log, &event)) {
+			used += slot_bytes(event.len);
+			last = event.info.posix_event_id;
+			number = last == st_type() ? st_number(&event) : number;
+		}
+		PXT_EQ(last, POSIX_TRACE_STOP);
+		/* STOP's room is one slot larger than STOP, for a thread that is not in the table. */
+		PXT_CHECK(
+		    used <= size && used + 16 + slot_bytes(4 + (size_t)(number + 1) % 60) > size,
+		    "%zu bytes: %llu used, up to event %d", size, (unsigned long long)used, number);
+		PXT_EQ(posix_trace_get_status(log, &status), 0);
+		PXT_EQ(status.posix_log_full_status, POSIX_TRACE_FULL);
+		PXT_EQ(status.posix_log_overrun_status, POSIX_TRACE_OVERRUN);
+		close_log(log, spec.fd);
+	}
+}
+
+/* LOGP-01, LOGP-08, CON-26: what is overwritten is counted */
+static void a_looping_log_knows_how_much_it_has_overwritten(void)
+{
+	for (size_t size = 2048; size <= 1 << 16; size *= 2) {
+		struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
+			.size = 1 << 16,
+			.lanes = 1,
+			.max_data = 64,
+			.with_log = true,
+			.fd = st_file(),
+			.log_policy = POSIX_TRACE_LOOP,
+			.log_size = size };
+		trace_id_t trid = st_started(&spec);
+		struct posix_trace_loginfo_np info;
+
+		for (int i = 0; i < 40; i++) {
+			for (int k = 1; k <= 100; k++)
+				st_say_long(i * 100 + k, 4 + (size_t)k % 50);
+			PXT_EQ(posix_trace_flush(trid), 0);
+		}
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+		CU_ASSERT(st_file_bytes(spec.fd) < (int64_t)size + (1 << 16));
+		trace_id_t log = open_log(spec.fd);
+		struct contents found = contents_of(log);
+
+		PXT_EQ(found.last, 4000);
+		PXT_EQ(found.gaps + found.mistakes, 0);
+		PXT_EQ(posix_trace_log_getinfo_np(log, &info), 0);
+		PXT_EQ(info.posix_counts_np.posix_retrieved_np, 4002);
+		PXT_CHECK(info.posix_lost_np >= (uint64_t)found.first &&
+		              info.posix_lost_np <= (uint64_t)found.first + 80,
+		    "size %zu: %llu lost, first is %d", size,
+		    (unsigned long long)info.posix_lost_np, found.first);
+		close_log(log, spec.fd);
+	}
+}
+
+/* ---- Beside writers ---- */
+
+#define WRITERS    4
+#define PER_WRITER 20000
+
+static trace_event_id_t writer_type;
+
+static void *write_events(void *argument)
+{
+	const int *me = argument;
+
+	for (int i = 1; i <= PER_WRITER; i++) {
+		const int data[2] = { *me, i };
+
+		posix_trace_event(writer_type, data, sizeof(data));
+		if (i % 50 == 0)
+			(void)usleep(200);
+	}
+	return NULL;
+}
+
+static void flush_beside_writers(int policy)
+{
+	struct st_spec spec = { .policy = policy,
+		.size = 1 << 18,
+		.with_log = true,
+		.fd = st_file(),
+		.log_policy = POSIX_TRACE_APPEND };
+	trace_id_t trid = st_started(&spec);
+	pthread_t threads[WRITERS];
+	int numbers[WRITERS];
+	int seen[WRITERS] = { 0 };
+	struct posix_trace_counts_np counts;
+	struct st_event event;
+	int mistakes = 0;
+
+	PXT_EQ(posix_trace_eventid_open("tolog writer", &writer_type), 0);
+	for (int i = 0; i < WRITERS; i++) {
+		numbers[i] = i;
+		PXT_EQ_FATAL(pthread_create(&threads[i], NULL, write_events, &numbers[i]), 0);
+	}
+	for (int i = 0; i < 60 && policy != POSIX_TRACE_FLUSH; i++) {
+		PXT_EQ(posix_trace_flush(trid), 0);
+		st_sleep_ms(3);
+	}
+	for (int i = 0; i < WRITERS; i++)
+		(void)pthread_join(threads[i], NULL);
+	CU_ASSERT(st_law(trid, &counts));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	trace_id_t log = open_log(spec.fd);
+	while (st_take(log, &event)) {
+		int data[2];
+
+		if (event.info.posix_event_id != writer_type)
+			continue;
+		memcpy(data, event.data, sizeof(data));
+		mistakes += data[0] < 0 || data[0] >= WRITERS || data[1] <= seen[data[0]];
+		mistakes += counts.posix_lost_np == 0 && data[1] != seen[data[0]] + 1;
+		seen[data[0]] = data[1];
+	}
+	PXT_EQ(mistakes, 0);
+	for (int i = 0; i < WRITERS && counts.posix_lost_np == 0; i++)
+		PXT_EQ(seen[i], PER_WRITER);
+	PXT_CHECK(counts.posix_lost_np == 0 || policy == POSIX_TRACE_FLUSH, "policy %d: %llu lost",
+	    policy, (unsigned long long)counts.posix_lost_np);
+	close_log(log, spec.fd);
+}
+
+/* FLUSH-02, FLUSH-05, TIM-04 */
+static void flushes_beside_four_writers_lose_and_double_nothing(void)
+{
+	flush_beside_writers(POSIX_TRACE_LOOP);
+}
+
+/* POL-11, TIM-04, ruling 13 */
+static void the_helper_beside_four_writers_loses_and_doubles_nothing(void)
+{
+	flush_beside_writers(POSIX_TRACE_FLUSH);
+}
+
+/* Ruling 13: a system without membarrier */
+static void the_helper_does_without_the_systems_fence(void)
+{
+	pxt_fault_arm_from(&pxt_fault_fence, 1, 0);
+	flush_beside_writers(POSIX_TRACE_FLUSH);
+	pxt_fault_arm(&pxt_fault_fence, 0, 0);
+}
+
+/* POL-11, POL-12, FLUSH-07, CON-26: the device comes back after a while */
+static void the_helper_goes_on_when_the_device_comes_back(void)
+{
+	struct st_spec spec = { .policy = POSIX_TRACE_FLUSH,
+		.size = 1 << 14,
+		.with_log = true,
+		.fd = st_file(),
+		.log_policy = POSIX_TRACE_APPEND };
+	trace_id_t trid = st_started(&spec);
+	struct posix_trace_status_info status;
+	struct posix_trace_counts_np counts;
+	int number = 0;
+
+	pxt_fault_arm_from(&pxt_fault_write, 1, ENOSPC);
+	for (int i = 0; i < 2000; i++)
+		st_say(++number);
+	st_sleep_ms(20);
+	pxt_fault_arm(&pxt_fault_write, 0, 0);
+	for (int i = 0; i < 300; i++) {
+		st_sleep_ms(10);
+		PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+		if (counts.posix_held_np == 0)
+			break;
+	}
+	PXT_EQ(posix_trace_get_status(trid, &status), 0);
+	PXT_EQ(status.posix_stream_flush_error, ENOSPC);
+	PXT_EQ(status.posix_stream_status, POSIX_TRACE_RUNNING);
+	PXT_EQ(status.posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
+	st_say(++number);
+	CU_ASSERT(st_law(trid, &counts));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	trace_id_t log = open_log(spec.fd);
+	struct contents found = contents_of(log);
+
+	PXT_EQ(found.last, number);
+	PXT_EQ(found.mistakes, 0);
+	PXT_EQ(found.told, counts.posix_lost_np);
+	PXT_EQ((uint64_t)found.events + counts.posix_lost_np, number);
+	close_log(log, spec.fd);
+}
+
+/* ---- Exit and fork ---- */
+
+static int exit_in_the_middle(void *argument)
+{
+	struct st_spec spec = {
+		.with_log = true, .fd = *(const int *)argument, .log_policy = POSIX_TRACE_APPEND
+	};
+	pid_t child;
+
+	(void)st_started(&spec);
+	say_many(1, 500);
+	child = fork();
+	if (child == 0)
+		exit(0);
+	(void)waitpid(child, NULL, 0);
+	say_many(501, 1000);
+	exit(0);
+}
+
+/* SHUT-06, PROC-08, DEC-23, DEC-34, PROC-11 */
+static void exit_completes_the_log_and_a_forked_child_does_not_touch_it(void)
+{
+	int fd = st_file();
+
+	PXT_EQ(pxt_in_child(exit_in_the_middle, &fd), 0);
+	trace_id_t log = open_log(fd);
+	st_expect_without(log, MARKS, "START 1..1000 STOP0");
+	close_log(log, fd);
+}
+
+/* ---- What a log says beside events ---- */
+
+static void *name_oneself(void *argument)
+{
+	const char *name = argument;
+
+	(void)pthread_setname_np(pthread_self(), name);
+	st_say(1);
+	st_sleep_ms(100);
+	return NULL;
+}
+
+static bool log_has_thread(trace_id_t log, const char *name)
+{
+	struct posix_trace_logthread_np thread;
+
+	for (uint32_t i = 0; posix_trace_log_getthread_np(log, i, &thread) == 0; i++) {
+		if (strcmp(thread.posix_name_np, name) == 0)
+			return thread.posix_tid_np > 0 && thread.posix_pid_np == getpid();
+	}
+	return false;
+}
+
+static bool log_has_address(trace_id_t log, uintptr_t address)
+{
+	struct posix_trace_logmodule_np module;
+
+	for (uint32_t i = 0; posix_trace_log_getmodule_np(log, i, &module) == 0; i++) {
+		if (address >= module.posix_low_np && address < module.posix_high_np)
+			return strstr(module.posix_path_np, "test_tolog") != NULL;
+	}
+	return false;
+}
+
+/* A name that a thread got before a flush, one it got later, and one of the program. */
+static void threads_and_modules_are_named_also_those_renamed_later(void)
+{
+	trace_id_t trid;
+	int fd = st_file();
+	pthread_t thread;
+	static char first[] = "early bird";
+	struct posix_trace_loginfo_np info;
+	char executable[256] = "";
+
+	trid = create_append(fd);
+	PXT_EQ(posix_trace_start(trid), 0);
+	PXT_EQ_FATAL(pthread_create(&thread, NULL, name_oneself, first), 0);
+	st_sleep_ms(30);
+	PXT_EQ(posix_trace_flush(trid), 0);
+	(void)pthread_join(thread, NULL);
+	st_say(2);
+	(void)pthread_setname_np(pthread_self(), "late riser");
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	trace_id_t log = open_log(fd);
+	CU_ASSERT(log_has_thread(log, "early bird"));
+	CU_ASSERT(log_has_thread(log, "late riser"));
+	CU_ASSERT(log_has_address(log, (uintptr_t)create_append));
+	PXT_EQ(posix_trace_log_getinfo_np(log, &info), 0);
+	CU_ASSERT(readlink("/proc/self/exe", executable, sizeof(executable) - 1) > 0);
+	CU_ASSERT_STRING_EQUAL(info.posix_executable_np, executable);
+	PXT_EQ(info.posix_pid_np, getpid());
+	close_log(log, fd);
+}
+
+static void a_description_that_came_late_is_in_the_log(void)
+{
+	int fd = st_file();
+	trace_id_t trid = create_append(fd);
+	trace_event_id_t id = 0;
+	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
+
+	PXT_EQ(posix_trace_start(trid), 0);
+	PXT_EQ(posix_trace_eventid_open("described late", &id), 0);
+	PXT_EQ(posix_trace_flush(trid), 0);
+	PXT_EQ(posix_trace_eventid_setformat_np(id, "u32 job"), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	trace_id_t log = open_log(fd);
+	PXT_EQ(posix_trace_eventid_getformat_np(log, id, format), 0);
+	CU_ASSERT_STRING_EQUAL(format, "u32 job");
+	close_log(log, fd);
+}
+
+/* SYS-12, DEC-15: marks that are filtered are left out, the flush is the same */
+static void filtered_marks_are_left_out(void)
+{
+	int fd = st_file();
+	trace_id_t trid = create_append(fd);
+	trace_event_set_t set;
+
+	PXT_EQ(posix_trace_eventset_empty(&set), 0);
+	PXT_EQ(posix_trace_eventset_add(POSIX_TRACE_FLUSH_START, &set), 0);
+	PXT_EQ(posix_trace_eventset_add(POSIX_TRACE_FLUSH_STOP, &set), 0);
+	PXT_EQ(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	st_say(1);
+	PXT_EQ(posix_trace_flush(trid), 0);
+	st_say(2);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	trace_id_t log = open_log(fd);
+	st_expect(log, "START 1..2 STOP0");
+	close_log(log, fd);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(a_write_that_fails_once_loses_and_doubles_nothing_whichever_it_is),
+	PXT_CASE(writes_that_fail_for_long_lose_only_what_the_stream_could_not_keep),
+	PXT_CASE(a_device_that_stays_broken_is_told_at_shutdown),
+	PXT_CASE(a_log_that_could_not_take_the_last_block_is_complete_without_it),
+	PXT_CASE(a_device_that_says_not_now_is_asked_again),
+	PXT_CASE(memory_that_is_not_there_is_enomem_whichever_it_is),
+	PXT_CASE(a_helper_that_cannot_be_had_fails_the_create_and_leaks_nothing),
+	PXT_CASE(a_clear_that_could_not_cut_the_file_is_made_good),
+	PXT_CASE_FRESH(a_pipe_gets_the_same_bytes_as_a_file),
+	PXT_CASE(a_clear_on_a_pipe_is_a_mark_in_the_log),
+	PXT_CASE(a_clear_in_the_middle_of_a_flush_ends_what_was_before),
+	PXT_CASE(a_log_until_full_is_filled_to_the_last_record_that_fits),
+	PXT_CASE(a_looping_log_knows_how_much_it_has_overwritten),
+	PXT_CASE(flushes_beside_four_writers_lose_and_double_nothing),
+	PXT_CASE(the_helper_beside_four_writers_loses_and_doubles_nothing),
+	PXT_CASE(the_helper_does_without_the_systems_fence),
+	PXT_CASE(the_helper_goes_on_when_the_device_comes_back),
+	PXT_CASE(exit_completes_the_log_and_a_forked_child_does_not_touch_it),
+	PXT_CASE(threads_and_modules_are_named_also_those_renamed_later),
+	PXT_CASE(a_description_that_came_late_is_in_the_log),
+	PXT_CASE(filtered_marks_are_left_out),
+};
+PXT_SUITE("tolog", cases)
