@@ -367,7 +367,7 @@ static void check_storm(trace_id_t trid, trace_event_id_t out, trace_event_id_t 
 	size_t reads = 0;
 
 	pxt_sleep_ms(4);
-	while (reads < 3000 && pxt_now_ns() < since + 2000000000LL) {
+	while ((reads < 3000 || seen == 0) && pxt_now_ns() < since + 2000000000LL) {
 		if (!pxt_next(trid, &event))
 			continue;
 		reads++;

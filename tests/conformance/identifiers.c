@@ -393,6 +393,7 @@ static void dead_identifiers_fit_nothing(void)
 	check_kinds(SHUT_NO_LOG, CLOSED);
 }
 
+#if PXT_CHECKS_ARGUMENTS
 /* DEC-32, ERR-01 */
 static void errno_is_no_channel(void)
 {
@@ -405,6 +406,8 @@ static void errno_is_no_channel(void)
 		    functions[i].name, error, errno);
 	}
 }
+
+#endif
 
 #if _PXT_UNIT_CORE && PXT_CAN_CREATE
 /* SHUT-02, CREATE-05 */

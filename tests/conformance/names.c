@@ -67,12 +67,14 @@ static bool listed(trace_id_t trid, trace_event_id_t id)
 	return false;
 }
 
+#if _PXT_UNIT_USEREVENTS
 static bool has_name(trace_id_t trid, trace_event_id_t id, const char *wanted)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1] = "";
 
 	return posix_trace_eventid_get_name(trid, id, name) == 0 && strcmp(name, wanted) == 0;
 }
+#endif
 
 /* ---- Names of predefined types ---- */
 
