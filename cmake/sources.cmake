@@ -107,6 +107,7 @@ ptrace_unit(CORE SOURCES
 	core/consumer.c
 	core/control.c
 	core/create.c
+	core/directory.c
 	core/emit.c
 	core/lane.c
 	core/process.c

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* create.c - making a stream: attributes resolved, memory taken and touched, all before it runs. */
 #include "base/attr.h"
-#include "core/names.h"
+#include "core/directory.h"
 #include "core/stream.h"
 #include "core/threads.h"
 
@@ -162,7 +162,7 @@ static int create_locked(
 {
 	struct pxt_stream *stream;
 	uint32_t index = 0;
-	int error = pxt_threads_start();
+	int error = pxt_directory_start();
 
 	if (error)
 		return error;

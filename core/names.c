@@ -3,92 +3,59 @@
 #include "core/names.h"
 
 #include "base/fields.h"
-#include "port/port.h"
+#include "core/directory.h"
+#include "core/process.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
-/* One description at the least, so that the pool is no empty array. */
-#define POOL_BYTES (CONFIG_PTRACE_FORMAT_POOL_BYTES > 0 ? CONFIG_PTRACE_FORMAT_POOL_BYTES : 1)
-#define NAME_BYTES (TRACE_EVENT_NAME_MAX + 1)
-/* An array of no entries is no C: with a limit of 1 the entry stays unused. */
-#define NAMES_ROOM (PXT_NAMES_MAX > 0 ? PXT_NAMES_MAX : 1)
-
-/* Raise the version when this layout changes: readers of dumps look at it. */
-struct names {
-	char magic[8];
-	uint32_t version;
-	uint32_t bytes;
-	uint32_t name_bytes;
-	uint32_t names_max;
-	uint32_t pool_bytes;
-	_Atomic uint32_t count;
-	uint32_t pool_used;
-	uint32_t reserved;
-	_Atomic uint32_t format_at[NAMES_ROOM]; /* offset in pool plus 1; 0: none */
-	char names[NAMES_ROOM][NAME_BYTES];
-	char pool[POOL_BYTES];
-};
-
-static struct names map;
-
-static struct {
-	struct pxt_port_mutex mutex;
-	_Atomic uint32_t ready; /* 0 no, 1 being made, 2 yes */
-} guard;
-
-/*
- * Not from a constructor: another library's constructor may open names before ours runs, and a
- * bare-metal start-up may run none.
- */
-static void lock(void)
+void pxt_names_init(struct pxt_directory *directory)
 {
-	uint32_t state = 0;
+	directory->names_offset = offsetof(struct pxt_directory, names);
+	directory->names.name_bytes = PXT_NAME_BYTES;
+	directory->names.names_max = PXT_NAMES_MAX;
+	directory->names.pool_bytes = CONFIG_PTRACE_FORMAT_POOL_BYTES;
+}
 
-	if (atomic_load_explicit(&guard.ready, memory_order_acquire) != 2 &&
-	    atomic_compare_exchange_strong_explicit(
-	        &guard.ready, &state, 1, memory_order_acquire, memory_order_acquire)) {
-		pxt_port_mutex_init(&guard.mutex);
-		memcpy(map.magic, "PXTNAMES", sizeof(map.magic));
-		map.version = 1;
-		map.bytes = sizeof(map);
-		map.name_bytes = NAME_BYTES;
-		map.names_max = PXT_NAMES_MAX;
-		map.pool_bytes = CONFIG_PTRACE_FORMAT_POOL_BYTES;
-		atomic_store_explicit(&guard.ready, 2, memory_order_release);
+/* Counts first: what they cover does not change any more. */
+void pxt_names_copy(struct pxt_directory *to, const struct pxt_directory *from)
+{
+	uint32_t count = __atomic_load_n(&from->names.count, __ATOMIC_ACQUIRE);
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t at = __atomic_load_n(&from->names.format_at[i], __ATOMIC_ACQUIRE);
+
+		memcpy(to->names.names[i], from->names.names[i], PXT_NAME_BYTES);
+		atomic_store_explicit(&to->names.format_at[i], at, memory_order_relaxed);
 	}
-	while (atomic_load_explicit(&guard.ready, memory_order_acquire) != 2)
-		pxt_port_pause_ns(1000);
-	pxt_port_mutex_lock(&guard.mutex);
+	memcpy(to->names.pool, from->names.pool, sizeof(to->names.pool));
+	to->names.pool_used = from->names.pool_used;
+	atomic_store_explicit(&to->names.count, count, memory_order_release);
 }
 
-static void unlock(void)
+static struct pxt_names *map(void)
 {
-	pxt_port_mutex_unlock(&guard.mutex);
-}
+	struct pxt_directory *directory = __atomic_load_n(&pxt_directory, __ATOMIC_ACQUIRE);
 
-/* A child of a fork in the midst of lock() would wait for a thread that it does not have. */
-void pxt_names_after_fork(void)
-{
-	uint32_t state = atomic_load_explicit(&guard.ready, memory_order_relaxed);
-
-	if (state == 2)
-		pxt_port_mutex_init(&guard.mutex);
-	else
-		atomic_store_explicit(&guard.ready, 0, memory_order_relaxed);
+	return directory ? &directory->names : NULL;
 }
 
 unsigned pxt_names_count(void)
 {
+	struct pxt_names *names = map();
+
 	/* Acquire: the names counted are there. */
-	return atomic_load_explicit(&map.count, memory_order_acquire);
+	return names ? atomic_load_explicit(&names->count, memory_order_acquire) : 0;
 }
 
 /* @bytes counts the NUL.  Returns 0 where no type of this name is. */
 static unsigned find(const char *name, size_t bytes, unsigned count)
 {
+	const struct pxt_names *names = map();
+
 	for (unsigned i = 0; i < count; i++) {
-		if (memcmp(map.names[i], name, bytes) == 0)
+		if (memcmp(names->names[i], name, bytes) == 0)
 			return PXT_ID_USER_FIRST + i;
 	}
 	return pxt_system_event_id(name, bytes);
@@ -97,50 +64,64 @@ static unsigned find(const char *name, size_t bytes, unsigned count)
 /* The name first, then the count: a fork or a reader in between sees no half of it. */
 static unsigned append(const char *name, size_t bytes, unsigned count)
 {
-	memset(map.names[count], 0, NAME_BYTES);
-	memcpy(map.names[count], name, bytes);
-	atomic_store_explicit(&map.count, count + 1, memory_order_release);
+	struct pxt_names *names = map();
+
+	memset(names->names[count], 0, PXT_NAME_BYTES);
+	memcpy(names->names[count], name, bytes);
+	atomic_store_explicit(&names->count, count + 1, memory_order_release);
 	return PXT_ID_USER_FIRST + count;
+}
+
+/* Under the process lock; somebody else may have defined it since the last look. */
+static int find_or_append(const char *name, size_t bytes, unsigned *found, bool *is_new)
+{
+	int error = pxt_directory_start();
+	unsigned count;
+
+	if (error)
+		return error;
+	count = pxt_names_count();
+	*found = find(name, bytes, count);
+	if (*found == 0 && count < PXT_NAMES_MAX) {
+		*found = append(name, bytes, count);
+		*is_new = true;
+	}
+	return 0;
 }
 
 int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new)
 {
-	const char *end = memchr(name, '\0', NAME_BYTES);
+	const char *end = memchr(name, '\0', PXT_NAME_BYTES);
 	size_t bytes;
-	unsigned count;
 	unsigned found;
+	int error = 0;
 
 	*is_new = false;
 	if (!end)
 		return ENAMETOOLONG;
 	bytes = (size_t)(end - name) + 1;
-	count = pxt_names_count();
-	found = find(name, bytes, count);
+	found = find(name, bytes, pxt_names_count());
 	if (found == 0) {
-		lock();
-		/* Somebody else may have defined it since. */
-		count = pxt_names_count();
-		found = find(name, bytes, count);
-		if (found == 0 && count < map.names_max) {
-			found = append(name, bytes, count);
-			*is_new = true;
-		}
-		unlock();
+		pxt_process_lock();
+		error = find_or_append(name, bytes, &found, is_new);
+		pxt_process_unlock();
 	}
-	*id = found != 0 ? found : PXT_ID_UNNAMED;
-	return 0;
+	if (!error)
+		*id = found != 0 ? found : PXT_ID_UNNAMED;
+	return error;
 }
 
 const char *pxt_names_of(unsigned id)
 {
 	if (id < PXT_ID_USER_FIRST)
 		return pxt_system_event_name(id);
-	return id - PXT_ID_USER_FIRST < pxt_names_count() ? map.names[id - PXT_ID_USER_FIRST]
+	return id - PXT_ID_USER_FIRST < pxt_names_count() ? map()->names[id - PXT_ID_USER_FIRST]
 	                                                  : NULL;
 }
 
 const char *pxt_names_format(unsigned id)
 {
+	const struct pxt_names *names = map();
 	uint32_t at;
 
 	if (!pxt_names_of(id))
@@ -148,20 +129,21 @@ const char *pxt_names_format(unsigned id)
 	if (id < PXT_ID_USER_FIRST)
 		return "";
 	/* Acquire: the text is there. */
-	at = atomic_load_explicit(&map.format_at[id - PXT_ID_USER_FIRST], memory_order_acquire);
-	return at != 0 ? &map.pool[at - 1] : "";
+	at = __atomic_load_n(&names->format_at[id - PXT_ID_USER_FIRST], __ATOMIC_ACQUIRE);
+	return at != 0 ? &names->pool[at - 1] : "";
 }
 
 /* Room is taken before it is written: a child forked in between loses it, and reuses nothing. */
 static int add_format(unsigned index, const char *text, size_t bytes)
 {
-	uint32_t at = map.pool_used;
+	struct pxt_names *names = map();
+	uint32_t at = names->pool_used;
 
-	if (bytes > map.pool_bytes - at)
+	if (bytes > names->pool_bytes - at)
 		return ENOMEM;
-	map.pool_used = at + (uint32_t)bytes;
-	memcpy(&map.pool[at], text, bytes);
-	atomic_store_explicit(&map.format_at[index], at + 1, memory_order_release);
+	names->pool_used = at + (uint32_t)bytes;
+	memcpy(&names->pool[at], text, bytes);
+	atomic_store_explicit(&names->format_at[index], at + 1, memory_order_release);
 	return 0;
 }
 
@@ -173,12 +155,12 @@ int pxt_names_set_format(unsigned id, const char *text)
 
 	if (id < PXT_ID_USER_FIRST || !pxt_names_of(id) || pxt_fields_check(text, &bytes) != 0)
 		return EINVAL;
-	lock();
+	pxt_process_lock();
 	present = pxt_names_format(id);
 	if (present[0] == '\0')
 		error = add_format(id - PXT_ID_USER_FIRST, text, bytes);
 	else
 		error = pxt_same_text(present, text, bytes) ? 0 : EBUSY;
-	unlock();
+	pxt_process_unlock();
 	return error;
 }

@@ -43,6 +43,13 @@ const char *pxt_names_format(unsigned id)
 	return pxt_names_of(id) ? "" : NULL;
 }
 
-void pxt_names_after_fork(void)
+void pxt_names_init(struct pxt_directory *directory)
 {
+	(void)directory;
+}
+
+void pxt_names_copy(struct pxt_directory *to, const struct pxt_directory *from)
+{
+	(void)to;
+	(void)from;
 }

@@ -2,9 +2,8 @@
 /* process.c - start of the library in a process, and again in its forked child; see process.h. */
 #include "core/process.h"
 
-#include "core/names.h"
+#include "core/directory.h"
 #include "core/stream.h"
-#include "core/threads.h"
 #include "core/wanted.h"
 
 #include <stdatomic.h>
@@ -35,9 +34,8 @@ static void start(void)
 	pxt_port_clock_start(&pxt_clock);
 	if (child) {
 		pxt_wanted_none();
-		pxt_threads_after_fork();
 		pxt_streams_after_fork();
-		pxt_names_after_fork();
+		pxt_directory_after_fork();
 	}
 	if (!at_fork_set) {
 		pxt_port_at_fork(in_child);

@@ -2,6 +2,7 @@
 /* threads.c - the thread table; see threads.h. */
 #include "core/threads.h"
 
+#include "core/directory.h"
 #include "port/port_sysinfo.h"
 
 #include <errno.h>
@@ -11,19 +12,6 @@
 struct pxt_thread_table *pxt_threads;
 PXT_TLS struct pxt_self pxt_self;
 struct pxt_thread pxt_no_entry = { .passes = 1u };
-
-int pxt_threads_start(void)
-{
-	if (!pxt_threads)
-		pxt_threads = pxt_port_alloc(sizeof(*pxt_threads));
-	return pxt_threads ? 0 : ENOMEM;
-}
-
-/* The parent's table was kept from the child. */
-void pxt_threads_after_fork(void)
-{
-	pxt_threads = NULL;
-}
 
 /*
  * May be interrupted by a handler that registers the same thread: then the thread has two
@@ -151,7 +139,7 @@ PXT_API int posix_trace_thread_register_np(void)
 	int error;
 
 	pxt_process_lock();
-	error = pxt_threads_start();
+	error = pxt_directory_start();
 	pxt_process_unlock();
 	if (error)
 		return error;

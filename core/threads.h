@@ -54,12 +54,11 @@ struct pxt_self {
 	uint32_t no_cpu;
 };
 
+/* In the process' directory; NULL until that is made. */
 extern struct pxt_thread_table *pxt_threads;
 extern PXT_TLS struct pxt_self pxt_self;
 extern struct pxt_thread pxt_no_entry;
 
-/* Makes the table exist.  ENOMEM or 0.  Under the process lock. */
-int pxt_threads_start(void);
 /* The calling thread's entry; async-signal-safe, no system call.  False in a forked child. */
 bool pxt_threads_register(void);
 /*
@@ -71,7 +70,6 @@ bool pxt_threads_wait_left(uint64_t limit_ns);
 bool pxt_threads_all_left(void);
 /* Identity behind an index; false where there is none. */
 bool pxt_threads_find(uint32_t index, uint64_t *thread, int32_t *pid);
-void pxt_threads_after_fork(void);
 
 /* Proof of being inside; lives on the trace point's stack. */
 struct pxt_pass {

@@ -32,6 +32,8 @@ void pxt_port_clock_read(struct pxt_clock_set *set);
 /* Zeroed, 4,096-byte aligned on hosts (64 elsewhere), touched, kept from forked children. */
 void *pxt_port_alloc(size_t bytes);
 void pxt_port_free(void *memory, size_t bytes);
+/* The same, but shared with children: a fork copies nothing of it, in parent or child. */
+void *pxt_port_alloc_shared(size_t bytes);
 /*
  * Children will find @memory zeroed, also those made behind the C library's back (clone, vfork's
  * cousins), where no fork handler runs.  Whole pages only; false where the system cannot.

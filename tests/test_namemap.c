@@ -228,7 +228,6 @@ static int child(void *id)
 	bool is_new;
 	trace_event_id_t other = 0;
 
-	pxt_names_after_fork();
 	PXT_CHILD_CHECK(strcmp(pxt_names_of(*(unsigned *)id), "before") == 0);
 	PXT_CHILD_CHECK(pxt_names_open("before", &other, &is_new) == 0);
 	PXT_CHILD_CHECK(other == *(unsigned *)id && !is_new);

@@ -71,6 +71,12 @@ void *pxt_port_alloc(size_t bytes)
 	return memory;
 }
 
+/* There are no children here. */
+void *pxt_port_alloc_shared(size_t bytes)
+{
+	return pxt_port_alloc(bytes);
+}
+
 void pxt_port_free(void *memory, size_t bytes)
 {
 	(void)bytes;

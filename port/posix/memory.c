@@ -26,6 +26,24 @@ static size_t whole_pages(size_t bytes, size_t page)
 	return (bytes + page - 1) & ~(page - 1);
 }
 
+static void *map_touched(size_t bytes, int sharing, size_t *size)
+{
+	size_t page = page_size();
+	unsigned char *memory;
+
+	*size = whole_pages(bytes, page);
+	if (bytes == 0 || *size < bytes)
+		return NULL;
+	memory = mmap(NULL, *size, PROT_READ | PROT_WRITE,
+	    sharing | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (memory == MAP_FAILED)
+		return NULL;
+	/* MAP_POPULATE gives up silently when memory is short; writing does not. */
+	for (size_t at = 0; at < *size; at += page)
+		((volatile unsigned char *)memory)[at] = 0;
+	return memory;
+}
+
 /*
  * A child would otherwise share these pages copy-on-write, and the next event of its *parent*
  * would take the fault.  The child finds a hole: whoever holds such memory forgets it at fork.
@@ -33,22 +51,21 @@ static size_t whole_pages(size_t bytes, size_t page)
 void *pxt_port_alloc(size_t bytes)
 {
 	int saved = errno;
-	size_t page = page_size();
-	size_t size = whole_pages(bytes, page);
-	unsigned char *memory;
+	size_t size;
+	void *memory = map_touched(bytes, MAP_PRIVATE, &size);
 
-	if (bytes == 0 || size < bytes)
-		return NULL;
-	memory = mmap(
-	    NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (memory == MAP_FAILED) {
-		errno = saved;
-		return NULL;
-	}
-	(void)madvise(memory, size, MADV_DONTFORK);
-	/* MAP_POPULATE gives up silently when memory is short; writing does not. */
-	for (size_t at = 0; at < size; at += page)
-		((volatile unsigned char *)memory)[at] = 0;
+	if (memory)
+		(void)madvise(memory, size, MADV_DONTFORK);
+	errno = saved;
+	return memory;
+}
+
+void *pxt_port_alloc_shared(size_t bytes)
+{
+	int saved = errno;
+	size_t size;
+	void *memory = map_touched(bytes, MAP_SHARED, &size);
+
 	errno = saved;
 	return memory;
 }
