@@ -21,6 +21,9 @@ typedef char posix_trace_status_info;
 
 #include "../suite_trace.h"
 
+#define FULL_CONFIGURATION                                                                         \
+	(_PXT_UNIT_ONLINE && _PXT_UNIT_TOLOG && _PXT_UNIT_USEREVENTS && _PXT_UNIT_FILTER &&        \
+	    !CONFIG_PTRACE_SINGLE_STREAM)
 #define TYPE_IS(expression, type) _Generic((expression), type : 1, default : 0)
 
 /* HDR-01 */
@@ -382,8 +385,8 @@ static void limits_are_at_least_their_minima(void)
 	CU_ASSERT(TRACE_SYS_MAX >= _POSIX_TRACE_SYS_MAX || TRACE_SYS_MAX >= 1);
 }
 
-#if _PXT_UNIT_CORE && _PXT_UNIT_ONLINE && _PXT_UNIT_TOLOG && _PXT_UNIT_USEREVENTS &&               \
-    _PXT_UNIT_FILTER
+#if FULL_CONFIGURATION
+_PXT_UNIT_FILTER
 /* LIM-01, DEC-36 */
 static void a_full_configuration_has_at_least_eight_streams(void)
 {
@@ -472,9 +475,8 @@ static const struct pxt_case cases[] = {
 #if _PXT_UNIT_LOGRETRIEVAL
 	PXT_CASE(retrieval_functions_have_the_prototypes_of_the_standard),
 #endif
-#if _PXT_UNIT_CORE && _PXT_UNIT_ONLINE && _PXT_UNIT_TOLOG && _PXT_UNIT_USEREVENTS &&               \
-    _PXT_UNIT_FILTER
-	PXT_CASE(a_full_configuration_has_at_least_eight_streams),
+#if FULL_CONFIGURATION
+	_PXT_UNIT_FILTER PXT_CASE(a_full_configuration_has_at_least_eight_streams),
 #endif
 };
 
