@@ -61,7 +61,6 @@ void pxt_lane_advance(struct pxt_block *block, struct pxt_ring *ring, uint32_t s
 	lane->pos += slots + pxt_carry((uint32_t)lane->seq);
 	lane->seq++;
 	lane->front_state = PXT_FRONT_UNKNOWN;
-	lane->stuck_since = 0;
 	lane->ruins = 0;
 	look_ahead(block, ring);
 }
@@ -73,7 +72,6 @@ void pxt_lane_pass_mark(struct pxt_block *block, struct pxt_ring *ring)
 	lane->barrier = pxt_slot_ticks(&lane->front);
 	lane->pos++;
 	lane->front_state = PXT_FRONT_UNKNOWN;
-	lane->stuck_since = 0;
 	look_ahead(block, ring);
 }
 

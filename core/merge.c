@@ -55,8 +55,30 @@ static void add_dip(struct pxt_lane *lane, uint64_t ticks, uint32_t pos)
 	lane->dips_joined = 1;
 }
 
+/*
+ * The record at scan_pos is unfinished and hides the rest.  The wait for it begins here, though
+ * finished records may stand before it: they may be waiting for other lanes, which wait for it.
+ * Behind the hold-back time it binds nobody any more; it is passed over when it comes to the front.
+ */
+static void hide(struct pxt_block *block, struct pxt_lane *lane, uint64_t clock, uint64_t head_before)
+{
+	lane->hidden = 1;
+	if (lane->scan_pos >= head_before)
+		lane->hidden_floor = clock;
+	if (!lane->stuck_since || lane->stuck_pos != lane->scan_pos) {
+		lane->stuck_pos = lane->scan_pos;
+		lane->stuck_since = block->snapshot;
+		lane->stuck_head = lane->seen_head;
+	} else if (block->snapshot - lane->stuck_since >= pxt_holdback_ticks()) {
+		lane->hidden_floor = UINT64_MAX;
+	}
+	if (block->quiet)
+		lane->hidden_floor = UINT64_MAX;
+}
+
 /* Looks at records between scan_pos and the snapshot's head; stops at one that is unfinished. */
-static void scan(struct pxt_ring *ring, uint64_t clock, uint64_t head_before)
+static void scan(
+    struct pxt_block *block, struct pxt_ring *ring, uint64_t clock, uint64_t head_before)
 {
 	struct pxt_lane *lane = ring->lane;
 
@@ -70,9 +92,7 @@ static void scan(struct pxt_ring *ring, uint64_t clock, uint64_t head_before)
 
 		if (slot.word[0] != (tag | PXT_SLOT_BEGIN) ||
 		    !pxt_lane_finished(ring, &slot, lane->scan_pos, lane->scan_seq)) {
-			lane->hidden = 1;
-			if (lane->scan_pos >= head_before)
-				lane->hidden_floor = clock;
+			hide(block, lane, clock, head_before);
 			return;
 		}
 		if (id == PXT_ID_MARK) {
@@ -113,17 +133,17 @@ static void refill(struct pxt_block *block)
 		lane->seen_head = heads[i];
 		if (heads[i] - lane->pos > ring.mask + 1u)
 			pxt_lane_lapped(block, &ring);
-		scan(&ring, before, head_before);
+		scan(block, &ring, before, head_before);
 		if (lane->front_state != PXT_FRONT_READY && lane->front_state != PXT_FRONT_MARK)
 			lane->front_state = PXT_FRONT_UNKNOWN;
 	}
 }
 
 /* What the snapshot covers and was not scanned: behind a jump, or what was unfinished. */
-static void scan_rest(struct pxt_ring *ring)
+static void scan_rest(struct pxt_block *block, struct pxt_ring *ring)
 {
 	if (ring->lane->pos >= ring->lane->scan_pos && ring->lane->pos < ring->lane->seen_head)
-		scan(ring, 0, UINT64_MAX);
+		scan(block, ring, 0, UINT64_MAX);
 }
 
 /*
@@ -137,7 +157,7 @@ static void look(struct pxt_block *block, struct pxt_ring *ring)
 
 	if (lane->front_state != PXT_FRONT_UNKNOWN)
 		return;
-	scan_rest(ring);
+	scan_rest(block, ring);
 	if (lane->pos >= lane->scan_pos && !lane->hidden) {
 		lane->front_state = PXT_FRONT_EMPTY;
 		return;
@@ -145,7 +165,7 @@ static void look(struct pxt_block *block, struct pxt_ring *ring)
 	/* Starts or ends the wait for an unfinished record, too. */
 	state = pxt_lane_look(block, ring);
 	if (state == PXT_FRONT_READY || state == PXT_FRONT_MARK) {
-		scan_rest(ring);
+		scan_rest(block, ring);
 		if (lane->pos >= lane->scan_pos && lane->pos < lane->seen_head)
 			state = PXT_FRONT_BUSY;
 	}
@@ -181,7 +201,7 @@ void pxt_merge_consumed(struct pxt_block *block, uint32_t index)
 		struct pxt_ring ring = pxt_block_ring(block, index);
 
 		pxt_merge_forget(lane);
-		scan(&ring, 0, UINT64_MAX);
+		scan(block, &ring, 0, UINT64_MAX);
 	}
 }
 
