@@ -24,8 +24,7 @@ void pxt_names_copy(struct pxt_directory *to, const struct pxt_directory *from)
 	uint32_t count = atomic_load_explicit(&from->names.count, memory_order_acquire);
 
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t at = atomic_load_explicit(
-		    &from->names.format_at[i], memory_order_acquire);
+		uint32_t at = atomic_load_explicit(&from->names.format_at[i], memory_order_acquire);
 
 		memcpy(to->names.names[i], from->names.names[i], PXT_NAME_BYTES);
 		atomic_store_explicit(&to->names.format_at[i], at, memory_order_relaxed);
@@ -130,8 +129,7 @@ const char *pxt_names_format(unsigned id)
 	if (id < PXT_ID_USER_FIRST)
 		return "";
 	/* Acquire: the text is there. */
-	at = atomic_load_explicit(
-	    &names->format_at[id - PXT_ID_USER_FIRST], memory_order_acquire);
+	at = atomic_load_explicit(&names->format_at[id - PXT_ID_USER_FIRST], memory_order_acquire);
 	return at != 0 ? &names->pool[at - 1] : "";
 }
 
