@@ -93,6 +93,9 @@ void ev_look(struct ev_witness *witness, const struct posix_trace_event_info *in
 
 	witness->back += stamp < witness->last_stamp;
 	witness->last_stamp = stamp;
+	/* Marks of a flush that was under way at the stop may stand behind it. */
+	if (id == POSIX_TRACE_FLUSH_START || id == POSIX_TRACE_FLUSH_STOP)
+		return;
 	witness->last_was_stop = false;
 	witness->last_was_auto_stop = false;
 	if (id == ev_type()) {
@@ -112,7 +115,7 @@ void ev_look(struct ev_witness *witness, const struct posix_trace_event_info *in
 		witness->overflows++;
 	} else if (id == POSIX_TRACE_RESUME) {
 		witness->resumes++;
-	} else if (id != POSIX_TRACE_FLUSH_START && id != POSIX_TRACE_FLUSH_STOP) {
+	} else {
 		witness->strange++;
 	}
 }
