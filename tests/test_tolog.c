@@ -639,6 +639,12 @@ static void a_looping_log_knows_how_much_it_has_overwritten(void)
 #define PER_WRITER 20000
 
 static trace_event_id_t writer_type;
+static atomic_int writers_left;
+
+/* Events in the stream at most, so that one that overwrites has no reason to. */
+static atomic_ullong generated;
+static atomic_ullong gone; /* out of the stream */
+static unsigned long long most;
 
 static void *write_events(void *argument)
 {
@@ -647,11 +653,27 @@ static void *write_events(void *argument)
 	for (int i = 1; i <= PER_WRITER; i++) {
 		const int data[2] = { *me, i };
 
+		while (atomic_load(&generated) - atomic_load(&gone) > most)
+			(void)usleep(100);
+		atomic_fetch_add(&generated, 1);
 		posix_trace_event(writer_type, data, sizeof(data));
-		if (i % 50 == 0)
-			(void)usleep(200);
 	}
+	atomic_fetch_sub(&writers_left, 1);
 	return NULL;
+}
+
+static void let_writers_go_on(trace_id_t trid, bool flushing)
+{
+	struct posix_trace_counts_np counts;
+
+	if (flushing)
+		PXT_EQ(posix_trace_flush(trid), 0);
+	else
+		st_sleep_ms(1);
+	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	/* START is among them. */
+	if (counts.posix_retrieved_np > 0)
+		atomic_store(&gone, counts.posix_retrieved_np + counts.posix_lost_np - 1);
 }
 
 static void flush_beside_writers(int policy)
@@ -670,14 +692,16 @@ static void flush_beside_writers(int policy)
 	int mistakes = 0;
 
 	PXT_EQ(posix_trace_eventid_open("tolog writer", &writer_type), 0);
+	atomic_store(&writers_left, WRITERS);
+	atomic_store(&generated, 0);
+	atomic_store(&gone, 0);
+	most = policy == POSIX_TRACE_FLUSH ? 20000 : 4000;
 	for (int i = 0; i < WRITERS; i++) {
 		numbers[i] = i;
 		PXT_EQ_FATAL(pthread_create(&threads[i], NULL, write_events, &numbers[i]), 0);
 	}
-	for (int i = 0; i < 60 && policy != POSIX_TRACE_FLUSH; i++) {
-		PXT_EQ(posix_trace_flush(trid), 0);
-		st_sleep_ms(3);
-	}
+	while (atomic_load(&writers_left) > 0)
+		let_writers_go_on(trid, policy != POSIX_TRACE_FLUSH);
 	for (int i = 0; i < WRITERS; i++)
 		(void)pthread_join(threads[i], NULL);
 	CU_ASSERT(st_law(trid, &counts));

@@ -25,11 +25,11 @@
 /* ---- Faults ---- */
 
 struct pxt_fault {
-	atomic_uint calls; /* since it was armed */
-	unsigned first;    /* this call fails, counted from 1; 0: none does */
-	unsigned last;     /* and all others up to this one */
-	int error;         /* what they return, where they return a number */
-	size_t accept;     /* log output: so many bytes go out before the error */
+	atomic_uint calls;    /* since it was armed */
+	atomic_uint first;    /* this call fails, counted from 1; 0: none does */
+	atomic_uint last;     /* and all others up to this one */
+	atomic_int error;     /* what they return, where they return a number */
+	atomic_size_t accept; /* log output: so many bytes go out before the error */
 };
 
 extern struct pxt_fault pxt_fault_alloc;    /* pxt_port_alloc: NULL */
