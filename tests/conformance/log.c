@@ -1104,10 +1104,10 @@ static void what_is_no_log_is_einval(void)
 	CU_ASSERT(trid == NEVER);
 }
 
-/* A finished log with some events. */
+/* A finished log with some events, and no longer than they need. */
 static int short_log(void)
 {
-	struct st_spec spec = { .policy = POSIX_TRACE_LOOP };
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP, .log_policy = POSIX_TRACE_APPEND };
 	trace_id_t trid = logging(&spec);
 
 	say_many(1, 50);
