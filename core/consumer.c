@@ -270,8 +270,10 @@ static bool read_record(struct pxt_stream *stream, const struct pxt_item *item,
 		if (slot.word[0] != pxt_tag(ring.mask, pos + i, seq))
 			return false;
 		PXT_TESTPOINT(PXT_TP_PIECE_READ);
-		for (; skip < count && at + skip < heads; skip++)
-			head[at + skip] = piece[skip];
+		if (at < heads) {
+			skip = heads - at < count ? heads - at : count;
+			memcpy(head + at, piece, skip);
+		}
 		if (skip < count && at + skip - heads < room) {
 			size_t to = at + skip - heads;
 			size_t fits = room - to;
