@@ -124,6 +124,7 @@ static void refill(struct pxt_block *block)
 		uint64_t seq;
 
 		pxt_lane_head(pxt_block_lane(block, i), &heads[i], &seq);
+		PXT_TESTPOINT(PXT_TP_HEAD_READ);
 	}
 	for (uint32_t i = 0; i <= block->lane_mask; i++) {
 		struct pxt_ring ring = pxt_block_ring(block, i);
