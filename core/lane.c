@@ -124,38 +124,41 @@ static bool begins_here(const struct pxt_slot *slot, const struct pxt_ring *ring
 	    ((slot->word[0] ^ (uint32_t)pos) & ~ring->mask & PXT_TAG_MASK) == 0;
 }
 
-/* How many barriers were passed before @pos: one less than the next mark's number. */
-static uint64_t barrier_at(const struct pxt_block *block, const struct pxt_ring *ring,
-    uint64_t pos, uint64_t end)
+/*
+ * Where a lane stands that was moved to @pos other than record by record: one barrier before the
+ * next mark.  Returns the smallest stamp from @pos on, which is the key of the record there.
+ */
+static uint64_t survey(struct pxt_block *block, const struct pxt_ring *ring, uint64_t pos,
+    uint64_t end)
 {
+	uint64_t barrier = UINT64_MAX;
+	uint64_t least = UINT64_MAX;
+
 	for (; block->lane_mask && pos < end; pos++) {
 		struct pxt_slot slot = pxt_slot_load(&ring->slots[(uint32_t)pos & ring->mask]);
+		uint64_t ticks = pxt_slot_ticks(&slot);
+		uint32_t id = pxt_info_id(slot.word[1]);
 
-		if (begins_here(&slot, ring, pos) && pxt_info_id(slot.word[1]) == PXT_ID_MARK)
-			return pxt_slot_ticks(&slot) - 1u;
+		if (!begins_here(&slot, ring, pos) || id == PXT_ID_VOID)
+			continue;
+		if (id != PXT_ID_MARK)
+			least = ticks < least ? ticks : least;
+		else if (barrier == UINT64_MAX)
+			barrier = ticks - 1u;
 	}
-	return block->barriers;
-}
-
-/* Other lanes must not show anything older than what is left of a lapped one (merge.c, 5). */
-static void give_up_before(struct pxt_block *block, const struct pxt_slot *oldest)
-{
-	uint32_t id = pxt_info_id(oldest->word[1]);
-
-	if (id != PXT_ID_MARK && id != PXT_ID_VOID && pxt_slot_ticks(oldest) > block->give_up)
-		block->give_up = pxt_slot_ticks(oldest);
+	ring->lane->barrier = barrier == UINT64_MAX ? block->barriers : barrier;
+	return least;
 }
 
 /* The oldest record that is still whole, from @from on; *seq becomes its number. */
-static uint64_t find_whole(struct pxt_block *block, const struct pxt_ring *ring, uint64_t from,
-    uint64_t end, uint64_t *seq)
+static uint64_t find_whole(
+    const struct pxt_ring *ring, uint64_t from, uint64_t end, uint64_t *seq)
 {
 	for (; from < end; from++) {
 		struct pxt_slot slot = pxt_slot_load(&ring->slots[(uint32_t)from & ring->mask]);
 
 		if (begins_here(&slot, ring, from)) {
 			*seq = number_of(&slot, ring->mask, *seq);
-			give_up_before(block, &slot);
 			break;
 		}
 	}
@@ -186,15 +189,19 @@ static void lapped(struct pxt_block *block, struct pxt_ring *ring, bool reading)
 	uint64_t pos;
 	uint64_t seq;
 	uint64_t from;
+	uint64_t least;
 
 	PXT_TESTPOINT(PXT_TP_LAPPED);
 	pxt_lane_head(lane, &pos, &seq);
 	from = pos - size + (reading ? slack_for(block, lane, size) : 0u);
 	if (from < lane->pos)
 		from = lane->pos;
-	from = find_whole(block, ring, from, pos, &seq);
+	from = find_whole(ring, from, pos, &seq);
 	pxt_consumer_gap(block, gone);
-	lane->barrier = barrier_at(block, ring, from, pos);
+	/* Other lanes must not show anything older than what is left of this one (merge.c, 5). */
+	least = survey(block, ring, from, pos);
+	if (least != UINT64_MAX && least > block->give_up)
+		block->give_up = least;
 	jump(block, lane, from, seq);
 	lane->ruins = (uint32_t)(from - (pos - size));
 }

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* kit.c - see kit.h. */
+#include "kit.h"
+
+#include <string.h>
+#include <time.h>
+
+void (*pxt_testpoint_hook)(int point);
+
+struct kit_seen kit_seen;
+sigjmp_buf kit_way_out;
+static volatile uint32_t cpu;
+
+/* ---- Streams ---- */
+
+struct pxt_stream *kit_stream(trace_id_t trid)
+{
+	struct pxt_stream *stream = pxt_handle_find_kind(trid, &pxt_stream_kind);
+
+	CU_ASSERT_FATAL(stream != NULL);
+	return stream;
+}
+
+struct pxt_block *kit_block(trace_id_t trid)
+{
+	return kit_stream(trid)->block;
+}
+
+uint32_t kit_slots(trace_id_t trid)
+{
+	return kit_block(trid)->slot_mask + 1u;
+}
+
+void kit_lane(unsigned lane)
+{
+	cpu = lane;
+}
+
+trace_event_id_t kit_type(void)
+{
+	static trace_event_id_t type;
+
+	if (!type)
+		PXT_EQ_FATAL(posix_trace_eventid_open("kit", &type), 0);
+	return type;
+}
+
+trace_id_t kit_open(const struct kit_spec *spec)
+{
+	trace_attr_t attr;
+	trace_id_t trid = 0;
+
+	PXT_EQ_FATAL(posix_trace_attr_init(&attr), 0);
+	PXT_EQ_FATAL(posix_trace_attr_setstreamfullpolicy(&attr, spec->policy), 0);
+	PXT_EQ_FATAL(posix_trace_attr_setstreamsize(&attr, spec->bytes ? spec->bytes : 512), 0);
+	PXT_EQ_FATAL(posix_trace_attr_setmaxdatasize(&attr, spec->data ? spec->data : 64), 0);
+	PXT_EQ_FATAL(posix_trace_attr_setlanes_np(&attr, spec->lanes ? spec->lanes : 1), 0);
+	PXT_EQ_FATAL(posix_trace_attr_setpolling_np(&attr, spec->polling), 0);
+	PXT_EQ_FATAL(posix_trace_create(0, &attr, &trid), 0);
+	PXT_EQ_FATAL(posix_trace_attr_destroy(&attr), 0);
+	PXT_EQ_FATAL(posix_trace_thread_register_np(), 0);
+	pxt_holdback_ns = KIT_HOLDBACK_NS;
+	cpu = 0;
+	pxt_self.cpu = &cpu;
+	memset(&kit_seen, 0, sizeof(kit_seen));
+	(void)kit_type();
+	return trid;
+}
+
+static bool running(trace_id_t trid)
+{
+	struct posix_trace_status_info status;
+
+	PXT_EQ(posix_trace_get_status(trid, &status), 0);
+	return status.posix_stream_status == POSIX_TRACE_RUNNING;
+}
+
+void kit_start(trace_id_t trid)
+{
+	bool before = running(trid);
+
+	PXT_EQ(posix_trace_start(trid), 0);
+	kit_seen.due_starts += !before && running(trid);
+}
+
+/* ---- Writers ---- */
+
+uint32_t kit_slots_of(size_t len)
+{
+	return pxt_slots_for(PXT_CTX_BYTES + (uint32_t)len);
+}
+
+static unsigned char pattern(unsigned writer, uint32_t number, size_t at)
+{
+	return (unsigned char)(number * 31u + writer * 17u + at * 7u);
+}
+
+void kit_data(unsigned char *data, unsigned writer, uint32_t number, size_t len)
+{
+	uint32_t word = (uint32_t)writer << 24 | number;
+
+	memcpy(data, &word, 4);
+	for (size_t i = 4; i < len; i++)
+		data[i] = pattern(writer, number, i);
+}
+
+void kit_write(unsigned writer, size_t len)
+{
+	unsigned char data[4096];
+
+	CU_ASSERT_FATAL(kit_seen.sent[writer] + 1 < KIT_NUMBERS);
+	kit_data(data, writer, ++kit_seen.sent[writer], len);
+	posix_trace_event(kit_type(), data, len);
+}
+
+/* ---- The reader ---- */
+
+static void judge_user(const unsigned char *data, size_t len)
+{
+	struct kit_seen *seen = &kit_seen;
+	uint32_t word = 0;
+	unsigned writer;
+	uint32_t number;
+
+	memcpy(&word, data, len < 4 ? len : 4);
+	writer = word >> 24;
+	number = word & 0xffffffu;
+	if (len < 4 || writer >= KIT_WRITERS || number == 0 || number > seen->sent[writer]) {
+		seen->strange++;
+		return;
+	}
+	for (size_t i = 4; i < len; i++)
+		seen->torn += data[i] != pattern(writer, number, i);
+	seen->disordered += number <= seen->last[writer];
+	seen->last[writer] = number;
+	seen->times[writer][number]++;
+	seen->user++;
+}
+
+static void judge_start(void)
+{
+	struct kit_seen *seen = &kit_seen;
+
+	if (seen->due_starts) {
+		seen->due_starts--;
+		seen->starts++;
+	} else if (seen->behind_auto) {
+		seen->auto_starts++;
+	} else {
+		seen->strange++;
+	}
+}
+
+static void judge(trace_event_id_t id, const unsigned char *data, size_t len)
+{
+	struct kit_seen *seen = &kit_seen;
+	bool behind = seen->behind_auto;
+	int by_itself = 0;
+
+	seen->last_was_stop = id == POSIX_TRACE_STOP;
+	switch (id) {
+	case POSIX_TRACE_START:
+		judge_start();
+		behind = false;
+		break;
+	case POSIX_TRACE_STOP:
+		memcpy(&by_itself, data, sizeof(by_itself));
+		seen->misplaced += behind;
+		behind = by_itself != 0;
+		*(behind ? &seen->auto_stops : &seen->stops) += 1;
+		break;
+	case POSIX_TRACE_OVERFLOW:
+		seen->overflows++;
+		break;
+	case POSIX_TRACE_RESUME:
+		seen->resumes++;
+		break;
+	case POSIX_TRACE_FILTER:
+		seen->filters++;
+		break;
+	default:
+		seen->misplaced += behind;
+		if (id == kit_type())
+			judge_user(data, len);
+		else
+			seen->strange++;
+	}
+	seen->behind_auto = behind;
+}
+
+bool kit_read(trace_id_t trid)
+{
+	static unsigned char data[4096];
+	struct posix_trace_event_info info;
+	struct posix_trace_eventextra_np extra;
+	size_t len = 0;
+	int unavailable = -1;
+
+	PXT_EQ_FATAL(posix_trace_trygetnext_event(
+			 trid, &info, data, sizeof(data), &len, &unavailable),
+	    0);
+	if (unavailable)
+		return false;
+	PXT_EQ_FATAL(posix_trace_eventinfo_getextra_np(&info, &extra), 0);
+	kit_seen.back += extra.posix_ticks_np < kit_seen.last_ticks;
+	kit_seen.last_ticks = extra.posix_ticks_np;
+	kit_seen.slots += kit_slots_of(len);
+	kit_seen.last_lost = extra.posix_lost_before_np;
+	judge(info.posix_event_id, data, len);
+	return true;
+}
+
+uint64_t kit_read_all(trace_id_t trid)
+{
+	uint64_t count = 0;
+
+	while (kit_read(trid))
+		count++;
+	return count;
+}
+
+bool kit_settle(trace_id_t trid)
+{
+	const struct timespec slice = { .tv_sec = 0, .tv_nsec = 50000 };
+	struct posix_trace_counts_np counts;
+
+	for (int i = 0; i < 400; i++) {
+		(void)kit_read_all(trid);
+		kit_counts(trid, &counts);
+		if (!counts.posix_held_np && !kit_read(trid))
+			return true;
+		(void)nanosleep(&slice, NULL);
+	}
+	return false;
+}
+
+bool kit_clean(void)
+{
+	const struct kit_seen *seen = &kit_seen;
+
+	return !seen->torn && !seen->strange && !seen->disordered && !seen->back &&
+	    !seen->misplaced;
+}
+
+void kit_counts(trace_id_t trid, struct posix_trace_counts_np *counts)
+{
+	PXT_EQ_FATAL(posix_trace_counts_np(trid, counts), 0);
+}
+
+bool kit_law(trace_id_t trid)
+{
+	struct posix_trace_counts_np now;
+	const struct kit_seen *seen = &kit_seen;
+
+	kit_counts(trid, &now);
+	return now.posix_stable_np &&
+	    now.posix_written_np == now.posix_retrieved_np + now.posix_lost_np +
+		    now.posix_cleared_np + now.posix_held_np &&
+	    now.posix_held_np < UINT64_C(1) << 40 &&
+	    now.posix_retrieved_np == seen->user + seen->starts + seen->stops + seen->filters;
+}
+
+uint32_t kit_missing(unsigned writer, uint32_t first, uint32_t last)
+{
+	uint32_t missing = 0;
+
+	for (uint32_t i = first; i <= last; i++)
+		missing += kit_seen.times[writer][i] == 0;
+	return missing;
+}
+
+/* ---- Interrupts ---- */
+
+static struct {
+	uint64_t mask;
+	uint32_t left;
+	int at;
+	void (*run)(void *);
+	void *argument;
+} interrupt;
+
+static void hook(int point)
+{
+	if (!(interrupt.mask >> point & 1u) || interrupt.left--)
+		return;
+	interrupt.mask = 0;
+	interrupt.at = point;
+	pxt_testpoint_hook = NULL;
+	interrupt.run(interrupt.argument);
+}
+
+void kit_interrupt(uint32_t nth, uint64_t mask, void (*run)(void *), void *argument)
+{
+	interrupt.mask = mask;
+	interrupt.left = nth;
+	interrupt.at = -1;
+	interrupt.run = run;
+	interrupt.argument = argument;
+	pxt_testpoint_hook = hook;
+}
+
+int kit_interrupted(void)
+{
+	pxt_testpoint_hook = NULL;
+	return interrupt.at;
+}
+
+void kit_heal(void)
+{
+	uint32_t passes = atomic_load(&pxt_self.entry->passes);
+
+	atomic_store(&pxt_self.entry->passes, passes + (passes & 1u));
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kit.h - one thread that plays all parts: writers whose events say who wrote them and which one
+ * it is, a reader that checks what it gets, and an interrupt at any test point.
+ *
+ * "Writers" are numbers, not threads; the lane is chosen by telling the library on which CPU it
+ * runs.  So every case is the same in every run.
+ */
+#ifndef PXT_CORE_KIT_H
+#define PXT_CORE_KIT_H
+
+#include "core/consumer.h"
+#include "core/control.h"
+#include "core/stream.h"
+#include "core/testpoints.h"
+#include "core/threads.h"
+#include "suite.h"
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <trace.h>
+#include <trace_np.h>
+
+#define KIT_WRITERS 8u
+#define KIT_NUMBERS 8192u
+#define KIT_HOLDBACK_NS 200000u
+
+struct kit_spec {
+	int policy;
+	unsigned lanes;
+	size_t bytes; /* of the stream; what is too small becomes the smallest there can be */
+	size_t data;  /* max-data-size */
+	bool polling;
+};
+
+/* What writers did and the reader got, since kit_open(). */
+struct kit_seen {
+	uint32_t sent[KIT_WRITERS]; /* number of the last event generated */
+	uint32_t last[KIT_WRITERS]; /* number of the last one read */
+	uint8_t times[KIT_WRITERS][KIT_NUMBERS];
+	uint64_t user;
+	uint64_t slots; /* that the events read took in their lanes */
+	uint64_t starts; /* by call */
+	uint64_t stops;  /* by call */
+	uint64_t filters;
+	uint64_t auto_starts;
+	uint64_t auto_stops;
+	uint64_t overflows;
+	uint64_t resumes;
+	uint64_t strange;    /* events of other types, or of no writer */
+	uint64_t torn;       /* bytes that the writer did not write */
+	uint64_t disordered; /* a writer's event behind a later one of the same writer */
+	uint64_t back;       /* a stamp before the one reported last */
+	uint64_t misplaced;  /* behind an automatic STOP, and no START before it */
+	uint32_t due_starts; /* start() was called that many times, with effect */
+	bool behind_auto;    /* the event before this was an automatic STOP */
+	bool last_was_stop;
+	uint64_t last_lost;
+	uint64_t last_ticks;
+};
+extern struct kit_seen kit_seen;
+
+/* A stream, not started; the thread runs in lane 0, the hold-back time is short. */
+trace_id_t kit_open(const struct kit_spec *spec);
+void kit_start(trace_id_t trid);
+struct pxt_stream *kit_stream(trace_id_t trid);
+struct pxt_block *kit_block(trace_id_t trid);
+uint32_t kit_slots(trace_id_t trid);
+/* Writes into this lane from now on. */
+void kit_lane(unsigned lane);
+trace_event_id_t kit_type(void);
+/* The next event of @writer, @len bytes (at least 4). */
+void kit_write(unsigned writer, size_t len);
+/* Slots that such an event takes. */
+uint32_t kit_slots_of(size_t len);
+/* Fills in what event @number of @writer consists of. */
+void kit_data(unsigned char *data, unsigned writer, uint32_t number, size_t len);
+
+/* Takes one event without waiting, and judges it; false when there is none. */
+bool kit_read(trace_id_t trid);
+uint64_t kit_read_all(trace_id_t trid);
+/* Reads until nothing is held, through hold-back times; false when that does not come. */
+bool kit_settle(trace_id_t trid);
+/* Nothing torn, strange, doubled, or out of order so far. */
+bool kit_clean(void);
+/* The law, and that what was retrieved is what was read. */
+bool kit_law(trace_id_t trid);
+void kit_counts(trace_id_t trid, struct posix_trace_counts_np *counts);
+/* Numbers of @writer in [first, last] that were not read. */
+uint32_t kit_missing(unsigned writer, uint32_t first, uint32_t last);
+
+/* ---- Interrupts ---- */
+
+/*
+ * Calls @run once, when the @nth (from 0) test point with @mask's bit set is passed.  Interrupts
+ * are not interrupted.
+ */
+void kit_interrupt(uint32_t nth, uint64_t mask, void (*run)(void *), void *argument);
+/* The point where it happened, or -1; and nothing is armed any more. */
+int kit_interrupted(void);
+/* What @run calls to leave for good: the call under kit_jumped() never returns. */
+extern sigjmp_buf kit_way_out;
+PXT_INLINE void kit_die(void)
+{
+	siglongjmp(kit_way_out, 1);
+}
+/* The thread that jumped out of trace points was another one, which is outside by now. */
+void kit_heal(void);
+
+#define KIT_WRITER_POINTS                                                                          \
+	(UINT64_C(1) << PXT_TP_ENTERED | UINT64_C(1) << PXT_TP_GATE_SEEN |                         \
+	    UINT64_C(1) << PXT_TP_HEAD_SEEN | UINT64_C(1) << PXT_TP_LIMIT_SEEN |                   \
+	    UINT64_C(1) << PXT_TP_RESERVED | UINT64_C(1) << PXT_TP_STAMPED |                       \
+	    UINT64_C(1) << PXT_TP_LOOKED | UINT64_C(1) << PXT_TP_BEGIN_STORED |                    \
+	    UINT64_C(1) << PXT_TP_MIDDLE_STORED | UINT64_C(1) << PXT_TP_STORED |                   \
+	    UINT64_C(1) << PXT_TP_FULL | UINT64_C(1) << PXT_TP_AUTO_STOPPED |                      \
+	    UINT64_C(1) << PXT_TP_LEFT)
+#define KIT_READER_POINTS                                                                          \
+	(UINT64_C(1) << PXT_TP_FRONT_SEEN | UINT64_C(1) << PXT_TP_PIECE_READ |                     \
+	    UINT64_C(1) << PXT_TP_CONSUMED | UINT64_C(1) << PXT_TP_LAPPED |                        \
+	    UINT64_C(1) << PXT_TP_PASSED)
+
+#endif
