@@ -246,9 +246,11 @@ static bool pass_over(struct pxt_block *block, struct pxt_ring *ring)
 	for (uint64_t at = lane->pos + 1u; at < pos; at++) {
 		slot = pxt_slot_load(&ring->slots[(uint32_t)at & ring->mask]);
 		if (begins_here(&slot, ring, at)) {
+			/* Fewer than N fit between; none, if what stands here was a mark. */
 			uint32_t ahead = (slot.word[0] - (uint32_t)lane->seq) & ring->mask;
 
-			jump(block, lane, at, lane->seq + (ahead ? ahead : ring->mask + 1u));
+			(void)survey(block, ring, at, pos);
+			jump(block, lane, at, lane->seq + ahead);
 			PXT_TESTPOINT(PXT_TP_PASSED);
 			return true;
 		}
@@ -258,6 +260,7 @@ static bool pass_over(struct pxt_block *block, struct pxt_ring *ring)
 		lane->stuck_since = 0;
 		return false;
 	}
+	(void)survey(block, ring, pos, pos);
 	jump(block, lane, pos, seq);
 	PXT_TESTPOINT(PXT_TP_PASSED);
 	return true;
