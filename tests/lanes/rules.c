@@ -1,0 +1,645 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rules.c - the rules of the merge (core/merge.c), and what a ring owes its reader, one by one.
+ * One thread plays all writers: it reserves and finishes records in lanes of its choice, with
+ * stamps of its choice, and interrupts itself at test points.
+ */
+#include "conformance/story.h"
+#include "core/consumer.h"
+#include "core/context.h"
+#include "core/control.h"
+#include "core/testpoints.h"
+#include "fakes/fakes.h"
+#include "suite.h"
+
+#include <string.h>
+
+#define LOOP        POSIX_TRACE_LOOP
+#define FULL        POSIX_TRACE_UNTIL_FULL
+#define HOLDBACK_NS UINT64_C(2000000)
+
+void (*pxt_testpoint_hook)(int point);
+
+static trace_id_t stream;
+static struct pxt_block *block;
+
+/* ---- Records by hand ---- */
+
+struct record {
+	struct pxt_place place;
+	struct pxt_event event;
+	unsigned char data[64];
+};
+
+static void open_stream(int policy, unsigned lanes)
+{
+	const struct st_spec spec = { .policy = policy, .size = 4096, .lanes = lanes };
+	struct pxt_stream *found;
+
+	stream = st_create(&spec);
+	found = pxt_handle_find_kind(stream, &pxt_stream_kind);
+	CU_ASSERT_FATAL(found != NULL);
+	block = found->block;
+	pxt_holdback_ns = HOLDBACK_NS;
+}
+
+/* Running, START read: the reader's first snapshot is taken. */
+static void open_running(int policy, unsigned lanes)
+{
+	open_stream(policy, lanes);
+	PXT_EQ(posix_trace_start(stream), 0);
+	st_expect(stream, "START");
+}
+
+static void close_stream(void)
+{
+	pxt_testpoint_hook = NULL;
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
+static void reserve(struct record *record, uint32_t lane, int number, uint32_t bytes)
+{
+	memset(record, 0, sizeof(*record));
+	memcpy(record->data, &number, sizeof(number));
+	record->place.ring = pxt_block_ring(block, lane);
+	record->event.data = record->data;
+	record->event.bytes = bytes;
+	record->event.info = pxt_slot_info((uint32_t)st_type(), bytes, false, false, lane);
+	record->event.ctx = pxt_context(100, NULL);
+	(void)pxt_ring_reserve_loop(
+	    &record->place, pxt_info_slots(record->event.info, PXT_CTX_BYTES));
+}
+
+static void finish(struct record *record, uint64_t ticks)
+{
+	record->event.ticks = ticks;
+	pxt_ring_store(&record->place, &record->event);
+}
+
+static void put_of(uint32_t thread, uint32_t lane, int number, uint64_t ticks)
+{
+	struct record record;
+
+	reserve(&record, lane, number, 4);
+	record.event.ctx = pxt_context(thread, NULL);
+	finish(&record, ticks);
+}
+
+static void put(uint32_t lane, int number, uint64_t ticks)
+{
+	put_of(100, lane, number, ticks);
+}
+
+static uint64_t now(void)
+{
+	return pxt_port_ticks_ordered();
+}
+
+/* ---- The merge ---- */
+
+static int heads_read;
+static uint64_t snapshot_age;
+
+/* Between the readings of two heads: first something in the lane read already, then in the other. */
+static void write_between_heads(int point)
+{
+	if (point != PXT_TP_HEAD_READ || heads_read++ > 0)
+		return;
+	put(0, 1, block->snapshot - snapshot_age);
+	put(1, 2, block->snapshot - snapshot_age + 1u);
+}
+
+static void expect_order_across_heads(uint64_t age)
+{
+	open_running(LOOP, 2);
+	heads_read = 0;
+	snapshot_age = age;
+	pxt_testpoint_hook = write_between_heads;
+	st_expect(stream, "1..2");
+	close_stream();
+}
+
+/* Rule 1, ORD-01 */
+static void a_record_from_behind_the_snapshot_waits_for_the_next_one(void)
+{
+	expect_order_across_heads((uint64_t)0 - 2u);
+}
+
+/* Rule 2 */
+static void a_record_close_to_the_snapshot_waits_until_no_other_head_has_moved(void)
+{
+	expect_order_across_heads(pxt_resolution_ticks() / 2u);
+}
+
+/* Rule 3 */
+static void a_lowered_record_waits_for_earlier_ones_of_its_thread(void)
+{
+	uint64_t base;
+
+	open_running(LOOP, 2);
+	base = now();
+	put_of(7, 1, 1, base + 20);
+	put_of(7, 0, 2, base + 30);
+	put_of(8, 0, 3, base + 10);
+	st_expect(stream, "1..3");
+	close_stream();
+}
+
+static void a_record_is_as_old_as_the_oldest_behind_it(void)
+{
+	uint64_t base;
+
+	open_running(LOOP, 2);
+	base = now();
+	put_of(9, 1, 3, base + 20);
+	put_of(7, 0, 1, base + 30);
+	put_of(8, 0, 2, base + 10);
+	st_expect(stream, "1..3");
+	close_stream();
+}
+
+/* Rule 4 */
+static void an_unfinished_record_holds_back_what_may_be_later(void)
+{
+	struct record late;
+
+	open_running(LOOP, 2);
+	pxt_holdback_ns = UINT64_C(10000000000);
+	reserve(&late, 0, 1, 4);
+	st_expect(stream, "");
+	put(1, 2, now());
+	st_expect(stream, "");
+	finish(&late, now());
+	st_expect(stream, "2 1");
+	close_stream();
+}
+
+/* Rule 4; the law (ruling 7) */
+static void an_unfinished_record_is_passed_over_and_counted(void)
+{
+	struct posix_trace_counts_np counts;
+	struct record late;
+
+	open_running(LOOP, 2);
+	reserve(&late, 0, 1, 4);
+	put(1, 2, now());
+	put(0, 3, now());
+	st_expect(stream, "");
+	st_sleep_ms(2 * HOLDBACK_NS / 1000000u);
+	st_expect(stream, "2..3");
+	st_sleep_ms(2 * HOLDBACK_NS / 1000000u);
+	CU_ASSERT(st_law(stream, &counts));
+	PXT_EQ(counts.posix_lost_np, 1);
+	PXT_EQ(counts.posix_held_np, 0);
+	close_stream();
+}
+
+/* Rule 5 */
+static void what_is_older_than_a_lapped_lanes_rest_is_given_up_everywhere(void)
+{
+	struct posix_trace_counts_np counts;
+	struct st_event event;
+	int before = 0;
+	int number = 0;
+
+	open_running(LOOP, 2);
+	put(1, 1, now());
+	for (int i = 2; i < 400; i++)
+		put(0, i, now());
+	put(1, 400, now());
+	while (st_take_user(stream, &event)) {
+		number = st_number(&event);
+		CU_ASSERT(number != 1);
+		CU_ASSERT(before == 0 || number == before + 1);
+		before = number;
+	}
+	PXT_EQ(number, 400);
+	CU_ASSERT(st_law(stream, &counts));
+	PXT_EQ(counts.posix_held_np, 0);
+	close_stream();
+}
+
+/* DEC-42 */
+static void start_by_call_comes_before_all_that_was_recorded_behind_it(void)
+{
+	uint64_t early;
+
+	open_stream(LOOP, 2);
+	early = now();
+	PXT_EQ(posix_trace_start(stream), 0);
+	put(1, 1, early);
+	st_expect(stream, "START 1");
+	close_stream();
+}
+
+/* DEC-42 */
+static void stop_and_start_divide_all_lanes(void)
+{
+	uint64_t early;
+
+	open_running(LOOP, 4);
+	early = now();
+	put(3, 1, now());
+	PXT_EQ(posix_trace_stop(stream), 0);
+	PXT_EQ(posix_trace_start(stream), 0);
+	put(2, 3, early + 1u);
+	put(1, 2, early);
+	st_expect(stream, "1 STOP0 START 2..3");
+	close_stream();
+}
+
+/* ---- The ring ---- */
+
+/* Ruling 4 */
+static void a_record_with_a_piece_missing_is_never_shown(void)
+{
+	const uint32_t slots = pxt_slots_for(PXT_CTX_BYTES + 40u);
+
+	for (uint32_t piece = 1; piece < slots; piece++) {
+		struct posix_trace_counts_np counts;
+		struct record record;
+
+		open_running(LOOP, 1);
+		reserve(&record, 0, 1, 40);
+		finish(&record, now());
+		pxt_slot_store(
+		    &record.place.ring.slots[(record.place.pos + piece) & record.place.ring.mask],
+		    0, 0);
+		put(0, 2, now());
+		st_expect(stream, "");
+		st_sleep_ms(2 * HOLDBACK_NS / 1000000u);
+		st_expect(stream, "2");
+		CU_ASSERT(st_law(stream, &counts));
+		PXT_EQ(counts.posix_lost_np, 1);
+		close_stream();
+	}
+}
+
+/* Rulings 7 and 12 */
+static void unfinished_records_without_a_begin_are_counted_one_by_one(void)
+{
+	struct posix_trace_counts_np counts;
+	struct record dead;
+
+	open_running(LOOP, 1);
+	for (int i = 1; i <= 3; i++)
+		reserve(&dead, 0, i, 4);
+	put(0, 4, now());
+	st_expect(stream, "");
+	st_sleep_ms(2 * HOLDBACK_NS / 1000000u);
+	st_expect(stream, "4");
+	put(0, 5, now());
+	st_expect(stream, "5");
+	CU_ASSERT(st_law(stream, &counts));
+	PXT_EQ(counts.posix_lost_np, 3);
+	PXT_EQ(counts.posix_held_np, 0);
+	close_stream();
+}
+
+/* Ruling 23 */
+static void a_writer_that_was_lapped_spoils_no_newer_record(void)
+{
+	const uint32_t lengths[] = { 4, 28, 60 };
+
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		const uint32_t slots = pxt_slots_for(PXT_CTX_BYTES + lengths[i]);
+		struct st_event event;
+		struct record late;
+		int number = 0;
+		int seen = 0;
+
+		open_running(LOOP, 1);
+		reserve(&late, 0, 9999, lengths[i]);
+		for (uint32_t at = 0; at <= block->slot_mask + 1u; at += slots, number++) {
+			struct record record;
+
+			reserve(&record, 0, number, lengths[i]);
+			finish(&record, now());
+		}
+		finish(&late, now());
+		while (st_take_user(stream, &event)) {
+			CU_ASSERT(st_number(&event) != 9999);
+			seen = st_number(&event);
+		}
+		PXT_EQ(seen, number - 1);
+		CU_ASSERT(st_law(stream, NULL));
+		close_stream();
+	}
+}
+
+/* The tag holds the lap: without it, numbers that agree in their low bits would be enough. */
+static void an_unfinished_record_does_not_show_what_stood_there_two_laps_before(void)
+{
+	struct record dead;
+	int records;
+
+	open_running(LOOP, 1);
+	pxt_holdback_ns = 0;
+	records = (int)(block->slot_mask + 1u) / 2;
+	for (int i = 0; i < records; i++)
+		put(0, i, now());
+	for (int i = 0; i < records; i++) {
+		struct st_event event;
+
+		CU_ASSERT_FATAL(st_take(stream, &event));
+	}
+	for (int i = 0; i < records; i++)
+		reserve(&dead, 0, i, 4);
+	st_sleep_ms(1);
+	st_expect(stream, "");
+	st_expect(stream, "");
+	pxt_holdback_ns = UINT64_C(10000000000);
+	for (int i = 0; i < records; i++)
+		reserve(&dead, 0, i, 4);
+	st_expect(stream, "");
+	close_stream();
+}
+
+/* Counters near their ends: each half of head, and both. */
+static void begin_at(uint32_t lanes, uint64_t pos, uint64_t seq)
+{
+	for (uint32_t i = 0; i < lanes; i++) {
+		struct pxt_lane *lane = pxt_block_lane(block, i);
+
+		pxt_cursor_set(&lane->head, pos << 32 | seq << 1 | PXT_HEAD_CLOSED);
+		pxt_cursor_set(
+		    &lane->epoch, pxt_epoch_make((uint32_t)(pos >> 30), (uint32_t)(seq >> 29)));
+		atomic_store(&lane->limit, (uint32_t)pos);
+		lane->pos = pos;
+		lane->seq = seq;
+		lane->scan_pos = pos;
+		lane->scan_seq = seq;
+		lane->seen_head = pos;
+		block->cleared += seq;
+		/* What the lap before left behind. */
+		for (uint32_t at = 0; at <= block->slot_mask; at++) {
+			uint32_t old = (uint32_t)pos + at - block->slot_mask - 1u;
+			struct pxt_slot *slots = pxt_lane_slots(lane);
+
+			pxt_slot_store(&slots[old & block->slot_mask],
+			    pxt_tag(block->slot_mask, old, (uint32_t)seq), 0);
+		}
+	}
+}
+
+static void read_across(int policy, unsigned lanes, uint64_t pos, uint64_t seq)
+{
+	open_stream(policy, lanes);
+	begin_at(lanes, pos, seq);
+	PXT_EQ(posix_trace_start(stream), 0);
+	st_expect(stream, "START");
+	for (int round = 0; round < 40; round++) {
+		for (int i = 1; i <= 7; i++)
+			st_say(i);
+		st_expect(stream, "1..7");
+	}
+	CU_ASSERT(st_law(stream, NULL));
+	close_stream();
+}
+
+static void positions_and_numbers_run_past_their_ends(void)
+{
+	for (unsigned lanes = 1; lanes <= 2; lanes++) {
+		read_across(LOOP, lanes, UINT64_C(0xffffff00), 0);
+		read_across(FULL, lanes, UINT64_C(0xffffff00), 0);
+		read_across(LOOP, lanes, 0x100, PXT_SEQ_MASK - 20u);
+		read_across(FULL, lanes, 0x100, PXT_SEQ_MASK - 20u);
+		read_across(FULL, lanes, UINT64_C(0xffffff00), PXT_SEQ_MASK - 20u);
+	}
+}
+
+/* ---- Interrupts ---- */
+
+static int interrupt_at;
+static void (*interrupt)(void);
+
+static void interrupt_once(int point)
+{
+	if (point != interrupt_at)
+		return;
+	pxt_testpoint_hook = NULL;
+	interrupt();
+}
+
+static void at(int point, void (*what)(void))
+{
+	interrupt_at = point;
+	interrupt = what;
+	pxt_testpoint_hook = interrupt_once;
+}
+
+static void say_and_read_often(void)
+{
+	for (int round = 0; round < 100; round++) {
+		st_say(1);
+		st_expect(stream, "1");
+	}
+}
+
+static void a_stale_head_is_not_taken_for_a_full_ring(void)
+{
+	open_running(FULL, 1);
+	at(PXT_TP_HEAD_SEEN, say_and_read_often);
+	st_say(2);
+	st_expect(stream, "2");
+	st_expect_status(stream, "RUNNING NOT_FULL NO_OVERRUN");
+	close_stream();
+}
+
+static void stop_it(void)
+{
+	PXT_EQ(posix_trace_stop(stream), 0);
+}
+
+/* Ruling 12, DEC-42 */
+static void a_writer_that_comes_behind_a_stop_is_lost_and_counted(void)
+{
+	const int policies[] = { LOOP, FULL };
+
+	for (int i = 0; i < 2; i++) {
+		struct posix_trace_counts_np counts;
+
+		open_running(policies[i], 1);
+		at(PXT_TP_GATE_SEEN, stop_it);
+		st_say(1);
+		st_expect(stream, "STOP0");
+		CU_ASSERT(st_law(stream, &counts));
+		PXT_EQ(counts.posix_held_np, 0);
+		close_stream();
+	}
+}
+
+/* The same where stamps are ordered, which is another way through the library. */
+static void so_is_one_with_ordered_stamps(void)
+{
+	struct posix_trace_counts_np counts;
+	trace_attr_t attr;
+	struct pxt_stream *found;
+
+	PXT_EQ(posix_trace_attr_init(&attr), 0);
+	PXT_EQ(posix_trace_attr_setorderedstamps_np(&attr, 1), 0);
+	PXT_EQ(posix_trace_attr_setlanes_np(&attr, 1), 0);
+	PXT_EQ_FATAL(posix_trace_create(0, &attr, &stream), 0);
+	found = pxt_handle_find_kind(stream, &pxt_stream_kind);
+	CU_ASSERT_FATAL(found != NULL);
+	block = found->block;
+	pxt_holdback_ns = HOLDBACK_NS;
+	PXT_EQ(posix_trace_start(stream), 0);
+	st_expect(stream, "START");
+	at(PXT_TP_GATE_SEEN, stop_it);
+	st_say(1);
+	st_expect(stream, "STOP0");
+	CU_ASSERT(st_law(stream, &counts));
+	PXT_EQ(counts.posix_lost_np, 1);
+	PXT_EQ(counts.posix_held_np, 0);
+	close_stream();
+}
+
+static int said;
+
+static void fill_it(void)
+{
+	while (pxt_block_state(block) == PXT_GATE_RUNNING)
+		st_say(++said);
+}
+
+/* POL-07: what is being read is nobody's room yet. */
+static void a_record_that_is_being_read_is_not_overwritten(void)
+{
+	struct st_event event;
+
+	open_running(FULL, 1);
+	st_say_long(7, 40);
+	said = 100;
+	at(PXT_TP_PIECE_READ, fill_it);
+	CU_ASSERT_FATAL(st_take(stream, &event));
+	PXT_EQ(st_number(&event), 7);
+	CU_ASSERT(st_data_intact(&event));
+	CU_ASSERT(st_law(stream, NULL));
+	close_stream();
+}
+
+static void lap_it(void)
+{
+	for (int i = 1000; i < 1400; i++)
+		st_say(i);
+}
+
+/* Ruling 12: a record overwritten while it is read is lost, not shown torn. */
+static void a_record_overwritten_while_it_is_read_is_not_shown(void)
+{
+	const int points[] = { PXT_TP_FRONT_SEEN, PXT_TP_PIECE_READ };
+
+	for (int i = 0; i < 2; i++) {
+		struct st_event event;
+
+		open_running(LOOP, 1);
+		st_say_long(7, 60);
+		at(points[i], lap_it);
+		CU_ASSERT_FATAL(st_take_user(stream, &event));
+		CU_ASSERT(st_number(&event) > 1000);
+		CU_ASSERT(st_law(stream, NULL));
+		close_stream();
+	}
+}
+
+/* Another writer is turned away, too; the reader empties the stream, which runs again. */
+static void another_one_and_the_reader(void)
+{
+	struct st_event event;
+
+	st_say_long(8, 60);
+	while (st_take(stream, &event))
+		;
+}
+
+/* POL-03, ruling 14: the gate's generation */
+static void a_writer_that_found_no_room_stops_only_the_run_that_had_none(void)
+{
+	open_running(FULL, 1);
+	at(PXT_TP_FULL, another_one_and_the_reader);
+	for (int i = 0; i < 1000 && pxt_testpoint_hook; i++)
+		st_say_long(i, 60);
+	CU_ASSERT_FATAL(!pxt_testpoint_hook);
+	PXT_EQ(pxt_block_state(block), PXT_GATE_RUNNING);
+	close_stream();
+}
+
+static void look_at_the_status(void)
+{
+	struct posix_trace_status_info status;
+	uint32_t used;
+
+	PXT_EQ(posix_trace_get_status(stream, &status), 0);
+	CU_ASSERT(status.posix_stream_status != POSIX_TRACE_RUNNING ||
+	          status.posix_stream_full_status != POSIX_TRACE_FULL);
+	used = pxt_head_pos(pxt_cursor_load(&pxt_block_lane(block, 0)->head)) -
+	       atomic_load(&pxt_block_lane(block, 0)->limit);
+	if (used <= block->slot_mask)
+		pxt_testpoint_hook = interrupt_once;
+	else
+		said = -1;
+}
+
+/* POL-03, ruling 14: between the reservation of the last slot and the flip of the gate */
+static void running_and_full_is_not_seen_while_the_last_slot_is_taken(void)
+{
+	open_running(FULL, 1);
+	said = 0;
+	at(PXT_TP_RESERVED, look_at_the_status);
+	for (int i = 0; i < 1000 && pxt_block_state(block) == PXT_GATE_RUNNING; i++)
+		st_say(i);
+	PXT_EQ(said, -1);
+	close_stream();
+}
+
+static void store_without_waking(void)
+{
+	put(0, 5, now());
+}
+
+/* Ruling 13: the sleeper looks again behind its announcement. */
+static void what_is_stored_before_the_reader_sleeps_is_seen(void)
+{
+	struct timespec until = st_in_ms(2000);
+	struct posix_trace_event_info info;
+	unsigned char data[64];
+	size_t len;
+	int unavailable = 1;
+
+	open_running(LOOP, 1);
+	pxt_fault_arm(&pxt_fault_wait, 0, 0);
+	at(PXT_TP_SLEEPS, store_without_waking);
+	PXT_EQ(posix_trace_timedgetnext_event(
+	           stream, &info, data, sizeof(data), &len, &unavailable, &until),
+	    0);
+	PXT_EQ(unavailable, 0);
+	PXT_EQ(atomic_load(&pxt_fault_wait.calls), 0);
+	close_stream();
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(a_record_from_behind_the_snapshot_waits_for_the_next_one),
+	PXT_CASE(a_record_close_to_the_snapshot_waits_until_no_other_head_has_moved),
+	PXT_CASE(a_lowered_record_waits_for_earlier_ones_of_its_thread),
+	PXT_CASE(a_record_is_as_old_as_the_oldest_behind_it),
+	PXT_CASE(an_unfinished_record_holds_back_what_may_be_later),
+	PXT_CASE(an_unfinished_record_is_passed_over_and_counted),
+	PXT_CASE(what_is_older_than_a_lapped_lanes_rest_is_given_up_everywhere),
+	PXT_CASE(start_by_call_comes_before_all_that_was_recorded_behind_it),
+	PXT_CASE(stop_and_start_divide_all_lanes),
+	PXT_CASE(a_record_with_a_piece_missing_is_never_shown),
+	PXT_CASE(unfinished_records_without_a_begin_are_counted_one_by_one),
+	PXT_CASE(a_writer_that_was_lapped_spoils_no_newer_record),
+	PXT_CASE(an_unfinished_record_does_not_show_what_stood_there_two_laps_before),
+	PXT_CASE(positions_and_numbers_run_past_their_ends),
+	PXT_CASE(a_stale_head_is_not_taken_for_a_full_ring),
+	PXT_CASE(a_writer_that_comes_behind_a_stop_is_lost_and_counted),
+	PXT_CASE(so_is_one_with_ordered_stamps),
+	PXT_CASE(a_record_that_is_being_read_is_not_overwritten),
+	PXT_CASE(a_record_overwritten_while_it_is_read_is_not_shown),
+	PXT_CASE(a_writer_that_found_no_room_stops_only_the_run_that_had_none),
+	PXT_CASE(running_and_full_is_not_seen_while_the_last_slot_is_taken),
+	PXT_CASE(what_is_stored_before_the_reader_sleeps_is_seen),
+};
+PXT_SUITE("lanes by hand", cases)

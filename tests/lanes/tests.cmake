@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT
+#
+# Records put into lanes by hand, with stamps as a test needs them.
+ptrace_test(lanes TESTPOINTS FAKES NEEDS CORE ONLINE USEREVENTS FILTER TOLOG POLICY_LOOP
+	POLICY_UNTIL_FULL POLICY_FLUSH SYSEV_START_STOP SYSEV_OVERFLOW_RESUME RECORD_THREAD RECORD_ADDRESS
+	!SINGLE_STREAM !LANES_MAX_1 SOURCES lanes/rules.c conformance/story.c)
