@@ -25,10 +25,9 @@ size_t pxt_tolog_helper_bytes(void)
 	return sizeof(struct pxt_tolog_helper);
 }
 
-static bool ending(const struct pxt_tolog_helper *helper)
+static bool ending(struct pxt_tolog_helper *helper)
 {
-	return atomic_load_explicit(&((struct pxt_tolog_helper *)(uintptr_t)helper)->ending,
-	           memory_order_seq_cst) != 0;
+	return atomic_load_explicit(&helper->ending, memory_order_seq_cst) != 0;
 }
 
 /* A lane is filled up to the mark, or the stream waits for being flushed. */

@@ -9,16 +9,18 @@
 
 #include <errno.h>
 
+static const uint32_t stop_bytes = PXT_TOLOG_STOP_BYTES;
+
 static int check(const struct pxt_port_log *out, const trace_attr_t *attr)
 {
-	uint64_t least = (uint64_t)pxt_system_slots() * PXT_SLOT_BYTES + PXT_TOLOG_STOP_BYTES;
+	uint64_t least = (uint64_t)pxt_system_slots() * PXT_SLOT_BYTES + stop_bytes;
 
 	return out->kind != PXT_LOG_FILE || attr->_pxt_log_size < least ? EINVAL : 0;
 }
 
 static bool admits(const struct pxt_tolog *log, uint32_t id, uint32_t bytes)
 {
-	uint32_t kept = id == PXT_ID_STOP ? 0u : PXT_TOLOG_STOP_BYTES;
+	uint32_t kept = id == PXT_ID_STOP ? 0u : stop_bytes;
 
 	return log->taken + bytes + kept <= log->size;
 }
