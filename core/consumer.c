@@ -135,6 +135,9 @@ enum pxt_next pxt_consumer_next(struct pxt_stream *stream, struct pxt_item *item
 
 	if (PXT_UNLIKELY(block->owes_start)) {
 		make_start(block, item);
+	} else if (PXT_UNLIKELY(block->stop_told)) {
+		/* What came since, from a writer that is late, belongs behind the START. */
+		found = PXT_NEXT_NONE;
 	} else {
 		found = next_record(block, item);
 		if (found == PXT_NEXT_NONE && next_stop(block, item))
@@ -196,7 +199,8 @@ void pxt_consumer_settle(struct pxt_stream *stream)
 		return;
 	if (!block->stop_told && pxt_stream_wants(block, PXT_ID_STOP))
 		return;
-	if (pxt_consumer_drained(block))
+	/* Behind a STOP that was handed out there is nothing but late writers' records. */
+	if (block->stop_told || pxt_consumer_drained(block))
 		pxt_stream_restart(stream);
 }
 

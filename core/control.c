@@ -212,9 +212,30 @@ static bool was_auto(struct pxt_block *block)
 	return pxt_block_state(block) == PXT_GATE_AUTO || block->owes_stop;
 }
 
+static bool owes_stop(struct pxt_block *block)
+{
+	return was_auto(block) && !block->stop_told && pxt_stream_wants(block, PXT_ID_STOP);
+}
+
+/*
+ * Whether a START finds its place, the automatic STOP that is due before it, and the STOP that
+ * may follow when no slot is left: a stop cannot be refused.
+ */
+static bool start_has_place(struct pxt_block *block)
+{
+	uint32_t slots = pxt_slots_for(PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES + PXT_START_BYTES) +
+	    (block->lane_mask ? 2u : 1u);
+	uint32_t needed = 1u + (room(block) < slots) + owes_stop(block);
+
+	for (uint32_t i = 0; i < PXT_SIDES; i++)
+		needed -= needed && !block->side[i].info;
+	return !needed;
+}
+
 static bool is_full(struct pxt_block *block)
 {
-	return room(block) == 0 || (was_auto(block) && !block->freed_since_full);
+	return room(block) == 0 || (was_auto(block) && !block->freed_since_full) ||
+	    !start_has_place(block);
 }
 
 /*
@@ -226,7 +247,7 @@ static bool put_owed_stop(struct pxt_block *block)
 	const int automatic = 1;
 	struct pxt_event event;
 
-	if (was_auto(block) && !block->stop_told && pxt_stream_wants(block, PXT_ID_STOP)) {
+	if (owes_stop(block)) {
 		fill(&event, PXT_ID_STOP, &automatic, sizeof(automatic), NULL);
 		if (!put_aside(block, &event, true))
 			return false;
