@@ -5,12 +5,12 @@
 
 #include "pxt_config.h" /* CONFIG_PTRACE_*, generated from Kconfig; never installed */
 
-#define PXT_LIKELY(x) __builtin_expect(!!(x), 1)
+#define PXT_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define PXT_UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define PXT_NOINLINE __attribute__((noinline))
-#define PXT_INLINE static inline __attribute__((always_inline))
-#define PXT_COLD __attribute__((cold, noinline))
-#define PXT_UNUSED __attribute__((unused))
+#define PXT_NOINLINE    __attribute__((noinline))
+#define PXT_INLINE      static inline __attribute__((always_inline))
+#define PXT_COLD        __attribute__((cold, noinline))
+#define PXT_UNUSED      __attribute__((unused))
 
 /* Public functions; everything else is hidden in the shared libraries. */
 #define PXT_API __attribute__((visibility("default")))
@@ -18,7 +18,7 @@
 #if CONFIG_PTRACE_PORT_POSIX
 #define PXT_CACHE_LINE 64
 /* A __thread variable reached without a call, so that a signal handler may touch it first. */
-#define PXT_TLS __thread __attribute__((tls_model("initial-exec"), visibility("hidden")))
+#define PXT_TLS        __thread __attribute__((tls_model("initial-exec"), visibility("hidden")))
 #else
 #define PXT_CACHE_LINE 16
 #define PXT_TLS
@@ -32,7 +32,7 @@
  */
 #if CONFIG_PTRACE_TESTPOINTS
 extern void (*pxt_testpoint_hook)(int point);
-#define PXT_TESTPOINT(point)                                                                      \
+#define PXT_TESTPOINT(point)                                                                       \
 	do {                                                                                       \
 		if (pxt_testpoint_hook)                                                            \
 			pxt_testpoint_hook(point);                                                 \
@@ -43,7 +43,7 @@ extern void (*pxt_testpoint_hook)(int point);
 
 /* Our own mistakes only, never a caller's. */
 #if CONFIG_PTRACE_ASSERTS
-#define PXT_ASSERT(x)                                                                             \
+#define PXT_ASSERT(x)                                                                              \
 	do {                                                                                       \
 		if (!(x))                                                                          \
 			__builtin_trap();                                                          \

@@ -19,20 +19,20 @@
 #include <trace.h>
 
 #define PXT_ID_SYSTEM_FIRST 1u
-#define PXT_ID_ERROR 1u
-#define PXT_ID_START 2u
-#define PXT_ID_STOP 3u
-#define PXT_ID_OVERFLOW 4u
-#define PXT_ID_RESUME 5u
-#define PXT_ID_FILTER 6u
-#define PXT_ID_FLUSH_START 7u
-#define PXT_ID_FLUSH_STOP 8u
-#define PXT_ID_SYSTEM_LAST 28u
-#define PXT_ID_MARK 29u /* barrier between lanes: what follows it was recorded later */
-#define PXT_ID_VOID 30u /* reserved by a writer that came behind a stop: counted as lost */
-#define PXT_ID_UNNAMED 31u
-#define PXT_ID_USER_FIRST 32u
-#define PXT_ID_COUNT _PXT_EVENT_IDS
+#define PXT_ID_ERROR        1u
+#define PXT_ID_START        2u
+#define PXT_ID_STOP         3u
+#define PXT_ID_OVERFLOW     4u
+#define PXT_ID_RESUME       5u
+#define PXT_ID_FILTER       6u
+#define PXT_ID_FLUSH_START  7u
+#define PXT_ID_FLUSH_STOP   8u
+#define PXT_ID_SYSTEM_LAST  28u
+#define PXT_ID_MARK         29u /* barrier between lanes: what follows it was recorded later */
+#define PXT_ID_VOID         30u /* reserved by a writer that came behind a stop: counted as lost */
+#define PXT_ID_UNNAMED      31u
+#define PXT_ID_USER_FIRST   32u
+#define PXT_ID_COUNT        _PXT_EVENT_IDS
 
 /* The name of a predefined type that this configuration knows, or NULL. */
 const char *pxt_system_event_name(unsigned id);

@@ -40,13 +40,13 @@ struct pxt_slot {
 
 _Static_assert(sizeof(struct pxt_slot) == 16, "a slot has 16 bytes");
 
-#define PXT_SLOT_BYTES 16u
-#define PXT_SLOT_PAYLOAD 12u
-#define PXT_SLOT_BEGIN 0x80000000u
-#define PXT_DATA_MAX 4095u
-#define PXT_CPU_UNKNOWN 255u /* not recorded, or a number above 254 */
-#define PXT_THREAD_NONE 0u      /* no thread recorded: index 0 of the table is never given out */
-#define PXT_THREAD_EXTRA 0xffffu
+#define PXT_SLOT_BYTES         16u
+#define PXT_SLOT_PAYLOAD       12u
+#define PXT_SLOT_BEGIN         0x80000000u
+#define PXT_DATA_MAX           4095u
+#define PXT_CPU_UNKNOWN        255u /* not recorded, or a number above 254 */
+#define PXT_THREAD_NONE        0u /* no thread recorded: index 0 of the table is never given out */
+#define PXT_THREAD_EXTRA       0xffffu
 #define PXT_THREAD_EXTRA_BYTES 12u
 
 #if UINTPTR_MAX > 0xffffffffu
@@ -71,8 +71,7 @@ PXT_INLINE uint32_t pxt_slots_for(uint32_t payload)
 	return 1u + (payload + PXT_SLOT_PAYLOAD - 1u) / PXT_SLOT_PAYLOAD;
 }
 
-PXT_INLINE uint32_t pxt_slot_info(
-    uint32_t id, uint32_t bytes, bool cut, bool extra, uint32_t cpu)
+PXT_INLINE uint32_t pxt_slot_info(uint32_t id, uint32_t bytes, bool cut, bool extra, uint32_t cpu)
 {
 	return id | bytes << 10 | (uint32_t)cut << 22 | (uint32_t)extra << 23 | cpu << 24;
 }

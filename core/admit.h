@@ -17,8 +17,8 @@ PXT_INLINE bool pxt_admits(struct pxt_block *block, uint32_t gate, uint32_t id)
 	if (PXT_LIKELY(!(gate & PXT_GATE_FILTERED)))
 		return true;
 	return !(atomic_load_explicit(&block->filter[which][id / 32u], memory_order_relaxed) >>
-		    id % 32u &
-		1u);
+	             id % 32u &
+	         1u);
 }
 #else
 PXT_INLINE bool pxt_admits(struct pxt_block *block, uint32_t gate, uint32_t id)

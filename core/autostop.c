@@ -11,7 +11,7 @@ PXT_COLD void pxt_auto_stop(struct pxt_block *block, uint32_t gate)
 		return;
 	/* Release: who sees the stream stopped sees the refusal counted. */
 	if (!atomic_compare_exchange_strong_explicit(
-		&block->gate, &seen, stopped, memory_order_acq_rel, memory_order_relaxed))
+	        &block->gate, &seen, stopped, memory_order_acq_rel, memory_order_relaxed))
 		return;
 	PXT_TESTPOINT(PXT_TP_AUTO_STOPPED);
 	/* May come late or never (a kill): then the consumer takes the last record's stamp. */

@@ -12,14 +12,15 @@
 /* ---- Automatic events ---- */
 
 /* The consumer's own thread stands for automatic events (DEC-39). */
-static void make(struct pxt_item *item, uint32_t id, uint64_t ticks, const void *data, uint32_t bytes)
+static void make(
+    struct pxt_item *item, uint32_t id, uint64_t ticks, const void *data, uint32_t bytes)
 {
 	if (pxt_self.epoch != pxt_fork.epoch)
 		(void)pxt_threads_register();
 	item->kind = PXT_ITEM_MADE;
 	item->lane = 0;
-	item->info = pxt_slot_info(
-	    id, bytes, false, pxt_context_extra(pxt_self.index), PXT_CPU_UNKNOWN);
+	item->info =
+	    pxt_slot_info(id, bytes, false, pxt_context_extra(pxt_self.index), PXT_CPU_UNKNOWN);
 	item->slots = pxt_info_slots(item->info, PXT_CTX_BYTES);
 	item->ticks = ticks;
 	item->ctx = pxt_context(pxt_self.index, NULL);
@@ -120,7 +121,8 @@ static enum pxt_next next_record(struct pxt_block *block, struct pxt_item *item)
 /* Behind the last record of an automatically stopped stream. */
 static bool next_stop(struct pxt_block *block, struct pxt_item *item)
 {
-	bool due = block->owes_stop || (pxt_block_state(block) == PXT_GATE_AUTO && !block->stop_told);
+	bool due =
+	    block->owes_stop || (pxt_block_state(block) == PXT_GATE_AUTO && !block->stop_told);
 
 	if (!due || !pxt_stream_wants(block, PXT_ID_STOP) || !pxt_consumer_drained(block))
 		return false;
@@ -240,8 +242,7 @@ static void origin_of(const struct pxt_block *block, uint64_t ctx, struct pxt_or
 	origin->address = pxt_context_address(ctx);
 	origin->thread = 0;
 	origin->pid = block->pid;
-	origin->known =
-	    pxt_threads_find(pxt_context_thread(ctx), &origin->thread, &origin->pid);
+	origin->known = pxt_threads_find(pxt_context_thread(ctx), &origin->thread, &origin->pid);
 }
 
 /* By newer records, or spoiled by a writer that was stopped for a lap (ruling 23): look again. */
@@ -254,8 +255,8 @@ static void overwritten(struct pxt_stream *stream, const struct pxt_item *item)
 	pxt_consumer_notice_laps(stream);
 }
 
-static bool read_record(struct pxt_stream *stream, const struct pxt_item *item,
-    unsigned char *data, size_t room, struct pxt_origin *origin)
+static bool read_record(struct pxt_stream *stream, const struct pxt_item *item, unsigned char *data,
+    size_t room, struct pxt_origin *origin)
 {
 	struct pxt_ring ring = pxt_block_ring(stream->block, item->lane);
 	uint32_t pos = (uint32_t)ring.lane->pos;

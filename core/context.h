@@ -61,13 +61,13 @@ PXT_INLINE uint32_t pxt_context_thread(uint64_t ctx)
 PXT_INLINE uintptr_t pxt_context_address(uint64_t ctx)
 {
 	return (uintptr_t)((int64_t)(ctx << (48u - 8u * PXT_ADDRESS_BYTES)) >>
-	    (16u + 48u - 8u * PXT_ADDRESS_BYTES));
+	                   (16u + 48u - 8u * PXT_ADDRESS_BYTES));
 }
 #elif CONFIG_PTRACE_RECORD_ADDRESS
 PXT_INLINE uintptr_t pxt_context_address(uint64_t ctx)
 {
 	return (uintptr_t)((int64_t)(ctx << (64u - 8u * PXT_ADDRESS_BYTES)) >>
-	    (64u - 8u * PXT_ADDRESS_BYTES));
+	                   (64u - 8u * PXT_ADDRESS_BYTES));
 }
 #else
 PXT_INLINE uintptr_t pxt_context_address(uint64_t ctx)

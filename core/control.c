@@ -47,8 +47,8 @@ void pxt_stream_wake(struct pxt_block *block)
 
 /* ---- Records of control calls ---- */
 
-static void fill(struct pxt_event *event, uint32_t id, const void *data, uint32_t bytes,
-    const void *caller)
+static void fill(
+    struct pxt_event *event, uint32_t id, const void *data, uint32_t bytes, const void *caller)
 {
 	if (pxt_self.epoch != pxt_fork.epoch)
 		(void)pxt_threads_register();
@@ -86,7 +86,7 @@ static uint32_t room(struct pxt_block *block)
 	for (uint32_t i = 0; i <= block->lane_mask; i++) {
 		struct pxt_lane *lane = pxt_block_lane(block, i);
 		uint32_t used = pxt_head_pos(pxt_cursor_load(&lane->head)) -
-		    atomic_load_explicit(&lane->limit, memory_order_acquire);
+		                atomic_load_explicit(&lane->limit, memory_order_acquire);
 		uint32_t left = used < block->slot_mask + 1u ? block->slot_mask + 1u - used : 0u;
 
 		least = left < least ? left : least;
@@ -131,8 +131,8 @@ static bool put_aside(struct pxt_block *block, const struct pxt_event *event, bo
  * START or STOP by call: a barrier between what was recorded before and after.  The lanes are
  * closed, so nothing is reserved while the room is looked at.  False: there was no place at all.
  */
-static bool put_barrier(struct pxt_block *block, uint32_t id, const void *data, uint32_t bytes,
-    const void *caller)
+static bool put_barrier(
+    struct pxt_block *block, uint32_t id, const void *data, uint32_t bytes, const void *caller)
 {
 	struct pxt_event event;
 	uint32_t needed;
@@ -141,7 +141,7 @@ static bool put_barrier(struct pxt_block *block, uint32_t id, const void *data, 
 		return true;
 	fill(&event, id, data, bytes, caller);
 	needed = pxt_info_slots(event.info, PXT_CTX_BYTES) + (block->lane_mask ? 1u : 0u) +
-	    pxt_carry(pxt_head_seq(pxt_cursor_load(&pxt_block_lane(block, 0)->head)));
+	         pxt_carry(pxt_head_seq(pxt_cursor_load(&pxt_block_lane(block, 0)->head)));
 	if (room(block) < needed)
 		return put_aside(block, &event, false);
 	if (block->lane_mask)
@@ -150,8 +150,8 @@ static bool put_barrier(struct pxt_block *block, uint32_t id, const void *data, 
 	return true;
 }
 
-bool pxt_stream_record(struct pxt_stream *stream, uint32_t id, const void *data, uint32_t bytes,
-    const void *caller)
+bool pxt_stream_record(
+    struct pxt_stream *stream, uint32_t id, const void *data, uint32_t bytes, const void *caller)
 {
 	struct pxt_block *block = stream->block;
 	struct pxt_place place = { .ring = pxt_block_ring(block, 0) };
@@ -165,7 +165,7 @@ bool pxt_stream_record(struct pxt_stream *stream, uint32_t id, const void *data,
 	fill(&event, id, data, bytes, caller);
 	slots = pxt_info_slots(event.info, PXT_CTX_BYTES);
 	got = gate & PXT_GATE_KEEPS ? pxt_emit_reserve_free(block, gate, &place, slots)
-				    : pxt_ring_reserve_loop(&place, slots);
+	                            : pxt_ring_reserve_loop(&place, slots);
 	if (!got)
 		return false;
 	event.ticks = pxt_port_ticks_ordered();
@@ -224,7 +224,7 @@ static bool owes_stop(struct pxt_block *block)
 static bool start_has_place(struct pxt_block *block)
 {
 	uint32_t slots = pxt_slots_for(PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES + PXT_START_BYTES) +
-	    (block->lane_mask ? 2u : 1u);
+	                 (block->lane_mask ? 2u : 1u);
 	uint32_t needed = 1u + (room(block) < slots) + owes_stop(block);
 
 	for (uint32_t i = 0; i < PXT_SIDES; i++)
@@ -235,7 +235,7 @@ static bool start_has_place(struct pxt_block *block)
 static bool is_full(struct pxt_block *block)
 {
 	return room(block) == 0 || (was_auto(block) && !block->freed_since_full) ||
-	    !start_has_place(block);
+	       !start_has_place(block);
 }
 
 /*

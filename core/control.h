@@ -34,8 +34,8 @@ PXT_INLINE void pxt_note_start_set(struct pxt_block *block, uint32_t gate)
 PXT_INLINE void pxt_empty_filter(struct pxt_block *block, uint32_t gate)
 {
 	for (uint32_t i = 0; i < PXT_SET_WORDS; i++)
-		atomic_store_explicit(&block->filter[gate & PXT_GATE_FILTER ? 0 : 1][i], 0,
-		    memory_order_relaxed);
+		atomic_store_explicit(
+		    &block->filter[gate & PXT_GATE_FILTER ? 0 : 1][i], 0, memory_order_relaxed);
 }
 #define PXT_CLEAR_TURNS PXT_GATE_FILTER
 #else

@@ -26,12 +26,12 @@ static uint32_t power_of_two(uint64_t at_least, uint32_t limit)
 /* Slots of the largest record of each kind; each must fit into half the ring (ruling 15). */
 static uint64_t slots_needed(const trace_attr_t *attr)
 {
-	uint64_t user = pxt_slots_for(
-	    PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES + (uint32_t)attr->_pxt_max_data);
+	uint64_t user =
+	    pxt_slots_for(PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES + (uint32_t)attr->_pxt_max_data);
 	uint64_t system = pxt_system_slots() + 2u;
 	uint64_t largest = user > system ? user : system;
 	uint64_t asked = attr->_pxt_stream_size / PXT_SLOT_BYTES +
-	    (attr->_pxt_stream_size % PXT_SLOT_BYTES != 0);
+	                 (attr->_pxt_stream_size % PXT_SLOT_BYTES != 0);
 
 	return asked > 2 * largest ? asked : 2 * largest;
 }
@@ -123,7 +123,7 @@ static struct pxt_block *make_block(const trace_attr_t *attr, size_t *bytes)
 	block->full_policy = (uint8_t)attr->_pxt_stream_policy;
 	atomic_store_explicit(&block->gate,
 	    (attr->_pxt_stream_policy == POSIX_TRACE_LOOP ? 0u : PXT_GATE_KEEPS) |
-		(attr->_pxt_flags & PXT_ATTR_ORDERED || !pxt_port_plain() ? PXT_GATE_CAREFUL : 0u),
+	        (attr->_pxt_flags & PXT_ATTR_ORDERED || !pxt_port_plain() ? PXT_GATE_CAREFUL : 0u),
 	    memory_order_relaxed);
 	for (uint32_t i = 0; i < lanes; i++)
 		init_lane(block, i);
@@ -157,10 +157,30 @@ static void note_clock(struct pxt_block *block, struct pxt_stream *stream)
 	    &stream->ticks, pxt_clock.hz, block->created.ticks, &block->created.realtime);
 }
 
+/* Everything but mutex and place, as in a stream that never was.  The block comes last. */
+static void reset(struct pxt_stream *stream, const struct pxt_create *request,
+    const trace_attr_t *attr, uint32_t index)
+{
+	stream->ops = request->ops;
+	stream->trid = 0;
+	stream->index = index;
+	stream->type_at = 0;
+	stream->polling = (attr->_pxt_flags & PXT_ATTR_POLLING) != 0;
+	stream->closing = 0;
+	stream->dead_log = 0;
+	stream->log = NULL;
+	stream->at_shutdown = NULL;
+	stream->at_clear = NULL;
+	atomic_store_explicit(&stream->users, 0u, memory_order_relaxed);
+	atomic_store_explicit(&stream->epoch, pxt_fork.epoch, memory_order_relaxed);
+}
+
 static int create_locked(
     const struct pxt_create *request, const trace_attr_t *attr, struct pxt_stream **made)
 {
 	struct pxt_stream *stream;
+	struct pxt_block *block;
+	size_t bytes = 0;
 	uint32_t index = 0;
 	int error = pxt_directory_start();
 
@@ -169,21 +189,23 @@ static int create_locked(
 	stream = free_stream(&index);
 	if (!stream)
 		return EAGAIN;
-	memset(stream, 0, sizeof(*stream));
-	stream->block = make_block(attr, &stream->block_bytes);
-	if (!stream->block)
+	block = make_block(attr, &bytes);
+	if (!block)
 		return ENOMEM;
-	pxt_port_mutex_init(&stream->mutex);
-	stream->ops = request->ops;
-	stream->index = index;
-	stream->epoch = pxt_fork.epoch;
-	stream->polling = (attr->_pxt_flags & PXT_ATTR_POLLING) != 0;
-	stream->block->index = index;
-	stream->block->with_log = request->with_log;
-	stream->block->attr = *attr;
-	note_clock(stream->block, stream);
+	if (!stream->has_mutex)
+		pxt_port_mutex_init(&stream->mutex);
+	stream->has_mutex = 1;
+	pxt_port_mutex_lock(&stream->mutex);
+	reset(stream, request, attr, index);
+	block->index = index;
+	block->with_log = request->with_log;
+	block->attr = *attr;
+	stream->block = block;
+	stream->block_bytes = bytes;
+	note_clock(block, stream);
+	pxt_port_mutex_unlock(&stream->mutex);
 	/* Release: a writer that finds the block finds it complete. */
-	atomic_store_explicit(&pxt_blocks[index], stream->block, memory_order_release);
+	atomic_store_explicit(&pxt_blocks[index], block, memory_order_release);
 	*made = stream;
 	return 0;
 }
@@ -226,7 +248,7 @@ void pxt_streams_after_fork(void)
 /* Without the lock a stream may go at any time; its place stays, and says so. */
 bool pxt_stream_enter(struct pxt_stream *stream)
 {
-	if (!pxt_process_owns(stream->epoch))
+	if (!pxt_process_owns(atomic_load_explicit(&stream->epoch, memory_order_relaxed)))
 		return false;
 	pxt_port_mutex_lock(&stream->mutex);
 	if (stream->block && stream->trid && !stream->closing)

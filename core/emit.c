@@ -22,7 +22,6 @@ struct target {
 	bool ordered;
 };
 
-
 /* False: the event does not enter this stream (and is counted if it should have). */
 PXT_INLINE bool reserve(
     struct target *target, unsigned index, uint32_t id, size_t bytes, uint32_t cpu)
@@ -43,8 +42,8 @@ PXT_INLINE bool reserve(
 	target->bytes = cut ? block->max_data : (uint32_t)bytes;
 	target->block = block;
 	target->ordered = (block->attr._pxt_flags & PXT_ATTR_ORDERED) != 0;
-	target->info = pxt_slot_info(id, target->bytes, cut, pxt_context_extra(pxt_self.index),
-	    pxt_context_cpu(cpu));
+	target->info = pxt_slot_info(
+	    id, target->bytes, cut, pxt_context_extra(pxt_self.index), pxt_context_cpu(cpu));
 	target->place.ring = pxt_block_ring(block, cpu & block->lane_mask);
 	slots = pxt_info_slots(target->info, PXT_CTX_BYTES);
 	if (PXT_LIKELY(!(gate & PXT_GATE_KEEPS))) {
@@ -181,14 +180,14 @@ PXT_INLINE void end(struct pxt_block *block)
 }
 
 /* Reserved; but closed, in a new quarter, over an unread record, or across the ring's end. */
-static PXT_NOINLINE void finish_odd(const struct pxt_hot *hot, struct pxt_lane *lane,
-    uint64_t head, uint32_t info, const unsigned char *data, uint64_t ctx, uint64_t ticks)
+static PXT_NOINLINE void finish_odd(const struct pxt_hot *hot, struct pxt_lane *lane, uint64_t head,
+    uint32_t info, const unsigned char *data, uint64_t ctx, uint64_t ticks)
 {
-	const struct pxt_place place = { .ring = { .lane = lane,
-					     .slots = pxt_lane_slots(lane),
-					     .mask = hot->slot_mask },
+	const struct pxt_place place = {
+		.ring = { .lane = lane, .slots = pxt_lane_slots(lane), .mask = hot->slot_mask },
 		.pos = pxt_head_pos(head),
-		.seq = pxt_head_seq(head) };
+		.seq = pxt_head_seq(head)
+	};
 	const struct pxt_event event = { .data = data,
 		.bytes = pxt_info_bytes(info),
 		.info = info,
@@ -245,11 +244,11 @@ PXT_INLINE bool store_two(const struct pxt_hot *hot, struct pxt_lane *lane, uint
 	uint32_t tag;
 
 	/* One test for "closed" and for a new quarter: the epoch's lowest bit is never set. */
-	if (PXT_UNLIKELY((head ^ pxt_cursor_peek(&lane->epoch)) &
-		(PXT_EPOCH_BITS | PXT_HEAD_CLOSED)))
+	if (PXT_UNLIKELY(
+	        (head ^ pxt_cursor_peek(&lane->epoch)) & (PXT_EPOCH_BITS | PXT_HEAD_CLOSED)))
 		return false;
 	if (PXT_UNLIKELY(pxt_ring_covers(
-		mask, pos, slots, atomic_load_explicit(&lane->limit, memory_order_relaxed))))
+	        mask, pos, slots, atomic_load_explicit(&lane->limit, memory_order_relaxed))))
 		return false;
 	if (PXT_UNLIKELY(at == mask))
 		return false;
@@ -266,8 +265,9 @@ static PXT_NOINLINE void emit_long(const struct pxt_hot *hot, uint32_t id,
     const unsigned char *data, size_t bytes, const void *address)
 {
 	uint32_t cpu = *pxt_self.cpu;
-	struct pxt_lane *lane = (struct pxt_lane *)(void *)(hot->lanes +
-	    (cpu & hot->lane_mask) * (size_t)hot->lane_stride);
+	struct pxt_lane *lane =
+	    (struct pxt_lane *)(void *)(hot->lanes +
+	                                (cpu & hot->lane_mask) * (size_t)hot->lane_stride);
 	uint32_t slots = pxt_slots_for(PXT_CTX_BYTES + (uint32_t)bytes);
 	uint32_t info = pxt_slot_info(id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu));
 	uint64_t ctx = pxt_context(pxt_self.index, address);
@@ -278,8 +278,8 @@ static PXT_NOINLINE void emit_long(const struct pxt_hot *hot, uint32_t id,
 	PXT_TESTPOINT(PXT_TP_RESERVED);
 	ticks = pxt_port_ticks_plain();
 	PXT_TESTPOINT(PXT_TP_STAMPED);
-	if (PXT_UNLIKELY(!store_two(
-		hot, lane, head, slots, info, ctx, first_data(data, bytes), ticks))) {
+	if (PXT_UNLIKELY(
+	        !store_two(hot, lane, head, slots, info, ctx, first_data(data, bytes), ticks))) {
 		finish_odd(hot, lane, head, info, data, ctx, ticks);
 		return;
 	}
@@ -292,8 +292,9 @@ PXT_INLINE void emit_small(const struct pxt_hot *hot, uint32_t id, const unsigne
     size_t bytes, const void *address)
 {
 	uint32_t cpu = *pxt_self.cpu;
-	struct pxt_lane *lane = (struct pxt_lane *)(void *)(hot->lanes +
-	    (cpu & hot->lane_mask) * (size_t)hot->lane_stride);
+	struct pxt_lane *lane =
+	    (struct pxt_lane *)(void *)(hot->lanes +
+	                                (cpu & hot->lane_mask) * (size_t)hot->lane_stride);
 	uint32_t info = pxt_slot_info(id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu));
 	uint64_t ctx = pxt_context(pxt_self.index, address);
 	uint32_t first = first_data(data, bytes);
@@ -309,8 +310,7 @@ PXT_INLINE void emit_small(const struct pxt_hot *hot, uint32_t id, const unsigne
 		finish_odd_small(hot, lane, head, info, first, ctx, ticks);
 }
 
-PXT_INLINE void emit_from(
-    trace_event_id_t id, const void *data, size_t bytes, const void *address)
+PXT_INLINE void emit_from(trace_event_id_t id, const void *data, size_t bytes, const void *address)
 {
 	struct pxt_thread *entry = pxt_self.entry;
 	const struct pxt_hot *hot;
@@ -344,8 +344,7 @@ PXT_INLINE void emit_from(
 
 #else
 
-PXT_INLINE void emit_from(
-    trace_event_id_t id, const void *data, size_t bytes, const void *address)
+PXT_INLINE void emit_from(trace_event_id_t id, const void *data, size_t bytes, const void *address)
 {
 	emit_careful(id, data, bytes, address);
 }

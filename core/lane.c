@@ -121,15 +121,15 @@ static uint64_t number_of(const struct pxt_slot *slot, uint32_t mask, uint64_t l
 static bool begins_here(const struct pxt_slot *slot, const struct pxt_ring *ring, uint64_t pos)
 {
 	return (slot->word[0] & PXT_SLOT_BEGIN) &&
-	    ((slot->word[0] ^ (uint32_t)pos) & ~ring->mask & PXT_TAG_MASK) == 0;
+	       ((slot->word[0] ^ (uint32_t)pos) & ~ring->mask & PXT_TAG_MASK) == 0;
 }
 
 /*
  * Where a lane stands that was moved to @pos other than record by record: one barrier before the
  * next mark.  Returns the smallest stamp from @pos on, which is the key of the record there.
  */
-static uint64_t survey(struct pxt_block *block, const struct pxt_ring *ring, uint64_t pos,
-    uint64_t end)
+static uint64_t survey(
+    struct pxt_block *block, const struct pxt_ring *ring, uint64_t pos, uint64_t end)
 {
 	uint64_t barrier = UINT64_MAX;
 	uint64_t least = UINT64_MAX;
@@ -151,8 +151,7 @@ static uint64_t survey(struct pxt_block *block, const struct pxt_ring *ring, uin
 }
 
 /* The oldest record that is still whole, from @from on; *seq becomes its number. */
-static uint64_t find_whole(
-    const struct pxt_ring *ring, uint64_t from, uint64_t end, uint64_t *seq)
+static uint64_t find_whole(const struct pxt_ring *ring, uint64_t from, uint64_t end, uint64_t *seq)
 {
 	for (; from < end; from++) {
 		struct pxt_slot slot = pxt_slot_load(&ring->slots[(uint32_t)from & ring->mask]);
@@ -235,8 +234,7 @@ static bool pass_over(struct pxt_block *block, struct pxt_ring *ring)
 	uint64_t seq;
 
 	if (slot.word[0] == (want | PXT_SLOT_BEGIN)) {
-		uint64_t next =
-		    lane->pos + record_slots(&slot) + pxt_carry((uint32_t)lane->seq);
+		uint64_t next = lane->pos + record_slots(&slot) + pxt_carry((uint32_t)lane->seq);
 
 		jump(block, lane, next, lane->seq + 1u);
 		PXT_TESTPOINT(PXT_TP_PASSED);
@@ -305,7 +303,12 @@ bool pxt_lane_finished(
 	return true;
 }
 
-enum found { FOUND, MOVED, EMPTY, BUSY };
+enum found {
+	FOUND,
+	MOVED,
+	EMPTY,
+	BUSY
+};
 
 /* The slot at the position is not what was expected: head tells why. */
 static enum found look_at_head(struct pxt_block *block, struct pxt_ring *ring)

@@ -60,7 +60,8 @@ static void add_dip(struct pxt_lane *lane, uint64_t ticks, uint32_t pos)
  * finished records may stand before it: they may be waiting for other lanes, which wait for it.
  * Behind the hold-back time it binds nobody any more; it is passed over when it comes to the front.
  */
-static void hide(struct pxt_block *block, struct pxt_lane *lane, uint64_t clock, uint64_t head_before)
+static void hide(
+    struct pxt_block *block, struct pxt_lane *lane, uint64_t clock, uint64_t head_before)
 {
 	lane->hidden = 1;
 	if (lane->scan_pos >= head_before)
@@ -86,7 +87,8 @@ static void scan(
 	/* Bound: the records of one lap. */
 	while (lane->scan_pos < lane->seen_head) {
 		struct pxt_slot slot = slot_at(ring, lane->scan_pos);
-		uint32_t tag = pxt_tag(ring->mask, (uint32_t)lane->scan_pos, (uint32_t)lane->scan_seq);
+		uint32_t tag =
+		    pxt_tag(ring->mask, (uint32_t)lane->scan_pos, (uint32_t)lane->scan_seq);
 		uint32_t id = pxt_info_id(slot.word[1]);
 		uint64_t ticks = pxt_slot_ticks(&slot);
 
@@ -222,7 +224,7 @@ static bool pass_barrier(struct pxt_block *block)
 	for (uint32_t i = 0; i <= block->lane_mask; i++) {
 		struct pxt_lane *lane = pxt_block_lane(block, i);
 		uint64_t at = lane->front_state == PXT_FRONT_MARK ? pxt_slot_ticks(&lane->front)
-								  : lane->barrier + 1u;
+		                                                  : lane->barrier + 1u;
 
 		lowest = at < lowest ? at : lowest;
 	}
@@ -343,8 +345,8 @@ static uint32_t own_thread_first(struct pxt_block *block, uint32_t chosen)
 			    thread_at(&other, pos) == thread)
 				return i;
 			pos += (id == PXT_ID_VOID ? slot.word[2]
-						  : pxt_info_slots(slot.word[1], PXT_CTX_BYTES)) +
-			    pxt_carry((uint32_t)seq);
+			                          : pxt_info_slots(slot.word[1], PXT_CTX_BYTES)) +
+			       pxt_carry((uint32_t)seq);
 			seq++;
 		}
 	}
@@ -366,7 +368,12 @@ static bool drop_given_up(struct pxt_block *block, uint32_t chosen)
 	return true;
 }
 
-enum verdict { DELIVER, AGAIN, REFILL, WAIT };
+enum verdict {
+	DELIVER,
+	AGAIN,
+	REFILL,
+	WAIT
+};
 
 static enum verdict judge(struct pxt_block *block, uint32_t *chosen)
 {

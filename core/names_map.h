@@ -10,14 +10,14 @@
 #include <stdint.h>
 
 /* The unnamed type is one of TRACE_USER_EVENT_MAX (CON-19). */
-#define PXT_NAMES_MAX (TRACE_USER_EVENT_MAX - 1)
+#define PXT_NAMES_MAX  (TRACE_USER_EVENT_MAX - 1)
 #define PXT_NAME_BYTES (TRACE_EVENT_NAME_MAX + 1)
 
 #if CONFIG_PTRACE_USEREVENTS
 
 /* An array of no entries is no C: with a limit of 1, or no pool, one stays unused. */
 #define PXT_NAMES_ROOM (PXT_NAMES_MAX > 0 ? PXT_NAMES_MAX : 1)
-#define PXT_POOL_ROOM (CONFIG_PTRACE_FORMAT_POOL_BYTES > 0 ? CONFIG_PTRACE_FORMAT_POOL_BYTES : 1)
+#define PXT_POOL_ROOM  (CONFIG_PTRACE_FORMAT_POOL_BYTES > 0 ? CONFIG_PTRACE_FORMAT_POOL_BYTES : 1)
 
 struct pxt_names {
 	uint32_t name_bytes;

@@ -50,8 +50,8 @@ void pxt_process_lock(void)
 	uint32_t none = 0;
 
 	if (PXT_UNLIKELY(atomic_load_explicit(&pxt_fork.state, memory_order_acquire) != 2u)) {
-		if (atomic_compare_exchange_strong_explicit(&pxt_fork.state, &none, 1u,
-			memory_order_acquire, memory_order_acquire)) {
+		if (atomic_compare_exchange_strong_explicit(
+		        &pxt_fork.state, &none, 1u, memory_order_acquire, memory_order_acquire)) {
 			start();
 			atomic_store_explicit(&pxt_fork.state, 2u, memory_order_release);
 		}

@@ -203,8 +203,8 @@ PXT_INLINE void put_context(const struct pxt_place *place, const struct pxt_even
 {
 	uint32_t pos = place->pos + 1u;
 	uint32_t tag = pxt_tag(place->ring.mask, pos, place->seq);
-	uint32_t data = event->bytes >= 4 ? load4(event->data)
-					  : (uint32_t)load_some(event->data, event->bytes);
+	uint32_t data =
+	    event->bytes >= 4 ? load4(event->data) : (uint32_t)load_some(event->data, event->bytes);
 
 	pxt_ring_put(&place->ring, pos, pair(tag, (uint32_t)event->ctx),
 	    pair((uint32_t)(event->ctx >> 32), data));
@@ -250,7 +250,7 @@ static PXT_COLD void store_extra(const struct pxt_place *place, const struct pxt
 
 		for (uint32_t i = 0; i < PXT_SLOT_PAYLOAD && at + i < total; i++)
 			piece[i] = at + i < sizeof(head) ? head[at + i]
-							 : event->data[at + i - sizeof(head)];
+			                                 : event->data[at + i - sizeof(head)];
 		put_piece(place, pos, piece, PXT_SLOT_PAYLOAD);
 	}
 }

@@ -39,9 +39,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define PXT_HEAD_CLOSED UINT64_C(1)
-#define PXT_SEQ_MASK 0x7fffffffu
-#define PXT_TAG_MASK 0x7fffffffu
+#define PXT_HEAD_CLOSED    UINT64_C(1)
+#define PXT_SEQ_MASK       0x7fffffffu
+#define PXT_TAG_MASK       0x7fffffffu
 #define PXT_RING_MIN_SHIFT 5u /* 32 slots: the smallest ring */
 #define PXT_RING_MAX_SHIFT 26u
 
@@ -77,7 +77,7 @@ struct pxt_lane {
 
 	/* The merge's notes (core/merge.c); one lane uses `front` alone. */
 	PXT_ALIGNED(PXT_CACHE_LINE) struct pxt_slot front; /* begin slot at pos, when READY */
-	uint64_t barrier;      /* number of the last mark passed */
+	uint64_t barrier;                                  /* number of the last mark passed */
 	uint64_t scan_pos;     /* records before it were seen finished and looked at for dips */
 	uint64_t scan_seq;     /* number of the record at scan_pos */
 	uint64_t scan_max;     /* largest stamp among them */
@@ -85,9 +85,9 @@ struct pxt_lane {
 	uint64_t hidden_floor; /* unfinished records at scan_pos have later stamps than this */
 	uint64_t dip_ticks[PXT_DIPS];
 	uint32_t dip_pos[PXT_DIPS];
-	uint32_t lap_slack;  /* slots left to the writers after a lap ... */
-	uint32_t lap_turn;   /* ... in this turn of the consumer */
-	uint32_t ruins;      /* slots before pos that are not free: parts of overwritten records */
+	uint32_t lap_slack; /* slots left to the writers after a lap ... */
+	uint32_t lap_turn;  /* ... in this turn of the consumer */
+	uint32_t ruins;     /* slots before pos that are not free: parts of overwritten records */
 	uint8_t dips;
 	uint8_t dips_joined; /* the last dip stands for several: look again when it is reached */
 	uint8_t hidden;      /* an unfinished record stands at scan_pos */
@@ -160,7 +160,7 @@ PXT_INLINE uint32_t pxt_epoch_half(uint32_t half)
 PXT_INLINE uint64_t pxt_epoch_make(uint32_t pos_quarters, uint32_t seq_quarters)
 {
 	return (uint64_t)(pos_quarters << 30 | pos_quarters >> 2) << 32 |
-	    (seq_quarters << 30 | seq_quarters >> 2);
+	       (seq_quarters << 30 | seq_quarters >> 2);
 }
 
 void pxt_ring_bump_epoch(struct pxt_lane *lane, uint64_t head);
@@ -234,8 +234,8 @@ PXT_INLINE void pxt_ring_put(const struct pxt_ring *ring, uint32_t pos, uint64_t
 struct pxt_event {
 	const unsigned char *data;
 	uint32_t bytes;
-	uint32_t info; /* pxt_slot_info() */
-	uint64_t ctx;  /* thread index and address, PXT_CTX_BYTES of it */
+	uint32_t info;   /* pxt_slot_info() */
+	uint64_t ctx;    /* thread index and address, PXT_CTX_BYTES of it */
 	uint64_t thread; /* only with the extra bit: pthread_t ... */
 	uint32_t pid;    /* ... and pid */
 	uint64_t ticks;

@@ -62,14 +62,18 @@ static void dismantle(struct pxt_stream *stream)
 		pxt_port_free(block, stream->block_bytes);
 	if (pxt_threads_all_left())
 		free_kept();
+	pxt_port_mutex_lock(&stream->mutex);
 	stream->block = NULL;
 	stream->closing = 0;
+	pxt_port_mutex_unlock(&stream->mutex);
 }
 
 void pxt_stream_abandon(struct pxt_stream *stream)
 {
 	pxt_process_lock();
+	pxt_port_mutex_lock(&stream->mutex);
 	stream->closing = 1;
+	pxt_port_mutex_unlock(&stream->mutex);
 	dismantle(stream);
 	pxt_process_unlock();
 }
@@ -104,7 +108,8 @@ __attribute__((destructor)) static void shut_all_down(void)
 	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
 		trace_id_t trid = pxt_streams[i].trid;
 
-		if (trid && pxt_process_owns(pxt_streams[i].epoch))
+		if (trid && pxt_process_owns(
+		                atomic_load_explicit(&pxt_streams[i].epoch, memory_order_relaxed)))
 			(void)pxt_stream_shutdown(trid, NULL);
 	}
 }

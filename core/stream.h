@@ -27,7 +27,7 @@
 #include <trace.h>
 #include <trace_np.h>
 
-#define PXT_BLOCK_MAGIC UINT64_C(0x314b4c4245434152) /* "RACEBLK1" */
+#define PXT_BLOCK_MAGIC   UINT64_C(0x314b4c4245434152) /* "RACEBLK1" */
 #define PXT_BLOCK_VERSION 1u
 
 /*
@@ -35,18 +35,18 @@
  * stamps, or a clock or slots that need a test each time [5] the filter in force is not empty
  * [31:6] generation
  */
-#define PXT_GATE_OFF 0u     /* new, or stopped by call */
-#define PXT_GATE_RUNNING 1u
-#define PXT_GATE_AUTO 2u    /* stopped automatically */
-#define PXT_GATE_STATE 3u
-#define PXT_GATE_KEEPS 4u   /* no overwriting: UNTIL_FULL, FLUSH */
-#define PXT_GATE_FILTER 8u
-#define PXT_GATE_CAREFUL 16u
-#define PXT_GATE_FILTERED 32u
+#define PXT_GATE_OFF        0u /* new, or stopped by call */
+#define PXT_GATE_RUNNING    1u
+#define PXT_GATE_AUTO       2u /* stopped automatically */
+#define PXT_GATE_STATE      3u
+#define PXT_GATE_KEEPS      4u /* no overwriting: UNTIL_FULL, FLUSH */
+#define PXT_GATE_FILTER     8u
+#define PXT_GATE_CAREFUL    16u
+#define PXT_GATE_FILTERED   32u
 #define PXT_GATE_GENERATION 64u
 
 #define PXT_SET_WORDS (PXT_ID_COUNT / 32u)
-#define PXT_SIDES 3u
+#define PXT_SIDES     3u
 
 /* Bytes of the largest system event's data: FILTER's two sets, START's one, STOP's int. */
 #if CONFIG_PTRACE_FILTER
@@ -79,7 +79,7 @@ struct pxt_block {
 	uint32_t lanes_offset;
 	uint32_t version;
 	uint64_t lane_stride; /* bytes of a lane with its slots, which follow it */
-	uint32_t index; /* of the stream in its process */
+	uint32_t index;       /* of the stream in its process */
 	int32_t pid;
 	uint32_t ctx_bytes;
 
@@ -89,7 +89,7 @@ struct pxt_block {
 
 	/* The consumer's. */
 	uint64_t retrieved;
-	uint64_t lost;         /* beside the lanes' `refused` */
+	uint64_t lost; /* beside the lanes' `refused` */
 	uint64_t cleared;
 	uint64_t sided;        /* records that went to `side` instead of a lane */
 	uint64_t last_ticks;   /* of the last event handed out: reported stamps never decrease */
@@ -109,9 +109,9 @@ struct pxt_block {
 	uint8_t owes_start;    /* an automatic START is due */
 	uint8_t control_first; /* the barrier was passed: lane 0's control record comes next */
 	uint8_t freed_since_full;
-	uint8_t quiet;         /* stopped, and no writer is inside: nothing unfinished will be finished */
-	uint8_t full_policy;   /* POSIX_TRACE_LOOP, ... */
-	uint8_t with_log;      /* the flusher restarts, not the reader */
+	uint8_t quiet; /* stopped, and no writer is inside: nothing unfinished will be finished */
+	uint8_t full_policy; /* POSIX_TRACE_LOOP, ... */
+	uint8_t with_log;    /* the flusher restarts, not the reader */
 	struct pxt_side side[PXT_SIDES];
 
 #if CONFIG_PTRACE_FILTER
@@ -133,16 +133,17 @@ struct pxt_stream {
 	const struct pxt_ops *ops;
 	struct pxt_block *block;
 	size_t block_bytes;
-	trace_id_t trid; /* 0: free */
-	uint32_t epoch;  /* of the process that created it */
+	trace_id_t trid;        /* 0: free */
+	_Atomic uint32_t epoch; /* of the process that created it; looked at before the mutex */
 	uint32_t index;
 	_Atomic uint32_t users;   /* sleeping readers, which still need the block */
 	struct pxt_ticks ticks;   /* counter to CLOCK_REALTIME, as anchored at creation */
 	trace_event_id_t type_at; /* position in the list of types */
+	uint8_t has_mutex; /* made once: somebody with an old identifier may hold it at any time */
 	uint8_t polling;
-	uint8_t closing; /* shutdown has begun: sleepers leave */
+	uint8_t closing;  /* shutdown has begun: sleepers leave */
 	uint8_t dead_log; /* the log cannot take more: start has no effect (DEC-14) */
-	void *log;       /* Trace-To-Log's own */
+	void *log;        /* Trace-To-Log's own */
 	/* What a unit wants done: before the block goes, and when the stream is cleared. */
 	int (*at_shutdown)(struct pxt_stream *stream);
 	int (*at_clear)(struct pxt_stream *stream);
@@ -157,15 +158,16 @@ extern const char pxt_stream_kind;
 PXT_INLINE struct pxt_lane *pxt_block_lane(struct pxt_block *block, uint32_t lane)
 {
 	return (struct pxt_lane *)(void *)((unsigned char *)block + block->lanes_offset +
-	    (size_t)lane * (size_t)block->lane_stride);
+	                                   (size_t)lane * (size_t)block->lane_stride);
 }
 
 PXT_INLINE struct pxt_ring pxt_block_ring(struct pxt_block *block, uint32_t index)
 {
 	struct pxt_lane *lane = pxt_block_lane(block, index);
 
-	return (struct pxt_ring){ .lane = lane, .slots = pxt_lane_slots(lane),
-		.mask = block->slot_mask };
+	return (struct pxt_ring){
+		.lane = lane, .slots = pxt_lane_slots(lane), .mask = block->slot_mask
+	};
 }
 
 PXT_INLINE uint32_t pxt_block_lanes(const struct pxt_block *block)
@@ -219,8 +221,8 @@ void pxt_stream_stop_now(struct pxt_stream *stream);
 void pxt_stream_restart(struct pxt_stream *stream);
 void pxt_stream_clear(struct pxt_stream *stream);
 /* One system event from a control call, into this stream only, if it is wanted and fits. */
-bool pxt_stream_record(struct pxt_stream *stream, uint32_t id, const void *data, uint32_t bytes,
-    const void *caller);
+bool pxt_stream_record(
+    struct pxt_stream *stream, uint32_t id, const void *data, uint32_t bytes, const void *caller);
 void pxt_stream_full_status(struct pxt_stream *stream, struct posix_trace_status_info *status);
 void pxt_stream_counts(struct pxt_stream *stream, struct posix_trace_counts_np *counts);
 /* Wakes whoever sleeps on the stream. */

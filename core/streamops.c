@@ -25,11 +25,19 @@ static void copy_text(char *to, const char *text)
 	while (*text++ != '\0');
 }
 
+/* Names are the process' own; the stream need not be looked at any closer. */
+static bool ours(void *object)
+{
+	struct pxt_stream *stream = object;
+
+	return pxt_process_owns(atomic_load_explicit(&stream->epoch, memory_order_relaxed));
+}
+
 int pxt_stream_type_name(void *object, trace_event_id_t id, char *name)
 {
 	const char *text = pxt_names_of(id);
 
-	if (!text || !pxt_process_owns(((struct pxt_stream *)object)->epoch))
+	if (!text || !ours(object))
 		return EINVAL;
 	copy_text(name, text);
 	return 0;
@@ -39,7 +47,7 @@ int pxt_stream_type_format(void *object, trace_event_id_t id, char *format)
 {
 	const char *text = pxt_names_format(id);
 
-	if (!text || !pxt_process_owns(((struct pxt_stream *)object)->epoch))
+	if (!text || !ours(object))
 		return EINVAL;
 	copy_text(format, text);
 	return 0;

@@ -30,7 +30,7 @@
 
 struct pxt_thread {
 	PXT_ALIGNED(PXT_CACHE_LINE) _Atomic uint32_t passes; /* odd: inside a trace point */
-	uint32_t gave_up; /* a value of `passes` that was waited for in vain */
+	uint32_t gave_up;  /* a value of `passes` that was waited for in vain */
 	pxt_cursor thread; /* pthread_t; 0 until the entry is whole */
 	int32_t pid;
 	_Atomic int32_t tid; /* the system's number, 0 until somebody looked */

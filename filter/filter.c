@@ -11,9 +11,10 @@
 static void in_force(const struct pxt_block *block, uint32_t gate, trace_event_set_t *set)
 {
 	for (uint32_t i = 0; i < PXT_SET_WORDS; i++)
-		set->_pxt_bits[i] = atomic_load_explicit(
-		    &((struct pxt_block *)(uintptr_t)block)->filter[gate & PXT_GATE_FILTER ? 1 : 0][i],
-		    memory_order_relaxed);
+		set->_pxt_bits[i] =
+		    atomic_load_explicit(&((struct pxt_block *)(uintptr_t)block)
+		                              ->filter[gate & PXT_GATE_FILTER ? 1 : 0][i],
+		        memory_order_relaxed);
 }
 
 PXT_API int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
@@ -22,8 +23,8 @@ PXT_API int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
 
 	if (!stream)
 		return EINVAL;
-	in_force(stream->block,
-	    atomic_load_explicit(&stream->block->gate, memory_order_acquire), set);
+	in_force(
+	    stream->block, atomic_load_explicit(&stream->block->gate, memory_order_acquire), set);
 	pxt_stream_unlock(stream);
 	return 0;
 }
@@ -62,7 +63,7 @@ static void change(struct pxt_stream *stream, const trace_event_set_t *set, int 
 	gate = atomic_load_explicit(&block->gate, memory_order_relaxed);
 	do {
 		next = ((gate ^ PXT_GATE_FILTER) & ~PXT_GATE_FILTERED) |
-		    (any ? PXT_GATE_FILTERED : 0u);
+		       (any ? PXT_GATE_FILTERED : 0u);
 	} while (!atomic_compare_exchange_weak_explicit(
 	    &block->gate, &gate, next, memory_order_acq_rel, memory_order_relaxed));
 	pxt_wanted_update(stream->index, pxt_block_state(block) != PXT_GATE_OFF);

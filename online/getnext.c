@@ -28,8 +28,8 @@ static void fill(const struct pxt_stream *stream, const struct pxt_item *item,
 	event->posix_prog_address = (void *)origin->address;
 	event->posix_thread_id = thread.thread;
 	pxt_ticks_time(&stream->ticks, item->ticks, &event->posix_timestamp);
-	event->posix_truncation_status = pxt_info_cut(item->info) ? POSIX_TRACE_TRUNCATED_RECORD
-								   : POSIX_TRACE_NOT_TRUNCATED;
+	event->posix_truncation_status =
+	    pxt_info_cut(item->info) ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED;
 	if (request->num_bytes < bytes) {
 		event->posix_truncation_status = POSIX_TRACE_TRUNCATED_READ;
 		bytes = (uint32_t)request->num_bytes;
@@ -107,7 +107,7 @@ static bool passed(const struct timespec *time)
 
 	pxt_port_clock_read(&now);
 	return now.realtime.tv_sec > time->tv_sec ||
-	    (now.realtime.tv_sec == time->tv_sec && now.realtime.tv_nsec >= time->tv_nsec);
+	       (now.realtime.tv_sec == time->tv_sec && now.realtime.tv_nsec >= time->tv_nsec);
 }
 
 /* With the stream's lock, which is given up while sleeping. */

@@ -34,8 +34,8 @@ static void *map_touched(size_t bytes, int sharing, size_t *size)
 	*size = whole_pages(bytes, page);
 	if (bytes == 0 || *size < bytes)
 		return NULL;
-	memory = mmap(NULL, *size, PROT_READ | PROT_WRITE,
-	    sharing | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	memory = mmap(
+	    NULL, *size, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (memory == MAP_FAILED)
 		return NULL;
 	/* MAP_POPULATE gives up silently when memory is short; writing does not. */

@@ -53,11 +53,11 @@ PXT_INLINE void pxt_slot_store(struct pxt_slot *slot, uint64_t low, uint64_t hig
 
 PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
 {
-	unsigned __int128 value = __atomic_load_n(
-	    (const unsigned __int128 *)(const void *)slot, __ATOMIC_ACQUIRE);
+	unsigned __int128 value =
+	    __atomic_load_n((const unsigned __int128 *)(const void *)slot, __ATOMIC_ACQUIRE);
 
 	return (struct pxt_slot){ .word = { (uint32_t)value, (uint32_t)(value >> 32),
-				      (uint32_t)(value >> 64), (uint32_t)(value >> 96) } };
+		                      (uint32_t)(value >> 64), (uint32_t)(value >> 96) } };
 }
 
 #elif defined(__x86_64__)
@@ -98,7 +98,7 @@ PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
 	low = (uint64_t)_mm_cvtsi128_si64(value);
 	high = (uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(value, value));
 	return (struct pxt_slot){ .word = { (uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high,
-				      (uint32_t)(high >> 32) } };
+		                      (uint32_t)(high >> 32) } };
 }
 
 #elif defined(__aarch64__)
@@ -110,11 +110,11 @@ PXT_INLINE void pxt_slot_store(struct pxt_slot *slot, uint64_t low, uint64_t hig
 	uint32_t failed;
 
 	__asm__ volatile("1:	ldxp %0, %1, [%3]\n"
-			 "	stlxp %w2, %4, %5, [%3]\n"
-			 "	cbnz %w2, 1b"
-			 : "=&r"(old_low), "=&r"(old_high), "=&r"(failed)
-			 : "r"(slot), "r"(low), "r"(high)
-			 : "memory");
+	                 "	stlxp %w2, %4, %5, [%3]\n"
+	                 "	cbnz %w2, 1b"
+	                 : "=&r"(old_low), "=&r"(old_high), "=&r"(failed)
+	                 : "r"(slot), "r"(low), "r"(high)
+	                 : "memory");
 }
 
 /* The pair was read at one moment only if the store-exclusive that puts it back succeeds. */
@@ -125,13 +125,13 @@ PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
 	uint32_t failed;
 
 	__asm__ volatile("1:	ldaxp %0, %1, [%3]\n"
-			 "	stxp %w2, %0, %1, [%3]\n"
-			 "	cbnz %w2, 1b"
-			 : "=&r"(low), "=&r"(high), "=&r"(failed)
-			 : "r"(slot)
-			 : "memory");
+	                 "	stxp %w2, %0, %1, [%3]\n"
+	                 "	cbnz %w2, 1b"
+	                 : "=&r"(low), "=&r"(high), "=&r"(failed)
+	                 : "r"(slot)
+	                 : "memory");
 	return (struct pxt_slot){ .word = { (uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high,
-				      (uint32_t)(high >> 32) } };
+		                      (uint32_t)(high >> 32) } };
 }
 
 #else
@@ -142,11 +142,12 @@ PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
  * Stores @tag and the twelve bytes at @bytes.  The four bytes before @bytes can be loaded, too.
  */
 #if !PXT_TSAN && defined(__x86_64__)
-PXT_INLINE void pxt_slot_store_piece(struct pxt_slot *slot, uint32_t tag, const unsigned char *bytes)
+PXT_INLINE void pxt_slot_store_piece(
+    struct pxt_slot *slot, uint32_t tag, const unsigned char *bytes)
 {
 	__m128i piece = _mm_loadu_si128((const __m128i *)(const void *)(bytes - 4));
-	__m128i whole = _mm_castps_si128(_mm_move_ss(
-	    _mm_castsi128_ps(piece), _mm_castsi128_ps(_mm_cvtsi32_si128((int)tag))));
+	__m128i whole = _mm_castps_si128(
+	    _mm_move_ss(_mm_castsi128_ps(piece), _mm_castsi128_ps(_mm_cvtsi32_si128((int)tag))));
 
 	atomic_signal_fence(memory_order_release);
 	if (PXT_UNLIKELY(pxt_port_slot_by_cas))
@@ -156,7 +157,8 @@ PXT_INLINE void pxt_slot_store_piece(struct pxt_slot *slot, uint32_t tag, const 
 		*(volatile __m128i *)(void *)slot = whole;
 }
 #else
-PXT_INLINE void pxt_slot_store_piece(struct pxt_slot *slot, uint32_t tag, const unsigned char *bytes)
+PXT_INLINE void pxt_slot_store_piece(
+    struct pxt_slot *slot, uint32_t tag, const unsigned char *bytes)
 {
 	uint32_t first;
 	uint64_t rest;
