@@ -56,6 +56,9 @@ static void dismantle(struct pxt_stream *stream)
 		pxt_port_wake(&block->asleep);
 		pxt_port_pause_ns(50000);
 	}
+	/* The last sleeper still holds the lock; this place may be another stream's soon. */
+	pxt_port_mutex_lock(&stream->mutex);
+	pxt_port_mutex_unlock(&stream->mutex);
 	if (!left)
 		keep(block, stream->block_bytes);
 	else

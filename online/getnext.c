@@ -59,6 +59,13 @@ static enum pxt_next take(struct pxt_stream *stream, const struct pxt_getnext *r
 	return PXT_NEXT_READY;
 }
 
+/* The last one who was, or was about to be, asleep: no writer shall wake nobody. */
+static void nobody_sleeps(struct pxt_stream *stream)
+{
+	if (!atomic_load_explicit(&stream->users, memory_order_relaxed))
+		atomic_store_explicit(&stream->block->asleep, 0u, memory_order_relaxed);
+}
+
 /*
  * Sleeps until a writer says that it stored something.  The flag is announced, then all writers
  * are made to pass a fence, then the stream is looked at once more: whoever stored before is seen
@@ -81,8 +88,10 @@ static int sleep_on(
 		slice = 200000;
 	}
 	*found = take(stream, request);
-	if (*found == PXT_NEXT_READY)
+	if (*found == PXT_NEXT_READY) {
+		nobody_sleeps(stream);
 		return 0;
+	}
 	if (*found == PXT_NEXT_HELD && !slice)
 		slice = 1000000;
 	atomic_fetch_add_explicit(&stream->users, 1u, memory_order_acq_rel);
@@ -92,6 +101,9 @@ static int sleep_on(
 	else
 		error = pxt_port_wait(&block->asleep, 1u, request->abstime, slice);
 	pxt_port_mutex_lock(&stream->mutex);
+	/* A shutdown goes on when it sees that, and then waits for the lock. */
+	if (!stream->closing && atomic_load_explicit(&stream->users, memory_order_relaxed) == 1u)
+		atomic_store_explicit(&stream->block->asleep, 0u, memory_order_relaxed);
 	atomic_fetch_sub_explicit(&stream->users, 1u, memory_order_acq_rel);
 	return error;
 }

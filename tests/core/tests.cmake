@@ -6,3 +6,8 @@ set(core_needs CORE ONLINE USEREVENTS FILTER POLICY_LOOP POLICY_UNTIL_FULL SYSEV
 foreach(name IN ITEMS interrupt passover edges)
 	ptrace_test(core_${name} TESTPOINTS NEEDS ${core_needs} SOURCES core/${name}.c core/kit.c)
 endforeach()
+ptrace_test(core_wake TESTPOINTS NEEDS ${core_needs} SOURCES core/wake.c core/kit.c
+	LIBRARIES -Wl,--wrap=pxt_port_wake -Wl,--wrap=pxt_port_wait -Wl,--wrap=pxt_port_fence_all)
+# As it is shipped.
+ptrace_test(core_quiet NEEDS ${core_needs} SOURCES core/quiet.c core/kit.c
+	LIBRARIES -Wl,--wrap=malloc)

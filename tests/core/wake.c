@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wake.c - who wakes a sleeping reader (ruling 13): the one writer that finds it asleep, at every
+ * moment of its going to sleep; and nobody else.
+ *
+ * The port's wake, wait and fence are wrapped: the wrappers count, and write at their moment.
+ */
+#include "kit.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+void __real_pxt_port_wake(_Atomic uint32_t *word);
+void __wrap_pxt_port_wake(_Atomic uint32_t *word);
+int __real_pxt_port_wait(
+    _Atomic uint32_t *word, uint32_t expected, const struct timespec *until, uint64_t slice_ns);
+int __wrap_pxt_port_wait(
+    _Atomic uint32_t *word, uint32_t expected, const struct timespec *until, uint64_t slice_ns);
+bool __real_pxt_port_fence_all(void);
+bool __wrap_pxt_port_fence_all(void);
+
+enum moment { NEVER, ANNOUNCED, BEFORE_FENCE, BEHIND_FENCE, BEFORE_SLEEP };
+
+static trace_id_t stream;
+static unsigned wakes;
+static unsigned waits;
+static unsigned fences;
+static bool no_fence;
+static enum moment moment;
+static unsigned events;
+
+static bool unseen;
+
+/* @unseen: by writers whose look at the flag came before the announcement. */
+static void write_now(enum moment now)
+{
+	_Atomic uint32_t *asleep;
+	uint32_t flag;
+
+	if (moment != now)
+		return;
+	asleep = &kit_block(stream)->asleep;
+	flag = atomic_load(asleep);
+	moment = NEVER;
+	if (unseen)
+		atomic_store(asleep, 0);
+	for (unsigned i = 0; i < events; i++)
+		kit_write(1, 4);
+	if (unseen)
+		atomic_store(asleep, flag);
+}
+
+void __wrap_pxt_port_wake(_Atomic uint32_t *word)
+{
+	wakes++;
+	__real_pxt_port_wake(word);
+}
+
+int __wrap_pxt_port_wait(
+    _Atomic uint32_t *word, uint32_t expected, const struct timespec *until, uint64_t slice_ns)
+{
+	waits++;
+	write_now(BEFORE_SLEEP);
+	return __real_pxt_port_wait(word, expected, until, slice_ns);
+}
+
+bool __wrap_pxt_port_fence_all(void)
+{
+	bool fenced;
+
+	fences++;
+	write_now(BEFORE_FENCE);
+	fenced = !no_fence && __real_pxt_port_fence_all();
+	write_now(BEHIND_FENCE);
+	return fenced;
+}
+
+static void announced(void *argument)
+{
+	(void)argument;
+	write_now(ANNOUNCED);
+}
+
+static void begin(int policy, unsigned lanes, bool polling)
+{
+	const struct kit_spec spec = {
+		.policy = policy, .lanes = lanes, .bytes = 4096, .polling = polling
+	};
+
+	stream = kit_open(&spec);
+	kit_start(stream);
+	(void)kit_read_all(stream);
+	moment = NEVER;
+	wakes = 0;
+	waits = 0;
+	fences = 0;
+}
+
+static struct timespec in_ms(long ms)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	now.tv_nsec += ms * 1000000;
+	now.tv_sec += now.tv_nsec / 1000000000;
+	now.tv_nsec %= 1000000000;
+	return now;
+}
+
+/* Sleeps until there is something; the limit keeps a lost wake-up from hanging the test. */
+static int sleep_and_read(long ms)
+{
+	struct timespec limit = in_ms(ms);
+	struct posix_trace_event_info info;
+	unsigned char data[64];
+	size_t len = 0;
+	int unavailable = 1;
+
+	return posix_trace_timedgetnext_event(
+	    stream, &info, data, sizeof(data), &len, &unavailable, &limit);
+}
+
+static void end(void)
+{
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
+/* DEC-38, GETNEXT-04; ruling 13 */
+static void a_write_at_any_moment_of_going_to_sleep_is_not_slept_over(void)
+{
+	for (unsigned lanes = 1; lanes <= 2; lanes++)
+		for (enum moment at = ANNOUNCED; at <= BEFORE_SLEEP; at++)
+			for (events = 1; events <= 3; events++) {
+				struct timespec start;
+				struct timespec stop;
+
+				begin(POSIX_TRACE_LOOP, lanes, false);
+				moment = at;
+				if (at == ANNOUNCED)
+					kit_interrupt(
+					    0, UINT64_C(1) << PXT_TP_SLEEPS, announced, NULL);
+				(void)clock_gettime(CLOCK_MONOTONIC, &start);
+				PXT_EQ(sleep_and_read(3000), 0);
+				(void)clock_gettime(CLOCK_MONOTONIC, &stop);
+				(void)kit_interrupted();
+				PXT_EQ(moment, NEVER);
+				CU_ASSERT(stop.tv_sec - start.tv_sec < 2);
+				/* One writer woke, the others saw nobody asleep. */
+				PXT_CHECK(wakes == 1, "%u events, moment %d: %u wakes", events,
+				    (int)at, wakes);
+				end();
+			}
+}
+
+/* DEC-38; ruling 13 */
+static void where_the_system_has_no_fence_a_reader_sleeps_in_slices(void)
+{
+	begin(POSIX_TRACE_LOOP, 1, false);
+	no_fence = true;
+	PXT_EQ(sleep_and_read(20), ETIMEDOUT);
+	no_fence = false;
+	CU_ASSERT(waits > 5);
+	end();
+}
+
+/* DEC-38; ruling 13: nobody sleeps any more, so nobody is to be woken */
+static void a_reader_that_left_is_not_woken(void)
+{
+	for (unsigned way = 0; way < 3; way++) {
+		begin(POSIX_TRACE_LOOP, 1, false);
+		switch (way) {
+		case 0:
+			PXT_EQ(sleep_and_read(5), ETIMEDOUT);
+			break;
+		case 1:
+			events = 1;
+			moment = BEFORE_SLEEP;
+			PXT_EQ(sleep_and_read(3000), 0);
+			break;
+		default:
+			unseen = true;
+			events = 1;
+			moment = BEFORE_FENCE;
+			PXT_EQ(sleep_and_read(3000), 0);
+			unseen = false;
+			break;
+		}
+		wakes = 0;
+		kit_write(2, 4);
+		kit_write(2, 4);
+		PXT_CHECK(wakes == 0, "way %u: %u wakes", way, wakes);
+		end();
+	}
+}
+
+/* DEC-38; ruling 13 */
+static void with_the_polling_attribute_no_writer_ever_wakes(void)
+{
+	for (unsigned policy = 1; policy <= 2; policy++)
+		for (enum moment at = NEVER; at <= BEFORE_SLEEP; at++) {
+			begin(policy == 1 ? POSIX_TRACE_LOOP : POSIX_TRACE_UNTIL_FULL, 1, true);
+			moment = BEFORE_SLEEP;
+			events = 2;
+			PXT_EQ(sleep_and_read(3000), 0);
+			for (int i = 0; i < 300; i++)
+				kit_write(2, 4);
+			PXT_EQ(wakes, 0);
+			PXT_EQ(fences, 0);
+			end();
+		}
+}
+
+/* DEC-38: a stop that the reader waits for wakes it as well */
+static void an_automatic_stop_wakes_the_reader_once(void)
+{
+	begin(POSIX_TRACE_UNTIL_FULL, 1, false);
+	events = 400;
+	moment = BEFORE_SLEEP;
+	PXT_EQ(sleep_and_read(3000), 0);
+	PXT_EQ(wakes, 1);
+	end();
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(a_write_at_any_moment_of_going_to_sleep_is_not_slept_over),
+	PXT_CASE(where_the_system_has_no_fence_a_reader_sleeps_in_slices),
+	PXT_CASE(a_reader_that_left_is_not_woken),
+	PXT_CASE(with_the_polling_attribute_no_writer_ever_wakes),
+	PXT_CASE(an_automatic_stop_wakes_the_reader_once),
+};
+PXT_SUITE("core: waking", cases)
