@@ -83,6 +83,46 @@ void kit_start(trace_id_t trid)
 	kit_seen.due_starts += !before && running(trid);
 }
 
+static void put_head(struct pxt_lane *lane, uint64_t pos, uint64_t seq, uint64_t closed)
+{
+	pxt_cursor_set(&lane->head, pos << 32 | (seq & PXT_SEQ_MASK) << 1 | closed);
+	pxt_cursor_set(&lane->epoch, pxt_epoch_make((uint32_t)(pos >> 30), (uint32_t)(seq >> 29)));
+}
+
+void kit_move(trace_id_t trid, unsigned index, uint64_t pos, uint64_t seq)
+{
+	struct pxt_block *block = kit_block(trid);
+	struct pxt_ring ring = pxt_block_ring(block, index);
+	struct pxt_lane *lane = ring.lane;
+
+	block->cleared += seq - lane->seq;
+	put_head(lane, pos, seq, pxt_cursor_load(&lane->head) & PXT_HEAD_CLOSED);
+	atomic_store(&lane->limit, (uint32_t)pos);
+	lane->pos = pos;
+	lane->seq = seq;
+	lane->scan_pos = pos;
+	lane->scan_seq = seq;
+	lane->seen_head = pos;
+	for (uint64_t at = pos - ring.mask - 1u; at < pos; at++)
+		pxt_slot_store(&ring.slots[(uint32_t)at & ring.mask],
+		    pxt_tag(ring.mask, (uint32_t)at, (uint32_t)seq - 1u), 0);
+}
+
+void kit_skip(trace_id_t trid, unsigned index, uint64_t slots, uint64_t records)
+{
+	struct pxt_ring ring = pxt_block_ring(kit_block(trid), index);
+	uint64_t pos;
+	uint64_t seq;
+
+	pxt_lane_head(ring.lane, &pos, &seq);
+	pos += slots;
+	seq += records;
+	put_head(ring.lane, pos, seq, pxt_cursor_load(&ring.lane->head) & PXT_HEAD_CLOSED);
+	for (uint64_t at = pos - ring.mask - 1u; at < pos; at++)
+		pxt_slot_store(&ring.slots[(uint32_t)at & ring.mask],
+		    pxt_tag(ring.mask, (uint32_t)at, (uint32_t)seq - 1u), 0);
+}
+
 /* ---- Writers ---- */
 
 uint32_t kit_slots_of(size_t len)

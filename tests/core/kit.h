@@ -70,6 +70,13 @@ uint32_t kit_slots(trace_id_t trid);
 /* Writes into this lane from now on. */
 void kit_lane(unsigned lane);
 trace_event_id_t kit_type(void);
+/*
+ * A lane of a stream that was not started yet begins at this position (a multiple of its slots is
+ * not needed) and record number, with slots as the lap before would have left them.
+ */
+void kit_move(trace_id_t trid, unsigned lane, uint64_t pos, uint64_t seq);
+/* Head alone goes on by so many slots and records: they were written while nobody read. */
+void kit_skip(trace_id_t trid, unsigned lane, uint64_t slots, uint64_t records);
 /* The next event of @writer, @len bytes (at least 4). */
 void kit_write(unsigned writer, size_t len);
 /* Slots that such an event takes. */
