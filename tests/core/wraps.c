@@ -115,7 +115,7 @@ static void the_number_that_runs_over_costs_one_slot_and_the_stream_still_stops_
 			struct posix_trace_status_info status;
 			struct posix_trace_counts_np now;
 			uint32_t room = 64u - 13u - (lanes - 1u);
-			bool within = before <= (lanes == 1 ? 26 : 25);
+			bool within = before <= 26;
 
 			begin(FULL, lanes, UINT64_C(1) << 32, (UINT64_C(1) << 31) - before);
 			for (uint32_t i = 0; i < 40; i++)
