@@ -109,11 +109,11 @@ static void write_between_heads(int point)
 	put(1, 2, block->snapshot - snapshot_age + 1u);
 }
 
-static void expect_order_across_heads(uint64_t age)
+static void expect_order_across_heads(bool behind)
 {
 	open_running(LOOP, 2);
 	heads_read = 0;
-	snapshot_age = age;
+	snapshot_age = behind ? (uint64_t)0 - 2u : pxt_resolution_ticks() / 2u;
 	pxt_testpoint_hook = write_between_heads;
 	st_expect(stream, "1..2");
 	close_stream();
@@ -122,13 +122,13 @@ static void expect_order_across_heads(uint64_t age)
 /* Rule 1, ORD-01 */
 static void a_record_from_behind_the_snapshot_waits_for_the_next_one(void)
 {
-	expect_order_across_heads((uint64_t)0 - 2u);
+	expect_order_across_heads(true);
 }
 
 /* Rule 2 */
 static void a_record_close_to_the_snapshot_waits_until_no_other_head_has_moved(void)
 {
-	expect_order_across_heads(pxt_resolution_ticks() / 2u);
+	expect_order_across_heads(false);
 }
 
 /* Rule 3 */
