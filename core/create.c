@@ -79,11 +79,6 @@ int pxt_create_attr(const struct pxt_create *request, trace_attr_t *attr)
 
 /* ---- Memory ---- */
 
-static size_t round_up(size_t value, size_t to)
-{
-	return (value + to - 1) / to * to;
-}
-
 static void init_lane(struct pxt_block *block, uint32_t index)
 {
 	struct pxt_lane *lane = pxt_block_lane(block, index);
@@ -100,7 +95,7 @@ static void init_lane(struct pxt_block *block, uint32_t index)
 static struct pxt_block *make_block(const trace_attr_t *attr, size_t *bytes)
 {
 	uint32_t lanes = attr->_pxt_lanes;
-	size_t lanes_at = round_up(sizeof(struct pxt_block), PXT_CACHE_LINE);
+	size_t lanes_at = sizeof(struct pxt_block);
 	size_t ring = (size_t)attr->_pxt_stream_size;
 	struct pxt_block *block;
 
@@ -198,6 +193,7 @@ static int create_locked(
 	pxt_port_mutex_lock(&stream->mutex);
 	reset(stream, request, attr, index);
 	block->index = index;
+	block->wanted_bit = 1u << index;
 	block->with_log = request->with_log;
 	block->attr = *attr;
 	stream->block = block;

@@ -180,7 +180,7 @@ PXT_INLINE void end(struct pxt_block *block)
 }
 
 /* Reserved; but closed, in a new quarter, over an unread record, or across the ring's end. */
-static PXT_NOINLINE void finish_odd(const struct pxt_hot *hot, struct pxt_lane *lane, uint64_t head,
+static PXT_NOINLINE void finish_odd(struct pxt_block *hot, struct pxt_lane *lane, uint64_t head,
     uint32_t info, const unsigned char *data, uint64_t ctx, uint64_t ticks)
 {
 	const struct pxt_place place = {
@@ -203,10 +203,10 @@ static PXT_NOINLINE void finish_odd(const struct pxt_hot *hot, struct pxt_lane *
 		pxt_ring_store_void(&place, slots);
 	else
 		pxt_ring_store(&place, &event);
-	end(hot->block);
+	end(hot);
 }
 
-static PXT_NOINLINE void finish_odd_small(const struct pxt_hot *hot, struct pxt_lane *lane,
+static PXT_NOINLINE void finish_odd_small(struct pxt_block *hot, struct pxt_lane *lane,
     uint64_t head, uint32_t info, uint32_t data, uint64_t ctx, uint64_t ticks)
 {
 	finish_odd(hot, lane, head, info, (const unsigned char *)&data, ctx, ticks);
@@ -234,7 +234,7 @@ PXT_INLINE uint32_t first_data(const unsigned char *data, size_t bytes)
 }
 
 /* Begin slot and the one with the context; false: neither, see finish_odd(). */
-PXT_INLINE bool store_two(const struct pxt_hot *hot, struct pxt_lane *lane, uint64_t head,
+PXT_INLINE bool store_two(struct pxt_block *hot, struct pxt_lane *lane, uint64_t head,
     uint32_t slots, uint32_t info, uint64_t ctx, uint32_t data, uint64_t ticks)
 {
 	uint32_t mask = hot->slot_mask;
@@ -261,13 +261,11 @@ PXT_INLINE bool store_two(const struct pxt_hot *hot, struct pxt_lane *lane, uint
 }
 
 /* More than FIRST_DATA bytes, up to the stream's maximum. */
-static PXT_NOINLINE void emit_long(const struct pxt_hot *hot, uint32_t id,
-    const unsigned char *data, size_t bytes, const void *address)
+static PXT_NOINLINE void emit_long(struct pxt_block *hot, uint32_t id, const unsigned char *data,
+    size_t bytes, const void *address)
 {
 	uint32_t cpu = *pxt_self.cpu;
-	struct pxt_lane *lane =
-	    (struct pxt_lane *)(void *)(hot->lanes +
-	                                (cpu & hot->lane_mask) * (size_t)hot->lane_stride);
+	struct pxt_lane *lane = pxt_block_lane(hot, cpu & hot->lane_mask);
 	uint32_t slots = pxt_slots_for(PXT_CTX_BYTES + (uint32_t)bytes);
 	uint32_t info = pxt_slot_info(id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu));
 	uint64_t ctx = pxt_context(pxt_self.index, address);
@@ -285,16 +283,14 @@ static PXT_NOINLINE void emit_long(const struct pxt_hot *hot, uint32_t id,
 	}
 	pxt_ring_store_rest(pxt_lane_slots(lane), hot->slot_mask, pxt_head_pos(head) + 2u,
 	    pxt_head_seq(head), data + FIRST_DATA, (uint32_t)bytes - FIRST_DATA);
-	end(hot->block);
+	end(hot);
 }
 
-PXT_INLINE void emit_small(const struct pxt_hot *hot, uint32_t id, const unsigned char *data,
+PXT_INLINE void emit_small(struct pxt_block *hot, uint32_t id, const unsigned char *data,
     size_t bytes, const void *address)
 {
 	uint32_t cpu = *pxt_self.cpu;
-	struct pxt_lane *lane =
-	    (struct pxt_lane *)(void *)(hot->lanes +
-	                                (cpu & hot->lane_mask) * (size_t)hot->lane_stride);
+	struct pxt_lane *lane = pxt_block_lane(hot, cpu & hot->lane_mask);
 	uint32_t info = pxt_slot_info(id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu));
 	uint64_t ctx = pxt_context(pxt_self.index, address);
 	uint32_t first = first_data(data, bytes);
@@ -305,7 +301,7 @@ PXT_INLINE void emit_small(const struct pxt_hot *hot, uint32_t id, const unsigne
 	ticks = pxt_port_ticks_plain();
 	PXT_TESTPOINT(PXT_TP_STAMPED);
 	if (PXT_LIKELY(store_two(hot, lane, head, 2u, info, ctx, first, ticks)))
-		end(hot->block);
+		end(hot);
 	else
 		finish_odd_small(hot, lane, head, info, first, ctx, ticks);
 }
@@ -313,7 +309,7 @@ PXT_INLINE void emit_small(const struct pxt_hot *hot, uint32_t id, const unsigne
 PXT_INLINE void emit_from(trace_event_id_t id, const void *data, size_t bytes, const void *address)
 {
 	struct pxt_thread *entry = pxt_self.entry;
-	const struct pxt_hot *hot;
+	struct pxt_block *hot;
 	uint32_t passes;
 
 	if (PXT_UNLIKELY(pxt_self.epoch != pxt_fork.epoch)) {
@@ -331,7 +327,7 @@ PXT_INLINE void emit_from(trace_event_id_t id, const void *data, size_t bytes, c
 	PXT_TESTPOINT(PXT_TP_ENTERED);
 	/* Acquire: pairs with the release in core/wanted.c. */
 	hot = atomic_load_explicit(&pxt_fork.hot, memory_order_acquire);
-	if (PXT_UNLIKELY(!hot || pxt_wanted_by(id) != hot->mask || bytes > hot->max_data)) {
+	if (PXT_UNLIKELY(!hot || pxt_wanted_by(id) != hot->wanted_bit || bytes > hot->max_data)) {
 		leave_and_go_careful(id, data, bytes, address);
 		return;
 	}

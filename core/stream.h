@@ -75,13 +75,14 @@ struct pxt_block {
 	uint32_t lane_mask;
 	uint32_t slot_mask;
 	uint32_t max_data;
-	uint32_t mark; /* slots in use at which a sleeper is woken; 0: by every record */
-	uint32_t lanes_offset;
+	uint32_t mark;       /* slots in use at which a sleeper is woken; 0: by every record */
+	uint32_t wanted_bit; /* in the wanted table */
 	uint32_t version;
 	uint64_t lane_stride; /* bytes of a lane with its slots, which follow it */
 	uint32_t index;       /* of the stream in its process */
 	int32_t pid;
 	uint32_t ctx_bytes;
+	uint32_t lanes_offset; /* for readers of dumps: lanes stand behind this header */
 
 	/* Set by who goes to sleep, taken by the writer that wakes him. */
 	PXT_ALIGNED(PXT_CACHE_LINE) _Atomic uint32_t asleep;
@@ -157,7 +158,7 @@ extern const char pxt_stream_kind;
 
 PXT_INLINE struct pxt_lane *pxt_block_lane(struct pxt_block *block, uint32_t lane)
 {
-	return (struct pxt_lane *)(void *)((unsigned char *)block + block->lanes_offset +
+	return (struct pxt_lane *)(void *)((unsigned char *)(block + 1) +
 	                                   (size_t)lane * (size_t)block->lane_stride);
 }
 

@@ -24,8 +24,6 @@ static void set_bit(unsigned id, unsigned index, bool on)
 		__atomic_fetch_and(&_pxt_wanted[id], (pxt_wanted_mask)~bit, __ATOMIC_RELEASE);
 }
 
-static struct pxt_hot hots[CONFIG_PTRACE_MAX_STREAMS];
-
 void pxt_hot_suspend(void)
 {
 	atomic_store_explicit(&pxt_fork.hot, NULL, memory_order_release);
@@ -60,15 +58,8 @@ static void put_in_force(unsigned index)
 	gate = atomic_load_explicit(&block->gate, memory_order_acquire);
 	if (gate & (PXT_GATE_KEEPS | PXT_GATE_CAREFUL))
 		return;
-	hots[index] = (struct pxt_hot){ .mask = 1u << index,
-		.max_data = block->max_data,
-		.lane_mask = block->lane_mask,
-		.slot_mask = block->slot_mask,
-		.lane_stride = block->lane_stride,
-		.lanes = (unsigned char *)block + block->lanes_offset,
-		.block = block };
 	/* Release: pairs with the trace point's acquire. */
-	atomic_store_explicit(&pxt_fork.hot, &hots[index], memory_order_release);
+	atomic_store_explicit(&pxt_fork.hot, block, memory_order_release);
 }
 
 void pxt_wanted_update(unsigned index, bool live)

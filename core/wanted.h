@@ -13,7 +13,6 @@
 #define PXT_WANTED_H
 
 #include "base/ids.h"
-#include "core/stream.h"
 
 #include <stdbool.h>
 #include <trace_np.h>
@@ -26,22 +25,14 @@ PXT_INLINE pxt_wanted_mask pxt_wanted_by(trace_event_id_t id)
 }
 
 /*
- * The one stream that is live, where there is one only, it overwrites, and its stamps and slots
- * are plain: all that a trace point needs of it, ready to use.  While it is in force the wanted
- * table is exact, so neither gate nor filter is looked at; a stop is met in head.
+ * The hot stream (pxt_fork.hot): the one that is live, where there is one only, it overwrites, and
+ * its stamps and slots are plain.  While it is in force the wanted table is exact, so neither gate
+ * nor filter is looked at; a stop is met in head.
  *
  * Read from inside a trace point only: whoever changes streams first takes it out of force, and
- * waits for those inside before what it points to goes or a filter changes.
+ * waits for those inside before a filter changes or the block goes.  It is the block itself, so
+ * that a writer that is never seen to leave finds its geometry in the memory that is kept for it.
  */
-struct pxt_hot {
-	uint32_t mask; /* in the wanted table, when this stream alone wants the type */
-	uint32_t max_data;
-	uint32_t lane_mask;
-	uint32_t slot_mask;
-	uint64_t lane_stride;
-	unsigned char *lanes;
-	struct pxt_block *block;
-};
 
 /* Takes the hot stream out of force until the next pxt_wanted_update(); under the process lock. */
 void pxt_hot_suspend(void);
