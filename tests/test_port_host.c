@@ -614,7 +614,7 @@ static void on_thread(void *context, const struct pxt_port_thread_info *thread)
 static void threads_are_found_with_their_names(void)
 {
 	pthread_t threads[4];
-	char name[16];
+	char name[24];
 
 	for (int i = 0; i < 4; i++)
 		CU_ASSERT_FATAL(
