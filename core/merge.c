@@ -55,6 +55,9 @@ static void add_dip(struct pxt_lane *lane, uint64_t ticks, uint32_t pos)
 	lane->dips_joined = 1;
 }
 
+/* An unfinished record stands at scan_pos: other lanes wait for it, or do so no longer. */
+enum { BINDS = 1, EXPIRED };
+
 /*
  * The record at scan_pos is unfinished and hides the rest.  The wait for it begins here, though
  * finished records may stand before it: they may be waiting for other lanes, which wait for it.
@@ -63,7 +66,7 @@ static void add_dip(struct pxt_lane *lane, uint64_t ticks, uint32_t pos)
 static void hide(
     struct pxt_block *block, struct pxt_lane *lane, uint64_t clock, uint64_t head_before)
 {
-	lane->hidden = 1;
+	lane->hidden = block->quiet ? EXPIRED : BINDS;
 	if (lane->scan_pos >= head_before)
 		lane->hidden_floor = clock;
 	if (!lane->stuck_since || lane->stuck_pos != lane->scan_pos) {
@@ -71,10 +74,8 @@ static void hide(
 		lane->stuck_since = block->snapshot;
 		lane->stuck_head = lane->seen_head;
 	} else if (block->snapshot - lane->stuck_since >= pxt_holdback_ticks()) {
-		lane->hidden_floor = UINT64_MAX;
+		lane->hidden = EXPIRED;
 	}
-	if (block->quiet)
-		lane->hidden_floor = UINT64_MAX;
 }
 
 /* Looks at records between scan_pos and the snapshot's head; stops at one that is unfinished. */
@@ -172,8 +173,8 @@ static void look(struct pxt_block *block, struct pxt_ring *ring)
 		if (lane->pos >= lane->scan_pos && lane->pos < lane->seen_head)
 			state = PXT_FRONT_BUSY;
 	}
-	if (state == PXT_FRONT_BUSY)
-		lane->hidden = 1;
+	if (state == PXT_FRONT_BUSY && !lane->hidden)
+		lane->hidden = BINDS;
 	lane->front_state = state;
 }
 
@@ -295,7 +296,7 @@ static uint64_t hidden_bound(struct pxt_block *block, uint32_t chosen)
 	for (uint32_t i = 0; i <= block->lane_mask; i++) {
 		const struct pxt_lane *lane = pxt_block_lane(block, i);
 
-		if (i != chosen && lane->hidden && lane->hidden_floor < bound)
+		if (i != chosen && lane->hidden == BINDS && lane->hidden_floor < bound)
 			bound = lane->hidden_floor;
 	}
 	return bound;

@@ -90,7 +90,7 @@ struct pxt_lane {
 	uint32_t ruins;     /* slots before pos that are not free: parts of overwritten records */
 	uint8_t dips;
 	uint8_t dips_joined; /* the last dip stands for several: look again when it is reached */
-	uint8_t hidden;      /* an unfinished record stands at scan_pos */
+	uint8_t hidden;      /* an unfinished record stands at scan_pos; see core/merge.c */
 };
 
 #if CONFIG_PTRACE_PORT_POSIX

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * merge.c - lanes put together by hand, compared with the plainest merge there is: the key of a
+ * record is the smallest stamp at or behind it, the smallest key comes next.
+ */
+#include "kit.h"
+
+#include "core/context.h"
+
+#include <string.h>
+
+#define LOOP POSIX_TRACE_LOOP
+#define FULL POSIX_TRACE_UNTIL_FULL
+#define LANES 4u
+#define MOST 160u
+
+static trace_id_t stream;
+static uint32_t seed;
+
+static uint32_t random_below(uint32_t limit)
+{
+	seed = seed * 1664525u + 1013904223u;
+	return (seed >> 8) % limit;
+}
+
+/* ---- Records ---- */
+
+struct record {
+	struct pxt_place place;
+	struct pxt_event event;
+	unsigned char data[64];
+};
+
+/* Writer = lane, so that the order within a lane is checked as well. */
+static void reserve(struct record *record, unsigned lane, uint32_t thread)
+{
+	uint32_t slots;
+
+	memset(record, 0, sizeof(*record));
+	kit_data(record->data, lane, ++kit_seen.sent[lane], 20);
+	record->event.data = record->data;
+	record->event.bytes = 20;
+	record->event.info = pxt_slot_info(kit_type(), 20, false, false, lane);
+	record->event.ctx = pxt_context(thread, NULL);
+	record->place.ring = pxt_block_ring(kit_block(stream), lane);
+	slots = pxt_info_slots(record->event.info, PXT_CTX_BYTES);
+	CU_ASSERT_FATAL(pxt_ring_reserve_loop(&record->place, slots));
+}
+
+static void finish(struct record *record, uint64_t ticks)
+{
+	record->event.ticks = ticks;
+	pxt_ring_store(&record->place, &record->event);
+}
+
+static void put(unsigned lane, uint32_t thread, uint64_t ticks)
+{
+	struct record record;
+
+	reserve(&record, lane, thread);
+	finish(&record, ticks);
+}
+
+/* Its begin slot is there, the rest is not. */
+static void begin_only(struct record *record, uint64_t ticks)
+{
+	const struct pxt_place *place = &record->place;
+	uint32_t tag = pxt_tag(place->ring.mask, place->pos, place->seq) | PXT_SLOT_BEGIN;
+
+	pxt_slot_store(&place->ring.slots[place->pos & place->ring.mask],
+	    (uint64_t)record->event.info << 32 | tag, ticks);
+}
+
+static void begin(int policy, unsigned lanes, size_t bytes)
+{
+	const struct kit_spec spec = { .policy = policy, .lanes = lanes, .bytes = bytes };
+
+	stream = kit_open(&spec);
+	kit_start(stream);
+	(void)kit_read_all(stream);
+}
+
+static void end(void)
+{
+	CU_ASSERT(kit_settle(stream));
+	CU_ASSERT(kit_law(stream));
+	CU_ASSERT(kit_clean());
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
+/* Who was read: the sum of what each writer gave shows it. */
+static int read_lane(void)
+{
+	uint32_t before[KIT_WRITERS];
+
+	memcpy(before, kit_seen.last, sizeof(before));
+	if (!kit_read(stream))
+		return -1;
+	for (unsigned i = 0; i < KIT_WRITERS; i++) {
+		if (kit_seen.last[i] != before[i])
+			return (int)i;
+	}
+	return -2;
+}
+
+/* ---- The plain merge ---- */
+
+static struct {
+	uint64_t ticks[LANES][MOST];
+	uint32_t count[LANES];
+	uint32_t next[LANES];
+} model;
+
+static int model_next(unsigned lanes)
+{
+	uint64_t least = UINT64_MAX;
+	int chosen = -1;
+
+	for (unsigned lane = 0; lane < lanes; lane++)
+		for (uint32_t i = model.next[lane]; i < model.count[lane]; i++)
+			if (model.ticks[lane][i] < least) {
+				least = model.ticks[lane][i];
+				chosen = (int)lane;
+			}
+	if (chosen >= 0)
+		model.next[chosen]++;
+	return chosen;
+}
+
+/* No two stamps are the same: which lane goes first then is nobody's business. */
+static uint64_t stamp(uint64_t base, uint32_t at, uint32_t spread, uint64_t serial)
+{
+	return base + ((uint64_t)at * 8u + random_below(spread)) * 4096u + serial;
+}
+
+static void compare(int policy, unsigned lanes, uint32_t records, uint32_t spread, uint32_t batch)
+{
+	uint64_t base;
+	uint32_t made = 0;
+	int got;
+	int want;
+
+	memset(&model, 0, sizeof(model));
+	begin(policy, lanes, 65536);
+	base = pxt_port_ticks_ordered() - pxt_clock.hz;
+	while (made < records) {
+		for (uint32_t i = 0; i < batch && made < records; i++) {
+			unsigned lane = random_below(lanes);
+			uint64_t ticks = stamp(base, made, spread, made);
+
+			if (model.count[lane] == MOST)
+				continue;
+			put(lane, 100 + made, ticks);
+			model.ticks[lane][model.count[lane]++] = ticks;
+			made++;
+		}
+		do {
+			want = model_next(lanes);
+			got = read_lane();
+			if (got == want)
+				continue;
+			PXT_CHECK(false, "%u lanes, %u records, spread %u, batch %u: lane %d, not %d",
+			    lanes, records, spread, batch, got, want);
+			end();
+			return;
+		} while (want >= 0);
+	}
+	end();
+}
+
+/* TIM-03, TIM-04; ruling 10 */
+static void any_stamps_come_out_as_the_plain_merge_says(void)
+{
+	for (uint32_t round = 0; round < 300; round++) {
+		seed = round;
+		compare(round & 1 ? LOOP : FULL, 2, 100, 1u + random_below(400), 100);
+		compare(LOOP, 2, 150, 1u + random_below(40), 1u + random_below(20));
+		compare(FULL, 4, 300, 1u + random_below(3000), 300);
+		compare(LOOP, 4, 200, 1u + random_below(100), 1u + random_below(70));
+	}
+}
+
+/* More lowered records than the lane has notes for, in every order of their stamps. */
+static void dips(uint32_t count, bool falling)
+{
+	uint64_t base;
+
+	memset(&model, 0, sizeof(model));
+	begin(LOOP, 2, 65536);
+	base = pxt_port_ticks_ordered() - pxt_clock.hz;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t high = base + 1000000u + i;
+		uint64_t low = base + 1000u * (falling ? count - i : i);
+
+		put(0, 100 + 2 * i, high);
+		put(0, 101 + 2 * i, low);
+		put(1, 500 + i, low - 7u);
+		model.ticks[0][model.count[0]++] = high;
+		model.ticks[0][model.count[0]++] = low;
+		model.ticks[1][model.count[1]++] = low - 7u;
+	}
+	for (uint32_t i = 0; i < 3 * count; i++) {
+		int want = model_next(2);
+		int got = read_lane();
+
+		PXT_CHECK(got == want, "%u dips, record %u: lane %d, not %d", count, i, got, want);
+	}
+	end();
+}
+
+static void more_dips_than_there_are_notes_are_all_heeded(void)
+{
+	for (uint32_t count = 1; count <= 5 * PXT_DIPS; count++) {
+		dips(count, false);
+		dips(count, true);
+	}
+}
+
+/* ---- Unfinished records that hide others ---- */
+
+/* Rule 4: the wait for one is over, the next one behind it still has its own. */
+static void an_unfinished_record_behind_one_that_was_given_up_still_holds_back(void)
+{
+	struct record dead;
+	struct record slow;
+	struct pxt_lane *lane;
+
+	begin(LOOP, 2, 4096);
+	pxt_holdback_ns = UINT64_C(10000000000);
+	lane = pxt_block_lane(kit_block(stream), 0);
+	reserve(&dead, 0, 100);
+	CU_ASSERT(!kit_read(stream));
+	reserve(&slow, 0, 101);
+	begin_only(&slow, pxt_port_ticks_ordered());
+	CU_ASSERT(!kit_read(stream));
+	/* As if the hold-back time had gone by for the first. */
+	lane->stuck_since -= 11 * pxt_clock.hz;
+	CU_ASSERT(!kit_read(stream));
+	PXT_EQ(lane->pos, slow.place.pos);
+	put(1, 102, pxt_port_ticks_ordered());
+	PXT_EQ(read_lane(), -1);
+	finish(&slow, pxt_slot_ticks(&slow.place.ring.slots[slow.place.pos & slow.place.ring.mask]));
+	PXT_EQ(read_lane(), 0);
+	PXT_EQ(read_lane(), 1);
+	end();
+}
+
+/* Behind the hold-back time other lanes go on, and nothing of them is lost. */
+static void other_lanes_wait_for_the_hold_back_time_and_no_longer(void)
+{
+	struct posix_trace_counts_np now;
+	struct record dead;
+
+	begin(FULL, 4, 4096);
+	reserve(&dead, 2, 100);
+	for (unsigned i = 0; i < 20; i++)
+		put(i % 4, 200 + i, pxt_port_ticks_ordered());
+	CU_ASSERT(kit_settle(stream));
+	kit_counts(stream, &now);
+	PXT_EQ(now.posix_lost_np, 1);
+	PXT_EQ(kit_seen.user, 20);
+	end();
+}
+
+/* ---- Voids and barriers ---- */
+
+static void fill_void(unsigned lane, uint32_t slots)
+{
+	struct pxt_place place = { .ring = pxt_block_ring(kit_block(stream), lane) };
+
+	(void)pxt_ring_reserve_loop(&place, slots);
+	pxt_ring_store_void(&place, slots);
+}
+
+/* Ruling 12 */
+static void voids_are_passed_and_counted_wherever_they_stand(void)
+{
+	for (unsigned lanes = 1; lanes <= 4; lanes *= 2) {
+		struct posix_trace_counts_np now;
+		uint64_t voids = 0;
+
+		begin(LOOP, lanes, 8192);
+		seed = lanes;
+		for (uint32_t i = 0; i < 90; i++) {
+			unsigned lane = random_below(lanes);
+
+			if (random_below(3)) {
+				put(lane, 100 + i, pxt_port_ticks_ordered());
+			} else {
+				fill_void(lane, 1u + random_below(6));
+				voids++;
+			}
+			if (random_below(20) == 0)
+				(void)kit_read_all(stream);
+		}
+		CU_ASSERT(kit_settle(stream));
+		kit_counts(stream, &now);
+		PXT_EQ(now.posix_lost_np, voids);
+		PXT_EQ(kit_seen.user + voids, 90);
+		end();
+	}
+}
+
+/* Everything of one run stands between its START and its STOP, whatever its stamps say. */
+static void runs(unsigned lanes, unsigned laps)
+{
+	begin(LOOP, lanes, laps ? 4096 : 16384);
+	for (unsigned run = 0; run < 6; run++) {
+		uint64_t base = pxt_port_ticks_ordered();
+		uint32_t events = 12 + laps * 300;
+
+		if (run)
+			kit_start(stream);
+		for (uint32_t i = 0; i < events; i++) {
+			unsigned lane = i % (run % 2 ? 1 : lanes);
+
+			put(lane, 1 + i, base + random_below(10));
+		}
+		PXT_EQ(posix_trace_stop(stream), 0);
+	}
+	for (unsigned run = 0; run < 6 && !laps; run++) {
+		while (kit_seen.stops == run)
+			CU_ASSERT_FATAL(kit_read(stream));
+		PXT_EQ(kit_seen.user, 12 * (run + 1));
+		PXT_EQ(kit_seen.starts, run + 1);
+	}
+	end();
+}
+
+/* STOP-03, START-02; ruling 10 */
+static void start_and_stop_divide_what_any_number_of_lanes_recorded(void)
+{
+	seed = 1;
+	for (unsigned lanes = 1; lanes <= 4; lanes *= 2)
+		runs(lanes, 0);
+}
+
+/* Lanes that lost their marks do not keep the others waiting. */
+static void lapped_lanes_do_not_stop_the_merge(void)
+{
+	seed = 2;
+	for (unsigned lanes = 2; lanes <= 4; lanes *= 2)
+		for (unsigned laps = 1; laps <= 3; laps++)
+			runs(lanes, laps);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(any_stamps_come_out_as_the_plain_merge_says),
+	PXT_CASE(more_dips_than_there_are_notes_are_all_heeded),
+	PXT_CASE(an_unfinished_record_behind_one_that_was_given_up_still_holds_back),
+	PXT_CASE(other_lanes_wait_for_the_hold_back_time_and_no_longer),
+	PXT_CASE(voids_are_passed_and_counted_wherever_they_stand),
+	PXT_CASE(start_and_stop_divide_what_any_number_of_lanes_recorded),
+	PXT_CASE(lapped_lanes_do_not_stop_the_merge),
+};
+PXT_SUITE("core: merge", cases)
