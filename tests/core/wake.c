@@ -126,7 +126,7 @@ static void end(void)
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 
-/* DEC-38, GETNEXT-04; ruling 13 */
+/* DEC-38, GETNX-03; ruling 13 */
 static void a_write_at_any_moment_of_going_to_sleep_is_not_slept_over(void)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++)
