@@ -3,7 +3,8 @@
 # The ring from inside, in one thread: interrupts at every test point, wraps, dead records.
 set(core_needs CORE ONLINE USEREVENTS FILTER POLICY_LOOP POLICY_UNTIL_FULL SYSEV_START_STOP
 	SYSEV_OVERFLOW_RESUME SYSEV_FILTER RECORD_THREAD RECORD_ADDRESS !SINGLE_STREAM !LANES_MAX_1)
-foreach(name IN ITEMS interrupt passover edges wraps merge)
+foreach(name IN ITEMS interrupt passover edges wraps merge lengths
+	reader wanted)
 	ptrace_test(core_${name} TESTPOINTS NEEDS ${core_needs} SOURCES core/${name}.c core/kit.c)
 endforeach()
 ptrace_test(core_wake TESTPOINTS NEEDS ${core_needs} SOURCES core/wake.c core/kit.c

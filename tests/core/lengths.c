@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lengths.c - every length and alignment of the data, the largest records there can be, and threads
+ * that have no place in the table: what comes out is what went in, to the byte.
+ */
+#include "kit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOP POSIX_TRACE_LOOP
+#define FULL POSIX_TRACE_UNTIL_FULL
+
+static trace_id_t stream;
+
+static void begin(int policy, unsigned lanes, size_t bytes, size_t data)
+{
+	const struct kit_spec spec = {
+		.policy = policy, .lanes = lanes, .bytes = bytes, .data = data
+	};
+
+	stream = kit_open(&spec);
+	kit_start(stream);
+	(void)kit_read_all(stream);
+}
+
+struct got {
+	struct posix_trace_event_info info;
+	struct posix_trace_eventextra_np extra;
+	unsigned char data[4200];
+	size_t len;
+};
+
+static bool take(struct got *got)
+{
+	int unavailable = 1;
+
+	memset(got->data, 0xee, sizeof(got->data));
+	PXT_EQ_FATAL(posix_trace_trygetnext_event(stream, &got->info, got->data,
+			 sizeof(got->data), &got->len, &unavailable),
+	    0);
+	if (unavailable)
+		return false;
+	PXT_EQ(posix_trace_eventinfo_getextra_np(&got->info, &got->extra), 0);
+	return true;
+}
+
+static unsigned char byte_at(size_t len, size_t at)
+{
+	return (unsigned char)(len * 13u + at * 29u + (at >> 8) + 1u);
+}
+
+/* The data lies directly before a page's worth of other bytes, which must not come along. */
+static void through(size_t len, size_t shift, size_t max)
+{
+	static struct got got;
+	static unsigned char bytes[4096 + 64];
+	size_t expected = len < max ? len : max;
+	bool same = true;
+
+	memset(bytes, 0xaa, sizeof(bytes));
+	for (size_t i = 0; i < len; i++)
+		bytes[16 + shift + i] = byte_at(len, i);
+	posix_trace_event(kit_type(), bytes + 16 + shift, len);
+	PXT_EQ_FATAL(take(&got), true);
+	PXT_EQ(got.len, expected);
+	for (size_t i = 0; i < expected; i++)
+		same = same && got.data[i] == byte_at(len, i);
+	PXT_CHECK(same, "length %zu, shift %zu", len, shift);
+	PXT_EQ(got.data[expected], 0xee);
+	PXT_EQ(got.info.posix_truncation_status,
+	    len > max ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED);
+	CU_ASSERT(pthread_equal(got.info.posix_thread_id, pthread_self()));
+	PXT_EQ(got.extra.posix_thread_exact_np, 1);
+}
+
+static void every_length(int policy, unsigned lanes)
+{
+	begin(policy, lanes, 16384, 4095);
+	for (size_t len = 0; len <= 300; len++)
+		for (size_t shift = 0; shift < 16; shift++) {
+			kit_lane((unsigned)shift);
+			through(len, shift, 4095);
+		}
+	for (size_t len = 4070; len <= 4096; len++)
+		through(len, len % 16, 4095);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
+/* EVENT-05, EVENT-10, SIZ-01 */
+static void every_length_and_alignment_comes_out_as_it_went_in(void)
+{
+	every_length(LOOP, 1);
+	every_length(FULL, 2);
+}
+
+/* The same through the way that two streams take. */
+static void so_it_does_with_several_streams(void)
+{
+	const struct kit_spec spec = { .policy = LOOP, .lanes = 2 };
+	trace_id_t other = kit_open(&spec);
+
+	PXT_EQ(posix_trace_start(other), 0);
+	every_length(LOOP, 2);
+	PXT_EQ(posix_trace_shutdown(other), 0);
+}
+
+/* Data that ends where the memory ends: nothing behind it is read. */
+static void nothing_behind_the_data_is_read(void)
+{
+	begin(LOOP, 1, 16384, 4095);
+	for (size_t len = 0; len <= 300; len++) {
+		unsigned char *exact = malloc(len ? len : 1);
+		struct got *got = malloc(sizeof(*got));
+
+		CU_ASSERT_FATAL(exact && got);
+		for (size_t i = 0; i < len; i++)
+			exact[i] = byte_at(len, i);
+		posix_trace_event(kit_type(), exact, len);
+		PXT_EQ(take(got), true);
+		PXT_EQ(got->len, len);
+		PXT_CHECK(memcmp(got->data, exact, len) == 0, "length %zu", len);
+		free(exact);
+		free(got);
+	}
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
+/* A record of half a ring, at every position of the ring. */
+static void half_a_ring(int policy, unsigned lanes)
+{
+	const size_t len = 64 / 2 * 12 - 12 - PXT_CTX_BYTES - PXT_THREAD_EXTRA_BYTES;
+
+	begin(policy, lanes, 1024, len);
+	PXT_EQ(kit_slots(stream), 64);
+	for (uint32_t i = 0; i < 200; i++) {
+		kit_write(1, len);
+		if (i % 3 == 0)
+			kit_write(1, 4);
+		if (i % 7 == 0)
+			kit_write(1, 16);
+		CU_ASSERT(kit_read_all(stream) > 0);
+	}
+	PXT_EQ(kit_missing(1, 1, kit_seen.sent[1]), 0);
+	/* And two of them with nobody reading. */
+	kit_write(2, len);
+	kit_write(2, len);
+	CU_ASSERT(kit_settle(stream));
+	PXT_EQ(kit_missing(2, 1, 2), 0);
+	CU_ASSERT(kit_law(stream));
+	CU_ASSERT(kit_clean());
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
+/* SIZ-01, SIZ-04; ruling 15 */
+static void records_of_half_a_ring_fit_anywhere(void)
+{
+	half_a_ring(LOOP, 1);
+	half_a_ring(LOOP, 2);
+	half_a_ring(FULL, 1);
+	half_a_ring(FULL, 2);
+}
+
+/* ---- Threads beyond the table ---- */
+
+static void *trace_lengths(void *argument)
+{
+	uint32_t entries = atomic_load(&pxt_threads->count);
+
+	(void)argument;
+	for (size_t len = 0; len <= 60; len++)
+		through(len, len % 16, 256);
+	for (size_t len = 250; len <= 260; len++)
+		through(len, len % 16, 256);
+	PXT_EQ(atomic_load(&pxt_threads->count), entries);
+	PXT_EQ(pxt_self.index, PXT_THREAD_EXTRA);
+	return NULL;
+}
+
+static void *trace_one(void *argument)
+{
+	(void)argument;
+	through(20, 0, 256);
+	return NULL;
+}
+
+/* DEC-39; ruling 15 */
+static void the_last_place_in_the_table_is_used_and_the_next_thread_has_none(void)
+{
+	pthread_t thread;
+
+	begin(LOOP, 1, 16384, 256);
+	atomic_store(&pxt_threads->count, CONFIG_PTRACE_MAX_THREADS - 2u);
+	for (uint32_t i = 0; i < 3; i++) {
+		PXT_EQ_FATAL(pthread_create(&thread, NULL, trace_one, NULL), 0);
+		(void)pthread_join(thread, NULL);
+		PXT_EQ(atomic_load(&pxt_threads->count), CONFIG_PTRACE_MAX_THREADS - 1u);
+	}
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
+/* DEC-39; ruling 15 */
+static void a_thread_without_a_place_in_the_table_is_still_known_exactly(void)
+{
+	for (unsigned lanes = 1; lanes <= 2; lanes++) {
+		pthread_t thread;
+
+		begin(lanes == 1 ? LOOP : FULL, lanes, 16384, 256);
+		atomic_store(&pxt_threads->count, CONFIG_PTRACE_MAX_THREADS - 1u);
+		PXT_EQ_FATAL(pthread_create(&thread, NULL, trace_lengths, NULL), 0);
+		(void)pthread_join(thread, NULL);
+		PXT_EQ(posix_trace_shutdown(stream), 0);
+	}
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(every_length_and_alignment_comes_out_as_it_went_in),
+	PXT_CASE(so_it_does_with_several_streams),
+	PXT_CASE(nothing_behind_the_data_is_read),
+	PXT_CASE(records_of_half_a_ring_fit_anywhere),
+	PXT_CASE_FRESH(the_last_place_in_the_table_is_used_and_the_next_thread_has_none),
+	PXT_CASE_FRESH(a_thread_without_a_place_in_the_table_is_still_known_exactly),
+};
+PXT_SUITE("core: lengths", cases)
