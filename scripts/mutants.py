@@ -34,7 +34,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIST = ROOT / "tests" / "mutants.txt"
 BUILD_SECONDS = 600
-RUN_SECONDS = 60
+RUN_SECONDS = 40
 
 
 @dataclasses.dataclass
