@@ -223,6 +223,7 @@ PXT_INLINE void pxt_cursor_set(pxt_cursor *cursor, uint64_t value)
 	atomic_store_explicit(cursor, value, memory_order_release);
 }
 
+/* A failed exchange writes what it saw.  NOLINTNEXTLINE(readability-non-const-parameter) */
 PXT_INLINE bool pxt_cursor_swap(pxt_cursor *cursor, uint64_t *seen, uint64_t value)
 {
 	return atomic_compare_exchange_strong_explicit(
