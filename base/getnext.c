@@ -34,6 +34,7 @@ PXT_API int posix_trace_getnext_event(trace_id_t trid,
     size_t *restrict data_len, int *restrict unavailable)
 {
 	const struct pxt_getnext request = {
+		.trid = trid,
 		.event = event,
 		.data = data,
 		.num_bytes = num_bytes,

@@ -39,6 +39,7 @@ enum pxt_wait {
 
 /* Where getnext puts what it finds; all pointers as the caller gave them. */
 struct pxt_getnext {
+	trace_id_t trid; /* as it was when the object was found; its place may be another's since */
 	struct posix_trace_event_info *event;
 	void *data;
 	size_t num_bytes;

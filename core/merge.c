@@ -56,7 +56,10 @@ static void add_dip(struct pxt_lane *lane, uint64_t ticks, uint32_t pos)
 }
 
 /* An unfinished record stands at scan_pos: other lanes wait for it, or do so no longer. */
-enum { BINDS = 1, EXPIRED };
+enum {
+	BINDS = 1,
+	EXPIRED
+};
 
 /*
  * The record at scan_pos is unfinished and hides the rest.  The wait for it begins here, though

@@ -155,6 +155,10 @@ int pxt_online_getnext(void *object, const struct pxt_getnext *request)
 
 	if (!pxt_stream_enter(stream))
 		return EINVAL;
+	if (stream->trid != request->trid) {
+		pxt_stream_unlock(stream);
+		return EINVAL;
+	}
 	if (take(stream, request) != PXT_NEXT_READY && request->wait != PXT_WAIT_NOT)
 		error = wait_for_event(stream, request);
 	pxt_stream_unlock(stream);

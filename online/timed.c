@@ -6,7 +6,8 @@ PXT_API int posix_trace_timedgetnext_event(trace_id_t trid,
     struct posix_trace_event_info *restrict event, void *restrict data, size_t num_bytes,
     size_t *restrict data_len, int *restrict unavailable, const struct timespec *restrict abstime)
 {
-	const struct pxt_getnext request = { .event = event,
+	const struct pxt_getnext request = { .trid = trid,
+		.event = event,
 		.data = data,
 		.num_bytes = num_bytes,
 		.data_len = data_len,
@@ -21,7 +22,8 @@ PXT_API int posix_trace_trygetnext_event(trace_id_t trid,
     struct posix_trace_event_info *restrict event, void *restrict data, size_t num_bytes,
     size_t *restrict data_len, int *restrict unavailable)
 {
-	const struct pxt_getnext request = { .event = event,
+	const struct pxt_getnext request = { .trid = trid,
+		.event = event,
 		.data = data,
 		.num_bytes = num_bytes,
 		.data_len = data_len,
