@@ -93,7 +93,8 @@ static void who_takes_the_last_slot_or_finds_too_few_stops_the_stream(void)
 			CU_ASSERT(is_running());
 			kit_write(1, 30);
 			status(&now);
-			PXT_CHECK((now.posix_stream_status == POSIX_TRACE_RUNNING) == (left > slots),
+			PXT_CHECK(
+			    (now.posix_stream_status == POSIX_TRACE_RUNNING) == (left > slots),
 			    "%u slots left of %u", left, slots);
 			PXT_EQ(now.posix_stream_full_status,
 			    left > slots ? POSIX_TRACE_NOT_FULL : POSIX_TRACE_FULL);
@@ -279,8 +280,28 @@ static void a_writer_that_found_no_room_before_a_stop_cannot_stop_what_was_start
 	}
 }
 
-/* Takes the automatic STOP as a reader does that is preempted between look and end. */
-static void straggle(unsigned lanes)
+/* A writer saw the stream running, long ago; the lanes are open and there is room now. */
+static void write_late(struct pxt_block *block, unsigned lane)
+{
+	uint32_t gate = (atomic_load(&block->gate) & ~PXT_GATE_STATE) | PXT_GATE_RUNNING;
+	struct pxt_place place = { .ring = pxt_block_ring(block, lane) };
+	unsigned char data[4];
+	const struct pxt_event event = { .data = data,
+		.bytes = 4,
+		.info = pxt_slot_info(kit_type(), 4, false, false, 0),
+		.ctx = 1,
+		.ticks = pxt_port_ticks() };
+
+	kit_data(data, 5, ++kit_seen.sent[5], 4);
+	CU_ASSERT(pxt_emit_reserve_free(block, gate, &place, kit_slots_of(4)));
+	pxt_ring_store(&place, &event);
+}
+
+/*
+ * Takes the automatic STOP as a reader does that is preempted between look and end; @flushed: as
+ * the flusher does, who restarts the stream later.
+ */
+static void straggle(unsigned lanes, bool flushed)
 {
 	struct pxt_stream *self;
 	struct pxt_origin origin;
@@ -291,28 +312,19 @@ static void straggle(unsigned lanes)
 	while (kit_seen.last[2] < kit_seen.sent[2])
 		CU_ASSERT_FATAL(kit_read(stream));
 	self = kit_stream(stream);
+	self->block->with_log = flushed;
 	PXT_EQ_FATAL(pxt_consumer_next(self, &item), PXT_NEXT_READY);
 	PXT_EQ(pxt_info_id(item.info), PXT_ID_STOP);
 	CU_ASSERT(pxt_consumer_read(self, &item, NULL, 0, &origin));
-	/* A writer saw the stream running, long ago; the lanes are open and there is room now. */
-	{
-		struct pxt_block *block = self->block;
-		uint32_t gate = (atomic_load(&block->gate) & ~PXT_GATE_STATE) | PXT_GATE_RUNNING;
-		struct pxt_place place = { .ring = pxt_block_ring(block, lanes - 1u) };
-		unsigned char data[4];
-		const struct pxt_event event = { .data = data,
-			.bytes = 4,
-			.info = pxt_slot_info(kit_type(), 4, false, false, 0),
-			.ctx = 1,
-			.ticks = pxt_port_ticks() };
-
-		kit_data(data, 5, ++kit_seen.sent[5], 4);
-		CU_ASSERT(pxt_emit_reserve_free(block, gate, &place, kit_slots_of(4)));
-		pxt_ring_store(&place, &event);
-	}
+	write_late(self->block, lanes - 1u);
 	pxt_consumer_done(self, &item);
 	kit_seen.behind_auto = true;
 	kit_seen.auto_stops++;
+	if (flushed) {
+		PXT_EQ(pxt_consumer_next(self, &item), PXT_NEXT_NONE);
+		pxt_consumer_settle(self);
+		self->block->with_log = 0;
+	}
 	CU_ASSERT(is_running());
 	end();
 	PXT_EQ(kit_seen.misplaced, 0);
@@ -323,8 +335,10 @@ static void straggle(unsigned lanes)
 /* POL-07, DEC-10; rulings 12, 14 */
 static void a_straggler_comes_behind_the_start_never_between_stop_and_start(void)
 {
-	straggle(1);
-	straggle(2);
+	for (unsigned lanes = 1; lanes <= 2; lanes++) {
+		straggle(lanes, false);
+		straggle(lanes, true);
+	}
 }
 
 /* It saw RUNNING, another one stopped the stream meanwhile: it is refused and counted. */

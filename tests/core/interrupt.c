@@ -11,10 +11,16 @@
 #include <time.h>
 
 /* Who writes. */
-enum { OUTER = 1, BEFORE, NESTED, AFTER, SPARE };
+enum {
+	OUTER = 1,
+	BEFORE,
+	NESTED,
+	AFTER,
+	SPARE
+};
 
-#define LOOP POSIX_TRACE_LOOP
-#define FULL POSIX_TRACE_UNTIL_FULL
+#define LOOP   POSIX_TRACE_LOOP
+#define FULL   POSIX_TRACE_UNTIL_FULL
 #define AFTERS 5u
 
 enum fill {
@@ -219,8 +225,8 @@ static const struct deed {
 	const char *name;
 	void (*run)(void *);
 	unsigned effect;
-	int policy;      /* 0: any */
-	unsigned lanes;  /* at least */
+	int policy;     /* 0: any */
+	unsigned lanes; /* at least */
 } deeds[] = {
 	{ "write", write_one, 0, 0, 1 },
 	{ "write in another lane", write_elsewhere, 0, 0, 2 },
@@ -307,8 +313,10 @@ static void complain(const struct deed *deed, int point, const char *what)
 		kit_counts(stream, &now);
 	PXT_CHECK(false,
 	    "%s: %s at point %d, policy %d, %u lanes, %zu bytes, length %zu, fill %d%+d%s; written "
-	    "%llu retrieved %llu lost %llu cleared %llu held %llu; outer %u of %u, nested %u of %u, "
-	    "after %u of %u missing; torn %llu strange %llu disordered %llu back %llu misplaced %llu",
+	    "%llu retrieved %llu lost %llu cleared %llu held %llu; outer %u of %u, nested %u of "
+	    "%u, "
+	    "after %u of %u missing; torn %llu strange %llu disordered %llu back %llu misplaced "
+	    "%llu",
 	    what, deed->name, point, here->policy, here->lanes, here->bytes, here->len,
 	    (int)here->fill, here->more, here->two ? ", two streams" : "",
 	    (unsigned long long)now.posix_written_np, (unsigned long long)now.posix_retrieved_np,
@@ -364,7 +372,7 @@ static bool newest_is_whole(const struct deed *deed, int point)
 	if (point == PXT_TP_LOOKED)
 		gone += longest;
 	return kit_seen.slots + gone >= kit_slots(stream) &&
-	    kit_missing(AFTER, 1, AFTERS) <= (point == PXT_TP_LOOKED);
+	       kit_missing(AFTER, 1, AFTERS) <= (point == PXT_TP_LOOKED);
 }
 
 static void go_on(const struct deed *deed)
@@ -389,7 +397,7 @@ static void verdict(const struct deed *deed, int point)
 
 	kit_counts(stream, &before);
 	if (before.posix_written_np != before.posix_retrieved_np + before.posix_lost_np +
-		before.posix_cleared_np + before.posix_held_np)
+	                                   before.posix_cleared_np + before.posix_held_np)
 		complain(deed, point, "the law is broken at once");
 	go_on(deed);
 	if (!kit_settle(stream))
@@ -517,11 +525,43 @@ static void a_write_into_two_streams_may_be_interrupted_anywhere(void)
 	on(&(const struct ground){ FULL, 1, 1024, 4, FREE, 0, true });
 }
 
+/* POL-05; rulings 7, 12: it says how far its place goes, so nobody waits for it */
+static void a_writer_that_comes_behind_a_stop_is_counted_lost_without_a_wait(void)
+{
+	for (unsigned lanes = 1; lanes <= 2; lanes++)
+		for (unsigned more = 0; more < 2; more++) {
+			const struct kit_spec spec = {
+				.policy = LOOP, .lanes = lanes, .bytes = 4096
+			};
+			struct posix_trace_counts_np now;
+
+			stream = kit_open(&spec);
+			kit_start(stream);
+			kit_interrupt(0, UINT64_C(1) << PXT_TP_GATE_SEEN, stop, NULL);
+			kit_write(OUTER, 30);
+			PXT_EQ(kit_interrupted(), PXT_TP_GATE_SEEN);
+			pxt_holdback_ns = UINT64_C(100000000000);
+			if (more) {
+				kit_start(stream);
+				kit_write(AFTER, 4);
+			}
+			CU_ASSERT(kit_settle(stream));
+			CU_ASSERT(kit_law(stream));
+			kit_counts(stream, &now);
+			PXT_EQ(now.posix_lost_np, 1);
+			PXT_EQ(kit_missing(OUTER, 1, 1), 1);
+			PXT_EQ(kit_missing(AFTER, 1, more), 0);
+			pxt_holdback_ns = KIT_HOLDBACK_NS;
+			end_streams();
+		}
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(a_write_into_one_overwriting_lane_may_be_interrupted_anywhere),
 	PXT_CASE(a_write_into_two_overwriting_lanes_may_be_interrupted_anywhere),
 	PXT_CASE(a_write_into_one_filling_lane_may_be_interrupted_anywhere),
 	PXT_CASE(a_write_into_two_filling_lanes_may_be_interrupted_anywhere),
+	PXT_CASE(a_writer_that_comes_behind_a_stop_is_counted_lost_without_a_wait),
 	PXT_CASE(a_write_into_two_streams_may_be_interrupted_anywhere),
 };
 PXT_SUITE("core: a write interrupted", cases)

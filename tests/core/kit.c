@@ -236,9 +236,8 @@ bool kit_read(trace_id_t trid)
 	size_t len = 0;
 	int unavailable = -1;
 
-	PXT_EQ_FATAL(posix_trace_trygetnext_event(
-			 trid, &info, data, sizeof(data), &len, &unavailable),
-	    0);
+	PXT_EQ_FATAL(
+	    posix_trace_trygetnext_event(trid, &info, data, sizeof(data), &len, &unavailable), 0);
 	if (unavailable)
 		return false;
 	PXT_EQ_FATAL(posix_trace_eventinfo_getextra_np(&info, &extra), 0);
@@ -279,7 +278,7 @@ bool kit_clean(void)
 	const struct kit_seen *seen = &kit_seen;
 
 	return !seen->torn && !seen->strange && !seen->disordered && !seen->back &&
-	    !seen->misplaced;
+	       !seen->misplaced;
 }
 
 void kit_counts(trace_id_t trid, struct posix_trace_counts_np *counts)
@@ -294,10 +293,10 @@ bool kit_law(trace_id_t trid)
 
 	kit_counts(trid, &now);
 	return now.posix_stable_np &&
-	    now.posix_written_np == now.posix_retrieved_np + now.posix_lost_np +
-		    now.posix_cleared_np + now.posix_held_np &&
-	    now.posix_held_np < UINT64_C(1) << 40 &&
-	    now.posix_retrieved_np == seen->user + seen->starts + seen->stops + seen->filters;
+	       now.posix_written_np == now.posix_retrieved_np + now.posix_lost_np +
+	                                   now.posix_cleared_np + now.posix_held_np &&
+	       now.posix_held_np < UINT64_C(1) << 40 &&
+	       now.posix_retrieved_np == seen->user + seen->starts + seen->stops + seen->filters;
 }
 
 uint32_t kit_missing(unsigned writer, uint32_t first, uint32_t last)

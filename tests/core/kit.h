@@ -22,8 +22,8 @@
 #include <trace.h>
 #include <trace_np.h>
 
-#define KIT_WRITERS 8u
-#define KIT_NUMBERS 8192u
+#define KIT_WRITERS     8u
+#define KIT_NUMBERS     8192u
 #define KIT_HOLDBACK_NS 200000u
 
 struct kit_spec {
@@ -40,7 +40,7 @@ struct kit_seen {
 	uint32_t last[KIT_WRITERS]; /* number of the last one read */
 	uint8_t times[KIT_WRITERS][KIT_NUMBERS];
 	uint64_t user;
-	uint64_t slots; /* that the events read took in their lanes */
+	uint64_t slots;  /* that the events read took in their lanes */
 	uint64_t starts; /* by call */
 	uint64_t stops;  /* by call */
 	uint64_t filters;

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LOOP POSIX_TRACE_LOOP
 #define FULL POSIX_TRACE_UNTIL_FULL
@@ -36,8 +37,8 @@ static bool take(struct got *got)
 	int unavailable = 1;
 
 	memset(got->data, 0xee, sizeof(got->data));
-	PXT_EQ_FATAL(posix_trace_trygetnext_event(stream, &got->info, got->data,
-			 sizeof(got->data), &got->len, &unavailable),
+	PXT_EQ_FATAL(posix_trace_trygetnext_event(
+	                 stream, &got->info, got->data, sizeof(got->data), &got->len, &unavailable),
 	    0);
 	if (unavailable)
 		return false;
@@ -71,6 +72,7 @@ static void through(size_t len, size_t shift, size_t max)
 	PXT_EQ(got.info.posix_truncation_status,
 	    len > max ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED);
 	CU_ASSERT(pthread_equal(got.info.posix_thread_id, pthread_self()));
+	PXT_EQ(got.info.posix_pid, getpid());
 	PXT_EQ(got.extra.posix_thread_exact_np, 1);
 }
 

@@ -9,10 +9,10 @@
 
 #include <string.h>
 
-#define LOOP POSIX_TRACE_LOOP
-#define FULL POSIX_TRACE_UNTIL_FULL
+#define LOOP  POSIX_TRACE_LOOP
+#define FULL  POSIX_TRACE_UNTIL_FULL
 #define LANES 4u
-#define MOST 160u
+#define MOST  160u
 
 static trace_id_t stream;
 static uint32_t seed;
@@ -159,8 +159,9 @@ static void compare(int policy, unsigned lanes, uint32_t records, uint32_t sprea
 			got = read_lane();
 			if (got == want)
 				continue;
-			PXT_CHECK(false, "%u lanes, %u records, spread %u, batch %u: lane %d, not %d",
-			    lanes, records, spread, batch, got, want);
+			PXT_CHECK(false,
+			    "%u lanes, %u records, spread %u, batch %u: lane %d, not %d", lanes,
+			    records, spread, batch, got, want);
 			end();
 			return;
 		} while (want >= 0);
@@ -239,7 +240,8 @@ static void an_unfinished_record_behind_one_that_was_given_up_still_holds_back(v
 	PXT_EQ(lane->pos, slow.place.pos);
 	put(1, 102, pxt_port_ticks_ordered());
 	PXT_EQ(read_lane(), -1);
-	finish(&slow, pxt_slot_ticks(&slow.place.ring.slots[slow.place.pos & slow.place.ring.mask]));
+	finish(
+	    &slow, pxt_slot_ticks(&slow.place.ring.slots[slow.place.pos & slow.place.ring.mask]));
 	PXT_EQ(read_lane(), 0);
 	PXT_EQ(read_lane(), 1);
 	end();

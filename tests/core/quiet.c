@@ -58,7 +58,7 @@ static bool forbid_system_calls(void)
 	struct sock_fprog program = { .len = sizeof(rules) / sizeof(rules[0]), .filter = rules };
 
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }
 
 static void write_many(const struct kind *kind, uint32_t count)

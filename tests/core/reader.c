@@ -10,7 +10,11 @@
 #define LOOP POSIX_TRACE_LOOP
 #define FULL POSIX_TRACE_UNTIL_FULL
 
-enum { BEFORE = 1, NESTED, AFTER };
+enum {
+	BEFORE = 1,
+	NESTED,
+	AFTER
+};
 
 static trace_id_t stream;
 static unsigned lanes_here;
@@ -109,7 +113,8 @@ static bool one_case(
 		for (unsigned writer = BEFORE; writer <= AFTER; writer++)
 			missing += kit_missing(writer, 1, kit_seen.sent[writer]);
 		PXT_CHECK(kit_law(stream) && kit_clean() && now.posix_lost_np == missing &&
-			(missing == 0 || deed->laps || slots > 64) && !kit_missing(AFTER, 1, 5),
+		              (missing == 0 || deed->laps || slots > 64) &&
+		              !kit_missing(AFTER, 1, 5),
 		    "%s at point %d (%u), policy %d, %u lanes, %u slots before: %u missing, %llu "
 		    "lost, torn %llu, disordered %llu",
 		    deed->name, point, nth, policy, lanes, slots, missing,

@@ -20,7 +20,13 @@ int __wrap_pxt_port_wait(
 bool __real_pxt_port_fence_all(void);
 bool __wrap_pxt_port_fence_all(void);
 
-enum moment { NEVER, ANNOUNCED, BEFORE_FENCE, BEHIND_FENCE, BEFORE_SLEEP };
+enum moment {
+	NEVER,
+	ANNOUNCED,
+	BEFORE_FENCE,
+	BEHIND_FENCE,
+	BEFORE_SLEEP
+};
 
 static trace_id_t stream;
 static unsigned wakes;

@@ -13,7 +13,12 @@
 
 #define STREAMS CONFIG_PTRACE_MAX_STREAMS
 
-enum state { ABSENT, STOPPED, RUNNING, BY_ITSELF };
+enum state {
+	ABSENT,
+	STOPPED,
+	RUNNING,
+	BY_ITSELF
+};
 
 static struct {
 	trace_id_t trid;
@@ -36,9 +41,8 @@ static uint32_t random_below(uint32_t limit)
 
 static void create(unsigned i)
 {
-	const struct kit_spec spec = {
-		.policy = i % 2 ? POSIX_TRACE_UNTIL_FULL : POSIX_TRACE_LOOP, .lanes = 1 + i % 2
-	};
+	const struct kit_spec spec = { .policy = i % 2 ? POSIX_TRACE_UNTIL_FULL : POSIX_TRACE_LOOP,
+		.lanes = 1 + i % 2 };
 
 	if (model[i].state != ABSENT)
 		return;

@@ -52,6 +52,14 @@ static void run_through(int policy, unsigned lanes, uint64_t pos, uint64_t seq)
 		if (i % 5 == 4)
 			(void)kit_read_all(stream);
 	}
+	CU_ASSERT(kit_settle(stream));
+	/* Somebody in the new quarter has said so: two unsaid would be one too many. */
+	for (unsigned i = 0; i < lanes; i++) {
+		struct pxt_lane *lane = pxt_block_lane(kit_block(stream), i);
+
+		PXT_EQ(pxt_cursor_load(&lane->epoch),
+		    pxt_epoch_make((uint32_t)(lane->pos >> 30), (uint32_t)(lane->seq >> 29)));
+	}
 	end(0);
 	PXT_EQ(kit_missing(1, 1, 120), 0);
 }
