@@ -51,8 +51,8 @@ static void a_stream_starts_and_stops(void)
 	PXT_EQ(posix_trace_get_status(trid, &status), 0);
 	PXT_EQ(status.posix_stream_status, POSIX_TRACE_SUSPENDED);
 	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
-	CU_ASSERT(counts.posix_written_np == counts.posix_retrieved_np + counts.posix_lost_np
-						 + counts.posix_cleared_np + counts.posix_held_np);
+	CU_ASSERT(counts.posix_written_np == counts.posix_retrieved_np + counts.posix_lost_np +
+	                                         counts.posix_cleared_np + counts.posix_held_np);
 	PXT_EQ(posix_trace_clear(trid), 0);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	PXT_EQ(posix_trace_start(trid), EINVAL);

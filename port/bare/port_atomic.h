@@ -73,7 +73,8 @@ PXT_INLINE void pxt_slot_store_plain(struct pxt_slot *slot, uint64_t low, uint64
 }
 
 /* A continuation slot from @bytes, which need no alignment. */
-PXT_INLINE void pxt_slot_store_piece(struct pxt_slot *slot, uint32_t tag, const unsigned char *bytes)
+PXT_INLINE void pxt_slot_store_piece(
+    struct pxt_slot *slot, uint32_t tag, const unsigned char *bytes)
 {
 	uint32_t first;
 	uint64_t rest;

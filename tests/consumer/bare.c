@@ -30,10 +30,12 @@ int main(void)
 		if (posix_trace_wanted_np(id))
 			posix_trace_event(id, &count, sizeof(count));
 	}
-	while (posix_trace_trygetnext_event(trid, &info, data, sizeof(data), &bytes, &unavailable) == 0 &&
+	while (posix_trace_trygetnext_event(
+	           trid, &info, data, sizeof(data), &bytes, &unavailable) == 0 &&
 	       !unavailable)
 		;
-	if (posix_trace_shutdown(trid) != 0 || posix_trace_create_withlog(0, NULL, UART, &trid) != 0)
+	if (posix_trace_shutdown(trid) != 0 ||
+	    posix_trace_create_withlog(0, NULL, UART, &trid) != 0)
 		return 4;
 	if (posix_trace_start(trid) != 0 || posix_trace_flush(trid) != 0)
 		return 5;

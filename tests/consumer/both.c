@@ -16,7 +16,8 @@ static int count(trace_id_t trid, trace_event_id_t wanted)
 	int none = 0;
 	int found = 0;
 
-	while (posix_trace_getnext_event(trid, &info, data, sizeof(data), &bytes, &none) == 0 && !none)
+	while (
+	    posix_trace_getnext_event(trid, &info, data, sizeof(data), &bytes, &none) == 0 && !none)
 		found += info.posix_event_id == wanted;
 	return found;
 }
@@ -42,8 +43,8 @@ int main(void)
 	if (posix_trace_create(0, NULL, &stream) != 0 || posix_trace_open(fd, &log) != 0)
 		return 4;
 	/* Each identifier answers, whichever library made it. */
-	if (posix_trace_get_status(stream, &status) != 0 || posix_trace_get_attr(log, &attr) != 0
-	    || posix_trace_get_attr(stream, &attr) != 0)
+	if (posix_trace_get_status(stream, &status) != 0 || posix_trace_get_attr(log, &attr) != 0 ||
+	    posix_trace_get_attr(stream, &attr) != 0)
 		return 5;
 	if (count(log, id) != 1)
 		return 6;

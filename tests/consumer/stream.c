@@ -15,13 +15,15 @@ int main(void)
 	size_t bytes = 0;
 	int none = 0;
 
-	if (posix_trace_eventid_open("consumer", &id) != 0 || posix_trace_create(0, NULL, &trid) != 0
-	    || posix_trace_start(trid) != 0)
+	if (posix_trace_eventid_open("consumer", &id) != 0 ||
+	    posix_trace_create(0, NULL, &trid) != 0 || posix_trace_start(trid) != 0)
 		return 1;
 	if (posix_trace_wanted_np(id))
 		posix_trace_event(id, "payload", 7);
 	do {
-		if (posix_trace_trygetnext_event(trid, &info, data, sizeof(data), &bytes, &none) != 0 || none)
+		if (posix_trace_trygetnext_event(trid, &info, data, sizeof(data), &bytes, &none) !=
+		        0 ||
+		    none)
 			return 2;
 	} while (!posix_trace_eventid_equal(trid, info.posix_event_id, id));
 	(void)printf("%.*s\n", (int)bytes, data);
