@@ -10,12 +10,12 @@
 #include "core/consumer.h"
 
 #if CONFIG_PTRACE_LANES_MAX > 1
-/* READY: *lane's front is next, and pxt_lane.front holds its begin slot. */
-enum pxt_next pxt_merge_pick(struct pxt_block *block, uint32_t *lane);
+/* READY: the front of lane *chosen is next, and pxt_lane.front holds its begin slot. */
+enum pxt_next pxt_merge_pick(struct pxt_block *block, uint32_t *chosen);
 /* A lane's position was changed other than by consuming its front. */
 void pxt_merge_forget(struct pxt_lane *lane);
-/* Lane's front was consumed. */
-void pxt_merge_consumed(struct pxt_block *block, uint32_t lane);
+/* The front of lane @index was consumed. */
+void pxt_merge_consumed(struct pxt_block *block, uint32_t index);
 #else
 PXT_INLINE enum pxt_next pxt_merge_pick(struct pxt_block *block, uint32_t *lane)
 {

@@ -42,6 +42,7 @@ ptrace_check(mutants_apply TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/mutants.py"
 
 if(PTRACE_CHECKS STREQUAL "full")
 	set(fuzz_seconds 300)
+	ptrace_heavy_check(analyzer TIMEOUT 1800 "${scripts}/check-tidy" --analyzer "${PROJECT_BINARY_DIR}")
 	ptrace_heavy_check(mutants TIMEOUT 3000 "${PTRACE_PYTHON}" "${scripts}/mutants.py")
 endif()
 if(PXT_LOGRETRIEVAL)
