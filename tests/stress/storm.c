@@ -406,6 +406,7 @@ static void streams_come_and_go_beside_writers_and_waiting_readers(void)
 {
 	static struct visitor visitors[CONTROLLERS];
 	unsigned refused = 0;
+	unsigned created = 0;
 
 	start_writers();
 	for (int i = 0; i < CONTROLLERS; i++) {
@@ -416,9 +417,11 @@ static void streams_come_and_go_beside_writers_and_waiting_readers(void)
 	for (int i = 0; i < CONTROLLERS; i++) {
 		(void)pthread_join(visitors[i].thread, NULL);
 		PXT_EQ(visitors[i].wrong, 0);
-		CU_ASSERT(visitors[i].created > 0);
+		created += visitors[i].created;
 		refused += visitors[i].refused;
 	}
+	/* On a busy machine one of them may find every place taken, each time. */
+	CU_ASSERT(created > 0);
 	end_writers();
 	printf("\n    %u refused for want of a place ", refused);
 	trace_id_t trids[TRACE_SYS_MAX];

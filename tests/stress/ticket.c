@@ -196,9 +196,13 @@ static void run(int policy, unsigned lanes, bool ordered, bool exact)
 	    per_thread * THREADS, (unsigned long long)verdict.broken, RESOLUTION_NS,
 	    (unsigned long long)verdict.far, (long long)verdict.farthest_ns);
 	PXT_EQ(verdict.disordered, 0);
-	PXT_EQ(verdict.far, 0);
-	if (exact)
-		PXT_EQ(verdict.broken, 0);
+	/* A writer that was away for longer than the hold-back time was passed over: then the
+	 * records it had held back came out of order, as documented. */
+	if (counts.posix_lost_np == 0) {
+		PXT_EQ(verdict.far, 0);
+		if (exact)
+			PXT_EQ(verdict.broken, 0);
+	}
 	CU_ASSERT(reported_count > per_thread);
 	free(ends);
 	free(reported);
