@@ -149,8 +149,12 @@ enum pxt_next pxt_consumer_next(struct pxt_stream *stream, struct pxt_item *item
 		return found;
 	if (PXT_UNLIKELY(block->gap | block->resume_due))
 		put_gap_first(block, item);
+	item->stamp = item->ticks;
 	if (item->ticks < block->last_ticks)
 		item->ticks = block->last_ticks;
+	/* Nobody read a clock for what is made here; its moment may even be unknown. */
+	if (item->kind == PXT_ITEM_MADE)
+		item->stamp = item->ticks;
 	item->lost_before = block->lost_before;
 	return PXT_NEXT_READY;
 }
@@ -350,8 +354,9 @@ bool pxt_consumer_slots(
 
 	slots[0].word[0] = PXT_SLOT_BEGIN;
 	slots[0].word[1] = item->info;
-	slots[0].word[2] = (uint32_t)item->ticks;
-	slots[0].word[3] = (uint32_t)(item->ticks >> 32);
+	/* What is reported of it is the log reader's to make. */
+	slots[0].word[2] = (uint32_t)item->stamp;
+	slots[0].word[3] = (uint32_t)(item->stamp >> 32);
 	if (PXT_UNLIKELY(item->kind != PXT_ITEM_RECORD)) {
 		build(item, slots);
 		return true;

@@ -33,6 +33,7 @@ struct pxt_item {
 	uint32_t info;  /* pxt_slot_info() */
 	uint32_t slots; /* that the record takes in a log */
 	uint64_t ticks; /* as reported: never less than the event's before */
+	uint64_t stamp; /* as the trace point read it; of what is made: the same as ticks */
 	uint64_t lost_before;
 	uint64_t ctx; /* SIDE, MADE */
 	unsigned char data[PXT_MADE_BYTES];

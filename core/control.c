@@ -16,12 +16,17 @@ uint64_t pxt_holdback_ns = (uint64_t)CONFIG_PTRACE_HOLDBACK_MS * 1000000u;
 
 uint64_t pxt_holdback_ticks(void)
 {
-	return pxt_clock.hz / 1000u * (pxt_holdback_ns / 1000u) / 1000u;
+	uint64_t us = pxt_holdback_ns / 1000u;
+
+	/* At least one tick: a counter of less than 10 Hz must not cut the wait to nothing. */
+	return pxt_clock.hz / 1000000u * us + pxt_clock.hz % 1000000u * us / 1000000u + 1u;
 }
 
 uint64_t pxt_resolution_ticks(void)
 {
-	return (uint64_t)CONFIG_PTRACE_ORDER_RESOLUTION_NS * (pxt_clock.hz / 1000u) / 1000000u;
+	/* Rounded up; below 2^60 with the largest of both. */
+	return ((uint64_t)CONFIG_PTRACE_ORDER_RESOLUTION_NS * pxt_clock.hz + 999999999u) /
+	       1000000000u;
 }
 
 /* Bit i: this configuration makes events of system type i. */

@@ -37,8 +37,14 @@ struct posix_trace_counts_np {
 /* ---- More about a retrieved event (units On-Line and Log Retrieval) ---- */
 
 struct posix_trace_eventextra_np {
-	int posix_cpu_np;              /* CPU, or -1 where it was not recorded */
-	uint64_t posix_ticks_np;       /* the raw counter */
+	int posix_cpu_np; /* CPU, or -1 where it was not recorded */
+	/*
+	 * The counter as the trace point read it.  posix_timestamp is that in time, but never before
+	 * the event reported last (TIM-06): where stamps of different processors, or around a trace
+	 * point that was interrupted, step back, it stays and this one shows it.  Events that the
+	 * reader makes (automatic START and STOP, OVERFLOW, RESUME, FLUSH_*) never step back.
+	 */
+	uint64_t posix_ticks_np;
 	uint64_t posix_lost_before_np; /* records lost directly before this event */
 	int posix_thread_exact_np;     /* 0: the thread was not recorded and reads as 0 */
 };

@@ -34,7 +34,8 @@ static void put(struct pxt_tolog *log, const struct pxt_slot *slots, uint32_t n,
 	(void)pxt_log_put_record(&log->data, slots, n);
 	log->unreported = 0;
 	log->taken += (uint64_t)n * PXT_SLOT_BYTES;
-	log->last_ticks = pxt_slot_ticks(slots);
+	if (log->last_ticks < pxt_slot_ticks(slots))
+		log->last_ticks = pxt_slot_ticks(slots);
 	log->last_id = pxt_info_id(slots->word[1]);
 	log->dirty = true;
 	log->fresh++;

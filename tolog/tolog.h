@@ -102,7 +102,7 @@ struct pxt_tolog {
 	uint64_t size;           /* UNTIL_FULL: bytes for records */
 	uint64_t taken;          /* UNTIL_FULL: of them used */
 	uint64_t begun;          /* LOOP: DATA blocks that have a frame */
-	uint64_t last_ticks;     /* of the last record in the log */
+	uint64_t last_ticks;     /* the latest of all records in the log */
 	uint32_t last_id;        /* and its type */
 	uint64_t lost;           /* records that the log was given and does not hold */
 	uint64_t unreported;     /* records lost by the unit since the last loss slot */

@@ -235,14 +235,16 @@ bool kit_read(trace_id_t trid)
 	struct posix_trace_eventextra_np extra;
 	size_t len = 0;
 	int unavailable = -1;
+	int64_t ns;
 
 	PXT_EQ_FATAL(
 	    posix_trace_trygetnext_event(trid, &info, data, sizeof(data), &len, &unavailable), 0);
 	if (unavailable)
 		return false;
 	PXT_EQ_FATAL(posix_trace_eventinfo_getextra_np(&info, &extra), 0);
-	kit_seen.back += extra.posix_ticks_np < kit_seen.last_ticks;
-	kit_seen.last_ticks = extra.posix_ticks_np;
+	ns = (int64_t)info.posix_timestamp.tv_sec * 1000000000 + info.posix_timestamp.tv_nsec;
+	kit_seen.back += ns < kit_seen.last_ns;
+	kit_seen.last_ns = ns;
 	kit_seen.slots += kit_slots_of(len);
 	kit_seen.last_lost = extra.posix_lost_before_np;
 	judge(info.posix_event_id, data, len);

@@ -57,7 +57,7 @@ struct kit_seen {
 	bool behind_auto;    /* the event before this was an automatic STOP */
 	bool last_was_stop;
 	uint64_t last_lost;
-	uint64_t last_ticks;
+	int64_t last_ns;
 };
 extern struct kit_seen kit_seen;
 
