@@ -12,5 +12,4 @@ ptrace_test(core_wake TESTPOINTS NEEDS ${core_needs} SOURCES core/wake.c core/ki
 # As it is shipped.  musl comes without the kernel's headers, which say how to be killed at a call.
 include(CheckIncludeFile)
 check_include_file(linux/filter.h PXT_KERNEL_HEADERS)
-ptrace_test(core_quiet NEEDS ${core_needs} KERNEL_HEADERS SOURCES core/quiet.c core/kit.c
-	LIBRARIES -Wl,--wrap=malloc)
+ptrace_test(core_quiet NEEDS ${core_needs} KERNEL_HEADERS SOURCES core/quiet.c)
