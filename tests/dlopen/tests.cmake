@@ -17,7 +17,7 @@ if(PXT_IS_FULL AND TARGET ptrace_shared AND NOT PTRACE_SANITIZER)
 				"${CMAKE_CURRENT_BINARY_DIR}/links_${kind}" "$<TARGET_FILE:ptrace_${kind}>"
 				"${PROJECT_SOURCE_DIR}/include" "${PTRACE_PUBLIC_DIR}")
 			set_tests_properties(link_${way}_${kind} PROPERTIES ENVIRONMENT
-				"LD_LIBRARY_PATH=$<TARGET_FILE_DIR:ptrace_shared>;CC=${CMAKE_C_COMPILER}")
+				"LD_LIBRARY_PATH=$<TARGET_FILE_DIR:ptrace_shared>;CC=${CMAKE_C_COMPILER}${CMAKE_C_COMPILER_ARG1}")
 			list(APPEND dlopen_tests link_${way}_${kind})
 		endforeach()
 	endforeach()

@@ -12,7 +12,7 @@ sed -n '/^```c$/,/^```$/p' "$readme" | sed '1d;/^```$/,$d' >"$here/job.c"
 cd "$here" || exit 1
 cc=$1
 shift
-"$cc" -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Wpedantic -Werror job.c "$@" -o job || exit 1
+$cc -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Wpedantic -Werror job.c "$@" -o job || exit 1
 ./job || exit 1
 "$pxtrace" print --event job run.ptl >out || exit 1
 cat out

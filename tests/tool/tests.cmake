@@ -17,7 +17,7 @@ if(TARGET pxtrace AND PXT_TOLOG AND PXT_RECORD_THREAD AND PXT_RECORD_ADDRESS)
 		set_tests_properties(tool.${case} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 60 LABELS tool)
 	endforeach()
 	add_test(NAME tool.the_example_of_the_readme_works COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/tool/readme.sh"
-		"${PROJECT_SOURCE_DIR}/README.md" "$<TARGET_FILE:pxtrace>" "${CMAKE_C_COMPILER}"
+		"${PROJECT_SOURCE_DIR}/README.md" "$<TARGET_FILE:pxtrace>" "${CMAKE_C_COMPILER}${CMAKE_C_COMPILER_ARG1}"
 		"-I${PROJECT_SOURCE_DIR}/include" "-I${PTRACE_PUBLIC_DIR}" "$<TARGET_FILE:ptrace_static>" -pthread)
 	set_tests_properties(tool.the_example_of_the_readme_works PROPERTIES TIMEOUT 60 LABELS tool)
 endif()
