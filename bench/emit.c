@@ -1,27 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * emit.c - what a trace point costs, beside what the machine asks for the least that a trace point
- * can do: read the counter, reserve with one locked add, store 16 bytes (the floor).  Everything
- * in one run, because figures of different runs on a shared machine do not compare.
- *
- *	emit [--csv]
+ * can do (the floor, frame/machine.h).  Everything in one run, because figures of different runs on
+ * a shared machine do not compare.
  */
 #define _GNU_SOURCE
 #include <trace.h>
 #include <trace_np.h>
 
-#include "frame/frame.h"
+#include "frame/machine.h"
+#include "frame/out.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define STREAM_BYTES (1024ul * 1024)
-#define FLOOR_SLOTS  (STREAM_BYTES / 16)
 #define BYTES_MAX    256
 
 enum reader {
@@ -31,76 +27,20 @@ enum reader {
 
 struct row {
 	const char *name;
+	const char *column;
 	bench_loop *loop;
 	unsigned threads;
-	unsigned bytes;
+	unsigned long
+	    passes; /* in a part: half a millisecond or so, less than others leave alone */
 	enum reader reader;
-	double goal; /* times the floor; negative: nanoseconds; 0: none was set */
+	double *result; /* where the target's judge looks for it */
 };
 
-struct floor_ring {
-	atomic_ulong head;
-	char apart[120];
-	unsigned char slots[FLOOR_SLOTS][16] __attribute__((aligned(16)));
-};
-
-static struct floor_ring rings[BENCH_THREADS_MAX];
 static trace_id_t trid;
 static trace_event_id_t wanted, unwanted;
 static unsigned char payload[BYTES_MAX];
 static atomic_bool reader_stop;
 static atomic_ulong reader_read;
-static double floor_ns;
-static bool as_csv;
-
-static void must(const char *what, int error)
-{
-	if (error != 0) {
-		(void)fprintf(stderr, "emit: %s: %s\n", what, strerror(error));
-		exit(1);
-	}
-}
-
-/* ---- The machine ---- */
-
-#if defined(__x86_64__)
-static inline unsigned long counter(void)
-{
-	unsigned low;
-	unsigned high;
-
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return (unsigned long)high << 32 | low;
-}
-#else
-static inline unsigned long counter(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (unsigned long)now.tv_sec * 1000000000ul + (unsigned long)now.tv_nsec;
-}
-#endif
-
-static void counter_loop(unsigned thread, unsigned long count)
-{
-	(void)thread;
-	for (unsigned long i = 0; i < count; i++)
-		(void)counter();
-}
-
-static void floor_loop(unsigned thread, unsigned long count)
-{
-	struct floor_ring *ring = &rings[thread];
-
-	for (unsigned long i = 0; i < count; i++) {
-		unsigned long at = atomic_fetch_add_explicit(&ring->head, 1, memory_order_relaxed);
-		unsigned long slot[2] = { at, counter() };
-
-		memcpy(__builtin_assume_aligned(ring->slots[at % FLOOR_SLOTS], 16), slot, 16);
-		atomic_signal_fence(memory_order_seq_cst);
-	}
-}
 
 /* ---- Trace points ---- */
 
@@ -161,6 +101,58 @@ static void unwanted_inline(unsigned thread, unsigned long count)
 	}
 }
 
+/* ---- One event a microsecond ---- */
+
+static void once_nothing(unsigned thread)
+{
+	(void)thread;
+}
+
+static void once_event(unsigned thread)
+{
+	(void)thread;
+	posix_trace_event(wanted, payload, 4);
+}
+
+/*
+ * From the last look at the counter before the event to one that waits for everything in it, so
+ * that a cache line which has to come over is not hidden by the waiting for the next microsecond.
+ */
+static inline __attribute__((always_inline)) void paced(
+    unsigned thread, unsigned long count, void (*once)(unsigned))
+{
+	double rate = bench_counter_per_ns();
+	uint64_t next = bench_counter();
+	uint64_t sum = 0;
+
+	for (unsigned long i = 0; i < count; i++) {
+		uint64_t begin;
+
+		next += (uint64_t)(1000 * rate);
+		do
+			begin = bench_counter();
+		while ((int64_t)(begin - next) < 0);
+		once(thread);
+		sum += bench_counter_fenced() - begin;
+	}
+	bench_own_time((double)sum / rate / (double)count);
+}
+
+static void paced_nothing(unsigned thread, unsigned long count)
+{
+	paced(thread, count, once_nothing);
+}
+
+static void paced_floor(unsigned thread, unsigned long count)
+{
+	paced(thread, count, bench_floor_once);
+}
+
+static void paced_event(unsigned thread, unsigned long count)
+{
+	paced(thread, count, once_event);
+}
+
 /* ---- A reader on the other CPU ---- */
 
 static void *read_on(void *argument)
@@ -185,12 +177,6 @@ static void *read_on(void *argument)
 	return NULL;
 }
 
-/* A part of half a millisecond or so: shorter than what other work leaves alone. */
-static unsigned long passes(const struct row *row)
-{
-	return row->bytes > 64 ? 5000 : row->bytes > 4 ? 15000 : 50000;
-}
-
 static struct bench_row a_test_of(struct bench_row passes)
 {
 	passes.ns /= TESTS;
@@ -201,19 +187,20 @@ static struct bench_row a_test_of(struct bench_row passes)
 
 static struct bench_row measure(const struct row *row)
 {
+	unsigned long passes = bench_pick(row->passes, row->passes, row->passes / 50 + TESTS);
 	struct bench_row result;
 	pthread_t reader;
 
 	if (row->reader == NO_READER) {
-		result = bench_run(row->loop, row->threads, passes(row), BENCH_WALL);
+		result = bench_run(row->loop, row->threads, passes, BENCH_WALL);
 		return row->loop == unwanted_inline ? a_test_of(result) : result;
 	}
 	atomic_store(&reader_stop, false);
-	must("reader", pthread_create(&reader, NULL, read_on, NULL));
-	result = bench_run(row->loop, row->threads, passes(row),
-	    row->threads < bench_cpus() ? BENCH_WALL : BENCH_CPU);
+	bench_must("reader", pthread_create(&reader, NULL, read_on, NULL));
+	result = bench_run(
+	    row->loop, row->threads, passes, row->threads < bench_cpus() ? BENCH_WALL : BENCH_CPU);
 	atomic_store(&reader_stop, true);
-	must("reader", pthread_join(reader, NULL));
+	bench_must("reader", pthread_join(reader, NULL));
 	return result;
 }
 
@@ -224,9 +211,9 @@ static void filter_out(trace_id_t stream, trace_event_id_t type)
 {
 	trace_event_set_t set;
 
-	must("set", posix_trace_eventset_empty(&set));
-	must("set", posix_trace_eventset_add(type, &set));
-	must("filter", posix_trace_set_filter(stream, &set, POSIX_TRACE_SET_EVENTSET));
+	bench_must("set", posix_trace_eventset_empty(&set));
+	bench_must("set", posix_trace_eventset_add(type, &set));
+	bench_must("filter", posix_trace_set_filter(stream, &set, POSIX_TRACE_SET_EVENTSET));
 }
 #else
 static void filter_out(trace_id_t stream, trace_event_id_t type)
@@ -236,167 +223,198 @@ static void filter_out(trace_id_t stream, trace_event_id_t type)
 }
 #endif
 
-static trace_id_t open_stream(void)
+/* @lanes 0: as many as the library chooses. */
+static trace_id_t open_stream(unsigned lanes, int ordered)
 {
 	trace_attr_t attr;
 	trace_id_t stream;
 
-	must("attributes", posix_trace_attr_init(&attr));
-	must("policy", posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP));
-	must("size", posix_trace_attr_setstreamsize(&attr, STREAM_BYTES));
-	must("data size", posix_trace_attr_setmaxdatasize(&attr, BYTES_MAX));
-	must("create", posix_trace_create(0, &attr, &stream));
+	bench_must("attributes", posix_trace_attr_init(&attr));
+	bench_must("policy", posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP));
+	bench_must("size", posix_trace_attr_setstreamsize(&attr, STREAM_BYTES));
+	bench_must("data size", posix_trace_attr_setmaxdatasize(&attr, BYTES_MAX));
+	bench_must("lanes", posix_trace_attr_setlanes_np(&attr, lanes));
+	bench_must("stamps", posix_trace_attr_setorderedstamps_np(&attr, ordered));
+	bench_must("create", posix_trace_create(0, &attr, &stream));
 	filter_out(stream, unwanted);
-	must("start", posix_trace_start(stream));
+	bench_must("start", posix_trace_start(stream));
 	return stream;
 }
 
-/* ---- Output ---- */
-
-static void say_facts(void)
+static void say_stream(void)
 {
-	char model[128];
-	char kernel[128];
-	char libc[64];
 	struct posix_trace_clock_np clock;
 	trace_attr_t attr;
 	unsigned lanes = 0;
 
-	bench_cpu_model(model, sizeof(model));
-	bench_kernel(kernel, sizeof(kernel));
-	bench_libc(libc, sizeof(libc));
-	must("clock", posix_trace_getclock_np(trid, &clock));
-	must("attributes", posix_trace_get_attr(trid, &attr));
-	must("lanes", posix_trace_attr_getlanes_np(&attr, &lanes));
-	(void)printf("# %s\n# %s, %s, compiler %s\n", model, kernel, libc, __VERSION__);
-	(void)printf("# stamps: %s at %llu Hz (within %u ppm); stream: LOOP, %lu KiB, lanes: %u\n",
+	bench_must("clock", posix_trace_getclock_np(trid, &clock));
+	bench_must("attributes", posix_trace_get_attr(trid, &attr));
+	bench_must("lanes", posix_trace_attr_getlanes_np(&attr, &lanes));
+	bench_remark(
+	    "stamps: %s at %llu Hz (within %u ppm), which advances by %u ticks; stream: LOOP, "
+	    "%lu KiB, lanes: %u",
 	    clock.posix_source_np == POSIX_TRACE_CLOCK_TSC_NP ? "the processor's counter"
 	                                                      : "clock_gettime",
-	    (unsigned long long)clock.posix_hz_np, clock.posix_error_ppm_np, STREAM_BYTES / 1024,
-	    lanes);
-	(void)printf("# median of %d batches of %d parts, empty loop taken off\n", BENCH_BATCHES,
-	    BENCH_PARTS);
-	if (bench_cpus() <= BENCH_THREADS_MAX)
-		(void)printf("# no CPU is left for a reader beside %d threads: those rows count "
-		             "processor time\n",
-		    BENCH_THREADS_MAX);
-	if (as_csv)
-		(void)printf("case,threads,bytes,reader,ns,ratio,low,high,batches,parts,goal_ns\n");
-	else
-		(void)printf("\n%-34s %7s %5s %8s %7s %15s %6s  %s\n", "", "threads", "bytes", "ns",
-		    "ratio", "(low - high)", "parts", "goal");
-}
-
-static void say_csv(const struct row *row, const struct bench_row *got, double goal)
-{
-	(void)printf("%s,%u,%u,%s,%.3f,%.3f,%.3f,%.3f,%u,%u,%.3f\n", row->name, row->threads,
-	    row->bytes, row->reader == BESIDE ? "yes" : "no", got->ns,
-	    floor_ns > 0 ? got->ns / floor_ns : 0, got->low, got->high, got->batches, got->parts,
-	    goal);
-}
-
-static void say_table(const struct row *row, const struct bench_row *got, double goal)
-{
-	char range[32];
-
-	(void)printf("%-34s %7u %5u ", row->name, row->threads, row->bytes);
-	if (got->batches == 0) {
-		(void)printf("       -  (the machine was busy: no undisturbed part)\n");
-		return;
-	}
-	(void)snprintf(range, sizeof(range), "(%.2f - %.2f)", got->low, got->high);
-	(void)printf("%8.2f %7.2f %15s %6u", got->ns, floor_ns > 0 ? got->ns / floor_ns : 0, range,
-	    got->parts);
-	if (goal > 0)
-		(void)printf("  %.1f ns: %s", goal, got->ns <= goal ? "reached" : "missed");
-	(void)printf("\n");
-}
-
-static struct bench_row do_row(const struct row *row)
-{
-	struct bench_row got = measure(row);
-	double goal = row->goal < 0 ? -row->goal : row->goal * floor_ns;
-
-	if (row->loop == floor_loop && row->threads == 1)
-		floor_ns = got.ns;
-	if (as_csv)
-		say_csv(row, &got, goal);
-	else
-		say_table(row, &got, goal);
-	(void)fflush(stdout);
-	return got;
+	    (unsigned long long)clock.posix_hz_np, clock.posix_error_ppm_np, bench_counter_step(),
+	    STREAM_BYTES / 1024, lanes);
+	bench_remark("medians of batches; the empty loop is taken off; parts in which a thread did "
+	             "not hold its CPU are thrown away");
+	if (bench_cpus() <= 2)
+		bench_remark(
+		    "no CPU is left for a reader beside 2 threads: those rows count processor "
+		    "time");
 }
 
 /* ---- The rows ---- */
 
+static struct results {
+	double round_trip;
+	double one_4, one_32, one_256, two_4, ordered;
+	double nothing_1, nothing_2, floor_1, floor_2, paced_1, paced_2;
+	double reader, second;
+	double filtered_call, filtered_inline, silent_call, silent_inline;
+} result;
+
 static const struct row machine_rows[] = {
-	{ "counter alone", counter_loop, 1, 0, NO_READER, 0 },
-	{ "floor: counter, locked add, 16 B", floor_loop, 1, 0, NO_READER, 0 },
-	{ "floor, a ring per thread", floor_loop, 2, 0, NO_READER, 0 },
+	{ "counter alone", "1 thread", bench_counter_loop, 1, 50000, NO_READER, NULL },
+	{ "clock_gettime", "1 thread", bench_clock_loop, 1, 20000, NO_READER, NULL },
+	{ "floor: counter + locked add + slot", "32 B 1 thread", bench_floor_32, 1, 50000,
+	    NO_READER, NULL },
+	{ "floor: counter + locked add + slot", "256 B 1 thread", bench_floor_256, 1, 50000,
+	    NO_READER, NULL },
+	{ "floor: counter + locked add + slot", "4 B 2 threads", bench_floor_4, 2, 50000, NO_READER,
+	    NULL },
+	{ "cache line there and back", "2 threads", bench_round_trip, 2, 2000, NO_READER,
+	    &result.round_trip },
+	{ "paced: nothing", "1 thread", paced_nothing, 1, 500, NO_READER, &result.nothing_1 },
+	{ "paced: nothing", "2 threads", paced_nothing, 2, 500, NO_READER, &result.nothing_2 },
+	{ "paced: floor", "1 thread", paced_floor, 1, 500, NO_READER, &result.floor_1 },
+	{ "paced: floor", "2 threads", paced_floor, 2, 500, NO_READER, &result.floor_2 },
 };
 
-static const struct row traced_rows[] = {
-	{ "event", event_4, 1, 4, NO_READER, 1.5 },
-	{ "event", event_32, 1, 32, NO_READER, 0 },
-	{ "event", event_256, 1, 256, NO_READER, 0 },
-	{ "event, reader beside", event_4, 1, 4, BESIDE, 0 },
-	{ "event, reader beside", event_32, 1, 32, BESIDE, 0 },
-	{ "event, reader beside", event_256, 1, 256, BESIDE, 0 },
-	{ "event", event_4, 2, 4, NO_READER, 3.0 },
-	{ "event", event_32, 2, 32, NO_READER, 0 },
-	{ "event", event_256, 2, 256, NO_READER, 0 },
-	{ "event, reader beside", event_4, 2, 4, BESIDE, 0 },
-	{ "event, reader beside", event_32, 2, 32, BESIDE, 0 },
-	{ "event, reader beside", event_256, 2, 256, BESIDE, 0 },
+static const struct row event_rows[] = {
+	{ "event", "4 B 1 thread", event_4, 1, 50000, NO_READER, &result.one_4 },
+	{ "event", "32 B 1 thread", event_32, 1, 20000, NO_READER, &result.one_32 },
+	{ "event", "256 B 1 thread", event_256, 1, 10000, NO_READER, &result.one_256 },
+	{ "event", "4 B 2 threads", event_4, 2, 50000, NO_READER, &result.two_4 },
+	{ "event", "32 B 2 threads", event_32, 2, 20000, NO_READER, NULL },
+	{ "event", "256 B 2 threads", event_256, 2, 10000, NO_READER, NULL },
+	{ "paced: event", "4 B 1 thread", paced_event, 1, 500, NO_READER, &result.paced_1 },
+	{ "paced: event", "4 B 2 threads", paced_event, 2, 500, NO_READER, &result.paced_2 },
+	{ "event with a reader beside", "4 B 1 thread", event_4, 1, 50000, BESIDE, &result.reader },
+	{ "event with a reader beside", "32 B 1 thread", event_32, 1, 20000, BESIDE, NULL },
+	{ "event with a reader beside", "256 B 1 thread", event_256, 1, 10000, BESIDE, NULL },
+	{ "event with a reader beside", "4 B 2 threads", event_4, 2, 50000, BESIDE, NULL },
 };
 
 static const struct row filtered_rows[] = {
-	{ "filtered out, call", unwanted_call, 1, 4, NO_READER, -3.0 },
-	{ "filtered out, inline test", unwanted_inline, 1, 4, NO_READER, -0.3 },
+	{ "filtered out", "call", unwanted_call, 1, 50000, NO_READER, &result.filtered_call },
+	{ "filtered out", "inline test", unwanted_inline, 1, 50000, NO_READER,
+	    &result.filtered_inline },
 };
 
 static const struct row second_rows[] = {
-	{ "event into two streams", event_4, 1, 4, NO_READER, 0 },
+	{ "event into two streams", "4 B 1 thread", event_4, 1, 20000, NO_READER, &result.second },
+};
+
+static const struct row one_lane_rows[] = {
+	{ "event into a stream of one lane", "4 B 1 thread", event_4, 1, 50000, NO_READER, NULL },
+	{ "event into a stream of one lane", "4 B 2 threads", event_4, 2, 10000, NO_READER, NULL },
+};
+
+static const struct row ordered_rows[] = {
+	{ "event with ordered stamps", "4 B 1 thread", event_4, 1, 20000, NO_READER, NULL },
+	{ "event with ordered stamps", "4 B 2 threads", event_4, 2, 20000, NO_READER,
+	    &result.ordered },
 };
 
 static const struct row silent_rows[] = {
-	{ "no stream, call", unwanted_call, 1, 4, NO_READER, -3.0 },
-	{ "no stream, inline test", unwanted_inline, 1, 4, NO_READER, -0.3 },
+	{ "no stream", "call", unwanted_call, 1, 50000, NO_READER, &result.silent_call },
+	{ "no stream", "inline test", unwanted_inline, 1, 50000, NO_READER, &result.silent_inline },
 };
 
-#define DO_ROWS(rows, threads)                                                                     \
-	do {                                                                                       \
-		for (size_t i = 0; i < sizeof(rows) / sizeof((rows)[0]); i++) {                    \
-			if ((rows)[i].threads <= (threads))                                        \
-				(void)do_row(&(rows)[i]);                                          \
-		}                                                                                  \
-	} while (0)
+static void do_rows(const struct row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct row *row = &rows[i];
+		struct bench_row got;
+
+		if (row->threads > bench_cpus()) {
+			bench_missing(row->name, row->column, "this machine has fewer CPUs");
+			continue;
+		}
+		got = measure(row);
+		bench_cost(row->name, row->column, &got);
+		if (row->result && got.batches)
+			*row->result = got.ns;
+	}
+}
+
+#define DO_ROWS(rows) do_rows(rows, sizeof(rows) / sizeof((rows)[0]))
+
+/* ---- Targets ---- */
+
+/* What lies between the empty measurement and the event, in the floor's. */
+static double paced_ratio(double event, double floor, double nothing)
+{
+	return (event - nothing) / (floor - nothing);
+}
+
+static void targets(void)
+{
+	const struct results *r = &result;
+	double floor = bench_floor();
+
+	bench_table("targets", "Targets");
+	bench_target("4 B event one thread", "x floor", r->one_4 / floor, BENCH_AT_MOST, 1.15);
+	bench_target("32 B event one thread", "x floor", r->one_32 / floor, BENCH_AT_MOST, 1.3);
+	bench_target("256 B event one thread", "x floor", r->one_256 / floor, BENCH_AT_MOST, 2.5);
+	bench_target("two threads tight loop", "x floor", r->two_4 / floor, BENCH_AT_MOST, 1.2);
+	bench_target("two threads one event a microsecond each", "x floor",
+	    paced_ratio(r->paced_2, r->floor_2, r->nothing_2), BENCH_AT_MOST, 1.2);
+	bench_target("two threads ordered stamps", "x floor", r->ordered / floor, BENCH_AT_MOST, 3);
+	bench_target("a second running stream adds", "x one stream",
+	    (r->second - r->one_4) / r->one_4, BENCH_AT_MOST, 0.4);
+	bench_target("one writer with a reader beside", "x the writer alone", r->reader / r->one_4,
+	    BENCH_AT_MOST, 2);
+	bench_target("unwanted: inline test", "ns", fmax(r->filtered_inline, r->silent_inline),
+	    BENCH_AT_MOST, 0.3);
+	bench_target("unwanted: call without a stream", "ns", r->silent_call, BENCH_AT_MOST, 3);
+	bench_target("unwanted: call filtered out", "ns", r->filtered_call, BENCH_AT_MOST, 4);
+}
 
 int main(int argc, char **argv)
 {
-	unsigned threads;
+	double *all = (double *)&result;
 	trace_id_t second;
 
-	as_csv = argc > 1 && strcmp(argv[1], "--csv") == 0;
-	if (argc > 1 && !as_csv) {
-		(void)fputs("usage: emit [--csv]\n", stderr);
-		return 2;
-	}
-	must("event", posix_trace_eventid_open("wanted", &wanted));
-	must("event", posix_trace_eventid_open("unwanted", &unwanted));
-	memset(rings, 1, sizeof(rings));
-	threads = bench_start();
-	trid = open_stream();
-	say_facts();
-	DO_ROWS(machine_rows, threads);
-	DO_ROWS(traced_rows, threads);
+	for (size_t i = 0; i < sizeof(result) / sizeof(double); i++)
+		all[i] = NAN;
+	bench_begin(argc, argv, "emit", NULL);
+	bench_must("event", posix_trace_eventid_open("wanted", &wanted));
+	bench_must("event", posix_trace_eventid_open("unwanted", &unwanted));
+	trid = open_stream(0, 0);
+	bench_facts();
+	say_stream();
+	bench_table("machine", "The machine");
+	bench_measure_floor();
+	DO_ROWS(machine_rows);
+	bench_table("cost", "A trace point");
+	DO_ROWS(event_rows);
 	if (_PXT_UNIT_FILTER)
-		DO_ROWS(filtered_rows, threads);
-	second = open_stream();
-	DO_ROWS(second_rows, threads);
-	must("shutdown", posix_trace_shutdown(second));
-	must("shutdown", posix_trace_shutdown(trid));
-	DO_ROWS(silent_rows, threads);
-	(void)printf("# the readers beside read %lu events\n", atomic_load(&reader_read));
+		DO_ROWS(filtered_rows);
+	second = open_stream(0, 0);
+	DO_ROWS(second_rows);
+	bench_must("shutdown", posix_trace_shutdown(second));
+	bench_must("shutdown", posix_trace_shutdown(trid));
+	trid = open_stream(1, 0);
+	DO_ROWS(one_lane_rows);
+	bench_must("shutdown", posix_trace_shutdown(trid));
+	trid = open_stream(0, 1);
+	DO_ROWS(ordered_rows);
+	bench_must("shutdown", posix_trace_shutdown(trid));
+	DO_ROWS(silent_rows);
+	targets();
+	bench_remark("the readers beside read %lu events", atomic_load(&reader_read));
 	return 0;
 }

@@ -18,8 +18,8 @@ enum bench_clock {
 	BENCH_CPU
 };
 
-#define BENCH_BATCHES     15
-#define BENCH_PARTS       20
+#define BENCH_BATCHES_MAX 15
+#define BENCH_PARTS_MAX   20
 #define BENCH_THREADS_MAX 2
 
 struct bench_row {
@@ -34,8 +34,15 @@ typedef void bench_loop(unsigned thread, unsigned long count);
 
 /* Finds the CPUs.  Returns how many threads can run side by side. */
 unsigned bench_start(void);
+/* Batches in a row and parts in a batch, up to the maxima (and as many without this call). */
+void bench_size(unsigned batches, unsigned parts);
 struct bench_row bench_run(
     bench_loop *loop, unsigned threads, unsigned long count, enum bench_clock clock);
+/*
+ * For a loop that waits between its passes: called at its end, says what it took without the
+ * waiting, in ns a pass.  Nothing is taken off then.
+ */
+void bench_own_time(double ns);
 /* CPUs that this process may use. */
 unsigned bench_cpus(void);
 /* Puts the calling thread on the @n-th CPU that this process may use. */

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* out.c - one way to say a figure, for programs and for people. */
+#define _GNU_SOURCE
+#include "out.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *suite = "";
+static const char *table = "";
+static bool as_csv;
+static enum bench_effort effort;
+static double floor_ns;
+
+/* ---- Command line ---- */
+
+static void usage(const struct bench_extra *extra)
+{
+	(void)fprintf(stderr, "usage: %s [--csv] [--quick | --smoke]", suite);
+	for (; extra && extra->name; extra++)
+		(void)fprintf(stderr, " [%s VALUE]", extra->name);
+	(void)fputs("\n", stderr);
+	exit(2);
+}
+
+static bool take_extra(const struct bench_extra *extra, const char *name, const char *value)
+{
+	for (; value && extra && extra->name; extra++) {
+		if (strcmp(extra->name, name) == 0) {
+			*extra->value = value;
+			return true;
+		}
+	}
+	return false;
+}
+
+void bench_begin(int argc, char **argv, const char *name, const struct bench_extra *extra)
+{
+	suite = name;
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--csv") == 0)
+			as_csv = true;
+		else if (strcmp(argv[i], "--quick") == 0)
+			effort = BENCH_QUICK;
+		else if (strcmp(argv[i], "--smoke") == 0)
+			effort = BENCH_SMOKE;
+		else if (take_extra(extra, argv[i], i + 1 < argc ? argv[i + 1] : NULL))
+			i++;
+		else
+			usage(extra);
+	}
+	bench_size((unsigned)bench_pick(15, 7, 1), (unsigned)bench_pick(20, 10, 2));
+	(void)bench_start();
+}
+
+enum bench_effort bench_effort(void)
+{
+	return effort;
+}
+
+unsigned long bench_pick(unsigned long full, unsigned long quick, unsigned long smoke)
+{
+	return effort == BENCH_FULL ? full : effort == BENCH_QUICK ? quick : smoke;
+}
+
+/* ---- Output ---- */
+
+static void csv_value(
+    const char *in, const char *row, const char *column, const char *unit, double value)
+{
+	(void)printf("%s,%s,%s,%s,%s,%.6g\n", suite, in, row, column, unit, value);
+	(void)fflush(stdout);
+}
+
+static void csv_text(const char *in, const char *row, const char *column, const char *text)
+{
+	(void)printf("%s,%s,%s,%s,,\"", suite, in, row, column);
+	for (; *text; text++) {
+		if (*text == '"')
+			(void)putchar('"');
+		(void)putchar(*text);
+	}
+	(void)puts("\"");
+	(void)fflush(stdout);
+}
+
+static void begin_line(const char *row, const char *column)
+{
+	(void)printf("%-36s %-24s ", row, column);
+}
+
+void bench_table(const char *name, const char *text)
+{
+	table = name;
+	if (!as_csv)
+		(void)printf("\n%s\n", text);
+}
+
+void bench_value(const char *row, const char *column, const char *unit, double value)
+{
+	if (as_csv) {
+		csv_value(table, row, column, unit, value);
+		return;
+	}
+	begin_line(row, column);
+	(void)printf(fabs(value) >= 10000 ? "%10.0f %s\n" : "%10.2f %s\n", value, unit);
+}
+
+void bench_text(const char *row, const char *column, const char *text)
+{
+	if (as_csv) {
+		csv_text(table, row, column, text);
+		return;
+	}
+	begin_line(row, column);
+	(void)printf("%s\n", text);
+}
+
+void bench_missing(const char *row, const char *column, const char *reason)
+{
+	char text[256];
+
+	(void)snprintf(text, sizeof(text), "not measured: %s", reason);
+	bench_text(row, column, text);
+}
+
+void bench_remark(const char *format, ...)
+{
+	char text[512];
+	va_list list;
+
+	va_start(list, format);
+	(void)vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	if (as_csv)
+		csv_text("remarks", "", "", text);
+	else
+		(void)printf("# %s\n", text);
+}
+
+static void cost_csv(const char *row, const char *column, const struct bench_row *got)
+{
+	csv_value(table, row, column, "ns", got->ns);
+	if (floor_ns > 0)
+		csv_value(table, row, column, "x floor", got->ns / floor_ns);
+	csv_value(table, row, column, "ns low", got->low);
+	csv_value(table, row, column, "ns high", got->high);
+	csv_value(table, row, column, "parts", got->parts);
+}
+
+void bench_cost(const char *row, const char *column, const struct bench_row *got)
+{
+	if (got->batches == 0) {
+		bench_missing(row, column, "the machine was busy, no part was left undisturbed");
+		return;
+	}
+	if (as_csv) {
+		cost_csv(row, column, got);
+		return;
+	}
+	begin_line(row, column);
+	(void)printf("%10.2f ns", got->ns);
+	if (floor_ns > 0)
+		(void)printf(" %7.2f x floor", got->ns / floor_ns);
+	(void)printf("  (%.2f - %.2f, %u parts)\n", got->low, got->high, got->parts);
+	(void)fflush(stdout);
+}
+
+void bench_set_floor(double ns)
+{
+	floor_ns = ns;
+}
+
+double bench_floor(void)
+{
+	return floor_ns;
+}
+
+void bench_target(
+    const char *what, const char *unit, double measured, enum bench_sense sense, double target)
+{
+	bool reached = sense == BENCH_AT_MOST ? measured <= target : measured >= target;
+	const char *verdict = isnan(measured) ? "not measured" : reached ? "reached" : "missed";
+
+	if (!as_csv) {
+		(void)printf("%-60s %10.2f %-10s %s %g: %s\n", what, measured, unit,
+		    sense == BENCH_AT_MOST ? "at most" : "at least", target, verdict);
+		return;
+	}
+	if (!isnan(measured))
+		csv_value("targets", what, "measured", unit, measured);
+	csv_value("targets", what, sense == BENCH_AT_MOST ? "at most" : "at least", unit, target);
+	csv_text("targets", what, "verdict", verdict);
+}
+
+void bench_facts(void)
+{
+	char model[128];
+	char kernel[128];
+	char libc[64];
+
+	bench_cpu_model(model, sizeof(model));
+	bench_kernel(kernel, sizeof(kernel));
+	bench_libc(libc, sizeof(libc));
+	bench_remark("%s; %s; %s; compiler %s", model, kernel, libc, __VERSION__);
+}
+
+void bench_must(const char *what, int error)
+{
+	if (error != 0) {
+		(void)fprintf(stderr, "%s: %s: %s\n", suite, what, strerror(error));
+		exit(1);
+	}
+}
