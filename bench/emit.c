@@ -196,11 +196,11 @@ static struct bench_row measure(const struct row *row)
 		return row->loop == unwanted_inline ? a_test_of(result) : result;
 	}
 	atomic_store(&reader_stop, false);
-	bench_must("reader", pthread_create(&reader, NULL, read_on, NULL));
+	bench_ok("reader", pthread_create(&reader, NULL, read_on, NULL));
 	result = bench_run(
 	    row->loop, row->threads, passes, row->threads < bench_cpus() ? BENCH_WALL : BENCH_CPU);
 	atomic_store(&reader_stop, true);
-	bench_must("reader", pthread_join(reader, NULL));
+	bench_ok("reader", pthread_join(reader, NULL));
 	return result;
 }
 
@@ -211,9 +211,9 @@ static void filter_out(trace_id_t stream, trace_event_id_t type)
 {
 	trace_event_set_t set;
 
-	bench_must("set", posix_trace_eventset_empty(&set));
-	bench_must("set", posix_trace_eventset_add(type, &set));
-	bench_must("filter", posix_trace_set_filter(stream, &set, POSIX_TRACE_SET_EVENTSET));
+	bench_ok("set", posix_trace_eventset_empty(&set));
+	bench_ok("set", posix_trace_eventset_add(type, &set));
+	bench_ok("filter", posix_trace_set_filter(stream, &set, POSIX_TRACE_SET_EVENTSET));
 }
 #else
 static void filter_out(trace_id_t stream, trace_event_id_t type)
@@ -229,15 +229,15 @@ static trace_id_t open_stream(unsigned lanes, int ordered)
 	trace_attr_t attr;
 	trace_id_t stream;
 
-	bench_must("attributes", posix_trace_attr_init(&attr));
-	bench_must("policy", posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP));
-	bench_must("size", posix_trace_attr_setstreamsize(&attr, STREAM_BYTES));
-	bench_must("data size", posix_trace_attr_setmaxdatasize(&attr, BYTES_MAX));
-	bench_must("lanes", posix_trace_attr_setlanes_np(&attr, lanes));
-	bench_must("stamps", posix_trace_attr_setorderedstamps_np(&attr, ordered));
-	bench_must("create", posix_trace_create(0, &attr, &stream));
+	bench_ok("attributes", posix_trace_attr_init(&attr));
+	bench_ok("policy", posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP));
+	bench_ok("size", posix_trace_attr_setstreamsize(&attr, STREAM_BYTES));
+	bench_ok("data size", posix_trace_attr_setmaxdatasize(&attr, BYTES_MAX));
+	bench_ok("lanes", posix_trace_attr_setlanes_np(&attr, lanes));
+	bench_ok("stamps", posix_trace_attr_setorderedstamps_np(&attr, ordered));
+	bench_ok("create", posix_trace_create(0, &attr, &stream));
 	filter_out(stream, unwanted);
-	bench_must("start", posix_trace_start(stream));
+	bench_ok("start", posix_trace_start(stream));
 	return stream;
 }
 
@@ -247,22 +247,19 @@ static void say_stream(void)
 	trace_attr_t attr;
 	unsigned lanes = 0;
 
-	bench_must("clock", posix_trace_getclock_np(trid, &clock));
-	bench_must("attributes", posix_trace_get_attr(trid, &attr));
-	bench_must("lanes", posix_trace_attr_getlanes_np(&attr, &lanes));
-	bench_remark(
-	    "stamps: %s at %llu Hz (within %u ppm), which advances by %u ticks; stream: LOOP, "
-	    "%lu KiB, lanes: %u",
+	bench_ok("clock", posix_trace_getclock_np(trid, &clock));
+	bench_ok("attributes", posix_trace_get_attr(trid, &attr));
+	bench_ok("lanes", posix_trace_attr_getlanes_np(&attr, &lanes));
+	bench_remark("stamps: %s at %llu Hz (within %u ppm), which advances by %u ticks",
 	    clock.posix_source_np == POSIX_TRACE_CLOCK_TSC_NP ? "the processor's counter"
 	                                                      : "clock_gettime",
-	    (unsigned long long)clock.posix_hz_np, clock.posix_error_ppm_np, bench_counter_step(),
-	    STREAM_BYTES / 1024, lanes);
-	bench_remark("medians of batches; the empty loop is taken off; parts in which a thread did "
-	             "not hold its CPU are thrown away");
+	    (unsigned long long)clock.posix_hz_np, clock.posix_error_ppm_np, bench_counter_step());
+	bench_remark("stream: LOOP, %lu KiB, lanes: %u", STREAM_BYTES / 1024, lanes);
+	bench_remark("method: medians of batches, the empty loop taken off, without the parts in "
+	             "which a thread did not hold its CPU");
 	if (bench_cpus() <= 2)
-		bench_remark(
-		    "no CPU is left for a reader beside 2 threads: those rows count processor "
-		    "time");
+		bench_remark("readers: no CPU is left for one beside 2 threads, those rows count "
+		             "processor time");
 }
 
 /* ---- The rows ---- */
@@ -391,10 +388,10 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(result) / sizeof(double); i++)
 		all[i] = NAN;
 	bench_begin(argc, argv, "emit", NULL);
-	bench_must("event", posix_trace_eventid_open("wanted", &wanted));
-	bench_must("event", posix_trace_eventid_open("unwanted", &unwanted));
+	bench_ok("event", posix_trace_eventid_open("wanted", &wanted));
+	bench_ok("event", posix_trace_eventid_open("unwanted", &unwanted));
 	trid = open_stream(0, 0);
-	bench_facts();
+	bench_say_facts();
 	say_stream();
 	bench_table("machine", "The machine");
 	bench_measure_floor();
@@ -405,16 +402,16 @@ int main(int argc, char **argv)
 		DO_ROWS(filtered_rows);
 	second = open_stream(0, 0);
 	DO_ROWS(second_rows);
-	bench_must("shutdown", posix_trace_shutdown(second));
-	bench_must("shutdown", posix_trace_shutdown(trid));
+	bench_ok("shutdown", posix_trace_shutdown(second));
+	bench_ok("shutdown", posix_trace_shutdown(trid));
 	trid = open_stream(1, 0);
 	DO_ROWS(one_lane_rows);
-	bench_must("shutdown", posix_trace_shutdown(trid));
+	bench_ok("shutdown", posix_trace_shutdown(trid));
 	trid = open_stream(0, 1);
 	DO_ROWS(ordered_rows);
-	bench_must("shutdown", posix_trace_shutdown(trid));
+	bench_ok("shutdown", posix_trace_shutdown(trid));
 	DO_ROWS(silent_rows);
 	targets();
-	bench_remark("the readers beside read %lu events", atomic_load(&reader_read));
+	bench_remark("readers beside: read %lu events", atomic_load(&reader_read));
 	return 0;
 }

@@ -42,7 +42,7 @@ static unsigned batches = BENCH_BATCHES_MAX;
 static unsigned parts = BENCH_PARTS_MAX;
 static _Thread_local double own_ns;
 
-void bench_size(unsigned batch_count, unsigned part_count)
+void bench_frame_size(unsigned batch_count, unsigned part_count)
 {
 	batches = batch_count < BENCH_BATCHES_MAX ? batch_count : BENCH_BATCHES_MAX;
 	parts = part_count < BENCH_PARTS_MAX ? part_count : BENCH_PARTS_MAX;

@@ -35,7 +35,7 @@ typedef void bench_loop(unsigned thread, unsigned long count);
 /* Finds the CPUs.  Returns how many threads can run side by side. */
 unsigned bench_start(void);
 /* Batches in a row and parts in a batch, up to the maxima (and as many without this call). */
-void bench_size(unsigned batches, unsigned parts);
+void bench_frame_size(unsigned batches, unsigned parts);
 struct bench_row bench_run(
     bench_loop *loop, unsigned threads, unsigned long count, enum bench_clock clock);
 /*

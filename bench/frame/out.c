@@ -52,7 +52,7 @@ void bench_begin(int argc, char **argv, const char *name, const struct bench_ext
 		else
 			usage(extra);
 	}
-	bench_size((unsigned)bench_pick(15, 7, 1), (unsigned)bench_pick(20, 10, 2));
+	bench_frame_size((unsigned)bench_pick(15, 7, 1), (unsigned)bench_pick(20, 10, 2));
 	(void)bench_start();
 }
 
@@ -75,9 +75,10 @@ static void csv_value(
 	(void)fflush(stdout);
 }
 
-static void csv_text(const char *in, const char *row, const char *column, const char *text)
+static void csv_text(
+    const char *in, const char *row, const char *column, const char *unit, const char *text)
 {
-	(void)printf("%s,%s,%s,%s,,\"", suite, in, row, column);
+	(void)printf("%s,%s,%s,%s,%s,\"", suite, in, row, column, unit);
 	for (; *text; text++) {
 		if (*text == '"')
 			(void)putchar('"');
@@ -112,11 +113,21 @@ void bench_value(const char *row, const char *column, const char *unit, double v
 void bench_text(const char *row, const char *column, const char *text)
 {
 	if (as_csv) {
-		csv_text(table, row, column, text);
+		csv_text(table, row, column, "", text);
 		return;
 	}
 	begin_line(row, column);
 	(void)printf("%s\n", text);
+}
+
+void bench_mark(const char *row, const char *column, const char *text)
+{
+	if (as_csv) {
+		csv_text(table, row, column, "mark", text);
+		return;
+	}
+	begin_line(row, column);
+	(void)printf("  mark: %s\n", text);
 }
 
 void bench_missing(const char *row, const char *column, const char *reason)
@@ -135,10 +146,7 @@ void bench_remark(const char *format, ...)
 	va_start(list, format);
 	(void)vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
-	if (as_csv)
-		csv_text("remarks", "", "", text);
-	else
-		(void)printf("# %s\n", text);
+	(void)printf("# %s\n", text);
 }
 
 static void cost_csv(const char *row, const char *column, const struct bench_row *got)
@@ -193,10 +201,10 @@ void bench_target(
 	if (!isnan(measured))
 		csv_value("targets", what, "measured", unit, measured);
 	csv_value("targets", what, sense == BENCH_AT_MOST ? "at most" : "at least", unit, target);
-	csv_text("targets", what, "verdict", verdict);
+	csv_text("targets", what, "verdict", "", verdict);
 }
 
-void bench_facts(void)
+void bench_say_facts(void)
 {
 	char model[128];
 	char kernel[128];
@@ -205,10 +213,12 @@ void bench_facts(void)
 	bench_cpu_model(model, sizeof(model));
 	bench_kernel(kernel, sizeof(kernel));
 	bench_libc(libc, sizeof(libc));
-	bench_remark("%s; %s; %s; compiler %s", model, kernel, libc, __VERSION__);
+	bench_remark("machine: %s", model);
+	bench_remark("system: %s, %s", kernel, libc);
+	bench_remark("compiler of the measuring program: %s", __VERSION__);
 }
 
-void bench_must(const char *what, int error)
+void bench_ok(const char *what, int error)
 {
 	if (error != 0) {
 		(void)fprintf(stderr, "%s: %s: %s\n", suite, what, strerror(error));

@@ -4,8 +4,8 @@
  *
  *	PROGRAM [--csv] [--quick | --smoke] [options of its own]
  *
- * With --csv a line is `suite,table,row,column,unit,value`, the value in quotes if it is text;
- * remarks are lines of the table "remarks".  Without it the same is written for people.
+ * With --csv a line is `suite,table,row,column,unit,value`, the value in quotes if it is text.
+ * Without it the same is written for people.  Facts are lines "# key: value" in both.
  * --quick takes fewer measurements, --smoke so few that only the program itself is tried.
  */
 #ifndef BENCH_OUT_H
@@ -42,7 +42,10 @@ void bench_cost(const char *row, const char *column, const struct bench_row *got
 void bench_set_floor(double ns);
 double bench_floor(void);
 /* "not measured: @reason". */
+/* A figure that hides something: shown at the value as a footnote. */
+void bench_mark(const char *row, const char *column, const char *text);
 void bench_missing(const char *row, const char *column, const char *reason);
+/* "key: value". */
 __attribute__((format(printf, 1, 2))) void bench_remark(const char *format, ...);
 
 enum bench_sense {
@@ -54,8 +57,8 @@ void bench_target(
     const char *what, const char *unit, double measured, enum bench_sense sense, double target);
 
 /* Machine, kernel, C library, compiler. */
-void bench_facts(void);
+void bench_say_facts(void);
 /* Ends the program if @error, an error number, is not 0. */
-void bench_must(const char *what, int error);
+void bench_ok(const char *what, int error);
 
 #endif
