@@ -215,7 +215,8 @@ void bench_say_facts(void)
 	bench_libc(libc, sizeof(libc));
 	bench_remark("machine: %s", model);
 	bench_remark("system: %s, %s", kernel, libc);
-	bench_remark("compiler of the measuring program: %s", __VERSION__);
+	bench_remark("compiler: %s", BENCH_COMPILER);
+	bench_remark("configuration: %s", BENCH_CONFIG);
 }
 
 void bench_ok(const char *what, int error)

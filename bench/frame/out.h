@@ -56,7 +56,7 @@ enum bench_sense {
 void bench_target(
     const char *what, const char *unit, double measured, enum bench_sense sense, double target);
 
-/* Machine, kernel, C library, compiler. */
+/* Machine, kernel, C library, compiler, configuration of the library. */
 void bench_say_facts(void);
 /* Ends the program if @error, an error number, is not 0. */
 void bench_ok(const char *what, int error);
