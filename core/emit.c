@@ -308,7 +308,7 @@ PXT_INLINE void emit_small(struct pxt_block *hot, uint32_t id, const unsigned ch
 
 PXT_INLINE void emit_from(trace_event_id_t id, const void *data, size_t bytes, const void *address)
 {
-	struct pxt_thread *entry = pxt_self.entry;
+	struct pxt_thread *entry;
 	struct pxt_block *hot;
 	uint32_t passes;
 
@@ -316,6 +316,9 @@ PXT_INLINE void emit_from(trace_event_id_t id, const void *data, size_t bytes, c
 		emit_careful(id, data, bytes, address);
 		return;
 	}
+	/* Not before: a handler that comes here first may be the one that registers the thread. */
+	atomic_signal_fence(memory_order_acquire);
+	entry = pxt_self.entry;
 	passes = atomic_load_explicit(&entry->passes, memory_order_relaxed);
 	if (PXT_UNLIKELY(passes & 1u)) {
 		emit_careful(id, data, bytes, address);

@@ -350,5 +350,8 @@ void kit_heal(void)
 {
 	uint32_t passes = atomic_load(&pxt_self.entry->passes);
 
-	atomic_store(&pxt_self.entry->passes, passes + (passes & 1u));
+	if (pxt_self.entry == &pxt_no_entry)
+		atomic_store(&pxt_threads->outsiders, 0u);
+	else
+		atomic_store(&pxt_self.entry->passes, passes + (passes & 1u));
 }

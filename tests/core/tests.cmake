@@ -3,10 +3,16 @@
 # The ring from inside, in one thread: interrupts at every test point, wraps, dead records.
 set(core_needs CORE ONLINE USEREVENTS FILTER POLICY_LOOP POLICY_UNTIL_FULL SYSEV_START_STOP
 	SYSEV_OVERFLOW_RESUME SYSEV_FILTER RECORD_THREAD RECORD_ADDRESS !SINGLE_STREAM !LANES_MAX_1)
-foreach(name IN ITEMS interrupt passover edges wraps merge lengths
+foreach(name IN ITEMS passover edges wraps merge lengths
 	reader wanted)
 	ptrace_test(core_${name} TESTPOINTS NEEDS ${core_needs} SOURCES core/${name}.c core/kit.c)
 endforeach()
+# With memory that nobody may touch once it was given back.
+set(core_guarded core/kit.c core/guard.c)
+set(core_guard LIBRARIES -Wl,--wrap=pxt_port_free)
+ptrace_test(core_interrupt TESTPOINTS NEEDS ${core_needs} SOURCES core/interrupt.c core/deeds.c
+	${core_guarded} ${core_guard})
+ptrace_test(core_leaving TESTPOINTS NEEDS ${core_needs} SOURCES core/leaving.c ${core_guarded} ${core_guard})
 ptrace_test(core_wake TESTPOINTS NEEDS ${core_needs} SOURCES core/wake.c core/kit.c
 	LIBRARIES -Wl,--wrap=pxt_port_wake -Wl,--wrap=pxt_port_wait -Wl,--wrap=pxt_port_fence_all)
 # As it is shipped.  musl comes without the kernel's headers, which say how to be killed at a call.

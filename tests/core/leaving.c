@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * leaving.c - the memory of a stream that was shut down: not given back while anybody is inside a
+ * trace point who may still touch it, and given back when nobody is.
+ */
+#include "guard.h"
+#include "kit.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <string.h>
+
+#define LOOP POSIX_TRACE_LOOP
+#define FULL POSIX_TRACE_UNTIL_FULL
+
+static trace_id_t stream;
+static struct pxt_block *gone; /* the block of the stream that was shut down last */
+
+static const struct kit_spec specs[] = {
+	{ .policy = LOOP, .lanes = 1, .bytes = 1024 },
+	{ .policy = LOOP, .lanes = 2, .bytes = 1024 },
+	{ .policy = FULL, .lanes = 1, .bytes = 1024 },
+	{ .policy = FULL, .lanes = 2, .bytes = 1024 },
+};
+#define SPECS (sizeof(specs) / sizeof(specs[0]))
+
+static void open_started(const struct kit_spec *spec)
+{
+	stream = kit_open(spec);
+	kit_start(stream);
+}
+
+static void shut_down(void)
+{
+	gone = kit_block(stream);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
+/* One more stream comes and goes: what was kept is given back, if it can be. */
+static void another_shutdown(void)
+{
+	struct pxt_block *before = gone;
+
+	open_started(&specs[0]);
+	shut_down();
+	CU_ASSERT(guard_freed(gone));
+	gone = before;
+}
+
+/* ---- By the writer itself ---- */
+
+static void shut_down_from_inside(void *argument)
+{
+	(void)argument;
+	shut_down();
+	/* Behind its last point the writer is outside already. */
+	if (kit_interrupted() != PXT_TP_LEFT)
+		CU_ASSERT(!guard_freed(gone));
+}
+
+static uint32_t inner_point;
+
+static void write_and_shut_down(void *argument)
+{
+	(void)argument;
+	kit_interrupt(inner_point, KIT_WRITER_POINTS, shut_down_from_inside, NULL);
+	kit_write(2, 30);
+	(void)kit_interrupted();
+}
+
+static bool write_interrupted(uint32_t nth, void (*run)(void *))
+{
+	kit_interrupt(nth, KIT_WRITER_POINTS, run, NULL);
+	kit_write(1, 30);
+	return kit_interrupted() >= 0;
+}
+
+/* SHUT-07, DEC-42; ruling 12 */
+static void a_stream_shut_down_inside_a_write_into_it_stays_until_the_write_is_over(void)
+{
+	for (size_t i = 0; i < SPECS; i++) {
+		for (uint32_t nth = 0;; nth++) {
+			gone = NULL;
+			open_started(&specs[i]);
+			if (!write_interrupted(nth, shut_down_from_inside))
+				break;
+			another_shutdown();
+			CU_ASSERT(guard_freed(gone));
+		}
+		shut_down();
+	}
+}
+
+/* SHUT-07, DEC-42; ruling 12 */
+static void it_stays_until_the_outermost_of_nested_writes_is_over(void)
+{
+	for (size_t i = 0; i < SPECS; i++) {
+		for (inner_point = 0; inner_point < 8; inner_point++) {
+			for (uint32_t nth = 0;; nth++) {
+				gone = NULL;
+				open_started(&specs[i]);
+				if (!write_interrupted(nth, write_and_shut_down))
+					break;
+				CU_ASSERT_FATAL(gone != NULL);
+				another_shutdown();
+				CU_ASSERT(guard_freed(gone));
+			}
+			shut_down();
+		}
+	}
+}
+
+/* More than there are places for memory that must be kept. */
+#define MANY (CONFIG_PTRACE_MAX_STREAMS + 3u)
+static struct pxt_block *many[MANY];
+
+static void shut_down_many(void *argument)
+{
+	(void)argument;
+	shut_down();
+	for (unsigned i = 0; i < MANY; i++) {
+		open_started(&specs[i % SPECS]);
+		kit_write(2, 4);
+		shut_down();
+		many[i] = gone;
+	}
+	for (unsigned i = 0; i < MANY; i++)
+		CU_ASSERT(!guard_freed(many[i]));
+}
+
+/* SHUT-07; ruling 12: rather never than too early */
+static void with_no_place_left_memory_is_kept_for_ever(void)
+{
+	unsigned freed = 0;
+
+	open_started(&specs[1]);
+	CU_ASSERT(write_interrupted(5, shut_down_many));
+	another_shutdown();
+	for (unsigned i = 0; i < MANY; i++)
+		freed += guard_freed(many[i]);
+	PXT_EQ(freed, CONFIG_PTRACE_MAX_STREAMS - 1u);
+}
+
+/* ---- By a thread that found no place in the thread table ---- */
+
+static struct pxt_self self_before;
+
+static void be_an_outsider(void)
+{
+	pxt_self.entry = &pxt_no_entry;
+	pxt_self.index = PXT_THREAD_EXTRA;
+}
+
+static void open_as_outsider(const struct kit_spec *spec)
+{
+	open_started(spec);
+	self_before = pxt_self;
+	be_an_outsider();
+}
+
+static void be_oneself(void)
+{
+	pxt_self.entry = self_before.entry;
+	pxt_self.index = self_before.index;
+}
+
+/* SHUT-07, DEC-42; ruling 12 */
+static void threads_without_a_place_in_the_table_are_waited_for_as_well(void)
+{
+	for (size_t i = 0; i < SPECS; i++) {
+		for (uint32_t nth = 0;; nth++) {
+			bool hit;
+
+			gone = NULL;
+			open_as_outsider(&specs[i]);
+			hit = write_interrupted(nth, shut_down_from_inside);
+			PXT_EQ(atomic_load(&pxt_threads->outsiders), 0);
+			if (hit) {
+				another_shutdown();
+				CU_ASSERT(guard_freed(gone));
+			} else {
+				shut_down();
+			}
+			be_oneself();
+			if (!hit)
+				break;
+		}
+	}
+}
+
+/* ---- By another thread ---- */
+
+static struct {
+	pthread_t thread;
+	sem_t there; /* the writer is at its point */
+	sem_t go_on;
+	uint32_t nth;
+	bool outsider;
+	const volatile uint32_t *cpu;
+} writer;
+static _Thread_local bool stops_here;
+
+static void stop_at_the_point(int point)
+{
+	/* Where it is outside (on its way from the short path to the careful one) it stays not. */
+	if (!stops_here || point == PXT_TP_LEFT || !(KIT_WRITER_POINTS >> point & 1u) ||
+	    writer.nth--)
+		return;
+	stops_here = false;
+	(void)sem_post(&writer.there);
+	while (sem_wait(&writer.go_on) != 0)
+		;
+}
+
+static void *write_once(void *argument)
+{
+	static const unsigned char data[30];
+
+	(void)argument;
+	PXT_EQ(posix_trace_thread_register_np(), 0);
+	pxt_self.cpu = writer.cpu;
+	if (writer.outsider)
+		be_an_outsider();
+	stops_here = true;
+	posix_trace_event(kit_type(), data, sizeof(data));
+	if (stops_here)
+		(void)sem_post(&writer.there);
+	stops_here = false;
+	return NULL;
+}
+
+/* A thread stands at the @nth point of a write. */
+static void let_one_stand(uint32_t nth, bool outsider)
+{
+	writer.nth = nth;
+	writer.outsider = outsider;
+	writer.cpu = pxt_self.cpu;
+	PXT_EQ_FATAL(sem_init(&writer.there, 0, 0), 0);
+	PXT_EQ_FATAL(sem_init(&writer.go_on, 0, 0), 0);
+	pxt_testpoint_hook = stop_at_the_point;
+	PXT_EQ_FATAL(pthread_create(&writer.thread, NULL, write_once, NULL), 0);
+	while (sem_wait(&writer.there) != 0)
+		;
+}
+
+static void let_it_go(void)
+{
+	(void)sem_post(&writer.go_on);
+	(void)pthread_join(writer.thread, NULL);
+	pxt_testpoint_hook = NULL;
+}
+
+/* A few of the points, so that the threads find places in the table. */
+#define STANDS 5u
+
+/* SHUT-07, DEC-42; ruling 12 */
+static void a_stream_stays_as_long_as_another_thread_stands_inside(void)
+{
+	for (size_t i = 0; i < SPECS; i++) {
+		for (uint32_t nth = 0; nth < STANDS; nth++) {
+			for (int outsider = 0; outsider < 2; outsider++) {
+				struct pxt_block *first;
+
+				open_started(&specs[i]);
+				let_one_stand(nth, outsider);
+				shut_down();
+				first = gone;
+				CU_ASSERT(!guard_freed(first));
+				/* Nor does the end of other streams help. */
+				open_started(&specs[1]);
+				shut_down();
+				CU_ASSERT(!guard_freed(first));
+				CU_ASSERT(!guard_freed(gone));
+				let_it_go();
+				another_shutdown();
+				CU_ASSERT(guard_freed(first));
+				CU_ASSERT(guard_freed(gone));
+			}
+		}
+	}
+}
+
+/* SHUT-07; ruling 12: left once, inside once more: what is kept now waits for the second time */
+static void memory_kept_twice_waits_for_the_second_time(void)
+{
+	struct pxt_block *first;
+
+	open_started(&specs[0]);
+	let_one_stand(4, false);
+	shut_down();
+	first = gone;
+	let_it_go();
+	open_started(&specs[1]);
+	let_one_stand(4, false);
+	shut_down();
+	CU_ASSERT(!guard_freed(gone));
+	let_it_go();
+	another_shutdown();
+	CU_ASSERT(guard_freed(first));
+	CU_ASSERT(guard_freed(gone));
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(a_stream_shut_down_inside_a_write_into_it_stays_until_the_write_is_over),
+	PXT_CASE(it_stays_until_the_outermost_of_nested_writes_is_over),
+	PXT_CASE(with_no_place_left_memory_is_kept_for_ever),
+	PXT_CASE(threads_without_a_place_in_the_table_are_waited_for_as_well),
+	PXT_CASE(a_stream_stays_as_long_as_another_thread_stands_inside),
+	PXT_CASE(memory_kept_twice_waits_for_the_second_time),
+};
+PXT_SUITE("core: the memory of a stream that is left", cases)
