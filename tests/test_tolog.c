@@ -13,9 +13,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -518,6 +520,29 @@ static void *clear_in_thread(void *argument)
 	return NULL;
 }
 
+/* Nothing is taken out of it: it grows until it is full. */
+static void wait_until_full(int pipe_end)
+{
+	int before = -1;
+	int inside = 0;
+
+	for (int i = 0; i < 1000 && (inside < 60000 || inside != before); i++) {
+		before = inside;
+		st_sleep_ms(10);
+		PXT_EQ(ioctl(pipe_end, FIONREAD, &inside), 0);
+	}
+}
+
+static void wait_until_cleared(trace_id_t trid)
+{
+	struct posix_trace_counts_np counts = { 0 };
+
+	for (int i = 0; i < 1000 && !counts.posix_cleared_np; i++) {
+		st_sleep_ms(10);
+		PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	}
+}
+
 /* CLEAR-02, CLEAR-06, SAFE-03: a flush hangs in a full pipe while the stream is cleared */
 static void a_clear_in_the_middle_of_a_flush_ends_what_was_before(void)
 {
@@ -532,9 +557,9 @@ static void a_clear_in_the_middle_of_a_flush_ends_what_was_before(void)
 	PXT_EQ(posix_trace_start(trid), 0);
 	say_many(1, 6000);
 	PXT_EQ_FATAL(pthread_create(&threads[0], NULL, flush_in_thread, &trid), 0);
-	st_sleep_ms(50);
+	wait_until_full(fds[0]);
 	PXT_EQ_FATAL(pthread_create(&threads[1], NULL, clear_in_thread, &trid), 0);
-	st_sleep_ms(50);
+	wait_until_cleared(trid);
 	say_many(7001, 7005);
 	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
 	PXT_EQ(counts.posix_held_np, 5);
@@ -761,7 +786,8 @@ static void the_helper_goes_on_when_the_device_comes_back(void)
 	pxt_fault_arm_from(&pxt_fault_write, 1, ENOSPC);
 	for (int i = 0; i < 2000; i++)
 		st_say(++number);
-	st_sleep_ms(20);
+	for (int i = 0; i < 1000 && !atomic_load(&pxt_fault_write.calls); i++)
+		st_sleep_ms(10);
 	pxt_fault_arm(&pxt_fault_write, 0, 0);
 	for (int i = 0; i < 300; i++) {
 		st_sleep_ms(10);
@@ -823,13 +849,19 @@ static void exit_completes_the_log_and_a_forked_child_does_not_touch_it(void)
 
 /* ---- What a log says beside events ---- */
 
+static sem_t named;
+static sem_t seen;
+
 static void *name_oneself(void *argument)
 {
 	const char *name = argument;
 
 	(void)pthread_setname_np(pthread_self(), name);
 	st_say(1);
-	st_sleep_ms(100);
+	(void)sem_post(&named);
+	/* Alive while the log looks for its name. */
+	while (sem_wait(&seen) != 0)
+		;
 	return NULL;
 }
 
@@ -867,9 +899,13 @@ static void threads_and_modules_are_named_also_those_renamed_later(void)
 
 	trid = create_append(fd);
 	PXT_EQ(posix_trace_start(trid), 0);
+	(void)sem_init(&named, 0, 0);
+	(void)sem_init(&seen, 0, 0);
 	PXT_EQ_FATAL(pthread_create(&thread, NULL, name_oneself, first), 0);
-	st_sleep_ms(30);
+	while (sem_wait(&named) != 0)
+		;
 	PXT_EQ(posix_trace_flush(trid), 0);
+	(void)sem_post(&seen);
 	(void)pthread_join(thread, NULL);
 	st_say(2);
 	(void)pthread_setname_np(pthread_self(), "late riser");
