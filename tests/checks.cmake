@@ -38,6 +38,7 @@ endforeach()
 if(PXT_CORE AND PXT_USEREVENTS)
 	ptrace_check(hotpath TIMEOUT 120 "${PTRACE_PYTHON}" "${scripts}/check-hotpath.py" "${PROJECT_BINARY_DIR}")
 endif()
+ptrace_check(instructions TIMEOUT 120 "${PTRACE_PYTHON}" "${scripts}/instructions.py" "${PROJECT_BINARY_DIR}")
 set(fuzz_seconds 20)
 ptrace_check(mutants_apply TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/mutants.py" --check)
 
