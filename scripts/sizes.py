@@ -1,108 +1,272 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Bytes of text, constants, data and bss, by profile and by unit, -Os.
+"""Bytes of text, constants, data and bss by profile and unit: x86-64 and Cortex-M3, gcc and clang.
 
-usage: sizes.py [--cc COMPILER] [--work DIR]
+    sizes.py            compiles, and prints the table and what each unit adds to the full library
+    sizes.py --check    compares with bench/sizes.txt where the compilers are the table's; a figure
+                        that is off by more than 16 bytes fails
+    sizes.py --update   rewrites bench/sizes.txt
 
-By unit: the text of the members of its folder in the full profile, and what the full library
-loses without the unit.
+    --gcc        leaves clang out, which takes half of the time
+    --work DIR   where to put the objects (default: a temporary folder)   --jobs N
+
+A unit's row is the members of its folder.  Exit status 77: nothing to compare, and why.
 """
 import argparse
+import concurrent.futures
 import os
+import platform
+import re
 import shutil
 import subprocess
+import sys
 import tempfile
 
+from combos import Mentions
 from config import ROOT, Configuration
 
-FLAGS = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-Os", "-fvisibility=hidden", "-fno-common",
+TABLE = os.path.join(ROOT, "bench", "sizes.txt")
+TOLERANCE = 16
+FLAGS = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-fvisibility=hidden", "-fno-common",
          "-ffunction-sections", "-fdata-sections"]
-SECTIONS = {"text": (".text",), "rodata": (".rodata",), "data": (".data", ".tdata"),
+SECTIONS = {"text": (".text",), "rodata": (".rodata",), "data": (".data", ".tdata", ".init_array",
+                                                                 ".fini_array"),
             "bss": (".bss", ".tbss")}
+HOST_PROFILES = ("full", "minimal", "target", "host")
+BOARD_PROFILES = ("bare",)
+OPTIONAL = ("online", "tolog", "userevents", "filter", "logretrieval")
+CORTEX = ["-mcpu=cortex-m3", "-mthumb"]
 
 
-def sections(obj, size):
-    """Bytes of one object in each column."""
-    total = dict.fromkeys(SECTIONS, 0)
-    lines = subprocess.run([size, "-A", obj], capture_output=True, text=True, check=True).stdout
-    for line in lines.splitlines():
-        words = line.split()
-        if len(words) < 2 or not words[0].startswith("."):
-            continue
-        for column, prefixes in SECTIONS.items():
-            if words[0].startswith(prefixes):
-                total[column] += int(words[1])
-    return total
+def output(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def compile_all(configuration, library, directory, args):
-    """Sizes of each source of one library."""
-    configuration.write_headers(directory)
-    flags = configuration.include_flags(directory)
-    if configuration.value("PORT_BARE"):
-        flags += [f"-I{ROOT}/port/bare/include", "-ffreestanding"]
-        cc, size = "arm-none-eabi-gcc", "arm-none-eabi-size"
-        flags += ["-mcpu=cortex-m3", "-mthumb"]
+class Compiler:
+    """One compiler for one processor at one level; profiles are what it compiles."""
+
+    def __init__(self, processor, command, flags, profiles, level):
+        self.processor, self.command, self.profiles, self.level = processor, command, profiles, level
+        self.flags = [*flags, level]
+        self.name = f"{processor} {command.removeprefix('arm-none-eabi-')} {level}"
+
+    def version(self):
+        return output(self.command, "--version").splitlines()[0]
+
+
+def newlib():
+    """Where the cross compiler finds the C library's headers, for clang."""
+    found = subprocess.run(["arm-none-eabi-gcc", "-M", "-xc", "-"], input="#include <sys/types.h>\n",
+                           capture_output=True, text=True, check=True).stdout
+    return re.search(r"(\S+)/sys/types\.h", found)[1]
+
+
+def compilers(gcc_alone):
+    """What there is here, and what is missing."""
+    found, missing = [], []
+
+    def offer(processor, command, flags, profiles):
+        if shutil.which(command):
+            found.extend(Compiler(processor, command, flags, profiles, level)
+                         for level in ("-Os", "-O2"))
+        else:
+            missing.append(f"{processor}: no {command}")
+
+    if platform.machine() == "x86_64":
+        for command in ("gcc", "clang")[: 1 if gcc_alone else 2]:
+            offer("x86-64", command, [], HOST_PROFILES)
     else:
-        cc, size = args.cc, "size"
-    found = {}
-    for source in configuration.sources(library):
-        obj = os.path.join(directory, source.replace("/", "_")[:-2] + ".o")
-        subprocess.run([cc, "-c", *FLAGS, *flags, os.path.join(ROOT, source), "-o", obj],
-                       check=True, capture_output=True)
-        found[source] = sections(obj, size)
-    return found
+        missing.append("x86-64: another processor here")
+    offer("Cortex-M3", "arm-none-eabi-gcc", [*CORTEX, "-ffreestanding"], BOARD_PROFILES)
+    if shutil.which("arm-none-eabi-gcc") and not gcc_alone:
+        offer("Cortex-M3", "clang", ["--target=thumbv7m-none-eabi", *CORTEX, "-ffreestanding",
+                                     "-isystem", newlib()], BOARD_PROFILES)
+    return found, missing
+
+
+class Sizes:
+    """Sections of objects; what no configuration macro changes is compiled once."""
+
+    def __init__(self, work, jobs):
+        self.work, self.known, self.mentions = work, {}, {}
+        self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
+
+    def key(self, compiler, source, macros, port):
+        mentioned = self.mentions.setdefault(port, Mentions()).of(os.path.join(ROOT, source), port)
+        return (compiler.name, source, tuple(macros.get(name) for name in sorted(mentioned)))
+
+    def compile_one(self, compiler, source, flags):
+        name = f"{compiler.name}_{source}_{len(self.known)}.o".replace("/", "_").replace(" ", "_")
+        path = os.path.join(self.work, name)
+        subprocess.run([compiler.command, "-c", *FLAGS, *compiler.flags, *flags,
+                        os.path.join(ROOT, source), "-o", path], check=True)
+        return path
+
+    def of(self, compiler, configuration, library):
+        """Source -> bytes in each column."""
+        directory = os.path.join(self.work, "headers")
+        shutil.rmtree(directory, ignore_errors=True)
+        configuration.write_headers(directory)
+        macros = {}
+        for header in ("private/pxt_config.h", "include/trace_config.h"):
+            with open(os.path.join(directory, header), encoding="utf-8") as text:
+                macros.update(re.findall(r"#define (\w+) (.*)", text.read()))
+        port = "bare" if configuration.value("PORT_BARE") else "posix"
+        flags = configuration.include_flags(directory)
+        flags += [f"-I{ROOT}/port/bare/include"] if port == "bare" else []
+        keys = {source: self.key(compiler, source, macros, port)
+                for source in configuration.sources(library)}
+        new = [(key, source) for source, key in keys.items() if key not in self.known]
+        # Names are made before any thread runs, so that no two objects share one.
+        jobs = []
+        for key, source in new:
+            self.known[key] = None
+            jobs.append((key, self.pool.submit(self.compile_one, compiler, source, flags)))
+        self.measure([(key, job.result()) for key, job in jobs])
+        return {source: self.known[key] for source, key in keys.items()}
+
+    def measure(self, objects):
+        """One call of size for all: it is as slow as the compiler on a small file."""
+        if not objects:
+            return
+        text = output("size", "-A", *(path for _, path in objects))
+        for (key, path), part in zip(objects, text.split("\n\n\n")):
+            total = dict.fromkeys(SECTIONS, 0)
+            for name, size in re.findall(r"^(\.\S+)\s+(\d+)\s+\d+$", part, flags=re.M):
+                for column, prefixes in SECTIONS.items():
+                    if name.startswith(prefixes):
+                        total[column] += int(size)
+            self.known[key] = total
+            os.remove(path)
 
 
 def add(sizes):
-    return {column: sum(one[column] for one in sizes) for column in SECTIONS}
+    return tuple(sum(one[column] for one in sizes) for column in SECTIONS)
 
 
-def row(name, sizes, extra=""):
-    print(f"{name:28}" + "".join(f"{sizes[column]:9}" for column in SECTIONS) + extra)
+def load(profile):
+    return Configuration({}, os.path.join(ROOT, "configs", profile + "_defconfig"))
 
 
-def profiles(work, args):
-    print(f"{'profile':28}" + "".join(f"{column:>9}" for column in SECTIONS))
-    results = {}
-    for name in ("full", "minimal", "target", "host", "bare"):
-        if name == "bare" and not shutil.which("arm-none-eabi-gcc"):
-            print("bare: no arm-none-eabi-gcc")
+def rows_of(sizes, compiler, profile):
+    """The profile as a whole and each of its folders."""
+    configuration = load(profile)
+    library = "ptrace" if configuration.value("CORE") else "retrieval"
+    found = sizes.of(compiler, configuration, library)
+    rows = {(compiler.name, profile, "all"): add(found.values())}
+    for folder in ("base", "port", "core", *OPTIONAL):
+        mine = [size for source, size in found.items() if source.startswith(folder + "/")]
+        if mine:
+            rows[compiler.name, profile, folder] = add(mine)
+    return rows
+
+
+def measure(sizes, available):
+    rows = {}
+    for compiler in available:
+        for profile in compiler.profiles:
+            rows.update(rows_of(sizes, compiler, profile))
+    return rows
+
+
+def facts(available):
+    return {f"# {compiler.processor} {compiler.command}: {compiler.version()}": compiler.name
+            for compiler in available}
+
+
+def text_of(rows, available):
+    lines = [f"# Bytes by compiler, profile and unit; compared to within {TOLERANCE}.",
+             "# Written by scripts/sizes.py --update.", f"# {' '.join(FLAGS)}", *facts(available),
+             f"{'# compiler':26}{'profile':10}{'unit':13}" + "".join(f"{c:>8}" for c in SECTIONS)]
+    lines += [f"{compiler:26}{profile:10}{unit:13}" + "".join(f"{size:8}" for size in row)
+              for (compiler, profile, unit), row in rows.items()]
+    return "\n".join(lines) + "\n"
+
+
+def read_table():
+    """Facts, and rows as measure() gives them."""
+    with open(TABLE, encoding="utf-8") as table:
+        lines = table.read().splitlines()
+    rows = {}
+    for line in lines:
+        if not line.startswith("#"):
+            rows[line[:26].rstrip(), line[26:36].rstrip(), line[36:49].rstrip()] = tuple(
+                int(word) for word in line[49:].split())
+    return {line for line in lines if line.startswith("#")}, rows
+
+
+def compare(sizes, available, missing):
+    table_facts, table = read_table()
+    same = [compiler for compiler in available
+            if f"# {compiler.processor} {compiler.command}: {compiler.version()}" in table_facts]
+    for reason in missing + [f"{c.name}: {c.version()} is not the table's"
+                             for c in available if c not in same]:
+        print(f"not compared: {reason}")
+    if not same or f"# {' '.join(FLAGS)}" not in table_facts:
+        print("sizes: nothing to compare: skipped")
+        return 77
+    names = {compiler.name for compiler in same}  # the table may have more
+    rows = measure(sizes, same)
+    findings = []
+    for key in dict.fromkeys([*(k for k in table if k[0] in names), *rows]):
+        now, then = rows.get(key), table.get(key)
+        if now is None or then is None:
+            findings.append(f"{', '.join(key)}: {'not built' if now is None else 'not in the table'}")
             continue
-        configuration = Configuration({}, os.path.join(ROOT, "configs", name + "_defconfig"))
-        library = "ptrace" if configuration.value("CORE") else "retrieval"
-        results[name] = compile_all(configuration, library, os.path.join(work, name), args)
-        row(name + (" (Cortex-M3)" if name == "bare" else ""), add(results[name].values()))
-    return results
+        findings += [f"{', '.join(key)}: {here} bytes of {column}, the table says {there}"
+                     for column, here, there in zip(SECTIONS, now, then)
+                     if abs(here - there) > TOLERANCE]
+    print("\n".join(findings + [f"{len(rows)} rows, {len(findings)} findings"]))
+    if findings:
+        print("A change that is meant: scripts/sizes.py --update, in the same commit.")
+    return 1 if findings else 0
 
 
-def units(full, work, args):
-    whole = add(full.values())
-    print(f"\n{'unit':28}" + "".join(f"{column:>9}" for column in SECTIONS) + "   text less without")
-    for folder in ("base", "port", "core", "online", "tolog", "userevents", "filter", "logretrieval"):
-        mine = add([size for source, size in full.items() if source.startswith(folder + "/")])
-        extra = ""
-        if folder in ("online", "tolog", "userevents", "filter", "logretrieval"):
-            without = Configuration({folder.upper(): "n"})
-            rest = add(compile_all(without, "ptrace", os.path.join(work, folder), args).values())
-            extra = f"{whole['text'] - rest['text']:12}"
-        row(folder, mine, extra)
+def print_units(sizes, compiler, rows):
+    """What the full library loses without the unit: also what other units do for it alone."""
+    whole = rows[compiler.name, "full", "all"][0]
+    print(f"\n{compiler.name}: the full library's text is smaller without")
+    for unit in OPTIONAL:
+        without = sizes.of(compiler, Configuration({unit.upper(): "n"}), "ptrace")
+        print(f"  {unit:20}{whole - add(without.values())[0]:8}")
+
+
+def run(args, work):
+    sizes = Sizes(work, args.jobs)
+    available, missing = compilers(args.gcc and not args.update)
+    if args.check:
+        return compare(sizes, available, missing)
+    rows = measure(sizes, available)
+    for reason in missing:
+        print(f"not measured: {reason}")
+    if args.update:
+        with open(TABLE, "w", encoding="utf-8") as table:
+            table.write(text_of(rows, available))
+        return 0
+    print(text_of(rows, available), end="")
+    for compiler in available[:1]:
+        if "full" in compiler.profiles:
+            print_units(sizes, compiler, rows)
+    return 0
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cc", default="cc")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--gcc", action="store_true")
     parser.add_argument("--work")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
     work = args.work or tempfile.mkdtemp(prefix="sizes-")
     try:
-        results = profiles(work, args)
-        units(results["full"], work, args)
+        os.makedirs(work, exist_ok=True)
+        return run(args, work)
     finally:
         if not args.work:
             shutil.rmtree(work)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
