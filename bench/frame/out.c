@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 static const char *suite = "";
 static const char *table = "";
@@ -37,6 +39,24 @@ static bool take_extra(const struct bench_extra *extra, const char *name, const 
 	return false;
 }
 
+/*
+ * Where it is allowed, other work gets less of the CPUs.  Linux may share them by session first
+ * (autogroups) and by nice value in a session only: then a session of its own is needed.
+ */
+static void claim_cpus(void)
+{
+	FILE *group;
+
+	(void)setpriority(PRIO_PROCESS, 0, -20);
+	if (setsid() < 0)
+		return;
+	group = fopen("/proc/self/autogroup", "we");
+	if (group) {
+		(void)fputs("-20", group);
+		(void)fclose(group);
+	}
+}
+
 void bench_begin(int argc, char **argv, const char *name, const struct bench_extra *extra)
 {
 	suite = name;
@@ -52,6 +72,7 @@ void bench_begin(int argc, char **argv, const char *name, const struct bench_ext
 		else
 			usage(extra);
 	}
+	claim_cpus();
 	bench_frame_size((unsigned)bench_pick(15, 7, 1), (unsigned)bench_pick(20, 10, 2));
 	(void)bench_start();
 }
@@ -215,6 +236,7 @@ void bench_say_facts(void)
 	bench_libc(libc, sizeof(libc));
 	bench_remark("machine: %s", model);
 	bench_remark("system: %s, %s", kernel, libc);
+	bench_remark("scheduling: nice %d", getpriority(PRIO_PROCESS, 0));
 	bench_remark("compiler: %s", BENCH_COMPILER);
 	bench_remark("configuration: %s", BENCH_CONFIG);
 }

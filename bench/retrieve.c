@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * retrieve.c - how fast events come back out of a stream, and what an event takes in memory.
+ *
+ * A stream is filled, then read by one thread until it is empty; nobody writes meanwhile.
+ */
+#define _GNU_SOURCE
+#include <trace.h>
+#include <trace_np.h>
+
+#include "frame/machine.h"
+#include "frame/out.h"
+#include "frame/realtime.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define BYTES_MAX  256
+#define ROUNDS_MAX 9
+
+static trace_id_t trid;
+static trace_event_id_t type;
+static unsigned long per_thread;
+static size_t payload_bytes;
+static unsigned rounds;
+
+struct shape {
+	const char *row;
+	const char *column;
+	size_t bytes;
+	unsigned lanes; /* 0: as many as the library chooses */
+	unsigned threads;
+};
+
+static const struct shape shapes[] = {
+	{ "getnext on-line", "4 B one lane", 4, 1, 1 },
+	{ "getnext on-line", "4 B default lanes", 4, 0, 2 },
+	{ "getnext on-line", "32 B default lanes", 32, 0, 2 },
+	{ "getnext on-line", "256 B default lanes", 256, 0, 2 },
+};
+
+/* ---- One round ---- */
+
+static void *fill(void *argument)
+{
+	static const unsigned char payload[BYTES_MAX];
+	const unsigned *cpu = argument;
+
+	bench_pin(*cpu);
+	for (unsigned long i = 0; i < per_thread; i++)
+		posix_trace_event(type, payload, payload_bytes);
+	return NULL;
+}
+
+static void fill_stream(unsigned threads)
+{
+	static unsigned cpus[BENCH_THREADS_MAX] = { 0, 1 };
+	pthread_t handle[BENCH_THREADS_MAX];
+
+	for (unsigned i = 0; i < threads; i++)
+		bench_ok("thread", pthread_create(&handle[i], NULL, fill, &cpus[i]));
+	for (unsigned i = 0; i < threads; i++)
+		bench_ok("thread", pthread_join(handle[i], NULL));
+}
+
+static double cpu_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+/* Processor time an event, until the stream says that there is nothing. */
+static double drain(unsigned long *events)
+{
+	struct posix_trace_event_info info;
+	unsigned char data[BYTES_MAX];
+	size_t length;
+	int nothing = 0;
+	double begin = cpu_ns();
+
+	for (*events = 0;; (*events)++) {
+		bench_ok("getnext", posix_trace_trygetnext_event(
+		                        trid, &info, data, sizeof(data), &length, &nothing));
+		if (nothing)
+			break;
+	}
+	return (cpu_ns() - begin) / (double)*events;
+}
+
+static void open_stream(const struct shape *shape, unsigned long events)
+{
+	trace_attr_t attr;
+	size_t record;
+
+	bench_ok("attributes", posix_trace_attr_init(&attr));
+	bench_ok("policy", posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL));
+	bench_ok("data size", posix_trace_attr_setmaxdatasize(&attr, BYTES_MAX));
+	bench_ok("lanes", posix_trace_attr_setlanes_np(&attr, shape->lanes));
+	bench_ok("size", posix_trace_attr_getmaxusereventsize(&attr, shape->bytes, &record));
+	bench_ok("size", posix_trace_attr_setstreamsize(&attr, record * (events + 64)));
+	bench_ok("create", posix_trace_create(0, &attr, &trid));
+	bench_ok("start", posix_trace_start(trid));
+}
+
+static double measure(const struct shape *shape)
+{
+	double ns[ROUNDS_MAX];
+	unsigned threads = shape->threads < bench_cpus() ? shape->threads : bench_cpus();
+	unsigned long all = bench_pick(400000, 200000, 2000) * 4 / (shape->bytes < 100 ? 4 : 16);
+
+	payload_bytes = shape->bytes;
+	per_thread = all / threads;
+	open_stream(shape, all);
+	for (unsigned i = 0; i < rounds; i++) {
+		unsigned long events;
+
+		fill_stream(threads);
+		ns[i] = drain(&events);
+		if (events < per_thread * threads)
+			bench_remark("retrieve: only %lu of %lu events came back", events,
+			    per_thread * threads);
+	}
+	bench_ok("shutdown", posix_trace_shutdown(trid));
+	return bench_median(ns, rounds);
+}
+
+/* ---- What an event takes ---- */
+
+static void say_sizes(void)
+{
+	static const struct {
+		const char *column;
+		size_t bytes;
+	} payloads[] = { { "4 B", 4 }, { "32 B", 32 }, { "256 B", 256 } };
+	trace_attr_t attr;
+	size_t record;
+
+	bench_ok("attributes", posix_trace_attr_init(&attr));
+	for (size_t i = 0; i < sizeof(payloads) / sizeof(payloads[0]); i++) {
+		bench_ok("size",
+		    posix_trace_attr_getmaxusereventsize(&attr, payloads[i].bytes, &record));
+		bench_value("in the ring", payloads[i].column, "bytes", (double)record);
+	}
+	bench_ok("size", posix_trace_attr_getmaxusereventsize(&attr, 4, &record));
+	bench_target("bytes of ring per 4 B event", "bytes", (double)record, BENCH_AT_MOST, 32);
+}
+
+int main(int argc, char **argv)
+{
+	double worst = 0;
+
+	bench_begin(argc, argv, "retrieve", NULL);
+	rounds = (unsigned)bench_pick(ROUNDS_MAX, 5, 1);
+	bench_ok("event", posix_trace_eventid_open("sample", &type));
+	bench_say_facts();
+	bench_remark(
+	    "retrieval: processor time of the reading thread, medians of %u rounds", rounds);
+	bench_pin(0);
+	bench_table("speed", "Retrieval from a stream");
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		double ns = measure(&shapes[i]);
+
+		bench_value(shapes[i].row, shapes[i].column, "ns", ns);
+		bench_value(shapes[i].row, shapes[i].column, "M events/s", 1000 / ns);
+		if (shapes[i].bytes == 4)
+			worst = fmax(worst, ns);
+	}
+	bench_table("bytes an event", "Bytes an event");
+	say_sizes();
+	bench_target("getnext from a stream (4 B)", "ns", worst, BENCH_AT_MOST, 50);
+	bench_target("getnext from a stream (4 B): goal", "ns", worst, BENCH_AT_MOST, 15);
+	return 0;
+}

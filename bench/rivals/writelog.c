@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writelog.c - a log of as many events as asked for, nothing lost, to be read by readlog.  Prints
+ * what the library counted: events, and lost ones.
+ *
+ *	writelog FILE EVENTS BYTES
+ */
+#define _GNU_SOURCE
+#include <trace.h>
+#include <trace_np.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STREAM_BYTES (16ul * 1024 * 1024)
+#define BYTES_MAX    256
+#define CHUNK        20000 /* events between flushes: these fit, also at BYTES_MAX */
+
+static void must(const char *what, int error)
+{
+	if (error != 0) {
+		(void)fprintf(stderr, "writelog: %s: %s\n", what, strerror(error));
+		exit(1);
+	}
+}
+
+static trace_id_t open_log(int file)
+{
+	trace_attr_t attr;
+	trace_id_t trid;
+
+	must("attributes", posix_trace_attr_init(&attr));
+	must("policy", posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL));
+	must("log policy", posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
+	must("data size", posix_trace_attr_setmaxdatasize(&attr, BYTES_MAX));
+	must("stream size", posix_trace_attr_setstreamsize(&attr, STREAM_BYTES));
+	must("create", posix_trace_create_withlog(0, &attr, file, &trid));
+	must("start", posix_trace_start(trid));
+	return trid;
+}
+
+int main(int argc, char **argv)
+{
+	static const unsigned char payload[BYTES_MAX];
+	struct posix_trace_counts_np counts;
+	trace_event_id_t sample;
+	trace_id_t trid;
+	int file;
+	unsigned long events = argc == 4 ? strtoul(argv[2], NULL, 10) : 0;
+	unsigned long bytes = argc == 4 ? strtoul(argv[3], NULL, 10) : 0;
+
+	if (argc != 4 || bytes > BYTES_MAX) {
+		(void)fputs("usage: writelog FILE EVENTS BYTES\n", stderr);
+		return 2;
+	}
+	file = open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (file < 0)
+		must(argv[1], errno);
+	must("event", posix_trace_eventid_open("sample", &sample));
+	trid = open_log(file);
+	for (unsigned long i = 0; i < events; i++) {
+		posix_trace_event(sample, payload, bytes);
+		if (i % CHUNK == CHUNK - 1)
+			must("flush", posix_trace_flush(trid));
+	}
+	must("flush", posix_trace_flush(trid));
+	must("counts", posix_trace_counts_np(trid, &counts));
+	must("shutdown", posix_trace_shutdown(trid));
+	(void)close(file);
+	(void)printf("%lu %llu\n", events, (unsigned long long)counts.posix_lost_np);
+	return 0;
+}
