@@ -40,6 +40,12 @@ struct pxt_slot {
 
 _Static_assert(sizeof(struct pxt_slot) == 16, "a slot has 16 bytes");
 
+/* The same as two numbers, for registers: words 0 and 1, words 2 and 3 (the stamp). */
+struct pxt_halves {
+	uint64_t low;
+	uint64_t high;
+};
+
 #define PXT_SLOT_BYTES         16u
 #define PXT_SLOT_PAYLOAD       12u
 #define PXT_SLOT_BEGIN         0x80000000u
@@ -106,6 +112,18 @@ PXT_INLINE uint32_t pxt_info_slots(uint32_t info, uint32_t ctx)
 {
 	return pxt_slots_for(
 	    ctx + (pxt_info_extra(info) ? PXT_THREAD_EXTRA_BYTES : 0u) + pxt_info_bytes(info));
+}
+
+PXT_INLINE struct pxt_halves pxt_slot_halves(const struct pxt_slot *slot)
+{
+	return (struct pxt_halves){ (uint64_t)slot->word[1] << 32 | slot->word[0],
+		(uint64_t)slot->word[3] << 32 | slot->word[2] };
+}
+
+PXT_INLINE struct pxt_slot pxt_slot_of(struct pxt_halves halves)
+{
+	return (struct pxt_slot){ .word = { (uint32_t)halves.low, (uint32_t)(halves.low >> 32),
+		                      (uint32_t)halves.high, (uint32_t)(halves.high >> 32) } };
 }
 
 PXT_INLINE uint64_t pxt_slot_ticks(const struct pxt_slot *slot)

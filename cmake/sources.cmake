@@ -105,6 +105,7 @@ ptrace_unit(CORE SOURCES
 	core/attr_np.c
 	core/attr_set.c
 	core/consumer.c
+	core/contents.c
 	core/control.c
 	core/create.c
 	core/directory.c

@@ -5,6 +5,7 @@
 #include "core/context.h"
 #include "core/control.h"
 #include "core/merge.h"
+#include "core/window.h"
 
 #include <string.h>
 #include <trace.h>
@@ -77,6 +78,18 @@ static void take_side(const struct pxt_side *side, struct pxt_item *item)
 	memcpy(item->data, side->data, sizeof(side->data));
 }
 
+/* How far the record that comes next tells what comes behind it (window.h). */
+static void open_window(struct pxt_block *block, uint32_t lane)
+{
+	if (block->lane_mask) {
+		pxt_merge_open_window(block, lane);
+	} else if (!block->side[0].info) {
+		block->turn_lane = 0;
+		block->turn_end = pxt_block_lane(block, 0)->look_ticks + pxt_look_ticks();
+		block->window = block->turn_end;
+	}
+}
+
 static enum pxt_next pick(struct pxt_block *block, uint32_t *lane)
 {
 	struct pxt_ring ring;
@@ -98,6 +111,14 @@ static enum pxt_next pick(struct pxt_block *block, uint32_t *lane)
 	}
 }
 
+PXT_INLINE void take_record(struct pxt_item *item, uint32_t info, uint64_t ticks)
+{
+	item->kind = PXT_ITEM_RECORD;
+	item->info = info;
+	item->slots = pxt_info_slots(info, PXT_CTX_BYTES);
+	item->ticks = ticks;
+}
+
 static enum pxt_next next_record(struct pxt_block *block, struct pxt_item *item)
 {
 	enum pxt_next found;
@@ -111,10 +132,8 @@ static enum pxt_next next_record(struct pxt_block *block, struct pxt_item *item)
 	if (found != PXT_NEXT_READY)
 		return found;
 	front = &pxt_block_lane(block, item->lane)->front;
-	item->kind = PXT_ITEM_RECORD;
-	item->info = front->word[1];
-	item->slots = pxt_info_slots(item->info, PXT_CTX_BYTES);
-	item->ticks = pxt_slot_ticks(front);
+	take_record(item, front->word[1], pxt_slot_ticks(front));
+	open_window(block, item->lane);
 	return PXT_NEXT_READY;
 }
 
@@ -130,11 +149,21 @@ static bool next_stop(struct pxt_block *block, struct pxt_item *item)
 	return true;
 }
 
-enum pxt_next pxt_consumer_next(struct pxt_stream *stream, struct pxt_item *item)
+PXT_INLINE enum pxt_next hand_out(struct pxt_block *block, struct pxt_item *item)
 {
-	struct pxt_block *block = stream->block;
+	item->stamp = item->ticks;
+	if (item->ticks < block->last_ticks)
+		item->ticks = block->last_ticks;
+	item->lost_before = block->lost_before;
+	return PXT_NEXT_READY;
+}
+
+/* Everything that may come next is asked. */
+static PXT_NOINLINE enum pxt_next find_next(struct pxt_block *block, struct pxt_item *item)
+{
 	enum pxt_next found = PXT_NEXT_READY;
 
+	pxt_window_end(block);
 	if (PXT_UNLIKELY(block->owes_start)) {
 		make_start(block, item);
 	} else if (PXT_UNLIKELY(block->stop_told)) {
@@ -147,16 +176,26 @@ enum pxt_next pxt_consumer_next(struct pxt_stream *stream, struct pxt_item *item
 	}
 	if (found != PXT_NEXT_READY)
 		return found;
-	if (PXT_UNLIKELY(block->gap | block->resume_due))
+	if (PXT_UNLIKELY(block->gap | block->resume_due)) {
 		put_gap_first(block, item);
-	item->stamp = item->ticks;
-	if (item->ticks < block->last_ticks)
-		item->ticks = block->last_ticks;
+		pxt_window_end(block);
+	}
+	(void)hand_out(block, item);
 	/* Nobody read a clock for what is made here; its moment may even be unknown. */
 	if (item->kind == PXT_ITEM_MADE)
 		item->stamp = item->ticks;
-	item->lost_before = block->lost_before;
 	return PXT_NEXT_READY;
+}
+
+enum pxt_next pxt_consumer_next(struct pxt_stream *stream, struct pxt_item *item)
+{
+	struct pxt_block *block = stream->block;
+	struct pxt_halves front;
+
+	if (PXT_UNLIKELY(!pxt_window_next(block, &item->lane, &front)))
+		return find_next(block, item);
+	take_record(item, (uint32_t)(front.low >> 32), front.high);
+	return hand_out(block, item);
 }
 
 /* ---- Done with it ---- */
@@ -192,7 +231,8 @@ static void done_record(struct pxt_block *block, const struct pxt_item *item)
 
 	pxt_lane_advance(block, &ring, item->slots);
 	block->retrieved++;
-	if (block->lane_mask)
+	/* A window begins without dips, and none are looked for while it is open. */
+	if (block->lane_mask && !block->window)
 		pxt_merge_consumed(block, item->lane);
 	PXT_TESTPOINT(PXT_TP_CONSUMED);
 }
@@ -228,147 +268,4 @@ void pxt_consumer_done(struct pxt_stream *stream, const struct pxt_item *item)
 		if (!block->with_log)
 			pxt_consumer_settle(stream);
 	}
-}
-
-/* ---- Its contents ---- */
-
-static uint64_t little(const unsigned char *bytes, uint32_t count)
-{
-	uint64_t value = 0;
-
-	for (uint32_t i = 0; i < count; i++)
-		value |= (uint64_t)bytes[i] << 8 * i;
-	return value;
-}
-
-static void origin_of(const struct pxt_block *block, uint64_t ctx, struct pxt_origin *origin)
-{
-	origin->address = pxt_context_address(ctx);
-	origin->thread = 0;
-	origin->pid = block->pid;
-	origin->known = pxt_threads_find(pxt_context_thread(ctx), &origin->thread, &origin->pid);
-}
-
-/* By newer records, or spoiled by a writer that was stopped for a lap (ruling 23): look again. */
-static void overwritten(struct pxt_stream *stream, const struct pxt_item *item)
-{
-	struct pxt_lane *lane = pxt_block_lane(stream->block, item->lane);
-
-	lane->front_state = PXT_FRONT_UNKNOWN;
-	pxt_merge_forget(lane);
-	pxt_consumer_notice_laps(stream);
-}
-
-static bool read_record(struct pxt_stream *stream, const struct pxt_item *item, unsigned char *data,
-    size_t room, struct pxt_origin *origin)
-{
-	struct pxt_ring ring = pxt_block_ring(stream->block, item->lane);
-	uint32_t pos = (uint32_t)ring.lane->pos;
-	uint32_t seq = (uint32_t)ring.lane->seq;
-	unsigned char head[PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES + 1];
-	uint32_t heads = PXT_CTX_BYTES + (pxt_info_extra(item->info) ? PXT_THREAD_EXTRA_BYTES : 0);
-	uint32_t total = heads + pxt_info_bytes(item->info);
-	uint32_t at = 0;
-
-	for (uint32_t i = 1; i < item->slots; i++, at += PXT_SLOT_PAYLOAD) {
-		struct pxt_slot slot = pxt_slot_load(&ring.slots[(pos + i) & ring.mask]);
-		const unsigned char *piece = (const unsigned char *)&slot.word[1];
-		uint32_t count = total - at < PXT_SLOT_PAYLOAD ? total - at : PXT_SLOT_PAYLOAD;
-		uint32_t skip = 0;
-
-		if (slot.word[0] != pxt_tag(ring.mask, pos + i, seq))
-			return false;
-		PXT_TESTPOINT(PXT_TP_PIECE_READ);
-		if (at < heads) {
-			skip = heads - at < count ? heads - at : count;
-			memcpy(head + at, piece, skip);
-		}
-		if (skip < count && at + skip - heads < room) {
-			size_t to = at + skip - heads;
-			size_t fits = room - to;
-
-			memcpy(data + to, piece + skip, count - skip < fits ? count - skip : fits);
-		}
-	}
-	origin_of(stream->block, little(head, PXT_CTX_BYTES), origin);
-	if (PXT_UNLIKELY(pxt_info_extra(item->info))) {
-		origin->thread = little(head + PXT_CTX_BYTES, 8);
-		origin->pid = (int32_t)little(head + PXT_CTX_BYTES + 8, 4);
-		origin->known = true;
-	}
-	return true;
-}
-
-bool pxt_consumer_read(struct pxt_stream *stream, const struct pxt_item *item, void *data,
-    size_t room, struct pxt_origin *origin)
-{
-	uint32_t bytes = pxt_info_bytes(item->info);
-
-	if (PXT_LIKELY(item->kind == PXT_ITEM_RECORD)) {
-		if (PXT_LIKELY(read_record(stream, item, data, room, origin)))
-			return true;
-		overwritten(stream, item);
-		return false;
-	}
-	origin_of(stream->block, item->ctx, origin);
-	if (pxt_info_extra(item->info)) {
-		origin->thread = pxt_port_thread();
-		origin->known = true;
-	}
-	if (bytes && room)
-		memcpy(data, item->data, bytes < room ? bytes : room);
-	return true;
-}
-
-/* The slots of a record that is in no lane. */
-static void build(const struct pxt_item *item, struct pxt_slot *slots)
-{
-	unsigned char head[PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES + PXT_MADE_BYTES];
-	uint64_t thread = pxt_port_thread();
-	uint32_t bytes = pxt_info_bytes(item->info);
-	uint32_t at = 0;
-
-	for (uint32_t i = 0; i < PXT_CTX_BYTES; i++)
-		head[at++] = (unsigned char)(item->ctx >> 8 * i);
-	if (pxt_info_extra(item->info)) {
-		for (uint32_t i = 0; i < 8; i++)
-			head[at++] = (unsigned char)(thread >> 8 * i);
-		for (uint32_t i = 0; i < 4; i++)
-			head[at++] = (unsigned char)((uint32_t)pxt_process_pid() >> 8 * i);
-	}
-	memcpy(head + at, item->data, bytes);
-	at += bytes;
-	for (uint32_t i = 1, from = 0; i < item->slots; i++, from += PXT_SLOT_PAYLOAD) {
-		memset(&slots[i], 0, sizeof(slots[i]));
-		memcpy(&slots[i].word[1], head + from,
-		    at - from < PXT_SLOT_PAYLOAD ? at - from : PXT_SLOT_PAYLOAD);
-	}
-}
-
-bool pxt_consumer_slots(
-    struct pxt_stream *stream, const struct pxt_item *item, struct pxt_slot *slots)
-{
-	struct pxt_ring ring = pxt_block_ring(stream->block, item->lane);
-	uint32_t pos = (uint32_t)ring.lane->pos;
-	uint32_t seq = (uint32_t)ring.lane->seq;
-
-	slots[0].word[0] = PXT_SLOT_BEGIN;
-	slots[0].word[1] = item->info;
-	/* What is reported of it is the log reader's to make. */
-	slots[0].word[2] = (uint32_t)item->stamp;
-	slots[0].word[3] = (uint32_t)(item->stamp >> 32);
-	if (PXT_UNLIKELY(item->kind != PXT_ITEM_RECORD)) {
-		build(item, slots);
-		return true;
-	}
-	for (uint32_t i = 1; i < item->slots; i++) {
-		slots[i] = pxt_slot_load(&ring.slots[(pos + i) & ring.mask]);
-		if (slots[i].word[0] != pxt_tag(ring.mask, pos + i, seq)) {
-			overwritten(stream, item);
-			return false;
-		}
-		slots[i].word[0] = 0;
-		PXT_TESTPOINT(PXT_TP_PIECE_READ);
-	}
-	return true;
 }

@@ -64,6 +64,12 @@ void pxt_consumer_settle(struct pxt_stream *stream);
 
 /* ---- Shared with core/merge.c and core/control.c ---- */
 
+/* So much later than the last look at head may a record be, or head is looked at again. */
+PXT_INLINE uint64_t pxt_look_ticks(void)
+{
+	return pxt_clock.hz / 2u;
+}
+
 /* Looks at the record at the lane's position; handles laps, voids and expired holds. */
 enum pxt_front pxt_lane_look(struct pxt_block *block, struct pxt_ring *ring);
 /* Head's position and number, all 64 bits, in one consistent pair. */

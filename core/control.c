@@ -9,6 +9,7 @@
 #include "core/merge.h"
 #include "core/threads.h"
 #include "core/wanted.h"
+#include "core/window.h"
 
 #include <string.h>
 
@@ -269,6 +270,7 @@ void pxt_stream_start(struct pxt_stream *stream, const void *caller)
 		return;
 	if (block->full_policy != POSIX_TRACE_LOOP && is_full(block))
 		return;
+	pxt_window_end(block);
 	close_lanes(block);
 	pxt_note_start_set(block, atomic_load_explicit(&block->gate, memory_order_relaxed));
 	if (!put_owed_stop(block) ||
@@ -296,6 +298,7 @@ void pxt_stream_stop(struct pxt_stream *stream, const void *caller)
 
 	if (state == PXT_GATE_OFF)
 		return;
+	pxt_window_end(block);
 	close_lanes(block);
 	/* A writer may have stopped it while the lanes were closed. */
 	state = pxt_block_state(block);
@@ -316,6 +319,7 @@ void pxt_stream_stop_now(struct pxt_stream *stream)
 	struct pxt_block *block = stream->block;
 	uint32_t gate = atomic_load_explicit(&block->gate, memory_order_acquire);
 
+	pxt_window_end(block);
 	close_lanes(block);
 	pxt_auto_stop(block, gate);
 	set_state(block, PXT_GATE_OFF, 0);
@@ -327,6 +331,7 @@ void pxt_stream_restart(struct pxt_stream *stream)
 	struct pxt_block *block = stream->block;
 	uint64_t refused = 0;
 
+	pxt_window_end(block);
 	for (uint32_t i = 0; i <= block->lane_mask; i++)
 		refused += pxt_cursor_load(&pxt_block_lane(block, i)->refused);
 	block->lost_before += refused - block->refused_told;
@@ -369,6 +374,7 @@ void pxt_stream_clear(struct pxt_stream *stream)
 	uint32_t gate = atomic_load_explicit(&block->gate, memory_order_acquire);
 	uint64_t refused = 0;
 
+	pxt_window_end(block);
 	for (uint32_t i = 0; i <= block->lane_mask; i++) {
 		struct pxt_ring ring = pxt_block_ring(block, i);
 

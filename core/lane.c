@@ -3,6 +3,7 @@
 #include "core/consumer.h"
 #include "core/control.h"
 #include "core/merge.h"
+#include "core/window.h"
 
 /* Puts a quarter count and the low bits of a counter together; @bits: of a quarter. */
 static uint64_t widen(uint32_t quarters, uint32_t value, uint32_t bits)
@@ -102,6 +103,7 @@ static void jump(struct pxt_block *block, struct pxt_lane *lane, uint64_t pos, u
 	lane->front_state = PXT_FRONT_UNKNOWN;
 	lane->stuck_since = 0;
 	pxt_merge_forget(lane);
+	pxt_window_end(block);
 	publish(block, lane, true);
 }
 
@@ -352,7 +354,7 @@ static enum found look_at_slot(struct pxt_block *block, struct pxt_ring *ring)
 	 * might be such a stranger, so head is asked; this keeps the reader off the writers' line.
 	 */
 	if (PXT_LIKELY(slot.word[0] == (want | PXT_SLOT_BEGIN)) &&
-	    (int64_t)(pxt_slot_ticks(&slot) - lane->look_ticks) < (int64_t)(pxt_clock.hz / 2u) &&
+	    (int64_t)(pxt_slot_ticks(&slot) - lane->look_ticks) < (int64_t)pxt_look_ticks() &&
 	    pxt_lane_finished(ring, &slot, lane->pos, lane->seq)) {
 		lane->front = slot;
 		return FOUND;

@@ -431,8 +431,82 @@ enum pxt_next pxt_merge_pick(struct pxt_block *block, uint32_t *chosen)
 			if (verdict == AGAIN)
 				continue;
 		}
+		/* Nothing in any lane, as of a clock reading in this call. */
+		if (!any && refills)
+			return PXT_NEXT_NONE;
 		refill(block);
 		refills++;
 	}
 	return look_at_all(block) ? PXT_NEXT_HELD : PXT_NEXT_NONE;
+}
+
+/* ---- The window ---- */
+
+/* Goes to the lane with the smallest front; the turn ends where the second smallest begins. */
+static bool next_turn(struct pxt_block *block)
+{
+	uint64_t least = UINT64_MAX;
+	uint64_t second = UINT64_MAX;
+
+	/* Bound: the lanes.  Of equal ones the first comes first, as in smallest(). */
+	for (uint32_t lanes = block->turn_lanes; lanes; lanes &= lanes - 1u) {
+		uint32_t i = (uint32_t)__builtin_ctz(lanes);
+		uint64_t ticks = pxt_slot_ticks(&pxt_block_lane(block, i)->front);
+
+		if (ticks < least) {
+			second = least;
+			least = ticks;
+			block->turn_lane = i;
+		} else if (ticks < second) {
+			/* Lane i stands behind: it has to be below, not at, its stamp to be first. */
+			second = ticks + 1u;
+		}
+	}
+	block->turn_end = second < block->window ? second : block->window;
+	return least < block->turn_end;
+}
+
+/*
+ * What the snapshot and the scans have told stays true for all records below the bounds of rules
+ * 1, 2 and 4, as long as no record's key is lowered (rule 3) and no control record is due.
+ */
+void pxt_merge_open_window(struct pxt_block *block, uint32_t chosen)
+{
+	uint64_t barrier = pxt_block_lane(block, chosen)->barrier;
+	uint64_t resolution = pxt_resolution_ticks();
+
+	if (block->control_first || block->side[0].info || block->snapshot < resolution)
+		return;
+	block->window = block->snapshot - resolution + 1u;
+	block->turn_lanes = 0;
+	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+		const struct pxt_lane *lane = pxt_block_lane(block, i);
+
+		if (lane->dips) {
+			block->window = 0;
+			return;
+		}
+		if (lane->hidden == BINDS && lane->hidden_floor < block->window)
+			block->window = lane->hidden_floor + 1u;
+		if (lane->front_state == PXT_FRONT_READY && lane->barrier == barrier)
+			block->turn_lanes |= 1u << i;
+	}
+	if (!next_turn(block))
+		block->turn_end = 0;
+}
+
+bool pxt_merge_turn(struct pxt_block *block, struct pxt_halves front)
+{
+	struct pxt_lane *lane = pxt_block_lane(block, block->turn_lane);
+
+	if (!block->lane_mask)
+		return false;
+	if (pxt_merge_covers(block, lane)) {
+		/* Scanned, hence finished. */
+		lane->front = pxt_slot_of(front);
+		lane->front_state = PXT_FRONT_READY;
+	} else {
+		block->turn_lanes &= ~(1u << block->turn_lane);
+	}
+	return next_turn(block);
 }

@@ -102,8 +102,12 @@ struct pxt_block {
 	uint64_t lost_told;    /* losses that get_status() has reported */
 	uint64_t barriers;     /* marks issued */
 	uint64_t start_ticks;  /* stamp of the automatic START that is due */
-	uint32_t turn;         /* items handed out, for core/lane.c */
-	uint8_t gap;           /* OVERFLOW is due before the next record, then RESUME */
+	uint64_t window;       /* core/window.h: stamps below it need no look at anything else */
+	uint64_t turn_end;     /* ... nor at another lane than turn_lane; 0: look at everything */
+	uint32_t turn_lane;
+	uint32_t turn_lanes; /* bit i: lane i has records in the window */
+	uint32_t turn;       /* items handed out, for core/lane.c */
+	uint8_t gap;         /* OVERFLOW is due before the next record, then RESUME */
 	uint8_t resume_due;
 	uint8_t owes_stop;     /* stopped by call while an automatic STOP was still due */
 	uint8_t stop_told;     /* the automatic STOP was handed out, the restart is not done yet */

@@ -96,6 +96,13 @@ PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
 	return copy;
 }
 
+PXT_INLINE struct pxt_halves pxt_slot_load_halves(const struct pxt_slot *slot)
+{
+	struct pxt_slot loaded = pxt_slot_load(slot);
+
+	return pxt_slot_halves(&loaded);
+}
+
 /* The tag word alone, for the writer's look before it stores. */
 PXT_INLINE uint32_t pxt_slot_peek(const struct pxt_slot *slot)
 {

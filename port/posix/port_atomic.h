@@ -85,20 +85,24 @@ PXT_INLINE void pxt_slot_store_plain(struct pxt_slot *slot, uint64_t low, uint64
 }
 
 /* Acquire: a load is never done before an older one. */
-PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
+PXT_INLINE struct pxt_halves pxt_slot_load_halves(const struct pxt_slot *slot)
 {
 	__m128i value;
-	uint64_t low;
-	uint64_t high;
 
-	if (PXT_UNLIKELY(pxt_port_slot_by_cas))
-		return pxt_port_slot_load_cas(slot);
+	if (PXT_UNLIKELY(pxt_port_slot_by_cas)) {
+		struct pxt_slot loaded = pxt_port_slot_load_cas(slot);
+
+		return pxt_slot_halves(&loaded);
+	}
 	value = *(const volatile __m128i *)(const void *)slot;
 	atomic_signal_fence(memory_order_acquire);
-	low = (uint64_t)_mm_cvtsi128_si64(value);
-	high = (uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(value, value));
-	return (struct pxt_slot){ .word = { (uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high,
-		                      (uint32_t)(high >> 32) } };
+	return (struct pxt_halves){ (uint64_t)_mm_cvtsi128_si64(value),
+		(uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(value, value)) };
+}
+
+PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
+{
+	return pxt_slot_of(pxt_slot_load_halves(slot));
 }
 
 #elif defined(__aarch64__)
@@ -173,6 +177,13 @@ PXT_INLINE void pxt_slot_store_piece(
 PXT_INLINE void pxt_slot_store_plain(struct pxt_slot *slot, uint64_t low, uint64_t high)
 {
 	pxt_slot_store(slot, low, high);
+}
+
+PXT_INLINE struct pxt_halves pxt_slot_load_halves(const struct pxt_slot *slot)
+{
+	struct pxt_slot loaded = pxt_slot_load(slot);
+
+	return pxt_slot_halves(&loaded);
 }
 #endif
 
