@@ -235,6 +235,7 @@ static bool pass_over(struct pxt_block *block, struct pxt_ring *ring)
 	uint64_t pos;
 	uint64_t seq;
 
+	PXT_TESTPOINT(PXT_TP_GIVES_UP);
 	if (slot.word[0] == (want | PXT_SLOT_BEGIN)) {
 		uint64_t next = lane->pos + record_slots(&slot) + pxt_carry((uint32_t)lane->seq);
 
@@ -243,6 +244,11 @@ static bool pass_over(struct pxt_block *block, struct pxt_ring *ring)
 		return true;
 	}
 	pxt_lane_head(lane, &pos, &seq);
+	/* Overtaken since head was looked at: more than a lap away, low bits tell no number. */
+	if (pos - lane->pos > ring->mask + 1u) {
+		pxt_lane_lapped(block, ring);
+		return true;
+	}
 	for (uint64_t at = lane->pos + 1u; at < pos; at++) {
 		slot = pxt_slot_load(&ring->slots[(uint32_t)at & ring->mask]);
 		if (begins_here(&slot, ring, at)) {

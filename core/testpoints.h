@@ -24,6 +24,7 @@ enum pxt_testpoint {
 	PXT_TP_PIECE_READ,    /* consumer: a continuation slot read */
 	PXT_TP_CONSUMED,      /* consumer: position moved, limit published */
 	PXT_TP_LAPPED,        /* consumer: found itself lapped */
+	PXT_TP_GIVES_UP,      /* consumer: waited long enough for an unfinished record */
 	PXT_TP_PASSED,        /* consumer: passed over an unfinished record */
 	PXT_TP_HEAD_READ,     /* consumer: one lane's head read for the merge */
 	PXT_TP_CLOSED_LANE,   /* control: one lane closed */

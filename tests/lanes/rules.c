@@ -602,6 +602,27 @@ static void a_record_overwritten_while_it_is_read_is_not_shown(void)
 	}
 }
 
+/* Ruling 7: further than a lap ahead, the low bits of a number do not tell how many are lost. */
+static void a_reader_overtaken_while_it_gives_up_a_record_counts_all_that_are_lost(void)
+{
+	struct posix_trace_counts_np counts;
+	struct st_event event;
+	struct record dead;
+	int last = 0;
+
+	open_running(LOOP, 1);
+	reserve(&dead, 0, 1, 4);
+	st_expect(stream, "");
+	pxt_holdback_ns = 0;
+	at(PXT_TP_GIVES_UP, lap_it);
+	while (st_take_user(stream, &event))
+		last = st_number(&event);
+	PXT_EQ(last, 1399);
+	CU_ASSERT(st_law(stream, &counts));
+	PXT_EQ(counts.posix_held_np, 0);
+	close_stream();
+}
+
 /* Another writer is turned away, too; the reader empties the stream, which runs again. */
 static void another_one_and_the_reader(void)
 {
@@ -700,6 +721,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(so_is_one_with_ordered_stamps),
 	PXT_CASE(a_record_that_is_being_read_is_not_overwritten),
 	PXT_CASE(a_record_overwritten_while_it_is_read_is_not_shown),
+	PXT_CASE(a_reader_overtaken_while_it_gives_up_a_record_counts_all_that_are_lost),
 	PXT_CASE(a_writer_that_found_no_room_stops_only_the_run_that_had_none),
 	PXT_CASE(running_and_full_is_not_seen_while_the_last_slot_is_taken),
 	PXT_CASE(what_is_stored_before_the_reader_sleeps_is_seen),
