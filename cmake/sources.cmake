@@ -84,7 +84,9 @@ ptrace_unit(CORE IF PORT_POSIX SOURCES
 	port/posix/identity.c
 	port/posix/mutex.c
 	port/posix/slotcas.c
-	port/posix/threads.c)
+	port/posix/threads.c
+	port/posix/ticks_aarch64.c
+	port/posix/ticks_x86.c)
 ptrace_unit(TOLOG IF PORT_POSIX SOURCES
 	port/posix/logout.c
 	port/posix/modules.c

@@ -35,6 +35,42 @@ void pxt_skip(const char *why)
 	fflush(stdout);
 }
 
+/* Where programs of this machine run under another program, that one's command line. */
+static char emulator[][256] = {
+#ifdef PXT_EMULATOR
+	PXT_EMULATOR,
+#endif
+	""
+};
+
+void pxt_suite_argv(char *argv[PXT_SUITE_ARGV], char *first, char *second, char *third)
+{
+	static char program[512];
+	char *own[] = { program, first, second, third, NULL };
+	size_t at = 0;
+
+	snprintf(program, sizeof(program), "%s", pxt_suite_program);
+	while (emulator[at][0]) {
+		argv[at] = emulator[at];
+		at++;
+	}
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		argv[at++] = own[i];
+}
+
+bool pxt_emulated(void)
+{
+	return emulator[0][0] != '\0';
+}
+
+bool pxt_skip_emulated(const char *why)
+{
+	if (!pxt_emulated())
+		return false;
+	pxt_skip(why);
+	return true;
+}
+
 static const struct pxt_case *find_case(const char *name)
 {
 	for (size_t i = 0; i < suite_count; i++) {
@@ -61,15 +97,20 @@ static void show_output(int fd)
 static void run_fresh(const struct pxt_case *test)
 {
 	FILE *output = tmpfile();
+	char *argv[PXT_SUITE_ARGV];
+	char option[] = FRESH_OPTION;
+	char name[128];
 	int status = -1;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(output);
+	snprintf(name, sizeof(name), "%s", test->name);
+	pxt_suite_argv(argv, option, name, NULL);
 	fflush(stdout);
 	pid_t child = fork();
 	if (child == 0) {
 		dup2(fileno(output), STDOUT_FILENO);
 		dup2(fileno(output), STDERR_FILENO);
-		execl(pxt_suite_program, pxt_suite_program, FRESH_OPTION, test->name, (char *)NULL);
+		execv(argv[0], argv);
 		_exit(127);
 	}
 	CU_ASSERT_FATAL(child > 0);
@@ -249,6 +290,20 @@ static int choose(int argc, char **argv, bool *wanted)
 	return 0;
 }
 
+/*
+ * With PXT_PLAIN_SLOTS in the environment: slots by plain 16-byte accesses, whatever the processor
+ * says, for tests in one thread on an emulator that lacks LSE2.
+ */
+static void choose_slot_access(void)
+{
+#if defined(__aarch64__)
+	extern bool pxt_port_slot_by_cas __attribute__((weak));
+
+	if (getenv("PXT_PLAIN_SLOTS") && &pxt_port_slot_by_cas)
+		pxt_port_slot_by_cas = false;
+#endif
+}
+
 int pxt_suite_main(
     int argc, char **argv, const char *title, const struct pxt_case *cases, size_t count)
 {
@@ -256,6 +311,7 @@ int pxt_suite_main(
 	unsigned chosen = 0;
 
 	pxt_suite_program = argv[0];
+	choose_slot_access();
 	suite_cases = cases;
 	while (suite_count < count && suite_count < 512 && cases[suite_count].name)
 		suite_count++;

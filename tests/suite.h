@@ -81,8 +81,12 @@ struct pxt_case {
 int pxt_suite_main(
     int argc, char **argv, const char *title, const struct pxt_case *cases, size_t count);
 
-/* Path of this program, for tests that start it again. */
+/* Path of this program. */
 extern const char *pxt_suite_program;
+
+/* The command line that starts this program again; argv[0] is what to execute. */
+#define PXT_SUITE_ARGV 12
+void pxt_suite_argv(char *argv[PXT_SUITE_ARGV], char *first, char *second, char *third);
 
 /*
  * A second entry into the program: called first when its command line is "--role NAME ...", so
@@ -92,6 +96,9 @@ extern int (*pxt_suite_role)(int argc, char **argv);
 
 /* The rest of this test needs what this system or configuration lacks; call it and return. */
 void pxt_skip(const char *why);
+/* Whether an emulator stands between this program and the kernel; the second: then skipped. */
+bool pxt_emulated(void);
+bool pxt_skip_emulated(const char *why);
 
 /* ---- Assertions that name the cell of a table, or show the values ---- */
 

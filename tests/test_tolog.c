@@ -911,8 +911,10 @@ static void threads_and_modules_are_named_also_those_renamed_later(void)
 	(void)pthread_setname_np(pthread_self(), "late riser");
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	trace_id_t log = open_log(fd);
-	CU_ASSERT(log_has_thread(log, "early bird"));
-	CU_ASSERT(log_has_thread(log, "late riser"));
+	if (!pxt_skip_emulated("it does not tell descriptors of threads")) {
+		CU_ASSERT(log_has_thread(log, "early bird"));
+		CU_ASSERT(log_has_thread(log, "late riser"));
+	}
 	CU_ASSERT(log_has_address(log, (uintptr_t)create_append));
 	PXT_EQ(posix_trace_log_getinfo_np(log, &info), 0);
 	CU_ASSERT(readlink("/proc/self/exe", executable, sizeof(executable) - 1) > 0);

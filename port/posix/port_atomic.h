@@ -5,7 +5,8 @@
  * A slot is stored and loaded as one 16-byte access; whoever sees any of it sees all of it:
  *   x86-64 with AVX     aligned vector move (both makers promise its atomicity)
  *   x86-64 without      cmpxchg16b, chosen at run time by one predictable test
- *   AArch64             exclusive pair
+ *   AArch64 with LSE2   aligned stp and ldp, with the barriers they lack
+ *   AArch64 without     exclusive pair, chosen at run time in the same way
  *   ThreadSanitizer     the compiler's 16-byte atomics, which the tool understands
  *
  *   who beside whom         slot_store   slot_load   head_*   ticks
@@ -37,9 +38,11 @@
 
 /* ---- Slots ---- */
 
-#if defined(__x86_64__)
-/* Set once by pxt_port_clock_start(): the processor does not promise atomic vector moves. */
+#if defined(__x86_64__) || defined(__aarch64__)
+/* Set once, before main: the processor does not promise that plain 16-byte accesses are whole. */
 extern bool pxt_port_slot_by_cas;
+void pxt_port_slot_store_cas(struct pxt_slot *slot, uint64_t low, uint64_t high);
+struct pxt_slot pxt_port_slot_load_cas(const struct pxt_slot *slot);
 #endif
 
 #if PXT_TSAN
@@ -63,9 +66,6 @@ PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
 #elif defined(__x86_64__)
 
 #include <emmintrin.h>
-
-void pxt_port_slot_store_cas(struct pxt_slot *slot, uint64_t low, uint64_t high);
-struct pxt_slot pxt_port_slot_load_cas(const struct pxt_slot *slot);
 
 /* Release: on this processor a store is never seen before an older one. */
 PXT_INLINE void pxt_slot_store(struct pxt_slot *slot, uint64_t low, uint64_t high)
@@ -107,31 +107,35 @@ PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
 
 #elif defined(__aarch64__)
 
-PXT_INLINE void pxt_slot_store(struct pxt_slot *slot, uint64_t low, uint64_t high)
+/* Release: the barrier stands before the store, for which there is no instruction of that kind. */
+PXT_INLINE void pxt_slot_store_plain(struct pxt_slot *slot, uint64_t low, uint64_t high)
 {
-	uint64_t old_low;
-	uint64_t old_high;
-	uint32_t failed;
-
-	__asm__ volatile("1:	ldxp %0, %1, [%3]\n"
-	                 "	stlxp %w2, %4, %5, [%3]\n"
-	                 "	cbnz %w2, 1b"
-	                 : "=&r"(old_low), "=&r"(old_high), "=&r"(failed)
+	__asm__ volatile("dmb	ish\n\t"
+	                 "stp	%1, %2, [%0]"
+	                 :
 	                 : "r"(slot), "r"(low), "r"(high)
 	                 : "memory");
 }
 
-/* The pair was read at one moment only if the store-exclusive that puts it back succeeds. */
+PXT_INLINE void pxt_slot_store(struct pxt_slot *slot, uint64_t low, uint64_t high)
+{
+	if (PXT_UNLIKELY(pxt_port_slot_by_cas))
+		pxt_port_slot_store_cas(slot, low, high);
+	else
+		pxt_slot_store_plain(slot, low, high);
+}
+
+/* Acquire: no later load is done before the barrier. */
 PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
 {
 	uint64_t low;
 	uint64_t high;
-	uint32_t failed;
 
-	__asm__ volatile("1:	ldaxp %0, %1, [%3]\n"
-	                 "	stxp %w2, %0, %1, [%3]\n"
-	                 "	cbnz %w2, 1b"
-	                 : "=&r"(low), "=&r"(high), "=&r"(failed)
+	if (PXT_UNLIKELY(pxt_port_slot_by_cas))
+		return pxt_port_slot_load_cas(slot);
+	__asm__ volatile("ldp	%0, %1, [%2]\n\t"
+	                 "dmb	ishld"
+	                 : "=&r"(low), "=&r"(high)
 	                 : "r"(slot)
 	                 : "memory");
 	return (struct pxt_slot){ .word = { (uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high,
@@ -173,7 +177,7 @@ PXT_INLINE void pxt_slot_store_piece(
 }
 #endif
 
-#if PXT_TSAN || !defined(__x86_64__)
+#if PXT_TSAN
 PXT_INLINE void pxt_slot_store_plain(struct pxt_slot *slot, uint64_t low, uint64_t high)
 {
 	pxt_slot_store(slot, low, high);
@@ -253,22 +257,15 @@ PXT_INLINE void pxt_cursor_clear(pxt_cursor *cursor, uint64_t bits)
 
 /* ---- The stamp clock ---- */
 
-#if defined(__x86_64__)
-extern bool pxt_port_use_tsc; /* fixed by pxt_port_clock_start() */
 uint64_t pxt_port_ticks_slow(void);
 
-PXT_INLINE uint64_t pxt_port_ticks(void)
-{
-	uint32_t low;
-	uint32_t high;
+#if defined(__x86_64__) || defined(__aarch64__)
 
-	if (PXT_UNLIKELY(!pxt_port_use_tsc))
-		return pxt_port_ticks_slow();
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
-	return (uint64_t)high << 32 | low;
-}
+extern bool pxt_port_use_counter; /* fixed by pxt_port_clock_start() */
 
-/* The same for callers that know that the counter is used: no test. */
+#if defined(__x86_64__)
+
+/* For callers that know that the counter is used: no test. */
 PXT_INLINE uint64_t pxt_port_ticks_plain(void)
 {
 	uint32_t low;
@@ -278,20 +275,50 @@ PXT_INLINE uint64_t pxt_port_ticks_plain(void)
 	return (uint64_t)high << 32 | low;
 }
 
+/* Nothing behind it starts before older instructions have finished. */
+PXT_INLINE void pxt_port_ticks_fence(void)
+{
+	__asm__ volatile("lfence" : : : "memory");
+}
+
+#else
+
+/* The same: the virtual count, which is at hand in every mode and the same on all processors. */
+PXT_INLINE uint64_t pxt_port_ticks_plain(void)
+{
+	uint64_t ticks;
+
+	__asm__ volatile("mrs	%0, cntvct_el0" : "=r"(ticks) : : "memory");
+	return ticks;
+}
+
+/* The counter waits for no access to memory; the first barrier does, the second holds it back. */
+PXT_INLINE void pxt_port_ticks_fence(void)
+{
+	__asm__ volatile("dsb	ish\n\tisb" : : : "memory");
+}
+
+#endif
+
+PXT_INLINE uint64_t pxt_port_ticks(void)
+{
+	return PXT_LIKELY(pxt_port_use_counter) ? pxt_port_ticks_plain() : pxt_port_ticks_slow();
+}
+
 /* Whether pxt_port_ticks_plain() and pxt_slot_store_plain() may be used. */
 PXT_INLINE bool pxt_port_plain(void)
 {
-	return !PXT_TSAN && pxt_port_use_tsc && !pxt_port_slot_by_cas;
+	return !PXT_TSAN && pxt_port_use_counter && !pxt_port_slot_by_cas;
 }
 
 /* Not before older instructions have finished: orders stamps against the reservation. */
 PXT_INLINE uint64_t pxt_port_ticks_ordered(void)
 {
-	__asm__ volatile("lfence" : : : "memory");
+	pxt_port_ticks_fence();
 	return pxt_port_ticks();
 }
+
 #else
-uint64_t pxt_port_ticks_slow(void);
 
 PXT_INLINE uint64_t pxt_port_ticks_plain(void)
 {
@@ -312,6 +339,7 @@ PXT_INLINE uint64_t pxt_port_ticks_ordered(void)
 {
 	return pxt_port_ticks_slow();
 }
+
 #endif
 
 /* ---- Where the caller runs ---- */

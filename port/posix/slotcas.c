@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slotcas.c - whole slots on x86-64 processors without AVX, which promise nothing about 16-byte
- * vector moves: cmpxchg16b is their only access of that size.
+ * slotcas.c - whole slots on processors that promise nothing about plain 16-byte accesses: on
+ * x86-64 without AVX only cmpxchg16b is one, on AArch64 without LSE2 the exclusive pair.
  */
 #include "port_atomic.h"
 
@@ -58,6 +58,57 @@ struct pxt_slot pxt_port_slot_load_cas(const struct pxt_slot *slot)
 	(void)swap(access.write, seen, 0, 0);
 	return (struct pxt_slot){ .word = { (uint32_t)seen[0], (uint32_t)(seen[0] >> 32),
 		                      (uint32_t)seen[1], (uint32_t)(seen[1] >> 32) } };
+}
+
+#elif defined(__aarch64__) && !PXT_TSAN
+
+#include <sys/auxv.h>
+
+#ifndef HWCAP_USCAT
+#define HWCAP_USCAT (1ul << 25)
+#endif
+
+bool pxt_port_slot_by_cas;
+
+/* USCAT is the system's word for LSE2, of which aligned pairs in one access are a part. */
+__attribute__((constructor)) static void choose_access(void)
+{
+	pxt_port_slot_by_cas = (getauxval(AT_HWCAP) & HWCAP_USCAT) == 0;
+}
+
+/*
+ * Rounds of both loops: the store-exclusive fails when another processor touched the slot, or an
+ * interrupt came, in the few instructions before it.
+ */
+void pxt_port_slot_store_cas(struct pxt_slot *slot, uint64_t low, uint64_t high)
+{
+	uint64_t old_low;
+	uint64_t old_high;
+	uint32_t failed;
+
+	__asm__ volatile("1:	ldxp	%0, %1, [%3]\n"
+	                 "	stlxp	%w2, %4, %5, [%3]\n"
+	                 "	cbnz	%w2, 1b"
+	                 : "=&r"(old_low), "=&r"(old_high), "=&r"(failed)
+	                 : "r"(slot), "r"(low), "r"(high)
+	                 : "memory");
+}
+
+/* The pair was read at one moment only if the store-exclusive that puts it back succeeds. */
+struct pxt_slot pxt_port_slot_load_cas(const struct pxt_slot *slot)
+{
+	uint64_t low;
+	uint64_t high;
+	uint32_t failed;
+
+	__asm__ volatile("1:	ldaxp	%0, %1, [%3]\n"
+	                 "	stxp	%w2, %0, %1, [%3]\n"
+	                 "	cbnz	%w2, 1b"
+	                 : "=&r"(low), "=&r"(high), "=&r"(failed)
+	                 : "r"(slot)
+	                 : "memory");
+	return (struct pxt_slot){ .word = { (uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high,
+		                      (uint32_t)(high >> 32) } };
 }
 
 #endif

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
 # The library as programs meet it: loaded at run time, from C++, without position independence.
-# A sanitizer's runtime would have to be there before the library is.
-if(PXT_IS_FULL AND TARGET ptrace_shared AND NOT PTRACE_SANITIZER)
+# A sanitizer's runtime would have to be there before the library is; compilers for another machine
+# or without shared libraries are not looked for.
+if(PXT_IS_FULL AND TARGET ptrace_shared AND NOT PTRACE_SANITIZER AND NOT CMAKE_CROSSCOMPILING)
 	add_executable(dlopen_storm dlopen/storm.c)
 	target_link_libraries(dlopen_storm PRIVATE ptrace_build Threads::Threads ${CMAKE_DL_LIBS})
 	target_include_directories(dlopen_storm PRIVATE "${PROJECT_SOURCE_DIR}/include" "${PTRACE_PUBLIC_DIR}")

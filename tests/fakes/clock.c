@@ -61,8 +61,8 @@ PXT_WRAPPED(void, pxt_port_clock_read, (struct pxt_clock_set * set))
 
 void pxt_fake_clock_start(uint64_t hz)
 {
-#if defined(__x86_64__)
-	pxt_port_use_tsc = false;
+#if defined(__x86_64__) || defined(__aarch64__)
+	pxt_port_use_counter = false;
 #endif
 	rate_hz = hz;
 	atomic_store(&counter, 0);

@@ -520,7 +520,7 @@ a_text_file_is_explained()
 
 a_program_is_explained()
 {
-	run 2 stat "$mklog"
+	run 2 stat "$(command -v sh)"
 	err_has 'it is a program or library'
 }
 

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* ticksource.h - the processor's counter behind the stamp clock: whether there is one, its rate. */
+#ifndef PXT_TICKSOURCE_H
+#define PXT_TICKSOURCE_H
+
+#include "port/port.h"
+#include "port_atomic.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#if defined(__x86_64__) || defined(__aarch64__)
+
+/* Fixes the rate; false: from now on the counter is not used.  Once, may take 20 ms. */
+bool pxt_ticksource_rate(struct pxt_clock_rate *rate);
+/* Neither overtakes nor is overtaken: for measuring, not for tracing (it costs twice as much). */
+uint64_t pxt_ticksource_fenced(void);
+
+#else
+
+PXT_INLINE bool pxt_ticksource_rate(struct pxt_clock_rate *rate)
+{
+	(void)rate;
+	return false;
+}
+
+PXT_INLINE uint64_t pxt_ticksource_fenced(void)
+{
+	return pxt_port_ticks_slow();
+}
+
+#endif
+
+#endif
