@@ -68,9 +68,9 @@ def read_list():
             mutants[-1].file = line[6:].strip()
         elif line.startswith("kill: "):
             mutants[-1].kill = line[6:].split()
-        elif line.startswith("- "):
+        elif line == "-" or line.startswith("- "):
             mutants[-1].old.append(line[2:])
-        elif line.startswith("+ "):
+        elif line == "+" or line.startswith("+ "):
             mutants[-1].new.append(line[2:])
         else:
             sys.exit(f"{LIST.name}:{number}: what is this?")

@@ -213,11 +213,52 @@ static void a_writer_a_lap_late_spoils_at_most_one_record_and_no_mark(void)
 		}
 }
 
+static void lap(void *argument)
+{
+	(void)argument;
+	for (uint32_t i = 0; i < kit_slots(stream); i += kit_slots_of(4))
+		kit_write(3, 4);
+}
+
+/* Short records and long ones, in front of each of their looks. */
+static void lapped_before_a_look(unsigned lanes, size_t len, int point, uint32_t nth)
+{
+	uint32_t records = 0;
+
+	begin(LOOP, lanes);
+	kit_interrupt(nth, UINT64_C(1) << point, lap, NULL);
+	kit_write(1, len);
+	PXT_EQ(kit_interrupted(), point);
+	records = kit_seen.sent[3];
+	CU_ASSERT(kit_settle(stream));
+	CU_ASSERT(kit_law(stream));
+	CU_ASSERT(kit_clean());
+	/* The newest that fit are all there: the last one stands where the late one began. */
+	PXT_EQ(kit_missing(3, 1, records), 0);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
+/* DEC-42; rulings 7, 23 */
+static void a_writer_that_was_lapped_before_its_look_spoils_nothing(void)
+{
+	for (unsigned lanes = 1; lanes <= 2; lanes++) {
+		lapped_before_a_look(lanes, 4, PXT_TP_RESERVED, 0);
+		lapped_before_a_look(lanes, 4, PXT_TP_STAMPED, 0);
+		lapped_before_a_look(lanes, 4, PXT_TP_BEGIN_STORED, 0);
+		lapped_before_a_look(lanes, 40, PXT_TP_STAMPED, 0);
+		lapped_before_a_look(lanes, 40, PXT_TP_BEGIN_STORED, 0);
+		lapped_before_a_look(lanes, 40, PXT_TP_MIDDLE_STORED, 0);
+		lapped_before_a_look(lanes, 40, PXT_TP_MIDDLE_STORED, 1);
+		lapped_before_a_look(lanes, 40, PXT_TP_MIDDLE_STORED, 2);
+	}
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(two_dead_records_in_a_row_are_two_lost_records),
 	PXT_CASE(the_number_behind_dead_records_tells_how_many_they_were),
 	PXT_CASE(dead_records_with_nothing_behind_them_are_passed_over_as_well),
 	PXT_CASE(an_unfinished_record_is_waited_for),
+	PXT_CASE(a_writer_that_was_lapped_before_its_look_spoils_nothing),
 	PXT_CASE(a_writer_a_lap_late_spoils_at_most_one_record_and_no_mark),
 };
 PXT_SUITE("core: unfinished records", cases)

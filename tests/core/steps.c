@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * steps.c - a write that is interrupted behind each of its machine instructions, as by a signal
+ * handler.  What the test points are too few for is found here, and the compiler's order of things
+ * is tried, not the source's.
+ *
+ * The processor traps behind every instruction of one write (the trap flag), which tells where
+ * they are; then, one write after the other, a breakpoint stands in the place of one of them.
+ */
+#define _GNU_SOURCE
+#include "deeds.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define TRAP_FLAG  0x100
+#define BREAKPOINT 0xcc
+#define STEPS      4096u
+
+/* The program's own code; what lies in the C library is not the library's business. */
+extern const char __executable_start[];
+extern const char etext[];
+
+static unsigned char *steps[STEPS];
+static volatile uint32_t step_count;
+
+static struct {
+	void (*run)(void *);
+	unsigned char *at;
+	uint32_t left; /* passes of the same place before the one that is meant */
+	unsigned char old;
+	bool over; /* one step without the breakpoint, then it stands there again */
+	volatile bool hit;
+} stop;
+
+static void note_step(unsigned char *at)
+{
+	if ((char *)at >= __executable_start && (char *)at < etext && step_count < STEPS)
+		steps[step_count++] = at;
+}
+
+static void trapped(int signal, siginfo_t *info, void *context)
+{
+	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+
+	(void)signal;
+	(void)info;
+	if (!stop.run) {
+		note_step((unsigned char *)regs[REG_RIP]);
+		return;
+	}
+	if (stop.over) {
+		stop.over = false;
+		*stop.at = BREAKPOINT;
+		regs[REG_EFL] &= ~TRAP_FLAG;
+		return;
+	}
+	*stop.at = stop.old;
+	regs[REG_RIP] = (greg_t)stop.at;
+	if (stop.left--) {
+		stop.over = true;
+		regs[REG_EFL] |= TRAP_FLAG;
+		return;
+	}
+	stop.hit = true;
+	stop.run(NULL);
+}
+
+/* The words below the stack pointer may be the compiler's. */
+static inline void trap(bool on)
+{
+	if (on)
+		__asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\torq $0x100, (%%rsp)\n\t"
+		                 "popfq\n\tlea 128(%%rsp), %%rsp" ::
+		                     : "memory", "cc");
+	else
+		__asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\tandq $~0x100, (%%rsp)\n\t"
+		                 "popfq\n\tlea 128(%%rsp), %%rsp" ::
+		                     : "memory", "cc");
+}
+
+static void allow_breakpoints(void)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t from = (uintptr_t)__executable_start & ~(page - 1);
+
+	PXT_EQ_FATAL(mprotect((void *)from, ((uintptr_t)etext - from + page - 1) & ~(page - 1),
+	                 PROT_READ | PROT_WRITE | PROT_EXEC),
+	    0);
+}
+
+/* ---- The write ---- */
+
+static bool first_of_thread;
+
+static void write_outer(bool trapping)
+{
+	const struct pxt_self self = pxt_self;
+	uint32_t threads = atomic_load(&pxt_threads->count);
+	unsigned char data[64];
+	trace_event_id_t type = kit_type();
+
+	kit_data(data, OUTER, ++kit_seen.sent[OUTER], deed_ground->len);
+	if (first_of_thread)
+		memset(&pxt_self, 0, sizeof(pxt_self));
+	if (sigsetjmp(kit_way_out, 1) == 0) {
+		if (trapping)
+			trap(true);
+		posix_trace_event(type, data, deed_ground->len);
+		if (trapping)
+			trap(false);
+	}
+	/* Whoever it registered as meanwhile left no trace in the table. */
+	for (uint32_t i = threads + 1; i <= atomic_load(&pxt_threads->count); i++)
+		atomic_store(&pxt_threads->entry[i].passes, 0u);
+	atomic_store(&pxt_threads->count, threads);
+	pxt_self = self;
+	kit_lane(0);
+}
+
+static void look_at_the_steps(void)
+{
+	step_count = 0;
+	stop.run = NULL;
+	deed_begin(deed_ground);
+	write_outer(true);
+	deed_end();
+	CU_ASSERT(step_count > 30 && step_count < STEPS);
+}
+
+static void one_case(const struct deed *deed, uint32_t nth)
+{
+	/* It may have stood between a look and the store behind it. */
+	const struct deed_case what = { .deed = deed, .point = (int)nth, .inner = -1, .spoil = 1 };
+
+	deed_begin(deed_ground);
+	stop.left = 0;
+	for (uint32_t i = 0; i < nth; i++)
+		stop.left += steps[i] == steps[nth];
+	stop.run = deed->run;
+	stop.at = steps[nth];
+	stop.old = *stop.at;
+	stop.hit = false;
+	*stop.at = BREAKPOINT;
+	write_outer(false);
+	/* Not passed this time (a loop was shorter). */
+	*stop.at = stop.old;
+	if (stop.hit)
+		deed_verdict(&what);
+	deed_end();
+}
+
+static bool full_length(void)
+{
+	const char *wanted = getenv("PXT_STRESS");
+
+	return wanted && !strcmp(wanted, "full");
+}
+
+/* In short: each instruction meets some deeds on each ground. */
+static void on(const struct ground *ground)
+{
+	struct sigaction action = { .sa_sigaction = trapped, .sa_flags = SA_SIGINFO | SA_NODEFER };
+	struct sigaction before;
+	uint32_t by = full_length() ? 1 : 4;
+
+	allow_breakpoints();
+	PXT_EQ_FATAL(sigaction(SIGTRAP, &action, &before), 0);
+	deed_ground = ground;
+	look_at_the_steps();
+	for (size_t i = 0; i < DEEDS; i++) {
+		if (!deed_fits(&deeds[i], ground))
+			continue;
+		for (uint32_t nth = full_length() ? 0 : (uint32_t)i % by; nth < step_count;
+		     nth += by)
+			one_case(&deeds[i], nth);
+	}
+	(void)sigaction(SIGTRAP, &before, NULL);
+}
+
+/* POL-05, POL-12, EVENT-10, SAFE-01; rulings 7, 12, 20, 23 */
+static void a_write_that_overwrites_may_be_interrupted_behind_each_instruction(void)
+{
+	on(&(const struct ground){ LOOP, 1, 1024, 4, SOME, 0, false });
+	on(&(const struct ground){ LOOP, 2, 1024, 30, LAPPED, 0, false });
+	on(&(const struct ground){ LOOP, 1, 1024, 4, EDGE, 0, false });
+}
+
+/* POL-03, POL-06, POL-07, POL-12, DEC-11; rulings 7, 12, 14 */
+static void a_write_that_fills_may_be_interrupted_behind_each_instruction(void)
+{
+	on(&(const struct ground){ FULL, 1, 1024, 4, SOME, 0, false });
+	on(&(const struct ground){ FULL, 2, 1024, 30, FREE, 0, false });
+}
+
+/* SAFE-01, EVENT-07, DEC-42 */
+static void the_first_write_of_a_thread_may_be_interrupted_behind_each_instruction(void)
+{
+	first_of_thread = true;
+	on(&(const struct ground){ LOOP, 1, 1024, 4, SOME, 0, false });
+	first_of_thread = false;
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(a_write_that_overwrites_may_be_interrupted_behind_each_instruction),
+	PXT_CASE(a_write_that_fills_may_be_interrupted_behind_each_instruction),
+	PXT_CASE(the_first_write_of_a_thread_may_be_interrupted_behind_each_instruction),
+};
+PXT_SUITE("core: a write interrupted behind each instruction", cases)
