@@ -79,11 +79,12 @@ static void *write_on(void *argument)
 	while (!atomic_load(&go))
 		(void)sched_yield();
 	begin = cpu_ns();
-	while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
+	/* Once at least, also where the CPU came too late. */
+	do {
 		for (uint32_t i = 0; i < BURST; i++)
 			posix_trace_event(type, &i, sizeof(i));
 		events += BURST;
-	}
+	} while (!atomic_load_explicit(&stop, memory_order_relaxed));
 	self->cpu_ns = cpu_ns() - begin;
 	self->events = events;
 	return NULL;

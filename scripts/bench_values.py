@@ -146,11 +146,12 @@ def main():
     for path in args.files:
         raw = Raw(path)
         rows, broken = rows_of(raw)
+        print("".join(f"# {key}: {value}\n" for key, value in raw.facts.items()
+                      if key not in ("suite", "table")), end="")
         if args.csv:
             writer.writerows(lines(raw))
         else:
-            print("".join(f"# {key}: {value}\n" for key, value in raw.facts.items()))
-            print(seed_table((name, (got.minimum, got.maximum, got.average, got.variance))
+            print("\n" + seed_table((name, (got.minimum, got.maximum, got.average, got.variance))
                              for name, got in rows))
         if broken:
             print(f"{path}: the halves do not make up the whole: {', '.join(broken)}",

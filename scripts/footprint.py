@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Test 1: what each unit and option adds, what configurations weigh, what streams take of memory.
+
+usage: footprint.py [--quick | --smoke] [--csv] [--work DIR] [--jobs N]
+
+Prints lines "suite,table,row,column,unit,value"; --csv changes nothing.  A contribution is the size
+with the option less the size without it, from the nearest smaller legal configuration, which the
+table names.  Such differences do not add up: the residue is printed.  Bytes are those that are
+loaded: text, constants, data, bss.  --quick: gcc alone.  --smoke: one compiler, one configuration.
+"""
+import argparse
+import csv
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from config import ROOT, Configuration
+from sizes import FLAGS, SECTIONS, Sizes, add, compilers
+
+SUITE = "footprint"
+PAYLOADS = (0, 4, 8, 48, 256)
+UNITS = (("On-Line Trace", "ONLINE"), ("Trace To Log", "TOLOG"), ("Event Filter", "FILTER"),
+         ("User Events", "USEREVENTS"), ("Log Retrieval", "LOGRETRIEVAL"))
+CORE_ALONE = {"TOLOG": "n", "USEREVENTS": "n", "FILTER": "n", "LOGRETRIEVAL": "n",
+              "SINGLE_STREAM": "y"}
+# The smallest program that traces: one stream of user events, overwriting, nothing else.
+SMALLEST = {"TOLOG": "n", "FILTER": "n", "MAX_STREAMS": "1", "SYSEV_TRACE": "n",
+            "ARG_CHECKS": "n", "POLICY_UNTIL_FULL": "n", "RECORD_THREAD": "n",
+            "RECORD_ADDRESS": "n", "RECORD_CPU": "n"}
+BOARD_LINK = ["-nostartfiles", "-nodefaultlibs", "-Wl,-e,main", "-lgcc", "-lc", "-lgcc"]
+
+# Sizes of types, as sizes of objects: so they can be had of a processor that is not here.
+MEMORY = """
+#include "core/directory.h"
+#include "core/stream.h"
+#define EVENT(bytes) char event_##bytes[16 * (1 + (PXT_CTX_BYTES + bytes + 11) / 12)]
+char header[sizeof(struct pxt_block)], lane[sizeof(struct pxt_lane)];
+char fixed[sizeof(struct pxt_stream)], directory[sizeof(struct pxt_directory)];
+char threads[sizeof(struct pxt_thread_table)], thread[sizeof(struct pxt_thread)];
+EVENT(0); EVENT(4); EVENT(8); EVENT(48); EVENT(256);
+"""
+MEMORY_NAMES = "char names[sizeof(struct pxt_names)];\n"
+
+
+def output(*command, **options):
+    return subprocess.run(command, capture_output=True, text=True, check=True, **options).stdout
+
+
+class Kept(Sizes):
+    """Keeps the objects, so that programs can be linked of them."""
+
+    def __init__(self, work, jobs):
+        super().__init__(work, jobs)
+        self.last, self.kept = {}, {}
+
+    def key(self, compiler, source, macros, port):
+        self.last[source] = super().key(compiler, source, macros, port)
+        return self.last[source]
+
+    def compile_one(self, compiler, source, flags):
+        path = super().compile_one(compiler, source, flags)
+        self.kept[self.last[source]] = path[:-2] + "-kept.o"
+        os.link(path, self.kept[self.last[source]])
+        return path
+
+    def of(self, compiler, configuration, library):
+        self.last = {}
+        return super().of(compiler, configuration, library)
+
+    def objects(self):
+        """Those of the configuration asked for last."""
+        return [self.kept[key] for key in self.last.values()]
+
+
+class Bench:
+    def __init__(self, work, jobs):
+        self.work = work
+        self.sizes = Kept(work, jobs)
+        self.writer = csv.writer(sys.stdout, lineterminator="\n")
+        self.loaded_cache = {}
+
+    def say(self, table, row, column, unit, value):
+        self.writer.writerow((SUITE, table, row, column, unit, value))
+        sys.stdout.flush()
+
+    def target(self, what, unit, measured, most):
+        self.say("targets", what, "measured", unit, measured)
+        self.say("targets", what, "at most", unit, most)
+        self.say("targets", what, "verdict", "", "reached" if measured <= most else "missed")
+
+    # ---- Sizes ----
+
+    def sections(self, compiler, configuration):
+        library = "ptrace" if configuration.value("CORE") else "retrieval"
+        return self.sizes.of(compiler, configuration, library)
+
+    def loaded(self, compiler, settings, less=""):
+        """Bytes of the complete build with these settings, without members of the folder @less."""
+        key = (compiler.name, tuple(sorted(settings.items())), less)
+        if key not in self.loaded_cache:
+            configuration = Configuration(settings)
+            if configuration.errors:
+                sys.exit("\n".join(configuration.errors))
+            members = self.sections(compiler, configuration)
+            self.loaded_cache[key] = sum(add([size for source, size in members.items()
+                                              if not less or not source.startswith(less)]))
+        return self.loaded_cache[key]
+
+    def contribution(self, compiler, without, base=None, less=""):
+        """(total, basic support) of what @without switches off, or of all there is in @base."""
+        silent = {"SYSEV_TRACE": "n"}
+        if base is not None:
+            return tuple(self.loaded(compiler, {**base, **more}, less) for more in ({}, silent))
+        return tuple(self.loaded(compiler, more) - self.loaded(compiler, {**more, **without})
+                     for more in ({}, silent))
+
+    def contributions(self, compiler):
+        table = f"contributions: {compiler.name}"
+        complete = self.loaded(compiler, {})
+        rows = [("8 streams instead of 1", "full with SINGLE_STREAM=y",
+                 self.contribution(compiler, {"SINGLE_STREAM": "y"})),
+                ("Trace Core", "none: Core + On-Line, one stream, less the members of online/",
+                 self.contribution(compiler, None, CORE_ALONE, "online/"))]
+        for name, symbol in UNITS:
+            # What belongs to Filter alone needs User Events; it is on in both.
+            rows.append((name, f"full with {symbol}=n", self.contribution(compiler, {symbol: "n"})))
+        for name, nearest, (total, basic) in rows:
+            self.say(table, name, "basic support", "bytes", basic)
+            self.say(table, name, "trace-related events", "bytes", total - basic)
+            self.say(table, name, "total", "bytes", total)
+            self.say(table, name, "of the complete build", "%", f"{100 * total / complete:.1f}")
+            self.say(table, name, "without it", "", nearest)
+        for name in ("Other processes", "Inheritance"):
+            self.say(table, name, "total", "", "not supported")
+        whole = sum(total for _, _, (total, _) in rows)
+        for name, value in (("Sum of contributions", whole), ("Complete build", complete),
+                            ("Residue (shared, or counted twice)", complete - whole)):
+            self.say(table, name, "total", "bytes", value)
+            self.say(table, name, "of the complete build", "%", f"{100 * value / complete:.1f}")
+        grows = [name for name, _, (total, _) in rows if total < 0]
+        self.say("gates", compiler.name, "switching off never grows", "",
+                 "held" if not grows else "not held: " + ", ".join(grows))
+
+    def configuration(self, compiler, name, configuration):
+        """The row of one configuration; returns its text."""
+        members = add(self.sections(compiler, configuration).values())
+        for column, value in zip(SECTIONS, members):
+            self.say(f"members: {compiler.name}", name, column, "bytes", value)
+        driver = self.driver(compiler, configuration)
+        for column, value in zip(SECTIONS, driver):
+            self.say(f"driver: {compiler.name}", name, column, "bytes", value)
+        return members, driver
+
+    # ---- Programs ----
+
+    def link(self, compiler, configuration, source, objects):
+        directory = os.path.join(self.work, "headers")
+        program = os.path.join(self.work, "program")
+        board = configuration.value("PORT_BARE")
+        flags = configuration.include_flags(directory)
+        flags += [f"-I{ROOT}/port/bare/include"] if board else []
+        # clang has no linker for boards of its own.
+        linker = "arm-none-eabi-gcc" if board else compiler.command
+        obj = program + ".o"
+        output(compiler.command, *FLAGS, *compiler.flags, *flags, "-c",
+               os.path.join(ROOT, "bench", "footprint", source), "-o", obj)
+        archive = program + ".a"
+        if os.path.exists(archive):
+            os.remove(archive)
+        output("ar", "rcsD", archive, *objects)
+        cpu = [flag for flag in compiler.flags if flag.startswith(("-mcpu", "-mthumb"))]
+        # No position-independent start-up code either way: it is in both programs.
+        output(linker, *cpu, obj, archive, "-Wl,--gc-sections",
+               *(BOARD_LINK if board else ["-pthread"]), "-o", program)
+        total = dict.fromkeys(SECTIONS, 0)
+        text = output("size", "-A", program)
+        for name, size in re.findall(r"^(\.\S+)\s+(\d+)\s+\d+$", text, flags=re.M):
+            for column, prefixes in SECTIONS.items():
+                if name.startswith(prefixes):
+                    total[column] += int(size)
+        return list(total.values())
+
+    def driver(self, compiler, configuration):
+        """The fixed program linked with section garbage collection, less the empty one."""
+        objects = self.sizes.objects()
+        with_it = self.link(compiler, configuration, "driver.c", objects)
+        empty = self.link(compiler, configuration, "empty.c", objects)
+        return [a - b for a, b in zip(with_it, empty)]
+
+    # ---- Memory at run time ----
+
+    def memory(self, compiler, name, configuration):
+        directory = os.path.join(self.work, "headers")
+        configuration.write_headers(directory)
+        flags = configuration.include_flags(directory)
+        flags += [f"-I{ROOT}/port/bare/include"] if configuration.value("PORT_BARE") else []
+        text = MEMORY + (MEMORY_NAMES if configuration.value("USEREVENTS") else "")
+        obj = os.path.join(self.work, "memory.o")
+        output(compiler.command, *FLAGS, *compiler.flags, *flags, "-w", "-xc", "-c", "-", "-o", obj,
+               input=text)
+        found = {}
+        for line in output("nm", "-S", obj).splitlines():
+            words = line.split()
+            if len(words) == 4:
+                found[words[3]] = int(words[1], 16)
+        streams = configuration.value("MAX_STREAMS")
+        _, _, data, bss = add(self.sections(compiler, configuration).values())
+        statics = data + bss - streams * found["fixed"] - configuration.value("STATIC_BYTES")
+        process = statics + found["directory"] - found["threads"] - found.get("names", 0)
+        state = found["header"] + found["fixed"]
+        for column, value in (("a stream's state with one lane", state + found["lane"]),
+                              ("a further lane", found["lane"]),
+                              ("the process", process),
+                              ("name map and descriptions", found.get("names", 0)),
+                              ("thread table", found["threads"])):
+            self.say("memory", name, column, "bytes", value)
+        for payload in PAYLOADS:
+            self.say("events", name, f"{payload} bytes of data", "bytes", found[f"event_{payload}"])
+        return state + found["lane"], found["lane"], process
+
+
+def profile(name):
+    return Configuration({}, os.path.join(ROOT, "configs", name + "_defconfig"))
+
+
+def small(profile_name, settings):
+    configuration = Configuration(settings,
+                                  os.path.join(ROOT, "configs", profile_name + "_defconfig"))
+    if configuration.errors:
+        sys.exit("\n".join(configuration.errors))
+    return configuration
+
+
+def configurations(compiler):
+    if compiler.processor == "Cortex-M3":
+        return {"bare": profile("bare"), "smallest, one stream": small("bare", SMALLEST)}
+    return {"full": profile("full"), "minimal": profile("minimal"),
+            "Core + On-Line": small("minimal", {"USEREVENTS": "n"}),
+            "target": profile("target"), "host (retrieval)": profile("host")}
+
+
+def measure(bench, found, args):
+    kib = 1024
+    for compiler in found:
+        rows = configurations(compiler)
+        if args.smoke:
+            rows = {"minimal": rows["minimal"]}
+        results = {name: bench.configuration(compiler, name, configuration)
+                   for name, configuration in rows.items()}
+        if "full" in results:
+            held = sum(results["minimal"][0]) < sum(results["full"][0])
+            bench.say("gates", compiler.name, "minimal below complete", "",
+                      "held" if held else "not held")
+        if compiler.name == "x86-64 gcc -O2" and "full" in results:
+            bench.target("text of all units (x86-64 -O2)", "bytes", results["full"][0][0], 64 * kib)
+            bench.target("text of the smallest profile (x86-64 -O2)", "bytes",
+                         min(text for (text, *_), _ in results.values()), 12 * kib)
+        if compiler.name == "Cortex-M3 arm-none-eabi-gcc -Os" or \
+                compiler.name == "Cortex-M3 gcc -Os":
+            text, rodata, data, _ = results["smallest, one stream"][1]
+            bench.target("flash of the smallest traced program above the untraced (Cortex-M3 -Os)",
+                         "bytes", text + rodata + data, 5 * kib // 2)
+    first = found[0]
+    for name, configuration in (rows if args.smoke else configurations(first)).items():
+        if configuration.value("CORE"):
+            state, lane, process = bench.memory(first, name, configuration)
+            if name == "full":
+                bench.target("state of a stream beside its ring with one lane", "bytes", state, 512)
+                bench.target("state of a further lane", "bytes", lane, 192)
+                bench.target("the process beside name map and thread table", "bytes", process,
+                             2 * kib)
+    if not args.smoke:
+        for compiler in found:
+            if compiler.processor != "Cortex-M3":
+                bench.contributions(compiler)
+
+
+def run(args, work):
+    found, missing = compilers(args.quick or args.smoke)
+    for reason in missing:
+        print(f"# not measured: {reason}")
+    if args.smoke:
+        found = found[:1]
+    for compiler in found:
+        print(f"# {compiler.name}: {compiler.version()}")
+    measure(Bench(work, args.jobs), found, args)
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--csv", action="store_true")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--smoke", action="store_true")
+    parser.add_argument("--work")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    args = parser.parse_args()
+    work = args.work or tempfile.mkdtemp(prefix="footprint-")
+    try:
+        os.makedirs(work, exist_ok=True)
+        return run(args, work)
+    finally:
+        if not args.work:
+            shutil.rmtree(work)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
