@@ -52,4 +52,17 @@ extern void (*pxt_testpoint_hook)(int point);
 #define PXT_ASSERT(x) ((void)0)
 #endif
 
+/*
+ * A loop on the trace path has a bound: PXT_BOUND() before the loop says how many rounds there can
+ * be, PXT_ROUND() opens its body, and with assertions one round too many ends the program.
+ * scripts/check-loops.py looks for all three: these two, and the bound in a comment.
+ */
+#if CONFIG_PTRACE_ASSERTS
+#define PXT_BOUND(name, rounds) unsigned long long pxt_rounds_##name = (rounds)
+#define PXT_ROUND(name)         PXT_ASSERT(pxt_rounds_##name-- != 0)
+#else
+#define PXT_BOUND(name, rounds) _Static_assert(1, "nothing is counted")
+#define PXT_ROUND(name)         ((void)0)
+#endif
+
 #endif

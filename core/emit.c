@@ -80,7 +80,9 @@ static PXT_NOINLINE void emit_many(
 	bool ordered = false;
 
 	/* Bound: the streams of the process. */
+	PXT_BOUND(wanting, CONFIG_PTRACE_MAX_STREAMS);
 	for (; mask; mask &= (pxt_wanted_mask)(mask - 1u)) {
+		PXT_ROUND(wanting);
 		if (reserve(&targets[count], (unsigned)__builtin_ctz(mask), id, bytes, cpu))
 			ordered |= targets[count++].ordered;
 	}
@@ -88,8 +90,12 @@ static PXT_NOINLINE void emit_many(
 		return;
 	event->ticks = stamp(ordered);
 	PXT_TESTPOINT(PXT_TP_STAMPED);
-	for (unsigned i = 0; i < count; i++)
+	/* Bound: the same. */
+	PXT_BOUND(storing, CONFIG_PTRACE_MAX_STREAMS);
+	for (unsigned i = 0; i < count; i++) {
+		PXT_ROUND(storing);
 		store(&targets[i], event);
+	}
 }
 
 PXT_INLINE void emit_one(
@@ -225,11 +231,16 @@ PXT_INLINE uint32_t first_data(const unsigned char *data, size_t bytes)
 {
 	uint32_t first = 0;
 
-	if (PXT_LIKELY(bytes >= 4))
+	if (PXT_LIKELY(bytes >= 4)) {
 		memcpy(&first, data, 4);
-	else
-		for (uint32_t i = 0; i < bytes; i++)
-			first |= (uint32_t)data[i] << 8 * i;
+		return first;
+	}
+	/* Bound: 3 bytes. */
+	PXT_BOUND(bytes, 3);
+	for (uint32_t i = 0; i < bytes; i++) {
+		PXT_ROUND(bytes);
+		first |= (uint32_t)data[i] << 8 * i;
+	}
 	return first;
 }
 

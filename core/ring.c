@@ -35,18 +35,20 @@ PXT_COLD void pxt_ring_note_lost(const struct pxt_ring *ring, uint32_t limit)
 	pxt_cursor_set(&ring->lane->first_lost, ticks);
 }
 
-/* Rounds: at most N + 1, see ring.h. */
 enum pxt_reserve pxt_ring_reserve_free(struct pxt_place *place, uint32_t slots)
 {
 	struct pxt_lane *lane = place->ring.lane;
 	uint32_t size = place->ring.mask + 1u;
 	uint64_t head = pxt_cursor_peek(&lane->head);
 
+	/* Bound: N + 1 rounds.  Each further one means that head has moved; see ring.h. */
+	PXT_BOUND(tries, (unsigned long long)size + 1u);
 	for (uint32_t round = 0; round <= size; round++) {
 		uint32_t needed = slots + pxt_carry(pxt_head_seq(head));
 		uint32_t limit;
 		uint32_t used;
 
+		PXT_ROUND(tries);
 		if (head & PXT_HEAD_CLOSED)
 			return PXT_CLOSED;
 		PXT_TESTPOINT(PXT_TP_HEAD_SEEN);
@@ -78,17 +80,13 @@ enum pxt_reserve pxt_ring_reserve_free(struct pxt_place *place, uint32_t slots)
 bool pxt_ring_reserve_mark(struct pxt_place *place, bool overwrite)
 {
 	struct pxt_lane *lane = place->ring.lane;
+	uint32_t limit = atomic_load_explicit(&lane->limit, memory_order_acquire);
 	uint64_t head = pxt_cursor_peek(&lane->head);
 
-	/* Only other writers make the exchange fail, and a writer admits a record each time. */
-	for (;;) {
-		uint32_t limit = atomic_load_explicit(&lane->limit, memory_order_acquire);
-
-		if (!overwrite && pxt_head_pos(head) + 1u - limit > place->ring.mask + 1u)
-			return false;
-		if (pxt_cursor_swap(&lane->head, &head, head + (UINT64_C(1) << 32)))
-			break;
-	}
+	/* Writers that do not overwrite find the lane closed, so this room stays. */
+	if (!overwrite && pxt_head_pos(head) + 1u - limit > place->ring.mask + 1u)
+		return false;
+	head = pxt_cursor_add(&lane->head, UINT64_C(1) << 32);
 	place->pos = pxt_head_pos(head);
 	place->seq = pxt_head_seq(head);
 	pxt_ring_keep_epoch(lane, head);
@@ -245,17 +243,23 @@ static PXT_COLD void store_extra(const struct pxt_place *place, const struct pxt
 		head[PXT_CTX_BYTES + i] = (unsigned char)(event->thread >> 8 * i);
 	for (uint32_t i = 0; i < 4; i++)
 		head[PXT_CTX_BYTES + 8 + i] = (unsigned char)(event->pid >> 8 * i);
+	/* Bound: the slots of the record. */
+	PXT_BOUND(slots, pxt_slots_for(total) - 1u);
 	for (uint32_t at = 0; at < total; at += PXT_SLOT_PAYLOAD, pos++) {
 		unsigned char piece[PXT_SLOT_PAYLOAD] = { 0 };
 
-		for (uint32_t i = 0; i < PXT_SLOT_PAYLOAD && at + i < total; i++)
-			piece[i] = at + i < sizeof(head) ? head[at + i]
-			                                 : event->data[at + i - sizeof(head)];
+		PXT_ROUND(slots);
+		for (uint32_t i = 0; i < PXT_SLOT_PAYLOAD; i++) {
+			if (at + i < total)
+				piece[i] = at + i < sizeof(head)
+				               ? head[at + i]
+				               : event->data[at + i - sizeof(head)];
+		}
 		put_piece(place, pos, piece, PXT_SLOT_PAYLOAD);
 	}
 }
 
-/* Whole pieces in a row, up to the ring's end; bound: the slots of the record. */
+/* Whole pieces in a row, up to the ring's end. */
 void pxt_ring_store_rest(struct pxt_slot *slots, uint32_t mask, uint32_t pos, uint32_t seq,
     const unsigned char *data, uint32_t left)
 {
@@ -263,6 +267,8 @@ void pxt_ring_store_rest(struct pxt_slot *slots, uint32_t mask, uint32_t pos, ui
 		.ring = { .slots = slots, .mask = mask }, .pos = pos, .seq = seq
 	};
 
+	/* Bound: 2 runs, before the ring's end and behind it; a record is no longer than half of it. */
+	PXT_BOUND(runs, 2);
 	while (left > PXT_SLOT_PAYLOAD) {
 		uint32_t at = pos & mask;
 		uint32_t whole = (left - 1u) / PXT_SLOT_PAYLOAD;
@@ -271,8 +277,13 @@ void pxt_ring_store_rest(struct pxt_slot *slots, uint32_t mask, uint32_t pos, ui
 		struct pxt_slot *slot = slots + at;
 		const unsigned char *end = data + (size_t)run * PXT_SLOT_PAYLOAD;
 
-		for (; data != end; data += PXT_SLOT_PAYLOAD)
+		PXT_ROUND(runs);
+		/* Bound: the slots of the record. */
+		PXT_BOUND(slots, mask / 2u + 1u);
+		for (; data != end; data += PXT_SLOT_PAYLOAD) {
+			PXT_ROUND(slots);
 			put_whole(slot++, tag, data);
+		}
 		pos += run;
 		left -= run * PXT_SLOT_PAYLOAD;
 	}

@@ -213,7 +213,10 @@ enum pxt_reserve {
  */
 enum pxt_reserve pxt_ring_reserve_free(struct pxt_place *place, uint32_t slots);
 
-/* Takes one slot without a record's number, for a mark; the caller is the only control call. */
+/*
+ * Takes one slot without a record's number, for a mark.  The caller is the only control call, and
+ * has closed the lane.  False: no room, where nothing is overwritten.
+ */
 bool pxt_ring_reserve_mark(struct pxt_place *place, bool overwrite);
 
 /*

@@ -538,6 +538,7 @@ static inline __attribute__((unused)) size_t _pxt_pack_string(
 {
 	size_t used = 0;
 
+	/* Bound: @bytes, a constant of the trace point. */
 	while (text && used < bytes && text[used]) {
 		to[used] = (unsigned char)text[used];
 		used++;

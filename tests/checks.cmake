@@ -21,6 +21,7 @@ function(ptrace_heavy_check name)
 endfunction()
 
 ptrace_check(layers TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/check-layers.py")
+ptrace_check(loops TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/check-loops.py")
 ptrace_check(kconfig TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/check-kconfig.py")
 ptrace_check(bench_statistics TIMEOUT 60 "${PTRACE_PYTHON}" "${PROJECT_SOURCE_DIR}/tests/bench/test_values.py")
 

@@ -9,6 +9,8 @@
 
 #include <cpuid.h>
 
+#define CAS_TRIES 64u
+
 bool pxt_port_slot_by_cas;
 
 /*
@@ -38,12 +40,20 @@ static bool swap(struct pxt_slot *slot, uint64_t seen[2], uint64_t low, uint64_t
 	return done;
 }
 
+/*
+ * A failed exchange means that another writer stored into the slot meanwhile: one that is a lap
+ * ahead, or was held up for a lap.  Should so many of them come between two instructions that the
+ * rounds do not suffice, the slot stays as it is: the record is unfinished, and counted lost.
+ */
 void pxt_port_slot_store_cas(struct pxt_slot *slot, uint64_t low, uint64_t high)
 {
 	uint64_t seen[2] = { 0, 0 };
 
-	while (!swap(slot, seen, low, high))
-		;
+	/* The first try only looks. */
+	for (unsigned i = 0; i < CAS_TRIES; i++) {
+		if (swap(slot, seen, low, high))
+			return;
+	}
 }
 
 /* Writes back what it finds, so @slot must be writable although nothing changes. */
