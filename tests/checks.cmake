@@ -31,6 +31,7 @@ endif()
 
 ptrace_heavy_check(combos TIMEOUT 400 "${PTRACE_PYTHON}" "${scripts}/combos.py" --work "${work}/combos")
 ptrace_heavy_check(installed TIMEOUT 300 "${scripts}/check-installed" "${PROJECT_BINARY_DIR}" "${work}/installed")
+ptrace_check(stack TIMEOUT 300 "${PTRACE_PYTHON}" "${scripts}/stack-usage.py" --check)
 ptrace_heavy_check(format TIMEOUT 120 "${scripts}/check-format")
 ptrace_heavy_check(tidy TIMEOUT 900 "${scripts}/check-tidy" "${PROJECT_BINARY_DIR}")
 foreach(variant IN ITEMS clang minimal target host unchecked musl arm aarch64 asan tsan)

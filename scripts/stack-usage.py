@@ -1,0 +1,317 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""How much stack each public function needs at most, from gcc's own account of it.
+
+    stack-usage.py                 prints the table
+    stack-usage.py --check         and compares it with bench/stack.txt, where the compilers are equal
+    stack-usage.py --update        writes bench/stack.txt anew
+
+Every source of the profile is compiled with -fcallgraph-info=su; a function's bound is its own frame
+and the deepest of what it calls.  Calls through pointers go to what CALLS names; one that stands
+there not, a recursion, a frame without a bound and a trace point above TRACE_PATH_BYTES are
+errors.  What the C library and the system need is not in the figures; a + marks functions that call
+them (a trace point calls mem* alone, unless it has to wake a reader or the clock is a call).
+Exit status 77: no compiler that can tell.
+"""
+import argparse
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from config import ROOT, Configuration, expected_names
+
+TABLE = os.path.join(ROOT, "bench", "stack.txt")
+# The most that a trace point may take of an interrupted thread's stack, by profile.
+TRACE_PATH_BYTES = {"full": 1280, "bare": 640}
+# Differences that a new frame layout makes; more is a change to be looked at.
+TOLERANCE = 64
+PROFILES = {
+    "full": ("gcc", ["-O2", "-fPIC"]),
+    "bare": ("arm-none-eabi-gcc", ["-Os", "-mcpu=cortex-m3", "-mthumb", "-ffreestanding",
+                                   f"-I{ROOT}/port/bare/include"]),
+}
+TRACE_PATH = ["posix_trace_event", "pxt_system_event", "typed_point", "largest_typed_point"]
+# What the trace path may call beside the library: mem*, and what tells who, when, and wakes.
+TRACE_PATH_CALLS = re.compile(
+    r"mem(cpy|set|move)|pthread_self|clock_gettime|syscall|__errno_location|__aeabi_\w+|pxt_board_\w+")
+
+# A call through a pointer that is a structure's member, and what that member is ever set to.
+CALLS = {
+    "getnext": ["pxt_online_getnext", "pxt_log_getnext"],
+    "get_attr": ["pxt_stream_get_attr", "logretrieval/ops.c:get_attr"],
+    "get_status": ["pxt_online_get_status", "pxt_tolog_get_status", "logretrieval/ops.c:get_status"],
+    "type_name": ["pxt_stream_type_name", "logretrieval/ops.c:type_name"],
+    "type_format": ["pxt_stream_type_format", "logretrieval/ops.c:type_format"],
+    "type_next": ["pxt_stream_type_next", "logretrieval/ops.c:type_next"],
+    "type_rewind": ["pxt_stream_type_rewind", "logretrieval/ops.c:type_rewind"],
+    "get_clock": ["pxt_stream_get_clock", "logretrieval/ops.c:get_clock"],
+    "rewind": ["logretrieval/ops.c:rewind_log"],
+    "close": ["pxt_log_close"],
+    "info": ["logretrieval/info.c:get_info"],
+    "thread": ["logretrieval/info.c:get_thread"],
+    "module": ["logretrieval/info.c:get_module"],
+    "at_shutdown": ["pxt_tolog_at_shutdown"],
+    "at_clear": ["pxt_tolog_at_clear"],
+    "check": ["tolog/append.c:check", "tolog/loop.c:check", "tolog/untilfull.c:check"],
+    "lay_out": ["pxt_tolog_sequential", "tolog/loop.c:lay_out"],
+    "memory": ["pxt_tolog_no_memory", "tolog/loop.c:memory"],
+    "admits": ["tolog/untilfull.c:admits"],
+    "place": ["pxt_tolog_sequential_place", "tolog/loop.c:place"],
+    "placed": ["pxt_tolog_sequential_placed", "tolog/loop.c:placed"],
+    "each": ["tolog/describe.c:put_thread", "tolog/describe.c:put_module"],
+    "run": ["tolog/helper.c:run"],
+}
+# Called by the C library, which was handed them.
+HANDED_OVER = {
+    "pthread_once": ["port/posix/clock.c:fix_rate"],
+    "dl_iterate_phdr": ["port/posix/modules.c:on_module"],
+}
+
+POINTS = """
+#include <trace.h>
+#include <trace_np.h>
+POSIX_TRACE_DEFINE_NP(job_late, u32, job, i64, late_ns);
+POSIX_TRACE_DEFINE_NP(largest, u64, a, u64, b, u64, c, u64, d, u64, e, u64, f, u64, g, u64, h);
+void typed_point(uint32_t job, int64_t late);
+void largest_typed_point(uint64_t x);
+void typed_point(uint32_t job, int64_t late)
+{
+	posix_trace_point_np(job_late, job, late);
+}
+void largest_typed_point(uint64_t x)
+{
+	posix_trace_point_np(largest, x, x, x, x, x, x, x, x);
+}
+"""
+
+problems = []
+
+
+def problem(text):
+    if text not in problems:
+        problems.append(text)
+
+
+def name_of(title):
+    """A function's name; a static one's with its file, as the tree names it."""
+    file, _, name = title.rpartition(":")
+    return f"{os.path.relpath(file, ROOT)}:{name}" if file else name
+
+
+def targets(name, place, profile_names):
+    """Where the indirect call in @name at @place (file:line:column) may go."""
+    file, line, _ = place.rsplit(":", 2)
+    with open(file, encoding="utf-8") as source:
+        text = source.read().split("\n")[int(line) - 1]
+    members = re.findall(r"(?:->|\.)(\w+)\(", text)
+    known = [target for member in members for target in CALLS.get(member, [])]
+    if not known:
+        problem(f"{name} calls through a pointer that CALLS does not name: {text.strip()}")
+    return [target for target in known if target in profile_names]
+
+
+class Program:
+    def __init__(self):
+        self.frames, self.edges, self.indirect = {}, {}, []
+
+    def read(self, path):
+        with open(path, encoding="utf-8") as graph:
+            text = graph.read()
+        for title, label in re.findall(r'node: \{ title: "([^"]*)" label: "([^"]*)"', text):
+            size = re.search(r"\\n(\d+) bytes \(([\w,]+)\)", label)
+            if size:
+                self.frames[name_of(title)] = int(size.group(1))
+                if size.group(2) == "dynamic":
+                    problem(f"{name_of(title)}: a frame without a bound")
+        for source, target, place in re.findall(
+                r'edge: \{ sourcename: "([^"]*)" targetname: "([^"]*)"(?: label: "([^"]*)")?', text):
+            if target == "__indirect_call":
+                self.indirect.append((name_of(source), place))
+            else:
+                self.edges.setdefault(name_of(source), set()).add(name_of(target))
+
+    def resolve(self):
+        for name, place in self.indirect:
+            self.edges.setdefault(name, set()).update(targets(name, place, self.frames))
+        for called in self.edges.values():
+            for handed, to in HANDED_OVER.items():
+                if handed in called:
+                    called.update(target for target in to if target in self.frames)
+
+    def depth(self, name, above=(), known=None):
+        """(bytes, the chain of names, whether anything outside is called)"""
+        known = {} if known is None else known
+        if name in known:
+            return known[name]
+        if name in above:
+            problem("recursion: " + " > ".join(above[above.index(name):] + (name,)))
+            return 0, [name], False
+        deepest, chain, outside = 0, [], False
+        for called in sorted(self.edges.get(name, ())):
+            if called not in self.frames:
+                outside = outside or not re.fullmatch(r"mem(cpy|set|move|cmp|chr)", called)
+                continue
+            size, names, beyond = self.depth(called, above + (name,), known)
+            outside = outside or beyond
+            if size > deepest:
+                deepest, chain = size, names
+        known[name] = self.frames[name] + deepest, [name] + chain, outside
+        return known[name]
+
+    def reachable(self, name):
+        found, waiting = set(), [name]
+        while waiting:
+            one = waiting.pop()
+            if one not in found:
+                found.add(one)
+                waiting += self.edges.get(one, ())
+        return found
+
+
+def compile_profile(profile, work):
+    compiler, options = PROFILES[profile]
+    configuration = Configuration({}, os.path.join(ROOT, "configs", profile + "_defconfig"))
+    configuration.write_headers(work)
+    points = os.path.join(work, "points.c")
+    with open(points, "w", encoding="utf-8") as source:
+        source.write(POINTS)
+    program = Program()
+    sources = [os.path.join(ROOT, source) for source in configuration.sources("ptrace")]
+    for number, source in enumerate(sources + [points]):
+        to = os.path.join(work, f"{number}.o")
+        subprocess.run([compiler, "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-fvisibility=hidden",
+                        "-fcallgraph-info=su", *options, *configuration.include_flags(work),
+                        "-c", source, "-o", to], check=True)
+        program.read(to[:-2] + ".ci")
+    program.resolve()
+    functions, _ = expected_names(configuration.units())
+    return program, sorted(functions)
+
+
+def check_targets():
+    """CALLS is as long as the sources are: what a member is set to there stands in the list."""
+    for folder in ("base", "core", "online", "tolog", "logretrieval"):
+        for file in sorted(os.listdir(os.path.join(ROOT, folder))):
+            if not file.endswith(".c"):
+                continue
+            with open(os.path.join(ROOT, folder, file), encoding="utf-8") as source:
+                text = source.read()
+            for member, to in re.findall(r"(?:\s\.|->)(\w+) = (\w+)[,;]", text):
+                names = (to, f"{folder}/{file}:{to}")
+                is_function = re.search(rf"^[^\s#].*\b{to}\(", text, flags=re.M) or \
+                    to.startswith("pxt_")
+                if member in CALLS and is_function and not set(names) & set(CALLS[member]):
+                    problem(f"{folder}/{file} sets {member} to {to}, which CALLS does not know")
+
+
+def check_trace_path(profile, program, known):
+    path = load_path()
+    for name in TRACE_PATH:
+        size = program.depth(name, known=known)[0]
+        if size > TRACE_PATH_BYTES[profile]:
+            problem(f"{profile}: {name} takes {size} bytes, more than {TRACE_PATH_BYTES[profile]}")
+        for called in sorted(program.reachable(name)):
+            if called not in program.frames and not TRACE_PATH_CALLS.fullmatch(called):
+                problem(f"{profile}: {name} gets to {called}")
+            if called.count(":") == 1 and called.split(":")[0] not in path and \
+                    "points.c" not in called:
+                problem(f"{called} is on the trace path, and check-loops.py does not look at it")
+
+
+def load_path():
+    spec = importlib.util.spec_from_file_location(
+        "loops", os.path.join(ROOT, "scripts", "check-loops.py"))
+    loops = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loops)
+    return loops.PATH
+
+
+def version(compiler):
+    said = [subprocess.run([compiler, option], capture_output=True, text=True, check=True).stdout
+            for option in ("-dumpfullversion", "-dumpmachine")]
+    return " ".join(text.strip() for text in said)
+
+
+def table(profile):
+    """The lines of one profile, the compiler's first; None: no such compiler."""
+    compiler, options = PROFILES[profile]
+    if not shutil.which(compiler):
+        print(f"{profile}: no {compiler}: skipped")
+        return None
+    with tempfile.TemporaryDirectory() as work:
+        program, functions = compile_profile(profile, work)
+        known = {}
+        check_trace_path(profile, program, known)
+        lines = [f"profile {profile}: {compiler} {version(compiler)} {options[0]}"]
+        for name in TRACE_PATH + [name for name in functions if name not in TRACE_PATH]:
+            if name not in program.frames:
+                continue
+            size, chain, outside = program.depth(name, known=known)
+            shown = " > ".join(one.split(":")[-1] for one in chain[1:])
+            lines.append(f"{size:6}{'+' if outside else ' '} {name:44} {shown}".rstrip())
+    return lines
+
+
+def read_committed():
+    """profile -> (compiler line, {function: bytes})"""
+    found, current = {}, None
+    if not os.path.exists(TABLE):
+        return found
+    with open(TABLE, encoding="utf-8") as file:
+        for line in file.read().split("\n"):
+            if line.startswith("profile "):
+                current = found[line.split()[1].rstrip(":")] = (line, {})
+            elif re.match(r"\s*\d+[+ ] ", line) and current:
+                size, name = line.replace("+", " ").split()[:2]
+                current[1][name] = int(size)
+    return found
+
+
+def compare(profile, lines, committed):
+    if profile not in committed:
+        problem(f"bench/stack.txt has no profile {profile}")
+        return
+    head, sizes = committed[profile]
+    if head != lines[0]:
+        print(f"{profile}: bench/stack.txt is of another compiler ({head}): not compared")
+        return
+    for line in lines[1:]:
+        size, name = line.replace("+", " ").split()[:2]
+        if abs(int(size) - sizes.pop(name, -TOLERANCE)) > TOLERANCE:
+            problem(f"{profile}: {name} takes {size} bytes now: stack-usage.py --update, if it may")
+    for name in sizes:
+        problem(f"bench/stack.txt has {name}, {profile} has not: stack-usage.py --update")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--update", action="store_true")
+    args = parser.parse_args()
+    check_targets()
+    committed, all_lines = read_committed(), []
+    for profile in PROFILES:
+        lines = table(profile)
+        if not lines:
+            continue
+        all_lines += [*lines, ""]
+        if args.check:
+            compare(profile, lines, committed)
+    if not all_lines:
+        sys.exit(77)
+    print("\n".join(all_lines + problems + [f"stack: {len(problems)} problems"]))
+    if args.update and not problems:
+        with open(TABLE, "w", encoding="utf-8") as file:
+            file.write("# Bytes of stack that each public function needs at most, and by which calls\n"
+                       "# (scripts/stack-usage.py --update; + : and what the C library needs).\n\n" +
+                       "\n".join(all_lines).rstrip() + "\n")
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()
