@@ -287,7 +287,8 @@ static bool expired(struct pxt_block *block, struct pxt_ring *ring)
 		pxt_lane_head(lane, &lane->stuck_head, &seq);
 		return false;
 	}
-	if (now - lane->stuck_since < pxt_holdback_ticks())
+	/* Signed: a clock that still stands at 0 is before the moment that was noted. */
+	if ((int64_t)(now - lane->stuck_since) < (int64_t)pxt_holdback_ticks())
 		return false;
 	return pass_over(block, ring);
 }

@@ -15,6 +15,8 @@ ptrace_test(core_interrupt TESTPOINTS NEEDS ${core_needs} SOURCES core/interrupt
 ptrace_test(core_leaving TESTPOINTS NEEDS ${core_needs} SOURCES core/leaving.c ${core_guarded} ${core_guard})
 ptrace_test(core_wake TESTPOINTS NEEDS ${core_needs} SOURCES core/wake.c core/kit.c
 	LIBRARIES -Wl,--wrap=pxt_port_wake -Wl,--wrap=pxt_port_wait -Wl,--wrap=pxt_port_fence_all)
+ptrace_test(core_years TESTPOINTS FAKES NEEDS ${core_needs} TOLOG LOG_APPEND LOGRETRIEVAL
+	SOURCES core/years.c core/kit.c)
 # As it is shipped.  musl comes without the kernel's headers, which say how to be killed at a call.
 include(CheckIncludeFile)
 check_include_file(linux/filter.h PXT_KERNEL_HEADERS)
