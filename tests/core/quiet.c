@@ -397,6 +397,15 @@ static int open_stream(trace_id_t *trid)
 	return 0;
 }
 
+static int open_streams(void)
+{
+	int line = 0;
+
+	for (unsigned i = 0; i < kind->streams && !line; i++)
+		line = open_stream(&trids[i]);
+	return line;
+}
+
 static uint64_t written(void)
 {
 	struct posix_trace_counts_np counts = { 0 };
@@ -458,14 +467,17 @@ static int watch(void *unused)
 	PXT_CHILD_CHECK(posix_trace_open_np(quiet_point) == 0);
 	fresh = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	PXT_CHILD_CHECK(fresh != MAP_FAILED);
-	for (unsigned i = 0; i < kind->streams; i++) {
-		line = open_stream(&trids[i]);
-		if (line)
-			return line;
-	}
-	/* The program's own pages: they are its files', not the library's memory. */
+	line = open_streams();
+	if (line)
+		return line;
+	/* The program's own pages: they are its files'.  The streams' memory stays as it was made. */
 	for (uint32_t i = 0; i < WARM_EVENTS; i++)
 		write_one(i);
+	for (unsigned i = 0; i < kind->streams; i++)
+		PXT_CHILD_CHECK(posix_trace_shutdown(trids[i]) == 0);
+	line = open_streams();
+	if (line)
+		return line;
 	for (unsigned i = 0; i < kind->streams && kind->reader; i++)
 		PXT_CHILD_CHECK(pthread_create(&readers[i], NULL, read_on, &trids[i]) == 0);
 	line = run_tracer(fresh);
