@@ -274,7 +274,9 @@ int posix_trace_counts_np(trace_id_t trid, struct posix_trace_counts_np *counts)
 
 /*
  * Rings (lanes) under the stream, one for each group of CPUs.  One lane gives exact order between
- * threads; several do not slow each other down, and each costs the stream size once more.
+ * threads; several do not slow each other down, and each costs the stream size once more.  A clock
+ * that stands still for longer than a thread needs to change its processor (some microseconds: no
+ * processor's counter does) wants one lane, for the thread's own order's sake.
  *
  * @lanes: 0: chosen at create (the default); else a power of two up to _PXT_LANES_MAX.
  *
@@ -318,7 +320,9 @@ int posix_trace_attr_getflushpriority_np(const trace_attr_t *attr, int *priority
 
 /*
  * Enters the calling thread (with its name) into the thread table before its first event, so that
- * the event need not do it.
+ * the event need not do it.  That saves the event some instructions and gives the thread a name in
+ * logs; registered or not, the first event makes no system call, allocates nothing and meets no page
+ * fault in the library's memory.
  *
  * A full table is no error: events of this thread carry 12 bytes more.
  *

@@ -4,6 +4,7 @@
 
 #include "base/mul64.h"
 #include "base/ticks.h"
+#include "port/bare/board.h"
 
 __extension__ typedef __int128 wide;
 
@@ -186,6 +187,30 @@ static void the_portable_product_is_the_machine_s(void)
 	PXT_EQ(wrong, 0);
 }
 
+/* Ruling 6: gaps up to a whole turn; and longer ones, as long as a timer asks in between */
+static void a_counter_of_32_bits_is_continued_exactly(void)
+{
+	uint64_t truth = UINT64_C(0xfffffffe);
+	uint64_t wide_one = truth;
+	unsigned wrong = 0;
+
+	for (unsigned i = 0; i < 1000000; i++) {
+		truth += random_bits() & 0xffffffffu;
+		wide_one = pxt_board_widen(wide_one, (uint32_t)truth);
+		wrong += wide_one != truth;
+	}
+	truth += 0xffffffffu;
+	wide_one = pxt_board_widen(wide_one, (uint32_t)truth);
+	wrong += wide_one != truth;
+	/* Ten years at 100 MHz with nothing but the timer, every half turn. */
+	for (uint64_t end = truth + UINT64_C(31556952) * 1000000000; truth < end;) {
+		truth += UINT64_C(1) << 31;
+		wide_one = pxt_board_widen(wide_one, (uint32_t)truth);
+	}
+	wrong += wide_one != truth;
+	PXT_EQ(wrong, 0);
+}
+
 /* AGCLK-01, DEC-18 */
 static void the_resolution_is_the_period_rounded_up(void)
 {
@@ -204,6 +229,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(seconds_stay_at_the_end_of_their_range),
 	PXT_CASE(lengths_are_exact_in_both_directions),
 	PXT_CASE(the_portable_product_is_the_machine_s),
+	PXT_CASE(a_counter_of_32_bits_is_continued_exactly),
 	PXT_CASE(the_resolution_is_the_period_rounded_up),
 };
 

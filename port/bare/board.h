@@ -13,11 +13,25 @@
 #include <time.h>
 
 /*
- * (i) A counter that never runs backwards, and its rate.  The default rises by one at each
- * reading: order without duration.
+ * (i) A counter that never runs backwards, and its rate.  64 bits do not run over in the life of a
+ * board (117 years at 5 GHz); hardware that has fewer is continued by pxt_board_widen().  The
+ * default rises by one at each reading: order without duration.
  */
 uint64_t pxt_board_ticks(void);
 uint64_t pxt_board_hz(void);
+/*
+ * (i) The counter of 64 bits behind one of 32: @last is its last value, @now what the hardware shows.
+ * Exact if it is asked at least once in 2^32 ticks, which a timer's interrupt must see to while the
+ * board is idle.  Reading, calling and keeping the result belong together, with interrupts away:
+ *
+ *	uint32_t state = pxt_board_irq_save();
+ *	uint64_t ticks = last = pxt_board_widen(last, *CYCLE_COUNTER);
+ *	pxt_board_irq_restore(state);
+ */
+static inline uint64_t pxt_board_widen(uint64_t last, uint32_t now)
+{
+	return last + (uint32_t)(now - (uint32_t)last);
+}
 /* Time of day; the default is the time since the counter was 0. */
 void pxt_board_realtime(struct timespec *now);
 

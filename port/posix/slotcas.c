@@ -5,11 +5,12 @@
  */
 #include "port_atomic.h"
 
+/* A writer's tries: others stored into the slot meanwhile, or an interrupt came. */
+#define STORE_TRIES 64u
+
 #if defined(__x86_64__) && !PXT_TSAN
 
 #include <cpuid.h>
-
-#define CAS_TRIES 64u
 
 bool pxt_port_slot_by_cas;
 
@@ -50,7 +51,7 @@ void pxt_port_slot_store_cas(struct pxt_slot *slot, uint64_t low, uint64_t high)
 	uint64_t seen[2] = { 0, 0 };
 
 	/* The first try only looks. */
-	for (unsigned i = 0; i < CAS_TRIES; i++) {
+	for (unsigned i = 0; i < STORE_TRIES; i++) {
 		if (swap(slot, seen, low, high))
 			return;
 	}
@@ -87,24 +88,30 @@ __attribute__((constructor)) static void choose_access(void)
 }
 
 /*
- * Rounds of both loops: the store-exclusive fails when another processor touched the slot, or an
- * interrupt came, in the few instructions before it.
+ * The store-exclusive fails when another processor touched the slot, or an interrupt came, in the
+ * few instructions before it.  As above: what no try could store is an unfinished record.
  */
 void pxt_port_slot_store_cas(struct pxt_slot *slot, uint64_t low, uint64_t high)
 {
-	uint64_t old_low;
-	uint64_t old_high;
-	uint32_t failed;
+	for (unsigned i = 0; i < STORE_TRIES; i++) {
+		uint64_t old_low;
+		uint64_t old_high;
+		uint32_t failed;
 
-	__asm__ volatile("1:	ldxp	%0, %1, [%3]\n"
-	                 "	stlxp	%w2, %4, %5, [%3]\n"
-	                 "	cbnz	%w2, 1b"
-	                 : "=&r"(old_low), "=&r"(old_high), "=&r"(failed)
-	                 : "r"(slot), "r"(low), "r"(high)
-	                 : "memory");
+		__asm__ volatile("ldxp	%0, %1, [%3]\n\t"
+		                 "stlxp	%w2, %4, %5, [%3]"
+		                 : "=&r"(old_low), "=&r"(old_high), "=&r"(failed)
+		                 : "r"(slot), "r"(low), "r"(high)
+		                 : "memory");
+		if (!failed)
+			return;
+	}
 }
 
-/* The pair was read at one moment only if the store-exclusive that puts it back succeeds. */
+/*
+ * The pair was read at one moment only if the store-exclusive that puts it back succeeds.  A
+ * reader's: it may try for as long as writers of all processors keep touching this one slot.
+ */
 struct pxt_slot pxt_port_slot_load_cas(const struct pxt_slot *slot)
 {
 	uint64_t low;
