@@ -117,7 +117,7 @@ static void begin_line(const char *row, const char *column)
 void bench_table(const char *name, const char *text)
 {
 	table = name;
-	if (!as_csv)
+	if (!as_csv && *text)
 		(void)printf("\n%s\n", text);
 }
 

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rival.h - what a tracer has to supply to be measured as the others are (rival.c has main()).
+ *
+ *	PROGRAM [--csv] [--quick | --smoke] [--row NAME] [--bytes 4|32|256] [--threads 1|2]
+ *	        [--state on|off] [--events N]
+ *
+ * Tables "one thread" and "two threads" (columns by payload, and "off") and "lost".
+ */
+#ifndef BENCH_RIVAL_H
+#define BENCH_RIVAL_H
+
+#include "../frame/frame.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum rival_payload {
+	RIVAL_4,
+	RIVAL_32,
+	RIVAL_256,
+	RIVAL_PAYLOADS
+};
+
+/* Of how many events it traced so far, this many were lost, as the tracer itself says. */
+struct rival_loss {
+	bool reported;
+	uint64_t lost;
+	const char *why_not; /* if it does not say */
+};
+
+struct rival {
+	const char *name;
+	bench_loop *loop[RIVAL_PAYLOADS];
+	unsigned long passes[RIVAL_PAYLOADS]; /* half a millisecond or so */
+	bench_loop *off;                      /* NULL: cannot be disabled */
+	/* NULL: outside of this program.  Returns why it cannot be, or NULL. */
+	const char *(*start)(enum rival_payload payload);
+	void (*stop)(void);                    /* NULL: nothing to do */
+	void (*loss)(struct rival_loss *loss); /* before stop; NULL: not known in this program */
+};
+
+/* Each program has some, up to one without a name. */
+extern const struct rival rivals[];
+
+#endif
