@@ -241,7 +241,7 @@ struct findings {
 	unsigned long long minor;
 	unsigned long long major;
 	uint64_t written; /* by the first stream, START not counted */
-	uint64_t expected;
+	_Atomic uint64_t expected;
 };
 
 static struct findings *found;
@@ -448,7 +448,7 @@ static int run_tracer(void *fresh)
 	found->minor = after[0] - before[0];
 	found->major = after[1] - before[1];
 	found->written = written() - already;
-	found->expected += atomic_load(&found->handled);
+	(void)atomic_fetch_add(&found->expected, atomic_load(&found->handled));
 	atomic_store(&found->phase, RELEASED);
 	PXT_CHILD_CHECK(pthread_join(thread, NULL) == 0);
 	return 0;
@@ -547,7 +547,7 @@ static bool quiet(const struct kind *one)
 		    atomic_load(&found->allocated) == 0, "%s: the allocator is called", one->name);
 		PXT_CHECK(found->written == (one->filtered || !one->streams ? 0 : found->expected),
 		    "%s: %llu events of %llu", one->name, (unsigned long long)found->written,
-		    (unsigned long long)found->expected);
+		    (unsigned long long)atomic_load(&found->expected));
 		if (line != 0 || (found->minor == 0 && found->major == 0))
 			return true;
 	}
