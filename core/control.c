@@ -262,6 +262,22 @@ static bool put_owed_stop(struct pxt_block *block)
 	return true;
 }
 
+/*
+ * The automatic STOP was handed out, its restart is not done yet (the flusher writes meanwhile),
+ * and a late writer has recorded something: that belongs behind the START of the restart.  The
+ * lanes are closed.
+ */
+static bool restart_for_late_records(struct pxt_stream *stream)
+{
+	struct pxt_block *block = stream->block;
+
+	if (pxt_block_state(block) != PXT_GATE_AUTO || !block->stop_told ||
+	    pxt_consumer_drained(block))
+		return false;
+	pxt_stream_restart(stream);
+	return true;
+}
+
 void pxt_stream_start(struct pxt_stream *stream, const void *caller)
 {
 	struct pxt_block *block = stream->block;
@@ -272,6 +288,10 @@ void pxt_stream_start(struct pxt_stream *stream, const void *caller)
 		return;
 	pxt_window_end(block);
 	close_lanes(block);
+	if (restart_for_late_records(stream)) {
+		open_lanes(block);
+		return;
+	}
 	pxt_note_start_set(block, atomic_load_explicit(&block->gate, memory_order_relaxed));
 	if (!put_owed_stop(block) ||
 	    !put_barrier(block, PXT_ID_START, pxt_start_data(block), PXT_START_BYTES, caller)) {
@@ -300,6 +320,7 @@ void pxt_stream_stop(struct pxt_stream *stream, const void *caller)
 		return;
 	pxt_window_end(block);
 	close_lanes(block);
+	(void)restart_for_late_records(stream);
 	/* A writer may have stopped it while the lanes were closed. */
 	state = pxt_block_state(block);
 	if (state == PXT_GATE_AUTO && !block->stop_told)
@@ -375,6 +396,9 @@ void pxt_stream_clear(struct pxt_stream *stream)
 	uint64_t refused = 0;
 
 	pxt_window_end(block);
+	/* Stays stopped: a late writer must not put anything into the room that is made now. */
+	if ((gate & PXT_GATE_STATE) == PXT_GATE_AUTO)
+		close_lanes(block);
 	for (uint32_t i = 0; i <= block->lane_mask; i++) {
 		struct pxt_ring ring = pxt_block_ring(block, i);
 
@@ -397,12 +421,10 @@ void pxt_stream_clear(struct pxt_stream *stream)
 	block->refused_told = refused;
 	block->lost_told = block->lost + refused;
 	pxt_empty_filter(block, gate);
-	if ((gate & PXT_GATE_STATE) == PXT_GATE_AUTO) {
-		close_lanes(block);
+	if ((gate & PXT_GATE_STATE) == PXT_GATE_AUTO)
 		set_state(block, PXT_GATE_OFF, PXT_CLEAR_TURNS);
-	} else {
+	else
 		set_state(block, gate & PXT_GATE_STATE, PXT_CLEAR_TURNS);
-	}
 	pxt_wanted_update(stream->index, pxt_block_state(block) != PXT_GATE_OFF);
 	stream->dead_log = 0;
 }

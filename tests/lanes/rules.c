@@ -645,6 +645,54 @@ static void a_writer_that_found_no_room_stops_only_the_run_that_had_none(void)
 	close_stream();
 }
 
+/* As the flusher has it while it writes the block that ends with the automatic STOP. */
+static void open_with_stop_told(void)
+{
+	struct st_event event;
+
+	open_running(FULL, 1);
+	block->with_log = 1;
+	said = 0;
+	fill_it();
+	while (!block->stop_told)
+		CU_ASSERT_FATAL(st_take(stream, &event));
+	/* From a writer that had seen the stream running. */
+	put(0, 77, now());
+}
+
+/* Ruling 12, STA-01: nothing stands between STOP and START. */
+static void what_comes_late_behind_an_automatic_stop_stands_behind_the_next_start(void)
+{
+	open_with_stop_told();
+	PXT_EQ(posix_trace_start(stream), 0);
+	st_expect(stream, "START 77");
+	close_stream();
+	open_with_stop_told();
+	PXT_EQ(posix_trace_stop(stream), 0);
+	st_expect(stream, "START 77 STOP0");
+	CU_ASSERT(st_law(stream, NULL));
+	close_stream();
+}
+
+static void come_just_before(void)
+{
+	put(0, 77, now());
+}
+
+/* CLEAR-01: an automatically stopped stream is empty behind a clear, and stays stopped. */
+static void what_is_reserved_while_a_stopped_stream_is_cleared_goes_too(void)
+{
+	open_running(FULL, 1);
+	said = 0;
+	fill_it();
+	at(PXT_TP_CLOSED_LANE, come_just_before);
+	PXT_EQ(posix_trace_clear(stream), 0);
+	CU_ASSERT(pxt_testpoint_hook == NULL);
+	st_expect(stream, "");
+	CU_ASSERT(st_law(stream, NULL));
+	close_stream();
+}
+
 static void look_at_the_status(void)
 {
 	struct posix_trace_status_info status;
@@ -723,6 +771,8 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_record_overwritten_while_it_is_read_is_not_shown),
 	PXT_CASE(a_reader_overtaken_while_it_gives_up_a_record_counts_all_that_are_lost),
 	PXT_CASE(a_writer_that_found_no_room_stops_only_the_run_that_had_none),
+	PXT_CASE(what_comes_late_behind_an_automatic_stop_stands_behind_the_next_start),
+	PXT_CASE(what_is_reserved_while_a_stopped_stream_is_cleared_goes_too),
 	PXT_CASE(running_and_full_is_not_seen_while_the_last_slot_is_taken),
 	PXT_CASE(what_is_stored_before_the_reader_sleeps_is_seen),
 };
