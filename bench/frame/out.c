@@ -82,6 +82,11 @@ enum bench_effort bench_effort(void)
 	return effort;
 }
 
+bool bench_csv(void)
+{
+	return as_csv;
+}
+
 unsigned long bench_pick(unsigned long full, unsigned long quick, unsigned long smoke)
 {
 	return effort == BENCH_FULL ? full : effort == BENCH_QUICK ? quick : smoke;

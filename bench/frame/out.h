@@ -30,6 +30,7 @@ struct bench_extra {
 /* Reads the command line, finds the CPUs.  @extra ends with a NULL name, or is NULL. */
 void bench_begin(int argc, char **argv, const char *suite, const struct bench_extra *extra);
 enum bench_effort bench_effort(void);
+bool bench_csv(void);
 /* One of the three, by effort. */
 unsigned long bench_pick(unsigned long full, unsigned long quick, unsigned long smoke);
 
