@@ -5,7 +5,10 @@
 
 #include "../frame/machine.h"
 #include "../frame/out.h"
+#include "../frame/realtime.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +28,12 @@ static const char *only_bytes;
 static const char *only_threads;
 static const char *only_state;
 static const char *events;
+
+struct singles {
+	bench_loop *loop;
+	unsigned long count;
+	double *ticks;
+};
 
 static bench_loop *loop; /* being measured */
 static atomic_ulong traced;
@@ -84,6 +93,49 @@ static void say_losses(void)
 		else if (loss->known)
 			bench_mark(loss->row, loss->column, loss->loss.why_not);
 	}
+}
+
+/* One event between two plain readings of the counter, again and again on one CPU. */
+static void *singles_on(void *argument)
+{
+	struct singles *singles = argument;
+
+	bench_pin(0);
+	for (unsigned long i = 0; i < singles->count; i++) {
+		uint64_t begin = bench_counter();
+
+		singles->loop(0, 1);
+		singles->ticks[i] = (double)(bench_counter() - begin);
+	}
+	return NULL;
+}
+
+static void measure_singles(const struct rival *rival, const char *row)
+{
+	static const struct {
+		const char *column;
+		unsigned of_10000;
+	} columns_of[] = { { "p50", 5000 }, { "p99", 9900 }, { "p99.9", 9990 }, { "p99.99", 9999 },
+		{ "worst", 10000 } };
+	struct singles singles = { rival->loop[RIVAL_4], bench_pick(500000, 100000, 1000), NULL };
+	double rate = bench_counter_per_ns();
+	pthread_t thread;
+
+	if (rival->start && rival->start(RIVAL_4))
+		return;
+	singles.ticks = calloc(singles.count, sizeof(*singles.ticks));
+	if (!singles.ticks)
+		bench_ok("values", ENOMEM);
+	bench_ok("thread", pthread_create(&thread, NULL, singles_on, &singles));
+	bench_ok("thread", pthread_join(thread, NULL));
+	(void)bench_median(singles.ticks, singles.count); /* sorts */
+	for (size_t i = 0; i < sizeof(columns_of) / sizeof(columns_of[0]); i++)
+		bench_value(row, columns_of[i].column, "ns",
+		    singles.ticks[(singles.count * columns_of[i].of_10000 + 9999) / 10000 - 1] /
+		        rate);
+	free(singles.ticks);
+	if (rival->stop)
+		rival->stop();
 }
 
 static void measure(const struct rival *rival, const char *row, unsigned payload, unsigned threads)
@@ -162,6 +214,11 @@ static void measure_all(void)
 		bench_table(tables[t], t ? "Two threads" : "One thread");
 		for (const struct rival *rival = rivals; rival->name; rival++)
 			measure_one(rival, t + 1);
+	}
+	if (chosen(only_threads, "1") && chosen(only_bytes, "4") && chosen(only_state, "on")) {
+		bench_table("one event at a time", "One event at a time, 4 B, one thread");
+		for (const struct rival *rival = rivals; rival->name; rival++)
+			measure_singles(rival, only_row ? only_row : rival->name);
 	}
 	say_losses();
 }

@@ -5,7 +5,8 @@
  *	PROGRAM [--csv] [--quick | --smoke] [--row NAME] [--bytes 4|32|256] [--threads 1|2]
  *	        [--state on|off] [--events N]
  *
- * Tables "one thread" and "two threads" (columns by payload, and "off") and "lost".
+ * Tables "one thread" and "two threads" (columns by payload, and "off"), "one event at a time"
+ * (columns by rank) and "lost".
  */
 #ifndef BENCH_RIVAL_H
 #define BENCH_RIVAL_H
