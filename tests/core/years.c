@@ -214,6 +214,12 @@ static int end(void)
 	return line;
 }
 
+/* Where seconds have 32 bits, time ends in 2038. */
+static bool has_no_time(void)
+{
+	return sizeof(time_t) < 8 && plan->start / plan->hz > UINT64_C(20000000);
+}
+
 /* Runs @body by each plan; a failure names the plan and the line. */
 static void by_each(const struct plan *plans, size_t count, int (*body)(void *))
 {
@@ -221,6 +227,8 @@ static void by_each(const struct plan *plans, size_t count, int (*body)(void *))
 		int line;
 
 		plan = &plans[i];
+		if (has_no_time())
+			continue;
 		line = pxt_in_child(body, NULL);
 		PXT_CHECK(line == 0, "%s, %llu Hz, %s: line %d", plan->name,
 		    (unsigned long long)plan->hz, plan->log ? "log" : "on-line", line);
