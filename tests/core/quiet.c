@@ -56,6 +56,7 @@
 #define STREAMS_MAX  8u
 #define DATA_MAX     4095u
 #define STREAM_BYTES 65536u
+#define LOG_BYTES    1048576u
 #define TRIES        3
 
 /* ---- The allocator ---- */
@@ -198,8 +199,9 @@ struct kind {
 	bool sleeping_reader; /* without the polling attribute */
 };
 
-#define LOOP POSIX_TRACE_LOOP
-#define FULL POSIX_TRACE_UNTIL_FULL
+#define LOOP  POSIX_TRACE_LOOP
+#define FULL  POSIX_TRACE_UNTIL_FULL
+#define FLUSH POSIX_TRACE_FLUSH
 
 static const struct kind kinds[] = {
 	{ "unwanted: no stream", PLAIN, LOOP, 0, 1, 0, 8, 64, .before = TRACED },
@@ -214,10 +216,12 @@ static const struct kind kinds[] = {
 	{ "full", PLAIN, FULL, 1, 1, 0, 64, 64, .before = TRACED },
 	{ "full, two streams of two lanes", PLAIN, FULL, 2, 2, 0, 64, 64, .before = TRACED },
 	{ "full and emptied again", PLAIN, FULL, 1, 2, 0, 64, 64, .reader = true },
+	{ "flushed to a log meanwhile", PLAIN, FLUSH, 1, 2, 0, 64, 64, .before = TRACED },
 	{ "typed points", TYPED, LOOP, 1, 2, 0, 0, 64, .reader = true },
 	{ "a system event", SYSTEM, LOOP, 1, 1, 48, 48, 64, .before = TRACED },
 	{ "in handlers, too", PLAIN, LOOP, 1, 2, 0, 64, 64, .reader = true, .signals = true },
 	{ "in handlers, full", PLAIN, FULL, 2, 1, 0, 64, 64, .reader = true, .signals = true },
+	{ "in handlers, flushed", PLAIN, FLUSH, 2, 1, 0, 64, 64, .signals = true },
 	{ "first event, registered", PLAIN, LOOP, 1, 2, 0, 64, 64, .before = REGISTERED },
 	{ "first event, unregistered", PLAIN, LOOP, 1, 2, 0, 64, 64, .before = NOTHING },
 };
@@ -387,7 +391,14 @@ static int open_stream(trace_id_t *trid)
 	PXT_CHILD_CHECK(posix_trace_attr_setmaxdatasize(&attr, kind->data_max) == 0);
 	PXT_CHILD_CHECK(posix_trace_attr_setlanes_np(&attr, kind->lanes) == 0);
 	PXT_CHILD_CHECK(posix_trace_attr_setpolling_np(&attr, !kind->sleeping_reader) == 0);
-	PXT_CHILD_CHECK(posix_trace_create(0, &attr, trid) == 0);
+	if (kind->policy == FLUSH) {
+		/* The helper thread polls, too. */
+		PXT_CHILD_CHECK(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_LOOP) == 0);
+		PXT_CHILD_CHECK(posix_trace_attr_setlogsize(&attr, LOG_BYTES) == 0);
+		PXT_CHILD_CHECK(posix_trace_create_withlog(0, &attr, fileno(tmpfile()), trid) == 0);
+	} else {
+		PXT_CHILD_CHECK(posix_trace_create(0, &attr, trid) == 0);
+	}
 	PXT_CHILD_CHECK(posix_trace_attr_destroy(&attr) == 0);
 	PXT_CHILD_CHECK(posix_trace_eventset_empty(&set) == 0);
 	PXT_CHILD_CHECK(posix_trace_eventset_add(type, &set) == 0);

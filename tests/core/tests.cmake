@@ -20,7 +20,8 @@ ptrace_test(core_years TESTPOINTS FAKES NEEDS ${core_needs} TOLOG LOG_APPEND LOG
 # As it is shipped.  musl comes without the kernel's headers, which say how to be killed at a call.
 include(CheckIncludeFile)
 check_include_file(linux/filter.h PXT_KERNEL_HEADERS)
-ptrace_test(core_quiet NEEDS ${core_needs} KERNEL_HEADERS SOURCES core/quiet.c)
+ptrace_test(core_quiet NEEDS ${core_needs} TOLOG LOG_LOOP POLICY_FLUSH KERNEL_HEADERS
+	SOURCES core/quiet.c)
 # The processor's trap flag; ThreadSanitizer hands out signals later than that.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND NOT PTRACE_SANITIZER STREQUAL "tsan")
 	ptrace_test(core_steps NEEDS ${core_needs} SOURCES core/steps.c core/deeds.c ${core_guarded} ${core_guard})

@@ -311,7 +311,7 @@ static const struct plan decade[] = {
 	BOTH("a small board", 16000000, UINT64_C(0xffffffff)),
 	BOTH("a prime below 1 GHz", 999999937, 123456789),
 	BOTH("nanoseconds", 1000000000, UINT64_C(1) << 53),
-	BOTH("nanoseconds around bit 63", 1000000000, NEAR_SIGN(UINT64_C(1000000000))),
+	BOTH("the fastest around bit 63", UINT64_C(5000000000), NEAR_SIGN(UINT64_C(5000000000))),
 	BOTH("a processor", UINT64_C(2596992000), UINT64_C(0xfffffffe)),
 	BOTH("an odd one", UINT64_C(2596991999), UINT64_C(1) << 40),
 	BOTH("the fastest", UINT64_C(5000000000), UINT64_C(1) << 62),
