@@ -197,8 +197,8 @@ static struct bench_row measure(const struct row *row)
 	}
 	atomic_store(&reader_stop, false);
 	bench_ok("reader", pthread_create(&reader, NULL, read_on, NULL));
-	result = bench_run(
-	    row->loop, row->threads, passes, row->threads < bench_cpus() ? BENCH_WALL : BENCH_CPU);
+	result = bench_run(row->loop, row->threads, passes,
+	    row->threads < bench_cpus() ? BENCH_BESIDE : BENCH_CPU);
 	atomic_store(&reader_stop, true);
 	bench_ok("reader", pthread_join(reader, NULL));
 	return result;
@@ -256,7 +256,7 @@ static void say_stream(void)
 	    (unsigned long long)clock.posix_hz_np, clock.posix_error_ppm_np, bench_counter_step());
 	bench_remark("stream: LOOP, %lu KiB, lanes: %u", STREAM_BYTES / 1024, lanes);
 	bench_remark("method: medians of batches, the empty loop taken off, without the parts in "
-	             "which a thread did not hold its CPU");
+	             "which a thread did not hold its CPU or shared its core");
 	if (bench_cpus() <= 2)
 		bench_remark("readers: no CPU is left for one beside 2 threads, those rows count "
 		             "processor time");

@@ -3,19 +3,22 @@
  * frame.h - timing of small loops on a machine that is not ours alone.
  *
  * A batch is PARTS short runs of a loop, on one or two pinned threads that begin together.  A part
- * in which a thread did not hold its CPU for 97 % of the time, or began late, says something about
- * the machine's other work and is thrown away.  The figure of a batch is the mean of the parts
+ * in which a thread did not hold its CPU for 97 % of the time, or began late, or ran on
+ * a core whose other half worked too, as the empty loop before or behind it shows, says something
+ * about the machine's other work and is thrown away.  The figure of a batch is the mean of the parts
  * left, the figure of a row the median of its batches.
  */
 #ifndef BENCH_FRAME_H
 #define BENCH_FRAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-/* What counts: time as it passes, or (where readers need the same CPUs) only the thread's own. */
+/* What counts. */
 enum bench_clock {
-	BENCH_WALL,
-	BENCH_CPU
+	BENCH_WALL,   /* time as it passes */
+	BENCH_BESIDE, /* the same; another thread of the program works on another CPU */
+	BENCH_CPU     /* the thread's own time only: the others need the same CPUs */
 };
 
 #define BENCH_BATCHES_MAX 15
@@ -27,6 +30,7 @@ struct bench_row {
 	double low, high; /* fastest and slowest batch */
 	unsigned batches; /* with at least one good part */
 	unsigned parts;   /* good ones */
+	bool shared;      /* no part had its cores for itself: those with others count */
 };
 
 /* Runs @count passes; @thread is 0 or 1. */

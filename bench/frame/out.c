@@ -11,6 +11,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#define SHARED "no part had its core for itself"
+
 static const char *suite = "";
 static const char *table = "";
 static bool as_csv;
@@ -193,13 +195,16 @@ void bench_cost(const char *row, const char *column, const struct bench_row *got
 	}
 	if (as_csv) {
 		cost_csv(row, column, got);
+		if (got->shared)
+			bench_mark(row, column, SHARED);
 		return;
 	}
 	begin_line(row, column);
 	(void)printf("%10.2f ns", got->ns);
 	if (floor_ns > 0)
 		(void)printf(" %7.2f x floor", got->ns / floor_ns);
-	(void)printf("  (%.2f - %.2f, %u parts)\n", got->low, got->high, got->parts);
+	(void)printf("  (%.2f - %.2f, %u parts)%s%s\n", got->low, got->high, got->parts,
+	    got->shared ? "; " : "", got->shared ? SHARED : "");
 	(void)fflush(stdout);
 }
 
