@@ -186,7 +186,7 @@ PXT_INLINE void end(struct pxt_block *block)
 }
 
 /* Reserved; but closed, in a new quarter, over an unread record, or across the ring's end. */
-static PXT_NOINLINE void finish_odd(struct pxt_block *hot, struct pxt_lane *lane, uint64_t head,
+static PXT_NOINLINE void store_odd(struct pxt_block *hot, struct pxt_lane *lane, uint64_t head,
     uint32_t info, const unsigned char *data, uint64_t ctx, uint64_t ticks)
 {
 	const struct pxt_place place = {
@@ -209,6 +209,12 @@ static PXT_NOINLINE void finish_odd(struct pxt_block *hot, struct pxt_lane *lane
 		pxt_ring_store_void(&place, slots);
 	else
 		pxt_ring_store(&place, &event);
+}
+
+static PXT_NOINLINE void finish_odd(struct pxt_block *hot, struct pxt_lane *lane, uint64_t head,
+    uint32_t info, const unsigned char *data, uint64_t ctx, uint64_t ticks)
+{
+	store_odd(hot, lane, head, info, data, ctx, ticks);
 	end(hot);
 }
 
@@ -218,13 +224,20 @@ static PXT_NOINLINE void finish_odd_small(struct pxt_block *hot, struct pxt_lane
 	finish_odd(hot, lane, head, info, (const unsigned char *)&data, ctx, ticks);
 }
 
+/* Whether the old slot is newer than this lap: (tag - old) * 2 is negative. */
+PXT_INLINE bool is_late(const struct pxt_slot *slot, uint32_t tag)
+{
+	bool late = (int32_t)((tag - pxt_slot_peek(slot)) << 1) < 0;
+
+	if (PXT_LIKELY(!late))
+		PXT_TESTPOINT(PXT_TP_LOOKED);
+	return late;
+}
+
 PXT_INLINE void put_plain(struct pxt_slot *slot, uint32_t tag, uint64_t low, uint64_t high)
 {
-	/* Newer than this lap: (tag - old) * 2 is negative. */
-	if (PXT_LIKELY((int32_t)((tag - pxt_slot_peek(slot)) << 1) >= 0)) {
-		PXT_TESTPOINT(PXT_TP_LOOKED);
+	if (PXT_LIKELY(!is_late(slot, tag)))
 		pxt_slot_store_plain(slot, low | tag, high);
-	}
 }
 
 PXT_INLINE uint32_t first_data(const unsigned char *data, size_t bytes)
@@ -244,31 +257,99 @@ PXT_INLINE uint32_t first_data(const unsigned char *data, size_t bytes)
 	return first;
 }
 
-/* Begin slot and the one with the context; false: neither, see finish_odd(). */
-PXT_INLINE bool store_two(struct pxt_block *hot, struct pxt_lane *lane, uint64_t head,
-    uint32_t slots, uint32_t info, uint64_t ctx, uint32_t data, uint64_t ticks)
+/* Where a record begins, and the tag of its slots; NULL: see finish_odd(). */
+PXT_INLINE struct pxt_slot *find_place(
+    struct pxt_block *hot, struct pxt_lane *lane, uint64_t head, uint32_t slots, uint32_t *tag)
 {
 	uint32_t mask = hot->slot_mask;
 	uint32_t pos = pxt_head_pos(head);
 	uint32_t at = pos & mask;
-	struct pxt_slot *slot = pxt_lane_slots(lane) + at;
-	uint32_t tag;
 
 	/* One test for "closed" and for a new quarter: the epoch's lowest bit is never set. */
 	if (PXT_UNLIKELY(
 	        (head ^ pxt_cursor_peek(&lane->epoch)) & (PXT_EPOCH_BITS | PXT_HEAD_CLOSED)))
-		return false;
+		return NULL;
 	if (PXT_UNLIKELY(pxt_ring_covers(
 	        mask, pos, slots, atomic_load_explicit(&lane->limit, memory_order_relaxed))))
-		return false;
-	if (PXT_UNLIKELY(at == mask))
-		return false;
-	tag = ((pos ^ pxt_head_seq(head)) & mask) ^ pos;
+		return NULL;
+	if (PXT_UNLIKELY(at + slots > mask + 1u))
+		return NULL;
+	*tag = (((pos ^ pxt_head_seq(head)) & mask) ^ pos) & PXT_TAG_MASK;
+	return pxt_lane_slots(lane) + at;
+}
+
+PXT_INLINE void put_context(struct pxt_slot *slot, uint32_t tag, uint64_t ctx, uint32_t data)
+{
+	put_plain(slot, tag, ctx << 32, (uint64_t)data << 32 | ctx >> 32);
+	PXT_TESTPOINT(PXT_TP_MIDDLE_STORED);
+}
+
+PXT_INLINE void put_begin(struct pxt_slot *slot, uint32_t tag, uint32_t info, uint64_t ticks)
+{
 	put_plain(slot, tag | PXT_SLOT_BEGIN, (uint64_t)info << 32, ticks);
 	PXT_TESTPOINT(PXT_TP_BEGIN_STORED);
-	put_plain(slot + 1, tag & PXT_TAG_MASK, ctx << 32, (uint64_t)data << 32 | ctx >> 32);
+}
+
+/*
+ * The last slot: 1 to 12 bytes, behind which zeros stand.  The four bytes before them are the
+ * event's, too, so two loads that overlap do instead of a loop.
+ */
+PXT_INLINE void put_end(struct pxt_slot *slot, uint32_t tag, const unsigned char *data, size_t left)
+{
+	uint32_t first;
+	uint64_t rest = 0;
+
+	if (left > 4) {
+		memcpy(&first, data, 4);
+		memcpy(&rest, data + left - 8, 8);
+		rest >>= 8 * (PXT_SLOT_PAYLOAD - left);
+	} else {
+		memcpy(&first, data + left - 4, 4);
+		first >>= 8 * (4 - left);
+	}
+	put_plain(slot, tag, (uint64_t)first << 32, rest);
 	PXT_TESTPOINT(PXT_TP_MIDDLE_STORED);
-	return true;
+}
+
+/* One slot full of data. */
+PXT_INLINE void put_full(struct pxt_slot *slot, uint32_t tag, const unsigned char *data)
+{
+	if (PXT_LIKELY(!is_late(slot, tag)))
+		pxt_slot_store_piece_plain(slot, tag, data);
+	PXT_TESTPOINT(PXT_TP_MIDDLE_STORED);
+}
+
+/* What is behind the context's slot. */
+PXT_INLINE void put_rest(
+    struct pxt_slot *slot, uint32_t tag, const unsigned char *data, size_t left)
+{
+	/* Bound: the slots of the record. */
+	PXT_BOUND(slots, left / PXT_SLOT_PAYLOAD);
+	for (; left > PXT_SLOT_PAYLOAD; left -= PXT_SLOT_PAYLOAD) {
+		PXT_ROUND(slots);
+		put_full(slot++, tag, data);
+		data += PXT_SLOT_PAYLOAD;
+	}
+	put_end(slot, tag, data, left);
+}
+
+/* More than a few slots: four in a turn. */
+static PXT_NOINLINE void finish_long(struct pxt_block *hot, struct pxt_slot *slot, uint32_t tag,
+    const unsigned char *data, size_t left)
+{
+	/* Bound: a quarter of the record's slots. */
+	PXT_BOUND(turns, left / (4 * PXT_SLOT_PAYLOAD));
+	for (; left > 4 * PXT_SLOT_PAYLOAD; left -= 4 * PXT_SLOT_PAYLOAD) {
+		PXT_ROUND(turns);
+		put_full(slot, tag, data);
+		put_full(slot + 1, tag, data + PXT_SLOT_PAYLOAD);
+		put_full(slot + 2, tag, data + 2 * PXT_SLOT_PAYLOAD);
+		put_full(slot + 3, tag, data + 3 * PXT_SLOT_PAYLOAD);
+		data += 4 * PXT_SLOT_PAYLOAD;
+		slot += 4;
+	}
+	put_rest(slot, tag, data, left);
+	end(hot);
 }
 
 /* More than FIRST_DATA bytes, up to the stream's maximum. */
@@ -280,20 +361,28 @@ static PXT_NOINLINE void emit_long(struct pxt_block *hot, uint32_t id, const uns
 	uint32_t slots = pxt_slots_for(PXT_CTX_BYTES + (uint32_t)bytes);
 	uint32_t info = pxt_slot_info(id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu));
 	uint64_t ctx = pxt_context(pxt_self.index, address);
-	uint64_t head;
+	uint64_t head = pxt_cursor_add(&lane->head, (uint64_t)slots << 32 | 2u);
+	struct pxt_slot *slot;
 	uint64_t ticks;
+	uint32_t tag;
+	uint32_t first;
 
-	head = pxt_cursor_add(&lane->head, (uint64_t)slots << 32 | 2u);
 	PXT_TESTPOINT(PXT_TP_RESERVED);
 	ticks = pxt_port_ticks_plain();
 	PXT_TESTPOINT(PXT_TP_STAMPED);
-	if (PXT_UNLIKELY(
-	        !store_two(hot, lane, head, slots, info, ctx, first_data(data, bytes), ticks))) {
+	slot = find_place(hot, lane, head, slots, &tag);
+	if (PXT_UNLIKELY(!slot)) {
 		finish_odd(hot, lane, head, info, data, ctx, ticks);
 		return;
 	}
-	pxt_ring_store_rest(pxt_lane_slots(lane), hot->slot_mask, pxt_head_pos(head) + 2u,
-	    pxt_head_seq(head), data + FIRST_DATA, (uint32_t)bytes - FIRST_DATA);
+	put_begin(slot, tag, info, ticks);
+	memcpy(&first, data, FIRST_DATA);
+	put_context(slot + 1, tag, ctx, first);
+	if (bytes > 8 * PXT_SLOT_PAYLOAD) {
+		finish_long(hot, slot + 2, tag, data + FIRST_DATA, bytes - FIRST_DATA);
+		return;
+	}
+	put_rest(slot + 2, tag, data + FIRST_DATA, bytes - FIRST_DATA);
 	end(hot);
 }
 
@@ -306,15 +395,131 @@ PXT_INLINE void emit_small(struct pxt_block *hot, uint32_t id, const unsigned ch
 	uint64_t ctx = pxt_context(pxt_self.index, address);
 	uint32_t first = first_data(data, bytes);
 	uint64_t head = pxt_cursor_add(&lane->head, UINT64_C(2) << 32 | 2u);
+	struct pxt_slot *slot;
 	uint64_t ticks;
+	uint32_t tag;
 
 	PXT_TESTPOINT(PXT_TP_RESERVED);
 	ticks = pxt_port_ticks_plain();
 	PXT_TESTPOINT(PXT_TP_STAMPED);
-	if (PXT_LIKELY(store_two(hot, lane, head, 2u, info, ctx, first, ticks)))
-		end(hot);
-	else
+	slot = find_place(hot, lane, head, 2u, &tag);
+	if (PXT_UNLIKELY(!slot)) {
 		finish_odd_small(hot, lane, head, info, first, ctx, ticks);
+		return;
+	}
+	put_begin(slot, tag, info, ticks);
+	put_context(slot + 1, tag, ctx, first);
+	end(hot);
+}
+
+/* What one of several streams gave. */
+struct reserved {
+	struct pxt_block *block;
+	struct pxt_lane *lane;
+	uint64_t head;
+};
+
+/* The record into one of several streams. */
+PXT_INLINE void store_one(const struct reserved *reserved, uint32_t slots, uint32_t info,
+    const unsigned char *data, uint32_t first, uint64_t ctx, uint64_t ticks)
+{
+	size_t bytes = pxt_info_bytes(info);
+	uint32_t tag;
+	struct pxt_slot *slot =
+	    find_place(reserved->block, reserved->lane, reserved->head, slots, &tag);
+
+	if (PXT_UNLIKELY(!slot)) {
+		store_odd(reserved->block, reserved->lane, reserved->head, info,
+		    bytes <= FIRST_DATA ? (const unsigned char *)&first : data, ctx, ticks);
+	} else {
+		put_begin(slot, tag, info, ticks);
+		put_context(slot + 1, tag, ctx, first);
+		if (bytes > FIRST_DATA)
+			put_rest(slot + 2, tag, data + FIRST_DATA, bytes - FIRST_DATA);
+	}
+	PXT_TESTPOINT(PXT_TP_STORED);
+	/* As end(). */
+	if (PXT_UNLIKELY(atomic_load_explicit(&reserved->block->asleep, memory_order_relaxed)))
+		pxt_stream_wake(reserved->block);
+}
+
+/*
+ * The streams in @mask, if each of them overwrites, has plain stamps and takes the event whole.
+ * Their number; 0: one does not.  Nothing is reserved yet.
+ */
+PXT_INLINE unsigned find_streams(
+    pxt_wanted_mask mask, uint32_t id, size_t bytes, struct reserved *reserved)
+{
+	unsigned count = 0;
+
+	/* Bound: the streams of the process. */
+	PXT_BOUND(wanting, CONFIG_PTRACE_MAX_STREAMS);
+	for (; mask; mask &= (pxt_wanted_mask)(mask - 1u), count++) {
+		struct pxt_block *block =
+		    atomic_load_explicit(&pxt_blocks[__builtin_ctz(mask)], memory_order_acquire);
+		uint32_t gate;
+
+		PXT_ROUND(wanting);
+		if (PXT_UNLIKELY(!block))
+			return 0;
+		/* As in reserve(). */
+		gate = atomic_load_explicit(&block->gate, memory_order_acquire);
+		if (PXT_UNLIKELY((gate & (PXT_GATE_STATE | PXT_GATE_KEEPS | PXT_GATE_CAREFUL)) !=
+		                     PXT_GATE_RUNNING ||
+		                 bytes > block->max_data || !pxt_admits(block, gate, id)))
+			return 0;
+		PXT_TESTPOINT(PXT_TP_GATE_SEEN);
+		reserved[count].block = block;
+	}
+	return count;
+}
+
+/* Several streams: reserve in all, read the counter once, store into all.  Inside. */
+static PXT_NOINLINE void emit_several(
+    pxt_wanted_mask mask, uint32_t id, const unsigned char *data, size_t bytes, const void *address)
+{
+	struct reserved reserved[CONFIG_PTRACE_MAX_STREAMS];
+	unsigned count = find_streams(mask, id, bytes, reserved);
+	uint32_t cpu = *pxt_self.cpu;
+	uint32_t slots = pxt_slots_for(PXT_CTX_BYTES + (uint32_t)bytes);
+	uint32_t info = pxt_slot_info(id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu));
+	uint64_t ctx = pxt_context(pxt_self.index, address);
+	uint32_t first;
+	uint64_t ticks;
+
+	if (PXT_UNLIKELY(!count)) {
+		leave_and_go_careful(id, data, bytes, address);
+		return;
+	}
+	/* Bound: the streams of the process. */
+	PXT_BOUND(reserving, CONFIG_PTRACE_MAX_STREAMS);
+	for (struct reserved *one = reserved; one != reserved + count; one++) {
+		PXT_ROUND(reserving);
+		one->lane = pxt_block_lane(one->block, cpu & one->block->lane_mask);
+		one->head = pxt_cursor_add(&one->lane->head, (uint64_t)slots << 32 | 2u);
+		PXT_TESTPOINT(PXT_TP_RESERVED);
+	}
+	ticks = pxt_port_ticks_plain();
+	PXT_TESTPOINT(PXT_TP_STAMPED);
+	first = first_data(data, bytes);
+	/* Bound: the same. */
+	PXT_BOUND(storing, CONFIG_PTRACE_MAX_STREAMS);
+	for (const struct reserved *one = reserved; one != reserved + count; one++) {
+		PXT_ROUND(storing);
+		store_one(one, slots, info, data, first, ctx, ticks);
+	}
+	leave();
+}
+
+/* Inside; the event is not the hot stream's alone. */
+static PXT_NOINLINE void go_on(uint32_t id, const void *data, size_t bytes, const void *address)
+{
+	pxt_wanted_mask mask = pxt_wanted_by(id);
+
+	if (mask & (pxt_wanted_mask)(mask - 1u))
+		emit_several(mask, id, data, bytes, address);
+	else
+		leave_and_go_careful(id, data, bytes, address);
 }
 
 PXT_INLINE void emit_from(trace_event_id_t id, const void *data, size_t bytes, const void *address)
@@ -342,7 +547,7 @@ PXT_INLINE void emit_from(trace_event_id_t id, const void *data, size_t bytes, c
 	/* Acquire: pairs with the release in core/wanted.c. */
 	hot = atomic_load_explicit(&pxt_fork.hot, memory_order_acquire);
 	if (PXT_UNLIKELY(!hot || pxt_wanted_by(id) != hot->wanted_bit || bytes > hot->max_data)) {
-		leave_and_go_careful(id, data, bytes, address);
+		go_on(id, data, bytes, address);
 		return;
 	}
 	PXT_TESTPOINT(PXT_TP_GATE_SEEN);

@@ -84,6 +84,12 @@ PXT_INLINE void pxt_slot_store_piece(
 	pxt_slot_store(slot, (uint64_t)first << 32 | tag, rest);
 }
 
+PXT_INLINE void pxt_slot_store_piece_plain(
+    struct pxt_slot *slot, uint32_t tag, const unsigned char *bytes)
+{
+	pxt_slot_store_piece(slot, tag, bytes);
+}
+
 PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
 {
 	const volatile uint32_t *word = slot->word;

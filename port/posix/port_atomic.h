@@ -182,6 +182,31 @@ PXT_INLINE void pxt_slot_store_plain(struct pxt_slot *slot, uint64_t low, uint64
 {
 	pxt_slot_store(slot, low, high);
 }
+#endif
+
+/* Both again for callers that know that vector moves may be used. */
+#if !PXT_TSAN && defined(__x86_64__)
+PXT_INLINE void pxt_slot_store_piece_plain(
+    struct pxt_slot *slot, uint32_t tag, const unsigned char *bytes)
+{
+	__m128 piece =
+	    _mm_castsi128_ps(_mm_loadu_si128((const __m128i *)(const void *)(bytes - 4)));
+	__m128 whole = _mm_move_ss(piece, _mm_castsi128_ps(_mm_cvtsi32_si128((int)tag)));
+
+	atomic_signal_fence(memory_order_release);
+	*(volatile __m128i *)(void *)slot = _mm_castps_si128(whole);
+}
+#else
+PXT_INLINE void pxt_slot_store_piece_plain(
+    struct pxt_slot *slot, uint32_t tag, const unsigned char *bytes)
+{
+	uint32_t first;
+	uint64_t rest;
+
+	memcpy(&first, bytes, 4);
+	memcpy(&rest, bytes + 4, 8);
+	pxt_slot_store_plain(slot, (uint64_t)first << 32 | tag, rest);
+}
 
 PXT_INLINE struct pxt_halves pxt_slot_load_halves(const struct pxt_slot *slot)
 {

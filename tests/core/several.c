@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * several.c - one event into several streams at once: the same data and stamp in all of them, each
+ * by its own policy, filter and size.
+ */
+#include "kit.h"
+
+#include <string.h>
+
+static trace_id_t streams[3];
+
+static void begin(unsigned which, int policy, unsigned lanes, size_t bytes, size_t data)
+{
+	const struct kit_spec spec = {
+		.policy = policy, .lanes = lanes, .bytes = bytes, .data = data
+	};
+
+	streams[which] = kit_open(&spec);
+	kit_start(streams[which]);
+	(void)kit_read_all(streams[which]);
+}
+
+static void end(unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		struct posix_trace_counts_np counts;
+
+		kit_counts(streams[i], &counts);
+		PXT_EQ(counts.posix_written_np, counts.posix_retrieved_np + counts.posix_lost_np +
+		                                    counts.posix_cleared_np + counts.posix_held_np);
+		PXT_EQ(posix_trace_shutdown(streams[i]), 0);
+	}
+}
+
+struct got {
+	struct posix_trace_event_info info;
+	struct posix_trace_eventextra_np extra;
+	unsigned char data[256];
+	size_t len;
+};
+
+static bool take(unsigned which, struct got *got)
+{
+	int unavailable = 1;
+
+	memset(got->data, 0xee, sizeof(got->data));
+	PXT_EQ_FATAL(posix_trace_trygetnext_event(streams[which], &got->info, got->data,
+	                 sizeof(got->data), &got->len, &unavailable),
+	    0);
+	if (!unavailable)
+		PXT_EQ(posix_trace_eventinfo_getextra_np(&got->info, &got->extra), 0);
+	return !unavailable;
+}
+
+static void say(const unsigned char *data, size_t len)
+{
+	posix_trace_event(kit_type(), data, len);
+}
+
+static void into_both(const unsigned char *data, size_t len)
+{
+	struct got got[2];
+
+	say(data, len);
+	for (unsigned i = 0; i < 2; i++) {
+		PXT_EQ_FATAL(take(i, &got[i]), true);
+		PXT_EQ(got[i].len, len);
+		PXT_EQ(memcmp(got[i].data, data, len), 0);
+		PXT_EQ(got[i].data[len], 0xee);
+		PXT_EQ(take(i, &got[i]), false);
+	}
+	PXT_EQ(got[0].extra.posix_ticks_np, got[1].extra.posix_ticks_np);
+}
+
+/* TIM-01: one reading of the clock serves all */
+static void an_event_is_the_same_in_all_streams(void)
+{
+	unsigned char data[128];
+
+	begin(0, POSIX_TRACE_LOOP, 1, 4096, 120);
+	begin(1, POSIX_TRACE_LOOP, 2, 8192, 120);
+	for (unsigned round = 0; round < 3; round++)
+		for (size_t len = 0; len <= 120; len++) {
+			for (size_t i = 0; i < sizeof(data); i++)
+				data[i] = (unsigned char)(len * 7u + i * 13u + round + 1u);
+			kit_lane((unsigned)len & 1u);
+			into_both(data + round, len);
+		}
+	kit_lane(0);
+	end(2);
+}
+
+/* POL-09 */
+static void a_stream_that_keeps_keeps_beside_one_that_overwrites(void)
+{
+	struct got got;
+	unsigned number;
+
+	begin(0, POSIX_TRACE_LOOP, 1, 4096, 64);
+	begin(1, POSIX_TRACE_UNTIL_FULL, 1, 4096, 64);
+	for (unsigned i = 1; i <= 1000; i++)
+		say((const unsigned char *)&i, sizeof(i));
+	PXT_EQ_FATAL(take(1, &got), true);
+	memcpy(&number, got.data, sizeof(number));
+	PXT_EQ(number, 1);
+	(void)kit_read_all(streams[0]);
+	(void)kit_read_all(streams[1]);
+	end(2);
+}
+
+/* DEC-01 */
+static void an_event_is_cut_only_where_it_is_too_long(void)
+{
+	unsigned char data[40];
+	struct got got;
+
+	memset(data, 0x5a, sizeof(data));
+	begin(0, POSIX_TRACE_LOOP, 1, 4096, 16);
+	begin(1, POSIX_TRACE_LOOP, 1, 4096, 64);
+	say(data, sizeof(data));
+	PXT_EQ_FATAL(take(0, &got), true);
+	PXT_EQ(got.len, 16);
+	PXT_EQ(got.info.posix_truncation_status, POSIX_TRACE_TRUNCATED_RECORD);
+	PXT_EQ_FATAL(take(1, &got), true);
+	PXT_EQ(got.len, 40);
+	PXT_EQ(got.info.posix_truncation_status, POSIX_TRACE_NOT_TRUNCATED);
+	end(2);
+}
+
+static void filter_second(void *argument)
+{
+	trace_event_set_t set;
+
+	(void)argument;
+	PXT_EQ(posix_trace_eventset_empty(&set), 0);
+	PXT_EQ(posix_trace_eventset_add(kit_type(), &set), 0);
+	PXT_EQ(posix_trace_set_filter(streams[1], &set, POSIX_TRACE_SET_EVENTSET), 0);
+}
+
+/* Ruling 11: the writer has seen in the table that both want it */
+static void a_filter_set_between_table_and_gate_holds(void)
+{
+	struct got got;
+
+	begin(0, POSIX_TRACE_LOOP, 1, 4096, 64);
+	begin(1, POSIX_TRACE_LOOP, 1, 4096, 64);
+	kit_interrupt(0, UINT64_C(1) << PXT_TP_GATE_SEEN, filter_second, NULL);
+	say((const unsigned char *)"abcd", 4);
+	PXT_EQ(kit_interrupted(), PXT_TP_GATE_SEEN);
+	PXT_EQ(take(0, &got), true);
+	PXT_EQ(got.info.posix_event_id, kit_type());
+	while (take(1, &got))
+		CU_ASSERT(got.info.posix_event_id != kit_type());
+	end(2);
+}
+
+static void stop_second(void *argument)
+{
+	(void)argument;
+	PXT_EQ(posix_trace_stop(streams[1]), 0);
+}
+
+/* Ruling 12 */
+static void one_stopped_before_the_reservation_counts_the_event_lost(void)
+{
+	struct posix_trace_counts_np counts;
+	struct got got;
+
+	begin(0, POSIX_TRACE_LOOP, 1, 4096, 64);
+	begin(1, POSIX_TRACE_LOOP, 1, 4096, 64);
+	kit_interrupt(1, UINT64_C(1) << PXT_TP_GATE_SEEN, stop_second, NULL);
+	say((const unsigned char *)"abcd", 4);
+	PXT_EQ(kit_interrupted(), PXT_TP_GATE_SEEN);
+	PXT_EQ(take(0, &got), true);
+	PXT_EQ(got.info.posix_event_id, kit_type());
+	while (take(1, &got))
+		CU_ASSERT(got.info.posix_event_id != kit_type());
+	kit_counts(streams[1], &counts);
+	PXT_EQ(counts.posix_lost_np, 1);
+	end(2);
+}
+
+/* Ruling 13 */
+static void a_sleeper_of_any_stream_is_woken(void)
+{
+	for (unsigned i = 0; i < 3; i++)
+		begin(i, POSIX_TRACE_LOOP, 1, 4096, 64);
+	for (unsigned i = 0; i < 3; i++) {
+		atomic_store(&kit_block(streams[i])->asleep, 1u);
+		say((const unsigned char *)"abcd", 4);
+		PXT_EQ(atomic_load(&kit_block(streams[i])->asleep), 0);
+	}
+	for (unsigned i = 0; i < 3; i++)
+		(void)kit_read_all(streams[i]);
+	end(3);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(an_event_is_the_same_in_all_streams),
+	PXT_CASE(a_stream_that_keeps_keeps_beside_one_that_overwrites),
+	PXT_CASE(an_event_is_cut_only_where_it_is_too_long),
+	PXT_CASE(a_filter_set_between_table_and_gate_holds),
+	PXT_CASE(one_stopped_before_the_reservation_counts_the_event_lost),
+	PXT_CASE(a_sleeper_of_any_stream_is_woken),
+};
+PXT_SUITE("core: several streams", cases)
