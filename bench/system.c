@@ -163,7 +163,7 @@ int main(int argc, char **argv)
 	trace_id_t trid;
 	char facts[256];
 
-	rounds = bench_pick(20000, 2000, 20);
+	rounds = bench_pick(20000, 1000, 20);
 	for (size_t k = 0; k < KINDS; k++)
 		bench_series_init(&series[k], kinds[k].name, rounds);
 	bench_series_init(&series[KINDS], "empty", rounds);

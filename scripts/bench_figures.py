@@ -83,7 +83,8 @@ plot $data using 2:xtic(1) title "basic support" linecolor rgb "{COLOURS[0]}", \
 
 def steps(raw, ticks):
     """Points of the cumulative distribution, few because measured values are."""
-    ordered, points = sorted(ticks), []
+    ordered = sorted(ticks)
+    points = [f"{raw.ns(ordered[0]):.2f} 0"]
     for index, tick in enumerate(ordered, 1):
         if index == len(ordered) or ordered[index] != tick:
             points.append(f"{raw.ns(tick):.2f} {100 * index / len(ordered):.4f}")
@@ -125,18 +126,18 @@ plot {plots}
 
 
 def payload_rows(results):
-    """name -> [(bytes, ns)], of ours and of the rivals."""
+    """name -> [(bytes, ns)]: ours, the floor, the rivals; the first that tells of a name counts."""
     rows = {}
-    for suite, table in (("points", "payload"), ("rivals", "one thread")):
+    for suite, table in (("points", "payload"), ("emit", "machine"), ("rivals", "one thread")):
+        found = {}
         for row, column, unit, value in results.table(suite, table):
-            match = re.fullmatch(r"(\d+) B", column)
+            match = re.fullmatch(r"(\d+) B( 1 thread)?", column)
             if match and unit == "ns" and re.fullmatch(r"[\d.e+-]+", value):
-                points = rows.setdefault((suite, row), [])
-                points.append((int(match[1]), float(value)))
-    if ("points", "libptrace") in rows:
-        rows = {key: value for key, value in rows.items()
-                if key[0] == "points" or not key[1].startswith("libptrace")}
-    return {name: sorted(points) for (_, name), points in rows.items()}
+                name = re.sub(r"^(floor|libptrace)\b.*", r"\1", row)
+                found.setdefault(name, []).append((int(match[1]), float(value)))
+        rows = {**found, **rows}
+    ours = [name for name in ("libptrace", "floor") if name in rows]
+    return {name: sorted(rows[name]) for name in ours + [name for name in rows if name not in ours]}
 
 
 def payload(results):

@@ -7,10 +7,12 @@ usage: footprint.py [--quick | --smoke] [--csv] [--work DIR] [--jobs N]
 Prints lines "suite,table,row,column,unit,value"; --csv changes nothing.  A contribution is the size
 with the option less the size without it, from the nearest smaller legal configuration, which the
 table names.  Such differences do not add up: the residue is printed.  Bytes are those that are
-loaded: text, constants, data, bss.  --quick: gcc alone.  --smoke: one compiler, one configuration.
+loaded: text, constants, data, bss.  --quick: gcc alone, few configurations, contributions at one
+level.  --smoke: one compiler, one configuration.
 """
 import argparse
 import csv
+import hashlib
 import os
 import re
 import shutil
@@ -18,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 
+from combos import without_unused_prototypes
 from config import ROOT, Configuration
 from sizes import FLAGS, SECTIONS, Sizes, add, compilers
 
@@ -51,20 +54,30 @@ def output(*command, **options):
 
 
 class Kept(Sizes):
-    """Keeps the objects, so that programs can be linked of them."""
+    """Keeps the objects, so that programs can be linked of them; compiles each text once."""
 
     def __init__(self, work, jobs):
         super().__init__(work, jobs)
-        self.last, self.kept = {}, {}
+        self.last, self.kept, self.texts = {}, {}, {}
 
     def key(self, compiler, source, macros, port):
         self.last[source] = super().key(compiler, source, macros, port)
         return self.last[source]
 
     def compile_one(self, compiler, source, flags):
-        path = super().compile_one(compiler, source, flags)
-        self.kept[self.last[source]] = path[:-2] + "-kept.o"
-        os.link(path, self.kept[self.last[source]])
+        """What the preprocessor makes of a source differs less often than what it mentions."""
+        text = output(compiler.command, "-E", "-P", *FLAGS, *compiler.flags, *flags,
+                      os.path.join(ROOT, source))
+        text = f"{compiler.name} {source} {without_unused_prototypes(text)}"
+        key = hashlib.sha256(text.encode()).hexdigest()
+        if key not in self.texts:
+            path = super().compile_one(compiler, source, flags)
+            self.texts[key] = os.path.join(self.work, f"{key}.o")
+            os.rename(path, self.texts[key])
+        self.kept[self.last[source]] = self.texts[key]
+        # The one that is measured is removed.
+        path = os.path.join(self.work, f"{key}-{source.replace('/', '_')}.o")
+        os.link(self.texts[key], path)
         return path
 
     def of(self, compiler, configuration, library):
@@ -235,18 +248,20 @@ def small(profile_name, settings):
     return configuration
 
 
-def configurations(compiler):
+def configurations(compiler, few):
+    """name -> configuration; @few: those that relations and targets ask for."""
     if compiler.processor == "Cortex-M3":
-        return {"bare": profile("bare"), "smallest, one stream": small("bare", SMALLEST)}
-    return {"full": profile("full"), "minimal": profile("minimal"),
-            "Core + On-Line": small("minimal", {"USEREVENTS": "n"}),
-            "target": profile("target"), "host (retrieval)": profile("host")}
+        rows = {"smallest, one stream": small("bare", SMALLEST)}
+        return rows if few else {"bare": profile("bare"), **rows}
+    rows = {"full": profile("full"), "minimal": profile("minimal")}
+    return rows if few else {**rows, "Core + On-Line": small("minimal", {"USEREVENTS": "n"}),
+                             "target": profile("target"), "host (retrieval)": profile("host")}
 
 
 def measure(bench, found, args):
     kib = 1024
     for compiler in found:
-        rows = configurations(compiler)
+        rows = configurations(compiler, args.quick or args.smoke)
         if args.smoke:
             rows = {"minimal": rows["minimal"]}
         results = {name: bench.configuration(compiler, name, configuration)
@@ -265,7 +280,8 @@ def measure(bench, found, args):
             bench.target("flash of the smallest traced program above the untraced (Cortex-M3 -Os)",
                          "bytes", text + rodata + data, 5 * kib // 2)
     first = found[0]
-    for name, configuration in (rows if args.smoke else configurations(first)).items():
+    for name, configuration in (rows if args.smoke
+                                else configurations(first, args.quick)).items():
         if configuration.value("CORE"):
             state, lane, process = bench.memory(first, name, configuration)
             if name == "full":
@@ -275,7 +291,7 @@ def measure(bench, found, args):
                              2 * kib)
     if not args.smoke:
         for compiler in found:
-            if compiler.processor != "Cortex-M3":
+            if compiler.processor != "Cortex-M3" and (compiler is first or not args.quick):
                 bench.contributions(compiler)
 
 
@@ -285,6 +301,9 @@ def run(args, work):
         print(f"# not measured: {reason}")
     if args.smoke:
         found = found[:1]
+    elif args.quick:
+        found = [compiler for compiler in found if compiler.level == "-Os"
+                 or compiler.processor != "Cortex-M3"]
     for compiler in found:
         print(f"# {compiler.name}: {compiler.version()}")
     measure(Bench(work, args.jobs), found, args)
