@@ -13,6 +13,8 @@ COMPILER = "x86-64 gcc -Os"
 # The seven contributions of the pie; the last six are the bars.
 CONTRIBUTIONS = ("8 streams instead of 1", "Trace Core", "On-Line Trace", "Trace To Log",
                  "Event Filter", "User Events", "Log Retrieval")
+# Columns of raw files whose distribution is drawn.
+DISTRIBUTED = ("trace", "retrieve", "empty", "event alone", "event beside a tracing CPU")
 COLOURS = ("#4c72b0", "#dd8452", "#55a868", "#c44e52", "#8172b3", "#937860", "#da8bc3", "#8c8c8c",
            "#ccb974", "#64b5cd")
 HEAD = """set terminal svg size {width},{height} font "sans,13" background "white" dynamic
@@ -102,7 +104,7 @@ def distribution(_results, out):
         groups = {}
         for column, ticks in raw.columns.items():
             name = re.sub(r"_[12]$", "", column)
-            if not file.startswith("user") or name in ("trace", "retrieve", "empty"):
+            if name in DISTRIBUTED:
                 groups.setdefault(name, []).extend(ticks)
         curves += [(f"{title(name)}, {raw.facts['table']}", steps(raw, ticks))
                    for name, ticks in groups.items() if ticks]

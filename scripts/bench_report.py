@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The report: every table of the suite in Markdown."""
+import re
+
 from bench_results import NOT_MEASURED
 from bench_values import seed_table
 
@@ -20,8 +22,8 @@ CHAPTERS = {
     "emit": ("Trace points beside the floor", "The floor is what a trace point must do at least: "
              "read the counter, reserve with one locked add, store."),
     "latency": ("Latency under stress", "One call at a time, real-time priority, memory locked."),
-    "log": ("A log under load", ""),
-    "retrieve": ("Retrieval", ""),
+    "logged": ("A log under load", "One writer, paced and at full speed, into a log in memory."),
+    "retrieve": ("Retrieval", "What reading an event out of a stream costs."),
     "rivals": ("Beside others", "The same payloads on the same CPUs in the same run."),
 }
 PICTURES_OF = {"footprint": ("footprint-pie", "footprint-units"), "user": ("latency",),
@@ -30,15 +32,20 @@ PICTURES_OF = {"footprint": ("footprint-pie", "footprint-units"), "user": ("late
 HIDDEN = ("ns low", "ns high", "parts")
 # The figure again, as a multiple: beside it in its cell.
 FOLDED = "x floor"
+COUNTS = ("bytes", "events", "traced", "lost", "")
+# Columns beyond which a table of few rows is turned round.
+WIDE = 6
 
 
 def number(text, unit):
     """For the eye: as many digits as say something."""
+    if re.fullmatch(r"-?\d+", text):
+        return f"{int(text):,}"
     try:
         value = float(text)
     except ValueError:
         return text
-    if unit in ("bytes", "events", "", "parts") and value == int(value):
+    if unit in COUNTS and value == int(value):
         return f"{int(value):,}"
     if abs(value) >= 1000:
         return f"{value:,.0f}"
@@ -80,13 +87,18 @@ def plain_table(lines):
     cells, notes = cells_of(lines), []
     for row, column, unit, value in lines:
         if unit == "mark":
-            notes.append(value)
+            if value not in notes:
+                notes.append(value)
             for one in [one for one in cells if one[:2] == (row, column)][:1]:
-                cells[one] += f" [{len(notes)}]"
+                cells[one] += f" [{notes.index(value) + 1}]"
     rows = list(dict.fromkeys(row for row, _, _ in cells))
     columns = list(dict.fromkeys((column, unit) for _, column, unit in cells))
-    table = [[row] + [cells.get((row, *one), "") for one in columns] for row in rows]
-    text = markdown([""] + [heading(*one) for one in columns], table)
+    if len(columns) > WIDE and len(rows) < len(columns) / 2:
+        table = [[heading(*one)] + [cells.get((row, *one), "") for row in rows] for one in columns]
+        text = markdown(["", *rows], table)
+    else:
+        table = [[row] + [cells.get((row, *one), "") for one in columns] for row in rows]
+        text = markdown([""] + [heading(*one) for one in columns], table)
     return text + "".join(f"\n\n[{i}] {note}" for i, note in enumerate(notes, 1))
 
 

@@ -88,15 +88,26 @@ class Run:
 
     # ---- Programs ----
 
+    def run_program(self, command):
+        """(exit status, output, errors)"""
+        try:
+            with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  text=True, cwd=self.out) as program:
+                try:
+                    text, errors = program.communicate(timeout=TIMEOUT)
+                except subprocess.TimeoutExpired:
+                    # It may have daemons of its own to end.
+                    program.terminate()
+                    text, errors = program.communicate()
+                    errors += f"ended after {TIMEOUT} s"
+                return program.returncode, text, errors
+        except OSError as failure:
+            return 1, "", str(failure)
+
     def take(self, suite, name, command):
         """Runs one program and takes its lines; True when it did well."""
         with self.step(name):
-            try:
-                done = subprocess.run(command, capture_output=True, text=True, check=False,
-                                      timeout=TIMEOUT, cwd=self.out)
-                status, text, errors = done.returncode, done.stdout, done.stderr
-            except (OSError, subprocess.TimeoutExpired) as failure:
-                status, text, errors = 1, "", str(failure)
+            status, text, errors = self.run_program(command)
         with open(os.path.join(self.out, "output", name.replace(" ", "-") + ".txt"), "w",
                   encoding="utf-8") as file:
             file.write(f"$ {shlex.join(command)}\n{text}{errors}status {status}\n")

@@ -80,7 +80,7 @@ def pool_holds(first, second, both):
 
 def title(column):
     name, _, rest = column.partition("_")
-    known = TITLES.get(name, name)
+    known = TITLES.get(name, name[:1].upper() + name[1:])
     return f"{known} ({rest} bytes)" if rest else known
 
 
