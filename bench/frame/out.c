@@ -50,7 +50,7 @@ static void claim_cpus(void)
 	FILE *group;
 
 	(void)setpriority(PRIO_PROCESS, 0, -20);
-	if (setsid() < 0)
+	if (setsid() < 0 && getsid(0) != getpid())
 		return;
 	group = fopen("/proc/self/autogroup", "we");
 	if (group) {
