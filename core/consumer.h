@@ -80,6 +80,11 @@ void pxt_lane_lapped(struct pxt_block *block, struct pxt_ring *ring);
 void pxt_lane_advance(struct pxt_block *block, struct pxt_ring *ring, uint32_t slots);
 /* Moves the position behind the mark that `front` holds. */
 void pxt_lane_pass_mark(struct pxt_block *block, struct pxt_ring *ring);
+/*
+ * Whether the wait for the unfinished record ends at @now, which may be a moment older than its
+ * beginning: then it does not.
+ */
+bool pxt_waited_long(const struct pxt_lane *lane, uint64_t now);
 /* Whether every slot of the record that begins with @front at @pos is stored. */
 bool pxt_lane_finished(
     const struct pxt_ring *ring, const struct pxt_slot *front, uint64_t pos, uint64_t seq);

@@ -272,6 +272,12 @@ static bool pass_over(struct pxt_block *block, struct pxt_ring *ring)
 	return true;
 }
 
+bool pxt_waited_long(const struct pxt_lane *lane, uint64_t now)
+{
+	/* Signed: a clock that still stands at 0 is before the moment that was noted, too. */
+	return (int64_t)(now - lane->stuck_since) >= (int64_t)pxt_holdback_ticks();
+}
+
 /* True when the wait for the record at the lane's position is over and it was passed over. */
 static bool expired(struct pxt_block *block, struct pxt_ring *ring)
 {
@@ -287,10 +293,7 @@ static bool expired(struct pxt_block *block, struct pxt_ring *ring)
 		pxt_lane_head(lane, &lane->stuck_head, &seq);
 		return false;
 	}
-	/* Signed: a clock that still stands at 0 is before the moment that was noted. */
-	if ((int64_t)(now - lane->stuck_since) < (int64_t)pxt_holdback_ticks())
-		return false;
-	return pass_over(block, ring);
+	return pxt_waited_long(lane, now) && pass_over(block, ring);
 }
 
 bool pxt_lane_finished(

@@ -76,7 +76,7 @@ static void hide(
 		lane->stuck_pos = lane->scan_pos;
 		lane->stuck_since = block->snapshot;
 		lane->stuck_head = lane->seen_head;
-	} else if (block->snapshot - lane->stuck_since >= pxt_holdback_ticks()) {
+	} else if (pxt_waited_long(lane, block->snapshot)) {
 		lane->hidden = EXPIRED;
 	}
 }
@@ -160,6 +160,7 @@ static void scan_rest(struct pxt_block *block, struct pxt_ring *ring)
 static void look(struct pxt_block *block, struct pxt_ring *ring)
 {
 	struct pxt_lane *lane = ring->lane;
+	uint64_t pos = lane->pos;
 	enum pxt_front state;
 
 	if (lane->front_state != PXT_FRONT_UNKNOWN)
@@ -176,7 +177,8 @@ static void look(struct pxt_block *block, struct pxt_ring *ring)
 		if (lane->pos >= lane->scan_pos && lane->pos < lane->seen_head)
 			state = PXT_FRONT_BUSY;
 	}
-	if (state == PXT_FRONT_BUSY && !lane->hidden)
+	/* Behind one that was passed over: the wait for this one begins now, for the others too. */
+	if (state == PXT_FRONT_BUSY && (!lane->hidden || lane->pos != pos))
 		lane->hidden = BINDS;
 	lane->front_state = state;
 }
@@ -486,7 +488,8 @@ void pxt_merge_open_window(struct pxt_block *block, uint32_t chosen)
 			block->window = 0;
 			return;
 		}
-		if (lane->hidden == BINDS && lane->hidden_floor < block->window)
+		/* Also what binds no more: it is passed over in its turn, and hides what is earlier. */
+		if (lane->hidden && lane->hidden_floor < block->window)
 			block->window = lane->hidden_floor + 1u;
 		if (lane->front_state == PXT_FRONT_READY && lane->barrier == barrier)
 			block->turn_lanes |= 1u << i;

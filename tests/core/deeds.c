@@ -264,25 +264,24 @@ static void complain(const struct deed_case *what, const char *why)
 {
 	struct posix_trace_counts_np now = { 0 };
 	const struct ground *on = deed_ground;
+	const struct kit_seen *seen = &kit_seen;
 
 	if (deed_stream)
 		kit_counts(deed_stream, &now);
+	/* Short: a message has room for little. */
 	PXT_CHECK(false,
-	    "%s: %s at point %d (inner %d), policy %d, %u lanes, %zu bytes, lengths %zu %zu, "
-	    "fill %d%+d%s; written %llu retrieved %llu lost %llu cleared %llu held %llu; outer %u "
-	    "of %u, inner %u of %u, nested %u of %u, after %u of %u missing; torn %llu strange "
-	    "%llu disordered %llu back %llu misplaced %llu",
+	    "%s: %s at %d (%d), policy %d, %u lanes, %zu, len %zu %zu, fill %d%+d%s; w %llu r %llu "
+	    "l %llu c %llu h %llu; missing %u %u %u %u; torn %llu strange %llu dis %llu back %llu "
+	    "misp %llu",
 	    why, what->deed->name, what->point, what->inner, on->policy, on->lanes, on->bytes,
-	    on->len, deed_inner_len, (int)on->fill, on->more, on->two ? ", two streams" : "",
+	    on->len, deed_inner_len, (int)on->fill, on->more, on->two ? ", two" : "",
 	    (unsigned long long)now.posix_written_np, (unsigned long long)now.posix_retrieved_np,
 	    (unsigned long long)now.posix_lost_np, (unsigned long long)now.posix_cleared_np,
-	    (unsigned long long)now.posix_held_np, kit_missing(OUTER, 1, kit_seen.sent[OUTER]),
-	    kit_seen.sent[OUTER], kit_missing(INNER, 1, kit_seen.sent[INNER]), kit_seen.sent[INNER],
-	    kit_missing(NESTED, 1, kit_seen.sent[NESTED]), kit_seen.sent[NESTED],
-	    kit_missing(AFTER, 1, kit_seen.sent[AFTER]), kit_seen.sent[AFTER],
-	    (unsigned long long)kit_seen.torn, (unsigned long long)kit_seen.strange,
-	    (unsigned long long)kit_seen.disordered, (unsigned long long)kit_seen.back,
-	    (unsigned long long)kit_seen.misplaced);
+	    (unsigned long long)now.posix_held_np, kit_missing(OUTER, 1, seen->sent[OUTER]),
+	    kit_missing(INNER, 1, seen->sent[INNER]), kit_missing(NESTED, 1, seen->sent[NESTED]),
+	    kit_missing(AFTER, 1, seen->sent[AFTER]), (unsigned long long)seen->torn,
+	    (unsigned long long)seen->strange, (unsigned long long)seen->disordered,
+	    (unsigned long long)seen->back, (unsigned long long)seen->misplaced);
 }
 
 static uint32_t missing_in_all(void)

@@ -10,8 +10,10 @@ endforeach()
 # With memory that nobody may touch once it was given back.
 set(core_guarded core/kit.c core/guard.c)
 set(core_guard LIBRARIES -Wl,--wrap=pxt_port_free)
-ptrace_test(core_interrupt TESTPOINTS NEEDS ${core_needs} SOURCES core/interrupt.c core/deeds.c
-	${core_guarded} ${core_guard})
+foreach(name IN ITEMS interrupt pairs)
+	ptrace_test(core_${name} TESTPOINTS NEEDS ${core_needs} TIMEOUT 400 SOURCES core/${name}.c core/deeds.c
+		${core_guarded} ${core_guard})
+endforeach()
 ptrace_test(core_leaving TESTPOINTS NEEDS ${core_needs} SOURCES core/leaving.c ${core_guarded} ${core_guard})
 ptrace_test(core_wake TESTPOINTS NEEDS ${core_needs} SOURCES core/wake.c core/kit.c
 	LIBRARIES -Wl,--wrap=pxt_port_wake -Wl,--wrap=pxt_port_wait -Wl,--wrap=pxt_port_fence_all)
