@@ -309,7 +309,7 @@ static bool nothing_else_lost(const struct deed_case *what)
 	if (own && !(deed->effect & (DIES | WAITS)))
 		return false;
 	if (!strcmp(deed->name, "write to the brim"))
-		return missing_in_all() == kit_missing(BEFORE, 1, kit_seen.sent[BEFORE]);
+		return missing_in_all() == own + kit_missing(BEFORE, 1, kit_seen.sent[BEFORE]);
 	return missing_in_all() == own && now.posix_lost_np <= own;
 }
 

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* heir.c - see heir.h. */
+#include "heir.h"
+
+#include "core/process.h"
+#include "core/threads.h"
+#include "core/wanted.h"
+#include "port/port.h"
+
+#include <string.h>
+
+static struct {
+	pxt_wanted_mask wanted[PXT_ID_COUNT];
+	struct pxt_block *hot;
+	uint32_t epoch;
+} parents;
+
+void *__wrap_pxt_port_alloc(size_t bytes);
+
+void *__wrap_pxt_port_alloc(size_t bytes)
+{
+	return pxt_port_alloc_shared(bytes);
+}
+
+void heir_note(void)
+{
+	memcpy(parents.wanted, _pxt_wanted, sizeof(parents.wanted));
+	parents.hot = atomic_load(&pxt_fork.hot);
+	parents.epoch = pxt_fork.epoch;
+}
+
+uint32_t heir_entries(uint32_t count)
+{
+	return 1u + atomic_fetch_add(&pxt_threads->count, count);
+}
+
+void heir_begin(uint32_t entry)
+{
+	pxt_fork.epoch = parents.epoch;
+	memcpy(_pxt_wanted, parents.wanted, sizeof(parents.wanted));
+	heir_thread(entry);
+	atomic_store(&pxt_fork.hot, parents.hot);
+}
+
+void heir_thread(uint32_t entry)
+{
+	memset(&pxt_self, 0, sizeof(pxt_self));
+	pxt_self.entry = &pxt_threads->entry[entry];
+	pxt_self.index = entry;
+	pxt_self.no_cpu = entry | 0x80000000u;
+	pxt_self.cpu = pxt_port_cpu_word();
+	if (!pxt_self.cpu)
+		pxt_self.cpu = &pxt_self.no_cpu;
+	pxt_self.entry->pid = pxt_process_pid();
+	pxt_cursor_set(&pxt_self.entry->thread, pxt_port_thread());
+	pxt_self.epoch = pxt_fork.epoch;
+}
+
+void heir_bury(uint32_t entry)
+{
+	uint32_t passes = atomic_load(&pxt_threads->entry[entry].passes);
+
+	atomic_store(&pxt_threads->entry[entry].passes, passes + (passes & 1u));
+}

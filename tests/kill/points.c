@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * points.c - a writer's process is killed at each test point of its write, on every ground; with
+ * and without something else happening while it stood there.  Whoever is left goes on: reader,
+ * control calls, writers of this process and of others.
+ */
+#include "core/deeds.h"
+#include "heir.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static uint32_t entry;
+static int to_parent;
+
+static void nothing(void *argument)
+{
+	(void)argument;
+}
+
+/* In the child: tells where it is, and waits to be killed there. */
+static void stand(void *argument)
+{
+	int point = kit_interrupted();
+
+	(void)argument;
+	if (write(to_parent, &point, sizeof(point)) != (ssize_t)sizeof(point))
+		_exit(2);
+	for (;;)
+		(void)pause();
+}
+
+static void be_the_writer(uint32_t nth, const volatile uint32_t *cpu)
+{
+	heir_begin(entry);
+	pxt_self.cpu = cpu;
+	kit_interrupt(nth, KIT_WRITER_POINTS, stand, NULL);
+	kit_write(OUTER, deed_ground->len);
+	_exit(0);
+}
+
+/* A child stands at the @nth point of its write; -1: it has no such point and has ended. */
+static int let_one_stand(uint32_t nth, pid_t *child)
+{
+	const volatile uint32_t *cpu = pxt_self.cpu;
+	int point = -1;
+	int ends[2];
+
+	PXT_EQ_FATAL(pipe(ends), 0);
+	heir_note();
+	*child = fork();
+	CU_ASSERT_FATAL(*child >= 0);
+	if (*child == 0) {
+		to_parent = ends[1];
+		be_the_writer(nth, cpu);
+	}
+	(void)close(ends[1]);
+	if (read(ends[0], &point, sizeof(point)) != (ssize_t)sizeof(point))
+		point = -1;
+	(void)close(ends[0]);
+	kit_seen.sent[OUTER]++;
+	return point;
+}
+
+static void wait_for(pid_t child)
+{
+	int status;
+
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* Two more events, by another child that lives. */
+static void another_writes(void)
+{
+	const volatile uint32_t *cpu = pxt_self.cpu;
+	pid_t child;
+
+	heir_note();
+	child = fork();
+	CU_ASSERT_FATAL(child >= 0);
+	if (child == 0) {
+		heir_begin(entry + 1);
+		pxt_self.cpu = cpu;
+		kit_write(SPARE, 30);
+		kit_write(SPARE, 4);
+		_exit(0);
+	}
+	wait_for(child);
+	kit_seen.sent[SPARE] += 2;
+}
+
+/* What was stored whole is read, whoever has died since. */
+static void expect_what_was_committed(const struct deed_case *what)
+{
+	bool whole = what->point == PXT_TP_STORED || what->point == PXT_TP_LEFT;
+
+	if (!whole || what->deed->effect & ~(unsigned)(DIES | WAITS) || !deed_stream)
+		return;
+	/* Out of the short path on the way to the careful one is outside, too. */
+	if (deed_ground->policy == LOOP && !deed_ground->two && deed_ground->fill != LAPPED)
+		PXT_EQ(kit_missing(OUTER, 1, 1), 0);
+}
+
+static bool one_case(const struct deed *deed, uint32_t nth)
+{
+	struct deed dies = *deed;
+	struct deed_case what = { .deed = &dies, .inner = -1 };
+	pid_t child;
+
+	dies.effect |= DIES;
+	deed_begin(deed_ground);
+	what.point = let_one_stand(nth, &child);
+	if (what.point >= 0) {
+		deed->run(NULL);
+		(void)kill(child, SIGKILL);
+		wait_for(child);
+		if (deed->run == nothing && deed_ground->policy == LOOP)
+			another_writes();
+		deed_verdict(&what);
+		expect_what_was_committed(&what);
+	} else {
+		wait_for(child);
+	}
+	deed_end();
+	heir_bury(entry);
+	return what.point >= 0;
+}
+
+static void at_all_points(const struct deed *deed)
+{
+	uint32_t nth = 0;
+
+	while (one_case(deed, nth))
+		nth++;
+	CU_ASSERT(nth > 4);
+}
+
+static void begin_at(const struct ground *ground)
+{
+	if (!entry) {
+		const struct kit_spec spec = { .policy = LOOP };
+		trace_id_t first = kit_open(&spec);
+
+		entry = heir_entries(2);
+		PXT_EQ(posix_trace_shutdown(first), 0);
+	}
+	deed_ground = ground;
+}
+
+static void killed_on(const struct ground *ground)
+{
+	static const struct deed kill_only = { "killed", nothing, 0, 0, 1 };
+
+	begin_at(ground);
+	at_all_points(&kill_only);
+}
+
+static void killed_meanwhile_on(const struct ground *ground)
+{
+	begin_at(ground);
+	for (size_t i = 0; i < DEEDS; i++) {
+		if (!(deeds[i].effect & DIES) && deed_fits(&deeds[i], ground))
+			at_all_points(&deeds[i]);
+	}
+}
+
+/* DEC-42; rulings 7, 12, 20 */
+static void a_process_killed_inside_a_write_that_overwrites_costs_one_record(void)
+{
+	for (unsigned lanes = 1; lanes <= 2; lanes++) {
+		killed_on(&(const struct ground){ LOOP, lanes, 1024, 4, FRESH, 0, false });
+		killed_on(&(const struct ground){ LOOP, lanes, 1024, 30, SOME, 0, false });
+		killed_on(&(const struct ground){ LOOP, lanes, 4096, 64, LAPPED, 0, false });
+		killed_on(&(const struct ground){ LOOP, lanes, 1024, 4, LAPPED, 0, false });
+		killed_on(&(const struct ground){ LOOP, lanes, 1024, 30, EDGE, 0, false });
+	}
+}
+
+/* POL-03, POL-06, POL-07, DEC-42; rulings 7, 12, 14, 20 */
+static void a_process_killed_inside_a_write_that_fills_costs_one_record(void)
+{
+	for (unsigned lanes = 1; lanes <= 2; lanes++) {
+		killed_on(&(const struct ground){ FULL, lanes, 1024, 4, FRESH, 0, false });
+		killed_on(&(const struct ground){ FULL, lanes, 4096, 30, SOME, 0, false });
+		for (int more = -1; more <= 2; more++)
+			killed_on(
+			    &(const struct ground){ FULL, lanes, 1024, 30, FREE, more, false });
+		killed_on(&(const struct ground){ FULL, lanes, 1024, 30, EDGE, 0, false });
+	}
+}
+
+/* EVENT-10, DEC-42; rulings 7, 20 */
+static void a_process_killed_inside_a_write_into_two_streams_costs_one_record_in_each(void)
+{
+	killed_on(&(const struct ground){ LOOP, 2, 1024, 30, SOME, 0, true });
+	killed_on(&(const struct ground){ FULL, 1, 1024, 4, FREE, 0, true });
+}
+
+/* POL-05, POL-12, SAFE-01, DEC-42; rulings 7, 12, 20, 23 */
+static void whatever_happened_while_the_killed_one_stood_there_the_books_balance(void)
+{
+	killed_meanwhile_on(&(const struct ground){ LOOP, 1, 1024, 4, SOME, 0, false });
+	killed_meanwhile_on(&(const struct ground){ LOOP, 2, 1024, 30, LAPPED, 0, false });
+	killed_meanwhile_on(&(const struct ground){ FULL, 1, 1024, 30, FREE, 0, false });
+	killed_meanwhile_on(&(const struct ground){ FULL, 2, 4096, 30, SOME, 0, false });
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(a_process_killed_inside_a_write_that_overwrites_costs_one_record),
+	PXT_CASE(a_process_killed_inside_a_write_that_fills_costs_one_record),
+	PXT_CASE(a_process_killed_inside_a_write_into_two_streams_costs_one_record_in_each),
+	PXT_CASE(whatever_happened_while_the_killed_one_stood_there_the_books_balance),
+};
+PXT_SUITE("kill: at every point", cases)
