@@ -6,4 +6,7 @@ if(NOT PTRACE_SANITIZER STREQUAL "tsan")
 	ptrace_test(kill_points TESTPOINTS NEEDS ${core_needs} TIMEOUT 400
 		SOURCES kill/points.c kill/heir.c core/deeds.c core/kit.c core/guard.c
 		LIBRARIES -Wl,--wrap=pxt_port_alloc -Wl,--wrap=pxt_port_free)
+	ptrace_test(kill_random NEEDS ${core_needs} TIMEOUT 400 LABELS stress
+		SOURCES kill/random.c kill/heir.c stress/events.c conformance/story.c
+		LIBRARIES -Wl,--wrap=pxt_port_alloc)
 endif()
