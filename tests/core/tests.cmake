@@ -31,5 +31,6 @@ ptrace_test(core_quiet NEEDS ${core_needs} TOLOG LOG_LOOP POLICY_FLUSH KERNEL_HE
 	SOURCES core/quiet.c)
 # The processor's trap flag; ThreadSanitizer hands out signals later than that.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND NOT PTRACE_SANITIZER STREQUAL "tsan")
-	ptrace_test(core_steps NEEDS ${core_needs} SOURCES core/steps.c core/deeds.c ${core_guarded} ${core_guard})
+	set(PXT_TRAP_FLAG 1)
 endif()
+ptrace_test(core_steps NEEDS ${core_needs} TRAP_FLAG SOURCES core/steps.c core/deeds.c ${core_guarded} ${core_guard})
