@@ -7,7 +7,7 @@
     stack-usage.py --update        writes bench/stack.txt anew
 
 Every source of the profile is compiled with -fcallgraph-info=su; a function's bound is its own frame
-and the deepest of what it calls.  Calls through pointers go to what CALLS names; one that stands
+and the deepest of what it calls, without its frame where it ends in a jump there.  Calls through pointers go to what CALLS names; one that stands
 there not, a recursion, a frame without a bound and a trace point above TRACE_PATH_BYTES are
 errors.  What the C library and the system need is not in the figures; a + marks functions that call
 them (a trace point calls mem* alone, unless it has to wake a reader or the clock is a call).
@@ -88,6 +88,7 @@ void largest_typed_point(uint64_t x)
 }
 """
 
+ANY = "any function of the file"
 problems = []
 
 
@@ -100,6 +101,10 @@ def name_of(title):
     """A function's name; a static one's with its file, as the tree names it."""
     file, _, name = title.rpartition(":")
     return f"{os.path.relpath(file, ROOT)}:{name}" if file else name
+
+
+def plain(name):
+    return name.split(":")[-1]
 
 
 def targets(name, place, profile_names):
@@ -116,7 +121,7 @@ def targets(name, place, profile_names):
 
 class Program:
     def __init__(self):
-        self.frames, self.edges, self.indirect = {}, {}, []
+        self.frames, self.edges, self.indirect, self.calls = {}, {}, [], set()
 
     def read(self, path):
         with open(path, encoding="utf-8") as graph:
@@ -134,9 +139,34 @@ class Program:
             else:
                 self.edges.setdefault(name_of(source), set()).add(name_of(target))
 
+    def read_code(self, objdump, path):
+        """Which edges are calls; the others are jumps behind which a frame is gone."""
+        where, call = None, None
+        lines = subprocess.run([objdump, "-dr", "--no-show-raw-insn", path], capture_output=True,
+                               text=True, check=True).stdout
+        for line in lines.splitlines():
+            head = re.match(r"[0-9a-f]+ <([^>]+)>:", line)
+            code = re.match(r"\s+[0-9a-f]+:\s+(call|blx?)\w*\b(?:.*<([^>+]+)>)?", line)
+            relocation = re.match(r"\s+[0-9a-f]+: R_\w+\s+([\w.]+)", line)
+            if head:
+                where = head.group(1).removesuffix(".cold")
+            elif code:
+                call = where
+                if code.group(2):
+                    self.calls.add((where, code.group(2)))
+            elif relocation and call:
+                # A place in a section may be any function of the file.
+                to = relocation.group(1)
+                self.calls.add((call, ANY if to.startswith(".") else to))
+            if not code:
+                call = None
+
     def resolve(self):
         for name, place in self.indirect:
             self.edges.setdefault(name, set()).update(targets(name, place, self.frames))
+        self.pointed = {one for name, place in self.indirect
+                        for one in targets(name, place, self.frames)}
+        self.pointed.update(one for to in HANDED_OVER.values() for one in to)
         for called in self.edges.values():
             for handed, to in HANDED_OVER.items():
                 if handed in called:
@@ -157,9 +187,12 @@ class Program:
                 continue
             size, names, beyond = self.depth(called, above + (name,), known)
             outside = outside or beyond
+            if called in self.pointed or {(plain(name), plain(called)),
+                                          (plain(name), ANY)} & self.calls:
+                size += self.frames[name]
             if size > deepest:
                 deepest, chain = size, names
-        known[name] = self.frames[name] + deepest, [name] + chain, outside
+        known[name] = max(deepest, self.frames[name]), [name] + chain, outside
         return known[name]
 
     def reachable(self, name):
@@ -187,6 +220,7 @@ def compile_profile(profile, work):
                         "-fcallgraph-info=su", *options, *configuration.include_flags(work),
                         "-c", source, "-o", to], check=True)
         program.read(to[:-2] + ".ci")
+        program.read_code(compiler.replace("gcc", "objdump"), to)
     program.resolve()
     functions, _ = expected_names(configuration.units())
     return program, sorted(functions)
