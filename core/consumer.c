@@ -137,7 +137,7 @@ static enum pxt_next next_record(struct pxt_block *block, struct pxt_item *item)
 	return PXT_NEXT_READY;
 }
 
-/* Behind the last record of an automatically stopped stream. */
+/* Behind the last record of an automatically stopped stream.  [proof: next_stop] */
 static bool next_stop(struct pxt_block *block, struct pxt_item *item)
 {
 	bool due =
@@ -158,7 +158,7 @@ PXT_INLINE enum pxt_next hand_out(struct pxt_block *block, struct pxt_item *item
 	return PXT_NEXT_READY;
 }
 
-/* Everything that may come next is asked. */
+/* Everything that may come next is asked.  [proof: next] */
 static PXT_NOINLINE enum pxt_next find_next(struct pxt_block *block, struct pxt_item *item)
 {
 	enum pxt_next found = PXT_NEXT_READY;
@@ -237,6 +237,7 @@ static void done_record(struct pxt_block *block, const struct pxt_item *item)
 	PXT_TESTPOINT(PXT_TP_CONSUMED);
 }
 
+/* [proof: settle] */
 void pxt_consumer_settle(struct pxt_stream *stream)
 {
 	struct pxt_block *block = stream->block;

@@ -136,6 +136,7 @@ static bool put_aside(struct pxt_block *block, const struct pxt_event *event, bo
 /*
  * START or STOP by call: a barrier between what was recorded before and after.  The lanes are
  * closed, so nothing is reserved while the room is looked at.  False: there was no place at all.
+ * [proof: barrier]
  */
 static bool put_barrier(
     struct pxt_block *block, uint32_t id, const void *data, uint32_t bytes, const void *caller)
@@ -265,7 +266,7 @@ static bool put_owed_stop(struct pxt_block *block)
 /*
  * The automatic STOP was handed out, its restart is not done yet (the flusher writes meanwhile),
  * and a late writer has recorded something: that belongs behind the START of the restart.  The
- * lanes are closed.
+ * lanes are closed.  [proof: late]
  */
 static bool restart_for_late_records(struct pxt_stream *stream)
 {
@@ -347,6 +348,7 @@ void pxt_stream_stop_now(struct pxt_stream *stream)
 	pxt_wanted_update(stream->index, false);
 }
 
+/* [proof: restart] */
 void pxt_stream_restart(struct pxt_stream *stream)
 {
 	struct pxt_block *block = stream->block;
@@ -389,6 +391,7 @@ static void skip_all(struct pxt_block *block, struct pxt_ring *ring)
 	atomic_store_explicit(&lane->limit, (uint32_t)pos, memory_order_release);
 }
 
+/* [proof: clear] */
 void pxt_stream_clear(struct pxt_stream *stream)
 {
 	struct pxt_block *block = stream->block;

@@ -61,7 +61,7 @@ PXT_INLINE void store(const struct target *target, struct pxt_event *event)
 	event->bytes = target->bytes;
 	pxt_ring_store(&target->place, event);
 	PXT_TESTPOINT(PXT_TP_STORED);
-	/* Not ordered behind the slots: the sleeper's membarrier sees to that (ruling 13). */
+	/* [proof: wake]  Not ordered behind the slots: the sleeper's membarrier sees to it (ruling 13). */
 	if (PXT_UNLIKELY(atomic_load_explicit(&target->block->asleep, memory_order_relaxed)) &&
 	    target->place.used >= target->block->mark)
 		pxt_stream_wake(target->block);
@@ -154,7 +154,7 @@ PXT_INLINE void leave(void)
 {
 	struct pxt_thread *entry = pxt_self.entry;
 
-	/* Release: whoever sees it sees no later access of this trace point. */
+	/* Release: whoever sees it sees no later access of this trace point.  [proof: leave] */
 	atomic_store_explicit(&entry->passes,
 	    atomic_load_explicit(&entry->passes, memory_order_relaxed) + 1u, memory_order_release);
 	PXT_TESTPOINT(PXT_TP_LEFT);
@@ -178,7 +178,7 @@ static PXT_NOINLINE void wake_and_leave(struct pxt_block *block)
 PXT_INLINE void end(struct pxt_block *block)
 {
 	PXT_TESTPOINT(PXT_TP_STORED);
-	/* Not ordered behind the slots: the sleeper's membarrier sees to that (ruling 13). */
+	/* [proof: wake]  Not ordered behind the slots: the sleeper's membarrier sees to it (ruling 13). */
 	if (PXT_UNLIKELY(atomic_load_explicit(&block->asleep, memory_order_relaxed)))
 		wake_and_leave(block);
 	else
@@ -540,7 +540,7 @@ PXT_INLINE void emit_from(trace_event_id_t id, const void *data, size_t bytes, c
 		emit_careful(id, data, bytes, address);
 		return;
 	}
-	/* As pxt_enter(). */
+	/* As pxt_enter().  [proof: enter] */
 	atomic_store_explicit(&entry->passes, passes + 1u, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 	PXT_TESTPOINT(PXT_TP_ENTERED);

@@ -278,7 +278,10 @@ bool pxt_waited_long(const struct pxt_lane *lane, uint64_t now)
 	return (int64_t)(now - lane->stuck_since) >= (int64_t)pxt_holdback_ticks();
 }
 
-/* True when the wait for the record at the lane's position is over and it was passed over. */
+/*
+ * True when the wait for the record at the lane's position is over and it was passed over.
+ * [proof: expired]
+ */
 static bool expired(struct pxt_block *block, struct pxt_ring *ring)
 {
 	struct pxt_lane *lane = ring->lane;

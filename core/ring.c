@@ -316,6 +316,7 @@ void pxt_ring_store(const struct pxt_place *place, const struct pxt_event *event
 		    place->ring.slots, place->ring.mask, pos, place->seq, data, left);
 }
 
+/* [proof: void] */
 PXT_COLD void pxt_ring_store_void(const struct pxt_place *place, uint32_t slots)
 {
 	uint32_t tag = pxt_tag(place->ring.mask, place->pos, place->seq) | PXT_SLOT_BEGIN;

@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Memory of streams whose writers did not leave in time: kept until they have. */
+/* Memory of streams whose writers did not leave in time: kept until they have.  [proof: kept] */
 static struct {
 	struct pxt_block *block;
 	size_t bytes;
@@ -42,6 +42,7 @@ static void keep(struct pxt_block *block, size_t bytes)
 /*
  * The stream is found by nobody and holds no lock.  Writers go first: the wanted table and the
  * pointer are taken from them, then everyone inside is waited for.  Then the sleeping readers.
+ * [proof: dismantle] [proof: sleepers]
  */
 static void dismantle(struct pxt_stream *stream)
 {
@@ -89,6 +90,7 @@ int pxt_stream_shutdown(trace_id_t trid, const void *caller)
 	if (!stream)
 		return EINVAL;
 	pxt_stream_stop(stream, caller);
+	/* [proof: closing] */
 	stream->closing = 1;
 	pxt_handle_remove(trid);
 	stream->trid = 0;

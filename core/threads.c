@@ -59,7 +59,7 @@ static uint32_t entries(const struct pxt_thread_table *table)
 	return count < CONFIG_PTRACE_MAX_THREADS ? count + 1u : CONFIG_PTRACE_MAX_THREADS;
 }
 
-/* Waits for one entry; true when it was or came outside. */
+/* Waits for one entry; true when it was or came outside.  [proof: wait] */
 static bool wait_entry(struct pxt_thread *entry, uint64_t *left_ns)
 {
 	const uint64_t slice = 50000;
@@ -86,7 +86,7 @@ bool pxt_threads_wait_left(uint64_t limit_ns)
 
 	if (!table)
 		return true;
-	/* Without the system's fence a store may still be under way: give it time to arrive. */
+	/* [proof: fence]  Without the system's fence a store may still be under way: give it time to arrive. */
 	if (!pxt_port_fence_all())
 		pxt_port_pause_ns(1000000);
 	count = entries(table);
@@ -101,6 +101,7 @@ bool pxt_threads_wait_left(uint64_t limit_ns)
 	return all;
 }
 
+/* [proof: kept] */
 bool pxt_threads_all_left(void)
 {
 	struct pxt_thread_table *table = pxt_threads;

@@ -94,7 +94,7 @@ PXT_INLINE bool pxt_enter(struct pxt_pass *pass)
 	if (pass->outermost)
 		atomic_store_explicit(
 		    &pass->entry->passes, pass->passes + 1u, memory_order_relaxed);
-	/* Pairs with pxt_port_fence_all() in wait_left(). */
+	/* Pairs with pxt_port_fence_all() in wait_left().  [proof: enter] */
 	atomic_signal_fence(memory_order_seq_cst);
 	return true;
 }
@@ -104,7 +104,7 @@ PXT_INLINE void pxt_leave(const struct pxt_pass *pass)
 	if (PXT_UNLIKELY(pass->entry == &pxt_no_entry))
 		atomic_fetch_sub_explicit(&pxt_threads->outsiders, 1u, memory_order_release);
 	else if (pass->outermost)
-		/* Release: whoever sees it sees no later access of this trace point. */
+		/* Release: whoever sees it sees no later access of this trace point.  [proof: leave] */
 		atomic_store_explicit(
 		    &pass->entry->passes, pass->passes + 2u, memory_order_release);
 }

@@ -70,7 +70,7 @@ static void nobody_sleeps(struct pxt_stream *stream)
  * Sleeps until a writer says that it stored something.  The flag is announced, then all writers
  * are made to pass a fence, then the stream is looked at once more: whoever stored before is seen
  * now, whoever stores later sees the flag (ruling 13).  Where the system has no such fence, and
- * when the stream's writers must not wake anybody, it sleeps in short slices.
+ * when the stream's writers must not wake anybody, it sleeps in short slices.  [proof: sleep]
  */
 static int sleep_on(
     struct pxt_stream *stream, const struct pxt_getnext *request, enum pxt_next *found)

@@ -52,6 +52,7 @@ static void stop_stream(struct pxt_stream *stream)
 	pxt_process_unlock();
 }
 
+/* Calls may start, stop or clear the stream meanwhile.  [proof: flush] */
 static int write_out(struct pxt_stream *stream, enum pxt_fill filled, enum pxt_tolog_when when)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);

@@ -48,6 +48,7 @@ static bool due(struct pxt_stream *stream)
 	return false;
 }
 
+/* [proof: sleep] */
 static void nap(struct pxt_stream *stream, struct pxt_tolog_helper *helper)
 {
 	struct pxt_block *block = stream->block;

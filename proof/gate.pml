@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gate.pml - running, stopped by call, stopped automatically: core/autostop.c, control.c,
+ * consumer.c with one lane that does not overwrite.  A record takes one slot here; what becomes of
+ * slots is ring.pml's matter.  README.md says more.
+ *
+ *   -DN=1               records that fit
+ *   -DTHREADS=2 -DEVENTS=2
+ *   -DLOG               a stream with log: the flusher reads, and settles behind its last write
+ *   -DCALLS=2           so many calls of start and stop, and of clear with -DCLEAR, at any moment
+ *   -DMISTAKE_...       a seeded mistake
+ */
+#ifndef N
+#define N 1
+#endif
+#ifndef THREADS
+#define THREADS 2
+#endif
+#ifndef EVENTS
+#define EVENTS 2
+#endif
+#ifndef CALLS
+#define CALLS 0
+#endif
+#define RECORDS (THREADS * EVENTS + CALLS + 1)
+#define SIDES   3
+
+mtype = { OFF, RUNNING, AUTO };                 /* of the gate */
+mtype = { EVENT, START, STOP, MADE_START, MADE_STOP, NOTHING }; /* of items */
+
+/* One word. */
+mtype gate = RUNNING;
+byte generation = 0;
+
+/* One word. */
+byte head = 0;
+bit closed = 0;
+
+byte limit = 0;
+byte refused = 0;
+mtype kind[RECORDS]; /* what record it is, 0 while it is not stored */
+
+/* Under the stream's mutex. */
+bit mutex = 0;
+byte pos = 0;
+bit owes_start = 0;
+bit owes_stop = 0;
+bit stop_told = 0;
+bit freed_since_full = 0;
+byte sides = 0;
+mtype side_kind[SIDES];
+byte side_pos[SIDES];
+
+/* What is to be proved. */
+bit shown_running = 1; /* to whoever reads the events */
+byte auto_stops = 0;   /* a writer turned the gate, and no call overtook it */
+byte auto_starts = 0;  /* the stream restarted by itself */
+byte told_stops = 0;
+byte told_starts = 0;
+bit was_full = 0;      /* in this run of the stream */
+byte stop_head = 0;    /* what was recorded when a writer stopped it */
+byte finished = 0;
+bit over = 0;
+#ifdef CLEAR
+bit cleared = 0;
+#endif
+
+#if CALLS
+#define ALL (finished == THREADS + 1)
+#else
+#define ALL (finished == THREADS)
+#endif
+
+/* ---- Writer ---- */
+
+mtype = { RESERVED, RESERVED_LAST, NO_ROOM, CLOSED };
+
+/* pxt_ring_reserve_free() */
+inline reserve_free()
+{
+	d_step { h = head; c = closed; result = 0 }
+	do
+	:: result != 0 -> break
+	:: result == 0 && c -> result = CLOSED
+	:: result == 0 && !c ->
+		lim = limit;
+		if
+		:: h + 1 - lim > N ->
+			/* [PXT_TP_FULL] */
+			d_step {
+				if
+				:: h == head && c == closed -> result = NO_ROOM; was_full = 1
+				:: else -> h = head; c = closed
+				fi
+			}
+		:: else ->
+			d_step {
+				if
+				:: h == head && c == closed ->
+					head++;
+					result = (head - lim == N -> RESERVED_LAST : RESERVED);
+					was_full = was_full | (head - lim == N)
+				:: else -> h = head; c = closed
+				fi
+			}
+		fi
+	od;
+	atomic { lim = 0; c = 0 }
+}
+
+/* Only what filled up is stopped; what was recorded before is to be shown before the STOP. */
+inline stopped_by_writer()
+{
+	assert(was_full);
+	gate = AUTO;
+	auto_stops++;
+	stop_head = head
+}
+
+/* pxt_auto_stop(): [PXT_TP_AUTO_STOPPED] */
+inline auto_stop()
+{
+	if
+	:: g == RUNNING ->
+		d_step {
+			if
+#ifdef MISTAKE_gate_without_generation
+			:: gate == RUNNING -> stopped_by_writer()
+#elif defined(MISTAKE_gate_set_without_compare)
+			:: true -> stopped_by_writer()
+#else
+			:: gate == RUNNING && generation == gen -> stopped_by_writer()
+#endif
+			:: else
+			fi
+		}
+	:: else
+	fi
+}
+
+/* emit_one(), pxt_emit_reserve_free() */
+proctype writer()
+{
+	byte h, lim, gen, events;
+	bit c;
+	mtype g, result;
+
+	do
+	:: events < EVENTS ->
+		/* [PXT_TP_GATE_SEEN] */
+		d_step { g = gate; gen = generation; events++; result = NO_ROOM }
+		if
+		:: g == OFF
+		:: else ->
+			if
+			:: g == RUNNING -> reserve_free()
+			:: else
+			fi;
+			if
+			:: result == NO_ROOM -> refused++; auto_stop()
+#ifndef MISTAKE_last_slot_does_not_stop
+			:: result == RESERVED_LAST -> auto_stop()
+#endif
+			:: else
+			fi;
+			if
+			:: result == RESERVED || result == RESERVED_LAST -> kind[h] = EVENT
+			:: else
+			fi
+		fi;
+#if THREADS == 1 && !CALLS
+		/* Running and full is not seen (ruling 14), but by writers that are late. */
+		assert(gate != RUNNING || head - limit < N);
+#endif
+		d_step { h = 0; gen = 0; g = 0; result = 0 }
+	:: else -> break
+	od;
+	finished++
+}
+
+/* ---- Consumer ---- */
+
+/* pxt_stream_restart(): [proof: restart] */
+inline restart()
+{
+	d_step {
+		stop_told = 0;
+		freed_since_full = 0;
+#ifdef MISTAKE_restart_announces_no_start
+		owes_start = 0
+#else
+		owes_start = 1
+#endif
+	}
+	/* set_state() */
+	d_step {
+		gate = RUNNING;
+#ifndef MISTAKE_restart_keeps_the_generation
+		generation++;
+#endif
+		was_full = 0;
+		auto_starts++
+	}
+}
+
+/* pxt_consumer_settle(): [proof: settle] */
+inline settle()
+{
+	if
+	:: gate != AUTO
+	:: gate == AUTO && !stop_told
+	:: gate == AUTO && stop_told -> restart()
+	fi
+}
+
+/* next_record(), next_stop(): [proof: next] */
+inline next()
+{
+	item = NOTHING;
+	if
+	:: owes_start -> item = MADE_START
+#ifndef MISTAKE_late_record_behind_the_stop
+	:: !owes_start && stop_told
+	:: !owes_start && !stop_told ->
+#else
+	:: else ->
+#endif
+		if
+		:: sides > 0 && pos >= side_pos[0] -> item = side_kind[0]; at_side = 1
+		:: else ->
+			if
+			:: pos < RECORDS && kind[pos] != 0 -> item = kind[pos]
+			:: else ->
+				h = head;
+#ifdef MISTAKE_stop_before_the_last_record
+				h = pos;
+#endif
+				if
+				:: h == pos ->
+					/* [proof: next_stop] */
+					due = (owes_stop || gate == AUTO);
+					if
+#ifdef MISTAKE_stop_before_the_last_record
+					:: due && sides == 0 -> item = MADE_STOP
+#else
+					/* pxt_consumer_drained() */
+					:: due && sides == 0 && head == pos -> item = MADE_STOP
+#endif
+					:: else
+					fi
+				:: else /* unfinished */
+				fi
+			fi
+		fi
+	fi;
+	d_step { h = 0; due = 0 }
+}
+
+/* What the events say must make sense to whoever reads them. */
+inline tell()
+{
+	if
+	:: item == EVENT -> assert(shown_running)
+	:: item == STOP || item == MADE_STOP ->
+		assert(shown_running);
+		shown_running = 0;
+		assert(item == STOP || at_side || pos >= stop_head);
+		told_stops = told_stops + (item == MADE_STOP)
+	:: item == START || item == MADE_START ->
+		assert(!shown_running);
+		shown_running = 1;
+		told_starts = told_starts + (item == MADE_START)
+	fi
+}
+
+/* pxt_consumer_done() */
+inline done()
+{
+	d_step {
+		tell();
+		if
+		:: at_side ->
+			/* done_side() */
+			side_kind[0] = side_kind[1];
+			side_pos[0] = side_pos[1];
+			side_kind[1] = side_kind[2];
+			side_pos[1] = side_pos[2];
+			side_kind[2] = 0;
+			side_pos[2] = 0;
+			sides--
+		:: !at_side && (item == MADE_START) -> owes_start = 0
+		:: !at_side && (item == MADE_STOP) ->
+			/* done_made() */
+			if
+			:: owes_stop -> owes_stop = 0
+			:: else -> stop_told = 1
+			fi
+		:: else -> kind[pos] = 0; pos++
+		fi
+	}
+	if
+	:: item == EVENT || item == START || item == STOP -> limit = pos
+	:: else
+	fi;
+	if
+	:: gate == AUTO || owes_stop ->
+		freed_since_full = freed_since_full | (!at_side && (item == EVENT || item == START || item == STOP));
+#ifndef LOG
+		settle()
+#endif
+	:: else
+	fi;
+	d_step { item = 0; at_side = 0 }
+}
+
+#define TO_DO (pos < head || sides || owes_start || owes_stop || gate == AUTO)
+
+proctype reader()
+{
+	byte h;
+	bit at_side, due;
+	mtype item;
+
+	do
+	:: atomic { !mutex && (TO_DO || ALL) -> mutex = 1 };
+#ifdef LOG
+		do
+		:: next();
+			if
+			:: item == NOTHING -> break
+			:: else -> done()
+			fi
+		od;
+		/* The block goes out without the mutex: [proof: flush] */
+		mutex = 0;
+		atomic { !mutex -> mutex = 1 };
+		settle();
+#else
+		next();
+		if
+		:: item != NOTHING -> done()
+		:: else
+		fi;
+#endif
+		item = 0;
+		if
+		:: ALL && !TO_DO -> mutex = 0; break
+		:: else -> mutex = 0
+		fi
+	od;
+	/* Nothing is left behind: each automatic STOP has its START, and the state is as shown. */
+	assert(gate != AUTO);
+	assert(shown_running == (gate == RUNNING));
+#ifdef CLEAR
+	assert(cleared || told_stops == auto_stops);
+	assert(cleared || told_starts == auto_starts);
+#else
+	assert(told_stops == auto_stops && told_starts == auto_starts);
+#endif
+	over = 1
+}
+
+/* ---- Calls ---- */
+
+#if CALLS
+/* room() */
+#define ROOM (N - (head - limit))
+
+/* put_aside() */
+inline put_aside(what)
+{
+	d_step {
+		side_kind[sides] = what;
+		side_pos[sides] = head;
+		sides++
+	}
+}
+
+/* put_barrier(), put(): [proof: barrier] */
+inline put_barrier(what)
+{
+	if
+	:: ROOM < 1 -> put_aside(what)
+	:: else ->
+		d_step { h = head; head++ }
+		kind[h] = what;
+		h = 0
+	fi
+}
+
+#define OWES_STOP ((gate == AUTO || owes_stop) && !stop_told)
+#define IS_FULL                                                                                    \
+	(ROOM == 0 || ((gate == AUTO || owes_stop) && !freed_since_full) ||                          \
+	    1 + (ROOM < 2) + OWES_STOP > SIDES - sides)
+
+/* restart_for_late_records(): [proof: late] */
+#ifdef MISTAKE_call_overtakes_the_restart
+#define LATE_RECORDS 0
+#else
+#define LATE_RECORDS (gate == AUTO && stop_told && (head != pos || sides > 0))
+#endif
+
+/* pxt_stream_start() */
+inline start()
+{
+	if
+	:: gate == RUNNING
+	:: gate != RUNNING && IS_FULL
+	:: gate != RUNNING && !(IS_FULL) ->
+		/* [PXT_TP_CLOSED_LANE] */
+		closed = 1;
+		if
+		:: LATE_RECORDS -> restart(); closed = 0
+		:: else ->
+			/* put_owed_stop() */
+#ifndef MISTAKE_start_forgets_the_automatic_stop
+			if
+			:: OWES_STOP -> put_aside(MADE_STOP)
+			:: else
+			fi;
+#endif
+			owes_stop = 0;
+			put_barrier(START);
+			d_step { stop_told = 0; freed_since_full = 0 }
+			closed = 0;
+			d_step { gate = RUNNING; generation++; was_full = 0 }
+		fi
+	fi
+}
+
+/* pxt_stream_stop(): [PXT_TP_CLOSED_LANE] */
+inline stop()
+{
+	if
+	:: gate == OFF
+	:: else ->
+#ifndef MISTAKE_stop_leaves_the_lane_open
+		closed = 1;
+#endif
+		if
+		:: LATE_RECORDS -> restart()
+		:: else
+		fi;
+		state = gate;
+#ifndef MISTAKE_stop_forgets_the_automatic_stop
+		owes_stop = ((state == AUTO && !stop_told) -> 1 : owes_stop);
+#endif
+		/* set_state(); a stop by a writer that comes between is overtaken */
+		d_step {
+			auto_stops = auto_stops - (state == RUNNING && gate == AUTO);
+			gate = OFF
+		}
+		stop_told = 0;
+#ifdef MISTAKE_stop_twice
+		put_barrier(STOP);
+#else
+		if
+		:: state == RUNNING -> put_barrier(STOP)
+		:: else
+		fi;
+#endif
+		state = 0
+	fi
+}
+
+#ifdef CLEAR
+/* pxt_stream_clear(): [proof: clear] */
+inline clear()
+{
+	state = gate;
+#ifndef MISTAKE_clear_closes_too_late
+	if
+	:: state == AUTO -> closed = 1
+	:: else
+	fi;
+#endif
+	d_step {
+		h = head;
+		do
+		:: pos < h -> kind[pos] = 0; pos++
+		:: else -> break
+		od
+	}
+	limit = pos;
+	d_step {
+		sides = 0;
+		side_kind[0] = 0;
+		side_kind[1] = 0;
+		side_kind[2] = 0;
+		side_pos[0] = 0;
+		side_pos[1] = 0;
+		side_pos[2] = 0;
+		owes_stop = 0;
+		owes_start = 0;
+		stop_told = 0;
+		freed_since_full = 0
+	}
+	if
+	:: state == AUTO -> closed = 1; gate = OFF
+	:: state == RUNNING -> d_step { gate = RUNNING; generation++; was_full = 0 }
+	:: else
+	fi;
+	d_step { shown_running = (gate == RUNNING || gate == AUTO); cleared = 1; state = 0; h = 0 }
+}
+#endif
+
+proctype control()
+{
+	byte calls = 0, h;
+	mtype state;
+
+	do
+	:: calls < CALLS ->
+		atomic { !mutex -> mutex = 1; calls++ };
+		if
+		:: true -> start()
+		:: true -> stop()
+#ifdef CLEAR
+		:: !cleared -> clear()
+#endif
+		fi;
+		mutex = 0
+	:: break
+	od;
+	finished++
+}
+#endif
+
+proctype watchdog()
+{
+	timeout;
+	assert(over)
+}
+
+init
+{
+	atomic {
+		byte t = 0;
+
+		do
+		:: t < THREADS -> run writer(); t++
+		:: else -> break
+		od;
+#if CALLS
+		run control();
+#endif
+		run reader();
+		run watchdog()
+	}
+}

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * leave.pml - leaving (ruling 12: core/threads.h, wanted.c, shutdown.c) and the sleeping reader
+ * (ruling 13: online/getnext.c, tolog/helper.c) on processors that keep stores in a buffer.
+ * README.md says more.
+ *
+ * Each thread has a store buffer: a plain store waits there, in order, until the processor gets
+ * to it, which may be at any time later; the thread itself sees its own waiting stores.  Locked
+ * instructions and membarrier empty it first; membarrier empties everybody's.
+ *
+ *   -DEVENTS=2     events that the writer generates
+ *   -DNEST         a handler interrupts the writer at any step and generates one event
+ *   -DJUMP         the writer may be stopped for ever inside a trace point
+ *   -DSLEEP        a reader sleeps until there is an event
+ *   -DSHUT         the stream is shut down at any moment
+ *   -DMISTAKE_...  a seeded mistake
+ */
+#ifndef EVENTS
+#define EVENTS 2
+#endif
+
+/* Who has a buffer. */
+#define WRITER 0
+#define CLOSER 1
+#define READER 2
+
+/* What is stored plainly somewhere. */
+#define PASSES  0
+#define RECORD  1 /* events stored, as the reader sees them in the slots */
+#define HOT     2 /* pxt_fork.hot, or pxt_blocks[]: the way to the memory */
+#define ASLEEP  3
+#define WORDS   4
+#define DEEP    4 /* stores in flight */
+
+byte memory[WORDS];
+typedef buffer_t { byte word[DEEP]; byte value[DEEP]; byte count };
+buffer_t buffer[3];
+
+bit wanted = 1; /* changed by locked instructions only */
+bit freed = 0;
+bit mutex = 0;
+byte users = 0;
+bit closing = 0;
+bit sleeping = 0; /* the reader is in the system's hands */
+byte events_done = 0;
+bit nested = 0; /* a handler runs on top of the writer */
+bit stuck = 0;  /* the writer stands still for ever */
+bit writer_done = 0;
+bit shut_done = 0;
+bit kept = 0;
+byte gave_up = 255;
+byte taken = 0;
+bit reader_done = 0;
+
+/* ---- Processor ---- */
+
+/* The value that thread @t sees. */
+inline load(t, what, into)
+{
+	d_step {
+		into = memory[what];
+		i = 0;
+		do
+		:: i < buffer[t].count ->
+			into = (buffer[t].word[i] == what -> buffer[t].value[i] : into);
+			i++
+		:: else -> break
+		od;
+		i = 0
+	}
+}
+
+inline store(t, what, number)
+{
+	d_step {
+		buffer[t].count < DEEP;
+		buffer[t].word[buffer[t].count] = what;
+		buffer[t].value[buffer[t].count] = number;
+		buffer[t].count++
+	}
+}
+
+/* The oldest store of @t arrives. */
+inline arrive(t)
+{
+	memory[buffer[t].word[0]] = buffer[t].value[0];
+	i = 0;
+	do
+	:: i + 1 < buffer[t].count ->
+		buffer[t].word[i] = buffer[t].word[i + 1];
+		buffer[t].value[i] = buffer[t].value[i + 1];
+		i++
+	:: else -> break
+	od;
+	buffer[t].count--;
+	buffer[t].word[buffer[t].count] = 0;
+	buffer[t].value[buffer[t].count] = 0;
+	i = 0
+}
+
+/* What a locked instruction of @t does first. */
+inline drain(t)
+{
+	do
+	:: buffer[t].count > 0 -> arrive(t)
+	:: else -> break
+	od
+}
+
+/* pxt_port_fence_all() */
+inline fence_all()
+{
+	d_step { drain(WRITER); drain(CLOSER); drain(READER) }
+}
+
+proctype processor(byte t)
+{
+	byte i;
+
+	do
+	:: d_step { buffer[t].count > 0; arrive(t) }
+	od
+}
+
+/* ---- Trace point ---- */
+
+#define MAY_GO(level) (!stuck && (level == 1 || !nested))
+
+/* Everything that a trace point does with the block: the block must be there. */
+inline touch() { assert(!freed) }
+
+/* pxt_stream_wake(): an exchange */
+inline wake()
+{
+	d_step {
+		drain(WRITER);
+		touch();
+		if
+		:: memory[ASLEEP] -> memory[ASLEEP] = 0; sleeping = 0
+		:: else
+		fi
+	}
+}
+
+/* emit_from(), emit_careful(), behind the hint outside that says "wanted" */
+inline emit(level)
+{
+#ifdef MISTAKE_way_looked_up_before_entering
+	atomic { MAY_GO(level); load(WRITER, HOT, way) };
+#endif
+	/* pxt_enter(): [proof: enter], [PXT_TP_ENTERED] */
+	atomic { MAY_GO(level); load(WRITER, PASSES, passes) };
+	outermost = !(passes & 1);
+#ifdef MISTAKE_handler_leaves_for_the_one_below
+	outermost = 1;
+#endif
+	if
+	:: outermost -> atomic { MAY_GO(level); store(WRITER, PASSES, passes + 1) }
+	:: else
+	fi;
+#ifndef MISTAKE_way_looked_up_before_entering
+	/* [PXT_TP_GATE_SEEN]: inside, the way to the block is looked up */
+	atomic { MAY_GO(level); load(WRITER, HOT, way) };
+#endif
+	if
+	:: way ->
+		/* Reserve, store, look whether somebody sleeps. */
+		atomic { MAY_GO(level); touch(); drain(WRITER) };
+		d_step { MAY_GO(level); touch(); events_done++ }
+		atomic { MAY_GO(level); touch(); store(WRITER, RECORD, events_done) };
+#ifdef MISTAKE_left_before_the_last_look
+		if
+		:: outermost -> atomic { MAY_GO(level); store(WRITER, PASSES, passes + 2) }
+		:: else
+		fi;
+#endif
+		/* [proof: wake] */
+		atomic { MAY_GO(level); touch(); load(WRITER, ASLEEP, sees) };
+		if
+		:: sees -> atomic { MAY_GO(level); wake() }
+		:: else
+		fi
+	:: else
+	fi;
+	/* pxt_leave(): [proof: leave], [PXT_TP_LEFT] */
+#ifndef MISTAKE_left_before_the_last_look
+	if
+	:: outermost -> atomic { MAY_GO(level); store(WRITER, PASSES, passes + 2) }
+	:: else
+	fi;
+#endif
+	d_step { way = 0; sees = 0; passes = 0; outermost = 0 }
+}
+
+proctype writer()
+{
+	byte i, passes, way, sees, events;
+	bit outermost;
+
+	do
+	:: events < EVENTS && wanted -> emit(0); events++
+	:: events == EVENTS || !wanted -> break
+	od;
+	atomic { MAY_GO(0); writer_done = 1 }
+}
+
+#ifdef NEST
+proctype handler()
+{
+	byte i, passes, way, sees;
+	bit outermost;
+
+	atomic { !stuck && !writer_done && wanted -> nested = 1 };
+	emit(1);
+	nested = 0
+}
+#endif
+
+#ifdef JUMP
+/* Killed, or preempted for ever. */
+proctype jump()
+{
+	stuck = 1
+}
+#endif
+
+/* ---- Shutdown ---- */
+
+#ifdef SHUT
+proctype closer()
+{
+	byte i, seen, now;
+	bit left;
+
+	/* pxt_stream_shutdown(), first half: [proof: closing] */
+	atomic { !mutex -> mutex = 1 };
+	closing = 1;
+	d_step { drain(CLOSER); mutex = 0 };
+	/* dismantle(): [proof: dismantle] */
+	store(CLOSER, HOT, 0);
+	/* pxt_wanted_update(): locked instructions */
+	d_step { drain(CLOSER); wanted = 0 };
+	/* pxt_threads_wait_left(): [proof: fence], [proof: wait] */
+#ifndef MISTAKE_no_fence_before_looking_who_is_inside
+	fence_all();
+#endif
+	left = 1;
+	load(CLOSER, PASSES, seen);
+	if
+	:: seen & 1 ->
+		do
+		:: load(CLOSER, PASSES, now);
+			if
+			:: now != seen -> break
+			:: else
+			fi
+		:: true ->
+			/* The time is over. */
+			gave_up = seen;
+			left = 0;
+			break
+		od
+	:: else
+	fi;
+#ifdef MISTAKE_memory_freed_under_a_late_writer
+	left = 1;
+#endif
+	/* [proof: sleepers] */
+#ifndef MISTAKE_memory_freed_under_a_sleeper
+	do
+	:: users == 0 -> break
+	:: users > 0 ->
+		d_step { drain(CLOSER); memory[ASLEEP] = 0; sleeping = 0 };
+		users == 0 || sleeping
+	od;
+	atomic { !mutex -> mutex = 1 };
+	atomic { drain(CLOSER); mutex = 0 };
+#endif
+	if
+	:: left -> freed = 1
+	:: else ->
+		kept = 1;
+		/* pxt_threads_all_left(), at some later shutdown: [proof: kept] */
+		load(CLOSER, PASSES, now);
+		if
+#ifdef MISTAKE_kept_memory_freed_at_once
+		:: true -> freed = 1
+#else
+		:: !((now & 1) && now == gave_up) -> freed = 1
+#endif
+		:: else
+		fi
+	fi;
+	d_step { drain(CLOSER); now = 0; seen = 0; left = 0; shut_done = 1 }
+}
+#endif
+
+/* ---- Sleeping reader ---- */
+
+#ifdef SLEEP
+/* take() */
+inline take()
+{
+	assert(!freed);
+	load(READER, RECORD, record);
+	found = (record > taken);
+	taken = record
+}
+
+proctype reader()
+{
+	byte i, record;
+	bit found;
+
+	do
+	:: atomic { !mutex -> mutex = 1 };
+		if
+		:: closing -> break
+		:: else
+		fi;
+		take();
+		if
+		:: found -> d_step { found = 0; record = 0; drain(READER); mutex = 0 }
+		:: else ->
+			if
+			:: writer_done && taken == events_done -> break
+			:: else
+			fi;
+			/* sleep_on(): [proof: sleep], [PXT_TP_SLEEPS] */
+			d_step { drain(READER); memory[ASLEEP] = 1 };
+#ifndef MISTAKE_no_fence_before_sleeping
+			fence_all();
+#endif
+#ifndef MISTAKE_no_look_before_sleeping
+			take();
+#endif
+			if
+			:: found ->
+				/* nobody_sleeps() */
+				if
+				:: users == 0 -> store(READER, ASLEEP, 0)
+				:: else
+				fi;
+				d_step { found = 0; record = 0; drain(READER); mutex = 0 }
+			:: else ->
+#ifndef MISTAKE_sleeper_not_counted
+				users++;
+#endif
+				d_step { record = 0; drain(READER); mutex = 0 };
+				/* pxt_port_wait(): the system compares, then it sleeps */
+				d_step { assert(!freed); drain(READER); sleeping = memory[ASLEEP] };
+				!sleeping;
+				atomic { !mutex -> mutex = 1 };
+				if
+				:: !closing -> assert(!freed); store(READER, ASLEEP, 0)
+				:: else
+				fi;
+#ifndef MISTAKE_sleeper_not_counted
+				users--;
+#endif
+				if
+				:: closing -> break
+				:: else
+				fi;
+				d_step { drain(READER); mutex = 0 }
+			fi
+		fi
+	od;
+	atomic { drain(READER); mutex = 0; reader_done = 1 }
+}
+#endif
+
+/* ---- The end ---- */
+
+proctype watchdog()
+{
+	timeout;
+	assert(stuck || writer_done);
+#ifdef SHUT
+	assert(shut_done);
+	assert(freed || kept);
+#endif
+#ifdef SLEEP
+	/*
+	 * No wake-up is lost: whoever sleeps now has nothing to read, and the stream still lives.  A
+	 * writer that stands still may not have come to its look at the flag.
+	 */
+	assert(reader_done || (sleeping && !closing && (taken == memory[RECORD] || stuck)))
+#endif
+}
+
+init
+{
+	atomic {
+		memory[HOT] = 1;
+		run writer();
+#ifdef NEST
+		run handler();
+#endif
+#ifdef JUMP
+		run jump();
+#endif
+#ifdef SHUT
+		run closer();
+#endif
+#ifdef SLEEP
+		run reader();
+#endif
+		run processor(WRITER);
+		run processor(CLOSER);
+		run processor(READER);
+		run watchdog()
+	}
+}
