@@ -228,26 +228,32 @@ static void judge(trace_event_id_t id, const unsigned char *data, size_t len)
 	seen->behind_auto = behind;
 }
 
+void kit_judge(const struct posix_trace_event_info *info, const void *data, size_t len)
+{
+	struct posix_trace_eventextra_np extra;
+	int64_t ns =
+	    (int64_t)info->posix_timestamp.tv_sec * 1000000000 + info->posix_timestamp.tv_nsec;
+
+	PXT_EQ_FATAL(posix_trace_eventinfo_getextra_np(info, &extra), 0);
+	kit_seen.back += ns < kit_seen.last_ns;
+	kit_seen.last_ns = ns;
+	kit_seen.slots += kit_slots_of(len);
+	kit_seen.last_lost = extra.posix_lost_before_np;
+	judge(info->posix_event_id, data, len);
+}
+
 bool kit_read(trace_id_t trid)
 {
 	static unsigned char data[4096];
 	struct posix_trace_event_info info;
-	struct posix_trace_eventextra_np extra;
 	size_t len = 0;
 	int unavailable = -1;
-	int64_t ns;
 
 	PXT_EQ_FATAL(
 	    posix_trace_trygetnext_event(trid, &info, data, sizeof(data), &len, &unavailable), 0);
 	if (unavailable)
 		return false;
-	PXT_EQ_FATAL(posix_trace_eventinfo_getextra_np(&info, &extra), 0);
-	ns = (int64_t)info.posix_timestamp.tv_sec * 1000000000 + info.posix_timestamp.tv_nsec;
-	kit_seen.back += ns < kit_seen.last_ns;
-	kit_seen.last_ns = ns;
-	kit_seen.slots += kit_slots_of(len);
-	kit_seen.last_lost = extra.posix_lost_before_np;
-	judge(info.posix_event_id, data, len);
+	kit_judge(&info, data, len);
 	return true;
 }
 

@@ -84,6 +84,8 @@ uint32_t kit_slots_of(size_t len);
 /* Fills in what event @number of @writer consists of. */
 void kit_data(unsigned char *data, unsigned writer, uint32_t number, size_t len);
 
+/* Looks at one event as it was got. */
+void kit_judge(const struct posix_trace_event_info *info, const void *data, size_t len);
 /* Takes one event without waiting, and judges it; false when there is none. */
 bool kit_read(trace_id_t trid);
 uint64_t kit_read_all(trace_id_t trid);

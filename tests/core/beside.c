@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * beside.c - control calls, the reader and other writers while another thread stands inside a
+ * write, at each of its points.  Either it goes on when the deed is done (the call has given it
+ * up), or it goes on while the call waits for it: then nothing is given up, and what it had
+ * reserved before a stop is read.  Link with -Wl,--wrap=pxt_port_pause_ns.
+ */
+#include "deeds.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <string.h>
+
+static struct {
+	pthread_t thread;
+	sem_t there;
+	sem_t go_on;
+	uint32_t nth;
+	int point; /* where it stands; -1: it had no such point */
+	bool released;
+	struct pxt_self self; /* of all these threads, one at a time: they need but one entry */
+} writer;
+static _Thread_local bool is_writer;
+static bool when_waited_for; /* release it as soon as somebody waits */
+
+static void release(void)
+{
+	if (!writer.released)
+		(void)sem_post(&writer.go_on);
+	writer.released = true;
+}
+
+void __real_pxt_port_pause_ns(uint64_t ns);
+void __wrap_pxt_port_pause_ns(uint64_t ns);
+
+void __wrap_pxt_port_pause_ns(uint64_t ns)
+{
+	if (when_waited_for && !is_writer)
+		release();
+	__real_pxt_port_pause_ns(ns);
+}
+
+static void wait_for(sem_t *semaphore)
+{
+	while (sem_wait(semaphore) != 0 && errno == EINTR)
+		;
+}
+
+static void stand_at_the_point(int point)
+{
+	if (!is_writer || writer.point >= 0 || !(KIT_WRITER_POINTS >> point & 1u) || writer.nth--)
+		return;
+	writer.point = point;
+	(void)sem_post(&writer.there);
+	wait_for(&writer.go_on);
+}
+
+static void *write_outer(void *argument)
+{
+	const volatile uint32_t *cpu = argument;
+
+	if (!writer.self.epoch) {
+		PXT_EQ(posix_trace_thread_register_np(), 0);
+		writer.self = pxt_self;
+	}
+	pxt_self = writer.self;
+	pxt_self.cpu = cpu;
+	is_writer = true;
+	kit_write(OUTER, deed_ground->len);
+	if (writer.point < 0)
+		(void)sem_post(&writer.there);
+	return NULL;
+}
+
+static void let_it_stand(uint32_t nth)
+{
+	const volatile uint32_t *cpu = pxt_self.cpu;
+
+	writer.nth = nth;
+	writer.point = -1;
+	writer.released = false;
+	PXT_EQ_FATAL(sem_init(&writer.there, 0, 0), 0);
+	PXT_EQ_FATAL(sem_init(&writer.go_on, 0, 0), 0);
+	pxt_testpoint_hook = stand_at_the_point;
+	PXT_EQ_FATAL(pthread_create(&writer.thread, NULL, write_outer, (void *)(uintptr_t)cpu), 0);
+	wait_for(&writer.there);
+}
+
+static void let_it_go(void)
+{
+	release();
+	(void)pthread_join(writer.thread, NULL);
+	pxt_testpoint_hook = NULL;
+}
+
+/* ---- Given up ---- */
+
+static bool one_case(const struct deed *deed, uint32_t nth)
+{
+	struct deed_case what = { .deed = deed, .inner = -1 };
+
+	deed_begin(deed_ground);
+	let_it_stand(nth);
+	what.point = writer.point;
+	what.spoil = what.point == PXT_TP_LOOKED;
+	if (what.point >= 0)
+		deed->run(NULL);
+	let_it_go();
+	if (what.point >= 0)
+		deed_verdict(&what);
+	deed_end();
+	return what.point >= 0;
+}
+
+static void on(const struct ground *ground)
+{
+	deed_ground = ground;
+	for (size_t i = 0; i < DEEDS; i++) {
+		uint32_t nth = 0;
+
+		if (deeds[i].effect & DIES || !deed_fits(&deeds[i], ground))
+			continue;
+		while (one_case(&deeds[i], nth))
+			nth++;
+		CU_ASSERT(nth > 4);
+	}
+}
+
+/* POL-05, POL-12, SAFE-01, SAFE-03, SAFE-07; rulings 7, 12, 23 */
+static void others_may_do_anything_while_a_writer_that_overwrites_stands_still(void)
+{
+	on(&(const struct ground){ LOOP, 1, 1024, 4, SOME, 0, false });
+	on(&(const struct ground){ LOOP, 2, 1024, 30, LAPPED, 0, false });
+}
+
+/* POL-03, POL-06, POL-07, POL-12, SAFE-03; rulings 7, 12, 14 */
+static void others_may_do_anything_while_a_writer_that_fills_stands_still(void)
+{
+	on(&(const struct ground){ FULL, 1, 1024, 30, FREE, 0, false });
+	on(&(const struct ground){ FULL, 2, 4096, 30, SOME, 0, false });
+}
+
+/* ---- Waited for ---- */
+
+static void filter_out(void)
+{
+	trace_event_set_t set;
+
+	PXT_EQ(posix_trace_eventset_empty(&set), 0);
+	PXT_EQ(posix_trace_eventset_add(kit_type(), &set), 0);
+	PXT_EQ(posix_trace_set_filter(deed_stream, &set, POSIX_TRACE_SET_EVENTSET), 0);
+}
+
+enum call {
+	STOP,
+	FILTER_OUT,
+	SHUT_DOWN,
+	CALLS
+};
+
+static void call(enum call which)
+{
+	if (which == STOP)
+		PXT_EQ(posix_trace_stop(deed_stream), 0);
+	else if (which == FILTER_OUT)
+		filter_out();
+	else
+		PXT_EQ(posix_trace_shutdown(deed_stream), 0);
+}
+
+/* Only what had not reserved its place when the stop came may be lost; STOP is the last. */
+static void expect_nothing_given_up(enum call which, uint32_t nth)
+{
+	/* LEFT so early: on the way from the short path to the careful one. */
+	bool late = writer.point < PXT_TP_RESERVED || (writer.point == PXT_TP_LEFT && nth < 4);
+	struct posix_trace_counts_np counts;
+
+	if (which == SHUT_DOWN) {
+		deed_stream = 0;
+		return;
+	}
+	if (which == FILTER_OUT) {
+		kit_write(AFTER, 4);
+		CU_ASSERT(kit_settle(deed_stream));
+		PXT_EQ(kit_missing(AFTER, 1, 1), 1);
+	}
+	/* The hold-back time is long: whatever is unfinished stays so. */
+	(void)kit_read_all(deed_stream);
+	kit_counts(deed_stream, &counts);
+	PXT_EQ(counts.posix_held_np, 0);
+	PXT_CHECK(counts.posix_lost_np <= (late && which == STOP), "call %d, point %d: %llu lost",
+	    (int)which, writer.point, (unsigned long long)counts.posix_lost_np);
+	PXT_CHECK(kit_missing(OUTER, 1, 1) <= late, "call %d, point %d: not read", (int)which,
+	    writer.point);
+	CU_ASSERT(which != STOP || kit_seen.last_was_stop);
+	CU_ASSERT(kit_law(deed_stream));
+	CU_ASSERT(kit_clean());
+}
+
+static bool one_wait(enum call which, uint32_t nth)
+{
+	bool stands;
+
+	deed_begin(deed_ground);
+	(void)kit_read_all(deed_stream);
+	let_it_stand(nth);
+	stands = writer.point >= 0;
+	if (stands) {
+		pxt_holdback_ns = UINT64_C(100000000000);
+		when_waited_for = true;
+		call(which);
+		when_waited_for = false;
+	}
+	let_it_go();
+	if (stands)
+		expect_nothing_given_up(which, nth);
+	pxt_holdback_ns = KIT_HOLDBACK_NS;
+	deed_end();
+	return stands;
+}
+
+/* STOP-04, SFILT-07, SHUT-07, EVENT-10; ruling 12 */
+static void a_call_waits_for_a_writer_that_goes_on_and_gives_nothing_up(void)
+{
+	static const struct ground grounds[] = {
+		{ LOOP, 1, 4096, 4, SOME, 0, false },
+		{ LOOP, 2, 4096, 30, SOME, 0, false },
+		{ FULL, 1, 4096, 30, SOME, 0, false },
+		{ FULL, 2, 4096, 4, FRESH, 0, false },
+	};
+
+	for (size_t i = 0; i < sizeof(grounds) / sizeof(grounds[0]); i++)
+		for (int which = 0; which < CALLS; which++) {
+			uint32_t nth = 0;
+
+			deed_ground = &grounds[i];
+			while (one_wait((enum call)which, nth))
+				nth++;
+			CU_ASSERT(nth > 4);
+		}
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(others_may_do_anything_while_a_writer_that_overwrites_stands_still),
+	PXT_CASE(others_may_do_anything_while_a_writer_that_fills_stands_still),
+	PXT_CASE(a_call_waits_for_a_writer_that_goes_on_and_gives_nothing_up),
+};
+PXT_SUITE("core: a write beside other threads", cases)
