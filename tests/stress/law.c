@@ -6,6 +6,7 @@
 #include "events.h"
 
 #include "conformance/story.h"
+#include "core/control.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -282,6 +283,7 @@ static void run(const struct run *what)
 	int fd = what->reader == LOGGED ? st_file() : -1;
 
 	now = what;
+	ev_give_nobody_up();
 	st_on_signal(SIGUSR1, trace_in_handler);
 	PXT_EQ_FATAL(make_stream(fd), 0);
 	PXT_EQ(posix_trace_start(stream), 0);
@@ -409,6 +411,7 @@ static void a_writer_that_jumps_out_of_a_trace_point_harms_nobody(void)
 	const struct st_spec specs[] = { { .policy = LOOP, .size = MIDDLE },
 		{ .policy = FULL, .size = SMALL }, { .policy = FULL, .size = SMALL, .lanes = 1 } };
 
+	pxt_holdback_ns = 100000000;
 	for (size_t i = 0; i < 3; i++) {
 		struct posix_trace_counts_np counts;
 		uint32_t beside = 0;

@@ -40,6 +40,7 @@ static void start_writers(void)
 
 	atomic_store(&keep_on, 1);
 	atomic_store(&traced, 0);
+	ev_give_nobody_up();
 	(void)ev_type();
 	for (uint32_t i = 0; i < WRITERS; i++) {
 		sources[i] = i;
