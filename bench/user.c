@@ -56,7 +56,7 @@ static atomic_size_t traced;
 static size_t late;
 static size_t wrong;
 
-static void trace_one(enum series into, trace_event_id_t id, int value)
+static void trace_one(int into, trace_event_id_t id, int value)
 {
 	uint64_t begin = bench_before();
 
@@ -64,7 +64,7 @@ static void trace_one(enum series into, trace_event_id_t id, int value)
 	bench_series_add(&series[into], begin, bench_after());
 }
 
-static void measure_nothing(enum series into)
+static void measure_nothing(int into)
 {
 	uint64_t begin = bench_before();
 
@@ -123,7 +123,7 @@ static void *tracing(void *argument)
 }
 
 /* The value behind what the last call returned. */
-static void retrieve_one(enum series into, int expected)
+static void retrieve_one(int into, int expected)
 {
 	struct posix_trace_event_info info;
 	int value = -1;
