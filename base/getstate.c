@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* getstate.c - attributes, status, clock and descriptions of a stream or a log. */
 #include "base/attr.h"
-#include "base/eventinfo.h"
 #include "base/handle.h"
 
 #include <errno.h>
@@ -45,16 +44,4 @@ PXT_API int posix_trace_eventid_getformat_np(
 	if (!object || !pxt_arg_given(format))
 		return EINVAL;
 	return ops->type_format(object, event_id, format);
-}
-
-PXT_API int posix_trace_eventinfo_getextra_np(
-    const struct posix_trace_event_info *event, struct posix_trace_eventextra_np *extra)
-{
-	if (!pxt_arg_given(event) || !pxt_arg_given(extra))
-		return EINVAL;
-	extra->posix_cpu_np = event->_pxt_cpu;
-	extra->posix_ticks_np = event->_pxt_ticks;
-	extra->posix_lost_before_np = event->_pxt_lost_before;
-	extra->posix_thread_exact_np = (event->_pxt_flags & PXT_EVENT_THREAD_EXACT) != 0;
-	return 0;
 }

@@ -47,7 +47,6 @@ struct pxt_halves {
 };
 
 #define PXT_SLOT_BYTES         16u
-#define PXT_SLOT_PAYLOAD       12u
 #define PXT_SLOT_BEGIN         0x80000000u
 #define PXT_DATA_MAX           4095u
 #define PXT_CPU_UNKNOWN        255u /* not recorded, or a number above 254 */
@@ -61,7 +60,16 @@ struct pxt_halves {
 #define PXT_ADDRESS_BYTES 4u
 #endif
 
-#if CONFIG_PTRACE_RECORD_THREAD && CONFIG_PTRACE_RECORD_ADDRESS
+/* A tiny Core's slots have no tags, and its begin slots hold the context (core/tiny/tiny.h). */
+#if CONFIG_PTRACE_TINY
+#define PXT_SLOT_PAYLOAD 16u
+#else
+#define PXT_SLOT_PAYLOAD 12u
+#endif
+
+#if CONFIG_PTRACE_TINY
+#define PXT_CTX_BYTES 0u
+#elif CONFIG_PTRACE_RECORD_THREAD && CONFIG_PTRACE_RECORD_ADDRESS
 #define PXT_CTX_BYTES (2u + PXT_ADDRESS_BYTES)
 #elif CONFIG_PTRACE_RECORD_THREAD
 #define PXT_CTX_BYTES 2u

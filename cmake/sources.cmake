@@ -51,14 +51,16 @@ endmacro()
 
 ptrace_unit(BASE SOURCES
 	base/attr_get.c
-	base/eventtype.c
+	base/eventextra.c
 	base/field_next.c
-	base/fields.c
+	base/fields.c)
+ptrace_unit(BASE UNLESS TINY SOURCES
+	base/eventtype.c
 	base/getstate.c
 	base/handle.c
 	base/sysnames.c
 	base/ticks.c)
-ptrace_unit(BASE IF ONLINE LOGRETRIEVAL SOURCES
+ptrace_unit(BASE IF ONLINE LOGRETRIEVAL UNLESS TINY SOURCES
 	base/getnext.c)
 ptrace_unit(BASE IF TOLOG LOGRETRIEVAL SOURCES
 	base/attr_log_get.c)
@@ -96,16 +98,24 @@ ptrace_unit(POLICY_FLUSH IF PORT_POSIX SOURCES
 
 ptrace_unit(PORT IF PORT_BARE SOURCES
 	port/bare/board.c
-	port/bare/storage.c
+	port/bare/since.c
 	port/bare/system.c)
+ptrace_unit(PORT IF PORT_BARE UNLESS TINY SOURCES
+	port/bare/storage.c)
 ptrace_unit(TOLOG IF PORT_BARE SOURCES
 	port/bare/logout.c
 	port/bare/sysinfo.c)
 
 ptrace_unit(CORE SOURCES
-	core/api.c
 	core/attr_np.c
-	core/attr_set.c
+	core/attr_set.c)
+ptrace_unit(CORE IF TINY SOURCES
+	core/tiny/control.c
+	core/tiny/emit.c
+	core/tiny/names.c
+	core/tiny/state.c)
+ptrace_unit(CORE UNLESS TINY SOURCES
+	core/api.c
 	core/consumer.c
 	core/contents.c
 	core/control.c
@@ -123,12 +133,14 @@ ptrace_unit(CORE IF LANES_MAX_2 LANES_MAX_4 LANES_MAX_8 LANES_MAX_16 SOURCES
 	core/merge.c)
 ptrace_unit(CORE IF POLICY_UNTIL_FULL POLICY_FLUSH SOURCES
 	core/autostop.c)
-ptrace_unit(CORE IF USEREVENTS SOURCES
+ptrace_unit(CORE IF USEREVENTS UNLESS TINY SOURCES
 	core/names.c)
 ptrace_unit(CORE UNLESS USEREVENTS SOURCES
 	core/names_none.c)
 
-ptrace_unit(ONLINE SOURCES
+ptrace_unit(ONLINE IF TINY SOURCES
+	online/tiny.c)
+ptrace_unit(ONLINE UNLESS TINY SOURCES
 	online/create.c
 	online/getnext.c
 	online/timed.c)
@@ -179,7 +191,7 @@ ptrace_unit(LOGRETRIEVAL SOURCES
 	logretrieval/window.c)
 
 # A file that was forgotten here would be missing where nobody looks.
-foreach(folder IN ITEMS base core online tolog userevents filter logretrieval port/posix port/bare)
+foreach(folder IN ITEMS base core core/tiny online tolog userevents filter logretrieval port/posix port/bare)
 	file(GLOB files RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.c")
 	list(REMOVE_ITEM files ${PTRACE_LISTED})
 	if(files)

@@ -40,10 +40,17 @@ REFUSED = [
     ("minimal", {"SYSEV_ERROR": "y"}, "CONFIG_PTRACE_SYSEV_TRACE"),
     ("bare", {"POLICY_FLUSH": "y"}, "CONFIG_PTRACE_PORT_HAS_THREADS"),
     ("bare", {"LOG_LOOP": "y"}, "CONFIG_PTRACE_PORT_HAS_FILES"),
+    (None, {"TINY": "y"}, "CONFIG_PTRACE_PORT_BARE"),
+    ("tiny", {"TOLOG": "y"}, "CONFIG_PTRACE_TINY"),
+    ("tiny", {"POLICY_UNTIL_FULL": "y"}, "CONFIG_PTRACE_TINY"),
+    ("tiny", {"USEREVENTS": "n"}, "it is selected by"),
+    ("tiny", {"MAX_DATA_SIZE": "257"}, "between 0 and 256"),
     ("bare", {"LOGRETRIEVAL": "y"}, "CONFIG_PTRACE_PORT_HAS_FILES"),
 ]
 
+PROFILES = ("full", "minimal", "target", "host", "bare", "tiny")
 UNITS = {
+    "tiny": {"CORE", "ONLINE", "USEREVENTS"},
     "full": {"CORE", "ONLINE", "TOLOG", "USEREVENTS", "FILTER", "LOGRETRIEVAL"},
     "minimal": {"CORE", "ONLINE", "USEREVENTS"},
     "target": {"CORE", "TOLOG", "USEREVENTS", "FILTER"},
@@ -77,7 +84,7 @@ def check_refusals():
 
 
 def check_profiles():
-    for name in ("full", "minimal", "target", "host", "bare"):
+    for name in PROFILES:
         configuration = Configuration({}, profile_path(name))
         if configuration.errors:
             yield f"{name}: {configuration.errors}"
@@ -118,7 +125,7 @@ def main():
     findings += check_refusals()
     findings += check_profiles()
     findings += check_headers()
-    print("\n".join(findings + [f"{len(REFUSED)} refusals, 5 profiles, {len(findings)} findings"]))
+    print("\n".join(findings + [f"{len(REFUSED)} refusals, {len(PROFILES)} profiles, {len(findings)} findings"]))
     return 1 if findings else 0
 
 

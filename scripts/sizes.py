@@ -32,8 +32,8 @@ FLAGS = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-fvisibility=hidden", "-fno-c
 SECTIONS = {"text": (".text",), "rodata": (".rodata",), "data": (".data", ".tdata", ".init_array",
                                                                  ".fini_array"),
             "bss": (".bss", ".tbss")}
-HOST_PROFILES = ("full", "minimal", "target", "host")
-BOARD_PROFILES = ("bare",)
+HOST_PROFILES = ("full", "minimal", "target", "host", "tiny")
+BOARD_PROFILES = ("bare", "tiny")
 OPTIONAL = ("online", "tolog", "userevents", "filter", "logretrieval")
 CORTEX = ["-mcpu=cortex-m3", "-mthumb"]
 

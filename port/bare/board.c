@@ -2,6 +2,7 @@
 /* board.c - the least board: see board.h.  Each function gives way to a board's own. */
 #include "port/bare/board.h"
 
+#include "port/port_since.h"
 #include "port_atomic.h"
 
 #define WEAK __attribute__((weak))
@@ -20,12 +21,7 @@ WEAK uint64_t pxt_board_hz(void)
 
 WEAK void pxt_board_realtime(struct timespec *now)
 {
-	uint64_t hz = pxt_board_hz();
-	uint64_t ticks = pxt_board_ticks();
-
-	now->tv_sec = (time_t)(ticks / hz);
-	/* Less than a second of ticks: no overflow up to 18 GHz. */
-	now->tv_nsec = (long)(ticks % hz * 1000000000u / hz);
+	pxt_port_since(pxt_board_ticks(), now);
 }
 
 WEAK uint64_t pxt_board_thread(void)

@@ -2,6 +2,7 @@
 /* system.c - clock, identity, waiting and the mutex, from what the board has. */
 #include "port/bare/board.h"
 #include "port/port.h"
+#include "port/port_since.h"
 #include "port/port_sysinfo.h"
 #include "port_atomic.h"
 
@@ -22,19 +23,10 @@ void pxt_port_clock_start(struct pxt_clock_rate *rate)
 	rate->source = POSIX_TRACE_CLOCK_PORT_NP;
 }
 
-static struct timespec since_start(uint64_t ticks)
-{
-	uint64_t hz = pxt_board_hz();
-	struct timespec time = { .tv_sec = (time_t)(ticks / hz),
-		.tv_nsec = (long)(ticks % hz * NS_PER_S / hz) };
-
-	return time;
-}
-
 void pxt_port_clock_read(struct pxt_clock_set *set)
 {
 	set->ticks = pxt_board_ticks();
-	set->monotonic = since_start(set->ticks);
+	pxt_port_since(set->ticks, &set->monotonic);
 	set->boottime = set->monotonic;
 	pxt_board_realtime(&set->realtime);
 }

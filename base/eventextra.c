@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* eventextra.c - what the standard's structure of an event has no public members for. */
+#include "base/attr.h"
+#include "base/eventinfo.h"
+
+#include <errno.h>
+#include <trace_np.h>
+
+PXT_API int posix_trace_eventinfo_getextra_np(
+    const struct posix_trace_event_info *event, struct posix_trace_eventextra_np *extra)
+{
+	if (!pxt_arg_given(event) || !pxt_arg_given(extra))
+		return EINVAL;
+	extra->posix_cpu_np = event->_pxt_cpu;
+	extra->posix_ticks_np = event->_pxt_ticks;
+	extra->posix_lost_before_np = event->_pxt_lost_before;
+	extra->posix_thread_exact_np = (event->_pxt_flags & PXT_EVENT_THREAD_EXACT) != 0;
+	return 0;
+}

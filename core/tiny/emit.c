@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* emit.c - from a trace point into the ring; see tiny.h. */
+#include "core/emit.h"
+
+#include "core/tiny/tiny.h"
+#include "core/wanted.h"
+#include "port_atomic.h"
+
+struct pxt_tiny pxt_tiny;
+struct pxt_slot pxt_tiny_slots[PXT_TINY_SLOTS];
+PXT_API pxt_wanted_mask _pxt_wanted[PXT_ID_COUNT];
+
+void pxt_tiny_drop(void)
+{
+	pxt_tiny.tail += pxt_info_slots(pxt_tiny_slot(pxt_tiny.tail)->word[0], 0);
+	pxt_tiny.held--;
+}
+
+/* Interrupts are away.  Bounds: the slots of this record, each perhaps a record; its bytes. */
+static void put(uint32_t info, const unsigned char *data, const void *address)
+{
+	struct pxt_tiny *tiny = &pxt_tiny;
+	uint32_t slots = pxt_info_slots(info, 0);
+	uint64_t ticks = pxt_port_ticks();
+	struct pxt_slot *begin;
+
+	while (tiny->head + slots - tiny->tail > tiny->mask + 1u) {
+		pxt_tiny_drop();
+		tiny->lost++;
+	}
+	begin = pxt_tiny_slot(tiny->head);
+	begin->word[0] = info;
+	begin->word[1] = pxt_tiny_address(address);
+	begin->word[2] = (uint32_t)ticks;
+	begin->word[3] = (uint32_t)(ticks >> 32);
+	for (uint32_t i = 0; i < pxt_info_bytes(info); i++)
+		*pxt_tiny_byte(tiny->head, i) = data[i];
+	tiny->head += slots;
+	tiny->held++;
+	tiny->written++;
+}
+
+void pxt_emit(trace_event_id_t id, const void *data, size_t bytes, const void *address)
+{
+	uint32_t irq = pxt_irq_save();
+	bool cut = bytes > pxt_tiny.max_data;
+
+	/* The wanted table may be behind by an interrupt. */
+	if (pxt_tiny.running)
+		put(pxt_slot_info(
+		        id, cut ? pxt_tiny.max_data : (uint32_t)bytes, cut, false, PXT_CPU_UNKNOWN),
+		    data, address);
+	pxt_irq_restore(irq);
+}
+
+void pxt_system_event(trace_event_id_t id, const void *data, size_t bytes)
+{
+	if (PXT_UNLIKELY(pxt_wanted_by(id)))
+		pxt_emit(id, data, bytes, __builtin_return_address(0));
+}

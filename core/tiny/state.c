@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* state.c - what a stream can be asked; see tiny.h. */
+#include "base/attr.h"
+#include "core/names.h"
+#include "core/tiny/tiny.h"
+#include "port/port.h"
+#include "port_atomic.h"
+
+#include <errno.h>
+#include <trace_np.h>
+
+PXT_API int posix_trace_get_attr(trace_id_t trid, trace_attr_t *attr)
+{
+	struct pxt_clock_rate rate;
+
+	if (!pxt_tiny_is(trid) || !pxt_arg_given(attr))
+		return EINVAL;
+	pxt_port_clock_start(&rate);
+	*attr = pxt_tiny.attr;
+	if (!pxt_attr_valid(attr))
+		pxt_attr_defaults(attr);
+	attr->_pxt_stream_policy = POSIX_TRACE_LOOP;
+	attr->_pxt_stream_size = (uint64_t)(pxt_tiny.mask + 1u) * PXT_SLOT_BYTES;
+	attr->_pxt_max_data = pxt_tiny.max_data;
+	attr->_pxt_lanes = 1;
+	attr->_pxt_create_sec = pxt_tiny.anchor.tv_sec;
+	attr->_pxt_create_nsec = (int32_t)pxt_tiny.anchor.tv_nsec;
+	attr->_pxt_clockres_sec = rate.hz == 1u;
+	attr->_pxt_clockres_nsec = rate.hz == 1u ? 0 : (int32_t)((999999999u + rate.hz) / rate.hz);
+	return 0;
+}
+
+PXT_API int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_info *statusinfo)
+{
+	uint32_t largest = pxt_slots_for(pxt_tiny.max_data);
+
+	if (!pxt_tiny_is(trid) || !pxt_arg_given(statusinfo))
+		return EINVAL;
+	*statusinfo = (struct posix_trace_status_info){
+		.posix_stream_status =
+		    pxt_tiny.running ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED,
+		/* Full: the largest event would overwrite. */
+		.posix_stream_full_status =
+		    pxt_tiny.head - pxt_tiny.tail + largest > pxt_tiny.mask + 1u
+		        ? POSIX_TRACE_FULL
+		        : POSIX_TRACE_NOT_FULL,
+		.posix_stream_overrun_status = pxt_tiny.lost != pxt_tiny.lost_told
+		                                   ? POSIX_TRACE_OVERRUN
+		                                   : POSIX_TRACE_NO_OVERRUN,
+		.posix_stream_flush_status = POSIX_TRACE_NOT_FLUSHING,
+		.posix_log_overrun_status = POSIX_TRACE_NO_OVERRUN,
+		.posix_log_full_status = POSIX_TRACE_NOT_FULL,
+	};
+	pxt_tiny.lost_told = pxt_tiny.lost;
+	return 0;
+}
+
+PXT_API int posix_trace_counts_np(trace_id_t trid, struct posix_trace_counts_np *counts)
+{
+	uint32_t irq;
+
+	if (!pxt_tiny_is(trid) || !pxt_arg_given(counts))
+		return EINVAL;
+	irq = pxt_irq_save();
+	counts->posix_written_np = pxt_tiny.written;
+	counts->posix_lost_np = pxt_tiny.lost;
+	counts->posix_cleared_np = pxt_tiny.cleared;
+	counts->posix_held_np = pxt_tiny.held;
+	counts->posix_retrieved_np = pxt_tiny.retrieved;
+	counts->posix_stable_np = 1;
+	pxt_irq_restore(irq);
+	return 0;
+}
+
+PXT_API int posix_trace_getclock_np(trace_id_t trid, struct posix_trace_clock_np *clock)
+{
+	struct pxt_clock_rate rate;
+
+	if (!pxt_tiny_is(trid) || !pxt_arg_given(clock))
+		return EINVAL;
+	pxt_port_clock_start(&rate);
+	*clock = (struct posix_trace_clock_np){ .posix_source_np = rate.source,
+		.posix_error_ppm_np = rate.error_ppm,
+		.posix_hz_np = rate.hz,
+		.posix_anchor_ticks_np = pxt_tiny.anchor_ticks,
+		.posix_anchor_np = pxt_tiny.anchor };
+	return 0;
+}
+
+/* ---- Event types ---- */
+
+PXT_API int posix_trace_eventid_equal(
+    trace_id_t trid, trace_event_id_t event1, trace_event_id_t event2)
+{
+	(void)trid;
+	return event1 == event2;
+}
+
+PXT_API int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t event, char *event_name)
+{
+	const char *name = pxt_names_of(event);
+
+	if (!pxt_tiny_is(trid) || !name || !pxt_arg_given(event_name))
+		return EINVAL;
+	do
+		*event_name++ = *name;
+	while (*name++ != '\0');
+	return 0;
+}
+
+PXT_API int posix_trace_eventid_getformat_np(
+    trace_id_t trid, trace_event_id_t event_id, char *format)
+{
+	if (!pxt_tiny_is(trid) || !pxt_names_of(event_id) || !pxt_arg_given(format))
+		return EINVAL;
+	format[0] = '\0';
+	return 0;
+}
+
+/* Types have no gaps from the unnamed one on. */
+PXT_API int posix_trace_eventtypelist_getnext_id(
+    trace_id_t trid, trace_event_id_t *restrict event, int *restrict unavailable)
+{
+	trace_event_id_t next = PXT_ID_UNNAMED + pxt_tiny.type_at;
+
+	if (!pxt_tiny_is(trid) || !pxt_arg_given(event) || !pxt_arg_given(unavailable))
+		return EINVAL;
+	*unavailable = !pxt_names_of(next);
+	if (*unavailable)
+		return 0;
+	*event = next;
+	pxt_tiny.type_at++;
+	return 0;
+}
+
+PXT_API int posix_trace_eventtypelist_rewind(trace_id_t trid)
+{
+	if (!pxt_tiny_is(trid))
+		return EINVAL;
+	pxt_tiny.type_at = 0;
+	return 0;
+}
+
+/* Records carry no thread, so there is no table to enter it into. */
+PXT_API int posix_trace_thread_register_np(void)
+{
+	return 0;
+}

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The tiny profile: its tests on this machine, and what it adds to a program for Cortex-M3.
+
+usage: check-tiny.py [-v]     -v: what the linker kept, piece by piece
+
+The traced program may be at most 2.5 KiB larger in flash (code, constants, initial values) than the
+same program untraced; linked as boards are: -Os, unused sections dropped.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from config import ROOT, Configuration, expected_names, tool
+
+FLASH = 2560
+FLAGS = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-fno-common", "-ffunction-sections",
+         "-fdata-sections", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wundef", "-Werror"]
+CROSS = "arm-none-eabi-"
+CORTEX = ["-Os", "-mcpu=cortex-m3", "-mthumb", "-ffreestanding"]
+# Checks are cheap: what is measured has them.
+SETTINGS = ({}, {"ARG_CHECKS": "n"}, {"RECORD_ADDRESS": "n", "EVENT_NAME_MAX": "40"})
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def archive(work, prefix, flags, configuration):
+    """The library of one configuration; returns flags for its users."""
+    configuration.write_headers(work)
+    flags = [*FLAGS, *flags, *configuration.include_flags(work), f"-I{ROOT}/port/bare/include"]
+    objects = []
+    for source in configuration.sources("ptrace"):
+        objects.append(os.path.join(work, source.replace("/", "_")[:-2] + ".o"))
+        run(prefix + "gcc", "-c", *flags, os.path.join(ROOT, source), "-o", objects[-1])
+    library = os.path.join(work, "libptrace.a")
+    run(prefix + "ar", "rcs", library, *objects)
+    return flags, library
+
+
+def findings_of(library, configuration):
+    """Exactly the public functions of its units."""
+    lines = run("nm", "-g", "--defined-only", library).splitlines()
+    got = {line.split()[2] for line in lines if len(line.split()) == 3}
+    want, _ = expected_names(configuration.units())
+    return ([f"{name} is missing" for name in sorted(want - got)]
+            + [f"{name} belongs to no selected unit" for name in sorted(got - want)
+               if name.startswith("posix_")])
+
+
+def on_this_machine(settings):
+    configuration = Configuration(settings, os.path.join(ROOT, "configs", "tiny_defconfig"))
+    if configuration.errors:
+        return configuration.errors
+    with tempfile.TemporaryDirectory() as work:
+        flags, library = archive(work, "", ["-O1", "-g", "-fsanitize=undefined,address",
+                                            "-fno-sanitize-recover=all"], configuration)
+        findings = findings_of(library, configuration)
+        program = os.path.join(work, "tiny")
+        tests = [os.path.join(ROOT, "tests", name) for name in ("tiny/tiny.c", "suite.c")]
+        run("gcc", *flags, f"-I{ROOT}/tests", "-DPXT_NO_CUNIT=1", *tests, library, "-o", program)
+        print(run(program).splitlines()[-1], settings or "")
+    return findings
+
+
+def on_a_board(verbose):
+    """Flash and memory that tracing adds."""
+    configuration = Configuration({}, os.path.join(ROOT, "configs", "tiny_defconfig"))
+    figures = []
+    with tempfile.TemporaryDirectory() as work:
+        flags, library = archive(work, CROSS, CORTEX, configuration)
+        for traced in ([], ["-DTRACED"]):
+            program = os.path.join(work, "program")
+            run(CROSS + "gcc", *flags, *traced, f"{ROOT}/tests/consumer/smallest.c", library,
+                "-nostartfiles", "-nodefaultlibs", "-Wl,--gc-sections", "-Wl,-e,main", "-lgcc", "-lc",
+                "-lgcc", "-o", program)
+            text, data, bss = map(int, run(CROSS + "size", program).splitlines()[1].split()[:3])
+            figures.append((text + data, data + bss))
+        if verbose:
+            for line in run(CROSS + "nm", "-S", "--size-sort", "-r", program).splitlines():
+                _, size, kind, name = line.split()
+                print(f"{int(size, 16):7} {kind} {name}")
+    flash, memory = (figures[1][i] - figures[0][i] for i in (0, 1))
+    print(f"Cortex-M3: tracing adds {flash} bytes of flash (at most {FLASH}) and {memory} of memory, "
+          f"{configuration.value('STATIC_BYTES')} of them the stream")
+    return [f"{flash} bytes of flash, more than {FLASH}"] if flash > FLASH else []
+
+
+def main():
+    findings = []
+    if tool("gcc"):
+        for settings in SETTINGS:
+            findings += on_this_machine(settings)
+    if shutil.which(CROSS + "gcc"):
+        findings += on_a_board("-v" in sys.argv[1:])
+    else:
+        print("no arm-none-eabi-gcc: the program's size is not looked at")
+    print("\n".join(findings + [f"tiny profile: {len(findings)} findings"]))
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
