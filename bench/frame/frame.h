@@ -40,6 +40,8 @@ typedef void bench_loop(unsigned thread, unsigned long count);
 unsigned bench_start(void);
 /* Batches in a row and parts in a batch, up to the maxima (and as many without this call). */
 void bench_frame_size(unsigned batches, unsigned parts);
+/* Looks for @ms how fast a core is that nobody shares. */
+void bench_calibrate(unsigned ms);
 struct bench_row bench_run(
     bench_loop *loop, unsigned threads, unsigned long count, enum bench_clock clock);
 /*

@@ -77,6 +77,7 @@ void bench_begin(int argc, char **argv, const char *name, const struct bench_ext
 	claim_cpus();
 	bench_frame_size((unsigned)bench_pick(15, 7, 1), (unsigned)bench_pick(20, 10, 2));
 	(void)bench_start();
+	bench_calibrate((unsigned)bench_pick(100, 100, 0));
 }
 
 enum bench_effort bench_effort(void)
