@@ -474,8 +474,11 @@ PXT_INLINE unsigned find_streams(
 	return count;
 }
 
-/* Several streams: reserve in all, read the counter once, store into all.  Inside. */
-static PXT_NOINLINE void emit_several(
+/*
+ * Several streams: reserve in all, read the counter once, store into all.  False: not the streams
+ * for that; nothing was done.
+ */
+static PXT_NOINLINE bool emit_several(
     pxt_wanted_mask mask, uint32_t id, const unsigned char *data, size_t bytes, const void *address)
 {
 	struct reserved reserved[CONFIG_PTRACE_MAX_STREAMS];
@@ -487,10 +490,8 @@ static PXT_NOINLINE void emit_several(
 	uint32_t first;
 	uint64_t ticks;
 
-	if (PXT_UNLIKELY(!count)) {
-		leave_and_go_careful(id, data, bytes, address);
-		return;
-	}
+	if (PXT_UNLIKELY(!count))
+		return false;
 	/* Bound: the streams of the process. */
 	PXT_BOUND(reserving, CONFIG_PTRACE_MAX_STREAMS);
 	for (struct reserved *one = reserved; one != reserved + count; one++) {
@@ -508,7 +509,7 @@ static PXT_NOINLINE void emit_several(
 		PXT_ROUND(storing);
 		store_one(one, slots, info, data, first, ctx, ticks);
 	}
-	leave();
+	return true;
 }
 
 /* Inside; the event is not the hot stream's alone. */
@@ -516,8 +517,8 @@ static PXT_NOINLINE void go_on(uint32_t id, const void *data, size_t bytes, cons
 {
 	pxt_wanted_mask mask = pxt_wanted_by(id);
 
-	if (mask & (pxt_wanted_mask)(mask - 1u))
-		emit_several(mask, id, data, bytes, address);
+	if ((mask & (pxt_wanted_mask)(mask - 1u)) && emit_several(mask, id, data, bytes, address))
+		leave();
 	else
 		leave_and_go_careful(id, data, bytes, address);
 }
