@@ -171,6 +171,19 @@ bool pxt_log_put_record(struct pxt_log_block *block, const struct pxt_slot *slot
 	return true;
 }
 
+void pxt_log_put_copied(
+    struct pxt_log_block *block, uint32_t slots, uint32_t records, uint64_t least, uint64_t most)
+{
+	bool first = block->count == 0;
+
+	block->used += slots * PXT_SLOT_BYTES;
+	block->count += records;
+	if (first || least < block->begin)
+		block->begin = least;
+	if (first || most > block->end)
+		block->end = most;
+}
+
 bool pxt_log_put_loss(struct pxt_log_block *block, uint64_t records)
 {
 	unsigned char *at = take(block, PXT_SLOT_BYTES);

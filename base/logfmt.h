@@ -189,6 +189,9 @@ void pxt_log_start(struct pxt_log_block *block, void *buffer, uint32_t room);
  * where the record goes, bytes + used.
  */
 bool pxt_log_put_record(struct pxt_log_block *block, const struct pxt_slot *slots, uint32_t n);
+/* The same for records that stand where they go, with their tags cleared already. */
+void pxt_log_put_copied(
+    struct pxt_log_block *block, uint32_t slots, uint32_t records, uint64_t least, uint64_t most);
 /* @records were lost directly before the record that is put next, in this block or a later one. */
 bool pxt_log_put_loss(struct pxt_log_block *block, uint64_t records);
 /* @format may be "". */

@@ -145,6 +145,8 @@ ptrace_unit(ONLINE UNLESS TINY SOURCES
 	online/getnext.c
 	online/timed.c)
 
+ptrace_unit(CORE IF TOLOG SOURCES
+	core/run.c)
 ptrace_unit(TOLOG SOURCES
 	tolog/attr_log_set.c
 	tolog/create.c

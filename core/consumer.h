@@ -54,6 +54,22 @@ bool pxt_consumer_read(struct pxt_stream *stream, const struct pxt_item *item, v
 /* The record as item->slots slots with tag 0.  False: overwritten meanwhile. */
 bool pxt_consumer_slots(
     struct pxt_stream *stream, const struct pxt_item *item, struct pxt_slot *slots);
+/*
+ * For logs: records in a row, as slots with tag 0, as long as it is plain what comes next.  None
+ * may be taken that way now: records is 0, and next() tells.
+ */
+struct pxt_run {
+	struct pxt_slot *to;
+	uint32_t room; /* slots at @to */
+	uint32_t slots;
+	uint32_t records;
+	uint32_t last_id;
+	uint64_t last_ticks;
+	uint64_t least; /* stamp, and ... */
+	uint64_t most;  /* ... the largest one */
+};
+/* Records with stamps up to @until, @to and @room as the caller set them; they are done. */
+void pxt_consumer_run(struct pxt_stream *stream, struct pxt_run *run, uint64_t until);
 /* The item was taken: its room is free, its count moves from held to retrieved. */
 void pxt_consumer_done(struct pxt_stream *stream, const struct pxt_item *item);
 /*
@@ -78,6 +94,8 @@ void pxt_lane_head(struct pxt_lane *lane, uint64_t *pos, uint64_t *seq);
 void pxt_lane_lapped(struct pxt_block *block, struct pxt_ring *ring);
 /* Moves the position behind a record of @slots slots. */
 void pxt_lane_advance(struct pxt_block *block, struct pxt_ring *ring, uint32_t slots);
+/* Moves the position there, behind records that were read. */
+void pxt_lane_move(struct pxt_block *block, struct pxt_ring *ring, uint64_t pos, uint64_t seq);
 /* Moves the position behind the mark that `front` holds. */
 void pxt_lane_pass_mark(struct pxt_block *block, struct pxt_ring *ring);
 /*

@@ -27,7 +27,7 @@ void pxt_lane_head(struct pxt_lane *lane, uint64_t *pos, uint64_t *seq)
 
 /*
  * Policies that do not overwrite: writers wait for this room.  LOOP: it only tells writers whose
- * overwriting is a loss, so it is told in larger steps; between them `front` knows the stamp.
+ * overwriting is a loss, so it is told in larger steps; between them next_ticks knows the stamp.
  */
 static void publish(struct pxt_block *block, struct pxt_lane *lane, bool caught_up)
 {
@@ -61,6 +61,17 @@ void pxt_lane_advance(struct pxt_block *block, struct pxt_ring *ring, uint32_t s
 
 	lane->pos += slots + pxt_carry((uint32_t)lane->seq);
 	lane->seq++;
+	lane->front_state = PXT_FRONT_UNKNOWN;
+	lane->ruins = 0;
+	look_ahead(block, ring);
+}
+
+void pxt_lane_move(struct pxt_block *block, struct pxt_ring *ring, uint64_t pos, uint64_t seq)
+{
+	struct pxt_lane *lane = ring->lane;
+
+	lane->pos = pos;
+	lane->seq = seq;
 	lane->front_state = PXT_FRONT_UNKNOWN;
 	lane->ruins = 0;
 	look_ahead(block, ring);

@@ -183,6 +183,30 @@ static bool stop_mark_first(const struct pxt_tolog *log, const struct pxt_item *
 	           (item->kind != PXT_ITEM_MADE && pxt_info_id(item->info) == PXT_ID_STOP));
 }
 
+/*
+ * What may go from the stream into the block without a look at each record: nothing stands before
+ * it in the log, and the log's size is not counted.
+ */
+static void put_run(struct pxt_stream *stream, const struct pxt_tolog_flush *flush)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+	struct pxt_run run = { .to = place_in_data(log, 0),
+		.room = (log->data.room - log->data.used) / PXT_SLOT_BYTES };
+
+	if (log->stop_mark || log->unreported || log->policy->admits)
+		return;
+	pxt_consumer_run(
+	    stream, &run, covered(stream, flush, UINT64_MAX) ? UINT64_MAX : flush->bound);
+	if (!run.records)
+		return;
+	pxt_log_put_copied(&log->data, run.slots, run.records, run.least, run.most);
+	log->taken += (uint64_t)run.slots * PXT_SLOT_BYTES;
+	log->last_ticks = run.last_ticks;
+	log->last_id = run.last_id;
+	log->dirty = true;
+	log->fresh += run.records;
+}
+
 static enum pxt_fill fill_items(struct pxt_stream *stream, const struct pxt_tolog_flush *flush)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);
@@ -190,8 +214,10 @@ static enum pxt_fill fill_items(struct pxt_stream *stream, const struct pxt_tolo
 	struct pxt_item item;
 
 	while (result == PXT_FILL_ON) {
-		enum pxt_next found = pxt_consumer_next(stream, &item);
+		enum pxt_next found;
 
+		put_run(stream, flush);
+		found = pxt_consumer_next(stream, &item);
 		if (found == PXT_NEXT_HELD)
 			return PXT_FILL_HELD;
 		if (found == PXT_NEXT_NONE || !covered(stream, flush, item.ticks))

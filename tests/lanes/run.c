@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run.c - records that a flush takes in a row (core/run.c), put into lanes by hand: the log holds
+ * what the rules say, in their order, and no more than the flush covers.
+ */
+#include "conformance/story.h"
+#include "core/context.h"
+#include "core/control.h"
+#include "suite.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static trace_id_t stream;
+static struct pxt_block *block;
+static struct st_spec spec;
+
+struct record {
+	struct pxt_place place;
+	struct pxt_event event;
+	unsigned char data[64];
+};
+
+static void begin(unsigned lanes)
+{
+	struct pxt_stream *found;
+
+	spec = (struct st_spec){ .policy = POSIX_TRACE_LOOP,
+		.size = 4096,
+		.lanes = lanes,
+		.with_log = true,
+		.fd = st_file(),
+		.log_policy = POSIX_TRACE_APPEND };
+	stream = st_create(&spec);
+	found = pxt_handle_find_kind(stream, &pxt_stream_kind);
+	CU_ASSERT_FATAL(found != NULL);
+	block = found->block;
+	PXT_EQ(posix_trace_start(stream), 0);
+}
+
+static void end(const char *story)
+{
+	trace_id_t log;
+
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+	PXT_EQ_FATAL(posix_trace_open(spec.fd, &log), 0);
+	st_expect(log, story);
+	PXT_EQ(posix_trace_close(log), 0);
+	(void)close(spec.fd);
+}
+
+static void write_one(
+    struct record *record, uint32_t lane, int number, uint32_t bytes, uint64_t ticks)
+{
+	memset(record, 0, sizeof(*record));
+	memcpy(record->data, &number, sizeof(number));
+	record->place.ring = pxt_block_ring(block, lane);
+	record->event.data = record->data;
+	record->event.bytes = bytes;
+	record->event.info = pxt_slot_info((uint32_t)st_type(), bytes, false, false, lane);
+	record->event.ctx = pxt_context(100 + lane, NULL);
+	record->event.ticks = ticks;
+	(void)pxt_ring_reserve_loop(
+	    &record->place, pxt_info_slots(record->event.info, PXT_CTX_BYTES));
+	pxt_ring_store(&record->place, &record->event);
+}
+
+static void put(uint32_t lane, int number, uint64_t ticks)
+{
+	struct record record;
+
+	write_one(&record, lane, number, 4, ticks);
+}
+
+static uint64_t now(void)
+{
+	return pxt_port_ticks_ordered();
+}
+
+static void wait_until(uint64_t ticks)
+{
+	while (now() <= ticks)
+		;
+}
+
+/* TIM-03 */
+static void lanes_take_turns_in_a_log_too(void)
+{
+	static const unsigned char lanes[] = { 0, 2, 2, 0, 3, 2, 3, 0, 0, 3, 2, 0 };
+	uint64_t base;
+
+	begin(4);
+	base = now();
+	for (int i = 0; i < (int)sizeof(lanes); i++)
+		put(lanes[i], i + 1, base + 10u * (uint64_t)i);
+	wait_until(base + 120u + 3u * pxt_resolution_ticks());
+	PXT_EQ(posix_trace_flush(stream), 0);
+	end("START 1..12 FLUSH_START FLUSH_STOP STOP0");
+}
+
+/* A flush covers what was recorded before it; its end is told before what came later. */
+static void what_came_behind_the_begin_of_a_flush_is_left_for_the_next(void)
+{
+	struct posix_trace_counts_np counts;
+	uint64_t later;
+
+	begin(1);
+	put(0, 1, now());
+	later = now() + 2u * (pxt_clock.hz / 5u);
+	put(0, 2, later);
+	PXT_EQ(posix_trace_flush(stream), 0);
+	PXT_EQ(posix_trace_counts_np(stream, &counts), 0);
+	PXT_EQ(counts.posix_held_np, 1);
+	wait_until(later);
+	put(0, 3, now());
+	PXT_EQ(posix_trace_flush(stream), 0);
+	end("START 1 FLUSH_START FLUSH_STOP 2..3 FLUSH_START FLUSH_STOP STOP0");
+}
+
+/* Rulings 4 and 7 */
+static void a_record_with_a_piece_missing_is_in_no_log(void)
+{
+	const uint64_t holdback = pxt_holdback_ns;
+	struct record record;
+
+	begin(1);
+	pxt_holdback_ns = 2000000;
+	put(0, 1, now());
+	write_one(&record, 0, 9, 40, now());
+	pxt_slot_store(
+	    &record.place.ring.slots[(record.place.pos + 2u) & record.place.ring.mask], 0, 0);
+	put(0, 2, now());
+	PXT_EQ(posix_trace_flush(stream), 0);
+	pxt_holdback_ns = holdback;
+	end("START 1..2 FLUSH_START FLUSH_STOP STOP0");
+}
+
+/* Ruling 7 */
+static void what_a_flush_takes_is_counted(void)
+{
+	struct posix_trace_counts_np counts;
+
+	begin(2);
+	for (int i = 1; i <= 20; i++)
+		put((uint32_t)i & 1u, i, now());
+	PXT_EQ(posix_trace_flush(stream), 0);
+	CU_ASSERT(st_law(stream, &counts));
+	PXT_EQ(counts.posix_held_np, 0);
+	PXT_EQ(counts.posix_lost_np, 0);
+	end("START 1..20 FLUSH_START FLUSH_STOP STOP0");
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(lanes_take_turns_in_a_log_too),
+	PXT_CASE(what_came_behind_the_begin_of_a_flush_is_left_for_the_next),
+	PXT_CASE(a_record_with_a_piece_missing_is_in_no_log),
+	PXT_CASE(what_a_flush_takes_is_counted),
+};
+PXT_SUITE("lanes: runs", cases)
