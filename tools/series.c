@@ -80,7 +80,8 @@ uint64_t pxt_series_quantile(struct pxt_series *series, unsigned per_mille, bool
 	rank = rank == 0 ? 1 : rank;
 	if (!series->cells) {
 		if (!series->sorted)
-			qsort(series->values, series->count, sizeof *series->values, ascending);
+			qsort(series->values, (size_t)series->count, sizeof *series->values,
+			    ascending);
 		series->sorted = true;
 		return series->values[rank - 1];
 	}

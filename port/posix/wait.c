@@ -43,11 +43,13 @@ static int64_t now_ns(clockid_t clock)
 
 static int64_t limit_ns(const struct timespec *time)
 {
-	if (time->tv_sec >= WAIT_MAX_NS / NS_PER_S)
+	int64_t seconds = time->tv_sec;
+
+	if (seconds >= WAIT_MAX_NS / NS_PER_S)
 		return WAIT_MAX_NS;
-	if (time->tv_sec < 0)
+	if (seconds < 0)
 		return 0;
-	return (int64_t)time->tv_sec * NS_PER_S + time->tv_nsec;
+	return seconds * NS_PER_S + time->tv_nsec;
 }
 
 static struct timespec time_of(int64_t ns)
