@@ -15,7 +15,7 @@ PXT_COLD void pxt_auto_stop(struct pxt_block *block, uint32_t gate)
 		return;
 	PXT_TESTPOINT(PXT_TP_AUTO_STOPPED);
 	/* May come late or never (a kill): then the consumer takes the last record's stamp. */
-	pxt_cursor_set(&block->auto_stop_ticks, pxt_port_ticks());
+	pxt_wide_set(&block->auto_stop_ticks, pxt_port_ticks());
 	pxt_stream_wake(block);
 }
 
@@ -31,7 +31,7 @@ bool pxt_emit_reserve_free(
 	if (got == PXT_CLOSED)
 		return false;
 	if (got == PXT_NO_ROOM) {
-		(void)pxt_cursor_add(&place->ring.lane->refused, 1);
+		pxt_counter_up(&place->ring.lane->refused);
 		PXT_TESTPOINT(PXT_TP_FULL);
 	}
 	pxt_auto_stop(block, gate);

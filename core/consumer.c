@@ -39,7 +39,7 @@ static void make_stop(struct pxt_block *block, struct pxt_item *item)
 {
 	const int automatic = 1;
 
-	make(item, PXT_ID_STOP, pxt_cursor_load(&block->auto_stop_ticks), &automatic,
+	make(item, PXT_ID_STOP, pxt_wide_load(&block->auto_stop_ticks), &automatic,
 	    sizeof(automatic));
 }
 

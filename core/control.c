@@ -203,7 +203,7 @@ static void set_state(struct pxt_block *block, uint32_t state, uint32_t turn)
 static void close_lanes(struct pxt_block *block)
 {
 	for (uint32_t i = 0; i <= block->lane_mask; i++) {
-		(void)pxt_cursor_or(&pxt_block_lane(block, i)->head, PXT_HEAD_CLOSED);
+		pxt_cursor_close(&pxt_block_lane(block, i)->head);
 		PXT_TESTPOINT(PXT_TP_CLOSED_LANE);
 	}
 }
@@ -211,7 +211,7 @@ static void close_lanes(struct pxt_block *block)
 static void open_lanes(struct pxt_block *block)
 {
 	for (uint32_t i = 0; i <= block->lane_mask; i++)
-		pxt_cursor_clear(&pxt_block_lane(block, i)->head, PXT_HEAD_CLOSED);
+		pxt_cursor_open(&pxt_block_lane(block, i)->head);
 }
 
 static bool was_auto(struct pxt_block *block)
@@ -304,7 +304,7 @@ void pxt_stream_start(struct pxt_stream *stream, const void *caller)
 	block->stop_told = 0;
 	block->freed_since_full = 0;
 	block->quiet = 0;
-	pxt_cursor_set(&block->auto_stop_ticks, 0);
+	pxt_wide_set(&block->auto_stop_ticks, 0);
 	open_lanes(block);
 	set_state(block, PXT_GATE_RUNNING, 0);
 	pxt_wanted_update(stream->index, true);
@@ -356,14 +356,14 @@ void pxt_stream_restart(struct pxt_stream *stream)
 
 	pxt_window_end(block);
 	for (uint32_t i = 0; i <= block->lane_mask; i++)
-		refused += pxt_cursor_load(&pxt_block_lane(block, i)->refused);
+		refused += pxt_counter_load(&pxt_block_lane(block, i)->refused);
 	block->lost_before += refused - block->refused_told;
 	if (block->with_log && refused != block->refused_told)
-		pxt_consumer_gap(block, pxt_cursor_load(&block->auto_stop_ticks));
+		pxt_consumer_gap(block, pxt_wide_load(&block->auto_stop_ticks));
 	block->refused_told = refused;
 	block->stop_told = 0;
 	block->freed_since_full = 0;
-	pxt_cursor_set(&block->auto_stop_ticks, 0);
+	pxt_wide_set(&block->auto_stop_ticks, 0);
 	pxt_note_start_set(block, atomic_load_explicit(&block->gate, memory_order_relaxed));
 	block->start_ticks = pxt_port_ticks_ordered();
 	block->owes_start = pxt_stream_wants(block, PXT_ID_START);
@@ -405,7 +405,7 @@ void pxt_stream_clear(struct pxt_stream *stream)
 	for (uint32_t i = 0; i <= block->lane_mask; i++) {
 		struct pxt_ring ring = pxt_block_ring(block, i);
 
-		refused += pxt_cursor_load(&ring.lane->refused);
+		refused += pxt_counter_load(&ring.lane->refused);
 		skip_all(block, &ring);
 	}
 	for (uint32_t i = 0; i < PXT_SIDES; i++) {
@@ -439,7 +439,7 @@ static uint64_t refused_in_all(struct pxt_block *block)
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i <= block->lane_mask; i++)
-		sum += pxt_cursor_load(&pxt_block_lane(block, i)->refused);
+		sum += pxt_counter_load(&pxt_block_lane(block, i)->refused);
 	return sum;
 }
 
@@ -495,7 +495,7 @@ static void read_lanes(struct pxt_block *block, uint64_t *seq, uint64_t *refused
 
 			pxt_lane_head(lane, &pos, &lane_seq);
 			*seq += lane_seq;
-			*refused += pxt_cursor_load(&lane->refused);
+			*refused += pxt_counter_load(&lane->refused);
 		}
 		*stable = round && *seq == before_seq && *refused == before_refused;
 		before_seq = *seq;

@@ -85,7 +85,8 @@ static void init_lane(struct pxt_block *block, uint32_t index)
 	uint32_t first = block->slot_mask + 1u; /* lap 1: zeroed memory is lap 0, never valid */
 
 	pxt_cursor_set(&lane->head, (uint64_t)first << 32 | PXT_HEAD_CLOSED);
-	pxt_cursor_set(&lane->epoch, pxt_epoch_make(first >> 30, 0));
+	pxt_twins_set(&lane->epoch, pxt_epoch_make(first >> 30, 0));
+	pxt_cells_init(pxt_lane_slots(lane), first);
 	atomic_store_explicit(&lane->limit, first, memory_order_relaxed);
 	lane->pos = first;
 	lane->scan_pos = first;
@@ -96,7 +97,8 @@ static struct pxt_block *make_block(const trace_attr_t *attr, size_t *bytes)
 {
 	uint32_t lanes = attr->_pxt_lanes;
 	size_t lanes_at = sizeof(struct pxt_block);
-	size_t ring = (size_t)attr->_pxt_stream_size;
+	uint32_t slots = (uint32_t)(attr->_pxt_stream_size / PXT_SLOT_BYTES);
+	size_t ring = (size_t)slots * sizeof(pxt_cell);
 	struct pxt_block *block;
 
 	if (ring > (SIZE_MAX - lanes_at) / lanes - sizeof(struct pxt_lane))
@@ -109,7 +111,7 @@ static struct pxt_block *make_block(const trace_attr_t *attr, size_t *bytes)
 	block->version = PXT_BLOCK_VERSION;
 	block->turn = 1;
 	block->lane_mask = lanes - 1u;
-	block->slot_mask = (uint32_t)(ring / PXT_SLOT_BYTES) - 1u;
+	block->slot_mask = slots - 1u;
 	block->max_data = (uint32_t)attr->_pxt_max_data;
 	block->lanes_offset = (uint32_t)lanes_at;
 	block->lane_stride = sizeof(struct pxt_lane) + ring;

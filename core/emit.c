@@ -225,7 +225,7 @@ static PXT_NOINLINE void finish_odd_small(struct pxt_block *hot, struct pxt_lane
 }
 
 /* Whether the old slot is newer than this lap: (tag - old) * 2 is negative. */
-PXT_INLINE bool is_late(const struct pxt_slot *slot, uint32_t tag)
+PXT_INLINE bool is_late(const pxt_cell *slot, uint32_t tag)
 {
 	bool late = (int32_t)((tag - pxt_slot_peek(slot)) << 1) < 0;
 
@@ -234,7 +234,7 @@ PXT_INLINE bool is_late(const struct pxt_slot *slot, uint32_t tag)
 	return late;
 }
 
-PXT_INLINE void put_plain(struct pxt_slot *slot, uint32_t tag, uint64_t low, uint64_t high)
+PXT_INLINE void put_plain(pxt_cell *slot, uint32_t tag, uint64_t low, uint64_t high)
 {
 	if (PXT_LIKELY(!is_late(slot, tag)))
 		pxt_slot_store_plain(slot, low | tag, high);
@@ -258,7 +258,7 @@ PXT_INLINE uint32_t first_data(const unsigned char *data, size_t bytes)
 }
 
 /* Where a record begins, and the tag of its slots; NULL: see finish_odd(). */
-PXT_INLINE struct pxt_slot *find_place(
+PXT_INLINE pxt_cell *find_place(
     struct pxt_block *hot, struct pxt_lane *lane, uint64_t head, uint32_t slots, uint32_t *tag)
 {
 	uint32_t mask = hot->slot_mask;
@@ -267,7 +267,7 @@ PXT_INLINE struct pxt_slot *find_place(
 
 	/* One test for "closed" and for a new quarter: the epoch's lowest bit is never set. */
 	if (PXT_UNLIKELY(
-	        (head ^ pxt_cursor_peek(&lane->epoch)) & (PXT_EPOCH_BITS | PXT_HEAD_CLOSED)))
+	        (head ^ pxt_twins_peek(&lane->epoch)) & (PXT_EPOCH_BITS | PXT_HEAD_CLOSED)))
 		return NULL;
 	if (PXT_UNLIKELY(pxt_ring_covers(
 	        mask, pos, slots, atomic_load_explicit(&lane->limit, memory_order_relaxed))))
@@ -278,13 +278,13 @@ PXT_INLINE struct pxt_slot *find_place(
 	return pxt_lane_slots(lane) + at;
 }
 
-PXT_INLINE void put_context(struct pxt_slot *slot, uint32_t tag, uint64_t ctx, uint32_t data)
+PXT_INLINE void put_context(pxt_cell *slot, uint32_t tag, uint64_t ctx, uint32_t data)
 {
 	put_plain(slot, tag, ctx << 32, (uint64_t)data << 32 | ctx >> 32);
 	PXT_TESTPOINT(PXT_TP_MIDDLE_STORED);
 }
 
-PXT_INLINE void put_begin(struct pxt_slot *slot, uint32_t tag, uint32_t info, uint64_t ticks)
+PXT_INLINE void put_begin(pxt_cell *slot, uint32_t tag, uint32_t info, uint64_t ticks)
 {
 	put_plain(slot, tag | PXT_SLOT_BEGIN, (uint64_t)info << 32, ticks);
 	PXT_TESTPOINT(PXT_TP_BEGIN_STORED);
@@ -294,7 +294,7 @@ PXT_INLINE void put_begin(struct pxt_slot *slot, uint32_t tag, uint32_t info, ui
  * The last slot: 1 to 12 bytes, behind which zeros stand.  The four bytes before them are the
  * event's, too, so two loads that overlap do instead of a loop.
  */
-PXT_INLINE void put_end(struct pxt_slot *slot, uint32_t tag, const unsigned char *data, size_t left)
+PXT_INLINE void put_end(pxt_cell *slot, uint32_t tag, const unsigned char *data, size_t left)
 {
 	uint32_t first;
 	uint64_t rest = 0;
@@ -312,7 +312,7 @@ PXT_INLINE void put_end(struct pxt_slot *slot, uint32_t tag, const unsigned char
 }
 
 /* One slot full of data. */
-PXT_INLINE void put_full(struct pxt_slot *slot, uint32_t tag, const unsigned char *data)
+PXT_INLINE void put_full(pxt_cell *slot, uint32_t tag, const unsigned char *data)
 {
 	if (PXT_LIKELY(!is_late(slot, tag)))
 		pxt_slot_store_piece_plain(slot, tag, data);
@@ -320,8 +320,7 @@ PXT_INLINE void put_full(struct pxt_slot *slot, uint32_t tag, const unsigned cha
 }
 
 /* What is behind the context's slot. */
-PXT_INLINE void put_rest(
-    struct pxt_slot *slot, uint32_t tag, const unsigned char *data, size_t left)
+PXT_INLINE void put_rest(pxt_cell *slot, uint32_t tag, const unsigned char *data, size_t left)
 {
 	/* Bound: the slots of the record. */
 	PXT_BOUND(slots, left / PXT_SLOT_PAYLOAD);
@@ -334,8 +333,8 @@ PXT_INLINE void put_rest(
 }
 
 /* More than a few slots: four in a turn. */
-static PXT_NOINLINE void finish_long(struct pxt_block *hot, struct pxt_slot *slot, uint32_t tag,
-    const unsigned char *data, size_t left)
+static PXT_NOINLINE void finish_long(
+    struct pxt_block *hot, pxt_cell *slot, uint32_t tag, const unsigned char *data, size_t left)
 {
 	/* Bound: a quarter of the record's slots. */
 	PXT_BOUND(turns, left / (4 * PXT_SLOT_PAYLOAD));
@@ -362,7 +361,7 @@ static PXT_NOINLINE void emit_long(struct pxt_block *hot, uint32_t id, const uns
 	uint32_t info = pxt_slot_info(id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu));
 	uint64_t ctx = pxt_context(pxt_self.index, address);
 	uint64_t head = pxt_cursor_add(&lane->head, (uint64_t)slots << 32 | 2u);
-	struct pxt_slot *slot;
+	pxt_cell *slot;
 	uint64_t ticks;
 	uint32_t tag;
 	uint32_t first;
@@ -395,7 +394,7 @@ PXT_INLINE void emit_small(struct pxt_block *hot, uint32_t id, const unsigned ch
 	uint64_t ctx = pxt_context(pxt_self.index, address);
 	uint32_t first = first_data(data, bytes);
 	uint64_t head = pxt_cursor_add(&lane->head, UINT64_C(2) << 32 | 2u);
-	struct pxt_slot *slot;
+	pxt_cell *slot;
 	uint64_t ticks;
 	uint32_t tag;
 
@@ -425,8 +424,7 @@ PXT_INLINE void store_one(const struct reserved *reserved, uint32_t slots, uint3
 {
 	size_t bytes = pxt_info_bytes(info);
 	uint32_t tag;
-	struct pxt_slot *slot =
-	    find_place(reserved->block, reserved->lane, reserved->head, slots, &tag);
+	pxt_cell *slot = find_place(reserved->block, reserved->lane, reserved->head, slots, &tag);
 
 	if (PXT_UNLIKELY(!slot)) {
 		store_odd(reserved->block, reserved->lane, reserved->head, info,

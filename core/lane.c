@@ -19,7 +19,7 @@ static uint64_t widen(uint32_t quarters, uint32_t value, uint32_t bits)
 void pxt_lane_head(struct pxt_lane *lane, uint64_t *pos, uint64_t *seq)
 {
 	uint64_t head = pxt_cursor_load(&lane->head);
-	uint64_t epoch = pxt_cursor_load(&lane->epoch);
+	uint64_t epoch = pxt_twins_load(&lane->epoch);
 
 	*pos = widen(pxt_epoch_half((uint32_t)(epoch >> 32)), pxt_head_pos(head), 30);
 	*seq = widen(pxt_epoch_half((uint32_t)epoch), pxt_head_seq(head), 29);
@@ -107,7 +107,7 @@ static void jump(struct pxt_block *block, struct pxt_lane *lane, uint64_t pos, u
 {
 	pxt_consumer_lost(block, seq - lane->seq);
 	lane->next_ticks = 0;
-	pxt_cursor_set(&lane->first_lost, 0);
+	pxt_wide_set(&lane->first_lost, 0);
 	lane->pos = pos;
 	lane->seq = seq;
 	lane->ruins = 0;
@@ -197,7 +197,7 @@ static void lapped(struct pxt_block *block, struct pxt_ring *ring, bool reading)
 {
 	struct pxt_lane *lane = ring->lane;
 	uint32_t size = ring->mask + 1u;
-	uint64_t gone = lane->next_ticks ? lane->next_ticks : pxt_cursor_load(&lane->first_lost);
+	uint64_t gone = lane->next_ticks ? lane->next_ticks : pxt_wide_load(&lane->first_lost);
 	uint64_t pos;
 	uint64_t seq;
 	uint64_t from;

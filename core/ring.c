@@ -8,7 +8,7 @@
  */
 PXT_COLD void pxt_ring_bump_epoch(struct pxt_lane *lane, uint64_t head)
 {
-	uint64_t epoch = pxt_cursor_peek(&lane->epoch);
+	uint64_t epoch = pxt_twins_peek(&lane->epoch);
 	uint32_t pos_quarters = pxt_epoch_half((uint32_t)(epoch >> 32));
 	uint32_t seq_quarters = pxt_epoch_half((uint32_t)epoch);
 	uint64_t next;
@@ -19,7 +19,7 @@ PXT_COLD void pxt_ring_bump_epoch(struct pxt_lane *lane, uint64_t head)
 		seq_quarters++;
 	next = pxt_epoch_make(pos_quarters, seq_quarters);
 	if (next != epoch)
-		(void)pxt_cursor_swap(&lane->epoch, &epoch, next);
+		pxt_twins_move(&lane->epoch, epoch, next);
 }
 
 /*
@@ -32,7 +32,7 @@ PXT_COLD void pxt_ring_note_lost(const struct pxt_ring *ring, uint32_t limit)
 	bool same_lap = ((old.word[0] ^ limit) & ~ring->mask & PXT_TAG_MASK) == 0;
 	uint64_t ticks = (old.word[0] & PXT_SLOT_BEGIN) && same_lap ? pxt_slot_ticks(&old) : 0;
 
-	pxt_cursor_set(&ring->lane->first_lost, ticks);
+	pxt_wide_set(&ring->lane->first_lost, ticks);
 }
 
 enum pxt_reserve pxt_ring_reserve_free(struct pxt_place *place, uint32_t slots)
@@ -170,7 +170,7 @@ PXT_INLINE void put_piece(
 #if PXT_CTX_BYTES
 
 /* Twelve bytes; the four before them are the event's, too, and may be loaded along. */
-PXT_INLINE void put_whole(struct pxt_slot *slot, uint32_t tag, const unsigned char *bytes)
+PXT_INLINE void put_whole(pxt_cell *slot, uint32_t tag, const unsigned char *bytes)
 {
 	if (PXT_UNLIKELY(pxt_tag_ahead(pxt_slot_peek(slot), tag) > 0))
 		return;
@@ -181,7 +181,7 @@ PXT_INLINE void put_whole(struct pxt_slot *slot, uint32_t tag, const unsigned ch
 
 #else
 
-PXT_INLINE void put_whole(struct pxt_slot *slot, uint32_t tag, const unsigned char *bytes)
+PXT_INLINE void put_whole(pxt_cell *slot, uint32_t tag, const unsigned char *bytes)
 {
 	if (PXT_UNLIKELY(pxt_tag_ahead(pxt_slot_peek(slot), tag) > 0))
 		return;
@@ -260,7 +260,7 @@ static PXT_COLD void store_extra(const struct pxt_place *place, const struct pxt
 }
 
 /* Whole pieces in a row, up to the ring's end. */
-void pxt_ring_store_rest(struct pxt_slot *slots, uint32_t mask, uint32_t pos, uint32_t seq,
+void pxt_ring_store_rest(pxt_cell *slots, uint32_t mask, uint32_t pos, uint32_t seq,
     const unsigned char *data, uint32_t left)
 {
 	const struct pxt_place place = {
@@ -274,7 +274,7 @@ void pxt_ring_store_rest(struct pxt_slot *slots, uint32_t mask, uint32_t pos, ui
 		uint32_t whole = (left - 1u) / PXT_SLOT_PAYLOAD;
 		uint32_t run = whole < mask + 1u - at ? whole : mask + 1u - at;
 		uint32_t tag = pxt_tag(mask, pos, seq);
-		struct pxt_slot *slot = slots + at;
+		pxt_cell *slot = slots + at;
 		const unsigned char *end = data + (size_t)run * PXT_SLOT_PAYLOAD;
 
 		PXT_ROUND(runs);

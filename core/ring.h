@@ -60,9 +60,9 @@ enum pxt_front {
 struct pxt_lane {
 	/* The writers' line. */
 	PXT_ALIGNED(PXT_CACHE_LINE) pxt_cursor head; /* [63:32] pos [31:1] seq [0] closed */
-	pxt_cursor epoch;       /* how often the two ran through a quarter; pxt_epoch_make() */
-	pxt_counter refused;    /* records that found no room; not in seq */
-	pxt_counter first_lost; /* LOOP: stamp of the first unread record that was overwritten */
+	pxt_twins epoch;     /* how often the two ran through a quarter; pxt_epoch_make() */
+	pxt_counter refused; /* records that found no room; not in seq */
+	pxt_wide first_lost; /* LOOP: stamp of the first unread record that was overwritten */
 
 	/* The consumer's line, of which writers read `limit`. */
 	PXT_ALIGNED(PXT_CACHE_LINE) _Atomic uint32_t limit;
@@ -100,14 +100,14 @@ _Static_assert(sizeof(struct pxt_lane) == 256, "a lane costs 256 bytes beside it
 /* A ring as one call sees it: where the lane's words and slots are. */
 struct pxt_ring {
 	struct pxt_lane *lane;
-	struct pxt_slot *slots;
+	pxt_cell *slots;
 	uint32_t mask;
 };
 
 /* The slots of a lane stand directly behind its words. */
-PXT_INLINE struct pxt_slot *pxt_lane_slots(struct pxt_lane *lane)
+PXT_INLINE pxt_cell *pxt_lane_slots(struct pxt_lane *lane)
 {
-	return (struct pxt_slot *)(void *)(lane + 1);
+	return (pxt_cell *)(void *)(lane + 1);
 }
 
 /* What reserve() hands to store(). */
@@ -168,7 +168,7 @@ void pxt_ring_note_lost(const struct pxt_ring *ring, uint32_t limit);
 
 PXT_INLINE void pxt_ring_keep_epoch(struct pxt_lane *lane, uint64_t head)
 {
-	if (PXT_UNLIKELY((head ^ pxt_cursor_peek(&lane->epoch)) & PXT_EPOCH_BITS))
+	if (PXT_UNLIKELY((head ^ pxt_twins_peek(&lane->epoch)) & PXT_EPOCH_BITS))
 		pxt_ring_bump_epoch(lane, head);
 }
 
@@ -225,7 +225,7 @@ bool pxt_ring_reserve_mark(struct pxt_place *place, bool overwrite);
  */
 PXT_INLINE void pxt_ring_put(const struct pxt_ring *ring, uint32_t pos, uint64_t low, uint64_t high)
 {
-	struct pxt_slot *slot = &ring->slots[pos & ring->mask];
+	pxt_cell *slot = &ring->slots[pos & ring->mask];
 
 	if (PXT_UNLIKELY(pxt_tag_ahead(pxt_slot_peek(slot), (uint32_t)low) > 0))
 		return;
@@ -250,7 +250,7 @@ void pxt_ring_store(const struct pxt_place *place, const struct pxt_event *event
  * The continuation slots from @pos on, for @left bytes of data; @data has 4 bytes before it.  The
  * place in pieces, because a structure put together in memory costs a stall when it is loaded.
  */
-void pxt_ring_store_rest(struct pxt_slot *slots, uint32_t mask, uint32_t pos, uint32_t seq,
+void pxt_ring_store_rest(pxt_cell *slots, uint32_t mask, uint32_t pos, uint32_t seq,
     const unsigned char *data, uint32_t left);
 /* Fills a place that came too late: one begin slot says how many slots to pass over. */
 void pxt_ring_store_void(const struct pxt_place *place, uint32_t slots);

@@ -86,7 +86,7 @@ struct pxt_block {
 
 	/* Set by who goes to sleep, taken by the writer that wakes him. */
 	PXT_ALIGNED(PXT_CACHE_LINE) _Atomic uint32_t asleep;
-	PXT_ALIGNED(PXT_CACHE_LINE) pxt_cursor auto_stop_ticks;
+	PXT_ALIGNED(PXT_CACHE_LINE) pxt_wide auto_stop_ticks;
 
 	/* The consumer's. */
 	uint64_t retrieved;

@@ -34,7 +34,7 @@ PXT_COLD bool pxt_threads_register(void)
 			entry = &table->entry[index];
 			entry->pid = pxt_process_pid();
 			/* Last, for those who walk through the table: 0 is not there yet. */
-			pxt_cursor_set(&entry->thread, pxt_port_thread());
+			pxt_wide_set(&entry->thread, pxt_port_thread());
 		} else {
 			index = PXT_THREAD_EXTRA;
 		}
@@ -121,7 +121,7 @@ bool pxt_threads_find(uint32_t index, uint64_t *thread, int32_t *pid)
 {
 	if (!pxt_threads || index == 0 || index >= entries(pxt_threads))
 		return false;
-	*thread = pxt_cursor_load(&pxt_threads->entry[index].thread);
+	*thread = pxt_wide_load(&pxt_threads->entry[index].thread);
 	*pid = pxt_threads->entry[index].pid;
 	return true;
 }

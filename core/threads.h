@@ -30,8 +30,8 @@
 
 struct pxt_thread {
 	PXT_ALIGNED(PXT_CACHE_LINE) _Atomic uint32_t passes; /* odd: inside a trace point */
-	uint32_t gave_up;  /* a value of `passes` that was waited for in vain */
-	pxt_cursor thread; /* pthread_t; 0 until the entry is whole */
+	uint32_t gave_up; /* a value of `passes` that was waited for in vain */
+	pxt_wide thread;  /* pthread_t; 0 until the entry is whole */
 	int32_t pid;
 	_Atomic int32_t tid; /* the system's number, 0 until somebody looked */
 	char name[PXT_THREAD_NAME];

@@ -37,7 +37,7 @@ ptrace_heavy_check(installed TIMEOUT 300 "${scripts}/check-installed" "${PROJECT
 ptrace_check(stack TIMEOUT 300 "${PTRACE_PYTHON}" "${scripts}/stack-usage.py" --check)
 ptrace_heavy_check(format TIMEOUT 120 "${scripts}/check-format")
 ptrace_heavy_check(tidy TIMEOUT 900 "${scripts}/check-tidy" "${PROJECT_BINARY_DIR}")
-foreach(variant IN ITEMS clang minimal target host unchecked musl arm aarch64 asan tsan)
+foreach(variant IN ITEMS clang minimal target host unchecked musl arm aarch64 i486 asan tsan)
 	ptrace_heavy_check(variant_${variant} TIMEOUT 1500 "${scripts}/variant" ${variant} "${work}")
 	set_tests_properties(variant_${variant} PROPERTIES ENVIRONMENT "PXT_CHECKS=${PTRACE_CHECKS}")
 endforeach()

@@ -129,7 +129,7 @@ static void expect_values(const unsigned char *data, int swapped)
 	CU_ASSERT(f[7].posix_value_np.posix_i_np == INT64_MIN);
 	PXT_EQ(f[8].posix_kind_np, POSIX_TRACE_FIELD_FLOAT_NP);
 	CU_ASSERT(f[8].posix_value_np.posix_f_np == 0.5);
-	CU_ASSERT(f[9].posix_value_np.posix_f_np == -1e300);
+	CU_ASSERT(f[9].posix_value_np.posix_f_np == (double)-1e300);
 	PXT_EQ(f[10].posix_kind_np, POSIX_TRACE_FIELD_TEXT_NP);
 	PXT_EQ(f[10].posix_bytes_np, 2);
 	PXT_EQ(f[10].posix_offset_np, offsetof(struct every_kind, k));

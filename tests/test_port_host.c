@@ -618,7 +618,7 @@ static void *named_thread(void *argument)
 	pthread_t self = pthread_self();
 	char name[16];
 
-	(void)snprintf(name, sizeof(name), "worker-%d", (int)(named - named_threads));
+	(void)snprintf(name, sizeof(name), "worker-%d", (int)((named - named_threads) % 10));
 	(void)pthread_setname_np(self, name);
 	memcpy(&named->thread, &self, sizeof(self));
 	atomic_fetch_add(&named_ready, 1);

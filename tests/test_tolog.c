@@ -9,7 +9,7 @@
 #include "fakes/fakes.h"
 #include "suite.h"
 
-#include "pxt_config.h"
+#include "base/slot.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -581,7 +581,7 @@ static void a_clear_in_the_middle_of_a_flush_ends_what_was_before(void)
 
 static uint64_t slot_bytes(size_t data)
 {
-	return 16u * (1u + (8u + data + 11u) / 12u);
+	return 16u * pxt_slots_for(PXT_CTX_BYTES + (uint32_t)data);
 }
 
 /* LOGP-02, LOGP-04, DEC-14: to the last slot */
@@ -668,8 +668,8 @@ static trace_event_id_t writer_type;
 static atomic_int writers_left;
 
 /* Events in the stream at most, so that one that overwrites has no reason to. */
-static atomic_ullong generated;
-static atomic_ullong gone; /* out of the stream */
+static atomic_ulong generated;
+static atomic_ulong gone; /* out of the stream */
 static unsigned long long most;
 
 static void *write_events(void *argument)
@@ -699,7 +699,8 @@ static void let_writers_go_on(trace_id_t trid, bool flushing)
 	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
 	/* START is among them. */
 	if (counts.posix_retrieved_np > 0)
-		atomic_store(&gone, counts.posix_retrieved_np + counts.posix_lost_np - 1);
+		atomic_store(
+		    &gone, (unsigned long)(counts.posix_retrieved_np + counts.posix_lost_np - 1));
 }
 
 static void flush_beside_writers(int policy)

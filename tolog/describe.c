@@ -44,7 +44,7 @@ static uint32_t entries(void)
 /* 0: the thread is just entering itself. */
 static uint64_t thread_at(uint32_t index)
 {
-	return pxt_cursor_load(&pxt_threads->entry[index].thread);
+	return pxt_wide_load(&pxt_threads->entry[index].thread);
 }
 
 static void put_thread(struct pxt_tolog *log, const struct pxt_log_thread *thread)

@@ -40,15 +40,15 @@ static int tell_process(struct pxt_tolog *log)
 /* False: the thread is just entering itself. */
 static bool entered(uint32_t index)
 {
-	return pxt_cursor_load(&pxt_threads->entry[index].thread) != 0;
+	return pxt_wide_load(&pxt_threads->entry[index].thread) != 0;
 }
 
 static int put_thread(struct pxt_tolog *log, uint32_t index)
 {
 	struct pxt_thread *entry = &pxt_threads->entry[index];
-	const struct pxt_log_thread thread = { .thread = pxt_cursor_load(&entry->thread),
-		.pid = entry->pid,
-		.index = (uint16_t)index };
+	const struct pxt_log_thread thread = {
+		.thread = pxt_wide_load(&entry->thread), .pid = entry->pid, .index = (uint16_t)index
+	};
 	int error;
 
 	if (pxt_log_put_thread(&log->meta, &thread))

@@ -55,6 +55,15 @@ PXT_INLINE void pxt_irq_restore(uint32_t state)
 
 /* ---- Slots ---- */
 
+/* A slot as it stands in a ring. */
+typedef struct pxt_slot pxt_cell;
+
+PXT_INLINE void pxt_cells_init(pxt_cell *cells, uint32_t count)
+{
+	(void)cells;
+	(void)count;
+}
+
 PXT_INLINE void pxt_slot_store(struct pxt_slot *slot, uint64_t low, uint64_t high)
 {
 	volatile uint32_t *word = slot->word;
@@ -127,7 +136,6 @@ PXT_INLINE uint32_t pxt_slot_peek_acquire(const struct pxt_slot *slot)
 /* ---- Cursors ---- */
 
 typedef volatile uint64_t pxt_cursor;
-typedef volatile uint64_t pxt_counter;
 
 PXT_INLINE uint64_t pxt_cursor_add(pxt_cursor *cursor, uint64_t by)
 {
@@ -174,23 +182,24 @@ PXT_INLINE bool pxt_cursor_swap(pxt_cursor *cursor, uint64_t *seen, uint64_t val
 	return done;
 }
 
-PXT_INLINE uint64_t pxt_cursor_or(pxt_cursor *cursor, uint64_t bits)
-{
-	uint32_t state = pxt_irq_save();
-	uint64_t old = *cursor;
-
-	*cursor = old | bits;
-	pxt_irq_restore(state);
-	return old;
-}
-
-PXT_INLINE void pxt_cursor_clear(pxt_cursor *cursor, uint64_t bits)
+/* Bit 0. */
+PXT_INLINE void pxt_cursor_close(pxt_cursor *cursor)
 {
 	uint32_t state = pxt_irq_save();
 
-	*cursor &= ~bits;
+	*cursor |= 1u;
 	pxt_irq_restore(state);
 }
+
+PXT_INLINE void pxt_cursor_open(pxt_cursor *cursor)
+{
+	uint32_t state = pxt_irq_save();
+
+	*cursor &= ~UINT64_C(1);
+	pxt_irq_restore(state);
+}
+
+#include "port/port_wide.h"
 
 /* ---- The stamp clock ---- */
 

@@ -7,6 +7,7 @@
  *   x86-64 without      cmpxchg16b, chosen at run time by one predictable test
  *   AArch64 with LSE2   aligned stp and ldp, with the barriers they lack
  *   AArch64 without     exclusive pair, chosen at run time in the same way
+ *   other machines      words that tell to what they belong (words.h)
  *   ThreadSanitizer     the compiler's 16-byte atomics, which the tool understands
  *
  *   who beside whom         slot_store   slot_load   head_*   ticks
@@ -37,6 +38,14 @@
 #endif
 
 /* ---- Slots ---- */
+
+/* A cell is a slot as it stands in a ring. */
+#if PXT_TSAN || defined(__x86_64__) || defined(__aarch64__)
+typedef struct pxt_slot pxt_cell;
+#else
+#include "port/posix/words.h"
+typedef struct pxt_words_cell pxt_cell;
+#endif
 
 #if defined(__x86_64__) || defined(__aarch64__)
 /* Set once, before main: the processor does not promise that plain 16-byte accesses are whole. */
@@ -143,7 +152,22 @@ PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
 }
 
 #else
-#error "port/posix needs 16-byte atomic slot access: x86-64 or AArch64"
+
+PXT_INLINE void pxt_slot_store(pxt_cell *cell, uint64_t low, uint64_t high)
+{
+	pxt_words_store(cell, low, high);
+}
+
+PXT_INLINE void pxt_slot_store_plain(pxt_cell *cell, uint64_t low, uint64_t high)
+{
+	pxt_words_store(cell, low, high);
+}
+
+PXT_INLINE struct pxt_slot pxt_slot_load(const pxt_cell *cell)
+{
+	return pxt_words_load(cell);
+}
+
 #endif
 
 /*
@@ -165,8 +189,7 @@ PXT_INLINE void pxt_slot_store_piece(
 		*(volatile __m128i *)(void *)slot = whole;
 }
 #else
-PXT_INLINE void pxt_slot_store_piece(
-    struct pxt_slot *slot, uint32_t tag, const unsigned char *bytes)
+PXT_INLINE void pxt_slot_store_piece(pxt_cell *slot, uint32_t tag, const unsigned char *bytes)
 {
 	uint32_t first;
 	uint64_t rest;
@@ -197,8 +220,7 @@ PXT_INLINE void pxt_slot_store_piece_plain(
 	*(volatile __m128i *)(void *)slot = _mm_castps_si128(whole);
 }
 #else
-PXT_INLINE void pxt_slot_store_piece_plain(
-    struct pxt_slot *slot, uint32_t tag, const unsigned char *bytes)
+PXT_INLINE void pxt_slot_store_piece_plain(pxt_cell *slot, uint32_t tag, const unsigned char *bytes)
 {
 	uint32_t first;
 	uint64_t rest;
@@ -208,7 +230,7 @@ PXT_INLINE void pxt_slot_store_piece_plain(
 	pxt_slot_store_plain(slot, (uint64_t)first << 32 | tag, rest);
 }
 
-PXT_INLINE struct pxt_halves pxt_slot_load_halves(const struct pxt_slot *slot)
+PXT_INLINE struct pxt_halves pxt_slot_load_halves(const pxt_cell *slot)
 {
 	struct pxt_slot loaded = pxt_slot_load(slot);
 
@@ -216,30 +238,61 @@ PXT_INLINE struct pxt_halves pxt_slot_load_halves(const struct pxt_slot *slot)
 }
 #endif
 
-/* The tag word alone, for the writer's look before it stores. */
-PXT_INLINE uint32_t pxt_slot_peek(const struct pxt_slot *slot)
-{
+/*
+ * The tag word alone, first for the writer's look before it stores, then for the consumer: pairs
+ * with the release of the slot's store.  A cell's tells the consumer nothing without its other words.
+ */
 #if PXT_TSAN
+PXT_INLINE uint32_t pxt_slot_peek(const pxt_cell *slot)
+{
 	return pxt_slot_load(slot).word[0];
-#else
-	return *(const volatile uint32_t *)&slot->word[0];
-#endif
 }
 
-/* The tag word for the consumer: pairs with the release of the slot's store. */
-PXT_INLINE uint32_t pxt_slot_peek_acquire(const struct pxt_slot *slot)
+PXT_INLINE uint32_t pxt_slot_peek_acquire(const pxt_cell *slot)
 {
-#if PXT_TSAN
 	return pxt_slot_load(slot).word[0];
-#else
-	return __atomic_load_n(&slot->word[0], __ATOMIC_ACQUIRE);
-#endif
 }
+#elif defined(__x86_64__) || defined(__aarch64__)
+PXT_INLINE uint32_t pxt_slot_peek(const pxt_cell *slot)
+{
+	return *(const volatile uint32_t *)&slot->word[0];
+}
+
+PXT_INLINE uint32_t pxt_slot_peek_acquire(const pxt_cell *slot)
+{
+	return __atomic_load_n(&slot->word[0], __ATOMIC_ACQUIRE);
+}
+#else
+PXT_INLINE uint32_t pxt_slot_peek(const pxt_cell *slot)
+{
+	return pxt_word_load(&slot->tag);
+}
+
+PXT_INLINE uint32_t pxt_slot_peek_acquire(const pxt_cell *slot)
+{
+	return pxt_slot_load(slot).word[0];
+}
+#endif
+
+/* Before first use, while nobody else knows the @count cells (a power of two) at @cells. */
+#if PXT_TSAN || defined(__x86_64__) || defined(__aarch64__)
+PXT_INLINE void pxt_cells_init(pxt_cell *cells, uint32_t count)
+{
+	(void)cells;
+	(void)count;
+}
+#else
+PXT_INLINE void pxt_cells_init(pxt_cell *cells, uint32_t count)
+{
+	pxt_words_init(cells, count);
+}
+#endif
 
 /* ---- Cursors ---- */
 
+#if __GCC_ATOMIC_LLONG_LOCK_FREE == 2
+
 typedef _Atomic uint64_t pxt_cursor;
-typedef _Atomic uint64_t pxt_counter;
 
 /* Relaxed: the slots carry their own validity; nothing is published through a cursor alone. */
 PXT_INLINE uint64_t pxt_cursor_add(pxt_cursor *cursor, uint64_t by)
@@ -270,15 +323,24 @@ PXT_INLINE bool pxt_cursor_swap(pxt_cursor *cursor, uint64_t *seen, uint64_t val
 	    cursor, seen, value, memory_order_relaxed, memory_order_relaxed);
 }
 
-PXT_INLINE uint64_t pxt_cursor_or(pxt_cursor *cursor, uint64_t bits)
+/* Bit 0. */
+PXT_INLINE void pxt_cursor_close(pxt_cursor *cursor)
 {
-	return atomic_fetch_or_explicit(cursor, bits, memory_order_acq_rel);
+	atomic_fetch_or_explicit(cursor, UINT64_C(1), memory_order_acq_rel);
 }
 
-PXT_INLINE void pxt_cursor_clear(pxt_cursor *cursor, uint64_t bits)
+PXT_INLINE void pxt_cursor_open(pxt_cursor *cursor)
 {
-	atomic_fetch_and_explicit(cursor, ~bits, memory_order_acq_rel);
+	atomic_fetch_and_explicit(cursor, ~UINT64_C(1), memory_order_acq_rel);
 }
+
+#include "port/port_wide.h"
+
+#else
+
+#include "port/posix/words_port.h"
+
+#endif
 
 /* ---- The stamp clock ---- */
 

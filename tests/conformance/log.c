@@ -661,7 +661,7 @@ static void *flush_in_thread(void *argument)
 	return NULL;
 }
 
-static atomic_llong swallowed;
+static atomic_long swallowed;
 
 static void *swallow(void *argument)
 {

@@ -278,7 +278,7 @@ static int create_without_memory(void *argument)
 	const struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
 	trace_attr_t attr;
 	trace_id_t trid = NEVER;
-	size_t size = (size_t)1 << 40;
+	size_t size = (size_t)1 << (sizeof(size_t) > 4 ? 40 : 30);
 
 	(void)argument;
 	PXT_CHILD_CHECK(posix_trace_attr_init(&attr) == 0);

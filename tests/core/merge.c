@@ -224,6 +224,7 @@ static void an_unfinished_record_behind_one_that_was_given_up_still_holds_back(v
 {
 	struct record dead;
 	struct record slow;
+	struct pxt_slot stored;
 	struct pxt_lane *lane;
 
 	begin(LOOP, 2, 4096);
@@ -240,8 +241,8 @@ static void an_unfinished_record_behind_one_that_was_given_up_still_holds_back(v
 	PXT_EQ(lane->pos, slow.place.pos);
 	put(1, 102, pxt_port_ticks_ordered());
 	PXT_EQ(read_lane(), -1);
-	finish(
-	    &slow, pxt_slot_ticks(&slow.place.ring.slots[slow.place.pos & slow.place.ring.mask]));
+	stored = pxt_slot_load(&slow.place.ring.slots[slow.place.pos & slow.place.ring.mask]);
+	finish(&slow, pxt_slot_ticks(&stored));
 	PXT_EQ(read_lane(), 0);
 	PXT_EQ(read_lane(), 1);
 	end();

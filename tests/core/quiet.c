@@ -62,7 +62,7 @@
 /* ---- The allocator ---- */
 
 static __thread bool watched;
-static _Atomic uint64_t allocations;
+static atomic_ulong allocations;
 
 #if defined(__GLIBC__) && !SANITIZED
 
@@ -129,13 +129,21 @@ void free(void *memory)
 
 /* ---- A thread without a way to the system ---- */
 
+/* By which a handler returns that asked for no siginfo. */
+#ifdef SYS_sigreturn
+#define OLD_SIGRETURN SYS_sigreturn
+#else
+#define OLD_SIGRETURN SYS_rt_sigreturn
+#endif
+
 static bool forbid_system_calls(bool signals)
 {
 	struct sock_filter rules[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 3, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 2, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, signals ? SYS_rt_sigreturn : SYS_exit, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 4, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, signals ? SYS_rt_sigreturn : SYS_exit, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, signals ? OLD_SIGRETURN : SYS_exit, 1, 0),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
@@ -240,12 +248,12 @@ enum phase {
 struct findings {
 	_Atomic uint32_t phase;
 	_Atomic int32_t tid;
-	_Atomic uint64_t handled;
-	_Atomic uint64_t allocated;
+	atomic_ulong handled;
+	atomic_ulong allocated;
 	unsigned long long minor;
 	unsigned long long major;
 	uint64_t written; /* by the first stream, START not counted */
-	_Atomic uint64_t expected;
+	atomic_ulong expected;
 };
 
 static struct findings *found;
@@ -356,7 +364,7 @@ static void *tracer(void *fresh)
 	atomic_store(&found->phase, READY);
 	wait_for(GO);
 	number = trace_watched(fresh);
-	atomic_store(&found->expected, number);
+	atomic_store(&found->expected, (unsigned long)number);
 	atomic_store(&found->allocated, atomic_load(&allocations));
 	atomic_store(&found->phase, DONE);
 	wait_for(RELEASED);

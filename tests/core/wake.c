@@ -115,7 +115,8 @@ static struct timespec in_ms(long ms)
 	struct timespec now;
 
 	(void)clock_gettime(CLOCK_REALTIME, &now);
-	now.tv_nsec += ms * 1000000;
+	now.tv_sec += ms / 1000;
+	now.tv_nsec += ms % 1000 * 1000000;
 	now.tv_sec += now.tv_nsec / 1000000000;
 	now.tv_nsec %= 1000000000;
 	return now;

@@ -57,7 +57,7 @@ static void run_through(int policy, unsigned lanes, uint64_t pos, uint64_t seq)
 	for (unsigned i = 0; i < lanes; i++) {
 		struct pxt_lane *lane = pxt_block_lane(kit_block(stream), i);
 
-		PXT_EQ(pxt_cursor_load(&lane->epoch),
+		PXT_EQ(pxt_twins_load(&lane->epoch),
 		    pxt_epoch_make((uint32_t)(lane->pos >> 30), (uint32_t)(lane->seq >> 29)));
 	}
 	end(0);

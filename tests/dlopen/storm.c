@@ -27,7 +27,7 @@ typedef int next_function(
 static event_function *trace;
 static trace_event_id_t type;
 static atomic_int ending;
-static atomic_ullong traced;
+static atomic_ulong traced;
 
 /* ISO C has no conversion from an object's address to a function's; dlsym() needs one. */
 static void *find(void *library, const char *name, void *function, size_t size)

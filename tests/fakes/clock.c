@@ -13,13 +13,33 @@
 #define NS_PER_S 1000000000u
 
 static atomic_bool faked;
-static _Atomic uint64_t counter;
-static _Atomic uint64_t step;
+static uint64_t counter;
+static uint64_t step;
 static uint64_t rate_hz;
+
+/* 64-bit words are no single access everywhere; nobody who holds it is interrupted by a reader. */
+static atomic_flag busy = ATOMIC_FLAG_INIT;
+
+static void enter(void)
+{
+	while (atomic_flag_test_and_set(&busy))
+		;
+}
+
+static void leave(void)
+{
+	atomic_flag_clear(&busy);
+}
 
 static uint64_t next_ticks(void)
 {
-	return atomic_fetch_add(&counter, atomic_load(&step));
+	uint64_t ticks;
+
+	enter();
+	ticks = counter;
+	counter += step;
+	leave();
+	return ticks;
 }
 
 static struct timespec after(int64_t seconds, uint64_t ticks)
@@ -65,22 +85,28 @@ void pxt_fake_clock_start(uint64_t hz)
 	pxt_port_use_counter = false;
 #endif
 	rate_hz = hz;
-	atomic_store(&counter, 0);
-	atomic_store(&step, 0);
+	counter = 0;
+	step = 0;
 	atomic_store(&faked, true);
 }
 
 void pxt_fake_clock_set(uint64_t ticks)
 {
-	atomic_store(&counter, ticks);
+	enter();
+	counter = ticks;
+	leave();
 }
 
 void pxt_fake_clock_advance(uint64_t ticks)
 {
-	atomic_fetch_add(&counter, ticks);
+	enter();
+	counter += ticks;
+	leave();
 }
 
 void pxt_fake_clock_step(uint64_t ticks)
 {
-	atomic_store(&step, ticks);
+	enter();
+	step = ticks;
+	leave();
 }

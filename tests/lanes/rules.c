@@ -397,7 +397,7 @@ static void begin_at(uint32_t lanes, uint64_t pos, uint64_t seq)
 		struct pxt_lane *lane = pxt_block_lane(block, i);
 
 		pxt_cursor_set(&lane->head, pos << 32 | seq << 1 | PXT_HEAD_CLOSED);
-		pxt_cursor_set(
+		pxt_twins_set(
 		    &lane->epoch, pxt_epoch_make((uint32_t)(pos >> 30), (uint32_t)(seq >> 29)));
 		atomic_store(&lane->limit, (uint32_t)pos);
 		lane->pos = pos;
@@ -409,7 +409,7 @@ static void begin_at(uint32_t lanes, uint64_t pos, uint64_t seq)
 		/* What the lap before left behind. */
 		for (uint32_t at = 0; at <= block->slot_mask; at++) {
 			uint32_t old = (uint32_t)pos + at - block->slot_mask - 1u;
-			struct pxt_slot *slots = pxt_lane_slots(lane);
+			pxt_cell *slots = pxt_lane_slots(lane);
 
 			pxt_slot_store(&slots[old & block->slot_mask],
 			    pxt_tag(block->slot_mask, old, (uint32_t)seq), 0);
@@ -431,7 +431,7 @@ static void read_across(int policy, unsigned lanes, uint64_t pos, uint64_t seq)
 	CU_ASSERT(st_law(stream, NULL));
 	for (unsigned i = 0; i < lanes; i++) {
 		struct pxt_lane *lane = pxt_block_lane(block, i);
-		uint64_t epoch = pxt_cursor_load(&lane->epoch);
+		uint64_t epoch = pxt_twins_load(&lane->epoch);
 
 		PXT_EQ(pxt_epoch_half((uint32_t)(epoch >> 32)), lane->pos >> 30);
 		PXT_EQ(pxt_epoch_half((uint32_t)epoch), lane->seq >> 29);

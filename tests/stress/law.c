@@ -42,8 +42,8 @@ static struct ev_witness witness;
 static atomic_int writers_left;
 static atomic_int reader_may_end;
 static atomic_int watcher_may_end;
-static atomic_ullong unlawful; /* stable snapshots of the counts that broke the law */
-static atomic_ullong unstable;
+static atomic_ulong unlawful; /* stable snapshots of the counts that broke the law */
+static atomic_ulong unstable;
 static uint32_t per_thread;
 
 /* ---- Writers and the signals that interrupt them ---- */
@@ -52,9 +52,9 @@ static pthread_t writers[32];
 static _Thread_local volatile sig_atomic_t me = -1;
 static _Thread_local volatile sig_atomic_t inside;
 static _Thread_local uint32_t handler_number;
-static atomic_ullong from_handlers;
+static atomic_ulong from_handlers;
 static unsigned long long handled; /* by all runs of a test: a short run may meet no signal */
-static atomic_ullong nested;       /* of these, in the middle of a trace point */
+static atomic_ulong nested;        /* of these, in the middle of a trace point */
 
 static void trace_in_handler(int signal)
 {
@@ -64,7 +64,7 @@ static void trace_in_handler(int signal)
 	if (me < 0)
 		return;
 	atomic_fetch_add(&from_handlers, 1);
-	atomic_fetch_add(&nested, (unsigned long long)inside);
+	atomic_fetch_add(&nested, (unsigned long)inside);
 	ev_say((uint32_t)me + EV_HANDLER, ++handler_number);
 	errno = saved;
 }

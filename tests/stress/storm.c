@@ -16,7 +16,7 @@
 #define CONTROLLERS 4
 
 static atomic_int keep_on;
-static atomic_ullong traced;
+static atomic_ulong traced;
 
 static void *write_on(void *argument)
 {

@@ -25,7 +25,7 @@
 /* Called by a library that was built with test points; others know nothing of it. */
 void (*pxt_testpoint_hook)(int point);
 static const bool yields_are_built = CONFIG_PTRACE_TESTPOINTS;
-static atomic_ullong yields;
+static atomic_ulong yields;
 
 /* What an event says of itself. */
 struct ticket {
@@ -41,7 +41,7 @@ struct end {
 	int64_t ended_ns;
 };
 
-static atomic_ullong tickets;
+static atomic_ulong tickets;
 static atomic_int writers_left;
 static uint32_t per_thread;
 static struct end *ends;
