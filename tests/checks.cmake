@@ -69,7 +69,7 @@ endif()
 if(PXT_LOGRETRIEVAL)
 	ptrace_check(fuzz TIMEOUT 600 sh "${PROJECT_SOURCE_DIR}/tests/fuzz/run" "${PROJECT_BINARY_DIR}" ${fuzz_seconds})
 endif()
-ptrace_heavy_check(sizes TIMEOUT 600 "${PTRACE_PYTHON}" "${scripts}/sizes.py" --check ${size_compilers})
+ptrace_heavy_check(size_table TIMEOUT 600 "${PTRACE_PYTHON}" "${scripts}/sizes.py" --check ${size_compilers})
 # Two runs at a time, on all processors there may be.
 ptrace_heavy_check(proof_models TIMEOUT 1500 "${PTRACE_PYTHON}" "${scripts}/check-proof" ${proof_form})
 set_tests_properties(proof_models PROPERTIES LABELS "check;proof")
