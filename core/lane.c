@@ -48,10 +48,11 @@ static void look_ahead(struct pxt_block *block, struct pxt_ring *ring)
 {
 	struct pxt_lane *lane = ring->lane;
 	uint32_t want = pxt_tag(ring->mask, (uint32_t)lane->pos, (uint32_t)lane->seq);
-	struct pxt_slot slot = pxt_slot_load(&ring->slots[(uint32_t)lane->pos & ring->mask]);
-	bool there = slot.word[0] == (want | PXT_SLOT_BEGIN);
+	struct pxt_halves front =
+	    pxt_slot_load_halves(&ring->slots[(uint32_t)lane->pos & ring->mask]);
+	bool there = (uint32_t)front.low == (want | PXT_SLOT_BEGIN);
 
-	lane->next_ticks = there ? pxt_slot_ticks(&slot) : 0;
+	lane->next_ticks = there ? front.high : 0;
 	publish(block, lane, !there);
 }
 
