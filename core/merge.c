@@ -81,7 +81,10 @@ static void hide(
 	}
 }
 
-/* Looks at records between scan_pos and the snapshot's head; stops at one that is unfinished. */
+/*
+ * Looks at records between scan_pos and the snapshot's head; stops at one that is unfinished.
+ * [proof: scan]
+ */
 static void scan(
     struct pxt_block *block, struct pxt_ring *ring, uint64_t clock, uint64_t head_before)
 {
@@ -119,7 +122,7 @@ static void scan(
 	}
 }
 
-/* Takes a snapshot: clock first, then the heads, then what is new in each lane. */
+/* Takes a snapshot: clock first, then the heads, then what is new in each lane.  [proof: refill] */
 static void refill(struct pxt_block *block)
 {
 	uint64_t before = block->snapshot;
@@ -156,6 +159,7 @@ static void scan_rest(struct pxt_block *block, struct pxt_ring *ring)
 /*
  * Fetches the front of a lane, as far as the snapshot covers it.  A lane whose front is BUSY must
  * stay hidden, also when the record is finished just now: others may only pass what is scanned.
+ * [proof: look]
  */
 static void look(struct pxt_block *block, struct pxt_ring *ring)
 {
@@ -183,6 +187,7 @@ static void look(struct pxt_block *block, struct pxt_ring *ring)
 	lane->front_state = state;
 }
 
+/* [proof: key] */
 static uint64_t key_of(const struct pxt_lane *lane)
 {
 	uint64_t own = pxt_slot_ticks(&lane->front);
@@ -326,7 +331,10 @@ static uint32_t thread_at(const struct pxt_ring *ring, uint64_t pos)
 	return pxt_context_thread((uint64_t)slot.word[2] << 32 | slot.word[1]);
 }
 
-/* A lane with an earlier record of the same thread than @chosen's front; else @chosen. */
+/*
+ * A lane with an earlier record of the same thread than @chosen's front; else @chosen.
+ * [proof: own_thread]
+ */
 static uint32_t own_thread_first(struct pxt_block *block, uint32_t chosen)
 {
 	struct pxt_ring ring = pxt_block_ring(block, chosen);
@@ -381,6 +389,7 @@ enum verdict {
 	WAIT
 };
 
+/* [proof: judge] */
 static enum verdict judge(struct pxt_block *block, uint32_t *chosen)
 {
 	const struct pxt_lane *lane = pxt_block_lane(block, *chosen);
