@@ -27,6 +27,7 @@ ptrace_check(proof_labels TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/check-proof"
 set_tests_properties(proof_labels PROPERTIES LABELS "check;proof")
 ptrace_check(kconfig TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/check-kconfig.py")
 ptrace_check(bench_statistics TIMEOUT 60 "${PTRACE_PYTHON}" "${PROJECT_SOURCE_DIR}/tests/bench/test_values.py")
+ptrace_check(bench_report TIMEOUT 60 "${PTRACE_PYTHON}" "${PROJECT_SOURCE_DIR}/tests/bench/test_report.py")
 
 if(NOT PTRACE_CHECKS)
 	return()
