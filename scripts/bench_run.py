@@ -212,6 +212,8 @@ def parse():
     parser.add_argument("--render", action="store_true")
     parser.add_argument("--readme", action="store_true")
     args = parser.parse_args()
+    if args.readme and args.smoke:
+        parser.error("--readme: what --smoke measures is no figure to show")
     args.out = os.path.abspath(args.out)
     return args
 
