@@ -30,10 +30,6 @@ UNITS = (("On-Line Trace", "ONLINE"), ("Trace To Log", "TOLOG"), ("Event Filter"
          ("User Events", "USEREVENTS"), ("Log Retrieval", "LOGRETRIEVAL"))
 CORE_ALONE = {"TOLOG": "n", "USEREVENTS": "n", "FILTER": "n", "LOGRETRIEVAL": "n",
               "SINGLE_STREAM": "y"}
-# The smallest program that traces: one stream of user events, overwriting, nothing else.
-SMALLEST = {"TOLOG": "n", "FILTER": "n", "MAX_STREAMS": "1", "SYSEV_TRACE": "n",
-            "ARG_CHECKS": "n", "POLICY_UNTIL_FULL": "n", "RECORD_THREAD": "n",
-            "RECORD_ADDRESS": "n", "RECORD_CPU": "n"}
 BOARD_LINK = ["-nostartfiles", "-nodefaultlibs", "-Wl,-e,main", "-lgcc", "-lc", "-lgcc"]
 
 # Sizes of types, as sizes of objects: so they can be had of a processor that is not here.
@@ -159,10 +155,12 @@ class Bench:
                  "held" if not grows else "not held: " + ", ".join(grows))
 
     def configuration(self, compiler, name, configuration):
-        """The row of one configuration; returns its text."""
+        """The rows of one configuration; returns bytes of members and of the driver."""
         members = add(self.sections(compiler, configuration).values())
         for column, value in zip(SECTIONS, members):
             self.say(f"members: {compiler.name}", name, column, "bytes", value)
+        if configuration.value("PORT_BARE") and compiler.processor != "Cortex-M3":
+            return members, None  # its board is not here
         driver = self.driver(compiler, configuration)
         for column, value in zip(SECTIONS, driver):
             self.say(f"driver: {compiler.name}", name, column, "bytes", value)
@@ -251,9 +249,9 @@ def small(profile_name, settings):
 def configurations(compiler, few):
     """name -> configuration; @few: those that relations and targets ask for."""
     if compiler.processor == "Cortex-M3":
-        rows = {"smallest, one stream": small("bare", SMALLEST)}
+        rows = {"tiny": profile("tiny")}
         return rows if few else {"bare": profile("bare"), **rows}
-    rows = {"full": profile("full"), "minimal": profile("minimal")}
+    rows = {"full": profile("full"), "minimal": profile("minimal"), "tiny": profile("tiny")}
     return rows if few else {**rows, "Core + On-Line": small("minimal", {"USEREVENTS": "n"}),
                              "target": profile("target"), "host (retrieval)": profile("host")}
 
@@ -274,15 +272,14 @@ def measure(bench, found, args):
             bench.target("text of all units (x86-64 -O2)", "bytes", results["full"][0][0], 64 * kib)
             bench.target("text of the smallest profile (x86-64 -O2)", "bytes",
                          min(text for (text, *_), _ in results.values()), 12 * kib)
-        if compiler.name == "Cortex-M3 arm-none-eabi-gcc -Os" or \
-                compiler.name == "Cortex-M3 gcc -Os":
-            text, rodata, data, _ = results["smallest, one stream"][1]
+        if compiler.name == "Cortex-M3 gcc -Os":
+            text, rodata, data, _ = results["tiny"][1]
             bench.target("flash of the smallest traced program above the untraced (Cortex-M3 -Os)",
                          "bytes", text + rodata + data, 5 * kib // 2)
     first = found[0]
     for name, configuration in (rows if args.smoke
                                 else configurations(first, args.quick)).items():
-        if configuration.value("CORE"):
+        if configuration.value("CORE") and configuration.value("PORT_POSIX"):
             state, lane, process = bench.memory(first, name, configuration)
             if name == "full":
                 bench.target("state of a stream beside its ring with one lane", "bytes", state, 512)
