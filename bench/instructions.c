@@ -14,6 +14,7 @@
 #include "frame/frame.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -258,6 +259,20 @@ static void lapped(void)
 
 static int pipe_ends[2];
 
+/* So full that the next write waits, whoever makes it. */
+static void fill_pipe(int end)
+{
+	static const char nothing[4096];
+	int flags = fcntl(end, F_GETFL);
+
+	(void)fcntl(end, F_SETFL, flags | O_NONBLOCK);
+	while (write(end, nothing, sizeof(nothing)) > 0)
+		;
+	while (write(end, nothing, 1) > 0)
+		;
+	(void)fcntl(end, F_SETFL, flags);
+}
+
 /* Nobody reads the pipe, so the stream's helper stands in its write while the stream fills up. */
 static void stuck_flush(void)
 {
@@ -268,6 +283,7 @@ static void stuck_flush(void)
 	must("log policy", posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
 	must("create", posix_trace_create_withlog(0, &attr, pipe_ends[1], &streams[0]));
 	open_streams = 1;
+	fill_pipe(pipe_ends[1]);
 	filter_out(streams[0], unwanted);
 	must("start", posix_trace_start(streams[0]));
 	for (unsigned quiet = 0; quiet < 5; quiet++) {
