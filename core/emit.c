@@ -336,15 +336,17 @@ PXT_INLINE void put_rest(pxt_cell *slot, uint32_t tag, const unsigned char *data
 static PXT_NOINLINE void finish_long(
     struct pxt_block *hot, pxt_cell *slot, uint32_t tag, const unsigned char *data, size_t left)
 {
+	const size_t piece = PXT_SLOT_PAYLOAD;
+
 	/* Bound: a quarter of the record's slots. */
-	PXT_BOUND(turns, left / (4 * PXT_SLOT_PAYLOAD));
-	for (; left > 4 * PXT_SLOT_PAYLOAD; left -= 4 * PXT_SLOT_PAYLOAD) {
+	PXT_BOUND(turns, left / (4 * piece));
+	for (; left > 4 * piece; left -= 4 * piece) {
 		PXT_ROUND(turns);
 		put_full(slot, tag, data);
-		put_full(slot + 1, tag, data + PXT_SLOT_PAYLOAD);
-		put_full(slot + 2, tag, data + 2 * PXT_SLOT_PAYLOAD);
-		put_full(slot + 3, tag, data + 3 * PXT_SLOT_PAYLOAD);
-		data += 4 * PXT_SLOT_PAYLOAD;
+		put_full(slot + 1, tag, data + piece);
+		put_full(slot + 2, tag, data + 2 * piece);
+		put_full(slot + 3, tag, data + 3 * piece);
+		data += 4 * piece;
 		slot += 4;
 	}
 	put_rest(slot, tag, data, left);
@@ -377,7 +379,7 @@ static PXT_NOINLINE void emit_long(struct pxt_block *hot, uint32_t id, const uns
 	put_begin(slot, tag, info, ticks);
 	memcpy(&first, data, FIRST_DATA);
 	put_context(slot + 1, tag, ctx, first);
-	if (bytes > 8 * PXT_SLOT_PAYLOAD) {
+	if (bytes > (size_t)8 * PXT_SLOT_PAYLOAD) {
 		finish_long(hot, slot + 2, tag, data + FIRST_DATA, bytes - FIRST_DATA);
 		return;
 	}
