@@ -10,22 +10,19 @@ endforeach()
 # With memory that nobody may touch once it was given back.
 set(core_guarded core/kit.c core/guard.c)
 set(core_guard LIBRARIES -Wl,--wrap=pxt_port_free)
-set(core_deeds interrupt)
-# One thread and many cases: nothing that ThreadSanitizer could see, in ten times the time.
-if(NOT PTRACE_SANITIZER STREQUAL "tsan")
-	list(APPEND core_deeds pairs)
+if(PTRACE_SANITIZER STREQUAL "tsan")
+	set(PXT_TSAN 1)
 endif()
-foreach(name IN LISTS core_deeds)
-	ptrace_test(core_${name} TESTPOINTS NEEDS ${core_needs} TIMEOUT 400 SOURCES core/${name}.c core/deeds.c
-		${core_guarded} ${core_guard})
-endforeach()
+ptrace_test(core_interrupt TESTPOINTS NEEDS ${core_needs} SOURCES core/interrupt.c core/deeds.c
+	${core_guarded} ${core_guard})
+# One thread and many cases: nothing that ThreadSanitizer could see, in ten times the time.
+ptrace_test(core_pairs TESTPOINTS NEEDS ${core_needs} !TSAN TIMEOUT 400 SOURCES core/pairs.c core/deeds.c
+	${core_guarded} ${core_guard})
 ptrace_test(core_beside TESTPOINTS NEEDS ${core_needs} SOURCES core/beside.c core/deeds.c ${core_guarded}
 	${core_guard} -Wl,--wrap=pxt_port_pause_ns)
 # Its hook is seen by the flusher's thread as well, unlocked, which ThreadSanitizer would report.
-if(NOT PTRACE_SANITIZER STREQUAL "tsan")
-	ptrace_test(core_logged TESTPOINTS NEEDS ${core_needs} TOLOG LOGRETRIEVAL POLICY_FLUSH LOG_APPEND
-		SOURCES core/logged.c ${core_guarded} ${core_guard})
-endif()
+ptrace_test(core_logged TESTPOINTS NEEDS ${core_needs} TOLOG LOGRETRIEVAL POLICY_FLUSH LOG_APPEND !TSAN
+	SOURCES core/logged.c ${core_guarded} ${core_guard})
 ptrace_test(core_leaving TESTPOINTS NEEDS ${core_needs} SOURCES core/leaving.c ${core_guarded} ${core_guard})
 ptrace_test(core_wake TESTPOINTS NEEDS ${core_needs} SOURCES core/wake.c core/kit.c
 	LIBRARIES -Wl,--wrap=pxt_port_wake -Wl,--wrap=pxt_port_wait -Wl,--wrap=pxt_port_fence_all)
@@ -42,7 +39,7 @@ check_include_file(linux/filter.h PXT_KERNEL_HEADERS)
 ptrace_test(core_quiet NEEDS ${core_needs} TOLOG LOG_LOOP POLICY_FLUSH KERNEL_HEADERS
 	SOURCES core/quiet.c)
 # The processor's trap flag; ThreadSanitizer hands out signals later than that.
-if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND NOT PTRACE_SANITIZER STREQUAL "tsan")
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND NOT PXT_TSAN)
 	set(PXT_TRAP_FLAG 1)
 endif()
 ptrace_test(core_steps NEEDS ${core_needs} TRAP_FLAG SOURCES core/steps.c core/deeds.c ${core_guarded} ${core_guard})

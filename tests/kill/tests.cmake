@@ -2,11 +2,9 @@
 #
 # Writers' processes that are killed while the stream's memory is shared; not for ThreadSanitizer,
 # which knows nothing of other processes.
-if(NOT PTRACE_SANITIZER STREQUAL "tsan")
-	ptrace_test(kill_points TESTPOINTS NEEDS ${core_needs} TIMEOUT 400
-		SOURCES kill/points.c kill/heir.c core/deeds.c core/kit.c core/guard.c
-		LIBRARIES -Wl,--wrap=pxt_port_alloc -Wl,--wrap=pxt_port_free)
-	ptrace_test(kill_random NEEDS ${core_needs} TIMEOUT 400 LABELS stress
-		SOURCES kill/random.c kill/heir.c stress/events.c conformance/story.c
-		LIBRARIES -Wl,--wrap=pxt_port_alloc)
-endif()
+ptrace_test(kill_points TESTPOINTS NEEDS ${core_needs} !TSAN TIMEOUT 400
+	SOURCES kill/points.c kill/heir.c core/deeds.c core/kit.c core/guard.c
+	LIBRARIES -Wl,--wrap=pxt_port_alloc -Wl,--wrap=pxt_port_free)
+ptrace_test(kill_random NEEDS ${core_needs} !TSAN TIMEOUT 400 LABELS stress
+	SOURCES kill/random.c kill/heir.c stress/events.c conformance/story.c
+	LIBRARIES -Wl,--wrap=pxt_port_alloc)
