@@ -29,6 +29,8 @@ PATH = {
     "core/threads.c": ["pxt_threads_register"],
     "core/control.c": ["pxt_stream_wake"],
     "core/process.c": ["pxt_process_pid"],
+    "core/tiny/emit.c": None,
+    "core/tiny/tiny.h": None,
     "base/slot.h": None,
     "port/posix/port_atomic.h": None,
     "port/posix/slotcas.c": None,

@@ -26,13 +26,15 @@ from config import ROOT, Configuration, expected_names
 
 TABLE = os.path.join(ROOT, "bench", "stack.txt")
 # The most that a trace point may take of an interrupted thread's stack, by profile.
-TRACE_PATH_BYTES = {"full": 1280, "bare": 640}
+TRACE_PATH_BYTES = {"full": 1280, "bare": 640, "tiny": 256}
 # Differences that a new frame layout makes; more is a change to be looked at.
 TOLERANCE = 64
+CORTEX_M3 = ("arm-none-eabi-gcc", ["-Os", "-mcpu=cortex-m3", "-mthumb", "-ffreestanding",
+                                   f"-I{ROOT}/port/bare/include"])
 PROFILES = {
     "full": ("gcc", ["-O2", "-fPIC"]),
-    "bare": ("arm-none-eabi-gcc", ["-Os", "-mcpu=cortex-m3", "-mthumb", "-ffreestanding",
-                                   f"-I{ROOT}/port/bare/include"]),
+    "bare": CORTEX_M3,
+    "tiny": CORTEX_M3,
 }
 TRACE_PATH = ["posix_trace_event", "pxt_system_event", "typed_point", "largest_typed_point"]
 # What the trace path may call beside the library: mem*, and what tells who, when, and wakes.
@@ -228,7 +230,7 @@ def compile_profile(profile, work):
 
 def check_targets():
     """CALLS is as long as the sources are: what a member is set to there stands in the list."""
-    for folder in ("base", "core", "online", "tolog", "logretrieval"):
+    for folder in ("base", "core", "core/tiny", "online", "tolog", "logretrieval"):
         for file in sorted(os.listdir(os.path.join(ROOT, folder))):
             if not file.endswith(".c"):
                 continue

@@ -16,7 +16,7 @@ void pxt_tiny_drop(void)
 	pxt_tiny.held--;
 }
 
-/* Interrupts are away.  Bounds: the slots of this record, each perhaps a record; its bytes. */
+/* Interrupts are away. */
 static void put(uint32_t info, const unsigned char *data, const void *address)
 {
 	struct pxt_tiny *tiny = &pxt_tiny;
@@ -24,7 +24,10 @@ static void put(uint32_t info, const unsigned char *data, const void *address)
 	uint64_t ticks = pxt_port_ticks();
 	struct pxt_slot *begin;
 
+	/* Bound: the slots of this record, each perhaps a record that goes. */
+	PXT_BOUND(dropped, slots);
 	while (tiny->head + slots - tiny->tail > tiny->mask + 1u) {
+		PXT_ROUND(dropped);
 		pxt_tiny_drop();
 		tiny->lost++;
 	}
@@ -33,8 +36,12 @@ static void put(uint32_t info, const unsigned char *data, const void *address)
 	begin->word[1] = pxt_tiny_address(address);
 	begin->word[2] = (uint32_t)ticks;
 	begin->word[3] = (uint32_t)(ticks >> 32);
-	for (uint32_t i = 0; i < pxt_info_bytes(info); i++)
+	/* Bound: the bytes of this record. */
+	PXT_BOUND(bytes, tiny->max_data);
+	for (uint32_t i = 0; i < pxt_info_bytes(info); i++) {
+		PXT_ROUND(bytes);
 		*pxt_tiny_byte(tiny->head, i) = data[i];
+	}
 	tiny->head += slots;
 	tiny->held++;
 	tiny->written++;
