@@ -7,7 +7,8 @@ usage: check-loops.py
 For each loop in the sources below: the comment directly above it contains "Bound:", PXT_BOUND()
 stands before it and PXT_ROUND() opens its body, which in a build with assertions ends the program
 when a round too many begins.  `for` from 0 up to a constant is its own bound; the public header has
-comments only, because assertions in a program are the program's.
+comments only, because assertions in a program are the program's.  Where a machine has no 64-bit
+atomics a loop may have none: then its comment says so, and it is printed.
 """
 import pathlib
 import re
@@ -36,12 +37,18 @@ PATH = {
     "port/posix/slotcas.c": None,
     "port/posix/clock.c": ["pxt_port_ticks_slow", "ns_of"],
     "port/posix/wait.c": ["pxt_port_wake", "futex"],
+    "port/posix/words.h": ["pxt_words_store", "pxt_words_follow", "pxt_words_settle", "pxt_words_move",
+                           "pxt_words_add", "pxt_words_swap", "pxt_words_count", "pxt_words_count_up"],
+    "port/posix/words_port.h": None,
+    "port/port_wide.h": None,
     "port/bare/port_atomic.h": None,
     "port/bare/system.c": ["pxt_port_wake"],
     "include/trace_np.h": None,
 }
+# Machines without 64-bit atomics: lock-free there is, wait-free there is not.
+LOCK_FREE = {"port/posix/words.h"}
 LOOP = re.compile(r"^\s*(?:\}\s*)?(for|while|do)\b(?!.*\bPXT_BOUND)")
-CONSTANT = re.compile(r"for \((?:\w+ )+(\w+) = 0; \1 < (?:\d+u?|[A-Z][A-Z0-9_]*(?: \+ \d+u?)?); \1\+\+\)")
+CONSTANT = re.compile(r"for \((?:\w+ )+(\w+) = \d; \1 < (?:\d+u?|[A-Z][A-Z0-9_]*(?: \+ \d+u?)?); \1\+\+[,)]")
 
 
 def functions_of(text):
@@ -78,13 +85,17 @@ def body_of(text, number):
 
 def check_loop(name, text, number):
     line = text[number - 1]
-    if re.match(r"\s*\} while", line):
+    if re.match(r"\s*\} while", line) or (line.endswith(");") and text[number - 3].strip() == "do"):
         return []
     problems = []
     where = f"{name}:{number}"
     if CONSTANT.search(line):
         return []
-    if "Bound:" not in comment_above(text, number):
+    comment = comment_above(text, number)
+    if name in LOCK_FREE and "No bound:" in comment:
+        print(f"{where}: lock-free, without a bound")
+        return []
+    if "Bound:" not in comment:
         problems.append(f"{where}: no comment above the loop says its bound: {line.strip()}")
     if name != "include/trace_np.h":
         before = "\n".join(text[max(0, number - 4) : number - 1])

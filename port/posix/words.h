@@ -148,11 +148,11 @@ static inline uint32_t pxt_words_follow(
 	return number + 1u;
 }
 
-/* Another round means that the tail moved: another writer got its record in, or a stop came. */
 static inline struct pxt_words_seen pxt_words_settle(struct pxt_words_cursor *cursor)
 {
 	struct pxt_words_seen seen;
 
+	/* No bound: each round more is a record that another writer got in, or a stop. */
 	do {
 		seen.tail = pxt_word_load(&cursor->tail);
 		PXT_WORDS_STEP();
@@ -190,11 +190,11 @@ static inline uint64_t pxt_words_peek(struct pxt_words_cursor *cursor)
 	return pxt_words_value(&seen);
 }
 
-/* Rounds: one more for each record that others get in meanwhile. */
 static inline uint64_t pxt_words_add(struct pxt_words_cursor *cursor, uint64_t by)
 {
 	struct pxt_words_seen seen;
 
+	/* No bound: the same. */
 	do
 		seen = pxt_words_settle(cursor);
 	while (!pxt_words_move(cursor, &seen, by));
@@ -247,6 +247,7 @@ static inline uint64_t pxt_words_count(struct pxt_words_counter *counter)
 	uint32_t low;
 	uint32_t turns;
 
+	/* No bound: each round more is 2^31 events of others. */
 	do {
 		low = pxt_word_load(&counter->low);
 		PXT_WORDS_STEP();
