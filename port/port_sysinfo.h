@@ -41,7 +41,7 @@ struct pxt_port_thread_info {
 };
 /*
  * Calls @each for every thread of the process.  Those threads notice nothing: no signal, no
- * system call of theirs.  Threads that begin or end meanwhile may be left out.
+ * system call of theirs.  Threads that begin or end meanwhile may be left out, others told twice.
  */
 void pxt_port_threads(
     void (*each)(void *context, const struct pxt_port_thread_info *thread), void *context);

@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -89,14 +90,16 @@ static void report(const struct enumeration *all, uint64_t thread, int32_t tid)
 
 /* ---- glibc ---- */
 
-static void each_task(const struct enumeration *all)
+/* False: fewer threads than there are were seen; the kernel ends its list where one just ends. */
+static bool walk_tasks(const struct enumeration *all, DIR *tasks)
 {
-	DIR *tasks = opendir("/proc/self/task");
-	const struct dirent *entry;
+	uintmax_t seen = 0;
+	struct stat now;
 
-	while (tasks != NULL) {
+	for (;;) {
 		/* Safe beside other threads: the directory stream is this function's own. */
-		entry = readdir(tasks); /* NOLINT(concurrency-mt-unsafe) */
+		const struct dirent *entry = readdir(tasks); /* NOLINT(concurrency-mt-unsafe) */
+
 		if (entry == NULL)
 			break;
 		int32_t tid = (int32_t)strtol(entry->d_name, NULL, 10);
@@ -104,9 +107,21 @@ static void each_task(const struct enumeration *all)
 
 		if (tid > 0)
 			report(all, head > all->offset ? head - all->offset : 0, tid);
+		seen += tid > 0;
 	}
-	if (tasks != NULL)
-		(void)closedir(tasks);
+	/* A link for each thread, and two of its own. */
+	return fstat(dirfd(tasks), &now) != 0 || seen + 2u >= (uintmax_t)now.st_nlink;
+}
+
+static void each_task(const struct enumeration *all)
+{
+	DIR *tasks = opendir("/proc/self/task");
+
+	if (tasks == NULL)
+		return;
+	for (int round = 0; round < 3 && !walk_tasks(all, tasks); round++)
+		rewinddir(tasks);
+	(void)closedir(tasks);
 }
 
 /* ---- musl ---- */
