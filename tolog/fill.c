@@ -255,16 +255,25 @@ static enum pxt_fill put_last_stop(struct pxt_stream *stream)
 	return result;
 }
 
-/* Whether waiting for an unfinished record is over: it was reserved behind the flush's begin. */
-static bool waited_enough(struct pxt_stream *stream, const struct pxt_tolog_flush *flush)
+/*
+ * Whether waiting for an unfinished record is over.  What was unfinished at the first look is passed
+ * over by a look that begins a hold-back time later (@looked); so this one was reserved since.
+ */
+static bool waited_enough(struct pxt_stream *stream, struct pxt_tolog_flush *flush, uint64_t looked)
 {
+	if (!flush->held) {
+		flush->held = true;
+		flush->held_since = pxt_port_ticks();
+		return false;
+	}
 	return !flush->final && pxt_block_state(stream->block) == PXT_GATE_RUNNING &&
-	       pxt_port_ticks() - flush->bound > pxt_holdback_ticks();
+	       (int64_t)(looked - flush->held_since) > (int64_t)pxt_holdback_ticks();
 }
 
 enum pxt_fill pxt_tolog_fill(struct pxt_stream *stream, struct pxt_tolog_flush *flush)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);
+	uint64_t looked = pxt_port_ticks();
 	enum pxt_fill result;
 
 	if (log->owes_stop) {
@@ -277,7 +286,7 @@ enum pxt_fill pxt_tolog_fill(struct pxt_stream *stream, struct pxt_tolog_flush *
 	if (flush->start_told)
 		return PXT_FILL_DONE;
 	result = fill_items(stream, flush);
-	if (result == PXT_FILL_HELD && waited_enough(stream, flush))
+	if (result == PXT_FILL_HELD && waited_enough(stream, flush, looked))
 		result = PXT_FILL_DONE;
 	if (result == PXT_FILL_DONE && log->stop_mark && (flush->marks || flush->final)) {
 		result = put_stop_mark(stream, UINT64_MAX);

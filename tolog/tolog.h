@@ -192,10 +192,12 @@ int pxt_tolog_describe(struct pxt_tolog *log, bool slow);
 /* ---- Flush (flush.c, fill.c); with turn and mutex, which is given up meanwhile ---- */
 
 struct pxt_tolog_flush {
-	uint64_t bound;  /* records up to this stamp belong to it */
-	bool marks;      /* FLUSH_START and FLUSH_STOP */
-	bool start_told; /* FLUSH_START is in the log */
-	bool final;      /* at shutdown: everything */
+	uint64_t bound;      /* records up to this stamp belong to it */
+	bool marks;          /* FLUSH_START and FLUSH_STOP */
+	bool start_told;     /* FLUSH_START is in the log */
+	bool final;          /* at shutdown: everything */
+	bool held;           /* an unfinished record was met ... */
+	uint64_t held_since; /* ... first at this time, ticks */
 };
 
 enum pxt_fill {
