@@ -37,6 +37,8 @@ run()
 out_has() { grep -qF -- "$1" out || fail "no \"$1\" in the output"; }
 out_lacks() { if grep -qF -- "$1" out; then fail "\"$1\" in the output"; fi; }
 err_has() { grep -qF -- "$1" err || fail "no \"$1\" in the messages"; }
+# A tool of 32 bits: its pthread_t and its pointers hold no more of a wider recorder's.
+narrow() { [ "$(head -c 5 "$pxtrace" | tail -c 1 | od -An -tu1 | tr -d ' ')" = 1 ]; }
 lines() { [ "$(wc -l <out)" -eq "$1" ] || fail "$(wc -l <out) lines, not $1"; }
 same() { cmp -s "$1" out || { diff "$1" out; fail "the output is another one"; }; }
 
@@ -177,7 +179,7 @@ print_thread_chooses_by_name_or_number()
 	lines 2
 	run 0 print --thread 4713 run.ptl
 	lines 3
-	run 0 print --thread 0x7f0000002000 run.ptl
+	narrow || run 0 print --thread 0x7f0000002000 run.ptl
 	lines 3
 }
 
@@ -260,6 +262,9 @@ print_address_names_the_function_of_the_same_build()
 
 print_address_shows_module_and_offset_without_binary()
 {
+	if narrow; then
+		exit 77
+	fi
 	make run.ptl <<-END
 		module 0x555500000000 0x555500001000 0x555500009000 - /gone/prog
 		event 1000 32 1 0x555500001234 u32:1
