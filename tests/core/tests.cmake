@@ -42,4 +42,4 @@ ptrace_test(core_quiet NEEDS ${core_needs} TOLOG LOG_LOOP POLICY_FLUSH KERNEL_HE
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND NOT PXT_TSAN)
 	set(PXT_TRAP_FLAG 1)
 endif()
-ptrace_test(core_steps NEEDS ${core_needs} TRAP_FLAG SOURCES core/steps.c core/deeds.c ${core_guarded} ${core_guard})
+ptrace_test(core_steps NEEDS ${core_needs} TRAP_FLAG TIMEOUT 400 SOURCES core/steps.c core/deeds.c ${core_guarded} ${core_guard})
