@@ -64,7 +64,6 @@ struct pxt_run {
 	uint32_t slots;
 	uint32_t records;
 	uint32_t last_id;
-	uint64_t last_ticks;
 	uint64_t least; /* stamp, and ... */
 	uint64_t most;  /* ... the largest one */
 };

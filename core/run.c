@@ -69,7 +69,6 @@ PXT_INLINE enum step take_one(struct pxt_block *block, struct streak *from, stru
 	run->records++;
 	run->least = front->high < run->least ? front->high : run->least;
 	run->most = front->high > run->most ? front->high : run->most;
-	run->last_ticks = front->high;
 	run->last_id = id;
 	from->pos += slots + pxt_carry((uint32_t)from->seq);
 	from->seq++;

@@ -201,7 +201,8 @@ static void put_run(struct pxt_stream *stream, const struct pxt_tolog_flush *flu
 		return;
 	pxt_log_put_copied(&log->data, run.slots, run.records, run.least, run.most);
 	log->taken += (uint64_t)run.slots * PXT_SLOT_BYTES;
-	log->last_ticks = run.last_ticks;
+	if (log->last_ticks < run.most)
+		log->last_ticks = run.most;
 	log->last_id = run.last_id;
 	log->dirty = true;
 	log->fresh += run.records;
