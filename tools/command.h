@@ -31,6 +31,9 @@ extern const struct pxt_command pxt_cmd_stat;
 
 /* Writes the whole of @pieces to standard output; returns the exit status. */
 int pxt_help(const char *const *pieces);
+/* Writes what is left in @out; PXT_EXIT_OK, or PXT_EXIT_OUTPUT with a word to the user. */
+struct pxt_out;
+int pxt_finish(struct pxt_out *out);
 
 /*
  * "pxtrace: " and a line on standard error.  What comes from outside (paths, names, reasons) is

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# Each function of cases.sh that is a test (all behind the helpers: names with three words or more)
-# is a CTest of its own.
+# Each function of a file *.sh of this folder that is a test (names with three words or more, common.sh
+# has the helpers) is a CTest of its own, tool.NAME.  A file that needs longer than a minute a test says
+# so in a line "# timeout: SECONDS".
 if(TARGET pxtrace AND PXT_TOLOG AND PXT_RECORD_THREAD AND PXT_RECORD_ADDRESS)
 	add_executable(mklog tool/mklog.c)
 	target_link_libraries(mklog PRIVATE ptrace_build ptrace_static)
@@ -9,14 +10,22 @@ if(TARGET pxtrace AND PXT_TOLOG AND PXT_RECORD_THREAD AND PXT_RECORD_ADDRESS)
 		"${PTRACE_PRIVATE_DIR}")
 	ptrace_program(tool_pxtrace pxtrace)
 	ptrace_program(tool_mklog mklog)
-	set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
-		"${CMAKE_CURRENT_SOURCE_DIR}/tool/cases.sh")
-	file(STRINGS tool/cases.sh functions REGEX "^[a-z0-9]+(_[a-z0-9]+)(_[a-z0-9]+)+\\(\\)$")
-	foreach(function IN LISTS functions)
-		string(REPLACE "()" "" case "${function}")
-		add_test(NAME tool.${case} COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/tool/cases.sh"
-			"${tool_pxtrace}" "${tool_mklog}" "${PROJECT_SOURCE_DIR}/tests/golden" ${case})
-		set_tests_properties(tool.${case} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 60 LABELS tool)
+	file(GLOB case_files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/tool/*.sh")
+	set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${case_files})
+	foreach(case_file IN LISTS case_files)
+		file(STRINGS "${case_file}" functions REGEX "^[a-z0-9]+(_[a-z0-9]+)(_[a-z0-9]+)+\\(\\)$")
+		file(STRINGS "${case_file}" timeout REGEX "^# timeout: [0-9]+$")
+		string(REGEX REPLACE "[^0-9]" "" timeout "${timeout}")
+		if(NOT timeout)
+			set(timeout 60)
+		endif()
+		foreach(function IN LISTS functions)
+			string(REPLACE "()" "" case "${function}")
+			add_test(NAME tool.${case} COMMAND sh "${case_file}"
+				"${tool_pxtrace}" "${tool_mklog}" "${PROJECT_SOURCE_DIR}/tests/golden" ${case})
+			set_tests_properties(tool.${case} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${timeout} LABELS tool
+				ENVIRONMENT "PXT_SOURCE=${PROJECT_SOURCE_DIR};PXT_BUILD=${PROJECT_BINARY_DIR};PXT_PYTHON=${PTRACE_PYTHON}")
+		endforeach()
 	endforeach()
 	if(NOT CMAKE_CROSSCOMPILING)
 		add_test(NAME tool.the_example_of_the_readme_works COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/tool/readme.sh"
@@ -25,3 +34,15 @@ if(TARGET pxtrace AND PXT_TOLOG AND PXT_RECORD_THREAD AND PXT_RECORD_ADDRESS)
 		set_tests_properties(tool.the_example_of_the_readme_works PROPERTIES TIMEOUT 60 LABELS tool)
 	endif()
 endif()
+
+# Parts of the tool by themselves: a file *.c of this folder with a PXT_SUITE.
+file(GLOB part_files RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/tool/*.c")
+foreach(part_file IN LISTS part_files)
+	file(STRINGS "${part_file}" suite REGEX "^PXT_SUITE\\(")
+	get_filename_component(part "${part_file}" NAME_WE)
+	if(suite AND TARGET pxtrace)
+		ptrace_test(tool_${part} SOURCES "${part_file}" LIBRARIES pxtrace_parts LABELS tool)
+	else()
+		set_property(GLOBAL APPEND PROPERTY PTRACE_TEST_FILES "${CMAKE_CURRENT_SOURCE_DIR}/${part_file}")
+	endif()
+endforeach()

@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# What the test files of this folder begin with: . "$(dirname "$0")/common.sh"
+#
+# A test file is called as FILE PXTRACE MKLOG GOLDEN-DIRECTORY CASE and ends in the line "$case".
+# A case is a function whose name states one fact, in three words or more (tests.cmake makes a CTest
+# of each; helpers have shorter names).  It makes a log (recipes: mklog.c) in an empty folder, which
+# is removed afterwards, runs the command and looks at output, messages and exit status.  exit 77: skipped.
+#
+# In the environment: PXT_SOURCE (the source tree), PXT_BUILD (the build folder), PXT_PYTHON, and
+# PXT_STRESS=full for the long form.
+
+pxtrace=$1
+mklog=$2
+golden=$3
+case=$4
+here=$(mktemp -d) || exit 1
+trap 'rm -rf "$here"' EXIT
+cd "$here" || exit 1
+unset NO_COLOR
+export LC_ALL=C TZ=UTC TERM=xterm
+
+fail()
+{
+	printf 'FAILED: %s\n--- output\n' "$*"
+	cat -v out 2>/dev/null
+	printf -- '--- messages\n'
+	cat -v err 2>/dev/null
+	exit 1
+}
+
+# run STATUS ARGUMENTS...: output in ./out, messages in ./err
+run()
+{
+	wanted=$1
+	shift
+	"$pxtrace" "$@" >out 2>err
+	status=$?
+	[ "$status" -eq "$wanted" ] || fail "exit status $status, not $wanted: pxtrace $*"
+}
+
+out_has() { grep -qF -- "$1" out || fail "no \"$1\" in the output"; }
+out_lacks() { if grep -qF -- "$1" out; then fail "\"$1\" in the output"; fi; }
+err_has() { grep -qF -- "$1" err || fail "no \"$1\" in the messages"; }
+# A tool of 32 bits: its pthread_t and its pointers hold no more of a wider recorder's.
+narrow() { [ "$(head -c 5 "$pxtrace" | tail -c 1 | od -An -tu1 | tr -d ' ')" = 1 ]; }
+lines() { [ "$(wc -l <out)" -eq "$1" ] || fail "$(wc -l <out) lines, not $1"; }
+# The names of all commands.
+commands() { "$pxtrace" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'; }
+# What a test cannot do without.
+need() { command -v "$1" >/dev/null || { echo "no $1: skipped"; exit 77; }; }
+same() { cmp -s "$1" out || { diff "$1" out; fail "the output is another one"; }; }
+
+head_recipe='process 4711 box /opt/app/control
+thread 1 0x7f0000001000 4712 sensor
+thread 2 0x7f0000002000 4713 control
+type 32 job_begin u32 job
+type 33 job_end u32 job, i64 late_ns
+type 34 mtx_lock x64 lock
+type 35 mtx_unlock x64 lock
+type 36 note
+type 37 sample f64 value, u8 flags, text label
+type 38 call_enter
+type 39 call_exit'
+
+# make FILE: head_recipe and standard input
+make() { { printf '%s\n' "$head_recipe"; cat; } | "$mklog" >"$1" || fail mklog; }
+
+make_story()
+{
+	make run.ptl <<-END
+		event 1000 2 0 0
+		event 100000 32 1 0x401000 u32:1
+		event 150000 34 2 0x401100 u64:0xdead
+		event 300000 33 1 0x401010 u32:1 i64:-5000
+		event 400000 35 2 0x401110 u64:0xdead
+		event 1500000000 37 2 0 f64:0.25 u8:7 text:warm
+		event 1600000000 3 0 0 u32:0
+	END
+}
+
+make_lossy()
+{
+	make lossy.ptl <<-END
+		event 1000 32 1 0 u32:1
+		loss 12
+		event 5000 33 1 0 u32:1 i64:0
+		event 6000 32 1 0 u32:2
+		event 9000 33 1 0 u32:2 i64:0
+	END
+}

@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# The completion file for bash, against what each command says of itself.
+. "$(dirname "$0")/common.sh"
+
+need bash
+
+# complete WORDS...: what bash would offer for the last of them, a line each, in ./out
+complete()
+{
+	bash -c '. "$1/tools/completion.bash" || exit 1
+		shift
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+		_pxtrace
+		[ "${#COMPREPLY[@]}" = 0 ] || printf "%s\n" "${COMPREPLY[@]}"' bash "$PXT_SOURCE" "$pxtrace" "$@" >out 2>err ||
+		fail "completion of: $*"
+	[ ! -s err ] || fail "a message of the completion of: $*"
+}
+
+bash_completes_every_command()
+{
+	complete ''
+	for command in $(commands); do
+		grep -qx -- "$command" out || fail "not $command"
+	done
+	complete prin
+	lines 1
+	out_has print
+	complete help st
+	out_has stat
+}
+
+bash_completes_every_option_of_every_help()
+{
+	count=0
+	for command in $(commands); do
+		complete "$command" -
+		for option in $("$pxtrace" "$command" --help | grep -E '^ +-' |
+			grep -oE -- '(^|[ ,])--?[a-zA-Z0-9][a-z0-9-]*' | tr -d ' ,' | sort -u); do
+			grep -qx -- "$option" out || fail "$command $option"
+			count=$((count + 1))
+		done
+	done
+	[ "$count" -gt 40 ] || fail "only $count options were seen"
+}
+
+bash_completes_what_an_option_wants()
+{
+	complete print --color a
+	lines 2
+	out_has always
+	complete print --color = n
+	out_has never
+	complete stat --by ''
+	out_has thread
+	out_has field
+	mkdir folder
+	: >fog
+	complete print --root fo
+	lines 1
+	out_has folder
+	complete print --from ''
+	lines 0
+	complete print fo
+	lines 2
+}
+
+"$case"

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* say.c - what all commands say when they fail or are asked for help. */
+#include "command.h"
+
+#include "escape.h"
+#include "out.h"
+#include "progress.h"
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+__attribute__((format(printf, 2, 0))) static void say(
+    const char *prefix, const char *format, va_list args)
+{
+	char raw[1024];
+	char text[4 * sizeof raw + 64];
+	size_t used = strlen(prefix);
+
+	memcpy(text, prefix, used + 1);
+	(void)vsnprintf(raw, sizeof raw, format, args);
+	used += pxt_escape(raw, strlen(raw), text + used, sizeof text - used - 1, NULL);
+	text[used++] = '\n';
+	pxt_progress_hide();
+	/* One write, so that lines of several processes do not mix. */
+	(void)!write(STDERR_FILENO, text, used);
+}
+
+void pxt_complain(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say("pxtrace: ", format, args);
+	va_end(args);
+}
+
+void pxt_explain(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say("         ", format, args);
+	va_end(args);
+}
+
+int pxt_usage(const char *command)
+{
+	if (command)
+		pxt_explain("`pxtrace %s --help` shows the options and an example", command);
+	else
+		pxt_explain("`pxtrace --help` shows the commands and an example");
+	return PXT_EXIT_USAGE;
+}
+
+void *pxt_must(void *memory)
+{
+	if (!memory) {
+		pxt_complain("out of memory");
+		exit(PXT_EXIT_LOG);
+	}
+	return memory;
+}
+
+int pxt_finish(struct pxt_out *out)
+{
+	pxt_out_flush(out);
+	if (out->error == 0)
+		return PXT_EXIT_OK;
+	pxt_complain("standard output: %s", strerror(out->error));
+	return PXT_EXIT_OUTPUT;
+}
+
+int pxt_help(const char *const *pieces)
+{
+	static struct pxt_out out = { .fd = STDOUT_FILENO };
+
+	for (; *pieces; pieces++)
+		pxt_out_text(&out, *pieces);
+	return pxt_finish(&out);
+}
+
+/* ---- Suggestions ---- */
+
+/* Insertions, deletions and replacements that lead from @a to @b; words beyond 31 bytes: many. */
+static unsigned distance(const char *a, const char *b)
+{
+	unsigned row[32];
+	size_t length = strlen(b);
+
+	if (length >= sizeof row / sizeof *row || strlen(a) >= sizeof row / sizeof *row)
+		return 99;
+	for (unsigned k = 0; k <= length; k++)
+		row[k] = k;
+	for (unsigned i = 1; *a; i++, a++) {
+		unsigned diagonal = row[0];
+
+		row[0] = i;
+		for (size_t k = 1; k <= length; k++) {
+			unsigned replaced = diagonal + (*a != b[k - 1]);
+			unsigned other = (row[k] < row[k - 1] ? row[k] : row[k - 1]) + 1;
+
+			diagonal = row[k];
+			row[k] = replaced < other ? replaced : other;
+		}
+	}
+	return row[length];
+}
+
+const char *pxt_suggest(const char *word, const char *const *names)
+{
+	const char *best = NULL;
+	unsigned least = 3;
+
+	for (; *names; names++) {
+		unsigned d = distance(word, *names);
+
+		/* A beginning of two letters is as good as a word with few mistakes. */
+		if (strlen(word) >= 2 && strncmp(word, *names, strlen(word)) == 0)
+			d = 0;
+		if (d < least && d < strlen(*names) - 1) {
+			least = d;
+			best = *names;
+		}
+	}
+	return best;
+}
+
+int pxt_option_error(const char *command, int code, char **argv, const struct option *options)
+{
+	const char *names[64] = { NULL };
+	const char *word = argv[optind - 1];
+	const char *meant;
+
+	if (code == ':') {
+		pxt_complain("%s: %s wants a value behind it", command, word);
+		return pxt_usage(command);
+	}
+	if (strncmp(word, "--", 2) != 0) {
+		pxt_complain("%s: there is no option -%c", command, optopt);
+		return pxt_usage(command);
+	}
+	for (size_t i = 0; i + 1 < sizeof names / sizeof *names && options[i].name; i++)
+		names[i] = options[i].name;
+	meant = pxt_suggest(word + 2, names);
+	if (optopt != 0)
+		pxt_complain("%s: %s takes no value", command, word);
+	else if (meant)
+		pxt_complain("%s: there is no option %s; did you mean --%s?", command, word, meant);
+	else
+		pxt_complain("%s: there is no option %s", command, word);
+	return pxt_usage(command);
+}
