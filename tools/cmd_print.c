@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_print.c - pxtrace print: one line an event. */
 #include "command.h"
-#include "fields.h"
+#include "format.h"
+#include "line.h"
+#include "progress.h"
 #include "select.h"
-#include "symbols.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,14 +24,15 @@ static const char *const help[] = {
 	"      --relative        seconds since the start of the (earliest) log; the default\n"
 	"      --utc, --local    date and time\n"
 	"      --raw             the counter that the event was stamped with\n"
-	"  -d, --delta           also the time since the line before\n"
-	"which events:\n"
-	"  -e, --event GLOB      types with such a name; may be given several times\n"
-	"  -t, --thread NAME|TID threads with such a name (a GLOB) or number; several times\n"
-	"      --from TIME       not before: 1.5, 200ms, 2min (since the start), or\n"
-	"      --to TIME         not after:  2026-01-31T12:00:00.25Z (local without Z)\n"
+	"  -d, --delta           also the time since the line before\n",
+	PXT_SELECT_HELP
 	"  -n, --limit N         only the first N of them\n"
-	"      --tail N          only the last N of them\n",
+	"      --tail N          only the last N of them\n"
+	"                        CONDITION knows the event's fields, and time, event, thread, "
+	"pid,\n"
+	"                        tid, cpu, lost, bytes, cut; ==, !=, <, <=, >, >=, ~ (a glob), "
+	"has,\n"
+	"                        and, or, not, parentheses; 5ms, 0xff, 1.5, \"text\"\n",
 	"what of them:\n"
 	"  -f, --fields NAMES    only these fields: job,late_ns\n"
 	"      --bytes N         at most N bytes of data without description (64; 0: all)\n"
@@ -39,15 +41,26 @@ static const char *const help[] = {
 	"                        where the binary is not at hand (wants addr2line)\n"
 	"      --root DIR        look for binaries below DIR (logs of another machine)\n"
 	"      --color WHEN      auto (on a terminal; NO_COLOR is honoured), always, never\n"
+	"in which form:\n"
+	"      --format TEXT     lines like TEXT; replaced in it are {time}, {utc}, {local}, "
+	"{ns},\n"
+	"                        {ticks}, {delta}, {thread}, {threadname}, {tid}, {pid}, {cpu},\n"
+	"                        {event}, {id}, {fields}, {field:NAME}, {data}, {bytes}, {lost},\n"
+	"                        {address}, {log}; {event:20}, {cpu:>3}, {tid:05}, {ticks:016x} "
+	"say\n"
+	"                        how wide; {{ is a brace, \\t a tabulator\n"
+	"      --json            an object of JSON a line\n",
 	"logs:\n"
 	"      --incomplete      also a log whose program still runs or has died\n"
 	"      --follow          the same, and wait for more until the stream is shut down\n"
 	"      --strict          exit status 3 when events were lost\n"
 	"  -h, --help            this\n"
 	"\n"
-	"example: what did the threads named ctl* do around a late job, 1.20 s into the run?\n"
+	"examples: what did the threads named ctl* do around a late job, 1.20 s into the run?\n"
+	"Which jobs were more than a millisecond late, and by how much?\n"
 	"\n"
 	"  $ pxtrace print --thread 'ctl*' --from 1.20 --to 1.21 --delta run.ptl\n"
+	"  $ pxtrace print --where 'late_ns > 1ms' --format '{time} {field:late_ns:>12}' run.ptl\n"
 	"\n"
 	"exit status: 0 done; 1 wrong command line; 2 a log could not be read; 3 events were\n"
 	"lost (--strict); 4 the output could not be written.\n",
@@ -55,180 +68,77 @@ static const char *const help[] = {
 };
 
 struct printer {
-	struct pxt_out out;
+	struct pxt_line line;
 	struct pxt_select select;
-	struct pxt_fields fields;
 	struct pxt_reader reader;
-	struct pxt_calendar calendar;
-	struct pxt_symbols **symbols; /* one a log, with --address */
 	const char *root;
 	const char *colour;
-	enum pxt_face face;
-	bool delta;
-	bool cpu;
-	bool address;
 	bool follow;
 	bool incomplete;
 	bool strict;
 	bool limited;
 	bool tailed;
-	bool begun; /* a line was printed: @last_ns is its time */
-	int64_t last_ns;
 	uint64_t limit;
 	uint64_t tail;
 	uint64_t skip; /* lines before the tail */
 	uint64_t printed;
 };
 
-/* ---- Lines ---- */
-
-static void put_time(struct printer *p, const struct pxt_event *event)
-{
-	struct pxt_out *out = &p->out;
-
-	pxt_out_colour(out, PXT_COLOUR_TIME);
-	switch (p->face) {
-	case PXT_FACE_RAW:
-		pxt_out_right(out, event->extra.posix_ticks_np, 20);
-		break;
-	case PXT_FACE_UTC:
-	case PXT_FACE_LOCAL:
-		pxt_out_calendar(out, &p->calendar, event->ns);
-		break;
-	case PXT_FACE_RELATIVE:
-		pxt_out_seconds(out, event->ns - p->reader.start_ns);
-	}
-	if (p->delta) {
-		pxt_out_bytes(out, " +", 2);
-		pxt_out_seconds(out, p->begun ? event->ns - p->last_ns : 0);
-		p->last_ns = event->ns;
-		p->begun = true;
-	}
-	pxt_out_colour(out, PXT_COLOUR_OFF);
-	pxt_out_bytes(out, "  ", 2);
-}
-
-/* Time columns, so that a line about a loss stands where the events stand. */
-static void put_loss(struct printer *p, const struct pxt_event *event, uint64_t lost)
-{
-	struct pxt_out *out = &p->out;
-
-	if (event)
-		put_time(p, event);
-	pxt_out_colour(out, PXT_COLOUR_LOSS);
-	pxt_out_format(out, "*** %llu EVENT%s LOST %s ***", (unsigned long long)lost,
-	    lost == 1 ? "" : "S", event ? "HERE" : "BEHIND THE LAST ONE");
-	pxt_out_colour(out, PXT_COLOUR_OFF);
-	pxt_out_char(out, '\n');
-}
-
-static void put_address(struct printer *p, const struct pxt_event *event)
-{
-	uint64_t address = (uint64_t)(uintptr_t)event->info.posix_prog_address;
-
-	pxt_out_gap(&p->out);
-	if (address == 0) {
-		pxt_out_char(&p->out, '-');
-		return;
-	}
-	for (unsigned i = 0; i < p->reader.count; i++) {
-		if (p->reader.sources[i] != event->source)
-			continue;
-		if (p->follow) {
-			pxt_symbols_want(p->symbols[i], address);
-			pxt_symbols_resolve(p->symbols[i]);
-		}
-		pxt_out_text(&p->out, pxt_symbols_text(p->symbols[i], address));
-	}
-}
-
-static enum pxt_colour colour_of(trace_event_id_t id)
-{
-	if (id == POSIX_TRACE_OVERFLOW || id == POSIX_TRACE_RESUME || id == POSIX_TRACE_ERROR)
-		return PXT_COLOUR_LOSS;
-	return id < POSIX_TRACE_UNNAMED_USEREVENT ? PXT_COLOUR_SYSTEM : PXT_COLOUR_EVENT;
-}
-
-static void put_event(struct printer *p, const struct pxt_event *event)
-{
-	const struct pxt_thread *thread = event->thread;
-	const struct pxt_type *type = event->type;
-	struct pxt_out *out = &p->out;
-
-	put_time(p, event);
-	if (p->reader.count > 1)
-		pxt_out_format(out, "%-7ld  ", (long)event->source->info.posix_pid_np);
-	if (p->cpu) {
-		if (event->extra.posix_cpu_np < 0)
-			pxt_out_bytes(out, "[ -]  ", 6);
-		else
-			pxt_out_format(out, "[%2d]  ", event->extra.posix_cpu_np);
-	}
-	pxt_out_colour(out, PXT_COLOUR_THREAD);
-	pxt_out_column(out, thread->label, thread->bytes, thread->width, 16);
-	pxt_out_colour(out, PXT_COLOUR_OFF);
-	pxt_out_bytes(out, "  ", 2);
-	pxt_out_colour(out, colour_of(type->id));
-	pxt_out_bytes(out, type->label, type->bytes);
-	pxt_out_colour(out, PXT_COLOUR_OFF);
-	pxt_out_pad(out, type->width, event->source->name_width);
-	if (p->address)
-		put_address(p, event);
-	pxt_out_fields(out, &p->fields, event);
-	pxt_out_end(out);
-}
-
 /* ---- The events one after the other ---- */
 
 static bool chosen(const struct printer *p, const struct pxt_event *event)
 {
-	return event->type->selected && event->thread->selected &&
-	       pxt_select_time(&p->select, event->ns, p->reader.start_ns) == 0;
+	return pxt_select_event(&p->select, event, p->reader.start_ns);
 }
 
 /* First reading, where one is needed: how many lines there will be, and which addresses. */
 static void count(struct printer *p)
 {
-	uint64_t lines = 0;
+	struct pxt_progress progress;
 	struct pxt_event *event;
+	uint64_t lines = 0;
 
+	pxt_progress_reader(&progress, "counting", &p->reader, false);
 	while ((event = pxt_reader_next(&p->reader)) != NULL) {
+		pxt_progress_step(&progress);
 		if (!chosen(p, event))
 			continue;
 		lines++;
-		for (unsigned i = 0; p->address && i < p->reader.count; i++)
+		for (unsigned i = 0; p->line.address && i < p->reader.count; i++)
 			if (p->reader.sources[i] == event->source)
-				pxt_symbols_want(p->symbols[i],
+				pxt_symbols_want(p->line.symbols[i],
 				    (uint64_t)(uintptr_t)event->info.posix_prog_address);
 	}
-	for (unsigned i = 0; p->address && i < p->reader.count; i++)
-		pxt_symbols_resolve(p->symbols[i]);
+	for (unsigned i = 0; p->line.address && i < p->reader.count; i++)
+		pxt_symbols_resolve(p->line.symbols[i]);
+	pxt_progress_end(&progress);
 	if (p->tailed && lines > p->tail)
 		p->skip = lines - p->tail;
 	pxt_reader_rewind(&p->reader);
 }
 
 /* Prints what there is; false when the limit was reached. */
-static bool print_some(struct printer *p)
+static bool print_some(struct printer *p, struct pxt_progress *progress)
 {
 	struct pxt_event *event;
 
-	while (p->out.error == 0 && (event = pxt_reader_next(&p->reader)) != NULL) {
+	while (p->line.out.error == 0 && (event = pxt_reader_next(&p->reader)) != NULL) {
 		uint64_t lost = event->extra.posix_lost_before_np;
 
+		pxt_progress_step(progress);
 		if (p->limited && p->printed == p->limit)
 			return false;
 		/* Losses have no type and no thread: no filter but that of time hides them. */
 		if (lost > 0 && p->skip == 0 &&
 		    pxt_select_time(&p->select, event->ns, p->reader.start_ns) == 0)
-			put_loss(p, event, lost);
+			pxt_line_loss(&p->line, event, lost);
 		if (!chosen(p, event))
 			continue;
 		if (p->skip > 0) {
 			p->skip--;
 			continue;
 		}
-		put_event(p, event);
+		pxt_line_event(&p->line, event);
 		p->printed++;
 	}
 	return true;
@@ -238,33 +148,36 @@ static void wait_for_more(struct printer *p)
 {
 	const struct timespec pause = { .tv_nsec = 100000000 };
 
-	pxt_out_flush(&p->out);
+	pxt_out_flush(&p->line.out);
 	(void)nanosleep(&pause, NULL);
 }
 
 static int print_all(struct printer *p)
 {
+	struct pxt_progress progress;
 	bool whole;
 
-	if (p->tailed || (p->address && !p->follow))
+	if (p->tailed || (p->line.address && !p->follow))
 		count(p);
-	whole = print_some(p);
-	while (whole && p->follow && p->out.error == 0 && pxt_reader_again(&p->reader)) {
+	pxt_progress_reader(&progress, "printing", &p->reader, true);
+	whole = print_some(p, &progress);
+	pxt_progress_end(&progress);
+	while (whole && p->follow && p->line.out.error == 0 && pxt_reader_again(&p->reader)) {
 		wait_for_more(p);
-		whole = print_some(p);
+		whole = print_some(p, &progress);
 	}
 	for (unsigned i = 0; whole && !p->select.to.set && i < p->reader.count; i++) {
 		uint64_t rest = pxt_source_lost_rest(p->reader.sources[i]);
 
 		if (rest > 0)
-			put_loss(p, NULL, rest);
+			pxt_line_loss(&p->line, NULL, rest);
 	}
-	pxt_out_flush(&p->out);
-	if (p->printed == 0 && p->select.event_count > 0)
+	pxt_out_flush(&p->line.out);
+	if (p->printed == 0 || p->select.where)
 		pxt_select_review(&p->select, &p->reader);
 	int status = pxt_reader_conclude(&p->reader, whole, p->strict);
-	if (p->out.error != 0) {
-		pxt_complain("standard output: %s", strerror(p->out.error));
+	if (p->line.out.error != 0) {
+		pxt_complain("standard output: %s", strerror(p->line.out.error));
 		return PXT_EXIT_OUTPUT;
 	}
 	return status;
@@ -284,7 +197,9 @@ enum {
 	OPT_COLOUR,
 	OPT_INCOMPLETE,
 	OPT_FOLLOW,
-	OPT_STRICT
+	OPT_STRICT,
+	OPT_FORMAT,
+	OPT_JSON
 };
 
 static const struct option options[] = {
@@ -303,6 +218,8 @@ static const struct option options[] = {
 	{ "root", required_argument, NULL, OPT_ROOT },
 	{ "color", required_argument, NULL, OPT_COLOUR },
 	{ "colour", required_argument, NULL, OPT_COLOUR },
+	{ "format", required_argument, NULL, OPT_FORMAT },
+	{ "json", no_argument, NULL, OPT_JSON },
 	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
 	{ "follow", no_argument, NULL, OPT_FOLLOW },
 	{ "strict", no_argument, NULL, OPT_STRICT },
@@ -329,18 +246,20 @@ static bool take_flag(struct printer *p, int code)
 	case OPT_UTC:
 	case OPT_LOCAL:
 	case OPT_RAW:
-		p->face = code == OPT_UTC     ? PXT_FACE_UTC
-		          : code == OPT_LOCAL ? PXT_FACE_LOCAL
-		          : code == OPT_RAW   ? PXT_FACE_RAW
-		                              : PXT_FACE_RELATIVE;
-		p->calendar.local = code == OPT_LOCAL;
+		p->line.face = code == OPT_UTC     ? PXT_FACE_UTC
+		               : code == OPT_LOCAL ? PXT_FACE_LOCAL
+		               : code == OPT_RAW   ? PXT_FACE_RAW
+		                                   : PXT_FACE_RELATIVE;
+		p->line.calendar.local = code == OPT_LOCAL;
 		return true;
 	case 'd':
-		return p->delta = true;
+		return p->line.delta = true;
+	case OPT_JSON:
+		return p->line.json = true;
 	case OPT_CPU:
-		return p->cpu = true;
+		return p->line.cpu = true;
 	case 'a':
-		return p->address = true;
+		return p->line.address = true;
 	case OPT_INCOMPLETE:
 		return p->incomplete = true;
 	case OPT_FOLLOW:
@@ -352,16 +271,27 @@ static bool take_flag(struct printer *p, int code)
 	}
 }
 
+static bool take_format(struct printer *p, const char *text)
+{
+	struct pxt_text_error error;
+
+	pxt_format_free(p->line.format);
+	p->line.format = pxt_format_parse(text, &error);
+	if (!p->line.format) {
+		pxt_text_complain("--format", text, &error);
+		return false;
+	}
+	p->line.address = p->line.address || pxt_format_has_address(p->line.format);
+	return true;
+}
+
 static bool take_option(struct printer *p, int code, char *value)
 {
 	uint64_t number = 0;
 
-	switch (code) {
-	case PXT_OPT_EVENT:
-	case PXT_OPT_THREAD:
-	case PXT_OPT_FROM:
-	case PXT_OPT_TO:
+	if (pxt_select_is(code))
 		return pxt_select_option(&p->select, code, value);
+	switch (code) {
 	case 'n':
 		p->limited = true;
 		return take_number(&p->limit, value, "--limit");
@@ -371,10 +301,12 @@ static bool take_option(struct printer *p, int code, char *value)
 	case OPT_BYTES:
 		if (!take_number(&number, value, "--bytes"))
 			return false;
-		p->fields.dump_limit = (size_t)number;
+		p->line.fields.dump_limit = (size_t)number;
 		return true;
 	case 'f':
-		return pxt_fields_only(&p->fields, value);
+		return pxt_fields_only(&p->line.fields, value);
+	case OPT_FORMAT:
+		return take_format(p, value);
 	case OPT_ROOT:
 		p->root = value;
 		return true;
@@ -402,15 +334,21 @@ static int prepare(struct printer *p, int argc, char **argv)
 		pxt_complain("print: --follow takes one log");
 		return pxt_usage("print");
 	}
-	p->out.colour = pxt_colour_wanted(p->colour, STDOUT_FILENO);
+	if (p->line.json && p->line.format) {
+		pxt_complain("print: --json and --format are two forms: choose one");
+		return pxt_usage("print");
+	}
+	p->line.reader = &p->reader;
+	p->line.live = p->follow;
+	p->line.out.colour = pxt_colour_wanted(p->colour, STDOUT_FILENO);
 	return pxt_reader_open(&p->reader, argv + optind, (unsigned)(argc - optind),
 	    p->incomplete ? PXT_OPEN_INCOMPLETE : PXT_OPEN_COMPLETE, &p->select);
 }
 
 static int run(int argc, char **argv)
 {
-	static struct printer p = { .out = { .fd = STDOUT_FILENO },
-		.fields = { .dump_limit = 64 } };
+	static struct printer p = { .line = { .out = { .fd = STDOUT_FILENO },
+		                        .fields = { .dump_limit = 64 } } };
 	int code;
 
 	while ((code = getopt_long(argc, argv, ":e:t:dn:f:ah", options, NULL)) != -1) {
@@ -423,13 +361,14 @@ static int run(int argc, char **argv)
 	}
 	int status = prepare(&p, argc, argv);
 	if (status == PXT_EXIT_OK) {
-		p.symbols = pxt_must(calloc(p.reader.count + 1u, sizeof(struct pxt_symbols *)));
-		for (unsigned i = 0; p.address && i < p.reader.count; i++)
-			p.symbols[i] = pxt_symbols_new(p.reader.sources[i], p.root);
+		p.line.symbols =
+		    pxt_must(calloc(p.reader.count + 1u, sizeof(struct pxt_symbols *)));
+		for (unsigned i = 0; p.line.address && i < p.reader.count; i++)
+			p.line.symbols[i] = pxt_symbols_new(p.reader.sources[i], p.root);
 		status = print_all(&p);
-		for (unsigned i = 0; p.address && i < p.reader.count; i++)
-			pxt_symbols_free(p.symbols[i]);
-		free(p.symbols);
+		for (unsigned i = 0; p.line.address && i < p.reader.count; i++)
+			pxt_symbols_free(p.line.symbols[i]);
+		free(p.line.symbols);
 	}
 	pxt_reader_close(&p.reader);
 	return status;

@@ -30,11 +30,7 @@ static const char *const help[] = {
 	"      --no-field        match by nesting alone\n"
 	"      --by thread|field a row for each thread, or for each value of the field\n"
 	"      --ns              durations as whole nanoseconds, for scripts\n",
-	"which events:\n"
-	"  -e, --event GLOB      types with such a name; several times\n"
-	"  -t, --thread NAME|TID threads with such a name (a GLOB) or number; several times\n"
-	"      --from TIME       not before: 1.5, 200ms, 2min (since the start), or\n"
-	"      --to TIME         not after:  2026-01-31T12:00:00.25Z (local without Z)\n"
+	PXT_SELECT_HELP,
 	"logs:\n"
 	"      --incomplete      also a log whose program still runs or has died\n"
 	"      --strict          exit status 3 when events were lost\n"
@@ -116,8 +112,7 @@ static void count(struct statistics *s, struct pxt_reader *reader, struct pxt_pa
 		/* Whatever was lost may have been an end. */
 		if (event->extra.posix_lost_before_np > 0)
 			pairs->losses++;
-		if (!event->type->selected || !event->thread->selected ||
-		    pxt_select_time(&s->select, event->ns, reader->start_ns) != 0)
+		if (!pxt_select_event(&s->select, event, reader->start_ns))
 			continue;
 		take(s, event);
 		pxt_pairs_take(pairs, event);
@@ -339,6 +334,8 @@ static bool take_option(struct statistics *s, int code, char *value)
 	switch (code) {
 	case PXT_OPT_EVENT:
 	case PXT_OPT_THREAD:
+	case PXT_OPT_PID:
+	case PXT_OPT_WHERE:
 	case PXT_OPT_FROM:
 	case PXT_OPT_TO:
 		return pxt_select_option(&s->select, code, value);

@@ -6,6 +6,7 @@
 #ifndef PXT_COMMAND_H
 #define PXT_COMMAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Exit status; the worst that happened wins. */
@@ -51,6 +52,17 @@ int pxt_usage(const char *command);
  */
 struct option;
 int pxt_option_error(const char *command, int code, char **argv, const struct option *options);
+
+/* What is wrong with an option's text, and at which byte of it. */
+struct pxt_text_error {
+	size_t at;
+	char reason[160];
+};
+/* Notes it; returns false. */
+bool pxt_text_wrong(struct pxt_text_error *error, size_t at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Shows the reason, the text, and a caret below the place. */
+void pxt_text_complain(const char *option, const char *text, const struct pxt_text_error *error);
 
 /* Memory for a small thing, or the end of the program with a word about it. */
 void *pxt_must(void *memory);

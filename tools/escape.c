@@ -77,6 +77,58 @@ size_t pxt_escape_one(const char *from, size_t bytes, char *to, size_t *taken)
 	return length;
 }
 
+/* \uNNNN, for what lies beyond 16 bits as a pair of them. */
+static size_t put_unicode(char *to, uint32_t number)
+{
+	static const char digits[] = "0123456789abcdef";
+	uint32_t unit = number;
+	size_t used = 0;
+
+	if (number >= 0x10000) {
+		used = put_unicode(to, 0xd800 + ((number - 0x10000) >> 10));
+		unit = 0xdc00 + ((number - 0x10000) & 0x3ff);
+	}
+	to[used] = '\\';
+	to[used + 1] = 'u';
+	for (unsigned i = 0; i < 4; i++)
+		to[used + 2 + i] = digits[unit >> (12 - 4 * i) & 15];
+	return used + 6;
+}
+
+size_t pxt_escape_json(const char *from, size_t bytes, char *to, size_t *taken)
+{
+	const unsigned char *p = (const unsigned char *)from;
+	uint32_t number = *p;
+	size_t length = 1;
+
+	*taken = 1;
+	if (*p == '"' || *p == '\\') {
+		to[0] = '\\';
+		to[1] = *from;
+		return 2;
+	}
+	if (*p >= 0x80) {
+		length = decode(p, bytes, &number);
+		if (length == 0)
+			return put_unicode(to, 0xfffd);
+	}
+	*taken = length;
+	if (number < 0x20 || (number >= 0x7f && harmful(number)))
+		return put_unicode(to, number);
+	memcpy(to, from, length);
+	return length;
+}
+
+size_t pxt_escape_plain(const char *from, size_t bytes)
+{
+	size_t count = 0;
+
+	while (count < bytes && from[count] >= 0x20 && from[count] < 0x7f && from[count] != '"' &&
+	       from[count] != '\\')
+		count++;
+	return count;
+}
+
 size_t pxt_escape(const char *from, size_t bytes, char *to, size_t room, size_t *width)
 {
 	size_t used = 0;

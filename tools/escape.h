@@ -26,4 +26,13 @@ size_t pxt_escape_one(const char *from, size_t bytes, char *to, size_t *taken);
  */
 size_t pxt_escape(const char *from, size_t bytes, char *to, size_t room, size_t *width);
 
+/*
+ * The same for a string of JSON: what is no UTF-8 becomes U+FFFD, what could command a terminal
+ * \uNNNN.  @to has room for 32 bytes.
+ */
+size_t pxt_escape_json(const char *from, size_t bytes, char *to, size_t *taken);
+
+/* How many bytes at @from stand for themselves in either: printable ASCII without \ and ". */
+size_t pxt_escape_plain(const char *from, size_t bytes);
+
 #endif

@@ -22,7 +22,7 @@ bool pxt_fields_only(struct pxt_fields *fields, char *list)
 	return fields->only_count > 0;
 }
 
-static bool wanted(const struct pxt_fields *fields, const char *name)
+bool pxt_fields_wanted(const struct pxt_fields *fields, const char *name)
 {
 	for (unsigned i = 0; i < fields->only_count; i++)
 		if (strcmp(fields->only[i], name) == 0)
@@ -42,22 +42,17 @@ static bool same_end(const char *format, const unsigned char *probe, uint32_t cu
 	       field.posix_offset_np + field.posix_bytes_np == bytes;
 }
 
-void pxt_fields_learn(struct pxt_source *source, struct pxt_type *type)
+unsigned pxt_fields_of(const char *format, struct pxt_layout *fields)
 {
-	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
 	unsigned char probe[PROBE_BYTES];
 	struct posix_trace_field_np field;
 	uint32_t cursor = 0;
+	unsigned count = 0;
 
-	if (posix_trace_eventid_getformat_np(source->trid, type->id, format) != 0 ||
-	    *format == '\0')
-		return;
 	/* No NULs: a text field is then as long as it can be. */
 	memset(probe, 'x', sizeof probe);
-	if (!type->fields)
-		type->fields = pxt_must(calloc(POSIX_TRACE_FIELDS_MAX_NP, sizeof *type->fields));
-	for (unsigned i = 0; i < POSIX_TRACE_FIELDS_MAX_NP; i++) {
-		struct pxt_layout *layout = &type->fields[i];
+	while (count < POSIX_TRACE_FIELDS_MAX_NP) {
+		struct pxt_layout *layout = &fields[count];
 		uint32_t before = cursor;
 
 		if (posix_trace_field_next_np(format, probe, sizeof probe, 0, &cursor, &field) != 0)
@@ -72,8 +67,21 @@ void pxt_fields_learn(struct pxt_source *source, struct pxt_type *type)
 		                   same_end(format, probe, before, sizeof probe - 1);
 		if (layout->trailing)
 			layout->bytes = 0;
-		type->field_count = i + 1;
+		count++;
 	}
+	return count;
+}
+
+void pxt_fields_learn(struct pxt_source *source, struct pxt_type *type)
+{
+	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
+
+	if (posix_trace_eventid_getformat_np(source->trid, type->id, format) != 0 ||
+	    *format == '\0')
+		return;
+	if (!type->fields)
+		type->fields = pxt_must(calloc(POSIX_TRACE_FIELDS_MAX_NP, sizeof *type->fields));
+	type->field_count = pxt_fields_of(format, type->fields);
 }
 
 /* Whether the event's data holds the field; @bytes is its length there. */
@@ -139,26 +147,67 @@ static size_t without_padding(const unsigned char *text, size_t bytes)
 	return bytes;
 }
 
-static void put_value(struct pxt_out *out, int kind, const unsigned char *from, size_t bytes)
+static void take_value(int kind, const unsigned char *from, size_t bytes, struct pxt_value *value)
 {
+	value->kind = kind;
+	value->bytes = (uint32_t)bytes;
 	switch (kind) {
 	case POSIX_TRACE_FIELD_UNSIGNED_NP:
-		pxt_out_unsigned(out, load(from, bytes));
+	case POSIX_TRACE_FIELD_HEX_NP:
+		value->u = load(from, bytes);
 		break;
 	case POSIX_TRACE_FIELD_SIGNED_NP:
-		pxt_out_signed(out, load_signed(from, bytes));
-		break;
-	case POSIX_TRACE_FIELD_HEX_NP:
-		pxt_out_hex(out, load(from, bytes));
+		value->i = load_signed(from, bytes);
 		break;
 	case POSIX_TRACE_FIELD_FLOAT_NP:
-		pxt_out_float(out, load_float(from, bytes), (unsigned)bytes);
+		value->f = load_float(from, bytes);
 		break;
 	default:
-		pxt_out_char(out, '"');
-		pxt_out_escaped(out, (const char *)from, without_padding(from, bytes));
-		pxt_out_char(out, '"');
+		value->bytes = (uint32_t)without_padding(from, bytes);
+		value->text = (const char *)from;
 	}
+}
+
+bool pxt_field_value(
+    const struct pxt_event *event, const struct pxt_layout *field, struct pxt_value *value)
+{
+	size_t bytes;
+
+	if (!present(event, field, &bytes))
+		return false;
+	take_value(field->kind, event->data + field->offset, bytes, value);
+	return true;
+}
+
+void pxt_out_value(struct pxt_out *out, const struct pxt_value *value)
+{
+	switch (value->kind) {
+	case POSIX_TRACE_FIELD_UNSIGNED_NP:
+		pxt_out_unsigned(out, value->u);
+		break;
+	case POSIX_TRACE_FIELD_SIGNED_NP:
+		pxt_out_signed(out, value->i);
+		break;
+	case POSIX_TRACE_FIELD_HEX_NP:
+		pxt_out_hex(out, value->u);
+		break;
+	case POSIX_TRACE_FIELD_FLOAT_NP:
+		pxt_out_float(out, value->f, value->bytes);
+		break;
+	default:
+		pxt_out_escaped(out, value->text, value->bytes);
+	}
+}
+
+static void put_value(struct pxt_out *out, const struct pxt_value *value)
+{
+	bool is_text = value->kind == POSIX_TRACE_FIELD_TEXT_NP;
+
+	if (is_text)
+		pxt_out_char(out, '"');
+	pxt_out_value(out, value);
+	if (is_text)
+		pxt_out_char(out, '"');
 }
 
 /* ---- Lines ---- */
@@ -166,7 +215,7 @@ static void put_value(struct pxt_out *out, int kind, const unsigned char *from, 
 static void put_bytes(struct pxt_out *out, const struct pxt_fields *fields, const char *name,
     const unsigned char *data, size_t bytes)
 {
-	if (!wanted(fields, name))
+	if (!pxt_fields_wanted(fields, name))
 		return;
 	pxt_out_gap(out);
 	pxt_out_format(out, "%s[%zu]=", name, bytes);
@@ -180,17 +229,19 @@ static void put_described(
 
 	for (unsigned i = 0; i < event->type->field_count; i++) {
 		const struct pxt_layout *field = &event->type->fields[i];
+		struct pxt_value value;
 		size_t bytes;
 
 		if (!present(event, field, &bytes))
 			break;
 		behind = field->offset + bytes;
-		if (!wanted(fields, field->name))
+		if (!pxt_fields_wanted(fields, field->name))
 			continue;
 		pxt_out_gap(out);
 		pxt_out_text(out, field->name);
 		pxt_out_char(out, '=');
-		put_value(out, field->kind, event->data + field->offset, bytes);
+		take_value(field->kind, event->data + field->offset, bytes, &value);
+		put_value(out, &value);
 	}
 	if (behind < event->bytes)
 		put_bytes(out, fields, "rest", event->data + behind, event->bytes - behind);
@@ -267,6 +318,28 @@ void pxt_out_fields(
 		pxt_out_gap(out);
 		pxt_out_text(out, "[cut]");
 	}
+}
+
+size_t pxt_fields_rest(const struct pxt_event *event, size_t *offset)
+{
+	*offset = 0;
+	for (unsigned i = 0; i < event->type->field_count; i++) {
+		const struct pxt_layout *field = &event->type->fields[i];
+		size_t bytes;
+
+		if (!present(event, field, &bytes))
+			break;
+		*offset = field->offset + bytes;
+	}
+	return event->bytes - *offset;
+}
+
+void pxt_out_fields_bare(
+    struct pxt_out *out, const struct pxt_fields *fields, const struct pxt_event *event)
+{
+	pxt_out_no_gap(out);
+	pxt_out_fields(out, fields, event);
+	out->pad = 0;
 }
 
 bool pxt_field_key(const struct pxt_event *event, const struct pxt_layout *field, uint64_t *key)

@@ -116,19 +116,23 @@ void pxt_out_right(struct pxt_out *out, uint64_t value, size_t column)
 	pxt_out_bytes(out, begin, bytes);
 }
 
-void pxt_out_hex(struct pxt_out *out, uint64_t value)
+void pxt_out_hexdigits(struct pxt_out *out, uint64_t value)
 {
 	static const char digits[] = "0123456789abcdef";
-	char text[18];
+	char text[16];
 	char *begin = text + sizeof text;
 
 	do {
 		*--begin = digits[value & 15];
 		value >>= 4;
 	} while (value != 0);
-	*--begin = 'x';
-	*--begin = '0';
 	pxt_out_bytes(out, begin, (size_t)(text + sizeof text - begin));
+}
+
+void pxt_out_hex(struct pxt_out *out, uint64_t value)
+{
+	pxt_out_bytes(out, "0x", 2);
+	pxt_out_hexdigits(out, value);
 }
 
 /* The shortest of a few precisions that reads back as the same number. */
@@ -148,14 +152,43 @@ void pxt_out_float(struct pxt_out *out, double value, unsigned bytes)
 	pxt_out_text(out, text);
 }
 
-void pxt_out_escaped(struct pxt_out *out, const char *text, size_t bytes)
+static void put_escaped(struct pxt_out *out, const char *text, size_t bytes,
+    size_t (*escape)(const char *from, size_t bytes, char *to, size_t *taken))
 {
 	while (bytes > 0) {
-		size_t taken;
+		size_t taken = pxt_escape_plain(text, bytes);
 
-		out->used += pxt_escape_one(text, bytes, pxt_out_room(out, 16), &taken);
+		if (taken > 0)
+			pxt_out_bytes(out, text, taken);
+		else
+			out->used += escape(text, bytes, pxt_out_room(out, 32), &taken);
 		text += taken;
 		bytes -= taken;
+	}
+}
+
+void pxt_out_escaped(struct pxt_out *out, const char *text, size_t bytes)
+{
+	put_escaped(out, text, bytes, pxt_escape_one);
+}
+
+void pxt_out_json(struct pxt_out *out, const char *text, size_t bytes)
+{
+	pxt_out_char(out, '"');
+	put_escaped(out, text, bytes, pxt_escape_json);
+	pxt_out_char(out, '"');
+}
+
+void pxt_out_hexbytes(struct pxt_out *out, const unsigned char *data, size_t bytes)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < bytes; i++) {
+		char *to = pxt_out_room(out, 2);
+
+		to[0] = digits[data[i] >> 4];
+		to[1] = digits[data[i] & 15];
+		out->used += 2;
 	}
 }
 

@@ -81,6 +81,11 @@ static inline void pxt_out_gap(struct pxt_out *out)
 	pxt_out_spaces(out, out->pad + 2);
 	out->pad = 0;
 }
+/* The next gap is none: what comes first in a line has nothing in front of it. */
+static inline void pxt_out_no_gap(struct pxt_out *out)
+{
+	out->pad = (size_t)-2;
+}
 static inline void pxt_out_end(struct pxt_out *out)
 {
 	out->pad = 0;
@@ -89,6 +94,8 @@ static inline void pxt_out_end(struct pxt_out *out)
 void pxt_out_unsigned(struct pxt_out *out, uint64_t value);
 void pxt_out_signed(struct pxt_out *out, int64_t value);
 void pxt_out_hex(struct pxt_out *out, uint64_t value);
+/* The same without 0x. */
+void pxt_out_hexdigits(struct pxt_out *out, uint64_t value);
 /* Exactly @digits decimal digits (up to 20), with leading zeros. */
 void pxt_out_digits(struct pxt_out *out, uint64_t value, unsigned digits);
 /* Decimal, right-aligned in @column columns. */
@@ -96,6 +103,10 @@ void pxt_out_right(struct pxt_out *out, uint64_t value, size_t column);
 void pxt_out_float(struct pxt_out *out, double value, unsigned bytes);
 /* Text from outside, see escape.h. */
 void pxt_out_escaped(struct pxt_out *out, const char *text, size_t bytes);
+/* The same as a string of JSON, in quotes. */
+void pxt_out_json(struct pxt_out *out, const char *text, size_t bytes);
+/* Bytes as "48656c". */
+void pxt_out_hexbytes(struct pxt_out *out, const unsigned char *data, size_t bytes);
 /* Bytes as "48 65 6c |Hel|"; at most @limit of them (0: all), then how many more there are. */
 void pxt_out_dump(struct pxt_out *out, const unsigned char *data, size_t bytes, size_t limit);
 void pxt_out_colour(struct pxt_out *out, enum pxt_colour colour);

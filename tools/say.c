@@ -47,6 +47,16 @@ void pxt_explain(const char *format, ...)
 	va_end(args);
 }
 
+/* Printable ASCII as it is, so that what stands below each other stays there. */
+static void show(const char *text)
+{
+	char line[128];
+	int bytes = snprintf(line, sizeof line, "         %s\n", text);
+
+	(void)!write(
+	    STDERR_FILENO, line, (size_t)bytes < sizeof line ? (size_t)bytes : sizeof line - 1);
+}
+
 int pxt_usage(const char *command)
 {
 	if (command)
@@ -54,6 +64,42 @@ int pxt_usage(const char *command)
 	else
 		pxt_explain("`pxtrace --help` shows the commands and an example");
 	return PXT_EXIT_USAGE;
+}
+
+bool pxt_text_wrong(struct pxt_text_error *error, size_t at, const char *format, ...)
+{
+	va_list args;
+
+	error->at = at;
+	va_start(args, format);
+	(void)vsnprintf(error->reason, sizeof error->reason, format, args);
+	va_end(args);
+	return false;
+}
+
+void pxt_text_complain(const char *option, const char *text, const struct pxt_text_error *error)
+{
+	enum {
+		BEFORE = 50,
+		BEHIND = 20
+	};
+	size_t length = strlen(text);
+	size_t at = error->at < length ? error->at : length;
+	size_t from = at > BEFORE ? at - BEFORE : 0;
+	size_t to = length - at > BEHIND ? at + BEHIND : length;
+	char shown[BEFORE + BEHIND + 1];
+	char caret[BEFORE + 2];
+
+	/* One column a byte, so that the caret stands below what it means. */
+	for (size_t i = from; i < to; i++)
+		shown[i - from] = (char)(text[i] >= ' ' && text[i] < 0x7f ? text[i] : '?');
+	shown[to - from] = '\0';
+	memset(caret, ' ', at - from);
+	caret[at - from] = '^';
+	caret[at - from + 1] = '\0';
+	pxt_complain("%s: %s", option, error->reason);
+	show(shown);
+	show(caret);
 }
 
 void *pxt_must(void *memory)

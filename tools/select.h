@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* select.h - the options by which all subcommands choose events: --event, --thread, --from, --to. */
+/*
+ * select.h - the options by which all subcommands choose events: --event, --thread, --pid, --from,
+ * --to, --where.
+ */
 #ifndef PXT_SELECT_H
 #define PXT_SELECT_H
 
 #include "source.h"
 #include "when.h"
+#include "where.h"
 
 #include <getopt.h>
 
@@ -15,8 +19,11 @@ struct pxt_select {
 	const char *threads[PXT_SELECT_MAX];
 	unsigned event_count;
 	unsigned thread_count;
+	unsigned pid_count;
+	pid_t pids[PXT_SELECT_MAX];
 	struct pxt_when from;
 	struct pxt_when to;
+	struct pxt_where *where; /* NULL: any */
 };
 
 /* Codes of these options for struct option.val; above every character. */
@@ -24,17 +31,37 @@ enum {
 	PXT_OPT_EVENT = 'e',
 	PXT_OPT_THREAD = 't',
 	PXT_OPT_FROM = 300,
-	PXT_OPT_TO
+	PXT_OPT_TO,
+	PXT_OPT_PID,
+	PXT_OPT_WHERE
 };
 
 #define PXT_SELECT_OPTIONS                                                                         \
 	{ "event", required_argument, NULL, PXT_OPT_EVENT },                                       \
 	    { "thread", required_argument, NULL, PXT_OPT_THREAD },                                 \
+	    { "pid", required_argument, NULL, PXT_OPT_PID },                                       \
+	    { "where", required_argument, NULL, PXT_OPT_WHERE },                                   \
 	    { "from", required_argument, NULL, PXT_OPT_FROM },                                     \
 	{                                                                                          \
 		"to", required_argument, NULL, PXT_OPT_TO                                          \
 	}
 
+/* What --help says of them, in every command. */
+#define PXT_SELECT_HELP                                                                            \
+	"which events:\n"                                                                          \
+	"  -e, --event GLOB      types with such a name; may be given several times\n"             \
+	"  -t, --thread NAME|TID threads with such a name (a GLOB) or number; several times\n"     \
+	"      --pid PID         of this process; several times\n"                                 \
+	"      --from TIME       not before: 1.5, 200ms, 2min (since the start), or\n"             \
+	"      --to TIME         not after:  2026-01-31T12:00:00.25Z (local without Z)\n"          \
+	"      --where CONDITION of which this is true: 'late_ns > 1ms and thread ~ \"ctl*\"'\n"
+
+/* Whether @code is one of these options. */
+static inline bool pxt_select_is(int code)
+{
+	return code == PXT_OPT_EVENT || code == PXT_OPT_THREAD ||
+	       (code >= PXT_OPT_FROM && code <= PXT_OPT_WHERE);
+}
 /* Takes an option.  False, with a word to the user, when its value makes no sense. */
 bool pxt_select_option(struct pxt_select *select, int code, const char *value);
 /* False, with a word to the user, when nothing could ever be selected. */
@@ -52,7 +79,19 @@ static inline int pxt_select_time(const struct pxt_select *select, int64_t ns, i
 	return select->to.set && ns - (select->to.absolute ? 0 : start_ns) > select->to.ns;
 }
 
-/* Says so when a pattern matches no type of any log, and what there would be. */
+bool pxt_select_pid(const struct pxt_select *select, pid_t pid);
+
+/* Everything; what costs least, and turns most away, first. (QNX-46) */
+static inline bool pxt_select_event(
+    const struct pxt_select *select, const struct pxt_event *event, int64_t start_ns)
+{
+	return event->type->selected && event->thread->selected &&
+	       (select->pid_count == 0 || pxt_select_pid(select, event->info.posix_pid)) &&
+	       pxt_select_time(select, event->ns, start_ns) == 0 &&
+	       (!select->where || pxt_where_true(select->where, event, start_ns));
+}
+
+/* Says so when a pattern matches no type of any log, or a field is none of any type there. */
 void pxt_select_review(const struct pxt_select *select, const struct pxt_reader *reader);
 
 #endif

@@ -168,19 +168,25 @@ void pxt_out_calendar(struct pxt_out *out, struct pxt_calendar *calendar, int64_
 	pxt_out_text(out, calendar->tail);
 }
 
-void pxt_out_seconds(struct pxt_out *out, int64_t ns)
+static void put_seconds(struct pxt_out *out, int64_t ns, size_t column)
 {
 	uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-	uint64_t whole = size / (uint64_t)SECOND;
 
-	if (ns < 0) {
+	if (ns < 0)
 		pxt_out_char(out, '-');
-		pxt_out_unsigned(out, whole);
-	} else {
-		pxt_out_right(out, whole, 5);
-	}
+	pxt_out_right(out, size / (uint64_t)SECOND, ns < 0 ? 0 : column);
 	pxt_out_char(out, '.');
 	pxt_out_digits(out, size % (uint64_t)SECOND, 9);
+}
+
+void pxt_out_seconds(struct pxt_out *out, int64_t ns)
+{
+	put_seconds(out, ns, 5);
+}
+
+void pxt_out_seconds_plain(struct pxt_out *out, int64_t ns)
+{
+	put_seconds(out, ns, 0);
 }
 
 void pxt_duration(char *text, uint64_t ns)
