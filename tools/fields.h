@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fields.h - an event's data as text: by its description, by what the standard says, or as bytes. */
-#ifndef PXT_FIELDS_H
-#define PXT_FIELDS_H
+#ifndef PXT_TOOLS_FIELDS_H
+#define PXT_TOOLS_FIELDS_H
 
 #include "out.h"
 #include "source.h"

@@ -280,7 +280,7 @@ static bool read_plain(struct reader *reader, char *to)
 			return true;
 		}
 	}
-	return wrong(reader, at, "behind a \\ stands n, t or \\");
+	return wrong(reader, at, "behind a backslash stands n, t or another one");
 }
 
 static bool read_text(struct reader *reader)

@@ -58,7 +58,8 @@ static bool read_escape(struct pxt_words *words, const char **from, char *byte)
 	}
 	if (value < 0)
 		return pxt_text_wrong(words->error, (size_t)(at - 1 - words->text),
-		    "behind a \\ stands n, t, r, \\, a quote, or x and two hex digits");
+		    "behind a backslash stands n, t, r, another one, a quote, or x and two hex "
+		    "digits");
 	*byte = (char)value;
 	return true;
 }

@@ -1,23 +1,50 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes the seed corpus of fuzz_log.c from the golden logs.
+"""The corpora that fuzzing begins with.
 
-    make_corpus.py FOLDER
+    make_corpus.py TARGET FOLDER          writes the inputs of TARGET to FOLDER, a file each
+    make_corpus.py --keep TARGET FOLDER   the files of FOLDER become the kept corpus of TARGET
+
+A kept corpus is TARGET.corpus, an input a line, bytes beyond printable ASCII as \\xNN.  Logs have
+none: theirs is made of the golden logs.
 """
 import pathlib
 import sys
 
-GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "golden"
+HERE = pathlib.Path(__file__).resolve().parent
+GOLDEN = HERE.parent / "golden"
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
+def kept(target):
+    for line in (HERE / f"{target}.corpus").read_text(encoding="ascii").splitlines():
+        yield line.encode("ascii").decode("unicode_escape").encode("latin-1")
+
+
+def logs():
     for log in sorted(GOLDEN.glob("*.ptl")):
         content = log.read_bytes()
         for mode in (1, 3, 5):
-            (folder / f"{log.stem}-{mode}").write_bytes(bytes([mode]) + content)
-        (folder / f"{log.stem}-half").write_bytes(b"\x03" + content[:len(content) // 2])
+            yield bytes([mode]) + content
+        yield b"\x03" + content[:len(content) // 2]
+
+
+def keep(target, folder):
+    inputs = {path.read_bytes() for path in pathlib.Path(folder).iterdir()}
+    lines = []
+    for content in sorted(inputs, key=lambda one: (len(one), one)):
+        lines.append("".join(chr(byte) if 32 <= byte < 127 and byte != 92 else f"\\x{byte:02x}"
+                             for byte in content))
+    (HERE / f"{target}.corpus").write_text("\n".join(lines) + "\n", encoding="ascii")
+
+
+def main():
+    if sys.argv[1] == "--keep":
+        keep(sys.argv[2], sys.argv[3])
+        return
+    target, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, content in enumerate(logs() if target == "log" else kept(target)):
+        (folder / f"{number:05}").write_bytes(content)
 
 
 if __name__ == "__main__":

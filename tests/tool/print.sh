@@ -1,0 +1,448 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# pxtrace print: conditions, formats, JSON, following.
+. "$(dirname "$0")/common.sh"
+
+# Events of two threads with fields of every kind.
+make_kinds()
+{
+	make kinds.ptl <<-END
+		type 40 all u8 small, i16 minus, x32 mask, f64 real, u64 huge, text label
+		type 41 named u32 pid, i64 time, char[4] code
+		event 1000 32 1 0 u32:1
+		event 2000 33 1 0 u32:1 i64:-5000
+		event 3000 33 2 0 u32:2 i64:2000000
+		event 4000 40 2 0 u8:200 i16:-3 u32:0xff00 f64:0.5 u64:18446744073709551615 text:warm
+		event 5000 40 1 0 u8:0 i16:7 u32:1 f64:nan u64:9223372036854775808 text:
+		event 6000 41 2 0 u32:5 i64:6 hex:41420000
+		cut
+		event 7000 33 1 0 u32:3
+	END
+}
+
+# chosen LINES CONDITION: so many events, of those that make_kinds has
+chosen()
+{
+	run 0 print --format '{ns}' --where "$2" kinds.ptl
+	[ "$(tr '\n' ' ' <out)" = "$1${1:+ }" ] || fail "not $1: $2"
+}
+
+# refused COLUMN WORDS CONDITION: a caret below that column of the condition, counted from 0
+refused()
+{
+	run 1 print --where "$3" kinds.ptl
+	err_has "$2"
+	caret=$(sed -n 's/^         \( *\)^$/\1/p' err)
+	[ "${#caret}" -eq "$1" ] || fail "the caret is at ${#caret}, not $1: $3"
+}
+
+# ---- conditions ----
+
+# QNX-46
+where_compares_fields_with_numbers()
+{
+	make_kinds
+	chosen 3000 'late_ns > 1000000'
+	chosen '2000 3000' 'late_ns != 0'
+	chosen 2000 'late_ns == -5000'
+	chosen '2000 3000' 'late_ns >= -5000'
+	chosen 2000 'late_ns<-4999'
+	chosen 3000 '1000 < late_ns'
+	chosen '1000 2000' 'job = 1'
+	chosen 4000 'mask == 0xFF00'
+	chosen 4000 'small == 200'
+	chosen 4000 'minus < 0'
+}
+
+where_takes_durations_as_nanoseconds()
+{
+	make_kinds
+	chosen 3000 'late_ns > 1ms'
+	chosen 3000 'late_ns == 2000us'
+	chosen 3000 'late_ns == 0.002s'
+	chosen 3000 'late_ns > 1.5ms'
+	chosen 2000 'late_ns == -5us'
+	chosen '' 'late_ns > 1min or late_ns > 1h'
+	chosen '5000 6000 7000' 'time > 4us'
+}
+
+where_compares_numbers_exactly_whatever_their_signs()
+{
+	make_kinds
+	chosen 4000 'huge == 18446744073709551615'
+	chosen 4000 'huge > 9223372036854775808'
+	chosen 5000 'huge == 9223372036854775808'
+	chosen '4000 5000' 'huge > -1'
+	chosen '4000 5000' 'huge > minus'
+	chosen 4000 'huge > 1.8e19'
+	chosen '' 'huge < 0'
+}
+
+where_compares_floats()
+{
+	make_kinds
+	chosen 4000 'real == 0.5'
+	chosen 4000 'real > 0.25 and real < 7.5e-1'
+	chosen 4000 'real > 0'
+	chosen 5000 'real != real'
+	chosen 4000 'real'
+}
+
+where_compares_texts_and_patterns()
+{
+	make_kinds
+	chosen '1000' 'event == "job_begin"'
+	chosen '1000 2000 3000 7000' "event ~ 'job_*'"
+	chosen '4000 5000 6000' 'event !~ "job_*"'
+	chosen 4000 'label == "warm"'
+	chosen 4000 'label == "wa\x72m"'
+	chosen 4000 'label > "wa"'
+	chosen 5000 'label == ""'
+	chosen 4000 'label'
+	chosen 6000 'code == "AB"'
+	chosen 6000 'code ~ "?B"'
+	chosen '3000 4000 6000' 'thread == "control"'
+}
+
+where_knows_what_an_event_has_beside_its_fields()
+{
+	make_kinds
+	chosen '1000 2000 5000 7000' 'tid == 4712'
+	chosen '1000 2000 3000 4000 5000 6000 7000' 'pid == 4711 and cpu == 1'
+	chosen 1000 'bytes == 4 and not cut'
+	chosen 7000 'cut'
+	chosen 7000 'cut == 1'
+	chosen '' lost
+	make_lossy
+	run 0 print --where 'lost > 10' --format '{ns} {lost}' lossy.ptl
+	out_has '5000 12'
+}
+
+where_takes_a_field_with_a_dot_where_a_built_in_has_its_name()
+{
+	make_kinds
+	chosen 6000 '.pid == 5'
+	chosen 6000 '.time == 6'
+	chosen '' 'pid == 5'
+}
+
+where_joins_and_groups_conditions()
+{
+	make_kinds
+	chosen '2000 3000' 'job == 1 and late_ns < 0 or job == 2'
+	chosen '2000 3000' '(job == 1 && late_ns < 0) || job == 2'
+	chosen '' 'job == 1 and (late_ns > 0 or job == 2)'
+	chosen '1000 2000' 'not job != 1'
+	chosen '1000 2000' '!(job > 1)'
+	chosen 3000 'not not late_ns > 1ms'
+}
+
+# What an event does not have is neither true nor false.
+where_chooses_no_event_without_the_field()
+{
+	make_kinds
+	chosen 2000 'not late_ns > 1ms'
+	chosen '2000 3000' 'has late_ns'
+	chosen '1000 7000' 'has job and not has late_ns'
+	chosen '' 'late_ns == "text"'
+	chosen '2000 4000 5000' 'late_ns == -5000 or event == "all"'
+}
+
+where_says_at_which_place_it_does_not_understand()
+{
+	make_kinds
+	refused 0 'an empty condition' ''
+	refused 10 'to be expected' 'late_ns > '
+	refused 13 'ns, us, ms' 'late_ns > 100sec'
+	refused 10 'has no room' 'late_ns > 99999999999999999999'
+	refused 10 'finer than a nanosecond' 'late_ns > 0.5ns'
+	refused 10 'two hex digits' 'label == "\q"'
+	refused 9 'has no end' 'label == "warm'
+	refused 0 'is not closed' '(late_ns > 1'
+	refused 11 'never opened' 'late_ns > 1)'
+	refused 12 'to be expected' 'late_ns > 1 2'
+	refused 12 'only two things' 'late_ns > 1 < 5'
+	refused 12 'cannot be compared' '(late_ns>1) == 3'
+	refused 9 'wants quotes' 'event == job_end'
+	refused 8 'compared with a text' 'event > 5'
+	refused 9 'wants a "pattern"' 'thread ~ 5'
+	refused 4 'behind "has"' 'has 5'
+	refused 0 'means nothing' '%'
+	refused 10 'at most 63' "late_ns > $(printf '%064d' 0 | tr 0 a)"
+}
+
+where_bounds_what_it_takes()
+{
+	make_kinds
+	deep=$(printf '%040d' 0 | tr 0 '(')
+	refused 32 'too many parentheses' "$deep"
+	many=$(printf 'job==1 or %.0s' $(seq 70))
+	run 1 print --where "$many job==1" kinds.ptl
+	err_has 'more than 64'
+	run 1 print --where "$(printf '%5000d' 1)" kinds.ptl
+	err_has 'too long'
+	run 1 print --where 'job==1' --where 'job==2' kinds.ptl
+	err_has 'stands twice'
+}
+
+where_names_a_field_that_no_event_has()
+{
+	make_kinds
+	run 0 print --where 'lat_ns > 3' kinds.ptl
+	err_has 'no event has a field called "lat_ns"'
+	err_has 'job late_ns'
+	run 0 print --where 'late_ns > 5ms' kinds.ptl
+	[ ! -s err ] || fail 'a message without need'
+}
+
+where_hides_no_loss()
+{
+	make_lossy
+	run 0 print --where 'job == 77' lossy.ptl
+	out_has '12 EVENTS LOST HERE'
+}
+
+pid_chooses_by_process()
+{
+	make_kinds
+	run 0 print --pid 4711 kinds.ptl
+	lines 7
+	run 0 print --pid 4712 --pid 4713 kinds.ptl
+	lines 0
+	run 1 print --pid init kinds.ptl
+	err_has '--pid wants the number of a process'
+}
+
+stat_counts_what_where_and_pid_choose()
+{
+	make_kinds
+	run 0 stat --where 'late_ns > 1ms' kinds.ptl
+	out_has 'job_end'
+	out_lacks 'job_begin'
+	run 0 stat --pid 1 kinds.ptl
+	out_lacks 'job_begin'
+}
+
+# ---- formats ----
+
+# QNX-53: a line in the form of that system's printer, which takes its format from the user, too.
+format_replaces_what_stands_in_braces()
+{
+	make_kinds
+	run 0 print --limit 3 --format 't:0x{ticks:08x} CPU:{cpu:02} {event}: {fields}' kinds.ptl
+	cat >expected <<-END
+		t:0x000003e8 CPU:01 job_begin: job=1
+		t:0x000007d0 CPU:01 job_end: job=1  late_ns=-5000
+		t:0x00000bb8 CPU:01 job_end: job=2  late_ns=2000000
+	END
+	same expected
+}
+
+format_knows_every_conversion_of_its_help()
+{
+	make_kinds
+	run 0 print --help
+	conversions=$(sed -n '/^      --format/,/^      --json/p' out | grep -o '{[a-z]*}' | sort -u)
+	[ "$(echo "$conversions" | wc -l)" -ge 19 ] || fail 'the help names too few'
+	for conversion in $conversions '{field:job}'; do
+		run 0 print --format "$conversion" kinds.ptl
+		lines 7
+	done
+	run 0 print --limit 1 --format '{time} {utc} {ns} {thread} {threadname} {tid} {pid} {id} {bytes} {data} {log}' kinds.ptl
+	out_has '0.000001000 2023-11-14T22:13:20.000001000Z 1000 sensor/4712 sensor 4712 4711 32 4 01000000 kinds.ptl'
+}
+
+format_shows_fields_in_their_usual_form()
+{
+	make_kinds
+	run 0 print --event all --format '{field:small}|{field:minus}|{field:mask}|{field:real}|{field:label}|{field:none}' kinds.ptl
+	cat >expected <<-END
+		200|-3|0xff00|0.5|warm|-
+		0|7|0x1|nan||-
+	END
+	same expected
+}
+
+format_widths_fill_with_spaces_or_zeros()
+{
+	make_kinds
+	run 0 print --where 'has late_ns' --format '[{event:10}][{field:late_ns:>9}][{field:late_ns:09}][{tid:x}][{field:none:03}]' kinds.ptl
+	cat >expected <<-END
+		[job_end   ][    -5000][-00005000][1268][  -]
+		[job_end   ][  2000000][002000000][1269][  -]
+	END
+	same expected
+}
+
+format_keeps_braces_and_escapes()
+{
+	make_kinds
+	run 0 print --limit 1 --format '{{{event}}}\t\\\n|' kinds.ptl
+	printf '{job_begin}\t\\\n|\n' >expected
+	same expected
+}
+
+format_says_at_which_place_it_does_not_understand()
+{
+	make_kinds
+	for wrong in '{tim}' '{' '}' 'a{event' '\q' '{event:}' '{event:abc}' '{event:999}' '{field}' '{field:}' '{}'; do
+		run 1 print --format "$wrong" kinds.ptl
+		err_has '--format: '
+		grep -q '^ *^$' err || fail "no caret: $wrong"
+	done
+	run 1 print --format '{evnt}' kinds.ptl
+	err_has 'did you mean {event}?'
+	run 1 print --format '{event}' --json kinds.ptl
+	err_has 'choose one'
+}
+
+format_shows_losses_in_their_place()
+{
+	make_lossy
+	run 0 print --format '{event}' lossy.ptl
+	[ "$(sed -n 2p out)" = '*** 12 EVENTS LOST HERE ***' ] || fail 'no loss in line 2'
+}
+
+format_lets_no_name_command_the_terminal()
+{
+	head_recipe='process 1 h /bin/x
+thread 1 0x1000 7 a\x1b[31mb
+type 32 evil\x1b[2J text t'
+	make run.ptl <<-END
+		event 1000 32 1 0 text:\\x1b[5m\\xff
+	END
+	run 0 print --format '{thread} {threadname} {event:30} {field:t} {fields}' run.ptl
+	if LC_ALL=C tr -d '\n' <out | LC_ALL=C grep -q '[^ -~]'; then fail 'a byte beyond ASCII text'; fi
+	out_has 'a\x1b[31mb/7 a\x1b[31mb evil\x1b[2J'
+}
+
+# ---- JSON ----
+
+python() { "${PXT_PYTHON:-python3}" -c "$@" || fail 'python says no'; }
+
+json_lines_hold_what_the_events_hold()
+{
+	make_kinds
+	run 0 print --json kinds.ptl
+	python '
+import json, math
+e = [json.loads(line) for line in open("out")]
+assert len(e) == 7, len(e)
+assert e[0] == {"time": 0.000001, "pid": 4711, "tid": 4712, "thread": "sensor", "cpu": 1,
+                "event": "job_begin", "fields": {"job": 1}}, e[0]
+assert e[1]["fields"] == {"job": 1, "late_ns": -5000}
+assert e[3]["fields"] == {"small": 200, "minus": -3, "mask": 0xff00, "real": 0.5,
+                          "huge": 18446744073709551615, "label": "warm"}
+assert e[4]["fields"]["real"] == "nan" and e[4]["fields"]["label"] == ""
+assert e[5]["fields"]["code"] == "AB"
+assert e[6]["cut"] is True and e[6]["fields"] == {"job": 3}'
+	run 0 print --json --utc --delta --limit 1 kinds.ptl
+	python '
+import json
+e = json.loads(open("out").read())
+assert e["time"] == "2023-11-14T22:13:20.000001000Z" and e["delta"] == 0'
+	run 0 print --json --raw --fields late_ns --where 'has late_ns' --limit 1 kinds.ptl
+	python '
+import json
+e = json.loads(open("out").read())
+assert e["ticks"] == 2000 and e["fields"] == {"late_ns": -5000}'
+}
+
+json_lines_tell_losses_where_they_happened()
+{
+	{ cat <<-END
+		event 1000 32 1 0 u32:1
+		loss 12
+		event 5000 33 1 0 u32:1 i64:0
+		lost 3
+	END
+	} | make run.ptl
+	run 0 print --json run.ptl
+	python '
+import json
+e = [json.loads(line) for line in open("out")]
+assert e[1] == {"time": 0.000005, "lost": 12} and e[3] == {"lost": 3}, e'
+}
+
+# Every byte in names, texts and data, each line read by another program.
+json_is_valid_whatever_the_bytes()
+{
+	python '
+bad = "".join("\\x%02x" % b for b in range(1, 256))
+print("process 1 h /bin/x")
+for i in range(0, 255, 15):
+    print("thread %d 0x%x 0 %s" % (i // 15 + 1, 4096 + i, bad[4 * i:4 * i + 60]))
+    print("type %d t%s text t" % (32 + i // 15, bad[4 * i:4 * i + 60].replace("\\x20", "_")))
+print("type 60 raw")
+for i in range(17):
+    print("event %d %d %d 0 hex:%s" % (i, 32 + i, i + 1, bytes(range(256)).hex()))
+    print("event %d 60 %d 0 hex:%s" % (i, i + 1, bytes(range(256)).hex()))
+    print("event %d %d %d 0 hex:e280ae%02x%02x" % (i, 32 + i, i + 1, 0xc0 + 3 * i, 0x80 + i))' >recipe
+	"$mklog" <recipe >run.ptl || fail mklog
+	run 0 print --json run.ptl
+	python '
+import json
+lines = open("out", "rb").read().split(b"\n")
+assert lines.pop() == b"" and len(lines) == 51, len(lines)
+for line in lines:
+    assert not any(b < 32 or b == 127 for b in line), line
+    text = line.decode("utf-8")
+    assert not any("\x80" <= c < "\xa0" or c in "\u202e\u2028" for c in text)
+    e = json.loads(text)
+    if e["event"] == "raw":
+        assert bytes.fromhex(e["data"]) == bytes(range(256))
+seen = json.loads(lines[0])
+assert seen["fields"]["t"][:128] == "".join(chr(b) for b in range(128))'
+}
+
+# ---- following ----
+
+follow_shows_events_and_losses_while_the_log_grows()
+{
+	make part.ptl <<-END
+		unfinished
+		event 1000 32 1 0 u32:1
+	END
+	make_lossy
+	: >grow.ptl
+	# What both have in common stands in front; then the rest in pieces, none of them a whole block.
+	"$mklog" >whole.ptl <<-END || fail mklog
+		$head_recipe
+		event 1000 32 1 0 u32:1
+		loss 12
+		event 5000 33 1 0 u32:1 i64:0
+	END
+	size=$(wc -c <whole.ptl)
+	head -c 700 whole.ptl >grow.ptl
+	"$pxtrace" print --follow --where 'has job' --format '{event} {field:job}' grow.ptl >out 2>err &
+	reader=$!
+	at=700
+	while [ "$at" -lt "$size" ]; do
+		tail -c +$((at + 1)) whole.ptl | head -c 999 >>grow.ptl
+		at=$((at + 999))
+		sleep 0.02
+	done
+	wait "$reader" || fail 'exit status'
+	printf 'job_begin 1\n*** 12 EVENTS LOST HERE ***\njob_end 1\n' >expected
+	same expected
+}
+
+follow_writes_each_event_as_soon_as_it_is_there()
+{
+	make part.ptl <<-END
+		unfinished
+		event 1000 32 1 0 u32:1
+	END
+	"$pxtrace" print --follow --json part.ptl >out 2>err &
+	reader=$!
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		grep -q job_begin out && break
+		sleep 0.05
+	done
+	kill "$reader"
+	wait "$reader" 2>/dev/null
+	out_has '"event":"job_begin"'
+}
+
+"$case"
