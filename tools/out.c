@@ -5,6 +5,7 @@
 #include "escape.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,20 +136,54 @@ void pxt_out_hex(struct pxt_out *out, uint64_t value)
 	pxt_out_hexdigits(out, value);
 }
 
-/* The shortest of a few precisions that reads back as the same number. */
+static bool same_number(double a, double b, unsigned bytes)
+{
+	if (bytes == 4)
+		return (float)a >= (float)b && (float)a <= (float)b;
+	return a >= b && a <= b;
+}
+
+/*
+ * Numbers with few decimals, which are most: an integer and a point.  A quotient of two integers is
+ * rounded as strtod() would round its digits, so that they read back as the same number.
+ */
+static bool put_decimals(struct pxt_out *out, double value, unsigned bytes)
+{
+	const unsigned decimals = bytes == 4 ? 3 : 6;
+	const double scale = bytes == 4 ? 1e3 : 1e6;
+	double scaled = value * scale;
+
+	if (!(scaled < 1e15 && scaled > -1e15))
+		return false;
+	int64_t number = (int64_t)(scaled + (scaled < 0 ? -0.5 : 0.5));
+	if (!same_number((double)number / scale, value, bytes) || (number == 0 && signbit(value)))
+		return false;
+	uint64_t size = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+	uint64_t rest = size % (uint64_t)scale;
+	unsigned digits = decimals;
+	if (number < 0)
+		pxt_out_char(out, '-');
+	pxt_out_unsigned(out, size / (uint64_t)scale);
+	if (rest == 0)
+		return true;
+	for (; rest % 10 == 0; rest /= 10)
+		digits--;
+	pxt_out_char(out, '.');
+	pxt_out_digits(out, rest, digits);
+	return true;
+}
+
+/* The fewest digits that read back as the same number. */
 void pxt_out_float(struct pxt_out *out, double value, unsigned bytes)
 {
-	static const int precisions[] = { 6, 9, 15, 17 };
 	char text[40];
 
-	for (size_t i = 0; i < sizeof precisions / sizeof *precisions; i++) {
-		(void)snprintf(text, sizeof text, "%.*g", precisions[i], value);
-		double back = strtod(text, NULL);
-
-		if (bytes == 4 ? (float)back >= (float)value && (float)back <= (float)value
-		               : back >= value && back <= value)
-			break;
-	}
+	if (put_decimals(out, value, bytes))
+		return;
+	/* Zeros at the end are left out: what needs fewer digits is shown with fewer. */
+	(void)snprintf(text, sizeof text, "%.*g", bytes == 4 ? 6 : 15, value);
+	if (!same_number(strtod(text, NULL), value, bytes))
+		(void)snprintf(text, sizeof text, "%.*g", bytes == 4 ? 9 : 17, value);
 	pxt_out_text(out, text);
 }
 
