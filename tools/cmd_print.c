@@ -26,13 +26,13 @@ static const char *const help[] = {
 	"      --raw             the counter that the event was stamped with\n"
 	"  -d, --delta           also the time since the line before\n",
 	PXT_SELECT_HELP
-	"  -n, --limit N         only the first N of them\n"
-	"      --tail N          only the last N of them\n"
 	"                        CONDITION knows the event's fields, and time, event, thread, "
 	"pid,\n"
 	"                        tid, cpu, lost, bytes, cut; ==, !=, <, <=, >, >=, ~ (a glob), "
 	"has,\n"
-	"                        and, or, not, parentheses; 5ms, 0xff, 1.5, \"text\"\n",
+	"                        and, or, not, parentheses; 5ms, 0xff, 1.5, \"text\"\n"
+	"  -n, --limit N         only the first N of them\n"
+	"      --tail N          only the last N of them\n",
 	"what of them:\n"
 	"  -f, --fields NAMES    only these fields: job,late_ns\n"
 	"      --bytes N         at most N bytes of data without description (64; 0: all)\n"

@@ -197,40 +197,59 @@ static const char *skip_digits(const char *at)
 	return at;
 }
 
+static bool wrong_unit(struct pxt_words *words, const char *at)
+{
+	return pxt_text_wrong(words->error, (size_t)(at - words->text),
+	    "behind a number may stand ns, us, ms, s, min or h");
+}
+
+static bool is_exponent(const char *at)
+{
+	return *at == 'e' &&
+	       (is_digit(at[1]) || ((at[1] == '-' || at[1] == '+') && is_digit(at[2])));
+}
+
+static bool read_decimal(
+    struct pxt_words *words, struct pxt_word *word, const char *begin, bool negative)
+{
+	const char *end = skip_digits(begin);
+	const char *unit;
+
+	if (*end == '.' && is_digit(end[1]))
+		end = skip_digits(end + 1);
+	if (is_exponent(end)) {
+		words->next = skip_digits(end + 2);
+		return read_plain(words, word, begin, words->next, negative);
+	}
+	for (unit = end; is_letter(*end) || is_digit(*end);)
+		end++;
+	words->next = end;
+	if (end == unit)
+		return read_plain(words, word, begin, end, negative);
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (strlen(units[i].name) == (size_t)(end - unit) &&
+		    memcmp(units[i].name, unit, (size_t)(end - unit)) == 0)
+			return read_duration(words, word, begin, &units[i], negative);
+	return wrong_unit(words, unit);
+}
+
 static bool read_number(struct pxt_words *words, struct pxt_word *word)
 {
-	const char *begin = words->next + (*words->next == '-');
 	bool negative = *words->next == '-';
-	const char *end = skip_digits(begin);
+	const char *begin = words->next + negative;
 
 	word->kind = PXT_WORD_VALUE;
 	if (begin[0] == '0' && (begin[1] == 'x' || begin[1] == 'X')) {
 		words->next = begin;
 		if (!read_hex(words, word, &words->next, negative))
 			return false;
-		end = words->next;
-	} else {
-		if (*end == '.' && is_digit(end[1]))
-			end = skip_digits(end + 1);
-		const char *unit = end;
-		if (*end == 'e' &&
-		    (is_digit(end[1]) || ((end[1] == '-' || end[1] == '+') && is_digit(end[2]))))
-			unit = end = skip_digits(end + 2);
-		while (is_letter(*end))
-			end++;
-		words->next = end;
-		for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-			if (strlen(units[i].name) == (size_t)(end - unit) &&
-			    memcmp(units[i].name, unit, (size_t)(end - unit)) == 0)
-				return read_duration(words, word, begin, &units[i], negative);
-		if (unit == end)
-			return read_plain(words, word, begin, end, negative);
-		end = unit;
+	} else if (!read_decimal(words, word, begin, negative)) {
+		return false;
 	}
-	if (!is_letter(*end) && !is_digit(*end) && *end != '.')
-		return true;
-	return pxt_text_wrong(words->error, (size_t)(end - words->text),
-	    "behind a number may stand ns, us, ms, s, min or h");
+	/* 0xfms, 1e5ms, 1.5.2 */
+	if (is_letter(*words->next) || is_digit(*words->next) || *words->next == '.')
+		return wrong_unit(words, words->next);
+	return true;
 }
 
 /* ---- Names and signs ---- */

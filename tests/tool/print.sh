@@ -155,6 +155,8 @@ where_says_at_which_place_it_does_not_understand()
 	refused 0 'an empty condition' ''
 	refused 10 'to be expected' 'late_ns > '
 	refused 13 'ns, us, ms' 'late_ns > 100sec'
+	refused 13 'ns, us, ms' 'late_ns > 1e5ms'
+	refused 13 'ns, us, ms' 'late_ns > 0xfms'
 	refused 10 'has no room' 'late_ns > 99999999999999999999'
 	refused 10 'finer than a nanosecond' 'late_ns > 0.5ns'
 	refused 10 'two hex digits' 'label == "\q"'
