@@ -43,6 +43,18 @@ static void put_times(struct pxt_out *out, const struct pxt_source *source)
 	pxt_out_char(out, '\n');
 }
 
+const char *pxt_clock_name(const struct posix_trace_clock_np *clock)
+{
+	switch (clock->posix_source_np) {
+	case POSIX_TRACE_CLOCK_TSC_NP:
+		return "processor counter (TSC)";
+	case POSIX_TRACE_CLOCK_MONOTONIC_NP:
+		return "CLOCK_MONOTONIC";
+	default:
+		return "the port's own";
+	}
+}
+
 static void put_clock(
     struct pxt_out *out, const struct pxt_source *source, const trace_attr_t *attr)
 {
@@ -50,10 +62,7 @@ static void put_clock(
 	struct timespec resolution = { 0 };
 
 	begin_line(out, "clock");
-	pxt_out_text(
-	    out, clock->posix_source_np == POSIX_TRACE_CLOCK_TSC_NP ? "processor counter (TSC)"
-	         : clock->posix_source_np == POSIX_TRACE_CLOCK_MONOTONIC_NP ? "CLOCK_MONOTONIC"
-	                                                                    : "the port's own");
+	pxt_out_text(out, pxt_clock_name(clock));
 	pxt_out_format(out, ", %.6f MHz", (double)clock->posix_hz_np / 1e6);
 	if (clock->posix_error_ppm_np > 0)
 		pxt_out_format(out, " within %lu ppm", (unsigned long)clock->posix_error_ppm_np);
@@ -62,7 +71,7 @@ static void put_clock(
 	pxt_out_char(out, '\n');
 }
 
-static const char *policy_name(int policy)
+const char *pxt_policy_name(int policy)
 {
 	static const char *const names[] = {
 		[POSIX_TRACE_LOOP] = "LOOP",
@@ -97,9 +106,9 @@ static void put_stream(
 		pxt_out_text(out, "\", ");
 	}
 	pxt_out_format(
-	    out, "%s, %zu bytes, data up to %zu bytes\n", policy_name(policy), size, data);
+	    out, "%s, %zu bytes, data up to %zu bytes\n", pxt_policy_name(policy), size, data);
 	begin_line(out, "log");
-	pxt_out_format(out, "%s, %llu blocks, format %lu.%lu, by \"", policy_name(log_policy),
+	pxt_out_format(out, "%s, %llu blocks, format %lu.%lu, by \"", pxt_policy_name(log_policy),
 	    (unsigned long long)source->info.posix_blocks_np,
 	    (unsigned long)source->info.posix_format_major_np,
 	    (unsigned long)source->info.posix_format_minor_np);

@@ -9,4 +9,8 @@
 /* Call when the log was read to its end. */
 void pxt_describe(struct pxt_out *out, const struct pxt_source *source);
 
+/* "LOOP", "CLOCK_MONOTONIC": what a person calls the standard's and our numbers. */
+const char *pxt_policy_name(int policy);
+const char *pxt_clock_name(const struct posix_trace_clock_np *clock);
+
 #endif

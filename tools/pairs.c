@@ -12,6 +12,7 @@
 
 struct open_begin {
 	uint64_t key;
+	uint64_t mark;
 	int64_t ns;
 };
 
@@ -335,7 +336,8 @@ static void push(struct pxt_pairs *pairs, struct pxt_stack *stack, uint64_t key,
 		    stack->entries, stack->entries + 1, (stack->room - 1) * sizeof *stack->entries);
 		stack->count--;
 	}
-	stack->entries[stack->count++] = (struct open_begin){ .key = key, .ns = ns };
+	stack->entries[stack->count++] =
+	    (struct open_begin){ .key = key, .mark = pairs->mark, .ns = ns };
 }
 
 /* The newest begin, of the same key where the types have one in common. */
@@ -352,6 +354,8 @@ static void pop(
 		stack->count--;
 		pxt_series_add(&row_of(pairs, stack->pair, stack, begin.key)->series,
 		    ns > begin.ns ? (uint64_t)(ns - begin.ns) : 0);
+		if (pairs->on_span)
+			pairs->on_span(pairs->context, stack->pair, begin.mark, begin.ns);
 		return;
 	}
 	row_of(pairs, stack->pair, stack, key)->unopened++;

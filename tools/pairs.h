@@ -63,6 +63,10 @@ struct pxt_pair {
 struct pxt_pairs {
 	const struct pxt_pair_options *options;
 	const struct pxt_event *event; /* the one at work, or NULL */
+	uint64_t mark;                 /* whatever the caller calls the event at work */
+	/* Told of each span at its end, with the mark and the time of its begin; may be NULL. */
+	void (*on_span)(void *context, uint32_t pair, uint64_t begin_mark, int64_t begin_ns);
+	void *context;
 	struct pxt_pair pairs[PXT_PAIRS_MAX];
 	uint32_t pair_count;
 	struct pxt_row **rows; /* hash table, PXT_ROWS_MAX * 2 */

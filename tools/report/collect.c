@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect.h"
+
+#include "command.h"
+
+#include <stdlib.h>
+
+/* ---- Numbers of the page ---- */
+
+static uint32_t new_entry(
+    struct pxt_entries *entries, uint32_t log, uint32_t index, const void *subject)
+{
+	if (entries->count == entries->room) {
+		entries->room = 2 * entries->room + 64;
+		entries->list =
+		    pxt_must(realloc(entries->list, entries->room * sizeof *entries->list));
+	}
+	entries->list[entries->count] =
+	    (struct pxt_entry){ .log = log, .index = index, .subject = subject };
+	return entries->count++;
+}
+
+static uint32_t type_number(struct pxt_report *report, uint32_t log, const struct pxt_type *type)
+{
+	uint32_t index = type->index < PXT_TYPES_MAX ? type->index : PXT_TYPES_MAX;
+	uint32_t *number = &report->logs[log].types[index];
+
+	if (*number == PXT_REPORT_NONE)
+		*number = new_entry(&report->types, log, type->index, type);
+	return *number;
+}
+
+static uint32_t thread_number(
+    struct pxt_report *report, uint32_t log, const struct pxt_thread *thread)
+{
+	struct pxt_report_log *of = &report->logs[log];
+	uint32_t *number = &of->other_threads;
+
+	if (thread->index != PXT_INDEX_NONE) {
+		if (thread->index >= of->thread_room) {
+			uint32_t room = 2 * thread->index + 64;
+
+			of->threads = pxt_must(realloc(of->threads, room * sizeof *of->threads));
+			for (uint32_t i = of->thread_room; i < room; i++)
+				of->threads[i] = PXT_REPORT_NONE;
+			of->thread_room = room;
+		}
+		number = &of->threads[thread->index];
+	}
+	if (*number == PXT_REPORT_NONE)
+		*number = new_entry(&report->threads, log, thread->index, thread);
+	return *number;
+}
+
+/* ---- Events and spans ---- */
+
+/* From pairs.c, while the end event is at work. */
+static void take_span(void *context, uint32_t pair, uint64_t begin_mark, int64_t begin_ns)
+{
+	struct pxt_report *report = context;
+	uint64_t mark = report->at->spans->mark;
+	uint32_t *number = &report->at->pairs[pair];
+
+	(void)begin_ns;
+	if (*number == PXT_REPORT_NONE)
+		*number = new_entry(&report->pairs, (uint32_t)(report->at - report->logs), pair,
+		    &report->at->spans->pairs[pair]);
+	report->pairs.list[*number].count++;
+	if (mark != UINT64_MAX)
+		pxt_pack_span(&report->pack, begin_mark, mark, *number);
+}
+
+static void take_event(struct pxt_report *report, uint32_t log, const struct pxt_event *event)
+{
+	struct pxt_report_log *of = &report->logs[log];
+	int64_t ns = event->ns - report->reader.start_ns;
+	struct pxt_packed packed = { .ns = ns, .cpu = event->extra.posix_cpu_np };
+
+	packed.type = type_number(report, log, event->type);
+	packed.thread = thread_number(report, log, event->thread);
+	packed.cut = event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
+	packed.bytes = event->bytes;
+	packed.data = event->data;
+	report->types.list[packed.type].count++;
+	report->types.list[packed.type].bytes += event->bytes;
+	report->threads.list[packed.thread].count++;
+	if (report->events++ == 0)
+		report->first_ns = ns;
+	report->last_ns = ns;
+	of->events++;
+	of->spans->mark = UINT64_MAX;
+	/* Once one is left out all later ones are: the page has no holes but the logs' own. */
+	if (report->pack.events + 1 == report->events && report->pack.events < report->limit &&
+	    report->pack.data_bytes < PXT_REPORT_DATA) {
+		of->spans->mark = report->pack.events;
+		report->shown_ns = ns;
+		pxt_pack_event(&report->pack, &packed);
+	}
+	report->at = of;
+	pxt_pairs_take(of->spans, event);
+}
+
+static uint32_t log_of(const struct pxt_report *report, const struct pxt_event *event)
+{
+	uint32_t log = 0;
+
+	while (report->reader.sources[log] != event->source)
+		log++;
+	return log;
+}
+
+static void begin(struct pxt_report *report)
+{
+	report->pack.out = &report->out;
+	report->logs = pxt_must(calloc(report->reader.count, sizeof *report->logs));
+	for (unsigned i = 0; i < report->reader.count; i++) {
+		struct pxt_report_log *of = &report->logs[i];
+
+		memset(of->types, 0xff, sizeof of->types);
+		memset(of->pairs, 0xff, sizeof of->pairs);
+		of->other_threads = PXT_REPORT_NONE;
+		of->spans = pxt_pairs_new(&report->options);
+		of->spans->on_span = take_span;
+		of->spans->context = report;
+		of->last_ns = report->reader.sources[i]->start_ns - report->reader.start_ns;
+	}
+}
+
+/* What a log lost and no event tells of: behind its last event, or overwritten in the log. */
+static void end(struct pxt_report *report)
+{
+	for (unsigned i = 0; i < report->reader.count; i++) {
+		struct pxt_report_log *of = &report->logs[i];
+		uint64_t rest = pxt_source_lost_rest(report->reader.sources[i]);
+
+		if (rest > 0) {
+			of->spans->losses++;
+			pxt_losses_add(&of->losses, of->last_ns, of->last_ns, rest);
+		}
+		pxt_pairs_end(of->spans);
+	}
+	pxt_pack_finish(&report->pack);
+}
+
+void pxt_report_collect(struct pxt_report *report)
+{
+	struct pxt_reader *reader = &report->reader;
+	struct pxt_event *event;
+
+	begin(report);
+	while ((event = pxt_reader_next(reader)) != NULL) {
+		uint32_t log = reader->count == 1 ? 0 : log_of(report, event);
+		struct pxt_report_log *of = &report->logs[log];
+		int64_t before_ns = of->last_ns;
+		uint64_t lost = event->extra.posix_lost_before_np;
+
+		of->last_ns = event->ns - reader->start_ns;
+		if (lost > 0)
+			of->spans->losses++;
+		if (pxt_select_time(&report->select, event->ns, reader->start_ns) != 0)
+			continue;
+		if (lost > 0)
+			pxt_losses_add(&of->losses, before_ns, of->last_ns, lost);
+		if (event->type->selected && event->thread->selected)
+			take_event(report, log, event);
+	}
+	end(report);
+}
+
+void pxt_report_free(struct pxt_report *report)
+{
+	for (unsigned i = 0; report->logs && i < report->reader.count; i++) {
+		free(report->logs[i].threads);
+		pxt_losses_free(&report->logs[i].losses);
+		pxt_pairs_free(report->logs[i].spans);
+	}
+	free(report->logs);
+	free(report->types.list);
+	free(report->threads.list);
+	free(report->pairs.list);
+}

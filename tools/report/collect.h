@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * collect.h - one pass over the logs: events and spans go into the page as they come, what belongs
+ * to the whole is kept for the metadata at the page's end.
+ *
+ * Memory does not follow the number of events: a chunk (pack.h), the types and threads of the logs
+ * (source.h), open begins and durations (pairs.h), loss marks (losses.h).  Of the page itself
+ * PXT_REPORT_EVENTS events by default and PXT_REPORT_DATA bytes of their data are the most; what
+ * comes behind is counted by type, thread and pair, its losses are marked, and the page says so.
+ */
+#ifndef PXT_COLLECT_H
+#define PXT_COLLECT_H
+
+#include "losses.h"
+#include "pack.h"
+#include "pairs.h"
+#include "select.h"
+#include "source.h"
+
+#define PXT_REPORT_EVENTS UINT64_C(5000000)
+#define PXT_REPORT_DATA   (UINT64_C(512) << 20)
+#define PXT_REPORT_NONE   UINT32_MAX
+
+/* A type, thread or pair of the page. */
+struct pxt_entry {
+	uint32_t log;
+	uint32_t index;      /* in the log; PXT_INDEX_NONE: of all that the log has no room for */
+	const void *subject; /* struct pxt_type, pxt_thread or pxt_pair */
+	uint64_t count;      /* of events, or spans */
+	uint64_t bytes;      /* of their data */
+};
+
+struct pxt_entries {
+	struct pxt_entry *list;
+	uint32_t count;
+	uint32_t room;
+};
+
+/* What is known of a log beside its source: the page's numbers for the log's. */
+struct pxt_report_log {
+	uint32_t types[PXT_TYPES_MAX + 1]; /* by index, the last for all others; PXT_REPORT_NONE */
+	uint32_t *threads;                 /* the same, thread_room + 1 of them */
+	uint32_t thread_room;
+	uint32_t other_threads;
+	uint32_t pairs[PXT_PAIRS_MAX];
+	struct pxt_pairs *spans;
+	struct pxt_losses losses;
+	uint64_t events; /* selected ones */
+	int64_t last_ns; /* of the log's last event, selected or not; since the start */
+};
+
+struct pxt_report {
+	struct pxt_out out;
+	struct pxt_reader reader;
+	struct pxt_select select;
+	struct pxt_pair_options options;
+	uint64_t limit;
+	struct pxt_pack pack;
+	struct pxt_report_log *logs;
+	struct pxt_entries types;
+	struct pxt_entries threads;
+	struct pxt_entries pairs;
+	uint64_t events;           /* selected ones */
+	int64_t first_ns;          /* of the first selected one, since the start, ... */
+	int64_t last_ns;           /* ... and of the last one */
+	int64_t shown_ns;          /* of the last one on the page */
+	struct pxt_report_log *at; /* the log at work */
+};
+
+/* Reads everything; afterwards the chunks are written and the numbers complete. */
+void pxt_report_collect(struct pxt_report *report);
+void pxt_report_free(struct pxt_report *report);
+
+/* Writes the metadata as one JSON object. */
+void pxt_report_meta(struct pxt_report *report);
+
+#endif

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/* meta.c - what a page knows beside its events: logs, types, threads, pairs, losses. */
+#include "collect.h"
+#include "json.h"
+
+#include "describe.h"
+#include "when.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void put_bool(struct pxt_out *out, const char *name, bool value)
+{
+	pxt_json_name(out, name);
+	pxt_out_text(out, value ? "true" : "false");
+}
+
+static void put_hex(struct pxt_out *out, const char *name, const unsigned char *bytes, size_t count)
+{
+	pxt_json_name(out, name);
+	pxt_out_char(out, '"');
+	for (size_t i = 0; i < count; i++)
+		pxt_out_format(out, "%02x", bytes[i]);
+	pxt_out_char(out, '"');
+}
+
+/* ---- Logs ---- */
+
+static void put_attributes(struct pxt_out *out, trace_id_t trid)
+{
+	char name[TRACE_NAME_MAX + 1] = "";
+	char version[TRACE_NAME_MAX + 1] = "";
+	struct timespec resolution = { 0 };
+	trace_attr_t attr;
+	size_t size = 0;
+	size_t data = 0;
+	int policy = 0;
+	int log_policy = 0;
+
+	if (posix_trace_get_attr(trid, &attr) != 0)
+		return;
+	(void)posix_trace_attr_getname(&attr, name);
+	(void)posix_trace_attr_getgenversion(&attr, version);
+	(void)posix_trace_attr_getclockres(&attr, &resolution);
+	(void)posix_trace_attr_getstreamsize(&attr, &size);
+	(void)posix_trace_attr_getmaxdatasize(&attr, &data);
+	(void)posix_trace_attr_getstreamfullpolicy(&attr, &policy);
+	(void)posix_trace_attr_getlogfullpolicy(&attr, &log_policy);
+	pxt_json_member_text(out, "stream", name);
+	pxt_json_member_text(out, "by", version);
+	pxt_json_member_text(out, "policy", pxt_policy_name(policy));
+	pxt_json_member_text(out, "logPolicy", pxt_policy_name(log_policy));
+	pxt_json_member(out, "streamBytes", size);
+	pxt_json_member(out, "maxData", data);
+	pxt_json_member(out, "resolution", (uint64_t)pxt_when_ns(&resolution));
+}
+
+static void put_clock(struct pxt_out *out, const struct posix_trace_clock_np *clock)
+{
+	pxt_json_member_text(out, "clock", pxt_clock_name(clock));
+	pxt_json_member(out, "hz", clock->posix_hz_np);
+	pxt_json_member(out, "ppm", clock->posix_error_ppm_np);
+}
+
+static void put_log_counts(
+    struct pxt_out *out, const struct pxt_source *source, const struct pxt_report_log *of)
+{
+	const struct posix_trace_counts_np *counts = &source->info.posix_counts_np;
+	uint64_t lost = source->info.posix_lost_np;
+
+	pxt_json_member(out, "written", counts->posix_written_np);
+	pxt_json_member(out, "retrieved", counts->posix_retrieved_np);
+	pxt_json_member(out, "lost", counts->posix_lost_np);
+	pxt_json_member(out, "cleared", counts->posix_cleared_np);
+	pxt_json_member(out, "held", counts->posix_held_np);
+	pxt_json_member(out, "lostAll", lost > source->lost ? lost : source->lost);
+	pxt_json_member(out, "lostUntold", pxt_source_lost_rest(source));
+	pxt_json_member(out, "read", source->events);
+	pxt_json_member(out, "selected", of->events);
+}
+
+static void put_modules(struct pxt_out *out, const struct pxt_source *source)
+{
+	struct posix_trace_logmodule_np module;
+
+	pxt_json_name(out, "modules");
+	pxt_out_char(out, '[');
+	for (uint32_t i = 0; i < source->info.posix_modules_np; i++) {
+		if (posix_trace_log_getmodule_np(source->trid, i, &module) != 0)
+			break;
+		pxt_out_text(out, i == 0 ? "{\"path\":" : ",{\"path\":");
+		pxt_json_text(out, module.posix_path_np);
+		put_hex(out, "id", module.posix_buildid_np,
+		    module.posix_buildid_bytes_np <= sizeof module.posix_buildid_np
+		        ? module.posix_buildid_bytes_np
+		        : 0);
+		pxt_out_char(out, '}');
+	}
+	pxt_out_char(out, ']');
+}
+
+static void put_losses(struct pxt_out *out, const struct pxt_losses *losses)
+{
+	pxt_json_name(out, "losses");
+	pxt_out_char(out, '[');
+	for (uint32_t i = 0; i < losses->count; i++) {
+		const struct pxt_loss *loss = &losses->marks[i];
+
+		pxt_out_text(out, i == 0 ? "[" : ",[");
+		pxt_json_signed(out, loss->from_ns);
+		pxt_out_char(out, ',');
+		pxt_json_signed(out, loss->to_ns);
+		pxt_out_char(out, ',');
+		pxt_json_number(out, loss->count);
+		pxt_out_char(out, ',');
+		pxt_json_number(out, loss->times);
+		pxt_out_char(out, ']');
+	}
+	pxt_out_char(out, ']');
+}
+
+static void put_log(struct pxt_report *report, uint32_t index)
+{
+	const struct pxt_source *source = report->reader.sources[index];
+	const struct posix_trace_loginfo_np *info = &source->info;
+	struct pxt_out *out = &report->out;
+	int64_t end = pxt_when_ns(&info->posix_end_np);
+
+	pxt_out_text(out, index == 0 ? "{\"path\":" : ",\n{\"path\":");
+	pxt_json_text(out, source->path);
+	pxt_json_member_text(out, "program", info->posix_executable_np);
+	pxt_json_member_text(out, "host", info->posix_host_np);
+	pxt_json_name(out, "pid");
+	pxt_json_signed(out, info->posix_pid_np);
+	pxt_json_member(out, "bits", 8u * (unsigned)info->posix_word_bytes_np);
+	put_bool(out, "swapped", info->posix_swapped_np != 0);
+	put_bool(out, "complete", info->posix_complete_np != 0);
+	put_bool(out, "failed", source->failed);
+	pxt_out_format(out, ",\"start\":\"%lld\"", (long long)source->start_ns);
+	pxt_json_name(out, "startAt");
+	pxt_json_signed(out, source->start_ns - report->reader.start_ns);
+	pxt_json_name(out, "lasted");
+	pxt_json_signed(
+	    out, info->posix_complete_np && end > source->start_ns ? end - source->start_ns : 0);
+	pxt_json_member(out, "blocks", info->posix_blocks_np);
+	pxt_out_format(out, ",\"format\":\"%lu.%lu\"", (unsigned long)info->posix_format_major_np,
+	    (unsigned long)info->posix_format_minor_np);
+	pxt_json_member(out, "threads", info->posix_threads_np);
+	put_hex(out, "uuid", info->posix_uuid_np, sizeof info->posix_uuid_np);
+	put_clock(out, &info->posix_clock_np);
+	put_attributes(out, source->trid);
+	put_log_counts(out, source, &report->logs[index]);
+	put_modules(out, source);
+	put_losses(out, &report->logs[index].losses);
+	pxt_out_char(out, '}');
+}
+
+/* ---- Types, threads, pairs ---- */
+
+/* What the page's scripts call the system events that they draw. */
+static const char *role_of(trace_event_id_t id)
+{
+	switch (id) {
+	case POSIX_TRACE_START:
+		return "start";
+	case POSIX_TRACE_STOP:
+		return "stop";
+	case POSIX_TRACE_FLUSH_START:
+		return "flush_start";
+	case POSIX_TRACE_FLUSH_STOP:
+		return "flush_stop";
+	case POSIX_TRACE_FILTER:
+		return "filter";
+	case POSIX_TRACE_ERROR:
+		return "error";
+	default:
+		return id < POSIX_TRACE_UNNAMED_USEREVENT ? "system" : "";
+	}
+}
+
+static void put_fields(struct pxt_out *out, const struct pxt_type *type)
+{
+	pxt_json_name(out, "fields");
+	pxt_out_char(out, '[');
+	for (unsigned i = 0; i < type->field_count; i++) {
+		const struct pxt_layout *field = &type->fields[i];
+
+		pxt_out_text(out, i == 0 ? "[" : ",[");
+		pxt_json_text(out, field->name);
+		pxt_out_format(out, ",%d,%lu,%lu,%d]", field->kind, (unsigned long)field->offset,
+		    (unsigned long)field->bytes, field->trailing);
+	}
+	pxt_out_char(out, ']');
+}
+
+static void put_type(struct pxt_out *out, const struct pxt_entry *entry)
+{
+	const struct pxt_type *type = entry->subject;
+	bool shared = entry->index == PXT_INDEX_NONE;
+
+	pxt_out_format(out, "{\"log\":%lu,\"name\":", (unsigned long)entry->log);
+	pxt_json_label(out, shared ? "(others)" : type->label);
+	pxt_json_member(out, "count", entry->count);
+	pxt_json_member(out, "bytes", entry->bytes);
+	pxt_json_member_text(out, "role", shared ? "" : role_of(type->id));
+	if (!shared)
+		put_fields(out, type);
+	pxt_out_char(out, '}');
+}
+
+static void put_thread(struct pxt_out *out, const struct pxt_entry *entry)
+{
+	const struct pxt_thread *thread = entry->subject;
+	bool shared = entry->index == PXT_INDEX_NONE;
+
+	pxt_out_format(out, "{\"log\":%lu,\"name\":", (unsigned long)entry->log);
+	pxt_json_label(out, shared ? "(others)" : thread->label);
+	pxt_json_member(out, "count", entry->count);
+	if (!shared) {
+		put_bool(out, "known", thread->recorded);
+		pxt_out_format(out, ",\"id\":\"%#llx\"", (unsigned long long)thread->id);
+	}
+	pxt_out_char(out, '}');
+}
+
+/* A pair with the numbers of its row, which say what has no counterpart. */
+static void put_pair(struct pxt_report *report, const struct pxt_row *row, uint32_t log)
+{
+	const struct pxt_pair *pair = &report->logs[log].spans->pairs[row->pair];
+	struct pxt_out *out = &report->out;
+
+	pxt_out_format(out, "{\"log\":%lu,\"base\":", (unsigned long)log);
+	pxt_json_text(out, pair->base);
+	pxt_json_member(out, "family", pair->is_explicit ? 99 : pair->family);
+	pxt_json_name(out, "begin");
+	pxt_json_label(out, pair->begin ? pair->begin->label : "?");
+	pxt_json_name(out, "end");
+	pxt_json_label(out, pair->end ? pair->end->label : "?");
+	pxt_json_name(out, "number");
+	if (report->logs[log].pairs[row->pair] == PXT_REPORT_NONE)
+		pxt_out_text(out, "-1");
+	else
+		pxt_out_unsigned(out, report->logs[log].pairs[row->pair]);
+	pxt_json_member(out, "count", row->series.count);
+	pxt_json_member(out, "open", row->open);
+	pxt_json_member(out, "unopened", row->unopened);
+	pxt_json_member(out, "cut", row->cut);
+	pxt_out_char(out, '}');
+}
+
+static void put_pairs(struct pxt_report *report)
+{
+	bool first = true;
+
+	for (unsigned log = 0; log < report->reader.count; log++) {
+		uint32_t count;
+		struct pxt_row **rows = pxt_pairs_rows(report->logs[log].spans, &count);
+
+		for (uint32_t i = 0; i < count; i++) {
+			pxt_out_text(&report->out, first ? "" : ",\n");
+			put_pair(report, rows[i], log);
+			first = false;
+		}
+		free(rows);
+	}
+}
+
+static void put_entries(struct pxt_report *report, const struct pxt_entries *entries,
+    void (*put)(struct pxt_out *out, const struct pxt_entry *entry))
+{
+	for (uint32_t i = 0; i < entries->count; i++) {
+		pxt_out_text(&report->out, i == 0 ? "" : ",\n");
+		put(&report->out, &entries->list[i]);
+	}
+}
+
+static void put_summary(struct pxt_report *report)
+{
+	struct pxt_out *out = &report->out;
+	const uint16_t one = 1;
+
+	pxt_out_format(out, "{\"version\":1,\"tool\":\"%s\"", PXTRACE_VERSION);
+	/* Numbers in events' data stand in the order of the machine that made the page. */
+	put_bool(out, "little", *(const unsigned char *)&one == 1);
+	pxt_json_member(out, "keep", PXT_PACK_KEEP);
+	pxt_out_format(out, ",\"start\":\"%lld\"", (long long)report->reader.start_ns);
+	pxt_json_name(out, "first");
+	pxt_json_signed(out, report->first_ns);
+	pxt_json_name(out, "last");
+	pxt_json_signed(out, report->last_ns);
+	pxt_json_name(out, "shownTo");
+	pxt_json_signed(out, report->shown_ns);
+	pxt_json_member(out, "events", report->events);
+	pxt_json_member(out, "shown", report->pack.events);
+	pxt_json_member(out, "spans", report->pack.spans);
+	pxt_json_member(out, "dataBytes", report->pack.data_bytes);
+	put_bool(out, "chosen",
+	    report->select.event_count + report->select.thread_count > 0 ||
+	        report->select.from.set || report->select.to.set);
+}
+
+void pxt_report_meta(struct pxt_report *report)
+{
+	struct pxt_out *out = &report->out;
+
+	pxt_out_text(out, "<script type=\"application/json\" id=\"meta\">");
+	put_summary(report);
+	pxt_out_text(out, ",\n\"logs\":[");
+	for (unsigned i = 0; i < report->reader.count; i++)
+		put_log(report, i);
+	pxt_out_text(out, "],\n\"types\":[");
+	put_entries(report, &report->types, put_type);
+	pxt_out_text(out, "],\n\"threads\":[");
+	put_entries(report, &report->threads, put_thread);
+	pxt_out_text(out, "],\n\"pairs\":[");
+	put_pairs(report);
+	pxt_out_text(out, "]}</script>\n");
+}

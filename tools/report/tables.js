@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// tables.js - event types, threads, losses and other moments, and what the logs say of themselves.
+
+const ROWS_MAX = 500;
+
+function head(...titles) {
+	return element("thead", {}, element("tr", {}, titles.map((title, at) => element("th", { scope: "col", className: at === 0 || title.endsWith(" ") ? "left" : "" }, title.trim()))));
+}
+
+// How often, in each of @size parts of the run: by number of @of, for all events.
+function overTime(of, amount, size) {
+	const bars = Array.from({ length: amount }, () => new Uint32Array(size));
+	const scale = size / (whole.to - whole.from);
+	for (let i = 0; i < events.n; i++) bars[of(i)][Math.min(size - 1, Math.max(0, Math.floor((events.time[i] - whole.from) * scale)))]++;
+	return bars;
+}
+
+function course(bars, name) {
+	const node = element("canvas", { role: "img", "aria-label": "events over time of " + name });
+	node.bars = bars;
+	return node;
+}
+function paintCourse(node) {
+	const { bars } = node;
+	node.style.width = "160px";
+	node.style.height = "18px";
+	const g = open(node, 160, 18);
+	const most = Math.max(...bars, 1);
+	g.fillStyle = ink.accent;
+	g.globalAlpha = 0.7;
+	bars.forEach((value, k) => { if (value) { const h = Math.max(1.5, value / most * 17); g.fillRect(k * 2, 18 - h, 1.6, h); } });
+}
+
+function more(list, columnsWide) {
+	return list.length > ROWS_MAX ? element("tr", {}, element("td", { className: "left quiet", colspan: String(columnsWide) }, "and " + count(list.length - ROWS_MAX) + " more")) : null;
+}
+
+// ---- Types and threads ----
+
+function showTypes() {
+	const seconds = (Number(meta.last) - Number(meta.first)) / 1e9;
+	const bars = overTime((i) => events.type[i], meta.types.length, 80);
+	const list = meta.types.map((type, number) => ({ type, number })).sort((a, b) => Number(b.type.count) - Number(a.type.count));
+	$("types-note").textContent = meta.shown < meta.events ? "counts of the whole run; the course of the " + count(meta.shown) + " events on this page" : "";
+	$("types-table").replaceChildren(head("event", "count", "share", "per second", "data", "over time ", "fields "),
+		element("tbody", {}, list.slice(0, ROWS_MAX).map(({ type, number }) => element("tr", {},
+			element("td", { className: "left name" }, element("button", { type: "button", className: "link", title: "find these events", onclick: () => search("event=\"" + type.name + "\"") }, foreign(type.name)), groups.length > 1 ? [" ", element("span", { className: "quiet" }, foreign(meta.logs[type.log].name))] : ""),
+			element("td", {}, count(type.count)),
+			element("td", {}, percent(Number(type.count) / Number(meta.events))),
+			element("td", {}, seconds > 0 ? rate(Number(type.count) / seconds) : "–"),
+			element("td", {}, bytes(Number(type.bytes))),
+			element("td", { className: "left" }, course(bars[number], type.name)),
+			element("td", { className: "left quiet" }, foreign((type.fields || []).map((field) => field[0]).join(", "))))), more(list, 7)));
+	$("types-table").querySelectorAll("canvas").forEach(paintCourse);
+}
+
+function showThreads() {
+	const seconds = (Number(meta.last) - Number(meta.first)) / 1e9;
+	const bars = overTime((i) => events.thread[i], meta.threads.length, 80);
+	const list = meta.threads.map((thread, number) => ({ thread, number, track: tracks[thread.track] })).sort((a, b) => Number(b.thread.count) - Number(a.thread.count));
+	$("threads-table").replaceChildren(head("thread", "events", "per second", "spans", "in spans", "share of the run", "over time ", "log "),
+		element("tbody", {}, list.slice(0, ROWS_MAX).map(({ thread, number, track }) => {
+			const busy = track.kind === "thread" && track.lanes.length ? track.lanes[0].busy[track.lanes[0].size] : 0;
+			return element("tr", {},
+				element("td", { className: "left name", title: thread.id || "" }, element("button", { type: "button", className: "link", title: "show its track", onclick: () => { scrollTo(track.y - 4); $("timeline").scrollIntoView({ block: "nearest" }); } }, foreign(thread.known === false ? "(no thread)" : thread.name))),
+				element("td", {}, count(thread.count)),
+				element("td", {}, seconds > 0 ? rate(Number(thread.count) / seconds) : "–"),
+				element("td", {}, track.kind === "thread" ? count(track.lanes.reduce((sum, lane) => sum + lane.size, 0)) : "–"),
+				element("td", {}, busy > 0 ? duration(busy) : "–"),
+				element("td", {}, busy > 0 ? percent(busy / (Number(meta.last) - Number(meta.first))) : "–"),
+				element("td", { className: "left" }, course(bars[number], thread.name)),
+				element("td", { className: "left quiet" }, foreign(meta.logs[thread.log].name)));
+		}), more(list, 8)));
+	$("threads-table").querySelectorAll("canvas").forEach(paintCourse);
+}
+
+// ---- Losses, stops, flushes ----
+
+function showMoments() {
+	const others = meta.logs.flatMap((log, index) => log.moments.map((i) => ({ t: events.time[i], log: index, event: i }))).sort((a, b) => a.t - b.t);
+	const list = [...losses.map((loss, l) => ({ t: loss.to, log: loss.log, loss: l })), ...others];
+	$("moments-note").textContent = plural(losses.length, "loss", "losses") + ", " + plural(others.length, "other moment");
+	$("moments-table").replaceChildren(head("time", "what ", "detail ", "log "),
+		element("tbody", {}, list.slice(0, ROWS_MAX).map((each) => element("tr", { className: each.loss !== undefined ? "lost" : "" },
+			element("td", { className: "left" }, linkTo(each.loss !== undefined ? { loss: each.loss } : { event: each.event }, "bring", moment(each.t))),
+			each.loss !== undefined ? element("td", { className: "left" }, element("span", { className: "swatch hatch" }), element("b", {}, plural(losses[each.loss].count, "event") + " lost"))
+				: element("td", { className: "left" }, foreign(meta.types[events.type[each.event]].name)),
+			element("td", { className: "left quiet" }, each.loss !== undefined ? (losses[each.loss].untold ? "no event tells where" : losses[each.loss].to > losses[each.loss].from ? "within " + duration(losses[each.loss].to - losses[each.loss].from) : "")
+				: foreign(fieldsOf(each.event).map(([, value]) => value).join("  "))),
+			element("td", { className: "left quiet" }, foreign(meta.logs[each.log].name)))), more(list, 4)));
+	if (list.length === 0) $("moments-table").replaceChildren(element("tbody", {}, element("tr", {}, element("td", { className: "left quiet" }, "None: nothing was lost, and the page holds no start, stop or flush."))));
+}
+
+// ---- The logs ----
+
+function law(log) {
+	if (!log.complete) return element("p", { className: "law quiet" }, "The log is incomplete: its counts were never written.");
+	const holds = BigInt(log.written) === BigInt(log.retrieved) + BigInt(log.lost) + BigInt(log.cleared) + BigInt(log.held);
+	return element("p", { className: "law" }, element("b", {}, count(log.written)), " written = ", element("b", {}, count(log.retrieved)), " to the log + ", element("b", {}, count(log.lost)), " lost + ",
+		element("b", {}, count(log.cleared)), " cleared + ", element("b", {}, count(log.held)), " held  ", element("span", { className: holds ? "ok" : "no" }, holds ? "✓ all accounted for" : "✗ these numbers do not add up"));
+}
+
+function aboutLog(log) {
+	const start = Number(BigInt(log.start) - BigInt(meta.start));
+	return element("article", {}, element("h3", {}, foreign(log.path)), law(log), element("div", { className: "facts-columns" },
+		facts([
+			["program", foreign(log.program || "not known")], ["pid", String(log.pid)], ["host", foreign(log.host || "not known")],
+			["word size", log.bits + " bits" + (log.swapped ? ", other byte order" : "")], ["threads", count(log.threads)],
+		]),
+		facts([
+			["started", calendar(start)], ["lasted", log.complete ? duration(Number(log.lasted)) : "not shut down"],
+			["clock", log.clock], ["its rate", (Number(log.hz) / 1e6).toFixed(6) + " MHz" + (log.ppm ? " within " + log.ppm + " ppm" : "")],
+			["resolution", duration(Number(log.resolution || 0))],
+		]),
+		facts([
+			["stream", foreign((log.stream ? "\"" + log.stream + "\", " : "") + log.policy + ", " + bytes(Number(log.streamBytes)))],
+			["data of an event", "up to " + count(log.maxData) + " bytes"],
+			["log", log.logPolicy + ", " + plural(log.blocks, "block") + ", format " + log.format], ["written by", foreign(log.by)],
+			["UUID", element("span", { className: "mono" }, log.uuid)],
+		]),
+		facts([
+			["events read", count(log.read)], ["chosen", count(log.selected)], ["lost in all", count(log.lostAll)],
+			log.lostUntold ? ["of these untold", count(log.lostUntold)] : null,
+		])),
+	log.modules.length ? element("details", {}, element("summary", {}, plural(log.modules.length, "module")), element("table", {}, head("path", "build-id "),
+		element("tbody", {}, log.modules.slice(0, ROWS_MAX).map((module) => element("tr", {}, element("td", { className: "left" }, foreign(module.path)), element("td", { className: "left mono" }, module.id)))))) : null);
+}
+
+function showAbout() {
+	$("logs").replaceChildren(...meta.logs.map(aboutLog));
+}
+
+// ---- Head and notices ----
+
+function chip(text, bad, work, title) {
+	return work ? element("li", { className: "wrap" }, element("button", { type: "button", className: bad ? "bad" : "", title, onclick: work }, text)) : element("li", { className: bad ? "bad" : "" }, text);
+}
+
+function showHead() {
+	const lost = meta.logs.reduce((sum, log) => sum + Number(log.lostAll), 0);
+	const logs = meta.logs;
+	const programs = [...new Set(logs.map((log) => log.program).filter(Boolean).map(baseName))];
+	$("title").replaceChildren(foreign(logs.length === 1 ? logs[0].name : programs.length === 1 ? programs[0] : plural(logs.length, "log")));
+	$("subtitle").replaceChildren(foreign([programs.join(", "), logs.length === 1 && logs[0].pid > 0 ? "pid " + logs[0].pid : "", logs.length === 1 ? logs[0].host : ""].filter(Boolean).join(" · ")));
+	document.title = (logs.length === 1 ? logs[0].name : plural(logs.length, "log")) + " – pxtrace report";
+	$("chips").replaceChildren(
+		chip(plural(meta.events, "event")), chip(duration(Number(meta.last) - Number(meta.first))), chip(plural(meta.threads.filter((thread) => thread.known !== false).length, "thread")),
+		chip(plural(spans.n, "span")),
+		lost > 0 ? chip(plural(lost, "event") + " lost", true, () => goToLoss(1), "Go to the next loss (L)") : chip("nothing lost"));
+	$("loss-tools").hidden = losses.length === 0;
+	$("footer").replaceChildren("Made by pxtrace " + meta.tool + " (report). Times count from ", calendar(0), ", the start of the " + (logs.length > 1 ? "earliest " : "") + "log. All of the page is in this file.");
+}
+
+function notice(bad, ...content) {
+	$("notices").append(element("p", { className: bad ? "notice bad" : "notice" }, ...content));
+}
+
+function showNotices() {
+	if (meta.shown < meta.events) {
+		notice(false, element("b", {}, "This page holds the first " + count(meta.shown) + " of " + count(meta.events) + " events, up to " + moment(Number(meta.shownTo), 1000) + ". "),
+			"Counts, rates and losses are those of the whole run; time line, search and durations are of the events on the page. pxtrace report --from and --to choose other ones, --max-events takes more; pxtrace stat measures all.");
+	}
+	if (meta.chosen) notice(false, "Only chosen events are on this page: it was made with --event, --thread, --from or --to.");
+	for (const log of meta.logs) {
+		if (log.failed) notice(true, foreign(log.name), element("b", {}, " is damaged: "), "what came before the damage is shown.");
+		else if (!log.complete) notice(false, foreign(log.name), element("b", {}, " is incomplete: "), "the program still ran, or it died; the page has what was there.");
+	}
+	if (meta.events === 0) notice(false, "There are no events in this log.");
+}

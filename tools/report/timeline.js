@@ -1,0 +1,680 @@
+// SPDX-License-Identifier: MIT
+// timeline.js - the tracks of threads, the overview above them, and all that moves them.
+
+const stage = $("stage");
+const canvas = $("tracks");
+const scroller = $("scroller");
+const overview = $("overview");
+const tip = $("tip");
+
+const LABELS = 168; // pixels for names, at the left
+const AXIS = 26;
+const RULER = losses.length ? AXIS + 19 : AXIS; // below the axis a line for the flags of losses
+const LANE = 19;
+const POINTS = 13;  // of single events, above the lanes
+const GAP = 5;
+const layout = { width: 0, height: 0, total: 0 };
+
+const plot = {
+	x: (t) => LABELS + (t - view.from) / (view.to - view.from) * (layout.width - LABELS),
+	time: (x) => view.from + (x - LABELS) / (layout.width - LABELS) * (view.to - view.from),
+};
+
+function placeTracks() {
+	let y = 0;
+	for (const [g, group] of groups.entries()) {
+		if (groups.length > 1) { group.y = y; y += 22; }
+		for (let t = group.first; t < group.end; t++) {
+			const track = tracks[t];
+			track.y = y;
+			track.pointsHeight = track.points.length > 0 || track.lanes.length === 0 ? POINTS : 0;
+			const lanes = track.lanes.length + (track.flushes && track.flushes.size > 0 ? 1 : 0);
+			track.height = Math.max(track.pointsHeight + lanes * LANE, 20) + GAP + 3;
+			y += track.height;
+		}
+		if (g + 1 < groups.length) y += 6;
+	}
+	layout.total = y;
+}
+
+// Few threads: no more room than they need; many: what a screen has.
+function sizeStage() {
+	const wanted = layout.total + RULER + 6;
+	const height = Math.round(Math.min(Math.max(wanted, 400), Math.max(320, window.innerHeight * 0.62)));
+	stage.style.height = height + "px";
+	$("details").style.height = height + "px";
+	layout.width = stage.clientWidth - (wanted > height ? 12 : 0);
+	layout.height = height;
+	scroller.hidden = wanted <= height;
+	$("scroll-height").style.height = layout.total + "px";
+}
+
+function maxTop() { return Math.max(0, layout.total + RULER + 6 - layout.height); }
+function scrollTo(top) {
+	view.top = Math.min(Math.max(top, 0), maxTop());
+	scroller.scrollTop = view.top;
+	redraw();
+}
+scroller.addEventListener("scroll", () => {
+	const top = Math.min(scroller.scrollTop, maxTop());
+	if (Math.abs(top - view.top) >= 1) { view.top = top; redraw(); }
+});
+
+function trackAt(y) {
+	const at = y - RULER + view.top;
+	if (y < RULER) return -1;
+	return tracks.findIndex((track) => at >= track.y && at < track.y + track.height);
+}
+
+// ---- What is marked: hits of a search, a part of the histogram ----
+
+const marks = { spans: null, points: null, kind: "" };
+
+// @spanMask: one byte a span, or null; @eventMask: one byte an event, or null.
+function mark(spanMask, eventMask, kind) {
+	marks.spans = spanMask;
+	marks.points = eventMask;
+	marks.kind = kind;
+	for (const track of tracks) {
+		track.marked = !spanMask ? null : track.lanes.map((lane) => {
+			let size = 0;
+			for (let i = 0; i < lane.size; i++) size += spanMask[lane.id[i]];
+			const chosen = newLane(size);
+			for (let i = 0; i < lane.size; i++) {
+				if (spanMask[lane.id[i]]) putInLane(chosen, lane.id[i], lane.start[i], lane.end[i]);
+			}
+			return chosen;
+		});
+		track.markedTimes = !eventMask ? null : track.pointTimes.filter((_, k) => eventMask[track.points[k]]);
+	}
+	redraw();
+}
+
+// ---- Drawing ----
+
+function drawSpans(g, lane, y, dim) {
+	const height = LANE - 3;
+	const right = layout.width;
+	const spanColour = (i) => colourOf(spans.kind[lane.id[i]]);
+	walkLane(lane, view.from, view.to, plot.x, plot.time, (i, x0, x1) => {
+		const left = Math.max(x0, LABELS);
+		const width = Math.min(x1, right) - left;
+		g.globalAlpha = dim ? 0.22 : 1;
+		g.fillStyle = spanColour(i);
+		g.fillRect(left, y, Math.max(width - (width > 4 ? 1 : 0), 1), height);
+		if (width > 26 && !dim) {
+			const kind = kinds[spans.kind[lane.id[i]]];
+			const time = duration(lane.end[i] - lane.start[i]);
+			const name = fitting(g, kind.name, width - 8);
+			g.fillStyle = ink.label;
+			g.fillText(name, left + 4, y + height / 2 + 0.5);
+			const used = widthOf(g, name) + 4;
+			if (name === kind.name && width - used - 12 > widthOf(g, time)) {
+				g.globalAlpha = 0.62;
+				g.fillText(time, left + used + 7, y + height / 2 + 0.5);
+			}
+		}
+	}, (i, j, pixel, share) => {
+		g.globalAlpha = (dim ? 0.22 : 1) * (0.3 + 0.7 * Math.min(1, share));
+		g.fillStyle = spanColour(leading(lane, i, j));
+		g.fillRect(Math.max(pixel, LABELS), y, 1, height);
+	});
+	g.globalAlpha = 1;
+}
+
+// Marked spans on top of the dim others: at least two pixels each, so that none is overlooked.
+function drawMarked(g, lane, y) {
+	const height = LANE - 3;
+	const put = (i, x0, x1) => {
+		const left = Math.max(x0, LABELS);
+		g.fillStyle = colourOf(spans.kind[lane.id[i]]);
+		g.fillRect(left, y, Math.max(Math.min(x1, layout.width) - left, 2), height);
+		g.fillStyle = ink.hit;
+		g.fillRect(left, y + height - 3, Math.max(Math.min(x1, layout.width) - left, 2), 3);
+		if (x1 - x0 > 40) {
+			g.fillStyle = ink.label;
+			g.fillText(fitting(g, kinds[spans.kind[lane.id[i]]].name, Math.min(x1, layout.width) - left - 8), left + 4, y + height / 2 - 1);
+		}
+	};
+	walkLane(lane, view.from, view.to, plot.x, plot.time, put, (i, j, pixel) => put(leading(lane, i, j), pixel, pixel + 2));
+}
+
+function diamond(g, x, y, size) {
+	g.beginPath();
+	g.moveTo(x, y - size - 0.5);
+	g.lineTo(x + size, y);
+	g.lineTo(x, y + size + 0.5);
+	g.lineTo(x - size, y);
+	g.fill();
+}
+
+// An event with room around it is a diamond; others are bars that grow with the number in a pixel.
+function drawPoints(g, track, y) {
+	const middle = y + POINTS / 2;
+	const dim = marks.spans || marks.points;
+	const list = [];
+	walkPoints(track.pointTimes, view.from, view.to, plot.x, plot.time, (i, j, pixel) => {
+		if (pixel >= LABELS) list.push([i, j - i, pixel]);
+	});
+	list.forEach(([i, many, pixel], k) => {
+		const near = (other) => other !== undefined && Math.abs(other[2] - pixel) < 8;
+		g.globalAlpha = dim ? 0.3 : many > 1 ? 0.55 : 0.85;
+		g.fillStyle = meta.types[events.type[track.points[i]]].role ? ink.accent : ink.mark;
+		if (many === 1 && !near(list[k - 1]) && !near(list[k + 1])) return diamond(g, pixel + 0.5, middle, 3.4);
+		const height = Math.min(POINTS - 2, 5 + 2 * Math.log2(many));
+		g.fillRect(pixel, middle - height / 2, 1.4, height);
+	});
+	g.globalAlpha = dim ? 0.4 : 1;
+	g.fillStyle = ink.bad;
+	walkPoints(track.alarms, view.from, view.to, plot.x, plot.time, (i, j, pixel) => {
+		if (pixel >= LABELS) diamond(g, pixel + 0.5, middle, 4.4);
+	});
+	g.globalAlpha = 1;
+	if (!track.markedTimes) return;
+	g.fillStyle = ink.hit;
+	walkPoints(track.markedTimes, view.from, view.to, plot.x, plot.time, (i, j, pixel) => {
+		if (pixel >= LABELS) g.fillRect(pixel - 1, y + 1, 3, POINTS - 2);
+	});
+}
+
+function drawFlushes(g, track, y) {
+	g.fillStyle = ink.accent;
+	walkLane(track.flushes, view.from, view.to, plot.x, plot.time, (i, x0, x1) => {
+		const left = Math.max(x0, LABELS);
+		g.globalAlpha = 0.45;
+		g.fillRect(left, y + 3, Math.max(Math.min(x1, layout.width) - left, 1), LANE - 9);
+		g.globalAlpha = 1;
+		if (x1 - x0 > 40) g.fillText("flush", left + 4, y + LANE / 2 - 1);
+		g.fillStyle = ink.accent;
+	}, (i, j, pixel) => {
+		g.globalAlpha = 0.6;
+		if (pixel >= LABELS) g.fillRect(pixel, y + 3, 1, LANE - 9);
+	});
+	g.globalAlpha = 1;
+}
+
+function drawTrack(g, track, top) {
+	let y = top + 3;
+	const dim = marks.spans !== null || marks.points !== null;
+	drawPoints(g, track, y);
+	y += track.pointsHeight;
+	if (track.flushes && track.flushes.size > 0) {
+		drawFlushes(g, track, y);
+		y += LANE;
+	}
+	track.lanes.forEach((lane, l) => {
+		if (y + LANE > RULER && y < layout.height) {
+			drawSpans(g, lane, y, dim);
+			if (track.marked) drawMarked(g, track.marked[l], y);
+		}
+		y += LANE;
+	});
+}
+
+function drawLabel(g, track, top, index) {
+	g.fillStyle = index % 2 ? ink.stripe : ink.sheet;
+	g.fillRect(0, top, LABELS, track.height);
+	g.fillStyle = track.kind === "stream" ? ink.soft : ink.ink;
+	const middle = top + Math.min(track.height / 2, 40);
+	g.fillText(fitting(g, track.name, LABELS - 74), 14, middle);
+	g.font = SMALL;
+	g.fillStyle = ink.faint;
+	g.textAlign = "right";
+	g.fillText(compact(track.events), LABELS - 10, middle);
+	g.textAlign = "left";
+	g.font = FONT;
+}
+
+function compact(value) {
+	return value < 1000 ? String(value) : value < 999500 ? (value / 1000).toPrecision(3) + " k" : (value / 1e6).toPrecision(3) + " M";
+}
+
+// Over all tracks of a log: times without tracing in grey, lost events in red.
+function drawBands(g, group, top, bottom) {
+	const log = group.log;
+	const paint = (from, to, colour, gap, least) => {
+		const left = Math.max(plot.x(from), LABELS);
+		const right = Math.min(plot.x(to), layout.width);
+		if (plot.x(to) < LABELS - least || plot.x(from) > layout.width + least) return;
+		g.fillStyle = hatch(g, colour, gap);
+		g.fillRect(left, top, Math.max(right - left, least), bottom - top);
+	};
+	for (const [from, to] of log.stops) if (to >= view.from && from <= view.to) paint(from, Math.min(to, whole.to), ink.stop, 7, 1);
+	let last = -Infinity;
+	for (const loss of losses) {
+		if (meta.logs[loss.log] !== log || loss.to < view.from || loss.from > view.to) continue;
+		const left = Math.max(plot.x(loss.from), LABELS);
+		const right = Math.max(Math.min(plot.x(loss.to), layout.width), left + 2);
+		if (right < last + 1) continue;
+		last = right;
+		g.globalAlpha = 0.13;
+		g.fillStyle = ink.bad;
+		g.fillRect(left, top, right - left, bottom - top);
+		g.globalAlpha = 0.5;
+		paint(loss.from, loss.to, ink.bad, 6, 2);
+		g.globalAlpha = 0.9;
+		g.fillStyle = ink.bad;
+		g.fillRect(left, top, 1, bottom - top);
+		g.fillRect(right - 1, top, 1, bottom - top);
+		g.globalAlpha = 1;
+	}
+}
+
+// A flag with the number of lost events, in the ruler, where there is room for it.
+function drawLossFlags(g) {
+	let free = LABELS;
+	g.font = SMALL;
+	if (losses.length) {
+		g.fillStyle = ink.bad;
+		g.fillText("events lost", 14, RULER - 10);
+	}
+	for (const loss of losses) {
+		if (loss.to < view.from || loss.from > view.to) continue;
+		const middle = Math.min(Math.max((plot.x(loss.from) + plot.x(loss.to)) / 2, LABELS), layout.width);
+		const text = "−" + count(loss.count);
+		const width = widthOf(g, text) + 10;
+		if (middle < free) continue;
+		g.fillStyle = ink.bad;
+		if (middle - width / 2 >= free - 1 || middle === LABELS) {
+			const left = Math.min(Math.max(middle - width / 2, LABELS), layout.width - width);
+			g.beginPath();
+			g.roundRect(left, RULER - 18, width, 15, 3);
+			g.fill();
+			g.fillStyle = ink.sheet;
+			g.fillText(text, left + 5, RULER - 10);
+			free = left + width + 3;
+		} else {
+			g.beginPath();
+			g.moveTo(middle - 4, RULER - 8);
+			g.lineTo(middle + 4, RULER - 8);
+			g.lineTo(middle, RULER - 1);
+			g.fill();
+			free = middle + 5;
+		}
+	}
+	g.font = FONT;
+}
+
+// What the page does not hold, behind its last event.
+function drawUnshown(g) {
+	if (meta.shown >= meta.events) return;
+	const left = Math.max(plot.x(Number(meta.shownTo)), LABELS);
+	if (left > layout.width) return;
+	g.fillStyle = hatch(g, ink.faint, 9);
+	g.globalAlpha = 0.5;
+	g.fillRect(left, RULER, layout.width - left, layout.height - RULER);
+	g.globalAlpha = 1;
+	if (layout.width - left > 230) {
+		g.fillStyle = ink.soft;
+		g.fillText(fitting(g, plural(Number(meta.events) - meta.shown, "event") + " behind here are not on this page", layout.width - left - 16), left + 8, layout.height - 14);
+	}
+}
+
+function drawSelection(g) {
+	const extent = extentOf(view.selected);
+	if (!extent || view.selected.loss !== undefined) return;
+	const i = view.selected.span !== undefined ? spans.begin[view.selected.span] : view.selected.event;
+	const track = tracks[trackOfEvent(i)];
+	const x0 = plot.x(extent[0]);
+	const x1 = plot.x(extent[1]);
+	if (x1 < LABELS || x0 > layout.width) return;
+	let y = RULER - view.top + track.y + 3;
+	let height = POINTS;
+	g.strokeStyle = ink.ink;
+	g.lineWidth = 2;
+	if (view.selected.span !== undefined) {
+		y += track.pointsHeight + (track.flushes && track.flushes.size > 0 ? LANE : 0) + spans.lane[view.selected.span] * LANE;
+		height = LANE - 3;
+	}
+	const left = Math.max(x0, LABELS - 4);
+	g.strokeRect(left - 1, y - 1, Math.max(Math.min(x1, layout.width + 4) - left, 3) + 2, height + 2);
+	g.globalAlpha = 0.35;
+	g.fillStyle = ink.ink;
+	for (const x of [x0, x1]) if (x >= LABELS) g.fillRect(Math.round(x), RULER, 1, layout.height);
+	g.globalAlpha = 1;
+}
+
+const pointer = { x: -1, y: -1, drag: null };
+
+function drawMeasure(g) {
+	if (!view.measure) {
+		if (pointer.x > LABELS && pointer.y >= 0 && !pointer.drag) {
+			g.fillStyle = ink.faint;
+			g.globalAlpha = 0.6;
+			g.fillRect(Math.round(pointer.x), RULER, 1, layout.height);
+			g.globalAlpha = 1;
+		}
+		return;
+	}
+	const [from, to] = view.measure;
+	const left = Math.max(plot.x(Math.min(from, to)), LABELS);
+	const right = Math.min(plot.x(Math.max(from, to)), layout.width);
+	if (right < left) return;
+	g.globalAlpha = 0.12;
+	g.fillStyle = ink.accent;
+	g.fillRect(left, RULER, right - left, layout.height);
+	g.globalAlpha = 1;
+	const text = duration(Math.abs(to - from));
+	const width = widthOf(g, text) + 14;
+	const at = Math.min(Math.max((left + right) / 2 - width / 2, LABELS), layout.width - width);
+	g.fillRect(left, RULER, 1, layout.height);
+	g.fillRect(right, RULER, 1, layout.height);
+	g.beginPath();
+	g.roundRect(at, layout.height - 26, width, 20, 5);
+	g.fill();
+	g.fillStyle = ink.sheet;
+	g.fillText(text, at + 7, layout.height - 16);
+}
+
+function drawTracks() {
+	canvas.style.width = layout.width + "px";
+	canvas.style.height = layout.height + "px";
+	const g = open(canvas, layout.width, layout.height);
+	if (!g) return;
+	g.fillStyle = ink.sheet;
+	g.fillRect(0, 0, layout.width, layout.height);
+	const offset = RULER - view.top;
+	tracks.forEach((track, index) => {
+		if (index % 2 === 0 || track.y + offset > layout.height || track.y + track.height + offset < RULER) return;
+		g.fillStyle = ink.stripe;
+		g.fillRect(0, track.y + offset, layout.width, track.height);
+	});
+	axis(g, LABELS, layout.width, view.from, view.to, 0, AXIS, layout.height);
+	g.save();
+	g.beginPath();
+	g.rect(0, RULER, layout.width, layout.height - RULER);
+	g.clip();
+	for (const group of groups) {
+		const last = tracks[group.end - 1];
+		const top = Math.max((group.y === undefined ? tracks[group.first].y : group.y) + offset, RULER);
+		drawBands(g, group, top, Math.min(last.y + last.height + offset, layout.height));
+	}
+	tracks.forEach((track, index) => {
+		const top = track.y + offset;
+		if (top > layout.height || top + track.height < RULER) return;
+		drawTrack(g, track, top);
+		drawLabel(g, track, top, index);
+	});
+	for (const group of groups) drawGroup(g, group, offset);
+	drawUnshown(g);
+	drawSelection(g);
+	drawMeasure(g);
+	g.restore();
+	g.fillStyle = ink.line;
+	g.fillRect(LABELS - 1, 0, 1, layout.height);
+	g.fillRect(0, RULER - 1, layout.width, 1);
+	drawLossFlags(g);
+	describeTracks();
+}
+
+// With several logs: a line above each one's tracks, with its name.
+function drawGroup(g, group, offset) {
+	if (group.y === undefined || group.y + offset > layout.height || group.y + offset + 22 < RULER) return;
+	g.fillStyle = ink.paper;
+	g.fillRect(0, group.y + offset, layout.width, 22);
+	g.fillStyle = ink.ink;
+	g.font = "600 " + FONT;
+	g.fillText(fitting(g, group.log.name + (group.log.pid > 0 ? "  pid " + group.log.pid : "") + (group.log.host ? "  on " + group.log.host : ""), layout.width - 20), 10, group.y + offset + 11);
+	g.font = FONT;
+}
+
+// For those who do not see it: what the window holds, in a sentence.
+function describeTracks() {
+	const from = lowerBound(events.time, view.from);
+	const to = upperBound(events.time, view.to);
+	canvas.setAttribute("aria-label", "Time line by thread, " + moment(view.from, (view.to - view.from) / 100) + " to " + moment(view.to, (view.to - view.from) / 100)
+		+ ": " + plural(to - from, "event") + ", " + plural(losses.filter((loss) => loss.to >= view.from && loss.from <= view.to).length, "loss", "losses")
+		+ ". Arrow keys move, plus and minus zoom, question mark shows all keys.");
+}
+
+const redraw = soon(drawTracks);
+
+// ---- The overview ----
+
+const OVERVIEW = 44;
+let density = null; // events by pixel, of the whole run
+
+function countDensity(width) {
+	density = new Float64Array(width);
+	const perPixel = (whole.to - whole.from) / width;
+	let low = 0;
+	for (let x = 0; x < width; x++) {
+		const high = lowerBound(events.time, whole.from + (x + 1) * perPixel, low);
+		density[x] = high - low;
+		low = high;
+	}
+}
+
+function drawOverview() {
+	const width = Math.floor(overview.clientWidth);
+	const g = open(overview, width, OVERVIEW);
+	if (!g) return;
+	if (!density || density.length !== width) countDensity(width);
+	const x = (t) => (t - whole.from) / (whole.to - whole.from) * width;
+	let most = 1;
+	for (const value of density) most = Math.max(most, value);
+	g.fillStyle = ink.stripe;
+	g.fillRect(0, 0, width, OVERVIEW);
+	g.fillStyle = ink.mark;
+	g.globalAlpha = 0.75;
+	density.forEach((value, at) => {
+		const height = value ? Math.max(2, Math.sqrt(value / most) * (OVERVIEW - 10)) : 0;
+		g.fillRect(at, OVERVIEW - height, 1, height);
+	});
+	g.globalAlpha = 1;
+	if (meta.shown < meta.events) {
+		g.fillStyle = hatch(g, ink.faint, 9);
+		g.fillRect(x(Number(meta.shownTo)), 0, width, OVERVIEW);
+	}
+	g.fillStyle = ink.hit;
+	if (marks.times) walkPoints(marks.times, whole.from, whole.to, x, (at) => whole.from + at / width * (whole.to - whole.from), (i, j, at) => g.fillRect(at, 0, 2, 7));
+	let last = -1;
+	for (const loss of losses) {
+		const at = Math.round(x(loss.from));
+		if (at === last) continue;
+		last = at;
+		g.fillStyle = ink.bad;
+		g.fillRect(at, 0, Math.max(2, x(loss.to) - at), OVERVIEW);
+	}
+	const left = x(view.from);
+	const right = Math.max(x(view.to), left + 3);
+	g.globalAlpha = 0.62;
+	g.fillStyle = ink.paper;
+	g.fillRect(0, 0, left, OVERVIEW);
+	g.fillRect(right, 0, width - right, OVERVIEW);
+	g.globalAlpha = 1;
+	g.strokeStyle = ink.accent;
+	g.lineWidth = 2;
+	g.strokeRect(left + 1, 1, Math.max(right - left - 2, 2), OVERVIEW - 2);
+	if (overviewDrag && overviewDrag.to !== undefined) {
+		g.globalAlpha = 0.25;
+		g.fillStyle = ink.accent;
+		g.fillRect(Math.min(overviewDrag.from, overviewDrag.to), 0, Math.abs(overviewDrag.to - overviewDrag.from), OVERVIEW);
+		g.globalAlpha = 1;
+	}
+}
+const redrawOverview = soon(drawOverview);
+
+// Dragging chooses a part, a click goes there.
+let overviewDrag = null;
+overview.addEventListener("pointerdown", (event) => {
+	overview.setPointerCapture(event.pointerId);
+	overviewDrag = { from: event.offsetX };
+});
+overview.addEventListener("pointermove", (event) => {
+	if (!overviewDrag) return;
+	overviewDrag.to = event.offsetX;
+	redrawOverview();
+});
+overview.addEventListener("pointerup", (event) => {
+	const drag = overviewDrag;
+	overviewDrag = null;
+	if (!drag) return;
+	const at = (x) => whole.from + x / overview.clientWidth * (whole.to - whole.from);
+	if (Math.abs(event.offsetX - drag.from) > 4) {
+		show(at(Math.min(drag.from, event.offsetX)), at(Math.max(drag.from, event.offsetX)), true);
+	} else {
+		const half = (view.to - view.from) / 2;
+		show(at(event.offsetX) - half, at(event.offsetX) + half, true);
+	}
+});
+overview.addEventListener("pointercancel", () => { overviewDrag = null; redrawOverview(); });
+
+// ---- What is under the pointer ----
+
+function nearestPoint(track, x) {
+	const k = lowerBound(track.pointTimes, plot.time(x));
+	let best = -1;
+	let distance = 6;
+	for (const each of [k - 1, k]) {
+		if (each < 0 || each >= track.points.length) continue;
+		const gap = Math.abs(plot.x(track.pointTimes[each]) - x);
+		if (gap < distance) { distance = gap; best = track.points[each]; }
+	}
+	return best;
+}
+
+function nearestSpan(lane, x) {
+	let best = -1;
+	let distance = 3;
+	const k = lowerBound(lane.start, plot.time(x));
+	for (const each of [k - 1, k]) {
+		if (each < 0 || each >= lane.size) continue;
+		const gap = Math.max(plot.x(lane.start[each]) - x, x - plot.x(lane.end[each]), 0);
+		if (gap < distance) { distance = gap; best = lane.id[each]; }
+	}
+	return best;
+}
+
+function thingAt(x, y) {
+	const t = trackAt(y);
+	if (x < LABELS) return null;
+	if (t >= 0) {
+		const track = tracks[t];
+		const at = y - RULER + view.top - track.y - 3;
+		if (at < track.pointsHeight) {
+			const event = nearestPoint(track, x);
+			if (event >= 0) return { event };
+		}
+		const flushLane = track.flushes && track.flushes.size > 0 ? 1 : 0;
+		const lane = Math.floor((at - track.pointsHeight) / LANE) - flushLane;
+		if (lane >= 0 && lane < track.lanes.length) {
+			const span = nearestSpan(track.lanes[lane], x);
+			if (span >= 0) return { span };
+		}
+	}
+	const loss = losses.findIndex((each) => x >= plot.x(each.from) - 4 && x <= plot.x(each.to) + 4);
+	return loss >= 0 ? { loss } : null;
+}
+
+function tipText(thing) {
+	if (thing.loss !== undefined) {
+		const loss = losses[thing.loss];
+		return [element("b", {}, plural(loss.count, "event") + " lost"), element("div", { className: "quiet" }, loss.untold ? "somewhere in the log, or behind its last event" : "between " + moment(loss.from) + " and " + moment(loss.to))];
+	}
+	const i = thing.span !== undefined ? spans.begin[thing.span] : thing.event;
+	const name = thing.span !== undefined ? kinds[spans.kind[thing.span]].name : meta.types[events.type[i]].name;
+	const lines = [element("b", {}, foreign(name)), thing.span !== undefined ? "  " + duration(spans.time[thing.span]) : ""];
+	const fields = fieldsOf(i).slice(0, 4).map(([field, value]) => (field ? field + "=" : "") + value).join("  ");
+	return [...lines, fields && element("div", {}, foreign(fields.slice(0, 160))), element("div", { className: "quiet" }, foreign(tracks[trackOfEvent(i)].name), " at " + moment(events.time[i]))];
+}
+
+function showTip() {
+	const thing = pointer.drag || pointer.x < 0 ? null : thingAt(pointer.x, pointer.y);
+	tip.hidden = !thing;
+	canvas.style.cursor = thing ? "pointer" : pointer.y < RULER && pointer.y >= 0 ? "crosshair" : "default";
+	if (!thing) return;
+	tip.replaceChildren(...tipText(thing).filter(Boolean));
+	const left = pointer.x + 14 + tip.offsetWidth > layout.width ? pointer.x - tip.offsetWidth - 10 : pointer.x + 14;
+	const top = pointer.y + 18 + tip.offsetHeight > layout.height ? pointer.y - tip.offsetHeight - 8 : pointer.y + 18;
+	tip.style.left = Math.max(left, 4) + "px";
+	tip.style.top = Math.max(top, 4) + "px";
+}
+
+// ---- Pointer and wheel ----
+
+// On the ruler or with Shift a drag chooses a part of the time, elsewhere it moves the window.
+canvas.addEventListener("pointerdown", (event) => {
+	if (event.button !== 0) return;
+	canvas.focus({ preventScroll: true });
+	canvas.setPointerCapture(event.pointerId);
+	const choosing = event.shiftKey || event.offsetY < RULER;
+	pointer.drag = { x: event.offsetX, y: event.offsetY, from: view.from, to: view.to, top: view.top, choosing, ruler: event.offsetY < RULER, moved: false };
+	tip.hidden = true;
+});
+canvas.addEventListener("pointermove", (event) => {
+	pointer.x = event.offsetX;
+	pointer.y = event.offsetY;
+	const { drag } = pointer;
+	if (!drag) { showTip(); return redraw(); }
+	if (Math.abs(event.offsetX - drag.x) + Math.abs(event.offsetY - drag.y) > 3) drag.moved = true;
+	if (!drag.moved) return;
+	if (drag.choosing) {
+		view.measure = [plot.time(Math.max(drag.x, LABELS)), plot.time(Math.min(Math.max(event.offsetX, LABELS), layout.width))];
+		return redraw();
+	}
+	canvas.style.cursor = "grabbing";
+	const by = (drag.x - event.offsetX) / (layout.width - LABELS) * (drag.to - drag.from);
+	view.top = Math.min(Math.max(drag.top + drag.y - event.offsetY, 0), maxTop());
+	scroller.scrollTop = view.top;
+	show(drag.from + by, drag.to + by);
+});
+canvas.addEventListener("pointerup", (event) => {
+	const { drag } = pointer;
+	pointer.drag = null;
+	canvas.style.cursor = "default";
+	if (!drag) return;
+	if (!drag.moved) {
+		view.measure = null;
+		const thing = thingAt(event.offsetX, event.offsetY);
+		if (thing || view.selected) select(thing);
+		return redraw();
+	}
+	// A part that was chosen on the ruler is what one wants to see; with Shift it is measured.
+	if (drag.ruler) zoomToMeasure();
+});
+canvas.addEventListener("pointercancel", () => { pointer.drag = null; });
+canvas.addEventListener("pointerleave", () => { pointer.x = -1; tip.hidden = true; redraw(); });
+canvas.addEventListener("dblclick", (event) => {
+	const thing = thingAt(event.offsetX, event.offsetY);
+	if (thing) select(thing, "zoom");
+	else zoom(0.4, plot.time(event.offsetX));
+});
+
+function zoomToMeasure() {
+	if (!view.measure) return;
+	const [from, to] = view.measure;
+	view.measure = null;
+	show(Math.min(from, to), Math.max(from, to), true);
+}
+
+canvas.addEventListener("wheel", (event) => {
+	const lines = event.deltaMode === 1 ? 33 : 1;
+	event.preventDefault();
+	tip.hidden = true;
+	if (event.offsetX < LABELS && !event.ctrlKey) return scrollTo(view.top + event.deltaY * lines);
+	if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
+		return pan((event.deltaX || event.deltaY) * lines / (layout.width - LABELS));
+	zoom(Math.exp(Math.min(Math.max(event.deltaY * lines, -400), 400) * 0.0016), plot.time(event.offsetX));
+}, { passive: false });
+
+// ---- Showing where one is ----
+
+function showRange() {
+	const step = (view.to - view.from) / 1000;
+	$("range").replaceChildren(moment(Math.max(view.from, whole.from + whole.rim), step), " to ", moment(Math.min(view.to, whole.to - whole.rim), step), ": ", element("b", {}, duration(view.to - view.from)));
+	$("back").disabled = before.length === 0;
+	$("fit").disabled = view.from <= whole.from && view.to >= whole.to;
+}
+
+// Scrolls so that the selected thing's track is in the window.
+function revealTrack() {
+	if (!view.selected || view.selected.loss !== undefined) return;
+	const track = tracks[trackOfEvent(view.selected.span !== undefined ? spans.begin[view.selected.span] : view.selected.event)];
+	const room = layout.height - RULER;
+	if (track.y < view.top) scrollTo(track.y - 4);
+	else if (track.y + Math.min(track.height, room) > view.top + room) scrollTo(track.y + Math.min(track.height, room) - room + 8);
+}
+
+on("view", () => { redraw(); redrawOverview(); showRange(); keepAddress(); });
+on("selected", () => { revealTrack(); redraw(); keepAddress(); });
