@@ -33,12 +33,7 @@ static const char *const help[] = {
 	"                        several times\n"
 	"  -p, --pair A,B,FIELD  the same, matched by that field\n"
 	"      --any-thread      a pair may begin in one thread and end in another\n"
-	"      --no-field        match by nesting alone\n"
-	"which events:\n"
-	"  -e, --event GLOB      types with such a name; several times\n"
-	"  -t, --thread NAME|TID threads with such a name (a GLOB) or number; several times\n"
-	"      --from TIME       not before: 1.5, 200ms, 2min (since the start), or\n"
-	"      --to TIME         not after:  2026-01-31T12:00:00.25Z (local without Z)\n"
+	"      --no-field        match by nesting alone\n" PXT_SELECT_HELP,
 	"logs:\n"
 	"      --incomplete      also a log whose program still runs or has died\n"
 	"      --strict          exit status 3 when events were lost\n"
@@ -99,6 +94,8 @@ static bool take_limit(struct pxt_report *report, const char *value)
 
 static bool take_option(struct pxt_report *report, struct wish *wish, int code, char *value)
 {
+	if (pxt_select_is(code))
+		return pxt_select_option(&report->select, code, value);
 	switch (code) {
 	case 'o':
 		wish->output = value;
@@ -116,7 +113,7 @@ static bool take_option(struct pxt_report *report, struct wish *wish, int code, 
 	case OPT_STRICT:
 		return wish->strict = true;
 	default:
-		return pxt_select_option(&report->select, code, value);
+		return false;
 	}
 }
 
@@ -194,7 +191,7 @@ static int make(struct pxt_report *report, const struct wish *wish, char *const 
 		put_page(report);
 		int written = close_output(report, wish->output);
 
-		if (report->events == 0 && report->select.event_count > 0)
+		if (report->events == 0)
 			pxt_select_review(&report->select, &report->reader);
 		if (report->pack.events < report->events) {
 			pxt_complain("report: the page holds the first %llu of %llu events",

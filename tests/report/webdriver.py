@@ -2,9 +2,11 @@
 """A browser without a window, driven over the W3C WebDriver protocol by the standard library alone.
 
 Browser(width, height) starts chromedriver on a free port of the loopback interface and a headless
-Chromium with a profile of its own in a temporary directory; close() ends both and removes it.
+Chromium with a profile of its own in a temporary directory; close() ends both and removes it.  No
+process stays behind: this one adopts what those two leave (PR_SET_CHILD_SUBREAPER), and waits for it.
 """
 import base64
+import ctypes
 import json
 import os
 import re
@@ -31,6 +33,24 @@ def missing():
     return ""
 
 
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def adopt():
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def reap(seconds=5):
+    """Waits for every child there is; only to be called where all of them are a browser's."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                time.sleep(0.02)
+        except ChildProcessError:
+            return
+
+
 class WebDriverError(Exception):
     pass
 
@@ -40,6 +60,7 @@ class Browser:
         self.profile = tempfile.mkdtemp(prefix="pxtrace-browser-")
         self.driver = None
         self.session = ""
+        adopt()
         try:
             self._start_driver()
             self._start_session(width, height, dark)
@@ -102,8 +123,9 @@ class Browser:
     # ---- What tests do ----
 
     def open(self, url):
-        # A fragment alone would not load the page again.
-        self.post("/url", url="about:blank")
+        if "#" in url:
+            # A fragment alone would not load the page again.
+            self.post("/url", url="about:blank")
         self.requests()
         self.post("/url", url=url)
 
@@ -198,4 +220,5 @@ class Browser:
                 pass
             self.driver.stdout.close()
             self.driver.wait()
+            reap()
         shutil.rmtree(self.profile, ignore_errors=True)

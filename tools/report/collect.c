@@ -2,8 +2,10 @@
 #include "collect.h"
 
 #include "command.h"
+#include "progress.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 /* ---- Numbers of the page ---- */
 
@@ -145,10 +147,13 @@ static void end(struct pxt_report *report)
 void pxt_report_collect(struct pxt_report *report)
 {
 	struct pxt_reader *reader = &report->reader;
+	struct pxt_progress progress;
 	struct pxt_event *event;
 
 	begin(report);
+	pxt_progress_reader(&progress, "report", reader, report->out.fd == STDOUT_FILENO);
 	while ((event = pxt_reader_next(reader)) != NULL) {
+		pxt_progress_step(&progress);
 		uint32_t log = reader->count == 1 ? 0 : log_of(report, event);
 		struct pxt_report_log *of = &report->logs[log];
 		int64_t before_ns = of->last_ns;
@@ -161,9 +166,10 @@ void pxt_report_collect(struct pxt_report *report)
 			continue;
 		if (lost > 0)
 			pxt_losses_add(&of->losses, before_ns, of->last_ns, lost);
-		if (event->type->selected && event->thread->selected)
+		if (pxt_select_event(&report->select, event, reader->start_ns))
 			take_event(report, log, event);
 	}
+	pxt_progress_end(&progress);
 	end(report);
 }
 

@@ -295,8 +295,9 @@ static void put_summary(struct pxt_report *report)
 	pxt_json_member(out, "spans", report->pack.spans);
 	pxt_json_member(out, "dataBytes", report->pack.data_bytes);
 	put_bool(out, "chosen",
-	    report->select.event_count + report->select.thread_count > 0 ||
-	        report->select.from.set || report->select.to.set);
+	    report->select.event_count + report->select.thread_count + report->select.pid_count >
+	            0 ||
+	        report->select.from.set || report->select.to.set || report->select.where);
 }
 
 void pxt_report_meta(struct pxt_report *report)

@@ -160,7 +160,7 @@ function showNotices() {
 		notice(false, element("b", {}, "This page holds the first " + count(meta.shown) + " of " + count(meta.events) + " events, up to " + moment(Number(meta.shownTo), 1000) + ". "),
 			"Counts, rates and losses are those of the whole run; time line, search and durations are of the events on the page. pxtrace report --from and --to choose other ones, --max-events takes more; pxtrace stat measures all.");
 	}
-	if (meta.chosen) notice(false, "Only chosen events are on this page: it was made with --event, --thread, --from or --to.");
+	if (meta.chosen) notice(false, "Only chosen events are on this page: pxtrace report was given a choice (--event, --thread, --from, --to, ...).");
 	for (const log of meta.logs) {
 		if (log.failed) notice(true, foreign(log.name), element("b", {}, " is damaged: "), "what came before the damage is shown.");
 		else if (!log.complete) notice(false, foreign(log.name), element("b", {}, " is incomplete: "), "the program still ran, or it died; the page has what was there.");

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What pxtrace report writes, without a browser.  usage: test_data.py PXTRACE MKLOG [TEST...]"""
+import os
+import random
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import pages  # noqa: E402
+
+make = None
+HOSTILE = ["</script><script>window.pwned=1</script>", "\"><img src=x onerror=window.pwned=1>",
+           "a'b\"c&amp;<!--", "\u202eright-to-left\u2066", "new\nline\ttab\x1b[31m", "\u2028\u2029",
+           "]]>--></title></style>", "\x00x\xff" * 3]
+
+
+def escaped(text):
+    """For a recipe: every byte as \\xNN."""
+    return "".join(f"\\x{byte:02x}" for byte in text.encode("utf-8", "surrogateescape") if byte)
+
+
+def random_recipe(amount, seed=7):
+    """The recipe, and what a page must say of it: time, type, thread, length, kept data."""
+    chance = random.Random(seed)
+    lines, wanted, at = [], [], 0
+    for _ in range(amount):
+        at += chance.choice([0, 1, 127, 128, 16384, 10 ** 6, 5 * 10 ** 9])
+        kind = chance.choice([32, 33, 36])
+        data = {32: lambda: struct.pack("=I", chance.randrange(2 ** 32)),
+                33: lambda: struct.pack("=Iq", chance.randrange(9), chance.randrange(-99, 99)),
+                36: lambda: bytes(chance.randrange(256) for _ in range(chance.choice(
+                    [0, 1, 7, 8, 9, 30, 255, 256, 257, 600])))}[kind]()
+        thread = chance.choice([0, 1, 2])
+        lines.append(f"event {at} {kind} {thread} 0 " + (f"hex:{data.hex()}" if data else ""))
+        wanted.append((at, kind, thread, len(data), data[:256]))
+    return "\n".join(lines) + "\n", wanted
+
+
+class Data(unittest.TestCase):
+    def test_events_of_a_page_are_those_of_the_log(self):
+        # More than one chunk, so that what goes from one to the next is looked at, too.
+        recipe, wanted = random_recipe(40000)
+        meta, events, _ = pages.read(make.page("random", recipe))
+        names = {"job_begin": 32, "job_end": 33, "note": 36}
+        threads = {"-": 0, "sensor/4712": 1, "control/4713": 2}
+        found = [(time, names[meta["types"][kind]["name"]], threads[meta["threads"][thread]["name"]],
+                  length, data) for time, kind, thread, _, _, length, data in events]
+        self.assertEqual(found, wanted)
+        self.assertEqual(meta["events"], len(wanted))
+
+    def test_spans_join_the_events_that_stat_pairs(self):
+        meta, events, spans = pages.read(make.page("story", pages.story()))
+        by_pair = {}
+        for begin, end, pair in spans:
+            name = meta["pairs"][[each["number"] for each in meta["pairs"]].index(pair)]["base"]
+            by_pair.setdefault(name, []).append(events[end][0] - events[begin][0])
+        _, table, _ = make.run("stat", "--ns", make.path("story.ptl"))
+        for name, begin in (("job", "job_begin"), ("mtx", "mtx_lock")):
+            row = re.search(rf"^{begin} \.\. \S+ +(\d+) +(\d+) +\d+ +\d+ +\d+ +(\d+)", table, re.M)
+            self.assertEqual([len(by_pair[name]), min(by_pair[name]), max(by_pair[name])],
+                             [int(number) for number in row.groups()])
+
+    def test_a_page_has_nothing_that_leads_out_of_it(self):
+        with open(make.page("story", pages.story()), encoding="utf-8") as file:
+            text = file.read()
+        self.assertNotRegex(text, r"(?i)(https?:|ftp:|//[a-z0-9.-]+\.[a-z]{2,}/|@import|<link|<iframe|<object|url\()")
+        self.assertIn("default-src 'none'", text)
+
+    def test_hostile_names_and_texts_stay_inside_their_elements(self):
+        texts = [escaped(text) for text in HOSTILE]
+        head = f"process 4711 {escaped('<b>host</b>')} {texts[0]}\n"
+        head += "".join(f"thread {k + 1} {0x1000 * (k + 1)} {k + 5} {text[:60]}\n"
+                        for k, text in enumerate(texts))
+        head += "".join(f"type {32 + k} {text[:240]} string what\n" for k, text in enumerate(texts))
+        head += f"module 0 0x1000 0x2000 00ff {texts[0]}\n"
+        recipe = "".join(f"event {k} {32 + k} {k + 1} 0 text:{text}\n" for k, text in enumerate(texts))
+        with open(make.page("hostile", recipe, head=head), encoding="utf-8") as file:
+            text = file.read()
+        with open(make.page("harmless", ""), encoding="utf-8") as file:
+            plain = file.read()
+        # The same elements as a page without events has, and its one chunk of data.
+        tags = re.compile(r"<(/?[a-zA-Z!][^\s>]*)")
+        self.assertEqual([tag for tag in tags.findall(text) if tag not in ("script", "/script")],
+                         [tag for tag in tags.findall(plain) if tag not in ("script", "/script")])
+        self.assertEqual(text.count("<script"), plain.count("<script") + 1)
+        self.assertNotRegex(text, "[\u202a-\u202e\u2066-\u2069\u2028\u2029\x00-\x08\x0b-\x1f\x7f]")
+
+    def test_beyond_its_limit_a_page_counts_on(self):
+        meta, events, spans = pages.read(make.page("limited", pages.story(), "--max-events", "10"))
+        whole, all_events, all_spans = pages.read(make.page("whole", pages.story()))
+        self.assertEqual((len(events), meta["shown"]), (10, 10))
+        self.assertEqual(events, all_events[:10])
+        self.assertEqual(meta["events"], whole["events"])
+        self.assertEqual(meta["logs"][0]["losses"], whole["logs"][0]["losses"])
+        self.assertEqual([each["count"] for each in meta["pairs"]], [each["count"] for each in whole["pairs"]])
+        self.assertLess(len(spans), len(all_spans))
+        self.assertEqual(sum(each["count"] for each in meta["types"]), whole["events"])
+
+    def test_many_losses_are_joined_and_their_sum_stays(self):
+        recipe = "".join(f"loss {k % 7 + 1}\nevent {1000 * k} 36 1 0\n" for k in range(9001))
+        meta, _, _ = pages.read(make.page("lossy", recipe))
+        losses = meta["logs"][0]["losses"]
+        self.assertLessEqual(len(losses), 4096)
+        self.assertEqual(sum(loss[2] for loss in losses), sum(k % 7 + 1 for k in range(9001)))
+        self.assertEqual(sum(loss[3] for loss in losses), 9001)
+        for one, next_one in zip(losses, losses[1:]):
+            self.assertLessEqual(one[1], next_one[0] + 1000)
+
+    def test_what_no_event_tells_of_is_marked_at_the_end(self):
+        meta, _, _ = pages.read(make.page("untold", "event 1000 36 1 0\nlost 9\nevent 5000 36 1 0\n"))
+        self.assertEqual(meta["logs"][0]["losses"], [[5000, 5000, 9, 1]])
+        self.assertEqual(meta["logs"][0]["lostUntold"], 9)
+
+    def test_losses_show_where_other_events_were_chosen(self):
+        meta, events, _ = pages.read(make.page("chosen", pages.story(), "--event", "mtx_*"))
+        self.assertEqual({meta["types"][event[1]]["name"] for event in events}, {"mtx_lock", "mtx_unlock"})
+        self.assertEqual(sum(loss[2] for loss in meta["logs"][0]["losses"]), 12)
+        self.assertTrue(meta["chosen"])
+
+    def test_numbers_beyond_what_a_script_counts_exactly_are_texts(self):
+        meta, _, _ = pages.read(make.page("huge", f"loss {2 ** 60}\nevent 1000 36 1 0\n"))
+        self.assertEqual(meta["logs"][0]["losses"][0][2], str(2 ** 60))
+
+    def test_the_same_log_gives_the_same_page(self):
+        both = []
+        for _ in range(2):
+            with open(make.page("story", pages.story()), "rb") as file:
+                both.append(file.read())
+        self.assertEqual(both[0], both[1])
+
+    def test_memory_does_not_follow_the_log(self):
+        with open(make.pxtrace, "rb") as file:
+            if re.search(rb"__[at]san_init", file.read()):
+                self.skipTest("a sanitizer's own memory follows everything")
+        peaks = []
+        for amount in (20000, 120000):
+            recipe = "".join(f"event {1000 * k} {32 + k % 2} 1 0 u32:{k // 2}\n" for k in range(amount))
+            log = make.log("memory.ptl", recipe)
+            code = ("import resource,subprocess,sys\nsubprocess.run(sys.argv[1:],check=True)\n"
+                    "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+            done = subprocess.run([sys.executable, "-c", code, make.pxtrace, "report", log, "-o",
+                                   make.path("memory.html")], capture_output=True, text=True, check=True)
+            peaks.append(int(done.stdout))
+        self.assertLess(peaks[1], peaks[0] + 2048, f"KiB at 20,000 and 120,000 events: {peaks}")
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        make = pages.Maker(sys.argv[1], sys.argv[2], folder)
+        unittest.main(argv=sys.argv[:1] + sys.argv[3:])

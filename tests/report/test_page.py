@@ -1,0 +1,459 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A page of pxtrace report in headless Chromium.
+
+usage: test_page.py PXTRACE MKLOG [TEST...]       PXT_STRESS=full: also a million events
+Exit status 77, with the reason, where there is no browser.
+"""
+import os
+import random
+import re
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import pages  # noqa: E402
+import webdriver  # noqa: E402
+
+make = None
+browser = None
+
+# Where things stand on the page, and what colour is there.
+AT = """
+const r = document.getElementById("tracks").getBoundingClientRect();
+const p = window.pxtrace, t = p.tracks.findIndex((each) => each.name.startsWith(arguments[0]));
+const ruler = p.losses.length ? 45 : 26;
+const track = p.tracks[t];
+const lane = track.pointsHeight + 3 + (arguments[2] < 0 ? -7 : arguments[2] * 19 + 6);
+const x = p.plot.x(arguments[1]), y = ruler + track.y - p.view.top + lane;
+"""
+COLOUR = AT + """
+const copy = document.createElement("canvas");
+copy.width = copy.height = 1;
+copy.getContext("2d").drawImage(document.getElementById("tracks"), -Math.round(x), -Math.round(y));
+const d = copy.getContext("2d").getImageData(0, 0, 1, 1).data;
+return "#" + [d[0], d[1], d[2]].map((v) => v.toString(16).padStart(2, "0")).join("");
+"""
+SWATCH = """
+const k = window.pxtrace.kinds.findIndex((each) => each.name === arguments[0]);
+const rgb = getComputedStyle(document.querySelector(`.swatch[data-kind="${k}"]`)).backgroundColor.match(/\\d+/g);
+return "#" + rgb.map((v) => Number(v).toString(16).padStart(2, "0")).join("");
+"""
+
+
+def place(thread, ns, lane):
+    """On the screen: the middle of a lane of a thread's track (-1: its single events), at a time."""
+    return browser.run(AT + "return [r.left + x, r.top + y];", thread, ns, lane)
+
+
+def colour(thread, ns, lane):
+    return browser.run(COLOUR, thread, ns, lane)
+
+
+def settle():
+    """Until everything that was asked for is drawn."""
+    browser.post("/execute/async", script="const done = arguments[0]; "
+                 "requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 20)));", args=[])
+
+
+def view():
+    return browser.run("return [window.pxtrace.view.from, window.pxtrace.view.to]")
+
+
+def show(start, end):
+    browser.run("window.pxtrace.show(arguments[0], arguments[1])", start, end)
+    settle()
+
+
+def visit(path, fragment=""):
+    browser.open("file://" + path + fragment)
+    browser.wait("document.documentElement.dataset.ready")
+    settle()
+
+
+def text(selector):
+    return browser.run("return document.querySelector(arguments[0]).innerText", selector)
+
+
+# As it was opened: loading it anew for each test would take most of the time of all of them.
+RESET = """
+const p = window.pxtrace;
+document.activeElement.blur();
+document.getElementById("scope-all").click();
+p.view.measure = null;
+p.search("");
+p.select(null);
+p.pick(0, -1);
+p.show(-1e18, 1e18);
+if (document.documentElement.dataset.theme === "dark") document.getElementById("theme").click();
+window.scrollTo(0, 0);
+"""
+
+
+FULL = os.environ.get("PXT_STRESS") == "full"
+thorough = unittest.skipUnless(FULL, "PXT_STRESS=full only")
+
+
+class Page(unittest.TestCase):
+    """Each test begins with the same page, as it is when it was just opened."""
+
+    def setUp(self):
+        self.path = make.path("story.html")
+        if not os.path.exists(self.path):
+            make.page("story", pages.story())
+        if browser.run("return location.href.split('#')[0]") != "file://" + self.path:
+            visit(self.path)
+        else:
+            browser.run(RESET)
+            settle()
+
+    def tearDown(self):
+        browser.release()
+        # Whatever a test did: no error on the console, and no request but for the page itself.
+        self.assertEqual([each for each in browser.messages() if each["level"] != "INFO"], [])
+        self.assertEqual([each for each in browser.requests()
+                          if not each.startswith(("file://" + make.folder, "about:", "data:"))], [])
+
+    # ---- Drawing ----
+
+    def test_spans_have_their_colour_where_their_times_say_and_none_elsewhere(self):
+        show(12_000_000, 17_000_000)
+        job, lock = (browser.run(SWATCH, name) for name in ("job", "mtx held"))
+        self.assertNotEqual(job, lock)
+        self.assertEqual(colour("sensor", 14_900_000, 0), job)
+        self.assertEqual(colour("sensor", 15_350_000, 0), job)
+        self.assertNotIn(colour("sensor", 12_950_000, 0), (job, lock))
+        self.assertNotIn(colour("sensor", 15_450_000, 0), (job, lock))
+        show(13_000_000, 13_100_000)
+        self.assertEqual(colour("control", 13_058_000, 0), lock)
+        self.assertNotIn(colour("control", 13_070_000, 0), (job, lock))
+
+    def test_an_event_whose_name_speaks_of_trouble_is_red(self):
+        bad = browser.run("return getComputedStyle(document.documentElement).getPropertyValue('--bad')").strip()
+        self.assertEqual(colour("sensor", 15_401_000, -1), bad)
+
+    def test_a_loss_is_marked_where_it_happened_and_counted(self):
+        self.assertIn("12 events lost", text("#chips"))
+        show(15_000_000, 16_000_000)
+        between, outside = (colour("control", ns, 0) for ns in (15_500_000, 15_950_000))
+        reds = [int(each[1:3], 16) - int(each[3:5], 16) for each in (between, outside)]
+        self.assertGreater(reds[0], reds[1] + 10, (between, outside))
+        browser.keys("l")
+        settle()
+        self.assertIn("12 events lost", text("#details"))
+        self.assertIn("12 events lost", text("#moments-table"))
+
+    def test_stops_and_flushes_are_marked(self):
+        show(21_900_000, 26_500_000)
+        self.assertNotEqual(colour("stream", 22_200_000, 0), colour("stream", 22_600_000, 0))
+        stopped = {colour("control", 23_500_000 + 20_000 * k, 0) for k in range(30)}
+        running = {colour("control", 25_300_000 + 20_000 * k, 0) for k in range(30)}
+        self.assertGreater(len(stopped), len(running), "hatched")
+        for word in ("posix_trace_flush_start", "by call", "by itself: the stream was full"):
+            self.assertIn(word, text("#moments-table"))
+
+    @thorough
+    def test_many_events_need_no_elements_of_their_own(self):
+        before = browser.run("return document.querySelectorAll('*').length")
+        recipe = "".join(f"event {1000 * k} {32 + k % 2} {1 + k // 2 % 2} 0 u32:{k // 4}\n" for k in range(30000))
+        visit(make.page("many", recipe))
+        self.assertLess(browser.run("return document.querySelectorAll('*').length"), before + 200)
+
+    def test_where_spans_are_narrower_than_a_pixel_their_share_shows(self):
+        # A thread that works for 90 % of the first half and for 10 % of the second.
+        recipe = "".join(f"event {10_000 * k} 32 1 0 u32:{k}\nevent {10_000 * k + (9000 if k < 4000 else 1000)} 33 1 0 u32:{k} i64:0\n"
+                         for k in range(8000))
+        visit(make.page("share", recipe))
+        busy, idle = (int(colour("sensor", ns, 0)[1:3], 16) for ns in (20_000_000, 60_000_000))
+        self.assertLess(busy, idle - 40, "red of the background shines through")
+
+    # ---- Moving ----
+
+    def test_the_wheel_zooms_about_the_pointer(self):
+        x, y = place("sensor", 13_000_000, 0)
+        before = view()
+        browser.wheel(x, y, -300)
+        settle()
+        after = view()
+        self.assertLess(after[1] - after[0], 0.8 * (before[1] - before[0]))
+        self.assertAlmostEqual(place("sensor", 13_000_000, 0)[0], x, delta=1.5)
+
+    def test_a_drag_moves_the_window_and_on_the_ruler_it_zooms(self):
+        show(10_000_000, 20_000_000)
+        x, y = place("sensor", 17_000_000, 0)
+        browser.drag(x, y + 8, x - 200, y + 8)
+        settle()
+        moved = view()
+        self.assertAlmostEqual(moved[1] - moved[0], 10_000_000, delta=1)
+        self.assertGreater(moved[0], 10_500_000)
+        show(10_000_000, 20_000_000)
+        (x, _), (x2, _) = place("sensor", 12_000_000, 0), place("sensor", 14_000_000, 0)
+        top = browser.run("return document.getElementById('tracks').getBoundingClientRect().top")
+        browser.drag(x, top + 8, x2, top + 8)
+        settle()
+        self.assertAlmostEqual(view()[0], 12_000_000, delta=30_000)
+        self.assertAlmostEqual(view()[1], 14_000_000, delta=30_000)
+
+    def test_a_drag_with_shift_measures_and_does_not_move(self):
+        show(10_000_000, 20_000_000)
+        (x, y), (x2, _) = place("sensor", 12_000_000, 0), place("sensor", 14_000_000, 0)
+        browser.drag(x, y, x2, y, shift=True)
+        settle()
+        self.assertEqual(view(), [10_000_000, 20_000_000])
+        start, end = browser.run("return window.pxtrace.view.measure")
+        self.assertAlmostEqual(end - start, 2_000_000, delta=40_000)
+
+    def test_keys_zoom_move_and_come_back(self):
+        whole = view()
+        browser.keys("+")
+        zoomed = view()
+        self.assertLess(zoomed[1] - zoomed[0], whole[1] - whole[0])
+        browser.keys("d")
+        self.assertGreater(view()[0], zoomed[0])
+        browser.keys("a")
+        browser.keys("0")
+        self.assertEqual(view(), whole)
+        browser.keys("b")
+        self.assertNotEqual(view(), whole)
+
+    def test_the_window_goes_down_to_nanoseconds(self):
+        browser.run("for (let k = 0; k < 60; k++) window.pxtrace.show(13e6, 13e6 + (window.pxtrace.view.to - window.pxtrace.view.from) / 2)")
+        settle()
+        start, end = view()
+        self.assertLessEqual(end - start, 100)
+        self.assertIn("ns", text("#range"))
+
+    # ---- Search ----
+
+    def test_search_finds_by_field_and_leads_from_hit_to_hit(self):
+        browser.keys("/")
+        browser.keys("job=7")
+        browser.keys("Enter")
+        browser.wait("window.pxtrace.view.selected")
+        self.assertEqual(browser.run("return window.pxtrace.found.list.length"), 1)
+        self.assertIn("0.008000000 s", text("#details").replace("\u2009", ""))
+        browser.run("window.pxtrace.search('event=mtx_lock')")
+        browser.wait("window.pxtrace.found.done")
+        self.assertEqual(browser.run("return window.pxtrace.found.list.length"), 19)
+        browser.run("document.activeElement.blur()")
+        browser.keys("n")
+        first = browser.run("return window.pxtrace.view.selected.span")
+        browser.keys("n")
+        self.assertGreater(browser.run("return window.pxtrace.view.selected.span"), first)
+        browser.keys("N")
+        self.assertEqual(browser.run("return window.pxtrace.view.selected.span"), first)
+
+    def test_search_understands_names_durations_threads_and_texts(self):
+        for query, hits in (("job", 19), ("thread=control", 20), ("thread=4712 dur>2ms", 1), ("WARM", 1),
+                            ("label=warm", 1), ("late_ns>1ms", 1), ("event~lock", 19), ("job>=17 event=job_begin", 3),
+                            ("lock=0xdead", 19), ("nothing_like_this", 0), ("flags=7 value<1", 1)):
+            browser.run("window.pxtrace.search(arguments[0])", query)
+            browser.wait("window.pxtrace.found.done")
+            self.assertEqual(browser.run("return window.pxtrace.found.list.length"), hits, query)
+
+    def test_hits_are_marked_on_the_time_line(self):
+        hit = browser.run("return getComputedStyle(document.documentElement).getPropertyValue('--hit')").strip()
+        browser.run("window.pxtrace.search('dur>2ms')")
+        browser.wait("window.pxtrace.found.done")
+        show(12_000_000, 17_000_000)
+        stripe = browser.run(COLOUR.replace("* 19 + 6", "* 19 + 14"), "sensor", 14_000_000, 0)
+        self.assertEqual(stripe, hit)
+
+    # ---- Details ----
+
+    def test_a_click_on_a_span_shows_thread_start_duration_and_fields(self):
+        show(12_000_000, 17_000_000)
+        browser.click(*place("sensor", 14_000_000, 0))
+        settle()
+        shown = text("#details").replace("\u2009", "")
+        for part in ("job", "sensor/4712", "2.400 ms", "2,400,000 ns", "0.013000000 s", "0.015400000 s",
+                     "2023-11-14", "the longest of 19", "late_ns", "1900000", "1.900 ms", "12"):
+            self.assertIn(part, shown)
+        self.assertIn("job in sensor/4712, 2.400 ms", text("#announce"))
+        # Who held what meanwhile, in other threads.
+        self.assertIn("control/4713: mtx held", shown)
+        browser.keys("]")
+        settle()
+        self.assertIn("0.015600000 s", text("#details").replace("\u2009", ""))
+
+    def test_a_click_on_an_event_shows_its_fields_and_beside_it_nothing(self):
+        show(25_100_000, 25_300_000)
+        browser.click(*place("control", 25_200_000, -1))
+        settle()
+        for part in ("sample", "value", "0.25", "flags", "label", "\"warm\""):
+            self.assertIn(part, text("#details"))
+        browser.click(*place("control", 25_150_000, -1))
+        settle()
+        self.assertNotIn("sample", text("#details"))
+
+    def test_pointing_at_a_span_says_what_it_is(self):
+        show(12_000_000, 17_000_000)
+        browser.hover(*place("sensor", 14_000_000, 0))
+        browser.wait("!document.getElementById('tip').hidden")
+        self.assertIn("2.400 ms", text("#tip"))
+
+    # ---- Durations ----
+
+    def test_percentiles_are_those_of_pxtrace_stat(self):
+        _, table, _ = make.run("stat", "--ns", "--by", "thread", make.path("story.ptl"))
+        wanted = {}
+        for begin, *row in re.findall(r"^(job|mtx)_\S+ \.\. \S+ +(\S+) +(\d+) +(\d+) +(\d+) +(\d+) +(\d+) +(\d+)", table, re.M):
+            wanted[begin] = [row[0]] + [int(value) for value in (row[1], row[2], row[3], row[5], row[6])]
+        rows = browser.run("return window.pxtrace.rows().map((row) => [row.name, row.inner[0].name, row.n, row.least, row.quantiles[0], row.quantiles[2], row.most])")
+        found = {row[0].split()[0]: row[1:] for row in rows}
+        self.assertEqual(found, wanted)
+
+    def test_a_bar_of_the_histogram_leads_to_its_spans(self):
+        browser.run("window.pxtrace.pick(window.pxtrace.kinds.findIndex((each) => each.name === 'job'), -1)")
+        browser.run("document.getElementById('histogram').scrollIntoView({block: 'center'})")
+        settle()
+        box = browser.run("const r = document.getElementById('histogram').getBoundingClientRect(); return [r.left, r.top, r.width]")
+        browser.click(box[0] + box[2] - 10, box[1] + 120)
+        settle()
+        self.assertGreater(browser.run("return window.pxtrace.view.low"), 2_000_000)
+        self.assertEqual(browser.run("return document.querySelectorAll('#distribution tbody tr').length"), 1)
+        browser.run("document.querySelector('#distribution tbody .link').click()")
+        settle()
+        start, end = view()
+        self.assertTrue(start < 13_000_000 < 15_400_000 < end < start + 20_000_000, (start, end))
+        self.assertIn("2.400 ms", text("#details"))
+
+    def test_durations_can_be_those_of_the_window_alone(self):
+        show(12_500_000, 17_700_000)
+        browser.run("document.getElementById('scope-view').click()")
+        settle()
+        rows = dict(browser.run("return window.pxtrace.rows().map((row) => [row.name, row.n])"))
+        self.assertEqual(rows, {"job": 4, "mtx held": 4})
+
+    # ---- All of it ----
+
+    def test_the_address_keeps_the_view(self):
+        show(12_000_000, 17_000_000)
+        browser.click(*place("sensor", 14_000_000, 0))
+        browser.run("window.pxtrace.search('mtx')")
+        browser.wait("location.hash.includes('span=') && location.hash.includes('q=mtx')")
+        fragment = browser.run("return location.hash")
+        visit(self.path, fragment)
+        self.assertEqual([round(each) for each in view()], [12_000_000, 17_000_000])
+        self.assertIn("2.400 ms", text("#details"))
+        self.assertEqual(browser.run("return document.getElementById('query').value"), "mtx")
+        visit(self.path, "#t=a,b&span=99999999&q=%E0%A4%A&d=77.x&b=-1,q")
+        self.assertEqual(browser.run("return window.pxtrace.view.selected"), None)
+
+    def test_light_and_dark_are_both_drawn(self):
+        light = colour("sensor", 500_000, 0)
+        browser.keys("t")
+        settle()
+        dark = colour("sensor", 500_000, 0)
+        self.assertGreater(int(light[1:3], 16), 200)
+        self.assertLess(int(dark[1:3], 16), 60)
+
+    def test_everything_that_can_be_pressed_has_a_name(self):
+        unnamed = browser.run("""return [...document.querySelectorAll("button, input, canvas, a, table, section, dialog")].filter((node) =>
+            !(node.getAttribute("aria-label") || node.textContent.trim() || node.labels?.length || node.getAttribute("aria-labelledby"))).map((node) => node.outerHTML)""")
+        self.assertEqual(unnamed, [])
+        self.assertEqual(browser.run("return document.documentElement.lang"), "en")
+        self.assertIn("events", browser.run("return document.getElementById('tracks').getAttribute('aria-label')"))
+
+    @thorough
+    def test_help_opens_with_a_key_and_closes(self):
+        browser.keys("?")
+        self.assertTrue(browser.run("return document.getElementById('help').open"))
+        self.assertIn("zoom at the pointer", text("#help"))
+        browser.keys("Escape")
+        self.assertFalse(browser.run("return document.getElementById('help').open"))
+
+    @thorough
+    def test_it_prints(self):
+        document = browser.pages()
+        self.assertTrue(document.startswith(b"%PDF"))
+        self.assertGreater(len(document), 20_000)
+
+    # ---- Other pages ----
+
+    def test_hostile_names_and_texts_are_shown_as_text(self):
+        bad = "".join(f"\\x{byte:02x}" for byte in "</script><img src=x onerror=pwned()>\u202eevil".encode())
+        head = f"process 1 {bad} {bad}\nthread 1 0x1000 5 {bad[:60]}\ntype 32 {bad} string what\ntype 33 {bad[:120]}_begin\ntype 34 {bad[:120]}_end\n"
+        visit(make.page("hostile", f"event 1000 32 1 0 text:{bad}\nevent 2000 33 1 0\nevent 3000 34 1 0\n", head=head))
+        self.assertEqual(browser.run("return document.querySelectorAll('img, iframe').length"), 0)
+        browser.run("window.pxtrace.select({event: 0}, 'zoom')")
+        settle()
+        self.assertIn("</script><img src=x", text("#details"))
+        self.assertNotIn("\u202e", browser.run("return document.body.textContent"))
+        self.assertIn("<img", text("#types-table"))
+
+    def test_the_page_forbids_every_script_but_its_own(self):
+        # What somebody might get into the page by a mistake of ours would still not run.
+        browser.run("""const node = document.createElement("script"); node.textContent = "window.pwned = 1"; document.body.append(node);
+            const div = document.createElement("div"); div.innerHTML = "<img src=data:, onerror='window.pwned = 2'>"; document.body.append(div);""")
+        time.sleep(0.2)
+        self.assertIsNone(browser.run("return window.pwned"))
+        refused = [each["message"] for each in browser.messages()]
+        self.assertTrue(refused and all("Content Security Policy" in each for each in refused), refused)
+
+    def test_beyond_its_limit_a_page_says_so_and_still_marks_losses(self):
+        visit(make.page("limited", pages.story(), "--max-events", "20"))
+        self.assertIn("first 20 of", text("#notices"))
+        self.assertIn("12 events lost", text("#chips"))
+        self.assertEqual(browser.run("return window.pxtrace.losses.length"), 1)
+        self.assertGreater(browser.run("return window.pxtrace.view.to"), 26_000_000)
+
+    @thorough
+    def test_several_logs_stand_below_each_other(self):
+        one, two = make.log("one.ptl", pages.story()), make.log("two.ptl", pages.story().replace(" 32 1 ", " 32 2 "))
+        status, _, messages = make.run("report", one, two, "-o", make.path("both.html"))
+        self.assertEqual(status, 0, messages)
+        visit(make.path("both.html"))
+        self.assertEqual(browser.run("return window.pxtrace.tracks.map((each) => each.log)"), [0, 0, 0, 1, 1, 1])
+        self.assertIn("two.ptl", text("#about"))
+
+    def test_a_log_without_events_opens(self):
+        visit(make.page("empty", ""))
+        self.assertIn("no events", text("#notices"))
+
+
+class Million(unittest.TestCase):
+    @thorough
+    def test_a_million_events_open_in_three_seconds(self):
+        chance = random.Random(3)
+        lines, at = [], 0
+        for k in range(500_000):
+            at += chance.randrange(200, 20_000)
+            thread = 1 + k % 2
+            length = chance.randrange(100, 20_000)
+            lines.append((at, f"32 {thread} 0x401000 u32:{k}"))
+            lines.append((at + length, f"33 {thread} 0x401010 u32:{k} i64:{chance.randrange(-10 ** 6, 10 ** 6)}"))
+        lines.sort()
+        path = make.page("million", "".join(f"event {when} {what}\n" for when, what in lines))
+        taken = []
+        for _ in range(3):
+            browser.post("/url", url="about:blank")
+            started = time.monotonic()
+            browser.post("/url", url="file://" + path)
+            browser.wait("document.documentElement.dataset.drawn", seconds=60)
+            taken.append(time.monotonic() - started)
+        own = browser.run("return document.documentElement.dataset.drawn")
+        zooms = browser.run("""const p = window.pxtrace, began = performance.now(); let span = p.view.to - p.view.from;
+            for (let k = 0; k < 30; k++) { span *= 0.8; p.show(3e9, 3e9 + span); document.getElementById("tracks").getContext("2d").getImageData(0, 0, 1, 1); }
+            return (performance.now() - began) / 30;""")
+        print(f"a page of 1,000,000 events ({os.path.getsize(path) / 1e6:.1f} MB) opened in "
+              + ", ".join(f"{each:.2f}" for each in taken) + f" s, of which its script took {own} ms; a view change {zooms:.1f} ms")
+        # The promise is 3 s on a machine that does nothing else.
+        self.assertLess(min(taken), 10)
+
+
+if __name__ == "__main__":
+    reason = webdriver.missing()
+    if reason:
+        print(reason + ": skipped")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as folder:
+        make = pages.Maker(sys.argv[1], sys.argv[2], folder)
+        browser = webdriver.Browser(1200, 800)
+        try:
+            done = unittest.main(argv=sys.argv[:1] + sys.argv[3:], exit=False)
+        finally:
+            browser.close()
+    sys.exit(0 if done.result.wasSuccessful() else 1)

@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# pxtrace report from outside; what its pages hold and show is tested in tests/report/.
+. "$(dirname "$0")/common.sh"
+
+page_is_whole() { tail -c 20 "$1" | grep -q '</html>' && head -c 15 "$1" | grep -q '<!DOCTYPE html>' || fail "$1 is no whole page"; }
+
+report_writes_a_whole_page()
+{
+	make_story
+	run 0 report run.ptl -o run.html
+	[ ! -s out ] && [ ! -s err ] || fail 'it has something to say'
+	page_is_whole run.html
+	run 0 report -o - run.ptl
+	same run.html
+}
+
+report_without_a_place_for_the_page_says_what_to_type()
+{
+	make_story
+	run 1 report run.ptl
+	err_has 'where to? For example: pxtrace report run.ptl -o run.html'
+	run 1 report -o run.html
+	err_has 'which log?'
+	[ ! -e run.html ] || fail 'a page of nothing'
+}
+
+report_does_not_overwrite_the_log_it_reads()
+{
+	make_story
+	cp run.ptl copy
+	ln run.ptl other_name
+	run 1 report run.ptl -o run.ptl
+	err_has 'is the log itself'
+	run 1 report run.ptl -o other_name
+	cmp -s run.ptl copy || fail 'the log is another one'
+}
+
+report_leaves_no_half_page_behind()
+{
+	make_story
+	seq 1 40000 | awk '{ print "event " 1000 * $1 " 36 1 0 hex:" $1 % 10 "7" }' | make long.ptl
+	(
+		ulimit -f 100
+		trap '' XFSZ
+		run 4 report long.ptl -o run.html
+	) || exit 1
+	err_has 'the unfinished page was removed'
+	[ ! -e run.html ] || fail 'a half page'
+	[ ! -e /dev/full ] || run 4 report run.ptl -o /dev/full
+}
+
+report_of_a_log_that_cannot_be_read_is_refused()
+{
+	make_story
+	echo 'this is no log at all' >text.ptl
+	run 2 report text.ptl run.ptl -o run.html
+	err_has 'text.ptl'
+	[ ! -e run.html ] || fail 'a page'
+	make half.ptl <<-END
+		event 1000 32 1 0 u32:1
+		unfinished
+	END
+	run 2 report half.ptl -o run.html
+	err_has '--incomplete'
+	run 0 report --incomplete half.ptl -o run.html
+	page_is_whole run.html
+	grep -q '"complete":false' run.html || fail 'the page does not know'
+}
+
+report_says_what_was_lost_and_what_is_not_on_the_page()
+{
+	make_lossy
+	run 3 report --strict lossy.ptl -o run.html
+	err_has '12 EVENTS WERE LOST'
+	run 0 report --max-events 2 lossy.ptl -o run.html
+	err_has 'the first 2 of 4 events'
+	run 1 report --max-events some lossy.ptl -o run.html
+	err_has '--max-events wants a number'
+	run 1 report --max-events 0 lossy.ptl -o run.html
+}
+
+report_takes_the_pairs_that_stat_takes()
+{
+	make_story
+	run 0 report --pair job_begin,mtx_unlock --any-thread run.ptl -o run.html
+	grep -q '"begin":"job_begin","end":"mtx_unlock"' run.html || fail 'no such pair on the page'
+}
+
+"$case"
