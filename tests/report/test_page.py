@@ -114,7 +114,7 @@ class Page(unittest.TestCase):
         # Whatever a test did: no error on the console, and no request but for the page itself.
         self.assertEqual([each for each in browser.messages() if each["level"] != "INFO"], [])
         self.assertEqual([each for each in browser.requests()
-                          if not each.startswith(("file://" + make.folder, "about:", "data:"))], [])
+                          if not each.startswith(("file://" + make.folder, "about:", "data:", "chrome:"))], [])
 
     # ---- Drawing ----
 

@@ -95,7 +95,9 @@ class Browser:
             arguments.append("--no-sandbox")
         if dark:
             arguments.append("--force-dark-mode")
-        options = {"binary": browser, "args": arguments}
+        # An empty first window, not the browser's own page of news.
+        options = {"binary": browser, "args": arguments, "prefs": {
+            "session": {"restore_on_startup": 4, "startup_urls": ["about:blank"]}}}
         answer = self._request("POST", "/session", {"capabilities": {"alwaysMatch": {
             "browserName": "chrome", "pageLoadStrategy": "normal",
             "goog:chromeOptions": options,

@@ -56,6 +56,17 @@ static uint32_t thread_number(
 
 /* ---- Events and spans ---- */
 
+int64_t pxt_report_since(const struct pxt_report *report, int64_t ns)
+{
+	int64_t start = report->reader.start_ns;
+
+	if (start < 0 && ns > INT64_MAX + start)
+		return INT64_MAX;
+	if (start > 0 && ns < INT64_MIN + start)
+		return INT64_MIN;
+	return ns - start;
+}
+
 /* From pairs.c, while the end event is at work. */
 static void take_span(void *context, uint32_t pair, uint64_t begin_mark, int64_t begin_ns)
 {
@@ -75,7 +86,7 @@ static void take_span(void *context, uint32_t pair, uint64_t begin_mark, int64_t
 static void take_event(struct pxt_report *report, uint32_t log, const struct pxt_event *event)
 {
 	struct pxt_report_log *of = &report->logs[log];
-	int64_t ns = event->ns - report->reader.start_ns;
+	int64_t ns = pxt_report_since(report, event->ns);
 	struct pxt_packed packed = { .ns = ns, .cpu = event->extra.posix_cpu_np };
 
 	packed.type = type_number(report, log, event->type);
@@ -124,7 +135,7 @@ static void begin(struct pxt_report *report)
 		of->spans = pxt_pairs_new(&report->options);
 		of->spans->on_span = take_span;
 		of->spans->context = report;
-		of->last_ns = report->reader.sources[i]->start_ns - report->reader.start_ns;
+		of->last_ns = pxt_report_since(report, report->reader.sources[i]->start_ns);
 	}
 }
 
@@ -159,7 +170,7 @@ void pxt_report_collect(struct pxt_report *report)
 		int64_t before_ns = of->last_ns;
 		uint64_t lost = event->extra.posix_lost_before_np;
 
-		of->last_ns = event->ns - reader->start_ns;
+		of->last_ns = pxt_report_since(report, event->ns);
 		if (lost > 0)
 			of->spans->losses++;
 		if (pxt_select_time(&report->select, event->ns, reader->start_ns) != 0)

@@ -73,7 +73,7 @@ function readChunks() {
 	events.data = new Uint8Array(meta.dataBytes);
 	spans.end = new Uint32Array(spans.n);
 	spans.begin = new Uint32Array(spans.n);
-	spans.pair = new Uint16Array(spans.n);
+	spans.pair = new (wide(meta.pairs.length))(spans.n);
 	const before = meta.types.map(() => new Uint8Array(meta.keep));
 	let at = 0;
 	let spanAt = 0;
@@ -113,7 +113,7 @@ const kinds = [];
 
 function nameKinds() {
 	const byName = new Map();
-	const ofNumber = new Uint16Array(meta.pairs.length);
+	const ofNumber = new Uint32Array(meta.pairs.length);
 	for (const pair of meta.pairs) {
 		const name = pair.family === 99 ? pair.begin + " → " + pair.end
 			: pair.family === 2 ? pair.base + " held" : pair.base;

@@ -205,7 +205,7 @@ function step(by) {
 function legend() {
 	const shown = kinds.filter((kind) => kind.count > 0).sort((a, b) => b.count - a.count).slice(0, 14);
 	return [
-		element("p", { className: "quiet" }, "Click a span or an event for its details. The wheel zooms, dragging moves, dragging on the ruler chooses a time."),
+		element("p", { className: "quiet hint" }, "Click a span or an event for its details. The wheel zooms, dragging moves, dragging on the ruler chooses a time."),
 		shown.length ? element("h3", {}, "Spans") : null,
 		element("ul", { className: "legend" }, shown.map((kind) => element("li", {}, element("button", { type: "button", className: "link", title: kind.begin + " … " + kind.end, onclick: () => pick(kind.index, -1) },
 			swatch(kind.index), foreign(kind.name), element("span", { className: "quiet" }, count(kind.count)))))),

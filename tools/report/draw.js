@@ -148,6 +148,13 @@ function niceStep(least) {
 	return power * 10;
 }
 
+// Early in a run milliseconds and microseconds are read more easily than parts of a second.
+function tickText(t, step, most) {
+	if (most >= 1e9) return moment(t, step);
+	const [unit, name] = most >= 1e6 ? [1e6, " ms"] : most >= 1e3 ? [1e3, " µs"] : [1, " ns"];
+	return (t / unit).toFixed(Math.max(0, Math.ceil(Math.log10(unit / step) - 1e-9))).replace("-", "−") + name;
+}
+
 function axis(g, left, right, from, to, y, height, lines) {
 	const perPixel = (to - from) / (right - left);
 	const step = niceStep(perPixel * 110);
@@ -158,7 +165,7 @@ function axis(g, left, right, from, to, y, height, lines) {
 		if (lines) g.fillRect(Math.round(at), y + height, 1, lines);
 		g.fillStyle = ink.line;
 		g.fillRect(Math.round(at), y + height - 6, 1, 6);
-		const text = moment(t, step);
+		const text = tickText(t, step, Math.max(Math.abs(from), Math.abs(to)));
 		if (at + widthOf(g, text) / 2 < right && at - widthOf(g, text) / 2 > left) {
 			g.fillStyle = ink.soft;
 			g.textAlign = "center";

@@ -32,19 +32,20 @@ function measureAll() {
 		if (!inScope(s)) continue;
 		chosen[s] = 1;
 		byKind[spans.kind[s]]++;
-		const key = spans.kind[s] * 65536 + trackOfSpan(s);
+		const key = spans.kind[s] * tracks.length + trackOfSpan(s);
 		byThread.set(key, (byThread.get(key) || 0) + 1);
 	}
 	const ofKind = byKind.map((size) => ({ values: new Float64Array(size), fill: 0 }));
 	const ofThread = new Map([...byThread].map(([key, size]) => [key, { values: new Float64Array(size), fill: 0 }]));
 	for (let s = 0; s < spans.n; s++) {
 		if (!chosen[s]) continue;
-		for (const part of [ofKind[spans.kind[s]], ofThread.get(spans.kind[s] * 65536 + trackOfSpan(s))]) part.values[part.fill++] = spans.time[s];
+		for (const part of [ofKind[spans.kind[s]], ofThread.get(spans.kind[s] * tracks.length + trackOfSpan(s))]) part.values[part.fill++] = spans.time[s];
 	}
 	rows = kinds.map((kind) => ({ kind: kind.index, track: -1, name: kind.name, ...measure(ofKind[kind.index].values), inner: [] }));
 	for (const [key, part] of ofThread) {
-		const track = key % 65536;
-		rows[Math.floor(key / 65536)].inner.push({ kind: Math.floor(key / 65536), track, name: tracks[track].name, ...measure(part.values) });
+		const track = key % tracks.length;
+		const kind = (key - track) / tracks.length;
+		rows[kind].inner.push({ kind, track, name: tracks[track].name, ...measure(part.values) });
 	}
 	for (const row of rows) row.inner.sort((a, b) => b.sum - a.sum);
 }
@@ -216,9 +217,6 @@ function paintHistogram(node) {
 		g.fillRect(8 + k * (width - 16) / BARS, bottom - height, (width - 16) / BARS - 1, height);
 	});
 	g.globalAlpha = 1;
-	g.textAlign = "left";
-	g.fillStyle = ink.faint;
-	g.fillText(count(most), 8, top - 8);
 	g.fillStyle = ink.line;
 	g.fillRect(8, bottom, width - 16, 1);
 	let free = -Infinity;
@@ -316,7 +314,7 @@ function showDistribution() {
 	const narrowed = view.low > 0 || view.high < Infinity;
 	const node = histogramCanvas(row);
 	place.replaceChildren(element("div", { className: "caption" }, element("h3", {}, swatch(row.kind), foreign(kinds[row.kind].name + (row.track >= 0 ? " in " + row.name : ""))),
-		element("span", { className: "quiet" }, narrowed ? duration(Math.max(view.low, row.least)) + " to " + duration(Math.min(view.high, row.most)) : plural(row.n, "span") + "; click a bar, or drag over several"),
+		element("span", { className: "quiet" }, narrowed ? duration(Math.max(view.low, row.least)) + " to " + duration(Math.min(view.high, row.most)) : [plural(row.n, "span") + ", at most " + count(Math.max(...shape.bars)) + " in a bar", element("span", { className: "hint" }, "; click one, or drag over several")]),
 		narrowed ? element("button", { type: "button", onclick: () => pick(view.kind, view.track) }, "All bars") : ""), node, longestTable());
 	paintHistogram(node);
 	markChosen();

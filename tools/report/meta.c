@@ -138,7 +138,7 @@ static void put_log(struct pxt_report *report, uint32_t index)
 	put_bool(out, "failed", source->failed);
 	pxt_out_format(out, ",\"start\":\"%lld\"", (long long)source->start_ns);
 	pxt_json_name(out, "startAt");
-	pxt_json_signed(out, source->start_ns - report->reader.start_ns);
+	pxt_json_signed(out, pxt_report_since(report, source->start_ns));
 	pxt_json_name(out, "lasted");
 	pxt_json_signed(
 	    out, info->posix_complete_np && end > source->start_ns ? end - source->start_ns : 0);

@@ -40,9 +40,9 @@ function placeTracks() {
 // Few threads: no more room than they need; many: what a screen has.
 function sizeStage() {
 	const wanted = layout.total + RULER + 6;
-	const height = Math.round(Math.min(Math.max(wanted, 400), Math.max(320, window.innerHeight * 0.62)));
+	const height = Math.round(Math.min(Math.max(wanted, window.innerWidth > 900 ? 400 : 120), Math.max(320, window.innerHeight * 0.62)));
 	stage.style.height = height + "px";
-	$("details").style.height = height + "px";
+	$("details").style.height = window.innerWidth > 900 ? height + "px" : "";
 	layout.width = stage.clientWidth - (wanted > height ? 12 : 0);
 	layout.height = height;
 	scroller.hidden = wanted <= height;
