@@ -5,9 +5,9 @@
 usage: test_page.py PXTRACE MKLOG [TEST...]       PXT_STRESS=full: also a million events
 Exit status 77, with the reason, where there is no browser.
 """
+import json
 import os
 import random
-import re
 import sys
 import tempfile
 import time
@@ -297,13 +297,12 @@ class Page(unittest.TestCase):
     # ---- Durations ----
 
     def test_percentiles_are_those_of_pxtrace_stat(self):
-        _, table, _ = make.run("stat", "--ns", "--by", "thread", make.path("story.ptl"))
-        wanted = {}
-        for begin, *row in re.findall(r"^(job|mtx)_\S+ \.\. \S+ +(\S+) +(\d+) +(\d+) +(\d+) +(\d+) +(\d+) +(\d+)", table, re.M):
-            wanted[begin] = [row[0]] + [int(value) for value in (row[1], row[2], row[3], row[5], row[6])]
-        rows = browser.run("return window.pxtrace.rows().map((row) => [row.name, row.inner[0].name, row.n, row.least, row.quantiles[0], row.quantiles[2], row.most])")
-        found = {row[0].split()[0]: row[1:] for row in rows}
-        self.assertEqual(found, wanted)
+        _, table, _ = make.run("stat", "--json", "--by", "thread", make.path("story.ptl"))
+        wanted = {row["name"]: [row["group"], row["count"], row["min_ns"], row["median_ns"], row["p99_ns"], row["p999_ns"], row["max_ns"]]
+                  for row in map(json.loads, table.splitlines()) if row["table"] == "pair"}
+        rows = browser.run("""const p = window.pxtrace; return p.rows().map((row) => [p.kinds[row.kind].begin + " .. " + p.kinds[row.kind].end,
+            row.inner[0].name, row.n, row.least, row.quantiles[0], row.quantiles[2], row.quantiles[3], row.most])""")
+        self.assertEqual({row[0]: row[1:] for row in rows}, wanted)
 
     def test_a_bar_of_the_histogram_leads_to_its_spans(self):
         browser.run("window.pxtrace.pick(window.pxtrace.kinds.findIndex((each) => each.name === 'job'), -1)")
