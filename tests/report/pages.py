@@ -67,6 +67,7 @@ def story():
             lines.append(f"event {at + length + 1000} 38 1 0 u32:12")
     lines += ["event 22000000 7 0 0", "event 22400000 8 0 0", "event 23000000 3 0 0 u32:0",
               "event 25000000 2 0 0", "event 25200000 37 2 0 f64:0.25 u8:7 text:warm",
+              "event 25300000 34 1 0 u64:0xbeef", "event 25500000 35 1 0 u64:0xbeef",
               "event 26000000 3 0 0 u32:1"]
     return "\n".join(lines) + "\n"
 

@@ -73,7 +73,7 @@ class Data(unittest.TestCase):
 
     def test_hostile_names_and_texts_stay_inside_their_elements(self):
         texts = [escaped(text) for text in HOSTILE]
-        head = f"process 4711 {escaped('<b>host</b>')} {texts[0]}\n"
+        head = f"process 4711 {escaped('<b>host</b>' + chr(27) + chr(0x202e))} {texts[4]}{texts[0]}\n"
         head += "".join(f"thread {k + 1} {0x1000 * (k + 1)} {k + 5} {text[:60]}\n"
                         for k, text in enumerate(texts))
         head += "".join(f"type {32 + k} {text[:240]} string what\n" for k, text in enumerate(texts))

@@ -102,9 +102,8 @@ static void take_event(struct pxt_report *report, uint32_t log, const struct pxt
 	report->last_ns = ns;
 	of->events++;
 	of->spans->mark = UINT64_MAX;
-	/* Once one is left out all later ones are: the page has no holes but the logs' own. */
-	if (report->pack.events + 1 == report->events && report->pack.events < report->limit &&
-	    report->pack.data_bytes < PXT_REPORT_DATA) {
+	/* Both only grow: once an event is left out all later ones are, and the page has no holes. */
+	if (report->pack.events < report->limit && report->pack.data_bytes < PXT_REPORT_DATA) {
 		of->spans->mark = report->pack.events;
 		report->shown_ns = ns;
 		pxt_pack_event(&report->pack, &packed);
