@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What pxtrace report writes, without a browser.  usage: test_data.py PXTRACE MKLOG [TEST...]"""
-import json
 import os
 import random
 import re
@@ -60,9 +59,8 @@ class Data(unittest.TestCase):
         for begin, end, pair in spans:
             name = meta["pairs"][[each["number"] for each in meta["pairs"]].index(pair)]["base"]
             by_pair.setdefault(name, []).append(events[end][0] - events[begin][0])
-        _, table, _ = make.run("stat", "--json", make.path("story.ptl"))
-        wanted = {row["name"].split("_")[0]: [row["count"], row["min_ns"], row["max_ns"]]
-                  for row in map(json.loads, table.splitlines()) if row["table"] == "pair"}
+        wanted = {name.split("_")[0]: [row["COUNT"], row["MIN"], row["MAX"]]
+                  for name, row in make.durations(make.path("story.ptl")).items()}
         self.assertEqual({name: [len(each), min(each), max(each)] for name, each in by_pair.items()}, wanted)
 
     def test_a_page_has_nothing_that_leads_out_of_it(self):

@@ -5,7 +5,6 @@
 usage: test_page.py PXTRACE MKLOG [TEST...]       PXT_STRESS=full: also a million events
 Exit status 77, with the reason, where there is no browser.
 """
-import json
 import os
 import random
 import sys
@@ -302,11 +301,15 @@ class Page(unittest.TestCase):
     # ---- Durations ----
 
     def test_percentiles_are_those_of_pxtrace_stat(self):
-        _, table, _ = make.run("stat", "--json", "--by", "thread", make.path("story.ptl"))
-        wanted = {row["name"] + row["group"]: [row["count"], row["min_ns"], row["median_ns"], row["p99_ns"], row["p999_ns"], row["max_ns"]]
-                  for row in map(json.loads, table.splitlines()) if row["table"] == "pair"}
-        rows = browser.run("""const p = window.pxtrace; return p.rows().flatMap((each) => each.inner).map((row) => [p.kinds[row.kind].begin + " .. " + p.kinds[row.kind].end + row.name, row.n, row.least, row.quantiles[0], row.quantiles[2], row.quantiles[3], row.most])""")
-        self.assertEqual({row[0]: row[1:] for row in rows}, wanted)
+        wanted = make.durations(make.path("story.ptl"), "--by", "thread")
+        rows = browser.run("""const p = window.pxtrace; return p.rows().flatMap((each) => each.inner).map((row) => [
+            p.kinds[row.kind].begin + " .. " + p.kinds[row.kind].end + " " + row.name,
+            {COUNT: row.n, MIN: row.least, MEDIAN: row.quantiles[0], P99: row.quantiles[2], "P99.9": row.quantiles[3], MAX: row.most}])""")
+        self.assertEqual({name for name, _ in rows}, set(wanted))
+        for name, row in rows:
+            same = [head for head in row if head in wanted[name]]
+            self.assertGreaterEqual(len(same), 5)
+            self.assertEqual([row[head] for head in same], [wanted[name][head] for head in same], name)
 
     def test_a_bar_of_the_histogram_leads_to_its_spans(self):
         browser.run("window.pxtrace.pick(window.pxtrace.kinds.findIndex((each) => each.name === 'job'), -1)")
