@@ -7,7 +7,7 @@
 
 static void halve(struct pxt_losses *losses)
 {
-	for (uint32_t i = 0; i < PXT_LOSSES_MAX / 2; i++) {
+	for (size_t i = 0; i < PXT_LOSSES_MAX / 2; i++) {
 		const struct pxt_loss *second = &losses->marks[2 * i + 1];
 		struct pxt_loss joined = losses->marks[2 * i];
 

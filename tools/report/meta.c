@@ -132,7 +132,7 @@ static void put_log(struct pxt_report *report, uint32_t index)
 	pxt_json_member_text(out, "host", info->posix_host_np);
 	pxt_json_name(out, "pid");
 	pxt_json_signed(out, info->posix_pid_np);
-	pxt_json_member(out, "bits", 8u * (unsigned)info->posix_word_bytes_np);
+	pxt_json_member(out, "bits", UINT64_C(8) * (unsigned)info->posix_word_bytes_np);
 	put_bool(out, "swapped", info->posix_swapped_np != 0);
 	put_bool(out, "complete", info->posix_complete_np != 0);
 	put_bool(out, "failed", source->failed);

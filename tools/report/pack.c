@@ -103,8 +103,9 @@ static void put_group(struct encoder *encoder, unsigned letters)
 	                               "0123456789+/";
 	char *to = pxt_out_room(encoder->out, 4);
 
-	for (unsigned i = 0; i < 4; i++)
-		to[i] = i < letters ? alphabet[encoder->bits >> (18 - 6 * i) & 63] : '=';
+	memset(to, '=', 4);
+	for (unsigned i = 0; i < letters; i++)
+		to[i] = alphabet[encoder->bits >> (18 - 6 * i) & 63];
 	encoder->out->used += 4;
 	encoder->bits = 0;
 	encoder->held = 0;
