@@ -77,22 +77,24 @@ size_t pxt_escape_one(const char *from, size_t bytes, char *to, size_t *taken)
 	return length;
 }
 
+static size_t put_unit(char *to, uint32_t unit)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	to[0] = '\\';
+	to[1] = 'u';
+	for (unsigned i = 0; i < 4; i++)
+		to[2 + i] = digits[unit >> (12 - 4 * i) & 15];
+	return 6;
+}
+
 /* \uNNNN, for what lies beyond 16 bits as a pair of them. */
 static size_t put_unicode(char *to, uint32_t number)
 {
-	static const char digits[] = "0123456789abcdef";
-	uint32_t unit = number;
-	size_t used = 0;
-
-	if (number >= 0x10000) {
-		used = put_unicode(to, 0xd800 + ((number - 0x10000) >> 10));
-		unit = 0xdc00 + ((number - 0x10000) & 0x3ff);
-	}
-	to[used] = '\\';
-	to[used + 1] = 'u';
-	for (unsigned i = 0; i < 4; i++)
-		to[used + 2 + i] = digits[unit >> (12 - 4 * i) & 15];
-	return used + 6;
+	if (number < 0x10000)
+		return put_unit(to, number);
+	number -= 0x10000;
+	return put_unit(to, 0xd800 + (number >> 10)) + put_unit(to + 6, 0xdc00 + (number & 0x3ff));
 }
 
 size_t pxt_escape_json(const char *from, size_t bytes, char *to, size_t *taken)

@@ -8,14 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* An operator that waits for its operands, or an open parenthesis. */
+struct waiting {
+	enum pxt_word_kind kind;
+	size_t at;
+};
+
 struct parser {
 	struct pxt_words words;
 	struct pxt_word word; /* the one at hand */
 	struct pxt_where *where;
-	unsigned depth;
+	unsigned depth; /* parentheses and nots that wait */
+	unsigned waiting_count;
+	/* In each parenthesis at most one "and" inside one "or". */
+	struct waiting waiting[3 * PXT_WHERE_DEPTH + 3];
 };
-
-static bool parse_condition(struct parser *parser);
 
 static bool advance(struct parser *parser)
 {
@@ -167,17 +174,57 @@ static bool parse_comparison(struct parser *parser)
 	       check_operands(parser, test) && add_step(parser, PXT_STEP_TEST, number);
 }
 
-static bool parse_inside(struct parser *parser)
-{
-	size_t opened = parser->word.at;
+/* ---- What joins comparisons ---- */
 
-	if (!advance(parser) || !parse_condition(parser))
+/* What waits for its operands: "not", "and", "or", or a parenthesis for its end. */
+static unsigned rank(enum pxt_word_kind kind)
+{
+	return kind == PXT_WORD_NOT ? 3 : kind == PXT_WORD_AND ? 2 : kind == PXT_WORD_OR ? 1 : 0;
+}
+
+/* What waits and binds at least as much as @least has its operands now. */
+static bool settle(struct parser *parser, unsigned least)
+{
+	while (parser->waiting_count > 0) {
+		enum pxt_word_kind kind = parser->waiting[parser->waiting_count - 1].kind;
+
+		if (rank(kind) < least)
+			break;
+		parser->waiting_count--;
+		parser->depth -= kind == PXT_WORD_NOT;
+		if (!add_step(parser,
+		        kind == PXT_WORD_NOT   ? PXT_STEP_NOT
+		        : kind == PXT_WORD_AND ? PXT_STEP_AND
+		                               : PXT_STEP_OR,
+		        0))
+			return false;
+	}
+	return true;
+}
+
+static bool let_wait(struct parser *parser)
+{
+	const enum pxt_word_kind kind = parser->word.kind;
+
+	if (kind == PXT_WORD_NOT || kind == PXT_WORD_OPEN) {
+		if (parser->depth == PXT_WHERE_DEPTH)
+			return wrong_here(
+			    parser, "too many parentheses inside each other (at most 32)");
+		parser->depth++;
+	}
+	parser->waiting[parser->waiting_count++] =
+	    (struct waiting){ .kind = kind, .at = parser->word.at };
+	return advance(parser);
+}
+
+static bool close_parenthesis(struct parser *parser)
+{
+	if (!settle(parser, 1))
 		return false;
-	if (parser->word.kind == PXT_WORD_END)
-		return pxt_text_wrong(
-		    parser->words.error, opened, "this parenthesis is not closed");
-	if (parser->word.kind != PXT_WORD_CLOSE)
-		return wrong_here(parser, "and, or, or a closing parenthesis was to be expected");
+	if (parser->waiting_count == 0)
+		return wrong_here(parser, "this parenthesis was never opened");
+	parser->waiting_count--;
+	parser->depth--;
 	if (!advance(parser))
 		return false;
 	if (parser->word.kind == PXT_WORD_RELATION)
@@ -186,58 +233,50 @@ static bool parse_inside(struct parser *parser)
 	return true;
 }
 
-static bool parse_single(struct parser *parser)
+/* A comparison, with what stands in front of it. */
+static bool parse_front(struct parser *parser)
 {
-	bool fits;
-
-	if (parser->word.kind != PXT_WORD_NOT && parser->word.kind != PXT_WORD_OPEN)
-		return parse_comparison(parser);
-	if (parser->depth == PXT_WHERE_DEPTH)
-		return wrong_here(parser, "too many parentheses inside each other (at most 32)");
-	parser->depth++;
-	if (parser->word.kind == PXT_WORD_NOT)
-		fits = advance(parser) && parse_single(parser) && add_step(parser, PXT_STEP_NOT, 0);
-	else
-		fits = parse_inside(parser);
-	parser->depth--;
-	return fits;
+	while (parser->word.kind == PXT_WORD_NOT || parser->word.kind == PXT_WORD_OPEN)
+		if (!let_wait(parser))
+			return false;
+	return parse_comparison(parser);
 }
 
-static bool parse_both(struct parser *parser)
+/* What stands behind a comparison; *@more: "and" or "or", and another one follows. */
+static bool parse_behind(struct parser *parser, bool *more)
 {
-	if (!parse_single(parser))
-		return false;
-	while (parser->word.kind == PXT_WORD_AND)
-		if (!advance(parser) || !parse_single(parser) || !add_step(parser, PXT_STEP_AND, 0))
+	while (parser->word.kind == PXT_WORD_CLOSE)
+		if (!close_parenthesis(parser))
 			return false;
-	return true;
-}
-
-static bool parse_condition(struct parser *parser)
-{
-	if (!parse_both(parser))
+	*more = parser->word.kind == PXT_WORD_AND || parser->word.kind == PXT_WORD_OR;
+	if (*more)
+		return settle(parser, rank(parser->word.kind)) && let_wait(parser);
+	if (parser->word.kind == PXT_WORD_RELATION)
+		return wrong_here(parser, "only two things are compared: join comparisons by and");
+	if (parser->word.kind != PXT_WORD_END)
+		return wrong_here(
+		    parser, "and, or, or a comparison (==, <, >, ~ ...) was to be expected");
+	if (!settle(parser, 1))
 		return false;
-	while (parser->word.kind == PXT_WORD_OR)
-		if (!advance(parser) || !parse_both(parser) || !add_step(parser, PXT_STEP_OR, 0))
-			return false;
+	if (parser->waiting_count > 0)
+		return pxt_text_wrong(parser->words.error,
+		    parser->waiting[parser->waiting_count - 1].at,
+		    "this parenthesis is not closed");
 	return true;
 }
 
 static bool parse_all(struct parser *parser)
 {
+	bool more = true;
+
 	if (!advance(parser))
 		return false;
 	if (parser->word.kind == PXT_WORD_END)
 		return wrong_here(parser, "an empty condition; one looks like: late_ns > 1ms");
-	if (!parse_condition(parser))
-		return false;
-	if (parser->word.kind == PXT_WORD_END)
-		return true;
-	if (parser->word.kind == PXT_WORD_CLOSE)
-		return wrong_here(parser, "this parenthesis was never opened");
-	if (parser->word.kind == PXT_WORD_RELATION)
-		return wrong_here(parser, "only two things are compared: join comparisons by and");
-	return wrong_here(parser, "and, or, or a comparison (==, <, >, ~ ...) was to be expected");
+	while (more)
+		if (!parse_front(parser) || !parse_behind(parser, &more))
+			return false;
+	return true;
 }
 
 struct pxt_where *pxt_where_parse(const char *text, struct pxt_text_error *error)
