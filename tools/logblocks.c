@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* logblocks.c - the file of a log: its name, its blocks, its end. */
+#include "logblocks.h"
+
+#include "logturn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Larger ones would only make a live reader wait. */
+#define ROOM_MAX 65536u
+
+/* ---- The file ---- */
+
+static void write_all(struct pxt_logblocks *log, const unsigned char *bytes, uint32_t count)
+{
+	uint32_t done = 0;
+
+	while (!log->error && done < count) {
+		ssize_t wrote = write(log->fd, bytes + done, count - done);
+
+		if (wrote > 0)
+			done += (uint32_t)wrote;
+		else if (wrote == 0)
+			log->error = EIO;
+		else if (errno != EINTR)
+			log->error = errno;
+	}
+	log->bytes += done;
+}
+
+/* A new file beside @path, so that what is under that name stays whole until it is replaced. */
+static void open_file(struct pxt_logblocks *log)
+{
+	size_t room = strlen(log->path) + 16;
+
+	log->temporary = malloc(room);
+	if (!log->temporary) {
+		log->error = ENOMEM;
+		return;
+	}
+	for (unsigned attempt = 0; log->fd < 0 && attempt < 100; attempt++) {
+		(void)snprintf(log->temporary, room, "%s.new-%02u", log->path, attempt);
+		log->fd = open(log->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (log->fd < 0 && errno != EEXIST)
+			break;
+	}
+	if (log->fd >= 0)
+		return;
+	log->error = errno;
+	free(log->temporary);
+	log->temporary = NULL;
+}
+
+static void rename_file(struct pxt_logblocks *log)
+{
+	if (log->error || !log->temporary)
+		return;
+	if (rename(log->temporary, log->path) != 0) {
+		log->error = errno;
+		return;
+	}
+	free(log->temporary);
+	log->temporary = NULL;
+}
+
+bool pxt_logblocks_open(struct pxt_logblocks *log, const char *path, enum pxt_logmode mode,
+    const unsigned char *head, const struct pxt_log_header *header)
+{
+	memset(log, 0, sizeof *log);
+	log->fd = -1;
+	log->swapped = header->swapped;
+	log->room = header->largest_block < ROOM_MAX ? header->largest_block : ROOM_MAX;
+	memcpy(log->sums.uuid, header->uuid, sizeof log->sums.uuid);
+	log->last_ticks = header->created.ticks;
+	log->path = strdup(path);
+	log->memory = aligned_alloc(16, 2 * (size_t)ROOM_MAX);
+	if (!log->path || !log->memory) {
+		pxt_logblocks_abandon(log);
+		return false;
+	}
+	pxt_log_start(&log->data, log->memory, log->room);
+	pxt_log_start(&log->meta, log->memory + ROOM_MAX, log->room);
+	open_file(log);
+	write_all(log, head, PXT_LOG_HEADER_BYTES);
+	if (mode == PXT_LOG_GROWING)
+		rename_file(log);
+	return true;
+}
+
+/* ---- Blocks ---- */
+
+static void put_block(
+    struct pxt_logblocks *log, struct pxt_log_block *block, enum pxt_log_type type)
+{
+	uint32_t length = pxt_log_finish(block, &log->sums, type);
+
+	if (log->swapped)
+		pxt_logturn_block(block->bytes, length);
+	write_all(log, block->bytes, length);
+	pxt_log_written(block, &log->sums, type);
+	pxt_log_start(block, block->bytes, log->room);
+}
+
+static void flush_meta(struct pxt_logblocks *log)
+{
+	if (log->meta.count)
+		put_block(log, &log->meta, log->meta_type);
+}
+
+/* What the records mean goes first, for those who follow the log. */
+void pxt_logblocks_flush(struct pxt_logblocks *log)
+{
+	flush_meta(log);
+	if (log->data.count || log->data.lost)
+		put_block(log, &log->data, PXT_LOG_DATA);
+}
+
+bool pxt_logblocks_record(
+    struct pxt_logblocks *log, const unsigned char *slots, uint32_t count, uint64_t ticks)
+{
+	uint32_t bytes = count * PXT_SLOT_BYTES;
+
+	if (bytes > log->room - PXT_LOG_BLOCK_BYTES)
+		return false;
+	if (bytes > log->data.room - log->data.used)
+		pxt_logblocks_flush(log);
+	memcpy(log->data.bytes + log->data.used, slots, bytes);
+	pxt_log_put_copied(&log->data, count, 1, ticks, ticks);
+	if (log->last_ticks < ticks)
+		log->last_ticks = ticks;
+	return true;
+}
+
+void pxt_logblocks_loss(struct pxt_logblocks *log, uint64_t records)
+{
+	if (!records)
+		return;
+	if (!pxt_log_put_loss(&log->data, records)) {
+		pxt_logblocks_flush(log);
+		(void)pxt_log_put_loss(&log->data, records);
+	}
+	if (log->swapped)
+		pxt_logturn_slot(log->data.bytes + log->data.used - PXT_SLOT_BYTES);
+}
+
+struct pxt_log_block *pxt_logblocks_meta(struct pxt_logblocks *log, enum pxt_log_type type)
+{
+	if (type != log->meta_type)
+		flush_meta(log);
+	log->meta_type = type;
+	return &log->meta;
+}
+
+struct pxt_log_block *pxt_logblocks_more(struct pxt_logblocks *log)
+{
+	flush_meta(log);
+	return &log->meta;
+}
+
+bool pxt_logblocks_entry(
+    struct pxt_logblocks *log, enum pxt_log_type type, const unsigned char *entry, uint32_t bytes)
+{
+	struct pxt_log_block *block = pxt_logblocks_meta(log, type);
+	uint32_t most = (log->room - PXT_LOG_BLOCK_BYTES) & ~(PXT_SLOT_BYTES - 1u);
+
+	if (bytes > most)
+		return false;
+	if (((block->used + bytes + 15u) & ~15u) > block->room)
+		block = pxt_logblocks_more(log);
+	memcpy(block->bytes + block->used, entry, bytes);
+	block->used += bytes;
+	block->count++;
+	return true;
+}
+
+/* A place in the block where the next entry goes. */
+static unsigned char *next_entry(struct pxt_log_block *block)
+{
+	return block->bytes + block->used;
+}
+
+void pxt_logblocks_clock(struct pxt_logblocks *log, const struct pxt_log_clock *clock)
+{
+	struct pxt_log_block *block = pxt_logblocks_meta(log, PXT_LOG_CLOCKS);
+	unsigned char *entry = next_entry(block);
+
+	if (!pxt_log_put_clock(block, clock)) {
+		block = pxt_logblocks_more(log);
+		entry = next_entry(block);
+		(void)pxt_log_put_clock(block, clock);
+	}
+	if (log->swapped)
+		pxt_logturn_clocks(entry);
+}
+
+void pxt_logblocks_clear(struct pxt_logblocks *log, uint64_t ticks, uint64_t records)
+{
+	struct pxt_log_block *block;
+	unsigned char *entry;
+
+	pxt_logblocks_flush(log);
+	block = pxt_logblocks_meta(log, PXT_LOG_CLEAR);
+	entry = next_entry(block);
+	(void)pxt_log_put_clear(block, ticks, records);
+	if (log->swapped)
+		pxt_logturn_clear(entry);
+	flush_meta(log);
+}
+
+/* ---- The end ---- */
+
+static void put_trailer(struct pxt_logblocks *log, struct pxt_log_trailer *trailer)
+{
+	struct pxt_log_block *block = pxt_logblocks_meta(log, PXT_LOG_TRAILER);
+	unsigned char *entry = next_entry(block);
+
+	trailer->data_blocks = log->sums.data_sequence;
+	trailer->meta_blocks = log->sums.meta_sequence;
+	(void)pxt_log_put_trailer(block, trailer);
+	if (log->swapped)
+		pxt_logturn_trailer(entry);
+	flush_meta(log);
+}
+
+int pxt_logblocks_close(struct pxt_logblocks *log, struct pxt_log_trailer *trailer)
+{
+	int error;
+
+	pxt_logblocks_flush(log);
+	if (trailer)
+		put_trailer(log, trailer);
+	/* A network's or a quota's refusal may come this late. */
+	if (log->fd >= 0 && close(log->fd) != 0 && !log->error)
+		log->error = errno;
+	log->fd = -1;
+	rename_file(log);
+	error = log->error;
+	pxt_logblocks_abandon(log);
+	return error;
+}
+
+void pxt_logblocks_abandon(struct pxt_logblocks *log)
+{
+	if (log->fd >= 0)
+		(void)close(log->fd);
+	log->fd = -1;
+	if (log->temporary)
+		(void)unlink(log->temporary);
+	free(log->temporary);
+	free(log->path);
+	free(log->memory);
+	log->temporary = NULL;
+	log->path = NULL;
+	log->memory = NULL;
+}

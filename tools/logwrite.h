@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * logwrite.h - writes a log (FORMAT.md) from events that a command has as structures.  What another
+ * machine made stays in its byte order instead: logblocks.h, on which this stands.
+ *
+ * A log appears under its name when it is whole, or grows there and is valid as a growing one at
+ * each instant (posix_trace_open_growing_np); see enum pxt_logmode.  Nobody ever meets half a log
+ * under the name.
+ *
+ * Errors stay: after the first one nothing is written, and pxt_logwrite_end() tells it.  So the
+ * functions between begin and end need no test after each call.  Memory: two blocks and 1 KiB,
+ * whatever is written.
+ *
+ *	struct pxt_loghead head = { .name = "both", .hz = 1000000000, .created = ... };
+ *	struct pxt_logwrite *log = pxt_logwrite_begin("both.ptl", PXT_LOG_WHOLE, &head);
+ *	pxt_logwrite_type(log, 32, "job_begin", "u32 job");
+ *	pxt_logwrite_thread(log, 1, &thread);
+ *	pxt_logwrite_loss(log, 3);
+ *	pxt_logwrite_event(log, &event);
+ *	error = pxt_logwrite_end(log, NULL);
+ */
+#ifndef PXT_LOGWRITE_H
+#define PXT_LOGWRITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+#include <trace.h>
+#include <trace_np.h>
+
+enum pxt_logmode {
+	PXT_LOG_WHOLE, /* a temporary name beside it, renamed by end */
+	PXT_LOG_GROWING /* under its name as it grows; what was there is replaced by its first bytes */
+};
+
+/* Four clocks read at one moment; those that are not known are 0. */
+struct pxt_logclock {
+	uint64_t ticks;
+	struct timespec realtime;
+	struct timespec monotonic;
+	struct timespec boottime;
+};
+
+/* What a log says before its first event. */
+struct pxt_loghead {
+	unsigned char uuid[16];   /* all 0: a random one */
+	const char *name;         /* of the stream; NULL: none.  Cut to TRACE_NAME_MAX bytes */
+	const trace_attr_t *attr; /* of the stream, name excepted; NULL: defaults */
+	int clock_source;         /* POSIX_TRACE_CLOCK_..._NP */
+	uint32_t clock_error_ppm;
+	uint64_t hz; /* ticks per second, 1 to 2^40 */
+	/*
+	 * Times shown are .realtime + (MONOTONIC now - .monotonic), FORMAT.md section 7.  Where
+	 * .monotonic is 0, ticks and rate alone count.
+	 */
+	struct pxt_logclock created;
+};
+
+#define PXT_LOGWRITE_THREADS  65534u /* the largest index */
+#define PXT_LOGWRITE_NO_INDEX 0xffffu
+
+struct pxt_logevent {
+	trace_event_id_t id;
+	uint64_t ticks;
+	/*
+	 * As told by pxt_logwrite_thread(), 0: not recorded, or PXT_LOGWRITE_NO_INDEX: @thread and
+	 * @pid stand in the record itself (12 bytes more).
+	 */
+	uint32_t thread_index;
+	uint64_t thread;
+	pid_t pid;
+	uint64_t address; /* 0: none */
+	int cpu;          /* -1: not known */
+	bool cut;         /* POSIX_TRACE_TRUNCATED_RECORD */
+	const void *data;
+	size_t bytes; /* at most 4,095 */
+};
+
+struct pxt_logwrite;
+
+/*
+ * Every log of this writer says that records hold thread, address and CPU.  Predefined event
+ * types are in it from the start.  NULL: there is no memory.
+ */
+struct pxt_logwrite *pxt_logwrite_begin(
+    const char *path, enum pxt_logmode mode, const struct pxt_loghead *head);
+
+/* A type has one name, and its first description (NULL: none); @id 32 to 1023. */
+void pxt_logwrite_type(
+    struct pxt_logwrite *log, trace_event_id_t id, const char *name, const char *format);
+/* The number of a predefined type ("posix_trace_start"), or 0: numbers mean the same in all logs. */
+trace_event_id_t pxt_logwrite_system_type(const char *name);
+/* @index: 1 to PXT_LOGWRITE_THREADS; an index once told stays with its thread. */
+void pxt_logwrite_thread(
+    struct pxt_logwrite *log, uint32_t index, const struct posix_trace_logthread_np *thread);
+void pxt_logwrite_process(
+    struct pxt_logwrite *log, pid_t pid, const char *executable, const char *host);
+void pxt_logwrite_module(struct pxt_logwrite *log, const struct posix_trace_logmodule_np *module);
+/* A reading between creation and end, in the order of ticks. */
+void pxt_logwrite_clock(struct pxt_logwrite *log, const struct pxt_logclock *clock);
+
+/* Events in the order in which they are to be read. */
+void pxt_logwrite_event(struct pxt_logwrite *log, const struct pxt_logevent *event);
+/* @records were lost directly before the next event.  Several calls add up. */
+void pxt_logwrite_loss(struct pxt_logwrite *log, uint64_t records);
+/* Brings what was put so far into the file. */
+void pxt_logwrite_flush(struct pxt_logwrite *log);
+
+uint64_t pxt_logwrite_events(const struct pxt_logwrite *log);
+/* The first error so far, an errno; 0. */
+int pxt_logwrite_error(const struct pxt_logwrite *log);
+
+/* What the trailer says. */
+struct pxt_logend {
+	struct posix_trace_counts_np counts; /* of the stream or streams */
+	uint64_t log_lost;                   /* records that the log was given and does not hold */
+	struct pxt_logclock clock;           /* .ticks 0: the last event's time, by the rate */
+};
+
+/*
+ * The trailer, and the end.  @end NULL: the counts are what was put here (all losses of the
+ * stream).  Returns 0 or the first error; then nothing stands under the name in the mode WHOLE.
+ */
+int pxt_logwrite_end(struct pxt_logwrite *log, const struct pxt_logend *end);
+/* Gives up: WHOLE leaves nothing behind, GROWING what was flushed. */
+void pxt_logwrite_abandon(struct pxt_logwrite *log);
+
+#endif
