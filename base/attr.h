@@ -15,6 +15,8 @@
 /* trace_attr_t._pxt_flags */
 #define PXT_ATTR_POLLING 1u
 #define PXT_ATTR_ORDERED 2u
+#define PXT_ATTR_FRAMES  4u /* the log goes out as frames; neither of both: as the output is */
+#define PXT_ATTR_PLAIN   8u
 
 /* ---- What the configuration allows ---- */
 

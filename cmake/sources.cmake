@@ -66,6 +66,8 @@ ptrace_unit(BASE IF TOLOG LOGRETRIEVAL SOURCES
 	base/attr_log_get.c)
 ptrace_unit(BASE IF TOLOG SOURCES
 	base/logfmt.c)
+ptrace_unit(BASE IF LOG_LINE SOURCES
+	base/line.c)
 ptrace_unit(BASE IF LOGRETRIEVAL SOURCES
 	base/logfmt_entry.c
 	base/logfmt_get.c)
@@ -93,6 +95,8 @@ ptrace_unit(TOLOG IF PORT_POSIX SOURCES
 	port/posix/logout.c
 	port/posix/modules.c
 	port/posix/sysinfo.c)
+ptrace_unit(LOG_LINE IF PORT_POSIX SOURCES
+	port/posix/logline.c)
 ptrace_unit(POLICY_FLUSH IF PORT_POSIX SOURCES
 	port/posix/thread.c)
 
@@ -105,6 +109,9 @@ ptrace_unit(PORT IF PORT_BARE UNLESS TINY SOURCES
 ptrace_unit(TOLOG IF PORT_BARE SOURCES
 	port/bare/logout.c
 	port/bare/sysinfo.c)
+
+ptrace_unit(LOG_LINE IF PORT_BARE SOURCES
+	port/bare/logline.c)
 
 ptrace_unit(CORE SOURCES
 	core/attr_np.c
@@ -165,6 +172,8 @@ ptrace_unit(TOLOG IF LOG_UNTIL_FULL SOURCES
 	tolog/untilfull.c)
 ptrace_unit(TOLOG IF LOG_LOOP SOURCES
 	tolog/loop.c)
+ptrace_unit(TOLOG IF LOG_LINE SOURCES
+	tolog/line.c)
 ptrace_unit(TOLOG IF LOG_METADATA SOURCES
 	tolog/describe.c)
 ptrace_unit(TOLOG UNLESS LOG_METADATA SOURCES

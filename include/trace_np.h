@@ -316,6 +316,23 @@ int posix_trace_attr_getpolling_np(const trace_attr_t *attr, int *polling);
  */
 int posix_trace_attr_setflushpriority_np(trace_attr_t *attr, int priority);
 int posix_trace_attr_getflushpriority_np(const trace_attr_t *attr, int *priority);
+
+/*
+ * How the log goes out.  AUTO (the default): as frames (FORMAT.md, section 10) to a terminal, a
+ * datagram socket, and a device of a board without operating system; plain to everything else.
+ * FRAMES: as frames also through a pipe, a FIFO, a stream socket; create refuses them for a regular
+ * file with EINVAL.  PLAIN: always as it is.
+ *
+ * A terminal should be raw (cfmakeraw(3)): the library leaves its settings alone.
+ *
+ * EINVAL: @form is none of these, or FRAMES without CONFIG_PTRACE_LOG_LINE; @attr invalid.
+ * Cost: constant.  Unit: Trace-To-Log.
+ */
+#define POSIX_TRACE_LOG_AUTO_NP   0
+#define POSIX_TRACE_LOG_PLAIN_NP  1
+#define POSIX_TRACE_LOG_FRAMES_NP 2
+int posix_trace_attr_setlogform_np(trace_attr_t *attr, int form);
+int posix_trace_attr_getlogform_np(const trace_attr_t *attr, int *form);
 #endif
 
 /*

@@ -34,6 +34,18 @@ int pxt_port_log_open(struct pxt_port_log *log, int fd);
 void pxt_port_log_close(struct pxt_port_log *log);
 
 /*
+ * What a PXT_LOG_SEQUENTIAL is to a line: bytes arrive as they are and in order (pipe, stream
+ * socket); some may be lost or damaged (terminal, a board's device); or so may packets.
+ * (CONFIG_PTRACE_LOG_LINE)
+ */
+enum pxt_log_line {
+	PXT_LINE_NONE = 0,
+	PXT_LINE_BYTES,
+	PXT_LINE_PACKETS,
+};
+enum pxt_log_line pxt_port_log_line(const struct pxt_port_log *log);
+
+/*
  * Write all @bytes, at the descriptor's own position or at @offset (PXT_LOG_FILE only).  Interrupted
  * and short writes are continued.  On an error *done says how much went out before it: ENOSPC,
  * EFBIG, EAGAIN (a device that does not wait) and so on; the caller goes on from there later.

@@ -26,8 +26,10 @@ ARROWS = {
 }
 # One file's further arrows: the door of system events is measured, and no public header declares it;
 # who writes logs and takes lines apart knows their format from its one description.
-FURTHER = {"bench/system.c": {"core"}, "tools/logblocks.c": {"base"}, "tools/logblocks.h": {"base"},
-           "tools/logturn.c": {"base"}, "tools/logwrite.c": {"base"}}
+FURTHER = {"bench/system.c": {"core"}}
+FURTHER.update({f"tools/{name}": {"base"} for name in (
+    "lineframe.c", "lineframe.h", "linein.c", "lineplain.c", "linerun.c", "linerun.h",
+    "logblocks.c", "logblocks.h", "logturn.c", "logwrite.c")})
 PUBLIC_ONLY = {"tools", "examples", "bench"}
 LIBRARY = set(ARROWS) - PUBLIC_ONLY
 PORTS = ("posix", "bare")

@@ -38,3 +38,24 @@ PXT_API int posix_trace_attr_getflushpriority_np(const trace_attr_t *attr, int *
 	*priority = attr->_pxt_flush_priority;
 	return 0;
 }
+
+PXT_API int posix_trace_attr_setlogform_np(trace_attr_t *attr, int form)
+{
+	static const uint32_t flags[] = { 0, PXT_ATTR_PLAIN, PXT_ATTR_FRAMES };
+
+	if (!pxt_attr_usable(attr, attr) || form < 0 ||
+	    form > (CONFIG_PTRACE_LOG_LINE ? POSIX_TRACE_LOG_FRAMES_NP : POSIX_TRACE_LOG_PLAIN_NP))
+		return EINVAL;
+	attr->_pxt_flags = (attr->_pxt_flags & ~(PXT_ATTR_PLAIN | PXT_ATTR_FRAMES)) | flags[form];
+	return 0;
+}
+
+PXT_API int posix_trace_attr_getlogform_np(const trace_attr_t *attr, int *form)
+{
+	if (!pxt_attr_usable(attr, form))
+		return EINVAL;
+	*form = attr->_pxt_flags & PXT_ATTR_FRAMES  ? POSIX_TRACE_LOG_FRAMES_NP
+	        : attr->_pxt_flags & PXT_ATTR_PLAIN ? POSIX_TRACE_LOG_PLAIN_NP
+	                                            : POSIX_TRACE_LOG_AUTO_NP;
+	return 0;
+}

@@ -64,12 +64,15 @@ static size_t round_up(size_t value)
 	return (value + PXT_CACHE_LINE - 1) / PXT_CACHE_LINE * PXT_CACHE_LINE;
 }
 
-/* One piece of memory: the log's own words, both blocks, and what policy and helper need. */
-static struct pxt_tolog *make_log(const struct pxt_tolog_policy *policy, const trace_attr_t *attr)
+/* One piece of memory: the log's own words, both blocks, and what policy, helper and line need. */
+static struct pxt_tolog *make_log(
+    const struct pxt_tolog_policy *policy, const trace_attr_t *attr, const struct pxt_port_log *out)
 {
 	size_t describe_at = round_up(sizeof(struct pxt_tolog));
 	size_t helper_at = round_up(describe_at + pxt_tolog_describe_bytes());
-	size_t meta_at = round_up(helper_at + pxt_tolog_helper_bytes());
+	size_t line_at = round_up(helper_at + pxt_tolog_helper_bytes());
+	size_t line_bytes = pxt_tolog_line_bytes(out, attr);
+	size_t meta_at = round_up(line_at + line_bytes);
 	size_t data_at = round_up(meta_at + PXT_TOLOG_META_BYTES);
 	size_t policy_at = data_at + CONFIG_PTRACE_LOG_BLOCK_SIZE;
 	size_t bytes = policy_at + policy->memory(attr);
@@ -82,6 +85,7 @@ static struct pxt_tolog *make_log(const struct pxt_tolog_policy *policy, const t
 	log->policy = policy;
 	log->describe = (struct pxt_tolog_describe *)(void *)(memory + describe_at);
 	log->helper = (struct pxt_tolog_helper *)(void *)(memory + helper_at);
+	log->line = line_bytes ? (struct pxt_tolog_line *)(void *)(memory + line_at) : NULL;
 	log->meta_bytes = memory + meta_at;
 	log->data_bytes = memory + data_at;
 	log->frame_records = (uint16_t *)(void *)(memory + policy_at);
@@ -111,6 +115,7 @@ static int begin(struct pxt_tolog *log, const struct pxt_block *block)
 	int error = 0;
 
 	fill_header(log, block);
+	pxt_tolog_line_start(log);
 	log->policy->lay_out(log, &block->attr);
 	pxt_tolog_new_data(log);
 	pxt_tolog_new_meta(log);
@@ -123,7 +128,7 @@ static int begin(struct pxt_tolog *log, const struct pxt_block *block)
 static int attach(struct pxt_stream *stream, const struct pxt_tolog_policy *policy,
     const struct pxt_port_log *out)
 {
-	struct pxt_tolog *log = make_log(policy, &stream->block->attr);
+	struct pxt_tolog *log = make_log(policy, &stream->block->attr, out);
 	int error;
 
 	if (!log)
@@ -186,7 +191,7 @@ PXT_API int posix_trace_create_withlog(
 	error = policy ? pxt_port_log_open(&out, file_desc) : EINVAL;
 	if (error)
 		return error;
-	error = policy->check(&out, &used);
+	error = pxt_tolog_line_possible(&out, &used) ? policy->check(&out, &used) : EINVAL;
 	if (!error)
 		error = create(&request, &used, policy, &out, trid);
 	if (error)

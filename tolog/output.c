@@ -45,6 +45,10 @@ static int send_piece(struct pxt_tolog *log, size_t *done)
 		    &log->out, way->offset + way->sent, from, piece(log), done);
 	else
 		error = pxt_port_log_write(&log->out, from, piece(log), done);
+	if (error && pxt_tolog_line_is_lossy(log, error)) {
+		*done = piece(log);
+		error = 0;
+	}
 	way->sent += (uint32_t)*done;
 	log->burst += (uint32_t)*done;
 	pause_between_bursts(log);
@@ -67,12 +71,11 @@ static void arrived(struct pxt_tolog *log)
 	}
 }
 
-int pxt_tolog_resume(struct pxt_tolog *log)
+/* All that is left of the piece, or the frame, that is on its way. */
+static int send_rest(struct pxt_tolog *log)
 {
 	uint64_t patience = PATIENCE_NS;
 
-	if (log->way.what == PXT_WAY_NOTHING)
-		return 0;
 	while (log->way.sent < log->way.length) {
 		size_t done;
 		int error = send_piece(log, &done);
@@ -86,6 +89,19 @@ int pxt_tolog_resume(struct pxt_tolog *log)
 			pxt_port_pause_ns(SLICE_NS);
 		}
 	}
+	return 0;
+}
+
+int pxt_tolog_resume(struct pxt_tolog *log)
+{
+	if (log->way.what == PXT_WAY_NOTHING)
+		return 0;
+	do {
+		int error = send_rest(log);
+
+		if (error)
+			return error;
+	} while (pxt_tolog_line_more(log));
 	arrived(log);
 	return 0;
 }
@@ -98,7 +114,14 @@ static int send_off(struct pxt_tolog *log, enum pxt_tolog_what what, const unsig
 	log->way.length = length;
 	log->way.sent = 0;
 	log->way.offset = offset;
+	pxt_tolog_line_pack(log);
 	return pxt_tolog_resume(log);
+}
+
+/* Frames need neither a block's head nor its checksum. */
+static uint32_t finish(struct pxt_tolog *log, struct pxt_log_block *block, enum pxt_log_type type)
+{
+	return pxt_tolog_is_line(log) ? block->used : pxt_log_finish(block, &log->sums, type);
 }
 
 int pxt_tolog_put_head(struct pxt_tolog *log)
@@ -119,7 +142,7 @@ int pxt_tolog_put_data(struct pxt_tolog *log, bool full)
 			log->policy->placed(log, true);
 		return 0;
 	}
-	length = pxt_log_finish(&log->data, &log->sums, PXT_LOG_DATA);
+	length = finish(log, &log->data, PXT_LOG_DATA);
 	log->way.full = full;
 	return send_off(log, PXT_WAY_DATA, log->data_bytes, length, log->policy->place(log));
 }
@@ -131,7 +154,7 @@ int pxt_tolog_put_meta(struct pxt_tolog *log, enum pxt_log_type type)
 
 	if (error)
 		return error;
-	length = pxt_log_finish(&log->meta, &log->sums, type);
+	length = finish(log, &log->meta, type);
 	log->way.type = type;
 	return send_off(log, PXT_WAY_META, log->meta_bytes, length, log->end);
 }
@@ -149,12 +172,14 @@ static bool restore_frame(struct pxt_tolog *log)
 bool pxt_tolog_give_up(struct pxt_tolog *log)
 {
 	enum pxt_tolog_what what = log->way.what;
-	bool gone = log->way.sent && log->out.kind != PXT_LOG_FILE;
+	bool line = pxt_tolog_is_line(log);
+	bool gone = log->way.sent && log->out.kind != PXT_LOG_FILE && !line;
 
-	pxt_tolog_lost(log, log->fresh);
+	/* Frames that went out are not lost; a receiver misses the one that was torn. */
+	pxt_tolog_lost(log, log->fresh - pxt_tolog_line_given_up(log));
 	log->fresh = 0;
 	log->dirty = false;
-	if (what == PXT_WAY_HEAD || (what != PXT_WAY_NOTHING && gone))
+	if ((what == PXT_WAY_HEAD && !line) || (what != PXT_WAY_NOTHING && gone))
 		return false;
 	log->way.full = false;
 	if (what == PXT_WAY_DATA && log->header.frames)

@@ -65,6 +65,7 @@ struct pxt_tolog_way {
 };
 
 struct pxt_tolog_helper;
+struct pxt_tolog_line;
 
 struct pxt_tolog {
 	size_t bytes; /* of this memory, everything included */
@@ -114,6 +115,7 @@ struct pxt_tolog {
 
 	struct pxt_tolog_describe *describe;
 	struct pxt_tolog_helper *helper;
+	struct pxt_tolog_line *line; /* NULL: the log goes out as it is */
 };
 
 extern const struct pxt_ops pxt_tolog_ops;
@@ -170,6 +172,81 @@ bool pxt_tolog_give_up(struct pxt_tolog *log);
 /* An empty `data`, and an empty `meta`. */
 void pxt_tolog_new_data(struct pxt_tolog *log);
 void pxt_tolog_new_meta(struct pxt_tolog *log);
+
+/* ---- Frames on a line (line.c); with the turn, without the mutex ---- */
+
+#if CONFIG_PTRACE_LOG_LINE
+/* Frames cannot be written where a file is expected. */
+bool pxt_tolog_line_possible(const struct pxt_port_log *out, const trace_attr_t *attr);
+/* Memory that frames on @out need; 0: there are to be none. */
+size_t pxt_tolog_line_bytes(const struct pxt_port_log *out, const trace_attr_t *attr);
+void pxt_tolog_line_start(struct pxt_tolog *log);
+/* What is on its way now goes as frames: the first one, and the next one while there is one. */
+void pxt_tolog_line_pack(struct pxt_tolog *log);
+bool pxt_tolog_line_more(struct pxt_tolog *log);
+/* The device lost what it was given, as lines do. */
+bool pxt_tolog_line_is_lossy(const struct pxt_tolog *log, int error);
+/* What is on its way is given up; returns the records in frames that were made of it. */
+uint32_t pxt_tolog_line_given_up(struct pxt_tolog *log);
+/* About every second, and at the end (@last): the head and the names again. */
+int pxt_tolog_line_repeat(struct pxt_tolog *log, uint64_t hz, bool last);
+#else
+PXT_INLINE bool pxt_tolog_line_possible(const struct pxt_port_log *out, const trace_attr_t *attr)
+{
+	(void)out;
+	(void)attr;
+	return true;
+}
+
+PXT_INLINE size_t pxt_tolog_line_bytes(const struct pxt_port_log *out, const trace_attr_t *attr)
+{
+	(void)out;
+	(void)attr;
+	return 0;
+}
+
+PXT_INLINE void pxt_tolog_line_start(struct pxt_tolog *log)
+{
+	(void)log;
+}
+
+PXT_INLINE void pxt_tolog_line_pack(struct pxt_tolog *log)
+{
+	(void)log;
+}
+
+PXT_INLINE bool pxt_tolog_line_more(struct pxt_tolog *log)
+{
+	(void)log;
+	return false;
+}
+
+PXT_INLINE bool pxt_tolog_line_is_lossy(const struct pxt_tolog *log, int error)
+{
+	(void)log;
+	(void)error;
+	return false;
+}
+
+PXT_INLINE uint32_t pxt_tolog_line_given_up(struct pxt_tolog *log)
+{
+	(void)log;
+	return 0;
+}
+
+PXT_INLINE int pxt_tolog_line_repeat(struct pxt_tolog *log, uint64_t hz, bool last)
+{
+	(void)log;
+	(void)hz;
+	(void)last;
+	return 0;
+}
+#endif
+
+PXT_INLINE bool pxt_tolog_is_line(const struct pxt_tolog *log)
+{
+	return CONFIG_PTRACE_LOG_LINE && log->line;
+}
 
 /* ---- What a log says beside records (types.c, describe.c); with the turn ---- */
 

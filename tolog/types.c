@@ -79,10 +79,13 @@ int pxt_tolog_tell(struct pxt_stream *stream, enum pxt_tolog_when when)
 	int error = pxt_tolog_resume(log);
 
 	if (!error)
+		error = pxt_tolog_line_repeat(log, stream->ticks.hz, when == PXT_WHEN_END);
+	if (!error)
 		error = tell_types(log);
 	if (!error)
 		error = pxt_tolog_describe(log, slow || when == PXT_WHEN_END);
-	if (!error && slow && !first)
+	/* On a line, the head tells the clocks. */
+	if (!error && slow && !first && !pxt_tolog_is_line(log))
 		error = tell_clocks(log);
 	return error;
 }

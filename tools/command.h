@@ -30,6 +30,7 @@ struct pxt_command {
 extern const struct pxt_command pxt_cmd_print;
 extern const struct pxt_command pxt_cmd_stat;
 extern const struct pxt_command pxt_cmd_report;
+extern const struct pxt_command pxt_cmd_receive;
 
 /* Writes the whole of @pieces to standard output; returns the exit status. */
 int pxt_help(const char *const *pieces);

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_receive.c - pxtrace receive: the other end of a target's line. */
+#include "command.h"
+
+#include "linefrom.h"
+#include "linein.h"
+#include "out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define READ_BYTES 65536u
+#define WAIT_MS    100
+#define FLUSH_MS   250u
+#define STATUS_MS  500u
+
+static const char help_use[] =
+    "usage: pxtrace receive SOURCE -o LOG [OPTION]...\n"
+    "\n"
+    "Takes what a target sends of its trace and writes a log of it, live. It may be\n"
+    "started before or after the target, and goes on when the target is reset (its\n"
+    "next run goes into LOG-2 and so on) or a cable is unplugged. Ctrl-C ends it and\n"
+    "leaves a whole log.\n"
+    "\n"
+    "sources:\n"
+    "  serial:DEV,BAUD         a serial device, e.g. serial:/dev/ttyUSB0,115200\n"
+    "  udp:[HOST:]PORT         packets that are sent to this port\n"
+    "  tcp:HOST:PORT           connects to the target\n"
+    "  tcp-listen:[HOST:]PORT  is connected to by the target, again and again\n"
+    "  PATH                    a FIFO, or a file of bytes received elsewhere (--raw)\n"
+    "  -                       standard input\n"
+    "\n"
+    "A target sends frames (to terminals and datagram sockets by itself, else by\n"
+    "posix_trace_attr_setlogform_np()), or its log as it is: both are understood.\n";
+static const char help_options[] =
+    "\n"
+    "options:\n"
+    "  -o, --output LOG  the log; a second run of the target goes into LOG-2\n"
+    "                    (run.ptl, run-2.ptl)\n"
+    "      --raw FILE    also keeps what arrived, byte by byte, for a bug report;\n"
+    "                    `pxtrace receive FILE -o LOG` takes it again\n"
+    "      --once        ends when the first log is whole\n"
+    "      --strict      exit status 3 when events were lost, here or on the target\n"
+    "  -q, --quiet       no status line, no words about the logs\n"
+    "  -h, --help        this text\n"
+    "\n"
+    "The status line, on a terminal, and the last words tell three kinds of loss apart:\n"
+    "  bad CRC         pieces that are no whole frame: the line is disturbed\n"
+    "  frames missing  and the events that were in them: the line, or this computer,\n"
+    "                  lost them\n"
+    "  lost on target  events that the target had no room for, before any line\n"
+    "\n"
+    "  $ pxtrace receive serial:/dev/ttyUSB0,115200 -o run.ptl\n"
+    "  $ pxtrace print --follow run.ptl       (meanwhile, in another window)\n"
+    "\n"
+    "exit status: 0 done, 1 usage, 2 the source failed or nothing was received,\n"
+    "3 --strict and events were lost, 4 a log could not be written\n";
+static const char *const help[] = { help_use, help_options, NULL };
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal)
+{
+	(void)signal;
+	stopped = 1;
+}
+
+struct receive {
+	struct pxt_linefrom from;
+	struct pxt_linein in;
+	const char *output;
+	const char *raw_path;
+	int raw;
+	bool once;
+	bool strict;
+	bool quiet;
+	bool live;  /* a status line is drawn ... */
+	bool drawn; /* ... and stands there now */
+	bool first_ended;
+	uint64_t flushed_ms;
+	uint64_t shown_ms;
+	uint64_t shown_events;
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+}
+
+/* ---- What the user sees ---- */
+
+static void wipe(struct receive *receive)
+{
+	static const char clear[] = "\r\033[K";
+
+	if (receive->drawn)
+		(void)!write(STDERR_FILENO, clear, sizeof clear - 1);
+	receive->drawn = false;
+}
+
+static void show_status(struct receive *receive, uint64_t ms)
+{
+	struct pxt_linesums sums;
+	char text[256];
+	uint64_t passed = ms - receive->shown_ms;
+	int length;
+
+	pxt_linein_sums(&receive->in, &sums);
+	length = snprintf(text, sizeof text,
+	    "\r%llu events, %llu/s | bad CRC %llu | frames missing %llu (%llu events) | lost on "
+	    "target "
+	    "%llu\033[K",
+	    (unsigned long long)sums.events,
+	    (unsigned long long)((sums.events - receive->shown_events) * 1000u /
+	                         (passed ? passed : 1u)),
+	    (unsigned long long)sums.bad, (unsigned long long)sums.frames_missing,
+	    (unsigned long long)sums.events_missing, (unsigned long long)sums.target_lost);
+	receive->shown_ms = ms;
+	receive->shown_events = sums.events;
+	if (length > 0)
+		(void)!write(STDERR_FILENO, text, (size_t)length);
+	receive->drawn = true;
+}
+
+static void tell_run(struct receive *receive, const struct pxt_linerun *run)
+{
+	uint64_t missing = run->missing - run->early;
+
+	pxt_complain("%s: %llu events%s", run->path, (unsigned long long)run->kept,
+	    missing || run->target_lost || run->early ? "; not in it:" : "");
+	if (run->target_lost)
+		pxt_explain("%llu lost on the target, which had no room for them",
+		    (unsigned long long)run->target_lost);
+	if (missing)
+		pxt_explain("%llu lost on the line (%llu frames are missing)",
+		    (unsigned long long)missing, (unsigned long long)run->frames_missing);
+	if (run->early)
+		pxt_explain(
+		    "%llu that were sent before anybody listened", (unsigned long long)run->early);
+	receive->first_ended = true;
+}
+
+static void told(
+    void *context, enum pxt_linein_event event, const struct pxt_linerun *run, const char *text)
+{
+	struct receive *receive = context;
+
+	if (event == PXT_LINEIN_ENDED)
+		receive->first_ended = true;
+	if (receive->quiet && event != PXT_LINEIN_REFUSED)
+		return;
+	wipe(receive);
+	if (event == PXT_LINEIN_REFUSED)
+		pxt_complain("receive: %s: a trace was refused: %s", receive->from.text, text);
+	else if (event == PXT_LINEIN_ENDED)
+		tell_run(receive, run);
+	else if (receive->in.done.logs > 1)
+		pxt_complain("%s: the target began anew; this is its next log", text);
+	else
+		pxt_complain("%s: receiving from %s", text, receive->from.text);
+}
+
+/* ---- Bytes ---- */
+
+/* False: the copy cannot be written. */
+static bool keep_raw(struct receive *receive, const unsigned char *bytes, size_t count)
+{
+	size_t done = 0;
+
+	while (receive->raw >= 0 && done < count) {
+		ssize_t wrote = write(receive->raw, bytes + done, count - done);
+
+		if (wrote > 0) {
+			done += (size_t)wrote;
+		} else if (wrote == 0 || errno != EINTR) {
+			pxt_complain("receive: %s: %s", receive->raw_path, strerror(errno));
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Packets have borders, a file has none: there they are put as on a serial line. */
+static bool keep_packet(struct receive *receive, const unsigned char *bytes, size_t count)
+{
+	unsigned char stuffed[PXT_LINE_ROOM(PXT_LINE_CONTENTS_MAX)];
+
+	if (receive->raw < 0 || count > PXT_LINEFRAME_BYTES)
+		return true;
+	return keep_raw(receive, stuffed, pxt_lineframe_stuff(bytes, count, stuffed));
+}
+
+static bool take(struct receive *receive, const unsigned char *bytes, size_t count)
+{
+	if (pxt_linefrom_has_packets(&receive->from)) {
+		if (!keep_packet(receive, bytes, count))
+			return false;
+		pxt_linein_packet(&receive->in, bytes, count);
+	} else {
+		if (!keep_raw(receive, bytes, count))
+			return false;
+		pxt_linein_bytes(&receive->in, bytes, count);
+	}
+	return receive->in.error == 0;
+}
+
+static void at_times(struct receive *receive)
+{
+	uint64_t ms = now_ms();
+
+	if (ms - receive->flushed_ms >= FLUSH_MS) {
+		pxt_linein_flush(&receive->in);
+		receive->flushed_ms = ms;
+	}
+	if (receive->live && ms - receive->shown_ms >= STATUS_MS)
+		show_status(receive, ms);
+}
+
+/* True: it goes on. */
+static bool one_step(struct receive *receive, unsigned char *bytes, int *status)
+{
+	size_t count;
+
+	switch (pxt_linefrom_read(&receive->from, bytes, READ_BYTES, &count, WAIT_MS)) {
+	case PXT_FROM_BYTES:
+		if (take(receive, bytes, count))
+			break;
+		*status = PXT_EXIT_OUTPUT;
+		return false;
+	case PXT_FROM_WAITING:
+		if (!receive->quiet)
+			pxt_complain("receive: waiting for %s", receive->from.text);
+		break;
+	case PXT_FROM_BROKEN:
+		wipe(receive);
+		pxt_linein_break(&receive->in);
+		if (!receive->quiet && receive->from.kind == PXT_FROM_SERIAL)
+			pxt_complain("receive: %s went away", receive->from.text);
+		break;
+	case PXT_FROM_END:
+		return false;
+	case PXT_FROM_ERROR:
+		*status = PXT_EXIT_LOG;
+		return false;
+	case PXT_FROM_QUIET:
+	default:
+		break;
+	}
+	at_times(receive);
+	return !(receive->once && receive->first_ended);
+}
+
+/* ---- The end ---- */
+
+static int conclude_nothing(const struct receive *receive, const struct pxt_linesums *sums)
+{
+	pxt_complain("receive: %s: no trace was received", receive->from.text);
+	if (sums->bad && receive->from.kind == PXT_FROM_SERIAL)
+		pxt_explain("bytes came, but no whole frame: is the speed right, and the terminal "
+		            "raw at the target?");
+	else if (sums->bad)
+		pxt_explain(
+		    "bytes came, but no head of a trace: it comes about every second, when the "
+		    "target flushes");
+	else
+		pxt_explain("does the target flush its stream, and to this place?");
+	return PXT_EXIT_LOG;
+}
+
+static int conclude(struct receive *receive, int status)
+{
+	struct pxt_linesums sums;
+	int error = pxt_linein_end(&receive->in);
+
+	pxt_linein_sums(&receive->in, &sums);
+	if (error) {
+		pxt_complain("receive: %s: %s", receive->output, strerror(error));
+		return PXT_EXIT_OUTPUT;
+	}
+	if (status != PXT_EXIT_OK)
+		return status;
+	if (!sums.logs)
+		return conclude_nothing(receive, &sums);
+	if (!receive->quiet && (sums.bad || sums.odd || sums.frames_again))
+		pxt_complain("receive: on the line: bad CRC %llu, frames twice or late %llu, "
+		             "contents without sense %llu",
+		    (unsigned long long)sums.bad, (unsigned long long)sums.frames_again,
+		    (unsigned long long)sums.odd);
+	return receive->strict && (sums.events_missing || sums.target_lost || sums.odd)
+	           ? PXT_EXIT_LOST
+	           : PXT_EXIT_OK;
+}
+
+static int run(struct receive *receive)
+{
+	static unsigned char bytes[READ_BYTES];
+	struct sigaction action = { .sa_handler = stop };
+	int status = PXT_EXIT_OK;
+
+	if (receive->raw_path) {
+		receive->raw =
+		    open(receive->raw_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		if (receive->raw < 0) {
+			pxt_complain("receive: %s: %s", receive->raw_path, strerror(errno));
+			return PXT_EXIT_OUTPUT;
+		}
+	}
+	(void)pxt_must(pxt_linein_init(&receive->in, receive->output) ? receive : NULL);
+	receive->in.tell = told;
+	receive->in.context = receive;
+	receive->live = !receive->quiet && isatty(STDERR_FILENO);
+	(void)sigaction(SIGINT, &action, NULL);
+	(void)sigaction(SIGTERM, &action, NULL);
+	receive->shown_ms = receive->flushed_ms = now_ms();
+	while (!stopped && one_step(receive, bytes, &status))
+		continue;
+	wipe(receive);
+	status = conclude(receive, status);
+	pxt_linefrom_close(&receive->from);
+	if (receive->raw >= 0 && close(receive->raw) != 0 && status == PXT_EXIT_OK) {
+		pxt_complain("receive: %s: %s", receive->raw_path, strerror(errno));
+		status = PXT_EXIT_OUTPUT;
+	}
+	return status;
+}
+
+enum {
+	OPT_RAW = 400,
+	OPT_ONCE,
+	OPT_STRICT
+};
+
+static const struct option options[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "raw", required_argument, NULL, OPT_RAW },
+	{ "once", no_argument, NULL, OPT_ONCE },
+	{ "strict", no_argument, NULL, OPT_STRICT },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* -1: go on; else the exit status. */
+static int take_option(struct receive *receive, int code, char **argv)
+{
+	switch (code) {
+	case 'o':
+		receive->output = optarg;
+		return -1;
+	case OPT_RAW:
+		receive->raw_path = optarg;
+		return -1;
+	case OPT_ONCE:
+		receive->once = true;
+		return -1;
+	case OPT_STRICT:
+		receive->strict = true;
+		return -1;
+	case 'q':
+		receive->quiet = true;
+		return -1;
+	case 'h':
+		return pxt_help(help);
+	default:
+		return pxt_option_error("receive", code, argv, options);
+	}
+}
+
+static int receive_main(int argc, char **argv)
+{
+	static struct receive receive;
+	int code;
+
+	receive.raw = -1;
+	opterr = 0;
+	while ((code = getopt_long(argc, argv, ":o:qh", options, NULL)) != -1) {
+		int status = take_option(&receive, code, argv);
+
+		if (status >= 0)
+			return status;
+	}
+	if (optind == argc) {
+		pxt_complain("receive: from where? e.g. serial:/dev/ttyUSB0,115200");
+		return pxt_usage("receive");
+	}
+	if (argc - optind > 1) {
+		pxt_complain("receive: one source at a time (\"%s\" and \"%s\")", argv[optind],
+		    argv[optind + 1]);
+		return pxt_usage("receive");
+	}
+	if (!receive.output) {
+		pxt_complain("receive: into which log? e.g. -o run.ptl");
+		return pxt_usage("receive");
+	}
+	if (!pxt_linefrom_parse(&receive.from, argv[optind]))
+		return PXT_EXIT_USAGE;
+	return run(&receive);
+}
+
+const struct pxt_command pxt_cmd_receive = {
+	.name = "receive",
+	.summary = "writes a log of what a target sends over a line",
+	.help = help,
+	.run = receive_main,
+};

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+/* linein.c - which run a piece belongs to, and the logs that are made of them. */
+#include "linein.h"
+
+#include "base/logfmt_bytes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const unsigned char file_magic[8] = PXT_LOG_MAGIC;
+
+bool pxt_linein_init(struct pxt_linein *in, const char *path)
+{
+	memset(in, 0, sizeof *in);
+	in->path = path;
+	in->waiting = malloc(PXT_LINEIN_WAIT);
+	return in->waiting != NULL;
+}
+
+static void tell(struct pxt_linein *in, enum pxt_linein_event event, const struct pxt_linerun *run,
+    const char *text)
+{
+	if (in->tell)
+		in->tell(in->context, event, run, text);
+}
+
+/* ---- Runs ---- */
+
+static void add_run(struct pxt_linesums *sums, const struct pxt_linerun *run)
+{
+	sums->events += run->kept;
+	sums->frames_missing += run->frames_missing;
+	sums->frames_again += run->frames_again;
+	sums->events_missing += run->missing - run->early;
+	sums->target_lost += run->target_lost;
+	sums->early += run->early;
+	sums->odd += run->odd;
+}
+
+void pxt_linein_sums(const struct pxt_linein *in, struct pxt_linesums *sums)
+{
+	*sums = in->done;
+	sums->open = in->open;
+	sums->bad += in->plain.bad;
+	for (unsigned i = 0; i < in->open; i++)
+		add_run(sums, in->runs[i]);
+}
+
+static void to_front(struct pxt_linein *in, unsigned place)
+{
+	struct pxt_linerun *run = in->runs[place];
+
+	memmove(in->runs + 1, in->runs, place * sizeof *in->runs);
+	in->runs[0] = run;
+}
+
+/* The log is ended, and what it counted is kept. */
+static void end_run(struct pxt_linein *in, unsigned place)
+{
+	struct pxt_linerun *run = in->runs[place];
+	int error = pxt_linerun_end(run);
+
+	in->error = in->error ? in->error : error;
+	tell(in, PXT_LINEIN_ENDED, run, run->path);
+	add_run(&in->done, run);
+	if (run == in->plain_run)
+		in->plain_run = NULL;
+	in->open--;
+	memmove(in->runs + place, in->runs + place + 1, (in->open - place) * sizeof *in->runs);
+	free(run);
+}
+
+/* "run.ptl", then "run-2.ptl" and so on: what an earlier session left under such a name stays. */
+static bool path_of_run(const struct pxt_linein *in, char *path, size_t room)
+{
+	const char *slash = strrchr(in->path, '/');
+	const char *dot = strrchr(in->path, '.');
+	size_t stem = dot && (!slash || dot > slash + 1) && dot != in->path
+	                  ? (size_t)(dot - in->path)
+	                  : strlen(in->path);
+	unsigned number = in->done.logs + 1u;
+	int length = snprintf(path, room, "%s", in->path);
+
+	while (number > 1u && length > 0 && (size_t)length < room) {
+		length = snprintf(
+		    path, room, "%.*s-%u%s", (int)stem, in->path, number++, in->path + stem);
+		if (access(path, F_OK) != 0)
+			break;
+	}
+	return length > 0 && (size_t)length < room;
+}
+
+static struct pxt_linerun *refuse(struct pxt_linein *in, const char *why)
+{
+	tell(in, PXT_LINEIN_REFUSED, NULL, why);
+	return NULL;
+}
+
+static struct pxt_linerun *new_run(struct pxt_linein *in, const unsigned char *head)
+{
+	char path[sizeof in->runs[0]->path];
+	struct pxt_linerun *run;
+	const char *wrong;
+
+	if (in->done.logs >= PXT_LINEIN_LOGS)
+		return refuse(in, "too many logs were begun already");
+	if (!path_of_run(in, path, sizeof path))
+		return refuse(in, "the name of its log is too long");
+	run = malloc(sizeof *run);
+	wrong = run ? pxt_linerun_begin(run, path, head) : "out of memory";
+	if (wrong) {
+		free(run);
+		return refuse(in, wrong);
+	}
+	if (in->open == PXT_LINEIN_RUNS)
+		end_run(in, in->open - 1u);
+	in->runs[in->open++] = run;
+	to_front(in, in->open - 1u);
+	in->done.logs++;
+	in->error = in->error ? in->error : run->error;
+	tell(in, PXT_LINEIN_BEGUN, run, run->path);
+	return run;
+}
+
+/* ---- Frames that wait for their head ---- */
+
+static void let_wait(struct pxt_linein *in, const unsigned char *bytes, size_t count)
+{
+	size_t keep;
+
+	while (PXT_LINEIN_WAIT - in->waiting_bytes < count + 2u) {
+		size_t at = 0;
+
+		/* The older half goes, so that not every frame moves all others. */
+		while (at < in->waiting_bytes / 2u)
+			at += 2u + ((size_t)in->waiting[at] | (size_t)in->waiting[at + 1] << 8);
+		at = at ? at : in->waiting_bytes;
+		keep = in->waiting_bytes - at;
+		memmove(in->waiting, in->waiting + at, keep);
+		in->waiting_bytes = keep;
+	}
+	in->waiting[in->waiting_bytes] = (unsigned char)count;
+	in->waiting[in->waiting_bytes + 1] = (unsigned char)(count >> 8);
+	memcpy(in->waiting + in->waiting_bytes + 2, bytes, count);
+	in->waiting_bytes += count + 2u;
+}
+
+static void deliver(struct pxt_linerun *run, const struct pxt_lineframe *frame)
+{
+	bool swapped = run->header.swapped;
+
+	if (!pxt_linerun_expect(run, frame->number, frame->records))
+		return;
+	if (frame->kind == PXT_LINE_DATA)
+		pxt_linerun_slots(run, frame->contents, frame->bytes / PXT_SLOT_BYTES);
+	else if (frame->bytes >= PXT_LINE_META_START)
+		pxt_linerun_entries(run, pxt_get16(frame->contents, swapped),
+		    pxt_get16(frame->contents + 2, swapped), frame->contents + PXT_LINE_META_START,
+		    frame->bytes - PXT_LINE_META_START);
+}
+
+/* A number whose lowest bits are @low, at most @reference. */
+static uint64_t back_from(uint64_t reference, uint64_t low, uint64_t mask)
+{
+	uint64_t back = (reference - low) & mask;
+
+	return back <= reference ? reference - back : 0;
+}
+
+/* What came before the head of @run and belongs to it, in its order. */
+static void adopt(struct pxt_linein *in, struct pxt_linerun *run, uint64_t frames, uint64_t records)
+{
+	bool started = false;
+	size_t at = 0;
+
+	while (at < in->waiting_bytes) {
+		size_t count = (size_t)in->waiting[at] | (size_t)in->waiting[at + 1] << 8;
+		struct pxt_lineframe frame;
+
+		if (pxt_lineframe_parse(&frame, in->waiting + at + 2, count) &&
+		    pxt_lineframe_sound(&frame, run->seed)) {
+			if (!started)
+				pxt_linerun_start(run,
+				    back_from(frames, frame.number, PXT_LINE_NUMBER_MASK),
+				    back_from(records, frame.records, 0xffffu));
+			started = true;
+			deliver(run, &frame);
+			in->done.bad--;
+		}
+		at += 2u + count;
+	}
+	in->waiting_bytes = 0;
+	if (!started)
+		pxt_linerun_start(run, frames, records);
+}
+
+/* ---- Frames ---- */
+
+static void take_head(struct pxt_linein *in, const struct pxt_lineframe *frame)
+{
+	const unsigned char *contents = frame->contents;
+	struct pxt_linerun *run = NULL;
+	bool swapped;
+
+	for (unsigned i = 0; i < in->open && !run; i++) {
+		if (memcmp(in->runs[i]->header.uuid, contents + 32, PXT_LOG_UUID_BYTES) != 0)
+			continue;
+		to_front(in, i);
+		run = in->runs[0];
+	}
+	if (!run) {
+		run = new_run(in, contents);
+		if (!run)
+			return;
+		swapped = run->header.swapped;
+		adopt(in, run, pxt_get64(contents + PXT_LINE_COUNTS_AT, swapped),
+		    pxt_get64(contents + PXT_LINE_COUNTS_AT + 8, swapped));
+	}
+	(void)pxt_linerun_head(run, contents);
+}
+
+/* True: it belongs to a run. */
+static bool take_other(struct pxt_linein *in, const struct pxt_lineframe *frame)
+{
+	for (unsigned i = 0; i < in->open; i++) {
+		if (!pxt_lineframe_sound(frame, in->runs[i]->seed))
+			continue;
+		to_front(in, i);
+		deliver(in->runs[0], frame);
+		if (in->runs[0]->ended)
+			end_run(in, 0);
+		return true;
+	}
+	return false;
+}
+
+static void take_frame(struct pxt_linein *in, const unsigned char *bytes, size_t count, bool torso)
+{
+	struct pxt_lineframe frame;
+
+	if (!pxt_lineframe_parse(&frame, bytes, count)) {
+		in->done.bad += !torso;
+	} else if (frame.kind == PXT_LINE_HEAD) {
+		if (frame.bytes >= PXT_LINE_HEAD_BYTES && pxt_lineframe_sound(&frame, 0))
+			take_head(in, &frame);
+		else
+			in->done.bad += !torso;
+	} else if (!take_other(in, &frame) && !torso) {
+		in->done.bad++;
+		let_wait(in, bytes, count);
+	}
+}
+
+void pxt_linein_packet(struct pxt_linein *in, const unsigned char *bytes, size_t count)
+{
+	take_frame(in, bytes, count, false);
+}
+
+static void take_frames(struct pxt_linein *in, const unsigned char *bytes, size_t count)
+{
+	const unsigned char *at = bytes;
+	struct pxt_linepiece piece;
+
+	while (pxt_linecut_next(&in->cut, &at, bytes + count, &piece)) {
+		if (piece.bytes)
+			take_frame(in, piece.bytes, piece.count, piece.torso);
+		else
+			in->done.bad += !piece.torso;
+	}
+}
+
+/* ---- Plain logs ---- */
+
+static void end_plain(struct pxt_linein *in)
+{
+	for (unsigned i = 0; i < in->open; i++) {
+		if (in->runs[i] == in->plain_run) {
+			end_run(in, i);
+			return;
+		}
+	}
+}
+
+/* False: what follows is no continuation of this log. */
+static bool take_blocks(struct pxt_linein *in)
+{
+	for (;;) {
+		switch (pxt_lineplain_next(&in->plain, in->plain_run)) {
+		case PXT_LINEPLAIN_HEAD:
+			in->plain_run = new_run(in, in->plain.bytes);
+			pxt_lineplain_drop(&in->plain, PXT_LOG_HEADER_BYTES);
+			if (!in->plain_run)
+				return false;
+			break;
+		case PXT_LINEPLAIN_END:
+			end_plain(in);
+			return false;
+		case PXT_LINEPLAIN_MORE:
+		default:
+			return true;
+		}
+	}
+}
+
+static void take_plain(struct pxt_linein *in, const unsigned char *bytes, size_t count)
+{
+	while (count && in->form == PXT_LINEIN_PLAIN) {
+		size_t taken = pxt_lineplain_add(&in->plain, bytes, count);
+
+		if (!taken) {
+			in->plain.bad++;
+			in->plain.used = 0;
+			return;
+		}
+		bytes += taken;
+		count -= taken;
+		if (!take_blocks(in)) {
+			in->form = PXT_LINEIN_UNDECIDED;
+			in->peeked = 0;
+		}
+	}
+	/* Behind a log's end: what was read too far, then the rest. */
+	if (in->form == PXT_LINEIN_UNDECIDED) {
+		unsigned char *rest = in->plain.bytes;
+		size_t used = in->plain.used;
+
+		in->plain.bytes = NULL;
+		in->plain.used = 0;
+		if (used)
+			pxt_linein_bytes(in, rest, used);
+		if (in->plain.bytes)
+			free(rest);
+		else
+			in->plain.bytes = rest;
+		if (count)
+			pxt_linein_bytes(in, bytes, count);
+	}
+}
+
+/* ---- Bytes ---- */
+
+/* A plain log begins with its magic, frames do not. */
+static void decide(struct pxt_linein *in, const unsigned char **bytes, size_t *count)
+{
+	while (*count && in->form == PXT_LINEIN_UNDECIDED) {
+		in->peek[in->peeked++] = *(*bytes)++;
+		--*count;
+		if (memcmp(in->peek, file_magic, in->peeked) != 0)
+			in->form = PXT_LINEIN_FRAMES;
+		else if (in->peeked == sizeof in->peek)
+			in->form = PXT_LINEIN_PLAIN;
+	}
+}
+
+void pxt_linein_bytes(struct pxt_linein *in, const unsigned char *bytes, size_t count)
+{
+	if (in->form == PXT_LINEIN_UNDECIDED) {
+		unsigned char peek[sizeof in->peek];
+		unsigned peeked;
+
+		decide(in, &bytes, &count);
+		peeked = in->peeked;
+		if (in->form == PXT_LINEIN_UNDECIDED)
+			return;
+		memcpy(peek, in->peek, sizeof peek);
+		in->peeked = 0;
+		if (in->form == PXT_LINEIN_FRAMES)
+			take_frames(in, peek, peeked);
+		else
+			take_plain(in, peek, peeked);
+	}
+	if (in->form == PXT_LINEIN_FRAMES)
+		take_frames(in, bytes, count);
+	else
+		take_plain(in, bytes, count);
+}
+
+void pxt_linein_break(struct pxt_linein *in)
+{
+	pxt_linecut_reset(&in->cut);
+	end_plain(in);
+	in->plain.used = 0;
+	in->peeked = 0;
+	in->form = PXT_LINEIN_UNDECIDED;
+}
+
+void pxt_linein_flush(struct pxt_linein *in)
+{
+	for (unsigned i = 0; i < in->open; i++) {
+		pxt_linerun_flush(in->runs[i]);
+		in->error = in->error ? in->error : in->runs[i]->error;
+	}
+}
+
+int pxt_linein_end(struct pxt_linein *in)
+{
+	while (in->open)
+		end_run(in, in->open - 1u);
+	free(in->waiting);
+	free(in->plain.bytes);
+	in->waiting = NULL;
+	in->plain.bytes = NULL;
+	return in->error;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * linein.h - everything that one receiver gets: frames of one or several streams, or plain logs,
+ * with noise between them, into one log for each run of a target.
+ *
+ * A stream is known by its UUID.  Several may share a line or a port, and a target that was reset
+ * begins a new one; each has a log of its own, the second under the name run-2.ptl and so on.
+ * Frames that came before the head of their stream wait for it.
+ *
+ * Memory, whatever arrives: PXT_LINEIN_RUNS open logs (linerun.h), 1 MiB of frames that wait, one
+ * block of a plain log (1 MiB).
+ */
+#ifndef PXT_LINEIN_H
+#define PXT_LINEIN_H
+
+#include "lineframe.h"
+#include "lineplain.h"
+#include "linerun.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PXT_LINEIN_RUNS 16u
+/* No more are made in one session: whoever sends more heads than this is no target. */
+#define PXT_LINEIN_LOGS 1000u
+#define PXT_LINEIN_WAIT 1048576u
+
+enum pxt_linein_event {
+	PXT_LINEIN_BEGUN,   /* a log was begun; @text: its path */
+	PXT_LINEIN_ENDED,   /* a log was ended */
+	PXT_LINEIN_REFUSED, /* a head was refused; @text: why */
+};
+
+/* Sums over all runs. */
+struct pxt_linesums {
+	uint64_t events;         /* records that are in the logs */
+	uint64_t bad;            /* pieces that are no frame, or have a wrong checksum */
+	uint64_t frames_missing; /* on the line, by their numbers */
+	uint64_t frames_again;
+	uint64_t events_missing; /* records that were in those, or were cut by one */
+	uint64_t target_lost;    /* records that the targets themselves lost */
+	uint64_t early;          /* records before we listened */
+	uint64_t odd;            /* entries and slots that make no sense */
+	unsigned logs;
+	unsigned open;
+};
+
+struct pxt_linein {
+	const char *path;
+	void (*tell)(void *context, enum pxt_linein_event event, const struct pxt_linerun *run,
+	    const char *text);
+	void *context;
+	struct pxt_linerun *runs[PXT_LINEIN_RUNS]; /* the one heard last first */
+	unsigned open;
+	struct pxt_linesums done; /* of runs that have ended, and what belongs to none */
+	int error;                /* of a file, an errno */
+
+	enum {
+		PXT_LINEIN_UNDECIDED,
+		PXT_LINEIN_FRAMES,
+		PXT_LINEIN_PLAIN
+	} form;
+	unsigned peeked;
+	unsigned char peek[8];
+	struct pxt_linecut cut;
+	struct pxt_lineplain plain;
+	struct pxt_linerun *plain_run;
+	unsigned char *waiting; /* length (2 bytes) and bytes of each frame */
+	size_t waiting_bytes;
+};
+
+/* @tell may be NULL.  False: no memory. */
+bool pxt_linein_init(struct pxt_linein *in, const char *path);
+/* Bytes of a line, or of a plain log, in their order. */
+void pxt_linein_bytes(struct pxt_linein *in, const unsigned char *bytes, size_t count);
+/* A packet: one frame as it is. */
+void pxt_linein_packet(struct pxt_linein *in, const unsigned char *bytes, size_t count);
+/* The device was lost and is there again: what was begun is not continued. */
+void pxt_linein_break(struct pxt_linein *in);
+void pxt_linein_flush(struct pxt_linein *in);
+void pxt_linein_sums(const struct pxt_linein *in, struct pxt_linesums *sums);
+/* Ends all logs and frees what is held.  Returns the first error of a file. */
+int pxt_linein_end(struct pxt_linein *in);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * linerun.h - one run of a target: from what arrives of its stream into a log.
+ *
+ * What arrives is told in its order, with the numbers that the target gave it.  What is missing
+ * between two pieces costs only itself: its records are counted, and stand in the log as losses
+ * before the next record.  A record of which a part is missing is missing.
+ *
+ * The log can be read as a growing one at each instant; what it holds, and what its trailer says,
+ * fits together:  records kept + records missing = records that the target put on the line.
+ *
+ * Memory: two blocks of 64 KiB, one record, and lineknown.h; whatever arrives.
+ */
+#ifndef PXT_LINERUN_H
+#define PXT_LINERUN_H
+
+#include "lineknown.h"
+#include "logblocks.h"
+
+#include "base/line.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Slots of the longest record: context, a thread without index, 4,095 bytes of data. */
+#define PXT_LINERUN_RECORD_SLOTS 350u
+
+/* What a target counted up to some moment; it says so now and then. */
+struct pxt_linetotals {
+	uint64_t frames;
+	uint64_t records;
+	uint64_t lost;
+};
+
+struct pxt_linerun {
+	char path[4096];
+	struct pxt_log_header header;
+	uint32_t seed; /* CRC of the UUID */
+	struct pxt_logblocks blocks;
+	struct pxt_lineknown known;
+	bool ended; /* the trailer has come, or the log was closed */
+	int error;  /* of the file, an errno */
+
+	uint64_t frames;      /* as the target counts: the next one's number ... */
+	uint64_t records;     /* ... and the number of the next record that begins */
+	uint64_t kept;        /* records in the log */
+	uint64_t missing;     /* records that did not arrive */
+	uint64_t early;       /* records before the first piece: nobody listened yet */
+	uint64_t target_lost; /* records that the target itself lost */
+	uint64_t frames_missing;
+	uint64_t frames_again;      /* arrived twice, or too late */
+	uint64_t odd;               /* a right checksum, but contents that make no sense */
+	uint64_t untold;            /* losses that the log does not show yet */
+	struct pxt_clock_set clock; /* the latest that the target told */
+	uint32_t name_hash[PXT_LOG_IDS];
+	uint32_t threads; /* told so far */
+	uint32_t modules;
+
+	uint32_t partial; /* slots of a record whose rest is awaited ... */
+	uint32_t whole;   /* ... and of the whole of it; 0: none */
+	unsigned char record[PXT_LINERUN_RECORD_SLOTS * PXT_SLOT_BYTES];
+};
+
+/*
+ * @head: the first PXT_LINE_FILE_HEAD bytes of a file head, of which the rest is worked out.
+ * Returns NULL, or why no log can be made of it.  A file that cannot be written is run->error.
+ */
+const char *pxt_linerun_begin(struct pxt_linerun *run, const char *path, const unsigned char *head);
+/* What the head would be the beginning of; NULL or what is wrong. */
+const char *pxt_linerun_look(const unsigned char *head, struct pxt_log_header *header);
+
+/*
+ * The first piece that arrives has these numbers.  What came before belongs to the log, as lost;
+ * but nobody listened yet.
+ */
+void pxt_linerun_start(struct pxt_linerun *run, uint64_t frames, uint64_t records);
+/*
+ * A frame (no HEAD) with the number @frame comes next, before which @records began: the lowest 14
+ * and 16 bits of both.  False: it came before.
+ */
+bool pxt_linerun_expect(struct pxt_linerun *run, uint32_t frame, uint32_t records);
+/* The same by the full numbers, also where there are no frames. */
+void pxt_linerun_totals(struct pxt_linerun *run, const struct pxt_linetotals *totals);
+
+/* Contents of a DATA frame or block: @count slots. */
+void pxt_linerun_slots(struct pxt_linerun *run, const unsigned char *slots, uint32_t count);
+/* Entries of a block of @type, @count of them in @bytes bytes. */
+void pxt_linerun_entries(struct pxt_linerun *run, uint32_t type, uint32_t count,
+    const unsigned char *entries, uint32_t bytes);
+/* Contents of a HEAD frame, checked before.  False: it came before. */
+bool pxt_linerun_head(struct pxt_linerun *run, const unsigned char *contents);
+
+void pxt_linerun_flush(struct pxt_linerun *run);
+/* Ends the log, with a trailer of our own if none came.  Returns 0 or the first error. */
+int pxt_linerun_end(struct pxt_linerun *run);
+
+#endif
