@@ -237,8 +237,9 @@ static void a_log_of_either_byte_order_takes_records_and_losses(void)
 		unsigned char head[PXT_LOG_HEADER_BYTES];
 		struct pxt_log_trailer trailer = { .log_lost = 2 };
 		struct pxt_log_clock clock = { .moment = PXT_LOG_AT_FLUSH };
-		struct pxt_slot slots[2] = { { { PXT_SLOT_BEGIN,
-			pxt_slot_info(31, 0, false, false, 1), 0x10, 0 } } };
+		struct pxt_slot slots[2] = {
+			{ { PXT_SLOT_BEGIN, pxt_slot_info(31, 0, false, false, 1), 0x10, 0 } }
+		};
 		struct posix_trace_loginfo_np info;
 		struct pxt_log_header header;
 		struct pxt_logblocks log;

@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * damage.c - bytes of a line dropped, flipped and doubled: every whole frame is in the log, and
+ * every event that is not in it is counted.  (ecosystem 6; LPT-37)
+ *
+ * What must survive is worked out from the undamaged bytes: a record is kept if all frames are
+ * whole that hold a part of it.
+ */
+#include "suite.h"
+
+#include "base/attr.h"
+#include "capture.h"
+#include "tools/linein.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EVENTS 4000u
+
+static char path[] = "/tmp/pxt-line-XXXXXX";
+static struct capture clean;
+static struct capture bad;
+
+static const struct capture_script plain_story = {
+	.form = POSIX_TRACE_LOG_FRAMES_NP, .events = EVENTS, .longer = 7, .flush = 50
+};
+
+/* ---- The truth about a capture ---- */
+
+struct truth {
+	unsigned records; /* of all kinds */
+	unsigned frames;
+	unsigned first_frame[2 * EVENTS]; /* of each record */
+	unsigned last_frame[2 * EVENTS];
+	bool whole[2 * EVENTS]; /* of each frame */
+	size_t at[2 * EVENTS];  /* and its place */
+	size_t end[2 * EVENTS];
+	unsigned last_head;
+	unsigned heads;
+	unsigned names; /* frames that told types */
+};
+
+static struct truth truth;
+
+static void look_at_slots(const struct capture_frame *frame, unsigned number)
+{
+	const unsigned char *slots = frame->frame.contents;
+
+	for (uint32_t i = 0; i < frame->frame.bytes / PXT_SLOT_BYTES; i++) {
+		struct pxt_slot slot;
+
+		memcpy(&slot, slots + (size_t)i * PXT_SLOT_BYTES, sizeof slot);
+		if (slot.word[0] == PXT_SLOT_BEGIN && pxt_info_id(slot.word[1]) != PXT_LOG_ID_LOSS)
+			truth.first_frame[truth.records++] = number;
+		if (truth.records)
+			truth.last_frame[truth.records - 1] = number;
+	}
+}
+
+static void learn(const struct capture *capture)
+{
+	static struct capture_frame frame;
+	size_t at = 0;
+
+	memset(&truth, 0, sizeof truth);
+	while (capture_next(capture, &at, &frame)) {
+		unsigned number = truth.frames++;
+
+		CU_ASSERT_FATAL(number < 2 * EVENTS);
+		PXT_EQ(frame.frame.number, number & PXT_LINE_NUMBER_MASK);
+		PXT_EQ(frame.frame.records, truth.records & 0xffff);
+		truth.whole[number] = true;
+		truth.at[number] = frame.at;
+		truth.end[number] = frame.at + frame.bytes;
+		if (frame.frame.kind == PXT_LINE_DATA)
+			look_at_slots(&frame, number);
+		if (frame.frame.kind == PXT_LINE_HEAD) {
+			truth.last_head = number;
+			truth.heads++;
+		}
+		truth.names += frame.frame.kind == PXT_LINE_META &&
+		               frame.frame.contents[0] + frame.frame.contents[1] == PXT_LOG_TYPES;
+	}
+}
+
+static bool survives(unsigned record)
+{
+	for (unsigned i = truth.first_frame[record]; i <= truth.last_frame[record]; i++)
+		if (!truth.whole[i])
+			return false;
+	return true;
+}
+
+static unsigned survivors(void)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < truth.records; i++)
+		count += survives(i);
+	return count;
+}
+
+/* ---- Receiving ---- */
+
+static struct pxt_linesums sums;
+
+/* In pieces of up to @most bytes, as a device gives them. */
+static void receive(const struct capture *capture, size_t most, uint64_t seed)
+{
+	static struct pxt_linein in;
+
+	(void)unlink(path);
+	CU_ASSERT_FATAL(pxt_linein_init(&in, path));
+	for (size_t at = 0; at < capture->count;) {
+		size_t count = 1 + capture_random(&seed) % most;
+
+		if (count > capture->count - at)
+			count = capture->count - at;
+		pxt_linein_bytes(&in, capture->bytes + at, count);
+		at += count;
+	}
+	PXT_EQ(pxt_linein_end(&in), 0);
+	pxt_linein_sums(&in, &sums);
+}
+
+struct log {
+	unsigned events; /* of all kinds */
+	uint64_t lost;   /* told before events */
+	struct posix_trace_loginfo_np info;
+	uint32_t last; /* number of the last one of ours */
+	bool ordered;
+};
+
+static void read_log(struct log *log, const char *name)
+{
+	struct posix_trace_logerror_np why = { 0 };
+	struct posix_trace_event_info event;
+	struct posix_trace_eventextra_np extra;
+	unsigned char data[4096];
+	int fd = open(name, O_RDONLY);
+	int unavailable = 0;
+	trace_id_t trid = 0;
+	size_t bytes;
+	int error = posix_trace_open_explained_np(fd, &trid, &why);
+
+	memset(log, 0, sizeof *log);
+	log->ordered = true;
+	PXT_CHECK(error == 0, "%s: byte %llu: %s", name, (unsigned long long)why.posix_offset_np,
+	    why.posix_reason_np);
+	if (fd >= 0)
+		(void)close(fd);
+	if (error)
+		return;
+	while (
+	    posix_trace_getnext_event(trid, &event, data, sizeof data, &bytes, &unavailable) == 0 &&
+	    !unavailable) {
+		uint32_t number;
+
+		(void)posix_trace_eventinfo_getextra_np(&event, &extra);
+		log->events++;
+		log->lost += extra.posix_lost_before_np;
+		if (event.posix_event_id < 32 || bytes < 4)
+			continue;
+		memcpy(&number, data, sizeof number);
+		log->ordered = log->ordered && (number >= log->last);
+		log->last = number;
+	}
+	PXT_EQ(posix_trace_log_getinfo_np(trid, &log->info), 0);
+	(void)posix_trace_close(trid);
+}
+
+/*
+ * The law, as the log tells it.  And what was put on the line (@all records, marks of flushes
+ * included, which the stream does not count) is in it, or told as lost.
+ */
+static void check_law(const struct log *log, uint64_t all)
+{
+	const struct posix_trace_counts_np *counts = &log->info.posix_counts_np;
+
+	PXT_EQ(counts->posix_written_np, counts->posix_retrieved_np + counts->posix_lost_np +
+	                                     counts->posix_cleared_np + counts->posix_held_np);
+	PXT_EQ(log->events + log->info.posix_lost_np, all);
+	CU_ASSERT(log->lost <= log->info.posix_lost_np);
+	CU_ASSERT(log->ordered);
+}
+
+/* ---- Damage ---- */
+
+static void put(const unsigned char *from, size_t count)
+{
+	if (bad.room - bad.count < count) {
+		bad.room += count + 65536;
+		bad.bytes = realloc(bad.bytes, bad.room);
+	}
+	memcpy(bad.bytes + bad.count, from, count);
+	bad.count += count;
+}
+
+static unsigned frame_at(size_t place)
+{
+	unsigned low = 0;
+
+	while (low + 1 < truth.frames && truth.end[low] <= place)
+		low++;
+	return low;
+}
+
+/*
+ * A delimiter that is hit joins two pieces; a byte that becomes one splits its frame.  So the
+ * neighbours of what is hit are not relied on when a delimiter is concerned.
+ */
+static void spoil(size_t place)
+{
+	unsigned frame = frame_at(place);
+
+	truth.whole[frame] = false;
+	if (place + 1 == truth.end[frame] && frame + 1 < truth.frames)
+		truth.whole[frame + 1] = false;
+}
+
+/* About every @every-th byte is dropped, flipped or doubled, as @seed says. */
+static void damage(uint64_t seed, unsigned every)
+{
+	bad.count = 0;
+	for (size_t i = 0; i < clean.count; i++) {
+		unsigned char byte = clean.bytes[i];
+
+		if (capture_random(&seed) % every) {
+			put(&byte, 1);
+			continue;
+		}
+		spoil(i);
+		switch (capture_random(&seed) % 3) {
+		case 0:
+			break;
+		case 1:
+			byte ^= (unsigned char)(1u << capture_random(&seed) % 8);
+			put(&byte, 1);
+			break;
+		default:
+			put(&byte, 1);
+			put(&byte, 1);
+			break;
+		}
+	}
+}
+
+/* A doubled delimiter, or a dropped one before another, hurts nobody: those frames may survive. */
+static void check_kept(const struct log *log, unsigned least)
+{
+	PXT_CHECK(log->events >= least, "%u of %u events that arrived whole are in the log",
+	    log->events, least);
+	PXT_CHECK(log->events <= truth.records, "%u events of %u", log->events, truth.records);
+}
+
+/* ---- Tests ---- */
+
+static void a_line_without_faults_gives_the_whole_log(void)
+{
+	struct log log;
+
+	capture_run(&clean, &plain_story);
+	learn(&clean);
+	receive(&clean, 5000, 1);
+	read_log(&log, path);
+	check_law(&log, truth.records);
+	PXT_EQ(log.events, truth.records);
+	CU_ASSERT(truth.records >= EVENTS);
+	PXT_EQ(log.last, EVENTS - 1);
+	PXT_EQ(sums.bad, 0);
+	PXT_EQ(sums.frames_missing, 0);
+	PXT_EQ(sums.events_missing, 0);
+	PXT_EQ(sums.logs, 1);
+}
+
+static void the_same_bytes_in_any_pieces_give_the_same_log(void)
+{
+	struct log log;
+
+	capture_run(&clean, &plain_story);
+	learn(&clean);
+	for (size_t most = 1; most < 3000; most = most * 7 + 1) {
+		receive(&clean, most, most);
+		read_log(&log, path);
+		check_law(&log, truth.records);
+		PXT_EQ(log.events, truth.records);
+	}
+}
+
+static void damaged_bytes_cost_their_frames_and_are_counted(void)
+{
+	capture_run(&clean, &plain_story);
+	for (unsigned seed = 1; seed <= 24; seed++) {
+		unsigned every = seed % 3 == 0 ? 400 : seed % 3 == 1 ? 5000 : 40000;
+		struct log log;
+
+		learn(&clean);
+		damage(seed, every);
+		receive(&bad, 4096, seed);
+		if (!sums.logs)
+			continue; /* no head came through */
+		read_log(&log, path);
+		/* Without the last head nobody knows how much was sent behind the last frame. */
+		check_law(&log, truth.whole[truth.last_head]
+		                    ? truth.records
+		                    : log.events + sums.events_missing + sums.early);
+		check_kept(&log, survivors());
+		PXT_EQ(sums.events, log.events);
+		CU_ASSERT(sums.bad > 0 || sums.frames_missing == 0);
+	}
+}
+
+static void one_lost_frame_costs_only_what_it_held(void)
+{
+	struct log log;
+
+	capture_run(&clean, &plain_story);
+	for (unsigned victim = 5; victim < 60; victim++) {
+		learn(&clean);
+		if (victim >= truth.frames - 2)
+			break;
+		bad.count = 0;
+		put(clean.bytes, truth.at[victim]);
+		put(clean.bytes + truth.end[victim], clean.count - truth.end[victim]);
+		truth.whole[victim] = false;
+		receive(&bad, 4096, victim);
+		read_log(&log, path);
+		check_law(&log, truth.records);
+		PXT_EQ(sums.frames_missing, 1);
+		PXT_EQ(sums.bad, 0);
+		PXT_EQ(log.events, survivors());
+		PXT_EQ(log.events + log.lost, truth.records);
+	}
+}
+
+static void a_frame_that_comes_twice_counts_once(void)
+{
+	struct log log;
+
+	capture_run(&clean, &plain_story);
+	learn(&clean);
+	bad.count = 0;
+	for (unsigned i = 0; i < truth.frames; i++) {
+		put(clean.bytes + truth.at[i], truth.end[i] - truth.at[i]);
+		if (i % 3 == 0 && i + 1 < truth.frames)
+			put(clean.bytes + truth.at[i], truth.end[i] - truth.at[i]);
+	}
+	receive(&bad, 4096, 7);
+	read_log(&log, path);
+	check_law(&log, truth.records);
+	PXT_EQ(log.events, truth.records);
+	CU_ASSERT(sums.frames_again > 0);
+	PXT_EQ(sums.frames_missing, 0);
+}
+
+static void who_listens_late_understands_what_came_before_the_head(void)
+{
+	const struct capture_script script = {
+		.form = POSIX_TRACE_LOG_FRAMES_NP, .events = 2000, .flush = 20, .pause_at = 1000
+	};
+	struct log log;
+	size_t from;
+
+	capture_run(&clean, &script);
+	learn(&clean);
+	/* At create, after the pause, at the end; and the names with the second. */
+	PXT_EQ(truth.heads, 3);
+	CU_ASSERT(truth.names >= 2);
+	/* In the middle of a frame, behind the names and before the head that comes again. */
+	from = truth.at[truth.frames / 4] + 5;
+	bad.count = 0;
+	put(clean.bytes + from, clean.count - from);
+	for (unsigned i = 0; i < truth.frames; i++)
+		truth.whole[i] = truth.at[i] >= from;
+	receive(&bad, 4096, 3);
+	read_log(&log, path);
+	check_law(&log, truth.records);
+	PXT_EQ(log.events, survivors());
+	PXT_EQ(sums.bad, 0);
+	PXT_EQ(sums.frames_missing, 0);
+	CU_ASSERT(sums.events_missing <= 1); /* the record whose beginning was not heard */
+	CU_ASSERT(sums.early > 0);
+	PXT_EQ(log.events + sums.early + sums.events_missing, truth.records);
+}
+
+static void a_target_that_is_reset_begins_a_second_log(void)
+{
+	char second[sizeof path + 8];
+	struct log log;
+
+	capture_run(&clean, &plain_story);
+	learn(&clean);
+	bad.count = 0;
+	/* The first run is cut off in a frame. */
+	put(clean.bytes, truth.at[truth.frames / 2] + 9);
+	capture_run(&clean, &plain_story);
+	put(clean.bytes, clean.count);
+	(void)snprintf(second, sizeof second, "%s-2", path);
+	(void)unlink(second);
+	receive(&bad, 4096, 5);
+	PXT_EQ(sums.logs, 2);
+	read_log(&log, path);
+	CU_ASSERT(log.events > 0 && log.events < truth.records);
+	learn(&clean);
+	read_log(&log, second);
+	check_law(&log, truth.records);
+	PXT_EQ(log.events, truth.records);
+	(void)unlink(second);
+}
+
+static void noise_between_frames_is_passed_over(void)
+{
+	unsigned char noise[300];
+	uint64_t seed = 11;
+	struct log log;
+
+	capture_run(&clean, &plain_story);
+	learn(&clean);
+	bad.count = 0;
+	for (unsigned i = 0; i < truth.frames; i++) {
+		size_t count = capture_random(&seed) % sizeof noise;
+
+		for (size_t k = 0; k < count; k++)
+			noise[k] = (unsigned char)capture_random(&seed);
+		noise[count ? count - 1 : 0] = 0;
+		put(noise, count);
+		put(clean.bytes + truth.at[i], truth.end[i] - truth.at[i]);
+	}
+	receive(&bad, 4096, 13);
+	read_log(&log, path);
+	check_law(&log, truth.records);
+	PXT_EQ(log.events, truth.records);
+	CU_ASSERT(sums.bad > 0);
+}
+
+static void what_was_cleared_is_not_reported(void)
+{
+	const struct capture_script script = { .form = POSIX_TRACE_LOG_FRAMES_NP,
+		.events = 1000,
+		.flush = 10,
+		.clear_in_the_middle = true };
+	const struct posix_trace_counts_np *counts;
+	struct log log;
+
+	capture_run(&clean, &script);
+	receive(&clean, 4096, 1);
+	read_log(&log, path);
+	counts = &log.info.posix_counts_np;
+	PXT_EQ(counts->posix_written_np, counts->posix_retrieved_np + counts->posix_lost_np +
+	                                     counts->posix_cleared_np + counts->posix_held_np);
+	CU_ASSERT(log.events < 650);
+	CU_ASSERT(log.events >= 499);
+	PXT_EQ(log.last, 999);
+}
+
+/* ---- Plain logs ---- */
+
+static void a_plain_log_from_a_pipe_is_received_too(void)
+{
+	struct capture_script script = plain_story;
+	struct log log;
+
+	script.form = POSIX_TRACE_LOG_AUTO_NP;
+	capture_run(&clean, &script);
+	CU_ASSERT(clean.count > 8 && clean.bytes[0] == 0x89 && clean.bytes[1] == 'P');
+	for (size_t most = 13; most < 100000; most *= 30) {
+		receive(&clean, most, most);
+		PXT_EQ(sums.bad, 0);
+		read_log(&log, path);
+		check_law(&log, log.events);
+		CU_ASSERT(log.events > EVENTS);
+		PXT_EQ(log.last, EVENTS - 1);
+		PXT_EQ(log.lost, 0);
+	}
+}
+
+static void a_damaged_block_of_a_plain_log_costs_itself(void)
+{
+	struct capture_script script = plain_story;
+	unsigned whole;
+	struct log log;
+
+	script.form = POSIX_TRACE_LOG_PLAIN_NP;
+	capture_run(&clean, &script);
+	receive(&clean, 4096, 1);
+	read_log(&log, path);
+	whole = log.events;
+	for (unsigned seed = 1; seed < 9; seed++) {
+		uint64_t state = seed;
+		size_t place = 600 + (capture_random(&state) % (clean.count - 1500));
+
+		bad.count = 0;
+		put(clean.bytes, place);
+		put(clean.bytes + place + 1, clean.count - place - 1);
+		receive(&bad, 4096, seed);
+		CU_ASSERT(sums.bad > 0);
+		read_log(&log, path);
+		check_law(&log, whole);
+		CU_ASSERT(log.events > whole / 2);
+		PXT_EQ(log.events + sums.events_missing, whole);
+	}
+}
+
+static void two_plain_logs_one_behind_the_other_are_two_logs(void)
+{
+	struct capture_script script = plain_story;
+	char second[sizeof path + 8];
+	struct log log;
+
+	script.form = POSIX_TRACE_LOG_PLAIN_NP;
+	script.events = 100;
+	capture_run(&clean, &script);
+	bad.count = 0;
+	put(clean.bytes, clean.count);
+	put(clean.bytes, clean.count);
+	(void)snprintf(second, sizeof second, "%s-2", path);
+	(void)unlink(second);
+	receive(&bad, 65536, 1);
+	PXT_EQ(sums.logs, 2);
+	read_log(&log, second);
+	check_law(&log, log.events);
+	PXT_EQ(log.last, 99);
+	(void)unlink(second);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(a_line_without_faults_gives_the_whole_log),
+	PXT_CASE(the_same_bytes_in_any_pieces_give_the_same_log),
+	PXT_CASE(damaged_bytes_cost_their_frames_and_are_counted),
+	PXT_CASE(one_lost_frame_costs_only_what_it_held),
+	PXT_CASE(a_frame_that_comes_twice_counts_once),
+	PXT_CASE(who_listens_late_understands_what_came_before_the_head),
+	PXT_CASE(a_target_that_is_reset_begins_a_second_log),
+	PXT_CASE(noise_between_frames_is_passed_over),
+	PXT_CASE(what_was_cleared_is_not_reported),
+	PXT_CASE(a_plain_log_from_a_pipe_is_received_too),
+	PXT_CASE(a_damaged_block_of_a_plain_log_costs_itself),
+	PXT_CASE(two_plain_logs_one_behind_the_other_are_two_logs),
+};
+PXT_SUITE("a line that damages bytes", cases)
