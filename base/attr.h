@@ -17,6 +17,7 @@
 #define PXT_ATTR_ORDERED 2u
 #define PXT_ATTR_FRAMES  4u /* the log goes out as frames; neither of both: as the output is */
 #define PXT_ATTR_PLAIN   8u
+#define PXT_ATTR_LOGGED  (PXT_ATTR_POLLING | PXT_ATTR_ORDERED) /* what a log tells of them */
 
 /* ---- What the configuration allows ---- */
 

@@ -2,6 +2,7 @@
 /* logfmt.c - writing: headers, records and entries as FORMAT.md lays them out. */
 #include "base/logfmt.h"
 
+#include "base/attr.h"
 #include "base/crc32.h"
 
 #include <string.h>
@@ -63,7 +64,7 @@ static void put_attr(unsigned char *at, const trace_attr_t *attr)
 	put32(at + 4, (uint32_t)attr->_pxt_log_policy);
 	put32(at + 8, (uint32_t)attr->_pxt_inherit);
 	put32(at + 12, attr->_pxt_lanes);
-	put32(at + 16, attr->_pxt_flags);
+	put32(at + 16, attr->_pxt_flags & PXT_ATTR_LOGGED);
 	put32(at + 20, (uint32_t)attr->_pxt_flush_priority);
 	put64(at + 24, attr->_pxt_stream_size);
 	put64(at + 32, attr->_pxt_max_data);

@@ -6,3 +6,8 @@ ptrace_test(logwrite NEEDS TOLOG LOGRETRIEVAL SOURCES line/logwrite.c ${line_wri
 set(line_receiver ../tools/lineframe.c ../tools/linein.c ../tools/lineknown.c ../tools/lineplain.c ../tools/linerun.c)
 ptrace_test(line_damage NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS POLICY_LOOP
 	SOURCES line/damage.c line/capture.c ${line_receiver} ${line_writer})
+if(PXT_LOG_LINE AND PXT_USEREVENTS AND PXT_POLICY_LOOP AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+	add_executable(line_target line/target.c)
+	target_link_libraries(line_target PRIVATE ptrace_build ptrace_static)
+endif()
+add_test(NAME line.budget COMMAND "${PTRACE_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/line/budget.py")

@@ -1,0 +1,271 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# pxtrace receive from outside: a traced program at the other end of a pipe, FIFO, pseudo-terminal
+# or socket of this computer.  (ecosystem 6)
+
+. "$(dirname "$0")/common.sh"
+target=$PXT_BUILD/tests/line_target
+relay="$PXT_PYTHON $PXT_SOURCE/tests/line/relay.py"
+[ -x "$target" ] || { echo "no frames in this configuration: skipped"; exit 77; }
+events=400
+
+# Any free port of this computer, for sockets of type $1.
+port() { "$PXT_PYTHON" -c "import socket; s = socket.socket(type=socket.SOCK_$1); s.bind(('127.0.0.1', 0)); print(s.getsockname()[1])"; }
+# The events of log $1, and their numbers are 0 to $2 - 1
+holds()
+{
+	run 0 print "$1"
+	grep -c 'number=' out | grep -qx "$2" || fail "$(grep -c 'number=' out) events in $1, not $2"
+}
+# Waits until file $1 holds text $2.
+await()
+{
+	for i in $(seq 100); do
+		if grep -qsF -- "$2" "$1"; then return; fi
+		sleep 0.05
+	done
+	fail "no \"$2\" in $1"
+}
+finished() { wait "$1"; status=$?; [ "$status" -eq "$2" ] || fail "exit status $status, not $2: receive"; }
+
+frames_through_a_pipe_become_a_log()
+{
+	"$target" frames $events | "$pxtrace" receive - -o run.ptl --strict 2>err || fail receive
+	err_has 'run.ptl: receiving from -'
+	holds run.ptl $events
+	run 0 stat run.ptl
+	out_has tick
+}
+
+a_plain_log_through_a_pipe_stays_as_it_was()
+{
+	"$target" plain $events >plain.ptl
+	head -c 4 plain.ptl | LC_ALL=C grep -q PTL || fail 'a pipe does not get a plain log any more'
+	"$pxtrace" print plain.ptl >expected
+	"$pxtrace" receive - -o run.ptl <plain.ptl 2>err || fail receive
+	run 0 print run.ptl
+	same expected
+}
+
+a_fifo_may_be_opened_before_the_target_starts()
+{
+	mkfifo line
+	"$pxtrace" receive line -o run.ptl --once 2>err &
+	receiver=$!
+	sleep 0.2
+	"$target" frames $events >line
+	finished $receiver 0
+	holds run.ptl $events
+}
+
+# Its second run: a new UUID, a log of its own, and a word about it.
+a_target_that_starts_again_gets_its_next_log()
+{
+	mkfifo line
+	"$pxtrace" receive line -o run.ptl 2>err &
+	receiver=$!
+	"$target" frames 100 >line
+	await err 'run.ptl: 102 '
+	"$target" frames 60 >line
+	await err 'the target began anew'
+	await err 'run-2.ptl: 6'
+	kill -INT $receiver
+	finished $receiver 0
+	holds run.ptl 100
+	holds run-2.ptl 60
+}
+
+an_interrupt_leaves_a_whole_log()
+{
+	mkfifo line
+	"$pxtrace" receive line -o run.ptl 2>err &
+	receiver=$!
+	"$target" frames 100000 5000 >line &
+	sender=$!
+	await err 'run.ptl: receiving'
+	sleep 0.5
+	kill -INT $receiver
+	finished $receiver 0
+	kill $sender
+	run 0 print run.ptl
+	grep -q 'number=19' out || fail 'no events'
+	out_has tick
+}
+
+# Who looks at the log meanwhile sees events of a run that has not ended.
+the_log_can_be_followed_while_it_grows()
+{
+	mkfifo line
+	"$pxtrace" receive line -o run.ptl 2>err &
+	receiver=$!
+	"$target" frames 100000 5000 >line &
+	sender=$!
+	await err 'run.ptl: receiving'
+	sleep 0.6
+	run 0 print --incomplete run.ptl
+	grep -q 'number=' out || fail 'nothing to be seen'
+	kill $sender
+	kill -INT $receiver
+	finished $receiver 0
+}
+
+a_serial_line_is_received()
+{
+	"$target" frames $events | $relay ./tty &
+	"$pxtrace" receive serial:./tty,115200 -o run.ptl --once 2>err || fail receive
+	holds run.ptl $events
+	wait
+}
+
+a_cable_may_be_pulled_and_plugged_again()
+{
+	"$target" frames 4000 2000 | $relay ./tty --cut 30000 50000 &
+	"$pxtrace" receive serial:./tty,115200 -o run.ptl --once 2>err || fail receive
+	wait
+	err_has 'went away'
+	err_has 'frames are missing'
+	run 0 print run.ptl
+	[ "$(grep -c 'number=' out)" -gt 1000 ] || fail 'too little'
+	[ "$(grep -c 'number=' out)" -lt 4000 ] || fail 'nothing was lost?'
+	err_has 'EVENTS WERE LOST'
+	grep -q 'number=3999' out || fail 'the end is missing'
+}
+
+a_terminal_gets_frames_by_itself()
+{
+	# A program's own terminal device, raw: what it writes is read at the other end.
+	"$PXT_PYTHON" - "$target" >bytes <<-'END' || fail target
+		import os, pty, subprocess, sys, tty
+		master, slave = pty.openpty()
+		tty.setraw(slave)
+		child = subprocess.Popen([sys.argv[1], os.ttyname(slave), "60"], close_fds=True)
+		os.close(slave)
+		while True:
+		    try:
+		        data = os.read(master, 4096)
+		    except OSError:
+		        break
+		    if not data:
+		        break
+		    os.write(1, data)
+		sys.exit(child.wait())
+	END
+	run 0 receive bytes -o run.ptl
+	holds run.ptl 60
+}
+
+packets_are_received()
+{
+	port=$(port DGRAM)
+	"$pxtrace" receive "udp:127.0.0.1:$port" -o run.ptl --once --strict --raw raw 2>err &
+	receiver=$!
+	sleep 0.2
+	"$target" "udp:$port" $events 200
+	finished $receiver 0
+	holds run.ptl $events
+	run 0 receive raw -o again.ptl
+	holds again.ptl $events
+}
+
+# A target that nobody listens to goes on; who comes late gets the rest and knows what is missing.
+packets_that_nobody_waits_for_are_lost_and_counted()
+{
+	port=$(port DGRAM)
+	"$target" "udp:$port" 6000 5000 &
+	sender=$!
+	sleep 0.3
+	"$pxtrace" receive "udp:127.0.0.1:$port" -o run.ptl --once 2>err || fail receive
+	wait $sender || fail 'the target minded'
+	err_has 'before anybody listened'
+	run 0 print run.ptl
+	grep -q 'number=5999' out || fail 'the end is missing'
+	out_has tick
+}
+
+a_connection_is_made_or_waited_for()
+{
+	port=$(port STREAM)
+	"$pxtrace" receive "tcp-listen:127.0.0.1:$port" -o one.ptl --once 2>err &
+	receiver=$!
+	"$target" "tcp:$port" $events
+	finished $receiver 0
+	holds one.ptl $events
+	port=$(port STREAM)
+	"$pxtrace" receive "tcp:127.0.0.1:$port" -o two.ptl --once 2>err &
+	receiver=$!
+	sleep 0.2
+	"$target" "tcp-listen:$port" $events
+	finished $receiver 0
+	err_has 'waiting for tcp:'
+	holds two.ptl $events
+}
+
+a_strict_receiver_fails_when_something_was_lost()
+{
+	"$target" frames $events >bytes
+	# One byte of a frame in the middle.
+	size=$(wc -c <bytes)
+	{ head -c $((size / 2)) bytes; tail -c +$((size / 2 + 2)) bytes; } >damaged
+	run 3 receive damaged -o run.ptl --strict
+	err_has 'lost on the line'
+	err_has 'bad CRC 1'
+	run 0 receive damaged -o run.ptl
+	run 3 print --strict run.ptl
+}
+
+what_arrived_can_be_kept_and_taken_again()
+{
+	"$target" frames $events | "$pxtrace" receive - -o run.ptl --raw raw 2>err || fail receive
+	"$pxtrace" print run.ptl >expected
+	run 0 receive raw -o again.ptl
+	run 0 print again.ptl
+	same expected
+}
+
+nothing_received_is_told_with_a_reason()
+{
+	: >empty
+	run 2 receive empty -o run.ptl
+	err_has 'no trace was received'
+	[ ! -e run.ptl ] || fail 'a log of nothing'
+	head -c 5000 /dev/urandom >noise
+	run 2 receive noise -o run.ptl
+	err_has 'no trace was received'
+}
+
+a_source_that_makes_no_sense_is_explained()
+{
+	run 1 receive
+	err_has 'serial:/dev/ttyUSB0,115200'
+	run 1 receive -
+	err_has '-o run.ptl'
+	run 1 receive serial:/dev/ttyUSB0 -o x
+	err_has 'device and speed'
+	run 1 receive serial:/dev/ttyUSB0,115201 -o x
+	err_has '921600'
+	run 1 receive udp:loopback:http -o x
+	err_has 'is no port'
+	run 1 receive tcp:5555 -o x
+	err_has 'tcp-listen'
+	run 1 receive nowhere -o x
+	err_has 'sources are'
+	run 1 receive /dev/null -o x
+	err_has 'serial:'
+	run 1 receive . -o x
+	err_has 'neither a FIFO nor a file'
+	run 1 receive - - -o x
+	err_has 'one source at a time'
+}
+
+a_log_that_cannot_be_written_is_an_error()
+{
+	"$target" frames 20 >bytes
+	run 4 receive bytes -o nowhere/run.ptl
+	err_has 'nowhere/run.ptl: No such file'
+	[ -c /dev/full ] || exit 77
+	run 4 receive bytes -o run.ptl --raw /dev/full
+	err_has '/dev/full'
+}
+
+"$case"
