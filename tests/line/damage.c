@@ -22,6 +22,18 @@
 #define EVENTS 4000u
 
 static char path[] = "/tmp/pxt-line-XXXXXX";
+
+/* A name of our own, also when two builds are tested at once. */
+__attribute__((constructor)) static void name_it(void)
+{
+	(void)close(mkstemp(path));
+}
+
+__attribute__((destructor)) static void remove_it(void)
+{
+	(void)unlink(path);
+}
+
 static struct capture clean;
 static struct capture bad;
 

@@ -11,3 +11,5 @@ if(PXT_LOG_LINE AND PXT_USEREVENTS AND PXT_POLICY_LOOP AND NOT CMAKE_CROSSCOMPIL
 	target_link_libraries(line_target PRIVATE ptrace_build ptrace_static)
 endif()
 add_test(NAME line.budget COMMAND "${PTRACE_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/line/budget.py")
+ptrace_test(line_faults FAKES NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS POLICY_LOOP SYSEV_START_STOP
+	SOURCES line/faults.c ${line_receiver} ${line_writer})

@@ -198,6 +198,21 @@ a_connection_is_made_or_waited_for()
 	holds two.ptl $events
 }
 
+# Frames made from FORMAT.md by a program that knows nothing of the library, of every kind of machine.
+frames_of_either_byte_order_and_word_size_are_understood()
+{
+	for log in le64 be64 le32 be32; do
+		"$pxtrace" print "$golden/$log.ptl" >expected 2>/dev/null
+		for slots in 1 7 91; do
+			"$PXT_PYTHON" "$PXT_SOURCE/tests/line/make_frames.py" "$golden/$log.ptl" $slots >bytes
+			run 0 receive bytes -o run.ptl
+			if grep -q 'on the line:' err; then fail "$log: $(cat err)"; fi
+			run 0 print run.ptl
+			same expected
+		done
+	done
+}
+
 a_strict_receiver_fails_when_something_was_lost()
 {
 	"$target" frames $events | cat >bytes
