@@ -5,10 +5,12 @@
     make_corpus.py TARGET FOLDER          writes the inputs of TARGET to FOLDER, a file each
     make_corpus.py --keep TARGET FOLDER   the files of FOLDER become the kept corpus of TARGET
 
-A kept corpus is TARGET.corpus, an input a line, bytes beyond printable ASCII as \\xNN.  Logs have
-none: theirs is made of the golden logs.
+A kept corpus is TARGET.corpus, an input a line, bytes beyond printable ASCII as \\xNN.  That of logs
+is made of the golden logs, and lines begin with those, too.
 """
+import importlib.util
 import pathlib
+import struct
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -28,6 +30,32 @@ def logs():
         yield b"\x03" + content[:len(content) // 2]
 
 
+def lines():
+    path = HERE.parent / "line" / "make_frames.py"
+    spec = importlib.util.spec_from_file_location("make_frames", path)
+    maker = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(maker)
+    for log in sorted(GOLDEN.glob("[bl]e*.ptl")):
+        content = log.read_bytes()
+        sender = maker.Sender(content, 7)
+        stuffed = sender.run()
+        pieces = b"".join(struct.pack("<H", len(piece)) + piece for piece in sender.pieces)
+        yield b"\x28" + stuffed
+        yield b"\x64" + stuffed[len(stuffed) // 3:]
+        yield b"\x01" + pieces
+        yield b"\x03" + pieces
+        yield b"\x2a" + content
+
+
+def inputs(target):
+    if target == "log":
+        yield from logs()
+    if target == "line":
+        yield from lines()
+    if (HERE / f"{target}.corpus").exists():
+        yield from kept(target)
+
+
 def keep(target, folder):
     inputs = {path.read_bytes() for path in pathlib.Path(folder).iterdir()}
     lines = []
@@ -43,7 +71,7 @@ def main():
         return
     target, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
-    for number, content in enumerate(logs() if target == "log" else kept(target)):
+    for number, content in enumerate(inputs(target)):
         (folder / f"{number:05}").write_bytes(content)
 
 

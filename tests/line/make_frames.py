@@ -31,6 +31,7 @@ class Sender:
         self.uuid = log[32:48]
         self.frames = self.records = self.lost = 0
         self.out = bytearray()
+        self.pieces = []  # frames before checksum and COBS
 
     def number(self, form, offset):
         return struct.unpack_from(self.order + form, self.log, offset)[0]
@@ -38,6 +39,7 @@ class Sender:
     def send(self, kind, contents):
         frame = struct.pack("<HH", (self.frames & 0x3fff) | kind << 14,
                             self.records & 0xffff) + contents
+        self.pieces.append(frame)
         seed = b"" if kind == KIND_HEAD else self.uuid
         frame += struct.pack("<I", zlib.crc32(seed + frame))
         self.out += (b"\0" if kind == KIND_HEAD else b"") + cobs(frame)

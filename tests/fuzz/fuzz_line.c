@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_line.c - whatever arrives on a line, the receiver neither crashes nor hangs, and every log
+ * that it makes can be opened.
+ *
+ * The first byte of an input says what the rest is:
+ *
+ *	RAW     bytes of a line, given in pieces of a size that the byte says
+ *	FRAMES  frames without COBS and checksum, each behind its length (2 bytes): both are made
+ *	        right here, so that a fuzzer comes behind them
+ *	PLAIN   a plain log, whose checksums are made right
+ */
+#define _GNU_SOURCE
+#include "base/crc32.h"
+#include "tools/linein.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace.h>
+#include <trace_np.h>
+#include <unistd.h>
+
+enum {
+	RAW,
+	FRAMES,
+	PLAIN,
+	PACKETS
+};
+
+#define EVENTS_MAX 100000u
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char folder[] = "/tmp/fuzz-line-XXXXXX";
+
+static void check_log(const char *path)
+{
+	struct posix_trace_logerror_np error = { 0 };
+	struct posix_trace_event_info event;
+	unsigned char data[4096];
+	int unavailable = 0;
+	trace_id_t trid;
+	size_t length;
+	int fd = open(path, O_RDONLY);
+
+	if (fd < 0 || posix_trace_open_explained_np(fd, &trid, &error)) {
+		(void)fprintf(stderr, "%s: byte %llu: %s\n", path,
+		    (unsigned long long)error.posix_offset_np, error.posix_reason_np);
+		abort();
+	}
+	for (unsigned i = 0; i < EVENTS_MAX && !unavailable; i++)
+		if (posix_trace_getnext_event(
+		        trid, &event, data, sizeof data, &length, &unavailable))
+			abort();
+	if (posix_trace_close(trid))
+		abort();
+	(void)close(fd);
+}
+
+static void told(
+    void *context, enum pxt_linein_event event, const struct pxt_linerun *run, const char *text)
+{
+	(void)context;
+	if (event != PXT_LINEIN_ENDED)
+		return;
+	if (run->error)
+		abort();
+	check_log(text);
+	(void)unlink(text);
+}
+
+/* ---- What the fuzzer cannot guess ---- */
+
+static void put_little(unsigned char *at, uint32_t value)
+{
+	for (unsigned i = 0; i < 4; i++)
+		at[i] = (unsigned char)(value >> 8 * i);
+}
+
+/* Each piece of the input becomes a frame of the stream whose head came last. */
+static void give_frames(struct pxt_linein *in, const uint8_t *data, size_t size, bool packets)
+{
+	uint32_t seed = 0;
+
+	while (size >= 2) {
+		unsigned char frame[PXT_LINEFRAME_BYTES + 64];
+		unsigned char stuffed[sizeof frame + sizeof frame / 254 + 8];
+		size_t count = (size_t)data[0] | (size_t)data[1] << 8;
+		bool head;
+
+		data += 2;
+		size -= 2;
+		count = count < size ? count : size;
+		count = count < sizeof frame - 4 ? count : sizeof frame - 4;
+		memcpy(frame, data, count);
+		data += count;
+		size -= count;
+		head = count >= 2 && frame[1] >> 6 == PXT_LINE_HEAD;
+		put_little(frame + count, pxt_crc32(head ? 0 : seed, frame, count));
+		if (head && count >= 4 + 48)
+			seed = pxt_crc32(0, frame + 4 + 32, 16);
+		if (packets)
+			pxt_linein_packet(in, frame, count + 4);
+		else
+			pxt_linein_bytes(
+			    in, stuffed, pxt_lineframe_stuff(frame, count + 4, stuffed));
+	}
+}
+
+static uint32_t get32(const unsigned char *at, bool swapped)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof value);
+	return swapped ? __builtin_bswap32(value) : value;
+}
+
+static void sign(unsigned char *log, size_t size)
+{
+	bool swapped = size >= 512 && get32(log + 8, false) != PXT_LOG_ORDER_MARK;
+	size_t at = 512;
+	uint32_t sum;
+
+	while (at < size) {
+		unsigned char *block = log + at;
+		uint32_t length = size - at >= 96 ? get32(block + 8, swapped) : 0;
+
+		if (length < 96 || length > size - at) {
+			at += 16;
+			continue;
+		}
+		sum = pxt_crc32(pxt_crc32(0, block, 92), block + 96, length - 96);
+		sum = swapped ? __builtin_bswap32(sum) : sum;
+		memcpy(block + 92, &sum, sizeof sum);
+		at += length;
+	}
+}
+
+static void give_bytes(struct pxt_linein *in, const unsigned char *data, size_t size, size_t most)
+{
+	for (size_t at = 0; at < size;) {
+		size_t count = size - at < most ? size - at : most;
+
+		pxt_linein_bytes(in, data + at, count);
+		at += count;
+	}
+}
+
+static void give(struct pxt_linein *in, unsigned mode, const uint8_t *data, size_t size)
+{
+	unsigned char *copy;
+
+	switch (mode & 3u) {
+	case FRAMES:
+	case PACKETS:
+		give_frames(in, data, size, (mode & 3u) == PACKETS);
+		break;
+	case PLAIN:
+		copy = malloc(size + 1);
+		if (!copy)
+			abort();
+		memcpy(copy, data, size);
+		sign(copy, size);
+		give_bytes(in, copy, size, 1u << (mode >> 2 & 15u));
+		free(copy);
+		break;
+	default:
+		give_bytes(in, data, size, 1u << (mode >> 2 & 15u));
+		break;
+	}
+	/* The device went away in the middle, and some of it comes again. */
+	if (mode & 64u) {
+		pxt_linein_flush(in);
+		pxt_linein_break(in);
+		give_bytes(in, data, size / 2, 4096);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct pxt_linein in;
+	static bool ready;
+	char path[64];
+	struct pxt_linesums sums;
+
+	if (!ready && !mkdtemp(folder))
+		abort();
+	ready = true;
+	(void)snprintf(path, sizeof path, "%s/run.ptl", folder);
+	if (size < 1 || !pxt_linein_init(&in, path))
+		return 0;
+	in.tell = told;
+	give(&in, data[0], data + 1, size - 1);
+	if (pxt_linein_end(&in))
+		abort();
+	pxt_linein_sums(&in, &sums);
+	if (sums.open || sums.logs > PXT_LINEIN_LOGS)
+		abort();
+	return 0;
+}
