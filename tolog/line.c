@@ -220,7 +220,7 @@ int pxt_tolog_line_repeat(struct pxt_tolog *log, uint64_t hz, bool last)
 		return 0;
 	if (!line->repeated)
 		line->repeated = now; /* create has just sent a head */
-	if (!last && now - line->repeated < hz / 1000u * CONFIG_PTRACE_LOG_LINE_REPEAT_MS)
+	if (!last && now - line->repeated < hz * CONFIG_PTRACE_LOG_LINE_REPEAT_MS / 1000u)
 		return 0;
 	line->repeated = now;
 	if (!last) {
