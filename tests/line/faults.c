@@ -87,7 +87,7 @@ struct found {
 	unsigned all;
 	struct posix_trace_loginfo_np info;
 	struct pxt_linesums sums;
-	bool complete;
+	bool complete; /* its own trailer has come */
 };
 
 static void receive(struct found *found)
@@ -105,6 +105,7 @@ static void receive(struct found *found)
 	(void)unlink(path);
 	CU_ASSERT_FATAL(pxt_linein_init(&in, path));
 	pxt_linein_bytes(&in, bytes, count);
+	found->complete = in.open == 0;
 	PXT_EQ(pxt_linein_end(&in), 0);
 	pxt_linein_sums(&in, &found->sums);
 	fd = open(path, O_RDONLY);
@@ -192,6 +193,7 @@ static void what_is_given_up_is_counted(void)
 		    (unsigned long long)found.info.posix_lost_np, EVENTS + 2);
 		PXT_EQ(found.info.posix_counts_np.posix_written_np, EVENTS + 2);
 		torn += found.sums.bad > 0;
+		CU_ASSERT(found.complete);
 		CU_ASSERT(sent <= EVENTS);
 	}
 	CU_ASSERT(torn > 0);

@@ -13,3 +13,5 @@ endif()
 add_test(NAME line.budget COMMAND "${PTRACE_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/line/budget.py")
 ptrace_test(line_faults FAKES NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS POLICY_LOOP SYSEV_START_STOP
 	SOURCES line/faults.c ${line_receiver} ${line_writer})
+ptrace_test(line_frames NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS
+	SOURCES line/frames.c ${line_receiver} ${line_writer})

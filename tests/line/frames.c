@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* frames.c - a frame by itself: COBS, checksum, numbers; and gaps longer than the numbers. */
+#include "suite.h"
+
+#include "capture.h"
+#include "tools/linerun.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char path[] = "/tmp/pxt-frames-XXXXXX";
+
+__attribute__((constructor)) static void name_it(void)
+{
+	(void)close(mkstemp(path));
+}
+
+__attribute__((destructor)) static void remove_it(void)
+{
+	(void)unlink(path);
+}
+
+static void bytes_are_stuffed_as_cobs_says(void)
+{
+	static const struct {
+		unsigned char plain[4];
+		size_t count;
+		unsigned char stuffed[7];
+		size_t stuffed_count;
+	} known[] = {
+		{ { 0 }, 1, { 1, 1, 0 }, 3 },
+		{ { 0, 0 }, 2, { 1, 1, 1, 0 }, 4 },
+		{ { 0, 0x11, 0 }, 3, { 1, 2, 0x11, 1, 0 }, 5 },
+		{ { 0x11, 0x22, 0, 0x33 }, 4, { 3, 0x11, 0x22, 2, 0x33, 0 }, 6 },
+		{ { 0x11, 0, 0, 0 }, 4, { 2, 0x11, 1, 1, 1, 0 }, 6 },
+	};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		unsigned char out[16];
+		size_t count = pxt_lineframe_stuff(known[i].plain, known[i].count, out);
+
+		PXT_EQ(count, known[i].stuffed_count);
+		CU_ASSERT(memcmp(out, known[i].stuffed, count) == 0);
+	}
+}
+
+/* Contents in which zeros are @gap bytes apart, so that every length of a run occurs. */
+static void fill(unsigned char *contents, size_t count, size_t gap)
+{
+	for (size_t i = 0; i < count; i++)
+		contents[i] = i % gap == gap - 1 ? 0 : (unsigned char)(i % 255 + 1);
+}
+
+static void what_a_target_packs_is_unpacked_whole(void)
+{
+	unsigned char contents[PXT_LINE_CONTENTS_MAX];
+	unsigned char packed[PXT_LINE_ROOM(PXT_LINE_CONTENTS_MAX) + 16];
+	unsigned char again[sizeof packed];
+	unsigned char plain[sizeof packed];
+
+	for (size_t gap = 1; gap < 600; gap += gap < 240 ? 13 : 1) {
+		const struct pxt_line_start start = { PXT_LINE_META, 0x1234, 0x54321, 0x98765 };
+		uint32_t bytes = (uint32_t)(gap * 31 % PXT_LINE_CONTENTS_MAX);
+		struct pxt_lineframe frame;
+		struct pxt_line_frame making;
+		size_t count;
+
+		fill(contents, sizeof contents, gap);
+		memset(packed, 0xee, sizeof packed);
+		pxt_line_begin(&making, packed, &start, false, true);
+		pxt_line_add(&making, contents, bytes / 2);
+		pxt_line_add(&making, contents + bytes / 2, bytes - bytes / 2);
+		count = pxt_line_end(&making);
+		CU_ASSERT_FATAL(count <= PXT_LINE_ROOM(bytes));
+		PXT_EQ(packed[count], 0xee);
+		PXT_EQ(packed[0], 0);
+		CU_ASSERT(memchr(packed + 1, 0, count - 2) == NULL);
+		PXT_EQ(packed[count - 1], 0);
+		count = pxt_lineframe_unstuff(packed + 1, count - 2, plain);
+		PXT_EQ(pxt_lineframe_stuff(plain, count, again), making.used - 1);
+		CU_ASSERT(memcmp(again, packed + 1, making.used - 1) == 0);
+		CU_ASSERT_FATAL(pxt_lineframe_parse(&frame, plain, count));
+		CU_ASSERT(pxt_lineframe_sound(&frame, 0x1234));
+		CU_ASSERT(!pxt_lineframe_sound(&frame, 0));
+		PXT_EQ(frame.kind, PXT_LINE_META);
+		PXT_EQ(frame.number, 0x54321 & PXT_LINE_NUMBER_MASK);
+		PXT_EQ(frame.records, 0x8765);
+		PXT_EQ(frame.bytes, bytes);
+		CU_ASSERT(memcmp(frame.contents, contents, bytes) == 0);
+	}
+}
+
+static void pieces_that_are_no_frame_are_refused(void)
+{
+	static const unsigned char beyond[] = { 5, 1, 2 };
+	static const unsigned char zero[] = { 2, 1, 0, 1 };
+	static const unsigned char later[] = { 0, 0xc0, 0, 0, 0, 0, 0, 0 };
+	unsigned char plain[PXT_LINEFRAME_BYTES + 1] = { 0 };
+	struct pxt_lineframe frame;
+
+	PXT_EQ(pxt_lineframe_unstuff(beyond, sizeof beyond, plain), 0);
+	PXT_EQ(pxt_lineframe_unstuff(zero, sizeof zero, plain), 0);
+	CU_ASSERT(!pxt_lineframe_parse(&frame, plain, PXT_LINE_OVERHEAD - 1));
+	CU_ASSERT(!pxt_lineframe_parse(&frame, plain, sizeof plain));
+	CU_ASSERT(!pxt_lineframe_parse(&frame, later, sizeof later));
+	CU_ASSERT(pxt_lineframe_parse(&frame, plain, PXT_LINE_OVERHEAD));
+}
+
+/* ---- Numbers that have wrapped ---- */
+
+static struct pxt_linerun run;
+
+static bool begin_run(void)
+{
+	char golden[512];
+	unsigned char head[PXT_LINE_FILE_HEAD];
+	const char *tests = __FILE__;
+	FILE *file;
+	bool read;
+
+	(void)snprintf(golden, sizeof golden, "%.*sgolden/le64.ptl",
+	    (int)(strstr(tests, "line/frames.c") - tests), tests);
+	file = fopen(golden, "rb");
+	read = file && fread(head, 1, sizeof head, file) == sizeof head;
+	if (file)
+		(void)fclose(file);
+	return read && !pxt_linerun_begin(&run, path, head);
+}
+
+static void a_gap_longer_than_the_numbers_is_told_by_the_head(void)
+{
+	const struct pxt_linetotals totals = { 3 * 16384 + 10, 5 * 65536 + 7, 99 };
+
+	CU_ASSERT_FATAL(begin_run());
+	pxt_linerun_start(&run, 0, 0);
+	CU_ASSERT(pxt_linerun_expect(&run, 0, 0));
+	/* What the lowest bits show of a gap of 3 rounds and 9 frames. */
+	CU_ASSERT(pxt_linerun_expect(&run, 10, 7));
+	PXT_EQ(run.frames_missing, 9);
+	PXT_EQ(run.missing, 7);
+	pxt_linerun_totals(&run, &totals);
+	PXT_EQ(run.frames_missing, 3 * 16384 + 8);
+	PXT_EQ(run.missing, 5 * 65536 + 7);
+	PXT_EQ(run.target_lost, 99);
+	PXT_EQ(run.untold, 5 * 65536 + 7 + 99);
+	/* Told once. */
+	pxt_linerun_totals(&run, &totals);
+	PXT_EQ(run.untold, 5 * 65536 + 7 + 99);
+	PXT_EQ(pxt_linerun_end(&run), 0);
+}
+
+static void a_frame_behind_its_place_is_late_up_to_a_bound(void)
+{
+	CU_ASSERT_FATAL(begin_run());
+	pxt_linerun_start(&run, 1000, 1000);
+	CU_ASSERT(!pxt_linerun_expect(&run, 999, 1000));
+	CU_ASSERT(!pxt_linerun_expect(&run, 1000 - 64, 1000));
+	PXT_EQ(run.frames_again, 2);
+	PXT_EQ(run.frames_missing, 0);
+	CU_ASSERT(pxt_linerun_expect(&run, 1000 - 65, 1000));
+	PXT_EQ(run.frames_missing, 16384 - 65);
+	PXT_EQ(pxt_linerun_end(&run), 0);
+}
+
+static void what_is_told_again_is_in_the_log_once(void)
+{
+	struct pxt_lineknown known = { 0 };
+
+	for (unsigned round = 0; round < 3; round++)
+		for (uint64_t key = 1; key < 5000; key++)
+			PXT_EQ(pxt_lineknown_tell(&known, key << 20, key),
+			    round ? PXT_LINEKNOWN_SAME : PXT_LINEKNOWN_NEW);
+	PXT_EQ(pxt_lineknown_tell(&known, 1 << 20, 7), PXT_LINEKNOWN_CHANGED);
+	PXT_EQ(known.count, 4999);
+	pxt_lineknown_free(&known);
+}
+
+static void what_is_told_has_a_bound(void)
+{
+	struct pxt_lineknown known = { 0 };
+
+	for (uint64_t key = 1; key <= PXT_LINEKNOWN_MAX; key++)
+		(void)pxt_lineknown_tell(&known, key * 77777u, 0);
+	PXT_EQ(known.count, PXT_LINEKNOWN_MAX);
+	PXT_EQ(pxt_lineknown_tell(&known, 3, 0), PXT_LINEKNOWN_FULL);
+	PXT_EQ(pxt_lineknown_tell(&known, 77777u, 0), PXT_LINEKNOWN_SAME);
+	pxt_lineknown_free(&known);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(bytes_are_stuffed_as_cobs_says),
+	PXT_CASE(what_a_target_packs_is_unpacked_whole),
+	PXT_CASE(pieces_that_are_no_frame_are_refused),
+	PXT_CASE(a_gap_longer_than_the_numbers_is_told_by_the_head),
+	PXT_CASE(a_frame_behind_its_place_is_late_up_to_a_bound),
+	PXT_CASE(what_is_told_again_is_in_the_log_once),
+	PXT_CASE(what_is_told_has_a_bound),
+};
+PXT_SUITE("frames", cases)
