@@ -173,8 +173,9 @@ static void a_write_that_fails_is_gone_on_with(void)
 static void what_is_given_up_is_counted(void)
 {
 	unsigned torn = 0;
+	unsigned calls = 1;
 
-	for (unsigned n = 1; n < 12; n++) {
+	for (unsigned n = 1; n <= calls; n++) {
 		struct line line;
 		struct found found;
 		unsigned sent;
@@ -184,6 +185,7 @@ static void what_is_given_up_is_counted(void)
 		pxt_fault_arm(&pxt_fault_write, n, EIO);
 		atomic_store(&pxt_fault_write.accept, 100);
 		close_line(&line);
+		calls = atomic_load(&pxt_fault_write.calls);
 		pxt_fault_arm(&pxt_fault_write, 0, 0);
 		receive(&found);
 		sent = found.ours;
@@ -193,7 +195,9 @@ static void what_is_given_up_is_counted(void)
 		    (unsigned long long)found.info.posix_lost_np, EVENTS + 2);
 		PXT_EQ(found.info.posix_counts_np.posix_written_np, EVENTS + 2);
 		torn += found.sums.bad > 0;
-		CU_ASSERT(found.complete);
+		/* The trailer itself is not tried again. */
+		PXT_CHECK(found.complete || calls == n, "call %u of %u", n, calls);
+		CU_ASSERT_FATAL(n < 100);
 		CU_ASSERT(sent <= EVENTS);
 	}
 	CU_ASSERT(torn > 0);
