@@ -52,7 +52,7 @@ static void to_front(struct pxt_linein *in, unsigned place)
 {
 	struct pxt_linerun *run = in->runs[place];
 
-	memmove(in->runs + 1, in->runs, place * sizeof *in->runs);
+	memmove(in->runs + 1, in->runs, place * sizeof(void *));
 	in->runs[0] = run;
 }
 
@@ -68,7 +68,7 @@ static void end_run(struct pxt_linein *in, unsigned place)
 	if (run == in->plain_run)
 		in->plain_run = NULL;
 	in->open--;
-	memmove(in->runs + place, in->runs + place + 1, (in->open - place) * sizeof *in->runs);
+	memmove(in->runs + place, in->runs + place + 1, (in->open - place) * sizeof(void *));
 	free(run);
 }
 
@@ -198,6 +198,22 @@ static void adopt(struct pxt_linein *in, struct pxt_linerun *run, uint64_t frame
 
 /* ---- Frames ---- */
 
+static bool is_gone(const struct pxt_linein *in, const unsigned char *uuid)
+{
+	for (unsigned i = 0; i < PXT_LINEIN_RUNS; i++)
+		if (memcmp(in->gone[i], uuid, PXT_LOG_UUID_BYTES) == 0)
+			return true;
+	return false;
+}
+
+/* Its own trailer ended it. */
+static void let_go(struct pxt_linein *in)
+{
+	memcpy(in->gone[in->gone_next++ % PXT_LINEIN_RUNS], in->runs[0]->header.uuid,
+	    PXT_LOG_UUID_BYTES);
+	end_run(in, 0);
+}
+
 static void take_head(struct pxt_linein *in, const struct pxt_lineframe *frame)
 {
 	const unsigned char *contents = frame->contents;
@@ -209,6 +225,10 @@ static void take_head(struct pxt_linein *in, const struct pxt_lineframe *frame)
 			continue;
 		to_front(in, i);
 		run = in->runs[0];
+	}
+	if (!run && is_gone(in, contents + 32)) {
+		in->done.frames_again++;
+		return;
 	}
 	if (!run) {
 		run = new_run(in, contents);
@@ -230,7 +250,7 @@ static bool take_other(struct pxt_linein *in, const struct pxt_lineframe *frame)
 		to_front(in, i);
 		deliver(in->runs[0], frame);
 		if (in->runs[0]->ended)
-			end_run(in, 0);
+			let_go(in);
 		return true;
 	}
 	return false;
@@ -304,77 +324,63 @@ static bool take_blocks(struct pxt_linein *in)
 	}
 }
 
-static void take_plain(struct pxt_linein *in, const unsigned char *bytes, size_t count)
+/* Returns how many bytes belong to this log. */
+static size_t take_plain(struct pxt_linein *in, const unsigned char *bytes, size_t count)
 {
-	while (count && in->form == PXT_LINEIN_PLAIN) {
-		size_t taken = pxt_lineplain_add(&in->plain, bytes, count);
+	size_t taken = pxt_lineplain_add(&in->plain, bytes, count);
 
-		if (!taken) {
-			in->plain.bad++;
-			in->plain.used = 0;
-			return;
-		}
-		bytes += taken;
-		count -= taken;
-		if (!take_blocks(in)) {
-			in->form = PXT_LINEIN_UNDECIDED;
-			in->peeked = 0;
-		}
-	}
-	/* Behind a log's end: what was read too far, then the rest. */
-	if (in->form == PXT_LINEIN_UNDECIDED) {
-		unsigned char *rest = in->plain.bytes;
-		size_t used = in->plain.used;
-
-		in->plain.bytes = NULL;
+	if (!taken) {
+		in->plain.bad++;
 		in->plain.used = 0;
-		if (used)
-			pxt_linein_bytes(in, rest, used);
-		if (in->plain.bytes)
-			free(rest);
-		else
-			in->plain.bytes = rest;
-		if (count)
-			pxt_linein_bytes(in, bytes, count);
+		return count;
 	}
+	if (take_blocks(in))
+		return taken;
+	/* What is left behind its end came with these bytes, and is looked at again. */
+	if (in->plain.used < taken)
+		taken -= in->plain.used;
+	in->plain.used = 0;
+	in->form = PXT_LINEIN_UNDECIDED;
+	return taken;
 }
 
 /* ---- Bytes ---- */
 
 /* A plain log begins with its magic, frames do not. */
-static void decide(struct pxt_linein *in, const unsigned char **bytes, size_t *count)
+static size_t decide(struct pxt_linein *in, const unsigned char *bytes, size_t count)
 {
-	while (*count && in->form == PXT_LINEIN_UNDECIDED) {
-		in->peek[in->peeked++] = *(*bytes)++;
-		--*count;
+	size_t taken = 0;
+
+	while (taken < count && in->form == PXT_LINEIN_UNDECIDED) {
+		in->peek[in->peeked++] = bytes[taken++];
 		if (memcmp(in->peek, file_magic, in->peeked) != 0)
 			in->form = PXT_LINEIN_FRAMES;
 		else if (in->peeked == sizeof in->peek)
 			in->form = PXT_LINEIN_PLAIN;
 	}
+	if (in->form == PXT_LINEIN_FRAMES)
+		take_frames(in, in->peek, in->peeked);
+	else if (in->form == PXT_LINEIN_PLAIN)
+		(void)pxt_lineplain_add(&in->plain, in->peek, in->peeked);
+	if (in->form != PXT_LINEIN_UNDECIDED)
+		in->peeked = 0;
+	return taken;
 }
 
 void pxt_linein_bytes(struct pxt_linein *in, const unsigned char *bytes, size_t count)
 {
-	if (in->form == PXT_LINEIN_UNDECIDED) {
-		unsigned char peek[sizeof in->peek];
-		unsigned peeked;
+	while (count) {
+		size_t taken = count;
 
-		decide(in, &bytes, &count);
-		peeked = in->peeked;
 		if (in->form == PXT_LINEIN_UNDECIDED)
-			return;
-		memcpy(peek, in->peek, sizeof peek);
-		in->peeked = 0;
-		if (in->form == PXT_LINEIN_FRAMES)
-			take_frames(in, peek, peeked);
+			taken = decide(in, bytes, count);
+		else if (in->form == PXT_LINEIN_FRAMES)
+			take_frames(in, bytes, count);
 		else
-			take_plain(in, peek, peeked);
+			taken = take_plain(in, bytes, count);
+		bytes += taken;
+		count -= taken;
 	}
-	if (in->form == PXT_LINEIN_FRAMES)
-		take_frames(in, bytes, count);
-	else
-		take_plain(in, bytes, count);
 }
 
 void pxt_linein_break(struct pxt_linein *in)

@@ -53,6 +53,9 @@ struct pxt_linein {
 	void *context;
 	struct pxt_linerun *runs[PXT_LINEIN_RUNS]; /* the one heard last first */
 	unsigned open;
+	/* Streams whose trailer came last: a packet of theirs that comes again begins no log. */
+	unsigned char gone[PXT_LINEIN_RUNS][PXT_LOG_UUID_BYTES];
+	unsigned gone_next;
 	struct pxt_linesums done; /* of runs that have ended, and what belongs to none */
 	int error;                /* of a file, an errno */
 

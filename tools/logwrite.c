@@ -213,7 +213,7 @@ void pxt_logwrite_event(struct pxt_logwrite *log, const struct pxt_logevent *eve
 		memcpy(payload + used, event->data, bytes);
 	used += bytes;
 	count = 1u + ((uint32_t)used + SLOT_PAYLOAD - 1u) / SLOT_PAYLOAD;
-	memset(payload + used, 0, (count - 1u) * SLOT_PAYLOAD - used);
+	memset(payload + used, 0, (size_t)(count - 1u) * SLOT_PAYLOAD - used);
 	put_begin(&slots[0], event, bytes);
 	for (uint32_t i = 1; i < count; i++) {
 		slots[i].word[0] = 0;

@@ -422,6 +422,20 @@ static void who_listens_late_understands_what_came_before_the_head(void)
 	PXT_EQ(log.events + sums.early + sums.events_missing, truth.records);
 }
 
+/* Packets may come twice, and late. */
+static void a_head_behind_the_end_begins_no_log(void)
+{
+	capture_run(&clean, &plain_story);
+	learn(&clean);
+	bad.count = 0;
+	put(clean.bytes, clean.count);
+	put(clean.bytes + truth.at[truth.last_head],
+	    truth.end[truth.last_head] - truth.at[truth.last_head]);
+	receive(&bad, 4096, 1);
+	PXT_EQ(sums.logs, 1);
+	PXT_EQ(sums.frames_again, 1);
+}
+
 static void a_target_that_is_reset_begins_a_second_log(void)
 {
 	char second[sizeof path + 8];
@@ -570,6 +584,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(the_last_frames_before_the_end_are_missed_too),
 	PXT_CASE(a_frame_that_comes_twice_counts_once),
 	PXT_CASE(who_listens_late_understands_what_came_before_the_head),
+	PXT_CASE(a_head_behind_the_end_begins_no_log),
 	PXT_CASE(a_target_that_is_reset_begins_a_second_log),
 	PXT_CASE(noise_between_frames_is_passed_over),
 	PXT_CASE(what_was_cleared_is_not_reported),
