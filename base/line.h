@@ -30,6 +30,7 @@ enum pxt_line_kind {
 #define PXT_LINE_CONTENTS_MAX 1456u
 /* Of a HEAD: so much of the file head, a CLOCKS entry, and three counts. */
 #define PXT_LINE_FILE_HEAD    296u
+#define PXT_LINE_UUID_AT      32u
 #define PXT_LINE_CLOCKS_AT    PXT_LINE_FILE_HEAD
 #define PXT_LINE_COUNTS_AT    (PXT_LINE_CLOCKS_AT + 64u)
 #define PXT_LINE_HEAD_BYTES   (PXT_LINE_COUNTS_AT + 24u)

@@ -214,19 +214,38 @@ static void let_go(struct pxt_linein *in)
 	end_run(in, 0);
 }
 
+static struct pxt_linerun *find_run(struct pxt_linein *in, const unsigned char *uuid)
+{
+	for (unsigned i = 0; i < in->open; i++) {
+		if (memcmp(in->runs[i]->header.uuid, uuid, PXT_LOG_UUID_BYTES) != 0)
+			continue;
+		to_front(in, i);
+		return in->runs[0];
+	}
+	return NULL;
+}
+
+/* A number of a HEAD, in the order that its file head tells. */
+static uint64_t count_at(const unsigned char *contents, uint32_t at)
+{
+	bool swapped = pxt_get32(contents + 8, false) != PXT_LOG_ORDER_MARK;
+
+	return pxt_get64(contents + PXT_LINE_COUNTS_AT + at, swapped);
+}
+
 static void take_head(struct pxt_linein *in, const struct pxt_lineframe *frame)
 {
 	const unsigned char *contents = frame->contents;
-	struct pxt_linerun *run = NULL;
-	bool swapped;
+	const unsigned char *uuid = contents + PXT_LINE_UUID_AT;
+	uint64_t frames = count_at(contents, 0);
+	struct pxt_linerun *run = find_run(in, uuid);
 
-	for (unsigned i = 0; i < in->open && !run; i++) {
-		if (memcmp(in->runs[i]->header.uuid, contents + 32, PXT_LOG_UUID_BYTES) != 0)
-			continue;
-		to_front(in, i);
-		run = in->runs[0];
+	/* A board that has nothing random may begin anew under its old UUID. */
+	if (run && frames + PXT_LINERUN_LATE < run->frames) {
+		end_run(in, 0);
+		run = NULL;
 	}
-	if (!run && is_gone(in, contents + 32)) {
+	if (!run && frames && is_gone(in, uuid)) {
 		in->done.frames_again++;
 		return;
 	}
@@ -234,9 +253,7 @@ static void take_head(struct pxt_linein *in, const struct pxt_lineframe *frame)
 		run = new_run(in, contents);
 		if (!run)
 			return;
-		swapped = run->header.swapped;
-		adopt(in, run, pxt_get64(contents + PXT_LINE_COUNTS_AT, swapped),
-		    pxt_get64(contents + PXT_LINE_COUNTS_AT + 8, swapped));
+		adopt(in, run, frames, count_at(contents, 8));
 	}
 	(void)pxt_linerun_head(run, contents);
 }

@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* So far back a frame counts as late or doubled, not as one of the next round of numbers. */
-#define LATE        64u
 /* More are damage to the one who reads the log (FORMAT.md, section 9). */
 #define THREADS_MAX 65536u
 #define MODULES_MAX 4096u
@@ -94,7 +92,7 @@ bool pxt_linerun_expect(struct pxt_linerun *run, uint32_t frame, uint32_t record
 	uint32_t ahead = (frame - (uint32_t)run->frames) & PXT_LINE_NUMBER_MASK;
 	uint32_t fresh = (records - (uint32_t)run->records) & 0xffffu;
 
-	if (ahead > PXT_LINE_NUMBER_MASK - LATE) {
+	if (ahead > PXT_LINE_NUMBER_MASK - PXT_LINERUN_LATE) {
 		run->frames_again++;
 		return false;
 	}

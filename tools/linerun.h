@@ -25,6 +25,9 @@
 /* Slots of the longest record: context, a thread without index, 4,095 bytes of data. */
 #define PXT_LINERUN_RECORD_SLOTS 350u
 
+/* So far back a frame counts as late or doubled, not as one of the next round of numbers. */
+#define PXT_LINERUN_LATE 64u
+
 /* What a target counted up to some moment; it says so now and then. */
 struct pxt_linetotals {
 	uint64_t frames;

@@ -461,6 +461,30 @@ static void a_target_that_is_reset_begins_a_second_log(void)
 	(void)unlink(second);
 }
 
+/* A board without clock and noise makes the same UUID at each start. */
+static void a_reset_is_noticed_also_under_the_same_uuid(void)
+{
+	char second[sizeof path + 8];
+	struct log log;
+
+	capture_run(&clean, &plain_story);
+	learn(&clean);
+	(void)snprintf(second, sizeof second, "%s-2", path);
+	for (unsigned part = 1; part <= 2; part++) {
+		bad.count = 0;
+		put(clean.bytes, part == 1 ? truth.at[truth.frames / 2] : clean.count);
+		put(clean.bytes, clean.count);
+		(void)unlink(second);
+		receive(&bad, 4096, part);
+		PXT_EQ(sums.logs, 2);
+		PXT_EQ(sums.bad, 0);
+		read_log(&log, second);
+		check_law(&log, truth.records);
+		PXT_EQ(log.events, truth.records);
+		(void)unlink(second);
+	}
+}
+
 static void noise_between_frames_is_passed_over(void)
 {
 	unsigned char noise[300];
@@ -586,6 +610,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(who_listens_late_understands_what_came_before_the_head),
 	PXT_CASE(a_head_behind_the_end_begins_no_log),
 	PXT_CASE(a_target_that_is_reset_begins_a_second_log),
+	PXT_CASE(a_reset_is_noticed_also_under_the_same_uuid),
 	PXT_CASE(noise_between_frames_is_passed_over),
 	PXT_CASE(what_was_cleared_is_not_reported),
 	PXT_CASE(a_plain_log_from_a_pipe_is_received_too),
