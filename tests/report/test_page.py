@@ -23,9 +23,9 @@ browser = None
 AT = """
 const r = document.getElementById("tracks").getBoundingClientRect();
 const p = window.pxtrace, t = p.tracks.findIndex((each) => each.name.startsWith(arguments[0]));
-const ruler = p.losses.length ? 45 : 26;
+const ruler = p.layout.ruler;
 const track = p.tracks[t];
-const lane = track.pointsHeight + 3 + (arguments[2] < 0 ? -7 : arguments[2] * 19 + 6);
+const lane = track.pointsHeight + 3 + (arguments[2] < 0 ? -7 : arguments[2] * p.layout.lane + 6);
 const x = p.plot.x(arguments[1]), y = ruler + track.y - p.view.top + lane;
 """
 COLOUR = AT + """
@@ -262,7 +262,7 @@ class Page(unittest.TestCase):
         browser.run("window.pxtrace.search('dur>2ms')")
         browser.wait("window.pxtrace.found.done")
         show(12_000_000, 17_000_000)
-        stripe = browser.run(COLOUR.replace("* 19 + 6", "* 19 + 14"), "sensor", 14_000_000, 0)
+        stripe = browser.run(COLOUR.replace("p.layout.lane + 6", "p.layout.lane + p.layout.lane - 5"), "sensor", 14_000_000, 0)
         self.assertEqual(stripe, hit)
 
     # ---- Details ----

@@ -106,6 +106,11 @@ function spanDetails(s) {
 		element("p", { className: "sub" }, "span in ", foreign(tracks[trackOfSpan(s)].name), groups.length > 1 ? [" of ", foreign(meta.logs[tracks[trackOfSpan(s)].log].name)] : null),
 		element("p", { className: "big" }, duration(spans.time[s])),
 		element("p", { className: "sub" }, rank(s)),
+		element("div", { className: "actions" },
+			action("Zoom to it", "Z", () => select({ span: s }, "zoom")),
+			action("‹ before", "[", () => step(-1), neighbour(s, -1) < 0),
+			action("next ›", "]", () => step(1), neighbour(s, 1) < 0),
+			action("All of its kind", "durations of this pair", () => { pick(spans.kind[s], -1); $("durations").scrollIntoView({ block: "start" }); })),
 		facts([
 			["start", moment(spanStart(s))],
 			["end", moment(spanEnd(s))],
@@ -113,16 +118,10 @@ function spanDetails(s) {
 			["exactly", count(spans.time[s]) + " ns"],
 			events.cpu[begin] || events.cpu[end] ? ["CPU", cpu(begin) === cpu(end) ? cpu(begin) : cpu(begin) + " at begin, " + cpu(end) + " at end"] : null,
 			trackOfEvent(end) !== trackOfEvent(begin) ? ["ended in", foreign(tracks[trackOfEvent(end)].name)] : null,
-			["events", foreign(meta.types[events.type[begin]].name), ", ", foreign(meta.types[events.type[end]].name)],
 			lost > 0 ? ["losses", plural(lost, "event") + " lost meanwhile"] : null,
 		]),
-		fieldTable(s),
-		element("div", { className: "actions" },
-			action("Zoom to it", "Z", () => select({ span: s }, "zoom")),
-			action("‹ before", "[", () => step(-1), neighbour(s, -1) < 0),
-			action("next ›", "]", () => step(1), neighbour(s, 1) < 0),
-			action("All of its kind", "durations of this pair", () => { pick(spans.kind[s], -1); $("durations").scrollIntoView({ block: "start" }); })),
 		meanwhile(s),
+		fieldTable(s),
 	];
 }
 

@@ -10,17 +10,25 @@ const tip = $("tip");
 const LABELS = 168; // pixels for names, at the left
 const AXIS = 26;
 const RULER = losses.length ? AXIS + 19 : AXIS; // below the axis a line for the flags of losses
-const LANE = 19;
 const POINTS = 13;  // of single events, above the lanes
 const GAP = 5;
-const layout = { width: 0, height: 0, total: 0 };
+const layout = { width: 0, height: 0, total: 0, lane: 19, ruler: RULER };
 
 const plot = {
 	x: (t) => LABELS + (t - view.from) / (view.to - view.from) * (layout.width - LABELS),
 	time: (x) => view.from + (x - LABELS) / (layout.width - LABELS) * (view.to - view.from),
 };
 
+// Lanes are as high as is pleasant where there are few of them.
 function placeTracks() {
+	for (layout.lane = 27; layout.lane > 19; layout.lane -= 2) {
+		placeAll();
+		if (layout.total + RULER < 400) return;
+	}
+	placeAll();
+}
+
+function placeAll() {
 	let y = 0;
 	for (const [g, group] of groups.entries()) {
 		if (groups.length > 1) { group.y = y; y += 22; }
@@ -29,7 +37,7 @@ function placeTracks() {
 			track.y = y;
 			track.pointsHeight = track.points.length > 0 || track.lanes.length === 0 ? POINTS : 0;
 			const lanes = track.lanes.length + (track.flushes && track.flushes.size > 0 ? 1 : 0);
-			track.height = Math.max(track.pointsHeight + lanes * LANE, 20) + GAP + 3;
+			track.height = Math.max(track.pointsHeight + lanes * layout.lane, 20) + GAP + 3;
 			y += track.height;
 		}
 		if (g + 1 < groups.length) y += 6;
@@ -93,7 +101,7 @@ function mark(spanMask, eventMask, kind) {
 // ---- Drawing ----
 
 function drawSpans(g, lane, y, dim) {
-	const height = LANE - 3;
+	const height = layout.lane - 3;
 	const right = layout.width;
 	const spanColour = (i) => colourOf(spans.kind[lane.id[i]]);
 	walkLane(lane, view.from, view.to, plot.x, plot.time, (i, x0, x1) => {
@@ -124,7 +132,7 @@ function drawSpans(g, lane, y, dim) {
 
 // Marked spans on top of the dim others: at least two pixels each, so that none is overlooked.
 function drawMarked(g, lane, y) {
-	const height = LANE - 3;
+	const height = layout.lane - 3;
 	const put = (i, x0, x1) => {
 		const left = Math.max(x0, LABELS);
 		g.fillStyle = colourOf(spans.kind[lane.id[i]]);
@@ -182,13 +190,13 @@ function drawFlushes(g, track, y) {
 	walkLane(track.flushes, view.from, view.to, plot.x, plot.time, (i, x0, x1) => {
 		const left = Math.max(x0, LABELS);
 		g.globalAlpha = 0.45;
-		g.fillRect(left, y + 3, Math.max(Math.min(x1, layout.width) - left, 1), LANE - 9);
+		g.fillRect(left, y + 3, Math.max(Math.min(x1, layout.width) - left, 1), layout.lane - 9);
 		g.globalAlpha = 1;
-		if (x1 - x0 > 40) g.fillText("flush", left + 4, y + LANE / 2 - 1);
+		if (x1 - x0 > 40) g.fillText("flush", left + 4, y + layout.lane / 2 - 1);
 		g.fillStyle = ink.accent;
 	}, (i, j, pixel) => {
 		g.globalAlpha = 0.6;
-		if (pixel >= LABELS) g.fillRect(pixel, y + 3, 1, LANE - 9);
+		if (pixel >= LABELS) g.fillRect(pixel, y + 3, 1, layout.lane - 9);
 	});
 	g.globalAlpha = 1;
 }
@@ -200,14 +208,14 @@ function drawTrack(g, track, top) {
 	y += track.pointsHeight;
 	if (track.flushes && track.flushes.size > 0) {
 		drawFlushes(g, track, y);
-		y += LANE;
+		y += layout.lane;
 	}
 	track.lanes.forEach((lane, l) => {
-		if (y + LANE > RULER && y < layout.height) {
+		if (y + layout.lane > RULER && y < layout.height) {
 			drawSpans(g, lane, y, dim);
 			if (track.marked) drawMarked(g, track.marked[l], y);
 		}
-		y += LANE;
+		y += layout.lane;
 	});
 }
 
@@ -323,8 +331,8 @@ function drawSelection(g) {
 	g.strokeStyle = ink.ink;
 	g.lineWidth = 2;
 	if (view.selected.span !== undefined) {
-		y += track.pointsHeight + (track.flushes && track.flushes.size > 0 ? LANE : 0) + spans.lane[view.selected.span] * LANE;
-		height = LANE - 3;
+		y += track.pointsHeight + (track.flushes && track.flushes.size > 0 ? layout.lane : 0) + spans.lane[view.selected.span] * layout.lane;
+		height = layout.lane - 3;
 	}
 	const left = Math.max(x0, LABELS - 4);
 	g.strokeRect(left - 1, y - 1, Math.max(Math.min(x1, layout.width + 4) - left, 3) + 2, height + 2);
@@ -557,7 +565,7 @@ function thingAt(x, y) {
 			if (event >= 0) return { event };
 		}
 		const flushLane = track.flushes && track.flushes.size > 0 ? 1 : 0;
-		const lane = Math.floor((at - track.pointsHeight) / LANE) - flushLane;
+		const lane = Math.floor((at - track.pointsHeight) / layout.lane) - flushLane;
 		if (lane >= 0 && lane < track.lanes.length) {
 			const span = nearestSpan(track.lanes[lane], x);
 			if (span >= 0) return { span };
