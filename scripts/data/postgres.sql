@@ -1,0 +1,49 @@
+-- SPDX-License-Identifier: MIT
+-- What load-postgres fills and the questions ask.  Harmless where it is there already.
+SET client_min_messages = warning;
+BEGIN;
+-- Two loaders that come first at once would both make the tables.
+DO $$BEGIN PERFORM pg_advisory_xact_lock(7471120); END$$;
+
+-- Wide columns first: no room is lost to alignment.
+CREATE TABLE IF NOT EXISTS events (
+	stream uuid NOT NULL,         -- UUID of the trace stream, the same in every block of the log
+	seq bigint NOT NULL,          -- number of the event in the stream's life
+	ts_ns bigint NOT NULL,        -- since 1970, UTC
+	lost_before bigint NOT NULL,  -- events lost since the row before; their sum is what was lost
+	tid bigint,                   -- NULL: no thread was recorded
+	pid integer,
+	event_id integer NOT NULL,    -- 0: no event, but losses behind a log's last event
+	cpu smallint,
+	target text NOT NULL,
+	event text NOT NULL,
+	payload text,
+	thread text,
+	-- Loading twice: the database itself keeps the second one out.
+	PRIMARY KEY (stream, seq)
+);
+-- A load is put in by stream and number, so rows of one target and time lie together: what a range of
+-- pages holds says which of them a question needs.
+CREATE INDEX IF NOT EXISTS events_when ON events USING brin (target, ts_ns) WITH (pages_per_range = 32);
+
+-- Which events begin and end a span.
+CREATE TABLE IF NOT EXISTS pairs (pair text, begins text, ends text, PRIMARY KEY (pair, begins, ends));
+INSERT INTO pairs VALUES
+	('cycle', 'cycle_begin', 'cycle_end'),
+	('frame', 'frame_begin', 'frame_end'),
+	('wait', 'lock_wait', 'lock_held'),
+	('hold', 'lock_held', 'lock_free')
+	ON CONFLICT DO NOTHING;
+
+CREATE OR REPLACE FUNCTION whole(a bigint, b bigint) RETURNS bigint
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT a / b';
+CREATE OR REPLACE FUNCTION day_of(ts_ns bigint) RETURNS date
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$SELECT date '1970-01-01' + (ts_ns / 86400000000000)::integer$$;
+CREATE OR REPLACE FUNCTION first_field(payload text) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE
+	AS $$SELECT coalesce(substring(payload FROM '^\{"[^"]*":("(?:[^"\\]|\\.)*"|[^,}]*)'), '')$$;
+CREATE OR REPLACE FUNCTION number_in(payload text, field text) RETURNS bigint
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT (payload::json ->> field)::bigint';
+
+\ir spans.sql
+COMMIT;

@@ -1,0 +1,3 @@
+SELECT target, event, count()
+FROM events WHERE event_id != 0
+GROUP BY target, event ORDER BY target, event
