@@ -39,9 +39,13 @@ CREATE OR REPLACE FUNCTION whole(a bigint, b bigint) RETURNS bigint
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT a / b';
 CREATE OR REPLACE FUNCTION day_of(ts_ns bigint) RETURNS date
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$SELECT date '1970-01-01' + (ts_ns / 86400000000000)::integer$$;
+-- The value of the first field as it stands there: text by a regular expression, which is slow, a number
+-- without one.
 CREATE OR REPLACE FUNCTION first_field(payload text) RETURNS text
-	LANGUAGE sql IMMUTABLE PARALLEL SAFE
-	AS $$SELECT coalesce(substring(payload FROM '^\{"[^"]*":("(?:[^"\\]|\\.)*"|[^,}]*)'), '')$$;
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$SELECT CASE
+		WHEN payload IS NULL OR strpos(payload, ':') = 0 THEN ''
+		WHEN substr(payload, strpos(payload, ':') + 1, 1) = '"' THEN substring(payload FROM '^\{"[^"]*":("(?:[^"\\]|\\.)*")')
+		ELSE rtrim(split_part(substr(payload, strpos(payload, ':') + 1), ',', 1), '}') END$$;
 CREATE OR REPLACE FUNCTION number_in(payload text, field text) RETURNS bigint
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT (payload::json ->> field)::bigint';
 

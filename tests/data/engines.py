@@ -55,7 +55,7 @@ class Engine:
             raise
         return self
 
-    def __exit__(self, *_):
+    def stop(self):
         if self.server and self.server.poll() is None:
             self.server.send_signal(self.stop_signal)
             try:
@@ -63,6 +63,10 @@ class Engine:
             except subprocess.TimeoutExpired:
                 self.server.kill()
                 self.server.wait()
+        self.server = None
+
+    def __exit__(self, *_):
+        self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     stop_signal = signal.SIGTERM
@@ -76,11 +80,12 @@ class Engine:
         """Makes the engine ready."""
 
     def wait_until_up(self, command):
-        for _ in range(300):
+        for _ in range(200):
             if self.server.poll() is not None:
                 break
-            if subprocess.run(command, capture_output=True, check=False, env=self.environment).returncode == 0:
-                return
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                if subprocess.run(command, capture_output=True, check=False, env=self.environment, timeout=5).returncode == 0:
+                    return
             time.sleep(0.1)
         said = "".join(path.read_text(errors="replace")[-1500:] for path in self.folder.glob("*.log"))
         raise Failed(f"{self.label} did not start:\n{said}")
@@ -222,9 +227,12 @@ def clickhouse_server():
 
 
 def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
+    """Below what the system gives out by itself, so that hardly anybody takes it before the server does."""
+    while True:
+        port = 10000 + secrets.randbelow(20000)
+        with socket.socket() as free, contextlib.suppress(OSError):
+            free.bind(("127.0.0.1", port))
+            return port
 
 
 class ClickHouse(Engine):
@@ -244,6 +252,7 @@ class ClickHouse(Engine):
             try:
                 return self.start_on(free_port())
             except Failed:
+                self.stop()
                 if last:
                     raise
 

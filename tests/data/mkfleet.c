@@ -211,11 +211,11 @@ static void put_threads(struct target *t)
 	struct pxt_log_process process = { .pid = 1000 + (int32_t)t->number };
 	struct pxt_log_block block = entry_block();
 
-	for (uint16_t i = 1; i <= THREADS; i++) {
-		struct pxt_log_thread thread = { .index = i, .pid = process.pid };
+	for (unsigned i = 1; i <= THREADS; i++) {
+		struct pxt_log_thread thread = { .index = (uint16_t)i, .pid = process.pid };
 
 		thread.tid = process.pid * 10 + (int32_t)i;
-		thread.thread = UINT64_C(0x7f0000000000) + i * 0x1000u;
+		thread.thread = UINT64_C(0x7f0000000000) + i * UINT64_C(0x1000);
 		(void)snprintf(thread.name, sizeof thread.name, "%s", names[i - 1]);
 		if (!pxt_log_put_thread(&block, &thread))
 			fail("thread");
