@@ -213,6 +213,20 @@ frames_of_either_byte_order_and_word_size_are_understood()
 	done
 }
 
+# Three kinds of loss are three numbers.
+a_terminal_shows_a_status_line()
+{
+	need script
+	mkfifo line
+	script -qec "'$pxtrace' receive line -o run.ptl --once" typescript >/dev/null </dev/null &
+	receiver=$!
+	"$target" frames 2000 8000 >line
+	finished $receiver 0
+	grep -q '/s | bad CRC 0 | frames missing 0 (0 events) | lost on target 0' typescript || fail "$(cat -v typescript)"
+	"$target" frames 20 | "$pxtrace" receive - -o run.ptl 2>err
+	if grep -q 'bad CRC' err; then fail 'a status line without a terminal'; fi
+}
+
 a_strict_receiver_fails_when_something_was_lost()
 {
 	"$target" frames $events | cat >bytes
