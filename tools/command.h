@@ -31,6 +31,7 @@ extern const struct pxt_command pxt_cmd_print;
 extern const struct pxt_command pxt_cmd_stat;
 extern const struct pxt_command pxt_cmd_report;
 extern const struct pxt_command pxt_cmd_receive;
+extern const struct pxt_command pxt_cmd_why;
 
 /* Writes the whole of @pieces to standard output; returns the exit status. */
 int pxt_help(const char *const *pieces);

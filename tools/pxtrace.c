@@ -13,6 +13,7 @@
 static const struct pxt_command *const commands[] = {
 	&pxt_cmd_print,
 	&pxt_cmd_stat,
+	&pxt_cmd_why,
 	&pxt_cmd_report,
 	&pxt_cmd_receive,
 	NULL,

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT */
+#include "blame.h"
+
+#include "../command.h"
+#include "../escape.h"
+#include "../fields.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HALF (PXT_LINES_MAX / 2)
+
+/* ---- Causes ---- */
+
+static bool same_cause(const struct pxt_cause *a, const struct pxt_cause *b)
+{
+	if (a->kind != b->kind || a->inside != b->inside || a->with != b->with ||
+	    a->links != b->links || a->last != b->last || a->runner != b->runner ||
+	    a->exact != b->exact || a->sealed != b->sealed)
+		return false;
+	for (unsigned i = 0; i < a->links; i++)
+		if (a->chain[i].lock != b->chain[i].lock ||
+		    a->chain[i].holder != b->chain[i].holder)
+			return false;
+	return true;
+}
+
+static struct pxt_cause *find_cause(struct pxt_blame *blame, const struct pxt_cause *cause)
+{
+	if (blame->cause_count > 0 && same_cause(&blame->causes[blame->last_cause], cause))
+		return &blame->causes[blame->last_cause];
+	for (unsigned i = 0; i < blame->cause_count; i++) {
+		if (same_cause(&blame->causes[i], cause)) {
+			blame->last_cause = i;
+			return &blame->causes[i];
+		}
+	}
+	return NULL;
+}
+
+static struct pxt_cause *place_of(struct pxt_blame *blame, const struct pxt_cause *cause)
+{
+	static const struct pxt_cause other = { .kind = PXT_CAUSE_OTHER, .inside = PXT_NO_NAME };
+	struct pxt_cause *place = find_cause(blame, cause);
+
+	/* Two places are kept: for what is lost, and for all beyond. */
+	if (!place && blame->cause_count >= PXT_CAUSES_MAX - 2 && cause->kind < PXT_CAUSE_LOST) {
+		cause = &other;
+		place = find_cause(blame, cause);
+	}
+	if (place)
+		return place;
+	blame->last_cause = blame->cause_count++;
+	blame->causes[blame->last_cause] = *cause;
+	return &blame->causes[blame->last_cause];
+}
+
+static void add(struct pxt_blame *blame, const struct pxt_cause *cause, int64_t ns)
+{
+	struct pxt_cause *place = place_of(blame, cause);
+
+	place->ns += ns;
+	place->recent_ns += ns;
+	place->touched = true;
+}
+
+static const struct pxt_cause lost_cause = { .kind = PXT_CAUSE_LOST, .inside = PXT_NO_NAME };
+
+/*
+ * An event of the span's log: what was said since the one before is final, or, when events between
+ * the two are missing, void.
+ */
+static void settle(struct pxt_blame *blame, bool gap)
+{
+	int64_t ns = 0;
+
+	for (unsigned i = 0; i < blame->cause_count; i++) {
+		struct pxt_cause *cause = &blame->causes[i];
+
+		if (cause->touched && gap) {
+			ns += cause->recent_ns;
+			cause->ns -= cause->recent_ns;
+		}
+		cause->recent_ns = 0;
+		cause->touched = false;
+	}
+	if (ns > 0) {
+		struct pxt_cause *lost = place_of(blame, &lost_cause);
+
+		lost->ns += ns;
+	}
+}
+
+/* ---- What a thread does at the moment ---- */
+
+/* What the last of a chain does: as the scheduler says, else as its CPU's events say. */
+static void state_of(
+    const struct pxt_scene *scene, const struct pxt_actor *actor, int cpu, struct pxt_cause *cause)
+{
+	enum pxt_running running = actor ? pxt_actor_running(scene, actor) : PXT_RUN_UNKNOWN;
+	bool exact;
+
+	cause->exact = running != PXT_RUN_UNKNOWN;
+	if (running == PXT_RUN_RUNS) {
+		cause->last = PXT_LAST_RAN;
+		return;
+	}
+	if (actor && actor->blocked && pxt_actor_certain(scene, actor)) {
+		cause->last = PXT_LAST_BLOCKED;
+		return;
+	}
+	if (running == PXT_RUN_SLEEPS) {
+		cause->last = PXT_LAST_SLEPT;
+		return;
+	}
+	struct pxt_actor *runner = pxt_cpu_runner(scene, cpu, &exact);
+	if (runner == actor)
+		runner = NULL;
+	cause->runner = runner;
+	cause->exact = cause->exact && exact;
+	cause->last = runner || running == PXT_RUN_READY ? PXT_LAST_READY : PXT_LAST_RAN;
+}
+
+static bool in_chain(const struct pxt_cause *cause, const struct pxt_actor *actor)
+{
+	for (unsigned i = 0; i + 1 < cause->links; i++)
+		if (cause->chain[i].holder == actor)
+			return true;
+	return false;
+}
+
+/* From the lock that @actor waits for to who could give it back. */
+static void follow(
+    const struct pxt_scene *scene, const struct pxt_actor *actor, struct pxt_cause *cause)
+{
+	const struct pxt_actor *last = actor;
+
+	while (last->wait && cause->links < PXT_CHAIN_MAX) {
+		const struct pxt_scene_lock *lock = last->wait;
+		bool known;
+		struct pxt_actor *holder = pxt_lock_holder(scene, lock, &known);
+
+		cause->chain[cause->links].lock = lock;
+		cause->chain[cause->links].holder = holder;
+		cause->chain[cause->links++].since_ns = holder ? lock->since_ns : 0;
+		if (!known) {
+			cause->last = PXT_LAST_UNKNOWN;
+			return;
+		}
+		if (!holder) {
+			state_of(scene, last, last->cpu, cause);
+			cause->last = PXT_LAST_FREE;
+			return;
+		}
+		if (holder == actor || in_chain(cause, holder)) {
+			cause->last = PXT_LAST_DEADLOCK;
+			return;
+		}
+		if (!pxt_actor_certain(scene, holder)) {
+			cause->last = PXT_LAST_LOST;
+			return;
+		}
+		last = holder;
+	}
+	state_of(scene, last, last->cpu, cause);
+}
+
+static void own_work(
+    const struct pxt_blame *blame, const struct pxt_actor *actor, struct pxt_cause *cause)
+{
+	cause->runner = NULL;
+	cause->last = PXT_LAST_RAN;
+	if (actor->span_count > 0) {
+		const struct pxt_open_span *span = &actor->spans[actor->span_count - 1];
+
+		if (span->begin_ns != blame->late.begin_ns || span->name != blame->late.name)
+			cause->inside = span->name;
+	}
+	if (actor->hold_count > 0)
+		cause->with = actor->holds[actor->hold_count - 1];
+}
+
+/* Before the begin: the thread may still be at the job before, and wait for a lock there. */
+static struct pxt_cause before_begin(const struct pxt_scene *scene, const struct pxt_blame *blame)
+{
+	struct pxt_cause cause = { .kind = PXT_CAUSE_PENDING, .inside = PXT_NO_NAME };
+	const struct pxt_actor *actor = blame->actor;
+	bool busy = actor && pxt_actor_certain(scene, actor) && actor->span_count > 0;
+
+	if (busy)
+		cause.inside = actor->spans[0].name;
+	if (busy && actor->wait)
+		follow(scene, actor, &cause);
+	else
+		state_of(scene, actor, busy ? actor->cpu : blame->late.cpu, &cause);
+	return cause;
+}
+
+/* The cause of the time that begins at @ns and holds no event. */
+static struct pxt_cause cause_of(
+    const struct pxt_scene *scene, const struct pxt_blame *blame, int64_t ns)
+{
+	struct pxt_cause cause = { .kind = PXT_CAUSE_OWN, .inside = PXT_NO_NAME };
+	const struct pxt_actor *actor = blame->actor;
+
+	if (ns < blame->late.begin_ns)
+		return before_begin(scene, blame);
+	if (!actor || !pxt_actor_certain(scene, actor))
+		return lost_cause;
+	if (actor->wait) {
+		cause.kind = PXT_CAUSE_WAIT;
+		follow(scene, actor, &cause);
+		return cause;
+	}
+	state_of(scene, actor, actor->cpu, &cause);
+	if (cause.last == PXT_LAST_RAN)
+		own_work(blame, actor, &cause);
+	else if (cause.last == PXT_LAST_READY)
+		cause.kind = PXT_CAUSE_PREEMPTED;
+	else
+		cause.kind = cause.last == PXT_LAST_BLOCKED ? PXT_CAUSE_BLOCKED : PXT_CAUSE_SLEPT;
+	return cause;
+}
+
+/* ---- Lines ---- */
+
+static struct pxt_line *new_line(struct pxt_blame *blame, int64_t ns)
+{
+	uint64_t at = blame->line_count++;
+	struct pxt_line *line = &blame->lines[at < PXT_LINES_MAX ? at : HALF + (at - HALF) % HALF];
+
+	*line = (struct pxt_line){ .ns = ns, .deed = PXT_DEEDS, .cpu = -1 };
+	return line;
+}
+
+uint64_t pxt_blame_lines(const struct pxt_blame *blame)
+{
+	return blame->line_count < PXT_LINES_MAX ? blame->line_count : PXT_LINES_MAX;
+}
+
+const struct pxt_line *pxt_blame_line(const struct pxt_blame *blame, uint64_t index)
+{
+	if (index < HALF || blame->line_count <= PXT_LINES_MAX)
+		return &blame->lines[index];
+	return &blame->lines[HALF + (blame->line_count - HALF + index - HALF) % HALF];
+}
+
+/* The event as `pxtrace print` would show it, cut to the room. */
+static void describe_event(struct pxt_line *line, const struct pxt_event *event)
+{
+	static struct pxt_out scratch = { .fd = -1 };
+	static const struct pxt_fields all = { .dump_limit = 16 };
+	size_t bytes;
+
+	scratch.used = 0;
+	pxt_out_bytes(&scratch, event->type->label, event->type->bytes);
+	pxt_out_fields(&scratch, &all, event);
+	bytes = scratch.used;
+	if (bytes >= sizeof line->text) {
+		bytes = sizeof line->text - 4;
+		/* Not in the middle of a character. */
+		while (bytes > 0 && ((unsigned char)scratch.buffer[bytes] & 0xc0) == 0x80)
+			bytes--;
+		memcpy(scratch.buffer + bytes, "...", 3);
+		bytes += 3;
+	}
+	memcpy(line->text, scratch.buffer, bytes);
+	line->text[bytes] = '\0';
+}
+
+static void write_line(
+    const struct pxt_scene *scene, struct pxt_blame *blame, const struct pxt_act *act)
+{
+	struct pxt_line *line = new_line(blame, act->ns);
+
+	line->deed = act->deed;
+	line->actor = act->actor;
+	line->other = act->former;
+	line->lock = act->lock;
+	line->cpu = act->cpu;
+	if (act->role)
+		line->key = pxt_key_of(act->event, act->role);
+	if (act->deed == PXT_LOCK_WAIT && act->lock)
+		line->other = pxt_lock_holder(scene, act->lock, &line->known);
+	describe_event(line, act->event);
+}
+
+/* Events that another log lost are shown; what this thread did they do not hide. */
+static void write_gap(struct pxt_blame *blame, int64_t ns, uint64_t lost, bool mine)
+{
+	struct pxt_line *line = new_line(blame, ns);
+
+	line->gap = true;
+	line->lost = lost;
+	if (!mine)
+		return;
+	blame->lost += lost;
+	blame->gaps++;
+}
+
+/* ---- Spans of others ---- */
+
+static void overlap(struct pxt_blame *blame, const struct pxt_actor *actor,
+    const struct pxt_open_span *span, int64_t end_ns)
+{
+	int64_t from =
+	    span->begin_ns > blame->late.release_ns ? span->begin_ns : blame->late.release_ns;
+	int64_t to = end_ns < blame->late.end_ns ? end_ns : blame->late.end_ns;
+	unsigned at = 0;
+
+	if (actor == blame->actor || to <= from)
+		return;
+	while (at < blame->overlap_count &&
+	       (blame->overlaps[at].actor != actor || blame->overlaps[at].name != span->name))
+		at++;
+	if (at == PXT_OVERLAPS_MAX) {
+		blame->overlaps_beyond++;
+		return;
+	}
+	struct pxt_overlap *place = &blame->overlaps[at];
+	if (at == blame->overlap_count) {
+		blame->overlap_count++;
+		*place = (struct pxt_overlap){ .actor = actor, .name = span->name };
+	}
+	place->count++;
+	place->ns += to - from;
+	if (to - from > place->longest_ns) {
+		place->longest_ns = to - from;
+		place->key = span->key;
+	}
+}
+
+/* Behind its last event: what others had open then overlaps up to its end. */
+static void finish(const struct pxt_scene *scene, struct pxt_blame *blame)
+{
+	blame->over = true;
+	settle(blame, false);
+	for (uint32_t i = 0; i < scene->actor_count; i++) {
+		const struct pxt_actor *actor = scene->actors[i];
+
+		for (unsigned k = 0; k < actor->span_count; k++)
+			if (actor->spans[k].epoch == scene->epochs[actor->source])
+				overlap(blame, actor, &actor->spans[k], blame->late.end_ns);
+	}
+}
+
+/* ---- Events ---- */
+
+static bool is_on(const struct pxt_blame *blame, int64_t ns)
+{
+	return !blame->over && blame->late.release_ns <= ns;
+}
+
+/* Up to @event nothing has changed. */
+static void advance(struct pxt_blames *blames, const struct pxt_event *event, unsigned source,
+    bool gap, uint64_t lost)
+{
+	const struct pxt_scene *scene = blames->scene;
+
+	for (unsigned i = 0; i < blames->count; i++) {
+		struct pxt_blame *blame = &blames->list[i];
+		int64_t from = blames->now_ns > blame->late.release_ns ? blames->now_ns
+		                                                       : blame->late.release_ns;
+		int64_t to = event->ns < blame->late.end_ns ? event->ns : blame->late.end_ns;
+		bool mine = !blame->actor || blame->actor->source == source;
+
+		if (blame->over || event->ns < blame->late.release_ns)
+			continue;
+		if (!blame->actor && blame->late.actor < scene->actor_count)
+			blame->actor = scene->actors[blame->late.actor];
+		if (to > from) {
+			struct pxt_cause cause =
+			    gap && mine ? lost_cause : cause_of(scene, blame, from);
+
+			add(blame, &cause, to - from);
+		}
+		if (mine && event->ns <= blame->late.end_ns)
+			settle(blame, gap);
+		if (gap && to >= from)
+			write_gap(blame, to, lost, mine);
+		if (event->ns > blame->late.end_ns)
+			finish(scene, blame);
+	}
+	if (event->ns > blames->now_ns)
+		blames->now_ns = event->ns;
+}
+
+/* Who gives back a lock that nobody was known to have had it all the while. */
+static void reveal(
+    struct pxt_blame *blame, const struct pxt_scene_lock *lock, struct pxt_actor *holder)
+{
+	for (unsigned i = 0; i < blame->cause_count; i++) {
+		struct pxt_cause *cause = &blame->causes[i];
+
+		if (cause->last != PXT_LAST_UNKNOWN || cause->sealed || cause->links == 0 ||
+		    cause->chain[cause->links - 1].lock != lock)
+			continue;
+		if (holder) {
+			cause->chain[cause->links - 1].holder = holder;
+			cause->last = PXT_LAST_SEEN;
+		}
+		cause->sealed = true;
+	}
+}
+
+static void look(void *self, const struct pxt_act *act)
+{
+	struct pxt_blames *blames = self;
+
+	for (unsigned i = 0; i < blames->count; i++) {
+		struct pxt_blame *blame = &blames->list[i];
+
+		if (!is_on(blame, act->ns) || act->ns > blame->late.end_ns)
+			continue;
+		write_line(blames->scene, blame, act);
+		if (act->deed == PXT_JOB_END && act->span)
+			overlap(blame, act->actor, act->span, act->ns);
+		if (act->deed == PXT_LOCK_RELEASE && act->lock && !act->former)
+			reveal(blame, act->lock, act->actor);
+		if (act->deed == PXT_LOCK_ACQUIRE && act->lock)
+			reveal(blame, act->lock, NULL);
+	}
+}
+
+void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
+    struct pxt_roles_book *book, const struct pxt_late_list *list, unsigned count)
+{
+	struct pxt_event *event;
+
+	blames->reader = reader;
+	blames->scene = pxt_scene_new(book, reader);
+	blames->scene->lookers = (struct pxt_lookers){ .self = blames, .act = look };
+	blames->count = count;
+	blames->now_ns = INT64_MIN;
+	for (unsigned i = 0; i < count; i++) {
+		blames->list[i].late = list->list[i];
+		blames->list[i].lines = pxt_must(calloc(PXT_LINES_MAX, sizeof(struct pxt_line)));
+	}
+	while ((event = pxt_reader_next(reader)) != NULL) {
+		unsigned source = pxt_scene_source(blames->scene, event);
+		uint64_t lost;
+		bool gap = pxt_scene_gap(blames->scene, event, source, &lost);
+
+		advance(blames, event, source, gap, lost);
+		pxt_scene_take(blames->scene, event, source);
+	}
+	for (unsigned i = 0; i < count; i++) {
+		struct pxt_blame *blame = &blames->list[i];
+
+		if (!blame->actor && blame->late.actor < blames->scene->actor_count)
+			blame->actor = blames->scene->actors[blame->late.actor];
+		if (!blame->over)
+			finish(blames->scene, blame);
+	}
+}
+
+void pxt_blames_free(struct pxt_blames *blames)
+{
+	for (unsigned i = 0; i < blames->count; i++)
+		free(blames->list[i].lines);
+	if (blames->scene)
+		pxt_scene_free(blames->scene);
+}

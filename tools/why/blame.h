@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * blame.h - where the time of a late span went: the second pass over the logs.
+ *
+ * Every moment of a span, from its release to its end, has exactly one cause; the causes add up to
+ * its length, to the nanosecond.
+ *
+ * Bounded: for each of at most PXT_LATE_MAX spans PXT_CAUSES_MAX causes (what comes beyond is one
+ * cause "other"), PXT_OVERLAPS_MAX spans of others by thread and name, PXT_LINES_MAX lines of the
+ * time line (the middle is left out and counted): 1 MiB a span.
+ */
+#ifndef PXT_BLAME_H
+#define PXT_BLAME_H
+
+#include "late.h"
+
+#define PXT_CAUSES_MAX   256u
+#define PXT_OVERLAPS_MAX 64u
+#define PXT_LINES_MAX    4096u
+#define PXT_CHAIN_MAX    8u
+
+/* What the thread itself did. */
+enum pxt_cause_kind {
+	PXT_CAUSE_OWN,
+	PXT_CAUSE_PENDING,   /* released, not yet begun */
+	PXT_CAUSE_WAIT,      /* for a lock */
+	PXT_CAUSE_PREEMPTED, /* it could run, another one did */
+	PXT_CAUSE_BLOCKED,   /* between a block and a wake event */
+	PXT_CAUSE_SLEPT,     /* the scheduler says so */
+	PXT_CAUSE_LOST,      /* events are missing: nobody knows */
+	PXT_CAUSE_OTHER,     /* beyond PXT_CAUSES_MAX */
+	PXT_CAUSE_KINDS
+};
+
+/* What the last one of the chain of holders did; PENDING: the thread itself. */
+enum pxt_last {
+	PXT_LAST_RAN,
+	PXT_LAST_READY,    /* @runner ran instead */
+	PXT_LAST_SLEPT,    /* the scheduler says so */
+	PXT_LAST_BLOCKED,  /* between a block and a wake event */
+	PXT_LAST_LOST,     /* nobody knows */
+	PXT_LAST_UNKNOWN,  /* who has the lock is not in the log */
+	PXT_LAST_SEEN,     /* who has it was seen when it gave it back */
+	PXT_LAST_FREE,     /* nobody has the lock */
+	PXT_LAST_DEADLOCK, /* the chain comes back */
+	PXT_LAST_KINDS
+};
+
+struct pxt_cause {
+	enum pxt_cause_kind kind;
+	/*
+	 * OWN: the innermost span within, PXT_NO_NAME: the span itself.  PENDING: what the thread was still
+	 * busy with; the chain is that one's.
+	 */
+	uint32_t inside;
+	const struct pxt_scene_lock *with; /* OWN: the newest lock that it has */
+	unsigned links;
+	struct {
+		const struct pxt_scene_lock *lock;
+		struct pxt_actor *holder; /* NULL: see @last */
+		int64_t since_ns;         /* when it got it; 0: not seen; not compared */
+	} chain[PXT_CHAIN_MAX];
+	enum pxt_last last;
+	struct pxt_actor *runner; /* who ran instead of the last one */
+	bool exact;               /* the scheduler says so */
+	/* not compared: */
+	bool sealed;
+	bool touched;
+	int64_t ns;
+	int64_t recent_ns; /* of it, since the log's last event */
+};
+
+struct pxt_overlap {
+	const struct pxt_actor *actor;
+	uint32_t name;
+	struct pxt_key key; /* of the longest */
+	int64_t longest_ns;
+	int64_t ns;
+	uint64_t count;
+};
+
+#define PXT_LINE_TEXT 96u
+
+struct pxt_line {
+	int64_t ns;
+	enum pxt_deed deed;            /* PXT_DEEDS: an event without role */
+	const struct pxt_actor *actor; /* SWITCH: who runs now, NULL: nobody */
+	const struct pxt_actor *other; /* WAIT: who has the lock; SWITCH: who ran */
+	const struct pxt_scene_lock *lock;
+	bool known; /* WAIT: whether it is known who has the lock */
+	bool gap;   /* no event: some are missing */
+	uint64_t lost;
+	int cpu;
+	struct pxt_key key;
+	char text[PXT_LINE_TEXT]; /* of the event: its name and fields, escaped */
+};
+
+struct pxt_blame {
+	struct pxt_late late;
+	const struct pxt_actor *actor; /* NULL until its first event */
+	unsigned source;               /* its log, once @actor is known */
+	bool over;
+	struct pxt_cause causes[PXT_CAUSES_MAX];
+	unsigned cause_count;
+	unsigned last_cause;
+	struct pxt_overlap overlaps[PXT_OVERLAPS_MAX];
+	unsigned overlap_count;
+	uint64_t overlaps_beyond;
+	struct pxt_line *lines; /* PXT_LINES_MAX */
+	uint64_t line_count;    /* all that there were */
+	uint64_t lost;          /* events, inside */
+	unsigned gaps;
+};
+
+struct pxt_blames {
+	struct pxt_reader *reader;
+	struct pxt_scene *scene;
+	struct pxt_blame list[PXT_LATE_MAX];
+	unsigned count;
+	int64_t now_ns;
+};
+
+/* Explains @count of the list; the results live until pxt_blames_free(). */
+void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
+    struct pxt_roles_book *book, const struct pxt_late_list *list, unsigned count);
+void pxt_blames_free(struct pxt_blames *blames);
+
+/* The span's length: what the causes add up to. */
+static inline int64_t pxt_blame_length(const struct pxt_blame *blame)
+{
+	return blame->late.end_ns - blame->late.release_ns;
+}
+/* The @index-th line, PXT_LINES_MAX / 2 and more: of the second half. */
+const struct pxt_line *pxt_blame_line(const struct pxt_blame *blame, uint64_t index);
+/* How many lines are kept. */
+uint64_t pxt_blame_lines(const struct pxt_blame *blame);
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+#include "late.h"
+
+#include "../command.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Lists ---- */
+
+/* Keeps the highest ranks; of equal ones, what came first. */
+static void keep(struct pxt_late_list *list, const struct pxt_late *late)
+{
+	unsigned at = list->count;
+
+	list->all++;
+	while (at > 0 && list->list[at - 1].rank < late->rank)
+		at--;
+	if (at == PXT_LATE_MAX)
+		return;
+	if (list->count < PXT_LATE_MAX)
+		list->count++;
+	memmove(list->list + at + 1, list->list + at, (list->count - 1 - at) * sizeof *list->list);
+	list->list[at] = *late;
+}
+
+static uint64_t length_of(const struct pxt_late *late)
+{
+	return late->end_ns > late->release_ns ? (uint64_t)(late->end_ns - late->release_ns) : 0;
+}
+
+/* ---- What was asked for ---- */
+
+static bool name_wanted(const struct pxt_late_search *search, uint32_t name)
+{
+	for (unsigned i = 0; i < search->select->event_count; i++)
+		if (name != PXT_NO_NAME &&
+		    fnmatch(search->select->events[i], search->scene->book->names[name], 0) == 0)
+			return true;
+	return search->select->event_count == 0;
+}
+
+/* Of the event that @act is about: the condition of --where. */
+static bool fulfils(const struct pxt_late_search *search, const struct pxt_act *act)
+{
+	return !search->select->where ||
+	       pxt_where_true(search->select->where, act->event, search->reader->start_ns);
+}
+
+static bool wanted(const struct pxt_late_search *search, const struct pxt_act *act,
+    const struct pxt_open_span *span)
+{
+	const struct pxt_event *event = act->event;
+
+	return event->thread->selected &&
+	       (event->type->selected || span->selected || name_wanted(search, span->name)) &&
+	       (search->select->pid_count == 0 ||
+	           pxt_select_pid(search->select, event->info.posix_pid)) &&
+	       pxt_select_time(search->select, act->ns, search->reader->start_ns) == 0 &&
+	       (span->fulfils || fulfils(search, act));
+}
+
+static bool narrowed(const struct pxt_late_search *search)
+{
+	return search->select->event_count > 0 || search->select->thread_count > 0 ||
+	       search->select->where;
+}
+
+static bool at_that_time(const struct pxt_late_search *search, const struct pxt_late *late)
+{
+	int64_t at = search->at.ns + (search->at.absolute ? 0 : search->reader->start_ns);
+
+	return late->release_ns <= at && at <= late->end_ns;
+}
+
+/* ---- Spans ---- */
+
+static struct pxt_late late_of(
+    const struct pxt_actor *actor, const struct pxt_open_span *span, int64_t end_ns)
+{
+	struct pxt_late late = { .actor = actor->index,
+		.name = span->name,
+		.key = span->key,
+		.release_ns = span->release_ns,
+		.begin_ns = span->begin_ns,
+		.end_ns = end_ns,
+		.cpu = span->cpu,
+		.missed = span->missed,
+		.has_late = span->has_late,
+		.late_ns = span->late_ns };
+
+	late.rank = length_of(&late);
+	return late;
+}
+
+static void add_miss(struct pxt_late_search *search, struct pxt_late *late)
+{
+	if (late->has_late && late->late_ns >= 0)
+		late->rank = (uint64_t)late->late_ns;
+	keep(&search->misses, late);
+}
+
+static void add_span(struct pxt_late_search *search, struct pxt_late *late, bool outermost)
+{
+	if (search->at.set) {
+		if (at_that_time(search, late) && (outermost || search->select->event_count > 0))
+			keep(&search->found, late);
+	} else if (search->has_limit && length_of(late) > (uint64_t)search->limit_ns) {
+		keep(&search->found, late);
+	}
+}
+
+static void measure(struct pxt_late_search *search, const struct pxt_late *late)
+{
+	if (late->name >= PXT_LATE_NAMES_MAX)
+		return;
+	struct pxt_late_name **name = &search->names[late->name];
+	if (!*name)
+		*name = pxt_must(calloc(1, sizeof **name));
+	pxt_series_add(&(*name)->series, length_of(late));
+	keep(&(*name)->longest, late);
+}
+
+static void ended(struct pxt_late_search *search, const struct pxt_act *act)
+{
+	struct pxt_late late = late_of(act->actor, act->span, act->ns);
+
+	if (!wanted(search, act, act->span))
+		return;
+	search->spans++;
+	measure(search, &late);
+	add_span(search, &late, act->outermost);
+	if (late.missed)
+		add_miss(search, &late);
+}
+
+static struct pxt_actor *who_missed(struct pxt_late_search *search, const struct pxt_act *act)
+{
+	const struct pxt_layout *field = act->role->fields[PXT_USE_THREAD];
+	int64_t tid;
+
+	if (!pxt_number_of(act->event, field, &tid))
+		return act->actor;
+	return pxt_scene_thread(search->scene, act->event, tid);
+}
+
+static void missed(struct pxt_late_search *search, const struct pxt_act *act)
+{
+	struct pxt_key key = pxt_key_of(act->event, act->role);
+	struct pxt_actor *actor = who_missed(search, act);
+	struct pxt_open_span *span = NULL;
+	struct pxt_open_span none = { .name = act->role->name,
+		.key = key,
+		.begin_ns = act->ns,
+		.release_ns = act->ns,
+		.cpu = -1 };
+	int64_t end_ns = act->ns;
+	bool is_open = false;
+
+	if (!actor)
+		return;
+	span = pxt_actor_span(search->scene, actor, act->role->name, &key, &end_ns, &is_open);
+	if (!wanted(search, act, span ? span : &none))
+		return;
+	struct pxt_open_span *mine = span ? span : &none;
+	mine->missed = true;
+	mine->has_late = pxt_number_of(act->event, act->role->fields[PXT_USE_TIME], &mine->late_ns);
+	if (span && is_open)
+		return;
+	struct pxt_late late = late_of(actor, mine, end_ns);
+	late.no_begin = !span;
+	add_miss(search, &late);
+}
+
+static void look(void *self, const struct pxt_act *act)
+{
+	if (act->deed == PXT_JOB_START && act->span) {
+		act->span->selected = act->event->type->selected;
+		act->span->fulfils = fulfils(self, act);
+	}
+	if (act->deed == PXT_JOB_END && act->span)
+		ended(self, act);
+	if (act->deed == PXT_DEADLINE_MISS)
+		missed(self, act);
+}
+
+/* Spans that are open at the end: late ones, and those that were asked for. */
+static void take_open(struct pxt_late_search *search, const struct pxt_actor *actor)
+{
+	for (unsigned i = 0; i < actor->span_count; i++) {
+		struct pxt_open_span *span = &actor->spans[i];
+		struct pxt_late late = late_of(actor, span, search->last_ns);
+
+		late.unfinished = true;
+		if ((!span->selected && !name_wanted(search, span->name)) || !span->fulfils ||
+		    span->epoch != search->scene->epochs[actor->source])
+			continue;
+		add_span(search, &late, i == 0);
+		if (late.missed)
+			add_miss(search, &late);
+		else if (narrowed(search) && actor->selected)
+			measure(search, &late);
+	}
+}
+
+/* ---- The choice ---- */
+
+/* Without deadlines and limits: what lies farthest above the median of its kind. */
+static void choose_unusual(struct pxt_late_search *search)
+{
+	for (uint32_t i = 0; i < PXT_LATE_NAMES_MAX; i++) {
+		uint64_t count;
+		uint64_t median = pxt_late_median(search, i, &count);
+
+		for (unsigned k = 0; search->names[i] && k < search->names[i]->longest.count; k++) {
+			struct pxt_late late = search->names[i]->longest.list[k];
+
+			late.rank = length_of(&late) > median ? length_of(&late) - median : 0;
+			keep(&search->found, &late);
+		}
+	}
+}
+
+bool pxt_late_search(
+    struct pxt_late_search *search, struct pxt_reader *reader, struct pxt_roles_book *book)
+{
+	struct pxt_scene *scene = pxt_scene_new(book, reader);
+	struct pxt_event *event;
+
+	search->reader = reader;
+	search->scene = scene;
+	scene->lookers = (struct pxt_lookers){ .self = search, .act = look };
+	while (!book->failed && (event = pxt_reader_next(reader)) != NULL) {
+		unsigned source = pxt_scene_source(scene, event);
+		uint64_t lost;
+
+		(void)pxt_scene_gap(scene, event, source, &lost);
+		pxt_scene_take(scene, event, source);
+		search->last_ns = event->ns;
+	}
+	for (uint32_t i = 0; i < scene->actor_count; i++)
+		take_open(search, scene->actors[i]);
+	if (search->at.set)
+		search->mode = PXT_LATE_AT;
+	else if (search->has_limit)
+		search->mode = PXT_LATE_LONGER;
+	else if (search->misses.count > 0)
+		search->mode = PXT_LATE_MISSES;
+	else
+		search->mode = PXT_LATE_UNUSUAL;
+	if (search->mode == PXT_LATE_UNUSUAL)
+		choose_unusual(search);
+	pxt_scene_free(scene);
+	search->scene = NULL;
+	return !book->failed;
+}
+
+const struct pxt_late_list *pxt_late_result(const struct pxt_late_search *search)
+{
+	return search->mode == PXT_LATE_MISSES ? &search->misses : &search->found;
+}
+
+uint64_t pxt_late_median(struct pxt_late_search *search, uint32_t name, uint64_t *count)
+{
+	bool exact;
+
+	*count = 0;
+	if (name >= PXT_LATE_NAMES_MAX || !search->names[name])
+		return 0;
+	*count = search->names[name]->series.count;
+	return pxt_series_quantile(&search->names[name]->series, 500, &exact);
+}
+
+void pxt_late_free(struct pxt_late_search *search)
+{
+	for (uint32_t i = 0; i < PXT_LATE_NAMES_MAX; i++) {
+		if (search->names[i])
+			pxt_series_free(&search->names[i]->series);
+		free(search->names[i]);
+	}
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * late.h - which spans `pxtrace why` is to explain: the first pass over the logs.
+ *
+ * By itself it takes what missed a deadline, the latest first; where no deadline was missed, the
+ * spans that lie farthest above the median of their name.  --longer-than and --at say it otherwise;
+ * --event, --thread, --from and --to narrow it.
+ *
+ * Bounded: PXT_LATE_MAX spans of each kind; PXT_LATE_NAMES_MAX names are measured, 60 KiB each.
+ */
+#ifndef PXT_LATE_H
+#define PXT_LATE_H
+
+#include "../select.h"
+#include "../series.h"
+#include "scene.h"
+
+#define PXT_LATE_MAX       16u
+#define PXT_LATE_NAMES_MAX 512u
+
+struct pxt_late {
+	uint32_t actor; /* index: the same in every pass */
+	uint32_t name;
+	struct pxt_key key;
+	int64_t release_ns;
+	int64_t begin_ns;
+	int64_t end_ns;
+	int cpu; /* at the begin */
+	bool has_late;
+	int64_t late_ns;
+	bool missed;     /* a deadline */
+	bool unfinished; /* the log ends inside; @end_ns is its last event */
+	bool no_begin;   /* it is lost; all times are that of the miss */
+	uint64_t rank;
+};
+
+struct pxt_late_list {
+	struct pxt_late list[PXT_LATE_MAX]; /* highest rank first */
+	unsigned count;
+	uint64_t all; /* how many there were */
+};
+
+struct pxt_late_name {
+	struct pxt_series series; /* of the lengths */
+	struct pxt_late_list longest;
+};
+
+enum pxt_late_mode {
+	PXT_LATE_MISSES,
+	PXT_LATE_LONGER,
+	PXT_LATE_AT,
+	PXT_LATE_UNUSUAL
+};
+
+struct pxt_late_search {
+	struct pxt_select *select;
+	const struct pxt_reader *reader;
+	struct pxt_scene *scene;
+	bool has_limit;
+	int64_t limit_ns; /* --longer-than */
+	struct pxt_when at;
+	struct pxt_late_name *names[PXT_LATE_NAMES_MAX];
+	struct pxt_late_list found; /* by miss, by limit or by --at */
+	struct pxt_late_list misses;
+	uint64_t spans;
+	int64_t last_ns;
+	enum pxt_late_mode mode;
+};
+
+/* Reads all logs.  False when a roles file does not fit them. */
+bool pxt_late_search(
+    struct pxt_late_search *search, struct pxt_reader *reader, struct pxt_roles_book *book);
+/* What is to be explained, most urgent first. */
+const struct pxt_late_list *pxt_late_result(const struct pxt_late_search *search);
+/* The median length of spans of a name, and how many there were; 0: not measured. */
+uint64_t pxt_late_median(struct pxt_late_search *search, uint32_t name, uint64_t *count);
+void pxt_late_free(struct pxt_late_search *search);
+
+#endif

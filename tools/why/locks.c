@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* locks.c - who has which lock. */
+#include "scene_parts.h"
+
+#include "../command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LOCKS ((size_t)2 * PXT_SCENE_LOCKS_MAX)
+
+struct pxt_scene_lock *pxt_locks_find(struct pxt_scene *scene, const struct pxt_role *role,
+    const struct pxt_event *event, unsigned source)
+{
+	uint64_t process = (uint64_t)event->info.posix_pid;
+	struct pxt_key key = pxt_key_of(event, role);
+	uint32_t at =
+	    pxt_scene_mix(key.value, process + ((uint64_t)role->name << 32) + source) % LOCKS;
+
+	for (; scene->locks[at]; at = (at + 1) % LOCKS) {
+		struct pxt_scene_lock *lock = scene->locks[at];
+
+		if (lock->key.value == key.value && lock->name == role->name &&
+		    lock->process == process && lock->source == source)
+			return lock;
+	}
+	if (scene->lock_count == PXT_SCENE_LOCKS_MAX) {
+		scene->beyond++;
+		return NULL;
+	}
+	struct pxt_scene_lock *lock = pxt_must(calloc(1, sizeof *lock));
+	lock->name = role->name;
+	lock->key = key;
+	lock->process = process;
+	lock->source = source;
+	scene->locks[at] = lock;
+	scene->lock_count++;
+	return lock;
+}
+
+struct pxt_actor *pxt_lock_holder(
+    const struct pxt_scene *scene, const struct pxt_scene_lock *lock, bool *known)
+{
+	*known = lock->state != PXT_LOCK_UNKNOWN && lock->epoch == scene->epochs[lock->source];
+	return *known && lock->state == PXT_LOCK_HELD ? lock->holder : NULL;
+}
+
+static void forget_hold(struct pxt_actor *actor, const struct pxt_scene_lock *lock)
+{
+	for (unsigned i = 0; i < actor->hold_count; i++) {
+		if (actor->holds[i] != lock)
+			continue;
+		memmove(actor->holds + i, actor->holds + i + 1,
+		    (actor->hold_count - i - 1) * sizeof(struct pxt_scene_lock *));
+		actor->hold_count--;
+		return;
+	}
+}
+
+void pxt_locks_acquire(
+    struct pxt_scene *scene, struct pxt_actor *actor, struct pxt_scene_lock *lock, int64_t ns)
+{
+	bool known;
+	struct pxt_actor *holder = pxt_lock_holder(scene, lock, &known);
+
+	if (holder == actor) {
+		lock->depth++;
+		return;
+	}
+	/* Its release was not traced (a condition variable's wait does that): this one has it now. */
+	if (lock->holder)
+		forget_hold(lock->holder, lock);
+	*lock = (struct pxt_scene_lock){ .name = lock->name,
+		.key = lock->key,
+		.process = lock->process,
+		.source = lock->source,
+		.epoch = scene->epochs[lock->source],
+		.state = PXT_LOCK_HELD,
+		.holder = actor,
+		.depth = 1,
+		.since_ns = ns };
+	if (actor->hold_count < PXT_HOLDS_MAX)
+		actor->holds[actor->hold_count++] = lock;
+	else
+		scene->beyond++;
+}
+
+void pxt_locks_release(struct pxt_scene *scene, struct pxt_actor *actor,
+    struct pxt_scene_lock *lock, struct pxt_act *act)
+{
+	bool known;
+
+	act->former = pxt_lock_holder(scene, lock, &known);
+	act->held_since_ns = lock->since_ns;
+	if (act->former == actor && lock->depth > 1) {
+		lock->depth--;
+		return;
+	}
+	if (lock->holder)
+		forget_hold(lock->holder, lock);
+	lock->state = PXT_LOCK_FREE;
+	lock->holder = NULL;
+	lock->epoch = scene->epochs[lock->source];
+	lock->since_ns = act->ns;
+}

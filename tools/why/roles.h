@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * roles.h - what event types mean for `pxtrace why`: the begin and end of jobs, waits for locks and
+ * who has them, sleep and wake-up, the scheduler's switches.
+ *
+ * By their names, among the program's own events:
+ *
+ *	X_begin, X_start .. X_end, X_stop; X_enter .. X_exit    a job or span X of the thread
+ *	X_release                                   the job X_begin of the same number may begin
+ *	X_wait, X_lock, X_unlock                    the thread asks for, has got, gives back a lock;
+ *	                                            X_wait only in a log that has X_lock as well
+ *	X_block, X_unblock, X_wake (tid)            the thread sleeps, goes on, another one wakes it;
+ *	                                            X_block only in a log that has one of the others
+ *	deadline_miss, X_deadline_miss (late_ns)    the thread's latest job was late
+ *	sched_switch (cpu, prev_tid, next_tid, ...) another thread runs on a CPU
+ *	sched_wakeup, sched_waking, ..._new (tid, target_cpu)   a thread may run
+ *
+ * The first field is the number of job or lock; start_ns or delay_ns of a begin is the time since
+ * the release.  A roles file says what other types mean; its format stands in rolesfile.c and in
+ * pxtrace-why(1).
+ *
+ * Bounded: PXT_ROLE_LINES_MAX lines of a file, PXT_ROLE_NAMES_MAX names of spans and kinds of locks.
+ */
+#ifndef PXT_ROLES_H
+#define PXT_ROLES_H
+
+#include "../source.h"
+
+#define PXT_ROLE_LINES_MAX 256u
+#define PXT_ROLE_NAMES_MAX 2048u
+#define PXT_ROLES_OF_TYPE  4u
+
+enum pxt_deed {
+	PXT_JOB_RELEASE,
+	PXT_JOB_START,
+	PXT_JOB_END,
+	PXT_DEADLINE_MISS,
+	PXT_LOCK_WAIT,
+	PXT_LOCK_ACQUIRE,
+	PXT_LOCK_RELEASE,
+	PXT_BLOCK,
+	PXT_WAKE,
+	PXT_SWITCH,
+	PXT_DEEDS
+};
+
+/* What a field of an event is good for. */
+enum pxt_use {
+	PXT_USE_KEY,    /* number of the job, of the lock, of what is slept for */
+	PXT_USE_TIME,   /* since the release (begin); how late (miss); nanoseconds */
+	PXT_USE_THREAD, /* the system's number of the thread that is meant */
+	PXT_USE_CPU,
+	PXT_USE_FROM, /* the thread that ran ... */
+	PXT_USE_TO,   /* ... and that runs now */
+	PXT_USE_STATE,
+	PXT_USE_FROM_PRIO,
+	PXT_USE_TO_PRIO,
+	PXT_USE_FROM_NAME,
+	PXT_USE_TO_NAME,
+	PXT_USES
+};
+
+#define PXT_NO_NAME UINT32_MAX
+
+struct pxt_role {
+	enum pxt_deed deed;
+	uint32_t name; /* of the span, of the kind of lock; PXT_NO_NAME: any, or too many */
+	const struct pxt_layout *fields[PXT_USES];
+	bool key_named; /* a roles file says which field is the number */
+};
+
+/* A line of a roles file. */
+struct pxt_role_line {
+	unsigned number;
+	enum pxt_deed deed;
+	char *event;
+	char *name;
+	char *fields[PXT_USES];
+	bool met; /* an event of that type was read */
+};
+
+struct pxt_type_roles {
+	bool learnt;
+	unsigned count;
+	struct pxt_role list[PXT_ROLES_OF_TYPE];
+};
+
+struct pxt_roles_book {
+	const char *path; /* of the roles file, or NULL */
+	char *text;
+	struct pxt_role_line lines[PXT_ROLE_LINES_MAX];
+	unsigned line_count;
+	char *names[PXT_ROLE_NAMES_MAX]; /* as the log has them */
+	uint32_t name_count;
+	bool failed; /* a line names a field that its event does not have */
+	unsigned source_count;
+	struct pxt_type_roles *types; /* PXT_TYPES_MAX for each source */
+};
+
+struct pxt_roles_book *pxt_roles_new(void);
+void pxt_roles_free(struct pxt_roles_book *book);
+
+/* False, with a word to the user that names the line, when the file makes no sense. */
+bool pxt_roles_read(struct pxt_roles_book *book, const char *path);
+
+/* Once the logs are open. */
+void pxt_roles_bind(struct pxt_roles_book *book, const struct pxt_reader *reader);
+/* What the type of @event means; @source is the log's place in the reader. */
+const struct pxt_type_roles *pxt_roles_of(
+    struct pxt_roles_book *book, const struct pxt_event *event, unsigned source);
+/* Says which lines name events that no log had. */
+void pxt_roles_review(const struct pxt_roles_book *book, const struct pxt_reader *reader);
+
+/* The index of a name, PXT_NO_NAME when there are too many. */
+uint32_t pxt_roles_name(struct pxt_roles_book *book, const char *name, size_t bytes);
+
+/* Length of @name without the suffix that makes it a deed by convention; its whole length: none. */
+size_t pxt_roles_stem(const char *name);
+/* The words of a roles file, in the order of enum pxt_deed. */
+const char *pxt_roles_word(enum pxt_deed deed);
+
+#endif

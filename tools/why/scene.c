@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* scene.c - what each event changes. */
+#include "scene_parts.h"
+
+#include "../command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TABLE ((size_t)2 * PXT_ACTORS_MAX)
+#define LOCKS ((size_t)2 * PXT_SCENE_LOCKS_MAX)
+
+/* ---- Making ---- */
+
+/* Logs of one host share the numbers of threads. */
+static unsigned host_of(const struct pxt_reader *reader, unsigned source)
+{
+	for (unsigned i = 0; i < source; i++)
+		if (strcmp(reader->sources[i]->info.posix_host_np,
+		        reader->sources[source]->info.posix_host_np) == 0)
+			return i;
+	return source;
+}
+
+struct pxt_scene *pxt_scene_new(struct pxt_roles_book *book, const struct pxt_reader *reader)
+{
+	struct pxt_scene *scene = pxt_must(calloc(1, sizeof *scene));
+
+	scene->book = book;
+	scene->reader = reader;
+	scene->actors = pxt_must(calloc(PXT_ACTORS_MAX, sizeof(struct pxt_actor *)));
+	scene->by_id = pxt_must(calloc(TABLE, sizeof *scene->by_id));
+	scene->by_tid = pxt_must(calloc(TABLE, sizeof *scene->by_tid));
+	scene->locks = pxt_must(calloc(LOCKS, sizeof(struct pxt_scene_lock *)));
+	scene->cpus = pxt_must(calloc(PXT_SCENE_CPUS_MAX, sizeof *scene->cpus));
+	scene->epochs = pxt_must(calloc(reader->count, sizeof *scene->epochs));
+	scene->hosts = pxt_must(calloc(reader->count, sizeof *scene->hosts));
+	scene->stopped = pxt_must(calloc(reader->count, sizeof *scene->stopped));
+	for (unsigned i = 0; i < reader->count; i++)
+		scene->hosts[i] = host_of(reader, i);
+	for (unsigned i = 0; i < PXT_RELEASES_MAX; i++)
+		scene->releases[i].name = PXT_NO_NAME;
+	return scene;
+}
+
+void pxt_scene_free(struct pxt_scene *scene)
+{
+	for (uint32_t i = 0; i < scene->actor_count; i++) {
+		free(scene->actors[i]->spans);
+		free(scene->actors[i]);
+	}
+	for (uint32_t i = 0; i < LOCKS; i++)
+		free(scene->locks[i]);
+	free(scene->actors);
+	free(scene->by_id);
+	free(scene->by_tid);
+	free(scene->locks);
+	free(scene->cpus);
+	free(scene->epochs);
+	free(scene->hosts);
+	free(scene->stopped);
+	free(scene);
+}
+
+unsigned pxt_scene_source(const struct pxt_scene *scene, const struct pxt_event *event)
+{
+	unsigned source = 0;
+
+	while (source + 1 < scene->reader->count && scene->reader->sources[source] != event->source)
+		source++;
+	return source;
+}
+
+/* ---- Events ---- */
+
+bool pxt_scene_gap(
+    struct pxt_scene *scene, const struct pxt_event *event, unsigned source, uint64_t *lost)
+{
+	bool gap = event->extra.posix_lost_before_np > 0;
+
+	*lost = event->extra.posix_lost_before_np;
+	if (event->info.posix_event_id == POSIX_TRACE_STOP)
+		scene->stopped[source] = true;
+	if (event->info.posix_event_id == POSIX_TRACE_START) {
+		gap = gap || scene->stopped[source];
+		scene->stopped[source] = false;
+	}
+	if (gap)
+		scene->epochs[source]++;
+	return gap;
+}
+
+/* The thread's own event: it is alive, here, and so far in its program. */
+static void refresh(struct pxt_scene *scene, struct pxt_actor *actor, const struct pxt_event *event,
+    unsigned source)
+{
+	if (actor->epoch != scene->epochs[source]) {
+		actor->epoch = scene->epochs[source];
+		actor->wait = NULL;
+		actor->hold_count = 0;
+		actor->blocked = false;
+	}
+	actor->blocked = false;
+	pxt_threads_list_out(scene, actor);
+	if (event->extra.posix_cpu_np >= 0 && event->extra.posix_cpu_np < (int)PXT_SCENE_CPUS_MAX)
+		actor->cpu = event->extra.posix_cpu_np;
+}
+
+static void take_lock(
+    struct pxt_scene *scene, const struct pxt_role *role, struct pxt_act *act, unsigned source)
+{
+	struct pxt_actor *actor = act->actor;
+
+	act->lock = pxt_locks_find(scene, role, act->event, source);
+	if (!act->lock)
+		return;
+	if (role->deed == PXT_LOCK_WAIT) {
+		actor->wait = act->lock;
+		actor->wait_ns = act->ns;
+	} else if (role->deed == PXT_LOCK_ACQUIRE) {
+		pxt_locks_acquire(scene, actor, act->lock, act->ns);
+	} else {
+		pxt_locks_release(scene, actor, act->lock, act);
+	}
+}
+
+/* Whoever begins, ends, asks or takes does not wait any more. */
+static void do_role(struct pxt_scene *scene, const struct pxt_role *role, struct pxt_act *act,
+    unsigned source, struct pxt_open_span *ended)
+{
+	struct pxt_actor *actor = act->actor;
+
+	if (role->deed == PXT_SWITCH) {
+		pxt_sched_switch(scene, role, act, source);
+		return;
+	}
+	if (role->deed == PXT_WAKE) {
+		pxt_sched_wake(scene, role, act, source);
+		return;
+	}
+	if (role->deed == PXT_JOB_RELEASE)
+		pxt_spans_release(scene, role, act);
+	if (!actor || role->deed == PXT_JOB_RELEASE || role->deed == PXT_DEADLINE_MISS)
+		return;
+	actor->wait = NULL;
+	if (role->deed == PXT_JOB_START)
+		pxt_spans_begin(scene, act);
+	else if (role->deed == PXT_JOB_END)
+		pxt_spans_end(scene, act, ended);
+	else if (role->deed == PXT_BLOCK) {
+		actor->blocked = true;
+		actor->blocked_on = pxt_key_of(act->event, role);
+		actor->blocked_name = role->name;
+	} else {
+		take_lock(scene, role, act, source);
+	}
+}
+
+/* What the kernel traced is no event of the thread that stands in it. */
+static bool is_own(const struct pxt_type_roles *roles)
+{
+	for (unsigned i = 0; i < roles->count; i++)
+		if (roles->list[i].deed == PXT_SWITCH ||
+		    (roles->list[i].deed == PXT_WAKE && roles->list[i].fields[PXT_USE_THREAD]))
+			return false;
+	return true;
+}
+
+void pxt_scene_take(struct pxt_scene *scene, const struct pxt_event *event, unsigned source)
+{
+	const struct pxt_type_roles *roles = pxt_roles_of(scene->book, event, source);
+	struct pxt_actor *actor = NULL;
+	struct pxt_open_span ended;
+
+	if (is_own(roles) && event->info.posix_event_id > POSIX_TRACE_UNNAMED_USEREVENT)
+		actor = pxt_threads_of(scene, source, event->thread);
+	if (actor)
+		refresh(scene, actor, event, source);
+	for (unsigned i = 0; i < roles->count; i++) {
+		struct pxt_act act = { .deed = roles->list[i].deed,
+			.event = event,
+			.ns = event->ns,
+			.actor = actor,
+			.role = &roles->list[i],
+			.cpu = event->extra.posix_cpu_np };
+
+		do_role(scene, act.role, &act, source, &ended);
+		scene->lookers.act(scene->lookers.self, &act);
+	}
+	if (roles->count == 0 && actor) {
+		struct pxt_act act = {
+			.deed = PXT_DEEDS, .event = event, .ns = event->ns, .actor = actor
+		};
+
+		scene->lookers.act(scene->lookers.self, &act);
+	}
+	if (actor && actor->cpu >= 0 && (actor->span_count > 0 || actor->hold_count > 0))
+		pxt_threads_list_in(scene, actor, actor->cpu);
+}

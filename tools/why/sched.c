@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* sched.c - who runs: as the scheduler says, or as the order of events on a CPU says. */
+#include "scene_parts.h"
+
+#include <stdio.h>
+
+#define LOOK_DEEP 64 /* threads on a CPU's list that are looked at */
+
+enum pxt_running pxt_actor_running(const struct pxt_scene *scene, const struct pxt_actor *actor)
+{
+	return actor->running_epoch == scene->epochs[actor->running_source] ? actor->running
+	                                                                    : PXT_RUN_UNKNOWN;
+}
+
+struct pxt_actor *pxt_cpu_runner(const struct pxt_scene *scene, int cpu, bool *exact)
+{
+	*exact = false;
+	if (cpu < 0 || cpu >= (int)PXT_SCENE_CPUS_MAX)
+		return NULL;
+	const struct pxt_scene_cpu *on = &scene->cpus[cpu];
+	if (on->known && on->epoch == scene->epochs[on->source]) {
+		*exact = true;
+		return on->runs;
+	}
+	struct pxt_actor *actor = on->newest;
+	for (unsigned i = 0; actor && i < LOOK_DEEP; i++, actor = actor->older) {
+		if (!pxt_actor_certain(scene, actor))
+			return NULL;
+		if (!actor->wait && !actor->blocked)
+			return actor;
+	}
+	return NULL;
+}
+
+static void set_running(struct pxt_scene *scene, struct pxt_actor *actor, enum pxt_running running,
+    unsigned source, int cpu)
+{
+	if (!actor)
+		return;
+	actor->running = running;
+	actor->running_source = source;
+	actor->running_epoch = scene->epochs[source];
+	if (cpu >= 0)
+		actor->cpu = cpu;
+}
+
+static void learn_thread(const struct pxt_event *event, const struct pxt_role *role,
+    struct pxt_actor *actor, enum pxt_use name, enum pxt_use prio)
+{
+	if (!actor)
+		return;
+	actor->has_prio = pxt_number_of(event, role->fields[prio], &actor->prio) || actor->has_prio;
+	if (actor->id != 0 || *actor->raw || !role->fields[name] ||
+	    role->fields[name]->kind != POSIX_TRACE_FIELD_TEXT_NP)
+		return;
+	struct pxt_key text = pxt_key_in(event, role->fields[name]);
+	if (text.is_set && *text.label) {
+		(void)snprintf(actor->name, sizeof actor->name, "%s", text.label);
+		(void)snprintf(actor->raw, sizeof actor->raw, "%s", text.label);
+	}
+}
+
+/* Linux says what the thread that leaves the CPU is about: 0 or R..., it could go on. */
+static bool could_run(const struct pxt_event *event, const struct pxt_layout *state)
+{
+	int64_t bits;
+
+	if (!state)
+		return false;
+	if (state->kind == POSIX_TRACE_FIELD_TEXT_NP)
+		return event->bytes > state->offset && event->data[state->offset] == 'R';
+	return pxt_number_of(event, state, &bits) && (bits & 0xff) == 0;
+}
+
+void pxt_sched_switch(
+    struct pxt_scene *scene, const struct pxt_role *role, struct pxt_act *act, unsigned source)
+{
+	const struct pxt_event *event = act->event;
+	int64_t from = 0;
+	int64_t to = 0;
+	int64_t cpu = act->cpu;
+
+	(void)pxt_number_of(event, role->fields[PXT_USE_FROM], &from);
+	(void)pxt_number_of(event, role->fields[PXT_USE_TO], &to);
+	(void)pxt_number_of(event, role->fields[PXT_USE_CPU], &cpu);
+	scene->has_switches = true;
+	if (cpu < 0 || cpu >= (int64_t)PXT_SCENE_CPUS_MAX) {
+		scene->beyond++;
+		return;
+	}
+	struct pxt_actor *old = pxt_threads_tid(scene, source, from);
+	struct pxt_actor *new = pxt_threads_tid(scene, source, to);
+	act->cpu = (int)cpu;
+	act->former = old;
+	act->actor = new;
+	learn_thread(event, role, old, PXT_USE_FROM_NAME, PXT_USE_FROM_PRIO);
+	learn_thread(event, role, new, PXT_USE_TO_NAME, PXT_USE_TO_PRIO);
+	set_running(scene, old,
+	    could_run(event, role->fields[PXT_USE_STATE]) ? PXT_RUN_READY : PXT_RUN_SLEEPS, source,
+	    (int)cpu);
+	set_running(scene, new, PXT_RUN_RUNS, source, (int)cpu);
+	scene->cpus[cpu] = (struct pxt_scene_cpu){ .newest = scene->cpus[cpu].newest,
+		.known = true,
+		.epoch = scene->epochs[source],
+		.source = source,
+		.runs = new };
+}
+
+void pxt_sched_wake(
+    struct pxt_scene *scene, const struct pxt_role *role, struct pxt_act *act, unsigned source)
+{
+	int64_t tid;
+	int64_t cpu;
+
+	if (role->fields[PXT_USE_THREAD]) {
+		if (!pxt_number_of(act->event, role->fields[PXT_USE_THREAD], &tid))
+			return;
+		act->actor = pxt_threads_tid(scene, source, tid);
+	}
+	if (!act->actor)
+		return;
+	act->actor->blocked = false;
+	if (pxt_actor_running(scene, act->actor) != PXT_RUN_SLEEPS)
+		return;
+	act->actor->running = PXT_RUN_READY;
+	if (pxt_number_of(act->event, role->fields[PXT_USE_CPU], &cpu) && cpu >= 0 &&
+	    cpu < (int64_t)PXT_SCENE_CPUS_MAX)
+		act->actor->cpu = (int)cpu;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* spans.c - which spans a thread has open, and which it ended last. */
+#include "scene_parts.h"
+
+#include "../command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t release_of(struct pxt_scene *scene, const struct pxt_role *role,
+    const struct pxt_act *act, const struct pxt_key *key)
+{
+	int64_t delay;
+
+	if (pxt_number_of(act->event, role->fields[PXT_USE_TIME], &delay) && delay >= 0 &&
+	    delay < act->ns)
+		return act->ns - delay;
+	for (unsigned i = 0; i < PXT_RELEASES_MAX; i++) {
+		unsigned at = (scene->release_next + PXT_RELEASES_MAX - 1 - i) % PXT_RELEASES_MAX;
+
+		if (scene->releases[at].name != role->name ||
+		    (pxt_key_comparable(key, &scene->releases[at].key) &&
+		        scene->releases[at].key.value != key->value))
+			continue;
+		scene->releases[at].name = PXT_NO_NAME;
+		return scene->releases[at].ns <= act->ns ? scene->releases[at].ns : act->ns;
+	}
+	return act->ns;
+}
+
+static struct pxt_open_span *open_place(struct pxt_scene *scene, struct pxt_actor *actor)
+{
+	if (actor->span_count == actor->span_room && actor->span_room < PXT_SPANS_DEEP &&
+	    scene->span_count < PXT_SCENE_SPANS_MAX) {
+		unsigned room = actor->span_room ? 2 * actor->span_room : 4;
+
+		actor->spans = pxt_must(realloc(actor->spans, room * sizeof *actor->spans));
+		scene->span_count += room - actor->span_room;
+		actor->span_room = room;
+	}
+	if (actor->span_count == actor->span_room) {
+		scene->beyond++;
+		return NULL;
+	}
+	return &actor->spans[actor->span_count++];
+}
+
+void pxt_spans_begin(struct pxt_scene *scene, struct pxt_act *act)
+{
+	struct pxt_key key = pxt_key_of(act->event, act->role);
+	struct pxt_open_span *span = open_place(scene, act->actor);
+
+	if (!span)
+		return;
+	*span = (struct pxt_open_span){ .name = act->role->name,
+		.key = key,
+		.begin_ns = act->ns,
+		.release_ns = release_of(scene, act->role, act, &key),
+		.cpu = act->cpu,
+		.epoch = scene->epochs[act->actor->source] };
+	act->span = span;
+	act->outermost = act->actor->span_count == 1;
+}
+
+/* Whether an end of this number ends the span: across a loss only the number tells. */
+static bool ends(const struct pxt_scene *scene, const struct pxt_actor *actor,
+    const struct pxt_open_span *span, const struct pxt_key *key)
+{
+	if (pxt_key_comparable(&span->key, key))
+		return span->key.value == key->value;
+	return span->epoch == scene->epochs[actor->source];
+}
+
+void pxt_spans_end(struct pxt_scene *scene, struct pxt_act *act, struct pxt_open_span *ended)
+{
+	struct pxt_actor *actor = act->actor;
+	struct pxt_key key = pxt_key_of(act->event, act->role);
+
+	for (unsigned i = actor->span_count; i-- > 0;) {
+		struct pxt_open_span *span = &actor->spans[i];
+
+		if (span->name != act->role->name || !ends(scene, actor, span, &key))
+			continue;
+		*ended = *span;
+		/* Inner ones whose ends never came end with it. */
+		actor->span_count = i;
+		act->span = ended;
+		act->outermost = i == 0;
+		memmove(actor->last + 1, actor->last, 3 * sizeof *actor->last);
+		memmove(actor->last_end_ns + 1, actor->last_end_ns, 3 * sizeof *actor->last_end_ns);
+		actor->last[0] = *span;
+		actor->last_end_ns[0] = act->ns;
+		return;
+	}
+}
+
+struct pxt_open_span *pxt_actor_span(const struct pxt_scene *scene, struct pxt_actor *actor,
+    uint32_t name, const struct pxt_key *key, int64_t *end_ns, bool *is_open)
+{
+	struct pxt_open_span *any = NULL;
+
+	*is_open = true;
+	for (unsigned i = 0; i < actor->span_count; i++) {
+		struct pxt_open_span *span = &actor->spans[i];
+
+		if (name != PXT_NO_NAME && span->name != name)
+			continue;
+		if (pxt_key_comparable(&span->key, key)
+		        ? span->key.value == key->value
+		        : !any && span->epoch == scene->epochs[actor->source])
+			any = span;
+		if (any && pxt_key_comparable(&any->key, key))
+			return any;
+	}
+	if (any && !key->is_set)
+		return any;
+	*is_open = false;
+	for (unsigned i = 0; i < 4; i++) {
+		struct pxt_open_span *span = &actor->last[i];
+
+		if (actor->last_end_ns[i] == 0 || (name != PXT_NO_NAME && span->name != name) ||
+		    (pxt_key_comparable(&span->key, key) && span->key.value != key->value) ||
+		    (!pxt_key_comparable(&span->key, key) &&
+		        span->epoch != scene->epochs[actor->source]))
+			continue;
+		*end_ns = actor->last_end_ns[i];
+		return span;
+	}
+	*is_open = true;
+	return any;
+}
+
+void pxt_spans_release(
+    struct pxt_scene *scene, const struct pxt_role *role, const struct pxt_act *act)
+{
+	unsigned at = scene->release_next++ % PXT_RELEASES_MAX;
+
+	scene->release_next %= PXT_RELEASES_MAX;
+	scene->releases[at].name = role->name;
+	scene->releases[at].key = pxt_key_of(act->event, role);
+	scene->releases[at].ns = act->ns;
+}

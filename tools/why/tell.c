@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* tell.c - what text and JSON have in common: what is worth telling, and in which order. */
+#include "tell.h"
+
+#include "../escape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct pxt_setting pxt_tell_setting(const struct pxt_tell *tell, const struct pxt_blame *blame)
+{
+	struct pxt_setting setting = { .book = tell->book,
+		.misses = tell->search->misses.all,
+		.by_median = tell->search->mode == PXT_LATE_UNUSUAL };
+
+	setting.median_ns = pxt_late_median(tell->search, blame->late.name, &setting.spans);
+	return setting;
+}
+
+static int by_share(const void *a, const void *b)
+{
+	const struct pxt_cause *x = *(const struct pxt_cause *const *)a;
+	const struct pxt_cause *y = *(const struct pxt_cause *const *)b;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return x < y ? -1 : 1;
+}
+
+void pxt_tell_causes(
+    const struct pxt_blame *blame, const struct pxt_cause *sorted[PXT_CAUSES_MAX], unsigned *count)
+{
+	*count = 0;
+	for (unsigned i = 0; i < blame->cause_count; i++)
+		if (blame->causes[i].ns > 0)
+			sorted[(*count)++] = &blame->causes[i];
+	qsort(sorted, *count, sizeof(struct pxt_cause *), by_share);
+}
+
+static int by_length(const void *a, const void *b)
+{
+	const struct pxt_overlap *x = *(const struct pxt_overlap *const *)a;
+	const struct pxt_overlap *y = *(const struct pxt_overlap *const *)b;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return x < y ? -1 : 1;
+}
+
+void pxt_tell_overlaps(const struct pxt_blame *blame,
+    const struct pxt_overlap *sorted[PXT_OVERLAPS_MAX], unsigned *count)
+{
+	*count = blame->overlap_count;
+	for (unsigned i = 0; i < blame->overlap_count; i++)
+		sorted[i] = &blame->overlaps[i];
+	qsort(sorted, *count, sizeof(struct pxt_overlap *), by_length);
+}
+
+/* Whether the thread stands in a cause that is worth a word: a hundredth of the span. */
+static bool involved(const struct pxt_blame *blame, const struct pxt_actor *actor)
+{
+	if (!actor)
+		return false;
+	for (unsigned i = 0; i < blame->cause_count; i++) {
+		const struct pxt_cause *cause = &blame->causes[i];
+
+		if (cause->ns < pxt_blame_length(blame) / 100)
+			continue;
+		if (cause->runner == actor)
+			return true;
+		for (unsigned k = 0; k < cause->links; k++)
+			if (cause->chain[k].holder == actor)
+				return true;
+	}
+	return false;
+}
+
+bool pxt_tell_line(const struct pxt_blame *blame, const struct pxt_line *line)
+{
+	if (line->gap || (line->actor && line->actor == blame->actor))
+		return true;
+	if (line->deed == PXT_SWITCH)
+		return line->other == blame->actor || involved(blame, line->actor) ||
+		       involved(blame, line->other);
+	return line->deed != PXT_DEEDS && involved(blame, line->actor);
+}
+
+/* The event as it was traced; what the log knows beyond it stands behind an arrow. */
+void pxt_tell_deed(
+    struct pxt_words *words, const struct pxt_blame *blame, const struct pxt_line *line)
+{
+	if (line->gap && line->lost > 0)
+		pxt_say(words, "%llu EVENTS WERE LOST up to here", (unsigned long long)line->lost);
+	else if (line->gap)
+		pxt_say(words, "nothing was recorded up to here: the trace was stopped");
+	if (line->gap)
+		return;
+	if (line->deed == PXT_SWITCH) {
+		pxt_say(
+		    words, line->actor ? "runs on CPU %d" : "CPU %d has nothing to do", line->cpu);
+		if (line->other)
+			pxt_say(words, ", where %s ran", line->other->name);
+		return;
+	}
+	pxt_say(words, "%s", line->text);
+	if (line->deed == PXT_LOCK_WAIT && line->other)
+		pxt_say(words, "  <- %s has it", line->other->name);
+	else if (line->deed == PXT_LOCK_WAIT && line->actor == blame->actor && !line->known)
+		pxt_say(words, "  <- who has it is not in the log");
+}

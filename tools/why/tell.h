@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* tell.h - what `pxtrace why` found, as text and as JSON. */
+#ifndef PXT_TELL_H
+#define PXT_TELL_H
+
+#include "words.h"
+
+struct pxt_tell {
+	struct pxt_out *out;
+	struct pxt_blames *blames;
+	struct pxt_late_search *search;
+	struct pxt_roles_book *book;
+	unsigned explain; /* how many in full */
+	unsigned lines;   /* of a time line, at most */
+};
+
+struct pxt_setting pxt_tell_setting(const struct pxt_tell *tell, const struct pxt_blame *blame);
+/* Causes by their share, largest first. */
+void pxt_tell_causes(
+    const struct pxt_blame *blame, const struct pxt_cause *sorted[PXT_CAUSES_MAX], unsigned *count);
+/* Overlaps, longest first. */
+void pxt_tell_overlaps(const struct pxt_blame *blame,
+    const struct pxt_overlap *sorted[PXT_OVERLAPS_MAX], unsigned *count);
+/* Whether a line has to do with the span. */
+bool pxt_tell_line(const struct pxt_blame *blame, const struct pxt_line *line);
+/* What a line says, without time and thread. */
+void pxt_tell_deed(
+    struct pxt_words *words, const struct pxt_blame *blame, const struct pxt_line *line);
+
+void pxt_tell_text(const struct pxt_tell *tell);
+void pxt_tell_json(const struct pxt_tell *tell);
+
+#endif

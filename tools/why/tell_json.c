@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tell_json.c - the same for programs: one object; times in nanoseconds, those of the time line
+ * since the release, others since 1970.  Names are escaped as on the screen (escape.h).
+ */
+#include "tell.h"
+
+#include <string.h>
+
+/* Names are printable already: quotation marks and backslashes are left. */
+static void put_string(struct pxt_out *out, const char *text)
+{
+	pxt_out_char(out, '"');
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			pxt_out_char(out, '\\');
+		pxt_out_char(out, *text);
+	}
+	pxt_out_char(out, '"');
+}
+
+static void put_name(struct pxt_out *out, const char *name)
+{
+	put_string(out, name);
+	pxt_out_char(out, ':');
+}
+
+static void put_text(struct pxt_out *out, const char *name, const char *text)
+{
+	put_name(out, name);
+	if (text)
+		put_string(out, text);
+	else
+		pxt_out_text(out, "null");
+	pxt_out_char(out, ',');
+}
+
+static void put_number(struct pxt_out *out, const char *name, int64_t number)
+{
+	put_name(out, name);
+	pxt_out_signed(out, number);
+	pxt_out_char(out, ',');
+}
+
+static void put_bool(struct pxt_out *out, const char *name, bool value)
+{
+	put_name(out, name);
+	pxt_out_text(out, value ? "true," : "false,");
+}
+
+static void put_words(struct pxt_out *out, const char *name, const struct pxt_words *words)
+{
+	put_text(out, name, words->used > 0 ? words->text : NULL);
+}
+
+/* The comma behind the last member becomes the end of the object or list. */
+static void close_with(struct pxt_out *out, char end)
+{
+	if (out->used > 0 && out->buffer[out->used - 1] == ',')
+		out->used--;
+	pxt_out_char(out, end);
+}
+
+static void put_cause(
+    const struct pxt_tell *tell, const struct pxt_blame *blame, const struct pxt_cause *cause)
+{
+	static const char *const kinds[PXT_CAUSE_KINDS] = { "own", "pending", "wait", "preempted",
+		"blocked", "slept", "lost", "other" };
+	static const char *const lasts[PXT_LAST_KINDS] = { "ran", "ready", "slept", "blocked",
+		"lost", "unknown", "seen", "free", "deadlock" };
+	struct pxt_out *out = tell->out;
+	struct pxt_words words = { 0 };
+	bool sure;
+
+	pxt_out_char(out, '{');
+	put_text(out, "kind", kinds[cause->kind]);
+	put_number(out, "ns", cause->ns);
+	pxt_say_cause(&words, tell->book, blame, cause);
+	put_words(out, "text", &words);
+	if (cause->kind == PXT_CAUSE_WAIT || cause->kind == PXT_CAUSE_PENDING)
+		put_text(out, "holder_state", lasts[cause->last]);
+	if (cause->runner) {
+		put_text(out, "ran_instead", cause->runner->name);
+		put_bool(out, "told_by_scheduler", cause->exact);
+	}
+	put_bool(out, "priority_inversion", pxt_is_inversion(blame, cause, &sure));
+	put_name(out, "chain");
+	pxt_out_char(out, '[');
+	for (unsigned i = 0; i < cause->links; i++) {
+		struct pxt_words lock = { 0 };
+		const struct pxt_actor *holder = cause->chain[i].holder;
+
+		pxt_say_lock(&lock, tell->book, cause->chain[i].lock);
+		pxt_out_char(out, '{');
+		put_words(out, "lock", &lock);
+		put_text(out, "holder", holder ? holder->name : NULL);
+		if (cause->chain[i].since_ns != 0)
+			put_number(out, "since_ns", cause->chain[i].since_ns);
+		close_with(out, '}');
+		pxt_out_char(out, ',');
+	}
+	close_with(out, ']');
+	pxt_out_text(out, "},");
+}
+
+static void put_time_line(const struct pxt_tell *tell, const struct pxt_blame *blame)
+{
+	struct pxt_out *out = tell->out;
+
+	put_name(out, "time_line");
+	pxt_out_char(out, '[');
+	for (uint64_t i = 0; i < pxt_blame_lines(blame); i++) {
+		const struct pxt_line *line = pxt_blame_line(blame, i);
+		struct pxt_words words = { 0 };
+
+		if (!pxt_tell_line(blame, line))
+			continue;
+		pxt_out_char(out, '{');
+		put_number(out, "ns", line->ns - blame->late.release_ns);
+		put_text(out, "thread", line->actor ? line->actor->name : NULL);
+		if (line->gap)
+			put_number(out, "lost", (int64_t)line->lost);
+		pxt_tell_deed(&words, blame, line);
+		put_words(out, "text", &words);
+		close_with(out, '}');
+		pxt_out_char(out, ',');
+	}
+	close_with(out, ']');
+	pxt_out_char(out, ',');
+	put_number(
+	    out, "time_line_left_out", (int64_t)(blame->line_count - pxt_blame_lines(blame)));
+}
+
+static void put_overlaps(const struct pxt_tell *tell, const struct pxt_blame *blame)
+{
+	const struct pxt_overlap *sorted[PXT_OVERLAPS_MAX];
+	struct pxt_out *out = tell->out;
+	unsigned count;
+
+	pxt_tell_overlaps(blame, sorted, &count);
+	put_name(out, "meanwhile");
+	pxt_out_char(out, '[');
+	for (unsigned i = 0; i < count; i++) {
+		struct pxt_words name = { 0 };
+
+		pxt_say_name(&name, tell->book, sorted[i]->name, NULL);
+		pxt_out_char(out, '{');
+		put_text(out, "thread", sorted[i]->actor->name);
+		put_words(out, "span", &name);
+		put_number(out, "count", (int64_t)sorted[i]->count);
+		put_number(out, "ns", sorted[i]->ns);
+		close_with(out, '}');
+		pxt_out_char(out, ',');
+	}
+	close_with(out, ']');
+	pxt_out_char(out, ',');
+}
+
+static void put_late(const struct pxt_tell *tell, const struct pxt_blame *blame)
+{
+	const struct pxt_late *late = &blame->late;
+	struct pxt_out *out = tell->out;
+	struct pxt_words span = { 0 };
+
+	if (late->name != PXT_NO_NAME)
+		pxt_say_name(&span, tell->book, late->name, NULL);
+	put_words(out, "span", &span);
+	put_text(out, "number", late->key.is_set ? late->key.label : NULL);
+	put_text(out, "thread", blame->actor ? blame->actor->name : NULL);
+	put_number(out, "tid", blame->actor ? blame->actor->tid : 0);
+	put_number(out, "release_ns", late->release_ns);
+	put_number(out, "begin_ns", late->begin_ns);
+	put_number(out, "end_ns", late->end_ns);
+	put_number(out, "length_ns", pxt_blame_length(blame));
+	put_bool(out, "missed_deadline", late->missed);
+	if (late->has_late)
+		put_number(out, "late_ns", late->late_ns);
+	put_bool(out, "unfinished", late->unfinished);
+	put_bool(out, "begin_lost", late->no_begin);
+}
+
+static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
+{
+	struct pxt_setting setting = pxt_tell_setting(tell, blame);
+	const struct pxt_cause *sorted[PXT_CAUSES_MAX];
+	struct pxt_out *out = tell->out;
+	struct pxt_words words = { 0 };
+	unsigned count;
+
+	pxt_out_char(out, '{');
+	pxt_say_answer(&words, &setting, blame);
+	put_words(out, "answer", &words);
+	put_late(tell, blame);
+	if (setting.spans > 0) {
+		put_number(out, "median_ns", (int64_t)setting.median_ns);
+		put_number(out, "spans_of_that_name", (int64_t)setting.spans);
+	}
+	put_number(out, "lost_inside", (int64_t)blame->lost);
+	pxt_tell_causes(blame, sorted, &count);
+	put_name(out, "causes");
+	pxt_out_char(out, '[');
+	for (unsigned i = 0; i < count; i++)
+		put_cause(tell, blame, sorted[i]);
+	close_with(out, ']');
+	pxt_out_char(out, ',');
+	put_overlaps(tell, blame);
+	put_time_line(tell, blame);
+	close_with(out, '}');
+	pxt_out_char(out, ',');
+}
+
+void pxt_tell_json(const struct pxt_tell *tell)
+{
+	static const char *const modes[] = {
+		[PXT_LATE_MISSES] = "missed deadlines",
+		[PXT_LATE_LONGER] = "longer than",
+		[PXT_LATE_AT] = "at",
+		[PXT_LATE_UNUSUAL] = "unusual",
+	};
+	struct pxt_out *out = tell->out;
+
+	pxt_out_char(out, '{');
+	put_text(out, "chosen_by", modes[tell->search->mode]);
+	put_number(out, "missed_deadlines", (int64_t)tell->search->misses.all);
+	put_number(out, "spans_read", (int64_t)tell->search->spans);
+	put_bool(out, "scheduler_events", tell->blames->scene && tell->blames->scene->has_switches);
+	put_name(out, "late");
+	pxt_out_char(out, '[');
+	for (unsigned i = 0; i < tell->blames->count && i < tell->explain; i++)
+		put_span(tell, &tell->blames->list[i]);
+	close_with(out, ']');
+	pxt_out_text(out, "}\n");
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/* tell_text.c - the answer, the time line, and where the time went, for people. */
+#include "tell.h"
+
+#include "../when.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIST_MAX     8u
+#define OVERLAPS_MAX 8u
+
+/* All times of a span in one unit, with three places: they add up as they stand. */
+struct scale {
+	int64_t part; /* nanoseconds of a thousandth of the unit */
+	const char *unit;
+};
+
+static struct scale scale_for(int64_t length)
+{
+	if (length >= 10 * INT64_C(1000000000))
+		return (struct scale){ 1000000, "s" };
+	return length >= 1000000 ? (struct scale){ 1000, "ms" } : (struct scale){ 1, "us" };
+}
+
+static int64_t in_parts(int64_t ns, struct scale scale)
+{
+	return (ns + (ns < 0 ? -scale.part : scale.part) / 2) / scale.part;
+}
+
+static void put_parts(struct pxt_out *out, int64_t parts)
+{
+	uint64_t size = parts < 0 ? 0 - (uint64_t)parts : (uint64_t)parts;
+	char text[32];
+
+	(void)snprintf(text, sizeof text, "%s%llu.%03u", parts < 0 ? "-" : "",
+	    (unsigned long long)(size / 1000), (unsigned)(size % 1000));
+	pxt_out_format(out, "%11s", text);
+}
+
+static void put_title(struct pxt_out *out, const char *text, const char *right)
+{
+	pxt_out_char(out, '\n');
+	pxt_out_colour(out, PXT_COLOUR_EVENT);
+	pxt_out_text(out, text);
+	if (right)
+		pxt_out_text(out, right);
+	pxt_out_colour(out, PXT_COLOUR_OFF);
+	pxt_out_char(out, '\n');
+}
+
+/* ---- The list of all that were late ---- */
+
+static void put_list_row(const struct pxt_tell *tell, const struct pxt_blame *blame)
+{
+	struct pxt_setting setting = pxt_tell_setting(tell, blame);
+	struct pxt_words words = { 0 };
+	struct pxt_out *out = tell->out;
+	char text[24];
+	int64_t ns;
+	const struct pxt_cause *cause = pxt_main_cause(&setting, blame, &ns);
+
+	pxt_out_seconds(out, blame->late.release_ns - tell->blames->reader->start_ns);
+	pxt_say_span(&words, tell->book, blame);
+	pxt_out_text(out, "  ");
+	pxt_out_column(out, words.text, words.used, words.used, 22);
+	pxt_duration(text, (uint64_t)pxt_blame_length(blame));
+	pxt_out_format(out, " %10s", text);
+	if (blame->late.has_late)
+		pxt_duration(text, blame->late.late_ns > 0 ? (uint64_t)blame->late.late_ns : 0);
+	else
+		strcpy(text, "-");
+	pxt_out_format(out, " %10s  ", text);
+	words.used = 0;
+	*words.text = '\0';
+	if (cause)
+		pxt_say_cause(&words, tell->book, blame, cause);
+	pxt_out_bytes(out, words.text, words.used);
+	pxt_out_char(out, '\n');
+}
+
+static void put_list(const struct pxt_tell *tell)
+{
+	static const char *const what[] = {
+		[PXT_LATE_MISSES] = "MISSED DEADLINES",
+		[PXT_LATE_LONGER] = "LONGER THAN ASKED FOR",
+		[PXT_LATE_AT] = "AT THAT TIME",
+		[PXT_LATE_UNUSUAL] = "LONGER THAN USUAL",
+	};
+	unsigned shown = tell->blames->count < LIST_MAX ? tell->blames->count : LIST_MAX;
+	uint64_t all =
+	    tell->search->mode == PXT_LATE_UNUSUAL ? shown : pxt_late_result(tell->search)->all;
+	struct pxt_out *out = tell->out;
+
+	put_title(out, what[tell->search->mode],
+	    tell->search->mode == PXT_LATE_MISSES ? ", the latest first" : ", the longest first");
+	pxt_out_colour(out, PXT_COLOUR_EVENT);
+	pxt_out_text(out, "    RELEASED (s)  SPAN                     LENGTH    LATE BY  MOSTLY\n");
+	pxt_out_colour(out, PXT_COLOUR_OFF);
+	for (unsigned i = 0; i < shown; i++)
+		put_list_row(tell, &tell->blames->list[i]);
+	if (all > shown)
+		pxt_out_format(out, "    and %llu more\n", (unsigned long long)(all - shown));
+}
+
+/* ---- The time line ---- */
+
+static void put_when(struct pxt_out *out, int64_t ns, struct scale scale)
+{
+	pxt_out_colour(out, PXT_COLOUR_TIME);
+	put_parts(out, in_parts(ns, scale));
+	pxt_out_colour(out, PXT_COLOUR_OFF);
+	pxt_out_text(out, "  ");
+}
+
+static void put_who(struct pxt_out *out, const char *name)
+{
+	pxt_out_colour(out, PXT_COLOUR_THREAD);
+	pxt_out_column(out, name, strlen(name), strlen(name), 14);
+	pxt_out_colour(out, PXT_COLOUR_OFF);
+	pxt_out_text(out, "  ");
+}
+
+/* Who had a lock already when the span was released. */
+struct had {
+	int64_t since;
+	const struct pxt_actor *holder;
+	const struct pxt_scene_lock *lock;
+};
+
+static int by_since(const void *a, const void *b)
+{
+	const struct had *x = a;
+	const struct had *y = b;
+
+	return (x->since > y->since) - (x->since < y->since);
+}
+
+static void add_had(
+    const struct pxt_blame *blame, const struct pxt_cause *cause, struct had *list, unsigned *count)
+{
+	for (unsigned k = 0; k < cause->links && *count < PXT_CHAIN_MAX; k++) {
+		struct had had = { cause->chain[k].since_ns, cause->chain[k].holder,
+			cause->chain[k].lock };
+		bool known = !had.holder || had.since == 0 || had.since >= blame->late.release_ns;
+
+		for (unsigned t = 0; t < *count; t++)
+			known = known || list[t].lock == had.lock;
+		if (!known)
+			list[(*count)++] = had;
+	}
+}
+
+static void put_holders(
+    const struct pxt_tell *tell, const struct pxt_blame *blame, struct scale scale)
+{
+	struct had list[PXT_CHAIN_MAX];
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < blame->cause_count; i++)
+		add_had(blame, &blame->causes[i], list, &count);
+	qsort(list, count, sizeof *list, by_since);
+	for (unsigned i = 0; i < count; i++) {
+		struct pxt_words words = { 0 };
+
+		put_when(tell->out, list[i].since - blame->late.release_ns, scale);
+		put_who(tell->out, list[i].holder->name);
+		pxt_say(&words, "has had ");
+		pxt_say_lock(&words, tell->book, list[i].lock);
+		pxt_say(&words, " since then");
+		pxt_out_bytes(tell->out, words.text, words.used);
+		pxt_out_char(tell->out, '\n');
+	}
+}
+
+static void put_line(const struct pxt_tell *tell, const struct pxt_blame *blame,
+    const struct pxt_line *line, struct scale scale)
+{
+	struct pxt_words words = { 0 };
+
+	put_when(tell->out, line->ns - blame->late.release_ns, scale);
+	put_who(tell->out, line->actor ? line->actor->name : "");
+	pxt_tell_deed(&words, blame, line);
+	if (line->gap)
+		pxt_out_colour(tell->out, PXT_COLOUR_LOSS);
+	pxt_out_bytes(tell->out, words.text, words.used);
+	if (line->gap)
+		pxt_out_colour(tell->out, PXT_COLOUR_OFF);
+	pxt_out_char(tell->out, '\n');
+}
+
+static void put_left_out(const struct pxt_tell *tell, uint64_t count)
+{
+	pxt_out_format(tell->out, "             ... %llu more%s\n", (unsigned long long)count,
+	    tell->lines < PXT_LINES_MAX ? " (--lines shows more)" : "");
+}
+
+static void put_time_line(
+    const struct pxt_tell *tell, const struct pxt_blame *blame, struct scale scale)
+{
+	uint64_t kept = pxt_blame_lines(blame);
+	uint64_t missing = blame->line_count - kept;
+	uint64_t wanted = 0;
+	uint64_t seen = 0;
+	uint64_t skipped = 0;
+	char text[24];
+
+	for (uint64_t i = 0; i < kept; i++)
+		wanted += pxt_tell_line(blame, pxt_blame_line(blame, i));
+	put_title(tell->out, "TIME LINE", NULL);
+	pxt_out_format(tell->out, "%10s\n", scale.unit);
+	put_holders(tell, blame, scale);
+	for (uint64_t i = 0; i < kept; i++) {
+		const struct pxt_line *line = pxt_blame_line(blame, i);
+		bool hole = i == PXT_LINES_MAX / 2 && missing > 0;
+
+		if (hole)
+			skipped += missing;
+		if (!pxt_tell_line(blame, line))
+			continue;
+		seen++;
+		if (wanted > tell->lines && seen > tell->lines / 2 &&
+		    wanted - seen >= tell->lines - tell->lines / 2) {
+			skipped++;
+			continue;
+		}
+		if (skipped > 0)
+			put_left_out(tell, skipped);
+		skipped = 0;
+		put_line(tell, blame, line, scale);
+	}
+	if (blame->late.has_late && blame->late.late_ns > 0 && !blame->late.no_begin) {
+		put_when(tell->out, pxt_blame_length(blame), scale);
+		put_who(tell->out, blame->actor ? blame->actor->name : "");
+		pxt_duration(text, (uint64_t)blame->late.late_ns);
+		pxt_out_format(tell->out, "%s too late\n", text);
+	}
+}
+
+/* ---- Where the time went ---- */
+
+/* What one row more or less makes up for is put on the largest one. */
+static void put_causes(
+    const struct pxt_tell *tell, const struct pxt_blame *blame, struct scale scale)
+{
+	const struct pxt_cause *sorted[PXT_CAUSES_MAX];
+	struct pxt_out *out = tell->out;
+	int64_t length = pxt_blame_length(blame);
+	int64_t rest = in_parts(length, scale);
+	unsigned count;
+	unsigned shown = 0;
+
+	pxt_tell_causes(blame, sorted, &count);
+	while (shown < count && (shown < 4 || sorted[shown]->ns >= length / 200))
+		shown++;
+	if (count == shown + 1)
+		shown++;
+	int64_t small = 0;
+	for (unsigned i = shown; i < count; i++)
+		small += sorted[i]->ns;
+	for (unsigned i = 1; i < shown; i++)
+		rest -= in_parts(sorted[i]->ns, scale);
+	rest -= in_parts(small, scale);
+	put_title(out, "WHERE THE TIME WENT", NULL);
+	pxt_out_format(out, "%10s   share\n", scale.unit);
+	for (unsigned i = 0; i < shown; i++) {
+		struct pxt_words words = { 0 };
+		const struct pxt_cause *cause = sorted[i];
+
+		put_parts(out, i == 0 ? rest : in_parts(cause->ns, scale));
+		pxt_out_format(out, "  %5.1f%%  ", 100.0 * (double)cause->ns / (double)length);
+		pxt_say_cause(&words, tell->book, blame, cause);
+		if (cause->runner && !cause->exact)
+			pxt_say(&words, " *");
+		pxt_out_bytes(out, words.text, words.used);
+		pxt_out_char(out, '\n');
+	}
+	if (small > 0) {
+		put_parts(out, in_parts(small, scale));
+		pxt_out_format(out, "  %5.1f%%  %u smaller things\n",
+		    100.0 * (double)small / (double)length, count - shown);
+	}
+	put_parts(out, in_parts(length, scale));
+	pxt_out_text(out, "  100.0%  from release to end\n");
+}
+
+static void put_overlaps(
+    const struct pxt_tell *tell, const struct pxt_blame *blame, struct scale scale)
+{
+	const struct pxt_overlap *sorted[PXT_OVERLAPS_MAX];
+	struct pxt_out *out = tell->out;
+	unsigned count;
+
+	pxt_tell_overlaps(blame, sorted, &count);
+	if (count == 0)
+		return;
+	put_title(out, "MEANWHILE", ": spans of other threads, and for how long they overlapped");
+	for (unsigned i = 0; i < count && i < OVERLAPS_MAX; i++) {
+		struct pxt_words words = { 0 };
+
+		put_parts(out, in_parts(sorted[i]->ns, scale));
+		pxt_out_format(out, " %s  ", scale.unit);
+		put_who(out, sorted[i]->actor->name);
+		pxt_say_name(&words, tell->book, sorted[i]->name,
+		    sorted[i]->count == 1 ? &sorted[i]->key : NULL);
+		if (sorted[i]->count > 1)
+			pxt_say(&words, ", %llu times", (unsigned long long)sorted[i]->count);
+		pxt_out_bytes(out, words.text, words.used);
+		pxt_out_char(out, '\n');
+	}
+	if (count > OVERLAPS_MAX || blame->overlaps_beyond > 0)
+		pxt_out_format(out, "    and %llu more\n",
+		    (unsigned long long)(count > OVERLAPS_MAX ? count - OVERLAPS_MAX : 0) +
+		        (unsigned long long)blame->overlaps_beyond);
+}
+
+/* ---- One span ---- */
+
+static void put_notes(const struct pxt_tell *tell, const struct pxt_blame *blame)
+{
+	if (pxt_concluded_ns(blame) > 0)
+		pxt_out_text(tell->out,
+		    "\n* concluded from the order of events on one CPU, as no scheduler event says "
+		    "it;\n  whoever slept there without an event for it seems to have run\n");
+	if (blame->gaps > 0) {
+		pxt_out_colour(tell->out, PXT_COLOUR_LOSS);
+		pxt_out_format(tell->out,
+		    "\n%llu events are missing inside: what is not known is not guessed\n",
+		    (unsigned long long)blame->lost);
+		pxt_out_colour(tell->out, PXT_COLOUR_OFF);
+	}
+}
+
+static void put_answer(const struct pxt_tell *tell, const struct pxt_blame *blame)
+{
+	struct pxt_setting setting = pxt_tell_setting(tell, blame);
+	struct pxt_words words = { 0 };
+
+	pxt_say_answer(&words, &setting, blame);
+	pxt_out_bytes(tell->out, words.text, words.used);
+	pxt_out_char(tell->out, '\n');
+	words.used = 0;
+	*words.text = '\0';
+	pxt_say_help(&words, &setting, blame);
+	if (words.used == 0)
+		return;
+	pxt_out_bytes(tell->out, words.text, words.used);
+	pxt_out_char(tell->out, '\n');
+}
+
+static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
+{
+	struct scale scale = scale_for(pxt_blame_length(blame));
+
+	put_answer(tell, blame);
+	if (pxt_blame_length(blame) <= 0)
+		return;
+	put_time_line(tell, blame, scale);
+	put_causes(tell, blame, scale);
+	put_overlaps(tell, blame, scale);
+	put_notes(tell, blame);
+}
+
+void pxt_tell_text(const struct pxt_tell *tell)
+{
+	for (unsigned i = 0; i < tell->blames->count && i < tell->explain; i++) {
+		if (i > 0)
+			pxt_out_text(tell->out, "\n----\n\n");
+		put_span(tell, &tell->blames->list[i]);
+	}
+	if (tell->blames->count > 1)
+		put_list(tell);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* threads.c - the threads of all logs, and which of them had events on which CPU. */
+#include "scene_parts.h"
+
+#include "../command.h"
+#include "../escape.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TABLE           ((size_t)2 * PXT_ACTORS_MAX)
+#define TABLE_LOOKED_AT 4096u /* threads of a log's table, for a number without events */
+
+void pxt_threads_list_out(struct pxt_scene *scene, struct pxt_actor *actor)
+{
+	if (actor->listed < 0)
+		return;
+	if (actor->newer)
+		actor->newer->older = actor->older;
+	else
+		scene->cpus[actor->listed].newest = actor->older;
+	if (actor->older)
+		actor->older->newer = actor->newer;
+	actor->newer = actor->older = NULL;
+	actor->listed = -1;
+}
+
+void pxt_threads_list_in(struct pxt_scene *scene, struct pxt_actor *actor, int cpu)
+{
+	struct pxt_scene_cpu *on = &scene->cpus[cpu];
+
+	actor->older = on->newest;
+	if (actor->older)
+		actor->older->newer = actor;
+	on->newest = actor;
+	actor->listed = cpu;
+}
+
+static struct pxt_actor *new_actor(struct pxt_scene *scene, unsigned source)
+{
+	if (scene->actor_count == PXT_ACTORS_MAX) {
+		scene->beyond++;
+		return NULL;
+	}
+	struct pxt_actor *actor = pxt_must(calloc(1, sizeof *actor));
+
+	actor->index = scene->actor_count;
+	actor->source = source;
+	actor->host = scene->hosts[source];
+	actor->cpu = actor->listed = -1;
+	scene->actors[scene->actor_count++] = actor;
+	return actor;
+}
+
+/* The place of a thread of the system in the table: taken, or where it would stand. */
+static uint32_t *tid_place(struct pxt_scene *scene, unsigned source, int64_t tid)
+{
+	unsigned host = scene->hosts[source];
+	uint32_t at = pxt_scene_mix((uint64_t)tid, host + 1u) % TABLE;
+
+	while (scene->by_tid[at] != 0) {
+		const struct pxt_actor *actor = scene->actors[scene->by_tid[at] - 1];
+
+		if (actor->tid == tid && actor->host == host)
+			break;
+		at = (at + 1) % TABLE;
+	}
+	return &scene->by_tid[at];
+}
+
+/* A thread that only the scheduler has named so far may stand in the log's table. */
+static void name_by_table(struct pxt_scene *scene, struct pxt_actor *actor, unsigned source)
+{
+	const struct pxt_source *log = scene->reader->sources[source];
+	struct posix_trace_logthread_np entry;
+
+	(void)snprintf(actor->name, sizeof actor->name, "thread %ld", (long)actor->tid);
+	for (uint32_t i = 0; i < log->info.posix_threads_np && i < TABLE_LOOKED_AT; i++) {
+		if (posix_trace_log_getthread_np(log->trid, i, &entry) != 0)
+			return;
+		if (entry.posix_tid_np != actor->tid || entry.posix_name_np[0] == '\0')
+			continue;
+		memcpy(actor->raw, entry.posix_name_np, sizeof entry.posix_name_np);
+		(void)pxt_escape(
+		    actor->raw, strlen(actor->raw), actor->name, sizeof actor->name, NULL);
+		return;
+	}
+}
+
+struct pxt_actor *pxt_threads_tid(struct pxt_scene *scene, unsigned source, int64_t tid)
+{
+	if (tid <= 0 || tid > INT32_MAX)
+		return NULL;
+	uint32_t *place = tid_place(scene, source, tid);
+	if (*place == 0) {
+		struct pxt_actor *actor = new_actor(scene, source);
+
+		if (!actor)
+			return NULL;
+		actor->tid = (pid_t)tid;
+		name_by_table(scene, actor, source);
+		*place = actor->index + 1;
+	}
+	return scene->actors[*place - 1];
+}
+
+struct pxt_actor *pxt_scene_thread(
+    struct pxt_scene *scene, const struct pxt_event *event, int64_t tid)
+{
+	return pxt_threads_tid(scene, pxt_scene_source(scene, event), tid);
+}
+
+static void name_actor(struct pxt_actor *actor, const struct pxt_thread *thread)
+{
+	actor->id = thread->id;
+	actor->selected = thread->selected;
+	memcpy(actor->raw, thread->name, sizeof actor->raw);
+	actor->raw[sizeof actor->raw - 1] = '\0';
+	if (*thread->name)
+		(void)pxt_escape(
+		    thread->name, strlen(thread->name), actor->name, sizeof actor->name, NULL);
+	else
+		(void)snprintf(actor->name, sizeof actor->name, "%s", thread->label);
+}
+
+struct pxt_actor *pxt_threads_of(
+    struct pxt_scene *scene, unsigned source, const struct pxt_thread *thread)
+{
+	uint32_t at = pxt_scene_mix(thread->id, source + 1u) % TABLE;
+
+	if (!thread->recorded || thread->index == PXT_INDEX_NONE)
+		return NULL;
+	while (scene->by_id[at] != 0) {
+		struct pxt_actor *actor = scene->actors[scene->by_id[at] - 1];
+
+		if (actor->id == thread->id && actor->source == source)
+			return actor;
+		at = (at + 1) % TABLE;
+	}
+	struct pxt_actor *actor =
+	    thread->tid > 0 ? pxt_threads_tid(scene, source, thread->tid) : NULL;
+	/* The system uses the numbers of dead threads again. */
+	if (!actor || actor->id != 0)
+		actor = new_actor(scene, source);
+	if (!actor)
+		return NULL;
+	actor->tid = thread->tid;
+	/* One that the scheduler of another log named first belongs to the log of its own events. */
+	actor->source = source;
+	name_actor(actor, thread);
+	scene->by_id[at] = actor->index + 1;
+	return actor;
+}

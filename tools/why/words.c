@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: MIT */
+#include "words.h"
+
+#include "../escape.h"
+#include "../when.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void pxt_say(struct pxt_words *words, const char *format, ...)
+{
+	size_t room = sizeof words->text - words->used;
+	va_list args;
+
+	va_start(args, format);
+	int bytes = vsnprintf(words->text + words->used, room, format, args);
+	va_end(args);
+	if (bytes <= 0)
+		return;
+	if ((size_t)bytes < room) {
+		words->used += (size_t)bytes;
+		return;
+	}
+	/* Cut, but not within a character. */
+	words->used = sizeof words->text - 1;
+	while (words->used > 0 && ((unsigned char)words->text[words->used - 1] & 0xc0) == 0x80)
+		words->used--;
+	if (words->used > 0 && ((unsigned char)words->text[words->used - 1] & 0xc0) == 0xc0)
+		words->used--;
+	words->text[words->used] = '\0';
+}
+
+/* ---- Names ---- */
+
+void pxt_say_name(struct pxt_words *words, const struct pxt_roles_book *book, uint32_t name,
+    const struct pxt_key *key)
+{
+	char text[4 * TRACE_EVENT_NAME_MAX + 1] = "span";
+
+	if (name != PXT_NO_NAME)
+		(void)pxt_escape(
+		    book->names[name], strlen(book->names[name]), text, sizeof text, NULL);
+	pxt_say(words, "%s%s%s", text, key && key->is_set ? " " : "",
+	    key && key->is_set ? key->label : "");
+}
+
+void pxt_say_span(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_blame *blame)
+{
+	const struct pxt_actor *actor = blame->actor;
+	const char *name = blame->late.name != PXT_NO_NAME ? book->names[blame->late.name] : NULL;
+
+	/* Where a thread's jobs are called as the thread is, or the miss alone tells of the job. */
+	if (!name || (actor && strcmp(actor->raw, name) == 0 && blame->late.key.is_set))
+		pxt_say(words, "job %s", blame->late.key.is_set ? blame->late.key.label : "?");
+	else
+		pxt_say_name(words, book, blame->late.name, &blame->late.key);
+	if (actor)
+		pxt_say(words, " of %s", actor->name);
+}
+
+void pxt_say_lock(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_scene_lock *lock)
+{
+	if (!lock->key.is_set)
+		pxt_say(words, "the lock ");
+	pxt_say_name(words, book, lock->name, &lock->key);
+}
+
+static void say_ns(struct pxt_words *words, int64_t ns)
+{
+	char text[24];
+
+	pxt_duration(text, ns < 0 ? 0 : (uint64_t)ns);
+	pxt_say(words, "%s", text);
+}
+
+/* ---- Causes ---- */
+
+/* ", which waited for LOCK: HOLDER had it" for each further link. */
+static void say_chain(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause *cause)
+{
+	for (unsigned i = 0; i < cause->links; i++) {
+		const struct pxt_actor *holder = cause->chain[i].holder;
+
+		pxt_say(words, i == 0 ? "waited for " : ", which waited for ");
+		pxt_say_lock(words, book, cause->chain[i].lock);
+		if (holder)
+			pxt_say(words, ": %s had it", holder->name);
+	}
+}
+
+static void say_last(struct pxt_words *words, const struct pxt_cause *cause)
+{
+	switch (cause->last) {
+	case PXT_LAST_READY:
+		if (cause->runner)
+			pxt_say(words, " and could not run: %s did", cause->runner->name);
+		else
+			pxt_say(words, " and could not run");
+		break;
+	case PXT_LAST_SLEPT:
+	case PXT_LAST_BLOCKED:
+		pxt_say(words, " and slept");
+		break;
+	case PXT_LAST_LOST:
+		pxt_say(words, "; what it did is not known, events are missing");
+		break;
+	case PXT_LAST_UNKNOWN:
+		pxt_say(words, ": who had it is not in the log");
+		break;
+	case PXT_LAST_FREE:
+		pxt_say(words, ": nobody had it");
+		if (cause->runner)
+			pxt_say(words, ", but %s ran", cause->runner->name);
+		break;
+	case PXT_LAST_DEADLOCK:
+		pxt_say(words, ": a deadlock");
+		break;
+	case PXT_LAST_RAN:
+	case PXT_LAST_SEEN:
+	case PXT_LAST_KINDS:
+		break;
+	}
+}
+
+static void say_own(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause *cause)
+{
+	if (cause->inside == PXT_NO_NAME) {
+		pxt_say(words, "its own work");
+	} else {
+		pxt_say(words, "its own work, in ");
+		pxt_say_name(words, book, cause->inside, NULL);
+	}
+	if (cause->with) {
+		pxt_say(words, ", with ");
+		pxt_say_lock(words, book, cause->with);
+	}
+}
+
+static void say_pending(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause *cause)
+{
+	if (cause->inside == PXT_NO_NAME) {
+		pxt_say(words, "released, not yet begun");
+		if (cause->runner)
+			pxt_say(words, ": %s ran", cause->runner->name);
+		return;
+	}
+	pxt_say(words, "released, but its thread was still at ");
+	pxt_say_name(words, book, cause->inside, NULL);
+	if (cause->links > 0) {
+		pxt_say(words, " and ");
+		say_chain(words, book, cause);
+	}
+	say_last(words, cause);
+}
+
+void pxt_say_cause(struct pxt_words *words, const struct pxt_roles_book *book,
+    const struct pxt_blame *blame, const struct pxt_cause *cause)
+{
+	switch (cause->kind) {
+	case PXT_CAUSE_OWN:
+		say_own(words, book, cause);
+		return;
+	case PXT_CAUSE_PENDING:
+		say_pending(words, book, cause);
+		return;
+	case PXT_CAUSE_WAIT:
+		say_chain(words, book, cause);
+		say_last(words, cause);
+		return;
+	case PXT_CAUSE_PREEMPTED:
+		if (cause->runner)
+			pxt_say(words, "could run, but %s did", cause->runner->name);
+		else
+			pxt_say(words, "could run, but did not");
+		return;
+	case PXT_CAUSE_BLOCKED:
+		pxt_say(words, "blocked");
+		return;
+	case PXT_CAUSE_SLEPT:
+		pxt_say(words, "slept");
+		return;
+	case PXT_CAUSE_LOST:
+		if (blame->lost > 0)
+			pxt_say(words, "not known: %llu events were lost",
+			    (unsigned long long)blame->lost);
+		else
+			pxt_say(words, "not known: nothing was recorded");
+		return;
+	case PXT_CAUSE_OTHER:
+	case PXT_CAUSE_KINDS:
+		pxt_say(words, "other things");
+	}
+}
+
+bool pxt_is_inversion(const struct pxt_blame *blame, const struct pxt_cause *cause, bool *sure)
+{
+	const struct pxt_actor *runner = cause->runner;
+
+	*sure = false;
+	if (cause->kind != PXT_CAUSE_WAIT || cause->last != PXT_LAST_READY || !runner)
+		return false;
+	for (unsigned i = 0; i < cause->links; i++)
+		if (cause->chain[i].holder == runner)
+			return false;
+	*sure = blame->actor && blame->actor->has_prio && runner->has_prio;
+	return !*sure || blame->actor->prio < runner->prio;
+}
+
+int64_t pxt_concluded_ns(const struct pxt_blame *blame)
+{
+	int64_t ns = 0;
+
+	for (unsigned i = 0; i < blame->cause_count; i++)
+		if (blame->causes[i].runner && !blame->causes[i].exact)
+			ns += blame->causes[i].ns;
+	return ns;
+}
+
+/* ---- The answer ---- */
+
+/* Whether two causes are told in one breath. */
+static bool same_story(const struct pxt_cause *a, const struct pxt_cause *b)
+{
+	if (a->kind != b->kind)
+		return false;
+	if (a->kind == PXT_CAUSE_WAIT)
+		return a->chain[0].lock == b->chain[0].lock &&
+		       a->chain[0].holder == b->chain[0].holder;
+	return a->kind != PXT_CAUSE_PREEMPTED || a->runner == b->runner;
+}
+
+static int64_t story_ns(const struct pxt_blame *blame, const struct pxt_cause *cause)
+{
+	int64_t ns = 0;
+
+	for (unsigned i = 0; i < blame->cause_count; i++)
+		if (same_story(&blame->causes[i], cause))
+			ns += blame->causes[i].ns;
+	return ns;
+}
+
+/* By how much the span was longer than it should have been, as far as anybody can say. */
+static int64_t excess_of(const struct pxt_setting *setting, const struct pxt_blame *blame)
+{
+	int64_t length = pxt_blame_length(blame);
+
+	if (blame->late.has_late && blame->late.late_ns > 0 && blame->late.late_ns < length)
+		return blame->late.late_ns;
+	if (setting->spans > 1 && (int64_t)setting->median_ns < length)
+		return length - (int64_t)setting->median_ns;
+	return length;
+}
+
+const struct pxt_cause *pxt_main_cause(
+    const struct pxt_setting *setting, const struct pxt_blame *blame, int64_t *ns)
+{
+	const struct pxt_cause *best = NULL;
+	const struct pxt_cause *own = NULL;
+	int64_t most = 0;
+
+	for (unsigned i = 0; i < blame->cause_count; i++) {
+		const struct pxt_cause *cause = &blame->causes[i];
+
+		if (cause->kind == PXT_CAUSE_OWN) {
+			own = own && own->ns >= cause->ns ? own : cause;
+			continue;
+		}
+		int64_t story = story_ns(blame, cause);
+		if (cause->ns > 0 &&
+		    (!best || story > most || (story == most && cause->ns > best->ns))) {
+			most = story;
+			best = cause;
+		}
+	}
+	/* What explains less than half of the excess does not explain it, unless nothing else does. */
+	if (own && (!best || (most < excess_of(setting, blame) / 2 && story_ns(blame, own) > most)))
+		best = own;
+	*ns = best ? story_ns(blame, best) : 0;
+	return best;
+}
+
+static void answer_wait(struct pxt_words *words, const struct pxt_setting *setting,
+    const struct pxt_blame *blame, const struct pxt_cause *cause, int64_t ns)
+{
+	const struct pxt_actor *holder = cause->chain[0].holder;
+	bool sure;
+
+	pxt_say(words, "it waited ");
+	say_ns(words, ns);
+	pxt_say(words, " for ");
+	pxt_say_lock(words, setting->book, cause->chain[0].lock);
+	if (holder)
+		pxt_say(words, ", which %s had", holder->name);
+	for (unsigned i = 1; i < cause->links; i++) {
+		pxt_say(words, " while that one waited for ");
+		pxt_say_lock(words, setting->book, cause->chain[i].lock);
+		if (cause->chain[i].holder)
+			pxt_say(words, ", which %s had", cause->chain[i].holder->name);
+	}
+	if (cause->last == PXT_LAST_READY && cause->runner) {
+		pxt_say(words, " and could not give back, because %s ran instead for ",
+		    cause->runner->name);
+		say_ns(words, cause->ns);
+		if (pxt_is_inversion(blame, cause, &sure))
+			pxt_say(words, ": a priority inversion");
+		return;
+	}
+	say_last(words, cause);
+}
+
+static void answer_cause(struct pxt_words *words, const struct pxt_setting *setting,
+    const struct pxt_blame *blame, const struct pxt_cause *cause, int64_t ns)
+{
+	switch (cause->kind) {
+	case PXT_CAUSE_WAIT:
+		answer_wait(words, setting, blame, cause, ns);
+		return;
+	case PXT_CAUSE_PENDING:
+		pxt_say(words, "it began only ");
+		say_ns(words, ns);
+		pxt_say(words, " after its release");
+		if (cause->inside != PXT_NO_NAME) {
+			pxt_say(words, ", because its thread was still at the ");
+			pxt_say_name(words, setting->book, cause->inside, NULL);
+			pxt_say(words, " before");
+			if (cause->links > 0) {
+				pxt_say(words, " and ");
+				say_chain(words, setting->book, cause);
+			}
+		} else if (cause->runner) {
+			pxt_say(words, ", because %s ran", cause->runner->name);
+		}
+		return;
+	case PXT_CAUSE_PREEMPTED:
+		if (cause->runner)
+			pxt_say(words, "%s ran instead of it for ", cause->runner->name);
+		else
+			pxt_say(words, "it could run and did not for ");
+		say_ns(words, ns);
+		return;
+	case PXT_CAUSE_BLOCKED:
+	case PXT_CAUSE_SLEPT:
+		pxt_say(words, "it slept for ");
+		say_ns(words, ns);
+		return;
+	case PXT_CAUSE_LOST:
+		pxt_say(words, "what it did for ");
+		say_ns(words, ns);
+		if (blame->lost > 0)
+			pxt_say(words, " is not known, because %llu events were lost",
+			    (unsigned long long)blame->lost);
+		else
+			pxt_say(words, " was not recorded");
+		return;
+	case PXT_CAUSE_OWN:
+	case PXT_CAUSE_OTHER:
+	case PXT_CAUSE_KINDS:
+		pxt_say(words, "its own work took ");
+		say_ns(words, ns);
+		if (cause->inside != PXT_NO_NAME) {
+			pxt_say(words, ", most of it in ");
+			pxt_say_name(words, setting->book, cause->inside, NULL);
+		}
+	}
+}
+
+static void say_verb(
+    struct pxt_words *words, const struct pxt_setting *setting, const struct pxt_blame *blame)
+{
+	const struct pxt_late *late = &blame->late;
+
+	if (late->missed && late->has_late) {
+		pxt_say(words, " was late by ");
+		say_ns(words, late->late_ns);
+		return;
+	}
+	if (late->missed)
+		pxt_say(words, " missed its deadline");
+	else if (late->unfinished)
+		pxt_say(words, " has not ended after ");
+	else
+		pxt_say(words, " took ");
+	if (late->missed && late->no_begin)
+		return;
+	if (late->missed)
+		pxt_say(words, " after ");
+	say_ns(words, pxt_blame_length(blame));
+	if (setting->spans > 1 && !late->missed) {
+		pxt_say(words, ", where ");
+		say_ns(words, (int64_t)setting->median_ns);
+		pxt_say(words, " is usual");
+	}
+}
+
+void pxt_say_answer(
+    struct pxt_words *words, const struct pxt_setting *setting, const struct pxt_blame *blame)
+{
+	int64_t ns;
+	const struct pxt_cause *cause = pxt_main_cause(setting, blame, &ns);
+
+	pxt_say_span(words, setting->book, blame);
+	/* A sentence begins with a capital letter, but a name stays as it is. */
+	if (strncmp(words->text, "job ", 4) == 0)
+		*words->text = 'J';
+	say_verb(words, setting, blame);
+	if (blame->late.no_begin) {
+		pxt_say(words, "; why, is not known: its begin is not in the log");
+	} else if (cause) {
+		pxt_say(words, ": ");
+		answer_cause(words, setting, blame, cause, ns);
+	}
+	pxt_say(words, ".");
+}
+
+void pxt_say_help(
+    struct pxt_words *words, const struct pxt_setting *setting, const struct pxt_blame *blame)
+{
+	int64_t ns;
+	bool sure;
+	const struct pxt_cause *cause = pxt_main_cause(setting, blame, &ns);
+
+	if (!cause || cause->kind != PXT_CAUSE_WAIT)
+		return;
+	if (cause->last == PXT_LAST_DEADLOCK) {
+		pxt_say(words, "Locks that are always taken in the same order cannot do that.");
+		return;
+	}
+	if (!pxt_is_inversion(blame, cause, &sure))
+		return;
+	const struct pxt_actor *holder = cause->chain[cause->links - 1].holder;
+	pxt_say(words, "A mutex with PTHREAD_PRIO_INHERIT lets %s finish first",
+	    holder ? holder->name : "the holder");
+	if (!sure)
+		pxt_say(words, ", if %s is less urgent than %s", cause->runner->name,
+		    blame->actor ? blame->actor->name : "this");
+	pxt_say(words, ".");
+}
