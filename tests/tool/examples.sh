@@ -1,0 +1,105 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# The programs of examples/ do what they say, and their logs can be read.
+. "$(dirname "$0")/common.sh"
+
+# example NAME [ARGUMENT...]: its output in ./said
+example()
+{
+	program=$PXT_BUILD/examples/$1
+	shift
+	case $pxtrace in */emulated/*) echo 'built for another machine: skipped'; exit 77 ;; esac
+	[ -x "$program" ] || { echo "no $program in this configuration: skipped"; exit 77; }
+	"$program" "$@" >said 2>err || fail "$program: exit status $?"
+}
+
+said() { grep -qE -- "$1" said || { cat said; fail "it did not say \"$1\""; }; }
+
+each_stream_keeps_what_it_is_for()
+{
+	example several_streams run.ptl
+	said '^several_streams: setup  holds 5 events, number 0 to 4; none is lost$'
+	said '^several_streams: recent holds [0-9]+ events, number [0-9]+ to 99999; older ones are overwritten$'
+	said '^several_streams: faults wrote 3 events to run.ptl$'
+	run 0 print run.ptl
+	[ "$(grep -c 'fault .*what="overheated"' out)" -eq 3 ] || fail 'not three faults'
+	out_lacks sample
+}
+
+the_watchdog_lets_a_hanging_job_go()
+{
+	example watchdog
+	said '^watchdog: job 3 is not done after 100 ms: let go$'
+	said '^watchdog: job 3 ended after all$'
+	said '^watchdog: all 6 jobs are done$'
+}
+
+the_flight_recorder_keeps_the_last_before_the_trigger()
+{
+	example flight_recorder run.ptl
+	said '^flight_recorder: [0-9]+ events happened, the last [0-9]+ before the incident are in run.ptl$'
+	run 0 print --event sample run.ptl
+	grep -q 'number=77776$' out || fail 'the last sample is missing'
+	if grep -q 'number=0$' out; then fail 'the first sample is still there'; fi
+}
+
+# LPT-37: what a line brings is a log
+a_serial_line_brings_every_event()
+{
+	commands | grep -qx receive || { echo 'no receive: skipped'; exit 77; }
+	case $pxtrace in */emulated/*) exit 77 ;; esac
+	[ -x "$PXT_BUILD/examples/serial_line" ] || exit 77
+	"$PXT_BUILD/examples/serial_line" >said 2>err &
+	sender=$!
+	for turn in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		line=$(sed -n 's/.*pxtrace receive \(serial:[^ ]*\) -o.*/\1/p' said)
+		[ -z "$line" ] || break
+		sleep 0.1
+	done
+	[ -n "$line" ] || fail "no pseudo terminal after $turn turns"
+	timeout 30 "$pxtrace" receive "$line" -o run.ptl >out 2>received || { cat received; fail 'receive'; }
+	wait $sender || fail 'serial_line'
+	said '^serial_line: 202 events sent, 0 lost$'
+	run 0 print --event measured run.ptl
+	lines 200
+}
+
+# The same spans and the same quantiles, whichever way Python takes.
+python_reads_what_stat_reads()
+{
+	example late_job run.ptl
+	commands | grep -qx export || { echo 'no export: skipped'; exit 77; }
+	"$PXT_PYTHON" "$PXT_SOURCE/examples/analysis.py" --csv --pxtrace "$pxtrace" run.ptl >python 2>err ||
+		fail 'analysis.py'
+	grep -qx 'read by pxtrace export csv' python || fail 'another way'
+	agrees
+}
+
+python_reads_the_same_through_babeltrace()
+{
+	example late_job run.ptl
+	system=$(command -v /usr/bin/python3) && "$system" -c 'import bt2' 2>/dev/null || { echo 'no bt2: skipped'; exit 77; }
+	plugins=$(dirname "$(find "$PXT_BUILD" -name 'babeltrace-plugin-*.so' | head -n 1)")
+	[ "$plugins" != . ] || { echo 'no plugin: skipped'; exit 77; }
+	BABELTRACE_PLUGIN_PATH=$plugins "$system" "$PXT_SOURCE/examples/analysis.py" --pxtrace "$pxtrace" run.ptl \
+		>python 2>err || fail 'analysis.py'
+	grep -qx 'read by babeltrace2' python || { cat python; fail 'another way'; }
+	agrees
+}
+
+# Each span's count and largest duration, within a microsecond: babeltrace2 counts ticks by its own sum.
+agrees()
+{
+	run 0 stat --ns run.ptl
+	for span in control logger vision; do
+		found=$(awk -v s=$span '$1 == s { printf "%d %.0f", $2, $5 * 1000 }' python)
+		wanted=$(awk -v s=${span}_begin '$1 == s && $2 == ".." { most = 0
+			for (i = 5; i <= NF; i++) if ($i + 0 > most) most = $i + 0
+			printf "%d %.0f", $4, most }' out)
+		echo "$found $wanted" | awk '{ exit !(NF == 4 && $1 == $3 && $2 - $4 < 1000 && $4 - $2 < 1000) }' ||
+			{ cat python; fail "$span: $found, not $wanted"; }
+	done
+}
+
+"$case"
