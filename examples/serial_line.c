@@ -8,7 +8,7 @@
  *	serial_line                  without hardware: makes a pseudo terminal, says which one, waits
  *	                             half a minute for a receiver, and sends
  *
- * At the other end: pxtrace receive serial:DEVICE,115200 -o run.ptl
+ * At the other end: pxtrace receive serial:DEVICE,115200 -o run.ptl --once
  */
 #define _XOPEN_SOURCE 700
 #include <trace.h>
@@ -87,7 +87,7 @@ static int open_pseudo_terminal(void)
 		die("pseudo terminal", errno);
 	(void)close(open_device(path));
 	(void)printf(
-	    "serial_line: waiting for: pxtrace receive serial:%s,115200 -o run.ptl\n", path);
+	    "serial_line: waiting for: pxtrace receive serial:%s,115200 -o run.ptl --once\n", path);
 	(void)fflush(stdout);
 	for (int ms = 0; ms < WAIT_MS; ms += LOOK_MS) {
 		struct pollfd look = { .fd = fd, .events = POLLOUT };

@@ -58,7 +58,7 @@ a_serial_line_brings_every_event()
 		sleep 0.1
 	done
 	[ -n "$line" ] || fail "no pseudo terminal after $turn turns"
-	timeout 30 "$pxtrace" receive "$line" -o run.ptl >out 2>received || { cat received; fail 'receive'; }
+	timeout 30 "$pxtrace" receive "$line" -o run.ptl --once >out 2>received || { cat received; fail 'receive'; }
 	wait $sender || fail 'serial_line'
 	said '^serial_line: 202 events sent, 0 lost$'
 	run 0 print --event measured run.ptl

@@ -220,6 +220,25 @@ between_block_and_wake_the_thread_sleeps()
 	add_up
 }
 
+a_job_behind_a_late_one_is_explained_by_it()
+{
+	story run.ptl <<-END
+		500 low lock_lock 1
+		1000 high high_begin 1 0
+		1100 high lock_wait 1
+		9000 low lock_unlock 1
+		9010 high lock_lock 1
+		9020 high lock_unlock 1
+		9100 high high_end 1
+		9200 high high_begin 2 5000000
+		9300 high high_end 2
+		9301 high deadline_miss 2 3000000
+	END
+	run 0 why run.ptl
+	answer 'Job 2 of high was late by 3.000 ms: it began only 5.000 ms after its release, because its thread was still at the one before and waited for lock 1: low had it.'
+	out_has '4.800   94.1%  released, but its thread was still at the one before and waited for lock 1: low had it'
+}
+
 # ---- What is not known ----
 
 lost_events_hide_time_and_nothing_else()
@@ -280,6 +299,46 @@ who_gives_a_lock_back_had_it_before()
 	answer 'Job 7 of high was late by 6.400 ms: it waited 6.400 ms for lock 1, which low had.'
 	run 0 why --json run.ptl
 	is 'late["causes"][0]["holder_state"]' seen
+	add_up
+}
+
+who_gives_it_back_says_nothing_of_an_earlier_wait()
+{
+	story run.ptl <<-END
+		2000 high high_begin 7 0
+		2500 high lock_wait 1
+		3500 high lock_lock 1
+		3600 high lock_unlock 1
+		:loss 2
+		4000 high note
+		4500 high lock_wait 1
+		8000 low lock_unlock 1
+		8010 high lock_lock 1
+		9400 high high_end 7
+		9410 high deadline_miss 7 6400000
+	END
+	run 0 why run.ptl
+	out_has '3.500   47.3%  waited for lock 1: low had it'
+	out_has '1.000   13.5%  waited for lock 1: who had it is not in the log'
+	out_has '0.400    5.4%  not known: 2 events were lost'
+}
+
+what_another_log_says_does_not_shorten_a_gap()
+{
+	story a.ptl <<-END
+		2000 high high_begin 7 0
+		:loss 3
+		9000 high note
+		9400 high high_end 7
+		9410 high deadline_miss 7 6400000
+	END
+	story b.ptl <<-END
+		3000 middle note
+		6000 middle note
+	END
+	run 0 why --json a.ptl b.ptl
+	is '[c["ns"] for c in late["causes"] if c["kind"] == "lost"]' '[7000000]'
+	is 'late["lost_inside"]' 3
 	add_up
 }
 
@@ -408,6 +467,37 @@ without_deadlines_the_unusual_is_explained()
 	run 0 why run.ptl
 	answer 'Job 9 of high took 900.0 us, where 500.0 us is usual: its own work took 900.0 us.'
 	out_has 'LONGER THAN USUAL'
+}
+
+what_is_always_long_is_not_unusual()
+{
+	{
+		for i in 1 2 3 4 5; do
+			echo "${i}0000 middle middle_begin $i"
+			echo "${i}8000 middle middle_end $i"
+			echo "${i}8100 high high_begin $i 0"
+			echo "${i}8$((i / 5 * 5 + 2))00 high high_end $i"
+		done
+	} | story run.ptl
+	run 0 why run.ptl
+	answer 'Job 5 of high took 600.0 us, where 100.0 us is usual: its own work took 600.0 us.'
+}
+
+jobs_of_one_thread_may_overlap()
+{
+	story run.ptl <<-END
+		1000 high high_begin 1 0
+		2000 high high_begin 2 0
+		3000 high step_enter
+		4000 high high_end 1
+		9000 high high_end 2
+		9001 high deadline_miss 2 3000000
+	END
+	run 0 why --json run.ptl
+	is 'late["number"], late["length_ns"]' '2 7000000'
+	is '[c["ns"] for c in late["causes"]]' '[6000000, 1000000]'
+	run 0 why --json --at 1.5ms run.ptl
+	is 'late["number"], late["length_ns"]' '1 3000000'
 }
 
 longer_than_counts_what_is_longer()
@@ -560,6 +650,23 @@ a_wrong_roles_file_is_told_by_line()
 	printf '# nothing\n' >roles
 	run 1 why --roles roles run.ptl
 	err_has 'says nothing'
+}
+
+a_wait_without_its_lock_is_no_lock()
+{
+	"$mklog" >run.ptl <<-END
+		thread 1 0x7f0000001000 101 t
+		type 40 job_begin u32 job
+		type 41 job_end u32 job
+		type 42 please_wait
+		type 43 data_block u32 number
+		event 1000000 40 1 0 u32:1
+		event 2000000 42 1 0
+		event 3000000 43 1 0 u32:9
+		event 9000000 41 1 0 u32:1
+	END
+	run 0 why --json run.ptl
+	is '[c["kind"] for c in late["causes"]]' "['own']"
 }
 
 a_role_whose_event_never_came_is_told()

@@ -362,15 +362,14 @@ static void advance(struct pxt_blames *blames, const struct pxt_event *event, un
 		int64_t from = blames->now_ns > blame->late.release_ns ? blames->now_ns
 		                                                       : blame->late.release_ns;
 		int64_t to = event->ns < blame->late.end_ns ? event->ns : blame->late.end_ns;
-		bool mine = !blame->actor || blame->actor->source == source;
 
 		if (blame->over || event->ns < blame->late.release_ns)
 			continue;
 		if (!blame->actor && blame->late.actor < scene->actor_count)
 			blame->actor = scene->actors[blame->late.actor];
+		bool mine = !blame->actor || blame->actor->source == source;
 		if (to > from) {
-			struct pxt_cause cause =
-			    gap && mine ? lost_cause : cause_of(scene, blame, from);
+			struct pxt_cause cause = cause_of(scene, blame, from);
 
 			add(blame, &cause, to - from);
 		}

@@ -71,6 +71,22 @@ static bool ends(const struct pxt_scene *scene, const struct pxt_actor *actor,
 	return span->epoch == scene->epochs[actor->source];
 }
 
+/*
+ * Takes the @index-th span out.  Inner ones whose ends never came end with it, but not other jobs of
+ * its name with numbers of their own: a thread may have several of them at once.
+ */
+static void drop_inner(struct pxt_actor *actor, unsigned index)
+{
+	const struct pxt_open_span outer = actor->spans[index];
+	unsigned kept = index;
+
+	for (unsigned i = index + 1; i < actor->span_count; i++)
+		if (actor->spans[i].name == outer.name &&
+		    pxt_key_comparable(&actor->spans[i].key, &outer.key))
+			actor->spans[kept++] = actor->spans[i];
+	actor->span_count = kept;
+}
+
 void pxt_spans_end(struct pxt_scene *scene, struct pxt_act *act, struct pxt_open_span *ended)
 {
 	struct pxt_actor *actor = act->actor;
@@ -82,8 +98,7 @@ void pxt_spans_end(struct pxt_scene *scene, struct pxt_act *act, struct pxt_open
 		if (span->name != act->role->name || !ends(scene, actor, span, &key))
 			continue;
 		*ended = *span;
-		/* Inner ones whose ends never came end with it. */
-		actor->span_count = i;
+		drop_inner(actor, i);
 		act->span = ended;
 		act->outermost = i == 0;
 		memmove(actor->last + 1, actor->last, 3 * sizeof *actor->last);

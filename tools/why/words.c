@@ -141,8 +141,8 @@ static void say_own(
 	}
 }
 
-static void say_pending(
-    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause *cause)
+static void say_pending(struct pxt_words *words, const struct pxt_roles_book *book,
+    const struct pxt_cause *cause, uint32_t name)
 {
 	if (cause->inside == PXT_NO_NAME) {
 		pxt_say(words, "released, not yet begun");
@@ -151,7 +151,10 @@ static void say_pending(
 		return;
 	}
 	pxt_say(words, "released, but its thread was still at ");
-	pxt_say_name(words, book, cause->inside, NULL);
+	if (cause->inside == name)
+		pxt_say(words, "the one before");
+	else
+		pxt_say_name(words, book, cause->inside, NULL);
 	if (cause->links > 0) {
 		pxt_say(words, " and ");
 		say_chain(words, book, cause);
@@ -167,7 +170,7 @@ void pxt_say_cause(struct pxt_words *words, const struct pxt_roles_book *book,
 		say_own(words, book, cause);
 		return;
 	case PXT_CAUSE_PENDING:
-		say_pending(words, book, cause);
+		say_pending(words, book, cause, blame->late.name);
 		return;
 	case PXT_CAUSE_WAIT:
 		say_chain(words, book, cause);
@@ -326,9 +329,11 @@ static void answer_cause(struct pxt_words *words, const struct pxt_setting *sett
 		say_ns(words, ns);
 		pxt_say(words, " after its release");
 		if (cause->inside != PXT_NO_NAME) {
-			pxt_say(words, ", because its thread was still at the ");
-			pxt_say_name(words, setting->book, cause->inside, NULL);
-			pxt_say(words, " before");
+			pxt_say(words, ", because its thread was still at ");
+			if (cause->inside == blame->late.name)
+				pxt_say(words, "the one before");
+			else
+				pxt_say_name(words, setting->book, cause->inside, NULL);
 			if (cause->links > 0) {
 				pxt_say(words, " and ");
 				say_chain(words, setting->book, cause);
