@@ -6,7 +6,7 @@ usage: run.py PAGE SOURCE-DIRECTORY BUILD-DIRECTORY
 
 <!-- file: NAME --> before a block: the block is saved as NAME.  In a block of ```console, a line that
 begins with "$ " is a command, and the lines behind it are what it prints: the same but for numbers and
-blanks; "..." stands for any lines.  A command whose output is not shown prints nothing.
+blanks; "..." stands for any lines, or between columns for some more of them.  A command whose output is not shown prints nothing.
 
 <!-- check: install --> before a block: in the ordinary check, the installation of BUILD-DIRECTORY stands for
 its commands; PXT_STRESS=full builds, too.
@@ -61,6 +61,12 @@ def plain(line):
     return re.sub(r"\s+", " ", line).strip()
 
 
+def same(shown, found):
+    """Whether two plain lines are the same, where "..." between columns is any text."""
+    pieces = [re.escape(piece) for piece in shown.split(" ... ")]
+    return re.fullmatch(" .*".join(pieces), found) is not None
+
+
 def agree(shown, found):
     """Whether the lines found are those shown, where "..." is any number of lines."""
     at = line = 0
@@ -69,7 +75,7 @@ def agree(shown, found):
         if at < len(shown) and shown[at] == "...":
             dots, resume = at, line
             at += 1
-        elif at < len(shown) and shown[at] == found[line]:
+        elif at < len(shown) and same(shown[at], found[line]):
             at += 1
             line += 1
         elif dots is not None:
