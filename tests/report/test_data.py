@@ -123,6 +123,7 @@ class Data(unittest.TestCase):
     def test_numbers_beyond_what_a_script_counts_exactly_are_texts(self):
         meta, _, _ = pages.read(make.page("huge", f"loss {2 ** 60}\nevent 1000 36 1 0\n"))
         self.assertEqual(meta["logs"][0]["losses"][0][2], str(2 ** 60))
+        self.assertEqual(meta["logs"][0]["lostAll"], str(2 ** 60))
 
     def test_the_same_log_gives_the_same_page(self):
         both = []

@@ -31,7 +31,7 @@ const x = p.plot.x(arguments[1]), y = ruler + track.y - p.view.top + lane;
 COLOUR = AT + """
 const copy = document.createElement("canvas");
 copy.width = copy.height = 1;
-copy.getContext("2d").drawImage(document.getElementById("tracks"), -Math.round(x), -Math.round(y));
+copy.getContext("2d", {willReadFrequently: true}).drawImage(document.getElementById("tracks"), -Math.round(x), -Math.round(y));
 const d = copy.getContext("2d").getImageData(0, 0, 1, 1).data;
 return "#" + [d[0], d[1], d[2]].map((v) => v.toString(16).padStart(2, "0")).join("");
 """
@@ -441,11 +441,15 @@ class Million(unittest.TestCase):
             browser.wait("document.documentElement.dataset.drawn", seconds=60)
             taken.append(time.monotonic() - started)
         own = browser.run("return document.documentElement.dataset.drawn")
-        zooms = browser.run("""const p = window.pxtrace, began = performance.now(); let span = p.view.to - p.view.from;
-            for (let k = 0; k < 30; k++) { span *= 0.8; p.show(3e9, 3e9 + span); document.getElementById("tracks").getContext("2d").getImageData(0, 0, 1, 1); }
+        draws = browser.run("""const p = window.pxtrace, copy = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+            const began = performance.now(); let span = p.view.to - p.view.from;
+            for (let k = 0; k < 30; k++) {
+                p.show(3e9, 3e9 + span); p.draw(); span *= 0.8;
+                copy.drawImage(document.getElementById("tracks"), 0, 0); copy.getImageData(0, 0, 1, 1);
+            }
             return (performance.now() - began) / 30;""")
         print(f"a page of 1,000,000 events ({os.path.getsize(path) / 1e6:.1f} MB) opened in "
-              + ", ".join(f"{each:.2f}" for each in taken) + f" s, of which its script took {own} ms; a view change {zooms:.1f} ms")
+              + ", ".join(f"{each:.2f}" for each in taken) + f" s, of which its script took {own} ms; drawing a view {draws:.1f} ms")
         # The promise is 3 s on a machine that does nothing else.
         self.assertLess(min(taken), 10)
 

@@ -323,7 +323,8 @@ function showDistribution() {
 // What one would ask about first: the pair whose longest is furthest from its median.
 function mostUneven() {
 	const spread = (row) => row.n >= 10 ? row.most / Math.max(row.quantiles[0], 1) : 0;
-	return rows.reduce((best, row) => spread(row) > spread(best) ? row : best, sorted(rows)[0]).kind;
+	const list = sorted(rows).filter((row) => row.n > 0);
+	return list.length ? list.reduce((best, row) => spread(row) > spread(best) ? row : best).kind : -1;
 }
 
 function showDurations() {

@@ -143,6 +143,6 @@ function begin() {
 }
 
 // For the browser's console, and for tests.
-window.pxtrace = { meta, events, spans, tracks, kinds, losses, view, found, plot, layout, fieldsOf, select, show, pick, search, rows: () => rows };
+window.pxtrace = { meta, events, spans, tracks, kinds, losses, view, found, plot, layout, fieldsOf, select, show, pick, search, draw: drawTracks, rows: () => rows };
 
 begin();

@@ -137,7 +137,7 @@ function chip(text, bad, work, title) {
 }
 
 function showHead() {
-	const lost = meta.logs.reduce((sum, log) => sum + Number(log.lostAll), 0);
+	const lost = meta.logs.reduce((sum, log) => sum + BigInt(log.lostAll), 0n);
 	const logs = meta.logs;
 	const programs = [...new Set(logs.map((log) => log.program).filter(Boolean).map(baseName))];
 	$("title").replaceChildren(foreign(logs.length === 1 ? logs[0].name : programs.length === 1 ? programs[0] : plural(logs.length, "log")));
