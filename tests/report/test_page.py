@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A page of pxtrace report in headless Chromium.
+"""A page of pxtrace report in headless Chromium (the HTML report and graphical display of LPTRACE METRICS).
 
 usage: test_page.py PXTRACE MKLOG [TEST...]       PXT_STRESS=full: also a million events
 Exit status 77, with the reason, where there is no browser.
