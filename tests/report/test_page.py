@@ -292,6 +292,7 @@ class Page(unittest.TestCase):
         settle()
         self.assertNotIn("sample", text("#details"))
 
+    @thorough
     def test_pointing_at_a_span_says_what_it_is(self):
         show(12_000_000, 17_000_000)
         browser.hover(*place("sensor", 14_000_000, 0))
@@ -399,6 +400,7 @@ class Page(unittest.TestCase):
         refused = [each["message"] for each in browser.messages()]
         self.assertTrue(refused and all("Content Security Policy" in each for each in refused), refused)
 
+    @thorough
     def test_beyond_its_limit_a_page_says_so_and_still_marks_losses(self):
         visit(make.page("limited", pages.story(), "--max-events", "20"))
         self.assertIn("first 20 of", text("#notices"))
@@ -415,6 +417,7 @@ class Page(unittest.TestCase):
         self.assertEqual(browser.run("return window.pxtrace.tracks.map((each) => each.log)"), [0, 0, 0, 1, 1, 1])
         self.assertIn("two.ptl", text("#about"))
 
+    @thorough
     def test_a_log_without_events_opens(self):
         visit(make.page("empty", ""))
         self.assertIn("no events", text("#notices"))
