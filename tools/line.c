@@ -85,10 +85,12 @@ static void put_columns(struct pxt_line *line, const struct pxt_event *event)
 	if (line->reader->count > 1)
 		pxt_out_format(out, "%-7ld  ", (long)event->source->info.posix_pid_np);
 	if (line->cpu) {
+		pxt_out_char(out, '[');
 		if (event->extra.posix_cpu_np < 0)
-			pxt_out_bytes(out, "[ -]  ", 6);
+			pxt_out_bytes(out, " -", 2);
 		else
-			pxt_out_format(out, "[%2d]  ", event->extra.posix_cpu_np);
+			pxt_out_right(out, (uint64_t)event->extra.posix_cpu_np, 2);
+		pxt_out_bytes(out, "]  ", 3);
 	}
 	pxt_out_colour(out, PXT_COLOUR_THREAD);
 	pxt_out_column(out, thread->label, thread->bytes, thread->width, 16);
