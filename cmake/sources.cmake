@@ -199,6 +199,7 @@ ptrace_unit(LOGRETRIEVAL SOURCES
 	logretrieval/scan.c
 	logretrieval/swap.c
 	logretrieval/tables.c
+	logretrieval/views.c
 	logretrieval/window.c)
 
 # A file that was forgotten here would be missing where nobody looks.

@@ -234,6 +234,46 @@ int posix_trace_log_getthread_np(
 int posix_trace_log_getmodule_np(
     trace_id_t trid, uint32_t index, struct posix_trace_logmodule_np *module);
 /*
+ * One event of a log, and where its data is: struct posix_trace_event_info and its extra of an event
+ * that is looked at, not taken along.
+ */
+struct posix_trace_eventview_np {
+	trace_event_id_t posix_event_id_np;
+	uint32_t posix_bytes_np;       /* of data */
+	const void *posix_data_np;     /* of any alignment; one piece, as getnext hands it out */
+	int64_t posix_ns_np;           /* posix_timestamp, in nanoseconds; INT64_MAX: beyond 2262 */
+	uint64_t posix_ticks_np;       /* the counter as the trace point read it */
+	uint64_t posix_lost_before_np; /* records lost directly before this event */
+	pthread_t posix_thread_id_np;
+	void *posix_prog_address_np;
+	pid_t posix_pid_np;
+	int16_t posix_cpu_np;          /* CPU, or -1 where it was not recorded */
+	uint8_t posix_cut_np;          /* 1: the data was cut when it was recorded */
+	uint8_t posix_thread_exact_np; /* 0: the thread was not recorded and reads as 0 */
+};
+/*
+ * The next events of a log, as many as stand together there: the same ones, in the same order, as so
+ * many calls of posix_trace_getnext_event() would report, for a small part of the cost; both kinds
+ * of call may follow each other.  Data is not copied: it is put together where it was read, and is
+ * good until the next call of any kind for this log that moves on, goes back or closes it.  Whoever
+ * shares a log between threads keeps the others off as long.
+ *
+ * @views: filled from the front.
+ * @room:  events that @views has room for, at least 1.
+ * @count: how many were filled in.  They end at the latest with the block (FORMAT.md) they are in,
+ *         so that fewer than @room does not mean the end: 0, with the result 0, does.  A log that
+ *         grows may have more later.
+ *
+ * EINVAL: @trid is no opened log (a stream's records may be overwritten while they are looked at);
+ *         @room is 0; a pointer is NULL.
+ * EIO:    the log was changed since it was opened, or cannot be read any more; *count is 0.  What
+ *         came before was handed out by earlier calls.
+ * Cost: lock; steps in proportion to the events and their data; a read of the file when the next
+ * block is not in memory yet.  Unit: Log Retrieval.  (QNX-48)
+ */
+int posix_trace_getnext_events_np(
+    trace_id_t trid, struct posix_trace_eventview_np *views, size_t room, size_t *count);
+/*
  * As posix_trace_open(), with its errors; on failure @error says where and why.
  *
  * @error: may be NULL.

@@ -12,6 +12,7 @@
  *   clock.c    readings of the clocks, and stamps to time
  *   frames.c   the frames of a LOOP log
  *   next.c     the next record, and the event that it becomes
+ *   views.c    many events at once, their data where it was read
  */
 #ifndef PXT_LOGRETRIEVAL_LOG_H
 #define PXT_LOGRETRIEVAL_LOG_H
@@ -88,6 +89,7 @@ struct pxt_log {
 	uint32_t window_bytes;
 	uint32_t window_filled;
 	uint64_t window_at;
+	uint64_t window_from; /* before that the window is not what the file holds: views.c */
 
 	/* Scanning */
 	uint64_t scanned;     /* everything in front of this offset was checked */
@@ -140,6 +142,8 @@ int pxt_log_fail(struct pxt_log *log, uint64_t offset, const char *reason);
 int pxt_log_view(struct pxt_log *log, uint64_t offset, uint32_t bytes, const unsigned char **at);
 /* The file may have changed: what is in the window is forgotten. */
 void pxt_log_view_again(struct pxt_log *log);
+/* The caller has changed what is in the window before @end. */
+void pxt_log_view_spoilt(struct pxt_log *log, const unsigned char *end);
 
 /* ---- scan.c ---- */
 
@@ -190,8 +194,27 @@ void pxt_log_time(struct pxt_log *log, uint64_t ticks, struct timespec *time);
 
 void pxt_log_rewind(struct pxt_log *log);
 int pxt_log_getnext(void *object, const struct pxt_getnext *request);
+/* Makes the cursor stand at a slot.  ENODATA: the end of the log, for now or for good. */
+int pxt_log_find_slot(struct pxt_log *log);
+
+/* What the context and the extra bytes of a record say. */
+struct pxt_log_context {
+	uint64_t thread;
+	uint64_t address;
+	int32_t pid;
+	bool exact;
+};
+/* @at: the record's begin slot. */
+void pxt_log_get_context(struct pxt_log *log, const unsigned char *at,
+    const struct pxt_log_record *record, struct pxt_log_context *context);
+/* Not earlier than any reported before it (TIM-06). */
+void pxt_log_report_time(struct pxt_log *log, uint64_t ticks, struct timespec *time);
 /* Brings the numbers in an event's data, recorded in the other byte order, into this one. */
 void pxt_log_swap_data(const struct pxt_log *log, uint32_t id, unsigned char *data, uint32_t bytes);
+
+/* ---- views.c ---- */
+
+int pxt_log_views(void *object, struct posix_trace_eventview_np *views, size_t room, size_t *count);
 
 /* ---- ops.c, info.c ---- */
 
@@ -199,6 +222,8 @@ struct pxt_log_getters {
 	int (*info)(void *object, struct posix_trace_loginfo_np *info);
 	int (*thread)(void *object, uint32_t index, struct posix_trace_logthread_np *thread);
 	int (*module)(void *object, uint32_t index, struct posix_trace_logmodule_np *module);
+	int (*views)(
+	    void *object, struct posix_trace_eventview_np *views, size_t room, size_t *count);
 };
 extern const struct pxt_ops pxt_log_ops;
 extern const struct pxt_log_getters pxt_log_getters;

@@ -9,14 +9,6 @@
 
 _Static_assert(sizeof(pthread_t) == sizeof(uintptr_t), "a pthread_t is a number or a pointer");
 
-/* What the context and the extra bytes of a record say. */
-struct context {
-	uint64_t thread;
-	uint64_t address;
-	int32_t pid;
-	bool exact;
-};
-
 void pxt_log_rewind(struct pxt_log *log)
 {
 	struct pxt_log_cursor *cursor = &log->cursor;
@@ -55,8 +47,7 @@ static int next_block(struct pxt_log *log)
 	return ENODATA;
 }
 
-/* Makes the cursor stand at a slot.  ENODATA: the end of the log, for now or for good. */
-static int find_slot(struct pxt_log *log)
+int pxt_log_find_slot(struct pxt_log *log)
 {
 	while (log->cursor.left == 0) {
 		int error = log->header.layout == PXT_LAYOUT_FRAMES ? pxt_log_next_frame(log)
@@ -77,7 +68,7 @@ static int next_record(struct pxt_log *log, struct pxt_log_record *record, const
 	uint32_t bytes;
 
 	for (;;) {
-		int error = find_slot(log);
+		int error = pxt_log_find_slot(log);
 
 		if (error)
 			return error;
@@ -102,7 +93,8 @@ static uint64_t little(const unsigned char *at)
 	return pxt_get64(at, __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__);
 }
 
-static void get_extra(const struct pxt_log *log, const unsigned char *at, struct context *context)
+static void get_extra(
+    const struct pxt_log *log, const unsigned char *at, struct pxt_log_context *context)
 {
 	unsigned char raw[PXT_THREAD_EXTRA_BYTES + 4] = { 0 };
 
@@ -113,7 +105,7 @@ static void get_extra(const struct pxt_log *log, const unsigned char *at, struct
 }
 
 static void get_thread(
-    const struct pxt_log *log, uint32_t index, uint64_t ticks, struct context *context)
+    const struct pxt_log *log, uint32_t index, uint64_t ticks, struct pxt_log_context *context)
 {
 	const struct pxt_log_thread *thread = pxt_log_find_thread(log, index, ticks);
 
@@ -125,14 +117,14 @@ static void get_thread(
 		context->pid = thread->pid;
 }
 
-static void get_context(struct pxt_log *log, const unsigned char *at,
-    const struct pxt_log_record *record, struct context *context)
+void pxt_log_get_context(struct pxt_log *log, const unsigned char *at,
+    const struct pxt_log_record *record, struct pxt_log_context *context)
 {
 	const struct pxt_log_header *header = &log->header;
 	bool extra = pxt_info_extra(record->info);
 	uint64_t number = 0;
 
-	*context = (struct context){ 0, 0, log->process.pid, false };
+	*context = (struct pxt_log_context){ 0, 0, log->process.pid, false };
 	/* At most 8 of the 12 bytes in the first continuation slot. */
 	if (header->ctx_bytes)
 		number =
@@ -152,8 +144,7 @@ static void get_context(struct pxt_log *log, const unsigned char *at,
 		get_extra(log, at, context);
 }
 
-/* Not earlier than any reported before it (TIM-06). */
-static void set_time(struct pxt_log *log, uint64_t ticks, struct timespec *time)
+void pxt_log_report_time(struct pxt_log *log, uint64_t ticks, struct timespec *time)
 {
 	struct timespec *last = &log->cursor.time;
 
@@ -169,18 +160,18 @@ static void fill(struct pxt_log *log, const unsigned char *at, const struct pxt_
     struct posix_trace_event_info *event)
 {
 	uint32_t cpu = pxt_info_cpu(record->info);
-	struct context context;
+	struct pxt_log_context context;
 	uintptr_t address;
 	uintptr_t thread;
 
-	get_context(log, at, record, &context);
+	pxt_log_get_context(log, at, record, &context);
 	address = (uintptr_t)context.address;
 	thread = (uintptr_t)context.thread;
 	event->posix_event_id = pxt_info_id(record->info);
 	event->posix_pid = context.pid;
 	memcpy(&event->posix_prog_address, &address, sizeof(address));
 	memcpy(&event->posix_thread_id, &thread, sizeof(thread));
-	set_time(log, record->ticks, &event->posix_timestamp);
+	pxt_log_report_time(log, record->ticks, &event->posix_timestamp);
 	event->posix_truncation_status =
 	    pxt_info_cut(record->info) ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED;
 	event->_pxt_cpu = cpu == PXT_CPU_UNKNOWN ? -1 : (int)cpu;

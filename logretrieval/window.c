@@ -8,7 +8,7 @@ int pxt_log_view(struct pxt_log *log, uint64_t offset, uint32_t bytes, const uns
 	int error;
 
 	*at = NULL;
-	if (offset < log->window_at || offset - log->window_at > log->window_filled ||
+	if (offset < log->window_from || offset - log->window_at > log->window_filled ||
 	    log->window_filled - (offset - log->window_at) < bytes) {
 		log->window_filled = 0;
 		error =
@@ -16,6 +16,7 @@ int pxt_log_view(struct pxt_log *log, uint64_t offset, uint32_t bytes, const uns
 		if (error)
 			return error;
 		log->window_at = offset;
+		log->window_from = offset;
 		log->window_filled = (uint32_t)done;
 		if (done < bytes)
 			return 0;
@@ -27,4 +28,9 @@ int pxt_log_view(struct pxt_log *log, uint64_t offset, uint32_t bytes, const uns
 void pxt_log_view_again(struct pxt_log *log)
 {
 	log->window_filled = 0;
+}
+
+void pxt_log_view_spoilt(struct pxt_log *log, const unsigned char *end)
+{
+	log->window_from = log->window_at + (uint64_t)(end - log->window);
 }

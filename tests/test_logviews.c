@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* test_logviews.c - posix_trace_getnext_events_np() reports what posix_trace_getnext_event() does. */
+#include "suite.h"
+
+#include "golden/golden.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EVENTS_MAX 64
+#define BYTES_MAX  512
+
+static const char *const complete[] = { "be32", "be64", "cleared", "le32", "le64", "loop-be32",
+	"loop-empty", "loop-le64", "loop-short", "newer-minor" };
+#define COMPLETE (sizeof(complete) / sizeof(complete[0]))
+
+struct read_event {
+	struct posix_trace_event_info info;
+	struct posix_trace_eventextra_np extra;
+	unsigned char data[BYTES_MAX];
+	size_t len;
+};
+
+static struct read_event story[EVENTS_MAX];
+
+static unsigned read_one_by_one(trace_id_t trid)
+{
+	unsigned count = 0;
+	int unavailable = 0;
+
+	for (;; count++) {
+		struct read_event *event = &story[count];
+
+		CU_ASSERT_FATAL(count < EVENTS_MAX);
+		PXT_EQ_FATAL(posix_trace_getnext_event(trid, &event->info, event->data, BYTES_MAX,
+		                 &event->len, &unavailable),
+		    0);
+		if (unavailable)
+			return count;
+		CU_ASSERT(posix_trace_eventinfo_getextra_np(&event->info, &event->extra) == 0);
+	}
+}
+
+static void check_view(
+    const char *log, unsigned number, const struct posix_trace_eventview_np *view)
+{
+	const struct read_event *event = &story[number];
+	const struct posix_trace_event_info *info = &event->info;
+	int64_t ns =
+	    info->posix_timestamp.tv_sec * INT64_C(1000000000) + info->posix_timestamp.tv_nsec;
+
+	PXT_CHECK(view->posix_event_id_np == info->posix_event_id, "%s %u: type", log, number);
+	PXT_CHECK(view->posix_pid_np == info->posix_pid, "%s %u: pid", log, number);
+	PXT_CHECK(
+	    view->posix_prog_address_np == info->posix_prog_address, "%s %u: address", log, number);
+	PXT_CHECK(memcmp(&view->posix_thread_id_np, &info->posix_thread_id, sizeof(pthread_t)) == 0,
+	    "%s %u: thread", log, number);
+	PXT_CHECK(view->posix_ns_np == ns, "%s %u: time", log, number);
+	PXT_CHECK(
+	    view->posix_cut_np == (info->posix_truncation_status == POSIX_TRACE_TRUNCATED_RECORD),
+	    "%s %u: cut", log, number);
+	PXT_CHECK(view->posix_cpu_np == event->extra.posix_cpu_np, "%s %u: cpu", log, number);
+	PXT_CHECK(view->posix_ticks_np == event->extra.posix_ticks_np, "%s %u: ticks", log, number);
+	PXT_CHECK(view->posix_lost_before_np == event->extra.posix_lost_before_np, "%s %u: lost",
+	    log, number);
+	PXT_CHECK(view->posix_thread_exact_np == event->extra.posix_thread_exact_np,
+	    "%s %u: thread known", log, number);
+	PXT_CHECK(view->posix_bytes_np == event->len &&
+	              memcmp(view->posix_data_np, event->data, event->len) == 0,
+	    "%s %u: data", log, number);
+}
+
+/* Reads on from event @number, @room at a time, up to the end; returns the number behind it. */
+static unsigned check_views(const char *log, trace_id_t trid, unsigned number, size_t room)
+{
+	struct posix_trace_eventview_np views[EVENTS_MAX];
+	size_t count;
+
+	for (;;) {
+		PXT_EQ_FATAL(posix_trace_getnext_events_np(trid, views, room, &count), 0);
+		if (count == 0)
+			return number;
+		CU_ASSERT_FATAL(count <= room);
+		for (size_t i = 0; i < count; i++)
+			check_view(log, number++, &views[i]);
+	}
+}
+
+/* QNX-48: either byte order, either word size, sequential, frames, cleared, behind a loss. */
+static void many_at_once_are_the_same_events_as_one_by_one(void)
+{
+	static const size_t rooms[] = { 1, 2, 3, EVENTS_MAX };
+
+	for (unsigned i = 0; i < COMPLETE; i++) {
+		trace_id_t trid = golden_open(complete[i]);
+		unsigned count = read_one_by_one(trid);
+
+		for (unsigned k = 0; k < 4; k++) {
+			CU_ASSERT(posix_trace_rewind(trid) == 0);
+			PXT_CHECK(check_views(complete[i], trid, 0, rooms[k]) == count,
+			    "%s: number of events", complete[i]);
+		}
+		CU_ASSERT(posix_trace_close(trid) == 0);
+	}
+}
+
+static void one_and_many_may_take_turns(void)
+{
+	for (unsigned i = 0; i < COMPLETE; i++) {
+		trace_id_t trid = golden_open(complete[i]);
+		unsigned count = read_one_by_one(trid);
+
+		for (unsigned first = 0; first < count; first++) {
+			struct posix_trace_eventview_np view;
+			struct posix_trace_event_info event;
+			unsigned char data[BYTES_MAX];
+			int unavailable;
+			size_t len, got;
+
+			CU_ASSERT(posix_trace_rewind(trid) == 0);
+			for (unsigned k = 0; k < first; k++) {
+				PXT_EQ_FATAL(
+				    posix_trace_getnext_events_np(trid, &view, 1, &got), 0);
+				CU_ASSERT_FATAL(got == 1);
+			}
+			PXT_EQ(posix_trace_getnext_event(
+			           trid, &event, data, BYTES_MAX, &len, &unavailable),
+			    0);
+			CU_ASSERT(unavailable == 0 && len == story[first].len &&
+			          memcmp(data, story[first].data, len) == 0);
+			PXT_CHECK(check_views(complete[i], trid, first + 1, 5) == count,
+			    "%s from %u", complete[i], first + 1);
+		}
+		CU_ASSERT(posix_trace_close(trid) == 0);
+	}
+}
+
+/* What @one can report now, from story[*number] on, and that @many reports the same. */
+static void check_growth(const char *log, trace_id_t one, trace_id_t many, unsigned *number)
+{
+	unsigned first = *number;
+	unsigned count;
+
+	/* Into the front of the story: views are compared by the same numbers. */
+	count = read_one_by_one(one);
+	PXT_CHECK(check_views(log, many, 0, 2) == count, "%s: events behind %u", log, first);
+	*number += count;
+}
+
+/* Ruling 22: the newest frame is looked at again, and its checksum with it, when it has grown. */
+static void a_log_that_grows_goes_on_where_the_last_views_ended(void)
+{
+	static const char *const growing[] = { "no-trailer", "le64", "be32", "loop-growing" };
+
+	for (unsigned i = 0; i < 4; i++) {
+		size_t size = i == 3 ? 0 : 512;
+		trace_id_t one, many;
+		struct golden golden;
+		unsigned number = 0;
+		int fd;
+
+		golden_read(&golden, growing[i]);
+		fd = golden_file(golden.bytes, size ? size : golden.size);
+		CU_ASSERT_FATAL(posix_trace_open_growing_np(fd, &one, NULL) == 0);
+		CU_ASSERT_FATAL(posix_trace_open_growing_np(fd, &many, NULL) == 0);
+		for (; size && size < golden.size; size += 48) {
+			golden_rewrite(fd, golden.bytes, size);
+			check_growth(growing[i], one, many, &number);
+		}
+		golden_rewrite(fd, golden.bytes, golden.size);
+		check_growth(growing[i], one, many, &number);
+		PXT_CHECK(number > 4, "%s: only %u", growing[i], number);
+		CU_ASSERT(posix_trace_close(one) == 0);
+		CU_ASSERT(posix_trace_close(many) == 0);
+		CU_ASSERT(close(fd) == 0);
+	}
+}
+
+static void what_is_no_log_or_no_room_is_refused(void)
+{
+	trace_id_t trid = golden_open("le64");
+	struct posix_trace_eventview_np view;
+	size_t count = 7;
+
+	PXT_EQ(posix_trace_getnext_events_np(trid, &view, 0, &count), EINVAL);
+	PXT_EQ(count, 0);
+	PXT_EQ(posix_trace_getnext_events_np(trid, &view, 1, NULL), EINVAL);
+	PXT_EQ(posix_trace_getnext_events_np(trid, NULL, 1, &count), EINVAL);
+	PXT_EQ(posix_trace_getnext_events_np((trace_id_t)-1, &view, 1, &count), EINVAL);
+	CU_ASSERT(posix_trace_close(trid) == 0);
+	count = 7;
+	PXT_EQ(posix_trace_getnext_events_np(trid, &view, 1, &count), EINVAL);
+	PXT_EQ(count, 0);
+}
+
+/* A record that was spoilt behind the reader's back: what is before it comes first. */
+static void damage_since_it_was_opened_is_told_behind_what_came_before(void)
+{
+	struct posix_trace_eventview_np views[EVENTS_MAX];
+	struct golden golden;
+	size_t block;
+	size_t count;
+	trace_id_t trid;
+	int fd;
+
+	golden_read(&golden, "le64");
+	block = golden_block(&golden, 1, 0);
+	fd = golden_file(golden.bytes, golden.size);
+	CU_ASSERT_FATAL(posix_trace_open(fd, &trid) == 0);
+	/* The second record's begin slot: the first one (START) has 1 + (8 + 128) / 12 slots. */
+	PXT_EQ(posix_trace_getnext_events_np(trid, views, EVENTS_MAX, &count), 0);
+	CU_ASSERT(count > 1 && posix_trace_rewind(trid) == 0);
+	golden.bytes[block + 96 + 13 * 16 + 3] = 0x70;
+	golden_rewrite(fd, golden.bytes, golden.size);
+	PXT_EQ(posix_trace_getnext_events_np(trid, views, EVENTS_MAX, &count), 0);
+	PXT_EQ(count, 1);
+	PXT_EQ(posix_trace_getnext_events_np(trid, views, EVENTS_MAX, &count), EIO);
+	PXT_EQ(count, 0);
+	PXT_EQ(posix_trace_getnext_events_np(trid, views, EVENTS_MAX, &count), 0);
+	CU_ASSERT(count > 0);
+	CU_ASSERT(posix_trace_close(trid) == 0);
+	CU_ASSERT(close(fd) == 0);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(many_at_once_are_the_same_events_as_one_by_one),
+	PXT_CASE(one_and_many_may_take_turns),
+	PXT_CASE(a_log_that_grows_goes_on_where_the_last_views_ended),
+	PXT_CASE(what_is_no_log_or_no_room_is_refused),
+	PXT_CASE(damage_since_it_was_opened_is_told_behind_what_came_before),
+};
+PXT_SUITE("logviews", cases)
