@@ -175,11 +175,13 @@ int pxt_reader_open(struct pxt_reader *reader, char *const *paths, unsigned coun
 	int status = PXT_EXIT_OK;
 
 	reader->sources = pxt_must(calloc(count, sizeof(struct pxt_source *)));
+	reader->heap = pxt_must(calloc(count, sizeof(struct pxt_source *)));
 	reader->count = count;
 	for (unsigned i = 0; i < count; i++) {
 		struct pxt_source *source = pxt_must(calloc(1, sizeof *source));
 
 		source->path = paths[i];
+		source->place = i;
 		source->fd = -1;
 		source->select = select;
 		reader->sources[i] = source;
@@ -215,5 +217,6 @@ void pxt_reader_close(struct pxt_reader *reader)
 	for (unsigned i = 0; i < reader->count; i++)
 		close_source(reader->sources[i]);
 	free(reader->sources);
+	free(reader->heap);
 	*reader = (struct pxt_reader){ 0 };
 }

@@ -48,8 +48,11 @@ static inline struct pxt_type *find_type(struct pxt_source *source, trace_event_
 	if (!type)
 		return new_type(source, id);
 	/* While a log grows, a type's description may follow its first events. */
-	if (type->field_count == 0 && !source->info.posix_complete_np)
+	if (type->field_count == 0 && !source->info.posix_complete_np &&
+	    type->asked != source->refills) {
+		type->asked = source->refills;
 		pxt_fields_learn(source, type);
+	}
 	return type;
 }
 
@@ -216,65 +219,120 @@ static void read_failed(struct pxt_source *source, int error)
 	source->at_end = true;
 }
 
-static bool fill(struct pxt_source *source)
+static bool refill(struct pxt_source *source)
 {
-	struct pxt_event *event = &source->event;
-	int unavailable = 1;
+	size_t count = 0;
 
 	if (source->at_end)
 		return false;
-	int error;
-	do
-		error = posix_trace_getnext_event(source->trid, &event->info, event->data,
-		    sizeof event->data, &event->bytes, &unavailable);
-	while (error == EINTR);
-	if (error != 0) {
+	int error = posix_trace_getnext_events_np(source->trid, source->views, PXT_VIEWS, &count);
+	source->refills++;
+	source->view = 0;
+	source->view_end = (uint32_t)count;
+	if (error != 0)
 		read_failed(source, error);
+	source->at_end = count == 0;
+	return count != 0;
+}
+
+/* Makes source->event the next one. */
+static bool fill(struct pxt_source *source)
+{
+	if (source->view == source->view_end && !refill(source))
 		return false;
-	}
-	if (unavailable) {
-		source->at_end = true;
-		return false;
-	}
+	const struct posix_trace_eventview_np *view = &source->views[source->view++];
+	struct pxt_event *event = &source->event;
+
+	event->info.posix_event_id = view->posix_event_id_np;
+	event->info.posix_pid = view->posix_pid_np;
+	event->info.posix_prog_address = view->posix_prog_address_np;
+	event->info.posix_truncation_status =
+	    view->posix_cut_np ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED;
+	event->extra.posix_cpu_np = view->posix_cpu_np;
+	event->extra.posix_ticks_np = view->posix_ticks_np;
+	event->extra.posix_lost_before_np = view->posix_lost_before_np;
+	event->extra.posix_thread_exact_np = view->posix_thread_exact_np;
+	event->ns = view->posix_ns_np;
+	event->type = find_type(source, view->posix_event_id_np);
+	event->thread = find_thread(source, view->posix_thread_id_np);
 	event->source = source;
-	event->ns = pxt_when_ns(&event->info.posix_timestamp);
-	event->type = find_type(source, event->info.posix_event_id);
-	event->thread = find_thread(source, event->info.posix_thread_id);
-	if (posix_trace_eventinfo_getextra_np(&event->info, &event->extra) != 0)
-		event->extra = (struct posix_trace_eventextra_np){ .posix_cpu_np = -1 };
-	source->lost += event->extra.posix_lost_before_np;
+	event->bytes = view->posix_bytes_np;
+	event->data = view->posix_data_np;
+	source->lost += view->posix_lost_before_np;
 	source->events++;
 	return true;
 }
 
-struct pxt_event *pxt_reader_next(struct pxt_reader *reader)
-{
-	struct pxt_source *first = NULL;
+/* ---- The merge ---- */
 
-	if (reader->count == 1)
-		return fill(reader->sources[0]) ? &reader->sources[0]->event : NULL;
+static bool earlier(const struct pxt_source *a, const struct pxt_source *b)
+{
+	return a->event.ns < b->event.ns || (a->event.ns == b->event.ns && a->place < b->place);
+}
+
+static void sift_down(struct pxt_reader *reader, unsigned at)
+{
+	struct pxt_source **heap = reader->heap;
+	struct pxt_source *moved = heap[at];
+
+	for (unsigned child; (child = 2 * at + 1) < reader->heap_count; at = child) {
+		if (child + 1 < reader->heap_count && earlier(heap[child + 1], heap[child]))
+			child++;
+		if (!earlier(heap[child], moved))
+			break;
+		heap[at] = heap[child];
+	}
+	heap[at] = moved;
+}
+
+static void make_heap(struct pxt_reader *reader)
+{
+	reader->heap_count = 0;
 	for (unsigned i = 0; i < reader->count; i++) {
 		struct pxt_source *source = reader->sources[i];
 
-		if (!source->filled)
-			source->filled = fill(source);
-		if (source->filled && (!first || source->event.ns < first->event.ns))
-			first = source;
+		source->filled = source->filled || fill(source);
+		if (source->filled)
+			reader->heap[reader->heap_count++] = source;
 	}
-	if (!first)
-		return NULL;
-	first->filled = false;
-	return &first->event;
+	for (unsigned i = reader->heap_count / 2; i-- > 0;)
+		sift_down(reader, i);
+	reader->heap_made = true;
+}
+
+/* The earliest event was handed out: its source's next one finds its place. */
+static void step(struct pxt_reader *reader)
+{
+	struct pxt_source *source = reader->heap[0];
+
+	source->filled = fill(source);
+	if (!source->filled)
+		reader->heap[0] = reader->heap[--reader->heap_count];
+	if (reader->heap_count > 0)
+		sift_down(reader, 0);
+}
+
+struct pxt_event *pxt_reader_next(struct pxt_reader *reader)
+{
+	if (reader->count == 1)
+		return fill(reader->sources[0]) ? &reader->sources[0]->event : NULL;
+	if (!reader->heap_made)
+		make_heap(reader);
+	else if (reader->heap_count > 0)
+		step(reader);
+	return reader->heap_count > 0 ? &reader->heap[0]->event : NULL;
 }
 
 void pxt_reader_rewind(struct pxt_reader *reader)
 {
+	reader->heap_made = false;
 	for (unsigned i = 0; i < reader->count; i++) {
 		struct pxt_source *source = reader->sources[i];
 
 		(void)posix_trace_rewind(source->trid);
 		source->at_end = source->failed = source->filled = false;
 		source->events = source->lost = 0;
+		source->view = source->view_end = 0;
 	}
 }
 
@@ -282,6 +340,8 @@ bool pxt_reader_again(struct pxt_reader *reader)
 {
 	bool growing = false;
 
+	if (reader->heap_count == 0)
+		reader->heap_made = false;
 	for (unsigned i = 0; i < reader->count; i++) {
 		struct pxt_source *source = reader->sources[i];
 

@@ -14,10 +14,10 @@
 #include <trace.h>
 #include <trace_np.h>
 
-#define PXT_TYPES_MAX      1024u
-#define PXT_THREADS_MAX    65536u
-#define PXT_EVENT_DATA_MAX 8192u
-#define PXT_INDEX_NONE     UINT32_MAX
+#define PXT_TYPES_MAX   1024u
+#define PXT_THREADS_MAX 65536u
+#define PXT_INDEX_NONE  UINT32_MAX
+#define PXT_VIEWS       256u /* events that are asked for at once */
 
 /*
  * A field of a type's description, as posix_trace_field_next_np() explained it once, so that
@@ -38,6 +38,7 @@ struct pxt_type {
 	size_t bytes;                        /* of label */
 	size_t width;                        /* its columns on the screen */
 	char name[TRACE_EVENT_NAME_MAX + 1]; /* as the log has it */
+	uint32_t asked;                      /* growing logs: when the description was asked for */
 	unsigned field_count;                /* 0: no description */
 	struct pxt_layout *fields;
 	char label[4 * TRACE_EVENT_NAME_MAX + 1]; /* escaped */
@@ -57,15 +58,24 @@ struct pxt_thread {
 
 struct pxt_source;
 
+/*
+ * An event.  @data stands where the library read it and is good, as all of this, until the next event
+ * of the same reader is asked for: who keeps an event copies what he needs of it.
+ */
 struct pxt_event {
-	struct posix_trace_event_info info;
+	struct {
+		trace_event_id_t posix_event_id;
+		pid_t posix_pid;
+		void *posix_prog_address;
+		int posix_truncation_status;
+	} info;
 	struct posix_trace_eventextra_np extra;
 	int64_t ns; /* since 1970 */
 	struct pxt_type *type;
 	struct pxt_thread *thread;
 	struct pxt_source *source;
 	size_t bytes;
-	_Alignas(16) unsigned char data[PXT_EVENT_DATA_MAX];
+	const unsigned char *data;
 };
 
 /* Which types and threads are wanted; see select.h. */
@@ -85,6 +95,11 @@ struct pxt_source {
 	uint64_t lost;          /* the sum of what the events so far said was lost before them */
 	struct pxt_event event; /* the next one, when @filled */
 	bool filled;
+	uint32_t place;    /* among the sources of the reader */
+	uint32_t refills;  /* of @views */
+	uint32_t view;     /* the next one of ... */
+	uint32_t view_end; /* ... so many */
+	struct posix_trace_eventview_np views[PXT_VIEWS];
 	uint32_t type_count;
 	uint32_t thread_count;
 	size_t name_width; /* of the widest type of the log */
@@ -103,6 +118,10 @@ struct pxt_reader {
 	struct pxt_source **sources;
 	unsigned count;
 	int64_t start_ns; /* of the earliest log: zero of relative times */
+	/* The sources that have a next event, as a heap: the earliest one first. */
+	struct pxt_source **heap;
+	unsigned heap_count;
+	bool heap_made;
 };
 
 enum pxt_open_mode {
