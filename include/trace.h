@@ -106,6 +106,7 @@ struct posix_trace_event_info {
 	uint32_t _pxt_reserved;
 	uint64_t _pxt_ticks;
 	uint64_t _pxt_lost_before;
+	uint64_t _pxt_number;
 };
 
 struct posix_trace_status_info {

@@ -47,6 +47,12 @@ struct posix_trace_eventextra_np {
 	uint64_t posix_ticks_np;
 	uint64_t posix_lost_before_np; /* records lost directly before this event */
 	int posix_thread_exact_np;     /* 0: the thread was not recorded and reads as 0 */
+	/*
+	 * Logs: which record of the stream's life this is, from 0: the one name of an event that stays
+	 * when the log grows, loops, or is cleared in place (a file begun anew counts from 0 again, and
+	 * posix_generation_np is one higher).  Streams: 0.
+	 */
+	uint64_t posix_number_np;
 };
 
 /*
@@ -192,6 +198,12 @@ struct posix_trace_loginfo_np {
 	uint32_t posix_modules_np; /* number of module entries */
 	char posix_executable_np[256];
 	char posix_host_np[65];
+	uint32_t posix_generation_np; /* how often a clear began the file anew */
+	/* CLOCK_MONOTONIC and CLOCK_BOOTTIME read together with start and end; 0 when unknown. */
+	struct timespec posix_start_monotonic_np;
+	struct timespec posix_start_boottime_np;
+	struct timespec posix_end_monotonic_np;
+	struct timespec posix_end_boottime_np;
 };
 struct posix_trace_logthread_np {
 	uint64_t posix_thread_np; /* the pthread_t, as a number */

@@ -164,6 +164,7 @@ static int enter(struct pxt_log *log)
 		return ENODATA;
 	if (cursor->done == 0) {
 		count_missing(cursor, &head);
+		cursor->number = head.records_total - head.count;
 		cursor->done = PXT_LOG_BLOCK_BYTES;
 	}
 	cursor->next = block + cursor->done;

@@ -48,8 +48,14 @@ static int get_info(void *object, struct posix_trace_loginfo_np *info)
 		info->posix_complete_np = log->complete;
 		info->posix_pid_np = log->process.pid;
 		info->posix_start_np = log->header.created.realtime;
-		if (log->complete)
+		info->posix_start_monotonic_np = log->header.created.monotonic;
+		info->posix_start_boottime_np = log->header.created.boottime;
+		info->posix_generation_np = log->header.generation;
+		if (log->complete) {
 			info->posix_end_np = log->trailer.end.realtime;
+			info->posix_end_monotonic_np = log->trailer.end.monotonic;
+			info->posix_end_boottime_np = log->trailer.end.boottime;
+		}
 		info->posix_blocks_np = log->data_blocks + log->meta_blocks;
 		get_counts(log, info);
 		get_clock(log, &info->posix_clock_np);

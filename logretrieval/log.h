@@ -67,6 +67,7 @@ struct pxt_log_cursor {
 	uint64_t records;  /* frames: sums of the blocks read so far, to see what is missing */
 	uint64_t lost;
 	uint64_t pending;          /* records lost before the next one */
+	uint64_t number;           /* of the next record in the log's life */
 	const unsigned char *next; /* in the window: slots not read yet, ... */
 	uint32_t left;             /* ... and their bytes */
 	struct timespec time;      /* largest one reported */

@@ -40,6 +40,7 @@ static int next_block(struct pxt_log *log)
 			cursor->next = block + PXT_LOG_BLOCK_BYTES;
 			cursor->left = head.length - PXT_LOG_BLOCK_BYTES;
 			cursor->at += head.length;
+			cursor->number = head.records_total - head.count;
 			return 0;
 		}
 		cursor->at += head.length;
@@ -175,10 +176,11 @@ static void fill(struct pxt_log *log, const unsigned char *at, const struct pxt_
 	event->posix_truncation_status =
 	    pxt_info_cut(record->info) ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED;
 	event->_pxt_cpu = cpu == PXT_CPU_UNKNOWN ? -1 : (int)cpu;
-	event->_pxt_flags = context.exact ? PXT_EVENT_THREAD_EXACT : 0u;
+	event->_pxt_flags = PXT_EVENT_NUMBERED | (context.exact ? PXT_EVENT_THREAD_EXACT : 0u);
 	event->_pxt_reserved = 0;
 	event->_pxt_ticks = record->ticks;
 	event->_pxt_lost_before = log->cursor.pending;
+	event->_pxt_number = log->cursor.number++;
 	log->cursor.pending = 0;
 }
 

@@ -21,7 +21,10 @@ enum pxt_exit {
 struct pxt_command {
 	const char *name;
 	const char *summary; /* one line for `pxtrace --help` */
-	/* The command's own --help, in pieces that ISO C allows; NULL behind the last. */
+	/*
+	 * The command's own --help, in pieces that ISO C allows; NULL behind the last.  NULL at all:
+	 * run() shows it when --help is its first argument.
+	 */
 	const char *const *help;
 	/* argv[0] is the command's name.  Returns the exit status. */
 	int (*run)(int argc, char **argv);
@@ -32,6 +35,7 @@ extern const struct pxt_command pxt_cmd_stat;
 extern const struct pxt_command pxt_cmd_report;
 extern const struct pxt_command pxt_cmd_receive;
 extern const struct pxt_command pxt_cmd_why;
+extern const struct pxt_command pxt_cmd_export;
 
 /* Writes the whole of @pieces to standard output; returns the exit status. */
 int pxt_help(const char *const *pieces);

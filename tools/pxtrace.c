@@ -16,6 +16,7 @@ static const struct pxt_command *const commands[] = {
 	&pxt_cmd_why,
 	&pxt_cmd_report,
 	&pxt_cmd_receive,
+	&pxt_cmd_export,
 	NULL,
 };
 
@@ -67,6 +68,16 @@ static int version(void)
 	return pxt_finish(&out);
 }
 
+/* `pxtrace help COMMAND`; a command without text of its own makes it. */
+static int help_about(const struct pxt_command *command)
+{
+	char name[] = "";
+	char option[] = "--help";
+	char *words[] = { name, option, NULL };
+
+	return command->help ? pxt_help(command->help) : command->run(2, words);
+}
+
 /* The first word is no command: what was meant? */
 static int unknown(int argc, char **argv)
 {
@@ -115,7 +126,7 @@ int main(int argc, char **argv)
 	bool about = strcmp(argv[1], "help") == 0;
 	for (size_t i = 0; commands[i]; i++) {
 		if (strcmp(argv[about ? 2 : 1], commands[i]->name) == 0)
-			return about ? pxt_help(commands[i]->help)
+			return about ? help_about(commands[i])
 			             : commands[i]->run(argc - 1, argv + 1);
 	}
 	return about ? unknown(argc - 1, argv + 1) : unknown(argc, argv);

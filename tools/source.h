@@ -112,6 +112,7 @@ struct pxt_source {
 	uint32_t names_asked;        /* posix_threads_np when @names was filled */
 	struct pxt_thread **threads; /* hash table */
 	uint32_t thread_mask;
+	void *user; /* the subcommand's own */
 };
 
 struct pxt_reader {

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_export.c - pxtrace export: the table of formats. */
+#include "command.h"
+#include "export.h"
+#include "out.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* A format is a line here. */
+static const struct pxt_command *const formats[] = {
+	&pxt_export_csv,
+	NULL,
+};
+
+static const char help_head[] = "pxtrace export - writes logs in the formats of other programs\n"
+                                "\n"
+                                "usage: pxtrace export FORMAT [OPTION]... LOG...\n"
+                                "\n"
+                                "formats:\n";
+static const char help_tail[] =
+    "\n"
+    "`pxtrace export FORMAT --help` tells about one of them: its options, what is in it, an\n"
+    "example. All take -o FILE (which appears when it is finished, never half-written), and\n"
+    "choose events by --event, --thread, --from and --to.\n"
+    "\n"
+    "example: the last minutes of a run, for a spreadsheet or a database\n"
+    "\n"
+    "  $ pxtrace export csv --from 2min -o run.csv run.ptl\n"
+    "\n"
+    "exit status: 0 done; 1 wrong command line; 2 a log could not be read; 3 events were\n"
+    "lost (--strict); 4 the output could not be written.\n";
+
+/* The list is made of the table, so it is not among the texts of struct pxt_command. */
+static int show_help(void)
+{
+	static char list[1024];
+	const char *pieces[] = { help_head, list, help_tail, NULL };
+	size_t used = 0;
+
+	for (size_t i = 0; formats[i]; i++) {
+		const char *name = formats[i]->name;
+		const char *summary = formats[i]->summary;
+		size_t pad = strlen(name) < 9 ? 9 - strlen(name) : 1;
+
+		if (used + strlen(name) + strlen(summary) + 16 > sizeof list)
+			break;
+		memcpy(list + used, "  ", 2);
+		used += 2;
+		memcpy(list + used, name, strlen(name));
+		used += strlen(name);
+		memset(list + used, ' ', pad);
+		used += pad;
+		memcpy(list + used, summary, strlen(summary));
+		used += strlen(summary);
+		list[used++] = '\n';
+	}
+	return pxt_help(pieces);
+}
+
+/* The second word is no format: what was meant? */
+static int unknown(int argc, char **argv)
+{
+	const char *names[sizeof formats / sizeof *formats] = { NULL };
+	const char *word = argv[1];
+
+	for (size_t i = 0; formats[i]; i++)
+		names[i] = formats[i]->name;
+	for (int i = 2; i < argc; i++) {
+		for (size_t k = 0; names[k]; k++) {
+			if (strcmp(argv[i], names[k]) != 0)
+				continue;
+			pxt_complain(
+			    "the format comes first: pxtrace export %s %s", names[k], word);
+			return PXT_EXIT_USAGE;
+		}
+	}
+	if (access(word, F_OK) == 0) {
+		pxt_complain(
+		    "\"%s\" is a file, not a format; perhaps: pxtrace export csv %s", word, word);
+		return pxt_usage("export");
+	}
+	const char *meant = pxt_suggest(word, names);
+	if (meant)
+		pxt_complain("there is no format \"%s\"; did you mean \"%s\"?", word, meant);
+	else
+		pxt_complain("there is no format \"%s\"", word);
+	return pxt_usage("export");
+}
+
+static int run(int argc, char **argv)
+{
+	if (argc < 2) {
+		pxt_complain("export: which format?");
+		return pxt_usage("export");
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+		return show_help();
+	for (size_t i = 0; formats[i]; i++)
+		if (strcmp(argv[1], formats[i]->name) == 0)
+			return formats[i]->run(argc - 1, argv + 1);
+	return unknown(argc, argv);
+}
+
+const struct pxt_command pxt_cmd_export = {
+	.name = "export",
+	.summary = "writes logs in the formats of other programs",
+	.help = NULL,
+	.run = run,
+};

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * export.h - what the formats of `pxtrace export` have in common: the options, the logs, the output,
+ * the way through the events.
+ *
+ * A format is a struct pxt_command in the table of cmd_export.c, reached by `pxtrace export NAME`.
+ * One that takes event after event hands a struct pxt_export_format to pxt_export_run(), which does
+ * the rest.
+ *
+ * Memory does not grow with the logs: nothing is kept of an event once it was written.
+ */
+#ifndef PXT_EXPORT_H
+#define PXT_EXPORT_H
+
+#include "command.h"
+#include "out.h"
+#include "outfile.h"
+#include "select.h"
+#include "source.h"
+
+#include <getopt.h>
+
+extern const struct pxt_command pxt_export_csv;
+
+/* Most options that a format adds. */
+#define PXT_EXPORT_OPTIONS_MAX 16u
+
+struct pxt_export {
+	struct pxt_out out;
+	struct pxt_select select;
+	struct pxt_reader reader;
+	struct pxt_outfile file;
+	const char *output; /* -o */
+	const char *target; /* --target, or NULL */
+	uint64_t events;    /* exported so far */
+	bool incomplete;
+	bool strict;
+};
+
+/* What is kept for each log: struct pxt_source.user points to it. */
+struct pxt_export_log {
+	uint64_t lost; /* since its last exported event */
+	void *format;  /* the format's own */
+};
+
+struct pxt_export_format {
+	const char *name;    /* "csv" */
+	const char *letters; /* its own short options, as getopt() wants them */
+	const char *const *help;
+	const struct option *options; /* its own, NULL name behind the last; values above 500 */
+	bool binary;                  /* not for a terminal */
+	/* Takes one of its own options.  False, with a word to the user, when that makes no sense. */
+	bool (*option)(struct pxt_export *export, int code, char *value);
+	/* The logs are open. */
+	void (*begin)(struct pxt_export *export);
+	/* A selected event; @lost records were lost between the one before of its log and this one. */
+	void (*event)(struct pxt_export *export, const struct pxt_event *event, uint64_t lost);
+	/* Records were lost behind the last event of a complete log; may be NULL. */
+	void (*lost)(struct pxt_export *export, const struct pxt_source *source, uint64_t lost);
+	/* Writes what belongs behind the events and frees what the format kept. */
+	void (*end)(struct pxt_export *export);
+};
+
+/* Text for the help of every format that goes this way. */
+#define PXT_EXPORT_COMMON_HELP                                                                     \
+	"which events:\n"                                                                          \
+	"  -e, --event GLOB      types with such a name; several times\n"                          \
+	"  -t, --thread NAME|TID threads with such a name (a GLOB) or number; several times\n"     \
+	"      --from TIME       not before: 1.5, 200ms, 2min (since the start), or\n"             \
+	"      --to TIME         not after:  2026-01-31T12:00:00.25Z (local without Z)\n"          \
+	"output:\n"                                                                                \
+	"  -o, --output FILE     to FILE, which appears when it is finished, never half-written\n" \
+	"      --target NAME     which machine this was; by default the host that the log names\n" \
+	"logs:\n"                                                                                  \
+	"      --incomplete      also a log whose program still runs or has died\n"                \
+	"      --strict          exit status 3 when events were lost\n"                            \
+	"  -h, --help            this\n"
+
+int pxt_export_run(const struct pxt_export_format *format, int argc, char **argv);
+
+/* The target's name for @source: --target, the log's host, or "-". */
+const char *pxt_export_target(const struct pxt_export *export, const struct pxt_source *source);
+/* "01020304-0506-0708-090a-0b0c0d0e0f10" to @text of 37 bytes. */
+void pxt_export_uuid(char *text, const struct pxt_source *source);
+
+#endif

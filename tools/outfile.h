@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * outfile.h - a result that is there whole or not at all: written beside its name, and renamed when
+ * it is finished. A failure, Ctrl-C or SIGTERM leaves what was there before.
+ *
+ * One at a time, because a signal handler must find it.
+ */
+#ifndef PXT_OUTFILE_H
+#define PXT_OUTFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct pxt_outfile {
+	int fd;
+	const char *name; /* as the user gave it, or "standard output" */
+	char *final;      /* where it goes; NULL: it is written in place (a pipe, a device) */
+	char *temporary;
+};
+
+/*
+ * @name NULL or "-": standard output.  What exists and is no regular file is written in place.
+ * False, with a word to the user, when it cannot be opened.
+ */
+bool pxt_outfile_open(struct pxt_outfile *file, const char *name);
+/* Whether the file behind @fd would be replaced. */
+bool pxt_outfile_replaces(const struct pxt_outfile *file, int fd);
+/* Gives it its name.  False, with a word to the user, when that fails. */
+bool pxt_outfile_commit(struct pxt_outfile *file);
+void pxt_outfile_discard(struct pxt_outfile *file);
+
+#endif
