@@ -256,6 +256,7 @@ struct posix_trace_eventview_np {
 	int64_t posix_ns_np;           /* posix_timestamp, in nanoseconds; INT64_MAX: beyond 2262 */
 	uint64_t posix_ticks_np;       /* the counter as the trace point read it */
 	uint64_t posix_lost_before_np; /* records lost directly before this event */
+	uint64_t posix_number_np;      /* the record's in the stream's life, as in the extra */
 	pthread_t posix_thread_id_np;
 	void *posix_prog_address_np;
 	pid_t posix_pid_np;

@@ -66,6 +66,7 @@ static void fill(struct pxt_log *log, unsigned char *at, const struct pxt_log_re
 	view->posix_ns_np = as_ns(&time);
 	view->posix_ticks_np = record->ticks;
 	view->posix_lost_before_np = log->cursor.pending;
+	view->posix_number_np = log->cursor.number++;
 	memcpy(&view->posix_thread_id_np, &thread, sizeof(thread));
 	memcpy(&view->posix_prog_address_np, &address, sizeof(address));
 	view->posix_pid_np = context.pid;

@@ -65,6 +65,8 @@ static int next_number(trace_id_t trid, uint64_t *lost)
 		return -1;
 	CU_ASSERT(posix_trace_eventinfo_getextra_np(&event, &extra) == 0);
 	*lost = extra.posix_lost_before_np;
+	/* Of the stream's life: also where frames were overwritten before they were read. */
+	PXT_EQ(extra.posix_number_np, number);
 	return (int)number;
 }
 

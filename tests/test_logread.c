@@ -104,6 +104,7 @@ static void check_event(
 	PXT_CHECK(event->posix_truncation_status == want->truncation, "%s event %u: cut", name, i);
 	PXT_CHECK(extra.posix_ticks_np == want->ticks, "%s event %u: ticks", name, i);
 	PXT_CHECK(extra.posix_lost_before_np == want->lost_before, "%s event %u: lost", name, i);
+	PXT_CHECK(extra.posix_number_np == i, "%s event %u: number", name, i);
 	PXT_CHECK(extra.posix_cpu_np == want->cpu, "%s event %u: CPU", name, i);
 	PXT_CHECK(
 	    extra.posix_thread_exact_np == (want->thread64 != 0), "%s event %u: exact", name, i);
@@ -412,6 +413,7 @@ static void check_counting(trace_id_t trid, uint32_t from, uint32_t to, uint64_t
 		CU_ASSERT(event.posix_timestamp.tv_nsec == 250000000 + (long)i * 1000);
 		CU_ASSERT(posix_trace_eventinfo_getextra_np(&event, &extra) == 0);
 		PXT_EQ(extra.posix_lost_before_np, i == from ? lost : from == 0 && i == 2 ? 10 : 0);
+		PXT_EQ(extra.posix_number_np, i);
 	}
 	CU_ASSERT(posix_trace_getnext_event(
 	              trid, &event, &number, sizeof(number), &len, &unavailable) == 0);

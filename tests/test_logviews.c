@@ -66,6 +66,8 @@ static void check_view(
 	PXT_CHECK(view->posix_ticks_np == event->extra.posix_ticks_np, "%s %u: ticks", log, number);
 	PXT_CHECK(view->posix_lost_before_np == event->extra.posix_lost_before_np, "%s %u: lost",
 	    log, number);
+	PXT_CHECK(view->posix_number_np == event->extra.posix_number_np, "%s %u: number of record",
+	    log, number);
 	PXT_CHECK(view->posix_thread_exact_np == event->extra.posix_thread_exact_np,
 	    "%s %u: thread known", log, number);
 	PXT_CHECK(view->posix_bytes_np == event->len &&

@@ -10,6 +10,8 @@
 /* A format is a line here. */
 static const struct pxt_command *const formats[] = {
 	&pxt_export_csv,
+	&pxt_export_perfetto,
+	&pxt_export_vcd,
 	NULL,
 };
 

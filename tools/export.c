@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "export.h"
 
+#include "progress.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,19 +56,36 @@ static uint64_t take_lost(struct pxt_source *source)
 	return lost;
 }
 
-static void export_events(struct pxt_export *export, const struct pxt_export_format *format)
+/* Every selected event of @reader goes to @take. */
+static void read_events(struct pxt_export *export, struct pxt_reader *reader, const char *label,
+    void (*take)(struct pxt_export *export, const struct pxt_event *event, uint64_t lost))
 {
+	struct pxt_progress progress;
 	struct pxt_event *event;
 
-	while (export->out.error == 0 && (event = pxt_reader_next(&export->reader)) != NULL) {
+	pxt_progress_reader(&progress, label, reader, export->file.fd == STDOUT_FILENO);
+	while (export->out.error == 0 && (event = pxt_reader_next(reader)) != NULL) {
+		pxt_progress_step(&progress);
 		if (pxt_select_time(&export->select, event->ns, export->reader.start_ns) != 0)
 			continue;
 		struct pxt_export_log *log = event->source->user;
 		log->lost += event->extra.posix_lost_before_np;
 		if (!event->type->selected || !event->thread->selected)
 			continue;
-		export->events++;
-		format->event(export, event, take_lost(event->source));
+		log->events++;
+		take(export, event, take_lost(event->source));
+	}
+	pxt_progress_end(&progress);
+}
+
+/* Back to the beginning, for the reading that counts. */
+static void read_again(struct pxt_reader *reader)
+{
+	pxt_reader_rewind(reader);
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct pxt_export_log *log = reader->sources[i]->user;
+
+		log->lost = log->events = 0;
 	}
 }
 
@@ -74,15 +93,54 @@ static void export_events(struct pxt_export *export, const struct pxt_export_for
  * What was lost behind the last event.  A log that still grows will tell it in front of its next one,
  * and must not tell it twice.
  */
-static void export_rests(struct pxt_export *export, const struct pxt_export_format *format)
+static void export_rests(
+    struct pxt_export *export, const struct pxt_export_format *format, struct pxt_reader *reader)
 {
-	for (unsigned i = 0; i < export->reader.count && !export->select.to.set; i++) {
-		struct pxt_source *source = export->reader.sources[i];
+	for (unsigned i = 0; i < reader->count && !export->select.to.set; i++) {
+		struct pxt_source *source = reader->sources[i];
 		uint64_t lost = take_lost(source) + pxt_source_lost_rest(source);
 
-		if (lost > 0 && source->info.posix_complete_np && format->lost)
+		if (lost > 0 && source->info.posix_complete_np)
 			format->lost(export, source, lost);
 	}
+}
+
+static void export_events(
+    struct pxt_export *export, const struct pxt_export_format *format, struct pxt_reader *reader)
+{
+	format->begin(export, reader);
+	if (format->look) {
+		read_events(export, reader, "looking", format->look);
+		read_again(reader);
+		format->looked(export, reader);
+	}
+	read_events(export, reader, "export", format->event);
+	export_rests(export, format, reader);
+	format->end(export, reader);
+}
+
+/* Logs one behind the other, for a format that does not mix them. */
+static void export_apart(struct pxt_export *export, const struct pxt_export_format *format)
+{
+	for (unsigned i = 0; i < export->reader.count; i++) {
+		struct pxt_reader one = { .sources = &export->reader.sources[i],
+			.count = 1,
+			.start_ns = export->reader.start_ns };
+
+		export_events(export, format, &one);
+	}
+}
+
+static uint64_t events_of(const struct pxt_export *export)
+{
+	uint64_t events = 0;
+
+	for (unsigned i = 0; i < export->reader.count; i++) {
+		const struct pxt_export_log *log = export->reader.sources[i]->user;
+
+		events += log->events;
+	}
+	return events;
 }
 
 static int export_all(struct pxt_export *export, const struct pxt_export_format *format)
@@ -91,18 +149,19 @@ static int export_all(struct pxt_export *export, const struct pxt_export_format 
 
 	for (unsigned i = 0; i < export->reader.count; i++)
 		export->reader.sources[i]->user = &logs[i];
-	format->begin(export);
-	export_events(export, format);
-	export_rests(export, format);
-	format->end(export);
+	if (format->apart)
+		export_apart(export, format);
+	else
+		export_events(export, format, &export->reader);
 	pxt_out_flush(&export->out);
+	bool any = events_of(export) > 0;
 	free(logs);
 	if (export->out.error != 0) {
 		pxt_complain(
 		    "%s: cannot be written: %s", export->file.name, strerror(export->out.error));
 		return PXT_EXIT_OUTPUT;
 	}
-	if (export->events == 0 && export->select.event_count > 0)
+	if (!any && export->select.event_count > 0)
 		pxt_select_review(&export->select, &export->reader);
 	return pxt_reader_conclude(&export->reader, true, export->strict);
 }
@@ -118,6 +177,13 @@ static int open_output(struct pxt_export *export, const struct pxt_export_format
 	}
 	if (!pxt_outfile_open(&export->file, export->output))
 		return PXT_EXIT_OUTPUT;
+	if (format->apart && export->reader.count > 1 && !export->file.final) {
+		pxt_complain("export %s: several logs make an archive, which is no stream; say -o "
+		             "FILE",
+		    format->name);
+		pxt_outfile_discard(&export->file);
+		return PXT_EXIT_USAGE;
+	}
 	export->out.fd = export->file.fd;
 	for (unsigned i = 0; i < export->reader.count; i++) {
 		const struct pxt_source *source = export->reader.sources[i];

@@ -21,6 +21,8 @@
 #include <getopt.h>
 
 extern const struct pxt_command pxt_export_csv;
+extern const struct pxt_command pxt_export_perfetto;
+extern const struct pxt_command pxt_export_vcd;
 
 /* Most options that a format adds. */
 #define PXT_EXPORT_OPTIONS_MAX 16u
@@ -32,15 +34,15 @@ struct pxt_export {
 	struct pxt_outfile file;
 	const char *output; /* -o */
 	const char *target; /* --target, or NULL */
-	uint64_t events;    /* exported so far */
 	bool incomplete;
 	bool strict;
 };
 
 /* What is kept for each log: struct pxt_source.user points to it. */
 struct pxt_export_log {
-	uint64_t lost; /* since its last exported event */
-	void *format;  /* the format's own */
+	uint64_t lost;   /* since its last exported event */
+	uint64_t events; /* exported so far */
+	void *format;    /* the format's own */
 };
 
 struct pxt_export_format {
@@ -49,16 +51,23 @@ struct pxt_export_format {
 	const char *const *help;
 	const struct option *options; /* its own, NULL name behind the last; values above 500 */
 	bool binary;                  /* not for a terminal */
+	bool apart; /* several logs come one behind the other, not mixed by time */
 	/* Takes one of its own options.  False, with a word to the user, when that makes no sense. */
 	bool (*option)(struct pxt_export *export, int code, char *value);
-	/* The logs are open. */
-	void (*begin)(struct pxt_export *export);
+	/* @reader's logs are open: all of them, or with @apart one. */
+	void (*begin)(struct pxt_export *export, struct pxt_reader *reader);
+	/*
+	 * Sees each event once before the reading that counts, and is told that that one begins; may
+	 * both be NULL.
+	 */
+	void (*look)(struct pxt_export *export, const struct pxt_event *event, uint64_t lost);
+	void (*looked)(struct pxt_export *export, struct pxt_reader *reader);
 	/* A selected event; @lost records were lost between the one before of its log and this one. */
 	void (*event)(struct pxt_export *export, const struct pxt_event *event, uint64_t lost);
-	/* Records were lost behind the last event of a complete log; may be NULL. */
+	/* Records were lost behind the last event of a complete log. */
 	void (*lost)(struct pxt_export *export, const struct pxt_source *source, uint64_t lost);
 	/* Writes what belongs behind the events and frees what the format kept. */
-	void (*end)(struct pxt_export *export);
+	void (*end)(struct pxt_export *export, struct pxt_reader *reader);
 };
 
 /* Text for the help of every format that goes this way. */

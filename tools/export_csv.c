@@ -263,12 +263,12 @@ static void put_header(struct pxt_out *out)
 }
 
 /* "target,stream," of each log, made once. */
-static void begin(struct pxt_export *export)
+static void begin(struct pxt_export *export, struct pxt_reader *reader)
 {
 	static struct pxt_out cell;
 
-	for (unsigned i = 0; i < export->reader.count; i++) {
-		struct pxt_source *source = export->reader.sources[i];
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct pxt_source *source = reader->sources[i];
 		struct pxt_export_log *log = source->user;
 		const char *target = pxt_export_target(export, source);
 		char uuid[37];
@@ -285,10 +285,11 @@ static void begin(struct pxt_export *export)
 		put_header(&export->out);
 }
 
-static void end(struct pxt_export *export)
+static void end(struct pxt_export *export, struct pxt_reader *reader)
 {
-	for (unsigned i = 0; i < export->reader.count; i++) {
-		struct pxt_export_log *log = export->reader.sources[i]->user;
+	(void)export;
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct pxt_export_log *log = reader->sources[i]->user;
 
 		free(log->format);
 	}

@@ -96,35 +96,45 @@ struct pxt_pairs *pxt_pairs_new(const struct pxt_pair_options *options)
 	return pairs;
 }
 
-/* The pair that a type's own name puts it into; PXT_PAIRS_MAX: none. */
-static uint32_t own_pair(struct pxt_pairs *pairs, const struct pxt_type *type, bool *begins)
+bool pxt_pair_name(const struct pxt_type *type, struct pxt_pair_name *name)
 {
 	size_t length = strlen(type->name);
 
 	if (type->id <= POSIX_TRACE_UNNAMED_USEREVENT)
-		return PXT_PAIRS_MAX;
+		return false;
 	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
 		size_t suffix = strlen(suffixes[i].suffix);
 
 		if (length <= suffix ||
 		    strcmp(type->name + length - suffix, suffixes[i].suffix) != 0)
 			continue;
-		*begins = suffixes[i].begins;
-		for (uint32_t k = 0; k < pairs->pair_count; k++)
-			if (!pairs->pairs[k].is_explicit &&
-			    pairs->pairs[k].family == suffixes[i].family &&
-			    strlen(pairs->pairs[k].base) == length - suffix &&
-			    memcmp(pairs->pairs[k].base, type->name, length - suffix) == 0)
-				return k;
-		if (pairs->pair_count == PXT_PAIRS_MAX ||
-		    length - suffix >= sizeof pairs->pairs->base)
-			return PXT_PAIRS_MAX;
-		struct pxt_pair *pair = &pairs->pairs[pairs->pair_count];
-		pair->family = suffixes[i].family;
-		memcpy(pair->base, type->name, length - suffix);
-		return pairs->pair_count++;
+		name->bytes = length - suffix;
+		name->family = suffixes[i].family;
+		name->begins = suffixes[i].begins;
+		return true;
 	}
-	return PXT_PAIRS_MAX;
+	return false;
+}
+
+/* The pair that a type's own name puts it into; PXT_PAIRS_MAX: none. */
+static uint32_t own_pair(struct pxt_pairs *pairs, const struct pxt_type *type, bool *begins)
+{
+	struct pxt_pair_name name;
+
+	if (!pxt_pair_name(type, &name))
+		return PXT_PAIRS_MAX;
+	*begins = name.begins;
+	for (uint32_t k = 0; k < pairs->pair_count; k++)
+		if (!pairs->pairs[k].is_explicit && pairs->pairs[k].family == name.family &&
+		    strlen(pairs->pairs[k].base) == name.bytes &&
+		    memcmp(pairs->pairs[k].base, type->name, name.bytes) == 0)
+			return k;
+	if (pairs->pair_count == PXT_PAIRS_MAX || name.bytes >= sizeof pairs->pairs->base)
+		return PXT_PAIRS_MAX;
+	struct pxt_pair *pair = &pairs->pairs[pairs->pair_count];
+	pair->family = name.family;
+	memcpy(pair->base, type->name, name.bytes);
+	return pairs->pair_count++;
 }
 
 static void add_role(struct pxt_pairs *pairs, struct pxt_roles *roles, uint32_t index,

@@ -79,6 +79,15 @@ struct pxt_pairs {
 	struct pxt_roles *roles; /* of each type, by its index */
 };
 
+/* What a type's own name says of the pair it belongs to. */
+struct pxt_pair_name {
+	size_t bytes;    /* of the name in front of the suffix */
+	unsigned family; /* suffixes that go together */
+	bool begins;
+};
+/* False: the name ends in no suffix of a pair, or it is no user event. */
+bool pxt_pair_name(const struct pxt_type *type, struct pxt_pair_name *name);
+
 /* "A,B" or "A,B,FIELD": false, with a word to the user, when it is neither.  Changes @text. */
 bool pxt_pairs_option(struct pxt_pair_options *options, char *text);
 struct pxt_pairs *pxt_pairs_new(const struct pxt_pair_options *options);

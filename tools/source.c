@@ -251,6 +251,7 @@ static bool fill(struct pxt_source *source)
 	event->extra.posix_cpu_np = view->posix_cpu_np;
 	event->extra.posix_ticks_np = view->posix_ticks_np;
 	event->extra.posix_lost_before_np = view->posix_lost_before_np;
+	event->extra.posix_number_np = view->posix_number_np;
 	event->extra.posix_thread_exact_np = view->posix_thread_exact_np;
 	event->ns = view->posix_ns_np;
 	event->type = find_type(source, view->posix_event_id_np);
