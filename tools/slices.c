@@ -40,9 +40,15 @@ struct pair {
 	bool overlaps;
 };
 
+#define CONFLICTS_MAX 4096u
+
 struct pxt_slices {
 	bool known; /* all pairs: the second reading */
 	uint16_t pair_count;
+	/* Once each, in the order they were seen: one pair ended while the other stood inside it. */
+	uint32_t conflict_count;
+	uint16_t conflicts[CONFLICTS_MAX][2];
+	unsigned char seen[PXT_PAIRS_MAX][PXT_PAIRS_MAX / 8];
 	uint32_t room; /* bars that all stacks have room for */
 	struct stack *open;
 	struct stack **stacks; /* by the thread's index */
@@ -69,9 +75,26 @@ void pxt_slices_free(struct pxt_slices *slices)
 	free(slices);
 }
 
+/*
+ * Of two pairs that do not nest the one that ended too early leaves the thread's track.  What then
+ * is left nests: a bar taken away spoils nothing of the others.
+ */
+static void choose_lanes(struct pxt_slices *slices)
+{
+	for (uint32_t i = 0; i < slices->conflict_count; i++) {
+		uint16_t outer = slices->conflicts[i][0];
+		uint16_t inner = slices->conflicts[i][1];
+
+		if (pxt_slices_whole(slices, outer) && pxt_slices_whole(slices, inner) &&
+		    !slices->pairs[outer].overlaps && !slices->pairs[inner].overlaps)
+			slices->pairs[outer].overlaps = true;
+	}
+}
+
 void pxt_slices_again(struct pxt_slices *slices)
 {
 	pxt_slices_cut(slices, NULL, NULL);
+	choose_lanes(slices);
 	slices->known = true;
 }
 
@@ -211,6 +234,27 @@ static bool others_inside(const struct pxt_slices *slices, const struct stack *s
 	return false;
 }
 
+/* The first reading: bar @i ends, and these stand inside it. */
+static void note_conflicts(struct pxt_slices *slices, const struct stack *stack, uint32_t i)
+{
+	uint16_t outer = stack->bars[i].pair;
+
+	while (++i < stack->count) {
+		uint16_t inner = stack->bars[i].pair;
+		unsigned char bit = (unsigned char)(1u << inner % 8);
+
+		if (slices->seen[outer][inner / 8] & bit)
+			continue;
+		slices->seen[outer][inner / 8] |= bit;
+		if (slices->conflict_count == CONFLICTS_MAX) {
+			slices->pairs[outer].overlaps = true;
+			return;
+		}
+		slices->conflicts[slices->conflict_count][0] = outer;
+		slices->conflicts[slices->conflict_count++][1] = inner;
+	}
+}
+
 /* Takes the newest begin of the pair with this key off the stack; false: there is none. */
 static bool pop(
     struct pxt_slices *slices, struct stack *stack, const struct bar *end, uint16_t *lane)
@@ -220,16 +264,14 @@ static bool pop(
 
 		if (bar->pair != end->pair || (end->keyed && bar->keyed && bar->key != end->key))
 			continue;
-		struct pair *pair = &slices->pairs[bar->pair];
-		if (!pair->overlaps && others_inside(slices, stack, i)) {
-			/*
-			 * The second reading sees none that the first did not, unless the log
-			 * grew meanwhile: then the end is an event of its own.
-			 */
-			if (slices->known)
-				return false;
-			pair->overlaps = true;
-		}
+		/*
+		 * The second reading sees no conflict that the first did not, unless the log grew
+		 * meanwhile: then the end is an event of its own.
+		 */
+		if (!slices->known)
+			note_conflicts(slices, stack, i);
+		else if (!slices->pairs[bar->pair].overlaps && others_inside(slices, stack, i))
+			return false;
 		*lane = bar->lane;
 		stack->count--;
 		memmove(

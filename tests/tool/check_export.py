@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Reads what `pxtrace export` wrote, by the formats' own rules and without the exporter's code.
+
+usage: check_export.py csv FILE           columns, quoting, UTF-8, JSON, formulas; prints counts
+       check_export.py perfetto FILE      packets, tracks, nesting, interned names; prints counts
+       check_export.py vcd FILE           names, declarations, times, values; prints counts
+Exit status 1 and a line for each finding.
+"""
+import collections
+import csv
+import io
+import json
+import re
+import struct
+import sys
+
+findings = []
+
+
+def check(truth, text):
+    if not truth:
+        findings.append(text)
+
+
+# ---- CSV ----
+
+COLUMNS = "target,stream,seq,ts_ns,event,event_id,pid,tid,cpu,lost_before".split(",")
+NUMBERS = ("seq", "ts_ns", "event_id", "pid", "tid", "cpu", "lost_before")
+
+
+def check_csv(data):
+    text = data.decode("utf-8", "strict")
+    for found in re.finditer("[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e]|\r(?!\n)|(?<!\r)\n", text):
+        check(False, f"byte {found.start()}: {found.group(0)!r} in the output")
+    rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    head = rows.pop(0)
+    check(head[:10] == COLUMNS, f"columns {head}")
+    seen = set()
+    lost = 0
+    for number, row in enumerate(rows, 2):
+        check(len(row) == len(head), f"row {number}: {len(row)} cells")
+        cells = dict(zip(head, row))
+        for name in NUMBERS:
+            value = cells[name]
+            check(value == "" or re.fullmatch(r"-?\d+", value), f"row {number}: {name}={value!r}")
+            check(value == "" or -2**63 <= int(value) < 2**63, f"row {number}: {name} too large")
+        for name, value in cells.items():
+            plain = name in NUMBERS or re.fullmatch(r"-?(\d.*|Infinity)", value)
+            check(plain or not value.startswith(("=", "+", "-", "@", "\t", "\r")),
+                  f"row {number}: {name}={value!r} is a formula")
+        if "payload" in cells:
+            check(isinstance(json.loads(cells["payload"]), dict), f"row {number}: payload")
+        key = (cells["target"], cells["stream"], cells["seq"])
+        check(key not in seen, f"row {number}: {key} twice")
+        seen.add(key)
+        lost += int(cells["lost_before"])
+    print(f"rows {len(rows)} lost {lost}")
+
+
+# ---- Perfetto ----
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 0x7f) << shift
+        at += 1
+        shift += 7
+        if byte < 0x80:
+            return value, at
+
+
+def fields(data):
+    """Number and value of each field of a message: the wire format, which needs no description."""
+    at = 0
+    while at < len(data):
+        tag, at = varint(data, at)
+        kind = tag & 7
+        if kind == 0:
+            value, at = varint(data, at)
+        elif kind == 1:
+            value, at = struct.unpack_from("<d", data, at)[0], at + 8
+        elif kind == 2:
+            length, at = varint(data, at)
+            value, at = data[at:at + length], at + length
+            if at > len(data):
+                raise ValueError("a field runs beyond its message")
+        else:
+            raise ValueError(f"wire type {kind}")
+        yield tag >> 3, value
+
+
+def message(data):
+    known = collections.defaultdict(list)
+    for number, value in fields(data):
+        known[number].append(value)
+    return known
+
+
+def text_of(value):
+    text = value.decode("utf-8", "strict")
+    check(not re.search("[\x00-\x1f\x7f-\x9f\u202a-\u202e]", text), f"control characters: {text!r}")
+    return text
+
+
+class Sequence:
+    """The state of one sequence of packets, as a reader keeps it."""
+
+    def __init__(self):
+        self.tracks = {}
+        self.parents = {}
+        self.open = collections.defaultdict(list)  # track -> (begin, name)
+        self.last_end = {}
+        self.events = self.notes = None
+        self.clock = None
+        self.counts = collections.Counter()
+
+    def clear(self):
+        self.events, self.notes, self.clock = {}, {}, None
+
+    def packet(self, packet):
+        flags = packet[13][0]
+        check(packet[10] == [1], "a packet of another sequence")
+        if flags & 1:
+            self.clear()
+        check(self.events is not None, "a packet before the first that clears")
+        if packet[42]:
+            check(flags & 1, "a loss that does not clear what was interned")
+            self.counts["dropped"] += 1
+        for defaults in packet[59]:
+            self.clock = message(defaults)[58][0]
+        for interned in packet[12]:
+            self.intern(message(interned))
+        for descriptor in packet[60]:
+            self.track(message(descriptor))
+        for event in packet[11]:
+            self.event(packet[8][0], message(event))
+        for snapshot in packet[6]:
+            self.snapshot(message(snapshot))
+        for task in packet[117]:
+            task = message(task)
+            check(task[3] and task[4], "a task without thread or state")
+            print(f"task {task[3][0]} {task[4][0]}")
+            self.counts["tasks"] += 1
+        for system in packet[45]:
+            print("machine", text_of(message(system)[17][0]))
+
+    def intern(self, data):
+        for names, number in ((self.events, 2), (self.notes, 3)):
+            for entry in data[number]:
+                entry = message(entry)
+                iid, name = entry[1][0], text_of(entry[2][0])
+                check(names.get(iid, name) == name, f"name {iid} is {name} and {names.get(iid)}")
+                names[iid] = name
+
+    def snapshot(self, data):
+        clocks = {message(clock)[1][0]: message(clock)[2][0] for clock in data[1]}
+        check(1 in clocks, "a reading of the clocks without REALTIME")
+        print("clocks", *(f"{k}={v}" for k, v in sorted(clocks.items())))
+
+    def track(self, data):
+        uuid = data[1][0]
+        check(uuid not in self.tracks, f"track {uuid} twice")
+        for parent in data[5]:
+            check(parent in self.tracks, f"track {uuid} below {parent}, which is unknown")
+        kind = "process" if data[3] else "thread" if data[4] else "counter" if data[8] else "lane"
+        name = data[2] or (message(data[4][0])[5] if data[4] else [])
+        self.tracks[uuid] = kind, text_of(name[0]) if name else ""
+        self.counts[kind] += 1
+        print("track", *self.tracks[uuid])
+
+    def event(self, time, data):
+        kind, track = data[9][0], data[11][0]
+        check(self.clock is not None, "an event without a clock")
+        check(track in self.tracks, f"an event on track {track}, which is unknown")
+        name = text_of(data[23][0]) if data[23] else None
+        for iid in data[10]:
+            check(iid in self.events, f"event name {iid} is unknown")
+            name = self.events.get(iid)
+        for note in data[4]:
+            note = message(note)
+            check(note[10] or note[1][0] in self.notes, "an annotation whose name is unknown")
+            check(sum(len(note[n]) for n in range(2, 8)) == 1, "an annotation without one value")
+            for text in note[6]:
+                text_of(text)
+        stack = self.open[track]
+        check(kind == 4 or self.tracks[track][0] != "counter", "an event on a counter's track")
+        if kind == 1:
+            check(name, "a bar without a name")
+            check(not stack or time >= stack[-1][0], "a bar that begins before the one around it")
+            check(time >= self.last_end.get(track, 0), "a bar that begins inside the one before")
+            stack.append((time, name))
+        elif kind == 2:
+            check(stack, f"an end without a begin on {self.tracks[track]}")
+            if stack:
+                begin, name = stack.pop()
+                check(time >= begin, "a bar that ends before it begins")
+                if not stack:
+                    self.last_end[track] = time
+                print(f"bar {name} {time - begin} on {self.tracks[track][0]} {self.tracks[track][1]}"
+                      + (" cut" if b"cut_by_loss" in b"".join(data[4]) else ""))
+        elif kind == 4:
+            check(self.tracks[track][0] == "counter", "a value on a track that is no counter's")
+            check(len(data[30]) + len(data[44]) == 1, "a counter without one value")
+        self.counts["events" if kind != 4 else "values"] += 1
+
+
+def check_perfetto(data):
+    state = Sequence()
+    for number, packet in fields(data):
+        check(number == 1, f"field {number} in the trace")
+        state.packet(message(packet))
+    state.counts["unfinished"] = sum(len(stack) for stack in state.open.values())
+    print(*(f"{name} {count}" for name, count in sorted(state.counts.items())))
+
+
+# ---- VCD ----
+
+def check_vcd(data):
+    text = data.decode("ascii", "strict")
+    head, body = text.split("$enddefinitions $end\n", 1)
+    scopes, names, codes = [], set(), {}
+    for line in head.splitlines():
+        word = line.split()
+        check(word[-1] == "$end", f"no $end: {line}")
+        if word[0] == "$scope":
+            check(word[1] == "module" and re.fullmatch(r"[A-Za-z_]\w*", word[2]), line)
+            scopes.append(word[2])
+            check(tuple(scopes) not in names, f"scope {scopes} twice")
+            names.add(tuple(scopes))
+        elif word[0] == "$upscope":
+            scopes.pop()
+        elif word[0] == "$var":
+            check(re.fullmatch(r"[A-Za-z_]\w*", word[4]), f"name {word[4]}")
+            check(re.fullmatch(r"[!-~]+", word[3]), f"code {word[3]}")
+            check((*scopes, word[4]) not in names, f"{scopes} {word[4]} twice")
+            check(word[3] not in codes, f"code {word[3]} twice")
+            names.add((*scopes, word[4]))
+            codes[word[3]] = word[1], int(word[2]), ".".join((*scopes, word[4]))
+    check(not scopes, "a scope that is not closed")
+    check("$timescale 1 ns $end" in head, "no time scale")
+    check_changes(body, codes)
+
+
+def check_changes(body, codes):
+    time, bits, changes = -1, {}, 0
+    for line in body.splitlines():
+        if line.startswith("#"):
+            check(int(line[1:]) > time, f"time {line} after {time}")
+            time = int(line[1:])
+        elif not line.startswith("$"):
+            value, code = line.split(" ") if line[0] in "br" else (line[0], line[1:])
+            check(code in codes, f"code {code} was not declared")
+            kind, width, name = codes.get(code, ("", 0, ""))
+            if value[0] == "b":
+                check(kind == "wire" and re.fullmatch(r"b([01]+|x)", value), line)
+                check(len(value) - 1 <= width, f"{line}: wider than {width}")
+            elif value[0] == "r":
+                check(kind == "real" and float(value[1:]) is not None, line)
+            elif kind == "event":
+                check(value == "1", line)
+            else:
+                check(kind == "wire" and width == 1 and value in "01x", line)
+                check(bits.get(code) != value, f"{time}: {name} is {value} already")
+                bits[code] = value
+            changes += time > 0
+            print(time, name, value)
+    print(f"signals {len(codes)} changes {changes}")
+
+
+def main():
+    with open(sys.argv[2], "rb") as file:
+        data = file.read()
+    {"csv": check_csv, "perfetto": check_perfetto, "vcd": check_vcd}[sys.argv[1]](data)
+    for finding in findings[:20]:
+        print("FINDING:", finding)
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

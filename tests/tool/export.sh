@@ -1,0 +1,508 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# pxtrace export: csv, perfetto, vcd.  What was written is read by check_export.py, which knows the
+# formats and nothing of the exporter, and by tools of others where they are there.
+. "$(dirname "$0")/common.sh"
+
+checker=$PXT_SOURCE/tests/tool/check_export.py
+
+# check FORMAT FILE: what the checker says, in ./said
+check() { "$PXT_PYTHON" "$checker" "$1" "$2" >said || { cat said; fail "check_export.py $1 $2"; }; }
+said() { grep -qxF -- "$1" said || { cat said; fail "the checker did not say \"$1\""; }; }
+perfetto() { ! "$pxtrace" export --help | grep -q 'not in this build' || { echo "no protobuf-c: skipped"; exit 77; }; }
+
+uuid=01020304-0506-0708-090a-0b0c0d0e0f10
+crlf() { awk '{ printf "%s\r\n", $0 }'; }
+
+# ---- All formats ----
+
+export_names_its_formats_and_helps_with_each()
+{
+	run 0 export --help
+	for format in csv perfetto vcd; do
+		out_has "  $format "
+	done
+	run 0 help export
+	out_has 'formats:'
+	for format in csv perfetto vcd; do
+		run 0 export $format --help
+		out_has '$ '
+	done
+}
+
+export_says_what_is_wrong_with_the_command_line()
+{
+	make_story
+	run 1 export
+	err_has 'which format?'
+	run 1 export run.ptl
+	err_has 'perhaps: pxtrace export csv run.ptl'
+	run 1 export run.ptl csv
+	err_has 'the format comes first: pxtrace export csv run.ptl'
+	run 1 export cs run.ptl
+	err_has 'did you mean "csv"?'
+	run 1 export csv
+	err_has 'export csv: which log?'
+	run 1 export csv --fild job run.ptl
+	err_has 'did you mean --field?'
+	run 1 export csv --target '' run.ptl
+	err_has '--target wants a name'
+	run 2 export csv none.ptl
+	err_has 'none.ptl: No such file'
+	run 0 export csv --event nix run.ptl
+	err_has 'no event type is called "nix"'
+}
+
+an_exported_file_appears_whole_or_not_at_all()
+{
+	make_story
+	run 0 export csv -o run.csv run.ptl
+	run 0 export csv run.ptl
+	cmp run.csv out || fail "a file is not what standard output gets"
+	[ "$(ls)" = "$(printf 'err\nout\nrun.csv\nrun.ptl')" ] || fail "left behind: $(ls)"
+	echo mine >kept.csv
+	run 2 export csv -o kept.csv none.ptl
+	[ "$(cat kept.csv)" = mine ] || fail "a failure changed the file"
+	run 4 export csv -o none/run.csv run.ptl
+	err_has 'none/run.csv: cannot be written'
+	run 4 export csv -o . run.ptl
+	err_has 'is a folder'
+}
+
+an_export_that_is_killed_leaves_nothing_behind()
+{
+	awk 'BEGIN { for (i = 0; i < 20000; i++) print "event", 1000 * i, 32, 1, 0, "u32:" i }' | make long.ptl
+	echo mine >kept.csv
+	# A limit on the size of files ends the program by a signal in the middle of its work.
+	(ulimit -f 100; "$pxtrace" export csv -o kept.csv long.ptl >/dev/null 2>&1) && fail "it was not ended"
+	[ "$(cat kept.csv)" = mine ] || fail "the file was changed"
+	[ "$(ls)" = "$(printf 'kept.csv\nlong.ptl')" ] || fail "left behind: $(ls)"
+}
+
+an_export_does_not_replace_its_own_log()
+{
+	make_story
+	cp run.ptl copy.ptl
+	ln -s run.ptl link.ptl
+	for name in run.ptl ./run.ptl link.ptl; do
+		run 1 export csv -o $name run.ptl
+		err_has 'is the log itself'
+	done
+	cmp run.ptl copy.ptl || fail "the log was changed"
+}
+
+an_export_through_a_link_replaces_what_it_points_to()
+{
+	make_story
+	echo old >real.csv
+	ln -s real.csv link.csv
+	run 0 export csv -o link.csv run.ptl
+	[ -h link.csv ] || fail "the link is gone"
+	grep -q job_begin real.csv || fail "its target was not written"
+}
+
+# The address space is limited to what the program needs for a small log and half of the large one.
+memory_of_an_export_is_constant_in_the_size_of_the_log()
+{
+	awk 'BEGIN { for (i = 0; i < 120000; i++) {
+		print "event", 2000 * i, 32, 1, 0, "u32:" i
+		print "event", 2000 * i + 500, 37, 1, 0, "f64:0.5 u8:7 text:what_was_said_at_some_length_in_the_event"
+		print "event", 2000 * i + 1000, 33, 1, 0, "u32:" i, "i64:5" } }' | make large.ptl
+	make_story
+	for format in csv perfetto vcd; do
+		[ $format = vcd ] || [ $format = csv ] || "$pxtrace" export --help | grep -q "^  $format.*not in" && continue
+		limit=16
+		while ! (ulimit -v $((limit * 1024)) && "$pxtrace" export $format run.ptl >/dev/null 2>&1); do
+			limit=$((limit + 2))
+			[ $limit -lt 100 ] || { echo "a sanitizer's memory cannot be limited: skipped"; exit 77; }
+		done
+		(ulimit -v $((limit * 1024 + 4096)) && "$pxtrace" export $format large.ptl >out 2>err) ||
+			fail "$format: more than $((limit + 4)) MiB for $(wc -c <large.ptl) bytes of log"
+		[ "$(wc -c <out)" -gt 10000000 ] || fail "$format: $(wc -c <out) bytes only"
+	done
+}
+
+# ---- csv ----
+
+csv_has_the_columns_that_databases_load()
+{
+	make_story
+	run 0 export csv run.ptl
+	crlf >expected <<-END
+		target,stream,seq,ts_ns,event,event_id,pid,tid,cpu,lost_before,payload
+		box,$uuid,0,1700000000000001000,posix_trace_start,2,4711,,1,0,"{}"
+		box,$uuid,1,1700000000000100000,job_begin,32,4711,4712,1,0,"{""job"":1}"
+		box,$uuid,2,1700000000000150000,mtx_lock,34,4711,4713,1,0,"{""lock"":57005}"
+		box,$uuid,3,1700000000000300000,job_end,33,4711,4712,1,0,"{""job"":1,""late_ns"":-5000}"
+		box,$uuid,4,1700000000000400000,mtx_unlock,35,4711,4713,1,0,"{""lock"":57005}"
+		box,$uuid,5,1700000001500000000,sample,37,4711,4713,1,0,"{""value"":0.25,""flags"":7,""label"":""warm""}"
+		box,$uuid,6,1700000001600000000,posix_trace_stop,3,4711,,1,0,"{""automatic"":0}"
+	END
+	same expected
+	check csv out
+	said 'rows 7 lost 0'
+}
+
+csv_has_columns_for_fields_and_threads_on_request()
+{
+	make_story
+	run 0 export csv --lf --no-header --no-payload --target 'rig, left' -f late_ns -f label --thread-name \
+		-e job_end -e sample run.ptl
+	cat >expected <<-END
+		"rig, left",$uuid,3,1700000000000300000,job_end,33,4711,4712,1,0,-5000,,sensor
+		"rig, left",$uuid,5,1700000001500000000,sample,37,4711,4713,1,0,,warm,control
+	END
+	same expected
+}
+
+csv_cells_that_a_spreadsheet_would_run_are_defused()
+{
+	{
+		printf 'process 4711 %s /opt/app/control\n' '@host'
+		printf '%s\n' 'thread 1 0x7f0000001000 4712 +thread' 'type 32 =cmd|x text say' 'type 33 -minus,"quoted"' \
+			'type 34 @at text say' 'type 35 \x09tab' 'type 36 \x0dreturn' 'event 1 32 1 0 text:=1+1' 'event 2 33 1 0' \
+			'event 3 34 1 0 text:\x09=1+1' 'event 4 34 1 0 text:\x0d=1+1' 'event 5 34 1 0 text:-1+1' \
+			'event 6 35 1 0' 'event 7 36 1 0'
+	} | "$mklog" >evil.ptl
+	run 0 export csv --thread-name -f say evil.ptl
+	check csv out
+	said 'rows 7 lost 0'
+	out_has "'@host,"
+	out_has ",'=cmd|x,"
+	out_has ",\"'-minus,\"\"quoted\"\"\","
+	out_has ",'@at,"
+	out_has ",'=1+1,"
+	out_has ",'-1+1,"
+	out_has ",'+thread"
+	run 0 export csv --target '=1+1' evil.ptl
+	check csv out
+	out_has "'=1+1,$uuid"
+}
+
+csv_is_utf8_whatever_the_log_says()
+{
+	{
+		printf '%s\n' 'process 4711 \xff\x80\xc3 /opt/app' 'thread 1 0x7f0000001000 4712 \xe2\x80' \
+			'type 32 n\xfe\x1b[31m text say' 'type 33 \xe2\x80\xaeturned' \
+			'event 1 32 1 0 text:\xc3\xa9\xff\x01\x1b[2J\x0a"\x7f\xc2\x9b\xf0\x9f\x98\x80\xed\xa0\x80\xe2\x80\xae' \
+			'event 2 32 1 0 hex:61006200' 'event 3 33 1 0 hex:00ff'
+	} | "$mklog" >evil.ptl
+	run 0 export csv --thread-name -f say evil.ptl
+	check csv out
+	said 'rows 3 lost 0'
+	out_has '\u001b[2J'
+	out_has '\u202e'
+	out_has '""@data"":""00ff""'
+	"$PXT_PYTHON" - <<-'END' || fail "the texts are others"
+		import csv, json
+		rows = list(csv.DictReader(open("out", encoding="utf-8", newline="")))
+		bad = "\ufffd"
+		assert json.loads(rows[0]["payload"])["say"] == \
+		    "é" + bad + "\x01\x1b[2J\n\"\x7f\x9b\U0001f600" + 3 * bad + "\u202e", rows[0]
+		assert json.loads(rows[1]["payload"])["say"] == "a" + bad + "b", rows[1]
+	END
+}
+
+csv_numbers_are_what_the_log_says_to_the_last_digit()
+{
+	make numbers.ptl <<-'END'
+		type 40 wide u64 u, i64 i, x64 x, f64 d, f32 f
+		event 1 40 1 0 u64:18446744073709551615 i64:-9223372036854775808 u64:0xffffffffffffffff f64:0.1 f32:0.1
+		event 2 40 1 0 u64:0 i64:9223372036854775807 u64:1 f64:nan f32:inf
+		event 3 40 1 0 u64:0 i64:0 u64:1 f64:-inf f32:16777216
+	END
+	run 0 export csv -f d -f f numbers.ptl
+	check csv out
+	out_has '{""u"":18446744073709551615,""i"":-9223372036854775808,""x"":18446744073709551615,""d"":0.1,""f"":0.1}",0.1,0.1'
+	out_has '{""u"":0,""i"":9223372036854775807,""x"":1,""d"":""NaN"",""f"":""Infinity""}",NaN,Infinity'
+	out_has '""d"":""-Infinity""'
+}
+
+csv_says_what_was_cut_or_is_not_described()
+{
+	make cut.ptl <<-'END'
+		cut
+		event 1 33 1 0 u32:7
+		event 2 32 1 0 u32:7 hex:beef
+		event 3 36 1 0 text:abc
+		event 4 31 0 0
+	END
+	run 0 export csv cut.ptl
+	check csv out
+	out_has '{""job"":7,""@cut"":1}'
+	out_has '{""job"":7,""@rest"":""beef""}'
+	out_has '{""@data"":""616263""}'
+	out_has 'posix_trace_unnamed_userevent,31,4711,,1,0,"{}"'
+}
+
+csv_losses_add_up_to_what_the_log_lost()
+{
+	make_lossy
+	printf '%s\n' 'event 1000 32 1 0 u32:1' 'loss 12' 'event 2000 36 2 0' 'event 3000 33 1 0 u32:1 i64:0' 'lost 30' |
+		make rest.ptl
+	run 0 export csv rest.ptl
+	check csv out
+	said 'rows 4 lost 42'
+	out_has ',3,1700000000000003000,(lost),0,4711,,,30,{}'
+	# What was lost in front of an event that is left out is told by the next one.
+	run 0 export csv -e 'job_*' rest.ptl
+	check csv out
+	said 'rows 3 lost 42'
+	run 3 export csv --strict rest.ptl
+	err_has 'rest.ptl: 42 EVENTS WERE LOST'
+}
+
+csv_names_an_event_the_same_while_its_log_grows()
+{
+	events() { awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++) print "event", 1000 * i, 32, 1, 0, "u32:" i }'; }
+	events 9000 | make whole.ptl
+	{ events 5000; echo 'lost 3'; echo unfinished; } | make growing.ptl
+	run 0 export csv --incomplete growing.ptl
+	mv out before
+	run 0 export csv whole.ptl
+	head -n "$(wc -l <before)" out | cmp - before || fail "a row is another one now"
+	[ "$(wc -l <before)" -gt 4000 ] || fail "$(wc -l <before) rows only"
+}
+
+csv_counts_on_where_a_looping_log_forgot_its_oldest_events()
+{
+	run 0 export csv "$golden/loop-le64.ptl"
+	check csv out
+	"$PXT_PYTHON" - <<-'END' || fail "the numbers are others"
+		import csv, json
+		rows = list(csv.DictReader(open("out", encoding="utf-8", newline="")))
+		assert int(rows[0]["seq"]) > 0 and int(rows[0]["lost_before"]) > 0, rows[0]
+		# The program's own number of each event is the stream's.
+		for row in rows:
+		    assert row["event_id"] == "0" or json.loads(row["payload"])["n"] == int(row["seq"]), row
+	END
+}
+
+csv_of_logs_of_other_machines_is_the_same()
+{
+	run 0 export csv --target x "$golden/le64.ptl"
+	cut -d, -f1-7 out >first
+	check csv out
+	for machine in be64 le32 be32; do
+		run 0 export csv --target x "$golden/$machine.ptl"
+		check csv out
+		cut -d, -f1-7 out | cmp - first || fail "$machine: other rows"
+	done
+}
+
+csv_of_several_logs_is_in_the_order_of_time()
+{
+	make_story
+	make_lossy
+	run 0 export csv --lf run.ptl lossy.ptl
+	[ "$(sed 1d out | grep -v '(lost)' | cut -d, -f4)" = "$(sed 1d out | grep -v '(lost)' | cut -d, -f4 | sort -n)" ] ||
+		fail "not sorted"
+	[ "$(grep -c . out)" -gt 11 ] || fail "rows are missing"
+}
+
+# ---- perfetto ----
+
+# Spans inside each other, two that overlap, and a lock that is handed on.
+make_spans()
+{
+	make spans.ptl <<-'END'
+		type 40 step_start
+		type 41 step_stop
+		type 42 lonely_start
+		type 43 sched_switch i32 prev_tid, i32 prev_prio, i64 prev_state, i32 next_tid, i32 next_prio, char[8] next_comm
+		type 44 sched_wakeup i32 tid
+		event 1000 32 1 0 u32:1
+		event 2000 40 1 0
+		event 2500 42 1 0
+		event 3000 41 1 0
+		event 4000 33 1 0 u32:1 i64:-7
+		event 5000 34 1 0 u64:1
+		event 6000 34 1 0 u64:2
+		event 7000 35 1 0 u64:1
+		event 8000 35 1 0 u64:2
+		event 9000 38 2 0
+		event 10000 39 2 0
+		event 11000 39 2 0
+		event 12000 43 0 0 u32:4712 u32:120 u64:1 u32:4713 u32:90 hex:636f6e74726f6c00
+		event 13000 44 0 0 u32:4712
+		event 14000 43 0 0 u32:4713 u32:90 u64:0 u32:0 u32:120 hex:7377617070657200
+	END
+}
+
+perfetto_bars_nest_on_every_track()
+{
+	perfetto
+	make_spans
+	run 0 export perfetto spans.ptl
+	check perfetto out
+	said 'bar job 3000 on thread sensor'
+	said 'bar step 1000 on thread sensor'
+	said 'bar mtx 2000 on lane mtx'
+	said 'bar call 1000 on thread control'
+	[ "$(grep -c 'bar mtx 2000 on lane mtx' said)" = 2 ] || fail "two locks overlap"
+	[ "$(grep -c 'track lane mtx' said)" = 2 ] || fail "on a lane each"
+	grep -q 'unfinished 0' said || fail "a bar is open: $(tail -1 said)"
+}
+
+perfetto_is_read_by_the_decoder_of_protobuf()
+{
+	perfetto
+	need protoc
+	make_spans
+	run 0 export perfetto --counter late_ns --counter 'job_end.*' --cpu spans.ptl
+	check perfetto out
+	protoc --decode=pxt.Trace -I "$PXT_SOURCE/tools" perfetto.proto <out >text 2>err || fail "protoc: $(cat err)"
+	if grep -qE '^ *[0-9]+[:{ ]' text; then fail "a field that the description does not know"; fi
+	for word in 'name: "job"' 'int_value: -7' 'counter_value: -7' 'machine_name: "box"' 'thread_name: "sensor"' \
+		'pointer_value: 2' 'timestamp_clock_id: 3' 'process_name: "control"' 'TASK_STATE_RUNNING' 'comm: "control"'; do
+		grep -qF "$word" text || fail "no $word"
+	done
+}
+
+perfetto_shows_what_the_scheduler_did()
+{
+	perfetto
+	make_spans
+	run 0 export perfetto spans.ptl
+	check perfetto out
+	# 4 sleeps, 3 runs, 2 is ready; the idle thread, 0, is none.
+	grep '^task' said >tasks
+	printf 'task 4712 4\ntask 4713 3\ntask 4712 2\ntask 4713 2\n' | cmp - tasks || { cat tasks; fail "other states"; }
+}
+
+perfetto_ends_open_bars_at_a_loss_and_says_names_again()
+{
+	perfetto
+	make gap.ptl <<-'END'
+		event 1000 32 1 0 u32:1
+		event 1500 36 2 0
+		loss 5
+		event 3000 33 1 0 u32:1 i64:0
+		event 4000 32 1 0 u32:2
+		event 5000 33 1 0 u32:2 i64:0
+		lost 2
+	END
+	run 0 export perfetto gap.ptl
+	check perfetto out
+	said 'bar job 500 on thread sensor cut'
+	said 'bar job 1000 on thread sensor'
+	grep -q 'dropped 2 events' said || fail "two losses: $(tail -1 said)"
+	[ "$(grep -ac 'EVENTS LOST' out)" -ge 1 ] || fail "no mark"
+}
+
+perfetto_relates_its_clock_to_the_civil_time()
+{
+	perfetto
+	make_story
+	run 0 export perfetto run.ptl
+	check perfetto out
+	said 'clocks 1=1700000000000000000 3=1000000000000 6=1000000000000'
+	said 'clocks 1=1700000001600001000 3=1001600001000 6=1001600001000'
+	said 'machine box'
+	run 0 export perfetto --target 'rig 7' run.ptl
+	check perfetto out
+	said 'machine rig 7'
+}
+
+perfetto_of_several_logs_is_an_archive_of_traces()
+{
+	perfetto
+	make_story
+	make_spans
+	run 1 export perfetto run.ptl spans.ptl
+	err_has 'say -o FILE'
+	run 0 export perfetto -o all.tar run.ptl spans.ptl run.ptl
+	tar tf all.tar >list || fail "tar does not read it"
+	printf '%s-box-4711.pftrace\n' 001 002 003 | cmp - list || { cat list; fail "other names"; }
+	tar xf all.tar
+	run 0 export perfetto spans.ptl
+	cmp out 002-box-4711.pftrace || fail "a trace in the archive is another one"
+	check perfetto 003-box-4711.pftrace
+}
+
+perfetto_is_utf8_whatever_the_log_says()
+{
+	perfetto
+	printf '%s\n' 'process 1 h\xff\x1b /\xffx' 'thread 1 0x7f0000001000 4712 \xe2\x80' 'type 32 n\xfe_begin text say' \
+		'type 33 n\xfe_end text say' 'event 1 32 1 0 text:\xff\x00\x1b' 'event 2 33 1 0 text:\xff\x00\x1b' \
+		'event 3 31 1 0 hex:ff00' | "$mklog" >evil.ptl
+	run 0 export perfetto evil.ptl
+	check perfetto out
+	said 'machine h\xff\x1b'
+}
+
+a_build_without_protobuf_says_how_to_get_it()
+{
+	"$pxtrace" export --help | grep -q 'perfetto.*not in this build' || { echo "this build has it: skipped"; exit 77; }
+	make_story
+	run 1 export perfetto -o x run.ptl
+	err_has 'built without protobuf-c'
+	run 0 export perfetto --help
+	out_has 'libprotobuf-c-dev'
+}
+
+# ---- vcd ----
+
+vcd_shows_threads_as_signals()
+{
+	make_spans
+	run 0 export vcd --counter late_ns spans.ptl
+	check vcd out
+	said '1000 control_4711.sensor_4712.job 1'
+	said '4000 control_4711.sensor_4712.job 0'
+	said '2500 control_4711.sensor_4712.lonely_start 1'
+	# Two locks at a time: one signal, as long as one is held.
+	said '5000 control_4711.sensor_4712.mtx 1'
+	said '8000 control_4711.sensor_4712.mtx 0'
+	if grep -q '^[67]000 .*mtx' said; then fail "mtx changed in between"; fi
+	said '12000 control_4711.sensor_4712.running 0'
+	said '12000 control_4711.control_4713.running 1'
+	said '13000 control_4711.sensor_4712.ready 1'
+	said '14000 control_4711.control_4713.ready 1'
+	said "4000 control_4711.job_end_late_ns b$(printf '1%.0s' $(seq 61))001"
+}
+
+vcd_is_taken_by_the_converter_of_gtkwave()
+{
+	need vcd2fst
+	need fst2vcd
+	make_spans
+	run 0 export vcd --counter late_ns spans.ptl
+	vcd2fst out spans.fst >/dev/null 2>&1 || fail "vcd2fst refuses it"
+	fst2vcd spans.fst 2>/dev/null >back.vcd || fail "fst2vcd refuses the result"
+	[ "$(grep -c '^\$var' back.vcd)" = "$(grep -c '^\$var' out)" ] || fail "signals are missing"
+	[ "$(grep '^#' back.vcd | tail -1)" = "#14000" ] || fail "the end is another one"
+}
+
+vcd_knows_nothing_behind_a_loss()
+{
+	make gap.ptl <<-'END'
+		event 1000 32 1 0 u32:1
+		loss 5
+		event 3000 36 1 0
+		event 4000 32 1 0 u32:2
+		event 5000 33 1 0 u32:2 i64:0
+		lost 2
+	END
+	run 0 export vcd gap.ptl
+	check vcd out
+	said '3000 control_4711.sensor_4712.job x'
+	said '3000 control_4711.lost b101'
+	said '4000 control_4711.sensor_4712.job 1'
+	said '5000 control_4711.lost b111'
+}
+
+vcd_names_are_legal_and_different()
+{
+	printf '%s\n' 'process 9 h /bin/1\x20$end' 'thread 1 0x1000 5 a.b' 'thread 2 0x2000 0 a b' 'thread 3 0x3000 0 a b' \
+		'type 32 x.y_begin' 'type 33 x.y_end' 'type 34 x-y_begin' 'type 35 x-y_end' 'type 36 $end' 'type 37 \xff' \
+		'event 1 32 1 0' 'event 2 34 1 0' 'event 3 33 1 0' 'event 4 35 1 0' 'event 5 36 1 0' 'event 6 37 2 0' \
+		'event 7 37 3 0' | "$mklog" >evil.ptl
+	run 0 export vcd evil.ptl
+	check vcd out
+	said '1 _1__end_9.a_b_5.x_y 1'
+	grep -q '^2 _1__end_9.a_b_5.x_y_2 1' said || fail "two names became one"
+}
+
+"$case"
