@@ -113,7 +113,7 @@ class Sequence:
         self.open = collections.defaultdict(list)  # track -> (begin, name)
         self.last_end = {}
         self.events = self.notes = None
-        self.clock = None
+        self.clock = self.clocks = None
         self.counts = collections.Counter()
 
     def clear(self):
@@ -157,6 +157,8 @@ class Sequence:
     def snapshot(self, data):
         clocks = {message(clock)[1][0]: message(clock)[2][0] for clock in data[1]}
         check(1 in clocks, "a reading of the clocks without REALTIME")
+        if self.clocks is None:
+            self.clocks = clocks
         print("clocks", *(f"{k}={v}" for k, v in sorted(clocks.items())))
 
     def track(self, data):
@@ -200,6 +202,8 @@ class Sequence:
                     self.last_end[track] = time
                 print(f"bar {name} {time - begin} on {self.tracks[track][0]} {self.tracks[track][1]}"
                       + (" cut" if b"cut_by_loss" in b"".join(data[4]) else ""))
+        elif kind == 3:
+            print(f"mark {name} at {time - self.clocks[self.clock] + self.clocks[1]}")
         elif kind == 4:
             check(self.tracks[track][0] == "counter", "a value on a track that is no counter's")
             check(len(data[30]) + len(data[44]) == 1, "a counter without one value")

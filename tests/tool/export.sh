@@ -400,6 +400,8 @@ perfetto_relates_its_clock_to_the_civil_time()
 	said 'clocks 1=1700000000000000000 3=1000000000000 6=1000000000000'
 	said 'clocks 1=1700000001600001000 3=1001600001000 6=1001600001000'
 	said 'machine box'
+	said 'mark posix_trace_start at 1700000000000001000'
+	said 'mark sample at 1700000001500000000'
 	run 0 export perfetto --target 'rig 7' run.ptl
 	check perfetto out
 	said 'machine rig 7'
