@@ -36,34 +36,19 @@ static const char help_tail[] =
 /* The list is made of the table, so it is not among the texts of struct pxt_command. */
 static int show_help(void)
 {
-	static char list[1024];
-	const char *pieces[] = { help_head, list, help_tail, NULL };
-	size_t used = 0;
+	static struct pxt_out out = { .fd = STDOUT_FILENO };
 
-	for (size_t i = 0; formats[i]; i++) {
-		const char *name = formats[i]->name;
-		const char *summary = formats[i]->summary;
-		size_t pad = strlen(name) < 9 ? 9 - strlen(name) : 1;
-
-		if (used + strlen(name) + strlen(summary) + 16 > sizeof list)
-			break;
-		memcpy(list + used, "  ", 2);
-		used += 2;
-		memcpy(list + used, name, strlen(name));
-		used += strlen(name);
-		memset(list + used, ' ', pad);
-		used += pad;
-		memcpy(list + used, summary, strlen(summary));
-		used += strlen(summary);
-		list[used++] = '\n';
-	}
-	return pxt_help(pieces);
+	pxt_out_text(&out, help_head);
+	for (size_t i = 0; formats[i]; i++)
+		pxt_out_format(&out, "  %-8s %s\n", formats[i]->name, formats[i]->summary);
+	pxt_out_text(&out, help_tail);
+	return pxt_finish(&out);
 }
 
 /* The second word is no format: what was meant? */
 static int unknown(int argc, char **argv)
 {
-	const char *names[sizeof formats / sizeof *formats] = { NULL };
+	const char *names[sizeof formats / sizeof(void *)] = { NULL };
 	const char *word = argv[1];
 
 	for (size_t i = 0; formats[i]; i++)

@@ -7,7 +7,8 @@
 # Lines of a help text that describe options, as "-x --name=WORD" or "--name" each.
 _pxtrace_options()
 {
-	"$1" "$2" --help 2>/dev/null | while IFS= read -r line; do
+	# A command may be two words: export csv.
+	"$1" $2 --help 2>/dev/null | while IFS= read -r line; do
 		[[ $line =~ ^\ +(-[[:alnum:]],\ )?(--[[:alnum:]]) ]] || continue
 		local word name=
 		# The description begins behind two spaces, or is no word in capitals.
@@ -24,10 +25,11 @@ _pxtrace_options()
 	done
 }
 
+# The words that $1 ... --help lists below the line "commands:" or "formats:".
 _pxtrace_commands()
 {
-	"$1" --help 2>/dev/null | while read -r name rest; do
-		[[ $name == commands: ]] && { seen=1; continue; }
+	"$@" --help 2>/dev/null | while read -r name rest; do
+		[[ $name == commands: || $name == formats: ]] && { seen=1; continue; }
 		[[ -n ${seen-} ]] || continue
 		[[ -z $name ]] && break
 		printf '%s\n' "$name"
@@ -54,6 +56,13 @@ _pxtrace()
 		((COMP_CWORD == 1)) || further=
 		mapfile -t COMPREPLY < <(compgen -W "$(_pxtrace_commands "$program") $further" -- "$word")
 		return
+	fi
+	if [[ $command == export ]]; then
+		if ((COMP_CWORD == 2)); then
+			mapfile -t COMPREPLY < <(compgen -W "$(_pxtrace_commands "$program" export) --help" -- "$word")
+			return
+		fi
+		command="export ${COMP_WORDS[2]}"
 	fi
 	# bash makes words of their own of = in --color=auto.
 	if [[ $word == "=" ]]; then

@@ -70,7 +70,7 @@ static void read_events(struct pxt_export *export, struct pxt_reader *reader, co
 			continue;
 		struct pxt_export_log *log = event->source->user;
 		log->lost += event->extra.posix_lost_before_np;
-		if (!event->type->selected || !event->thread->selected)
+		if (!pxt_select_event(&export->select, event, export->reader.start_ns))
 			continue;
 		log->events++;
 		take(export, event, take_lost(event->source));
@@ -221,12 +221,9 @@ static int export_logs(struct pxt_export *export, const struct pxt_export_format
 static bool take_option(
     struct pxt_export *export, const struct pxt_export_format *format, int code, char *value)
 {
-	switch (code) {
-	case PXT_OPT_EVENT:
-	case PXT_OPT_THREAD:
-	case PXT_OPT_FROM:
-	case PXT_OPT_TO:
+	if (pxt_select_is(code))
 		return pxt_select_option(&export->select, code, value);
+	switch (code) {
 	case 'o':
 		export->output = value;
 		return true;

@@ -72,11 +72,7 @@ struct pxt_export_format {
 
 /* Text for the help of every format that goes this way. */
 #define PXT_EXPORT_COMMON_HELP                                                                     \
-	"which events:\n"                                                                          \
-	"  -e, --event GLOB      types with such a name; several times\n"                          \
-	"  -t, --thread NAME|TID threads with such a name (a GLOB) or number; several times\n"     \
-	"      --from TIME       not before: 1.5, 200ms, 2min (since the start), or\n"             \
-	"      --to TIME         not after:  2026-01-31T12:00:00.25Z (local without Z)\n"          \
+	PXT_SELECT_HELP                                                                            \
 	"output:\n"                                                                                \
 	"  -o, --output FILE     to FILE, which appears when it is finished, never half-written\n" \
 	"      --target NAME     which machine this was; by default the host that the log names\n" \

@@ -12,9 +12,9 @@
  */
 #include "escape.h"
 #include "export.h"
+#include "fields.h"
 #include "json.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,12 +136,10 @@ static void put_field(struct pxt_out *out, const struct pxt_event *event, const 
 		return;
 	if (value.kind == POSIX_TRACE_FIELD_TEXT_NP)
 		put_text(out, value.text, value.bytes);
-	else if (value.kind == POSIX_TRACE_FIELD_FLOAT_NP && isnan(value.real))
-		pxt_out_text(out, "NaN");
-	else if (value.kind == POSIX_TRACE_FIELD_FLOAT_NP && isinf(value.real))
-		pxt_out_text(out, value.real > 0 ? "Infinity" : "-Infinity");
+	else if (value.kind == POSIX_TRACE_FIELD_HEX_NP)
+		pxt_out_unsigned(out, value.u);
 	else
-		pxt_json_value(out, &value);
+		pxt_out_value(out, &value);
 }
 
 /* ---- Rows ---- */

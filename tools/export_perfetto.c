@@ -294,11 +294,12 @@ static void name_file(char *name, size_t room, const char *machine, const struct
 
 	for (; machine[used] && used + 1 < sizeof host; used++) {
 		char c = machine[used];
+		bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+		             (c >= 'A' && c <= 'Z') || c == '.' || c == '_';
 
-		host[used] = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-		                     (c >= 'A' && c <= 'Z') || c == '.' || c == '_'
-		                 ? c
-		                 : '-';
+		host[used] = '-';
+		if (plain)
+			host[used] = c;
 	}
 	host[used] = '\0';
 	(void)snprintf(name, room, "%03u-%s-%ld.pftrace", pf.logs_done + 1, host,

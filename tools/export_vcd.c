@@ -166,11 +166,11 @@ static void put_fields(const struct vcd_log *log, const struct pxt_event *event)
 		if (!wire)
 			continue;
 		if (value.kind == POSIX_TRACE_FIELD_FLOAT_NP)
-			pxt_wires_real(&vcd.wires, wire, value.real);
+			pxt_wires_real(&vcd.wires, wire, value.f);
 		else
 			pxt_wires_vector(&vcd.wires, wire,
-			    value.kind == POSIX_TRACE_FIELD_SIGNED_NP ? (uint64_t)value.integer
-			                                              : value.number);
+			    value.kind == POSIX_TRACE_FIELD_SIGNED_NP ? (uint64_t)value.i
+			                                              : value.u);
 	}
 }
 

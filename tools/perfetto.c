@@ -44,7 +44,7 @@ static void put(struct pxt_perfetto *p, Pxt__TracePacket *packet, size_t data_by
 	if (p->cleared) {
 		defaults.has_timestamp_clock_id = 1;
 		defaults.timestamp_clock_id = p->clock;
-		packet->trace_packet_defaults = &defaults;
+		packet->packet_defaults = &defaults;
 		packet->has_previous_packet_dropped = p->dropped;
 		packet->previous_packet_dropped = 1;
 		p->cleared = p->dropped = false;
@@ -245,19 +245,19 @@ static void set_value(
 	switch (value->kind) {
 	case POSIX_TRACE_FIELD_UNSIGNED_NP:
 		note->has_uint_value = 1;
-		note->uint_value = value->number;
+		note->uint_value = value->u;
 		break;
 	case POSIX_TRACE_FIELD_HEX_NP:
 		note->has_pointer_value = 1;
-		note->pointer_value = value->number;
+		note->pointer_value = value->u;
 		break;
 	case POSIX_TRACE_FIELD_SIGNED_NP:
 		note->has_int_value = 1;
-		note->int_value = value->integer;
+		note->int_value = value->i;
 		break;
 	case POSIX_TRACE_FIELD_FLOAT_NP:
 		note->has_double_value = 1;
-		note->double_value = value->real;
+		note->double_value = value->f;
 		break;
 	default:
 		note->string_value = keep_text(p, value->text, value->bytes);
@@ -287,7 +287,8 @@ void pxt_perfetto_note_fields(
 	struct pxt_perfetto_type *names = type_of(p, event->type);
 	const struct pxt_type *type = event->type;
 	struct pxt_value value;
-	size_t end = type->field_count > 0 ? pxt_fields_end(event) : 0;
+	size_t at = 0;
+	size_t rest = type->field_count > 0 ? pxt_fields_rest(event, &at) : event->bytes;
 
 	if (names)
 		number_fields(p, names, type);
@@ -305,11 +306,11 @@ void pxt_perfetto_note_fields(
 		}
 		set_value(p, note, &value);
 	}
-	if (end < event->bytes) {
+	if (rest > 0) {
 		Pxt__DebugAnnotation *note = new_note(p);
 
 		note->name = (char *)(uintptr_t)(type->field_count > 0 ? "@rest" : "@data");
-		note->string_value = keep_bytes(p, event->data + end, event->bytes - end);
+		note->string_value = keep_bytes(p, event->data + at, rest);
 	}
 	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
 		pxt_perfetto_note_flag(p, "@cut");
@@ -348,7 +349,7 @@ static void put_event(struct pxt_perfetto *p, Pxt__TracePacket *packet, Pxt__Tra
 	event->n_debug_annotations = p->notes;
 	event->debug_annotations = p->note_list;
 	packet->track_event = event;
-	put(p, packet, p->text_used / 4 + 16 * p->notes);
+	put(p, packet, p->text_used / 4 + (size_t)16 * p->notes);
 	p->notes = 0;
 	p->text_used = 0;
 }
@@ -433,18 +434,18 @@ bool pxt_perfetto_counter(
 
 	if (value->kind == POSIX_TRACE_FIELD_SIGNED_NP) {
 		event.has_counter_value = 1;
-		event.counter_value = value->integer;
+		event.counter_value = value->i;
 	} else if (value->kind == POSIX_TRACE_FIELD_FLOAT_NP) {
 		event.has_double_counter_value = 1;
-		event.double_counter_value = value->real;
+		event.double_counter_value = value->f;
 	} else if (value->kind == POSIX_TRACE_FIELD_TEXT_NP) {
 		return false;
-	} else if (value->number <= INT64_MAX) {
+	} else if (value->u <= INT64_MAX) {
 		event.has_counter_value = 1;
-		event.counter_value = (int64_t)value->number;
+		event.counter_value = (int64_t)value->u;
 	} else {
 		event.has_double_counter_value = 1;
-		event.double_counter_value = (double)value->number;
+		event.double_counter_value = (double)value->u;
 	}
 	put_event(p, &packet, &event, PXT__TRACK_EVENT__TYPE__TYPE_COUNTER, track);
 	return true;

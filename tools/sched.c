@@ -34,10 +34,10 @@ static bool number(
 	if (!field || !pxt_field_value(event, field, &value))
 		return false;
 	if (value.kind == POSIX_TRACE_FIELD_SIGNED_NP)
-		*result = value.integer;
+		*result = value.i;
 	else if (value.kind == POSIX_TRACE_FIELD_UNSIGNED_NP ||
 	         value.kind == POSIX_TRACE_FIELD_HEX_NP)
-		*result = value.number > INT64_MAX ? INT64_MAX : (int64_t)value.number;
+		*result = value.u > INT64_MAX ? INT64_MAX : (int64_t)value.u;
 	else
 		return false;
 	return true;

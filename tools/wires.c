@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define HEADS (2u * PXT_WIRES_MAX)
+#define HEADS ((size_t)2 * PXT_WIRES_MAX)
 
 void pxt_wires_begin(struct pxt_wires *wires, struct pxt_out *out)
 {
@@ -46,14 +46,14 @@ static void make_legal(char *to, const char *name, size_t bytes)
 		to[used++] = '_';
 	/* Room for "_12345", which tells equal names apart. */
 	for (size_t i = 0; i < bytes && used < PXT_WIRE_NAME - 8; i++)
-		to[used++] = is_legal(name[i]) ? name[i] : '_';
+		to[used++] = (char)(is_legal(name[i]) ? name[i] : '_');
 	to[used] = '\0';
 }
 
 static uint32_t hash(uint32_t scope, uint64_t key)
 {
-	return (uint32_t)(((key ^ (uint64_t)scope << 40) * UINT64_C(0x9e3779b97f4a7c15)) >> 32) %
-	       HEADS;
+	return (uint32_t)((((key ^ (uint64_t)scope << 40) * UINT64_C(0x9e3779b97f4a7c15)) >> 32) %
+	                  HEADS);
 }
 
 uint32_t pxt_wires_find_scope(const struct pxt_wires *wires, uint32_t parent, uint64_t key)
@@ -230,22 +230,43 @@ static uint32_t first_in(const struct entry *entries, uint32_t count, uint32_t s
 	return low;
 }
 
-/* A scope's signals, then the scopes below it: two levels (processes, threads). */
-static void put_scope(struct pxt_wires *wires, const struct entry *scopes,
-    const struct entry *signals, uint32_t scope, unsigned depth)
+static void put_signals(struct pxt_wires *wires, const struct entry *signals, uint32_t scope)
 {
-	uint32_t count = wires->scope_count - 1;
-
 	for (uint32_t i = first_in(signals, wires->wire_count, scope);
 	     i < wires->wire_count && signals[i].scope == scope; i++)
 		put_declaration(wires, &wires->wires[signals[i].index]);
-	for (uint32_t i = first_in(scopes, count, scope);
-	     depth < 3 && i < count && scopes[i].scope == scope; i++) {
-		pxt_out_text(wires->out, "$scope module ");
-		pxt_out_text(wires->out, scopes[i].name);
-		pxt_out_text(wires->out, " $end\n");
-		put_scope(wires, scopes, signals, scopes[i].index, depth + 1);
-		pxt_out_text(wires->out, "$upscope $end\n");
+}
+
+static void open_scope(struct pxt_wires *wires, uint32_t scope)
+{
+	pxt_out_text(wires->out, "$scope module ");
+	pxt_out_text(wires->out, wires->scopes[scope].name);
+	pxt_out_text(wires->out, " $end\n");
+}
+
+static void close_scope(struct pxt_wires *wires)
+{
+	pxt_out_text(wires->out, "$upscope $end\n");
+}
+
+/* Two levels: processes, and in them threads. */
+static void put_scopes(
+    struct pxt_wires *wires, const struct entry *scopes, const struct entry *signals)
+{
+	uint32_t count = wires->scope_count - 1;
+
+	for (uint32_t i = 0; i < count && scopes[i].scope == PXT_SCOPE_TOP; i++) {
+		uint32_t outer = scopes[i].index;
+
+		open_scope(wires, outer);
+		put_signals(wires, signals, outer);
+		for (uint32_t k = first_in(scopes, count, outer);
+		     k < count && scopes[k].scope == outer; k++) {
+			open_scope(wires, scopes[k].index);
+			put_signals(wires, signals, scopes[k].index);
+			close_scope(wires);
+		}
+		close_scope(wires);
 	}
 }
 
@@ -261,7 +282,7 @@ void pxt_wires_head(struct pxt_wires *wires)
 	struct entry *scopes = sort_scopes(wires);
 	struct entry *signals = sort_wires(wires);
 
-	put_scope(wires, scopes, signals, PXT_SCOPE_TOP, 0);
+	put_scopes(wires, scopes, signals);
 	free(scopes);
 	free(signals);
 	pxt_out_text(wires->out, "$enddefinitions $end\n#0\n$dumpvars\n");

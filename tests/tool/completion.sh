@@ -66,4 +66,17 @@ bash_completes_what_an_option_wants()
 	lines 2
 }
 
+bash_completes_the_formats_of_export_and_their_options()
+{
+	complete export c
+	lines 1
+	out_has csv
+	complete export csv --thread-n
+	lines 1
+	out_has --thread-name
+	: >file.ptl
+	complete export vcd fil
+	out_has file.ptl
+}
+
 "$case"
