@@ -40,7 +40,7 @@ static void put(struct pxt_perfetto *p, Pxt__TracePacket *packet, size_t data_by
 	packet->has_trusted_packet_sequence_id = 1;
 	packet->trusted_packet_sequence_id = 1;
 	packet->has_sequence_flags = 1;
-	packet->sequence_flags = p->cleared ? 1 : 2;
+	packet->sequence_flags = p->cleared ? 1 | 2 : 2;
 	if (p->cleared) {
 		defaults.has_timestamp_clock_id = 1;
 		defaults.timestamp_clock_id = p->clock;
