@@ -115,9 +115,6 @@ size_t pxt_escape_json(const char *from, size_t bytes, char *to, size_t *taken)
 			return put_unicode(to, 0xfffd);
 	}
 	*taken = length;
-	/* Databases take a NUL in no text, not even as \u0000. */
-	if (number == 0)
-		return put_unicode(to, 0xfffd);
 	if (number < 0x20 || (number >= 0x7f && harmful(number)))
 		return put_unicode(to, number);
 	memcpy(to, from, length);

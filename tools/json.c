@@ -5,6 +5,29 @@
 
 #include <string.h>
 
+/*
+ * Databases take a NUL in no text, not even as \u0000.  A byte that is no UTF-8 either stands for it
+ * here, so that it becomes what such bytes become.
+ */
+static void put_text(struct pxt_out *out, const char *text, size_t bytes)
+{
+	char copy[4096];
+
+	if (bytes > sizeof copy)
+		bytes = sizeof copy;
+	for (size_t i = 0; i < bytes; i++)
+		copy[i] = (char)(text[i] ? text[i] : '\xff');
+	pxt_out_json(out, copy, bytes);
+}
+
+static void put_value(struct pxt_out *out, const struct pxt_value *value)
+{
+	if (value->kind == POSIX_TRACE_FIELD_TEXT_NP && memchr(value->text, 0, value->bytes))
+		put_text(out, value->text, value->bytes);
+	else
+		pxt_json_value(out, value);
+}
+
 static void put_key(struct pxt_out *out, const char *name, bool *first)
 {
 	pxt_out_bytes(out, *first ? "\"" : ",\"", *first ? 1 : 2);
@@ -52,7 +75,7 @@ void pxt_json_payload(struct pxt_out *out, const struct pxt_event *event)
 	for (unsigned i = 0;
 	     i < type->field_count && pxt_field_value(event, &type->fields[i], &value); i++) {
 		put_key(out, type->fields[i].name, &first);
-		pxt_json_value(out, &value);
+		put_value(out, &value);
 	}
 	if (event->bytes > 0 && type->field_count == 0 && !put_standard(out, event, &first)) {
 		put_key(out, "@data", &first);
