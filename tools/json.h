@@ -4,12 +4,12 @@
  *
  *	{"job":5,"late_ns":-5000,"label":"warm"}
  *
- * Fields in the order of the description. Integers, also hexadecimal ones, are decimal numbers, exact
+ * Fields in the order of the description.  Integers, also hexadecimal ones, are decimal numbers, exact
  * up to 64 bits; floats read back as the same number, and those that JSON has no number for are the
- * strings "nan", "inf", "-inf". Text is a string, see pxt_escape_json(); a NUL within it is U+FFFD. What is no field begins with @,
- * which no field's name can: "@data" (data without description) and "@rest" (behind the description)
- * are bytes in hexadecimal, "@cut" is 1 where the data was cut. The standard's STOP and ERROR
- * have "automatic" and "error". An event without data: {}.
+ * strings "nan", "inf", "-inf".  Text is a string, see pxt_escape_json(); a NUL within it is U+FFFD.
+ * What is no field begins with @, which no field's name can: "@data" (data without description) and
+ * "@rest" (behind the description) are bytes in hexadecimal, "@cut" is 1 where the data was cut.  The
+ * standard's STOP and ERROR have "automatic" and "error".  An event without data: {}.
  */
 #ifndef PXT_JSON_H
 #define PXT_JSON_H
