@@ -190,6 +190,7 @@ ptrace_unit(FILTER SOURCES
 	filter/trid_open.c)
 
 ptrace_unit(LOGRETRIEVAL SOURCES
+	logretrieval/check.c
 	logretrieval/clock.c
 	logretrieval/frames.c
 	logretrieval/info.c

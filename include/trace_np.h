@@ -303,6 +303,55 @@ int posix_trace_open_explained_np(
  */
 int posix_trace_open_growing_np(
     int file_desc, trace_id_t *trid, struct posix_trace_logerror_np *error);
+
+/* What a finding in a log is. */
+#define POSIX_TRACE_FINDING_DAMAGE_NP 1 /* bytes are not what was written, or are gone */
+#define POSIX_TRACE_FINDING_END_NP    2 /* no trailer: it is being written, or its writer died */
+#define POSIX_TRACE_FINDING_LAW_NP    3 /* numbers in it contradict each other */
+#define POSIX_TRACE_FINDING_TYPE_NP   4 /* events of a type that it does not name */
+
+struct posix_trace_logfinding_np {
+	int posix_kind_np;        /* POSIX_TRACE_FINDING_... */
+	uint64_t posix_block_np;  /* number of the block, from the file's start, from 0 */
+	uint64_t posix_offset_np; /* byte in the file */
+	char posix_reason_np[160];
+};
+struct posix_trace_logcheck_np {
+	uint64_t posix_bytes_np;       /* of the file */
+	uint64_t posix_sound_np;       /* blocks in which everything is right */
+	uint64_t posix_damaged_np;     /* blocks in which something is not */
+	uint64_t posix_missing_np;     /* blocks that the sequence numbers say are gone */
+	uint64_t posix_skipped_np;     /* bytes that belong to no block */
+	uint64_t posix_records_np;     /* in sound blocks; of a LOOP log, those that are left */
+	uint64_t posix_told_np;        /* lost, as loss slots of sound blocks tell */
+	uint64_t posix_suspect_np;     /* damaged blocks: records that look whole */
+	uint64_t posix_torn_np;        /* damaged blocks: records with a slot that is not theirs */
+	uint64_t posix_orphans_np;     /* damaged blocks: slots that belong to no record */
+	uint64_t posix_unnamed_np;     /* events of types that the log does not name */
+	uint64_t posix_lost_in_log_np; /* the trailer's: records that the log was given and lacks */
+	uint64_t posix_findings_np;    /* in all */
+	uint32_t posix_format_major_np; /* of the log */
+	uint32_t posix_format_minor_np;
+	int posix_complete_np; /* its trailer was found, sound and at its end */
+	struct posix_trace_counts_np posix_counts_np; /* the trailer's */
+};
+/*
+ * Looks through a whole log, also behind what is wrong in it: checksums, sequence numbers, records,
+ * sums, names, trailer, and the law as the trailer carries it.  A damaged block is passed over up to
+ * where the next one begins.
+ *
+ * @file_desc: as for posix_trace_open(); it is not kept.
+ * @findings:  the first @room findings, by their place in the file; may be NULL if @room is 0.
+ *
+ * Returns 0 also when the log is damaged.
+ * EINVAL: not a regular file, not readable, no log, or one that needs a newer reader (the first
+ *         finding says which); @check is NULL, or @findings with @room above 0.
+ * ENOMEM: no memory.
+ * Cost: reads the file once, and steps in proportion to it; memory as an open log's, given back.
+ * Unit: Log Retrieval.
+ */
+int posix_trace_log_check_np(int file_desc, struct posix_trace_logcheck_np *check,
+    struct posix_trace_logfinding_np *findings, size_t room);
 #endif
 
 /* ---- Trace Core and its streams ---- */

@@ -23,8 +23,7 @@ uint64_t pxt_log_behind_frames(const struct pxt_log *log)
 	return log->header.data_offset + (uint64_t)log->header.frames * log->header.frame_bytes;
 }
 
-/* 96 zeros, or no bytes at all: nothing was ever written there. */
-static bool unwritten(struct pxt_log *log, uint64_t offset)
+bool pxt_log_unwritten(struct pxt_log *log, uint64_t offset)
 {
 	const unsigned char *at;
 	uint32_t i;
@@ -38,8 +37,7 @@ static bool unwritten(struct pxt_log *log, uint64_t offset)
 	return true;
 }
 
-/* The block in frame number @frame; it must be one that belongs there. */
-static int load_frame(struct pxt_log *log, uint64_t frame, struct pxt_log_blockhead *head,
+int pxt_log_load_frame(struct pxt_log *log, uint64_t frame, struct pxt_log_blockhead *head,
     const unsigned char **block)
 {
 	uint64_t offset = frame_at(log, frame);
@@ -91,9 +89,9 @@ int pxt_log_scan_frames(struct pxt_log *log)
 		if (log->growing &&
 		    (pxt_log_view(log, offset, PXT_LOG_BLOCK_BYTES, &block) || !block))
 			break;
-		if (unwritten(log, offset))
+		if (pxt_log_unwritten(log, offset))
 			continue;
-		error = load_frame(log, i, &head, &block);
+		error = pxt_log_load_frame(log, i, &head, &block);
 		if (error && !log->growing)
 			return error;
 		if (error)
@@ -123,7 +121,8 @@ bool pxt_log_more_frames(struct pxt_log *log)
 	for (;;) {
 		uint64_t next = log->any_frame ? log->newest + 1 : 0;
 
-		if (unwritten(log, frame_at(log, next)) || load_frame(log, next, &head, &block) ||
+		if (pxt_log_unwritten(log, frame_at(log, next)) ||
+		    pxt_log_load_frame(log, next, &head, &block) ||
 		    (log->any_frame && head.sequence <= log->newest))
 			break;
 		if (head.sequence != next) {
@@ -158,7 +157,7 @@ static int enter(struct pxt_log *log)
 
 	if (cursor->done && !log->growing)
 		return ENODATA;
-	if (load_frame(log, cursor->sequence, &head, &block))
+	if (pxt_log_load_frame(log, cursor->sequence, &head, &block))
 		return log->growing ? ENODATA : EIO;
 	if (head.sequence != cursor->sequence || head.length <= cursor->done)
 		return ENODATA;

@@ -8,6 +8,7 @@
  *
  *   window.c   a piece of the file in memory
  *   scan.c     checks the file block by block, once, and takes in what is not DATA
+ *   check.c    the same without an end at the first mistake, for posix_trace_log_check_np()
  *   tables.c   types, threads, modules
  *   clock.c    readings of the clocks, and stamps to time
  *   frames.c   the frames of a LOOP log
@@ -163,8 +164,17 @@ bool pxt_log_scan_more(struct pxt_log *log);
 int pxt_log_load(struct pxt_log *log, uint64_t offset, struct pxt_log_blockhead *head,
     const unsigned char **block);
 
+/* Takes in a block that is not DATA.  0, EINVAL or ENOMEM. */
+int pxt_log_take(struct pxt_log *log, uint64_t offset, const unsigned char *block,
+    const struct pxt_log_blockhead *head);
+
 /* ---- frames.c ---- */
 
+/* 96 zeros, or no bytes at all: nothing was ever written there. */
+bool pxt_log_unwritten(struct pxt_log *log, uint64_t offset);
+/* The block in frame number @frame; it must be one that belongs there. */
+int pxt_log_load_frame(struct pxt_log *log, uint64_t frame, struct pxt_log_blockhead *head,
+    const unsigned char **block);
 int pxt_log_scan_frames(struct pxt_log *log);
 bool pxt_log_more_frames(struct pxt_log *log);
 /* Makes the cursor stand in a block with records left.  ENODATA at the end, EIO. */

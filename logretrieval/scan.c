@@ -149,7 +149,7 @@ static int take_data(struct pxt_log *log, uint64_t offset, const struct pxt_log_
 	return 0;
 }
 
-static int take(struct pxt_log *log, uint64_t offset, const unsigned char *block,
+int pxt_log_take(struct pxt_log *log, uint64_t offset, const unsigned char *block,
     const struct pxt_log_blockhead *head)
 {
 	switch (head->type) {
@@ -189,7 +189,7 @@ static int scan_block(struct pxt_log *log, bool *again)
 	} else if (head.sequence != log->meta_blocks) {
 		error = pxt_log_fail(log, offset, "a block is missing in front of this one");
 	} else {
-		error = take(log, offset, block, &head);
+		error = pxt_log_take(log, offset, block, &head);
 		log->meta_blocks++;
 	}
 	if (error)

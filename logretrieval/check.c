@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check.c - posix_trace_log_check_np(): what is right and what is wrong in a whole log.
+ *
+ * It goes through the file as scan.c does, with the same functions, but writes down what they say
+ * and goes on: behind a damaged block with the next place where a block of this stream begins.
+ */
+#include "logretrieval/log.h"
+
+#include "base/attr.h"
+#include "base/logfmt_bytes.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define STEP 16u /* blocks begin at multiples of it */
+#define SEEN 44u /* bytes of a block's head that tell one of this stream */
+
+struct check {
+	struct pxt_log log;
+	struct posix_trace_logcheck_np *sum;
+	struct posix_trace_logfinding_np *findings;
+	size_t room;
+	uint64_t size;
+	uint64_t block;  /* number of the one at work */
+	bool unsure;     /* something was passed over: sums need not go on where they were */
+	bool trailer;    /* seen */
+	uint64_t before; /* frames: records in front of the oldest block, ... */
+	uint64_t behind; /* ... and up to the end of the newest */
+	uint64_t ids[PXT_LOG_IDS];   /* events of each type, and ... */
+	uint64_t first[PXT_LOG_IDS]; /* ... the block in which the first one was */
+};
+
+static void note(struct check *check, int kind, uint64_t offset, const char *reason)
+{
+	struct posix_trace_logfinding_np *finding;
+
+	if (check->sum->posix_findings_np++ >= check->room)
+		return;
+	finding = &check->findings[check->sum->posix_findings_np - 1];
+	finding->posix_kind_np = kind;
+	finding->posix_block_np = check->block;
+	finding->posix_offset_np = offset;
+	(void)snprintf(finding->posix_reason_np, sizeof(finding->posix_reason_np), "%s", reason);
+}
+
+/* What a function of the log's has found. */
+static void note_error(struct check *check, int kind)
+{
+	note(check, kind, check->log.error.posix_offset_np, check->log.error.posix_reason_np);
+}
+
+/* ---- Slots of blocks that cannot be trusted ---- */
+
+static void count_slots(struct check *check, const unsigned char *at, uint32_t bytes)
+{
+	static const unsigned char zeros[PXT_SLOT_BYTES];
+	const struct pxt_log_header *header = &check->log.header;
+	uint32_t due = 0; /* continuation slots of the record at hand */
+
+	for (; bytes >= PXT_SLOT_BYTES; at += PXT_SLOT_BYTES, bytes -= PXT_SLOT_BYTES) {
+		uint32_t tag = pxt_get32(at, header->swapped);
+		uint32_t info = pxt_get32(at + 4, header->swapped);
+
+		if (tag == 0 && due) {
+			check->sum->posix_suspect_np += --due == 0;
+			continue;
+		}
+		check->sum->posix_torn_np += due != 0;
+		due = 0;
+		if (tag != PXT_SLOT_BEGIN)
+			check->sum->posix_orphans_np += memcmp(at, zeros, sizeof(zeros)) != 0;
+		else if (pxt_info_id(info) != PXT_LOG_ID_LOSS)
+			due = pxt_info_slots(info, header->ctx_bytes) - 1;
+		if (tag == PXT_SLOT_BEGIN && pxt_info_id(info) != PXT_LOG_ID_LOSS && due == 0)
+			check->sum->posix_suspect_np++;
+	}
+	check->sum->posix_torn_np += due != 0;
+}
+
+/* The slots between @from and @to of what seems to be a DATA block, as far as the file goes. */
+static void count_damaged(struct check *check, uint64_t from, uint64_t to)
+{
+	uint64_t bytes = (to > check->size ? check->size : to) - from;
+	const unsigned char *at;
+
+	if (bytes > check->log.header.largest_block)
+		bytes = check->log.header.largest_block;
+	if (bytes > PXT_LOG_BLOCK_BYTES &&
+	    pxt_log_view(&check->log, from, (uint32_t)bytes, &at) == 0 && at &&
+	    pxt_get16(at + 4, check->log.header.swapped) == PXT_LOG_DATA)
+		count_slots(check, at + PXT_LOG_BLOCK_BYTES, (uint32_t)bytes - PXT_LOG_BLOCK_BYTES);
+}
+
+/* ---- Sound blocks ---- */
+
+static void count_records(struct check *check, uint64_t offset, const unsigned char *block,
+    const struct pxt_log_blockhead *head)
+{
+	uint32_t at = PXT_LOG_BLOCK_BYTES;
+	uint64_t least = UINT64_MAX;
+	uint64_t most = 0;
+
+	/* Bound: the block's slots; pxt_log_load() went through the same records. */
+	while (at < head->length) {
+		struct pxt_log_record record;
+		uint32_t id;
+
+		if (!pxt_log_get_record(block + at, head->length - at, &check->log.header, &record))
+			return;
+		at += record.slots * PXT_SLOT_BYTES;
+		id = pxt_info_id(record.info);
+		if (id == PXT_LOG_ID_LOSS)
+			continue;
+		least = record.ticks < least ? record.ticks : least;
+		most = record.ticks > most ? record.ticks : most;
+		if (check->ids[id]++ == 0)
+			check->first[id] = offset;
+	}
+	check->sum->posix_records_np += head->count;
+	check->sum->posix_told_np += head->lost;
+	if (head->count && (head->begin != least || head->end != most))
+		note(check, POSIX_TRACE_FINDING_LAW_NP, offset + 40,
+		    "the block's first and last stamp are not those of its records");
+}
+
+/* The number in sequence: what is missing in front of it. */
+static void check_sequence(
+    struct check *check, uint64_t offset, const struct pxt_log_blockhead *head, uint64_t *next)
+{
+	char text[160];
+
+	if (head->sequence > *next) {
+		check->sum->posix_missing_np += head->sequence - *next;
+		check->unsure = true;
+		(void)snprintf(text, sizeof(text), "%llu blocks are missing in front of this one",
+		    (unsigned long long)(head->sequence - *next));
+		note(check, POSIX_TRACE_FINDING_DAMAGE_NP, offset, text);
+	} else if (head->sequence < *next) {
+		check->unsure = true;
+		note(check, POSIX_TRACE_FINDING_DAMAGE_NP, offset,
+		    "the block was there before: its number in sequence is too low");
+		return;
+	}
+	*next = head->sequence + 1;
+}
+
+/* The sums over all blocks go on where the block before left them. */
+static void check_sums(struct check *check, uint64_t offset, const struct pxt_log_blockhead *head)
+{
+	struct pxt_log *log = &check->log;
+	uint64_t records = head->type == PXT_LOG_DATA ? head->count : 0;
+
+	if (log->header.layout == PXT_LAYOUT_SEQUENTIAL && !check->unsure &&
+	    (head->records_total != log->records_total + records ||
+	        head->lost_total != log->lost_total + head->lost))
+		note(check, POSIX_TRACE_FINDING_LAW_NP, offset + 64,
+		    "the block's sums of records and losses do not go on from the block before");
+	log->records_total = head->records_total;
+	log->lost_total = head->lost_total;
+	check->unsure = false;
+}
+
+static int take_block(struct check *check, uint64_t offset, const unsigned char *block,
+    const struct pxt_log_blockhead *head)
+{
+	struct pxt_log *log = &check->log;
+	int error = 0;
+
+	if (check->trailer)
+		note(check, POSIX_TRACE_FINDING_DAMAGE_NP, offset,
+		    "a block stands behind the log's trailer");
+	check_sequence(check, offset, head,
+	    head->type == PXT_LOG_DATA ? &log->data_blocks : &log->meta_blocks);
+	check_sums(check, offset, head);
+	if (head->type == PXT_LOG_DATA) {
+		count_records(check, offset, block, head);
+	} else {
+		check->trailer |= head->type == PXT_LOG_TRAILER;
+		error = pxt_log_take(log, offset, block, head);
+	}
+	if (error == ENOMEM)
+		return error;
+	if (error) {
+		note_error(check, POSIX_TRACE_FINDING_DAMAGE_NP);
+		check->sum->posix_damaged_np++;
+	} else {
+		check->sum->posix_sound_np++;
+	}
+	return 0;
+}
+
+/* ---- The way through the file ---- */
+
+/* Whether a block of this stream seems to begin at @at, of which SEEN bytes are at hand. */
+static bool begins_here(const struct check *check, const unsigned char *at)
+{
+	static const unsigned char magic[4] = PXT_LOG_BLOCK_MAGIC;
+
+	return memcmp(at, magic, sizeof(magic)) == 0 &&
+	       memcmp(at + 24, check->log.header.uuid, PXT_LOG_UUID_BYTES) == 0;
+}
+
+/* The next place from @offset on where a block seems to begin; the file's end if there is none. */
+static uint64_t find_block(struct check *check, uint64_t offset)
+{
+	/* Bound: the file's size; each turn goes on by at least a step. */
+	while (offset < check->size && check->size - offset >= SEEN) {
+		uint64_t rest = check->size - offset;
+		uint32_t bytes =
+		    rest < check->log.window_bytes ? (uint32_t)rest : check->log.window_bytes;
+		const unsigned char *at;
+		uint32_t i;
+
+		if (pxt_log_view(&check->log, offset, bytes, &at) || !at)
+			break;
+		for (i = 0; i + SEEN <= bytes; i += STEP) {
+			if (begins_here(check, at + i))
+				return offset + i;
+		}
+		offset += i;
+	}
+	return check->size;
+}
+
+static bool block_at(struct check *check, uint64_t offset)
+{
+	const unsigned char *at;
+
+	return check->size - offset >= SEEN && pxt_log_view(&check->log, offset, SEEN, &at) == 0 &&
+	       at && begins_here(check, at);
+}
+
+/*
+ * Where to go on behind what cannot be read at @offset: where the block says that it ends, if that
+ * is so, else where the next one seems to begin.  *cut: the file ends within the block.
+ */
+static uint64_t find_next(struct check *check, uint64_t offset, bool *is_block, bool *cut)
+{
+	uint64_t rest = check->size - offset;
+	struct pxt_log_blockhead head = { 0 };
+	const unsigned char *at;
+	uint64_t next;
+
+	*is_block = block_at(check, offset);
+	*cut = rest < PXT_LOG_BLOCK_BYTES;
+	if (!*cut && pxt_log_view(&check->log, offset, PXT_LOG_BLOCK_BYTES, &at) == 0 && at &&
+	    !pxt_log_get_block(at, &check->log.header, &head)) {
+		*cut = head.length > rest;
+		if (!*cut && (head.length == rest || block_at(check, offset + head.length)))
+			return offset + head.length;
+	}
+	next = find_block(check, offset + STEP);
+	*cut = *cut && next == check->size && !check->trailer;
+	return next;
+}
+
+/* What pxt_log_load() refused at @offset; returns where to go on. */
+static uint64_t pass_over(struct check *check, uint64_t offset)
+{
+	bool is_block;
+	bool cut;
+	uint64_t next = find_next(check, offset, &is_block, &cut);
+
+	if (cut) {
+		note(check, POSIX_TRACE_FINDING_END_NP, offset,
+		    "the last block is cut off: its writer died, or the copy is short");
+	} else {
+		note_error(check, POSIX_TRACE_FINDING_DAMAGE_NP);
+		check->sum->posix_damaged_np += is_block;
+		check->unsure = true;
+	}
+	if (is_block)
+		count_damaged(check, offset, next);
+	else
+		check->sum->posix_skipped_np += next - offset;
+	return next;
+}
+
+static int walk(struct check *check)
+{
+	struct pxt_log *log = &check->log;
+	uint64_t offset = log->scanned;
+
+	/* Bound: the file's size; each turn passes over at least a step of it. */
+	for (; offset < check->size; check->block++) {
+		struct pxt_log_blockhead head = { 0 };
+		const unsigned char *block;
+		int error = pxt_log_load(log, offset, &head, &block);
+
+		log->scanned = offset;
+		if (error) {
+			offset = pass_over(check, offset);
+			continue;
+		}
+		if (head.type == PXT_LOG_DATA && log->header.layout == PXT_LAYOUT_FRAMES)
+			note(check, POSIX_TRACE_FINDING_DAMAGE_NP, offset,
+			    "a DATA block stands behind the frames");
+		else
+			error = take_block(check, offset, block, &head);
+		if (error)
+			return error;
+		offset += head.length;
+	}
+	return 0;
+}
+
+/* ---- Frames ---- */
+
+static void take_frame(struct check *check, uint64_t offset, const unsigned char *block,
+    const struct pxt_log_blockhead *head)
+{
+	struct pxt_log *log = &check->log;
+
+	if (!log->any_frame || head->sequence < log->oldest) {
+		log->oldest = head->sequence;
+		check->before = head->records_total - head->count;
+	}
+	if (!log->any_frame || head->sequence > log->newest) {
+		log->newest = head->sequence;
+		check->behind = head->records_total;
+	}
+	log->any_frame = true;
+	check->sum->posix_sound_np++;
+	count_records(check, offset, block, head);
+}
+
+static void check_frame(struct check *check, uint32_t frame)
+{
+	struct pxt_log *log = &check->log;
+	uint64_t offset = log->header.data_offset + (uint64_t)frame * log->header.frame_bytes;
+	uint64_t end = offset + log->header.frame_bytes;
+	struct pxt_log_blockhead head = { 0 };
+	const unsigned char *block;
+
+	if (pxt_log_unwritten(log, offset))
+		return;
+	if (!pxt_log_load_frame(log, frame, &head, &block)) {
+		take_frame(check, offset, block, &head);
+		return;
+	}
+	if (end > check->size) {
+		note_error(check, POSIX_TRACE_FINDING_END_NP);
+	} else {
+		note_error(check, POSIX_TRACE_FINDING_DAMAGE_NP);
+		check->sum->posix_damaged_np++;
+	}
+	count_damaged(check, offset, end);
+}
+
+static void check_frames(struct check *check)
+{
+	const struct pxt_log_header *header = &check->log.header;
+	const struct pxt_log *log = &check->log;
+	uint64_t known;
+	uint64_t there;
+
+	/* Bound: the file's size, whatever number of frames its head says. */
+	for (uint32_t i = 0; i < header->frames; i++, check->block++) {
+		if (header->data_offset + (uint64_t)i * header->frame_bytes >= check->size)
+			break;
+		check_frame(check, i);
+	}
+	if (!log->any_frame)
+		return;
+	there = log->newest - log->oldest + 1;
+	known = check->sum->posix_sound_np + check->sum->posix_damaged_np;
+	if (there > known) {
+		check->sum->posix_missing_np += there - known;
+		note(check, POSIX_TRACE_FINDING_DAMAGE_NP, header->data_offset,
+		    "the frames do not hold consecutive blocks");
+	} else if (check->sum->posix_damaged_np == 0 &&
+	           check->behind - check->before != check->sum->posix_records_np) {
+		note(check, POSIX_TRACE_FINDING_LAW_NP, header->data_offset,
+		    "the frames do not hold as many records as their sums say");
+	}
+}
+
+/* ---- What holds for the whole log ---- */
+
+static void check_types(struct check *check)
+{
+	char text[160];
+	uint32_t id;
+
+	for (id = 1; id < PXT_LOG_IDS; id++) {
+		if (!check->ids[id] || check->log.names[id])
+			continue;
+		check->sum->posix_unnamed_np += check->ids[id];
+		(void)snprintf(text, sizeof(text), "%llu events of type %u, which has no name",
+		    (unsigned long long)check->ids[id], (unsigned)id);
+		note(check, POSIX_TRACE_FINDING_TYPE_NP, check->first[id], text);
+	}
+}
+
+static void check_law(struct check *check)
+{
+	const struct pxt_log *log = &check->log;
+	const struct posix_trace_counts_np *counts = &log->trailer.counts;
+	uint64_t lost = counts->posix_lost_np + log->trailer.log_lost;
+
+	if (counts->posix_written_np != counts->posix_retrieved_np + counts->posix_lost_np +
+	                                    counts->posix_cleared_np + counts->posix_held_np)
+		note(check, POSIX_TRACE_FINDING_LAW_NP, log->scanned,
+		    "written is not retrieved + lost + cleared + held");
+	/* A clear that began the file anew began the sums of its blocks anew, too. */
+	if (log->header.generation)
+		return;
+	if (counts->posix_retrieved_np > log->records_total + log->trailer.log_lost)
+		note(check, POSIX_TRACE_FINDING_LAW_NP, log->scanned,
+		    "the log holds fewer records than were flushed to it");
+	if (log->lost_total > lost + counts->posix_cleared_np)
+		note(check, POSIX_TRACE_FINDING_LAW_NP, log->scanned,
+		    "the blocks tell more losses than the trailer");
+}
+
+static void conclude(struct check *check)
+{
+	struct pxt_log *log = &check->log;
+
+	check_types(check);
+	check->sum->posix_complete_np = log->complete;
+	if (log->complete) {
+		check->sum->posix_counts_np = log->trailer.counts;
+		check->sum->posix_lost_in_log_np = log->trailer.log_lost;
+		check_law(check);
+	} else if (!check->trailer) {
+		note(check, POSIX_TRACE_FINDING_END_NP, check->size,
+		    "the log ends without its trailer: it is being written, or its writer died");
+	}
+}
+
+/* A log whose head alone is damaged is one nevertheless; of anything else nothing can be said. */
+static int judge_head(struct check *check)
+{
+	static const unsigned char magic[8] = PXT_LOG_MAGIC;
+	const unsigned char *at;
+
+	note_error(check, POSIX_TRACE_FINDING_DAMAGE_NP);
+	if (pxt_log_view(&check->log, 0, sizeof(magic), &at) || !at ||
+	    memcmp(at, magic, sizeof(magic)) != 0 || check->log.header.min_major > PXT_LOG_MAJOR ||
+	    (check->log.header.min_major == PXT_LOG_MAJOR &&
+	        check->log.header.min_minor > PXT_LOG_MINOR))
+		return EINVAL;
+	return 0;
+}
+
+static int check_file(struct check *check)
+{
+	struct pxt_log *log = &check->log;
+	int error;
+
+	log->window_bytes = PXT_LOG_HEADER_BYTES;
+	log->window = pxt_port_heap_resize(NULL, PXT_LOG_BLOCK_MAX);
+	if (!log->window)
+		return ENOMEM;
+	if (pxt_port_file_size(&log->file, &check->size))
+		return EINVAL;
+	check->sum->posix_bytes_np = check->size;
+	if (pxt_log_read_header(log))
+		return judge_head(check);
+	check->sum->posix_format_major_np = log->header.major;
+	check->sum->posix_format_minor_np = log->header.minor;
+	log->window_bytes = PXT_LOG_BLOCK_MAX;
+	pxt_log_view_again(log);
+	pxt_log_begin(log);
+	if (log->header.layout == PXT_LAYOUT_FRAMES)
+		check_frames(check);
+	error = walk(check);
+	if (!error)
+		conclude(check);
+	return error;
+}
+
+PXT_API int posix_trace_log_check_np(int file_desc, struct posix_trace_logcheck_np *result,
+    struct posix_trace_logfinding_np *findings, size_t room)
+{
+	struct check *check;
+	int error;
+
+	if (!pxt_arg_given(result) || (room != 0 && !pxt_arg_given(findings)))
+		return EINVAL;
+	memset(result, 0, sizeof(*result));
+	check = pxt_port_heap_resize(NULL, sizeof(*check));
+	if (!check)
+		return ENOMEM;
+	memset(check, 0, sizeof(*check));
+	check->sum = result;
+	check->findings = findings;
+	check->room = room;
+	error = pxt_port_file_open(&check->log.file, file_desc);
+	if (error) {
+		error = EINVAL;
+		note(check, POSIX_TRACE_FINDING_DAMAGE_NP, 0,
+		    "not a regular file that is open for reading");
+	} else {
+		error = check_file(check);
+		pxt_port_file_close(&check->log.file);
+	}
+	pxt_log_free_tables(&check->log);
+	pxt_port_heap_free(check->log.window);
+	pxt_port_heap_free(check);
+	return error;
+}

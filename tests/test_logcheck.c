@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/* test_logcheck.c - posix_trace_log_check_np() tells sound logs from cut, damaged and lying ones. */
+#include "suite.h"
+
+#include "base/logfmt.h"
+#include "golden/golden.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FINDINGS 8
+
+static struct posix_trace_logfinding_np findings[FINDINGS];
+
+static void read_native(struct golden *golden)
+{
+	const uint16_t one = 1;
+	unsigned char first;
+
+	memcpy(&first, &one, 1);
+	golden_read(golden, first == 1 ? "le64" : "be64");
+}
+
+static int check(const void *bytes, size_t size, struct posix_trace_logcheck_np *sum)
+{
+	int fd = golden_file(bytes, size);
+	int error = posix_trace_log_check_np(fd, sum, findings, FINDINGS);
+
+	CU_ASSERT(close(fd) == 0);
+	return error;
+}
+
+static bool reason_has(unsigned which, const char *text)
+{
+	return strstr(findings[which].posix_reason_np, text) != NULL;
+}
+
+/* Either byte order, either word size, both layouts, behind a clear, of a later minor version. */
+static void sound_logs_have_no_findings(void)
+{
+	static const struct {
+		const char *name;
+		uint64_t records;
+		uint64_t told;
+	} logs[] = {
+		{ "le64", 9, 6 },
+		{ "be64", 9, 6 },
+		{ "le32", 9, 6 },
+		{ "be32", 9, 6 },
+		{ "newer-minor", 9, 6 },
+		{ "cleared", 2, 4 },
+		{ "loop-le64", 6, 0 },
+		{ "loop-be32", 6, 0 },
+		{ "loop-short", 4, 10 },
+		{ "loop-empty", 0, 0 },
+	};
+	struct posix_trace_logcheck_np sum;
+	struct golden golden;
+
+	for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
+		golden_read(&golden, logs[i].name);
+		PXT_EQ(check(golden.bytes, golden.size, &sum), 0);
+		PXT_CHECK(sum.posix_findings_np == 0, "%s: %s", logs[i].name,
+		    findings[0].posix_reason_np);
+		PXT_CHECK(sum.posix_complete_np == 1, "%s: not complete", logs[i].name);
+		PXT_CHECK(sum.posix_records_np == logs[i].records, "%s: %llu records", logs[i].name,
+		    (unsigned long long)sum.posix_records_np);
+		PXT_CHECK(sum.posix_told_np == logs[i].told, "%s: %llu lost", logs[i].name,
+		    (unsigned long long)sum.posix_told_np);
+		PXT_CHECK(sum.posix_damaged_np + sum.posix_missing_np + sum.posix_skipped_np +
+		                  sum.posix_torn_np + sum.posix_orphans_np ==
+		              0,
+		    "%s: something is wrong", logs[i].name);
+		PXT_EQ(sum.posix_bytes_np, golden.size);
+	}
+}
+
+/* What posix_trace_open() refuses, and more. */
+static void a_log_with_any_byte_changed_has_a_finding(void)
+{
+	static const char *const names[] = { "le64", "be32", "loop-le64" };
+	struct posix_trace_logcheck_np sum;
+	struct golden golden;
+
+	for (unsigned i = 0; i < 3; i++) {
+		golden_read(&golden, names[i]);
+		for (size_t at = 0; at < golden.size; at += i ? 7 : 1) {
+			struct posix_trace_logerror_np error;
+			int result;
+
+			golden.bytes[at] ^= (unsigned char)(1u << at % 8);
+			result = check(golden.bytes, golden.size, &sum);
+			PXT_CHECK(sum.posix_findings_np != 0 ||
+			              golden_try(golden.bytes, golden.size, &error) == 0,
+			    "%s: byte %zu", names[i], at);
+			PXT_CHECK(result == 0 || at < 20, "%s: byte %zu: no log", names[i], at);
+			golden.bytes[at] ^= (unsigned char)(1u << at % 8);
+		}
+	}
+}
+
+static void a_log_cut_at_any_byte_lacks_its_end_and_nothing_else(void)
+{
+	struct posix_trace_logcheck_np sum;
+	struct golden golden;
+
+	read_native(&golden);
+	for (size_t size = 512; size < golden.size; size++) {
+		PXT_EQ(check(golden.bytes, size, &sum), 0);
+		CU_ASSERT(sum.posix_findings_np >= 1 && sum.posix_complete_np == 0);
+		PXT_CHECK(sum.posix_damaged_np == 0 && sum.posix_missing_np == 0, "cut at %zu: %s",
+		    size, findings[0].posix_reason_np);
+		for (unsigned k = 0; k < sum.posix_findings_np; k++)
+			PXT_CHECK(findings[k].posix_kind_np == POSIX_TRACE_FINDING_END_NP ||
+			              findings[k].posix_kind_np == POSIX_TRACE_FINDING_TYPE_NP,
+			    "cut at %zu: %s", size, findings[k].posix_reason_np);
+	}
+}
+
+static void what_is_behind_a_damaged_block_is_looked_at(void)
+{
+	struct posix_trace_logcheck_np whole;
+	struct posix_trace_logcheck_np sum;
+	struct golden golden;
+	size_t block;
+
+	read_native(&golden);
+	PXT_EQ(check(golden.bytes, golden.size, &whole), 0);
+	block = golden_block(&golden, PXT_LOG_DATA, 0);
+	golden.bytes[block + 100] ^= 1;
+	PXT_EQ(check(golden.bytes, golden.size, &sum), 0);
+	PXT_EQ(sum.posix_damaged_np, 1);
+	PXT_EQ(sum.posix_sound_np, whole.posix_sound_np - 1);
+	CU_ASSERT(sum.posix_records_np > 0 && sum.posix_records_np < whole.posix_records_np);
+	PXT_EQ(sum.posix_records_np + sum.posix_suspect_np, whole.posix_records_np);
+	PXT_EQ(sum.posix_torn_np + sum.posix_orphans_np, 0);
+	CU_ASSERT(sum.posix_complete_np == 1);
+	PXT_EQ(findings[0].posix_kind_np, POSIX_TRACE_FINDING_DAMAGE_NP);
+	PXT_EQ(findings[0].posix_offset_np, block);
+	CU_ASSERT(reason_has(0, "checksum"));
+	/* The block is not missing, but it cannot be counted: the next one says so. */
+	PXT_EQ(sum.posix_missing_np, 1);
+}
+
+static void a_length_that_leads_astray_costs_one_block(void)
+{
+	struct posix_trace_logcheck_np whole;
+	struct posix_trace_logcheck_np sum;
+	struct golden golden;
+	size_t block;
+
+	read_native(&golden);
+	PXT_EQ(check(golden.bytes, golden.size, &whole), 0);
+	block = golden_block(&golden, PXT_LOG_DATA, 0);
+	golden.bytes[block + 8] ^= 0x10;
+	PXT_EQ(check(golden.bytes, golden.size, &sum), 0);
+	PXT_EQ(sum.posix_damaged_np, 1);
+	PXT_EQ(sum.posix_sound_np, whole.posix_sound_np - 1);
+}
+
+/* A begin slot where a continuation belongs, and a continuation where a begin slot belongs. */
+static void torn_and_orphan_slots_are_counted(void)
+{
+	const uint32_t begin = 0x80000000u;
+	struct posix_trace_logcheck_np sum;
+	struct golden golden;
+	size_t first;
+
+	read_native(&golden);
+	/* The first record is START with 1 + (8 + 128) / 12 slots; its fifth becomes no slot. */
+	first = golden_block(&golden, PXT_LOG_DATA, 0) + 96;
+	golden.bytes[first + (size_t)4 * 16] = 1;
+	PXT_EQ(check(golden.bytes, golden.size, &sum), 0);
+	PXT_EQ(sum.posix_torn_np, 1);
+	/* It, and the continuations behind it: all whose bytes are not zero. */
+	CU_ASSERT(sum.posix_orphans_np >= 1);
+	read_native(&golden);
+	memcpy(golden.bytes + first + (size_t)4 * 16, &begin, 4);
+	PXT_EQ(check(golden.bytes, golden.size, &sum), 0);
+	CU_ASSERT(sum.posix_torn_np >= 1);
+}
+
+static void a_missing_and_a_doubled_block_are_told(void)
+{
+	struct posix_trace_logcheck_np sum;
+	struct golden golden;
+	struct golden changed;
+	size_t first;
+	size_t second;
+
+	read_native(&golden);
+	first = golden_block(&golden, PXT_LOG_DATA, 0);
+	second = golden_block(&golden, PXT_LOG_CLOCKS, 0);
+	memcpy(changed.bytes, golden.bytes, first);
+	memcpy(changed.bytes + first, golden.bytes + second, golden.size - second);
+	PXT_EQ(check(changed.bytes, golden.size - (second - first), &sum), 0);
+	PXT_EQ(sum.posix_missing_np, 1);
+	/* First the CLOCKS behind it, whose sums have gone on, then the next DATA block. */
+	PXT_EQ(sum.posix_findings_np, 2);
+	CU_ASSERT(reason_has(0, "sums") && reason_has(1, "1 blocks are missing"));
+	memcpy(changed.bytes, golden.bytes, second);
+	memcpy(changed.bytes + second, golden.bytes + first, golden.size - first);
+	PXT_EQ(check(changed.bytes, golden.size + (second - first), &sum), 0);
+	CU_ASSERT(sum.posix_findings_np >= 1 && reason_has(0, "there before"));
+	PXT_EQ(findings[0].posix_offset_np, second);
+}
+
+/* The trailer: 96 bytes of head, then written, retrieved, ... from byte 40 of its entry on. */
+static void a_trailer_that_breaks_the_law_is_told(void)
+{
+	struct posix_trace_logcheck_np sum;
+	struct golden golden;
+	size_t trailer;
+
+	read_native(&golden);
+	trailer = golden_block(&golden, PXT_LOG_TRAILER, 0);
+	golden.bytes[trailer + 96 + 40] ^= 1;
+	golden_sign(&golden, trailer);
+	PXT_EQ(check(golden.bytes, golden.size, &sum), 0);
+	PXT_EQ(sum.posix_findings_np, 1);
+	PXT_EQ(findings[0].posix_kind_np, POSIX_TRACE_FINDING_LAW_NP);
+	PXT_EQ(findings[0].posix_offset_np, trailer);
+	CU_ASSERT(reason_has(0, "written"));
+}
+
+static void sums_that_do_not_go_on_are_told(void)
+{
+	struct posix_trace_logcheck_np sum;
+	struct golden golden;
+	size_t block;
+
+	read_native(&golden);
+	block = golden_block(&golden, PXT_LOG_DATA, 1);
+	golden.bytes[block + 72] ^= 1;
+	golden_sign(&golden, block);
+	PXT_EQ(check(golden.bytes, golden.size, &sum), 0);
+	CU_ASSERT(sum.posix_findings_np >= 1 && reason_has(0, "sums"));
+	PXT_EQ(findings[0].posix_offset_np, block + 64);
+}
+
+static void events_of_a_type_without_name_are_told(void)
+{
+	const uint32_t info = 999u | 12u << 10;
+	struct posix_trace_logcheck_np sum;
+	struct golden golden;
+	size_t block;
+
+	read_native(&golden);
+	block = golden_block(&golden, PXT_LOG_DATA, 0);
+	/* The record behind START has 12 bytes of data. */
+	memcpy(golden.bytes + block + 96 + (size_t)13 * 16 + 4, &info, 4);
+	golden_sign(&golden, block);
+	PXT_EQ(check(golden.bytes, golden.size, &sum), 0);
+	PXT_EQ(sum.posix_unnamed_np, 1);
+	PXT_EQ(sum.posix_findings_np, 1);
+	PXT_EQ(findings[0].posix_kind_np, POSIX_TRACE_FINDING_TYPE_NP);
+	CU_ASSERT(reason_has(0, "999"));
+}
+
+static void what_is_no_log_is_refused_and_says_why(void)
+{
+	struct posix_trace_logcheck_np sum;
+	struct golden golden;
+	int ends[2];
+
+	PXT_EQ(check("just text", 9, &sum), EINVAL);
+	PXT_EQ(sum.posix_findings_np, 1);
+	golden_read(&golden, "newer-major");
+	PXT_EQ(check(golden.bytes, golden.size, &sum), EINVAL);
+	CU_ASSERT(reason_has(0, "newer"));
+	CU_ASSERT_FATAL(pipe(ends) == 0);
+	PXT_EQ(posix_trace_log_check_np(ends[0], &sum, findings, FINDINGS), EINVAL);
+	CU_ASSERT(reason_has(0, "regular"));
+	CU_ASSERT(close(ends[0]) == 0 && close(ends[1]) == 0);
+	PXT_EQ(posix_trace_log_check_np(-1, &sum, findings, FINDINGS), EINVAL);
+	PXT_EQ(posix_trace_log_check_np(0, NULL, findings, FINDINGS), EINVAL);
+	PXT_EQ(posix_trace_log_check_np(0, &sum, NULL, FINDINGS), EINVAL);
+}
+
+static void findings_without_room_are_counted(void)
+{
+	struct posix_trace_logcheck_np sum;
+	struct golden golden;
+	int fd;
+
+	read_native(&golden);
+	for (unsigned i = 0; i < 2; i++)
+		golden.bytes[golden_block(&golden, PXT_LOG_DATA, i) + 100] ^= 1;
+	fd = golden_file(golden.bytes, golden.size);
+	PXT_EQ(posix_trace_log_check_np(fd, &sum, findings, FINDINGS), 0);
+	uint64_t all = sum.posix_findings_np;
+	CU_ASSERT(all > 1 && all <= FINDINGS);
+	memset(&findings[1], 0x55, sizeof(findings[1]));
+	PXT_EQ(posix_trace_log_check_np(fd, &sum, findings, 1), 0);
+	PXT_EQ(sum.posix_findings_np, all);
+	CU_ASSERT(findings[1].posix_kind_np == 0x55555555);
+	PXT_EQ(posix_trace_log_check_np(fd, &sum, NULL, 0), 0);
+	PXT_EQ(sum.posix_findings_np, all);
+	CU_ASSERT(close(fd) == 0);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(sound_logs_have_no_findings),
+	PXT_CASE(a_log_with_any_byte_changed_has_a_finding),
+	PXT_CASE(a_log_cut_at_any_byte_lacks_its_end_and_nothing_else),
+	PXT_CASE(what_is_behind_a_damaged_block_is_looked_at),
+	PXT_CASE(a_length_that_leads_astray_costs_one_block),
+	PXT_CASE(torn_and_orphan_slots_are_counted),
+	PXT_CASE(a_missing_and_a_doubled_block_are_told),
+	PXT_CASE(a_trailer_that_breaks_the_law_is_told),
+	PXT_CASE(sums_that_do_not_go_on_are_told),
+	PXT_CASE(events_of_a_type_without_name_are_told),
+	PXT_CASE(what_is_no_log_is_refused_and_says_why),
+	PXT_CASE(findings_without_room_are_counted),
+};
+PXT_SUITE("logcheck", cases)
