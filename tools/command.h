@@ -16,6 +16,7 @@ enum pxt_exit {
 	PXT_EXIT_LOG = 2,    /* a log could not be opened, or not be read to its end */
 	PXT_EXIT_LOST = 3,   /* --strict, and events were lost */
 	PXT_EXIT_OUTPUT = 4, /* the output could not be written */
+	PXT_EXIT_DAMAGE = 5, /* check: a log is damaged, or lacks its end */
 };
 
 struct pxt_command {
@@ -36,6 +37,7 @@ extern const struct pxt_command pxt_cmd_report;
 extern const struct pxt_command pxt_cmd_receive;
 extern const struct pxt_command pxt_cmd_why;
 extern const struct pxt_command pxt_cmd_export;
+extern const struct pxt_command pxt_cmd_check;
 
 /* Writes the whole of @pieces to standard output; returns the exit status. */
 int pxt_help(const char *const *pieces);

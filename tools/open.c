@@ -46,19 +46,31 @@ static const char *looks_like(const unsigned char *head, size_t bytes)
 	return NULL;
 }
 
+bool pxt_explain_content(int fd)
+{
+	unsigned char head[64];
+	struct stat st;
+
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0) {
+		pxt_explain("the file is empty: nothing was flushed to it yet, or the copy failed");
+		return true;
+	}
+	ssize_t bytes = pread(fd, head, sizeof head, 0);
+	const char *advice = bytes > 0 ? looks_like(head, (size_t)bytes) : NULL;
+	if (advice)
+		pxt_explain("%s", advice);
+	return advice != NULL;
+}
+
 /* The reason that the library gave, and the remedy that a person may need. */
 static void explain(const struct pxt_source *source, const struct posix_trace_logerror_np *error)
 {
-	unsigned char head[64];
 	trace_id_t trid;
-	struct stat st;
 
 	pxt_complain("%s: byte %llu: %s", source->path, (unsigned long long)error->posix_offset_np,
 	    *error->posix_reason_np ? error->posix_reason_np : "not a trace log");
-	if (fstat(source->fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0) {
-		pxt_explain("the file is empty: nothing was flushed to it yet, or the copy failed");
+	if (pxt_explain_content(source->fd))
 		return;
-	}
 	if (posix_trace_open_growing_np(source->fd, &trid, NULL) == 0) {
 		(void)posix_trace_close(trid);
 		pxt_explain(
@@ -67,14 +79,10 @@ static void explain(const struct pxt_source *source, const struct posix_trace_lo
 		pxt_explain("--incomplete reads what is there; print --follow waits for the rest");
 		return;
 	}
-	ssize_t bytes = pread(source->fd, head, sizeof head, 0);
-	const char *advice = bytes > 0 ? looks_like(head, (size_t)bytes) : NULL;
-	if (advice)
-		pxt_explain("%s", advice);
 }
 
 /* Logs are read in place; what comes through a pipe is copied to a file that has no name. */
-static int spool(struct pxt_source *source, int from)
+static int spool(const char *path, int from, int *fd)
 {
 	static char buffer[65536];
 	FILE *file = tmpfile();
@@ -85,36 +93,36 @@ static int spool(struct pxt_source *source, int from)
 		if (bytes > 0 && fwrite(buffer, 1, (size_t)bytes, file) != (size_t)bytes)
 			break;
 	if (bytes == 0 && fflush(file) == 0)
-		source->fd = fcntl(fileno(file), F_DUPFD_CLOEXEC, 3);
-	if (source->fd < 0)
-		pxt_complain(
-		    "%s: cannot be copied to a temporary file: %s", source->path, strerror(errno));
+		*fd = fcntl(fileno(file), F_DUPFD_CLOEXEC, 3);
+	if (*fd < 0)
+		pxt_complain("%s: cannot be copied to a temporary file: %s", path, strerror(errno));
 	if (file)
 		(void)fclose(file);
-	return source->fd < 0 ? PXT_EXIT_LOG : PXT_EXIT_OK;
+	return *fd < 0 ? PXT_EXIT_LOG : PXT_EXIT_OK;
 }
 
-static int open_file(struct pxt_source *source)
+int pxt_open_file(const char *path, int *fd)
 {
 	struct stat st;
 
-	if (strcmp(source->path, "-") == 0)
-		return spool(source, STDIN_FILENO);
-	source->fd = open(source->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (source->fd < 0 || fstat(source->fd, &st) != 0) {
-		pxt_complain("%s: %s", source->path, strerror(errno));
+	*fd = -1;
+	if (strcmp(path, "-") == 0)
+		return spool(path, STDIN_FILENO, fd);
+	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (*fd < 0 || fstat(*fd, &st) != 0) {
+		pxt_complain("%s: %s", path, strerror(errno));
 		return PXT_EXIT_LOG;
 	}
 	if (S_ISDIR(st.st_mode)) {
-		pxt_complain("%s: is a directory", source->path);
+		pxt_complain("%s: is a directory", path);
 		pxt_explain("name the log file itself");
 		return PXT_EXIT_LOG;
 	}
 	if (S_ISREG(st.st_mode))
 		return PXT_EXIT_OK;
-	int from = source->fd;
-	source->fd = -1;
-	int status = spool(source, from);
+	int from = *fd;
+	*fd = -1;
+	int status = spool(path, from, fd);
 	(void)close(from);
 	return status;
 }
@@ -142,7 +150,7 @@ static void measure_names(struct pxt_source *source)
 static int open_source(struct pxt_source *source, enum pxt_open_mode mode)
 {
 	struct posix_trace_logerror_np error = { 0 };
-	int status = open_file(source);
+	int status = pxt_open_file(source->path, &source->fd);
 
 	if (status != PXT_EXIT_OK)
 		return status;

@@ -17,6 +17,7 @@ static const struct pxt_command *const commands[] = {
 	&pxt_cmd_report,
 	&pxt_cmd_receive,
 	&pxt_cmd_export,
+	&pxt_cmd_check,
 	NULL,
 };
 
@@ -35,13 +36,15 @@ static const char help_tail[] =
     "\n"
     "  $ pxtrace print run.ptl            every event, a line each\n"
     "  $ pxtrace stat run.ptl             counts, and how long things took\n"
+    "  $ pxtrace check run.ptl            whether the log is whole\n"
     "\n"
     "exit status:\n"
     "  0  done\n"
     "  1  the command line makes no sense\n"
     "  2  a log could not be opened or not be read to its end\n"
     "  3  --strict was given, and events were lost\n"
-    "  4  the output could not be written\n";
+    "  4  the output could not be written\n"
+    "  5  check: a log is damaged, or lacks its end\n";
 
 /* ---- main ---- */
 

@@ -137,6 +137,10 @@ enum pxt_open_mode {
 int pxt_reader_open(struct pxt_reader *reader, char *const *paths, unsigned count,
     enum pxt_open_mode mode, const struct pxt_select *select);
 void pxt_reader_close(struct pxt_reader *reader);
+/* The file alone ("-": standard input), a copy of it where it cannot be read in place. */
+int pxt_open_file(const char *path, int *fd);
+/* Says what a file that is no log seems to be instead; false where it has no idea. */
+bool pxt_explain_content(int fd);
 
 /* The next event of all logs in the order of time, valid until the next call; NULL at the end. */
 struct pxt_event *pxt_reader_next(struct pxt_reader *reader);
