@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_stat.c - pxtrace stat: counts and rates, and durations of pairs. */
 #include "command.h"
-#include "describe.h"
-#include "pairs.h"
-#include "select.h"
+#include "stat.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +27,17 @@ static const char *const help[] = {
 	"      --any-thread      a pair may begin in one thread and end in another\n"
 	"      --no-field        match by nesting alone\n"
 	"      --by thread|field a row for each thread, or for each value of the field\n"
-	"      --ns              durations as whole nanoseconds, for scripts\n",
+	"      --histogram       how many durations there are of each length, as bars\n"
+	"      --top N           the N longest, with what their thread did meanwhile\n"
+	"      --ns              durations as whole nanoseconds\n"
+	"\n"
+	"time:\n"
+	"      --slice TIME      events, losses and open pairs in each 10ms, say, of the log\n"
+	"\n"
+	"for programs:\n"
+	"      --json            a JSON object a line, for each line of each table\n"
+	"      --csv             the same as one table with a head row\n"
+	"\n",
 	PXT_SELECT_HELP,
 	"logs:\n"
 	"      --incomplete      also a log whose program still runs or has died\n"
@@ -41,41 +49,31 @@ static const char *const help[] = {
 	"\n"
 	"  $ pxtrace stat --pair lock_wait,lock_held,lock --by thread run.ptl\n"
 	"\n"
-	"MEDIAN and P99 are exact up to 16,384 durations a row (the smallest one that half, or\n"
-	"99 %, do not exceed); beyond that they stand behind a ~ and are within 0.4 %.\n"
+	"example: what happened in the ten longest jobs, and how busy was each 10 ms?\n"
+	"\n"
+	"  $ pxtrace stat --top 10 --slice 10ms --histogram run.ptl\n"
+	"\n"
+	"MEDIAN, P99 and P99.9 are exact up to 16,384 durations a row (the smallest one that\n"
+	"half, 99 % or 99.9 % do not exceed); beyond that they stand behind a ~ and are within\n"
+	"0.4 %. Memory does not grow with the log.\n"
 	"\n"
 	"exit status: 0 done; 1 wrong command line; 2 a log could not be read; 3 events were\n"
 	"lost (--strict); 4 the output could not be written.\n",
 	NULL,
 };
 
-/* What is counted for a type or a thread. */
-struct tally {
-	uint64_t count;
-	uint64_t bytes;
-	const char *label;
-	size_t width;
-};
-
-struct statistics {
-	struct pxt_out out;
-	struct pxt_select select;
-	struct pxt_pair_options options;
+/* What is not asked once the log is open. */
+struct command {
+	struct pxt_stat stat;
 	const char *colour;
 	bool incomplete;
 	bool strict;
-	bool plain_ns;
-	/* of the log at hand */
-	struct tally types[PXT_TYPES_MAX + 1]; /* the last: all beyond */
-	struct tally *threads;                 /* PXT_THREADS_MAX + 1 */
-	uint64_t events;
-	int64_t first_ns;
-	int64_t last_ns;
 };
 
 /* ---- Counting ---- */
 
-static void add(struct tally *tally, const struct pxt_event *event, const char *label, size_t width)
+static void add(
+    struct pxt_tally *tally, const struct pxt_event *event, const char *label, size_t width)
 {
 	tally->count++;
 	tally->bytes += event->bytes;
@@ -83,7 +81,7 @@ static void add(struct tally *tally, const struct pxt_event *event, const char *
 	tally->width = width;
 }
 
-static void take(struct statistics *s, const struct pxt_event *event)
+static void take(struct pxt_stat *s, const struct pxt_event *event)
 {
 	const struct pxt_thread *thread = event->thread;
 	const struct pxt_type *type = event->type;
@@ -91,6 +89,7 @@ static void take(struct statistics *s, const struct pxt_event *event)
 	if (s->events++ == 0)
 		s->first_ns = event->ns;
 	s->last_ns = event->ns;
+	s->bytes += event->bytes;
 	if (type->index == PXT_INDEX_NONE)
 		add(&s->types[PXT_TYPES_MAX], event, "(others)", 8);
 	else
@@ -101,122 +100,73 @@ static void take(struct statistics *s, const struct pxt_event *event)
 		add(&s->threads[thread->index], event, thread->label, thread->width);
 }
 
-static void count(struct statistics *s, struct pxt_reader *reader, struct pxt_pairs *pairs)
+/* The slice that an event is in, to find the fullest. */
+struct fill {
+	int64_t slice;
+	uint64_t events;
+};
+
+static void count_slice(struct pxt_stat *s, struct fill *fill, int64_t ns)
 {
+	int64_t slice = pxt_slice_of(s, ns);
+
+	fill->events = slice == fill->slice ? fill->events + 1 : 1;
+	fill->slice = slice;
+	if (fill->events > s->fullest)
+		s->fullest = fill->events;
+}
+
+static void count(struct pxt_stat *s)
+{
+	struct fill fill = { 0 };
 	struct pxt_event *event;
 
 	memset(s->types, 0, sizeof s->types);
 	memset(s->threads, 0, (PXT_THREADS_MAX + 1) * sizeof *s->threads);
-	s->events = 0;
-	while ((event = pxt_reader_next(reader)) != NULL) {
+	s->events = s->bytes = s->fullest = 0;
+	s->first_ns = s->last_ns = 0;
+	while ((event = pxt_reader_next(s->reader)) != NULL) {
 		/* Whatever was lost may have been an end. */
 		if (event->extra.posix_lost_before_np > 0)
-			pairs->losses++;
-		if (!pxt_select_event(&s->select, event, reader->start_ns))
+			s->pairs->losses++;
+		if (!pxt_stat_wants(s, event))
 			continue;
+		s->pairs->mark = s->events;
 		take(s, event);
-		pxt_pairs_take(pairs, event);
+		pxt_pairs_take(s->pairs, event);
+		if (s->slice_ns > 0)
+			count_slice(s, &fill, event->ns);
 	}
-	if (pxt_source_lost_rest(reader->sources[0]) > 0)
-		pairs->losses++;
-	pxt_pairs_end(pairs);
+	if (pxt_source_lost_rest(s->reader->sources[0]) > 0)
+		s->pairs->losses++;
+	pxt_pairs_end(s->pairs);
 }
-
-/* ---- Tables ---- */
 
 static int by_count(const void *a, const void *b)
 {
-	const struct tally *x = a;
-	const struct tally *y = b;
+	const struct pxt_tally *x = a;
+	const struct pxt_tally *y = b;
 
 	if (x->count != y->count)
 		return x->count > y->count ? -1 : 1;
 	return x->count == 0 ? 0 : strcmp(x->label, y->label);
 }
 
-static void put_tallies(
-    struct statistics *s, const char *title, struct tally *tallies, size_t length)
+size_t pxt_stat_sort(struct pxt_tally *tallies, size_t length)
 {
-	struct pxt_out *out = &s->out;
-	double seconds = (double)(s->last_ns - s->first_ns) / 1e9;
-	size_t column = 24;
 	size_t used = 0;
 
 	/* The labels point into the source: sorting the tallies spoils nothing of it. */
 	qsort(tallies, length, sizeof *tallies, by_count);
-	while (used < length && tallies[used].count > 0) {
-		if (tallies[used].width > column && tallies[used].width <= 40)
-			column = tallies[used].width;
+	while (used < length && tallies[used].count > 0)
 		used++;
-	}
-	pxt_out_char(out, '\n');
-	pxt_out_colour(out, PXT_COLOUR_EVENT);
-	pxt_out_column(out, title, strlen(title), strlen(title), column);
-	pxt_out_text(out, "       COUNT   SHARE        PER S   DATA BYTES\n");
-	pxt_out_colour(out, PXT_COLOUR_OFF);
-	for (size_t i = 0; i < used; i++) {
-		const struct tally *tally = &tallies[i];
-
-		pxt_out_column(out, tally->label, strlen(tally->label), tally->width, column);
-		pxt_out_right(out, tally->count, 12);
-		pxt_out_format(out, "  %5.1f%%", 100.0 * (double)tally->count / (double)s->events);
-		if (seconds > 0)
-			pxt_out_format(out, " %12.1f", (double)tally->count / seconds);
-		else
-			pxt_out_text(out, "            -");
-		pxt_out_right(out, tally->bytes, 13);
-		pxt_out_char(out, '\n');
-	}
+	return used;
 }
 
-static void put_duration(struct statistics *s, uint64_t ns, bool exact)
+size_t pxt_stat_pair_label(
+    const struct pxt_stat *s, const struct pxt_row *row, char *label, size_t room)
 {
-	char text[24];
-
-	if (s->plain_ns)
-		(void)snprintf(text, sizeof text, "%llu", (unsigned long long)ns);
-	else
-		pxt_duration(text, ns);
-	pxt_out_format(&s->out, " %s%*s", exact ? "" : "~", exact ? 11 : 10, text);
-}
-
-static void put_row(struct statistics *s, struct pxt_row *row)
-{
-	struct pxt_series *series = &row->series;
-	struct pxt_out *out = &s->out;
-	bool exact;
-
-	pxt_out_right(out, series->count, 9);
-	if (series->count > 0) {
-		uint64_t median = pxt_series_quantile(series, 500, &exact);
-		uint64_t p99 = pxt_series_quantile(series, 990, &exact);
-
-		put_duration(s, series->least, true);
-		put_duration(s, median, exact);
-		put_duration(s, (uint64_t)(series->sum / (double)series->count + 0.5), true);
-		put_duration(s, p99, exact);
-		put_duration(s, series->most, true);
-	} else {
-		pxt_out_text(out, "           -           -           -           -           -");
-	}
-	if (row->open + row->unopened + row->cut > 0) {
-		pxt_out_colour(out, PXT_COLOUR_LOSS);
-		pxt_out_text(out, "  unmatched:");
-		if (row->open > 0)
-			pxt_out_format(out, " %llu begun", (unsigned long long)row->open);
-		if (row->unopened > 0)
-			pxt_out_format(out, " %llu ended", (unsigned long long)row->unopened);
-		if (row->cut > 0)
-			pxt_out_format(out, " %llu cut by a loss", (unsigned long long)row->cut);
-		pxt_out_colour(out, PXT_COLOUR_OFF);
-	}
-	pxt_out_char(out, '\n');
-}
-
-static void row_label(const struct statistics *s, const struct pxt_pairs *pairs,
-    const struct pxt_row *row, char *label, size_t room)
-{
-	const struct pxt_pair *pair = &pairs->pairs[row->pair];
+	const struct pxt_pair *pair = &s->pairs->pairs[row->pair];
 	const char *begin = pair->begin ? pair->begin->label : NULL;
 	const char *end = pair->end ? pair->end->label : NULL;
 
@@ -224,79 +174,62 @@ static void row_label(const struct statistics *s, const struct pxt_pairs *pairs,
 		begin = begin ? begin : s->options.pairs[row->pair].begin;
 		end = end ? end : s->options.pairs[row->pair].end;
 	}
-	(void)snprintf(
-	    label, room, "%s .. %s%s%s", begin, end, *row->label ? "  " : "", row->label);
+	(void)snprintf(label, room, "%s .. %s", begin, end);
+	return strlen(label);
 }
 
-static void put_pairs(struct statistics *s, struct pxt_pairs *pairs)
-{
-	struct pxt_out *out = &s->out;
-	uint32_t rows;
-	struct pxt_row **list = pxt_pairs_rows(pairs, &rows);
-	char label[720];
-	size_t column = 24;
-
-	for (uint32_t i = 0; i < rows; i++) {
-		row_label(s, pairs, list[i], label, sizeof label);
-		if (strlen(label) > column)
-			column = strlen(label) <= 60 ? strlen(label) : 60;
-	}
-	if (rows > 0) {
-		pxt_out_char(out, '\n');
-		pxt_out_colour(out, PXT_COLOUR_EVENT);
-		pxt_out_column(out, "PAIR", 4, 4, column);
-		pxt_out_text(
-		    out, "    COUNT         MIN      MEDIAN        MEAN         P99         MAX");
-		pxt_out_text(out, s->plain_ns ? "  (ns)\n" : "\n");
-		pxt_out_colour(out, PXT_COLOUR_OFF);
-	}
-	for (uint32_t i = 0; i < rows; i++) {
-		row_label(s, pairs, list[i], label, sizeof label);
-		pxt_out_column(out, label, strlen(label), strlen(label), column);
-		put_row(s, list[i]);
-	}
-	free(list);
-}
+/* ---- A log ---- */
 
 /* A pair that was asked for and whose events never came. */
-static void review_pairs(const struct statistics *s, const struct pxt_pairs *pairs)
+static void review_pairs(const struct pxt_stat *s)
 {
 	for (unsigned i = 0; i < s->options.count; i++) {
-		if (!pairs->pairs[i].begin)
-			pxt_complain(
-			    "--pair: no event called \"%s\" was read", s->options.pairs[i].begin);
-		if (!pairs->pairs[i].end &&
-		    strcmp(s->options.pairs[i].begin, s->options.pairs[i].end) != 0)
-			pxt_complain(
-			    "--pair: no event called \"%s\" was read", s->options.pairs[i].end);
+		const struct pxt_pair *pair = &s->pairs->pairs[i];
+		const char *begin = s->options.pairs[i].begin;
+		const char *end = s->options.pairs[i].end;
+
+		if (!pair->begin)
+			pxt_complain("--pair: no event called \"%s\" was read", begin);
+		if (!pair->end && strcmp(begin, end) != 0)
+			pxt_complain("--pair: no event called \"%s\" was read", end);
 	}
+}
+
+static void report(struct pxt_stat *s)
+{
+	s->pairs = pxt_pairs_new(&s->options);
+	struct pxt_top *top = pxt_top_new(s);
+
+	count(s);
+	if (s->form == PXT_STAT_TEXT)
+		pxt_stat_put_tables(s);
+	else
+		pxt_stat_put_records(s);
+	/* Behind damage the log would only be complained of again. */
+	bool again = !s->reader->sources[0]->failed && s->events > 0;
+	if (again && top)
+		pxt_top_put(top);
+	if (again && s->slice_ns > 0)
+		pxt_slices_put(s);
+	pxt_out_flush(&s->out);
+	if (s->events == 0 && s->select.event_count > 0)
+		pxt_select_review(&s->select, s->reader);
+	review_pairs(s);
+	pxt_top_free(top);
+	pxt_pairs_free(s->pairs);
 }
 
 /* One log: a report of its own, because types and threads are its own. */
-static int report(struct statistics *s, char *const *path)
+static int open_and_report(struct command *c, char *const *path)
 {
 	struct pxt_reader reader = { 0 };
-	int status = pxt_reader_open(
-	    &reader, path, 1, s->incomplete ? PXT_OPEN_INCOMPLETE : PXT_OPEN_COMPLETE, &s->select);
+	int status = pxt_reader_open(&reader, path, 1,
+	    c->incomplete ? PXT_OPEN_INCOMPLETE : PXT_OPEN_COMPLETE, &c->stat.select);
 
+	c->stat.reader = &reader;
 	if (status == PXT_EXIT_OK) {
-		struct pxt_pairs *pairs = pxt_pairs_new(&s->options);
-
-		count(s, &reader, pairs);
-		pxt_describe(&s->out, reader.sources[0]);
-		if (s->events > 0) {
-			put_tallies(s, "EVENT", s->types, PXT_TYPES_MAX + 1);
-			put_tallies(s, "THREAD", s->threads, PXT_THREADS_MAX + 1);
-		} else {
-			pxt_out_text(&s->out, "\n(no events)\n");
-		}
-		put_pairs(s, pairs);
-		pxt_out_flush(&s->out);
-		if (s->events == 0 && s->select.event_count > 0)
-			pxt_select_review(&s->select, &reader);
-		review_pairs(s, pairs);
-		status = pxt_reader_conclude(&reader, true, s->strict);
-		pxt_pairs_free(pairs);
+		report(&c->stat);
+		status = pxt_reader_conclude(&reader, c->stat.form == PXT_STAT_TEXT, c->strict);
 	}
 	pxt_reader_close(&reader);
 	return status;
@@ -309,6 +242,11 @@ enum {
 	OPT_NO_FIELD,
 	OPT_BY,
 	OPT_NS,
+	OPT_TOP,
+	OPT_SLICE,
+	OPT_HISTOGRAM,
+	OPT_JSON,
+	OPT_CSV,
 	OPT_INCOMPLETE,
 	OPT_STRICT,
 	OPT_COLOUR
@@ -321,6 +259,11 @@ static const struct option options[] = {
 	{ "no-field", no_argument, NULL, OPT_NO_FIELD },
 	{ "by", required_argument, NULL, OPT_BY },
 	{ "ns", no_argument, NULL, OPT_NS },
+	{ "histogram", no_argument, NULL, OPT_HISTOGRAM },
+	{ "top", required_argument, NULL, OPT_TOP },
+	{ "slice", required_argument, NULL, OPT_SLICE },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "csv", no_argument, NULL, OPT_CSV },
 	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
 	{ "strict", no_argument, NULL, OPT_STRICT },
 	{ "color", required_argument, NULL, OPT_COLOUR },
@@ -329,13 +272,71 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static bool take_option(struct statistics *s, int code, char *value)
+static bool take_top(struct pxt_stat *s, const char *value)
 {
+	char *end;
+	unsigned long top = strtoul(value, &end, 10);
+
+	if (*value < '0' || *value > '9' || *end != '\0' || top == 0 || top > PXT_TOP_MAX) {
+		pxt_complain("--top wants a number from 1 to %u, not \"%s\"", PXT_TOP_MAX, value);
+		return false;
+	}
+	s->top = (unsigned)top;
+	return true;
+}
+
+static bool take_slice(struct pxt_stat *s, const char *value)
+{
+	struct pxt_when when = { 0 };
+
+	if (!pxt_when_parse(value, &when) || when.absolute || when.ns <= 0) {
+		pxt_complain(
+		    "--slice wants a length of time, as in --slice 10ms, not \"%s\"", value);
+		return false;
+	}
+	s->slice_ns = when.ns;
+	return true;
+}
+
+static bool take_by(struct pxt_stat *s, const char *value)
+{
+	s->options.rows = strcmp(value, "thread") == 0  ? PXT_ROWS_THREAD
+	                  : strcmp(value, "field") == 0 ? PXT_ROWS_FIELD
+	                                                : PXT_ROWS_PAIR;
+	if (s->options.rows == PXT_ROWS_PAIR)
+		pxt_complain("--by is thread or field, not \"%s\"", value);
+	return s->options.rows != PXT_ROWS_PAIR;
+}
+
+/* What only says how the answer is to look. */
+static bool take_form(struct command *c, int code, const char *value)
+{
+	struct pxt_stat *s = &c->stat;
+
+	switch (code) {
+	case OPT_NS:
+		return s->plain_ns = true;
+	case OPT_HISTOGRAM:
+		return s->histogram = true;
+	case OPT_JSON:
+		s->form = PXT_STAT_JSON;
+		return true;
+	case OPT_CSV:
+		s->form = PXT_STAT_CSV;
+		return true;
+	default:
+		c->colour = value;
+		return pxt_colour_valid(value);
+	}
+}
+
+static bool take_option(struct command *c, int code, char *value)
+{
+	struct pxt_stat *s = &c->stat;
+
 	switch (code) {
 	case PXT_OPT_EVENT:
 	case PXT_OPT_THREAD:
-	case PXT_OPT_PID:
-	case PXT_OPT_WHERE:
 	case PXT_OPT_FROM:
 	case PXT_OPT_TO:
 		return pxt_select_option(&s->select, code, value);
@@ -346,30 +347,44 @@ static bool take_option(struct statistics *s, int code, char *value)
 	case OPT_NO_FIELD:
 		return s->options.no_field = true;
 	case OPT_BY:
-		s->options.rows = strcmp(value, "thread") == 0  ? PXT_ROWS_THREAD
-		                  : strcmp(value, "field") == 0 ? PXT_ROWS_FIELD
-		                                                : PXT_ROWS_PAIR;
-		if (s->options.rows == PXT_ROWS_PAIR)
-			pxt_complain("--by is thread or field, not \"%s\"", value);
-		return s->options.rows != PXT_ROWS_PAIR;
-	case OPT_NS:
-		return s->plain_ns = true;
+		return take_by(s, value);
+	case OPT_TOP:
+		return take_top(s, value);
+	case OPT_SLICE:
+		return take_slice(s, value);
 	case OPT_INCOMPLETE:
-		return s->incomplete = true;
+		return c->incomplete = true;
 	case OPT_STRICT:
-		return s->strict = true;
-	case OPT_COLOUR:
-		s->colour = value;
-		return pxt_colour_valid(value);
+		return c->strict = true;
 	default:
-		return false;
+		return take_form(c, code, value);
 	}
+}
+
+static int report_all(struct command *c, char *const *paths, int count)
+{
+	struct pxt_stat *s = &c->stat;
+	int status = PXT_EXIT_OK;
+
+	s->out.colour = s->form == PXT_STAT_TEXT && pxt_colour_wanted(c->colour, STDOUT_FILENO);
+	s->threads = pxt_must(calloc(PXT_THREADS_MAX + 1, sizeof *s->threads));
+	pxt_stat_put_head(s);
+	for (int i = 0; i < count; i++) {
+		int mine = open_and_report(c, paths + i);
+
+		if (mine == PXT_EXIT_LOG || status == PXT_EXIT_OK)
+			status = mine;
+		if (i + 1 < count && s->form == PXT_STAT_TEXT)
+			pxt_out_char(&s->out, '\n');
+	}
+	free(s->threads);
+	int output = pxt_finish(&s->out);
+	return output == PXT_EXIT_OK ? status : output;
 }
 
 static int run(int argc, char **argv)
 {
-	static struct statistics s = { .out = { .fd = STDOUT_FILENO } };
-	int status = PXT_EXIT_OK;
+	static struct command c = { .stat = { .out = { .fd = STDOUT_FILENO } } };
 	int code;
 
 	while ((code = getopt_long(argc, argv, ":e:t:p:h", options, NULL)) != -1) {
@@ -377,31 +392,16 @@ static int run(int argc, char **argv)
 			return pxt_help(help);
 		if (code == '?' || code == ':')
 			return pxt_option_error("stat", code, argv, options);
-		if (!take_option(&s, code, optarg))
+		if (!take_option(&c, code, optarg))
 			return pxt_usage("stat");
 	}
 	if (optind == argc) {
 		pxt_complain("stat: which log?");
 		return pxt_usage("stat");
 	}
-	if (!pxt_select_check(&s.select))
+	if (!pxt_select_check(&c.stat.select))
 		return pxt_usage("stat");
-	s.out.colour = pxt_colour_wanted(s.colour, STDOUT_FILENO);
-	s.threads = pxt_must(calloc(PXT_THREADS_MAX + 1, sizeof *s.threads));
-	for (int i = optind; i < argc; i++) {
-		int mine = report(&s, argv + i);
-
-		if (mine == PXT_EXIT_LOG || status == PXT_EXIT_OK)
-			status = mine;
-		if (i + 1 < argc)
-			pxt_out_char(&s.out, '\n');
-	}
-	pxt_out_flush(&s.out);
-	free(s.threads);
-	if (s.out.error == 0)
-		return status;
-	pxt_complain("standard output: %s", strerror(s.out.error));
-	return PXT_EXIT_OUTPUT;
+	return report_all(&c, argv + optind, argc - optind);
 }
 
 const struct pxt_command pxt_cmd_stat = {

@@ -21,8 +21,9 @@ struct pxt_stack {
 	bool used;
 	uint32_t pair;
 	uint64_t thread;
-	char label[96];
-	uint64_t losses; /* older entries than this loss are closed */
+	const struct pxt_thread *who; /* NULL: one of those beyond PXT_THREADS_MAX */
+	struct pxt_row *row;          /* where all entries have the same one, once it is known */
+	uint64_t losses;              /* older entries than this loss are closed */
 	uint32_t count;
 	uint32_t room;
 	struct open_begin *entries;
@@ -231,6 +232,22 @@ static void label_row(
 		(void)snprintf(row->label, sizeof row->label, "%s=%#" PRIx64, field->name, key);
 }
 
+/* Where the row of a pair for this group is, or would be. */
+static uint32_t place_of(const struct pxt_pairs *pairs, uint32_t pair, uint64_t group)
+{
+	uint32_t at = mix(pair, group) % (2 * PXT_ROWS_MAX);
+
+	while (
+	    pairs->rows[at] && (pairs->rows[at]->pair != pair || pairs->rows[at]->group != group))
+		at = (at + 1) % (2 * PXT_ROWS_MAX);
+	return at;
+}
+
+struct pxt_row *pxt_pairs_find(const struct pxt_pairs *pairs, uint32_t pair, uint64_t group)
+{
+	return pairs->rows[place_of(pairs, pair, group)];
+}
+
 /* The row of a pair for this thread or key; behind the limit all share one. */
 static struct pxt_row *row_of(
     struct pxt_pairs *pairs, uint32_t pair, const struct pxt_stack *stack, uint64_t key)
@@ -240,11 +257,8 @@ static struct pxt_row *row_of(
 	bool full = pairs->row_count >= PXT_ROWS_MAX - PXT_PAIRS_MAX;
 
 	for (;;) {
-		uint32_t at = mix(pair, group) % (2 * PXT_ROWS_MAX);
+		uint32_t at = place_of(pairs, pair, group);
 
-		while (pairs->rows[at] &&
-		       (pairs->rows[at]->pair != pair || pairs->rows[at]->group != group))
-			at = (at + 1) % (2 * PXT_ROWS_MAX);
 		if (pairs->rows[at])
 			return pairs->rows[at];
 		if (full && group != UINT64_MAX) {
@@ -259,9 +273,26 @@ static struct pxt_row *row_of(
 		if (full)
 			(void)snprintf(row->label, sizeof row->label, "(others)");
 		else
-			label_row(pairs, row, stack->label, key);
+			label_row(pairs, row, stack->who ? stack->who->label : "(others)", key);
 		return row;
 	}
+}
+
+static struct pxt_row *row_of_stack(struct pxt_pairs *pairs, struct pxt_stack *stack, uint64_t key)
+{
+	if (pairs->options->rows == PXT_ROWS_FIELD)
+		return row_of(pairs, stack->pair, stack, key);
+	if (!stack->row)
+		stack->row = row_of(pairs, stack->pair, stack, key);
+	return stack->row;
+}
+
+/* One span more, or one less, is open from now on. */
+static void change_open(const struct pxt_pairs *pairs, struct pxt_row *row, bool more)
+{
+	row->area = pxt_row_area(row, pairs->now_ns);
+	row->area_ns = pairs->now_ns;
+	row->open_now += more ? 1 : UINT64_MAX;
 }
 
 /* ---- Open begins ---- */
@@ -292,8 +323,9 @@ static void grow_stacks(struct pxt_pairs *pairs)
 static void close_all(struct pxt_pairs *pairs, struct pxt_stack *stack, bool lost)
 {
 	for (uint32_t i = 0; i < stack->count; i++) {
-		struct pxt_row *row = row_of(pairs, stack->pair, stack, stack->entries[i].key);
+		struct pxt_row *row = row_of_stack(pairs, stack, stack->entries[i].key);
 
+		change_open(pairs, row, false);
 		if (lost)
 			row->cut++;
 		else
@@ -310,6 +342,8 @@ static struct pxt_stack *stack_of(
 	struct pxt_stack *stack = find_stack(pairs, pair, number);
 
 	if (!stack->used) {
+		if (pairs->stack_count == PXT_STACKS_MAX)
+			return NULL;
 		if (pairs->stack_count * 2 >= pairs->stack_size) {
 			grow_stacks(pairs);
 			stack = find_stack(pairs, pair, number);
@@ -317,7 +351,7 @@ static struct pxt_stack *stack_of(
 		stack->used = true;
 		stack->pair = pair;
 		stack->thread = number;
-		memcpy(stack->label, thread->label, sizeof stack->label);
+		stack->who = thread->index == PXT_INDEX_NONE ? NULL : thread;
 		pairs->stack_count++;
 	}
 	if (stack->losses != pairs->losses)
@@ -336,16 +370,22 @@ static void push(struct pxt_pairs *pairs, struct pxt_stack *stack, uint64_t key,
 		pairs->room += room - stack->room;
 		stack->room = room;
 	}
+	struct pxt_row *row = row_of_stack(pairs, stack, key);
+	if (stack->room == 0) {
+		row->open++;
+		return;
+	}
 	if (stack->count == stack->room) {
 		/* No room: the oldest will find no end any more. */
-		row_of(pairs, stack->pair, stack, stack->room ? stack->entries[0].key : key)
-		    ->open++;
-		if (stack->room == 0)
-			return;
+		struct pxt_row *oldest = row_of_stack(pairs, stack, stack->entries[0].key);
+
+		oldest->open++;
+		change_open(pairs, oldest, false);
 		memmove(
 		    stack->entries, stack->entries + 1, (stack->room - 1) * sizeof *stack->entries);
 		stack->count--;
 	}
+	change_open(pairs, row, true);
 	stack->entries[stack->count++] =
 	    (struct open_begin){ .key = key, .mark = pairs->mark, .ns = ns };
 }
@@ -362,13 +402,24 @@ static void pop(
 		memmove(stack->entries + i, stack->entries + i + 1,
 		    (stack->count - i - 1) * sizeof *stack->entries);
 		stack->count--;
-		pxt_series_add(&row_of(pairs, stack->pair, stack, begin.key)->series,
-		    ns > begin.ns ? (uint64_t)(ns - begin.ns) : 0);
+		pairs->row = row_of_stack(pairs, stack, begin.key);
+		change_open(pairs, pairs->row, false);
+		pxt_series_add(&pairs->row->series, ns > begin.ns ? (uint64_t)(ns - begin.ns) : 0);
 		if (pairs->on_span)
 			pairs->on_span(pairs->context, stack->pair, begin.mark, begin.ns);
 		return;
 	}
-	row_of(pairs, stack->pair, stack, key)->unopened++;
+	row_of_stack(pairs, stack, key)->unopened++;
+}
+
+/* What found no stack, in a row of its own. */
+static void stack_refused(struct pxt_pairs *pairs, uint32_t pair, bool begins)
+{
+	const struct pxt_stack nobody = { .thread = UINT64_MAX };
+	struct pxt_row *row = row_of(pairs, pair, &nobody, UINT64_MAX);
+
+	row->open += begins;
+	row->unopened += !begins;
 }
 
 /* ---- Events ---- */
@@ -389,6 +440,7 @@ void pxt_pairs_take(struct pxt_pairs *pairs, const struct pxt_event *event)
 	struct pxt_roles *roles = &pairs->roles[event->type->index];
 
 	pairs->event = event;
+	pairs->now_ns = event->ns;
 	if (!roles->learnt)
 		learn(pairs, roles, event->type);
 	for (unsigned i = 0; i < roles->count; i++) {
@@ -398,7 +450,9 @@ void pxt_pairs_take(struct pxt_pairs *pairs, const struct pxt_event *event)
 		uint64_t key = 0;
 		bool has_key = field && pxt_field_key(event, field, &key);
 
-		if (roles->list[i].begins)
+		if (!stack)
+			stack_refused(pairs, roles->list[i].pair, roles->list[i].begins);
+		else if (roles->list[i].begins)
 			push(pairs, stack, key, event->ns);
 		else
 			pop(pairs, stack, has_key && matched_by_field(pair, field), key, event->ns);

@@ -8,8 +8,9 @@
  * field must be equal.  A loss of events closes everything that is open: no duration is measured
  * across a gap.
  *
- * Bounded: PXT_PAIRS_MAX pairs, PXT_ROWS_MAX rows, PXT_OPEN_MAX open begins; what does not fit is
- * counted as unmatched.
+ * Bounded: PXT_PAIRS_MAX pairs, PXT_ROWS_MAX rows, PXT_STACKS_MAX pairs and threads at once,
+ * PXT_OPEN_MAX open begins; what does not fit is counted as unmatched.  With what series.h says that is
+ * less than 100 MiB, whatever a log says.
  */
 #ifndef PXT_PAIRS_H
 #define PXT_PAIRS_H
@@ -19,6 +20,7 @@
 
 #define PXT_PAIRS_MAX    512u
 #define PXT_ROWS_MAX     4096u
+#define PXT_STACKS_MAX   65536u
 #define PXT_OPEN_MAX     262144u /* in all stacks together */
 #define PXT_OPEN_DEPTH   1024u   /* in one stack */
 #define PXT_EXPLICIT_MAX 64u
@@ -49,6 +51,10 @@ struct pxt_row {
 	uint64_t open;     /* begins without end */
 	uint64_t unopened; /* ends without begin */
 	uint64_t cut;      /* begins whose end a loss may have taken */
+	/* How many are open, and the integral of that over time, in ns, up to @area_ns. */
+	uint64_t open_now;
+	double area;
+	int64_t area_ns;
 };
 
 struct pxt_pair {
@@ -67,6 +73,8 @@ struct pxt_pairs {
 	/* Told of each span at its end, with the mark and the time of its begin; may be NULL. */
 	void (*on_span)(void *context, uint32_t pair, uint64_t begin_mark, int64_t begin_ns);
 	void *context;
+	struct pxt_row *row; /* of the span that on_span() is told of */
+	int64_t now_ns;      /* of the last event */
 	struct pxt_pair pairs[PXT_PAIRS_MAX];
 	uint32_t pair_count;
 	struct pxt_row **rows; /* hash table, PXT_ROWS_MAX * 2 */
@@ -96,6 +104,14 @@ void pxt_pairs_take(struct pxt_pairs *pairs, const struct pxt_event *event);
 void pxt_pairs_end(struct pxt_pairs *pairs);
 /* The rows worth showing, by pair and label; free() the result. */
 struct pxt_row **pxt_pairs_rows(struct pxt_pairs *pairs, uint32_t *count);
+/* The row of a pair for this group, or NULL. */
+struct pxt_row *pxt_pairs_find(const struct pxt_pairs *pairs, uint32_t pair, uint64_t group);
 void pxt_pairs_free(struct pxt_pairs *pairs);
+
+/* The integral of the number of open spans up to @ns, which is not before the last event. */
+static inline double pxt_row_area(const struct pxt_row *row, int64_t ns)
+{
+	return row->area + (double)row->open_now * (double)(ns - row->area_ns);
+}
 
 #endif

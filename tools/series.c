@@ -3,49 +3,92 @@
 
 #include "command.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What all series have taken. */
+static uint32_t values_taken;
+static uint32_t chunks_taken;
+
+/* ---- Cells: number p * PARTS + part; the first two powers share the parts of one width ---- */
 
 /* The cell of a value: values below 2 * PARTS have one each. */
 static uint32_t cell_of(uint64_t value)
 {
-	unsigned power = 0;
+	uint64_t rest = value >> (PXT_SERIES_SHIFT + 1);
+	unsigned power = rest ? 64u - (unsigned)__builtin_clzll(rest) : 0;
 
-	for (uint64_t rest = value >> (PXT_SERIES_SHIFT + 1); rest != 0; rest >>= 1)
-		power++;
 	/* The leading bit is counted with @power, so that cells of one power follow the last. */
 	return power * PXT_SERIES_PARTS + (uint32_t)(value >> power);
 }
 
-static uint64_t middle_of(uint32_t cell)
+/* The smallest value of a cell. */
+static uint64_t low_of(uint32_t cell)
 {
 	uint32_t power = cell < 2 * PXT_SERIES_PARTS ? 0 : cell / PXT_SERIES_PARTS - 1;
-	uint64_t low = (uint64_t)(cell - power * PXT_SERIES_PARTS) << power;
 
-	return low + ((UINT64_C(1) << power) >> 1);
+	return (uint64_t)(cell - power * PXT_SERIES_PARTS) << power;
+}
+
+static uint64_t width_of(uint32_t cell)
+{
+	return UINT64_C(1) << (cell < 2 * PXT_SERIES_PARTS ? 0 : cell / PXT_SERIES_PARTS - 1);
+}
+
+static void count_in_cells(struct pxt_cells *cells, uint64_t value)
+{
+	uint32_t cell = cell_of(value);
+	uint32_t power = cell / PXT_SERIES_PARTS;
+
+	if (!cells->chunks[power] && chunks_taken < PXT_SERIES_CHUNKS) {
+		cells->chunks[power] = pxt_must(calloc(PXT_SERIES_PARTS, sizeof(uint64_t)));
+		chunks_taken++;
+	}
+	if (cells->chunks[power])
+		cells->chunks[power][cell % PXT_SERIES_PARTS]++;
+	else
+		cells->whole[power]++;
 }
 
 static void to_cells(struct pxt_series *series)
 {
-	series->cells = pxt_must(calloc(PXT_SERIES_CELLS, sizeof *series->cells));
+	series->cells = pxt_must(calloc(1, sizeof *series->cells));
 	for (uint64_t i = 0; i < series->count; i++)
-		series->cells[cell_of(series->values[i])]++;
+		count_in_cells(series->cells, series->values[i]);
 	free(series->values);
+	values_taken -= series->room;
 	series->values = NULL;
+	series->room = 0;
+}
+
+/* ---- Adding ---- */
+
+/* Room for one more exact value; false: there are too many, of this series or of all. */
+static bool make_room(struct pxt_series *series)
+{
+	uint32_t room = series->room ? 2 * series->room : 64;
+
+	if (series->count < series->room)
+		return true;
+	if (series->count == PXT_SERIES_EXACT ||
+	    PXT_SERIES_VALUES - values_taken < room - series->room)
+		return false;
+	series->values = pxt_must(realloc(series->values, (size_t)room * sizeof *series->values));
+	values_taken += room - series->room;
+	series->room = room;
+	return true;
 }
 
 void pxt_series_add(struct pxt_series *series, uint64_t value)
 {
-	if (!series->cells && series->count == PXT_SERIES_EXACT)
+	double distance = (double)value - series->mean;
+
+	if (!series->cells && !make_room(series))
 		to_cells(series);
 	if (series->cells) {
-		series->cells[cell_of(value)]++;
+		count_in_cells(series->cells, value);
 	} else {
-		if (series->count == series->room) {
-			series->room = series->room ? 2 * series->room : 64;
-			series->values = pxt_must(
-			    realloc(series->values, (size_t)series->room * sizeof *series->values));
-		}
 		series->values[series->count] = value;
 		series->sorted = false;
 	}
@@ -53,9 +96,13 @@ void pxt_series_add(struct pxt_series *series, uint64_t value)
 		series->least = value;
 	if (value > series->most)
 		series->most = value;
-	series->sum += (double)value;
 	series->count++;
+	/* Step by step: a sum of squares would lose the small distances of large values. */
+	series->mean += distance / (double)series->count;
+	series->squares += distance * ((double)value - series->mean);
 }
+
+/* ---- Asking ---- */
 
 static int ascending(const void *a, const void *b)
 {
@@ -67,10 +114,42 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-uint64_t pxt_series_quantile(struct pxt_series *series, unsigned per_mille, bool *exact)
+static void sort(struct pxt_series *series)
 {
+	if (!series->sorted && series->values)
+		qsort(series->values, (size_t)series->count, sizeof *series->values, ascending);
+	series->sorted = true;
+}
+
+static uint64_t within(const struct pxt_series *series, uint64_t value)
+{
+	value = value < series->least ? series->least : value;
+	return value > series->most ? series->most : value;
+}
+
+static uint64_t quantile_of_cells(const struct pxt_series *series, uint64_t rank)
+{
+	const struct pxt_cells *cells = series->cells;
 	uint64_t passed = 0;
 
+	for (uint32_t power = 0; power <= PXT_SERIES_POWERS; power++) {
+		uint32_t first = power * PXT_SERIES_PARTS;
+
+		passed += cells->whole[power];
+		if (passed >= rank)
+			return within(series, low_of(first + PXT_SERIES_PARTS / 2));
+		for (uint32_t part = 0; cells->chunks[power] && part < PXT_SERIES_PARTS; part++) {
+			passed += cells->chunks[power][part];
+			if (passed >= rank)
+				return within(
+				    series, low_of(first + part) + width_of(first + part) / 2);
+		}
+	}
+	return series->most;
+}
+
+uint64_t pxt_series_quantile(struct pxt_series *series, unsigned per_mille, bool *exact)
+{
 	*exact = !series->cells;
 	if (series->count == 0)
 		return 0;
@@ -78,27 +157,59 @@ uint64_t pxt_series_quantile(struct pxt_series *series, unsigned per_mille, bool
 	uint64_t rank =
 	    series->count / 1000 * per_mille + (series->count % 1000 * per_mille + 999) / 1000;
 	rank = rank == 0 ? 1 : rank;
-	if (!series->cells) {
-		if (!series->sorted)
-			qsort(series->values, (size_t)series->count, sizeof *series->values,
-			    ascending);
-		series->sorted = true;
-		return series->values[rank - 1];
+	if (series->cells)
+		return quantile_of_cells(series, rank);
+	sort(series);
+	return series->values[rank - 1];
+}
+
+double pxt_series_deviation(const struct pxt_series *series)
+{
+	return series->count > 0 && series->squares > 0
+	           ? sqrt(series->squares / (double)series->count)
+	           : 0;
+}
+
+static uint64_t between_cells(const struct pxt_cells *cells, uint64_t low, uint64_t high)
+{
+	uint32_t last = cell_of(high - 1);
+	uint64_t sum = 0;
+
+	for (uint32_t cell = cell_of(low); cell <= last; cell++) {
+		uint32_t power = cell / PXT_SERIES_PARTS;
+		uint32_t part = cell % PXT_SERIES_PARTS;
+
+		if (cells->chunks[power])
+			sum += cells->chunks[power][part];
+		/* Whole powers count where their middle is. */
+		if (part == PXT_SERIES_PARTS / 2)
+			sum += cells->whole[power];
 	}
-	for (uint32_t cell = 0; cell < PXT_SERIES_CELLS; cell++) {
-		passed += series->cells[cell];
-		if (passed < rank)
-			continue;
-		uint64_t value = middle_of(cell);
-		value = value < series->least ? series->least : value;
-		return value > series->most ? series->most : value;
-	}
-	return series->most;
+	return sum;
+}
+
+uint64_t pxt_series_between(struct pxt_series *series, uint64_t low, uint64_t high)
+{
+	uint64_t sum = 0;
+
+	if (high <= low)
+		return 0;
+	if (series->cells)
+		return between_cells(series->cells, low, high);
+	sort(series);
+	for (uint64_t i = 0; i < series->count; i++)
+		sum += series->values[i] >= low && series->values[i] < high;
+	return sum;
 }
 
 void pxt_series_free(struct pxt_series *series)
 {
 	free(series->values);
+	values_taken -= series->room;
+	for (uint32_t power = 0; series->cells && power <= PXT_SERIES_POWERS; power++) {
+		chunks_taken -= series->cells->chunks[power] != NULL;
+		free(series->cells->chunks[power]);
+	}
 	free(series->cells);
 	*series = (struct pxt_series){ 0 };
 }
