@@ -255,6 +255,22 @@ static uint64_t find_next(struct check *check, uint64_t offset, bool *is_block, 
 	return next;
 }
 
+/* A damaged block that says it is the one that comes next is not missing as well. */
+static void count_in_sequence(struct check *check, uint64_t offset)
+{
+	struct pxt_log *log = &check->log;
+	struct pxt_log_blockhead head = { 0 };
+	const unsigned char *at;
+	uint64_t *next;
+
+	if (check->size - offset < PXT_LOG_BLOCK_BYTES ||
+	    pxt_log_view(log, offset, PXT_LOG_BLOCK_BYTES, &at) || !at ||
+	    pxt_log_get_block(at, &log->header, &head))
+		return;
+	next = head.type == PXT_LOG_DATA ? &log->data_blocks : &log->meta_blocks;
+	*next += head.sequence == *next;
+}
+
 /* What pxt_log_load() refused at @offset; returns where to go on. */
 static uint64_t pass_over(struct check *check, uint64_t offset)
 {
@@ -269,6 +285,7 @@ static uint64_t pass_over(struct check *check, uint64_t offset)
 		note_error(check, POSIX_TRACE_FINDING_DAMAGE_NP);
 		check->sum->posix_damaged_np += is_block;
 		check->unsure = true;
+		count_in_sequence(check, offset);
 	}
 	if (is_block)
 		count_damaged(check, offset, next);

@@ -140,8 +140,9 @@ static void what_is_behind_a_damaged_block_is_looked_at(void)
 	PXT_EQ(findings[0].posix_kind_np, POSIX_TRACE_FINDING_DAMAGE_NP);
 	PXT_EQ(findings[0].posix_offset_np, block);
 	CU_ASSERT(reason_has(0, "checksum"));
-	/* The block is not missing, but it cannot be counted: the next one says so. */
-	PXT_EQ(sum.posix_missing_np, 1);
+	/* It is damaged, not missing. */
+	PXT_EQ(sum.posix_missing_np, 0);
+	PXT_EQ(sum.posix_findings_np, 1);
 }
 
 static void a_length_that_leads_astray_costs_one_block(void)

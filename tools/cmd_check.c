@@ -30,7 +30,11 @@ static const char *const help[] = {
 	"      --color WHEN      auto (on a terminal; NO_COLOR is honoured), always, never\n"
 	"  -h, --help            this\n"
 	"\n"
-	"example: which of the logs of last night are not to be trusted?\n"
+	"example: may this log be trusted, and if not, where does it begin to be wrong?\n"
+	"\n"
+	"  $ pxtrace check run.ptl\n"
+	"\n"
+	"example: which of the logs of last night are not as they should be?\n"
 	"\n"
 	"  $ for log in *.ptl; do pxtrace check -q \"$log\" || echo \"$log: $?\"; done\n",
 	"\n"

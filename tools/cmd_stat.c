@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_stat.c - pxtrace stat: counts and rates, and durations of pairs. */
 #include "command.h"
+#include "progress.h"
 #include "stat.h"
 
 #include <stdio.h>
@@ -119,13 +120,16 @@ static void count_slice(struct pxt_stat *s, struct fill *fill, int64_t ns)
 static void count(struct pxt_stat *s)
 {
 	struct fill fill = { 0 };
+	struct pxt_progress progress;
 	struct pxt_event *event;
 
 	memset(s->types, 0, sizeof s->types);
 	memset(s->threads, 0, (PXT_THREADS_MAX + 1) * sizeof *s->threads);
 	s->events = s->bytes = s->fullest = 0;
 	s->first_ns = s->last_ns = 0;
+	pxt_progress_reader(&progress, "stat", s->reader, false);
 	while ((event = pxt_reader_next(s->reader)) != NULL) {
+		pxt_progress_step(&progress);
 		/* Whatever was lost may have been an end. */
 		if (event->extra.posix_lost_before_np > 0)
 			s->pairs->losses++;
@@ -137,6 +141,7 @@ static void count(struct pxt_stat *s)
 		if (s->slice_ns > 0)
 			count_slice(s, &fill, event->ns);
 	}
+	pxt_progress_end(&progress);
 	if (pxt_source_lost_rest(s->reader->sources[0]) > 0)
 		s->pairs->losses++;
 	pxt_pairs_end(s->pairs);

@@ -287,9 +287,19 @@ static struct pxt_row *row_of_stack(struct pxt_pairs *pairs, struct pxt_stack *s
 	return stack->row;
 }
 
+void pxt_row_close(struct pxt_row *row, const struct pxt_pairs *pairs, int64_t ns)
+{
+	row->area = pxt_row_area(row, ns);
+	row->area_ns = ns;
+	row->open_now = 0;
+	row->losses = pairs->losses;
+}
+
 /* One span more, or one less, is open from now on. */
 static void change_open(const struct pxt_pairs *pairs, struct pxt_row *row, bool more)
 {
+	if (row->losses != pairs->losses)
+		pxt_row_close(row, pairs, pairs->now_ns);
 	row->area = pxt_row_area(row, pairs->now_ns);
 	row->area_ns = pairs->now_ns;
 	row->open_now += more ? 1 : UINT64_MAX;
@@ -325,11 +335,12 @@ static void close_all(struct pxt_pairs *pairs, struct pxt_stack *stack, bool los
 	for (uint32_t i = 0; i < stack->count; i++) {
 		struct pxt_row *row = row_of_stack(pairs, stack, stack->entries[i].key);
 
-		change_open(pairs, row, false);
-		if (lost)
+		if (lost) {
 			row->cut++;
-		else
+		} else {
 			row->open++;
+			change_open(pairs, row, false);
+		}
 	}
 	stack->count = 0;
 }

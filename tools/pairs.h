@@ -52,6 +52,7 @@ struct pxt_row {
 	uint64_t unopened; /* ends without begin */
 	uint64_t cut;      /* begins whose end a loss may have taken */
 	/* How many are open, and the integral of that over time, in ns, up to @area_ns. */
+	uint64_t losses; /* those from before this one are not */
 	uint64_t open_now;
 	double area;
 	int64_t area_ns;
@@ -108,6 +109,8 @@ struct pxt_row **pxt_pairs_rows(struct pxt_pairs *pairs, uint32_t *count);
 struct pxt_row *pxt_pairs_find(const struct pxt_pairs *pairs, uint32_t pair, uint64_t group);
 void pxt_pairs_free(struct pxt_pairs *pairs);
 
+/* A loss at @ns has closed what was open. */
+void pxt_row_close(struct pxt_row *row, const struct pxt_pairs *pairs, int64_t ns);
 /* The integral of the number of open spans up to @ns, which is not before the last event. */
 static inline double pxt_row_area(const struct pxt_row *row, int64_t ns)
 {

@@ -7,6 +7,7 @@
  * which nothing happened are said as one. (ZEP-45)
  */
 #include "command.h"
+#include "progress.h"
 #include "stat.h"
 #include "when.h"
 
@@ -23,8 +24,9 @@ struct part {
 	uint32_t pair;
 	uint64_t group;
 	char label[720];
-	const struct pxt_row *row; /* of this reading; NULL until there is one */
-	double area;               /* of the row, up to the slice's beginning */
+	const char *row_label;
+	struct pxt_row *row; /* of this reading; NULL until there is one */
+	double area;         /* of the row, up to the slice's beginning */
 	uint64_t count;
 	uint64_t least;
 	uint64_t most;
@@ -72,9 +74,10 @@ static int64_t begin_of(const struct slices *slices, int64_t slice)
 
 static double seconds_between(int64_t from, int64_t to)
 {
-	double ns = (double)to - (double)from;
+	/* As a whole number: a double does not tell nanoseconds since 1970 apart. */
+	uint64_t ns = to > from ? (uint64_t)to - (uint64_t)from : 1;
 
-	return ns > 1 ? ns / 1e9 : 1e-9;
+	return (double)ns / 1e9;
 }
 
 /* ---- Which spans ---- */
@@ -109,6 +112,7 @@ static void choose(struct slices *slices)
 
 		part->pair = rows[i]->pair;
 		part->group = rows[i]->group;
+		part->row_label = rows[i]->label;
 		if (s->form == PXT_STAT_TEXT && *rows[i]->label)
 			(void)snprintf(
 			    part->label + used, sizeof part->label - used, "  %s", rows[i]->label);
@@ -145,15 +149,20 @@ static void take_span(void *context, uint32_t pair, uint64_t mark, int64_t begin
 
 /* ---- Saying a slice ---- */
 
+static struct pxt_row *find_row(const struct slices *slices, struct part *part)
+{
+	if (!part->row)
+		part->row = pxt_pairs_find(slices->pairs, part->pair, part->group);
+	return part->row;
+}
+
 /* Open spans on average from @from to @to; the next slice begins at @to. */
 static double load_of(struct slices *slices, struct part *part, int64_t from, int64_t to)
 {
 	double area;
 	double load;
 
-	if (!part->row)
-		part->row = pxt_pairs_find(slices->pairs, part->pair, part->group);
-	if (!part->row)
+	if (!find_row(slices, part))
 		return 0;
 	area = pxt_row_area(part->row, to);
 	load = (area - part->area) / seconds_between(from, to) / 1e9;
@@ -189,8 +198,7 @@ static void put_part(struct slices *slices, struct part *part, int64_t from, int
 
 	pxt_record_begin(s, &record, "slice_pair");
 	pxt_record_text(&record, PXT_COL_NAME, part->label);
-	if (part->row)
-		pxt_record_text(&record, PXT_COL_GROUP, part->row->label);
+	pxt_record_text(&record, PXT_COL_GROUP, part->row_label);
 	pxt_record_number(&record, PXT_COL_COUNT, part->count);
 	pxt_record_time(&record, PXT_COL_START, from);
 	pxt_record_time(&record, PXT_COL_END, to);
@@ -242,7 +250,19 @@ static void put(struct slices *slices, int64_t first, int64_t count)
 
 /* ---- The reading ---- */
 
-static void take(struct slices *slices, const struct pxt_event *event)
+/* What was lost before an event may have been ends: nothing is open any more. */
+static void take_loss(struct slices *slices, const struct pxt_event *event)
+{
+	slices->pairs->losses++;
+	for (unsigned i = 0; i < slices->count; i++) {
+		struct pxt_row *row = find_row(slices, &slices->parts[i]);
+
+		if (row)
+			pxt_row_close(row, slices->pairs, event->ns);
+	}
+}
+
+static void take(struct slices *slices, const struct pxt_event *event, bool behind_loss)
 {
 	int64_t slice = pxt_slice_of(slices->s, event->ns);
 
@@ -255,6 +275,8 @@ static void take(struct slices *slices, const struct pxt_event *event)
 			put(slices, slices->slice + 1, slice - slices->slice - 1);
 		slices->slice = slice;
 	}
+	if (behind_loss)
+		take_loss(slices, event);
 	slices->events++;
 	slices->bytes += event->bytes;
 	pxt_pairs_take(slices->pairs, event);
@@ -296,6 +318,7 @@ static void put_columns(struct slices *slices)
 void pxt_slices_put(struct pxt_stat *s)
 {
 	struct slices slices = { .s = s, .pairs = pxt_pairs_new(&s->options) };
+	struct pxt_progress progress;
 	struct pxt_event *event;
 
 	put_heading(&slices);
@@ -304,18 +327,18 @@ void pxt_slices_put(struct pxt_stat *s)
 	slices.pairs->on_span = take_span;
 	slices.pairs->context = &slices;
 	pxt_reader_rewind(s->reader);
+	pxt_progress_reader(&progress, "slices", s->reader, true);
 	while (s->out.error == 0 && (event = pxt_reader_next(s->reader)) != NULL) {
+		pxt_progress_step(&progress);
 		uint64_t lost = event->extra.posix_lost_before_np;
 
-		if (lost > 0)
-			slices.pairs->losses++;
-		if (pxt_stat_wants(s, event)) {
-			take(&slices, event);
-			slices.lost += lost;
-		} else if (slices.begun) {
-			slices.lost += lost;
-		}
+		if (pxt_stat_wants(s, event))
+			take(&slices, event, lost > 0);
+		else if (lost > 0)
+			take_loss(&slices, event);
+		slices.lost += lost;
 	}
+	pxt_progress_end(&progress);
 	if (slices.begun)
 		put(&slices, slices.slice, 1);
 	free(slices.parts);

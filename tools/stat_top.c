@@ -8,6 +8,7 @@
  */
 #include "command.h"
 #include "fields.h"
+#include "progress.h"
 #include "stat.h"
 #include "when.h"
 
@@ -174,8 +175,10 @@ static void read_again(struct pxt_top *top)
 	unsigned open_count = 0;
 	unsigned next = 0;
 	uint64_t mark = 0;
+	struct pxt_progress progress;
 
 	pxt_reader_rewind(s->reader);
+	pxt_progress_reader(&progress, "longest", s->reader, false);
 	while (
 	    (open_count > 0 || next < top->count) && (event = pxt_reader_next(s->reader)) != NULL) {
 		if (!pxt_stat_wants(s, event))
@@ -191,6 +194,7 @@ static void read_again(struct pxt_top *top)
 		}
 		mark++;
 	}
+	pxt_progress_end(&progress);
 }
 
 /* ---- For people, and for programs ---- */

@@ -50,6 +50,13 @@ lines() { [ "$(wc -l <out)" -eq "$1" ] || fail "$(wc -l <out) lines, not $1"; }
 commands() { "$pxtrace" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'; }
 # What a test cannot do without.
 need() { command -v "$1" >/dev/null || { echo "no $1: skipped"; exit 77; }; }
+# within KIB COMMAND...: runs it with so much address space; skipped where the program does not even start
+# with that (a sanitizer, an emulator).
+within()
+{
+	(ulimit -v "$1" && "$pxtrace" --version) >/dev/null 2>&1 || { echo 'no such limit here: skipped'; exit 77; }
+	(ulimit -v "$1" && shift && exec "$@")
+}
 same() { cmp -s "$1" out || { diff "$1" out; fail "the output is another one"; }; }
 
 head_recipe='process 4711 box /opt/app/control

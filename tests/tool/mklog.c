@@ -11,6 +11,7 @@
  *	type ID NAME [DESCRIPTION]
  *	event NS ID THREAD-INDEX ADDRESS [u32:5 i64:-3 f64:0.5 text:abc hex:00ff]...
  *	cut               the next event is one that was cut at recording
+ *	stranger PTHREAD PID   the next event is of a thread that has no place in the table
  *	loss COUNT        before the next event
  *	lost COUNT        in stream and log, by the trailer alone
  *	unfinished        no trailer
@@ -31,6 +32,8 @@ struct maker {
 	struct pxt_log_block data;
 	struct pxt_log_trailer trailer;
 	bool cut;
+	bool stranger;
+	unsigned char who[PXT_THREAD_EXTRA_BYTES];
 	bool unfinished;
 	uint64_t last;
 };
@@ -223,22 +226,25 @@ static size_t add_piece(unsigned char *data, size_t used, char *piece)
 static void do_event(struct maker *maker, char *rest)
 {
 	struct pxt_slot slots[400] = { 0 };
-	unsigned char payload[PXT_CTX_BYTES + PXT_DATA_MAX] = { 0 };
-	unsigned char *data = payload + PXT_CTX_BYTES;
+	unsigned char payload[PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES + PXT_DATA_MAX] = { 0 };
+	uint32_t front = PXT_CTX_BYTES + (maker->stranger ? PXT_THREAD_EXTRA_BYTES : 0u);
+	unsigned char *data = payload + front;
 	size_t bytes = 0;
 	uint64_t ns = number(&rest);
 	uint32_t id = (uint32_t)number(&rest);
 	uint64_t thread = number(&rest);
-	uint64_t context = thread | number(&rest) << 16;
+	uint64_t context = (maker->stranger ? PXT_THREAD_EXTRA : thread) | number(&rest) << 16;
 
 	while (*rest)
 		bytes = add_piece(data, bytes, word(&rest));
 	/* The context is little-endian on every machine. */
 	for (unsigned i = 0; i < PXT_CTX_BYTES; i++)
 		payload[i] = (unsigned char)(context >> 8 * i);
-	uint32_t n = pxt_slots_for(PXT_CTX_BYTES + (uint32_t)bytes);
+	if (maker->stranger)
+		memcpy(payload + PXT_CTX_BYTES, maker->who, sizeof maker->who);
+	uint32_t n = pxt_slots_for(front + (uint32_t)bytes);
 	slots[0].word[0] = PXT_SLOT_BEGIN;
-	slots[0].word[1] = pxt_slot_info(id, (uint32_t)bytes, maker->cut, false, 1);
+	slots[0].word[1] = pxt_slot_info(id, (uint32_t)bytes, maker->cut, maker->stranger, 1);
 	slots[0].word[2] = (uint32_t)ns;
 	slots[0].word[3] = (uint32_t)(ns >> 32);
 	for (uint32_t i = 1; i < n; i++)
@@ -249,10 +255,20 @@ static void do_event(struct maker *maker, char *rest)
 		if (!pxt_log_put_record(&maker->data, slots, n))
 			fail("event");
 	}
-	maker->cut = false;
+	maker->cut = maker->stranger = false;
 	maker->last = ns;
 	maker->trailer.counts.posix_written_np++;
 	maker->trailer.counts.posix_retrieved_np++;
+}
+
+static void do_stranger(struct maker *maker, char *rest)
+{
+	uint64_t thread = number(&rest);
+	uint64_t pid = number(&rest);
+
+	maker->stranger = true;
+	for (unsigned i = 0; i < PXT_THREAD_EXTRA_BYTES; i++)
+		maker->who[i] = (unsigned char)(i < 8 ? thread >> 8 * i : pid >> 8 * (i - 8));
 }
 
 static void do_loss(struct maker *maker, uint64_t count, bool told)
@@ -278,6 +294,8 @@ static void obey(struct maker *maker, char *line)
 		do_process(maker, rest);
 	else if (strcmp(order, "module") == 0)
 		do_module(maker, rest);
+	else if (strcmp(order, "stranger") == 0)
+		do_stranger(maker, rest);
 	else if (strcmp(order, "cut") == 0)
 		maker->cut = true;
 	else if (strcmp(order, "loss") == 0)

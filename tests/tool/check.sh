@@ -1,0 +1,205 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# pxtrace check: clean, loss and damage; where, and what to do.
+. "$(dirname "$0")/common.sh"
+
+# flip FILE OFFSET: turns all bits of one byte round.
+flip()
+{
+	byte=$(od -An -tu1 -j "$2" -N 1 "$1" | tr -d ' ')
+	printf "\\$(printf %o $((255 - byte)))" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
+}
+
+# Offset of the first DATA block.
+data_block()
+{
+	size=$(wc -c <"$1")
+	at=512
+	while [ "$at" -lt "$size" ]; do
+		[ "$(od -An -tu2 -j $((at + 4)) -N 2 "$1" | tr -d ' ')" = 1 ] && break
+		at=$((at + $(od -An -tu4 -j $((at + 8)) -N 4 "$1" | tr -d ' ')))
+	done
+	echo "$at"
+}
+
+check_says_clean_of_a_whole_log()
+{
+	make_story
+	run 0 check run.ptl
+	out_has 'run.ptl: clean'
+	out_has '7 sound'
+	out_has 'law       written 7, retrieved 7 + lost 0 + cleared 0 + held 0'
+}
+
+check_says_loss_where_events_were_lost()
+{
+	make_lossy
+	run 3 check lossy.ptl
+	out_has 'lossy.ptl: loss, 12 EVENTS LOST'
+	out_has 'written 16, retrieved 4 + lost 12'
+	out_has 'next      a larger stream'
+}
+
+check_says_where_a_block_is_damaged()
+{
+	make_lossy
+	at=$(data_block lossy.ptl)
+	flip lossy.ptl $((at + 112))
+	run 5 check lossy.ptl
+	out_has 'lossy.ptl: damaged'
+	out_has "byte $at: the checksum of a block is wrong"
+	out_has '1 damaged'
+	out_has 'copy the log again'
+	run 2 stat lossy.ptl
+}
+
+# The second slot of the first record becomes none; the rest of the block is still looked at.
+check_counts_torn_and_orphan_slots()
+{
+	make run.ptl <<-END
+		event 1000 36 1 0 text:0123456789012345678901234567890123456789
+		event 2000 36 1 0 text:0123456789
+	END
+	at=$(data_block run.ptl)
+	flip run.ptl $((at + 96 + 32))
+	run 5 check run.ptl
+	out_has 'slots     1 torn, 3 orphans'
+	out_has '1 in damaged blocks look whole'
+}
+
+check_goes_on_behind_a_damaged_block()
+{
+	awk 'BEGIN { for (i = 1; i <= 20000; i++) printf "event %d 36 1 0 text:hello\n", i * 1000 }' |
+		make run.ptl
+	run 0 check run.ptl
+	flip run.ptl $(($(data_block run.ptl) + 112))
+	run 5 check --json run.ptl
+	sound=$(sed 's/.*"records":\([0-9]*\).*/\1/' out)
+	suspect=$(sed 's/.*"records_suspect":\([0-9]*\).*/\1/' out)
+	[ $((sound + suspect)) -ge 19999 ] && [ "$suspect" -lt 2500 ] || fail "$sound and $suspect records"
+}
+
+check_says_that_a_log_lacks_its_end()
+{
+	make run.ptl <<-END
+		event 1000 36 1 0
+		unfinished
+	END
+	run 5 check run.ptl
+	out_has 'run.ptl: incomplete'
+	out_has 'ends without its trailer'
+	out_has '--incomplete'
+	run 0 check --incomplete run.ptl
+	out_has 'run.ptl: clean so far'
+	make_story
+	head -c $(($(wc -c <run.ptl) - 100)) run.ptl >short.ptl
+	run 5 check short.ptl
+	out_has 'cut off'
+	run 0 check --incomplete short.ptl
+}
+
+check_says_that_the_law_is_broken()
+{
+	make_story
+	"$PXT_PYTHON" - run.ptl <<-END || fail python
+		import struct, sys, zlib
+		log = bytearray(open(sys.argv[1], "rb").read())
+		at = len(log) - 96 - 304
+		assert log[at:at + 4] == b"PTLB"
+		order = "<" if log[8] == 4 else ">"
+		log[at + 96 + 40:at + 96 + 48] = struct.pack(order + "Q", 8)
+		crc = zlib.crc32(log[at + 96:], zlib.crc32(log[at:at + 92]))
+		log[at + 92:at + 96] = struct.pack(order + "I", crc)
+		open(sys.argv[1], "wb").write(log)
+	END
+	run 5 check run.ptl
+	out_has 'run.ptl: contradictory'
+	out_has 'written is not retrieved + lost + cleared + held'
+	out_has 'a defect of the writer'
+	run 0 stat run.ptl
+}
+
+check_says_which_events_have_no_name()
+{
+	make run.ptl <<-END
+		event 1000 77 1 0
+		event 2000 77 1 0
+	END
+	run 5 check run.ptl
+	out_has '2 events of type 77, which has no name'
+}
+
+check_of_several_logs_ends_with_the_worst()
+{
+	make_story
+	make_lossy
+	run 3 check -q run.ptl lossy.ptl
+	lines 0
+	cp lossy.ptl broken.ptl
+	flip broken.ptl $(($(data_block broken.ptl) + 112))
+	run 5 check -q broken.ptl run.ptl lossy.ptl
+	run 2 check -q broken.ptl nowhere.ptl
+	err_has 'nowhere.ptl: No such file'
+}
+
+check_knows_what_is_no_log()
+{
+	for i in 1 2 3 4 5 6 7 8 9; do echo 'just some text that is long enough to be the head of a log'; done >text
+	run 2 check text
+	err_has 'text: not a trace log'
+	err_has 'it looks like a text file'
+	run 2 check "$golden/newer-major.ptl"
+	err_has 'needs a reader of format 2.1'
+	: >empty
+	run 2 check empty
+	err_has 'the file is empty'
+	run 1 check
+	run 1 check --limit x text
+}
+
+check_reads_a_pipe()
+{
+	make_story
+	"$pxtrace" check - <run.ptl >out 2>err || fail "status $?"
+	out_has '-: clean'
+}
+
+check_json_is_an_object_a_log()
+{
+	make_story
+	make_lossy
+	flip lossy.ptl $(($(data_block lossy.ptl) + 112))
+	run 5 check --json run.ptl lossy.ptl
+	lines 2
+	"$PXT_PYTHON" - <<-END || fail 'no JSON'
+		import json
+		first, second = map(json.loads, open("out"))
+		assert first["verdict"] == "clean" and first["status"] == 0 and first["written"] == 7
+		assert second["verdict"] == "damaged" and second["findings"][0]["kind"] == "damage"
+		assert second["findings"][0]["byte"] > 512 and not second["findings"][0]["reason"] == ""
+	END
+}
+
+# A head that speaks of 4 GiB frames costs no memory and no time; neither do findings without end.
+no_log_takes_more_memory_of_check()
+{
+	"$PXT_PYTHON" - "$golden/loop-le64.ptl" <<-END || fail python
+		import struct, sys, zlib
+		log = bytearray(open(sys.argv[1], "rb").read())
+		log[136:144] = struct.pack("<II", 1048576, 0xffffffff)
+		log[120:124] = struct.pack("<I", 1048576)
+		log[508:512] = struct.pack("<I", zlib.crc32(log[:508]))
+		open("frames.ptl", "wb").write(log)
+		head = open(sys.argv[1].replace("loop-le64", "le64"), "rb").read()
+		block = head[512:512 + 96]
+		open("many.ptl", "wb").write(head[:512] + block * 20000)
+	END
+	within 32768 "$pxtrace" check frames.ptl >out 2>err
+	[ $? -eq 5 ] || fail 'frames'
+	within 32768 "$pxtrace" check --limit 3 many.ptl >out 2>err
+	[ $? -eq 5 ] || fail 'findings'
+	out_has 'more (--limit)'
+}
+
+"$case"

@@ -1,0 +1,193 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# pxtrace stat: histograms, the longest spans, slices of time, forms for programs, bounds.
+. "$(dirname "$0")/common.sh"
+
+# 300 calls of 1 to 300 us, one each millisecond.
+make_calls()
+{
+	awk 'BEGIN { for (i = 1; i <= 300; i++)
+		printf "event %d 38 1 0\nevent %d 39 1 0\n", i * 1000000, i * 1000000 + i * 1000 }' | make run.ptl
+}
+
+stat_shows_the_tail_of_durations()
+{
+	awk 'BEGIN { for (i = 1; i <= 2000; i++)
+		printf "event %d 38 1 0\nevent %d 39 1 0\n", i * 1000000, i * 1000000 + i }' | make run.ptl
+	run 0 stat --ns run.ptl
+	# MIN MEDIAN MEAN STDDEV P99 P99.9 MAX
+	grep -q '^call_enter .. call_exit  *2000  *1  *1000  *1001  *577  *1980  *1998  *2000$' out || fail quantiles
+}
+
+stat_histogram_counts_each_length_once()
+{
+	make_calls
+	run 0 stat --ns --histogram run.ptl
+	grep -q '^ *65536 [.][.]  *131072  *66  *22.0%  ##*$' out || fail 'not 66 from 65.536 to 131.072 us'
+	[ "$(awk '/%  #/ && / [.][.] / { n += $4 } END { print n }' out)" = 300 ] || fail 'the bars do not add up'
+}
+
+# From the exact values to the histogram of parts, the bars stay what they are.
+stat_histogram_of_many_durations_counts_them_all()
+{
+	awk 'BEGIN { for (i = 1; i <= 20000; i++) { t += 100000;
+		printf "event %.0f 38 1 0\nevent %.0f 39 1 0\n", t, t + 1024 + i % 3000 } }' | make run.ptl
+	run 0 stat --ns --histogram run.ptl
+	out_has '~'
+	[ "$(awk '/ [.][.] / && /%/ && !/_/ { n += $4 } END { print n }' out)" = 20000 ] || fail 'the bars do not add up'
+}
+
+stat_top_shows_what_happened_in_the_longest()
+{
+	make run.ptl <<-END
+		event 1000 32 1 0 u32:1
+		event 1500 33 1 0 u32:1 i64:-5
+		event 2000 32 1 0 u32:2
+		event 2100 36 1 0 text:slow
+		event 2200 34 2 0 u64:7
+		event 2300 36 2 0
+		event 5000 33 1 0 u32:2 i64:99
+		event 9000 35 2 0 u64:7
+	END
+	run 0 stat --top 2 run.ptl
+	grep -A 20 '^LONGEST' out >longest
+	cat >expected <<-END
+		LONGEST
+		    1. 6.800 us  mtx_lock .. mtx_unlock  control/4713  at     0.000002200
+		        +0 ns         mtx_lock  lock=0x7
+		        +100 ns       note
+		        +6.800 us     mtx_unlock  lock=0x7
+		        meanwhile 1 events of other threads
+		    2. 3.000 us  job_begin .. job_end  sensor/4712  at     0.000002000
+		        +0 ns         job_begin  job=2
+		        +100 ns       note  data[4]=73 6c 6f 77 |slow|
+		        +3.000 us     job_end  job=2  late_ns=99
+		        meanwhile 2 events of other threads
+	END
+	cmp -s longest expected || { diff expected longest; fail 'the longest are others'; }
+	run 1 stat --top 0 run.ptl
+	err_has '--top wants a number'
+}
+
+stat_top_keeps_the_longest_of_many()
+{
+	make_calls
+	run 0 stat --top 3 --csv run.ptl
+	[ "$(awk -F, '$1 == "top" { printf "%s ", $17 }' out)" = '300000 299000 298000 ' ] || fail 'not the longest'
+}
+
+# ZEP-45: load per slice of time.
+stat_slices_show_events_and_load()
+{
+	make run.ptl <<-END
+		event 1000000 38 1 0
+		event 6000000 39 1 0
+		event 12000000 38 2 0
+		loss 3
+		event 55000000 36 1 0
+		event 58000000 38 1 0
+		event 59000000 39 1 0
+	END
+	run 0 stat --slice 10ms run.ptl
+	grep -A 9 '^SLICES' out | sed 's/ *#*$//' >slices
+	cat >expected <<-END
+		SLICES of 10.00 ms; load: spans open on average
+		  [1] call_enter .. call_exit
+		          START      EVENTS         PER S     LOST LOAD [1]
+		    0.000000000           2         200.0        0    0.500
+		    0.010000000           1         100.0        0    0.800
+		    0.020000000           0           0.0        0    1.000  (3 slices)
+		    0.050000000           3         300.0        3    0.600
+	END
+	cmp -s slices expected || { diff expected slices; fail 'the slices are others'; }
+	run 1 stat --slice now run.ptl
+	err_has '--slice wants a length of time'
+}
+
+stat_slices_by_thread_are_the_load_of_each()
+{
+	make run.ptl <<-END
+		event 0 38 1 0
+		event 2500000 39 1 0
+		event 2500000 38 2 0
+		event 10000000 39 2 0
+		event 20000000 36 1 0
+	END
+	run 0 stat --by thread --slice 10ms --csv run.ptl
+	grep -q '^slice_pair,run.ptl,call_enter .. call_exit,sensor/4712,1,.*1700000000000000000,1700000000010000000,2500000,.*,0.25.$' out ||
+		fail 'no load of sensor'
+	grep -q '^slice_pair,run.ptl,call_enter .. call_exit,control/4713,0,.*1700000000000000000,.*,0.75.$' out ||
+		fail 'no load of control'
+}
+
+stat_json_and_csv_say_the_same()
+{
+	make_calls
+	run 0 stat --json --histogram --top 2 --slice 100ms run.ptl
+	mv out json
+	run 0 stat --csv --histogram --top 2 --slice 100ms run.ptl
+	"$PXT_PYTHON" - <<-END || fail 'they differ'
+		import csv, json
+		objects = [json.loads(line) for line in open("json")]
+		rows = list(csv.DictReader(open("out", newline="")))
+		assert len(objects) == len(rows) > 10
+		for one, other in zip(objects, rows):
+		    other = {key: value for key, value in other.items() if value != ""}
+		    one = {key: value for key, value in one.items() if value != ""}
+		    assert set(one) == set(other), (one, other)
+		    for key, value in one.items():
+		        text = str(value).lower() if isinstance(value, bool) else value
+		        assert str(text) == other[key] or float(other[key]) == value, (key, one, other)
+		pair = [row for row in objects if row["table"] == "pair"][0]
+		assert pair["count"] == 300 and pair["median_ns"] == 150000 and pair["p999_ns"] == 300000
+		assert sum(row["count"] for row in objects if row["table"] == "histogram") == 300
+	END
+}
+
+stat_csv_has_no_formulas()
+{
+	head_recipe='process 1 h /bin/x
+thread 1 0x1000 7 =cmd
+type 32 =SUM(A1)
+type 33 @x,"y"
+type 34 -1+1'
+	make run.ptl <<-END
+		event 1000 32 1 0
+		event 2000 33 1 0
+		event 3000 34 1 0
+	END
+	run 0 stat --csv run.ptl
+	out_has "run.ptl,'=SUM(A1),"
+	out_has "run.ptl,\"'@x,\"\"y\"\"\","
+	out_has "run.ptl,'-1+1,"
+	out_has "run.ptl,'=cmd/7,"
+	if grep -q ',[=@+-][^,0-9]' out; then fail 'a formula'; fi
+}
+
+# Threads and pairs without end, open spans without end, durations of all magnitudes.
+no_log_takes_more_memory_of_stat()
+{
+	count=40000
+	[ "$PXT_STRESS" = full ] && count=400000
+	{
+		i=40
+		while [ $i -lt 140 ]; do
+			echo "type $i t${i}_begin u32 k"
+			echo "type $((i + 500)) t${i}_end u32 k"
+			i=$((i + 1))
+		done
+		awk -v n=$count 'BEGIN { srand(7); for (i = 0; i < n; i++) {
+			t += int(exp(rand() * 20)); k = 40 + i % 100;
+			printf "stranger %d 1\nevent %.0f %d 1 0 u32:%d\n", i * 7919, t, k, i;
+			printf "event %.0f %d 2 0 u32:%d\n", t, k, i % 5000;
+			printf "event %.0f %d 2 0 u32:%d\n", t + int(exp(rand() * 30)), k + 500, i % 5000 } }'
+	} | make hostile.ptl
+	for by in thread field; do
+		within 204800 "$pxtrace" stat --by $by --histogram --top 1000 --slice 1s hostile.ptl >out 2>err ||
+			fail "out of memory by $by"
+	done
+	out_has '(others)'
+}
+
+"$case"
