@@ -215,26 +215,7 @@ bool pxt_log_sound(const unsigned char *block, uint32_t length, bool swapped)
 bool pxt_log_get_record(const unsigned char *at, uint32_t room, const struct pxt_log_header *header,
     struct pxt_log_record *record)
 {
-	bool swapped = header->swapped;
-	uint32_t i;
-
-	if (pxt_get32(at, swapped) != PXT_SLOT_BEGIN)
-		return false;
-	record->info = pxt_get32(at + 4, swapped);
-	record->ticks = (uint64_t)pxt_get32(at + 12, swapped) << 32 | pxt_get32(at + 8, swapped);
-	if (pxt_info_id(record->info) == PXT_LOG_ID_LOSS) {
-		record->slots = 1;
-		return true;
-	}
-	record->slots = pxt_info_slots(record->info, header->ctx_bytes);
-	if (record->slots > room / PXT_SLOT_BYTES || pxt_info_id(record->info) == 0 ||
-	    pxt_info_id(record->info) == PXT_ID_MARK)
-		return false;
-	for (i = 1; i < record->slots; i++) {
-		if (pxt_get32(at + (size_t)i * PXT_SLOT_BYTES, false) != 0)
-			return false;
-	}
-	return true;
+	return pxt_get_record(at, room, header->swapped, header->ctx_bytes, record);
 }
 
 /* Up to 12 bytes, without a call: most payloads are that short. */
@@ -276,22 +257,37 @@ void pxt_log_get_payload(const unsigned char *at, uint32_t from, void *to, uint3
 		(void)copy_part(out, slot + PXT_SLOT_BYTES + 4, bytes);
 }
 
+/* Where the trouble is; head->length where there is none. */
+PXT_INLINE uint32_t walk(const unsigned char *block, const struct pxt_log_blockhead *head,
+    bool swapped, uint32_t ctx_bytes, uint32_t *count, uint64_t *lost)
+{
+	struct pxt_log_record record;
+	uint32_t at = PXT_LOG_BLOCK_BYTES;
+
+	/* Bound: the slots of a block. */
+	while (at < head->length) {
+		if (!pxt_get_record(block + at, head->length - at, swapped, ctx_bytes, &record))
+			break;
+		if (pxt_info_id(record.info) == PXT_LOG_ID_LOSS)
+			*lost += record.ticks;
+		else
+			++*count;
+		at += record.slots * PXT_SLOT_BYTES;
+	}
+	return at;
+}
+
 const char *pxt_log_check_data(const unsigned char *block, const struct pxt_log_blockhead *head,
     const struct pxt_log_header *header, uint32_t *offset)
 {
-	struct pxt_log_record record;
 	uint64_t lost = 0;
 	uint32_t count = 0;
 
-	for (*offset = PXT_LOG_BLOCK_BYTES; *offset < head->length;
-	     *offset += record.slots * PXT_SLOT_BYTES) {
-		if (!pxt_log_get_record(block + *offset, head->length - *offset, header, &record))
-			return "a record is damaged";
-		if (pxt_info_id(record.info) == PXT_LOG_ID_LOSS)
-			lost += record.ticks;
-		else
-			count++;
-	}
+	/* A loop for each byte order: the usual one need not ask. */
+	*offset = header->swapped ? walk(block, head, true, header->ctx_bytes, &count, &lost)
+	                          : walk(block, head, false, header->ctx_bytes, &count, &lost);
+	if (*offset < head->length)
+		return "a record is damaged";
 	*offset = 0;
 	if (count != head->count)
 		return "the block does not hold as many records as it says";

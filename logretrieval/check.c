@@ -97,6 +97,7 @@ static void count_damaged(struct check *check, uint64_t from, uint64_t to)
 static void count_records(struct check *check, uint64_t offset, const unsigned char *block,
     const struct pxt_log_blockhead *head)
 {
+	const struct pxt_log_header *header = &check->log.header;
 	uint32_t at = PXT_LOG_BLOCK_BYTES;
 	uint64_t least = UINT64_MAX;
 	uint64_t most = 0;
@@ -106,7 +107,8 @@ static void count_records(struct check *check, uint64_t offset, const unsigned c
 		struct pxt_log_record record;
 		uint32_t id;
 
-		if (!pxt_log_get_record(block + at, head->length - at, &check->log.header, &record))
+		if (!pxt_get_record(
+		        block + at, head->length - at, header->swapped, header->ctx_bytes, &record))
 			return;
 		at += record.slots * PXT_SLOT_BYTES;
 		id = pxt_info_id(record.info);
@@ -382,6 +384,9 @@ static void check_frames(struct check *check)
 		return;
 	there = log->newest - log->oldest + 1;
 	known = check->sum->posix_sound_np + check->sum->posix_damaged_np;
+	/* Behind blocks that are overwritten by now every frame is full. */
+	if (log->oldest != 0 && there < header->frames)
+		there = header->frames;
 	if (there > known) {
 		check->sum->posix_missing_np += there - known;
 		note(check, POSIX_TRACE_FINDING_DAMAGE_NP, header->data_offset,

@@ -43,10 +43,29 @@ static int64_t as_ns(const struct timespec *time)
 	return seconds * NS_PER_S + (int64_t)time->tv_nsec;
 }
 
-static void fill(struct pxt_log *log, unsigned char *at, const struct pxt_log_record *record,
-    struct posix_trace_eventview_np *view)
+/* Context of the usual kind (thread and 48-bit address, none but the table's threads), or of any. */
+PXT_INLINE void get_context(struct pxt_log *log, const unsigned char *at, bool usual,
+    const struct pxt_log_record *record, struct pxt_log_context *context)
 {
-	uint32_t from = log->header.ctx_bytes;
+	const struct pxt_log_thread *thread;
+	uint64_t number;
+
+	if (!usual || pxt_info_extra(record->info)) {
+		pxt_log_get_context(log, at, record, context);
+		return;
+	}
+	number = pxt_get64(at + PXT_SLOT_BYTES + 4, __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__);
+	thread = pxt_log_find_thread(log, (uint32_t)(number & 0xffff), record->ticks);
+	context->address = number >> 16 | (number >> 63 ? UINT64_C(0xffff) << 48 : 0);
+	context->thread = thread ? thread->thread : 0;
+	context->pid = thread && thread->pid ? thread->pid : log->process.pid;
+	context->exact = thread != NULL;
+}
+
+PXT_INLINE void fill(struct pxt_log *log, unsigned char *at, bool usual,
+    const struct pxt_log_record *record, struct posix_trace_eventview_np *view)
+{
+	uint32_t from = usual ? 8u : log->header.ctx_bytes;
 	uint32_t bytes = pxt_info_bytes(record->info);
 	uint32_t cpu = pxt_info_cpu(record->info);
 	struct pxt_log_context context;
@@ -54,7 +73,7 @@ static void fill(struct pxt_log *log, unsigned char *at, const struct pxt_log_re
 	uintptr_t address;
 	uintptr_t thread;
 
-	pxt_log_get_context(log, at, record, &context);
+	get_context(log, at, usual, record, &context);
 	pxt_log_report_time(log, record->ticks, &time);
 	address = (uintptr_t)context.address;
 	thread = (uintptr_t)context.thread;
@@ -65,7 +84,6 @@ static void fill(struct pxt_log *log, unsigned char *at, const struct pxt_log_re
 	view->posix_data_np = bytes ? close_up(at, from, bytes) : at;
 	view->posix_ns_np = as_ns(&time);
 	view->posix_ticks_np = record->ticks;
-	view->posix_lost_before_np = log->cursor.pending;
 	view->posix_number_np = log->cursor.number++;
 	memcpy(&view->posix_thread_id_np, &thread, sizeof(thread));
 	memcpy(&view->posix_prog_address_np, &address, sizeof(address));
@@ -73,38 +91,56 @@ static void fill(struct pxt_log *log, unsigned char *at, const struct pxt_log_re
 	view->posix_cpu_np = cpu == PXT_CPU_UNKNOWN ? -1 : (int16_t)cpu;
 	view->posix_cut_np = pxt_info_cut(record->info);
 	view->posix_thread_exact_np = context.exact;
-	log->cursor.pending = 0;
-	if (log->header.swapped)
+	if (!usual && log->header.swapped)
 		pxt_log_swap_data(log, pxt_info_id(record->info),
 		    (unsigned char *)(uintptr_t)view->posix_data_np, bytes);
 }
 
-/* Views of what is left of the block the cursor is in.  EIO: damage, and nothing before it. */
-static int fill_from_block(
-    struct pxt_log *log, struct posix_trace_eventview_np *views, size_t room, size_t *count)
+/*
+ * Views of what is left of the block the cursor is in.  @usual: this machine's byte order, and the
+ * context that get_context() is quick with.  EIO: damage, and nothing before it.
+ */
+PXT_INLINE int fill_from_block(struct pxt_log *log, bool usual,
+    struct posix_trace_eventview_np *views, size_t room, size_t *count)
 {
 	struct pxt_log_cursor *cursor = &log->cursor;
+	unsigned char *at = log->window + (cursor->next - log->window);
+	bool swapped = !usual && log->header.swapped;
+	uint32_t ctx_bytes = usual ? 8u : log->header.ctx_bytes;
+	uint64_t pending = cursor->pending;
+	uint32_t left = cursor->left;
 	struct pxt_log_record record;
-	int error = 0;
+	bool whole = true;
+	size_t n = 0;
 
-	while (cursor->left != 0 && *count < room) {
-		unsigned char *at = log->window + (cursor->next - log->window);
-
-		if (!pxt_log_get_record(at, cursor->left, &log->header, &record)) {
-			/* Behind other events the next call finds it again, and says so. */
-			error = *count ? 0 : EIO;
-			cursor->left = *count ? cursor->left : 0;
+	/* Bound: the slots of a block. */
+	while (left != 0 && n < room) {
+		whole = pxt_get_record(at, left, swapped, ctx_bytes, &record);
+		if (!whole)
 			break;
+		if (pxt_info_id(record.info) == PXT_LOG_ID_LOSS) {
+			pending += record.ticks;
+		} else {
+			fill(log, at, usual, &record, &views[n]);
+			views[n++].posix_lost_before_np = pending;
+			pending = 0;
 		}
-		cursor->next += record.slots * PXT_SLOT_BYTES;
-		cursor->left -= record.slots * PXT_SLOT_BYTES;
-		if (pxt_info_id(record.info) == PXT_LOG_ID_LOSS)
-			cursor->pending += record.ticks;
-		else
-			fill(log, at, &record, &views[(*count)++]);
+		at += record.slots * PXT_SLOT_BYTES;
+		left -= record.slots * PXT_SLOT_BYTES;
 	}
-	pxt_log_view_spoilt(log, cursor->next);
-	return error;
+	/* Damage behind other events is found again by the next call, which says so. */
+	cursor->left = whole || n ? left : 0;
+	cursor->next = at;
+	cursor->pending = pending;
+	pxt_log_view_spoilt(log, at);
+	*count = n;
+	return whole || n ? 0 : EIO;
+}
+
+static bool is_usual(const struct pxt_log_header *header)
+{
+	return !header->swapped && header->word_bytes == 8 &&
+	       (header->contents & PXT_LOG_HAS_THREAD) && (header->contents & PXT_LOG_HAS_ADDRESS);
 }
 
 int pxt_log_views(void *object, struct posix_trace_eventview_np *views, size_t room, size_t *count)
@@ -117,8 +153,10 @@ int pxt_log_views(void *object, struct posix_trace_eventview_np *views, size_t r
 	/* A block may hold nothing but losses. */
 	while (!error && *count == 0) {
 		error = pxt_log_find_slot(log);
-		if (!error)
-			error = fill_from_block(log, views, room, count);
+		if (!error && is_usual(&log->header))
+			error = fill_from_block(log, true, views, room, count);
+		else if (!error)
+			error = fill_from_block(log, false, views, room, count);
 	}
 	pxt_log_unlock(log);
 	return error == ENODATA ? 0 : error;

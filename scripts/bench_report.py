@@ -24,6 +24,7 @@ CHAPTERS = {
     "latency": ("Latency under stress", "One call at a time, real-time priority, memory locked."),
     "logged": ("A log under load", "One writer, paced and at full speed, into a log in memory."),
     "retrieve": ("Retrieval", "What reading an event out of a stream costs."),
+    "tools": ("Tools", "What pxtrace costs an event of a log, and how much memory it takes."),
     "rivals": ("Beside others", "The same payloads on the same CPUs in the same run."),
 }
 PICTURES_OF = {"footprint": ("footprint-pie", "footprint-units"), "user": ("latency",),

@@ -24,7 +24,7 @@ from config import ROOT
 
 # name of the build -> CMake options; the first one runs everything
 BUILDS = {
-    "complete": ["-DPTRACE_DEFCONFIG=configs/full_defconfig"],
+    "complete": ["-DPTRACE_DEFCONFIG=configs/full_defconfig", "-DPTRACE_TOOLS=ON"],
     "minimal": ["-DPTRACE_DEFCONFIG=configs/minimal_defconfig"],
     "core": ["-DPTRACE_DEFCONFIG=configs/minimal_defconfig", "-DCONFIG_PTRACE_USEREVENTS=n",
              "-DPTRACE_BENCH_PROFILE=minimal"],

@@ -154,17 +154,18 @@ static int by_count(const void *a, const void *b)
 
 	if (x->count != y->count)
 		return x->count > y->count ? -1 : 1;
-	return x->count == 0 ? 0 : strcmp(x->label, y->label);
+	return strcmp(x->label, y->label);
 }
 
 size_t pxt_stat_sort(struct pxt_tally *tallies, size_t length)
 {
 	size_t used = 0;
 
-	/* The labels point into the source: sorting the tallies spoils nothing of it. */
-	qsort(tallies, length, sizeof *tallies, by_count);
-	while (used < length && tallies[used].count > 0)
-		used++;
+	/* The labels point into the source: moving the tallies spoils nothing of it. */
+	for (size_t i = 0; i < length; i++)
+		if (tallies[i].count > 0)
+			tallies[used++] = tallies[i];
+	qsort(tallies, used, sizeof *tallies, by_count);
 	return used;
 }
 

@@ -33,9 +33,11 @@ struct pxt_stack {
 struct pxt_roles {
 	bool learnt;
 	unsigned count;
-	struct {
+	struct role {
 		uint16_t pair;
 		bool begins;
+		bool matched;                   /* the begin has the field, too: ... */
+		const struct pxt_type *with;    /* ... if this is still the begin */
 		const struct pxt_layout *field; /* by which it is matched, or NULL */
 	} * list;
 };
@@ -410,8 +412,9 @@ static void pop(
 
 		if (keyed && begin.key != key)
 			continue;
-		memmove(stack->entries + i, stack->entries + i + 1,
-		    (stack->count - i - 1) * sizeof *stack->entries);
+		if (i + 1 < stack->count)
+			memmove(stack->entries + i, stack->entries + i + 1,
+			    (stack->count - i - 1) * sizeof *stack->entries);
 		stack->count--;
 		pairs->row = row_of_stack(pairs, stack, begin.key);
 		change_open(pairs, pairs->row, false);
@@ -444,6 +447,15 @@ static bool matched_by_field(const struct pxt_pair *pair, const struct pxt_layou
 	                          strcmp(pair->begin->fields[0].name, field->name) == 0);
 }
 
+static bool matched(struct role *role, const struct pxt_pair *pair)
+{
+	if (role->with != pair->begin) {
+		role->with = pair->begin;
+		role->matched = matched_by_field(pair, role->field);
+	}
+	return role->matched;
+}
+
 void pxt_pairs_take(struct pxt_pairs *pairs, const struct pxt_event *event)
 {
 	if (event->type->index == PXT_INDEX_NONE)
@@ -466,7 +478,8 @@ void pxt_pairs_take(struct pxt_pairs *pairs, const struct pxt_event *event)
 		else if (roles->list[i].begins)
 			push(pairs, stack, key, event->ns);
 		else
-			pop(pairs, stack, has_key && matched_by_field(pair, field), key, event->ns);
+			pop(pairs, stack, has_key && matched(&roles->list[i], pair), key,
+			    event->ns);
 	}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_log.c - whatever the bytes are, Log Retrieval neither crashes nor hangs.
+ * fuzz_log.c - whatever the bytes are, Log Retrieval neither crashes nor hangs, reads the same events
+ * one by one and many at once, and checks a log clean if and only if it opens it.
  *
  *	make_corpus.py corpus && clang -fsanitize=fuzzer,address,undefined ... fuzz_log.c
  *	./fuzz_log -max_len=65536 corpus
@@ -86,28 +87,132 @@ static void read_fields(trace_id_t trid, trace_event_id_t id, const unsigned cha
 	abort();
 }
 
-static void read_events(trace_id_t trid, size_t room)
+/* What was read, in few bytes. */
+struct sum {
+	uint64_t events;
+	uint64_t hash;
+};
+
+static void add(struct sum *sum, const void *bytes, size_t count)
+{
+	const unsigned char *at = bytes;
+
+	while (count--)
+		sum->hash = (sum->hash ^ *at++) * UINT64_C(0x100000001b3);
+}
+
+static void add_event(struct sum *sum, uint32_t id, int64_t ns, const void *data, size_t len)
+{
+	sum->events++;
+	add(sum, &id, sizeof(id));
+	add(sum, &ns, sizeof(ns));
+	add(sum, data, len);
+}
+
+/* As views have it. */
+static int64_t as_ns(const struct timespec *time)
+{
+	return time->tv_sec >= INT64_MAX / 1000000000
+	           ? INT64_MAX
+	           : (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
+}
+
+static struct sum read_events(trace_id_t trid, size_t room)
 {
 	struct timespec last = { 0, 0 };
 	struct posix_trace_event_info event;
+	struct sum sum = { 0, 0 };
 	unsigned char data[4096];
 	int unavailable;
 	size_t len;
 
-	for (unsigned i = 0; i < EVENTS_MAX; i++) {
+	while (sum.events < EVENTS_MAX) {
 		int error = posix_trace_getnext_event(trid, &event, data, room, &len, &unavailable);
 
 		if (error && error != EIO)
 			abort();
 		if (unavailable)
-			return;
+			break;
 		if (error || len > room || event.posix_timestamp.tv_nsec < 0 ||
 		    event.posix_timestamp.tv_nsec > 999999999 ||
 		    event.posix_timestamp.tv_sec < last.tv_sec)
 			abort();
 		last = event.posix_timestamp;
 		read_fields(trid, event.posix_event_id, data, len);
+		add_event(&sum, event.posix_event_id, as_ns(&last), data, len);
 	}
+	return sum;
+}
+
+static struct sum read_views(trace_id_t trid, size_t room)
+{
+	struct posix_trace_eventview_np views[64];
+	struct sum sum = { 0, 0 };
+	int64_t last = 0;
+	size_t count;
+
+	while (sum.events < EVENTS_MAX) {
+		int error = posix_trace_getnext_events_np(trid, views, room, &count);
+
+		if ((error && error != EIO) || (error && count) || count > room)
+			abort();
+		if (count == 0)
+			break;
+		for (size_t i = 0; i < count && sum.events < EVENTS_MAX; i++) {
+			const struct posix_trace_eventview_np *view = &views[i];
+
+			if (view->posix_bytes_np > 4095 || view->posix_ns_np < last)
+				abort();
+			last = view->posix_ns_np;
+			read_fields(trid, view->posix_event_id_np, view->posix_data_np,
+			    view->posix_bytes_np);
+			add_event(&sum, view->posix_event_id_np, last, view->posix_data_np,
+			    view->posix_bytes_np);
+		}
+	}
+	return sum;
+}
+
+/* Both ways, and back again; nothing tells the two apart unless the file is spoilt meanwhile. */
+static void read_both(trace_id_t trid, bool spoilt)
+{
+	struct sum one = read_events(trid, 4096);
+	struct sum many;
+
+	if (posix_trace_rewind(trid))
+		abort();
+	many = read_views(trid, 64);
+	if (!spoilt && (one.events != many.events || one.hash != many.hash))
+		abort();
+	if (posix_trace_rewind(trid))
+		abort();
+	(void)read_views(trid, 3);
+	(void)read_events(trid, 7);
+}
+
+enum verdict {
+	SOUND,
+	DAMAGED,
+	UNKNOWN
+};
+
+static enum verdict check(int fd)
+{
+	struct posix_trace_logfinding_np findings[8];
+	struct posix_trace_logcheck_np sum;
+	int error = posix_trace_log_check_np(fd, &sum, findings, 8);
+
+	if (error != 0 && (error != EINVAL || sum.posix_findings_np == 0))
+		abort();
+	for (uint64_t i = 0; i < sum.posix_findings_np && i < 8; i++) {
+		if (findings[i].posix_reason_np[0] == '\0')
+			abort();
+		if (findings[i].posix_kind_np == POSIX_TRACE_FINDING_DAMAGE_NP ||
+		    findings[i].posix_kind_np == POSIX_TRACE_FINDING_END_NP)
+			error = EINVAL;
+	}
+	/* What found no room may be either. */
+	return error ? DAMAGED : sum.posix_findings_np > 8 ? UNKNOWN : SOUND;
 }
 
 static void ask(trace_id_t trid)
@@ -147,6 +252,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct posix_trace_logerror_np error;
 	unsigned char *log;
 	trace_id_t trid;
+	enum verdict verdict;
 	int result;
 	int fd;
 
@@ -165,14 +271,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	                           : posix_trace_open_explained_np(fd, &trid, &error);
 	if (result && (result != EINVAL || error.posix_reason_np[0] == '\0'))
 		abort();
+	verdict = check(fd);
+	if (!(data[0] & GROWING) && verdict != UNKNOWN && (verdict == SOUND) != (result == 0))
+		abort();
 	if (!result) {
 		ask(trid);
 		if (data[0] & SPOIL && ftruncate(fd, (off_t)(size / 2)))
 			abort();
-		read_events(trid, 4096);
-		if (posix_trace_rewind(trid))
-			abort();
-		read_events(trid, 7);
+		read_both(trid, data[0] & SPOIL);
 		if (posix_trace_close(trid))
 			abort();
 	}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tools.c - what pxtrace costs an event, and how much memory it takes, on a long log and on one of a
+ * tenth of its length; and what the two ways of reading a log cost without it.
+ *
+ * Four threads trace pairs of typed events in turns, a flush now and then, into one file.  pxtrace
+ * runs as a program; its processor time (user and system) is what the kernel says of the process,
+ * so that what else the machine does is not in it.
+ */
+#define _GNU_SOURCE
+#include <trace.h>
+#include <trace_np.h>
+
+#include "frame/out.h"
+#include "frame/realtime.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WRITERS    4u
+#define TURN       32ul   /* pairs in a row by one thread */
+#define FLUSH      1024ul /* turns from flush to flush */
+#define ROUNDS_MAX 5
+#define WORDS_MAX  10
+#define VIEWS      256
+
+POSIX_TRACE_DEFINE_NP(job_begin, u32, job);
+POSIX_TRACE_DEFINE_NP(job_end, u32, job, i64, late_ns);
+
+/* ---- The logs ---- */
+
+struct log {
+	char path[64];
+	int file;
+	trace_id_t trid;
+	unsigned long turns;
+	unsigned long events;
+	_Atomic unsigned long turn;
+};
+
+struct writer {
+	struct log *log;
+	unsigned number;
+};
+
+static void *write_turns(void *argument)
+{
+	const struct writer *writer = argument;
+	struct log *log = writer->log;
+
+	for (unsigned long turn = writer->number; turn < log->turns; turn += WRITERS) {
+		while (atomic_load(&log->turn) != turn)
+			(void)sched_yield();
+		for (uint32_t i = 0; i < TURN; i++) {
+			posix_trace_point_np(job_begin, (uint32_t)turn * 64 + i);
+			posix_trace_point_np(job_end, (uint32_t)turn * 64 + i, -(int64_t)i);
+		}
+		if (turn % FLUSH == FLUSH - 1)
+			bench_ok("flush", posix_trace_flush(log->trid));
+		atomic_store(&log->turn, turn + 1);
+	}
+	return NULL;
+}
+
+static void write_log(struct log *log)
+{
+	struct writer writers[WRITERS];
+	pthread_t threads[WRITERS];
+	trace_attr_t attr;
+
+	bench_ok("event", posix_trace_open_np(job_begin));
+	bench_ok("event", posix_trace_open_np(job_end));
+	bench_ok("attributes", posix_trace_attr_init(&attr));
+	bench_ok("policy", posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP));
+	bench_ok("log policy", posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
+	bench_ok("size", posix_trace_attr_setstreamsize(&attr, 64 * 2 * TURN * FLUSH));
+	bench_ok("lanes", posix_trace_attr_setlanes_np(&attr, 1));
+	bench_ok("create", posix_trace_create_withlog(0, &attr, log->file, &log->trid));
+	bench_ok("start", posix_trace_start(log->trid));
+	for (unsigned i = 0; i < WRITERS; i++) {
+		writers[i] = (struct writer){ log, i };
+		bench_ok("thread", pthread_create(&threads[i], NULL, write_turns, &writers[i]));
+	}
+	for (unsigned i = 0; i < WRITERS; i++)
+		bench_ok("thread", pthread_join(threads[i], NULL));
+	bench_ok("shutdown", posix_trace_shutdown(log->trid));
+}
+
+/* In a process of its own: what a program has taken itself counts as memory of those it starts. */
+static void make_log(struct log *log, unsigned long events)
+{
+	int status = 0;
+	pid_t child;
+
+	log->file = bench_memory_file();
+	(void)snprintf(log->path, sizeof(log->path), "/proc/%ld/fd/%d", (long)getpid(), log->file);
+	log->turns = events / (2 * TURN);
+	log->events = log->turns * 2 * TURN;
+	child = fork();
+	if (child == 0) {
+		write_log(log);
+		_exit(0);
+	}
+	if (child < 0 || waitpid(child, &status, 0) < 0)
+		bench_ok("fork", errno);
+	bench_ok("the log", status != 0 ? EIO : 0);
+}
+
+/* ---- The library ---- */
+
+static double cpu_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static double read_one_by_one(trace_id_t trid)
+{
+	struct posix_trace_event_info info;
+	unsigned char data[16];
+	unsigned long events = 0;
+	int nothing = 0;
+	size_t length;
+	double begin = cpu_ns();
+
+	for (;; events++) {
+		bench_ok("getnext",
+		    posix_trace_getnext_event(trid, &info, data, sizeof(data), &length, &nothing));
+		if (nothing)
+			return (cpu_ns() - begin) / (double)events;
+	}
+}
+
+static double read_many(trace_id_t trid)
+{
+	static struct posix_trace_eventview_np views[VIEWS];
+	unsigned long events = 0;
+	size_t count;
+	double begin = cpu_ns();
+
+	do {
+		bench_ok(
+		    "getnext_events", posix_trace_getnext_events_np(trid, views, VIEWS, &count));
+		events += count;
+	} while (count);
+	return (cpu_ns() - begin) / (double)events;
+}
+
+static double measure_reading(
+    const struct log *log, const char *column, double (*read_all)(trace_id_t trid))
+{
+	double ns[ROUNDS_MAX];
+	unsigned rounds = (unsigned)bench_pick(ROUNDS_MAX, 3, 1);
+	trace_id_t trid;
+	double median;
+
+	bench_ok("open", posix_trace_open(log->file, &trid));
+	for (unsigned i = 0; i < rounds; i++) {
+		ns[i] = read_all(trid);
+		bench_ok("rewind", posix_trace_rewind(trid));
+	}
+	bench_ok("close", posix_trace_close(trid));
+	median = bench_median(ns, rounds);
+	bench_value("an event of a log", column, "ns", median);
+	return median;
+}
+
+static double measure_opening(const struct log *log)
+{
+	double ns[ROUNDS_MAX];
+	unsigned rounds = (unsigned)bench_pick(ROUNDS_MAX, 3, 1);
+	double median;
+
+	for (unsigned i = 0; i < rounds; i++) {
+		double begin = cpu_ns();
+		trace_id_t trid;
+
+		bench_ok("open", posix_trace_open(log->file, &trid));
+		ns[i] = (cpu_ns() - begin) / (double)log->events;
+		bench_ok("close", posix_trace_close(trid));
+	}
+	median = bench_median(ns, rounds);
+	bench_value("an event of a log", "checked by open", "ns", median);
+	return median;
+}
+
+/* ---- The programs ---- */
+
+struct tool {
+	const char *row;
+	const char *words[WORDS_MAX];
+	double target; /* million events a second; 0: none */
+};
+
+static const struct tool tools[] = {
+	{ "print", { "print" }, 1.5 },
+	{ "print --json", { "print", "--json" }, 0 },
+	{ "stat", { "stat" }, 8 },
+	{ "stat, all of it",
+	    { "stat", "--by", "thread", "--histogram", "--top", "10", "--slice", "10ms" }, 0 },
+	{ "check", { "check" }, 8 },
+	{ "export csv", { "export", "csv" }, 1.5 },
+	{ "export vcd", { "export", "vcd" }, 0 },
+	{ "export perfetto", { "export", "perfetto" }, 2 },
+};
+
+struct cost {
+	double seconds; /* of processor time; < 0: it failed */
+	double bytes;   /* largest resident size */
+};
+
+/* "pxtrace", the tool's words, the log. */
+static void make_argv(
+    const struct tool *tool, const struct log *log, char words[WORDS_MAX + 2][64], char **argv)
+{
+	unsigned count = 0;
+
+	(void)snprintf(words[count++], 64, "pxtrace");
+	for (unsigned i = 0; i < WORDS_MAX && tool->words[i]; i++)
+		(void)snprintf(words[count++], 64, "%s", tool->words[i]);
+	(void)snprintf(words[count++], 64, "%s", log->path);
+	for (unsigned i = 0; i < count; i++)
+		argv[i] = words[i];
+	argv[count] = NULL;
+}
+
+static struct cost run_tool(const struct tool *tool, const struct log *log)
+{
+	char words[WORDS_MAX + 2][64];
+	char *argv[WORDS_MAX + 3];
+	posix_spawn_file_actions_t actions;
+	struct rusage usage;
+	int status = -1;
+	pid_t child;
+
+	make_argv(tool, log, words, argv);
+	bench_ok("spawn", posix_spawn_file_actions_init(&actions));
+	for (int fd = 1; fd <= 2; fd++)
+		bench_ok("spawn",
+		    posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_WRONLY, 0));
+	bench_ok("spawn", posix_spawn(&child, BENCH_PXTRACE, &actions, NULL, argv, environ));
+	(void)posix_spawn_file_actions_destroy(&actions);
+	while (wait4(child, &status, 0, &usage) < 0 && errno == EINTR)
+		;
+	if (status != 0)
+		return (struct cost){ -1, 0 };
+	return (struct cost){
+		(double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
+		    (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6,
+		(double)usage.ru_maxrss * 1024,
+	};
+}
+
+static double measure_tool(
+    const struct tool *tool, const struct log *small, const struct log *large)
+{
+	double seconds[ROUNDS_MAX];
+	unsigned rounds = (unsigned)bench_pick(ROUNDS_MAX, 3, 1);
+	struct cost first = run_tool(tool, small);
+	double bytes = 0;
+	double median;
+
+	if (first.seconds < 0) {
+		bench_missing(tool->row, "speed", "this pxtrace does not do it");
+		return (double)NAN;
+	}
+	for (unsigned i = 0; i < rounds; i++) {
+		struct cost cost = run_tool(tool, large);
+
+		seconds[i] = fmax(cost.seconds, 1e-6);
+		bytes = fmax(bytes, cost.bytes);
+	}
+	median = bench_median(seconds, rounds);
+	bench_value(tool->row, "speed", "M events/s", (double)large->events / median / 1e6);
+	bench_value(tool->row, "an event", "ns", median * 1e9 / (double)large->events);
+	bench_value(tool->row, "memory, a tenth of the log", "MiB", first.bytes / 1048576);
+	bench_value(tool->row, "memory, the log", "MiB", bytes / 1048576);
+	return (double)large->events / median / 1e6;
+}
+
+int main(int argc, char **argv)
+{
+	static struct log small;
+	static struct log large;
+	double speeds[sizeof(tools) / sizeof(tools[0])];
+	unsigned long events;
+	struct stat state = { 0 };
+	double many;
+
+	bench_begin(argc, argv, "tools", NULL);
+	events = bench_pick(10000000, 2000000, 20000);
+	bench_say_facts();
+	make_log(&small, events / 10);
+	make_log(&large, events);
+	(void)fstat(large.file, &state);
+	bench_remark(
+	    "log: %lu events of 4 and 12 bytes in turns, %u threads, %lld bytes, in memory",
+	    large.events, WRITERS, (long long)state.st_size);
+	bench_remark(
+	    "tools: processor time, user and system, median of %lu runs; output to /dev/null",
+	    bench_pick(ROUNDS_MAX, 3, 1));
+	bench_table("tools", "pxtrace, one core");
+	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++)
+		speeds[i] = measure_tool(&tools[i], &small, &large);
+	bench_table("library", "libptrace-retrieval");
+	(void)measure_opening(&large);
+	(void)measure_reading(&large, "one by one", read_one_by_one);
+	many = measure_reading(&large, "many at once", read_many);
+	bench_table("targets", "Targets");
+	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
+		char what[64];
+
+		(void)snprintf(what, sizeof(what), "pxtrace %s", tools[i].row);
+		if (tools[i].target > 0)
+			bench_target(
+			    what, "M events/s", speeds[i], BENCH_AT_LEAST, tools[i].target);
+	}
+	bench_target("an event of a log, many at once: goal", "ns", many, BENCH_AT_MOST, 15);
+	return 0;
+}
