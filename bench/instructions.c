@@ -323,6 +323,18 @@ static void next_of_log(unsigned count)
 		    source, &info, data, sizeof(data), &length, &nothing);
 }
 
+/* An event of many that one call hands out. */
+static void views_of_log(unsigned count)
+{
+	static struct posix_trace_eventview_np views[100];
+	size_t got;
+
+	for (unsigned room = 0; count > 0; count -= (unsigned)got) {
+		room = count < 100 ? count : 100;
+		must("getnext_events", posix_trace_getnext_events_np(source, views, room, &got));
+	}
+}
+
 static void to_read(void)
 {
 	one();
@@ -444,11 +456,12 @@ static const struct row rows[] = {
 	{ "getnext, one lane", to_read, next, CALLS },
 	{ "getnext, two lanes", to_merge, next, CALLS },
 	{ "getnext from a log", log_to_read, next_of_log, CALLS },
+	{ "getnext_events from a log, an event", log_to_read, views_of_log, CALLS },
 };
 
 static void clean_up(const struct row *row)
 {
-	if (row->call == next_of_log) {
+	if (row->prepare == log_to_read) {
 		must("close", posix_trace_close(source));
 		(void)fclose(log_file);
 	}

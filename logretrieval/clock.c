@@ -7,8 +7,6 @@
  */
 #include "logretrieval/log.h"
 
-#include "base/mul64.h"
-
 #include <errno.h>
 
 /* 272 years: what fits 63 bits of nanoseconds. */
@@ -149,20 +147,6 @@ static void find_segment(struct pxt_log *log, uint64_t ticks)
 	    low < log->reading_count ? &log->readings[low] : NULL);
 }
 
-static uint64_t segment_ns(const struct pxt_log *log, uint64_t count)
-{
-	const struct pxt_log_segment *segment = &log->segment;
-	uint64_t ns;
-
-	if (!segment->ticks)
-		return pxt_ticks_to_ns(&log->nominal, count);
-	ns = pxt_mul_high(count, segment->fraction);
-	/* Known modulo 2^64 only, but below 2 * ticks. */
-	if (count * segment->rest - ns * segment->ticks >= segment->ticks)
-		ns++;
-	return ns + count * segment->whole;
-}
-
 void pxt_log_time(struct pxt_log *log, uint64_t ticks, struct timespec *time)
 {
 	const struct pxt_log_header *header = &log->header;
@@ -175,7 +159,8 @@ void pxt_log_time(struct pxt_log *log, uint64_t ticks, struct timespec *time)
 	}
 	if (ticks < log->segment.from || ticks >= log->segment.to)
 		find_segment(log, ticks);
-	ns = segment_ns(log, ticks - log->segment.from);
+	ns = log->segment.ticks ? pxt_log_segment_ns(&log->segment, ticks - log->segment.from)
+	                        : pxt_ticks_to_ns(&log->nominal, ticks - log->segment.from);
 	/* Far beyond any sensible log: stay there. */
 	if (ns > NS_MAX || log->segment.from_ns + ns > NS_MAX)
 		ns = NS_MAX - log->segment.from_ns;

@@ -20,6 +20,7 @@
 
 #include "base/handle.h"
 #include "base/logfmt.h"
+#include "base/mul64.h"
 #include "base/ticks.h"
 #include "port/port_file.h"
 
@@ -200,6 +201,16 @@ void pxt_log_clock_begin(struct pxt_log *log);
 /* 0 or ENOMEM; a reading that contradicts earlier ones is left out. */
 int pxt_log_add_reading(struct pxt_log *log, const struct pxt_clock_set *set);
 void pxt_log_time(struct pxt_log *log, uint64_t ticks, struct timespec *time);
+/* floor(count * ns / ticks) of a segment that has an end, for @count below its ticks. */
+PXT_INLINE uint64_t pxt_log_segment_ns(const struct pxt_log_segment *segment, uint64_t count)
+{
+	uint64_t ns = pxt_mul_high(count, segment->fraction);
+
+	/* Known modulo 2^64 only, but below 2 * ticks. */
+	if (count * segment->rest - ns * segment->ticks >= segment->ticks)
+		ns++;
+	return ns + count * segment->whole;
+}
 
 /* ---- next.c, swap.c ---- */
 

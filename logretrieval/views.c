@@ -34,6 +34,23 @@ static const unsigned char *close_up(unsigned char *at, uint32_t from, uint32_t 
 	return data;
 }
 
+/* ---- Times, without going through seconds for each event ---- */
+
+/*
+ * The segment of the log's line of time that events are in, and the latest time reported.  Within
+ * bounds that no program leaves (the year 2106, segments of 73 years) a time is one sum.
+ */
+struct line {
+	uint64_t from; /* first tick of the segment, and ... */
+	uint64_t span; /* ... how many ticks; 0: each time is asked for */
+	int64_t base;  /* time of the first tick */
+	int64_t last;
+	bool in_bounds;
+};
+
+#define CREATED_MAX ((int64_t)1 << 32)
+#define SEGMENT_MAX ((uint64_t)1 << 61)
+
 static int64_t as_ns(const struct timespec *time)
 {
 	int64_t seconds = (int64_t)time->tv_sec;
@@ -43,38 +60,89 @@ static int64_t as_ns(const struct timespec *time)
 	return seconds * NS_PER_S + (int64_t)time->tv_nsec;
 }
 
+static void look(const struct pxt_log *log, struct line *line)
+{
+	const struct pxt_log_segment *segment = &log->segment;
+	const struct timespec *created = &log->header.created.realtime;
+
+	line->last = as_ns(&log->cursor.time);
+	line->in_bounds = created->tv_sec < CREATED_MAX && line->last != INT64_MAX &&
+	                  segment->ticks != 0 && segment->from_ns < SEGMENT_MAX &&
+	                  segment->ns < SEGMENT_MAX;
+	line->from = segment->from;
+	line->span = line->in_bounds ? segment->to - segment->from : 0;
+	if (line->in_bounds)
+		line->base = as_ns(created) + (int64_t)segment->from_ns;
+}
+
+/* What getnext is to know, too. */
+static void write_back(struct pxt_log *log, const struct line *line)
+{
+	if (!line->in_bounds)
+		return;
+	log->cursor.time.tv_sec = (time_t)(line->last / NS_PER_S);
+	log->cursor.time.tv_nsec = (long)(line->last % NS_PER_S);
+}
+
+static PXT_NOINLINE int64_t ask(struct pxt_log *log, struct line *line, uint64_t ticks)
+{
+	struct timespec time;
+
+	write_back(log, line);
+	pxt_log_report_time(log, ticks, &time);
+	look(log, line);
+	return as_ns(&time);
+}
+
+PXT_INLINE int64_t time_of(struct pxt_log *log, struct line *line, uint64_t ticks)
+{
+	int64_t ns;
+
+	if (PXT_UNLIKELY(ticks - line->from >= line->span))
+		return ask(log, line, ticks);
+	ns = line->base + (int64_t)pxt_log_segment_ns(&log->segment, ticks - line->from);
+	line->last = ns > line->last ? ns : line->last;
+	return line->last;
+}
+
+/* ---- Events ---- */
+
 /* Context of the usual kind (thread and 48-bit address, none but the table's threads), or of any. */
 PXT_INLINE void get_context(struct pxt_log *log, const unsigned char *at, bool usual,
     const struct pxt_log_record *record, struct pxt_log_context *context)
 {
-	const struct pxt_log_thread *thread;
+	const struct pxt_log_thread *thread = NULL;
 	uint64_t number;
+	uint32_t place;
 
 	if (!usual || pxt_info_extra(record->info)) {
 		pxt_log_get_context(log, at, record, context);
 		return;
 	}
 	number = pxt_get64(at + PXT_SLOT_BYTES + 4, __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__);
-	thread = pxt_log_find_thread(log, (uint32_t)(number & 0xffff), record->ticks);
+	place = log->by_index ? log->by_index[number & 0xffff] : 0;
+	if (place)
+		thread = &log->threads[place - 1].thread;
+	/* The latest one that had this index; earlier ones are looked for. */
+	if (thread && thread->since > record->ticks)
+		thread = pxt_log_find_thread(log, (uint32_t)(number & 0xffff), record->ticks);
 	context->address = number >> 16 | (number >> 63 ? UINT64_C(0xffff) << 48 : 0);
 	context->thread = thread ? thread->thread : 0;
 	context->pid = thread && thread->pid ? thread->pid : log->process.pid;
 	context->exact = thread != NULL;
 }
 
-PXT_INLINE void fill(struct pxt_log *log, unsigned char *at, bool usual,
+PXT_INLINE void fill(struct pxt_log *log, struct line *line, unsigned char *at, bool usual,
     const struct pxt_log_record *record, struct posix_trace_eventview_np *view)
 {
 	uint32_t from = usual ? 8u : log->header.ctx_bytes;
 	uint32_t bytes = pxt_info_bytes(record->info);
 	uint32_t cpu = pxt_info_cpu(record->info);
 	struct pxt_log_context context;
-	struct timespec time;
 	uintptr_t address;
 	uintptr_t thread;
 
 	get_context(log, at, usual, record, &context);
-	pxt_log_report_time(log, record->ticks, &time);
 	address = (uintptr_t)context.address;
 	thread = (uintptr_t)context.thread;
 	if (pxt_info_extra(record->info))
@@ -82,7 +150,7 @@ PXT_INLINE void fill(struct pxt_log *log, unsigned char *at, bool usual,
 	view->posix_event_id_np = pxt_info_id(record->info);
 	view->posix_bytes_np = bytes;
 	view->posix_data_np = bytes ? close_up(at, from, bytes) : at;
-	view->posix_ns_np = as_ns(&time);
+	view->posix_ns_np = time_of(log, line, record->ticks);
 	view->posix_ticks_np = record->ticks;
 	view->posix_number_np = log->cursor.number++;
 	memcpy(&view->posix_thread_id_np, &thread, sizeof(thread));
@@ -111,8 +179,10 @@ PXT_INLINE int fill_from_block(struct pxt_log *log, bool usual,
 	uint32_t left = cursor->left;
 	struct pxt_log_record record;
 	bool whole = true;
+	struct line line;
 	size_t n = 0;
 
+	look(log, &line);
 	/* Bound: the slots of a block. */
 	while (left != 0 && n < room) {
 		whole = pxt_get_record(at, left, swapped, ctx_bytes, &record);
@@ -121,13 +191,14 @@ PXT_INLINE int fill_from_block(struct pxt_log *log, bool usual,
 		if (pxt_info_id(record.info) == PXT_LOG_ID_LOSS) {
 			pending += record.ticks;
 		} else {
-			fill(log, at, usual, &record, &views[n]);
+			fill(log, &line, at, usual, &record, &views[n]);
 			views[n++].posix_lost_before_np = pending;
 			pending = 0;
 		}
 		at += record.slots * PXT_SLOT_BYTES;
 		left -= record.slots * PXT_SLOT_BYTES;
 	}
+	write_back(log, &line);
 	/* Damage behind other events is found again by the next call, which says so. */
 	cursor->left = whole || n ? left : 0;
 	cursor->next = at;
