@@ -340,12 +340,9 @@ static bool take_option(struct command *c, int code, char *value)
 {
 	struct pxt_stat *s = &c->stat;
 
-	switch (code) {
-	case PXT_OPT_EVENT:
-	case PXT_OPT_THREAD:
-	case PXT_OPT_FROM:
-	case PXT_OPT_TO:
+	if (pxt_select_is(code))
 		return pxt_select_option(&s->select, code, value);
+	switch (code) {
 	case 'p':
 		return pxt_pairs_option(&s->options, value);
 	case OPT_ANY_THREAD:
