@@ -56,6 +56,7 @@ CALLS = {
     "info": ["logretrieval/info.c:get_info"],
     "thread": ["logretrieval/info.c:get_thread"],
     "module": ["logretrieval/info.c:get_module"],
+    "views": ["pxt_log_views"],
     "at_shutdown": ["pxt_tolog_at_shutdown"],
     "at_clear": ["pxt_tolog_at_clear"],
     "check": ["tolog/append.c:check", "tolog/loop.c:check", "tolog/untilfull.c:check"],
