@@ -152,7 +152,6 @@ PXT_INLINE void fill(struct pxt_log *log, struct line *line, unsigned char *at, 
 	view->posix_data_np = bytes ? close_up(at, from, bytes) : at;
 	view->posix_ns_np = time_of(log, line, record->ticks);
 	view->posix_ticks_np = record->ticks;
-	view->posix_number_np = log->cursor.number++;
 	memcpy(&view->posix_thread_id_np, &thread, sizeof(thread));
 	memcpy(&view->posix_prog_address_np, &address, sizeof(address));
 	view->posix_pid_np = context.pid;
@@ -192,6 +191,7 @@ PXT_INLINE int fill_from_block(struct pxt_log *log, bool usual,
 			pending += record.ticks;
 		} else {
 			fill(log, &line, at, usual, &record, &views[n]);
+			views[n].posix_number_np = cursor->number++;
 			views[n++].posix_lost_before_np = pending;
 			pending = 0;
 		}
