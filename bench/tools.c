@@ -210,7 +210,7 @@ static const struct tool tools[] = {
 	{ "print", { "print" }, 1.5 },
 	{ "print --json", { "print", "--json" }, 0 },
 	{ "stat", { "stat" }, 8 },
-	{ "stat, all of it",
+	{ "stat with everything",
 	    { "stat", "--by", "thread", "--histogram", "--top", "10", "--slice", "10ms" }, 0 },
 	{ "check", { "check" }, 8 },
 	{ "export csv", { "export", "csv" }, 1.5 },
@@ -287,8 +287,8 @@ static double measure_tool(
 	median = bench_median(seconds, rounds);
 	bench_value(tool->row, "speed", "M events/s", (double)large->events / median / 1e6);
 	bench_value(tool->row, "an event", "ns", median * 1e9 / (double)large->events);
-	bench_value(tool->row, "memory, a tenth of the log", "MiB", first.bytes / 1048576);
-	bench_value(tool->row, "memory, the log", "MiB", bytes / 1048576);
+	bench_value(tool->row, "memory on a tenth of it", "MiB", first.bytes / 1048576);
+	bench_value(tool->row, "memory", "MiB", bytes / 1048576);
 	return (double)large->events / median / 1e6;
 }
 
@@ -329,6 +329,6 @@ int main(int argc, char **argv)
 			bench_target(
 			    what, "M events/s", speeds[i], BENCH_AT_LEAST, tools[i].target);
 	}
-	bench_target("an event of a log, many at once: goal", "ns", many, BENCH_AT_MOST, 15);
+	bench_target("an event of a log among many: goal", "ns", many, BENCH_AT_MOST, 15);
 	return 0;
 }
