@@ -33,11 +33,11 @@ struct pxt_command {
 
 extern const struct pxt_command pxt_cmd_print;
 extern const struct pxt_command pxt_cmd_stat;
-extern const struct pxt_command pxt_cmd_report;
-extern const struct pxt_command pxt_cmd_receive;
 extern const struct pxt_command pxt_cmd_why;
+extern const struct pxt_command pxt_cmd_report;
 extern const struct pxt_command pxt_cmd_export;
 extern const struct pxt_command pxt_cmd_check;
+extern const struct pxt_command pxt_cmd_receive;
 
 /* Writes the whole of @pieces to standard output; returns the exit status. */
 int pxt_help(const char *const *pieces);
