@@ -279,6 +279,24 @@ csv_counts_on_where_a_looping_log_forgot_its_oldest_events()
 	END
 }
 
+csv_numbers_the_events_of_a_file_begun_anew_differently()
+{
+	printf 'type 32 a\nevent 1 32 0 0\nevent 2 32 0 0\n' | "$mklog" >anew.ptl
+	# The generation, in the file's head (FORMAT.md, section 3).
+	"$PXT_PYTHON" - <<-'END' || fail "the head cannot be changed"
+		import struct, zlib
+		with open("anew.ptl", "r+b") as file:
+		    head = bytearray(file.read(512))
+		    head[144:148] = struct.pack("=I", 2)
+		    head[508:] = struct.pack("=I", zlib.crc32(head[:508]))
+		    file.seek(0)
+		    file.write(head)
+	END
+	run 0 export csv anew.ptl
+	check csv out
+	[ "$(sed 1d out | cut -d, -f3 | paste -sd' ')" = "562949953421312 562949953421313" ] || fail "other numbers"
+}
+
 csv_of_logs_of_other_machines_is_the_same()
 {
 	run 0 export csv --target x "$golden/le64.ptl"
