@@ -4,6 +4,7 @@
 #include "../command.h"
 #include "../escape.h"
 #include "../fields.h"
+#include "../progress.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -377,8 +378,10 @@ static void advance(struct pxt_blames *blames, const struct pxt_event *event, un
 			settle(blame, gap);
 		if (gap && to >= from)
 			write_gap(blame, to, lost, mine);
-		if (event->ns > blame->late.end_ns)
+		if (event->ns > blame->late.end_ns) {
 			finish(scene, blame);
+			blames->finished++;
+		}
 	}
 	if (event->ns > blames->now_ns)
 		blames->now_ns = event->ns;
@@ -424,6 +427,7 @@ static void look(void *self, const struct pxt_act *act)
 void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
     struct pxt_roles_book *book, const struct pxt_late_list *list, unsigned count)
 {
+	struct pxt_progress progress;
 	struct pxt_event *event;
 
 	blames->reader = reader;
@@ -435,7 +439,10 @@ void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
 		blames->list[i].late = list->list[i];
 		blames->list[i].lines = pxt_must(calloc(PXT_LINES_MAX, sizeof(struct pxt_line)));
 	}
-	while ((event = pxt_reader_next(reader)) != NULL) {
+	pxt_progress_reader(&progress, "explaining", reader, false);
+	/* What comes behind the last of them need not be read. */
+	while (blames->finished < count && (event = pxt_reader_next(reader)) != NULL) {
+		pxt_progress_step(&progress);
 		unsigned source = pxt_scene_source(blames->scene, event);
 		uint64_t lost;
 		bool gap = pxt_scene_gap(blames->scene, event, source, &lost);
@@ -443,6 +450,7 @@ void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
 		advance(blames, event, source, gap, lost);
 		pxt_scene_take(blames->scene, event, source);
 	}
+	pxt_progress_end(&progress);
 	for (unsigned i = 0; i < count; i++) {
 		struct pxt_blame *blame = &blames->list[i];
 

@@ -117,6 +117,7 @@ struct pxt_blames {
 	struct pxt_scene *scene;
 	struct pxt_blame list[PXT_LATE_MAX];
 	unsigned count;
+	unsigned finished;
 	int64_t now_ns;
 };
 

@@ -2,6 +2,7 @@
 #include "late.h"
 
 #include "../command.h"
+#include "../progress.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -226,12 +227,15 @@ bool pxt_late_search(
     struct pxt_late_search *search, struct pxt_reader *reader, struct pxt_roles_book *book)
 {
 	struct pxt_scene *scene = pxt_scene_new(book, reader);
+	struct pxt_progress progress;
 	struct pxt_event *event;
 
 	search->reader = reader;
 	search->scene = scene;
 	scene->lookers = (struct pxt_lookers){ .self = search, .act = look };
+	pxt_progress_reader(&progress, "searching", reader, false);
 	while (!book->failed && (event = pxt_reader_next(reader)) != NULL) {
+		pxt_progress_step(&progress);
 		unsigned source = pxt_scene_source(scene, event);
 		uint64_t lost;
 
@@ -239,6 +243,7 @@ bool pxt_late_search(
 		pxt_scene_take(scene, event, source);
 		search->last_ns = event->ns;
 	}
+	pxt_progress_end(&progress);
 	for (uint32_t i = 0; i < scene->actor_count; i++)
 		take_open(search, scene->actors[i]);
 	if (search->at.set)
