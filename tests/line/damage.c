@@ -528,6 +528,55 @@ static void a_reset_is_noticed_also_under_the_same_uuid(void)
 	}
 }
 
+/* Packets arrive whole or not, twice, or with a flipped bit. */
+static void packets_that_are_dropped_flipped_or_doubled_are_counted(void)
+{
+	static struct capture_frame frame;
+	static struct pxt_linein in;
+
+	capture_run(&clean, &plain_story);
+	for (uint64_t seed = 1; seed <= 12; seed++) {
+		uint64_t state = seed;
+		unsigned number = 0;
+		unsigned flipped = 0;
+		unsigned twice = 0;
+		struct log log;
+
+		learn(&clean);
+		(void)unlink(path);
+		CU_ASSERT_FATAL(pxt_linein_init(&in, path));
+		for (size_t at = 0; capture_next(&clean, &at, &frame); number++) {
+			size_t count = frame.frame.bytes + PXT_LINE_OVERHEAD;
+			uint32_t lot = capture_random(&state) % 40;
+			/* The first and the last head, and the trailer, arrive. */
+			bool safe = number == 0 || number >= truth.last_head;
+
+			if (lot < 2 && !safe) {
+				truth.whole[number] = false;
+				continue;
+			}
+			if (lot == 2 && !safe) {
+				frame.plain[capture_random(&state) % count] ^= 0x10;
+				truth.whole[number] = false;
+				flipped++;
+			}
+			pxt_linein_packet(&in, frame.plain, count);
+			if (lot == 3 && !safe) {
+				pxt_linein_packet(&in, frame.plain, count);
+				twice++;
+			}
+		}
+		PXT_EQ(pxt_linein_end(&in), 0);
+		pxt_linein_sums(&in, &sums);
+		read_log(&log, path);
+		check_law(&log, truth.records);
+		PXT_EQ(log.events, survivors());
+		PXT_EQ(sums.bad, flipped);
+		PXT_EQ(sums.frames_again, twice);
+		PXT_EQ(sums.logs, 1);
+	}
+}
+
 static void noise_between_frames_is_passed_over(void)
 {
 	unsigned char noise[300];
@@ -655,6 +704,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_target_that_is_reset_begins_a_second_log),
 	PXT_CASE(streams_that_share_a_line_get_a_log_each),
 	PXT_CASE(a_reset_is_noticed_also_under_the_same_uuid),
+	PXT_CASE(packets_that_are_dropped_flipped_or_doubled_are_counted),
 	PXT_CASE(noise_between_frames_is_passed_over),
 	PXT_CASE(what_was_cleared_is_not_reported),
 	PXT_CASE(a_plain_log_from_a_pipe_is_received_too),

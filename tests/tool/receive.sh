@@ -213,6 +213,31 @@ frames_of_either_byte_order_and_word_size_are_understood()
 	done
 }
 
+# Bytes dropped, flipped and doubled: what a line makes of them does not depend on the line.
+damaged_bytes_give_the_same_log_over_every_line()
+{
+	"$target" frames 2000 | cat >bytes
+	for seed in 1 2 3; do
+		"$PXT_PYTHON" "$PXT_SOURCE/tests/line/relay.py" --damage $seed 3000 <bytes >damaged
+		"$pxtrace" receive damaged -o file.ptl 2>err || fail receive
+		"$pxtrace" print file.ptl >expected 2>/dev/null
+		"$pxtrace" receive - -o run.ptl <damaged 2>err
+		"$pxtrace" print run.ptl >out 2>/dev/null
+		same expected
+		$relay ./tty <damaged &
+		"$pxtrace" receive serial:./tty,3000000 -o run.ptl --once 2>err
+		"$pxtrace" print run.ptl >out 2>/dev/null
+		same expected
+		port=$(port STREAM)
+		"$pxtrace" receive "tcp-listen:127.0.0.1:$port" -o run.ptl --once 2>err &
+		receiver=$!
+		"$PXT_PYTHON" "$PXT_SOURCE/tests/line/relay.py" --tcp "$port" <damaged
+		finished $receiver 0
+		"$pxtrace" print run.ptl >out 2>/dev/null
+		same expected
+	done
+}
+
 # Three kinds of loss are three numbers.
 a_terminal_shows_a_status_line()
 {
