@@ -46,11 +46,11 @@ static const struct capture_script plain_story = {
 struct truth {
 	unsigned records; /* of all kinds */
 	unsigned frames;
-	unsigned first_frame[2 * EVENTS]; /* of each record */
-	unsigned last_frame[2 * EVENTS];
-	bool whole[2 * EVENTS]; /* of each frame */
-	size_t at[2 * EVENTS];  /* and its place */
-	size_t end[2 * EVENTS];
+	unsigned first_frame[3 * EVENTS]; /* of each record */
+	unsigned last_frame[3 * EVENTS];
+	bool whole[3 * EVENTS]; /* of each frame */
+	size_t at[3 * EVENTS];  /* and its place */
+	size_t end[3 * EVENTS];
 	unsigned last_head;
 	unsigned heads;
 	unsigned names; /* frames that told types */
@@ -82,7 +82,7 @@ static void learn(const struct capture *capture)
 	while (capture_next(capture, &at, &frame)) {
 		unsigned number = truth.frames++;
 
-		CU_ASSERT_FATAL(number < 2 * EVENTS);
+		CU_ASSERT_FATAL(number < 3 * EVENTS);
 		PXT_EQ(frame.frame.number, number & PXT_LINE_NUMBER_MASK);
 		PXT_EQ(frame.frame.records, truth.records & 0xffff);
 		truth.whole[number] = true;
@@ -367,6 +367,35 @@ static void the_last_frames_before_the_end_are_missed_too(void)
 	PXT_EQ(sums.frames_missing, 3);
 	PXT_EQ(log.events, survivors());
 	CU_ASSERT(sums.events_missing > 0);
+}
+
+/* No frame of them was ever made: another number, and another remedy. */
+static void events_that_the_target_lost_are_a_number_of_their_own(void)
+{
+	const struct capture_script script = { .form = POSIX_TRACE_LOG_FRAMES_NP, .events = 30000 };
+	unsigned data = 0;
+	struct log log;
+
+	capture_run(&clean, &script);
+	learn(&clean);
+	receive(&clean, 4096, 1);
+	CU_ASSERT(sums.target_lost > 10000);
+	PXT_EQ(sums.events_missing, 0);
+	read_log(&log, path);
+	check_law(&log, truth.records + sums.target_lost);
+	PXT_EQ(log.lost, sums.target_lost);
+	PXT_EQ(log.info.posix_counts_np.posix_lost_np, sums.target_lost);
+	/* The frame that told it is gone: the next head tells it. */
+	while (truth.first_frame[0] > data)
+		data++;
+	bad.count = 0;
+	put(clean.bytes, truth.at[data]);
+	put(clean.bytes + truth.end[data], clean.count - truth.end[data]);
+	receive(&bad, 4096, 1);
+	read_log(&log, path);
+	check_law(&log, truth.records + sums.target_lost);
+	PXT_EQ(log.info.posix_counts_np.posix_lost_np, sums.target_lost);
+	PXT_EQ(sums.frames_missing, 1);
 }
 
 static void a_frame_that_comes_twice_counts_once(void)
@@ -698,6 +727,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(damaged_bytes_cost_their_frames_and_are_counted),
 	PXT_CASE(one_lost_frame_costs_only_what_it_held),
 	PXT_CASE(the_last_frames_before_the_end_are_missed_too),
+	PXT_CASE(events_that_the_target_lost_are_a_number_of_their_own),
 	PXT_CASE(a_frame_that_comes_twice_counts_once),
 	PXT_CASE(who_listens_late_understands_what_came_before_the_head),
 	PXT_CASE(a_head_behind_the_end_begins_no_log),
