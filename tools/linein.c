@@ -72,7 +72,7 @@ static void end_run(struct pxt_linein *in, unsigned place)
 	free(run);
 }
 
-/* "run.ptl", then "run-2.ptl" and so on: what an earlier session left under such a name stays. */
+/* "run.ptl", then "run-2.ptl" and so on: what is there under such a name stays. */
 static bool path_of_run(const struct pxt_linein *in, char *path, size_t room)
 {
 	const char *slash = strrchr(in->path, '/');

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define PXT_LINEIN_RUNS 16u
-/* No more are made in one session: whoever sends more heads than this is no target. */
+/* No more are made by one receiver: whoever sends more heads than this is no target. */
 #define PXT_LINEIN_LOGS 1000u
 #define PXT_LINEIN_WAIT 1048576u
 
