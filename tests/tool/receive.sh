@@ -225,7 +225,10 @@ damaged_bytes_give_the_same_log_over_every_line()
 		"$pxtrace" print run.ptl >out 2>/dev/null
 		same expected
 		$relay ./tty <damaged &
+		sender=$!
 		"$pxtrace" receive serial:./tty,3000000 -o run.ptl --once 2>err
+		# It takes the device's name away when it ends.
+		wait $sender
 		"$pxtrace" print run.ptl >out 2>/dev/null
 		same expected
 		port=$(port STREAM)
