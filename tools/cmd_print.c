@@ -144,14 +144,6 @@ static bool print_some(struct printer *p, struct pxt_progress *progress)
 	return true;
 }
 
-static void wait_for_more(struct printer *p)
-{
-	const struct timespec pause = { .tv_nsec = 100000000 };
-
-	pxt_out_flush(&p->line.out);
-	(void)nanosleep(&pause, NULL);
-}
-
 static int print_all(struct printer *p)
 {
 	struct pxt_progress progress;
@@ -163,7 +155,8 @@ static int print_all(struct printer *p)
 	whole = print_some(p, &progress);
 	pxt_progress_end(&progress);
 	while (whole && p->follow && p->line.out.error == 0 && pxt_reader_again(&p->reader)) {
-		wait_for_more(p);
+		pxt_out_flush(&p->line.out);
+		pxt_reader_wait(&p->reader);
 		whole = print_some(p, &progress);
 	}
 	for (unsigned i = 0; whole && !p->select.to.set && i < p->reader.count; i++) {
@@ -342,7 +335,10 @@ static int prepare(struct printer *p, int argc, char **argv)
 	p->line.live = p->follow;
 	p->line.out.colour = pxt_colour_wanted(p->colour, STDOUT_FILENO);
 	return pxt_reader_open(&p->reader, argv + optind, (unsigned)(argc - optind),
-	    p->incomplete ? PXT_OPEN_INCOMPLETE : PXT_OPEN_COMPLETE, &p->select);
+	    p->follow       ? PXT_OPEN_LIVE
+	    : p->incomplete ? PXT_OPEN_INCOMPLETE
+	                    : PXT_OPEN_COMPLETE,
+	    &p->select);
 }
 
 static int run(int argc, char **argv)

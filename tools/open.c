@@ -12,6 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* What is no log by then is none: a log's head is at most so long (FORMAT.md). */
+#define HEAD_BYTES_MAX 65536
+
 /* What a file that is no log seems to be instead, from its first bytes; NULL: no idea. */
 static const char *looks_like(const unsigned char *head, size_t bytes)
 {
@@ -62,17 +65,24 @@ bool pxt_explain_content(int fd)
 	return advice != NULL;
 }
 
-/* The reason that the library gave, and the remedy that a person may need. */
-static void explain(const struct pxt_source *source, const struct posix_trace_logerror_np *error)
+static bool is_growing_log(int fd)
 {
 	trace_id_t trid;
 
+	if (posix_trace_open_growing_np(fd, &trid, NULL) != 0)
+		return false;
+	(void)posix_trace_close(trid);
+	return true;
+}
+
+/* The reason that the library gave, and the remedy that a person may need. */
+static void explain(const struct pxt_source *source, const struct posix_trace_logerror_np *error)
+{
 	pxt_complain("%s: byte %llu: %s", source->path, (unsigned long long)error->posix_offset_np,
 	    *error->posix_reason_np ? error->posix_reason_np : "not a trace log");
 	if (pxt_explain_content(source->fd))
 		return;
-	if (posix_trace_open_growing_np(source->fd, &trid, NULL) == 0) {
-		(void)posix_trace_close(trid);
+	if (is_growing_log(source->fd)) {
 		pxt_explain(
 		    "the log is incomplete: the traced program still runs, or it died before"
 		    " posix_trace_shutdown()");
@@ -81,50 +91,67 @@ static void explain(const struct pxt_source *source, const struct posix_trace_lo
 	}
 }
 
-/* Logs are read in place; what comes through a pipe is copied to a file that has no name. */
-static int spool(const char *path, int from, int *fd)
-{
-	static char buffer[65536];
-	FILE *file = tmpfile();
-	ssize_t bytes = -1;
-
-	while (file &&
-	       ((bytes = read(from, buffer, sizeof buffer)) > 0 || (bytes < 0 && errno == EINTR)))
-		if (bytes > 0 && fwrite(buffer, 1, (size_t)bytes, file) != (size_t)bytes)
-			break;
-	if (bytes == 0 && fflush(file) == 0)
-		*fd = fcntl(fileno(file), F_DUPFD_CLOEXEC, 3);
-	if (*fd < 0)
-		pxt_complain("%s: cannot be copied to a temporary file: %s", path, strerror(errno));
-	if (file)
-		(void)fclose(file);
-	return *fd < 0 ? PXT_EXIT_LOG : PXT_EXIT_OK;
-}
-
-int pxt_open_file(const char *path, int *fd)
+static int open_path(const char *path)
 {
 	struct stat st;
+	int fd =
+	    strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
-	*fd = -1;
-	if (strcmp(path, "-") == 0)
-		return spool(path, STDIN_FILENO, fd);
-	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (*fd < 0 || fstat(*fd, &st) != 0) {
+	if (fd < 0 || fstat(fd, &st) != 0) {
 		pxt_complain("%s: %s", path, strerror(errno));
-		return PXT_EXIT_LOG;
+		if (fd > STDIN_FILENO)
+			(void)close(fd);
+		return -1;
 	}
 	if (S_ISDIR(st.st_mode)) {
 		pxt_complain("%s: is a directory", path);
 		pxt_explain("name the log file itself");
-		return PXT_EXIT_LOG;
+		(void)close(fd);
+		return -1;
 	}
-	if (S_ISREG(st.st_mode))
+	return fd;
+}
+
+/* Standard input may be a file, and still be read from where it stands. */
+static bool in_place(int fd)
+{
+	struct stat st;
+
+	return fd != STDIN_FILENO && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+int pxt_open_file(const char *path, int *fd)
+{
+	struct pxt_spool spool;
+
+	*fd = open_path(path);
+	if (*fd < 0)
+		return PXT_EXIT_LOG;
+	if (in_place(*fd))
 		return PXT_EXIT_OK;
-	int from = *fd;
-	*fd = -1;
-	int status = spool(path, from, fd);
-	(void)close(from);
-	return status;
+	bool copied = pxt_spool_begin(&spool, path, *fd) && pxt_spool_all(&spool);
+	pxt_spool_end(&spool);
+	*fd = spool.to;
+	return copied ? PXT_EXIT_OK : PXT_EXIT_LOG;
+}
+
+/* The same, but a pipe is copied as far as a log can be told from it, and further as it is read. */
+static int open_live(struct pxt_source *source)
+{
+	struct stat st = { 0 };
+	bool copied;
+
+	source->fd = open_path(source->path);
+	if (source->fd < 0)
+		return PXT_EXIT_LOG;
+	if (in_place(source->fd))
+		return PXT_EXIT_OK;
+	copied = pxt_spool_begin(&source->spool, source->path, source->fd);
+	source->fd = source->spool.to;
+	while (copied && !source->spool.ended && st.st_size <= HEAD_BYTES_MAX &&
+	       !is_growing_log(source->fd))
+		copied = pxt_spool_take(&source->spool, -1) && fstat(source->fd, &st) == 0;
+	return copied ? PXT_EXIT_OK : PXT_EXIT_LOG;
 }
 
 /* The widest name decides where the fields begin: within reason. */
@@ -150,12 +177,13 @@ static void measure_names(struct pxt_source *source)
 static int open_source(struct pxt_source *source, enum pxt_open_mode mode)
 {
 	struct posix_trace_logerror_np error = { 0 };
-	int status = pxt_open_file(source->path, &source->fd);
+	int status =
+	    mode == PXT_OPEN_LIVE ? open_live(source) : pxt_open_file(source->path, &source->fd);
 
 	if (status != PXT_EXIT_OK)
 		return status;
 	int failed = posix_trace_open_explained_np(source->fd, &source->trid, &error);
-	if (failed != 0 && mode == PXT_OPEN_INCOMPLETE)
+	if (failed != 0 && mode != PXT_OPEN_COMPLETE)
 		failed = posix_trace_open_growing_np(source->fd, &source->trid, &error);
 	if (failed == ENOMEM) {
 		pxt_complain("%s: not enough memory", source->path);
@@ -191,6 +219,7 @@ int pxt_reader_open(struct pxt_reader *reader, char *const *paths, unsigned coun
 		source->path = paths[i];
 		source->place = i;
 		source->fd = -1;
+		source->spool.from = -1;
 		source->select = select;
 		reader->sources[i] = source;
 		if (open_source(source, mode) != PXT_EXIT_OK)
@@ -207,6 +236,7 @@ static void close_source(struct pxt_source *source)
 		(void)posix_trace_close(source->trid);
 	if (source->fd >= 0)
 		(void)close(source->fd);
+	pxt_spool_end(&source->spool);
 	for (unsigned i = 0; i < PXT_TYPES_MAX; i++) {
 		if (source->types[i])
 			free(source->types[i]->fields);

@@ -11,6 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#define WAIT_MS 100
 
 /* ---- Types ---- */
 
@@ -337,6 +340,24 @@ void pxt_reader_rewind(struct pxt_reader *reader)
 	}
 }
 
+void pxt_reader_wait(struct pxt_reader *reader)
+{
+	const struct timespec pause = { .tv_nsec = WAIT_MS * 1000000L };
+	bool waited = false;
+
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct pxt_source *source = reader->sources[i];
+
+		if (source->spool.from < 0)
+			continue;
+		waited = true;
+		if (!pxt_spool_take(&source->spool, WAIT_MS))
+			source->failed = true;
+	}
+	if (!waited)
+		(void)nanosleep(&pause, NULL);
+}
+
 bool pxt_reader_again(struct pxt_reader *reader)
 {
 	bool growing = false;
@@ -346,8 +367,10 @@ bool pxt_reader_again(struct pxt_reader *reader)
 	for (unsigned i = 0; i < reader->count; i++) {
 		struct pxt_source *source = reader->sources[i];
 
-		if (source->failed || source->info.posix_complete_np)
+		if (source->failed || source->info.posix_complete_np || source->drained)
 			continue;
+		/* What came before the end of a pipe is read once more. */
+		source->drained = source->spool.ended;
 		if (posix_trace_log_getinfo_np(source->trid, &source->info) != 0)
 			continue;
 		source->at_end = false;

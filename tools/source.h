@@ -9,6 +9,8 @@
 #ifndef PXT_SOURCE_H
 #define PXT_SOURCE_H
 
+#include "spool.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <trace.h>
@@ -85,9 +87,11 @@ struct pxt_source {
 	const char *path;
 	const struct pxt_select *select;
 	int fd;
+	struct pxt_spool spool; /* what is copied to @fd while it is read, if anything */
 	bool is_open;
 	bool at_end;
-	bool failed; /* it could not be read to its end */
+	bool failed;  /* it could not be read to its end */
+	bool drained; /* the end of a pipe was read, too */
 	trace_id_t trid;
 	struct posix_trace_loginfo_np info;
 	int64_t start_ns;
@@ -127,7 +131,8 @@ struct pxt_reader {
 
 enum pxt_open_mode {
 	PXT_OPEN_COMPLETE,
-	PXT_OPEN_INCOMPLETE
+	PXT_OPEN_INCOMPLETE,
+	PXT_OPEN_LIVE /* incomplete, and a pipe is read while it still brings something */
 };
 
 /*
@@ -146,6 +151,8 @@ bool pxt_explain_content(int fd);
 struct pxt_event *pxt_reader_next(struct pxt_reader *reader);
 /* Back to the first event of each log. */
 void pxt_reader_rewind(struct pxt_reader *reader);
+/* Waits a moment, for a pipe until it brings something; then pxt_reader_again(). */
+void pxt_reader_wait(struct pxt_reader *reader);
 /* For growing logs: looks again at the end.  False when every log is complete by now. */
 bool pxt_reader_again(struct pxt_reader *reader);
 

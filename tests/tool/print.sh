@@ -447,4 +447,32 @@ follow_writes_each_event_as_soon_as_it_is_there()
 	out_has '"event":"job_begin"'
 }
 
+follow_shows_what_a_pipe_brings_before_it_ends()
+{
+	make part.ptl <<-END
+		unfinished
+		event 1000 32 1 0 u32:1
+	END
+	mkfifo pipe
+	"$pxtrace" print --follow --json pipe >out 2>err &
+	reader=$!
+	exec 3>pipe
+	head -c 300 part.ptl >&3
+	sleep 0.1
+	tail -c +301 part.ptl >&3
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		grep -q job_begin out && break
+		sleep 0.05
+	done
+	out_has '"event":"job_begin"'
+	exec 3>&-
+	wait "$reader" || fail 'exit status'
+	err_has 'incomplete'
+	make_story
+	"$pxtrace" print --follow - <run.ptl >out 2>err || fail 'exit status'
+	lines 7
+	run 2 print --follow - </dev/null
+	err_has 'the file is empty'
+}
+
 "$case"

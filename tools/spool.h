@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * spool.h - logs are read in place; what comes through a pipe, a socket or a terminal line is copied
+ * to a temporary file without a name first, as a whole or bit by bit while it is read.
+ */
+#ifndef PXT_SPOOL_H
+#define PXT_SPOOL_H
+
+#include <stdbool.h>
+
+struct pxt_spool {
+	const char *path; /* for messages */
+	int from;         /* -1: nothing is copied */
+	int to;
+	bool ended; /* no more will come */
+};
+
+/* Makes the file; false, with a word to the user, where that cannot be.  Takes @from over. */
+bool pxt_spool_begin(struct pxt_spool *spool, const char *path, int from);
+/*
+ * Copies what is there, a megabyte at most, after waiting up to @wait_ms (-1: as long as it takes)
+ * for something.  False, with a word to the user, when the copy failed.
+ */
+bool pxt_spool_take(struct pxt_spool *spool, int wait_ms);
+/* Copies to the end. */
+bool pxt_spool_all(struct pxt_spool *spool);
+/* Closes what was copied from; the copy stays open. */
+void pxt_spool_end(struct pxt_spool *spool);
+
+#endif
