@@ -57,7 +57,7 @@ endif()
 set(proof_form)
 ptrace_check(tiny TIMEOUT 120 "${PTRACE_PYTHON}" "${scripts}/check-tiny.py")
 set(fuzz_seconds 20)
-set(fuzz_tool_seconds 2)
+set(fuzz_tool_seconds 1)
 set(size_compilers --gcc)
 ptrace_check(mutants_apply TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/mutants.py" --check)
 
