@@ -219,6 +219,14 @@ struct posix_trace_logmodule_np {
 	unsigned char posix_buildid_np[32];
 	char posix_path_np[256];
 };
+/* A block of a log, or what came to it since it was read: what other formats call a packet. */
+struct posix_trace_logblock_np {
+	uint64_t posix_sequence_np;    /* its number in the log */
+	uint64_t posix_records_np;     /* records to be read from it */
+	uint64_t posix_lost_np;        /* lost in it, and between it and the block read before */
+	uint64_t posix_begin_ticks_np; /* smallest and ... */
+	uint64_t posix_end_ticks_np;   /* ... largest stamp in it; 0 without records */
+};
 /* Why a log could not be opened, in words that name the place. */
 struct posix_trace_logerror_np {
 	uint64_t posix_offset_np; /* byte in the file where the trouble was seen */
@@ -286,6 +294,28 @@ struct posix_trace_eventview_np {
  */
 int posix_trace_getnext_events_np(
     trace_id_t trid, struct posix_trace_eventview_np *views, size_t room, size_t *count);
+/*
+ * Enters the next block; the next calls of getnext hand out its records.  What is unread of the
+ * present block is passed over.  The losses are those that the events' posix_lost_before_np tell, by
+ * block; what only the log's end tells (posix_lost_np of the log) is in no block.
+ *
+ * @unavailable: 0 with a block; non-zero at the end of the log, and on every error.
+ *
+ * EINVAL: @trid is no opened log; a pointer is NULL.
+ * EIO:    the file cannot be read any more, or was changed.
+ * Cost: lock; one block's head.  Unit: Log Retrieval.
+ */
+int posix_trace_log_nextblock_np(
+    trace_id_t trid, struct posix_trace_logblock_np *block, int *unavailable);
+/*
+ * What @ticks of the log's stamp clock mean: as an event's stamp, but without holding it back to
+ * the event before.
+ *
+ * EINVAL: @trid is no opened log; @time is NULL.
+ * Cost: lock; steps in proportion to the logarithm of the number of clock readings.
+ * Unit: Log Retrieval.  (TIM-06)
+ */
+int posix_trace_log_gettime_np(trace_id_t trid, uint64_t ticks, struct timespec *time);
 /*
  * As posix_trace_open(), with its errors; on failure @error says where and why.
  *

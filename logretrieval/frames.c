@@ -137,15 +137,34 @@ bool pxt_log_more_frames(struct pxt_log *log)
 }
 
 /* What the sums say is missing between the blocks read before and this one. */
-static void count_missing(struct pxt_log_cursor *cursor, const struct pxt_log_blockhead *head)
+static uint64_t count_missing(
+    const struct pxt_log_cursor *cursor, const struct pxt_log_blockhead *head)
 {
 	uint64_t records = head->records_total - head->count;
 	uint64_t lost = head->lost_total - head->lost;
+	uint64_t missing = 0;
 
 	if (records > cursor->records)
-		cursor->pending += records - cursor->records;
+		missing += records - cursor->records;
 	if (lost > cursor->lost)
-		cursor->pending += lost - cursor->lost;
+		missing += lost - cursor->lost;
+	return missing;
+}
+
+/* What of a block nobody has entered yet. */
+static struct posix_trace_logblock_np unread(
+    const struct pxt_log_cursor *cursor, const struct pxt_log_blockhead *head)
+{
+	struct posix_trace_logblock_np block = { head->sequence, head->count, head->lost, head->begin,
+		head->end };
+
+	if (cursor->done == 0) {
+		block.posix_lost_np += count_missing(cursor, head);
+	} else {
+		block.posix_records_np = head->records_total - cursor->records;
+		block.posix_lost_np = head->lost_total - cursor->lost;
+	}
+	return block;
 }
 
 /* Enters the block the cursor stands at, or what is new in it.  ENODATA: nothing new. */
@@ -161,8 +180,9 @@ static int enter(struct pxt_log *log)
 		return log->growing ? ENODATA : EIO;
 	if (head.sequence != cursor->sequence || head.length <= cursor->done)
 		return ENODATA;
+	cursor->block = unread(cursor, &head);
 	if (cursor->done == 0) {
-		count_missing(cursor, &head);
+		cursor->pending += count_missing(cursor, &head);
 		cursor->number = head.records_total - head.count;
 		cursor->done = PXT_LOG_BLOCK_BYTES;
 	}

@@ -110,7 +110,22 @@ static int get_module(void *object, uint32_t index, struct posix_trace_logmodule
 	return error;
 }
 
-const struct pxt_log_getters pxt_log_getters = { get_info, get_thread, get_module, pxt_log_views };
+static int get_time(void *object, uint64_t ticks, struct timespec *time)
+{
+	struct pxt_log *log = object;
+	int error = EINVAL;
+
+	pxt_log_lock(log);
+	if (log->open) {
+		pxt_log_time(log, ticks, time);
+		error = 0;
+	}
+	pxt_log_unlock(log);
+	return error;
+}
+
+const struct pxt_log_getters pxt_log_getters = { get_info, get_thread, get_module,
+	pxt_log_views, pxt_log_nextblock, get_time };
 
 /* The log, and its own library's way to ask it; NULL for a stream and anything else. */
 static const struct pxt_log_getters *find(trace_id_t trid, void **log)
@@ -159,4 +174,25 @@ PXT_API int posix_trace_getnext_events_np(
 	return getters && room != 0 && pxt_arg_given(views)
 	           ? getters->views(log, views, room, count)
 	           : EINVAL;
+}
+
+PXT_API int posix_trace_log_nextblock_np(
+    trace_id_t trid, struct posix_trace_logblock_np *block, int *unavailable)
+{
+	void *log;
+	const struct pxt_log_getters *getters = find(trid, &log);
+
+	if (pxt_arg_given(unavailable))
+		*unavailable = 1;
+	return getters && pxt_arg_given(block) && pxt_arg_given(unavailable)
+	           ? getters->block(log, block, unavailable)
+	           : EINVAL;
+}
+
+PXT_API int posix_trace_log_gettime_np(trace_id_t trid, uint64_t ticks, struct timespec *time)
+{
+	void *log;
+	const struct pxt_log_getters *getters = find(trid, &log);
+
+	return getters && pxt_arg_given(time) ? getters->time(log, ticks, time) : EINVAL;
 }

@@ -70,6 +70,7 @@ struct pxt_log_cursor {
 	uint64_t lost;
 	uint64_t pending;          /* records lost before the next one */
 	uint64_t number;           /* of the next record in the log's life */
+	struct posix_trace_logblock_np block; /* what was entered last */
 	const unsigned char *next; /* in the window: slots not read yet, ... */
 	uint32_t left;             /* ... and their bytes */
 	struct timespec time;      /* largest one reported */
@@ -231,6 +232,7 @@ void pxt_log_get_context(struct pxt_log *log, const unsigned char *at,
     const struct pxt_log_record *record, struct pxt_log_context *context);
 /* Not earlier than any reported before it (TIM-06). */
 void pxt_log_report_time(struct pxt_log *log, uint64_t ticks, struct timespec *time);
+int pxt_log_nextblock(void *object, struct posix_trace_logblock_np *block, int *unavailable);
 /* Brings the numbers in an event's data, recorded in the other byte order, into this one. */
 void pxt_log_swap_data(const struct pxt_log *log, uint32_t id, unsigned char *data, uint32_t bytes);
 
@@ -246,6 +248,8 @@ struct pxt_log_getters {
 	int (*module)(void *object, uint32_t index, struct posix_trace_logmodule_np *module);
 	int (*views)(
 	    void *object, struct posix_trace_eventview_np *views, size_t room, size_t *count);
+	int (*block)(void *object, struct posix_trace_logblock_np *block, int *unavailable);
+	int (*time)(void *object, uint64_t ticks, struct timespec *time);
 };
 extern const struct pxt_ops pxt_log_ops;
 extern const struct pxt_log_getters pxt_log_getters;

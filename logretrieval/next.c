@@ -41,6 +41,8 @@ static int next_block(struct pxt_log *log)
 			cursor->left = head.length - PXT_LOG_BLOCK_BYTES;
 			cursor->at += head.length;
 			cursor->number = head.records_total - head.count;
+			cursor->block = (struct posix_trace_logblock_np){ head.sequence, head.count,
+				head.lost, head.begin, head.end };
 			return 0;
 		}
 		cursor->at += head.length;
@@ -226,6 +228,24 @@ int pxt_log_getnext(void *object, const struct pxt_getnext *request)
 	if (!error) {
 		fill(log, at, &record, request->event);
 		hand_out(log, at, &record, request);
+	}
+	pxt_log_unlock(log);
+	return error == ENODATA ? 0 : error;
+}
+
+int pxt_log_nextblock(void *object, struct posix_trace_logblock_np *block, int *unavailable)
+{
+	struct pxt_log *log = object;
+	int error = EINVAL;
+
+	pxt_log_lock(log);
+	if (log->open) {
+		log->cursor.left = 0;
+		error = pxt_log_find_slot(log);
+	}
+	if (!error) {
+		*block = log->cursor.block;
+		*unavailable = 0;
 	}
 	pxt_log_unlock(log);
 	return error == ENODATA ? 0 : error;

@@ -30,48 +30,6 @@ bool pxt_fields_wanted(const struct pxt_fields *fields, const char *name)
 	return fields->only_count == 0;
 }
 
-/* ---- Layout ---- */
-
-#define PROBE_BYTES 4095u
-
-static bool same_end(const char *format, const unsigned char *probe, uint32_t cursor, size_t bytes)
-{
-	struct posix_trace_field_np field;
-
-	return posix_trace_field_next_np(format, probe, bytes, 0, &cursor, &field) == 0 &&
-	       field.posix_offset_np + field.posix_bytes_np == bytes;
-}
-
-unsigned pxt_fields_of(const char *format, struct pxt_layout *fields)
-{
-	unsigned char probe[PROBE_BYTES];
-	struct posix_trace_field_np field;
-	uint32_t cursor = 0;
-	unsigned count = 0;
-
-	/* No NULs: a text field is then as long as it can be. */
-	memset(probe, 'x', sizeof probe);
-	while (count < POSIX_TRACE_FIELDS_MAX_NP) {
-		struct pxt_layout *layout = &fields[count];
-		uint32_t before = cursor;
-
-		if (posix_trace_field_next_np(format, probe, sizeof probe, 0, &cursor, &field) != 0)
-			break;
-		memcpy(layout->name, field.posix_name_np, sizeof layout->name);
-		layout->kind = field.posix_kind_np;
-		layout->offset = field.posix_offset_np;
-		layout->bytes = field.posix_bytes_np;
-		/* A trailing text ends where the data ends, wherever that is. */
-		layout->trailing = field.posix_kind_np == POSIX_TRACE_FIELD_TEXT_NP &&
-		                   layout->offset + layout->bytes == sizeof probe &&
-		                   same_end(format, probe, before, sizeof probe - 1);
-		if (layout->trailing)
-			layout->bytes = 0;
-		count++;
-	}
-	return count;
-}
-
 void pxt_fields_learn(struct pxt_source *source, struct pxt_type *type)
 {
 	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
@@ -84,67 +42,10 @@ void pxt_fields_learn(struct pxt_source *source, struct pxt_type *type)
 	type->field_count = pxt_fields_of(format, type->fields);
 }
 
-/* Whether the event's data holds the field; @bytes is its length there. */
 static inline bool present(
     const struct pxt_event *event, const struct pxt_layout *field, size_t *bytes)
 {
-	if (field->offset > event->bytes || field->bytes > event->bytes - field->offset)
-		return false;
-	*bytes = field->trailing ? event->bytes - field->offset : field->bytes;
-	return true;
-}
-
-/* ---- Values: getnext hands described data out in this machine's byte order ---- */
-
-static uint64_t load(const unsigned char *from, size_t bytes)
-{
-	uint64_t u64;
-	uint32_t u32;
-	uint16_t u16;
-
-	switch (bytes) {
-	case 1:
-		return *from;
-	case 2:
-		memcpy(&u16, from, sizeof u16);
-		return u16;
-	case 4:
-		memcpy(&u32, from, sizeof u32);
-		return u32;
-	default:
-		memcpy(&u64, from, sizeof u64);
-		return u64;
-	}
-}
-
-static int64_t load_signed(const unsigned char *from, size_t bytes)
-{
-	uint64_t sign = UINT64_C(1) << (8 * bytes - 1);
-	uint64_t value = (load(from, bytes) ^ sign) - sign;
-	int64_t result;
-
-	memcpy(&result, &value, sizeof result);
-	return result;
-}
-
-static double load_float(const unsigned char *from, size_t bytes)
-{
-	double value;
-	float single;
-
-	if (bytes == sizeof single) {
-		memcpy(&single, from, sizeof single);
-		return (double)single;
-	}
-	memcpy(&value, from, sizeof value);
-	return value;
-}
-
-static size_t without_padding(const unsigned char *text, size_t bytes)
-{
-	while (bytes > 0 && text[bytes - 1] == 0)
-		bytes--;
-	return bytes;
+	return pxt_layout_present(field, event->bytes, bytes);
 }
 
 static void take_value(int kind, const unsigned char *from, size_t bytes, struct pxt_value *value)
@@ -154,16 +55,16 @@ static void take_value(int kind, const unsigned char *from, size_t bytes, struct
 	switch (kind) {
 	case POSIX_TRACE_FIELD_UNSIGNED_NP:
 	case POSIX_TRACE_FIELD_HEX_NP:
-		value->u = load(from, bytes);
+		value->u = pxt_load_unsigned(from, bytes);
 		break;
 	case POSIX_TRACE_FIELD_SIGNED_NP:
-		value->i = load_signed(from, bytes);
+		value->i = pxt_load_signed(from, bytes);
 		break;
 	case POSIX_TRACE_FIELD_FLOAT_NP:
-		value->f = load_float(from, bytes);
+		value->f = pxt_load_float(from, bytes);
 		break;
 	default:
-		value->bytes = (uint32_t)without_padding(from, bytes);
+		value->bytes = (uint32_t)pxt_text_bytes(from, bytes);
 		value->text = (const char *)from;
 	}
 }
@@ -350,12 +251,12 @@ bool pxt_field_key(const struct pxt_event *event, const struct pxt_layout *field
 	if (field->kind == POSIX_TRACE_FIELD_FLOAT_NP || !present(event, field, &bytes))
 		return false;
 	if (field->kind == POSIX_TRACE_FIELD_SIGNED_NP) {
-		*key = (uint64_t)load_signed(from, bytes);
+		*key = (uint64_t)pxt_load_signed(from, bytes);
 	} else if (field->kind != POSIX_TRACE_FIELD_TEXT_NP) {
-		*key = load(from, bytes);
+		*key = pxt_load_unsigned(from, bytes);
 	} else {
 		/* FNV-1a: two texts become one by mistake once in 2^64. */
-		bytes = without_padding(from, bytes);
+		bytes = pxt_text_bytes(from, bytes);
 		*key = UINT64_C(0xcbf29ce484222325);
 		for (size_t i = 0; i < bytes; i++)
 			*key = (*key ^ from[i]) * UINT64_C(0x100000001b3);

@@ -52,11 +52,6 @@ void pxt_out_value(struct pxt_out *out, const struct pxt_value *value);
 /* Bytes behind the last field that is there: their number, and where they begin in *@offset. */
 size_t pxt_fields_rest(const struct pxt_event *event, size_t *offset);
 
-/*
- * What a description says; returns the number of fields (at most POSIX_TRACE_FIELDS_MAX_NP, which
- * @fields has room for), 0 where it is none.
- */
-unsigned pxt_fields_of(const char *format, struct pxt_layout *fields);
 /* Fills in the layout of a type from its description, if it has one. */
 void pxt_fields_learn(struct pxt_source *source, struct pxt_type *type);
 

@@ -9,6 +9,7 @@
 #ifndef PXT_SOURCE_H
 #define PXT_SOURCE_H
 
+#include "layout.h"
 #include "spool.h"
 
 #include <stdbool.h>
@@ -20,18 +21,6 @@
 #define PXT_THREADS_MAX 65536u
 #define PXT_INDEX_NONE  UINT32_MAX
 #define PXT_VIEWS       256u /* events that are asked for at once */
-
-/*
- * A field of a type's description, as posix_trace_field_next_np() explained it once, so that
- * not every event needs its text taken apart.
- */
-struct pxt_layout {
-	char name[64];
-	int kind;        /* POSIX_TRACE_FIELD_..._NP */
-	uint32_t bytes;  /* 0 when @trailing */
-	uint32_t offset; /* in the event's data */
-	bool trailing;   /* text up to the end of the data */
-};
 
 struct pxt_type {
 	trace_event_id_t id;

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * classes.c - event classes, from types and their descriptions, as they are met.
+ *
+ * babeltrace2 wants every field of an event to have a value.  An event that was cut has not all of
+ * them, and inventing some would be a lie; so events of one type that carry other fields than usual
+ * are of a class of their own: same name, another number (the type's plus 1024, plus 2048, ...).
+ */
+#include "ptrace.h"
+
+#include "../escape.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- Types ---- */
+
+/* What the standard says of its own types' data; else what the log says. */
+static unsigned learn(const struct pxt_bt_file *file, trace_event_id_t id,
+    struct pxt_layout fields[POSIX_TRACE_FIELDS_MAX_NP])
+{
+	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
+	const char *name = NULL;
+
+	if (id == POSIX_TRACE_STOP)
+		name = "automatic";
+	else if (id == POSIX_TRACE_ERROR)
+		name = "error";
+	if (!name)
+		return posix_trace_eventid_getformat_np(file->trid, id, format) == 0
+		           ? pxt_fields_of(format, fields)
+		           : 0;
+	fields[0] = (struct pxt_layout){ .kind = POSIX_TRACE_FIELD_SIGNED_NP, .bytes = 4 };
+	(void)snprintf(fields[0].name, sizeof fields[0].name, "%s", name);
+	return 1;
+}
+
+static bool describe(const struct pxt_bt_file *file, trace_event_id_t id, struct pxt_bt_type *type)
+{
+	struct pxt_layout fields[POSIX_TRACE_FIELDS_MAX_NP];
+	unsigned count = learn(file, id, fields);
+
+	if (count == 0)
+		return true;
+	type->fields = malloc(count * sizeof *type->fields);
+	if (!type->fields)
+		return false;
+	memcpy(type->fields, fields, count * sizeof *type->fields);
+	type->field_count = count;
+	return true;
+}
+
+static struct pxt_bt_type *find_type(
+    struct pxt_bt_log *log, const struct pxt_bt_file *file, trace_event_id_t id)
+{
+	struct pxt_bt_type *type = log->types[id];
+	char name[TRACE_EVENT_NAME_MAX + 1];
+
+	if (!type) {
+		type = calloc(1, sizeof *type);
+		if (!type)
+			return NULL;
+		if (posix_trace_eventid_get_name(file->trid, id, name) != 0)
+			(void)snprintf(name, sizeof name, "event#%u", (unsigned)id);
+		pxt_bt_text(name, strlen(name), type->name, sizeof type->name);
+		log->types[id] = type;
+	} else if (type->fields || file->info.posix_complete_np) {
+		return type;
+	}
+	/* In a log that grows, a description may follow the first events. */
+	return describe(file, id, type) ? type : NULL;
+}
+
+void pxt_bt_types_free(struct pxt_bt_log *log)
+{
+	for (uint32_t i = 0; i < PXT_BT_TYPES; i++) {
+		struct pxt_bt_type *type = log->types[i];
+
+		while (type && type->first) {
+			struct pxt_bt_class *class = type->first;
+
+			type->first = class->next;
+			bt_event_class_put_ref(class->classes[0]);
+			bt_event_class_put_ref(class->classes[1]);
+			free(class);
+		}
+		if (type)
+			free(type->fields);
+		free(type);
+	}
+}
+
+/* ---- Field classes ---- */
+
+static bt_field_class *integer(bt_field_class *number, const struct pxt_layout *field)
+{
+	if (!number)
+		return NULL;
+	bt_field_class_integer_set_field_value_range(number, 8 * (uint64_t)field->bytes);
+	if (field->kind == POSIX_TRACE_FIELD_HEX_NP)
+		bt_field_class_integer_set_preferred_display_base(
+		    number, BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL);
+	return number;
+}
+
+static bt_field_class *class_of(bt_trace_class *trace_class, const struct pxt_layout *field)
+{
+	switch (field->kind) {
+	case POSIX_TRACE_FIELD_SIGNED_NP:
+		return integer(bt_field_class_integer_signed_create(trace_class), field);
+	case POSIX_TRACE_FIELD_FLOAT_NP:
+		return field->bytes == 4 ? bt_field_class_real_single_precision_create(trace_class)
+		                         : bt_field_class_real_double_precision_create(trace_class);
+	case POSIX_TRACE_FIELD_TEXT_NP:
+		return bt_field_class_string_create(trace_class);
+	default:
+		return integer(bt_field_class_integer_unsigned_create(trace_class), field);
+	}
+}
+
+static bool add(bt_field_class *structure, const char *name, bt_field_class *member)
+{
+	bool added = member && bt_field_class_structure_append_member(structure, name, member) ==
+	                           BT_FIELD_CLASS_STRUCTURE_APPEND_MEMBER_STATUS_OK;
+
+	bt_field_class_put_ref(member);
+	return added;
+}
+
+/* A name that no field has: two members of one name end the process. */
+static void free_name(const struct pxt_bt_type *type, const char *wanted, char *name, size_t room)
+{
+	(void)snprintf(name, room, "%s", wanted);
+	for (unsigned i = 0; i < type->field_count; i++) {
+		if (strcmp(type->fields[i].name, name) != 0)
+			continue;
+		(void)snprintf(name + strlen(name), room - strlen(name), "_");
+		i = UINT32_MAX;
+	}
+}
+
+/* Bytes that nothing describes: their number, then themselves. */
+static bool add_rest(
+    bt_trace_class *trace_class, bt_field_class *structure, const struct pxt_bt_type *type)
+{
+	static const struct pxt_layout length_field = { .bytes = 2 };
+	static const struct pxt_layout byte_field = { .bytes = 1, .kind = POSIX_TRACE_FIELD_HEX_NP };
+	const char *what = type->fields ? "rest" : "data";
+	bt_field_class *length = class_of(trace_class, &length_field);
+	bt_field_class *byte = class_of(trace_class, &byte_field);
+	bt_field_class *bytes = NULL;
+	bool added = false;
+	char name[128];
+
+	if (length && byte)
+		bytes = bt_field_class_array_dynamic_create(trace_class, byte, length);
+	bt_field_class_put_ref(byte);
+	free_name(type, type->fields ? "rest_length" : "data_length", name, sizeof name);
+	if (bytes)
+		added = add(structure, name, length);
+	else
+		bt_field_class_put_ref(length);
+	free_name(type, what, name, sizeof name);
+	if (added)
+		return add(structure, name, bytes);
+	bt_field_class_put_ref(bytes);
+	return false;
+}
+
+static bool set_payload(struct pxt_bt_log *log, bt_event_class *event_class,
+    const struct pxt_bt_type *type, const struct pxt_bt_class *class)
+{
+	bt_field_class *payload = bt_field_class_structure_create(log->trace_class);
+	bool made = payload != NULL;
+
+	for (unsigned i = 0; made && i < class->fields; i++)
+		made = add(payload, type->fields[i].name,
+		    class_of(log->trace_class, &type->fields[i]));
+	if (made && class->rest)
+		made = add_rest(log->trace_class, payload, type);
+	if (made && (class->fields || class->rest))
+		made = bt_event_class_set_payload_field_class(event_class, payload) ==
+		       BT_EVENT_CLASS_SET_FIELD_CLASS_STATUS_OK;
+	bt_field_class_put_ref(payload);
+	return made;
+}
+
+/* An event that was cut says so. */
+static bool set_cut(struct pxt_bt_log *log, bt_event_class *event_class)
+{
+	static const struct pxt_layout flag = { .bytes = 1 };
+	bt_field_class *context = bt_field_class_structure_create(log->trace_class);
+	bool made = context && add(context, "truncated", class_of(log->trace_class, &flag)) &&
+	            bt_event_class_set_specific_context_field_class(event_class, context) ==
+	                BT_EVENT_CLASS_SET_FIELD_CLASS_STATUS_OK;
+
+	bt_field_class_put_ref(context);
+	return made;
+}
+
+/* ---- Event classes ---- */
+
+static bool create(struct pxt_bt_log *log, unsigned kind, uint64_t number,
+    const struct pxt_bt_type *type, struct pxt_bt_class *class)
+{
+	bt_event_class *event_class =
+	    bt_event_class_create_with_id(log->stream_class[kind], number);
+
+	class->classes[kind] = event_class;
+	return event_class &&
+	       bt_event_class_set_name(event_class, type->name) ==
+	           BT_EVENT_CLASS_SET_NAME_STATUS_OK &&
+	       (!class->cut || set_cut(log, event_class)) &&
+	       set_payload(log, event_class, type, class);
+}
+
+static struct pxt_bt_class *new_class(
+    struct pxt_bt_log *log, trace_event_id_t id, struct pxt_bt_type *type, uint32_t variant)
+{
+	struct pxt_bt_class *class = calloc(1, sizeof *class);
+	uint64_t number = id + (uint64_t)PXT_BT_TYPES * type->variants++;
+
+	if (!class)
+		return NULL;
+	class->variant = variant;
+	class->fields = variant >> 3;
+	class->rest = variant & 2;
+	class->cut = variant & 1;
+	/* Listed at once, so that whatever was made is given back. */
+	class->next = type->first;
+	type->first = class;
+	if (create(log, 0, number, type, class) &&
+	    (!log->params.kernel || create(log, 1, number, type, class)))
+		return class;
+	return NULL;
+}
+
+const struct pxt_bt_class *pxt_bt_class_find(struct pxt_bt_log *log, const struct pxt_bt_file *file,
+    trace_event_id_t id, size_t bytes, bool cut)
+{
+	struct pxt_bt_type *type = find_type(log, file, id);
+	size_t behind = 0;
+	unsigned fields = 0;
+	size_t length;
+
+	if (!type)
+		return NULL;
+	while (fields < type->field_count &&
+	       pxt_layout_present(&type->fields[fields], bytes, &length))
+		behind = type->fields[fields++].offset + length;
+	uint32_t variant =
+	    fields << 3 | (type->fields ? 4u : 0u) | (behind < bytes ? 2u : 0u) | (cut ? 1u : 0u);
+	for (struct pxt_bt_class *class = type->first; class; class = class->next)
+		if (class->variant == variant)
+			return class;
+	return new_class(log, id, type, variant);
+}
