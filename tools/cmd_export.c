@@ -9,6 +9,7 @@
 
 /* A format is a line here. */
 static const struct pxt_command *const formats[] = {
+	&pxt_export_ctf,
 	&pxt_export_csv,
 	&pxt_export_perfetto,
 	&pxt_export_vcd,
@@ -24,7 +25,7 @@ static const char help_tail[] =
     "\n"
     "`pxtrace export FORMAT --help` tells about one of them: its options, what is in it, an\n"
     "example. All take -o FILE (which appears when it is finished, never half-written), and\n"
-    "choose events by --event, --thread, --from and --to.\n"
+    "all but ctf choose events by --event, --thread, --from and --to.\n"
     "\n"
     "example: the last minutes of a run, for a spreadsheet or a database\n"
     "\n"

@@ -20,6 +20,7 @@
 
 #include <getopt.h>
 
+extern const struct pxt_command pxt_export_ctf;
 extern const struct pxt_command pxt_export_csv;
 extern const struct pxt_command pxt_export_perfetto;
 extern const struct pxt_command pxt_export_vcd;

@@ -71,8 +71,8 @@ type 37 sample f64 value, u8 flags, text label
 type 38 call_enter
 type 39 call_exit'
 
-# make FILE: head_recipe and standard input
-make() { { printf '%s\n' "$head_recipe"; cat; } | "$mklog" >"$1" || fail mklog; }
+# make FILE [FIRST]: head_recipe and standard input; FIRST are orders that stand in front of all
+make() { { printf '%s\n' "${2:-#}" "$head_recipe"; cat; } | "$mklog" >"$1" || fail mklog; }
 
 make_story()
 {

@@ -15,8 +15,15 @@
  *	loss COUNT        before the next event
  *	lost COUNT        in stream and log, by the trailer alone
  *	unfinished        no trailer
+ *	flush             what follows begins a block of its own
  *
- * The counter is nanoseconds since the creation, which is 2023-11-14T22:13:20Z.
+ * The counter is nanoseconds since the creation, which is 2023-11-14T22:13:20Z.  In front of all other
+ * orders:
+ *
+ *	uuid N            another stream than N = 1
+ *	clock HZ TICKS REALTIME MONOTONIC
+ *	                  the counter's rate, and the clocks at the creation, in nanoseconds; NS of
+ *	                  events stays the time since then
  */
 #include "base/logfmt.h"
 
@@ -24,8 +31,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CREATED     1700000000
+#define NS_PER_S    UINT64_C(1000000000)
+#define CREATED     UINT64_C(1700000000)
 #define BLOCK_BYTES 65536u
+
+/* The clocks at the creation. */
+static struct {
+	uint64_t hz;
+	uint64_t ticks;
+	uint64_t realtime;
+	uint64_t monotonic;
+} clocks = { NS_PER_S, 0, CREATED * NS_PER_S, 1000 * NS_PER_S };
+static unsigned char first_of_uuid = 1;
 
 struct maker {
 	struct pxt_log_stream stream;
@@ -52,15 +69,23 @@ static void put(const void *bytes, size_t length)
 		fail("write");
 }
 
+static uint64_t ticks_at(uint64_t ns)
+{
+	return clocks.ticks + ns / NS_PER_S * clocks.hz + ns % NS_PER_S * clocks.hz / NS_PER_S;
+}
+
+static struct timespec time_of(uint64_t ns)
+{
+	return (struct timespec){ .tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S) };
+}
+
 static struct pxt_clock_set clocks_at(uint64_t ns)
 {
-	struct pxt_clock_set set = { .ticks = ns };
-	time_t seconds = (time_t)(ns / 1000000000u);
-	long rest = (long)(ns % 1000000000u);
+	struct pxt_clock_set set = { .ticks = ticks_at(ns) };
 
-	set.realtime = (struct timespec){ .tv_sec = CREATED + seconds, .tv_nsec = rest };
-	set.monotonic = (struct timespec){ .tv_sec = 1000 + seconds, .tv_nsec = rest };
-	set.boottime = set.monotonic;
+	set.realtime = time_of(clocks.realtime + ns);
+	if (clocks.monotonic)
+		set.boottime = set.monotonic = time_of(clocks.monotonic + ns);
 	return set;
 }
 
@@ -245,8 +270,8 @@ static void do_event(struct maker *maker, char *rest)
 	uint32_t n = pxt_slots_for(front + (uint32_t)bytes);
 	slots[0].word[0] = PXT_SLOT_BEGIN;
 	slots[0].word[1] = pxt_slot_info(id, (uint32_t)bytes, maker->cut, maker->stranger, 1);
-	slots[0].word[2] = (uint32_t)ns;
-	slots[0].word[3] = (uint32_t)(ns >> 32);
+	slots[0].word[2] = (uint32_t)ticks_at(ns);
+	slots[0].word[3] = (uint32_t)(ticks_at(ns) >> 32);
 	for (uint32_t i = 1; i < n; i++)
 		memcpy(&slots[i].word[1], payload + (size_t)(i - 1) * PXT_SLOT_PAYLOAD,
 		    PXT_SLOT_PAYLOAD);
@@ -302,6 +327,8 @@ static void obey(struct maker *maker, char *line)
 		do_loss(maker, number(&rest), true);
 	else if (strcmp(order, "lost") == 0)
 		do_loss(maker, number(&rest), false);
+	else if (strcmp(order, "flush") == 0)
+		flush_data(maker);
 	else if (strcmp(order, "unfinished") == 0)
 		maker->unfinished = true;
 	else if (*order && *order != '#')
@@ -317,7 +344,8 @@ static void begin(struct maker *maker)
 		header.uuid[i] = maker->stream.uuid[i] = (unsigned char)(i + 1);
 	header.layout = PXT_LAYOUT_SEQUENTIAL;
 	header.contents = PXT_LOG_HAS_THREAD | PXT_LOG_HAS_ADDRESS | PXT_LOG_HAS_CPU;
-	header.rate.hz = 1000000000u;
+	header.uuid[0] = maker->stream.uuid[0] = first_of_uuid;
+	header.rate.hz = clocks.hz;
 	header.rate.source = POSIX_TRACE_CLOCK_MONOTONIC_NP;
 	header.created = clocks_at(0);
 	header.largest_block = BLOCK_BYTES;
@@ -325,7 +353,7 @@ static void begin(struct maker *maker)
 	(void)posix_trace_attr_init(&header.attr);
 	header.attr._pxt_stream_policy = POSIX_TRACE_FLUSH;
 	header.attr._pxt_log_policy = POSIX_TRACE_APPEND;
-	header.attr._pxt_create_sec = CREATED;
+	header.attr._pxt_create_sec = (int64_t)(clocks.realtime / NS_PER_S);
 	header.attr._pxt_clockres_nsec = 1;
 	(void)strcpy(header.attr._pxt_name, "made");
 	maker->trailer.attr = header.attr;
@@ -355,16 +383,45 @@ static void end(struct maker *maker)
 	finish(maker, &block, PXT_LOG_TRAILER);
 }
 
+/* Orders that stand in front of all others; false: it is none. */
+static bool prepare(char *line)
+{
+	char *rest = line;
+
+	if (strncmp(line, "uuid ", 5) == 0) {
+		(void)word(&rest);
+		first_of_uuid = (unsigned char)number(&rest);
+	} else if (strncmp(line, "clock ", 6) == 0) {
+		(void)word(&rest);
+		clocks.hz = number(&rest);
+		clocks.ticks = number(&rest);
+		clocks.realtime = number(&rest);
+		clocks.monotonic = number(&rest);
+	} else {
+		return false;
+	}
+	return true;
+}
+
 int main(void)
 {
 	static struct maker maker;
+	bool begun = false;
 	char line[8192];
 
-	begin(&maker);
 	while (fgets(line, sizeof line, stdin)) {
+		char *order = line + strspn(line, "\t ");
+
 		line[strcspn(line, "\n")] = '\0';
-		obey(&maker, line + strspn(line, "\t "));
+		if (!begun && prepare(order))
+			continue;
+		if (!begun)
+			begin(&maker);
+		begun = true;
+		obey(&maker, order);
 	}
+	if (!begun)
+		begin(&maker);
 	end(&maker);
 	return fflush(stdout) == 0 ? 0 : 1;
 }
