@@ -57,6 +57,8 @@ CALLS = {
     "thread": ["logretrieval/info.c:get_thread"],
     "module": ["logretrieval/info.c:get_module"],
     "views": ["pxt_log_views"],
+    "block": ["pxt_log_nextblock"],
+    "time": ["logretrieval/info.c:get_time"],
     "at_shutdown": ["pxt_tolog_at_shutdown"],
     "at_clear": ["pxt_tolog_at_clear"],
     "check": ["tolog/append.c:check", "tolog/loop.c:check", "tolog/untilfull.c:check"],

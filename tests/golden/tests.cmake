@@ -2,7 +2,7 @@
 #
 # Tests of the log format and of Log Retrieval.  golden/make_golden.py made the logs in golden/.
 
-foreach(name IN ITEMS logread logviews logcheck logdamage loggrowing logfmt)
+foreach(name IN ITEMS logread logviews logblocks logcheck logdamage loggrowing logfmt)
 	set(needs LOGRETRIEVAL)
 	if(name STREQUAL "logfmt")
 		list(APPEND needs TOLOG)
