@@ -155,8 +155,8 @@ static uint64_t count_missing(
 static struct posix_trace_logblock_np unread(
     const struct pxt_log_cursor *cursor, const struct pxt_log_blockhead *head)
 {
-	struct posix_trace_logblock_np block = { head->sequence, head->count, head->lost, head->begin,
-		head->end };
+	struct posix_trace_logblock_np block = { head->sequence, head->count, head->lost,
+		head->begin, head->end };
 
 	if (cursor->done == 0) {
 		block.posix_lost_np += count_missing(cursor, head);

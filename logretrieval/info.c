@@ -124,8 +124,8 @@ static int get_time(void *object, uint64_t ticks, struct timespec *time)
 	return error;
 }
 
-const struct pxt_log_getters pxt_log_getters = { get_info, get_thread, get_module,
-	pxt_log_views, pxt_log_nextblock, get_time };
+const struct pxt_log_getters pxt_log_getters = { get_info, get_thread, get_module, pxt_log_views,
+	pxt_log_nextblock, get_time };
 
 /* The log, and its own library's way to ask it; NULL for a stream and anything else. */
 static const struct pxt_log_getters *find(trace_id_t trid, void **log)

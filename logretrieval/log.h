@@ -68,12 +68,12 @@ struct pxt_log_cursor {
 	uint32_t done;     /* frames: bytes of that block that were read; 0: not begun */
 	uint64_t records;  /* frames: sums of the blocks read so far, to see what is missing */
 	uint64_t lost;
-	uint64_t pending;          /* records lost before the next one */
-	uint64_t number;           /* of the next record in the log's life */
+	uint64_t pending;                     /* records lost before the next one */
+	uint64_t number;                      /* of the next record in the log's life */
 	struct posix_trace_logblock_np block; /* what was entered last */
-	const unsigned char *next; /* in the window: slots not read yet, ... */
-	uint32_t left;             /* ... and their bytes */
-	struct timespec time;      /* largest one reported */
+	const unsigned char *next;            /* in the window: slots not read yet, ... */
+	uint32_t left;                        /* ... and their bytes */
+	struct timespec time;                 /* largest one reported */
 };
 
 struct pxt_log {

@@ -201,9 +201,10 @@ static void ticks_mean_what_the_events_stamps_say(void)
 			if (unavailable)
 				break;
 			CU_ASSERT(posix_trace_eventinfo_getextra_np(&event, &extra) == 0);
-			CU_ASSERT(posix_trace_log_gettime_np(trid, extra.posix_ticks_np, &time) == 0);
-			if (time.tv_sec > largest.tv_sec || (time.tv_sec == largest.tv_sec &&
-			                                        time.tv_nsec > largest.tv_nsec))
+			CU_ASSERT(
+			    posix_trace_log_gettime_np(trid, extra.posix_ticks_np, &time) == 0);
+			if (time.tv_sec > largest.tv_sec ||
+			    (time.tv_sec == largest.tv_sec && time.tv_nsec > largest.tv_nsec))
 				largest = time;
 			PXT_CHECK(largest.tv_sec == event.posix_timestamp.tv_sec &&
 			              largest.tv_nsec == event.posix_timestamp.tv_nsec,

@@ -63,8 +63,8 @@ static bool find_plugin(char folder[PATH_BYTES])
 		if (*places[i] == '/')
 			(void)snprintf(folder, PATH_BYTES, "%s", places[i]);
 		else
-			(void)snprintf(folder, PATH_BYTES, "%.*s/%s", (int)(PATH_BYTES / 2), program,
-			    places[i]);
+			(void)snprintf(folder, PATH_BYTES, "%.*s/%s", (int)(PATH_BYTES / 2),
+			    program, places[i]);
 		if (holds_plugin(folder))
 			return true;
 	}
@@ -147,8 +147,9 @@ static int spawn(char *const *words, bool plugin_found)
 
 	if (failed == ENOENT) {
 		pxt_complain("export ctf: babeltrace2, which writes CTF, is not installed");
-		pxt_explain("Debian: apt-get install babeltrace2; export csv and export perfetto need "
-		            "nothing");
+		pxt_explain(
+		    "Debian: apt-get install babeltrace2; export csv and export perfetto need "
+		    "nothing");
 		return PXT_EXIT_OUTPUT;
 	}
 	if (failed != 0) {
@@ -238,7 +239,8 @@ static const struct option options[] = {
 static bool take_word(const char **to, const char *option, const char *value, const char *other)
 {
 	*to = value;
-	if (strcmp(value, other) == 0 || strcmp(value, strcmp(option, "--clock") ? "ust" : "ticks") == 0)
+	if (strcmp(value, other) == 0 ||
+	    strcmp(value, strcmp(option, "--clock") ? "ust" : "ticks") == 0)
 		return true;
 	pxt_complain("%s is %s or %s, not \"%s\"", option,
 	    strcmp(option, "--clock") ? "ust" : "ticks", other, value);
@@ -267,14 +269,18 @@ static const char *const help[] = {
 	"\n"
 	"usage: pxtrace export ctf [OPTION]... -o FOLDER LOG...\n"
 	"\n"
-	"Runs the command babeltrace2 with the plugin source.ptrace.log. One log becomes the CTF trace\n"
-	"FOLDER, several become one trace each inside it. One block of a log is one packet; stamps are\n"
+	"Runs the command babeltrace2 with the plugin source.ptrace.log. One log becomes the CTF "
+	"trace\n"
+	"FOLDER, several become one trace each inside it. One block of a log is one packet; stamps "
+	"are\n"
 	"the counter's own. All events are written; babeltrace2 --begin, --end choose from it.\n"
 	"\n",
 	"  -o, --output FOLDER   a new folder, or an empty one\n"
-	"      --layout LAYOUT   ust: as a program's trace; kernel: as a kernel's, one stream a CPU,\n"
+	"      --layout LAYOUT   ust: as a program's trace; kernel: as a kernel's, one stream a "
+	"CPU,\n"
 	"                        which fills Trace Compass' views from scheduler events\n"
-	"      --clock CLOCK     ticks: the counter at its nominal rate; corrected: nanoseconds on the\n"
+	"      --clock CLOCK     ticks: the counter at its nominal rate; corrected: nanoseconds on "
+	"the\n"
 	"                        time line that pxtrace shows\n"
 	"      --incomplete      also a log whose program still runs or has died\n"
 	"      --strict          exit status 3 when events were lost\n"
@@ -306,8 +312,9 @@ static int run(int argc, char **argv)
 	ctf.paths = argv + optind;
 	ctf.count = (unsigned)(argc - optind);
 	if (ctf.count == 0 || !ctf.output) {
-		pxt_complain(ctf.count == 0 ? "export ctf: which log?"
-		                            : "export ctf: CTF is a folder: say which by -o FOLDER");
+		pxt_complain(ctf.count == 0
+		                 ? "export ctf: which log?"
+		                 : "export ctf: CTF is a folder: say which by -o FOLDER");
 		return pxt_usage("export ctf");
 	}
 	int status = pxt_reader_open(&ctf.reader, ctf.paths, ctf.count,

@@ -48,7 +48,7 @@ def lines():
 
 
 def inputs(target):
-    if target == "log":
+    if target in ("log", "plugin"):
         yield from logs()
     if target == "line":
         yield from lines()

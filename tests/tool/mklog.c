@@ -41,7 +41,7 @@ static struct {
 	uint64_t ticks;
 	uint64_t realtime;
 	uint64_t monotonic;
-} clocks = { NS_PER_S, 0, CREATED * NS_PER_S, 1000 * NS_PER_S };
+} clocks = { NS_PER_S, 0, CREATED *NS_PER_S, 1000 * NS_PER_S };
 static unsigned char first_of_uuid = 1;
 
 struct maker {
@@ -76,7 +76,8 @@ static uint64_t ticks_at(uint64_t ns)
 
 static struct timespec time_of(uint64_t ns)
 {
-	return (struct timespec){ .tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S) };
+	return (
+	    struct timespec){ .tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S) };
 }
 
 static struct pxt_clock_set clocks_at(uint64_t ns)

@@ -103,18 +103,18 @@ static bt_field_class *integer(bt_field_class *number, const struct pxt_layout *
 	return number;
 }
 
-static bt_field_class *class_of(bt_trace_class *trace_class, const struct pxt_layout *field)
+static bt_field_class *class_of(bt_trace_class *family, const struct pxt_layout *field)
 {
 	switch (field->kind) {
 	case POSIX_TRACE_FIELD_SIGNED_NP:
-		return integer(bt_field_class_integer_signed_create(trace_class), field);
+		return integer(bt_field_class_integer_signed_create(family), field);
 	case POSIX_TRACE_FIELD_FLOAT_NP:
-		return field->bytes == 4 ? bt_field_class_real_single_precision_create(trace_class)
-		                         : bt_field_class_real_double_precision_create(trace_class);
+		return field->bytes == 4 ? bt_field_class_real_single_precision_create(family)
+		                         : bt_field_class_real_double_precision_create(family);
 	case POSIX_TRACE_FIELD_TEXT_NP:
-		return bt_field_class_string_create(trace_class);
+		return bt_field_class_string_create(family);
 	default:
-		return integer(bt_field_class_integer_unsigned_create(trace_class), field);
+		return integer(bt_field_class_integer_unsigned_create(family), field);
 	}
 }
 
@@ -141,19 +141,20 @@ static void free_name(const struct pxt_bt_type *type, const char *wanted, char *
 
 /* Bytes that nothing describes: their number, then themselves. */
 static bool add_rest(
-    bt_trace_class *trace_class, bt_field_class *structure, const struct pxt_bt_type *type)
+    bt_trace_class *family, bt_field_class *structure, const struct pxt_bt_type *type)
 {
 	static const struct pxt_layout length_field = { .bytes = 2 };
-	static const struct pxt_layout byte_field = { .bytes = 1, .kind = POSIX_TRACE_FIELD_HEX_NP };
+	static const struct pxt_layout byte_field = { .bytes = 1,
+		.kind = POSIX_TRACE_FIELD_HEX_NP };
 	const char *what = type->fields ? "rest" : "data";
-	bt_field_class *length = class_of(trace_class, &length_field);
-	bt_field_class *byte = class_of(trace_class, &byte_field);
+	bt_field_class *length = class_of(family, &length_field);
+	bt_field_class *byte = class_of(family, &byte_field);
 	bt_field_class *bytes = NULL;
 	bool added = false;
 	char name[128];
 
 	if (length && byte)
-		bytes = bt_field_class_array_dynamic_create(trace_class, byte, length);
+		bytes = bt_field_class_array_dynamic_create(family, byte, length);
 	bt_field_class_put_ref(byte);
 	free_name(type, type->fields ? "rest_length" : "data_length", name, sizeof name);
 	if (bytes)
@@ -170,14 +171,13 @@ static bool add_rest(
 static bool set_payload(struct pxt_bt_log *log, bt_event_class *event_class,
     const struct pxt_bt_type *type, const struct pxt_bt_class *class)
 {
-	bt_field_class *payload = bt_field_class_structure_create(log->trace_class);
+	bt_field_class *payload = bt_field_class_structure_create(log->family);
 	bool made = payload != NULL;
 
 	for (unsigned i = 0; made && i < class->fields; i++)
-		made = add(payload, type->fields[i].name,
-		    class_of(log->trace_class, &type->fields[i]));
+		made = add(payload, type->fields[i].name, class_of(log->family, &type->fields[i]));
 	if (made && class->rest)
-		made = add_rest(log->trace_class, payload, type);
+		made = add_rest(log->family, payload, type);
 	if (made && (class->fields || class->rest))
 		made = bt_event_class_set_payload_field_class(event_class, payload) ==
 		       BT_EVENT_CLASS_SET_FIELD_CLASS_STATUS_OK;
@@ -189,8 +189,8 @@ static bool set_payload(struct pxt_bt_log *log, bt_event_class *event_class,
 static bool set_cut(struct pxt_bt_log *log, bt_event_class *event_class)
 {
 	static const struct pxt_layout flag = { .bytes = 1 };
-	bt_field_class *context = bt_field_class_structure_create(log->trace_class);
-	bool made = context && add(context, "truncated", class_of(log->trace_class, &flag)) &&
+	bt_field_class *context = bt_field_class_structure_create(log->family);
+	bool made = context && add(context, "truncated", class_of(log->family, &flag)) &&
 	            bt_event_class_set_specific_context_field_class(event_class, context) ==
 	                BT_EVENT_CLASS_SET_FIELD_CLASS_STATUS_OK;
 
@@ -245,8 +245,8 @@ const struct pxt_bt_class *pxt_bt_class_find(struct pxt_bt_log *log, const struc
 
 	if (!type)
 		return NULL;
-	while (fields < type->field_count &&
-	       pxt_layout_present(&type->fields[fields], bytes, &length))
+	while (
+	    fields < type->field_count && pxt_layout_present(&type->fields[fields], bytes, &length))
 		behind = type->fields[fields++].offset + length;
 	uint32_t variant =
 	    fields << 3 | (type->fields ? 4u : 0u) | (behind < bytes ? 2u : 0u) | (cut ? 1u : 0u);

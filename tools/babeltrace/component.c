@@ -52,8 +52,8 @@ static int64_t integer(
 		number = (int64_t)bt_value_integer_unsigned_get(value);
 	if (number >= low && number <= high)
 		return number;
-	(void)snprintf(reading->why, sizeof reading->why, "`%s` is a number from %lld to %lld", name,
-	    (long long)low, (long long)high);
+	(void)snprintf(reading->why, sizeof reading->why, "`%s` is a number from %lld to %lld",
+	    name, (long long)low, (long long)high);
 	return 0;
 }
 
@@ -90,8 +90,7 @@ static bt_value_map_foreach_entry_const_func_status take(
 
 /* ---- Files ---- */
 
-static void refuse_open(
-    int fd, const struct posix_trace_logerror_np *error, char *why, size_t room)
+static void refuse_open(int fd, const struct posix_trace_logerror_np *error, char *why, size_t room)
 {
 	const char *advice = "";
 	trace_id_t trid;
@@ -150,7 +149,7 @@ static void free_log(struct pxt_bt_log *log)
 	bt_stream_class_put_ref(log->stream_class[0]);
 	bt_stream_class_put_ref(log->stream_class[1]);
 	bt_clock_class_put_ref(log->clock);
-	bt_trace_class_put_ref(log->trace_class);
+	bt_trace_class_put_ref(log->family);
 	free(log->threads);
 	free(log->path);
 	free(log);
@@ -222,8 +221,8 @@ static const bt_value *get_inputs(const bt_value *params, struct reading *readin
 		good = bt_value_is_string(bt_value_array_borrow_element_by_index_const(inputs, i));
 	if (good)
 		return inputs;
-	(void)snprintf(
-	    reading->why, sizeof reading->why, "`inputs` is an array of at least one path of a log");
+	(void)snprintf(reading->why, sizeof reading->why,
+	    "`inputs` is an array of at least one path of a log");
 	return NULL;
 }
 

@@ -95,7 +95,8 @@ static bool set_field(
 			bt_field_real_single_precision_set_value(
 			    field, (float)pxt_load_float(from, bytes));
 		else
-			bt_field_real_double_precision_set_value(field, pxt_load_float(from, bytes));
+			bt_field_real_double_precision_set_value(
+			    field, pxt_load_float(from, bytes));
 		return true;
 	case POSIX_TRACE_FIELD_TEXT_NP:
 		return set_text(field, from, bytes);

@@ -36,15 +36,15 @@ struct iterator {
 	struct pxt_bt_log *log;
 	struct pxt_bt_file file;
 	enum phase phase;
-	bool final;       /* the packet at hand only tells what the log's end says was lost */
-	bool had_packet;  /* stream 0 had one, which ended at ... */
-	uint64_t ended;   /* ... this value of the clock */
-	uint64_t value;   /* of the last message */
-	uint64_t begin;   /* of the block at hand, ... */
-	uint64_t end;     /* ... in values of the clock */
-	uint64_t left;    /* records to be read from it */
-	uint64_t lost;    /* told by it */
-	uint64_t told;    /* told by all so far */
+	bool final;           /* the packet at hand only tells what the log's end says was lost */
+	bool had_packet;      /* stream 0 had one, which ended at ... */
+	uint64_t ended;       /* ... this value of the clock */
+	uint64_t value;       /* of the last message */
+	uint64_t begin;       /* of the block at hand, ... */
+	uint64_t end;         /* ... in values of the clock */
+	uint64_t left;        /* records to be read from it */
+	uint64_t lost;        /* told by it */
+	uint64_t told;        /* told by all so far */
 	uint64_t alive_value; /* the clock at the last sign of life, ... */
 	int64_t alive_ns;     /* ... which was at this CLOCK_MONOTONIC of ours */
 	uint32_t sweep;       /* the stream that CLOSE or END look at next */
@@ -133,13 +133,12 @@ static enum outcome begin_packet(
 		return OUTCOME_FAILED;
 	it->packets[index] = packet;
 	if (index > 0)
-		bt_field_integer_unsigned_set_value(
-		    bt_field_structure_borrow_member_field_by_index(
-		        bt_packet_borrow_context_field(packet), 0),
+		bt_field_integer_unsigned_set_value(bt_field_structure_borrow_member_field_by_index(
+		                                        bt_packet_borrow_context_field(packet), 0),
 		    index - 1);
 	it->value = value;
-	*message = bt_message_packet_beginning_create_with_default_clock_snapshot(
-	    it->self, packet, value);
+	*message =
+	    bt_message_packet_beginning_create_with_default_clock_snapshot(it->self, packet, value);
 	return made(*message);
 }
 
@@ -187,8 +186,8 @@ static enum outcome tell_event(struct iterator *it, bt_message const **message)
 	it->held = false;
 	it->value = value_of_record(it);
 	if (class)
-		event = bt_message_event_create_with_packet_and_default_clock_snapshot(it->self,
-		    class->classes[it->stream != 0], it->packets[it->stream], it->value);
+		event = bt_message_event_create_with_packet_and_default_clock_snapshot(
+		    it->self, class->classes[it->stream != 0], it->packets[it->stream], it->value);
 	*message = event;
 	if (event && !pxt_bt_event_fill(it->log, &it->file, bt_message_event_borrow_event(event),
 	                 class, &it->record)) {
@@ -204,8 +203,8 @@ static enum outcome tell_event(struct iterator *it, bt_message const **message)
 static enum outcome wait_for_more(struct iterator *it, bt_message const **message)
 {
 	int64_t idle = monotonic_ns() - it->alive_ns - it->log->params.quiet_ns;
-	uint64_t hz = it->log->params.corrected ? 1000000000u
-	                                        : it->file.info.posix_clock_np.posix_hz_np;
+	uint64_t hz =
+	    it->log->params.corrected ? 1000000000u : it->file.info.posix_clock_np.posix_hz_np;
 	uint64_t value;
 
 	if (it->log->params.quiet_ns == 0 || idle <= 0)
@@ -369,8 +368,7 @@ bt_message_iterator_class_next_method_status pxt_bt_iterator_next(bt_self_messag
 	enum outcome outcome = OUTCOME_ON;
 	uint64_t made_count = 0;
 
-	while (made_count < capacity &&
-	       (outcome == OUTCOME_ON || outcome == OUTCOME_MESSAGE)) {
+	while (made_count < capacity && (outcome == OUTCOME_ON || outcome == OUTCOME_MESSAGE)) {
 		outcome = step(it, &messages[made_count]);
 		if (outcome == OUTCOME_MESSAGE)
 			made_count++;

@@ -79,9 +79,9 @@ struct pxt_bt_file {
 struct pxt_bt_log {
 	struct pxt_bt_params params;
 	char *path;
-	bt_trace_class *trace_class;
+	bt_trace_class *family;
 	bt_clock_class *clock;
-	uint64_t last_value;             /* the largest that the clock can hold */
+	uint64_t last_value;              /* the largest that the clock can hold */
 	bt_stream_class *stream_class[2]; /* 0: without CPU, 1: with the CPU in the packet */
 	bt_trace *trace;
 	bt_stream *streams[PXT_BT_STREAMS];
@@ -102,8 +102,7 @@ bt_component_class_initialize_method_status pxt_bt_initialize(bt_self_component_
     bt_self_component_source_configuration *configuration, const bt_value *params, void *data);
 void pxt_bt_finalize(bt_self_component_source *self);
 /* Opens what @log names; false with the reason in @why. */
-bool pxt_bt_open(
-    const struct pxt_bt_log *log, struct pxt_bt_file *file, char *why, size_t room);
+bool pxt_bt_open(const struct pxt_bt_log *log, struct pxt_bt_file *file, char *why, size_t room);
 void pxt_bt_close(struct pxt_bt_file *file);
 
 /* ---- trace.c ---- */

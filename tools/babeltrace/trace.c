@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define NS_PER_S UINT64_C(1000000000)
+#define NS_PER_S    UINT64_C(1000000000)
 /* What 63 bits of nanoseconds hold, either side of 1970, with room for what is added. */
 #define SECONDS_MAX (INT64_MAX / (int64_t)NS_PER_S / 2)
 
@@ -83,14 +83,16 @@ static bool create_clock(bt_self_component *self, struct pxt_bt_log *log,
 	/* In this order, so that nothing runs over on the way. */
 	if (anchor > SECONDS_MAX || anchor < -SECONDS_MAX ||
 	    clock->posix_anchor_ticks_np / hz > (uint64_t)SECONDS_MAX) {
-		(void)snprintf(why, room, "the log's clock says a time beyond what 64 bits of"
-		                          " nanoseconds hold");
+		(void)snprintf(why, room,
+		    "the log's clock says a time beyond what 64 bits of"
+		    " nanoseconds hold");
 		return false;
 	}
 	place_clock(log, clock, &seconds, &cycles);
 	if (seconds > SECONDS_MAX || seconds < -SECONDS_MAX) {
-		(void)snprintf(why, room, "with this clock-class-offset the log's time is beyond what 64"
-		                          " bits of nanoseconds hold");
+		(void)snprintf(why, room,
+		    "with this clock-class-offset the log's time is beyond what 64"
+		    " bits of nanoseconds hold");
 		return false;
 	}
 	log->clock = bt_clock_class_create(self);
@@ -117,9 +119,9 @@ static bool add_member(bt_field_class *structure, const char *name, bt_field_cla
 	return added;
 }
 
-static bt_field_class *signed_32(bt_trace_class *trace_class)
+static bt_field_class *signed_32(bt_trace_class *family)
 {
-	bt_field_class *number = bt_field_class_integer_signed_create(trace_class);
+	bt_field_class *number = bt_field_class_integer_signed_create(family);
 
 	if (number)
 		bt_field_class_integer_set_field_value_range(number, 32);
@@ -129,20 +131,20 @@ static bt_field_class *signed_32(bt_trace_class *trace_class)
 /* Names as LTTng has them, which is where viewers look for them. */
 static bool set_context(struct pxt_bt_log *log, bt_stream_class *stream_class)
 {
-	bt_field_class *context = bt_field_class_structure_create(log->trace_class);
-	bt_field_class *ip = bt_field_class_integer_unsigned_create(log->trace_class);
+	bt_field_class *context = bt_field_class_structure_create(log->family);
+	bt_field_class *ip = bt_field_class_integer_unsigned_create(log->family);
 	bool made = context && ip;
 
 	if (made) {
 		bt_field_class_integer_set_preferred_display_base(
 		    ip, BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL);
-		made = add_member(context, "cpu_id", signed_32(log->trace_class)) &&
-		       add_member(context, "vpid", signed_32(log->trace_class)) &&
-		       add_member(context, "vtid", signed_32(log->trace_class)) &&
-		       add_member(context, "procname", bt_field_class_string_create(log->trace_class)) &&
+		made = add_member(context, "cpu_id", signed_32(log->family)) &&
+		       add_member(context, "vpid", signed_32(log->family)) &&
+		       add_member(context, "vtid", signed_32(log->family)) &&
+		       add_member(context, "procname", bt_field_class_string_create(log->family)) &&
 		       add_member(context, "ip", ip) &&
-		       bt_stream_class_set_event_common_context_field_class(stream_class, context) ==
-		           BT_STREAM_CLASS_SET_FIELD_CLASS_STATUS_OK;
+		       bt_stream_class_set_event_common_context_field_class(
+		           stream_class, context) == BT_STREAM_CLASS_SET_FIELD_CLASS_STATUS_OK;
 		ip = NULL;
 	}
 	bt_field_class_put_ref(ip);
@@ -153,8 +155,8 @@ static bool set_context(struct pxt_bt_log *log, bt_stream_class *stream_class)
 /* Packets that belong to one CPU say to which. */
 static bool set_packet_context(struct pxt_bt_log *log, bt_stream_class *stream_class)
 {
-	bt_field_class *context = bt_field_class_structure_create(log->trace_class);
-	bt_field_class *cpu = bt_field_class_integer_unsigned_create(log->trace_class);
+	bt_field_class *context = bt_field_class_structure_create(log->family);
+	bt_field_class *cpu = bt_field_class_integer_unsigned_create(log->family);
 	bool made = context && cpu;
 
 	if (made) {
@@ -171,7 +173,7 @@ static bool set_packet_context(struct pxt_bt_log *log, bt_stream_class *stream_c
 
 static bool create_stream_class(struct pxt_bt_log *log, unsigned kind)
 {
-	bt_stream_class *stream_class = bt_stream_class_create(log->trace_class);
+	bt_stream_class *stream_class = bt_stream_class_create(log->family);
 
 	if (!stream_class)
 		return false;
@@ -260,12 +262,13 @@ bool pxt_bt_trace_create(bt_self_component *self, struct pxt_bt_log *log,
 	if (!create_clock(self, log, &file->info.posix_clock_np, why, room))
 		return false;
 	(void)snprintf(why, room, "not enough memory");
-	log->trace_class = bt_trace_class_create(self);
-	if (log->trace_class) {
-		bt_trace_class_set_assigns_automatic_stream_class_id(log->trace_class, BT_TRUE);
-		made = create_stream_class(log, 0) && (!log->params.kernel || create_stream_class(log, 1));
+	log->family = bt_trace_class_create(self);
+	if (log->family) {
+		bt_trace_class_set_assigns_automatic_stream_class_id(log->family, BT_TRUE);
+		made = create_stream_class(log, 0) &&
+		       (!log->params.kernel || create_stream_class(log, 1));
 	}
-	log->trace = made ? bt_trace_create(log->trace_class) : NULL;
+	log->trace = made ? bt_trace_create(log->family) : NULL;
 	if (!log->trace)
 		return false;
 	bt_trace_set_uuid(log->trace, file->info.posix_uuid_np);
