@@ -238,6 +238,14 @@ static bool refill(struct pxt_source *source)
 	return count != 0;
 }
 
+/* A hostile log's time stays at the edge of the range. */
+static inline int64_t shifted(int64_t ns, int64_t shift)
+{
+	if (shift > 0 && ns > INT64_MAX - shift)
+		return INT64_MAX;
+	return shift < 0 && ns < INT64_MIN - shift ? INT64_MIN : ns + shift;
+}
+
 /* Makes source->event the next one. */
 static bool fill(struct pxt_source *source)
 {
@@ -256,7 +264,7 @@ static bool fill(struct pxt_source *source)
 	event->extra.posix_lost_before_np = view->posix_lost_before_np;
 	event->extra.posix_number_np = view->posix_number_np;
 	event->extra.posix_thread_exact_np = view->posix_thread_exact_np;
-	event->ns = view->posix_ns_np;
+	event->ns = shifted(view->posix_ns_np, source->shift_ns);
 	event->type = find_type(source, view->posix_event_id_np);
 	event->thread = find_thread(source, view->posix_thread_id_np);
 	event->source = source;

@@ -84,6 +84,7 @@ struct pxt_source {
 	trace_id_t trid;
 	struct posix_trace_loginfo_np info;
 	int64_t start_ns;
+	int64_t shift_ns; /* added to the time of each event, see pxtrace merge */
 	uint64_t events;
 	uint64_t lost;          /* the sum of what the events so far said was lost before them */
 	struct pxt_event event; /* the next one, when @filled */

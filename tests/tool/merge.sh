@@ -1,0 +1,232 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# pxtrace merge: several logs, and the kernel's scheduler, on one line of time.
+. "$(dirname "$0")/common.sh"
+
+# The counter of mklog's logs runs at 1 GHz from 0, the second log's at 2.5 GHz from elsewhere.
+other='uuid 2
+clock 2500000000 5000000000 1700000000000500000 1000000500000'
+
+# Two logs of one boot, half a millisecond apart in their beginnings.
+make_two()
+{
+	make one.ptl <<-END
+		event 1000 2 0 0
+		event 1000000 32 1 0x401000 u32:1
+		loss 4
+		event 3000000 33 1 0x401010 u32:1 i64:-5
+		event 9000000 3 0 0 u32:0
+		lost 2
+	END
+	make two.ptl "$other" <<-END
+		event 500000 32 1 0x402000 u32:2
+		event 2000000 33 2 0x402010 u32:2 i64:7
+	END
+}
+
+merged_logs_are_in_the_order_of_time()
+{
+	make_two
+	run 0 merge -o both.ptl one.ptl two.ptl
+	run 0 print both.ptl
+	sed 's/^ *\([0-9.]*\) .*\(posix_trace_st[a-z]*\|job_[a-z]*\) */\1 \2 /' out >lines
+	cat >expected <<-END
+		0.000001000 posix_trace_start
+		0.001000000 job_begin job=1
+		0.001000000 job_begin job=2
+		0.002500000 job_end job=2  late_ns=7
+		0.003000000 job_end job=1  late_ns=-5
+		0.009000000 posix_trace_stop by call
+	END
+	grep -v LOST lines | sed 's/ *$//' | cmp -s - expected || { cat lines; fail "another order"; }
+}
+
+a_merged_log_is_sound_and_its_losses_are_exact()
+{
+	make_two
+	run 0 merge -o both.ptl one.ptl two.ptl
+	err_has 'one.ptl: 6 EVENTS WERE LOST'
+	run 0 print both.ptl
+	out_has '4 EVENTS LOST'
+	err_has '6 EVENTS WERE LOST (6 were kept)'
+	run 3 merge --strict -o both.ptl one.ptl two.ptl
+	if commands | grep -qx check; then
+		run 3 check both.ptl
+		out_has '6'
+	fi
+}
+
+threads_with_one_number_in_two_processes_stay_apart()
+{
+	make one.ptl <<-END
+		event 1000 32 1 0 u32:1
+		event 9000 33 1 0 u32:1 i64:0
+	END
+	make two.ptl "$other" <<-END
+		process 815 box /opt/app/sensor
+		thread 1 0x7f0000001000 816 sensor
+		event 1000 32 1 0 u32:1
+		event 5000 33 1 0 u32:1 i64:0
+	END
+	run 0 merge -o both.ptl one.ptl two.ptl
+	run 0 print --thread 4712 both.ptl
+	lines 2
+	run 0 print --thread 816 both.ptl
+	lines 2
+	# Were they one thread, the job of the second log would end within the first one's.
+	run 0 stat both.ptl
+	if grep -q 'without' out; then fail "jobs got mixed up"; fi
+}
+
+types_of_one_name_and_two_descriptions_stay_apart()
+{
+	make one.ptl <<-END
+		event 1000 32 1 0 u32:1
+		event 2000 33 1 0 u32:1 i64:0
+	END
+	{ printf '%s\n' "$other" "process 815 box /opt/app/sensor" "thread 1 0x7f0000001000 816 sensor" \
+		"type 40 job_begin u64 job" "type 41 job_end u64 job" "event 3000 40 1 0 u64:9" \
+		"event 5000 41 1 0 u64:9"; } | "$mklog" >two.ptl || fail mklog
+	run 0 merge -o both.ptl one.ptl two.ptl
+	err_has 'two.ptl: its job_begin is described otherwise than that of one.ptl'
+	run 0 print both.ptl
+	out_has 'sensor:job_begin'
+	out_has 'job=9'
+	run 0 stat both.ptl
+	out_has 'sensor:job'
+}
+
+a_log_that_cannot_be_placed_is_refused_with_the_reason()
+{
+	make_two
+	# A board that counts from its start: no date, another host's boot.
+	make board.ptl 'uuid 3
+clock 1000000 0 5000000000 5000000000' <<-END
+		process 1 board -
+		event 1000 32 1 0 u32:1
+	END
+	run 2 merge -o all.ptl one.ptl board.ptl
+	err_has 'board.ptl: cannot be placed'
+	err_has '--same-boot'
+	[ ! -e all.ptl ] || fail "something was written"
+	run 2 merge -o all.ptl one.ptl one.ptl
+	err_has 'the same stream'
+	run 2 merge -o one.ptl one.ptl two.ptl
+	err_has 'overwritten'
+	run 1 merge one.ptl
+	err_has '-o OUT'
+	run 2 merge -o all.ptl one.ptl nowhere.ptl
+}
+
+logs_of_one_boot_are_placed_by_the_monotonic_clock()
+{
+	# The civil clock was set one second forward between the two creations.
+	make one.ptl <<-END
+		event 1000 32 1 0 u32:1
+	END
+	make two.ptl 'uuid 2
+clock 1000000000 0 1700000001000500000 1000000500000' <<-END
+		event 1000 32 1 0 u32:2
+	END
+	run 0 merge -o both.ptl one.ptl two.ptl
+	run 0 print both.ptl
+	sed -n 2p out | grep -q '^ *0.000501000 ' || fail "not half a millisecond later"
+	# Ten seconds: another boot, as far as the clocks tell; then civil time counts.
+	make late.ptl 'uuid 4
+clock 1000000000 0 1700000010000500000 1000000500000' <<-END
+		event 1000 32 1 0 u32:3
+	END
+	run 0 merge -o both.ptl one.ptl late.ptl
+	run 0 print both.ptl
+	sed -n 2p out | grep -q '^ *10.000501000 ' || fail "not ten seconds later"
+	run 0 merge --same-boot -o both.ptl one.ptl late.ptl
+	run 0 print both.ptl
+	sed -n 2p out | grep -q '^ *0.000501000 ' || fail "--same-boot counts for nothing"
+}
+
+# Types 61 and 99 are in the new set; nobody named 99, so it has no number in the merged log.
+filters_of_merged_logs_keep_the_types_that_have_names()
+{
+	none=$(printf '%0256d' 0)
+	wanted=00000000000000200000000008$(printf '%0230d' 0)
+	printf '%s\n' "type 60 alpha" "type 61 beta" "event 1000 6 0 0 hex:$none hex:$wanted" "event 2000 61 0 0" |
+		"$mklog" >one.ptl || fail mklog
+	run 0 print one.ptl
+	out_has 'posix_trace_filter  old=none  new=2 types'
+	run 0 merge -o both.ptl one.ptl
+	run 0 print both.ptl
+	out_has 'posix_trace_filter  old=none  new=1 types'
+}
+
+# ---- The kernel ----
+
+# Stamps of CLOCK_MONOTONIC: the log begins at 1000 s.
+make_sched()
+{
+	cat >sched.txt <<-'END'
+		# tracer: nop
+		#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION
+		          <idle>-0       [001] d..2.   999.500000: sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=sensor next_pid=4712 next_prio=20
+		          sensor-4712    [001] d..2.  1000.000150: sched_switch: prev_comm=sensor prev_pid=4712 prev_prio=20 prev_state=R+ ==> next_comm=a=b c-1 next_pid=99 next_prio=10
+		CPU:1 [LOST 7 EVENTS]
+		         a=b c-1-99      [001] d..2.  1000.000250: sched_waking: comm=sensor pid=4712 prio=20 target_cpu=001
+		         a=b c-1-99      [001] d..2.  1000.000280: sched_switch: prev_comm=a=b c-1 prev_pid=99 prev_prio=10 prev_state=D ==> next_comm=sensor next_pid=4712 next_prio=20
+		          sensor-4712    [001] .....  1000.000290: sys_enter: NR 1
+	END
+}
+
+scheduler_events_of_ftrace_come_into_the_log_as_typed_events()
+{
+	make_story
+	make_sched
+	run 0 merge --ftrace sched.txt -o all.ptl run.ptl
+	err_has 'sched.txt: 7 EVENTS WERE LOST'
+	err_has '1 lines tell of other events'
+	run 0 print all.ptl
+	out_has 'prev_comm="sensor"  prev_tid=4712  prev_prio=20  prev_state=256  next_comm="a=b c-1"  next_tid=99  next_prio=10'
+	out_has '7 EVENTS LOST'
+	# In the thread that the log knows, between its own events.
+	run 0 print --thread 4712 all.ptl
+	sed -n 's/.*\(job_begin\|job_end\|sched_[a-z]*\) .*/\1/p' out | tr '\n' ' ' >order
+	[ "$(cat order)" = "job_begin sched_switch job_end " ] || fail "order: $(cat order)"
+}
+
+text_of_trace_cmd_says_the_same()
+{
+	make_story
+	make_sched
+	run 0 merge --ftrace sched.txt -o all.ptl run.ptl
+	run 0 print all.ptl
+	grep sched_ out >expected
+	cat >cmd.txt <<-'END'
+		cpus=2
+		          <idle>-0     [001]   999.500000000: sched_switch:         swapper/1:0 [120] R ==> sensor:4712 [20]
+		          sensor-4712  [001]  1000.000150000: sched_switch:         sensor:4712 [20] R+ ==> a=b c-1:99 [10]
+		CPU:1 [7 EVENTS DROPPED]
+		         a=b c-1-99    [001]  1000.000250000: sched_waking:         comm=sensor pid=4712 prio=20 target_cpu=001
+		         a=b c-1-99    [001]  1000.000280000: sched_switch:         a=b c-1:99 [10] D ==> sensor:4712 [20]
+	END
+	run 0 merge --ftrace cmd.txt -o all2.ptl run.ptl
+	run 0 print all2.ptl
+	grep sched_ out | cmp - expected || fail "trace-cmd's text says something else"
+}
+
+a_kernel_trace_of_another_time_or_clock_is_refused()
+{
+	make_story
+	make_sched
+	sed 's/\(  *\)1000\.000/\17000.000/; s/999\.5/6999.5/' sched.txt >later.txt
+	run 2 merge --ftrace later.txt -o all.ptl run.ptl
+	err_has 'later.txt: cannot be placed: it begins'
+	sed 's/ *\([0-9]*\)\.\([0-9]*\): sched/ \1\2: sched/' sched.txt >ticks.txt
+	run 2 merge --ftrace ticks.txt -o all.ptl run.ptl
+	err_has 'its stamps are a counter'
+	printf 'nothing\n' >nothing.txt
+	run 2 merge --ftrace nothing.txt -o all.ptl run.ptl
+	err_has 'there is no scheduler event'
+	run 1 merge --ftrace sched.txt --ftrace-clock local -o all.ptl run.ptl
+	err_has 'mono, boot or x86-tsc'
+}
+
+"$case"

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * merge.h - several logs, and what the kernel traced, as one log.
+ *
+ *   place.c     where each log lies on the common line of time, or why it has no place there
+ *   types.c     event types of all logs under common numbers
+ *   threads.c   threads of all logs under common indices
+ *   modules.c   what program addresses mean, where that is the same in all logs
+ *   ftrace.c    scheduler events from the text of ftrace and trace-cmd
+ *   write.c     events in the order of time
+ *
+ * Bounded: 992 types and 65,534 threads in all (threads beyond are written without name), one event
+ * a log in memory.
+ */
+#ifndef PXT_MERGE_H
+#define PXT_MERGE_H
+
+#include "../logwrite.h"
+#include "../source.h"
+
+#include <stdio.h>
+
+#define PXT_MERGE_TYPES   1024u /* numbers; the first 32 are the standard's and ours */
+#define PXT_MERGE_USER    32u
+#define PXT_MERGE_THREADS PXT_LOGWRITE_THREADS
+
+/* ---- place.c ---- */
+
+struct pxt_place {
+	uint32_t group;  /* logs of one boot: the place of its first log */
+	int64_t real_ns; /* CLOCK_REALTIME at creation */
+	int64_t mono_ns; /* CLOCK_MONOTONIC; 0: unknown */
+	int64_t boot_ns; /* CLOCK_BOOTTIME; 0: unknown */
+};
+
+/* The common line. */
+struct pxt_line {
+	struct pxt_place *places; /* by source */
+	bool monotonic;           /* all of one boot: ticks are CLOCK_MONOTONIC */
+	int64_t start_ns;         /* the earliest creation, since 1970 */
+	struct pxt_logclock created;
+};
+
+/*
+ * Says where each log belongs and sets its shift; false, with a word to the user, when one cannot be
+ * placed.  @same_boot: the user says that all come from one boot of one machine.
+ */
+bool pxt_line_make(struct pxt_line *line, const struct pxt_reader *reader, bool same_boot);
+uint64_t pxt_line_ticks(const struct pxt_line *line, int64_t ns);
+
+/* ---- types.c ---- */
+
+struct pxt_merge_type {
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
+	const char *path; /* of the log that it came from first */
+};
+
+struct pxt_merge_types {
+	uint32_t count; /* numbers in use, from PXT_MERGE_USER on */
+	struct pxt_merge_type types[PXT_MERGE_TYPES];
+	uint16_t (*numbers)[PXT_MERGE_TYPES]; /* by source and the log's own number; 0: none */
+};
+
+/* False, with a word to the user, when there are too many. */
+bool pxt_merge_types_make(struct pxt_merge_types *types, const struct pxt_reader *reader);
+/* The number of a type that no log brings; 0: too many. */
+trace_event_id_t pxt_merge_types_add(
+    struct pxt_merge_types *types, const char *name, const char *format, const char *path);
+void pxt_merge_types_write(const struct pxt_merge_types *types, struct pxt_logwrite *log);
+
+/* ---- threads.c ---- */
+
+struct pxt_merge_thread {
+	uint64_t id; /* in the new log */
+	pid_t pid;
+	pid_t tid;
+	uint32_t index; /* PXT_LOGWRITE_NO_INDEX: the table was full */
+	uint32_t place; /* the key: log, ... */
+	uint64_t own;   /* ... pthread_t there; with @pid */
+	uint32_t next;  /* in the list of its hash, and of equal ids and tids */
+	uint32_t next_id;
+	uint32_t next_tid;
+};
+
+struct pxt_merge_threads;
+struct pxt_merge_threads *pxt_merge_threads_new(void);
+void pxt_merge_threads_free(struct pxt_merge_threads *threads);
+/* The thread of an event, told to the new log when it is first met. */
+const struct pxt_merge_thread *pxt_merge_threads_of(
+    struct pxt_merge_threads *threads, struct pxt_logwrite *log, const struct pxt_event *event);
+/* All that a log's table knows, so that what the kernel says of them finds them. */
+void pxt_merge_threads_learn(
+    struct pxt_merge_threads *threads, struct pxt_logwrite *log, const struct pxt_source *source);
+/* ---- modules.c ---- */
+
+/* Writes the modules of all logs; says so when addresses mean different things in two of them. */
+void pxt_merge_modules(const struct pxt_reader *reader, struct pxt_logwrite *log);
+
+/* ---- ftrace.c ---- */
+
+enum pxt_ftrace_clock {
+	PXT_FTRACE_AUTO,
+	PXT_FTRACE_MONO,
+	PXT_FTRACE_BOOT,
+	PXT_FTRACE_TSC
+};
+
+#define PXT_FTRACE_KINDS 4u
+#define PXT_FTRACE_BYTES 64u
+
+struct pxt_ftrace_event {
+	uint64_t stamp; /* nanoseconds, or ticks */
+	uint64_t lost_before;
+	unsigned kind; /* of pxt_ftrace_types */
+	int cpu;
+	pid_t tid;
+	pid_t pid; /* 0: unknown */
+	char comm[16];
+	size_t bytes;
+	unsigned char data[PXT_FTRACE_BYTES];
+};
+
+/* Names and descriptions of what is imported. */
+extern const struct pxt_ftrace_type {
+	const char *name;
+	const char *format;
+} pxt_ftrace_types[PXT_FTRACE_KINDS];
+
+struct pxt_ftrace {
+	const char *path;
+	FILE *file;
+	enum pxt_ftrace_clock clock;
+	const struct pxt_reader *reader;
+	const struct pxt_line *line;
+	uint64_t events;
+	uint64_t lost;    /* as the file says */
+	uint64_t unknown; /* losses without a number */
+	uint64_t skipped; /* lines of other events */
+	uint64_t pending; /* lost before the next event */
+	bool ticks;       /* stamps have no point: a counter */
+	bool filled;      /* @event is the next one, at ... */
+	int64_t ns;       /* ... this place of the line */
+	struct pxt_ftrace_event event;
+};
+
+/*
+ * Reads @path through once, to see what it is and whether it belongs to the logs, and goes back to
+ * its beginning.  False, with a word to the user, when it does not.
+ */
+bool pxt_ftrace_open(struct pxt_ftrace *ftrace, const char *path, enum pxt_ftrace_clock clock,
+    const struct pxt_reader *reader, const struct pxt_line *line);
+/* The next event into @ftrace->event; false at the end. */
+bool pxt_ftrace_next(struct pxt_ftrace *ftrace);
+void pxt_ftrace_close(struct pxt_ftrace *ftrace);
+
+/* ---- threads.c, of the kernel ---- */
+
+/* The thread in which the kernel traced: the logs' own one of its number, or one of the kernel's. */
+const struct pxt_merge_thread *pxt_merge_threads_tid(struct pxt_merge_threads *threads,
+    const struct pxt_line *line, struct pxt_logwrite *log, const struct pxt_ftrace_event *event);
+
+/* ---- write.c ---- */
+
+struct pxt_merge {
+	struct pxt_reader reader;
+	struct pxt_line line;
+	struct pxt_merge_types types;
+	struct pxt_merge_threads *threads;
+	struct pxt_ftrace ftrace;
+	trace_event_id_t ftrace_ids[PXT_FTRACE_KINDS];
+	struct pxt_logwrite *log;
+};
+
+/* Everything into @path; returns an exit status. */
+int pxt_merge_write(struct pxt_merge *merge, const char *path);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * place.c - where each log lies on the common line of time.
+ *
+ * Logs of one boot of one machine have CLOCK_MONOTONIC in common: they are placed by it, exactly,
+ * whatever happened to the civil clock between their creations.  Two logs are of one boot when they
+ * name the same host and their clocks say that it booted at the same moment.  Everything else has
+ * only civil time in common, which a machine must have known.
+ */
+#include "merge.h"
+
+#include "../command.h"
+#include "../when.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND     INT64_C(1000000000)
+/* Earlier than this, nobody had set the clock: it counts from 1970, or from a firmware's idea. */
+#define DATE_KNOWN (INT64_C(631152000) * SECOND) /* 1990 */
+/* Slewing moves civil time against CLOCK_BOOTTIME; a reboot takes longer than this. */
+#define SAME_BOOT  (2 * SECOND)
+
+/* Up to here (2067) no sum of three runs over. */
+#define FAR (INT64_MAX / 3)
+
+/* 0 where the log does not know the clock, or says nonsense. */
+static int64_t known(const struct timespec *time)
+{
+	int64_t ns = pxt_when_ns(time);
+
+	return ns > 0 && ns < FAR ? ns : 0;
+}
+
+static struct pxt_place place_of(const struct pxt_source *source)
+{
+	return (struct pxt_place){
+		.real_ns = known(&source->info.posix_start_np),
+		.mono_ns = known(&source->info.posix_start_monotonic_np),
+		.boot_ns = known(&source->info.posix_start_boottime_np),
+	};
+}
+
+static bool date_known(const struct pxt_place *place)
+{
+	return place->real_ns >= DATE_KNOWN;
+}
+
+static bool same_boot(
+    const struct pxt_reader *reader, const struct pxt_line *line, uint32_t a, uint32_t b)
+{
+	const struct pxt_place *x = &line->places[a];
+	const struct pxt_place *y = &line->places[b];
+	const char *host = reader->sources[a]->info.posix_host_np;
+	int64_t apart;
+
+	if (*host == '\0' || strcmp(host, reader->sources[b]->info.posix_host_np) != 0 ||
+	    !x->boot_ns || !y->boot_ns || !x->mono_ns || !y->mono_ns || !date_known(x) ||
+	    !date_known(y))
+		return false;
+	apart = (x->real_ns - x->boot_ns) - (y->real_ns - y->boot_ns);
+	return apart <= SAME_BOOT && apart >= -SAME_BOOT;
+}
+
+/* By civil time alone.  What has none, and is not alone, has no place. */
+static bool check_dates(const struct pxt_reader *reader, const struct pxt_line *line)
+{
+	bool good = true;
+
+	for (uint32_t i = 0; i < reader->count; i++) {
+		if (date_known(&line->places[i]))
+			continue;
+		pxt_complain("%s: cannot be placed: its machine did not know the date when the log "
+		             "began",
+		    reader->sources[i]->path);
+		good = false;
+	}
+	if (!good)
+		pxt_explain(
+		    "--same-boot places logs by CLOCK_MONOTONIC: if all are from one machine, "
+		    "not restarted between them");
+	return good;
+}
+
+static bool check_monotonic(const struct pxt_reader *reader, const struct pxt_line *line)
+{
+	bool good = true;
+
+	for (uint32_t i = 0; i < reader->count; i++) {
+		if (line->places[i].mono_ns > 0)
+			continue;
+		pxt_complain("%s: cannot be placed by --same-boot: it has no CLOCK_MONOTONIC",
+		    reader->sources[i]->path);
+		good = false;
+	}
+	return good;
+}
+
+/* Groups of one boot; returns their number. */
+static uint32_t group(const struct pxt_reader *reader, const struct pxt_line *line, bool all)
+{
+	uint32_t groups = 0;
+
+	for (uint32_t i = 0; i < reader->count; i++) {
+		uint32_t first = 0;
+
+		while (first < i && (line->places[first].group != first ||
+		                        !(all || same_boot(reader, line, first, i))))
+			first++;
+		line->places[i].group = first;
+		groups += first == i;
+	}
+	return groups;
+}
+
+/* The group's first log says what civil time it was. */
+static void shift(const struct pxt_reader *reader, const struct pxt_line *line)
+{
+	for (uint32_t i = 0; i < reader->count; i++) {
+		const struct pxt_place *mine = &line->places[i];
+		const struct pxt_place *first = &line->places[mine->group];
+
+		if (mine->group != i)
+			reader->sources[i]->shift_ns =
+			    (first->real_ns - first->mono_ns) - (mine->real_ns - mine->mono_ns);
+	}
+}
+
+static struct timespec time_of(int64_t ns)
+{
+	if (ns <= 0)
+		return (struct timespec){ 0, 0 };
+	return (struct timespec){ .tv_sec = (time_t)(ns / SECOND), .tv_nsec = (long)(ns % SECOND) };
+}
+
+static void begin_line(const struct pxt_reader *reader, struct pxt_line *line)
+{
+	const struct pxt_place *first = NULL;
+
+	for (uint32_t i = 0; i < reader->count; i++) {
+		int64_t start = line->places[i].real_ns + reader->sources[i]->shift_ns;
+
+		if (first && start >= line->start_ns)
+			continue;
+		first = &line->places[i];
+		line->start_ns = start;
+	}
+	line->created.realtime = time_of(line->start_ns);
+	line->created.ticks = (uint64_t)line->start_ns;
+	if (!line->monotonic)
+		return;
+	line->created.ticks = (uint64_t)first->mono_ns;
+	line->created.monotonic = time_of(first->mono_ns);
+	line->created.boottime = time_of(first->boot_ns);
+}
+
+bool pxt_line_make(struct pxt_line *line, const struct pxt_reader *reader, bool all_same)
+{
+	line->places = pxt_must(calloc(reader->count, sizeof *line->places));
+	for (uint32_t i = 0; i < reader->count; i++)
+		line->places[i] = place_of(reader->sources[i]);
+	if (all_same && !check_monotonic(reader, line))
+		return false;
+	uint32_t groups = group(reader, line, all_same);
+	if ((groups > 1 || !all_same) && reader->count > 1 && !check_dates(reader, line))
+		return false;
+	shift(reader, line);
+	line->monotonic = groups == 1 && line->places[0].mono_ns > 0;
+	begin_line(reader, line);
+	if (line->monotonic || line->start_ns > 0)
+		return true;
+	pxt_complain("%s: its clock says a time before 1970", reader->sources[0]->path);
+	return false;
+}
+
+uint64_t pxt_line_ticks(const struct pxt_line *line, int64_t ns)
+{
+	/* What lies further back than the ticks' own beginning: at it. */
+	if (ns >= line->start_ns)
+		return line->created.ticks + (uint64_t)(ns - line->start_ns);
+	uint64_t back = (uint64_t)line->start_ns - (uint64_t)ns;
+	return back < line->created.ticks ? line->created.ticks - back : 0;
+}

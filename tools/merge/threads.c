@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * threads.c - threads of all logs under common indices.
+ *
+ * A thread is known by its log, its pthread_t and its process.  Two processes may well have the same
+ * pthread_t; readers of the new log tell threads apart by it, so it is made different there.  The
+ * system's number (tid) and the name stay as they were.
+ */
+#include "merge.h"
+
+#include "../command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BUCKETS     65536u
+#define PLACE_NONE  UINT32_MAX /* a thread that only the kernel named */
+#define KERNEL_BASE UINT64_C(0x6b000000)
+
+struct pxt_merge_threads {
+	uint32_t count; /* threads[1] is the first */
+	uint32_t room;
+	struct pxt_merge_thread *threads;
+	uint32_t by_key[BUCKETS];
+	uint32_t by_id[BUCKETS];
+	uint32_t by_tid[BUCKETS];
+	struct pxt_merge_thread beyond; /* when the table is full */
+};
+
+static uint32_t bucket(uint64_t number)
+{
+	return (uint32_t)((number * UINT64_C(0x9e3779b97f4a7c15)) >> 48) % BUCKETS;
+}
+
+static uint32_t bucket_of_key(uint32_t place, uint64_t own, pid_t pid)
+{
+	return bucket(own ^ (uint64_t)place << 40 ^ (uint64_t)(uint32_t)pid << 8);
+}
+
+struct pxt_merge_threads *pxt_merge_threads_new(void)
+{
+	struct pxt_merge_threads *threads = pxt_must(calloc(1, sizeof *threads));
+
+	threads->room = 64;
+	threads->threads = pxt_must(malloc(threads->room * sizeof *threads->threads));
+	return threads;
+}
+
+void pxt_merge_threads_free(struct pxt_merge_threads *threads)
+{
+	if (threads)
+		free(threads->threads);
+	free(threads);
+}
+
+static bool id_used(const struct pxt_merge_threads *threads, uint64_t id)
+{
+	uint32_t at = threads->by_id[bucket(id)];
+
+	while (at && threads->threads[at].id != id)
+		at = threads->threads[at].next_id;
+	return at != 0;
+}
+
+/* Numbers of 32 bits stay such, for readers whose pthread_t has no more. */
+static uint64_t free_id(const struct pxt_merge_threads *threads, uint64_t wanted)
+{
+	uint64_t step = 1;
+
+	while (id_used(threads, wanted))
+		wanted = (wanted ^ step++ * UINT64_C(0x01000193)) | 1;
+	return wanted;
+}
+
+static struct pxt_merge_thread *add(
+    struct pxt_merge_threads *threads, const struct pxt_merge_thread *thread)
+{
+	if (threads->count == PXT_MERGE_THREADS) {
+		threads->beyond = *thread;
+		threads->beyond.index = PXT_LOGWRITE_NO_INDEX;
+		return &threads->beyond;
+	}
+	uint32_t at = ++threads->count;
+	if (at == threads->room) {
+		threads->room *= 2;
+		threads->threads =
+		    pxt_must(realloc(threads->threads, threads->room * sizeof *threads->threads));
+	}
+	struct pxt_merge_thread *added = &threads->threads[at];
+	uint32_t *key = &threads->by_key[bucket_of_key(thread->place, thread->own, thread->pid)];
+	*added = *thread;
+	added->index = at;
+	added->next = *key;
+	*key = at;
+	uint32_t *id = &threads->by_id[bucket(thread->id)];
+	added->next_id = *id;
+	*id = at;
+	uint32_t *tid = &threads->by_tid[bucket((uint32_t)thread->tid)];
+	added->next_tid = *tid;
+	*tid = at;
+	return added;
+}
+
+static void tell(struct pxt_logwrite *log, const struct pxt_merge_thread *thread, const char *name)
+{
+	struct posix_trace_logthread_np entry = { .posix_thread_np = thread->id,
+		.posix_pid_np = thread->pid,
+		.posix_tid_np = thread->tid };
+	size_t bytes = strlen(name);
+
+	if (thread->index == PXT_LOGWRITE_NO_INDEX)
+		return;
+	memcpy(entry.posix_name_np, name,
+	    bytes < sizeof entry.posix_name_np ? bytes : sizeof entry.posix_name_np - 1);
+	pxt_logwrite_thread(log, thread->index, &entry);
+}
+
+static struct pxt_merge_thread *find(
+    struct pxt_merge_threads *threads, uint32_t place, uint64_t own, pid_t pid)
+{
+	uint32_t at = threads->by_key[bucket_of_key(place, own, pid)];
+
+	while (at) {
+		struct pxt_merge_thread *thread = &threads->threads[at];
+
+		if (thread->place == place && thread->own == own && thread->pid == pid)
+			return thread;
+		at = thread->next;
+	}
+	return NULL;
+}
+
+/* No thread (own 0) stays none: its entry only says the process. */
+static struct pxt_merge_thread *make(struct pxt_merge_threads *threads, struct pxt_logwrite *log,
+    uint32_t place, uint64_t own, pid_t pid, pid_t tid, const char *name)
+{
+	struct pxt_merge_thread thread = { .place = place, .own = own, .pid = pid, .tid = tid };
+
+	thread.id = own ? free_id(threads, own) : 0;
+	struct pxt_merge_thread *added = add(threads, &thread);
+	tell(log, added, name);
+	return added;
+}
+
+const struct pxt_merge_thread *pxt_merge_threads_of(
+    struct pxt_merge_threads *threads, struct pxt_logwrite *log, const struct pxt_event *event)
+{
+	uint64_t own = event->thread->recorded ? event->thread->id : 0;
+	uint32_t place = event->source->place;
+	pid_t pid = event->info.posix_pid;
+	struct pxt_merge_thread *thread = find(threads, place, own, pid);
+
+	if (thread)
+		return thread;
+	return make(threads, log, place, own, pid, own ? event->thread->tid : 0,
+	    own ? event->thread->name : "");
+}
+
+void pxt_merge_threads_learn(
+    struct pxt_merge_threads *threads, struct pxt_logwrite *log, const struct pxt_source *source)
+{
+	const uint64_t mask = sizeof(pthread_t) >= 8 ? UINT64_MAX : UINT32_MAX;
+	struct posix_trace_logthread_np entry;
+
+	for (uint32_t i = 0; i < source->info.posix_threads_np; i++) {
+		char name[sizeof entry.posix_name_np + 1] = "";
+
+		if (posix_trace_log_getthread_np(source->trid, i, &entry) != 0)
+			return;
+		uint64_t own = entry.posix_thread_np & mask;
+		struct pxt_merge_thread *known =
+		    find(threads, source->place, own, entry.posix_pid_np);
+		memcpy(name, entry.posix_name_np, sizeof entry.posix_name_np);
+		if (!known) {
+			(void)make(threads, log, source->place, own, entry.posix_pid_np,
+			    entry.posix_tid_np, name);
+			continue;
+		}
+		/* A pthread_t that was used again: which of the two an event means is not known. */
+		if (known->tid != entry.posix_tid_np)
+			known->tid = 0;
+		tell(log, known, name);
+	}
+}
+
+/* Numbers of threads mean the same in the kernel's events and in logs of its own boot. */
+static bool is_task(const struct pxt_line *line, const struct pxt_merge_thread *thread, pid_t tid)
+{
+	return thread->tid == tid && thread->own != 0 &&
+	       (thread->place == PLACE_NONE ||
+	           line->places[thread->place].group == line->places[0].group);
+}
+
+const struct pxt_merge_thread *pxt_merge_threads_tid(struct pxt_merge_threads *threads,
+    const struct pxt_line *line, struct pxt_logwrite *log, const struct pxt_ftrace_event *event)
+{
+	uint64_t own = KERNEL_BASE + (uint32_t)event->tid;
+	uint32_t at = threads->by_tid[bucket((uint32_t)event->tid)];
+
+	while (at && event->tid > 0 && !is_task(line, &threads->threads[at], event->tid))
+		at = threads->threads[at].next_tid;
+	if (at && event->tid > 0)
+		return &threads->threads[at];
+	struct pxt_merge_thread *thread = find(threads, PLACE_NONE, own, event->pid);
+	return thread ? thread
+	              : make(threads, log, PLACE_NONE, own, event->pid, event->tid, event->comm);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * write.c - the events of all logs, in the order of time, into one.
+ *
+ * The law holds for the new log because it holds for each: a record becomes a record, a loss that an
+ * event tells becomes a loss in front of that event, and the counts of the trailers are added up.
+ */
+#include "merge.h"
+
+#include "../command.h"
+#include "../progress.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SET_BYTES (_PXT_EVENT_IDS / 8u)
+#define DATA_MAX  4095u
+
+/* ---- Data that holds type numbers ---- */
+
+/* The standard's event sets name types by the old log's numbers. */
+static void renumber(const struct pxt_merge *merge, const struct pxt_event *event, size_t from,
+    size_t bytes, unsigned char *to)
+{
+	const uint16_t *numbers = merge->types.numbers[event->source->place];
+	uint32_t words[SET_BYTES / 4] = { 0 };
+
+	for (uint32_t id = 0; id < PXT_MERGE_TYPES && id / 32 * 4 + 4 <= bytes; id++) {
+		uint32_t now = id < PXT_MERGE_USER ? id : numbers[id];
+		uint32_t word;
+
+		memcpy(&word, event->data + from + (size_t)(id / 32) * 4, sizeof word);
+		if ((word >> (id % 32) & 1) && now / 32 < SET_BYTES / 4)
+			words[now / 32] |= UINT32_C(1) << (now % 32);
+	}
+	/* Types that the old log does not name have no number here. */
+	words[0] &= ~UINT32_C(1);
+	memcpy(to, words, sizeof words);
+}
+
+/* Which data the new log's event has; @buffer has room for two sets. */
+static const void *data_of(const struct pxt_merge *merge, const struct pxt_event *event,
+    unsigned char *buffer, size_t *bytes)
+{
+	size_t sets = 0;
+
+	*bytes = event->bytes < DATA_MAX ? event->bytes : DATA_MAX;
+	if (event->info.posix_event_id == POSIX_TRACE_START)
+		sets = event->bytes > 0;
+	else if (event->info.posix_event_id == POSIX_TRACE_FILTER)
+		sets = event->bytes > 0 ? 2 : 0;
+	if (sets == 0)
+		return event->data;
+	for (size_t i = 0; i < sets; i++)
+		renumber(merge, event, i * (event->bytes / sets), event->bytes / sets,
+		    buffer + i * SET_BYTES);
+	*bytes = sets * SET_BYTES;
+	return buffer;
+}
+
+/* ---- Events ---- */
+
+static void put_event(struct pxt_merge *merge, const struct pxt_event *event)
+{
+	unsigned char sets[2 * SET_BYTES];
+	struct pxt_logevent made = { .id = event->info.posix_event_id };
+	const struct pxt_merge_thread *thread =
+	    pxt_merge_threads_of(merge->threads, merge->log, event);
+	uintptr_t address;
+
+	if (event->extra.posix_lost_before_np)
+		pxt_logwrite_loss(merge->log, event->extra.posix_lost_before_np);
+	if (made.id >= PXT_MERGE_USER && made.id < PXT_MERGE_TYPES)
+		made.id = merge->types.numbers[event->source->place][made.id];
+	/* A type that its own log does not name cannot be named here. */
+	if (made.id == 0)
+		made.id = POSIX_TRACE_UNNAMED_USEREVENT;
+	memcpy(&address, &event->info.posix_prog_address, sizeof address);
+	made.ticks = pxt_line_ticks(&merge->line, event->ns);
+	made.thread_index = thread->index;
+	made.thread = thread->id;
+	made.pid = thread->pid;
+	made.address = address;
+	made.cpu = event->extra.posix_cpu_np;
+	made.cut = event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
+	made.data = data_of(merge, event, sets, &made.bytes);
+	pxt_logwrite_event(merge->log, &made);
+}
+
+static void put_kernel(struct pxt_merge *merge)
+{
+	const struct pxt_ftrace_event *event = &merge->ftrace.event;
+	const struct pxt_merge_thread *thread =
+	    pxt_merge_threads_tid(merge->threads, &merge->line, merge->log, event);
+	struct pxt_logevent made = { .id = merge->ftrace_ids[event->kind],
+		.ticks = pxt_line_ticks(&merge->line, merge->ftrace.ns),
+		.thread_index = thread->index,
+		.thread = thread->id,
+		.pid = thread->pid,
+		.cpu = event->cpu,
+		.data = event->data,
+		.bytes = event->bytes };
+
+	if (event->lost_before)
+		pxt_logwrite_loss(merge->log, event->lost_before);
+	pxt_logwrite_event(merge->log, &made);
+}
+
+static void put_events(struct pxt_merge *merge)
+{
+	struct pxt_progress progress;
+	struct pxt_event *event;
+	bool more = merge->ftrace.file && pxt_ftrace_next(&merge->ftrace);
+
+	pxt_progress_reader(&progress, "merge", &merge->reader, false);
+	while ((event = pxt_reader_next(&merge->reader)) != NULL &&
+	       pxt_logwrite_error(merge->log) == 0) {
+		while (more && merge->ftrace.ns < event->ns) {
+			put_kernel(merge);
+			more = pxt_ftrace_next(&merge->ftrace);
+		}
+		put_event(merge, event);
+		pxt_progress_step(&progress);
+	}
+	while (more && pxt_logwrite_error(merge->log) == 0) {
+		put_kernel(merge);
+		more = pxt_ftrace_next(&merge->ftrace);
+	}
+	pxt_progress_end(&progress);
+}
+
+/* ---- Around them ---- */
+
+static void put_process(const struct pxt_merge *merge)
+{
+	const struct posix_trace_loginfo_np *first = &merge->reader.sources[0]->info;
+	const char *executable = first->posix_executable_np;
+	const char *host = first->posix_host_np;
+	pid_t pid = first->posix_pid_np;
+
+	/* What is not the same for all is not said of all. */
+	for (unsigned i = 1; i < merge->reader.count; i++) {
+		const struct posix_trace_loginfo_np *info = &merge->reader.sources[i]->info;
+
+		if (info->posix_pid_np != pid || strcmp(info->posix_host_np, host) != 0)
+			pid = 0;
+		if (strcmp(info->posix_executable_np, executable) != 0)
+			executable = "";
+		if (strcmp(info->posix_host_np, host) != 0)
+			host = "";
+	}
+	pxt_logwrite_process(merge->log, pid, executable, host);
+}
+
+/* A log without its end says less of itself than its events do. */
+static void add_incomplete(struct pxt_logend *end, const struct pxt_source *source)
+{
+	end->counts.posix_written_np += source->events + source->lost;
+	end->counts.posix_retrieved_np += source->events;
+	end->counts.posix_lost_np += source->lost;
+}
+
+static void add_complete(struct pxt_logend *end, const struct pxt_source *source)
+{
+	const struct posix_trace_counts_np *counts = &source->info.posix_counts_np;
+	uint64_t log_lost = source->info.posix_lost_np - counts->posix_lost_np;
+	uint64_t gone = 0;
+
+	/* Flushed to the log and cleared there: not in the new one. */
+	if (counts->posix_retrieved_np > source->events + log_lost)
+		gone = counts->posix_retrieved_np - source->events - log_lost;
+	end->counts.posix_written_np += counts->posix_written_np;
+	end->counts.posix_retrieved_np += counts->posix_retrieved_np - gone;
+	end->counts.posix_lost_np += counts->posix_lost_np;
+	end->counts.posix_cleared_np += counts->posix_cleared_np + gone;
+	end->counts.posix_held_np += counts->posix_held_np;
+	end->log_lost += log_lost;
+}
+
+static struct pxt_logend sum_up(const struct pxt_merge *merge)
+{
+	struct pxt_logend end = { .counts = { .posix_stable_np = 1 } };
+
+	for (unsigned i = 0; i < merge->reader.count; i++) {
+		const struct pxt_source *source = merge->reader.sources[i];
+
+		if (source->info.posix_complete_np && !source->failed)
+			add_complete(&end, source);
+		else
+			add_incomplete(&end, source);
+	}
+	end.counts.posix_written_np += merge->ftrace.events + merge->ftrace.lost;
+	end.counts.posix_retrieved_np += merge->ftrace.events;
+	end.counts.posix_lost_np += merge->ftrace.lost;
+	return end;
+}
+
+static int finish(struct pxt_merge *merge, const char *path)
+{
+	struct pxt_logend end = sum_up(merge);
+	int error = pxt_logwrite_end(merge->log, &end);
+
+	if (error == 0)
+		return PXT_EXIT_OK;
+	pxt_complain("%s: %s", path, strerror(error));
+	return PXT_EXIT_OUTPUT;
+}
+
+int pxt_merge_write(struct pxt_merge *merge, const char *path)
+{
+	struct pxt_loghead head = { .name = "merged",
+		.clock_source = merge->line.monotonic ? POSIX_TRACE_CLOCK_MONOTONIC_NP
+		                                      : POSIX_TRACE_CLOCK_PORT_NP,
+		.hz = 1000000000,
+		.created = merge->line.created };
+
+	merge->log = pxt_must(pxt_logwrite_begin(path, PXT_LOG_WHOLE, &head));
+	merge->threads = pxt_merge_threads_new();
+	put_process(merge);
+	pxt_merge_types_write(&merge->types, merge->log);
+	pxt_merge_modules(&merge->reader, merge->log);
+	for (unsigned i = 0; i < merge->reader.count; i++)
+		pxt_merge_threads_learn(merge->threads, merge->log, merge->reader.sources[i]);
+	put_events(merge);
+	int status = finish(merge, path);
+	pxt_merge_threads_free(merge->threads);
+	return status;
+}
