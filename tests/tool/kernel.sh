@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# A program's log and the kernel's scheduler events of the same run (docs/kernel.md), for real:
+# recorded by tracefs in an instance of its own, which is removed afterwards.
+. "$(dirname "$0")/common.sh"
+
+contend=$PXT_BUILD/tests/contend
+[ -x "$contend" ] || { echo "the program was not built: skipped"; exit 77; }
+
+# A mount of our own, which nobody else sees and which goes with this process.
+if [ "$PXT_TRACEFS" = "" ]; then
+	export PXT_TRACEFS=/sys/kernel/tracing
+	if [ ! -w $PXT_TRACEFS/trace_clock ]; then
+		[ "$(id -u)" = 0 ] || { echo "tracefs is for root: skipped"; exit 77; }
+		need unshare
+		export PXT_TRACEFS="$here/tracefs"
+		mkdir "$PXT_TRACEFS"
+		unshare -m sh -c 'mount -t tracefs none "$PXT_TRACEFS"' 2>/dev/null ||
+			{ echo "tracefs cannot be mounted: skipped"; exit 77; }
+		trap - EXIT
+		exec unshare -m sh -c 'mount -t tracefs none "$PXT_TRACEFS" && exec sh "$@"' sh "$0" "$@"
+	fi
+fi
+
+# record CLOCK: run.ptl, and sched.txt of the same run
+record()
+{
+	instance=$PXT_TRACEFS/instances/pxtrace-$$
+	mkdir "$instance" 2>/dev/null || { echo "no instance of tracefs: skipped"; exit 77; }
+	trap 'rmdir "$instance" 2>/dev/null; cd /; rm -rf "$here"' EXIT
+	echo "$1" >"$instance/trace_clock" 2>/dev/null || { echo "no clock $1: skipped"; exit 77; }
+	for event in sched_switch sched_waking; do
+		echo 1 >"$instance/events/sched/$event/enable" 2>/dev/null ||
+			{ echo "no event $event: skipped"; exit 77; }
+	done
+	"$contend" run.ptl || fail "contend"
+	echo 0 >"$instance/tracing_on"
+	cat "$instance/trace" >sched.txt
+	rmdir "$instance"
+}
+
+# From the merged log alone: how long other threads ran on the victim's processor within its job is how
+# late the job was, which the program measured by itself.
+accounts()
+{
+	run 0 merge --ftrace sched.txt -o all.ptl run.ptl
+	run 0 print all.ptl
+	awk '
+		{ time = $1 * 1e9 }
+		/ job_begin / { inside = 1 }
+		/ job_end / { late = $0; sub(/.*late_ns=/, "", late); printf "%.0f %.0f\n", away, late; exit }
+		inside && /sched_switch.*prev_comm="victim"/ { left = time; out = 1 }
+		inside && out && /sched_switch.*next_comm="victim"/ { away += time - left; out = 0 }
+	' out >account
+	read -r away late <account || fail "no job in the merged log"
+	[ "$away" -gt 0 ] || fail "nobody ran instead"
+	difference=$((away > late ? away - late : late - away))
+	[ $difference -lt $((late / 5 + 5000000)) ] || fail "late by $late ns, others ran for $away ns"
+	if commands | grep -qx why; then
+		run 0 why all.ptl
+		out_has 'ran instead'
+	fi
+}
+
+the_scheduler_tells_who_ran_instead_by_the_clock_mono()
+{
+	record mono
+	accounts
+}
+
+the_scheduler_tells_who_ran_instead_by_the_counter()
+{
+	record x86-tsc
+	run 0 stat run.ptl
+	grep -q '^ *clock .*counter\|^ *clock .*TSC' out || { echo "the log is not stamped by the counter: skipped"; exit 77; }
+	accounts
+}
+
+"$case"
