@@ -192,7 +192,7 @@ static bt_graph_simple_sink_component_consume_func_status consume(
 static const bt_component_class_source *find_class(void)
 {
 	static const bt_component_class_source *class;
-	const bt_plugin_set *plugins;
+	static const bt_plugin_set *plugins; /* kept: no leak */
 
 	if (class)
 		return class;
