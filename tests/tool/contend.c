@@ -3,7 +3,8 @@
  * contend.c - a program that is late because another of its threads runs instead: contend LOG
  *
  * Both threads compute for 20 ms on one processor.  The job of the thread "victim" is traced; why it
- * took about twice as long, only the kernel can tell.
+ * took about twice as long, only the kernel can tell.  While it runs it leaves a mark each 100 us: none
+ * may lie where the kernel says that it did not run.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -21,6 +22,7 @@
 
 POSIX_TRACE_DEFINE_NP(job_begin, u32, job);
 POSIX_TRACE_DEFINE_NP(job_end, u32, job, i64, late_ns);
+POSIX_TRACE_DEFINE_NP(runs, u32, count);
 
 static pthread_barrier_t start;
 
@@ -46,6 +48,18 @@ static void compute(void)
 		;
 }
 
+static void compute_and_tell(void)
+{
+	uint32_t count = 0;
+
+	for (int64_t used; (used = now(CLOCK_THREAD_CPUTIME_ID)) < WORK_NS;) {
+		if (used < count * INT64_C(100000))
+			continue;
+		posix_trace_point_np(runs, count);
+		count++;
+	}
+}
+
 static void *bully(void *argument)
 {
 	(void)argument;
@@ -64,7 +78,7 @@ static void *victim(void *argument)
 	(void)pthread_barrier_wait(&start);
 	int64_t begin = now(CLOCK_MONOTONIC);
 	posix_trace_point_np(job_begin, 1);
-	compute();
+	compute_and_tell();
 	posix_trace_point_np(job_end, 1, now(CLOCK_MONOTONIC) - begin - WORK_NS);
 	return NULL;
 }
@@ -89,7 +103,9 @@ int main(int argc, char **argv)
 
 	check(fd < 0, "open");
 	stay();
-	check(posix_trace_open_np(job_begin) || posix_trace_open_np(job_end), "open_np");
+	check(posix_trace_open_np(job_begin) || posix_trace_open_np(job_end) ||
+	          posix_trace_open_np(runs),
+	    "open_np");
 	check(posix_trace_attr_init(&attr), "attr_init");
 	check(posix_trace_create_withlog(0, &attr, fd, &trid), "create_withlog");
 	check(posix_trace_start(trid), "start");

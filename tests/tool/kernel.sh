@@ -30,6 +30,7 @@ record()
 	mkdir "$instance" 2>/dev/null || { echo "no instance of tracefs: skipped"; exit 77; }
 	trap 'rmdir "$instance" 2>/dev/null; cd /; rm -rf "$here"' EXIT
 	echo "$1" >"$instance/trace_clock" 2>/dev/null || { echo "no clock $1: skipped"; exit 77; }
+	echo 16384 >"$instance/buffer_size_kb"
 	for event in sched_switch sched_waking; do
 		echo 1 >"$instance/events/sched/$event/enable" 2>/dev/null ||
 			{ echo "no event $event: skipped"; exit 77; }
@@ -41,7 +42,8 @@ record()
 }
 
 # From the merged log alone: how long other threads ran on the victim's processor within its job is how
-# late the job was, which the program measured by itself.
+# late the job was, which the program measured by itself.  And none of its 200 marks lies where it did not
+# run (one may: text of the clock mono is cut to microseconds).
 accounts()
 {
 	run 0 merge --ftrace sched.txt -o all.ptl run.ptl
@@ -49,11 +51,14 @@ accounts()
 	awk '
 		{ time = $1 * 1e9 }
 		/ job_begin / { inside = 1 }
-		/ job_end / { late = $0; sub(/.*late_ns=/, "", late); printf "%.0f %.0f\n", away, late; exit }
+		/ job_end / { late = $0; sub(/.*late_ns=/, "", late); printf "%.0f %.0f %d %d\n", away, late, marks, stray; exit }
+		inside && / runs / { marks++; stray += out }
 		inside && /sched_switch.*prev_comm="victim"/ { left = time; out = 1 }
 		inside && out && /sched_switch.*next_comm="victim"/ { away += time - left; out = 0 }
 	' out >account
-	read -r away late <account || fail "no job in the merged log"
+	read -r away late marks stray <account || fail "no job in the merged log"
+	[ "$marks" -gt 150 ] || fail "$marks marks"
+	[ "$stray" -le 1 ] || fail "$stray of $marks marks lie where the thread did not run"
 	[ "$away" -gt 0 ] || fail "nobody ran instead"
 	difference=$((away > late ? away - late : late - away))
 	[ $difference -lt $((late / 5 + 5000000)) ] || fail "late by $late ns, others ran for $away ns"

@@ -243,12 +243,31 @@ static bool take_loss(struct pxt_ftrace *ftrace, const char *line)
 	return true;
 }
 
+/* "# entries-in-buffer/entries-written: 90/100   #P:2": the first ones were overwritten. */
+static void take_comment(struct pxt_ftrace *ftrace, const char *line)
+{
+	static const char mark[] = "entries-in-buffer/entries-written: ";
+	const char *at = strstr(line, mark);
+	char *slash;
+
+	if (!at || ftrace->events)
+		return;
+	uint64_t kept = strtoull(at + sizeof mark - 1, &slash, 10);
+	uint64_t written = *slash == '/' ? strtoull(slash + 1, NULL, 10) : 0;
+	if (written > kept && written - kept < UINT64_C(1) << 48) {
+		ftrace->lost += written - kept;
+		ftrace->pending += written - kept;
+	}
+}
+
 /* An event of a kind that is imported; what is none is counted, or is no event at all. */
 static bool take_line(struct pxt_ftrace *ftrace, const char *line)
 {
 	struct pxt_ftrace_event *event = &ftrace->event;
 	const char *cpu = find_cpu(line);
 
+	if (*line == '#')
+		take_comment(ftrace, line);
 	if (*line == '#' || take_loss(ftrace, line) || !cpu || !take_head(event, line, cpu))
 		return false;
 	event->cpu = (int)strtol(cpu + 1, NULL, 10);
