@@ -225,7 +225,8 @@ static bool set_environment(struct pxt_bt_log *log, const struct pxt_bt_file *fi
 	       set_word(log->trace, "tracer_name", "libptrace", 9) &&
 	       set_number(log->trace, "tracer_major", info->posix_format_major_np) &&
 	       set_number(log->trace, "tracer_minor", info->posix_format_minor_np) &&
-	       set_number(log->trace, "architecture_bit_width", 8 * info->posix_word_bytes_np) &&
+	       set_number(
+	           log->trace, "architecture_bit_width", 8 * (int64_t)info->posix_word_bytes_np) &&
 	       set_word(log->trace, "hostname", info->posix_host_np, strlen(info->posix_host_np)) &&
 	       set_word(log->trace, "trace_name", name, strlen(name)) &&
 	       set_word(log->trace, "procname", procname, strlen(procname)) &&
