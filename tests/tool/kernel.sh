@@ -65,7 +65,7 @@ accounts()
 	[ $difference -lt $((late / 5 + 5000000)) ] || fail "late by $late ns, others ran for $away ns"
 	if commands | grep -qx why; then
 		run 0 why all.ptl
-		out_has 'ran instead'
+		out_has ', where victim ran'
 	fi
 }
 
