@@ -42,9 +42,9 @@ static const char *const help[] = {
 	"other command reads.\n"
 	"\n",
 	"  -o, --output OUT      the new log; it appears when it is finished\n"
-	"      --ftrace FILE     also the scheduler's events: what `trace-cmd report -t` prints, "
-	"or the\n"
-	"                        file trace of tracefs, of the machine and run of the first log\n"
+	"      --ftrace FILE     also the scheduler's events of the first log's machine and run: "
+	"the text\n"
+	"                        that trace-cmd reports, or the file trace of tracefs\n"
 	"      --ftrace-clock C  what it was recorded with: mono, boot or x86-tsc (default: mono "
 	"for\n"
 	"                        stamps with a point, x86-tsc for those without)\n"

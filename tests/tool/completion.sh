@@ -68,7 +68,7 @@ bash_completes_what_an_option_wants()
 
 bash_completes_the_formats_of_export_and_their_options()
 {
-	complete export c
+	complete export cs
 	lines 1
 	out_has csv
 	complete export csv --thread-n
