@@ -62,7 +62,7 @@ set(size_compilers --gcc)
 ptrace_check(mutants_apply TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/mutants.py" --check)
 
 if(PTRACE_CHECKS STREQUAL "full")
-	set(fuzz_seconds 300)
+	set(fuzz_seconds 180)
 	set(fuzz_tool_seconds 180)
 	set(proof_form --full)
 	set(size_compilers)
