@@ -375,12 +375,12 @@ struct posix_trace_logcheck_np {
  *
  * Returns 0 also when the log is damaged.
  * EINVAL: not a regular file, not readable, no log, or one that needs a newer reader (the first
- *         finding says which); @check is NULL, or @findings with @room above 0.
+ *         finding says which); @result is NULL, or @findings with @room above 0.
  * ENOMEM: no memory.
  * Cost: reads the file once, and steps in proportion to it; memory as an open log's, given back.
  * Unit: Log Retrieval.
  */
-int posix_trace_log_check_np(int file_desc, struct posix_trace_logcheck_np *check,
+int posix_trace_log_check_np(int file_desc, struct posix_trace_logcheck_np *result,
     struct posix_trace_logfinding_np *findings, size_t room);
 #endif
 

@@ -155,7 +155,7 @@ PXT_INLINE void fill(struct pxt_log *log, struct line *line, unsigned char *at, 
 	memcpy(&view->posix_thread_id_np, &thread, sizeof(thread));
 	memcpy(&view->posix_prog_address_np, &address, sizeof(address));
 	view->posix_pid_np = context.pid;
-	view->posix_cpu_np = cpu == PXT_CPU_UNKNOWN ? -1 : (int16_t)cpu;
+	view->posix_cpu_np = (int16_t)(cpu == PXT_CPU_UNKNOWN ? -1 : (int)cpu);
 	view->posix_cut_np = pxt_info_cut(record->info);
 	view->posix_thread_exact_np = context.exact;
 	if (!usual && log->header.swapped)
@@ -195,7 +195,7 @@ PXT_INLINE int fill_from_block(struct pxt_log *log, bool usual,
 			views[n++].posix_lost_before_np = pending;
 			pending = 0;
 		}
-		at += record.slots * PXT_SLOT_BYTES;
+		at += (size_t)record.slots * PXT_SLOT_BYTES;
 		left -= record.slots * PXT_SLOT_BYTES;
 	}
 	write_back(log, &line);
