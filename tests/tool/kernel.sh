@@ -3,6 +3,8 @@
 #
 # A program's log and the kernel's scheduler events of the same run (docs/kernel.md), for real:
 # recorded by tracefs in an instance of its own, which is removed afterwards.
+#
+# alone with: tracefs
 . "$(dirname "$0")/common.sh"
 
 contend=$PXT_BUILD/tests/contend

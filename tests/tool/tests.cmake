@@ -2,7 +2,8 @@
 #
 # Each function of a file *.sh of this folder that is a test (names with three words or more, common.sh
 # has the helpers) is a CTest of its own, tool.NAME.  A file that needs longer than a minute a test says
-# so in a line "# timeout: SECONDS".
+# so in a line "# timeout: SECONDS", one whose tests want something of the machine for themselves in
+# a line "# alone with: WHAT".
 if(TARGET pxtrace AND PXT_TOLOG AND PXT_RECORD_THREAD AND PXT_RECORD_ADDRESS)
 	add_executable(mklog tool/mklog.c)
 	target_link_libraries(mklog PRIVATE ptrace_build ptrace_static)
@@ -20,6 +21,8 @@ if(TARGET pxtrace AND PXT_TOLOG AND PXT_RECORD_THREAD AND PXT_RECORD_ADDRESS)
 		file(STRINGS "${case_file}" functions REGEX "^[a-z0-9]+(_[a-z0-9]+)(_[a-z0-9]+)+\\(\\)$")
 		file(STRINGS "${case_file}" timeout REGEX "^# timeout: [0-9]+$")
 		string(REGEX REPLACE "[^0-9]" "" timeout "${timeout}")
+		file(STRINGS "${case_file}" alone_with REGEX "^# alone with: [a-z]+$")
+		string(REPLACE "# alone with: " "" alone_with "${alone_with}")
 		if(NOT timeout)
 			set(timeout 60)
 		endif()
@@ -28,6 +31,7 @@ if(TARGET pxtrace AND PXT_TOLOG AND PXT_RECORD_THREAD AND PXT_RECORD_ADDRESS)
 			add_test(NAME tool.${case} COMMAND sh "${case_file}"
 				"${tool_pxtrace}" "${tool_mklog}" "${PROJECT_SOURCE_DIR}/tests/golden" ${case})
 			set_tests_properties(tool.${case} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${timeout} LABELS tool
+				RESOURCE_LOCK "${alone_with}"
 				ENVIRONMENT "PXT_SOURCE=${PROJECT_SOURCE_DIR};PXT_BUILD=${PROJECT_BINARY_DIR};PXT_PYTHON=${PTRACE_PYTHON}")
 		endforeach()
 	endforeach()
