@@ -64,11 +64,11 @@ static void look(const struct pxt_log *log, struct line *line)
 {
 	const struct pxt_log_segment *segment = &log->segment;
 	const struct timespec *created = &log->header.created.realtime;
+	int64_t seconds = created->tv_sec; /* time_t may have 32 bits */
 
 	line->last = as_ns(&log->cursor.time);
-	line->in_bounds = created->tv_sec < CREATED_MAX && line->last != INT64_MAX &&
-	                  segment->ticks != 0 && segment->from_ns < SEGMENT_MAX &&
-	                  segment->ns < SEGMENT_MAX;
+	line->in_bounds = seconds < CREATED_MAX && line->last != INT64_MAX && segment->ticks != 0 &&
+	                  segment->from_ns < SEGMENT_MAX && segment->ns < SEGMENT_MAX;
 	line->from = segment->from;
 	line->span = line->in_bounds ? segment->to - segment->from : 0;
 	if (line->in_bounds)
