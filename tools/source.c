@@ -241,9 +241,8 @@ static bool refill(struct pxt_source *source)
 /* A hostile log's time stays at the edge of the range. */
 static inline int64_t shifted(int64_t ns, int64_t shift)
 {
-	if (shift > 0 && ns > INT64_MAX - shift)
-		return INT64_MAX;
-	return shift < 0 && ns < INT64_MIN - shift ? INT64_MIN : ns + shift;
+	/* Each within half the range: the sum is a number. */
+	return pxt_within_range(pxt_within_range(ns) + pxt_within_range(shift));
 }
 
 /* Makes source->event the next one. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define SECOND      INT64_C(1000000000)
-#define SECONDS_MAX INT64_C(9000000000)
+#define SECONDS_MAX (PXT_NS_MAX / SECOND)
 
 /* Days from 1970-01-01 to a date of the Gregorian calendar. */
 static int64_t days_from_civil(int64_t year, int month, int day)
@@ -129,7 +129,7 @@ int64_t pxt_when_ns(const struct timespec *time)
 		return SECONDS_MAX * SECOND;
 	if (seconds < -SECONDS_MAX)
 		return -SECONDS_MAX * SECOND;
-	return seconds * SECOND + (int64_t)time->tv_nsec;
+	return pxt_within_range(seconds * SECOND + (int64_t)time->tv_nsec);
 }
 
 static void fill_calendar(struct pxt_calendar *calendar, int64_t second)

@@ -22,8 +22,18 @@ struct pxt_when {
  */
 bool pxt_when_parse(const char *text, struct pxt_when *when);
 
+/* Times stay within this of 1970 (146 years), so that any two may be subtracted. */
+#define PXT_NS_MAX (INT64_MAX / 2)
+
 /* Nanoseconds since 1970; a hostile time stamp ends at the edge of the range. */
 int64_t pxt_when_ns(const struct timespec *time);
+
+static inline int64_t pxt_within_range(int64_t ns)
+{
+	if (ns > PXT_NS_MAX)
+		return PXT_NS_MAX;
+	return ns < -PXT_NS_MAX ? -PXT_NS_MAX : ns;
+}
 
 /* How event times are shown. */
 enum pxt_face {

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* when.c - times as logs tell them, hostile ones too. */
+#include "tools/when.h"
+
+#include "suite.h"
+
+#include <limits.h>
+
+static int64_t at(time_t seconds, long ns)
+{
+	return pxt_when_ns(&(struct timespec){ .tv_sec = seconds, .tv_nsec = ns });
+}
+
+static void a_time_is_nanoseconds_since_1970(void)
+{
+	CU_ASSERT(at(0, 0) == 0);
+	CU_ASSERT(at(1800000000, 5) == INT64_C(1800000000000000005));
+	CU_ASSERT(at(-2, 500000000) == INT64_C(-1500000000));
+}
+
+static void any_two_times_may_be_subtracted(void)
+{
+	const time_t latest = sizeof(time_t) == 8 ? (time_t)INT64_MAX : (time_t)INT32_MAX;
+	int64_t difference;
+
+	CU_ASSERT(
+	    !__builtin_sub_overflow(at(latest, LONG_MAX), at(-latest, LONG_MIN), &difference));
+	CU_ASSERT(difference > 0);
+	CU_ASSERT(!__builtin_sub_overflow(
+	    pxt_within_range(INT64_MIN), pxt_within_range(INT64_MAX), &difference));
+	CU_ASSERT(difference < 0);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(a_time_is_nanoseconds_since_1970),
+	PXT_CASE(any_two_times_may_be_subtracted),
+};
+PXT_SUITE("times", cases)
