@@ -238,6 +238,7 @@ static int open_and_report(struct command *c, char *const *path)
 		status = pxt_reader_conclude(&reader, c->stat.form == PXT_STAT_TEXT, c->strict);
 	}
 	pxt_reader_close(&reader);
+	c->stat.reader = NULL;
 	return status;
 }
 
