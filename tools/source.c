@@ -6,6 +6,7 @@
 #include "escape.h"
 #include "fields.h"
 #include "select.h"
+#include "threadid.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -60,20 +61,6 @@ static inline struct pxt_type *find_type(struct pxt_source *source, trace_event_
 }
 
 /* ---- Threads ---- */
-
-static uint64_t number_of(pthread_t thread)
-{
-	uint64_t number = 0;
-	size_t bytes = sizeof thread < sizeof number ? sizeof thread : sizeof number;
-	const uint16_t one = 1;
-
-	/* pthread_t is a number or a pointer everywhere we know, but need not be either. */
-	if (*(const unsigned char *)&one == 1)
-		memcpy(&number, &thread, bytes);
-	else
-		memcpy((unsigned char *)&number + sizeof number - bytes, &thread, bytes);
-	return number;
-}
 
 static int by_thread(const void *a, const void *b)
 {
@@ -187,7 +174,7 @@ static void grow_threads(struct pxt_source *source)
 
 static struct pxt_thread *find_thread(struct pxt_source *source, pthread_t pthread)
 {
-	uint64_t id = number_of(pthread);
+	uint64_t id = pxt_thread_number(pthread);
 
 	if (source->last_thread && source->last_thread->id == id)
 		return source->last_thread;

@@ -2,6 +2,8 @@
 /* event.c - one event's context and fields. */
 #include "ptrace.h"
 
+#include "../threadid.h"
+
 #include <stdlib.h>
 
 /* ---- Threads ---- */
@@ -47,24 +49,11 @@ static bool load_threads(struct pxt_bt_log *log, const struct pxt_bt_file *file)
 	return true;
 }
 
-static uint64_t number_of(pthread_t thread)
-{
-	uint64_t number = 0;
-	size_t bytes = sizeof thread < sizeof number ? sizeof thread : sizeof number;
-	const uint16_t one = 1;
-
-	if (*(const unsigned char *)&one == 1)
-		memcpy(&number, &thread, bytes);
-	else
-		memcpy((unsigned char *)&number + sizeof number - bytes, &thread, bytes);
-	return number;
-}
-
 /* The thread of an event, or one without name: identifiers of dead threads are used again. */
 static struct pxt_bt_thread thread_of(
     const struct pxt_bt_log *log, const struct posix_trace_event_info *info)
 {
-	struct pxt_bt_thread wanted = { .id = number_of(info->posix_thread_id),
+	struct pxt_bt_thread wanted = { .id = pxt_thread_number(info->posix_thread_id),
 		.pid = info->posix_pid };
 	const struct pxt_bt_thread *known = NULL;
 
