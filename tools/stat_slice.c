@@ -48,9 +48,7 @@ struct slices {
 
 static int64_t since_start(const struct pxt_stat *s, int64_t ns)
 {
-	int64_t since;
-
-	return __builtin_sub_overflow(ns, s->reader->start_ns, &since) ? INT64_MAX : since;
+	return ns - s->reader->start_ns;
 }
 
 int64_t pxt_slice_of(const struct pxt_stat *s, int64_t ns)

@@ -58,13 +58,7 @@ static uint32_t thread_number(
 
 int64_t pxt_report_since(const struct pxt_report *report, int64_t ns)
 {
-	int64_t start = report->reader.start_ns;
-
-	if (start < 0 && ns > INT64_MAX + start)
-		return INT64_MAX;
-	if (start > 0 && ns < INT64_MIN + start)
-		return INT64_MIN;
-	return ns - start;
+	return ns - report->reader.start_ns;
 }
 
 /* From pairs.c, while the end event is at work. */

@@ -67,7 +67,7 @@ struct pxt_report {
 	struct pxt_report_log *at; /* the log at work */
 };
 
-/* From the start of the earliest log to @ns; a hostile log ends at the edge of the range. */
+/* From the start of the earliest log to @ns. */
 int64_t pxt_report_since(const struct pxt_report *report, int64_t ns);
 
 /* Reads everything; afterwards the chunks are written and the numbers complete. */

@@ -141,9 +141,7 @@ static void put_log(struct pxt_report *report, uint32_t index)
 	pxt_json_signed(out, pxt_report_since(report, source->start_ns));
 	pxt_json_name(out, "lasted");
 	pxt_json_signed(
-	    out, info->posix_complete_np && end > source->start_ns
-	             ? pxt_report_since(report, end) - pxt_report_since(report, source->start_ns)
-	             : 0);
+	    out, info->posix_complete_np && end > source->start_ns ? end - source->start_ns : 0);
 	pxt_json_member(out, "blocks", info->posix_blocks_np);
 	pxt_out_format(out, ",\"format\":\"%lu.%lu\"", (unsigned long)info->posix_format_major_np,
 	    (unsigned long)info->posix_format_minor_np);
