@@ -269,38 +269,38 @@ static struct pxt_perfetto_type *type_of(struct pxt_perfetto *p, const struct px
 	return type->index == PXT_INDEX_NONE ? NULL : &p->types[type->index];
 }
 
-/* The fields' names get numbers when the type is seen first. */
-static void number_fields(
-    struct pxt_perfetto *p, struct pxt_perfetto_type *names, const struct pxt_type *type)
+/* The fields' names get numbers when the type is seen first; the number of the first of them. */
+static uint64_t number_fields(
+    struct pxt_perfetto_type *names, struct pxt_perfetto *p, const struct pxt_type *type)
 {
-	if (names->fields == type->field_count)
-		return;
-	names->first_iid = p->next_iid;
-	names->fields = type->field_count;
-	names->epoch = 0;
-	p->next_iid += type->field_count;
+	if (names->fields != type->field_count) {
+		names->first_iid = p->next_iid;
+		names->fields = type->field_count;
+		names->epoch = 0;
+		p->next_iid += type->field_count;
+	}
+	return names->first_iid;
 }
 
 void pxt_perfetto_note_fields(
     struct pxt_perfetto *p, const struct pxt_event *event, const struct pxt_layout *except)
 {
-	struct pxt_perfetto_type *names = type_of(p, event->type);
 	const struct pxt_type *type = event->type;
+	bool has_names = type->index != PXT_INDEX_NONE;
+	uint64_t first_iid = has_names ? number_fields(&p->types[type->index], p, type) : 0;
 	struct pxt_value value;
 	size_t at = 0;
 	size_t rest = type->field_count > 0 ? pxt_fields_rest(event, &at) : event->bytes;
 
-	if (names)
-		number_fields(p, names, type);
 	for (unsigned i = 0;
 	     i < type->field_count && pxt_field_value(event, &type->fields[i], &value); i++) {
 		if (&type->fields[i] == except)
 			continue;
 		Pxt__DebugAnnotation *note = new_note(p);
 
-		if (names) {
+		if (has_names) {
 			note->has_name_iid = 1;
-			note->name_iid = names->first_iid + i;
+			note->name_iid = first_iid + i;
 		} else {
 			note->name = type->fields[i].name;
 		}

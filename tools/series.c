@@ -84,13 +84,13 @@ void pxt_series_add(struct pxt_series *series, uint64_t value)
 {
 	double distance = (double)value - series->mean;
 
-	if (!series->cells && !make_room(series))
-		to_cells(series);
-	if (series->cells) {
-		count_in_cells(series->cells, value);
-	} else {
+	if (!series->cells && make_room(series)) {
 		series->values[series->count] = value;
 		series->sorted = false;
+	} else {
+		if (!series->cells)
+			to_cells(series);
+		count_in_cells(series->cells, value);
 	}
 	if (series->count == 0 || value < series->least)
 		series->least = value;
