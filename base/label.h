@@ -38,7 +38,11 @@ struct pxt_label {
 struct pxt_stream_label {
 	struct pxt_label label;
 	uint64_t directory_at; /* of a copy of the directory in the same file; 0: none */
-	uint64_t lanes_at;     /* of the first lane */
+	uint64_t about_at;     /* of text about the process in the same file; 0: none */
+	uint32_t about_bytes;
+	uint32_t
+	    state_at; /* in a lane: 64-bit position and number that are read next; 0: not there */
+	uint64_t lanes_at; /* of the first lane */
 	uint64_t lane_stride;
 	uint32_t lanes;
 	uint32_t slots; /* of a lane; a power of two */

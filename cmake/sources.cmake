@@ -136,6 +136,8 @@ ptrace_unit(CORE UNLESS TINY SOURCES
 	core/streamops.c
 	core/threads.c
 	core/wanted.c)
+ptrace_unit(CORE IF LABELS UNLESS TINY SOURCES
+	core/label.c)
 ptrace_unit(CORE IF LANES_MAX_2 LANES_MAX_4 LANES_MAX_8 LANES_MAX_16 SOURCES
 	core/merge.c)
 ptrace_unit(CORE IF POLICY_UNTIL_FULL POLICY_FLUSH SOURCES

@@ -107,16 +107,12 @@ static struct pxt_block *make_block(const trace_attr_t *attr, size_t *bytes)
 	block = pxt_port_alloc(*bytes);
 	if (!block)
 		return NULL;
-	block->magic = PXT_BLOCK_MAGIC;
-	block->version = PXT_BLOCK_VERSION;
 	block->turn = 1;
 	block->lane_mask = lanes - 1u;
 	block->slot_mask = slots - 1u;
 	block->max_data = (uint32_t)attr->_pxt_max_data;
-	block->lanes_offset = (uint32_t)lanes_at;
 	block->lane_stride = sizeof(struct pxt_lane) + ring;
 	block->pid = pxt_process_pid();
-	block->ctx_bytes = PXT_CTX_BYTES;
 	block->full_policy = (uint8_t)attr->_pxt_stream_policy;
 	atomic_store_explicit(&block->gate,
 	    (attr->_pxt_stream_policy == POSIX_TRACE_LOOP ? 0u : PXT_GATE_KEEPS) |
@@ -201,6 +197,7 @@ static int create_locked(
 	stream->block = block;
 	stream->block_bytes = bytes;
 	note_clock(block, stream);
+	pxt_label_stream(block, bytes);
 	pxt_port_mutex_unlock(&stream->mutex);
 	/* Release: a writer that finds the block finds it complete. */
 	atomic_store_explicit(&pxt_blocks[index], block, memory_order_release);

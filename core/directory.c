@@ -6,8 +6,6 @@
 #include "core/process.h"
 
 #include <errno.h>
-#include <stddef.h>
-#include <string.h>
 
 struct pxt_directory *pxt_directory;
 
@@ -17,12 +15,8 @@ static struct pxt_directory *make(void)
 
 	if (!made)
 		return NULL;
-	memcpy(made->magic, "PXTPROC1", sizeof(made->magic));
-	made->version = PXT_DIRECTORY_VERSION;
-	made->bytes = sizeof(*made);
-	made->threads_offset = offsetof(struct pxt_directory, threads);
-	made->pid = pxt_process_pid();
 	pxt_names_init(made);
+	pxt_label_directory(made);
 	return made;
 }
 

@@ -6,26 +6,19 @@
  *   who beside whom: made under the process lock, never moved or given back in this process;
  *   its parts have their own rules (names.h, threads.h).
  *
- * It begins with a magic and offsets and holds no pointers: it can be mapped anywhere, and found
- * in a dump.  Children share its pages instead of copying them, so that a fork brings no fault to
+ * It begins with a label (base/label.h) and holds no pointers: it can be mapped anywhere, and
+ * found in a dump.  Children share its pages instead of copying them, so that a fork brings no fault to
  * the parent's next trace point; a child that traces makes its own, with the names so far.
  */
 #ifndef PXT_DIRECTORY_H
 #define PXT_DIRECTORY_H
 
+#include "core/label.h"
 #include "core/names_map.h"
 #include "core/threads.h"
 
-#define PXT_DIRECTORY_VERSION 1u
-
 struct pxt_directory {
-	char magic[8]; /* "PXTPROC1" */
-	uint32_t version;
-	uint32_t bytes;
-	uint32_t names_offset; /* 0: no User Events */
-	uint32_t threads_offset;
-	int32_t pid;
-	uint32_t reserved;
+	PXT_DIRECTORY_LABEL
 	struct pxt_thread_table threads;
 	PXT_NAMES_MEMBER
 };

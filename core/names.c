@@ -7,12 +7,10 @@
 #include "core/process.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 void pxt_names_init(struct pxt_directory *directory)
 {
-	directory->names_offset = offsetof(struct pxt_directory, names);
 	directory->names.name_bytes = PXT_NAME_BYTES;
 	directory->names.names_max = PXT_NAMES_MAX;
 	directory->names.pool_bytes = CONFIG_PTRACE_FORMAT_POOL_BYTES;

@@ -18,6 +18,7 @@
 
 #include "base/handle.h"
 #include "base/ticks.h"
+#include "core/label.h"
 #include "core/process.h"
 #include "core/ring.h"
 
@@ -26,9 +27,6 @@
 #include <stdint.h>
 #include <trace.h>
 #include <trace_np.h>
-
-#define PXT_BLOCK_MAGIC   UINT64_C(0x314b4c4245434152) /* "RACEBLK1" */
-#define PXT_BLOCK_VERSION 1u
 
 /*
  * gate: [1:0] state [2] no overwriting [3] filter in force [4] not for the short path: ordered
@@ -69,20 +67,17 @@ struct pxt_side {
 };
 
 struct pxt_block {
+	PXT_STREAM_LABEL
 	/* Read by every writer, written by control calls only. */
-	uint64_t magic;
-	_Atomic uint32_t gate;
+	PXT_ALIGNED(PXT_CACHE_LINE) _Atomic uint32_t gate;
 	uint32_t lane_mask;
 	uint32_t slot_mask;
 	uint32_t max_data;
 	uint32_t mark;       /* slots in use at which a sleeper is woken; 0: by every record */
 	uint32_t wanted_bit; /* in the wanted table */
-	uint32_t version;
-	uint64_t lane_stride; /* bytes of a lane with its slots, which follow it */
 	uint32_t index;       /* of the stream in its process */
 	int32_t pid;
-	uint32_t ctx_bytes;
-	uint32_t lanes_offset; /* for readers of dumps: lanes stand behind this header */
+	uint64_t lane_stride; /* bytes of a lane with its slots, which follow it */
 
 	/* Set by who goes to sleep, taken by the writer that wakes him. */
 	PXT_ALIGNED(PXT_CACHE_LINE) _Atomic uint32_t asleep;

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* label.c - fills the labels of stream and directory; see base/label.h. */
+#include "core/label.h"
+
+#include "core/directory.h"
+#include "core/label_names.h"
+#include "core/stream.h"
+
+#include <string.h>
+
+static void fill(struct pxt_label *label, const char *magic, size_t bytes, uint64_t key)
+{
+	label->order = PXT_LABEL_ORDER;
+	label->version = PXT_LABEL_VERSION;
+	label->bytes = bytes;
+	label->key = key;
+	label->pid = pxt_process_pid();
+	label->word_bytes = sizeof(void *);
+	memcpy(label->magic, magic, sizeof(label->magic));
+}
+
+static void describe_lanes(struct pxt_stream_label *label, const struct pxt_block *block)
+{
+	label->lanes_at = sizeof(*block);
+	label->lane_stride = block->lane_stride;
+	label->lanes = block->lane_mask + 1u;
+	label->slots = block->slot_mask + 1u;
+	label->form =
+	    sizeof(pxt_cell) == sizeof(struct pxt_slot) ? PXT_LABEL_WHOLE : PXT_LABEL_WORDS;
+	label->cell_bytes = sizeof(pxt_cell);
+	label->cells_at = sizeof(struct pxt_lane);
+	label->head_at = offsetof(struct pxt_lane, head);
+	label->epoch_at = offsetof(struct pxt_lane, epoch);
+	label->refused_at = offsetof(struct pxt_lane, refused);
+	label->limit_at = offsetof(struct pxt_lane, limit);
+	label->state_at = offsetof(struct pxt_lane, pos);
+	label->ctx_bytes = PXT_CTX_BYTES;
+	label->has_thread = CONFIG_PTRACE_RECORD_THREAD;
+	label->has_address = CONFIG_PTRACE_RECORD_ADDRESS;
+	label->max_data = block->max_data;
+}
+
+static void describe_state(struct pxt_stream_label *label, const struct pxt_block *block)
+{
+	label->gate_at = offsetof(struct pxt_block, gate);
+	label->counts_at = offsetof(struct pxt_block, retrieved);
+	label->sides_at = offsetof(struct pxt_block, side);
+	label->side_bytes = sizeof(struct pxt_side);
+	label->sides = PXT_SIDES;
+	label->full_policy = block->full_policy;
+	label->id_count = PXT_ID_COUNT;
+	label->generation_at =
+	    offsetof(struct pxt_block, attr) + offsetof(trace_attr_t, _pxt_genversion);
+	label->generation_bytes = sizeof(block->attr._pxt_genversion);
+	label->name_at = offsetof(struct pxt_block, attr) + offsetof(trace_attr_t, _pxt_name);
+	label->name_bytes = sizeof(block->attr._pxt_name);
+}
+
+static void describe_clock(struct pxt_stream_label *label, const struct pxt_clock_set *created)
+{
+	const struct timespec *const clocks[] = { &created->realtime, &created->monotonic,
+		&created->boottime };
+
+	label->clock_source = (uint32_t)pxt_clock.source;
+	label->clock_error_ppm = pxt_clock.error_ppm;
+	label->hz = pxt_clock.hz;
+	label->created_ticks = created->ticks;
+	for (unsigned i = 0; i < 3; i++) {
+		label->created_sec[i] = clocks[i]->tv_sec;
+		label->created_nsec[i] = (uint32_t)clocks[i]->tv_nsec;
+	}
+}
+
+void pxt_label_stream(struct pxt_block *block, size_t bytes)
+{
+	struct pxt_stream_label *label = &block->label;
+
+	describe_lanes(label, block);
+	describe_state(label, block);
+	describe_clock(label, &block->created);
+	fill(&label->label, PXT_STREAM_MAGIC, bytes, pxt_directory->label.label.key);
+}
+
+void pxt_label_directory(struct pxt_directory *directory)
+{
+	struct pxt_directory_label *label = &directory->label;
+	const size_t entries = offsetof(struct pxt_directory, threads.entry);
+
+	label->threads_at = offsetof(struct pxt_directory, threads);
+	label->entries_at = (uint32_t)entries;
+	label->entry_bytes = sizeof(struct pxt_thread);
+	label->entries = CONFIG_PTRACE_MAX_THREADS;
+	label->passes_at = offsetof(struct pxt_thread, passes);
+	label->thread_at = offsetof(struct pxt_thread, thread);
+	label->pid_at = offsetof(struct pxt_thread, pid);
+	label->tid_at = offsetof(struct pxt_thread, tid);
+	label->name_at = offsetof(struct pxt_thread, name);
+	label->form =
+	    sizeof(pxt_cell) == sizeof(struct pxt_slot) ? PXT_LABEL_WHOLE : PXT_LABEL_WORDS;
+	pxt_label_names(label);
+	/* No two processes have the same: pid, and when it began to trace. */
+	fill(&label->label, PXT_DIRECTORY_MAGIC, sizeof(*directory),
+	    pxt_port_ticks() ^ (uint64_t)pxt_process_pid() << 44);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * label.h - the labels at the beginning of stream and directory (base/label.h), where the
+ * configuration has them.
+ *
+ *   who beside whom: written before anybody else finds the block.
+ */
+#ifndef PXT_CORE_LABEL_H
+#define PXT_CORE_LABEL_H
+
+#include "base/compiler.h"
+
+#include <stddef.h>
+
+struct pxt_block;
+struct pxt_directory;
+
+#if CONFIG_PTRACE_LABELS
+#include "base/label.h"
+#define PXT_STREAM_LABEL    struct pxt_stream_label label;
+#define PXT_DIRECTORY_LABEL struct pxt_directory_label label;
+
+/* Behind everything else that creation fills in; @bytes: of the block with its lanes. */
+void pxt_label_stream(struct pxt_block *block, size_t bytes);
+void pxt_label_directory(struct pxt_directory *directory);
+#else
+#define PXT_STREAM_LABEL
+#define PXT_DIRECTORY_LABEL
+
+PXT_INLINE void pxt_label_stream(struct pxt_block *block, size_t bytes)
+{
+	(void)block;
+	(void)bytes;
+}
+
+PXT_INLINE void pxt_label_directory(struct pxt_directory *directory)
+{
+	(void)directory;
+}
+#endif
+
+#endif
