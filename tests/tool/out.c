@@ -20,16 +20,20 @@ static const char *as_text(double value, unsigned bytes)
 
 static void floats_are_shown_with_as_few_digits_as_they_need(void)
 {
+	/* Where constants have more digits than their type, as on the x87, a variable has not. */
+	const double sum = 0x1.3333333333334p-2; /* of 0.1 and 0.2 */
+	const float single = 1234.5677f;
+
 	CU_ASSERT_STRING_EQUAL(as_text(0, 8), "0");
 	CU_ASSERT_STRING_EQUAL(as_text(-0.0, 8), "-0");
 	CU_ASSERT_STRING_EQUAL(as_text(0.25, 8), "0.25");
 	CU_ASSERT_STRING_EQUAL(as_text(-12.000001, 8), "-12.000001");
 	CU_ASSERT_STRING_EQUAL(as_text(1e6, 8), "1000000");
-	CU_ASSERT_STRING_EQUAL(as_text(0.1 + 0.2, 8), "0.30000000000000004");
+	CU_ASSERT_STRING_EQUAL(as_text(sum, 8), "0.30000000000000004");
 	CU_ASSERT_STRING_EQUAL(as_text(1e300, 8), "1e+300");
 	CU_ASSERT_STRING_EQUAL(as_text(5e-324, 8), "4.94065645841247e-324");
 	CU_ASSERT_STRING_EQUAL(as_text((double)0.1f, 4), "0.1");
-	CU_ASSERT_STRING_EQUAL(as_text((double)1234.5677f, 4), "1234.56775");
+	CU_ASSERT_STRING_EQUAL(as_text((double)single, 4), "1234.56775");
 	CU_ASSERT_STRING_EQUAL(as_text(INFINITY, 8), "inf");
 	CU_ASSERT_STRING_EQUAL(as_text(-INFINITY, 4), "-inf");
 }
