@@ -84,6 +84,7 @@ ptrace_unit(LOGRETRIEVAL IF PORT_POSIX SOURCES
 ptrace_unit(CORE IF PORT_POSIX SOURCES
 	port/posix/clock.c
 	port/posix/cpus.c
+	port/posix/fence.c
 	port/posix/fork.c
 	port/posix/identity.c
 	port/posix/mutex.c
@@ -136,6 +137,11 @@ ptrace_unit(CORE UNLESS TINY SOURCES
 	core/streamops.c
 	core/threads.c
 	core/wanted.c)
+ptrace_unit(INHERIT IF PORT_POSIX SOURCES
+	port/posix/relatives.c)
+ptrace_unit(INHERIT SOURCES
+	core/family.c
+	inherit/attr.c)
 ptrace_unit(CORE IF LABELS UNLESS TINY SOURCES
 	core/label.c)
 ptrace_unit(CORE IF LANES_MAX_2 LANES_MAX_4 LANES_MAX_8 LANES_MAX_16 SOURCES
@@ -206,7 +212,7 @@ ptrace_unit(LOGRETRIEVAL SOURCES
 	logretrieval/window.c)
 
 # A file that was forgotten here would be missing where nobody looks.
-foreach(folder IN ITEMS base core core/tiny online tolog userevents filter logretrieval port/posix port/bare)
+foreach(folder IN ITEMS base core core/tiny online tolog userevents filter inherit logretrieval port/posix port/bare)
 	file(GLOB files RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.c")
 	list(REMOVE_ITEM files ${PTRACE_LISTED})
 	if(files)

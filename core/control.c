@@ -6,6 +6,7 @@
 #include "core/autostop.h"
 #include "core/consumer.h"
 #include "core/context.h"
+#include "core/family.h"
 #include "core/merge.h"
 #include "core/threads.h"
 #include "core/wanted.h"
@@ -330,7 +331,8 @@ void pxt_stream_stop(struct pxt_stream *stream, const void *caller)
 	pxt_wanted_update(stream->index, false);
 	block->stop_told = 0;
 	/* What was reserved before is finished now, or will never be; unless a writer is very late. */
-	block->quiet = pxt_threads_wait_left(pxt_holdback_ns);
+	block->quiet = pxt_threads_wait_left(
+	    pxt_holdback_ns, pxt_family_shares(block) ? PXT_RELATIVES : PXT_OWN);
 	if (state == PXT_GATE_RUNNING)
 		(void)put_barrier(block, PXT_ID_STOP, &by_call, sizeof(by_call), caller);
 	pxt_stream_wake(block);

@@ -2,6 +2,7 @@
 /* create.c - making a stream: attributes resolved, memory taken and touched, all before it runs. */
 #include "base/attr.h"
 #include "core/directory.h"
+#include "core/family.h"
 #include "core/stream.h"
 #include "core/threads.h"
 
@@ -63,7 +64,7 @@ int pxt_create_attr(const struct pxt_create *request, trace_attr_t *attr)
 		attr->_pxt_stream_policy = pxt_default_stream_policy(request->with_log);
 	if (!pxt_stream_policy_built(attr->_pxt_stream_policy) ||
 	    (attr->_pxt_stream_policy == POSIX_TRACE_FLUSH && !request->with_log) ||
-	    attr->_pxt_max_data > PXT_DATA_MAX)
+	    attr->_pxt_max_data > PXT_DATA_MAX || !pxt_family_known(attr->_pxt_inherit))
 		return EINVAL;
 	slots = slots_needed(attr);
 	if (slots > UINT64_C(1) << PXT_RING_MAX_SHIFT)
@@ -104,7 +105,7 @@ static struct pxt_block *make_block(const trace_attr_t *attr, size_t *bytes)
 	if (ring > (SIZE_MAX - lanes_at) / lanes - sizeof(struct pxt_lane))
 		return NULL;
 	*bytes = lanes_at + lanes * (sizeof(struct pxt_lane) + ring);
-	block = pxt_port_alloc(*bytes);
+	block = pxt_family_alloc(*bytes, attr->_pxt_inherit == POSIX_TRACE_INHERITED);
 	if (!block)
 		return NULL;
 	block->turn = 1;
@@ -128,7 +129,7 @@ static struct pxt_block *make_block(const trace_attr_t *attr, size_t *bytes)
 static struct pxt_stream *free_stream(uint32_t *index)
 {
 	for (uint32_t i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
-		if (!pxt_streams[i].block && !pxt_streams[i].closing) {
+		if (!pxt_streams[i].block && !pxt_streams[i].closing && !pxt_streams[i].theirs) {
 			*index = i;
 			return &pxt_streams[i];
 		}
@@ -160,6 +161,7 @@ static void reset(struct pxt_stream *stream, const struct pxt_create *request,
 	stream->type_at = 0;
 	stream->polling = (attr->_pxt_flags & PXT_ATTR_POLLING) != 0;
 	stream->closing = 0;
+	stream->inherited = attr->_pxt_inherit == POSIX_TRACE_INHERITED;
 	stream->dead_log = 0;
 	stream->log = NULL;
 	stream->at_shutdown = NULL;
@@ -191,13 +193,15 @@ static int create_locked(
 	pxt_port_mutex_lock(&stream->mutex);
 	reset(stream, request, attr, index);
 	block->index = index;
-	block->wanted_bit = 1u << index;
+	atomic_store_explicit(&block->wanted_bit, 1u << index, memory_order_relaxed);
 	block->with_log = request->with_log;
 	block->attr = *attr;
 	stream->block = block;
 	stream->block_bytes = bytes;
 	note_clock(block, stream);
 	pxt_label_stream(block, bytes);
+	if (pxt_family_shares(block))
+		pxt_family_begin();
 	pxt_port_mutex_unlock(&stream->mutex);
 	/* Release: a writer that finds the block finds it complete. */
 	atomic_store_explicit(&pxt_blocks[index], block, memory_order_release);
@@ -233,9 +237,14 @@ int pxt_stream_publish(struct pxt_stream *stream, trace_id_t *trid)
 void pxt_streams_after_fork(void)
 {
 	pxt_handle_forget_kind(&pxt_stream_kind);
-	for (uint32_t i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++)
-		atomic_store_explicit(&pxt_blocks[i], NULL, memory_order_relaxed);
-	memset(pxt_streams, 0, sizeof(pxt_streams));
+	for (uint32_t i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
+		bool kept = pxt_family_keeps(i);
+
+		memset(&pxt_streams[i], 0, sizeof(pxt_streams[i]));
+		pxt_streams[i].theirs = kept;
+		if (!kept)
+			atomic_store_explicit(&pxt_blocks[i], NULL, memory_order_relaxed);
+	}
 }
 
 /* ---- Finding it again ---- */

@@ -19,6 +19,8 @@
 
 struct pxt_directory {
 	PXT_DIRECTORY_LABEL
+	_Atomic int32_t
+	    lock; /* core/family.h: pid of the process that defines something; 0: none */
 	struct pxt_thread_table threads;
 	PXT_NAMES_MEMBER
 };

@@ -547,7 +547,7 @@ PXT_INLINE void emit_from(trace_event_id_t id, const void *data, size_t bytes, c
 	PXT_TESTPOINT(PXT_TP_ENTERED);
 	/* Acquire: pairs with the release in core/wanted.c. */
 	hot = atomic_load_explicit(&pxt_fork.hot, memory_order_acquire);
-	if (PXT_UNLIKELY(!hot || pxt_wanted_by(id) != hot->wanted_bit || bytes > hot->max_data)) {
+	if (PXT_UNLIKELY(!hot || pxt_wanted_by(id) != pxt_hot_bit(hot) || bytes > hot->max_data)) {
 		go_on(id, data, bytes, address);
 		return;
 	}

@@ -4,6 +4,7 @@
 
 #include "base/fields.h"
 #include "core/directory.h"
+#include "core/family.h"
 #include "core/process.h"
 
 #include <errno.h>
@@ -78,12 +79,15 @@ static int find_or_append(const char *name, size_t bytes, unsigned *found, bool 
 
 	if (error)
 		return error;
+	if (!pxt_family_lock())
+		return ENOMEM;
 	count = pxt_names_count();
 	*found = find(name, bytes, count);
 	if (*found == 0 && count < PXT_NAMES_MAX) {
 		*found = append(name, bytes, count);
 		*is_new = true;
 	}
+	pxt_family_unlock();
 	return 0;
 }
 
@@ -94,7 +98,8 @@ int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new)
 	unsigned found;
 	int error = 0;
 
-	*is_new = false;
+	/* A relative may have defined it: then it is new to this process' wanted table. */
+	*is_new = pxt_family();
 	if (!end)
 		return ENAMETOOLONG;
 	bytes = (size_t)(end - name) + 1;
@@ -145,20 +150,28 @@ static int add_format(unsigned index, const char *text, size_t bytes)
 	return 0;
 }
 
+/* Under the process lock, with relatives kept out. */
+static int set_format(unsigned id, const char *text, size_t bytes)
+{
+	const char *present = pxt_names_format(id);
+
+	if (present[0] == '\0')
+		return add_format(id - PXT_ID_USER_FIRST, text, bytes);
+	return pxt_same_text(present, text, bytes) ? 0 : EBUSY;
+}
+
 int pxt_names_set_format(unsigned id, const char *text)
 {
-	const char *present;
 	size_t bytes;
-	int error;
+	int error = ENOMEM;
 
 	if (id < PXT_ID_USER_FIRST || !pxt_names_of(id) || pxt_fields_check(text, &bytes) != 0)
 		return EINVAL;
 	pxt_process_lock();
-	present = pxt_names_format(id);
-	if (present[0] == '\0')
-		error = add_format(id - PXT_ID_USER_FIRST, text, bytes);
-	else
-		error = pxt_same_text(present, text, bytes) ? 0 : EBUSY;
+	if (pxt_family_lock()) {
+		error = set_format(id, text, bytes);
+		pxt_family_unlock();
+	}
 	pxt_process_unlock();
 	return error;
 }

@@ -3,6 +3,7 @@
 #include "core/process.h"
 
 #include "core/directory.h"
+#include "core/family.h"
 #include "core/stream.h"
 #include "core/wanted.h"
 
@@ -16,13 +17,30 @@ static uint32_t last_epoch;
 static int32_t process_pid;
 static bool at_fork_set;
 
-/* Runs in the child before fork() returns; the system may have wiped the page already. */
+static bool inherits(void)
+{
+	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
+		if (pxt_family_keeps(i))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Runs in the child before fork() returns; the system may have wiped the page already.  A child
+ * that goes on with a stream of its parent's is traced from its first trace point on, so it starts
+ * here, else when it first asks for something.
+ */
 static void in_child(void)
 {
 	pxt_fork.epoch = 0;
 	atomic_store_explicit(&pxt_fork.hot, NULL, memory_order_relaxed);
 	atomic_store_explicit(&pxt_fork.state, 0u, memory_order_relaxed);
 	pxt_wanted_none();
+	if (inherits()) {
+		pxt_process_lock();
+		pxt_process_unlock();
+	}
 }
 
 static void start(void)
@@ -35,7 +53,8 @@ static void start(void)
 	if (child) {
 		pxt_wanted_none();
 		pxt_streams_after_fork();
-		pxt_directory_after_fork();
+		if (!pxt_family_after_fork())
+			pxt_directory_after_fork();
 	}
 	if (!at_fork_set) {
 		pxt_port_at_fork(in_child);

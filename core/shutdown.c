@@ -51,7 +51,7 @@ static void dismantle(struct pxt_stream *stream)
 
 	atomic_store_explicit(&pxt_blocks[stream->index], NULL, memory_order_release);
 	pxt_wanted_update(stream->index, false);
-	left = pxt_threads_wait_left(pxt_holdback_ns);
+	left = pxt_threads_wait_left(pxt_holdback_ns, PXT_OWN);
 	while (atomic_load_explicit(&stream->users, memory_order_acquire)) {
 		atomic_store_explicit(&block->asleep, 0u, memory_order_release);
 		pxt_port_wake(&block->asleep);

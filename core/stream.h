@@ -73,9 +73,9 @@ struct pxt_block {
 	uint32_t lane_mask;
 	uint32_t slot_mask;
 	uint32_t max_data;
-	uint32_t mark;       /* slots in use at which a sleeper is woken; 0: by every record */
-	uint32_t wanted_bit; /* in the wanted table */
-	uint32_t index;       /* of the stream in its process */
+	uint32_t mark; /* slots in use at which a sleeper is woken; 0: by every record */
+	_Atomic uint32_t wanted_bit; /* in the wanted table; 0: not for the short path (family.h) */
+	uint32_t index;              /* of the stream in its process */
 	int32_t pid;
 	uint64_t lane_stride; /* bytes of a lane with its slots, which follow it */
 
@@ -139,6 +139,8 @@ struct pxt_stream {
 	_Atomic uint32_t users;   /* sleeping readers, which still need the block */
 	struct pxt_ticks ticks;   /* counter to CLOCK_REALTIME, as anchored at creation */
 	trace_event_id_t type_at; /* position in the list of types */
+	uint8_t inherited;        /* children go on with it (core/family.h) */
+	uint8_t theirs; /* the place of a relative's stream, which this process only writes into */
 	uint8_t has_mutex; /* made once: somebody with an old identifier may hold it at any time */
 	uint8_t polling;
 	uint8_t closing;  /* shutdown has begun: sleepers leave */

@@ -3,6 +3,7 @@
 #include "core/threads.h"
 
 #include "core/directory.h"
+#include "core/family.h"
 #include "port/port_sysinfo.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ PXT_COLD bool pxt_threads_register(void)
 		index = 1u + atomic_fetch_add_explicit(&table->count, 1u, memory_order_relaxed);
 		if (index < CONFIG_PTRACE_MAX_THREADS) {
 			entry = &table->entry[index];
-			entry->pid = pxt_process_pid();
+			atomic_store_explicit(&entry->pid, pxt_process_pid(), memory_order_relaxed);
 			/* Last, for those who walk through the table: 0 is not there yet. */
 			pxt_wide_set(&entry->thread, pxt_port_thread());
 		} else {
@@ -60,14 +61,21 @@ static uint32_t entries(const struct pxt_thread_table *table)
 }
 
 /* Waits for one entry; true when it was or came outside.  [proof: wait] */
-static bool wait_entry(struct pxt_thread *entry, uint64_t *left_ns)
+static bool wait_entry(struct pxt_thread *entry, uint64_t *left_ns, enum pxt_whose whose)
 {
 	const uint64_t slice = 50000;
 	uint32_t seen = atomic_load_explicit(&entry->passes, memory_order_acquire);
 
+	if ((seen & 1u) && whose == PXT_OWN && pxt_family_foreign(entry))
+		return true;
 	if (!(seen & 1u) || seen == entry->gave_up)
 		return !(seen & 1u);
 	while (atomic_load_explicit(&entry->passes, memory_order_acquire) == seen) {
+		/* Nobody else writes there any more. */
+		if (pxt_family_gone(entry)) {
+			atomic_store_explicit(&entry->passes, seen + 1u, memory_order_relaxed);
+			return true;
+		}
 		if (*left_ns < slice) {
 			entry->gave_up = seen;
 			return false;
@@ -78,7 +86,30 @@ static bool wait_entry(struct pxt_thread *entry, uint64_t *left_ns)
 	return true;
 }
 
-bool pxt_threads_wait_left(uint64_t limit_ns)
+/* Threads without an entry, of which nobody knows more than their number. */
+static bool wait_outsiders(struct pxt_thread_table *table, uint64_t left_ns)
+{
+	const uint64_t slice = 50000;
+	uint32_t strays = atomic_load_explicit(&table->strays, memory_order_relaxed);
+	uint32_t inside;
+
+	for (;;) {
+		inside = atomic_load_explicit(&table->outsiders, memory_order_acquire);
+		if (inside <= strays)
+			break;
+		if (left_ns < slice) {
+			atomic_store_explicit(&table->strays, inside, memory_order_relaxed);
+			return false;
+		}
+		left_ns -= slice;
+		pxt_port_pause_ns(slice);
+	}
+	if (inside < strays)
+		atomic_store_explicit(&table->strays, inside, memory_order_relaxed);
+	return inside == 0;
+}
+
+bool pxt_threads_wait_left(uint64_t limit_ns, enum pxt_whose whose)
 {
 	struct pxt_thread_table *table = pxt_threads;
 	bool all = true;
@@ -91,14 +122,8 @@ bool pxt_threads_wait_left(uint64_t limit_ns)
 		pxt_port_pause_ns(1000000);
 	count = entries(table);
 	for (uint32_t i = 1; i < count; i++)
-		all &= wait_entry(&table->entry[i], &limit_ns);
-	while (atomic_load_explicit(&table->outsiders, memory_order_acquire)) {
-		if (limit_ns < 50000)
-			return false;
-		limit_ns -= 50000;
-		pxt_port_pause_ns(50000);
-	}
-	return all;
+		all &= wait_entry(&table->entry[i], &limit_ns, whose);
+	return wait_outsiders(table, limit_ns) && all;
 }
 
 /* [proof: kept] */
@@ -111,7 +136,8 @@ bool pxt_threads_all_left(void)
 		uint32_t passes =
 		    atomic_load_explicit(&table->entry[i].passes, memory_order_acquire);
 
-		if ((passes & 1u) && passes == table->entry[i].gave_up)
+		if ((passes & 1u) && passes == table->entry[i].gave_up &&
+		    !pxt_family_foreign(&table->entry[i]))
 			return false;
 	}
 	return !table || !atomic_load_explicit(&table->outsiders, memory_order_acquire);
@@ -122,7 +148,7 @@ bool pxt_threads_find(uint32_t index, uint64_t *thread, int32_t *pid)
 	if (!pxt_threads || index == 0 || index >= entries(pxt_threads))
 		return false;
 	*thread = pxt_wide_load(&pxt_threads->entry[index].thread);
-	*pid = pxt_threads->entry[index].pid;
+	*pid = atomic_load_explicit(&pxt_threads->entry[index].pid, memory_order_relaxed);
 	return true;
 }
 

@@ -32,7 +32,7 @@ struct pxt_thread {
 	PXT_ALIGNED(PXT_CACHE_LINE) _Atomic uint32_t passes; /* odd: inside a trace point */
 	uint32_t gave_up; /* a value of `passes` that was waited for in vain */
 	pxt_wide thread;  /* pthread_t; 0 until the entry is whole */
-	int32_t pid;
+	_Atomic int32_t pid;
 	_Atomic int32_t tid; /* the system's number, 0 until somebody looked */
 	char name[PXT_THREAD_NAME];
 };
@@ -41,6 +41,7 @@ struct pxt_thread {
 struct pxt_thread_table {
 	_Atomic uint32_t count;     /* entries given out, entry 0 not counted */
 	_Atomic uint32_t outsiders; /* threads without an entry that are inside now */
+	_Atomic uint32_t strays;    /* ... of which so many were waited for in vain */
 	struct pxt_thread entry[CONFIG_PTRACE_MAX_THREADS];
 };
 
@@ -61,11 +62,16 @@ extern struct pxt_thread pxt_no_entry;
 
 /* The calling thread's entry; async-signal-safe, no system call.  False in a forked child. */
 bool pxt_threads_register(void);
+/* Whose trace points are waited for: a block that others share, they may be inside of, too. */
+enum pxt_whose {
+	PXT_OWN,
+	PXT_RELATIVES
+};
 /*
  * Returns when every thread that was inside a trace point has left it.  False: some did not
  * within @limit_ns (killed, jumped out, never scheduled); what they may touch must be kept.
  */
-bool pxt_threads_wait_left(uint64_t limit_ns);
+bool pxt_threads_wait_left(uint64_t limit_ns, enum pxt_whose whose);
 /* Whether someone given up by wait_left() may still be inside. */
 bool pxt_threads_all_left(void);
 /* Identity behind an index; false where there is none. */

@@ -3,6 +3,7 @@
 #include "core/wanted.h"
 
 #include "core/admit.h"
+#include "core/family.h"
 #include "core/names.h"
 
 PXT_API pxt_wanted_mask _pxt_wanted[PXT_ID_COUNT];
@@ -24,9 +25,32 @@ static void set_bit(unsigned id, unsigned index, bool on)
 		__atomic_fetch_and(&_pxt_wanted[id], (pxt_wanted_mask)~bit, __ATOMIC_RELEASE);
 }
 
+/*
+ * Relatives have hot streams of their own, and wanted tables that are never told of a stop or a
+ * filter.  They agree with the creator's blocks only while those run and let everything in.
+ */
+static void open_to_relatives(bool may)
+{
+	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
+		struct pxt_block *block =
+		    atomic_load_explicit(&pxt_blocks[i], memory_order_acquire);
+		uint32_t gate;
+
+		if (!block || !pxt_streams[i].inherited)
+			continue;
+		gate = atomic_load_explicit(&block->gate, memory_order_acquire);
+		atomic_store_explicit(&block->wanted_bit,
+		    may && (gate & (PXT_GATE_STATE | PXT_GATE_FILTERED)) == PXT_GATE_RUNNING
+		        ? 1u << i
+		        : 0u,
+		    memory_order_release);
+	}
+}
+
 void pxt_hot_suspend(void)
 {
 	atomic_store_explicit(&pxt_fork.hot, NULL, memory_order_release);
+	open_to_relatives(false);
 }
 
 /* The only live stream's index; none, or several: CONFIG_PTRACE_MAX_STREAMS. */
@@ -38,7 +62,7 @@ static unsigned only_live(void)
 		struct pxt_block *block =
 		    atomic_load_explicit(&pxt_blocks[i], memory_order_acquire);
 
-		if (!block || pxt_block_state(block) == PXT_GATE_OFF)
+		if (!block || (pxt_block_state(block) == PXT_GATE_OFF && !pxt_streams[i].theirs))
 			continue;
 		if (found != CONFIG_PTRACE_MAX_STREAMS)
 			return CONFIG_PTRACE_MAX_STREAMS;
@@ -70,6 +94,17 @@ void pxt_wanted_update(unsigned index, bool live)
 	pxt_hot_suspend();
 	for (unsigned id = 0; id < PXT_ID_COUNT; id++)
 		set_bit(id, index, live && exists(id) && pxt_admits(block, gate, id));
+	open_to_relatives(true);
+	put_in_force(only_live());
+}
+
+/* A relative's stream is wanted whether it runs or not: nobody would tell this process of a start. */
+void pxt_wanted_inherited(void)
+{
+	for (unsigned id = 0; id < PXT_ID_COUNT; id++) {
+		for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++)
+			set_bit(id, i, pxt_streams[i].theirs && exists(id));
+	}
 	put_in_force(only_live());
 }
 
@@ -85,14 +120,15 @@ void pxt_wanted_type_added(unsigned id)
 			continue;
 		gate = atomic_load_explicit(&block->gate, memory_order_acquire);
 		set_bit(id, index,
-		    (gate & PXT_GATE_STATE) != PXT_GATE_OFF && pxt_admits(block, gate, id));
+		    pxt_streams[index].theirs ||
+		        ((gate & PXT_GATE_STATE) != PXT_GATE_OFF && pxt_admits(block, gate, id)));
 	}
 	pxt_process_unlock();
 }
 
 void pxt_wanted_none(void)
 {
-	pxt_hot_suspend();
+	atomic_store_explicit(&pxt_fork.hot, NULL, memory_order_release);
 	for (unsigned id = 0; id < PXT_ID_COUNT; id++)
 		__atomic_store_n(&_pxt_wanted[id], 0, __ATOMIC_RELAXED);
 }

@@ -34,10 +34,15 @@ PXT_INLINE pxt_wanted_mask pxt_wanted_by(trace_event_id_t id)
  * that a writer that is never seen to leave finds its geometry in the memory that is kept for it.
  */
 
+/* What a trace point's mask must be for the short path; relatives' streams change it (family.h). */
+#define pxt_hot_bit(hot) atomic_load_explicit(&(hot)->wanted_bit, memory_order_relaxed)
+
 /* Takes the hot stream out of force until the next pxt_wanted_update(); under the process lock. */
 void pxt_hot_suspend(void);
 /* Brings the bit of stream @index up to date for all types; @live: running or auto-stopped. */
 void pxt_wanted_update(unsigned index, bool live);
+/* In a child: all that exists is wanted by the streams it inherits. */
+void pxt_wanted_inherited(void);
 /* A new user type exists: it is wanted by every live stream that does not filter it. */
 void pxt_wanted_type_added(unsigned id);
 /* Nothing is wanted; for a forked child, async-signal-safe. */

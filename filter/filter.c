@@ -3,6 +3,7 @@
 #include "base/attr.h"
 #include "core/admit.h"
 #include "core/control.h"
+#include "core/family.h"
 #include "core/threads.h"
 #include "core/wanted.h"
 
@@ -72,18 +73,20 @@ static void change(struct pxt_stream *stream, const trace_event_set_t *set, int 
 PXT_API int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int how)
 {
 	struct pxt_stream *stream;
+	enum pxt_whose whose;
 
 	if (!pxt_arg_given(set) || how < POSIX_TRACE_SET_EVENTSET || how > POSIX_TRACE_SUB_EVENTSET)
 		return EINVAL;
 	stream = pxt_stream_control(trid);
 	if (!stream)
 		return EINVAL;
+	whose = pxt_family_shares(stream->block) ? PXT_RELATIVES : PXT_OWN;
 	/* Trace points that skip the gate would see the new filter type by type. */
 	pxt_hot_suspend();
-	(void)pxt_threads_wait_left(pxt_holdback_ns);
+	(void)pxt_threads_wait_left(pxt_holdback_ns, whose);
 	change(stream, set, how);
 	/* After return the new filter governs all threads, and the old set may be overwritten. */
-	(void)pxt_threads_wait_left(pxt_holdback_ns);
+	(void)pxt_threads_wait_left(pxt_holdback_ns, whose);
 	pxt_stream_control_end(stream);
 	return 0;
 }

@@ -751,6 +751,45 @@ int posix_trace_trid_eventid_open(
 
 #endif
 
+#if _PXT_UNIT_INHERIT
+
+/*
+ * The inheritance attribute: POSIX_TRACE_CLOSE_FOR_CHILD (the default) or POSIX_TRACE_INHERITED.
+ *
+ * @inheritancepolicy: where it goes.
+ *
+ * EINVAL: @attr invalid; @inheritancepolicy is NULL.
+ * Cost: constant.  Unit: Inheritance.  (AGINH-01, AGINH-E1)
+ */
+int posix_trace_attr_getinherited(
+    const trace_attr_t *_PXT_RESTRICT attr, int *_PXT_RESTRICT inheritancepolicy);
+
+/*
+ * Whether children that the process forks, and theirs, are traced into streams made with @attr.
+ *
+ * A child of an inherited stream records into the same ring from its first trace point on, with
+ * its own pid, until the creator stops or shuts the stream down, wherever the child got by then.
+ * Parent and children have one map of names, also for names defined after the fork.  The child
+ * knows none of its parent's identifiers and controls nothing; how it ends, also by a kill in the
+ * middle of a trace point, has no effect on the stream but for the loss, which is counted, of the
+ * record that it did not finish.  An inherited stream takes one of TRACE_SYS_MAX places in each
+ * child.  A trace point in a child costs what it costs in the creator; while the stream is stopped
+ * or has a filter, the stream is looked at, some nanoseconds more than in the creator.
+ *
+ * Not traced: a child made by vfork(), posix_spawn() or clone() with shared memory is its parent
+ * until it calls exec, and nobody afterwards (DEC-24); one made by clone() without the C library
+ * is traced from its first call of this library on that is no trace point.
+ *
+ * @inheritancepolicy: POSIX_TRACE_CLOSE_FOR_CHILD or POSIX_TRACE_INHERITED.
+ *
+ * EINVAL: @attr invalid; @inheritancepolicy is another value.
+ * Cost: constant.  Unit: Inheritance.
+ * (ASINH-01, ASINH-02, ASINH-E1, PROC-04 to PROC-06, DEC-34, DEC-43, LPT-30)
+ */
+int posix_trace_attr_setinherited(trace_attr_t *attr, int inheritancepolicy);
+
+#endif
+
 #if _PXT_UNIT_LOGRETRIEVAL
 
 /*

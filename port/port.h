@@ -45,6 +45,8 @@ bool pxt_port_wipe_on_fork(void *memory, size_t bytes);
 int32_t pxt_port_pid(void);
 /* Whether @pid may be traced from here: 0, ESRCH or EPERM (DEC-20). */
 int pxt_port_may_trace(int32_t pid);
+/* Whether no process @pid runs any more; one that nobody has waited for yet counts as gone. */
+bool pxt_port_process_gone(int32_t pid);
 /* CPUs the system may ever run, at least 1. */
 unsigned pxt_port_cpus(void);
 /*
@@ -69,6 +71,8 @@ void pxt_port_wake(_Atomic uint32_t *word);
  * system cannot, and the caller must sleep in slices and look again.
  */
 bool pxt_port_fence_all(void);
+/* From now on fences reach all processes that called this, or came by fork from one that did. */
+void pxt_port_fence_relatives(void);
 /* Lets other threads run for about this long. */
 void pxt_port_pause_ns(uint64_t ns);
 

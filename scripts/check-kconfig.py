@@ -10,7 +10,7 @@ from config import ROOT, Configuration, kconfig_tool
 # The seed's menu: units in its order, then the sub-menus.
 MENU = ["Trace Core support (comes with On-Line Trace or Trace To Log)", "On-Line Trace support",
         "Trace To Log support", "User Events support", "Event Filter support",
-        "Trace Inheritance support (NOT SUPPORTED)", "Log Retrieval support",
+        "Trace Inheritance support", "Log Retrieval support",
         "Maximums and limits", "System event types", "Policies", "Records", "Log",
         "Fast checksums of log blocks", "Port", "Debugging"]
 
@@ -22,7 +22,8 @@ REFUSED = [
     (None, {"MAX_STREAMS": "many"}, "must be a number"),
     (None, {"MAX_STREAMS": ""}, "must be a number"),
     (None, {"FILTER": "on"}, "must be y or n"),
-    (None, {"INHERIT": "y"}, "not supported"),
+    (None, {"RECORD_THREAD": "n", "INHERIT": "y"}, "CONFIG_PTRACE_RECORD_THREAD"),
+    ("bare", {"INHERIT": "y"}, "CONFIG_PTRACE_PORT_POSIX"),
     (None, {"CORE": "n"}, "cannot be set by itself"),
     (None, {"LANES_MAX": "4"}, "set CONFIG_PTRACE_LANES_MAX_1"),
     (None, {"RECORD_THREAD": "n", "LANES_MAX_4": "y"}, "CONFIG_PTRACE_RECORD_THREAD"),
@@ -51,7 +52,8 @@ REFUSED = [
 PROFILES = ("full", "minimal", "target", "host", "bare", "tiny")
 UNITS = {
     "tiny": {"CORE", "ONLINE", "USEREVENTS"},
-    "full": {"CORE", "ONLINE", "TOLOG", "USEREVENTS", "FILTER", "LOGRETRIEVAL"},
+    "full": {"CORE", "ONLINE", "TOLOG", "USEREVENTS", "FILTER", "INHERIT",
+             "LOGRETRIEVAL"},
     "minimal": {"CORE", "ONLINE", "USEREVENTS"},
     "target": {"CORE", "TOLOG", "USEREVENTS", "FILTER"},
     "host": {"LOGRETRIEVAL"},

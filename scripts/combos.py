@@ -262,8 +262,8 @@ def label(units):
 def all_combinations(builder, work, verbose):
     valid, refused = valid_unit_combinations()
     failures, sizes = [], {}
-    if len(valid) != 25:
-        failures.append(f"{len(valid)} valid combinations, not 25")
+    if len(valid) != 49:
+        failures.append(f"{len(valid)} valid combinations, not 49")
     for _, configuration in valid:
         units = frozenset(configuration.units())
         directory = os.path.join(work, label(units).replace("+", "-"))

@@ -21,7 +21,7 @@ except ImportError:
 
 BOTH_LIBRARIES = {"BASE", "PORT", "LOGRETRIEVAL"}
 OTHER_UNITS = {"CORE", "ONLINE", "TOLOG", "USEREVENTS", "FILTER", "INHERIT"}
-FOLDERS = ("base", "core", "core/tiny", "online", "tolog", "userevents", "filter", "logretrieval",
+FOLDERS = ("base", "core", "core/tiny", "online", "tolog", "userevents", "filter", "inherit", "logretrieval",
            "port/posix", "port/bare")
 
 

@@ -27,8 +27,10 @@ from sizes import FLAGS, SECTIONS, Sizes, add, compilers
 SUITE = "footprint"
 PAYLOADS = (0, 4, 8, 48, 256)
 UNITS = (("On-Line Trace", "ONLINE"), ("Trace To Log", "TOLOG"), ("Event Filter", "FILTER"),
-         ("User Events", "USEREVENTS"), ("Log Retrieval", "LOGRETRIEVAL"))
-CORE_ALONE = {"TOLOG": "n", "USEREVENTS": "n", "FILTER": "n", "LOGRETRIEVAL": "n",
+         ("User Events", "USEREVENTS"), ("Inheritance", "INHERIT"),
+         ("Log Retrieval", "LOGRETRIEVAL"))
+CORE_ALONE = {"TOLOG": "n", "USEREVENTS": "n", "FILTER": "n", "INHERIT": "n",
+              "LOGRETRIEVAL": "n",
               "SINGLE_STREAM": "y"}
 BOARD_LINK = ["-nostartfiles", "-nodefaultlibs", "-Wl,-e,main", "-lgcc", "-lc", "-lgcc"]
 
@@ -143,7 +145,7 @@ class Bench:
             self.say(table, name, "total", "bytes", total)
             self.say(table, name, "of the complete build", "%", f"{100 * total / complete:.1f}")
             self.say(table, name, "without it", "", nearest)
-        for name in ("Other processes", "Inheritance"):
+        for name in ("Other processes",):
             self.say(table, name, "total", "", "not supported")
         whole = sum(total for _, _, (total, _) in rows)
         for name, value in (("Sum of contributions", whole), ("Complete build", complete),

@@ -62,9 +62,10 @@ static void tell_thread(
     struct pxt_tolog *log, uint32_t index, int32_t tid, const char name[PXT_THREAD_NAME])
 {
 	const struct pxt_thread *entry = &pxt_threads->entry[index];
-	struct pxt_log_thread thread = {
-		.thread = thread_at(index), .pid = entry->pid, .tid = tid, .index = (uint16_t)index
-	};
+	struct pxt_log_thread thread = { .thread = thread_at(index),
+		.pid = atomic_load_explicit(&entry->pid, memory_order_relaxed),
+		.tid = tid,
+		.index = (uint16_t)index };
 	uint32_t sum;
 
 	memcpy(thread.name, name, sizeof(thread.name));

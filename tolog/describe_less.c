@@ -46,9 +46,9 @@ static bool entered(uint32_t index)
 static int put_thread(struct pxt_tolog *log, uint32_t index)
 {
 	struct pxt_thread *entry = &pxt_threads->entry[index];
-	const struct pxt_log_thread thread = {
-		.thread = pxt_wide_load(&entry->thread), .pid = entry->pid, .index = (uint16_t)index
-	};
+	const struct pxt_log_thread thread = { .thread = pxt_wide_load(&entry->thread),
+		.pid = atomic_load_explicit(&entry->pid, memory_order_relaxed),
+		.index = (uint16_t)index };
 	int error;
 
 	if (pxt_log_put_thread(&log->meta, &thread))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wait.c - sleeping on a word, waking its sleepers, and the fence that spares writers one.
+ * wait.c - sleeping on a word, and waking its sleepers.
  *
  * The futex calls are made directly: they are no cancellation points, so nobody is cancelled
  * while holding Core's mutex, and the wake-up may run in a signal handler.
@@ -15,12 +15,11 @@
 #include <unistd.h>
 
 /* The kernel's numbers; musl comes without the kernel's headers. */
-#define WAIT_PRIVATE                          (0 | 128)
-#define WAKE_PRIVATE                          (1 | 128)
-#define WAIT_UNTIL_REALTIME_PRIVATE           (9 | 128 | 256)
-#define MATCH_ANY                             0xffffffffu
-#define MEMBARRIER_PRIVATE_EXPEDITED          8
-#define MEMBARRIER_REGISTER_PRIVATE_EXPEDITED 16
+#define OURS                (CONFIG_PTRACE_INHERIT ? 0 : 128) /* this process alone */
+#define WAIT                (0 | OURS)
+#define WAKE                (1 | OURS)
+#define WAIT_UNTIL_REALTIME (9 | OURS | 256)
+#define MATCH_ANY           0xffffffffu
 
 #define NS_PER_S    1000000000
 /* Further away than anybody waits: spares overflow checks. */
@@ -81,7 +80,7 @@ static int wait_until(_Atomic uint32_t *word, uint32_t expected, const struct ti
 {
 	struct timespec at = time_of(limit_ns(until));
 
-	return sleep_once(word, WAIT_UNTIL_REALTIME_PRIVATE, expected, &at);
+	return sleep_once(word, WAIT_UNTIL_REALTIME, expected, &at);
 }
 
 /*
@@ -107,7 +106,7 @@ static int wait_slice(
 		if (left <= 0)
 			return ETIMEDOUT;
 		time = time_of(left);
-		result = sleep_once(word, WAIT_PRIVATE, expected, &time);
+		result = sleep_once(word, WAIT, expected, &time);
 		if (result != ETIMEDOUT)
 			return result;
 	}
@@ -124,7 +123,7 @@ int pxt_port_wait(
 	else if (until != NULL)
 		result = wait_until(word, expected, until);
 	else
-		result = sleep_once(word, WAIT_PRIVATE, expected, NULL);
+		result = sleep_once(word, WAIT, expected, NULL);
 	errno = saved;
 	return result;
 }
@@ -133,21 +132,8 @@ void pxt_port_wake(_Atomic uint32_t *word)
 {
 	int saved = errno;
 
-	(void)futex(word, WAKE_PRIVATE, INT_MAX, NULL);
+	(void)futex(word, WAKE, INT_MAX, NULL);
 	errno = saved;
-}
-
-/* The first call of a process (of an exec, to be exact) has to register it. */
-bool pxt_port_fence_all(void)
-{
-	int saved = errno;
-	long result = syscall(SYS_membarrier, MEMBARRIER_PRIVATE_EXPEDITED, 0);
-
-	if (result < 0 && errno == EPERM &&
-	    syscall(SYS_membarrier, MEMBARRIER_REGISTER_PRIVATE_EXPEDITED, 0) == 0)
-		result = syscall(SYS_membarrier, MEMBARRIER_PRIVATE_EXPEDITED, 0);
-	errno = saved;
-	return result == 0;
 }
 
 /* Sleeps on a word that nobody else knows; unlike nanosleep() no place to be cancelled at. */

@@ -11,3 +11,5 @@ foreach(name IN ITEMS streams policies retrieval truncation order states)
 endforeach()
 ptrace_test(log NEEDS ${stream_needs} TOLOG LOGRETRIEVAL POLICY_FLUSH LOG_LOOP LOG_UNTIL_FULL
 	LOG_APPEND SYSEV_FLUSH SOURCES conformance/log.c conformance/story.c)
+ptrace_test(inherit NEEDS INHERIT ONLINE USEREVENTS POLICY_LOOP !SINGLE_STREAM
+	SOURCES conformance/inherit.c)

@@ -51,7 +51,7 @@ void heir_thread(uint32_t entry)
 	pxt_self.cpu = pxt_port_cpu_word();
 	if (!pxt_self.cpu)
 		pxt_self.cpu = &pxt_self.no_cpu;
-	pxt_self.entry->pid = pxt_process_pid();
+	atomic_store(&pxt_self.entry->pid, pxt_process_pid());
 	pxt_wide_set(&pxt_self.entry->thread, pxt_port_thread());
 	pxt_self.epoch = pxt_fork.epoch;
 }

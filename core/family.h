@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * family.h - processes that came from one another by fork and trace into the same streams
+ * (POSIX_TRACE_INHERITED, DEC-43).
+ *
+ *   who beside whom: relatives at any time, and any of them may die at any instruction; within a
+ *   process, what changes something is called under the process lock, or in a child before fork()
+ *   returns in it.
+ *
+ * A family shares the blocks of inherited streams and one directory: names and threads have one
+ * numbering.  Only the process that created a stream controls and reads it.  What each process
+ * keeps for itself, the wanted table and the hot stream, it fills by its own view:
+ *
+ *   creator    as for any other stream
+ *   children   every type that exists is wanted, always; the stream is hot if nothing else is
+ *              wanted.  That is too much while the stream is stopped or filters.  So the creator
+ *              says in the block itself whether the short path may be taken: `wanted_bit` is 0
+ *              when it may not, no table agrees with that, and all writers look at gate and filter.
+ *
+ * A relative that was killed inside a trace point is seen by its absence (pxt_port_process_gone)
+ * and marked as having left, so that it delays one control call by a moment, and none after it.
+ */
+#ifndef PXT_FAMILY_H
+#define PXT_FAMILY_H
+
+#include "core/stream.h"
+#include "core/threads.h"
+
+#if CONFIG_PTRACE_INHERIT
+
+/* Whether other processes may share this one's directory. */
+bool pxt_family(void);
+/* An inherited stream is made: from now on fences reach relatives. */
+void pxt_family_begin(void);
+/* Whether a forked child goes on with the block of its parent's stream @index. */
+bool pxt_family_keeps(unsigned index);
+/* In a child whose streams were forgotten: whether it has relatives still; else it is alone. */
+bool pxt_family_after_fork(void);
+/* A thread of a process that does not live any more. */
+bool pxt_family_gone(const struct pxt_thread *entry);
+
+/* Excludes relatives, under the process lock.  False: one of them holds it, and does not go on. */
+bool pxt_family_lock(void);
+void pxt_family_unlock(void);
+
+PXT_INLINE bool pxt_family_shares(const struct pxt_block *block)
+{
+	return block->attr._pxt_inherit == POSIX_TRACE_INHERITED;
+}
+
+PXT_INLINE bool pxt_family_foreign(const struct pxt_thread *entry)
+{
+	return atomic_load_explicit(&entry->pid, memory_order_relaxed) != pxt_process_pid();
+}
+
+PXT_INLINE bool pxt_family_known(int inheritance)
+{
+	return inheritance == POSIX_TRACE_CLOSE_FOR_CHILD || inheritance == POSIX_TRACE_INHERITED;
+}
+
+PXT_INLINE void *pxt_family_alloc(size_t bytes, bool shared)
+{
+	return shared ? pxt_port_alloc_shared(bytes) : pxt_port_alloc(bytes);
+}
+#else
+
+PXT_INLINE bool pxt_family(void)
+{
+	return false;
+}
+
+PXT_INLINE void pxt_family_begin(void)
+{
+}
+
+PXT_INLINE bool pxt_family_keeps(unsigned index)
+{
+	(void)index;
+	return false;
+}
+
+PXT_INLINE bool pxt_family_after_fork(void)
+{
+	return false;
+}
+
+PXT_INLINE bool pxt_family_gone(const struct pxt_thread *entry)
+{
+	(void)entry;
+	return false;
+}
+
+PXT_INLINE bool pxt_family_lock(void)
+{
+	return true;
+}
+
+PXT_INLINE void pxt_family_unlock(void)
+{
+}
+
+PXT_INLINE bool pxt_family_shares(const struct pxt_block *block)
+{
+	(void)block;
+	return false;
+}
+
+PXT_INLINE bool pxt_family_foreign(const struct pxt_thread *entry)
+{
+	(void)entry;
+	return false;
+}
+
+PXT_INLINE bool pxt_family_known(int inheritance)
+{
+	return inheritance == POSIX_TRACE_CLOSE_FOR_CHILD;
+}
+
+PXT_INLINE void *pxt_family_alloc(size_t bytes, bool shared)
+{
+	(void)shared;
+	return pxt_port_alloc(bytes);
+}
+#endif
+
+#endif

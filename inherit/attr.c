@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* attr.c - the inheritance attribute; what it does, Core does (core/family.h). */
+#include "base/attr.h"
+#include "core/family.h"
+
+#include <errno.h>
+
+PXT_API int posix_trace_attr_getinherited(
+    const trace_attr_t *_PXT_RESTRICT attr, int *_PXT_RESTRICT inheritancepolicy)
+{
+	if (!pxt_attr_usable(attr, inheritancepolicy))
+		return EINVAL;
+	*inheritancepolicy = attr->_pxt_inherit;
+	return 0;
+}
+
+PXT_API int posix_trace_attr_setinherited(trace_attr_t *attr, int inheritancepolicy)
+{
+	if (!pxt_attr_usable(attr, attr) || !pxt_family_known(inheritancepolicy))
+		return EINVAL;
+	attr->_pxt_inherit = inheritancepolicy;
+	return 0;
+}

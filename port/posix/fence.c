@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* fence.c - the fence in all threads of the process, which spares trace points one. */
+#define _GNU_SOURCE
+#include "port/port.h"
+#include "port/posix/relatives.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The kernel's numbers; musl comes without the kernel's headers. */
+#define MEMBARRIER_PRIVATE_EXPEDITED          8
+#define MEMBARRIER_REGISTER_PRIVATE_EXPEDITED 16
+
+/* The first call of a process (of an exec, to be exact) has to register it. */
+bool pxt_port_fence_all(void)
+{
+	int saved = errno;
+	long result;
+
+	if (pxt_has_relatives())
+		return pxt_fence_relatives();
+	result = syscall(SYS_membarrier, MEMBARRIER_PRIVATE_EXPEDITED, 0);
+	if (result < 0 && errno == EPERM &&
+	    syscall(SYS_membarrier, MEMBARRIER_REGISTER_PRIVATE_EXPEDITED, 0) == 0)
+		result = syscall(SYS_membarrier, MEMBARRIER_PRIVATE_EXPEDITED, 0);
+	errno = saved;
+	return result == 0;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* relatives.c - fences that reach other processes, and whether such a process is still there. */
+#define _GNU_SOURCE
+#include "port/posix/relatives.h"
+
+#include "port/port.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The same number on all machines; older C libraries do not know it. */
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+/* The kernel's numbers; musl comes without the kernel's headers. */
+#define MEMBARRIER_GLOBAL_EXPEDITED          2
+#define MEMBARRIER_REGISTER_GLOBAL_EXPEDITED 4
+
+static enum {
+	ALONE,
+	REACHABLE, /* relatives that called the same are reached */
+	UNREACHABLE
+} relatives;
+
+void pxt_port_fence_relatives(void)
+{
+	int saved = errno;
+	long result = syscall(SYS_membarrier, MEMBARRIER_REGISTER_GLOBAL_EXPEDITED, 0);
+
+	relatives = result == 0 ? REACHABLE : UNREACHABLE;
+	errno = saved;
+}
+
+bool pxt_has_relatives(void)
+{
+	return relatives != ALONE;
+}
+
+bool pxt_fence_relatives(void)
+{
+	int saved = errno;
+	bool done =
+	    relatives == REACHABLE && syscall(SYS_membarrier, MEMBARRIER_GLOBAL_EXPEDITED, 0) == 0;
+
+	errno = saved;
+	return done;
+}
+
+/* A process that has ended is there until its parent asks; a descriptor of it tells the end itself. */
+bool pxt_port_process_gone(int32_t pid)
+{
+	int saved = errno;
+	struct pollfd ended = { .fd = -1, .events = POLLIN };
+	bool gone;
+
+	ended.fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+	if (ended.fd >= 0) {
+		gone = poll(&ended, 1, 0) == 1;
+		(void)close(ended.fd);
+	} else {
+		gone = errno == ESRCH || (kill((pid_t)pid, 0) != 0 && errno == ESRCH);
+	}
+	errno = saved;
+	return gone;
+}
