@@ -62,7 +62,7 @@ struct pxt_stream_label {
 	uint32_t side_bytes;   /* ... their size, */
 	uint32_t sides;        /* ... and number */
 	uint32_t full_policy;  /* POSIX_TRACE_LOOP, ... */
-	uint32_t id_count;     /* size of a set of event types, in bits */
+	uint32_t id_count;     /* size of a set of event types, in bits; 0: no Event Filter */
 	uint32_t clock_source; /* POSIX_TRACE_CLOCK_..._NP */
 	uint32_t clock_error_ppm;
 	uint32_t reserved;
@@ -99,11 +99,14 @@ struct pxt_directory_label {
 	uint32_t pool_bytes;
 	uint32_t first_user_id; /* of the first name */
 	uint32_t form;
-	char executable[128]; /* path, cut; "": not known */
+	uint32_t started_nsec; /* the process' start, CLOCK_REALTIME */
+	char executable[128];  /* path, cut; "": not known */
 	char host[64];
-	int64_t started_sec; /* the process' start, CLOCK_REALTIME; 0: not known */
-	uint32_t started_nsec;
-	uint32_t reserved;
+	int64_t started_sec; /* 0: not known */
 };
+
+/* Nothing that an ABI would pad stands in them: they are the same bytes everywhere. */
+_Static_assert(sizeof(struct pxt_stream_label) == 248, "a stream's label has 248 bytes");
+_Static_assert(sizeof(struct pxt_directory_label) == 328, "a directory's label has 328 bytes");
 
 #endif

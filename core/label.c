@@ -8,6 +8,10 @@
 
 #include <string.h>
 
+_Static_assert(offsetof(struct pxt_block, barriers) ==
+                   offsetof(struct pxt_block, retrieved) + 4 * sizeof(uint64_t),
+    "counts_at tells of five numbers in a row");
+
 static void fill(struct pxt_label *label, const char *magic, size_t bytes, uint64_t key)
 {
 	label->order = PXT_LABEL_ORDER;
@@ -48,7 +52,7 @@ static void describe_state(struct pxt_stream_label *label, const struct pxt_bloc
 	label->side_bytes = sizeof(struct pxt_side);
 	label->sides = PXT_SIDES;
 	label->full_policy = block->full_policy;
-	label->id_count = PXT_ID_COUNT;
+	label->id_count = PXT_START_BYTES * 8u;
 	label->generation_at =
 	    offsetof(struct pxt_block, attr) + offsetof(trace_attr_t, _pxt_genversion);
 	label->generation_bytes = sizeof(block->attr._pxt_genversion);

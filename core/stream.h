@@ -84,10 +84,11 @@ struct pxt_block {
 	PXT_ALIGNED(PXT_CACHE_LINE) pxt_wide auto_stop_ticks;
 
 	/* The consumer's. */
-	uint64_t retrieved;
-	uint64_t lost; /* beside the lanes' `refused` */
+	uint64_t retrieved; /* this and the next four stand in a row: base/label.h, counts_at */
+	uint64_t lost;      /* beside the lanes' `refused` */
 	uint64_t cleared;
 	uint64_t sided;        /* records that went to `side` instead of a lane */
+	uint64_t barriers;     /* marks issued */
 	uint64_t last_ticks;   /* of the last event handed out: reported stamps never decrease */
 	uint64_t snapshot;     /* clock before the last look at all heads */
 	uint64_t give_up;      /* LOOP: what is older than this was overwritten somewhere */
@@ -95,7 +96,6 @@ struct pxt_block {
 	uint64_t lost_before;  /* records lost since the last event handed out */
 	uint64_t refused_told; /* of the lanes' `refused`, already in lost_before */
 	uint64_t lost_told;    /* losses that get_status() has reported */
-	uint64_t barriers;     /* marks issued */
 	uint64_t start_ticks;  /* stamp of the automatic START that is due */
 	uint64_t window;       /* core/window.h: stamps below it need no look at anything else */
 	uint64_t turn_end;     /* ... nor at another lane than turn_lane; 0: look at everything */
