@@ -39,6 +39,7 @@ extern const struct pxt_command pxt_cmd_export;
 extern const struct pxt_command pxt_cmd_merge;
 extern const struct pxt_command pxt_cmd_check;
 extern const struct pxt_command pxt_cmd_receive;
+extern const struct pxt_command pxt_cmd_recover;
 
 /* Writes the whole of @pieces to standard output; returns the exit status. */
 int pxt_help(const char *const *pieces);

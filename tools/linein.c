@@ -109,7 +109,7 @@ static struct pxt_linerun *new_run(struct pxt_linein *in, const unsigned char *h
 	if (!path_of_run(in, path, sizeof path))
 		return refuse(in, "the name of its log is too long");
 	run = malloc(sizeof *run);
-	wrong = run ? pxt_linerun_begin(run, path, head) : "out of memory";
+	wrong = run ? pxt_linerun_begin(run, path, PXT_LOG_GROWING, head) : "out of memory";
 	if (wrong) {
 		free(run);
 		return refuse(in, wrong);

@@ -43,7 +43,8 @@ const char *pxt_linerun_look(const unsigned char *head, struct pxt_log_header *h
 	return wrong;
 }
 
-const char *pxt_linerun_begin(struct pxt_linerun *run, const char *path, const unsigned char *head)
+const char *pxt_linerun_begin(struct pxt_linerun *run, const char *path, enum pxt_logmode mode,
+    const unsigned char *head)
 {
 	unsigned char whole[PXT_LOG_HEADER_BYTES];
 	const char *wrong;
@@ -56,7 +57,7 @@ const char *pxt_linerun_begin(struct pxt_linerun *run, const char *path, const u
 	run->seed = pxt_crc32(0, run->header.uuid, PXT_LOG_UUID_BYTES);
 	run->clock = run->header.created;
 	(void)snprintf(run->path, sizeof run->path, "%s", path);
-	if (!pxt_logblocks_open(&run->blocks, path, PXT_LOG_GROWING, whole, &run->header))
+	if (!pxt_logblocks_open(&run->blocks, path, mode, whole, &run->header))
 		return "out of memory";
 	run->error = run->blocks.error;
 	return NULL;

@@ -8,30 +8,32 @@
 #include <string.h>
 
 #define AT_CRC    92u
+#define AT_SUM    508u /* in the file head */
+#define AT_CREATE 64u
+#define AT_SET_UP 152u
 #define AT_CLOCKS 8u   /* in a CLOCKS entry */
 #define AT_END    104u /* in a trailer */
 #define AT_ATTR   160u
 
-/* @count numbers of @bytes bytes each, from offset @at. */
-struct run {
-	uint16_t at;
-	uint8_t bytes;
-	uint8_t count;
-};
-
-static const struct run head_runs[] = { { 4, 2, 2 }, { 8, 4, 2 }, { 16, 8, 1 }, { 40, 8, 5 } };
-static const struct run slot_runs[] = { { 0, 4, 4 } };
-static const struct run clock_runs[] = { { 0, 2, 2 } };
-static const struct run clear_runs[] = { { 0, 2, 1 }, { 8, 8, 1 } };
-static const struct run trailer_runs[] = { { 0, 2, 1 }, { 8, 4, 8 }, { 40, 8, 8 } };
+static const struct pxt_logturn block_runs[] = { { 4, 2, 2 }, { 8, 4, 2 }, { 16, 8, 1 }, { 40, 8, 5 } };
+static const struct pxt_logturn head_runs[] = { { 8, 4, 1 }, { 12, 2, 4 }, { 24, 4, 2 },
+	{ 48, 4, 2 }, { 56, 8, 1 }, { 120, 4, 2 }, { 128, 8, 1 }, { 136, 4, 4 } };
+static const struct pxt_logturn slot_runs[] = { { 0, 4, 4 } };
+static const struct pxt_logturn type_runs[] = { { 0, 2, 4 } };
+static const struct pxt_logturn thread_runs[] = { { 0, 2, 2 }, { 4, 4, 3 }, { 16, 8, 2 } };
+static const struct pxt_logturn process_runs[] = { { 0, 2, 2 }, { 4, 4, 1 }, { 8, 8, 1 },
+	{ 16, 4, 2 } };
+static const struct pxt_logturn clock_runs[] = { { 0, 2, 2 } };
+static const struct pxt_logturn clear_runs[] = { { 0, 2, 1 }, { 8, 8, 1 } };
+static const struct pxt_logturn trailer_runs[] = { { 0, 2, 1 }, { 8, 4, 8 }, { 40, 8, 8 } };
 /* clocks: ticks, then thrice seconds and nanoseconds */
-static const struct run set_runs[] = { { 0, 8, 2 }, { 16, 4, 2 }, { 24, 8, 1 }, { 32, 4, 2 },
+static const struct pxt_logturn set_runs[] = { { 0, 8, 2 }, { 16, 4, 2 }, { 24, 8, 1 }, { 32, 4, 2 },
 	{ 40, 8, 1 }, { 48, 4, 2 } };
-static const struct run attr_runs[] = { { 0, 4, 6 }, { 24, 8, 5 }, { 64, 4, 4 } };
+static const struct pxt_logturn attr_runs[] = { { 0, 4, 6 }, { 24, 8, 5 }, { 64, 4, 4 } };
 
-static void turn(unsigned char *at, const struct run *runs, size_t count)
+void pxt_logturn(unsigned char *at, const struct pxt_logturn *runs, size_t count)
 {
-	for (const struct run *run = runs; run < runs + count; run++) {
+	for (const struct pxt_logturn *run = runs; run < runs + count; run++) {
 		unsigned char *number = at + run->at;
 
 		for (unsigned i = 0; i < run->count; i++, number += run->bytes) {
@@ -45,14 +47,27 @@ static void turn(unsigned char *at, const struct run *runs, size_t count)
 	}
 }
 
-#define TURN(at, runs) turn(at, runs, sizeof(runs) / sizeof *(runs))
+#define TURN(at, runs) pxt_logturn(at, runs, sizeof(runs) / sizeof *(runs))
+
+void pxt_logturn_head(unsigned char *head)
+{
+	static const struct pxt_logturn sum_run[] = { { AT_SUM, 4, 1 } };
+	uint32_t sum;
+
+	TURN(head, head_runs);
+	TURN(head + AT_CREATE, set_runs);
+	TURN(head + AT_SET_UP, attr_runs);
+	sum = pxt_crc32(0, head, AT_SUM);
+	memcpy(head + AT_SUM, &sum, sizeof sum);
+	TURN(head, sum_run);
+}
 
 void pxt_logturn_block(unsigned char *block, uint32_t length)
 {
-	static const struct run crc_run[] = { { AT_CRC, 4, 1 } };
+	static const struct pxt_logturn crc_run[] = { { AT_CRC, 4, 1 } };
 	uint32_t crc;
 
-	TURN(block, head_runs);
+	TURN(block, block_runs);
 	crc = pxt_crc32(
 	    pxt_crc32(0, block, AT_CRC), block + PXT_LOG_BLOCK_BYTES, length - PXT_LOG_BLOCK_BYTES);
 	memcpy(block + AT_CRC, &crc, sizeof crc);
@@ -62,6 +77,21 @@ void pxt_logturn_block(unsigned char *block, uint32_t length)
 void pxt_logturn_slot(unsigned char *slot)
 {
 	TURN(slot, slot_runs);
+}
+
+void pxt_logturn_type(unsigned char *entry)
+{
+	TURN(entry, type_runs);
+}
+
+void pxt_logturn_thread(unsigned char *entry)
+{
+	TURN(entry, thread_runs);
+}
+
+void pxt_logturn_process(unsigned char *entry)
+{
+	TURN(entry, process_runs);
 }
 
 void pxt_logturn_clocks(unsigned char *entry)

@@ -127,7 +127,7 @@ static bool begin_run(void)
 	read = file && fread(head, 1, sizeof head, file) == sizeof head;
 	if (file)
 		(void)fclose(file);
-	return read && !pxt_linerun_begin(&run, path, head);
+	return read && !pxt_linerun_begin(&run, path, PXT_LOG_GROWING, head);
 }
 
 static void a_gap_longer_than_the_numbers_is_told_by_the_head(void)

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/* find.c - labels: search, byte order, checks. */
+#define _GNU_SOURCE /* memmem() */
+#include "recover/find.h"
+
+#include "logturn.h"
+
+#include "base/logfmt.h"
+#include "base/ticks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAGIC_BYTES  16u
+#define SECONDS_MAX  ((int64_t)1 << 40)
+#define LANES_MAX    256u
+#define SIDES_MAX    16u
+#define SLOTS_MAX    (1u << 26)
+#define SEARCH_BYTES ((size_t)1 << 20)
+
+static const char stream_magic[MAGIC_BYTES] = PXT_STREAM_MAGIC;
+static const char directory_magic[MAGIC_BYTES] = PXT_DIRECTORY_MAGIC;
+
+/* ---- Byte order ---- */
+
+#define STREAM(member)    offsetof(struct pxt_stream_label, member)
+#define DIRECTORY(member) offsetof(struct pxt_directory_label, member)
+
+static const struct pxt_logturn label_runs[] = { { offsetof(struct pxt_label, order), 4, 2 },
+	{ offsetof(struct pxt_label, bytes), 8, 2 }, { offsetof(struct pxt_label, pid), 4, 2 } };
+static const struct pxt_logturn stream_runs[] = { { STREAM(directory_at), 8, 2 },
+	{ STREAM(about_bytes), 4, 2 }, { STREAM(lanes_at), 8, 2 }, { STREAM(lanes), 4, 22 },
+	{ STREAM(hz), 8, 5 }, { STREAM(created_nsec), 4, 8 } };
+static const struct pxt_logturn directory_runs[] = { { DIRECTORY(threads_at), 4, 20 },
+	{ DIRECTORY(started_sec), 8, 1 } };
+
+#define COUNT(runs) (sizeof(runs) / sizeof *(runs))
+
+static void turn(struct pxt_found *found, bool directory)
+{
+	unsigned char *bytes = (unsigned char *)&found->label;
+
+	pxt_logturn(bytes, label_runs, COUNT(label_runs));
+	if (directory)
+		pxt_logturn(bytes, directory_runs, COUNT(directory_runs));
+	else
+		pxt_logturn(bytes, stream_runs, COUNT(stream_runs));
+}
+
+/* ---- Whether it can be ---- */
+
+/* @count pieces of @bytes from @at on lie within @room. */
+static bool within(uint64_t at, uint64_t count, uint64_t bytes, uint64_t room)
+{
+	return at <= room && (bytes == 0 || count <= (room - at) / bytes);
+}
+
+static const char *check_common(const struct pxt_found *found, uint64_t least)
+{
+	const struct pxt_label *label = &found->label;
+
+	if (label->version != PXT_LABEL_VERSION)
+		return "it was made by a newer libptrace than this pxtrace knows";
+	if (label->word_bytes != 4 && label->word_bytes != 8)
+		return "its pointers have neither 4 nor 8 bytes";
+	if (label->bytes < least)
+		return "it is shorter than its label";
+	return NULL;
+}
+
+static const char *check_records(const struct pxt_stream_label *label)
+{
+	uint32_t address = label->label.word_bytes == 8 ? 6u : 4u;
+
+	if (label->has_thread > 1 || label->has_address > 1 ||
+	    label->ctx_bytes !=
+	        (label->has_thread ? 2u : 0u) + (label->has_address ? address : 0u))
+		return "the context's size does not fit what it is said to hold";
+	if (label->max_data > PXT_DATA_MAX)
+		return "its events are larger than any can be";
+	if (label->full_policy < POSIX_TRACE_LOOP || label->full_policy > POSIX_TRACE_FLUSH)
+		return "its policy does not exist";
+	if (label->id_count % 32u || label->id_count > PXT_LOG_IDS)
+		return "the size of event sets is impossible";
+	return NULL;
+}
+
+static const char *check_clock(const struct pxt_stream_label *label)
+{
+	if (label->hz == 0 || label->hz > PXT_HZ_MAX)
+		return "the stamp clock's rate is impossible";
+	for (unsigned i = 0; i < 3; i++)
+		if (label->created_sec[i] < 0 || label->created_sec[i] >= SECONDS_MAX ||
+		    label->created_nsec[i] >= PXT_NS_PER_S)
+			return "it was created at an impossible time";
+	return NULL;
+}
+
+static const char *check_lane(const struct pxt_stream_label *label)
+{
+	bool whole = label->form == PXT_LABEL_WHOLE;
+	uint64_t stride = label->lane_stride;
+
+	if (label->form > PXT_LABEL_WORDS || label->cell_bytes != (whole ? 16u : 32u))
+		return "its slots have a form that does not exist";
+	if (label->slots < 32u || label->slots > SLOTS_MAX || label->slots & (label->slots - 1u))
+		return "a lane has an impossible number of slots";
+	if (label->lanes < 1 || label->lanes > LANES_MAX)
+		return "it has an impossible number of lanes";
+	if (!within(label->lanes_at, label->lanes, stride, label->label.bytes) || stride == 0 ||
+	    !within(label->cells_at, label->slots, label->cell_bytes, stride) ||
+	    !within(label->head_at, 1, whole ? 8 : 12, stride) ||
+	    !within(label->epoch_at, 1, 8, stride) ||
+	    !within(label->refused_at, 1, 8, stride) ||
+	    !within(label->limit_at, 1, 4, stride) || !within(label->state_at, 1, 16, stride))
+		return "its lanes do not fit";
+	return NULL;
+}
+
+static const char *check_block(const struct pxt_stream_label *label)
+{
+	uint64_t bytes = label->label.bytes;
+
+	if (!within(label->gate_at, 1, 4, bytes) || !within(label->counts_at, 5, 8, bytes) ||
+	    label->sides > SIDES_MAX ||
+	    !within(label->sides_at, label->sides, label->side_bytes, bytes) ||
+	    !within(label->generation_at, 1, label->generation_bytes, bytes) ||
+	    !within(label->name_at, 1, label->name_bytes, bytes))
+		return "its parts do not fit";
+	return NULL;
+}
+
+static const char *check_stream(const struct pxt_found *found)
+{
+	const char *wrong = check_common(found, sizeof found->stream);
+
+	wrong = wrong ? wrong : check_records(&found->stream);
+	wrong = wrong ? wrong : check_clock(&found->stream);
+	wrong = wrong ? wrong : check_lane(&found->stream);
+	return wrong ? wrong : check_block(&found->stream);
+}
+
+static const char *check_directory(const struct pxt_found *found)
+{
+	const struct pxt_directory_label *label = &found->directory;
+	uint64_t bytes = label->label.bytes;
+	const char *wrong = check_common(found, sizeof *label);
+
+	if (wrong)
+		return wrong;
+	if (label->form > PXT_LABEL_WORDS || label->entry_bytes < 16u ||
+	    !within(label->threads_at, 1, 4, bytes) ||
+	    !within(label->entries_at, label->entries, label->entry_bytes, bytes) ||
+	    !within(label->passes_at, 1, 4, label->entry_bytes) ||
+	    !within(label->thread_at, 1, 12, label->entry_bytes) ||
+	    !within(label->pid_at, 1, 4, label->entry_bytes) ||
+	    !within(label->tid_at, 1, 4, label->entry_bytes) ||
+	    !within(label->name_at, 1, 16, label->entry_bytes))
+		return "its threads do not fit";
+	if (label->names_at == 0)
+		return NULL;
+	if (label->first_user_id < PXT_ID_USER_FIRST || label->first_user_id > PXT_LOG_IDS ||
+	    label->names_max > PXT_LOG_IDS - label->first_user_id || label->name_bytes == 0 ||
+	    !within(label->names_count_at, 1, 4, bytes) ||
+	    !within(label->names_first_at, label->names_max, label->name_bytes, bytes) ||
+	    !within(label->format_offsets_at, label->names_max, 4, bytes) ||
+	    !within(label->pool_at, 1, label->pool_bytes, bytes))
+		return "its names do not fit";
+	return NULL;
+}
+
+/* ---- One label ---- */
+
+/* False: it only looks like one, as in the program that makes them. */
+static bool look(const struct pxt_image *image, uint64_t at, bool directory, struct pxt_found *found)
+{
+	uint64_t bytes = directory ? sizeof found->directory : sizeof found->stream;
+
+	memset(found, 0, sizeof *found);
+	found->image = image;
+	found->at = at;
+	if (pxt_image_read(image, at, &found->label, bytes) < bytes ||
+	    memcmp(found->label.magic, directory ? directory_magic : stream_magic, MAGIC_BYTES) !=
+	        0)
+		return false;
+	found->swapped = found->label.order != PXT_LABEL_ORDER;
+	if (found->swapped && found->label.order != __builtin_bswap32(PXT_LABEL_ORDER))
+		return false;
+	if (found->swapped)
+		turn(found, directory);
+	found->wrong = directory ? check_directory(found) : check_stream(found);
+	found->there = pxt_image_row(image, at);
+	if (found->there > found->label.bytes)
+		found->there = found->label.bytes;
+	return true;
+}
+
+bool pxt_find_stream_at(const struct pxt_image *image, uint64_t at, struct pxt_found *found)
+{
+	return look(image, at, false, found);
+}
+
+bool pxt_find_directory_at(const struct pxt_image *image, uint64_t at, struct pxt_found *found)
+{
+	return look(image, at, true, found);
+}
+
+/* ---- The list ---- */
+
+static bool add(struct pxt_finds *finds, const struct pxt_found *found, bool directory)
+{
+	struct pxt_found **list = directory ? &finds->directories : &finds->streams;
+	size_t *count = directory ? &finds->directory_count : &finds->stream_count;
+	void *larger;
+
+	if (*count >= PXT_FIND_MAX) {
+		finds->full = true;
+		return true;
+	}
+	/* Doubles at each power of two. */
+	if ((*count & (*count - 1)) == 0) {
+		larger = realloc(*list, (*count ? *count * 2 : 1) * sizeof **list);
+		if (!larger)
+			return false;
+		*list = larger;
+	}
+	(*list)[(*count)++] = *found;
+	return true;
+}
+
+static bool add_at(struct pxt_finds *finds, const struct pxt_image *image, uint64_t at)
+{
+	struct pxt_found found;
+
+	if (look(image, at, false, &found))
+		return add(finds, &found, false);
+	return !look(image, at, true, &found) || add(finds, &found, true);
+}
+
+/* ---- Search ---- */
+
+/* Both magics begin so. */
+#define PREFIX_BYTES 8u
+
+static bool search_piece(struct pxt_finds *finds, const struct pxt_image *image, uint64_t at,
+    const unsigned char *bytes, size_t count)
+{
+	const unsigned char *end = bytes + count;
+	const unsigned char *hit = bytes;
+
+	while (!finds->full && (size_t)(end - hit) >= MAGIC_BYTES &&
+	       (hit = memmem(hit, (size_t)(end - hit), stream_magic, PREFIX_BYTES)) != NULL) {
+		uint64_t place = at + (uint64_t)(hit - bytes);
+
+		if ((size_t)(end - hit) < MAGIC_BYTES)
+			break;
+		if (place % 4u == 0 && (memcmp(hit, stream_magic, MAGIC_BYTES) == 0 ||
+		                           memcmp(hit, directory_magic, MAGIC_BYTES) == 0)) {
+			finds->full |= ++finds->looked > PXT_FIND_LOOK;
+			if (!add_at(finds, image, place))
+				return false;
+		}
+		hit++;
+	}
+	return true;
+}
+
+/* A row of parts, in pieces that overlap by what a magic may lack. */
+static bool search_row(struct pxt_finds *finds, const struct pxt_image *image, uint64_t at,
+    uint64_t end, unsigned char *bytes)
+{
+	while (end - at >= MAGIC_BYTES) {
+		uint64_t wanted = end - at < SEARCH_BYTES ? end - at : SEARCH_BYTES;
+		uint64_t got = pxt_image_read(image, at, bytes, wanted);
+
+		if (!search_piece(finds, image, at, bytes, (size_t)got))
+			return false;
+		if (got < SEARCH_BYTES || finds->full)
+			break;
+		at += got - (MAGIC_BYTES - 1);
+	}
+	return true;
+}
+
+static bool search(struct pxt_finds *finds, const struct pxt_image *image)
+{
+	unsigned char *bytes = malloc(SEARCH_BYTES);
+	bool done = bytes != NULL;
+	uint64_t end = 0;
+
+	for (size_t i = 0; done && i < image->count; i++) {
+		if (i > 0 && image->parts[i].end == end)
+			continue;
+		end = image->parts[i].end;
+		done = search_row(finds, image, image->parts[i].at, end, bytes);
+	}
+	free(bytes);
+	return done;
+}
+
+bool pxt_find(struct pxt_finds *finds, const struct pxt_image *image)
+{
+	struct pxt_found stream;
+	struct pxt_found directory;
+
+	if (image->core || !look(image, 0, false, &stream) || !stream.stream.directory_at)
+		return search(finds, image);
+	if (!add(finds, &stream, false))
+		return false;
+	return !look(image, stream.stream.directory_at, true, &directory) ||
+	       add(finds, &directory, true);
+}
+
+void pxt_find_free(struct pxt_finds *finds)
+{
+	free(finds->streams);
+	free(finds->directories);
+	*finds = (struct pxt_finds){ 0 };
+}
+
+const struct pxt_found *pxt_find_directory(
+    const struct pxt_finds *finds, const struct pxt_found *stream)
+{
+	for (size_t i = 0; i < finds->directory_count; i++) {
+		const struct pxt_found *directory = &finds->directories[i];
+
+		if (!directory->wrong && directory->label.key == stream->label.key &&
+		    directory->swapped == stream->swapped)
+			return directory;
+	}
+	return NULL;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * remains.h - what remains of a stream whose process is gone: its block out of an image, and the
+ * records of its lanes.
+ *
+ * Nobody writes any more, so nothing is waited for: a record is whole, with the tag of its place
+ * and number in each of its slots, or it is lost.  Nothing that the block says is believed before it
+ * is checked.  Memory: the block, as far as the image has it, and as much again for the lists.
+ */
+#ifndef PXT_RECOVER_REMAINS_H
+#define PXT_RECOVER_REMAINS_H
+
+#include "recover/find.h"
+
+#include "base/slot.h"
+
+#include <trace.h>
+
+#define PXT_REMAINS_STATE 3u /* of gate: */
+#define PXT_REMAINS_AUTO  2u /* stopped by itself, for lack of room */
+
+/* A record or a mark in its lane. */
+struct pxt_remain {
+	uint64_t key;  /* smallest stamp at or behind it in the lane; of a mark: its number */
+	uint32_t away; /* slots behind the lane's `from` */
+	uint32_t lost; /* records directly before it that are not whole */
+	bool mark;
+};
+
+struct pxt_remains_lane {
+	const unsigned char *cells;
+	uint32_t there; /* cells that are in the image */
+	bool missing;   /* not even its words are */
+	uint64_t head_pos;
+	uint64_t head_seq;
+	uint64_t next_pos; /* what was not read begins here ... */
+	uint64_t next_seq; /* ... with this number, if it is known */
+	bool next_known;
+	uint64_t refused;
+	uint64_t from;        /* where the list begins */
+	uint64_t overwritten; /* before they were read; before all of the list that is unread */
+	uint64_t torn;        /* never finished */
+	uint64_t voids;       /* places given up by writers that came behind a stop */
+	uint64_t read_before; /* records of the list that the process' own reader had taken */
+	uint64_t lost_behind; /* behind the last of the list */
+	size_t first_unread;  /* in the list */
+	struct pxt_remain *list;
+	size_t count;
+	size_t records; /* of the list: without marks */
+	/* The merge's: */
+	size_t front;
+	uint64_t barrier;
+	/* The log's: */
+	size_t told; /* losses of the list before this one are */
+	bool gap_told;
+};
+
+/* START or STOP that stands beside the lanes. */
+struct pxt_remains_side {
+	uint32_t info;
+	bool automatic;
+	uint64_t ticks;
+	uint64_t ctx;
+	const unsigned char *pos;  /* 64 bits a lane */
+	const unsigned char *data;
+};
+
+#define PXT_REMAINS_SIDES 16u
+
+struct pxt_remains {
+	const struct pxt_stream_label *label;
+	bool swapped;
+	unsigned char *block;
+	uint64_t there; /* bytes of it */
+	char name[TRACE_NAME_MAX + 1];
+	char generation[TRACE_NAME_MAX + 1];
+	uint32_t gate;
+	/* The reader's counts: what it had taken, ... */
+	uint64_t retrieved;
+	uint64_t lost;
+	uint64_t cleared;
+	uint64_t barriers;
+	struct pxt_remains_lane *lanes;
+	struct pxt_remains_side sides[PXT_REMAINS_SIDES];
+	uint32_t side_count;
+	/* Sums of the lanes: */
+	uint64_t records;
+	uint64_t read_before;
+	uint64_t torn;
+	uint64_t voids;
+	uint64_t overwritten;
+	uint64_t refused;
+	uint32_t lanes_missing;
+	bool has_cpu; /* some record tells its CPU */
+};
+
+/*
+ * @all: what the process' own reader had read already, too, as far as it is whole.  NULL, or why
+ * nothing can be read.  @found must outlive it.
+ */
+const char *pxt_remains_load(
+    struct pxt_remains *remains, const struct pxt_found *found, bool all);
+void pxt_remains_free(struct pxt_remains *remains);
+
+/* Words 0 to 3 of the slot at @pos as numbers; false: it was stored in parts, or is not there. */
+bool pxt_remains_slot(const struct pxt_remains *remains, const struct pxt_remains_lane *lane,
+    uint64_t pos, struct pxt_slot *slot);
+/* Fills the list of a lane, whose words are read already. */
+const char *pxt_remains_walk(
+    struct pxt_remains *remains, struct pxt_remains_lane *lane, bool all);
+
+static inline uint64_t pxt_remains_pos(
+    const struct pxt_remains_lane *lane, const struct pxt_remain *one)
+{
+	return lane->from + one->away;
+}
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* salvage.c - block by block through a damaged log. */
+#include "recover/salvage.h"
+
+#include "linerun.h"
+
+#include "base/logfmt_bytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Checksums that may be wrong in vain: a file must not make it quadratic. */
+#define VAIN_ROUNDS 16u
+#define VAIN_LEAST  (UINT64_C(1) << 26)
+
+static const unsigned char file_magic[8] = PXT_LOG_MAGIC;
+static const unsigned char block_magic[4] = PXT_LOG_BLOCK_MAGIC;
+
+struct salvage {
+	const struct pxt_image *image;
+	struct pxt_salvaged *result;
+	struct pxt_linerun run;
+	struct pxt_log_header header; /* as the file has it */
+	uint64_t vain;                /* bytes of checksums left */
+	uint64_t records;             /* largest sums in any head */
+	uint64_t lost;
+	unsigned char *block;
+};
+
+bool pxt_salvage_is_log(const struct pxt_image *image)
+{
+	unsigned char magic[sizeof file_magic];
+
+	return pxt_image_read(image, 0, magic, sizeof magic) == sizeof magic &&
+	       memcmp(magic, file_magic, sizeof magic) == 0;
+}
+
+/* ---- Blocks ---- */
+
+enum state {
+	SOUND,
+	CUT_OFF, /* its head is in the file, not all of it */
+	NO_BLOCK
+};
+
+static enum state load(struct salvage *salvage, uint64_t at, struct pxt_log_blockhead *head)
+{
+	const struct pxt_image *image = salvage->image;
+
+	memset(salvage->block, 0, PXT_LOG_BLOCK_BYTES);
+	if (pxt_image_read(image, at, salvage->block, PXT_LOG_BLOCK_BYTES) < PXT_LOG_BLOCK_BYTES ||
+	    pxt_log_get_block(salvage->block, &salvage->header, head))
+		return NO_BLOCK;
+	if (pxt_image_read(image, at, salvage->block, head->length) < head->length)
+		return CUT_OFF;
+	if (pxt_log_sound(salvage->block, head->length, salvage->header.swapped))
+		return SOUND;
+	salvage->vain -= head->length < salvage->vain ? head->length : salvage->vain;
+	return NO_BLOCK;
+}
+
+static void note_sums(struct salvage *salvage, const struct pxt_log_blockhead *head)
+{
+	if (head->records_total > salvage->records)
+		salvage->records = head->records_total;
+	if (head->lost_total > salvage->lost)
+		salvage->lost = head->lost_total;
+}
+
+/* What came before this block, as it says. */
+static void tell_before(struct salvage *salvage, const struct pxt_log_blockhead *head)
+{
+	bool data = head->type == PXT_LOG_DATA;
+	const struct pxt_linetotals before = {
+		.records = head->records_total - (data ? head->count : 0u),
+		.lost = head->lost_total - head->lost
+	};
+
+	pxt_linerun_totals(&salvage->run, &before);
+}
+
+static void take(struct salvage *salvage, const struct pxt_log_blockhead *head)
+{
+	const unsigned char *contents = salvage->block + PXT_LOG_BLOCK_BYTES;
+	uint32_t bytes = head->length - PXT_LOG_BLOCK_BYTES;
+
+	salvage->result->blocks++;
+	note_sums(salvage, head);
+	if (head->type == PXT_LOG_DATA)
+		pxt_linerun_slots(&salvage->run, contents, bytes / PXT_SLOT_BYTES);
+	else
+		pxt_linerun_entries(&salvage->run, head->type, head->count, contents, bytes);
+}
+
+/* ---- What is no block ---- */
+
+static void note_gap(struct salvage *salvage, uint64_t from, uint64_t to)
+{
+	struct pxt_salvaged *result = salvage->result;
+
+	if (result->gaps < PXT_SALVAGE_GAPS) {
+		result->gap[result->gaps].from = from;
+		result->gap[result->gaps].to = to;
+	}
+	result->gaps++;
+	result->skipped += to - from;
+}
+
+/* Whether a block of this stream may begin at @at. */
+static bool looks_like_block(const struct salvage *salvage, const unsigned char *at)
+{
+	return memcmp(at, block_magic, sizeof block_magic) == 0 &&
+	       memcmp(at + 24, salvage->header.uuid, PXT_LOG_UUID_BYTES) == 0;
+}
+
+/* Behind @at: the next block that is sound; the file's size where there is none. */
+static uint64_t next_sound(struct salvage *salvage, uint64_t at)
+{
+	unsigned char piece[4096 + PXT_LOG_BLOCK_BYTES];
+	struct pxt_log_blockhead head;
+	uint64_t size = salvage->image->size;
+
+	for (at += 16; at < size && salvage->vain; at += 4096) {
+		uint64_t got = pxt_image_read(salvage->image, at, piece, sizeof piece);
+
+		for (uint64_t i = 0; i < 4096 && i + PXT_LOG_BLOCK_BYTES <= got; i += 16) {
+			if (looks_like_block(salvage, piece + i) &&
+			    load(salvage, at + i, &head) == SOUND)
+				return at + i;
+			if (!salvage->vain)
+				break;
+		}
+	}
+	salvage->result->gave_up |= !salvage->vain;
+	return size;
+}
+
+/* ---- The two layouts ---- */
+
+static void walk_blocks(struct salvage *salvage, uint64_t at, bool with_data)
+{
+	uint64_t size = salvage->image->size;
+	struct pxt_log_blockhead head;
+
+	while (at < size && !salvage->run.ended) {
+		enum state state = load(salvage, at, &head);
+		uint64_t next;
+
+		if (state == SOUND) {
+			bool end = head.type == PXT_LOG_TRAILER;
+
+			salvage->result->complete |= end;
+			if (with_data)
+				tell_before(salvage, &head);
+			if (with_data || (!end && head.type != PXT_LOG_DATA))
+				take(salvage, &head);
+			at += head.length;
+			continue;
+		}
+		next = next_sound(salvage, at);
+		/* The last one, whose sums go on from those before: its records were written, too. */
+		if (state == CUT_OFF && next == size && with_data &&
+		    head.type == PXT_LOG_DATA && head.count <= head.length / PXT_SLOT_BYTES &&
+		    head.records_total - head.count == salvage->run.records)
+			note_sums(salvage, &head);
+		note_gap(salvage, at, next);
+		at = next;
+	}
+}
+
+struct frame {
+	uint64_t sequence;
+	uint64_t at;
+};
+
+static int by_sequence(const void *a, const void *b)
+{
+	const struct frame *one = a;
+	const struct frame *other = b;
+
+	return (one->sequence > other->sequence) - (one->sequence < other->sequence);
+}
+
+static bool unwritten(const unsigned char *block)
+{
+	for (unsigned i = 0; i < PXT_LOG_BLOCK_BYTES; i++)
+		if (block[i])
+			return false;
+	return true;
+}
+
+/* The frames that hold a sound block, oldest first. */
+static size_t list_frames(struct salvage *salvage, struct frame *frames, uint64_t count)
+{
+	struct pxt_log_blockhead head;
+	size_t found = 0;
+
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t at = salvage->header.data_offset + i * salvage->header.frame_bytes;
+
+		if (load(salvage, at, &head) == SOUND && head.type == PXT_LOG_DATA)
+			frames[found++] = (struct frame){ head.sequence, at };
+		else if (!unwritten(salvage->block))
+			note_gap(salvage, at, at + salvage->header.frame_bytes);
+	}
+	qsort(frames, found, sizeof *frames, by_sequence);
+	return found;
+}
+
+static const char *walk_frames(struct salvage *salvage)
+{
+	const struct pxt_log_header *header = &salvage->header;
+	uint64_t size = salvage->image->size;
+	uint64_t count = header->frames;
+	struct pxt_log_blockhead head;
+	struct frame *frames;
+	size_t found;
+
+	/* Bound: the file, whatever number of frames its head says. */
+	if (header->data_offset >= size)
+		count = 0;
+	else if (count > (size - header->data_offset) / header->frame_bytes + 1u)
+		count = (size - header->data_offset) / header->frame_bytes + 1u;
+	frames = malloc((size_t)(count ? count : 1) * sizeof *frames);
+	if (!frames)
+		return "out of memory";
+	salvage->result->frames = true;
+	walk_blocks(
+	    salvage, header->data_offset + (uint64_t)header->frames * header->frame_bytes, false);
+	found = list_frames(salvage, frames, count);
+	for (size_t i = 0; i < found; i++) {
+		/* Not twice the same, and none that was overwritten meanwhile. */
+		if ((i > 0 && frames[i].sequence == frames[i - 1].sequence) ||
+		    load(salvage, frames[i].at, &head) != SOUND)
+			continue;
+		tell_before(salvage, &head);
+		take(salvage, &head);
+	}
+	free(frames);
+	return NULL;
+}
+
+/* ---- All of it ---- */
+
+/* The new log has one layout, whatever the old one's. */
+static const char *begin(struct salvage *salvage, const char *path)
+{
+	unsigned char head[PXT_LOG_HEADER_BYTES];
+	uint32_t bytes = PXT_LOG_HEADER_BYTES;
+	const char *wrong;
+
+	if (pxt_image_read(salvage->image, 0, head, sizeof head) < sizeof head)
+		return "the file is too short to be a log";
+	wrong = pxt_log_get_header(head, &salvage->header);
+	if (wrong)
+		return wrong;
+	bytes = salvage->header.swapped ? __builtin_bswap32(bytes) : bytes;
+	head[23] = PXT_LAYOUT_SEQUENTIAL;
+	memcpy(head + 24, &bytes, sizeof bytes);
+	memset(head + 128, 0, 16);
+	return pxt_linerun_begin(&salvage->run, path, PXT_LOG_WHOLE, head);
+}
+
+static const char *run_salvage(struct salvage *salvage, const char *path, int *error)
+{
+	const struct pxt_log_header *header = &salvage->header;
+	const char *wrong = begin(salvage, path);
+	struct pxt_linetotals totals;
+
+	if (wrong)
+		return wrong;
+	if (header->layout == PXT_LAYOUT_FRAMES)
+		wrong = walk_frames(salvage);
+	else
+		walk_blocks(salvage, header->header_bytes, true);
+	if (!salvage->run.ended) {
+		totals = (struct pxt_linetotals){ .records = salvage->records,
+			.lost = salvage->lost };
+		pxt_linerun_totals(&salvage->run, &totals);
+	}
+	*error = pxt_linerun_end(&salvage->run);
+	salvage->result->events = salvage->run.kept;
+	salvage->result->missing = salvage->run.missing;
+	salvage->result->lost = salvage->run.target_lost;
+	return wrong;
+}
+
+const char *pxt_salvage(const struct pxt_image *image, const char *path,
+    struct pxt_salvaged *salvaged, int *error)
+{
+	struct salvage *salvage = calloc(1, sizeof *salvage);
+	const char *wrong = "out of memory";
+
+	*error = 0;
+	*salvaged = (struct pxt_salvaged){ 0 };
+	if (!salvage)
+		return wrong;
+	salvage->image = image;
+	salvage->result = salvaged;
+	salvage->vain = VAIN_ROUNDS * image->size + VAIN_LEAST;
+	salvage->block = malloc(PXT_LOG_BLOCK_MAX);
+	if (salvage->block)
+		wrong = run_salvage(salvage, path, error);
+	free(salvage->block);
+	free(salvage);
+	return wrong;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* walk.c - the records of one lane, as core/lane.c finds them, where nobody writes any more. */
+#include "recover/remains.h"
+
+#include "base/logfmt_bytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SEQ_MASK 0x7fffffffu
+#define TAG_MASK 0x7fffffffu
+
+/* ---- Slots ---- */
+
+/*
+ * words.h: tag, six words with a lap in the high half and 16 bits of payload in the low one.  A cell
+ * is whole when all laps are that of the tag.
+ */
+static bool get_words(const unsigned char *cell, bool swapped, uint32_t slots, struct pxt_slot *slot)
+{
+	uint32_t tag = pxt_get32(cell, swapped);
+	uint32_t lap = (tag & TAG_MASK) / slots << 16;
+	uint32_t half[6];
+
+	for (unsigned i = 0; i < 6; i++) {
+		half[i] = pxt_get32(cell + 4 + (size_t)4 * i, swapped) ^ lap;
+		if (half[i] > 0xffffu)
+			return false;
+	}
+	slot->word[0] = tag;
+	for (unsigned i = 0; i < 3; i++)
+		slot->word[1 + i] = half[2 * i] | half[2 * i + 1] << 16;
+	return true;
+}
+
+bool pxt_remains_slot(const struct pxt_remains *remains, const struct pxt_remains_lane *lane,
+    uint64_t pos, struct pxt_slot *slot)
+{
+	uint32_t slots = remains->label->slots;
+	uint32_t index = (uint32_t)pos & (slots - 1u);
+	const unsigned char *cell = lane->cells + (size_t)index * remains->label->cell_bytes;
+
+	if (index >= lane->there)
+		return false;
+	if (remains->label->form == PXT_LABEL_WORDS)
+		return get_words(cell, remains->swapped, slots, slot);
+	for (unsigned i = 0; i < 4; i++)
+		slot->word[i] = pxt_get32(cell + (size_t)4 * i, remains->swapped);
+	return true;
+}
+
+/* ---- Tags ---- */
+
+struct walk {
+	const struct pxt_remains *remains;
+	struct pxt_remains_lane *lane;
+	uint32_t mask;
+	uint64_t pos;
+	uint64_t seq;
+	bool known; /* seq is */
+	bool unread;
+	uint64_t lost; /* since the last of the list */
+	size_t room;
+};
+
+static uint32_t tag_of(const struct walk *walk, uint64_t pos)
+{
+	return (((uint32_t)pos & ~walk->mask) | ((uint32_t)walk->seq & walk->mask)) & TAG_MASK;
+}
+
+/* Some record begins in the slot at @pos, in this lap. */
+static bool begins_at(const struct walk *walk, uint64_t pos, struct pxt_slot *slot)
+{
+	return pxt_remains_slot(walk->remains, walk->lane, pos, slot) &&
+	       (slot->word[0] & PXT_SLOT_BEGIN) &&
+	       ((slot->word[0] ^ (uint32_t)pos) & ~walk->mask & TAG_MASK) == 0;
+}
+
+/*
+ * The number of the record that begins in @slot: one of the newest before the head's, so that the
+ * low bits tell.  A mark has the number of the record behind it.  False: there is no such number.
+ */
+static bool number_of(const struct walk *walk, const struct pxt_slot *slot, uint64_t *seq)
+{
+	uint32_t back = ((uint32_t)walk->lane->head_seq - slot->word[0]) & walk->mask;
+
+	if (!back && pxt_info_id(slot->word[1]) != PXT_ID_MARK)
+		back = walk->mask + 1u;
+	*seq = walk->lane->head_seq - back;
+	return back <= walk->lane->head_seq;
+}
+
+/* ---- The list ---- */
+
+static bool keep(struct walk *walk, const struct pxt_remain *one)
+{
+	struct pxt_remains_lane *lane = walk->lane;
+
+	if (lane->count == walk->room) {
+		size_t room = walk->room ? walk->room * 2 : 256;
+		void *larger = realloc(lane->list, room * sizeof *lane->list);
+
+		if (!larger)
+			return false;
+		lane->list = larger;
+		walk->room = room;
+	}
+	lane->list[lane->count] = *one;
+	lane->list[lane->count].away = (uint32_t)(walk->pos - lane->from);
+	lane->list[lane->count].lost = (uint32_t)walk->lost;
+	lane->count++;
+	lane->records += !one->mark;
+	lane->read_before += !one->mark && !walk->unread;
+	walk->lost = 0;
+	return true;
+}
+
+/* Records that are not there; what stands before the reader's place was counted by it. */
+static void lose(struct walk *walk, uint64_t records, uint64_t *count)
+{
+	if (!walk->unread)
+		return;
+	*count += records;
+	walk->lost += records;
+}
+
+/* ---- One step ---- */
+
+static bool is_whole(const struct walk *walk, uint32_t slots, uint64_t end)
+{
+	struct pxt_slot slot;
+
+	if (slots > end - walk->pos)
+		return false;
+	for (uint32_t i = 1; i < slots; i++) {
+		if (!pxt_remains_slot(walk->remains, walk->lane, walk->pos + i, &slot) ||
+		    slot.word[0] != tag_of(walk, walk->pos + i))
+			return false;
+	}
+	return true;
+}
+
+/* The record whose number carries into the position leaves one slot behind it unused. */
+static void step(struct walk *walk, uint64_t slots, uint64_t end)
+{
+	uint64_t next = walk->pos + slots + (((uint32_t)walk->seq & SEQ_MASK) == SEQ_MASK);
+
+	walk->pos = next < end ? next : end;
+	walk->seq++;
+}
+
+/* What begins at walk->pos, as expected.  False: there is no memory. */
+static bool take(
+    struct walk *walk, struct pxt_remains *remains, const struct pxt_slot *slot, uint64_t end)
+{
+	uint32_t id = pxt_info_id(slot->word[1]);
+	struct pxt_remain one = { .key = pxt_slot_ticks(slot), .mark = id == PXT_ID_MARK };
+	uint32_t slots = pxt_info_slots(slot->word[1], remains->label->ctx_bytes);
+
+	if (id == PXT_ID_MARK) {
+		bool kept = keep(walk, &one);
+
+		walk->pos++;
+		return kept;
+	}
+	if (id == PXT_ID_VOID) {
+		/* As many slots as its writer had asked for. */
+		slots = slot->word[2] && slot->word[2] <= walk->mask ? slot->word[2] : 1u;
+		lose(walk, 1, &walk->lane->voids);
+	} else if (id != 0 && is_whole(walk, slots, end)) {
+		if (!keep(walk, &one))
+			return false;
+		remains->has_cpu |= pxt_info_cpu(slot->word[1]) != PXT_CPU_UNKNOWN;
+	} else {
+		lose(walk, 1, &walk->lane->torn);
+	}
+	step(walk, slots, end);
+	return true;
+}
+
+/* Nothing begins at walk->pos that should: goes to what begins next in this lap. */
+static void skip(struct walk *walk, uint64_t end)
+{
+	struct pxt_slot slot;
+	uint64_t seq;
+
+	for (uint64_t at = walk->pos + 1u; at < end; at++) {
+		if (!begins_at(walk, at, &slot))
+			continue;
+		/* Fewer than a lap has slots lie between; none, if what stands here is a mark. */
+		seq = walk->seq + ((slot.word[0] - (uint32_t)walk->seq) & walk->mask);
+		if (seq > walk->lane->head_seq)
+			continue;
+		lose(walk, seq - walk->seq, &walk->lane->torn);
+		walk->pos = at;
+		walk->seq = seq;
+		return;
+	}
+	walk->pos = end;
+}
+
+/* ---- A stretch of the lane ---- */
+
+/* The first whole beginning from walk->pos on: it tells its number. */
+static bool find_whole(struct walk *walk, uint64_t end)
+{
+	struct pxt_slot slot;
+
+	for (; walk->pos < end; walk->pos++)
+		if (begins_at(walk, walk->pos, &slot) && number_of(walk, &slot, &walk->seq))
+			return true;
+	return false;
+}
+
+static const char *stretch(struct walk *walk, struct pxt_remains *remains, uint64_t end)
+{
+	struct pxt_slot slot;
+
+	while (walk->pos < end) {
+		bool there = pxt_remains_slot(remains, walk->lane, walk->pos, &slot);
+
+		if (!there || slot.word[0] != (tag_of(walk, walk->pos) | PXT_SLOT_BEGIN))
+			skip(walk, end);
+		else if (!take(walk, remains, &slot, end))
+			return "out of memory";
+	}
+	return NULL;
+}
+
+/* Records that the reader had taken. */
+static const char *walk_read(struct walk *walk, struct pxt_remains *remains)
+{
+	walk->unread = false;
+	if (!find_whole(walk, walk->lane->next_pos))
+		return NULL;
+	return stretch(walk, remains, walk->lane->next_pos);
+}
+
+/* Where the unread ones begin, and what was lost before them. */
+static void begin_unread(struct walk *walk, bool lapped)
+{
+	struct pxt_remains_lane *lane = walk->lane;
+	uint64_t expected = lane->next_seq;
+	struct pxt_slot slot;
+
+	walk->unread = true;
+	walk->lost = 0;
+	walk->pos = lapped ? lane->head_pos - walk->mask - 1u : lane->next_pos;
+	walk->seq = expected;
+	/* The reader may have died between its two words: the slot knows better. */
+	if (!lapped && lane->next_known &&
+	    !(begins_at(walk, walk->pos, &slot) &&
+	        ((slot.word[0] ^ (uint32_t)expected) & walk->mask)))
+		return;
+	if (!find_whole(walk, lane->head_pos))
+		walk->seq = lane->head_seq;
+	if (!lane->next_known || walk->seq < expected)
+		return;
+	if (lapped)
+		lane->overwritten = walk->seq - expected;
+}
+
+/* The key of a record is the smallest stamp at or behind it (core/merge.c). */
+static void lower_keys(struct pxt_remains_lane *lane)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (size_t i = lane->count; i-- > 0;) {
+		struct pxt_remain *one = &lane->list[i];
+
+		if (one->mark)
+			continue;
+		least = one->key < least ? one->key : least;
+		one->key = least;
+	}
+}
+
+const char *pxt_remains_walk(struct pxt_remains *remains, struct pxt_remains_lane *lane, bool all)
+{
+	uint32_t slots = remains->label->slots;
+	uint64_t oldest = lane->head_pos - slots;
+	bool lapped = lane->next_pos < oldest;
+	struct walk walk = { .remains = remains, .lane = lane, .mask = slots - 1u };
+	const char *wrong = NULL;
+
+	lane->from = lapped || all ? oldest : lane->next_pos;
+	walk.pos = lane->from;
+	if (all && !lapped)
+		wrong = walk_read(&walk, remains);
+	lane->first_unread = lane->count;
+	if (wrong)
+		return wrong;
+	begin_unread(&walk, lapped);
+	wrong = stretch(&walk, remains, lane->head_pos);
+	if (wrong)
+		return wrong;
+	if (walk.seq < lane->head_seq)
+		lose(&walk, lane->head_seq - walk.seq, &lane->torn);
+	lane->lost_behind = walk.lost;
+	lower_keys(lane);
+	return NULL;
+}

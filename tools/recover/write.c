@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: MIT */
+/* write.c - the log: its head, what its events mean, records and losses in their order, its end. */
+#include "recover/write.h"
+
+#include "logblocks.h"
+#include "logturn.h"
+#include "recover/order.h"
+
+#include "base/attr.h"
+#include "base/logfmt_bytes.h"
+#include "base/ticks.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BLOCK_BYTES  65536u
+#define RECORD_SLOTS 350u /* of the longest: context, a thread without index, 4,095 bytes */
+#define SECONDS_MAX  ((int64_t)1 << 40)
+
+struct writer {
+	struct pxt_remains *remains;
+	const struct pxt_who *who;
+	struct pxt_written *written;
+	struct pxt_logblocks blocks;
+	struct pxt_log_header header;
+	struct pxt_order order;
+	uint64_t untold; /* losses before the next record */
+	uint64_t last;   /* the largest stamp so far */
+	bool named[PXT_LOG_IDS];
+	bool used[PXT_LOG_IDS];
+	unsigned char record[RECORD_SLOTS * PXT_SLOT_BYTES];
+};
+
+static void put32(const struct writer *writer, unsigned char *at, uint32_t value)
+{
+	value = writer->remains->swapped ? __builtin_bswap32(value) : value;
+	memcpy(at, &value, sizeof value);
+}
+
+/* ---- The head ---- */
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 29;
+}
+
+/* The same stream gives the same log, however often it is recovered. */
+static void make_uuid(const struct pxt_stream_label *label, unsigned char *uuid)
+{
+	uint64_t half = 1;
+
+	for (unsigned i = 0; i < PXT_LOG_UUID_BYTES; i++) {
+		if (i % 8u == 0) {
+			half = mix(mix(half, label->label.key), label->created_ticks);
+			half = mix(mix(half, (uint64_t)label->created_sec[0]),
+			    (uint64_t)label->created_nsec[0] << 32 | label->lanes);
+		}
+		uuid[i] = (unsigned char)(half >> 8 * (i % 8u));
+	}
+}
+
+static void set_time(const struct pxt_stream_label *label, unsigned clock, struct timespec *time)
+{
+	time->tv_sec = (time_t)label->created_sec[clock];
+	time->tv_nsec = (long)label->created_nsec[clock];
+}
+
+static void set_attr(const struct pxt_remains *remains, trace_attr_t *attr)
+{
+	const struct pxt_stream_label *label = remains->label;
+	uint32_t ns = pxt_ticks_resolution_ns(label->hz);
+
+	(void)posix_trace_attr_init(attr);
+	attr->_pxt_stream_policy = (int32_t)label->full_policy;
+	attr->_pxt_log_policy = POSIX_TRACE_APPEND;
+	attr->_pxt_lanes = label->lanes;
+	attr->_pxt_ctx_bytes = label->ctx_bytes;
+	attr->_pxt_stream_size = (uint64_t)label->slots * PXT_SLOT_BYTES;
+	attr->_pxt_max_data = label->max_data;
+	attr->_pxt_create_sec = label->created_sec[0];
+	attr->_pxt_create_nsec = (int32_t)label->created_nsec[0];
+	attr->_pxt_clockres_sec = ns / PXT_NS_PER_S;
+	attr->_pxt_clockres_nsec = (int32_t)(ns % PXT_NS_PER_S);
+	(void)snprintf(attr->_pxt_name, sizeof attr->_pxt_name, "%s", remains->name);
+	(void)snprintf(
+	    attr->_pxt_genversion, sizeof attr->_pxt_genversion, "%s", remains->generation);
+}
+
+static void set_header(const struct pxt_remains *remains, struct pxt_log_header *header)
+{
+	const struct pxt_stream_label *label = remains->label;
+
+	memset(header, 0, sizeof *header);
+	header->swapped = remains->swapped;
+	header->word_bytes = (uint8_t)label->label.word_bytes;
+	header->ctx_bytes = (uint8_t)label->ctx_bytes;
+	header->layout = PXT_LAYOUT_SEQUENTIAL;
+	header->contents = (label->has_thread ? PXT_LOG_HAS_THREAD : 0u) |
+	                   (label->has_address ? PXT_LOG_HAS_ADDRESS : 0u) |
+	                   (remains->has_cpu ? PXT_LOG_HAS_CPU : 0u);
+	make_uuid(label, header->uuid);
+	header->rate.hz = label->hz;
+	header->rate.source = (int)label->clock_source;
+	header->rate.error_ppm = label->clock_error_ppm;
+	header->created.ticks = label->created_ticks;
+	set_time(label, 0, &header->created.realtime);
+	set_time(label, 1, &header->created.monotonic);
+	set_time(label, 2, &header->created.boottime);
+	header->largest_block = BLOCK_BYTES;
+	header->set_bytes = label->id_count / 8u;
+	set_attr(remains, &header->attr);
+}
+
+/* ---- What events mean ---- */
+
+/* Where an entry of @type was put, after the block was written out for lack of room. */
+#define PUT_ENTRY(writer, type, put, turn)                                                         \
+	do {                                                                                       \
+		struct pxt_log_block *block = pxt_logblocks_meta(&(writer)->blocks, type);         \
+		uint32_t at = block->used;                                                         \
+                                                                                                   \
+		if (!(put)) {                                                                      \
+			block = pxt_logblocks_more(&(writer)->blocks);                             \
+			at = block->used;                                                          \
+			(void)(put);                                                               \
+		}                                                                                  \
+		if ((writer)->remains->swapped)                                                    \
+			turn(block->bytes + at);                                                   \
+	} while (0)
+
+static void put_type(struct writer *writer, uint32_t id, const char *name, const char *format)
+{
+	writer->named[id] = true;
+	PUT_ENTRY(
+	    writer, PXT_LOG_TYPES, pxt_log_put_type(block, id, name, format), pxt_logturn_type);
+}
+
+static void put_types(struct writer *writer)
+{
+	struct pxt_log_typename type;
+
+	for (uint32_t id = 1; id <= PXT_ID_UNNAMED; id++) {
+		const char *name = pxt_system_event_name(id);
+
+		if (name)
+			put_type(writer, id, name, "");
+	}
+	for (uint32_t i = 0; i < writer->who->names; i++)
+		if (pxt_who_type(writer->who, i, &type) && type.id < PXT_LOG_IDS)
+			put_type(writer, type.id, type.name, type.format);
+}
+
+static void put_threads(struct writer *writer)
+{
+	struct pxt_log_thread thread;
+
+	for (uint32_t i = 1; i <= writer->who->threads; i++)
+		if (pxt_who_thread(writer->who, i, &thread))
+			PUT_ENTRY(writer, PXT_LOG_THREADS, pxt_log_put_thread(block, &thread),
+			    pxt_logturn_thread);
+}
+
+static void put_process(struct writer *writer)
+{
+	struct pxt_log_process process;
+
+	pxt_who_process(writer->who, &process);
+	process.pid = writer->remains->label->label.pid;
+	PUT_ENTRY(writer, PXT_LOG_PROCESS, pxt_log_put_process(block, &process),
+	    pxt_logturn_process);
+}
+
+/* Types that were recorded, but whose names are not there. */
+static void put_unnamed(struct writer *writer)
+{
+	for (uint32_t id = 1; id < PXT_LOG_IDS; id++) {
+		char name[16];
+
+		if (!writer->used[id] || writer->named[id])
+			continue;
+		(void)snprintf(name, sizeof name, "type_%u", (unsigned)id);
+		put_type(writer, id, name, "");
+		writer->written->unnamed++;
+	}
+}
+
+/* ---- Records ---- */
+
+static void put_record(struct writer *writer, uint32_t info, uint32_t slots, uint64_t ticks)
+{
+	if (writer->untold)
+		pxt_logblocks_loss(&writer->blocks, writer->untold);
+	writer->untold = 0;
+	(void)pxt_logblocks_record(&writer->blocks, writer->record, slots, ticks);
+	writer->used[pxt_info_id(info)] = true;
+	if (writer->last < ticks)
+		writer->last = ticks;
+}
+
+static void put_begin(struct writer *writer, uint32_t info, uint64_t ticks)
+{
+	put32(writer, writer->record, PXT_SLOT_BEGIN);
+	put32(writer, writer->record + 4, info);
+	put32(writer, writer->record + 8, (uint32_t)ticks);
+	put32(writer, writer->record + 12, (uint32_t)(ticks >> 32));
+}
+
+/* The front of @lane, which the walk has seen whole. */
+static void copy_record(struct writer *writer, const struct pxt_remains_lane *lane)
+{
+	const struct pxt_remains *remains = writer->remains;
+	uint64_t pos = pxt_remains_pos(lane, &lane->list[lane->front]);
+	struct pxt_slot slot;
+	uint32_t info;
+	uint32_t slots;
+	uint64_t ticks;
+
+	if (!pxt_remains_slot(remains, lane, pos, &slot))
+		return;
+	info = slot.word[1];
+	ticks = pxt_slot_ticks(&slot);
+	slots = pxt_info_slots(info, remains->label->ctx_bytes);
+	put_begin(writer, info, ticks);
+	for (uint32_t i = 1; i < slots; i++) {
+		unsigned char *at = writer->record + (size_t)i * PXT_SLOT_BYTES;
+
+		if (!pxt_remains_slot(remains, lane, pos + i, &slot))
+			return;
+		put32(writer, at, 0);
+		for (unsigned word = 1; word < 4; word++)
+			put32(writer, at + (size_t)4 * word, slot.word[word]);
+	}
+	put_record(writer, info, slots, ticks);
+}
+
+static void put_payload(struct writer *writer, uint32_t *used, unsigned char byte)
+{
+	uint32_t slot = 1u + *used / PXT_SLOT_PAYLOAD;
+
+	writer->record[(size_t)slot * PXT_SLOT_BYTES + 4u + *used % PXT_SLOT_PAYLOAD] = byte;
+	++*used;
+}
+
+/* A record that is in no lane. */
+static void make_record(
+    struct writer *writer, uint32_t info, uint64_t ticks, uint64_t ctx, const unsigned char *data)
+{
+	uint32_t ctx_bytes = writer->remains->label->ctx_bytes;
+	uint32_t slots = pxt_info_slots(info, ctx_bytes);
+	uint32_t used = 0;
+
+	memset(writer->record, 0, (size_t)slots * PXT_SLOT_BYTES);
+	put_begin(writer, info, ticks);
+	for (uint32_t i = 0; i < ctx_bytes; i++)
+		put_payload(writer, &used, (unsigned char)(ctx >> 8 * i));
+	/* Its thread has no place in the table, and is not told here; its process is. */
+	for (uint32_t i = 0; pxt_info_extra(info) && i < PXT_THREAD_EXTRA_BYTES; i++)
+		put_payload(writer, &used,
+		    i < 8 ? 0
+		          : (unsigned char)((uint32_t)writer->remains->label->label.pid >>
+		                            8 * (i - 8)));
+	for (uint32_t i = 0; i < pxt_info_bytes(info); i++)
+		put_payload(writer, &used, data[i]);
+	put_record(writer, info, slots, ticks);
+}
+
+/* ---- Losses ---- */
+
+/* Records were overwritten before this one: what a reader would have told of it. */
+static void tell_gap(struct writer *writer, struct pxt_remains_lane *lane, uint64_t ticks)
+{
+	lane->gap_told = true;
+	if (!lane->overwritten)
+		return;
+	writer->untold += lane->overwritten;
+	if (writer->remains->label->full_policy != POSIX_TRACE_LOOP)
+		return;
+	make_record(writer, pxt_slot_info(PXT_ID_OVERFLOW, 0, false, false, PXT_CPU_UNKNOWN),
+	    writer->last, 0, NULL);
+	make_record(writer, pxt_slot_info(PXT_ID_RESUME, 0, false, false, PXT_CPU_UNKNOWN), ticks, 0,
+	    NULL);
+}
+
+/* What is missing in the lane up to the @end-th of its list. */
+static void tell_lane(struct writer *writer, struct pxt_remains_lane *lane, size_t end)
+{
+	for (; lane->told < end; lane->told++)
+		writer->untold += lane->list[lane->told].lost;
+}
+
+static void put_front(struct writer *writer, struct pxt_remains_lane *lane)
+{
+	struct pxt_slot slot;
+
+	if (!lane->gap_told && lane->front >= lane->first_unread &&
+	    pxt_remains_slot(writer->remains, lane,
+	        pxt_remains_pos(lane, &lane->list[lane->front]), &slot))
+		tell_gap(writer, lane, pxt_slot_ticks(&slot));
+	tell_lane(writer, lane, lane->front + 1);
+	copy_record(writer, lane);
+}
+
+static bool stopped_itself(const struct pxt_remains *remains)
+{
+	return (remains->gate & PXT_REMAINS_STATE) == PXT_REMAINS_AUTO;
+}
+
+/* ---- All of it ---- */
+
+static void put_all(struct writer *writer)
+{
+	struct pxt_remains *remains = writer->remains;
+	enum pxt_order_next next;
+	uint32_t lane = 0;
+
+	pxt_order_begin(&writer->order, remains);
+	while ((next = pxt_order_next(&writer->order, &lane)) != PXT_ORDER_END) {
+		if (next == PXT_ORDER_RECORD) {
+			put_front(writer, &remains->lanes[lane]);
+		} else {
+			const struct pxt_remains_side *side = &remains->sides[writer->order.side];
+
+			make_record(writer, side->info, side->ticks, side->ctx, side->data);
+		}
+		pxt_order_done(&writer->order, next, lane);
+	}
+}
+
+/* The automatic STOP comes behind the last record; what found no room, behind that. */
+static void put_end(struct writer *writer)
+{
+	struct pxt_remains *remains = writer->remains;
+	unsigned char automatic[4];
+
+	for (uint32_t i = 0; i < remains->label->lanes; i++) {
+		struct pxt_remains_lane *lane = &remains->lanes[i];
+
+		if (!lane->gap_told)
+			writer->untold += lane->overwritten;
+		tell_lane(writer, lane, lane->count);
+		writer->untold += lane->lost_behind;
+	}
+	if (stopped_itself(remains)) {
+		put32(writer, automatic, 1);
+		make_record(writer,
+		    pxt_slot_info(PXT_ID_STOP, sizeof automatic, false, false, PXT_CPU_UNKNOWN),
+		    writer->last, 0, automatic);
+		writer->untold += remains->refused;
+	}
+	if (writer->untold)
+		pxt_logblocks_loss(&writer->blocks, writer->untold);
+}
+
+/* The last stamp's time by the rate, where that is one. */
+static struct pxt_clock_set end_clock(const struct writer *writer)
+{
+	const struct pxt_clock_set *created = &writer->header.created;
+	struct pxt_clock_set end = *created;
+	struct pxt_ticks ticks;
+	struct timespec *const times[] = { &end.realtime, &end.monotonic, &end.boottime };
+
+	for (unsigned i = 0; i < 3; i++) {
+		const struct timespec anchor = *times[i];
+
+		if (!anchor.tv_sec && !anchor.tv_nsec)
+			continue;
+		pxt_ticks_init(&ticks, writer->header.rate.hz, created->ticks, &anchor);
+		pxt_ticks_time(&ticks, writer->last, times[i]);
+		if (times[i]->tv_sec < anchor.tv_sec || times[i]->tv_sec >= SECONDS_MAX)
+			return *created;
+	}
+	end.ticks = writer->last;
+	return end;
+}
+
+static void set_trailer(const struct writer *writer, struct pxt_log_trailer *trailer)
+{
+	const struct pxt_written *written = writer->written;
+
+	memset(trailer, 0, sizeof *trailer);
+	trailer->status.posix_stream_status = POSIX_TRACE_SUSPENDED;
+	trailer->status.posix_stream_full_status =
+	    stopped_itself(writer->remains) ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL;
+	trailer->status.posix_stream_overrun_status =
+	    written->lost ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
+	trailer->status.posix_stream_flush_status = POSIX_TRACE_NOT_FLUSHING;
+	trailer->status.posix_log_overrun_status = POSIX_TRACE_NO_OVERRUN;
+	trailer->status.posix_log_full_status = POSIX_TRACE_NOT_FULL;
+	trailer->counts.posix_written_np =
+	    written->events + written->lost + writer->remains->cleared;
+	trailer->counts.posix_retrieved_np = written->events;
+	trailer->counts.posix_lost_np = written->lost;
+	trailer->counts.posix_cleared_np = writer->remains->cleared;
+	trailer->end = end_clock(writer);
+	trailer->attr = writer->header.attr;
+}
+
+void pxt_recover_sum(
+    const struct pxt_remains *remains, const struct pxt_who *who, struct pxt_written *written)
+{
+	*written = (struct pxt_written){ .events = remains->records,
+		.overwritten = remains->overwritten,
+		.torn = remains->torn,
+		.voids = remains->voids,
+		.refused = remains->refused,
+		.earlier = remains->lost };
+	for (uint32_t i = 0; i < remains->side_count; i++)
+		written->events += !remains->sides[i].automatic;
+	written->lost = written->overwritten + written->torn + written->voids + written->refused +
+	                written->earlier;
+	for (uint32_t i = 1; i <= who->threads; i++)
+		written->inside += pxt_who_inside(who, i);
+}
+
+static int run(struct writer *writer)
+{
+	struct pxt_log_trailer trailer;
+
+	put_types(writer);
+	put_threads(writer);
+	put_process(writer);
+	writer->untold = writer->remains->lost;
+	if (!stopped_itself(writer->remains))
+		writer->untold += writer->remains->refused;
+	put_all(writer);
+	put_end(writer);
+	put_unnamed(writer);
+	set_trailer(writer, &trailer);
+	return pxt_logblocks_close(&writer->blocks, &trailer);
+}
+
+const char *pxt_recover_write(struct pxt_remains *remains, const struct pxt_who *who,
+    const char *path, struct pxt_written *written, int *error)
+{
+	static struct writer writer;
+	unsigned char head[PXT_LOG_HEADER_BYTES];
+
+	*error = 0;
+	memset(&writer, 0, sizeof writer);
+	writer.remains = remains;
+	writer.who = who;
+	writer.written = written;
+	writer.last = remains->label->created_ticks;
+	pxt_recover_sum(remains, who, written);
+	set_header(remains, &writer.header);
+	pxt_log_put_header(head, &writer.header);
+	if (remains->swapped)
+		pxt_logturn_head(head);
+	if (!pxt_logblocks_open(&writer.blocks, path, PXT_LOG_WHOLE, head, &writer.header))
+		return "out of memory";
+	*error = run(&writer);
+	return NULL;
+}

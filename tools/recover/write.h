@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * write.h - a complete log (FORMAT.md) of what remains of a stream, in its recorder's byte order.
+ *
+ * Losses stand where they happened: before the record that comes next in their lane.  What the
+ * stream had lost before the first record that is left is told before that one.  The trailer's
+ * counts: written = the log's records + lost + cleared; what the program's own reader had taken
+ * is none of its business, and counted apart.
+ */
+#ifndef PXT_RECOVER_WRITE_H
+#define PXT_RECOVER_WRITE_H
+
+#include "recover/remains.h"
+#include "recover/who.h"
+
+/* What was made of it. */
+struct pxt_written {
+	uint64_t events;      /* of the stream */
+	uint64_t lost;        /* in all; of these: */
+	uint64_t overwritten; /* before anybody read them */
+	uint64_t torn;        /* begun, and never finished */
+	uint64_t voids;
+	uint64_t refused; /* there was no room */
+	uint64_t earlier; /* what the program's own reader had counted */
+	uint32_t unnamed; /* event types whose names are not in the image */
+	uint32_t inside;  /* threads that were inside a trace point */
+};
+
+/* Returns NULL, or what is wrong; *error is an errno where the file is. */
+const char *pxt_recover_write(struct pxt_remains *remains, const struct pxt_who *who,
+    const char *path, struct pxt_written *written, int *error);
+/* What it would be, without a log. */
+void pxt_recover_sum(
+    const struct pxt_remains *remains, const struct pxt_who *who, struct pxt_written *written);
+
+#endif
