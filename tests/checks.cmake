@@ -71,7 +71,7 @@ if(PTRACE_CHECKS STREQUAL "full")
 endif()
 if(PXT_LOGRETRIEVAL)
 	ptrace_check(fuzz TIMEOUT 600 sh "${PROJECT_SOURCE_DIR}/tests/fuzz/run" "${PROJECT_BINARY_DIR}" ${fuzz_seconds} log)
-	foreach(target IN ITEMS where description line plugin)
+	foreach(target IN ITEMS where description line recover plugin)
 		ptrace_check(fuzz_${target} TIMEOUT 600 sh "${PROJECT_SOURCE_DIR}/tests/fuzz/run" "${PROJECT_BINARY_DIR}"
 			${fuzz_tool_seconds} ${target})
 	endforeach()

@@ -293,9 +293,9 @@ static void tell_salvaged(const struct recover *recover, const struct pxt_salvag
 		return;
 	pxt_complain("%s: %llu events%s", recover->output, (unsigned long long)salvaged->events,
 	    salvaged->missing || salvaged->lost ? "; not in it:" : ", none lost");
-	explain_number(salvaged->missing,
-	    salvaged->frames ? "that the log overwrote, or does not hold whole"
-	                     : "that the log does not hold whole");
+	explain_number(salvaged->missing, salvaged->frames
+	                                      ? "that the log overwrote, or does not hold whole"
+	                                      : "that the log does not hold whole");
 	explain_number(salvaged->lost, "lost by the program, which had no room for them");
 	for (uint64_t i = 0; i < salvaged->gaps && i < PXT_SALVAGE_GAPS; i++)
 		pxt_explain("bytes %llu to %llu are no sound block",
@@ -335,8 +335,7 @@ static int salvage(const struct recover *recover)
 		return PXT_EXIT_LOG;
 	}
 	tell_salvaged(recover, &salvaged);
-	return recover->strict && (salvaged.missing || salvaged.lost) ? PXT_EXIT_LOST
-	                                                              : PXT_EXIT_OK;
+	return recover->strict && (salvaged.missing || salvaged.lost) ? PXT_EXIT_LOST : PXT_EXIT_OK;
 }
 
 /* ---- Files ---- */

@@ -43,8 +43,8 @@ const char *pxt_linerun_look(const unsigned char *head, struct pxt_log_header *h
 	return wrong;
 }
 
-const char *pxt_linerun_begin(struct pxt_linerun *run, const char *path, enum pxt_logmode mode,
-    const unsigned char *head)
+const char *pxt_linerun_begin(
+    struct pxt_linerun *run, const char *path, enum pxt_logmode mode, const unsigned char *head)
 {
 	unsigned char whole[PXT_LOG_HEADER_BYTES];
 	const char *wrong;

@@ -68,8 +68,8 @@ struct pxt_linerun {
  * @head: the first PXT_LINE_FILE_HEAD bytes of a file head, of which the rest is worked out.
  * Returns NULL, or why no log can be made of it.  A file that cannot be written is run->error.
  */
-const char *pxt_linerun_begin(struct pxt_linerun *run, const char *path, enum pxt_logmode mode,
-    const unsigned char *head);
+const char *pxt_linerun_begin(
+    struct pxt_linerun *run, const char *path, enum pxt_logmode mode, const unsigned char *head);
 /* What the head would be the beginning of; NULL or what is wrong. */
 const char *pxt_linerun_look(const unsigned char *head, struct pxt_log_header *header);
 

@@ -15,7 +15,8 @@
 #define AT_END    104u /* in a trailer */
 #define AT_ATTR   160u
 
-static const struct pxt_logturn block_runs[] = { { 4, 2, 2 }, { 8, 4, 2 }, { 16, 8, 1 }, { 40, 8, 5 } };
+static const struct pxt_logturn block_runs[] = { { 4, 2, 2 }, { 8, 4, 2 }, { 16, 8, 1 },
+	{ 40, 8, 5 } };
 static const struct pxt_logturn head_runs[] = { { 8, 4, 1 }, { 12, 2, 4 }, { 24, 4, 2 },
 	{ 48, 4, 2 }, { 56, 8, 1 }, { 120, 4, 2 }, { 128, 8, 1 }, { 136, 4, 4 } };
 static const struct pxt_logturn slot_runs[] = { { 0, 4, 4 } };
@@ -27,8 +28,8 @@ static const struct pxt_logturn clock_runs[] = { { 0, 2, 2 } };
 static const struct pxt_logturn clear_runs[] = { { 0, 2, 1 }, { 8, 8, 1 } };
 static const struct pxt_logturn trailer_runs[] = { { 0, 2, 1 }, { 8, 4, 8 }, { 40, 8, 8 } };
 /* clocks: ticks, then thrice seconds and nanoseconds */
-static const struct pxt_logturn set_runs[] = { { 0, 8, 2 }, { 16, 4, 2 }, { 24, 8, 1 }, { 32, 4, 2 },
-	{ 40, 8, 1 }, { 48, 4, 2 } };
+static const struct pxt_logturn set_runs[] = { { 0, 8, 2 }, { 16, 4, 2 }, { 24, 8, 1 },
+	{ 32, 4, 2 }, { 40, 8, 1 }, { 48, 4, 2 } };
 static const struct pxt_logturn attr_runs[] = { { 0, 4, 6 }, { 24, 8, 5 }, { 64, 4, 4 } };
 
 void pxt_logturn(unsigned char *at, const struct pxt_logturn *runs, size_t count)

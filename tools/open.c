@@ -23,6 +23,8 @@ static const char *looks_like(const unsigned char *head, size_t bytes)
 		size_t bytes;
 		const char *advice;
 	} known[] = {
+		{ "PXTRACE\x01", 8,
+		    "it is the memory of a stream: `pxtrace recover` makes a log of it" },
 		{ "\x7f"
 		  "ELF",
 		    4, "it is a program or library; a log is what the program wrote" },
@@ -37,6 +39,14 @@ static const char *looks_like(const unsigned char *head, size_t bytes)
 	};
 	size_t printable = 0;
 
+	/* Of an ELF file's head: byte order, and in that the type. */
+	if (bytes >= 18 &&
+	    memcmp(head,
+	        "\x7f"
+	        "ELF",
+	        4) == 0 &&
+	    head[head[5] == 2 ? 17 : 16] == 4)
+		return "it is a core file: `pxtrace recover` finds the streams in it";
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (bytes >= known[i].bytes && memcmp(head, known[i].magic, known[i].bytes) == 0)
 			return known[i].advice;
@@ -87,6 +97,8 @@ static void explain(const struct pxt_source *source, const struct posix_trace_lo
 		    "the log is incomplete: the traced program still runs, or it died before"
 		    " posix_trace_shutdown()");
 		pxt_explain("--incomplete reads what is there; print --follow waits for the rest");
+		pxt_explain(
+		    "`pxtrace recover %s -o NEW.ptl` makes a complete log of it", source->path);
 		return;
 	}
 }

@@ -6,7 +6,8 @@
     make_corpus.py --keep TARGET FOLDER   the files of FOLDER become the kept corpus of TARGET
 
 A kept corpus is TARGET.corpus, an input a line, bytes beyond printable ASCII as \\xNN.  That of logs
-is made of the golden logs, and lines begin with those, too.
+is made of the golden logs, and lines begin with those, too; what is recovered begins with the images of
+tests/recover and those logs.
 """
 import importlib.util
 import pathlib
@@ -47,11 +48,24 @@ def lines():
         yield b"\x2a" + content
 
 
+def images():
+    sys.path.insert(0, str(HERE.parent / "recover"))
+    import check_images
+    for scene in check_images.SCENES.values():
+        for i, form in enumerate(check_images.FORMS):
+            content = scene(form)[0]
+            yield bytes([i & 1]) + content
+    for log in sorted(GOLDEN.glob("*.ptl")):
+        yield b"\x02" + log.read_bytes()
+
+
 def inputs(target):
     if target in ("log", "plugin"):
         yield from logs()
     if target == "line":
         yield from lines()
+    if target == "recover":
+        yield from images()
     if (HERE / f"{target}.corpus").exists():
         yield from kept(target)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* find.c - labels: search, byte order, checks. */
 #define _GNU_SOURCE /* memmem() */
-#include "recover/find.h"
+#include "find.h"
 
 #include "logturn.h"
 
@@ -73,8 +73,7 @@ static const char *check_records(const struct pxt_stream_label *label)
 	uint32_t address = label->label.word_bytes == 8 ? 6u : 4u;
 
 	if (label->has_thread > 1 || label->has_address > 1 ||
-	    label->ctx_bytes !=
-	        (label->has_thread ? 2u : 0u) + (label->has_address ? address : 0u))
+	    label->ctx_bytes != (label->has_thread ? 2u : 0u) + (label->has_address ? address : 0u))
 		return "the context's size does not fit what it is said to hold";
 	if (label->max_data > PXT_DATA_MAX)
 		return "its events are larger than any can be";
@@ -110,8 +109,7 @@ static const char *check_lane(const struct pxt_stream_label *label)
 	if (!within(label->lanes_at, label->lanes, stride, label->label.bytes) || stride == 0 ||
 	    !within(label->cells_at, label->slots, label->cell_bytes, stride) ||
 	    !within(label->head_at, 1, whole ? 8 : 12, stride) ||
-	    !within(label->epoch_at, 1, 8, stride) ||
-	    !within(label->refused_at, 1, 8, stride) ||
+	    !within(label->epoch_at, 1, 8, stride) || !within(label->refused_at, 1, 8, stride) ||
 	    !within(label->limit_at, 1, 4, stride) || !within(label->state_at, 1, 16, stride))
 		return "its lanes do not fit";
 	return NULL;
@@ -172,7 +170,8 @@ static const char *check_directory(const struct pxt_found *found)
 /* ---- One label ---- */
 
 /* False: it only looks like one, as in the program that makes them. */
-static bool look(const struct pxt_image *image, uint64_t at, bool directory, struct pxt_found *found)
+static bool look(
+    const struct pxt_image *image, uint64_t at, bool directory, struct pxt_found *found)
 {
 	uint64_t bytes = directory ? sizeof found->directory : sizeof found->stream;
 

@@ -9,7 +9,7 @@
 #ifndef PXT_RECOVER_FIND_H
 #define PXT_RECOVER_FIND_H
 
-#include "recover/image.h"
+#include "image.h"
 
 #include "base/label.h"
 
@@ -22,7 +22,7 @@ struct pxt_found {
 	const struct pxt_image *image;
 	uint64_t at;
 	bool swapped;
-	uint64_t there; /* bytes of the block that are in the image */
+	uint64_t there;    /* bytes of the block that are in the image */
 	const char *wrong; /* NULL, or why it cannot be used */
 	union {
 		struct pxt_label label;

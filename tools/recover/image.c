@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* image.c - the parts of a file, and bytes out of them. */
-#include "recover/image.h"
+#include "image.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -100,8 +100,7 @@ static bool get_part(const struct elf *elf, uint64_t index, struct pxt_image_par
 {
 	unsigned char raw[sizeof(Elf64_Phdr)] = { 0 };
 
-	(void)read_file(
-	    elf->fd, elf->headers_at + index * elf->header_bytes, raw, sizeof raw);
+	(void)read_file(elf->fd, elf->headers_at + index * elf->header_bytes, raw, sizeof raw);
 	if (MEMBER(elf, raw, Phdr, p_type) != PT_LOAD)
 		return false;
 	part->at = MEMBER(elf, raw, Phdr, p_vaddr);
@@ -244,8 +243,8 @@ uint64_t pxt_image_read(const struct pxt_image *image, uint64_t at, void *to, ui
 		uint64_t skip = at + done - part->at;
 		uint64_t most = part->bytes - skip;
 		uint64_t wanted = bytes - done < most ? bytes - done : most;
-		uint64_t got = read_file(image->fd, part->offset + skip,
-		    (unsigned char *)to + done, wanted);
+		uint64_t got =
+		    read_file(image->fd, part->offset + skip, (unsigned char *)to + done, wanted);
 
 		done += got;
 		if (got < wanted || part->at + part->bytes == part->end)

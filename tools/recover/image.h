@@ -24,8 +24,8 @@ struct pxt_image_part {
 struct pxt_image {
 	const char *path;
 	int fd;
-	uint64_t size; /* of the file */
-	bool core;     /* places are addresses, else offsets in the file */
+	uint64_t size;                /* of the file */
+	bool core;                    /* places are addresses, else offsets in the file */
 	struct pxt_image_part *parts; /* by address; none reaches into the next */
 	size_t count;
 };

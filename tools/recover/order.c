@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* order.c - which lane's front comes next, of those that remain. */
-#include "recover/order.h"
+#include "order.h"
 
 #include "base/logfmt_bytes.h"
 
@@ -253,8 +253,8 @@ enum pxt_order_next pxt_order_next(struct pxt_order *order, uint32_t *lane)
 			for (uint32_t i = 0; i < remains->label->lanes && !waits; i++) {
 				const struct pxt_remain *front = front_of(&remains->lanes[i]);
 
-				waits = front && !front->mark &&
-				        remains->lanes[i].barrier == barrier;
+				waits =
+				    front && !front->mark && remains->lanes[i].barrier == barrier;
 			}
 			if (waits)
 				return PXT_ORDER_SIDE;

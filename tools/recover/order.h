@@ -8,7 +8,7 @@
 #ifndef PXT_RECOVER_ORDER_H
 #define PXT_RECOVER_ORDER_H
 
-#include "recover/remains.h"
+#include "remains.h"
 
 enum pxt_order_next {
 	PXT_ORDER_RECORD, /* the front of a lane */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* remains.c - a stream's block: its words, its counts, what stands beside its lanes. */
-#include "recover/remains.h"
+#include "remains.h"
 
 #include "base/logfmt_bytes.h"
 
@@ -157,9 +157,8 @@ static void get_sides(struct pxt_remains *remains)
 {
 	const struct pxt_stream_label *label = remains->label;
 	uint32_t data_bytes = label->id_count / 8u > 4u ? label->id_count / 8u : 4u;
-	uint32_t lanes = label->side_bytes >= 24u + data_bytes
-	                     ? (label->side_bytes - 24u - data_bytes) / 8u
-	                     : 0;
+	uint32_t lanes =
+	    label->side_bytes >= 24u + data_bytes ? (label->side_bytes - 24u - data_bytes) / 8u : 0;
 
 	for (uint32_t i = 0; i < label->sides && lanes >= label->lanes; i++) {
 		uint64_t at = label->sides_at + (uint64_t)i * label->side_bytes;
@@ -223,8 +222,7 @@ const char *pxt_remains_load(struct pxt_remains *remains, const struct pxt_found
 {
 	const char *wrong;
 
-	*remains = (struct pxt_remains){ .label = &found->stream,
-		.swapped = found->swapped };
+	*remains = (struct pxt_remains){ .label = &found->stream, .swapped = found->swapped };
 	wrong = found->wrong ? found->wrong : take_block(remains, found);
 	if (wrong)
 		return wrong;

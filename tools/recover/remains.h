@@ -10,7 +10,7 @@
 #ifndef PXT_RECOVER_REMAINS_H
 #define PXT_RECOVER_REMAINS_H
 
-#include "recover/find.h"
+#include "find.h"
 
 #include "base/slot.h"
 
@@ -21,10 +21,10 @@
 
 /* A record or a mark in its lane. */
 struct pxt_remain {
-	uint64_t key;  /* smallest stamp at or behind it in the lane; of a mark: its number */
-	uint32_t away; /* slots behind the lane's `from` */
-	uint32_t lost; /* records directly before it that are not whole */
-	bool mark;
+	uint64_t key;       /* smallest stamp at or behind it in the lane; of a mark: its number */
+	uint32_t away;      /* slots behind the lane's `from` */
+	uint32_t lost : 31; /* records directly before it that are not whole */
+	uint32_t mark : 1;
 };
 
 struct pxt_remains_lane {
@@ -61,7 +61,7 @@ struct pxt_remains_side {
 	bool automatic;
 	uint64_t ticks;
 	uint64_t ctx;
-	const unsigned char *pos;  /* 64 bits a lane */
+	const unsigned char *pos; /* 64 bits a lane */
 	const unsigned char *data;
 };
 
@@ -98,16 +98,14 @@ struct pxt_remains {
  * @all: what the process' own reader had read already, too, as far as it is whole.  NULL, or why
  * nothing can be read.  @found must outlive it.
  */
-const char *pxt_remains_load(
-    struct pxt_remains *remains, const struct pxt_found *found, bool all);
+const char *pxt_remains_load(struct pxt_remains *remains, const struct pxt_found *found, bool all);
 void pxt_remains_free(struct pxt_remains *remains);
 
 /* Words 0 to 3 of the slot at @pos as numbers; false: it was stored in parts, or is not there. */
 bool pxt_remains_slot(const struct pxt_remains *remains, const struct pxt_remains_lane *lane,
     uint64_t pos, struct pxt_slot *slot);
 /* Fills the list of a lane, whose words are read already. */
-const char *pxt_remains_walk(
-    struct pxt_remains *remains, struct pxt_remains_lane *lane, bool all);
+const char *pxt_remains_walk(struct pxt_remains *remains, struct pxt_remains_lane *lane, bool all);
 
 static inline uint64_t pxt_remains_pos(
     const struct pxt_remains_lane *lane, const struct pxt_remain *one)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* salvage.c - block by block through a damaged log. */
-#include "recover/salvage.h"
+#include "salvage.h"
 
 #include "linerun.h"
 
@@ -71,10 +71,9 @@ static void note_sums(struct salvage *salvage, const struct pxt_log_blockhead *h
 static void tell_before(struct salvage *salvage, const struct pxt_log_blockhead *head)
 {
 	bool data = head->type == PXT_LOG_DATA;
-	const struct pxt_linetotals before = {
-		.records = head->records_total - (data ? head->count : 0u),
-		.lost = head->lost_total - head->lost
-	};
+	const struct pxt_linetotals before = { .records =
+		                                   head->records_total - (data ? head->count : 0u),
+		.lost = head->lost_total - head->lost };
 
 	pxt_linerun_totals(&salvage->run, &before);
 }
@@ -159,8 +158,8 @@ static void walk_blocks(struct salvage *salvage, uint64_t at, bool with_data)
 		}
 		next = next_sound(salvage, at);
 		/* The last one, whose sums go on from those before: its records were written, too. */
-		if (state == CUT_OFF && next == size && with_data &&
-		    head.type == PXT_LOG_DATA && head.count <= head.length / PXT_SLOT_BYTES &&
+		if (state == CUT_OFF && next == size && with_data && head.type == PXT_LOG_DATA &&
+		    head.count <= head.length / PXT_SLOT_BYTES &&
 		    head.records_total - head.count == salvage->run.records)
 			note_sums(salvage, &head);
 		note_gap(salvage, at, next);
@@ -274,8 +273,8 @@ static const char *run_salvage(struct salvage *salvage, const char *path, int *e
 	else
 		walk_blocks(salvage, header->header_bytes, true);
 	if (!salvage->run.ended) {
-		totals = (struct pxt_linetotals){ .records = salvage->records,
-			.lost = salvage->lost };
+		totals =
+		    (struct pxt_linetotals){ .records = salvage->records, .lost = salvage->lost };
 		pxt_linerun_totals(&salvage->run, &totals);
 	}
 	*error = pxt_linerun_end(&salvage->run);
@@ -285,8 +284,8 @@ static const char *run_salvage(struct salvage *salvage, const char *path, int *e
 	return wrong;
 }
 
-const char *pxt_salvage(const struct pxt_image *image, const char *path,
-    struct pxt_salvaged *salvaged, int *error)
+const char *pxt_salvage(
+    const struct pxt_image *image, const char *path, struct pxt_salvaged *salvaged, int *error)
 {
 	struct salvage *salvage = calloc(1, sizeof *salvage);
 	const char *wrong = "out of memory";

@@ -9,7 +9,7 @@
 #ifndef PXT_RECOVER_SALVAGE_H
 #define PXT_RECOVER_SALVAGE_H
 
-#include "recover/image.h"
+#include "image.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,16 +27,16 @@ struct pxt_salvaged {
 		uint64_t from;
 		uint64_t to;
 	} gap[PXT_SALVAGE_GAPS];
-	uint64_t skipped;  /* bytes in them */
-	bool complete;     /* the trailer was there */
-	bool gave_up;      /* too much of it looks like blocks and is none */
-	bool frames;       /* policy LOOP: what is missing may have been overwritten */
+	uint64_t skipped; /* bytes in them */
+	bool complete;    /* the trailer was there */
+	bool gave_up;     /* too much of it looks like blocks and is none */
+	bool frames;      /* policy LOOP: what is missing may have been overwritten */
 };
 
 /* Whether @image begins like a log. */
 bool pxt_salvage_is_log(const struct pxt_image *image);
 /* Returns NULL, or why nothing can be made of it; *error is an errno where the new file is. */
-const char *pxt_salvage(const struct pxt_image *image, const char *path,
-    struct pxt_salvaged *salvaged, int *error);
+const char *pxt_salvage(
+    const struct pxt_image *image, const char *path, struct pxt_salvaged *salvaged, int *error);
 
 #endif

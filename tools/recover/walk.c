@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* walk.c - the records of one lane, as core/lane.c finds them, where nobody writes any more. */
-#include "recover/remains.h"
+#include "remains.h"
 
 #include "base/logfmt_bytes.h"
 
@@ -16,7 +16,8 @@
  * words.h: tag, six words with a lap in the high half and 16 bits of payload in the low one.  A cell
  * is whole when all laps are that of the tag.
  */
-static bool get_words(const unsigned char *cell, bool swapped, uint32_t slots, struct pxt_slot *slot)
+static bool get_words(
+    const unsigned char *cell, bool swapped, uint32_t slots, struct pxt_slot *slot)
 {
 	uint32_t tag = pxt_get32(cell, swapped);
 	uint32_t lap = (tag & TAG_MASK) / slots << 16;
@@ -28,8 +29,9 @@ static bool get_words(const unsigned char *cell, bool swapped, uint32_t slots, s
 			return false;
 	}
 	slot->word[0] = tag;
-	for (unsigned i = 0; i < 3; i++)
-		slot->word[1 + i] = half[2 * i] | half[2 * i + 1] << 16;
+	slot->word[1] = half[0] | half[1] << 16;
+	slot->word[2] = half[2] | half[3] << 16;
+	slot->word[3] = half[4] | half[5] << 16;
 	return true;
 }
 
@@ -107,7 +109,7 @@ static bool keep(struct walk *walk, const struct pxt_remain *one)
 	}
 	lane->list[lane->count] = *one;
 	lane->list[lane->count].away = (uint32_t)(walk->pos - lane->from);
-	lane->list[lane->count].lost = (uint32_t)walk->lost;
+	lane->list[lane->count].lost = (uint32_t)walk->lost & 0x7fffffffu;
 	lane->count++;
 	lane->records += !one->mark;
 	lane->read_before += !one->mark && !walk->unread;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* who.c - threads and names, each place checked before it is read. */
-#include "recover/who.h"
+#include "who.h"
 
 #include "base/logfmt_bytes.h"
 
@@ -134,8 +134,8 @@ bool pxt_who_type(const struct pxt_who *who, uint32_t number, struct pxt_log_typ
 		return false;
 	format = get32(who, label->format_offsets_at + (uint64_t)number * 4u);
 	if (format && format <= label->pool_bytes &&
-	    !get_text(who, (uint64_t)label->pool_at + format - 1u,
-	        label->pool_bytes - format + 1u, type->format, sizeof type->format))
+	    !get_text(who, (uint64_t)label->pool_at + format - 1u, label->pool_bytes - format + 1u,
+	        type->format, sizeof type->format))
 		type->format[0] = '\0';
 	return type->name[0] != '\0';
 }

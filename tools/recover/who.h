@@ -3,7 +3,7 @@
 #ifndef PXT_RECOVER_WHO_H
 #define PXT_RECOVER_WHO_H
 
-#include "recover/find.h"
+#include "find.h"
 
 #include "base/logfmt.h"
 

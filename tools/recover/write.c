@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* write.c - the log: its head, what its events mean, records and losses in their order, its end. */
-#include "recover/write.h"
+#include "write.h"
 
 #include "logblocks.h"
 #include "logturn.h"
-#include "recover/order.h"
+#include "order.h"
 
 #include "base/attr.h"
 #include "base/logfmt_bytes.h"
@@ -168,8 +168,8 @@ static void put_process(struct writer *writer)
 
 	pxt_who_process(writer->who, &process);
 	process.pid = writer->remains->label->label.pid;
-	PUT_ENTRY(writer, PXT_LOG_PROCESS, pxt_log_put_process(block, &process),
-	    pxt_logturn_process);
+	PUT_ENTRY(
+	    writer, PXT_LOG_PROCESS, pxt_log_put_process(block, &process), pxt_logturn_process);
 }
 
 /* Types that were recorded, but whose names are not there. */
@@ -279,8 +279,8 @@ static void tell_gap(struct writer *writer, struct pxt_remains_lane *lane, uint6
 		return;
 	make_record(writer, pxt_slot_info(PXT_ID_OVERFLOW, 0, false, false, PXT_CPU_UNKNOWN),
 	    writer->last, 0, NULL);
-	make_record(writer, pxt_slot_info(PXT_ID_RESUME, 0, false, false, PXT_CPU_UNKNOWN), ticks, 0,
-	    NULL);
+	make_record(
+	    writer, pxt_slot_info(PXT_ID_RESUME, 0, false, false, PXT_CPU_UNKNOWN), ticks, 0, NULL);
 }
 
 /* What is missing in the lane up to the @end-th of its list. */
@@ -295,8 +295,8 @@ static void put_front(struct writer *writer, struct pxt_remains_lane *lane)
 	struct pxt_slot slot;
 
 	if (!lane->gap_told && lane->front >= lane->first_unread &&
-	    pxt_remains_slot(writer->remains, lane,
-	        pxt_remains_pos(lane, &lane->list[lane->front]), &slot))
+	    pxt_remains_slot(
+	        writer->remains, lane, pxt_remains_pos(lane, &lane->list[lane->front]), &slot))
 		tell_gap(writer, lane, pxt_slot_ticks(&slot));
 	tell_lane(writer, lane, lane->front + 1);
 	copy_record(writer, lane);

@@ -10,8 +10,8 @@
 #ifndef PXT_RECOVER_WRITE_H
 #define PXT_RECOVER_WRITE_H
 
-#include "recover/remains.h"
-#include "recover/who.h"
+#include "remains.h"
+#include "who.h"
 
 /* What was made of it. */
 struct pxt_written {

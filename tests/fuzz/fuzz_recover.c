@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_recover.c - whatever a file holds, pxtrace recover neither crashes nor hangs, and every log that
+ * it makes can be opened; one of memory is in no contradiction with itself.
+ *
+ * The first byte of an input says what is done with the rest:
+ *
+ *	ALL   what the program had read already is taken, too
+ *	SIGN  the checksums of a log are made right first
+ */
+#define _GNU_SOURCE
+#include "tests/fuzz/sign.h"
+
+#include "tools/recover/salvage.h"
+#include "tools/recover/write.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <trace.h>
+#include <trace_np.h>
+#include <unistd.h>
+
+#define ALL  1u
+#define SIGN 2u
+
+#define EVENTS_MAX  100000u
+#define STREAMS_MAX 16u
+#define FINDINGS    16u
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char path[] = "/tmp/fuzz-recover-XXXXXX/log.ptl";
+
+/* ---- The log ---- */
+
+/* @law: the counts are our own; a log that contradicted itself goes on doing so. */
+static void check_findings(int fd, bool law)
+{
+	struct posix_trace_logfinding_np findings[FINDINGS];
+	struct posix_trace_logcheck_np sum;
+
+	if (posix_trace_log_check_np(fd, &sum, findings, FINDINGS))
+		abort();
+	for (uint64_t i = 0; i < sum.posix_findings_np && i < FINDINGS; i++) {
+		if (findings[i].posix_kind_np == POSIX_TRACE_FINDING_TYPE_NP ||
+		    (findings[i].posix_kind_np == POSIX_TRACE_FINDING_LAW_NP && !law))
+			continue;
+		(void)fprintf(stderr, "byte %llu: %s\n",
+		    (unsigned long long)findings[i].posix_offset_np, findings[i].posix_reason_np);
+		abort();
+	}
+}
+
+static void check_log(bool law)
+{
+	struct posix_trace_logerror_np error = { 0 };
+	struct posix_trace_event_info event;
+	unsigned char data[4096];
+	int unavailable = 0;
+	trace_id_t trid;
+	size_t length;
+	int fd = open(path, O_RDONLY);
+
+	if (fd < 0 || posix_trace_open_explained_np(fd, &trid, &error)) {
+		(void)fprintf(stderr, "byte %llu: %s\n", (unsigned long long)error.posix_offset_np,
+		    error.posix_reason_np);
+		abort();
+	}
+	for (unsigned i = 0; i < EVENTS_MAX && !unavailable; i++)
+		if (posix_trace_getnext_event(
+		        trid, &event, data, sizeof data, &length, &unavailable))
+			abort();
+	if (posix_trace_close(trid))
+		abort();
+	check_findings(fd, law);
+	(void)close(fd);
+	(void)unlink(path);
+}
+
+/* ---- Streams ---- */
+
+static void recover(const struct pxt_finds *finds, const struct pxt_found *found, bool all)
+{
+	struct pxt_remains remains;
+	struct pxt_written written;
+	struct pxt_who who = { 0 };
+	int error = 0;
+
+	if (!pxt_remains_load(&remains, found, all) &&
+	    !pxt_who_load(&who, pxt_find_directory(finds, found)) &&
+	    !pxt_recover_write(&remains, &who, path, &written, &error)) {
+		if (error)
+			abort();
+		check_log(true);
+	}
+	pxt_remains_free(&remains);
+	pxt_who_free(&who);
+}
+
+static void recover_all(const struct pxt_image *image, bool all)
+{
+	struct pxt_finds finds = { 0 };
+
+	if (!pxt_find(&finds, image))
+		abort();
+	for (size_t i = 0; i < finds.stream_count && i < STREAMS_MAX; i++)
+		recover(&finds, &finds.streams[i], all);
+	pxt_find_free(&finds);
+}
+
+static void salvage(const struct pxt_image *image)
+{
+	struct pxt_salvaged salvaged;
+	int error;
+
+	if (pxt_salvage(image, path, &salvaged, &error))
+		return;
+	if (error)
+		abort();
+	check_log(false);
+}
+
+/* ---- One input ---- */
+
+static int make_file(const uint8_t *data, size_t size, bool signs)
+{
+	unsigned char *copy = malloc(size + 1);
+	int fd = memfd_create("image", 0);
+
+	if (!copy || fd < 0)
+		abort();
+	memcpy(copy, data, size);
+	if (signs)
+		sign(copy, size);
+	if (write(fd, copy, size) != (ssize_t)size)
+		abort();
+	free(copy);
+	return fd;
+}
+
+static void make_folder(void)
+{
+	static bool made;
+	char *name = strrchr(path, '/');
+
+	if (made)
+		return;
+	*name = '\0';
+	if (!mkdtemp(path))
+		abort();
+	*name = '/';
+	made = true;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct pxt_image image;
+
+	make_folder();
+	if (size < 1)
+		return 0;
+	if (pxt_image_open(&image, "image", make_file(data + 1, size - 1, (data[0] & SIGN) != 0)))
+		abort();
+	if (pxt_salvage_is_log(&image))
+		salvage(&image);
+	else
+		recover_all(&image, (data[0] & ALL) != 0);
+	pxt_image_close(&image);
+	return 0;
+}

@@ -1,0 +1,240 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# pxtrace recover: what is left of a trace whose program is gone.  (ecosystem 3; ZEP-46)
+
+. "$(dirname "$0")/common.sh"
+leave=$PXT_BUILD/tests/recover_leave
+
+# Images that know nothing of the library's code, in both byte orders, word sizes and forms.
+scene() { "$PXT_PYTHON" "$PXT_SOURCE/tests/recover/check_images.py" "$pxtrace" "$1" >out || fail "$1"; }
+
+whole_records_of_an_image_come_back() { scene plain; scene payloads; scene no_context; }
+what_laps_have_overwritten_is_counted() { scene laps; scene stale; scene lapped_reader; }
+torn_records_are_counted_where_they_are_missing() { scene torn; scene torn_first; scene nothing_but_torn; }
+places_that_writers_gave_up_are_losses() { scene voids; }
+lanes_are_merged_by_the_smallest_key() { scene lanes; }
+events_of_a_thread_stay_in_their_order() { scene own_thread; }
+stop_and_start_part_what_stamps_would_mix() { scene barriers; }
+start_and_stop_beside_the_lanes_find_their_place() { scene sides; }
+what_the_program_had_read_is_left_out() { scene unread; scene died_between; }
+option_all_takes_what_was_read_too() { scene everything; }
+positions_and_numbers_may_have_wrapped() { scene wraps; }
+words_that_are_one_behind_are_brought_up() { scene followers; }
+without_a_directory_types_have_numbers() { scene without_names; }
+streams_of_a_memory_dump_are_found_by_search() { scene dump; }
+a_block_may_lie_across_segments_of_a_core_file() { scene segments; }
+of_a_file_that_is_too_short_the_rest_is_taken() { scene too_short; }
+
+# ---- Real processes ----
+
+has_leave() { [ -x "$leave" ] || { echo "no streams with labels in this configuration: skipped"; exit 77; }; }
+# counted NAME: what stream NAME of ./said counted: written, retrieved, lost
+counted() { sed -n "s/^$1 //p" said; }
+
+# The story of stream $1 of file $2: what is in the log and what is not are all that was written.
+is_told()
+{
+	run 0 recover "$2" --stream "$1" -o "$1.ptl"
+	run "$3" check --json "$1.ptl"
+	written=$(sed 's/.*"written":\([0-9]*\).*/\1/' out)
+	set -- "$1" $(counted "$1")
+	[ "$written" -eq $(($2 - $3)) ] || fail "$1: $written told, of $2 written and $3 read"
+}
+
+memory_of_a_process_tells_all_it_has_written()
+{
+	has_leave
+	"$leave" dump 4 3 5000 memory >said || fail leave
+	run 0 recover memory --list
+	lines 4
+	is_told flight memory 3
+	"$pxtrace" print flight.ptl 2>err | tail -1 | grep -q 'number=4999$' || fail 'the last event is another one'
+	is_told full memory 3
+	"$pxtrace" print full.ptl 2>/dev/null | tail -2 | head -1 | grep -q posix_trace_stop || fail 'no automatic STOP'
+	is_told read memory 0
+	run 0 recover memory --stream read --all -o all.ptl
+	run 0 print all.ptl
+	out_has 'who=99'
+}
+
+a_stream_with_room_gives_every_event_back()
+{
+	has_leave
+	"$leave" dump 2 2 300 memory >said || fail leave
+	run 0 recover memory --stream full -o full.ptl
+	err_has 'none lost'
+	run 0 print --event job --format '{field:who} {field:number}' full.ptl
+	sort -n out >found
+	for thread in 0 1; do seq -f "$thread %.0f" 0 299; done | sort -n >out
+	same found
+}
+
+a_core_file_tells_what_the_process_did()
+{
+	has_leave
+	[ "$(cat /proc/sys/kernel/core_pattern)" = core ] || { echo 'core files go elsewhere: skipped'; exit 77; }
+	("$leave" abort 4 3 5000 >said) 2>/dev/null
+	core=$(ls core* 2>/dev/null | head -1)
+	[ -n "$core" ] || { echo 'no core file is written: skipped'; exit 77; }
+	is_told flight "$core" 3
+	is_told full "$core" 3
+}
+
+# gdb FILE-OR-OPTIONS...: streams, and the memory of the one named "flight"
+debug()
+{
+	gdb -q --batch -nx -x "$PXT_SOURCE/scripts/gdb/pxtrace.py" -ex 'pxtrace streams' "$@" >out 2>err
+	grep -qi 'ptrace.*not permitted' err && { echo 'no process may be traced here: skipped'; exit 77; }
+	number=$(sed -n 's/^ *\([0-9]*\) .* flight$/\1/p' out)
+	[ -n "$number" ] || fail 'no stream "flight"'
+	gdb -q --batch -nx -x "$PXT_SOURCE/scripts/gdb/pxtrace.py" -ex "pxtrace dump $number flight.box" "$@" >out 2>err
+	out_has 'pxtrace recover flight.box'
+	is_told flight flight.box 3
+	"$pxtrace" print flight.ptl 2>err | tail -1 | grep -q 'number=4999$' || fail 'the last event is another one'
+}
+
+gdb_dumps_a_stream_of_a_live_process()
+{
+	has_leave
+	need gdb
+	"$leave" pause 2 2 5000 >said &
+	child=$!
+	trap 'kill -9 $child 2>/dev/null; rm -rf "$here"' EXIT
+	for i in $(seq 100); do
+		grep -qs '^read' said && break
+		sleep 0.05
+	done
+	debug -p "$child"
+}
+
+gdb_dumps_a_stream_out_of_a_core_file()
+{
+	has_leave
+	need gdb
+	[ "$(cat /proc/sys/kernel/core_pattern)" = core ] || { echo 'core files go elsewhere: skipped'; exit 77; }
+	("$leave" abort 2 2 5000 >said) 2>/dev/null
+	core=$(ls core* 2>/dev/null | head -1)
+	[ -n "$core" ] || { echo 'no core file is written: skipped'; exit 77; }
+	debug "$leave" "$core"
+	# Without symbols, by search.
+	cp "$leave" bare
+	strip bare 2>/dev/null || return 0
+	rm flight.box
+	debug bare "$core"
+}
+
+# ---- Logs ----
+
+a_log_without_its_end_becomes_complete()
+{
+	run 2 print "$golden/no-trailer.ptl"
+	err_has 'pxtrace recover'
+	run 0 recover "$golden/no-trailer.ptl" -o whole.ptl
+	err_has 'the end of the log was missing'
+	"$pxtrace" print --incomplete "$golden/no-trailer.ptl" >expected 2>err
+	"$pxtrace" print whole.ptl >out 2>err
+	same expected
+}
+
+a_growing_loop_log_becomes_complete()
+{
+	for log in loop-growing loop-short loop-le64 loop-be32; do
+		"$pxtrace" print --incomplete "$golden/$log.ptl" >expected 2>err
+		"$pxtrace" recover "$golden/$log.ptl" -o whole.ptl 2>err || fail "$log"
+		"$pxtrace" check whole.ptl >out || [ $? -eq 3 ] || fail "$log is not well"
+		"$pxtrace" print whole.ptl >out 2>err || fail "$log cannot be read"
+		grep -v LOST expected >kept
+		grep -v LOST out >kept2
+		mv kept2 out
+		same kept
+	done
+}
+
+every_sound_block_of_a_damaged_log_is_taken()
+{
+	for i in $(seq 20); do
+		for k in 1 2 3 4 5; do echo "event $((i * 1000 + k)) 32 1 0 u32:$((i * 100 + k))"; done
+		echo flush
+	done | make run.ptl
+	"$PXT_PYTHON" - <<-'END' || fail damage
+		import re
+		log = bytearray(open("run.ptl", "rb").read())
+		blocks = [at.start() for at in re.finditer(b"PTLB\x01\x00", log)]
+		assert len(blocks) >= 20, len(blocks)
+		for block in (blocks[3], blocks[4], blocks[10]):
+		    log[block + 130] ^= 0x40
+		log[blocks[15] + 8] ^= 0x10  # its length
+		open("bad.ptl", "wb").write(log[:blocks[19] + 120])
+	END
+	run 2 print bad.ptl
+	run 0 recover bad.ptl -o good.ptl
+	err_has '25 that the log does not hold whole'
+	run 3 check good.ptl
+	run 0 print --event job_begin good.ptl
+	[ "$(grep -c 'job=' out)" -eq 75 ] || fail "$(grep -c 'job=' out) events, not 75"
+	grep -A1 'job=305$' out | grep -q '10 EVENTS LOST' || fail 'the loss stands elsewhere'
+}
+
+print_says_that_recover_reads_memory()
+{
+	"$PXT_PYTHON" "$PXT_SOURCE/tests/recover/check_images.py" --make . || fail images
+	run 2 print plain-0
+	err_has '`pxtrace recover` makes a log of it'
+	for i in 0 2 4 6; do
+		run 2 print "segments-$i"
+		err_has 'it is a core file: `pxtrace recover` finds the streams in it'
+	done
+}
+
+a_complete_log_stays_what_it_was()
+{
+	make_story
+	run 0 recover run.ptl -o again.ptl
+	err_has 'none lost'
+	"$pxtrace" print run.ptl >expected
+	"$pxtrace" print again.ptl >out
+	same expected
+}
+
+# ---- What people do ----
+
+of_several_streams_one_must_be_chosen()
+{
+	has_leave
+	"$leave" dump 1 1 10 memory >said || fail leave
+	run 1 recover memory -o one.ptl
+	err_has 'several streams are there; which one? (--stream)'
+	err_has flight
+	[ ! -e one.ptl ] || fail 'a log was written'
+	run 1 recover memory --stream flght -o one.ptl
+	err_has 'there is no such stream'
+	run 0 recover memory --stream 2 -o one.ptl
+	cat memory | run 0 recover - --stream flight -o two.ptl
+}
+
+recover_says_what_a_file_is_that_holds_no_stream()
+{
+	run 2 recover "$pxtrace" -o one.ptl
+	err_has 'no stream is in it'
+	err_has 'it is a program or library'
+	: >empty
+	run 2 recover empty -o one.ptl
+	err_has 'the file is empty'
+	run 2 recover missing -o one.ptl
+	run 1 recover empty
+	err_has 'into which log?'
+	run 1 recover -o one.ptl
+	[ ! -e one.ptl ] || fail 'a log was written'
+}
+
+recover_never_writes_over_what_it_reads()
+{
+	cp "$golden/no-trailer.ptl" run.ptl
+	run 1 recover run.ptl -o run.ptl
+	err_has 'give the log another name'
+	cmp "$golden/no-trailer.ptl" run.ptl || fail 'the log was changed'
+	run 4 recover run.ptl -o nowhere/run.ptl
+}
+
+"$case"
