@@ -30,7 +30,7 @@ FURTHER = {"bench/system.c": {"core"}}
 FURTHER.update({f"tools/{name}": {"base"} for name in (
     "lineframe.c", "lineframe.h", "linein.c", "lineplain.c", "linerun.c", "linerun.h",
     "logblocks.c", "logblocks.h", "logturn.c", "logwrite.c",
-    "recover/find.c", "recover/find.h", "recover/order.c", "recover/remains.c",
+    "recover/about.h", "recover/find.c", "recover/find.h", "recover/order.c", "recover/remains.c",
     "recover/remains.h", "recover/salvage.c", "recover/walk.c", "recover/who.c", "recover/who.h",
     "recover/write.c")})
 PUBLIC_ONLY = {"tools", "examples", "bench"}

@@ -87,50 +87,39 @@ static const char *state_of(const struct pxt_remains *remains)
 	}
 }
 
-/* Both, or neither with the reason. */
-static const char *load(const struct recover *recover, const struct pxt_found *found,
-    struct pxt_remains *remains, struct pxt_who *who)
+static const char *executable_of(const struct pxt_recovered *recovered)
 {
-	const char *wrong = pxt_remains_load(remains, found, recover->all);
+	static struct pxt_log_process process;
 
-	*who = (struct pxt_who){ 0 };
-	if (!wrong)
-		wrong = pxt_who_load(who, pxt_find_directory(&recover->finds, found));
-	if (wrong) {
-		pxt_remains_free(remains);
-		pxt_who_free(who);
-	}
-	return wrong;
+	if (recovered->about.process.executable[0])
+		return recovered->about.process.executable;
+	pxt_who_process(&recovered->who, &process);
+	return process.executable;
 }
 
 static void put_stream(const struct recover *recover, struct pxt_out *out, size_t index)
 {
 	const struct pxt_found *found = &recover->finds.streams[index];
+	struct pxt_recovered recovered;
 	struct pxt_written sum;
-	struct pxt_remains remains;
-	struct pxt_who who;
-	const char *wrong = load(recover, found, &remains, &who);
+	const char *wrong = pxt_recover_load(&recovered, &recover->finds, found, recover->all);
 
 	pxt_out_format(out, "%6zu  ", index + 1);
 	if (wrong) {
 		pxt_out_format(out, "damaged: %s\n", wrong);
 		return;
 	}
-	pxt_recover_sum(&remains, &who, &sum);
+	pxt_recover_sum(&recovered, &sum);
 	pxt_out_format(out, "%8ld  %-8s %12llu %12llu %6u  ", (long)found->label.pid,
-	    state_of(&remains), (unsigned long long)sum.events, (unsigned long long)sum.lost,
-	    found->stream.lanes);
-	pxt_out_escaped(out, remains.name, strlen(remains.name));
-	if (who.label && who.label->executable[0]) {
-		char path[sizeof who.label->executable + 1] = "";
-
-		memcpy(path, who.label->executable, sizeof who.label->executable);
+	    state_of(&recovered.remains), (unsigned long long)sum.events,
+	    (unsigned long long)sum.lost, found->stream.lanes);
+	pxt_out_escaped(out, recovered.remains.name, strlen(recovered.remains.name));
+	if (*executable_of(&recovered)) {
 		pxt_out_text(out, "  ");
-		pxt_out_escaped(out, path, strlen(path));
+		pxt_out_escaped(out, executable_of(&recovered), strlen(executable_of(&recovered)));
 	}
 	pxt_out_char(out, '\n');
-	pxt_remains_free(&remains);
-	pxt_who_free(&who);
+	pxt_recover_free(&recovered);
 }
 
 static void put_list(const struct recover *recover, struct pxt_out *out)
@@ -153,15 +142,13 @@ static int list(const struct recover *recover)
 
 static bool name_is(const struct recover *recover, size_t index, const char *name)
 {
-	struct pxt_remains remains;
-	struct pxt_who who;
+	struct pxt_recovered recovered;
 	bool same;
 
-	if (load(recover, &recover->finds.streams[index], &remains, &who))
+	if (pxt_recover_load(&recovered, &recover->finds, &recover->finds.streams[index], false))
 		return false;
-	same = strcmp(remains.name, name) == 0;
-	pxt_remains_free(&remains);
-	pxt_who_free(&who);
+	same = strcmp(recovered.remains.name, name) == 0;
+	pxt_recover_free(&recovered);
 	return same;
 }
 
@@ -223,8 +210,10 @@ static void explain_number(uint64_t number, const char *what)
 }
 
 static void tell(const struct recover *recover, const struct pxt_found *found,
-    const struct pxt_remains *remains, const struct pxt_who *who, const struct pxt_written *written)
+    const struct pxt_recovered *recovered, const struct pxt_written *written)
 {
+	const struct pxt_remains *remains = &recovered->remains;
+
 	if (recover->quiet)
 		return;
 	pxt_complain("%s: %llu events of stream \"%s\", process %ld%s", recover->output,
@@ -240,14 +229,15 @@ static void tell(const struct recover *recover, const struct pxt_found *found,
 		    "are not in it because the program had read or flushed them (--all takes those "
 		    "that are still whole)");
 	explain_number(remains->cleared, "were cleared by the program");
-	explain_number(written->inside, "threads were inside a trace point");
+	if (written->inside)
+		pxt_explain("threads inside a trace point when it ended: %u", written->inside);
 	if (remains->lanes_missing)
 		pxt_explain("%u of %u lanes are not in the file", remains->lanes_missing,
 		    found->stream.lanes);
 	else if (remains->there < found->label.bytes)
 		pxt_explain("the file holds %llu of the stream's %llu bytes",
 		    (unsigned long long)remains->there, (unsigned long long)found->label.bytes);
-	if (!who->label)
+	if (!recovered->who.label)
 		pxt_explain("names and threads are not in the file");
 	else if (written->unnamed)
 		pxt_explain("the names of %u event types are not in the file", written->unnamed);
@@ -263,17 +253,15 @@ static int write_stream(const struct recover *recover, size_t index)
 {
 	const struct pxt_found *found = &recover->finds.streams[index];
 	struct pxt_written written = { 0 };
-	struct pxt_remains remains;
-	struct pxt_who who;
+	struct pxt_recovered recovered;
 	int error = 0;
-	const char *wrong = load(recover, found, &remains, &who);
+	const char *wrong = pxt_recover_load(&recovered, &recover->finds, found, recover->all);
 
 	if (!wrong) {
-		wrong = pxt_recover_write(&remains, &who, recover->output, &written, &error);
+		wrong = pxt_recover_write(&recovered, recover->output, &written, &error);
 		if (!wrong && !error)
-			tell(recover, found, &remains, &who, &written);
-		pxt_remains_free(&remains);
-		pxt_who_free(&who);
+			tell(recover, found, &recovered, &written);
+		pxt_recover_free(&recovered);
 	}
 	if (error)
 		return output_failed(recover, error);

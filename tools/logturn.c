@@ -24,6 +24,7 @@ static const struct pxt_logturn type_runs[] = { { 0, 2, 4 } };
 static const struct pxt_logturn thread_runs[] = { { 0, 2, 2 }, { 4, 4, 3 }, { 16, 8, 2 } };
 static const struct pxt_logturn process_runs[] = { { 0, 2, 2 }, { 4, 4, 1 }, { 8, 8, 1 },
 	{ 16, 4, 2 } };
+static const struct pxt_logturn module_runs[] = { { 0, 2, 4 }, { 8, 8, 3 } };
 static const struct pxt_logturn clock_runs[] = { { 0, 2, 2 } };
 static const struct pxt_logturn clear_runs[] = { { 0, 2, 1 }, { 8, 8, 1 } };
 static const struct pxt_logturn trailer_runs[] = { { 0, 2, 1 }, { 8, 4, 8 }, { 40, 8, 8 } };
@@ -93,6 +94,11 @@ void pxt_logturn_thread(unsigned char *entry)
 void pxt_logturn_process(unsigned char *entry)
 {
 	TURN(entry, process_runs);
+}
+
+void pxt_logturn_module(unsigned char *entry)
+{
+	TURN(entry, module_runs);
 }
 
 void pxt_logturn_clocks(unsigned char *entry)

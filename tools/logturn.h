@@ -24,10 +24,11 @@ void pxt_logturn_head(unsigned char *head);
 void pxt_logturn_block(unsigned char *block, uint32_t length);
 /* A slot (loss). */
 void pxt_logturn_slot(unsigned char *slot);
-/* The entry of a TYPES, THREADS, PROCESS, CLOCKS, CLEAR or TRAILER block. */
+/* The entry of a TYPES, THREADS, PROCESS, MODULES, CLOCKS, CLEAR or TRAILER block. */
 void pxt_logturn_type(unsigned char *entry);
 void pxt_logturn_thread(unsigned char *entry);
 void pxt_logturn_process(unsigned char *entry);
+void pxt_logturn_module(unsigned char *entry);
 void pxt_logturn_clocks(unsigned char *entry);
 void pxt_logturn_clear(unsigned char *entry);
 void pxt_logturn_trailer(unsigned char *entry);

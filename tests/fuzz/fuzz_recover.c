@@ -83,20 +83,18 @@ static void check_log(bool law)
 
 static void recover(const struct pxt_finds *finds, const struct pxt_found *found, bool all)
 {
-	struct pxt_remains remains;
+	static struct pxt_recovered recovered;
 	struct pxt_written written;
-	struct pxt_who who = { 0 };
-	int error = 0;
+	int error;
 
-	if (!pxt_remains_load(&remains, found, all) &&
-	    !pxt_who_load(&who, pxt_find_directory(finds, found)) &&
-	    !pxt_recover_write(&remains, &who, path, &written, &error)) {
+	if (pxt_recover_load(&recovered, finds, found, all))
+		return;
+	if (!pxt_recover_write(&recovered, path, &written, &error)) {
 		if (error)
 			abort();
 		check_log(true);
 	}
-	pxt_remains_free(&remains);
-	pxt_who_free(&who);
+	pxt_recover_free(&recovered);
 }
 
 static void recover_all(const struct pxt_image *image, bool all)

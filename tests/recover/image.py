@@ -161,7 +161,7 @@ class Stream:
         self.gate = RUNNING
         self.retrieved = self.lost = self.cleared = self.sided = self.barriers = 0
         self.sides = []
-        self.directory_at = 0
+        self.directory_at = self.about_at = self.about_bytes = 0
         self.state_at = 64
         self.lanes = [Lane(self, **place) for _ in range(lanes)]
 
@@ -190,7 +190,8 @@ class Stream:
     def label(self, size, stride):
         form = self.form
         out = STREAM_MAGIC + form.pack("IIQQiI", 0x01020304, 1, size, self.key, 4711, form.word)
-        out += form.pack("QQIIQQ", self.directory_at, 0, 0, self.state_at, self.LANES_AT, stride)
+        out += form.pack("QQIIQQ", self.directory_at, self.about_at, self.about_bytes, self.state_at,
+                         self.LANES_AT, stride)
         out += form.pack("IIIIIIIII", len(self.lanes), self.slots, form.form,
                          self.lanes[0].cell_bytes, 96, 16, 32, 0, 44)
         out += form.pack("IIIIIIII", self.context, self.thread, self.address, 256, 264, 400, 280, 2)
@@ -262,12 +263,24 @@ class Directory:
         return bytes(out)
 
 
+ABOUT = b"""executable /opt/app/control
+host box
+started 1699999999.750000000
+colour green
+module 400000 401000 402000 0123456789abcdef /opt/app/control
+module 7f0000000000 7f0000001000 7f0000002000 - /lib/none.so
+module 7f0000000000 7f00 - broken
+"""
+
+
 def box(stream):
-    """A black box: the stream, then its directory."""
+    """A black box: the stream, then its directory, then text about the process."""
+    directory = Directory(stream.form, stream.key).bytes()
     size = len(stream.bytes())
     stream.directory_at = (size + 4095) // 4096 * 4096
-    return stream.bytes().ljust(stream.directory_at, b"\0") + Directory(stream.form,
-                                                                        stream.key).bytes()
+    stream.about_at = stream.directory_at + len(directory)
+    stream.about_bytes = len(ABOUT)
+    return stream.bytes().ljust(stream.directory_at, b"\0") + directory + ABOUT
 
 
 def core(form, pieces):

@@ -10,6 +10,21 @@ leave=$PXT_BUILD/tests/recover_leave
 scene() { "$PXT_PYTHON" "$PXT_SOURCE/tests/recover/check_images.py" "$pxtrace" "$1" >out || fail "$1"; }
 
 whole_records_of_an_image_come_back() { scene plain; scene payloads; scene no_context; }
+process_threads_and_modules_come_along()
+{
+	"$PXT_PYTHON" "$PXT_SOURCE/tests/recover/check_images.py" --make . || fail images
+	for i in 0 1 2 3 4 5 6 7; do
+		run 0 recover "plain-$i" -o "$i.ptl"
+		err_has 'threads inside a trace point when it ended: 1'
+		run 0 stat "$i.ptl"
+		out_has '/opt/app/control (pid 4711) on box'
+		out_has 'image 1'
+		run 0 print --address "$i.ptl"
+		out_has 'control/4712      job                control+0x1000  number=4'
+	done
+	run 0 recover plain-0 --list
+	out_has '/opt/app/control'
+}
 what_laps_have_overwritten_is_counted() { scene laps; scene stale; scene lapped_reader; }
 torn_records_are_counted_where_they_are_missing() { scene torn; scene torn_first; scene nothing_but_torn; }
 places_that_writers_gave_up_are_losses() { scene voids; }

@@ -21,6 +21,7 @@
 struct writer {
 	struct pxt_remains *remains;
 	const struct pxt_who *who;
+	const struct pxt_about *about;
 	struct pxt_written *written;
 	struct pxt_logblocks blocks;
 	struct pxt_log_header header;
@@ -164,12 +165,20 @@ static void put_threads(struct writer *writer)
 
 static void put_process(struct writer *writer)
 {
-	struct pxt_log_process process;
+	struct pxt_log_process process = writer->about->process;
 
-	pxt_who_process(writer->who, &process);
+	if (!process.executable[0])
+		pxt_who_process(writer->who, &process);
 	process.pid = writer->remains->label->label.pid;
 	PUT_ENTRY(
 	    writer, PXT_LOG_PROCESS, pxt_log_put_process(block, &process), pxt_logturn_process);
+}
+
+static void put_modules(struct writer *writer)
+{
+	for (uint32_t i = 0; i < writer->about->count; i++)
+		PUT_ENTRY(writer, PXT_LOG_MODULES,
+		    pxt_log_put_module(block, &writer->about->modules[i]), pxt_logturn_module);
 }
 
 /* Types that were recorded, but whose names are not there. */
@@ -397,9 +406,10 @@ static void set_trailer(const struct writer *writer, struct pxt_log_trailer *tra
 	trailer->attr = writer->header.attr;
 }
 
-void pxt_recover_sum(
-    const struct pxt_remains *remains, const struct pxt_who *who, struct pxt_written *written)
+void pxt_recover_sum(const struct pxt_recovered *recovered, struct pxt_written *written)
 {
+	const struct pxt_remains *remains = &recovered->remains;
+
 	*written = (struct pxt_written){ .events = remains->records,
 		.overwritten = remains->overwritten,
 		.torn = remains->torn,
@@ -410,8 +420,31 @@ void pxt_recover_sum(
 		written->events += !remains->sides[i].automatic;
 	written->lost = written->overwritten + written->torn + written->voids + written->refused +
 	                written->earlier;
-	for (uint32_t i = 1; i <= who->threads; i++)
-		written->inside += pxt_who_inside(who, i);
+	for (uint32_t i = 1; i <= recovered->who.threads; i++)
+		written->inside += pxt_who_inside(&recovered->who, i);
+}
+
+const char *pxt_recover_load(struct pxt_recovered *recovered, const struct pxt_finds *finds,
+    const struct pxt_found *found, bool all)
+{
+	const char *wrong;
+
+	*recovered = (struct pxt_recovered){ 0 };
+	wrong = pxt_remains_load(&recovered->remains, found, all);
+	if (!wrong)
+		wrong = pxt_who_load(&recovered->who, pxt_find_directory(finds, found));
+	if (!wrong)
+		wrong = pxt_about_load(&recovered->about, found);
+	if (wrong)
+		pxt_recover_free(recovered);
+	return wrong;
+}
+
+void pxt_recover_free(struct pxt_recovered *recovered)
+{
+	pxt_remains_free(&recovered->remains);
+	pxt_who_free(&recovered->who);
+	pxt_about_free(&recovered->about);
 }
 
 static int run(struct writer *writer)
@@ -421,6 +454,7 @@ static int run(struct writer *writer)
 	put_types(writer);
 	put_threads(writer);
 	put_process(writer);
+	put_modules(writer);
 	writer->untold = writer->remains->lost;
 	if (!stopped_itself(writer->remains))
 		writer->untold += writer->remains->refused;
@@ -431,19 +465,21 @@ static int run(struct writer *writer)
 	return pxt_logblocks_close(&writer->blocks, &trailer);
 }
 
-const char *pxt_recover_write(struct pxt_remains *remains, const struct pxt_who *who,
-    const char *path, struct pxt_written *written, int *error)
+const char *pxt_recover_write(
+    struct pxt_recovered *recovered, const char *path, struct pxt_written *written, int *error)
 {
 	static struct writer writer;
+	struct pxt_remains *remains = &recovered->remains;
 	unsigned char head[PXT_LOG_HEADER_BYTES];
 
 	*error = 0;
 	memset(&writer, 0, sizeof writer);
 	writer.remains = remains;
-	writer.who = who;
+	writer.who = &recovered->who;
+	writer.about = &recovered->about;
 	writer.written = written;
 	writer.last = remains->label->created_ticks;
-	pxt_recover_sum(remains, who, written);
+	pxt_recover_sum(recovered, written);
 	set_header(remains, &writer.header);
 	pxt_log_put_header(head, &writer.header);
 	if (remains->swapped)

@@ -10,8 +10,16 @@
 #ifndef PXT_RECOVER_WRITE_H
 #define PXT_RECOVER_WRITE_H
 
+#include "about.h"
 #include "remains.h"
 #include "who.h"
+
+/* What there is of a stream; who knows nothing without a directory, about nothing without text. */
+struct pxt_recovered {
+	struct pxt_remains remains;
+	struct pxt_who who;
+	struct pxt_about about;
+};
 
 /* What was made of it. */
 struct pxt_written {
@@ -26,11 +34,15 @@ struct pxt_written {
 	uint32_t inside;  /* threads that were inside a trace point */
 };
 
+/* All of @found; its directory among @finds.  NULL, or why not: then nothing is held. */
+const char *pxt_recover_load(struct pxt_recovered *recovered, const struct pxt_finds *finds,
+    const struct pxt_found *found, bool all);
+void pxt_recover_free(struct pxt_recovered *recovered);
+
 /* Returns NULL, or what is wrong; *error is an errno where the file is. */
-const char *pxt_recover_write(struct pxt_remains *remains, const struct pxt_who *who,
-    const char *path, struct pxt_written *written, int *error);
+const char *pxt_recover_write(
+    struct pxt_recovered *recovered, const char *path, struct pxt_written *written, int *error);
 /* What it would be, without a log. */
-void pxt_recover_sum(
-    const struct pxt_remains *remains, const struct pxt_who *who, struct pxt_written *written);
+void pxt_recover_sum(const struct pxt_recovered *recovered, struct pxt_written *written);
 
 #endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* about.c - executable, host, start and modules out of lines of text. */
+#include "about.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More text is none of ours; more modules are damage to the one who reads the log. */
+#define TEXT_MAX    (UINT64_C(1) << 20)
+#define MODULES_MAX 4096u
+#define SECONDS_MAX (UINT64_C(1) << 40)
+
+/* ---- Words ---- */
+
+/* A number of @base at *at, which ends before @end; false: there is none, or it is too large. */
+static bool get_number(const char **at, char end, unsigned base, uint64_t *value)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *from = *at;
+
+	*value = 0;
+	for (; **at && **at != end; ++*at) {
+		const char *digit = memchr(digits, **at, base);
+
+		if (!digit || *value > (UINT64_MAX - base) / base)
+			return false;
+		*value = *value * base + (uint64_t)(digit - digits);
+	}
+	if (*at == from || **at != end)
+		return false;
+	*at += end != '\0';
+	return true;
+}
+
+static void get_started(const char *text, struct timespec *started)
+{
+	uint64_t seconds;
+	uint64_t nanoseconds;
+
+	if (!get_number(&text, '.', 10, &seconds) || !get_number(&text, '\0', 10, &nanoseconds) ||
+	    seconds >= SECONDS_MAX || nanoseconds >= 1000000000u)
+		return;
+	started->tv_sec = (time_t)seconds;
+	started->tv_nsec = (long)nanoseconds;
+}
+
+/* Pairs of digits up to a blank, or "-". */
+static bool get_build_id(const char **at, struct pxt_log_module *module)
+{
+	if (**at == '-') {
+		++*at;
+		return *(*at)++ == ' ';
+	}
+	while (**at != ' ') {
+		char pair[3] = { (*at)[0], **at ? (*at)[1] : '\0', '\0' };
+		const char *end = pair;
+		uint64_t byte;
+
+		if (!get_number(&end, '\0', 16, &byte) || end != pair + 2 ||
+		    module->build_id_bytes == sizeof module->build_id)
+			return false;
+		module->build_id[module->build_id_bytes++] = (unsigned char)byte;
+		*at += 2;
+	}
+	++*at;
+	return true;
+}
+
+static bool get_module(const char *text, struct pxt_log_module *module)
+{
+	memset(module, 0, sizeof *module);
+	if (!get_number(&text, ' ', 16, &module->base) ||
+	    !get_number(&text, ' ', 16, &module->low) ||
+	    !get_number(&text, ' ', 16, &module->high) || !get_build_id(&text, module) ||
+	    strlen(text) >= sizeof module->path)
+		return false;
+	memcpy(module->path, text, strlen(text) + 1);
+	return true;
+}
+
+/* ---- Lines ---- */
+
+static bool add_module(struct pxt_about *about, const char *text)
+{
+	struct pxt_log_module module;
+	void *larger;
+
+	if (about->count == MODULES_MAX || !get_module(text, &module))
+		return true;
+	/* Doubles at each power of two. */
+	if ((about->count & (about->count - 1u)) == 0) {
+		larger = realloc(about->modules,
+		    (about->count ? (size_t)about->count * 2 : 1) * sizeof *about->modules);
+		if (!larger)
+			return false;
+		about->modules = larger;
+	}
+	about->modules[about->count++] = module;
+	return true;
+}
+
+/* What follows @word and a blank in @line; NULL: another word. */
+static const char *behind(const char *line, const char *word)
+{
+	size_t length = strlen(word);
+
+	return strncmp(line, word, length) == 0 && line[length] == ' ' ? line + length + 1 : NULL;
+}
+
+static bool take_line(struct pxt_about *about, const char *line)
+{
+	struct pxt_log_process *process = &about->process;
+	const char *rest;
+
+	if ((rest = behind(line, "executable")) != NULL)
+		(void)snprintf(process->executable, sizeof process->executable, "%s", rest);
+	else if ((rest = behind(line, "host")) != NULL)
+		(void)snprintf(process->host, sizeof process->host, "%s", rest);
+	else if ((rest = behind(line, "started")) != NULL)
+		get_started(rest, &process->start);
+	else if ((rest = behind(line, "module")) != NULL)
+		return add_module(about, rest);
+	return true;
+}
+
+const char *pxt_about_load(struct pxt_about *about, const struct pxt_found *stream)
+{
+	uint64_t bytes = stream->stream.about_bytes;
+	uint64_t got;
+	const char *wrong = NULL;
+	char *text;
+	char *end;
+
+	*about = (struct pxt_about){ 0 };
+	if (!stream->stream.about_at || stream->stream.about_at > UINT64_MAX - stream->at)
+		return NULL;
+	bytes = bytes < TEXT_MAX ? bytes : TEXT_MAX;
+	text = malloc((size_t)bytes + 1);
+	if (!text)
+		return "out of memory";
+	got = pxt_image_read(stream->image, stream->at + stream->stream.about_at, text, bytes);
+	for (char *line = text; !wrong && line < text + got; line = end + 1) {
+		end = memchr(line, '\n', (size_t)(text + got - line));
+		if (!end)
+			break;
+		*end = '\0';
+		if (!take_line(about, line))
+			wrong = "out of memory";
+	}
+	free(text);
+	return wrong;
+}
+
+void pxt_about_free(struct pxt_about *about)
+{
+	free(about->modules);
+	*about = (struct pxt_about){ 0 };
+}
