@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tools.c - what pxtrace costs an event, and how much memory it takes, on a long log and on one of a
- * tenth of its length; and what the two ways of reading a log cost without it.
+ * tenth of its length; what it costs to recover one from memory; and what the two ways of reading a
+ * log cost without it.
  *
  * Four threads trace pairs of typed events in turns, a flush now and then, into one file.  pxtrace
  * runs as a program; its processor time (user and system) is what the kernel says of the process,
@@ -22,6 +23,7 @@
 #include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -116,6 +118,83 @@ static void make_log(struct log *log, unsigned long events)
 	if (child < 0 || waitpid(child, &status, 0) < 0)
 		bench_ok("fork", errno);
 	bench_ok("the log", status != 0 ? EIO : 0);
+}
+
+/* ---- Memory ---- */
+
+/* Appends what is mapped at @at to @end: what GDB or the system would write. */
+static void append_memory(int from, int to, unsigned long at, unsigned long end)
+{
+	static unsigned char bytes[1 << 20];
+
+	while (at < end) {
+		size_t wanted = end - at < sizeof(bytes) ? end - at : sizeof(bytes);
+		ssize_t got = pread(from, bytes, wanted, (off_t)at);
+
+		if (got <= 0)
+			return;
+		if (write(to, bytes, (size_t)got) != got)
+			bench_ok("dump", errno);
+		at += (unsigned long)got;
+	}
+}
+
+/* All that the process may write, one piece behind another: its streams are in it. */
+static void dump_memory(int to)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	int from = open("/proc/self/mem", O_RDONLY);
+	char line[512];
+
+	if (!maps || from < 0)
+		bench_ok("dump", errno);
+	while (fgets(line, sizeof(line), maps)) {
+		unsigned long at;
+		unsigned long end;
+		char flags[8];
+
+		if (sscanf(line, "%lx-%lx %7s", &at, &end, flags) == 3 && flags[1] == 'w')
+			append_memory(from, to, at, end);
+	}
+	(void)fclose(maps);
+	(void)close(from);
+}
+
+/* A full flight recorder: as many events as it holds. */
+static void leave_memory(struct log *log)
+{
+	trace_attr_t attr;
+
+	bench_ok("event", posix_trace_open_np(job_begin));
+	bench_ok("attributes", posix_trace_attr_init(&attr));
+	bench_ok("policy", posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP));
+	bench_ok("size", posix_trace_attr_setstreamsize(&attr, log->events * 32));
+	bench_ok("lanes", posix_trace_attr_setlanes_np(&attr, 1));
+	bench_ok("create", posix_trace_create(0, &attr, &log->trid));
+	bench_ok("start", posix_trace_start(log->trid));
+	for (unsigned long i = 0; i < log->events; i++)
+		posix_trace_point_np(job_begin, (uint32_t)i);
+	dump_memory(log->file);
+}
+
+static void make_memory(struct log *log, unsigned long events)
+{
+	int status = 0;
+	pid_t child;
+
+	log->file = bench_memory_file();
+	(void)snprintf(log->path, sizeof(log->path), "/proc/%ld/fd/%d", (long)getpid(), log->file);
+	/* A ring has a power of two of slots; an event of 4 bytes takes two. */
+	for (log->events = 1; log->events * 2 <= events;)
+		log->events *= 2;
+	child = fork();
+	if (child == 0) {
+		leave_memory(log);
+		_exit(0);
+	}
+	if (child < 0 || waitpid(child, &status, 0) < 0)
+		bench_ok("fork", errno);
+	bench_ok("the memory", status != 0 ? EIO : 0);
 }
 
 /* ---- The library ---- */
@@ -218,6 +297,9 @@ static const struct tool tools[] = {
 	{ "export perfetto", { "export", "perfetto" }, 2 },
 };
 
+static char recovered[] = "/dev/shm/bench-tools-XXXXXX/recovered.ptl";
+static const struct tool recover = { "recover", { "recover", "-q", "-o", recovered }, 5 };
+
 struct cost {
 	double seconds; /* of processor time; < 0: it failed */
 	double bytes;   /* largest resident size */
@@ -292,10 +374,31 @@ static double measure_tool(
 	return (double)large->events / median / 1e6;
 }
 
+static double measure_recover(unsigned long events)
+{
+	static struct log small;
+	static struct log large;
+	char *name = strrchr(recovered, '/');
+	double speed;
+
+	*name = '\0';
+	if (!mkdtemp(recovered))
+		bench_ok("a folder", errno);
+	*name = '/';
+	make_memory(&small, events / 10);
+	make_memory(&large, events);
+	speed = measure_tool(&recover, &small, &large);
+	(void)unlink(recovered);
+	*name = '\0';
+	(void)rmdir(recovered);
+	return speed;
+}
+
 int main(int argc, char **argv)
 {
 	static struct log small;
 	static struct log large;
+	double recovering;
 	double speeds[sizeof(tools) / sizeof(tools[0])];
 	unsigned long events;
 	struct stat state = { 0 };
@@ -316,6 +419,7 @@ int main(int argc, char **argv)
 	bench_table("tools", "pxtrace, one core");
 	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++)
 		speeds[i] = measure_tool(&tools[i], &small, &large);
+	recovering = measure_recover(events);
 	bench_table("library", "libptrace-retrieval");
 	(void)measure_opening(&large);
 	(void)measure_reading(&large, "one by one", read_one_by_one);
@@ -329,6 +433,7 @@ int main(int argc, char **argv)
 			bench_target(
 			    what, "M events/s", speeds[i], BENCH_AT_LEAST, tools[i].target);
 	}
+	bench_target("pxtrace recover", "M events/s", recovering, BENCH_AT_LEAST, recover.target);
 	bench_target("an event of a log among many: goal", "ns", many, BENCH_AT_MOST, 15);
 	return 0;
 }
