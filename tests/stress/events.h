@@ -13,7 +13,7 @@
 #include <trace.h>
 #include <trace_np.h>
 
-#define EV_SOURCES    128 /* threads, and their signal handlers as sources of their own */
+#define EV_SOURCES    192 /* threads, and their signal handlers as sources of their own */
 #define EV_HANDLER    64  /* source of the handlers that interrupt thread n: n + EV_HANDLER */
 #define EV_MOST_BYTES 64
 

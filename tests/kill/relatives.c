@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * relatives.c - a forked child is killed at each test point of its first and of its second event
+ * in an inherited stream.  The hold-back time is so long here that whoever waited for the dead
+ * would be seen.
+ */
+#include "core/control.h"
+#include "core/kit.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATIENT_NS UINT64_C(6000000000)
+#define PROMPT_NS  INT64_C(3000000000)
+
+static int to_parent;
+
+/* Tells where it is, and waits to be killed there. */
+static void stand(void *argument)
+{
+	int point = kit_interrupted();
+
+	(void)argument;
+	if (write(to_parent, &point, sizeof(point)) != (ssize_t)sizeof(point))
+		_exit(2);
+	for (;;)
+		(void)pause();
+}
+
+static void be_the_child(trace_event_id_t id, int before, uint32_t nth)
+{
+	for (int i = 0; i < before; i++)
+		posix_trace_event(id, "before", 6);
+	kit_interrupt(nth, KIT_WRITER_POINTS, stand, NULL);
+	posix_trace_event(id, "inside", 6);
+	_exit(0);
+}
+
+/* A child stands at the @nth point, after @before whole events; -1: there is no such point. */
+static int let_one_stand(trace_event_id_t id, int before, uint32_t nth, pid_t *child)
+{
+	int point = -1;
+	int ends[2];
+
+	PXT_EQ_FATAL(pipe(ends), 0);
+	*child = fork();
+	CU_ASSERT_FATAL(*child >= 0);
+	if (*child == 0) {
+		to_parent = ends[1];
+		be_the_child(id, before, nth);
+	}
+	(void)close(ends[1]);
+	if (read(ends[0], &point, sizeof(point)) != (ssize_t)sizeof(point))
+		point = -1;
+	(void)close(ends[0]);
+	return point;
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Takes all there is; how many events were of type @id. */
+static int drain(trace_id_t trid, trace_event_id_t id)
+{
+	struct posix_trace_event_info event;
+	unsigned char data[64];
+	int unavailable = 0;
+	size_t bytes;
+	int found = 0;
+
+	while (posix_trace_trygetnext_event(
+	           trid, &event, data, sizeof(data), &bytes, &unavailable) == 0 &&
+	       !unavailable)
+		found += event.posix_event_id == id;
+	return found;
+}
+
+static trace_id_t inherited(int policy, unsigned lanes)
+{
+	trace_attr_t attr;
+	trace_id_t trid = 0;
+
+	PXT_EQ(posix_trace_attr_init(&attr), 0);
+	PXT_EQ(posix_trace_attr_setstreamfullpolicy(&attr, policy), 0);
+	PXT_EQ(posix_trace_attr_setstreamsize(&attr, 4096), 0);
+	PXT_EQ(posix_trace_attr_setlanes_np(&attr, lanes), 0);
+	PXT_EQ(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED), 0);
+	PXT_EQ_FATAL(posix_trace_create(0, &attr, &trid), 0);
+	PXT_EQ_FATAL(posix_trace_start(trid), 0);
+	return trid;
+}
+
+static void expect_the_law(trace_id_t trid)
+{
+	struct posix_trace_counts_np counts;
+
+	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(counts.posix_written_np, counts.posix_retrieved_np + counts.posix_lost_np +
+	                                    counts.posix_cleared_np + counts.posix_held_np);
+}
+
+/* The stream stops at once, shows what was whole, counts what was not, and goes on. */
+static bool one_case(int policy, unsigned lanes, int before, uint32_t nth)
+{
+	trace_id_t trid = inherited(policy, lanes);
+	trace_event_id_t id = 0;
+	pid_t child;
+	int point;
+	int found;
+	int64_t start;
+
+	PXT_EQ(posix_trace_eventid_open("relative", &id), 0);
+	point = let_one_stand(id, before, nth, &child);
+	(void)kill(child, SIGKILL);
+	PXT_EQ(waitpid(child, NULL, 0), child);
+	start = now_ns();
+	PXT_EQ(posix_trace_stop(trid), 0);
+	PXT_CHECK(now_ns() - start < PROMPT_NS, "stop waited for the dead at point %d", point);
+	expect_the_law(trid);
+	found = drain(trid, id);
+	/* A slot may be the last one; "left" is the end, or the way to the careful path. */
+	PXT_CHECK(
+	    found == before + (point < 0 || point == PXT_TP_STORED) ||
+	        ((point == PXT_TP_MIDDLE_STORED || point == PXT_TP_LEFT) && found == before + 1),
+	    "%d found of %d and one killed at point %d", found, before, point);
+	expect_the_law(trid);
+	PXT_EQ(posix_trace_start(trid), 0);
+	posix_trace_event(id, "after", 5);
+	PXT_EQ(drain(trid, id), 1);
+	expect_the_law(trid);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	return point >= 0;
+}
+
+static void at_all_points(int policy, unsigned lanes, int before)
+{
+	uint32_t nth = 0;
+
+	pxt_holdback_ns = PATIENT_NS;
+	while (one_case(policy, lanes, before, nth))
+		nth++;
+	CU_ASSERT(nth > 4);
+}
+
+/* DEC-42, DEC-43; rulings 7, 12, 20 */
+static void a_relative_killed_inside_a_write_that_overwrites_delays_nobody(void)
+{
+	for (unsigned lanes = 1; lanes <= 2; lanes++) {
+		at_all_points(POSIX_TRACE_LOOP, lanes, 0);
+		at_all_points(POSIX_TRACE_LOOP, lanes, 3);
+	}
+}
+
+/* DEC-42, DEC-43; rulings 7, 12, 20 */
+static void a_relative_killed_inside_a_write_that_fills_delays_nobody(void)
+{
+	for (unsigned lanes = 1; lanes <= 2; lanes++)
+		at_all_points(POSIX_TRACE_UNTIL_FULL, lanes, 3);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE_FRESH(a_relative_killed_inside_a_write_that_overwrites_delays_nobody),
+	PXT_CASE_FRESH(a_relative_killed_inside_a_write_that_fills_delays_nobody),
+};
+PXT_SUITE("kill: relatives", cases)

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * family.c - twenty processes with eight threads each trace into one inherited stream while their
+ * parent reads; then the same with processes that are killed at random moments and replaced, 60
+ * times, or 2,000 with PXT_STRESS=full.
+ */
+#include "conformance/story.h"
+#include "events.h"
+#include "port/port.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CHILDREN 20u
+#define THREADS  8u
+#define SOURCES  (CHILDREN * THREADS)
+
+_Static_assert(SOURCES <= EV_SOURCES, "each thread is a source");
+
+/* What outlives a killed child: the number of the last event that each source set out to write. */
+static struct shared {
+	_Atomic uint32_t number[SOURCES];
+} * shared;
+static uint32_t events_each;
+static bool endless; /* until it is killed */
+static trace_id_t stream;
+static pid_t children[CHILDREN];
+static struct ev_witness witness;
+
+static bool in_full(void)
+{
+	const char *wanted = getenv("PXT_STRESS");
+
+	return wanted && !strcmp(wanted, "full");
+}
+
+/* ---- Children ---- */
+
+static void write_events(uint32_t source)
+{
+	for (uint32_t i = 0; endless || i < events_each; i++) {
+		uint32_t number = atomic_load(&shared->number[source]) + 1u;
+
+		atomic_store(&shared->number[source], number);
+		ev_say(source, number);
+		if (ev_random() % 64 == 0)
+			ev_sleep_us(ev_random() % 300);
+	}
+}
+
+static void *be_a_thread(void *argument)
+{
+	write_events(*(const uint32_t *)argument);
+	return NULL;
+}
+
+static void be_a_child(uint32_t child)
+{
+	static uint32_t sources[THREADS];
+	pthread_t threads[THREADS];
+
+	for (uint32_t i = 0; i < THREADS; i++) {
+		sources[i] = child * THREADS + i;
+		if (i && pthread_create(&threads[i], NULL, be_a_thread, &sources[i]) != 0)
+			_exit(1);
+	}
+	write_events(sources[0]);
+	for (uint32_t i = 1; i < THREADS; i++)
+		(void)pthread_join(threads[i], NULL);
+	_exit(0);
+}
+
+static void begin_child(uint32_t child)
+{
+	(void)fflush(stdout);
+	children[child] = fork();
+	CU_ASSERT_FATAL(children[child] >= 0);
+	if (children[child] == 0)
+		be_a_child(child);
+}
+
+static int status_of(uint32_t child)
+{
+	int status = -1;
+
+	while (waitpid(children[child], &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+static void kill_child(uint32_t child)
+{
+	int status;
+
+	(void)kill(children[child], SIGKILL);
+	status = status_of(child);
+	CU_ASSERT(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+/* ---- Parent ---- */
+
+static void begin(int policy, size_t size, unsigned lanes)
+{
+	const struct st_spec spec = { .policy = policy, .size = size, .lanes = lanes };
+	trace_attr_t attr;
+
+	memset(&witness, 0, sizeof(witness));
+	for (uint32_t i = 0; i < SOURCES; i++)
+		atomic_store(&shared->number[i], 0u);
+	st_attr(&spec, &attr);
+	PXT_EQ(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED), 0);
+	PXT_EQ_FATAL(posix_trace_create(0, &attr, &stream), 0);
+	PXT_EQ(posix_trace_attr_destroy(&attr), 0);
+	PXT_EQ(posix_trace_start(stream), 0);
+}
+
+static uint64_t attempted(void)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < SOURCES; i++)
+		sum += atomic_load(&shared->number[i]);
+	return sum;
+}
+
+/* Stops the stream and takes the rest; what was written by whom is added up. */
+static void end(uint64_t kills)
+{
+	struct posix_trace_counts_np counts;
+	uint64_t by_writers;
+	uint64_t tried;
+
+	PXT_EQ(posix_trace_stop(stream), 0);
+	for (int wait = 0; wait < 1000; wait++) {
+		(void)ev_drain(stream, &witness, (uint64_t)-1);
+		PXT_EQ_FATAL(posix_trace_counts_np(stream, &counts), 0);
+		if (counts.posix_held_np == 0)
+			break;
+		st_sleep_ms(5);
+	}
+	tried = attempted();
+	by_writers = counts.posix_written_np - 2;
+	printf("\n    %llu killed, traced %llu, read %llu, lost %llu ", (unsigned long long)kills,
+	    (unsigned long long)tried, (unsigned long long)witness.user,
+	    (unsigned long long)counts.posix_lost_np);
+	CU_ASSERT(ev_lawful(&counts));
+	PXT_EQ(counts.posix_held_np, 0);
+	PXT_EQ(counts.posix_retrieved_np, ev_counted(&witness));
+	PXT_EQ(witness.torn, 0);
+	PXT_EQ(witness.strange, 0);
+	PXT_EQ(witness.back, 0);
+	CU_ASSERT(witness.disordered <= counts.posix_lost_np);
+	/* Each killed thread may have stood between its number and its reservation. */
+	PXT_CHECK(by_writers <= tried && by_writers + kills * THREADS >= tried,
+	    "%llu written, %llu set out", (unsigned long long)by_writers,
+	    (unsigned long long)tried);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
+static void read_until_they_end(void)
+{
+	uint64_t got = 1;
+
+	for (uint32_t child = 0; child < CHILDREN;) {
+		int status = -1;
+
+		if (!got)
+			ev_sleep_us(200);
+		got = ev_drain(stream, &witness, 5000);
+		if (waitpid(children[child], &status, WNOHANG) != children[child])
+			continue;
+		PXT_EQ(status, 0);
+		child++;
+	}
+}
+
+/* DEC-43, DEC-42, SAFE-03; ruling 7 */
+static void twenty_processes_of_eight_threads_share_a_stream(void)
+{
+	static const unsigned lanes[] = { 1, 0 };
+
+	endless = false;
+	events_each = in_full() ? 20000 : 500;
+	for (unsigned i = 0; i < sizeof(lanes) / sizeof(*lanes); i++) {
+		begin(POSIX_TRACE_LOOP, 1 << 20, lanes[i]);
+		for (uint32_t child = 0; child < CHILDREN; child++)
+			begin_child(child);
+		read_until_they_end();
+		end(0);
+	}
+}
+
+/* DEC-42, DEC-43; rulings 7, 12, 20, 23 */
+static void relatives_killed_at_random_harm_nobody(void)
+{
+	uint64_t kills = in_full() ? 2000 : 60;
+
+	endless = true;
+	begin(POSIX_TRACE_LOOP, 1 << 20, 0);
+	for (uint32_t child = 0; child < CHILDREN; child++)
+		begin_child(child);
+	for (uint64_t i = 0; i < kills; i++) {
+		uint32_t victim = ev_random() % CHILDREN;
+		struct posix_trace_counts_np counts;
+
+		(void)ev_drain(stream, &witness, 2000);
+		kill_child(victim);
+		PXT_EQ_FATAL(posix_trace_counts_np(stream, &counts), 0);
+		CU_ASSERT(!counts.posix_stable_np || ev_lawful(&counts));
+		begin_child(victim);
+		ev_sleep_us(ev_random() % 2000);
+	}
+	for (uint32_t child = 0; child < CHILDREN; child++)
+		kill_child(child);
+	end(kills + CHILDREN);
+}
+
+/* Before each case: one block of memory that outlives children. */
+static void with_shared(void (*body)(void))
+{
+	shared = pxt_port_alloc_shared(sizeof(*shared));
+	CU_ASSERT_FATAL(shared != NULL);
+	(void)ev_type();
+	body();
+	pxt_port_free(shared, sizeof(*shared));
+}
+
+static void many_processes(void)
+{
+	with_shared(twenty_processes_of_eight_threads_share_a_stream);
+}
+
+static void killed_processes(void)
+{
+	with_shared(relatives_killed_at_random_harm_nobody);
+}
+
+static const struct pxt_case cases[] = {
+	{ "twenty_processes_of_eight_threads_share_a_stream", many_processes, true },
+	{ "relatives_killed_at_random_harm_nobody", killed_processes, true },
+};
+PXT_SUITE("stress: a family of processes", cases)
