@@ -7,7 +7,7 @@
 
 A kept corpus is TARGET.corpus, an input a line, bytes beyond printable ASCII as \\xNN.  That of logs
 is made of the golden logs, and lines begin with those, too; what is recovered begins with the images of
-tests/recover and those logs.
+tests/recover and those logs; stories for why are told below.
 """
 import importlib.util
 import pathlib
@@ -59,6 +59,39 @@ def images():
         yield b"\x02" + log.read_bytes()
 
 
+# As the table of types in fuzz_why.c.
+DEEDS = ("begin end release enter exit miss wait lock unlock block wake switch wakeup odd_begin odd_end note "
+         "frame_in frame_out").split()
+
+
+def story(mode, deeds, roles=b""):
+    """@deeds: (deed, thread, two values) each; a '!' in front: events were lost before."""
+    content = bytes([mode, len(roles)]) + roles
+    for deed, thread, a, b in deeds:
+        kind = DEEDS.index(deed.lstrip("!")) | (0xE0 if deed[0] == "!" else 0)
+        content += bytes([kind, thread, 40, 3, a, b])
+    return content
+
+
+def stories():
+    inversion = [("release", 1, 1, 0), ("wait", 3, 5, 0), ("lock", 3, 5, 0), ("switch", 3, 0, 1), ("begin", 1, 1, 20),
+                 ("wait", 1, 5, 0), ("switch", 1, 0, 2), ("begin", 2, 2, 0), ("enter", 2, 0, 0), ("exit", 2, 0, 0),
+                 ("end", 2, 2, 0), ("unlock", 3, 5, 0), ("lock", 1, 5, 0), ("unlock", 1, 5, 0), ("end", 1, 1, 0),
+                 ("miss", 1, 1, 40)]
+    sleep = [("odd_begin", 2, 0, 65), ("block", 2, 7, 0), ("switch", 2, 0, 0), ("wakeup", 2, 2, 0), ("!note", 3, 1, 1),
+             ("switch", 2, 0, 2), ("wake", 3, 2, 0), ("odd_end", 2, 0, 65), ("begin", 0x22, 1, 0), ("end", 0x22, 1, 0)]
+    frames = [("frame_in", 1, 4, 9), ("note", 2, 1, 200), ("frame_out", 1, 9, 0), ("frame_in", 1, 4, 8)]
+    deadlock = [("begin", 1, 1, 0), ("lock", 1, 1, 0), ("lock", 2, 2, 0), ("wait", 2, 1, 0), ("wait", 1, 2, 0),
+                ("note", 3, 0, 0), ("end", 1, 1, 0)]
+    roles = b"job-start frame_in span=f key=number delay=age\njob-end frame_out span=f key=number\n"
+    for mode in (0, 1, 2, 4, 8, 64):
+        for deeds in (inversion, sleep, deadlock):
+            yield story(mode, deeds)
+    yield story(16, [(deed, thread | 32 * (thread & 1), a, b) for deed, thread, a, b in inversion + sleep])
+    yield story(32, frames, roles)
+    yield story(96, frames, roles + b"lock-wait note lock=addr class=m # ask\nswitch sched_switch from=cpu to=cpu\n")
+
+
 def inputs(target):
     if target in ("log", "plugin"):
         yield from logs()
@@ -66,6 +99,8 @@ def inputs(target):
         yield from lines()
     if target == "recover":
         yield from images()
+    if target == "why":
+        yield from stories()
     if (HERE / f"{target}.corpus").exists():
         yield from kept(target)
 
