@@ -4,8 +4,9 @@
  * tenth of its length; what it costs to recover one from memory; and what the two ways of reading a
  * log cost without it.
  *
- * Four threads trace pairs of typed events in turns, a flush now and then, into one file.  pxtrace
- * runs as a program; its processor time (user and system) is what the kernel says of the process,
+ * Four threads trace pairs of typed events in turns, a flush now and then, into one file; for
+ * `pxtrace why` a second file has as many events of jobs, a lock and the scheduler.  pxtrace runs as a
+ * program; its processor time (user and system) is what the kernel says of the process,
  * so that what else the machine does is not in it.
  */
 #define _GNU_SOURCE
@@ -22,17 +23,20 @@
 #include <sched.h>
 #include <spawn.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define WRITERS    4u
-#define TURN       32ul   /* pairs in a row by one thread */
+#define TURN       64ul   /* events in a row by one thread */
+#define JOBS       9u     /* of 7 events each in such a row, and one missed deadline */
 #define FLUSH      1024ul /* turns from flush to flush */
 #define ROUNDS_MAX 5
 #define WORDS_MAX  10
@@ -40,11 +44,17 @@
 
 POSIX_TRACE_DEFINE_NP(job_begin, u32, job);
 POSIX_TRACE_DEFINE_NP(job_end, u32, job, i64, late_ns);
+POSIX_TRACE_DEFINE_NP(state_wait, u32, lock);
+POSIX_TRACE_DEFINE_NP(state_lock, u32, lock);
+POSIX_TRACE_DEFINE_NP(state_unlock, u32, lock);
+POSIX_TRACE_DEFINE_NP(deadline_miss, u32, job, i64, late_ns);
+POSIX_TRACE_DEFINE_NP(sched_switch, u32, cpu, i32, prev_tid, i32, next_tid);
 
 /* ---- The logs ---- */
 
 struct log {
 	char path[64];
+	bool story; /* jobs, a lock and the scheduler: what why lives on */
 	int file;
 	trace_id_t trid;
 	unsigned long turns;
@@ -57,6 +67,31 @@ struct writer {
 	unsigned number;
 };
 
+static void write_pairs(uint32_t turn)
+{
+	for (uint32_t i = 0; i < TURN / 2; i++) {
+		posix_trace_point_np(job_begin, turn * 64 + i);
+		posix_trace_point_np(job_end, turn * 64 + i, -(int64_t)i);
+	}
+}
+
+/* Nobody asks who wrote the scheduler's events: here the threads do it themselves. */
+static void write_story(uint32_t turn)
+{
+	int32_t tid = (int32_t)syscall(SYS_gettid);
+
+	for (uint32_t i = 0; i < JOBS; i++) {
+		posix_trace_point_np(sched_switch, 0u, 0, tid);
+		posix_trace_point_np(job_begin, turn * 64 + i);
+		posix_trace_point_np(state_wait, 1u);
+		posix_trace_point_np(state_lock, 1u);
+		posix_trace_point_np(state_unlock, 1u);
+		posix_trace_point_np(job_end, turn * 64 + i, -(int64_t)i);
+		posix_trace_point_np(sched_switch, 0u, tid, 0);
+	}
+	posix_trace_point_np(deadline_miss, turn * 64 + JOBS - 1, (int64_t)turn);
+}
+
 static void *write_turns(void *argument)
 {
 	const struct writer *writer = argument;
@@ -65,10 +100,10 @@ static void *write_turns(void *argument)
 	for (unsigned long turn = writer->number; turn < log->turns; turn += WRITERS) {
 		while (atomic_load(&log->turn) != turn)
 			(void)sched_yield();
-		for (uint32_t i = 0; i < TURN; i++) {
-			posix_trace_point_np(job_begin, (uint32_t)turn * 64 + i);
-			posix_trace_point_np(job_end, (uint32_t)turn * 64 + i, -(int64_t)i);
-		}
+		if (log->story)
+			write_story((uint32_t)turn);
+		else
+			write_pairs((uint32_t)turn);
 		if (turn % FLUSH == FLUSH - 1)
 			bench_ok("flush", posix_trace_flush(log->trid));
 		atomic_store(&log->turn, turn + 1);
@@ -84,10 +119,17 @@ static void write_log(struct log *log)
 
 	bench_ok("event", posix_trace_open_np(job_begin));
 	bench_ok("event", posix_trace_open_np(job_end));
+	if (log->story) {
+		bench_ok("event", posix_trace_open_np(state_wait));
+		bench_ok("event", posix_trace_open_np(state_lock));
+		bench_ok("event", posix_trace_open_np(state_unlock));
+		bench_ok("event", posix_trace_open_np(deadline_miss));
+		bench_ok("event", posix_trace_open_np(sched_switch));
+	}
 	bench_ok("attributes", posix_trace_attr_init(&attr));
 	bench_ok("policy", posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP));
 	bench_ok("log policy", posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
-	bench_ok("size", posix_trace_attr_setstreamsize(&attr, 64 * 2 * TURN * FLUSH));
+	bench_ok("size", posix_trace_attr_setstreamsize(&attr, 64 * TURN * FLUSH));
 	bench_ok("lanes", posix_trace_attr_setlanes_np(&attr, 1));
 	bench_ok("create", posix_trace_create_withlog(0, &attr, log->file, &log->trid));
 	bench_ok("start", posix_trace_start(log->trid));
@@ -108,8 +150,8 @@ static void make_log(struct log *log, unsigned long events)
 
 	log->file = bench_memory_file();
 	(void)snprintf(log->path, sizeof(log->path), "/proc/%ld/fd/%d", (long)getpid(), log->file);
-	log->turns = events / (2 * TURN);
-	log->events = log->turns * 2 * TURN;
+	log->turns = events / TURN;
+	log->events = log->turns * TURN;
 	child = fork();
 	if (child == 0) {
 		write_log(log);
@@ -283,22 +325,25 @@ struct tool {
 	const char *row;
 	const char *words[WORDS_MAX];
 	double target; /* million events a second; 0: none */
+	bool story;    /* reads the second log */
 };
 
 static const struct tool tools[] = {
-	{ "print", { "print" }, 1.5 },
-	{ "print --json", { "print", "--json" }, 0 },
-	{ "stat", { "stat" }, 8 },
+	{ "print", { "print" }, 1.5, false },
+	{ "print --json", { "print", "--json" }, 0, false },
+	{ "stat", { "stat" }, 8, false },
 	{ "stat with everything",
-	    { "stat", "--by", "thread", "--histogram", "--top", "10", "--slice", "10ms" }, 0 },
-	{ "check", { "check" }, 8 },
-	{ "export csv", { "export", "csv" }, 1.5 },
-	{ "export vcd", { "export", "vcd" }, 0 },
-	{ "export perfetto", { "export", "perfetto" }, 2 },
+	    { "stat", "--by", "thread", "--histogram", "--top", "10", "--slice", "10ms" }, 0,
+	    false },
+	{ "check", { "check" }, 8, false },
+	{ "export csv", { "export", "csv" }, 1.5, false },
+	{ "export vcd", { "export", "vcd" }, 0, false },
+	{ "export perfetto", { "export", "perfetto" }, 2, false },
+	{ "why", { "why" }, 0, true },
 };
 
 static char recovered[] = "/dev/shm/bench-tools-XXXXXX/recovered.ptl";
-static const struct tool recover = { "recover", { "recover", "-q", "-o", recovered }, 5 };
+static const struct tool recover = { "recover", { "recover", "-q", "-o", recovered }, 5, false };
 
 struct cost {
 	double seconds; /* of processor time; < 0: it failed */
@@ -347,9 +392,11 @@ static struct cost run_tool(const struct tool *tool, const struct log *log)
 	};
 }
 
-static double measure_tool(
-    const struct tool *tool, const struct log *small, const struct log *large)
+/* The logs of a kind: a short one and one of ten times its length. */
+static double measure_tool(const struct tool *tool, const struct log logs[2])
 {
+	const struct log *small = &logs[0];
+	const struct log *large = &logs[1];
 	double seconds[ROUNDS_MAX];
 	unsigned rounds = (unsigned)bench_pick(ROUNDS_MAX, 3, 1);
 	struct cost first = run_tool(tool, small);
@@ -376,8 +423,7 @@ static double measure_tool(
 
 static double measure_recover(unsigned long events)
 {
-	static struct log small;
-	static struct log large;
+	static struct log logs[2];
 	char *name = strrchr(recovered, '/');
 	double speed;
 
@@ -385,9 +431,9 @@ static double measure_recover(unsigned long events)
 	if (!mkdtemp(recovered))
 		bench_ok("a folder", errno);
 	*name = '/';
-	make_memory(&small, events / 10);
-	make_memory(&large, events);
-	speed = measure_tool(&recover, &small, &large);
+	make_memory(&logs[0], events / 10);
+	make_memory(&logs[1], events);
+	speed = measure_tool(&recover, logs);
 	(void)unlink(recovered);
 	*name = '\0';
 	(void)rmdir(recovered);
@@ -396,8 +442,8 @@ static double measure_recover(unsigned long events)
 
 int main(int argc, char **argv)
 {
-	static struct log small;
-	static struct log large;
+	static struct log pairs[2];
+	static struct log stories[2] = { { .story = true }, { .story = true } };
 	double recovering;
 	double speeds[sizeof(tools) / sizeof(tools[0])];
 	unsigned long events;
@@ -407,23 +453,29 @@ int main(int argc, char **argv)
 	bench_begin(argc, argv, "tools", NULL);
 	events = bench_pick(10000000, 2000000, 20000);
 	bench_say_facts();
-	make_log(&small, events / 10);
-	make_log(&large, events);
-	(void)fstat(large.file, &state);
+	for (unsigned i = 0; i < 2; i++) {
+		make_log(&pairs[i], i ? events : events / 10);
+		make_log(&stories[i], i ? events : events / 10);
+	}
+	(void)fstat(pairs[1].file, &state);
 	bench_remark(
 	    "log: %lu events of 4 and 12 bytes in turns, %u threads, %lld bytes, in memory",
-	    large.events, WRITERS, (long long)state.st_size);
+	    pairs[1].events, WRITERS, (long long)state.st_size);
+	(void)fstat(stories[1].file, &state);
+	bench_remark("log of why: %lu events of 4 and 12 bytes, jobs of 7 with a lock and two "
+	             "switches, %lld bytes",
+	    stories[1].events, (long long)state.st_size);
 	bench_remark(
 	    "tools: processor time, user and system, median of %lu runs; output to /dev/null",
 	    bench_pick(ROUNDS_MAX, 3, 1));
 	bench_table("tools", "pxtrace, one core");
 	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++)
-		speeds[i] = measure_tool(&tools[i], &small, &large);
+		speeds[i] = measure_tool(&tools[i], tools[i].story ? stories : pairs);
 	recovering = measure_recover(events);
 	bench_table("library", "libptrace-retrieval");
-	(void)measure_opening(&large);
-	(void)measure_reading(&large, "one by one", read_one_by_one);
-	many = measure_reading(&large, "many at once", read_many);
+	(void)measure_opening(&pairs[1]);
+	(void)measure_reading(&pairs[1], "one by one", read_one_by_one);
+	many = measure_reading(&pairs[1], "many at once", read_many);
 	bench_table("targets", "Targets");
 	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
 		char what[64];
