@@ -6,7 +6,6 @@
 #include "progress.h"
 #include "select.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -222,14 +221,7 @@ static const struct option options[] = {
 
 static bool take_number(uint64_t *to, const char *text, const char *option)
 {
-	char *end;
-
-	errno = 0;
-	*to = strtoull(text, &end, 10);
-	if (*text >= '0' && *text <= '9' && *end == '\0' && errno == 0)
-		return true;
-	pxt_complain("%s wants a number, not \"%s\"", option, text);
-	return false;
+	return pxt_option_number(to, text, option, 0, UINT64_MAX);
 }
 
 static bool take_flag(struct printer *p, int code)

@@ -4,7 +4,6 @@
 #include "report/collect.h"
 #include "report/page.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -79,17 +78,7 @@ static const struct option options[] = {
 
 static bool take_limit(struct pxt_report *report, const char *value)
 {
-	char *end;
-
-	errno = 0;
-	unsigned long long number = strtoull(value, &end, 10);
-	if (!isdigit((unsigned char)*value) || *end != '\0' || errno != 0 || number == 0 ||
-	    number > UINT32_MAX) {
-		pxt_complain("--max-events wants a number of events, not \"%s\"", value);
-		return false;
-	}
-	report->limit = number;
-	return true;
+	return pxt_option_number(&report->limit, value, "--max-events", 1, UINT32_MAX);
 }
 
 static bool take_option(struct pxt_report *report, struct wish *wish, int code, char *value)

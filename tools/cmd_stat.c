@@ -281,13 +281,10 @@ static const struct option options[] = {
 
 static bool take_top(struct pxt_stat *s, const char *value)
 {
-	char *end;
-	unsigned long top = strtoul(value, &end, 10);
+	uint64_t top;
 
-	if (*value < '0' || *value > '9' || *end != '\0' || top == 0 || top > PXT_TOP_MAX) {
-		pxt_complain("--top wants a number from 1 to %u, not \"%s\"", PXT_TOP_MAX, value);
+	if (!pxt_option_number(&top, value, "--top", 1, PXT_TOP_MAX))
 		return false;
-	}
 	s->top = (unsigned)top;
 	return true;
 }

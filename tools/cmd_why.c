@@ -3,7 +3,6 @@
 #include "command.h"
 #include "why/tell.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -187,17 +186,10 @@ static const struct option options[] = {
 static bool take_number(
     unsigned *to, const char *value, unsigned least, unsigned most, const char *option)
 {
-	char *end;
-	unsigned long number;
+	uint64_t number;
 
-	errno = 0;
-	number = strtoul(value, &end, 10);
-	if (end == value || *end != '\0' || *value == '-' || errno != 0 || number < least ||
-	    number > most) {
-		pxt_complain(
-		    "%s wants a number from %u to %u, not \"%s\"", option, least, most, value);
+	if (!pxt_option_number(&number, value, option, least, most))
 		return false;
-	}
 	*to = (unsigned)number;
 	return true;
 }

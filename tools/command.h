@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Exit status; the worst that happened wins. */
 enum pxt_exit {
@@ -63,6 +64,10 @@ int pxt_usage(const char *command);
  */
 struct option;
 int pxt_option_error(const char *command, int code, char **argv, const struct option *options);
+
+/* The number behind an option.  False, with a word to the user, when it is none of that range. */
+bool pxt_option_number(
+    uint64_t *to, const char *value, const char *option, uint64_t least, uint64_t most);
 
 /* What is wrong with an option's text, and at which byte of it. */
 struct pxt_text_error {

@@ -11,31 +11,37 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void write_all(struct pxt_out *out, const char *text, size_t bytes)
+int pxt_write_all(int fd, const char *text, size_t bytes)
 {
-	while (bytes > 0 && out->error == 0) {
-		ssize_t done = write(out->fd, text, bytes);
+	while (bytes > 0) {
+		ssize_t done = write(fd, text, bytes);
 
-		if (done < 0) {
-			if (errno != EINTR)
-				out->error = errno;
-			continue;
+		if (done < 0 && errno != EINTR)
+			return errno;
+		if (done > 0) {
+			text += done;
+			bytes -= (size_t)done;
 		}
-		text += done;
-		bytes -= (size_t)done;
 	}
+	return 0;
+}
+
+static void write_out(struct pxt_out *out, const char *text, size_t bytes)
+{
+	if (out->error == 0)
+		out->error = pxt_write_all(out->fd, text, bytes);
 }
 
 void pxt_out_flush(struct pxt_out *out)
 {
-	write_all(out, out->buffer, out->used);
+	write_out(out, out->buffer, out->used);
 	out->used = 0;
 }
 
 void pxt_out_long(struct pxt_out *out, const char *text, size_t bytes)
 {
 	pxt_out_flush(out);
-	write_all(out, text, bytes);
+	write_out(out, text, bytes);
 }
 
 void pxt_out_spaces(struct pxt_out *out, size_t count)

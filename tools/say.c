@@ -6,7 +6,9 @@
 #include "out.h"
 #include "progress.h"
 
+#include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +66,27 @@ int pxt_usage(const char *command)
 	else
 		pxt_explain("`pxtrace --help` shows the commands and an example");
 	return PXT_EXIT_USAGE;
+}
+
+bool pxt_option_number(
+    uint64_t *to, const char *value, const char *option, uint64_t least, uint64_t most)
+{
+	char *end;
+
+	errno = 0;
+	uintmax_t number = strtoumax(value, &end, 10);
+	/* strtoumax() takes blanks and signs, too. */
+	if (*value >= '0' && *value <= '9' && *end == '\0' && errno == 0 && number >= least &&
+	    number <= most) {
+		*to = number;
+		return true;
+	}
+	if (least == 0 && most == UINT64_MAX)
+		pxt_complain("%s wants a number, not \"%s\"", option, value);
+	else
+		pxt_complain("%s wants a number from %llu to %llu, not \"%s\"", option,
+		    (unsigned long long)least, (unsigned long long)most, value);
+	return false;
 }
 
 bool pxt_text_wrong(struct pxt_text_error *error, size_t at, const char *format, ...)

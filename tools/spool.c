@@ -2,6 +2,7 @@
 #include "spool.h"
 
 #include "command.h"
+#include "out.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,21 +31,6 @@ bool pxt_spool_begin(struct pxt_spool *spool, const char *path, int from)
 	return spool->to >= 0 || failed(spool);
 }
 
-static bool write_all(int fd, const char *text, size_t bytes)
-{
-	while (bytes > 0) {
-		ssize_t done = write(fd, text, bytes);
-
-		if (done < 0 && errno != EINTR)
-			return false;
-		if (done > 0) {
-			text += done;
-			bytes -= (size_t)done;
-		}
-	}
-	return true;
-}
-
 bool pxt_spool_take(struct pxt_spool *spool, int wait_ms)
 {
 	static char buffer[65536];
@@ -57,7 +43,7 @@ bool pxt_spool_take(struct pxt_spool *spool, int wait_ms)
 		ssize_t bytes = read(spool->from, buffer, sizeof buffer);
 		if (bytes < 0 && errno != EINTR && errno != EAGAIN)
 			return failed(spool);
-		if (bytes > 0 && !write_all(spool->to, buffer, (size_t)bytes))
+		if (bytes > 0 && pxt_write_all(spool->to, buffer, (size_t)bytes) != 0)
 			return failed(spool);
 		spool->ended = bytes == 0;
 	}
