@@ -233,7 +233,7 @@ bool pxt_log_put_thread(struct pxt_log_block *block, const struct pxt_log_thread
 
 bool pxt_log_put_process(struct pxt_log_block *block, const struct pxt_log_process *process)
 {
-	unsigned char *at = take_entry(block, PXT_LOG_PROCESS_BYTES);
+	unsigned char *at = take_entry(block, PXT_LOG_PROCESS_1_1);
 
 	if (!at)
 		return false;
@@ -241,6 +241,7 @@ bool pxt_log_put_process(struct pxt_log_block *block, const struct pxt_log_proce
 	put_time(at + 8, &process->start);
 	put_text(at + 24, process->executable, sizeof(process->executable));
 	put_text(at + 280, process->host, sizeof(process->host));
+	memcpy(at + PXT_LOG_PROCESS_BYTES, process->boot_id, sizeof(process->boot_id));
 	return true;
 }
 

@@ -34,7 +34,7 @@
 #include <trace_np.h>
 
 #define PXT_LOG_MAJOR     1u
-#define PXT_LOG_MINOR     0u
+#define PXT_LOG_MINOR     1u
 /* The oldest reader that understands what this writer writes. */
 #define PXT_LOG_MIN_MAJOR 1u
 #define PXT_LOG_MIN_MINOR 0u
@@ -146,6 +146,7 @@ struct pxt_log_process {
 	struct timespec start; /* CLOCK_REALTIME; 0: unknown */
 	char executable[256];
 	char host[72];
+	unsigned char boot_id[16]; /* zeros: unknown, or the log is of a version below 1.1 */
 };
 
 struct pxt_log_module {
@@ -293,6 +294,7 @@ const char *pxt_log_get_trailer(
 #define PXT_LOG_TYPE_BYTES    8u
 #define PXT_LOG_THREAD_BYTES  48u
 #define PXT_LOG_PROCESS_BYTES 352u
+#define PXT_LOG_PROCESS_1_1   368u /* with the boot id */
 #define PXT_LOG_MODULE_BYTES  64u
 #define PXT_LOG_CLOCK_BYTES   64u
 #define PXT_LOG_CLEAR_BYTES   16u

@@ -59,6 +59,9 @@ const char *pxt_log_get_process(
 	if (!pxt_get_text(entry + 24, process->executable, sizeof(process->executable)) ||
 	    !pxt_get_text(entry + 280, process->host, sizeof(process->host)))
 		return "a name in the process' entry has no end";
+	memset(process->boot_id, 0, sizeof(process->boot_id));
+	if (pxt_get16(entry, swapped) >= PXT_LOG_PROCESS_1_1)
+		memcpy(process->boot_id, entry + PXT_LOG_PROCESS_BYTES, sizeof(process->boot_id));
 	return NULL;
 }
 

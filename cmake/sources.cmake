@@ -200,6 +200,7 @@ ptrace_unit(FILTER SOURCES
 ptrace_unit(LOGRETRIEVAL SOURCES
 	logretrieval/check.c
 	logretrieval/clock.c
+	logretrieval/damage.c
 	logretrieval/frames.c
 	logretrieval/info.c
 	logretrieval/next.c

@@ -204,6 +204,11 @@ struct posix_trace_loginfo_np {
 	struct timespec posix_start_boottime_np;
 	struct timespec posix_end_monotonic_np;
 	struct timespec posix_end_boottime_np;
+	/*
+	 * Which boot of which machine: logs with the same one share CLOCK_MONOTONIC and CLOCK_BOOTTIME.
+	 * Zeros when unknown.
+	 */
+	unsigned char posix_boot_id_np[16];
 };
 struct posix_trace_logthread_np {
 	uint64_t posix_thread_np; /* the pthread_t, as a number */
@@ -271,6 +276,11 @@ struct posix_trace_eventview_np {
 	int16_t posix_cpu_np;          /* CPU, or -1 where it was not recorded */
 	uint8_t posix_cut_np;          /* 1: the data was cut when it was recorded */
 	uint8_t posix_thread_exact_np; /* 0: the thread was not recorded and reads as 0 */
+	/*
+	 * Its entry: the index for posix_trace_log_getthread_np(), which tells threads apart whose
+	 * pthread_t was used again.  UINT32_MAX: the log has none.
+	 */
+	uint32_t posix_thread_entry_np;
 };
 /*
  * The next events of a log, as many as stand together there: the same ones, in the same order, as so
@@ -382,6 +392,35 @@ struct posix_trace_logcheck_np {
  */
 int posix_trace_log_check_np(int file_desc, struct posix_trace_logcheck_np *result,
     struct posix_trace_logfinding_np *findings, size_t room);
+/*
+ * The same, for logs that take a while.
+ *
+ * @watch:   called by the same thread before each block, with the bytes of the file that lie in front
+ *           of it and @context; it does nothing to the file.  NULL: nobody looks on.
+ *
+ * Errors and cost as posix_trace_log_check_np().  Unit: Log Retrieval.
+ */
+int posix_trace_log_check_watched_np(int file_desc, struct posix_trace_logcheck_np *result,
+    struct posix_trace_logfinding_np *findings, size_t room,
+    void (*watch)(void *context, uint64_t done), void *context);
+/*
+ * A growing log whose reader came to an end that is none: the next block is damaged, or contradicts
+ * those before, and a sound one of the same stream stands behind it.  Says what is wrong, and where,
+ * and lets reading go on with the sound block; the next event's posix_lost_before_np has the records
+ * that are missing between, and posix_lost_np of the log counts them.  Nobody's reading goes on there
+ * without this call: a block that is still being written looks no different until others follow.
+ *
+ * @finding: POSIX_TRACE_FINDING_DAMAGE_NP; posix_block_np counts the blocks in front of it.
+ *
+ * ENOENT: there is no damage, or nothing sound behind it yet; getnext has events that were not read;
+ *         the log is complete (posix_trace_open() refuses damage).
+ * EINVAL: @trid is no opened log; @finding is NULL.
+ * EIO:    the file cannot be read any more.
+ * ENOMEM: no memory, or more than 4,096 such places.
+ * Cost: lock; reads from the damage to the next sound block, or to the file's end.
+ * Unit: Log Retrieval.  (DEC-29)
+ */
+int posix_trace_log_skipdamage_np(trace_id_t trid, struct posix_trace_logfinding_np *finding);
 #endif
 
 /* ---- Trace Core and its streams ---- */

@@ -14,13 +14,15 @@
 #include <stdio.h>
 
 #define STEP 16u /* blocks begin at multiples of it */
-#define SEEN 44u /* bytes of a block's head that tell one of this stream */
+#define SEEN PXT_LOG_SEEN_BYTES
 
 struct check {
 	struct pxt_log log;
 	struct posix_trace_logcheck_np *sum;
 	struct posix_trace_logfinding_np *findings;
 	size_t room;
+	void (*watch)(void *context, uint64_t done);
+	void *context;
 	uint64_t size;
 	uint64_t block;  /* number of the one at work */
 	bool unsure;     /* something was passed over: sums need not go on where they were */
@@ -194,43 +196,12 @@ static int take_block(struct check *check, uint64_t offset, const unsigned char 
 
 /* ---- The way through the file ---- */
 
-/* Whether a block of this stream seems to begin at @at, of which SEEN bytes are at hand. */
-static bool begins_here(const struct check *check, const unsigned char *at)
-{
-	static const unsigned char magic[4] = PXT_LOG_BLOCK_MAGIC;
-
-	return memcmp(at, magic, sizeof(magic)) == 0 &&
-	       memcmp(at + 24, check->log.header.uuid, PXT_LOG_UUID_BYTES) == 0;
-}
-
-/* The next place from @offset on where a block seems to begin; the file's end if there is none. */
-static uint64_t find_block(struct check *check, uint64_t offset)
-{
-	/* Bound: the file's size; each turn goes on by at least a step. */
-	while (offset < check->size && check->size - offset >= SEEN) {
-		uint64_t rest = check->size - offset;
-		uint32_t bytes =
-		    rest < check->log.window_bytes ? (uint32_t)rest : check->log.window_bytes;
-		const unsigned char *at;
-		uint32_t i;
-
-		if (pxt_log_view(&check->log, offset, bytes, &at) || !at)
-			break;
-		for (i = 0; i + SEEN <= bytes; i += STEP) {
-			if (begins_here(check, at + i))
-				return offset + i;
-		}
-		offset += i;
-	}
-	return check->size;
-}
-
 static bool block_at(struct check *check, uint64_t offset)
 {
 	const unsigned char *at;
 
 	return check->size - offset >= SEEN && pxt_log_view(&check->log, offset, SEEN, &at) == 0 &&
-	       at && begins_here(check, at);
+	       at && pxt_log_begins_here(&check->log, at);
 }
 
 /*
@@ -252,7 +223,7 @@ static uint64_t find_next(struct check *check, uint64_t offset, bool *is_block, 
 		if (!*cut && (head.length == rest || block_at(check, offset + head.length)))
 			return offset + head.length;
 	}
-	next = find_block(check, offset + STEP);
+	next = pxt_log_find_block(&check->log, offset + STEP, check->size);
 	*cut = *cut && next == check->size && !check->trailer;
 	return next;
 }
@@ -308,6 +279,7 @@ static int walk(struct check *check)
 		int error = pxt_log_load(log, offset, &head, &block);
 
 		log->scanned = offset;
+		check->watch(check->context, offset);
 		if (error) {
 			offset = pass_over(check, offset);
 			continue;
@@ -378,6 +350,8 @@ static void check_frames(struct check *check)
 	for (uint32_t i = 0; i < header->frames; i++, check->block++) {
 		if (header->data_offset + (uint64_t)i * header->frame_bytes >= check->size)
 			break;
+		check->watch(
+		    check->context, header->data_offset + (uint64_t)i * header->frame_bytes);
 		check_frame(check, i);
 	}
 	if (!log->any_frame)
@@ -494,8 +468,21 @@ static int check_file(struct check *check)
 	return error;
 }
 
+static void unwatched(void *context, uint64_t done)
+{
+	(void)context;
+	(void)done;
+}
+
 PXT_API int posix_trace_log_check_np(int file_desc, struct posix_trace_logcheck_np *result,
     struct posix_trace_logfinding_np *findings, size_t room)
+{
+	return posix_trace_log_check_watched_np(file_desc, result, findings, room, NULL, NULL);
+}
+
+PXT_API int posix_trace_log_check_watched_np(int file_desc, struct posix_trace_logcheck_np *result,
+    struct posix_trace_logfinding_np *findings, size_t room,
+    void (*watch)(void *context, uint64_t done), void *context)
 {
 	struct check *check;
 	int error;
@@ -510,6 +497,10 @@ PXT_API int posix_trace_log_check_np(int file_desc, struct posix_trace_logcheck_
 	check->sum = result;
 	check->findings = findings;
 	check->room = room;
+	check->watch = unwatched;
+	if (watch)
+		check->watch = watch;
+	check->context = context;
 	error = pxt_port_file_open(&check->log.file, file_desc);
 	if (error) {
 		error = EINVAL;

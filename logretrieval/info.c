@@ -11,10 +11,11 @@ static void get_counts(const struct pxt_log *log, struct posix_trace_loginfo_np 
 {
 	struct posix_trace_counts_np *counts = &info->posix_counts_np;
 
-	info->posix_lost_np = log->lost_total;
+	info->posix_lost_np = log->lost_total + log->missing;
 	if (log->complete) {
 		*counts = log->trailer.counts;
-		info->posix_lost_np = log->trailer.counts.posix_lost_np + log->trailer.log_lost;
+		info->posix_lost_np =
+		    log->trailer.counts.posix_lost_np + log->trailer.log_lost + log->missing;
 		return;
 	}
 	/* As far as the blocks tell. */
@@ -64,6 +65,8 @@ static int get_info(void *object, struct posix_trace_loginfo_np *info)
 		memcpy(info->posix_executable_np, log->process.executable,
 		    sizeof(info->posix_executable_np));
 		memcpy(info->posix_host_np, log->process.host, sizeof(info->posix_host_np) - 1);
+		memcpy(
+		    info->posix_boot_id_np, log->process.boot_id, sizeof(info->posix_boot_id_np));
 		error = 0;
 	}
 	pxt_log_unlock(log);
@@ -125,7 +128,7 @@ static int get_time(void *object, uint64_t ticks, struct timespec *time)
 }
 
 const struct pxt_log_getters pxt_log_getters = { get_info, get_thread, get_module, pxt_log_views,
-	pxt_log_nextblock, get_time };
+	pxt_log_nextblock, get_time, pxt_log_skip_damage };
 
 /* The log, and its own library's way to ask it; NULL for a stream and anything else. */
 static const struct pxt_log_getters *find(trace_id_t trid, void **log)
@@ -187,6 +190,15 @@ PXT_API int posix_trace_log_nextblock_np(
 	return getters && pxt_arg_given(block) && pxt_arg_given(unavailable)
 	           ? getters->block(log, block, unavailable)
 	           : EINVAL;
+}
+
+PXT_API int posix_trace_log_skipdamage_np(
+    trace_id_t trid, struct posix_trace_logfinding_np *finding)
+{
+	void *log;
+	const struct pxt_log_getters *getters = find(trid, &log);
+
+	return getters && pxt_arg_given(finding) ? getters->damage(log, finding) : EINVAL;
 }
 
 PXT_API int posix_trace_log_gettime_np(trace_id_t trid, uint64_t ticks, struct timespec *time)

@@ -62,12 +62,20 @@ struct pxt_log_segment {
 	uint64_t fraction; /* ... and floor(rest * 2^64 / ticks) */
 };
 
+/* A piece of a growing log that could not be read and was passed over: damage.c. */
+struct pxt_log_gap {
+	uint64_t from;
+	uint64_t to;
+	uint64_t missing; /* records in it, and losses that it told */
+};
+
 struct pxt_log_cursor {
 	uint64_t at;       /* sequential: offset of the next block */
 	uint64_t sequence; /* frames: of the block being read */
 	uint32_t done;     /* frames: bytes of that block that were read; 0: not begun */
 	uint64_t records;  /* frames: sums of the blocks read so far, to see what is missing */
 	uint64_t lost;
+	uint32_t gap;                         /* sequential: the next one that lies ahead */
 	uint64_t pending;                     /* records lost before the next one */
 	uint64_t number;                      /* of the next record in the log's life */
 	struct posix_trace_logblock_np block; /* what was entered last */
@@ -80,14 +88,17 @@ struct pxt_log {
 	_Atomic uint32_t lock;
 	struct pxt_log *next_free;
 	bool open;
-	bool growing;  /* may lack its end */
-	bool complete; /* the trailer was found */
-	bool broken;   /* growing: damage, nothing behind it is looked at */
+	bool growing;     /* may lack its end */
+	bool complete;    /* the trailer was found */
+	bool broken;      /* growing: a block contradicts those before it, as @damage says */
+	bool unsure_data; /* behind a gap: the next block's number may be higher than it was due */
+	bool unsure_meta;
 	struct pxt_port_file file;
 	struct pxt_log_header header;
 	struct pxt_log_process process;
 	struct pxt_log_trailer trailer;
 	struct posix_trace_logerror_np error;
+	struct posix_trace_logerror_np damage;
 
 	unsigned char *window;
 	uint32_t window_bytes;
@@ -105,6 +116,12 @@ struct pxt_log {
 	bool any_frame;
 	uint64_t records_total;
 	uint64_t lost_total;
+	struct pxt_log_gap *gaps; /* in the order of the file */
+	uint32_t gap_count;
+	uint32_t gap_room;
+	uint64_t missing;      /* records in all of them */
+	uint64_t data_records; /* the sums at the end of the last DATA block or gap */
+	uint64_t data_lost;
 
 	/* Tables */
 	struct pxt_log_name *names[PXT_LOG_IDS];
@@ -183,6 +200,17 @@ bool pxt_log_more_frames(struct pxt_log *log);
 int pxt_log_next_frame(struct pxt_log *log);
 uint64_t pxt_log_behind_frames(const struct pxt_log *log);
 
+/* ---- damage.c ---- */
+
+#define PXT_LOG_SEEN_BYTES 44u /* of a block's head tell one of this stream */
+#define PXT_LOG_GAPS_MAX   4096u
+
+/* Whether a block of this stream seems to begin at @at. */
+bool pxt_log_begins_here(const struct pxt_log *log, const unsigned char *at);
+/* The next place from @offset on where one seems to begin; @size, the file's, if there is none. */
+uint64_t pxt_log_find_block(struct pxt_log *log, uint64_t offset, uint64_t size);
+int pxt_log_skip_damage(void *object, struct posix_trace_logfinding_np *finding);
+
 /* ---- tables.c ---- */
 
 int pxt_log_add_types(struct pxt_log *log, uint64_t offset, const unsigned char *block,
@@ -191,9 +219,8 @@ int pxt_log_add_threads(struct pxt_log *log, uint64_t offset, const unsigned cha
     const struct pxt_log_blockhead *head);
 int pxt_log_add_modules(struct pxt_log *log, uint64_t offset, const unsigned char *block,
     const struct pxt_log_blockhead *head);
-/* What @index meant at @ticks, or NULL. */
-const struct pxt_log_thread *pxt_log_find_thread(
-    const struct pxt_log *log, uint32_t index, uint64_t ticks);
+/* What @index meant at @ticks: the place in the table + 1, or 0. */
+uint32_t pxt_log_find_thread(const struct pxt_log *log, uint32_t index, uint64_t ticks);
 void pxt_log_free_tables(struct pxt_log *log);
 
 /* ---- clock.c ---- */
@@ -226,6 +253,7 @@ struct pxt_log_context {
 	uint64_t address;
 	int32_t pid;
 	bool exact;
+	uint32_t entry; /* place in the table of threads + 1; 0: none */
 };
 /* @at: the record's begin slot. */
 void pxt_log_get_context(struct pxt_log *log, const unsigned char *at,
@@ -250,6 +278,7 @@ struct pxt_log_getters {
 	    void *object, struct posix_trace_eventview_np *views, size_t room, size_t *count);
 	int (*block)(void *object, struct posix_trace_logblock_np *block, int *unavailable);
 	int (*time)(void *object, uint64_t ticks, struct timespec *time);
+	int (*damage)(void *object, struct posix_trace_logfinding_np *finding);
 };
 extern const struct pxt_ops pxt_log_ops;
 extern const struct pxt_log_getters pxt_log_getters;

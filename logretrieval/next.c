@@ -18,18 +18,45 @@ void pxt_log_rewind(struct pxt_log *log)
 	cursor->sequence = log->any_frame ? log->oldest : 0;
 }
 
+/* A growing log was cleared meanwhile: what came before, and what was missing in it, does not count. */
+static void pass_cleared(struct pxt_log *log)
+{
+	struct pxt_log_cursor *cursor = &log->cursor;
+
+	if (cursor->at >= log->first)
+		return;
+	cursor->at = log->first;
+	cursor->pending = 0;
+	while (cursor->gap < log->gap_count && log->gaps[cursor->gap].from < log->first)
+		cursor->gap++;
+}
+
+/* Passes over damage that the cursor stands at; returns what is missing there. */
+static uint64_t pass_gaps(struct pxt_log *log)
+{
+	struct pxt_log_cursor *cursor = &log->cursor;
+	uint64_t missing = 0;
+
+	while (cursor->gap < log->gap_count && log->gaps[cursor->gap].from <= cursor->at) {
+		const struct pxt_log_gap *gap = &log->gaps[cursor->gap++];
+
+		cursor->at = gap->to > cursor->at ? gap->to : cursor->at;
+		missing += gap->missing;
+	}
+	cursor->pending += missing;
+	return missing;
+}
+
 /* Sequential: enters the next DATA block. */
 static int next_block(struct pxt_log *log)
 {
 	struct pxt_log_cursor *cursor = &log->cursor;
 	struct pxt_log_blockhead head;
 	const unsigned char *block;
+	uint64_t missing;
 
-	/* A growing log was cleared meanwhile. */
-	if (cursor->at < log->first) {
-		cursor->at = log->first;
-		cursor->pending = 0;
-	}
+	pass_cleared(log);
+	missing = pass_gaps(log);
 	while (cursor->at < log->scanned) {
 		if (pxt_log_view(log, cursor->at, PXT_LOG_BLOCK_BYTES, &block) || !block ||
 		    pxt_log_get_block(block, &log->header, &head))
@@ -42,10 +69,11 @@ static int next_block(struct pxt_log *log)
 			cursor->at += head.length;
 			cursor->number = head.records_total - head.count;
 			cursor->block = (struct posix_trace_logblock_np){ head.sequence, head.count,
-				head.lost, head.begin, head.end };
+				head.lost + missing, head.begin, head.end };
 			return 0;
 		}
 		cursor->at += head.length;
+		missing += pass_gaps(log);
 	}
 	return ENODATA;
 }
@@ -110,10 +138,13 @@ static void get_extra(
 static void get_thread(
     const struct pxt_log *log, uint32_t index, uint64_t ticks, struct pxt_log_context *context)
 {
-	const struct pxt_log_thread *thread = pxt_log_find_thread(log, index, ticks);
+	uint32_t entry = pxt_log_find_thread(log, index, ticks);
+	const struct pxt_log_thread *thread;
 
-	if (!thread)
+	if (!entry)
 		return;
+	thread = &log->threads[entry - 1].thread;
+	context->entry = entry;
 	context->thread = thread->thread;
 	context->exact = true;
 	if (thread->pid)
@@ -127,7 +158,7 @@ void pxt_log_get_context(struct pxt_log *log, const unsigned char *at,
 	bool extra = pxt_info_extra(record->info);
 	uint64_t number = 0;
 
-	*context = (struct pxt_log_context){ 0, 0, log->process.pid, false };
+	*context = (struct pxt_log_context){ 0, 0, log->process.pid, false, 0 };
 	/* At most 8 of the 12 bytes in the first continuation slot. */
 	if (header->ctx_bytes)
 		number =

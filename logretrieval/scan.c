@@ -46,6 +46,12 @@ void pxt_log_begin(struct pxt_log *log)
 	log->records_total = 0;
 	log->lost_total = 0;
 	log->broken = false;
+	log->unsure_data = false;
+	log->unsure_meta = false;
+	log->gap_count = 0;
+	log->missing = 0;
+	log->data_records = 0;
+	log->data_lost = 0;
 	pxt_log_clock_begin(log);
 	pxt_log_rewind(log);
 }
@@ -131,7 +137,9 @@ static int take_trailer(struct pxt_log *log, uint64_t offset, const unsigned cha
 		return pxt_log_fail(log, offset, wrong);
 	if (log->header.layout == PXT_LAYOUT_FRAMES)
 		blocks = log->any_frame ? log->newest + 1 : 0;
-	if (blocks != log->trailer.data_blocks || head->sequence != log->trailer.meta_blocks)
+	/* Behind damage that was passed over it is known that some are gone. */
+	if (log->gap_count == 0 &&
+	    (blocks != log->trailer.data_blocks || head->sequence != log->trailer.meta_blocks))
 		return pxt_log_fail(log, offset, "the log has lost blocks");
 	if (pxt_port_file_size(&log->file, &size) || size != offset + head->length)
 		return pxt_log_fail(log, offset + head->length, "bytes follow the log's trailer");
@@ -139,13 +147,25 @@ static int take_trailer(struct pxt_log *log, uint64_t offset, const unsigned cha
 	return pxt_log_add_reading(log, &log->trailer.end);
 }
 
+/* The block's number is the one that is due; behind damage, it may be a higher one. */
+static bool in_sequence(uint64_t sequence, uint64_t *due, bool *unsure)
+{
+	if (sequence != *due && !(*unsure && sequence > *due))
+		return false;
+	*due = sequence;
+	*unsure = false;
+	return true;
+}
+
 static int take_data(struct pxt_log *log, uint64_t offset, const struct pxt_log_blockhead *head)
 {
 	if (log->header.layout == PXT_LAYOUT_FRAMES)
 		return pxt_log_fail(log, offset, "a DATA block stands behind the frames");
-	if (head->sequence != log->data_blocks)
+	if (!in_sequence(head->sequence, &log->data_blocks, &log->unsure_data))
 		return pxt_log_fail(log, offset, "a DATA block is missing in front of this one");
 	log->data_blocks++;
+	log->data_records = head->records_total;
+	log->data_lost = head->lost_total;
 	return 0;
 }
 
@@ -186,7 +206,7 @@ static int scan_block(struct pxt_log *log, bool *again)
 		return error;
 	if (head.type == PXT_LOG_DATA) {
 		error = take_data(log, offset, &head);
-	} else if (head.sequence != log->meta_blocks) {
+	} else if (!in_sequence(head.sequence, &log->meta_blocks, &log->unsure_meta)) {
 		error = pxt_log_fail(log, offset, "a block is missing in front of this one");
 	} else {
 		error = pxt_log_take(log, offset, block, &head);
@@ -200,6 +220,14 @@ static int scan_block(struct pxt_log *log, bool *again)
 	return 0;
 }
 
+/* Scanning has ended before the log did. */
+static void note_broken(struct pxt_log *log, bool again)
+{
+	log->broken = !again;
+	if (log->broken)
+		log->damage = log->error;
+}
+
 int pxt_log_scan(struct pxt_log *log)
 {
 	bool again = false;
@@ -211,7 +239,7 @@ int pxt_log_scan(struct pxt_log *log)
 		error = scan_block(log, &again);
 	if (!log->growing || !error || error == ENOMEM)
 		return error;
-	log->broken = !again;
+	note_broken(log, again);
 	return 0;
 }
 
@@ -243,7 +271,7 @@ bool pxt_log_scan_more(struct pxt_log *log)
 	more = log->header.layout == PXT_LAYOUT_FRAMES && pxt_log_more_frames(log);
 	while (!log->complete && scan_block(log, &again) == 0)
 		more = true;
-	log->broken = !log->complete && !again;
+	note_broken(log, log->complete || again);
 	if (!more && log->scanned == before && begun_anew(log)) {
 		(void)pxt_log_scan(log);
 		return true;

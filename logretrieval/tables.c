@@ -215,20 +215,19 @@ int pxt_log_add_modules(struct pxt_log *log, uint64_t offset, const unsigned cha
 	return 0;
 }
 
-const struct pxt_log_thread *pxt_log_find_thread(
-    const struct pxt_log *log, uint32_t index, uint64_t ticks)
+uint32_t pxt_log_find_thread(const struct pxt_log *log, uint32_t index, uint64_t ticks)
 {
 	uint32_t place = log->by_index ? log->by_index[index] : 0;
 	uint32_t last = place;
 
 	while (place) {
 		if (log->threads[place - 1].thread.since <= ticks)
-			return &log->threads[place - 1].thread;
+			return place;
 		last = place;
 		place = log->threads[place - 1].older;
 	}
 	/* Stamped just before the thread entered itself: the oldest one it can be. */
-	return last ? &log->threads[last - 1].thread : NULL;
+	return last;
 }
 
 void pxt_log_free_tables(struct pxt_log *log)
@@ -243,8 +242,10 @@ void pxt_log_free_tables(struct pxt_log *log)
 	pxt_port_heap_free(log->by_index);
 	pxt_port_heap_free(log->modules);
 	pxt_port_heap_free(log->readings);
+	pxt_port_heap_free(log->gaps);
 	log->threads = NULL;
 	log->by_index = NULL;
 	log->modules = NULL;
 	log->readings = NULL;
+	log->gaps = NULL;
 }

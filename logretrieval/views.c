@@ -124,12 +124,15 @@ PXT_INLINE void get_context(struct pxt_log *log, const unsigned char *at, bool u
 	if (place)
 		thread = &log->threads[place - 1].thread;
 	/* The latest one that had this index; earlier ones are looked for. */
-	if (thread && thread->since > record->ticks)
-		thread = pxt_log_find_thread(log, (uint32_t)(number & 0xffff), record->ticks);
+	if (thread && thread->since > record->ticks) {
+		place = pxt_log_find_thread(log, (uint32_t)(number & 0xffff), record->ticks);
+		thread = &log->threads[place - 1].thread;
+	}
 	context->address = number >> 16 | (number >> 63 ? UINT64_C(0xffff) << 48 : 0);
 	context->thread = thread ? thread->thread : 0;
 	context->pid = thread && thread->pid ? thread->pid : log->process.pid;
 	context->exact = thread != NULL;
+	context->entry = place;
 }
 
 PXT_INLINE void fill(struct pxt_log *log, struct line *line, unsigned char *at, bool usual,
@@ -158,6 +161,7 @@ PXT_INLINE void fill(struct pxt_log *log, struct line *line, unsigned char *at, 
 	view->posix_cpu_np = (int16_t)(cpu == PXT_CPU_UNKNOWN ? -1 : (int)cpu);
 	view->posix_cut_np = pxt_info_cut(record->info);
 	view->posix_thread_exact_np = context.exact;
+	view->posix_thread_entry_np = context.entry ? context.entry - 1 : UINT32_MAX;
 	if (!usual && log->header.swapped)
 		pxt_log_swap_data(log, pxt_info_id(record->info),
 		    (unsigned char *)(uintptr_t)view->posix_data_np, bytes);

@@ -18,6 +18,9 @@ void pxt_port_executable(char *path, size_t room);
 void pxt_port_host(char *name, size_t room);
 /* CLOCK_REALTIME of this process' start (of its exec), to about 10 ms. */
 void pxt_port_process_start(struct timespec *start);
+/* 16 bytes that no two boots of any machines have in common; zeros where the system has none. */
+#define PXT_BOOT_ID_BYTES 16u
+void pxt_port_boot_id(unsigned char *id);
 /* Random bytes, as far as the system has any; never all alike in two processes. */
 void pxt_port_random(void *bytes, size_t count);
 

@@ -58,6 +58,9 @@ CALLS = {
     "module": ["logretrieval/info.c:get_module"],
     "views": ["pxt_log_views"],
     "block": ["pxt_log_nextblock"],
+    # Or the caller's own.
+    "watch": ["logretrieval/check.c:unwatched"],
+    "damage": ["pxt_log_skip_damage"],
     "time": ["logretrieval/info.c:get_time"],
     "at_shutdown": ["pxt_tolog_at_shutdown"],
     "at_clear": ["pxt_tolog_at_clear"],

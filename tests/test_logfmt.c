@@ -177,6 +177,8 @@ static void write_beginning(struct writer *writer)
 
 	memcpy(process.executable, "/opt/rt/control", 16);
 	memcpy(process.host, "target-7", 9);
+	for (unsigned i = 0; i < sizeof(process.boot_id); i++)
+		process.boot_id[i] = (unsigned char)(0xb0 + i);
 	CU_ASSERT(pxt_log_put_process(&writer->block, &process));
 	finish(writer, PXT_LOG_PROCESS);
 	module.build_id_bytes = 20;
@@ -285,7 +287,7 @@ static void the_writer_makes_the_golden_log_byte_for_byte(void)
 	unsigned char first;
 
 	memcpy(&first, &one, 1);
-	golden_read(&golden, first == 1 ? "le64" : "be64");
+	golden_read(&golden, first == 1 ? "boot-le64" : "boot-be64");
 	put_header(writer);
 	start(writer);
 	write_beginning(writer);

@@ -302,6 +302,153 @@ static void what_has_no_head_is_no_growing_log_either(void)
 	CU_ASSERT(close(fd) == 0);
 }
 
+/* ---- Damage ---- */
+
+static void flip(struct reader *reader, size_t at)
+{
+	reader->golden.bytes[at] ^= 0xff;
+	golden_rewrite(reader->fd, reader->golden.bytes, reader->golden.size);
+}
+
+/* One that says no lie about where: returns the offset, or 0 where there is no damage. */
+static uint64_t skip_damage(trace_id_t trid)
+{
+	struct posix_trace_logfinding_np finding = { 0 };
+	int error = posix_trace_log_skipdamage_np(trid, &finding);
+
+	if (error) {
+		PXT_EQ(error, ENOENT);
+		return 0;
+	}
+	PXT_EQ(finding.posix_kind_np, POSIX_TRACE_FINDING_DAMAGE_NP);
+	CU_ASSERT(finding.posix_reason_np[0] != '\0');
+	return finding.posix_offset_np;
+}
+
+/* The events that are left, and what they say was lost before the first of them. */
+static unsigned drain_behind(trace_id_t trid, uint64_t *lost)
+{
+	struct posix_trace_eventview_np views[16];
+	unsigned events = 0;
+	size_t count;
+
+	*lost = 0;
+	do {
+		PXT_EQ_FATAL(posix_trace_getnext_events_np(trid, views, 16, &count), 0);
+		if (events == 0 && count > 0)
+			*lost = views[0].posix_lost_before_np;
+		events += (unsigned)count;
+	} while (count > 0);
+	return events;
+}
+
+/* Five records and five losses are in the first block, four and one in the second. */
+static void damage_in_front_of_a_sound_block_is_told_and_passed_over(void)
+{
+	struct posix_trace_loginfo_np info;
+	struct reader reader;
+	uint64_t lost;
+	size_t first;
+
+	open_reader(&reader, little_endian() ? "le64" : "be64", 512);
+	first = golden_block(&reader.golden, PXT_LOG_DATA, 0);
+	flip(&reader, first + 120);
+	PXT_EQ(drain(reader.trid), 0);
+	PXT_EQ(skip_damage(reader.trid), first);
+	PXT_EQ(drain_behind(reader.trid, &lost), 4);
+	/* Its own loss, and what the sums say was in the damaged one. */
+	PXT_EQ(lost, 1 + 5 + 5);
+	PXT_EQ(skip_damage(reader.trid), 0);
+	CU_ASSERT(posix_trace_log_getinfo_np(reader.trid, &info) == 0);
+	CU_ASSERT(info.posix_complete_np == 1);
+	PXT_EQ(info.posix_lost_np, 6 + 5);
+	/* The same once more, without being told. */
+	CU_ASSERT(posix_trace_rewind(reader.trid) == 0);
+	PXT_EQ(drain_behind(reader.trid, &lost), 4);
+	PXT_EQ(lost, 1 + 5 + 5);
+	close_reader(&reader);
+}
+
+static void damage_with_nothing_sound_behind_it_may_still_become_a_block(void)
+{
+	struct reader reader;
+	size_t second;
+	size_t end;
+
+	open_reader(&reader, little_endian() ? "le64" : "be64", 512);
+	second = golden_block(&reader.golden, PXT_LOG_DATA, 1);
+	end = golden_block(&reader.golden, PXT_LOG_TRAILER, 0);
+	reader.golden.bytes[second + 120] ^= 0xff;
+	golden_rewrite(reader.fd, reader.golden.bytes, end);
+	PXT_EQ(drain(reader.trid), 5);
+	PXT_EQ(skip_damage(reader.trid), 0);
+	PXT_EQ(drain(reader.trid), 0);
+	reader.golden.bytes[second + 120] ^= 0xff;
+	golden_rewrite(reader.fd, reader.golden.bytes, end);
+	PXT_EQ(skip_damage(reader.trid), 0);
+	PXT_EQ(drain(reader.trid), 4);
+	close_reader(&reader);
+}
+
+/* A piece that was cut out leaves sound blocks that contradict each other. */
+static void a_block_that_is_gone_is_told_and_passed_over(void)
+{
+	struct reader reader;
+	uint64_t lost;
+	size_t first;
+	size_t behind;
+
+	open_reader(&reader, little_endian() ? "le64" : "be64", 512);
+	first = golden_block(&reader.golden, PXT_LOG_DATA, 0);
+	behind = golden_block(&reader.golden, PXT_LOG_CLOCKS, 0);
+	memmove(
+	    reader.golden.bytes + first, reader.golden.bytes + behind, reader.golden.size - behind);
+	reader.golden.size -= behind - first;
+	golden_rewrite(reader.fd, reader.golden.bytes, reader.golden.size);
+	PXT_EQ(drain(reader.trid), 0);
+	PXT_EQ(skip_damage(reader.trid), golden_block(&reader.golden, PXT_LOG_DATA, 0));
+	PXT_EQ(drain_behind(reader.trid, &lost), 4);
+	PXT_EQ(lost, 1 + 5 + 5);
+	close_reader(&reader);
+}
+
+static void a_complete_log_and_a_wrong_argument_have_no_damage_to_tell(void)
+{
+	struct posix_trace_logfinding_np finding;
+	trace_id_t trid = golden_open("le64");
+
+	PXT_EQ(posix_trace_log_skipdamage_np(trid, &finding), ENOENT);
+	PXT_EQ(posix_trace_log_skipdamage_np(trid, NULL), EINVAL);
+	PXT_EQ(posix_trace_log_skipdamage_np(0, &finding), EINVAL);
+	CU_ASSERT(posix_trace_close(trid) == 0);
+}
+
+/* LOOP: the frame behind the newest one is damaged, and a newer one stands behind it. */
+static void a_damaged_frame_does_not_hold_a_loop_log_up(void)
+{
+	struct reader reader;
+	uint64_t lost;
+	size_t frame;
+
+	if (!little_endian())
+		return;
+	/* Blocks 3, 4 and 2 stand in the frames; first only 2 is there. */
+	open_reader(&reader, "loop-growing", 512);
+	frame = 1024;
+	memset(reader.golden.bytes + frame, 0, 1024);
+	golden_rewrite(reader.fd, reader.golden.bytes, reader.golden.size);
+	CU_ASSERT(posix_trace_close(reader.trid) == 0);
+	PXT_EQ(posix_trace_open_growing_np(reader.fd, &reader.trid, NULL), 0);
+	PXT_EQ(drain(reader.trid), 2);
+	golden_read(&reader.golden, "loop-growing");
+	flip(&reader, frame + 120);
+	PXT_EQ(drain(reader.trid), 0);
+	PXT_EQ(skip_damage(reader.trid), frame);
+	PXT_EQ(drain_behind(reader.trid, &lost), 2);
+	PXT_EQ(lost, 2);
+	close_reader(&reader);
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(an_incomplete_log_is_read_as_far_as_it_goes),
 	PXT_CASE(every_cut_of_a_log_shows_the_events_of_its_whole_blocks),
@@ -312,6 +459,11 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_growing_loop_log_is_followed_and_tells_what_was_overwritten),
 	PXT_CASE(the_frames_of_a_dead_writer_are_read),
 	PXT_CASE(what_has_no_head_is_no_growing_log_either),
+	PXT_CASE(damage_in_front_of_a_sound_block_is_told_and_passed_over),
+	PXT_CASE(damage_with_nothing_sound_behind_it_may_still_become_a_block),
+	PXT_CASE(a_block_that_is_gone_is_told_and_passed_over),
+	PXT_CASE(a_complete_log_and_a_wrong_argument_have_no_damage_to_tell),
+	PXT_CASE(a_damaged_frame_does_not_hold_a_loop_log_up),
 };
 
 PXT_SUITE("growing logs", cases)

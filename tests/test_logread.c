@@ -370,6 +370,29 @@ static void a_log_names_its_process_its_clock_and_what_was_lost(void)
 	}
 }
 
+/* The entry is longer since version 1.1; a log of 1.0 says nothing of it. */
+static void a_log_carries_the_boot_it_was_recorded_in(void)
+{
+	static const struct {
+		const char *name;
+		unsigned char first, last;
+		uint32_t minor;
+	} logs[] = { { "boot-le64", 0xb0, 0xbf, 1 }, { "boot-be64", 0xb0, 0xbf, 1 },
+		{ "le64", 0, 0, 0 }, { "be32", 0, 0, 0 } };
+	struct posix_trace_loginfo_np info;
+
+	for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
+		trace_id_t trid = golden_open(logs[i].name);
+
+		CU_ASSERT(posix_trace_log_getinfo_np(trid, &info) == 0);
+		PXT_EQ(info.posix_boot_id_np[0], logs[i].first);
+		PXT_EQ(info.posix_boot_id_np[15], logs[i].last);
+		PXT_EQ(info.posix_format_minor_np, logs[i].minor);
+		CU_ASSERT_STRING_EQUAL(info.posix_host_np, "target-7");
+		CU_ASSERT(posix_trace_close(trid) == 0);
+	}
+}
+
 static void a_log_names_its_threads_and_modules(void)
 {
 	struct posix_trace_logthread_np thread;
@@ -628,6 +651,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(names_and_the_list_of_types_come_from_the_log),
 	PXT_CASE(attributes_and_status_are_those_of_the_shutdown),
 	PXT_CASE(a_log_names_its_process_its_clock_and_what_was_lost),
+	PXT_CASE(a_log_carries_the_boot_it_was_recorded_in),
 	PXT_CASE(a_log_names_its_threads_and_modules),
 	PXT_CASE(a_wrapped_loop_log_begins_with_its_oldest_event_and_says_what_is_gone),
 	PXT_CASE(what_was_cleared_in_a_sequential_log_is_not_reported),

@@ -548,11 +548,30 @@ static void random_bytes_differ(void)
 	CU_ASSERT(memcmp(bytes[0], zeros, 16) != 0);
 }
 
+/* As the kernel writes it. */
+static void read_boot_id(unsigned char id[PXT_BOOT_ID_BYTES])
+{
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+	unsigned byte = 0;
+
+	memset(id, 0, PXT_BOOT_ID_BYTES);
+	for (unsigned i = 0; file && i < PXT_BOOT_ID_BYTES; i++) {
+		if (i == 4 || i == 6 || i == 8 || i == 10)
+			(void)fgetc(file);
+		if (fscanf(file, "%2x", &byte) == 1)
+			id[i] = (unsigned char)byte;
+	}
+	if (file)
+		(void)fclose(file);
+}
+
 static void executable_host_and_start_are_found(void)
 {
 	char path[256];
 	char host[65];
 	char small[4];
+	unsigned char boot[PXT_BOOT_ID_BYTES];
+	unsigned char expected[PXT_BOOT_ID_BYTES];
 	struct timespec start;
 	struct timespec now;
 	struct stat by_path;
@@ -566,6 +585,9 @@ static void executable_host_and_start_are_found(void)
 	CU_ASSERT_EQUAL(strlen(small), 3);
 	pxt_port_host(host, sizeof(host));
 	CU_ASSERT(host[0] != '\0');
+	pxt_port_boot_id(boot);
+	read_boot_id(expected);
+	CU_ASSERT(memcmp(boot, expected, sizeof(boot)) == 0);
 	pxt_port_process_start(&start);
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	CU_ASSERT(start.tv_sec <= now.tv_sec);

@@ -10,6 +10,7 @@
 #include "suite.h"
 
 #include "base/slot.h"
+#include "port/port_sysinfo.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -900,6 +901,7 @@ static void threads_and_modules_are_named_also_those_renamed_later(void)
 	int fd = st_file();
 	pthread_t thread;
 	static char first[] = "early bird";
+	unsigned char boot_id[PXT_BOOT_ID_BYTES];
 	struct posix_trace_loginfo_np info;
 	char executable[256] = "";
 
@@ -926,6 +928,8 @@ static void threads_and_modules_are_named_also_those_renamed_later(void)
 	CU_ASSERT(readlink("/proc/self/exe", executable, sizeof(executable) - 1) > 0);
 	CU_ASSERT_STRING_EQUAL(info.posix_executable_np, executable);
 	PXT_EQ(info.posix_pid_np, getpid());
+	pxt_port_boot_id(boot_id);
+	CU_ASSERT(memcmp(info.posix_boot_id_np, boot_id, sizeof(boot_id)) == 0);
 	close_log(log, fd);
 }
 

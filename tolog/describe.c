@@ -191,6 +191,7 @@ static int tell_process(struct pxt_tolog *log)
 	pxt_port_process_start(&process.start);
 	pxt_port_executable(process.executable, sizeof(process.executable));
 	pxt_port_host(process.host, sizeof(process.host));
+	pxt_port_boot_id(process.boot_id);
 	(void)pxt_log_put_process(&log->meta, &process);
 	log->describe->process_told = true;
 	return pxt_tolog_put_meta(log, PXT_LOG_PROCESS);

@@ -2,6 +2,7 @@
 /* cmd_check.c - pxtrace check: whether a log is whole, and if not, where and what to do. */
 #include "command.h"
 #include "out.h"
+#include "progress.h"
 #include "source.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FINDINGS_MAX 10000u
@@ -287,6 +289,18 @@ static void put_json(struct checker *c, const struct verdict *verdict)
 
 /* ---- The command ---- */
 
+static void watch(void *progress, uint64_t done)
+{
+	pxt_progress_at(progress, done);
+}
+
+static uint64_t bytes_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 0;
+}
+
 static int check(struct checker *c, const char *path)
 {
 	struct verdict verdict = { .path = path };
@@ -295,7 +309,11 @@ static int check(struct checker *c, const char *path)
 
 	if (status != PXT_EXIT_OK)
 		return status;
-	int error = posix_trace_log_check_np(fd, &verdict.sum, c->findings, FINDINGS_MAX);
+	struct pxt_progress progress;
+	pxt_progress_begin(&progress, "checking", "bytes", bytes_of(fd), false);
+	int error = posix_trace_log_check_watched_np(
+	    fd, &verdict.sum, c->findings, FINDINGS_MAX, watch, &progress);
+	pxt_progress_end(&progress);
 	if (error != 0) {
 		pxt_complain("%s: %s", path,
 		    error == EINVAL ? c->findings[0].posix_reason_np : strerror(error));
@@ -332,13 +350,10 @@ static const struct option options[] = {
 
 static bool take_limit(struct checker *c, const char *value)
 {
-	char *end;
-	unsigned long limit = strtoul(value, &end, 10);
+	uint64_t limit;
 
-	if (*value < '0' || *value > '9' || *end != '\0' || limit > FINDINGS_MAX) {
-		pxt_complain("--limit wants a number up to %u, not \"%s\"", FINDINGS_MAX, value);
+	if (!pxt_option_number(&limit, value, "--limit", 0, FINDINGS_MAX))
 		return false;
-	}
 	c->limit = (unsigned)limit;
 	return true;
 }

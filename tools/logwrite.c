@@ -134,8 +134,8 @@ void pxt_logwrite_thread(
 		(void)pxt_log_put_thread(pxt_logblocks_more(&log->blocks), &entry);
 }
 
-void pxt_logwrite_process(
-    struct pxt_logwrite *log, pid_t pid, const char *executable, const char *host)
+void pxt_logwrite_process(struct pxt_logwrite *log, pid_t pid, const char *executable,
+    const char *host, const unsigned char *boot_id)
 {
 	struct pxt_log_process entry = { .pid = pid };
 	struct pxt_log_block *block = pxt_logblocks_meta(&log->blocks, PXT_LOG_PROCESS);
@@ -143,6 +143,8 @@ void pxt_logwrite_process(
 	(void)snprintf(
 	    entry.executable, sizeof entry.executable, "%s", executable ? executable : "");
 	(void)snprintf(entry.host, sizeof entry.host, "%s", host ? host : "");
+	if (boot_id)
+		memcpy(entry.boot_id, boot_id, sizeof entry.boot_id);
 	if (!pxt_log_put_process(block, &entry))
 		(void)pxt_log_put_process(pxt_logblocks_more(&log->blocks), &entry);
 }

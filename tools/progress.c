@@ -52,15 +52,11 @@ void pxt_progress_reader(struct pxt_progress *progress, const char *label,
     const struct pxt_reader *reader, bool beside_output)
 {
 	uint64_t total = 0;
-	bool known = true;
 
-	for (unsigned i = 0; i < reader->count; i++) {
-		const struct posix_trace_loginfo_np *info = &reader->sources[i]->info;
-
-		known = known && info->posix_complete_np;
-		total += info->posix_counts_np.posix_retrieved_np;
-	}
-	pxt_progress_begin(progress, label, "events", known ? total : 0, beside_output);
+	/* Of a growing log, what it held when it was opened. */
+	for (unsigned i = 0; i < reader->count; i++)
+		total += reader->sources[i]->info.posix_counts_np.posix_retrieved_np;
+	pxt_progress_begin(progress, label, "events", total, beside_output);
 }
 
 /* 12345678 as "12.3 M". */

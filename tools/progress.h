@@ -42,7 +42,10 @@ struct pxt_progress {
  */
 void pxt_progress_begin(struct pxt_progress *progress, const char *label, const char *unit,
     uint64_t total, bool beside_output);
-/* The same, for one reading of all events of @reader; their number is known for complete logs. */
+/*
+ * The same, for one reading of all events of @reader; of logs that grow, those that were there when
+ * they were opened.
+ */
 struct pxt_reader;
 void pxt_progress_reader(struct pxt_progress *progress, const char *label,
     const struct pxt_reader *reader, bool beside_output);

@@ -89,7 +89,7 @@ static void load_names(struct pxt_source *source)
 	qsort(source->names, source->name_count, sizeof *source->names, by_thread);
 }
 
-/* Looks @thread up in the log's table; the identifiers of dead threads are used again. */
+/* By its number alone, which several threads may have had one after another. */
 static void name_thread(struct pxt_source *source, struct pxt_thread *thread)
 {
 	uint32_t low = 0;
@@ -122,15 +122,31 @@ static void name_thread(struct pxt_source *source, struct pxt_thread *thread)
 	}
 }
 
-static void fill_thread(struct pxt_source *source, struct pxt_thread *thread, uint64_t id)
+/* As its own entry says; false where it has none. */
+static bool name_by_entry(struct pxt_source *source, struct pxt_thread *thread)
+{
+	struct posix_trace_logthread_np entry;
+
+	if (thread->entry == UINT32_MAX ||
+	    posix_trace_log_getthread_np(source->trid, thread->entry, &entry) != 0)
+		return false;
+	memcpy(thread->name, entry.posix_name_np, sizeof entry.posix_name_np);
+	thread->name[sizeof entry.posix_name_np] = '\0';
+	thread->tid = entry.posix_tid_np;
+	return true;
+}
+
+static void fill_thread(
+    struct pxt_source *source, struct pxt_thread *thread, uint64_t id, uint32_t entry)
 {
 	char raw[sizeof thread->name + 24];
 
 	thread->id = id;
+	thread->entry = entry;
 	thread->tid = 0;
 	thread->recorded = id != 0;
 	*thread->name = '\0';
-	if (id != 0)
+	if (id != 0 && !name_by_entry(source, thread))
 		name_thread(source, thread);
 	if (id == 0)
 		(void)snprintf(raw, sizeof raw, "-");
@@ -147,9 +163,9 @@ static void fill_thread(struct pxt_source *source, struct pxt_thread *thread, ui
 	thread->selected = pxt_select_thread(source->select, thread);
 }
 
-static uint32_t hash(uint64_t id)
+static uint32_t hash(uint64_t id, uint32_t entry)
 {
-	return (uint32_t)((id * UINT64_C(0x9e3779b97f4a7c15)) >> 40);
+	return (uint32_t)(((id ^ (uint64_t)entry << 32) * UINT64_C(0x9e3779b97f4a7c15)) >> 40);
 }
 
 static void grow_threads(struct pxt_source *source)
@@ -160,7 +176,7 @@ static void grow_threads(struct pxt_source *source)
 
 	for (uint32_t i = 0; i < old; i++) {
 		struct pxt_thread *thread = source->threads[i];
-		uint32_t at = thread ? hash(thread->id) & (size - 1) : 0;
+		uint32_t at = thread ? hash(thread->id, thread->entry) & (size - 1) : 0;
 
 		while (thread && table[at])
 			at = (at + 1) & (size - 1);
@@ -172,27 +188,32 @@ static void grow_threads(struct pxt_source *source)
 	source->thread_mask = size - 1;
 }
 
-static struct pxt_thread *find_thread(struct pxt_source *source, pthread_t pthread)
+static inline bool is_thread(const struct pxt_thread *thread, uint64_t id, uint32_t entry)
+{
+	return thread->id == id && thread->entry == entry;
+}
+
+static struct pxt_thread *find_thread(struct pxt_source *source, pthread_t pthread, uint32_t entry)
 {
 	uint64_t id = pxt_thread_number(pthread);
 
-	if (source->last_thread && source->last_thread->id == id)
+	if (source->last_thread && is_thread(source->last_thread, id, entry))
 		return source->last_thread;
 	if (!source->threads || source->thread_count * 2 > source->thread_mask)
 		grow_threads(source);
-	uint32_t at = hash(id) & source->thread_mask;
-	while (source->threads[at] && source->threads[at]->id != id)
+	uint32_t at = hash(id, entry) & source->thread_mask;
+	while (source->threads[at] && !is_thread(source->threads[at], id, entry))
 		at = (at + 1) & source->thread_mask;
 	struct pxt_thread *thread = source->threads[at];
 	if (!thread && source->thread_count < PXT_THREADS_MAX) {
 		thread = pxt_must(calloc(1, sizeof *thread));
 		thread->index = source->thread_count++;
-		fill_thread(source, thread, id);
+		fill_thread(source, thread, id, entry);
 		source->threads[at] = thread;
 	} else if (!thread) {
 		thread = &source->odd_thread;
 		thread->index = PXT_INDEX_NONE;
-		fill_thread(source, thread, id);
+		fill_thread(source, thread, id, entry);
 	}
 	source->last_thread = thread;
 	return thread;
@@ -209,13 +230,34 @@ static void read_failed(struct pxt_source *source, int error)
 	source->at_end = true;
 }
 
+/*
+ * A log that grows goes on behind what is damaged in it: who looks on wants to see what happens
+ * now, and what is missing is counted as lost.  True when there is something behind it.
+ */
+static bool skip_damage(struct pxt_source *source)
+{
+	struct posix_trace_logfinding_np finding;
+
+	if (posix_trace_log_skipdamage_np(source->trid, &finding) != 0)
+		return false;
+	pxt_complain("%s: DAMAGED at byte %llu: %s", source->path,
+	    (unsigned long long)finding.posix_offset_np, finding.posix_reason_np);
+	pxt_explain("reading goes on with the next sound block; what is missing counts as lost");
+	source->damaged = true;
+	return true;
+}
+
 static bool refill(struct pxt_source *source)
 {
 	size_t count = 0;
+	int error;
 
 	if (source->at_end)
 		return false;
-	int error = posix_trace_getnext_events_np(source->trid, source->views, PXT_VIEWS, &count);
+	do
+		error =
+		    posix_trace_getnext_events_np(source->trid, source->views, PXT_VIEWS, &count);
+	while (error == 0 && count == 0 && skip_damage(source));
 	source->refills++;
 	source->view = 0;
 	source->view_end = (uint32_t)count;
@@ -252,7 +294,7 @@ static bool fill(struct pxt_source *source)
 	event->extra.posix_thread_exact_np = view->posix_thread_exact_np;
 	event->ns = shifted(view->posix_ns_np, source->shift_ns);
 	event->type = find_type(source, view->posix_event_id_np);
-	event->thread = find_thread(source, view->posix_thread_id_np);
+	event->thread = find_thread(source, view->posix_thread_id_np, view->posix_thread_entry_np);
 	event->source = source;
 	event->bytes = view->posix_bytes_np;
 	event->data = view->posix_data_np;
@@ -405,10 +447,11 @@ int pxt_reader_conclude(struct pxt_reader *reader, bool whole, bool strict)
 
 	for (unsigned i = 0; i < reader->count; i++) {
 		struct pxt_source *source = reader->sources[i];
-		int mine = source->failed ? PXT_EXIT_LOG : conclude_losses(source, whole, strict);
+		bool whole_log = !source->failed && !source->damaged;
+		int mine = conclude_losses(source, whole && !source->failed, strict);
 
-		if (source->failed)
-			(void)conclude_losses(source, false, strict);
+		if (!whole_log)
+			mine = PXT_EXIT_LOG;
 		if (mine == PXT_EXIT_LOG || status == PXT_EXIT_OK)
 			status = mine;
 		if (!source->info.posix_complete_np)

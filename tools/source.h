@@ -36,7 +36,8 @@ struct pxt_type {
 };
 
 struct pxt_thread {
-	uint64_t id; /* the pthread_t as a number */
+	uint64_t id;    /* the pthread_t as a number; one that ended may have had the same */
+	uint32_t entry; /* in the log's table; UINT32_MAX: none, or not known which */
 	uint32_t index;
 	pid_t tid; /* 0: unknown */
 	bool selected;
@@ -81,6 +82,7 @@ struct pxt_source {
 	bool at_end;
 	bool failed;  /* it could not be read to its end */
 	bool drained; /* the end of a pipe was read, too */
+	bool damaged; /* something in it was passed over */
 	trace_id_t trid;
 	struct posix_trace_loginfo_np info;
 	int64_t start_ns;

@@ -4,6 +4,8 @@
 
 #include "port/bare/board.h"
 
+#include <string.h>
+
 static void empty(char *text, size_t room)
 {
 	if (room > 0)
@@ -24,6 +26,11 @@ void pxt_port_process_start(struct timespec *start)
 {
 	start->tv_sec = 0;
 	start->tv_nsec = 0;
+}
+
+void pxt_port_boot_id(unsigned char *id)
+{
+	memset(id, 0, PXT_BOOT_ID_BYTES);
 }
 
 /* Counter and time of day, stirred: as different as two starts of the board are. */

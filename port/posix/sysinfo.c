@@ -80,6 +80,46 @@ void pxt_port_process_start(struct timespec *start)
 	start->tv_nsec = (long)(ns % NS_PER_S);
 }
 
+static int hex_digit(char digit)
+{
+	if (digit >= '0' && digit <= '9')
+		return digit - '0';
+	return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+/* 8-4-4-4-12 digits; whatever else stands there is no boot id. */
+static bool parse_uuid(const char *text, size_t length, unsigned char *id)
+{
+	size_t digits = 0;
+
+	for (size_t at = 0; at < length && digits < 2 * PXT_BOOT_ID_BYTES; at++) {
+		int digit = hex_digit(text[at]);
+
+		if (text[at] == '-')
+			continue;
+		if (digit < 0)
+			return false;
+		id[digits / 2] = (unsigned char)(id[digits / 2] << 4 | digit);
+		digits++;
+	}
+	return digits == 2 * PXT_BOOT_ID_BYTES;
+}
+
+void pxt_port_boot_id(unsigned char *id)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	char text[40];
+	ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof(text));
+
+	memset(id, 0, PXT_BOOT_ID_BYTES);
+	if (got > 0 && !parse_uuid(text, (size_t)got, id))
+		memset(id, 0, PXT_BOOT_ID_BYTES);
+	if (fd >= 0)
+		(void)close(fd);
+	pxt_quiet_end(quiet);
+}
+
 /* Early after boot the pool may be empty: then clocks, pid and an address make the difference. */
 void pxt_port_random(void *bytes, size_t count)
 {

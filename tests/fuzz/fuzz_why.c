@@ -108,7 +108,7 @@ static struct pxt_logwrite *begin(unsigned which)
 
 	if (!log)
 		abort();
-	pxt_logwrite_process(log, 4711, "/bin/app", which ? "other" : "box");
+	pxt_logwrite_process(log, 4711, "/bin/app", which ? "other" : "box", NULL);
 	for (unsigned i = 0; i < TYPES; i++)
 		pxt_logwrite_type(log, (trace_event_id_t)(40 + i), types[i].name, types[i].format);
 	for (unsigned i = 1; i < THREADS; i++) {

@@ -31,8 +31,8 @@ class Log:
     """Bytes of a log under construction."""
 
     def __init__(self, order, word, frames=0, frame_bytes=0, version=(1, 0, 1, 0), head=512,
-                 generation=0, longer=0):
-        self.order, self.word = order, word
+                 generation=0, longer=0, boot=b""):
+        self.order, self.word, self.boot = order, word, boot
         self.head, self.longer = head, longer
         self.frames, self.frame_bytes = frames, frame_bytes
         self.data_sequence = self.meta_sequence = self.records = self.lost = 0
@@ -110,7 +110,8 @@ class Log:
 
     def process(self, pid, start, executable, host):
         out = self.entry(self.pack("Hi", 0, pid) + self.time(start)
-                         + executable.encode().ljust(256, b"\0") + host.encode().ljust(72, b"\0"))
+                         + executable.encode().ljust(256, b"\0") + host.encode().ljust(72, b"\0")
+                         + self.boot)
         self.block(PROCESS, out, 1)
 
     def modules(self, modules):
@@ -161,6 +162,10 @@ class Log:
         stamps = [ticks for _, ticks in records if ticks is not None]
         self.block(DATA, b"".join(slots for slots, _ in records), len(stamps),
                    min(stamps, default=0), max(stamps, default=0), sum(losses), len(stamps))
+
+
+# Of version 1.1.  All other logs are of 1.0, and stay: that is what older recorders wrote.
+BOOT = bytes(range(0xB0, 0xC0))
 
 
 def event_set(log, *kinds):
@@ -265,6 +270,8 @@ def main():
         "loop-le64": loop("<", 8, 5), "loop-be32": loop(">", 4, 5),
         "loop-short": loop("<", 8, 2), "loop-empty": loop("<", 8, 0),
         "loop-growing": loop("<", 8, 5, False),
+        "boot-le64": whole("<", 8, version=(1, 1, 1, 0), boot=BOOT),
+        "boot-be64": whole(">", 8, version=(1, 1, 1, 0), boot=BOOT),
         "newer-minor": newer_minor(),
         "newer-major": whole("<", 8, version=(2, 3, 2, 1)),
         "cleared": cleared(),

@@ -79,6 +79,31 @@ threads_with_one_number_in_two_processes_stay_apart()
 	if grep -q 'without' out; then fail "jobs got mixed up"; fi
 }
 
+threads_that_had_one_number_one_after_the_other_keep_their_own()
+{
+	make one.ptl <<-END
+		thread 3 0x7f0000001000 5001 second
+		event 1000 32 1 0 u32:1
+		event 3000 32 3 0 u32:2
+		event 9000 33 3 0 u32:2 i64:0
+	END
+	make two.ptl "$other" <<-END
+		event 1000 32 2 0 u32:3
+	END
+	run 0 print --thread 4712 one.ptl
+	lines 1
+	run 0 print --thread 5001 one.ptl
+	lines 2
+	out_has 'second/5001'
+	run 0 merge -o both.ptl one.ptl two.ptl
+	run 0 print --thread 4712 both.ptl
+	lines 1
+	out_has 'sensor/4712'
+	run 0 print --thread 5001 both.ptl
+	lines 2
+	out_has 'second/5001'
+}
+
 types_of_one_name_and_two_descriptions_stay_apart()
 {
 	make one.ptl <<-END
@@ -143,6 +168,64 @@ clock 1000000000 0 1700000010000500000 1000000500000' <<-END
 	run 0 merge --same-boot -o both.ptl one.ptl late.ptl
 	run 0 print both.ptl
 	sed -n 2p out | grep -q '^ *0.000501000 ' || fail "--same-boot counts for nothing"
+}
+
+a_boot_id_says_which_logs_are_of_one_boot()
+{
+	# An hour forward between the two creations: clocks alone would say, another boot.
+	make one.ptl 'boot 7' <<-END
+		event 1000 32 1 0 u32:1
+	END
+	make two.ptl 'boot 7
+uuid 2
+clock 1000000000 0 1700003600000500000 1000000500000' <<-END
+		event 1000 32 1 0 u32:2
+	END
+	run 0 merge -o both.ptl one.ptl two.ptl
+	run 0 print both.ptl
+	sed -n 2p out | grep -q '^ *0.000501000 ' || fail "not half a millisecond later"
+	# The new log is of that boot, too.
+	make three.ptl 'boot 7
+uuid 3
+clock 1000000000 0 1700007200001000000 1000001000000' <<-END
+		event 1000 32 1 0 u32:3
+	END
+	run 0 merge -o all.ptl both.ptl three.ptl
+	run 0 print all.ptl
+	sed -n 3p out | grep -q '^ *0.001001000 ' || fail "the merged log forgot its boot"
+	# Half a millisecond later, but restarted in between.
+	make other.ptl 'boot 8
+uuid 4
+clock 1000000000 0 1700000000500000000 1000000500000' <<-END
+		event 1000 32 1 0 u32:4
+	END
+	run 0 merge -o both.ptl one.ptl other.ptl
+	run 0 print both.ptl
+	sed -n 2p out | grep -q '^ *0.500001000 ' || fail "placed by another boot's clock"
+	# Where one of the two does not say it, host and clocks count.
+	make older.ptl 'uuid 5
+clock 1000000000 0 1700000001000500000 1000000500000' <<-END
+		event 1000 32 1 0 u32:5
+	END
+	run 0 merge -o both.ptl one.ptl older.ptl
+	run 0 print both.ptl
+	sed -n 2p out | grep -q '^ *0.000501000 ' || fail "an older log's clocks count for nothing"
+}
+
+logs_of_one_boot_need_no_date()
+{
+	make one.ptl 'boot 7
+clock 1000000000 0 5000000000 5000000000' <<-END
+		event 1000 32 1 0 u32:1
+	END
+	make two.ptl 'boot 7
+uuid 2
+clock 1000000000 0 5000500000 5000500000' <<-END
+		event 1000 32 1 0 u32:2
+	END
+	run 0 merge -o both.ptl one.ptl two.ptl
+	run 0 print both.ptl
+	sed -n 2p out | grep -q '^ *0.000501000 ' || fail "not half a millisecond later"
 }
 
 # Types 61 and 99 are in the new set; nobody named 99, so it has no number in the merged log.

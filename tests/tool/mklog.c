@@ -21,6 +21,7 @@
  * orders:
  *
  *	uuid N            another stream than N = 1
+ *	boot N            a boot id of N in each byte; without it, the log says none
  *	clock HZ TICKS REALTIME MONOTONIC
  *	                  the counter's rate, and the clocks at the creation, in nanoseconds; NS of
  *	                  events stays the time since then
@@ -43,6 +44,7 @@ static struct {
 	uint64_t monotonic;
 } clocks = { NS_PER_S, 0, CREATED *NS_PER_S, 1000 * NS_PER_S };
 static unsigned char first_of_uuid = 1;
+static unsigned char boot_id;
 
 struct maker {
 	struct pxt_log_stream stream;
@@ -185,6 +187,7 @@ static void do_process(struct maker *maker, char *rest)
 	struct pxt_log_process process = { .pid = (int32_t)number(&rest) };
 	struct pxt_log_block block = entry_block();
 
+	memset(process.boot_id, boot_id, sizeof process.boot_id);
 	(void)snprintf(process.host, sizeof process.host, "%s", unescape(word(&rest)));
 	(void)snprintf(process.executable, sizeof process.executable, "%s", unescape(rest));
 	if (!pxt_log_put_process(&block, &process))
@@ -392,6 +395,9 @@ static bool prepare(char *line)
 	if (strncmp(line, "uuid ", 5) == 0) {
 		(void)word(&rest);
 		first_of_uuid = (unsigned char)number(&rest);
+	} else if (strncmp(line, "boot ", 5) == 0) {
+		(void)word(&rest);
+		boot_id = (unsigned char)number(&rest);
 	} else if (strncmp(line, "clock ", 6) == 0) {
 		(void)word(&rest);
 		clocks.hz = number(&rest);

@@ -447,6 +447,63 @@ follow_writes_each_event_as_soon_as_it_is_there()
 	out_has '"event":"job_begin"'
 }
 
+# A block of its own for each of four events, the second one spoilt; without trailer.
+make_damaged()
+{
+	make damaged.ptl <<-END
+		event 1000 32 1 0 u32:1
+		flush
+		event 2000 32 1 0 u32:2
+		flush
+		event 3000 32 1 0 u32:3
+		flush
+		event 4000 32 1 0 u32:4
+		unfinished
+	END
+	"${PXT_PYTHON:-python3}" - damaged.ptl <<-'END'
+		import struct, sys
+		log = bytearray(open(sys.argv[1], "rb").read())
+		at = 512
+		while log[at + 4:at + 6] not in (b"\x01\0", b"\0\x01") or log[at + 16:at + 24].strip(b"\0") != b"\x01":
+		    at += struct.unpack_from("=I", log, at + 8)[0]
+		log[at + 100] ^= 1
+		open(sys.argv[1], "wb").write(log)
+	END
+}
+
+damage_in_a_growing_log_is_told_and_what_follows_is_shown()
+{
+	make_damaged
+	run 2 print --incomplete --format '{event} {field:job}' damaged.ptl
+	err_has 'damaged.ptl: DAMAGED at byte'
+	err_has 'the checksum of a block is wrong'
+	out_has 'job_begin 1'
+	out_has 'job_begin 3'
+	out_has 'job_begin 4'
+	out_lacks 'job_begin 2'
+	err_has '1 EVENTS WERE LOST'
+	run 2 stat --incomplete damaged.ptl
+	[ "$(grep -c DAMAGED err)" -eq 1 ] || fail 'not told once'
+}
+
+follow_goes_on_behind_damage_and_says_so()
+{
+	make_damaged
+	head -c 700 damaged.ptl >grow.ptl
+	"$pxtrace" print --follow --format '{event} {field:job}' grow.ptl >out 2>err &
+	follower=$!
+	tail -c +701 damaged.ptl >>grow.ptl
+	for _ in $(seq 100); do
+		grep -q 'job_begin 4' out && break
+		sleep 0.1
+	done
+	kill "$follower"
+	wait "$follower" 2>/dev/null
+	out_has 'job_begin 3'
+	out_has 'job_begin 4'
+	err_has 'grow.ptl: DAMAGED at byte'
+}
+
 follow_shows_what_a_pipe_brings_before_it_ends()
 {
 	make part.ptl <<-END

@@ -4,8 +4,9 @@
  *
  * Logs of one boot of one machine have CLOCK_MONOTONIC in common: they are placed by it, exactly,
  * whatever happened to the civil clock between their creations.  Two logs are of one boot when they
- * name the same host and their clocks say that it booted at the same moment.  Everything else has
- * only civil time in common, which a machine must have known.
+ * carry the same boot id; where one of them carries none, when they name the same host and their
+ * clocks say that it booted at the same moment.  Everything else has only civil time in common, which
+ * a machine must have known.
  */
 #include "merge.h"
 
@@ -46,14 +47,29 @@ static bool date_known(const struct pxt_place *place)
 	return place->real_ns >= DATE_KNOWN;
 }
 
+/* As the system says; false, and *@told false, where one of the two does not say it. */
+static bool same_boot_id(
+    const struct posix_trace_loginfo_np *a, const struct posix_trace_loginfo_np *b, bool *told)
+{
+	static const unsigned char none[sizeof a->posix_boot_id_np];
+
+	*told = memcmp(a->posix_boot_id_np, none, sizeof none) != 0 &&
+	        memcmp(b->posix_boot_id_np, none, sizeof none) != 0;
+	return *told && memcmp(a->posix_boot_id_np, b->posix_boot_id_np, sizeof none) == 0;
+}
+
 static bool same_boot(
     const struct pxt_reader *reader, const struct pxt_line *line, uint32_t a, uint32_t b)
 {
 	const struct pxt_place *x = &line->places[a];
 	const struct pxt_place *y = &line->places[b];
 	const char *host = reader->sources[a]->info.posix_host_np;
+	bool told;
+	bool same = same_boot_id(&reader->sources[a]->info, &reader->sources[b]->info, &told);
 	int64_t apart;
 
+	if (told)
+		return same && x->mono_ns > 0 && y->mono_ns > 0;
 	if (*host == '\0' || strcmp(host, reader->sources[b]->info.posix_host_np) != 0 ||
 	    !x->boot_ns || !y->boot_ns || !x->mono_ns || !y->mono_ns || !date_known(x) ||
 	    !date_known(y))
@@ -162,7 +178,8 @@ bool pxt_line_make(struct pxt_line *line, const struct pxt_reader *reader, bool 
 	if (all_same && !check_monotonic(reader, line))
 		return false;
 	uint32_t groups = group(reader, line, all_same);
-	if ((groups > 1 || !all_same) && reader->count > 1 && !check_dates(reader, line))
+	/* Logs of one boot need no date: nothing but CLOCK_MONOTONIC places them. */
+	if (groups > 1 && !check_dates(reader, line))
 		return false;
 	shift(reader, line);
 	line->monotonic = groups == 1 && line->places[0].mono_ns > 0;

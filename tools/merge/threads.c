@@ -2,9 +2,10 @@
 /*
  * threads.c - threads of all logs under common indices.
  *
- * A thread is known by its log, its pthread_t and its process.  Two processes may well have the same
- * pthread_t; readers of the new log tell threads apart by it, so it is made different there.  The
- * system's number (tid) and the name stay as they were.
+ * A thread is known by its log, its pthread_t, its process and the system's number (tid).  Two processes
+ * may well have the same pthread_t, and so may two threads of one process, one after the other; readers
+ * of the new log tell threads apart by it, so it is made different there.  The tid and the name stay as
+ * they were.
  */
 #include "merge.h"
 
@@ -116,14 +117,15 @@ static void tell(struct pxt_logwrite *log, const struct pxt_merge_thread *thread
 }
 
 static struct pxt_merge_thread *find(
-    struct pxt_merge_threads *threads, uint32_t place, uint64_t own, pid_t pid)
+    struct pxt_merge_threads *threads, uint32_t place, uint64_t own, pid_t pid, pid_t tid)
 {
 	uint32_t at = threads->by_key[bucket_of_key(place, own, pid)];
 
 	while (at) {
 		struct pxt_merge_thread *thread = &threads->threads[at];
 
-		if (thread->place == place && thread->own == own && thread->pid == pid)
+		if (thread->place == place && thread->own == own && thread->pid == pid &&
+		    thread->tid == tid)
 			return thread;
 		at = thread->next;
 	}
@@ -148,12 +150,12 @@ const struct pxt_merge_thread *pxt_merge_threads_of(
 	uint64_t own = event->thread->recorded ? event->thread->id : 0;
 	uint32_t place = event->source->place;
 	pid_t pid = event->info.posix_pid;
-	struct pxt_merge_thread *thread = find(threads, place, own, pid);
+	pid_t tid = own ? event->thread->tid : 0;
+	struct pxt_merge_thread *thread = find(threads, place, own, pid, tid);
 
 	if (thread)
 		return thread;
-	return make(threads, log, place, own, pid, own ? event->thread->tid : 0,
-	    own ? event->thread->name : "");
+	return make(threads, log, place, own, pid, tid, own ? event->thread->name : "");
 }
 
 void pxt_merge_threads_learn(
@@ -169,17 +171,13 @@ void pxt_merge_threads_learn(
 			return;
 		uint64_t own = entry.posix_thread_np & mask;
 		struct pxt_merge_thread *known =
-		    find(threads, source->place, own, entry.posix_pid_np);
+		    find(threads, source->place, own, entry.posix_pid_np, entry.posix_tid_np);
 		memcpy(name, entry.posix_name_np, sizeof entry.posix_name_np);
-		if (!known) {
+		if (known)
+			tell(log, known, name);
+		else
 			(void)make(threads, log, source->place, own, entry.posix_pid_np,
 			    entry.posix_tid_np, name);
-			continue;
-		}
-		/* A pthread_t that was used again: which of the two an event means is not known. */
-		if (known->tid != entry.posix_tid_np)
-			known->tid = 0;
-		tell(log, known, name);
 	}
 }
 
@@ -201,7 +199,7 @@ const struct pxt_merge_thread *pxt_merge_threads_tid(struct pxt_merge_threads *t
 		at = threads->threads[at].next_tid;
 	if (at && event->tid > 0)
 		return &threads->threads[at];
-	struct pxt_merge_thread *thread = find(threads, PLACE_NONE, own, event->pid);
+	struct pxt_merge_thread *thread = find(threads, PLACE_NONE, own, event->pid, event->tid);
 	return thread ? thread
 	              : make(threads, log, PLACE_NONE, own, event->pid, event->tid, event->comm);
 }

@@ -136,6 +136,7 @@ static void put_process(const struct pxt_merge *merge)
 	const struct posix_trace_loginfo_np *first = &merge->reader.sources[0]->info;
 	const char *executable = first->posix_executable_np;
 	const char *host = first->posix_host_np;
+	const unsigned char *boot_id = first->posix_boot_id_np;
 	pid_t pid = first->posix_pid_np;
 
 	/* What is not the same for all is not said of all. */
@@ -148,8 +149,10 @@ static void put_process(const struct pxt_merge *merge)
 			executable = "";
 		if (strcmp(info->posix_host_np, host) != 0)
 			host = "";
+		if (boot_id && memcmp(info->posix_boot_id_np, boot_id, PXT_LOGWRITE_BOOT_ID) != 0)
+			boot_id = NULL;
 	}
-	pxt_logwrite_process(merge->log, pid, executable, host);
+	pxt_logwrite_process(merge->log, pid, executable, host, boot_id);
 }
 
 /* A log without its end says less of itself than its events do. */

@@ -134,7 +134,8 @@ struct pxt_actor *pxt_threads_of(
 	while (scene->by_id[at] != 0) {
 		struct pxt_actor *actor = scene->actors[scene->by_id[at] - 1];
 
-		if (actor->id == thread->id && actor->source == source)
+		/* A pthread_t is used again when its thread has ended; then the tid is another one. */
+		if (actor->id == thread->id && actor->tid == thread->tid && actor->source == source)
 			return actor;
 		at = (at + 1) % TABLE;
 	}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * damage.c - posix_trace_log_skipdamage_np(): a growing log whose next block cannot be read, though
+ * sound ones stand behind it.
+ *
+ * A block that is being written looks damaged, too.  Logs are written front to back: where a sound
+ * block of the same stream stands behind, nothing in front of it will change any more.  What was
+ * passed over is kept as a gap, so that it costs the same losses however often the log is read.
+ */
+#include "logretrieval/log.h"
+
+#include "base/logfmt_bytes.h"
+
+#include <errno.h>
+
+#define STEP 16u /* blocks begin at multiples of it */
+
+bool pxt_log_begins_here(const struct pxt_log *log, const unsigned char *at)
+{
+	static const unsigned char magic[4] = PXT_LOG_BLOCK_MAGIC;
+
+	return memcmp(at, magic, sizeof(magic)) == 0 &&
+	       memcmp(at + 24, log->header.uuid, PXT_LOG_UUID_BYTES) == 0;
+}
+
+uint64_t pxt_log_find_block(struct pxt_log *log, uint64_t offset, uint64_t size)
+{
+	/* Bound: the file's size; each turn goes on by at least a step. */
+	while (offset < size && size - offset >= PXT_LOG_SEEN_BYTES) {
+		uint64_t rest = size - offset;
+		uint32_t bytes = rest < log->window_bytes ? (uint32_t)rest : log->window_bytes;
+		const unsigned char *at;
+		uint32_t i;
+
+		if (pxt_log_view(log, offset, bytes, &at) || !at)
+			break;
+		for (i = 0; i + PXT_LOG_SEEN_BYTES <= bytes; i += STEP) {
+			if (pxt_log_begins_here(log, at + i))
+				return offset + i;
+		}
+		offset += i;
+	}
+	return size;
+}
+
+/* Whether reading may go on with the block at @offset: it is sound, and none that came before. */
+static bool usable(struct pxt_log *log, uint64_t offset, struct pxt_log_blockhead *head)
+{
+	const unsigned char *block;
+
+	if (pxt_log_load(log, offset, head, &block))
+		return false;
+	if (head->type == PXT_LOG_DATA)
+		return log->header.layout == PXT_LAYOUT_SEQUENTIAL &&
+		       head->sequence >= log->data_blocks;
+	return head->sequence >= log->meta_blocks;
+}
+
+static bool room_for_gap(struct pxt_log *log)
+{
+	uint32_t room = log->gap_room ? 2 * log->gap_room : 16;
+	struct pxt_log_gap *gaps;
+
+	if (log->gap_count < log->gap_room)
+		return true;
+	if (log->gap_room >= PXT_LOG_GAPS_MAX)
+		return false;
+	gaps = pxt_port_heap_resize(log->gaps, room * sizeof(*gaps));
+	if (!gaps)
+		return false;
+	log->gaps = gaps;
+	log->gap_room = room;
+	return true;
+}
+
+/* What the sums say lies between the last DATA block that was read and @head's. */
+static void add_gap(struct pxt_log *log, uint64_t to, const struct pxt_log_blockhead *head)
+{
+	struct pxt_log_gap *gap = &log->gaps[log->gap_count++];
+	uint64_t records = head->records_total - (head->type == PXT_LOG_DATA ? head->count : 0);
+	uint64_t lost = head->lost_total - head->lost;
+
+	*gap = (struct pxt_log_gap){ log->scanned, to, 0 };
+	if (log->header.layout == PXT_LAYOUT_FRAMES)
+		return;
+	if (records > log->data_records)
+		gap->missing = records - log->data_records;
+	log->missing += gap->missing;
+	if (lost > log->data_lost)
+		gap->missing += lost - log->data_lost;
+	log->data_records = records;
+	log->data_lost = lost;
+}
+
+static void describe(const struct pxt_log *log, const struct posix_trace_logerror_np *error,
+    struct posix_trace_logfinding_np *finding)
+{
+	finding->posix_kind_np = POSIX_TRACE_FINDING_DAMAGE_NP;
+	finding->posix_block_np = log->data_blocks + log->meta_blocks;
+	finding->posix_offset_np = error->posix_offset_np;
+	memcpy(finding->posix_reason_np, error->posix_reason_np, sizeof(finding->posix_reason_np));
+}
+
+/* Behind what cannot be read at log->scanned. */
+static int skip(struct pxt_log *log, struct posix_trace_logfinding_np *finding)
+{
+	struct posix_trace_logerror_np error = log->damage;
+	struct pxt_log_blockhead head = { 0 };
+	uint64_t next = log->scanned;
+	const unsigned char *block;
+	uint64_t size;
+
+	if (pxt_port_file_size(&log->file, &size))
+		return EIO;
+	if (!log->broken) {
+		/* It may have been finished meanwhile. */
+		if (!pxt_log_load(log, log->scanned, &head, &block))
+			return ENOENT;
+		error = log->error;
+		next += STEP;
+	}
+	/* Bound: the file's size. */
+	while ((next = pxt_log_find_block(log, next, size)) < size && !usable(log, next, &head))
+		next += STEP;
+	if (next >= size)
+		return ENOENT;
+	if (!room_for_gap(log))
+		return ENOMEM;
+	describe(log, &error, finding);
+	add_gap(log, next, &head);
+	log->scanned = next;
+	log->broken = false;
+	log->unsure_data = true;
+	log->unsure_meta = true;
+	return 0;
+}
+
+/* The frame behind the newest one, when newer ones than it are there. */
+static int skip_frame(struct pxt_log *log, struct posix_trace_logfinding_np *finding)
+{
+	struct posix_trace_logerror_np error = { 0,
+		"a frame holds no sound block, though newer ones "
+		"do" };
+	bool any = log->any_frame;
+	uint64_t before = log->newest;
+
+	if (pxt_log_more_frames(log))
+		return ENOENT;
+	(void)pxt_log_scan_frames(log);
+	if (!log->any_frame || (any && log->newest == before))
+		return ENOENT;
+	error.posix_offset_np = log->header.data_offset + (any ? before + 1 : 0) %
+	                                                      log->header.frames *
+	                                                      (uint64_t)log->header.frame_bytes;
+	describe(log, &error, finding);
+	return 0;
+}
+
+int pxt_log_skip_damage(void *object, struct posix_trace_logfinding_np *finding)
+{
+	struct pxt_log *log = object;
+	int error = EINVAL;
+
+	pxt_log_lock(log);
+	if (log->open) {
+		error = ENOENT;
+		/* The window is used for looking: what is unread in it comes first. */
+		if (log->growing && !log->complete && log->cursor.left == 0) {
+			pxt_log_view_again(log);
+			if (log->header.layout == PXT_LAYOUT_FRAMES)
+				error = skip_frame(log, finding);
+			if (error == ENOENT)
+				error = skip(log, finding);
+		}
+	}
+	pxt_log_unlock(log);
+	return error;
+}
