@@ -226,6 +226,8 @@ def private_header(kconf):
 
 
 UNITS = ("CORE", "ONLINE", "TOLOG", "USEREVENTS", "FILTER", "INHERIT", "LOGRETRIEVAL")
+# Parts of units that can be left out and have public functions.
+PARTS = ("SNAPSHOT",)
 
 
 def event_ids(kconf):
@@ -245,7 +247,7 @@ def public_header(kconf, version):
              "/* trace_config.h - what this configuration of libptrace holds.  Generated. */",
              "#ifndef _PXT_TRACE_CONFIG_H", "#define _PXT_TRACE_CONFIG_H 1", "",
              f"#define _PXT_VERSION {version}"]
-    lines += [f"#define _PXT_UNIT_{unit} {value_of(kconf, unit)}" for unit in UNITS]
+    lines += [f"#define _PXT_UNIT_{unit} {value_of(kconf, unit)}" for unit in UNITS + PARTS]
     lines += [f"#define _PXT_MAX_STREAMS {streams}",
               f"#define _PXT_LANES_MAX {value_of(kconf, 'LANES_MAX')}",
               f"#define _PXT_USER_EVENT_MAX {value_of(kconf, 'USER_EVENT_MAX')}",

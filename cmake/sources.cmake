@@ -162,6 +162,8 @@ ptrace_unit(ONLINE UNLESS TINY SOURCES
 
 ptrace_unit(CORE IF TOLOG SOURCES
 	core/run.c)
+ptrace_unit(CORE IF SNAPSHOT SOURCES
+	core/copy.c)
 ptrace_unit(TOLOG SOURCES
 	tolog/attr_log_set.c
 	tolog/create.c
@@ -182,6 +184,8 @@ ptrace_unit(TOLOG IF LOG_LOOP SOURCES
 	tolog/loop.c)
 ptrace_unit(TOLOG IF LOG_LINE SOURCES
 	tolog/line.c)
+ptrace_unit(TOLOG IF SNAPSHOT SOURCES
+	tolog/snapshot.c)
 ptrace_unit(TOLOG IF LOG_METADATA SOURCES
 	tolog/describe.c)
 ptrace_unit(TOLOG UNLESS LOG_METADATA SOURCES

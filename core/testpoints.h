@@ -29,6 +29,8 @@ enum pxt_testpoint {
 	PXT_TP_HEAD_READ,     /* consumer: one lane's head read for the merge */
 	PXT_TP_CLOSED_LANE,   /* control: one lane closed */
 	PXT_TP_SLEEPS,        /* reader: said that it sleeps */
+	PXT_TP_COPIED_HEAD,   /* copy: one lane's head read */
+	PXT_TP_COPIED_SLOT,   /* copy: one slot read */
 	PXT_TP_COUNT
 };
 

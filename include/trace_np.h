@@ -506,6 +506,48 @@ int posix_trace_attr_setlogform_np(trace_attr_t *attr, int form);
 int posix_trace_attr_getlogform_np(const trace_attr_t *attr, int *form);
 #endif
 
+#if _PXT_UNIT_SNAPSHOT
+/*
+ * Writes what the stream holds at this moment as a complete log: the records that are neither
+ * retrieved or flushed, nor overwritten, nor cleared (posix_held_np counts them), and the automatic
+ * events that a reader would be given with them.  The stream is as if nothing had happened: nothing
+ * is taken out of it, no count and no flag changes, no restart is done, and trace points cost what
+ * they always do.
+ *
+ * The moment lies within the call, behind the allocation of memory.  Every event whose trace point
+ * returned before the call began is in the log, unless it was overwritten before the moment or,
+ * in a stream that laps in less time than a copy of it takes, while the copy was made (some 0.1 to
+ * 0.5 ms for each MiB; then the oldest go first, and are told as lost like all others); no event in
+ * it has a later stamp.  A record that is unfinished at that moment is waited for, for the hold-back
+ * time at most, then counted as lost in the log.  From then on the log is made of the copy, so
+ * that a slow device loses nothing.  What a flush has taken out of the stream by that moment is
+ * not in the log; the call does not wait for it.
+ *
+ * The log has policy APPEND and the stream's attributes otherwise; its status is SUSPENDED, and no
+ * STOP event is made up.  Its counts are the window's own: retrieved is what is in it, lost is what
+ * its readers are told (and what an automatically stopped stream refused since).
+ *
+ * @trid:      an active stream, with log or without, of any policy, running or not.
+ * @file_desc: open for writing; it stays the caller's, open.  A regular file is truncated and
+ *             written from its beginning (with O_APPEND: if empty); a pipe, socket or
+ *             terminal is written to in order, in the form of POSIX_TRACE_LOG_AUTO_NP.
+ *
+ * EBADF:  @file_desc is not open for writing.
+ * EINVAL: @trid is no active stream of this process; @file_desc is a directory, a block device, or
+ *         a file with O_APPEND that is not empty.
+ * ENOMEM: no memory for a copy of the stream (as large as the stream with all its lanes).  The
+ *         file is as it was.
+ * EMFILE: no descriptor is left to work with.
+ * ENOSPC, EFBIG, EIO, EPIPE, EAGAIN and so on: as posix_trace_flush().  The file is no complete
+ *         log then, and posix_trace_open() refuses it; the stream is as if nothing had happened.
+ *
+ * Context: any thread, several at once; no signal handler.  Cost: memory, the stream's lock while
+ * its slots are copied, output in the calling thread.  Unit: Trace-To-Log, with
+ * CONFIG_PTRACE_SNAPSHOT.  (DEC-21, DEC-22, DEC-28, LPT-45)
+ */
+int posix_trace_snapshot_np(trace_id_t trid, int file_desc);
+#endif
+
 /*
  * Enters the calling thread (with its name) into the thread table before its first event, so that
  * the event need not do it.  That saves the event some instructions and gives the thread a name in

@@ -48,7 +48,7 @@ def findings_of(library, configuration):
     """Exactly the public functions of its units."""
     lines = run("nm", "-g", "--defined-only", library).splitlines()
     got = {line.split()[2] for line in lines if len(line.split()) == 3}
-    want, _ = expected_names(configuration.units())
+    want, _ = expected_names(configuration.parts())
     return ([f"{name} is missing" for name in sorted(want - got)]
             + [f"{name} belongs to no selected unit" for name in sorted(got - want)
                if name.startswith("posix_")])

@@ -28,7 +28,8 @@ FLAGS = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-Os", "-fvisibility=hidden", 
          "-ffunction-sections", "-fdata-sections", "-Wall", "-Wextra", "-Wundef", "-Werror"]
 TOGGLES = ("SYSEV_ERROR", "SYSEV_START_STOP", "SYSEV_OVERFLOW_RESUME", "SYSEV_FILTER",
            "SYSEV_FLUSH", "SYSEV_TRACE", "POLICY_LOOP", "POLICY_UNTIL_FULL", "POLICY_FLUSH",
-           "LOG_LOOP", "LOG_UNTIL_FULL", "LOG_APPEND", "LOG_METADATA", "LOG_LINE", "ARG_CHECKS")
+           "LOG_LOOP", "LOG_UNTIL_FULL", "LOG_APPEND", "LOG_METADATA", "LOG_LINE", "SNAPSHOT",
+           "ARG_CHECKS")
 # What the retrieval library must not hold.
 FOREIGN = re.compile(r"pthread_create|pxt_ring_|pxt_stream_(?!policy)|pxt_emit|pxt_lane_|_pxt_wanted")
 
@@ -212,7 +213,7 @@ def build(builder, configuration, directory):
 
 
 def one_combination(builder, configuration, directory):
-    units = configuration.units()
+    units = configuration.parts()
     archives = build(builder, configuration, directory)
     findings = []
     if "ptrace" in archives:

@@ -90,6 +90,10 @@ class Configuration:
     def units(self):
         return {unit for unit in kconfig_tool.UNITS if self.value(unit)}
 
+    def parts(self):
+        """The units, and those parts of them that have public functions of their own."""
+        return self.units() | {part for part in kconfig_tool.PARTS if self.value(part)}
+
     def sources(self, library):
         """Sources of "ptrace" or "retrieval"."""
         found = []

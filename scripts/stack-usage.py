@@ -230,7 +230,7 @@ def compile_profile(profile, work):
         program.read(to[:-2] + ".ci")
         program.read_code(compiler.replace("gcc", "objdump"), to)
     program.resolve()
-    functions, _ = expected_names(configuration.units())
+    functions, _ = expected_names(configuration.parts())
     return program, sorted(functions)
 
 

@@ -110,7 +110,7 @@ static void fill_header(struct pxt_tolog *log, const struct pxt_block *block)
 	header->attr = block->attr;
 }
 
-static int begin(struct pxt_tolog *log, const struct pxt_block *block)
+static int put_beginning(struct pxt_tolog *log, const struct pxt_block *block)
 {
 	int error = 0;
 
@@ -124,8 +124,7 @@ static int begin(struct pxt_tolog *log, const struct pxt_block *block)
 	return error ? error : pxt_tolog_put_head(log);
 }
 
-/* The unit's part of a stream that nobody knows yet.  Takes @out over if it succeeds. */
-static int attach(struct pxt_stream *stream, const struct pxt_tolog_policy *policy,
+int pxt_tolog_begin(struct pxt_stream *stream, const struct pxt_tolog_policy *policy,
     const struct pxt_port_log *out)
 {
 	struct pxt_tolog *log = make_log(policy, &stream->block->attr, out);
@@ -135,15 +134,31 @@ static int attach(struct pxt_stream *stream, const struct pxt_tolog_policy *poli
 		return ENOMEM;
 	log->out = *out;
 	stream->log = log;
+	error = put_beginning(log, stream->block);
+	if (error)
+		pxt_tolog_drop(stream);
+	return error;
+}
+
+void pxt_tolog_drop(struct pxt_stream *stream)
+{
+	pxt_port_free(stream->log, pxt_tolog_of(stream)->bytes);
+	stream->log = NULL;
+}
+
+/* The unit's part of a stream that nobody knows yet.  Takes @out over if it succeeds. */
+static int attach(struct pxt_stream *stream, const struct pxt_tolog_policy *policy,
+    const struct pxt_port_log *out)
+{
+	int error = pxt_tolog_begin(stream, policy, out);
+
+	if (error)
+		return error;
 	stream->at_shutdown = pxt_tolog_at_shutdown;
 	stream->at_clear = pxt_tolog_at_clear;
-	error = begin(log, stream->block);
-	if (!error)
-		error = pxt_tolog_helper_start(stream);
-	if (error) {
-		stream->log = NULL;
-		pxt_port_free(log, log->bytes);
-	}
+	error = pxt_tolog_helper_start(stream);
+	if (error)
+		pxt_tolog_drop(stream);
 	return error;
 }
 
@@ -160,8 +175,7 @@ static int create(const struct pxt_create *request, const trace_attr_t *attr,
 		error = pxt_stream_publish(stream, trid);
 		if (error) {
 			pxt_tolog_helper_end(stream);
-			pxt_port_free(stream->log, pxt_tolog_of(stream)->bytes);
-			stream->log = NULL;
+			pxt_tolog_drop(stream);
 		}
 	}
 	if (error)

@@ -172,6 +172,27 @@ static bool covered(struct pxt_stream *stream, const struct pxt_tolog_flush *flu
 	       pxt_block_state(stream->block) != PXT_GATE_RUNNING;
 }
 
+/* Up to which stamp records are taken without a look at each. */
+static uint64_t plainly_covered(struct pxt_stream *stream, const struct pxt_tolog_flush *flush)
+{
+	return !flush->exact && covered(stream, flush, UINT64_MAX) ? UINT64_MAX : flush->bound;
+}
+
+/*
+ * Younger than what is asked for, but older records may stand behind it.  Neither it nor its stamp
+ * is to show; what was lost in front of it is.
+ */
+static void leave_out(
+    struct pxt_stream *stream, struct pxt_tolog_flush *flush, const struct pxt_item *item)
+{
+	uint64_t last_ticks = stream->block->last_ticks;
+
+	flush->younger += item->kind != PXT_ITEM_MADE;
+	pxt_tolog_of(stream)->unreported += item->lost_before;
+	pxt_consumer_done(stream, item);
+	stream->block->last_ticks = last_ticks;
+}
+
 /*
  * FLUSH_STOP comes before what was recorded behind it; and before a STOP by call in any case, which
  * ends what it stops.
@@ -195,8 +216,7 @@ static void put_run(struct pxt_stream *stream, const struct pxt_tolog_flush *flu
 
 	if (log->stop_mark || log->unreported || log->policy->admits)
 		return;
-	pxt_consumer_run(
-	    stream, &run, covered(stream, flush, UINT64_MAX) ? UINT64_MAX : flush->bound);
+	pxt_consumer_run(stream, &run, plainly_covered(stream, flush));
 	if (!run.records)
 		return;
 	pxt_log_put_copied(&log->data, run.slots, run.records, run.least, run.most);
@@ -208,7 +228,7 @@ static void put_run(struct pxt_stream *stream, const struct pxt_tolog_flush *flu
 	log->fresh += run.records;
 }
 
-static enum pxt_fill fill_items(struct pxt_stream *stream, const struct pxt_tolog_flush *flush)
+static enum pxt_fill fill_items(struct pxt_stream *stream, struct pxt_tolog_flush *flush)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);
 	enum pxt_fill result = PXT_FILL_ON;
@@ -223,7 +243,9 @@ static enum pxt_fill fill_items(struct pxt_stream *stream, const struct pxt_tolo
 			return PXT_FILL_HELD;
 		if (found == PXT_NEXT_NONE || !covered(stream, flush, item.ticks))
 			return PXT_FILL_DONE;
-		if (stop_mark_first(log, &item))
+		if (flush->exact && item.stamp > flush->bound)
+			leave_out(stream, flush, &item);
+		else if (stop_mark_first(log, &item))
 			result = put_stop_mark(stream, item.ticks);
 		else
 			result = put_item(stream, &item);

@@ -150,6 +150,22 @@ static int put_trailer(struct pxt_tolog *log, struct pxt_log_trailer *trailer)
 	return error;
 }
 
+int pxt_tolog_put_end(struct pxt_stream *stream, struct pxt_log_trailer *trailer)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+	int error;
+	int last;
+
+	close_last_block(log);
+	pxt_tolog_new_meta(log);
+	error = pxt_tolog_tell(stream, PXT_WHEN_END);
+	if (error && !pxt_tolog_give_up(log))
+		return error;
+	pxt_tolog_new_meta(log);
+	last = put_trailer(log, trailer);
+	return error ? error : last;
+}
+
 /*
  * With what is in the log, after an error too: where a block did not fit, the short trailer may,
  * and the log can be read.  The mutex is held, and given up meanwhile.
@@ -168,20 +184,8 @@ static int complete(struct pxt_stream *stream, int failed)
 	}
 	read_status(stream, &trailer);
 	pxt_stream_unlock(stream);
-	if (whole) {
-		close_last_block(log);
-		pxt_tolog_new_meta(log);
-		error = pxt_tolog_tell(stream, PXT_WHEN_END);
-		if (error && !pxt_tolog_give_up(log))
-			whole = false;
-	}
-	if (whole) {
-		int last;
-
-		pxt_tolog_new_meta(log);
-		last = put_trailer(log, &trailer);
-		error = error ? error : last;
-	}
+	if (whole)
+		error = pxt_tolog_put_end(stream, &trailer);
 	pxt_port_mutex_lock(&stream->mutex);
 	return failed ? failed : error;
 }

@@ -120,6 +120,15 @@ struct pxt_tolog {
 
 extern const struct pxt_ops pxt_tolog_ops;
 
+/*
+ * Makes @stream's log and begins it on @out, which stays the caller's if that fails.  (The helper is
+ * not started, and the stream does not know yet whom to call at clear and shutdown.)
+ */
+int pxt_tolog_begin(struct pxt_stream *stream, const struct pxt_tolog_policy *policy,
+    const struct pxt_port_log *out);
+/* Gives its memory back. */
+void pxt_tolog_drop(struct pxt_stream *stream);
+
 /* ---- Policies (append.c, untilfull.c, loop.c) ---- */
 
 #if CONFIG_PTRACE_LOG_LOOP
@@ -273,6 +282,8 @@ struct pxt_tolog_flush {
 	bool marks;          /* FLUSH_START and FLUSH_STOP */
 	bool start_told;     /* FLUSH_START is in the log */
 	bool final;          /* at shutdown: everything */
+	bool exact;          /* of a copy: what is younger than @bound is left out, ... */
+	uint64_t younger;    /* ... so many records */
 	bool held;           /* an unfinished record was met ... */
 	uint64_t held_since; /* ... first at this time, ticks */
 };
@@ -296,6 +307,8 @@ void pxt_tolog_end_turn(struct pxt_stream *stream);
 /* As pxt_stream.at_clear and .at_shutdown. */
 int pxt_tolog_at_clear(struct pxt_stream *stream);
 int pxt_tolog_at_shutdown(struct pxt_stream *stream);
+/* Without the mutex: what the end of a log says, and @trailer, of which the log's own part is set. */
+int pxt_tolog_put_end(struct pxt_stream *stream, struct pxt_log_trailer *trailer);
 /* With turn and mutex, which is given up meanwhile: the log begins anew. */
 int pxt_tolog_begin_anew(struct pxt_stream *stream);
 

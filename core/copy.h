@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * copy.h - what a stream holds at one moment, as a stream of its own that nobody else can find.
+ *
+ *   who beside whom   take   writers   consumer, control
+ *   take                -       -              X           (X: the stream's mutex)
+ *
+ * Whoever has a copy consumes it as any stream (consumer.h), without a lock.  What a consumer does
+ * to its stream, limits, counts, an automatic STOP that was handed out, it does to words of the
+ * copy.
+ */
+#ifndef PXT_COPY_H
+#define PXT_COPY_H
+
+#include "core/stream.h"
+
+struct pxt_copy {
+	struct pxt_stream stream; /* in no table: no identifier, no log yet */
+	uint64_t moment;          /* records with later stamps do not belong to it */
+	uint64_t retrieved;       /* by others, before */
+	uint64_t lost_told;       /* to others, before */
+	uint64_t refused;         /* by lanes; the copy's own say 0 */
+};
+
+/*
+ * EINVAL (no such active stream), ENOMEM, or 0: then pxt_copy_free() is due.  Waits up to a
+ * hold-back time for records that are unfinished at the moment; those that stay so are lost in
+ * the copy.
+ */
+int pxt_copy_take(trace_id_t trid, struct pxt_copy *copy);
+void pxt_copy_free(struct pxt_copy *copy);
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writers.c - snapshots while two threads trace as fast as they can, and one may read: each holds
+ * what was done before it, nothing of what began behind it, and no gap; and nobody else notices.
+ */
+#include "kit.h"
+#include "stress/events.h"
+#include "suite.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WRITERS 2u
+
+static struct writer {
+	pthread_t thread;
+	uint32_t source;
+	_Atomic uint32_t begun;
+	_Atomic uint32_t done;
+} writers[WRITERS];
+static atomic_bool enough;
+
+static void *write_on(void *argument)
+{
+	struct writer *writer = argument;
+
+	for (uint32_t n = 1; !atomic_load_explicit(&enough, memory_order_relaxed); n++) {
+		atomic_store(&writer->begun, n);
+		ev_say(writer->source, n);
+		atomic_store(&writer->done, n);
+	}
+	return NULL;
+}
+
+static void start_writers(void)
+{
+	atomic_store(&enough, false);
+	for (uint32_t i = 0; i < WRITERS; i++) {
+		writers[i].source = i + 1u;
+		atomic_store(&writers[i].begun, 0u);
+		atomic_store(&writers[i].done, 0u);
+		PXT_EQ_FATAL(pthread_create(&writers[i].thread, NULL, write_on, &writers[i]), 0);
+	}
+	for (uint32_t i = 0; i < WRITERS; i++) {
+		while (atomic_load(&writers[i].done) < 1000u)
+			ev_sleep_us(100);
+	}
+}
+
+static void end_writers(void)
+{
+	atomic_store(&enough, true);
+	for (uint32_t i = 0; i < WRITERS; i++)
+		PXT_EQ(pthread_join(writers[i].thread, NULL), 0);
+}
+
+/* ---- What a snapshot must be ---- */
+
+/* What is missing between events of one thread, and what the log says was lost behind the first. */
+struct holes {
+	uint64_t missing;
+	uint64_t told;
+};
+
+static void read_log(trace_id_t log, struct ev_witness *witness, struct holes *holes)
+{
+	static struct st_event event;
+	struct posix_trace_eventextra_np extra;
+
+	memset(holes, 0, sizeof(*holes));
+	while (st_take(log, &event)) {
+		uint32_t before[EV_SOURCES];
+		bool ours = event.info.posix_event_id == ev_type();
+
+		PXT_EQ(posix_trace_eventinfo_getextra_np(&event.info, &extra), 0);
+		holes->told += witness->user ? extra.posix_lost_before_np : 0u;
+		memcpy(before, witness->last, sizeof(before));
+		ev_look(witness, &event.info, event.data, event.len);
+		for (uint32_t i = 1; ours && i <= WRITERS; i++) {
+			if (before[i] && witness->last[i] > before[i])
+				holes->missing += witness->last[i] - before[i] - 1u;
+		}
+	}
+	PXT_EQ(witness->torn + witness->disordered + witness->strange + witness->back, 0);
+	/* A writer that was kept away within a write for a hold-back time, or a lap (ruling 23). */
+	PXT_CHECK(holes->missing <= holes->told, "%llu are missing, %llu were told",
+	    (unsigned long long)holes->missing, (unsigned long long)holes->told);
+}
+
+static void save(trace_id_t trid)
+{
+	struct posix_trace_loginfo_np info;
+	struct ev_witness witness = { 0 };
+	struct holes holes;
+	uint32_t done[WRITERS];
+	uint32_t begun[WRITERS];
+	struct sn_shot shot = { .fd = st_file() };
+
+	for (uint32_t i = 0; i < WRITERS; i++)
+		done[i] = atomic_load(&writers[i].done);
+	PXT_EQ_FATAL(posix_trace_snapshot_np(trid, shot.fd), 0);
+	for (uint32_t i = 0; i < WRITERS; i++)
+		begun[i] = atomic_load(&writers[i].begun);
+	shot = sn_open(shot.fd);
+	read_log(shot.log, &witness, &holes);
+	for (uint32_t i = 0; i < WRITERS; i++) {
+		uint32_t last = witness.last[writers[i].source];
+
+		/* 0: it was kept away for as long as the other needs for the whole stream. */
+		PXT_CHECK(last >= done[i] || !last || holes.told,
+		    "writer %u had done %u, %u is the last in it", i, done[i], last);
+		PXT_CHECK(last <= begun[i], "writer %u had begun %u, %u is the last in it", i,
+		    begun[i], last);
+	}
+	CU_ASSERT(witness.user > 1000);
+	PXT_EQ(posix_trace_log_getinfo_np(shot.log, &info), 0);
+	PXT_EQ(info.posix_counts_np.posix_retrieved_np, ev_counted(&witness));
+	PXT_EQ(info.posix_counts_np.posix_held_np, 0);
+	sn_close(&shot);
+}
+
+static unsigned times(unsigned few)
+{
+	const char *wanted = getenv("PXT_STRESS");
+
+	return wanted && strcmp(wanted, "full") == 0 ? few * 20u : few;
+}
+
+/* ---- Streams that overwrite ---- */
+
+static void recorder(unsigned lanes, size_t size, bool reading, unsigned few)
+{
+	const struct st_spec spec = {
+		.policy = POSIX_TRACE_LOOP, .lanes = lanes, .size = size, .max_data = EV_MOST_BYTES
+	};
+	struct posix_trace_counts_np counts;
+	struct ev_witness witness = { 0 };
+	trace_id_t trid = st_started(&spec);
+
+	start_writers();
+	for (unsigned i = 0; i < times(few); i++) {
+		save(trid);
+		if (reading)
+			(void)ev_drain(trid, &witness, 300);
+	}
+	end_writers();
+	PXT_EQ(posix_trace_stop(trid), 0);
+	save(trid);
+	/* Nothing of that took anything from the reader. */
+	(void)ev_drain(trid, &witness, UINT64_MAX);
+	PXT_EQ(witness.torn + witness.disordered + witness.strange + witness.back, 0);
+	CU_ASSERT(st_law(trid, &counts));
+	PXT_EQ(counts.posix_held_np, 0);
+	PXT_EQ(counts.posix_retrieved_np, ev_counted(&witness));
+	PXT_EQ(counts.posix_written_np,
+	    2u + atomic_load(&writers[0].done) + atomic_load(&writers[1].done));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static void a_recorder_that_is_written_into_gives_all_that_was_done_without_a_gap(void)
+{
+	for (unsigned lanes = 1; lanes <= 4; lanes *= 2)
+		recorder(lanes, 1 << 20, false, 6);
+}
+
+static void so_does_one_that_is_read_in_between(void)
+{
+	recorder(1, 1 << 19, true, 6);
+	recorder(2, 1 << 19, true, 6);
+}
+
+/* ---- Streams that do not ---- */
+
+static void *read_on(void *argument)
+{
+	trace_id_t trid = *(trace_id_t *)argument;
+	struct ev_witness *witness = malloc(sizeof(*witness));
+
+	if (!witness)
+		return NULL;
+	memset(witness, 0, sizeof(*witness));
+	while (!atomic_load(&enough)) {
+		if (!ev_drain(trid, witness, 200))
+			ev_sleep_us(50);
+	}
+	return witness;
+}
+
+/* The reader frees what was copied just now, and writers fill it again. */
+static void a_stream_that_is_read_at_the_same_time_loses_nothing_by_it(void)
+{
+	for (unsigned lanes = 1; lanes <= 2; lanes++) {
+		const struct st_spec spec = { .policy = POSIX_TRACE_UNTIL_FULL,
+			.lanes = lanes,
+			.size = 1 << 14,
+			.max_data = EV_MOST_BYTES };
+		struct posix_trace_counts_np counts;
+		struct ev_witness *witness = NULL;
+		trace_id_t trid;
+		pthread_t reader;
+
+		trid = st_started(&spec);
+		start_writers();
+		PXT_EQ(pthread_create(&reader, NULL, read_on, &trid), 0);
+		for (unsigned i = 0; i < times(60); i++) {
+			struct sn_shot shot = sn_take(trid);
+			struct ev_witness seen = { 0 };
+			struct holes holes;
+
+			read_log(shot.log, &seen, &holes);
+			sn_close(&shot);
+		}
+		end_writers();
+		PXT_EQ(pthread_join(reader, (void **)&witness), 0);
+		CU_ASSERT_FATAL(witness != NULL);
+		(void)ev_drain(trid, witness, UINT64_MAX);
+		PXT_EQ(witness->torn + witness->disordered + witness->strange + witness->back, 0);
+		CU_ASSERT(st_law(trid, &counts));
+		PXT_EQ(counts.posix_retrieved_np, ev_counted(witness));
+		PXT_EQ(counts.posix_held_np, 0);
+		free(witness);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(a_recorder_that_is_written_into_gives_all_that_was_done_without_a_gap),
+	PXT_CASE(so_does_one_that_is_read_in_between),
+	PXT_CASE(a_stream_that_is_read_at_the_same_time_loses_nothing_by_it),
+};
+PXT_SUITE("snapshot: writers", cases)

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * snapshot.c - posix_trace_snapshot_np(): what a stream holds now, as a complete log.
+ *
+ * Of the stream only its copy is used (core/copy.h): how long the device takes is nobody's concern.
+ */
+#include "core/copy.h"
+#include "tolog/tolog.h"
+
+#include "base/attr.h"
+
+#include <errno.h>
+#include <trace_np.h>
+
+/* In the copy no record is waited for, and this log takes everything. */
+static int put_window(struct pxt_stream *stream, struct pxt_tolog_flush *flush)
+{
+	enum pxt_tolog_when when = PXT_WHEN_FLUSH;
+	enum pxt_fill filled;
+	int error;
+
+	/* Bound: what the copy holds. */
+	do {
+		filled = pxt_tolog_fill(stream, flush);
+		error = pxt_tolog_tell(stream, when);
+		if (!error)
+			error = pxt_tolog_put_data(pxt_tolog_of(stream), filled == PXT_FILL_MORE);
+		when = PXT_WHEN_BLOCK;
+	} while (!error && filled == PXT_FILL_MORE);
+	return error;
+}
+
+/* The window's own account: what others were given or told before does not belong to it. */
+static void count(struct pxt_copy *copy, const struct pxt_tolog_flush *flush,
+    struct posix_trace_counts_np *counts)
+{
+	pxt_stream_counts(&copy->stream, counts);
+	counts->posix_retrieved_np -= copy->retrieved + flush->younger;
+	counts->posix_lost_np += copy->refused - copy->lost_told;
+	counts->posix_cleared_np = 0;
+	counts->posix_written_np =
+	    counts->posix_retrieved_np + counts->posix_lost_np + counts->posix_held_np;
+}
+
+static void finish(
+    struct pxt_copy *copy, const struct pxt_tolog_flush *flush, struct pxt_log_trailer *trailer)
+{
+	count(copy, flush, &trailer->counts);
+	trailer->status.posix_stream_status = POSIX_TRACE_SUSPENDED;
+	trailer->status.posix_stream_overrun_status =
+	    trailer->counts.posix_lost_np ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
+	trailer->status.posix_stream_flush_status = POSIX_TRACE_NOT_FLUSHING;
+	trailer->status.posix_log_overrun_status = POSIX_TRACE_NO_OVERRUN;
+	trailer->status.posix_log_full_status = POSIX_TRACE_NOT_FULL;
+	trailer->attr = copy->stream.block->attr;
+}
+
+static int put_log(struct pxt_copy *copy, const struct pxt_port_log *out)
+{
+	struct pxt_stream *stream = &copy->stream;
+	trace_attr_t *attr = &stream->block->attr;
+	struct pxt_tolog_flush flush = { .bound = copy->moment, .final = true, .exact = true };
+	struct pxt_log_trailer trailer = { 0 };
+	int error;
+
+	attr->_pxt_log_policy = POSIX_TRACE_APPEND;
+	/* The form was said of the stream's own log. */
+	attr->_pxt_flags &= ~(PXT_ATTR_PLAIN | PXT_ATTR_FRAMES);
+	error = pxt_tolog_begin(stream, &pxt_tolog_append, out);
+	if (error)
+		return error;
+	/* As it was, before it is emptied. */
+	pxt_stream_full_status(stream, &trailer.status);
+	error = put_window(stream, &flush);
+	if (!error) {
+		finish(copy, &flush, &trailer);
+		error = pxt_tolog_put_end(stream, &trailer);
+	}
+	pxt_tolog_drop(stream);
+	return error;
+}
+
+PXT_API int posix_trace_snapshot_np(trace_id_t trid, int file_desc)
+{
+	struct pxt_port_log out;
+	struct pxt_copy copy;
+	int error = pxt_port_log_open(&out, file_desc);
+
+	if (error)
+		return error;
+	error = pxt_tolog_append.check(&out, NULL);
+	if (!error)
+		error = pxt_copy_take(trid, &copy);
+	if (!error) {
+		error = put_log(&copy, &out);
+		pxt_copy_free(&copy);
+	}
+	pxt_port_log_close(&out);
+	return error;
+}
