@@ -19,6 +19,7 @@ CHAPTERS = {
                "payload costs."),
     "writers": ("Test 4: many writers", "Throughput, cost and loss."),
     "flush": ("Test 4: flushes", "How long they take, and what a trace point pays beside one."),
+    "snapshot": ("Snapshots", "How long they take, and what a trace point pays beside them."),
     "emit": ("Trace points beside the floor", "The floor is what a trace point must do at least: "
              "read the counter, reserve with one locked add, store."),
     "latency": ("Latency under stress", "One call at a time, real-time priority, memory locked."),

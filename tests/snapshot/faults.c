@@ -340,6 +340,23 @@ static void two_at_once_and_a_reader_do_not_disturb_each_other(void)
 	}
 }
 
+/* ---- A clock that stands still ---- */
+
+/* A reader's restart would have the same stamp as the moment. */
+static void without_any_time_passing_nothing_restarts_in_it(void)
+{
+	const struct st_spec spec = { .policy = POSIX_TRACE_UNTIL_FULL, .lanes = 1, .size = 2048 };
+	struct st_full full;
+	trace_id_t trid;
+
+	pxt_fake_clock_start(1000000);
+	pxt_fake_clock_set(5000);
+	trid = st_full_stream(&spec, true, &full);
+	sn_expect(trid, st_text("START 1..%d STOP1", full.recorded));
+	st_expect(trid, st_text("START 1..%d STOP1 START", full.recorded));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(whichever_write_fails_the_stream_is_as_it_was_and_the_file_is_no_log),
 	PXT_CASE(a_device_that_says_not_now_is_asked_again),
@@ -348,5 +365,6 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_thousand_of_them_leave_nothing_behind),
 	PXT_CASE(during_a_flush_it_holds_what_the_flush_has_not_taken),
 	PXT_CASE(two_at_once_and_a_reader_do_not_disturb_each_other),
+	PXT_CASE_FRESH(without_any_time_passing_nothing_restarts_in_it),
 };
 PXT_SUITE("snapshot: faults", cases)

@@ -293,6 +293,7 @@ static void a_record_that_is_finished_in_time_is_waited_for(void)
 		atomic_store(&pauses, 0);
 		save(NULL);
 		CU_ASSERT(atomic_load(&pauses) >= 3);
+		(void)sem_post(&go_on);
 		PXT_EQ(pthread_join(thread, NULL), 0);
 		pxt_testpoint_hook = NULL;
 		pxt_holdback_ns = KIT_HOLDBACK_NS;

@@ -44,6 +44,17 @@ the_flight_recorder_keeps_the_last_before_the_trigger()
 	if grep -q 'number=0$' out; then fail 'the first sample is still there'; fi
 }
 
+the_deadline_recorder_saves_what_led_to_a_late_job_and_goes_on()
+{
+	example deadline_recorder run.ptl
+	said '^deadline_recorder: a job was late; the last [0-9]+ events are in run.ptl, and [1-9][0-9]* were recorded since$'
+	run 0 check --incomplete run.ptl
+	run 0 print --event deadline_miss run.ptl
+	lines 1
+	run 0 why run.ptl
+	head -n 1 out | grep -qE '^Job [0-9]+ of control was late by ' || fail 'no answer'
+}
+
 # LPT-37: what a line brings is a log
 a_serial_line_brings_every_event()
 {
