@@ -18,6 +18,7 @@
 #include <string.h>
 
 #define SLICE_NS 50000u
+#define TRIES    8u
 
 /* Positions of a lane. */
 struct span {
@@ -91,8 +92,11 @@ static void note_void(uint64_t *idle, struct pxt_halves slot, uint64_t pos)
 		*idle = pos + (uint32_t)slot.high;
 }
 
-/* From the oldest on, which writers overwrite first. */
-static void copy_slots(const struct pxt_ring *to, const struct pxt_ring *from, struct span *span)
+/*
+ * From the oldest on, which writers overwrite first.  False: they overwrote more than half of what
+ * there was.
+ */
+static bool copy_slots(const struct pxt_ring *to, const struct pxt_ring *from, struct span *span)
 {
 	uint64_t lap = span->head - to->mask - 1u;
 	uint64_t oldest = to->lane->pos > lap ? to->lane->pos : lap;
@@ -115,6 +119,7 @@ static void copy_slots(const struct pxt_ring *to, const struct pxt_ring *from, s
 			span->open = pos;
 	}
 	take_away(to, oldest, kept);
+	return kept - oldest <= (span->head - oldest) / 2u;
 }
 
 /*
@@ -183,11 +188,12 @@ static bool any_open(const struct pxt_copy *copy, const struct span *spans)
 	return false;
 }
 
-/* With the stream's mutex: nobody consumes meanwhile. */
-static void copy_all(struct pxt_copy *copy, struct pxt_stream *stream, struct span *spans)
+/* With the stream's mutex: nobody consumes meanwhile.  False: better once more, if that is possible. */
+static bool copy_all(struct pxt_copy *copy, struct pxt_stream *stream, struct span *spans)
 {
 	struct pxt_block *to = copy->stream.block;
 	struct pxt_block *from = stream->block;
+	bool good = true;
 
 	copy->moment = pxt_port_ticks_ordered();
 	copy->stream.ticks = stream->ticks;
@@ -204,10 +210,11 @@ static void copy_all(struct pxt_copy *copy, struct pxt_stream *stream, struct sp
 		struct pxt_ring live = pxt_block_ring(from, i);
 
 		pxt_cells_init(ring.slots, ring.mask + 1u);
-		copy_slots(&ring, &live, &spans[i]);
+		good &= copy_slots(&ring, &live, &spans[i]);
 	}
 	copy->retrieved = to->retrieved;
 	copy->lost_told = to->lost + to->refused_told - to->lost_before;
+	return good;
 }
 
 /* Without the mutex but for a look; a stream that is gone meanwhile has told what it can tell. */
@@ -255,7 +262,9 @@ int pxt_copy_take(trace_id_t trid, struct pxt_copy *copy)
 		pxt_copy_free(copy);
 		return EINVAL;
 	}
-	copy_all(copy, stream, spans);
+	/* Whoever is kept from the processor in between begins anew: the moment is a later one then. */
+	for (unsigned left = TRIES; left && !copy_all(copy, stream, spans); left--)
+		continue;
 	quiet = stream->block->quiet;
 	pxt_stream_unlock(stream);
 	if (!quiet)

@@ -515,13 +515,13 @@ int posix_trace_attr_getlogform_np(const trace_attr_t *attr, int *form);
  * they always do.
  *
  * The moment lies within the call, behind the allocation of memory.  Every event whose trace point
- * returned before the call began is in the log, unless it was overwritten before the moment or,
- * in a stream that laps in less time than a copy of it takes, while the copy was made (some 0.1 to
- * 0.5 ms for each MiB; then the oldest go first, and are told as lost like all others); no event in
- * it has a later stamp.  A record that is unfinished at that moment is waited for, for the hold-back
- * time at most, then counted as lost in the log.  From then on the log is made of the copy, so
- * that a slow device loses nothing.  What a flush has taken out of the stream by that moment is
- * not in the log; the call does not wait for it.
+ * returned before the call began is in the log, unless it was overwritten before the moment, or
+ * before it was copied: writers go on, and a stream that overwrites may lap meanwhile (the oldest
+ * go first, and are told as lost like all others; if that were more than half of the stream, the
+ * moment is put off).  No event in it has a later stamp than the moment.  A record that is
+ * unfinished then is waited for, for the hold-back time at most, and counted as lost in the log
+ * after that.  The log is made of the copy, so that a slow device loses nothing.  What a flush has
+ * taken out of the stream by that moment is not in the log; the call does not wait for it.
  *
  * The log has policy APPEND and the stream's attributes otherwise; its status is SUSPENDED, and no
  * STOP event is made up.  Its counts are the window's own: retrieved is what is in it, lost is what

@@ -611,7 +611,50 @@ static void what_is_no_active_stream_of_the_process_is_refused(void)
 	PXT_EQ(close(fd), 0);
 }
 
+#if _PXT_UNIT_INHERIT
+static int say_as_a_child(void *argument)
+{
+	(void)argument;
+	say_many(11, 15);
+	return 0;
+}
+
+static void what_children_traced_into_it_is_in_it_with_their_pid(void)
+{
+	trace_id_t trid = 0;
+	struct st_event event;
+	struct sn_shot shot;
+	trace_attr_t attr;
+	int own = 0;
+	int others = 0;
+
+	PXT_EQ(posix_trace_attr_init(&attr), 0);
+	PXT_EQ(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED), 0);
+	PXT_EQ(posix_trace_attr_setstreamfullpolicy(&attr, LOOP), 0);
+	PXT_EQ(posix_trace_create(0, &attr, &trid), 0);
+	PXT_EQ(posix_trace_attr_destroy(&attr), 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	(void)st_type();
+	say_many(1, 10);
+	PXT_EQ(pxt_in_child(say_as_a_child, NULL), 0);
+	shot = sn_take(trid);
+	while (st_take_user(shot.log, &event)) {
+		bool child = st_number(&event) > 10;
+
+		CU_ASSERT((event.info.posix_pid != getpid()) == child);
+		*(child ? &others : &own) += 1;
+	}
+	PXT_EQ(own, 10);
+	PXT_EQ(others, 5);
+	sn_close(&shot);
+	end(trid);
+}
+#endif
+
 static const struct pxt_case cases[] = {
+#if _PXT_UNIT_INHERIT
+	PXT_CASE(what_children_traced_into_it_is_in_it_with_their_pid),
+#endif
 	PXT_CASE(what_was_recorded_before_is_in_it_and_what_comes_later_is_not),
 	PXT_CASE(a_stream_that_was_read_in_part_gives_the_rest),
 	PXT_CASE(a_stream_that_holds_nothing_gives_a_log_without_events),
