@@ -39,7 +39,7 @@ struct pxt_stream_label {
 	struct pxt_label label;
 	uint64_t directory_at; /* of a copy of the directory in the same file; 0: none */
 	uint64_t about_at;     /* of text about the process in the same file; 0: none */
-	uint32_t about_bytes;
+	uint32_t about_bytes;  /* ... whole lines, see below */
 	uint32_t
 	    state_at; /* in a lane: 64-bit position and number that are read next; 0: not there */
 	uint64_t lanes_at; /* of the first lane */
@@ -65,7 +65,7 @@ struct pxt_stream_label {
 	uint32_t id_count;     /* size of a set of event types, in bits; 0: no Event Filter */
 	uint32_t clock_source; /* POSIX_TRACE_CLOCK_..._NP */
 	uint32_t clock_error_ppm;
-	uint32_t reserved;
+	uint32_t ended; /* not 0: shut down by its program, which had stopped it before */
 	uint64_t hz;
 	/* The clocks at creation. */
 	uint64_t created_ticks;
@@ -77,6 +77,20 @@ struct pxt_stream_label {
 	uint32_t name_at; /* ... the trace-name */
 	uint32_t name_bytes;
 };
+
+/*
+ * Text about the process: lines that end in \n, each a word, a blank and the rest.  Control
+ * characters within are '?'; what is not known has no line; readers pass over words they do not know.
+ *
+ *	executable PATH
+ *	host NAME
+ *	started SECONDS.NANOSECONDS             CLOCK_REALTIME of the process' start
+ *	module BASE LOW HIGH BUILD-ID PATH      numbers hexadecimal without 0x; "-": no build-id
+ *
+ * The magic number of a stream is written when all else is there.  What a reader or a control call
+ * was changing when its process died may be half changed: position and number that a lane reads
+ * next need not belong together (tags and cursor tell which they are), nor counts to either.
+ */
 
 struct pxt_directory_label {
 	struct pxt_label label;

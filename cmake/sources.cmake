@@ -93,9 +93,12 @@ ptrace_unit(CORE IF PORT_POSIX SOURCES
 	port/posix/ticks_aarch64.c
 	port/posix/ticks_x86.c)
 ptrace_unit(TOLOG IF PORT_POSIX SOURCES
-	port/posix/logout.c
+	port/posix/logout.c)
+ptrace_unit(PORT_POSIX IF TOLOG FILE_STREAMS SOURCES
 	port/posix/modules.c
 	port/posix/sysinfo.c)
+ptrace_unit(FILE_STREAMS IF PORT_POSIX SOURCES
+	port/posix/filemap.c)
 ptrace_unit(LOG_LINE IF PORT_POSIX SOURCES
 	port/posix/logline.c)
 ptrace_unit(POLICY_FLUSH IF PORT_POSIX SOURCES
@@ -144,6 +147,12 @@ ptrace_unit(INHERIT SOURCES
 	inherit/attr.c)
 ptrace_unit(CORE IF LABELS UNLESS TINY SOURCES
 	core/label.c)
+ptrace_unit(FILE_STREAMS SOURCES
+	core/about.c
+	core/filestream.c
+	core/mirror.c)
+ptrace_unit(FILE_STREAMS IF USEREVENTS SOURCES
+	core/mirror_names.c)
 ptrace_unit(CORE IF LANES_MAX_2 LANES_MAX_4 LANES_MAX_8 LANES_MAX_16 SOURCES
 	core/merge.c)
 ptrace_unit(CORE IF POLICY_UNTIL_FULL POLICY_FLUSH SOURCES

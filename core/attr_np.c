@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* attr_np.c - attributes beyond the standard's: lanes, order of stamps, polling readers. */
+/* attr_np.c - attributes beyond the standard's: lanes, order of stamps, polling readers, file. */
 #include "base/attr.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <trace_np.h>
 
 PXT_API int posix_trace_attr_setlanes_np(trace_attr_t *attr, unsigned lanes)
@@ -56,4 +57,22 @@ PXT_API int posix_trace_attr_setpolling_np(trace_attr_t *attr, int polling)
 PXT_API int posix_trace_attr_getpolling_np(const trace_attr_t *attr, int *polling)
 {
 	return get_flag(attr, PXT_ATTR_POLLING, polling);
+}
+
+/* Whether it will do is looked at by create; where streams cannot live in files, none will. */
+PXT_API int posix_trace_attr_setfile_np(trace_attr_t *attr, int file_desc)
+{
+	if (!pxt_attr_usable(attr, attr) || file_desc < -1 || file_desc == INT_MAX ||
+	    (file_desc >= 0 && !CONFIG_PTRACE_FILE_STREAMS))
+		return EINVAL;
+	attr->_pxt_file = file_desc + 1;
+	return 0;
+}
+
+PXT_API int posix_trace_attr_getfile_np(const trace_attr_t *attr, int *file_desc)
+{
+	if (!pxt_attr_usable(attr, file_desc))
+		return EINVAL;
+	*file_desc = attr->_pxt_file - 1;
+	return 0;
 }

@@ -199,6 +199,7 @@ static void set_state(struct pxt_block *block, uint32_t state, uint32_t turn)
 			next += PXT_GATE_GENERATION;
 	} while (!atomic_compare_exchange_weak_explicit(
 	    &block->gate, &gate, next, memory_order_acq_rel, memory_order_relaxed));
+	PXT_TESTPOINT(PXT_TP_GATE_TURNED);
 }
 
 static void close_lanes(struct pxt_block *block)
@@ -409,6 +410,7 @@ void pxt_stream_clear(struct pxt_stream *stream)
 
 		refused += pxt_counter_load(&ring.lane->refused);
 		skip_all(block, &ring);
+		PXT_TESTPOINT(PXT_TP_LANE_CLEARED);
 	}
 	for (uint32_t i = 0; i < PXT_SIDES; i++) {
 		block->cleared += block->side[i].info != 0 && !block->side[i].automatic;

@@ -3,6 +3,8 @@
 #include "base/attr.h"
 #include "core/directory.h"
 #include "core/family.h"
+#include "core/filestream.h"
+#include "core/mirror.h"
 #include "core/stream.h"
 #include "core/threads.h"
 
@@ -94,20 +96,24 @@ static void init_lane(struct pxt_block *block, uint32_t index)
 	lane->seen_head = first;
 }
 
-static struct pxt_block *make_block(const trace_attr_t *attr, size_t *bytes)
+/* *bytes: of the block with its lanes; *whole: of the memory that is given back for it. */
+static int make_block(
+    const trace_attr_t *attr, size_t *bytes, size_t *whole, struct pxt_block **made)
 {
 	uint32_t lanes = attr->_pxt_lanes;
 	size_t lanes_at = sizeof(struct pxt_block);
 	uint32_t slots = (uint32_t)(attr->_pxt_stream_size / PXT_SLOT_BYTES);
 	size_t ring = (size_t)slots * sizeof(pxt_cell);
 	struct pxt_block *block;
+	int error;
 
 	if (ring > (SIZE_MAX - lanes_at) / lanes - sizeof(struct pxt_lane))
-		return NULL;
+		return ENOMEM;
 	*bytes = lanes_at + lanes * (sizeof(struct pxt_lane) + ring);
-	block = pxt_family_alloc(*bytes, attr->_pxt_inherit == POSIX_TRACE_INHERITED);
-	if (!block)
-		return NULL;
+	error = pxt_file_block(attr, *bytes, &block, whole);
+	if (error)
+		return error;
+	*made = block;
 	block->turn = 1;
 	block->lane_mask = lanes - 1u;
 	block->slot_mask = slots - 1u;
@@ -121,7 +127,7 @@ static struct pxt_block *make_block(const trace_attr_t *attr, size_t *bytes)
 	    memory_order_relaxed);
 	for (uint32_t i = 0; i < lanes; i++)
 		init_lane(block, i);
-	return block;
+	return 0;
 }
 
 /* ---- The stream ---- */
@@ -176,6 +182,7 @@ static int create_locked(
 	struct pxt_stream *stream;
 	struct pxt_block *block;
 	size_t bytes = 0;
+	size_t whole = 0;
 	uint32_t index = 0;
 	int error = pxt_directory_start();
 
@@ -184,9 +191,9 @@ static int create_locked(
 	stream = free_stream(&index);
 	if (!stream)
 		return EAGAIN;
-	block = make_block(attr, &bytes);
-	if (!block)
-		return ENOMEM;
+	error = make_block(attr, &bytes, &whole, &block);
+	if (error)
+		return error;
 	if (!stream->has_mutex)
 		pxt_port_mutex_init(&stream->mutex);
 	stream->has_mutex = 1;
@@ -197,7 +204,7 @@ static int create_locked(
 	block->with_log = request->with_log;
 	block->attr = *attr;
 	stream->block = block;
-	stream->block_bytes = bytes;
+	stream->block_bytes = whole;
 	note_clock(block, stream);
 	pxt_label_stream(block, bytes);
 	if (pxt_family_shares(block))
@@ -205,6 +212,7 @@ static int create_locked(
 	pxt_port_mutex_unlock(&stream->mutex);
 	/* Release: a writer that finds the block finds it complete. */
 	atomic_store_explicit(&pxt_blocks[index], block, memory_order_release);
+	pxt_file_fill(block, index, whole);
 	*made = stream;
 	return 0;
 }
@@ -228,8 +236,11 @@ int pxt_stream_publish(struct pxt_stream *stream, trace_id_t *trid)
 
 	pxt_port_mutex_lock(&stream->mutex);
 	error = pxt_handle_add(stream->ops, stream, &stream->trid);
-	if (!error)
+	if (!error) {
+		pxt_file_publish(stream->block);
+		pxt_label_valid(stream->block);
 		*trid = stream->trid;
+	}
 	pxt_port_mutex_unlock(&stream->mutex);
 	return error;
 }
@@ -245,6 +256,7 @@ void pxt_streams_after_fork(void)
 		if (!kept)
 			atomic_store_explicit(&pxt_blocks[i], NULL, memory_order_relaxed);
 	}
+	pxt_mirrors_after_fork();
 }
 
 /* ---- Finding it again ---- */

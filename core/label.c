@@ -12,7 +12,7 @@ _Static_assert(offsetof(struct pxt_block, barriers) ==
                    offsetof(struct pxt_block, retrieved) + 4 * sizeof(uint64_t),
     "counts_at tells of five numbers in a row");
 
-static void fill(struct pxt_label *label, const char *magic, size_t bytes, uint64_t key)
+static void fill(struct pxt_label *label, size_t bytes, uint64_t key)
 {
 	label->order = PXT_LABEL_ORDER;
 	label->version = PXT_LABEL_VERSION;
@@ -20,7 +20,17 @@ static void fill(struct pxt_label *label, const char *magic, size_t bytes, uint6
 	label->key = key;
 	label->pid = pxt_process_pid();
 	label->word_bytes = sizeof(void *);
-	memcpy(label->magic, magic, sizeof(label->magic));
+}
+
+/* Its first bytes last, and at once: half of it is no magic number. */
+static void make_valid(struct pxt_label *label, const char *magic)
+{
+	uint32_t first;
+
+	memcpy(&first, magic, sizeof(first));
+	memcpy(label->magic + sizeof(first), magic + sizeof(first),
+	    sizeof(label->magic) - sizeof(first));
+	__atomic_store_n((uint32_t *)(void *)label->magic, first, __ATOMIC_RELEASE);
 }
 
 static void describe_lanes(struct pxt_stream_label *label, const struct pxt_block *block)
@@ -82,7 +92,13 @@ void pxt_label_stream(struct pxt_block *block, size_t bytes)
 	describe_lanes(label, block);
 	describe_state(label, block);
 	describe_clock(label, &block->created);
-	fill(&label->label, PXT_STREAM_MAGIC, bytes, pxt_directory->label.label.key);
+	fill(&label->label, bytes, pxt_directory->label.label.key);
+}
+
+void pxt_label_valid(struct pxt_block *block)
+{
+	make_valid(&block->label.label, PXT_STREAM_MAGIC);
+	PXT_TESTPOINT(PXT_TP_VALID);
 }
 
 void pxt_label_directory(struct pxt_directory *directory)
@@ -103,6 +119,7 @@ void pxt_label_directory(struct pxt_directory *directory)
 	    sizeof(pxt_cell) == sizeof(struct pxt_slot) ? PXT_LABEL_WHOLE : PXT_LABEL_WORDS;
 	pxt_label_names(label);
 	/* No two processes have the same: pid, and when it began to trace. */
-	fill(&label->label, PXT_DIRECTORY_MAGIC, sizeof(*directory),
+	fill(&label->label, sizeof(*directory),
 	    pxt_port_ticks() ^ (uint64_t)pxt_process_pid() << 44);
+	make_valid(&label->label, PXT_DIRECTORY_MAGIC);
 }

@@ -20,8 +20,10 @@ struct pxt_directory;
 #define PXT_STREAM_LABEL    struct pxt_stream_label label;
 #define PXT_DIRECTORY_LABEL struct pxt_directory_label label;
 
-/* Behind everything else that creation fills in; @bytes: of the block with its lanes. */
+/* Behind what creation fills in; @bytes: of the block with its lanes.  All but the magic number. */
 void pxt_label_stream(struct pxt_block *block, size_t bytes);
+/* The magic number: from now on whoever finds the block takes it for a stream's. */
+void pxt_label_valid(struct pxt_block *block);
 void pxt_label_directory(struct pxt_directory *directory);
 #else
 #define PXT_STREAM_LABEL
@@ -31,6 +33,11 @@ PXT_INLINE void pxt_label_stream(struct pxt_block *block, size_t bytes)
 {
 	(void)block;
 	(void)bytes;
+}
+
+PXT_INLINE void pxt_label_valid(struct pxt_block *block)
+{
+	(void)block;
 }
 
 PXT_INLINE void pxt_label_directory(struct pxt_directory *directory)

@@ -5,7 +5,9 @@
 #include "base/fields.h"
 #include "core/directory.h"
 #include "core/family.h"
+#include "core/mirror.h"
 #include "core/process.h"
+#include "core/testpoints.h"
 
 #include <errno.h>
 #include <string.h>
@@ -67,6 +69,8 @@ static unsigned append(const char *name, size_t bytes, unsigned count)
 
 	memset(names->names[count], 0, PXT_NAME_BYTES);
 	memcpy(names->names[count], name, bytes);
+	PXT_TESTPOINT(PXT_TP_NAME_WRITTEN);
+	pxt_mirrors_name(names, count);
 	atomic_store_explicit(&names->count, count + 1, memory_order_release);
 	return PXT_ID_USER_FIRST + count;
 }
@@ -81,6 +85,8 @@ static int find_or_append(const char *name, size_t bytes, unsigned *found, bool 
 		return error;
 	if (!pxt_family_lock())
 		return ENOMEM;
+	if (pxt_family())
+		pxt_mirrors_follow(map());
 	count = pxt_names_count();
 	*found = find(name, bytes, count);
 	if (*found == 0 && count < PXT_NAMES_MAX) {
@@ -104,7 +110,8 @@ int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new)
 		return ENAMETOOLONG;
 	bytes = (size_t)(end - name) + 1;
 	found = find(name, bytes, pxt_names_count());
-	if (found == 0) {
+	/* What a relative has defined may not be in this process' files yet. */
+	if (found == 0 || (pxt_family() && pxt_mirrors_any())) {
 		pxt_process_lock();
 		error = find_or_append(name, bytes, &found, is_new);
 		pxt_process_unlock();
@@ -146,6 +153,7 @@ static int add_format(unsigned index, const char *text, size_t bytes)
 		return ENOMEM;
 	names->pool_used = at + (uint32_t)bytes;
 	memcpy(&names->pool[at], text, bytes);
+	pxt_mirrors_format(names, index, at, (uint32_t)bytes);
 	atomic_store_explicit(&names->format_at[index], at + 1, memory_order_release);
 	return 0;
 }
@@ -155,6 +163,8 @@ static int set_format(unsigned id, const char *text, size_t bytes)
 {
 	const char *present = pxt_names_format(id);
 
+	if (pxt_family())
+		pxt_mirrors_follow(map());
 	if (present[0] == '\0')
 		return add_format(id - PXT_ID_USER_FIRST, text, bytes);
 	return pxt_same_text(present, text, bytes) ? 0 : EBUSY;

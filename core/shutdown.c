@@ -6,6 +6,8 @@
 #include "core/shutdown.h"
 
 #include "core/control.h"
+#include "core/filestream.h"
+#include "core/mirror.h"
 #include "core/threads.h"
 #include "core/wanted.h"
 
@@ -42,15 +44,16 @@ static void keep(struct pxt_block *block, size_t bytes)
 /*
  * The stream is found by nobody and holds no lock.  Writers go first: the wanted table and the
  * pointer are taken from them, then everyone inside is waited for.  Then the sleeping readers.
- * [proof: dismantle] [proof: sleepers]
+ * False: somebody may be inside still, and the memory is kept.  [proof: dismantle] [proof: sleepers]
  */
-static void dismantle(struct pxt_stream *stream)
+static bool dismantle(struct pxt_stream *stream)
 {
 	struct pxt_block *block = stream->block;
 	bool left;
 
 	atomic_store_explicit(&pxt_blocks[stream->index], NULL, memory_order_release);
 	pxt_wanted_update(stream->index, false);
+	pxt_mirror_end(stream->index);
 	left = pxt_threads_wait_left(pxt_holdback_ns, PXT_OWN);
 	while (atomic_load_explicit(&stream->users, memory_order_acquire)) {
 		atomic_store_explicit(&block->asleep, 0u, memory_order_release);
@@ -70,15 +73,19 @@ static void dismantle(struct pxt_stream *stream)
 	stream->block = NULL;
 	stream->closing = 0;
 	pxt_port_mutex_unlock(&stream->mutex);
+	return left;
 }
 
 void pxt_stream_abandon(struct pxt_stream *stream)
 {
+	int32_t file = stream->block->attr._pxt_file;
+
 	pxt_process_lock();
 	pxt_port_mutex_lock(&stream->mutex);
 	stream->closing = 1;
 	pxt_port_mutex_unlock(&stream->mutex);
-	dismantle(stream);
+	if (dismantle(stream))
+		pxt_file_undo(file);
 	pxt_process_unlock();
 }
 
@@ -99,7 +106,8 @@ int pxt_stream_shutdown(trace_id_t trid, const void *caller)
 	if (stream->at_shutdown)
 		error = stream->at_shutdown(stream);
 	pxt_process_lock();
-	dismantle(stream);
+	pxt_file_end(stream->block);
+	(void)dismantle(stream);
 	pxt_process_unlock();
 	return error;
 }

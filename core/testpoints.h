@@ -31,6 +31,21 @@ enum pxt_testpoint {
 	PXT_TP_SLEEPS,        /* reader: said that it sleeps */
 	PXT_TP_COPIED_HEAD,   /* copy: one lane's head read */
 	PXT_TP_COPIED_SLOT,   /* copy: one slot read */
+
+	PXT_TP_GATE_TURNED,      /* control: gate says the new state */
+	PXT_TP_LANE_CLEARED,     /* control: one lane cleared */
+	PXT_TP_NAME_WRITTEN,     /* name in the map, not counted */
+	PXT_TP_FILE_TAKEN,       /* create: room taken in the stream's file */
+	PXT_TP_FILE_MAPPED,      /* create: that is memory now */
+	PXT_TP_FILE_FILLED,      /* create: all is in the file but that it is a stream's */
+	PXT_TP_VALID,            /* create: the label is valid */
+	PXT_TP_FILE_ENDED,       /* shutdown: the file says that it came */
+	PXT_TP_MIRROR_ENTERED,   /* new thread: says that it is among the mirrors */
+	PXT_TP_MIRROR_THREAD,    /* thread in a mirror, not counted */
+	PXT_TP_MIRROR_NAME,      /* name in a mirror, not counted */
+	PXT_TP_MIRROR_NAMED,     /* counted there, not in the map */
+	PXT_TP_MIRROR_FORMAT,    /* description in a mirror, its offset not */
+	PXT_TP_MIRROR_FORMATTED, /* its offset there, not in the map */
 	PXT_TP_COUNT
 };
 

@@ -4,6 +4,7 @@
 
 #include "core/directory.h"
 #include "core/family.h"
+#include "core/mirror.h"
 #include "port/port_sysinfo.h"
 
 #include <errno.h>
@@ -36,6 +37,7 @@ PXT_COLD bool pxt_threads_register(void)
 			atomic_store_explicit(&entry->pid, pxt_process_pid(), memory_order_relaxed);
 			/* Last, for those who walk through the table: 0 is not there yet. */
 			pxt_wide_set(&entry->thread, pxt_port_thread());
+			pxt_mirrors_thread(table, index);
 		} else {
 			index = PXT_THREAD_EXTRA;
 		}
@@ -152,6 +154,7 @@ bool pxt_threads_find(uint32_t index, uint64_t *thread, int32_t *pid)
 	return true;
 }
 
+/* Under the process lock: mirrors are written. */
 static void note_name(struct pxt_thread *entry)
 {
 	struct pxt_port_thread_info self;
@@ -159,6 +162,7 @@ static void note_name(struct pxt_thread *entry)
 	pxt_port_thread_self(&self);
 	memcpy(entry->name, self.name, sizeof(entry->name));
 	atomic_store_explicit(&entry->tid, self.tid, memory_order_release);
+	pxt_mirrors_named(pxt_self.index);
 }
 
 PXT_API int posix_trace_thread_register_np(void)
@@ -167,12 +171,10 @@ PXT_API int posix_trace_thread_register_np(void)
 
 	pxt_process_lock();
 	error = pxt_directory_start();
-	pxt_process_unlock();
-	if (error)
-		return error;
-	if (pxt_self.epoch != pxt_fork.epoch)
+	if (!error && pxt_self.epoch != pxt_fork.epoch)
 		(void)pxt_threads_register();
-	if (pxt_self.entry != &pxt_no_entry)
+	if (!error && pxt_self.entry != &pxt_no_entry)
 		note_name(pxt_self.entry);
-	return 0;
+	pxt_process_unlock();
+	return error;
 }

@@ -84,7 +84,8 @@ typedef struct {
 	char _pxt_name[TRACE_NAME_MAX + 1];
 	char _pxt_genversion[TRACE_NAME_MAX + 1];
 	uint32_t _pxt_system_slots; /* slots of the largest system event */
-	uint32_t _pxt_reserved[7];
+	int32_t _pxt_file;          /* a descriptor and 1; 0: the stream lives in memory */
+	uint32_t _pxt_reserved[6];
 } trace_attr_t;
 
 #if _PXT_UNIT_FILTER

@@ -476,6 +476,47 @@ int posix_trace_attr_getorderedstamps_np(const trace_attr_t *attr, int *ordered)
  */
 int posix_trace_attr_setpolling_np(trace_attr_t *attr, int polling);
 int posix_trace_attr_getpolling_np(const trace_attr_t *attr, int *polling);
+
+/*
+ * A black box: the stream lives in a file instead of memory of the process' own, so that
+ * `pxtrace recover` reads it when the process is gone, whatever ended it: SIGKILL, abort(), _exit(),
+ * exec, the system for lack of memory.  It has every event whose trace point had returned, names and
+ * descriptions of types, threads, the executable and its libraries as they were at create, clocks,
+ * and how many events were lost.  Any policy, any lanes, with or without a log; a trace point costs
+ * the same, and makes no system call.
+ *
+ * @file_desc: of an empty regular file, open for reading and writing, that nobody else writes to;
+ * -1: none (the default).  Best on tmpfs (/dev/shm), or from memfd_create(2) if another process
+ * holds it as well.  The descriptor is the caller's and is looked at by create only: it may be
+ * closed then, and attributes of a stream tell -1.
+ *
+ * posix_trace_create() and posix_trace_create_withlog() then have these errors as well:
+ * EINVAL: @file_desc is not such a file.  A file that is not empty is refused because it may be the
+ *         black box of the last run, which a restarted program must not overwrite: rename it, or
+ *         empty it with ftruncate(2).  It is the file of the log; or it is sealed.
+ * ENOMEM: no room on the file system, within a quota, or below RLIMIT_FSIZE.  All room is taken by
+ *         create, so a trace point meets no full disk.  After any error the file is empty.
+ *
+ * The file is as large as the stream (each lane), and some 150 KiB larger.  It stays behind after
+ * posix_trace_shutdown() and at exit, and says then that the stream was shut down; what was not
+ * retrieved can be read still.  A forked child has no access to it, but for an inherited stream, whose
+ * children's events and names are in the file as well.
+ *
+ * A file on disk outlives the process as one on tmpfs does, because its pages are the system's.  A
+ * failure of power or of the system is another matter: call fsync(2) where something must outlive
+ * that; the library never does.  While the system writes a page to disk, the next trace point that
+ * stores into it takes a page fault, and on some file systems waits: real-time threads want tmpfs.
+ *
+ * Nobody may make the file shorter while the stream lives (or a child that inherited it): the next trace point, or call, that
+ * touches what is missing gets SIGBUS.  A memfd made with MFD_ALLOW_SEALING is sealed against that
+ * by create; for other files permissions must do it.
+ *
+ * EINVAL: @file_desc is below -1; it is not -1 and CONFIG_PTRACE_FILE_STREAMS is off; @attr invalid.
+ * Cost: constant; create then takes and touches every page.  Unit: Core.  (ZEP-14, SHARK-21)
+ */
+int posix_trace_attr_setfile_np(trace_attr_t *attr, int file_desc);
+/* EINVAL: an argument invalid. */
+int posix_trace_attr_getfile_np(const trace_attr_t *attr, int *file_desc);
 #if _PXT_UNIT_TOLOG
 /*
  * Priority of the flushing thread of a FLUSH stream.

@@ -28,6 +28,7 @@ PATH = {
     "core/threads.h": None,
     "core/wanted.h": None,
     "core/threads.c": ["pxt_threads_register"],
+    "core/mirror.c": ["pxt_mirrors_any", "meet", "raise_count", "copy_thread", "pxt_mirrors_thread"],
     "core/control.c": ["pxt_stream_wake"],
     "core/process.c": ["pxt_process_pid"],
     "core/tiny/emit.c": None,

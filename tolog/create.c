@@ -3,6 +3,7 @@
 #include "tolog/tolog.h"
 
 #include "base/attr.h"
+#include "core/filestream.h"
 #include "port/port_sysinfo.h"
 
 #include <errno.h>
@@ -206,6 +207,9 @@ PXT_API int posix_trace_create_withlog(
 	if (error)
 		return error;
 	error = pxt_tolog_line_possible(&out, &used) ? policy->check(&out, &used) : EINVAL;
+	/* The log would begin by emptying the stream's memory. */
+	if (!error && pxt_file_is(&used, file_desc))
+		error = EINVAL;
 	if (!error)
 		error = create(&request, &used, policy, &out, trid);
 	if (error)

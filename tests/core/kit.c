@@ -8,6 +8,7 @@
 void (*pxt_testpoint_hook)(int point);
 
 struct kit_seen kit_seen;
+int kit_file = -1;
 sigjmp_buf kit_way_out;
 static volatile uint32_t cpu;
 
@@ -56,6 +57,7 @@ trace_id_t kit_open(const struct kit_spec *spec)
 	PXT_EQ_FATAL(posix_trace_attr_setmaxdatasize(&attr, spec->data ? spec->data : 64), 0);
 	PXT_EQ_FATAL(posix_trace_attr_setlanes_np(&attr, spec->lanes ? spec->lanes : 1), 0);
 	PXT_EQ_FATAL(posix_trace_attr_setpolling_np(&attr, spec->polling), 0);
+	PXT_EQ_FATAL(posix_trace_attr_setfile_np(&attr, kit_file), 0);
 	PXT_EQ_FATAL(posix_trace_create(0, &attr, &trid), 0);
 	PXT_EQ_FATAL(posix_trace_attr_destroy(&attr), 0);
 	PXT_EQ_FATAL(posix_trace_thread_register_np(), 0);

@@ -61,6 +61,8 @@ struct kit_seen {
 };
 extern struct kit_seen kit_seen;
 
+/* The file that streams of kit_open() live in; -1: memory. */
+extern int kit_file;
 /* A stream, not started; the thread runs in lane 0, the hold-back time is short. */
 trace_id_t kit_open(const struct kit_spec *spec);
 void kit_start(trace_id_t trid);

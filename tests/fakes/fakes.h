@@ -38,6 +38,8 @@ extern struct pxt_fault pxt_fault_fence;    /* pxt_port_fence_all: false */
 extern struct pxt_fault pxt_fault_thread;   /* pxt_port_thread_start */
 extern struct pxt_fault pxt_fault_write;    /* pxt_port_log_write and _write_at, counted together */
 extern struct pxt_fault pxt_fault_truncate; /* pxt_port_log_truncate */
+extern struct pxt_fault pxt_fault_extend;   /* pxt_port_filemap_extend: behind its work */
+extern struct pxt_fault pxt_fault_filemap;  /* pxt_port_filemap */
 
 /* Call @n from now on fails, once; 0 disarms. */
 void pxt_fault_arm(struct pxt_fault *fault, unsigned n, int error);

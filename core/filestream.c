@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* filestream.c - a stream's file, from creation to end; see filestream.h. */
+#include "core/filestream.h"
+
+#include "core/about.h"
+#include "core/directory.h"
+#include "core/mirror.h"
+#include "port/port_sysinfo.h"
+
+#include <errno.h>
+
+#define PAGE 4096u
+
+static size_t whole_pages(size_t bytes)
+{
+	return (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
+}
+
+/* What could not be finished leaves no trace. */
+static int make_file(int fd, size_t bytes, bool inherited, struct pxt_block **block)
+{
+	void *memory = NULL;
+	int error = pxt_port_filemap_check(fd);
+
+	if (error)
+		return error;
+	error = pxt_port_filemap_extend(fd, bytes);
+	PXT_TESTPOINT(PXT_TP_FILE_TAKEN);
+	if (!error)
+		error = pxt_port_filemap(fd, bytes, inherited, &memory);
+	PXT_TESTPOINT(PXT_TP_FILE_MAPPED);
+	if (error)
+		pxt_port_filemap_cut(fd);
+	*block = memory;
+	return error;
+}
+
+int pxt_file_block(const trace_attr_t *attr, size_t bytes, struct pxt_block **block, size_t *whole)
+{
+	size_t directory_at = whole_pages(bytes);
+	size_t about_at = whole_pages(directory_at + sizeof(struct pxt_directory));
+	bool inherited = attr->_pxt_inherit == POSIX_TRACE_INHERITED;
+	int error;
+
+	*whole = bytes;
+	if (!attr->_pxt_file) {
+		*block = pxt_family_alloc(bytes, inherited);
+		return *block ? 0 : ENOMEM;
+	}
+	*whole = whole_pages(about_at + pxt_about_bytes());
+	if (*whole < bytes)
+		return ENOMEM;
+	error = make_file(attr->_pxt_file - 1, *whole, inherited, block);
+	if (!error) {
+		(*block)->label.directory_at = directory_at;
+		(*block)->label.about_at = about_at;
+	}
+	return error;
+}
+
+/* In the label as well: what recovers a stream without more than its directory finds it there. */
+static void tell_process(struct pxt_directory_label *label)
+{
+	struct timespec start;
+
+	pxt_port_executable(label->executable, sizeof(label->executable));
+	pxt_port_host(label->host, sizeof(label->host));
+	pxt_port_process_start(&start);
+	label->started_sec = start.tv_sec;
+	label->started_nsec = (uint32_t)start.tv_nsec;
+}
+
+void pxt_file_fill(struct pxt_block *block, uint32_t index, size_t whole)
+{
+	struct pxt_stream_label *label = &block->label;
+	unsigned char *bytes = (unsigned char *)block;
+	struct pxt_directory *mirror;
+
+	if (!label->about_at)
+		return;
+	mirror = (struct pxt_directory *)(void *)(bytes + label->directory_at);
+	pxt_mirror_begin(index, mirror);
+	tell_process(&mirror->label);
+	label->about_bytes = (uint32_t)pxt_about_write(
+	    (char *)bytes + label->about_at, whole - (size_t)label->about_at);
+	PXT_TESTPOINT(PXT_TP_FILE_FILLED);
+}
+
+void pxt_file_publish(struct pxt_block *block)
+{
+	if (!block->attr._pxt_file)
+		return;
+	pxt_port_filemap_seal(block->attr._pxt_file - 1);
+	/* Closed soon, and another file's then. */
+	block->attr._pxt_file = 0;
+}
+
+void pxt_file_undo(int32_t file)
+{
+	if (file)
+		pxt_port_filemap_cut(file - 1);
+}
+
+void pxt_file_end(struct pxt_block *block)
+{
+	if (!block->label.about_at)
+		return;
+	__atomic_store_n(&block->label.ended, 1u, __ATOMIC_RELEASE);
+	PXT_TESTPOINT(PXT_TP_FILE_ENDED);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mirror.c - which files have a copy of the directory, and the threads in it; see mirror.h.
+ *
+ * A thread enters itself from its first trace point, or from a handler inside one, while another
+ * one creates or shuts down a stream.  Both meet in `outsiders` of the thread table, which the
+ * thread counts up while it touches mirrors, and the list's owner looks at behind each change:
+ * whichever of the two comes second in that word sees what the other did before.
+ *
+ *   - begin: the mirror is in the list, then the table is read.  A thread that came too early to see the mirror
+ *     there has its entry in the table by then, and is copied.
+ *   - end: the mirror is out of the list, then pxt_threads_wait_left() waits for the word to be 0,
+ *     as it does for threads without a place, and keeps the memory where that takes too long.  A
+ *     thread that comes later does not find the mirror.
+ */
+#include "core/mirror.h"
+
+#include "core/directory.h"
+#include "core/family.h"
+#include "core/names.h"
+#include "core/testpoints.h"
+
+#include <string.h>
+
+#define STREAMS CONFIG_PTRACE_MAX_STREAMS
+
+static struct pxt_directory *_Atomic mirrors[STREAMS];
+
+struct pxt_directory *pxt_mirror_of(uint32_t index)
+{
+	return atomic_load_explicit(&mirrors[index], memory_order_acquire);
+}
+
+bool pxt_mirrors_any(void)
+{
+	for (uint32_t i = 0; i < STREAMS; i++) {
+		if (pxt_mirror_of(i))
+			return true;
+	}
+	return false;
+}
+
+/* Nothing is added: it is the meeting that counts. */
+static void meet(struct pxt_thread_table *table)
+{
+	(void)atomic_fetch_add_explicit(&table->outsiders, 0u, memory_order_acq_rel);
+}
+
+/* ---- Threads ---- */
+
+static void raise_count(struct pxt_thread_table *table, uint32_t index)
+{
+	uint32_t count = atomic_load_explicit(&table->count, memory_order_relaxed);
+
+	/* Bound: each further round means that another thread raised it; it is raised once for each. */
+	PXT_BOUND(raises, CONFIG_PTRACE_MAX_THREADS);
+	while (count < index) {
+		PXT_ROUND(raises);
+		if (atomic_compare_exchange_strong_explicit(
+		        &table->count, &count, index, memory_order_release, memory_order_relaxed))
+			return;
+	}
+}
+
+/* By the thread and by begin() at once, perhaps: both store the same. */
+static void copy_thread(struct pxt_thread_table *to, struct pxt_thread_table *from, uint32_t index)
+{
+	uint64_t thread = pxt_wide_load(&from->entry[index].thread);
+
+	if (!thread)
+		return;
+	atomic_store_explicit(&to->entry[index].pid,
+	    atomic_load_explicit(&from->entry[index].pid, memory_order_relaxed),
+	    memory_order_relaxed);
+	pxt_wide_set(&to->entry[index].thread, thread);
+	PXT_TESTPOINT(PXT_TP_MIRROR_THREAD);
+	raise_count(to, index);
+}
+
+void pxt_mirrors_thread(struct pxt_thread_table *table, uint32_t index)
+{
+	meet(table);
+	if (!pxt_mirrors_any())
+		return;
+	(void)atomic_fetch_add_explicit(&table->outsiders, 1u, memory_order_acq_rel);
+	PXT_TESTPOINT(PXT_TP_MIRROR_ENTERED);
+	for (uint32_t i = 0; i < STREAMS; i++) {
+		struct pxt_directory *mirror = pxt_mirror_of(i);
+
+		if (mirror)
+			copy_thread(&mirror->threads, table, index);
+	}
+	/* Release: whoever sees the count go down sees the stores, and may take the memory away. */
+	(void)atomic_fetch_sub_explicit(&table->outsiders, 1u, memory_order_release);
+}
+
+static void copy_name(struct pxt_directory *mirror, struct pxt_thread *from, uint32_t index)
+{
+	struct pxt_thread *to = &mirror->threads.entry[index];
+	int32_t tid = atomic_load_explicit(&from->tid, memory_order_relaxed);
+
+	if (!tid)
+		return;
+	memcpy(to->name, from->name, sizeof(to->name));
+	atomic_store_explicit(&to->tid, tid, memory_order_release);
+}
+
+void pxt_mirrors_named(uint32_t index)
+{
+	for (uint32_t i = 0; i < STREAMS; i++) {
+		struct pxt_directory *mirror = pxt_mirror_of(i);
+
+		if (mirror)
+			copy_name(mirror, &pxt_threads->entry[index], index);
+	}
+}
+
+/* ---- The list ---- */
+
+void pxt_mirror_begin(uint32_t index, struct pxt_directory *mirror)
+{
+	struct pxt_thread_table *table = pxt_threads;
+	/* A child made meanwhile has the stream, and may define something.  A dead one does not. */
+	bool locked = pxt_family_lock();
+	uint32_t count;
+
+	pxt_names_init(mirror);
+	pxt_names_copy(mirror, pxt_directory);
+	mirror->label = pxt_directory->label;
+	atomic_store_explicit(&mirrors[index], mirror, memory_order_release);
+	if (locked)
+		pxt_family_unlock();
+	meet(table);
+	count = atomic_load_explicit(&table->count, memory_order_acquire);
+	for (uint32_t i = 1; i <= count && i < CONFIG_PTRACE_MAX_THREADS; i++) {
+		copy_thread(&mirror->threads, table, i);
+		copy_name(mirror, &table->entry[i], i);
+	}
+}
+
+void pxt_mirror_end(uint32_t index)
+{
+	if (!pxt_mirror_of(index))
+		return;
+	atomic_store_explicit(&mirrors[index], NULL, memory_order_release);
+	meet(pxt_threads);
+}
+
+/* Not as the parent had them: it may have been creating a stream. */
+void pxt_mirrors_after_fork(void)
+{
+	for (uint32_t i = 0; i < STREAMS; i++) {
+		struct pxt_block *block =
+		    atomic_load_explicit(&pxt_blocks[i], memory_order_acquire);
+		uint64_t at = block ? block->label.directory_at : 0;
+
+		atomic_store_explicit(&mirrors[i],
+		    at ? (struct pxt_directory *)(void *)((unsigned char *)block + at) : NULL,
+		    memory_order_relaxed);
+	}
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mirror.h - copies of the process' directory in the files of streams (filestream.h), kept up to
+ * date: who kills the process finds in each file the names, descriptions and threads that the
+ * events in it can have.
+ *
+ *   who beside whom     thread    name, format, named, begin, end
+ *   thread                -                   -                      trace points, signal handlers
+ *   the others            -                   X                      X: the process lock; names and
+ *                                                                       formats, with relatives kept
+ *                                                                       out (family.h)
+ *
+ * What is new stands in the mirrors before it stands in the directory: whoever finds a name there
+ * may write an event of it at once, and be killed.  In a mirror, as in the directory, an entry is
+ * written before the count or the offset that makes it one.
+ */
+#ifndef PXT_MIRROR_H
+#define PXT_MIRROR_H
+
+#include "base/compiler.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pxt_directory;
+struct pxt_names;
+struct pxt_thread_table;
+
+#if CONFIG_PTRACE_FILE_STREAMS
+/* Stream @index has its mirror at @mirror: filled in, and kept up to date from now on. */
+void pxt_mirror_begin(uint32_t index, struct pxt_directory *mirror);
+/*
+ * Stream @index has none any more.  Its memory may go when pxt_threads_wait_left() has returned
+ * true afterwards.
+ */
+void pxt_mirror_end(uint32_t index);
+/* In a forked child: there are those of the streams that it goes on with. */
+void pxt_mirrors_after_fork(void);
+/* Thread @index has entered itself into @table.  Async-signal-safe; bound: the streams. */
+void pxt_mirrors_thread(struct pxt_thread_table *table, uint32_t index);
+/* Its number and name are in the table. */
+void pxt_mirrors_named(uint32_t index);
+/* Name @index is in the map, not counted yet. */
+void pxt_mirrors_name(const struct pxt_names *names, uint32_t index);
+/* @bytes of the description of name @index are in the pool, @at; its offset is not there yet. */
+void pxt_mirrors_format(const struct pxt_names *names, uint32_t index, uint32_t at, uint32_t bytes);
+/* Whether there is a stream in a file. */
+bool pxt_mirrors_any(void);
+/* What relatives (family.h) have put into the map comes into this process' mirrors. */
+void pxt_mirrors_follow(const struct pxt_names *names);
+/* What mirrors there are; NULL where there is none. */
+struct pxt_directory *pxt_mirror_of(uint32_t index);
+#else
+PXT_INLINE void pxt_mirror_end(uint32_t index)
+{
+	(void)index;
+}
+
+PXT_INLINE void pxt_mirrors_after_fork(void)
+{
+}
+
+PXT_INLINE void pxt_mirrors_thread(struct pxt_thread_table *table, uint32_t index)
+{
+	(void)table;
+	(void)index;
+}
+
+PXT_INLINE void pxt_mirrors_named(uint32_t index)
+{
+	(void)index;
+}
+
+PXT_INLINE void pxt_mirrors_name(const struct pxt_names *names, uint32_t index)
+{
+	(void)names;
+	(void)index;
+}
+
+PXT_INLINE void pxt_mirrors_format(
+    const struct pxt_names *names, uint32_t index, uint32_t at, uint32_t bytes)
+{
+	(void)names;
+	(void)index;
+	(void)at;
+	(void)bytes;
+}
+
+PXT_INLINE bool pxt_mirrors_any(void)
+{
+	return false;
+}
+
+PXT_INLINE void pxt_mirrors_follow(const struct pxt_names *names)
+{
+	(void)names;
+}
+#endif
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * port_filemap.h - memory that is a file's, for streams that outlive their process.
+ *
+ * Descriptors are the caller's: none is kept, none is closed.  Errors are those that creating a
+ * stream may have: EINVAL, the file will not do; ENOMEM, there is no room.  Never on the trace
+ * path; no cancellation point; errno stays.
+ *
+ * who beside whom: under the process lock.
+ */
+#ifndef PXT_PORT_FILEMAP_H
+#define PXT_PORT_FILEMAP_H
+
+#include "base/compiler.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* EINVAL for anything but an empty regular file that is open for reading and writing. */
+int pxt_port_filemap_check(int fd);
+/*
+ * Makes the empty file @bytes long, all zero, and takes the room for them: a later store meets
+ * no full disk.  After an error some of it may be taken.
+ */
+int pxt_port_filemap_extend(int fd, uint64_t bytes);
+/* Maps the file, touched; forked children have it only if @inherited.  pxt_port_free() ends that. */
+int pxt_port_filemap(int fd, size_t bytes, bool inherited, void **memory);
+/* Empties the file; nobody may have it mapped. */
+void pxt_port_filemap_cut(int fd);
+/* From now on nobody can make the file shorter, where the system and the kind of file allow that. */
+void pxt_port_filemap_seal(int fd);
+/* Whether both descriptors are open on one file. */
+bool pxt_port_filemap_same(int fd, int other);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* filemap.c - a file as memory, on Linux. */
+#define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
+#include "port/port_filemap.h"
+#include "port/posix/quiet.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int check(int fd)
+{
+	struct stat state;
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || (flags & O_PATH) != 0 || (flags & O_ACCMODE) != O_RDWR)
+		return EINVAL;
+	if (fstat(fd, &state) != 0 || !S_ISREG(state.st_mode) || state.st_size != 0)
+		return EINVAL;
+	return 0;
+}
+
+int pxt_port_filemap_check(int fd)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	int error = check(fd);
+
+	pxt_quiet_end(quiet);
+	return error;
+}
+
+/* Beyond this limit the system would not only refuse, but send SIGXFSZ. */
+static bool beyond_limit(uint64_t bytes)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+	       bytes > (uint64_t)limit.rlim_cur;
+}
+
+static int extend(int fd, uint64_t bytes)
+{
+	off_t size = (off_t)bytes;
+	int error;
+
+	if (size < 0 || (uint64_t)size != bytes || beyond_limit(bytes))
+		return ENOMEM;
+	error = posix_fallocate(fd, 0, size);
+	if (error == ENOSPC || error == EDQUOT || error == EFBIG || error == ENOMEM || error == EIO)
+		return ENOMEM;
+	return error ? EINVAL : 0;
+}
+
+/*
+ * With signals held back: a signal would end the taking of room, which then begins from the start,
+ * and under a fast timer never ends.
+ */
+int pxt_port_filemap_extend(int fd, uint64_t bytes)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	sigset_t all;
+	sigset_t before;
+	int error;
+
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = extend(fd, bytes);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pxt_quiet_end(quiet);
+	return error;
+}
+
+static int map(int fd, size_t bytes, bool inherited, void **memory)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	unsigned char *at =
+	    mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+
+	if (at == MAP_FAILED)
+		return errno == ENOMEM || errno == EAGAIN ? ENOMEM : EINVAL;
+	/* Written, not only read: a file system may give a page its place at its first store. */
+	for (size_t i = 0; i<bytes; i += page> 0 ? (size_t)page : 4096u)
+		((volatile unsigned char *)at)[i] = 0;
+	if (!inherited)
+		(void)madvise(at, bytes, MADV_DONTFORK);
+	*memory = at;
+	return 0;
+}
+
+int pxt_port_filemap(int fd, size_t bytes, bool inherited, void **memory)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	int error = map(fd, bytes, inherited, memory);
+
+	pxt_quiet_end(quiet);
+	return error;
+}
+
+void pxt_port_filemap_cut(int fd)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+
+	while (ftruncate(fd, 0) != 0 && errno == EINTR)
+		;
+	pxt_quiet_end(quiet);
+}
+
+/* Only memfd files have seals, and only those that were made to be sealed. */
+void pxt_port_filemap_seal(int fd)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+
+	(void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK);
+	pxt_quiet_end(quiet);
+}
+
+bool pxt_port_filemap_same(int fd, int other)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	struct stat one;
+	struct stat two;
+	bool same = fstat(fd, &one) == 0 && fstat(other, &two) == 0 && one.st_dev == two.st_dev &&
+	            one.st_ino == two.st_ino;
+
+	pxt_quiet_end(quiet);
+	return same;
+}

@@ -1,0 +1,764 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * create.c - streams that live in files: which files are taken, what is in them, what is left of an
+ * attempt that failed.
+ */
+#define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
+#include "box.h"
+#include "fakes/fakes.h"
+#include "port/port_filemap.h"
+#include "suite_trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOOP POSIX_TRACE_LOOP
+
+static trace_attr_t with_file(int fd)
+{
+	trace_attr_t attr;
+
+	pxt_attr(&attr, 4096, 64, LOOP);
+	PXT_EQ_FATAL(posix_trace_attr_setlanes_np(&attr, 2), 0);
+	PXT_EQ_FATAL(posix_trace_attr_setfile_np(&attr, fd), 0);
+	return attr;
+}
+
+static int try_create(int fd)
+{
+	trace_attr_t attr = with_file(fd);
+	trace_id_t trid;
+	int error = posix_trace_create(0, &attr, &trid);
+
+	if (!error)
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	return error;
+}
+
+static off_t size_of(int fd)
+{
+	struct stat state;
+
+	PXT_EQ_FATAL(fstat(fd, &state), 0);
+	return state.st_size;
+}
+
+static trace_id_t boxed_stream(int fd)
+{
+	trace_attr_t attr = with_file(fd);
+	trace_id_t trid;
+
+	PXT_EQ_FATAL(posix_trace_create(0, &attr, &trid), 0);
+	return trid;
+}
+
+/* ---- The attribute ---- */
+
+/* DEC-02 */
+static void the_attribute_is_none_at_first_and_what_was_set_then(void)
+{
+	trace_attr_t attr;
+	int fd = 17;
+
+	PXT_EQ_FATAL(posix_trace_attr_init(&attr), 0);
+	PXT_EQ(posix_trace_attr_getfile_np(&attr, &fd), 0);
+	PXT_EQ(fd, -1);
+	PXT_EQ(posix_trace_attr_setfile_np(&attr, 0), 0);
+	PXT_EQ(posix_trace_attr_getfile_np(&attr, &fd), 0);
+	PXT_EQ(fd, 0);
+	PXT_EQ(posix_trace_attr_setfile_np(&attr, -2), EINVAL);
+	PXT_EQ(posix_trace_attr_setfile_np(&attr, INT32_MAX), EINVAL);
+	PXT_EQ(posix_trace_attr_getfile_np(&attr, &fd), 0);
+	PXT_EQ(fd, 0);
+	PXT_EQ(posix_trace_attr_setfile_np(&attr, -1), 0);
+	PXT_EQ(posix_trace_attr_getfile_np(&attr, &fd), 0);
+	PXT_EQ(fd, -1);
+	PXT_EQ(posix_trace_attr_setfile_np(NULL, 1), EINVAL);
+	PXT_EQ(posix_trace_attr_getfile_np(&attr, NULL), EINVAL);
+	PXT_EQ(posix_trace_attr_getfile_np(NULL, &fd), EINVAL);
+	PXT_EQ(posix_trace_attr_destroy(&attr), 0);
+	PXT_EQ(posix_trace_attr_setfile_np(&attr, 1), EINVAL);
+}
+
+static void a_streams_own_attributes_name_no_descriptor(void)
+{
+	int fd = pxt_temp_file();
+	trace_id_t trid = boxed_stream(fd);
+	trace_attr_t attr;
+	int file = 17;
+
+	(void)close(fd);
+	PXT_EQ(posix_trace_get_attr(trid, &attr), 0);
+	PXT_EQ(posix_trace_attr_getfile_np(&attr, &file), 0);
+	PXT_EQ(file, -1);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* ---- Which files ---- */
+
+static void refused(int fd, const char *what)
+{
+	int error = try_create(fd);
+
+	PXT_CHECK(error == EINVAL, "%s: error %d", what, error);
+	if (fd >= 0)
+		(void)close(fd);
+}
+
+static void what_is_no_empty_regular_file_for_reading_and_writing_is_refused(void)
+{
+	char path[] = "/tmp/pxt-box-XXXXXX";
+	int kept = mkstemp(path);
+	int ends[2];
+
+	CU_ASSERT_FATAL(kept >= 0);
+	refused(open(path, O_RDONLY), "read only");
+	refused(open(path, O_WRONLY), "write only");
+	refused(open(path, O_PATH), "a path");
+	refused(open("/tmp", O_RDONLY | O_DIRECTORY), "a directory");
+	refused(open("/dev/null", O_RDWR), "a device");
+	PXT_EQ_FATAL(pipe(ends), 0);
+	refused(ends[0], "a pipe");
+	refused(ends[1], "a pipe");
+	PXT_EQ(try_create(1000000), EINVAL);
+	PXT_EQ((int)write(kept, "x", 1), 1);
+	refused(open(path, O_RDWR), "not empty");
+	PXT_EQ(size_of(kept), 1);
+	PXT_EQ(ftruncate(kept, 0), 0);
+	PXT_EQ(try_create(kept), 0);
+	(void)close(kept);
+	(void)unlink(path);
+}
+
+static void a_former_black_box_is_not_overwritten_until_it_is_emptied(void)
+{
+	int fd = pxt_temp_file();
+	struct box box;
+
+	PXT_EQ(try_create(fd), 0);
+	PXT_EQ(try_create(fd), EINVAL);
+	CU_ASSERT_FATAL(box_open(&box, fd));
+	box_close(&box);
+	PXT_EQ(ftruncate(fd, 0), 0);
+	PXT_EQ(try_create(fd), 0);
+	(void)close(fd);
+}
+
+static void a_living_streams_file_is_no_other_streams(void)
+{
+	int fd = pxt_temp_file();
+	trace_id_t trid = boxed_stream(fd);
+
+	PXT_EQ(try_create(fd), EINVAL);
+	PXT_EQ(posix_trace_start(trid), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)close(fd);
+}
+
+static void a_file_that_is_appended_to_will_do(void)
+{
+	char path[] = "/tmp/pxt-box-XXXXXX";
+	int made = mkstemp(path);
+	int fd = open(path, O_RDWR | O_APPEND);
+
+	CU_ASSERT_FATAL(made >= 0 && fd >= 0);
+	PXT_EQ(try_create(fd), 0);
+	(void)close(fd);
+	(void)close(made);
+	(void)unlink(path);
+}
+
+#if PXT_CAN_LOG
+/* It would be emptied under the stream. */
+static void the_logs_own_file_is_refused(void)
+{
+	int fd = pxt_temp_file();
+	int same = dup(fd);
+	trace_attr_t attr = with_file(fd);
+	trace_id_t trid;
+
+	PXT_EQ(posix_trace_create_withlog(0, &attr, fd, &trid), EINVAL);
+	PXT_EQ(posix_trace_create_withlog(0, &attr, same, &trid), EINVAL);
+	PXT_EQ(size_of(fd), 0);
+	(void)close(fd);
+	(void)close(same);
+}
+#endif
+
+/* ---- Room ---- */
+
+static int beyond_the_limit_of_the_process(void *argument)
+{
+	const struct rlimit limit = { 65536, 65536 };
+	int fd = pxt_temp_file();
+	trace_attr_t attr = with_file(fd);
+	trace_id_t trid;
+
+	(void)argument;
+	PXT_CHILD_CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+	PXT_CHILD_CHECK(posix_trace_create(0, &attr, &trid) == ENOMEM);
+	PXT_CHILD_CHECK(size_of(fd) == 0);
+	return 0;
+}
+
+/* SIGXFSZ would end the program. */
+static void beyond_the_limit_of_file_sizes_there_is_no_room_and_no_signal(void)
+{
+	PXT_EQ(pxt_in_child(beyond_the_limit_of_the_process, NULL), 0);
+}
+
+/* ---- A system whose allocation ends at a signal ---- */
+
+static bool fast_timer;
+static int no_room;
+
+static int allocate(int fd, off_t offset, off_t bytes)
+{
+	sigset_t held;
+
+	(void)pthread_sigmask(SIG_SETMASK, NULL, &held);
+	if (fast_timer && !sigismember(&held, SIGALRM))
+		return EINTR;
+	if (no_room)
+		return no_room;
+	return fallocate(fd, 0, offset, bytes) == 0 ? 0 : errno;
+}
+
+int __wrap_posix_fallocate(int fd, off_t offset, off_t bytes);
+int __wrap_posix_fallocate64(int fd, off_t offset, off_t bytes);
+
+int __wrap_posix_fallocate(int fd, off_t offset, off_t bytes)
+{
+	return allocate(fd, offset, bytes);
+}
+
+int __wrap_posix_fallocate64(int fd, off_t offset, off_t bytes)
+{
+	return allocate(fd, offset, bytes);
+}
+
+static void signals_do_not_keep_the_room_from_being_taken(void)
+{
+	sigset_t before;
+	sigset_t after;
+	int fd = pxt_temp_file();
+
+	PXT_EQ(pthread_sigmask(SIG_SETMASK, NULL, &before), 0);
+	fast_timer = true;
+	PXT_EQ(try_create(fd), 0);
+	fast_timer = false;
+	PXT_EQ(pthread_sigmask(SIG_SETMASK, NULL, &after), 0);
+	PXT_EQ(sigismember(&after, SIGALRM), sigismember(&before, SIGALRM));
+	(void)close(fd);
+}
+
+static void what_the_system_says_becomes_an_error_of_create(void)
+{
+	static const int errors[][2] = { { ENOSPC, ENOMEM }, { EDQUOT, ENOMEM }, { EFBIG, ENOMEM },
+		{ EIO, ENOMEM }, { EPERM, EINVAL }, { EOPNOTSUPP, EINVAL } };
+	int fd = pxt_temp_file();
+
+	for (unsigned i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		no_room = errors[i][0];
+		PXT_EQ(try_create(fd), errors[i][1]);
+		no_room = 0;
+		PXT_EQ(size_of(fd), 0);
+	}
+	PXT_EQ(try_create(fd), 0);
+	(void)close(fd);
+}
+
+/* Before anything is stored: what the disk does not have is known at once. */
+static void all_room_is_taken_before_it_is_used(void)
+{
+	const int files[] = { pxt_temp_file(), memfd_create("box", 0) };
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct stat state;
+
+		PXT_EQ(pxt_port_filemap_extend(files[i], 1u << 20), 0);
+		PXT_EQ(fstat(files[i], &state), 0);
+		PXT_EQ(state.st_size, 1 << 20);
+		CU_ASSERT(state.st_blocks * 512 >= state.st_size);
+		(void)close(files[i]);
+	}
+}
+
+/* ---- What fails leaves nothing ---- */
+
+static struct pxt_fault *const faults[] = { &pxt_fault_extend, &pxt_fault_filemap,
+	&pxt_fault_alloc };
+
+/* Every step of create fails once with each error; then the file is empty, and will do again. */
+static void after_every_failure_the_file_is_empty(void)
+{
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+		for (unsigned n = 1; n < 100; n++) {
+			int fd = pxt_temp_file();
+			int error;
+
+			pxt_fault_arm(faults[i], n, ENOMEM);
+			error = try_create(fd);
+			pxt_fault_arm(faults[i], 0, 0);
+			if (!error) {
+				(void)close(fd);
+				break;
+			}
+			PXT_EQ(error, ENOMEM);
+			PXT_EQ(size_of(fd), 0);
+			PXT_EQ(try_create(fd), 0);
+			(void)close(fd);
+		}
+	}
+}
+
+#if PXT_CAN_LOG
+static int create_with_log(int fd, int log, trace_id_t *trid)
+{
+	trace_attr_t attr = with_file(fd);
+
+	PXT_EQ(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH), 0);
+	return posix_trace_create_withlog(0, &attr, log, trid);
+}
+
+/* Call @n of the kind fails; false: create makes no so many. */
+static bool log_fails(struct pxt_fault *fault, unsigned n)
+{
+	int fd = memfd_create("box", MFD_ALLOW_SEALING);
+	int log = pxt_temp_file();
+	trace_id_t trid;
+	int error;
+
+	pxt_fault_arm(fault, n, ENOMEM);
+	error = create_with_log(fd, log, &trid);
+	pxt_fault_arm(fault, 0, 0);
+	if (error) {
+		PXT_EQ(size_of(fd), 0);
+		PXT_EQ(create_with_log(fd, log, &trid), 0);
+	}
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)close(fd);
+	(void)close(log);
+	return error != 0;
+}
+
+static void a_log_that_cannot_begin_leaves_the_file_empty(void)
+{
+	struct pxt_fault *const more[] = { &pxt_fault_write, &pxt_fault_alloc, &pxt_fault_truncate,
+		&pxt_fault_thread, &pxt_fault_extend, &pxt_fault_filemap };
+
+	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
+		unsigned n = 1;
+
+		while (log_fails(more[i], n))
+			n++;
+		CU_ASSERT(n > 1);
+	}
+}
+#endif
+
+static void with_no_stream_free_the_file_stays_empty(void)
+{
+	trace_id_t streams[CONFIG_PTRACE_MAX_STREAMS];
+	int fd = pxt_temp_file();
+
+	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++)
+		streams[i] = pxt_stream(1024, 16, LOOP);
+	PXT_EQ(try_create(fd), EAGAIN);
+	PXT_EQ(size_of(fd), 0);
+	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++)
+		PXT_EQ(posix_trace_shutdown(streams[i]), 0);
+	(void)close(fd);
+}
+
+/* ---- What the file is ---- */
+
+static void create_leaves_the_descriptor_alone_and_needs_it_no_more(void)
+{
+	int fd = pxt_temp_file();
+	trace_id_t trid;
+
+	PXT_EQ((int)lseek(fd, 0, SEEK_SET), 0);
+	trid = boxed_stream(fd);
+	PXT_EQ((int)lseek(fd, 0, SEEK_CUR), 0);
+	PXT_EQ(close(fd), 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	posix_trace_event(pxt_open_event("closed"), "abcd", 4);
+	PXT_EQ(pxt_drain(trid, pxt_open_event("closed")), 1);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static void a_memfd_that_allows_it_is_sealed_against_shrinking(void)
+{
+	int fd = memfd_create("box", MFD_ALLOW_SEALING);
+	int plain = memfd_create("box", 0);
+	trace_id_t trid = boxed_stream(fd);
+
+	CU_ASSERT(fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK);
+	PXT_EQ(ftruncate(fd, 0), -1);
+	PXT_EQ(errno, EPERM);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(try_create(plain), 0);
+	(void)close(plain);
+	(void)close(fd);
+}
+
+static void a_memfd_sealed_against_growing_is_refused(void)
+{
+	int fd = memfd_create("box", MFD_ALLOW_SEALING);
+
+	PXT_EQ(fcntl(fd, F_ADD_SEALS, F_SEAL_GROW), 0);
+	PXT_EQ(try_create(fd), EINVAL);
+	(void)close(fd);
+	fd = memfd_create("box", MFD_ALLOW_SEALING);
+	PXT_EQ(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), 0);
+	PXT_EQ(try_create(fd), EINVAL);
+	PXT_EQ(size_of(fd), 0);
+	(void)close(fd);
+}
+
+static int find_no_mapping(void *argument)
+{
+	/* mincore() says ENOMEM where nothing is mapped. */
+	unsigned char there;
+
+	PXT_CHILD_CHECK(mincore(argument, 1, &there) != 0 && errno == ENOMEM);
+	return 0;
+}
+
+/* DEC-34; ruling 20 */
+static void a_forked_child_does_not_have_the_file(void)
+{
+	int fd = pxt_temp_file();
+	trace_id_t trid = boxed_stream(fd);
+
+	PXT_EQ(pxt_in_child(find_no_mapping, box_memory(trid)), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)close(fd);
+}
+
+static int go_on_without_it(void *argument)
+{
+	trace_attr_t attr;
+	trace_event_id_t id;
+	trace_id_t trid;
+	int fd = pxt_temp_file();
+
+	(void)argument;
+	PXT_CHILD_CHECK(posix_trace_eventid_open("the child's own", &id) == 0);
+	PXT_CHILD_CHECK(posix_trace_thread_register_np() == 0);
+	/* A stream of its own, in a file of its own. */
+	attr = with_file(fd);
+	PXT_CHILD_CHECK(posix_trace_create(0, &attr, &trid) == 0);
+	PXT_CHILD_CHECK(posix_trace_eventid_open("another one", &id) == 0);
+	PXT_CHILD_CHECK(posix_trace_shutdown(trid) == 0);
+	return 0;
+}
+
+/* DEC-34 */
+static void what_a_forked_child_defines_is_not_in_its_parents_file(void)
+{
+	int fd = pxt_temp_file();
+	trace_id_t trid = boxed_stream(fd);
+	trace_event_id_t next;
+	struct box box;
+
+	PXT_EQ(pxt_in_child(go_on_without_it, NULL), 0);
+	next = pxt_open_event("the parent's next");
+	CU_ASSERT_FATAL(box_open(&box, fd));
+	CU_ASSERT_STRING_EQUAL(box_name(&box, next), "the parent's next");
+	box_close(&box);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)close(fd);
+}
+
+#if _PXT_UNIT_INHERIT
+static trace_id_t inherited_stream(int fd)
+{
+	trace_attr_t attr = with_file(fd);
+	trace_id_t trid;
+
+	PXT_EQ(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED), 0);
+	PXT_EQ_FATAL(posix_trace_create(0, &attr, &trid), 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	return trid;
+}
+
+static int trace_and_die(void *argument)
+{
+	trace_event_id_t id;
+
+	(void)argument;
+	PXT_CHILD_CHECK(posix_trace_eventid_open("a child's", &id) == 0);
+	PXT_CHILD_CHECK(posix_trace_eventid_setformat_np(id, "u32 of_child") == 0);
+	posix_trace_event(id, "chil", 4);
+	(void)raise(SIGKILL);
+	return 1;
+}
+
+static bool find_event(struct box *box, const char *name, struct box_event *event)
+{
+	while (box_next(box, event)) {
+		const char *found = box_name(box, event->id);
+
+		if (found && !strcmp(found, name))
+			return true;
+	}
+	return false;
+}
+
+/* DEC-43, DEC-42 */
+static void a_killed_childs_events_and_names_are_in_the_inherited_file(void)
+{
+	int fd = pxt_temp_file();
+	trace_id_t trid = inherited_stream(fd);
+	struct box_event event;
+	struct box box;
+
+	PXT_EQ(pxt_in_child(trace_and_die, NULL), -SIGKILL);
+	CU_ASSERT_FATAL(box_open(&box, fd));
+	CU_ASSERT_FATAL(find_event(&box, "a child's", &event));
+	CU_ASSERT(event.bytes == 4 && !memcmp(event.data, "chil", 4));
+	CU_ASSERT(event.pid != getpid() && event.pid > 0);
+	CU_ASSERT_STRING_EQUAL(box_format(&box, event.id), "u32 of_child");
+	box_close(&box);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)close(fd);
+}
+
+/* The child does not have it: the parent brings the name when it opens it. */
+static void a_childs_name_is_in_its_parents_other_file_when_the_parent_uses_it(void)
+{
+	int shared = pxt_temp_file();
+	int own = pxt_temp_file();
+	trace_id_t first = inherited_stream(shared);
+	trace_id_t second = boxed_stream(own);
+	trace_event_id_t id;
+	struct box box;
+
+	PXT_EQ(pxt_in_child(trace_and_die, NULL), -SIGKILL);
+	id = pxt_open_event("a child's");
+	CU_ASSERT_FATAL(box_open(&box, own));
+	CU_ASSERT_FATAL(box_name(&box, id) != NULL);
+	CU_ASSERT_STRING_EQUAL(box_name(&box, id), "a child's");
+	CU_ASSERT_STRING_EQUAL(box_format(&box, id), "u32 of_child");
+	box_close(&box);
+	PXT_EQ(posix_trace_shutdown(first), 0);
+	PXT_EQ(posix_trace_shutdown(second), 0);
+	(void)close(shared);
+	(void)close(own);
+}
+#endif
+
+static bool about_has(const struct box *box, const char *text)
+{
+	return memmem(box->about, box->label->about_bytes, text, strlen(text)) != NULL;
+}
+
+static void the_file_tells_executable_host_start_and_modules(void)
+{
+	int fd = pxt_temp_file();
+	trace_id_t trid = boxed_stream(fd);
+	char path[512] = "executable ";
+	char host[300] = "\nhost ";
+	struct box box;
+	ssize_t length = readlink("/proc/self/exe", path + 11, sizeof(path) - 12);
+
+	CU_ASSERT_FATAL(length > 0 && box_open(&box, fd));
+	(void)strcat(path, "\n");
+	PXT_EQ(gethostname(host + 6, sizeof(host) - 8), 0);
+	(void)strcat(host, "\n");
+	CU_ASSERT(!strncmp(box.about, path, strlen(path)));
+	CU_ASSERT(about_has(&box, host));
+	CU_ASSERT(about_has(&box, "\nstarted 1") || about_has(&box, "\nstarted 2"));
+	CU_ASSERT(about_has(&box, "\nmodule "));
+	CU_ASSERT(
+	    !strncmp(box.directory->executable, path + 11, strlen(box.directory->executable)));
+	CU_ASSERT(!strncmp(box.directory->host, host + 6, strlen(box.directory->host)));
+	CU_ASSERT(box.directory->started_sec > 1600000000);
+	box_close(&box);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)close(fd);
+}
+
+static void what_is_behind_the_text_is_zero(void)
+{
+	int fd = pxt_temp_file();
+	trace_id_t trid = boxed_stream(fd);
+	struct box box;
+	size_t end;
+	bool zero = true;
+
+	CU_ASSERT_FATAL(box_open(&box, fd));
+	end = (size_t)box.label->about_at + box.label->about_bytes;
+	for (size_t i = end; i < box.size; i++)
+		zero &= box.bytes[i] == 0;
+	CU_ASSERT(zero);
+	CU_ASSERT(box.size - end <= 4096);
+	box_close(&box);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)close(fd);
+}
+
+/* ---- What happens is in the file ---- */
+
+static void every_policy_and_number_of_lanes_lives_in_a_file(void)
+{
+	static const int policies[] = { LOOP, POSIX_TRACE_UNTIL_FULL };
+	trace_event_id_t type = pxt_open_event("boxed");
+
+	for (unsigned i = 0; i < 2; i++) {
+		for (unsigned lanes = 1; lanes <= _PXT_LANES_MAX; lanes *= 2) {
+			int fd = pxt_temp_file();
+			trace_attr_t attr = with_file(fd);
+			trace_id_t trid;
+			struct box_event event;
+			struct box box;
+
+			PXT_EQ(posix_trace_attr_setstreamfullpolicy(&attr, policies[i]), 0);
+			PXT_EQ(posix_trace_attr_setlanes_np(&attr, lanes), 0);
+			PXT_EQ_FATAL(posix_trace_create(0, &attr, &trid), 0);
+			PXT_EQ(posix_trace_start(trid), 0);
+			posix_trace_event(type, "abcd", 4);
+			CU_ASSERT_FATAL(box_open(&box, fd));
+			CU_ASSERT(box_next(&box, &event) && event.id == POSIX_TRACE_START);
+			CU_ASSERT(box_next(&box, &event) && event.id == type);
+			CU_ASSERT(event.bytes == 4 && !memcmp(event.data, "abcd", 4));
+			PXT_EQ(event.pid, getpid());
+			CU_ASSERT(!box_next(&box, &event));
+			box_close(&box);
+			/* The stream itself was not touched by that. */
+			PXT_EQ(pxt_drain(trid, type), 1);
+			PXT_EQ(posix_trace_shutdown(trid), 0);
+			(void)close(fd);
+		}
+	}
+}
+
+static void names_and_descriptions_are_in_every_file_whenever_they_come(void)
+{
+	trace_event_id_t before = pxt_open_event("before the file");
+	int one = pxt_temp_file();
+	int two = pxt_temp_file();
+	trace_id_t first = boxed_stream(one);
+	trace_id_t second = boxed_stream(two);
+	trace_event_id_t after = pxt_open_event("after the file");
+	const int files[] = { one, two };
+
+	PXT_EQ(posix_trace_eventid_setformat_np(before, "u32 early"), 0);
+	PXT_EQ(posix_trace_eventid_setformat_np(after, "u64 late"), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		struct box box;
+
+		CU_ASSERT_FATAL(box_open(&box, files[i]));
+		CU_ASSERT_STRING_EQUAL(box_name(&box, before), "before the file");
+		CU_ASSERT_STRING_EQUAL(box_name(&box, after), "after the file");
+		CU_ASSERT_STRING_EQUAL(box_format(&box, before), "u32 early");
+		CU_ASSERT_STRING_EQUAL(box_format(&box, after), "u64 late");
+		CU_ASSERT(box_name(&box, after + 1) == NULL);
+		box_close(&box);
+	}
+	PXT_EQ(posix_trace_shutdown(first), 0);
+	PXT_EQ(posix_trace_shutdown(second), 0);
+	(void)close(one);
+	(void)close(two);
+}
+
+/* Nothing may write into a file that is nobody's any more. */
+static void after_shutdown_the_file_stays_as_it_is_and_says_so(void)
+{
+	int fd = pxt_temp_file();
+	trace_id_t trid = boxed_stream(fd);
+	trace_event_id_t type = pxt_open_event("left behind");
+	struct box_event event;
+	struct box box;
+
+	PXT_EQ(posix_trace_start(trid), 0);
+	posix_trace_event(type, "abcd", 4);
+	CU_ASSERT_FATAL(box_open(&box, fd));
+	PXT_EQ(box.label->ended, 0);
+	box_close(&box);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)pxt_open_event("too late for the file");
+	CU_ASSERT_FATAL(box_open(&box, fd));
+	PXT_EQ(box.label->ended, 1);
+	CU_ASSERT(!box_runs(&box));
+	CU_ASSERT(box_name(&box, type) != NULL);
+	CU_ASSERT(box_name(&box, type + 1) == NULL);
+	CU_ASSERT(box_next(&box, &event) && event.id == POSIX_TRACE_START);
+	CU_ASSERT(box_next(&box, &event) && event.id == type);
+	CU_ASSERT(box_next(&box, &event) && event.id == POSIX_TRACE_STOP);
+	CU_ASSERT(!box_next(&box, &event));
+	box_close(&box);
+	(void)close(fd);
+}
+
+#if PXT_CAN_LOG
+static void what_the_log_has_is_not_in_the_file_any_more(void)
+{
+	int fd = pxt_temp_file();
+	int log = pxt_temp_file();
+	trace_attr_t attr = with_file(fd);
+	trace_event_id_t type = pxt_open_event("logged");
+	struct box_event event;
+	struct box box;
+	trace_id_t trid;
+
+	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, log, &trid), 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	posix_trace_event(type, "abcd", 4);
+	PXT_EQ(posix_trace_flush(trid), 0);
+	posix_trace_event(type, "efgh", 4);
+	CU_ASSERT_FATAL(box_open(&box, fd));
+	CU_ASSERT(box_next(&box, &event) && event.id == type && !memcmp(event.data, "efgh", 4));
+	box_close(&box);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)close(fd);
+	(void)close(log);
+}
+#endif
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(the_attribute_is_none_at_first_and_what_was_set_then),
+	PXT_CASE(a_streams_own_attributes_name_no_descriptor),
+	PXT_CASE(what_is_no_empty_regular_file_for_reading_and_writing_is_refused),
+	PXT_CASE(a_former_black_box_is_not_overwritten_until_it_is_emptied),
+	PXT_CASE(a_living_streams_file_is_no_other_streams),
+	PXT_CASE(a_file_that_is_appended_to_will_do),
+	PXT_CASE(beyond_the_limit_of_file_sizes_there_is_no_room_and_no_signal),
+	PXT_CASE(signals_do_not_keep_the_room_from_being_taken),
+	PXT_CASE(what_the_system_says_becomes_an_error_of_create),
+	PXT_CASE(all_room_is_taken_before_it_is_used),
+	PXT_CASE_FRESH(after_every_failure_the_file_is_empty),
+	PXT_CASE(with_no_stream_free_the_file_stays_empty),
+	PXT_CASE(create_leaves_the_descriptor_alone_and_needs_it_no_more),
+	PXT_CASE(a_memfd_that_allows_it_is_sealed_against_shrinking),
+	PXT_CASE(a_memfd_sealed_against_growing_is_refused),
+	PXT_CASE(a_forked_child_does_not_have_the_file),
+	PXT_CASE(what_a_forked_child_defines_is_not_in_its_parents_file),
+	PXT_CASE(the_file_tells_executable_host_start_and_modules),
+	PXT_CASE(what_is_behind_the_text_is_zero),
+	PXT_CASE(every_policy_and_number_of_lanes_lives_in_a_file),
+	PXT_CASE(names_and_descriptions_are_in_every_file_whenever_they_come),
+	PXT_CASE(after_shutdown_the_file_stays_as_it_is_and_says_so),
+#if _PXT_UNIT_INHERIT
+	PXT_CASE_FRESH(a_killed_childs_events_and_names_are_in_the_inherited_file),
+	PXT_CASE_FRESH(a_childs_name_is_in_its_parents_other_file_when_the_parent_uses_it),
+#endif
+#if PXT_CAN_LOG
+	PXT_CASE(the_logs_own_file_is_refused),
+	PXT_CASE(a_log_that_cannot_begin_leaves_the_file_empty),
+	PXT_CASE(what_the_log_has_is_not_in_the_file_any_more),
+#endif
+};
+PXT_SUITE("black box: create", cases)

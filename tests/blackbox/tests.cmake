@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+#
+# Streams that live in files.
+set(box_needs FILE_STREAMS ONLINE USEREVENTS POLICY_LOOP POLICY_UNTIL_FULL SYSEV_START_STOP
+	RECORD_THREAD !SINGLE_STREAM !LANES_MAX_1)
+ptrace_test(blackbox_create FAKES NEEDS ${box_needs} ARG_CHECKS TOLOG POLICY_FLUSH
+	SOURCES blackbox/create.c blackbox/box.c
+	LIBRARIES -Wl,--wrap=posix_fallocate -Wl,--wrap=posix_fallocate64)
+# Killed processes; not for ThreadSanitizer, which knows nothing of other processes.
+ptrace_test(blackbox_kill TESTPOINTS NEEDS ${box_needs} !TSAN TIMEOUT 400
+	SOURCES blackbox/kill.c blackbox/box.c core/kit.c)
+# With memory that nobody may touch once it was given back.
+ptrace_test(blackbox_mirrors TESTPOINTS NEEDS ${box_needs}
+	SOURCES blackbox/mirrors.c blackbox/box.c core/kit.c core/guard.c
+	LIBRARIES -Wl,--wrap=pxt_port_free)
+ptrace_test(blackbox_random NEEDS ${box_needs} !TSAN TIMEOUT 400 LABELS stress
+	SOURCES blackbox/random.c blackbox/box.c)
+# What pxtrace recover makes of the files must be the same.
+foreach(name IN ITEMS kill random)
+	if(TARGET test_blackbox_${name} AND TARGET pxtrace AND PXT_LOGRETRIEVAL)
+		target_compile_definitions(test_blackbox_${name} PRIVATE PXT_PXTRACE="$<TARGET_FILE:pxtrace>")
+		add_dependencies(test_blackbox_${name} pxtrace)
+	endif()
+endforeach()
