@@ -22,6 +22,8 @@ CHAPTERS = {
     "snapshot": ("Snapshots", "How long they take, and what a trace point pays beside them."),
     "emit": ("Trace points beside the floor", "The floor is what a trace point must do at least: "
              "read the counter, reserve with one locked add, store."),
+    "places": ("Where a stream lives", "In memory of the process, in a file on tmpfs, in a file on "
+               "disk; they take turns."),
     "latency": ("Latency under stress", "One call at a time, real-time priority, memory locked."),
     "logged": ("A log under load", "One writer, paced and at full speed, into a log in memory."),
     "retrieve": ("Retrieval", "What reading an event out of a stream costs."),
