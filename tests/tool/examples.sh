@@ -55,6 +55,26 @@ the_deadline_recorder_saves_what_led_to_a_late_job_and_goes_on()
 	head -n 1 out | grep -qE '^Job [0-9]+ of control was late by ' || fail 'no answer'
 }
 
+# Killed or crashed, and restarted: the last run's file stays.
+a_black_box_has_what_came_before_the_crash()
+{
+	commands | grep -qx recover || { echo 'no recover: skipped'; exit 77; }
+	case $pxtrace in */emulated/*) exit 77 ;; esac
+	[ -x "$PXT_BUILD/examples/black_box" ] || { echo 'no black boxes here: skipped'; exit 77; }
+	for turn in first second; do
+		status=0
+		"$PXT_BUILD/examples/black_box" run.box >said 2>err || status=$?
+		[ "$status" -eq 134 ] || fail "the $turn run: exit status $status, not that of a crash"
+		said 'pxtrace recover run.box -o black_box.ptl'
+	done
+	for box in run.box run.box.last; do
+		run 0 recover "$box" -o run.ptl
+		run 0 print --event valve run.ptl
+		grep -q 'step=4711 ' out || fail 'the last event is missing'
+		run 3 check run.ptl
+	done
+}
+
 # LPT-37: what a line brings is a log
 a_serial_line_brings_every_event()
 {
