@@ -56,19 +56,29 @@ static int extend(int fd, uint64_t bytes)
 	return error ? EINVAL : 0;
 }
 
+/* All but those that an instruction of the thread itself causes. */
+static void all_from_outside(sigset_t *set)
+{
+	static const int own[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP };
+
+	(void)sigfillset(set);
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		(void)sigdelset(set, own[i]);
+}
+
 /*
- * With signals held back: a signal would end the taking of room, which then begins from the start,
- * and under a fast timer never ends.
+ * With signals held back: on many systems a signal ends the taking of room, which then begins from
+ * the start, and under a fast timer never ends.
  */
 int pxt_port_filemap_extend(int fd, uint64_t bytes)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
-	sigset_t all;
+	sigset_t held;
 	sigset_t before;
 	int error;
 
-	(void)sigfillset(&all);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	all_from_outside(&held);
+	(void)pthread_sigmask(SIG_BLOCK, &held, &before);
 	error = extend(fd, bytes);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pxt_quiet_end(quiet);

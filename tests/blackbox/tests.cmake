@@ -15,6 +15,11 @@ ptrace_test(blackbox_mirrors TESTPOINTS NEEDS ${box_needs}
 	LIBRARIES -Wl,--wrap=pxt_port_free)
 ptrace_test(blackbox_random NEEDS ${box_needs} !TSAN TIMEOUT 400 LABELS stress
 	SOURCES blackbox/random.c blackbox/box.c)
+# The processor's trap flag, and the library's own instructions.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND NOT PTRACE_SANITIZER)
+	set(PXT_TRAP_FLAG 1)
+endif()
+ptrace_test(blackbox_steps NEEDS ${box_needs} TRAP_FLAG SOURCES blackbox/steps.c blackbox/box.c core/kit.c)
 # What pxtrace recover makes of the files must be the same.
 foreach(name IN ITEMS kill random)
 	if(TARGET test_blackbox_${name} AND TARGET pxtrace AND PXT_LOGRETRIEVAL)
