@@ -85,6 +85,7 @@ struct pxt_stream_label {
  *	executable PATH
  *	host NAME
  *	started SECONDS.NANOSECONDS             CLOCK_REALTIME of the process' start
+ *	boot ID                                 32 hexadecimal digits, the same for all of one boot
  *	module BASE LOW HIGH BUILD-ID PATH      numbers hexadecimal without 0x; "-": no build-id
  *
  * The magic number of a stream is written when all else is there.  What a reader or a control call

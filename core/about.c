@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 struct text {
 	char *to; /* NULL: bytes are only counted */
@@ -55,12 +56,17 @@ static void end_line(struct text *text)
 		text->whole = text->used;
 }
 
+static void put_digits(struct text *text, const unsigned char *bytes, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		put_number(text, bytes[i], 16, 2);
+}
+
 static void put_buildid(struct text *text, const struct pxt_port_module *module)
 {
 	if (!module->buildid_bytes)
 		put(text, '-');
-	for (uint32_t i = 0; i < module->buildid_bytes; i++)
-		put_number(text, module->buildid[i], 16, 2);
+	put_digits(text, module->buildid, module->buildid_bytes);
 }
 
 static void put_module(void *context, const struct pxt_port_module *module)
@@ -89,23 +95,43 @@ static void put_known(struct text *text, const char *word, const char *what)
 	end_line(text);
 }
 
+static void put_start(struct text *text)
+{
+	struct timespec start;
+
+	pxt_port_process_start(&start);
+	if (!start.tv_sec)
+		return;
+	put_word(text, "started ");
+	put_number(text, (uint64_t)start.tv_sec, 10, 1);
+	put(text, '.');
+	put_number(text, (uint64_t)start.tv_nsec, 10, 9);
+	end_line(text);
+}
+
+static void put_boot(struct text *text)
+{
+	static const unsigned char none[16];
+	unsigned char id[16];
+
+	pxt_port_boot_id(id);
+	if (!memcmp(id, none, sizeof(id)))
+		return;
+	put_word(text, "boot ");
+	put_digits(text, id, sizeof(id));
+	end_line(text);
+}
+
 static void put_all(struct text *text)
 {
 	char known[256];
-	struct timespec start;
 
 	pxt_port_executable(known, sizeof(known));
 	put_known(text, "executable ", known);
 	pxt_port_host(known, sizeof(known));
 	put_known(text, "host ", known);
-	pxt_port_process_start(&start);
-	if (start.tv_sec) {
-		put_word(text, "started ");
-		put_number(text, (uint64_t)start.tv_sec, 10, 1);
-		put(text, '.');
-		put_number(text, (uint64_t)start.tv_nsec, 10, 9);
-		end_line(text);
-	}
+	put_start(text);
+	put_boot(text);
 	pxt_port_modules(put_module, text);
 }
 

@@ -581,6 +581,8 @@ static void the_file_tells_executable_host_start_and_modules(void)
 	CU_ASSERT(!strncmp(box.about, path, strlen(path)));
 	CU_ASSERT(about_has(&box, host));
 	CU_ASSERT(about_has(&box, "\nstarted 1") || about_has(&box, "\nstarted 2"));
+	CU_ASSERT(
+	    about_has(&box, "\nboot ") || access("/proc/sys/kernel/random/boot_id", R_OK) != 0);
 	CU_ASSERT(about_has(&box, "\nmodule "));
 	CU_ASSERT(
 	    !strncmp(box.directory->executable, path + 11, strlen(box.directory->executable)));

@@ -45,6 +45,22 @@ static void get_started(const char *text, struct timespec *started)
 	started->tv_nsec = (long)nanoseconds;
 }
 
+static void get_boot(const char *text, unsigned char id[16])
+{
+	unsigned char got[16];
+
+	for (size_t i = 0; i < sizeof got; i++, text += 2) {
+		char pair[3] = { text[0], text[0] ? text[1] : '\0', '\0' };
+		const char *end = pair;
+		uint64_t byte;
+
+		if (!get_number(&end, '\0', 16, &byte) || end != pair + 2)
+			return;
+		got[i] = (unsigned char)byte;
+	}
+	memcpy(id, got, sizeof got);
+}
+
 /* Pairs of digits up to a blank, or "-". */
 static bool get_build_id(const char **at, struct pxt_log_module *module)
 {
@@ -119,6 +135,8 @@ static bool take_line(struct pxt_about *about, const char *line)
 		(void)snprintf(process->host, sizeof process->host, "%s", rest);
 	else if ((rest = behind(line, "started")) != NULL)
 		get_started(rest, &process->start);
+	else if ((rest = behind(line, "boot")) != NULL)
+		get_boot(rest, process->boot_id);
 	else if ((rest = behind(line, "module")) != NULL)
 		return add_module(about, rest);
 	return true;

@@ -372,12 +372,15 @@ static struct pxt_clock_set end_clock(const struct writer *writer)
 
 	for (unsigned i = 0; i < 3; i++) {
 		const struct timespec anchor = *times[i];
+		int64_t seconds;
 
 		if (!anchor.tv_sec && !anchor.tv_nsec)
 			continue;
 		pxt_ticks_init(&ticks, writer->header.rate.hz, created->ticks, &anchor);
 		pxt_ticks_time(&ticks, writer->last, times[i]);
-		if (times[i]->tv_sec < anchor.tv_sec || times[i]->tv_sec >= SECONDS_MAX)
+		/* Of its own type: a time_t of 32 bits is never as large. */
+		seconds = times[i]->tv_sec;
+		if (seconds < anchor.tv_sec || seconds >= SECONDS_MAX)
 			return *created;
 	}
 	end.ticks = writer->last;
