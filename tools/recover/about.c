@@ -45,18 +45,28 @@ static void get_started(const char *text, struct timespec *started)
 	started->tv_nsec = (long)nanoseconds;
 }
 
+/* Two digits at @text; false: there are not. */
+static bool get_byte(const char *text, unsigned char *byte)
+{
+	char pair[3] = { text[0], '\0', '\0' };
+	const char *end = pair;
+	uint64_t value;
+
+	if (text[0])
+		pair[1] = text[1];
+	if (!get_number(&end, '\0', 16, &value) || end != pair + 2)
+		return false;
+	*byte = (unsigned char)value;
+	return true;
+}
+
 static void get_boot(const char *text, unsigned char id[16])
 {
 	unsigned char got[16];
 
 	for (size_t i = 0; i < sizeof got; i++, text += 2) {
-		char pair[3] = { text[0], text[0] ? text[1] : '\0', '\0' };
-		const char *end = pair;
-		uint64_t byte;
-
-		if (!get_number(&end, '\0', 16, &byte) || end != pair + 2)
+		if (!get_byte(text, &got[i]))
 			return;
-		got[i] = (unsigned char)byte;
 	}
 	memcpy(id, got, sizeof got);
 }
@@ -69,14 +79,9 @@ static bool get_build_id(const char **at, struct pxt_log_module *module)
 		return *(*at)++ == ' ';
 	}
 	while (**at != ' ') {
-		char pair[3] = { (*at)[0], **at ? (*at)[1] : '\0', '\0' };
-		const char *end = pair;
-		uint64_t byte;
-
-		if (!get_number(&end, '\0', 16, &byte) || end != pair + 2 ||
-		    module->build_id_bytes == sizeof module->build_id)
+		if (module->build_id_bytes == sizeof module->build_id ||
+		    !get_byte(*at, &module->build_id[module->build_id_bytes++]))
 			return false;
-		module->build_id[module->build_id_bytes++] = (unsigned char)byte;
 		*at += 2;
 	}
 	++*at;
