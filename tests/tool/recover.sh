@@ -96,6 +96,15 @@ a_core_file_tells_what_the_process_did()
 	is_told full "$core" 3
 }
 
+a_killed_process_leaves_all_it_had_recorded()
+{
+	box=$PXT_BUILD/tests/recover_box
+	[ -x "$box" ] || { echo 'no streams in files in this configuration: skipped'; exit 77; }
+	rounds=12
+	[ "${PXT_STRESS:-}" != full ] || rounds=400
+	"$PXT_PYTHON" "$PXT_SOURCE/tests/recover/kill_box.py" "$pxtrace" "$box" $rounds >out || fail kill_box
+}
+
 # gdb FILE-OR-OPTIONS...: streams, and the memory of the one named "flight"
 debug()
 {
