@@ -11,6 +11,7 @@
  * Each thread traces EVENTS events into each of two streams, "flight" (LOOP) and "full" (UNTIL_FULL),
  * and a third one, "read", is read to its end.  Says what the streams counted.
  */
+#define _FILE_OFFSET_BITS 64 /* addresses are offsets in /proc/self/mem */
 #include <trace.h>
 #include <trace_np.h>
 
