@@ -84,7 +84,8 @@ int main(int argc, char **argv)
 	file = open(argv[2], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (file < 0 || ftruncate(file, THREADS_MAX * sizeof *counts) != 0)
 		must("counts", errno);
-	counts = mmap(NULL, THREADS_MAX * sizeof *counts, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	counts =
+	    mmap(NULL, THREADS_MAX * sizeof *counts, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	if (counts == MAP_FAILED)
 		must("counts", errno);
 	must("job", posix_trace_open_np(job));
