@@ -2,6 +2,7 @@
 /* suite.c - runs a table of tests, through CUnit or without it, some in processes of their own. */
 #include "suite.h"
 
+#include <dirent.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,6 +71,46 @@ bool pxt_skip_emulated(const char *why)
 	pxt_skip(why);
 	return true;
 }
+
+/* ---- Files ---- */
+
+static char temp_folder[256];
+static pid_t temp_owner;
+
+/* Children that end like the program leave it alone. */
+static void remove_temp_folder(void)
+{
+	char path[sizeof(temp_folder) + 1 + 256];
+	struct dirent *entry;
+	DIR *folder;
+
+	if (getpid() != temp_owner)
+		return;
+	folder = opendir(temp_folder);
+	while (folder && (entry = readdir(folder)) != NULL) {
+		(void)snprintf(path, sizeof(path), "%s/%s", temp_folder, entry->d_name);
+		(void)unlink(path);
+	}
+	if (folder)
+		(void)closedir(folder);
+	(void)rmdir(temp_folder);
+}
+
+const char *pxt_temp_folder(void)
+{
+	const char *where = getenv("TMPDIR");
+
+	if (temp_owner)
+		return temp_folder;
+	(void)snprintf(temp_folder, sizeof(temp_folder), "%s/pxt-test-XXXXXX",
+	    where && *where ? where : "/tmp");
+	CU_ASSERT_FATAL(mkdtemp(temp_folder) != NULL);
+	temp_owner = getpid();
+	(void)atexit(remove_temp_folder);
+	return temp_folder;
+}
+
+/* ---- Cases ---- */
 
 static const struct pxt_case *find_case(const char *name)
 {

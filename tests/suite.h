@@ -133,4 +133,10 @@ int pxt_in_child(int (*body)(void *), void *argument);
 			return __LINE__;                                                           \
 	} while (0)
 
+/*
+ * A folder for the program's files, also when two builds are tested at once; it and what is in it
+ * (no folders) are gone when the program ends.
+ */
+const char *pxt_temp_folder(void);
+
 #endif

@@ -178,6 +178,11 @@ static void give(struct pxt_linein *in, unsigned mode, const uint8_t *data, size
 	}
 }
 
+static void remove_folder(void)
+{
+	(void)rmdir(folder);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct pxt_linein in;
@@ -185,7 +190,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char path[64];
 	struct pxt_linesums sums;
 
-	if (!ready && !mkdtemp(folder))
+	if (!ready && (!mkdtemp(folder) || atexit(remove_folder)))
 		abort();
 	ready = true;
 	(void)snprintf(path, sizeof path, "%s/run.ptl", folder);

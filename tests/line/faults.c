@@ -18,17 +18,11 @@
 
 #define EVENTS 300u
 
-static char path[] = "/tmp/pxt-fault-XXXXXX";
+static char path[300];
 
-/* A name of our own, also when two builds are tested at once. */
-__attribute__((constructor)) static void name_it(void)
+static void name_it(void)
 {
-	(void)close(mkstemp(path));
-}
-
-__attribute__((destructor)) static void remove_it(void)
-{
-	(void)unlink(path);
+	(void)snprintf(path, sizeof path, "%s/run.ptl", pxt_temp_folder());
 }
 
 static unsigned char bytes[262144];
@@ -102,6 +96,7 @@ static void receive(struct found *found)
 	int fd;
 
 	memset(found, 0, sizeof *found);
+	name_it();
 	(void)unlink(path);
 	CU_ASSERT_FATAL(pxt_linein_init(&in, path));
 	pxt_linein_bytes(&in, bytes, count);
@@ -244,7 +239,10 @@ static void frames_are_for_devices_only(void)
 	trace_attr_t attr;
 	trace_id_t trid;
 	int form = -1;
-	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	int fd;
+
+	name_it();
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
 
 	PXT_EQ(posix_trace_attr_init(&attr), 0);
 	PXT_EQ(posix_trace_attr_getlogform_np(&attr, &form), 0);

@@ -17,16 +17,11 @@
 #define CREATED 1700000000
 #define ID      40
 
-static char folder[] = "/tmp/pxt-logwrite-XXXXXX";
-static char path[64];
+static char path[300];
 
 static void begin_case(void)
 {
-	static bool made;
-
-	if (!made)
-		made = mkdtemp(folder) != NULL;
-	(void)snprintf(path, sizeof path, "%s/made.ptl", folder);
+	(void)snprintf(path, sizeof path, "%s/made.ptl", pxt_temp_folder());
 	(void)unlink(path);
 }
 
@@ -171,8 +166,8 @@ static void a_whole_log_has_no_name_before_its_end(void)
 	pxt_logwrite_abandon(log);
 	CU_ASSERT(access(path, F_OK) != 0);
 	/* Nothing else was left in the folder. */
-	PXT_EQ(rmdir(folder), 0);
-	PXT_EQ(mkdir(folder, 0700), 0);
+	PXT_EQ(rmdir(pxt_temp_folder()), 0);
+	PXT_EQ(mkdir(pxt_temp_folder(), 0700), 0);
 }
 
 static void a_place_that_cannot_be_written_is_an_error_at_the_end(void)
