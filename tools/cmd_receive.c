@@ -4,6 +4,7 @@
 
 #include "linefrom.h"
 #include "linein.h"
+#include "linetext.h"
 #include "out.h"
 
 #include <errno.h>
@@ -44,6 +45,8 @@ static const char help_options[] =
     "options:\n"
     "  -o, --output LOG  the log; a second run of the target goes into LOG-2\n"
     "                    (run.ptl, run-2.ptl)\n"
+    "      --console     the source is a console: lines with PTL: and base64 are the trace,\n"
+    "                    all others are shown as they come\n"
     "      --raw FILE    also keeps what arrived, byte by byte, for a bug report;\n"
     "                    `pxtrace receive FILE -o LOG` takes it again\n"
     "      --once        ends when the first log is whole\n"
@@ -78,6 +81,8 @@ struct receive {
 	const char *output;
 	const char *raw_path;
 	int raw;
+	bool console;
+	struct pxt_linetext lines;
 	bool once;
 	bool strict;
 	bool quiet;
@@ -175,19 +180,11 @@ static void told(
 /* False: the copy cannot be written. */
 static bool keep_raw(struct receive *receive, const unsigned char *bytes, size_t count)
 {
-	size_t done = 0;
+	int error = receive->raw >= 0 ? pxt_write_all(receive->raw, (const char *)bytes, count) : 0;
 
-	while (receive->raw >= 0 && done < count) {
-		ssize_t wrote = write(receive->raw, bytes + done, count - done);
-
-		if (wrote > 0) {
-			done += (size_t)wrote;
-		} else if (wrote == 0 || errno != EINTR) {
-			pxt_complain("receive: %s: %s", receive->raw_path, strerror(errno));
-			return false;
-		}
-	}
-	return true;
+	if (error)
+		pxt_complain("receive: %s: %s", receive->raw_path, strerror(error));
+	return error == 0;
 }
 
 /* Packets have borders, a file has none: there they are put as on a serial line. */
@@ -200,8 +197,44 @@ static bool keep_packet(struct receive *receive, const unsigned char *bytes, siz
 	return keep_raw(receive, stuffed, pxt_lineframe_stuff(bytes, count, stuffed));
 }
 
+/* ---- A console ---- */
+
+static void take_trace(void *context, const unsigned char *bytes, size_t count)
+{
+	struct receive *receive = context;
+
+	pxt_linein_bytes(&receive->in, bytes, count);
+}
+
+/* Whatever a target prints, no terminal obeys it. */
+static void show_text(void *context, const char *text, size_t count)
+{
+	static struct pxt_out out = { .fd = STDOUT_FILENO };
+	struct receive *receive = context;
+
+	if (receive->quiet)
+		return;
+	wipe(receive);
+	pxt_out_escaped(&out, text, count);
+	pxt_out_char(&out, '\n');
+	pxt_out_flush(&out);
+}
+
+static void count_spoilt(void *context)
+{
+	struct receive *receive = context;
+
+	receive->in.done.bad++;
+}
+
 static bool take(struct receive *receive, const unsigned char *bytes, size_t count)
 {
+	if (receive->console) {
+		if (!keep_raw(receive, bytes, count))
+			return false;
+		pxt_linetext_bytes(&receive->lines, bytes, count);
+		return receive->in.error == 0;
+	}
 	if (pxt_linefrom_has_packets(&receive->from)) {
 		if (!keep_packet(receive, bytes, count))
 			return false;
@@ -280,8 +313,10 @@ static int conclude_nothing(const struct receive *receive, const struct pxt_line
 static int conclude(struct receive *receive, int status)
 {
 	struct pxt_linesums sums;
-	int error = pxt_linein_end(&receive->in);
+	int error;
 
+	pxt_linetext_end(&receive->lines);
+	error = pxt_linein_end(&receive->in);
 	pxt_linein_sums(&receive->in, &sums);
 	if (error) {
 		pxt_complain("receive: %s: %s", receive->output, strerror(error));
@@ -318,6 +353,10 @@ static int run(struct receive *receive)
 	(void)pxt_must(pxt_linein_init(&receive->in, receive->output) ? receive : NULL);
 	receive->in.tell = told;
 	receive->in.context = receive;
+	receive->lines.trace = take_trace;
+	receive->lines.text = show_text;
+	receive->lines.spoilt = count_spoilt;
+	receive->lines.context = receive;
 	receive->live = !receive->quiet && isatty(STDERR_FILENO);
 	(void)sigaction(SIGINT, &action, NULL);
 	(void)sigaction(SIGTERM, &action, NULL);
@@ -336,6 +375,7 @@ static int run(struct receive *receive)
 
 enum {
 	OPT_RAW = 400,
+	OPT_CONSOLE,
 	OPT_ONCE,
 	OPT_STRICT
 };
@@ -343,6 +383,7 @@ enum {
 static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "raw", required_argument, NULL, OPT_RAW },
+	{ "console", no_argument, NULL, OPT_CONSOLE },
 	{ "once", no_argument, NULL, OPT_ONCE },
 	{ "strict", no_argument, NULL, OPT_STRICT },
 	{ "quiet", no_argument, NULL, 'q' },
@@ -359,6 +400,9 @@ static int take_option(struct receive *receive, int code, char **argv)
 		return -1;
 	case OPT_RAW:
 		receive->raw_path = optarg;
+		return -1;
+	case OPT_CONSOLE:
+		receive->console = true;
 		return -1;
 	case OPT_ONCE:
 		receive->once = true;

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * linetext.h - a trace among the text of a console (FORMAT.md, section 10): lines that hold PTL: and
+ * base64 are bytes of the trace, others are somebody else's words.
+ *
+ * Memory is one line; what is longer than PXT_LINETEXT_BYTES is text, in pieces.
+ */
+#ifndef PXT_LINETEXT_H
+#define PXT_LINETEXT_H
+
+#include <stddef.h>
+
+#define PXT_LINETEXT_BYTES 8192u
+
+struct pxt_linetext {
+	/* Bytes of the trace, as many as a line holds. */
+	void (*trace)(void *context, const unsigned char *bytes, size_t count);
+	/* A line of text, without its end. */
+	void (*text)(void *context, const char *text, size_t count);
+	/* A line that holds PTL: but no whole base64 behind it. */
+	void (*spoilt)(void *context);
+	void *context;
+	size_t used;
+	char line[PXT_LINETEXT_BYTES];
+};
+
+void pxt_linetext_bytes(struct pxt_linetext *text, const unsigned char *bytes, size_t count);
+/* What stands in the last line, though it has no end. */
+void pxt_linetext_end(struct pxt_linetext *text);
+
+#endif
