@@ -231,6 +231,7 @@ struct pxt_log_blockhead {
 	uint64_t lost;
 	uint64_t lost_total;
 	uint64_t records_total;
+	uint64_t missed;
 };
 
 /* A record inside a block: what its begin slot says, and where its payload is. */
@@ -289,6 +290,10 @@ const char *pxt_log_get_clock(
     const unsigned char *entry, bool swapped, struct pxt_log_clock *clock);
 const char *pxt_log_get_trailer(
     const unsigned char *entry, bool swapped, struct pxt_log_trailer *trailer);
+
+/* Where a block's head says what a receiver missed (8 bytes), and its checksum (4 bytes). */
+#define PXT_LOG_AT_MISSED 80u
+#define PXT_LOG_AT_CRC    92u
 
 /* Bytes of an entry that each type has at least. */
 #define PXT_LOG_TYPE_BYTES    8u

@@ -196,6 +196,7 @@ const char *pxt_log_get_block(
 	head->lost = pxt_get64(at + 56, swapped);
 	head->lost_total = pxt_get64(at + 64, swapped);
 	head->records_total = pxt_get64(at + 72, swapped);
+	head->missed = pxt_get64(at + PXT_LOG_AT_MISSED, swapped);
 	if (memcmp(at + 24, header->uuid, PXT_LOG_UUID_BYTES) != 0)
 		return "the block belongs to another stream";
 	if (head->length < PXT_LOG_BLOCK_BYTES || head->length % 16u ||

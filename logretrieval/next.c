@@ -67,7 +67,7 @@ static int next_block(struct pxt_log *log)
 			cursor->next = block + PXT_LOG_BLOCK_BYTES;
 			cursor->left = head.length - PXT_LOG_BLOCK_BYTES;
 			cursor->at += head.length;
-			cursor->number = head.records_total - head.count;
+			cursor->number = head.records_total - head.count + head.missed;
 			cursor->block = (struct posix_trace_logblock_np){ head.sequence, head.count,
 				head.lost + missing, head.begin, head.end };
 			return 0;

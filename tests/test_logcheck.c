@@ -37,6 +37,44 @@ static bool reason_has(unsigned which, const char *text)
 	return strstr(findings[which].posix_reason_np, text) != NULL;
 }
 
+struct watched {
+	unsigned calls;
+	uint64_t at[64];
+};
+
+static void watch(void *context, uint64_t done)
+{
+	struct watched *watched = context;
+
+	if (watched->calls < 64)
+		watched->at[watched->calls] = done;
+	watched->calls++;
+}
+
+static void who_watches_a_check_sees_it_come_to_each_block(void)
+{
+	static const char *const names[] = { "le64", "loop-le64" };
+	struct posix_trace_logcheck_np sum;
+	struct golden golden;
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct watched watched = { 0 };
+		int fd;
+
+		golden_read(&golden, names[i]);
+		fd = golden_file(golden.bytes, golden.size);
+		PXT_EQ(
+		    posix_trace_log_check_watched_np(fd, &sum, findings, FINDINGS, watch, &watched),
+		    0);
+		PXT_EQ(watched.calls, sum.posix_sound_np);
+		for (unsigned k = 1; k < watched.calls && k < 64; k++)
+			CU_ASSERT(watched.at[k] > watched.at[k - 1]);
+		CU_ASSERT(watched.at[0] >= 512 && watched.at[watched.calls - 1] < golden.size);
+		PXT_EQ(posix_trace_log_check_watched_np(fd, &sum, NULL, 0, NULL, NULL), 0);
+		CU_ASSERT(close(fd) == 0);
+	}
+}
+
 /* Either byte order, either word size, both layouts, behind a clear, of a later minor version. */
 static void sound_logs_have_no_findings(void)
 {
@@ -49,6 +87,8 @@ static void sound_logs_have_no_findings(void)
 		{ "be64", 9, 6 },
 		{ "le32", 9, 6 },
 		{ "be32", 9, 6 },
+		{ "boot-le64", 9, 6 },
+		{ "boot-be64", 9, 6 },
 		{ "newer-minor", 9, 6 },
 		{ "cleared", 2, 4 },
 		{ "loop-le64", 6, 0 },
@@ -304,6 +344,7 @@ static void findings_without_room_are_counted(void)
 
 static const struct pxt_case cases[] = {
 	PXT_CASE(sound_logs_have_no_findings),
+	PXT_CASE(who_watches_a_check_sees_it_come_to_each_block),
 	PXT_CASE(a_log_with_any_byte_changed_has_a_finding),
 	PXT_CASE(a_log_cut_at_any_byte_lacks_its_end_and_nothing_else),
 	PXT_CASE(what_is_behind_a_damaged_block_is_looked_at),

@@ -47,6 +47,7 @@ static void deliver(
 		.lost = head->lost_total - head->lost };
 
 	pxt_linerun_totals(run, &before);
+	run->missed_before = data ? head->missed : run->missed_before;
 	if (data)
 		pxt_linerun_slots(run, block + PXT_LOG_BLOCK_BYTES, bytes / PXT_SLOT_BYTES);
 	else

@@ -129,6 +129,7 @@ void pxt_linerun_totals(struct pxt_linerun *run, const struct pxt_linetotals *to
 static void keep(
     struct pxt_linerun *run, const unsigned char *slots, uint32_t count, uint64_t ticks)
 {
+	pxt_logblocks_missed(&run->blocks, run->missing + run->missed_before);
 	if (run->untold)
 		pxt_logblocks_loss(&run->blocks, run->untold);
 	run->untold = 0;

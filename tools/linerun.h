@@ -44,12 +44,13 @@ struct pxt_linerun {
 	bool ended; /* the trailer has come, or the log was closed */
 	int error;  /* of the file, an errno */
 
-	uint64_t frames;      /* as the target counts: the next one's number ... */
-	uint64_t records;     /* ... and the number of the next record that begins */
-	uint64_t kept;        /* records in the log */
-	uint64_t missing;     /* records that did not arrive */
-	uint64_t early;       /* records before the first piece: nobody listened yet */
-	uint64_t target_lost; /* records that the target itself lost */
+	uint64_t frames;        /* as the target counts: the next one's number ... */
+	uint64_t records;       /* ... and the number of the next record that begins */
+	uint64_t kept;          /* records in the log */
+	uint64_t missing;       /* records that did not arrive */
+	uint64_t early;         /* records before the first piece: nobody listened yet */
+	uint64_t missed_before; /* a plain log: what another receiver missed, as it says */
+	uint64_t target_lost;   /* records that the target itself lost */
 	uint64_t frames_missing;
 	uint64_t frames_again;      /* arrived twice, or too late */
 	uint64_t odd;               /* a right checksum, but contents that make no sense */

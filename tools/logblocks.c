@@ -4,6 +4,8 @@
 
 #include "logturn.h"
 
+#include "base/crc32.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -94,11 +96,24 @@ bool pxt_logblocks_open(struct pxt_logblocks *log, const char *path, enum pxt_lo
 
 /* ---- Blocks ---- */
 
+/* In the head of a finished block, whose checksum becomes another one. */
+static void put_missed(const struct pxt_logblocks *log, unsigned char *block, uint32_t length)
+{
+	uint32_t crc;
+
+	memcpy(block + PXT_LOG_AT_MISSED, &log->missed, sizeof log->missed);
+	crc = pxt_crc32(pxt_crc32(0, block, PXT_LOG_AT_CRC), block + PXT_LOG_BLOCK_BYTES,
+	    length - PXT_LOG_BLOCK_BYTES);
+	memcpy(block + PXT_LOG_AT_CRC, &crc, sizeof crc);
+}
+
 static void put_block(
     struct pxt_logblocks *log, struct pxt_log_block *block, enum pxt_log_type type)
 {
 	uint32_t length = pxt_log_finish(block, &log->sums, type);
 
+	if (type == PXT_LOG_DATA && log->missed > 0)
+		put_missed(log, block->bytes, length);
 	if (log->swapped)
 		pxt_logturn_block(block->bytes, length);
 	write_all(log, block->bytes, length);
@@ -134,6 +149,14 @@ bool pxt_logblocks_record(
 	if (log->last_ticks < ticks)
 		log->last_ticks = ticks;
 	return true;
+}
+
+void pxt_logblocks_missed(struct pxt_logblocks *log, uint64_t records)
+{
+	if (records == log->missed)
+		return;
+	pxt_logblocks_flush(log);
+	log->missed = records;
 }
 
 void pxt_logblocks_loss(struct pxt_logblocks *log, uint64_t records)

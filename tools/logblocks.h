@@ -28,6 +28,7 @@ struct pxt_logblocks {
 	uint32_t room; /* of a block */
 	unsigned char *memory;
 	uint64_t last_ticks; /* the largest stamp so far */
+	uint64_t missed;     /* in front of the records of @data */
 	uint64_t bytes;      /* in the file */
 };
 
@@ -42,6 +43,11 @@ bool pxt_logblocks_open(struct pxt_logblocks *log, const char *path, enum pxt_lo
 bool pxt_logblocks_record(
     struct pxt_logblocks *log, const unsigned char *slots, uint32_t count, uint64_t ticks);
 void pxt_logblocks_loss(struct pxt_logblocks *log, uint64_t records);
+/*
+ * So many records of the stream, in all, are not in the log: those that follow are numbered behind
+ * them, and begin a block.
+ */
+void pxt_logblocks_missed(struct pxt_logblocks *log, uint64_t records);
 /* @entry: one of a block of @type, checked, in the log's order.  False: no block is that large. */
 bool pxt_logblocks_entry(
     struct pxt_logblocks *log, enum pxt_log_type type, const unsigned char *entry, uint32_t bytes);

@@ -16,7 +16,7 @@
 #define AT_ATTR   160u
 
 static const struct pxt_logturn block_runs[] = { { 4, 2, 2 }, { 8, 4, 2 }, { 16, 8, 1 },
-	{ 40, 8, 5 } };
+	{ 40, 8, 6 } };
 static const struct pxt_logturn head_runs[] = { { 8, 4, 1 }, { 12, 2, 4 }, { 24, 4, 2 },
 	{ 48, 4, 2 }, { 56, 8, 1 }, { 120, 4, 2 }, { 128, 8, 1 }, { 136, 4, 4 } };
 static const struct pxt_logturn slot_runs[] = { { 0, 4, 4 } };

@@ -255,6 +255,58 @@ a_terminal_shows_a_status_line()
 	if grep -q 'bad CRC' err; then fail 'a status line without a terminal'; fi
 }
 
+# A database knows an event by stream and number, whoever received it.
+two_receptions_of_one_stream_agree_on_what_an_event_is_called()
+{
+	"$target" frames $events | cat >bytes
+	size=$(wc -c <bytes)
+	{ head -c $((size / 2)) bytes; tail -c +$((size / 2 + 40)) bytes; } >holed
+	{ head -c $((size / 4)) bytes; tail -c +$((size / 4 + 900)) bytes; } >other
+	for part in bytes holed other; do
+		run 0 receive $part -o $part.ptl
+		run 0 export csv --lf --no-header --no-payload --field number $part.ptl
+		awk -F, '$5 == "tick" { print $3 "," $11 }' out >>rows
+	done
+	: >out
+	[ "$(wc -l <rows)" -gt $((2 * events)) ] || fail 'too few rows'
+	[ "$(cut -d, -f 1 rows | sort -u | wc -l)" -eq $events ] || fail 'not a number each'
+	[ "$(sort -u rows | wc -l)" -eq $events ] || fail 'one number, two events'
+}
+
+# ---- A console ----
+
+# Standard input as a console shows it: times in front, other lines between.
+on_console()
+{
+	base64 -w "$1" | sed 's/^/[   12.345678] PTL:/; 3a\
+boot\
+[   12.400000] eth0: link \x1b[2Jup' | sed "$2"
+}
+
+a_trace_is_taken_out_of_the_text_of_a_console()
+{
+	"$target" plain $events | on_console 76 '' >console.txt
+	run 0 receive --console console.txt -o run.ptl
+	grep -q '^boot$' out || fail 'text of the console is gone'
+	grep -q 'link' out || fail 'text of the console is gone'
+	if grep -q "$(printf '\033')" out; then fail 'a control character came through'; fi
+	out_lacks PTL:
+	holds run.ptl $events
+	"$target" frames $events | on_console 400 '' | sed 's/$/\r/' >console.txt
+	run 0 receive --console console.txt -o run.ptl --quiet
+	lines 0
+	holds run.ptl $events
+}
+
+a_spoilt_line_of_a_console_costs_what_it_held()
+{
+	"$target" frames $events | on_console 400 '8s/PTL:..../PTL:*~.?/' >console.txt
+	run 3 receive --console console.txt -o run.ptl --strict
+	err_has 'bad CRC'
+	run 0 print run.ptl
+	[ "$(grep -c 'number=' out)" -gt $((events / 2)) ] || fail 'too few events are left'
+}
+
 a_strict_receiver_fails_when_something_was_lost()
 {
 	"$target" frames $events | cat >bytes
