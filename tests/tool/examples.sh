@@ -48,7 +48,10 @@ the_deadline_recorder_saves_what_led_to_a_late_job_and_goes_on()
 {
 	example deadline_recorder run.ptl
 	said '^deadline_recorder: a job was late; the last [0-9]+ events are in run.ptl, and [1-9][0-9]* were recorded since$'
-	run 0 check --incomplete run.ptl
+	# A flight recorder overwrites what is older than its window: 3, where it has been full.
+	status=0
+	"$pxtrace" check --incomplete run.ptl >out 2>err || status=$?
+	case $status in 0 | 3) ;; *) fail "exit status $status: pxtrace check run.ptl" ;; esac
 	run 0 print --event deadline_miss run.ptl
 	lines 1
 	run 0 why run.ptl
