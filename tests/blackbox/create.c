@@ -427,6 +427,51 @@ static void a_memfd_sealed_against_growing_is_refused(void)
 	(void)close(fd);
 }
 
+static int trace_into_what_is_gone(void *argument)
+{
+	int fd = *(int *)argument;
+	trace_id_t trid = boxed_stream(fd);
+
+	(void)signal(SIGBUS, SIG_DFL);
+	PXT_CHILD_CHECK(posix_trace_start(trid) == 0);
+	PXT_CHILD_CHECK(ftruncate(fd, 0) == 0);
+	posix_trace_event(pxt_open_event("nowhere"), "abcd", 4);
+	return 0;
+}
+
+/* So says the manual; nothing can be done but to seal the file. */
+static void a_file_that_is_cut_short_under_its_stream_is_a_bus_error(void)
+{
+	int fd = pxt_temp_file();
+
+	PXT_EQ(pxt_in_child(trace_into_what_is_gone, &fd), -SIGBUS);
+	(void)close(fd);
+}
+
+static bool is_mapped(const char *name)
+{
+	char line[512];
+	bool found = false;
+	FILE *maps = fopen("/proc/self/maps", "r");
+
+	CU_ASSERT_FATAL(maps != NULL);
+	while (fgets(line, sizeof(line), maps))
+		found |= strstr(line, name) != NULL;
+	(void)fclose(maps);
+	return found;
+}
+
+static void after_shutdown_nothing_is_mapped(void)
+{
+	int fd = memfd_create("pxt-seen-in-maps", 0);
+	trace_id_t trid = boxed_stream(fd);
+
+	CU_ASSERT(is_mapped("pxt-seen-in-maps"));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	CU_ASSERT(!is_mapped("pxt-seen-in-maps"));
+	(void)close(fd);
+}
+
 static int find_no_mapping(void *argument)
 {
 	/* mincore() says ENOMEM where nothing is mapped. */
@@ -746,6 +791,8 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(create_leaves_the_descriptor_alone_and_needs_it_no_more),
 	PXT_CASE(a_memfd_that_allows_it_is_sealed_against_shrinking),
 	PXT_CASE(a_memfd_sealed_against_growing_is_refused),
+	PXT_CASE(a_file_that_is_cut_short_under_its_stream_is_a_bus_error),
+	PXT_CASE(after_shutdown_nothing_is_mapped),
 	PXT_CASE(a_forked_child_does_not_have_the_file),
 	PXT_CASE(what_a_forked_child_defines_is_not_in_its_parents_file),
 	PXT_CASE(the_file_tells_executable_host_start_and_modules),
