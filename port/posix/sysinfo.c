@@ -92,7 +92,7 @@ static bool parse_uuid(const char *text, size_t length, unsigned char *id)
 {
 	size_t digits = 0;
 
-	for (size_t at = 0; at < length && digits < 2 * PXT_BOOT_ID_BYTES; at++) {
+	for (size_t at = 0; at < length && digits / 2 < PXT_BOOT_ID_BYTES; at++) {
 		int digit = hex_digit(text[at]);
 
 		if (text[at] == '-')
@@ -102,7 +102,7 @@ static bool parse_uuid(const char *text, size_t length, unsigned char *id)
 		id[digits / 2] = (unsigned char)(id[digits / 2] << 4 | digit);
 		digits++;
 	}
-	return digits == 2 * PXT_BOOT_ID_BYTES;
+	return digits / 2 == PXT_BOOT_ID_BYTES;
 }
 
 void pxt_port_boot_id(unsigned char *id)
