@@ -242,6 +242,7 @@ static void *save_it(void *argument)
 	struct other *other = argument;
 
 	other->error = posix_trace_snapshot_np(other->trid, other->fd);
+	atomic_store(&other->done, 1);
 	return NULL;
 }
 
@@ -313,6 +314,46 @@ static void during_a_flush_it_holds_what_the_flush_has_not_taken(void)
 	PXT_EQ(close(ends[0]), 0);
 }
 
+/* The device stands still; the stream is overwritten meanwhile, and then it is gone. */
+static void a_slow_device_loses_nothing_of_it(void)
+{
+	struct posix_trace_counts_np counts;
+	struct other saver = { .trid = begin(&counts) };
+	pthread_t thread;
+	struct sn_shot shot;
+	int fd = st_file();
+	char bytes[4096];
+	int ends[2];
+
+	PXT_EQ_FATAL(pipe(ends), 0);
+	(void)fcntl(ends[1], F_SETPIPE_SZ, 4096);
+	saver.fd = ends[1];
+	PXT_EQ(pthread_create(&thread, NULL, save_it, &saver), 0);
+	/* Its beginning is there: so it has its copy. */
+	PXT_EQ(read(ends[0], bytes, 8), 8);
+	PXT_EQ(write(fd, bytes, 8), 8);
+	say_many(1501, 40000);
+	PXT_EQ(posix_trace_shutdown(saver.trid), 0);
+	PXT_EQ(atomic_load(&saver.done), 0);
+	/* The writing end is closed behind its last byte. */
+	PXT_EQ(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+	while (!atomic_load(&saver.done)) {
+		ssize_t got = read(ends[0], bytes, sizeof(bytes));
+
+		if (got > 0)
+			PXT_EQ(write(fd, bytes, (size_t)got), got);
+	}
+	PXT_EQ(pthread_join(thread, NULL), 0);
+	PXT_EQ(saver.error, 0);
+	for (ssize_t got; (got = read(ends[0], bytes, sizeof(bytes))) > 0;)
+		PXT_EQ(write(fd, bytes, (size_t)got), got);
+	PXT_EQ(close(ends[0]), 0);
+	PXT_EQ(close(ends[1]), 0);
+	shot = sn_open(fd);
+	st_expect(shot.log, "START 1..1500");
+	sn_close(&shot);
+}
+
 static void three_at_once_do_not_disturb_each_other(void)
 {
 	for (int round = 0; round < 20; round++) {
@@ -366,6 +407,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(memory_that_is_not_there_is_enomem_and_the_file_is_as_it_was),
 	PXT_CASE(a_thousand_of_them_leave_nothing_behind),
 	PXT_CASE(during_a_flush_it_holds_what_the_flush_has_not_taken),
+	PXT_CASE(a_slow_device_loses_nothing_of_it),
 	PXT_CASE(three_at_once_do_not_disturb_each_other),
 	PXT_CASE_FRESH(without_any_time_passing_nothing_restarts_in_it),
 };
