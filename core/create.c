@@ -7,6 +7,7 @@
 #include "core/mirror.h"
 #include "core/stream.h"
 #include "core/threads.h"
+#include "core/wanted.h"
 
 #include <errno.h>
 #include <string.h>
@@ -200,9 +201,11 @@ static int create_locked(
 	pxt_port_mutex_lock(&stream->mutex);
 	reset(stream, request, attr, index);
 	block->index = index;
-	atomic_store_explicit(&block->wanted_bit, 1u << index, memory_order_relaxed);
 	block->with_log = request->with_log;
 	block->attr = *attr;
+	/* Children may come before the first start. */
+	atomic_store_explicit(&block->wanted_bit,
+	    pxt_family_shares(block) ? PXT_HOT_NEVER : 1u << index, memory_order_relaxed);
 	stream->block = block;
 	stream->block_bytes = whole;
 	note_clock(block, stream);

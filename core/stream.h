@@ -74,7 +74,7 @@ struct pxt_block {
 	uint32_t slot_mask;
 	uint32_t max_data;
 	uint32_t mark; /* slots in use at which a sleeper is woken; 0: by every record */
-	_Atomic uint32_t wanted_bit; /* in the wanted table; 0: not for the short path (family.h) */
+	_Atomic uint32_t wanted_bit; /* in the wanted table; or PXT_HOT_NEVER (family.h) */
 	uint32_t index;              /* of the stream in its process */
 	int32_t pid;
 	uint64_t lane_stride; /* bytes of a lane with its slots, which follow it */

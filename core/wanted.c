@@ -42,7 +42,7 @@ static void open_to_relatives(bool may)
 		atomic_store_explicit(&block->wanted_bit,
 		    may && (gate & (PXT_GATE_STATE | PXT_GATE_FILTERED)) == PXT_GATE_RUNNING
 		        ? 1u << i
-		        : 0u,
+		        : PXT_HOT_NEVER,
 		    memory_order_release);
 	}
 }

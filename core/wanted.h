@@ -15,6 +15,7 @@
 #include "base/ids.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <trace_np.h>
 
 typedef _PXT_WANTED_TYPE pxt_wanted_mask;
@@ -34,7 +35,12 @@ PXT_INLINE pxt_wanted_mask pxt_wanted_by(trace_event_id_t id)
  * that a writer that is never seen to leave finds its geometry in the memory that is kept for it.
  */
 
-/* What a trace point's mask must be for the short path; relatives' streams change it (family.h). */
+/*
+ * What a trace point's mask must be for the short path; relatives' streams change it (family.h).
+ * Not 0 for "never": that is the mask of whoever looked at the table before its type was filtered
+ * and comes in behind.
+ */
+#define PXT_HOT_NEVER    UINT32_MAX
 #define pxt_hot_bit(hot) atomic_load_explicit(&(hot)->wanted_bit, memory_order_relaxed)
 
 /* Takes the hot stream out of force until the next pxt_wanted_update(); under the process lock. */

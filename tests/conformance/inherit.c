@@ -328,6 +328,28 @@ static void start_and_stop_govern_children(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
+/* DEC-43; ruling 7: no record was generated for the stream, so none is lost. */
+static void what_a_child_does_before_the_first_start_counts_as_nothing(void)
+{
+	unsigned id = pxt_open_event("inherited");
+	trace_id_t trid = inherited(0, false);
+	struct puppet child = make_puppet();
+	struct posix_trace_counts_np counts;
+	struct posix_trace_status_info status;
+
+	for (int i = 0; i < 5; i++)
+		let_record(&child, id);
+	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(counts.posix_written_np, 0);
+	pxt_expect_none(trid);
+	PXT_EQ(posix_trace_get_status(trid, &status), 0);
+	PXT_EQ(status.posix_stream_overrun_status, POSIX_TRACE_NO_OVERRUN);
+	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(counts.posix_lost_np, 0);
+	end_puppet(&child);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
 #if _PXT_UNIT_FILTER
 /* DEC-43, SFILT-01 */
 static void a_filter_governs_children(void)
@@ -655,6 +677,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE_FRESH(a_childs_child_is_traced_too),
 	PXT_CASE_FRESH(a_stream_that_closes_for_children_stays_the_parents_beside_an_inherited_one),
 	PXT_CASE_FRESH(start_and_stop_govern_children),
+	PXT_CASE_FRESH(what_a_child_does_before_the_first_start_counts_as_nothing),
 #if _PXT_UNIT_FILTER
 	PXT_CASE_FRESH(a_filter_governs_children),
 #endif

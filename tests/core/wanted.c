@@ -6,6 +6,7 @@
  */
 #include "kit.h"
 
+#include "core/emit.h"
 #include "core/wanted.h"
 
 #include <stdio.h>
@@ -263,8 +264,42 @@ static void each_transition_from_each_state_is_followed(void)
 	(void)agrees("the end", 0, 0);
 }
 
+#if CONFIG_PTRACE_INHERIT
+/* SFILT-01, DEC-43: it looked at the table before, and enters behind set_filter(). */
+static void a_late_writer_is_kept_out_of_an_inherited_stream_by_its_filter(void)
+{
+	trace_id_t trid = 0;
+	struct posix_trace_counts_np before;
+	struct posix_trace_counts_np after;
+	trace_event_set_t set;
+	trace_attr_t attr;
+
+	PXT_EQ(posix_trace_attr_init(&attr), 0);
+	PXT_EQ(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED), 0);
+	PXT_EQ_FATAL(posix_trace_create(0, &attr, &trid), 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	pxt_emit(kit_type(), "1", 1, NULL);
+	PXT_EQ(posix_trace_eventset_empty(&set), 0);
+	PXT_EQ(posix_trace_eventset_add(kit_type(), &set), 0);
+	PXT_EQ(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+	kit_counts(trid, &before);
+	pxt_emit(kit_type(), "2", 1, NULL);
+	kit_counts(trid, &after);
+	PXT_EQ(after.posix_written_np, before.posix_written_np);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	kit_counts(trid, &before);
+	pxt_emit(kit_type(), "3", 1, NULL);
+	kit_counts(trid, &after);
+	PXT_EQ(after.posix_written_np, before.posix_written_np);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+#endif
+
 static const struct pxt_case cases[] = {
 	PXT_CASE_FRESH(the_table_follows_every_transition_of_eight_streams),
 	PXT_CASE_FRESH(each_transition_from_each_state_is_followed),
+#if CONFIG_PTRACE_INHERIT
+	PXT_CASE_FRESH(a_late_writer_is_kept_out_of_an_inherited_stream_by_its_filter),
+#endif
 };
 PXT_SUITE("core: the wanted table", cases)
