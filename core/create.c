@@ -5,6 +5,7 @@
 #include "core/family.h"
 #include "core/filestream.h"
 #include "core/mirror.h"
+#include "core/shutdown.h"
 #include "core/stream.h"
 #include "core/threads.h"
 #include "core/wanted.h"
@@ -251,6 +252,7 @@ int pxt_stream_publish(struct pxt_stream *stream, trace_id_t *trid)
 void pxt_streams_after_fork(void)
 {
 	pxt_handle_forget_kind(&pxt_stream_kind);
+	pxt_shutdown_after_fork();
 	for (uint32_t i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
 		bool kept = pxt_family_keeps(i);
 

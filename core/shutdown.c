@@ -29,6 +29,12 @@ static void free_kept(void)
 	}
 }
 
+/* The system kept such memory from the child: by now something else may lie there. */
+void pxt_shutdown_after_fork(void)
+{
+	memset(kept, 0, sizeof(kept));
+}
+
 /* With no place left the memory is never given back: better than under a writer's feet. */
 static void keep(struct pxt_block *block, size_t bytes)
 {

@@ -12,5 +12,7 @@
 
 /* EINVAL, or what the unit's at_shutdown() said; the stream is gone in any case. */
 int pxt_stream_shutdown(trace_id_t trid, const void *caller);
+/* In a child: what its parent has still to give back is no memory of the child's. */
+void pxt_shutdown_after_fork(void);
 
 #endif

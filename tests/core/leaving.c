@@ -300,6 +300,27 @@ static void memory_kept_twice_waits_for_the_second_time(void)
 	CU_ASSERT(guard_freed(gone));
 }
 
+static int begin_and_end_a_stream(void *argument)
+{
+	pxt_testpoint_hook = NULL;
+	open_started(&specs[0]);
+	shut_down();
+	PXT_CHILD_CHECK(guard_freed(gone));
+	PXT_CHILD_CHECK(!guard_freed(argument));
+	return 0;
+}
+
+/* DEC-34; ruling 12: in the child something else may lie there by now. */
+static void a_child_gives_back_nothing_that_its_parent_kept(void)
+{
+	open_started(&specs[0]);
+	let_one_stand(0, false);
+	shut_down();
+	CU_ASSERT(!guard_freed(gone));
+	PXT_EQ(pxt_in_child(begin_and_end_a_stream, gone), 0);
+	let_it_go();
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(a_stream_shut_down_inside_a_write_into_it_stays_until_the_write_is_over),
 	PXT_CASE(it_stays_until_the_outermost_of_nested_writes_is_over),
@@ -307,5 +328,6 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(threads_without_a_place_in_the_table_are_waited_for_as_well),
 	PXT_CASE(a_stream_stays_as_long_as_another_thread_stands_inside),
 	PXT_CASE(memory_kept_twice_waits_for_the_second_time),
+	PXT_CASE(a_child_gives_back_nothing_that_its_parent_kept),
 };
 PXT_SUITE("core: the memory of a stream that is left", cases)
