@@ -3,6 +3,7 @@
 #include "tolog/tolog.h"
 
 #include "base/crc32.h"
+#include "core/family.h"
 #include "core/threads.h"
 #include "port/port_sysinfo.h"
 
@@ -79,15 +80,17 @@ static void tell_thread(
 }
 
 /*
- * A pthread_t is used again when its thread has ended, so it belongs to the youngest entry.  What
- * a thread said of itself stands in the table.
+ * A pthread_t is used again when its thread has ended, so it belongs to the youngest entry of this
+ * process; a forked child's thread has the one of the thread that forked it.  What a thread said of
+ * itself stands in the table.
  */
 static void match(void *context, const struct pxt_port_thread_info *info)
 {
 	struct pxt_tolog *log = context;
 
 	for (uint32_t i = log->describe->count; i > 0; i--) {
-		if (!info->thread || thread_at(i) != info->thread)
+		if (!info->thread || thread_at(i) != info->thread ||
+		    pxt_family_foreign(&pxt_threads->entry[i]))
 			continue;
 		tell_thread(log, i, info->tid, info->name);
 		return;

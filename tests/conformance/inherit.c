@@ -559,6 +559,23 @@ static void a_childs_event_wakes_the_parents_reader(void)
 }
 
 #if PXT_CAN_LOG
+/* A forked child's first thread has the pthread_t of the thread that forked it. */
+static void expect_threads_of_their_own(trace_id_t log, pid_t child)
+{
+	struct posix_trace_logthread_np thread;
+	int found = 0;
+
+	for (uint32_t i = 0; posix_trace_log_getthread_np(log, i, &thread) == 0; i++) {
+		if (thread.posix_pid_np == child)
+			PXT_EQ(thread.posix_tid_np, 0);
+		else if (thread.posix_pid_np == getpid())
+			CU_ASSERT(
+			    thread.posix_tid_np == 0 || thread.posix_tid_np == (pid_t)getpid());
+		found += thread.posix_pid_np == child;
+	}
+	PXT_EQ(found, 1);
+}
+
 /* DEC-43, RET: the log says whose event it is. */
 static void the_log_of_an_inherited_stream_has_the_childrens_events(void)
 {
@@ -574,6 +591,7 @@ static void the_log_of_an_inherited_stream_has_the_childrens_events(void)
 	PXT_EQ_FATAL(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED), 0);
 	trid = pxt_log_stream(&attr, fd);
 	PXT_EQ(posix_trace_start(trid), 0);
+	record(id);
 	child = make_puppet();
 	for (int i = 0; i < 100; i++)
 		let_record(&child, id);
@@ -582,6 +600,7 @@ static void the_log_of_an_inherited_stream_has_the_childrens_events(void)
 	while (pxt_log_next(trid, &event))
 		found += event.info.posix_event_id == id && event.info.posix_pid == child.pid;
 	PXT_EQ(found, 100);
+	expect_threads_of_their_own(trid, child.pid);
 	PXT_EQ(posix_trace_close(trid), 0);
 	(void)close(fd);
 	end_puppet(&child);
