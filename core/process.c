@@ -12,6 +12,9 @@
 struct pxt_fork pxt_fork;
 struct pxt_clock_rate pxt_clock;
 
+#define STARTING 1u /* and, above these two bits, the pid of the process that does it */
+#define STARTED  2u
+
 static struct pxt_port_mutex process_mutex;
 static uint32_t last_epoch;
 static int32_t process_pid;
@@ -64,19 +67,29 @@ static void start(void)
 	pxt_fork.epoch = ++last_epoch;
 }
 
+/* A child that was forked while another thread of its parent started does not wait for that one. */
+static void start_once(void)
+{
+	const uint32_t mine = (uint32_t)pxt_port_pid() << 2 | STARTING;
+	uint32_t seen = atomic_load_explicit(&pxt_fork.state, memory_order_acquire);
+
+	while (seen != STARTED) {
+		if (seen == mine) {
+			pxt_port_pause_ns(100000);
+			seen = atomic_load_explicit(&pxt_fork.state, memory_order_acquire);
+		} else if (atomic_compare_exchange_strong_explicit(&pxt_fork.state, &seen, mine,
+		               memory_order_acquire, memory_order_acquire)) {
+			start();
+			atomic_store_explicit(&pxt_fork.state, STARTED, memory_order_release);
+			return;
+		}
+	}
+}
+
 void pxt_process_lock(void)
 {
-	uint32_t none = 0;
-
-	if (PXT_UNLIKELY(atomic_load_explicit(&pxt_fork.state, memory_order_acquire) != 2u)) {
-		if (atomic_compare_exchange_strong_explicit(
-		        &pxt_fork.state, &none, 1u, memory_order_acquire, memory_order_acquire)) {
-			start();
-			atomic_store_explicit(&pxt_fork.state, 2u, memory_order_release);
-		}
-		while (atomic_load_explicit(&pxt_fork.state, memory_order_acquire) != 2u)
-			pxt_port_pause_ns(100000);
-	}
+	if (PXT_UNLIKELY(atomic_load_explicit(&pxt_fork.state, memory_order_acquire) != STARTED))
+		start_once();
 	pxt_port_mutex_lock(&process_mutex);
 }
 

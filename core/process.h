@@ -27,7 +27,7 @@ struct pxt_block;
 
 struct pxt_fork {
 	PXT_ALIGNED(PXT_FORK_PAGE) uint32_t epoch; /* 0: not started, or a child not yet started */
-	_Atomic uint32_t state;                    /* of the start: 0 none, 1 going on, 2 done */
+	_Atomic uint32_t state;                    /* of the start: 0 none, or process.c's */
 	struct pxt_block *_Atomic hot; /* core/wanted.h; NULL: trace points take the long way */
 	unsigned char rest[PXT_FORK_PAGE - 8u - sizeof(void *)];
 };

@@ -23,7 +23,7 @@
 
 /* ---- Clock ---- */
 
-/* Fixes source and rate once for the process; later calls return the same. */
+/* Fixes source and rate once for the process; later calls return the same.  One thread at a time. */
 void pxt_port_clock_start(struct pxt_clock_rate *rate);
 void pxt_port_clock_read(struct pxt_clock_set *set);
 

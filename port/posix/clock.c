@@ -6,7 +6,6 @@
 #include "port/posix/ticksource.h"
 #include "port_atomic.h"
 
-#include <pthread.h>
 #include <time.h>
 #include <trace_np.h>
 
@@ -14,7 +13,7 @@
 #define SET_TRIES 5
 
 static struct pxt_clock_rate fixed_rate;
-static pthread_once_t rate_once = PTHREAD_ONCE_INIT;
+static bool rate_is_fixed;
 
 static uint64_t ns_of(const struct timespec *time)
 {
@@ -38,11 +37,14 @@ static void fix_rate(void)
 	fixed_rate.source = POSIX_TRACE_CLOCK_MONOTONIC_NP;
 }
 
+/* Not pthread_once(): a child forked meanwhile might wait for ever. */
 void pxt_port_clock_start(struct pxt_clock_rate *rate)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
 
-	(void)pthread_once(&rate_once, fix_rate);
+	if (!rate_is_fixed)
+		fix_rate();
+	rate_is_fixed = true;
 	pxt_quiet_end(quiet);
 	*rate = fixed_rate;
 }

@@ -108,6 +108,33 @@ static int use_parents_stream(void *argument)
 	return 0;
 }
 
+static void *begin_to_trace(void *argument)
+{
+	(void)pxt_open_event("the first call of the process");
+	return argument;
+}
+
+static int trace_something_else(void *argument)
+{
+	trace_event_id_t id;
+
+	(void)argument;
+	(void)alarm(20);
+	PXT_CHILD_CHECK(posix_trace_eventid_open("the first call of the child", &id) == 0);
+	return 0;
+}
+
+/* DEC-34: the first call takes some 20 ms where the counter's rate must be measured. */
+static void a_child_does_not_wait_for_a_start_that_its_parent_had_begun(void)
+{
+	pthread_t thread;
+
+	PXT_EQ_FATAL(pthread_create(&thread, NULL, begin_to_trace, NULL), 0);
+	pxt_sleep_ms(3);
+	PXT_EQ(pxt_in_child(trace_something_else, NULL), 0);
+	PXT_EQ(pthread_join(thread, NULL), 0);
+}
+
 /* PROC-02, PROC-05, CON-02, DEC-34 */
 static void a_child_does_not_control_its_parents_streams(void)
 {
@@ -567,6 +594,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_forked_child_is_traced_into_nothing),
 	PXT_CASE(a_child_does_not_control_its_parents_streams),
 	PXT_CASE(a_child_has_all_streams_to_itself),
+	PXT_CASE_FRESH(a_child_does_not_wait_for_a_start_that_its_parent_had_begun),
 	PXT_CASE(the_exit_of_a_child_leaves_the_parents_streams_alone),
 	PXT_CASE(a_fork_beside_busy_threads_leaves_no_lock_behind),
 	PXT_CASE(a_raw_clone_is_recognised_as_a_child),
