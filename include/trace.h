@@ -775,7 +775,26 @@ int posix_trace_attr_getinherited(
  * middle of a trace point, has no effect on the stream but for the loss, which is counted, of the
  * record that it did not finish.  An inherited stream takes one of TRACE_SYS_MAX places in each
  * child.  A trace point in a child costs what it costs in the creator; while the stream is stopped
- * or has a filter, the stream is looked at, some nanoseconds more than in the creator.
+ * or has a filter, the stream is looked at, some nanoseconds more than in the creator.  A child
+ * makes some system calls inside fork(), and meets a page fault where it first touches a page of
+ * the ring: memory that the creator locked is not locked in children.
+ *
+ * What a family shares, it shares for good:
+ *
+ *   names    A process records a type that another one defined after the fork once it has opened
+ *            that name itself: an identifier that it was told otherwise has no effect before.  In
+ *            a child, posix_trace_wanted_np() says yes to every type, also while the stream is
+ *            stopped or filters it.  A process that stands still (SIGSTOP, a debugger) in the
+ *            middle of a definition lets those of the others fail with ENOMEM, after a second or
+ *            two.
+ *   threads  Each thread of each process that traces takes one of CONFIG_PTRACE_MAX_THREADS
+ *            entries of one table, and none is used again: a server that forks for each request
+ *            comes to their end.  Threads beyond trace all the same; each of their records is 12
+ *            bytes, mostly one slot, longer.
+ *   waiting  posix_trace_stop(), posix_trace_set_filter() and posix_trace_shutdown() of the
+ *            creator wait for children inside a trace point as for own threads: no longer than the
+ *            hold-back time for one that stands still there, not at all for one that is dead.
+ *   pids     Processes know each other by pid, so they must be in one pid namespace.
  *
  * Not traced: a child made by vfork(), posix_spawn() or clone() with shared memory is its parent
  * until it calls exec, and nobody afterwards (DEC-24); one made by clone() without the C library
