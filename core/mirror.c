@@ -3,7 +3,7 @@
  * mirror.c - which files have a copy of the directory, and the threads in it; see mirror.h.
  *
  * A thread enters itself from its first trace point, or from a handler inside one, while another
- * one creates or shuts down a stream.  Both meet in `outsiders` of the thread table, which the
+ * one creates or shuts down a stream.  Both meet in `outsiders` of this process (threads.h), which the
  * thread counts up while it touches mirrors, and the list's owner looks at behind each change:
  * whichever of the two comes second in that word sees what the other did before.
  *
@@ -41,9 +41,9 @@ bool pxt_mirrors_any(void)
 }
 
 /* Nothing is added: it is the meeting that counts. */
-static void meet(struct pxt_thread_table *table)
+static void meet(void)
 {
-	(void)atomic_fetch_add_explicit(&table->outsiders, 0u, memory_order_acq_rel);
+	(void)atomic_fetch_add_explicit(&pxt_outside.outsiders, 0u, memory_order_acq_rel);
 }
 
 /* ---- Threads ---- */
@@ -79,10 +79,10 @@ static void copy_thread(struct pxt_thread_table *to, struct pxt_thread_table *fr
 
 void pxt_mirrors_thread(struct pxt_thread_table *table, uint32_t index)
 {
-	meet(table);
+	meet();
 	if (!pxt_mirrors_any())
 		return;
-	(void)atomic_fetch_add_explicit(&table->outsiders, 1u, memory_order_acq_rel);
+	(void)atomic_fetch_add_explicit(&pxt_outside.outsiders, 1u, memory_order_acq_rel);
 	PXT_TESTPOINT(PXT_TP_MIRROR_ENTERED);
 	for (uint32_t i = 0; i < STREAMS; i++) {
 		struct pxt_directory *mirror = pxt_mirror_of(i);
@@ -91,7 +91,7 @@ void pxt_mirrors_thread(struct pxt_thread_table *table, uint32_t index)
 			copy_thread(&mirror->threads, table, index);
 	}
 	/* Release: whoever sees the count go down sees the stores, and may take the memory away. */
-	(void)atomic_fetch_sub_explicit(&table->outsiders, 1u, memory_order_release);
+	(void)atomic_fetch_sub_explicit(&pxt_outside.outsiders, 1u, memory_order_release);
 }
 
 static void copy_name(struct pxt_directory *mirror, struct pxt_thread *from, uint32_t index)
@@ -130,7 +130,7 @@ void pxt_mirror_begin(uint32_t index, struct pxt_directory *mirror)
 	atomic_store_explicit(&mirrors[index], mirror, memory_order_release);
 	if (locked)
 		pxt_family_unlock();
-	meet(table);
+	meet();
 	count = atomic_load_explicit(&table->count, memory_order_acquire);
 	for (uint32_t i = 1; i <= count && i < CONFIG_PTRACE_MAX_THREADS; i++) {
 		copy_thread(&mirror->threads, table, i);
@@ -143,7 +143,7 @@ void pxt_mirror_end(uint32_t index)
 	if (!pxt_mirror_of(index))
 		return;
 	atomic_store_explicit(&mirrors[index], NULL, memory_order_release);
-	meet(pxt_threads);
+	meet();
 }
 
 /* Not as the parent had them: it may have been creating a stream. */

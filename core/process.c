@@ -55,6 +55,7 @@ static void start(void)
 	pxt_port_clock_start(&pxt_clock);
 	if (child) {
 		pxt_wanted_none();
+		pxt_threads_after_fork();
 		pxt_streams_after_fork();
 		if (!pxt_family_after_fork())
 			pxt_directory_after_fork();

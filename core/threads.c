@@ -14,6 +14,13 @@
 struct pxt_thread_table *pxt_threads;
 PXT_TLS struct pxt_self pxt_self;
 struct pxt_thread pxt_no_entry = { .passes = 1u };
+struct pxt_outside pxt_outside;
+
+void pxt_threads_after_fork(void)
+{
+	atomic_store_explicit(&pxt_outside.outsiders, 0u, memory_order_relaxed);
+	atomic_store_explicit(&pxt_outside.strays, 0u, memory_order_relaxed);
+}
 
 /*
  * May be interrupted by a handler that registers the same thread: then the thread has two
@@ -89,25 +96,26 @@ static bool wait_entry(struct pxt_thread *entry, uint64_t *left_ns, enum pxt_who
 }
 
 /* Threads without an entry, of which nobody knows more than their number. */
-static bool wait_outsiders(struct pxt_thread_table *table, uint64_t left_ns)
+static bool wait_outsiders(
+    _Atomic uint32_t *outsiders, _Atomic uint32_t *given_up, uint64_t left_ns)
 {
 	const uint64_t slice = 50000;
-	uint32_t strays = atomic_load_explicit(&table->strays, memory_order_relaxed);
+	uint32_t strays = atomic_load_explicit(given_up, memory_order_relaxed);
 	uint32_t inside;
 
 	for (;;) {
-		inside = atomic_load_explicit(&table->outsiders, memory_order_acquire);
+		inside = atomic_load_explicit(outsiders, memory_order_acquire);
 		if (inside <= strays)
 			break;
 		if (left_ns < slice) {
-			atomic_store_explicit(&table->strays, inside, memory_order_relaxed);
+			atomic_store_explicit(given_up, inside, memory_order_relaxed);
 			return false;
 		}
 		left_ns -= slice;
 		pxt_port_pause_ns(slice);
 	}
 	if (inside < strays)
-		atomic_store_explicit(&table->strays, inside, memory_order_relaxed);
+		atomic_store_explicit(given_up, inside, memory_order_relaxed);
 	return inside == 0;
 }
 
@@ -125,7 +133,10 @@ bool pxt_threads_wait_left(uint64_t limit_ns, enum pxt_whose whose)
 	count = entries(table);
 	for (uint32_t i = 1; i < count; i++)
 		all &= wait_entry(&table->entry[i], &limit_ns, whose);
-	return wait_outsiders(table, limit_ns) && all;
+	return (whose == PXT_OWN
+	               ? wait_outsiders(&pxt_outside.outsiders, &pxt_outside.strays, limit_ns)
+	               : wait_outsiders(&table->outsiders, &table->strays, limit_ns)) &&
+	       all;
 }
 
 /* [proof: kept] */
@@ -142,7 +153,7 @@ bool pxt_threads_all_left(void)
 		    !pxt_family_foreign(&table->entry[i]))
 			return false;
 	}
-	return !table || !atomic_load_explicit(&table->outsiders, memory_order_acquire);
+	return !atomic_load_explicit(&pxt_outside.outsiders, memory_order_acquire);
 }
 
 bool pxt_threads_find(uint32_t index, uint64_t *thread, int32_t *pid)

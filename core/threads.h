@@ -40,10 +40,19 @@ struct pxt_thread {
 /* No pointers inside: may be mapped anywhere. */
 struct pxt_thread_table {
 	_Atomic uint32_t count;     /* entries given out, entry 0 not counted */
-	_Atomic uint32_t outsiders; /* threads without an entry that are inside now */
+	_Atomic uint32_t outsiders; /* threads of the family without an entry that are inside now */
 	_Atomic uint32_t strays;    /* ... of which so many were waited for in vain */
 	struct pxt_thread entry[CONFIG_PTRACE_MAX_THREADS];
 };
+
+/*
+ * The same two of this process alone: a relative that dies inside counts for ever among the
+ * family's, but it touches no memory of this process.
+ */
+extern struct pxt_outside {
+	_Atomic uint32_t outsiders;
+	_Atomic uint32_t strays;
+} pxt_outside;
 
 /* What a thread knows of itself. */
 struct pxt_self {
@@ -74,6 +83,8 @@ enum pxt_whose {
 bool pxt_threads_wait_left(uint64_t limit_ns, enum pxt_whose whose);
 /* Whether someone given up by wait_left() may still be inside. */
 bool pxt_threads_all_left(void);
+/* In a child: the parent's threads are not in it. */
+void pxt_threads_after_fork(void);
 /* Identity behind an index; false where there is none. */
 bool pxt_threads_find(uint32_t index, uint64_t *thread, int32_t *pid);
 
@@ -84,6 +95,18 @@ struct pxt_pass {
 	bool outermost;
 };
 
+#if CONFIG_PTRACE_INHERIT
+PXT_INLINE void pxt_count_in_family(uint32_t change)
+{
+	atomic_fetch_add_explicit(&pxt_threads->outsiders, change, memory_order_acq_rel);
+}
+#else
+PXT_INLINE void pxt_count_in_family(uint32_t change)
+{
+	(void)change;
+}
+#endif
+
 /* False: this process has no streams (a forked child's first event). */
 PXT_INLINE bool pxt_enter(struct pxt_pass *pass)
 {
@@ -91,7 +114,8 @@ PXT_INLINE bool pxt_enter(struct pxt_pass *pass)
 		return false;
 	pass->entry = pxt_self.entry;
 	if (PXT_UNLIKELY(pass->entry == &pxt_no_entry)) {
-		atomic_fetch_add_explicit(&pxt_threads->outsiders, 1u, memory_order_seq_cst);
+		pxt_count_in_family(1u);
+		atomic_fetch_add_explicit(&pxt_outside.outsiders, 1u, memory_order_seq_cst);
 		return true;
 	}
 	/* A handler that comes between load and store leaves an even number behind, too. */
@@ -107,12 +131,14 @@ PXT_INLINE bool pxt_enter(struct pxt_pass *pass)
 
 PXT_INLINE void pxt_leave(const struct pxt_pass *pass)
 {
-	if (PXT_UNLIKELY(pass->entry == &pxt_no_entry))
-		atomic_fetch_sub_explicit(&pxt_threads->outsiders, 1u, memory_order_release);
-	else if (pass->outermost)
+	if (PXT_UNLIKELY(pass->entry == &pxt_no_entry)) {
+		atomic_fetch_sub_explicit(&pxt_outside.outsiders, 1u, memory_order_release);
+		pxt_count_in_family(UINT32_MAX);
+	} else if (pass->outermost) {
 		/* Release: whoever sees it sees no later access of this trace point.  [proof: leave] */
 		atomic_store_explicit(
 		    &pass->entry->passes, pass->passes + 2u, memory_order_release);
+	}
 }
 
 #endif

@@ -358,8 +358,10 @@ void kit_heal(void)
 {
 	uint32_t passes = atomic_load(&pxt_self.entry->passes);
 
-	if (pxt_self.entry == &pxt_no_entry)
+	if (pxt_self.entry == &pxt_no_entry) {
 		atomic_store(&pxt_threads->outsiders, 0u);
-	else
+		atomic_store(&pxt_outside.outsiders, 0u);
+	} else {
 		atomic_store(&pxt_self.entry->passes, passes + (passes & 1u));
+	}
 }

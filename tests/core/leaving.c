@@ -174,7 +174,7 @@ static void threads_without_a_place_in_the_table_are_waited_for_as_well(void)
 			gone = NULL;
 			open_as_outsider(&specs[i]);
 			hit = write_interrupted(nth, shut_down_from_inside);
-			PXT_EQ(atomic_load(&pxt_threads->outsiders), 0);
+			PXT_EQ(atomic_load(&pxt_outside.outsiders), 0);
 			if (hit) {
 				another_shutdown();
 				CU_ASSERT(guard_freed(gone));

@@ -5,6 +5,7 @@
  * would be seen.
  */
 #include "core/control.h"
+#include "core/guard.h"
 #include "core/kit.h"
 
 #include <errno.h>
@@ -168,8 +169,44 @@ static void a_relative_killed_inside_a_write_that_fills_delays_nobody(void)
 		at_all_points(POSIX_TRACE_UNTIL_FULL, lanes, 3);
 }
 
+/* How many streams can come and go, one after the other, before the memory of one is kept. */
+static bool memory_is_given_back(void)
+{
+	struct pxt_block *block = NULL;
+
+	for (int i = 0; i < 3; i++) {
+		trace_id_t trid = inherited(POSIX_TRACE_LOOP, 1);
+
+		block = kit_block(trid);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+		if (!guard_freed(block))
+			return false;
+	}
+	return true;
+}
+
+/* DEC-43, SHUT-07; ruling 12: one that has no place in the table of threads is known by a count alone. */
+static void a_nameless_relative_killed_inside_keeps_no_memory_from_the_parent(void)
+{
+	trace_id_t trid = inherited(POSIX_TRACE_LOOP, 1);
+	trace_event_id_t id = 0;
+	pid_t child;
+
+	PXT_EQ(posix_trace_eventid_open("relative", &id), 0);
+	PXT_EQ(posix_trace_thread_register_np(), 0);
+	atomic_store(&pxt_threads->count, CONFIG_PTRACE_MAX_THREADS - 1u);
+	CU_ASSERT(let_one_stand(id, 0, 1, &child) >= 0);
+	(void)kill(child, SIGKILL);
+	PXT_EQ(waitpid(child, NULL, 0), child);
+	CU_ASSERT(atomic_load(&pxt_threads->outsiders) == 1);
+	pxt_holdback_ns = KIT_HOLDBACK_NS;
+	CU_ASSERT(memory_is_given_back());
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE_FRESH(a_relative_killed_inside_a_write_that_overwrites_delays_nobody),
 	PXT_CASE_FRESH(a_relative_killed_inside_a_write_that_fills_delays_nobody),
+	PXT_CASE_FRESH(a_nameless_relative_killed_inside_keeps_no_memory_from_the_parent),
 };
 PXT_SUITE("kill: relatives", cases)

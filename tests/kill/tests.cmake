@@ -9,6 +9,6 @@ ptrace_test(kill_random NEEDS ${core_needs} !TSAN TIMEOUT 400 LABELS stress
 	SOURCES kill/random.c kill/heir.c stress/events.c conformance/story.c
 	LIBRARIES -Wl,--wrap=pxt_port_alloc)
 ptrace_test(kill_relatives TESTPOINTS NEEDS ${core_needs} INHERIT !TSAN TIMEOUT 400
-	SOURCES kill/relatives.c core/kit.c core/guard.c)
+	SOURCES kill/relatives.c core/kit.c core/guard.c LIBRARIES -Wl,--wrap=pxt_port_free)
 ptrace_test(family NEEDS ${core_needs} INHERIT !TSAN TIMEOUT 400 LABELS stress
 	SOURCES stress/family.c stress/events.c conformance/story.c)
