@@ -148,6 +148,27 @@ static void read_both(trace_id_t trid, bool spoilt)
 	(void)read_events(trid, 7);
 }
 
+/* A growing log goes on behind damage, and ends some time; a second reading has the same events. */
+static void read_behind_damage(trace_id_t trid)
+{
+	struct posix_trace_logfinding_np finding;
+	struct sum all = { 0, 0 };
+	struct sum once;
+
+	do {
+		struct sum some = read_views(trid, 64);
+
+		all.events += some.events;
+		finding.posix_reason_np[0] = 'x';
+	} while (posix_trace_log_skipdamage_np(trid, &finding) == 0 &&
+	         finding.posix_reason_np[0] != '\0');
+	if (finding.posix_reason_np[0] == '\0' || posix_trace_rewind(trid))
+		abort();
+	once = read_views(trid, 64);
+	if (all.events < EVENTS_MAX && once.events != all.events)
+		abort();
+}
+
 enum verdict {
 	SOUND,
 	DAMAGED,
@@ -237,6 +258,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (data[0] & SPOIL && ftruncate(fd, (off_t)(size / 2)))
 			abort();
 		read_both(trid, data[0] & SPOIL);
+		if (data[0] & GROWING && !(data[0] & SPOIL) && posix_trace_rewind(trid) == 0)
+			read_behind_damage(trid);
 		if (posix_trace_close(trid))
 			abort();
 	}
