@@ -77,6 +77,8 @@ struct recover {
 
 static const char *state_of(const struct pxt_remains *remains)
 {
+	if (remains->label->ended)
+		return "ended";
 	switch (remains->gate & PXT_REMAINS_STATE) {
 	case 1:
 		return "running";

@@ -87,6 +87,26 @@ def stale(form):
     return box(stream), ["lost 2"] + GAP + jobs(*range(2, 16)) + ["lost 1"] + jobs(17), []
 
 
+def spoiled(form):
+    """A writer that had stood still for laps has spoiled a slot: that record is lost."""
+    lane = (stream := Stream(form)).lanes[0]
+    for i in range(3):
+        at = lane.pos
+        lane.put(5_000_000 + i, i)
+        if i == 1 and form.form == image.WORDS:
+            lane.spoil(at + 1, 4)
+    return box(stream), jobs(0, 1, 2) if form.form == image.WHOLE else jobs(0) + ["lost 1"] + \
+        jobs(2), []
+
+
+def lap_of_single_slots(form):
+    """As many records in a lap as it has slots: the oldest one's number ends like the next one's."""
+    lane = (stream := Stream(form, slots=32, thread=False, address=False)).lanes[0]
+    for i in range(40):
+        lane.put(5_000_000 + i, kind=NOTE, data=b"")
+    return box(stream), ["lost 8"] + GAP + ["note"] * 32, []
+
+
 def voids(form):
     """Places that writers gave up, who came behind a stop."""
     lane = (stream := Stream(form)).lanes[0]
@@ -143,7 +163,7 @@ def sides(form):
     """START and STOP that had found no room; then it stopped by itself, and refused some."""
     one, two = (stream := Stream(form, lanes=2, policy=UNTIL_FULL)).lanes
     one.put(5_000_010, 1)
-    two.put(5_000_020, 2)
+    two.put(5_000_050, 2)  # before what has an earlier stamp behind them
     stream.side(STOP, 5_000_015)
     stream.side(START, 5_000_030)
     two.put(5_000_029, 3)
@@ -161,7 +181,9 @@ def read_stream(form):
     one.put(5_000_001, 1)
     two.put(5_000_002, 2, leave="all")
     two.put(5_000_003, 3)
-    stream.retrieved, stream.lost = 2, 1
+    two.put(5_000_003, 0, leave="all")
+    two.put(5_000_003, 5)
+    stream.retrieved, stream.lost = 3, 2
     one.read()
     two.read()
     one.put(5_000_004, 4)
@@ -170,12 +192,12 @@ def read_stream(form):
 
 def unread(form):
     """What the reader took is left out; what it lost is told once."""
-    return box(read_stream(form)), ["lost 1"] + jobs(4), []
+    return box(read_stream(form)), ["lost 2"] + jobs(4), []
 
 
 def everything(form):
     """--all takes what is still whole; what was lost among it is not counted twice."""
-    return box(read_stream(form)), ["lost 1"] + jobs(1, 3, 4), ["--all"]
+    return box(read_stream(form)), ["lost 2"] + jobs(1, 3, 5, 4), ["--all"]
 
 
 def lapped_reader(form):
@@ -210,13 +232,24 @@ def wraps(form):
     return box(stream), jobs(*range(8)), []
 
 
+def late_epoch(form):
+    """Whoever ran through a quarter died before he could say so."""
+    pos, seq = (7 << 30) - 8, (6 << 29) - 3
+    lane = (stream := Stream(form, slots=32, thread=False, address=False, pos=pos, seq=seq)).lanes[0]
+    for i in range(20):
+        lane.put(5_000_000 + i, i)
+    lane.late_epoch = True
+    return box(stream), ["lost 4"] + GAP + jobs(*range(4, 20)), []
+
+
 def followers(form):
     """Words that a writer died before bringing up are one behind, which their parity tells."""
-    lane = (stream := Stream(form)).lanes[0]
-    for i in range(3):
+    pos = (1 << 29) - 20
+    lane = (stream := Stream(form, slots=32, thread=False, address=False, pos=pos)).lanes[0]
+    for i in range(41):
         lane.put(5_000_000 + i, i)
     lane.behind = form.form == image.WORDS
-    return box(stream), jobs(*range(3)), []
+    return box(stream), ["lost 25"] + GAP + jobs(*range(25, 41)), []
 
 
 def payloads(form):
@@ -278,8 +311,9 @@ def too_short(form):
 
 
 SCENES = {scene.__name__: scene for scene in (
-    plain, laps, torn, torn_first, nothing_but_torn, stale, voids, lanes, own_thread, barriers,
-    sides, unread, everything, lapped_reader, died_between, wraps, followers, payloads, no_context,
+    plain, laps, torn, torn_first, nothing_but_torn, stale, spoiled,
+    lap_of_single_slots, voids, lanes, own_thread, barriers,
+    sides, unread, everything, lapped_reader, died_between, wraps, late_epoch, followers, payloads, no_context,
     without_names, dump, segments, too_short)}
 
 

@@ -38,10 +38,11 @@ class Form:
         if self.form == WHOLE:
             return self.pack("Q", pos32 << 32 | seq31 << 1 | closed)
         tail = (pos32 << 2 | (seq & 1) << 1 | closed) & MASK32
-        return self.pack("3I", tail, seq - behind & MASK32, pos >> 29 & MASK32)
+        return self.pack("3I", tail, seq - behind & MASK32, (pos >> 29) - behind & MASK32)
 
-    def epoch(self, pos, seq):
-        halves = [(quarter << 30 | (quarter & MASK32) >> 2) & MASK32
+    def epoch(self, pos, seq, behind=False):
+        """How often both ran through a quarter; @behind: as before the last time."""
+        halves = [(quarter - behind << 30 | (quarter - behind & MASK32) >> 2) & MASK32
                   for quarter in (pos >> 30, seq >> 29)]
         if self.form == WHOLE:
             return self.pack("Q", halves[0] << 32 | halves[1])
@@ -70,7 +71,7 @@ class Lane:
         self.next = (self.pos, self.seq)
         self.limit = None
         self.refused = 0
-        self.closed = self.behind = False
+        self.closed = self.behind = self.late_epoch = False
         self.cell_bytes = 16 if self.form.form == WHOLE else 32
         self.cells = bytearray(self.slots * self.cell_bytes)
         if self.form.form == WORDS:
@@ -132,6 +133,12 @@ class Lane:
         self.store(pos, self.tag(pos, seq) | BEGIN,
                    self.form.pack("3I", MARK, number & MASK32, number >> 32))
 
+    def spoil(self, pos, half):
+        """WORDS: a writer that was stopped for laps has put one of its six halves there."""
+        at = pos % self.slots * 32 + 4 + 4 * half
+        value, = struct.unpack_from(self.form.order + "I", self.cells, at)
+        struct.pack_into(self.form.order + "I", self.cells, at, value + 0x30000 & MASK32)
+
     def read(self):
         """The process' own reader took everything so far."""
         self.next = (self.pos, self.seq)
@@ -143,7 +150,7 @@ class Lane:
         out[0:8] = form.counter(self.refused)
         cursor = form.cursor(self.pos, self.seq, self.closed, self.behind)
         out[16:16 + len(cursor)] = cursor
-        out[32:40] = form.epoch(self.pos, self.seq)
+        out[32:40] = form.epoch(self.pos, self.seq, self.late_epoch)
         out[44:48] = form.pack("I", limit & MASK32)
         out[64:80] = form.pack("QQ", *self.next)
         return bytes(out) + bytes(self.cells)

@@ -25,8 +25,8 @@ process_threads_and_modules_come_along()
 	run 0 recover plain-0 --list
 	out_has '/opt/app/control'
 }
-what_laps_have_overwritten_is_counted() { scene laps; scene stale; scene lapped_reader; }
-torn_records_are_counted_where_they_are_missing() { scene torn; scene torn_first; scene nothing_but_torn; }
+what_laps_have_overwritten_is_counted() { scene laps; scene stale; scene lapped_reader; scene lap_of_single_slots; }
+torn_records_are_counted_where_they_are_missing() { scene torn; scene torn_first; scene nothing_but_torn; scene spoiled; }
 places_that_writers_gave_up_are_losses() { scene voids; }
 lanes_are_merged_by_the_smallest_key() { scene lanes; }
 events_of_a_thread_stay_in_their_order() { scene own_thread; }
@@ -35,7 +35,7 @@ start_and_stop_beside_the_lanes_find_their_place() { scene sides; }
 what_the_program_had_read_is_left_out() { scene unread; scene died_between; }
 option_all_takes_what_was_read_too() { scene everything; }
 positions_and_numbers_may_have_wrapped() { scene wraps; }
-words_that_are_one_behind_are_brought_up() { scene followers; }
+words_that_are_one_behind_are_brought_up() { scene followers; scene late_epoch; }
 without_a_directory_types_have_numbers() { scene without_names; }
 streams_of_a_memory_dump_are_found_by_search() { scene dump; }
 a_block_may_lie_across_segments_of_a_core_file() { scene segments; }

@@ -219,6 +219,7 @@ static uint32_t own_thread_first(struct pxt_order *order, uint32_t chosen)
 	thread = thread_at(order, chosen, front->away);
 	for (uint32_t i = 0; i < remains->label->lanes; i++) {
 		if (i != chosen && remains->lanes[i].barrier == lane->barrier &&
+		    !(has_side(order) && behind_side(order, i)) &&
 		    has_earlier(order, i, thread, stamp))
 			return i;
 	}
