@@ -257,6 +257,7 @@ static void make_record(
     struct writer *writer, uint32_t info, uint64_t ticks, uint64_t ctx, const unsigned char *data)
 {
 	uint32_t ctx_bytes = writer->remains->label->ctx_bytes;
+	uint32_t pid = (uint32_t)writer->remains->label->label.pid;
 	uint32_t slots = pxt_info_slots(info, ctx_bytes);
 	uint32_t used = 0;
 
@@ -265,11 +266,11 @@ static void make_record(
 	for (uint32_t i = 0; i < ctx_bytes; i++)
 		put_payload(writer, &used, (unsigned char)(ctx >> 8 * i));
 	/* Its thread has no place in the table, and is not told here; its process is. */
-	for (uint32_t i = 0; pxt_info_extra(info) && i < PXT_THREAD_EXTRA_BYTES; i++)
-		put_payload(writer, &used,
-		    i < 8 ? 0
-		          : (unsigned char)((uint32_t)writer->remains->label->label.pid >>
-		                            8 * (i - 8)));
+	for (uint32_t i = 0; pxt_info_extra(info) && i < PXT_THREAD_EXTRA_BYTES; i++) {
+		uint32_t byte = i < 8 ? 0u : pid >> 8 * (i - 8);
+
+		put_payload(writer, &used, (unsigned char)byte);
+	}
 	for (uint32_t i = 0; i < pxt_info_bytes(info); i++)
 		put_payload(writer, &used, data[i]);
 	put_record(writer, info, slots, ticks);
