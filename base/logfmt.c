@@ -289,7 +289,9 @@ bool pxt_log_put_clear(struct pxt_log_block *block, uint64_t ticks, uint64_t rec
 bool pxt_log_put_trailer(struct pxt_log_block *block, const struct pxt_log_trailer *trailer)
 {
 	const struct posix_trace_status_info *status = &trailer->status;
-	unsigned char *at = take_entry(block, PXT_LOG_TRAILER_BYTES);
+	const struct pxt_crash *crash = &trailer->crash;
+	unsigned char *at =
+	    take_entry(block, crash->signal ? PXT_LOG_CRASH_BYTES : PXT_LOG_TRAILER_BYTES);
 
 	if (!at)
 		return false;
@@ -310,6 +312,14 @@ bool pxt_log_put_trailer(struct pxt_log_block *block, const struct pxt_log_trail
 	put64(at + 96, trailer->meta_blocks);
 	put_clocks(at + 104, &trailer->end);
 	put_attr(at + 160, &trailer->attr);
+	if (crash->signal) {
+		put32(at + 304, crash->signal);
+		put32(at + 308, (uint32_t)crash->code);
+		put64(at + 312, crash->address);
+		put64(at + 320, crash->at);
+		put32(at + 328, (uint32_t)crash->sender);
+		put32(at + 332, (uint32_t)crash->tid);
+	}
 	block->begin = trailer->end.ticks;
 	block->end = trailer->end.ticks;
 	return true;

@@ -24,6 +24,7 @@
 
 #include "base/clockset.h"
 #include "base/compiler.h"
+#include "base/crash.h"
 #include "base/ids.h"
 #include "base/slot.h"
 
@@ -171,6 +172,7 @@ struct pxt_log_trailer {
 	uint64_t meta_blocks; /* without the trailer */
 	struct pxt_clock_set end;
 	trace_attr_t attr;
+	struct pxt_crash crash;
 };
 
 /* ---- Writing ---- */
@@ -304,5 +306,7 @@ const char *pxt_log_get_trailer(
 #define PXT_LOG_CLOCK_BYTES   64u
 #define PXT_LOG_CLEAR_BYTES   16u
 #define PXT_LOG_TRAILER_BYTES 304u
+/* A trailer that tells of a signal has as many. */
+#define PXT_LOG_CRASH_BYTES   336u
 
 #endif

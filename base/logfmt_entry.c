@@ -101,6 +101,20 @@ static void get_counts(const unsigned char *at, bool swapped, struct posix_trace
 	counts->posix_stable_np = 1;
 }
 
+/* Of minor version 1; a trailer that is shorter tells of no signal. */
+static void get_crash(const unsigned char *entry, bool swapped, struct pxt_crash *crash)
+{
+	memset(crash, 0, sizeof(*crash));
+	if (pxt_get16(entry, swapped) < PXT_LOG_CRASH_BYTES)
+		return;
+	crash->signal = pxt_get32(entry + 304, swapped);
+	crash->code = pxt_get_int(entry + 308, swapped);
+	crash->address = pxt_get64(entry + 312, swapped);
+	crash->at = pxt_get64(entry + 320, swapped);
+	crash->sender = pxt_get_int(entry + 328, swapped);
+	crash->tid = pxt_get_int(entry + 332, swapped);
+}
+
 const char *pxt_log_get_trailer(
     const unsigned char *entry, bool swapped, struct pxt_log_trailer *trailer)
 {
@@ -117,6 +131,7 @@ const char *pxt_log_get_trailer(
 	trailer->log_lost = pxt_get64(entry + 80, swapped);
 	trailer->data_blocks = pxt_get64(entry + 88, swapped);
 	trailer->meta_blocks = pxt_get64(entry + 96, swapped);
+	get_crash(entry, swapped, &trailer->crash);
 	if (!pxt_get_clocks(entry + 104, swapped, &trailer->end))
 		return "the clocks at shutdown show an impossible time";
 	return pxt_get_attr(entry + 160, swapped, &trailer->attr);

@@ -101,6 +101,8 @@ ptrace_unit(FILE_STREAMS IF PORT_POSIX SOURCES
 	port/posix/filemap.c)
 ptrace_unit(LOG_LINE IF PORT_POSIX SOURCES
 	port/posix/logline.c)
+ptrace_unit(LOG_SEAL IF PORT_POSIX SOURCES
+	port/posix/crash.c)
 ptrace_unit(POLICY_FLUSH IF PORT_POSIX SOURCES
 	port/posix/thread.c)
 
@@ -173,6 +175,8 @@ ptrace_unit(CORE IF TOLOG SOURCES
 	core/run.c)
 ptrace_unit(CORE IF SNAPSHOT SOURCES
 	core/copy.c)
+ptrace_unit(CORE IF LOG_SEAL SOURCES
+	core/seal.c)
 ptrace_unit(TOLOG SOURCES
 	tolog/attr_log_set.c
 	tolog/create.c
@@ -195,6 +199,10 @@ ptrace_unit(TOLOG IF LOG_LINE SOURCES
 	tolog/line.c)
 ptrace_unit(TOLOG IF SNAPSHOT SOURCES
 	tolog/snapshot.c)
+ptrace_unit(TOLOG IF LOG_SEAL SOURCES
+	tolog/seal.c)
+ptrace_unit(TOLOG UNLESS LOG_SEAL SOURCES
+	tolog/seal_none.c)
 ptrace_unit(TOLOG IF LOG_METADATA SOURCES
 	tolog/describe.c)
 ptrace_unit(TOLOG UNLESS LOG_METADATA SOURCES

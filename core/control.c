@@ -313,14 +313,11 @@ void pxt_stream_start(struct pxt_stream *stream, const void *caller)
 	pxt_stream_wake(block);
 }
 
-void pxt_stream_stop(struct pxt_stream *stream, const void *caller)
+uint32_t pxt_stream_shut_gate(struct pxt_stream *stream)
 {
 	struct pxt_block *block = stream->block;
-	const int by_call = 0;
-	uint32_t state = pxt_block_state(block);
+	uint32_t state;
 
-	if (state == PXT_GATE_OFF)
-		return;
 	pxt_window_end(block);
 	close_lanes(block);
 	(void)restart_for_late_records(stream);
@@ -329,13 +326,29 @@ void pxt_stream_stop(struct pxt_stream *stream, const void *caller)
 	if (state == PXT_GATE_AUTO && !block->stop_told)
 		block->owes_stop = 1;
 	set_state(block, PXT_GATE_OFF, 0);
-	pxt_wanted_update(stream->index, false);
 	block->stop_told = 0;
+	return state;
+}
+
+void pxt_stream_put_stop(struct pxt_block *block, int why, const void *caller)
+{
+	(void)put_barrier(block, PXT_ID_STOP, &why, sizeof(why), caller);
+}
+
+void pxt_stream_stop(struct pxt_stream *stream, const void *caller)
+{
+	struct pxt_block *block = stream->block;
+	uint32_t state = pxt_block_state(block);
+
+	if (state == PXT_GATE_OFF)
+		return;
+	state = pxt_stream_shut_gate(stream);
+	pxt_wanted_update(stream->index, false);
 	/* What was reserved before is finished now, or will never be; unless a writer is very late. */
 	block->quiet = pxt_threads_wait_left(
 	    pxt_holdback_ns, pxt_family_shares(block) ? PXT_RELATIVES : PXT_OWN);
 	if (state == PXT_GATE_RUNNING)
-		(void)put_barrier(block, PXT_ID_STOP, &by_call, sizeof(by_call), caller);
+		pxt_stream_put_stop(block, 0, caller);
 	pxt_stream_wake(block);
 }
 

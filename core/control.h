@@ -16,6 +16,15 @@ uint64_t pxt_resolution_ticks(void);
 /* Tests shorten the hold-back time. */
 extern uint64_t pxt_holdback_ns;
 
+/* ---- Steps of a stop, for core/seal.c as well ---- */
+
+/* Closes gate and lanes; returns the state that the stream was in. */
+uint32_t pxt_stream_shut_gate(struct pxt_stream *stream);
+/* Data of STOP; 0: by call, 1: full. */
+#define PXT_STOP_BY_SIGNAL 2
+/* STOP with its data, behind all that the closed lanes hold. */
+void pxt_stream_put_stop(struct pxt_block *block, int why, const void *caller);
+
 #if CONFIG_PTRACE_FILTER
 /* The filter in force, as the data of START. */
 PXT_INLINE const void *pxt_start_data(const struct pxt_block *block)

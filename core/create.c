@@ -173,6 +173,7 @@ static void reset(struct pxt_stream *stream, const struct pxt_create *request,
 	stream->dead_log = 0;
 	stream->log = NULL;
 	stream->at_shutdown = NULL;
+	stream->at_exit = NULL;
 	stream->at_clear = NULL;
 	atomic_store_explicit(&stream->users, 0u, memory_order_relaxed);
 	atomic_store_explicit(&stream->epoch, pxt_fork.epoch, memory_order_relaxed);

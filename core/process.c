@@ -7,6 +7,8 @@
 #include "core/stream.h"
 #include "core/wanted.h"
 
+#include "port_atomic.h"
+
 #include <stdatomic.h>
 
 struct pxt_fork pxt_fork;
@@ -92,6 +94,28 @@ void pxt_process_lock(void)
 	if (PXT_UNLIKELY(atomic_load_explicit(&pxt_fork.state, memory_order_acquire) != STARTED))
 		start_once();
 	pxt_port_mutex_lock(&process_mutex);
+}
+
+uint64_t pxt_patience_ns = 1000000000u;
+
+uint64_t pxt_patience_end(void)
+{
+	return pxt_port_ticks() + pxt_clock.hz / 1000000u * (pxt_patience_ns / 1000u);
+}
+
+bool pxt_lock_until(struct pxt_port_mutex *mutex, uint64_t until)
+{
+	while (!pxt_port_mutex_try(mutex)) {
+		if ((int64_t)(pxt_port_ticks() - until) >= 0)
+			return false;
+		pxt_port_pause_ns(50000);
+	}
+	return true;
+}
+
+bool pxt_process_lock_until(uint64_t until)
+{
+	return pxt_lock_until(&process_mutex, until);
 }
 
 void pxt_process_unlock(void)

@@ -40,6 +40,16 @@ extern struct pxt_fork pxt_fork __attribute__((visibility("hidden")));
  */
 void pxt_process_lock(void);
 void pxt_process_unlock(void);
+/*
+ * The end of a process, in a handler or in exit(), waits for locks so long, all in all: whoever
+ * holds one may be the thread that was interrupted.  Tests shorten it.
+ */
+extern uint64_t pxt_patience_ns;
+uint64_t pxt_patience_end(void);
+/* The same as pxt_process_lock(), but not longer than to @until, ticks. */
+bool pxt_process_lock_until(uint64_t until);
+/* Any lock of ours, in signal handlers too.  False: somebody holds it still, maybe the caller. */
+bool pxt_lock_until(struct pxt_port_mutex *mutex, uint64_t until);
 /* pid as of the start. */
 int32_t pxt_process_pid(void);
 /* True when identifiers made at @epoch belong to this process. */

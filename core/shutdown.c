@@ -118,17 +118,53 @@ int pxt_stream_shutdown(trace_id_t trid, const void *caller)
 	return error;
 }
 
+/* So long is another thread's posix_trace_shutdown() waited for. */
+#define EXIT_WAIT_NS  3000000000u
+#define EXIT_SLICE_NS 1000000u
+
+/* False: the stream is another thread's to shut down, or in nobody's hands. */
+static bool wait_for_others(struct pxt_stream *stream)
+{
+	for (uint64_t left = EXIT_WAIT_NS; left >= EXIT_SLICE_NS; left -= EXIT_SLICE_NS) {
+		bool closing;
+
+		if (!pxt_lock_until(&stream->mutex, pxt_patience_end()))
+			return false;
+		closing = stream->closing;
+		pxt_stream_unlock(stream);
+		if (!closing)
+			return stream->trid != 0;
+		pxt_port_pause_ns(EXIT_SLICE_NS);
+	}
+	return false;
+}
+
+/*
+ * Whether a stream can be shut down without waiting for ever: exit() may have been called by a
+ * handler that interrupted the holder of a lock, and a log's device may take nothing any more.
+ * What cannot be is left as it is; its memory goes with the process.
+ */
+static bool may_be_shut_down(struct pxt_stream *stream)
+{
+	if (!pxt_process_lock_until(pxt_patience_end()))
+		return false;
+	pxt_process_unlock();
+	return wait_for_others(stream) && (!stream->at_exit || stream->at_exit(stream));
+}
+
 /*
  * At exit of the process that made them (DEC-23), behind ordinary exit handlers: logs are
- * completed.  A forked child has no streams of its parent's to shut down.
+ * completed.  A forked child has no streams of its parent's to shut down.  The priority, the
+ * first that programs may have, puts it behind a program's own destructors in a static program,
+ * too; the shared library's run behind the program's anyway.
  */
-__attribute__((destructor)) static void shut_all_down(void)
+__attribute__((destructor(101))) static void shut_all_down(void)
 {
 	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
-		trace_id_t trid = pxt_streams[i].trid;
+		struct pxt_stream *stream = &pxt_streams[i];
 
-		if (trid && pxt_process_owns(
-		                atomic_load_explicit(&pxt_streams[i].epoch, memory_order_relaxed)))
-			(void)pxt_stream_shutdown(trid, NULL);
+		if (pxt_process_owns(atomic_load_explicit(&stream->epoch, memory_order_relaxed)) &&
+		    may_be_shut_down(stream))
+			(void)pxt_stream_shutdown(stream->trid, NULL);
 	}
 }

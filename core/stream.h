@@ -148,6 +148,8 @@ struct pxt_stream {
 	void *log;        /* Trace-To-Log's own */
 	/* What a unit wants done: before the block goes, and when the stream is cleared. */
 	int (*at_shutdown)(struct pxt_stream *stream);
+	/* The process ends.  False: the unit's part cannot be ended in time; it is left as it is. */
+	bool (*at_exit)(struct pxt_stream *stream);
 	int (*at_clear)(struct pxt_stream *stream);
 };
 
@@ -217,6 +219,11 @@ void pxt_stream_control_end(struct pxt_stream *stream);
 /* Who called, for the event's program address. */
 void pxt_stream_start(struct pxt_stream *stream, const void *caller);
 void pxt_stream_stop(struct pxt_stream *stream, const void *caller);
+/*
+ * Stops because the process ends, as an automatic stop; in a signal handler, without the process
+ * lock.  Takes up to the hold-back time.  Control calls of other streams put right what is left.
+ */
+void pxt_stream_seal(struct pxt_stream *stream);
 /* Stops for another reason than room (a full log), without an event of its own. */
 void pxt_stream_stop_now(struct pxt_stream *stream);
 /* Restart of an automatically stopped, emptied stream: START becomes due. */

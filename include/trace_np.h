@@ -209,6 +209,13 @@ struct posix_trace_loginfo_np {
 	 * Zeros when unknown.
 	 */
 	unsigned char posix_boot_id_np[16];
+	/* posix_trace_seal_on_signals_np(): what ended the process; 0 where no signal did. */
+	int posix_signal_np;
+	int posix_signal_code_np; /* si_code: above 0 a fault, else a process sent the signal */
+	uint64_t posix_signal_address_np; /* of a fault: what it is about (si_addr) */
+	uint64_t posix_signal_at_np;      /* the instruction that was interrupted; 0 when unknown */
+	pid_t posix_signal_sender_np;     /* the process that sent it; 0: none */
+	pid_t posix_signal_tid_np;        /* the system's number of the thread that it came to */
 };
 struct posix_trace_logthread_np {
 	uint64_t posix_thread_np; /* the pthread_t, as a number */
@@ -545,6 +552,44 @@ int posix_trace_attr_getflushpriority_np(const trace_attr_t *attr, int *priority
 #define POSIX_TRACE_LOG_FRAMES_NP 2
 int posix_trace_attr_setlogform_np(trace_attr_t *attr, int form);
 int posix_trace_attr_getlogform_np(const trace_attr_t *attr, int *form);
+
+/*
+ * From now on a signal that ends the process completes the logs of its streams first: what the
+ * streams still hold is written, a STOP event as of an automatic stop comes last, and the log's end
+ * tells signal, address and thread (posix_trace_log_getinfo_np()).  Then the signal does what it
+ * would have done: the action that this call found comes back, and the signal is delivered again
+ * with the siginfo and in the context that it came with, to a handler that the program had before,
+ * or to the system, whose core file shows the registers of the crash.
+ *
+ * The handler runs on the thread's alternate stack if it has one (sigaltstack; a stack overflow
+ * cannot be told of otherwise) and needs 3 KiB of it beside what the system puts there.  Whoever
+ * sets another handler later, and wants this one too, calls it as the former action of that signal.
+ * A program that survives such a signal (siglongjmp(), or a handler that repairs what was wrong)
+ * goes on untraced: those streams take no more events, start has no effect, flush fails with EINVAL.
+ * So a signal that the program lives through does not belong here, and handlers for faults that are
+ * part of its work are to be set after this call.  Forked children have nothing to seal of their
+ * parents' streams.
+ *
+ * Locks are waited for a second, all in all; threads inside a trace point for the hold-back time
+ * (CONFIG_PTRACE_HOLDBACK_MS, 100 ms); a device that is no file as long as it takes something at
+ * least every second.  Where the signal interrupted the library while it held a
+ * stream's lock, or one that kept writing to something else than a file, the log stays incomplete,
+ * as without this call.  What was inside a trace point is lost and counted.  A second fault, in the
+ * handler, ends the process at once.  Other threads that crash meanwhile wait for their turn, five
+ * seconds at most.
+ *
+ * @signals: @count numbers, which replace those of the last call; NULL: SIGSEGV, SIGBUS, SIGFPE,
+ *           SIGILL, SIGABRT, SIGSYS and SIGTRAP.  A signal that the process ignores is left alone.
+ * @count:   0 and @signals not NULL: none any more, former actions come back.
+ *
+ * EINVAL:  a signal that cannot be caught, or by whose default no process ends; nothing changes.
+ * ENOMEM:  the process has named more than 16 different signals; nothing changes.
+ * ENOTSUP: the library was built without CONFIG_PTRACE_LOG_SEAL.
+ * Cost: lock; some system calls.  Streams with a log describe process, threads and modules at once,
+ * and so do those that are created later: a handler cannot.  Nothing is added to a trace point.
+ * Unit: Trace-To-Log.  (DEC-23, DEC-29)
+ */
+int posix_trace_seal_on_signals_np(const int *signals, size_t count);
 #endif
 
 #if _PXT_UNIT_SNAPSHOT

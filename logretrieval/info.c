@@ -33,6 +33,16 @@ static void get_clock(const struct pxt_log *log, struct posix_trace_clock_np *cl
 	clock->posix_anchor_np = log->header.created.realtime;
 }
 
+static void get_crash(const struct pxt_crash *crash, struct posix_trace_loginfo_np *info)
+{
+	info->posix_signal_np = (int)crash->signal;
+	info->posix_signal_code_np = crash->code;
+	info->posix_signal_address_np = crash->address;
+	info->posix_signal_at_np = crash->at;
+	info->posix_signal_sender_np = crash->sender;
+	info->posix_signal_tid_np = crash->tid;
+}
+
 static int get_info(void *object, struct posix_trace_loginfo_np *info)
 {
 	struct pxt_log *log = object;
@@ -56,6 +66,7 @@ static int get_info(void *object, struct posix_trace_loginfo_np *info)
 			info->posix_end_np = log->trailer.end.realtime;
 			info->posix_end_monotonic_np = log->trailer.end.monotonic;
 			info->posix_end_boottime_np = log->trailer.end.boottime;
+			get_crash(&log->trailer.crash, info);
 		}
 		info->posix_blocks_np = log->data_blocks + log->meta_blocks;
 		get_counts(log, info);

@@ -83,6 +83,8 @@ struct pxt_port_mutex {
 };
 void pxt_port_mutex_init(struct pxt_port_mutex *mutex);
 void pxt_port_mutex_lock(struct pxt_port_mutex *mutex);
+/* False: somebody holds it, who may be the caller.  Also for signal handlers. */
+bool pxt_port_mutex_try(struct pxt_port_mutex *mutex);
 void pxt_port_mutex_unlock(struct pxt_port_mutex *mutex);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/compiler.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,10 +21,18 @@ enum pxt_log_kind {
 	PXT_LOG_SEQUENTIAL, /* pipe, socket, terminal, character device */
 };
 
+#define PXT_LOG_PATIENCE_MS 1000
+
 struct pxt_port_log {
 	int fd; /* the port's own duplicate, closed by exec */
 	enum pxt_log_kind kind;
-	uint64_t size; /* bytes in a regular file when it was opened, else 0 */
+	/*
+	 * Set by Trace-To-Log when the process ends: a write to what is no file is given up with
+	 * ETIMEDOUT when nothing of it is taken for PXT_LOG_PATIENCE_MS.
+	 */
+	bool hurried;
+	uint32_t piece; /* bytes that such a device takes without waiting if it takes any */
+	uint64_t size;  /* bytes in a regular file when it was opened, else 0 */
 };
 
 /*
@@ -53,6 +62,12 @@ enum pxt_log_line pxt_port_log_line(const struct pxt_port_log *log);
 int pxt_port_log_write(struct pxt_port_log *log, const void *data, size_t bytes, size_t *done);
 int pxt_port_log_write_at(
     struct pxt_port_log *log, uint64_t offset, const void *data, size_t bytes, size_t *done);
+
+/*
+ * What is written from now on does not arrive, also by a write that was interrupted before it began
+ * and goes on behind the handler that calls this.  (CONFIG_PTRACE_LOG_SEAL)
+ */
+void pxt_port_log_cut_off(struct pxt_port_log *log);
 
 /* Cuts or extends a PXT_LOG_FILE. */
 int pxt_port_log_truncate(struct pxt_port_log *log, uint64_t size);

@@ -41,6 +41,9 @@ TRACE_PATH = ["posix_trace_event", "pxt_system_event", "typed_point", "largest_t
 TRACE_PATH_CALLS = re.compile(
     r"mem(cpy|set|move)|pthread_self|clock_gettime|syscall|__errno_location|__aeabi_\w+|pxt_board_\w+")
 
+# Called by the system alone, in a handler.
+HANDLERS = ["port/posix/crash.c:on_signal"]
+
 # A call through a pointer that is a structure's member, and what that member is ever set to.
 CALLS = {
     "getnext": ["pxt_online_getnext", "pxt_log_getnext"],
@@ -72,6 +75,8 @@ CALLS = {
     "placed": ["pxt_tolog_sequential_placed", "tolog/loop.c:placed"],
     "each": ["tolog/describe.c:put_thread", "tolog/describe.c:put_module"],
     "run": ["tolog/helper.c:run"],
+    "at_exit": ["pxt_tolog_at_exit"],
+    "tell": ["tolog/seal.c:seal_all"],
 }
 # Called by the C library, which was handed them.
 HANDED_OVER = {
@@ -289,7 +294,7 @@ def table(profile):
         known = {}
         check_trace_path(profile, program, known)
         lines = [f"profile {profile}: {compiler} {version(compiler)} {options[0]}"]
-        for name in TRACE_PATH + [name for name in functions if name not in TRACE_PATH]:
+        for name in TRACE_PATH + HANDLERS + [name for name in functions if name not in TRACE_PATH]:
             if name not in program.frames:
                 continue
             size, chain, outside = program.depth(name, known=known)

@@ -90,6 +90,8 @@ static void sound_logs_have_no_findings(void)
 		{ "boot-le64", 9, 6 },
 		{ "boot-be64", 9, 6 },
 		{ "newer-minor", 9, 6 },
+		{ "sealed-le64", 9, 6 },
+		{ "sealed-be32", 9, 6 },
 		{ "cleared", 2, 4 },
 		{ "loop-le64", 6, 0 },
 		{ "loop-be32", 6, 0 },

@@ -393,6 +393,26 @@ static void a_log_carries_the_boot_it_was_recorded_in(void)
 	}
 }
 
+/* DEC-23 */
+static void a_log_tells_the_signal_that_ended_its_process_and_others_none(void)
+{
+	static const char *const names[] = { "sealed-le64", "sealed-be32", "le64", "newer-minor" };
+	struct posix_trace_loginfo_np info;
+
+	for (unsigned i = 0; i < 4; i++) {
+		trace_id_t trid = golden_open(names[i]);
+
+		CU_ASSERT(posix_trace_log_getinfo_np(trid, &info) == 0);
+		PXT_EQ(info.posix_signal_np, i < 2 ? 11 : 0);
+		PXT_EQ(info.posix_signal_code_np, i < 2 ? 1 : 0);
+		PXT_EQ(info.posix_signal_address_np, i < 2 ? 0xdead0 : 0);
+		PXT_EQ(info.posix_signal_at_np, i < 2 ? 0x401230 : 0);
+		PXT_EQ(info.posix_signal_sender_np, 0);
+		PXT_EQ(info.posix_signal_tid_np, i < 2 ? 4712 : 0);
+		PXT_EQ(posix_trace_close(trid), 0);
+	}
+}
+
 static void a_log_names_its_threads_and_modules(void)
 {
 	struct posix_trace_logthread_np thread;
@@ -652,6 +672,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(attributes_and_status_are_those_of_the_shutdown),
 	PXT_CASE(a_log_names_its_process_its_clock_and_what_was_lost),
 	PXT_CASE(a_log_carries_the_boot_it_was_recorded_in),
+	PXT_CASE(a_log_tells_the_signal_that_ended_its_process_and_others_none),
 	PXT_CASE(a_log_names_its_threads_and_modules),
 	PXT_CASE(a_wrapped_loop_log_begins_with_its_oldest_event_and_says_what_is_gone),
 	PXT_CASE(what_was_cleared_in_a_sequential_log_is_not_reported),

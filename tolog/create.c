@@ -156,8 +156,12 @@ static int attach(struct pxt_stream *stream, const struct pxt_tolog_policy *poli
 	if (error)
 		return error;
 	stream->at_shutdown = pxt_tolog_at_shutdown;
+	stream->at_exit = pxt_tolog_at_exit;
 	stream->at_clear = pxt_tolog_at_clear;
-	error = pxt_tolog_helper_start(stream);
+	if (pxt_tolog_seals())
+		error = pxt_tolog_tell(stream, PXT_WHEN_FLUSH);
+	if (!error)
+		error = pxt_tolog_helper_start(stream);
 	if (error)
 		pxt_tolog_drop(stream);
 	return error;

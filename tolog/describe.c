@@ -124,7 +124,8 @@ static int tell_threads(struct pxt_tolog *log, bool slow)
 	describe->count = entries();
 	if (!slow && describe->count == describe->threads)
 		return 0;
-	pxt_port_threads(match, log);
+	if (pxt_tolog_output(log) != PXT_OUTPUT_SEALING)
+		pxt_port_threads(match, log);
 	tell_rest(log);
 	if (!describe->error && log->meta.count)
 		describe->error = pxt_tolog_put_meta(log, PXT_LOG_THREADS);
@@ -200,11 +201,13 @@ static int tell_process(struct pxt_tolog *log)
 	return pxt_tolog_put_meta(log, PXT_LOG_PROCESS);
 }
 
+/* In a handler only what threads said of themselves: the system is asked with locks and memory. */
 int pxt_tolog_describe(struct pxt_tolog *log, bool slow)
 {
-	int error = tell_process(log);
+	bool sealing = pxt_tolog_output(log) == PXT_OUTPUT_SEALING;
+	int error = sealing ? 0 : tell_process(log);
 
-	if (!error && slow)
+	if (!error && slow && !sealing)
 		error = tell_modules(log);
 	if (!error)
 		error = tell_threads(log, slow);

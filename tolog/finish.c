@@ -64,7 +64,7 @@ int pxt_tolog_begin_anew(struct pxt_stream *stream)
 	log->last_id = 0;
 	atomic_store_explicit(&log->full, 0u, memory_order_release);
 	atomic_store_explicit(&log->overrun, 0u, memory_order_release);
-	pxt_stream_unlock(stream);
+	pxt_tolog_let_go(stream, log);
 	if (log->way.what != PXT_WAY_DATA)
 		pxt_tolog_new_data(log);
 	if (log->out.kind == PXT_LOG_SEQUENTIAL)
@@ -73,7 +73,7 @@ int pxt_tolog_begin_anew(struct pxt_stream *stream)
 		error = restart_file(log, &attr);
 	if (!error)
 		pxt_tolog_new_data(log);
-	pxt_port_mutex_lock(&stream->mutex);
+	pxt_tolog_regain(stream, log);
 	pxt_tolog_note_error(log, error);
 	/* The head, or the mark, may be on its way by now: then only the rest of it is missing. */
 	if (error && log->way.what != PXT_WAY_HEAD && log->way.what != PXT_WAY_META)
@@ -92,6 +92,11 @@ int pxt_tolog_at_clear(struct pxt_stream *stream)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);
 
+	/* A log that was sealed stays, and nothing follows it. */
+	if (pxt_tolog_output(log) == PXT_OUTPUT_SEALED) {
+		stream->dead_log = 1;
+		return 0;
+	}
 	log->clear_due = true;
 	atomic_store_explicit(&log->error, 0, memory_order_release);
 	pxt_process_unlock();
@@ -170,10 +175,10 @@ int pxt_tolog_put_end(struct pxt_stream *stream, struct pxt_log_trailer *trailer
  * With what is in the log, after an error too: where a block did not fit, the short trailer may,
  * and the log can be read.  The mutex is held, and given up meanwhile.
  */
-static int complete(struct pxt_stream *stream, int failed)
+int pxt_tolog_complete(struct pxt_stream *stream, int failed, const struct pxt_crash *crash)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);
-	struct pxt_log_trailer trailer;
+	struct pxt_log_trailer trailer = { .crash = { 0 } };
 	bool whole = true;
 	int error = 0;
 
@@ -182,11 +187,13 @@ static int complete(struct pxt_stream *stream, int failed)
 		if (!pxt_consumer_drained(stream->block))
 			atomic_store_explicit(&log->overrun, 1u, memory_order_release);
 	}
+	if (crash)
+		trailer.crash = *crash;
 	read_status(stream, &trailer);
-	pxt_stream_unlock(stream);
+	pxt_tolog_let_go(stream, log);
 	if (whole)
 		error = pxt_tolog_put_end(stream, &trailer);
-	pxt_port_mutex_lock(&stream->mutex);
+	pxt_tolog_regain(stream, log);
 	return failed ? failed : error;
 }
 
@@ -203,18 +210,62 @@ static void wait_for_users(struct pxt_stream *stream)
 int pxt_tolog_at_shutdown(struct pxt_stream *stream)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);
-	int error;
+	int error = 0;
 
 	pxt_tolog_helper_end(stream);
 	pxt_port_mutex_lock(&stream->mutex);
 	wait_for_users(stream);
 	pxt_tolog_take_turn(stream);
-	error = pxt_tolog_flush(stream, true);
-	error = complete(stream, error);
+	if (pxt_tolog_output(log) != PXT_OUTPUT_SEALED)
+		error = pxt_tolog_complete(stream, pxt_tolog_flush(stream, true), NULL);
 	pxt_tolog_end_turn(stream);
 	stream->log = NULL;
 	pxt_stream_unlock(stream);
 	pxt_port_log_close(&log->out);
 	pxt_port_free(log, log->bytes);
 	return error;
+}
+
+/* ---- Exit ---- */
+
+/* So long may a device take nothing of a write that another thread has begun. */
+#define EXIT_PATIENCE_NS 3000000000u
+#define EXIT_SLICE_NS    1000000u
+
+/*
+ * From here on no write waits for ever (port_log.h); one that began before is waited for as long
+ * as bytes go out.  Who holds the turn may also be the thread that was interrupted by the handler
+ * that calls exit(): then it never ends, and the log stays incomplete.
+ */
+bool pxt_tolog_at_exit(struct pxt_stream *stream)
+{
+	struct pxt_tolog *log;
+	uint64_t patience = EXIT_PATIENCE_NS;
+	uint32_t seen;
+	bool free;
+
+	if (!pxt_stream_enter(stream))
+		return false;
+	log = pxt_tolog_of(stream);
+	log->out.hurried = true;
+	seen = atomic_load_explicit(&log->pieces, memory_order_relaxed);
+	/* Nobody ends the log before this one is gone. */
+	log->users++;
+	if (atomic_load_explicit(&log->busy, memory_order_acquire) &&
+	    log->holder == pxt_port_thread())
+		patience = 0;
+	pxt_stream_unlock(stream);
+	while (
+	    atomic_load_explicit(&log->busy, memory_order_acquire) && patience >= EXIT_SLICE_NS) {
+		uint32_t now = atomic_load_explicit(&log->pieces, memory_order_relaxed);
+
+		patience = now != seen ? EXIT_PATIENCE_NS : patience - EXIT_SLICE_NS;
+		seen = now;
+		pxt_port_pause_ns(EXIT_SLICE_NS);
+	}
+	pxt_port_mutex_lock(&stream->mutex);
+	free = !atomic_load_explicit(&log->busy, memory_order_acquire);
+	log->users--;
+	pxt_stream_unlock(stream);
+	return free;
 }

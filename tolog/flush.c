@@ -18,6 +18,7 @@ void pxt_tolog_take_turn(struct pxt_stream *stream)
 		(void)pxt_port_wait(&log->busy, 1u, NULL, 0);
 		pxt_port_mutex_lock(&stream->mutex);
 	}
+	log->holder = pxt_port_thread();
 	atomic_store_explicit(&log->busy, 1u, memory_order_release);
 }
 
@@ -34,22 +35,28 @@ void pxt_tolog_end_turn(struct pxt_stream *stream)
 
 /*
  * The log cannot take the next record: nothing more is recorded until clear.  Two locks in their
- * order, so the mutex is given up; whoever cleared meanwhile made room.
+ * order, so the mutex is given up; whoever cleared meanwhile made room.  A handler has stopped
+ * the stream before, and waits for no lock.
  */
 static void stop_stream(struct pxt_stream *stream)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);
+	bool sealing = pxt_tolog_output(log) == PXT_OUTPUT_SEALING;
 
-	pxt_stream_unlock(stream);
-	pxt_process_lock();
-	pxt_port_mutex_lock(&stream->mutex);
+	if (!sealing) {
+		pxt_stream_unlock(stream);
+		pxt_process_lock();
+		pxt_port_mutex_lock(&stream->mutex);
+	}
 	if (!log->clear_due) {
-		pxt_stream_stop_now(stream);
+		if (!sealing)
+			pxt_stream_stop_now(stream);
 		stream->dead_log = 1;
 		log->owes_stop = true;
 		atomic_store_explicit(&log->full, 1u, memory_order_release);
 	}
-	pxt_process_unlock();
+	if (!sealing)
+		pxt_process_unlock();
 }
 
 /* Calls may start, stop or clear the stream meanwhile.  [proof: flush] */
@@ -58,11 +65,11 @@ static int write_out(struct pxt_stream *stream, enum pxt_fill filled, enum pxt_t
 	struct pxt_tolog *log = pxt_tolog_of(stream);
 	int error;
 
-	pxt_stream_unlock(stream);
+	pxt_tolog_let_go(stream, log);
 	error = pxt_tolog_tell(stream, when);
 	if (!error)
 		error = pxt_tolog_put_data(log, filled == PXT_FILL_MORE);
-	pxt_port_mutex_lock(&stream->mutex);
+	pxt_tolog_regain(stream, log);
 	return error;
 }
 
@@ -89,9 +96,9 @@ static int run(struct pxt_stream *stream, struct pxt_tolog_flush *flush)
 		enum pxt_fill filled;
 
 		if (log->way.what != PXT_WAY_NOTHING && !log->clear_due) {
-			pxt_stream_unlock(stream);
+			pxt_tolog_let_go(stream, log);
 			error = pxt_tolog_resume(log);
-			pxt_port_mutex_lock(&stream->mutex);
+			pxt_tolog_regain(stream, log);
 		}
 		if (!error)
 			error = begin_anew_if_due(stream, flush);
@@ -101,9 +108,9 @@ static int run(struct pxt_stream *stream, struct pxt_tolog_flush *flush)
 		if (filled == PXT_FILL_LOG_FULL) {
 			stop_stream(stream);
 		} else if (filled == PXT_FILL_HELD) {
-			pxt_stream_unlock(stream);
+			pxt_tolog_let_go(stream, log);
 			pxt_port_pause_ns(HELD_SLICE_NS);
-			pxt_port_mutex_lock(&stream->mutex);
+			pxt_tolog_regain(stream, log);
 		} else {
 			error = write_out(stream, filled, when);
 			when = PXT_WHEN_BLOCK;
@@ -125,6 +132,8 @@ int pxt_tolog_flush(struct pxt_stream *stream, bool final)
 		.final = final };
 	int error;
 
+	if (pxt_tolog_output(log) == PXT_OUTPUT_SEALED)
+		return EINVAL;
 	log->flushing = true;
 	error = run(stream, &flush);
 	log->flushing = false;

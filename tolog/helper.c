@@ -73,7 +73,7 @@ static void flush(struct pxt_stream *stream, struct pxt_tolog_helper *helper)
 
 	pxt_tolog_take_turn(stream);
 	/* Somebody else may have done it meanwhile. */
-	if (due(stream))
+	if (due(stream) && !ending(helper))
 		error = pxt_tolog_flush(stream, false);
 	pxt_tolog_end_turn(stream);
 	if (!error)

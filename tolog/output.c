@@ -40,11 +40,21 @@ static int send_piece(struct pxt_tolog *log, size_t *done)
 	int error;
 
 	*done = 0;
+	if (pxt_tolog_output(log) == PXT_OUTPUT_SEALED)
+		return ECANCELED;
+	pxt_tolog_turn_output(log, PXT_OUTPUT_IDLE, PXT_OUTPUT_WRITING);
 	if (log->out.kind == PXT_LOG_FILE)
 		error = pxt_port_log_write_at(
 		    &log->out, way->offset + way->sent, from, piece(log), done);
 	else
 		error = pxt_port_log_write(&log->out, from, piece(log), done);
+	/* A handler of this thread may have written it, too, and all that was behind it. */
+	if (pxt_tolog_output(log) == PXT_OUTPUT_SEALED) {
+		*done = 0;
+		return ECANCELED;
+	}
+	pxt_tolog_turn_output(log, PXT_OUTPUT_WRITING, PXT_OUTPUT_IDLE);
+	atomic_fetch_add_explicit(&log->pieces, 1u, memory_order_relaxed);
 	if (error && pxt_tolog_line_is_lossy(log, error)) {
 		*done = piece(log);
 		error = 0;
@@ -67,6 +77,7 @@ static void arrived(struct pxt_tolog *log)
 	} else if (way.what == PXT_WAY_META) {
 		pxt_log_written(&log->meta, &log->sums, way.type);
 		log->end += way.length;
+		log->ended = way.type == PXT_LOG_TRAILER;
 		pxt_tolog_new_meta(log);
 	}
 }

@@ -83,6 +83,11 @@ struct pxt_tolog {
 	bool flushing;
 	bool clear_due; /* whoever has the turn begins the log anew before he does anything else */
 
+	uint64_t holder;         /* the thread that has the turn; means nothing without it */
+	_Atomic uint32_t pieces; /* writes that ended: somebody who waits sees that it goes on */
+	_Atomic uint32_t output; /* seal.c: what is going on with the file */
+	bool ended;              /* the trailer is out */
+
 	/* Who has the turn. */
 	struct pxt_tolog_way way;
 	struct pxt_log_header header;
@@ -257,6 +262,58 @@ PXT_INLINE bool pxt_tolog_is_line(const struct pxt_tolog *log)
 	return CONFIG_PTRACE_LOG_LINE && log->line;
 }
 
+/* ---- Sealed by a signal handler (seal.c) ---- */
+
+/*
+ * tolog.output.  Only who has the turn changes it, and a signal handler of the same thread; so
+ * plain loads and stores do.
+ */
+enum pxt_tolog_output {
+	PXT_OUTPUT_IDLE,
+	PXT_OUTPUT_WRITING, /* between calls of the port: everything else is as it should be */
+	PXT_OUTPUT_SEALING, /* a signal handler ends the log, and keeps the mutex meanwhile */
+	PXT_OUTPUT_SEALED,  /* it has: nothing goes out any more */
+};
+
+PXT_INLINE uint32_t pxt_tolog_output(const struct pxt_tolog *log)
+{
+	return CONFIG_PTRACE_LOG_SEAL ? atomic_load_explicit(&log->output, memory_order_relaxed)
+	                              : PXT_OUTPUT_IDLE;
+}
+
+/* Turns from @from to @to, if it stands there; the handler of the same thread sees it in order. */
+PXT_INLINE void pxt_tolog_turn_output(struct pxt_tolog *log, uint32_t from, uint32_t to)
+{
+	if (pxt_tolog_output(log) != from)
+		return;
+	atomic_signal_fence(memory_order_seq_cst);
+	atomic_store_explicit(&log->output, to, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* The mutex around what may take long; a handler keeps it, since it could wait for ever for it. */
+PXT_INLINE void pxt_tolog_let_go(struct pxt_stream *stream, const struct pxt_tolog *log)
+{
+	if (pxt_tolog_output(log) != PXT_OUTPUT_SEALING)
+		pxt_stream_unlock(stream);
+}
+
+PXT_INLINE void pxt_tolog_regain(struct pxt_stream *stream, const struct pxt_tolog *log)
+{
+	if (pxt_tolog_output(log) != PXT_OUTPUT_SEALING)
+		pxt_port_mutex_lock(&stream->mutex);
+}
+
+#if CONFIG_PTRACE_LOG_SEAL
+/* Whether signals are watched for: a log then tells early what a handler cannot find out. */
+bool pxt_tolog_seals(void);
+#else
+PXT_INLINE bool pxt_tolog_seals(void)
+{
+	return false;
+}
+#endif
+
 /* ---- What a log says beside records (types.c, describe.c); with the turn ---- */
 
 enum pxt_tolog_when {
@@ -309,6 +366,12 @@ int pxt_tolog_at_clear(struct pxt_stream *stream);
 int pxt_tolog_at_shutdown(struct pxt_stream *stream);
 /* Without the mutex: what the end of a log says, and @trailer, of which the log's own part is set. */
 int pxt_tolog_put_end(struct pxt_stream *stream, struct pxt_log_trailer *trailer);
+bool pxt_tolog_at_exit(struct pxt_stream *stream);
+/*
+ * With turn and mutex: the end of the log behind a final flush that returned @failed.  @crash:
+ * what ends the process, or NULL.
+ */
+int pxt_tolog_complete(struct pxt_stream *stream, int failed, const struct pxt_crash *crash);
 /* With turn and mutex, which is given up meanwhile: the log begins anew. */
 int pxt_tolog_begin_anew(struct pxt_stream *stream);
 

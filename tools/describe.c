@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "describe.h"
 
+#include "ended.h"
 #include "escape.h"
 #include "when.h"
 
@@ -143,6 +144,7 @@ static void put_counts(struct pxt_out *out, const struct pxt_source *source)
 void pxt_describe(struct pxt_out *out, const struct pxt_source *source)
 {
 	trace_attr_t attr;
+	char text[160];
 
 	pxt_out_colour(out, PXT_COLOUR_EVENT);
 	pxt_out_escaped(out, source->path, strlen(source->path));
@@ -150,6 +152,13 @@ void pxt_describe(struct pxt_out *out, const struct pxt_source *source)
 	pxt_out_char(out, '\n');
 	put_process(out, &source->info);
 	put_times(out, source);
+	if (pxt_ended_by(&source->info, text, sizeof text)) {
+		begin_line(out, "ended");
+		pxt_out_colour(out, PXT_COLOUR_LOSS);
+		pxt_out_format(out, "by %s", text);
+		pxt_out_colour(out, PXT_COLOUR_OFF);
+		pxt_out_char(out, '\n');
+	}
 	if (posix_trace_get_attr(source->trid, &attr) == 0) {
 		put_clock(out, source, &attr);
 		put_stream(out, source, &attr);

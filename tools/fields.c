@@ -192,7 +192,9 @@ static bool put_standard(
 		if (event->bytes != 4)
 			return false;
 		pxt_out_gap(out);
-		pxt_out_text(out, word_at(event, 0) == 0 ? "by call" : "automatic: full");
+		pxt_out_text(out, word_at(event, 0) == 0   ? "by call"
+		                  : word_at(event, 0) == 2 ? "automatic: by a signal"
+		                                           : "automatic: full");
 		return true;
 	case POSIX_TRACE_ERROR:
 		if (event->bytes != 4)

@@ -28,6 +28,7 @@ static const struct pxt_logturn module_runs[] = { { 0, 2, 4 }, { 8, 8, 3 } };
 static const struct pxt_logturn clock_runs[] = { { 0, 2, 2 } };
 static const struct pxt_logturn clear_runs[] = { { 0, 2, 1 }, { 8, 8, 1 } };
 static const struct pxt_logturn trailer_runs[] = { { 0, 2, 1 }, { 8, 4, 8 }, { 40, 8, 8 } };
+static const struct pxt_logturn crash_runs[] = { { 304, 4, 2 }, { 312, 8, 2 }, { 328, 4, 2 } };
 /* clocks: ticks, then thrice seconds and nanoseconds */
 static const struct pxt_logturn set_runs[] = { { 0, 8, 2 }, { 16, 4, 2 }, { 24, 8, 1 },
 	{ 32, 4, 2 }, { 40, 8, 1 }, { 48, 4, 2 } };
@@ -114,6 +115,11 @@ void pxt_logturn_clear(unsigned char *entry)
 
 void pxt_logturn_trailer(unsigned char *entry)
 {
+	uint16_t length;
+
+	memcpy(&length, entry, sizeof length);
+	if (length >= PXT_LOG_CRASH_BYTES)
+		TURN(entry, crash_runs);
 	TURN(entry, trailer_runs);
 	TURN(entry + AT_END, set_runs);
 	TURN(entry + AT_ATTR, attr_runs);

@@ -3,6 +3,7 @@
 #include "source.h"
 
 #include "command.h"
+#include "ended.h"
 #include "escape.h"
 #include "fields.h"
 #include "select.h"
@@ -444,6 +445,7 @@ static int conclude_losses(const struct pxt_source *source, bool whole, bool str
 int pxt_reader_conclude(struct pxt_reader *reader, bool whole, bool strict)
 {
 	int status = PXT_EXIT_OK;
+	char text[160];
 
 	for (unsigned i = 0; i < reader->count; i++) {
 		struct pxt_source *source = reader->sources[i];
@@ -456,6 +458,8 @@ int pxt_reader_conclude(struct pxt_reader *reader, bool whole, bool strict)
 			status = mine;
 		if (!source->info.posix_complete_np)
 			pxt_complain("%s: incomplete: read as far as it goes", source->path);
+		else if (pxt_ended_by(&source->info, text, sizeof text))
+			pxt_complain("%s: the process was ended by %s", source->path, text);
 	}
 	return status;
 }

@@ -131,6 +131,13 @@ void pxt_port_mutex_lock(struct pxt_port_mutex *mutex)
 	}
 }
 
+bool pxt_port_mutex_try(struct pxt_port_mutex *mutex)
+{
+	uint64_t unlocked = 0;
+
+	return pxt_cursor_swap(&mutex->opaque[0], &unlocked, 1);
+}
+
 void pxt_port_mutex_unlock(struct pxt_port_mutex *mutex)
 {
 	pxt_cursor_set(&mutex->opaque[0], 0);

@@ -6,12 +6,26 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdbool.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* The descriptors 0 to 2 are never ours, also in a program that closed its own. */
 #define FIRST_DESCRIPTOR 3
+
+/*
+ * A pipe that is ready has room for a page; a terminal for one byte; a socket is told not to wait.
+ * Other devices are taken at their word.
+ */
+static uint32_t piece_of(int fd, mode_t mode)
+{
+	if (S_ISFIFO(mode))
+		return PIPE_BUF;
+	return S_ISCHR(mode) && isatty(fd) ? 1u : UINT_MAX;
+}
 
 static int kind_of(int fd, struct pxt_port_log *log)
 {
@@ -22,6 +36,8 @@ static int kind_of(int fd, struct pxt_port_log *log)
 		return EBADF;
 	if ((flags & O_ACCMODE) != O_WRONLY && (flags & O_ACCMODE) != O_RDWR)
 		return EBADF;
+	log->hurried = false;
+	log->piece = UINT_MAX;
 	log->size = 0;
 	if (S_ISREG(state.st_mode)) {
 		log->kind = (flags & O_APPEND) != 0 ? PXT_LOG_APPEND : PXT_LOG_FILE;
@@ -30,6 +46,7 @@ static int kind_of(int fd, struct pxt_port_log *log)
 	}
 	if (S_ISFIFO(state.st_mode) || S_ISSOCK(state.st_mode) || S_ISCHR(state.st_mode)) {
 		log->kind = PXT_LOG_SEQUENTIAL;
+		log->piece = piece_of(fd, state.st_mode);
 		return 0;
 	}
 	return EINVAL;
@@ -77,10 +94,45 @@ static int write_all(int fd, off_t offset, const unsigned char *data, size_t byt
 	return 0;
 }
 
+/* A socket that was ready may be full by now. */
+static ssize_t write_ready(const struct pxt_port_log *log, const unsigned char *data, size_t bytes)
+{
+	ssize_t sent = send(log->fd, data, bytes, MSG_DONTWAIT);
+
+	if (sent >= 0 || errno != ENOTSOCK)
+		return sent;
+	return write(log->fd, data, bytes < log->piece ? bytes : log->piece);
+}
+
+/* Bound: each round something goes out, or the device has been waited for; a signal costs one. */
+static int write_hurried(
+    const struct pxt_port_log *log, const unsigned char *data, size_t bytes, size_t *done)
+{
+	struct pollfd device = { .fd = log->fd, .events = POLLOUT };
+
+	*done = 0;
+	while (*done < bytes) {
+		int ready = poll(&device, 1, PXT_LOG_PATIENCE_MS);
+		ssize_t wrote;
+
+		if (ready == 0)
+			return ETIMEDOUT;
+		wrote = ready < 0 ? -1 : write_ready(log, data + *done, bytes - *done);
+		if (wrote > 0)
+			*done += (size_t)wrote;
+		else if (wrote == 0)
+			return EIO;
+		else if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)
+			return errno;
+	}
+	return 0;
+}
+
 int pxt_port_log_write(struct pxt_port_log *log, const void *data, size_t bytes, size_t *done)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
-	int error = write_all(log->fd, -1, data, bytes, done);
+	int error = log->hurried ? write_hurried(log, data, bytes, done)
+	                         : write_all(log->fd, -1, data, bytes, done);
 
 	pxt_quiet_end(quiet);
 	return error;

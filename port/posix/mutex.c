@@ -37,6 +37,15 @@ void pxt_port_mutex_lock(struct pxt_port_mutex *mutex)
 	(void)pthread_mutex_lock(inside(mutex));
 }
 
+/*
+ * Neither glibc's nor musl's takes a lock of its own for this: a compare-exchange on the mutex'
+ * word, and the kernel's word for it where the owner has died.
+ */
+bool pxt_port_mutex_try(struct pxt_port_mutex *mutex)
+{
+	return pthread_mutex_trylock(inside(mutex)) == 0;
+}
+
 void pxt_port_mutex_unlock(struct pxt_port_mutex *mutex)
 {
 	(void)pthread_mutex_unlock(inside(mutex));

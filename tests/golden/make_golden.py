@@ -131,10 +131,11 @@ class Log:
     def clear(self, ticks, cleared):
         self.block(CLEAR, self.entry(bytes(6) + self.pack("Q", cleared)), 1, ticks, ticks)
 
-    def trailer(self, end, counts, log_lost=0, status=(2, 0, 1, 0, 5, 1, 0)):
+    def trailer(self, end, counts, log_lost=0, status=(2, 0, 1, 0, 5, 1, 0), crash=None):
         out = self.entry(bytes(6) + self.pack("7iI5Q", *status, 0, *counts)
                          + self.pack("QQQ", log_lost, self.data_sequence, self.meta_sequence)
-                         + self.clocks(end) + self.attributes())
+                         + self.clocks(end) + self.attributes()
+                         + (self.pack("IiQQii", *crash) if crash else b""))
         self.block(TRAILER, out, 1, end[0], end[0])
 
     # ---- records ----
@@ -218,11 +219,15 @@ END = (5_000_004, (1_700_000_002, 253_000_000), (5002, 503_000_000), (5003, 503_
 COUNTS = (20, 9, 6, 5, 0)
 
 
-def whole(order, word, **options):
+# Signal 11, code 1, about 0xdead0, at 0x401230, sent by nobody, to thread 4712.
+CRASH = (11, 1, 0xdead0, 0x401230, 0, 4712)
+
+
+def whole(order, word, crash=None, **options):
     log = Log(order, word, **options)
     begin(log)
     events(log)
-    log.trailer(END, COUNTS)
+    log.trailer(END, COUNTS, crash=crash)
     return log.out
 
 
@@ -275,6 +280,8 @@ def main():
         "newer-minor": newer_minor(),
         "newer-major": whole("<", 8, version=(2, 3, 2, 1)),
         "cleared": cleared(),
+        "sealed-le64": whole("<", 8, CRASH, version=(1, 1, 1, 0)),
+        "sealed-be32": whole(">", 4, CRASH, version=(1, 1, 1, 0)),
         "no-trailer": whole("<", 8)[:-400],
     }
     for name, log in logs.items():

@@ -78,6 +78,21 @@ a_black_box_has_what_came_before_the_crash()
 	done
 }
 
+# DEC-23
+the_log_of_a_crash_ends_with_what_led_to_it()
+{
+	example last_words run.ptl
+	said '^last_words: 1000 requests are in run.ptl$'
+	if "$PXT_BUILD/examples/last_words" run.ptl crash >said 2>err; then fail 'it did not crash'; fi
+	run 0 print --tail 2 run.ptl
+	out_has 'request            number=1000  verb="delete"'
+	out_has 'posix_trace_stop   automatic: by a signal'
+	err_has 'the process was ended by signal 11 (SIGSEGV) about address 0x0, in thread'
+	run 0 stat run.ptl
+	out_has 'by signal 11 (SIGSEGV) about address 0x0, in thread'
+	run 3 check run.ptl
+}
+
 # LPT-37: what a line brings is a log
 a_serial_line_brings_every_event()
 {

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * seal.c - the stop of a stream in the handler of a fatal signal: the stream's mutex is held, the
+ * process lock is not, and may be anybody's.
+ */
+#include "core/control.h"
+#include "core/family.h"
+#include "core/threads.h"
+#include "core/wanted.h"
+
+/* The stream's block stays while its mutex is held; those of others may go at any time. */
+static void take_wanted(struct pxt_stream *stream)
+{
+	pxt_wanted_mask bit = (pxt_wanted_mask)(1u << stream->index);
+
+	atomic_store_explicit(&pxt_fork.hot, NULL, memory_order_release);
+	/* Relatives' short paths. */
+	atomic_store_explicit(&stream->block->wanted_bit, 0u, memory_order_release);
+	for (unsigned id = 0; id < PXT_ID_COUNT; id++)
+		__atomic_fetch_and(&_pxt_wanted[id], (pxt_wanted_mask)~bit, __ATOMIC_RELEASE);
+}
+
+/*
+ * A control call that was interrupted, or runs beside, may put the hot stream in force once more:
+ * so it is taken out of force again when that has had its time.  Whoever is inside then is lost:
+ * it may be the caller's own thread, and the process ends.
+ */
+void pxt_stream_seal(struct pxt_stream *stream)
+{
+	struct pxt_block *block = stream->block;
+	uint32_t state = pxt_block_state(block);
+
+	if (state == PXT_GATE_OFF)
+		return;
+	state = pxt_stream_shut_gate(stream);
+	take_wanted(stream);
+	(void)pxt_threads_wait_left(
+	    pxt_holdback_ns, pxt_family_shares(block) ? PXT_RELATIVES : PXT_OWN);
+	take_wanted(stream);
+	block->quiet = 1;
+	if (state == PXT_GATE_RUNNING)
+		pxt_stream_put_stop(block, PXT_STOP_BY_SIGNAL, NULL);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * points.c - a process crashes at each point of a write, of a flush and of a shutdown that another
+ * thread could see, with logs that are sealed by the handler of its signal.
+ */
+#include "core/testpoints.h"
+#include "scene.h"
+
+#include "base/compiler.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+void (*pxt_testpoint_hook)(int point);
+
+/* The point to crash at, from 0; below: none. */
+static volatile int nth;
+
+/* The compiler does not know where it points to. */
+static volatile int *volatile nowhere = (volatile int *)(uintptr_t)16;
+
+static void crash_here(int point)
+{
+	if (nth < 0 || nth-- != 0)
+		return;
+	atomic_store(&scene_notes->mark, (uint32_t)point + 1u);
+	*nowhere = 1;
+}
+
+static void arm(const struct scene *scene)
+{
+	nth = scene->argument;
+	pxt_testpoint_hook = crash_here;
+}
+
+static int write_on(const struct scene *scene)
+{
+	arm(scene);
+	scene_trace(1);
+	nth = -1;
+	return 0;
+}
+
+/* The helper's thread comes to points of its own, which are not the writer's. */
+static int flush_now(const struct scene *scene)
+{
+	arm(scene);
+	(void)posix_trace_flush(scene_stream);
+	nth = -1;
+	return 0;
+}
+
+static int shut_down(const struct scene *scene)
+{
+	arm(scene);
+	(void)posix_trace_shutdown(scene_stream);
+	nth = -1;
+	return 0;
+}
+
+static int clear_now(const struct scene *scene)
+{
+	arm(scene);
+	(void)posix_trace_clear(scene_stream);
+	nth = -1;
+	return 0;
+}
+
+enum verdict {
+	WHOLE,
+	HONEST
+};
+
+/* Returns the number of points; *sealed: at how many of them the log was completed. */
+static int at_all_points(struct scene scene, enum verdict verdict, int *sealed)
+{
+	*sealed = 0;
+	for (scene.argument = 0; scene.argument < 2000; scene.argument++) {
+		int status = scene_play(&scene);
+
+		if (!atomic_load(&scene_notes->mark)) {
+			PXT_EQ(status, 0);
+			break;
+		}
+		PXT_CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV,
+		    "point %u: ended with status %#x", atomic_load(&scene_notes->mark) - 1u,
+		    (unsigned)status);
+		if (verdict == WHOLE)
+			scene_expect_whole(&scene, SIGSEGV);
+		if (verdict == WHOLE || scene_expect_honest(&scene, SIGSEGV))
+			(*sealed)++;
+		CU_ASSERT(scene_took_ms < 20000);
+	}
+	return scene.argument;
+}
+
+static const struct scene grounds[] = {
+	{ .stream_policy = POSIX_TRACE_LOOP, .log_policy = POSIX_TRACE_APPEND, .lanes = 1 },
+	{ .stream_policy = POSIX_TRACE_LOOP, .log_policy = POSIX_TRACE_LOOP, .lanes = 2 },
+	{ .stream_policy = POSIX_TRACE_UNTIL_FULL,
+	    .log_policy = POSIX_TRACE_UNTIL_FULL,
+	    .lanes = 1 },
+	{ .stream_policy = POSIX_TRACE_FLUSH, .log_policy = POSIX_TRACE_APPEND, .lanes = 2 },
+};
+#define GROUNDS (sizeof(grounds) / sizeof(grounds[0]))
+
+/* PROC-08, DEC-23, DEC-42, SAFE-02; rulings 7, 12, 23 */
+static void a_crash_at_any_point_of_a_write_leaves_a_complete_log(void)
+{
+	for (size_t i = 0; i < GROUNDS; i++) {
+		struct scene scene = grounds[i];
+		int sealed;
+
+		scene.act = write_on;
+		CU_ASSERT(at_all_points(scene, WHOLE, &sealed) > 4);
+	}
+}
+
+/* DEC-23, DEC-29 */
+static void a_crash_at_any_point_of_a_flush_leaves_a_log_that_is_complete_or_says_that_it_is_not(
+    void)
+{
+	for (size_t i = 0; i < GROUNDS; i++) {
+		struct scene scene = grounds[i];
+		int sealed;
+
+		scene.act = flush_now;
+		scene.impatient = true;
+		CU_ASSERT(at_all_points(scene, HONEST, &sealed) > 20);
+	}
+}
+
+/* DEC-23, DEC-29, SHUT-06 */
+static void a_crash_at_any_point_of_a_shutdown_leaves_a_log_that_is_complete_or_says_that_it_is_not(
+    void)
+{
+	for (size_t i = 0; i < GROUNDS; i++) {
+		struct scene scene = grounds[i];
+		int sealed;
+
+		scene.act = shut_down;
+		scene.impatient = true;
+		CU_ASSERT(at_all_points(scene, HONEST, &sealed) > 20);
+	}
+}
+
+/* DEC-25, DEC-29 */
+static void a_crash_inside_a_clear_hangs_nowhere(void)
+{
+	struct scene scene = grounds[0];
+	int sealed;
+
+	scene.impatient = true;
+	scene.act = clear_now;
+	(void)at_all_points(scene, HONEST, &sealed);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(a_crash_at_any_point_of_a_write_leaves_a_complete_log),
+	PXT_CASE(
+	    a_crash_at_any_point_of_a_flush_leaves_a_log_that_is_complete_or_says_that_it_is_not),
+	PXT_CASE(
+	    a_crash_at_any_point_of_a_shutdown_leaves_a_log_that_is_complete_or_says_that_it_is_not),
+	PXT_CASE(a_crash_inside_a_clear_hangs_nowhere),
+};
+PXT_SUITE("crash: at every point", cases)

@@ -1,0 +1,760 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ways.c - the signals that end a process, and what they meet: former handlers, alternate stacks,
+ * other threads, the middle of a write, a device that takes nothing.
+ */
+#define _GNU_SOURCE 1 /* REG_RIP, vfork() */
+#include "scene.h"
+
+#include "port/port_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The compiler does not know where it points to. */
+static volatile int *volatile nowhere = (volatile int *)(uintptr_t)16;
+
+static const struct scene plain = { .log_policy = POSIX_TRACE_APPEND };
+
+static void expect_signal(int status, int number)
+{
+	PXT_CHECK(WIFSIGNALED(status) && WTERMSIG(status) == number,
+	    "ended with status %#x, not by signal %d", (unsigned)status, number);
+}
+
+static void get_info(struct posix_trace_loginfo_np *info)
+{
+	trace_id_t log;
+
+	memset(info, 0, sizeof(*info));
+	PXT_EQ_FATAL(scene_open(&log), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(log, info), 0);
+	PXT_EQ(posix_trace_close(log), 0);
+}
+
+/* ---- Which signal ---- */
+
+static int fault(const struct scene *scene)
+{
+	(void)scene;
+	*nowhere = 1;
+	return 1;
+}
+
+static int fault_behind_a_file(const struct scene *scene)
+{
+	int fd = pxt_temp_file();
+	volatile char *bytes = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+
+	(void)scene;
+	return bytes[0];
+}
+
+static int give_up(const struct scene *scene)
+{
+	(void)scene;
+	abort();
+}
+
+static int raise_it(const struct scene *scene)
+{
+	return raise(scene->argument);
+}
+
+/* DEC-23, PROC-08 */
+static void every_fatal_signal_completes_the_log_and_still_ends_the_process(void)
+{
+	static const int raised[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP };
+	struct scene scene = plain;
+
+	scene.act = fault;
+	expect_signal(scene_play(&scene), SIGSEGV);
+	scene_expect_whole(&scene, SIGSEGV);
+	scene.act = fault_behind_a_file;
+	expect_signal(scene_play(&scene), SIGBUS);
+	scene_expect_whole(&scene, SIGBUS);
+	scene.act = give_up;
+	expect_signal(scene_play(&scene), SIGABRT);
+	scene_expect_whole(&scene, SIGABRT);
+	scene.act = raise_it;
+	for (size_t i = 0; i < sizeof(raised) / sizeof(raised[0]); i++) {
+		scene.argument = raised[i];
+		expect_signal(scene_play(&scene), raised[i]);
+		scene_expect_whole(&scene, raised[i]);
+	}
+}
+
+static void the_log_tells_where_the_fault_was_and_who_sent_the_signal(void)
+{
+	struct posix_trace_loginfo_np info;
+	struct scene scene = plain;
+
+	scene.act = fault;
+	expect_signal(scene_play(&scene), SIGSEGV);
+	get_info(&info);
+	PXT_EQ(info.posix_signal_np, SIGSEGV);
+	PXT_EQ(info.posix_signal_code_np, SEGV_MAPERR);
+	PXT_EQ(info.posix_signal_address_np, 16);
+	PXT_EQ(info.posix_signal_sender_np, 0);
+	PXT_EQ(info.posix_signal_tid_np, info.posix_pid_np);
+#if defined(__x86_64__) || defined(__aarch64__)
+	/* Somewhere in fault(), which this program has at the same place. */
+	CU_ASSERT(info.posix_signal_at_np >= (uintptr_t)fault &&
+	          info.posix_signal_at_np < (uintptr_t)fault + 256);
+#endif
+	scene.act = raise_it;
+	scene.argument = SIGABRT;
+	expect_signal(scene_play(&scene), SIGABRT);
+	get_info(&info);
+	PXT_EQ(info.posix_signal_np, SIGABRT);
+	CU_ASSERT(info.posix_signal_code_np <= 0);
+	PXT_EQ(info.posix_signal_address_np, 0);
+	PXT_EQ(info.posix_signal_sender_np, info.posix_pid_np);
+}
+
+/* ---- What is asked for ---- */
+
+static int refuse_arguments(const struct scene *scene)
+{
+	static const int wrong[] = { 0, -1, 65, SIGKILL, SIGSTOP, SIGCHLD, SIGCONT, SIGWINCH,
+		SIGURG, SIGTSTP, SIGTTIN, SIGTTOU };
+	static const int none[] = { 0 };
+	struct sigaction now;
+	int many[17];
+
+	(void)scene;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		const int signals[] = { SIGTERM, wrong[i] };
+
+		PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(signals, 2) == EINVAL);
+	}
+	for (int i = 0; i < 17; i++)
+		many[i] = SIGRTMIN + i;
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(many, 17) == ENOMEM);
+	PXT_CHILD_CHECK(sigaction(SIGTERM, NULL, &now) == 0 && now.sa_handler == SIG_DFL);
+	PXT_CHILD_CHECK(sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_handler != SIG_DFL);
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(none, 0) == 0);
+	PXT_CHILD_CHECK(sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_handler == SIG_DFL);
+	return 0;
+}
+
+static void what_ends_no_process_is_refused_and_nothing_is_changed(void)
+{
+	struct scene scene = plain;
+
+	scene.act = refuse_arguments;
+	PXT_EQ(scene_play(&scene), 0);
+}
+
+static int watch_sigterm(const struct scene *scene)
+{
+	static const int signals[] = { SIGTERM };
+	struct sigaction now;
+
+	(void)scene;
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(signals, 1) == 0);
+	PXT_CHILD_CHECK(sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_handler == SIG_DFL);
+	return kill(getpid(), SIGTERM);
+}
+
+static int ignore_sigterm(const struct scene *scene)
+{
+	static const int signals[] = { SIGTERM };
+
+	(void)scene;
+	PXT_CHILD_CHECK(signal(SIGTERM, SIG_IGN) != SIG_ERR);
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(signals, 1) == 0);
+	PXT_CHILD_CHECK(raise(SIGTERM) == 0);
+	scene_trace(5);
+	return 0;
+}
+
+static void a_signal_is_watched_if_it_was_asked_for_and_is_not_ignored(void)
+{
+	struct scene scene = plain;
+
+	scene.act = watch_sigterm;
+	expect_signal(scene_play(&scene), SIGTERM);
+	scene_expect_whole(&scene, SIGTERM);
+	scene.act = ignore_sigterm;
+	PXT_EQ(scene_play(&scene), 0);
+	scene_expect_whole(&scene, 0);
+}
+
+static void without_it_the_log_of_a_crash_is_incomplete(void)
+{
+	struct scene scene = plain;
+	trace_id_t log;
+
+	scene.unwatched = true;
+	scene.act = fault;
+	expect_signal(scene_play(&scene), SIGSEGV);
+	PXT_EQ(scene_open(&log), EINVAL);
+}
+
+/* ---- Former handlers ---- */
+
+static void note_and_leave(int number, siginfo_t *info, void *context)
+{
+	sigset_t mask;
+
+	(void)context;
+	atomic_store(&scene_notes->address, (uintptr_t)info->si_addr);
+	(void)sigprocmask(SIG_SETMASK, NULL, &mask);
+	/* Its own mask, not that of the handler before. */
+	_exit(number == SIGSEGV && sigismember(&mask, SIGUSR1) && !sigismember(&mask, SIGUSR2)
+	          ? 42
+	          : 43);
+}
+
+/* Handlers that a program sets before and after the library's. */
+static int crash_with_handler(const struct scene *scene)
+{
+	static const int none[] = { 0 };
+	struct sigaction action = { .sa_sigaction = note_and_leave, .sa_flags = SA_SIGINFO };
+
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(none, 0) == 0);
+	(void)sigaddset(&action.sa_mask, SIGUSR1);
+	PXT_CHILD_CHECK(sigaction(SIGSEGV, &action, NULL) == 0);
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(NULL, 0) == 0);
+	return fault(scene);
+}
+
+static void a_former_handler_is_called_with_what_the_system_said_and_its_own_mask(void)
+{
+	struct scene scene = plain;
+	int status;
+
+	scene.act = crash_with_handler;
+	status = scene_play(&scene);
+	CU_ASSERT(WIFEXITED(status));
+	PXT_EQ(WEXITSTATUS(status), 42);
+	PXT_EQ(atomic_load(&scene_notes->address), 16);
+	scene_expect_whole(&scene, SIGSEGV);
+}
+
+static struct sigaction below;
+
+static void call_the_one_below(int number, siginfo_t *info, void *context)
+{
+	atomic_fetch_add(&scene_notes->mark, 1u);
+	below.sa_sigaction(number, info, context);
+}
+
+static int crash_above(const struct scene *scene)
+{
+	struct sigaction action = { .sa_sigaction = call_the_one_below, .sa_flags = SA_SIGINFO };
+
+	PXT_CHILD_CHECK(sigaction(SIGSEGV, &action, &below) == 0);
+	return fault(scene);
+}
+
+static void a_later_handler_may_call_the_librarys(void)
+{
+	struct scene scene = plain;
+
+	scene.act = crash_above;
+	expect_signal(scene_play(&scene), SIGSEGV);
+	PXT_EQ(atomic_load(&scene_notes->mark), 1);
+	scene_expect_whole(&scene, SIGSEGV);
+}
+
+static sigjmp_buf back;
+
+static void jump_back(int number)
+{
+	siglongjmp(back, number);
+}
+
+/* What is left of the stream can be used, and does nothing. */
+static int survive(const struct scene *scene)
+{
+	static const int none[] = { 0 };
+	struct posix_trace_status_info status;
+
+	(void)posix_trace_seal_on_signals_np(none, 0);
+	(void)signal(SIGSEGV, jump_back);
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(NULL, 0) == 0);
+	if (!sigsetjmp(back, 1))
+		return fault(scene);
+	posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, "late", 4);
+	PXT_CHILD_CHECK(posix_trace_get_status(scene_stream, &status) == 0);
+	PXT_CHILD_CHECK(status.posix_stream_status == POSIX_TRACE_SUSPENDED);
+	PXT_CHILD_CHECK(posix_trace_flush(scene_stream) == EINVAL);
+	PXT_CHILD_CHECK(posix_trace_clear(scene_stream) == 0);
+	PXT_CHILD_CHECK(posix_trace_start(scene_stream) == 0);
+	posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, "late", 4);
+	PXT_CHILD_CHECK(posix_trace_get_status(scene_stream, &status) == 0);
+	PXT_CHILD_CHECK(status.posix_stream_status == POSIX_TRACE_SUSPENDED);
+	PXT_CHILD_CHECK(posix_trace_shutdown(scene_stream) == 0);
+	return 7;
+}
+
+static void who_survives_the_signal_goes_on_untraced(void)
+{
+	static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL,
+		POSIX_TRACE_FLUSH };
+
+	for (size_t i = 0; i < 3; i++) {
+		struct scene scene = plain;
+
+		scene.stream_policy = policies[i];
+		scene.act = survive;
+		PXT_EQ(scene_play(&scene), 7 << 8);
+		scene_expect_whole(&scene, SIGSEGV);
+	}
+}
+
+static void do_nothing(int number)
+{
+	(void)number;
+}
+
+static int keep_errno(const struct scene *scene)
+{
+	static const int signals[] = { SIGTERM };
+
+	(void)scene;
+	(void)signal(SIGTERM, do_nothing);
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(signals, 1) == 0);
+	errno = 1234;
+	(void)raise(SIGTERM);
+	PXT_CHILD_CHECK(errno == 1234);
+	return 0;
+}
+
+/* DEC-32 */
+static void the_handler_keeps_errno(void)
+{
+	struct scene scene = plain;
+
+	scene.act = keep_errno;
+	PXT_EQ(scene_play(&scene), 0);
+}
+
+/* ---- Stacks ---- */
+
+static int deeper(volatile int *above)
+{
+	volatile int here[256];
+
+	here[0] = *above + 1;
+	return here[0] < 0 ? 0 : deeper(here) + here[0];
+}
+
+static int overflow_the_stack(const struct scene *scene)
+{
+	stack_t stack = { .ss_sp = malloc((size_t)scene->argument),
+		.ss_size = (size_t)scene->argument };
+	volatile int start = 0;
+
+	if (sigaltstack(&stack, NULL) != 0)
+		return 1;
+	return deeper(&start);
+}
+
+static void an_overflown_stack_is_told_of_on_the_alternate_one(void)
+{
+	struct scene scene = plain;
+
+	scene.act = overflow_the_stack;
+	scene.argument = (int)sysconf(_SC_SIGSTKSZ);
+	if (scene.argument < 8192)
+		scene.argument = 8192;
+	expect_signal(scene_play(&scene), SIGSEGV);
+	scene_expect_whole(&scene, SIGSEGV);
+}
+
+/* ---- Threads ---- */
+
+static pthread_barrier_t together;
+
+static void *crash_together(void *argument)
+{
+	pthread_barrier_wait(&together);
+	return (void *)(uintptr_t)fault(argument);
+}
+
+static atomic_bool traces_on;
+
+/* Events of its own type, so that the numbered ones stay the first thread's. */
+static void *trace_on(void *argument)
+{
+	trace_event_id_t type;
+
+	if (posix_trace_eventid_open("crash_other", &type) != 0)
+		_exit(97);
+	while (atomic_load(&traces_on))
+		posix_trace_event(type, "on and on and on", 16);
+	return argument;
+}
+
+static int crash_in_threads(const struct scene *scene)
+{
+	pthread_t threads[4];
+	struct scene copy = *scene;
+	unsigned crashing = (unsigned)scene->argument;
+
+	atomic_store(&traces_on, true);
+	pthread_barrier_init(&together, NULL, crashing);
+	for (unsigned i = 0; i < 4; i++)
+		PXT_CHILD_CHECK(pthread_create(&threads[i], NULL,
+		                    i < crashing ? crash_together : trace_on, &copy) == 0);
+	for (unsigned i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	return 1;
+}
+
+/* What others wrote in between is not counted here: only the log's being complete. */
+static void expect_complete(int number)
+{
+	struct posix_trace_loginfo_np info;
+
+	get_info(&info);
+	PXT_EQ(info.posix_signal_np, number);
+	PXT_EQ(info.posix_counts_np.posix_held_np, 0);
+	PXT_EQ(info.posix_counts_np.posix_written_np,
+	    info.posix_counts_np.posix_retrieved_np + info.posix_counts_np.posix_lost_np);
+}
+
+/* DEC-42; rulings 7, 12 */
+static void while_other_threads_trace_on_and_crash_as_well_the_log_is_completed_once(void)
+{
+	for (int round = 0; round < 20; round++) {
+		struct scene scene = plain;
+
+		scene.stream_policy = round % 2 ? POSIX_TRACE_LOOP : POSIX_TRACE_FLUSH;
+		scene.act = crash_in_threads;
+		scene.argument = 1 + round % 4;
+		expect_signal(scene_play(&scene), SIGSEGV);
+		expect_complete(SIGSEGV);
+	}
+}
+
+/* ---- In the middle of a write ---- */
+
+int __real_pxt_port_log_write_at(
+    struct pxt_port_log *log, uint64_t offset, const void *data, size_t bytes, size_t *done);
+int __wrap_pxt_port_log_write_at(
+    struct pxt_port_log *log, uint64_t offset, const void *data, size_t bytes, size_t *done);
+
+/* Before, in the middle of, or behind the write that comes when @writes_until is 0. */
+static enum {
+	BEFORE,
+	MIDDLE,
+	BEHIND,
+	PLACES
+} crash_place;
+static int writes_until = -1;
+static int crash_by;
+#define A_FAULT 0
+
+static void crash_now(void)
+{
+	atomic_store(&scene_notes->mark, 1u);
+	if (crash_by == A_FAULT)
+		*nowhere = 1;
+	else
+		(void)raise(crash_by);
+}
+
+int __wrap_pxt_port_log_write_at(
+    struct pxt_port_log *log, uint64_t offset, const void *data, size_t bytes, size_t *done)
+{
+	bool here = writes_until == 0;
+	int error;
+
+	writes_until -= writes_until >= 0;
+	if (here && crash_place == MIDDLE)
+		(void)__real_pxt_port_log_write_at(log, offset, data, bytes / 2, done);
+	if (here && crash_place != BEHIND)
+		crash_now();
+	error = __real_pxt_port_log_write_at(log, offset, data, bytes, done);
+	if (here && crash_place == BEHIND)
+		crash_now();
+	return error;
+}
+
+static int crash_at_write(const struct scene *scene)
+{
+	trace_event_id_t more;
+
+	/* Something to be told at the end. */
+	(void)posix_trace_eventid_open("crash_more", &more);
+	crash_place = scene->argument % PLACES;
+	crash_by = SIGABRT;
+	writes_until = scene->argument / PLACES;
+	(void)posix_trace_flush(scene_stream);
+	scene_trace(5);
+	(void)posix_trace_shutdown(scene_stream);
+	return 0;
+}
+
+/* DEC-29 */
+static void a_write_that_was_interrupted_is_done_again_and_the_log_completed(void)
+{
+	static const int policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_LOOP,
+		POSIX_TRACE_UNTIL_FULL };
+
+	for (size_t i = 0; i < 3; i++) {
+		struct scene scene = { .stream_policy = POSIX_TRACE_LOOP,
+			.log_policy = policies[i],
+			.act = crash_at_write };
+
+		for (;; scene.argument++) {
+			int status = scene_play(&scene);
+			struct posix_trace_loginfo_np info;
+
+			if (!atomic_load(&scene_notes->mark)) {
+				PXT_EQ(status, 0);
+				break;
+			}
+			expect_signal(status, SIGABRT);
+			/* A trailer that was on its way says nothing of a signal. */
+			get_info(&info);
+			scene_expect_whole(&scene, info.posix_signal_np);
+		}
+		CU_ASSERT(scene.argument >= 4 * PLACES);
+	}
+}
+
+static void *crash_in_a_write(void *argument)
+{
+	(void)argument;
+	crash_place = MIDDLE;
+	crash_by = SIGABRT;
+	writes_until = 0;
+	(void)posix_trace_flush(scene_stream);
+	return NULL;
+}
+
+static int crash_beside_a_write(const struct scene *scene)
+{
+	pthread_t thread;
+
+	PXT_CHILD_CHECK(pthread_create(&thread, NULL, crash_in_a_write, NULL) == 0);
+	while (!atomic_load(&scene_notes->mark))
+		(void)sched_yield();
+	return fault(scene);
+}
+
+/* Whoever of them has the turn: the other one cannot have it. */
+static void two_threads_crash_and_the_one_in_the_middle_of_a_write_completes_the_log(void)
+{
+	for (int round = 0; round < 5; round++) {
+		struct scene scene = { .stream_policy = POSIX_TRACE_LOOP,
+			.log_policy = POSIX_TRACE_APPEND,
+			.act = crash_beside_a_write,
+			.impatient = true };
+		int status = scene_play(&scene);
+
+		CU_ASSERT(WIFSIGNALED(status) && WTERMSIG(status) != SIGALRM);
+		scene_expect_whole(&scene, SIGABRT);
+	}
+}
+
+static int survive_in_a_write(const struct scene *scene)
+{
+	static const int signals[] = { SIGTERM };
+	bool in_flush;
+	int error;
+
+	(void)signal(SIGTERM, do_nothing);
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(signals, 1) == 0);
+	crash_place = scene->argument % PLACES;
+	crash_by = SIGTERM;
+	writes_until = scene->argument / PLACES;
+	error = posix_trace_flush(scene_stream);
+	PXT_CHILD_CHECK(error == (atomic_load(&scene_notes->mark) ? ECANCELED : 0));
+	in_flush = atomic_load(&scene_notes->mark);
+	error = posix_trace_shutdown(scene_stream);
+	PXT_CHILD_CHECK(error == (atomic_load(&scene_notes->mark) && !in_flush ? ECANCELED : 0));
+	return 0;
+}
+
+static void a_flush_that_survives_the_handler_writes_nothing_behind_the_logs_end(void)
+{
+	struct scene scene = { .stream_policy = POSIX_TRACE_LOOP,
+		.log_policy = POSIX_TRACE_APPEND,
+		.act = survive_in_a_write };
+	struct posix_trace_loginfo_np info;
+
+	for (;; scene.argument++) {
+		PXT_EQ(scene_play(&scene), 0);
+		if (!atomic_load(&scene_notes->mark))
+			break;
+		get_info(&info);
+		scene_expect_whole(&scene, info.posix_signal_np);
+	}
+	CU_ASSERT(scene.argument > PLACES);
+}
+
+/* In the write that the handler itself makes. */
+static int crash_in_the_handler(const struct scene *scene)
+{
+	crash_place = BEFORE;
+	crash_by = scene->argument;
+	writes_until = 0;
+	return raise(SIGFPE);
+}
+
+static void a_crash_of_the_handler_ends_the_process_at_once(void)
+{
+	struct scene scene = plain;
+	trace_id_t log;
+
+	scene.act = crash_in_the_handler;
+	scene.argument = A_FAULT;
+	expect_signal(scene_play(&scene), SIGSEGV);
+	CU_ASSERT(scene_took_ms < 10000);
+	PXT_EQ(scene_open(&log), EINVAL);
+	/* What was only sent waits until the handler is done. */
+	scene.argument = SIGSEGV;
+	CU_ASSERT(WIFSIGNALED(scene_play(&scene)));
+	scene_expect_whole(&scene, SIGFPE);
+}
+
+/* ---- Devices ---- */
+
+/* A pipe with a reader that reads nothing. */
+static int fill_the_pipe(const struct scene *scene)
+{
+	scene_trace(3000);
+	return fault(scene);
+}
+
+static void a_device_that_takes_nothing_holds_the_process_a_few_seconds_at_most(void)
+{
+	struct scene scene = { .stream_policy = POSIX_TRACE_LOOP,
+		.log_policy = POSIX_TRACE_APPEND,
+		.stream_bytes = 262144,
+		.act = fill_the_pipe };
+	int ends[2];
+
+	PXT_EQ_FATAL(pipe(ends), 0);
+	scene.fd = ends[1];
+	expect_signal(scene_play(&scene), SIGSEGV);
+	CU_ASSERT(scene_took_ms < 20000);
+	(void)close(ends[0]);
+	(void)close(ends[1]);
+}
+
+static int fault_behind_the_other_end(const struct scene *scene)
+{
+	return shutdown(scene->fd, SHUT_RDWR) == 0 ? fault(scene) : 1;
+}
+
+static void a_device_that_is_gone_does_not_change_the_signal(void)
+{
+	struct scene scene = { .stream_policy = POSIX_TRACE_LOOP,
+		.log_policy = POSIX_TRACE_APPEND,
+		.act = fault_behind_the_other_end };
+	int ends[2];
+
+	PXT_EQ_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	scene.fd = ends[1];
+	expect_signal(scene_play(&scene), SIGSEGV);
+	(void)close(ends[0]);
+	(void)close(ends[1]);
+}
+
+/* ---- Children ---- */
+
+static int crash_in_a_child(const struct scene *scene)
+{
+	int status = 0;
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit(fault(scene));
+	PXT_CHILD_CHECK(waitpid(child, &status, 0) == child);
+	PXT_CHILD_CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+	scene_trace(5);
+	return 0;
+}
+
+static int crash_in_a_vfork_child(const struct scene *scene)
+{
+	int status = 0;
+	pid_t child = vfork();
+
+	if (child == 0)
+		_exit(raise(SIGSEGV));
+	PXT_CHILD_CHECK(waitpid(child, &status, 0) == child);
+	PXT_CHILD_CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+	scene_trace(5);
+	return scene->argument ? fault(scene) : 0;
+}
+
+/* PROC-11, DEC-34, DEC-23 */
+static void the_crash_of_a_child_leaves_its_parents_log_alone(void)
+{
+	struct scene scene = plain;
+
+	scene.act = crash_in_a_child;
+	PXT_EQ(scene_play(&scene), 0);
+	scene_expect_whole(&scene, 0);
+	scene.act = crash_in_a_vfork_child;
+	PXT_EQ(scene_play(&scene), 0);
+	scene_expect_whole(&scene, 0);
+	scene.argument = 1;
+	expect_signal(scene_play(&scene), SIGSEGV);
+	scene_expect_whole(&scene, SIGSEGV);
+}
+
+/* ---- Core files ---- */
+
+static int dump(const struct scene *scene)
+{
+	const struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
+
+	(void)setrlimit(RLIMIT_CORE, &all);
+	(void)chdir("/nonexistent");
+	return fault(scene);
+}
+
+static void the_system_dumps_core_as_it_would_without_the_handler(void)
+{
+	struct scene scene = plain;
+	int with;
+	int without;
+
+	scene.act = dump;
+	with = scene_play(&scene);
+	scene.unwatched = true;
+	without = scene_play(&scene);
+	PXT_EQ(with, without);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(every_fatal_signal_completes_the_log_and_still_ends_the_process),
+	PXT_CASE(the_log_tells_where_the_fault_was_and_who_sent_the_signal),
+	PXT_CASE(what_ends_no_process_is_refused_and_nothing_is_changed),
+	PXT_CASE(a_signal_is_watched_if_it_was_asked_for_and_is_not_ignored),
+	PXT_CASE(without_it_the_log_of_a_crash_is_incomplete),
+	PXT_CASE(a_former_handler_is_called_with_what_the_system_said_and_its_own_mask),
+	PXT_CASE(a_later_handler_may_call_the_librarys),
+	PXT_CASE(who_survives_the_signal_goes_on_untraced),
+	PXT_CASE(the_handler_keeps_errno),
+	PXT_CASE(an_overflown_stack_is_told_of_on_the_alternate_one),
+	PXT_CASE(while_other_threads_trace_on_and_crash_as_well_the_log_is_completed_once),
+	PXT_CASE(a_write_that_was_interrupted_is_done_again_and_the_log_completed),
+	PXT_CASE(two_threads_crash_and_the_one_in_the_middle_of_a_write_completes_the_log),
+	PXT_CASE(a_flush_that_survives_the_handler_writes_nothing_behind_the_logs_end),
+	PXT_CASE(a_crash_of_the_handler_ends_the_process_at_once),
+	PXT_CASE(a_device_that_takes_nothing_holds_the_process_a_few_seconds_at_most),
+	PXT_CASE(a_device_that_is_gone_does_not_change_the_signal),
+	PXT_CASE(the_crash_of_a_child_leaves_its_parents_log_alone),
+	PXT_CASE(the_system_dumps_core_as_it_would_without_the_handler),
+};
+PXT_SUITE("crash: by which signal", cases)

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * seal.c - a log that is ended by the handler of a fatal signal.
+ *
+ * The thread that the handler runs in may have been anywhere: inside a trace point, holding a
+ * lock, in the middle of a write.  So the handler waits for nothing without a bound:
+ *
+ *   the stream's mutex, the log's turn   tried for a second (pxt_patience_ns), for all streams
+ *                                        together; the mutex is then kept to the end
+ *   writers that are inside              waited for as a stop does, the hold-back time at most
+ *   the process lock                     not needed: wanted table and gate are words
+ *   a device that takes nothing          port_log.h: given up after PXT_LOG_PATIENCE_MS
+ *
+ * The turn of the handler's own thread is taken over where that was writing by position: the same
+ * bytes go to the same place again; when the thread ever goes on, its write goes nowhere, and it is
+ * told so (output.c).  Whatever cannot be had leaves the log as it is, without a trailer.
+ *
+ * Beside memory of the library's own, and the functions of port/posix/crash.c, the handler uses:
+ * write, pwrite, ftruncate, poll, send, clock_gettime, getpid, pthread_self (async-signal-safe, or
+ * system calls and no more), pthread_mutex_trylock and _unlock (port/posix/mutex.c: a
+ * compare-exchange, a futex call), pthread_setcancelstate (a bit of the thread's own), futex,
+ * membarrier.  No memory is asked for, nothing is formatted, the C library's locks stay alone.
+ */
+#include "tolog/tolog.h"
+
+#include "core/control.h"
+#include "port/port_crash.h"
+
+#define SLICE_NS 50000u
+
+static _Atomic uint32_t seals;
+
+bool pxt_tolog_seals(void)
+{
+	return atomic_load_explicit(&seals, memory_order_relaxed) != 0;
+}
+
+/* ---- In the handler ---- */
+
+/* The turn is the interrupted call's, which this thread never comes back to, or much later. */
+static bool may_take_over(const struct pxt_tolog *log)
+{
+	return log->holder == pxt_port_thread() && pxt_tolog_output(log) == PXT_OUTPUT_WRITING &&
+	       log->out.kind == PXT_LOG_FILE;
+}
+
+enum turn {
+	TURN_NONE, /* and no mutex */
+	TURN_TAKEN,
+	TURN_TAKEN_OVER,
+};
+
+/* With the stream's mutex.  Whoever has the turn may end the log meanwhile. */
+static enum turn get_turn(struct pxt_stream *stream, uint64_t until)
+{
+	for (;;) {
+		struct pxt_tolog *log = pxt_tolog_of(stream);
+
+		/* Not published yet: its creator will never do it. */
+		if (!log || (!stream->trid && !stream->closing))
+			break;
+		if (!atomic_load_explicit(&log->busy, memory_order_acquire)) {
+			pxt_tolog_take_turn(stream);
+			return TURN_TAKEN;
+		}
+		if (may_take_over(log))
+			return TURN_TAKEN_OVER;
+		if (log->holder == pxt_port_thread() || (int64_t)(pxt_port_ticks() - until) >= 0)
+			break;
+		pxt_stream_unlock(stream);
+		pxt_port_pause_ns(SLICE_NS);
+		if (!pxt_lock_until(&stream->mutex, until))
+			return TURN_NONE;
+	}
+	pxt_stream_unlock(stream);
+	return TURN_NONE;
+}
+
+/* The trailer was on its way already: nothing may come behind it. */
+static void finish_trailer(struct pxt_tolog *log)
+{
+	if (!log->ended && pxt_tolog_resume(log) != 0)
+		return;
+	if (log->out.kind == PXT_LOG_FILE)
+		(void)pxt_port_log_truncate(&log->out, log->end);
+}
+
+static void seal_log(struct pxt_stream *stream, const struct pxt_crash *crash)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+	bool trailer = log->way.what == PXT_WAY_META && log->way.type == PXT_LOG_TRAILER;
+
+	if (log->ended || trailer) {
+		finish_trailer(log);
+		return;
+	}
+	pxt_stream_seal(stream);
+	(void)pxt_tolog_complete(stream, pxt_tolog_flush(stream, true), crash);
+}
+
+static void seal_stream(struct pxt_stream *stream, const struct pxt_crash *crash, uint64_t until)
+{
+	struct pxt_tolog *log;
+	enum turn turn;
+
+	if (!pxt_lock_until(&stream->mutex, until))
+		return;
+	turn = get_turn(stream, until);
+	if (turn == TURN_NONE)
+		return;
+	log = pxt_tolog_of(stream);
+	if (pxt_tolog_output(log) != PXT_OUTPUT_SEALED) {
+		pxt_tolog_turn_output(log, pxt_tolog_output(log), PXT_OUTPUT_SEALING);
+		log->out.hurried = true;
+		seal_log(stream, crash);
+		stream->dead_log = 1;
+		pxt_tolog_turn_output(log, PXT_OUTPUT_SEALING, PXT_OUTPUT_SEALED);
+	}
+	/* The call that was interrupted ends its turn itself, if it ever goes on. */
+	if (turn == TURN_TAKEN)
+		pxt_tolog_end_turn(stream);
+	else
+		pxt_port_log_cut_off(&log->out);
+	pxt_stream_unlock(stream);
+}
+
+/* A child has nothing of its parent's to seal; one of vfork() not even memory of its own. */
+static void seal_all(const struct pxt_crash *crash)
+{
+	uint64_t until = pxt_patience_end();
+
+	if (pxt_port_pid() != pxt_process_pid())
+		return;
+	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
+		struct pxt_stream *stream = &pxt_streams[i];
+
+		if (pxt_process_owns(atomic_load_explicit(&stream->epoch, memory_order_relaxed)))
+			seal_stream(stream, crash, until);
+	}
+}
+
+/* ---- Installing it ---- */
+
+/* What a handler cannot ask the system for: process, modules, names of threads. */
+static void tell_early(struct pxt_stream *stream)
+{
+	struct pxt_tolog *log;
+
+	if (!pxt_stream_enter(stream))
+		return;
+	log = pxt_tolog_of(stream);
+	if (log) {
+		int error;
+
+		pxt_tolog_take_turn(stream);
+		log->looked_ticks = 0;
+		pxt_stream_unlock(stream);
+		error = pxt_tolog_tell(stream, PXT_WHEN_FLUSH);
+		pxt_port_mutex_lock(&stream->mutex);
+		pxt_tolog_note_error(log, error);
+		pxt_tolog_end_turn(stream);
+	}
+	pxt_stream_unlock(stream);
+}
+
+PXT_API int posix_trace_seal_on_signals_np(const int *signals, size_t count)
+{
+	int error;
+
+	pxt_process_lock();
+	error = pxt_port_crash_watch(signals, count, seal_all);
+	if (!error)
+		atomic_store_explicit(&seals, !signals || count, memory_order_relaxed);
+	pxt_process_unlock();
+	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS && pxt_tolog_seals(); i++)
+		tell_early(&pxt_streams[i]);
+	return error;
+}

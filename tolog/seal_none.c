@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* seal_none.c - a configuration without CONFIG_PTRACE_LOG_SEAL says so. */
+#include "base/compiler.h"
+
+#include <errno.h>
+#include <trace_np.h>
+
+PXT_API int posix_trace_seal_on_signals_np(const int *signals, size_t count)
+{
+	(void)signals;
+	(void)count;
+	return ENOTSUP;
+}
