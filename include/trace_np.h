@@ -572,11 +572,10 @@ int posix_trace_attr_getlogform_np(const trace_attr_t *attr, int *form);
  *
  * Locks are waited for a second, all in all; threads inside a trace point for the hold-back time
  * (CONFIG_PTRACE_HOLDBACK_MS, 100 ms); a device that is no file as long as it takes something at
- * least every second.  Where the signal interrupted the library while it held a
- * stream's lock, or one that kept writing to something else than a file, the log stays incomplete,
- * as without this call.  What was inside a trace point is lost and counted.  A second fault, in the
- * handler, ends the process at once.  Other threads that crash meanwhile wait for their turn, five
- * seconds at most.
+ * least every second.  Where the signal interrupted the library while it held a stream's lock, or
+ * wrote to something else than a file, the log stays incomplete, as without this call.  What was
+ * inside a trace point is lost and counted.  A second fault, in the handler, ends the process at
+ * once.  Other threads that crash meanwhile wait for their turn, five seconds at most.
  *
  * @signals: @count numbers, which replace those of the last call; NULL: SIGSEGV, SIGBUS, SIGFPE,
  *           SIGILL, SIGABRT, SIGSYS and SIGTRAP.  A signal that the process ignores is left alone.
