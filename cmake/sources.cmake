@@ -77,6 +77,7 @@ ptrace_unit(BASE IF TOLOG LOGRETRIEVAL UNLESS FAST_CRC SOURCES
 	base/crc32_small.c)
 
 ptrace_unit(PORT IF PORT_POSIX SOURCES
+	port/posix/fence.c
 	port/posix/memory.c
 	port/posix/wait.c)
 ptrace_unit(LOGRETRIEVAL IF PORT_POSIX SOURCES
@@ -84,7 +85,6 @@ ptrace_unit(LOGRETRIEVAL IF PORT_POSIX SOURCES
 ptrace_unit(CORE IF PORT_POSIX SOURCES
 	port/posix/clock.c
 	port/posix/cpus.c
-	port/posix/fence.c
 	port/posix/fork.c
 	port/posix/identity.c
 	port/posix/mutex.c

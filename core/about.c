@@ -32,8 +32,12 @@ static void put_word(struct text *text, const char *word)
 /* Paths may hold anything; a line is one line. */
 static void put_foreign(struct text *text, const char *from)
 {
-	for (; *from != '\0'; from++)
-		put(text, (unsigned char)*from < ' ' || *from == 0x7f ? '?' : *from);
+	for (; *from != '\0'; from++) {
+		if ((unsigned char)*from < ' ' || *from == 0x7f)
+			put(text, '?');
+		else
+			put(text, *from);
+	}
 }
 
 static void put_number(struct text *text, uint64_t value, unsigned base, unsigned digits)

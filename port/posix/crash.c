@@ -45,7 +45,7 @@ static struct {
 	void (*tell)(const struct pxt_crash *crash);
 } told;
 static _Atomic uint32_t inside; /* threads that have a crash to tell of */
-static _Atomic uint64_t teller; /* the thread that does it now; 0: none */
+static _Atomic uint32_t teller; /* the thread that does it now, by its number; 0: none */
 
 /* ---- In the handler ---- */
 
@@ -114,12 +114,10 @@ static void describe(
 }
 
 /* One after the other.  False: it took too long, or this thread has crashed in its own telling. */
-static bool begin_telling(void)
+static bool begin_telling(uint32_t self)
 {
-	uint64_t self = pxt_port_thread();
-
 	for (uint64_t left = WAIT_NS; left >= SLICE_NS; left -= SLICE_NS) {
-		uint64_t nobody = 0;
+		uint32_t nobody = 0;
 
 		if (atomic_compare_exchange_strong_explicit(
 		        &teller, &nobody, self, memory_order_acquire, memory_order_relaxed))
@@ -165,7 +163,7 @@ static void tell_in_turn(int number, const siginfo_t *info, const ucontext_t *co
 	describe(&crash, number, info, context);
 	(void)sigpending(&before);
 	(void)atomic_fetch_add_explicit(&inside, 1u, memory_order_relaxed);
-	if (begin_telling()) {
+	if (begin_telling((uint32_t)crash.tid)) {
 		told.tell(&crash);
 		atomic_store_explicit(&teller, 0, memory_order_release);
 		(void)atomic_fetch_sub_explicit(&inside, 1u, memory_order_release);

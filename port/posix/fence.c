@@ -5,6 +5,7 @@
 #include "port/posix/relatives.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -12,14 +13,17 @@
 #define MEMBARRIER_PRIVATE_EXPEDITED          8
 #define MEMBARRIER_REGISTER_PRIVATE_EXPEDITED 16
 
+bool (*_Atomic pxt_fence_elsewhere)(void);
+
 /* The first call of a process (of an exec, to be exact) has to register it. */
 bool pxt_port_fence_all(void)
 {
+	bool (*elsewhere)(void) = atomic_load_explicit(&pxt_fence_elsewhere, memory_order_acquire);
 	int saved = errno;
 	long result;
 
-	if (pxt_has_relatives())
-		return pxt_fence_relatives();
+	if (elsewhere)
+		return elsewhere();
 	result = syscall(SYS_membarrier, MEMBARRIER_PRIVATE_EXPEDITED, 0);
 	if (result < 0 && errno == EPERM &&
 	    syscall(SYS_membarrier, MEMBARRIER_REGISTER_PRIVATE_EXPEDITED, 0) == 0)

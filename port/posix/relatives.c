@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,34 +20,25 @@
 #define MEMBARRIER_GLOBAL_EXPEDITED          2
 #define MEMBARRIER_REGISTER_GLOBAL_EXPEDITED 4
 
-static enum {
-	ALONE,
-	REACHABLE, /* relatives that called the same are reached */
-	UNREACHABLE
-} relatives;
+/* What they registered for, or could not: then nobody is reached, and callers wait instead. */
+static bool registered;
+
+static bool fence(void)
+{
+	int saved = errno;
+	bool done = registered && syscall(SYS_membarrier, MEMBARRIER_GLOBAL_EXPEDITED, 0) == 0;
+
+	errno = saved;
+	return done;
+}
 
 void pxt_port_fence_relatives(void)
 {
 	int saved = errno;
-	long result = syscall(SYS_membarrier, MEMBARRIER_REGISTER_GLOBAL_EXPEDITED, 0);
 
-	relatives = result == 0 ? REACHABLE : UNREACHABLE;
+	registered = syscall(SYS_membarrier, MEMBARRIER_REGISTER_GLOBAL_EXPEDITED, 0) == 0;
+	atomic_store_explicit(&pxt_fence_elsewhere, fence, memory_order_release);
 	errno = saved;
-}
-
-bool pxt_has_relatives(void)
-{
-	return relatives != ALONE;
-}
-
-bool pxt_fence_relatives(void)
-{
-	int saved = errno;
-	bool done =
-	    relatives == REACHABLE && syscall(SYS_membarrier, MEMBARRIER_GLOBAL_EXPEDITED, 0) == 0;
-
-	errno = saved;
-	return done;
 }
 
 /* A process that has ended is there until its parent asks; a descriptor of it tells the end itself. */

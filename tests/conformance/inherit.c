@@ -32,7 +32,7 @@ enum deed {
 };
 
 struct order {
-	int deed;
+	enum deed deed;
 	unsigned long number;
 	char text[32];
 };
@@ -107,6 +107,7 @@ static int obey(const struct order *order)
 		return count_own(order->number);
 	case BEAR:
 		return bear((unsigned)order->number);
+	case EXIT:
 	default:
 		exit(0);
 	}

@@ -100,6 +100,9 @@ static void copy(int from, int to, unsigned long at, unsigned long end)
 	}
 }
 
+/* More than the program can have: what a sanitizer keeps of it, terabytes of nothing. */
+#define TOO_MUCH (64ul << 20)
+
 static void dump(const char *path)
 {
 	char line[512];
@@ -114,7 +117,8 @@ static void dump(const char *path)
 		unsigned long end;
 		char flags[8];
 
-		if (sscanf(line, "%lx-%lx %7s", &at, &end, flags) == 3 && flags[1] == 'w')
+		if (sscanf(line, "%lx-%lx %7s", &at, &end, flags) == 3 && flags[1] == 'w' &&
+		    end - at <= TOO_MUCH)
 			copy(from, to, at, end);
 	}
 	(void)fclose(maps);
