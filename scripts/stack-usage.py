@@ -64,6 +64,7 @@ CALLS = {
     # Or the caller's own.
     "watch": ["logretrieval/check.c:unwatched"],
     "damage": ["pxt_log_skip_damage"],
+    "fence": ["port/posix/relatives.c:fence"],
     "time": ["logretrieval/info.c:get_time"],
     "at_shutdown": ["pxt_tolog_at_shutdown"],
     "at_clear": ["pxt_tolog_at_clear"],

@@ -13,17 +13,18 @@
 #define MEMBARRIER_PRIVATE_EXPEDITED          8
 #define MEMBARRIER_REGISTER_PRIVATE_EXPEDITED 16
 
-bool (*_Atomic pxt_fence_elsewhere)(void);
+const struct pxt_relatives *_Atomic pxt_relatives;
 
 /* The first call of a process (of an exec, to be exact) has to register it. */
 bool pxt_port_fence_all(void)
 {
-	bool (*elsewhere)(void) = atomic_load_explicit(&pxt_fence_elsewhere, memory_order_acquire);
+	const struct pxt_relatives *relatives =
+	    atomic_load_explicit(&pxt_relatives, memory_order_acquire);
 	int saved = errno;
 	long result;
 
-	if (elsewhere)
-		return elsewhere();
+	if (relatives)
+		return relatives->fence();
 	result = syscall(SYS_membarrier, MEMBARRIER_PRIVATE_EXPEDITED, 0);
 	if (result < 0 && errno == EPERM &&
 	    syscall(SYS_membarrier, MEMBARRIER_REGISTER_PRIVATE_EXPEDITED, 0) == 0)

@@ -32,12 +32,14 @@ static bool fence(void)
 	return done;
 }
 
+static const struct pxt_relatives reached = { .fence = fence };
+
 void pxt_port_fence_relatives(void)
 {
 	int saved = errno;
 
 	registered = syscall(SYS_membarrier, MEMBARRIER_REGISTER_GLOBAL_EXPEDITED, 0) == 0;
-	atomic_store_explicit(&pxt_fence_elsewhere, fence, memory_order_release);
+	atomic_store_explicit(&pxt_relatives, &reached, memory_order_release);
 	errno = saved;
 }
 

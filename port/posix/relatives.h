@@ -12,6 +12,9 @@
 #include <stdbool.h>
 
 /* Set by pxt_port_fence_relatives(), in this process or before the fork it came from; else NULL. */
-extern bool (*_Atomic pxt_fence_elsewhere)(void);
+struct pxt_relatives {
+	bool (*fence)(void);
+};
+extern const struct pxt_relatives *_Atomic pxt_relatives;
 
 #endif

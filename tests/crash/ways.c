@@ -363,12 +363,18 @@ static int overflow_the_stack(const struct scene *scene)
 	return deeper(&start);
 }
 
+#ifdef _SC_SIGSTKSZ
+#define HANDLERS_STACK sysconf(_SC_SIGSTKSZ)
+#else
+#define HANDLERS_STACK SIGSTKSZ
+#endif
+
 static void an_overflown_stack_is_told_of_on_the_alternate_one(void)
 {
 	struct scene scene = plain;
 
 	scene.act = overflow_the_stack;
-	scene.argument = (int)sysconf(_SC_SIGSTKSZ);
+	scene.argument = (int)HANDLERS_STACK;
 	if (scene.argument < 8192)
 		scene.argument = 8192;
 	expect_signal(scene_play(&scene), SIGSEGV);
@@ -449,12 +455,13 @@ int __wrap_pxt_port_log_write_at(
     struct pxt_port_log *log, uint64_t offset, const void *data, size_t bytes, size_t *done);
 
 /* Before, in the middle of, or behind the write that comes when @writes_until is 0. */
-static enum {
+enum {
 	BEFORE,
 	MIDDLE,
 	BEHIND,
 	PLACES
-} crash_place;
+};
+static int crash_place;
 static int writes_until = -1;
 static int crash_by;
 #define A_FAULT 0
