@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * family.c - twenty processes with eight threads each trace into one inherited stream while their
- * parent reads; then the same with processes that are killed at random moments and replaced, 60
+ * parent reads; then the same with processes that are killed at random moments and replaced, 30
  * times, or 2,000 with PXT_STRESS=full.
  */
 #include "conformance/story.h"
@@ -188,7 +188,7 @@ static void twenty_processes_of_eight_threads_share_a_stream(void)
 	static const unsigned lanes[] = { 1, 0 };
 
 	endless = false;
-	events_each = in_full() ? 20000 : 500;
+	events_each = in_full() ? 20000 : 200;
 	for (unsigned i = 0; i < sizeof(lanes) / sizeof(*lanes); i++) {
 		begin(POSIX_TRACE_LOOP, 1 << 20, lanes[i]);
 		for (uint32_t child = 0; child < CHILDREN; child++)
@@ -201,7 +201,7 @@ static void twenty_processes_of_eight_threads_share_a_stream(void)
 /* DEC-42, DEC-43; rulings 7, 12, 20, 23 */
 static void relatives_killed_at_random_harm_nobody(void)
 {
-	uint64_t kills = in_full() ? 2000 : 60;
+	uint64_t kills = in_full() ? 2000 : 30;
 
 	endless = true;
 	begin(POSIX_TRACE_LOOP, 1 << 20, 0);
