@@ -284,10 +284,19 @@ def dump(form):
     first, second = Stream(form, name=b"first", key=1), Stream(form, name=b"second", key=2)
     first.lanes[0].put(5_000_001, 1)
     second.lanes[0].put(5_000_002, 2)
-    out = b"\xee" * 4100 + Directory(form, 2).bytes()
+    others = Directory(form, 1)
+    others.names = [(b"nothing", b"u32 colour")]
+    out = b"\xee" * 4100 + others.bytes()
     out += b"PXTRACE\x01STREAM\n\0 in the text of a program".ljust(52, b"\0")
-    out += first.bytes() + b"\x55" * 12 + second.bytes() + bytes(20) + Directory(form, 1).bytes()
+    out += first.bytes() + b"\x55" * 12 + second.bytes() + bytes(20) + Directory(form, 2).bytes()
     return out, jobs(2), ["--stream", "second"]
+
+
+def far(form):
+    """A memory dump is read in pieces; a label lies across the end of one."""
+    lane = (stream := Stream(form)).lanes[0]
+    lane.put(5_000_001, 1)
+    return bytes((1 << 20) - 8) + stream.bytes() + Directory(form).bytes(), jobs(1), []
 
 
 def segments(form):
@@ -314,7 +323,7 @@ SCENES = {scene.__name__: scene for scene in (
     plain, laps, torn, torn_first, nothing_but_torn, stale, spoiled,
     lap_of_single_slots, voids, lanes, own_thread, barriers,
     sides, unread, everything, lapped_reader, died_between, wraps, late_epoch, followers, payloads, no_context,
-    without_names, dump, segments, too_short)}
+    without_names, dump, far, segments, too_short)}
 
 
 def lines_of(text):

@@ -37,7 +37,7 @@ option_all_takes_what_was_read_too() { scene everything; }
 positions_and_numbers_may_have_wrapped() { scene wraps; }
 words_that_are_one_behind_are_brought_up() { scene followers; scene late_epoch; }
 without_a_directory_types_have_numbers() { scene without_names; }
-streams_of_a_memory_dump_are_found_by_search() { scene dump; }
+streams_of_a_memory_dump_are_found_by_search() { scene dump; scene far; }
 a_block_may_lie_across_segments_of_a_core_file() { scene segments; }
 of_a_file_that_is_too_short_the_rest_is_taken() { scene too_short; }
 
