@@ -122,6 +122,7 @@ gdb_dumps_a_stream_of_a_live_process()
 {
 	has_leave
 	need gdb
+	[ -z "${ASAN_OPTIONS-}" ] || { echo "a sanitizer's memory takes minutes to search: skipped"; exit 77; }
 	"$leave" pause 2 2 5000 >said &
 	child=$!
 	trap 'kill -9 $child 2>/dev/null; rm -rf "$here"' EXIT
@@ -136,6 +137,7 @@ gdb_dumps_a_stream_out_of_a_core_file()
 {
 	has_leave
 	need gdb
+	[ -z "${ASAN_OPTIONS-}" ] || { echo "a sanitizer's memory takes minutes to search: skipped"; exit 77; }
 	[ "$(cat /proc/sys/kernel/core_pattern)" = core ] || { echo 'core files go elsewhere: skipped'; exit 77; }
 	("$leave" abort 2 2 5000 >said) 2>/dev/null
 	core=$(ls core* 2>/dev/null | head -1)
