@@ -6,6 +6,7 @@
  */
 #include "core/deeds.h"
 #include "heir.h"
+#include "stand.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -15,53 +16,35 @@
 #include <unistd.h>
 
 static uint32_t entry;
-static int to_parent;
 
 static void nothing(void *argument)
 {
 	(void)argument;
 }
 
-/* In the child: tells where it is, and waits to be killed there. */
-static void stand(void *argument)
-{
-	int point = kit_interrupted();
+struct writer {
+	const volatile uint32_t *cpu;
+	uint32_t nth;
+};
 
-	(void)argument;
-	if (write(to_parent, &point, sizeof(point)) != (ssize_t)sizeof(point))
-		_exit(2);
-	for (;;)
-		(void)pause();
-}
-
-static void be_the_writer(uint32_t nth, const volatile uint32_t *cpu)
+static void be_the_writer(const void *argument)
 {
+	const struct writer *writer = argument;
+
 	heir_begin(entry);
-	pxt_self.cpu = cpu;
-	kit_interrupt(nth, KIT_WRITER_POINTS, stand, NULL);
+	pxt_self.cpu = writer->cpu;
+	stand_at(writer->nth);
 	kit_write(OUTER, deed_ground->len);
-	_exit(0);
 }
 
 /* A child stands at the @nth point of its write; -1: it has no such point and has ended. */
 static int let_one_stand(uint32_t nth, pid_t *child)
 {
-	const volatile uint32_t *cpu = pxt_self.cpu;
-	int point = -1;
-	int ends[2];
+	const struct writer writer = { pxt_self.cpu, nth };
+	int point;
 
-	PXT_EQ_FATAL(pipe(ends), 0);
 	heir_note();
-	*child = fork();
-	CU_ASSERT_FATAL(*child >= 0);
-	if (*child == 0) {
-		to_parent = ends[1];
-		be_the_writer(nth, cpu);
-	}
-	(void)close(ends[1]);
-	if (read(ends[0], &point, sizeof(point)) != (ssize_t)sizeof(point))
-		point = -1;
-	(void)close(ends[0]);
+	point = stand_fork(be_the_writer, &writer, child);
 	kit_seen.sent[OUTER]++;
 	return point;
 }

@@ -7,6 +7,7 @@
 #include "core/control.h"
 #include "core/guard.h"
 #include "core/kit.h"
+#include "stand.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -19,47 +20,28 @@
 #define PATIENT_NS UINT64_C(6000000000)
 #define PROMPT_NS  INT64_C(3000000000)
 
-static int to_parent;
+struct writer {
+	trace_event_id_t id;
+	int before;
+	uint32_t nth;
+};
 
-/* Tells where it is, and waits to be killed there. */
-static void stand(void *argument)
+static void be_the_child(const void *argument)
 {
-	int point = kit_interrupted();
+	const struct writer *writer = argument;
 
-	(void)argument;
-	if (write(to_parent, &point, sizeof(point)) != (ssize_t)sizeof(point))
-		_exit(2);
-	for (;;)
-		(void)pause();
-}
-
-static void be_the_child(trace_event_id_t id, int before, uint32_t nth)
-{
-	for (int i = 0; i < before; i++)
-		posix_trace_event(id, "before", 6);
-	kit_interrupt(nth, KIT_WRITER_POINTS, stand, NULL);
-	posix_trace_event(id, "inside", 6);
-	_exit(0);
+	for (int i = 0; i < writer->before; i++)
+		posix_trace_event(writer->id, "before", 6);
+	stand_at(writer->nth);
+	posix_trace_event(writer->id, "inside", 6);
 }
 
 /* A child stands at the @nth point, after @before whole events; -1: there is no such point. */
 static int let_one_stand(trace_event_id_t id, int before, uint32_t nth, pid_t *child)
 {
-	int point = -1;
-	int ends[2];
+	const struct writer writer = { id, before, nth };
 
-	PXT_EQ_FATAL(pipe(ends), 0);
-	*child = fork();
-	CU_ASSERT_FATAL(*child >= 0);
-	if (*child == 0) {
-		to_parent = ends[1];
-		be_the_child(id, before, nth);
-	}
-	(void)close(ends[1]);
-	if (read(ends[0], &point, sizeof(point)) != (ssize_t)sizeof(point))
-		point = -1;
-	(void)close(ends[0]);
-	return point;
+	return stand_fork(be_the_child, &writer, child);
 }
 
 static int64_t now_ns(void)

@@ -3,12 +3,12 @@
 # Writers' processes that are killed while the stream's memory is shared; not for ThreadSanitizer,
 # which knows nothing of other processes.
 ptrace_test(kill_points TESTPOINTS NEEDS ${core_needs} !TSAN TIMEOUT 400
-	SOURCES kill/points.c kill/heir.c core/deeds.c core/kit.c core/guard.c
+	SOURCES kill/points.c kill/heir.c kill/stand.c core/deeds.c core/kit.c core/guard.c
 	LIBRARIES -Wl,--wrap=pxt_port_alloc -Wl,--wrap=pxt_port_free)
 ptrace_test(kill_random NEEDS ${core_needs} !TSAN TIMEOUT 400 LABELS stress
 	SOURCES kill/random.c kill/heir.c stress/events.c conformance/story.c
 	LIBRARIES -Wl,--wrap=pxt_port_alloc)
 ptrace_test(kill_relatives TESTPOINTS NEEDS ${core_needs} INHERIT !TSAN TIMEOUT 400
-	SOURCES kill/relatives.c core/kit.c core/guard.c LIBRARIES -Wl,--wrap=pxt_port_free)
+	SOURCES kill/relatives.c kill/stand.c core/kit.c core/guard.c LIBRARIES -Wl,--wrap=pxt_port_free)
 ptrace_test(family NEEDS ${core_needs} INHERIT !TSAN TIMEOUT 400 LABELS stress
 	SOURCES stress/family.c stress/events.c conformance/story.c)
