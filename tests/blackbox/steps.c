@@ -11,6 +11,7 @@
 #include "core/kit.h"
 #include "core/names.h"
 #include "core/process.h"
+#include "core/trap.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -96,19 +97,6 @@ static void look(int signal)
 	                                          label->directory_at);
 	look_at_names(mirror);
 	look_at_threads(mirror);
-}
-
-/* The words below the stack pointer may be the compiler's. */
-static inline void trap(bool on)
-{
-	if (on)
-		__asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\torq $0x100, (%%rsp)\n\t"
-		                 "popfq\n\tlea 128(%%rsp), %%rsp" ::
-		                     : "memory", "cc");
-	else
-		__asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\tandq $~0x100, (%%rsp)\n\t"
-		                 "popfq\n\tlea 128(%%rsp), %%rsp" ::
-		                     : "memory", "cc");
 }
 
 static void begin(void)

@@ -9,6 +9,7 @@
  */
 #define _GNU_SOURCE
 #include "deeds.h"
+#include "trap.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -68,19 +69,6 @@ static void trapped(int signal, siginfo_t *info, void *context)
 	}
 	stop.hit = true;
 	stop.run(NULL);
-}
-
-/* The words below the stack pointer may be the compiler's. */
-static inline void trap(bool on)
-{
-	if (on)
-		__asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\torq $0x100, (%%rsp)\n\t"
-		                 "popfq\n\tlea 128(%%rsp), %%rsp" ::
-		                     : "memory", "cc");
-	else
-		__asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\tandq $~0x100, (%%rsp)\n\t"
-		                 "popfq\n\tlea 128(%%rsp), %%rsp" ::
-		                     : "memory", "cc");
 }
 
 static void allow_breakpoints(void)
