@@ -60,6 +60,27 @@ void ev_say(uint32_t source, uint32_t number)
 	posix_trace_event(ev_type(), data, len);
 }
 
+void ev_go_on(uint32_t source, _Atomic uint32_t *number, uint32_t count)
+{
+	for (uint32_t i = 0; count == EV_ENDLESS || i < count; i++) {
+		uint32_t next = atomic_load(number) + 1u;
+
+		atomic_store(number, next);
+		ev_say(source, next);
+		if (ev_random() % 64 == 0)
+			ev_sleep_us(ev_random() % 300);
+	}
+}
+
+uint64_t ev_sum(_Atomic uint32_t *numbers, uint32_t sources)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < sources; i++)
+		sum += atomic_load(&numbers[i]);
+	return sum;
+}
+
 static bool intact(const struct head *head, const unsigned char *data, size_t len)
 {
 	if (head->source >= EV_SOURCES || len != length_of(head->source, head->number) ||
@@ -152,6 +173,28 @@ bool ev_lawful(const struct posix_trace_counts_np *counts)
 {
 	return counts->posix_written_np == counts->posix_retrieved_np + counts->posix_lost_np +
 	                                       counts->posix_cleared_np + counts->posix_held_np;
+}
+
+void ev_take_rest(trace_id_t trid, struct ev_witness *witness, struct posix_trace_counts_np *counts)
+{
+	PXT_EQ(posix_trace_stop(trid), 0);
+	for (int wait = 0; wait < 1000; wait++) {
+		(void)ev_drain(trid, witness, (uint64_t)-1);
+		PXT_EQ_FATAL(posix_trace_counts_np(trid, counts), 0);
+		if (counts->posix_held_np == 0)
+			break;
+		st_sleep_ms(5);
+	}
+}
+
+void ev_expect_all(const struct ev_witness *witness, const struct posix_trace_counts_np *counts)
+{
+	CU_ASSERT(ev_lawful(counts));
+	PXT_EQ(counts->posix_held_np, 0);
+	PXT_EQ(counts->posix_retrieved_np, ev_counted(witness));
+	PXT_EQ(witness->torn, 0);
+	PXT_EQ(witness->strange, 0);
+	PXT_EQ(witness->back, 0);
 }
 
 void ev_give_nobody_up(void)

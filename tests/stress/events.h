@@ -7,6 +7,7 @@
 #ifndef EVENTS_H
 #define EVENTS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +17,7 @@
 #define EV_SOURCES    192 /* threads, and their signal handlers as sources of their own */
 #define EV_HANDLER    64  /* source of the handlers that interrupt thread n: n + EV_HANDLER */
 #define EV_MOST_BYTES 64
+#define EV_ENDLESS    UINT32_MAX /* events: until it is killed */
 
 /* What came out of one stream.  One thread at a time uses it. */
 struct ev_witness {
@@ -40,6 +42,13 @@ struct ev_witness {
 trace_event_id_t ev_type(void);
 /* Traces event @number of @source; the length follows from both. */
 void ev_say(uint32_t source, uint32_t number);
+/*
+ * Traces @count events of @source behind event @number, with short pauses at random; @number is what
+ * it set out to write last, in memory that outlives it.
+ */
+void ev_go_on(uint32_t source, _Atomic uint32_t *number, uint32_t count);
+/* What @sources have set out to write. */
+uint64_t ev_sum(_Atomic uint32_t *numbers, uint32_t sources);
 void ev_look(struct ev_witness *witness, const struct posix_trace_event_info *info,
     const void *data, size_t len);
 /* Takes what there is, at most @most events; how many there were. */
@@ -47,6 +56,11 @@ uint64_t ev_drain(trace_id_t trid, struct ev_witness *witness, uint64_t most);
 /* The records that counts_np counts: all but the automatic and synthetic ones. */
 uint64_t ev_counted(const struct ev_witness *witness);
 bool ev_lawful(const struct posix_trace_counts_np *counts);
+/* Stops the stream and reads until nothing is held any more. */
+void ev_take_rest(
+    trace_id_t trid, struct ev_witness *witness, struct posix_trace_counts_np *counts);
+/* All that is counted was read, or lost; nothing torn, strange or back in time. */
+void ev_expect_all(const struct ev_witness *witness, const struct posix_trace_counts_np *counts);
 
 /*
  * The hold-back time becomes so long that a writer is waited for, however busy the machine: then

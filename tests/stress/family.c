@@ -30,7 +30,6 @@ static struct shared {
 	_Atomic uint32_t number[SOURCES];
 } * shared;
 static uint32_t events_each;
-static bool endless; /* until it is killed */
 static trace_id_t stream;
 static pid_t children[CHILDREN];
 static struct ev_witness witness;
@@ -44,21 +43,11 @@ static bool in_full(void)
 
 /* ---- Children ---- */
 
-static void write_events(uint32_t source)
-{
-	for (uint32_t i = 0; endless || i < events_each; i++) {
-		uint32_t number = atomic_load(&shared->number[source]) + 1u;
-
-		atomic_store(&shared->number[source], number);
-		ev_say(source, number);
-		if (ev_random() % 64 == 0)
-			ev_sleep_us(ev_random() % 300);
-	}
-}
-
 static void *be_a_thread(void *argument)
 {
-	write_events(*(const uint32_t *)argument);
+	uint32_t source = *(const uint32_t *)argument;
+
+	ev_go_on(source, &shared->number[source], events_each);
 	return NULL;
 }
 
@@ -72,7 +61,7 @@ static void be_a_child(uint32_t child)
 		if (i && pthread_create(&threads[i], NULL, be_a_thread, &sources[i]) != 0)
 			_exit(1);
 	}
-	write_events(sources[0]);
+	(void)be_a_thread(&sources[0]);
 	for (uint32_t i = 1; i < THREADS; i++)
 		(void)pthread_join(threads[i], NULL);
 	_exit(0);
@@ -122,15 +111,6 @@ static void begin(int policy, size_t size, unsigned lanes)
 	PXT_EQ(posix_trace_start(stream), 0);
 }
 
-static uint64_t attempted(void)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < SOURCES; i++)
-		sum += atomic_load(&shared->number[i]);
-	return sum;
-}
-
 /* Stops the stream and takes the rest; what was written by whom is added up. */
 static void end(uint64_t kills)
 {
@@ -138,25 +118,13 @@ static void end(uint64_t kills)
 	uint64_t by_writers;
 	uint64_t tried;
 
-	PXT_EQ(posix_trace_stop(stream), 0);
-	for (int wait = 0; wait < 1000; wait++) {
-		(void)ev_drain(stream, &witness, (uint64_t)-1);
-		PXT_EQ_FATAL(posix_trace_counts_np(stream, &counts), 0);
-		if (counts.posix_held_np == 0)
-			break;
-		st_sleep_ms(5);
-	}
-	tried = attempted();
+	ev_take_rest(stream, &witness, &counts);
+	tried = ev_sum(shared->number, SOURCES);
 	by_writers = counts.posix_written_np - 2;
 	printf("\n    %llu killed, traced %llu, read %llu, lost %llu ", (unsigned long long)kills,
 	    (unsigned long long)tried, (unsigned long long)witness.user,
 	    (unsigned long long)counts.posix_lost_np);
-	CU_ASSERT(ev_lawful(&counts));
-	PXT_EQ(counts.posix_held_np, 0);
-	PXT_EQ(counts.posix_retrieved_np, ev_counted(&witness));
-	PXT_EQ(witness.torn, 0);
-	PXT_EQ(witness.strange, 0);
-	PXT_EQ(witness.back, 0);
+	ev_expect_all(&witness, &counts);
 	CU_ASSERT(witness.disordered <= counts.posix_lost_np);
 	/* Each killed thread may have stood between its number and its reservation. */
 	PXT_CHECK(by_writers <= tried && by_writers + kills * THREADS >= tried,
@@ -187,7 +155,6 @@ static void twenty_processes_of_eight_threads_share_a_stream(void)
 {
 	static const unsigned lanes[] = { 1, 0 };
 
-	endless = false;
 	events_each = in_full() ? 20000 : 200;
 	for (unsigned i = 0; i < sizeof(lanes) / sizeof(*lanes); i++) {
 		begin(POSIX_TRACE_LOOP, 1 << 20, lanes[i]);
@@ -203,7 +170,7 @@ static void relatives_killed_at_random_harm_nobody(void)
 {
 	uint64_t kills = in_full() ? 2000 : 30;
 
-	endless = true;
+	events_each = EV_ENDLESS;
 	begin(POSIX_TRACE_LOOP, 1 << 20, 0);
 	for (uint32_t child = 0; child < CHILDREN; child++)
 		begin_child(child);
