@@ -11,10 +11,11 @@
  *	PLAIN   a plain log, whose checksums are made right
  */
 #define _GNU_SOURCE
-#include "base/crc32.h"
+#include "tests/fuzz/log.h"
+#include "tests/fuzz/sign.h"
+
 #include "tools/linein.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,35 +30,9 @@ enum {
 	PACKETS
 };
 
-#define EVENTS_MAX 100000u
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char folder[] = "/tmp/fuzz-line-XXXXXX";
-
-static void check_log(const char *path)
-{
-	struct posix_trace_logerror_np error = { 0 };
-	struct posix_trace_event_info event;
-	unsigned char data[4096];
-	int unavailable = 0;
-	trace_id_t trid;
-	size_t length;
-	int fd = open(path, O_RDONLY);
-
-	if (fd < 0 || posix_trace_open_explained_np(fd, &trid, &error)) {
-		(void)fprintf(stderr, "%s: byte %llu: %s\n", path,
-		    (unsigned long long)error.posix_offset_np, error.posix_reason_np);
-		abort();
-	}
-	for (unsigned i = 0; i < EVENTS_MAX && !unavailable; i++)
-		if (posix_trace_getnext_event(
-		        trid, &event, data, sizeof data, &length, &unavailable))
-			abort();
-	if (posix_trace_close(trid))
-		abort();
-	(void)close(fd);
-}
 
 static void told(
     void *context, enum pxt_linein_event event, const struct pxt_linerun *run, const char *text)
@@ -67,7 +42,7 @@ static void told(
 		return;
 	if (run->error)
 		abort();
-	check_log(text);
+	(void)close(read_log(text));
 	(void)unlink(text);
 }
 
@@ -106,35 +81,6 @@ static void give_frames(struct pxt_linein *in, const uint8_t *data, size_t size,
 		else
 			pxt_linein_bytes(
 			    in, stuffed, pxt_lineframe_stuff(frame, count + 4, stuffed));
-	}
-}
-
-static uint32_t get32(const unsigned char *at, bool swapped)
-{
-	uint32_t value;
-
-	memcpy(&value, at, sizeof value);
-	return swapped ? __builtin_bswap32(value) : value;
-}
-
-static void sign(unsigned char *log, size_t size)
-{
-	bool swapped = size >= 512 && get32(log + 8, false) != PXT_LOG_ORDER_MARK;
-	size_t at = 512;
-	uint32_t sum;
-
-	while (at < size) {
-		unsigned char *block = log + at;
-		uint32_t length = size - at >= 96 ? get32(block + 8, swapped) : 0;
-
-		if (length < 96 || length > size - at) {
-			at += 16;
-			continue;
-		}
-		sum = pxt_crc32(pxt_crc32(0, block, 92), block + 96, length - 96);
-		sum = swapped ? __builtin_bswap32(sum) : sum;
-		memcpy(block + 92, &sum, sizeof sum);
-		at += length;
 	}
 }
 

@@ -9,12 +9,12 @@
  *	SIGN  the checksums of a log are made right first
  */
 #define _GNU_SOURCE
+#include "tests/fuzz/log.h"
 #include "tests/fuzz/sign.h"
 
 #include "tools/recover/salvage.h"
 #include "tools/recover/write.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -25,7 +25,6 @@
 #define ALL  1u
 #define SIGN 2u
 
-#define EVENTS_MAX  100000u
 #define STREAMS_MAX 16u
 #define FINDINGS    16u
 
@@ -55,25 +54,8 @@ static void check_findings(int fd, bool law)
 
 static void check_log(bool law)
 {
-	struct posix_trace_logerror_np error = { 0 };
-	struct posix_trace_event_info event;
-	unsigned char data[4096];
-	int unavailable = 0;
-	trace_id_t trid;
-	size_t length;
-	int fd = open(path, O_RDONLY);
+	int fd = read_log(path);
 
-	if (fd < 0 || posix_trace_open_explained_np(fd, &trid, &error)) {
-		(void)fprintf(stderr, "byte %llu: %s\n", (unsigned long long)error.posix_offset_np,
-		    error.posix_reason_np);
-		abort();
-	}
-	for (unsigned i = 0; i < EVENTS_MAX && !unavailable; i++)
-		if (posix_trace_getnext_event(
-		        trid, &event, data, sizeof data, &length, &unavailable))
-			abort();
-	if (posix_trace_close(trid))
-		abort();
 	check_findings(fd, law);
 	(void)close(fd);
 	(void)unlink(path);
