@@ -6,6 +6,7 @@
 #include "linein.h"
 #include "linetext.h"
 #include "out.h"
+#include "writeall.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -180,7 +181,7 @@ static void told(
 /* False: the copy cannot be written. */
 static bool keep_raw(struct receive *receive, const unsigned char *bytes, size_t count)
 {
-	int error = receive->raw >= 0 ? pxt_write_all(receive->raw, (const char *)bytes, count) : 0;
+	int error = receive->raw >= 0 ? pxt_write_all(receive->raw, bytes, count) : 0;
 
 	if (error)
 		pxt_complain("receive: %s: %s", receive->raw_path, strerror(error));

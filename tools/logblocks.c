@@ -3,6 +3,7 @@
 #include "logblocks.h"
 
 #include "logturn.h"
+#include "writeall.h"
 
 #include "base/crc32.h"
 
@@ -20,19 +21,8 @@
 
 static void write_all(struct pxt_logblocks *log, const unsigned char *bytes, uint32_t count)
 {
-	uint32_t done = 0;
-
-	while (!log->error && done < count) {
-		ssize_t wrote = write(log->fd, bytes + done, count - done);
-
-		if (wrote > 0)
-			done += (uint32_t)wrote;
-		else if (wrote == 0)
-			log->error = EIO;
-		else if (errno != EINTR)
-			log->error = errno;
-	}
-	log->bytes += done;
+	if (!log->error)
+		log->error = pxt_write_all(log->fd, bytes, count);
 }
 
 /* A new file beside @path, so that what is under that name stays whole until it is replaced. */

@@ -29,7 +29,6 @@ struct pxt_logblocks {
 	unsigned char *memory;
 	uint64_t last_ticks; /* the largest stamp so far */
 	uint64_t missed;     /* in front of the records of @data */
-	uint64_t bytes;      /* in the file */
 };
 
 /*

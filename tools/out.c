@@ -3,6 +3,7 @@
 
 #include "command.h"
 #include "escape.h"
+#include "writeall.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,21 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-int pxt_write_all(int fd, const char *text, size_t bytes)
-{
-	while (bytes > 0) {
-		ssize_t done = write(fd, text, bytes);
-
-		if (done < 0 && errno != EINTR)
-			return errno;
-		if (done > 0) {
-			text += done;
-			bytes -= (size_t)done;
-		}
-	}
-	return 0;
-}
 
 static void write_out(struct pxt_out *out, const char *text, size_t bytes)
 {

@@ -32,9 +32,6 @@ enum pxt_colour {
 	PXT_COLOUR_OFF
 };
 
-/* Everything, also where the system takes it in pieces.  0 or an error number. */
-int pxt_write_all(int fd, const char *text, size_t bytes);
-
 void pxt_out_flush(struct pxt_out *out);
 void pxt_out_long(struct pxt_out *out, const char *text, size_t bytes);
 

@@ -2,7 +2,7 @@
 #include "spool.h"
 
 #include "command.h"
-#include "out.h"
+#include "writeall.h"
 
 #include <errno.h>
 #include <fcntl.h>
