@@ -10,28 +10,21 @@
 #include <trace.h>
 #include <trace_np.h>
 
+#include "beside.h"
 #include "frame/frame.h"
 #include "frame/out.h"
 #include "frame/realtime.h"
-#include "frame/stamp.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #define STREAM_BYTES (1024ul * 1024)
 #define EVENT_BYTES  32 /* of the stream, an event with 4 bytes of data */
 #define RUNS_MAX     15
-#define PACE_NS      5000
-#define CALLS_MAX    100000
-#define EVERY_NS     2000000 /* between two flushes beside the writer */
 
 static trace_id_t trid;
 static trace_event_id_t type;
 static int file;
-static atomic_bool flusher_stop;
-static double calls[CALLS_MAX];
 
 static void open_stream(void)
 {
@@ -88,57 +81,16 @@ static void say_flush(unsigned kib, unsigned runs)
 
 /* ---- The writer beside it ---- */
 
-static void *flush_on(void *argument)
+static void flush(void)
 {
-	(void)argument;
-	bench_pin(1);
-	while (!atomic_load(&flusher_stop)) {
-		bench_ok("flush", posix_trace_flush(trid));
-		bench_sleep_until(bench_ns() + EVERY_NS);
-	}
-	return NULL;
+	bench_ok("flush", posix_trace_flush(trid));
 }
 
-static void paced_calls(size_t count)
+static void say_flushing(const char *row, void (*other)(void), size_t count)
 {
-	uint64_t next = bench_ns();
-
-	bench_pin(0);
-	for (size_t i = 0; i < count; i++) {
-		uint64_t begin;
-
-		next += PACE_NS;
-		while (bench_ns() < next)
-			continue;
-		begin = bench_before();
-		posix_trace_event(type, &begin, 4);
-		calls[i] = (double)(bench_after() - begin);
-	}
-}
-
-static void say_beside(const char *row, bool flushing, size_t count)
-{
-	struct bench_moment from;
-	struct bench_moment to;
-	pthread_t flusher;
-	double ns;
-
 	open_stream();
-	atomic_store(&flusher_stop, false);
-	if (flushing)
-		bench_ok("thread", pthread_create(&flusher, NULL, flush_on, NULL));
-	from = bench_moment();
-	paced_calls(count);
-	to = bench_moment();
-	atomic_store(&flusher_stop, true);
-	if (flushing)
-		(void)pthread_join(flusher, NULL);
+	say_beside(row, type, count, other);
 	close_stream();
-	ns = 1e9 / bench_rate(&from, &to);
-	bench_value(row, "median", "ns", bench_median(calls, count) * ns);
-	bench_value(row, "p99", "ns", calls[count - 1 - count / 100] * ns);
-	bench_value(row, "p99.9", "ns", calls[count - 1 - count / 1000] * ns);
-	bench_value(row, "maximum", "ns", calls[count - 1] * ns);
 }
 
 int main(int argc, char **argv)
@@ -147,14 +99,14 @@ int main(int argc, char **argv)
 	size_t count;
 
 	bench_begin(argc, argv, "flush", NULL);
-	count = bench_pick(CALLS_MAX, 20000, 1000);
+	count = bench_pick(BESIDE_CALLS_MAX, 20000, 1000);
 	bench_ok("event", posix_trace_eventid_open("event", &type));
 	bench_say_facts();
 	bench_table(BENCH_BURSTS, "posix_trace_flush() by what the stream holds: " BENCH_BURSTS);
 	for (size_t i = 0; i < sizeof(kib) / sizeof(kib[0]); i++)
 		say_flush(kib[i], (unsigned)bench_pick(RUNS_MAX, 5, 1));
 	bench_table("a trace call beside flushes", "A trace call beside flushes");
-	say_beside("no flush" BENCH_BURSTS_SUFFIX, false, count);
-	say_beside("flushes" BENCH_BURSTS_SUFFIX, true, count);
+	say_flushing("no flush" BENCH_BURSTS_SUFFIX, NULL, count);
+	say_flushing("flushes" BENCH_BURSTS_SUFFIX, flush, count);
 	return 0;
 }

@@ -9,27 +9,20 @@
 #include <trace.h>
 #include <trace_np.h>
 
+#include "beside.h"
 #include "frame/frame.h"
 #include "frame/out.h"
 #include "frame/realtime.h"
-#include "frame/stamp.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#define MIB       (1024ul * 1024)
-#define RUNS_MAX  15
-#define PACE_NS   5000
-#define CALLS_MAX 100000
-#define EVERY_NS  2000000 /* between two snapshots beside the writer */
+#define MIB      (1024ul * 1024)
+#define RUNS_MAX 15
 
 static trace_id_t trid;
 static trace_event_id_t type;
 static int file;
-static atomic_bool saver_stop;
-static double calls[CALLS_MAX];
 
 static void open_stream(size_t bytes)
 {
@@ -80,57 +73,16 @@ static void say_snapshot(unsigned mib, unsigned runs)
 
 /* ---- The writer beside it ---- */
 
-static void *save_on(void *argument)
+static void save(void)
 {
-	(void)argument;
-	bench_pin(1);
-	while (!atomic_load(&saver_stop)) {
-		bench_ok("snapshot", posix_trace_snapshot_np(trid, file));
-		bench_sleep_until(bench_ns() + EVERY_NS);
-	}
-	return NULL;
+	bench_ok("snapshot", posix_trace_snapshot_np(trid, file));
 }
 
-static void paced_calls(size_t count)
+static void say_saving(const char *row, void (*other)(void), size_t count)
 {
-	uint64_t next = bench_ns();
-
-	bench_pin(0);
-	for (size_t i = 0; i < count; i++) {
-		uint64_t begin;
-
-		next += PACE_NS;
-		while (bench_ns() < next)
-			continue;
-		begin = bench_before();
-		posix_trace_event(type, &begin, 4);
-		calls[i] = (double)(bench_after() - begin);
-	}
-}
-
-static void say_beside(const char *row, bool saving, size_t count)
-{
-	struct bench_moment from;
-	struct bench_moment to;
-	pthread_t saver;
-	double ns;
-
 	open_stream(MIB);
-	atomic_store(&saver_stop, false);
-	if (saving)
-		bench_ok("thread", pthread_create(&saver, NULL, save_on, NULL));
-	from = bench_moment();
-	paced_calls(count);
-	to = bench_moment();
-	atomic_store(&saver_stop, true);
-	if (saving)
-		(void)pthread_join(saver, NULL);
+	say_beside(row, type, count, other);
 	close_stream();
-	ns = 1e9 / bench_rate(&from, &to);
-	bench_value(row, "median", "ns", bench_median(calls, count) * ns);
-	bench_value(row, "p99", "ns", calls[count - 1 - count / 100] * ns);
-	bench_value(row, "p99.9", "ns", calls[count - 1 - count / 1000] * ns);
-	bench_value(row, "maximum", "ns", calls[count - 1] * ns);
 }
 
 int main(int argc, char **argv)
@@ -139,7 +91,7 @@ int main(int argc, char **argv)
 	size_t count;
 
 	bench_begin(argc, argv, "snapshot", NULL);
-	count = bench_pick(CALLS_MAX, 20000, 1000);
+	count = bench_pick(BESIDE_CALLS_MAX, 20000, 1000);
 	bench_ok("event", posix_trace_eventid_open("event", &type));
 	bench_say_facts();
 	bench_table("snapshots",
@@ -149,7 +101,7 @@ int main(int argc, char **argv)
 		say_snapshot(mib[i], (unsigned)bench_pick(RUNS_MAX, 5, 1));
 	bench_table(
 	    "a trace call beside snapshots", "A trace call beside snapshots of 1 MiB, every 2 ms");
-	say_beside("no snapshot", false, count);
-	say_beside("snapshots", true, count);
+	say_saving("no snapshot", NULL, count);
+	say_saving("snapshots", save, count);
 	return 0;
 }
