@@ -17,7 +17,21 @@
 #define PXT_ATTR_ORDERED 2u
 #define PXT_ATTR_FRAMES  4u /* the log goes out as frames; neither of both: as the output is */
 #define PXT_ATTR_PLAIN   8u
+#define PXT_ATTR_GUEST   16u /* not from attributes: memory that another process reads (attach/) */
 #define PXT_ATTR_LOGGED  (PXT_ATTR_POLLING | PXT_ATTR_ORDERED) /* what a log tells of them */
+
+#if CONFIG_PTRACE_ATTACH
+PXT_INLINE bool pxt_attr_guest(const trace_attr_t *attr)
+{
+	return (attr->_pxt_flags & PXT_ATTR_GUEST) != 0;
+}
+#else
+PXT_INLINE bool pxt_attr_guest(const trace_attr_t *attr)
+{
+	(void)attr;
+	return false;
+}
+#endif
 
 /* ---- What the configuration allows ---- */
 

@@ -225,7 +225,7 @@ def private_header(kconf):
     return "\n".join(lines + ["", "#endif", ""])
 
 
-UNITS = ("CORE", "ONLINE", "TOLOG", "USEREVENTS", "FILTER", "INHERIT", "LOGRETRIEVAL")
+UNITS = ("CORE", "ONLINE", "TOLOG", "USEREVENTS", "FILTER", "INHERIT", "ATTACH", "LOGRETRIEVAL")
 # Parts of units that can be left out and have public functions.
 PARTS = ("SNAPSHOT",)
 

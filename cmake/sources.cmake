@@ -9,7 +9,7 @@
 # off.  scripts/config.py reads the same rows: they hold plain words only.
 
 set(PXT_PORT 1)
-set(PTRACE_OTHER_UNITS CORE ONLINE TOLOG USEREVENTS FILTER INHERIT)
+set(PTRACE_OTHER_UNITS CORE ONLINE TOLOG USEREVENTS FILTER INHERIT ATTACH)
 set(PTRACE_SOURCES)
 set(PTRACE_RETRIEVAL_SOURCES)
 set(PTRACE_LISTED)
@@ -103,8 +103,11 @@ ptrace_unit(LOG_LINE IF PORT_POSIX SOURCES
 	port/posix/logline.c)
 ptrace_unit(LOG_SEAL IF PORT_POSIX SOURCES
 	port/posix/crash.c)
-ptrace_unit(POLICY_FLUSH IF PORT_POSIX SOURCES
+ptrace_unit(PORT_POSIX IF POLICY_FLUSH ATTACH SOURCES
 	port/posix/thread.c)
+ptrace_unit(ATTACH IF PORT_POSIX SOURCES
+	port/posix/fileview.c
+	port/posix/local.c)
 
 ptrace_unit(PORT IF PORT_BARE SOURCES
 	port/bare/board.c
@@ -155,6 +158,32 @@ ptrace_unit(FILE_STREAMS SOURCES
 	core/mirror.c)
 ptrace_unit(FILE_STREAMS IF USEREVENTS SOURCES
 	core/mirror_names.c)
+ptrace_unit(ATTACH SOURCES
+	attach/attr.c
+	attach/callers.c
+	attach/door.c
+	attach/guest.c
+	attach/guestlane.c
+	attach/guests.c
+	attach/intake.c
+	attach/name.c
+	attach/request.c
+	attach/types.c
+	core/share.c)
+ptrace_unit(ATTACH IF TOLOG SOURCES
+	attach/ask_flush.c)
+ptrace_unit(ATTACH UNLESS TOLOG SOURCES
+	attach/ask_flush_none.c)
+ptrace_unit(ATTACH IF FILTER SOURCES
+	attach/ask_filter.c)
+ptrace_unit(ATTACH UNLESS FILTER SOURCES
+	attach/ask_filter_none.c)
+ptrace_unit(ATTACH IF SNAPSHOT SOURCES
+	attach/follow.c
+	core/copy_again.c
+	tolog/follow.c)
+ptrace_unit(ATTACH UNLESS SNAPSHOT SOURCES
+	attach/follow_none.c)
 ptrace_unit(CORE IF LANES_MAX_2 LANES_MAX_4 LANES_MAX_8 LANES_MAX_16 SOURCES
 	core/merge.c)
 ptrace_unit(CORE IF POLICY_UNTIL_FULL POLICY_FLUSH SOURCES
@@ -234,7 +263,7 @@ ptrace_unit(LOGRETRIEVAL SOURCES
 	logretrieval/window.c)
 
 # A file that was forgotten here would be missing where nobody looks.
-foreach(folder IN ITEMS base core core/tiny online tolog userevents filter inherit logretrieval port/posix port/bare)
+foreach(folder IN ITEMS base core core/tiny online tolog userevents filter inherit attach logretrieval port/posix port/bare)
 	file(GLOB files RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.c")
 	list(REMOVE_ITEM files ${PTRACE_LISTED})
 	if(files)

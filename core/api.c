@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* api.c - the standard's control functions of Trace Core, and the counts. */
 #include "base/attr.h"
+#include "core/share.h"
 #include "core/shutdown.h"
 
 #include <errno.h>
@@ -18,8 +19,10 @@ PXT_API int posix_trace_start(trace_id_t trid)
 
 PXT_API int posix_trace_stop(trace_id_t trid)
 {
-	struct pxt_stream *stream = pxt_stream_control(trid);
+	struct pxt_stream *stream;
 
+	pxt_share_settle(trid);
+	stream = pxt_stream_control(trid);
 	if (!stream)
 		return EINVAL;
 	pxt_stream_stop(stream, __builtin_return_address(0));

@@ -60,7 +60,7 @@ static bool side_is_next(struct pxt_block *block)
 {
 	if (!block->side[0].info)
 		return false;
-	for (uint32_t lane = 0; lane <= block->lane_mask; lane++) {
+	for (uint32_t lane = 0; lane <= pxt_block_last(block); lane++) {
 		if (pxt_block_lane(block, lane)->pos < block->side[0].pos[lane])
 			return false;
 	}
@@ -81,7 +81,7 @@ static void take_side(const struct pxt_side *side, struct pxt_item *item)
 /* How far the record that comes next tells what comes behind it (window.h). */
 static void open_window(struct pxt_block *block, uint32_t lane)
 {
-	if (block->lane_mask) {
+	if (pxt_block_merges(block)) {
 		pxt_merge_open_window(block, lane);
 	} else if (!block->side[0].info) {
 		block->turn_lane = 0;
@@ -94,7 +94,7 @@ static enum pxt_next pick(struct pxt_block *block, uint32_t *lane)
 {
 	struct pxt_ring ring;
 
-	if (block->lane_mask)
+	if (pxt_block_merges(block))
 		return pxt_merge_pick(block, lane);
 	ring = pxt_block_ring(block, 0);
 	*lane = 0;
@@ -232,7 +232,7 @@ static void done_record(struct pxt_block *block, const struct pxt_item *item)
 	pxt_lane_advance(block, &ring, item->slots);
 	block->retrieved++;
 	/* A window begins without dips, and none are looked for while it is open. */
-	if (block->lane_mask && !block->window)
+	if (pxt_block_merges(block) && !block->window)
 		pxt_merge_consumed(block, item->lane);
 	PXT_TESTPOINT(PXT_TP_CONSUMED);
 }

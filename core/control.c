@@ -8,6 +8,7 @@
 #include "core/context.h"
 #include "core/family.h"
 #include "core/merge.h"
+#include "core/share.h"
 #include "core/threads.h"
 #include "core/wanted.h"
 #include "core/window.h"
@@ -43,7 +44,9 @@ bool pxt_stream_wants(struct pxt_block *block, uint32_t id)
 {
 	uint32_t gate = atomic_load_explicit(&block->gate, memory_order_acquire);
 
-	return (system_events >> id & 1u) && pxt_admits(block, gate, id);
+	/* Another process counts what is recorded for it; it makes system events of its own. */
+	return (system_events >> id & 1u) && !pxt_attr_guest(&block->attr) &&
+	       pxt_admits(block, gate, id);
 }
 
 void pxt_stream_wake(struct pxt_block *block)
@@ -72,7 +75,7 @@ static void fill(
 static void put_marks(struct pxt_block *block)
 {
 	block->barriers++;
-	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_place place = { .ring = pxt_block_ring(block, i) };
 
 		if (pxt_ring_reserve_mark(&place, block->full_policy == POSIX_TRACE_LOOP))
@@ -90,7 +93,7 @@ static uint32_t room(struct pxt_block *block)
 
 	if (block->full_policy == POSIX_TRACE_LOOP)
 		return least;
-	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_lane *lane = pxt_block_lane(block, i);
 		uint32_t used = pxt_head_pos(pxt_cursor_load(&lane->head)) -
 		                atomic_load_explicit(&lane->limit, memory_order_acquire);
@@ -123,7 +126,7 @@ static bool put_aside(struct pxt_block *block, const struct pxt_event *event, bo
 	side->ctx = event->ctx;
 	if (event->bytes)
 		memcpy(side->data, event->data, event->bytes);
-	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		uint64_t seq;
 
 		pxt_lane_head(pxt_block_lane(block, i), &side->pos[i], &seq);
@@ -148,11 +151,11 @@ static bool put_barrier(
 	if (!pxt_stream_wants(block, id))
 		return true;
 	fill(&event, id, data, bytes, caller);
-	needed = pxt_info_slots(event.info, PXT_CTX_BYTES) + (block->lane_mask ? 1u : 0u) +
+	needed = pxt_info_slots(event.info, PXT_CTX_BYTES) + (pxt_block_merges(block) ? 1u : 0u) +
 	         pxt_carry(pxt_head_seq(pxt_cursor_load(&pxt_block_lane(block, 0)->head)));
 	if (room(block) < needed)
 		return put_aside(block, &event, false);
-	if (block->lane_mask)
+	if (pxt_block_merges(block))
 		put_marks(block);
 	put(block, &event);
 	return true;
@@ -204,7 +207,7 @@ static void set_state(struct pxt_block *block, uint32_t state, uint32_t turn)
 
 static void close_lanes(struct pxt_block *block)
 {
-	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		pxt_cursor_close(&pxt_block_lane(block, i)->head);
 		PXT_TESTPOINT(PXT_TP_CLOSED_LANE);
 	}
@@ -212,7 +215,7 @@ static void close_lanes(struct pxt_block *block)
 
 static void open_lanes(struct pxt_block *block)
 {
-	for (uint32_t i = 0; i <= block->lane_mask; i++)
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++)
 		pxt_cursor_open(&pxt_block_lane(block, i)->head);
 }
 
@@ -233,7 +236,7 @@ static bool owes_stop(struct pxt_block *block)
 static bool start_has_place(struct pxt_block *block)
 {
 	uint32_t slots = pxt_slots_for(PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES + PXT_START_BYTES) +
-	                 (block->lane_mask ? 2u : 1u);
+	                 (pxt_block_merges(block) ? 2u : 1u);
 	uint32_t needed = 1u + (room(block) < slots) + owes_stop(block);
 
 	for (uint32_t i = 0; i < PXT_SIDES; i++)
@@ -311,6 +314,7 @@ void pxt_stream_start(struct pxt_stream *stream, const void *caller)
 	set_state(block, PXT_GATE_RUNNING, 0);
 	pxt_wanted_update(stream->index, true);
 	pxt_stream_wake(block);
+	pxt_share_state(stream);
 }
 
 uint32_t pxt_stream_shut_gate(struct pxt_stream *stream)
@@ -342,14 +346,15 @@ void pxt_stream_stop(struct pxt_stream *stream, const void *caller)
 
 	if (state == PXT_GATE_OFF)
 		return;
+	pxt_share_pull_now(block, true);
 	state = pxt_stream_shut_gate(stream);
 	pxt_wanted_update(stream->index, false);
 	/* What was reserved before is finished now, or will never be; unless a writer is very late. */
-	block->quiet = pxt_threads_wait_left(
-	    pxt_holdback_ns, pxt_family_shares(block) ? PXT_RELATIVES : PXT_OWN);
+	block->quiet = pxt_threads_wait_left(pxt_holdback_ns, pxt_family_whose(block));
 	if (state == PXT_GATE_RUNNING)
 		pxt_stream_put_stop(block, 0, caller);
 	pxt_stream_wake(block);
+	pxt_share_state(stream);
 }
 
 void pxt_stream_stop_now(struct pxt_stream *stream)
@@ -362,6 +367,7 @@ void pxt_stream_stop_now(struct pxt_stream *stream)
 	pxt_auto_stop(block, gate);
 	set_state(block, PXT_GATE_OFF, 0);
 	pxt_wanted_update(stream->index, false);
+	pxt_share_state(stream);
 }
 
 /* [proof: restart] */
@@ -371,7 +377,7 @@ void pxt_stream_restart(struct pxt_stream *stream)
 	uint64_t refused = 0;
 
 	pxt_window_end(block);
-	for (uint32_t i = 0; i <= block->lane_mask; i++)
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++)
 		refused += pxt_counter_load(&pxt_block_lane(block, i)->refused);
 	block->lost_before += refused - block->refused_told;
 	if (block->with_log && refused != block->refused_told)
@@ -414,11 +420,13 @@ void pxt_stream_clear(struct pxt_stream *stream)
 	uint32_t gate = atomic_load_explicit(&block->gate, memory_order_acquire);
 	uint64_t refused = 0;
 
+	/* What others recorded before goes, too. */
+	pxt_share_pull_now(block, true);
 	pxt_window_end(block);
 	/* Stays stopped: a late writer must not put anything into the room that is made now. */
 	if ((gate & PXT_GATE_STATE) == PXT_GATE_AUTO)
 		close_lanes(block);
-	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_ring ring = pxt_block_ring(block, i);
 
 		refused += pxt_counter_load(&ring.lane->refused);
@@ -447,6 +455,7 @@ void pxt_stream_clear(struct pxt_stream *stream)
 		set_state(block, gate & PXT_GATE_STATE, PXT_CLEAR_TURNS);
 	pxt_wanted_update(stream->index, pxt_block_state(block) != PXT_GATE_OFF);
 	stream->dead_log = 0;
+	pxt_share_state(stream);
 }
 
 /* ---- What can be asked ---- */
@@ -455,14 +464,14 @@ static uint64_t refused_in_all(struct pxt_block *block)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i <= block->lane_mask; i++)
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++)
 		sum += pxt_counter_load(&pxt_block_lane(block, i)->refused);
 	return sum;
 }
 
 static bool loop_full(struct pxt_block *block)
 {
-	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_lane *lane = pxt_block_lane(block, i);
 		uint64_t pos;
 		uint64_t seq;
@@ -481,6 +490,7 @@ void pxt_stream_full_status(struct pxt_stream *stream, struct posix_trace_status
 	bool running;
 	bool full;
 
+	pxt_share_pull_now(block, false);
 	pxt_consumer_notice_laps(stream);
 	full = block->full_policy == POSIX_TRACE_LOOP ? loop_full(block) : is_full(block);
 	/* Last: a writer that fills the stream now stops it, so RUNNING is never seen with FULL. */
@@ -505,7 +515,7 @@ static void read_lanes(struct pxt_block *block, uint64_t *seq, uint64_t *refused
 	for (int round = 0; round < 8 && !*stable; round++) {
 		*seq = 0;
 		*refused = 0;
-		for (uint32_t i = 0; i <= block->lane_mask; i++) {
+		for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 			struct pxt_lane *lane = pxt_block_lane(block, i);
 			uint64_t pos;
 			uint64_t lane_seq;
@@ -532,9 +542,10 @@ void pxt_stream_counts(struct pxt_stream *stream, struct posix_trace_counts_np *
 	uint64_t consumed = 0;
 	uint64_t aside = 0;
 
+	pxt_share_pull_now(block, false);
 	pxt_consumer_notice_laps(stream);
 	read_lanes(block, &admitted, &refused, &counts->posix_stable_np);
-	for (uint32_t i = 0; i <= block->lane_mask; i++)
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++)
 		consumed += pxt_block_lane(block, i)->seq;
 	for (uint32_t i = 0; i < PXT_SIDES; i++)
 		aside += block->side[i].info != 0 && !block->side[i].automatic;

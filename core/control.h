@@ -40,6 +40,18 @@ PXT_INLINE void pxt_note_start_set(struct pxt_block *block, uint32_t gate)
 		    &block->filter[gate & PXT_GATE_FILTER ? 1 : 0][i], memory_order_relaxed);
 }
 
+/* Both sets, and the one of the last automatic START. */
+PXT_INLINE void pxt_copy_filter(struct pxt_block *to, struct pxt_block *from)
+{
+	for (uint32_t i = 0; i < PXT_SET_WORDS; i++) {
+		for (unsigned set = 0; set < 2u; set++)
+			atomic_store_explicit(&to->filter[set][i],
+			    atomic_load_explicit(&from->filter[set][i], memory_order_relaxed),
+			    memory_order_relaxed);
+		to->start_set[i] = from->start_set[i];
+	}
+}
+
 PXT_INLINE void pxt_empty_filter(struct pxt_block *block, uint32_t gate)
 {
 	for (uint32_t i = 0; i < PXT_SET_WORDS; i++)
@@ -57,6 +69,12 @@ PXT_INLINE void pxt_note_start_set(struct pxt_block *block, uint32_t gate)
 {
 	(void)block;
 	(void)gate;
+}
+
+PXT_INLINE void pxt_copy_filter(struct pxt_block *to, struct pxt_block *from)
+{
+	(void)to;
+	(void)from;
 }
 
 PXT_INLINE void pxt_empty_filter(struct pxt_block *block, uint32_t gate)

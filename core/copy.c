@@ -10,7 +10,9 @@
 #include "core/copy.h"
 
 #include "core/control.h"
+#include "core/copy_steps.h"
 #include "core/merge.h"
+#include "core/share.h"
 #include "core/window.h"
 
 #include <errno.h>
@@ -18,15 +20,15 @@
 #include <string.h>
 
 #define SLICE_NS 50000u
-#define TRIES    8u
-
-/* Positions of a lane. */
-struct span {
-	uint64_t open; /* the first slot that its writer has not stored yet; head: there is none */
-	uint64_t head;
-};
 
 /* ---- Words ---- */
+
+void pxt_copy_gate(struct pxt_block *to, struct pxt_block *from)
+{
+	atomic_store_explicit(&to->gate, atomic_load_explicit(&from->gate, memory_order_acquire),
+	    memory_order_relaxed);
+	pxt_wide_set(&to->auto_stop_ticks, pxt_wide_load(&from->auto_stop_ticks));
+}
 
 /* The label stays away: a core file has the stream once. */
 static void copy_block(struct pxt_block *to, struct pxt_block *from)
@@ -40,14 +42,11 @@ static void copy_block(struct pxt_block *to, struct pxt_block *from)
 	to->pid = from->pid;
 	memcpy((unsigned char *)to + consumers, (const unsigned char *)from + consumers,
 	    sizeof(*to) - consumers);
-	atomic_store_explicit(&to->gate, atomic_load_explicit(&from->gate, memory_order_acquire),
-	    memory_order_relaxed);
-	pxt_wide_set(&to->auto_stop_ticks, pxt_wide_load(&from->auto_stop_ticks));
+	pxt_copy_gate(to, from);
 }
 
-static void copy_lane(struct pxt_lane *to, struct pxt_lane *from, struct span *span)
+static void copy_head(struct pxt_lane *to, struct pxt_lane *from, struct pxt_copy_span *span)
 {
-	const size_t consumers = offsetof(struct pxt_lane, front_state);
 	uint64_t seq;
 
 	pxt_lane_head(from, &span->head, &seq);
@@ -58,6 +57,12 @@ static void copy_lane(struct pxt_lane *to, struct pxt_lane *from, struct span *s
 	pxt_wide_set(&to->first_lost, pxt_wide_load(&from->first_lost));
 	atomic_store_explicit(&to->limit, atomic_load_explicit(&from->limit, memory_order_relaxed),
 	    memory_order_relaxed);
+}
+
+static void copy_place(struct pxt_lane *to, const struct pxt_lane *from)
+{
+	const size_t consumers = offsetof(struct pxt_lane, front_state);
+
 	memcpy((unsigned char *)to + consumers, (const unsigned char *)from + consumers,
 	    sizeof(*to) - consumers);
 }
@@ -96,7 +101,8 @@ static void note_void(uint64_t *idle, struct pxt_halves slot, uint64_t pos)
  * From the oldest on, which writers overwrite first.  False: they overwrote more than half of what
  * there was.
  */
-static bool copy_slots(const struct pxt_ring *to, const struct pxt_ring *from, struct span *span)
+static bool copy_slots(
+    const struct pxt_ring *to, const struct pxt_ring *from, struct pxt_copy_span *span)
 {
 	uint64_t lap = span->head - to->mask - 1u;
 	uint64_t oldest = to->lane->pos > lap ? to->lane->pos : lap;
@@ -126,7 +132,8 @@ static bool copy_slots(const struct pxt_ring *to, const struct pxt_ring *from, s
  * Slots that are stored by now.  Those that were read and overwritten since stay as they are: never
  * finished, as far as the copy knows.
  */
-static void copy_late(const struct pxt_ring *to, const struct pxt_ring *from, struct span *span)
+static void copy_late(
+    const struct pxt_ring *to, const struct pxt_ring *from, struct pxt_copy_span *span)
 {
 	uint64_t open = span->head;
 	uint64_t idle = 0;
@@ -161,14 +168,7 @@ static void detach(struct pxt_copy *copy)
 	block->with_log = 1;
 	block->snapshot = 0;
 	pxt_window_end(block);
-	/* The STOP went to others, and the START behind it is not there yet: late records alone. */
-	if (block->stop_told) {
-		uint32_t gate = atomic_load_explicit(&block->gate, memory_order_relaxed);
-
-		block->stop_told = 0;
-		atomic_store_explicit(&block->gate, gate & ~PXT_GATE_STATE, memory_order_relaxed);
-	}
-	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_lane *lane = pxt_block_lane(block, i);
 
 		lane->front_state = PXT_FRONT_UNKNOWN;
@@ -179,46 +179,75 @@ static void detach(struct pxt_copy *copy)
 	}
 }
 
-static bool any_open(const struct pxt_copy *copy, const struct span *spans)
+static bool any_open(const struct pxt_copy *copy, const struct pxt_copy_span *spans)
 {
-	for (uint32_t i = 0; i <= copy->stream.block->lane_mask; i++) {
+	for (uint32_t i = 0; i <= pxt_block_last(copy->stream.block); i++) {
 		if (spans[i].open < spans[i].head)
 			return true;
 	}
 	return false;
 }
 
-/* With the stream's mutex: nobody consumes meanwhile.  False: better once more, if that is possible. */
-static bool copy_all(struct pxt_copy *copy, struct pxt_stream *stream, struct span *spans)
+void pxt_copy_begin(struct pxt_copy *copy, struct pxt_stream *stream)
 {
-	struct pxt_block *to = copy->stream.block;
-	struct pxt_block *from = stream->block;
-	bool good = true;
-
 	copy->moment = pxt_port_ticks_ordered();
+	(void)pxt_share_pull(stream->block, copy->moment, true);
 	copy->stream.ticks = stream->ticks;
 	copy->refused = 0;
-	copy_block(to, from);
-	for (uint32_t i = 0; i <= to->lane_mask; i++) {
+}
+
+bool pxt_copy_lanes(struct pxt_copy *copy, struct pxt_block *from, struct pxt_copy_span *spans)
+{
+	struct pxt_block *to = copy->stream.block;
+	bool good = true;
+
+	for (uint32_t i = 0; i <= pxt_block_last(to); i++) {
 		struct pxt_lane *lane = pxt_block_lane(from, i);
 
-		copy_lane(pxt_block_lane(to, i), lane, &spans[i]);
+		copy_head(pxt_block_lane(to, i), lane, &spans[i]);
 		copy->refused += pxt_counter_load(&lane->refused);
 	}
-	for (uint32_t i = 0; i <= to->lane_mask; i++) {
+	for (uint32_t i = 0; i <= pxt_block_last(to); i++) {
 		struct pxt_ring ring = pxt_block_ring(to, i);
 		struct pxt_ring live = pxt_block_ring(from, i);
 
-		pxt_cells_init(ring.slots, ring.mask + 1u);
 		good &= copy_slots(&ring, &live, &spans[i]);
 	}
+	return good;
+}
+
+static bool copy_all(struct pxt_copy *copy, struct pxt_stream *stream, struct pxt_copy_span *spans)
+{
+	struct pxt_block *to = copy->stream.block;
+	bool good;
+
+	pxt_copy_begin(copy, stream);
+	copy_block(to, stream->block);
+	for (uint32_t i = 0; i <= pxt_block_last(to); i++) {
+		struct pxt_ring ring = pxt_block_ring(to, i);
+
+		copy_place(ring.lane, pxt_block_lane(stream->block, i));
+		pxt_cells_init(ring.slots, ring.mask + 1u);
+	}
+	good = pxt_copy_lanes(copy, stream->block, spans);
 	copy->retrieved = to->retrieved;
 	copy->lost_told = to->lost + to->refused_told - to->lost_before;
 	return good;
 }
 
+/* The STOP went to others, and the START behind it is not there yet: late records alone. */
+static void forget_told_stop(struct pxt_block *block)
+{
+	if (block->stop_told) {
+		uint32_t gate = atomic_load_explicit(&block->gate, memory_order_relaxed);
+
+		block->stop_told = 0;
+		atomic_store_explicit(&block->gate, gate & ~PXT_GATE_STATE, memory_order_relaxed);
+	}
+}
+
 /* Without the mutex but for a look; a stream that is gone meanwhile has told what it can tell. */
-static void wait_for_writers(trace_id_t trid, struct pxt_copy *copy, struct span *spans)
+static void wait_for_writers(trace_id_t trid, struct pxt_copy *copy, struct pxt_copy_span *spans)
 {
 	uint64_t since = pxt_port_ticks();
 	struct pxt_stream *stream;
@@ -232,7 +261,7 @@ static void wait_for_writers(trace_id_t trid, struct pxt_copy *copy, struct span
 		stream = pxt_stream_lock(trid);
 		if (!stream)
 			break;
-		for (uint32_t i = 0; i <= stream->block->lane_mask; i++) {
+		for (uint32_t i = 0; i <= pxt_block_last(stream->block); i++) {
 			struct pxt_ring to = pxt_block_ring(copy->stream.block, i);
 			struct pxt_ring from = pxt_block_ring(stream->block, i);
 
@@ -242,12 +271,22 @@ static void wait_for_writers(trace_id_t trid, struct pxt_copy *copy, struct span
 	}
 }
 
+void pxt_copy_complete(
+    trace_id_t trid, struct pxt_copy *copy, struct pxt_copy_span *spans, bool quiet)
+{
+	if (!quiet)
+		wait_for_writers(trid, copy, spans);
+	detach(copy);
+}
+
 int pxt_copy_take(trace_id_t trid, struct pxt_copy *copy)
 {
-	struct span spans[CONFIG_PTRACE_LANES_MAX] = { { 0 } };
-	struct pxt_stream *stream = pxt_stream_lock(trid);
+	struct pxt_copy_span spans[CONFIG_PTRACE_LANES_MAX] = { { 0 } };
+	struct pxt_stream *stream;
 	bool quiet;
 
+	pxt_share_settle(trid);
+	stream = pxt_stream_lock(trid);
 	if (!stream)
 		return EINVAL;
 	memset(copy, 0, sizeof(*copy));
@@ -263,13 +302,12 @@ int pxt_copy_take(trace_id_t trid, struct pxt_copy *copy)
 		return EINVAL;
 	}
 	/* Whoever is kept from the processor in between begins anew: the moment is a later one then. */
-	for (unsigned left = TRIES; left && !copy_all(copy, stream, spans); left--)
+	for (unsigned left = PXT_COPY_TRIES; left && !copy_all(copy, stream, spans); left--)
 		continue;
 	quiet = stream->block->quiet;
 	pxt_stream_unlock(stream);
-	if (!quiet)
-		wait_for_writers(trid, copy, spans);
-	detach(copy);
+	pxt_copy_complete(trid, copy, spans, quiet);
+	forget_told_stop(copy->stream.block);
 	return 0;
 }
 

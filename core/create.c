@@ -5,6 +5,7 @@
 #include "core/family.h"
 #include "core/filestream.h"
 #include "core/mirror.h"
+#include "core/share.h"
 #include "core/shutdown.h"
 #include "core/stream.h"
 #include "core/threads.h"
@@ -51,7 +52,7 @@ static uint32_t lanes_of(const trace_attr_t *attr)
 		lanes = CONFIG_PTRACE_LANES_DEFAULT;
 	if (!lanes)
 		lanes = pxt_port_cpus();
-	return power_of_two(lanes, CONFIG_PTRACE_LANES_MAX);
+	return power_of_two(lanes, PXT_LANES_MAX(attr));
 }
 
 int pxt_create_attr(const struct pxt_create *request, trace_attr_t *attr)
@@ -68,7 +69,8 @@ int pxt_create_attr(const struct pxt_create *request, trace_attr_t *attr)
 		attr->_pxt_stream_policy = pxt_default_stream_policy(request->with_log);
 	if (!pxt_stream_policy_built(attr->_pxt_stream_policy) ||
 	    (attr->_pxt_stream_policy == POSIX_TRACE_FLUSH && !request->with_log) ||
-	    attr->_pxt_max_data > PXT_DATA_MAX || !pxt_family_known(attr->_pxt_inherit))
+	    attr->_pxt_max_data > PXT_DATA_MAX || !pxt_family_known(attr->_pxt_inherit) ||
+	    !pxt_share_known(attr))
 		return EINVAL;
 	slots = slots_needed(attr);
 	if (slots > UINT64_C(1) << PXT_RING_MAX_SHIFT)
@@ -102,7 +104,7 @@ static void init_lane(struct pxt_block *block, uint32_t index)
 static int make_block(
     const trace_attr_t *attr, size_t *bytes, size_t *whole, struct pxt_block **made)
 {
-	uint32_t lanes = attr->_pxt_lanes;
+	uint32_t lanes = attr->_pxt_lanes + pxt_share_lanes(attr);
 	size_t lanes_at = sizeof(struct pxt_block);
 	uint32_t slots = (uint32_t)(attr->_pxt_stream_size / PXT_SLOT_BYTES);
 	size_t ring = (size_t)slots * sizeof(pxt_cell);
@@ -117,7 +119,8 @@ static int make_block(
 		return error;
 	*made = block;
 	block->turn = 1;
-	block->lane_mask = lanes - 1u;
+	block->lane_mask = attr->_pxt_lanes - 1u;
+	pxt_share_set_lanes(block, lanes - attr->_pxt_lanes);
 	block->slot_mask = slots - 1u;
 	block->max_data = (uint32_t)attr->_pxt_max_data;
 	block->lane_stride = sizeof(struct pxt_lane) + ring;
@@ -241,6 +244,8 @@ int pxt_stream_publish(struct pxt_stream *stream, trace_id_t *trid)
 
 	pxt_port_mutex_lock(&stream->mutex);
 	error = pxt_handle_add(stream->ops, stream, &stream->trid);
+	if (!error)
+		error = pxt_share_name(stream);
 	if (!error) {
 		pxt_file_publish(stream->block);
 		pxt_label_valid(stream->block);
@@ -257,6 +262,7 @@ void pxt_streams_after_fork(void)
 	for (uint32_t i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
 		bool kept = pxt_family_keeps(i);
 
+		pxt_share_forget(i);
 		memset(&pxt_streams[i], 0, sizeof(pxt_streams[i]));
 		pxt_streams[i].theirs = kept;
 		if (!kept)

@@ -124,4 +124,10 @@ PXT_INLINE void *pxt_family_alloc(size_t bytes, bool shared)
 }
 #endif
 
+/* Who may be inside a trace point that writes into @block. */
+PXT_INLINE enum pxt_whose pxt_family_whose(const struct pxt_block *block)
+{
+	return pxt_family_shares(block) ? PXT_RELATIVES : PXT_OWN;
+}
+
 #endif

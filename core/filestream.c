@@ -2,6 +2,7 @@
 /* filestream.c - a stream's file, from creation to end; see filestream.h. */
 #include "core/filestream.h"
 
+#include "base/attr.h"
 #include "core/about.h"
 #include "core/directory.h"
 #include "core/mirror.h"
@@ -35,6 +36,12 @@ static int make_file(int fd, size_t bytes, bool inherited, struct pxt_block **bl
 	return error;
 }
 
+/* Memory for another process is read while this one lives: it has no text about it, which costs time. */
+static bool told_about(const trace_attr_t *attr)
+{
+	return !pxt_attr_guest(attr);
+}
+
 int pxt_file_block(const trace_attr_t *attr, size_t bytes, struct pxt_block **block, size_t *whole)
 {
 	size_t directory_at = whole_pages(bytes);
@@ -47,13 +54,13 @@ int pxt_file_block(const trace_attr_t *attr, size_t bytes, struct pxt_block **bl
 		*block = pxt_family_alloc(bytes, inherited);
 		return *block ? 0 : ENOMEM;
 	}
-	*whole = whole_pages(about_at + pxt_about_bytes());
+	*whole = told_about(attr) ? whole_pages(about_at + pxt_about_bytes()) : about_at;
 	if (*whole < bytes)
 		return ENOMEM;
 	error = make_file(attr->_pxt_file - 1, *whole, inherited, block);
 	if (!error) {
 		(*block)->label.directory_at = directory_at;
-		(*block)->label.about_at = about_at;
+		(*block)->label.about_at = told_about(attr) ? about_at : 0;
 	}
 	return error;
 }
@@ -76,10 +83,12 @@ void pxt_file_fill(struct pxt_block *block, uint32_t index, size_t whole)
 	unsigned char *bytes = (unsigned char *)block;
 	struct pxt_directory *mirror;
 
-	if (!label->about_at)
+	if (!label->directory_at)
 		return;
 	mirror = (struct pxt_directory *)(void *)(bytes + label->directory_at);
 	pxt_mirror_begin(index, mirror);
+	if (!label->about_at)
+		return;
 	tell_process(&mirror->label);
 	label->about_bytes = (uint32_t)pxt_about_write(
 	    (char *)bytes + label->about_at, whole - (size_t)label->about_at);
@@ -103,7 +112,7 @@ void pxt_file_undo(int32_t file)
 
 void pxt_file_end(struct pxt_block *block)
 {
-	if (!block->label.about_at)
+	if (!block->label.directory_at)
 		return;
 	__atomic_store_n(&block->label.ended, 1u, __ATOMIC_RELEASE);
 	PXT_TESTPOINT(PXT_TP_FILE_ENDED);

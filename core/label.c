@@ -37,7 +37,7 @@ static void describe_lanes(struct pxt_stream_label *label, const struct pxt_bloc
 {
 	label->lanes_at = sizeof(*block);
 	label->lane_stride = block->lane_stride;
-	label->lanes = block->lane_mask + 1u;
+	label->lanes = pxt_block_lanes(block);
 	label->slots = block->slot_mask + 1u;
 	label->form =
 	    sizeof(pxt_cell) == sizeof(struct pxt_slot) ? PXT_LABEL_WHOLE : PXT_LABEL_WORDS;

@@ -5,24 +5,13 @@
 #include "core/merge.h"
 #include "core/window.h"
 
-/* Puts a quarter count and the low bits of a counter together; @bits: of a quarter. */
-static uint64_t widen(uint32_t quarters, uint32_t value, uint32_t bits)
-{
-	uint32_t ahead = ((value >> bits) - quarters) & 3u;
-	uint64_t whole = quarters;
-
-	/* 3: the epoch was brought forward after the value was read. */
-	whole += ahead == 3u ? UINT64_C(0xffffffffffffffff) : ahead;
-	return whole << bits | (value & ((1u << bits) - 1u));
-}
-
 void pxt_lane_head(struct pxt_lane *lane, uint64_t *pos, uint64_t *seq)
 {
 	uint64_t head = pxt_cursor_load(&lane->head);
 	uint64_t epoch = pxt_twins_load(&lane->epoch);
 
-	*pos = widen(pxt_epoch_half((uint32_t)(epoch >> 32)), pxt_head_pos(head), 30);
-	*seq = widen(pxt_epoch_half((uint32_t)epoch), pxt_head_seq(head), 29);
+	*pos = pxt_epoch_widen(pxt_epoch_half((uint32_t)(epoch >> 32)), pxt_head_pos(head), 30);
+	*seq = pxt_epoch_widen(pxt_epoch_half((uint32_t)epoch), pxt_head_seq(head), 29);
 }
 
 /*
@@ -148,7 +137,7 @@ static uint64_t survey(
 	uint64_t barrier = UINT64_MAX;
 	uint64_t least = UINT64_MAX;
 
-	for (; block->lane_mask && pos < end; pos++) {
+	for (; pxt_block_merges(block) && pos < end; pos++) {
 		struct pxt_slot slot = pxt_slot_load(&ring->slots[(uint32_t)pos & ring->mask]);
 		uint64_t ticks = pxt_slot_ticks(&slot);
 		uint32_t id = pxt_info_id(slot.word[1]);
@@ -421,7 +410,7 @@ enum pxt_front pxt_lane_look(struct pxt_block *block, struct pxt_ring *ring)
 
 bool pxt_consumer_drained(struct pxt_block *block)
 {
-	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_lane *lane = pxt_block_lane(block, i);
 		uint64_t pos;
 		uint64_t seq;
@@ -437,7 +426,7 @@ void pxt_consumer_notice_laps(struct pxt_stream *stream)
 {
 	struct pxt_block *block = stream->block;
 
-	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_ring ring = pxt_block_ring(block, i);
 		uint64_t pos;
 		uint64_t seq;

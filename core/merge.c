@@ -23,6 +23,7 @@
 
 #include "core/context.h"
 #include "core/control.h"
+#include "core/share.h"
 
 static struct pxt_slot slot_at(const struct pxt_ring *ring, uint64_t pos)
 {
@@ -128,14 +129,14 @@ static void refill(struct pxt_block *block)
 	uint64_t before = block->snapshot;
 	uint64_t heads[CONFIG_PTRACE_LANES_MAX];
 
-	block->snapshot = pxt_port_ticks_ordered();
-	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+	block->snapshot = pxt_share_pull(block, pxt_port_ticks_ordered(), false);
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		uint64_t seq;
 
 		pxt_lane_head(pxt_block_lane(block, i), &heads[i], &seq);
 		PXT_TESTPOINT(PXT_TP_HEAD_READ);
 	}
-	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_ring ring = pxt_block_ring(block, i);
 		struct pxt_lane *lane = ring.lane;
 		uint64_t head_before = lane->seen_head;
@@ -232,20 +233,20 @@ static bool pass_barrier(struct pxt_block *block)
 {
 	uint64_t lowest = UINT64_MAX;
 
-	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_lane *lane = pxt_block_lane(block, i);
 		uint64_t at = lane->front_state == PXT_FRONT_MARK ? pxt_slot_ticks(&lane->front)
 		                                                  : lane->barrier + 1u;
 
 		lowest = at < lowest ? at : lowest;
 	}
-	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_lane *lane = pxt_block_lane(block, i);
 
 		if (lane->barrier < lowest && lane->front_state != PXT_FRONT_MARK)
 			return false;
 	}
-	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_ring ring = pxt_block_ring(block, i);
 
 		if (ring.lane->front_state == PXT_FRONT_MARK &&
@@ -271,13 +272,13 @@ static bool smallest(struct pxt_block *block, uint32_t *chosen)
 	uint64_t barrier = UINT64_MAX;
 	bool found = false;
 
-	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		const struct pxt_lane *lane = pxt_block_lane(block, i);
 
 		if (lane->front_state != PXT_FRONT_EMPTY && lane->barrier < barrier)
 			barrier = lane->barrier;
 	}
-	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		const struct pxt_lane *lane = pxt_block_lane(block, i);
 
 		if (lane->front_state != PXT_FRONT_READY || lane->barrier != barrier ||
@@ -303,7 +304,7 @@ static uint64_t hidden_bound(struct pxt_block *block, uint32_t chosen)
 {
 	uint64_t bound = UINT64_MAX;
 
-	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		const struct pxt_lane *lane = pxt_block_lane(block, i);
 
 		if (i != chosen && lane->hidden == BINDS && lane->hidden_floor < bound)
@@ -314,7 +315,7 @@ static uint64_t hidden_bound(struct pxt_block *block, uint32_t chosen)
 
 static bool heads_unchanged(struct pxt_block *block, uint32_t chosen)
 {
-	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_lane *lane = pxt_block_lane(block, i);
 
 		if (i != chosen &&
@@ -341,7 +342,7 @@ static uint32_t own_thread_first(struct pxt_block *block, uint32_t chosen)
 	uint32_t thread = thread_at(&ring, ring.lane->pos);
 	uint64_t stamp = pxt_slot_ticks(&ring.lane->front);
 
-	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_ring other = pxt_block_ring(block, i);
 		uint64_t pos = other.lane->pos;
 		uint64_t seq = other.lane->seq;
@@ -417,7 +418,7 @@ static bool look_at_all(struct pxt_block *block)
 {
 	bool any = false;
 
-	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_ring ring = pxt_block_ring(block, i);
 
 		look(block, &ring);
@@ -490,7 +491,7 @@ void pxt_merge_open_window(struct pxt_block *block, uint32_t chosen)
 		return;
 	block->window = block->snapshot - resolution + 1u;
 	block->turn_lanes = 0;
-	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		const struct pxt_lane *lane = pxt_block_lane(block, i);
 
 		if (lane->dips) {
@@ -511,7 +512,7 @@ bool pxt_merge_turn(struct pxt_block *block, struct pxt_halves front)
 {
 	struct pxt_lane *lane = pxt_block_lane(block, block->turn_lane);
 
-	if (!block->lane_mask)
+	if (!pxt_block_merges(block))
 		return false;
 	if (pxt_merge_covers(block, lane)) {
 		/* Scanned, hence finished. */

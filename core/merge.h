@@ -22,7 +22,7 @@ bool pxt_merge_turn(struct pxt_block *block, struct pxt_halves front);
 /* The record at the lane's position was scanned. */
 PXT_INLINE bool pxt_merge_covers(const struct pxt_block *block, const struct pxt_lane *lane)
 {
-	return !block->lane_mask || lane->pos < lane->scan_pos;
+	return !pxt_block_merges(block) || lane->pos < lane->scan_pos;
 }
 /* A lane's position was changed other than by consuming its front. */
 void pxt_merge_forget(struct pxt_lane *lane);

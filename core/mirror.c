@@ -77,6 +77,18 @@ static void copy_thread(struct pxt_thread_table *to, struct pxt_thread_table *fr
 	raise_count(to, index);
 }
 
+/* Its number, and the name; where nobody looked, there is nothing yet. */
+static void copy_name(struct pxt_directory *mirror, struct pxt_thread *from, uint32_t index)
+{
+	struct pxt_thread *to = &mirror->threads.entry[index];
+	int32_t tid = atomic_load_explicit(&from->tid, memory_order_relaxed);
+
+	if (!tid)
+		return;
+	memcpy(to->name, from->name, sizeof(to->name));
+	atomic_store_explicit(&to->tid, tid, memory_order_release);
+}
+
 void pxt_mirrors_thread(struct pxt_thread_table *table, uint32_t index)
 {
 	meet();
@@ -87,22 +99,13 @@ void pxt_mirrors_thread(struct pxt_thread_table *table, uint32_t index)
 	for (uint32_t i = 0; i < STREAMS; i++) {
 		struct pxt_directory *mirror = pxt_mirror_of(i);
 
-		if (mirror)
+		if (mirror) {
+			copy_name(mirror, &table->entry[index], index);
 			copy_thread(&mirror->threads, table, index);
+		}
 	}
 	/* Release: whoever sees the count go down sees the stores, and may take the memory away. */
 	(void)atomic_fetch_sub_explicit(&pxt_outside.outsiders, 1u, memory_order_release);
-}
-
-static void copy_name(struct pxt_directory *mirror, struct pxt_thread *from, uint32_t index)
-{
-	struct pxt_thread *to = &mirror->threads.entry[index];
-	int32_t tid = atomic_load_explicit(&from->tid, memory_order_relaxed);
-
-	if (!tid)
-		return;
-	memcpy(to->name, from->name, sizeof(to->name));
-	atomic_store_explicit(&to->tid, tid, memory_order_release);
 }
 
 void pxt_mirrors_named(uint32_t index)

@@ -163,6 +163,17 @@ PXT_INLINE uint64_t pxt_epoch_make(uint32_t pos_quarters, uint32_t seq_quarters)
 	       (seq_quarters << 30 | seq_quarters >> 2);
 }
 
+/* Puts a quarter count and the low bits of a counter together; @bits: of a quarter. */
+PXT_INLINE uint64_t pxt_epoch_widen(uint32_t quarters, uint32_t value, uint32_t bits)
+{
+	uint32_t ahead = ((value >> bits) - quarters) & 3u;
+	uint64_t whole = quarters;
+
+	/* 3: the epoch was brought forward after the value was read. */
+	whole += ahead == 3u ? UINT64_C(0xffffffffffffffff) : ahead;
+	return whole << bits | (value & ((1u << bits) - 1u));
+}
+
 void pxt_ring_bump_epoch(struct pxt_lane *lane, uint64_t head);
 void pxt_ring_note_lost(const struct pxt_ring *ring, uint32_t limit);
 

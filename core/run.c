@@ -84,7 +84,7 @@ static enum step take_turn(
 
 	from.pos = from.ring.lane->pos;
 	from.seq = from.ring.lane->seq;
-	from.end = block->lane_mask ? from.ring.lane->scan_pos : UINT64_MAX;
+	from.end = pxt_block_merges(block) ? from.ring.lane->scan_pos : UINT64_MAX;
 	/* Bound: each round moves the position forward, and fills the room. */
 	do
 		step = take_one(block, &from, run, until, front);

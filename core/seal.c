@@ -15,7 +15,7 @@ static void take_wanted(struct pxt_stream *stream)
 
 	atomic_store_explicit(&pxt_fork.hot, NULL, memory_order_release);
 	/* Relatives' short paths. */
-	atomic_store_explicit(&stream->block->wanted_bit, 0u, memory_order_release);
+	atomic_store_explicit(&stream->block->wanted_bit, PXT_HOT_NEVER, memory_order_release);
 	for (unsigned id = 0; id < PXT_ID_COUNT; id++)
 		__atomic_fetch_and(&_pxt_wanted[id], (pxt_wanted_mask)~bit, __ATOMIC_RELEASE);
 }
@@ -34,8 +34,7 @@ void pxt_stream_seal(struct pxt_stream *stream)
 		return;
 	state = pxt_stream_shut_gate(stream);
 	take_wanted(stream);
-	(void)pxt_threads_wait_left(
-	    pxt_holdback_ns, pxt_family_shares(block) ? PXT_RELATIVES : PXT_OWN);
+	(void)pxt_threads_wait_left(pxt_holdback_ns, pxt_family_whose(block));
 	take_wanted(stream);
 	block->quiet = 1;
 	if (state == PXT_GATE_RUNNING)

@@ -8,6 +8,7 @@
 #include "core/control.h"
 #include "core/filestream.h"
 #include "core/mirror.h"
+#include "core/share.h"
 #include "core/threads.h"
 #include "core/wanted.h"
 
@@ -97,9 +98,11 @@ void pxt_stream_abandon(struct pxt_stream *stream)
 
 int pxt_stream_shutdown(trace_id_t trid, const void *caller)
 {
-	struct pxt_stream *stream = pxt_stream_control(trid);
+	struct pxt_stream *stream;
 	int error = 0;
 
+	pxt_share_settle(trid);
+	stream = pxt_stream_control(trid);
 	if (!stream)
 		return EINVAL;
 	pxt_stream_stop(stream, caller);
@@ -108,6 +111,7 @@ int pxt_stream_shutdown(trace_id_t trid, const void *caller)
 	pxt_handle_remove(trid);
 	stream->trid = 0;
 	pxt_stream_control_end(stream);
+	pxt_share_close(stream);
 	/* The unit's part may take long (the log's last write): without any lock. */
 	if (stream->at_shutdown)
 		error = stream->at_shutdown(stream);

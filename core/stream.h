@@ -66,11 +66,22 @@ struct pxt_side {
 	unsigned char data[PXT_START_BYTES > sizeof(int) ? PXT_START_BYTES : sizeof(int)];
 };
 
+#if CONFIG_PTRACE_ATTACH
+/* 1: behind the others is the lane for what other processes record (share.h). */
+#define PXT_GUESTS_MEMBER       uint32_t guests_lanes;
+#define PXT_GUESTS_LANES(block) ((block)->guests_lanes)
+#define PXT_SHARE_MEMBER        void *share; /* Attached Processes' own; NULL: the stream has no name */
+#else
+#define PXT_GUESTS_MEMBER
+#define PXT_GUESTS_LANES(block) 0u
+#define PXT_SHARE_MEMBER
+#endif
+
 struct pxt_block {
 	PXT_STREAM_LABEL
 	/* Read by every writer, written by control calls only. */
 	PXT_ALIGNED(PXT_CACHE_LINE) _Atomic uint32_t gate;
-	uint32_t lane_mask;
+	uint32_t lane_mask; /* of the lanes that trace points choose from */
 	uint32_t slot_mask;
 	uint32_t max_data;
 	uint32_t mark; /* slots in use at which a sleeper is woken; 0: by every record */
@@ -102,7 +113,8 @@ struct pxt_block {
 	uint32_t turn_lane;
 	uint32_t turn_lanes; /* bit i: lane i has records in the window */
 	uint32_t turn;       /* items handed out, for core/lane.c */
-	uint8_t gap;         /* OVERFLOW is due before the next record, then RESUME */
+	PXT_GUESTS_MEMBER
+	uint8_t gap; /* OVERFLOW is due before the next record, then RESUME */
 	uint8_t resume_due;
 	uint8_t owes_stop;     /* stopped by call while an automatic STOP was still due */
 	uint8_t stop_told;     /* the automatic STOP was handed out, the restart is not done yet */
@@ -146,6 +158,7 @@ struct pxt_stream {
 	uint8_t closing;  /* shutdown has begun: sleepers leave */
 	uint8_t dead_log; /* the log cannot take more: start has no effect (DEC-14) */
 	void *log;        /* Trace-To-Log's own */
+	PXT_SHARE_MEMBER
 	/* What a unit wants done: before the block goes, and when the stream is cleared. */
 	int (*at_shutdown)(struct pxt_stream *stream);
 	/* The process ends.  False: the unit's part cannot be ended in time; it is left as it is. */
@@ -174,9 +187,21 @@ PXT_INLINE struct pxt_ring pxt_block_ring(struct pxt_block *block, uint32_t inde
 	};
 }
 
+/* Index of the last lane, that of other processes included. */
+PXT_INLINE uint32_t pxt_block_last(const struct pxt_block *block)
+{
+	return block->lane_mask + PXT_GUESTS_LANES(block);
+}
+
 PXT_INLINE uint32_t pxt_block_lanes(const struct pxt_block *block)
 {
-	return block->lane_mask + 1u;
+	return pxt_block_last(block) + 1u;
+}
+
+/* Whether its order comes out of several lanes (merge.h). */
+PXT_INLINE bool pxt_block_merges(const struct pxt_block *block)
+{
+	return pxt_block_last(block) != 0;
 }
 
 PXT_INLINE uint32_t pxt_block_state(struct pxt_block *block)

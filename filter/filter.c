@@ -80,7 +80,7 @@ PXT_API int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set
 	stream = pxt_stream_control(trid);
 	if (!stream)
 		return EINVAL;
-	whose = pxt_family_shares(stream->block) ? PXT_RELATIVES : PXT_OWN;
+	whose = pxt_family_whose(stream->block);
 	/* Trace points that skip the gate would see the new filter type by type. */
 	pxt_hot_suspend();
 	(void)pxt_threads_wait_left(pxt_holdback_ns, whose);

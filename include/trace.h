@@ -85,7 +85,8 @@ typedef struct {
 	char _pxt_genversion[TRACE_NAME_MAX + 1];
 	uint32_t _pxt_system_slots; /* slots of the largest system event */
 	int32_t _pxt_file;          /* a descriptor and 1; 0: the stream lives in memory */
-	uint32_t _pxt_reserved[6];
+	const char *_pxt_share;     /* other processes' name for the stream, the caller's text */
+	uint32_t _pxt_reserved[6 - sizeof(char *) / 4];
 } trace_attr_t;
 
 #if _PXT_UNIT_FILTER

@@ -524,6 +524,69 @@ int posix_trace_attr_getpolling_np(const trace_attr_t *attr, int *polling);
 int posix_trace_attr_setfile_np(trace_attr_t *attr, int file_desc);
 /* EINVAL: an argument invalid. */
 int posix_trace_attr_getfile_np(const trace_attr_t *attr, int *file_desc);
+
+#if _PXT_UNIT_ATTACH
+/*
+ * Gives the stream a name, by which other processes of this machine reach it: they attach to it and trace into it
+ * (posix_trace_attach_np()), and `pxtrace ps`, start, stop, filter, clear, flush, snapshot, attach
+ * see and control it.  Any policy, any lanes, with or without a log, also in a file.
+ *
+ * @name: without a slash, at most 63 bytes: a name among those of the user, kept in a folder that
+ * nobody else can enter.  With a slash: the path of a socket that create makes, at most 107 bytes;
+ * who may write to it (its mode is 0777 less the umask) may attach and control, everybody else gets EACCES.  NULL: none (the
+ * default).  The text is the caller's and is looked at by create only; attributes of a stream tell
+ * NULL.
+ *
+ * posix_trace_create() and posix_trace_create_withlog() then have these errors as well:
+ * EEXIST: a living process has a stream of that name.  One that a dead process left is taken over.
+ * EACCES: the folder cannot be written to, or is not the user's own.
+ * EINVAL: the path leads nowhere, or something else than a socket is there.
+ * EAGAIN: no thread for what other processes ask; or no descriptor.
+ *
+ * The stream then has one more lane of the same size, for what attached processes record, and its
+ * own threads at most half as many lanes as otherwise.  Trace points cost the same.  A thread of the
+ * library's own, with the creator's scheduling, answers other processes and takes their events while there are
+ * any; it touches nothing that a trace point waits for.  What other processes send and keep in their memory is
+ * believed by nobody: they can spoil what they record themselves, and take up memory within the
+ * limits of the configuration, but they can neither block nor crash the owner.
+ *
+ * EINVAL: @name is empty or too long, "." or ".."; @attr invalid.
+ * Cost: constant; create then makes the socket and the thread.  Unit: Attached Processes.
+ * (LPT-31, LPT-32)
+ */
+int posix_trace_attr_setsharename_np(trace_attr_t *attr, const char *name);
+int posix_trace_attr_getsharename_np(const trace_attr_t *attr, const char **name);
+
+/*
+ * From now on the calling process traces into the stream of that name, which another process
+ * created: its trace points have their effect while that stream runs, and its events come out
+ * there with this process' pid and threads, in order of time with all others.  Event types are the
+ * same where their names are; the owner gets names and descriptions that it does not have.
+ *
+ * @name: as above.
+ * @attr: size, lanes and largest data of the memory in which events wait until the owner takes them;
+ * what is overwritten there before counts as lost in the owner's stream.  NULL: the defaults.  Other attributes do not matter.
+ * @trid: the attachment.  posix_trace_shutdown() ends it; so do the owner's shutdown and end, and
+ * then the identifier stays valid and trace points have no effect.  posix_trace_stop() and
+ * posix_trace_start() hold back what this process traces, until the owner's next start;
+ * posix_trace_get_attr(), _get_status() and the lists of types tell of this process' side.  All other
+ * functions give EINVAL.
+ *
+ * Returns 0 or
+ * ENOENT: no living process has a stream of that name.
+ * EACCES: this process may not reach it; then it learns nothing else.
+ * ENOTSUP: the owner was built from another version, or with another clock or layout.
+ * EAGAIN: this process has as many streams, or the owner as many attached processes, as the
+ *         configuration allows; or there is no descriptor or thread.
+ * ENOMEM: no memory for the ring.  EINVAL: an argument is invalid.
+ * ETIMEDOUT: the owner did not answer within a second.
+ *
+ * Context: thread; not in a signal handler; not a cancellation point.  Cost: two messages, the
+ * memory is taken and touched.  A forked child is not attached (it attaches itself).
+ * Unit: Attached Processes.  (LPT-31, LPT-32)
+ */
+int posix_trace_attach_np(const char *name, const trace_attr_t *attr, trace_id_t *trid);
+#endif
 #if _PXT_UNIT_TOLOG
 /*
  * Priority of the flushing thread of a FLUSH stream.

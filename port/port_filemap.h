@@ -33,4 +33,18 @@ void pxt_port_filemap_seal(int fd);
 /* Whether both descriptors are open on one file. */
 bool pxt_port_filemap_same(int fd, int other);
 
+/* ---- Memory that one process writes and another one reads ---- */
+
+/*
+ * From now on nobody can map the file for writing, write to it, make it shorter or take pages out
+ * of it; what is mapped stays as it is.  ENOTSUP: not this file, or not on this system.
+ */
+int pxt_port_filemap_settle(int fd);
+/*
+ * Maps, for reading, a file that somebody else has settled, whole; forked children do not have it.
+ * To touch it never fails, never waits for anybody, and takes no memory.  EINVAL: it is no such file;
+ * ENOMEM: it has more than @limit bytes, or there is no room.  pxt_port_free() ends that.
+ */
+int pxt_port_filemap_view(int fd, size_t limit, const void **memory, size_t *bytes);
+
 #endif

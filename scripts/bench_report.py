@@ -24,6 +24,8 @@ CHAPTERS = {
              "read the counter, reserve with one locked add, store."),
     "places": ("Where a stream lives", "In memory of the process, in a file on tmpfs, in a file on "
                "disk; they take turns."),
+    "attach": ("Attached processes", "Attaching, an event of theirs, and what the owner pays for "
+               "it."),
     "latency": ("Latency under stress", "One call at a time, real-time priority, memory locked."),
     "logged": ("A log under load", "One writer, paced and at full speed, into a log in memory."),
     "retrieve": ("Retrieval", "What reading an event out of a stream costs."),

@@ -10,7 +10,7 @@ from config import ROOT, Configuration, kconfig_tool
 # The seed's menu: units in its order, then the sub-menus.
 MENU = ["Trace Core support (comes with On-Line Trace or Trace To Log)", "On-Line Trace support",
         "Trace To Log support", "User Events support", "Event Filter support",
-        "Trace Inheritance support", "Log Retrieval support",
+        "Trace Inheritance support", "Attached Processes support", "Log Retrieval support",
         "Maximums and limits", "System event types", "Policies", "Records", "Log",
         "Fast checksums of log blocks", "Port", "Debugging"]
 
@@ -24,6 +24,8 @@ REFUSED = [
     (None, {"FILTER": "on"}, "must be y or n"),
     (None, {"RECORD_THREAD": "n", "INHERIT": "y"}, "CONFIG_PTRACE_RECORD_THREAD"),
     ("bare", {"INHERIT": "y"}, "CONFIG_PTRACE_PORT_POSIX"),
+    (None, {"USEREVENTS": "n", "ATTACH": "y"}, "CONFIG_PTRACE_USEREVENTS"),
+    (None, {"FILE_STREAMS": "n", "ATTACH": "y"}, "CONFIG_PTRACE_FILE_STREAMS"),
     (None, {"CORE": "n"}, "cannot be set by itself"),
     (None, {"LANES_MAX": "4"}, "set CONFIG_PTRACE_LANES_MAX_1"),
     (None, {"RECORD_THREAD": "n", "LANES_MAX_4": "y"}, "CONFIG_PTRACE_RECORD_THREAD"),
@@ -53,7 +55,7 @@ PROFILES = ("full", "minimal", "target", "host", "bare", "tiny")
 UNITS = {
     "tiny": {"CORE", "ONLINE", "USEREVENTS"},
     "full": {"CORE", "ONLINE", "TOLOG", "USEREVENTS", "FILTER", "INHERIT",
-             "LOGRETRIEVAL"},
+             "ATTACH", "LOGRETRIEVAL"},
     "minimal": {"CORE", "ONLINE", "USEREVENTS"},
     "target": {"CORE", "TOLOG", "USEREVENTS", "FILTER"},
     "host": {"LOGRETRIEVAL"},

@@ -19,20 +19,21 @@ ARROWS = {
     "userevents": {"include", "base", "port", "core", "userevents"},
     "filter": {"include", "base", "port", "core", "filter"},
     "inherit": {"include", "base", "port", "core", "inherit"},
+    "attach": {"include", "base", "port", "core", "attach"},
     "logretrieval": {"include", "base", "port", "logretrieval"},
     "tools": {"include", "tools"},
     "examples": {"include", "examples"},
     "bench": {"include", "bench"},
 }
 # One file's further arrows: the door of system events is measured, and no public header declares it;
-# who writes logs and takes lines apart knows their format from its one description.
+# who writes logs, takes lines apart or speaks to other processes knows the form from its one description.
 FURTHER = {"bench/system.c": {"core"}}
 FURTHER.update({f"tools/{name}": {"base"} for name in (
     "lineframe.c", "lineframe.h", "linein.c", "lineplain.c", "linerun.c", "linerun.h",
     "logblocks.c", "logblocks.h", "logturn.c", "logwrite.c",
     "recover/about.h", "recover/find.c", "recover/find.h", "recover/order.c", "recover/remains.c",
     "recover/remains.h", "recover/salvage.c", "recover/walk.c", "recover/who.c", "recover/who.h",
-    "recover/write.c")})
+    "recover/write.c", "remote/behind.h", "remote/door.h")})
 PUBLIC_ONLY = {"tools", "examples", "bench"}
 LIBRARY = set(ARROWS) - PUBLIC_ONLY
 PORTS = ("posix", "bare")

@@ -20,9 +20,9 @@ except ImportError:
     os.execv(OTHER, [OTHER] + sys.argv)
 
 BOTH_LIBRARIES = {"BASE", "PORT", "LOGRETRIEVAL"}
-OTHER_UNITS = {"CORE", "ONLINE", "TOLOG", "USEREVENTS", "FILTER", "INHERIT"}
-FOLDERS = ("base", "core", "core/tiny", "online", "tolog", "userevents", "filter", "inherit", "logretrieval",
-           "port/posix", "port/bare")
+OTHER_UNITS = {"CORE", "ONLINE", "TOLOG", "USEREVENTS", "FILTER", "INHERIT", "ATTACH"}
+FOLDERS = ("base", "core", "core/tiny", "online", "tolog", "userevents", "filter", "inherit", "attach",
+           "logretrieval", "port/posix", "port/bare")
 
 
 def unit_table():

@@ -28,7 +28,7 @@ SUITE = "footprint"
 PAYLOADS = (0, 4, 8, 48, 256)
 UNITS = (("On-Line Trace", "ONLINE"), ("Trace To Log", "TOLOG"), ("Event Filter", "FILTER"),
          ("User Events", "USEREVENTS"), ("Inheritance", "INHERIT"),
-         ("Log Retrieval", "LOGRETRIEVAL"))
+         ("Other processes", "ATTACH"), ("Log Retrieval", "LOGRETRIEVAL"))
 CORE_ALONE = {"TOLOG": "n", "USEREVENTS": "n", "FILTER": "n", "INHERIT": "n",
               "LOGRETRIEVAL": "n",
               "SINGLE_STREAM": "y"}
@@ -121,13 +121,17 @@ class Bench:
                                               if not less or not source.startswith(less)]))
         return self.loaded_cache[key]
 
-    def contribution(self, compiler, without, base=None, less=""):
-        """(total, basic support) of what @without switches off, or of all there is in @base."""
+    def contribution(self, compiler, without, base=None, less="", both=None):
+        """
+        (total, basic support) of what @without switches off (@both is set in both), or of all
+        there is in @base.
+        """
         silent = {"SYSEV_TRACE": "n"}
         if base is not None:
             return tuple(self.loaded(compiler, {**base, **more}, less) for more in ({}, silent))
-        return tuple(self.loaded(compiler, more) - self.loaded(compiler, {**more, **without})
-                     for more in ({}, silent))
+        both = both or {}
+        return tuple(self.loaded(compiler, {**both, **more}) -
+                     self.loaded(compiler, {**both, **more, **without}) for more in ({}, silent))
 
     def contributions(self, compiler):
         table = f"contributions: {compiler.name}"
@@ -137,16 +141,18 @@ class Bench:
                 ("Trace Core", "none: Core + On-Line, one stream, less the members of online/",
                  self.contribution(compiler, None, CORE_ALONE, "online/"))]
         for name, symbol in UNITS:
-            # What belongs to Filter alone needs User Events; it is on in both.
-            rows.append((name, f"full with {symbol}=n", self.contribution(compiler, {symbol: "n"})))
+            # What belongs to Filter alone needs User Events; it is on in both.  Other processes need
+            # them, too, and would be counted twice.
+            both = {"ATTACH": "n"} if symbol == "USEREVENTS" else {}
+            less = "".join(f", {name}={value}" for name, value in both.items())
+            rows.append((name, f"full with {symbol}=n{less}",
+                         self.contribution(compiler, {symbol: "n"}, both=both)))
         for name, nearest, (total, basic) in rows:
             self.say(table, name, "basic support", "bytes", basic)
             self.say(table, name, "trace-related events", "bytes", total - basic)
             self.say(table, name, "total", "bytes", total)
             self.say(table, name, "of the complete build", "%", f"{100 * total / complete:.1f}")
             self.say(table, name, "without it", "", nearest)
-        for name in ("Other processes",):
-            self.say(table, name, "total", "", "not supported")
         whole = sum(total for _, _, (total, _) in rows)
         for name, value in (("Sum of contributions", whole), ("Complete build", complete),
                             ("Residue (shared, or counted twice)", complete - whole)):

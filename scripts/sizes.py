@@ -34,7 +34,7 @@ SECTIONS = {"text": (".text",), "rodata": (".rodata",), "data": (".data", ".tdat
             "bss": (".bss", ".tbss")}
 HOST_PROFILES = ("full", "minimal", "target", "host", "tiny")
 BOARD_PROFILES = ("bare", "tiny")
-OPTIONAL = ("online", "tolog", "userevents", "filter", "inherit", "logretrieval")
+OPTIONAL = ("online", "tolog", "userevents", "filter", "inherit", "attach", "logretrieval")
 CORTEX = ["-mcpu=cortex-m3", "-mthumb"]
 
 

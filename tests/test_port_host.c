@@ -530,7 +530,7 @@ static void the_helper_thread_has_a_name_and_all_signals_blocked(void)
 	CU_ASSERT_TRUE(sigismember(&seen.blocked, SIGXFSZ) == 1);
 	CU_ASSERT_TRUE(sigismember(&seen.blocked, SIGPIPE) == 1);
 	CU_ASSERT_TRUE(sigismember(&seen.blocked, SIGALRM) == 1);
-	CU_ASSERT_STRING_EQUAL(seen.info.name, "pxt-flush");
+	CU_ASSERT_STRING_EQUAL(seen.info.name, "pxt-helper");
 	(void)pthread_sigmask(SIG_SETMASK, NULL, &own);
 	CU_ASSERT_TRUE(sigismember(&own, SIGXFSZ) == 0);
 }

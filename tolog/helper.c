@@ -37,7 +37,7 @@ static bool due(struct pxt_stream *stream)
 
 	if (pxt_block_state(block) == PXT_GATE_AUTO)
 		return true;
-	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_lane *lane = pxt_block_lane(block, i);
 		uint32_t used = pxt_head_pos(pxt_cursor_load(&lane->head)) -
 		                atomic_load_explicit(&lane->limit, memory_order_relaxed);

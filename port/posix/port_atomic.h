@@ -274,6 +274,36 @@ PXT_INLINE uint32_t pxt_slot_peek_acquire(const pxt_cell *slot)
 }
 #endif
 
+/*
+ * A slot in memory that another process writes and this one can only read: nothing is stored, and
+ * there is an end to it whatever he does.  What was stored as one is seen as one; else all is 0,
+ * which is no record.  @mask: slots of the ring less 1.
+ */
+#if PXT_TSAN || defined(__x86_64__) || defined(__aarch64__)
+PXT_INLINE struct pxt_halves pxt_slot_view(const pxt_cell *cell, uint32_t mask)
+{
+	const uint64_t *half = (const uint64_t *)(const void *)cell;
+
+	(void)mask;
+	/* The tag stands in the first half, and comes back after 2^31 slots only. */
+	for (int i = 0; i < 4; i++) {
+		uint64_t low = __atomic_load_n(&half[0], __ATOMIC_ACQUIRE);
+		uint64_t high = __atomic_load_n(&half[1], __ATOMIC_ACQUIRE);
+
+		if (__atomic_load_n(&half[0], __ATOMIC_RELAXED) == low)
+			return (struct pxt_halves){ low, high };
+	}
+	return (struct pxt_halves){ 0, 0 };
+}
+#else
+PXT_INLINE struct pxt_halves pxt_slot_view(const pxt_cell *cell, uint32_t mask)
+{
+	struct pxt_slot slot = pxt_words_view(cell, mask);
+
+	return pxt_slot_halves(&slot);
+}
+#endif
+
 /* Before first use, while nobody else knows the @count cells (a power of two) at @cells. */
 #if PXT_TSAN || defined(__x86_64__) || defined(__aarch64__)
 PXT_INLINE void pxt_cells_init(pxt_cell *cells, uint32_t count)
@@ -309,6 +339,12 @@ PXT_INLINE uint64_t pxt_cursor_peek(pxt_cursor *cursor)
 PXT_INLINE uint64_t pxt_cursor_load(pxt_cursor *cursor)
 {
 	return atomic_load_explicit(cursor, memory_order_acquire);
+}
+
+/* The same of a cursor that another process moves and this one can only read. */
+PXT_INLINE uint64_t pxt_cursor_view(const pxt_cursor *cursor)
+{
+	return atomic_load_explicit((pxt_cursor *)(uintptr_t)cursor, memory_order_acquire);
 }
 
 PXT_INLINE void pxt_cursor_set(pxt_cursor *cursor, uint64_t value)

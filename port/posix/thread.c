@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#define THREAD_NAME "pxt-flush"
+#define THREAD_NAME "pxt-helper"
 /* Small, because a program that locks its memory pays for all of it. */
 #define STACK_BYTES ((size_t)256 * 1024)
 

@@ -113,6 +113,25 @@ static inline struct pxt_slot pxt_words_load(const struct pxt_words_cell *cell)
 		                      (half[4] & 0xffffu) | half[5] << 16 } };
 }
 
+/* In memory that another process writes: his word for the shift is not taken. */
+static inline struct pxt_slot pxt_words_view(const struct pxt_words_cell *cell, uint32_t mask)
+{
+	uint32_t tag = pxt_word_load(&cell->tag);
+	uint32_t lap = (tag & PXT_WORDS_TAG) / (mask + 1u) << 16;
+	uint32_t half[6];
+	uint32_t strange = 0;
+
+	for (unsigned i = 0; i < 6; i++) {
+		half[i] = pxt_word_load(&cell->half[i]);
+		strange |= (half[i] ^ lap) & 0xffff0000u;
+	}
+	if (strange || pxt_word_load(&cell->tag) != tag)
+		return pxt_words_not_whole(tag);
+	return (struct pxt_slot){ .word = { tag, (half[0] & 0xffffu) | half[1] << 16,
+		                      (half[2] & 0xffffu) | half[3] << 16,
+		                      (half[4] & 0xffffu) | half[5] << 16 } };
+}
+
 /* ---- The cursor of a ring: [63:32] pos [31:1] seq [0] closed, as core/ring.h has it ---- */
 
 struct pxt_words_cursor {
@@ -167,6 +186,23 @@ static inline struct pxt_words_seen pxt_words_settle(struct pxt_words_cursor *cu
 	seen.turns = pxt_words_follow(&cursor->turns, seen.turns, seen.tail >> 31);
 	PXT_WORDS_STEP();
 	return seen;
+}
+
+/* In memory that another process writes: helps nobody, and does not wait for him to stand still. */
+static inline uint64_t pxt_words_view_cursor(const struct pxt_words_cursor *cursor)
+{
+	struct pxt_words_seen seen;
+
+	for (int i = 0; i < 16; i++) {
+		seen.tail = pxt_word_load(&cursor->tail);
+		seen.records = pxt_word_load(&cursor->records);
+		seen.turns = pxt_word_load(&cursor->turns);
+		if (pxt_word_load(&cursor->tail) == seen.tail)
+			break;
+	}
+	seen.records += (seen.records ^ seen.tail >> 1) & 1u;
+	seen.turns += (seen.turns ^ seen.tail >> 31) & 1u;
+	return pxt_words_value(&seen);
 }
 
 /* From what was seen by @by: any slots, no record or one.  The closed bit stays. */

@@ -25,6 +25,11 @@ PXT_INLINE uint64_t pxt_cursor_load(pxt_cursor *cursor)
 	return pxt_words_peek(cursor);
 }
 
+PXT_INLINE uint64_t pxt_cursor_view(const pxt_cursor *cursor)
+{
+	return pxt_words_view_cursor(cursor);
+}
+
 PXT_INLINE void pxt_cursor_set(pxt_cursor *cursor, uint64_t value)
 {
 	pxt_words_set(cursor, value);

@@ -53,7 +53,7 @@ static void find_parts(struct box *box)
 static void forget_notes(struct pxt_block *block)
 {
 	pxt_window_end(block);
-	for (uint32_t i = 0; i <= block->lane_mask; i++) {
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_lane *lane = pxt_block_lane(block, i);
 
 		lane->front_state = PXT_FRONT_UNKNOWN;

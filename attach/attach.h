@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * attach.h - streams with a name, and processes that attach to them: what the files of this unit
+ * have in common.  core/share.h tells how it works, base/door.h what is said at the door.
+ *
+ *   who beside whom     helper   pull   guests' helper
+ *   helper (door.c)        -      X          -            X: by the stream's mutex; one thread a stream
+ *   pull (intake.c)        X      X          -            consumer, control calls, helper
+ *
+ * Owner:   name.c    names and paths, sockets that dead processes left
+ *          door.c    the socket and its helper thread (owner.h: what these files share)
+ *          callers.c connections, messages
+ *          guests.c  attached processes, from the first message to the last record
+ *          request.c what others may ask (ask_*.c: what a unit does that may be off)
+ *          follow.c  a log that grows, for pxtrace attach
+ *          intake.c  guests' memory: checked once, pulled again and again
+ *          types.c   guests' event types, in this process' numbers
+ * Guest:   guest.c   posix_trace_attach_np(), and the helper thread that hears START and STOP
+ */
+#ifndef PXT_ATTACH_H
+#define PXT_ATTACH_H
+
+#include "base/door.h"
+#include "core/share.h"
+
+#include <stdbool.h>
+
+/* The unit's table for Core (attach/door.c). */
+extern const struct pxt_share_ops pxt_attach_share;
+
+/* ---- Names (attach/name.c) ---- */
+
+/* Whether @name can be a stream's: length, no ".", "..", "". */
+bool pxt_door_name_valid(const char *name);
+/*
+ * The socket's path of @name.  @make: the user's folder is made where it is missing.  EACCES: the
+ * folder is not the user's alone; EINVAL: the path is too long; or 0.
+ */
+int pxt_door_path(const char *name, bool make, char path[PXT_DOOR_PATH]);
+
+/* ---- Guests' memory (attach/intake.c); helper: begin, learn, end; all else with the mutex ---- */
+
+struct pxt_guest_memory; /* one guest */
+
+/* Bytes of struct pxt_guest_memory. */
+size_t pxt_intake_bytes(void);
+/*
+ * Maps the memfd @fd for reading and checks it whole: sealed against shrinking, label, geometry, clock.
+ * ENOTSUP (another layout or version), EINVAL (no such memory, or not sealed), ENOMEM or 0.
+ * @pid: as the system tells it of the connection (not what the memory says).
+ */
+int pxt_intake_begin(struct pxt_guest_memory *guest, int fd, int32_t pid);
+/*
+ * Takes over names and descriptions that came since, into this process' name map; without any lock.
+ * Called by the helper when a guest arrives, each period, and when a pull has met a type that is
+ * not known yet (*wanted becomes true then).
+ */
+void pxt_intake_learn(struct pxt_guest_memory *guest);
+bool pxt_intake_wants_types(const struct pxt_guest_memory *guest);
+/* The guest has gone: what is finished in its memory is still pulled, nothing is waited for. */
+void pxt_intake_gone(struct pxt_guest_memory *guest);
+/* Gone, and nothing is left to pull. */
+bool pxt_intake_empty(struct pxt_guest_memory *guest);
+void pxt_intake_end(struct pxt_guest_memory *guest);
+/*
+ * struct pxt_share_ops, pull: from @count guests at once, in the order of their stamps.  @guests:
+ * entries may be NULL.
+ */
+uint64_t pxt_intake_pull(struct pxt_stream *stream, struct pxt_guest_memory *const *guests,
+    unsigned count, uint64_t clock, bool all);
+/* The stream starts at @ticks: older records are nobody's.  */
+void pxt_intake_started(struct pxt_guest_memory *guest, uint64_t ticks);
+
+#endif

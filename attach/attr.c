@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* attr.c - the name by which other processes reach a stream, as an attribute. */
+#include "base/attr.h"
+#include "attach/attach.h"
+
+#include <errno.h>
+
+/* The table is set here, so that programs that give no names carry nothing of the unit. */
+PXT_API int posix_trace_attr_setsharename_np(trace_attr_t *attr, const char *name)
+{
+	if (!pxt_attr_usable(attr, attr) || (name && !pxt_door_name_valid(name)))
+		return EINVAL;
+	if (name)
+		__atomic_store_n(&pxt_share_ops, &pxt_attach_share, __ATOMIC_RELEASE);
+	attr->_pxt_share = name;
+	return 0;
+}
+
+PXT_API int posix_trace_attr_getsharename_np(const trace_attr_t *attr, const char **name)
+{
+	if (!pxt_attr_usable(attr, name))
+		return EINVAL;
+	*name = attr->_pxt_share;
+	return 0;
+}

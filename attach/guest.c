@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * guest.c - attaching to another process' stream: an ordinary stream of this process in memory that
+ * the other one may read, and a thread that starts and stops it as that one says.
+ *
+ *   who beside whom     attach   helper   shutdown   forked child
+ *   helper                 -        -         -            -        shutdown waits for its end
+ *
+ * The helper only takes locks that any control call takes, and only in those; it holds none while
+ * it waits.  The other process can make it start and stop, and nothing else.
+ */
+#include "attach/attach.h"
+#include "base/attr.h"
+#include "core/shutdown.h"
+#include "port/port_filemap.h"
+#include "port/port_local.h"
+#include "port/port_thread.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define TIMEOUT_MS 1000u
+
+/* By the index of the stream, so that a child finds what it has to close. */
+static struct guest {
+	struct pxt_port_thread thread;
+	trace_id_t trid;
+	_Atomic int connection; /* descriptors and 1; 0: none */
+	_Atomic int bell;       /* rung when the helper shall end */
+} guests[CONFIG_PTRACE_MAX_STREAMS];
+
+/* A message and what may stand behind it. */
+struct heard {
+	struct pxt_door_reply reply;
+	char text[256];
+};
+
+/* ---- Descriptors ---- */
+
+static void close_one(_Atomic int *fd)
+{
+	int kept = atomic_exchange_explicit(fd, 0, memory_order_relaxed);
+
+	if (kept)
+		pxt_port_local_close(kept - 1);
+}
+
+/* A child that kept the connection would keep up the attachment when its parent is gone. */
+static void in_child(void)
+{
+	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
+		close_one(&guests[i].connection);
+		close_one(&guests[i].bell);
+	}
+}
+
+static void watch_forks(void)
+{
+	static bool watched;
+
+	pxt_process_lock();
+	if (!watched)
+		pxt_port_at_fork(in_child);
+	watched = true;
+	pxt_process_unlock();
+}
+
+/* ---- The helper ---- */
+
+/* One call of this process' own, as if its program had made it.  False: the stream is gone. */
+static bool set_running(trace_id_t trid, bool running)
+{
+	struct pxt_stream *stream = pxt_stream_control(trid);
+
+	if (!stream)
+		return false;
+	if (running)
+		pxt_stream_start(stream, NULL);
+	else
+		pxt_stream_stop(stream, NULL);
+	pxt_stream_control_end(stream);
+	return true;
+}
+
+static bool is_reply(const struct heard *heard, size_t bytes)
+{
+	return bytes >= sizeof(heard->reply) && heard->reply.magic == PXT_DOOR_MAGIC &&
+	       heard->reply.version == PXT_DOOR_VERSION;
+}
+
+/* All that was said, in its order.  False: there is nothing to hear any more. */
+static bool listen_to(struct guest *guest, int connection)
+{
+	for (;;) {
+		struct heard heard;
+		size_t bytes;
+		int passed = -1;
+		int error =
+		    pxt_port_local_receive(connection, &heard, sizeof(heard), &bytes, &passed);
+
+		if (error == EAGAIN)
+			return true;
+		if (error)
+			return false;
+		pxt_port_local_close(passed);
+		if (!is_reply(&heard, bytes))
+			return false;
+		if ((heard.reply.what == PXT_DOOR_START || heard.reply.what == PXT_DOOR_STOP) &&
+		    !set_running(guest->trid, heard.reply.what == PXT_DOOR_START))
+			return false;
+	}
+}
+
+/* Whoever stops listening has stopped the stream. */
+static void help(void *argument)
+{
+	struct guest *guest = argument;
+	struct pxt_port_watch watch[2] = { { .fd = guest->connection - 1 },
+		{ .fd = guest->bell - 1 } };
+
+	do {
+		watch[0].ready = false;
+		watch[1].ready = false;
+		pxt_port_local_watch(watch, 2, -1);
+	} while (!watch[1].ready && listen_to(guest, watch[0].fd));
+	(void)set_running(guest->trid, false);
+	/* The other side shall see the end now, not when this side is shut down. */
+	close_one(&guest->connection);
+}
+
+/* The end of the stream, without any lock.  [the stream is stopped, and found by nobody] */
+static int end_attachment(struct pxt_stream *stream)
+{
+	struct guest *guest = &guests[stream->index];
+
+	if (!guest->bell)
+		return 0;
+	pxt_port_bell_ring(guest->bell - 1);
+	pxt_port_thread_join(&guest->thread);
+	close_one(&guest->bell);
+	return 0;
+}
+
+static int refuse(struct pxt_stream *stream)
+{
+	(void)stream;
+	return EINVAL;
+}
+
+/* ---- Attaching ---- */
+
+static int get_status(void *object, struct posix_trace_status_info *status)
+{
+	struct pxt_stream *stream = object;
+
+	if (!pxt_stream_enter(stream))
+		return EINVAL;
+	pxt_stream_full_status(stream, status);
+	pxt_stream_unlock(stream);
+	return 0;
+}
+
+static const struct pxt_ops guest_ops = {
+	.get_attr = pxt_stream_get_attr,
+	.get_status = get_status,
+	.type_name = pxt_stream_type_name,
+	.type_format = pxt_stream_type_format,
+	.type_next = pxt_stream_type_next,
+	.type_rewind = pxt_stream_type_rewind,
+	.get_clock = pxt_stream_get_clock,
+	.kind = &pxt_stream_kind,
+};
+
+/* Of @given, what matters: size, lanes, largest data. */
+static int guests_attr(const struct pxt_create *request, trace_attr_t *attr)
+{
+	trace_attr_t plain;
+
+	pxt_attr_defaults(&plain);
+	if (request->attr && !pxt_attr_usable(request->attr, attr))
+		return EINVAL;
+	if (request->attr) {
+		plain._pxt_stream_size = request->attr->_pxt_stream_size;
+		plain._pxt_max_data = request->attr->_pxt_max_data;
+		plain._pxt_lanes = request->attr->_pxt_lanes;
+	}
+	plain._pxt_stream_policy = POSIX_TRACE_LOOP;
+	*attr = plain;
+	return pxt_create_attr(
+	    &(const struct pxt_create){ .attr = &plain, .ops = &guest_ops }, attr);
+}
+
+/* The stream in a file of its own in memory, which *memory is, as others may see it. */
+static int make_stream(const trace_attr_t *given, int *memory, struct pxt_stream **stream)
+{
+	struct pxt_create request = { .attr = given, .ops = &guest_ops };
+	trace_attr_t attr;
+	int error = guests_attr(&request, &attr);
+
+	if (error)
+		return error;
+	error = pxt_port_local_memory(memory);
+	if (error)
+		return error;
+	attr._pxt_file = *memory + 1;
+	attr._pxt_flags |= PXT_ATTR_GUEST;
+	error = pxt_stream_create(&request, &attr, stream);
+	if (error)
+		pxt_port_local_close(*memory);
+	/* A new file in memory that will not do is no fault of the caller's. */
+	return error == EINVAL ? EAGAIN : error;
+}
+
+static int publish(struct pxt_stream *stream, int memory, trace_id_t *trid)
+{
+	int error = pxt_stream_publish(stream, trid);
+
+	if (error) {
+		pxt_stream_abandon(stream);
+		return error == ENOMEM ? EAGAIN : error;
+	}
+	error = pxt_port_filemap_settle(memory);
+	if (error)
+		(void)pxt_stream_shutdown(*trid, NULL);
+	return error;
+}
+
+/* What the owner says, or what is wrong with it. */
+static int ask(int connection, int memory, bool *running)
+{
+	const struct pxt_door_request request = { .magic = PXT_DOOR_MAGIC,
+		.version = PXT_DOOR_VERSION,
+		.what = PXT_DOOR_ATTACH,
+		.hz = pxt_clock.hz,
+		.clock_source = (uint32_t)pxt_clock.source };
+	struct heard heard;
+	size_t bytes;
+	int passed = -1;
+	int error = pxt_port_local_send(connection, &request, sizeof(request), memory);
+
+	if (!error)
+		error = pxt_port_local_await(
+		    connection, &heard, sizeof(heard), TIMEOUT_MS, &bytes, &passed);
+	if (error == EPIPE)
+		return ENOENT;
+	if (error)
+		return error == ETIMEDOUT ? ETIMEDOUT : ENOTSUP;
+	pxt_port_local_close(passed);
+	if (!is_reply(&heard, bytes) || heard.reply.what != PXT_DOOR_ATTACH)
+		return ENOTSUP;
+	*running = heard.reply.status.state != PXT_DOOR_STOPPED;
+	switch (heard.reply.error) {
+	case 0:
+	case EAGAIN:
+	case EACCES:
+	case ENOMEM:
+		return heard.reply.error;
+	case ECANCELED:
+		return ENOENT;
+	default:
+		return ENOTSUP;
+	}
+}
+
+/* From now on START and STOP are heard. */
+static int begin_help(struct pxt_stream *stream, trace_id_t trid, int connection)
+{
+	struct guest *guest = &guests[stream->index];
+	int bell;
+	int error = pxt_port_bell_open(&bell);
+
+	if (error)
+		return error;
+	guest->trid = trid;
+	guest->connection = connection + 1;
+	guest->bell = bell + 1;
+	error = pxt_port_thread_start(&guest->thread, help, guest, 0);
+	if (error) {
+		guest->connection = 0;
+		close_one(&guest->bell);
+		return EAGAIN;
+	}
+	stream->at_shutdown = end_attachment;
+	stream->at_clear = refuse;
+	return 0;
+}
+
+static int attach(struct pxt_stream *stream, int memory, int connection, trace_id_t *trid)
+{
+	bool running = false;
+	int error = publish(stream, memory, trid);
+
+	if (error)
+		return error;
+	error = ask(connection, memory, &running);
+	/* Before the helper, which hears what comes behind that answer. */
+	if (!error && running)
+		(void)set_running(*trid, true);
+	if (!error)
+		error = begin_help(stream, *trid, connection);
+	if (error)
+		(void)pxt_stream_shutdown(*trid, NULL);
+	return error;
+}
+
+static int connect_to(const char *name, int *connection)
+{
+	char path[PXT_DOOR_PATH];
+	int error = pxt_door_path(name, false, path);
+
+	if (!error)
+		error = pxt_port_local_connect(path, TIMEOUT_MS, connection);
+	/* A socket that its process has left. */
+	return error == ECONNREFUSED ? ENOENT : error;
+}
+
+PXT_API int posix_trace_attach_np(const char *name, const trace_attr_t *attr, trace_id_t *trid)
+{
+	struct pxt_stream *stream;
+	trace_id_t attached;
+	int connection;
+	int memory;
+	int error;
+
+	if (!pxt_arg_given(name) || !pxt_arg_given(trid) || !pxt_door_name_valid(name))
+		return EINVAL;
+	error = connect_to(name, &connection);
+	if (error)
+		return error;
+	watch_forks();
+	error = make_stream(attr, &memory, &stream);
+	if (!error) {
+		error = attach(stream, memory, connection, &attached);
+		/* Mapped where it is needed. */
+		pxt_port_local_close(memory);
+	}
+	if (error)
+		pxt_port_local_close(connection);
+	else
+		*trid = attached;
+	return error;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * name.c - names of streams as paths of sockets, and sockets that dead processes left.
+ *
+ * A socket that somebody made and nobody listens at any more is refused by the system: that is what
+ * a process leaves that ended without shutdown, and the next one takes the place.  Whoever looks and
+ * then takes keeps others from doing the same by a lock of the folder.  Where he cannot have it (another
+ * user sits on it), two who take the same place over in the same moment may lose one of the two names,
+ * and that is all.
+ */
+#include "attach/owner.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Nobody has the lock for longer than a few system calls. */
+#define LOCK_PATIENCE_MS 100u
+#define TRIES            4u
+
+/* Without going beyond @room bytes: the text is a program's. */
+static size_t length_up_to(const char *text, size_t room, bool *slash)
+{
+	size_t length = 0;
+
+	*slash = false;
+	while (length < room && text[length] != '\0')
+		*slash |= text[length++] == '/';
+	return length;
+}
+
+bool pxt_door_name_valid(const char *name)
+{
+	bool slash;
+	size_t length = length_up_to(name, PXT_DOOR_PATH, &slash);
+
+	if (length == 0)
+		return false;
+	if (slash)
+		return length < PXT_DOOR_PATH && name[length - 1u] != '/';
+	return length < PXT_DOOR_NAME && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+int pxt_door_path(const char *name, bool make, char path[PXT_DOOR_PATH])
+{
+	bool slash;
+	size_t length = length_up_to(name, PXT_DOOR_PATH, &slash);
+	size_t folder;
+	int error;
+
+	if (!pxt_door_name_valid(name))
+		return EINVAL;
+	if (slash) {
+		pxt_port_local_absolute(name, path, PXT_DOOR_PATH);
+		return 0;
+	}
+	error = pxt_port_local_folder(make, path, PXT_DOOR_PATH);
+	if (error)
+		return error;
+	folder = strlen(path);
+	if (folder + 1u + length >= PXT_DOOR_PATH)
+		return EINVAL;
+	path[folder] = '/';
+	memcpy(path + folder + 1u, name, length + 1u);
+	return 0;
+}
+
+/* Removes what a dead process left.  0: the place is free, or may be by now. */
+static int take_over(const char *path)
+{
+	struct pxt_port_place there;
+	int error = pxt_port_local_look(path, &there);
+	int probe;
+
+	if (error)
+		return error == ENOENT ? 0 : error;
+	error = pxt_port_local_connect(path, 0, &probe);
+	pxt_port_local_hang_up(probe);
+	if (error == ECONNREFUSED)
+		error = pxt_port_local_remove(path, &there);
+	else if (error == 0 || error == ETIMEDOUT)
+		return EEXIST;
+	return error == ENOENT || error == EEXIST ? 0 : error;
+}
+
+int pxt_door_claim(const char *path, int *listener, struct pxt_port_place *place)
+{
+	int lock = pxt_port_local_reserve(path, LOCK_PATIENCE_MS);
+	int error = pxt_port_local_listen(path, listener, place);
+
+	/* Bound: somebody else may be faster, but then he lives. */
+	for (unsigned left = TRIES; left && error == EEXIST; left--) {
+		error = take_over(path);
+		if (error)
+			break;
+		error = pxt_port_local_listen(path, listener, place);
+	}
+	pxt_port_local_release(lock);
+	return error;
+}
+
+void pxt_door_give_up(const char *path, int listener, const struct pxt_port_place *place)
+{
+	int lock = pxt_port_local_reserve(path, LOCK_PATIENCE_MS);
+
+	(void)pxt_port_local_remove(path, place);
+	pxt_port_local_release(lock);
+	pxt_port_local_hang_up(listener);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * request.c - what others may ask of a stream: the public functions, called for them.
+ *
+ * By its identifier, as the program itself calls them; so what they may do beside others, and what
+ * they record of it, is what is known of them.
+ */
+#include "attach/owner.h"
+
+#include "core/consumer.h"
+#include "core/control.h"
+#include "port/port_sysinfo.h"
+
+#include <errno.h>
+#include <string.h>
+#include <trace.h>
+#include <trace_np.h>
+
+/* ---- What it is ---- */
+
+static uint32_t state_of(struct pxt_block *block)
+{
+	switch (pxt_block_state(block)) {
+	case PXT_GATE_OFF:
+		return PXT_DOOR_STOPPED;
+	case PXT_GATE_AUTO:
+		return PXT_DOOR_FULL;
+	default:
+		return PXT_DOOR_RUNNING;
+	}
+}
+
+/* Slots that hold what was not read yet; of a lane that was overtaken: all. */
+static uint64_t slots_used(struct pxt_block *block)
+{
+	uint64_t size = (uint64_t)block->slot_mask + 1u;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
+		struct pxt_lane *lane = pxt_block_lane(block, i);
+		uint64_t pos;
+		uint64_t seq;
+
+		pxt_lane_head(lane, &pos, &seq);
+		sum += pos - lane->pos < size ? pos - lane->pos : size;
+	}
+	return sum;
+}
+
+static void fill(struct pxt_door *door, struct pxt_door_status *status)
+{
+	struct pxt_block *block = door->stream->block;
+	struct posix_trace_counts_np counts;
+
+	pxt_stream_counts(door->stream, &counts);
+	status->pid = block->pid;
+	status->state = state_of(block);
+	status->full_policy = block->full_policy;
+	status->with_log = block->with_log;
+	status->filtered = pxt_door_filtered(block);
+	status->slot_count = ((uint64_t)block->slot_mask + 1u) * pxt_block_lanes(block);
+	status->slots_used = slots_used(block);
+	status->written = counts.posix_written_np;
+	status->retrieved = counts.posix_retrieved_np;
+	status->lost = counts.posix_lost_np;
+	status->cleared = counts.posix_cleared_np;
+	status->held = counts.posix_held_np;
+	status->created_sec = block->created.realtime.tv_sec;
+	status->created_nsec = (uint32_t)block->created.realtime.tv_nsec;
+	(void)strncpy(status->name, block->attr._pxt_name, sizeof(status->name) - 1u);
+}
+
+int pxt_door_status(struct pxt_door *door, struct pxt_door_status *status)
+{
+	memset(status, 0, sizeof(*status));
+	if (!pxt_stream_enter(door->stream))
+		return ECANCELED;
+	fill(door, status);
+	pxt_stream_unlock(door->stream);
+	status->guests = pxt_door_count(door, PXT_CALLER_GUEST);
+	pxt_port_executable(status->executable, sizeof(status->executable));
+	return 0;
+}
+
+/* ---- What it does ---- */
+
+int pxt_door_do(struct pxt_door *door, unsigned i, const struct pxt_door_request *request,
+    const char *words, int fd, char text[128])
+{
+	/* Core waits for types to be learnt, when it stops or copies; here that would be for itself. */
+	(void)pxt_door_learn(door);
+	switch ((enum pxt_door_what)request->what) {
+	case PXT_DOOR_ATTACH:
+		return pxt_door_guest_comes(door, i, fd);
+	case PXT_DOOR_STATUS:
+		return 0;
+	case PXT_DOOR_START:
+		return posix_trace_start(door->trid);
+	case PXT_DOOR_STOP:
+		return posix_trace_stop(door->trid);
+	case PXT_DOOR_CLEAR:
+		return posix_trace_clear(door->trid);
+	case PXT_DOOR_FLUSH:
+		return pxt_door_do_flush(door);
+	case PXT_DOOR_FILTER:
+		return pxt_door_do_filter(door, request->how, words, request->text_bytes, text);
+	case PXT_DOOR_SNAPSHOT:
+		return pxt_door_do_snapshot(door, fd);
+	case PXT_DOOR_FOLLOW:
+		return pxt_door_do_follow(door, i, fd);
+	default:
+		return EPROTO;
+	}
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * port_local.h - what the unit Attached Processes asks of the system: processes of one machine that
+ * find each other by a path, exchange messages and descriptors, and notice each other's end.
+ *
+ * No function is a cancellation point, none touches errno, none raises a signal, none is ended by a
+ * handler that runs in between.  All descriptors are closed by exec, and none is 0, 1 or 2.  None of
+ * the functions waits, but for those that have a time limit.
+ *
+ * who beside whom: one caller at a time for one descriptor; ring() also beside all others.
+ */
+#ifndef PXT_PORT_LOCAL_H
+#define PXT_PORT_LOCAL_H
+
+#include "base/compiler.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- Places: sockets in the file system (the owner's side) ---- */
+
+/* Which file it is, whatever its name. */
+struct pxt_port_place {
+	uint64_t device;
+	uint64_t file;
+};
+
+/*
+ * The folder of the calling user's names, without a slash behind it.  @make: it is made where it is
+ * missing.  EACCES: it cannot be made, or is another user's, or others may enter it; ENOENT: there is
+ * none; EINVAL: @room is too small; or 0.
+ */
+int pxt_port_local_folder(bool make, char *path, size_t room);
+/* @path made independent of the working folder, where that fits into @room bytes; else as it is. */
+void pxt_port_local_absolute(const char *name, char *path, size_t room);
+/*
+ * Keeps other calls of this kind away from the folder of @path until the descriptor is released.  Gives up
+ * behind @patience_ms: then, and where the folder cannot be opened, -1.
+ */
+int pxt_port_local_reserve(const char *path, unsigned patience_ms);
+void pxt_port_local_release(int fd);
+/* What is there: 0, a socket; ENOENT; EACCES; EINVAL, something else, or a path that leads nowhere. */
+int pxt_port_local_look(const char *path, struct pxt_port_place *place);
+/*
+ * A socket that clients can connect to.  EEXIST: something is there; EACCES; EINVAL: the path leads nowhere or
+ * is too long; EAGAIN: no descriptor; ENOMEM.
+ */
+int pxt_port_local_listen(const char *path, int *fd, struct pxt_port_place *place);
+/* Removes the socket at @path if it still is that one. */
+int pxt_port_local_remove(const char *path, const struct pxt_port_place *place);
+/* EAGAIN: nobody is there any more; EMFILE: no descriptor for him; or 0.  @pid: whose it is. */
+int pxt_port_local_accept(int listener, int *fd, int32_t *pid);
+
+/* ---- Messages ---- */
+
+/*
+ * The client's way in; waits at most @timeout_ms.  ENOENT: nothing is there; ECONNREFUSED: nobody listens
+ * any more; EACCES; EINVAL: something else than such a socket; ETIMEDOUT; EAGAIN: no descriptor; ENOMEM.
+ */
+int pxt_port_local_connect(const char *path, unsigned timeout_ms, int *fd);
+/*
+ * One whole message with the descriptor @passed (-1: none), which stays the caller's.  Does not
+ * wait.  EAGAIN: the other side has not taken what it was sent before; EPIPE: it is gone; EMSGSIZE.
+ */
+int pxt_port_local_send(int fd, const void *message, size_t bytes, int passed);
+/*
+ * One whole message.  Does not wait: EAGAIN, there is none.  EPIPE: the other side is gone (an empty message
+ * says the same).  EMSGSIZE: it is longer than @room.  EPROTO: it came with more than one descriptor, or there was
+ * no room for one.  @passed: a descriptor, from now on the caller's, or -1; there is none after an
+ * error.
+ */
+int pxt_port_local_receive(int fd, void *buffer, size_t room, size_t *bytes, int *passed);
+/* Waits for the next message; ETIMEDOUT. */
+int pxt_port_local_await(
+    int fd, void *buffer, size_t room, unsigned timeout_ms, size_t *bytes, int *passed);
+/* Does nothing with a negative one.  Async-signal-safe. */
+void pxt_port_local_close(int fd);
+/* The same, and nobody else who has the socket, a forked child, keeps the connection or the place alive. */
+void pxt_port_local_hang_up(int fd);
+/* Whether @fd is a regular file open for writing, on a file system that keeps nobody waiting for other machines or processes. */
+bool pxt_port_local_takes_log(int fd);
+/* Bytes in use of a file that has no name, so that nobody keeps it: what nobody has given back yet; else 0. */
+uint64_t pxt_port_local_unread(int fd);
+/* An empty file in memory that can be sealed (memfd).  EAGAIN: no descriptor; ENOMEM. */
+int pxt_port_local_memory(int *fd);
+
+/* ---- Waiting for several at once ---- */
+
+#define PXT_PORT_WATCH_MAX 320u
+
+struct pxt_port_watch {
+	int fd;     /* negative: nothing */
+	bool ready; /* a message is there, or a connection, or the other side is gone */
+};
+
+/* Returns when something is ready, or behind @timeout_ms (negative: no limit). */
+void pxt_port_local_watch(struct pxt_port_watch *watch, unsigned count, int timeout_ms);
+
+/* A descriptor that becomes ready when it is rung, until it is hushed.  EAGAIN: no descriptor. */
+int pxt_port_bell_open(int *fd);
+/* Async-signal-safe; never waits. */
+void pxt_port_bell_ring(int fd);
+void pxt_port_bell_hush(int fd);
+
+#endif

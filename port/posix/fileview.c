@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* fileview.c - files in memory that another process filled, for reading; and making them fit for that. */
+#define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
+#include "port/port_filemap.h"
+#include "port/posix/quiet.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
+/* Also without <linux/magic.h>. */
+#define MEMORY_FILES 0x01021994
+
+/* Without the second one, pages could be taken out of the file (and come back at a cost, or not). */
+#define SETTLED (F_SEAL_SHRINK | F_SEAL_FUTURE_WRITE)
+
+int pxt_port_filemap_settle(int fd)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	int error = fcntl(fd, F_ADD_SEALS, SETTLED) == 0 ? 0 : ENOTSUP;
+
+	pxt_quiet_end(quiet);
+	return error;
+}
+
+/*
+ * Huge pages, which have a file system of their own, may be missing when they are touched.  Room that
+ * was not taken would be taken at the reader's cost.
+ */
+static int view(int fd, size_t limit, const void **memory, size_t *bytes)
+{
+	struct statfs system;
+	struct stat state;
+	int seals = fcntl(fd, F_GET_SEALS);
+	void *at;
+
+	if (seals < 0 || (seals & SETTLED) != SETTLED || fstat(fd, &state) != 0 ||
+	    !S_ISREG(state.st_mode) || fstatfs(fd, &system) != 0 ||
+	    (unsigned long)system.f_type != MEMORY_FILES || state.st_size <= 0 ||
+	    state.st_blocks < state.st_size / 512)
+		return EINVAL;
+	if ((uint64_t)state.st_size > limit)
+		return ENOMEM;
+	*bytes = (size_t)state.st_size;
+	at = mmap(NULL, *bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
+	if (at == MAP_FAILED)
+		return errno == ENOMEM || errno == EAGAIN ? ENOMEM : EINVAL;
+	(void)madvise(at, *bytes, MADV_DONTFORK);
+	*memory = at;
+	return 0;
+}
+
+int pxt_port_filemap_view(int fd, size_t limit, const void **memory, size_t *bytes)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	int error = view(fd, limit, memory, bytes);
+
+	pxt_quiet_end(quiet);
+	return error;
+}

@@ -1,0 +1,603 @@
+/* SPDX-License-Identifier: MIT */
+/* local.c - processes of one machine: sockets, bells, descriptors that are passed; on Linux. */
+#define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
+#include "base/door.h"
+#include "port/port_local.h"
+#include "port/posix/quiet.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The descriptors 0 to 2 are never ours, also in a program that closed its own. */
+#define FIRST_DESCRIPTOR 3
+/* Clients that wait to be let in; more are told to come again. */
+#define BACKLOG          16
+
+/* *fd moves up, if need be; closes it where that fails. */
+static int keep(int *fd)
+{
+	int low = *fd;
+
+	if (low >= FIRST_DESCRIPTOR)
+		return 0;
+	*fd = fcntl(low, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
+	(void)close(low);
+	return *fd < 0 ? EAGAIN : 0;
+}
+
+/* What a path or a new descriptor can have against it, as callers of the library know it. */
+static int usual(int error)
+{
+	switch (error) {
+	case EPERM:
+	case EROFS:
+		return EACCES;
+	case EMFILE:
+	case ENFILE:
+		return EAGAIN;
+	case ENOBUFS:
+	case ENOSPC:
+	case EDQUOT:
+		return ENOMEM;
+	case EACCES:
+	case ENOENT:
+	case EEXIST:
+	case ECONNREFUSED:
+	case ENOMEM:
+	case EAGAIN:
+	case ETIMEDOUT:
+		return error;
+	default:
+		return EINVAL;
+	}
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int left_ms(int64_t end)
+{
+	int64_t left = end - now_ms();
+
+	return left > 0 ? (int)left : 0;
+}
+
+/* Signals do not make it longer, nor shorter. */
+static int wait_one(int fd, short events, int64_t end)
+{
+	struct pollfd one = { .fd = fd, .events = events };
+	int got;
+
+	do
+		got = poll(&one, 1, left_ms(end));
+	while (got < 0 && errno == EINTR);
+	return got > 0 ? 0 : ETIMEDOUT;
+}
+
+/* ---- Places ---- */
+
+static int check_folder(const char *path)
+{
+	struct stat state;
+
+	if (lstat(path, &state) != 0)
+		return usual(errno);
+	if (!S_ISDIR(state.st_mode) || state.st_uid != geteuid() || (state.st_mode & 077) != 0)
+		return EACCES;
+	return 0;
+}
+
+int pxt_port_local_folder(bool make, char *path, size_t room)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	int length = snprintf(path, room, PXT_DOOR_FOLDER, (unsigned)geteuid());
+	int error = length < 0 || (size_t)length >= room ? EINVAL : check_folder(path);
+
+	/* Whatever somebody else makes there in between is looked at as well. */
+	if (error == ENOENT && make) {
+		if (mkdir(path, 0700) != 0 && errno != EEXIST)
+			error = EACCES;
+		else
+			error = check_folder(path);
+	}
+	pxt_quiet_end(quiet);
+	return error;
+}
+
+void pxt_port_local_absolute(const char *name, char *path, size_t room)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	char folder[PXT_DOOR_PATH];
+	int length = (int)room;
+
+	if (name[0] != '/' && getcwd(folder, sizeof(folder)))
+		length = snprintf(path, room, "%s/%s", folder, name);
+	if (length < 0 || (size_t)length >= room)
+		(void)snprintf(path, room, "%s", name);
+	pxt_quiet_end(quiet);
+}
+
+/* Up to the last slash. */
+static int open_folder(const char *path)
+{
+	char folder[PXT_DOOR_PATH + 2u];
+	const char *slash = strrchr(path, '/');
+	size_t length = slash ? (size_t)(slash - path) : 0;
+
+	if (length + 3u > sizeof(folder))
+		return -1;
+	memcpy(folder, path, length);
+	memcpy(folder + length, slash ? "/." : ".", slash ? 3u : 2u);
+	return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOCTTY);
+}
+
+int pxt_port_local_reserve(const char *path, unsigned patience_ms)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	int64_t end = now_ms() + patience_ms;
+	int fd = open_folder(path);
+
+	if (fd >= 0 && keep(&fd) != 0)
+		fd = -1;
+	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) {
+		if ((errno == EWOULDBLOCK || errno == EINTR) && left_ms(end) > 0) {
+			(void)poll(NULL, 0, 1);
+			continue;
+		}
+		(void)close(fd);
+		fd = -1;
+	}
+	pxt_quiet_end(quiet);
+	return fd;
+}
+
+/* Also for children that were made meanwhile and have a copy of the descriptor. */
+void pxt_port_local_release(int fd)
+{
+	int saved = errno;
+
+	if (fd >= 0) {
+		(void)flock(fd, LOCK_UN);
+		(void)syscall(SYS_close, fd);
+	}
+	errno = saved;
+}
+
+static int look(const char *path, struct pxt_port_place *place)
+{
+	struct stat state;
+
+	if (lstat(path, &state) != 0)
+		return usual(errno);
+	if (!S_ISSOCK(state.st_mode))
+		return EINVAL;
+	place->device = (uint64_t)state.st_dev;
+	place->file = (uint64_t)state.st_ino;
+	return 0;
+}
+
+int pxt_port_local_look(const char *path, struct pxt_port_place *place)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	int error = look(path, place);
+
+	pxt_quiet_end(quiet);
+	return error;
+}
+
+int pxt_port_local_remove(const char *path, const struct pxt_port_place *place)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	struct pxt_port_place there;
+	int error = look(path, &there);
+
+	if (error == 0 && (there.device != place->device || there.file != place->file))
+		error = EEXIST;
+	if (error == 0 && unlink(path) != 0)
+		error = usual(errno);
+	pxt_quiet_end(quiet);
+	return error;
+}
+
+/* ---- Sockets ---- */
+
+static int address(const char *path, struct sockaddr_un *to)
+{
+	size_t length = strlen(path);
+
+	memset(to, 0, sizeof(*to));
+	to->sun_family = AF_UNIX;
+	if (length == 0 || length >= sizeof(to->sun_path))
+		return EINVAL;
+	memcpy(to->sun_path, path, length);
+	return 0;
+}
+
+static int make_socket(int *fd)
+{
+	*fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	return *fd < 0 ? usual(errno) : keep(fd);
+}
+
+/* A socket that nobody listens at is what a dead process leaves: what was made is taken away. */
+static int listen_at(int fd, const struct sockaddr_un *at, struct pxt_port_place *place)
+{
+	int error;
+
+	if (bind(fd, (const struct sockaddr *)at, sizeof(*at)) != 0)
+		return errno == EADDRINUSE ? EEXIST : errno == ENOENT ? EINVAL : usual(errno);
+	error = look(at->sun_path, place);
+	if (error == 0 && listen(fd, BACKLOG) != 0)
+		error = usual(errno);
+	if (error != 0)
+		(void)unlink(at->sun_path);
+	return error;
+}
+
+int pxt_port_local_listen(const char *path, int *fd, struct pxt_port_place *place)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	struct sockaddr_un at;
+	int error = address(path, &at);
+
+	*fd = -1;
+	if (error == 0)
+		error = make_socket(fd);
+	if (error == 0)
+		error = listen_at(*fd, &at, place);
+	if (error != 0 && *fd >= 0) {
+		(void)close(*fd);
+		*fd = -1;
+	}
+	pxt_quiet_end(quiet);
+	return error;
+}
+
+int pxt_port_local_accept(int listener, int *fd, int32_t *pid)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	struct ucred who = { 0 };
+	socklen_t bytes = sizeof(who);
+	int error = 0;
+
+	*fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (*fd < 0)
+		error = errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS
+		            ? EMFILE
+		            : EAGAIN;
+	else if (keep(fd) != 0)
+		error = EMFILE;
+	if (error == 0)
+		(void)getsockopt(*fd, SOL_SOCKET, SO_PEERCRED, &who, &bytes);
+	*pid = (int32_t)who.pid;
+	pxt_quiet_end(quiet);
+	return error;
+}
+
+/* Where too many wait to be let in already, the system knows no other way than to ask again. */
+static int enter(int fd, const struct sockaddr_un *to, int64_t end)
+{
+	while (connect(fd, (const struct sockaddr *)to, sizeof(*to)) != 0) {
+		if (errno != EAGAIN && errno != EINTR)
+			return usual(errno);
+		if (left_ms(end) == 0)
+			return ETIMEDOUT;
+		(void)poll(NULL, 0, 1);
+	}
+	return 0;
+}
+
+int pxt_port_local_connect(const char *path, unsigned timeout_ms, int *fd)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	struct sockaddr_un to;
+	int error = address(path, &to);
+
+	*fd = -1;
+	if (error == 0)
+		error = make_socket(fd);
+	if (error == 0)
+		error = enter(*fd, &to, now_ms() + timeout_ms);
+	if (error != 0 && *fd >= 0) {
+		(void)close(*fd);
+		*fd = -1;
+	}
+	pxt_quiet_end(quiet);
+	return error;
+}
+
+/* Directly: as a function of the C library it would be a cancellation point. */
+void pxt_port_local_close(int fd)
+{
+	int saved = errno;
+
+	if (fd >= 0)
+		(void)syscall(SYS_close, fd);
+	errno = saved;
+}
+
+void pxt_port_local_hang_up(int fd)
+{
+	int saved = errno;
+
+	if (fd >= 0) {
+		(void)shutdown(fd, SHUT_RDWR);
+		(void)syscall(SYS_close, fd);
+	}
+	errno = saved;
+}
+
+/* ---- Messages ---- */
+
+/* Room for two descriptors, so that one too many is seen; the system closes all others itself. */
+union passing {
+	struct cmsghdr align;
+	unsigned char bytes[CMSG_SPACE(2 * sizeof(int))];
+};
+
+static int send_now(int fd, struct msghdr *message)
+{
+	while (sendmsg(fd, message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+		if (errno == EINTR)
+			continue;
+		if (errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM || errno == ETOOMANYREFS)
+			return EAGAIN;
+		return errno == EMSGSIZE ? EMSGSIZE : EPIPE;
+	}
+	return 0;
+}
+
+int pxt_port_local_send(int fd, const void *message, size_t bytes, int passed)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	struct iovec part = { .iov_base = (void *)(uintptr_t)message, .iov_len = bytes };
+	union passing passing = { .bytes = { 0 } };
+	struct msghdr whole = { .msg_iov = &part, .msg_iovlen = 1 };
+	struct cmsghdr *head;
+	int error;
+
+	if (passed >= 0) {
+		whole.msg_control = passing.bytes;
+		whole.msg_controllen = CMSG_SPACE(sizeof(int));
+		head = CMSG_FIRSTHDR(&whole);
+		head->cmsg_level = SOL_SOCKET;
+		head->cmsg_type = SCM_RIGHTS;
+		head->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(head), &passed, sizeof(int));
+	}
+	error = send_now(fd, &whole);
+	pxt_quiet_end(quiet);
+	return error;
+}
+
+/* The first one is kept in *passed, all others are closed.  Returns how many came. */
+static unsigned take_passed(struct msghdr *whole, int *passed)
+{
+	unsigned count = 0;
+
+	for (struct cmsghdr *head = CMSG_FIRSTHDR(whole); head; head = CMSG_NXTHDR(whole, head)) {
+		size_t came = head->cmsg_len - CMSG_LEN(0);
+
+		if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t at = 0; at + sizeof(int) <= came; at += sizeof(int), count++) {
+			int one;
+
+			memcpy(&one, CMSG_DATA(head) + at, sizeof(one));
+			if (count == 0)
+				*passed = one;
+			else
+				(void)close(one);
+		}
+	}
+	return count;
+}
+
+static int take_message(int fd, struct msghdr *whole, size_t *bytes, int *passed)
+{
+	ssize_t got;
+	int error = 0;
+
+	do
+		got = recvmsg(fd, whole, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return errno == EAGAIN ? EAGAIN : EPIPE;
+	if (take_passed(whole, passed) > 1u || (whole->msg_flags & MSG_CTRUNC) != 0)
+		error = EPROTO;
+	else if ((whole->msg_flags & MSG_TRUNC) != 0)
+		error = EMSGSIZE;
+	else if (got == 0)
+		error = EPIPE;
+	*bytes = (size_t)got;
+	return error;
+}
+
+int pxt_port_local_receive(int fd, void *buffer, size_t room, size_t *bytes, int *passed)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	struct iovec part = { .iov_base = buffer, .iov_len = room };
+	union passing passing = { .bytes = { 0 } };
+	struct msghdr whole = { .msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = passing.bytes,
+		.msg_controllen = sizeof(passing.bytes) };
+	int error;
+
+	*bytes = 0;
+	*passed = -1;
+	error = take_message(fd, &whole, bytes, passed);
+	if (error == 0 && *passed >= 0 && keep(passed) != 0)
+		error = EPROTO;
+	if (error != 0 && *passed >= 0) {
+		(void)close(*passed);
+		*passed = -1;
+	}
+	pxt_quiet_end(quiet);
+	return error;
+}
+
+int pxt_port_local_await(
+    int fd, void *buffer, size_t room, unsigned timeout_ms, size_t *bytes, int *passed)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	int64_t end = now_ms() + timeout_ms;
+	int error;
+
+	do
+		error = pxt_port_local_receive(fd, buffer, room, bytes, passed);
+	while (error == EAGAIN && wait_one(fd, POLLIN, end) == 0);
+	pxt_quiet_end(quiet);
+	return error == EAGAIN ? ETIMEDOUT : error;
+}
+
+/* ---- Descriptors that are passed ---- */
+
+/* Writing there may wait for another machine, or for a process of whoever passed it. */
+static bool is_remote(int fd)
+{
+	static const unsigned long kinds[] = {
+		0x65735546ul, /* FUSE */
+		0x6969ul,     /* NFS */
+		0x517bul,     /* SMB */
+		0xff534d42ul, /* CIFS */
+		0xfe534d42ul, /* SMB2 */
+		0x01021997ul, /* 9P */
+		0x5346414ful, /* AFS */
+		0x6b414653ul, /* kAFS */
+		0x00c36400ul, /* Ceph */
+		0x73757245ul, /* Coda */
+		0x564cul,     /* NCP */
+	};
+	struct statfs system;
+
+	if (fstatfs(fd, &system) != 0)
+		return true;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (((unsigned long)system.f_type & 0xfffffffful) == kinds[i])
+			return true;
+	}
+	return false;
+}
+
+bool pxt_port_local_takes_log(int fd)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	int flags = fcntl(fd, F_GETFL);
+	struct stat state;
+	bool takes = flags >= 0 && (flags & O_PATH) == 0 && (flags & O_ACCMODE) != O_RDONLY &&
+	             fstat(fd, &state) == 0 && S_ISREG(state.st_mode) && !is_remote(fd);
+
+	pxt_quiet_end(quiet);
+	return takes;
+}
+
+uint64_t pxt_port_local_unread(int fd)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	struct stat state;
+	uint64_t bytes = 0;
+
+	if (fstat(fd, &state) == 0 && state.st_nlink == 0)
+		bytes = (uint64_t)state.st_blocks * 512u;
+	pxt_quiet_end(quiet);
+	return bytes;
+}
+
+int pxt_port_local_memory(int *fd)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	int error;
+
+	*fd = memfd_create("ptrace-guest", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	error = *fd < 0 ? usual(errno) : keep(fd);
+	pxt_quiet_end(quiet);
+	return error;
+}
+
+/* ---- Waiting ---- */
+
+/* More than the limit of open descriptors are not waited for at once; somebody may have lowered it. */
+#define PIECEMEAL_MS 20
+
+static void look_at_each(struct pxt_port_watch *watch, unsigned count)
+{
+	(void)poll(NULL, 0, PIECEMEAL_MS);
+	for (unsigned i = 0; i < count; i++) {
+		struct pollfd one = { .fd = watch[i].fd, .events = POLLIN };
+
+		watch[i].ready = one.fd >= 0 && poll(&one, 1, 0) > 0;
+	}
+}
+
+void pxt_port_local_watch(struct pxt_port_watch *watch, unsigned count, int timeout_ms)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	struct pollfd all[PXT_PORT_WATCH_MAX];
+	unsigned of[PXT_PORT_WATCH_MAX];
+	unsigned watched = 0;
+	int got;
+
+	for (unsigned i = 0; i < count; i++) {
+		watch[i].ready = false;
+		if (watch[i].fd < 0 || watched == PXT_PORT_WATCH_MAX)
+			continue;
+		all[watched] = (struct pollfd){ .fd = watch[i].fd, .events = POLLIN };
+		of[watched++] = i;
+	}
+	got = poll(all, watched, timeout_ms);
+	for (unsigned i = 0; got > 0 && i < watched; i++)
+		watch[of[i]].ready = all[i].revents != 0;
+	if (got < 0 && errno != EINTR)
+		look_at_each(watch, count);
+	pxt_quiet_end(quiet);
+}
+
+int pxt_port_bell_open(int *fd)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	int error;
+
+	*fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	error = *fd < 0 ? usual(errno) : keep(fd);
+	pxt_quiet_end(quiet);
+	return error;
+}
+
+/* No pxt_quiet_begin(): its functions are not for signal handlers. */
+void pxt_port_bell_ring(int fd)
+{
+	int saved = errno;
+	const uint64_t one = 1;
+
+	(void)syscall(SYS_write, fd, &one, sizeof(one));
+	errno = saved;
+}
+
+void pxt_port_bell_hush(int fd)
+{
+	int saved = errno;
+	uint64_t count;
+
+	(void)syscall(SYS_read, fd, &count, sizeof(count));
+	errno = saved;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * crafted.c - single records that no trace point makes, in the memory of an attached process: what
+ * becomes of each.
+ */
+#include "base/ids.h"
+#include "party.h"
+#include "scribble.h"
+
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct pxt_event events[8];
+
+/* Two good events around the odd one. */
+static void around(void *argument)
+{
+	const struct craft *craft = argument;
+	trace_event_id_t good;
+
+	(void)posix_trace_eventid_open("crafted.good", &good);
+	(void)guest_attach(65536);
+	posix_trace_event(good, "before", 6);
+	craft_record(craft);
+	posix_trace_event(good, "after", 5);
+	guest_say(0);
+	(void)guest_hear();
+}
+
+/* Reads what comes; @lost: so many are counted when the process has gone.  Returns how many came. */
+static size_t outcome(void (*body)(void *argument), void *argument, uint64_t lost)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct guest guest = guest_begin(body, argument);
+	struct posix_trace_counts_np counts;
+	size_t found;
+
+	(void)guest_told(&guest);
+	found = owner_collect(trid, events, 8, 30);
+	guest_tell(&guest, 0);
+	guest_end(&guest);
+	owner_wait_guests(trid, 0);
+	found += owner_collect(trid, &events[found], 8 - found, 30);
+	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(counts.posix_lost_np, lost);
+	for (size_t i = 0; i < found; i++)
+		PXT_EQ(events[i].info.posix_pid, guest.pid);
+	owner_expect_the_law(trid);
+	owner_close(trid);
+	return found;
+}
+
+static void expect_only_good(size_t found)
+{
+	PXT_EQ(found, 2);
+	CU_ASSERT(memcmp(events[0].data, "before", 6) == 0);
+	CU_ASSERT(memcmp(events[1].data, "after", 5) == 0);
+}
+
+/* LPT-31 */
+static void a_stamp_before_the_run_is_nobodys(void)
+{
+	struct craft craft = {
+		.id = PXT_ID_UNNAMED, .bytes = 4, .thread = 1, .later = -1000 * (int64_t)1000000000
+	};
+
+	expect_only_good(outcome(around, &craft, 0));
+}
+
+/* LPT-31, SAFE-01 */
+static void a_stamp_in_the_future_is_not_shown_and_ends_as_a_loss(void)
+{
+	struct craft craft = {
+		.id = PXT_ID_UNNAMED, .bytes = 4, .thread = 1, .later = 1000 * (int64_t)1000000000
+	};
+
+	expect_only_good(outcome(around, &craft, 1));
+}
+
+/* LPT-31 */
+static void a_stamp_of_the_near_future_comes_when_its_time_has_come(void)
+{
+	struct craft craft = { .id = PXT_ID_UNNAMED, .bytes = 4, .thread = 1 };
+	trace_id_t trid;
+	struct guest guest;
+
+	/* The clock is fixed by the first stream. */
+	trid = owner_open(&(const struct owner_spec){ 0 });
+	craft.later = (int64_t)craft_ticks_per_second() / 5;
+	guest = guest_begin(around, &craft);
+	(void)guest_told(&guest);
+	PXT_EQ(owner_collect(trid, events, 3, 20), 2);
+	PXT_EQ(owner_collect(trid, events, 1, 1000), 1);
+	PXT_EQ(events[0].info.posix_event_id, PXT_ID_UNNAMED);
+	guest_tell(&guest, 0);
+	guest_end(&guest);
+	owner_close(trid);
+}
+
+/* LPT-31 */
+static void system_events_of_others_are_not_shown(void)
+{
+	for (uint32_t id = PXT_ID_SYSTEM_FIRST; id <= PXT_ID_FLUSH_STOP; id++) {
+		struct craft craft = { .id = id, .bytes = 4, .thread = 1 };
+
+		expect_only_good(outcome(around, &craft, 0));
+	}
+}
+
+/* LPT-31, SAFE-01 */
+static void what_is_no_type_or_no_thread_or_too_long_is_lost(void)
+{
+	const struct craft odd[] = {
+		{ .id = 0, .bytes = 4, .thread = 1 },
+		{ .id = PXT_ID_UNNAMED, .bytes = 4, .thread = 0 },
+		{ .id = PXT_ID_UNNAMED, .bytes = 4, .thread = 65534 },
+		{ .id = PXT_ID_UNNAMED, .bytes = 4, .thread = CONFIG_PTRACE_MAX_THREADS },
+		{ .id = PXT_ID_UNNAMED, .bytes = 4095, .thread = 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+		struct craft craft = odd[i];
+
+		expect_only_good(outcome(around, &craft, 1));
+	}
+}
+
+/* LPT-31 */
+static void a_type_that_was_never_named_is_lost_and_others_wait_for_it_a_moment_only(void)
+{
+	struct craft craft = { .id = PXT_ID_COUNT - 1u, .bytes = 4, .thread = 1 };
+
+	expect_only_good(outcome(around, &craft, 1));
+}
+
+/* LPT-31, SAFE-01 */
+static void nobody_passes_for_another_process(void)
+{
+	struct craft craft = { .id = PXT_ID_UNNAMED, .bytes = 4, .extra = 1, .pid = 1 };
+
+	/* outcome() looks at the pids. */
+	PXT_EQ(outcome(around, &craft, 0), 3);
+	PXT_EQ(events[1].info.posix_event_id, PXT_ID_UNNAMED);
+}
+
+static void name_a_system_event(void *argument)
+{
+	trace_event_id_t good;
+
+	(void)argument;
+	(void)posix_trace_eventid_open("crafted.good", &good);
+	(void)guest_attach(65536);
+	craft_name(good + 20u, "posix_trace_stop", 17);
+	craft_record(&(const struct craft){ .id = good + 20u, .bytes = 4, .thread = 1 });
+	guest_say(0);
+	(void)guest_hear();
+}
+
+/* LPT-31 */
+static void a_users_type_with_a_system_types_name_is_unnamed(void)
+{
+	PXT_EQ(outcome(name_a_system_event, NULL, 0), 1);
+	PXT_EQ(events[0].info.posix_event_id, PXT_ID_UNNAMED);
+}
+
+static void name_without_end(void *argument)
+{
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	trace_event_id_t good;
+
+	(void)argument;
+	memset(name, 'n', sizeof(name));
+	(void)posix_trace_eventid_open("crafted.good", &good);
+	(void)guest_attach(65536);
+	craft_name(good + 21u, name, sizeof(name));
+	craft_record(&(const struct craft){ .id = good + 21u, .bytes = 4, .thread = 1 });
+	guest_say(0);
+	(void)guest_hear();
+}
+
+/* LPT-31, SAFE-01 */
+static void a_type_whose_name_has_no_end_is_unnamed(void)
+{
+	PXT_EQ(outcome(name_without_end, NULL, 0), 1);
+	PXT_EQ(events[0].info.posix_event_id, PXT_ID_UNNAMED);
+}
+
+static void finish_nothing(void *argument)
+{
+	(void)argument;
+	(void)guest_attach(65536);
+	guest_say(0);
+	for (;;) {
+		craft_nothing();
+		pxt_sleep_ms(2);
+	}
+}
+
+/* LPT-31, SAFE-01 */
+static void one_that_never_finishes_anything_holds_others_back_once(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct guest guest = guest_begin(finish_nothing, NULL);
+	trace_event_id_t own = pxt_open_event("crafted.own");
+
+	(void)guest_told(&guest);
+	posix_trace_event(own, "first", 5);
+	PXT_EQ(owner_count(trid, own, 1, 3 * CONFIG_PTRACE_HOLDBACK_MS), 1);
+	/* By now it may not be waited for. */
+	for (int i = 0; i < 20; i++) {
+		posix_trace_event(own, "later", 5);
+		PXT_EQ(owner_count(trid, own, 1, CONFIG_PTRACE_HOLDBACK_MS / 4), 1);
+	}
+	guest_kill(&guest);
+	owner_wait_guests(trid, 0);
+	owner_expect_the_law(trid);
+	owner_close(trid);
+}
+
+static void take_all_names(void *argument)
+{
+	trace_event_id_t id = 0;
+	char name[32] = "crafted.x00000";
+
+	(void)argument;
+	(void)guest_attach(65536);
+	for (unsigned i = 0; i < TRACE_USER_EVENT_MAX; i++) {
+		for (unsigned at = 0, left = i; at < 5; at++, left /= 10)
+			name[9 + 4 - at] = (char)('0' + left % 10);
+		(void)posix_trace_eventid_open(name, &id);
+	}
+	guest_say(0);
+	(void)guest_hear();
+}
+
+static unsigned names_left(void)
+{
+	trace_event_id_t id = 0;
+	char name[32] = "crafted.y00000";
+	unsigned count;
+
+	for (count = 0; count < TRACE_USER_EVENT_MAX; count++) {
+		for (unsigned at = 0, left = count; at < 5; at++, left /= 10)
+			name[9 + 4 - at] = (char)('0' + left % 10);
+		(void)posix_trace_eventid_open(name, &id);
+		if (id == PXT_ID_UNNAMED)
+			break;
+	}
+	return count;
+}
+
+/* LPT-31 */
+static void one_process_takes_at_most_half_of_the_names_that_are_left(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct guest guest = guest_begin(take_all_names, NULL);
+	unsigned left;
+
+	(void)guest_told(&guest);
+	pxt_sleep_ms(50);
+	left = names_left();
+	PXT_CHECK(left >= TRACE_USER_EVENT_MAX / 2 - 1, "%u names are left", left);
+	CU_ASSERT(left < TRACE_USER_EVENT_MAX - 2);
+	guest_tell(&guest, 0);
+	guest_end(&guest);
+	owner_close(trid);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(a_stamp_before_the_run_is_nobodys),
+	PXT_CASE(a_stamp_in_the_future_is_not_shown_and_ends_as_a_loss),
+	PXT_CASE(a_stamp_of_the_near_future_comes_when_its_time_has_come),
+	PXT_CASE(system_events_of_others_are_not_shown),
+	PXT_CASE(what_is_no_type_or_no_thread_or_too_long_is_lost),
+	PXT_CASE(a_type_that_was_never_named_is_lost_and_others_wait_for_it_a_moment_only),
+	PXT_CASE(nobody_passes_for_another_process),
+	PXT_CASE(a_users_type_with_a_system_types_name_is_unnamed),
+	PXT_CASE(one_that_never_finishes_anything_holds_others_back_once),
+	PXT_CASE(a_type_whose_name_has_no_end_is_unnamed),
+	PXT_CASE_FRESH(one_process_takes_at_most_half_of_the_names_that_are_left),
+};
+PXT_SUITE("attach: crafted", cases)

@@ -1,0 +1,865 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * door_requests.c - what others ask of a stream with a name, in good order and in bad: every request,
+ * every kind of malformed message, crowds, silence; and what never comes of it. (LPT-31, LPT-32)
+ */
+#define _GNU_SOURCE
+#include "attach/kit.h"
+
+#include "core/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LOOP POSIX_TRACE_LOOP
+#define FULL POSIX_TRACE_UNTIL_FULL
+
+static trace_event_id_t tick;
+
+static void record(unsigned events)
+{
+	if (!tick)
+		tick = pxt_open_event("tick");
+	for (unsigned i = 0; i < events; i++)
+		posix_trace_event(tick, &i, sizeof(i));
+}
+
+static bool running(trace_id_t trid)
+{
+	struct posix_trace_status_info status;
+
+	PXT_EQ(posix_trace_get_status(trid, &status), 0);
+	return status.posix_stream_status == POSIX_TRACE_RUNNING;
+}
+
+/* ---- Requests ---- */
+
+static void status_tells_what_the_stream_is_and_holds(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(FULL, path);
+	struct posix_trace_counts_np counts;
+	struct pxt_door_status status;
+
+	PXT_EQ(at_status(path, &status), 0);
+	PXT_EQ(status.state, PXT_DOOR_STOPPED);
+	PXT_EQ(posix_trace_start(trid), 0);
+	record(100);
+	PXT_EQ(at_status(path, &status), 0);
+	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(status.pid, getpid());
+	PXT_EQ(status.state, PXT_DOOR_RUNNING);
+	PXT_EQ(status.full_policy, FULL);
+	PXT_EQ(status.with_log, 0);
+	PXT_EQ(status.guests, 0);
+	PXT_EQ(status.filtered, 0);
+	PXT_EQ(status.written, counts.posix_written_np);
+	PXT_EQ(status.held, counts.posix_held_np);
+	PXT_EQ(status.lost, 0);
+	CU_ASSERT(status.slot_count >= 65536 / 16);
+	CU_ASSERT(status.slots_used >= 100 && status.slots_used < status.slot_count);
+	CU_ASSERT(status.created_sec > 1600000000 && status.created_nsec < 1000000000);
+	CU_ASSERT(strstr(status.executable, "test_attach_door_requests") != NULL);
+	CU_ASSERT(memchr(status.name, '\0', sizeof(status.name)) != NULL);
+	record(20000);
+	PXT_EQ(at_status(path, &status), 0);
+	PXT_EQ(status.state, PXT_DOOR_FULL);
+	CU_ASSERT(status.lost > 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static void start_stop_and_clear_do_what_their_functions_do(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	int fd = at_connect(path);
+	struct posix_trace_counts_np counts;
+
+	PXT_EQ(at_tell(fd, PXT_DOOR_START), 0);
+	CU_ASSERT(running(trid));
+	record(10);
+	PXT_EQ(at_tell(fd, PXT_DOOR_STOP), 0);
+	CU_ASSERT(!running(trid));
+	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	CU_ASSERT(counts.posix_held_np >= 10);
+	PXT_EQ(at_tell(fd, PXT_DOOR_CLEAR), 0);
+	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(counts.posix_held_np, 0);
+	(void)close(fd);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static void flush_needs_a_log(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	int fd = at_connect(path);
+	int error = at_tell(fd, PXT_DOOR_FLUSH);
+
+	CU_ASSERT(error == EINVAL || error == ENOTSUP);
+	PXT_EQ(at_tell(fd, PXT_DOOR_STATUS), 0);
+	(void)close(fd);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+#if _PXT_UNIT_FILTER
+static uint32_t filtered(int fd)
+{
+	const struct at_ask ask = { .what = PXT_DOOR_STATUS };
+	struct pxt_door_reply reply;
+
+	PXT_EQ(at_ask(fd, &ask, &reply, NULL), 0);
+	return reply.status.filtered;
+}
+
+static void filter_takes_names_and_says_which_is_unknown(void)
+{
+	static const char names[] = "tick\0tock";
+	char path[PXT_DOOR_PATH];
+	char text[256];
+	trace_id_t trid = at_stream(LOOP, path);
+	int fd = at_connect(path);
+	struct at_ask ask = { .what = PXT_DOOR_FILTER,
+		.how = POSIX_TRACE_SET_EVENTSET,
+		.text = names,
+		.bytes = sizeof(names) };
+	trace_event_set_t set;
+	int member = 0;
+
+	tick = pxt_open_event("tick");
+	PXT_EQ(at_ask(fd, &ask, NULL, text), EINVAL);
+	CU_ASSERT_STRING_EQUAL(text, "no event type tock");
+	PXT_EQ(filtered(fd), 0);
+	ask.bytes = 5;
+	PXT_EQ(at_ask(fd, &ask, NULL, NULL), 0);
+	PXT_EQ(filtered(fd), 1);
+	PXT_EQ(posix_trace_get_filter(trid, &set), 0);
+	PXT_EQ(posix_trace_eventset_ismember(tick, &set, &member), 0);
+	CU_ASSERT(member);
+	ask.how = POSIX_TRACE_ADD_EVENTSET;
+	ask.text = "posix_trace_start";
+	ask.bytes = sizeof("posix_trace_start");
+	PXT_EQ(at_ask(fd, &ask, NULL, NULL), 0);
+	PXT_EQ(filtered(fd), 2);
+	ask.how = POSIX_TRACE_SUB_EVENTSET;
+	ask.text = names;
+	ask.bytes = 5;
+	PXT_EQ(at_ask(fd, &ask, NULL, NULL), 0);
+	PXT_EQ(filtered(fd), 1);
+	ask.how = 77;
+	PXT_EQ(at_ask(fd, &ask, NULL, NULL), EINVAL);
+	/* None at all: an empty set. */
+	ask.how = POSIX_TRACE_SET_EVENTSET;
+	ask.bytes = 0;
+	PXT_EQ(at_ask(fd, &ask, NULL, NULL), 0);
+	PXT_EQ(filtered(fd), 0);
+	(void)close(fd);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* Others could fill the table of names. */
+static void a_filter_defines_no_names(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	int fd = at_connect(path);
+	char name[32];
+	char all[PXT_DOOR_TEXT];
+	struct at_ask ask = { .what = PXT_DOOR_FILTER, .how = POSIX_TRACE_SET_EVENTSET };
+
+	for (int i = 0; i < 300; i++) {
+		ask.text = name;
+		ask.bytes = (uint32_t)snprintf(name, sizeof(name), "stranger%d", i) + 1;
+		PXT_EQ(at_ask(fd, &ask, NULL, NULL), EINVAL);
+	}
+	CU_ASSERT(!pxt_has_type(trid, pxt_open_event("one more") + 1));
+	/* As much text as there may be: empty names, or a single one without an end before the last byte. */
+	memset(all, 0, sizeof(all));
+	ask.text = all;
+	ask.bytes = sizeof(all);
+	PXT_EQ(at_ask(fd, &ask, NULL, NULL), EINVAL);
+	memset(all, 'x', sizeof(all) - 1);
+	PXT_EQ(at_ask(fd, &ask, NULL, NULL), EINVAL);
+	PXT_EQ(at_tell(fd, PXT_DOOR_STATUS), 0);
+	(void)close(fd);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+#endif
+
+/* ---- Malformed messages ---- */
+
+#define GOOD                                                                                       \
+	{                                                                                          \
+		.magic = PXT_DOOR_MAGIC, .version = PXT_DOOR_VERSION, .what = PXT_DOOR_STATUS      \
+	}
+
+/* The answer to it, and that nothing more comes. */
+static int answer_to(
+    const char *path, const void *bytes, size_t length, const int *passed, unsigned count)
+{
+	struct pxt_door_reply reply = { .error = -1 };
+	int fd = at_connect(path);
+	long got;
+
+	CU_ASSERT_FATAL(fd >= 0);
+	PXT_EQ(at_send(fd, bytes, length, passed, count), 0);
+	got = at_hear(fd, &reply, NULL);
+	CU_ASSERT(got == 0 || got >= (long)sizeof(reply));
+	CU_ASSERT(at_ended(fd));
+	(void)close(fd);
+	return got == 0 ? -1 : reply.error;
+}
+
+static void a_message_of_another_length_ends_the_connection(void)
+{
+	struct {
+		struct pxt_door_request request;
+		char text[PXT_DOOR_TEXT + 64];
+	} out = { .request = GOOD };
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	const size_t whole = sizeof(out.request);
+
+	for (size_t length = 1; length < whole; length++)
+		PXT_EQ(answer_to(path, &out, length, NULL, 0), EPROTO);
+	PXT_EQ(answer_to(path, &out, 0, NULL, 0), -1);
+	PXT_EQ(answer_to(path, &out, whole + 1, NULL, 0), EPROTO);
+	PXT_EQ(answer_to(path, &out, whole + PXT_DOOR_TEXT, NULL, 0), EPROTO);
+	PXT_EQ(answer_to(path, &out, whole + PXT_DOOR_TEXT + 1, NULL, 0), EPROTO);
+	PXT_EQ(answer_to(path, &out, sizeof(out), NULL, 0), EPROTO);
+	out.request.text_bytes = 1;
+	PXT_EQ(answer_to(path, &out, whole, NULL, 0), EPROTO);
+	out.request.text_bytes = UINT32_MAX;
+	PXT_EQ(answer_to(path, &out, whole, NULL, 0), EPROTO);
+	PXT_EQ(answer_to(path, &out, whole + PXT_DOOR_TEXT, NULL, 0), EPROTO);
+	out.request.text_bytes = (uint32_t) - sizeof(out.request);
+	PXT_EQ(answer_to(path, &out, whole, NULL, 0), EPROTO);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static void a_message_with_other_words_ends_the_connection(void)
+{
+	static const struct {
+		struct pxt_door_request request;
+		const char *what;
+		int error;
+	} wrong[] = {
+		{ { .version = PXT_DOOR_VERSION, .what = PXT_DOOR_STATUS }, "no magic", EPROTO },
+		{ { .magic = 0x50545844, .version = PXT_DOOR_VERSION, .what = PXT_DOOR_STATUS },
+		    "the other byte order", EPROTO },
+		{ { .magic = PXT_DOOR_MAGIC, .what = PXT_DOOR_STATUS }, "version 0", ENOTSUP },
+		{ { .magic = PXT_DOOR_MAGIC, .version = PXT_DOOR_VERSION + 1 }, "the next version",
+		    ENOTSUP },
+		{ { .magic = PXT_DOOR_MAGIC, .version = PXT_DOOR_VERSION }, "request 0", EPROTO },
+		{ { .magic = PXT_DOOR_MAGIC, .version = PXT_DOOR_VERSION, .what = 10 },
+		    "request 10", EPROTO },
+		{ { .magic = PXT_DOOR_MAGIC, .version = PXT_DOOR_VERSION, .what = UINT32_MAX },
+		    "request -1", EPROTO },
+	};
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		int got = answer_to(path, &wrong[i].request, sizeof(wrong[i].request), NULL, 0);
+
+		PXT_CHECK(got == wrong[i].error, "%s: %d", wrong[i].what, got);
+	}
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static void a_text_without_an_end_or_a_use_ends_the_connection(void)
+{
+	struct {
+		struct pxt_door_request request;
+		char text[8];
+	} out = { .request = GOOD, .text = "name" };
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+
+	out.request.what = PXT_DOOR_FILTER;
+	out.request.text_bytes = 4;
+	PXT_EQ(answer_to(path, &out, sizeof(out.request) + 4, NULL, 0), EPROTO);
+	out.request.what = PXT_DOOR_START;
+	out.request.text_bytes = 5;
+	PXT_EQ(answer_to(path, &out, sizeof(out.request) + 5, NULL, 0), EPROTO);
+	CU_ASSERT(!running(trid));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static void descriptors_come_where_one_is_needed_and_one_at_a_time(void)
+{
+	struct pxt_door_request out = GOOD;
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct pxt_door_status status;
+	int passed[4] = { at_memfd(), at_memfd(), at_memfd(), at_memfd() };
+	unsigned before = at_descriptors();
+
+	for (uint32_t what = PXT_DOOR_ATTACH; what <= PXT_DOOR_FOLLOW; what++) {
+		bool needed =
+		    what == PXT_DOOR_ATTACH || what == PXT_DOOR_SNAPSHOT || what == PXT_DOOR_FOLLOW;
+
+		out.what = what;
+		if (needed)
+			PXT_EQ(answer_to(path, &out, sizeof(out), NULL, 0), EPROTO);
+		else
+			PXT_EQ(answer_to(path, &out, sizeof(out), passed, 1), EPROTO);
+		for (unsigned count = 2; count <= 4; count++)
+			PXT_EQ(answer_to(path, &out, sizeof(out), passed, count), EPROTO);
+	}
+	/* Also with messages that nobody could read. */
+	PXT_EQ(answer_to(path, &out, 3, passed, 1), EPROTO);
+	PXT_EQ(answer_to(path, &out, 3, passed, 4), EPROTO);
+	PXT_EQ(at_status(path, &status), 0);
+	CU_ASSERT(at_closed_down_to(before));
+	for (unsigned i = 0; i < 4; i++)
+		(void)close(passed[i]);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static void random_bytes_do_nothing(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	unsigned char bytes[64];
+	struct pxt_door_status status;
+	uint32_t seed = 1;
+
+	for (int i = 0; i < 300; i++) {
+		struct pxt_door_request good = GOOD;
+		struct pxt_door_reply reply;
+		int fd = at_connect(path);
+
+		for (size_t at = 0; at < sizeof(bytes); at++) {
+			seed = seed * 1664525u + 1013904223u;
+			bytes[at] = (unsigned char)(seed >> 24);
+		}
+		/* Half of them are nearly right. */
+		if (i % 2)
+			memcpy(bytes, &good, 8);
+		PXT_EQ(at_send(fd, bytes, 1 + seed % sizeof(bytes), NULL, 0), 0);
+		CU_ASSERT(at_hear(fd, &reply, NULL) >= (long)sizeof(reply));
+		(void)close(fd);
+	}
+	PXT_EQ(at_status(path, &status), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* ---- Attaching with what is no stream ---- */
+
+static int attach_with(const char *path, int passed, int source)
+{
+	struct pxt_door_request out = { .magic = PXT_DOOR_MAGIC,
+		.version = PXT_DOOR_VERSION,
+		.what = PXT_DOOR_ATTACH,
+		.hz = pxt_clock.hz,
+		.clock_source = (uint32_t)source };
+	struct pxt_door_reply reply = { .error = -1 };
+	int fd = at_connect(path);
+
+	PXT_EQ(at_send(fd, &out, sizeof(out), &passed, 1), 0);
+	CU_ASSERT(at_hear(fd, &reply, NULL) >= (long)sizeof(reply));
+	/* It may still ask. */
+	PXT_EQ(at_tell(fd, PXT_DOOR_STATUS), 0);
+	(void)close(fd);
+	return reply.error;
+}
+
+static void what_is_no_stream_is_not_attached(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct pxt_door_status status;
+	int memory = at_memfd();
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int ends[2];
+	unsigned before;
+
+	PXT_EQ(pipe(ends), 0);
+	before = at_descriptors();
+	PXT_EQ(attach_with(path, memory, (int)pxt_clock.source + 1), ENOTSUP);
+	PXT_EQ(attach_with(path, null, (int)pxt_clock.source), EINVAL);
+	PXT_EQ(attach_with(path, ends[0], (int)pxt_clock.source), EINVAL);
+	PXT_EQ(attach_with(path, memory, (int)pxt_clock.source), EINVAL);
+	PXT_EQ(ftruncate(memory, 1 << 20), 0);
+	PXT_EQ(attach_with(path, memory, (int)pxt_clock.source), EINVAL);
+	PXT_EQ(fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
+	CU_ASSERT(attach_with(path, memory, (int)pxt_clock.source) != 0);
+	PXT_EQ(at_status(path, &status), 0);
+	PXT_EQ(status.guests, 0);
+	CU_ASSERT(at_closed_down_to(before));
+	(void)close(memory);
+	(void)close(null);
+	(void)close(ends[0]);
+	(void)close(ends[1]);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* ---- Crowds ---- */
+
+#define PLACES (CONFIG_PTRACE_ATTACH_MAX + 8) /* attach/owner.h */
+#define CROWD  (PLACES + 30)
+
+/* Whoever has said nothing for longest goes; who comes last is heard. */
+static void more_connections_than_places_push_out_the_silent_ones(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	unsigned before;
+	int fd[CROWD];
+	int asks;
+
+	before = at_descriptors();
+	for (unsigned i = 0; i < CROWD; i++) {
+		fd[i] = at_connect(path);
+		CU_ASSERT_FATAL(fd[i] >= 0);
+	}
+	asks = at_connect(path);
+	PXT_EQ(at_tell(asks, PXT_DOOR_STATUS), 0);
+	CU_ASSERT(at_ended(fd[0]));
+	CU_ASSERT(at_descriptors() <= before + CROWD + 1 + PLACES);
+	PXT_EQ(at_tell(fd[CROWD - 1], PXT_DOOR_STATUS), 0);
+	for (unsigned i = 0; i < CROWD; i++)
+		(void)close(fd[i]);
+	PXT_EQ(at_tell(asks, PXT_DOOR_STATUS), 0);
+	(void)close(asks);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static void who_connects_and_hangs_up_a_thousand_times_leaves_nothing(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct pxt_door_request out = GOOD;
+	unsigned before = at_descriptors();
+	struct pxt_door_status status;
+
+	for (int i = 0; i < 1000; i++) {
+		int fd = at_connect(path);
+
+		if (i % 3 == 1)
+			PXT_EQ(at_send(fd, &out, sizeof(out), NULL, 0), 0);
+		if (i % 3 == 2)
+			PXT_EQ(at_send(fd, &out, 5, NULL, 0), 0);
+		(void)close(fd);
+	}
+	PXT_EQ(at_status(path, &status), 0);
+	CU_ASSERT(at_closed_down_to(before));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static long long own_time_ns(void)
+{
+	struct timespec time;
+
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return pxt_ns(&time);
+}
+
+/* The owner has no descriptor for who comes: he waits until there is one, and the helper does not spin. */
+static void without_descriptors_clients_wait(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct pxt_door_status status;
+	struct rlimit limit;
+	struct rlimit low;
+	long long begin;
+	int exited = -1;
+	int taken[64];
+	unsigned used = 0;
+	pid_t client;
+
+	PXT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	low = limit;
+	low.rlim_cur = 64;
+	client = fork();
+	if (client == 0) {
+		pxt_sleep_ms(50);
+		_exit(at_status(path, &status) == 0 ? 0 : 1);
+	}
+	PXT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
+	while (used < 64 && (taken[used] = dup(STDIN_FILENO)) >= 0)
+		used++;
+	begin = own_time_ns();
+	pxt_sleep_ms(400);
+	CU_ASSERT(waitpid(client, &exited, WNOHANG) == 0);
+	PXT_CHECK(own_time_ns() - begin < 100000000ll, "%lld ns", own_time_ns() - begin);
+	while (used)
+		(void)close(taken[--used]);
+	PXT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	CU_ASSERT(waitpid(client, &exited, 0) == client);
+	PXT_EQ(exited, 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* It asks on and on and never takes an answer. */
+static void who_does_not_listen_holds_up_nobody(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct pxt_door_request out = GOOD;
+	struct pxt_door_status status;
+	int fd = at_connect(path);
+	int error = 0;
+	long long begin = pxt_now_ns();
+
+	PXT_EQ(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+	for (int i = 0; i < 100000 && error != EPIPE; i++) {
+		error = at_send(fd, &out, sizeof(out), NULL, 0);
+		if (error == EAGAIN)
+			pxt_sleep_ms(1);
+	}
+	PXT_EQ(error, EPIPE);
+	PXT_EQ(at_status(path, &status), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	CU_ASSERT(pxt_now_ns() - begin < 20000000000ll);
+	(void)close(fd);
+}
+
+/* Silent ones, and a message that nobody has taken yet. */
+static void shutdown_waits_for_no_client(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct pxt_door_request out = GOOD;
+	int fd[20];
+	long long begin;
+
+	for (unsigned i = 0; i < 20; i++) {
+		fd[i] = at_connect(path);
+		if (i % 2)
+			PXT_EQ(at_send(fd[i], &out, sizeof(out), NULL, 0), 0);
+	}
+	begin = pxt_now_ns();
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_CHECK(pxt_now_ns() - begin < 500000000ll, "%lld ns", pxt_now_ns() - begin);
+	for (unsigned i = 0; i < 20; i++) {
+		CU_ASSERT(at_ended(fd[i]));
+		(void)close(fd[i]);
+	}
+}
+
+/* ---- Guests, as the door sees them ---- */
+
+static char guests_type[32] = "tack";
+static long guests_pause_ms; /* before they record */
+static size_t guests_bytes;  /* of their memory; 0: the default */
+
+static int attach(const char *path)
+{
+	int error;
+	trace_attr_t attr;
+	trace_id_t trid = 0;
+
+	pxt_attr(&attr, guests_bytes, 0, 0);
+	error = posix_trace_attach_np(path, &attr, &trid);
+	(void)posix_trace_attr_destroy(&attr);
+	return error;
+}
+
+struct guest {
+	int told[2]; /* the child says its error */
+	int wait[2];
+	pid_t pid;
+	int error;
+};
+
+static void guest_begin(struct guest *guest, const char *path, unsigned events)
+{
+	PXT_EQ_FATAL(pipe2(guest->told, O_CLOEXEC) | pipe2(guest->wait, O_CLOEXEC), 0);
+	guest->pid = fork();
+	CU_ASSERT_FATAL(guest->pid >= 0);
+	if (guest->pid == 0) {
+		char byte;
+
+		(void)close(guest->wait[1]);
+		guest->error = attach(path);
+		(void)!write(guest->told[1], &guest->error, sizeof(int));
+		(void)!read(guest->wait[0], &byte, 1);
+		pxt_sleep_ms(guests_pause_ms);
+		tick = pxt_open_event(guests_type);
+		record(events);
+		(void)!write(guest->told[1], &guest->error, sizeof(int));
+		(void)!read(guest->wait[0], &byte, 1);
+		_exit(0);
+	}
+	(void)close(guest->wait[0]);
+	(void)close(guest->told[1]);
+	CU_ASSERT(read(guest->told[0], &guest->error, sizeof(int)) == sizeof(int));
+}
+
+static void guest_go_on(struct guest *guest)
+{
+	CU_ASSERT(write(guest->wait[1], "x", 1) == 1);
+}
+
+static void guest_kill(struct guest *guest)
+{
+	int status;
+
+	(void)kill(guest->pid, SIGKILL);
+	CU_ASSERT(waitpid(guest->pid, &status, 0) == guest->pid);
+	(void)close(guest->wait[1]);
+	(void)close(guest->told[0]);
+}
+
+static bool none_left(void *of)
+{
+	struct pxt_door_status status;
+
+	PXT_EQ(at_status(of, &status), 0);
+	return status.guests == 0;
+}
+
+static void more_guests_than_places_are_told_to_come_again(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct guest guest[CONFIG_PTRACE_ATTACH_MAX];
+	struct guest more;
+	struct pxt_door_status status;
+
+	for (unsigned i = 0; i < CONFIG_PTRACE_ATTACH_MAX; i++) {
+		guest_begin(&guest[i], path, 0);
+		PXT_EQ(guest[i].error, 0);
+	}
+	PXT_EQ(at_status(path, &status), 0);
+	PXT_EQ(status.guests, CONFIG_PTRACE_ATTACH_MAX);
+	guest_begin(&more, path, 0);
+	PXT_EQ(more.error, EAGAIN);
+	guest_kill(&more);
+	guest_kill(&guest[3]);
+	pxt_sleep_ms(200);
+	guest_begin(&guest[3], path, 0);
+	PXT_EQ(guest[3].error, 0);
+	for (unsigned i = 0; i < CONFIG_PTRACE_ATTACH_MAX; i++)
+		guest_kill(&guest[i]);
+	CU_ASSERT(at_until(none_left, path));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static bool nothing_mapped(void *of)
+{
+	char line[512];
+	bool none = true;
+	FILE *maps = fopen("/proc/self/maps", "re");
+
+	(void)of;
+	CU_ASSERT_FATAL(maps != NULL);
+	while (fgets(line, sizeof(line), maps))
+		none &= strstr(line, "memfd:") == NULL;
+	(void)fclose(maps);
+	return none;
+}
+
+static void guests_that_are_killed_leave_nothing(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	unsigned before;
+
+	PXT_EQ(posix_trace_start(trid), 0);
+	before = at_descriptors();
+	for (int i = 0; i < 60; i++) {
+		struct guest guest;
+
+		guest_begin(&guest, path, 50);
+		PXT_EQ(guest.error, 0);
+		if (i % 2)
+			guest_go_on(&guest);
+		guest_kill(&guest);
+	}
+	CU_ASSERT(at_until(none_left, path));
+	CU_ASSERT(at_until(nothing_mapped, NULL));
+	CU_ASSERT(at_closed_down_to(before));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* The reader sleeps when the guest's event comes: the helper wakes it. */
+static void a_sleeping_reader_is_woken_by_a_guest(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct posix_trace_event_info info;
+	struct timespec until;
+	struct guest guest;
+	unsigned char data[64];
+	int unavailable = 1;
+	long long begin;
+	size_t bytes;
+	int events = 0;
+
+	PXT_EQ(posix_trace_start(trid), 0);
+	guests_pause_ms = 100;
+	guest_begin(&guest, path, 5);
+	guests_pause_ms = 0;
+	PXT_EQ(guest.error, 0);
+	guest_go_on(&guest);
+	(void)clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 5;
+	begin = pxt_now_ns();
+	while (events < 5 &&
+	       posix_trace_timedgetnext_event(
+	           trid, &info, data, sizeof(data), &bytes, &unavailable, &until) == 0 &&
+	       !unavailable)
+		events += info.posix_pid == guest.pid;
+	PXT_EQ(events, 5);
+	CU_ASSERT(pxt_now_ns() - begin < 3000000000ll);
+	guest_kill(&guest);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* What the killed one had recorded comes out; it began when the stream did. */
+static void what_a_killed_guest_had_recorded_comes_out(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct pxt_event event;
+	struct guest guest;
+	int events = 0;
+
+	guest_begin(&guest, path, 500);
+	PXT_EQ(guest.error, 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	pxt_sleep_ms(100);
+	guest_go_on(&guest);
+	CU_ASSERT(read(guest.told[0], &guest.error, sizeof(int)) == sizeof(int));
+	guest_kill(&guest);
+	CU_ASSERT(at_until(none_left, path));
+	pxt_sleep_ms(100);
+	while (pxt_next(trid, &event))
+		events += event.info.posix_pid == guest.pid;
+	PXT_EQ(events, 500);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* More than the stream has room for: it is pulled all the same, so that its memory is free. */
+static void a_killed_guest_s_memory_waits_for_no_reader(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct posix_trace_counts_np counts;
+	struct pxt_event event;
+	struct guest guest;
+	unsigned events = 0;
+
+	PXT_EQ(posix_trace_start(trid), 0);
+	guests_bytes = 1 << 20;
+	guest_begin(&guest, path, 5000);
+	guests_bytes = 0;
+	PXT_EQ(guest.error, 0);
+	guest_go_on(&guest);
+	CU_ASSERT(read(guest.told[0], &guest.error, sizeof(int)) == sizeof(int));
+	guest_kill(&guest);
+	CU_ASSERT(at_until(none_left, path));
+	CU_ASSERT(at_until(nothing_mapped, NULL));
+	while (pxt_next(trid, &event))
+		events += event.info.posix_pid == guest.pid;
+	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	CU_ASSERT(events > 500);
+	/* With or without the START, which is older. */
+	CU_ASSERT(events + counts.posix_lost_np - 5000 <= 1);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* The helper, which learns types, is also who stops the stream for a client. */
+static void a_stop_by_a_client_comes_behind_what_guests_recorded_before(void)
+{
+	for (int round = 0; round < 10; round++) {
+		char path[PXT_DOOR_PATH];
+		trace_id_t trid = at_stream(LOOP, path);
+		int fd = at_connect(path);
+		struct pxt_event event;
+		struct guest guest;
+		int events = 0;
+
+		PXT_EQ(at_tell(fd, PXT_DOOR_START), 0);
+		(void)snprintf(guests_type, sizeof(guests_type), "new%d", round);
+		guest_begin(&guest, path, 30);
+		PXT_EQ(guest.error, 0);
+		guest_go_on(&guest);
+		CU_ASSERT(read(guest.told[0], &guest.error, sizeof(int)) == sizeof(int));
+		PXT_EQ(at_tell(fd, PXT_DOOR_STOP), 0);
+		while (pxt_next(trid, &event))
+			events += event.info.posix_pid == guest.pid;
+		PXT_EQ(events, 30);
+		guest_kill(&guest);
+		(void)close(fd);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+}
+
+/* It hears of nothing for a while, and of the last state then. */
+static void a_guest_that_stands_still_holds_up_nobody(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct pxt_door_status status;
+	struct pxt_event event;
+	struct guest guest;
+	int events = 0;
+	int stopped;
+
+	guest_begin(&guest, path, 5);
+	PXT_EQ(guest.error, 0);
+	PXT_EQ(kill(guest.pid, SIGSTOP), 0);
+	CU_ASSERT(waitpid(guest.pid, &stopped, WUNTRACED) == guest.pid);
+	for (int i = 0; i < 1000; i++) {
+		PXT_EQ(posix_trace_start(trid), 0);
+		if (i % 4 == 0)
+			PXT_EQ(at_status(path, &status), 0);
+		PXT_EQ(posix_trace_stop(trid), 0);
+		if (i % 4 == 0)
+			PXT_EQ(at_status(path, &status), 0);
+	}
+	PXT_EQ(posix_trace_start(trid), 0);
+	PXT_EQ(status.guests, 1);
+	PXT_EQ(kill(guest.pid, SIGCONT), 0);
+	pxt_sleep_ms(200);
+	guest_go_on(&guest);
+	CU_ASSERT(read(guest.told[0], &guest.error, sizeof(int)) == sizeof(int));
+	PXT_EQ(posix_trace_stop(trid), 0);
+	while (pxt_next(trid, &event))
+		events += event.info.posix_pid == guest.pid;
+	PXT_EQ(events, 5);
+	guest_kill(&guest);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(status_tells_what_the_stream_is_and_holds),
+	PXT_CASE(start_stop_and_clear_do_what_their_functions_do),
+	PXT_CASE(flush_needs_a_log),
+#if _PXT_UNIT_FILTER
+	PXT_CASE(filter_takes_names_and_says_which_is_unknown),
+	PXT_CASE(a_filter_defines_no_names),
+#endif
+	PXT_CASE(a_message_of_another_length_ends_the_connection),
+	PXT_CASE(a_message_with_other_words_ends_the_connection),
+	PXT_CASE(a_text_without_an_end_or_a_use_ends_the_connection),
+	PXT_CASE(descriptors_come_where_one_is_needed_and_one_at_a_time),
+	PXT_CASE(random_bytes_do_nothing),
+	PXT_CASE(what_is_no_stream_is_not_attached),
+	PXT_CASE(more_connections_than_places_push_out_the_silent_ones),
+	PXT_CASE(who_connects_and_hangs_up_a_thousand_times_leaves_nothing),
+	PXT_CASE(without_descriptors_clients_wait),
+	PXT_CASE(who_does_not_listen_holds_up_nobody),
+	PXT_CASE(shutdown_waits_for_no_client),
+	PXT_CASE(more_guests_than_places_are_told_to_come_again),
+	PXT_CASE(guests_that_are_killed_leave_nothing),
+	PXT_CASE(a_sleeping_reader_is_woken_by_a_guest),
+	PXT_CASE(what_a_killed_guest_had_recorded_comes_out),
+	PXT_CASE(a_killed_guest_s_memory_waits_for_no_reader),
+	PXT_CASE(a_stop_by_a_client_comes_behind_what_guests_recorded_before),
+	PXT_CASE(a_guest_that_stands_still_holds_up_nobody),
+};
+PXT_SUITE("door_requests", cases)

@@ -1,0 +1,623 @@
+/* SPDX-License-Identifier: MIT */
+/* guests.c - processes that attach to a stream of this one and trace into it. */
+#include "party.h"
+
+#include "core/threads.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define MANY 1000u
+
+static struct pxt_event events[4 * MANY];
+
+static uint32_t number_in(const struct pxt_event *event)
+{
+	uint32_t number = UINT32_MAX;
+
+	if (event->len >= sizeof(number))
+		memcpy(&number, event->data, sizeof(number));
+	return number;
+}
+
+/* ---- One process ---- */
+
+static void trace_many(void *argument)
+{
+	trace_event_id_t id;
+	trace_id_t trid;
+
+	(void)argument;
+	(void)prctl(PR_SET_NAME, "elsewhere", 0, 0, 0);
+	trid = guest_attach(1 << 20);
+	(void)posix_trace_eventid_open("guests.mine", &id);
+	(void)posix_trace_thread_register_np();
+	guest_say((uint64_t)(uintptr_t)pthread_self());
+	for (uint32_t i = 0; i < MANY; i++)
+		posix_trace_event(id, &i, sizeof(i));
+	if (posix_trace_shutdown(trid) != 0)
+		_exit(1);
+}
+
+static bool has_thread(pid_t pid, uint64_t thread, const char *name)
+{
+	for (unsigned i = 1; i < CONFIG_PTRACE_MAX_THREADS; i++) {
+		const struct pxt_thread *entry = &pxt_threads->entry[i];
+
+		if (atomic_load(&((struct pxt_thread *)(uintptr_t)entry)->pid) == pid &&
+		    pxt_wide_load((pxt_wide *)(uintptr_t)&entry->thread) == thread)
+			return strcmp(entry->name, name) == 0;
+	}
+	return false;
+}
+
+/* LPT-31 */
+static void events_of_another_process_come_with_its_pid_thread_and_names(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = 1 << 20 });
+	struct guest guest = guest_begin(trace_many, NULL);
+	uint64_t thread = guest_told(&guest);
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	size_t count = owner_collect(trid, events, MANY, 1000);
+	unsigned wrong = 0;
+
+	PXT_EQ(count, MANY);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct posix_trace_event_info *info = &events[i].info;
+
+		wrong += info->posix_pid != guest.pid || number_in(&events[i]) != i ||
+		         (uint64_t)(uintptr_t)info->posix_thread_id != thread ||
+		         info->posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
+	}
+	PXT_EQ(wrong, 0);
+	PXT_EQ(posix_trace_eventid_get_name(trid, events[0].info.posix_event_id, name), 0);
+	CU_ASSERT_STRING_EQUAL(name, "guests.mine");
+	CU_ASSERT(has_thread(guest.pid, thread, "elsewhere"));
+	guest_end(&guest);
+	owner_wait_guests(trid, 0);
+	owner_expect_the_law(trid);
+	owner_close(trid);
+}
+
+static void answer(void *argument)
+{
+	trace_event_id_t id;
+	uint64_t word;
+
+	(void)argument;
+	(void)guest_attach(0);
+	(void)posix_trace_eventid_open("guests.turn", &id);
+	guest_say(0);
+	while ((word = guest_hear()) != UINT64_MAX) {
+		uint32_t number = (uint32_t)word;
+
+		posix_trace_event(id, &number, sizeof(number));
+		guest_say(word);
+	}
+}
+
+/* LPT-32 */
+static void events_of_two_processes_come_in_the_order_of_time(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = 1 << 20 });
+	struct guest guest = guest_begin(answer, NULL);
+	trace_event_id_t id = pxt_open_event("guests.turn");
+	unsigned wrong = 0;
+	size_t count;
+
+	(void)guest_told(&guest);
+	for (uint32_t i = 0; i < MANY; i += 2) {
+		posix_trace_event(id, &i, sizeof(i));
+		guest_tell(&guest, i + 1);
+		(void)guest_told(&guest);
+	}
+	count = owner_collect(trid, events, MANY, 1000);
+	PXT_EQ(count, MANY);
+	for (uint32_t i = 0; i < count; i++) {
+		wrong += number_in(&events[i]) != i;
+		wrong += (events[i].info.posix_pid == guest.pid) != (i & 1u);
+	}
+	PXT_EQ(wrong, 0);
+	(void)close(guest.to);
+	guest.to = -1;
+	guest_end(&guest);
+	owner_expect_the_law(trid);
+	owner_close(trid);
+}
+
+static void name_things(void *argument)
+{
+	trace_event_id_t mine;
+	trace_event_id_t ours;
+
+	(void)argument;
+	(void)posix_trace_eventid_open("guests.before", &mine);
+	(void)posix_trace_eventid_setformat_np(mine, "u32 number");
+	(void)guest_attach(0);
+	(void)posix_trace_eventid_open("guests.ours", &ours);
+	posix_trace_event(mine, "1", 1);
+	posix_trace_event(ours, "2", 1);
+	(void)posix_trace_eventid_open("guests.later", &mine);
+	(void)posix_trace_eventid_setformat_np(mine, "u8 later");
+	posix_trace_event(mine, "3", 1);
+	guest_say(0);
+	(void)guest_hear();
+}
+
+/* LPT-31, LPT-32 */
+static void a_type_is_the_same_where_its_name_is_whoever_defines_it_first(void)
+{
+	trace_event_id_t ours = pxt_open_event("guests.ours");
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct guest guest = guest_begin(name_things, NULL);
+	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
+
+	(void)guest_told(&guest);
+	PXT_EQ(owner_collect(trid, events, 3, 1000), 3);
+	PXT_EQ(events[0].info.posix_event_id, pxt_open_event("guests.before"));
+	PXT_EQ(events[1].info.posix_event_id, ours);
+	PXT_EQ(events[2].info.posix_event_id, pxt_open_event("guests.later"));
+	PXT_EQ(posix_trace_eventid_getformat_np(trid, events[0].info.posix_event_id, format), 0);
+	CU_ASSERT_STRING_EQUAL(format, "u32 number");
+	pxt_sleep_ms(3 * CONFIG_PTRACE_ATTACH_PERIOD_MS);
+	PXT_EQ(posix_trace_eventid_getformat_np(trid, events[2].info.posix_event_id, format), 0);
+	CU_ASSERT_STRING_EQUAL(format, "u8 later");
+	guest_tell(&guest, 0);
+	guest_end(&guest);
+	owner_close(trid);
+}
+
+static void trace_a_long_one(void *argument)
+{
+	trace_event_id_t id;
+
+	(void)argument;
+	(void)guest_attach(0);
+	(void)posix_trace_eventid_open("guests.long", &id);
+	posix_trace_event(id, "0123456789abcdef0123456789abcdef", 32);
+}
+
+/* TRU-01, LPT-31 */
+static void what_is_longer_than_the_owners_data_size_is_cut_there(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ .data_bytes = 16 });
+	struct guest guest = guest_begin(trace_a_long_one, NULL);
+
+	PXT_EQ(owner_collect(trid, events, 1, 1000), 1);
+	PXT_EQ(events[0].len, 16);
+	PXT_EQ(events[0].info.posix_truncation_status, POSIX_TRACE_TRUNCATED_RECORD);
+	CU_ASSERT(memcmp(events[0].data, "0123456789abcdef", 16) == 0);
+	guest_end(&guest);
+	owner_close(trid);
+}
+
+/* ---- Control ---- */
+
+static void follow_the_owner(void *argument)
+{
+	trace_event_id_t id;
+
+	(void)argument;
+	(void)guest_attach(0);
+	(void)posix_trace_eventid_open("guests.follow", &id);
+	guest_wait(id, false);
+	posix_trace_event(id, "stopped", 7);
+	guest_say(1);
+	guest_wait(id, true);
+	posix_trace_event(id, "running", 7);
+	guest_say(2);
+	guest_wait(id, false);
+	posix_trace_event(id, "stopped", 7);
+	guest_say(3);
+	guest_wait(id, true);
+	posix_trace_event(id, "again", 5);
+	guest_say(4);
+}
+
+/* LPT-31; ruling 11 */
+static void a_process_traces_while_the_owners_stream_runs(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ .stopped = true });
+	struct guest guest = guest_begin(follow_the_owner, NULL);
+
+	PXT_EQ(guest_told(&guest), 1);
+	PXT_EQ(posix_trace_start(trid), 0);
+	PXT_EQ(guest_told(&guest), 2);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	PXT_EQ(guest_told(&guest), 3);
+	PXT_EQ(posix_trace_start(trid), 0);
+	PXT_EQ(guest_told(&guest), 4);
+	PXT_EQ(owner_collect(trid, events, 3, 100), 2);
+	CU_ASSERT(memcmp(events[0].data, "running", 7) == 0);
+	CU_ASSERT(memcmp(events[1].data, "again", 5) == 0);
+	guest_end(&guest);
+	owner_expect_the_law(trid);
+	owner_close(trid);
+}
+
+static void trace_before_stop(void *argument)
+{
+	trace_event_id_t id;
+
+	(void)argument;
+	(void)guest_attach(1 << 20);
+	(void)posix_trace_eventid_open("guests.stop", &id);
+	for (uint32_t i = 0; i < MANY; i++)
+		posix_trace_event(id, &i, sizeof(i));
+	guest_say(0);
+	(void)guest_hear();
+}
+
+/* STOP-03 */
+static void what_was_recorded_before_a_stop_is_there_behind_it(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = 1 << 20 });
+	struct guest guest = guest_begin(trace_before_stop, NULL);
+
+	(void)guest_told(&guest);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	PXT_EQ(owner_count(trid, pxt_open_event("guests.stop"), MANY, 0), MANY);
+	guest_tell(&guest, 0);
+	guest_end(&guest);
+	owner_close(trid);
+}
+
+#if _PXT_UNIT_FILTER
+static void trace_two_types(void *argument)
+{
+	trace_event_id_t wanted;
+	trace_event_id_t unwanted;
+
+	(void)argument;
+	(void)guest_attach(0);
+	(void)posix_trace_eventid_open("guests.wanted", &wanted);
+	(void)posix_trace_eventid_open("guests.unwanted", &unwanted);
+	for (int i = 0; i < 10; i++) {
+		posix_trace_event(unwanted, "x", 1);
+		posix_trace_event(wanted, "x", 1);
+	}
+	guest_say(0);
+	(void)guest_hear();
+}
+
+/* LPT-31 */
+static void the_owners_filter_holds_for_others(void)
+{
+	trace_event_id_t unwanted = pxt_open_event("guests.unwanted");
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	trace_event_set_t set;
+	struct guest guest;
+
+	PXT_EQ(posix_trace_eventset_empty(&set), 0);
+	PXT_EQ(posix_trace_eventset_add(unwanted, &set), 0);
+	PXT_EQ(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+	guest = guest_begin(trace_two_types, NULL);
+	(void)guest_told(&guest);
+	PXT_EQ(owner_collect(trid, events, 20, 50), 10);
+	for (int i = 0; i < 10; i++)
+		PXT_EQ(events[i].info.posix_event_id, pxt_open_event("guests.wanted"));
+	guest_tell(&guest, 0);
+	guest_end(&guest);
+	owner_expect_the_law(trid);
+	owner_close(trid);
+}
+#endif
+
+/* ---- Losses ---- */
+
+#define FLOOD 100000u
+
+static void flood(void *argument)
+{
+	trace_event_id_t id;
+	size_t bytes = *(const size_t *)argument;
+	trace_id_t trid = guest_attach(bytes);
+
+	(void)posix_trace_eventid_open("guests.flood", &id);
+	for (uint32_t i = 0; i < FLOOD; i++)
+		posix_trace_event(id, &i, sizeof(i));
+	(void)posix_trace_shutdown(trid);
+}
+
+/* Numbers never come twice or out of order; what does not come is counted. */
+static void flood_of(size_t guests_bytes, size_t owners_bytes, bool read_meanwhile)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = owners_bytes });
+	trace_event_id_t id = pxt_open_event("guests.flood");
+	struct guest guest = guest_begin(flood, &guests_bytes);
+	struct posix_trace_counts_np counts;
+	struct pxt_event event;
+	uint64_t got = 0;
+	uint32_t last = UINT32_MAX;
+	unsigned wrong = 0;
+
+	if (!read_meanwhile) {
+		guest_end(&guest);
+		owner_wait_guests(trid, 0);
+	}
+	while (owner_collect(trid, &event, 1, 200)) {
+		if (event.info.posix_event_id != id)
+			continue;
+		wrong += last != UINT32_MAX && number_in(&event) <= last;
+		last = number_in(&event);
+		got++;
+	}
+	if (read_meanwhile)
+		guest_end(&guest);
+	PXT_EQ(last, FLOOD - 1);
+	PXT_EQ(wrong, 0);
+	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	PXT_EQ(counts.posix_held_np, 0);
+	/* START is this process' own, and may be lost as well. */
+	PXT_EQ(counts.posix_written_np, FLOOD + 1);
+	PXT_EQ(counts.posix_retrieved_np + counts.posix_lost_np, FLOOD + 1);
+	CU_ASSERT(counts.posix_retrieved_np - got <= 1);
+	owner_expect_the_law(trid);
+	owner_close(trid);
+}
+
+/* LPT-31, POL-12 */
+static void what_is_overwritten_in_either_process_is_counted_to_the_last_event(void)
+{
+	flood_of(1024, 1 << 20, false);
+	flood_of(4096, 1 << 20, true);
+	flood_of(65536, 4096, false);
+	flood_of(65536, 65536, true);
+	flood_of(8 << 20, 8 << 20, true);
+}
+
+/* ---- Many ---- */
+
+#define GUESTS  16u
+#define THREADS 3u
+#define EACH    200u
+
+static trace_event_id_t crowd_id;
+
+static void *be_one_of_many(void *argument)
+{
+	uint32_t number = (uint32_t)(uintptr_t)argument << 16;
+
+	for (uint32_t i = 0; i < EACH; i++, number++)
+		posix_trace_event(crowd_id, &number, sizeof(number));
+	return NULL;
+}
+
+static void be_a_crowd(void *argument)
+{
+	pthread_t threads[THREADS];
+	uint32_t me = (uint32_t)(uintptr_t)argument * THREADS;
+
+	(void)guest_attach(1 << 17);
+	(void)posix_trace_eventid_open("guests.crowd", &crowd_id);
+	guest_say(0);
+	(void)guest_hear();
+	for (uint32_t i = 0; i < THREADS; i++)
+		(void)pthread_create(
+		    &threads[i], NULL, be_one_of_many, (void *)(uintptr_t)(me + i));
+	for (uint32_t i = 0; i < THREADS; i++)
+		(void)pthread_join(threads[i], NULL);
+}
+
+/* LPT-31, LPT-32 */
+static void sixteen_processes_with_threads_trace_at_once_and_each_thread_keeps_its_order(void)
+{
+	static uint32_t next[GUESTS * THREADS];
+	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = 2 << 20 });
+	struct guest guests[GUESTS];
+	struct pxt_event event;
+	size_t got = 0;
+	unsigned wrong = 0;
+	long long last = 0;
+
+	memset(next, 0, sizeof(next));
+	for (uint32_t i = 0; i < GUESTS; i++) {
+		guests[i] = guest_begin(be_a_crowd, (void *)(uintptr_t)i);
+		(void)guest_told(&guests[i]);
+	}
+	owner_wait_guests(trid, GUESTS);
+	for (uint32_t i = 0; i < GUESTS; i++)
+		guest_tell(&guests[i], 0);
+	while (got < (size_t)GUESTS * THREADS * EACH && owner_collect(trid, &event, 1, 2000)) {
+		uint32_t number = number_in(&event);
+		uint32_t who = number >> 16;
+		long long when = pxt_ns(&event.info.posix_timestamp);
+
+		if (who >= GUESTS * THREADS) {
+			wrong++;
+			continue;
+		}
+		wrong += event.info.posix_pid != guests[who / THREADS].pid || when < last ||
+		         (number & 0xffffu) != next[who];
+		next[who] = (number & 0xffffu) + 1;
+		last = when;
+		got++;
+	}
+	PXT_EQ(got, (size_t)GUESTS * THREADS * EACH);
+	PXT_EQ(wrong, 0);
+	for (uint32_t i = 0; i < GUESTS; i++)
+		guest_end(&guests[i]);
+	owner_wait_guests(trid, 0);
+	owner_expect_the_law(trid);
+	owner_close(trid);
+}
+
+/* ---- Comings and goings ---- */
+
+static unsigned entries_of(const char *path)
+{
+	DIR *folder = opendir(path);
+	unsigned count = 0;
+
+	while (folder && readdir(folder))
+		count++;
+	if (folder)
+		(void)closedir(folder);
+	return count;
+}
+
+/* Descriptors, threads, mappings of this process. */
+struct belongings {
+	unsigned descriptors;
+	unsigned threads;
+	unsigned mappings;
+};
+
+static struct belongings belongings(void)
+{
+	struct belongings mine = { entries_of("/proc/self/fd"), entries_of("/proc/self/task"), 0 };
+	FILE *maps = fopen("/proc/self/maps", "re");
+	int c;
+
+	while (maps && (c = fgetc(maps)) != EOF)
+		mine.mappings += c == '\n';
+	if (maps)
+		(void)fclose(maps);
+	return mine;
+}
+
+/* A sanitizer maps memory of its own now and then; what was left behind each time would be more. */
+#define SOME_MAPPINGS 30u
+
+/* What is the library's own for good, and what the C library keeps of a thread, is there after the first. */
+static void come_and_go(void *argument)
+{
+	struct belongings before = { 0 };
+	trace_event_id_t id;
+
+	(void)argument;
+	(void)posix_trace_eventid_open("guests.comes", &id);
+	for (uint32_t i = 0; i < 100; i++) {
+		trace_id_t trid = guest_attach(0);
+		struct belongings after;
+
+		posix_trace_event(id, &i, sizeof(i));
+		if (posix_trace_shutdown(trid) != 0 || posix_trace_shutdown(trid) != EINVAL)
+			_exit(1);
+		after = belongings();
+		if (i == 0)
+			before = after;
+		if (after.descriptors != before.descriptors || after.threads != before.threads ||
+		    after.mappings > before.mappings + SOME_MAPPINGS)
+			_exit(7);
+	}
+	guest_say(0);
+	(void)guest_hear();
+}
+
+/* LPT-31 */
+static void a_hundred_attachments_leave_nothing_behind_on_either_side(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct belongings before = belongings();
+	struct guest guest = guest_begin(come_and_go, NULL);
+	struct belongings after;
+
+	PXT_EQ(guest_told(&guest), 0);
+	owner_wait_guests(trid, 0);
+	PXT_EQ(owner_count(trid, pxt_open_event("guests.comes"), 100, 500), 100);
+	guest_tell(&guest, 0);
+	guest_end(&guest);
+	after = belongings();
+	PXT_EQ(after.descriptors, before.descriptors);
+	PXT_EQ(after.threads, before.threads);
+	PXT_CHECK(after.mappings <= before.mappings + SOME_MAPPINGS, "%u mappings became %u",
+	    before.mappings, after.mappings);
+	owner_close(trid);
+}
+
+static void own_until_killed(void *argument)
+{
+	(void)argument;
+	(void)owner_open(&(const struct owner_spec){ .placed = true });
+	guest_say(0);
+	(void)guest_hear();
+}
+
+/* LPT-31, SAFE-01 */
+static void a_process_goes_on_without_effect_when_the_owner_is_killed(void)
+{
+	trace_event_id_t id = pxt_open_event("guests.orphan");
+	struct posix_trace_status_info status;
+	trace_id_t trid = 0;
+	trace_id_t other = 0;
+	struct guest owner;
+	int i;
+
+	owner_place();
+	owner = guest_begin(own_until_killed, NULL);
+	PXT_EQ(guest_told(&owner), 0);
+	PXT_EQ_FATAL(posix_trace_attach_np(owner_name, NULL, &trid), 0);
+	CU_ASSERT(posix_trace_wanted_np(id));
+	posix_trace_event(id, "heard", 5);
+	guest_kill(&owner);
+	for (i = 0; i < 2000 && posix_trace_wanted_np(id); i++)
+		pxt_sleep_ms(1);
+	PXT_CHECK(i < 2000, "trace points have their effect still");
+	posix_trace_event(id, "unheard", 7);
+	PXT_EQ(posix_trace_get_status(trid, &status), 0);
+	PXT_EQ(status.posix_stream_status, POSIX_TRACE_SUSPENDED);
+	PXT_EQ(posix_trace_attach_np(owner_name, NULL, &other), ENOENT);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	owner_clear_away();
+}
+
+static void fork_and_end(void *argument)
+{
+	trace_event_id_t id;
+	pid_t child;
+
+	(void)argument;
+	(void)guest_attach(0);
+	(void)posix_trace_eventid_open("guests.forks", &id);
+	posix_trace_event(id, "parent", 6);
+	child = fork();
+	if (child == 0) {
+		posix_trace_event(id, "child", 5);
+		guest_say(posix_trace_wanted_np(id) != 0);
+		(void)guest_hear();
+		_exit(0);
+	}
+}
+
+/* DEC-34 */
+static void a_forked_child_of_an_attached_process_is_not_attached(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct guest guest = guest_begin(fork_and_end, NULL);
+
+	PXT_EQ(guest_told(&guest), 0);
+	/* Its parent has ended; that it lives itself is no attachment. */
+	owner_wait_guests(trid, 0);
+	PXT_EQ(owner_collect(trid, events, 2, 50), 1);
+	CU_ASSERT(memcmp(events[0].data, "parent", 6) == 0);
+	guest_tell(&guest, 0);
+	guest_end(&guest);
+	owner_close(trid);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(events_of_another_process_come_with_its_pid_thread_and_names),
+	PXT_CASE(events_of_two_processes_come_in_the_order_of_time),
+	PXT_CASE(a_type_is_the_same_where_its_name_is_whoever_defines_it_first),
+	PXT_CASE(what_is_longer_than_the_owners_data_size_is_cut_there),
+	PXT_CASE(a_process_traces_while_the_owners_stream_runs),
+	PXT_CASE(what_was_recorded_before_a_stop_is_there_behind_it),
+#if _PXT_UNIT_FILTER
+	PXT_CASE(the_owners_filter_holds_for_others),
+#endif
+	PXT_CASE(what_is_overwritten_in_either_process_is_counted_to_the_last_event),
+	PXT_CASE(sixteen_processes_with_threads_trace_at_once_and_each_thread_keeps_its_order),
+	PXT_CASE(a_hundred_attachments_leave_nothing_behind_on_either_side),
+	PXT_CASE(a_process_goes_on_without_effect_when_the_owner_is_killed),
+	PXT_CASE(a_forked_child_of_an_attached_process_is_not_attached),
+};
+PXT_SUITE("attach: guests", cases)

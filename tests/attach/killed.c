@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * killed.c - an attached process is killed at each test point of a write, of a name's definition
+ * and of attaching.  The owner goes on, has all that was committed, and counts what was not.
+ */
+#include "base/ids.h"
+#include "core/testpoints.h"
+#include "party.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BEFORE 10u
+#define NONE   UINT64_MAX
+
+void (*pxt_testpoint_hook)(int point);
+
+/* ---- The one who is killed ---- */
+
+static pthread_t doomed;
+static uint32_t to_go;
+
+/* Tells where it is, and waits to be killed there. */
+static void stand(int point)
+{
+	if (!pthread_equal(pthread_self(), doomed) || to_go-- != 0)
+		return;
+	guest_say((uint64_t)point);
+	for (;;)
+		(void)pause();
+}
+
+static void arm(uint32_t nth)
+{
+	doomed = pthread_self();
+	to_go = nth;
+	pxt_testpoint_hook = stand;
+}
+
+/* All of it went by. */
+static void went_by(void)
+{
+	pxt_testpoint_hook = NULL;
+	guest_say(NONE);
+	for (;;)
+		(void)pause();
+}
+
+static trace_event_id_t attached_and_busy(void)
+{
+	trace_event_id_t id;
+
+	(void)guest_attach(0);
+	(void)posix_trace_eventid_open("killed.event", &id);
+	for (uint32_t i = 0; i < BEFORE; i++)
+		posix_trace_event(id, "a longer text that takes some slots", 36);
+	return id;
+}
+
+static void killed_in_a_write(void *nth)
+{
+	trace_event_id_t id = attached_and_busy();
+
+	arm(*(const uint32_t *)nth);
+	posix_trace_event(id, "a longer text that takes some slots", 36);
+	went_by();
+}
+
+static void killed_in_a_definition(void *nth)
+{
+	trace_event_id_t id = attached_and_busy();
+
+	arm(*(const uint32_t *)nth);
+	(void)posix_trace_eventid_open("killed.new", &id);
+	(void)posix_trace_eventid_setformat_np(id, "u32 new");
+	posix_trace_event(id, "1234", 4);
+	went_by();
+}
+
+static void killed_in_attach(void *nth)
+{
+	arm(*(const uint32_t *)nth);
+	(void)guest_attach(0);
+	went_by();
+}
+
+static void killed_in_shutdown(void *nth)
+{
+	trace_id_t trid = guest_attach(0);
+	trace_event_id_t id;
+
+	(void)posix_trace_eventid_open("killed.event", &id);
+	for (uint32_t i = 0; i < BEFORE; i++)
+		posix_trace_event(id, "a longer text that takes some slots", 36);
+	arm(*(const uint32_t *)nth);
+	(void)posix_trace_shutdown(trid);
+	went_by();
+}
+
+/* ---- The others ---- */
+
+static void trace_five(void *argument)
+{
+	trace_event_id_t id;
+
+	(void)argument;
+	(void)guest_attach(0);
+	(void)posix_trace_eventid_open("killed.after", &id);
+	for (int i = 0; i < 5; i++)
+		posix_trace_event(id, "after", 5);
+}
+
+static void others_go_on(trace_id_t trid)
+{
+	trace_event_id_t own = pxt_open_event("killed.own");
+	struct guest guest = guest_begin(trace_five, NULL);
+
+	guest_end(&guest);
+	PXT_EQ(owner_count(trid, pxt_open_event("killed.after"), 5, 1000), 5);
+	posix_trace_event(own, "own", 3);
+	PXT_EQ(owner_count(trid, own, 1, 1000), 1);
+}
+
+/* False: there is no such point. */
+static bool one_case(void (*body)(void *argument), uint32_t nth, size_t committed)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = 16384 });
+	struct guest guest = guest_begin(body, &nth);
+	trace_event_id_t id = pxt_open_event("killed.event");
+	uint64_t point = guest_told(&guest);
+	struct posix_trace_counts_np counts;
+	size_t found;
+
+	guest_kill(&guest);
+	owner_wait_guests(trid, 0);
+	found = owner_count(trid, id, committed + 1u, 20);
+	PXT_CHECK(found == committed || (body == killed_in_a_write && found == committed + 1u),
+	    "%zu events of a process killed at point %d", found, (int)point);
+	if (body == killed_in_a_write && (point == PXT_TP_STORED || point == NONE))
+		PXT_EQ(found, committed + 1u);
+	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	if (point >= PXT_TP_RESERVED && point <= PXT_TP_STORED)
+		PXT_EQ(counts.posix_retrieved_np + counts.posix_lost_np, 1u + committed + 1u);
+	else
+		PXT_EQ(counts.posix_lost_np, 0);
+	others_go_on(trid);
+	owner_expect_the_law(trid);
+	owner_close(trid);
+	return point != NONE;
+}
+
+static void at_all_points(void (*body)(void *argument), size_t committed, uint32_t at_least)
+{
+	uint32_t nth = 0;
+
+	while (one_case(body, nth, committed))
+		nth++;
+	PXT_CHECK(nth >= at_least, "only %u points", nth);
+}
+
+/* LPT-31, SAFE-01, DEC-42 */
+static void one_killed_inside_a_write_costs_that_record(void)
+{
+	at_all_points(killed_in_a_write, BEFORE, 6);
+}
+
+/* LPT-31, SAFE-01 */
+static void one_killed_while_it_defines_a_name_costs_nothing(void)
+{
+	at_all_points(killed_in_a_definition, BEFORE, 6);
+}
+
+/* LPT-31, SAFE-01 */
+static void one_killed_while_it_attaches_leaves_nothing(void)
+{
+	at_all_points(killed_in_attach, 0, 4);
+}
+
+/* LPT-31, SAFE-01 */
+static void one_killed_while_it_leaves_costs_nothing(void)
+{
+	at_all_points(killed_in_shutdown, BEFORE, 2);
+}
+
+/* ---- One that is only kept from going on ---- */
+
+/* Tells where it is, and goes on when it is told to. */
+static void stand_a_while(int point)
+{
+	if (!pthread_equal(pthread_self(), doomed) || to_go-- != 0)
+		return;
+	guest_say((uint64_t)point);
+	(void)guest_hear();
+}
+
+static void kept_in_a_write(void *nth)
+{
+	trace_event_id_t id = attached_and_busy();
+
+	doomed = pthread_self();
+	to_go = *(const uint32_t *)nth;
+	pxt_testpoint_hook = stand_a_while;
+	posix_trace_event(id, "a longer text that takes some slots", 36);
+	pxt_testpoint_hook = NULL;
+	guest_say(NONE);
+	(void)guest_hear();
+}
+
+static bool kept_at(uint32_t nth)
+{
+	static struct pxt_event events[BEFORE + 2];
+	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = 16384 });
+	struct guest guest = guest_begin(kept_in_a_write, &nth);
+	trace_event_id_t own = pxt_open_event("killed.own");
+	uint64_t point = guest_told(&guest);
+	bool stamped = point >= PXT_TP_STAMPED && point <= PXT_TP_STORED;
+	struct posix_trace_counts_np counts;
+	size_t found = owner_collect(trid, events, BEFORE, 20);
+
+	/* Two wait for what may have been recorded before them. */
+	PXT_CHECK(found + 2 >= BEFORE, "%zu found", found);
+	posix_trace_event(own, "own", 3);
+	/* It came later than what is unfinished, or may have. */
+	if (stamped && point < PXT_TP_MIDDLE_STORED)
+		PXT_EQ(owner_collect(trid, &events[found], 1, 5), 0);
+	guest_tell(&guest, 0);
+	found += owner_collect(trid, &events[found], BEFORE + 2 - found, 500);
+	PXT_EQ(found, BEFORE + 2);
+	if (stamped)
+		PXT_EQ(events[found - 1].info.posix_event_id, own);
+	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(counts.posix_lost_np, 0);
+	(void)close(guest.to);
+	guest.to = -1;
+	guest_end(&guest);
+	owner_close(trid);
+	return point != NONE;
+}
+
+/* LPT-32, DEC-42 */
+static void one_that_stands_still_inside_a_write_loses_nothing_and_comes_in_its_order(void)
+{
+	uint32_t nth = 0;
+
+	while (kept_at(nth))
+		nth++;
+	CU_ASSERT(nth >= 6);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(one_that_stands_still_inside_a_write_loses_nothing_and_comes_in_its_order),
+	PXT_CASE(one_killed_inside_a_write_costs_that_record),
+	PXT_CASE(one_killed_while_it_defines_a_name_costs_nothing),
+	PXT_CASE(one_killed_while_it_attaches_leaves_nothing),
+	PXT_CASE(one_killed_while_it_leaves_costs_nothing),
+};
+PXT_SUITE("attach: killed", cases)

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* party.c - see party.h. */
+#include "party.h"
+
+#include "base/ids.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+char owner_name[128];
+int guest_in;
+int guest_out;
+static char folder[64];
+
+void owner_place(void)
+{
+	(void)strcpy(folder, "/tmp/pxt-attach-XXXXXX");
+	CU_ASSERT_FATAL(mkdtemp(folder) != NULL);
+	(void)snprintf(owner_name, sizeof(owner_name), "%s/s", folder);
+}
+
+void owner_clear_away(void)
+{
+	(void)unlink(owner_name);
+	PXT_EQ(rmdir(folder), 0);
+}
+
+trace_id_t owner_open(const struct owner_spec *spec)
+{
+	trace_attr_t attr;
+	trace_id_t trid = 0;
+
+	if (!spec->placed)
+		owner_place();
+	pxt_attr(&attr, spec->stream_bytes ? spec->stream_bytes : 65536, spec->data_bytes,
+	    spec->policy ? spec->policy : POSIX_TRACE_LOOP);
+	PXT_EQ_FATAL(posix_trace_attr_setlanes_np(&attr, spec->lanes ? spec->lanes : 2), 0);
+	PXT_EQ_FATAL(posix_trace_attr_setsharename_np(&attr, owner_name), 0);
+	PXT_EQ_FATAL(posix_trace_create(0, &attr, &trid), 0);
+	if (!spec->stopped)
+		PXT_EQ_FATAL(posix_trace_start(trid), 0);
+#if defined(__SANITIZE_ADDRESS__)
+	/* A thread that begins holds the sanitizer's locks, which a child forked meanwhile would wait for. */
+	pxt_sleep_ms(50);
+#endif
+	return trid;
+}
+
+void owner_close(trace_id_t trid)
+{
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_CHECK(rmdir(folder) == 0, "%s is not empty", folder);
+}
+
+/* ---- Children ---- */
+
+static void say(int fd, uint64_t word)
+{
+	if (write(fd, &word, sizeof(word)) != (ssize_t)sizeof(word))
+		_exit(4);
+}
+
+static uint64_t hear(int fd)
+{
+	uint64_t word = 0;
+	ssize_t got;
+
+	do
+		got = read(fd, &word, sizeof(word));
+	while (got < 0 && errno == EINTR);
+	return got == (ssize_t)sizeof(word) ? word : UINT64_MAX;
+}
+
+void guest_say(uint64_t word)
+{
+	say(guest_out, word);
+}
+
+uint64_t guest_hear(void)
+{
+	return hear(guest_in);
+}
+
+trace_id_t guest_attach(size_t bytes)
+{
+	trace_attr_t attr;
+	trace_id_t trid;
+	int error;
+
+	if (posix_trace_attr_init(&attr) != 0 ||
+	    (bytes && posix_trace_attr_setstreamsize(&attr, bytes) != 0))
+		_exit(5);
+	error = posix_trace_attach_np(owner_name, &attr, &trid);
+	if (error) {
+		(void)fprintf(stderr, "attach: %s\n", strerror(error));
+		_exit(3);
+	}
+	return trid;
+}
+
+void guest_wait(trace_event_id_t id, bool wanted)
+{
+	for (int i = 0; i < 5000 && (posix_trace_wanted_np(id) != 0) != wanted; i++)
+		pxt_sleep_ms(1);
+	if ((posix_trace_wanted_np(id) != 0) != wanted)
+		_exit(6);
+}
+
+struct guest guest_begin(void (*body)(void *argument), void *argument)
+{
+	struct guest guest;
+	int down[2];
+	int up[2];
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	PXT_EQ_FATAL(pipe(down), 0);
+	PXT_EQ_FATAL(pipe(up), 0);
+	(void)fflush(stdout);
+	guest.pid = fork();
+	CU_ASSERT_FATAL(guest.pid >= 0);
+	if (guest.pid == 0) {
+		(void)close(down[1]);
+		(void)close(up[0]);
+		guest_in = down[0];
+		guest_out = up[1];
+		(void)alarm(120);
+		body(argument);
+		_exit(0);
+	}
+	(void)close(down[0]);
+	(void)close(up[1]);
+	guest.to = down[1];
+	guest.from = up[0];
+	return guest;
+}
+
+void guest_tell(const struct guest *guest, uint64_t word)
+{
+	if (write(guest->to, &word, sizeof(word)) != (ssize_t)sizeof(word))
+		CU_FAIL("the child does not listen");
+}
+
+uint64_t guest_told(const struct guest *guest)
+{
+	return hear(guest->from);
+}
+
+static int reap(struct guest *guest)
+{
+	int status = -1;
+
+	while (waitpid(guest->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	(void)close(guest->to);
+	(void)close(guest->from);
+	return status;
+}
+
+void guest_end(struct guest *guest)
+{
+	int status = reap(guest);
+
+	PXT_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ended with %x", status);
+}
+
+void guest_kill(struct guest *guest)
+{
+	(void)kill(guest->pid, SIGKILL);
+	(void)reap(guest);
+}
+
+/* ---- The owner ---- */
+
+/* One event of a user type. */
+static bool next(trace_id_t trid, struct pxt_event *event, int ms)
+{
+	for (int i = 0; i <= ms; i++) {
+		while (pxt_next(trid, event)) {
+			if (event->info.posix_event_id >= PXT_ID_UNNAMED)
+				return true;
+		}
+		pxt_sleep_ms(1);
+	}
+	return false;
+}
+
+size_t owner_collect(trace_id_t trid, struct pxt_event *events, size_t count, int ms)
+{
+	size_t got = 0;
+
+	while (got < count && next(trid, &events[got], ms))
+		got++;
+	return got;
+}
+
+size_t owner_count(trace_id_t trid, trace_event_id_t id, size_t count, int ms)
+{
+	struct pxt_event event;
+	size_t got = 0;
+
+	while (got < count && next(trid, &event, ms))
+		got += event.info.posix_event_id == id;
+	return got;
+}
+
+void owner_wait_guests(trace_id_t trid, unsigned count)
+{
+	int i;
+
+	for (i = 0; i < 5000 && owner_guests(trid) != count; i++)
+		pxt_sleep_ms(1);
+	PXT_CHECK(i < 5000, "%u processes are attached", owner_guests(trid));
+}
+
+void owner_expect_the_law(trace_id_t trid)
+{
+	struct posix_trace_counts_np counts;
+
+	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(counts.posix_written_np, counts.posix_retrieved_np + counts.posix_lost_np +
+	                                    counts.posix_cleared_np + counts.posix_held_np);
+}
