@@ -13,8 +13,9 @@
 /* Exit status; the worst that happened wins. */
 enum pxt_exit {
 	PXT_EXIT_OK = 0,
-	PXT_EXIT_USAGE = 1,  /* the command line makes no sense; nothing was read */
-	PXT_EXIT_LOG = 2,    /* a log could not be opened, or not be read to its end */
+	PXT_EXIT_USAGE = 1, /* the command line makes no sense; nothing was read */
+	/* A log could not be opened, or not be read to its end; a stream could not be reached. */
+	PXT_EXIT_LOG = 2,
 	PXT_EXIT_LOST = 3,   /* --strict, and events were lost */
 	PXT_EXIT_OUTPUT = 4, /* the output could not be written */
 	PXT_EXIT_DAMAGE = 5, /* check: a log is damaged, or lacks its end */
@@ -41,6 +42,14 @@ extern const struct pxt_command pxt_cmd_merge;
 extern const struct pxt_command pxt_cmd_check;
 extern const struct pxt_command pxt_cmd_receive;
 extern const struct pxt_command pxt_cmd_recover;
+extern const struct pxt_command pxt_cmd_ps;
+extern const struct pxt_command pxt_cmd_start;
+extern const struct pxt_command pxt_cmd_stop;
+extern const struct pxt_command pxt_cmd_clear;
+extern const struct pxt_command pxt_cmd_flush;
+extern const struct pxt_command pxt_cmd_filter;
+extern const struct pxt_command pxt_cmd_attach;
+extern const struct pxt_command pxt_cmd_snapshot;
 
 /* Writes the whole of @pieces to standard output; returns the exit status. */
 int pxt_help(const char *const *pieces);

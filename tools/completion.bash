@@ -36,6 +36,15 @@ _pxtrace_commands()
 	done
 }
 
+# Names of the user's streams.
+_pxtrace_streams()
+{
+	local socket
+	for socket in /dev/shm/pxtrace-"$EUID"/*; do
+		[[ -S $socket ]] && printf '%s\n' "${socket##*/}"
+	done
+}
+
 # What stands behind the option $3 of command $2; fails where it takes nothing.
 _pxtrace_value()
 {
@@ -84,6 +93,14 @@ _pxtrace()
 		for option in $(_pxtrace_options "$program" "$command"); do
 			[[ ${option%%=*} == "$word"* ]] && COMPREPLY+=("${option%%=*}")
 		done
+		return
+	fi
+	if [[ $command == filter ]] && ((COMP_CWORD == 3)); then
+		mapfile -t COMPREPLY < <(compgen -W "add sub set none" -- "$word")
+		return
+	fi
+	if [[ $command =~ ^(ps|attach|snapshot|start|stop|clear|flush|filter)$ && $word != */* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(_pxtrace_streams)" -- "$word")
 		return
 	fi
 	compopt -o filenames 2>/dev/null

@@ -186,14 +186,10 @@ static void measure_names(struct pxt_source *source)
 	}
 }
 
-static int open_source(struct pxt_source *source, enum pxt_open_mode mode)
+/* The log behind source->fd. */
+static int open_log(struct pxt_source *source, enum pxt_open_mode mode)
 {
 	struct posix_trace_logerror_np error = { 0 };
-	int status =
-	    mode == PXT_OPEN_LIVE ? open_live(source) : pxt_open_file(source->path, &source->fd);
-
-	if (status != PXT_EXIT_OK)
-		return status;
 	int failed = posix_trace_open_explained_np(source->fd, &source->trid, &error);
 	if (failed != 0 && mode != PXT_OPEN_COMPLETE)
 		failed = posix_trace_open_growing_np(source->fd, &source->trid, &error);
@@ -217,28 +213,62 @@ static int open_source(struct pxt_source *source, enum pxt_open_mode mode)
 	return PXT_EXIT_OK;
 }
 
+static int open_source(struct pxt_source *source, enum pxt_open_mode mode)
+{
+	int status =
+	    mode == PXT_OPEN_LIVE ? open_live(source) : pxt_open_file(source->path, &source->fd);
+
+	return status == PXT_EXIT_OK ? open_log(source, mode) : status;
+}
+
+static struct pxt_source *new_source(
+    const char *path, unsigned place, const struct pxt_select *select)
+{
+	struct pxt_source *source = pxt_must(calloc(1, sizeof *source));
+
+	source->path = path;
+	source->place = place;
+	source->fd = -1;
+	source->spool.from = -1;
+	source->select = select;
+	return source;
+}
+
+static void make_room(struct pxt_reader *reader, unsigned count)
+{
+	reader->sources = pxt_must(calloc(count, sizeof(struct pxt_source *)));
+	reader->heap = pxt_must(calloc(count, sizeof(struct pxt_source *)));
+	reader->count = count;
+}
+
 int pxt_reader_open(struct pxt_reader *reader, char *const *paths, unsigned count,
     enum pxt_open_mode mode, const struct pxt_select *select)
 {
 	int status = PXT_EXIT_OK;
 
-	reader->sources = pxt_must(calloc(count, sizeof(struct pxt_source *)));
-	reader->heap = pxt_must(calloc(count, sizeof(struct pxt_source *)));
-	reader->count = count;
+	make_room(reader, count);
 	for (unsigned i = 0; i < count; i++) {
-		struct pxt_source *source = pxt_must(calloc(1, sizeof *source));
+		struct pxt_source *source = new_source(paths[i], i, select);
 
-		source->path = paths[i];
-		source->place = i;
-		source->fd = -1;
-		source->spool.from = -1;
-		source->select = select;
 		reader->sources[i] = source;
 		if (open_source(source, mode) != PXT_EXIT_OK)
 			status = PXT_EXIT_LOG;
 		if (i == 0 || source->start_ns < reader->start_ns)
 			reader->start_ns = source->start_ns;
 	}
+	return status;
+}
+
+int pxt_reader_open_growing(
+    struct pxt_reader *reader, const char *name, int fd, const struct pxt_select *select)
+{
+	struct pxt_source *source = new_source(name, 0, select);
+
+	make_room(reader, 1);
+	reader->sources[0] = source;
+	source->fd = fd;
+	int status = open_log(source, PXT_OPEN_LIVE);
+	reader->start_ns = source->start_ns;
 	return status;
 }
 

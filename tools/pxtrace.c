@@ -20,14 +20,24 @@ static const struct pxt_command *const commands[] = {
 	&pxt_cmd_check,
 	&pxt_cmd_receive,
 	&pxt_cmd_recover,
+	&pxt_cmd_ps,
+	&pxt_cmd_attach,
+	&pxt_cmd_snapshot,
+	&pxt_cmd_start,
+	&pxt_cmd_stop,
+	&pxt_cmd_clear,
+	&pxt_cmd_flush,
+	&pxt_cmd_filter,
 	NULL,
 };
 
-static const char help_head[] = "pxtrace - reads the logs that libptrace writes\n"
-                                "\n"
-                                "usage: pxtrace COMMAND [OPTION]... LOG...\n"
-                                "\n"
-                                "commands:\n";
+static const char help_head[] =
+    "pxtrace - reads the logs that libptrace writes, and steers traces\n"
+    "\n"
+    "usage: pxtrace COMMAND [OPTION]... LOG...\n"
+    "       pxtrace COMMAND [OPTION]... NAME...\n"
+    "\n"
+    "commands:\n";
 static const char help_tail[] =
     "\n"
     "`pxtrace COMMAND --help` tells about one command. Options may stand before or\n"
@@ -40,10 +50,14 @@ static const char help_tail[] =
     "  $ pxtrace stat run.ptl             counts, and how long things took\n"
     "  $ pxtrace check run.ptl            whether the log is whole\n"
     "\n"
+    "A NAME is that of a stream of a running program (ps shows them):\n"
+    "\n"
+    "  $ pxtrace snapshot machine -o now.ptl\n"
+    "\n"
     "exit status:\n"
     "  0  done\n"
     "  1  the command line makes no sense\n"
-    "  2  a log could not be opened or not be read to its end\n"
+    "  2  a log could not be opened or not be read to its end; a stream not be reached\n"
     "  3  --strict was given, and events were lost\n"
     "  4  the output could not be written\n"
     "  5  check: a log is damaged, or lacks its end\n";

@@ -456,7 +456,7 @@ int pxt_reader_conclude(struct pxt_reader *reader, bool whole, bool strict)
 			mine = PXT_EXIT_LOG;
 		if (mine == PXT_EXIT_LOG || status == PXT_EXIT_OK)
 			status = mine;
-		if (!source->info.posix_complete_np)
+		if (!source->info.posix_complete_np && !source->let_go)
 			pxt_complain("%s: incomplete: read as far as it goes", source->path);
 		else if (pxt_ended_by(&source->info, text, sizeof text))
 			pxt_complain("%s: the process was ended by %s", source->path, text);

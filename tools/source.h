@@ -83,6 +83,7 @@ struct pxt_source {
 	bool failed;  /* it could not be read to its end */
 	bool drained; /* the end of a pipe was read, too */
 	bool damaged; /* something in it was passed over */
+	bool let_go;  /* that it has no end is nobody's concern */
 	trace_id_t trid;
 	struct posix_trace_loginfo_np info;
 	int64_t start_ns;
@@ -133,6 +134,9 @@ enum pxt_open_mode {
  */
 int pxt_reader_open(struct pxt_reader *reader, char *const *paths, unsigned count,
     enum pxt_open_mode mode, const struct pxt_select *select);
+/* One log that grows, as @fd, which is taken over; @name is for messages. */
+int pxt_reader_open_growing(
+    struct pxt_reader *reader, const char *name, int fd, const struct pxt_select *select);
 void pxt_reader_close(struct pxt_reader *reader);
 /* The file alone ("-": standard input), a copy of it where it cannot be read in place. */
 int pxt_open_file(const char *path, int *fd);

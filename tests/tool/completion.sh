@@ -79,4 +79,23 @@ bash_completes_the_formats_of_export_and_their_options()
 	out_has file.ptl
 }
 
+bash_completes_the_names_of_streams()
+{
+	folder=/dev/shm/pxtrace-$(id -u)
+	[ -d "$folder" ] || mkdir -m 700 "$folder" || { echo 'no such folder here: skipped'; exit 77; }
+	name=completion$$
+	"$PXT_PYTHON" -c 'import socket, sys
+socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).bind(sys.argv[1])' "$folder/$name" || exit 77
+	trap 'rm -rf "$here" "$folder/$name"' EXIT
+	for command in ps attach snapshot start stop clear flush filter; do
+		complete $command compl
+		out_has "$name"
+	done
+	complete filter "$name" s
+	lines 2
+	out_has sub
+	out_has set
+	complete snapshot --output ./
+}
+
 "$case"

@@ -94,6 +94,19 @@ the_log_of_a_crash_ends_with_what_led_to_it()
 	run 3 check run.ptl
 }
 
+# LPT-31, LPT-32, LPT-45: who was late, and which request of the other process was the reason.  Numbers
+# become N; what else was late on this machine is the machine's, how often is too.
+three_processes_tell_one_story()
+{
+	case $pxtrace in */emulated/*) exit 77 ;; esac
+	programs=$PXT_BUILD/examples/three_roles
+	[ -x "$programs/analyser" ] || { echo 'no attached processes here: skipped'; exit 77; }
+	sh "$PXT_SOURCE/examples/three_roles/run" "$programs" >said 2>err || { cat said err; fail 'run'; }
+	said '^analyser: server answered 9 requests; 0 events lost$'
+	grep -vE 'of sampler was|server was idle$|a lookup$' said | sed 's/[0-9][0-9.]*/N/g' | sort -u >out
+	same "$golden/three_roles.txt"
+}
+
 # LPT-37: what a line brings is a log
 a_serial_line_brings_every_event()
 {

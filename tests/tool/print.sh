@@ -430,6 +430,17 @@ follow_shows_events_and_losses_while_the_log_grows()
 	same expected
 }
 
+follow_ends_behind_the_last_line_that_is_wanted()
+{
+	make part.ptl <<-END
+		unfinished
+		event 1000 32 1 0 u32:1
+		event 2000 32 1 0 u32:2
+	END
+	timeout 20 "$pxtrace" print --follow --limit 2 part.ptl >out 2>err || fail "exit status $?"
+	lines 2
+}
+
 follow_writes_each_event_as_soon_as_it_is_there()
 {
 	make part.ptl <<-END

@@ -1,0 +1,366 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# pxtrace ps, start, stop, clear, flush, filter, attach, snapshot against programs that trace (named.c).
+# (LPT-31, LPT-32)
+
+. "$(dirname "$0")/common.sh"
+named=$PXT_BUILD/tests/named
+"$named" 2>/dev/null
+[ $? -eq 2 ] || { echo 'no attached processes in this build, or not for this machine: skipped'; exit 77; }
+name=$case.$$
+[ ${#name} -le 63 ] || name=$(printf '%s' "$case" | tail -c 40).$$
+place=/dev/shm/pxtrace-$(id -u)/$name
+trap 'for pid in $owner $guest; do kill -9 $pid 2>/dev/null; done; rm -rf "$here" "$place"' EXIT
+owner= guest=
+
+# own KIND [LOG]: a program with a stream; words for it go to descriptor 8, what it says is in ./said
+own()
+{
+	rm -f line8
+	mkfifo line8
+	: >said
+	"$named" owner "$name" "$@" <line8 >said 2>owner_err &
+	owner=$!
+	exec 8>line8
+	until_has said ready || { cat owner_err; fail 'the program does not begin'; }
+}
+visit()
+{
+	mkfifo line9
+	: >guest_said
+	"$named" guest "$name" <line9 >guest_said 2>guest_err 8>&- &
+	guest=$!
+	exec 9>line9
+	until_has guest_said ready || { cat guest_err; fail 'the guest does not begin'; }
+}
+# until_has FILE TEXT: within five seconds
+until_has()
+{
+	for turn in $(seq 250); do
+		grep -qF -- "$2" "$1" 2>/dev/null && return 0
+		sleep 0.02
+	done
+	return 1
+}
+# of KEY: a value of ps --json
+of() { "$pxtrace" ps --json "$name" | sed "s/.*\"$1\":\"\{0,1\}\([^,\"}]*\).*/\1/"; }
+# numbers LOG TYPE: of its events, a line each
+numbers() { "$pxtrace" print --event "$2" --format '{field:number}' "$1" 2>/dev/null | grep '^[0-9]'; }
+
+ps_shows_a_running_program()
+{
+	own loop
+	run 0 ps "$name"
+	lines 2
+	grep -qE "^$name +$owner  running +loop +no +[0-9]+% +[0-9]+ +[0-9]+ +0  .*/named\$" out || fail row
+	run 0 ps
+	out_has "$name"
+	[ "$(of trace)" = machine ] || fail 'the trace has another name'
+	[ "$(of pid)" = $owner ] || fail 'another process'
+}
+
+ps_shows_that_a_stream_is_full()
+{
+	own full
+	for i in $(seq 250); do
+		[ "$(of state)" = full ] && break
+		sleep 0.02
+	done
+	run 0 ps "$name"
+	# One lane being full is enough, and the program's threads had one or two of several.
+	grep -qE " full +until-full +no +([2-9][0-9]|100)% " out || fail row
+}
+
+stop_and_start_take_effect()
+{
+	own loop
+	run 0 stop "$name"
+	[ "$(of state)" = stopped ] || fail 'it runs'
+	written=$(of written)
+	sleep 0.05
+	[ "$(of written)" = "$written" ] || fail 'it was recorded nevertheless'
+	run 0 start "$name"
+	[ "$(of state)" = running ] || fail 'it does not run'
+	sleep 0.05
+	[ "$(of written)" -gt "$written" ] || fail 'nothing was recorded'
+	run 2 stop "$name" "$name.not"
+	err_has "there is no stream \"$name.not\""
+	err_has 'there are: '
+	[ "$(of state)" = stopped ] || fail 'the other one was not stopped'
+}
+
+clear_empties_the_stream()
+{
+	own loop
+	sleep 0.05
+	run 0 stop "$name"
+	[ "$(of held)" -gt 10 ] || fail 'nothing to clear'
+	run 0 clear "$name"
+	[ "$(of held)" -lt 5 ] || fail 'it is not empty'
+	[ "$(of cleared)" -gt 10 ] || fail 'nothing was cleared'
+}
+
+filter_decides_what_is_recorded()
+{
+	own loop
+	run 0 filter "$name"
+	out_has '0 types are left out'
+	# It empties the filter as well.
+	run 0 clear "$name"
+	run 0 filter "$name" add step
+	run 0 filter "$name"
+	out_has '1 type is left out'
+	sleep 0.05
+	run 0 snapshot "$name" -o x.ptl
+	[ $(($(numbers x.ptl other | tail -1) - $(numbers x.ptl step | tail -1))) -gt 20 ] ||
+		fail 'the filtered type goes on, or the other one does not'
+	run 0 clear "$name"
+	run 0 filter "$name"
+	out_has '0 types are left out'
+	run 0 filter "$name" add step other
+	run 0 filter "$name" sub step
+	run 0 filter "$name"
+	out_has '1 type is left out'
+	run 0 filter "$name" set other mark
+	run 0 filter "$name"
+	out_has '2 types are left out'
+	run 2 filter "$name" add step unheard_of
+	err_has 'unheard_of'
+	run 0 filter "$name"
+	out_has '2 types are left out'
+	run 0 filter "$name" none
+	run 0 filter "$name"
+	out_has '0 types are left out'
+}
+
+flush_writes_to_the_log()
+{
+	own loop live.ptl
+	[ "$(of log)" = true ] || fail 'it has no log'
+	sleep 0.05
+	run 0 flush "$name"
+	numbers live.ptl step >before 2>/dev/null
+	"$pxtrace" print --incomplete --event step live.ptl >out 2>err
+	[ "$(wc -l <out)" -gt 10 ] || fail 'nothing was written'
+}
+
+flush_wants_a_log()
+{
+	own loop
+	run 2 flush "$name"
+	err_has 'it has no log'
+}
+
+snapshot_holds_the_newest_events_of_a_stream_that_goes_on()
+{
+	own loop
+	while [ "$(of lost)" -lt 100 ]; do sleep 0.05; done
+	for i in 1 2 3; do
+		written=$(of written)
+		run 0 snapshot "$name" -o x.ptl
+		err_has 'saved'
+		"$pxtrace" check -q x.ptl
+		status=$?
+		[ $status -eq 0 ] || [ $status -eq 3 ] || fail "check: $status"
+		numbers x.ptl step >steps
+		[ "$(wc -l <steps)" -gt 100 ] || fail 'only a few events'
+		# Two events a step, and START.
+		[ "$(tail -1 steps)" -ge $((written / 2 - 2)) ] || fail "not the newest: $(tail -1 steps) of $written"
+		awk 'NR > 1 && $1 != last + 1 { exit 1 } { last = $1 }' steps || fail 'an event is missing in the window'
+	done
+	[ "$(of state)" = running ] || fail 'it does not run'
+	[ "$(of written)" -gt "$written" ] || fail 'nothing more was recorded'
+	"$pxtrace" snapshot -q "$name" -o - | "$pxtrace" check -q -
+	status=$?
+	[ $status -eq 0 ] || [ $status -eq 3 ] || fail "check of standard output: $status"
+}
+
+attach_shows_events_at_once_and_ends_with_the_stream()
+{
+	own loop
+	: >seen
+	"$pxtrace" attach "$name" --event mark --format '{event} {field:number}' >seen 2>err &
+	looker=$!
+	sleep 0.3
+	for i in 1 2 3; do
+		echo "mark $i" >&8
+		begin=$(date +%s%N)
+		until_has seen "mark $i" || fail "event $i was not shown"
+		[ $((($(date +%s%N) - begin) / 1000000)) -lt 1000 ] || fail "event $i came late"
+	done
+	echo shutdown >&8
+	wait $looker || fail "exit status $?"
+	[ "$(grep -c mark seen)" = 3 ] || fail 'not three events'
+	until_has said 'shut down' || fail 'the shutdown waits'
+	run 2 start "$name"
+	err_has 'there is no stream'
+}
+
+attach_misses_no_event_while_it_keeps_up()
+{
+	own full
+	"$pxtrace" stop "$name" && "$pxtrace" clear "$name" && "$pxtrace" start "$name" || fail 'begin anew'
+	"$pxtrace" attach "$name" --event step --format '{field:number}' --limit 300 >out 2>err || fail "exit status $?"
+	lines 300
+	awk 'NR > 1 && $1 != last + 1 { exit 1 } { last = $1 }' out || fail 'an event is missing'
+}
+
+attach_that_is_stuck_takes_a_bounded_part_of_the_memory()
+{
+	own busy
+	"$pxtrace" attach "$name" --event mark --format '{event} {field:number}' >seen 2>err &
+	looker=$!
+	sleep 0.2
+	kill -STOP $looker
+	memory=$(ls -l /proc/$looker/fd 2>/dev/null | sed -n 's/.* \([0-9]*\) -> .*pxtrace-attach.*/\1/p' | head -1)
+	[ -n "$memory" ] || fail 'no such descriptor'
+	used=0
+	# 4 MiB each 50 ms would be 80 in that time.
+	for i in $(seq 10); do
+		sleep 0.1
+		used=$(($(stat -L -c '%b' /proc/$looker/fd/$memory) / 2048))
+	done
+	kill -CONT $looker
+	[ "$used" -ge 10 ] || fail "only $used MiB were written: not a test"
+	[ "$used" -le 40 ] || fail "$used MiB"
+	# Some of these are lost, too.
+	for i in $(seq 100); do
+		echo "mark $i" >&8
+		sleep 0.05
+		[ ! -s seen ] || break
+	done
+	[ -s seen ] || fail 'it does not go on'
+	echo shutdown >&8
+	wait $looker || fail "exit status $?"
+	err_has 'EVENTS WERE LOST'
+}
+
+attach_ends_by_a_signal_and_leaves_the_stream_as_it_was()
+{
+	own loop
+	"$pxtrace" attach "$name" >seen 2>err &
+	looker=$!
+	until_has seen step || fail 'nothing was shown'
+	kill -TERM $looker
+	wait $looker || fail "exit status $?"
+	[ "$(of state)" = running ] || fail 'it does not run'
+}
+
+attach_ends_by_a_signal_though_there_is_more_to_show()
+{
+	own busy
+	mkfifo slow
+	"$pxtrace" attach "$name" >slow 2>err &
+	looker=$!
+	{ sleep 0.6; wc -c; } <slow >count &
+	counter=$!
+	sleep 0.3
+	kill -TERM $looker
+	wait $looker || fail "exit status $?"
+	wait $counter
+	[ "$(cat count)" -gt 60000 ] || fail 'nothing was shown'
+	# What was on its way when the signal came.
+	[ "$(cat count)" -lt 400000 ] || fail "$(cat count) bytes"
+	[ "$(of state)" = running ] || fail 'it does not run'
+}
+
+attach_tells_that_the_process_died()
+{
+	own loop
+	"$pxtrace" attach "$name" >seen 2>err &
+	looker=$!
+	until_has seen step || fail 'nothing was shown'
+	kill -9 $owner
+	wait $looker
+	[ $? -eq 2 ] || fail "exit status"
+	err_has 'ended without shutting the stream down'
+}
+
+names_of_dead_processes_are_found_and_removed()
+{
+	own loop
+	kill -9 $owner
+	wait $owner 2>/dev/null
+	run 2 ps "$name"
+	out_has dead
+	run 0 ps
+	grep -qE "^$name +-  dead\$" out || fail 'it is not in the list'
+	run 2 stop "$name"
+	err_has 'its process is gone'
+	run 0 ps --clean "$name"
+	grep -qE "^$name +-  removed\$" out || fail 'it was not removed'
+	[ ! -e "$place" ] || fail 'the name is still there'
+}
+
+names_of_dead_processes_are_taken_over()
+{
+	own loop
+	kill -9 $owner
+	wait $owner 2>/dev/null
+	own loop
+	[ "$(of pid)" = $owner ] || fail 'another process'
+}
+
+nothing_stays_behind_after_a_normal_end()
+{
+	own loop
+	exec 8>&-
+	wait $owner || fail "exit status $?"
+	[ ! -e "$place" ] || fail 'the name is still there'
+}
+
+a_stopped_process_is_told_from_a_dead_one()
+{
+	own loop
+	kill -STOP $owner
+	run 2 ps "$name"
+	out_has unknown
+	err_has 'no answer within 2 s'
+	kill -CONT $owner
+	run 0 ps "$name"
+}
+
+other_users_are_refused()
+{
+	[ "$(id -u)" = 0 ] || { echo 'wants root: skipped'; exit 77; }
+	need setpriv
+	chmod 711 "$here"
+	name=$here/socket
+	own loop
+	chmod 700 socket
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$pxtrace" --version >/dev/null 2>&1 ||
+		{ echo 'no such user here: skipped'; exit 77; }
+	for command in ps start stop clear flush filter attach; do
+		setpriv --reuid=65534 --regid=65534 --clear-groups "$pxtrace" $command "$name" >out 2>err
+		[ $? -eq 2 ] || fail "$command: exit status"
+		err_has 'permission denied'
+	done
+	run 0 ps "$name"
+	out_has running
+	# In the folder of names nobody else sees whether there is one.
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$pxtrace" start "/dev/shm/pxtrace-0/x" >out 2>err
+	[ $? -eq 2 ] || fail 'exit status'
+	err_has 'permission denied'
+}
+
+attached_processes_are_counted_and_their_events_saved()
+{
+	own loop
+	visit
+	[ "$(of attached)" = 1 ] || fail "$(of attached) attached"
+	echo 'mark 77' >&9
+	sleep 0.1
+	run 0 snapshot "$name" -o x.ptl
+	run 0 print --pid $guest --event mark --format '{event} {field:number} {pid}' x.ptl
+	out_has "mark 77 $guest"
+	exec 9>&-
+	wait $guest || fail "exit status $?"
+	for i in $(seq 100); do
+		[ "$(of attached)" = 0 ] && return
+		sleep 0.02
+	done
+	fail 'it is still counted'
+}
+
+"$case"

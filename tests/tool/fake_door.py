@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Sockets that answer pxtrace as no stream's owner would, or as one would in the worst moment.
+
+usage: fake_door.py FOLDER LOG FULL-LOG
+
+Makes a socket FOLDER/WAY for each way to answer (below), says "ready", and answers until its standard
+input ends.  Knows nothing of the C code; base/door.h says what it speaks.  LOG lacks its end, FULL-LOG
+has it; a follower gets LOG, and the rest of FULL-LOG in pieces.
+"""
+import array
+import os
+import selectors
+import socket
+import struct
+import sys
+
+MAGIC, VERSION = 0x44545850, 1
+PIECE = 400000
+ATTACH, STATUS, START, STOP, CLEAR, FLUSH, FILTER, SNAPSHOT, FOLLOW = range(1, 10)
+REQUEST, REPLY = struct.Struct("=IIIiQII"), struct.Struct("=IIIi288sII")
+STATUS_FORM = struct.Struct("=iIiIIIQQQQQQQqII64s128s")
+assert REQUEST.size == 32 and REPLY.size == 312 and STATUS_FORM.size == 288
+
+
+def status(pid=4711, state=1, policy=1, log=0, guests=2, filtered=3, slots=1000, used=500,
+           counts=(100, 10, 20, 30, 40), name=b"machine", program=b"/opt/app/control"):
+    return STATUS_FORM.pack(pid, state, policy, log, guests, filtered, slots, used, *counts,
+                            1700000000, 5, 0, name, program)
+
+
+def reply(what, error=0, state=None, text=b"", magic=MAGIC, version=VERSION, said=None):
+    state = bytes(288) if error else state or status()
+    return REPLY.pack(magic, version, what, error, state, len(text) if said is None else said,
+                      0) + text
+
+
+# Messages that are no answers: way -> what is sent, from the request's number.
+STRANGE = {
+    "one_byte": lambda what: b"x",
+    "no_magic": lambda what: bytes(312),
+    "only_magic": lambda what: struct.pack("=I", MAGIC),
+    "short": lambda what: reply(what)[:311],
+    "half": lambda what: reply(what)[:150],
+    "long": lambda what: reply(what) + b"tail",
+    "very_long": lambda what: reply(what, 5, text=bytes(8192)) + bytes(60000),
+    "noise": lambda what: bytes((i * 37 + 11) % 256 for i in range(700)),
+    "text_unterminated": lambda what: reply(what, 22, text=b"A" * 100),
+    "text_largest_unterminated": lambda what: reply(what, 22, text=b"A" * 8192),
+    "text_cut": lambda what: reply(what, 22, text=b"why\0", said=200),
+    "text_negative": lambda what: reply(what, 22, text=b"why\0", said=0xFFFFFFFF),
+    "text_more": lambda what: reply(what, 22, text=b"why\0", said=1),
+    "other_question": lambda what: reply(what % 9 + 1),
+    "no_question": lambda what: reply(0),
+    "huge_question": lambda what: reply(0xFFFFFFFF),
+    "error_negative": lambda what: reply(what, -22),
+    "error_huge": lambda what: reply(what, 0x7FFFFFFF),
+    "next_version": lambda what: reply(what, version=2),
+    "last_version": lambda what: reply(0, 95, version=0xFFFFFFFF),
+}
+# Answers in the right form.
+ANSWERS = {
+    "good": lambda what: reply(what),
+    "full": lambda what: reply(what, state=status(state=2, policy=2, log=1, used=1001)),
+    "odd": lambda what: reply(what, state=status(
+        pid=-5, state=99, policy=-7, log=0xFFFFFFFF, guests=0xFFFFFFFF, filtered=0xFFFFFFFF,
+        slots=2**64 - 1, used=2**64 - 2, counts=(2**64 - 1,) * 5, name=b"\xff\x1b[31m" * 13,
+        program=b"\x1b]0;title\x07" * 13)),
+    "empty": lambda what: reply(what, state=bytes(288)),
+    "refuses": lambda what: reply(what, 22, text=b"the stream \x1b[31mknows no type xyz\0"),
+    "refuses_silently": lambda what: reply(what, 22),
+    "not_understood": lambda what: reply(0, 71, text=b"an unknown request\0"),
+    "longest_text": lambda what: reply(what, 22, text=b"A" * 8191 + b"\0"),
+    "not_allowed": lambda what: reply(what, 13),
+}
+
+
+class Door:
+    def __init__(self, folder, log, full):
+        self.folder, self.log, self.full = folder, log, full
+        self.selector = selectors.DefaultSelector()
+        self.kept = []
+
+    def add(self, way, handler):
+        path = os.path.join(self.folder, way)
+        door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        # Nobody sees a socket that does not listen yet.
+        door.bind(path + ".new")
+        door.listen(8)
+        os.rename(path + ".new", path)
+        self.selector.register(door, selectors.EVENT_READ, (self.let_in, handler))
+
+    def let_in(self, door, handler):
+        caller, _ = door.accept()
+        self.selector.register(caller, selectors.EVENT_READ, (self.hear, handler))
+
+    def hear(self, caller, handler):
+        try:
+            data, extra, _, _ = caller.recvmsg(40 + 8192, socket.CMSG_SPACE(64))
+        except OSError:
+            data, extra = b"", []
+        fds = array.array("i")
+        for level, kind, sent in extra:
+            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+                fds.frombytes(sent[:len(sent) - len(sent) % 4])
+        if len(data) < 32:
+            self.hang_up(caller)
+            return
+        try:
+            handler(caller, data, fds)
+        except BrokenPipeError:
+            pass
+        for fd in fds:
+            os.close(fd)
+
+    def hang_up(self, caller):
+        self.selector.unregister(caller)
+        caller.close()
+
+    # ---- Ways ----
+
+    def say(self, answer):
+        def handler(caller, data, fds):
+            caller.send(answer(REQUEST.unpack(data[:32])[2]))
+        return handler
+
+    def after_status(self, act):
+        """STATUS is answered; what comes then is answered by @act(caller, what, fds)."""
+        def handler(caller, data, fds):
+            what = REQUEST.unpack(data[:32])[2]
+            if what == STATUS:
+                caller.send(reply(what))
+            else:
+                act(caller, what, fds)
+        return handler
+
+    def asked(self, act):
+        def handler(caller, data, fds):
+            act(caller, REQUEST.unpack(data[:32])[2], fds)
+        return handler
+
+    def with_descriptors(self, caller, data, fds):
+        mine = [os.open("/dev/null", os.O_RDONLY) for _ in range(20)]
+        socket.send_fds(caller, [reply(REQUEST.unpack(data[:32])[2])], mine)
+        for fd in mine:
+            os.close(fd)
+
+    def echo(self, caller, data, fds):
+        """What it was asked, in the text of an error."""
+        magic, version, what, how, hz, clock, text = REQUEST.unpack(data[:32])
+        right = magic == MAGIC and version == VERSION and text == len(data) - 32
+        words = data[32:].replace(b"\0", b";").decode()
+        caller.send(reply(what, 22, text=f"{right} {what} {how} {len(fds)} {words}\0".encode()))
+
+    def gives(self, content, error=0, then=None):
+        def act(caller, what, fds):
+            os.write(fds[0], content)
+            caller.send(reply(what, error))
+            if then:
+                then(caller)
+        return act
+
+    def memory(self, caller, what, fds):
+        """Follow: the whole log in pieces; the most memory that it took goes to the file "used"."""
+        self.kept.append([caller, os.dup(fds[0]), 0, 0])
+        caller.send(reply(what))
+
+    def go_on(self):
+        for kept in self.kept[:]:
+            caller, fd, at, most = kept
+            kept[3] = max(most, os.fstat(fd).st_blocks * 512)
+            if at + PIECE >= len(self.full):
+                with open(os.path.join(self.folder, "used"), "w") as used:
+                    used.write(f"{at} {kept[3]}\n")
+            kept[2] += os.write(fd, self.full[at:at + PIECE])
+            if kept[2] == len(self.full):
+                os.close(fd)
+                self.kept.remove(kept)
+                self.hang_up(caller)
+
+
+def main():
+    folder = sys.argv[1]
+    with open(sys.argv[2], "rb") as file:
+        log = file.read()
+    with open(sys.argv[3], "rb") as file:
+        full = file.read()
+    door = Door(folder, log, full)
+    for way, answer in {**STRANGE, **ANSWERS}.items():
+        door.add(way, door.say(answer))
+    door.add("hangs_up", lambda caller, data, fds: door.hang_up(caller))
+    door.add("mute", lambda caller, data, fds: None)
+    door.add("descriptors", door.with_descriptors)
+    door.add("echo", door.echo)
+    door.add("snapshot", door.after_status(door.gives(full)))
+    door.add("snapshot_cut", door.after_status(door.gives(log)))
+    door.add("snapshot_noise", door.after_status(door.gives(b"\x1b[31mnoise" * 99)))
+    door.add("snapshot_of_nothing", door.after_status(door.gives(b"")))
+    door.add("snapshot_no_room", door.after_status(door.gives(log, 28)))
+    door.add("snapshot_elsewhere", door.after_status(
+        lambda caller, what, fds: caller.send(reply(what, 22, text=b"no log there\0"))
+        if os.readlink(f"/proc/self/fd/{fds[0]}").startswith(os.path.realpath(folder))
+        else door.gives(full)(caller, what, fds)))
+    door.add("follow_dies", door.asked(door.gives(log, then=door.hang_up)))
+    door.add("follow_ends", door.asked(door.gives(full, then=door.hang_up)))
+    door.add("follow_noise", door.asked(door.gives(b"\x1b[31mnoise" * 999, then=door.hang_up)))
+    door.add("follow_nothing", door.asked(door.gives(b"", then=door.hang_up)))
+    door.add("follow_memory", door.asked(door.memory))
+    dead = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    dead.bind(os.path.join(folder, "dead"))
+    stream = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    stream.bind(os.path.join(folder, "stream"))
+    stream.listen(1)
+    print("ready", flush=True)
+    door.selector.register(sys.stdin, selectors.EVENT_READ, None)
+    while True:
+        for key, _ in door.selector.select(0.03 if door.kept else None):
+            if key.data is None:
+                return
+            key.data[0](key.fileobj, key.data[1])
+        door.go_on()
+
+
+main()
