@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "command.h"
-#include "out.h"
 #include "outfile.h"
 #include "remote/door.h"
 #include "writeall.h"
