@@ -153,6 +153,8 @@ static void note_clock(struct pxt_block *block, struct pxt_stream *stream)
 	uint32_t ns = pxt_ticks_resolution_ns(pxt_clock.hz);
 
 	pxt_port_clock_read(&block->created);
+	/* An OVERFLOW in front of the first event read has no earlier time. */
+	block->last_ticks = block->created.ticks;
 	block->attr._pxt_create_sec = block->created.realtime.tv_sec;
 	block->attr._pxt_create_nsec = (int32_t)block->created.realtime.tv_nsec;
 	atomic_store_explicit(&pxt_attr_clockres_ns, ns, memory_order_relaxed);
