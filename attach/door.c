@@ -192,7 +192,7 @@ static int begin(struct pxt_door *door, const char *name)
 	pxt_port_mutex_lock(&door->stream->mutex);
 	door->stream->share = door;
 	pxt_stream_unlock(door->stream);
-	return pxt_port_thread_start(&door->thread, answer, door, 0) ? EAGAIN : 0;
+	return pxt_port_thread_start(&door->thread, answer, door, PXT_THREAD_ORDINARY) ? EAGAIN : 0;
 }
 
 static int open_door(struct pxt_stream *stream, const char *name)

@@ -274,7 +274,7 @@ static int begin_help(struct pxt_stream *stream, trace_id_t trid, int connection
 	guest->trid = trid;
 	guest->connection = connection + 1;
 	guest->bell = bell + 1;
-	error = pxt_port_thread_start(&guest->thread, help, guest, 0);
+	error = pxt_port_thread_start(&guest->thread, help, guest, PXT_THREAD_ORDINARY);
 	if (error) {
 		guest->connection = 0;
 		close_one(&guest->bell);

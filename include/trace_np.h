@@ -545,8 +545,8 @@ int posix_trace_attr_getfile_np(const trace_attr_t *attr, int *file_desc);
  *
  * The stream then has one more lane of the same size, for what attached processes record, and its
  * own threads at most half as many lanes as otherwise.  Trace points cost the same.  A thread of the
- * library's own, with the creator's scheduling, answers other processes and takes their events while there are
- * any; it touches nothing that a trace point waits for.  What other processes send and keep in their memory is
+ * library's own, of the creator's scheduling unless that is a real-time one, answers other processes and takes
+ * their events while there are any; it touches nothing that a trace point waits for.  What other processes send and keep in their memory is
  * believed by nobody: they can spoil what they record themselves, and take up memory within the
  * limits of the configuration, but they can neither block nor crash the owner.
  *

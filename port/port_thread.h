@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * port_thread.h - a thread of the library's own (the flusher).
+ * port_thread.h - a thread of the library's own (the flusher, and those who hear other processes).
  *
  * It runs with all signals blocked and cannot be cancelled by accident: nobody has its pthread_t.
  * A forked child has no such thread; there a struct pxt_port_thread is forgotten, not joined.
@@ -20,8 +20,15 @@ struct pxt_port_thread {
 };
 
 /*
- * @priority: of SCHED_FIFO; 0: policy and priority of the caller.  Returns EAGAIN, EPERM (that
- * priority is not for this process), EINVAL (no such priority).
+ * What others ask for, and the thread that does it, shall not displace a real-time thread; where it
+ * holds a lock that one waits for, it is raised by that (port.h).
+ */
+#define PXT_THREAD_ORDINARY (-1)
+
+/*
+ * @priority: of SCHED_FIFO; 0: policy and priority of the caller; PXT_THREAD_ORDINARY: the caller's,
+ * but never a real-time one.  Returns EAGAIN, EPERM (that priority is not for this process), EINVAL
+ * (no such priority).
  */
 int pxt_port_thread_start(
     struct pxt_port_thread *thread, void (*run)(void *), void *argument, int priority);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread.c - the flushing thread. */
+/* thread.c - the library's own threads. */
 #define _GNU_SOURCE
 #include "port/port_thread.h"
 
@@ -7,8 +7,11 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define THREAD_NAME "pxt-helper"
 /* Small, because a program that locks its memory pays for all of it. */
@@ -26,13 +29,26 @@ static void *enter(void *argument)
 	return NULL;
 }
 
+/* Another policy than those of ordinary threads, which a thread may not always choose itself. */
+static bool is_real_time(void)
+{
+	long policy = syscall(SYS_sched_getscheduler, 0); /* musl has no function for it */
+
+	return policy >= 0 && policy != SCHED_OTHER && policy != SCHED_BATCH &&
+	       policy != SCHED_IDLE;
+}
+
 static int set_priority(pthread_attr_t *attr, int priority)
 {
-	struct sched_param param = { .sched_priority = priority };
-	int error = pthread_attr_setinheritsched(attr, PTHREAD_EXPLICIT_SCHED);
+	bool ordinary = priority == PXT_THREAD_ORDINARY;
+	struct sched_param param = { .sched_priority = ordinary ? 0 : priority };
+	int error;
 
+	if (ordinary && !is_real_time())
+		return 0;
+	error = pthread_attr_setinheritsched(attr, PTHREAD_EXPLICIT_SCHED);
 	if (error == 0)
-		error = pthread_attr_setschedpolicy(attr, SCHED_FIFO);
+		error = pthread_attr_setschedpolicy(attr, ordinary ? SCHED_OTHER : SCHED_FIFO);
 	if (error == 0)
 		error = pthread_attr_setschedparam(attr, &param);
 	return error == ENOTSUP ? EINVAL : error;

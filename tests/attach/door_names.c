@@ -6,9 +6,11 @@
 #define _GNU_SOURCE
 #include "attach/kit.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -436,6 +438,58 @@ static void shutdown_leaves_no_file_descriptor_or_thread(void)
 	PXT_EQ(at_threads(), threads);
 }
 
+/* What others ask for shall not displace the program's real-time threads. */
+static int helpers_policy(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *entry;
+	int policy = -1;
+
+	CU_ASSERT_FATAL(tasks != NULL);
+	while ((entry = readdir(tasks)) != NULL) {
+		pid_t tid = (pid_t)atoi(entry->d_name);
+
+		if (tid > 0 && tid != getpid())
+			policy = sched_getscheduler(tid);
+	}
+	(void)closedir(tasks);
+	return policy;
+}
+
+static int create_in_real_time(void *argument)
+{
+	struct sched_param param = { .sched_priority = 5 };
+	trace_id_t trid = 0;
+
+	if (sched_setscheduler(0, SCHED_FIFO, &param) != 0)
+		return 0;
+	PXT_CHILD_CHECK(at_create(argument, LOOP, &trid) == 0);
+	PXT_CHILD_CHECK(helpers_policy() == SCHED_OTHER);
+	PXT_CHILD_CHECK(posix_trace_shutdown(trid) == 0);
+	return 0;
+}
+
+static int create_in_the_background(void *argument)
+{
+	struct sched_param param = { .sched_priority = 0 };
+	trace_id_t trid = 0;
+
+	PXT_CHILD_CHECK(sched_setscheduler(0, SCHED_IDLE, &param) == 0);
+	PXT_CHILD_CHECK(at_create(argument, LOOP, &trid) == 0);
+	PXT_CHILD_CHECK(helpers_policy() == SCHED_IDLE);
+	PXT_CHILD_CHECK(posix_trace_shutdown(trid) == 0);
+	return 0;
+}
+
+static void the_helper_is_no_real_time_thread(void)
+{
+	char path[PXT_DOOR_PATH];
+
+	at_path(path);
+	PXT_EQ(pxt_in_child(create_in_real_time, path), 0);
+	PXT_EQ(pxt_in_child(create_in_the_background, path), 0);
+}
+
 static void a_create_that_fails_leaves_nothing(void)
 {
 	char path[PXT_DOOR_PATH];
@@ -585,6 +639,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(the_user_s_folder_is_made_for_him_alone),
 	PXT_CASE(a_folder_that_others_may_enter_is_refused),
 	PXT_CASE(shutdown_leaves_no_file_descriptor_or_thread),
+	PXT_CASE(the_helper_is_no_real_time_thread),
 	PXT_CASE(a_create_that_fails_leaves_nothing),
 	PXT_CASE(a_forked_child_has_no_part_in_the_name),
 	PXT_CASE(a_dead_owner_s_living_child_does_not_hold_the_place),
