@@ -173,13 +173,13 @@ int pxt_port_local_reserve(const char *path, unsigned patience_ms)
 /* Also for children that were made meanwhile and have a copy of the descriptor. */
 void pxt_port_local_release(int fd)
 {
-	int saved = errno;
+	struct pxt_quiet quiet = pxt_quiet_begin();
 
 	if (fd >= 0) {
 		(void)flock(fd, LOCK_UN);
-		(void)syscall(SYS_close, fd);
+		(void)close(fd);
 	}
-	errno = saved;
+	pxt_quiet_end(quiet);
 }
 
 static int look(const char *path, struct pxt_port_place *place)
@@ -325,25 +325,24 @@ int pxt_port_local_connect(const char *path, unsigned timeout_ms, int *fd)
 	return error;
 }
 
-/* Directly: as a function of the C library it would be a cancellation point. */
 void pxt_port_local_close(int fd)
 {
-	int saved = errno;
+	struct pxt_quiet quiet = pxt_quiet_begin();
 
 	if (fd >= 0)
-		(void)syscall(SYS_close, fd);
-	errno = saved;
+		(void)close(fd);
+	pxt_quiet_end(quiet);
 }
 
 void pxt_port_local_hang_up(int fd)
 {
-	int saved = errno;
+	struct pxt_quiet quiet = pxt_quiet_begin();
 
 	if (fd >= 0) {
 		(void)shutdown(fd, SHUT_RDWR);
-		(void)syscall(SYS_close, fd);
+		(void)close(fd);
 	}
-	errno = saved;
+	pxt_quiet_end(quiet);
 }
 
 /* ---- Messages ---- */

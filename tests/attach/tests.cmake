@@ -11,6 +11,7 @@ set(door_needs ATTACH ONLINE POLICY_LOOP POLICY_UNTIL_FULL !SINGLE_STREAM)
 ptrace_test(attach_door_names NEEDS ${door_needs} SOURCES attach/door_names.c attach/kit.c
 	LIBRARIES -Wl,--wrap=listen)
 ptrace_test(attach_door_requests NEEDS ${door_needs} SOURCES attach/door_requests.c attach/kit.c)
+ptrace_test(attach_door_guests NEEDS ${door_needs} !TSAN SOURCES attach/door_guests.c attach/kit.c)
 ptrace_test(attach_door_logs NEEDS ${door_needs} SNAPSHOT LOGRETRIEVAL
 	SOURCES attach/door_logs.c attach/kit.c)
 ptrace_test(attach_crafted NEEDS ${attach_needs}

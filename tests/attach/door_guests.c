@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * door_guests.c - attached processes as the door of a stream sees them: how many there may be, and what
+ * becomes of those that stand still or are killed. (LPT-31, LPT-32)
+ */
+#define _GNU_SOURCE
+#include "attach/kit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LOOP POSIX_TRACE_LOOP
+
+static trace_event_id_t tick;
+
+static void record(unsigned events)
+{
+	for (unsigned i = 0; i < events; i++)
+		posix_trace_event(tick, &i, sizeof(i));
+}
+
+static char guests_type[32] = "tack";
+static long guests_pause_ms; /* before they record */
+static size_t guests_bytes;  /* of their memory; 0: the default */
+
+static int attach(const char *path)
+{
+	int error;
+	trace_attr_t attr;
+	trace_id_t trid = 0;
+
+	pxt_attr(&attr, guests_bytes, 0, 0);
+	error = posix_trace_attach_np(path, &attr, &trid);
+	(void)posix_trace_attr_destroy(&attr);
+	return error;
+}
+
+struct guest {
+	int told[2]; /* the child says its error */
+	int wait[2];
+	pid_t pid;
+	int error;
+};
+
+static void guest_begin(struct guest *guest, const char *path, unsigned events)
+{
+	PXT_EQ_FATAL(pipe2(guest->told, O_CLOEXEC) | pipe2(guest->wait, O_CLOEXEC), 0);
+	guest->pid = fork();
+	CU_ASSERT_FATAL(guest->pid >= 0);
+	if (guest->pid == 0) {
+		char byte;
+
+		(void)close(guest->wait[1]);
+		guest->error = attach(path);
+		(void)!write(guest->told[1], &guest->error, sizeof(int));
+		(void)!read(guest->wait[0], &byte, 1);
+		pxt_sleep_ms(guests_pause_ms);
+		tick = pxt_open_event(guests_type);
+		record(events);
+		(void)!write(guest->told[1], &guest->error, sizeof(int));
+		(void)!read(guest->wait[0], &byte, 1);
+		_exit(0);
+	}
+	(void)close(guest->wait[0]);
+	(void)close(guest->told[1]);
+	CU_ASSERT(read(guest->told[0], &guest->error, sizeof(int)) == sizeof(int));
+}
+
+static void guest_go_on(struct guest *guest)
+{
+	CU_ASSERT(write(guest->wait[1], "x", 1) == 1);
+}
+
+static void guest_kill(struct guest *guest)
+{
+	int status;
+
+	(void)kill(guest->pid, SIGKILL);
+	CU_ASSERT(waitpid(guest->pid, &status, 0) == guest->pid);
+	(void)close(guest->wait[1]);
+	(void)close(guest->told[0]);
+}
+
+static bool none_left(void *of)
+{
+	struct pxt_door_status status;
+
+	PXT_EQ(at_status(of, &status), 0);
+	return status.guests == 0;
+}
+
+static void more_guests_than_places_are_told_to_come_again(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct guest guest[CONFIG_PTRACE_ATTACH_MAX];
+	struct guest more;
+	struct pxt_door_status status;
+
+	for (unsigned i = 0; i < CONFIG_PTRACE_ATTACH_MAX; i++) {
+		guest_begin(&guest[i], path, 0);
+		PXT_EQ(guest[i].error, 0);
+	}
+	PXT_EQ(at_status(path, &status), 0);
+	PXT_EQ(status.guests, CONFIG_PTRACE_ATTACH_MAX);
+	guest_begin(&more, path, 0);
+	PXT_EQ(more.error, EAGAIN);
+	guest_kill(&more);
+	guest_kill(&guest[3]);
+	pxt_sleep_ms(200);
+	guest_begin(&guest[3], path, 0);
+	PXT_EQ(guest[3].error, 0);
+	for (unsigned i = 0; i < CONFIG_PTRACE_ATTACH_MAX; i++)
+		guest_kill(&guest[i]);
+	CU_ASSERT(at_until(none_left, path));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static bool nothing_mapped(void *of)
+{
+	char line[512];
+	bool none = true;
+	FILE *maps = fopen("/proc/self/maps", "re");
+
+	(void)of;
+	CU_ASSERT_FATAL(maps != NULL);
+	while (fgets(line, sizeof(line), maps))
+		none &= strstr(line, "memfd:") == NULL;
+	(void)fclose(maps);
+	return none;
+}
+
+static void guests_that_are_killed_leave_nothing(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	unsigned before;
+
+	PXT_EQ(posix_trace_start(trid), 0);
+	before = at_descriptors();
+	for (int i = 0; i < 60; i++) {
+		struct guest guest;
+
+		guest_begin(&guest, path, 50);
+		PXT_EQ(guest.error, 0);
+		if (i % 2)
+			guest_go_on(&guest);
+		guest_kill(&guest);
+	}
+	CU_ASSERT(at_until(none_left, path));
+	CU_ASSERT(at_until(nothing_mapped, NULL));
+	CU_ASSERT(at_closed_down_to(before));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* The reader sleeps when the guest's event comes: the helper wakes it. */
+static void a_sleeping_reader_is_woken_by_a_guest(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct posix_trace_event_info info;
+	struct timespec until;
+	struct guest guest;
+	unsigned char data[64];
+	int unavailable = 1;
+	long long begin;
+	size_t bytes;
+	int events = 0;
+
+	PXT_EQ(posix_trace_start(trid), 0);
+	guests_pause_ms = 100;
+	guest_begin(&guest, path, 5);
+	guests_pause_ms = 0;
+	PXT_EQ(guest.error, 0);
+	guest_go_on(&guest);
+	(void)clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 5;
+	begin = pxt_now_ns();
+	while (events < 5 &&
+	       posix_trace_timedgetnext_event(
+	           trid, &info, data, sizeof(data), &bytes, &unavailable, &until) == 0 &&
+	       !unavailable)
+		events += info.posix_pid == guest.pid;
+	PXT_EQ(events, 5);
+	CU_ASSERT(pxt_now_ns() - begin < 3000000000ll);
+	guest_kill(&guest);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* What the killed one had recorded comes out; it began when the stream did. */
+static void what_a_killed_guest_had_recorded_comes_out(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct pxt_event event;
+	struct guest guest;
+	int events = 0;
+
+	guest_begin(&guest, path, 500);
+	PXT_EQ(guest.error, 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	pxt_sleep_ms(100);
+	guest_go_on(&guest);
+	CU_ASSERT(read(guest.told[0], &guest.error, sizeof(int)) == sizeof(int));
+	guest_kill(&guest);
+	CU_ASSERT(at_until(none_left, path));
+	pxt_sleep_ms(100);
+	while (pxt_next(trid, &event))
+		events += event.info.posix_pid == guest.pid;
+	PXT_EQ(events, 500);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* More than the stream has room for: it is pulled all the same, so that its memory is free. */
+static void a_killed_guest_s_memory_waits_for_no_reader(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct posix_trace_counts_np counts;
+	struct pxt_event event;
+	struct guest guest;
+	unsigned events = 0;
+
+	PXT_EQ(posix_trace_start(trid), 0);
+	guests_bytes = 1 << 20;
+	guest_begin(&guest, path, 5000);
+	guests_bytes = 0;
+	PXT_EQ(guest.error, 0);
+	guest_go_on(&guest);
+	CU_ASSERT(read(guest.told[0], &guest.error, sizeof(int)) == sizeof(int));
+	guest_kill(&guest);
+	CU_ASSERT(at_until(none_left, path));
+	CU_ASSERT(at_until(nothing_mapped, NULL));
+	while (pxt_next(trid, &event))
+		events += event.info.posix_pid == guest.pid;
+	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	CU_ASSERT(events > 500);
+	/* With or without the START, which is older. */
+	CU_ASSERT(events + counts.posix_lost_np - 5000 <= 1);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* The helper, which learns types, is also who stops the stream for a client. */
+static void a_stop_by_a_client_comes_behind_what_guests_recorded_before(void)
+{
+	for (int round = 0; round < 10; round++) {
+		char path[PXT_DOOR_PATH];
+		trace_id_t trid = at_stream(LOOP, path);
+		int fd = at_connect(path);
+		struct pxt_event event;
+		struct guest guest;
+		int events = 0;
+
+		PXT_EQ(at_tell(fd, PXT_DOOR_START), 0);
+		(void)snprintf(guests_type, sizeof(guests_type), "new%d", round);
+		guest_begin(&guest, path, 30);
+		PXT_EQ(guest.error, 0);
+		guest_go_on(&guest);
+		CU_ASSERT(read(guest.told[0], &guest.error, sizeof(int)) == sizeof(int));
+		PXT_EQ(at_tell(fd, PXT_DOOR_STOP), 0);
+		while (pxt_next(trid, &event))
+			events += event.info.posix_pid == guest.pid;
+		PXT_EQ(events, 30);
+		guest_kill(&guest);
+		(void)close(fd);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+}
+
+/* It hears of nothing for a while, and of the last state then. */
+static void a_guest_that_stands_still_holds_up_nobody(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct pxt_door_status status;
+	struct pxt_event event;
+	struct guest guest;
+	int events = 0;
+	int stopped;
+
+	guest_begin(&guest, path, 5);
+	PXT_EQ(guest.error, 0);
+	PXT_EQ(kill(guest.pid, SIGSTOP), 0);
+	CU_ASSERT(waitpid(guest.pid, &stopped, WUNTRACED) == guest.pid);
+	for (int i = 0; i < 1000; i++) {
+		PXT_EQ(posix_trace_start(trid), 0);
+		if (i % 4 == 0)
+			PXT_EQ(at_status(path, &status), 0);
+		PXT_EQ(posix_trace_stop(trid), 0);
+		if (i % 4 == 0)
+			PXT_EQ(at_status(path, &status), 0);
+	}
+	PXT_EQ(posix_trace_start(trid), 0);
+	PXT_EQ(status.guests, 1);
+	PXT_EQ(kill(guest.pid, SIGCONT), 0);
+	pxt_sleep_ms(200);
+	guest_go_on(&guest);
+	CU_ASSERT(read(guest.told[0], &guest.error, sizeof(int)) == sizeof(int));
+	PXT_EQ(posix_trace_stop(trid), 0);
+	while (pxt_next(trid, &event))
+		events += event.info.posix_pid == guest.pid;
+	PXT_EQ(events, 5);
+	guest_kill(&guest);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(more_guests_than_places_are_told_to_come_again),
+	PXT_CASE(guests_that_are_killed_leave_nothing),
+	PXT_CASE(a_sleeping_reader_is_woken_by_a_guest),
+	PXT_CASE(what_a_killed_guest_had_recorded_comes_out),
+	PXT_CASE(a_killed_guest_s_memory_waits_for_no_reader),
+	PXT_CASE(a_stop_by_a_client_comes_behind_what_guests_recorded_before),
+	PXT_CASE(a_guest_that_stands_still_holds_up_nobody),
+};
+PXT_SUITE("door_guests", cases)
