@@ -255,7 +255,7 @@ static void trace_before_stop(void *argument)
 	(void)guest_hear();
 }
 
-/* STOP-03 */
+/* DEC-42, LPT-31 */
 static void what_was_recorded_before_a_stop_is_there_behind_it(void)
 {
 	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = 1 << 20 });
