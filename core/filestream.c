@@ -18,17 +18,19 @@ static size_t whole_pages(size_t bytes)
 }
 
 /* What could not be finished leaves no trace. */
-static int make_file(int fd, size_t bytes, bool inherited, struct pxt_block **block)
+static int make_file(const trace_attr_t *attr, size_t bytes, struct pxt_block **block)
 {
+	int fd = attr->_pxt_file - 1;
 	void *memory = NULL;
 	int error = pxt_port_filemap_check(fd);
 
 	if (error)
 		return error;
-	error = pxt_port_filemap_extend(fd, bytes);
+	error = pxt_file_take_room(attr, bytes);
 	PXT_TESTPOINT(PXT_TP_FILE_TAKEN);
 	if (!error)
-		error = pxt_port_filemap(fd, bytes, inherited, &memory);
+		error = pxt_port_filemap(
+		    fd, bytes, attr->_pxt_inherit == POSIX_TRACE_INHERITED, &memory);
 	PXT_TESTPOINT(PXT_TP_FILE_MAPPED);
 	if (error)
 		pxt_port_filemap_cut(fd);
@@ -46,18 +48,17 @@ int pxt_file_block(const trace_attr_t *attr, size_t bytes, struct pxt_block **bl
 {
 	size_t directory_at = whole_pages(bytes);
 	size_t about_at = whole_pages(directory_at + sizeof(struct pxt_directory));
-	bool inherited = attr->_pxt_inherit == POSIX_TRACE_INHERITED;
 	int error;
 
 	*whole = bytes;
 	if (!attr->_pxt_file) {
-		*block = pxt_family_alloc(bytes, inherited);
+		*block = pxt_family_alloc(bytes, attr->_pxt_inherit == POSIX_TRACE_INHERITED);
 		return *block ? 0 : ENOMEM;
 	}
 	*whole = told_about(attr) ? whole_pages(about_at + pxt_about_bytes()) : about_at;
 	if (*whole < bytes)
 		return ENOMEM;
-	error = make_file(attr->_pxt_file - 1, *whole, inherited, block);
+	error = make_file(attr, *whole, block);
 	if (!error) {
 		(*block)->label.directory_at = directory_at;
 		(*block)->label.about_at = told_about(attr) ? about_at : 0;

@@ -13,6 +13,7 @@
 #ifndef PXT_FILESTREAM_H
 #define PXT_FILESTREAM_H
 
+#include "base/attr.h"
 #include "core/family.h"
 #include "core/stream.h"
 
@@ -34,6 +35,18 @@ void pxt_file_publish(struct pxt_block *block);
 void pxt_file_undo(int32_t file);
 /* A normal end: says so in the file. */
 void pxt_file_end(struct pxt_block *block);
+#if CONFIG_PTRACE_ATTACH
+PXT_INLINE int pxt_file_take_room(const trace_attr_t *attr, size_t bytes)
+{
+	return pxt_attr_guest(attr) ? pxt_port_filemap_fill(attr->_pxt_file - 1, bytes)
+	                            : pxt_port_filemap_extend(attr->_pxt_file - 1, bytes);
+}
+#else
+PXT_INLINE int pxt_file_take_room(const trace_attr_t *attr, size_t bytes)
+{
+	return pxt_port_filemap_extend(attr->_pxt_file - 1, bytes);
+}
+#endif
 /* Whether @fd is open on the file that the stream is to live in. */
 PXT_INLINE bool pxt_file_is(const trace_attr_t *attr, int fd)
 {

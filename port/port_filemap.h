@@ -35,6 +35,8 @@ bool pxt_port_filemap_same(int fd, int other);
 
 /* ---- Memory that one process writes and another one reads ---- */
 
+/* As pxt_port_filemap_extend(), for files in memory alone, and sooner. */
+int pxt_port_filemap_fill(int fd, size_t bytes);
 /*
  * From now on nobody can map the file for writing, write to it, make it shorter or take pages out
  * of it; what is mapped stays as it is.  ENOTSUP: not this file, or not on this system.

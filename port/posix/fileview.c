@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010
@@ -19,6 +21,49 @@
 
 /* Without the second one, pages could be taken out of the file (and come back at a cost, or not). */
 #define SETTLED (F_SEAL_SHRINK | F_SEAL_FUTURE_WRITE)
+
+/* What is written at once: pieces of zeros. */
+#define PIECE  ((size_t)4096)
+#define PIECES 32
+
+static ssize_t write_some(int fd, size_t bytes, off_t at)
+{
+	static unsigned char zeros[PIECE];
+	struct iovec pieces[PIECES];
+	int count = 0;
+
+	for (; bytes && count < PIECES; count++) {
+		pieces[count].iov_base = zeros;
+		pieces[count].iov_len = bytes < PIECE ? bytes : PIECE;
+		bytes -= pieces[count].iov_len;
+	}
+	return pwritev(fd, pieces, count, at);
+}
+
+/* Room that is only taken is cleared page by page when it is touched, and mapped so. */
+static int fill(int fd, size_t bytes)
+{
+	size_t done = 0;
+
+	while (done < bytes) {
+		ssize_t more = write_some(fd, bytes - done, (off_t)done);
+
+		if (more > 0)
+			done += (size_t)more;
+		else if (more == 0 || errno != EINTR)
+			return ENOMEM;
+	}
+	return 0;
+}
+
+int pxt_port_filemap_fill(int fd, size_t bytes)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	int error = fill(fd, bytes);
+
+	pxt_quiet_end(quiet);
+	return error;
+}
 
 int pxt_port_filemap_settle(int fd)
 {
@@ -48,7 +93,7 @@ static int view(int fd, size_t limit, const void **memory, size_t *bytes)
 	if ((uint64_t)state.st_size > limit)
 		return ENOMEM;
 	*bytes = (size_t)state.st_size;
-	at = mmap(NULL, *bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
+	at = mmap(NULL, *bytes, PROT_READ, MAP_SHARED, fd, 0);
 	if (at == MAP_FAILED)
 		return errno == ENOMEM || errno == EAGAIN ? ENOMEM : EINVAL;
 	(void)madvise(at, *bytes, MADV_DONTFORK);
