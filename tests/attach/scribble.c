@@ -176,7 +176,7 @@ static void records(void)
 static void names(void)
 {
 	struct pxt_names *map = &mirror->names;
-	size_t at = below(PXT_NAMES_ROOM);
+	size_t at = (size_t)below(PXT_NAMES_ROOM);
 
 	switch (below(5)) {
 	case 0:
