@@ -568,9 +568,9 @@ int posix_trace_attr_getsharename_np(const trace_attr_t *attr, const char **name
  * what is overwritten there before counts as lost in the owner's stream.  NULL: the defaults.  Other attributes do not matter.
  * @trid: the attachment.  posix_trace_shutdown() ends it; so do the owner's shutdown and end, and
  * then the identifier stays valid and trace points have no effect.  posix_trace_stop() and
- * posix_trace_start() hold back what this process traces, until the owner's next start;
- * posix_trace_get_attr(), _get_status() and the lists of types tell of this process' side.  All other
- * functions give EINVAL.
+ * posix_trace_start() hold back what this process traces, until the owner's next start, and
+ * posix_trace_set_filter() keeps types back; what else asks for a stream without log tells of this
+ * process' side.  Reading and posix_trace_clear() give EINVAL: events are the owner's.
  *
  * Returns 0 or
  * ENOENT: no living process has a stream of that name.
