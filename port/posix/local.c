@@ -388,12 +388,22 @@ int pxt_port_local_send(int fd, const void *message, size_t bytes, int passed)
 	return error;
 }
 
+/* The macro of some C libraries mixes signed and unsigned numbers. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+static struct cmsghdr *head_behind(struct msghdr *whole, struct cmsghdr *head)
+{
+	return CMSG_NXTHDR(whole, head);
+}
+#pragma GCC diagnostic pop
+
 /* The first one is kept in *passed, all others are closed.  Returns how many came. */
 static unsigned take_passed(struct msghdr *whole, int *passed)
 {
 	unsigned count = 0;
 
-	for (struct cmsghdr *head = CMSG_FIRSTHDR(whole); head; head = CMSG_NXTHDR(whole, head)) {
+	for (struct cmsghdr *head = CMSG_FIRSTHDR(whole); head; head = head_behind(whole, head)) {
 		size_t came = head->cmsg_len - CMSG_LEN(0);
 
 		if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)

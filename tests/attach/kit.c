@@ -72,11 +72,11 @@ int at_send(int fd, const void *bytes, size_t length, const int *passed, unsigne
 
 	if (count) {
 		message.msg_control = control.bytes;
-		message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+		message.msg_controllen = (socklen_t)CMSG_SPACE(count * sizeof(int));
 		head = CMSG_FIRSTHDR(&message);
 		head->cmsg_level = SOL_SOCKET;
 		head->cmsg_type = SCM_RIGHTS;
-		head->cmsg_len = CMSG_LEN(count * sizeof(int));
+		head->cmsg_len = (socklen_t)CMSG_LEN(count * sizeof(int));
 		memcpy(CMSG_DATA(head), passed, count * sizeof(int));
 	}
 	return sendmsg(fd, &message, MSG_NOSIGNAL) < 0 ? errno : 0;
