@@ -8,6 +8,7 @@
 #include "core/mirror.h"
 #include "core/process.h"
 #include "core/testpoints.h"
+#include "core/wanted.h"
 
 #include <errno.h>
 #include <string.h>
@@ -62,13 +63,18 @@ static unsigned find(const char *name, size_t bytes, unsigned count)
 	return pxt_system_event_id(name, bytes);
 }
 
-/* The name first, then the count: a fork or a reader in between sees no half of it. */
+/*
+ * The name first, then the count: a fork or a reader in between sees no half of it.  Streams that
+ * run want the type before that, too: another thread that opens the same name finds it as soon as
+ * it is counted, and may record at once.
+ */
 static unsigned append(const char *name, size_t bytes, unsigned count)
 {
 	struct pxt_names *names = map();
 
 	memset(names->names[count], 0, PXT_NAME_BYTES);
 	memcpy(names->names[count], name, bytes);
+	pxt_wanted_type_comes(PXT_ID_USER_FIRST + count);
 	PXT_TESTPOINT(PXT_TP_NAME_WRITTEN);
 	pxt_mirrors_name(names, count);
 	atomic_store_explicit(&names->count, count + 1, memory_order_release);
@@ -76,7 +82,7 @@ static unsigned append(const char *name, size_t bytes, unsigned count)
 }
 
 /* Under the process lock; somebody else may have defined it since the last look. */
-static int find_or_append(const char *name, size_t bytes, unsigned *found, bool *is_new)
+static int find_or_append(const char *name, size_t bytes, unsigned *found)
 {
 	int error = pxt_directory_start();
 	unsigned count;
@@ -89,10 +95,8 @@ static int find_or_append(const char *name, size_t bytes, unsigned *found, bool 
 		pxt_mirrors_follow(map());
 	count = pxt_names_count();
 	*found = find(name, bytes, count);
-	if (*found == 0 && count < PXT_NAMES_MAX) {
+	if (*found == 0 && count < PXT_NAMES_MAX)
 		*found = append(name, bytes, count);
-		*is_new = true;
-	}
 	pxt_family_unlock();
 	return 0;
 }
@@ -104,7 +108,7 @@ int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new)
 	unsigned found;
 	int error = 0;
 
-	/* A relative may have defined it: then it is new to this process' wanted table. */
+	/* A relative may have defined it: then it is not in this process' wanted table. */
 	*is_new = pxt_family();
 	if (!end)
 		return ENAMETOOLONG;
@@ -113,7 +117,7 @@ int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new)
 	/* What a relative has defined may not be in this process' files yet. */
 	if (found == 0 || (pxt_family() && pxt_mirrors_any())) {
 		pxt_process_lock();
-		error = find_or_append(name, bytes, &found, is_new);
+		error = find_or_append(name, bytes, &found);
 		pxt_process_unlock();
 	}
 	if (!error)

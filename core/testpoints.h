@@ -34,7 +34,7 @@ enum pxt_testpoint {
 
 	PXT_TP_GATE_TURNED,      /* control: gate says the new state */
 	PXT_TP_LANE_CLEARED,     /* control: one lane cleared */
-	PXT_TP_NAME_WRITTEN,     /* name in the map, not counted */
+	PXT_TP_NAME_WRITTEN,     /* name in the map and wanted, not counted */
 	PXT_TP_FILE_TAKEN,       /* create: room taken in the stream's file */
 	PXT_TP_FILE_MAPPED,      /* create: that is memory now */
 	PXT_TP_FILE_FILLED,      /* create: all is in the file but that it is a stream's */

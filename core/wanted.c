@@ -108,9 +108,8 @@ void pxt_wanted_inherited(void)
 	put_in_force(only_live());
 }
 
-void pxt_wanted_type_added(unsigned id)
+void pxt_wanted_type_comes(unsigned id)
 {
-	pxt_process_lock();
 	for (unsigned index = 0; index < CONFIG_PTRACE_MAX_STREAMS; index++) {
 		struct pxt_block *block =
 		    atomic_load_explicit(&pxt_blocks[index], memory_order_acquire);
@@ -123,6 +122,12 @@ void pxt_wanted_type_added(unsigned id)
 		    pxt_streams[index].theirs ||
 		        ((gate & PXT_GATE_STATE) != PXT_GATE_OFF && pxt_admits(block, gate, id)));
 	}
+}
+
+void pxt_wanted_type_added(unsigned id)
+{
+	pxt_process_lock();
+	pxt_wanted_type_comes(id);
 	pxt_process_unlock();
 }
 

@@ -49,7 +49,12 @@ void pxt_hot_suspend(void);
 void pxt_wanted_update(unsigned index, bool live);
 /* In a child: all that exists is wanted by the streams it inherits. */
 void pxt_wanted_inherited(void);
-/* A new user type exists: it is wanted by every live stream that does not filter it. */
+/*
+ * User type @id comes: it is wanted by every live stream that does not filter it, before anybody can
+ * know its number; under the process lock.
+ */
+void pxt_wanted_type_comes(unsigned id);
+/* The same for one that a relative may have defined; under no lock. */
 void pxt_wanted_type_added(unsigned id);
 /* Nothing is wanted; for a forked child, async-signal-safe. */
 void pxt_wanted_none(void);

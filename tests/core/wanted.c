@@ -7,6 +7,7 @@
 #include "kit.h"
 
 #include "core/emit.h"
+#include "core/names.h"
 #include "core/wanted.h"
 
 #include <stdio.h>
@@ -295,7 +296,32 @@ static void a_late_writer_is_kept_out_of_an_inherited_stream_by_its_filter(void)
 }
 #endif
 
+/* ---- Two threads that open one name (EVENT-11) ---- */
+
+static void look_whether_wanted(void *argument)
+{
+	*(bool *)argument = pxt_wanted_by(PXT_ID_USER_FIRST + pxt_names_count()) != 0;
+}
+
+/* The other one finds the name as soon as it is counted, and records at once. */
+static void a_type_is_wanted_before_anybody_can_find_its_name(void)
+{
+	const struct kit_spec spec = { .policy = POSIX_TRACE_LOOP, .lanes = 1 };
+	trace_id_t trid = kit_open(&spec);
+	trace_event_id_t id;
+	bool wanted = false;
+
+	kit_start(trid);
+	kit_interrupt(0, UINT64_C(1) << PXT_TP_NAME_WRITTEN, look_whether_wanted, &wanted);
+	PXT_EQ(posix_trace_eventid_open("opened by two", &id), 0);
+	PXT_EQ(kit_interrupted(), PXT_TP_NAME_WRITTEN);
+	CU_ASSERT(wanted);
+	CU_ASSERT(posix_trace_wanted_np(id));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
 static const struct pxt_case cases[] = {
+	PXT_CASE_FRESH(a_type_is_wanted_before_anybody_can_find_its_name),
 	PXT_CASE_FRESH(the_table_follows_every_transition_of_eight_streams),
 	PXT_CASE_FRESH(each_transition_from_each_state_is_followed),
 #if CONFIG_PTRACE_INHERIT
