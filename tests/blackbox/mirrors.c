@@ -184,6 +184,22 @@ static void a_thread_that_enters_itself_while_a_file_comes_is_in_it(void)
 	}
 }
 
+static void a_thread_that_was_there_before_is_in_a_new_file(void)
+{
+	int fds[2];
+	trace_id_t first = open_boxed(&fds[0]);
+	trace_id_t second;
+
+	if (pxt_self.epoch != pxt_fork.epoch)
+		(void)pxt_threads_register();
+	second = open_boxed(&fds[1]);
+	CU_ASSERT(has_thread(fds[1], pxt_self.index));
+	PXT_EQ(posix_trace_shutdown(first), 0);
+	PXT_EQ(posix_trace_shutdown(second), 0);
+	(void)close(fds[0]);
+	(void)close(fds[1]);
+}
+
 /* ---- All at once ---- */
 
 #define ENTERING 8u
@@ -306,6 +322,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_file_stays_mapped_while_a_thread_enters_itself_there),
 	PXT_CASE(a_thread_that_comes_after_the_shutdown_touches_nothing),
 	PXT_CASE(a_thread_that_enters_itself_while_a_file_comes_is_in_it),
+	PXT_CASE(a_thread_that_was_there_before_is_in_a_new_file),
 	PXT_CASE(no_thread_is_missing_in_a_file_that_stays),
 	PXT_CASE(nobody_finds_a_name_that_is_not_in_the_file),
 	PXT_CASE(a_registered_threads_name_is_in_every_file),
