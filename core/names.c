@@ -82,7 +82,7 @@ static unsigned append(const char *name, size_t bytes, unsigned count)
 }
 
 /* Under the process lock; somebody else may have defined it since the last look. */
-static int find_or_append(const char *name, size_t bytes, unsigned *found)
+static int find_or_append(const char *name, size_t bytes, unsigned *found, bool *is_new)
 {
 	int error = pxt_directory_start();
 	unsigned count;
@@ -95,8 +95,10 @@ static int find_or_append(const char *name, size_t bytes, unsigned *found)
 		pxt_mirrors_follow(map());
 	count = pxt_names_count();
 	*found = find(name, bytes, count);
-	if (*found == 0 && count < PXT_NAMES_MAX)
+	if (*found == 0 && count < PXT_NAMES_MAX) {
 		*found = append(name, bytes, count);
+		*is_new = true;
+	}
 	pxt_family_unlock();
 	return 0;
 }
@@ -117,7 +119,7 @@ int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new)
 	/* What a relative has defined may not be in this process' files yet. */
 	if (found == 0 || (pxt_family() && pxt_mirrors_any())) {
 		pxt_process_lock();
-		error = find_or_append(name, bytes, &found);
+		error = find_or_append(name, bytes, &found, is_new);
 		pxt_process_unlock();
 	}
 	if (!error)

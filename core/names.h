@@ -24,10 +24,12 @@
 #include <stdint.h>
 
 /*
- * Finds or makes the identifier of @name.  0, ENOMEM, ENAMETOOLONG (no more than TRACE_EVENT_NAME_MAX + 1
- * bytes are read).  Predefined names give the predefined type, new names beyond the limit, or
- * without the User Events unit, the unnamed one.  A new one is wanted by
- * then where it is to be; *is_new: the caller must now call pxt_wanted_type_added() all the same.  ENOMEM also: a relative (family.h) stands still while it defines one.
+ * Finds or makes the identifier of @name.  0, ENOMEM, ENAMETOOLONG (no more than
+ * TRACE_EVENT_NAME_MAX + 1 bytes are read).  Predefined names give the predefined type, new names
+ * beyond the limit, or without the User Events unit, the unnamed one.  A new one is wanted, where it
+ * is to be, before anybody finds it.  *is_new: this call defined it, or a relative may have
+ * (family.h), and the caller must now call pxt_wanted_type_added().  ENOMEM also: a relative stands
+ * still while it defines one.
  */
 int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new);
 /* Identifiers PXT_ID_USER_FIRST .. PXT_ID_USER_FIRST + count - 1 are defined. */
