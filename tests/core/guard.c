@@ -36,11 +36,16 @@ void __wrap_pxt_port_free(void *memory, size_t bytes)
 	next = (next + 1) % REMEMBERED;
 }
 
+unsigned guard_times_freed(const void *memory)
+{
+	unsigned times = 0;
+
+	for (unsigned i = 0; i < REMEMBERED; i++)
+		times += given_back[i].memory == memory;
+	return times;
+}
+
 bool guard_freed(const void *memory)
 {
-	for (unsigned i = 0; i < REMEMBERED; i++) {
-		if (given_back[i].memory == memory)
-			return true;
-	}
-	return false;
+	return guard_times_freed(memory) != 0;
 }

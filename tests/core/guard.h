@@ -10,5 +10,7 @@
 
 /* Whether @memory is among what was given back lately (the last 256 pieces). */
 bool guard_freed(const void *memory);
+/* How often: where it was given back, other memory may come to lie. */
+unsigned guard_times_freed(const void *memory);
 
 #endif
