@@ -8,7 +8,6 @@
 #include "attach/owner.h"
 
 #include "core/control.h"
-#include "core/process.h"
 
 #include <errno.h>
 
@@ -39,27 +38,6 @@ static void forget(unsigned index)
 		pxt_port_local_close(open->bell);
 	open->listener = 0;
 	open->bell = 0;
-}
-
-/*
- * At fork itself: a child that never calls the library, but outlives its parent, would keep up the
- * place and the connections.
- */
-static void in_child(void)
-{
-	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++)
-		forget(i);
-}
-
-static void watch_forks(void)
-{
-	static bool watched;
-
-	pxt_process_lock();
-	if (!watched)
-		pxt_port_at_fork(in_child);
-	watched = true;
-	pxt_process_unlock();
 }
 
 /* ---- The helper ---- */
@@ -203,7 +181,6 @@ static int open_door(struct pxt_stream *stream, const char *name)
 	/* The text may have changed since it was set. */
 	if (!pxt_door_name_valid(name))
 		return EINVAL;
-	watch_forks();
 	door = make(stream);
 	if (!door)
 		return ENOMEM;

@@ -264,7 +264,6 @@ void pxt_streams_after_fork(void)
 	for (uint32_t i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
 		bool kept = pxt_family_keeps(i);
 
-		pxt_share_forget(i);
 		memset(&pxt_streams[i], 0, sizeof(pxt_streams[i]));
 		pxt_streams[i].theirs = kept;
 		if (!kept)

@@ -4,6 +4,7 @@
 
 #include "core/directory.h"
 #include "core/family.h"
+#include "core/share.h"
 #include "core/stream.h"
 #include "core/wanted.h"
 
@@ -42,6 +43,7 @@ static void in_child(void)
 	atomic_store_explicit(&pxt_fork.hot, NULL, memory_order_relaxed);
 	atomic_store_explicit(&pxt_fork.state, 0u, memory_order_relaxed);
 	pxt_wanted_none();
+	pxt_share_forget();
 	if (inherits()) {
 		pxt_process_lock();
 		pxt_process_unlock();
@@ -57,6 +59,7 @@ static void start(void)
 	pxt_port_clock_start(&pxt_clock);
 	if (child) {
 		pxt_wanted_none();
+		pxt_share_forget();
 		pxt_threads_after_fork();
 		pxt_streams_after_fork();
 		if (!pxt_family_after_fork())

@@ -44,10 +44,10 @@ void pxt_share_close(struct pxt_stream *stream)
 		pxt_share_ops->close(stream);
 }
 
-void pxt_share_forget(unsigned index)
+void pxt_share_forget(void)
 {
-	if (pxt_share_ops)
-		pxt_share_ops->forget(index);
+	for (unsigned i = 0; pxt_share_ops && i < CONFIG_PTRACE_MAX_STREAMS; i++)
+		pxt_share_ops->forget(i);
 }
 
 static bool is_settled(trace_id_t trid, uint64_t clock)

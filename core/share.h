@@ -131,8 +131,12 @@ void pxt_share_close(struct pxt_stream *stream);
  * record is waited for, each for the hold-back time at most.
  */
 void pxt_share_settle(trace_id_t trid);
-/* In a forked child: of the stream that its parent had at @index. */
-void pxt_share_forget(unsigned index);
+/*
+ * In a forked child, before fork() returns in it: one that never calls the library, but outlives its
+ * parent, would keep up places and connections of its parent's streams.  Again when a child starts,
+ * which may have been made where no fork handler runs.
+ */
+void pxt_share_forget(void);
 #else
 
 PXT_INLINE uint64_t pxt_share_pull(struct pxt_block *block, uint64_t clock, bool all)
@@ -189,9 +193,8 @@ PXT_INLINE void pxt_share_settle(trace_id_t trid)
 	(void)trid;
 }
 
-PXT_INLINE void pxt_share_forget(unsigned index)
+PXT_INLINE void pxt_share_forget(void)
 {
-	(void)index;
 }
 #endif
 
