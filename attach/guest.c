@@ -149,20 +149,9 @@ static int refuse(struct pxt_stream *stream)
 
 /* ---- Attaching ---- */
 
-static int get_status(void *object, struct posix_trace_status_info *status)
-{
-	struct pxt_stream *stream = object;
-
-	if (!pxt_stream_enter(stream))
-		return EINVAL;
-	pxt_stream_full_status(stream, status);
-	pxt_stream_unlock(stream);
-	return 0;
-}
-
 static const struct pxt_ops guest_ops = {
 	.get_attr = pxt_stream_get_attr,
-	.get_status = get_status,
+	.get_status = pxt_stream_get_status,
 	.type_name = pxt_stream_type_name,
 	.type_format = pxt_stream_type_format,
 	.type_next = pxt_stream_type_next,

@@ -150,6 +150,8 @@ ptrace_unit(INHERIT IF PORT_POSIX SOURCES
 ptrace_unit(INHERIT SOURCES
 	core/family.c
 	inherit/attr.c)
+ptrace_unit(CORE IF ONLINE ATTACH UNLESS TINY SOURCES
+	core/status.c)
 ptrace_unit(CORE IF LABELS UNLESS TINY SOURCES
 	core/label.c)
 ptrace_unit(FILE_STREAMS SOURCES

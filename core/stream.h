@@ -264,6 +264,8 @@ void pxt_stream_wake(struct pxt_block *block);
 
 /* Operations that streams of every unit share. */
 int pxt_stream_get_attr(void *object, trace_attr_t *attr);
+/* Of a stream without log (core/status.c). */
+int pxt_stream_get_status(void *object, struct posix_trace_status_info *status);
 int pxt_stream_type_name(void *object, trace_event_id_t id, char *name);
 int pxt_stream_type_format(void *object, trace_event_id_t id, char *format);
 trace_event_id_t pxt_stream_type_next(void *object);

@@ -7,7 +7,7 @@
 const struct pxt_ops pxt_online_ops = {
 	.getnext = pxt_online_getnext,
 	.get_attr = pxt_stream_get_attr,
-	.get_status = pxt_online_get_status,
+	.get_status = pxt_stream_get_status,
 	.type_name = pxt_stream_type_name,
 	.type_format = pxt_stream_type_format,
 	.type_next = pxt_stream_type_next,

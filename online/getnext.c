@@ -164,18 +164,3 @@ int pxt_online_getnext(void *object, const struct pxt_getnext *request)
 	pxt_stream_unlock(stream);
 	return error;
 }
-
-int pxt_online_get_status(void *object, struct posix_trace_status_info *status)
-{
-	struct pxt_stream *stream = object;
-
-	if (!pxt_stream_enter(stream))
-		return EINVAL;
-	pxt_stream_full_status(stream, status);
-	pxt_stream_unlock(stream);
-	status->posix_stream_flush_status = POSIX_TRACE_NOT_FLUSHING;
-	status->posix_stream_flush_error = 0;
-	status->posix_log_overrun_status = POSIX_TRACE_NO_OVERRUN;
-	status->posix_log_full_status = POSIX_TRACE_NOT_FULL;
-	return 0;
-}

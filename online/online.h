@@ -8,6 +8,5 @@
 extern const struct pxt_ops pxt_online_ops;
 
 int pxt_online_getnext(void *object, const struct pxt_getnext *request);
-int pxt_online_get_status(void *object, struct posix_trace_status_info *status);
 
 #endif

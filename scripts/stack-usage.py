@@ -48,7 +48,7 @@ HANDLERS = ["port/posix/crash.c:on_signal"]
 CALLS = {
     "getnext": ["pxt_online_getnext", "pxt_log_getnext"],
     "get_attr": ["pxt_stream_get_attr", "logretrieval/ops.c:get_attr"],
-    "get_status": ["pxt_online_get_status", "pxt_tolog_get_status", "logretrieval/ops.c:get_status"],
+    "get_status": ["pxt_stream_get_status", "pxt_tolog_get_status", "logretrieval/ops.c:get_status"],
     "type_name": ["pxt_stream_type_name", "logretrieval/ops.c:type_name"],
     "type_format": ["pxt_stream_type_format", "logretrieval/ops.c:type_format"],
     "type_next": ["pxt_stream_type_next", "logretrieval/ops.c:type_next"],
