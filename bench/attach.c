@@ -352,14 +352,6 @@ static void say_events(double *alone, double *beside)
 
 /* ---- Taking: this process owns ---- */
 
-static double cpu_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
 static unsigned drain(trace_id_t trid)
 {
 	struct posix_trace_event_info info;
@@ -383,12 +375,12 @@ static unsigned drain(trace_id_t trid)
  */
 static double taken_from_the_child(trace_id_t trid)
 {
-	double begin = cpu_ns();
+	double begin = bench_cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
 	unsigned found;
 
 	tell(TRACE);
 	found = drain(trid);
-	return found ? (cpu_ns() - begin) / found : NAN;
+	return found ? (bench_cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) / found : NAN;
 }
 
 static double taken_from_itself(trace_id_t trid)
@@ -397,9 +389,9 @@ static double taken_from_itself(trace_id_t trid)
 	unsigned found;
 
 	trace_burst();
-	begin = cpu_ns();
+	begin = bench_cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
 	found = drain(trid);
-	return found ? (cpu_ns() - begin) / found : NAN;
+	return found ? (bench_cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) / found : NAN;
 }
 
 static void say_taking(trace_id_t trid)

@@ -66,14 +66,6 @@ static void fill_stream(unsigned threads)
 		bench_ok("thread", pthread_join(handle[i], NULL));
 }
 
-static double cpu_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
 /* Processor time an event, until the stream says that there is nothing. */
 static double drain(unsigned long *events)
 {
@@ -81,7 +73,7 @@ static double drain(unsigned long *events)
 	unsigned char data[BYTES_MAX];
 	size_t length;
 	int nothing = 0;
-	double begin = cpu_ns();
+	double begin = bench_cpu_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	for (*events = 0;; (*events)++) {
 		bench_ok("getnext", posix_trace_trygetnext_event(
@@ -89,7 +81,7 @@ static double drain(unsigned long *events)
 		if (nothing)
 			break;
 	}
-	return (cpu_ns() - begin) / (double)*events;
+	return (bench_cpu_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / (double)*events;
 }
 
 static void open_stream(const struct shape *shape, unsigned long events)

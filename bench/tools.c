@@ -241,14 +241,6 @@ static void make_memory(struct log *log, unsigned long events)
 
 /* ---- The library ---- */
 
-static double cpu_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
 static double read_one_by_one(trace_id_t trid)
 {
 	struct posix_trace_event_info info;
@@ -256,13 +248,13 @@ static double read_one_by_one(trace_id_t trid)
 	unsigned long events = 0;
 	int nothing = 0;
 	size_t length;
-	double begin = cpu_ns();
+	double begin = bench_cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
 
 	for (;; events++) {
 		bench_ok("getnext",
 		    posix_trace_getnext_event(trid, &info, data, sizeof(data), &length, &nothing));
 		if (nothing)
-			return (cpu_ns() - begin) / (double)events;
+			return (bench_cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) / (double)events;
 	}
 }
 
@@ -271,14 +263,14 @@ static double read_many(trace_id_t trid)
 	static struct posix_trace_eventview_np views[VIEWS];
 	unsigned long events = 0;
 	size_t count;
-	double begin = cpu_ns();
+	double begin = bench_cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
 
 	do {
 		bench_ok(
 		    "getnext_events", posix_trace_getnext_events_np(trid, views, VIEWS, &count));
 		events += count;
 	} while (count);
-	return (cpu_ns() - begin) / (double)events;
+	return (bench_cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) / (double)events;
 }
 
 static double measure_reading(
@@ -307,11 +299,11 @@ static double measure_opening(const struct log *log)
 	double median;
 
 	for (unsigned i = 0; i < rounds; i++) {
-		double begin = cpu_ns();
+		double begin = bench_cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
 		trace_id_t trid;
 
 		bench_ok("open", posix_trace_open(log->file, &trid));
-		ns[i] = (cpu_ns() - begin) / (double)log->events;
+		ns[i] = (bench_cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) / (double)log->events;
 		bench_ok("close", posix_trace_close(trid));
 	}
 	median = bench_median(ns, rounds);

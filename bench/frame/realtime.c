@@ -33,6 +33,14 @@ uint64_t bench_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+double bench_cpu_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	(void)clock_gettime(clock, &now);
+	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
 void bench_sleep_until(uint64_t ns)
 {
 	struct timespec at = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };

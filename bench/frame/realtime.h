@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 
 /*
  * A thread as real-time as this process is allowed to make it: memory locked, SCHED_FIFO, on one
@@ -17,6 +18,8 @@ void bench_realtime_facts(FILE *to);
 
 /* Sleeps until @ns on CLOCK_MONOTONIC; bench_ns() reads that clock. */
 uint64_t bench_ns(void);
+/* Processor time of a thread or process, as @clock says. */
+double bench_cpu_ns(clockid_t clock);
 void bench_sleep_until(uint64_t ns);
 
 /*
