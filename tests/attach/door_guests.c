@@ -76,6 +76,12 @@ static void guest_go_on(struct guest *guest)
 	CU_ASSERT(write(guest->wait[1], "x", 1) == 1);
 }
 
+/* It says that it has done what it was to do. */
+static void guest_await(struct guest *guest)
+{
+	CU_ASSERT(read(guest->told[0], &guest->error, sizeof(int)) == sizeof(int));
+}
+
 static void guest_kill(struct guest *guest)
 {
 	int status;
@@ -206,7 +212,7 @@ static void what_a_killed_guest_had_recorded_comes_out(void)
 	PXT_EQ(posix_trace_start(trid), 0);
 	pxt_sleep_ms(100);
 	guest_go_on(&guest);
-	CU_ASSERT(read(guest.told[0], &guest.error, sizeof(int)) == sizeof(int));
+	guest_await(&guest);
 	guest_kill(&guest);
 	CU_ASSERT(at_until(none_left, path));
 	pxt_sleep_ms(100);
@@ -232,7 +238,7 @@ static void a_killed_guest_s_memory_waits_for_no_reader(void)
 	guests_bytes = 0;
 	PXT_EQ(guest.error, 0);
 	guest_go_on(&guest);
-	CU_ASSERT(read(guest.told[0], &guest.error, sizeof(int)) == sizeof(int));
+	guest_await(&guest);
 	guest_kill(&guest);
 	CU_ASSERT(at_until(none_left, path));
 	CU_ASSERT(at_until(nothing_mapped, NULL));
@@ -261,7 +267,7 @@ static void a_stop_by_a_client_comes_behind_what_guests_recorded_before(void)
 		guest_begin(&guest, path, 30);
 		PXT_EQ(guest.error, 0);
 		guest_go_on(&guest);
-		CU_ASSERT(read(guest.told[0], &guest.error, sizeof(int)) == sizeof(int));
+		guest_await(&guest);
 		PXT_EQ(at_tell(fd, PXT_DOOR_STOP), 0);
 		while (pxt_next(trid, &event))
 			events += event.info.posix_pid == guest.pid;
@@ -300,7 +306,7 @@ static void a_guest_that_stands_still_holds_up_nobody(void)
 	PXT_EQ(kill(guest.pid, SIGCONT), 0);
 	pxt_sleep_ms(200);
 	guest_go_on(&guest);
-	CU_ASSERT(read(guest.told[0], &guest.error, sizeof(int)) == sizeof(int));
+	guest_await(&guest);
 	PXT_EQ(posix_trace_stop(trid), 0);
 	while (pxt_next(trid, &event))
 		events += event.info.posix_pid == guest.pid;
