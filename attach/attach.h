@@ -16,6 +16,7 @@
  *          intake.c  guests' memory: checked once, pulled again and again
  *          types.c   guests' event types, in this process' numbers
  * Guest:   guest.c   posix_trace_attach_np(), and the helper thread that hears START and STOP
+ *          directory.c names and threads, as owners read them
  */
 #ifndef PXT_ATTACH_H
 #define PXT_ATTACH_H
@@ -38,6 +39,16 @@ bool pxt_door_name_valid(const char *name);
  */
 int pxt_door_path(const char *name, bool make, char path[PXT_DOOR_PATH]);
 
+/* ---- A guest's directory (attach/directory.c) ---- */
+
+/*
+ * *fd: sealed memory with a copy of this process' directory that is kept up to date; it stays this
+ * unit's.  EAGAIN (no descriptor), ENOTSUP, EINVAL (no such memory here), ENOMEM or 0.  Under the process lock.
+ */
+int pxt_guest_directory(int *fd);
+/* In a forked child, which has nothing of it but the descriptor.  Async-signal-safe. */
+void pxt_guest_directory_forget(void);
+
 /* ---- Guests' memory (attach/intake.c); helper: begin, learn, end; all else with the mutex ---- */
 
 struct pxt_guest_memory; /* one guest */
@@ -45,11 +56,11 @@ struct pxt_guest_memory; /* one guest */
 /* Bytes of struct pxt_guest_memory. */
 size_t pxt_intake_bytes(void);
 /*
- * Maps the memfd @fd for reading and checks it whole: sealed against shrinking, label, geometry, clock.
- * ENOTSUP (another layout or version), EINVAL (no such memory, or not sealed), ENOMEM or 0.
- * @pid: as the system tells it of the connection (not what the memory says).
+ * Maps the memfds @stream and @directory for reading and checks them whole: sealed against shrinking,
+ * labels, geometry, clock.  ENOTSUP (another layout or version), EINVAL (no such memory, or not sealed),
+ * ENOMEM or 0.  @pid: as the system tells it of the connection (not what the memory says).
  */
-int pxt_intake_begin(struct pxt_guest_memory *guest, int fd, int32_t pid);
+int pxt_intake_begin(struct pxt_guest_memory *guest, int stream, int directory, int32_t pid);
 /*
  * Takes over names and descriptions that came since, into this process' name map; without any lock.
  * Called by the helper when a guest arrives, each period, and when a pull has met a type that is

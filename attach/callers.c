@@ -84,7 +84,7 @@ static int say(struct pxt_door *door, unsigned i, uint32_t what, int error)
 	out->reply.what = what;
 	out->reply.error = error;
 	out->reply.text_bytes = (uint32_t)text;
-	return pxt_port_local_send(door->files->caller[i], out, sizeof(out->reply) + text, -1);
+	return pxt_port_local_send(door->files->caller[i], out, sizeof(out->reply) + text, NULL);
 }
 
 static void say_error(struct pxt_door *door, unsigned i, uint32_t what, int error, const char *why)
@@ -97,13 +97,21 @@ static void say_error(struct pxt_door *door, unsigned i, uint32_t what, int erro
 
 /* ---- Hearing ---- */
 
-static bool needs_descriptor(uint32_t what)
+static unsigned descriptors_of(uint32_t what)
 {
-	return what == PXT_DOOR_ATTACH || what == PXT_DOOR_SNAPSHOT || what == PXT_DOOR_FOLLOW;
+	switch (what) {
+	case PXT_DOOR_ATTACH:
+		return 2;
+	case PXT_DOOR_SNAPSHOT:
+	case PXT_DOOR_FOLLOW:
+		return 1;
+	default:
+		return 0;
+	}
 }
 
 /* What speaks against a message of @bytes bytes as a whole; NULL: nothing. */
-static const char *malformed(const struct pxt_door *door, size_t bytes, int fd)
+static const char *malformed(const struct pxt_door *door, size_t bytes, unsigned descriptors)
 {
 	const struct pxt_door_request *request = &door->in.request;
 
@@ -119,8 +127,10 @@ static const char *malformed(const struct pxt_door *door, size_t bytes, int fd)
 		return "an unknown request";
 	if (request->text_bytes && request->what != PXT_DOOR_FILTER)
 		return "a text that belongs to nothing";
-	if (needs_descriptor(request->what) != (fd >= 0))
-		return fd >= 0 ? "a descriptor that belongs to nothing" : "no descriptor";
+	if (descriptors > descriptors_of(request->what))
+		return "a descriptor that belongs to nothing";
+	if (descriptors < descriptors_of(request->what))
+		return "a descriptor is missing";
 	return NULL;
 }
 
@@ -133,11 +143,11 @@ static bool other_version(const struct pxt_door *door, size_t bytes)
 	       request->version != PXT_DOOR_VERSION;
 }
 
-/* From now on @fd is to be closed here. */
-static void take_request(struct pxt_door *door, unsigned i, size_t bytes, int fd)
+static void take_request(
+    struct pxt_door *door, unsigned i, size_t bytes, const struct pxt_port_passed *passed)
 {
 	const struct pxt_door_request *request = &door->in.request;
-	const char *why = malformed(door, bytes, fd);
+	const char *why = malformed(door, bytes, passed->count);
 	int error;
 
 	if (other_version(door, bytes)) {
@@ -146,42 +156,41 @@ static void take_request(struct pxt_door *door, unsigned i, size_t bytes, int fd
 		say_error(door, i, 0, EPROTO, why);
 	} else {
 		memset(&door->out, 0, sizeof(door->out));
-		error = pxt_door_do(door, i, request, door->in.text, fd, door->out.text);
+		error = pxt_door_do(door, i, request, door->in.text, passed->fd, door->out.text);
 		if (!error)
 			error = pxt_door_status(door, &door->out.reply.status);
 		/* Who asks and does not listen goes. */
 		if (say(door, i, request->what, error))
 			pxt_door_hang_up(door, i);
 	}
-	pxt_port_local_close(fd);
 }
 
 void pxt_door_hear(struct pxt_door *door, unsigned i)
 {
 	struct pxt_caller *caller = &door->caller[i];
+	struct pxt_port_passed passed;
 	size_t bytes;
-	int fd;
 	int error;
 
 	/* Its place may have become another one's in this turn. */
 	if (!door->files->caller[i])
 		return;
 	error = pxt_port_local_receive(
-	    door->files->caller[i], &door->in, sizeof(door->in), &bytes, &fd);
+	    door->files->caller[i], &door->in, sizeof(door->in), &bytes, &passed);
 	if (error == EAGAIN)
 		return;
 	/* Guests and followers have nothing more to say. */
 	if (error == EPIPE || caller->kind != PXT_CALLER_ASKS) {
-		pxt_port_local_close(fd);
 		pxt_door_hang_up(door, i);
-		return;
+	} else {
+		caller->heard = door->turn;
+		if (error)
+			say_error(door, i, 0, EPROTO,
+			    error == EMSGSIZE ? "too long for a request" : "too many descriptors");
+		else
+			take_request(door, i, bytes, &passed);
 	}
-	caller->heard = door->turn;
-	if (error)
-		say_error(door, i, 0, EPROTO,
-		    error == EMSGSIZE ? "too long for a request" : "more than one descriptor");
-	else
-		take_request(door, i, bytes, fd);
+	pxt_port_local_drop(&passed);
 }
 
 void pxt_door_tell_guests(struct pxt_door *door)

@@ -8,6 +8,7 @@
 #include "attach/owner.h"
 
 #include "core/control.h"
+#include "port/port_sysinfo.h"
 
 #include <errno.h>
 
@@ -131,6 +132,7 @@ static struct pxt_door *make(struct pxt_stream *stream)
 	door->files = &files[stream->index];
 	door->guest_bytes = guest;
 	door->guests = (unsigned char *)door + at;
+	pxt_port_executable(door->executable, sizeof(door->executable));
 	return door;
 }
 

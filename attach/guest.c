@@ -21,12 +21,19 @@
 
 #define TIMEOUT_MS 1000u
 
+enum phase {
+	ASKS, /* the owner's answer is not there yet: who attaches hears it */
+	HEARS,
+	ENDS,
+};
+
 /* By the index of the stream, so that a child finds what it has to close. */
 static struct guest {
 	struct pxt_port_thread thread;
 	trace_id_t trid;
 	_Atomic int connection; /* descriptors and 1; 0: none */
-	_Atomic int bell;       /* rung when the helper shall end */
+	_Atomic int bell;       /* rung when the phase has changed */
+	_Atomic int phase;      /* enum phase */
 } guests[CONFIG_PTRACE_MAX_STREAMS];
 
 /* A message and what may stand behind it. */
@@ -52,6 +59,7 @@ static void in_child(void)
 		close_one(&guests[i].connection);
 		close_one(&guests[i].bell);
 	}
+	pxt_guest_directory_forget();
 }
 
 static void watch_forks(void)
@@ -93,8 +101,8 @@ static bool listen_to(struct guest *guest, int connection)
 {
 	for (;;) {
 		struct heard heard;
+		struct pxt_port_passed passed;
 		size_t bytes;
-		int passed = -1;
 		int error =
 		    pxt_port_local_receive(connection, &heard, sizeof(heard), &bytes, &passed);
 
@@ -102,7 +110,7 @@ static bool listen_to(struct guest *guest, int connection)
 			return true;
 		if (error)
 			return false;
-		pxt_port_local_close(passed);
+		pxt_port_local_drop(&passed);
 		if (!is_reply(&heard, bytes))
 			return false;
 		if ((heard.reply.what == PXT_DOOR_START || heard.reply.what == PXT_DOOR_STOP) &&
@@ -111,18 +119,38 @@ static bool listen_to(struct guest *guest, int connection)
 	}
 }
 
-/* Whoever stops listening has stopped the stream. */
+static void set_phase(struct guest *guest, enum phase phase)
+{
+	atomic_store_explicit(&guest->phase, phase, memory_order_release);
+	pxt_port_bell_ring(guest->bell - 1);
+}
+
+static bool is_phase(const struct guest *guest, enum phase phase)
+{
+	return atomic_load_explicit(&guest->phase, memory_order_acquire) == (int)phase;
+}
+
+/*
+ * While the phase is ASKS, only the bell is looked at.  It is hushed before the phase is read: a
+ * change that comes between the two has rung again.  Whoever stops listening has stopped the stream.
+ */
 static void help(void *argument)
 {
 	struct guest *guest = argument;
-	struct pxt_port_watch watch[2] = { { .fd = guest->connection - 1 },
-		{ .fd = guest->bell - 1 } };
+	int connection = guest->connection - 1;
+	int bell = guest->bell - 1;
+	bool hears;
 
 	do {
-		watch[0].ready = false;
-		watch[1].ready = false;
+		struct pxt_port_watch watch[2] = { { .fd = bell },
+			{ .fd = is_phase(guest, HEARS) ? connection : -1 } };
+
 		pxt_port_local_watch(watch, 2, -1);
-	} while (!watch[1].ready && listen_to(guest, watch[0].fd));
+		if (watch[0].ready)
+			pxt_port_bell_hush(bell);
+		hears = !is_phase(guest, ENDS) &&
+		        (!watch[1].ready || listen_to(guest, connection));
+	} while (hears);
 	(void)set_running(guest->trid, false);
 	/* The other side shall see the end now, not when this side is shut down. */
 	close_one(&guest->connection);
@@ -135,7 +163,7 @@ static int end_attachment(struct pxt_stream *stream)
 
 	if (!guest->bell)
 		return 0;
-	pxt_port_bell_ring(guest->bell - 1);
+	set_phase(guest, ENDS);
 	pxt_port_thread_join(&guest->thread);
 	close_one(&guest->bell);
 	return 0;
@@ -214,27 +242,32 @@ static int publish(struct pxt_stream *stream, int memory, trace_id_t *trid)
 	return error;
 }
 
-/* What the owner says, or what is wrong with it. */
-static int ask(int connection, int memory, bool *running)
+static int request(int connection, const struct pxt_port_passed *files)
 {
 	const struct pxt_door_request request = { .magic = PXT_DOOR_MAGIC,
 		.version = PXT_DOOR_VERSION,
 		.what = PXT_DOOR_ATTACH,
 		.hz = pxt_clock.hz,
 		.clock_source = (uint32_t)pxt_clock.source };
+	int error = pxt_port_local_send(connection, &request, sizeof(request), files);
+
+	return error == EPIPE ? ENOENT : error ? ENOTSUP : 0;
+}
+
+/* What the owner says, or what is wrong with it. */
+static int hear_answer(int connection, bool *running)
+{
+	struct pxt_port_passed passed;
 	struct heard heard;
 	size_t bytes;
-	int passed = -1;
-	int error = pxt_port_local_send(connection, &request, sizeof(request), memory);
+	int error = pxt_port_local_await(
+	    connection, &heard, sizeof(heard), TIMEOUT_MS, &bytes, &passed);
 
-	if (!error)
-		error = pxt_port_local_await(
-		    connection, &heard, sizeof(heard), TIMEOUT_MS, &bytes, &passed);
 	if (error == EPIPE)
 		return ENOENT;
 	if (error)
 		return error == ETIMEDOUT ? ETIMEDOUT : ENOTSUP;
-	pxt_port_local_close(passed);
+	pxt_port_local_drop(&passed);
 	if (!is_reply(&heard, bytes) || heard.reply.what != PXT_DOOR_ATTACH)
 		return ENOTSUP;
 	*running = heard.reply.status.state != PXT_DOOR_STOPPED;
@@ -251,7 +284,7 @@ static int ask(int connection, int memory, bool *running)
 	}
 }
 
-/* From now on START and STOP are heard. */
+/* The connection is the helper's from now on, to close as well. */
 static int begin_help(struct pxt_stream *stream, trace_id_t trid, int connection)
 {
 	struct guest *guest = &guests[stream->index];
@@ -263,6 +296,7 @@ static int begin_help(struct pxt_stream *stream, trace_id_t trid, int connection
 	guest->trid = trid;
 	guest->connection = connection + 1;
 	guest->bell = bell + 1;
+	guest->phase = ASKS;
 	error = pxt_port_thread_start(&guest->thread, help, guest, PXT_THREAD_ORDINARY);
 	if (error) {
 		guest->connection = 0;
@@ -274,19 +308,40 @@ static int begin_help(struct pxt_stream *stream, trace_id_t trid, int connection
 	return 0;
 }
 
-static int attach(struct pxt_stream *stream, int memory, int connection, trace_id_t *trid)
+/* A thread takes time to make, as much as the owner takes to answer. */
+static int ask(struct pxt_stream *stream, const struct pxt_port_passed *files, trace_id_t trid,
+    int connection)
 {
+	struct guest *guest = &guests[stream->index];
 	bool running = false;
-	int error = publish(stream, memory, trid);
+	int error = request(connection, files);
 
-	if (error)
+	if (!error)
+		error = begin_help(stream, trid, connection);
+	if (error) {
+		pxt_port_local_close(connection);
 		return error;
-	error = ask(connection, memory, &running);
+	}
+	error = hear_answer(connection, &running);
 	/* Before the helper, which hears what comes behind that answer. */
 	if (!error && running)
-		(void)set_running(*trid, true);
+		(void)set_running(trid, true);
 	if (!error)
-		error = begin_help(stream, *trid, connection);
+		set_phase(guest, HEARS);
+	return error;
+}
+
+/* @connection is closed, or the helper's. */
+static int attach(struct pxt_stream *stream, const struct pxt_port_passed *files, int connection,
+    trace_id_t *trid)
+{
+	int error = publish(stream, files->fd[0], trid);
+
+	if (error) {
+		pxt_port_local_close(connection);
+		return error;
+	}
+	error = ask(stream, files, *trid, connection);
 	if (error)
 		(void)pxt_stream_shutdown(*trid, NULL);
 	return error;
@@ -303,12 +358,23 @@ static int connect_to(const char *name, int *connection)
 	return error == ECONNREFUSED ? ENOENT : error;
 }
 
+static int directory(int *fd)
+{
+	int error;
+
+	pxt_process_lock();
+	error = pxt_guest_directory(fd);
+	pxt_process_unlock();
+	/* Files in memory that will not do are no fault of the caller's. */
+	return error == EINVAL || error == ENOTSUP ? EAGAIN : error;
+}
+
 PXT_API int posix_trace_attach_np(const char *name, const trace_attr_t *attr, trace_id_t *trid)
 {
+	struct pxt_port_passed files = { .count = 2 };
 	struct pxt_stream *stream;
 	trace_id_t attached;
 	int connection;
-	int memory;
 	int error;
 
 	if (!pxt_arg_given(name) || !pxt_arg_given(trid) || !pxt_door_name_valid(name))
@@ -317,15 +383,17 @@ PXT_API int posix_trace_attach_np(const char *name, const trace_attr_t *attr, tr
 	if (error)
 		return error;
 	watch_forks();
-	error = make_stream(attr, &memory, &stream);
-	if (!error) {
-		error = attach(stream, memory, connection, &attached);
-		/* Mapped where it is needed. */
-		pxt_port_local_close(memory);
-	}
-	if (error)
+	error = directory(&files.fd[1]);
+	if (!error)
+		error = make_stream(attr, &files.fd[0], &stream);
+	if (error) {
 		pxt_port_local_close(connection);
-	else
+		return error;
+	}
+	error = attach(stream, &files, connection, &attached);
+	/* Mapped where it is needed. */
+	pxt_port_local_close(files.fd[0]);
+	if (!error)
 		*trid = attached;
 	return error;
 }

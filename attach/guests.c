@@ -46,7 +46,7 @@ static int present(struct pxt_door *door, struct pxt_caller *caller)
 	return 0;
 }
 
-int pxt_door_guest_comes(struct pxt_door *door, unsigned i, int fd)
+int pxt_door_guest_comes(struct pxt_door *door, unsigned i, const int fd[2])
 {
 	const struct pxt_door_request *request = &door->in.request;
 	struct pxt_caller *caller = &door->caller[i];
@@ -63,7 +63,7 @@ int pxt_door_guest_comes(struct pxt_door *door, unsigned i, int fd)
 		guest++;
 	if (guest == CONFIG_PTRACE_ATTACH_MAX)
 		return EAGAIN;
-	error = pxt_intake_begin(memory_of(door, guest), fd, caller->pid);
+	error = pxt_intake_begin(memory_of(door, guest), fd[0], fd[1], caller->pid);
 	if (error)
 		return error;
 	pxt_intake_learn(memory_of(door, guest));

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 
+/* Of the machine, or less: what is mapped of the last page counts. */
 #define PAGE 4096u
 
 /* Looks again at unfinished records at the end of a pull: most are finished a moment later. */
@@ -55,7 +56,6 @@ static bool expected(const struct pxt_stream_label *label, size_t bytes)
 	memcpy(want->label.magic, PXT_STREAM_MAGIC, sizeof(want->label.magic));
 	want->label.key = label->label.key;
 	want->label.pid = label->label.pid;
-	want->directory_at = (bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 	want->hz = label->hz;
 	want->clock_error_ppm = label->clock_error_ppm;
 	want->ended = label->ended;
@@ -95,12 +95,9 @@ static int check_labels(struct pxt_guest_memory *guest)
 		return ENOTSUP;
 	bytes = sizeof(struct pxt_block) +
 	        label.lanes * (sizeof(struct pxt_lane) + label.slots * sizeof(pxt_cell));
-	if (!expected(&label, bytes))
+	if (!expected(&label, bytes) || guest->bytes < bytes ||
+	    guest->directory_bytes < sizeof(*guest->directory))
 		return ENOTSUP;
-	bytes = (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
-	if (guest->bytes < bytes + sizeof(struct pxt_directory))
-		return ENOTSUP;
-	guest->directory = (const struct pxt_directory *)(const void *)(guest->memory + bytes);
 	pxt_guest_read(&directory, &guest->directory->label, sizeof(directory));
 	if (!directory_expected(&directory))
 		return ENOTSUP;
@@ -115,21 +112,32 @@ static int check_labels(struct pxt_guest_memory *guest)
 static size_t largest(void)
 {
 	return sizeof(struct pxt_block) + CONFIG_PTRACE_LANES_MAX * sizeof(struct pxt_lane) +
-	       (size_t)PXT_GUEST_SLOTS * sizeof(pxt_cell) + sizeof(struct pxt_directory) +
-	       (size_t)2u * PAGE;
+	       (size_t)PXT_GUEST_SLOTS * sizeof(pxt_cell) + PAGE;
 }
 
-int pxt_intake_begin(struct pxt_guest_memory *guest, int fd, int32_t pid)
+static int map(struct pxt_guest_memory *guest, int stream, int directory)
 {
 	const void *memory;
-	int error;
+	int error = pxt_port_filemap_view(stream, largest(), &memory, &guest->bytes);
 
-	memset(guest, 0, sizeof(*guest));
-	error = pxt_port_filemap_view(fd, largest(), &memory, &guest->bytes);
 	if (error)
 		return error;
 	guest->memory = memory;
-	error = check_labels(guest);
+	error = pxt_port_filemap_view(
+	    directory, sizeof(*guest->directory) + PAGE, &memory, &guest->directory_bytes);
+	if (!error)
+		guest->directory = memory;
+	return error;
+}
+
+int pxt_intake_begin(struct pxt_guest_memory *guest, int stream, int directory, int32_t pid)
+{
+	int error;
+
+	memset(guest, 0, sizeof(*guest));
+	error = map(guest, stream, directory);
+	if (!error)
+		error = check_labels(guest);
 	if (error) {
 		pxt_intake_end(guest);
 		return error;
@@ -146,7 +154,10 @@ void pxt_intake_end(struct pxt_guest_memory *guest)
 {
 	if (guest->memory)
 		pxt_port_free((void *)(uintptr_t)guest->memory, guest->bytes);
+	if (guest->directory)
+		pxt_port_free((void *)(uintptr_t)guest->directory, guest->directory_bytes);
 	guest->memory = NULL;
+	guest->directory = NULL;
 }
 
 void pxt_intake_started(struct pxt_guest_memory *guest, uint64_t ticks)

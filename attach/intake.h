@@ -73,7 +73,8 @@ struct pxt_guest_lane {
 struct pxt_guest_memory {
 	const unsigned char *memory; /* mapped for reading */
 	size_t bytes;
-	const struct pxt_directory *directory; /* in it */
+	const struct pxt_directory *directory; /* mapped for reading */
+	size_t directory_bytes;
 	int32_t pid;
 	uint32_t lanes;
 	uint32_t mask; /* slots of a lane less 1 */

@@ -72,6 +72,7 @@ struct pxt_door {
 	bool learns;     /* a guest has a type that is not known yet */
 	char path[PXT_DOOR_PATH];
 	struct pxt_port_place place;
+	char executable[sizeof(((struct pxt_door_status *)0)->executable)];
 	struct {
 		struct pxt_door_request request;
 		char text[PXT_DOOR_TEXT];
@@ -112,8 +113,8 @@ unsigned pxt_door_count(const struct pxt_door *door, enum pxt_caller_kind kind);
 
 /* ---- Guests (guests.c); the helper ---- */
 
-/* An errno value, 0 or: it is one from now on. */
-int pxt_door_guest_comes(struct pxt_door *door, unsigned i, int fd);
+/* An errno value, 0 or: it is one from now on.  @fd: its stream, its directory. */
+int pxt_door_guest_comes(struct pxt_door *door, unsigned i, const int fd[2]);
 /* Its connection has ended. */
 void pxt_door_guest_goes(struct pxt_door *door, unsigned i);
 /* Types that guests have defined by now.  False: there are no guests. */
@@ -128,11 +129,11 @@ void pxt_door_guests_end(struct pxt_door *door);
 /* What the stream is, and does. */
 int pxt_door_status(struct pxt_door *door, struct pxt_door_status *status);
 /*
- * An errno value; then @text may say what was wrong.  @fd stays the caller's, who has checked @what,
- * that there is a descriptor where one is needed, and that the text ends in NUL.
+ * An errno value; then @text may say what was wrong.  @fd: descriptors stay the caller's, who has
+ * checked @what, that there are as many as are needed, and that the text ends in NUL.
  */
 int pxt_door_do(struct pxt_door *door, unsigned i, const struct pxt_door_request *request,
-    const char *words, int fd, char text[128]);
+    const char *words, const int *fd, char text[128]);
 /* What a unit does that may be off: ENOTSUP then. */
 int pxt_door_do_flush(struct pxt_door *door);
 int pxt_door_do_filter(

@@ -9,7 +9,6 @@
 
 #include "core/consumer.h"
 #include "core/control.h"
-#include "port/port_sysinfo.h"
 
 #include <errno.h>
 #include <string.h>
@@ -78,14 +77,14 @@ int pxt_door_status(struct pxt_door *door, struct pxt_door_status *status)
 	fill(door, status);
 	pxt_stream_unlock(door->stream);
 	status->guests = pxt_door_count(door, PXT_CALLER_GUEST);
-	pxt_port_executable(status->executable, sizeof(status->executable));
+	memcpy(status->executable, door->executable, sizeof(status->executable));
 	return 0;
 }
 
 /* ---- What it does ---- */
 
 int pxt_door_do(struct pxt_door *door, unsigned i, const struct pxt_door_request *request,
-    const char *words, int fd, char text[128])
+    const char *words, const int *fd, char text[128])
 {
 	/* Core waits for types to be learnt, when it stops or copies; here that would be for itself. */
 	(void)pxt_door_learn(door);
@@ -105,9 +104,9 @@ int pxt_door_do(struct pxt_door *door, unsigned i, const struct pxt_door_request
 	case PXT_DOOR_FILTER:
 		return pxt_door_do_filter(door, request->how, words, request->text_bytes, text);
 	case PXT_DOOR_SNAPSHOT:
-		return pxt_door_do_snapshot(door, fd);
+		return pxt_door_do_snapshot(door, fd[0]);
 	case PXT_DOOR_FOLLOW:
-		return pxt_door_do_follow(door, i, fd);
+		return pxt_door_do_follow(door, i, fd[0]);
 	default:
 		return EPROTO;
 	}

@@ -12,7 +12,7 @@
  *
  *   client                                          owner
  *   one request, `text_bytes` of text behind it
- *   (ATTACH, SNAPSHOT, FOLLOW: with one descriptor)
+ *   (SNAPSHOT, FOLLOW: with one descriptor; ATTACH: two)
  *                                                   one reply, `text_bytes` of text behind it
  *
  * STATUS to SNAPSHOT may be asked again and again on one connection.  After an ATTACH that
@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 #define PXT_DOOR_MAGIC   0x44545850u /* "PXTD" */
-#define PXT_DOOR_VERSION 1u
+#define PXT_DOOR_VERSION 2u
 #define PXT_DOOR_TEXT    8192u /* bytes of text at most */
 #define PXT_DOOR_NAME    64u   /* bytes of a name without a slash, with its NUL */
 #define PXT_DOOR_PATH    108u  /* bytes of a path, with its NUL: what a socket's address holds */
@@ -38,7 +38,10 @@
 #define PXT_DOOR_FOLDER  "/dev/shm/pxtrace-%u"
 
 enum pxt_door_what {
-	/* Descriptor: a memfd that holds a stream of the client's (core/filestream.h). */
+	/*
+	 * Descriptors: a memfd that holds a stream of the client's (core/filestream.h), and one with
+	 * its directory (core/directory.h).
+	 */
 	PXT_DOOR_ATTACH = 1,
 	PXT_DOOR_STATUS,
 	PXT_DOOR_START,

@@ -163,6 +163,7 @@ ptrace_unit(FILE_STREAMS IF USEREVENTS SOURCES
 ptrace_unit(ATTACH SOURCES
 	attach/attr.c
 	attach/callers.c
+	attach/directory.c
 	attach/door.c
 	attach/guest.c
 	attach/guestlane.c

@@ -38,12 +38,6 @@ static int make_file(const trace_attr_t *attr, size_t bytes, struct pxt_block **
 	return error;
 }
 
-/* Memory for another process is read while this one lives: it has no text about it, which costs time. */
-static bool told_about(const trace_attr_t *attr)
-{
-	return !pxt_attr_guest(attr);
-}
-
 int pxt_file_block(const trace_attr_t *attr, size_t bytes, struct pxt_block **block, size_t *whole)
 {
 	size_t directory_at = whole_pages(bytes);
@@ -55,13 +49,15 @@ int pxt_file_block(const trace_attr_t *attr, size_t bytes, struct pxt_block **bl
 		*block = pxt_family_alloc(bytes, attr->_pxt_inherit == POSIX_TRACE_INHERITED);
 		return *block ? 0 : ENOMEM;
 	}
-	*whole = told_about(attr) ? whole_pages(about_at + pxt_about_bytes()) : about_at;
+	/* What another process reads while this one lives has its directory beside it (attach/). */
+	*whole =
+	    pxt_attr_guest(attr) ? directory_at : whole_pages(about_at + pxt_about_bytes());
 	if (*whole < bytes)
 		return ENOMEM;
 	error = make_file(attr, *whole, block);
-	if (!error) {
+	if (!error && !pxt_attr_guest(attr)) {
 		(*block)->label.directory_at = directory_at;
-		(*block)->label.about_at = told_about(attr) ? about_at : 0;
+		(*block)->label.about_at = about_at;
 	}
 	return error;
 }
@@ -88,8 +84,6 @@ void pxt_file_fill(struct pxt_block *block, uint32_t index, size_t whole)
 		return;
 	mirror = (struct pxt_directory *)(void *)(bytes + label->directory_at);
 	pxt_mirror_begin(index, mirror);
-	if (!label->about_at)
-		return;
 	tell_process(&mirror->label);
 	label->about_bytes = (uint32_t)pxt_about_write(
 	    (char *)bytes + label->about_at, whole - (size_t)label->about_at);

@@ -22,9 +22,7 @@
 
 #include <string.h>
 
-#define STREAMS CONFIG_PTRACE_MAX_STREAMS
-
-static struct pxt_directory *_Atomic mirrors[STREAMS];
+static struct pxt_directory *_Atomic mirrors[PXT_MIRRORS];
 
 struct pxt_directory *pxt_mirror_of(uint32_t index)
 {
@@ -33,7 +31,7 @@ struct pxt_directory *pxt_mirror_of(uint32_t index)
 
 bool pxt_mirrors_any(void)
 {
-	for (uint32_t i = 0; i < STREAMS; i++) {
+	for (uint32_t i = 0; i < PXT_MIRRORS; i++) {
 		if (pxt_mirror_of(i))
 			return true;
 	}
@@ -96,7 +94,7 @@ void pxt_mirrors_thread(struct pxt_thread_table *table, uint32_t index)
 		return;
 	(void)atomic_fetch_add_explicit(&pxt_outside.outsiders, 1u, memory_order_acq_rel);
 	PXT_TESTPOINT(PXT_TP_MIRROR_ENTERED);
-	for (uint32_t i = 0; i < STREAMS; i++) {
+	for (uint32_t i = 0; i < PXT_MIRRORS; i++) {
 		struct pxt_directory *mirror = pxt_mirror_of(i);
 
 		if (mirror) {
@@ -110,7 +108,7 @@ void pxt_mirrors_thread(struct pxt_thread_table *table, uint32_t index)
 
 void pxt_mirrors_named(uint32_t index)
 {
-	for (uint32_t i = 0; i < STREAMS; i++) {
+	for (uint32_t i = 0; i < PXT_MIRRORS; i++) {
 		struct pxt_directory *mirror = pxt_mirror_of(i);
 
 		if (mirror)
@@ -152,9 +150,11 @@ void pxt_mirror_end(uint32_t index)
 /* Not as the parent had them: it may have been creating a stream. */
 void pxt_mirrors_after_fork(void)
 {
-	for (uint32_t i = 0; i < STREAMS; i++) {
+	for (uint32_t i = 0; i < PXT_MIRRORS; i++) {
 		struct pxt_block *block =
-		    atomic_load_explicit(&pxt_blocks[i], memory_order_acquire);
+		    i < CONFIG_PTRACE_MAX_STREAMS
+		        ? atomic_load_explicit(&pxt_blocks[i], memory_order_acquire)
+		        : NULL;
 		uint64_t at = block ? block->label.directory_at : 0;
 
 		atomic_store_explicit(&mirrors[i],

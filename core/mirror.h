@@ -26,6 +26,15 @@ struct pxt_directory;
 struct pxt_names;
 struct pxt_thread_table;
 
+/* Of the streams by their index, and the one that attached streams of this process have in common. */
+#define PXT_MIRROR_GUESTS CONFIG_PTRACE_MAX_STREAMS
+
+#if CONFIG_PTRACE_ATTACH
+#define PXT_MIRRORS (CONFIG_PTRACE_MAX_STREAMS + 1u)
+#else
+#define PXT_MIRRORS CONFIG_PTRACE_MAX_STREAMS
+#endif
+
 #if CONFIG_PTRACE_FILE_STREAMS
 /* Stream @index has its mirror at @mirror: filled in, and kept up to date from now on. */
 void pxt_mirror_begin(uint32_t index, struct pxt_directory *mirror);

@@ -8,7 +8,7 @@
 
 void pxt_mirrors_name(const struct pxt_names *names, uint32_t index)
 {
-	for (uint32_t i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
+	for (uint32_t i = 0; i < PXT_MIRRORS; i++) {
 		struct pxt_directory *mirror = pxt_mirror_of(i);
 
 		if (!mirror)
@@ -22,7 +22,7 @@ void pxt_mirrors_name(const struct pxt_names *names, uint32_t index)
 
 void pxt_mirrors_format(const struct pxt_names *names, uint32_t index, uint32_t at, uint32_t bytes)
 {
-	for (uint32_t i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
+	for (uint32_t i = 0; i < PXT_MIRRORS; i++) {
 		struct pxt_directory *mirror = pxt_mirror_of(i);
 
 		if (!mirror)
@@ -59,7 +59,7 @@ static void follow(struct pxt_names *mirror, const struct pxt_names *names)
 
 void pxt_mirrors_follow(const struct pxt_names *names)
 {
-	for (uint32_t i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
+	for (uint32_t i = 0; i < PXT_MIRRORS; i++) {
 		struct pxt_directory *mirror = pxt_mirror_of(i);
 
 		if (mirror)

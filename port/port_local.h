@@ -54,26 +54,38 @@ int pxt_port_local_accept(int listener, int *fd, int32_t *pid);
 
 /* ---- Messages ---- */
 
+/* Descriptors that come or go with one message. */
+#define PXT_PORT_PASSED 2u
+
+struct pxt_port_passed {
+	unsigned count;
+	int fd[PXT_PORT_PASSED];
+};
+
 /*
  * The client's way in; waits at most @timeout_ms.  ENOENT: nothing is there; ECONNREFUSED: nobody listens
  * any more; EACCES; EINVAL: something else than such a socket; ETIMEDOUT; EAGAIN: no descriptor; ENOMEM.
  */
 int pxt_port_local_connect(const char *path, unsigned timeout_ms, int *fd);
 /*
- * One whole message with the descriptor @passed (-1: none), which stays the caller's.  Does not
+ * One whole message with the descriptors @passed (NULL: none), which stay the caller's.  Does not
  * wait.  EAGAIN: the other side has not taken what it was sent before; EPIPE: it is gone; EMSGSIZE.
  */
-int pxt_port_local_send(int fd, const void *message, size_t bytes, int passed);
+int pxt_port_local_send(
+    int fd, const void *message, size_t bytes, const struct pxt_port_passed *passed);
 /*
  * One whole message.  Does not wait: EAGAIN, there is none.  EPIPE: the other side is gone (an empty message
- * says the same).  EMSGSIZE: it is longer than @room.  EPROTO: it came with more than one descriptor, or there was
- * no room for one.  @passed: a descriptor, from now on the caller's, or -1; there is none after an
- * error.
+ * says the same).  EMSGSIZE: it is longer than @room.  EPROTO: it came with more than PXT_PORT_PASSED
+ * descriptors, or there was no room for one.  @passed: descriptors, from now on the caller's; there is
+ * none after an error.
  */
-int pxt_port_local_receive(int fd, void *buffer, size_t room, size_t *bytes, int *passed);
+int pxt_port_local_receive(
+    int fd, void *buffer, size_t room, size_t *bytes, struct pxt_port_passed *passed);
 /* Waits for the next message; ETIMEDOUT. */
-int pxt_port_local_await(
-    int fd, void *buffer, size_t room, unsigned timeout_ms, size_t *bytes, int *passed);
+int pxt_port_local_await(int fd, void *buffer, size_t room, unsigned timeout_ms, size_t *bytes,
+    struct pxt_port_passed *passed);
+/* Those that came; then there is none. */
+void pxt_port_local_drop(struct pxt_port_passed *passed);
 /* Does nothing with a negative one.  Async-signal-safe. */
 void pxt_port_local_close(int fd);
 /* The same, and nobody else who has the socket, a forked child, keeps the connection or the place alive. */
@@ -84,6 +96,8 @@ bool pxt_port_local_takes_log(int fd);
 uint64_t pxt_port_local_unread(int fd);
 /* An empty file in memory that can be sealed (memfd).  EAGAIN: no descriptor; ENOMEM. */
 int pxt_port_local_memory(int *fd);
+/* Which file @fd is open on; false: none. */
+bool pxt_port_local_which(int fd, struct pxt_port_place *place);
 
 /* ---- Waiting for several at once ---- */
 

@@ -4,17 +4,25 @@
 #include "port/port.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 /*
  * Configured, not on-line ones: a CPU that is plugged in later must not share a lane that was
- * meant for one.
+ * meant for one.  Their number does not change, and asking the system opens a file.
  */
 unsigned pxt_port_cpus(void)
 {
-	int saved = errno;
-	long count = sysconf(_SC_NPROCESSORS_CONF);
+	static _Atomic unsigned known;
+	unsigned cpus = atomic_load_explicit(&known, memory_order_relaxed);
 
-	errno = saved;
-	return count > 0 ? (unsigned)count : 1u;
+	if (!cpus) {
+		int saved = errno;
+		long count = sysconf(_SC_NPROCESSORS_CONF);
+
+		errno = saved;
+		cpus = count > 0 ? (unsigned)count : 1u;
+		atomic_store_explicit(&known, cpus, memory_order_relaxed);
+	}
+	return cpus;
 }

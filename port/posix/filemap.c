@@ -13,6 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Since Linux 5.14; older ones say EINVAL. */
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ  22
+#define MADV_POPULATE_WRITE 23
+#endif
+
 static int check(int fd)
 {
 	struct stat state;
@@ -88,11 +94,13 @@ int pxt_port_filemap_extend(int fd, uint64_t bytes)
 static int map(int fd, size_t bytes, bool inherited, void **memory)
 {
 	long page = sysconf(_SC_PAGESIZE);
-	unsigned char *at =
-	    mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+	unsigned char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (at == MAP_FAILED)
 		return errno == ENOMEM || errno == EAGAIN ? ENOMEM : EINVAL;
+	/* Reading maps many pages of a file in memory at once, which writing does not. */
+	(void)madvise(at, bytes, MADV_POPULATE_READ);
+	(void)madvise(at, bytes, MADV_POPULATE_WRITE);
 	/* Written, not only read: a file system may give a page its place at its first store. */
 	for (size_t i = 0; i<bytes; i += page> 0 ? (size_t)page : 4096u)
 		((volatile unsigned char *)at)[i] = 0;

@@ -347,10 +347,10 @@ void pxt_port_local_hang_up(int fd)
 
 /* ---- Messages ---- */
 
-/* Room for two descriptors, so that one too many is seen; the system closes all others itself. */
+/* Room for one more, so that one too many is seen; the system closes all others itself. */
 union passing {
 	struct cmsghdr align;
-	unsigned char bytes[CMSG_SPACE(2 * sizeof(int))];
+	unsigned char bytes[CMSG_SPACE((PXT_PORT_PASSED + 1u) * sizeof(int))];
 };
 
 static int send_now(int fd, struct msghdr *message)
@@ -365,23 +365,25 @@ static int send_now(int fd, struct msghdr *message)
 	return 0;
 }
 
-int pxt_port_local_send(int fd, const void *message, size_t bytes, int passed)
+int pxt_port_local_send(
+    int fd, const void *message, size_t bytes, const struct pxt_port_passed *passed)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
 	struct iovec part = { .iov_base = (void *)(uintptr_t)message, .iov_len = bytes };
 	union passing passing = { .bytes = { 0 } };
 	struct msghdr whole = { .msg_iov = &part, .msg_iovlen = 1 };
+	size_t control = passed ? passed->count * sizeof(int) : 0;
 	struct cmsghdr *head;
 	int error;
 
-	if (passed >= 0) {
+	if (control) {
 		whole.msg_control = passing.bytes;
-		whole.msg_controllen = CMSG_SPACE(sizeof(int));
+		whole.msg_controllen = CMSG_SPACE(control);
 		head = CMSG_FIRSTHDR(&whole);
 		head->cmsg_level = SOL_SOCKET;
 		head->cmsg_type = SCM_RIGHTS;
-		head->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(head), &passed, sizeof(int));
+		head->cmsg_len = CMSG_LEN(control);
+		memcpy(CMSG_DATA(head), passed->fd, control);
 	}
 	error = send_now(fd, &whole);
 	pxt_quiet_end(quiet);
@@ -398,8 +400,8 @@ static struct cmsghdr *head_behind(struct msghdr *whole, struct cmsghdr *head)
 }
 #pragma GCC diagnostic pop
 
-/* The first one is kept in *passed, all others are closed.  Returns how many came. */
-static unsigned take_passed(struct msghdr *whole, int *passed)
+/* What has no room in *passed is closed.  Returns how many came. */
+static unsigned take_passed(struct msghdr *whole, struct pxt_port_passed *passed)
 {
 	unsigned count = 0;
 
@@ -412,8 +414,8 @@ static unsigned take_passed(struct msghdr *whole, int *passed)
 			int one;
 
 			memcpy(&one, CMSG_DATA(head) + at, sizeof(one));
-			if (count == 0)
-				*passed = one;
+			if (passed->count < PXT_PORT_PASSED)
+				passed->fd[passed->count++] = one;
 			else
 				(void)close(one);
 		}
@@ -421,7 +423,8 @@ static unsigned take_passed(struct msghdr *whole, int *passed)
 	return count;
 }
 
-static int take_message(int fd, struct msghdr *whole, size_t *bytes, int *passed)
+static int take_message(
+    int fd, struct msghdr *whole, size_t *bytes, struct pxt_port_passed *passed)
 {
 	ssize_t got;
 	int error = 0;
@@ -431,7 +434,7 @@ static int take_message(int fd, struct msghdr *whole, size_t *bytes, int *passed
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return errno == EAGAIN ? EAGAIN : EPIPE;
-	if (take_passed(whole, passed) > 1u || (whole->msg_flags & MSG_CTRUNC) != 0)
+	if (take_passed(whole, passed) > PXT_PORT_PASSED || (whole->msg_flags & MSG_CTRUNC) != 0)
 		error = EPROTO;
 	else if ((whole->msg_flags & MSG_TRUNC) != 0)
 		error = EMSGSIZE;
@@ -441,7 +444,32 @@ static int take_message(int fd, struct msghdr *whole, size_t *bytes, int *passed
 	return error;
 }
 
-int pxt_port_local_receive(int fd, void *buffer, size_t room, size_t *bytes, int *passed)
+void pxt_port_local_drop(struct pxt_port_passed *passed)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+
+	for (unsigned i = 0; i < passed->count; i++) {
+		if (passed->fd[i] >= 0)
+			(void)close(passed->fd[i]);
+	}
+	passed->count = 0;
+	pxt_quiet_end(quiet);
+}
+
+/* One that could not be moved up is closed, and is -1. */
+static int keep_passed(struct pxt_port_passed *passed)
+{
+	int error = 0;
+
+	for (unsigned i = 0; i < passed->count; i++) {
+		if (keep(&passed->fd[i]) != 0)
+			error = EPROTO;
+	}
+	return error;
+}
+
+int pxt_port_local_receive(
+    int fd, void *buffer, size_t room, size_t *bytes, struct pxt_port_passed *passed)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
 	struct iovec part = { .iov_base = buffer, .iov_len = room };
@@ -453,20 +481,18 @@ int pxt_port_local_receive(int fd, void *buffer, size_t room, size_t *bytes, int
 	int error;
 
 	*bytes = 0;
-	*passed = -1;
+	passed->count = 0;
 	error = take_message(fd, &whole, bytes, passed);
-	if (error == 0 && *passed >= 0 && keep(passed) != 0)
-		error = EPROTO;
-	if (error != 0 && *passed >= 0) {
-		(void)close(*passed);
-		*passed = -1;
-	}
+	if (error == 0)
+		error = keep_passed(passed);
+	if (error != 0)
+		pxt_port_local_drop(passed);
 	pxt_quiet_end(quiet);
 	return error;
 }
 
-int pxt_port_local_await(
-    int fd, void *buffer, size_t room, unsigned timeout_ms, size_t *bytes, int *passed)
+int pxt_port_local_await(int fd, void *buffer, size_t room, unsigned timeout_ms, size_t *bytes,
+    struct pxt_port_passed *passed)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
 	int64_t end = now_ms() + timeout_ms;
@@ -541,6 +567,20 @@ int pxt_port_local_memory(int *fd)
 	error = *fd < 0 ? usual(errno) : keep(fd);
 	pxt_quiet_end(quiet);
 	return error;
+}
+
+bool pxt_port_local_which(int fd, struct pxt_port_place *place)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	struct stat state;
+	bool open = fstat(fd, &state) == 0;
+
+	if (open) {
+		place->device = (uint64_t)state.st_dev;
+		place->file = (uint64_t)state.st_ino;
+	}
+	pxt_quiet_end(quiet);
+	return open;
 }
 
 /* ---- Waiting ---- */

@@ -293,7 +293,7 @@ static void a_text_without_an_end_or_a_use_ends_the_connection(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-static void descriptors_come_where_one_is_needed_and_one_at_a_time(void)
+static void descriptors_come_where_they_are_needed_and_as_many(void)
 {
 	struct pxt_door_request out = GOOD;
 	char path[PXT_DOOR_PATH];
@@ -303,16 +303,15 @@ static void descriptors_come_where_one_is_needed_and_one_at_a_time(void)
 	unsigned before = at_descriptors();
 
 	for (uint32_t what = PXT_DOOR_ATTACH; what <= PXT_DOOR_FOLLOW; what++) {
-		bool needed =
-		    what == PXT_DOOR_ATTACH || what == PXT_DOOR_SNAPSHOT || what == PXT_DOOR_FOLLOW;
+		unsigned needed = what == PXT_DOOR_ATTACH                               ? 2
+		                  : what == PXT_DOOR_SNAPSHOT || what == PXT_DOOR_FOLLOW ? 1
+		                                                                         : 0;
 
 		out.what = what;
-		if (needed)
-			PXT_EQ(answer_to(path, &out, sizeof(out), NULL, 0), EPROTO);
-		else
-			PXT_EQ(answer_to(path, &out, sizeof(out), passed, 1), EPROTO);
-		for (unsigned count = 2; count <= 4; count++)
-			PXT_EQ(answer_to(path, &out, sizeof(out), passed, count), EPROTO);
+		for (unsigned count = 0; count <= 4; count++) {
+			if (count != needed)
+				PXT_EQ(answer_to(path, &out, sizeof(out), passed, count), EPROTO);
+		}
 	}
 	/* Also with messages that nobody could read. */
 	PXT_EQ(answer_to(path, &out, 3, passed, 1), EPROTO);
@@ -354,8 +353,9 @@ static void random_bytes_do_nothing(void)
 
 /* ---- Attaching with what is no stream ---- */
 
-static int attach_with(const char *path, int passed, int source)
+static int attach_with_both(const char *path, int stream, int directory, int source)
 {
+	const int passed[2] = { stream, directory };
 	struct pxt_door_request out = { .magic = PXT_DOOR_MAGIC,
 		.version = PXT_DOOR_VERSION,
 		.what = PXT_DOOR_ATTACH,
@@ -364,12 +364,52 @@ static int attach_with(const char *path, int passed, int source)
 	struct pxt_door_reply reply = { .error = -1 };
 	int fd = at_connect(path);
 
-	PXT_EQ(at_send(fd, &out, sizeof(out), &passed, 1), 0);
+	PXT_EQ(at_send(fd, &out, sizeof(out), passed, 2), 0);
 	CU_ASSERT(at_hear(fd, &reply, NULL) >= (long)sizeof(reply));
 	/* It may still ask. */
 	PXT_EQ(at_tell(fd, PXT_DOOR_STATUS), 0);
 	(void)close(fd);
 	return reply.error;
+}
+
+static int attach_with(const char *path, int stream, int source)
+{
+	return attach_with_both(path, stream, stream, source);
+}
+
+/* Memory that another process may map without fear, of zeros. */
+static int settled(off_t bytes)
+{
+	int fd = at_memfd();
+
+	PXT_EQ(posix_fallocate(fd, 0, bytes), 0);
+	PXT_EQ(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | 0x0010 /* F_SEAL_FUTURE_WRITE */), 0);
+	return fd;
+}
+
+/* The stream is looked at first, and would do as memory. */
+static void what_is_no_directory_is_not_attached(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct pxt_door_status status;
+	int stream = settled(1 << 20);
+	int large = settled(8 << 20);
+	int open_memory = at_memfd();
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	unsigned before = at_descriptors();
+
+	PXT_EQ(attach_with_both(path, stream, null, (int)pxt_clock.source), EINVAL);
+	PXT_EQ(attach_with_both(path, stream, open_memory, (int)pxt_clock.source), EINVAL);
+	PXT_EQ(attach_with_both(path, stream, large, (int)pxt_clock.source), ENOMEM);
+	PXT_EQ(at_status(path, &status), 0);
+	PXT_EQ(status.guests, 0);
+	CU_ASSERT(at_closed_down_to(before));
+	(void)close(stream);
+	(void)close(large);
+	(void)close(open_memory);
+	(void)close(null);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
 static void what_is_no_stream_is_not_attached(void)
@@ -558,8 +598,9 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_message_of_another_length_ends_the_connection),
 	PXT_CASE(a_message_with_other_words_ends_the_connection),
 	PXT_CASE(a_text_without_an_end_or_a_use_ends_the_connection),
-	PXT_CASE(descriptors_come_where_one_is_needed_and_one_at_a_time),
+	PXT_CASE(descriptors_come_where_they_are_needed_and_as_many),
 	PXT_CASE(random_bytes_do_nothing),
+	PXT_CASE(what_is_no_directory_is_not_attached),
 	PXT_CASE(what_is_no_stream_is_not_attached),
 	PXT_CASE(more_connections_than_places_push_out_the_silent_ones),
 	PXT_CASE(who_connects_and_hangs_up_a_thousand_times_leaves_nothing),

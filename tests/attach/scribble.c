@@ -2,8 +2,10 @@
 /* scribble.c - see scribble.h.  It knows all that the library knows, and keeps to none of it. */
 #include "scribble.h"
 
+#include "base/attr.h"
 #include "core/consumer.h"
 #include "core/directory.h"
+#include "core/mirror.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,18 +54,17 @@ static uint64_t odd(void)
 static void find_memory(void)
 {
 	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
-		if (pxt_streams[i].block && pxt_streams[i].block->label.directory_at) {
+		if (pxt_streams[i].block && pxt_attr_guest(&pxt_streams[i].block->attr)) {
 			block = pxt_streams[i].block;
 			block_bytes = pxt_streams[i].block_bytes;
 		}
 	}
-	if (!block)
+	if (!block || !pxt_mirror_of(PXT_MIRROR_GUESTS))
 		_exit(8);
 	lanes = block->lane_mask + 1u;
 	mask = block->slot_mask;
 	stride = (size_t)block->lane_stride;
-	mirror =
-	    (struct pxt_directory *)(void *)((unsigned char *)block + block->label.directory_at);
+	mirror = pxt_mirror_of(PXT_MIRROR_GUESTS);
 }
 
 static struct pxt_lane *some_lane(void)
@@ -102,7 +103,10 @@ static uint32_t some_info(void)
 
 static void words(void)
 {
-	((volatile uint64_t *)(void *)block)[below(block_bytes / 8)] = odd();
+	if (below(2))
+		((volatile uint64_t *)(void *)block)[below(block_bytes / 8)] = odd();
+	else
+		((volatile uint64_t *)(void *)mirror)[below(sizeof(*mirror) / 8)] = odd();
 }
 
 static void heads(void)

@@ -10,5 +10,6 @@ ptrace_test(kill_random NEEDS ${core_needs} !TSAN TIMEOUT 400 LABELS stress
 	LIBRARIES -Wl,--wrap=pxt_port_alloc)
 ptrace_test(kill_relatives TESTPOINTS NEEDS ${core_needs} INHERIT !TSAN TIMEOUT 400
 	SOURCES kill/relatives.c kill/stand.c core/kit.c core/guard.c LIBRARIES -Wl,--wrap=pxt_port_free)
-ptrace_test(family NEEDS ${core_needs} INHERIT !TSAN TIMEOUT 400 LABELS stress
+# So many threads leave nothing for a test beside them.
+ptrace_test(family PROCESSORS 2 NEEDS ${core_needs} INHERIT !TSAN TIMEOUT 400 LABELS stress
 	SOURCES stress/family.c stress/events.c conformance/story.c)

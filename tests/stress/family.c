@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #define CHILDREN 20u
+#define AT_ONCE  5u /* are killed; of so many the numbers of kills are multiples */
 #define THREADS  8u
 #define SOURCES  (CHILDREN * THREADS)
 
@@ -85,13 +86,16 @@ static int status_of(uint32_t child)
 	return status;
 }
 
-static void kill_child(uint32_t child)
+/* @count of them, from @first round.  Who is killed must have the processor once more to die: all at once. */
+static void kill_children(uint32_t first, uint32_t count)
 {
-	int status;
+	for (uint32_t i = 0; i < count; i++)
+		(void)kill(children[(first + i) % CHILDREN], SIGKILL);
+	for (uint32_t i = 0; i < count; i++) {
+		int status = status_of((first + i) % CHILDREN);
 
-	(void)kill(children[child], SIGKILL);
-	status = status_of(child);
-	CU_ASSERT(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+		CU_ASSERT(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	}
 }
 
 /* ---- Parent ---- */
@@ -174,19 +178,19 @@ static void relatives_killed_at_random_harm_nobody(void)
 	begin(POSIX_TRACE_LOOP, 1 << 20, 0);
 	for (uint32_t child = 0; child < CHILDREN; child++)
 		begin_child(child);
-	for (uint64_t i = 0; i < kills; i++) {
+	for (uint64_t i = 0; i < kills; i += AT_ONCE) {
 		uint32_t victim = ev_random() % CHILDREN;
 		struct posix_trace_counts_np counts;
 
 		(void)ev_drain(stream, &witness, 2000);
-		kill_child(victim);
+		kill_children(victim, AT_ONCE);
 		PXT_EQ_FATAL(posix_trace_counts_np(stream, &counts), 0);
 		CU_ASSERT(!counts.posix_stable_np || ev_lawful(&counts));
-		begin_child(victim);
+		for (uint32_t child = 0; child < AT_ONCE; child++)
+			begin_child((victim + child) % CHILDREN);
 		ev_sleep_us(ev_random() % 2000);
 	}
-	for (uint32_t child = 0; child < CHILDREN; child++)
-		kill_child(child);
+	kill_children(0, CHILDREN);
 	end(kills + CHILDREN);
 }
 

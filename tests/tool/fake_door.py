@@ -15,7 +15,7 @@ import socket
 import struct
 import sys
 
-MAGIC, VERSION = 0x44545850, 1
+MAGIC, VERSION = 0x44545850, 2
 PIECE = 400000
 ATTACH, STATUS, START, STOP, CLEAR, FLUSH, FILTER, SNAPSHOT, FOLLOW = range(1, 10)
 REQUEST, REPLY = struct.Struct("=IIIiQII"), struct.Struct("=IIIi288sII")
@@ -55,7 +55,7 @@ STRANGE = {
     "huge_question": lambda what: reply(0xFFFFFFFF),
     "error_negative": lambda what: reply(what, -22),
     "error_huge": lambda what: reply(what, 0x7FFFFFFF),
-    "next_version": lambda what: reply(what, version=2),
+    "next_version": lambda what: reply(what, version=VERSION + 1),
     "last_version": lambda what: reply(0, 95, version=0xFFFFFFFF),
 }
 # Answers in the right form.

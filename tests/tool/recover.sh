@@ -101,7 +101,7 @@ a_killed_process_leaves_all_it_had_recorded()
 	box=$PXT_BUILD/tests/recover_box
 	[ -x "$box" ] || { echo 'no streams in files in this configuration: skipped'; exit 77; }
 	rounds=12
-	[ "${PXT_STRESS:-}" != full ] || rounds=400
+	[ "${PXT_STRESS:-}" != full ] || rounds=150
 	"$PXT_PYTHON" "$PXT_SOURCE/tests/recover/kill_box.py" "$pxtrace" "$box" $rounds >out || fail kill_box
 }
 
