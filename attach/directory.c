@@ -9,9 +9,9 @@
  * up to date, and it stays, with its descriptor, as long as the process, as the directory itself
  * does.  A program may close all descriptors that it does not know; so this one is looked at each time.
  */
+#include "core/directory.h"
 #include "attach/attach.h"
 #include "core/control.h"
-#include "core/directory.h"
 #include "core/mirror.h"
 #include "port/port_filemap.h"
 #include "port/port_local.h"
@@ -20,8 +20,8 @@
 
 static struct {
 	struct pxt_directory *memory;
-	uint32_t epoch;    /* of the process that made it */
-	_Atomic int file;  /* descriptor and 1; 0: none */
+	uint32_t epoch;   /* of the process that made it */
+	_Atomic int file; /* descriptor and 1; 0: none */
 	struct pxt_port_place place;
 } ours;
 

@@ -148,8 +148,7 @@ static void help(void *argument)
 		pxt_port_local_watch(watch, 2, -1);
 		if (watch[0].ready)
 			pxt_port_bell_hush(bell);
-		hears = !is_phase(guest, ENDS) &&
-		        (!watch[1].ready || listen_to(guest, connection));
+		hears = !is_phase(guest, ENDS) && (!watch[1].ready || listen_to(guest, connection));
 	} while (hears);
 	(void)set_running(guest->trid, false);
 	/* The other side shall see the end now, not when this side is shut down. */
@@ -260,8 +259,8 @@ static int hear_answer(int connection, bool *running)
 	struct pxt_port_passed passed;
 	struct heard heard;
 	size_t bytes;
-	int error = pxt_port_local_await(
-	    connection, &heard, sizeof(heard), TIMEOUT_MS, &bytes, &passed);
+	int error =
+	    pxt_port_local_await(connection, &heard, sizeof(heard), TIMEOUT_MS, &bytes, &passed);
 
 	if (error == EPIPE)
 		return ENOENT;
@@ -309,8 +308,8 @@ static int begin_help(struct pxt_stream *stream, trace_id_t trid, int connection
 }
 
 /* A thread takes time to make, as much as the owner takes to answer. */
-static int ask(struct pxt_stream *stream, const struct pxt_port_passed *files, trace_id_t trid,
-    int connection)
+static int ask(
+    struct pxt_stream *stream, const struct pxt_port_passed *files, trace_id_t trid, int connection)
 {
 	struct guest *guest = &guests[stream->index];
 	bool running = false;

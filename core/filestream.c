@@ -50,8 +50,7 @@ int pxt_file_block(const trace_attr_t *attr, size_t bytes, struct pxt_block **bl
 		return *block ? 0 : ENOMEM;
 	}
 	/* What another process reads while this one lives has its directory beside it (attach/). */
-	*whole =
-	    pxt_attr_guest(attr) ? directory_at : whole_pages(about_at + pxt_about_bytes());
+	*whole = pxt_attr_guest(attr) ? directory_at : whole_pages(about_at + pxt_about_bytes());
 	if (*whole < bytes)
 		return ENOMEM;
 	error = make_file(attr, *whole, block);

@@ -423,8 +423,7 @@ static unsigned take_passed(struct msghdr *whole, struct pxt_port_passed *passed
 	return count;
 }
 
-static int take_message(
-    int fd, struct msghdr *whole, size_t *bytes, struct pxt_port_passed *passed)
+static int take_message(int fd, struct msghdr *whole, size_t *bytes, struct pxt_port_passed *passed)
 {
 	ssize_t got;
 	int error = 0;

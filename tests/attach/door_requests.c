@@ -303,7 +303,7 @@ static void descriptors_come_where_they_are_needed_and_as_many(void)
 	unsigned before = at_descriptors();
 
 	for (uint32_t what = PXT_DOOR_ATTACH; what <= PXT_DOOR_FOLLOW; what++) {
-		unsigned needed = what == PXT_DOOR_ATTACH                               ? 2
+		unsigned needed = what == PXT_DOOR_ATTACH                                ? 2
 		                  : what == PXT_DOOR_SNAPSHOT || what == PXT_DOOR_FOLLOW ? 1
 		                                                                         : 0;
 

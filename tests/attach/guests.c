@@ -6,12 +6,14 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define MANY 1000u
@@ -534,6 +536,123 @@ static void a_hundred_attachments_leave_nothing_behind_on_either_side(void)
 	owner_close(trid);
 }
 
+/* As a program does that becomes a service; other files get the numbers. */
+static void close_all_others(void)
+{
+	for (int fd = 3; fd < 64; fd++) {
+		if (fd != guest_in && fd != guest_out)
+			(void)close(fd);
+	}
+	for (int i = 0; i < 16; i++)
+		(void)open("/dev/null", O_RDWR | O_CLOEXEC);
+}
+
+static void attach_behind_a_clearance(void *argument)
+{
+	trace_event_id_t id;
+
+	(void)argument;
+	if (posix_trace_shutdown(guest_attach(0)) != 0)
+		_exit(1);
+	close_all_others();
+	(void)guest_attach(0);
+	(void)posix_trace_eventid_open("guests.cleared", &id);
+	posix_trace_event(id, "behind", 6);
+	guest_say(0);
+	(void)guest_hear();
+}
+
+/* LPT-31 */
+static void a_program_that_closes_all_descriptors_can_attach_again(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct guest guest = guest_begin(attach_behind_a_clearance, NULL);
+
+	(void)guest_told(&guest);
+	PXT_EQ(owner_count(trid, pxt_open_event("guests.cleared"), 1, 500), 1);
+	guest_tell(&guest, 0);
+	guest_end(&guest);
+	owner_close(trid);
+}
+
+static void attach_twice(void *argument)
+{
+	trace_id_t first = guest_attach(0);
+	trace_event_id_t id;
+
+	(void)argument;
+	(void)guest_attach(0);
+	(void)posix_trace_eventid_open("guests.both", &id);
+	posix_trace_event(id, NULL, 0);
+	if (posix_trace_shutdown(first) != 0)
+		_exit(1);
+	(void)posix_trace_eventid_open("guests.second", &id);
+	posix_trace_event(id, NULL, 0);
+	guest_say(0);
+	(void)guest_hear();
+}
+
+/* LPT-31 */
+static void names_reach_all_attachments_of_a_process_and_outlive_the_first(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct guest guest = guest_begin(attach_twice, NULL);
+	trace_event_id_t both = pxt_open_event("guests.both");
+	trace_event_id_t second = pxt_open_event("guests.second");
+	unsigned of_both = 0;
+	unsigned of_second = 0;
+
+	(void)guest_told(&guest);
+	for (size_t left = owner_collect(trid, events, 4, 200); left; left--) {
+		of_both += events[left - 1].info.posix_event_id == both;
+		of_second += events[left - 1].info.posix_event_id == second;
+	}
+	PXT_EQ(of_both, 2);
+	PXT_EQ(of_second, 1);
+	guest_tell(&guest, 0);
+	guest_end(&guest);
+	owner_close(trid);
+}
+
+static void fork_and_attach(void *argument)
+{
+	trace_event_id_t id;
+	pid_t child;
+	int status;
+
+	(void)argument;
+	(void)guest_attach(0);
+	child = fork();
+	if (child == 0)
+		(void)guest_attach(0);
+	(void)posix_trace_eventid_open(child ? "guests.parent" : "guests.child", &id);
+	posix_trace_event(id, NULL, 0);
+	if (child == 0)
+		_exit(0);
+	if (waitpid(child, &status, 0) != child || status != 0)
+		_exit(1);
+	guest_say((uint64_t)child);
+	(void)guest_hear();
+}
+
+/* LPT-31 */
+static void a_child_that_attaches_itself_has_names_of_its_own(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct guest guest = guest_begin(fork_and_attach, NULL);
+	trace_event_id_t by_child = pxt_open_event("guests.child");
+	pid_t child = (pid_t)guest_told(&guest);
+
+	PXT_EQ(owner_collect(trid, events, 2, 500), 2);
+	for (unsigned i = 0; i < 2; i++)
+		PXT_EQ(events[i].info.posix_pid,
+		    events[i].info.posix_event_id == by_child ? child : guest.pid);
+	CU_ASSERT(events[0].info.posix_event_id != events[1].info.posix_event_id);
+	guest_tell(&guest, 0);
+	guest_end(&guest);
+	owner_close(trid);
+}
+
 static void own_until_killed(void *argument)
 {
 	(void)argument;
@@ -617,6 +736,9 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(what_is_overwritten_in_either_process_is_counted_to_the_last_event),
 	PXT_CASE(sixteen_processes_with_threads_trace_at_once_and_each_thread_keeps_its_order),
 	PXT_CASE(a_hundred_attachments_leave_nothing_behind_on_either_side),
+	PXT_CASE(a_program_that_closes_all_descriptors_can_attach_again),
+	PXT_CASE(names_reach_all_attachments_of_a_process_and_outlive_the_first),
+	PXT_CASE(a_child_that_attaches_itself_has_names_of_its_own),
 	PXT_CASE(a_process_goes_on_without_effect_when_the_owner_is_killed),
 	PXT_CASE(a_forked_child_of_an_attached_process_is_not_attached),
 };
