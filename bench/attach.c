@@ -13,6 +13,7 @@
 #include <trace.h>
 #include <trace_np.h>
 
+#include "attachfloor.h"
 #include "frame/frame.h"
 #include "frame/out.h"
 #include "frame/realtime.h"
@@ -200,59 +201,101 @@ static void tell(enum order order)
 
 /* ---- Attaching: the child owns ---- */
 
-static double say_attaching(const char *row, const trace_attr_t *attr)
+struct attaching {
+	double apart; /* median, us */
+	size_t bytes; /* of memory */
+};
+
+static size_t memory_of(trace_id_t trid)
+{
+	trace_attr_t attr;
+	unsigned lanes;
+	size_t bytes;
+
+	bench_ok("attributes", posix_trace_get_attr(trid, &attr));
+	bench_ok("size", posix_trace_attr_getstreamsize(&attr, &bytes));
+	bench_ok("lanes", posix_trace_attr_getlanes_np(&attr, &lanes));
+	return bytes * lanes + 4096;
+}
+
+/* The first one of a process makes what all others find there. */
+static struct attaching say_attaching(const char *row, const trace_attr_t *attr)
 {
 	static double ns[ATTACHES_MAX];
 	size_t count = bench_pick(ATTACHES_MAX, 60, 3);
-	double median;
+	struct attaching attaching = { 0 };
 
 	for (size_t i = 0; i < count; i++) {
 		trace_id_t trid = attach(attr, &ns[i]);
 
+		attaching.bytes = memory_of(trid);
 		bench_ok("shutdown", posix_trace_shutdown(trid));
 		bench_sleep_until(bench_ns() + 5000000);
 	}
-	median = bench_median(ns, count);
-	bench_value(row, "median", "us", median * 1e-3);
+	attaching.apart = bench_median(ns, count) * 1e-3;
+	bench_value(row, "median", "us", attaching.apart);
 	bench_value(row, "p99", "us", ns[count - 1 - count / 100] * 1e-3);
-	return median * 1e-3;
+	return attaching;
 }
 
-/* What of that is making and touching the memory: a private stream in a new file in memory. */
-static void say_creating(const char *row, const trace_attr_t *like)
+/* Without a rest between them: what the processor knows already. */
+static double say_in_a_row(const char *row, const trace_attr_t *attr)
+{
+	static double ns[ATTACHES_MAX];
+	size_t count = bench_pick(ATTACHES_MAX, 60, 20);
+	double us;
+
+	for (size_t i = 0; i < count; i++) {
+		/* An owner finds out a moment later who has gone. */
+		if (i % 20 == 0)
+			bench_sleep_until(bench_ns() + 100000000);
+		bench_ok("shutdown", posix_trace_shutdown(attach(attr, &ns[i])));
+	}
+	us = bench_median(ns, count) * 1e-3;
+	bench_value(row, "in a row", "us", us);
+	return us;
+}
+
+/* The same steps by hand, with as much memory, at the same two distances. */
+static double say_floor(const char *row, size_t bytes)
 {
 	static double ns[ATTACHES_MAX];
 	size_t count = bench_pick(ATTACHES_MAX, 60, 3);
-	trace_attr_t attr = *like;
+	char path[64];
+	double apart;
 
+	(void)snprintf(path, sizeof(path), "/dev/shm/bench-attach-%d.floor", (int)getpid());
+	bench_floor_begin(path);
 	for (size_t i = 0; i < count; i++) {
-		uint64_t begin = bench_ns();
-		int file = memfd_create("stream", MFD_CLOEXEC);
-		trace_id_t trid;
-
-		bench_ok("file", file < 0 ? errno : 0);
-		bench_ok("file", posix_trace_attr_setfile_np(&attr, file));
-		bench_ok("create", posix_trace_create(0, &attr, &trid));
-		(void)close(file);
-		ns[i] = (double)(bench_ns() - begin);
-		bench_ok("shutdown", posix_trace_shutdown(trid));
+		ns[i] = bench_floor_attach(path, bytes);
 		bench_sleep_until(bench_ns() + 5000000);
 	}
-	bench_value(row, "of that the memory", "us", bench_median(ns, count) * 1e-3);
+	apart = bench_median(ns, count) * 1e-3;
+	bench_value(row, "system calls alone", "us", apart);
+	for (size_t i = 0; i < count; i++)
+		ns[i] = bench_floor_attach(path, bytes);
+	bench_value(row, "system calls alone, in a row", "us", bench_median(ns, count) * 1e-3);
+	bench_floor_end(path);
+	return apart;
 }
 
 static double say_attaches(void)
 {
+	struct attaching usual;
+	struct attaching large;
 	trace_attr_t attr;
-	double usual;
 
 	bench_ok("attributes", posix_trace_attr_init(&attr));
 	usual = say_attaching("defaults", &attr);
-	say_creating("defaults", &attr);
+	(void)say_in_a_row("defaults", &attr);
+	bench_value("defaults", "of the system calls alone", "x",
+	    usual.apart / say_floor("defaults", usual.bytes));
 	attributes(&attr);
-	(void)say_attaching("1 MiB in one lane", &attr);
-	say_creating("1 MiB in one lane", &attr);
-	return usual;
+	large = say_attaching("1 MiB in one lane", &attr);
+	(void)say_in_a_row("1 MiB in one lane", &attr);
+	bench_value("1 MiB in one lane", "of the system calls alone", "x",
+	    large.apart / say_floor("1 MiB in one lane", large.bytes));
+	return usual.apart;
 }
 
 static void events(unsigned thread, unsigned long count)
