@@ -2,7 +2,7 @@
 /*
  * family.c - twenty processes with eight threads each trace into one inherited stream while their
  * parent reads; then the same with processes that are killed at random moments and replaced, 30
- * times, or 2,000 with PXT_STRESS=full.
+ * times, or 2,000 with PXT_STRESS=full (200 with AddressSanitizer).
  */
 #include "conformance/story.h"
 #include "events.h"
@@ -172,7 +172,7 @@ static void twenty_processes_of_eight_threads_share_a_stream(void)
 /* DEC-42, DEC-43; rulings 7, 12, 20, 23 */
 static void relatives_killed_at_random_harm_nobody(void)
 {
-	uint64_t kills = in_full() ? 2000 : 30;
+	uint64_t kills = !in_full() ? 30 : st_sanitized() ? 200 : 2000;
 
 	events_each = EV_ENDLESS;
 	begin(POSIX_TRACE_LOOP, 1 << 20, 0);
