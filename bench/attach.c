@@ -274,7 +274,7 @@ static double say_floor(const char *row, size_t bytes)
 	bench_value(row, "system calls alone", "us", apart);
 	for (size_t i = 0; i < count; i++)
 		ns[i] = bench_floor_attach(path, bytes);
-	bench_value(row, "system calls alone, in a row", "us", bench_median(ns, count) * 1e-3);
+	bench_value(row, "system calls in a row", "us", bench_median(ns, count) * 1e-3);
 	bench_floor_end(path);
 	return apart;
 }
