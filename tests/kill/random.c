@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * random.c - processes with several threads each trace into one stream and are killed at random
- * moments, again and again, while their parent reads.  5 seconds in all, 30 with PXT_STRESS=full.
+ * moments, again and again, while their parent reads.  5 seconds in all, 60 with PXT_STRESS=full.
  */
 #include "conformance/story.h"
 #include "core/control.h"
@@ -113,7 +113,7 @@ static void expect_the_law(void)
 static int64_t time_of_a_run(void)
 {
 	const char *wanted = getenv("PXT_STRESS");
-	int64_t seconds = wanted && !strcmp(wanted, "full") ? 30 : 5;
+	int64_t seconds = wanted && !strcmp(wanted, "full") ? 60 : 5;
 
 	return seconds * 1000000000 / 5;
 }

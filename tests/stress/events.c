@@ -208,7 +208,7 @@ uint32_t ev_total(void)
 	bool slow = st_sanitized() || pxt_emulated();
 
 	if (wanted != NULL && strcmp(wanted, "full") == 0)
-		return slow ? 3000000u : 10000000u;
+		return slow ? 2000000u : 10000000u;
 	return slow ? 100000u : 1000000u;
 }
 

@@ -166,7 +166,7 @@ struct run {
 };
 
 /*
- * A full run has 20 million events (10 with writers that yield, which take their time), in rounds
+ * A full run has 50 million events (10 with writers that yield, which take their time), in rounds
  * that memory has room for.
  */
 #define ROUND_EVENTS 5000000u
@@ -179,7 +179,7 @@ static uint32_t rounds_of(uint32_t *events)
 	*events = full && !st_sanitized() ? ROUND_EVENTS : ev_total() / 2;
 	if (!full || st_sanitized())
 		return 1;
-	return yields_are_built ? 2 : 4;
+	return yields_are_built ? 2 : 10;
 }
 
 static void begin_round(uint32_t events)
