@@ -365,7 +365,7 @@ static int directory(int *fd)
 	error = pxt_guest_directory(fd);
 	pxt_process_unlock();
 	/* Files in memory that will not do are no fault of the caller's. */
-	return error == EINVAL || error == ENOTSUP ? EAGAIN : error;
+	return error == EINVAL ? EAGAIN : error;
 }
 
 PXT_API int posix_trace_attach_np(const char *name, const trace_attr_t *attr, trace_id_t *trid)

@@ -33,7 +33,7 @@
 
 #define STREAM_BYTES  (1024ul * 1024)
 #define STREAM_EVENTS (STREAM_BYTES / 32)
-#define ATTACHES_MAX  300
+#define ATTACHES_MAX  150
 #define TURNS_MAX     15
 #define BURST         10000u /* events; done before the owner's helper comes round */
 #define ROUNDS_MAX    25

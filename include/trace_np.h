@@ -581,8 +581,10 @@ int posix_trace_attr_getsharename_np(const trace_attr_t *attr, const char **name
  * ENOMEM: no memory for the ring.  EINVAL: an argument is invalid.
  * ETIMEDOUT: the owner did not answer within a second.
  *
- * Context: thread; not in a signal handler; not a cancellation point.  Cost: two messages, the
- * memory is taken and touched.  A forked child is not attached (it attaches itself).
+ * Context: thread; not in a signal handler; not a cancellation point.  Cost: two messages, a thread;
+ * the memory is taken and touched.  The first attachment of a process makes a copy of its names and
+ * threads besides, which stays, with one descriptor, as long as the process.  A forked child is not
+ * attached (it attaches itself).
  * Unit: Attached Processes.  (LPT-31, LPT-32)
  */
 int posix_trace_attach_np(const char *name, const trace_attr_t *attr, trace_id_t *trid);

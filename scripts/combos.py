@@ -6,7 +6,7 @@ For each: the headers compile alone as C11 and C++11 and declare exactly what is
 archives hold exactly the selected units' names; tests/combo.c passes.  Then: switching a unit, a
 policy or a group of events off never makes the text larger.
 
-usage: combos.py [--work DIR] [--jobs N] [--all] [-v]
+usage: combos.py [--work DIR] [--jobs N] [-v]
 
 An object is compiled once for each text that the preprocessor makes of its source; prototypes
 that the text does not use are left out of the comparison.
@@ -262,20 +262,13 @@ def label(units):
     return "+".join(sorted(units - {"CORE"})).lower()
 
 
-def is_chosen(units, everything):
-    """Attached Processes meet neither Inheritance nor Log Retrieval in any file."""
-    return everything or "ATTACH" not in units or {"INHERIT", "LOGRETRIEVAL"} <= units
-
-
-def all_combinations(builder, work, verbose, everything):
+def all_combinations(builder, work, verbose):
     valid, refused = valid_unit_combinations()
     failures, sizes = [], {}
     if len(valid) != 73:
         failures.append(f"{len(valid)} valid combinations, not 73")
     for _, configuration in valid:
         units = frozenset(configuration.units())
-        if not is_chosen(units, everything):
-            continue
         directory = os.path.join(work, label(units).replace("+", "-"))
         try:
             findings, sizes[units] = one_combination(builder, configuration, directory)
@@ -301,13 +294,11 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", help="directory to build in (default: a temporary one)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--all", action="store_true",
-                        help="also Attached Processes without what they have nothing to do with")
     parser.add_argument("-v", "--verbose", action="store_true")
     args = parser.parse_args()
     work = args.work or tempfile.mkdtemp(prefix="combos-")
     try:
-        failures = all_combinations(Builder(work, args.jobs), work, args.verbose, args.all)
+        failures = all_combinations(Builder(work, args.jobs), work, args.verbose)
     finally:
         if not args.work:
             shutil.rmtree(work)
