@@ -378,11 +378,11 @@ int pxt_port_local_send(
 
 	if (control) {
 		whole.msg_control = passing.bytes;
-		whole.msg_controllen = CMSG_SPACE(control);
+		whole.msg_controllen = (socklen_t)CMSG_SPACE(control);
 		head = CMSG_FIRSTHDR(&whole);
 		head->cmsg_level = SOL_SOCKET;
 		head->cmsg_type = SCM_RIGHTS;
-		head->cmsg_len = CMSG_LEN(control);
+		head->cmsg_len = (socklen_t)CMSG_LEN(control);
 		memcpy(CMSG_DATA(head), passed->fd, control);
 	}
 	error = send_now(fd, &whole);

@@ -119,7 +119,8 @@ static void save(trace_id_t trid)
 		PXT_CHECK(last <= begun[i], "writer %u had begun %u, %u is the last in it", i,
 		    begun[i], last);
 	}
-	CU_ASSERT(witness.user > 1000 || st_sanitized());
+	/* Or the copy was overtaken: whoever made it had no processor for a while. */
+	CU_ASSERT(witness.user > 1000 || holes.told || st_sanitized());
 	PXT_EQ(posix_trace_log_getinfo_np(shot.log, &info), 0);
 	PXT_EQ(info.posix_counts_np.posix_retrieved_np, ev_counted(&witness));
 	PXT_EQ(info.posix_counts_np.posix_held_np, 0);

@@ -241,7 +241,7 @@ of_several_streams_one_must_be_chosen()
 
 recover_says_what_a_file_is_that_holds_no_stream()
 {
-	run 2 recover "$pxtrace" -o one.ptl
+	run 2 recover /bin/sh -o one.ptl
 	err_has 'no stream is in it'
 	err_has 'it is a program or library'
 	: >empty
