@@ -149,6 +149,7 @@ bool box_recover(struct box *box, int fd)
 static bool next_of_log(struct box *box, struct box_event *event)
 {
 	struct posix_trace_event_info info;
+	struct posix_trace_eventextra_np extra;
 	size_t bytes = 0;
 	int unavailable = 1;
 
@@ -157,10 +158,12 @@ static bool next_of_log(struct box *box, struct box_event *event)
 	    0);
 	if (unavailable)
 		return false;
+	PXT_EQ(posix_trace_eventinfo_getextra_np(&info, &extra), 0);
 	event->id = info.posix_event_id;
 	event->bytes = (uint32_t)bytes;
 	event->thread = (uint64_t)(uintptr_t)info.posix_thread_id;
 	event->pid = info.posix_pid;
+	event->lost_before = extra.posix_lost_before_np;
 	return true;
 }
 

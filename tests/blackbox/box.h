@@ -34,6 +34,7 @@ struct box_event {
 	unsigned char data[4096];
 	uint64_t thread;
 	int32_t pid;
+	uint64_t lost_before; /* as a log says it */
 };
 
 /* False: the file is no stream's.  What it claims to be beyond that is asserted. */
