@@ -43,7 +43,7 @@ int pxt_door_path(const char *name, bool make, char path[PXT_DOOR_PATH]);
 
 /*
  * *fd: sealed memory with a copy of this process' directory that is kept up to date; it stays this
- * unit's.  EAGAIN (no descriptor), ENOTSUP, EINVAL (no such memory here), ENOMEM or 0.  Under the process lock.
+ * unit's.  EAGAIN (no descriptor, or no such memory here), ENOTSUP, ENOMEM or 0.  Takes the process lock.
  */
 int pxt_guest_directory(int *fd);
 /* In a forked child, which has nothing of it but the descriptor.  Async-signal-safe. */

@@ -3,7 +3,7 @@
  * directory.c - the names, descriptions and threads of this process, as the owners of the streams
  * that it is attached to read them.
  *
- *   who beside whom: under the process lock; forget() in a forked child, which is alone.
+ *   who beside whom: takes the process lock; forget() in a forked child, which is alone.
  *
  * One copy of the directory serves all attachments: the first one makes it, core/mirror.h keeps it
  * up to date, and it stays, with its descriptor, as long as the process, as the directory itself
@@ -39,8 +39,8 @@ static bool is_there(void)
 {
 	struct pxt_port_place place;
 
-	return ours.memory && pxt_port_local_which(ours.file - 1, &place) &&
-	       place.device == ours.place.device && place.file == ours.place.file;
+	return pxt_port_local_which(ours.file - 1, &place) &&
+	       pxt_port_same_place(&place, &ours.place);
 }
 
 /* Somebody has closed its descriptor, whose number may be another file's by now. */
@@ -91,7 +91,8 @@ static int make(void)
 	return 0;
 }
 
-int pxt_guest_directory(int *fd)
+/* The one that there is, or a new one.  [process lock held] */
+static int ready(void)
 {
 	int error = pxt_directory_start();
 
@@ -102,8 +103,17 @@ int pxt_guest_directory(int *fd)
 		pxt_guest_directory_forget();
 	if (ours.memory && !is_there())
 		give_up();
-	if (!ours.memory)
-		error = make();
+	return ours.memory ? 0 : make();
+}
+
+int pxt_guest_directory(int *fd)
+{
+	int error;
+
+	pxt_process_lock();
+	error = ready();
 	*fd = ours.file - 1;
-	return error;
+	pxt_process_unlock();
+	/* Files in memory that will not do are no fault of the caller's. */
+	return error == EINVAL ? EAGAIN : error;
 }

@@ -357,17 +357,6 @@ static int connect_to(const char *name, int *connection)
 	return error == ECONNREFUSED ? ENOENT : error;
 }
 
-static int directory(int *fd)
-{
-	int error;
-
-	pxt_process_lock();
-	error = pxt_guest_directory(fd);
-	pxt_process_unlock();
-	/* Files in memory that will not do are no fault of the caller's. */
-	return error == EINVAL ? EAGAIN : error;
-}
-
 PXT_API int posix_trace_attach_np(const char *name, const trace_attr_t *attr, trace_id_t *trid)
 {
 	struct pxt_port_passed files = { .count = 2 };
@@ -382,7 +371,7 @@ PXT_API int posix_trace_attach_np(const char *name, const trace_attr_t *attr, tr
 	if (error)
 		return error;
 	watch_forks();
-	error = directory(&files.fd[1]);
+	error = pxt_guest_directory(&files.fd[1]);
 	if (!error)
 		error = make_stream(attr, &files.fd[0], &stream);
 	if (error) {

@@ -26,6 +26,12 @@ struct pxt_port_place {
 	uint64_t file;
 };
 
+static inline bool pxt_port_same_place(
+    const struct pxt_port_place *one, const struct pxt_port_place *other)
+{
+	return one->device == other->device && one->file == other->file;
+}
+
 /*
  * The folder of the calling user's names, without a slash behind it.  @make: it is made where it is
  * missing.  EACCES: it cannot be made, or is another user's, or others may enter it; ENOENT: there is

@@ -182,6 +182,12 @@ void pxt_port_local_release(int fd)
 	pxt_quiet_end(quiet);
 }
 
+static struct pxt_port_place place_of(const struct stat *state)
+{
+	return (struct pxt_port_place){ .device = (uint64_t)state->st_dev,
+		.file = (uint64_t)state->st_ino };
+}
+
 static int look(const char *path, struct pxt_port_place *place)
 {
 	struct stat state;
@@ -190,8 +196,7 @@ static int look(const char *path, struct pxt_port_place *place)
 		return usual(errno);
 	if (!S_ISSOCK(state.st_mode))
 		return EINVAL;
-	place->device = (uint64_t)state.st_dev;
-	place->file = (uint64_t)state.st_ino;
+	*place = place_of(&state);
 	return 0;
 }
 
@@ -210,7 +215,7 @@ int pxt_port_local_remove(const char *path, const struct pxt_port_place *place)
 	struct pxt_port_place there;
 	int error = look(path, &there);
 
-	if (error == 0 && (there.device != place->device || there.file != place->file))
+	if (error == 0 && !pxt_port_same_place(&there, place))
 		error = EEXIST;
 	if (error == 0 && unlink(path) != 0)
 		error = usual(errno);
@@ -574,10 +579,8 @@ bool pxt_port_local_which(int fd, struct pxt_port_place *place)
 	struct stat state;
 	bool open = fstat(fd, &state) == 0;
 
-	if (open) {
-		place->device = (uint64_t)state.st_dev;
-		place->file = (uint64_t)state.st_ino;
-	}
+	if (open)
+		*place = place_of(&state);
 	pxt_quiet_end(quiet);
 	return open;
 }

@@ -10,6 +10,7 @@
  * whether they are made right before the log is opened, and how it is read; the rest is the log.
  */
 #define _GNU_SOURCE
+#include "base/logfmt.h"
 #include "tests/fuzz/sign.h"
 
 #include <errno.h>
@@ -152,7 +153,8 @@ static void read_both(trace_id_t trid, bool spoilt)
 static bool is_cleared(const unsigned char *log, size_t size)
 {
 	for (size_t at = 0; at + 8 <= size; at += 16) {
-		if (memcmp(log + at, "PTLB", 4) == 0 && (log[at + 4] == 7 || log[at + 7] == 7))
+		if (memcmp(log + at, "PTLB", 4) == 0 &&
+		    (log[at + 4] == PXT_LOG_CLEAR || log[at + 7] == PXT_LOG_CLEAR))
 			return true;
 	}
 	return false;
