@@ -154,7 +154,7 @@ static bool is_cleared(const unsigned char *log, size_t size)
 {
 	for (size_t at = 0; at + 8 <= size; at += 16) {
 		if (memcmp(log + at, "PTLB", 4) == 0 &&
-		    (log[at + 4] == PXT_LOG_CLEAR || log[at + 7] == PXT_LOG_CLEAR))
+		    (log[at + 4] == PXT_LOG_CLEAR || log[at + 5] == PXT_LOG_CLEAR))
 			return true;
 	}
 	return false;
