@@ -92,10 +92,15 @@ static int exit_in_a_thread(const struct scene *scene)
 
 static void expect_complete(void)
 {
+	struct posix_trace_logerror_np error = { 0 };
 	struct posix_trace_loginfo_np info;
 	trace_id_t log;
 
-	PXT_EQ_FATAL(scene_open(&log), 0);
+	int result = posix_trace_open_explained_np(scene_log, &log, &error);
+
+	PXT_CHECK(result == 0, "at %llu: %s", (unsigned long long)error.posix_offset_np,
+	    error.posix_reason_np);
+	CU_ASSERT_FATAL(result == 0);
 	PXT_EQ(posix_trace_log_getinfo_np(log, &info), 0);
 	PXT_EQ(info.posix_signal_np, 0);
 	PXT_EQ(info.posix_counts_np.posix_held_np, 0);
