@@ -235,7 +235,9 @@ int pxt_tolog_at_shutdown(struct pxt_stream *stream)
 /*
  * From here on no write waits for ever (port_log.h); one that began before is waited for as long
  * as bytes go out.  Who holds the turn may also be the thread that was interrupted by the handler
- * that calls exit(): then it never ends, and the log stays incomplete.
+ * that calls exit(): then it never ends, and the log stays incomplete.  A turn that begins behind the
+ * first moment without one is hurried and may be waited for: to look again with the mutex held would
+ * find the helper's next one.
  */
 bool pxt_tolog_at_exit(struct pxt_stream *stream)
 {
@@ -255,16 +257,18 @@ bool pxt_tolog_at_exit(struct pxt_stream *stream)
 	    log->holder == pxt_port_thread())
 		patience = 0;
 	pxt_stream_unlock(stream);
-	while (
-	    atomic_load_explicit(&log->busy, memory_order_acquire) && patience >= EXIT_SLICE_NS) {
-		uint32_t now = atomic_load_explicit(&log->pieces, memory_order_relaxed);
+	for (;;) {
+		uint32_t now;
 
+		free = !atomic_load_explicit(&log->busy, memory_order_acquire);
+		if (free || patience < EXIT_SLICE_NS)
+			break;
+		now = atomic_load_explicit(&log->pieces, memory_order_relaxed);
 		patience = now != seen ? EXIT_PATIENCE_NS : patience - EXIT_SLICE_NS;
 		seen = now;
 		pxt_port_pause_ns(EXIT_SLICE_NS);
 	}
 	pxt_port_mutex_lock(&stream->mutex);
-	free = !atomic_load_explicit(&log->busy, memory_order_acquire);
 	log->users--;
 	pxt_stream_unlock(stream);
 	return free;

@@ -123,6 +123,39 @@ static void exit_in_a_thread_completes_the_log_while_others_trace(void)
 	}
 }
 
+static void *flush_on(void *argument)
+{
+	atomic_fetch_add(&scene_notes->mark, 1u);
+	for (;;)
+		(void)posix_trace_flush(scene_stream);
+	return argument;
+}
+
+static int exit_while_others_flush(const struct scene *scene)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 2; i++)
+		PXT_CHILD_CHECK(pthread_create(&thread, NULL, flush_on, NULL) == 0);
+	while (atomic_load(&scene_notes->mark) < 2)
+		(void)sched_yield();
+	return scene->argument;
+}
+
+/* DEC-23, SAFE-03: one turn follows upon the other. */
+static void exit_completes_the_log_while_others_flush_again_and_again(void)
+{
+	for (int i = 0; i < 20; i++) {
+		struct scene scene = plain;
+
+		scene.stream_policy = POSIX_TRACE_LOOP;
+		scene.argument = 5;
+		scene.act = exit_while_others_flush;
+		PXT_EQ(scene_play(&scene), 5 << 8);
+		expect_complete();
+	}
+}
+
 static void *shut_down(void *argument)
 {
 	(void)posix_trace_shutdown(scene_stream);
@@ -310,6 +343,7 @@ static void a_slow_device_gets_all_of_the_log(void)
 static const struct pxt_case cases[] = {
 	PXT_CASE(exit_handlers_and_destructors_of_the_program_are_traced),
 	PXT_CASE(exit_in_a_thread_completes_the_log_while_others_trace),
+	PXT_CASE(exit_completes_the_log_while_others_flush_again_and_again),
 	PXT_CASE(exit_waits_for_the_shutdown_that_another_thread_has_begun),
 	PXT_CASE(quick_exit_completes_nothing_unless_the_program_sees_to_it),
 	PXT_CASE(exit_in_a_handler_ends_the_process_in_time),
