@@ -225,6 +225,7 @@ def private_header(kconf):
     return "\n".join(lines + ["", "#endif", ""])
 
 
+# All units, each a folder of the same name: cmake/sources.cmake and the scripts take them from here.
 UNITS = ("CORE", "ONLINE", "TOLOG", "USEREVENTS", "FILTER", "INHERIT", "ATTACH", "LOGRETRIEVAL")
 # Parts of units that can be left out and have public functions.
 PARTS = ("SNAPSHOT",)
@@ -263,6 +264,7 @@ def public_header(kconf, version):
 def cmake_values(kconf):
     lines = [f'set(PXT_{s.name[7:]} {value_of(kconf, s.name[7:])})' for s in symbols(kconf)]
     lines.append(f"set(PXT_EVENT_IDS {event_ids(kconf)})")
+    lines.append(f"set(PXT_UNITS {' '.join(UNITS)})")
     files = ";".join(os.path.join(kconf.srctree, f) for f in kconf.kconfig_filenames)
     lines.append(f'set(PXT_KCONFIG_FILES "{files}")')
     return "\n".join(lines + [""])

@@ -9,7 +9,8 @@
 # off.  scripts/config.py reads the same rows: they hold plain words only.
 
 set(PXT_PORT 1)
-set(PTRACE_OTHER_UNITS CORE ONLINE TOLOG USEREVENTS FILTER INHERIT ATTACH)
+set(PTRACE_OTHER_UNITS ${PXT_UNITS})
+list(REMOVE_ITEM PTRACE_OTHER_UNITS LOGRETRIEVAL)
 set(PTRACE_SOURCES)
 set(PTRACE_RETRIEVAL_SOURCES)
 set(PTRACE_LISTED)
@@ -266,8 +267,9 @@ ptrace_unit(LOGRETRIEVAL SOURCES
 	logretrieval/window.c)
 
 # A file that was forgotten here would be missing where nobody looks.
-foreach(folder IN ITEMS base core core/tiny online tolog userevents filter inherit attach logretrieval port/posix port/bare)
-	file(GLOB files RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.c")
+string(TOLOWER "${PXT_UNITS}" folders)
+foreach(folder IN ITEMS base port ${folders})
+	file(GLOB_RECURSE files RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.c")
 	list(REMOVE_ITEM files ${PTRACE_LISTED})
 	if(files)
 		message(FATAL_ERROR "In no row of cmake/sources.cmake: ${files}")

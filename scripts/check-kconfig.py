@@ -54,8 +54,7 @@ REFUSED = [
 PROFILES = ("full", "minimal", "target", "host", "bare", "tiny")
 UNITS = {
     "tiny": {"CORE", "ONLINE", "USEREVENTS"},
-    "full": {"CORE", "ONLINE", "TOLOG", "USEREVENTS", "FILTER", "INHERIT",
-             "ATTACH", "LOGRETRIEVAL"},
+    "full": set(kconfig_tool.UNITS),
     "minimal": {"CORE", "ONLINE", "USEREVENTS"},
     "target": {"CORE", "TOLOG", "USEREVENTS", "FILTER"},
     "host": {"LOGRETRIEVAL"},

@@ -151,10 +151,17 @@ def shape(path, text):
             start = None
 
 
+def without_arrows(root):
+    """What has a Kconfig file is a part of the library."""
+    for folder in sorted(os.listdir(root)):
+        if os.path.exists(os.path.join(root, folder, "Kconfig")) and folder not in ARROWS:
+            yield f"{folder}/Kconfig: a unit without arrows in scripts/check-layers.py"
+
+
 def main():
     root = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(
         os.path.abspath(__file__)))
-    findings, count = [], 0
+    findings, count = list(without_arrows(root)), 0
     for folder, path in sources(root):
         with open(os.path.join(root, path), encoding="utf-8") as source:
             text = source.read()

@@ -8,9 +8,7 @@ import argparse
 import subprocess
 import sys
 
-from config import expected_names
-
-ALL = "CORE,ONLINE,TOLOG,SNAPSHOT,USEREVENTS,FILTER,INHERIT,ATTACH,LOGRETRIEVAL"
+from config import expected_names, kconfig_tool
 
 
 def main():
@@ -18,7 +16,8 @@ def main():
     parser.add_argument("library")
     parser.add_argument("--units", default="all")
     args = parser.parse_args()
-    units = set((ALL if args.units == "all" else args.units).split(","))
+    units = ({*kconfig_tool.UNITS, *kconfig_tool.PARTS} if args.units == "all"
+             else set(args.units.split(",")))
     shared = args.library.endswith(".so") or ".so." in args.library
     lines = subprocess.run(["nm", "-D" if shared else "-g", "--defined-only", args.library],
                            capture_output=True, text=True, check=True).stdout.splitlines()

@@ -20,9 +20,8 @@ except ImportError:
     os.execv(OTHER, [OTHER] + sys.argv)
 
 BOTH_LIBRARIES = {"BASE", "PORT", "LOGRETRIEVAL"}
-OTHER_UNITS = {"CORE", "ONLINE", "TOLOG", "USEREVENTS", "FILTER", "INHERIT", "ATTACH"}
-FOLDERS = ("base", "core", "core/tiny", "online", "tolog", "userevents", "filter", "inherit", "attach",
-           "logretrieval", "port/posix", "port/bare")
+OTHER_UNITS = set(kconfig_tool.UNITS) - {"LOGRETRIEVAL"}
+FOLDERS = ("base", "port", *(unit.lower() for unit in kconfig_tool.UNITS))
 
 
 def unit_table():
@@ -46,9 +45,10 @@ def unit_table():
 def unlisted():
     """Sources in the units' folders that stand in no row."""
     listed = {source for row in unit_table() for source in row[3]}
-    return [f"{folder}/{name}" for folder in FOLDERS
-            for name in sorted(os.listdir(os.path.join(ROOT, folder)))
-            if name.endswith(".c") and f"{folder}/{name}" not in listed]
+    there = {os.path.relpath(os.path.join(here, name), ROOT) for folder in FOLDERS
+             for here, _, names in os.walk(os.path.join(ROOT, folder))
+             for name in names if name.endswith(".c")}
+    return sorted(there - listed)
 
 
 def names_table():
