@@ -3,7 +3,10 @@
 """Instructions of one call of each kind, counted by valgrind's callgrind: no clock, no noise.
 
     instructions.py BUILD            counts and compares with bench/instructions.txt
-    instructions.py --update BUILD   counts and rewrites it
+    instructions.py --update BUILD   counts and rewrites it, and the figures of the papers with it
+
+Figures of the papers that are marked (scripts/papers.py) are compared with the table in any case:
+<!-- instructions: ROW --> or <!-- instructions: ROW - ROW -->, the difference.
 
 BUILD: a build of the full configuration.  The figures are compared where compiler, C library, flags
 and processor are those of the table; a row that is off by more than 2 fails.  callgrind has no
@@ -20,11 +23,27 @@ import subprocess
 import sys
 import tempfile
 
+import papers
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TABLE = os.path.join(ROOT, "bench", "instructions.txt")
 TOLERANCE = 2
 # What the flags say of folders and warnings changes no instruction.
 IRRELEVANT = re.compile(r"-(I|W|M|o$|c$|D_POSIX)")
+
+
+def look_up(table):
+    """What a mark in a paper asks for: a row, or one less another."""
+    def value(words):
+        row, _, less = words.partition(" - ")
+        return table[row] - (table[less] if less else 0)
+    return value
+
+
+def stale_papers():
+    findings = papers.stale("instructions", look_up(read_table()[1]))
+    print("\n".join(findings + [f"{len(findings)} figures of the papers are not the table's"]))
+    return findings
 
 
 def skip(reason):
@@ -120,6 +139,10 @@ def main():
         sys.exit(__doc__)
     build = os.path.abspath(rest[0])
     program = os.path.join(build, "bench", "instructions")
+    # That needs neither valgrind nor the table's compiler.
+    if not update and stale_papers():
+        print("The table is right: scripts/instructions.py --update BUILD.")
+        return 1
     if not shutil.which("valgrind"):
         skip("no valgrind")
     if not os.path.exists(program):
@@ -132,6 +155,7 @@ def main():
     if update:
         with open(TABLE, "w", encoding="utf-8") as table:
             table.write(text_of(facts, figures))
+        papers.renew("instructions", look_up(figures))
         return 0
     return compare(facts, figures)
 

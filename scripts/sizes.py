@@ -2,15 +2,20 @@
 # SPDX-License-Identifier: MIT
 """Bytes of text, constants, data and bss by profile and unit: x86-64 and Cortex-M3, gcc and clang.
 
-    sizes.py            compiles, and prints the table and what each unit adds to the full library
+    sizes.py            compiles, and prints the table, and what the full library loses without a unit
     sizes.py --check    compares with bench/sizes.txt where the compilers are the table's; a figure
                         that is off by more than 16 bytes fails
-    sizes.py --update   rewrites bench/sizes.txt
+    sizes.py --update   rewrites bench/sizes.txt, README's block and the figures of the papers
+
+What the papers say is compared with the table exactly, whatever compilers are here: README's block
+between "sizes: begin" and "sizes: end", and figures that are marked (scripts/papers.py):
+<!-- size: LEVEL PROFILE UNIT [and|less UNIT]... COLUMN[+COLUMN] -->, of gcc for x86-64.
 
     --gcc        leaves clang out, which takes half of the time
     --work DIR   where to put the objects (default: a temporary folder)   --jobs N
 
-A unit's row is the members of its folder.  Exit status 77: nothing to compare, and why.
+A unit's row is the members of its folder; -UNIT is the full library without it.  Exit status 77:
+nothing to compare, and why.
 """
 import argparse
 import concurrent.futures
@@ -22,8 +27,9 @@ import subprocess
 import sys
 import tempfile
 
+import papers
 from combos import Mentions
-from config import ROOT, Configuration
+from config import ROOT, Configuration, kconfig_tool
 
 TABLE = os.path.join(ROOT, "bench", "sizes.txt")
 TOLERANCE = 16
@@ -34,7 +40,10 @@ SECTIONS = {"text": (".text",), "rodata": (".rodata",), "data": (".data", ".tdat
             "bss": (".bss", ".tbss")}
 HOST_PROFILES = ("full", "minimal", "target", "host", "tiny")
 BOARD_PROFILES = ("bare", "tiny")
-OPTIONAL = ("online", "tolog", "userevents", "filter", "inherit", "attach", "logretrieval")
+OPTIONAL = tuple(unit.lower() for unit in kconfig_tool.UNITS if unit != "CORE")
+PAPER = "x86-64 gcc"  # whose figures the papers give
+# The full library is also weighed without each unit, which says what others do for it alone.
+WITHOUT = (f"{PAPER} -Os", "full")
 CORTEX = ["-mcpu=cortex-m3", "-mthumb"]
 
 
@@ -158,6 +167,9 @@ def rows_of(sizes, compiler, profile):
         mine = [size for source, size in found.items() if source.startswith(folder + "/")]
         if mine:
             rows[compiler.name, profile, folder] = add(mine)
+    for unit in OPTIONAL if (compiler.name, profile) == WITHOUT else ():
+        less = sizes.of(compiler, Configuration({unit.upper(): "n"}), library)
+        rows[compiler.name, profile, "-" + unit] = add(less.values())
     return rows
 
 
@@ -197,6 +209,8 @@ def read_table():
 
 def compare(sizes, available, missing):
     table_facts, table = read_table()
+    stale = stale_papers(table)
+    print("\n".join(stale + [f"{len(stale)} places in the papers are not the table's"]))
     same = [compiler for compiler in available
             if f"# {compiler.processor} {compiler.command}: {compiler.version()}" in table_facts]
     for reason in missing + [f"{c.name}: {c.version()} is not the table's"
@@ -204,7 +218,7 @@ def compare(sizes, available, missing):
         print(f"not compared: {reason}")
     if not same or f"# {' '.join(FLAGS)}" not in table_facts:
         print("sizes: nothing to compare: skipped")
-        return 77
+        return 1 if stale else 77
     names = {compiler.name for compiler in same}  # the table may have more
     rows = measure(sizes, same)
     findings = []
@@ -217,18 +231,88 @@ def compare(sizes, available, missing):
                      for column, here, there in zip(SECTIONS, now, then)
                      if abs(here - there) > TOLERANCE]
     print("\n".join(findings + [f"{len(rows)} rows, {len(findings)} findings"]))
-    if findings:
+    if findings or stale:
         print("A change that is meant: scripts/sizes.py --update, in the same commit.")
-    return 1 if findings else 0
+    return 1 if findings or stale else 0
 
 
-def print_units(sizes, compiler, rows):
-    """What the full library loses without the unit: also what other units do for it alone."""
-    whole = rows[compiler.name, "full", "all"][0]
-    print(f"\n{compiler.name}: the full library's text is smaller without")
-    for unit in OPTIONAL:
-        without = sizes.of(compiler, Configuration({unit.upper(): "n"}), "ptrace")
-        print(f"  {unit:20}{whole - add(without.values())[0]:8}")
+# ---- What the papers say ----
+
+BEGIN, END = "<!-- sizes: begin", "<!-- sizes: end -->"
+NAMES = {"online": "On-Line", "tolog": "Trace-To-Log", "userevents": "User Events",
+         "filter": "Event Filter", "inherit": "Inheritance", "attach": "Attached Processes",
+         "logretrieval": "Log Retrieval"}
+PROFILE_ROWS = (("full", PAPER, "full"), ("minimal", PAPER, "minimal"), ("target", PAPER, "target"),
+                ("host (retrieval alone)", PAPER, "host"),
+                ("bare, on a Cortex-M3", "Cortex-M3 gcc", "bare"),
+                ("tiny, on a Cortex-M3", "Cortex-M3 gcc", "tiny"))
+
+
+def look_up(table):
+    """What a mark in a paper asks for."""
+    columns = list(SECTIONS)
+
+    def value(words):
+        level, profile, *units, wanted = words.split()
+        total, sign = 0, 1
+        for word in units:
+            if word in ("and", "less"):
+                sign = 1 if word == "and" else -1
+                continue
+            row = table[f"{PAPER} {level}", profile, word]
+            total += sign * sum(row[columns.index(column)] for column in wanted.split("+"))
+        return total
+    return value
+
+
+def readme_block(table):
+    """The lines between README's two marks."""
+    full = {unit: row[0] for (compiler, profile, unit), row in table.items()
+            if (compiler, profile) == WITHOUT}
+    lines = ["| unit | bytes of code | the full library without it is smaller by |", "|---|---|---|",
+             f"| base and port, which the units share | {full['base']:,} and {full['port']:,} | |",
+             f"| Trace Core | {full['core']:,} | |"]
+    lines += [f"| {NAMES.get(unit, unit)} | {full[unit]:,} | {full['all'] - full['-' + unit]:,} |"
+              for unit in OPTIONAL]
+    lines += ["", "| profile | code | constants | data | zeroed data |", "|---|---|---|---|---|"]
+    for name, compiler, profile in PROFILE_ROWS:
+        row = table[f"{compiler} -Os", profile, "all"]
+        lines.append(f"| {name} | " + " | ".join(f"{size:,}" for size in row) + " |")
+    return lines
+
+
+def readme_parts(text):
+    """Everything up to the first mark's line, what stands between the marks, the rest."""
+    begin = text.index("\n", text.index(BEGIN)) + 1
+    end = text.index(END, begin)
+    return text[:begin], text[begin:end], text[end:]
+
+
+def stale_papers(table):
+    """Findings where README's block or a marked figure is not the table's."""
+    first, block, _ = readme_parts(papers.read("README.md"))
+    start = first.count("\n") + 1
+    findings = []
+    try:
+        wanted = readme_block(table)
+    except KeyError as row:
+        wanted = []
+        findings.append(f"README.md: its block needs a row that the table lacks: {row}")
+    here = block.split("\n")[:-1]
+    for number in range(max(len(wanted), len(here)) if wanted else 0):
+        now, then = ("".join(lines[number:number + 1]) for lines in (here, wanted))
+        if now != then:
+            findings.append(f"README.md:{start + number}: '{now}', the table says '{then}'")
+    return findings + papers.stale("size", look_up(table))
+
+
+def renew_papers(table):
+    first, _, rest = readme_parts(papers.read("README.md"))
+    try:
+        papers.write("README.md", first + "\n".join(readme_block(table)) + "\n" + rest)
+    except KeyError as row:
+        print(f"README.md: its block is left as it is: not measured: {row}")
+    papers.renew("size", look_up(table))
 
 
 def run(args, work):
@@ -242,11 +326,14 @@ def run(args, work):
     if args.update:
         with open(TABLE, "w", encoding="utf-8") as table:
             table.write(text_of(rows, available))
+        renew_papers(rows)
         return 0
     print(text_of(rows, available), end="")
-    for compiler in available[:1]:
-        if "full" in compiler.profiles:
-            print_units(sizes, compiler, rows)
+    whole = rows.get((*WITHOUT, "all"))
+    if whole:
+        print(f"\n{WITHOUT[0]}: the full library's text is smaller without")
+    for unit in OPTIONAL if whole else ():
+        print(f"  {unit:20}{whole[0] - rows[*WITHOUT, '-' + unit][0]:8}")
     return 0
 
 
