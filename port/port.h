@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * port.h - all that libptrace asks of the system below it.  A port supplies these functions and
- * the header port_atomic.h (slot access, cursor arithmetic, the stamp clock) beside them.
+ * port.h - what every configuration of libptrace asks of the system below it.  A port supplies these
+ * functions and the header port_atomic.h (slot access, cursor arithmetic, the stamp clock) beside them,
+ * and those of the other headers of this folder whose units it can have (CONTRIBUTING.md has a table).
  *
  * Units and Core touch the operating system here and nowhere else, so that a fake port can fail
  * the n-th call of each kind (tests/fakes).  tests/test_port.c holds what any port must pass.
