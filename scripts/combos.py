@@ -87,6 +87,7 @@ class Builder:
     def __init__(self, work, jobs):
         self.work, self.jobs = work, jobs
         self.cc = tool("gcc", "cc", "clang")
+        self.cxx = tool("g++", "clang++", "c++")
         self.objects = {}
         self.mentions = Mentions()
         self.same = {}
@@ -176,9 +177,8 @@ def check_headers(configuration, builder, directory, units):
     for header in ("trace.h", "trace_np.h"):
         source = f"#include <{header}>\n#include <{header}>\n"
         runs.append(([builder.cc, "-std=c11", *strict, *flags, "-fsyntax-only", "-xc", "-"], source))
-        compiler = tool("g++", "clang++", "c++")
-        if compiler:
-            runs.append(([compiler, "-std=c++11", *strict, *flags, "-fsyntax-only", "-xc++", "-"],
+        if builder.cxx:
+            runs.append(([builder.cxx, "-std=c++11", *strict, *flags, "-fsyntax-only", "-xc++", "-"],
                          source))
     list(builder.pool.map(lambda one: run(one[0], input=one[1]), runs))
     text = run([builder.cc, "-E", "-P", "-std=c11", *strict, *flags, "-xc", "-"],
@@ -265,6 +265,8 @@ def label(units):
 def all_combinations(builder, work, verbose):
     valid, refused = valid_unit_combinations()
     failures, sizes = [], {}
+    if not builder.cxx:
+        print("no C++ compiler: the headers are not tried as C++11", flush=True)
     if len(valid) != 73:
         failures.append(f"{len(valid)} valid combinations, not 73")
     for _, configuration in valid:
