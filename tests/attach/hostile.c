@@ -140,6 +140,19 @@ static void read_some(trace_event_id_t honest)
 		look_at(&event, honest);
 }
 
+#if _PXT_UNIT_TOLOG && CONFIG_PTRACE_SNAPSHOT
+static void take_snapshot(int log)
+{
+	PXT_EQ(ftruncate(log, 0), 0);
+	PXT_EQ(posix_trace_snapshot_np(trid, log), 0);
+}
+#else
+static void take_snapshot(int log)
+{
+	(void)log;
+}
+#endif
+
 static void one_deed(trace_event_id_t honest, int log)
 {
 	struct posix_trace_status_info status;
@@ -157,12 +170,7 @@ static void one_deed(trace_event_id_t honest, int log)
 		PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
 		break;
 	case 2:
-#if _PXT_UNIT_TOLOG && CONFIG_PTRACE_SNAPSHOT
-		PXT_EQ(ftruncate(log, 0), 0);
-		PXT_EQ(posix_trace_snapshot_np(trid, log), 0);
-#else
-		(void)log;
-#endif
+		take_snapshot(log);
 		break;
 	case 3:
 		if (any() % 8 == 0)
