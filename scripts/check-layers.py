@@ -4,6 +4,7 @@
 
 usage: check-layers.py [ROOT]     exit status 1 and one line for each finding
 """
+import glob
 import os
 import re
 import sys
@@ -48,6 +49,8 @@ STANDARD_NAMES = {"trace_attr_t", "trace_id_t", "trace_event_id_t", "trace_event
                   "TRACE_EVENT_NAME_MAX", "TRACE_NAME_MAX", "TRACE_SYS_MAX",
                   "TRACE_USER_EVENT_MAX"}
 FUNCTION_LINES = 70
+# What is neither C nor a script, and the line up to which the licence stands.
+LICENCED = (("configs/*_defconfig", 1), ("cmake/*.in", 1), ("scripts/data/**/*.sql", 1))
 DIRECTIVE = re.compile(r"\s*#\s*(if|ifdef|ifndef|elif)\b(.*)")
 
 
@@ -151,6 +154,16 @@ def shape(path, text):
             start = None
 
 
+def without_licence(root):
+    """Other files that may have comments: the line stands first."""
+    for form, first in LICENCED:
+        for path in sorted(glob.glob(os.path.join(root, form), recursive=True)):
+            with open(path, encoding="utf-8") as text:
+                lines = text.read().split("\n")
+            if not any(line.endswith("SPDX-License-Identifier: MIT") for line in lines[:first]):
+                yield f"{os.path.relpath(path, root)}:{first}: no SPDX line"
+
+
 def without_arrows(root):
     """What has a Kconfig file is a part of the library."""
     for folder in sorted(os.listdir(root)):
@@ -161,7 +174,7 @@ def without_arrows(root):
 def main():
     root = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(
         os.path.abspath(__file__)))
-    findings, count = list(without_arrows(root)), 0
+    findings, count = [*without_arrows(root), *without_licence(root)], 0
     for folder, path in sources(root):
         with open(os.path.join(root, path), encoding="utf-8") as source:
             text = source.read()

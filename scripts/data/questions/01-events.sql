@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Which events, how many: target, event, number.
 SELECT target, event, count(*)
 FROM events WHERE event_id <> 0

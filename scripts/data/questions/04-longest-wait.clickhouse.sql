@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 SELECT target, any(ns), item, any(waiter), if(max(is_holder) = 0, '?', argMaxIf(thread, end_ns, is_holder = 1))
 FROM (
 	SELECT target, item, ns, waiter, thread, end_ns,

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The longest wait for a lock, and who had it: target, waited (ns), lock, waiter, holder.
 WITH longest AS (
 	SELECT target, stream, item, tid, thread, begin_ns, end_ns, ns,

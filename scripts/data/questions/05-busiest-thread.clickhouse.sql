@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 SELECT target, slice * 10, thread, events
 FROM (
 	SELECT target, intDiv(ts_ns, 10000000000) AS slice, thread, count() AS events

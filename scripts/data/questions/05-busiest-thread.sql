@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The busiest thread of each ten seconds, by events: target, beginning (s since 1970), thread, events.
 SELECT target, slice * 10, thread, events
 FROM (

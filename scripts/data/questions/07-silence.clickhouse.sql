@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 SELECT target, -tupleElement(longest, 1), tupleElement(longest, 2), tupleElement(longest, 3), tupleElement(longest, 4)
 FROM (
 	SELECT target, arraySort(groupArray(one))[1] AS longest

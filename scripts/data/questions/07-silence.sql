@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- The longest silence: target, how long (ns), since (ns since 1970), the event before it, events lost in it.
 SELECT target, ns, since, event, lost_before
 FROM (

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Event rates: target, events, seconds with events, most events in a second, that second (s since 1970).
 SELECT target, events, seconds, most, second
 FROM (

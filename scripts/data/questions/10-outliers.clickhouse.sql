@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 SELECT tupleElement(one, 1), tupleElement(one, 2), median
 FROM (
 	SELECT arraySort(groupArray(tuple(target, p99))) AS each, arraySort(groupArray(p99)) AS all,

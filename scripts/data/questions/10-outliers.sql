@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- Which targets stand out: target, p99 of its cycle (ns), the fleet's median of that.  Over twice as long.
 WITH each AS (
 	SELECT target, percentile_disc(0.99) WITHIN GROUP (ORDER BY ns) AS p99
