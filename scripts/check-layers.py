@@ -50,7 +50,8 @@ STANDARD_NAMES = {"trace_attr_t", "trace_id_t", "trace_event_id_t", "trace_event
                   "TRACE_USER_EVENT_MAX"}
 FUNCTION_LINES = 70
 # What is neither C nor a script, and the line up to which the licence stands.
-LICENCED = (("configs/*_defconfig", 1), ("cmake/*.in", 1), ("scripts/data/**/*.sql", 1))
+LICENCED = (("configs/*_defconfig", 1), ("cmake/*.in", 1), ("scripts/data/**/*.sql", 1),
+            ("docs/man/*.scd", 2))  # a manual page begins with its name
 DIRECTIVE = re.compile(r"\s*#\s*(if|ifdef|ifndef|elif)\b(.*)")
 
 
