@@ -3,13 +3,13 @@
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "port/port_filemap.h"
+#include "port/posix/filelimit.h"
 #include "port/posix/quiet.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,21 +40,12 @@ int pxt_port_filemap_check(int fd)
 	return error;
 }
 
-/* Beyond this limit the system would not only refuse, but send SIGXFSZ. */
-static bool beyond_limit(uint64_t bytes)
-{
-	struct rlimit limit;
-
-	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-	       bytes > (uint64_t)limit.rlim_cur;
-}
-
 static int extend(int fd, uint64_t bytes)
 {
 	off_t size = (off_t)bytes;
 	int error;
 
-	if (size < 0 || (uint64_t)size != bytes || beyond_limit(bytes))
+	if (size < 0 || (uint64_t)size != bytes || pxt_beyond_limit(bytes))
 		return ENOMEM;
 	error = posix_fallocate(fd, 0, size);
 	if (error == ENOSPC || error == EDQUOT || error == EFBIG || error == ENOMEM || error == EIO)

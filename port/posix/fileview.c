@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "port/port_filemap.h"
+#include "port/posix/filelimit.h"
 #include "port/posix/quiet.h"
 
 #include <errno.h>
@@ -45,6 +46,8 @@ static int fill(int fd, size_t bytes)
 {
 	size_t done = 0;
 
+	if (pxt_beyond_limit(bytes))
+		return ENOMEM;
 	while (done < bytes) {
 		ssize_t more = write_some(fd, bytes - done, (off_t)done);
 

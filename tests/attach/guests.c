@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -575,6 +576,51 @@ static void a_program_that_closes_all_descriptors_can_attach_again(void)
 	owner_close(trid);
 }
 
+static int attach_below(rlim_t bytes)
+{
+	struct rlimit limit;
+	trace_id_t trid;
+	int error;
+
+	(void)getrlimit(RLIMIT_FSIZE, &limit);
+	limit.rlim_cur = bytes;
+	if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+		_exit(8);
+	error = posix_trace_attach_np(owner_name, NULL, &trid);
+	limit.rlim_cur = limit.rlim_max;
+	(void)setrlimit(RLIMIT_FSIZE, &limit);
+	return error;
+}
+
+/* The second time the names are there already, and the memory for events is not. */
+static void attach_below_a_limit(void *argument)
+{
+	unsigned before;
+
+	(void)argument;
+	(void)signal(SIGXFSZ, SIG_DFL);
+	guest_say((uint64_t)attach_below(4096));
+	if (posix_trace_shutdown(guest_attach(0)) != 0)
+		_exit(1);
+	before = entries_of("/proc/self/fd");
+	guest_say((uint64_t)attach_below(4096));
+	guest_say(entries_of("/proc/self/fd") - before);
+}
+
+/* LPT-31, SAFE-01 */
+static void beyond_the_limit_of_file_size_there_is_no_memory_and_no_signal(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct guest guest = guest_begin(attach_below_a_limit, NULL);
+
+	PXT_EQ(guest_told(&guest), ENOMEM);
+	PXT_EQ(guest_told(&guest), ENOMEM);
+	PXT_EQ(guest_told(&guest), 0);
+	guest_end(&guest);
+	owner_wait_guests(trid, 0);
+	owner_close(trid);
+}
+
 static void attach_twice(void *argument)
 {
 	trace_id_t first = guest_attach(0);
@@ -740,6 +786,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(sixteen_processes_with_threads_trace_at_once_and_each_thread_keeps_its_order),
 	PXT_CASE(a_hundred_attachments_leave_nothing_behind_on_either_side),
 	PXT_CASE(a_program_that_closes_all_descriptors_can_attach_again),
+	PXT_CASE(beyond_the_limit_of_file_size_there_is_no_memory_and_no_signal),
 	PXT_CASE(names_reach_all_attachments_of_a_process_and_outlive_the_first),
 	PXT_CASE(a_child_that_attaches_itself_has_names_of_its_own),
 	PXT_CASE(a_process_goes_on_without_effect_when_the_owner_is_killed),
