@@ -168,12 +168,6 @@ static int end_attachment(struct pxt_stream *stream)
 	return 0;
 }
 
-static int refuse(struct pxt_stream *stream)
-{
-	(void)stream;
-	return EINVAL;
-}
-
 /* ---- Attaching ---- */
 
 static const struct pxt_ops guest_ops = {
@@ -303,7 +297,6 @@ static int begin_help(struct pxt_stream *stream, trace_id_t trid, int connection
 		return EAGAIN;
 	}
 	stream->at_shutdown = end_attachment;
-	stream->at_clear = refuse;
 	return 0;
 }
 

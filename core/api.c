@@ -37,9 +37,14 @@ PXT_API int posix_trace_clear(trace_id_t trid)
 
 	if (!stream)
 		return EINVAL;
-	pxt_stream_clear(stream);
-	if (stream->at_clear)
-		error = stream->at_clear(stream);
+	/* What an attached process records is its owner's to clear. */
+	if (pxt_attr_guest(&stream->block->attr)) {
+		error = EINVAL;
+	} else {
+		pxt_stream_clear(stream);
+		if (stream->at_clear)
+			error = stream->at_clear(stream);
+	}
 	pxt_stream_control_end(stream);
 	return error;
 }

@@ -67,7 +67,7 @@ CALLS = {
     "fence": ["port/posix/relatives.c:fence"],
     "time": ["logretrieval/info.c:get_time"],
     "at_shutdown": ["pxt_tolog_at_shutdown", "attach/guest.c:end_attachment"],
-    "at_clear": ["pxt_tolog_at_clear", "attach/guest.c:refuse"],
+    "at_clear": ["pxt_tolog_at_clear"],
     "open": ["attach/door.c:open_door"],
     "pull": ["attach/door.c:pull"],
     "state": ["attach/door.c:state"],

@@ -311,6 +311,68 @@ static void the_owners_filter_holds_for_others(void)
 	owner_expect_the_law(trid);
 	owner_close(trid);
 }
+
+static bool same_counts(
+    const struct posix_trace_counts_np *one, const struct posix_trace_counts_np *other)
+{
+	return one->posix_written_np == other->posix_written_np &&
+	       one->posix_cleared_np == other->posix_cleared_np &&
+	       one->posix_held_np == other->posix_held_np &&
+	       one->posix_lost_np == other->posix_lost_np;
+}
+
+static void clear_as_a_guest(void *argument)
+{
+	trace_event_id_t wanted;
+	trace_event_id_t unwanted;
+	trace_event_set_t set;
+	struct posix_trace_counts_np before;
+	struct posix_trace_counts_np after;
+	trace_id_t trid;
+	int member = 0;
+
+	(void)argument;
+	trid = guest_attach(0);
+	(void)posix_trace_eventid_open("guests.wanted", &wanted);
+	(void)posix_trace_eventid_open("guests.unwanted", &unwanted);
+	if (posix_trace_eventset_empty(&set) != 0 ||
+	    posix_trace_eventset_add(unwanted, &set) != 0 ||
+	    posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET) != 0)
+		_exit(1);
+	for (int i = 0; i < 10; i++)
+		posix_trace_event(wanted, "x", 1);
+	if (posix_trace_counts_np(trid, &before) != 0)
+		_exit(1);
+	guest_say((uint64_t)posix_trace_clear(trid));
+	if (posix_trace_counts_np(trid, &after) != 0 || posix_trace_get_filter(trid, &set) != 0 ||
+	    posix_trace_eventset_ismember(unwanted, &set, &member) != 0)
+		_exit(1);
+	guest_say(same_counts(&before, &after));
+	guest_say((uint64_t)member);
+	posix_trace_event(unwanted, "x", 1);
+	guest_say(0);
+	(void)guest_hear();
+}
+
+/* LPT-31 */
+static void a_clear_of_an_attachment_is_refused_and_changes_nothing(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	trace_event_id_t wanted = pxt_open_event("guests.wanted");
+	struct guest guest = guest_begin(clear_as_a_guest, NULL);
+
+	PXT_EQ(guest_told(&guest), EINVAL);
+	PXT_EQ(guest_told(&guest), true);
+	PXT_EQ(guest_told(&guest), true);
+	PXT_EQ(guest_told(&guest), 0);
+	PXT_EQ(owner_collect(trid, events, 11, 50), 10);
+	for (int i = 0; i < 10; i++)
+		PXT_EQ(events[i].info.posix_event_id, wanted);
+	guest_tell(&guest, 0);
+	guest_end(&guest);
+	owner_expect_the_law(trid);
+	owner_close(trid);
+}
 #endif
 
 /* ---- Losses ---- */
@@ -781,6 +843,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(what_was_recorded_before_a_stop_is_there_behind_it),
 #if _PXT_UNIT_FILTER
 	PXT_CASE(the_owners_filter_holds_for_others),
+	PXT_CASE(a_clear_of_an_attachment_is_refused_and_changes_nothing),
 #endif
 	PXT_CASE(what_is_overwritten_in_either_process_is_counted_to_the_last_event),
 	PXT_CASE(sixteen_processes_with_threads_trace_at_once_and_each_thread_keeps_its_order),
