@@ -162,6 +162,7 @@ static void take_request(
 		/* Who asks and does not listen goes. */
 		if (say(door, i, request->what, error))
 			pxt_door_hang_up(door, i);
+		PXT_TESTPOINT(PXT_TP_OWNER_SAID);
 	}
 }
 

@@ -308,13 +308,16 @@ static int ask(
 	bool running = false;
 	int error = request(connection, files);
 
+	PXT_TESTPOINT(PXT_TP_GUEST_ASKED);
 	if (!error)
 		error = begin_help(stream, trid, connection);
 	if (error) {
 		pxt_port_local_close(connection);
 		return error;
 	}
+	PXT_TESTPOINT(PXT_TP_GUEST_HELPED);
 	error = hear_answer(connection, &running);
+	PXT_TESTPOINT(PXT_TP_GUEST_HEARD);
 	/* Before the helper, which hears what comes behind that answer. */
 	if (!error && running)
 		(void)set_running(trid, true);

@@ -43,6 +43,7 @@ static int present(struct pxt_door *door, struct pxt_caller *caller)
 		pxt_intake_started(memory, pxt_port_ticks_ordered());
 	door->present[caller->guest] = memory;
 	pxt_stream_unlock(door->stream);
+	PXT_TESTPOINT(PXT_TP_OWNER_PRESENT);
 	return 0;
 }
 
@@ -66,6 +67,7 @@ int pxt_door_guest_comes(struct pxt_door *door, unsigned i, const int fd[2])
 	error = pxt_intake_begin(memory_of(door, guest), fd[0], fd[1], caller->pid);
 	if (error)
 		return error;
+	PXT_TESTPOINT(PXT_TP_OWNER_MAPPED);
 	pxt_intake_learn(memory_of(door, guest));
 	caller->guest = guest;
 	error = present(door, caller);

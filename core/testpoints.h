@@ -46,6 +46,13 @@ enum pxt_testpoint {
 	PXT_TP_MIRROR_NAMED,     /* counted there, not in the map */
 	PXT_TP_MIRROR_FORMAT,    /* description in a mirror, its offset not */
 	PXT_TP_MIRROR_FORMATTED, /* its offset there, not in the map */
+
+	PXT_TP_GUEST_ASKED,   /* attach: the owner can hear the request */
+	PXT_TP_GUEST_HELPED,  /* attach: the helper thread may run, and waits */
+	PXT_TP_GUEST_HEARD,   /* attach: the answer is known, the helper does not listen yet */
+	PXT_TP_OWNER_MAPPED,  /* owner's helper: a guest's memory is mapped and checked */
+	PXT_TP_OWNER_PRESENT, /* owner's helper: whoever pulls finds that memory */
+	PXT_TP_OWNER_SAID,    /* owner's helper: a request is answered */
 	PXT_TP_COUNT
 };
 

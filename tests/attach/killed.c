@@ -123,6 +123,8 @@ static void others_go_on(trace_id_t trid)
 	PXT_EQ(owner_count(trid, own, 1, 1000), 1);
 }
 
+static bool met[PXT_TP_COUNT];
+
 /* False: there is no such point. */
 static bool one_case(void (*body)(void *argument), uint32_t nth, size_t committed)
 {
@@ -133,6 +135,8 @@ static bool one_case(void (*body)(void *argument), uint32_t nth, size_t committe
 	struct posix_trace_counts_np counts;
 	size_t found;
 
+	if (point < PXT_TP_COUNT)
+		met[point] = true;
 	guest_kill(&guest);
 	owner_wait_guests(trid, 0);
 	found = owner_count(trid, id, committed + 1u, 20);
@@ -175,7 +179,10 @@ static void one_killed_while_it_defines_a_name_costs_nothing(void)
 /* LPT-31, SAFE-01 */
 static void one_killed_while_it_attaches_leaves_nothing(void)
 {
-	at_all_points(killed_in_attach, 0, 4);
+	at_all_points(killed_in_attach, 0, 7);
+	CU_ASSERT(met[PXT_TP_GUEST_ASKED]);
+	CU_ASSERT(met[PXT_TP_GUEST_HELPED]);
+	CU_ASSERT(met[PXT_TP_GUEST_HEARD]);
 }
 
 /* LPT-31, SAFE-01 */

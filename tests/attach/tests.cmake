@@ -6,6 +6,8 @@ set(attach_needs ATTACH ONLINE FILTER !SINGLE_STREAM !TSAN)
 ptrace_test(attach_guests NEEDS ${attach_needs} SOURCES attach/guests.c attach/party.c attach/inside.c)
 ptrace_test(attach_killed TESTPOINTS NEEDS ${attach_needs} TIMEOUT 300
 	SOURCES attach/killed.c attach/party.c attach/inside.c)
+ptrace_test(attach_orphan TESTPOINTS NEEDS ${attach_needs} TIMEOUT 300
+	SOURCES attach/orphan.c attach/party.c attach/inside.c)
 # Streams with names, and those who control them from outside.
 set(door_needs ATTACH ONLINE POLICY_LOOP POLICY_UNTIL_FULL !SINGLE_STREAM)
 ptrace_test(attach_door_names NEEDS ${door_needs} SOURCES attach/door_names.c attach/kit.c

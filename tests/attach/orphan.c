@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * orphan.c - the owner is killed at each step of letting a process in, and while that process stands
+ * at each step of its own.  The process has its answer in time, goes on tracing, and keeps nothing; the
+ * name is the next owner's.
+ */
+#include "core/testpoints.h"
+#include "party.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#define NONE       UINT64_MAX
+/* Connection and answer have a second each; the rest is for a busy machine. */
+#define IN_TIME_MS 3000u
+
+void (*pxt_testpoint_hook)(int point);
+
+/* ---- The one who is killed ---- */
+
+static int where;
+
+/* Its helper thread tells where it is, and waits to be killed there. */
+static void stand(int point)
+{
+	if (point != where)
+		return;
+	guest_say((uint64_t)point);
+	for (;;)
+		(void)pause();
+}
+
+static void own(void *point)
+{
+	where = *(const int *)point;
+	pxt_testpoint_hook = stand;
+	(void)owner_open(&(const struct owner_spec){ .placed = true });
+	guest_say(NONE);
+	(void)guest_hear();
+}
+
+/* ---- The one who attaches ---- */
+
+static pthread_t watched;
+static uint32_t to_go;
+static bool stood;
+static long long goes_on_at;
+
+/* Tells where it is, and goes on when it is told to. */
+static void stand_a_while(int point)
+{
+	if (stood || !pthread_equal(pthread_self(), watched) || to_go-- != 0)
+		return;
+	stood = true;
+	guest_say((uint64_t)point);
+	(void)guest_hear();
+	goes_on_at = pxt_now_ns();
+}
+
+static int attach(const uint32_t *nth, trace_id_t *trid)
+{
+	long long ms;
+	int error;
+
+	watched = pthread_self();
+	to_go = nth ? *nth : 0;
+	pxt_testpoint_hook = nth ? stand_a_while : NULL;
+	goes_on_at = pxt_now_ns();
+	error = posix_trace_attach_np(owner_name, NULL, trid);
+	ms = (pxt_now_ns() - goes_on_at) / 1000000;
+	pxt_testpoint_hook = NULL;
+	if (nth && !stood) {
+		guest_say(NONE);
+		(void)guest_hear();
+	}
+	guest_say((uint64_t)error);
+	guest_say((uint64_t)ms);
+	return error;
+}
+
+static unsigned entries_of(const char *path)
+{
+	DIR *folder = opendir(path);
+	unsigned count = 0;
+
+	while (folder && readdir(folder))
+		count++;
+	if (folder)
+		(void)closedir(folder);
+	return count;
+}
+
+/* A thread that was joined is in the system's list for a moment yet. */
+static void expect_threads(unsigned count)
+{
+	for (int i = 0; i < 2000 && entries_of("/proc/self/task") != count; i++)
+		pxt_sleep_ms(1);
+	if (entries_of("/proc/self/task") != count)
+		_exit(9);
+}
+
+/* A stream of its own works as if nothing had been. */
+static void trace_alone(trace_event_id_t id)
+{
+	static struct pxt_event event;
+	trace_id_t trid;
+
+	if (posix_trace_create(0, NULL, &trid) != 0 || posix_trace_start(trid) != 0)
+		_exit(10);
+	posix_trace_event(id, "alone", 5);
+	while (event.info.posix_event_id != id && pxt_next(trid, &event))
+		;
+	if (event.info.posix_event_id != id || event.len != 5 || posix_trace_shutdown(trid) != 0)
+		_exit(11);
+}
+
+/* @nth: the point where it stands; NULL: nowhere.  What is left is its directory's descriptor. */
+static void attach_and_go_on(void *nth)
+{
+	unsigned descriptors = entries_of("/proc/self/fd");
+	unsigned threads = entries_of("/proc/self/task");
+	trace_id_t trid = 0;
+	trace_event_id_t id;
+	int error = attach(nth, &trid);
+
+	(void)posix_trace_eventid_open("orphan.event", &id);
+	if (!error)
+		guest_wait(id, false);
+	posix_trace_event(id, "unheard", 7);
+	trace_alone(id);
+	if (!error && posix_trace_shutdown(trid) != 0)
+		_exit(1);
+	expect_threads(threads);
+	if (entries_of("/proc/self/fd") != descriptors + 1u)
+		_exit(7);
+}
+
+/* ---- Both ---- */
+
+/* What a killed owner left is a socket, which the next one of that name takes over. */
+static void expect_only_the_socket(void)
+{
+	PXT_EQ(access(owner_name, F_OK), 0);
+	owner_close(owner_open(&(const struct owner_spec){ .placed = true }));
+}
+
+static struct guest begin_owner(int point)
+{
+	struct guest owner;
+
+	owner_place();
+	owner = guest_begin(own, &point);
+	PXT_EQ(guest_told(&owner), NONE);
+	return owner;
+}
+
+/* Its error. */
+static int answer_of(const struct guest *guest, uint64_t point)
+{
+	int error = (int)guest_told(guest);
+	uint64_t ms = guest_told(guest);
+
+	PXT_CHECK(ms < IN_TIME_MS, "point %d: answered behind %u ms", (int)point, (unsigned)ms);
+	return error;
+}
+
+static void owner_killed_at(int point, int expected)
+{
+	struct guest owner = begin_owner(point);
+	struct guest guest = guest_begin(attach_and_go_on, NULL);
+
+	PXT_EQ(guest_told(&owner), point);
+	guest_kill(&owner);
+	PXT_EQ(answer_of(&guest, (uint64_t)point), expected);
+	guest_end(&guest);
+	expect_only_the_socket();
+}
+
+/* LPT-31, SAFE-01 */
+static void an_owner_killed_while_it_lets_a_process_in_keeps_that_one_from_nothing(void)
+{
+	owner_killed_at(PXT_TP_OWNER_MAPPED, ENOENT);
+	owner_killed_at(PXT_TP_OWNER_PRESENT, ENOENT);
+	owner_killed_at(PXT_TP_OWNER_SAID, 0);
+}
+
+static bool met[PXT_TP_COUNT];
+
+/* False: there is no such point. */
+static bool killed_beside(uint32_t nth)
+{
+	struct guest owner = begin_owner(PXT_TP_COUNT);
+	struct guest guest = guest_begin(attach_and_go_on, &nth);
+	uint64_t point = guest_told(&guest);
+	int error;
+
+	if (point < PXT_TP_COUNT)
+		met[point] = true;
+	guest_kill(&owner);
+	guest_tell(&guest, 0);
+	error = answer_of(&guest, point);
+	/* Until it has asked, nobody can have answered; when it has heard the answer, that counts. */
+	if (!met[PXT_TP_GUEST_ASKED])
+		PXT_CHECK(error == ENOENT, "point %d: error %d", (int)point, error);
+	else if (met[PXT_TP_GUEST_HEARD])
+		PXT_CHECK(error == 0, "point %d: error %d", (int)point, error);
+	else
+		PXT_CHECK(error == 0 || error == ENOENT, "point %d: error %d", (int)point, error);
+	guest_end(&guest);
+	expect_only_the_socket();
+	return point != NONE;
+}
+
+/* LPT-31, SAFE-01 */
+static void an_owner_killed_at_any_step_of_attaching_is_missed_there_or_behind_it(void)
+{
+	uint32_t nth = 0;
+
+	while (killed_beside(nth))
+		nth++;
+	CU_ASSERT(met[PXT_TP_GUEST_ASKED]);
+	CU_ASSERT(met[PXT_TP_GUEST_HELPED]);
+	CU_ASSERT(met[PXT_TP_GUEST_HEARD]);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(an_owner_killed_while_it_lets_a_process_in_keeps_that_one_from_nothing),
+	PXT_CASE(an_owner_killed_at_any_step_of_attaching_is_missed_there_or_behind_it),
+};
+PXT_SUITE("attach: orphan", cases)
