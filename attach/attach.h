@@ -14,9 +14,11 @@
  *          request.c what others may ask (ask_*.c: what a unit does that may be off)
  *          follow.c  a log that grows, for pxtrace attach
  *          intake.c  guests' memory: checked once, pulled again and again
+ *          guestlane.c one lane of it: finished, overwritten, never to be finished
  *          types.c   guests' event types, in this process' numbers
  * Guest:   guest.c   posix_trace_attach_np(), and the helper thread that hears START and STOP
  *          directory.c names and threads, as owners read them
+ * Both:    attr.c    the name, among a stream's attributes
  */
 #ifndef PXT_ATTACH_H
 #define PXT_ATTACH_H
@@ -64,7 +66,7 @@ int pxt_intake_begin(struct pxt_guest_memory *guest, int stream, int directory, 
 /*
  * Takes over names and descriptions that came since, into this process' name map; without any lock.
  * Called by the helper when a guest arrives, each period, and when a pull has met a type that is
- * not known yet (*wanted becomes true then).
+ * not known yet (which wants_types() tells then).
  */
 void pxt_intake_learn(struct pxt_guest_memory *guest);
 bool pxt_intake_wants_types(const struct pxt_guest_memory *guest);

@@ -4,7 +4,12 @@
  * the other one may read, and a thread that starts and stops it as that one says.
  *
  *   who beside whom     attach   helper   shutdown   forked child
- *   helper                 -        -         -            -        shutdown waits for its end
+ *   attach                 -        P         -            -        P: the phase says whose turn it is
+ *   helper                 P        -         J            -        J: shutdown waits for its end
+ *   shutdown               -        J         -            -
+ *   forked child           -        -         -            -        alone; closes descriptors
+ *
+ * -: each has an entry of guests[] of its own, or comes when the other one is done.
  *
  * The helper only takes locks that any control call takes, and only in those; it holds none while
  * it waits.  The other process can make it start and stop, and nothing else.

@@ -8,8 +8,10 @@
  *
  * The helper thread alone talks to others and calls public functions for them.  Under the stream's
  * mutex it only puts a guest's memory into `present` or takes it out, or looks.  Everything
- * that a caller can make it do has a bound: messages of a fixed size, places in a table, one request at a time,
- * nothing that is waited for.
+ * that a caller can make it do has a bound: messages of a fixed size, places in a table, one request at a time.
+ * It does not wait for callers, but as long as the function does that a request stands for: STOP, FILTER and
+ * SNAPSHOT for what threads, guests' too, are in the middle of, each at most some hold-back times; FLUSH,
+ * and CLEAR of a stream with a log, for the owner's own device.
  */
 #ifndef PXT_OWNER_H
 #define PXT_OWNER_H

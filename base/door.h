@@ -8,7 +8,8 @@
  * The owner believes nothing: a message that is too short, too long, of another version, or with
  * text that is not terminated is answered by an error, and its connection ends.  Both ends run on
  * one machine, so numbers have its byte order; sizes do not depend on the word's width, so that
- * a 32-bit program can attach to a 64-bit one.
+ * a 32-bit program and a 64-bit one understand each other.  An ATTACH between them is ENOTSUP all
+ * the same: what they hand over is memory, and its label tells the word's width.
  *
  *   client                                          owner
  *   one request, `text_bytes` of text behind it

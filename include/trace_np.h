@@ -579,7 +579,7 @@ int posix_trace_attr_getsharename_np(const trace_attr_t *attr, const char **name
  * EAGAIN: this process has as many streams, or the owner as many attached processes, as the
  *         configuration allows; or there is no descriptor or thread.
  * ENOMEM: no memory for the ring.  EINVAL: an argument is invalid.
- * ETIMEDOUT: the owner did not answer within a second.
+ * ETIMEDOUT: the owner did not take the connection within a second, or not answer within another.
  *
  * Context: thread; not in a signal handler; not a cancellation point.  Cost: two messages, a thread;
  * the memory is taken and touched.  The first attachment of a process makes a copy of its names and
