@@ -16,7 +16,7 @@ enum pxt_exit {
 	PXT_EXIT_USAGE = 1, /* the command line makes no sense; nothing was read */
 	/* A log could not be opened, or not be read to its end; a stream could not be reached. */
 	PXT_EXIT_LOG = 2,
-	PXT_EXIT_LOST = 3,   /* --strict, and events were lost */
+	PXT_EXIT_LOST = 3,   /* events were lost: check always, others by --strict */
 	PXT_EXIT_OUTPUT = 4, /* the output could not be written */
 	PXT_EXIT_DAMAGE = 5, /* check: a log is damaged, or lacks its end */
 };

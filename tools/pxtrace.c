@@ -58,7 +58,7 @@ static const char help_tail[] =
     "  0  done\n"
     "  1  the command line makes no sense\n"
     "  2  a log could not be opened or not be read to its end; a stream not be reached\n"
-    "  3  --strict was given, and events were lost\n"
+    "  3  events were lost: of check always, of other commands with --strict\n"
     "  4  the output could not be written\n"
     "  5  check: a log is damaged, or lacks its end\n";
 

@@ -542,6 +542,18 @@ every_command_has_its_manual_page()
 	done
 }
 
+# Twice: where the commands are told, and at its end among the pages to see.
+the_manual_page_of_pxtrace_leads_to_every_command()
+{
+	for command in $(commands); do
+		sed '/^# SEE ALSO/,$d' "$PXT_SOURCE/docs/man/pxtrace.1.scd" >told
+		sed -n '/^# SEE ALSO/,$p' "$PXT_SOURCE/docs/man/pxtrace.1.scd" >see
+		for part in told see; do
+			grep -qF "*pxtrace-$command*(1)" $part || fail "$command is missing (${part})"
+		done
+	done
+}
+
 version_is_told()
 {
 	run 0 --version
