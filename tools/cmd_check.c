@@ -30,6 +30,7 @@ static const char *const help[] = {
 	"  -q, --quiet           no report, only the exit status\n"
 	"      --json            a JSON object a log, a line each\n"
 	"      --color WHEN      auto (on a terminal; NO_COLOR is honoured), always, never\n"
+	"      --colour WHEN     the same\n"
 	"  -h, --help            this\n"
 	"\n"
 	"example: may this log be trusted, and if not, where does it begin to be wrong?\n"

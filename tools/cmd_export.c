@@ -27,7 +27,7 @@ static const char help_tail[] =
     "example. All take -o FILE (which appears when it is finished, never half-written), and\n"
     "all but ctf choose events by --event, --thread, --from and --to.\n"
     "\n"
-    "example: the last minutes of a run, for a spreadsheet or a database\n"
+    "example: a run without its first two minutes, for a spreadsheet or a database\n"
     "\n"
     "  $ pxtrace export csv --from 2min -o run.csv run.ptl\n"
     "\n"

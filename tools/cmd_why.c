@@ -44,6 +44,7 @@ static const char *const help[] = {
 	"      --json            one JSON object\n"
 	"      --lines N         lines of a time line (40; 0: all that are kept)\n"
 	"      --color WHEN      auto (on a terminal; NO_COLOR is honoured), always, never\n"
+	"      --colour WHEN     the same\n"
 	"logs:\n"
 	"      --incomplete      also a log whose program still runs or has died\n"
 	"      --strict          exit status 3 when events were lost\n"

@@ -2,26 +2,28 @@
 #
 # bash completion for pxtrace.  It asks the program: commands from `pxtrace --help`, options from
 # `pxtrace COMMAND --help`, and what an option wants from the word behind it there (a|b|c: one of these;
-# DIR: a folder; WHEN: auto, always, never; FILE: a file; anything else is the user's own).
+# DIR, FOLDER: a folder; WHEN: auto, always, never; FILE, LOG, OUT, PAGE: a file; anything else is the
+# user's own).
 
-# Lines of a help text that describe options, as "-x --name=WORD" or "--name" each.
+# Lines of a help text that describe options, as "-x=WORD" and "--name=WORD", or without =WORD.
 _pxtrace_options()
 {
 	# A command may be two words: export csv.
 	"$1" $2 --help 2>/dev/null | while IFS= read -r line; do
 		[[ $line =~ ^\ +(-[[:alnum:]],\ )?(--[[:alnum:]]) ]] || continue
-		local word name=
+		local word letter= name= value=
 		# The description begins behind two spaces, or is no word in capitals.
 		line=${line#"${line%%[! ]*}"}
 		for word in ${line%%  *}; do
 			word=${word%[,;]}
 			case $word in
 			--*) [[ -n $name ]] && printf '%s\n' "$name"; name=$word ;;
-			-?) printf '%s\n' "$word" ;;
-			*) [[ -n $name && $name != *=* && $word =~ ^([A-Z][A-Z,|]*|[a-z]+([|][a-z]+)+)$ ]] && name+==$word ;;
+			-?) letter=$word ;;
+			*) [[ -n $name && -z $value && $word =~ ^([A-Z][A-Z,|]*|[a-z]+([|][a-z0-9-]+)+)$ ]] && value==$word ;;
 			esac
 		done
-		[[ -n $name ]] && printf '%s\n' "$name"
+		[[ -n $letter ]] && printf '%s\n' "$letter$value"
+		[[ -n $name ]] && printf '%s\n' "$name$value"
 	done
 }
 
@@ -79,13 +81,13 @@ _pxtrace()
 	elif [[ $before == "=" ]] && ((COMP_CWORD > 2)); then
 		before=${COMP_WORDS[COMP_CWORD-2]}
 	fi
-	[[ $before == --* ]] && wanted=$(_pxtrace_value "$program" "$command" "$before")
+	[[ $before == -* ]] && wanted=$(_pxtrace_value "$program" "$command" "$before")
 	case $wanted in
 	"") ;;
 	[a-z]*"|"*) mapfile -t COMPREPLY < <(compgen -W "${wanted//|/ }" -- "$word"); return ;;
 	WHEN) mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$word"); return ;;
-	DIR) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
-	FILE) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+	DIR|FOLDER) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
+	FILE|LOG|OUT|PAGE) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
 	*) return ;;
 	esac
 	if [[ $word == -* ]]; then

@@ -56,6 +56,7 @@ struct pxt_printer {
 	"                        where the binary is not at hand (wants addr2line)\n"              \
 	"      --root DIR        look for binaries below DIR (logs of another machine)\n"          \
 	"      --color WHEN      auto (on a terminal; NO_COLOR is honoured), always, never\n"      \
+	"      --colour WHEN     the same\n"                                                       \
 	"in which form:\n"                                                                         \
 	"      --format TEXT     lines like TEXT; replaced in it are {time}, {utc}, {local}, "     \
 	"{ns},\n"                                                                                  \

@@ -66,6 +66,41 @@ bash_completes_what_an_option_wants()
 	lines 2
 }
 
+bash_completes_the_file_that_a_command_writes()
+{
+	mkdir folder
+	: >fog
+	for command in 'receive udp:5555' 'recover core' 'merge a.ptl' 'snapshot machine' report 'export csv'; do
+		for option in -o --output; do
+			complete $command $option fo
+			out_has folder
+			out_has fog
+			lines 2
+		done
+	done
+	complete export ctf run.ptl -o fo
+	lines 1
+	out_has folder
+	complete print -n ''
+	lines 0
+}
+
+bash_completes_the_words_that_an_option_knows()
+{
+	complete export ctf --layout ''
+	printf '%s\n' ust kernel >expected
+	same expected
+	complete export ctf --clock ''
+	printf '%s\n' ticks corrected >expected
+	same expected
+	complete merge --ftrace-clock ''
+	printf '%s\n' mono boot x86-tsc >expected
+	same expected
+	complete stat --colour ''
+	printf '%s\n' auto always never >expected
+	same expected
+}
+
 bash_completes_the_formats_of_export_and_their_options()
 {
 	complete export cs
