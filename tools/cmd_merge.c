@@ -2,12 +2,12 @@
 /* cmd_merge.c - pxtrace merge: several logs, and the kernel's scheduler, as one log. */
 #include "command.h"
 #include "merge/merge.h"
+#include "outfile.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum {
 	OPT_FTRACE = 400,
@@ -120,15 +120,10 @@ static bool take_option(struct wishes *wishes, int code, const char *value)
 /* A log given twice, under whatever names, would be there twice; and OUT must be none of them. */
 static bool check_inputs(const struct pxt_reader *reader, const char *output)
 {
-	struct stat out;
-	struct stat in;
-	bool exists = stat(output, &out) == 0;
-
 	for (unsigned i = 0; i < reader->count; i++) {
 		const struct pxt_source *source = reader->sources[i];
 
-		if (exists && stat(source->path, &in) == 0 && in.st_ino == out.st_ino &&
-		    in.st_dev == out.st_dev) {
+		if (pxt_outfile_same(source->path, output)) {
 			pxt_complain("%s: would be overwritten by its own merger; name another -o",
 			    source->path);
 			return false;

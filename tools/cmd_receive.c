@@ -6,6 +6,7 @@
 #include "linein.h"
 #include "linetext.h"
 #include "out.h"
+#include "outfile.h"
 #include "writeall.h"
 
 #include <errno.h>
@@ -337,12 +338,50 @@ static int conclude(struct receive *receive, int status)
 	           : PXT_EXIT_OK;
 }
 
+/* ---- The beginning ---- */
+
+static bool is_source(const struct receive *receive, const char *path)
+{
+	const struct pxt_linefrom *from = &receive->from;
+
+	return from->kind == PXT_FROM_STDIN  ? pxt_outfile_is(path, STDIN_FILENO)
+	       : from->kind == PXT_FROM_PATH ? pxt_outfile_same(path, from->where)
+	                                     : false;
+}
+
+/* What was received elsewhere exists once: no file that is written may be it, nor two of them one. */
+static int check_files(const struct receive *receive)
+{
+	const char *raw = receive->raw_path;
+
+	if (is_source(receive, receive->output)) {
+		pxt_complain("receive: %s is the source itself; the log needs a name of its own: "
+		             "-o NEW.ptl",
+		    receive->output);
+		return PXT_EXIT_USAGE;
+	}
+	if (raw && is_source(receive, raw)) {
+		pxt_complain(
+		    "receive: %s is the source itself; --raw needs a name of its own", raw);
+		return PXT_EXIT_USAGE;
+	}
+	if (raw && pxt_outfile_same(raw, receive->output)) {
+		pxt_complain("receive: %s cannot be both the log (-o) and the bytes as they came "
+		             "(--raw); name another one",
+		    raw);
+		return PXT_EXIT_USAGE;
+	}
+	return pxt_outfile_check(receive->output) ? PXT_EXIT_OK : PXT_EXIT_OUTPUT;
+}
+
 static int run(struct receive *receive)
 {
 	static unsigned char bytes[READ_BYTES];
 	struct sigaction action = { .sa_handler = stop };
-	int status = PXT_EXIT_OK;
+	int status = check_files(receive);
 
+	if (status != PXT_EXIT_OK)
+		return status;
 	if (receive->raw_path) {
 		receive->raw =
 		    open(receive->raw_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

@@ -2,6 +2,7 @@
 /* cmd_recover.c - pxtrace recover: what is left of a trace whose program is gone. */
 #include "command.h"
 #include "out.h"
+#include "outfile.h"
 #include "source.h"
 
 #include "recover/find.h"
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const char help_use[] =
@@ -350,16 +350,9 @@ static int open_image(struct recover *recover, const char *path)
 /* Nobody means to write over what he wants to read. */
 static bool would_overwrite(const struct recover *recover)
 {
-	struct stat from;
-	struct stat to;
-
-	if (!recover->output || stat(recover->output, &to) != 0)
-		return false;
-	for (unsigned i = 0; i < recover->count; i++) {
-		if (fstat(recover->images[i].fd, &from) == 0 && from.st_dev == to.st_dev &&
-		    from.st_ino == to.st_ino)
+	for (unsigned i = 0; recover->output && i < recover->count; i++)
+		if (pxt_outfile_is(recover->output, recover->images[i].fd))
 			return true;
-	}
 	return false;
 }
 

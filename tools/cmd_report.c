@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_report.c - pxtrace report: logs as one HTML page. */
 #include "command.h"
+#include "outfile.h"
 #include "report/collect.h"
 #include "report/page.h"
 
@@ -111,14 +112,8 @@ static bool take_option(struct pxt_report *report, struct wish *wish, int code, 
 /* True, with a word to the user, when the page would overwrite what it is made of. */
 static bool is_a_log(const struct pxt_report *report, const char *path)
 {
-	struct stat page;
-	struct stat log;
-
-	if (stat(path, &page) != 0)
-		return false;
 	for (unsigned i = 0; i < report->reader.count; i++) {
-		if (fstat(report->reader.sources[i]->fd, &log) != 0 || log.st_dev != page.st_dev ||
-		    log.st_ino != page.st_ino)
+		if (!pxt_outfile_is(path, report->reader.sources[i]->fd))
 			continue;
 		pxt_complain("report: %s is the log itself; the page needs a name of its own: -o "
 		             "%s.html",

@@ -91,13 +91,81 @@ bool pxt_outfile_open(struct pxt_outfile *file, const char *name)
 	return false;
 }
 
-bool pxt_outfile_replaces(const struct pxt_outfile *file, int fd)
+static bool same(const struct stat *one, const struct stat *other)
+{
+	return one->st_dev == other->st_dev && one->st_ino == other->st_ino &&
+	       !S_ISCHR(one->st_mode);
+}
+
+bool pxt_outfile_is(const char *path, int fd)
 {
 	struct stat mine;
 	struct stat other;
 
-	return file->final && stat(file->final, &mine) == 0 && fstat(fd, &other) == 0 &&
-	       mine.st_dev == other.st_dev && mine.st_ino == other.st_ino;
+	return stat(path, &mine) == 0 && fstat(fd, &other) == 0 && same(&mine, &other);
+}
+
+bool pxt_outfile_replaces(const struct pxt_outfile *file, int fd)
+{
+	return file->final && pxt_outfile_is(file->final, fd);
+}
+
+/* The name's last part, behind its folder. */
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The folder that @path is in, or would be; free() it. */
+static char *folder_of(const char *path)
+{
+	size_t bytes = (size_t)(last_part(path) - path);
+	char *folder = pxt_must(strdup(bytes > 0 ? path : "."));
+
+	/* The slash stays: the root has no other name. */
+	if (bytes > 0)
+		folder[bytes] = '\0';
+	return folder;
+}
+
+bool pxt_outfile_same(const char *one, const char *other)
+{
+	struct stat mine;
+	struct stat theirs;
+	bool there = stat(one, &mine) == 0;
+
+	if (there != (stat(other, &theirs) == 0))
+		return false;
+	if (there)
+		return same(&mine, &theirs);
+	if (strcmp(last_part(one), last_part(other)) != 0)
+		return false;
+	char *folder = folder_of(one);
+	char *its = folder_of(other);
+	bool both = stat(folder, &mine) == 0 && stat(its, &theirs) == 0 && same(&mine, &theirs);
+	free(folder);
+	free(its);
+	return both;
+}
+
+bool pxt_outfile_check(const char *name)
+{
+	struct stat st;
+	bool there = stat(name, &st) == 0;
+
+	if (there && !S_ISREG(st.st_mode)) {
+		pxt_complain("%s: is %s; -o wants the name of a file", name,
+		    S_ISDIR(st.st_mode) ? "a folder" : "no file");
+		return false;
+	}
+	char *folder = folder_of(name);
+	bool may = access(folder, W_OK | X_OK) == 0;
+	if (!may)
+		pxt_complain("%s: cannot be written: %s", name, strerror(errno));
+	free(folder);
+	return may;
 }
 
 static void forget(struct pxt_outfile *file)

@@ -25,6 +25,15 @@ struct pxt_outfile {
 bool pxt_outfile_open(struct pxt_outfile *file, const char *name);
 /* Whether the file behind @fd would be replaced. */
 bool pxt_outfile_replaces(const struct pxt_outfile *file, int fd);
+/* Whether @path names the file behind @fd.  A device is none: what several write to it destroys nothing. */
+bool pxt_outfile_is(const char *path, int fd);
+/* Whether both names mean one file, or one that would be made under both. */
+bool pxt_outfile_same(const char *one, const char *other);
+/*
+ * For a file that is made beside @name and renamed later: false, with a word to the user, when that
+ * cannot end well.
+ */
+bool pxt_outfile_check(const char *name);
 /* Gives it its name.  False, with a word to the user, when that fails. */
 bool pxt_outfile_commit(struct pxt_outfile *file);
 void pxt_outfile_discard(struct pxt_outfile *file);

@@ -332,6 +332,38 @@ what_arrived_can_be_kept_and_taken_again()
 	same expected
 }
 
+# What arrived exists once.
+receive_does_not_write_over_its_source()
+{
+	"$target" frames 40 | cat >bytes
+	cp bytes copy
+	ln bytes other_name
+	ln -s bytes link
+	for name in bytes ./bytes other_name link; do
+		run 1 receive bytes -o $name
+		err_has 'is the source itself; the log needs a name of its own'
+		run 1 receive bytes -o run.ptl --raw $name
+		err_has 'is the source itself; --raw needs a name of its own'
+		run 1 receive - -o run.ptl --raw $name <bytes
+		err_has 'is the source itself'
+		cmp -s bytes copy || fail "$name: the source is another one"
+	done
+	[ ! -e run.ptl ] || fail 'a log'
+}
+
+receive_wants_different_files_for_log_and_bytes()
+{
+	"$target" frames 40 | cat >bytes
+	run 1 receive bytes -o run.ptl --raw ./run.ptl
+	err_has './run.ptl cannot be both the log (-o) and the bytes as they came (--raw)'
+	[ ! -e run.ptl ] || fail 'it was made'
+	echo mine >run.ptl
+	ln run.ptl raw
+	run 1 receive bytes -o run.ptl --raw raw
+	err_has 'cannot be both'
+	grep -qx mine run.ptl || fail 'it was written'
+}
+
 nothing_received_is_told_with_a_reason()
 {
 	: >empty
@@ -371,7 +403,10 @@ a_log_that_cannot_be_written_is_an_error()
 {
 	"$target" frames 20 | cat >bytes
 	run 4 receive bytes -o nowhere/run.ptl
-	err_has 'nowhere/run.ptl: No such file'
+	err_has 'nowhere/run.ptl: cannot be written: No such file'
+	if grep -q 'receiving from' err; then fail 'it began before it looked'; fi
+	run 4 receive bytes -o .
+	err_has '.: is a folder; -o wants the name of a file'
 	[ -c /dev/full ] || exit 77
 	run 4 receive bytes -o run.ptl --raw /dev/full
 	err_has '/dev/full'
