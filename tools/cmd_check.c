@@ -318,7 +318,7 @@ static int check(struct checker *c, const char *path)
 	if (error != 0) {
 		pxt_complain("%s: %s", path,
 		    error == EINVAL ? c->findings[0].posix_reason_np : strerror(error));
-		(void)pxt_explain_content(fd);
+		(void)pxt_explain_content(path, fd);
 		status = PXT_EXIT_LOG;
 	} else {
 		judge(c, &verdict);

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -85,6 +86,7 @@ struct receive {
 	int raw;
 	bool console;
 	struct pxt_linetext lines;
+	bool marked; /* text of a console came, and nobody said that it is one */
 	bool once;
 	bool strict;
 	bool quiet;
@@ -237,6 +239,8 @@ static bool take(struct receive *receive, const unsigned char *bytes, size_t cou
 		pxt_linetext_bytes(&receive->lines, bytes, count);
 		return receive->in.error == 0;
 	}
+	if (!receive->marked && !receive->in.done.logs)
+		receive->marked = pxt_linetext_is_in(bytes, count);
 	if (pxt_linefrom_has_packets(&receive->from)) {
 		if (!keep_packet(receive, bytes, count))
 			return false;
@@ -297,10 +301,26 @@ static bool one_step(struct receive *receive, unsigned char *bytes, int *status)
 
 /* ---- The end ---- */
 
+/* What nobody sends any more. */
+static bool is_file(const struct receive *receive)
+{
+	struct stat st;
+
+	return receive->from.fd >= 0 && fstat(receive->from.fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 static int conclude_nothing(const struct receive *receive, const struct pxt_linesums *sums)
 {
 	pxt_complain("receive: %s: no trace was received", receive->from.text);
-	if (sums->bad && receive->from.kind == PXT_FROM_SERIAL)
+	if (receive->marked)
+		pxt_explain("there are lines of a console with PTL: in it; --console takes the "
+		            "trace out of them");
+	else if (is_file(receive) && receive->console)
+		pxt_explain("no line in it has PTL: and a whole trace's bytes behind it");
+	else if (is_file(receive))
+		pxt_explain("no head of a trace is in it: it is no recording of a line, or ends "
+		            "before the first one");
+	else if (sums->bad && receive->from.kind == PXT_FROM_SERIAL)
 		pxt_explain("bytes came, but no whole frame: is the speed right, and the terminal "
 		            "raw at the target?");
 	else if (sums->bad)

@@ -367,7 +367,7 @@ static int nothing(const struct recover *recover)
 			            "without its memory; streams that live in files are not in "
 			            "core files: recover the file itself");
 		else
-			(void)pxt_explain_content(image->fd);
+			(void)pxt_explain_content(image->path, image->fd);
 	}
 	return PXT_EXIT_LOG;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "linetext.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -53,6 +52,23 @@ static bool decode(const char *from, size_t count, unsigned char *to, size_t *by
 			to[(*bytes)++] = (unsigned char)(bits >> (6 - 2 * (i % 4)));
 	}
 	return true;
+}
+
+bool pxt_linetext_is_in(const unsigned char *bytes, size_t count)
+{
+	const char *line = (const char *)bytes;
+	const char *end = line + count;
+
+	while ((line = find_mark(line, (size_t)(end - line))) != NULL) {
+		line += MARK_BYTES;
+		/* A group of base64 behind it: who only writes about the mark is not meant. */
+		size_t digits = 0;
+		while (digits < 4 && line + digits < end && digit(line[digits]) >= 0)
+			digits++;
+		if (digits == 4)
+			return true;
+	}
+	return false;
 }
 
 static void take_line(struct pxt_linetext *text)

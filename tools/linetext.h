@@ -8,6 +8,7 @@
 #ifndef PXT_LINETEXT_H
 #define PXT_LINETEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define PXT_LINETEXT_BYTES 8192u
@@ -23,6 +24,9 @@ struct pxt_linetext {
 	size_t used;
 	char line[PXT_LINETEXT_BYTES];
 };
+
+/* Whether these bytes hold a line that a console's trace would be taken from. */
+bool pxt_linetext_is_in(const unsigned char *bytes, size_t count);
 
 void pxt_linetext_bytes(struct pxt_linetext *text, const unsigned char *bytes, size_t count);
 /* What stands in the last line, though it has no end. */

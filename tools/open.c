@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* open.c - opens logs, and says what is wrong with a file and what can be done about it. */
 #include "command.h"
+#include "lineframe.h"
+#include "linetext.h"
 #include "select.h"
 #include "source.h"
 
@@ -14,6 +16,11 @@
 
 /* What is no log by then is none: a log's head is at most so long (FORMAT.md). */
 #define HEAD_BYTES_MAX 65536
+
+/* Where a line's trace is looked for: behind what a system says before it begins to trace. */
+#define LINE_BYTES_MAX (1u << 20)
+/* No text has zeros, a log's head has, and is so long. */
+#define NO_ZEROS       512u
 
 /* What a file that is no log seems to be instead, from its first bytes; NULL: no idea. */
 static const char *looks_like(const unsigned char *head, size_t bytes)
@@ -37,8 +44,6 @@ static const char *looks_like(const unsigned char *head, size_t bytes)
 		{ "PK\x03\x04", 4, "it is a zip archive: unpack it first" },
 		{ "\xc1\x1f\xfc\xc1", 4, "it is a CTF trace of LTTng: babeltrace2 reads it" },
 	};
-	size_t printable = 0;
-
 	/* Of an ELF file's head: byte order, and in that the type. */
 	if (bytes >= 18 &&
 	    memcmp(head,
@@ -50,16 +55,59 @@ static const char *looks_like(const unsigned char *head, size_t bytes)
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (bytes >= known[i].bytes && memcmp(head, known[i].magic, known[i].bytes) == 0)
 			return known[i].advice;
-	while (printable < bytes && ((head[printable] >= 0x20 && head[printable] < 0x7f) ||
-	                                (head[printable] >= '\t' && head[printable] <= '\r')))
-		printable++;
-	if (bytes >= 8 && printable == bytes)
-		return "it looks like a text file; a log is what posix_trace_create_withlog() "
-		       "writes";
 	return NULL;
 }
 
-bool pxt_explain_content(int fd)
+static bool looks_like_text(const unsigned char *head, size_t bytes)
+{
+	size_t printable = 0;
+
+	while (printable < bytes && ((head[printable] >= 0x20 && head[printable] < 0x7f) ||
+	                                (head[printable] >= '\t' && head[printable] <= '\r')))
+		printable++;
+	return bytes >= 8 && printable == bytes;
+}
+
+/* Whether there is a frame in it that is sound whatever its stream: a HEAD. */
+static bool has_frames(const unsigned char *bytes, size_t count)
+{
+	static struct pxt_linecut cut;
+	const unsigned char *at = bytes;
+	struct pxt_linepiece piece;
+	struct pxt_lineframe frame;
+
+	pxt_linecut_reset(&cut);
+	while (pxt_linecut_next(&cut, &at, bytes + count, &piece))
+		if (piece.bytes && pxt_lineframe_parse(&frame, piece.bytes, piece.count) &&
+		    frame.kind == PXT_LINE_HEAD && pxt_lineframe_sound(&frame, 0))
+			return true;
+	return false;
+}
+
+/* What came over a target's line and was kept as it came; false, with no word: it is none. */
+static bool explain_line(const char *path, int fd)
+{
+	unsigned char *bytes = pxt_must(malloc(LINE_BYTES_MAX));
+	ssize_t got = pread(fd, bytes, LINE_BYTES_MAX, 0);
+	size_t count = got > 0 ? (size_t)got : 0;
+	/* A damaged log may hold such words, too; but zeros among its first bytes. */
+	bool text = !memchr(bytes, 0, count < NO_ZEROS ? count : NO_ZEROS) &&
+	            pxt_linetext_is_in(bytes, count);
+	bool frames = !text && has_frames(bytes, count);
+
+	free(bytes);
+	if (text)
+		pxt_explain("it is the text of a console with a trace in it: `pxtrace receive "
+		            "--console %s -o NEW.ptl` makes a log of it",
+		    path);
+	else if (frames)
+		pxt_explain("it is what a target sent over its line: `pxtrace receive %s -o "
+		            "NEW.ptl` makes a log of it",
+		    path);
+	return text || frames;
+}
+
+bool pxt_explain_content(const char *path, int fd)
 {
 	unsigned char head[64];
 	struct stat st;
@@ -68,8 +116,14 @@ bool pxt_explain_content(int fd)
 		pxt_explain("the file is empty: nothing was flushed to it yet, or the copy failed");
 		return true;
 	}
-	ssize_t bytes = pread(fd, head, sizeof head, 0);
-	const char *advice = bytes > 0 ? looks_like(head, (size_t)bytes) : NULL;
+	ssize_t got = pread(fd, head, sizeof head, 0);
+	size_t bytes = got > 0 ? (size_t)got : 0;
+	const char *advice = looks_like(head, bytes);
+	if (!advice && explain_line(path, fd))
+		return true;
+	if (!advice && looks_like_text(head, bytes))
+		advice =
+		    "it looks like a text file; a log is what posix_trace_create_withlog() writes";
 	if (advice)
 		pxt_explain("%s", advice);
 	return advice != NULL;
@@ -90,7 +144,7 @@ static void explain(const struct pxt_source *source, const struct posix_trace_lo
 {
 	pxt_complain("%s: byte %llu: %s", source->path, (unsigned long long)error->posix_offset_np,
 	    *error->posix_reason_np ? error->posix_reason_np : "not a trace log");
-	if (pxt_explain_content(source->fd))
+	if (pxt_explain_content(source->path, source->fd))
 		return;
 	if (is_growing_log(source->fd)) {
 		pxt_explain(

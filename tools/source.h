@@ -140,8 +140,8 @@ int pxt_reader_open_growing(
 void pxt_reader_close(struct pxt_reader *reader);
 /* The file alone ("-": standard input), a copy of it where it cannot be read in place. */
 int pxt_open_file(const char *path, int *fd);
-/* Says what a file that is no log seems to be instead; false where it has no idea. */
-bool pxt_explain_content(int fd);
+/* Says what a file that is no log seems to be instead; false where it has no idea.  @path: for advice. */
+bool pxt_explain_content(const char *path, int fd);
 
 /* The next event of all logs in the order of time, valid until the next call; NULL at the end. */
 struct pxt_event *pxt_reader_next(struct pxt_reader *reader);

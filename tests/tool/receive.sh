@@ -375,6 +375,54 @@ nothing_received_is_told_with_a_reason()
 	err_has 'no trace was received'
 }
 
+# Who sends nothing any more is not asked whether he flushes.
+nothing_in_a_file_is_told_of_the_file()
+{
+	: >empty
+	head -c 5000 /dev/urandom >noise
+	for source in empty noise; do
+		run 2 receive $source -o run.ptl
+		err_has 'no head of a trace is in it'
+		run 2 receive - -o run.ptl <$source
+		err_has 'no head of a trace is in it'
+		if grep -q flush err; then fail 'it asks a file'; fi
+	done
+	run 2 receive --console noise -o run.ptl
+	err_has 'no line in it has PTL:'
+	if "$pxtrace" receive - -o run.ptl </dev/null 2>err; then fail 'a trace of nothing'; fi
+	err_has 'does the target flush'
+}
+
+a_console_that_is_taken_for_bytes_is_noticed()
+{
+	"$target" frames $events | on_console 400 '' >console.txt
+	run 2 receive console.txt -o run.ptl
+	err_has '--console takes the trace out of them'
+}
+
+what_came_over_a_line_is_known_when_it_is_taken_for_a_log()
+{
+	"$target" frames $events | cat >bytes
+	# A recording that began in the middle of a frame.
+	{ echo boot; tail -c +100 bytes; cat bytes; } >later
+	on_console 76 '' <bytes >console.txt
+	for command in print stat check 'recover --list'; do
+		"$pxtrace" $command bytes >out 2>err && fail "$command took it"
+		err_has '`pxtrace receive bytes -o NEW.ptl` makes a log of it'
+		"$pxtrace" $command later >out 2>err && fail "$command took it"
+		err_has '`pxtrace receive later -o NEW.ptl`'
+		"$pxtrace" $command console.txt >out 2>err && fail "$command took it"
+		err_has '`pxtrace receive --console console.txt -o NEW.ptl` makes a log of it'
+	done
+	# As said.
+	run 0 receive bytes -o NEW.ptl
+	holds NEW.ptl $events
+	run 0 receive --console console.txt -o NEW.ptl
+	echo 'lines with PTL: and base64 are the trace' >notes.txt
+	run 2 print notes.txt
+	err_has 'text file'
+}
+
 a_source_that_makes_no_sense_is_explained()
 {
 	run 1 receive
