@@ -4,6 +4,7 @@
 #include "outfile.h"
 #include "report/collect.h"
 #include "report/page.h"
+#include "review.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -164,6 +165,18 @@ static void put_page(struct pxt_report *report)
 	pxt_out_bytes(&report->out, (const char *)pxt_page_tail, pxt_page_tail_bytes);
 }
 
+static void review(const struct pxt_report *report)
+{
+	unsigned count = report->reader.count;
+	struct pxt_pairs **pairs = pxt_must(calloc(count, sizeof(struct pxt_pairs *)));
+
+	for (unsigned i = 0; i < count; i++)
+		pairs[i] = report->logs[i].spans;
+	pxt_review_select(&report->select, &report->reader);
+	pxt_review_pairs(&report->options, pairs, &report->reader);
+	free(pairs);
+}
+
 static int make(struct pxt_report *report, const struct wish *wish, char *const *paths, int count)
 {
 	int status = pxt_reader_open(&report->reader, paths, (unsigned)count,
@@ -175,8 +188,7 @@ static int make(struct pxt_report *report, const struct wish *wish, char *const 
 		put_page(report);
 		int written = close_output(report, wish->output);
 
-		if (report->events == 0)
-			pxt_select_review(&report->select, &report->reader);
+		review(report);
 		if (report->pack.events < report->events) {
 			pxt_complain("report: the page holds the first %llu of %llu events",
 			    (unsigned long long)report->pack.events,

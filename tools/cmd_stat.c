@@ -2,6 +2,7 @@
 /* cmd_stat.c - pxtrace stat: counts and rates, and durations of pairs. */
 #include "command.h"
 #include "progress.h"
+#include "review.h"
 #include "stat.h"
 
 #include <stdio.h>
@@ -187,21 +188,6 @@ size_t pxt_stat_pair_label(
 
 /* ---- A log ---- */
 
-/* A pair that was asked for and whose events never came. */
-static void review_pairs(const struct pxt_stat *s)
-{
-	for (unsigned i = 0; i < s->options.count; i++) {
-		const struct pxt_pair *pair = &s->pairs->pairs[i];
-		const char *begin = s->options.pairs[i].begin;
-		const char *end = s->options.pairs[i].end;
-
-		if (!pair->begin)
-			pxt_complain("--pair: no event called \"%s\" was read", begin);
-		if (!pair->end && strcmp(begin, end) != 0)
-			pxt_complain("--pair: no event called \"%s\" was read", end);
-	}
-}
-
 static void report(struct pxt_stat *s)
 {
 	s->pairs = pxt_pairs_new(&s->options);
@@ -219,9 +205,8 @@ static void report(struct pxt_stat *s)
 	if (again && s->slice_ns > 0)
 		pxt_slices_put(s);
 	pxt_out_flush(&s->out);
-	if (s->events == 0 && s->select.event_count > 0)
-		pxt_select_review(&s->select, s->reader);
-	review_pairs(s);
+	pxt_review_select(&s->select, s->reader);
+	pxt_review_pairs(&s->options, &s->pairs, s->reader);
 	pxt_top_free(top);
 	pxt_pairs_free(s->pairs);
 }

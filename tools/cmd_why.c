@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_why.c - pxtrace why: why was it late? */
 #include "command.h"
+#include "review.h"
 #include "why/tell.h"
 
 #include <stdlib.h>
@@ -84,14 +85,12 @@ struct why {
 
 /* ---- Nothing to explain ---- */
 
-static void say_nothing(struct why *w, const struct pxt_reader *reader)
+static void say_nothing(struct why *w)
 {
 	if (w->search.spans == 0 &&
 	    (w->select.event_count + w->select.thread_count + w->select.pid_count > 0 ||
-	        w->select.where)) {
+	        w->select.where || w->select.from.set || w->select.to.set)) {
 		pxt_out_text(&w->out, "No span like that ended in this log.\n");
-		pxt_out_flush(&w->out);
-		pxt_select_review(&w->select, reader);
 	} else if (w->search.spans == 0) {
 		pxt_out_text(&w->out, "No spans in this log: nothing can be late.\n");
 		pxt_out_flush(&w->out);
@@ -118,10 +117,13 @@ static void tell(struct why *w, const struct pxt_reader *reader)
 	if (w->json)
 		pxt_tell_json(&tell);
 	else if (w->blames.count == 0)
-		say_nothing(w, reader);
+		say_nothing(w);
 	else
 		pxt_tell_text(&tell);
 	pxt_out_flush(&w->out);
+	/* --event may name spans, too: only where there are none it is a mistake. */
+	if (w->blames.count == 0 && w->search.spans == 0)
+		pxt_review_select(&w->select, reader);
 	pxt_roles_review(w->book, reader);
 	if (w->blames.scene && w->blames.scene->beyond > 0)
 		pxt_complain(

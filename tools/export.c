@@ -2,6 +2,7 @@
 #include "export.h"
 
 #include "progress.h"
+#include "review.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,18 +132,6 @@ static void export_apart(struct pxt_export *export, const struct pxt_export_form
 	}
 }
 
-static uint64_t events_of(const struct pxt_export *export)
-{
-	uint64_t events = 0;
-
-	for (unsigned i = 0; i < export->reader.count; i++) {
-		const struct pxt_export_log *log = export->reader.sources[i]->user;
-
-		events += log->events;
-	}
-	return events;
-}
-
 static int export_all(struct pxt_export *export, const struct pxt_export_format *format)
 {
 	struct pxt_export_log *logs = pxt_must(calloc(export->reader.count, sizeof *logs));
@@ -154,15 +143,15 @@ static int export_all(struct pxt_export *export, const struct pxt_export_format 
 	else
 		export_events(export, format, &export->reader);
 	pxt_out_flush(&export->out);
-	bool any = events_of(export) > 0;
 	free(logs);
 	if (export->out.error != 0) {
 		pxt_complain(
 		    "%s: cannot be written: %s", export->file.name, strerror(export->out.error));
 		return PXT_EXIT_OUTPUT;
 	}
-	if (!any && export->select.event_count > 0)
-		pxt_select_review(&export->select, &export->reader);
+	pxt_review_select(&export->select, &export->reader);
+	if (format->review)
+		format->review(&export->reader);
 	return pxt_reader_conclude(&export->reader, true, export->strict);
 }
 

@@ -69,6 +69,8 @@ struct pxt_export_format {
 	void (*lost)(struct pxt_export *export, const struct pxt_source *source, uint64_t lost);
 	/* Writes what belongs behind the events and frees what the format kept. */
 	void (*end)(struct pxt_export *export, struct pxt_reader *reader);
+	/* Tells which names of its own options no log has (review.h); may be NULL. */
+	void (*review)(const struct pxt_reader *reader);
 };
 
 /* Text for the help of every format that goes this way. */

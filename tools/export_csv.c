@@ -14,6 +14,7 @@
 #include "export.h"
 #include "fields.h"
 #include "json.h"
+#include "review.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -335,6 +336,12 @@ static bool take_option(struct pxt_export *export, int code, char *value)
 	return csv.field_count > 0 && csv.fields[csv.field_count - 1] == value;
 }
 
+static void review(const struct pxt_reader *reader)
+{
+	for (unsigned i = 0; i < csv.field_count; i++)
+		pxt_review_field(reader, "--field", csv.fields[i]);
+}
+
 static const struct pxt_export_format format = {
 	.name = "csv",
 	.letters = "f:",
@@ -345,6 +352,7 @@ static const struct pxt_export_format format = {
 	.event = put_event,
 	.lost = put_lost,
 	.end = end,
+	.review = review,
 };
 
 static int run(int argc, char **argv)

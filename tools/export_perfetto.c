@@ -9,6 +9,7 @@
 #include "escape.h"
 #include "export.h"
 #include "perfetto.h"
+#include "review.h"
 #include "slices.h"
 #include "tar.h"
 
@@ -364,6 +365,12 @@ static bool take_option(struct pxt_export *export, int code, char *value)
 	return pxt_counters_option(&pf.counters, value);
 }
 
+static void review(const struct pxt_reader *reader)
+{
+	for (unsigned i = 0; i < pf.counters.count; i++)
+		pxt_review_counter(reader, pf.counters.patterns[i]);
+}
+
 static const struct pxt_export_format format = {
 	.name = "perfetto",
 	.letters = "",
@@ -378,6 +385,7 @@ static const struct pxt_export_format format = {
 	.event = put_event,
 	.lost = put_lost,
 	.end = end,
+	.review = review,
 };
 
 static int run(int argc, char **argv)

@@ -7,6 +7,7 @@
 #include "counters.h"
 #include "export.h"
 #include "fields.h"
+#include "review.h"
 #include "sched.h"
 #include "slices.h"
 #include "wires.h"
@@ -399,6 +400,12 @@ static bool take_option(struct pxt_export *export, int code, char *value)
 	return pxt_counters_option(&vcd.counters, value);
 }
 
+static void review(const struct pxt_reader *reader)
+{
+	for (unsigned i = 0; i < vcd.counters.count; i++)
+		pxt_review_counter(reader, vcd.counters.patterns[i]);
+}
+
 static const struct pxt_export_format format = {
 	.name = "vcd",
 	.letters = "",
@@ -411,6 +418,7 @@ static const struct pxt_export_format format = {
 	.event = put_event,
 	.lost = put_lost,
 	.end = end,
+	.review = review,
 };
 
 static int run(int argc, char **argv)

@@ -22,6 +22,11 @@ bool pxt_fields_only(struct pxt_fields *fields, char *list)
 	return fields->only_count > 0;
 }
 
+bool pxt_fields_is_bytes(const char *name)
+{
+	return strcmp(name, "data") == 0 || strcmp(name, "rest") == 0;
+}
+
 bool pxt_fields_wanted(const struct pxt_fields *fields, const char *name)
 {
 	for (unsigned i = 0; i < fields->only_count; i++)

@@ -15,6 +15,9 @@ struct pxt_fields {
 /* "job,late_ns": false, with a word to the user, when it is no list of names.  Changes @list. */
 bool pxt_fields_only(struct pxt_fields *fields, char *list);
 
+/* Whether it is no field's name but stands for bytes that no description tells of. */
+bool pxt_fields_is_bytes(const char *name);
+
 bool pxt_fields_wanted(const struct pxt_fields *fields, const char *name);
 
 /* Two spaces and the fields; nothing for an event without data. */

@@ -405,6 +405,14 @@ bool pxt_format_has_address(const struct pxt_format *format)
 	return false;
 }
 
+const char *pxt_format_field(const struct pxt_format *format, unsigned i)
+{
+	for (unsigned k = 0; k < format->count; k++)
+		if (format->pieces[k].put == put_field && i-- == 0)
+			return format->pieces[k].text;
+	return NULL;
+}
+
 /* ---- Writing ---- */
 
 /* Most bytes of a piece with a width: data as hex, a text or a path of which each byte became \xNN. */

@@ -22,6 +22,8 @@ struct pxt_format *pxt_format_parse(const char *text, struct pxt_text_error *err
 void pxt_format_free(struct pxt_format *format);
 /* Whether it shows program addresses, which must be looked up first. */
 bool pxt_format_has_address(const struct pxt_format *format);
+/* The @i-th field that it names, NULL behind the last. */
+const char *pxt_format_field(const struct pxt_format *format, unsigned i);
 
 void pxt_format_event(struct pxt_line *line, const struct pxt_event *event);
 

@@ -3,6 +3,7 @@
 
 #include "command.h"
 #include "format.h"
+#include "review.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,19 @@ static bool print_some(struct pxt_printer *p, struct pxt_progress *progress)
 	return true;
 }
 
+static void review(const struct pxt_printer *p)
+{
+	const struct pxt_fields *fields = &p->line.fields;
+	const char *name;
+
+	pxt_review_select(&p->select, &p->reader);
+	for (unsigned i = 0; i < fields->only_count; i++)
+		if (!pxt_fields_is_bytes(fields->only[i]))
+			pxt_review_field(&p->reader, "--fields", fields->only[i]);
+	for (unsigned i = 0; p->line.format && (name = pxt_format_field(p->line.format, i)); i++)
+		pxt_review_field(&p->reader, "--format", name);
+}
+
 static int print_all(struct pxt_printer *p)
 {
 	struct pxt_progress progress;
@@ -98,8 +112,7 @@ static int print_all(struct pxt_printer *p)
 			pxt_line_loss(&p->line, NULL, rest);
 	}
 	pxt_out_flush(&p->line.out);
-	if (p->printed == 0 || p->select.where)
-		pxt_select_review(&p->select, &p->reader);
+	review(p);
 	int status = pxt_reader_conclude(&p->reader, whole, p->strict);
 	if (p->line.out.error != 0) {
 		pxt_complain("standard output: %s", strerror(p->line.out.error));

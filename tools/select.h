@@ -70,6 +70,8 @@ bool pxt_select_check(const struct pxt_select *select);
 /* By the name and number alone; asked once for each type and thread. */
 bool pxt_select_type(const struct pxt_select *select, const char *name);
 bool pxt_select_thread(const struct pxt_select *select, const struct pxt_thread *thread);
+/* Whether one --thread means it. */
+bool pxt_select_means(const char *wanted, const struct pxt_thread *thread);
 
 /* -1: before the window, 0: inside, 1: behind it. */
 static inline int pxt_select_time(const struct pxt_select *select, int64_t ns, int64_t start_ns)
@@ -79,19 +81,18 @@ static inline int pxt_select_time(const struct pxt_select *select, int64_t ns, i
 	return select->to.set && ns - (select->to.absolute ? 0 : start_ns) > select->to.ns;
 }
 
-bool pxt_select_pid(const struct pxt_select *select, pid_t pid);
+/* Which of --pid it is: a bit each. */
+uint64_t pxt_select_pids(const struct pxt_select *select, pid_t pid);
+_Static_assert(PXT_SELECT_MAX <= 64, "a bit each");
 
 /* Everything; what costs least, and turns most away, first. (QNX-46) */
 static inline bool pxt_select_event(
     const struct pxt_select *select, const struct pxt_event *event, int64_t start_ns)
 {
 	return event->type->selected && event->thread->selected &&
-	       (select->pid_count == 0 || pxt_select_pid(select, event->info.posix_pid)) &&
+	       (select->pid_count == 0 || pxt_select_pids(select, event->info.posix_pid) != 0) &&
 	       pxt_select_time(select, event->ns, start_ns) == 0 &&
 	       (!select->where || pxt_where_true(select->where, event, start_ns));
 }
-
-/* Says so when a pattern matches no type of any log, or a field is none of any type there. */
-void pxt_select_review(const struct pxt_select *select, const struct pxt_reader *reader);
 
 #endif

@@ -265,6 +265,10 @@ static bool refill(struct pxt_source *source)
 	if (error != 0)
 		read_failed(source, error);
 	source->at_end = count == 0;
+	if (source->at_end && !source->failed) {
+		source->read_all = true;
+		source->newest_ns = source->events > 0 ? source->event.ns : INT64_MIN;
+	}
 	return count != 0;
 }
 
@@ -299,6 +303,8 @@ static bool fill(struct pxt_source *source)
 	event->source = source;
 	event->bytes = view->posix_bytes_np;
 	event->data = view->posix_data_np;
+	if (source->select && source->select->pid_count > 0)
+		source->pids_met |= pxt_select_pids(source->select, view->posix_pid_np);
 	source->lost += view->posix_lost_before_np;
 	source->events++;
 	return true;

@@ -80,10 +80,13 @@ struct pxt_source {
 	struct pxt_spool spool; /* what is copied to @fd while it is read, if anything */
 	bool is_open;
 	bool at_end;
-	bool failed;  /* it could not be read to its end */
-	bool drained; /* the end of a pipe was read, too */
-	bool damaged; /* something in it was passed over */
-	bool let_go;  /* that it has no end is nobody's concern */
+	bool failed;       /* it could not be read to its end */
+	bool drained;      /* the end of a pipe was read, too */
+	bool damaged;      /* something in it was passed over */
+	bool let_go;       /* that it has no end is nobody's concern */
+	bool read_all;     /* its end was reached once, and ... */
+	int64_t newest_ns; /* ... the last event there; INT64_MIN: none */
+	uint64_t pids_met; /* those of --pid (select.h), a bit each */
 	trace_id_t trid;
 	struct posix_trace_loginfo_np info;
 	int64_t start_ns;

@@ -198,6 +198,87 @@ where_names_a_field_that_no_event_has()
 	[ ! -s err ] || fail 'a message without need'
 }
 
+# A name that nothing has is told, with those that there are, and the answer is what it is.
+names_that_no_thread_process_or_field_has_are_told()
+{
+	make_kinds
+	for command in print stat 'export csv' 'report -o page'; do
+		run 0 $command --thread nosuch kinds.ptl
+		err_has '--thread: no thread is called "nosuch"'
+		err_has 'kinds.ptl has: sensor control'
+		run 0 $command --thread sensor --thread 99 kinds.ptl
+		err_has '--thread: no thread is called "99"'
+		run 0 $command --pid 1 kinds.ptl
+		err_has '--pid: no event is of process 1'
+		err_has 'kinds.ptl was written by 4711'
+		run 0 $command --from 1h kinds.ptl
+		err_has '--from: that is behind the last event, which came 0.000007000 s after the start'
+		run 0 $command --from 2100-01-01T00:00:00Z kinds.ptl
+		err_has '--from: that is behind the last event'
+		run 0 $command --where 'has nosuch' kinds.ptl
+		err_has '--where: no event has a field called "nosuch"'
+		run 0 $command --event 'job_*' --event nosuch kinds.ptl
+		err_has 'no event type is called "nosuch"'
+	done
+	run 0 print --fields late_ns,nosuch kinds.ptl
+	err_has '--fields: no event has a field called "nosuch"'
+	err_has 'kinds.ptl has: job late_ns'
+	run 0 print --format '{event} {field:nosuch} {field:job}' kinds.ptl
+	err_has '--format: no event has a field called "nosuch"'
+	[ "$(grep -c 'no event has' err)" -eq 1 ] || fail 'more than one'
+	run 0 export csv --field late_ns --field nosuch kinds.ptl
+	err_has '--field: no event has a field called "nosuch"'
+	run 0 export vcd --counter '*.late_ns' --counter label kinds.ptl
+	err_has '--counter: no event has a numeric field called "label"'
+	[ "$(grep -c 'no event has' err)" -eq 1 ] || fail 'more than one'
+	run 0 why --thread nosuch kinds.ptl
+	out_has 'No span like that'
+	err_has '--thread: no thread is called "nosuch"'
+	run 0 why --json --pid 1 kinds.ptl
+	err_has '--pid: no event is of process 1'
+}
+
+# What is there but was not chosen, or not read, is no mistake.
+names_that_something_has_are_no_mistake()
+{
+	make_kinds
+	for option in '--thread sensor' '--thread 4712' '--thread c*l' '--pid 4711' '--from 0.000007' '--event job_end' \
+		'--to 0.000001 --thread control' '--thread control --event named --pid 4711'; do
+		for command in print stat 'export csv' 'report -o page'; do
+			run 0 $command $option kinds.ptl
+			[ ! -s err ] || fail "a message without need: $command $option"
+		done
+	done
+	run 0 print --fields label,data,rest --format '{field:code}' kinds.ptl
+	[ ! -s err ] || fail 'a message without need'
+	# Behind the limit nobody looked.
+	run 0 print --limit 1 --thread sensor --thread 5 --pid 4711 --pid 5 --from 0 kinds.ptl
+	[ ! -s err ] || fail 'a message without need'
+}
+
+# Of several logs one is enough.
+names_that_one_of_several_logs_has_are_no_mistake()
+{
+	make_kinds
+	head_recipe='process 5 h /bin/x
+thread 1 0x1000 7 other
+type 32 else u32 lone'
+	make more.ptl 'uuid 2' <<-END
+		event 9000000 32 1 0 u32:1
+	END
+	for command in print 'export csv'; do
+		run 0 $command --thread other --thread sensor --pid 5 --pid 4711 --from 0.0001 --where 'lone or job' \
+			kinds.ptl more.ptl
+		[ ! -s err ] || fail "a message without need: $command"
+	done
+	run 0 merge kinds.ptl more.ptl -o both.ptl
+	run 0 print --pid 5 both.ptl
+	err_has 'both.ptl does not say of which process it is'
+	run 0 print --thread nosuch kinds.ptl more.ptl
+	err_has 'kinds.ptl has: sensor control'
+	err_has 'more.ptl has: other'
+}
+
 where_hides_no_loss()
 {
 	make_lossy

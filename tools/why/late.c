@@ -57,7 +57,7 @@ static bool wanted(const struct pxt_late_search *search, const struct pxt_act *a
 	return event->thread->selected &&
 	       (event->type->selected || span->selected || name_wanted(search, span->name)) &&
 	       (search->select->pid_count == 0 ||
-	           pxt_select_pid(search->select, event->info.posix_pid)) &&
+	           pxt_select_pids(search->select, event->info.posix_pid) != 0) &&
 	       pxt_select_time(search->select, act->ns, search->reader->start_ns) == 0 &&
 	       (span->fulfils || fulfils(search, act));
 }
