@@ -107,7 +107,11 @@ def main():
         except ImportError:
             pass
     if lengths is None:
-        lengths, late = measure(events_by_csv(options.log, options.pxtrace))
+        try:
+            lengths, late = measure(events_by_csv(options.log, options.pxtrace))
+        except OSError as error:
+            sys.exit(f"analysis.py: {options.pxtrace}: {error.strerror};"
+                     " --pxtrace PATH says where it is")
         way = "pxtrace export csv"
     print(f"read by {way}")
     print(f"{'span':12} {'count':>6} {'median (us)':>12} {'p99 (us)':>12} {'max (us)':>12}")

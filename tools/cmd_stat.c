@@ -69,6 +69,8 @@ static const char *const help[] = {
 struct command {
 	struct pxt_stat stat;
 	const char *colour;
+	bool json;
+	bool csv;
 	bool incomplete;
 	bool strict;
 };
@@ -310,10 +312,10 @@ static bool take_form(struct command *c, int code, const char *value)
 		return s->histogram = true;
 	case OPT_JSON:
 		s->form = PXT_STAT_JSON;
-		return true;
+		return c->json = true;
 	case OPT_CSV:
 		s->form = PXT_STAT_CSV;
-		return true;
+		return c->csv = true;
 	default:
 		c->colour = value;
 		return pxt_colour_valid(value);
@@ -388,6 +390,10 @@ static int run(int argc, char **argv)
 	}
 	if (!pxt_select_check(&c.stat.select))
 		return pxt_usage("stat");
+	if (c.json && c.csv) {
+		pxt_complain("stat: --json and --csv are two forms: choose one");
+		return pxt_usage("stat");
+	}
 	return report_all(&c, argv + optind, argc - optind);
 }
 

@@ -164,7 +164,16 @@ static int open_path(const char *path)
 	    strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
 	if (fd < 0 || fstat(fd, &st) != 0) {
-		pxt_complain("%s: %s", path, strerror(errno));
+		int error = errno;
+
+		pxt_complain("%s: %s", path, strerror(error));
+		if (error == ENOENT)
+			pxt_explain(
+			    "a log is the file that the program gave to "
+			    "posix_trace_create_withlog(); is its name right, and its folder?");
+		else if (error == EACCES)
+			pxt_explain("whoever ran the program may read it, or make it readable: "
+			            "chmod +r");
 		if (fd > STDIN_FILENO)
 			(void)close(fd);
 		return -1;

@@ -87,14 +87,17 @@ static int version(void)
 	return pxt_finish(&out);
 }
 
-/* `pxtrace help COMMAND`; a command without text of its own makes it. */
-static int help_about(const struct pxt_command *command)
+/*
+ * `pxtrace help COMMAND`; a command without text of its own makes it, and may know more of one word
+ * behind it: `pxtrace help export csv`.
+ */
+static int help_about(const struct pxt_command *command, char *about)
 {
 	char name[] = "";
 	char option[] = "--help";
-	char *words[] = { name, option, NULL };
+	char *words[] = { name, about ? about : option, about ? option : NULL, NULL };
 
-	return command->help ? pxt_help(command->help) : command->run(2, words);
+	return command->help ? pxt_help(command->help) : command->run(about ? 3 : 2, words);
 }
 
 /* The first word is no command: what was meant? */
@@ -145,7 +148,7 @@ int main(int argc, char **argv)
 	bool about = strcmp(argv[1], "help") == 0;
 	for (size_t i = 0; commands[i]; i++) {
 		if (strcmp(argv[about ? 2 : 1], commands[i]->name) == 0)
-			return about ? help_about(commands[i])
+			return about ? help_about(commands[i], argv[3])
 			             : commands[i]->run(argc - 1, argv + 1);
 	}
 	return about ? unknown(argc - 1, argv + 1) : unknown(argc, argv);

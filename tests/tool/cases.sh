@@ -457,6 +457,7 @@ a_missing_file_is_named()
 {
 	run 2 print nowhere.ptl
 	err_has 'nowhere.ptl: No such file or directory'
+	err_has 'is its name right'
 }
 
 a_directory_is_named()

@@ -139,6 +139,16 @@ python_reads_what_stat_reads()
 	agrees
 }
 
+python_without_pxtrace_says_where_to_put_it()
+{
+	: >run.ptl
+	if "$PXT_PYTHON" "$PXT_SOURCE/examples/analysis.py" --csv --pxtrace ./nowhere run.ptl >out 2>err; then
+		fail 'it read something'
+	fi
+	err_has './nowhere: No such file or directory; --pxtrace PATH says where it is'
+	[ "$(wc -l <err)" -eq 1 ] || fail 'more than a sentence'
+}
+
 python_reads_the_same_through_babeltrace()
 {
 	example late_job run.ptl

@@ -28,7 +28,12 @@ export_names_its_formats_and_helps_with_each()
 	for format in csv perfetto vcd; do
 		run 0 export $format --help
 		out_has '$ '
+		cp out expected
+		run 0 help export $format
+		same expected
 	done
+	run 1 help export nix
+	err_has 'there is no format "nix"'
 }
 
 export_says_what_is_wrong_with_the_command_line()

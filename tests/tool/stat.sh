@@ -145,6 +145,14 @@ stat_json_and_csv_say_the_same()
 	END
 }
 
+stat_takes_one_form_for_programs()
+{
+	make_calls
+	run 1 stat --json --csv run.ptl
+	err_has 'stat: --json and --csv are two forms: choose one'
+	[ ! -s out ] || fail 'one was taken'
+}
+
 stat_csv_has_no_formulas()
 {
 	head_recipe='process 1 h /bin/x

@@ -645,6 +645,7 @@ a_wrong_roles_file_is_told_by_line()
 	err_has 'it has: lock'
 	run 1 why --roles missing run.ptl
 	err_has '--roles: missing: No such file or directory'
+	err_has 'a line for each event'
 	run 1 why --roles run.ptl run.ptl
 	err_has 'is no text file'
 	printf '# nothing\n' >roles

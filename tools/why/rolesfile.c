@@ -190,9 +190,11 @@ static char *read_text(const char *path)
 	int error = errno;
 	if (fd >= 0)
 		(void)close(fd);
-	if (fd < 0 || bytes < 0)
+	if (fd < 0 || bytes < 0) {
 		pxt_complain("--roles: %s: %s", path, strerror(error));
-	else if (used > FILE_BYTES_MAX)
+		pxt_explain("it is a file of yours, with a line for each event that is called "
+		            "otherwise: job-start frame_in span=frame");
+	} else if (used > FILE_BYTES_MAX)
 		pxt_complain("--roles: %s: longer than %u bytes", path, FILE_BYTES_MAX);
 	else if (memchr(text, 0, used))
 		pxt_complain("--roles: %s: is no text file", path);
