@@ -6,6 +6,10 @@ usage: relay.py LINK [--cut FROM TO]     LINK: the device's name, as long as it 
        relay.py --tcp PORT               a connection to this port of this computer instead
        relay.py --damage SEED EVERY      to standard output, with about every EVERY-th byte dropped,
                                          flipped or doubled (not the last 2,000: an end that arrives)
+       relay.py --packets SEED EVERY     the same of whole frames: dropped, one bit of them flipped,
+                                         doubled (not the last 20)
+       relay.py --udp PORT RAW           frames as packets to this port of this computer, whose receiver
+                                         keeps what arrives in the file RAW
 
 --cut: behind FROM bytes the cable is pulled (device and name are gone) and behind TO bytes plugged
 in again, as another device under the same name.  What came meanwhile is lost.
@@ -52,6 +56,85 @@ def damage(seed, every):
     sys.stdout.buffer.write(out)
 
 
+def unstuff(piece):
+    """A frame without COBS."""
+    out, at = bytearray(), 0
+    while at < len(piece):
+        code = piece[at]
+        out += piece[at + 1:at + code]
+        at += code
+        if code < 255 and at < len(piece):
+            out.append(0)
+    return bytes(out)
+
+
+def stuff(frame):
+    """A frame as it stands on a line, and the zero behind it."""
+    out, block = bytearray(), bytearray()
+    for place, byte in enumerate(frame):
+        if byte:
+            block.append(byte)
+        if not byte or len(block) == 254:
+            out += bytes([len(block) + 1]) + block
+            block.clear()
+    return bytes(out + bytes([len(block) + 1]) + block + b"\0")
+
+
+def frames():
+    return [unstuff(piece) for piece in sys.stdin.buffer.read().split(b"\0") if piece]
+
+
+def damage_packets(seed, every):
+    dice, whole = random.Random(seed), frames()
+    out = []
+    for place, frame in enumerate(whole):
+        if dice.randrange(every) or place > len(whole) - 20:
+            out.append(frame)
+            continue
+        spoilt = bytearray(frame)
+        spoilt[dice.randrange(len(spoilt))] ^= 1 << dice.randrange(8)
+        out += ([], [bytes(spoilt)], [frame, frame])[dice.randrange(3)]
+    sys.stdout.buffer.write(b"\0" + b"".join(stuff(frame) for frame in out))
+
+
+def arrived(raw):
+    """Bytes of frames in the receiver's file; None: not even an empty packet has arrived."""
+    with open(raw, "rb") as file:
+        data = file.read()
+    at = 0
+    while data[at:at + 2] == b"\1\0":  # an empty packet: no frame begins so
+        at += 2
+    return len(data) - at if data else None
+
+
+def wait_until(holds):
+    for _ in range(2000):
+        if holds():
+            return
+        time.sleep(0.005)
+    sys.exit("relay.py: nothing arrives")
+
+
+def send_packets(port, raw, window=8):
+    """A socket has little room: never more on the way than a few, so that the computer itself loses none."""
+    with socket.socket(type=socket.SOCK_DGRAM) as line:
+        line.connect(("127.0.0.1", port))
+
+        def listens():
+            try:
+                line.send(b"")
+            except ConnectionRefusedError:
+                pass
+            return os.path.exists(raw) and arrived(raw) is not None
+        wait_until(listens)
+        done = 0
+        for place, frame in enumerate(frames()):
+            line.send(frame)
+            done += len(stuff(frame))
+            if place % window == window - 1:
+                wait_until(lambda: arrived(raw) >= done)  # pylint: disable=cell-var-from-loop
+
+
 def send(port):
     for _ in range(100):
         try:
@@ -65,6 +148,12 @@ def send(port):
 def main():
     if sys.argv[1] == "--damage":
         damage(int(sys.argv[2]), int(sys.argv[3]))
+        return
+    if sys.argv[1] == "--packets":
+        damage_packets(int(sys.argv[2]), int(sys.argv[3]))
+        return
+    if sys.argv[1] == "--udp":
+        send_packets(int(sys.argv[2]), sys.argv[3])
         return
     if sys.argv[1] == "--tcp":
         send(int(sys.argv[2]))

@@ -241,6 +241,29 @@ damaged_bytes_give_the_same_log_over_every_line()
 	done
 }
 
+# Packets lost, spoilt and doubled on the way: what the same frames in a file would be.
+damaged_packets_give_the_log_that_their_frames_give()
+{
+	"$target" frames 2000 | cat >bytes
+	for seed in 1 2 3; do
+		"$PXT_PYTHON" "$PXT_SOURCE/tests/line/relay.py" --packets $seed 6 <bytes >damaged
+		run 3 receive damaged -o file.ptl --strict
+		err_has 'lost on the line'
+		"$pxtrace" print file.ptl >expected 2>/dev/null
+		rm -f raw
+		port=$(port DGRAM)
+		"$pxtrace" receive "udp:127.0.0.1:$port" -o run.ptl --once --raw raw 2>err &
+		receiver=$!
+		"$PXT_PYTHON" "$PXT_SOURCE/tests/line/relay.py" --udp "$port" raw <damaged || fail relay
+		finished $receiver 0
+		"$pxtrace" print run.ptl >out 2>/dev/null
+		same expected
+		run 0 receive raw -o again.ptl
+		"$pxtrace" print again.ptl >out 2>/dev/null
+		same expected
+	done
+}
+
 # Three kinds of loss are three numbers.
 a_terminal_shows_a_status_line()
 {
