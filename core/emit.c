@@ -533,7 +533,10 @@ PXT_INLINE void emit_from(trace_event_id_t id, const void *data, size_t bytes, c
 		emit_careful(id, data, bytes, address);
 		return;
 	}
-	/* Not before: a handler that comes here first may be the one that registers the thread. */
+	/*
+	 * Not before: a handler that comes here first may be the one that registers the thread.
+	 * Acquire: pairs with the release in pxt_threads_register().
+	 */
 	atomic_signal_fence(memory_order_acquire);
 	entry = pxt_self.entry;
 	passes = atomic_load_explicit(&entry->passes, memory_order_relaxed);

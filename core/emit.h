@@ -1,5 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* emit.h - from a trace point into the streams that want the event. */
+/*
+ * emit.h - from a trace point into the streams that want the event.
+ *
+ *   who beside whom     trace points     consumer     control
+ *   trace points             -               -            -
+ *   (-: any number at once, in signal handlers too, which may interrupt a trace point anywhere.)
+ *
+ * A trace point takes no lock, and nobody waits for its turn.  What it meets, and what keeps it:
+ *   wanted table, hot stream   a word each; whoever changes them looks for those inside behind the
+ *                              change (core/wanted.h)
+ *   gate, filter               loaded with acquire; turned with release, and the set that was in
+ *                              force stays as it is until everybody has left (core/stream.h)
+ *   the stream's memory        goes when nobody is inside any more, or is kept (core/threads.h)
+ *   lanes, slots               a place is its own from the reservation on (core/ring.h)
+ *   its thread's entry         while that lives, only it and its handlers write there
+ *
+ * In the smallest Core (core/tiny) interrupts are kept away instead.
+ */
 #ifndef PXT_EMIT_H
 #define PXT_EMIT_H
 

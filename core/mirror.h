@@ -45,7 +45,10 @@ void pxt_mirror_begin(uint32_t index, struct pxt_directory *mirror);
 void pxt_mirror_end(uint32_t index);
 /* In a forked child: there are those of the streams that it goes on with. */
 void pxt_mirrors_after_fork(void);
-/* Thread @index has entered itself into @table.  Async-signal-safe; bound: the streams. */
+/*
+ * Thread @index has entered itself into @table.  Async-signal-safe.  Bound: the mirrors, and in each
+ * a round for every thread of the table that enters itself meanwhile (raise_count()).
+ */
 void pxt_mirrors_thread(struct pxt_thread_table *table, uint32_t index);
 /* Its number and name are in the table. */
 void pxt_mirrors_named(uint32_t index);

@@ -6,7 +6,7 @@
  * its record's number.  A writer owns nothing but the slots it reserved, so whatever becomes of
  * it harms one record, which the consumer passes over and counts.
  *
- *   who beside whom     reserve/store   consumer (core/consumer.c)   control (core/stream.c)
+ *   who beside whom     reserve/store   consumer (core/consumer.c)   control (core/control.c)
  *   reserve/store             -                     -                           -
  *   consumer                  -                     X                           X
  *   control                   -                     X                           X
@@ -15,10 +15,11 @@
  * Words and who writes them:
  *   head       writers (add), control (closed bit, its own records)
  *   refused    writers that found no room or an automatic stop
- *   first_lost the LOOP writer that takes the slot `limit` points to
+ *   first_lost the LOOP writer that takes the slot `limit` points to; the consumer, to 0, when it
+ *              has passed over records (core/lane.c, jump())
  *   epoch      writers, once per quarter of the cursor's range
- *   limit      the consumer: slots before it are free
- *   the rest   the consumer
+ *   limit      the consumer, and control when it clears: slots before it are free
+ *   the rest   the consumer, and control when it clears or puts a barrier
  *
  * Pairs of fences:
  *   slot store (release)  -> slot load (acquire): a consumer that sees a slot sees the reservation

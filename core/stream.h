@@ -11,7 +11,19 @@
  * The block holds no pointers, only offsets and indices, so that it can be mapped anywhere, shared
  * between processes, or found in a file or a dump: header, then lane by lane its words and slots.
  *
- * Order of locks: process lock, then stream mutex.  Nobody sleeps with either.
+ * Order of locks: process lock, then stream mutex.  Nobody who waits for events sleeps with either,
+ * and no device is written to with them, but by the handler that seals a log (tolog/seal.c).  With a
+ * bound they are held over a pause, too:
+ *
+ *   stop               both, while trace points that are inside come out (pxt_threads_wait_left()):
+ *                      up to the hold-back time
+ *   set_filter         both, for the same, twice
+ *   shutdown           both for its stop; then the process lock, for the same once more, and until
+ *                      readers that slept are gone
+ *   seal               the mutex, for the same
+ *   names, formats,    the process lock, while a relative has the family's (pxt_family_lock()): up
+ *   new mirrors        to a second
+ *   a mirror's end     the process lock, as for shutdown
  */
 #ifndef PXT_STREAM_H
 #define PXT_STREAM_H

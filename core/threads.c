@@ -55,7 +55,10 @@ PXT_COLD bool pxt_threads_register(void)
 		pxt_self.cpu = &pxt_self.no_cpu;
 	pxt_self.entry = entry;
 	pxt_self.index = index;
-	/* Last: a handler that sees the epoch sees the rest. */
+	/*
+	 * Last: a handler that sees the epoch sees the rest.  Release: pairs with the acquire in
+	 * core/emit.c, emit_from().
+	 */
 	atomic_signal_fence(memory_order_release);
 	pxt_self.epoch = epoch;
 	return true;

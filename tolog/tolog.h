@@ -281,7 +281,11 @@ PXT_INLINE uint32_t pxt_tolog_output(const struct pxt_tolog *log)
 	                              : PXT_OUTPUT_IDLE;
 }
 
-/* Turns from @from to @to, if it stands there; the handler of the same thread sees it in order. */
+/*
+ * Turns from @from to @to, if it stands there; the handler of the same thread sees it in order.  Both
+ * fences pair with the interruption: where the handler (may_take_over() in seal.c) finds @to, all
+ * that stands before the first one is done; where it finds @from, nothing behind the second has begun.
+ */
 PXT_INLINE void pxt_tolog_turn_output(struct pxt_tolog *log, uint32_t from, uint32_t to)
 {
 	if (pxt_tolog_output(log) != from)
