@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace.h - POSIX tracing (IEEE Std 1003.1-2008, option groups TRC, TEF, TRL), by libptrace.
+ * trace.h - POSIX tracing (IEEE Std 1003.1-2008, option groups TRC, TEF, TRL, TRI), by libptrace.
  *
  * The header declares what the installed configuration holds: each unit has a macro of its own,
- * _PXT_UNIT_CORE, _ONLINE, _TOLOG, _USEREVENTS, _FILTER, _INHERIT, _LOGRETRIEVAL, which is 1 or 0
- * (trace_config.h).  The C library's own _POSIX_TRACE macros say -1 and are left alone: it is not
- * the C library that traces.
+ * _PXT_UNIT_CORE, _ONLINE, _TOLOG, _USEREVENTS, _FILTER, _INHERIT, _ATTACH (trace_np.h only) and
+ * _LOGRETRIEVAL, which is 1 or 0 (trace_config.h).  The C library's own _POSIX_TRACE macros say -1
+ * and are left alone: it is not the C library that traces.
  *
  * Everything beyond the standard is in trace_np.h.
  */
@@ -417,7 +417,8 @@ int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t streamsize);
  * Makes the stream as it was when it was created, but for its memory, the names, and RUNNING or
  * SUSPENDED: recorded events are gone, nothing is full or overrun, nothing is filtered, a restart
  * that was pending is cancelled.  With a log that log begins anew too; one that cannot be rewritten
- * (a pipe) gets a mark.  The creation time stays.
+ * (a pipe) gets a mark.  The creation time stays.  What goes wrong with the log's output is no error
+ * of this call: posix_trace_get_status() tells it, and the next flush tries again.
  *
  * EINVAL: @trid is no active stream.
  * Cost: lock; with a log, output.  Unit: Core.
@@ -433,7 +434,8 @@ int posix_trace_clear(trace_id_t trid);
  * At exit() the library does this for every stream that is left.
  *
  * EINVAL: @trid is no active stream.
- * EFBIG, ENOSPC: the log could not be completed; the stream is gone nevertheless.
+ * EFBIG, ENOSPC and so on, as posix_trace_flush(): the log could not be completed, for the reason
+ *         that a write or the last ftruncate() gave; the stream is gone nevertheless.
  * Cost: lock; steps in proportion to the event types; with a log, output.  Unit: Core.
  * (SHUT-01 to SHUT-08, SHUT-E1 to SHUT-E3, PROC-08, DEC-22, DEC-23, DEC-26, DEC-42)
  */
@@ -476,7 +478,8 @@ int posix_trace_stop(trace_id_t trid);
  * EAGAIN: TRACE_SYS_MAX streams exist in this process (DEC-36).
  * EINVAL: @attr or @trid invalid; a policy that needs a log; the largest record would take more
  *         than half the stream; more lanes than the configuration has.
- * ENOMEM: no memory for these sizes.
+ * ENOMEM: no memory for these sizes, or for the names and threads of the process, which the first
+ *         stream brings; or logs that are open hold all places for identifiers.
  * ESRCH:  @pid is negative or no process.
  * EPERM:  @pid is another process (DEC-20).
  * Cost: lock, memory; the first call of a process may take 20 ms to measure its clock.
@@ -532,7 +535,9 @@ int posix_trace_trygetnext_event(trace_id_t trid,
  * EINVAL: @trid is unknown, or an active stream with log (DEC-16); the stream was shut down
  *         meanwhile; another argument invalid.
  * EINTR:  a signal handler ran, no event was consumed.
- * Cost: lock; one event.  Unit: On-Line, Log Retrieval.
+ * EIO:    a log's file was changed since it was opened, or cannot be read any more.
+ * Cost: lock; one event; with a log a read of the file, when the next block is not in memory yet.
+ * Unit: On-Line, Log Retrieval.
  * (GETNX-01 to GETNX-09, GETNX-E1, GETNX-E2, TRU-01 to TRU-08, TIM-03 to TIM-06, DEC-38)
  */
 int posix_trace_getnext_event(trace_id_t trid, struct posix_trace_event_info *_PXT_RESTRICT event,
@@ -592,10 +597,16 @@ int posix_trace_attr_setlogsize(trace_attr_t *attr, size_t logsize);
  *             APPEND.  The library works on a duplicate and leaves @file_desc open.
  *
  * EBADF:  @file_desc is not open for writing.
- * EINVAL: as posix_trace_create(); this type of file does not support the policy; the log size is
- *         too small for the policy.
+ * EINVAL: as posix_trace_create(); this type of file does not support the policy, or is none that a
+ *         log can go to (a directory, a block device); the log size is too small for the policy;
+ *         policy FLUSH: its thread's priority is none of SCHED_FIFO.
+ * EMFILE: no descriptor is left for the duplicate.
+ * EAGAIN: as posix_trace_create(); policy FLUSH: no thread.
+ * EPERM:  as posix_trace_create(); policy FLUSH: its thread's priority is not for this process.
+ * ENOMEM, ESRCH: as posix_trace_create().
  * ENOSPC: no room for the log.
- * EAGAIN, ENOMEM, ESRCH, EPERM: as posix_trace_create().
+ * EFBIG, EIO, EPIPE, EAGAIN and so on: what a write gave, or the ftruncate() of a regular file: the
+ *         log's head could not be written.  The file may be truncated by then.
  * Cost: lock, memory, output; with FLUSH a thread.  Unit: Trace-To-Log.
  * (CRLOG-01 to CRLOG-04, CRLOG-E1 to CRLOG-E3, LOGP-05, DEC-07, DEC-21, DEC-22)
  */
@@ -609,8 +620,11 @@ int posix_trace_create_withlog(pid_t pid, const trace_attr_t *_PXT_RESTRICT attr
  * EINVAL: @trid is no active stream with log.
  * EFBIG:  the file may not grow further (SIGXFSZ, if the limit is RLIMIT_FSIZE, is the program's
  *         affair).
- * ENOSPC: no room on the device.  Other numbers of write() are passed on.
+ * ENOSPC: no room on the device.  Other numbers of write() are passed on; EAGAIN when the device
+ *         took nothing for a second.
  *         The first error since is also kept for posix_trace_get_status().
+ * ECANCELED: a signal handler has sealed the log in the middle of this call
+ *         (posix_trace_seal_on_signals_np()).
  * Cost: lock; output in proportion to what is held.  Unit: Trace-To-Log.
  * (FLUSH-01 to FLUSH-07, FLUSH-E1 to FLUSH-E3, STA-04, STA-05, DEC-13, DEC-40)
  */
@@ -654,6 +668,9 @@ void posix_trace_event(
  *
  * ENAMETOOLONG: the name is longer; no type is made.
  * EINVAL:       an argument is NULL.
+ * ENOMEM:       no memory for the names of the process, which its first new name or stream brings;
+ *               or a relative stands still in the middle of a definition
+ *               (posix_trace_attr_setinherited()).
  * Cost: steps in proportion to the number of types; a new name adds the lock.  Unit: User Events.
  * (EVOPEN-01 to EVOPEN-09, EVOPEN-E1, CON-16 to CON-19, LIM-03, LIM-04, DEC-31)
  */
@@ -745,6 +762,7 @@ int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int ho
  *
  * EINVAL:       @trid is no active stream; another argument is NULL.
  * ENAMETOOLONG: the name is longer than TRACE_EVENT_NAME_MAX.
+ * ENOMEM:       as posix_trace_eventid_open(): a relative stands still.
  * Cost: as posix_trace_eventid_open().  Unit: Event Filter.
  * (TREVO-01 to TREVO-04, TREVO-E1, TREVO-E2)
  */
@@ -829,6 +847,7 @@ int posix_trace_close(trace_id_t trid);
  *
  * EINVAL: not readable, not a log, not complete, damaged, or of a version that this library does
  *         not know (posix_trace_open_explained_np() says which and where); @trid is NULL.
+ * EMFILE: no descriptor is left for the duplicate.
  * ENOMEM: no memory for its tables.
  * Cost: memory and reading in proportion to the log's number of blocks.  Unit: Log Retrieval.
  * (OPEN-01 to OPEN-06, OPEN-E1, OPEN-E2, LOGP-07, DEC-22, DEC-29, DEC-30, DEC-35)
