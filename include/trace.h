@@ -417,8 +417,8 @@ int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t streamsize);
  * Makes the stream as it was when it was created, but for its memory, the names, and RUNNING or
  * SUSPENDED: recorded events are gone, nothing is full or overrun, nothing is filtered, a restart
  * that was pending is cancelled.  With a log that log begins anew too; one that cannot be rewritten
- * (a pipe) gets a mark.  The creation time stays.  What goes wrong with the log's output is no error
- * of this call: posix_trace_get_status() tells it, and the next flush tries again.
+ * (a pipe) gets a mark.  The creation time stays.  What goes wrong with the log's output is no
+ * error of this call: posix_trace_get_status() tells it, and the next flush tries again.
  *
  * EINVAL: @trid is no active stream.
  * Cost: lock; with a log, output.  Unit: Core.

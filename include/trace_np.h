@@ -59,9 +59,10 @@ struct posix_trace_eventextra_np {
  * What the standard's structure has no public members for.
  *
  * @event: as a getnext function filled it in.
+ * @extra: all of it is written.
  *
  * EINVAL: an argument is NULL.
- * Context: also signal handlers.  Cost: constant.  Unit: any.
+ * Context: also signal handlers.  Cost: constant.  Unit: any.  (TIM-06; ZEP-17)
  */
 int posix_trace_eventinfo_getextra_np(
     const struct posix_trace_event_info *event, struct posix_trace_eventextra_np *extra);
@@ -125,8 +126,9 @@ int posix_trace_getclock_np(trace_id_t trid, struct posix_trace_clock_np *clock)
  * Returns 0 also when the type has this very text already.
  * EINVAL: @format is malformed; @event_id is no user type of its own.
  * EBUSY:  the type has another description.
- * ENOMEM: the room for descriptions (CONFIG_PTRACE_FORMAT_POOL_BYTES) is used up.
- * Cost: lock; steps in proportion to the text.  Unit: User Events.
+ * ENOMEM: the room for descriptions (CONFIG_PTRACE_FORMAT_POOL_BYTES) is used up; or a relative
+ *         stands still in the middle of a definition (posix_trace_attr_setinherited()).
+ * Cost: lock; steps in proportion to the text.  Unit: User Events.  (TEV-09)
  */
 int posix_trace_eventid_setformat_np(trace_event_id_t event_id, const char *format);
 #endif
@@ -136,7 +138,7 @@ int posix_trace_eventid_setformat_np(trace_event_id_t event_id, const char *form
  * @format: room for POSIX_TRACE_FORMAT_MAX_NP + 1 bytes.
  *
  * EINVAL: @trid unknown; no such type there; @format is NULL.
- * Cost: constant.  Unit: any.
+ * Cost: constant.  Unit: any.  (TEV-09)
  */
 int posix_trace_eventid_getformat_np(trace_id_t trid, trace_event_id_t event_id, char *format);
 
@@ -173,6 +175,7 @@ struct posix_trace_field_np {
  * ENOENT: no more fields, or the data ends within this one (it was cut).
  * EINVAL: @format is malformed (found at the first call); another argument invalid.
  * Context: also signal handlers.  Cost: steps in proportion to the description.  Unit: any.
+ * (TEV-09)
  */
 int posix_trace_field_next_np(const char *format, const void *data, size_t len, int swapped,
     uint32_t *cursor, struct posix_trace_field_np *field);
@@ -249,7 +252,7 @@ struct posix_trace_logerror_np {
  * What the log says about itself.
  *
  * EINVAL: @trid is no opened log; @info is NULL.
- * Cost: constant.  Unit: Log Retrieval.
+ * Cost: lock.  Unit: Log Retrieval.  (DEC-28; QNX-52)
  */
 int posix_trace_log_getinfo_np(trace_id_t trid, struct posix_trace_loginfo_np *info);
 /*
@@ -259,7 +262,7 @@ int posix_trace_log_getinfo_np(trace_id_t trid, struct posix_trace_loginfo_np *i
  *
  * ENOENT: @index is behind the last entry.
  * EINVAL: @trid is no opened log; a pointer is NULL.
- * Cost: constant.  Unit: Log Retrieval.
+ * Cost: lock.  Unit: Log Retrieval.  (DEC-17; SHARK-31)
  */
 int posix_trace_log_getthread_np(
     trace_id_t trid, uint32_t index, struct posix_trace_logthread_np *thread);
@@ -320,7 +323,8 @@ int posix_trace_getnext_events_np(
  *
  * EINVAL: @trid is no opened log; a pointer is NULL.
  * EIO:    the file cannot be read any more, or was changed.
- * Cost: lock; one block's head.  Unit: Log Retrieval.
+ * Cost: lock; one block's head, and a read of the file when it is not in memory yet.
+ * Unit: Log Retrieval.  (QNX-05, ZEP-17)
  */
 int posix_trace_log_nextblock_np(
     trace_id_t trid, struct posix_trace_logblock_np *block, int *unavailable);
@@ -334,10 +338,12 @@ int posix_trace_log_nextblock_np(
  */
 int posix_trace_log_gettime_np(trace_id_t trid, uint64_t ticks, struct timespec *time);
 /*
- * As posix_trace_open(), with its errors; on failure @error says where and why.
+ * As posix_trace_open(), with its errors and its cost; on failure @error says where and why, if
+ * anything of the file is the reason.
  *
  * @error: may be NULL.
  *
+ * Cost: memory and reading in proportion to the log's number of blocks.
  * Unit: Log Retrieval.  (OPEN-E2, DEC-30)
  */
 int posix_trace_open_explained_np(
@@ -346,7 +352,14 @@ int posix_trace_open_explained_np(
  * Opens a log that is still being written, or whose writer died.  At its present end getnext
  * says "unavailable"; a later call looks again.
  *
- * Errors as posix_trace_open(), but an incomplete log is none.  Unit: Log Retrieval.  (DEC-29)
+ * @error: as for posix_trace_open_explained_np().
+ *
+ * EINVAL: not readable, not a log, or one that needs a newer reader; @trid is NULL.  A log that is
+ *         incomplete is read as far as it goes, one that is damaged up to the damage
+ *         (posix_trace_log_skipdamage_np()).
+ * EMFILE, ENOMEM: as posix_trace_open().
+ * Cost: memory and reading in proportion to the log's number of blocks so far.
+ * Unit: Log Retrieval.  (DEC-29)
  */
 int posix_trace_open_growing_np(
     int file_desc, trace_id_t *trid, struct posix_trace_logerror_np *error);
@@ -388,14 +401,16 @@ struct posix_trace_logcheck_np {
  * where the next one begins.
  *
  * @file_desc: as for posix_trace_open(); it is not kept.
+ * @result:    all of it is written, also on errors but those of arguments.
  * @findings:  the first @room findings, by their place in the file; may be NULL if @room is 0.
  *
  * Returns 0 also when the log is damaged.
  * EINVAL: not a regular file, not readable, no log, or one that needs a newer reader (the first
- *         finding says which); @result is NULL, or @findings with @room above 0.
+ *         finding says which); no descriptor is left for a duplicate; @result is NULL, or @findings
+ *         with @room above 0.
  * ENOMEM: no memory.
  * Cost: reads the file once, and steps in proportion to it; memory as an open log's, given back.
- * Unit: Log Retrieval.
+ * Unit: Log Retrieval.  (DEC-29; TEV-06)
  */
 int posix_trace_log_check_np(int file_desc, struct posix_trace_logcheck_np *result,
     struct posix_trace_logfinding_np *findings, size_t room);
@@ -405,7 +420,7 @@ int posix_trace_log_check_np(int file_desc, struct posix_trace_logcheck_np *resu
  * @watch:   called by the same thread before each block, with the bytes of the file that lie in front
  *           of it and @context; it does nothing to the file.  NULL: nobody looks on.
  *
- * Errors and cost as posix_trace_log_check_np().  Unit: Log Retrieval.
+ * Errors and cost as posix_trace_log_check_np().  Unit: Log Retrieval.  (DEC-29; TEV-06)
  */
 int posix_trace_log_check_watched_np(int file_desc, struct posix_trace_logcheck_np *result,
     struct posix_trace_logfinding_np *findings, size_t room,
@@ -438,7 +453,7 @@ int posix_trace_log_skipdamage_np(trace_id_t trid, struct posix_trace_logfinding
  * times; posix_stable_np tells whether they did.
  *
  * EINVAL: @trid is no active stream; @counts is NULL.
- * Cost: lock; steps in proportion to the lanes.  Unit: Core.
+ * Cost: lock; steps in proportion to the lanes.  Unit: Core.  (DEC-11; ZEP-17)
  */
 #if defined(__cplusplus) && defined(__GNUC__)
 /* A function and a struct of one name are two things; C++ compilers warn of it on request. */
@@ -459,29 +474,55 @@ int posix_trace_counts_np(trace_id_t trid, struct posix_trace_counts_np *counts)
  * @lanes: 0: chosen at create (the default); else a power of two up to _PXT_LANES_MAX.
  *
  * EINVAL: @lanes is another value, the old one stays; @attr invalid.
- * Cost: constant.  Unit: Core.
+ * Cost: constant.  Unit: Core.  (SIZ-04, DEC-19; QNX-17)
  */
 int posix_trace_attr_setlanes_np(trace_attr_t *attr, unsigned lanes);
-/* As it was set; after posix_trace_get_attr() the number in force.  EINVAL: an argument invalid. */
+/*
+ * Lanes, as they were set, 0 when nothing was; after posix_trace_get_attr() the number in force.
+ *
+ * EINVAL: an argument invalid.
+ * Cost: constant.  Unit: Core.  (AINIT-06)
+ */
 int posix_trace_attr_getlanes_np(const trace_attr_t *attr, unsigned *lanes);
 /*
  * Non-zero: stamps wait for the reservation, which makes order between threads exact on many lanes
  * and costs some 15 ns an event.  Zero (the default): events of different threads on different
  * lanes may change places when they are closer together than the configured resolution (1 us).
  *
+ * @ordered: 0, or any other value.
+ *
  * EINVAL: @attr invalid.
  * Cost: constant.  Unit: Core.  (TIM-03, DEC-19)
  */
 int posix_trace_attr_setorderedstamps_np(trace_attr_t *attr, int ordered);
+/*
+ * Whether stamps wait for the reservation.
+ *
+ * @ordered: 1 if so, else 0.
+ *
+ * EINVAL: an argument invalid.
+ * Cost: constant.  Unit: Core.  (TIM-03, DEC-19)
+ */
 int posix_trace_attr_getorderedstamps_np(const trace_attr_t *attr, int *ordered);
 /*
  * Non-zero: readers poll, so that trace points never make a system call.  Zero (the default): the
  * one trace point that finds the reader asleep wakes it.
  *
+ * @polling: 0, or any other value.
+ *
  * EINVAL: @attr invalid.
- * Cost: constant.  Unit: Core.  (DEC-38)
+ * Cost: constant; a reader that waits looks 5,000 times a second, a flushing thread 1,000 times.
+ * Unit: Core.  (DEC-38)
  */
 int posix_trace_attr_setpolling_np(trace_attr_t *attr, int polling);
+/*
+ * Whether readers poll.
+ *
+ * @polling: 1 if so, else 0.
+ *
+ * EINVAL: an argument invalid.
+ * Cost: constant.  Unit: Core.  (DEC-38)
+ */
 int posix_trace_attr_getpolling_np(const trace_attr_t *attr, int *polling);
 
 /*
@@ -518,11 +559,17 @@ int posix_trace_attr_getpolling_np(const trace_attr_t *attr, int *polling);
  * touches what is missing gets SIGBUS.  A memfd made with MFD_ALLOW_SEALING is sealed against that
  * by create; for other files permissions must do it.
  *
- * EINVAL: @file_desc is below -1; it is not -1 and CONFIG_PTRACE_FILE_STREAMS is off; @attr invalid.
+ * EINVAL: @file_desc is below -1 or no descriptor can be that high (INT_MAX); it is not -1 and
+ *         CONFIG_PTRACE_FILE_STREAMS is off; @attr invalid.
  * Cost: constant; create then takes and touches every page.  Unit: Core.  (ZEP-14, SHARK-21)
  */
 int posix_trace_attr_setfile_np(trace_attr_t *attr, int file_desc);
-/* EINVAL: an argument invalid. */
+/*
+ * The descriptor, as it was set; -1: none, and after posix_trace_get_attr() always.
+ *
+ * EINVAL: an argument invalid.
+ * Cost: constant.  Unit: Core.  (ZEP-14)
+ */
 int posix_trace_attr_getfile_np(const trace_attr_t *attr, int *file_desc);
 
 #if _PXT_UNIT_ATTACH
@@ -555,6 +602,15 @@ int posix_trace_attr_getfile_np(const trace_attr_t *attr, int *file_desc);
  * (LPT-31, LPT-32)
  */
 int posix_trace_attr_setsharename_np(trace_attr_t *attr, const char *name);
+/*
+ * The name, as it was set.
+ *
+ * @name: the text that the setter was given, not a copy; NULL: none, and after
+ *        posix_trace_get_attr() always.
+ *
+ * EINVAL: an argument invalid.
+ * Cost: constant.  Unit: Attached Processes.  (LPT-31)
+ */
 int posix_trace_attr_getsharename_np(const trace_attr_t *attr, const char **name);
 
 /*
@@ -595,10 +651,21 @@ int posix_trace_attach_np(const char *name, const trace_attr_t *attr, trace_id_t
  *
  * @priority: of SCHED_FIFO; 0: as the thread that calls create (the default).
  *
+ * posix_trace_create_withlog() looks at it, with policy FLUSH, and then has these errors as well:
+ * EINVAL: SCHED_FIFO has no such priority.
+ * EPERM:  it is not for this process (RLIMIT_RTPRIO, CAP_SYS_NICE).
+ * EAGAIN: no thread, whatever its priority.
+ *
  * EINVAL: @priority is negative; @attr invalid.
  * Cost: constant.  Unit: Trace-To-Log.  (DEC-13)
  */
 int posix_trace_attr_setflushpriority_np(trace_attr_t *attr, int priority);
+/*
+ * The priority, as it was set; 0: as the thread that calls create.
+ *
+ * EINVAL: an argument invalid.
+ * Cost: constant.  Unit: Trace-To-Log.  (DEC-13)
+ */
 int posix_trace_attr_getflushpriority_np(const trace_attr_t *attr, int *priority);
 
 /*
@@ -609,13 +676,21 @@ int posix_trace_attr_getflushpriority_np(const trace_attr_t *attr, int *priority
  *
  * A terminal should be raw (cfmakeraw(3)): the library leaves its settings alone.
  *
+ * @form: POSIX_TRACE_LOG_AUTO_NP, _PLAIN_NP or _FRAMES_NP.
+ *
  * EINVAL: @form is none of these, or FRAMES without CONFIG_PTRACE_LOG_LINE; @attr invalid.
- * Cost: constant.  Unit: Trace-To-Log.
+ * Cost: constant.  Unit: Trace-To-Log.  (LPT-06, LPT-37; ZEP-44)
  */
 #define POSIX_TRACE_LOG_AUTO_NP   0
 #define POSIX_TRACE_LOG_PLAIN_NP  1
 #define POSIX_TRACE_LOG_FRAMES_NP 2
 int posix_trace_attr_setlogform_np(trace_attr_t *attr, int form);
+/*
+ * The form, as it was set; also after posix_trace_get_attr(): what AUTO came to is not told.
+ *
+ * EINVAL: an argument invalid.
+ * Cost: constant.  Unit: Trace-To-Log.  (LPT-06)
+ */
 int posix_trace_attr_getlogform_np(const trace_attr_t *attr, int *form);
 
 /*
@@ -707,7 +782,7 @@ int posix_trace_snapshot_np(trace_id_t trid, int file_desc);
  * A full table is no error: events of this thread carry 12 bytes more.
  *
  * ENOMEM: no memory for the table itself, which the first create or register call makes.
- * Cost: lock; a few system calls.  Unit: Core.
+ * Cost: lock; a few system calls.  Unit: Core.  (SHARK-31)
  */
 int posix_trace_thread_register_np(void);
 
@@ -717,7 +792,9 @@ extern _PXT_WANTED_TYPE _pxt_wanted[_PXT_EVENT_IDS];
 /*
  * Non-zero when a stream that runs, or stopped by itself, wants events of this type.
  *
- * Context: anywhere.  Cost: one load, one test.  Unit: Core.  (LPT-33)
+ * @event_id: any value.
+ *
+ * Context: anywhere.  Cost: one load, one test.  Unit: Core.  (LPT-33; ZEP-25)
  */
 #if defined(_PXT_OFF)
 static inline int posix_trace_wanted_np(trace_event_id_t event_id)
@@ -771,6 +848,8 @@ static inline int posix_trace_wanted_np(trace_event_id_t event_id)
  *
  * With _PXT_OFF defined before this header is included all of these compile to nothing: no code,
  * no data, no reference to the library, no argument evaluated; posix_trace_open_np() is 0.
+ *
+ * Unit: User Events.  (EVENT-01, CON-19, LPT-33; ZEP-25, QNX-39)
  */
 /* Macros that build declarations and lists, and a store that the check does not see: */
 /* NOLINTBEGIN(bugprone-macro-parentheses, readability-non-const-parameter) */
