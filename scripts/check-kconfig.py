@@ -5,7 +5,7 @@ import os
 import re
 import sys
 
-from config import ROOT, Configuration, kconfig_tool
+from config import BOTH_LIBRARIES, OTHER_UNITS, ROOT, Configuration, kconfig_tool
 
 # The seed's menu: units in its order, then the sub-menus.
 MENU = ["Trace Core support (comes with On-Line Trace or Trace To Log)", "On-Line Trace support",
@@ -13,6 +13,9 @@ MENU = ["Trace Core support (comes with On-Line Trace or Trace To Log)", "On-Lin
         "Trace Inheritance support", "Attached Processes support", "Log Retrieval support",
         "Maximums and limits", "System event types", "Policies", "Records", "Log",
         "Fast checksums of log blocks", "Port", "Debugging"]
+
+# What it costs, in a unit's or a policy's help.
+FIGURE = re.compile(r"\b\d[\d.,]* (?:bytes?|KiB|KB)\b|\bno byte\b|\bcosts nothing\b", re.I)
 
 # (profile, settings, a part of the reason)
 REFUSED = [
@@ -73,10 +76,27 @@ def check_menu(kconf):
         node = node.next
     if found != MENU:
         yield f"the menu is {found}"
-    for symbol in kconfig_tool.symbols(kconf):
+    for symbol in [*kconfig_tool.symbols(kconf), *kconf.unique_choices]:
         prompted = any(node.prompt for node in symbol.nodes)
         if prompted and not any(node.help for node in symbol.nodes):
             yield f"{symbol.name} has no help text"
+
+
+def is_policy(symbol):
+    return any(node.parent.prompt and node.parent.prompt[0] == "Policies" for node in symbol.nodes)
+
+
+def check_costs(kconf):
+    """A unit's and a policy's help says what it costs; the port says it in its own choice."""
+    units = {"PTRACE_" + unit for unit in OTHER_UNITS | BOTH_LIBRARIES - {"PORT"}}
+    symbols = [symbol for symbol in kconfig_tool.symbols(kconf)
+               if symbol.name in units or is_policy(symbol)]
+    if len(symbols) < len(units) + 6:
+        yield f"units and policies are {[symbol.name for symbol in symbols]}"
+    for symbol in symbols:
+        text = " ".join(" ".join(node.help or "" for node in symbol.nodes).split())
+        if not FIGURE.search(text):
+            yield f"{symbol.name}: its help states no cost in bytes"
 
 
 def check_refusals():
@@ -125,6 +145,7 @@ def check_headers():
 def main():
     findings = []
     findings += check_menu(Configuration({}).kconf)
+    findings += check_costs(Configuration({}).kconf)
     findings += check_refusals()
     findings += check_profiles()
     findings += check_headers()
