@@ -2,6 +2,13 @@
 /*
  * admit.h - may this event enter this stream?  The filter's data and the answer, inline; only
  * the call that sets it belongs to the Event Filter unit.
+ *
+ *   who beside whom     admits     set_filter, clear
+ *   admits                 -              -
+ *   set_filter, clear      -              X            X: both locks (core/stream.h)
+ *
+ * The set in force is not written: a change writes the other one and turns the gate, and set_filter
+ * waits for the trace points that are inside before and behind it.
  */
 #ifndef PXT_ADMIT_H
 #define PXT_ADMIT_H

@@ -38,7 +38,8 @@ unsigned pxt_names_count(void);
 const char *pxt_names_of(unsigned id);
 /*
  * Describes the payload of a user type: 0 (also for the same text again), EINVAL (no user type of
- * its own, or a malformed text), EBUSY (it has another description), ENOMEM (the pool is full).
+ * its own, or a malformed text), EBUSY (it has another description), ENOMEM (the pool is full, or
+ * a relative stands still while it defines something).
  */
 int pxt_names_set_format(unsigned id, const char *text);
 /* The description, "" for a type without one, NULL where there is no such type. */

@@ -238,6 +238,7 @@ int pxt_create_attr(const struct pxt_create *request, trace_attr_t *attr);
  */
 int pxt_stream_create(
     const struct pxt_create *request, const trace_attr_t *attr, struct pxt_stream **stream);
+/* ENOMEM (no identifier is left), or what struct pxt_share_ops, open, says; else 0. */
 int pxt_stream_publish(struct pxt_stream *stream, trace_id_t *trid);
 void pxt_stream_abandon(struct pxt_stream *stream);
 void pxt_streams_after_fork(void);

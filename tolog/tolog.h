@@ -126,8 +126,9 @@ struct pxt_tolog {
 extern const struct pxt_ops pxt_tolog_ops;
 
 /*
- * Makes @stream's log and begins it on @out, which stays the caller's if that fails.  (The helper is
- * not started, and the stream does not know yet whom to call at clear and shutdown.)
+ * Makes @stream's log and begins it on @out, which stays the caller's if that fails: ENOMEM, or what
+ * the port's truncate and write say.  (The helper is not started, and the stream does not know yet
+ * whom to call at clear and shutdown.)
  */
 int pxt_tolog_begin(struct pxt_stream *stream, const struct pxt_tolog_policy *policy,
     const struct pxt_port_log *out);
@@ -385,6 +386,7 @@ int pxt_tolog_get_status(void *object, struct posix_trace_status_info *status);
 
 #if CONFIG_PTRACE_POLICY_FLUSH
 size_t pxt_tolog_helper_bytes(void);
+/* 0 for other policies too; or what pxt_port_thread_start() says to the priority. */
 int pxt_tolog_helper_start(struct pxt_stream *stream);
 /* Returns when the helper has ended; without the mutex. */
 void pxt_tolog_helper_end(struct pxt_stream *stream);
