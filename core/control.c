@@ -71,19 +71,24 @@ static void fill(
 	event->pid = (uint32_t)pxt_process_pid();
 }
 
-/* Puts a mark into every lane, or into none. */
+/*
+ * Puts a mark into every lane, or into none.  Counted behind all of them: a lane of a killed process
+ * that has no mark is taken for one that has passed all that were counted.
+ */
 static void put_marks(struct pxt_block *block)
 {
-	block->barriers++;
+	uint64_t number = block->barriers + 1u;
+
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_place place = { .ring = pxt_block_ring(block, i) };
 
 		if (pxt_ring_reserve_mark(&place, block->full_policy == POSIX_TRACE_LOOP))
-			pxt_ring_store_mark(&place, block->barriers);
+			pxt_ring_store_mark(&place, number);
 		else
 			/* Seen as passed, like a mark that was overwritten: room was checked. */
-			place.ring.lane->barrier = block->barriers;
+			place.ring.lane->barrier = number;
 	}
+	block->barriers = number;
 }
 
 /* Slots that are free in the fullest lane; as many as there are when overwriting. */
