@@ -4,6 +4,7 @@
 
 #include "base/attr.h"
 #include "core/filestream.h"
+#include "core/testpoints.h"
 #include "port/port_sysinfo.h"
 
 #include <errno.h>
@@ -122,6 +123,7 @@ static int put_beginning(struct pxt_tolog *log, const struct pxt_block *block)
 	pxt_tolog_new_meta(log);
 	if (log->out.kind == PXT_LOG_FILE)
 		error = pxt_port_log_truncate(&log->out, 0);
+	PXT_TESTPOINT(PXT_TP_LOG_EMPTIED);
 	return error ? error : pxt_tolog_put_head(log);
 }
 
@@ -176,6 +178,7 @@ static int create(const struct pxt_create *request, const trace_attr_t *attr,
 	if (error)
 		return error;
 	error = attach(stream, policy, out);
+	PXT_TESTPOINT(PXT_TP_LOG_BEGUN);
 	if (!error) {
 		error = pxt_stream_publish(stream, trid);
 		if (error) {

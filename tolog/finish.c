@@ -3,6 +3,7 @@
 #include "tolog/tolog.h"
 
 #include "core/control.h"
+#include "core/testpoints.h"
 
 #define SLICE_NS 50000u
 
@@ -14,6 +15,7 @@ static int restart_file(struct pxt_tolog *log, const trace_attr_t *attr)
 
 	if (error)
 		return error;
+	PXT_TESTPOINT(PXT_TP_LOG_EMPTIED);
 	log->header.generation++;
 	log->sums.data_sequence = 0;
 	log->sums.meta_sequence = 0;
@@ -167,7 +169,9 @@ int pxt_tolog_put_end(struct pxt_stream *stream, struct pxt_log_trailer *trailer
 	if (error && !pxt_tolog_give_up(log))
 		return error;
 	pxt_tolog_new_meta(log);
+	PXT_TESTPOINT(PXT_TP_LOG_LAST);
 	last = put_trailer(log, trailer);
+	PXT_TESTPOINT(PXT_TP_LOG_ENDED);
 	return error ? error : last;
 }
 

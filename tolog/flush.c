@@ -2,6 +2,8 @@
 /* flush.c - posix_trace_flush(), and the steps of every flush. */
 #include "tolog/tolog.h"
 
+#include "core/testpoints.h"
+
 #include <errno.h>
 
 #define HELD_SLICE_NS 50000u
@@ -135,8 +137,10 @@ int pxt_tolog_flush(struct pxt_stream *stream, bool final)
 	if (pxt_tolog_output(log) == PXT_OUTPUT_SEALED)
 		return EINVAL;
 	log->flushing = true;
+	PXT_TESTPOINT(PXT_TP_FLUSH_BEGUN);
 	error = run(stream, &flush);
 	log->flushing = false;
+	PXT_TESTPOINT(PXT_TP_FLUSH_ENDED);
 	pxt_tolog_note_error(log, error);
 	if (flush.start_told && pxt_stream_wants(stream->block, PXT_ID_FLUSH_STOP)) {
 		log->stop_mark = true;

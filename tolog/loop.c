@@ -9,6 +9,7 @@
 #include "tolog/tolog.h"
 
 #include "base/attr.h"
+#include "core/testpoints.h"
 
 #include <errno.h>
 
@@ -92,6 +93,7 @@ static uint64_t place(struct pxt_tolog *log)
 			pxt_tolog_lost(log, log->frame_records[frame]);
 		}
 		log->frame_records[frame] = 0;
+		PXT_TESTPOINT(PXT_TP_LOG_FRAME);
 	}
 	return log->header.data_offset + frame * log->header.frame_bytes;
 }

@@ -5,6 +5,7 @@
  */
 #include "tolog/tolog.h"
 
+#include "core/testpoints.h"
 #include "port/port.h"
 
 #include <errno.h>
@@ -43,11 +44,13 @@ static int send_piece(struct pxt_tolog *log, size_t *done)
 	if (pxt_tolog_output(log) == PXT_OUTPUT_SEALED)
 		return ECANCELED;
 	pxt_tolog_turn_output(log, PXT_OUTPUT_IDLE, PXT_OUTPUT_WRITING);
+	PXT_TESTPOINT(PXT_TP_LOG_SENDING);
 	if (log->out.kind == PXT_LOG_FILE)
 		error = pxt_port_log_write_at(
 		    &log->out, way->offset + way->sent, from, piece(log), done);
 	else
 		error = pxt_port_log_write(&log->out, from, piece(log), done);
+	PXT_TESTPOINT(PXT_TP_LOG_SENT);
 	/* A handler of this thread may have written it, too, and all that was behind it. */
 	if (pxt_tolog_output(log) == PXT_OUTPUT_SEALED) {
 		*done = 0;
@@ -80,6 +83,7 @@ static void arrived(struct pxt_tolog *log)
 		log->ended = way.type == PXT_LOG_TRAILER;
 		pxt_tolog_new_meta(log);
 	}
+	PXT_TESTPOINT(PXT_TP_LOG_ARRIVED);
 }
 
 /* All that is left of the piece, or the frame, that is on its way. */
@@ -153,6 +157,7 @@ int pxt_tolog_put_data(struct pxt_tolog *log, bool full)
 			log->policy->placed(log, true);
 		return 0;
 	}
+	PXT_TESTPOINT(PXT_TP_LOG_TAKEN);
 	length = finish(log, &log->data, PXT_LOG_DATA);
 	log->way.full = full;
 	return send_off(log, PXT_WAY_DATA, log->data_bytes, length, log->policy->place(log));

@@ -5,6 +5,7 @@
  * Of the stream only its copy is used (core/copy.h): how long the device takes is nobody's concern.
  */
 #include "core/copy.h"
+#include "core/testpoints.h"
 #include "tolog/tolog.h"
 
 #include "base/attr.h"
@@ -91,6 +92,7 @@ PXT_API int posix_trace_snapshot_np(trace_id_t trid, int file_desc)
 	error = pxt_tolog_append.check(&out, NULL);
 	if (!error)
 		error = pxt_copy_take(trid, &copy);
+	PXT_TESTPOINT(PXT_TP_COPY_MADE);
 	if (!error) {
 		error = put_log(&copy, &out);
 		pxt_copy_free(&copy);
