@@ -101,8 +101,8 @@ bool box_open(struct box *box, int fd)
 
 #ifdef PXT_PXTRACE
 
-/* Makes @path the log of what stands in @fd; its exit status. */
-static int run_recover(int fd, const char *path)
+/* Makes @path the log of what stands in @fd; how it ended. */
+static int run_recover(int fd, const char *path, bool all)
 {
 	char from[32];
 	int status = -1;
@@ -112,8 +112,8 @@ static int run_recover(int fd, const char *path)
 	child = fork();
 	CU_ASSERT_FATAL(child >= 0);
 	if (child == 0) {
-		(void)execl(
-		    PXT_PXTRACE, "pxtrace", "recover", from, "-o", path, "--quiet", (char *)NULL);
+		(void)execl(PXT_PXTRACE, "pxtrace", "recover", from, "-o", path, "--quiet",
+		    all ? "--all" : NULL, (char *)NULL);
 		_exit(127);
 	}
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
@@ -121,23 +121,42 @@ static int run_recover(int fd, const char *path)
 	return status;
 }
 
-bool box_recover(struct box *box, int fd)
+int box_salvage(int fd, bool all, trace_id_t *salvaged)
 {
 	char path[] = "/tmp/pxt-box-XXXXXX";
 	int made = mkstemp(path);
+	int status;
 	int log;
 
 	CU_ASSERT_FATAL(made >= 0);
 	(void)close(made);
-	PXT_EQ_FATAL(run_recover(fd, path), 0);
+	status = run_recover(fd, path, all);
 	log = open(path, O_RDONLY | O_CLOEXEC);
 	(void)unlink(path);
-	CU_ASSERT_FATAL(log >= 0);
-	PXT_EQ_FATAL(posix_trace_open(log, &box->log), 0);
-	(void)close(log);
+	CU_ASSERT_FATAL(WIFEXITED(status));
+	if (status == 0) {
+		CU_ASSERT_FATAL(log >= 0);
+		PXT_EQ_FATAL(posix_trace_open(log, salvaged), 0);
+	}
+	if (log >= 0)
+		(void)close(log);
+	return WEXITSTATUS(status);
+}
+
+bool box_recover(struct box *box, int fd)
+{
+	PXT_EQ_FATAL(box_salvage(fd, false, &box->log), 0);
 	return true;
 }
 #else
+int box_salvage(int fd, bool all, trace_id_t *salvaged)
+{
+	(void)fd;
+	(void)all;
+	(void)salvaged;
+	return -1;
+}
+
 bool box_recover(struct box *box, int fd)
 {
 	(void)box;
@@ -242,11 +261,12 @@ static uint32_t index_of(const struct box *box, uint32_t id)
 
 const char *box_name(struct box *box, uint32_t id)
 {
-	uint32_t index = index_of(box, id);
+	uint32_t index;
 
 	if (box->log)
 		return posix_trace_eventid_get_name(box->log, id, box->type_name) ? NULL
 		                                                                  : box->type_name;
+	index = index_of(box, id);
 	return index == UINT32_MAX ? NULL : box->reader->directory->names.names[index];
 }
 

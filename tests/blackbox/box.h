@@ -41,6 +41,11 @@ struct box_event {
 bool box_open(struct box *box, int fd);
 /* From now on @box says what the log says that pxtrace recover makes of @fd; false: there is no pxtrace. */
 bool box_recover(struct box *box, int fd);
+/*
+ * The log that pxtrace recover makes of @fd, a black box or a log; @all: with what the program had taken
+ * itself.  Returns its exit status, and sets *salvaged if that is 0; -1: there is no pxtrace.
+ */
+int box_salvage(int fd, bool all, trace_id_t *salvaged);
 void box_close(struct box *box);
 /* The next event; false: there is none, and what is unfinished was given up. */
 bool box_next(struct box *box, struct box_event *event);

@@ -9,6 +9,10 @@ ptrace_test(blackbox_create FAKES NEEDS ${box_needs} ARG_CHECKS TOLOG POLICY_FLU
 # Killed processes; not for ThreadSanitizer, which knows nothing of other processes.
 ptrace_test(blackbox_kill TESTPOINTS NEEDS ${box_needs} !TSAN TIMEOUT 400
 	SOURCES blackbox/kill.c blackbox/box.c core/kit.c)
+# The same with a log beside the box; its writes go out in pieces, between which it is killed, too.
+ptrace_test(blackbox_kill_log TESTPOINTS NEEDS ${box_needs} LOG_LOOP LOG_APPEND SNAPSHOT LOGRETRIEVAL
+	!TSAN TIMEOUT 400
+	SOURCES blackbox/kill_log.c blackbox/box.c core/kit.c LIBRARIES -Wl,--wrap=pxt_port_log_write_at)
 # With memory that nobody may touch once it was given back.
 ptrace_test(blackbox_mirrors TESTPOINTS NEEDS ${box_needs}
 	SOURCES blackbox/mirrors.c blackbox/box.c core/kit.c core/guard.c
@@ -21,7 +25,7 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND 
 endif()
 ptrace_test(blackbox_steps NEEDS ${box_needs} TRAP_FLAG SOURCES blackbox/steps.c blackbox/box.c core/kit.c)
 # What pxtrace recover makes of the files must be the same.
-foreach(name IN ITEMS kill random)
+foreach(name IN ITEMS kill kill_log random)
 	if(TARGET test_blackbox_${name} AND TARGET pxtrace AND PXT_LOGRETRIEVAL)
 		target_compile_definitions(test_blackbox_${name} PRIVATE PXT_PXTRACE="$<TARGET_FILE:pxtrace>")
 		add_dependencies(test_blackbox_${name} pxtrace)
