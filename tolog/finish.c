@@ -75,6 +75,9 @@ int pxt_tolog_begin_anew(struct pxt_stream *stream)
 		error = restart_file(log, &attr);
 	if (!error)
 		pxt_tolog_new_data(log);
+	/* As behind create: a handler that ends this log cannot find it out. */
+	if (!error && pxt_tolog_seals())
+		error = pxt_tolog_tell(stream, PXT_WHEN_FLUSH);
 	pxt_tolog_regain(stream, log);
 	pxt_tolog_note_error(log, error);
 	/* The head, or the mark, may be on its way by now: then only the rest of it is missing. */

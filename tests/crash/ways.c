@@ -269,6 +269,31 @@ static void a_later_handler_may_call_the_librarys(void)
 	scene_expect_whole(&scene, SIGSEGV);
 }
 
+static int clear_and_fault(const struct scene *scene)
+{
+	PXT_CHILD_CHECK(posix_trace_clear(scene_stream) == 0);
+	atomic_store(&scene_notes->begun, 0);
+	atomic_store(&scene_notes->written, 0);
+	scene_trace(5);
+	return fault(scene);
+}
+
+/* DEC-25: what a handler cannot ask for was told when the log began anew */
+static void a_log_that_was_cleared_still_says_what_program_it_was(void)
+{
+	static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL,
+		POSIX_TRACE_APPEND };
+
+	for (size_t i = 0; i < 3; i++) {
+		struct scene scene = plain;
+
+		scene.log_policy = policies[i];
+		scene.act = clear_and_fault;
+		expect_signal(scene_play(&scene), SIGSEGV);
+		scene_expect_whole(&scene, SIGSEGV);
+	}
+}
+
 static sigjmp_buf back;
 
 static void jump_back(int number)
@@ -751,6 +776,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(without_it_the_log_of_a_crash_is_incomplete),
 	PXT_CASE(a_former_handler_is_called_with_what_the_system_said_and_its_own_mask),
 	PXT_CASE(a_later_handler_may_call_the_librarys),
+	PXT_CASE(a_log_that_was_cleared_still_says_what_program_it_was),
 	PXT_CASE(who_survives_the_signal_goes_on_untraced),
 	PXT_CASE(the_handler_keeps_errno),
 	PXT_CASE(an_overflown_stack_is_told_of_on_the_alternate_one),
