@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * places.c - what an event costs by where its stream lives: in memory of the process, in a file on
- * tmpfs, in a file on disk.  The places take turns, so that all meet the same machine; a ratio is
- * the median of the ratios of the turns.
+ * places.c - what an event costs by where its stream lives: in memory of the process, in memory that
+ * its children inherit, in a file on tmpfs, in a file on disk.  The places take turns, so that all
+ * meet the same machine; a ratio is the median of the ratios of the turns.
  *
  *	places [--quick | --smoke] [--csv] [--disk DIRECTORY]      (default: the current directory)
  */
@@ -27,17 +27,18 @@
 
 enum place {
 	MEMORY,
+	INHERITED,
 	ON_TMPFS,
 	ON_DISK,
 	PLACES
 };
 
-static const char *const names[PLACES] = { "memory of the process", "file on tmpfs",
-	"file on disk" };
+static const char *const names[PLACES] = { "memory of the process", "inherited memory",
+	"file on tmpfs", "file on disk" };
 static const size_t sizes[] = { 4, 32, 256 };
 #define SIZES (sizeof(sizes) / sizeof(sizes[0]))
 
-static const char *directories[PLACES] = { NULL, "/dev/shm", "." };
+static const char *directories[PLACES] = { NULL, NULL, "/dev/shm", "." };
 static trace_event_id_t type;
 static unsigned char payload[BYTES_MAX];
 static size_t bytes;
@@ -65,15 +66,32 @@ static int file_in(enum place place)
 	return fd;
 }
 
+#if _PXT_UNIT_INHERIT
+/* False: nothing is inherited in this build. */
+static int inherit(trace_attr_t *attr)
+{
+	bench_ok("inheritance", posix_trace_attr_setinherited(attr, POSIX_TRACE_INHERITED));
+	return 1;
+}
+#else
+static int inherit(trace_attr_t *attr)
+{
+	(void)attr;
+	return 0;
+}
+#endif
+
 /* False: the place is not there. */
 static int open_stream(enum place place, trace_id_t *trid)
 {
-	int fd = place == MEMORY ? -1 : file_in(place);
+	int fd = directories[place] ? file_in(place) : -1;
 	trace_attr_t attr;
 
-	if (place != MEMORY && fd < 0)
+	if (directories[place] && fd < 0)
 		return 0;
 	bench_ok("attributes", posix_trace_attr_init(&attr));
+	if (place == INHERITED && !inherit(&attr))
+		return 0;
 	bench_ok("policy", posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP));
 	bench_ok("size", posix_trace_attr_setstreamsize(&attr, STREAM_BYTES));
 	bench_ok("data size", posix_trace_attr_setmaxdatasize(&attr, BYTES_MAX));
@@ -118,7 +136,9 @@ static void say(const char *column, double values[PLACES][TURNS_MAX], unsigned t
 
 		ratios[place] = NAN;
 		if (!there[place]) {
-			bench_missing(names[place], column, "no such file system here");
+			bench_missing(names[place], column,
+			    directories[place] ? "no such file system here"
+			                       : "nothing is inherited in this build");
 			continue;
 		}
 		for (unsigned i = 0; i < turns; i++)
@@ -167,6 +187,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < SIZES; i++) {
 		char what[64];
 
+		(void)snprintf(what, sizeof(what), "%zu B event in inherited memory", sizes[i]);
+		bench_target(what, "x memory", ratios[i][INHERITED], BENCH_AT_MOST, 1.05);
 		(void)snprintf(what, sizeof(what), "%zu B event in a file on tmpfs", sizes[i]);
 		bench_target(what, "x memory", ratios[i][ON_TMPFS], BENCH_AT_MOST, 1.05);
 	}
