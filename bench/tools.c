@@ -440,6 +440,7 @@ int main(int argc, char **argv)
 	double speeds[sizeof(tools) / sizeof(tools[0])];
 	unsigned long events;
 	struct stat state = { 0 };
+	double single;
 	double many;
 
 	bench_begin(argc, argv, "tools", NULL);
@@ -466,7 +467,7 @@ int main(int argc, char **argv)
 	recovering = measure_recover(events);
 	bench_table("library", "libptrace-retrieval");
 	(void)measure_opening(&pairs[1]);
-	(void)measure_reading(&pairs[1], "one by one", read_one_by_one);
+	single = measure_reading(&pairs[1], "one by one", read_one_by_one);
 	many = measure_reading(&pairs[1], "many at once", read_many);
 	bench_table("targets", "Targets");
 	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
@@ -478,6 +479,8 @@ int main(int argc, char **argv)
 			    what, "M events/s", speeds[i], BENCH_AT_LEAST, tools[i].target);
 	}
 	bench_target("pxtrace recover", "M events/s", recovering, BENCH_AT_LEAST, recover.target);
+	bench_target("getnext from a log (4 and 12 B)", "ns", single, BENCH_AT_MOST, 50);
+	bench_target("getnext from a log (4 and 12 B): goal", "ns", single, BENCH_AT_MOST, 15);
 	bench_target("an event of a log among many: goal", "ns", many, BENCH_AT_MOST, 15);
 	return 0;
 }
