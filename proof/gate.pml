@@ -8,6 +8,8 @@
  *   -DTHREADS=2 -DEVENTS=2
  *   -DLOG               a stream with log: the flusher reads, and settles behind its last write
  *   -DCALLS=2           so many calls of start and stop, and of clear with -DCLEAR, at any moment
+ *   -DKILLS=1           so many writers die, at any step
+ *   -DNEST              a handler interrupts the first writer at any step and writes one event
  *   -DMISTAKE_...       a seeded mistake
  */
 #ifndef N
@@ -22,7 +24,14 @@
 #ifndef CALLS
 #define CALLS 0
 #endif
+#ifndef KILLS
+#define KILLS 0
+#endif
+#ifdef NEST
+#define RECORDS (THREADS * EVENTS + CALLS + 2)
+#else
 #define RECORDS (THREADS * EVENTS + CALLS + 1)
+#endif
 #define SIDES   3
 
 mtype = { OFF, RUNNING, AUTO };                 /* of the gate */
@@ -58,11 +67,22 @@ byte auto_starts = 0;  /* the stream restarted by itself */
 byte told_stops = 0;
 byte told_starts = 0;
 bit was_full = 0;      /* in this run of the stream */
+bit unstopped = 0;     /* in this run somebody was refused, and returned without a stop */
 byte stop_head = 0;    /* what was recorded when a writer stopped it */
 byte finished = 0;
 bit over = 0;
 #ifdef CLEAR
 bit cleared = 0;
+#endif
+
+/* Who is dead, or has a handler on top of him, does no step. */
+#if KILLS || defined(NEST)
+#define FIRST     1 /* writers are started first */
+#define MOVES(me) provided (!gone[me] && !(held && _pid == FIRST))
+bit gone[THREADS + 1];
+bit held = 0;
+#else
+#define MOVES(me)
 #endif
 
 #if CALLS
@@ -74,6 +94,11 @@ bit cleared = 0;
 /* ---- Writer ---- */
 
 mtype = { RESERVED, RESERVED_LAST, NO_ROOM, CLOSED };
+
+#ifdef MISTAKE_stop_waits_for_its_moment
+/* A writer says when it stopped the stream, a step after it did so; nobody may wait for that. */
+bit moment = 0;
+#endif
 
 /* pxt_ring_reserve_free() */
 inline reserve_free()
@@ -113,7 +138,11 @@ inline stopped_by_writer()
 {
 	assert(was_full);
 	gate = AUTO;
+	unstopped = 0;
 	auto_stops++;
+#ifdef MISTAKE_stop_waits_for_its_moment
+	c = 1;
+#endif
 	stop_head = head
 }
 
@@ -134,49 +163,110 @@ inline auto_stop()
 			:: else
 			fi
 		}
+#ifdef MISTAKE_stop_waits_for_its_moment
+		if
+		:: c -> moment = 1; c = 0
+		:: else
+		fi
+#endif
 	:: else
 	fi
 }
 
+/* A record that was given up meanwhile is nobody's (ring.pml has what the slot then tells). */
+inline store()
+{
+#if KILLS
+	d_step { kind[h] = (h < pos -> 0 : EVENT) }
+#else
+	kind[h] = EVENT
+#endif
+}
+
 /* emit_one(), pxt_emit_reserve_free() */
-proctype writer()
+inline write()
+{
+	/* [PXT_TP_GATE_SEEN] */
+	d_step { g = gate; gen = generation; events++; result = NO_ROOM }
+	if
+	:: g == OFF
+	:: else ->
+		if
+		:: g == RUNNING -> reserve_free()
+		:: else
+		fi;
+		if
+#ifdef MISTAKE_refused_does_not_stop
+		:: result == NO_ROOM -> refused++
+#else
+		:: result == NO_ROOM -> refused++; auto_stop()
+#endif
+#ifndef MISTAKE_last_slot_does_not_stop
+		:: result == RESERVED_LAST -> auto_stop()
+#endif
+		:: else
+		fi;
+		if
+		:: result == RESERVED || result == RESERVED_LAST -> store()
+		:: else
+		fi
+	fi;
+#if THREADS == 1 && !CALLS && !defined(NEST)
+	/* Running and full is not seen (ruling 14), but by writers that are late. */
+	assert(gate != RUNNING || head - limit < N);
+#endif
+#if KILLS || defined(MISTAKE_refused_does_not_stop)
+	/* Only where it matters: it makes of a step of its own one that others see. */
+	unstopped = unstopped | (g == RUNNING && result == NO_ROOM && gate == RUNNING && generation == gen);
+#endif
+	d_step { h = 0; gen = 0; g = 0; result = 0 }
+}
+
+proctype writer() MOVES(_pid)
 {
 	byte h, lim, gen, events;
 	bit c;
 	mtype g, result;
 
 	do
-	:: events < EVENTS ->
-		/* [PXT_TP_GATE_SEEN] */
-		d_step { g = gate; gen = generation; events++; result = NO_ROOM }
-		if
-		:: g == OFF
-		:: else ->
-			if
-			:: g == RUNNING -> reserve_free()
-			:: else
-			fi;
-			if
-			:: result == NO_ROOM -> refused++; auto_stop()
-#ifndef MISTAKE_last_slot_does_not_stop
-			:: result == RESERVED_LAST -> auto_stop()
-#endif
-			:: else
-			fi;
-			if
-			:: result == RESERVED || result == RESERVED_LAST -> kind[h] = EVENT
-			:: else
-			fi
-		fi;
-#if THREADS == 1 && !CALLS
-		/* Running and full is not seen (ruling 14), but by writers that are late. */
-		assert(gate != RUNNING || head - limit < N);
-#endif
-		d_step { h = 0; gen = 0; g = 0; result = 0 }
+	:: events < EVENTS -> write()
 	:: else -> break
 	od;
+#if KILLS || defined(NEST)
+	atomic { finished++; gone[_pid] = 1 }
+#else
 	finished++
+#endif
 }
+
+#ifdef NEST
+/* A signal handler on top of the first writer: from here to its end that one stands still. */
+proctype handler() MOVES(FIRST)
+{
+	byte h, lim, gen, events;
+	bit c;
+	mtype g, result;
+
+	held = 1;
+	write();
+	held = 0
+}
+#endif
+
+#if KILLS
+/* SIGKILL, or a jump out of a handler: somebody never does another step. */
+proctype killer()
+{
+	byte kills = 0;
+
+	do
+	:: d_step { kills < KILLS && !gone[1]; gone[1] = 1; finished++; kills++ }
+#if THREADS > 1
+	:: d_step { kills < KILLS && !gone[2]; gone[2] = 1; finished++; kills++ }
+#endif
+	od
+}
+#endif
 
 /* ---- Consumer ---- */
 
@@ -186,6 +276,9 @@ inline restart()
 	d_step {
 		stop_told = 0;
 		freed_since_full = 0;
+#ifdef MISTAKE_stop_waits_for_its_moment
+		moment = 0;
+#endif
 #ifdef MISTAKE_restart_announces_no_start
 		owes_start = 0
 #else
@@ -199,6 +292,7 @@ inline restart()
 		generation++;
 #endif
 		was_full = 0;
+		unstopped = 0;
 		auto_starts++
 	}
 }
@@ -212,6 +306,30 @@ inline settle()
 	:: gate == AUTO && stop_told -> restart()
 	fi
 }
+
+#if KILLS
+/*
+ * The hold-back time of an unfinished record may be over at any moment, and is, when nobody writes
+ * any more.  (expired() and pass_over(); ring.pml has them step by step.)
+ */
+inline give_up()
+{
+	if
+#ifdef MISTAKE_nobody_is_given_up
+	:: true
+#else
+	:: !ALL
+	:: d_step {
+		kind[pos] == 0 ->
+			pos++;
+			passed = 1
+	   }
+	   limit = pos
+	:: kind[pos] != 0
+#endif
+	fi
+}
+#endif
 
 /* next_record(), next_stop(): [proof: next] */
 inline next()
@@ -239,6 +357,9 @@ inline next()
 				:: h == pos ->
 					/* [proof: next_stop] */
 					due = (owes_stop || gate == AUTO);
+#ifdef MISTAKE_stop_waits_for_its_moment
+					due = (due && moment);
+#endif
 					if
 #ifdef MISTAKE_stop_before_the_last_record
 					:: due && sides == 0 -> item = MADE_STOP
@@ -248,7 +369,11 @@ inline next()
 #endif
 					:: else
 					fi
+#if KILLS
+				:: h != pos -> give_up() /* unfinished */
+#else
 				:: else /* unfinished */
+#endif
 				fi
 			fi
 		fi
@@ -320,15 +445,28 @@ proctype reader()
 	byte h;
 	bit at_side, due;
 	mtype item;
+#if KILLS
+	bit all, passed;
+	byte idle;
+#endif
 
 	do
 	:: atomic { !mutex && (TO_DO || ALL) -> mutex = 1 };
+#if KILLS
+		d_step { all = ALL; idle = idle + all }
+#endif
 #ifdef LOG
 		do
 		:: next();
 			if
+#if KILLS
+			:: item == NOTHING && passed -> d_step { passed = 0; idle = 0 }
+			:: item == NOTHING && !passed -> break
+			:: item != NOTHING -> done(); idle = 0
+#else
 			:: item == NOTHING -> break
 			:: else -> done()
+#endif
 			fi
 		od;
 		/* The block goes out without the mutex: [proof: flush] */
@@ -338,9 +476,23 @@ proctype reader()
 #else
 		next();
 		if
+#if KILLS
+		:: item != NOTHING || passed ->
+			idle = 0;
+			passed = 0;
+			if
+			:: item != NOTHING -> done()
+			:: else
+			fi
+#else
 		:: item != NOTHING -> done()
+#endif
 		:: else
 		fi;
+#endif
+#if KILLS
+		/* The reader's progress: when nobody writes any more, no two rounds bring nothing. */
+		assert(idle < 2);
 #endif
 		item = 0;
 		if
@@ -350,6 +502,8 @@ proctype reader()
 	od;
 	/* Nothing is left behind: each automatic STOP has its START, and the state is as shown. */
 	assert(gate != AUTO);
+	/* Who is refused and lives leaves a stop behind, whoever else was to do it. */
+	assert(!unstopped);
 	assert(shown_running == (gate == RUNNING));
 #ifdef CLEAR
 	assert(cleared || told_stops == auto_stops);
@@ -423,7 +577,7 @@ inline start()
 			put_barrier(START);
 			d_step { stop_told = 0; freed_since_full = 0 }
 			closed = 0;
-			d_step { gate = RUNNING; generation++; was_full = 0 }
+			d_step { gate = RUNNING; generation++; was_full = 0; unstopped = 0 }
 		fi
 	fi
 }
@@ -448,7 +602,8 @@ inline stop()
 		/* set_state(); a stop by a writer that comes between is overtaken */
 		d_step {
 			auto_stops = auto_stops - (state == RUNNING && gate == AUTO);
-			gate = OFF
+			gate = OFF;
+			unstopped = 0
 		}
 		stop_told = 0;
 #ifdef MISTAKE_stop_twice
@@ -497,7 +652,7 @@ inline clear()
 	}
 	if
 	:: state == AUTO -> closed = 1; gate = OFF
-	:: state == RUNNING -> d_step { gate = RUNNING; generation++; was_full = 0 }
+	:: state == RUNNING -> d_step { gate = RUNNING; generation++; was_full = 0; unstopped = 0 }
 	:: else
 	fi;
 	d_step { shown_running = (gate == RUNNING || gate == AUTO); cleared = 1; state = 0; h = 0 }
@@ -541,6 +696,12 @@ init
 		:: t < THREADS -> run writer(); t++
 		:: else -> break
 		od;
+#ifdef NEST
+		run handler();
+#endif
+#if KILLS
+		run killer();
+#endif
 #if CALLS
 		run control();
 #endif
