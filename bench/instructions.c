@@ -5,7 +5,7 @@
  * callgrind writes one count at each entry of bench_mark().  Each row runs a few times and twice as
  * often between two marks each, so that everything but the calls themselves falls out of the
  * difference.  Standard output names the counts in order: a row and its number of calls, or "-" for
- * what was done in between.
+ * what was done in between.  Only the thread that calls is counted, not what it wakes.
  */
 #define _GNU_SOURCE
 #include <trace.h>
@@ -27,6 +27,7 @@
 #define BYTES_MAX 256u
 #define BIG       (1024ul * 1024)
 #define SMALL     16384ul
+#define QUIET_US  50000u /* until other threads sleep, or stand where they are to stand */
 
 /* A row; prepare() runs before each of its two countings and opens what end() closes. */
 struct row {
@@ -98,6 +99,9 @@ static void end(void)
 	while (open_streams)
 		must("shutdown", posix_trace_shutdown(streams[--open_streams]));
 }
+
+/* What ends whatever a row has opened: some put more here. */
+static void (*ending)(void) = end;
 
 static void no_stream(void)
 {
@@ -191,39 +195,44 @@ static unsigned until_stopped(trace_id_t stream, size_t first)
 	return count;
 }
 
-/* A stream that the next event of 4 bytes stops. */
-static void before_the_stop(size_t first)
+static trace_id_t small_until_full(void)
 {
 	trace_attr_t attr = attributes(POSIX_TRACE_UNTIL_FULL, SMALL);
-	unsigned count = until_stopped(start(&attr), first);
 
-	end();
-	(void)start(&attr);
+	return start(&attr);
+}
+
+/* A stream that the next event of 4 bytes stops. */
+static void before_the_stop(trace_id_t (*open_one)(void), size_t first)
+{
+	unsigned count = until_stopped(open_one(), first);
+
+	ending();
+	(void)open_one();
 	posix_trace_event(wanted, payload, first);
 	record(count - 2);
 }
 
 /* Which of the two leaves no slot over depends on the length of START. */
-static size_t exact_first(void)
+static size_t exact_first(trace_id_t (*open_one)(void))
 {
-	trace_attr_t attr = attributes(POSIX_TRACE_UNTIL_FULL, SMALL);
-	trace_id_t stream = start(&attr);
+	trace_id_t stream = open_one();
 	uint64_t refused;
 
 	(void)until_stopped(stream, 4);
 	refused = lost(stream);
-	end();
+	ending();
 	return refused ? 16 : 4;
 }
 
 static void before_the_last_slot(void)
 {
-	before_the_stop(exact_first());
+	before_the_stop(small_until_full, exact_first(small_until_full));
 }
 
 static void before_no_room(void)
 {
-	before_the_stop(exact_first() == 4 ? 16 : 4);
+	before_the_stop(small_until_full, exact_first(small_until_full) == 4 ? 16 : 4);
 }
 
 static void full(void)
@@ -257,35 +266,70 @@ static void lapped(void)
 	record(BIG / 32 + CALLS);
 }
 
+/* ---- FLUSH: a helper thread sleeps until the mark ---- */
+
+static FILE *log_file;
 static int pipe_ends[2];
+static pthread_t flusher;
+static int is_flushing;
+
+static void end_file(void)
+{
+	end();
+	(void)fclose(log_file);
+}
+
+static void end_pipe(void)
+{
+	(void)close(pipe_ends[0]);
+	if (is_flushing)
+		must("thread", pthread_join(flusher, NULL));
+	is_flushing = 0;
+	(void)posix_trace_shutdown(streams[0]); /* which cannot write its log any more */
+	(void)close(pipe_ends[1]);
+	open_streams = 0;
+}
 
 /* So full that the next write waits, whoever makes it. */
-static void fill_pipe(int end)
+static void fill_pipe(int pipe_end)
 {
 	static const char nothing[4096];
-	int flags = fcntl(end, F_GETFL);
+	int flags = fcntl(pipe_end, F_GETFL);
 
-	(void)fcntl(end, F_SETFL, flags | O_NONBLOCK);
-	while (write(end, nothing, sizeof(nothing)) > 0)
+	(void)fcntl(pipe_end, F_SETFL, flags | O_NONBLOCK);
+	while (write(pipe_end, nothing, sizeof(nothing)) > 0)
 		;
-	while (write(end, nothing, 1) > 0)
+	while (write(pipe_end, nothing, 1) > 0)
 		;
-	(void)fcntl(end, F_SETFL, flags);
+	(void)fcntl(pipe_end, F_SETFL, flags);
+}
+
+static trace_id_t start_flush(int file, size_t bytes)
+{
+	trace_attr_t attr = attributes(POSIX_TRACE_FLUSH, bytes);
+
+	must("log policy", posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
+	must("create", posix_trace_create_withlog(0, &attr, file, &streams[0]));
+	open_streams = 1;
+	if (file == pipe_ends[1])
+		fill_pipe(file);
+	filter_out(streams[0], unwanted);
+	must("start", posix_trace_start(streams[0]));
+	return streams[0];
+}
+
+static trace_id_t flush_into_pipe(void)
+{
+	ending = end_pipe;
+	if (pipe(pipe_ends) != 0)
+		must("pipe", EPIPE);
+	return start_flush(pipe_ends[1], SMALL);
 }
 
 /* Nobody reads the pipe, so the stream's helper stands in its write while the stream fills up. */
 static void stuck_flush(void)
 {
-	trace_attr_t attr = attributes(POSIX_TRACE_FLUSH, SMALL);
-
-	if (pipe(pipe_ends) != 0)
-		must("pipe", EPIPE);
-	must("log policy", posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
-	must("create", posix_trace_create_withlog(0, &attr, pipe_ends[1], &streams[0]));
-	open_streams = 1;
-	fill_pipe(pipe_ends[1]);
-	filter_out(streams[0], unwanted);
-	must("start", posix_trace_start(streams[0]));
+	(void)flush_into_pipe();
 	for (unsigned quiet = 0; quiet < 5; quiet++) {
 		while (is_running(streams[0])) {
 			record(1);
@@ -293,6 +337,82 @@ static void stuck_flush(void)
 		}
 		(void)usleep(10000);
 	}
+}
+
+static void *flush(void *argument)
+{
+	(void)argument;
+	(void)posix_trace_flush(streams[0]);
+	return NULL;
+}
+
+/* Somebody else stands in the write, with START: the helper awaits its turn and takes nothing out. */
+static trace_id_t small_flush(void)
+{
+	trace_id_t stream = flush_into_pipe();
+
+	must("thread", pthread_create(&flusher, NULL, flush, NULL));
+	is_flushing = 1;
+	(void)usleep(QUIET_US);
+	return stream;
+}
+
+static void before_the_last_slot_of_flush(void)
+{
+	before_the_stop(small_flush, exact_first(small_flush));
+}
+
+static void before_no_room_of_flush(void)
+{
+	before_the_stop(small_flush, exact_first(small_flush) == 4 ? 16 : 4);
+}
+
+/* The helper is asleep when this returns. */
+static void flush_into_file(size_t bytes)
+{
+	ending = end_file;
+	log_file = tmpfile();
+	if (!log_file)
+		must("temporary file", EIO);
+	(void)start_flush(fileno(log_file), bytes);
+	(void)usleep(QUIET_US);
+}
+
+static void below_the_mark(void)
+{
+	flush_into_file(BIG);
+}
+
+/* Whether so many events wake the helper. */
+static int reach_the_mark(unsigned count)
+{
+	struct posix_trace_counts_np counts = { 0 };
+
+	flush_into_file(SMALL);
+	record(count);
+	for (unsigned i = 0; i < 10 && !counts.posix_retrieved_np; i++) {
+		(void)usleep(QUIET_US / 5);
+		must("counts", posix_trace_counts_np(streams[0], &counts));
+	}
+	ending();
+	return counts.posix_retrieved_np > 0;
+}
+
+static void before_the_mark(void)
+{
+	static unsigned few = 0;
+	static unsigned enough = SMALL / 32;
+
+	while (enough - few > 1) {
+		unsigned count = (few + enough) / 2;
+
+		if (reach_the_mark(count))
+			enough = count;
+		else
+			few = count;
+	}
+	flush_into_file(SMALL);
+	record(few);
 }
 
 /* ---- Readers ---- */
@@ -363,12 +483,17 @@ static void to_merge(void)
 	next(10);
 }
 
-static FILE *log_file;
+static void end_log(void)
+{
+	must("close", posix_trace_close(source));
+	(void)fclose(log_file);
+}
 
 static void log_to_read(void)
 {
 	trace_attr_t attr = attributes(POSIX_TRACE_UNTIL_FULL, BIG);
 
+	ending = end_log;
 	log_file = tmpfile();
 	if (!log_file)
 		must("temporary file", EIO);
@@ -452,6 +577,10 @@ static const struct row rows[] = {
 	{ "UNTIL_FULL, takes the last slot and stops", before_the_last_slot, event_4, 1 },
 	{ "UNTIL_FULL, finds no room and stops", before_no_room, event_4, 1 },
 	{ "UNTIL_FULL, refused", full, event_4, CALLS },
+	{ "FLUSH, below the mark", below_the_mark, event_4, CALLS },
+	{ "FLUSH, reaches the mark and wakes", before_the_mark, event_4, 1 },
+	{ "FLUSH, takes the last slot and stops", before_the_last_slot_of_flush, event_4, 1 },
+	{ "FLUSH, finds no room and stops", before_no_room_of_flush, event_4, 1 },
 	{ "FLUSH, refused", stuck_flush, event_4, CALLS },
 	{ "getnext, one lane", to_read, next, CALLS },
 	{ "getnext, two lanes", to_merge, next, CALLS },
@@ -459,28 +588,20 @@ static const struct row rows[] = {
 	{ "getnext_events from a log, an event", log_to_read, views_of_log, CALLS },
 };
 
-static void clean_up(const struct row *row)
+static void clean_up(void)
 {
-	if (row->prepare == log_to_read) {
-		must("close", posix_trace_close(source));
-		(void)fclose(log_file);
-	}
-	if (row->prepare == stuck_flush) {
-		(void)close(pipe_ends[0]);
-		(void)posix_trace_shutdown(streams[0]); /* which cannot write its log any more */
-		(void)close(pipe_ends[1]);
-		open_streams = 0;
-	}
-	end();
+	ending();
+	ending = end;
 }
 
-static void count_row(const struct row *row, unsigned calls)
+/* Inline, as ever: what main() does around it is in the rows of one call, two instructions of it. */
+static inline void count_row(const struct row *row, unsigned calls)
 {
 	row->prepare();
 	bench_mark("-", 0);
 	row->call(calls);
 	bench_mark(row->name, calls);
-	clean_up(row);
+	clean_up();
 }
 
 static void say_facts(void)
@@ -493,7 +614,7 @@ static void say_facts(void)
 	/* Everything once, for what happens at first calls only. */
 	event_256(1);
 	to_read();
-	clean_up(&rows[0]);
+	clean_up();
 	bench_libc(libc, sizeof(libc));
 	(void)printf("# compiler: %s\n", __VERSION__);
 	(void)printf("# C library: %s\n", libc);

@@ -10,7 +10,8 @@ Figures of the papers that are marked (scripts/papers.py) are compared with the 
 
 BUILD: a build of the full configuration.  The figures are compared where compiler, C library, flags
 and processor are those of the table; a row that is off by more than 2 fails.  callgrind has no
-restartable sequences: a thread's lane is that of its number.
+restartable sequences: a thread's lane is that of its number.  The program's first thread alone is
+counted: what it wakes runs when it likes.
 
 Exit status 77: nothing to compare, and why.
 """
@@ -66,7 +67,7 @@ def count(program, work):
     """Runs it once; returns the facts it prints and the instructions of each of its marks."""
     output = os.path.join(work, "cg")
     run = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={output}",
-                          "--dump-before=bench_mark", program],
+                          "--separate-threads=yes", "--dump-before=bench_mark", program],
                          capture_output=True, text=True, check=False, cwd=work)
     if run.returncode:
         sys.exit(f"instructions: {program} failed under callgrind\n{run.stdout}{run.stderr}")
@@ -75,7 +76,7 @@ def count(program, work):
     marks = []
     for number, line in enumerate((l for l in lines if not l.startswith("#")), 1):
         calls, name = line.split(" ", 1)
-        with open(f"{output}.{number}", encoding="utf-8") as counted:
+        with open(f"{output}.{number}-01", encoding="utf-8") as counted:
             total = int(re.search(r"^totals: (\d+)", counted.read(), flags=re.M)[1])
         if name != "-":
             marks.append((name, int(calls), total))
