@@ -281,6 +281,10 @@ static const struct row machine_rows[] = {
 	    NO_READER, NULL },
 	{ "floor: counter + locked add + slot", "4 B 2 threads", bench_floor_4, 2, 50000, NO_READER,
 	    NULL },
+	{ "floor: counter + locked add + slot", "32 B 2 threads", bench_floor_32, 2, 50000,
+	    NO_READER, NULL },
+	{ "floor: counter + locked add + slot", "256 B 2 threads", bench_floor_256, 2, 50000,
+	    NO_READER, NULL },
 	{ "cache line there and back", "2 threads", bench_round_trip, 2, 2000, NO_READER,
 	    &result.round_trip },
 	{ "paced: nothing", "1 thread", paced_nothing, 1, 500, NO_READER, &result.nothing_1 },
@@ -302,6 +306,8 @@ static const struct row event_rows[] = {
 	{ "event with a reader beside", "32 B 1 thread", event_32, 1, 20000, BESIDE, NULL },
 	{ "event with a reader beside", "256 B 1 thread", event_256, 1, 10000, BESIDE, NULL },
 	{ "event with a reader beside", "4 B 2 threads", event_4, 2, 50000, BESIDE, NULL },
+	{ "event with a reader beside", "32 B 2 threads", event_32, 2, 20000, BESIDE, NULL },
+	{ "event with a reader beside", "256 B 2 threads", event_256, 2, 10000, BESIDE, NULL },
 };
 
 static const struct row filtered_rows[] = {
