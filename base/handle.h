@@ -70,7 +70,7 @@ struct pxt_ops {
 };
 
 /*
- * Finds room for an object.  Returns ENOMEM when there is none, else 0 and an identifier that was
+ * Finds room for an object; logs leave streams theirs.  Returns ENOMEM when there is none, else 0 and an identifier that was
  * not given out for the last 65,535 uses of its cell.
  */
 int pxt_handle_add(const struct pxt_ops *ops, void *object, trace_id_t *trid);

@@ -479,7 +479,7 @@ int posix_trace_stop(trace_id_t trid);
  * EINVAL: @attr or @trid invalid; a policy that needs a log; the largest record would take more
  *         than half the stream; more lanes than the configuration has.
  * ENOMEM: no memory for these sizes, or for the names and threads of the process, which the first
- *         stream brings; or logs that are open hold all places for identifiers.
+ *         stream brings.
  * ESRCH:  @pid is negative or no process.
  * EPERM:  @pid is another process (DEC-20).
  * Cost: lock, memory; the first call of a process may take 20 ms to measure its clock.

@@ -162,11 +162,31 @@ static void threads_never_get_each_other_s_objects(void)
 	}
 }
 
+#if CONFIG_PTRACE_LOGRETRIEVAL
+/* CREATE-05, DEC-36 */
+static void logs_leave_streams_their_identifiers(void)
+{
+	const struct pxt_ops logs = { .kind = &kind_b, .log = &kind_b };
+	unsigned streams = 0;
+	trace_id_t id;
+	int object;
+
+	while (pxt_handle_add(&logs, &object, &id) == 0)
+		;
+	while (pxt_handle_add(&ops_a, &object, &id) == 0)
+		streams++;
+	CU_ASSERT(streams >= CONFIG_PTRACE_MAX_STREAMS);
+}
+#endif
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(an_identifier_finds_its_object_and_operations),
 	PXT_CASE(a_removed_identifier_is_not_found_and_not_given_out_again),
 	PXT_CASE(any_number_may_be_asked_for),
 	PXT_CASE_FRESH(more_objects_than_cells_need_more_memory),
+#if CONFIG_PTRACE_LOGRETRIEVAL
+	PXT_CASE_FRESH(logs_leave_streams_their_identifiers),
+#endif
 	PXT_CASE(threads_never_get_each_other_s_objects),
 };
 
