@@ -94,7 +94,8 @@ static void read_log(trace_id_t log, struct ev_witness *witness, struct holes *h
 	    (unsigned long long)holes->told);
 }
 
-static void save(trace_id_t trid)
+/* Returns how many of the writers' events it has. */
+static uint64_t save(trace_id_t trid)
 {
 	struct posix_trace_loginfo_np info;
 	struct ev_witness witness = { 0 };
@@ -119,12 +120,11 @@ static void save(trace_id_t trid)
 		PXT_CHECK(last <= begun[i], "writer %u had begun %u, %u is the last in it", i,
 		    begun[i], last);
 	}
-	/* Or the copy was overtaken: whoever made it had no processor for a while. */
-	CU_ASSERT(witness.user > 1000 || holes.told || st_sanitized());
 	PXT_EQ(posix_trace_log_getinfo_np(shot.log, &info), 0);
 	PXT_EQ(info.posix_counts_np.posix_retrieved_np, ev_counted(&witness));
 	PXT_EQ(info.posix_counts_np.posix_held_np, 0);
 	sn_close(&shot);
+	return witness.user;
 }
 
 static unsigned times(unsigned few)
@@ -147,13 +147,14 @@ static void recorder(unsigned lanes, size_t size, bool reading, unsigned few)
 
 	start_writers();
 	for (unsigned i = 0; i < times(few); i++) {
-		save(trid);
+		(void)save(trid);
 		if (reading)
 			(void)ev_drain(trid, &witness, 300);
 	}
 	end_writers();
 	PXT_EQ(posix_trace_stop(trid), 0);
-	save(trid);
+	/* Those before may have been overtaken: whoever made them had no processor for a while. */
+	CU_ASSERT(save(trid) > 1000 || reading);
 	/* Nothing of that took anything from the reader. */
 	(void)ev_drain(trid, &witness, UINT64_MAX);
 	PXT_EQ(witness.torn + witness.disordered + witness.strange + witness.back, 0);
