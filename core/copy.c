@@ -40,6 +40,7 @@ static void copy_block(struct pxt_block *to, struct pxt_block *from)
 	to->max_data = from->max_data;
 	to->lane_stride = from->lane_stride;
 	to->pid = from->pid;
+	to->index = PXT_INDEX_COPY;
 	memcpy((unsigned char *)to + consumers, (const unsigned char *)from + consumers,
 	    sizeof(*to) - consumers);
 	pxt_copy_gate(to, from);

@@ -80,9 +80,12 @@ uint32_t pxt_guest_thread(int32_t pid, int32_t tid, uint64_t thread, const char 
 
 PXT_INLINE uint64_t pxt_share_pull(struct pxt_block *block, uint64_t clock, bool all)
 {
-	struct pxt_stream *stream = &pxt_streams[block->index];
+	struct pxt_stream *stream;
 
-	/* A copy of the stream (core/copy.h) has its index, too. */
+	/* Whoever reads a copy has no stream's mutex, and may not look at any. */
+	if (block->index == PXT_INDEX_COPY)
+		return clock;
+	stream = &pxt_streams[block->index];
 	return stream->block == block && stream->share ? pxt_share_ops->pull(stream, clock, all)
 	                                               : clock;
 }

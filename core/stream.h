@@ -89,6 +89,9 @@ struct pxt_side {
 #define PXT_SHARE_MEMBER
 #endif
 
+/* Of a private copy (copy.h), which is no stream of the process. */
+#define PXT_INDEX_COPY UINT32_MAX
+
 struct pxt_block {
 	PXT_STREAM_LABEL
 	/* Read by every writer, written by control calls only. */
@@ -98,7 +101,7 @@ struct pxt_block {
 	uint32_t max_data;
 	uint32_t mark; /* slots in use at which a sleeper is woken; 0: by every record */
 	_Atomic uint32_t wanted_bit; /* in the wanted table; or PXT_HOT_NEVER (family.h) */
-	uint32_t index;              /* of the stream in its process */
+	uint32_t index;              /* of the stream in its process; PXT_INDEX_COPY */
 	int32_t pid;
 	uint64_t lane_stride; /* bytes of a lane with its slots, which follow it */
 
