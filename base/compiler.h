@@ -31,12 +31,17 @@
  * nothing; on, it calls a hook that plays the interrupt, the reader or the killer.
  */
 #if CONFIG_PTRACE_TESTPOINTS
-extern void (*pxt_testpoint_hook)(int point);
-#define PXT_TESTPOINT(point)                                                                       \
-	do {                                                                                       \
-		if (pxt_testpoint_hook)                                                            \
-			pxt_testpoint_hook(point);                                                 \
-	} while (0)
+#include <stdatomic.h>
+/* Tests set it while threads of the library run. */
+extern void (*_Atomic pxt_testpoint_hook)(int point);
+static inline void pxt_testpoint(int point)
+{
+	void (*hook)(int) = atomic_load_explicit(&pxt_testpoint_hook, memory_order_acquire);
+
+	if (hook)
+		hook(point);
+}
+#define PXT_TESTPOINT(point) pxt_testpoint(point)
 #else
 #define PXT_TESTPOINT(point) ((void)0)
 #endif

@@ -17,6 +17,7 @@
 #ifndef PXT_SUITE_H
 #define PXT_SUITE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -80,6 +81,13 @@ struct pxt_case {
 
 int pxt_suite_main(
     int argc, char **argv, const char *title, const struct pxt_case *cases, size_t count);
+
+/*
+ * Of a program with test points: what is called there (base/compiler.h).  The program defines the
+ * hook.  Not set by assignment, for clang has no null pointer for it.
+ */
+#define pxt_testpoint_hook_set(hook)                                                               \
+	atomic_store_explicit(&pxt_testpoint_hook, (void (*)(int))(hook), memory_order_release)
 
 /* Path of this program. */
 extern const char *pxt_suite_program;

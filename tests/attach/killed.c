@@ -15,7 +15,7 @@
 #define BEFORE 10u
 #define NONE   UINT64_MAX
 
-void (*pxt_testpoint_hook)(int point);
+void (*_Atomic pxt_testpoint_hook)(int point);
 
 /* ---- The one who is killed ---- */
 
@@ -36,13 +36,13 @@ static void arm(uint32_t nth)
 {
 	doomed = pthread_self();
 	to_go = nth;
-	pxt_testpoint_hook = stand;
+	pxt_testpoint_hook_set(stand);
 }
 
 /* All of it went by. */
 static void went_by(void)
 {
-	pxt_testpoint_hook = NULL;
+	pxt_testpoint_hook_set(NULL);
 	guest_say(NONE);
 	for (;;)
 		(void)pause();
@@ -208,9 +208,9 @@ static void kept_in_a_write(void *nth)
 
 	doomed = pthread_self();
 	to_go = *(const uint32_t *)nth;
-	pxt_testpoint_hook = stand_a_while;
+	pxt_testpoint_hook_set(stand_a_while);
 	posix_trace_event(id, "a longer text that takes some slots", 36);
-	pxt_testpoint_hook = NULL;
+	pxt_testpoint_hook_set(NULL);
 	guest_say(NONE);
 	(void)guest_hear();
 }

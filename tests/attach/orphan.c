@@ -17,7 +17,7 @@
 /* Connection and answer have a second each; the rest is for a busy machine. */
 #define IN_TIME_MS 3000u
 
-void (*pxt_testpoint_hook)(int point);
+void (*_Atomic pxt_testpoint_hook)(int point);
 
 /* ---- The one who is killed ---- */
 
@@ -36,7 +36,7 @@ static void stand(int point)
 static void own(void *point)
 {
 	where = *(const int *)point;
-	pxt_testpoint_hook = stand;
+	pxt_testpoint_hook_set(stand);
 	(void)owner_open(&(const struct owner_spec){ .placed = true });
 	guest_say(NONE);
 	(void)guest_hear();
@@ -67,11 +67,11 @@ static int attach(const uint32_t *nth, trace_id_t *trid)
 
 	watched = pthread_self();
 	to_go = nth ? *nth : 0;
-	pxt_testpoint_hook = nth ? stand_a_while : NULL;
+	pxt_testpoint_hook_set(nth ? stand_a_while : NULL);
 	goes_on_at = pxt_now_ns();
 	error = posix_trace_attach_np(owner_name, NULL, trid);
 	ms = (pxt_now_ns() - goes_on_at) / 1000000;
-	pxt_testpoint_hook = NULL;
+	pxt_testpoint_hook_set(NULL);
 	if (nth && !stood) {
 		guest_say(NONE);
 		(void)guest_hear();

@@ -72,7 +72,7 @@ static void let_one_stand(int point)
 	newcomer.point = point;
 	PXT_EQ_FATAL(sem_init(&newcomer.there, 0, 0), 0);
 	PXT_EQ_FATAL(sem_init(&newcomer.go_on, 0, 0), 0);
-	pxt_testpoint_hook = stand_there;
+	pxt_testpoint_hook_set(stand_there);
 	PXT_EQ_FATAL(pthread_create(&newcomer.thread, NULL, enter, NULL), 0);
 	while (sem_wait(&newcomer.there) != 0)
 		;
@@ -82,7 +82,7 @@ static void let_it_go(void)
 {
 	(void)sem_post(&newcomer.go_on);
 	(void)pthread_join(newcomer.thread, NULL);
-	pxt_testpoint_hook = NULL;
+	pxt_testpoint_hook_set(NULL);
 }
 
 /* SHUT-07, DEC-42; ruling 12 */
@@ -147,16 +147,16 @@ static void create_there(int point)
 {
 	if (point != create_at)
 		return;
-	pxt_testpoint_hook = NULL;
+	pxt_testpoint_hook_set(NULL);
 	made = open_boxed(&made_fd);
 }
 
 static void *enter_and_create(void *argument)
 {
 	(void)argument;
-	pxt_testpoint_hook = create_there;
+	pxt_testpoint_hook_set(create_there);
 	(void)pxt_threads_register();
-	pxt_testpoint_hook = NULL;
+	pxt_testpoint_hook_set(NULL);
 	newcomer.index = pxt_self.index;
 	return NULL;
 }
@@ -292,10 +292,10 @@ static void nobody_finds_a_name_that_is_not_in_the_file(void)
 
 	names_before = pxt_names_count();
 	points_seen = 0;
-	pxt_testpoint_hook = look_from_beside;
+	pxt_testpoint_hook_set(look_from_beside);
 	PXT_EQ(posix_trace_eventid_open("found by others", &id), 0);
 	PXT_EQ(posix_trace_eventid_setformat_np(id, "u32 word"), 0);
-	pxt_testpoint_hook = NULL;
+	pxt_testpoint_hook_set(NULL);
 	CU_ASSERT(points_seen >= 4);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	(void)close(fd);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -662,7 +663,7 @@ static void a_raw_clone_is_traced_from_its_first_call_on(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-static volatile bool busy;
+static atomic_bool busy;
 
 static void *keep_busy(void *argument)
 {

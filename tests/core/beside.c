@@ -82,7 +82,7 @@ static void let_it_stand(uint32_t nth)
 	writer.released = false;
 	PXT_EQ_FATAL(sem_init(&writer.there, 0, 0), 0);
 	PXT_EQ_FATAL(sem_init(&writer.go_on, 0, 0), 0);
-	pxt_testpoint_hook = stand_at_the_point;
+	pxt_testpoint_hook_set(stand_at_the_point);
 	PXT_EQ_FATAL(pthread_create(&writer.thread, NULL, write_outer, (void *)(uintptr_t)cpu), 0);
 	wait_for(&writer.there);
 }
@@ -91,7 +91,7 @@ static void let_it_go(void)
 {
 	release();
 	(void)pthread_join(writer.thread, NULL);
-	pxt_testpoint_hook = NULL;
+	pxt_testpoint_hook_set(NULL);
 }
 
 /* ---- Given up ---- */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-void (*pxt_testpoint_hook)(int point);
+void (*_Atomic pxt_testpoint_hook)(int point);
 
 struct kit_seen kit_seen;
 int kit_file = -1;
@@ -334,7 +334,7 @@ static void hook(int point)
 		return;
 	interrupt.mask = 0;
 	interrupt.at = point;
-	pxt_testpoint_hook = NULL;
+	pxt_testpoint_hook_set(NULL);
 	interrupt.run(interrupt.argument);
 }
 
@@ -345,12 +345,12 @@ void kit_interrupt(uint32_t nth, uint64_t mask, void (*run)(void *), void *argum
 	interrupt.at = -1;
 	interrupt.run = run;
 	interrupt.argument = argument;
-	pxt_testpoint_hook = hook;
+	pxt_testpoint_hook_set(hook);
 }
 
 int kit_interrupted(void)
 {
-	pxt_testpoint_hook = NULL;
+	pxt_testpoint_hook_set(NULL);
 	return interrupt.at;
 }
 

@@ -237,7 +237,7 @@ static void let_one_stand(uint32_t nth, bool outsider)
 	writer.cpu = pxt_self.cpu;
 	PXT_EQ_FATAL(sem_init(&writer.there, 0, 0), 0);
 	PXT_EQ_FATAL(sem_init(&writer.go_on, 0, 0), 0);
-	pxt_testpoint_hook = stop_at_the_point;
+	pxt_testpoint_hook_set(stop_at_the_point);
 	PXT_EQ_FATAL(pthread_create(&writer.thread, NULL, write_once, NULL), 0);
 	while (sem_wait(&writer.there) != 0)
 		;
@@ -247,7 +247,7 @@ static void let_it_go(void)
 {
 	(void)sem_post(&writer.go_on);
 	(void)pthread_join(writer.thread, NULL);
-	pxt_testpoint_hook = NULL;
+	pxt_testpoint_hook_set(NULL);
 }
 
 /* A few of the points, so that the threads find places in the table. */
@@ -302,7 +302,7 @@ static void memory_kept_twice_waits_for_the_second_time(void)
 
 static int begin_and_end_a_stream(void *argument)
 {
-	pxt_testpoint_hook = NULL;
+	pxt_testpoint_hook_set(NULL);
 	open_started(&specs[0]);
 	shut_down();
 	PXT_CHILD_CHECK(guard_freed(gone));

@@ -10,9 +10,6 @@ endforeach()
 # With memory that nobody may touch once it was given back.
 set(core_guarded core/kit.c core/guard.c)
 set(core_guard LIBRARIES -Wl,--wrap=pxt_port_free)
-if(PTRACE_SANITIZER STREQUAL "tsan")
-	set(PXT_TSAN 1)
-endif()
 ptrace_test(core_interrupt TESTPOINTS NEEDS ${core_needs} SOURCES core/interrupt.c core/deeds.c
 	${core_guarded} ${core_guard})
 # One thread and many cases: nothing that ThreadSanitizer could see, in ten times the time.

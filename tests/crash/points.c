@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-void (*pxt_testpoint_hook)(int point);
+void (*_Atomic pxt_testpoint_hook)(int point);
 
 /* The point to crash at, from 0; below: none. */
 static volatile int nth;
@@ -39,7 +39,7 @@ static void crash_here(int point)
 static void arm(const struct scene *scene)
 {
 	nth = scene->argument;
-	pxt_testpoint_hook = crash_here;
+	pxt_testpoint_hook_set(crash_here);
 }
 
 static int write_on(const struct scene *scene)

@@ -3,9 +3,6 @@
 # Processes that come to an end, by signals and by exit().  A sanitizer has handlers of its own.
 set(crash_needs LOG_SEAL LOGRETRIEVAL USEREVENTS POLICY_LOOP POLICY_UNTIL_FULL POLICY_FLUSH LOG_LOOP
 	LOG_UNTIL_FULL LOG_APPEND LOG_METADATA SYSEV_START_STOP !LANES_MAX_1)
-if(PTRACE_SANITIZER)
-	set(PXT_SANITIZED 1)
-endif()
 ptrace_test(crash_points TESTPOINTS NEEDS ${crash_needs} !SANITIZED
 	SOURCES crash/points.c crash/scene.c)
 ptrace_test(crash_ways NEEDS ${crash_needs} !SANITIZED

@@ -18,7 +18,7 @@
 #define FULL        POSIX_TRACE_UNTIL_FULL
 #define HOLDBACK_NS UINT64_C(2000000)
 
-void (*pxt_testpoint_hook)(int point);
+void (*_Atomic pxt_testpoint_hook)(int point);
 
 static trace_id_t stream;
 static struct pxt_block *block;
@@ -53,7 +53,7 @@ static void open_running(int policy, unsigned lanes)
 
 static void close_stream(void)
 {
-	pxt_testpoint_hook = NULL;
+	pxt_testpoint_hook_set(NULL);
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 
@@ -114,7 +114,7 @@ static void expect_order_across_heads(bool behind)
 	open_running(LOOP, 2);
 	heads_read = 0;
 	snapshot_age = behind ? (uint64_t)0 - 2u : pxt_resolution_ticks() / 2u;
-	pxt_testpoint_hook = write_between_heads;
+	pxt_testpoint_hook_set(write_between_heads);
 	st_expect(stream, "1..2");
 	close_stream();
 }
@@ -476,7 +476,7 @@ static void interrupt_once(int point)
 {
 	if (point != interrupt_at)
 		return;
-	pxt_testpoint_hook = NULL;
+	pxt_testpoint_hook_set(NULL);
 	interrupt();
 }
 
@@ -484,7 +484,7 @@ static void at(int point, void (*what)(void))
 {
 	interrupt_at = point;
 	interrupt = what;
-	pxt_testpoint_hook = interrupt_once;
+	pxt_testpoint_hook_set(interrupt_once);
 }
 
 static void say_and_read_often(void)
@@ -704,7 +704,7 @@ static void look_at_the_status(void)
 	used = pxt_head_pos(pxt_cursor_load(&pxt_block_lane(block, 0)->head)) -
 	       atomic_load(&pxt_block_lane(block, 0)->limit);
 	if (used <= block->slot_mask)
-		pxt_testpoint_hook = interrupt_once;
+		pxt_testpoint_hook_set(interrupt_once);
 	else
 		said = -1;
 }

@@ -288,7 +288,7 @@ static void a_record_that_is_finished_in_time_is_waited_for(void)
 		PXT_EQ(sem_init(&go_on, 0, 0), 0);
 		pxt_holdback_ns = UINT64_C(20000000000);
 		kit_write(OUTER, 4);
-		pxt_testpoint_hook = stop_late_writer;
+		pxt_testpoint_hook_set(stop_late_writer);
 		PXT_EQ(pthread_create(&thread, NULL, write_late, NULL), 0);
 		while (sem_wait(&reserved))
 			continue;
@@ -298,7 +298,7 @@ static void a_record_that_is_finished_in_time_is_waited_for(void)
 		CU_ASSERT(atomic_load(&pauses) >= 3);
 		(void)sem_post(&go_on);
 		PXT_EQ(pthread_join(thread, NULL), 0);
-		pxt_testpoint_hook = NULL;
+		pxt_testpoint_hook_set(NULL);
 		pxt_holdback_ns = KIT_HOLDBACK_NS;
 		CU_ASSERT(shot.sound);
 		/* It was reserved before the moment and stamped behind it: younger, and no loss. */

@@ -23,7 +23,7 @@
 #define RESOLUTION_NS 1000
 
 /* Called by a library that was built with test points; others know nothing of it. */
-void (*pxt_testpoint_hook)(int point);
+void (*_Atomic pxt_testpoint_hook)(int point);
 static const bool yields_are_built = CONFIG_PTRACE_TESTPOINTS;
 static atomic_ulong yields;
 
@@ -251,7 +251,7 @@ static void run(const struct run *what)
 	uint32_t rounds;
 	uint64_t read = 0;
 
-	pxt_testpoint_hook = yields_are_built ? yield_now_and_then : NULL;
+	pxt_testpoint_hook_set(yields_are_built ? yield_now_and_then : NULL);
 	rounds = rounds_of(&events);
 	open_stream(what);
 	atomic_store(&tickets, 0);
@@ -259,7 +259,7 @@ static void run(const struct run *what)
 		one_round(what, events, &sum);
 		read += reported_count;
 	}
-	pxt_testpoint_hook = NULL;
+	pxt_testpoint_hook_set(NULL);
 	PXT_EQ(posix_trace_stop(stream), 0);
 	while (read_one())
 		;
