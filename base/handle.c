@@ -102,21 +102,12 @@ static bool claim(struct cell *cell, uint32_t *state)
 	    &cell->state, &old, *state, memory_order_acquire, memory_order_relaxed);
 }
 
-/* Logs can bring cells of their own: of the first ones they leave streams as many as these may need. */
-#if CONFIG_PTRACE_LOGRETRIEVAL
 static uint32_t usable(const struct chunk *chunk, const struct pxt_ops *ops)
 {
-	const uint32_t kept = ops->log && !chunk->first ? CONFIG_PTRACE_MAX_STREAMS : 0u;
+	const uint32_t kept = ops->log && !chunk->first ? PXT_HANDLES_KEPT : 0u;
 
 	return chunk->count > kept ? chunk->count - kept : 0u;
 }
-#else
-static uint32_t usable(const struct chunk *chunk, const struct pxt_ops *ops)
-{
-	(void)ops;
-	return chunk->count;
-}
-#endif
 
 int pxt_handle_add(const struct pxt_ops *ops, void *object, trace_id_t *trid)
 {

@@ -25,9 +25,12 @@
  * More logs: pxt_handle_grow().
  */
 #if CONFIG_PTRACE_LOGRETRIEVAL
-#define PXT_HANDLES (CONFIG_PTRACE_MAX_STREAMS + 24)
+#define PXT_HANDLES      (CONFIG_PTRACE_MAX_STREAMS + 24)
+/* Logs can bring cells of their own: of the first ones they leave streams as many as these may need. */
+#define PXT_HANDLES_KEPT ((uint32_t)CONFIG_PTRACE_MAX_STREAMS)
 #else
-#define PXT_HANDLES CONFIG_PTRACE_MAX_STREAMS
+#define PXT_HANDLES      CONFIG_PTRACE_MAX_STREAMS
+#define PXT_HANDLES_KEPT 0u
 #endif
 
 /* How a reader waits for the next event. */

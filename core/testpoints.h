@@ -53,18 +53,18 @@ enum pxt_testpoint {
 	PXT_TP_OWNER_MAPPED,  /* owner's helper: a guest's memory is mapped and checked */
 	PXT_TP_OWNER_PRESENT, /* owner's helper: whoever pulls finds that memory */
 	PXT_TP_OWNER_SAID,    /* owner's helper: a request is answered */
-	PXT_TP_LOG_EMPTIED, /* log: nothing is in its file, its head neither */
-	PXT_TP_LOG_BEGUN,   /* create: the log has its head, the stream is no stream yet */
-	PXT_TP_FLUSH_BEGUN, /* flush: under way, says the status */
-	PXT_TP_FLUSH_ENDED, /* flush: what belonged to it is in the log, or in vain */
-	PXT_TP_LOG_TAKEN,   /* log: records are out of the stream, in a block that is not out */
-	PXT_TP_LOG_FRAME,   /* log, LOOP: a frame's records are given up for new ones */
-	PXT_TP_LOG_SENDING, /* log: a piece of a block goes to the port */
-	PXT_TP_LOG_SENT,    /* log: it is out, and not counted as sent */
-	PXT_TP_LOG_ARRIVED, /* log: a whole block, or the head, is out */
-	PXT_TP_LOG_LAST,    /* end of a log: all is out but the trailer */
-	PXT_TP_LOG_ENDED,   /* end of a log: the trailer is out, and nothing behind it */
-	PXT_TP_COPY_MADE,   /* snapshot: the copy is made, the log not begun */
+	PXT_TP_LOG_EMPTIED,   /* log: nothing is in its file, its head neither */
+	PXT_TP_LOG_BEGUN,     /* create: the log has its head, the stream is no stream yet */
+	PXT_TP_FLUSH_BEGUN,   /* flush: under way, says the status */
+	PXT_TP_FLUSH_ENDED,   /* flush: what belonged to it is in the log, or in vain */
+	PXT_TP_LOG_TAKEN,     /* log: records are out of the stream, in a block that is not out */
+	PXT_TP_LOG_FRAME,     /* log, LOOP: a frame's records are given up for new ones */
+	PXT_TP_LOG_SENDING,   /* log: a piece of a block goes to the port */
+	PXT_TP_LOG_SENT,      /* log: it is out, and not counted as sent */
+	PXT_TP_LOG_ARRIVED,   /* log: a whole block, or the head, is out */
+	PXT_TP_LOG_LAST,      /* end of a log: all is out but the trailer */
+	PXT_TP_LOG_ENDED,     /* end of a log: the trailer is out, and nothing behind it */
+	PXT_TP_COPY_MADE,     /* snapshot: the copy is made, the log not begun */
 	PXT_TP_COUNT
 };
 
