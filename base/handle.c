@@ -104,8 +104,10 @@ static bool claim(struct cell *cell, uint32_t *state)
 
 static uint32_t usable(const struct chunk *chunk, const struct pxt_ops *ops)
 {
-	const uint32_t kept = ops->log && !chunk->first ? PXT_HANDLES_KEPT : 0u;
+	uint32_t kept = PXT_HANDLES_KEPT;
 
+	if (!ops->log || chunk->first)
+		kept = 0;
 	return chunk->count > kept ? chunk->count - kept : 0u;
 }
 
