@@ -49,6 +49,32 @@ static void keep(struct pxt_block *block, size_t bytes)
 }
 
 /*
+ * The process ends: some reader may be the thread that was interrupted by the handler that called
+ * exit(), and never goes on.
+ */
+static _Atomic uint32_t ending;
+
+#define WAKE_SLICE_NS 50000u
+
+/* Those who sleep in a stream that is found no more.  False: somebody may be there still. */
+static bool wake_sleepers(struct pxt_stream *stream)
+{
+	uint64_t patience = pxt_holdback_ns;
+
+	while (atomic_load_explicit(&stream->users, memory_order_acquire)) {
+		if (atomic_load_explicit(&ending, memory_order_relaxed)) {
+			if (patience < WAKE_SLICE_NS)
+				return false;
+			patience -= WAKE_SLICE_NS;
+		}
+		atomic_store_explicit(&stream->block->asleep, 0u, memory_order_release);
+		pxt_port_wake(&stream->block->asleep);
+		pxt_port_pause_ns(WAKE_SLICE_NS);
+	}
+	return true;
+}
+
+/*
  * The stream is found by nobody and holds no lock.  Writers go first: the wanted table and the
  * pointer are taken from them, then everyone inside is waited for.  Then the sleeping readers.
  * False: somebody may be inside still, and the memory is kept.  [proof: dismantle] [proof: sleepers]
@@ -56,23 +82,20 @@ static void keep(struct pxt_block *block, size_t bytes)
 static bool dismantle(struct pxt_stream *stream)
 {
 	struct pxt_block *block = stream->block;
+	bool awake;
 	bool left;
 
 	atomic_store_explicit(&pxt_blocks[stream->index], NULL, memory_order_release);
 	pxt_wanted_update(stream->index, false);
 	pxt_mirror_end(stream->index);
 	left = pxt_threads_wait_left(pxt_holdback_ns, PXT_OWN);
-	while (atomic_load_explicit(&stream->users, memory_order_acquire)) {
-		atomic_store_explicit(&block->asleep, 0u, memory_order_release);
-		pxt_port_wake(&block->asleep);
-		pxt_port_pause_ns(50000);
-	}
+	awake = wake_sleepers(stream);
 	/* The last sleeper still holds the lock; this place may be another stream's soon. */
 	pxt_port_mutex_lock(&stream->mutex);
 	pxt_port_mutex_unlock(&stream->mutex);
-	if (!left)
+	if (awake && !left)
 		keep(block, stream->block_bytes);
-	else
+	else if (awake)
 		pxt_port_free(block, stream->block_bytes);
 	if (pxt_threads_all_left())
 		free_kept();
@@ -164,11 +187,15 @@ static bool may_be_shut_down(struct pxt_stream *stream)
  */
 __attribute__((destructor(101))) static void shut_all_down(void)
 {
+	atomic_store_explicit(&ending, 1u, memory_order_relaxed);
 	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
 		struct pxt_stream *stream = &pxt_streams[i];
 
-		if (pxt_process_owns(atomic_load_explicit(&stream->epoch, memory_order_relaxed)) &&
-		    may_be_shut_down(stream))
-			(void)pxt_stream_shutdown(stream->trid, NULL);
+		if (!pxt_process_owns(atomic_load_explicit(&stream->epoch, memory_order_relaxed)) ||
+		    !may_be_shut_down(stream))
+			continue;
+		/* Another thread may have begun it while this one waited. */
+		if (pxt_stream_shutdown(stream->trid, NULL) != 0)
+			(void)wait_for_others(stream);
 	}
 }

@@ -204,27 +204,46 @@ int pxt_tolog_complete(struct pxt_stream *stream, int failed, const struct pxt_c
 	return failed ? failed : error;
 }
 
-/* Nobody finds the stream any more; those who wait for their turn are let through first. */
-static void wait_for_users(struct pxt_stream *stream)
+/*
+ * Nobody finds the stream any more; those who wait for their turn are let through first.  At exit one
+ * of them may be the thread that was interrupted by the handler that called exit(), and never come
+ * back: false.
+ */
+static bool wait_for_users(struct pxt_stream *stream)
 {
-	while (pxt_tolog_of(stream)->users) {
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+	uint64_t patience = pxt_holdback_ns;
+
+	while (log->users) {
+		if (log->out.hurried && !log->busy) {
+			if (patience < SLICE_NS)
+				return false;
+			patience -= SLICE_NS;
+		}
 		pxt_stream_unlock(stream);
 		pxt_port_pause_ns(SLICE_NS);
 		pxt_port_mutex_lock(&stream->mutex);
 	}
+	return true;
 }
 
 int pxt_tolog_at_shutdown(struct pxt_stream *stream)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);
 	int error = 0;
+	bool alone;
 
 	pxt_tolog_helper_end(stream);
 	pxt_port_mutex_lock(&stream->mutex);
-	wait_for_users(stream);
+	alone = wait_for_users(stream);
 	pxt_tolog_take_turn(stream);
 	if (pxt_tolog_output(log) != PXT_OUTPUT_SEALED)
 		error = pxt_tolog_complete(stream, pxt_tolog_flush(stream, true), NULL);
+	if (!alone) {
+		/* Whoever waits for a turn gets none any more; the log's memory goes with the process. */
+		pxt_stream_unlock(stream);
+		return error;
+	}
 	pxt_tolog_end_turn(stream);
 	stream->log = NULL;
 	pxt_stream_unlock(stream);
@@ -242,15 +261,15 @@ int pxt_tolog_at_shutdown(struct pxt_stream *stream)
 /*
  * From here on no write waits for ever (port_log.h); one that began before is waited for as long
  * as bytes go out.  Who holds the turn may also be the thread that was interrupted by the handler
- * that calls exit(): then it never ends, and the log stays incomplete.  A turn that begins behind the
- * first moment without one is hurried and may be waited for: to look again with the mutex held would
- * find the helper's next one.
+ * that calls exit(): then it never ends, and the log stays incomplete.  Turns that begin later are
+ * hurried, and waited for by the shutdown itself.
  */
 bool pxt_tolog_at_exit(struct pxt_stream *stream)
 {
 	struct pxt_tolog *log;
 	uint64_t patience = EXIT_PATIENCE_NS;
 	uint32_t seen;
+	uint32_t turns;
 	bool free;
 
 	if (!pxt_stream_enter(stream))
@@ -258,6 +277,7 @@ bool pxt_tolog_at_exit(struct pxt_stream *stream)
 	log = pxt_tolog_of(stream);
 	log->out.hurried = true;
 	seen = atomic_load_explicit(&log->pieces, memory_order_relaxed);
+	turns = atomic_load_explicit(&log->turns, memory_order_relaxed);
 	/* Nobody ends the log before this one is gone. */
 	log->users++;
 	if (atomic_load_explicit(&log->busy, memory_order_acquire) &&
@@ -267,7 +287,8 @@ bool pxt_tolog_at_exit(struct pxt_stream *stream)
 	for (;;) {
 		uint32_t now;
 
-		free = !atomic_load_explicit(&log->busy, memory_order_acquire);
+		free = !atomic_load_explicit(&log->busy, memory_order_acquire) ||
+		       atomic_load_explicit(&log->turns, memory_order_relaxed) != turns;
 		if (free || patience < EXIT_SLICE_NS)
 			break;
 		now = atomic_load_explicit(&log->pieces, memory_order_relaxed);

@@ -29,6 +29,7 @@ void pxt_tolog_end_turn(struct pxt_stream *stream)
 	struct pxt_tolog *log = pxt_tolog_of(stream);
 
 	log->users--;
+	atomic_fetch_add_explicit(&log->turns, 1u, memory_order_relaxed);
 	atomic_store_explicit(&log->busy, 0u, memory_order_release);
 	pxt_port_wake(&log->busy);
 }

@@ -86,6 +86,7 @@ struct pxt_tolog {
 	uint64_t holder;         /* the thread that has the turn; means nothing without it */
 	_Atomic uint32_t pieces; /* writes that ended: somebody who waits sees that it goes on */
 	_Atomic uint32_t output; /* seal.c: what is going on with the file */
+	_Atomic uint32_t turns;  /* that ended */
 	bool ended;              /* the trailer is out */
 
 	/* Who has the turn. */

@@ -258,6 +258,53 @@ static void exit_in_a_handler_ends_the_process_in_time(void)
 	}
 }
 
+/* A timer would be the one that ends a child that hangs. */
+static void *disturb(void *argument)
+{
+	(void)usleep(40000);
+	(void)pthread_kill(*(pthread_t *)argument, SIGUSR1);
+	return argument;
+}
+
+static bool disturbed_soon(void)
+{
+	const struct sigaction action = { .sa_handler = exit_here };
+	static pthread_t self;
+	pthread_t thread;
+
+	self = pthread_self();
+	(void)sigaction(SIGUSR1, &action, NULL);
+	return pthread_create(&thread, NULL, disturb, &self) == 0;
+}
+
+/* Nobody writes into it: the handler comes while this thread sleeps. */
+static int exit_while_it_sleeps_for_an_event(const struct scene *scene)
+{
+	struct posix_trace_event_info event;
+	trace_attr_t attr;
+	trace_id_t trid;
+	int unavailable;
+	size_t bytes;
+
+	(void)scene;
+	pxt_attr(&attr, 16384, 64, POSIX_TRACE_LOOP);
+	PXT_CHILD_CHECK(posix_trace_create(0, &attr, &trid) == 0);
+	PXT_CHILD_CHECK(disturbed_soon());
+	(void)posix_trace_getnext_event(trid, &event, NULL, 0, &bytes, &unavailable);
+	return 1;
+}
+
+/* DEC-23, SAFE-01: the stream of which it reads, and the log of the other one. */
+static void exit_in_a_handler_that_woke_a_reader_ends_the_process(void)
+{
+	struct scene scene = plain;
+
+	scene.act = exit_while_it_sleeps_for_an_event;
+	PXT_EQ(scene_play(&scene), 5 << 8);
+	CU_ASSERT(scene_took_ms < 3000);
+	scene_expect_whole(&scene, 0);
+}
+
 /* ---- Devices ---- */
 
 /* More than the pipe takes, so that the helper's thread stands in its write. */
@@ -314,8 +361,30 @@ static int exit_behind_a_slow_pipe(const struct scene *scene)
 	return scene->argument;
 }
 
-/* DEC-23 */
-static void a_slow_device_gets_all_of_the_log(void)
+static void *flush_once(void *argument)
+{
+	atomic_fetch_add(&scene_notes->mark, 1u);
+	(void)posix_trace_flush(scene_stream);
+	return argument;
+}
+
+/* The other thread's flush takes longer than this one sleeps for its turn. */
+static int exit_while_it_waits_for_its_turn(const struct scene *scene)
+{
+	pthread_t thread;
+
+	(void)scene;
+	scene_trace(1000);
+	PXT_CHILD_CHECK(pthread_create(&thread, NULL, flush_once, NULL) == 0);
+	while (atomic_load(&scene_notes->mark) < 1)
+		(void)sched_yield();
+	(void)usleep(20000);
+	PXT_CHILD_CHECK(disturbed_soon());
+	(void)posix_trace_flush(scene_stream);
+	return 1;
+}
+
+static void play_to_a_slow_device(int (*act)(const struct scene *scene), int status)
 {
 	struct scene scene = plain;
 	pthread_t reader;
@@ -330,14 +399,26 @@ static void a_slow_device_gets_all_of_the_log(void)
 	PXT_EQ_FATAL(pthread_create(&reader, NULL, read_slowly, fds), 0);
 	scene.stream_bytes = 65536;
 	scene.fd = ends[1];
-	scene.act = exit_behind_a_slow_pipe;
-	PXT_EQ(scene_play(&scene), 0);
+	scene.act = act;
+	PXT_EQ(scene_play(&scene), status);
 	(void)close(ends[1]);
 	(void)close(scene_log);
 	pthread_join(reader, NULL);
 	(void)close(ends[0]);
 	scene_log = file;
 	scene_expect_whole(&scene, 0);
+}
+
+/* DEC-23 */
+static void a_slow_device_gets_all_of_the_log(void)
+{
+	play_to_a_slow_device(exit_behind_a_slow_pipe, 0);
+}
+
+/* DEC-23, SAFE-01 */
+static void exit_in_a_handler_that_interrupted_a_wait_for_a_turn_completes_the_log(void)
+{
+	play_to_a_slow_device(exit_while_it_waits_for_its_turn, 5 << 8);
 }
 
 static const struct pxt_case cases[] = {
@@ -347,7 +428,9 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(exit_waits_for_the_shutdown_that_another_thread_has_begun),
 	PXT_CASE(quick_exit_completes_nothing_unless_the_program_sees_to_it),
 	PXT_CASE(exit_in_a_handler_ends_the_process_in_time),
+	PXT_CASE(exit_in_a_handler_that_woke_a_reader_ends_the_process),
 	PXT_CASE(a_device_that_takes_nothing_holds_exit_a_few_seconds_at_most),
 	PXT_CASE(a_slow_device_gets_all_of_the_log),
+	PXT_CASE(exit_in_a_handler_that_interrupted_a_wait_for_a_turn_completes_the_log),
 };
 PXT_SUITE("exit", cases)
