@@ -20,3 +20,12 @@ ptrace_test(attach_crafted NEEDS ${attach_needs}
 	SOURCES attach/crafted.c attach/scribble.c attach/party.c attach/inside.c)
 ptrace_test(attach_hostile NEEDS ${attach_needs} POLICY_UNTIL_FULL !TSAN TIMEOUT 900 LABELS stress
 	SOURCES attach/hostile.c attach/scribble.c attach/party.c attach/inside.c)
+# Children that make threads are followed there, each for itself; forked beside busy threads, they may hang in it.
+if(PXT_TSAN)
+	foreach(name IN ITEMS guests killed crafted door_guests)
+		if(TEST attach_${name})
+			set_tests_properties(attach_${name} PROPERTIES ENVIRONMENT
+				"TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:die_after_fork=0")
+		endif()
+	endforeach()
+endif()
