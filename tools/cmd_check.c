@@ -306,7 +306,7 @@ static int check(struct checker *c, const char *path)
 {
 	struct verdict verdict = { .path = path };
 	int fd;
-	int status = pxt_open_file(path, &fd);
+	int status = pxt_open_file(path, true, &fd);
 
 	if (status != PXT_EXIT_OK)
 		return status;

@@ -156,6 +156,8 @@ static bool add_kernel(struct pxt_merge *merge, const struct wishes *wishes)
 
 static int merge_logs(struct pxt_merge *merge, const struct wishes *wishes)
 {
+	if (!pxt_outfile_check(wishes->output))
+		return PXT_EXIT_OUTPUT;
 	if (!check_inputs(&merge->reader, wishes->output) ||
 	    !pxt_line_make(&merge->line, &merge->reader, wishes->same_boot) ||
 	    !add_kernel(merge, wishes) || !pxt_merge_types_make(&merge->types, &merge->reader))

@@ -86,6 +86,7 @@ struct receive {
 	int raw;
 	bool console;
 	struct pxt_linetext lines;
+	bool refused;
 	bool marked; /* text of a console came, and nobody said that it is one */
 	bool once;
 	bool strict;
@@ -166,6 +167,8 @@ static void told(
 
 	if (event == PXT_LINEIN_ENDED)
 		receive->first_ended = true;
+	if (event == PXT_LINEIN_REFUSED)
+		receive->refused = true;
 	if (receive->quiet && event != PXT_LINEIN_REFUSED)
 		return;
 	wipe(receive);
@@ -312,6 +315,9 @@ static bool is_file(const struct receive *receive)
 static int conclude_nothing(const struct receive *receive, const struct pxt_linesums *sums)
 {
 	pxt_complain("receive: %s: no trace was received", receive->from.text);
+	/* Why, was said. */
+	if (receive->refused)
+		return PXT_EXIT_LOG;
 	if (receive->marked)
 		pxt_explain("there are lines of a console with PTL: in it; --console takes the "
 		            "trace out of them");

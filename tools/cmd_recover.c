@@ -335,7 +335,7 @@ static int open_image(struct recover *recover, const char *path)
 	struct pxt_image *image = &recover->images[recover->count];
 	const char *wrong;
 	int fd;
-	int status = pxt_open_file(path, &fd);
+	int status = pxt_open_file(path, false, &fd);
 
 	if (status != PXT_EXIT_OK)
 		return status;
@@ -382,6 +382,8 @@ static int work(struct recover *recover)
 		    recover->output);
 		return PXT_EXIT_USAGE;
 	}
+	if (recover->output && !pxt_outfile_check(recover->output))
+		return PXT_EXIT_OUTPUT;
 	for (unsigned i = 0; i < recover->count; i++) {
 		if (pxt_salvage_is_log(&recover->images[i]))
 			return salvage(recover);

@@ -207,8 +207,10 @@ static void report(struct pxt_stat *s)
 	if (again && s->slice_ns > 0)
 		pxt_slices_put(s);
 	pxt_out_flush(&s->out);
-	pxt_review_select(&s->select, s->reader);
-	pxt_review_pairs(&s->options, &s->pairs, s->reader);
+	if (!s->several) {
+		pxt_review_select(&s->select, s->reader);
+		pxt_review_pairs(&s->options, &s->pairs, s->reader);
+	}
 	pxt_top_free(top);
 	pxt_pairs_free(s->pairs);
 }
@@ -358,6 +360,7 @@ static int report_all(struct command *c, char *const *paths, int count)
 	s->out.colour = s->form == PXT_STAT_TEXT && pxt_colour_wanted(c->colour, STDOUT_FILENO);
 	s->threads = pxt_must(calloc(PXT_THREADS_MAX + 1, sizeof *s->threads));
 	pxt_stat_put_head(s);
+	s->several = count > 1;
 	for (int i = 0; i < count; i++) {
 		int mine = open_and_report(c, paths + i);
 

@@ -157,7 +157,8 @@ static void explain(const struct pxt_source *source, const struct posix_trace_lo
 	}
 }
 
-static int open_path(const char *path)
+/* @log: it should be one, and no memory of a process. */
+static int open_path(const char *path, bool log)
 {
 	struct stat st;
 	int fd =
@@ -167,11 +168,11 @@ static int open_path(const char *path)
 		int error = errno;
 
 		pxt_complain("%s: %s", path, strerror(error));
-		if (error == ENOENT)
+		if (error == ENOENT && log)
 			pxt_explain(
 			    "a log is the file that the program gave to "
 			    "posix_trace_create_withlog(); is its name right, and its folder?");
-		else if (error == EACCES)
+		else if (error == EACCES && log)
 			pxt_explain("whoever ran the program may read it, or make it readable: "
 			            "chmod +r");
 		if (fd > STDIN_FILENO)
@@ -195,11 +196,11 @@ static bool in_place(int fd)
 	return fd != STDIN_FILENO && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-int pxt_open_file(const char *path, int *fd)
+int pxt_open_file(const char *path, bool log, int *fd)
 {
 	struct pxt_spool spool;
 
-	*fd = open_path(path);
+	*fd = open_path(path, log);
 	if (*fd < 0)
 		return PXT_EXIT_LOG;
 	if (in_place(*fd))
@@ -216,7 +217,7 @@ static int open_live(struct pxt_source *source)
 	struct stat st = { 0 };
 	bool copied;
 
-	source->fd = open_path(source->path);
+	source->fd = open_path(source->path, true);
 	if (source->fd < 0)
 		return PXT_EXIT_LOG;
 	if (in_place(source->fd))
@@ -278,8 +279,8 @@ static int open_log(struct pxt_source *source, enum pxt_open_mode mode)
 
 static int open_source(struct pxt_source *source, enum pxt_open_mode mode)
 {
-	int status =
-	    mode == PXT_OPEN_LIVE ? open_live(source) : pxt_open_file(source->path, &source->fd);
+	int status = mode == PXT_OPEN_LIVE ? open_live(source)
+	                                   : pxt_open_file(source->path, true, &source->fd);
 
 	return status == PXT_EXIT_OK ? open_log(source, mode) : status;
 }

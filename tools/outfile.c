@@ -160,11 +160,13 @@ bool pxt_outfile_check(const char *name)
 		    S_ISDIR(st.st_mode) ? "a folder" : "no file");
 		return false;
 	}
-	char *folder = folder_of(name);
+	char *target = target_of(name);
+	char *folder = folder_of(target);
 	bool may = access(folder, W_OK | X_OK) == 0;
 	if (!may)
 		pxt_complain("%s: cannot be written: %s", name, strerror(errno));
 	free(folder);
+	free(target);
 	return may;
 }
 

@@ -155,10 +155,14 @@ static bool list_thread(const struct pxt_thread *thread, void *list)
 	char number[24];
 	const char *name = thread->name;
 
-	if (!*name && thread->tid <= 0)
+	if (!*name && thread->tid <= 0 && thread->id == 0)
 		return true;
 	if (!*name) {
-		(void)snprintf(number, sizeof number, "%ld", (long)thread->tid);
+		if (thread->tid > 0)
+			(void)snprintf(number, sizeof number, "%ld", (long)thread->tid);
+		else
+			(void)snprintf(
+			    number, sizeof number, "%#llx", (unsigned long long)thread->id);
 		name = number;
 	}
 	return has_name(list, name) || add_name(list, name);

@@ -417,6 +417,7 @@ bool pxt_reader_again(struct pxt_reader *reader)
 		if (posix_trace_log_getinfo_np(source->trid, &source->info) != 0)
 			continue;
 		source->at_end = false;
+		source->read_all = false;
 		growing = true;
 	}
 	return growing;

@@ -142,7 +142,7 @@ int pxt_reader_open_growing(
     struct pxt_reader *reader, const char *name, int fd, const struct pxt_select *select);
 void pxt_reader_close(struct pxt_reader *reader);
 /* The file alone ("-": standard input), a copy of it where it cannot be read in place. */
-int pxt_open_file(const char *path, int *fd);
+int pxt_open_file(const char *path, bool log, int *fd);
 /* Says what a file that is no log seems to be instead; false where it has no idea.  @path: for advice. */
 bool pxt_explain_content(const char *path, int fd);
 
