@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* logblocks.c - the file of a log: its name, its blocks, its end. */
-#define _XOPEN_SOURCE 700 /* realpath() */
 #include "logblocks.h"
 
+#include "finalname.h"
 #include "logturn.h"
 #include "writeall.h"
 
@@ -24,14 +24,6 @@ static void write_all(struct pxt_logblocks *log, const unsigned char *bytes, uin
 {
 	if (!log->error)
 		log->error = pxt_write_all(log->fd, bytes, count);
-}
-
-/* A link is followed, so that its target is replaced and not the link. */
-static char *target_of(const char *path)
-{
-	char *real = realpath(path, NULL);
-
-	return real ? real : strdup(path);
 }
 
 /* A new file beside @path, so that what is under that name stays whole until it is replaced. */
@@ -78,7 +70,7 @@ bool pxt_logblocks_open(struct pxt_logblocks *log, const char *path, enum pxt_lo
 	log->room = header->largest_block < ROOM_MAX ? header->largest_block : ROOM_MAX;
 	memcpy(log->sums.uuid, header->uuid, sizeof log->sums.uuid);
 	log->last_ticks = header->created.ticks;
-	log->path = target_of(path);
+	log->path = pxt_final_name(path);
 	log->memory = aligned_alloc(16, 2 * (size_t)ROOM_MAX);
 	if (!log->path || !log->memory) {
 		pxt_logblocks_abandon(log);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#define _XOPEN_SOURCE 700 /* realpath() */
 #include "outfile.h"
 
 #include "command.h"
+#include "finalname.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,14 +35,6 @@ static void watch_signals(void)
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
 			(void)sigaction(numbers[i], &action, NULL);
-}
-
-/* A link is followed, so that its target is replaced and not the link. */
-static char *target_of(const char *name)
-{
-	char *real = realpath(name, NULL);
-
-	return real ? real : pxt_must(strdup(name));
 }
 
 static bool open_beside(struct pxt_outfile *file)
@@ -81,7 +73,7 @@ bool pxt_outfile_open(struct pxt_outfile *file, const char *name)
 	if (there && !S_ISREG(st.st_mode)) {
 		file->fd = open(name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 	} else {
-		file->final = target_of(name);
+		file->final = pxt_must(pxt_final_name(name));
 		(void)open_beside(file);
 	}
 	if (file->fd >= 0)
@@ -160,7 +152,7 @@ bool pxt_outfile_check(const char *name)
 		    S_ISDIR(st.st_mode) ? "a folder" : "no file");
 		return false;
 	}
-	char *target = target_of(name);
+	char *target = pxt_must(pxt_final_name(name));
 	char *folder = folder_of(target);
 	bool may = access(folder, W_OK | X_OK) == 0;
 	if (!may)

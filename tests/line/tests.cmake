@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Logs that the tools write, and the line between a target and `pxtrace receive`.
-set(line_writer ../tools/logblocks.c ../tools/logturn.c ../tools/logwrite.c ../tools/writeall.c)
+set(line_writer ../tools/finalname.c ../tools/logblocks.c ../tools/logturn.c ../tools/logwrite.c ../tools/writeall.c)
 ptrace_test(logwrite NEEDS TOLOG LOGRETRIEVAL SOURCES line/logwrite.c ${line_writer})
 set(line_receiver ../tools/lineframe.c ../tools/linein.c ../tools/lineknown.c ../tools/lineplain.c ../tools/linerun.c)
 ptrace_test(line_damage NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS POLICY_LOOP
