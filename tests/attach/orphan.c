@@ -7,7 +7,6 @@
 #include "core/testpoints.h"
 #include "party.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -81,24 +80,12 @@ static int attach(const uint32_t *nth, trace_id_t *trid)
 	return error;
 }
 
-static unsigned entries_of(const char *path)
-{
-	DIR *folder = opendir(path);
-	unsigned count = 0;
-
-	while (folder && readdir(folder))
-		count++;
-	if (folder)
-		(void)closedir(folder);
-	return count;
-}
-
 /* A thread that was joined is in the system's list for a moment yet. */
 static void expect_threads(unsigned count)
 {
-	for (int i = 0; i < 2000 && entries_of("/proc/self/task") != count; i++)
+	for (int i = 0; i < 2000 && party_entries("/proc/self/task") != count; i++)
 		pxt_sleep_ms(1);
-	if (entries_of("/proc/self/task") != count)
+	if (party_entries("/proc/self/task") != count)
 		_exit(9);
 }
 
@@ -120,8 +107,8 @@ static void trace_alone(trace_event_id_t id)
 /* @nth: the point where it stands; NULL: nowhere.  What is left is its directory's descriptor. */
 static void attach_and_go_on(void *nth)
 {
-	unsigned descriptors = entries_of("/proc/self/fd");
-	unsigned threads = entries_of("/proc/self/task");
+	unsigned descriptors = party_entries("/proc/self/fd");
+	unsigned threads = party_entries("/proc/self/task");
 	trace_id_t trid = 0;
 	trace_event_id_t id;
 	int error = attach(nth, &trid);
@@ -134,7 +121,7 @@ static void attach_and_go_on(void *nth)
 	if (!error && posix_trace_shutdown(trid) != 0)
 		_exit(1);
 	expect_threads(threads);
-	if (entries_of("/proc/self/fd") != descriptors + 1u)
+	if (party_entries("/proc/self/fd") != descriptors + 1u)
 		_exit(7);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/ids.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -55,6 +56,18 @@ void owner_close(trace_id_t trid)
 {
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	PXT_CHECK(rmdir(folder) == 0, "%s is not empty", folder);
+}
+
+unsigned party_entries(const char *path)
+{
+	DIR *entries = opendir(path);
+	unsigned count = 0;
+
+	while (entries && readdir(entries))
+		count++;
+	if (entries)
+		(void)closedir(entries);
+	return count;
 }
 
 /* ---- Children ---- */

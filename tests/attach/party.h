@@ -32,6 +32,9 @@ trace_id_t owner_open(const struct owner_spec *spec);
 /* Also: nothing of it is left in the file system. */
 void owner_close(trace_id_t trid);
 
+/* Entries of a folder, /proc/self/fd for example, with those of the folder itself and its parent. */
+unsigned party_entries(const char *path);
+
 /* What a child is told and tells, one word at a time. */
 struct guest {
 	pid_t pid;
