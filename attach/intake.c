@@ -115,16 +115,23 @@ static size_t largest(void)
 	       (size_t)PXT_GUEST_SLOTS * sizeof(pxt_cell) + PAGE;
 }
 
+/* What is larger than this build makes it is of another build. */
+static int view(int fd, size_t limit, const void **memory, size_t *bytes)
+{
+	int error = pxt_port_filemap_view(fd, limit, memory, bytes);
+
+	return error == EFBIG ? ENOTSUP : error;
+}
+
 static int map(struct pxt_guest_memory *guest, int stream, int directory)
 {
 	const void *memory;
-	int error = pxt_port_filemap_view(stream, largest(), &memory, &guest->bytes);
+	int error = view(stream, largest(), &memory, &guest->bytes);
 
 	if (error)
 		return error;
 	guest->memory = memory;
-	error = pxt_port_filemap_view(
-	    directory, sizeof(*guest->directory) + PAGE, &memory, &guest->directory_bytes);
+	error = view(directory, sizeof(*guest->directory) + PAGE, &memory, &guest->directory_bytes);
 	if (!error)
 		guest->directory = memory;
 	return error;

@@ -111,12 +111,18 @@ static uint32_t usable(const struct chunk *chunk, const struct pxt_ops *ops)
 	return chunk->count > kept ? chunk->count - kept : 0u;
 }
 
+/* Logs go up from the bottom; streams go down from the top, where the cells are that logs leave them. */
+static struct cell *candidate(const struct chunk *chunk, const struct pxt_ops *ops, uint32_t i)
+{
+	return &chunk->cells[!PXT_HANDLES_KEPT || ops->log ? i : chunk->count - 1u - i];
+}
+
 int pxt_handle_add(const struct pxt_ops *ops, void *object, trace_id_t *trid)
 {
 	for (struct chunk *chunk = chunks(); chunk;
 	     chunk = atomic_load_explicit(&chunk->next, memory_order_acquire)) {
 		for (uint32_t i = 0, count = usable(chunk, ops); i < count; i++) {
-			struct cell *cell = &chunk->cells[i];
+			struct cell *cell = candidate(chunk, ops, i);
 			uint32_t state;
 
 			if (!claim(cell, &state))
@@ -125,7 +131,7 @@ int pxt_handle_add(const struct pxt_ops *ops, void *object, trace_id_t *trid)
 			atomic_store_explicit(&cell->ops, ops, memory_order_release);
 			atomic_store_explicit(&cell->object, object, memory_order_release);
 			state = (state & ~STATE_MASK) | STATE_LIVE;
-			*trid = make_id(chunk->first + i, state);
+			*trid = make_id(chunk->first + (uint32_t)(cell - chunk->cells), state);
 			/* From here on find() sees ops and object. */
 			atomic_store_explicit(&cell->state, state, memory_order_release);
 			return 0;
@@ -224,12 +230,9 @@ static void forget(struct cell *cell, const void *kind)
 
 void pxt_handle_forget_kind(const void *kind)
 {
-	struct chunk *chunk = chunks();
-
-	if (!chunk)
-		return;
-	/* Added chunks are memory that the port keeps from children: not even to be looked at. */
-	atomic_store_explicit(&chunk->next, NULL, memory_order_relaxed);
-	for (uint32_t i = 0; i < chunk->count; i++)
-		forget(&chunk->cells[i], kind);
+	for (struct chunk *chunk = chunks(); chunk;
+	     chunk = atomic_load_explicit(&chunk->next, memory_order_relaxed)) {
+		for (uint32_t i = 0; i < chunk->count; i++)
+			forget(&chunk->cells[i], kind);
+	}
 }

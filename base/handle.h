@@ -73,8 +73,8 @@ struct pxt_ops {
 };
 
 /*
- * Finds room for an object; logs leave streams theirs.  Returns ENOMEM when there is none, else 0 and an identifier that was
- * not given out for the last 65,535 uses of its cell.
+ * Finds room for an object; logs leave streams theirs.  Returns ENOMEM when there is none, else 0 and
+ * an identifier that was not given out for the last 65,535 uses of its cell.
  */
 int pxt_handle_add(const struct pxt_ops *ops, void *object, trace_id_t *trid);
 /* The object of a living identifier, and its operations; NULL for anything else. */
@@ -83,14 +83,14 @@ void *pxt_handle_find(trace_id_t trid, const struct pxt_ops **ops);
 void *pxt_handle_find_kind(trace_id_t trid, const void *kind);
 void pxt_handle_remove(trace_id_t trid);
 /*
- * In a forked child: forgets all identifiers of the given kind, and all that lay in memory given
- * to pxt_handle_grow(), which the child does not have.
+ * In a forked child: forgets all identifiers of the given kind, and those that another thread of the
+ * parent was just making.
  */
 void pxt_handle_forget_kind(const void *kind);
 /*
  * Adds room for identifiers.  A caller that got ENOMEM from pxt_handle_add() and may have more
- * objects than PXT_HANDLES (logs) hands over zeroed memory of the port, which is never given back,
- * and adds again.  ENOMEM: the 65,534 identifiers that the numbers allow exist, or @bytes is too
+ * objects than the first chunk has cells for them (logs) hands over zeroed memory, which is never
+ * given back and goes to forked children as it is, and adds again.  ENOMEM: the 65,534 identifiers that the numbers allow exist, or @bytes is too
  * small for one; @memory then remains the caller's.
  */
 int pxt_handle_grow(void *memory, size_t bytes);

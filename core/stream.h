@@ -12,9 +12,11 @@
  * between processes, or found in a file or a dump: header, then lane by lane its words and slots.
  *
  * Order of locks: process lock, then stream mutex.  Nobody who waits for events sleeps with either,
- * and no device is written to with them, but by the handler that seals a log (tolog/seal.c).  With a
- * bound they are held over a pause, too:
+ * and no log is written to with them, but by the handler that seals it (tolog/seal.c).  They are held
+ * over what may take a while, too; all but the first has a bound:
  *
+ *   create             the process lock, while a file's pages are taken for a stream that lives in it
+ *                      (core/filestream.h): as long as that file system takes
  *   stop               both, while trace points that are inside come out (pxt_threads_wait_left()):
  *                      up to the hold-back time
  *   set_filter         both, for the same, twice

@@ -45,7 +45,7 @@ int pxt_port_filemap_settle(int fd);
 /*
  * Maps, for reading, a file that somebody else has settled, whole; forked children do not have it.
  * To touch it never fails, never waits for anybody, and takes no memory.  EINVAL: it is no such file;
- * ENOMEM: it has more than @limit bytes, or there is no room.  pxt_port_free() ends that.
+ * EFBIG: it has more than @limit bytes; ENOMEM: there is no room.  pxt_port_free() ends that.
  */
 int pxt_port_filemap_view(int fd, size_t limit, const void **memory, size_t *bytes);
 

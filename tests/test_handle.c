@@ -94,7 +94,7 @@ static void any_number_may_be_asked_for(void)
 static void more_objects_than_cells_need_more_memory(void)
 {
 	static void *memory[64];
-	trace_id_t ids[PXT_HANDLES + 8], extra;
+	trace_id_t ids[PXT_HANDLES + 8], extra, added;
 	const struct pxt_ops *ops;
 	int objects[PXT_HANDLES + 8];
 	unsigned count = 0;
@@ -112,14 +112,16 @@ static void more_objects_than_cells_need_more_memory(void)
 		PXT_EQ_FATAL(pxt_handle_add(&ops_a, &objects[count], &ids[count]), 0);
 	for (unsigned i = 0; i < count; i++)
 		CU_ASSERT(pxt_handle_find(ids[i], &ops) == &objects[i]);
-	/* PROC-02, DEC-34: a child has neither the first kind nor what lay in the added memory. */
+	/* PROC-02, DEC-34: a child has nothing of the first kind, and all else, also in the added memory. */
 	PXT_EQ(pxt_handle_grow(memory + 32, 0), ENOMEM);
 	pxt_handle_remove(ids[0]);
 	PXT_EQ(pxt_handle_add(&ops_b, &objects[0], &extra), 0);
+	PXT_EQ(pxt_handle_add(&ops_b, &objects[1], &added), 0);
 	pxt_handle_forget_kind(&kind_a);
 	for (unsigned i = 0; i < count; i++)
 		CU_ASSERT(pxt_handle_find(ids[i], &ops) == NULL);
 	CU_ASSERT(pxt_handle_find(extra, &ops) == &objects[0]);
+	CU_ASSERT(pxt_handle_find(added, &ops) == &objects[1]);
 }
 
 #define THREADS 4
@@ -163,19 +165,35 @@ static void threads_never_get_each_other_s_objects(void)
 }
 
 #if CONFIG_PTRACE_LOGRETRIEVAL
+static unsigned fill_with(const struct pxt_ops *ops)
+{
+	static int object;
+	unsigned count = 0;
+	trace_id_t id;
+
+	while (pxt_handle_add(ops, &object, &id) == 0)
+		count++;
+	return count;
+}
+
+static const struct pxt_ops logs = { .kind = &kind_b, .log = &kind_b };
+
 /* CREATE-05, DEC-36 */
 static void logs_leave_streams_their_identifiers(void)
 {
-	const struct pxt_ops logs = { .kind = &kind_b, .log = &kind_b };
-	unsigned streams = 0;
+	(void)fill_with(&logs);
+	CU_ASSERT(fill_with(&ops_a) >= CONFIG_PTRACE_MAX_STREAMS);
+}
+
+/* OPEN-01, DEC-36 */
+static void streams_leave_logs_theirs(void)
+{
 	trace_id_t id;
 	int object;
 
-	while (pxt_handle_add(&logs, &object, &id) == 0)
-		;
-	while (pxt_handle_add(&ops_a, &object, &id) == 0)
-		streams++;
-	CU_ASSERT(streams >= CONFIG_PTRACE_MAX_STREAMS);
+	for (int i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++)
+		PXT_EQ(pxt_handle_add(&ops_a, &object, &id), 0);
+	PXT_EQ(fill_with(&logs), PXT_HANDLES - PXT_HANDLES_KEPT);
 }
 #endif
 
@@ -186,6 +204,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE_FRESH(more_objects_than_cells_need_more_memory),
 #if CONFIG_PTRACE_LOGRETRIEVAL
 	PXT_CASE_FRESH(logs_leave_streams_their_identifiers),
+	PXT_CASE_FRESH(streams_leave_logs_theirs),
 #endif
 	PXT_CASE(threads_never_get_each_other_s_objects),
 };

@@ -510,6 +510,55 @@ static void a_clear_on_a_pipe_is_a_mark_in_the_log(void)
 	(void)close(fds[0]);
 }
 
+/* Of the writes behind create, the n-th fails, and all up to the @last.  False: the clear was over before. */
+static bool clear_a_failing_pipe(unsigned n, unsigned last, size_t accept)
+{
+	struct drain drain = { .to = st_file(), .piece = 65536 };
+	pthread_t reader;
+	int fds[2];
+	bool reached;
+
+	PXT_EQ_FATAL(pipe(fds), 0);
+	drain.from = fds[0];
+	PXT_EQ_FATAL(pthread_create(&reader, NULL, drain_pipe, &drain), 0);
+	trace_id_t trid = create_append(fds[1]);
+	PXT_EQ(posix_trace_start(trid), 0);
+	pxt_fault_arm(&pxt_fault_write, n, EIO);
+	pxt_fault_write.last = last;
+	pxt_fault_write.accept = accept;
+	for (int round = 0; round < 3; round++) {
+		say_many(1 + 100 * round, 100 + 100 * round);
+		(void)posix_trace_flush(trid);
+	}
+	say_many(301, 310);
+	PXT_EQ(posix_trace_clear(trid), 0);
+	reached = atomic_load(&pxt_fault_write.calls) >= n;
+	pxt_fault_arm(&pxt_fault_write, 0, 0);
+	say_many(1001, 1003);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)close(fds[1]);
+	(void)pthread_join(reader, NULL);
+	trace_id_t log = open_log(drain.to);
+	st_expect(log, "1001..1003 STOP0");
+	close_log(log, drain.to);
+	(void)close(fds[0]);
+	return reached;
+}
+
+/* CLEAR-06, CLEAR-07, DEC-25: a block that is torn, whatever it is, goes out first, and then the mark */
+static void a_clear_of_a_pipe_that_fails_meanwhile_is_made_good(void)
+{
+	for (unsigned more = 0; more < 4; more++) {
+		for (size_t accept = 0; accept < 18; accept += 17) {
+			unsigned n = 1;
+
+			while (clear_a_failing_pipe(n, n + more, accept))
+				n++;
+			PXT_CHECK(n > 8, "only %u writes", n);
+		}
+	}
+}
+
 static void *flush_in_thread(void *argument)
 {
 	(void)posix_trace_flush(*(const trace_id_t *)argument);
@@ -983,6 +1032,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_clear_that_could_not_cut_the_file_is_made_good),
 	PXT_CASE_FRESH(a_pipe_gets_the_same_bytes_as_a_file),
 	PXT_CASE(a_clear_on_a_pipe_is_a_mark_in_the_log),
+	PXT_CASE(a_clear_of_a_pipe_that_fails_meanwhile_is_made_good),
 	PXT_CASE(a_clear_in_the_middle_of_a_flush_ends_what_was_before),
 	PXT_CASE(a_log_until_full_is_filled_to_the_last_record_that_fits),
 	PXT_CASE(a_looping_log_knows_how_much_it_has_overwritten),

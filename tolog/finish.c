@@ -9,12 +9,14 @@
 
 /* ---- Clear ---- */
 
-static int restart_file(struct pxt_tolog *log, const trace_attr_t *attr)
+/* *begun stays false where everything is as it was: the clear is still to be done. */
+static int restart_file(struct pxt_tolog *log, const trace_attr_t *attr, bool *begun)
 {
 	int error = pxt_port_log_truncate(&log->out, 0);
 
 	if (error)
 		return error;
+	*begun = true;
 	PXT_TESTPOINT(PXT_TP_LOG_EMPTIED);
 	log->header.generation++;
 	log->sums.data_sequence = 0;
@@ -25,25 +27,35 @@ static int restart_file(struct pxt_tolog *log, const trace_attr_t *attr)
 	log->cleared_log = 0;
 	log->policy->lay_out(log, attr);
 	log->way.what = PXT_WAY_NOTHING;
+	pxt_tolog_new_data(log);
 	pxt_tolog_new_meta(log);
 	pxt_tolog_forget_told(log);
 	return pxt_tolog_put_head(log);
 }
 
-/* What is out cannot be taken back: a block says that it does not count. */
-static int mark_clear(struct pxt_tolog *log, uint64_t cleared)
+/* What must be out, whole, before a mark may follow: a torn block, and an earlier mark. */
+static int make_way(struct pxt_tolog *log)
 {
-	int error = 0;
+	const struct pxt_tolog_way *way = &log->way;
+	bool mark = way->what == PXT_WAY_META && way->type == PXT_LOG_CLEAR;
 
-	if (log->way.what != PXT_WAY_NOTHING && log->way.sent)
-		error = pxt_tolog_resume(log);
+	return way->sent || mark ? pxt_tolog_resume(log) : 0;
+}
+
+/* What is out cannot be taken back: a block says that it does not count.  *begun as above. */
+static int mark_clear(struct pxt_tolog *log, uint64_t cleared, bool *begun)
+{
+	int error = make_way(log);
+
 	if (error)
 		return error;
+	*begun = true;
 	if (log->way.what == PXT_WAY_META) {
 		pxt_tolog_new_meta(log);
 		pxt_tolog_forget_told(log);
 	}
 	log->way.what = PXT_WAY_NOTHING;
+	pxt_tolog_new_data(log);
 	(void)pxt_log_put_clear(&log->meta, pxt_port_ticks_ordered(), cleared);
 	log->cleared_log = log->sums.records;
 	return pxt_tolog_put_meta(log, PXT_LOG_CLEAR);
@@ -57,6 +69,7 @@ int pxt_tolog_begin_anew(struct pxt_stream *stream)
 	uint64_t cleared =
 	    log->sums.records - log->cleared_log + log->fresh + cleared_now - log->cleared_stream;
 	trace_attr_t attr = block->attr;
+	bool begun = false;
 	int error;
 
 	log->clear_due = false;
@@ -67,12 +80,10 @@ int pxt_tolog_begin_anew(struct pxt_stream *stream)
 	atomic_store_explicit(&log->full, 0u, memory_order_release);
 	atomic_store_explicit(&log->overrun, 0u, memory_order_release);
 	pxt_tolog_let_go(stream, log);
-	if (log->way.what != PXT_WAY_DATA)
-		pxt_tolog_new_data(log);
 	if (log->out.kind == PXT_LOG_SEQUENTIAL)
-		error = mark_clear(log, cleared);
+		error = mark_clear(log, cleared, &begun);
 	else
-		error = restart_file(log, &attr);
+		error = restart_file(log, &attr, &begun);
 	if (!error)
 		pxt_tolog_new_data(log);
 	/* As behind create: a handler that ends this log cannot find it out. */
@@ -80,11 +91,11 @@ int pxt_tolog_begin_anew(struct pxt_stream *stream)
 		error = pxt_tolog_tell(stream, PXT_WHEN_FLUSH);
 	pxt_tolog_regain(stream, log);
 	pxt_tolog_note_error(log, error);
-	/* The head, or the mark, may be on its way by now: then only the rest of it is missing. */
-	if (error && log->way.what != PXT_WAY_HEAD && log->way.what != PXT_WAY_META)
-		log->clear_due = true;
-	else
+	/* Once begun, the head, or the mark, is on its way: only the rest of it is missing. */
+	if (begun)
 		log->cleared_stream = cleared_now;
+	else
+		log->clear_due = true;
 	return error;
 }
 

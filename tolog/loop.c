@@ -3,8 +3,8 @@
  * loop.c - the log policy LOOP: frames that are written over again and again, so that the newest
  * events are in the log (LOGP-01).
  *
- * The newest block is written again with more records until it is full: a flush of few records
- * costs a write, not a frame.
+ * The newest block is written again with more records until it is full, its head last (output.c): a
+ * flush of few records costs two short writes, not a frame.
  */
 #include "tolog/tolog.h"
 

@@ -21,7 +21,8 @@ static uint32_t piece(const struct pxt_tolog *log)
 {
 	uint32_t left = log->way.length - log->way.sent;
 
-	if (burst_bytes && left > burst_bytes - log->burst)
+	/* A head that was written in part would be none. */
+	if (burst_bytes && !log->way.head && left > burst_bytes - log->burst)
 		left = burst_bytes - log->burst;
 	return left;
 }
@@ -86,12 +87,36 @@ static void arrived(struct pxt_tolog *log)
 	PXT_TESTPOINT(PXT_TP_LOG_ARRIVED);
 }
 
+/*
+ * A frame that is written again with more records: what is new goes behind what it has, and then the
+ * head that tells of it.  The old head does not know what lies behind its block, so that a process that
+ * is killed in between loses nothing that an earlier flush had brought into the log.
+ */
+static void begin_behind(struct pxt_tolog *log)
+{
+	log->way.head_last = log->header.frames && log->placed.used > PXT_LOG_BLOCK_BYTES;
+	if (log->way.head_last)
+		log->way.sent = log->placed.used;
+}
+
+/* True: the head is what is left to do. */
+static bool turn_to_head(struct pxt_tolog *log)
+{
+	if (!log->way.head_last)
+		return false;
+	log->way.head_last = false;
+	log->way.head = true;
+	log->way.sent = 0;
+	log->way.length = PXT_LOG_BLOCK_BYTES;
+	return true;
+}
+
 /* All that is left of the piece, or the frame, that is on its way. */
 static int send_rest(struct pxt_tolog *log)
 {
 	uint64_t patience = PATIENCE_NS;
 
-	while (log->way.sent < log->way.length) {
+	while (log->way.sent < log->way.length || turn_to_head(log)) {
 		size_t done;
 		int error = send_piece(log, &done);
 
@@ -129,6 +154,10 @@ static int send_off(struct pxt_tolog *log, enum pxt_tolog_what what, const unsig
 	log->way.length = length;
 	log->way.sent = 0;
 	log->way.offset = offset;
+	log->way.head_last = false;
+	log->way.head = false;
+	if (what == PXT_WAY_DATA)
+		begin_behind(log);
 	pxt_tolog_line_pack(log);
 	return pxt_tolog_resume(log);
 }
@@ -197,6 +226,9 @@ bool pxt_tolog_give_up(struct pxt_tolog *log)
 	log->dirty = false;
 	if ((what == PXT_WAY_HEAD && !line) || (what != PXT_WAY_NOTHING && gone))
 		return false;
+	/* What was cleared must not come back. */
+	if (what == PXT_WAY_META && log->way.type == PXT_LOG_CLEAR)
+		return pxt_tolog_resume(log) == 0;
 	log->way.full = false;
 	if (what == PXT_WAY_DATA && log->header.frames)
 		return restore_frame(log);

@@ -61,7 +61,9 @@ struct pxt_tolog_way {
 	uint64_t offset; /* in files that are written by position */
 	uint32_t length;
 	uint32_t sent;
-	bool full; /* DATA: no more records will be put into this block */
+	bool full;      /* DATA: no more records will be put into this block */
+	bool head_last; /* the block's head goes out again, behind all the rest ... */
+	bool head;      /* ... which is out */
 };
 
 struct pxt_tolog_helper;

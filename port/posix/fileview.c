@@ -94,7 +94,7 @@ static int view(int fd, size_t limit, const void **memory, size_t *bytes)
 	    state.st_blocks < state.st_size / 512)
 		return EINVAL;
 	if ((uint64_t)state.st_size > limit)
-		return ENOMEM;
+		return EFBIG;
 	*bytes = (size_t)state.st_size;
 	at = mmap(NULL, *bytes, PROT_READ, MAP_SHARED, fd, 0);
 	if (at == MAP_FAILED)

@@ -395,18 +395,21 @@ static void what_is_no_directory_is_not_attached(void)
 	struct pxt_door_status status;
 	int stream = settled(1 << 20);
 	int large = settled(8 << 20);
+	int huge = settled(72 << 20);
 	int open_memory = at_memfd();
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	unsigned before = at_descriptors();
 
 	PXT_EQ(attach_with_both(path, stream, null, (int)pxt_clock.source), EINVAL);
 	PXT_EQ(attach_with_both(path, stream, open_memory, (int)pxt_clock.source), EINVAL);
-	PXT_EQ(attach_with_both(path, stream, large, (int)pxt_clock.source), ENOMEM);
+	PXT_EQ(attach_with_both(path, stream, large, (int)pxt_clock.source), ENOTSUP);
+	PXT_EQ(attach_with_both(path, huge, stream, (int)pxt_clock.source), ENOTSUP);
 	PXT_EQ(at_status(path, &status), 0);
 	PXT_EQ(status.guests, 0);
 	CU_ASSERT(at_closed_down_to(before));
 	(void)close(stream);
 	(void)close(large);
+	(void)close(huge);
 	(void)close(open_memory);
 	(void)close(null);
 	PXT_EQ(posix_trace_shutdown(trid), 0);

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,6 +22,10 @@
 #define FULL   POSIX_TRACE_UNTIL_FULL
 #define APPEND POSIX_TRACE_APPEND
 #define MAIN   1u
+
+/* Of a record, in a ring and in a log. */
+#define SLOTS(bytes)                                                                               \
+	(1u + (PXT_CTX_BYTES + (uint32_t)(bytes) + PXT_SLOT_PAYLOAD - 1u) / PXT_SLOT_PAYLOAD)
 
 #define POINT(name)  (UINT64_C(1) << PXT_TP_##name)
 #define ANY_POINT    (~UINT64_C(0))
@@ -61,6 +66,7 @@ static struct ledger {
 	bool created;
 	bool reached; /* the point: else the act was over before */
 	int point;
+	atomic_bool writing; /* beside whoever meets the points */
 } * ledger;
 
 static const struct place *place;
@@ -71,6 +77,7 @@ static int box_file;
 static int log_file;
 static int shot_file;
 static volatile uint32_t cpu;
+static uint32_t in_log; /* the last event that was found there */
 
 /* ---- The process that is killed ---- */
 
@@ -92,6 +99,9 @@ static void die(void *argument)
 	(void)argument;
 	if (own && own->log)
 		ledger->arrived = pxt_tolog_of(own)->sums.records;
+	/* What is killed in the middle of a trace point is kill.c's matter. */
+	while (atomic_load(&ledger->writing))
+		(void)usleep(100);
 	ledger->point = kit_interrupted();
 	ledger->reached = true;
 	(void)kill(getpid(), SIGKILL);
@@ -127,7 +137,7 @@ static void create_it(void)
 	must(posix_trace_attr_setmaxdatasize(&attr, place->len));
 	must(posix_trace_attr_setlanes_np(&attr, place->lanes));
 	must(posix_trace_attr_setfile_np(&attr, box_file));
-	if (place->log == LOOP)
+	if (place->log_bytes)
 		must(posix_trace_attr_setlogsize(&attr, place->log_bytes));
 	must(posix_trace_create_withlog(0, &attr, log_file, &stream));
 	ledger->created = true;
@@ -143,6 +153,22 @@ static void flush_it(void)
 static void save_it(void)
 {
 	must(posix_trace_snapshot_np(stream, shot_file));
+}
+
+/* Up to the event that wakes the helper of policy FLUSH; and until it has flushed. */
+static void let_the_helper_flush(void)
+{
+	struct pxt_tolog *log = pxt_tolog_of(own);
+	uint32_t turns = atomic_load(&log->turns);
+	uint32_t mark =
+	    (uint32_t)(place->bytes / PXT_SLOT_BYTES) * CONFIG_PTRACE_FLUSH_MARK_PCT / 100u;
+
+	atomic_store(&ledger->writing, true);
+	for (uint32_t unread = SLOTS(place->len); unread < mark; unread += SLOTS(place->len))
+		write_events();
+	atomic_store(&ledger->writing, false);
+	for (int i = 0; i < 10000 && atomic_load(&log->turns) == turns; i++)
+		(void)usleep(1000);
 }
 
 static void shut_it_down(void)
@@ -340,7 +366,7 @@ static void judge_both(
 
 	PXT_CHECK(place->log == LOOP || logged->first <= 1, "%s at %d: the log begins with %u",
 	    act->name, ledger->point, logged->first);
-	PXT_CHECK(place->log == LOOP || logged->last >= ledger->flushed,
+	PXT_CHECK(place->log == FULL || logged->last >= ledger->flushed,
 	    "%s at %d: %u of %u flushed events are in the log", act->name, ledger->point,
 	    logged->last, ledger->flushed);
 	for (uint32_t i = 1; i <= ledger->committed; i++) {
@@ -364,6 +390,7 @@ static void judge_events(void)
 		collect_taken(&taken);
 		judge_both(&logged, &held, &taken);
 	}
+	in_log = logged.last;
 }
 
 /* ---- The snapshot ---- */
@@ -465,6 +492,33 @@ static const struct place blocks = {
 	.points = FEW_POINTS,
 };
 
+/* The flush finds no room for its last events, and stops the stream. */
+static const struct place until_full = {
+	.policy = LOOP,
+	.lanes = 1,
+	.bytes = 2048,
+	.log = FULL,
+	.log_bytes = PXT_SLOT_BYTES * (SLOTS(PXT_START_BYTES) + 6 * SLOTS(30) + 2 * SLOTS(0)) +
+	             PXT_TOLOG_STOP_BYTES,
+	.len = 30,
+	.rounds = 1,
+	.events = 4,
+	.piece = 200,
+	.points = ANY_POINT,
+};
+/* The stream's helper flushes, beside a thread that goes on. */
+static const struct place by_helper = {
+	.policy = POSIX_TRACE_FLUSH,
+	.lanes = 1,
+	.bytes = 65536,
+	.log = APPEND,
+	.len = 1500,
+	.rounds = 1,
+	.events = 1,
+	.piece = 6000,
+	.points = POINT(FLUSH_BEGUN) | POINT(LOG_TAKEN) | WRITE_POINTS | POINT(FLUSH_ENDED),
+};
+
 static void begin(void)
 {
 	if (ledger)
@@ -531,6 +585,25 @@ static void killed_between_two_blocks_of_a_log_that_grows_both_have_every_event(
 	    &blocks);
 }
 
+/* DEC-14, DEC-29, DEC-42 */
+static void killed_while_the_log_gets_full_log_and_black_box_have_every_event(void)
+{
+	at_all_points(&(const struct act){ .name = "flush until full",
+	                  .run = flush_it,
+	                  .meets = FLUSH_POINTS | POINT(CONSUMED) },
+	    &until_full);
+	CU_ASSERT(in_log > until_full.events && in_log < ledger->committed);
+}
+
+/* DEC-29, DEC-42, POL-11 */
+static void killed_in_the_helpers_flush_log_and_black_box_have_every_event(void)
+{
+	at_all_points(
+	    &(const struct act){
+	        .name = "the helper's flush", .run = let_the_helper_flush, .meets = FLUSH_POINTS },
+	    &by_helper);
+}
+
 /* DEC-29, DEC-42, SHUT-06 */
 static void killed_in_shutdown_the_log_is_whole_or_says_that_it_is_not(void)
 {
@@ -561,6 +634,8 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(killed_in_a_flush_log_and_black_box_have_every_event_between_them),
 	PXT_CASE(killed_between_two_frames_of_a_log_that_loops_both_have_every_event),
 	PXT_CASE(killed_between_two_blocks_of_a_log_that_grows_both_have_every_event),
+	PXT_CASE(killed_while_the_log_gets_full_log_and_black_box_have_every_event),
+	PXT_CASE(killed_in_the_helpers_flush_log_and_black_box_have_every_event),
 	PXT_CASE(killed_in_shutdown_the_log_is_whole_or_says_that_it_is_not),
 	PXT_CASE(killed_in_a_snapshot_its_file_is_refused_or_whole),
 };

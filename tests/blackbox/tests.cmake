@@ -10,7 +10,7 @@ ptrace_test(blackbox_create FAKES NEEDS ${box_needs} ARG_CHECKS TOLOG POLICY_FLU
 ptrace_test(blackbox_kill TESTPOINTS NEEDS ${box_needs} !TSAN TIMEOUT 400
 	SOURCES blackbox/kill.c blackbox/box.c core/kit.c)
 # The same with a log beside the box; its writes go out in pieces, between which it is killed, too.
-ptrace_test(blackbox_kill_log TESTPOINTS NEEDS ${box_needs} LOG_LOOP LOG_APPEND SNAPSHOT LOGRETRIEVAL
+ptrace_test(blackbox_kill_log TESTPOINTS NEEDS ${box_needs} LOG_LOOP LOG_APPEND LOG_UNTIL_FULL POLICY_FLUSH SNAPSHOT LOGRETRIEVAL
 	!TSAN TIMEOUT 400
 	SOURCES blackbox/kill_log.c blackbox/box.c core/kit.c LIBRARIES -Wl,--wrap=pxt_port_log_write_at)
 # With memory that nobody may touch once it was given back.

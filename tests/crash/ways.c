@@ -243,6 +243,39 @@ static void a_former_handler_is_called_with_what_the_system_said_and_its_own_mas
 	scene_expect_whole(&scene, SIGSEGV);
 }
 
+static void look_what_is_wanted(int number, siginfo_t *info, void *context)
+{
+	(void)number;
+	(void)info;
+	(void)context;
+	_exit(posix_trace_wanted_np(POSIX_TRACE_UNNAMED_USEREVENT) ? 43 : 42);
+}
+
+static int crash_and_look(const struct scene *scene)
+{
+	static const int none[] = { 0 };
+	struct sigaction action = { .sa_sigaction = look_what_is_wanted, .sa_flags = SA_SIGINFO };
+
+	PXT_CHILD_CHECK(posix_trace_wanted_np(POSIX_TRACE_UNNAMED_USEREVENT));
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(none, 0) == 0);
+	PXT_CHILD_CHECK(sigaction(SIGSEGV, &action, NULL) == 0);
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(NULL, 0) == 0);
+	return fault(scene);
+}
+
+/* Whoever goes on meanwhile takes the way of a point that is off. */
+static void behind_the_seal_no_event_is_wanted(void)
+{
+	struct scene scene = plain;
+	int status;
+
+	scene.act = crash_and_look;
+	status = scene_play(&scene);
+	CU_ASSERT(WIFEXITED(status));
+	PXT_EQ(WEXITSTATUS(status), 42);
+	scene_expect_whole(&scene, SIGSEGV);
+}
+
 static struct sigaction below;
 
 static void call_the_one_below(int number, siginfo_t *info, void *context)
@@ -775,6 +808,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_signal_is_watched_if_it_was_asked_for_and_is_not_ignored),
 	PXT_CASE(without_it_the_log_of_a_crash_is_incomplete),
 	PXT_CASE(a_former_handler_is_called_with_what_the_system_said_and_its_own_mask),
+	PXT_CASE(behind_the_seal_no_event_is_wanted),
 	PXT_CASE(a_later_handler_may_call_the_librarys),
 	PXT_CASE(a_log_that_was_cleared_still_says_what_program_it_was),
 	PXT_CASE(who_survives_the_signal_goes_on_untraced),
