@@ -51,6 +51,19 @@
 #define CU_ASSERT_NSTRING_EQUAL(a, b, n)   CU_ASSERT(strncmp((a), (b), (n)) == 0)
 #endif
 
+/* Whether a sanitizer slows everything down. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define PXT_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+    __has_feature(memory_sanitizer)
+#define PXT_SANITIZED 1
+#endif
+#endif
+#ifndef PXT_SANITIZED
+#define PXT_SANITIZED 0
+#endif
+
 struct pxt_case {
 	const char *name;
 	void (*run)(void);

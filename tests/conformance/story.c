@@ -579,22 +579,9 @@ void st_on_signal(int signal, void (*handler)(int))
 	(void)sigaction(signal, &action, NULL);
 }
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
-    __has_feature(memory_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-
 bool st_sanitized(void)
 {
-	return SANITIZED != 0;
+	return PXT_SANITIZED != 0;
 }
 
 int st_file(void)

@@ -35,17 +35,6 @@
 #include <trace_np.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-
 #ifndef SECCOMP_RET_KILL_PROCESS
 #define SECCOMP_RET_KILL_PROCESS 0x80000000u
 #endif
@@ -64,7 +53,7 @@
 static __thread bool watched;
 static atomic_ulong allocations;
 
-#if defined(__GLIBC__) && !SANITIZED
+#if defined(__GLIBC__) && !PXT_SANITIZED
 
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
@@ -541,7 +530,7 @@ static bool can_tell(void)
 		found = mmap(NULL, sizeof(*found), PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CU_ASSERT_FATAL(found != MAP_FAILED);
-	if (SANITIZED) {
+	if (PXT_SANITIZED) {
 		pxt_skip("sanitizers do all of it");
 		return false;
 	}

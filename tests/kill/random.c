@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * random.c - processes with several threads each trace into one stream and are killed at random
- * moments, again and again, while their parent reads.  5 seconds in all, 60 with PXT_STRESS=full.
+ * moments, again and again, while their parent reads.  5 seconds in all, 60 with PXT_STRESS=full (15
+ * with a sanitizer).
  */
 #include "conformance/story.h"
 #include "core/control.h"
@@ -113,7 +114,8 @@ static void expect_the_law(void)
 static int64_t time_of_a_run(void)
 {
 	const char *wanted = getenv("PXT_STRESS");
-	int64_t seconds = wanted && !strcmp(wanted, "full") ? 60 : 5;
+	int64_t long_run = PXT_SANITIZED ? 15 : 60;
+	int64_t seconds = wanted && !strcmp(wanted, "full") ? long_run : 5;
 
 	return seconds * 1000000000 / 5;
 }
