@@ -34,7 +34,10 @@ static const char *const help[] = {
 	"      --ns              durations as whole nanoseconds\n"
 	"\n"
 	"time:\n"
-	"      --slice TIME      events, losses and open pairs in each 10ms, say, of the log\n"
+	"      --slice TIME      events, losses and open pairs in each 10ms, say, of the log,\n"
+	"                        and the thread with most events\n"
+	"      --aligned         slices begin at full seconds, say, not with the log: then those\n"
+	"                        of several logs can be compared\n"
 	"\n"
 	"for programs:\n"
 	"      --json            a JSON object a line, for each line of each table\n"
@@ -105,6 +108,31 @@ static void take(struct pxt_stat *s, const struct pxt_event *event)
 		add(&s->threads[thread->index], event, thread->label, thread->width);
 }
 
+static const char *name_of(const struct pxt_type *type)
+{
+	return type->index == PXT_INDEX_NONE ? "(others)" : type->label;
+}
+
+/* What is looked at from one event to the next. */
+struct since {
+	const char *label; /* of the last event; NULL: there was none */
+	uint64_t lost;     /* behind it */
+};
+
+static void take_silence(struct pxt_stat *s, struct since *since, const struct pxt_event *event)
+{
+	struct pxt_silence *silence = &s->silence;
+	uint64_t ns = event->ns > s->last_ns ? (uint64_t)event->ns - (uint64_t)s->last_ns : 0;
+
+	if (since->label && (!silence->label || ns > silence->ns))
+		*silence = (struct pxt_silence){ .ns = ns,
+			.from = s->last_ns,
+			.to = event->ns,
+			.lost = since->lost,
+			.label = since->label };
+	*since = (struct since){ .label = name_of(event->type) };
+}
+
 /* The slice that an event is in, to find the fullest. */
 struct fill {
 	int64_t slice;
@@ -124,6 +152,7 @@ static void count_slice(struct pxt_stat *s, struct fill *fill, int64_t ns)
 static void count(struct pxt_stat *s)
 {
 	struct fill fill = { 0 };
+	struct since since = { 0 };
 	struct pxt_progress progress;
 	struct pxt_event *event;
 
@@ -131,15 +160,19 @@ static void count(struct pxt_stat *s)
 	memset(s->threads, 0, (PXT_THREADS_MAX + 1) * sizeof *s->threads);
 	s->events = s->bytes = s->fullest = 0;
 	s->first_ns = s->last_ns = 0;
+	s->silence = (struct pxt_silence){ 0 };
+	s->slice_zero = s->aligned ? 0 : s->reader->start_ns;
 	pxt_progress_reader(&progress, "stat", s->reader, false);
 	while ((event = pxt_reader_next(s->reader)) != NULL) {
 		pxt_progress_step(&progress);
 		/* Whatever was lost may have been an end. */
 		if (event->extra.posix_lost_before_np > 0)
 			s->pairs->losses++;
+		since.lost += event->extra.posix_lost_before_np;
 		if (!pxt_stat_wants(s, event))
 			continue;
 		s->pairs->mark = s->events;
+		take_silence(s, &since, event);
 		take(s, event);
 		pxt_pairs_take(s->pairs, event);
 		if (s->slice_ns > 0)
@@ -241,6 +274,7 @@ enum {
 	OPT_NS,
 	OPT_TOP,
 	OPT_SLICE,
+	OPT_ALIGNED,
 	OPT_HISTOGRAM,
 	OPT_JSON,
 	OPT_CSV,
@@ -259,6 +293,7 @@ static const struct option options[] = {
 	{ "histogram", no_argument, NULL, OPT_HISTOGRAM },
 	{ "top", required_argument, NULL, OPT_TOP },
 	{ "slice", required_argument, NULL, OPT_SLICE },
+	{ "aligned", no_argument, NULL, OPT_ALIGNED },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "csv", no_argument, NULL, OPT_CSV },
 	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
@@ -343,6 +378,8 @@ static bool take_option(struct command *c, int code, char *value)
 		return take_top(s, value);
 	case OPT_SLICE:
 		return take_slice(s, value);
+	case OPT_ALIGNED:
+		return s->aligned = true;
 	case OPT_INCOMPLETE:
 		return c->incomplete = true;
 	case OPT_STRICT:
@@ -393,6 +430,11 @@ static int run(int argc, char **argv)
 	}
 	if (!pxt_select_check(&c.stat.select))
 		return pxt_usage("stat");
+	if (c.stat.aligned && c.stat.slice_ns == 0) {
+		pxt_complain(
+		    "stat: --aligned says where slices begin: give their length with --slice");
+		return pxt_usage("stat");
+	}
 	if (c.json && c.csv) {
 		pxt_complain("stat: --json and --csv are two forms: choose one");
 		return pxt_usage("stat");

@@ -5,18 +5,24 @@
  * The logs are opened here first, so that what is wrong with one is said as everywhere, and not in
  * the words of a graph of components.
  */
+#define _XOPEN_SOURCE 700 /* nftw() */
 #include "export.h"
+#include "progress.h"
 
 #include <errno.h>
+#include <ftw.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PLUGIN_FILE "babeltrace-plugin-ptrace.so"
 #define PATH_BYTES  4096u
+#define LOOK_NS     20000000
 
 extern char **environ;
 
@@ -130,6 +136,45 @@ static char *sink_params(const struct ctf *ctf, const char *folder)
 
 /* ---- Running it ---- */
 
+static uint64_t bytes_found;
+
+static int visit(const char *path, const struct stat *state, int kind, struct FTW *at)
+{
+	(void)path;
+	(void)at;
+	if (kind == FTW_F)
+		bytes_found += (uint64_t)state->st_size;
+	return 0;
+}
+
+/* Of all files in @folder. */
+static uint64_t bytes_in(const char *folder)
+{
+	bytes_found = 0;
+	(void)nftw(folder, visit, 8, FTW_PHYS);
+	return bytes_found;
+}
+
+/* How far it is only shows in what it has written. */
+static void watch(pid_t child, const char *folder)
+{
+	const struct timespec pause = { .tv_nsec = LOOK_NS };
+	struct pxt_progress progress;
+	siginfo_t ended;
+
+	pxt_progress_begin(&progress, "export ctf", "bytes", 0, false);
+	while (pxt_progress_watched(&progress)) {
+		ended.si_pid = 0;
+		if (waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+		    ended.si_pid != 0)
+			break;
+		progress.done = bytes_in(folder);
+		pxt_progress_look(&progress);
+		(void)nanosleep(&pause, NULL);
+	}
+	pxt_progress_end(&progress);
+}
+
 static int wait_for(pid_t child)
 {
 	int status;
@@ -140,7 +185,7 @@ static int wait_for(pid_t child)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static int spawn(char *const *words, bool plugin_found)
+static int spawn(char *const *words, bool plugin_found, const char *folder)
 {
 	pid_t child;
 	int failed = posix_spawnp(&child, words[0], NULL, NULL, words, environ);
@@ -156,6 +201,7 @@ static int spawn(char *const *words, bool plugin_found)
 		pxt_complain("export ctf: babeltrace2: %s", strerror(failed));
 		return PXT_EXIT_OUTPUT;
 	}
+	watch(child, folder);
 	failed = wait_for(child);
 	if (failed == 0)
 		return PXT_EXIT_OK;
@@ -191,7 +237,7 @@ static int convert(const struct ctf *ctf, const char *folder)
 	words[used++] = sink_class;
 	words[used++] = params;
 	words[used++] = sink;
-	int status = spawn(words, found);
+	int status = spawn(words, found, folder);
 	free(source);
 	free(sink);
 	return status;

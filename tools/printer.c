@@ -74,6 +74,17 @@ static bool print_some(struct pxt_printer *p, struct pxt_progress *progress)
 	return true;
 }
 
+/* Whether the format's field @at stands in it before, too. */
+static bool named_before(const struct pxt_printer *p, unsigned at)
+{
+	const char *name = pxt_format_field(p->line.format, at);
+
+	for (unsigned i = 0; i < at; i++)
+		if (strcmp(pxt_format_field(p->line.format, i), name) == 0)
+			return true;
+	return false;
+}
+
 static void review(const struct pxt_printer *p)
 {
 	const struct pxt_fields *fields = &p->line.fields;
@@ -84,7 +95,8 @@ static void review(const struct pxt_printer *p)
 		if (!pxt_fields_is_bytes(fields->only[i]))
 			pxt_review_field(&p->reader, "--fields", fields->only[i]);
 	for (unsigned i = 0; p->line.format && (name = pxt_format_field(p->line.format, i)); i++)
-		pxt_review_field(&p->reader, "--format", name);
+		if (!named_before(p, i))
+			pxt_review_field(&p->reader, "--format", name);
 }
 
 static int print_all(struct pxt_printer *p)

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FIRST_MS 500 /* short work shows nothing */
+#define FIRST_MS 500 /* short work shows nothing; PXTRACE_PROGRESS says otherwise */
 #define AGAIN_MS 200
 #define BAR      30u
 
@@ -22,6 +22,15 @@ static int64_t now_ms(void)
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int64_t first_ms(void)
+{
+	const char *wish = getenv("PXTRACE_PROGRESS");
+	char *end = NULL;
+	long ms = wish ? strtol(wish, &end, 10) : 0;
+
+	return wish && *wish && !*end && ms >= 0 ? ms : FIRST_MS;
 }
 
 static void put(const char *text, size_t bytes)
@@ -45,7 +54,7 @@ void pxt_progress_begin(struct pxt_progress *progress, const char *label, const 
 	progress->pace = strcmp(unit, "bytes") == 0 ? 1u << 20 : PXT_PROGRESS_STEPS;
 	progress->next = progress->pace;
 	progress->began_ms = now_ms();
-	progress->show_ms = progress->began_ms + FIRST_MS;
+	progress->show_ms = progress->began_ms + first_ms();
 }
 
 void pxt_progress_reader(struct pxt_progress *progress, const char *label,
@@ -115,6 +124,11 @@ void pxt_progress_look(struct pxt_progress *progress)
 		return;
 	draw(progress, now - progress->began_ms);
 	progress->show_ms = now + AGAIN_MS;
+}
+
+bool pxt_progress_watched(const struct pxt_progress *progress)
+{
+	return progress->next != UINT64_MAX;
 }
 
 void pxt_progress_hide(void)

@@ -2,8 +2,8 @@
 /*
  * progress.h - how far long work has come, as one line on standard error.
  *
- * Only where standard error is a terminal, only once the work has taken half a second, and gone
- * without trace at its end: neither a file nor a pipe ever sees it.  pxt_complain() takes the line
+ * Only where standard error is a terminal, only once the work has taken half a second (or as many
+ * milliseconds as the environment's PXTRACE_PROGRESS says), and gone without trace at its end: neither a file nor a pipe ever sees it.  pxt_complain() takes the line
  * away before it says something.
  *
  *	struct pxt_progress progress;
@@ -51,6 +51,8 @@ void pxt_progress_reader(struct pxt_progress *progress, const char *label,
     const struct pxt_reader *reader, bool beside_output);
 /* Looks at the clock, and draws when it is time. */
 void pxt_progress_look(struct pxt_progress *progress);
+/* Whether there is somebody to show it to: whoever would only wait may look now and then instead. */
+bool pxt_progress_watched(const struct pxt_progress *progress);
 /* Takes the line away, whoever drew it, until it is drawn again. */
 void pxt_progress_hide(void);
 void pxt_progress_end(struct pxt_progress *progress);

@@ -24,6 +24,15 @@ struct pxt_tally {
 	size_t width;
 };
 
+/* The longest time in which nothing happened. */
+struct pxt_silence {
+	uint64_t ns;
+	int64_t from;
+	int64_t to;
+	uint64_t lost;     /* events, meanwhile */
+	const char *label; /* of the type of the event before it; NULL: there were no two events */
+};
+
 enum pxt_stat_form {
 	PXT_STAT_TEXT,
 	PXT_STAT_JSON, /* an object a line */
@@ -40,6 +49,7 @@ struct pxt_stat {
 	bool plain_ns;
 	unsigned top;     /* so many of the longest spans; 0: none */
 	int64_t slice_ns; /* 0: no slices */
+	bool aligned;     /* slices begin at whole multiples of their length since 1970 */
 	/* The log at hand. */
 	struct pxt_reader *reader;
 	struct pxt_pairs *pairs;
@@ -49,7 +59,9 @@ struct pxt_stat {
 	uint64_t bytes;
 	int64_t first_ns;
 	int64_t last_ns;
-	uint64_t fullest; /* events in the slice that has most of them */
+	struct pxt_silence silence;
+	int64_t slice_zero; /* where slice 0 begins */
+	uint64_t fullest;   /* events in the slice that has most of them */
 };
 
 static inline bool pxt_stat_wants(const struct pxt_stat *s, const struct pxt_event *event)
@@ -93,7 +105,7 @@ void pxt_top_free(struct pxt_top *top);
 
 /* ---- stat_slice.c ---- */
 
-/* The number of the slice that @ns is in, counted from the log's start. */
+/* The number of the slice that @ns is in. */
 int64_t pxt_slice_of(const struct pxt_stat *s, int64_t ns);
 /* Reads the log again, and says each slice as it ends. */
 void pxt_slices_put(struct pxt_stat *s);

@@ -172,6 +172,22 @@ static void put_log(struct pxt_stat *s)
 	pxt_record_put(s, &record);
 }
 
+static void put_silence(struct pxt_stat *s)
+{
+	const struct pxt_silence *silence = &s->silence;
+	struct pxt_record record;
+
+	if (!silence->label)
+		return;
+	pxt_record_begin(s, &record, "silence");
+	pxt_record_text(&record, PXT_COL_NAME, silence->label);
+	pxt_record_number(&record, PXT_COL_LOST, silence->lost);
+	pxt_record_time(&record, PXT_COL_START, silence->from);
+	pxt_record_time(&record, PXT_COL_END, silence->to);
+	pxt_record_number(&record, PXT_COL_MAX, silence->ns);
+	pxt_record_put(s, &record);
+}
+
 static void put_tallies(
     struct pxt_stat *s, const char *table, struct pxt_tally *tallies, size_t length)
 {
@@ -248,6 +264,7 @@ void pxt_stat_put_records(struct pxt_stat *s)
 	struct pxt_row **rows = pxt_pairs_rows(s->pairs, &count);
 
 	put_log(s);
+	put_silence(s);
 	put_tallies(s, "event", s->types, PXT_TYPES_MAX + 1);
 	put_tallies(s, "thread", s->threads, PXT_THREADS_MAX + 1);
 	for (uint32_t i = 0; i < count; i++)

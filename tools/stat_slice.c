@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stat_slice.c - load per slice of time: events, losses, and for each kind of span how many ended,
- * how long they were, and how many were open on average.
+ * stat_slice.c - load per slice of time: events, losses, whose thread had most of them, and for each
+ * kind of span how many ended, how long they were, and how many were open on average.
  *
  * The log is read once more; a slice is said as soon as an event lies behind it.  Slices in a row in
  * which nothing happened are said as one. (ZEP-45)
  */
+#include "busiest.h"
 #include "command.h"
 #include "progress.h"
 #include "stat.h"
@@ -18,6 +19,7 @@
 
 #define TEXT_ROWS 6u /* columns of load for people */
 #define BAR       20u
+#define WHO       20u /* column of the thread */
 
 /* Spans of one kind in the slice at hand. */
 struct part {
@@ -37,6 +39,7 @@ struct part {
 struct slices {
 	struct pxt_stat *s;
 	struct pxt_pairs *pairs; /* of this reading */
+	struct pxt_busiest *busiest;
 	bool begun;
 	int64_t slice; /* its number */
 	uint64_t events;
@@ -48,12 +51,16 @@ struct slices {
 
 static int64_t since_start(const struct pxt_stat *s, int64_t ns)
 {
-	return ns - s->reader->start_ns;
+	int64_t since;
+
+	return __builtin_sub_overflow(ns, s->reader->start_ns, &since)
+	           ? (ns < 0 ? INT64_MIN : INT64_MAX)
+	           : since;
 }
 
 int64_t pxt_slice_of(const struct pxt_stat *s, int64_t ns)
 {
-	int64_t since = since_start(s, ns);
+	int64_t since = ns - s->slice_zero;
 
 	return since / s->slice_ns - (since % s->slice_ns < 0);
 }
@@ -65,7 +72,7 @@ static int64_t begin_of(const struct slices *slices, int64_t slice)
 	int64_t ns;
 
 	if (__builtin_mul_overflow(slice, slices->s->slice_ns, &since) ||
-	    __builtin_add_overflow(since, slices->s->reader->start_ns, &ns))
+	    __builtin_add_overflow(since, slices->s->slice_zero, &ns))
 		return slice < 0 ? INT64_MIN : INT64_MAX;
 	return ns;
 }
@@ -168,11 +175,23 @@ static double load_of(struct slices *slices, struct part *part, int64_t from, in
 	return load < 0 ? 0 : load;
 }
 
+static void put_busiest_text(struct slices *slices, const struct pxt_thread *thread)
+{
+	struct pxt_out *out = &slices->s->out;
+
+	pxt_out_text(out, "  ");
+	if (thread)
+		pxt_out_column(out, thread->label, strlen(thread->label), thread->width, WHO);
+	else
+		pxt_out_column(out, "-", 1, 1, WHO);
+}
+
 static void put_text(struct slices *slices, int64_t from, int64_t to, uint64_t count)
 {
 	struct pxt_stat *s = slices->s;
 	struct pxt_out *out = &s->out;
 	uint64_t bar = (uint64_t)((double)slices->events * BAR / (double)s->fullest + 0.5);
+	uint64_t most;
 
 	pxt_out_seconds(out, since_start(s, from));
 	pxt_out_right(out, slices->events, 12);
@@ -180,6 +199,7 @@ static void put_text(struct slices *slices, int64_t from, int64_t to, uint64_t c
 	pxt_out_right(out, slices->lost, 9);
 	for (unsigned i = 0; i < slices->count; i++)
 		pxt_out_format(out, " %8.3f", load_of(slices, &slices->parts[i], from, to));
+	put_busiest_text(slices, pxt_busiest_next(slices->busiest, &most));
 	if (count > 1)
 		pxt_out_format(out, "  (%llu slices)", (unsigned long long)count);
 	else if (bar > 0)
@@ -210,6 +230,23 @@ static void put_part(struct slices *slices, struct part *part, int64_t from, int
 	pxt_record_put(s, &record);
 }
 
+static void put_busiest(struct slices *slices, int64_t from, int64_t to)
+{
+	struct pxt_stat *s = slices->s;
+	uint64_t events;
+	const struct pxt_thread *thread = pxt_busiest_next(slices->busiest, &events);
+	struct pxt_record record;
+
+	if (!thread)
+		return;
+	pxt_record_begin(s, &record, "slice_thread");
+	pxt_record_text(&record, PXT_COL_NAME, thread->label);
+	pxt_record_number(&record, PXT_COL_COUNT, events);
+	pxt_record_time(&record, PXT_COL_START, from);
+	pxt_record_time(&record, PXT_COL_END, to);
+	pxt_record_put(s, &record);
+}
+
 static void put_records(struct slices *slices, int64_t from, int64_t to)
 {
 	struct pxt_stat *s = slices->s;
@@ -223,6 +260,7 @@ static void put_records(struct slices *slices, int64_t from, int64_t to)
 	pxt_record_time(&record, PXT_COL_START, from);
 	pxt_record_time(&record, PXT_COL_END, to);
 	pxt_record_put(s, &record);
+	put_busiest(slices, from, to);
 	for (unsigned i = 0; i < slices->count; i++)
 		put_part(slices, &slices->parts[i], from, to);
 }
@@ -277,6 +315,7 @@ static void take(struct slices *slices, const struct pxt_event *event, bool behi
 		take_loss(slices, event);
 	slices->events++;
 	slices->bytes += event->bytes;
+	pxt_busiest_take(slices->busiest, event->thread);
 	pxt_pairs_take(slices->pairs, event);
 }
 
@@ -293,7 +332,7 @@ static void put_heading(struct slices *slices)
 	pxt_out_colour(out, PXT_COLOUR_EVENT);
 	pxt_out_format(out, "SLICES of %s%s", text, s->plain_ns ? " ns" : "");
 	pxt_out_colour(out, PXT_COLOUR_OFF);
-	pxt_out_text(out, "; load: spans open on average\n");
+	pxt_out_text(out, "; load: spans open on average; most by: the thread with most events\n");
 }
 
 static void put_columns(struct slices *slices)
@@ -309,13 +348,16 @@ static void put_columns(struct slices *slices)
 	pxt_out_text(out, "          START      EVENTS         PER S     LOST");
 	for (unsigned i = 0; i < slices->count; i++)
 		pxt_out_format(out, " LOAD [%u]", i + 1);
+	pxt_out_text(out, "  MOST BY");
 	pxt_out_colour(out, PXT_COLOUR_OFF);
 	pxt_out_char(out, '\n');
 }
 
 void pxt_slices_put(struct pxt_stat *s)
 {
-	struct slices slices = { .s = s, .pairs = pxt_pairs_new(&s->options) };
+	struct slices slices = {
+		.s = s, .pairs = pxt_pairs_new(&s->options), .busiest = pxt_busiest_new()
+	};
 	struct pxt_progress progress;
 	struct pxt_event *event;
 
@@ -340,5 +382,6 @@ void pxt_slices_put(struct pxt_stat *s)
 	if (slices.begun)
 		put(&slices, slices.slice, 1);
 	free(slices.parts);
+	pxt_busiest_free(slices.busiest);
 	pxt_pairs_free(slices.pairs);
 }

@@ -144,9 +144,30 @@ static void put_pairs(struct pxt_stat *s)
 	free(rows);
 }
 
+static void put_silence(struct pxt_stat *s)
+{
+	const struct pxt_silence *silence = &s->silence;
+	struct pxt_out *out = &s->out;
+	char text[24];
+
+	if (!silence->label)
+		return;
+	pxt_stat_duration(s, text, silence->ns);
+	pxt_out_format(out, "  silence   at most %s, from ", text);
+	pxt_out_seconds_plain(out, silence->from - s->reader->start_ns);
+	pxt_out_format(out, " on, behind %s", silence->label);
+	if (silence->lost > 0) {
+		pxt_out_colour(out, PXT_COLOUR_LOSS);
+		pxt_out_format(out, "; %llu EVENTS LOST in it", (unsigned long long)silence->lost);
+		pxt_out_colour(out, PXT_COLOUR_OFF);
+	}
+	pxt_out_char(out, '\n');
+}
+
 void pxt_stat_put_tables(struct pxt_stat *s)
 {
 	pxt_describe(&s->out, s->reader->sources[0]);
+	put_silence(s);
 	if (s->events > 0) {
 		put_tallies(s, "EVENT", s->types, PXT_TYPES_MAX + 1);
 		put_tallies(s, "THREAD", s->threads, PXT_THREADS_MAX + 1);

@@ -11,6 +11,7 @@ import contextlib
 import csv
 import difflib
 import io
+import json
 import pathlib
 import re
 import signal
@@ -23,6 +24,7 @@ from engines import ENGINES, Failed, output  # noqa: E402
 
 DAYS = ("2026-03-01", "2026-03-02")
 PAIRS = ("--pair", "lock_wait,lock_held", "--pair", "lock_held,lock_free")
+ROLES = "lock-wait lock_wait\nlock-acquire lock_held\nlock-release lock_free\n"
 
 
 def equal(what, got, wanted):
@@ -82,6 +84,53 @@ class Stat:
         return tuple(int(found[column]) for column in columns) if found and found["COUNT"] != "0" else None
 
 
+def records(pxtrace, log, table_name, *options):
+    """What `pxtrace stat --json` says in one of its tables."""
+    said = map(json.loads, output([pxtrace, "stat", "--json", *options, log]).splitlines())
+    return [record for record in said if record["table"] == table_name]
+
+
+def name_of(thread):
+    return thread.split("/")[0]
+
+
+def longest_wait(pxtrace, log):
+    """Of the longest wait: how long, which lock, who."""
+    def longest(by):
+        rows = [row for row in records(pxtrace, log, "pair", *PAIRS, "--by", by) if row["name"].startswith("lock_wait ")]
+        return max(rows, key=lambda row: row.get("max_ns", -1))
+    lock, thread = longest("field"), longest("thread")
+    return lock["max_ns"], int(lock["group"].split("=")[1], 0), name_of(thread["group"])
+
+
+def longest_waits_holder(pxtrace, log, folder):
+    """Which lock's wait was the longest part of a cycle, and who had it, as `pxtrace why` concludes."""
+    roles = pathlib.Path(folder) / "roles"
+    roles.write_text(ROLES)
+    said = json.loads(output([pxtrace, "why", "--roles", roles, "--event", "cycle", "--longer-than", "60ms", "-n", "16",
+                              "--json", log]))
+    waits = [cause for span in said["late"] for cause in span["causes"] if cause["kind"] == "wait"]
+    longest = max(waits, key=lambda cause: cause["ns"])["chain"][0]
+    return int(longest["lock"].split()[1]), longest["holder"]
+
+
+def busiest(pxtrace, log):
+    """Ten seconds by ten seconds."""
+    return [(row["start_ns"] // 10**9, name_of(row["name"]), row["count"])
+            for row in records(pxtrace, log, "slice_thread", "--slice", "10s", "--aligned")]
+
+
+def silence(pxtrace, log):
+    row, = records(pxtrace, log, "silence")
+    return row["max_ns"], row["start_ns"], row["name"], row["lost"]
+
+
+def rates(pxtrace, log):
+    rows = [row for row in records(pxtrace, log, "slice", "--slice", "1s", "--aligned") if row["count"]]
+    most = max(rows, key=lambda row: (row["count"], -row["start_ns"]))
+    return sum(row["count"] for row in rows), len(rows), most["count"], most["start_ns"] // 10**9
+
+
 def nearest(values, per_mille):
     """The value that so many thousandths do not exceed, as tools/series.c has it."""
     return sorted(values)[(len(values) * per_mille + 999) // 1000 - 1]
@@ -105,12 +154,17 @@ def compare_with_stat(answers, pxtrace, logs):
             found = stat.span("cycle_begin", "COUNT", "MIN", "MEDIAN", "P99", "MAX")
             wanted += [(target, day, *found)] if found else []
     equal("question 3 and pxtrace stat", table(answers[3]), wanted)
-    equal("question 4 and pxtrace stat", [(row[0], row[1]) for row in table(answers[4])],
-          [(target, *stat.span("lock_wait", "MAX")) for target, stat in all_of.items()])
-    equal("question 6 and pxtrace stat", [row[:2] for row in table(answers[6])],
-          [(target, stat.events["cycle_end"]) for target, stat in all_of.items()])
-    equal("question 8 and pxtrace stat", [row[:2] for row in table(answers[8])],
-          [(target, sum(stat.events.values())) for target, stat in all_of.items()])
+    equal("question 4 and pxtrace stat", [row[:4] for row in table(answers[4])],
+          [(target, *longest_wait(pxtrace, log)) for target, log in logs.items()])
+    equal("question 5 and pxtrace stat", table(answers[5]),
+          [(target, *row) for target, log in logs.items() for row in busiest(pxtrace, log)])
+    late = {target: Stat(pxtrace, log, "--where", "late_ns > 0") for target, log in logs.items()}
+    equal("question 6 and pxtrace stat", [row[:3] for row in table(answers[6])],
+          [(target, stat.events["cycle_end"], late[target].events.get("cycle_end", 0)) for target, stat in all_of.items()])
+    equal("question 7 and pxtrace stat", table(answers[7]),
+          [(target, *silence(pxtrace, log)) for target, log in logs.items()])
+    equal("question 8 and pxtrace stat", table(answers[8]),
+          [(target, *rates(pxtrace, log)) for target, log in logs.items()])
     by_thread = {target: Stat(pxtrace, log, "--by", "thread") for target, log in logs.items()}
     equal("question 9 and pxtrace stat", table(answers[9]),
           sorted((thread, target, *stat.span("lock_held", "COUNT", "MEDIAN", "P99", "MAX", thread=thread))
@@ -130,6 +184,13 @@ def compare_with_print(answers, pxtrace, logs):
         missed = output([pxtrace, "print", "-e", "cycle_end", "--where", "late_ns > 0", log])
         wanted.append((target, len(late), len(re.findall("late_ns=", missed)), max(late)))
     equal("question 6 and pxtrace print", table(answers[6]), wanted)
+
+
+def compare_with_why(answers, pxtrace, logs):
+    """Who had the lock that was waited for longest."""
+    with tempfile.TemporaryDirectory(prefix="pxt") as folder:
+        equal("question 4 and pxtrace why", [(row[0], row[2], row[4]) for row in table(answers[4])],
+              [(target, *longest_waits_holder(pxtrace, log, folder)) for target, log in logs.items()])
 
 
 def find_what_was_planted(answers, targets):
@@ -224,6 +285,7 @@ def main():
             first = first or answers
         compare_with_stat(first, options.pxtrace, logs)
         compare_with_print(first, options.pxtrace, logs)
+        compare_with_why(first, options.pxtrace, logs)
         find_what_was_planted(first, options.targets)
         print("equal answers from them and from pxtrace")
     return 0

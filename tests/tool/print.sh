@@ -226,6 +226,8 @@ names_that_no_thread_process_or_field_has_are_told()
 	run 0 print --format '{event} {field:nosuch} {field:job}' kinds.ptl
 	err_has '--format: no event has a field called "nosuch"'
 	[ "$(grep -c 'no event has' err)" -eq 1 ] || fail 'more than one'
+	run 0 print --format '{field:nosuch} {field:nosuch}' kinds.ptl
+	[ "$(grep -c 'no event has' err)" -eq 1 ] || fail 'told twice'
 	run 0 export csv --field late_ns --field nosuch kinds.ptl
 	err_has '--field: no event has a field called "nosuch"'
 	run 0 export vcd --counter '*.late_ns' --counter label kinds.ptl

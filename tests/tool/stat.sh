@@ -92,13 +92,13 @@ stat_slices_show_events_and_load()
 	run 0 stat --slice 10ms run.ptl
 	grep -A 9 '^SLICES' out | sed 's/ *#*$//' >slices
 	cat >expected <<-END
-		SLICES of 10.00 ms; load: spans open on average
+		SLICES of 10.00 ms; load: spans open on average; most by: the thread with most events
 		  [1] call_enter .. call_exit
-		          START      EVENTS         PER S     LOST LOAD [1]
-		    0.000000000           2         200.0        0    0.500
-		    0.010000000           1         100.0        0    0.800
-		    0.020000000           0           0.0        0    1.000  (3 slices)
-		    0.050000000           3         300.0        3    0.600
+		          START      EVENTS         PER S     LOST LOAD [1]  MOST BY
+		    0.000000000           2         200.0        0    0.500  sensor/4712
+		    0.010000000           1         100.0        0    0.800  control/4713
+		    0.020000000           0           0.0        0    1.000  -                     (3 slices)
+		    0.050000000           3         300.0        3    0.600  sensor/4712
 	END
 	cmp -s slices expected || { diff expected slices; fail 'the slices are others'; }
 	run 1 stat --slice now run.ptl
@@ -119,6 +119,72 @@ stat_slices_by_thread_are_the_load_of_each()
 		fail 'no load of sensor'
 	grep -q '^slice_pair,run.ptl,call_enter .. call_exit,control/4713,0,.*1700000000000000000,.*,0.75.$' out ||
 		fail 'no load of control'
+}
+
+# So that those of several logs are the same slices.
+stat_slices_can_begin_at_full_seconds()
+{
+	make run.ptl <<-END
+		event 200000000 36 1 0
+		event 400000000 36 2 0
+		event 500000000 36 2 0
+		event 1500000000 36 1 0
+	END
+	run 0 stat --slice 3s --csv run.ptl
+	grep -q '^slice,run.ptl,,,4,.*,1700000000000000000,1700000003000000000,' out || fail 'not from the start of the log'
+	run 0 stat --slice 3s --aligned --csv run.ptl
+	grep '^slice' out | cut -d, -f1,3,5,9,10 >slices
+	# 1,700,000,000 is 2 more than a multiple of 3.
+	cat >expected <<-END
+		slice,,3,1699999998000000000,1700000001000000000
+		slice_thread,control/4713,2,1699999998000000000,1700000001000000000
+		slice,,1,1700000001000000000,1700000004000000000
+		slice_thread,sensor/4712,1,1700000001000000000,1700000004000000000
+	END
+	cmp -s slices expected || { diff expected slices; fail 'the slices are others'; }
+	run 1 stat --aligned run.ptl
+	err_has '--aligned says where slices begin: give their length with --slice'
+}
+
+# Of two threads with as many events, the first by name; nobody, where the log names none.
+stat_slices_tell_the_busiest_thread()
+{
+	make run.ptl <<-END
+		event 1000000 36 1 0
+		event 2000000 36 2 0
+		event 12000000 36 0 0
+		event 21000000 36 1 0
+		event 22000000 36 1 0
+		event 23000000 36 2 0
+	END
+	run 0 stat --slice 10ms --csv run.ptl
+	grep '^slice_thread' out | cut -d, -f3,5 | tr '\n' ' ' >who
+	[ "$(cat who)" = 'control/4713,1 sensor/4712,2 ' ] || fail "busiest: $(cat who)"
+}
+
+stat_tells_the_longest_silence()
+{
+	make run.ptl <<-END
+		event 1000000 38 1 0
+		event 6000000 39 1 0
+		loss 3
+		event 12000000 36 2 0
+		event 13000000 36 1 0
+		loss 4
+		event 63000000 38 1 0
+		event 113000000 36 1 0
+	END
+	run 0 stat run.ptl
+	grep -qxF '  silence   at most 50.00 ms, from 0.013000000 on, behind note; 4 EVENTS LOST in it' out || fail 'no silence'
+	run 0 stat --csv run.ptl
+	grep '^silence' out | cut -d, -f3,8,9,10,17 >silence
+	[ "$(cat silence)" = note,4,1700000000013000000,1700000000063000000,50000000 ] || fail "$(cat silence)"
+	# Of the events that are chosen; what was lost in between is told, wherever it was told in the log.
+	run 0 stat -e call_enter --csv run.ptl
+	grep '^silence' out | cut -d, -f3,8,9,10,17 >silence
+	[ "$(cat silence)" = call_enter,7,1700000000001000000,1700000000063000000,62000000 ] || fail "$(cat silence)"
+	run 0 stat -e call_exit run.ptl
+	out_lacks silence
 }
 
 stat_json_and_csv_say_the_same()

@@ -106,16 +106,26 @@ static void put_kernel(struct pxt_merge *merge)
 	pxt_logwrite_event(merge->log, &made);
 }
 
+/* Of text nobody knows how many events it holds before it was read. */
+static void begin_progress(struct pxt_merge *merge, struct pxt_progress *progress)
+{
+	if (merge->ftrace.file)
+		pxt_progress_begin(progress, "merge", "events", 0, false);
+	else
+		pxt_progress_reader(progress, "merge", &merge->reader, false);
+}
+
 static void put_events(struct pxt_merge *merge)
 {
 	struct pxt_progress progress;
 	struct pxt_event *event;
 	bool more = merge->ftrace.file && pxt_ftrace_next(&merge->ftrace);
 
-	pxt_progress_reader(&progress, "merge", &merge->reader, false);
+	begin_progress(merge, &progress);
 	while ((event = pxt_reader_next(&merge->reader)) != NULL &&
 	       pxt_logwrite_error(merge->log) == 0) {
 		while (more && merge->ftrace.ns < event->ns) {
+			pxt_progress_step(&progress);
 			put_kernel(merge);
 			more = pxt_ftrace_next(&merge->ftrace);
 		}
@@ -123,6 +133,7 @@ static void put_events(struct pxt_merge *merge)
 		pxt_progress_step(&progress);
 	}
 	while (more && pxt_logwrite_error(merge->log) == 0) {
+		pxt_progress_step(&progress);
 		put_kernel(merge);
 		more = pxt_ftrace_next(&merge->ftrace);
 	}

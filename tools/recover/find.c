@@ -5,6 +5,8 @@
 
 #include "logturn.h"
 
+#include "../progress.h"
+
 #include "base/logfmt.h"
 #include "base/ticks.h"
 
@@ -266,7 +268,7 @@ static bool search_piece(struct pxt_finds *finds, const struct pxt_image *image,
 
 /* A row of parts, in pieces that overlap by what a magic may lack. */
 static bool search_row(struct pxt_finds *finds, const struct pxt_image *image, uint64_t at,
-    uint64_t end, unsigned char *bytes)
+    uint64_t end, unsigned char *bytes, struct pxt_progress *progress)
 {
 	while (end - at >= MAGIC_BYTES) {
 		uint64_t wanted = end - at < SEARCH_BYTES ? end - at : SEARCH_BYTES;
@@ -277,6 +279,7 @@ static bool search_row(struct pxt_finds *finds, const struct pxt_image *image, u
 		if (got < SEARCH_BYTES || finds->full)
 			break;
 		at += got - (MAGIC_BYTES - 1);
+		pxt_progress_at(progress, progress->done + got);
 	}
 	return true;
 }
@@ -285,14 +288,17 @@ static bool search(struct pxt_finds *finds, const struct pxt_image *image)
 {
 	unsigned char *bytes = malloc(SEARCH_BYTES);
 	bool done = bytes != NULL;
+	struct pxt_progress progress;
 	uint64_t end = 0;
 
+	pxt_progress_begin(&progress, "search", "bytes", image->size, false);
 	for (size_t i = 0; done && i < image->count; i++) {
 		if (i > 0 && image->parts[i].end == end)
 			continue;
 		end = image->parts[i].end;
-		done = search_row(finds, image, image->parts[i].at, end, bytes);
+		done = search_row(finds, image, image->parts[i].at, end, bytes, &progress);
 	}
+	pxt_progress_end(&progress);
 	free(bytes);
 	return done;
 }

@@ -4,6 +4,8 @@
 
 #include "linerun.h"
 
+#include "../progress.h"
+
 #include "base/logfmt_bytes.h"
 
 #include <stdlib.h>
@@ -25,6 +27,7 @@ struct salvage {
 	uint64_t records;             /* largest sums in any head */
 	uint64_t lost;
 	unsigned char *block;
+	struct pxt_progress progress;
 };
 
 bool pxt_salvage_is_log(const struct pxt_image *image)
@@ -53,6 +56,7 @@ static enum state load(struct salvage *salvage, uint64_t at, struct pxt_log_bloc
 		return NO_BLOCK;
 	if (pxt_image_read(image, at, salvage->block, head->length) < head->length)
 		return CUT_OFF;
+	pxt_progress_at(&salvage->progress, salvage->progress.done + head->length);
 	if (pxt_log_sound(salvage->block, head->length, salvage->header.swapped))
 		return SOUND;
 	salvage->vain -= head->length < salvage->vain ? head->length : salvage->vain;
@@ -122,6 +126,7 @@ static uint64_t next_sound(struct salvage *salvage, uint64_t at)
 	for (at += 16; at < size && salvage->vain; at += 4096) {
 		uint64_t got = pxt_image_read(salvage->image, at, piece, sizeof piece);
 
+		pxt_progress_at(&salvage->progress, salvage->progress.done + 4096);
 		for (uint64_t i = 0; i < 4096 && i + PXT_LOG_BLOCK_BYTES <= got; i += 16) {
 			if (looks_like_block(salvage, piece + i) &&
 			    load(salvage, at + i, &head) == SOUND)
@@ -268,6 +273,9 @@ static const char *run_salvage(struct salvage *salvage, const char *path, int *e
 
 	if (wrong)
 		return wrong;
+	/* Frames are read once for their order, and once in it. */
+	pxt_progress_begin(&salvage->progress, "recover", "bytes",
+	    salvage->image->size * (header->layout == PXT_LAYOUT_FRAMES ? 2u : 1u), false);
 	if (header->layout == PXT_LAYOUT_FRAMES)
 		wrong = walk_frames(salvage);
 	else
@@ -277,6 +285,7 @@ static const char *run_salvage(struct salvage *salvage, const char *path, int *e
 		    (struct pxt_linetotals){ .records = salvage->records, .lost = salvage->lost };
 		pxt_linerun_totals(&salvage->run, &totals);
 	}
+	pxt_progress_end(&salvage->progress);
 	*error = pxt_linerun_end(&salvage->run);
 	salvage->result->events = salvage->run.kept;
 	salvage->result->missing = salvage->run.missing;

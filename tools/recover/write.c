@@ -6,6 +6,8 @@
 #include "logturn.h"
 #include "order.h"
 
+#include "../progress.h"
+
 #include "base/attr.h"
 #include "base/logfmt_bytes.h"
 #include "base/ticks.h"
@@ -322,9 +324,11 @@ static bool stopped_itself(const struct pxt_remains *remains)
 static void put_all(struct writer *writer)
 {
 	struct pxt_remains *remains = writer->remains;
+	struct pxt_progress progress;
 	enum pxt_order_next next;
 	uint32_t lane = 0;
 
+	pxt_progress_begin(&progress, "recover", "events", writer->written->events, false);
 	pxt_order_begin(&writer->order, remains);
 	while ((next = pxt_order_next(&writer->order, &lane)) != PXT_ORDER_END) {
 		if (next == PXT_ORDER_RECORD) {
@@ -335,7 +339,9 @@ static void put_all(struct writer *writer)
 			make_record(writer, side->info, side->ticks, side->ctx, side->data);
 		}
 		pxt_order_done(&writer->order, next, lane);
+		pxt_progress_step(&progress);
 	}
+	pxt_progress_end(&progress);
 }
 
 /* The automatic STOP comes behind the last record; what found no room, behind that. */
