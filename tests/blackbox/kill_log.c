@@ -332,6 +332,7 @@ static bool collect_salvaged(struct found *found)
 		return false;
 	}
 	collect_log(growing, &grown);
+	in_log = grown.last;
 	status = box_salvage(log_file, false, &log);
 	if (status < 0)
 		return false;
@@ -390,7 +391,6 @@ static void judge_events(void)
 		collect_taken(&taken);
 		judge_both(&logged, &held, &taken);
 	}
-	in_log = logged.last;
 }
 
 /* ---- The snapshot ---- */
