@@ -175,6 +175,15 @@ def sides(form):
         ["posix_trace_stop", "lost 7"], []
 
 
+def beyond_belief(form):
+    """Counts that no stream lived to are taken for none: together they would run over."""
+    stream = Stream(form, lanes=4)
+    for lane in stream.lanes:
+        lane.refused = (1 << 63) - 1
+    stream.lanes[0].put(5_000_001, 1)
+    return box(stream), jobs(1), []
+
+
 def read_stream(form):
     """The process' own reader had taken some, and had counted losses."""
     one, two = (stream := Stream(form, lanes=2, policy=FLUSH)).lanes
@@ -322,7 +331,7 @@ def too_short(form):
 SCENES = {scene.__name__: scene for scene in (
     plain, laps, torn, torn_first, nothing_but_torn, stale, spoiled,
     lap_of_single_slots, voids, lanes, own_thread, barriers,
-    sides, unread, everything, lapped_reader, died_between, wraps, late_epoch, followers, payloads, no_context,
+    sides, beyond_belief, unread, everything, lapped_reader, died_between, wraps, late_epoch, followers, payloads, no_context,
     without_names, dump, far, segments, too_short)}
 
 

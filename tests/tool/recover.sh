@@ -32,6 +32,7 @@ lanes_are_merged_by_the_smallest_key() { scene lanes; }
 events_of_a_thread_stay_in_their_order() { scene own_thread; }
 stop_and_start_part_what_stamps_would_mix() { scene barriers; }
 start_and_stop_beside_the_lanes_find_their_place() { scene sides; }
+counts_that_no_stream_lived_to_are_not_believed() { scene beyond_belief; }
 what_the_program_had_read_is_left_out() { scene unread; scene died_between; }
 option_all_takes_what_was_read_too() { scene everything; }
 positions_and_numbers_may_have_wrapped() { scene wraps; }

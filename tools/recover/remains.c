@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More was counted than any stream can have lived to: damage, which must not spoil sums. */
-#define COUNT_MAX (UINT64_C(1) << 60)
+/*
+ * More was counted than any stream can have lived to: damage, which must not spoil sums, not of as many
+ * lanes as there can be.
+ */
+#define COUNT_MAX (UINT64_C(1) << 54)
 
 /* ---- Numbers ---- */
 
@@ -26,11 +29,14 @@ static uint64_t get64(const struct pxt_remains *remains, uint64_t at)
 	return pxt_get64(remains->block + at, remains->swapped);
 }
 
+static uint64_t believed(uint64_t count)
+{
+	return count < COUNT_MAX ? count : 0;
+}
+
 static uint64_t get_count(const struct pxt_remains *remains, uint64_t at)
 {
-	uint64_t count = get64(remains, at);
-
-	return count < COUNT_MAX ? count : 0;
+	return believed(get64(remains, at));
 }
 
 static void get_text(
@@ -71,7 +77,7 @@ static uint64_t get_counter(const struct pxt_remains *remains, uint64_t at)
 
 	if (remains->label->form == PXT_LABEL_WHOLE)
 		return get_count(remains, at);
-	return (uint64_t)(turns >> 1) << 32 | low;
+	return believed((uint64_t)(turns >> 1) << 32 | low);
 }
 
 /* The high one stands first. */
