@@ -90,8 +90,8 @@ void pxt_handle_forget_kind(const void *kind);
 /*
  * Adds room for identifiers.  A caller that got ENOMEM from pxt_handle_add() and may have more
  * objects than the first chunk has cells for them (logs) hands over zeroed memory, which is never
- * given back and goes to forked children as it is, and adds again.  ENOMEM: the 65,534 identifiers that the numbers allow exist, or @bytes is too
- * small for one; @memory then remains the caller's.
+ * given back and goes to forked children as it is, and adds again.  ENOMEM: the 65,534 identifiers
+ * that the numbers allow exist, or @bytes is too small for one; @memory then remains the caller's.
  */
 int pxt_handle_grow(void *memory, size_t bytes);
 

@@ -483,6 +483,28 @@ static void a_pipe_gets_the_same_bytes_as_a_file(void)
 	(void)close(drain.to);
 }
 
+/* A stream whose log is a pipe that somebody empties. */
+static trace_id_t create_drained(struct drain *drain, int fds[2], pthread_t *reader)
+{
+	PXT_EQ_FATAL(pipe(fds), 0);
+	drain->from = fds[0];
+	PXT_EQ_FATAL(pthread_create(reader, NULL, drain_pipe, drain), 0);
+	return create_append(fds[1]);
+}
+
+/* Shuts the stream down; what went through the pipe must then say @story. */
+static void end_drained(
+    trace_id_t trid, struct drain *drain, const int fds[2], pthread_t reader, const char *story)
+{
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)close(fds[1]);
+	(void)pthread_join(reader, NULL);
+	trace_id_t log = open_log(drain->to);
+	st_expect(log, story);
+	close_log(log, drain->to);
+	(void)close(fds[0]);
+}
+
 /* CLEAR-07, DEC-25: what is out stays, and does not count */
 static void a_clear_on_a_pipe_is_a_mark_in_the_log(void)
 {
@@ -490,24 +512,15 @@ static void a_clear_on_a_pipe_is_a_mark_in_the_log(void)
 	struct drain drain = { .to = st_file(), .piece = 65536 };
 	pthread_t reader;
 
-	PXT_EQ_FATAL(pipe(fds), 0);
-	drain.from = fds[0];
-	PXT_EQ_FATAL(pthread_create(&reader, NULL, drain_pipe, &drain), 0);
-	trace_id_t trid = create_append(fds[1]);
+	trace_id_t trid = create_drained(&drain, fds, &reader);
 	PXT_EQ(posix_trace_start(trid), 0);
 	say_many(1, 1000);
 	PXT_EQ(posix_trace_flush(trid), 0);
 	say_many(1001, 1100);
 	PXT_EQ(posix_trace_clear(trid), 0);
 	say_many(1, 7);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-	(void)close(fds[1]);
-	(void)pthread_join(reader, NULL);
+	end_drained(trid, &drain, fds, reader, "1..7 STOP0");
 	CU_ASSERT(drain.bytes > 1000 * 32);
-	trace_id_t log = open_log(drain.to);
-	st_expect(log, "1..7 STOP0");
-	close_log(log, drain.to);
-	(void)close(fds[0]);
 }
 
 /* Of the writes behind create, the n-th fails, and all up to the @last.  False: the clear was over before. */
@@ -518,10 +531,7 @@ static bool clear_a_failing_pipe(unsigned n, unsigned last, size_t accept)
 	int fds[2];
 	bool reached;
 
-	PXT_EQ_FATAL(pipe(fds), 0);
-	drain.from = fds[0];
-	PXT_EQ_FATAL(pthread_create(&reader, NULL, drain_pipe, &drain), 0);
-	trace_id_t trid = create_append(fds[1]);
+	trace_id_t trid = create_drained(&drain, fds, &reader);
 	PXT_EQ(posix_trace_start(trid), 0);
 	pxt_fault_arm(&pxt_fault_write, n, EIO);
 	pxt_fault_write.last = last;
@@ -535,13 +545,7 @@ static bool clear_a_failing_pipe(unsigned n, unsigned last, size_t accept)
 	reached = atomic_load(&pxt_fault_write.calls) >= n;
 	pxt_fault_arm(&pxt_fault_write, 0, 0);
 	say_many(1001, 1003);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-	(void)close(fds[1]);
-	(void)pthread_join(reader, NULL);
-	trace_id_t log = open_log(drain.to);
-	st_expect(log, "1001..1003 STOP0");
-	close_log(log, drain.to);
-	(void)close(fds[0]);
+	end_drained(trid, &drain, fds, reader, "1001..1003 STOP0");
 	return reached;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * random.c - processes with a black box and several threads, killed at random moments: 50 of them,
- * 2,000 with PXT_STRESS=full (500 with a sanitizer).  Each file has what was committed, and the law holds in it; so says
- * the library's own reader, and of every fifth pxtrace recover.
+ * 2,000 with PXT_STRESS=full (500 with a sanitizer).  Each file has what was committed, and the law
+ * holds in it; so says the library's own reader, and of every fifth pxtrace recover.
  */
 #define _GNU_SOURCE
 #include "box.h"

@@ -217,11 +217,11 @@ static void note_and_leave(int number, siginfo_t *info, void *context)
 	          : 43);
 }
 
-/* Handlers that a program sets before and after the library's. */
-static int crash_with_handler(const struct scene *scene)
+/* @handler is the program's, set before the library's. */
+static int crash_with(const struct scene *scene, void (*handler)(int, siginfo_t *, void *))
 {
 	static const int none[] = { 0 };
-	struct sigaction action = { .sa_sigaction = note_and_leave, .sa_flags = SA_SIGINFO };
+	struct sigaction action = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO };
 
 	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(none, 0) == 0);
 	(void)sigaddset(&action.sa_mask, SIGUSR1);
@@ -230,17 +230,28 @@ static int crash_with_handler(const struct scene *scene)
 	return fault(scene);
 }
 
-static void a_former_handler_is_called_with_what_the_system_said_and_its_own_mask(void)
+static int crash_with_handler(const struct scene *scene)
+{
+	return crash_with(scene, note_and_leave);
+}
+
+/* The handler found what it looked for, and the log is whole. */
+static void expect_content(int (*act)(const struct scene *scene))
 {
 	struct scene scene = plain;
 	int status;
 
-	scene.act = crash_with_handler;
+	scene.act = act;
 	status = scene_play(&scene);
 	CU_ASSERT(WIFEXITED(status));
 	PXT_EQ(WEXITSTATUS(status), 42);
-	PXT_EQ(atomic_load(&scene_notes->address), 16);
 	scene_expect_whole(&scene, SIGSEGV);
+}
+
+static void a_former_handler_is_called_with_what_the_system_said_and_its_own_mask(void)
+{
+	expect_content(crash_with_handler);
+	PXT_EQ(atomic_load(&scene_notes->address), 16);
 }
 
 static void look_what_is_wanted(int number, siginfo_t *info, void *context)
@@ -253,27 +264,14 @@ static void look_what_is_wanted(int number, siginfo_t *info, void *context)
 
 static int crash_and_look(const struct scene *scene)
 {
-	static const int none[] = { 0 };
-	struct sigaction action = { .sa_sigaction = look_what_is_wanted, .sa_flags = SA_SIGINFO };
-
 	PXT_CHILD_CHECK(posix_trace_wanted_np(POSIX_TRACE_UNNAMED_USEREVENT));
-	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(none, 0) == 0);
-	PXT_CHILD_CHECK(sigaction(SIGSEGV, &action, NULL) == 0);
-	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(NULL, 0) == 0);
-	return fault(scene);
+	return crash_with(scene, look_what_is_wanted);
 }
 
 /* Whoever goes on meanwhile takes the way of a point that is off. */
 static void behind_the_seal_no_event_is_wanted(void)
 {
-	struct scene scene = plain;
-	int status;
-
-	scene.act = crash_and_look;
-	status = scene_play(&scene);
-	CU_ASSERT(WIFEXITED(status));
-	PXT_EQ(WEXITSTATUS(status), 42);
-	scene_expect_whole(&scene, SIGSEGV);
+	expect_content(crash_and_look);
 }
 
 static struct sigaction below;
