@@ -22,7 +22,7 @@ static uint32_t piece(const struct pxt_tolog *log)
 	uint32_t left = log->way.length - log->way.sent;
 
 	/* A head that was written in part would be none. */
-	if (burst_bytes && !log->way.head && left > burst_bytes - log->burst)
+	if (burst_bytes && log->way.head != PXT_HEAD_UNDER_WAY && left > burst_bytes - log->burst)
 		left = burst_bytes - log->burst;
 	return left;
 }
@@ -94,18 +94,18 @@ static void arrived(struct pxt_tolog *log)
  */
 static void begin_behind(struct pxt_tolog *log)
 {
-	log->way.head_last = log->header.frames && log->placed.used > PXT_LOG_BLOCK_BYTES;
-	if (log->way.head_last)
-		log->way.sent = log->placed.used;
+	if (!log->header.frames || log->placed.used <= PXT_LOG_BLOCK_BYTES)
+		return;
+	log->way.head = PXT_HEAD_TO_COME;
+	log->way.sent = log->placed.used;
 }
 
 /* True: the head is what is left to do. */
 static bool turn_to_head(struct pxt_tolog *log)
 {
-	if (!log->way.head_last)
+	if (log->way.head != PXT_HEAD_TO_COME)
 		return false;
-	log->way.head_last = false;
-	log->way.head = true;
+	log->way.head = PXT_HEAD_UNDER_WAY;
 	log->way.sent = 0;
 	log->way.length = PXT_LOG_BLOCK_BYTES;
 	return true;
@@ -154,8 +154,7 @@ static int send_off(struct pxt_tolog *log, enum pxt_tolog_what what, const unsig
 	log->way.length = length;
 	log->way.sent = 0;
 	log->way.offset = offset;
-	log->way.head_last = false;
-	log->way.head = false;
+	log->way.head = PXT_HEAD_FIRST;
 	if (what == PXT_WAY_DATA)
 		begin_behind(log);
 	pxt_tolog_line_pack(log);

@@ -53,6 +53,13 @@ enum pxt_tolog_what {
 	PXT_WAY_META,
 };
 
+/* When the head of a block goes out: with the rest, or once more when all the rest is in the log. */
+enum pxt_tolog_head {
+	PXT_HEAD_FIRST,
+	PXT_HEAD_TO_COME,
+	PXT_HEAD_UNDER_WAY,
+};
+
 /* What is being written. */
 struct pxt_tolog_way {
 	enum pxt_tolog_what what;
@@ -61,9 +68,8 @@ struct pxt_tolog_way {
 	uint64_t offset; /* in files that are written by position */
 	uint32_t length;
 	uint32_t sent;
-	bool full;      /* DATA: no more records will be put into this block */
-	bool head_last; /* the block's head goes out again, behind all the rest ... */
-	bool head;      /* ... which is out */
+	bool full; /* DATA: no more records will be put into this block */
+	enum pxt_tolog_head head;
 };
 
 struct pxt_tolog_helper;
