@@ -72,6 +72,20 @@ bool pxt_skip_emulated(const char *why)
 	return true;
 }
 
+bool pxt_in_whole(void)
+{
+	const char *wanted = getenv("PXT_STRESS");
+
+	return wanted && !strcmp(wanted, "whole");
+}
+
+bool pxt_in_full(void)
+{
+	const char *wanted = getenv("PXT_STRESS");
+
+	return pxt_in_whole() || (wanted && !strcmp(wanted, "full"));
+}
+
 /* ---- Files ---- */
 
 static char temp_folder[256];

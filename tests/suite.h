@@ -120,6 +120,12 @@ void pxt_skip(const char *why);
 /* Whether an emulator stands between this program and the kernel; the second: then skipped. */
 bool pxt_emulated(void);
 bool pxt_skip_emulated(const char *why);
+/*
+ * Whether tests that grow with time are to be long: PXT_STRESS=full in the environment.  The second:
+ * PXT_STRESS=whole, which is full, and as long under a sanitizer as without (scripts/variant stress).
+ */
+bool pxt_in_full(void);
+bool pxt_in_whole(void);
 
 /* ---- Assertions that name the cell of a table, or show the values ---- */
 

@@ -60,9 +60,7 @@ static long long monotonic_ns(void)
 
 static long long budget_ns(void)
 {
-	const char *stress = getenv("PXT_STRESS");
-
-	if (!stress || strcmp(stress, "full") != 0)
+	if (!pxt_in_full())
 		return 300000000LL;
 	return PXT_SANITIZED ? 15000000000LL : 4000000000LL;
 }

@@ -393,9 +393,8 @@ static void judge_state(const struct box *box)
 static bool is_turn(void)
 {
 	static unsigned turn;
-	const char *wanted = getenv("PXT_STRESS");
 
-	return turn++ % 9 == 0 || (wanted && !strcmp(wanted, "full"));
+	return turn++ % 9 == 0 || pxt_in_full();
 }
 
 static void judge(int fd)

@@ -284,9 +284,8 @@ static void kill_one(int policy, unsigned lanes, bool recover)
 /* DEC-42, POL-12; rulings 7, 20, 23 */
 static void processes_killed_at_random_leave_all_they_had_committed(void)
 {
-	const char *wanted = getenv("PXT_STRESS");
 	unsigned many = PXT_SANITIZED ? 500 : 2000;
-	unsigned kills = wanted && !strcmp(wanted, "full") ? many : 50;
+	unsigned kills = pxt_in_full() ? many : 50;
 	uint64_t events = 0;
 
 	ledger =

@@ -83,9 +83,8 @@ static bool wanted(const struct deed *deed)
 	static const char *const in_short[] = { "write", "write long", "read", "read and wait",
 		"lap", "stop", "stop, start", "clear", "set_filter", "shutdown", "die",
 		"the outer one dies" };
-	const char *length = getenv("PXT_STRESS");
 
-	if (length && !strcmp(length, "full"))
+	if (pxt_in_full())
 		return true;
 	for (size_t i = 0; i < sizeof(in_short) / sizeof(in_short[0]); i++) {
 		if (!strcmp(deed->name, in_short[i]))

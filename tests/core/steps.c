@@ -142,19 +142,12 @@ static void one_case(const struct deed *deed, uint32_t nth)
 	deed_end();
 }
 
-static bool full_length(void)
-{
-	const char *wanted = getenv("PXT_STRESS");
-
-	return wanted && !strcmp(wanted, "full");
-}
-
 /* In short: each instruction meets some deeds on each ground. */
 static void on(const struct ground *ground)
 {
 	struct sigaction action = { .sa_sigaction = trapped, .sa_flags = SA_SIGINFO | SA_NODEFER };
 	struct sigaction before;
-	uint32_t by = full_length() ? 1 : 4;
+	uint32_t by = pxt_in_full() ? 1 : 4;
 
 	allow_breakpoints();
 	PXT_EQ_FATAL(sigaction(SIGTRAP, &action, &before), 0);
@@ -163,7 +156,7 @@ static void on(const struct ground *ground)
 	for (size_t i = 0; i < DEEDS; i++) {
 		if (!deed_fits(&deeds[i], ground))
 			continue;
-		for (uint32_t nth = full_length() ? 0 : (uint32_t)i % by; nth < step_count;
+		for (uint32_t nth = pxt_in_full() ? 0 : (uint32_t)i % by; nth < step_count;
 		     nth += by)
 			one_case(&deeds[i], nth);
 	}

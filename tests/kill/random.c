@@ -113,9 +113,8 @@ static void expect_the_law(void)
 
 static int64_t time_of_a_run(void)
 {
-	const char *wanted = getenv("PXT_STRESS");
 	int64_t long_run = PXT_SANITIZED ? 15 : 60;
-	int64_t seconds = wanted && !strcmp(wanted, "full") ? long_run : 5;
+	int64_t seconds = pxt_in_full() ? long_run : 5;
 
 	return seconds * 1000000000 / 5;
 }

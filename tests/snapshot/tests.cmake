@@ -9,6 +9,6 @@ ptrace_test(snapshot_window NEEDS ${snapshot_needs} SOURCES snapshot/window.c ${
 ptrace_test(snapshot_faults FAKES NEEDS ${snapshot_needs} LOG_METADATA SOURCES snapshot/faults.c ${snapshot_kit})
 ptrace_test(snapshot_race TESTPOINTS NEEDS ${snapshot_needs} SOURCES snapshot/race.c core/kit.c
 	LIBRARIES -Wl,--wrap=pxt_port_pause_ns)
-# 20 times as much with PXT_STRESS=full in the environment, but for a sanitizer.
+# 20 times as much with PXT_STRESS=full in the environment; for a sanitizer, with PXT_STRESS=whole.
 ptrace_test(snapshot_writers NEEDS ${snapshot_needs} LABELS stress SOURCES snapshot/writers.c stress/events.c
 	${snapshot_kit})

@@ -129,9 +129,7 @@ static uint64_t save(trace_id_t trid)
 
 static unsigned times(unsigned few)
 {
-	const char *wanted = getenv("PXT_STRESS");
-
-	return wanted && strcmp(wanted, "full") == 0 && !st_sanitized() ? few * 20u : few;
+	return pxt_in_full() && (!st_sanitized() || pxt_in_whole()) ? few * 20u : few;
 }
 
 /* ---- Streams that overwrite ---- */

@@ -204,10 +204,9 @@ void ev_give_nobody_up(void)
 
 uint32_t ev_total(void)
 {
-	const char *wanted = getenv("PXT_STRESS");
-	bool slow = st_sanitized() || pxt_emulated();
+	bool slow = (st_sanitized() || pxt_emulated()) && !pxt_in_whole();
 
-	if (wanted != NULL && strcmp(wanted, "full") == 0)
+	if (pxt_in_full())
 		return slow ? 2000000u : 10000000u;
 	return slow ? 100000u : 1000000u;
 }

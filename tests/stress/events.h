@@ -68,7 +68,9 @@ void ev_expect_all(const struct ev_witness *witness, const struct posix_trace_co
  */
 void ev_give_nobody_up(void);
 
-/* Events a case: 1 million, or 10 with PXT_STRESS=full; a tenth and 3 million under a sanitizer. */
+/*
+ * Events a case: 1 million, or 10 in full; a tenth and 2 million under a sanitizer, but in whole.
+ */
 uint32_t ev_total(void);
 int64_t ev_now_ns(void);
 void ev_sleep_us(unsigned us);

@@ -35,13 +35,6 @@ static trace_id_t stream;
 static pid_t children[CHILDREN];
 static struct ev_witness witness;
 
-static bool in_full(void)
-{
-	const char *wanted = getenv("PXT_STRESS");
-
-	return wanted && !strcmp(wanted, "full");
-}
-
 /* ---- Children ---- */
 
 static void *be_a_thread(void *argument)
@@ -159,7 +152,7 @@ static void twenty_processes_of_eight_threads_share_a_stream(void)
 {
 	static const unsigned lanes[] = { 1, 0 };
 
-	events_each = in_full() ? 20000 : 200;
+	events_each = pxt_in_full() ? 20000 : 200;
 	for (unsigned i = 0; i < sizeof(lanes) / sizeof(*lanes); i++) {
 		begin(POSIX_TRACE_LOOP, 1 << 20, lanes[i]);
 		for (uint32_t child = 0; child < CHILDREN; child++)
@@ -172,7 +165,7 @@ static void twenty_processes_of_eight_threads_share_a_stream(void)
 /* DEC-42, DEC-43; rulings 7, 12, 20, 23 */
 static void relatives_killed_at_random_harm_nobody(void)
 {
-	uint64_t kills = !in_full() ? 30 : st_sanitized() ? 200 : 2000;
+	uint64_t kills = !pxt_in_full() ? 30 : st_sanitized() ? 200 : 2000;
 
 	events_each = EV_ENDLESS;
 	begin(POSIX_TRACE_LOOP, 1 << 20, 0);

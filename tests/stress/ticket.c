@@ -166,23 +166,24 @@ struct run {
 };
 
 /*
- * A full run has 50 million events (10 with writers that yield, which take their time), in rounds
- * that memory has room for.
+ * A full run has 50 million events, in rounds that memory has room for; 10 million where writers
+ * yield between instrumented steps, which take their time, and as many under a sanitizer if it is to
+ * be whole.  Both together take 3 to 7 minutes for one million, as it happens.
  */
 #define ROUND_EVENTS 5000000u
 
 static uint32_t rounds_of(uint32_t *events)
 {
-	const char *wanted = getenv("PXT_STRESS");
-	bool full = wanted && !strcmp(wanted, "full");
-
-	*events = full && !st_sanitized() ? ROUND_EVENTS : ev_total() / 2;
-	/* Yields between instrumented steps: for a million events 3 to 7 minutes, as it happens. */
-	if (full && st_sanitized() && yields_are_built)
-		*events = ev_total() / 8;
-	if (!full || st_sanitized())
+	if (st_sanitized() && yields_are_built && pxt_in_full()) {
+		*events = pxt_in_whole() ? 1000000u : ev_total() / 8;
 		return 1;
-	return yields_are_built ? 2 : 10;
+	}
+	if (!pxt_in_full() || (st_sanitized() && !pxt_in_whole())) {
+		*events = ev_total() / 2;
+		return 1;
+	}
+	*events = ROUND_EVENTS;
+	return yields_are_built || st_sanitized() ? 2 : 10;
 }
 
 static void begin_round(uint32_t events)
