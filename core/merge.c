@@ -9,11 +9,14 @@
  *  1. Only keys up to a clock reading that was taken before the heads were read (the snapshot):
  *     who is not in the snapshot reserves, and then stamps, later than that.
  *  2. Near that bound, stamps of different processors may be off by the order resolution: such
- *     a key is delivered only if no other lane's head has moved since the snapshot.
+ *     a key is delivered only if no other lane's head has moved since the snapshot.  (So is one above
+ *     the bound.)
  *  3. A record whose key is lower than its own stamp waits for earlier records of its own thread
- *     in other lanes.  They cannot wait for it in turn: that would be a circle of happened-before.
- *  4. An unfinished record hides what is behind it.  All of that has later stamps than the last
- *     snapshot in which the record was not yet reserved: other lanes may go on up to there.
+ *     in other lanes, and what stands before those for its thread's.  Nobody waits for himself in the
+ *     end: that would be a circle of happened-before.
+ *  4. An unfinished record hides what is behind it.  All of that was stamped after the last snapshot
+ *     in which the record was not yet reserved: other lanes may go on up to there, less the error of
+ *     a stamp.
  *  5. LOOP: what is older than the first record left in a lapped lane is given up in all lanes.
  *
  * START and STOP put a mark with a number into each lane.  Lanes that have passed a mark wait
@@ -32,6 +35,9 @@ static struct pxt_slot slot_at(const struct pxt_ring *ring, uint64_t pos)
 
 void pxt_merge_forget(struct pxt_lane *lane)
 {
+	/* It told of a record behind what is going to be looked at: overtaken, that may hide older ones. */
+	if (lane->pos < lane->scan_pos)
+		lane->hidden_floor = 0;
 	lane->scan_pos = lane->pos;
 	lane->scan_seq = lane->seq;
 	lane->scan_max = 0;
@@ -56,6 +62,12 @@ static void add_dip(struct pxt_lane *lane, uint64_t ticks, uint32_t pos)
 	lane->dips_joined = 1;
 }
 
+/* By so much a stamp may lie before the moment at which it was taken, at most. */
+static uint64_t stamp_error(const struct pxt_block *block)
+{
+	return block->attr._pxt_flags & PXT_ATTR_ORDERED ? 0u : pxt_resolution_ticks();
+}
+
 /* An unfinished record stands at scan_pos: other lanes wait for it, or do so no longer. */
 enum {
 	BINDS = 1,
@@ -70,9 +82,11 @@ enum {
 static void hide(
     struct pxt_block *block, struct pxt_lane *lane, uint64_t clock, uint64_t head_before)
 {
+	uint64_t early = stamp_error(block);
+
 	lane->hidden = block->quiet ? EXPIRED : BINDS;
 	if (lane->scan_pos >= head_before)
-		lane->hidden_floor = clock;
+		lane->hidden_floor = clock > early ? clock - early : 0;
 	if (!lane->stuck_since || lane->stuck_pos != lane->scan_pos) {
 		lane->stuck_pos = lane->scan_pos;
 		lane->stuck_since = block->snapshot;
@@ -214,9 +228,13 @@ void pxt_merge_consumed(struct pxt_block *block, uint32_t index)
 	}
 	if (lane->dips_joined && lane->dips <= 1) {
 		struct pxt_ring ring = pxt_block_ring(block, index);
+		uint64_t floor = lane->hidden_floor;
+		uint64_t end = lane->scan_pos;
 
 		pxt_merge_forget(lane);
 		scan(block, &ring, 0, UINT64_MAX);
+		if (lane->scan_pos >= end)
+			lane->hidden_floor = floor;
 	}
 }
 
@@ -325,23 +343,29 @@ static bool heads_unchanged(struct pxt_block *block, uint32_t chosen)
 	return true;
 }
 
-static uint32_t thread_at(const struct pxt_ring *ring, uint64_t pos)
+/*
+ * Who recorded: the index in the thread table, for a thread without a place also the first word of
+ * the system's handle, which follows the context.  PXT_THREAD_NONE: that is not recorded.
+ */
+static uint64_t thread_at(const struct pxt_ring *ring, uint64_t pos)
 {
 	struct pxt_slot slot = slot_at(ring, pos + 1u);
+	uint32_t index = pxt_context_thread((uint64_t)slot.word[2] << 32 | slot.word[1]);
 
-	return pxt_context_thread((uint64_t)slot.word[2] << 32 | slot.word[1]);
+	return pxt_context_extra(index) ? (uint64_t)slot.word[3] << 32 | index : index;
 }
 
-/*
- * A lane with an earlier record of the same thread than @chosen's front; else @chosen.
- * [proof: own_thread]
- */
-static uint32_t own_thread_first(struct pxt_block *block, uint32_t chosen)
+/* A lane with an earlier record of the same thread than @chosen's front, below @bound; else @chosen. */
+static uint32_t earlier_of_thread(struct pxt_block *block, uint32_t chosen, uint64_t bound)
 {
 	struct pxt_ring ring = pxt_block_ring(block, chosen);
-	uint32_t thread = thread_at(&ring, ring.lane->pos);
+	uint64_t thread = thread_at(&ring, ring.lane->pos);
 	uint64_t stamp = pxt_slot_ticks(&ring.lane->front);
 
+	if (thread == PXT_THREAD_NONE)
+		return chosen;
+	if (stamp > bound)
+		stamp = bound;
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_ring other = pxt_block_ring(block, i);
 		uint64_t pos = other.lane->pos;
@@ -364,6 +388,27 @@ static uint32_t own_thread_first(struct pxt_block *block, uint32_t chosen)
 			       pxt_carry((uint32_t)seq);
 			seq++;
 		}
+	}
+	return chosen;
+}
+
+/*
+ * The lane whose front comes before all others of threads that have earlier records elsewhere.  Those lie
+ * at most the error of a stamp above the key that chose: two threads that look alike wait for each
+ * other for no more than that.
+ * [proof: own_thread]
+ */
+static uint32_t own_thread_first(struct pxt_block *block, uint32_t chosen)
+{
+	uint64_t bound = key_of(pxt_block_lane(block, chosen)) + stamp_error(block) + 1u;
+
+	/* Bound: the lanes; each comes once, but for threads that look alike. */
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
+		uint32_t first = earlier_of_thread(block, chosen, bound);
+
+		if (first == chosen)
+			break;
+		chosen = first;
 	}
 	return chosen;
 }
@@ -403,12 +448,13 @@ static enum verdict judge(struct pxt_block *block, uint32_t *chosen)
 		return AGAIN;
 	if (block->control_first && *chosen == 0 && is_control(lane))
 		return DELIVER;
-	if (key > block->snapshot)
-		return REFILL;
 	if (PXT_UNLIKELY(own > bound))
 		return WAIT;
-	if (PXT_UNLIKELY(key < own))
+	if (PXT_UNLIKELY(key < own)) {
 		*chosen = own_thread_first(block, *chosen);
+		key = key_of(pxt_block_lane(block, *chosen));
+	}
+	/* Rules 1 and 2: if nobody has reserved anything since the snapshot, its age is no matter. */
 	if (key + resolution > block->snapshot && !heads_unchanged(block, *chosen))
 		return REFILL;
 	return DELIVER;

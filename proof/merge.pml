@@ -142,6 +142,8 @@ inline lapped(l)
 #ifndef MISTAKE_older_records_not_given_up
 		give_up = (least != NEVER && least > give_up -> least : give_up);
 #endif
+		/* pxt_merge_forget() */
+		hidden_floor[l] = (pos[l] < scan_pos[l] -> 0 : hidden_floor[l]);
 		scan_pos[l] = pos[l];
 		stuck[l] = 0;
 		front[l] = UNKNOWN;
@@ -216,9 +218,9 @@ inline scan(l, clock, head_before)
 				unseen[l] = BINDS;
 				if
 #ifdef MISTAKE_floor_from_the_new_snapshot
-				:: scan_pos[l] >= head_before -> hidden_floor[l] = snapshot
+				:: scan_pos[l] >= head_before -> hidden_floor[l] = (snapshot > RES -> snapshot - RES : 0)
 #else
-				:: scan_pos[l] >= head_before -> hidden_floor[l] = clock
+				:: scan_pos[l] >= head_before -> hidden_floor[l] = (clock > RES -> clock - RES : 0)
 #endif
 				:: else
 				fi
@@ -354,7 +356,7 @@ inline smallest()
 	}
 }
 
-/* own_thread_first(): [proof: own_thread] */
+/* own_thread_first(), between two lanes one step: [proof: own_thread] */
 inline own_thread_first()
 {
 	d_step {
@@ -366,7 +368,9 @@ inline own_thread_first()
 			:: i < scan_pos[j] ->
 				if
 				:: THREAD(EVENT(j, i)) == THREAD(EVENT(chosen, pos[chosen])) &&
-				    stamp[EVENT(j, i)] < own -> chosen = j; break
+				    stamp[EVENT(j, i)] < own && stamp[EVENT(j, i)] <= key + RES ->
+					chosen = j;
+					break
 				:: else -> i++
 				fi
 			:: else -> break
@@ -394,9 +398,6 @@ inline judge()
 			front[chosen] = UNKNOWN;
 			verdict = AGAIN
 		}
-#ifndef MISTAKE_no_bound_by_the_snapshot
-	:: !(key < give_up && own < give_up) && key > snapshot -> verdict = REFILL
-#endif
 #ifndef MISTAKE_unfinished_record_binds_nobody
 	:: !(key < give_up && own < give_up) &&
 	    unseen[1 - chosen] == BINDS && own > hidden_floor[1 - chosen] -> verdict = REFILL
@@ -405,7 +406,7 @@ inline judge()
 		verdict = DELIVER;
 #ifndef MISTAKE_own_thread_does_not_come_first
 		if
-		:: key < own -> own_thread_first()
+		:: key < own -> own_thread_first(); d_step { key_of(chosen, key) }
 		:: else
 		fi;
 #endif
@@ -433,8 +434,8 @@ inline deliver()
 				assert(late || THREAD(y) != THREAD(x));
 				assert(late || true_time[x] - true_time[y] <= RES);
 #if RES
-				/* Within the resolution, too, unless an unfinished record hides it. */
-				assert(late || stamp[y] >= stamp[x] || unseen[1 - chosen] != NOT_HIDDEN);
+				/* Within the resolution, too, where the stamps tell. */
+				assert(late || stamp[y] >= stamp[x]);
 #endif
 			:: else
 			fi;

@@ -62,6 +62,8 @@ void pxt_fake_clock_set(uint64_t ticks);
 void pxt_fake_clock_advance(uint64_t ticks);
 /* Every reading moves the counter on by this much (0, as it starts: it stands still). */
 void pxt_fake_clock_step(uint64_t ticks);
+/* What a reading tells of what the counter says, if it is set: before any other thread reads it. */
+extern uint64_t (*pxt_fake_clock_told)(uint64_t ticks);
 
 /* ---- Random bytes ---- */
 

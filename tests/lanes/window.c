@@ -138,7 +138,7 @@ static void a_window_ends_where_an_unfinished_record_may_be_older(void)
 
 	begin(POSIX_TRACE_LOOP, 2);
 	pxt_holdback_ns = UINT64_C(10000000000);
-	put(0, 1, block->snapshot);
+	put(0, 1, block->snapshot - pxt_resolution_ticks());
 	put(0, 2, now());
 	reserve(&late, 1, 3);
 	let_time_pass();

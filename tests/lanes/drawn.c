@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * drawn.c - the order of the merged lanes, in thousands of drawn schedules.  Six writers and a reader
+ * run one at a time (turns.h); at each test point another may go on.  The clock is a counter that each
+ * reading moves on by one, so that stamps of calls tell which came first, exactly; the reading
+ * inside of a trace point may tell a number that is too low by up to the resolution, as a processor's
+ * does that reads its counter before older instructions are through.  tests/stress/ticket.c asks the
+ * same of threads that really run beside each other, and cannot force the windows that this draws.
+ */
+#include "conformance/story.h"
+#include "core/control.h"
+#include "core/stream.h"
+#include "core/testpoints.h"
+#include "core/threads.h"
+#include "fakes/fakes.h"
+#include "port_atomic.h"
+#include "suite.h"
+#include "turns.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WRITERS     6
+#define READER      WRITERS
+#define EVENTS_EACH 120
+#define EVENTS      (WRITERS * EVENTS_EACH)
+#define LOOP        POSIX_TRACE_LOOP
+#define FULL        POSIX_TRACE_UNTIL_FULL
+#define LARGE       65536u
+#define SMALL       4096u
+#define HZ          20000000u /* a tick is 50 ns, the resolution (1 us) 20 of them */
+#define NEVER_NS    (UINT64_C(1000) * 1000000000)
+#define HOLDBACK_NS 2000u
+
+void (*_Atomic pxt_testpoint_hook)(int point);
+
+/* How a stream is made, and what may happen. */
+struct ground {
+	int policy;
+	unsigned lanes;
+	size_t size;
+	bool ordered; /* by the stream's attribute: stamps are never too low */
+	bool early;   /* stamps may be too low by up to the resolution */
+	bool whole; /* no writer is interrupted within an event */
+	bool brief; /* the hold-back time is over soon, and a writer stays away for longer */
+};
+
+struct event {
+	uint64_t began; /* clock before the call, and behind it (0: it has not returned) */
+	uint64_t ended;
+	int64_t stamp_ns; /* as it was reported */
+	bool reported;
+};
+
+static const struct ground *ground;
+static struct event events[WRITERS][EVENTS_EACH];
+/* In the order of their reservation, where events are whole. */
+static struct event *in_lane[CONFIG_PTRACE_LANES_MAX][EVENTS + 1];
+static uint64_t lane_count[CONFIG_PTRACE_LANES_MAX];
+static uint64_t lane_looked[CONFIG_PTRACE_LANES_MAX];
+static struct event *reported[EVENTS];
+static unsigned reported_count;
+static unsigned writers_left;
+static bool over;
+static uint64_t lost_began;  /* the latest beginning among events that are known to be lost */
+static unsigned looks_in_vain;
+static uint64_t silent_from; /* since then the reader could have been given something, and was not */
+static int64_t last_stamp_ns;
+static trace_event_id_t type;
+static trace_id_t stream;
+static struct pxt_block *block;
+
+static struct {
+	uint64_t broken, far, back, disordered, older, silent, wrong, lapped;
+} found;
+
+static _Thread_local bool is_writer;
+static _Thread_local bool stamping;
+static _Thread_local uint64_t last_told;
+static _Thread_local volatile uint32_t lane;
+
+/* ---- Clock and turns ---- */
+
+static uint64_t tell(uint64_t ticks)
+{
+	if (!stamping)
+		return ticks;
+	if (ground->early)
+		ticks -= turns_draw((uint32_t)pxt_resolution_ticks());
+	/* A thread's own readings go on: between two events in different lanes it changed its CPU. */
+	if (ticks <= last_told)
+		ticks = last_told + 1u;
+	last_told = ticks;
+	return ticks;
+}
+
+static void at_point(int point)
+{
+	found.lapped += point == PXT_TP_LAPPED;
+	if (is_writer && ground->whole)
+		return;
+	/* With a record that is begun and not finished. */
+	if (ground->brief && point == PXT_TP_RESERVED && turns_draw(40) == 0)
+		turns_sleep(20u * (uint32_t)pxt_holdback_ticks());
+	else
+		turns_pass();
+}
+
+/* ---- Writers ---- */
+
+static void trace_one(uint32_t me, uint32_t number)
+{
+	uint32_t data[2] = { me, number };
+	struct event *event = &events[me][number];
+	uint32_t to;
+
+	if (turns_draw(3) == 0)
+		lane = turns_draw(ground->lanes);
+	to = lane & (ground->lanes - 1u);
+	in_lane[to][lane_count[to]++] = event;
+	event->began = pxt_port_ticks();
+	stamping = true;
+	posix_trace_event(type, data, sizeof(data));
+	stamping = false;
+	event->ended = pxt_port_ticks();
+	/* Who took so long may have been given up. */
+	if (!silent_from && !event->reported && event->ended - event->began < pxt_holdback_ticks())
+		silent_from = event->ended;
+}
+
+static void *write_all(void *argument)
+{
+	uint32_t me = *(const uint32_t *)argument;
+
+	PXT_EQ(posix_trace_thread_register_np(), 0);
+	pxt_self.cpu = &lane;
+	is_writer = true;
+	for (;;) {
+		turns_sit(me);
+		if (over)
+			break;
+		/* Nothing is left of the last schedule. */
+		lane = me;
+		last_told = 0;
+		for (uint32_t i = 0; i < EVENTS_EACH; i++) {
+			trace_one(me, i);
+			turns_pass();
+		}
+		writers_left--;
+		turns_leave();
+	}
+	turns_leave();
+	return NULL;
+}
+
+/* ---- The reader ---- */
+
+/* What the reader has left behind in a lane and was not given is lost. */
+static void note_lost(void)
+{
+	for (uint32_t i = 0; i < ground->lanes; i++) {
+		for (uint64_t seq = pxt_block_lane(block, i)->seq; lane_looked[i] < seq; lane_looked[i]++) {
+			const struct event *event = in_lane[i][lane_looked[i]];
+
+			if (event && !event->reported && event->began > lost_began)
+				lost_began = event->began;
+		}
+	}
+}
+
+static void note_reported(const uint32_t data[2], int64_t stamp_ns)
+{
+	struct event *event = &events[data[0]][data[1]];
+
+	CU_ASSERT_FATAL(data[0] < WRITERS && data[1] < EVENTS_EACH && !event->reported);
+	event->reported = true;
+	event->stamp_ns = stamp_ns;
+	reported[reported_count++] = event;
+	found.older += event->ended && event->ended < lost_began;
+	silent_from = 0;
+	looks_in_vain = 0;
+}
+
+/*
+ * All writers may be away one behind the other, and a wait begins and ends when the reader looks, who is
+ * away himself now and then.
+ */
+static bool is_long_silent(void)
+{
+	return ++looks_in_vain > 5u * WRITERS &&
+	       pxt_port_ticks() - silent_from > 2u * WRITERS * pxt_holdback_ticks();
+}
+
+static bool read_one(void)
+{
+	struct posix_trace_event_info info;
+	uint32_t data[2];
+	size_t len = 0;
+	int unavailable = 1;
+	int64_t stamp_ns;
+
+	if (posix_trace_trygetnext_event(stream, &info, data, sizeof(data), &len, &unavailable) != 0 ||
+	    unavailable)
+		return false;
+	stamp_ns = st_ns(&info.posix_timestamp);
+	found.back += stamp_ns < last_stamp_ns;
+	last_stamp_ns = stamp_ns;
+	if (info.posix_event_id == type && len == sizeof(data))
+		note_reported(data, stamp_ns);
+	else if (ground->whole && info.posix_event_id == POSIX_TRACE_RESUME)
+		note_lost();
+	return true;
+}
+
+static void *read_all(void *argument)
+{
+	(void)argument;
+	for (;;) {
+		turns_sit(READER);
+		if (over)
+			break;
+		while (writers_left) {
+			if (!read_one() && silent_from)
+				found.silent += is_long_silent();
+			turns_pass();
+		}
+		turns_leave();
+	}
+	turns_leave();
+	return NULL;
+}
+
+/* ---- Verdict ---- */
+
+/* Of two events of which the one reported second had ended before the first one began. */
+static void judge_pair(const struct event *first, const struct event *second)
+{
+	bool in_order = second->stamp_ns < first->stamp_ns;
+
+	found.far += first->began - second->ended > pxt_resolution_ticks();
+	found.broken += !ground->early || (ground->whole && in_order);
+	for (uint32_t i = 0; i < WRITERS; i++) {
+		const struct event *own = events[i];
+
+		found.disordered += first >= own && first < own + EVENTS_EACH && second >= own &&
+		                    second < own + EVENTS_EACH;
+	}
+}
+
+static void judge(void)
+{
+	for (unsigned i = 0; i < reported_count; i++) {
+		for (unsigned j = i + 1; j < reported_count; j++) {
+			if (reported[j]->ended < reported[i]->began)
+				judge_pair(reported[i], reported[j]);
+		}
+	}
+}
+
+/* ---- One schedule ---- */
+
+static void open_stream(void)
+{
+	const struct st_spec spec = {
+		.policy = ground->policy, .size = ground->size, .lanes = ground->lanes
+	};
+	struct pxt_stream *at;
+	trace_attr_t attr;
+
+	PXT_EQ(posix_trace_eventid_open("drawn", &type), 0);
+	st_attr(&spec, &attr);
+	PXT_EQ(posix_trace_attr_setorderedstamps_np(&attr, ground->ordered), 0);
+	PXT_EQ_FATAL(posix_trace_create(0, &attr, &stream), 0);
+	PXT_EQ(posix_trace_attr_destroy(&attr), 0);
+	PXT_EQ(posix_trace_start(stream), 0);
+	at = pxt_handle_find_kind(stream, &pxt_stream_kind);
+	CU_ASSERT_FATAL(at != NULL);
+	block = at->block;
+	pxt_holdback_ns = ground->brief ? HOLDBACK_NS : NEVER_NS;
+}
+
+static void forget(void)
+{
+	memset(events, 0, sizeof(events));
+	memset(lane_count, 0, sizeof(lane_count));
+	memset(lane_looked, 0, sizeof(lane_looked));
+	/* START. */
+	in_lane[0][lane_count[0]++] = NULL;
+	reported_count = 0;
+	writers_left = WRITERS;
+	lost_began = 0;
+	silent_from = 0;
+	looks_in_vain = 0;
+	last_stamp_ns = 0;
+}
+
+static void end_stream(void)
+{
+	struct posix_trace_counts_np counts;
+
+	while (read_one())
+		;
+	PXT_EQ(posix_trace_stop(stream), 0);
+	while (read_one())
+		;
+	found.wrong += !st_law(stream, &counts) || counts.posix_held_np != 0;
+	/* Nothing is lost without a reason. */
+	found.wrong += reported_count != EVENTS && !found.lapped && !ground->brief;
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
+static void one_schedule(uint64_t seed)
+{
+	forget();
+	open_stream();
+	pxt_testpoint_hook_set(at_point);
+	turns_round(seed, WRITERS + 1);
+	end_stream();
+	pxt_testpoint_hook_set(NULL);
+	judge();
+}
+
+static bool all_is_well(uint64_t seed)
+{
+	bool ordered = !found.broken && !found.far && !found.disordered && !found.older;
+	bool fine = (ground->brief || ordered) && !found.back && !found.silent && !found.wrong;
+
+	PXT_CHECK(fine,
+	    "lanes %u, policy %d, seed %llu: pairs broken %llu, far apart %llu, of one thread %llu; "
+	    "stamps back %llu; older than what was lost %llu; held back too long %llu; counts wrong %llu",
+	    ground->lanes, ground->policy, (unsigned long long)seed,
+	    (unsigned long long)found.broken, (unsigned long long)found.far,
+	    (unsigned long long)found.disordered, (unsigned long long)found.back,
+	    (unsigned long long)found.older, (unsigned long long)found.silent,
+	    (unsigned long long)found.wrong);
+	return fine;
+}
+
+static pthread_t threads[WRITERS + 1];
+
+static void begin_threads(void)
+{
+	static uint32_t numbers[WRITERS];
+
+	/* Handing over to another CPU takes longer. */
+	st_pin(true);
+	over = false;
+	turns_prepare();
+	PXT_EQ_FATAL(pthread_create(&threads[READER], NULL, read_all, NULL), 0);
+	for (uint32_t i = 0; i < WRITERS; i++) {
+		numbers[i] = i;
+		PXT_EQ_FATAL(pthread_create(&threads[i], NULL, write_all, &numbers[i]), 0);
+	}
+}
+
+static void end_threads(void)
+{
+	over = true;
+	turns_round(0, WRITERS + 1);
+	for (unsigned i = 0; i <= WRITERS; i++)
+		(void)pthread_join(threads[i], NULL);
+}
+
+/* Until one schedule goes wrong: it can be looked at. */
+static void try(const struct ground *where)
+{
+	bool slow = st_sanitized() || pxt_emulated();
+	unsigned schedules = pxt_in_whole() ? 5000 : slow ? 10 : pxt_in_full() ? 500 : 100;
+	uint64_t laps = 0;
+	uint64_t seed = 1;
+
+	ground = where;
+	begin_threads();
+	do {
+		memset(&found, 0, sizeof(found));
+		one_schedule(seed);
+		laps += found.lapped;
+	} while (all_is_well(seed) && seed++ < schedules);
+	end_threads();
+	/* The ground was what it says. */
+	PXT_CHECK((laps > 0) == (where->size == SMALL), "lapped %llu times", (unsigned long long)laps);
+}
+
+static void try_lanes(struct ground where)
+{
+	for (where.lanes = 2; where.lanes <= 8; where.lanes *= 2)
+		try(&where);
+}
+
+/* ---- The cases ---- */
+
+/* TIM-03, TIM-04, DEC-19; rules 1, 4 */
+static void with_exact_stamps_what_happened_before_is_reported_before(void)
+{
+	try_lanes((struct ground){ .policy = LOOP, .size = LARGE });
+	try_lanes((struct ground){ .policy = FULL, .size = LARGE, .ordered = true });
+}
+
+/* TIM-03, TIM-04, TIM-05, DEC-19; rules 1, 3, 4 */
+static void with_early_stamps_nothing_beyond_the_resolution_is_swapped(void)
+{
+	try_lanes((struct ground){ .policy = LOOP, .size = LARGE, .early = true });
+}
+
+/* TIM-03, TIM-04, DEC-19; rules 2, 3 */
+static void within_the_resolution_stamps_in_order_are_reported_in_order(void)
+{
+	try_lanes((struct ground){ .policy = LOOP, .size = LARGE, .early = true, .whole = true });
+}
+
+/* TIM-03, DEC-19, POL-05; rule 5 */
+static void nothing_older_than_what_was_overwritten_is_reported_behind_it(void)
+{
+	try_lanes((struct ground){ .policy = LOOP, .size = SMALL, .whole = true });
+}
+
+/* TIM-03, TIM-04, DEC-19 */
+static void writers_that_overtake_the_reader_leave_the_rest_in_order(void)
+{
+	try_lanes((struct ground){ .policy = LOOP, .size = SMALL });
+}
+
+/* DEC-19; rule 4 */
+static void a_writer_that_stays_away_holds_nobody_back_for_long(void)
+{
+	try_lanes((struct ground){ .policy = LOOP, .size = LARGE, .brief = true });
+}
+
+static void *register_only(void *argument)
+{
+	(void)argument;
+	PXT_EQ(posix_trace_thread_register_np(), 0);
+	return NULL;
+}
+
+/* The table's places are never given again. */
+static void fill_thread_table(void)
+{
+	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_THREADS; i++) {
+		pthread_t thread;
+
+		PXT_EQ_FATAL(pthread_create(&thread, NULL, register_only, NULL), 0);
+		(void)pthread_join(thread, NULL);
+	}
+}
+
+/* TIM-03, TIM-04, DEC-19; rule 3 */
+static void threads_without_a_place_are_in_order_too(void)
+{
+	fill_thread_table();
+	try_lanes((struct ground){ .policy = LOOP, .size = LARGE, .ordered = true });
+	try_lanes((struct ground){ .policy = LOOP, .size = LARGE, .early = true });
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(with_exact_stamps_what_happened_before_is_reported_before),
+	PXT_CASE(with_early_stamps_nothing_beyond_the_resolution_is_swapped),
+	PXT_CASE(within_the_resolution_stamps_in_order_are_reported_in_order),
+	PXT_CASE(nothing_older_than_what_was_overwritten_is_reported_behind_it),
+	PXT_CASE(writers_that_overtake_the_reader_leave_the_rest_in_order),
+	PXT_CASE(a_writer_that_stays_away_holds_nobody_back_for_long),
+	PXT_CASE_FRESH(threads_without_a_place_are_in_order_too),
+};
+
+int main(int argc, char **argv)
+{
+	pxt_fake_clock_told = tell;
+	pxt_fake_clock_start(HZ);
+	/* Early readings are none before the counter began. */
+	pxt_fake_clock_set(HZ);
+	pxt_fake_clock_step(1);
+	return pxt_suite_main(
+	    argc, argv, "drawn orders", cases, sizeof(cases) / sizeof(cases[0]));
+}
