@@ -9,8 +9,7 @@
  *  1. Only keys up to a clock reading that was taken before the heads were read (the snapshot):
  *     who is not in the snapshot reserves, and then stamps, later than that.
  *  2. Near that bound, stamps of different processors may be off by the order resolution: such
- *     a key is delivered only if no other lane's head has moved since the snapshot.  (So is one above
- *     the bound.)
+ *     a key is delivered only if no other lane's head has moved since the snapshot.
  *  3. A record whose key is lower than its own stamp waits for earlier records of its own thread
  *     in other lanes, and what stands before those for its thread's.  Nobody waits for himself in the
  *     end: that would be a circle of happened-before.
@@ -344,7 +343,7 @@ static bool heads_unchanged(struct pxt_block *block, uint32_t chosen)
 }
 
 /*
- * Who recorded: the index in the thread table, for a thread without a place also the first word of
+ * Who recorded: the index in the thread table, for a thread without a place also the low half of
  * the system's handle, which follows the context.  PXT_THREAD_NONE: that is not recorded.
  */
 static uint64_t thread_at(const struct pxt_ring *ring, uint64_t pos)
@@ -355,8 +354,8 @@ static uint64_t thread_at(const struct pxt_ring *ring, uint64_t pos)
 	return pxt_context_extra(index) ? (uint64_t)slot.word[3] << 32 | index : index;
 }
 
-/* A lane with an earlier record of the same thread than @chosen's front, below @bound; else @chosen. */
-static uint32_t earlier_of_thread(struct pxt_block *block, uint32_t chosen, uint64_t bound)
+/* A lane with an earlier record of the same thread than @chosen's front; else @chosen. */
+static uint32_t earlier_of_thread(struct pxt_block *block, uint32_t chosen)
 {
 	struct pxt_ring ring = pxt_block_ring(block, chosen);
 	uint64_t thread = thread_at(&ring, ring.lane->pos);
@@ -364,8 +363,6 @@ static uint32_t earlier_of_thread(struct pxt_block *block, uint32_t chosen, uint
 
 	if (thread == PXT_THREAD_NONE)
 		return chosen;
-	if (stamp > bound)
-		stamp = bound;
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_ring other = pxt_block_ring(block, i);
 		uint64_t pos = other.lane->pos;
@@ -393,18 +390,13 @@ static uint32_t earlier_of_thread(struct pxt_block *block, uint32_t chosen, uint
 }
 
 /*
- * The lane whose front comes before all others of threads that have earlier records elsewhere.  Those lie
- * at most the error of a stamp above the key that chose: two threads that look alike wait for each
- * other for no more than that.
- * [proof: own_thread]
+ * Where those begin that wait for nobody's earlier record.  [proof: own_thread]
  */
 static uint32_t own_thread_first(struct pxt_block *block, uint32_t chosen)
 {
-	uint64_t bound = key_of(pxt_block_lane(block, chosen)) + stamp_error(block) + 1u;
-
-	/* Bound: the lanes; each comes once, but for threads that look alike. */
+	/* Bound: the lanes, each comes once. */
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
-		uint32_t first = earlier_of_thread(block, chosen, bound);
+		uint32_t first = earlier_of_thread(block, chosen);
 
 		if (first == chosen)
 			break;
@@ -448,13 +440,13 @@ static enum verdict judge(struct pxt_block *block, uint32_t *chosen)
 		return AGAIN;
 	if (block->control_first && *chosen == 0 && is_control(lane))
 		return DELIVER;
+	/* With guests it is a bound for what they hold back, and no matter of the heads here (share.h). */
+	if (key > block->snapshot)
+		return REFILL;
 	if (PXT_UNLIKELY(own > bound))
 		return WAIT;
-	if (PXT_UNLIKELY(key < own)) {
+	if (PXT_UNLIKELY(key < own))
 		*chosen = own_thread_first(block, *chosen);
-		key = key_of(pxt_block_lane(block, *chosen));
-	}
-	/* Rules 1 and 2: if nobody has reserved anything since the snapshot, its age is no matter. */
 	if (key + resolution > block->snapshot && !heads_unchanged(block, *chosen))
 		return REFILL;
 	return DELIVER;

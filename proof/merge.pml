@@ -368,9 +368,7 @@ inline own_thread_first()
 			:: i < scan_pos[j] ->
 				if
 				:: THREAD(EVENT(j, i)) == THREAD(EVENT(chosen, pos[chosen])) &&
-				    stamp[EVENT(j, i)] < own && stamp[EVENT(j, i)] <= key + RES ->
-					chosen = j;
-					break
+				    stamp[EVENT(j, i)] < own -> chosen = j; break
 				:: else -> i++
 				fi
 			:: else -> break
@@ -398,6 +396,9 @@ inline judge()
 			front[chosen] = UNKNOWN;
 			verdict = AGAIN
 		}
+#ifndef MISTAKE_no_bound_by_the_snapshot
+	:: !(key < give_up && own < give_up) && key > snapshot -> verdict = REFILL
+#endif
 #ifndef MISTAKE_unfinished_record_binds_nobody
 	:: !(key < give_up && own < give_up) &&
 	    unseen[1 - chosen] == BINDS && own > hidden_floor[1 - chosen] -> verdict = REFILL
@@ -406,7 +407,7 @@ inline judge()
 		verdict = DELIVER;
 #ifndef MISTAKE_own_thread_does_not_come_first
 		if
-		:: key < own -> own_thread_first(); d_step { key_of(chosen, key) }
+		:: key < own -> own_thread_first()
 		:: else
 		fi;
 #endif

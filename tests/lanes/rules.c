@@ -174,6 +174,23 @@ static void an_unfinished_record_holds_back_what_may_be_later(void)
 	close_stream();
 }
 
+/* Rule 4, TIM-04 */
+static void what_an_unfinished_record_hides_may_be_stamped_early(void)
+{
+	struct record late;
+
+	open_running(LOOP, 2);
+	pxt_holdback_ns = UINT64_C(10000000000);
+	reserve(&late, 0, 1, 4);
+	late.event.ctx = pxt_context(101, NULL);
+	put(0, 2, block->snapshot - 2u);
+	put(1, 3, block->snapshot - 1u);
+	st_expect(stream, "");
+	finish(&late, now());
+	st_expect(stream, "1..3");
+	close_stream();
+}
+
 /* Rule 4; the law (ruling 7) */
 static void an_unfinished_record_is_passed_over_and_counted(void)
 {
@@ -752,6 +769,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_lowered_record_waits_for_earlier_ones_of_its_thread),
 	PXT_CASE(a_record_is_as_old_as_the_oldest_behind_it),
 	PXT_CASE(an_unfinished_record_holds_back_what_may_be_later),
+	PXT_CASE(what_an_unfinished_record_hides_may_be_stamped_early),
 	PXT_CASE(an_unfinished_record_is_passed_over_and_counted),
 	PXT_CASE(lanes_do_not_wait_for_each_other_for_ever),
 	PXT_CASE(what_is_older_than_a_lapped_lanes_rest_is_given_up_everywhere),

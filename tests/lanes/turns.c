@@ -6,7 +6,7 @@
 #include <semaphore.h>
 #include <stdbool.h>
 
-#define PASSED_ON  4   /* one place of so many hands over */
+#define PASSED_ON  6   /* one place of so many hands over, in the rounds that do it most seldom */
 #define GOES_AWAY  150 /* ... and one of so many of these for long, at most */
 #define LONG_DRAWS 400
 
@@ -18,6 +18,7 @@ static struct seat {
 static unsigned seat_count;
 static uint64_t state;
 static uint64_t draws;
+static uint32_t passed_on;
 static sem_t round_over;
 static _Thread_local unsigned own = TURNS_MOST;
 
@@ -77,6 +78,7 @@ void turns_round(uint64_t seed, unsigned count)
 {
 	state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1u;
 	draws = 0;
+	passed_on = 2u + (uint32_t)(seed % (PASSED_ON - 1u));
 	seat_count = count;
 	for (unsigned i = 0; i < count; i++) {
 		seats[i].taken = true;
@@ -112,7 +114,7 @@ void turns_sleep(unsigned count)
 
 void turns_pass(void)
 {
-	if (own == TURNS_MOST || turns_draw(PASSED_ON))
+	if (own == TURNS_MOST || turns_draw(passed_on))
 		return;
 	if (turns_draw(GOES_AWAY) == 0)
 		turns_sleep(turns_draw(LONG_DRAWS));

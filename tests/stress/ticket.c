@@ -223,7 +223,8 @@ static void one_round(const struct run *what, uint32_t events, struct verdict *s
 	PXT_EQ(verdict.far, 0);
 	if (what->exact)
 		PXT_EQ(verdict.broken, 0);
-	CU_ASSERT(reported_count > per_thread);
+	/* Enough to say something of; a sanitizer slows the reader more than the writers. */
+	CU_ASSERT(reported_count > (st_sanitized() ? per_thread / 10u : per_thread));
 	sum->broken += verdict.broken;
 	sum->far += verdict.far;
 	if (verdict.farthest_ns > sum->farthest_ns)
