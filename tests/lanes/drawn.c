@@ -374,7 +374,7 @@ static void end_threads(void)
 static void try(const struct ground *where)
 {
 	bool slow = st_sanitized() || pxt_emulated();
-	unsigned schedules = pxt_in_whole() ? 5000 : slow ? 10 : pxt_in_full() ? 500 : 100;
+	unsigned schedules = pxt_in_whole() ? 5000 : slow ? 10 : pxt_in_full() ? 300 : 100;
 	uint64_t laps = 0;
 	uint64_t seed = 1;
 
