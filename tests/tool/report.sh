@@ -4,14 +4,14 @@
 # pxtrace report from outside; what its pages hold and show is tested in tests/report/.
 . "$(dirname "$0")/common.sh"
 
-page_is_whole() { tail -c 20 "$1" | grep -q '</html>' && head -c 15 "$1" | grep -q '<!DOCTYPE html>' || fail "$1 is no whole page"; }
+whole_page() { tail -c 20 "$1" | grep -q '</html>' && head -c 15 "$1" | grep -q '<!DOCTYPE html>' || fail "$1 is no whole page"; }
 
 report_writes_a_whole_page()
 {
 	make_story
 	run 0 report run.ptl -o run.html
 	[ ! -s out ] && [ ! -s err ] || fail 'it has something to say'
-	page_is_whole run.html
+	whole_page run.html
 	run 0 report -o - run.ptl
 	same run.html
 }
@@ -65,7 +65,7 @@ report_of_a_log_that_cannot_be_read_is_refused()
 	run 2 report half.ptl -o run.html
 	err_has '--incomplete'
 	run 0 report --incomplete half.ptl -o run.html
-	page_is_whole run.html
+	whole_page run.html
 	grep -q '"complete":false' run.html || fail 'the page does not know'
 }
 

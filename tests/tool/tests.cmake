@@ -22,7 +22,8 @@ if(TARGET pxtrace AND PXT_TOLOG AND PXT_RECORD_THREAD AND PXT_RECORD_ADDRESS)
 	file(GLOB case_files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/tool/*.sh")
 	set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${case_files})
 	foreach(case_file IN LISTS case_files)
-		file(STRINGS "${case_file}" functions REGEX "^[a-z0-9]+(_[a-z0-9]+)(_[a-z0-9]+)+\\(\\)$")
+		# Of three words at least, on one line or on several.
+		file(STRINGS "${case_file}" functions REGEX "^[a-z0-9]+(_[a-z0-9]+)(_[a-z0-9]+)+\\(\\)")
 		file(STRINGS "${case_file}" timeout REGEX "^# timeout: [0-9]+$")
 		string(REGEX REPLACE "[^0-9]" "" timeout "${timeout}")
 		file(STRINGS "${case_file}" alone_with REGEX "^# alone with: [a-z]+$")
@@ -31,7 +32,7 @@ if(TARGET pxtrace AND PXT_TOLOG AND PXT_RECORD_THREAD AND PXT_RECORD_ADDRESS)
 			set(timeout 60)
 		endif()
 		foreach(function IN LISTS functions)
-			string(REPLACE "()" "" case "${function}")
+			string(REGEX REPLACE "\\(\\).*" "" case "${function}")
 			add_test(NAME tool.${case} COMMAND sh "${case_file}"
 				"${tool_pxtrace}" "${tool_mklog}" "${PROJECT_SOURCE_DIR}/tests/golden" ${case})
 			set_tests_properties(tool.${case} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${timeout} LABELS tool
