@@ -27,6 +27,8 @@
 #include "core/control.h"
 #include "core/share.h"
 
+#include <string.h>
+
 static struct pxt_slot slot_at(const struct pxt_ring *ring, uint64_t pos)
 {
 	return pxt_slot_load(&ring->slots[(uint32_t)pos & ring->mask]);
@@ -343,15 +345,22 @@ static bool heads_unchanged(struct pxt_block *block, uint32_t chosen)
 }
 
 /*
- * Who recorded: the index in the thread table, for a thread without a place also the low half of
- * the system's handle, which follows the context.  PXT_THREAD_NONE: that is not recorded.
+ * Who recorded: the index in the thread table, for a thread without a place also four bytes
+ * of the system's handle, which follows the context.  PXT_THREAD_NONE: that is not recorded.
  */
 static uint64_t thread_at(const struct pxt_ring *ring, uint64_t pos)
 {
 	struct pxt_slot slot = slot_at(ring, pos + 1u);
-	uint32_t index = pxt_context_thread((uint64_t)slot.word[2] << 32 | slot.word[1]);
+	unsigned char payload[PXT_SLOT_PAYLOAD];
+	uint32_t index;
+	uint32_t handle;
 
-	return pxt_context_extra(index) ? (uint64_t)slot.word[3] << 32 | index : index;
+	memcpy(payload, &slot.word[1], sizeof(payload));
+	index = pxt_context_thread((uint64_t)payload[1] << 8 | payload[0]);
+	if (!pxt_context_extra(index))
+		return index;
+	memcpy(&handle, payload + PXT_CTX_BYTES, sizeof(handle));
+	return (uint64_t)handle << 32 | index;
 }
 
 /* A lane with an earlier record of the same thread than @chosen's front; else @chosen. */

@@ -137,10 +137,43 @@ def own_thread(form):
     """A record that others lower waits for earlier ones of its own thread."""
     one, two = (stream := Stream(form, lanes=2)).lanes
     one.put(5_000_100, 3, thread=2)
-    one.put(5_000_010, 4, thread=1)
+    one.put(5_000_010, 4, thread=3)
     two.put(5_000_020, 1, thread=1)
     two.put(5_000_030, 2, thread=2)
     return box(stream), jobs(1, 2, 3, 4), []
+
+
+def own_thread_of_another(form):
+    """What stands before that earlier one waits for its own thread's in turn."""
+    one, two, three, _ = (stream := Stream(form, lanes=4)).lanes
+    one.put(5_000_100, 4, thread=2)
+    one.put(5_000_010, 5, thread=3)
+    two.put(5_000_040, 2, thread=1)
+    two.put(5_000_050, 3, thread=2)
+    three.put(5_000_020, 1, thread=1)
+    return box(stream), jobs(1, 2, 3, 4, 5), []
+
+
+def no_place(form):
+    """Threads without a place in the table are not one thread, but each waits for itself."""
+    who = [number.to_bytes(8, "little") + (99).to_bytes(4, "little") for number in (0x1234, 0x5678)]
+    one, two = (stream := Stream(form, lanes=2)).lanes
+    one.put(5_000_100, 1, thread=0xffff, extra=who[0])
+    one.put(5_000_010, 2, thread=1)
+    one.put(5_000_300, 5, thread=0xffff, extra=who[1])
+    one.put(5_000_030, 6, thread=1)
+    two.put(5_000_050, 3, thread=0xffff, extra=who[1])
+    two.put(5_000_400, 7, thread=2)
+    return box(stream), jobs(1, 2, 3, 5, 6, 7), []
+
+
+def nobody(form):
+    """Where no thread is recorded, no record waits for another one's."""
+    one, two = (stream := Stream(form, lanes=2, thread=False, address=False)).lanes
+    one.put(5_000_100, 1)
+    one.put(5_000_010, 2)
+    two.put(5_000_050, 3)
+    return box(stream), jobs(1, 2, 3), []
 
 
 def barriers(form):
@@ -330,7 +363,8 @@ def too_short(form):
 
 SCENES = {scene.__name__: scene for scene in (
     plain, laps, torn, torn_first, nothing_but_torn, stale, spoiled,
-    lap_of_single_slots, voids, lanes, own_thread, barriers,
+    lap_of_single_slots, voids, lanes, own_thread, own_thread_of_another, no_place, nobody,
+    barriers,
     sides, beyond_belief, unread, everything, lapped_reader, died_between, wraps, late_epoch, followers, payloads, no_context,
     without_names, dump, far, segments, too_short)}
 

@@ -4,6 +4,8 @@
 
 #include "base/logfmt_bytes.h"
 
+#include <string.h>
+
 /* Times that rule 3 may look at each record. */
 #define LOOKS 64u
 
@@ -162,27 +164,36 @@ static bool smallest(const struct pxt_order *order, uint64_t barrier, uint32_t *
 	return found;
 }
 
-/* The thread's index as recorded, 0 where none is. */
-static uint32_t thread_at(const struct pxt_order *order, uint32_t index, uint64_t away)
+/*
+ * Who recorded: the thread's index, for a thread without a place in the table also four bytes of
+ * the system's handle, which follows the context.  PXT_THREAD_NONE: that is not recorded.
+ */
+static uint64_t thread_at(const struct pxt_order *order, uint32_t index, uint64_t away)
 {
 	const struct pxt_remains *remains = order->remains;
+	unsigned char payload[PXT_SLOT_PAYLOAD];
 	struct pxt_slot slot;
-	uint32_t first;
+	uint32_t thread;
+	uint32_t handle;
 
 	if (!remains->label->has_thread || !get_front(order, index, away + 1u, &slot))
 		return PXT_THREAD_NONE;
-	/* Payload bytes 0 and 1: the low half of the word, seen from a machine of little end. */
-	first = slot.word[1];
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	first = remains->swapped ? __builtin_bswap32(first) : first;
-#else
-	first = remains->swapped ? first : __builtin_bswap32(first);
-#endif
-	return first & 0xffffu;
+	for (unsigned i = 0; i < PXT_SLOT_PAYLOAD / 4u; i++) {
+		uint32_t word = slot.word[i + 1u];
+
+		word = remains->swapped ? __builtin_bswap32(word) : word;
+		memcpy(payload + (size_t)i * 4, &word, 4);
+	}
+	thread = payload[0] | (uint32_t)payload[1] << 8;
+	if (thread != PXT_THREAD_EXTRA)
+		return thread;
+	/* The context ends before byte 8 or there (find.c). */
+	memcpy(&handle, payload + remains->label->ctx_bytes, sizeof(handle));
+	return (uint64_t)handle << 32 | thread;
 }
 
 /* A record of @thread with a stamp before @stamp in lane @index, up to its next mark. */
-static bool has_earlier(struct pxt_order *order, uint32_t index, uint32_t thread, uint64_t stamp)
+static bool has_earlier(struct pxt_order *order, uint32_t index, uint64_t thread, uint64_t stamp)
 {
 	const struct pxt_remains_lane *lane = &order->remains->lanes[index];
 	struct pxt_slot slot;
@@ -200,28 +211,44 @@ static bool has_earlier(struct pxt_order *order, uint32_t index, uint32_t thread
 	return false;
 }
 
-/*
- * Rule 3: a record whose key is below its own stamp waits for earlier ones of its own thread in
- * other lanes.
- */
-static uint32_t own_thread_first(struct pxt_order *order, uint32_t chosen)
+/* A lane with an earlier record of the same thread than @chosen's front; else @chosen. */
+static uint32_t earlier_of_thread(struct pxt_order *order, uint32_t chosen)
 {
 	const struct pxt_remains *remains = order->remains;
 	const struct pxt_remains_lane *lane = &remains->lanes[chosen];
 	const struct pxt_remain *front = front_of(lane);
+	uint64_t thread = thread_at(order, chosen, front->away);
 	struct pxt_slot slot;
-	uint64_t stamp;
-	uint32_t thread;
 
-	if (!get_front(order, chosen, front->away, &slot) || front->key >= pxt_slot_ticks(&slot))
+	if (thread == PXT_THREAD_NONE || !get_front(order, chosen, front->away, &slot))
 		return chosen;
-	stamp = pxt_slot_ticks(&slot);
-	thread = thread_at(order, chosen, front->away);
 	for (uint32_t i = 0; i < remains->label->lanes; i++) {
 		if (i != chosen && remains->lanes[i].barrier == lane->barrier &&
 		    !(has_side(order) && behind_side(order, i)) &&
-		    has_earlier(order, i, thread, stamp))
+		    has_earlier(order, i, thread, pxt_slot_ticks(&slot)))
 			return i;
+	}
+	return chosen;
+}
+
+/*
+ * Rule 3: a record whose key is below its own stamp waits for earlier ones of its own thread in
+ * other lanes, and what stands before those for its thread's.
+ */
+static uint32_t own_thread_first(struct pxt_order *order, uint32_t chosen)
+{
+	const struct pxt_remain *front = front_of(&order->remains->lanes[chosen]);
+	struct pxt_slot slot;
+
+	if (!get_front(order, chosen, front->away, &slot) || front->key >= pxt_slot_ticks(&slot))
+		return chosen;
+	/* Bound: the lanes, each comes once. */
+	for (uint32_t i = 0; i < order->remains->label->lanes; i++) {
+		uint32_t first = earlier_of_thread(order, chosen);
+
+		if (first == chosen)
+			break;
+		chosen = first;
 	}
 	return chosen;
 }
