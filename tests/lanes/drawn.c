@@ -20,6 +20,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define WRITERS     6
 #define READER      WRITERS
@@ -43,6 +44,7 @@ struct ground {
 	bool ordered; /* by the stream's attribute: stamps are never too low */
 	bool early;   /* stamps may be too low by up to the resolution */
 	bool whole;   /* no writer is interrupted within an event */
+	bool logged;  /* the reader flushes, and reads the log in the end */
 	bool brief;   /* the hold-back time is over soon, and a writer stays away for longer */
 };
 
@@ -70,6 +72,7 @@ static uint64_t
 static int64_t last_stamp_ns;
 static trace_event_id_t type;
 static trace_id_t stream;
+static int log_fd;
 static struct pxt_block *block;
 
 static struct {
@@ -106,9 +109,18 @@ static void at_point(int point)
 		return;
 	/* With a record that is begun and not finished. */
 	if (ground->brief && point == PXT_TP_RESERVED && turns_draw(40) == 0)
-		turns_sleep(20u * (uint32_t)pxt_holdback_ticks());
+		(void)turns_sleep(20u * (uint32_t)pxt_holdback_ticks());
 	else
 		turns_pass();
+}
+
+/* A flush waits for unfinished records: their writers must run. */
+void __real_pxt_port_pause_ns(uint64_t ns);
+void __wrap_pxt_port_pause_ns(uint64_t ns);
+void __wrap_pxt_port_pause_ns(uint64_t ns)
+{
+	if (!turns_sleep(3))
+		__real_pxt_port_pause_ns(ns);
 }
 
 /* ---- Writers ---- */
@@ -197,7 +209,17 @@ static bool is_long_silent(void)
 	       pxt_port_ticks() - silent_from > 2u * WRITERS * pxt_holdback_ticks();
 }
 
-static bool read_one(void)
+static int read_from(trace_id_t trid, struct posix_trace_event_info *info, uint32_t data[2],
+    size_t *len, int *unavailable)
+{
+	const size_t room = 2 * sizeof(data[0]);
+
+	if (trid != stream)
+		return posix_trace_getnext_event(trid, info, data, room, len, unavailable);
+	return posix_trace_trygetnext_event(trid, info, data, room, len, unavailable);
+}
+
+static bool read_one(trace_id_t trid)
 {
 	struct posix_trace_event_info info;
 	uint32_t data[2];
@@ -205,9 +227,7 @@ static bool read_one(void)
 	int unavailable = 1;
 	int64_t stamp_ns;
 
-	if (posix_trace_trygetnext_event(stream, &info, data, sizeof(data), &len, &unavailable) !=
-	        0 ||
-	    unavailable)
+	if (read_from(trid, &info, data, &len, &unavailable) != 0 || unavailable)
 		return false;
 	stamp_ns = st_ns(&info.posix_timestamp);
 	found.back += stamp_ns < last_stamp_ns;
@@ -227,7 +247,9 @@ static void *read_all(void *argument)
 		if (over)
 			break;
 		while (writers_left) {
-			if (!read_one() && silent_from)
+			if (ground->logged)
+				found.wrong += posix_trace_flush(stream) != 0;
+			else if (!read_one(stream) && silent_from)
 				found.silent += is_long_silent();
 			turns_pass();
 		}
@@ -277,7 +299,13 @@ static void open_stream(void)
 	PXT_EQ(posix_trace_eventid_open("drawn", &type), 0);
 	st_attr(&spec, &attr);
 	PXT_EQ(posix_trace_attr_setorderedstamps_np(&attr, ground->ordered), 0);
-	PXT_EQ_FATAL(posix_trace_create(0, &attr, &stream), 0);
+	if (ground->logged) {
+		log_fd = st_file();
+		PXT_EQ(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), 0);
+		PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, log_fd, &stream), 0);
+	} else {
+		PXT_EQ_FATAL(posix_trace_create(0, &attr, &stream), 0);
+	}
 	PXT_EQ(posix_trace_attr_destroy(&attr), 0);
 	PXT_EQ(posix_trace_start(stream), 0);
 	at = pxt_handle_find_kind(stream, &pxt_stream_kind);
@@ -301,19 +329,39 @@ static void forget(void)
 	last_stamp_ns = 0;
 }
 
+static void read_log(void)
+{
+	trace_id_t log;
+
+	stream = 0;
+	PXT_EQ(lseek(log_fd, 0, SEEK_SET), 0);
+	PXT_EQ_FATAL(posix_trace_open(log_fd, &log), 0);
+	while (read_one(log))
+		;
+	PXT_EQ(posix_trace_close(log), 0);
+	PXT_EQ(close(log_fd), 0);
+}
+
 static void end_stream(void)
 {
 	struct posix_trace_counts_np counts;
 
-	while (read_one())
-		;
-	PXT_EQ(posix_trace_stop(stream), 0);
-	while (read_one())
-		;
+	if (!ground->logged) {
+		while (read_one(stream))
+			;
+		PXT_EQ(posix_trace_stop(stream), 0);
+		while (read_one(stream))
+			;
+	} else {
+		PXT_EQ(posix_trace_stop(stream), 0);
+		PXT_EQ(posix_trace_flush(stream), 0);
+	}
 	found.wrong += !st_law(stream, &counts) || counts.posix_held_np != 0;
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+	if (ground->logged)
+		read_log();
 	/* Nothing is lost without a reason. */
 	found.wrong += reported_count != EVENTS && !found.lapped && !ground->brief;
-	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 
 static void one_schedule(uint64_t seed)
@@ -436,6 +484,14 @@ static void a_writer_that_stays_away_holds_nobody_back_for_long(void)
 	try_lanes((struct ground){ .policy = LOOP, .size = LARGE, .brief = true });
 }
 
+/* TIM-03, TIM-04, DEC-19 */
+static void a_log_has_them_in_the_same_order(void)
+{
+	try_lanes((struct ground){ .policy = LOOP, .size = LARGE, .logged = true });
+	try_lanes((struct ground){ .policy = LOOP, .size = LARGE, .early = true, .logged = true });
+	try_lanes((struct ground){ .policy = LOOP, .size = SMALL, .logged = true });
+}
+
 static void *register_only(void *argument)
 {
 	(void)argument;
@@ -469,6 +525,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(nothing_older_than_what_was_overwritten_is_reported_behind_it),
 	PXT_CASE(writers_that_overtake_the_reader_leave_the_rest_in_order),
 	PXT_CASE(a_writer_that_stays_away_holds_nobody_back_for_long),
+	PXT_CASE(a_log_has_them_in_the_same_order),
 	PXT_CASE_FRESH(threads_without_a_place_are_in_order_too),
 };
 

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <semaphore.h>
-#include <stdbool.h>
 
 #define PASSED_ON  6   /* one place of so many hands over, in the rounds that do it most seldom */
 #define GOES_AWAY  150 /* ... and one of so many of these for long, at most */
@@ -104,12 +103,13 @@ void turns_leave(void)
 	(void)sem_post(to < seat_count ? &seats[to].turn : &round_over);
 }
 
-void turns_sleep(unsigned count)
+bool turns_sleep(unsigned count)
 {
 	if (own == TURNS_MOST)
-		return;
+		return false;
 	seats[own].wakes = draws + count;
 	hand_over();
+	return true;
 }
 
 void turns_pass(void)
@@ -117,7 +117,7 @@ void turns_pass(void)
 	if (own == TURNS_MOST || turns_draw(passed_on))
 		return;
 	if (turns_draw(GOES_AWAY) == 0)
-		turns_sleep(turns_draw(LONG_DRAWS));
+		(void)turns_sleep(turns_draw(LONG_DRAWS));
 	else
 		hand_over();
 }

@@ -7,6 +7,7 @@
 #ifndef TURNS_H
 #define TURNS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define TURNS_MOST 8 /* threads */
@@ -26,8 +27,8 @@ void turns_leave(void);
 
 /* A place at which another may go on; nothing in a thread without a seat. */
 void turns_pass(void);
-/* Away for @draws draws, unless all others are away for longer; nothing without a seat, too. */
-void turns_sleep(unsigned draws);
+/* Away for @draws draws, unless all others are away for longer.  False: a thread without a seat. */
+bool turns_sleep(unsigned draws);
 
 /* 0 ... @below - 1, of the sequence that the seed gives; by whoever's turn it is. */
 uint32_t turns_draw(uint32_t below);
