@@ -45,6 +45,7 @@ struct ground {
 	bool early;   /* stamps may be too low by up to the resolution */
 	bool whole;   /* no writer is interrupted within an event */
 	bool logged;  /* the reader flushes, and reads the log in the end */
+	bool divided; /* the reader stops the stream now and then, and starts it again */
 	bool brief;   /* the hold-back time is over soon, and a writer stays away for longer */
 };
 
@@ -70,13 +71,18 @@ static unsigned looks_in_vain;
 static uint64_t
     silent_from; /* since then the reader could have been given something, and was not */
 static int64_t last_stamp_ns;
+static bool stopped; /* says what was read */
+#define STOPS 16
+static struct event stops[STOPS]; /* by call, while writers run */
+static unsigned stop_count;
+static unsigned stops_read;
 static trace_event_id_t type;
 static trace_id_t stream;
 static int log_fd;
 static struct pxt_block *block;
 
 static struct {
-	uint64_t broken, far, back, disordered, older, silent, wrong, lapped;
+	uint64_t broken, far, back, disordered, older, silent, wrong, filled;
 } found;
 
 static _Thread_local bool is_writer;
@@ -104,7 +110,7 @@ static uint64_t tell(uint64_t ticks)
 
 static void at_point(int point)
 {
-	found.lapped += point == PXT_TP_LAPPED;
+	found.filled += point == PXT_TP_LAPPED || point == PXT_TP_AUTO_STOPPED;
 	if (is_writer && ground->whole)
 		return;
 	/* With a record that is begun and not finished. */
@@ -186,6 +192,40 @@ static void note_lost(void)
 	}
 }
 
+/* Nothing is overwritten: START and STOP take turns, and what is recorded stands between them. */
+static void note_gate(trace_event_id_t id)
+{
+	found.wrong += (id == POSIX_TRACE_START) != stopped &&
+	               (id == POSIX_TRACE_START || id == POSIX_TRACE_STOP || id == type);
+	if (id == POSIX_TRACE_START || id == POSIX_TRACE_STOP)
+		stopped = id == POSIX_TRACE_STOP;
+	stops_read += stopped && ground->divided && id == POSIX_TRACE_STOP;
+}
+
+/* What had returned before a stop stands before its STOP; what began behind it does not. */
+static void note_division(const struct event *event)
+{
+	unsigned before = stops_read;
+
+	found.wrong += before > 0 && before <= stop_count && event->ended &&
+	               event->ended < stops[before - 1].began;
+	found.wrong += before < stop_count && event->began > stops[before].ended;
+}
+
+static void stop_and_start(void)
+{
+	struct event *stop = &stops[stop_count];
+
+	if (stop_count == STOPS)
+		return;
+	stop->began = pxt_port_ticks();
+	found.wrong += posix_trace_stop(stream) != 0;
+	stop->ended = pxt_port_ticks();
+	stop_count++;
+	turns_pass();
+	found.wrong += posix_trace_start(stream) != 0;
+}
+
 static void note_reported(const uint32_t data[2], int64_t stamp_ns)
 {
 	struct event *event = &events[data[0]][data[1]];
@@ -194,6 +234,7 @@ static void note_reported(const uint32_t data[2], int64_t stamp_ns)
 	event->reported = true;
 	event->stamp_ns = stamp_ns;
 	reported[reported_count++] = event;
+	note_division(event);
 	found.older += event->ended && event->ended < lost_began;
 	silent_from = 0;
 	looks_in_vain = 0;
@@ -232,6 +273,8 @@ static bool read_one(trace_id_t trid)
 	stamp_ns = st_ns(&info.posix_timestamp);
 	found.back += stamp_ns < last_stamp_ns;
 	last_stamp_ns = stamp_ns;
+	if (ground->policy == FULL || ground->divided)
+		note_gate(info.posix_event_id);
 	if (info.posix_event_id == type && len == sizeof(data))
 		note_reported(data, stamp_ns);
 	else if (ground->whole && info.posix_event_id == POSIX_TRACE_RESUME)
@@ -247,6 +290,8 @@ static void *read_all(void *argument)
 		if (over)
 			break;
 		while (writers_left) {
+			if (ground->divided && turns_draw(20) == 0)
+				stop_and_start();
 			if (ground->logged)
 				found.wrong += posix_trace_flush(stream) != 0;
 			else if (!read_one(stream) && silent_from)
@@ -327,6 +372,9 @@ static void forget(void)
 	silent_from = 0;
 	looks_in_vain = 0;
 	last_stamp_ns = 0;
+	stopped = true;
+	stop_count = 0;
+	stops_read = 0;
 }
 
 static void read_log(void)
@@ -361,7 +409,8 @@ static void end_stream(void)
 	if (ground->logged)
 		read_log();
 	/* Nothing is lost without a reason. */
-	found.wrong += reported_count != EVENTS && !found.lapped && !ground->brief;
+	found.wrong +=
+	    reported_count != EVENTS && ground->size == LARGE && !ground->brief && !ground->divided;
 }
 
 static void one_schedule(uint64_t seed)
@@ -423,7 +472,7 @@ static void try(const struct ground *where)
 {
 	bool slow = st_sanitized() || pxt_emulated();
 	unsigned schedules = pxt_in_whole() ? 5000 : slow ? 10 : pxt_in_full() ? 300 : 100;
-	uint64_t laps = 0;
+	uint64_t filled = 0;
 	uint64_t seed = 1;
 
 	ground = where;
@@ -431,12 +480,12 @@ static void try(const struct ground *where)
 	do {
 		memset(&found, 0, sizeof(found));
 		one_schedule(seed);
-		laps += found.lapped;
+		filled += found.filled;
 	} while (all_is_well(seed) && seed++ < schedules);
 	end_threads();
 	/* The ground was what it says. */
 	PXT_CHECK(
-	    (laps > 0) == (where->size == SMALL), "lapped %llu times", (unsigned long long)laps);
+	    (filled > 0) == (where->size == SMALL), "full %llu times", (unsigned long long)filled);
 }
 
 static void try_lanes(struct ground where)
@@ -476,6 +525,20 @@ static void nothing_older_than_what_was_overwritten_is_reported_behind_it(void)
 static void writers_that_overtake_the_reader_leave_the_rest_in_order(void)
 {
 	try_lanes((struct ground){ .policy = LOOP, .size = SMALL });
+}
+
+/* TIM-03, TIM-04, POL-07, POL-09, DEC-19 */
+static void a_stream_that_stops_and_starts_itself_keeps_the_order(void)
+{
+	try_lanes((struct ground){ .policy = FULL, .size = SMALL });
+	try_lanes((struct ground){ .policy = FULL, .size = SMALL, .early = true });
+}
+
+/* TIM-03, TIM-04, POL-14, DEC-19 */
+static void stops_and_starts_by_call_divide_all_lanes(void)
+{
+	try_lanes((struct ground){ .policy = LOOP, .size = LARGE, .divided = true });
+	try_lanes((struct ground){ .policy = LOOP, .size = LARGE, .early = true, .divided = true });
 }
 
 /* DEC-19; rule 4 */
@@ -524,6 +587,8 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(within_the_resolution_stamps_in_order_are_reported_in_order),
 	PXT_CASE(nothing_older_than_what_was_overwritten_is_reported_behind_it),
 	PXT_CASE(writers_that_overtake_the_reader_leave_the_rest_in_order),
+	PXT_CASE(a_stream_that_stops_and_starts_itself_keeps_the_order),
+	PXT_CASE(stops_and_starts_by_call_divide_all_lanes),
 	PXT_CASE(a_writer_that_stays_away_holds_nobody_back_for_long),
 	PXT_CASE(a_log_has_them_in_the_same_order),
 	PXT_CASE_FRESH(threads_without_a_place_are_in_order_too),

@@ -94,6 +94,22 @@ static void read_log(trace_id_t log, struct ev_witness *witness, struct holes *h
 	    (unsigned long long)holes->told);
 }
 
+/* Snapshots, and those that lack a lane's newest. */
+static unsigned made;
+static unsigned short_of_some;
+
+/*
+ * Whoever copies and has no processor for a lap of the writers' finds nothing of that lane; what is left
+ * of a writer may then be what it once wrote into another one.
+ */
+static void expect_few_short(void)
+{
+	PXT_CHECK(short_of_some * 20 <= made || st_sanitized(),
+	    "%u snapshots of %u lack a lane's newest", short_of_some, made);
+	made = 0;
+	short_of_some = 0;
+}
+
 /* Returns how many of the writers' events it has. */
 static uint64_t save(trace_id_t trid)
 {
@@ -111,12 +127,12 @@ static uint64_t save(trace_id_t trid)
 		begun[i] = atomic_load(&writers[i].begun);
 	shot = sn_open(shot.fd);
 	read_log(shot.log, &witness, &holes);
+	made++;
 	for (uint32_t i = 0; i < WRITERS; i++) {
 		uint32_t last = witness.last[writers[i].source];
 
 		/* 0: it was kept away for as long as the other needs for the whole stream. */
-		PXT_CHECK(last >= done[i] || !last || holes.told || st_sanitized(),
-		    "writer %u had done %u, %u is the last in it", i, done[i], last);
+		short_of_some += last < done[i] && last && !holes.told;
 		PXT_CHECK(last <= begun[i], "writer %u had begun %u, %u is the last in it", i,
 		    begun[i], last);
 	}
@@ -150,6 +166,7 @@ static void recorder(unsigned lanes, size_t size, bool reading, unsigned few)
 			(void)ev_drain(trid, &witness, 300);
 	}
 	end_writers();
+	expect_few_short();
 	PXT_EQ(posix_trace_stop(trid), 0);
 	/* Those before may have been overtaken: whoever made them had no processor for a while. */
 	CU_ASSERT(save(trid) > 1000 || reading);

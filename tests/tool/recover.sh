@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # pxtrace recover: what is left of a trace whose program is gone.  (ecosystem 3; ZEP-46)
+# timeout: 300
 
 . "$(dirname "$0")/common.sh"
 leave=$PXT_BUILD/tests/recover_leave
