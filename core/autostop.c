@@ -20,20 +20,20 @@ PXT_COLD void pxt_auto_stop(struct pxt_block *block, uint32_t gate)
 }
 
 bool pxt_emit_reserve_free(
-    struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots)
+    struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots, unsigned how)
 {
 	enum pxt_reserve got = PXT_NO_ROOM;
 
 	if ((gate & PXT_GATE_STATE) == PXT_GATE_RUNNING)
-		got = pxt_ring_reserve_free(place, slots);
+		got = pxt_ring_reserve(place, slots, how | PXT_TAKE_FREE);
 	if (got == PXT_RESERVED)
 		return true;
+	if (got != PXT_RESERVED_LAST)
+		pxt_counter_up(&place->ring.lane->refused);
 	if (got == PXT_CLOSED)
 		return false;
-	if (got == PXT_NO_ROOM) {
-		pxt_counter_up(&place->ring.lane->refused);
+	if (got == PXT_NO_ROOM)
 		PXT_TESTPOINT(PXT_TP_FULL);
-	}
 	pxt_auto_stop(block, gate);
 	return got == PXT_RESERVED_LAST;
 }

@@ -13,19 +13,23 @@
 #include "core/stream.h"
 
 #if CONFIG_PTRACE_POLICY_UNTIL_FULL || CONFIG_PTRACE_POLICY_FLUSH
-/* False: no room (counted), or the stream was stopped by call meanwhile. */
+/*
+ * @how: PXT_TAKE_ORDERED or 0.  False: no room, or the stream was stopped by call meanwhile; it is
+ * counted.
+ */
 bool pxt_emit_reserve_free(
-    struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots);
+    struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots, unsigned how);
 /* Turns the gate if it still is as @gate says. */
 void pxt_auto_stop(struct pxt_block *block, uint32_t gate);
 #else
 PXT_INLINE bool pxt_emit_reserve_free(
-    struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots)
+    struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots, unsigned how)
 {
 	(void)block;
 	(void)gate;
 	(void)place;
 	(void)slots;
+	(void)how;
 	return false;
 }
 

@@ -5,7 +5,6 @@
 #include "core/context.h"
 #include "core/control.h"
 #include "core/merge.h"
-#include "core/window.h"
 
 #include <string.h>
 #include <trace.h>
@@ -78,37 +77,24 @@ static void take_side(const struct pxt_side *side, struct pxt_item *item)
 	memcpy(item->data, side->data, sizeof(side->data));
 }
 
-/* How far the record that comes next tells what comes behind it (window.h). */
-static void open_window(struct pxt_block *block, uint32_t lane)
-{
-	if (pxt_block_merges(block)) {
-		pxt_merge_open_window(block, lane);
-	} else if (!block->side[0].info) {
-		block->turn_lane = 0;
-		block->turn_end = pxt_block_lane(block, 0)->look_ticks + pxt_look_ticks();
-		block->window = block->turn_end;
-	}
-}
-
 static enum pxt_next pick(struct pxt_block *block, uint32_t *lane)
 {
 	struct pxt_ring ring;
+	enum pxt_front front;
 
 	if (pxt_block_merges(block))
 		return pxt_merge_pick(block, lane);
 	ring = pxt_block_ring(block, 0);
 	*lane = 0;
-	switch (pxt_lane_look(block, &ring)) {
-	case PXT_FRONT_READY:
+	front = pxt_lane_look(block, &ring);
+	if (front == PXT_FRONT_READY) {
+		block->turn_lane = 0;
+		block->turn_end =
+		    block->side[0].info ? 0 : ring.lane->look_ticks + pxt_look_ticks();
 		return PXT_NEXT_READY;
-	case PXT_FRONT_BUSY:
-		return PXT_NEXT_HELD;
-	case PXT_FRONT_MARK:
-	case PXT_FRONT_UNKNOWN:
-	case PXT_FRONT_EMPTY:
-	default:
-		return PXT_NEXT_NONE;
 	}
+	ring.lane->front_state = PXT_FRONT_UNKNOWN;
+	return front == PXT_FRONT_BUSY ? PXT_NEXT_HELD : PXT_NEXT_NONE;
 }
 
 PXT_INLINE void take_record(struct pxt_item *item, uint32_t info, uint64_t ticks)
@@ -122,7 +108,7 @@ PXT_INLINE void take_record(struct pxt_item *item, uint32_t info, uint64_t ticks
 static enum pxt_next next_record(struct pxt_block *block, struct pxt_item *item)
 {
 	enum pxt_next found;
-	const struct pxt_slot *front;
+	const struct pxt_lane *lane;
 
 	if (PXT_UNLIKELY(side_is_next(block))) {
 		take_side(&block->side[0], item);
@@ -131,9 +117,8 @@ static enum pxt_next next_record(struct pxt_block *block, struct pxt_item *item)
 	found = pick(block, &item->lane);
 	if (found != PXT_NEXT_READY)
 		return found;
-	front = &pxt_block_lane(block, item->lane)->front;
-	take_record(item, front->word[1], pxt_slot_ticks(front));
-	open_window(block, item->lane);
+	lane = pxt_block_lane(block, item->lane);
+	take_record(item, lane->front_info, lane->front_ticks);
 	return PXT_NEXT_READY;
 }
 
@@ -163,7 +148,7 @@ static PXT_NOINLINE enum pxt_next find_next(struct pxt_block *block, struct pxt_
 {
 	enum pxt_next found = PXT_NEXT_READY;
 
-	pxt_window_end(block);
+	pxt_consumer_look_again(block);
 	if (PXT_UNLIKELY(block->owes_start)) {
 		make_start(block, item);
 	} else if (PXT_UNLIKELY(block->stop_told)) {
@@ -178,7 +163,7 @@ static PXT_NOINLINE enum pxt_next find_next(struct pxt_block *block, struct pxt_
 		return found;
 	if (PXT_UNLIKELY(block->gap | block->resume_due)) {
 		put_gap_first(block, item);
-		pxt_window_end(block);
+		pxt_consumer_look_again(block);
 	}
 	(void)hand_out(block, item);
 	/* Nobody read a clock for what is made here; its moment may even be unknown. */
@@ -187,14 +172,29 @@ static PXT_NOINLINE enum pxt_next find_next(struct pxt_block *block, struct pxt_
 	return PXT_NEXT_READY;
 }
 
+/* The record that comes next, if it is still its lane's turn; whether it is whole shows when it is read. */
+PXT_INLINE bool next_in_turn(struct pxt_block *block, struct pxt_item *item)
+{
+	struct pxt_ring ring = pxt_block_ring(block, block->turn_lane);
+	uint32_t pos = (uint32_t)ring.lane->pos;
+	uint32_t want = pxt_tag(ring.mask, pos, (uint32_t)ring.lane->seq) | PXT_SLOT_BEGIN;
+	struct pxt_halves front = pxt_slot_load_halves(&ring.slots[pos & ring.mask]);
+	uint32_t info = (uint32_t)(front.low >> 32);
+
+	if (PXT_UNLIKELY((uint32_t)front.low != want || front.high >= block->turn_end ||
+	                 pxt_info_id(info) == PXT_ID_MARK))
+		return false;
+	item->lane = block->turn_lane;
+	take_record(item, info, front.high);
+	return true;
+}
+
 enum pxt_next pxt_consumer_next(struct pxt_stream *stream, struct pxt_item *item)
 {
 	struct pxt_block *block = stream->block;
-	struct pxt_halves front;
 
-	if (PXT_UNLIKELY(!pxt_window_next(block, &item->lane, &front)))
+	if (PXT_UNLIKELY(!block->turn_end || !next_in_turn(block, item)))
 		return find_next(block, item);
-	take_record(item, (uint32_t)(front.low >> 32), front.high);
 	return hand_out(block, item);
 }
 
@@ -231,9 +231,7 @@ static void done_record(struct pxt_block *block, const struct pxt_item *item)
 
 	pxt_lane_advance(block, &ring, item->slots);
 	block->retrieved++;
-	/* A window begins without dips, and none are looked for while it is open. */
-	if (pxt_block_merges(block) && !block->window)
-		pxt_merge_consumed(block, item->lane);
+	block->control_first = 0;
 	PXT_TESTPOINT(PXT_TP_CONSUMED);
 }
 

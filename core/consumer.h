@@ -77,34 +77,40 @@ void pxt_consumer_done(struct pxt_stream *stream, const struct pxt_item *item);
  */
 void pxt_consumer_settle(struct pxt_stream *stream);
 
+/*
+ * The turn: once it was found out which record comes next, that holds for more of the same lane, as
+ * long as their stamps are below `turn_end`: the other lanes' fronts, the snapshot and what is due
+ * beside the lanes stay as they were.  Writers cannot make that wrong: what they add is later, what
+ * they overwrite is seen by its tag.  Everything else that changes what comes next ends it.
+ */
+PXT_INLINE void pxt_consumer_look_again(struct pxt_block *block)
+{
+	block->turn_end = 0;
+}
+
 /* ---- Shared with core/merge.c and core/control.c ---- */
 
-/* So much later than the last look at head may a record be, or head is looked at again. */
+/*
+ * So much later than the last look at head may a record be, or head is looked at again: a tag that
+ * comes again is not taken for the old one.
+ */
 PXT_INLINE uint64_t pxt_look_ticks(void)
 {
 	return pxt_clock.hz / 2u;
 }
 
-/* Looks at the record at the lane's position; handles laps, voids and expired holds. */
+/* What stands at the lane's position; handles laps and what is not waited for any more. */
 enum pxt_front pxt_lane_look(struct pxt_block *block, struct pxt_ring *ring);
 /* Head's position and number, all 64 bits, in one consistent pair. */
 void pxt_lane_head(struct pxt_lane *lane, uint64_t *pos, uint64_t *seq);
-/* The lane was overtaken: goes to the oldest record that is still whole, counts what is gone. */
-void pxt_lane_lapped(struct pxt_block *block, struct pxt_ring *ring);
 /* Moves the position behind a record of @slots slots. */
 void pxt_lane_advance(struct pxt_block *block, struct pxt_ring *ring, uint32_t slots);
 /* Moves the position there, behind records that were read. */
 void pxt_lane_move(struct pxt_block *block, struct pxt_ring *ring, uint64_t pos, uint64_t seq);
-/* Moves the position behind the mark that `front` holds. */
+/* Moves the position behind the mark that is the front. */
 void pxt_lane_pass_mark(struct pxt_block *block, struct pxt_ring *ring);
-/*
- * Whether the wait for the unfinished record ends at @now, which may be a moment older than its
- * beginning: then it does not.
- */
-bool pxt_waited_long(const struct pxt_lane *lane, uint64_t now);
-/* Whether every slot of the record that begins with @front at @pos is stored. */
-bool pxt_lane_finished(
-    const struct pxt_ring *ring, const struct pxt_slot *front, uint64_t pos, uint64_t seq);
+/* Whether every slot of the record that begins with @info at @pos is stored. */
+bool pxt_lane_finished(const struct pxt_ring *ring, uint32_t info, uint64_t pos, uint64_t seq);
 /* Counts records that were lost before what comes next. */
 void pxt_consumer_lost(struct pxt_block *block, uint64_t records);
 /* LOOP: a gap, for which OVERFLOW (with the stamp of the first lost, 0 unknown), RESUME are due. */

@@ -2,8 +2,6 @@
 /* contents.c - what an item of the sequence holds: data and origin, or the slots of a log. */
 #include "core/consumer.h"
 #include "core/context.h"
-#include "core/merge.h"
-#include "core/window.h"
 
 #include <string.h>
 #include <trace.h>
@@ -31,8 +29,7 @@ static void overwritten(struct pxt_stream *stream, const struct pxt_item *item)
 	struct pxt_lane *lane = pxt_block_lane(stream->block, item->lane);
 
 	lane->front_state = PXT_FRONT_UNKNOWN;
-	pxt_merge_forget(lane);
-	pxt_window_end(stream->block);
+	pxt_consumer_look_again(stream->block);
 	pxt_consumer_notice_laps(stream);
 }
 

@@ -7,11 +7,9 @@
 #include "core/consumer.h"
 #include "core/context.h"
 #include "core/family.h"
-#include "core/merge.h"
 #include "core/share.h"
 #include "core/threads.h"
 #include "core/wanted.h"
-#include "core/window.h"
 
 #include <string.h>
 
@@ -23,13 +21,6 @@ uint64_t pxt_holdback_ticks(void)
 
 	/* At least one tick: a counter of less than 10 Hz must not cut the wait to nothing. */
 	return pxt_clock.hz / 1000000u * us + pxt_clock.hz % 1000000u * us / 1000000u + 1u;
-}
-
-uint64_t pxt_resolution_ticks(void)
-{
-	/* Rounded up; below 2^60 with the largest of both. */
-	return ((uint64_t)CONFIG_PTRACE_ORDER_RESOLUTION_NS * pxt_clock.hz + 999999999u) /
-	       1000000000u;
 }
 
 /* Bit i: this configuration makes events of system type i. */
@@ -114,7 +105,7 @@ static void put(struct pxt_block *block, struct pxt_event *event)
 {
 	struct pxt_place place = { .ring = pxt_block_ring(block, 0) };
 
-	(void)pxt_ring_reserve_loop(&place, pxt_info_slots(event->info, PXT_CTX_BYTES));
+	pxt_ring_reserve_closed(&place, pxt_info_slots(event->info, PXT_CTX_BYTES));
 	event->ticks = pxt_port_ticks_ordered();
 	pxt_ring_store(&place, event);
 }
@@ -180,11 +171,13 @@ bool pxt_stream_record(
 		return false;
 	fill(&event, id, data, bytes, caller);
 	slots = pxt_info_slots(event.info, PXT_CTX_BYTES);
-	got = gate & PXT_GATE_KEEPS ? pxt_emit_reserve_free(block, gate, &place, slots)
-	                            : pxt_ring_reserve_loop(&place, slots);
+	if (gate & PXT_GATE_KEEPS)
+		got = pxt_emit_reserve_free(block, gate, &place, slots, PXT_TAKE_ORDERED);
+	else
+		got = pxt_ring_reserve(&place, slots, PXT_TAKE_ORDERED) == PXT_RESERVED;
 	if (!got)
 		return false;
-	event.ticks = pxt_port_ticks_ordered();
+	event.ticks = place.ticks;
 	pxt_ring_store(&place, &event);
 	pxt_stream_wake(block);
 	return true;
@@ -297,7 +290,7 @@ void pxt_stream_start(struct pxt_stream *stream, const void *caller)
 		return;
 	if (block->full_policy != POSIX_TRACE_LOOP && is_full(block))
 		return;
-	pxt_window_end(block);
+	pxt_consumer_look_again(block);
 	close_lanes(block);
 	if (restart_for_late_records(stream)) {
 		open_lanes(block);
@@ -327,7 +320,7 @@ uint32_t pxt_stream_shut_gate(struct pxt_stream *stream)
 	struct pxt_block *block = stream->block;
 	uint32_t state;
 
-	pxt_window_end(block);
+	pxt_consumer_look_again(block);
 	close_lanes(block);
 	(void)restart_for_late_records(stream);
 	/* A writer may have stopped it while the lanes were closed. */
@@ -367,7 +360,7 @@ void pxt_stream_stop_now(struct pxt_stream *stream)
 	struct pxt_block *block = stream->block;
 	uint32_t gate = atomic_load_explicit(&block->gate, memory_order_acquire);
 
-	pxt_window_end(block);
+	pxt_consumer_look_again(block);
 	close_lanes(block);
 	pxt_auto_stop(block, gate);
 	set_state(block, PXT_GATE_OFF, 0);
@@ -381,7 +374,7 @@ void pxt_stream_restart(struct pxt_stream *stream)
 	struct pxt_block *block = stream->block;
 	uint64_t refused = 0;
 
-	pxt_window_end(block);
+	pxt_consumer_look_again(block);
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++)
 		refused += pxt_counter_load(&pxt_block_lane(block, i)->refused);
 	block->lost_before += refused - block->refused_told;
@@ -414,7 +407,6 @@ static void skip_all(struct pxt_block *block, struct pxt_ring *ring)
 	lane->ruins = 0;
 	lane->next_ticks = 0;
 	lane->barrier = block->barriers;
-	pxt_merge_forget(lane);
 	atomic_store_explicit(&lane->limit, (uint32_t)pos, memory_order_release);
 }
 
@@ -427,7 +419,7 @@ void pxt_stream_clear(struct pxt_stream *stream)
 
 	/* What others recorded before goes, too. */
 	pxt_share_pull_now(block, true);
-	pxt_window_end(block);
+	pxt_consumer_look_again(block);
 	/* Stays stopped: a late writer must not put anything into the room that is made now. */
 	if ((gate & PXT_GATE_STATE) == PXT_GATE_AUTO)
 		close_lanes(block);

@@ -10,9 +10,8 @@
 
 #include "core/stream.h"
 
-/* Kconfig's times in ticks; fixed by the first create. */
+/* Kconfig's time in ticks; fixed by the first create. */
 uint64_t pxt_holdback_ticks(void);
-uint64_t pxt_resolution_ticks(void);
 /* Tests shorten the hold-back time. */
 extern uint64_t pxt_holdback_ns;
 

@@ -2,18 +2,17 @@
 /*
  * copy.c - the private copy of a stream; see copy.h.
  *
- * Writers go on meanwhile and notice nothing.  The clock is read first, then all heads, then the
- * slots: what was finished before the clock was read is in, what came later is told by its stamp.
+ * Writers go on meanwhile and notice nothing.  The clock is read first, then lane after lane its head
+ * and its slots: what was finished before the clock was read is in, what came later is told by its stamp.
  * Slots are loaded one by one, each as a whole and with its tag, so that nothing torn is taken for
  * a record, whatever was stored in between.
  */
 #include "core/copy.h"
 
+#include "core/consumer.h"
 #include "core/control.h"
 #include "core/copy_steps.h"
-#include "core/merge.h"
 #include "core/share.h"
-#include "core/window.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -62,7 +61,7 @@ static void copy_head(struct pxt_lane *to, struct pxt_lane *from, struct pxt_cop
 
 static void copy_place(struct pxt_lane *to, const struct pxt_lane *from)
 {
-	const size_t consumers = offsetof(struct pxt_lane, front_state);
+	const size_t consumers = offsetof(struct pxt_lane, pos);
 
 	memcpy((unsigned char *)to + consumers, (const unsigned char *)from + consumers,
 	    sizeof(*to) - consumers);
@@ -90,14 +89,6 @@ static void take_away(const struct pxt_ring *to, uint64_t from, uint64_t end)
 	}
 }
 
-/* A record that came too late (void) has one slot; those before *idle belong to it and stay as they are. */
-static void note_void(uint64_t *idle, struct pxt_halves slot, uint64_t pos)
-{
-	if (((uint32_t)slot.low & PXT_SLOT_BEGIN) &&
-	    pxt_info_id((uint32_t)(slot.low >> 32)) == PXT_ID_VOID)
-		*idle = pos + (uint32_t)slot.high;
-}
-
 /*
  * From the oldest on, which writers overwrite first.  False: they overwrote more than half of what
  * there was.
@@ -108,7 +99,6 @@ static bool copy_slots(
 	uint64_t lap = span->head - to->mask - 1u;
 	uint64_t oldest = to->lane->pos > lap ? to->lane->pos : lap;
 	uint64_t kept = oldest;
-	uint64_t idle = 0;
 
 	span->open = span->head;
 	for (uint64_t pos = oldest; pos < span->head; pos++) {
@@ -118,11 +108,9 @@ static bool copy_slots(
 
 		pxt_slot_store(&to->slots[at], slot.low, slot.high);
 		PXT_TESTPOINT(PXT_TP_COPIED_SLOT);
-		if (PXT_LIKELY(ahead == 0))
-			note_void(&idle, slot, pos);
-		else if (ahead > 0)
+		if (ahead > 0)
 			kept = pos + 1u;
-		else if (pos >= idle && span->open == span->head)
+		else if (ahead < 0 && span->open == span->head)
 			span->open = pos;
 	}
 	take_away(to, oldest, kept);
@@ -137,14 +125,13 @@ static void copy_late(
     const struct pxt_ring *to, const struct pxt_ring *from, struct pxt_copy_span *span)
 {
 	uint64_t open = span->head;
-	uint64_t idle = 0;
 
 	for (uint64_t pos = span->open; pos < span->head; pos++) {
 		uint32_t at = (uint32_t)pos & to->mask;
 		struct pxt_halves slot = pxt_slot_load_halves(&to->slots[at]);
 		int32_t ahead = lap_ahead((uint32_t)slot.low, to->mask, pos);
 
-		if (ahead < 0 && pos >= idle) {
+		if (ahead < 0) {
 			slot = pxt_slot_load_halves(&from->slots[at]);
 			ahead = lap_ahead((uint32_t)slot.low, to->mask, pos);
 			if (ahead == 0)
@@ -152,8 +139,6 @@ static void copy_late(
 			else if (ahead < 0 && open == span->head)
 				open = pos;
 		}
-		if (ahead == 0)
-			note_void(&idle, slot, pos);
 	}
 	span->open = open;
 }
@@ -168,15 +153,13 @@ static void detach(struct pxt_copy *copy)
 	block->quiet = 1;
 	block->with_log = 1;
 	block->snapshot = 0;
-	pxt_window_end(block);
+	pxt_consumer_look_again(block);
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_lane *lane = pxt_block_lane(block, i);
 
 		lane->front_state = PXT_FRONT_UNKNOWN;
 		lane->look_ticks = copy->moment;
 		lane->stuck_since = 0;
-		lane->hidden = 0;
-		pxt_merge_forget(lane);
 	}
 }
 
@@ -203,15 +186,12 @@ bool pxt_copy_lanes(struct pxt_copy *copy, struct pxt_block *from, struct pxt_co
 	bool good = true;
 
 	for (uint32_t i = 0; i <= pxt_block_last(to); i++) {
-		struct pxt_lane *lane = pxt_block_lane(from, i);
-
-		copy_head(pxt_block_lane(to, i), lane, &spans[i]);
-		copy->refused += pxt_counter_load(&lane->refused);
-	}
-	for (uint32_t i = 0; i <= pxt_block_last(to); i++) {
 		struct pxt_ring ring = pxt_block_ring(to, i);
 		struct pxt_ring live = pxt_block_ring(from, i);
 
+		/* Directly before its slots: writers do not wait until the other lanes are copied. */
+		copy_head(ring.lane, live.lane, &spans[i]);
+		copy->refused += pxt_counter_load(&live.lane->refused);
 		good &= copy_slots(&ring, &live, &spans[i]);
 	}
 	return good;

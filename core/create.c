@@ -96,8 +96,6 @@ static void init_lane(struct pxt_block *block, uint32_t index)
 	pxt_cells_init(pxt_lane_slots(lane), first);
 	atomic_store_explicit(&lane->limit, first, memory_order_relaxed);
 	lane->pos = first;
-	lane->scan_pos = first;
-	lane->seen_head = first;
 }
 
 /* *bytes: of the block with its lanes; *whole: of the memory that is given back for it. */

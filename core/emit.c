@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit.c - the trace path.  Reserve in every stream that wants the event, read the clock once,
- * then store: so stamps follow the order of reservation up to preemption, and one event has one
- * stamp in all streams.
+ * emit.c - the trace path.  In every stream that wants the event: look at head, read the counter,
+ * take the place, store.  Each stream has its own stamp for the event; all of them lie between the
+ * moment at which the trace point was entered and the one at which it returned.
  */
 #include "core/emit.h"
 
@@ -13,128 +13,97 @@
 #include "core/threads.h"
 #include "core/wanted.h"
 
-/* What one stream was promised. */
-struct target {
-	struct pxt_block *block;
-	struct pxt_place place;
-	uint32_t info;
-	uint32_t bytes;
-	bool ordered;
-};
+/* The record is stored.  [proof: wake]  Not ordered behind the slots: the sleeper's membarrier sees to it (ruling 13). */
+PXT_INLINE void wake_sleeper(struct pxt_block *block, uint32_t used)
+{
+	PXT_TESTPOINT(PXT_TP_STORED);
+	if (PXT_UNLIKELY(atomic_load_explicit(&block->asleep, memory_order_relaxed)) &&
+	    used >= block->mark)
+		pxt_stream_wake(block);
+}
 
-/* False: the event does not enter this stream (and is counted if it should have). */
+/* A place by the stream's policy; false: none (and the event is counted if it should have one). */
 PXT_INLINE bool reserve(
-    struct target *target, unsigned index, uint32_t id, size_t bytes, uint32_t cpu)
+    struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots)
+{
+	unsigned how = block->attr._pxt_flags & PXT_ATTR_ORDERED ? PXT_TAKE_ORDERED : 0u;
+	enum pxt_reserve got;
+
+	if (gate & PXT_GATE_KEEPS)
+		return pxt_emit_reserve_free(block, gate, place, slots, how);
+	got = pxt_ring_reserve(place, slots, how);
+	/* Overtaken for a whole ring, or stopped since the gate was read. */
+	if (PXT_UNLIKELY(got != PXT_RESERVED))
+		pxt_counter_up(&place->ring.lane->refused);
+	return got == PXT_RESERVED;
+}
+
+/*
+ * One stream, whatever its policy and stamps.  @live: the trace point has seen it running; if it was
+ * stopped since, the event is counted lost, as it is where the stop comes a step later.
+ */
+static void emit_into(
+    unsigned index, bool live, uint32_t id, size_t bytes, struct pxt_event *event, uint32_t cpu)
 {
 	struct pxt_block *block = atomic_load_explicit(&pxt_blocks[index], memory_order_acquire);
+	struct pxt_place place;
 	uint32_t gate;
-	uint32_t slots;
 	bool cut;
 
 	if (PXT_UNLIKELY(!block))
-		return false;
+		return;
 	/* Pairs with the release of whoever turned the gate: filter and lanes are as it says. */
 	gate = atomic_load_explicit(&block->gate, memory_order_acquire);
-	if (PXT_UNLIKELY((gate & PXT_GATE_STATE) == PXT_GATE_OFF || !pxt_admits(block, gate, id)))
-		return false;
+	place.ring = pxt_block_ring(block, cpu & block->lane_mask);
+	if (PXT_UNLIKELY((gate & PXT_GATE_STATE) == PXT_GATE_OFF || !pxt_admits(block, gate, id))) {
+		if (live)
+			pxt_counter_up(&place.ring.lane->refused);
+		return;
+	}
 	PXT_TESTPOINT(PXT_TP_GATE_SEEN);
 	cut = bytes > block->max_data;
-	target->bytes = cut ? block->max_data : (uint32_t)bytes;
-	target->block = block;
-	target->ordered = (block->attr._pxt_flags & PXT_ATTR_ORDERED) != 0;
-	target->info = pxt_slot_info(
-	    id, target->bytes, cut, pxt_context_extra(pxt_self.index), pxt_context_cpu(cpu));
-	target->place.ring = pxt_block_ring(block, cpu & block->lane_mask);
-	slots = pxt_info_slots(target->info, PXT_CTX_BYTES);
-	if (PXT_LIKELY(!(gate & PXT_GATE_KEEPS))) {
-		if (PXT_LIKELY(pxt_ring_reserve_loop(&target->place, slots)))
-			return true;
-		pxt_ring_store_void(&target->place, slots);
-		return false;
+	event->bytes = cut ? block->max_data : (uint32_t)bytes;
+	event->info = pxt_slot_info(
+	    id, event->bytes, cut, pxt_context_extra(pxt_self.index), pxt_context_cpu(cpu));
+	if (!reserve(block, gate, &place, pxt_info_slots(event->info, PXT_CTX_BYTES)))
+		return;
+	event->ticks = place.ticks;
+	pxt_ring_store(&place, event);
+	wake_sleeper(block, place.used);
+}
+
+/* The streams in @mask one by one; the caller is inside, and has seen those in @live running. */
+static PXT_NOINLINE void emit_each(pxt_wanted_mask mask, pxt_wanted_mask live, uint32_t id,
+    const void *data, size_t bytes, const void *address)
+{
+	uint32_t cpu = *pxt_self.cpu;
+	struct pxt_event event = { .data = data, .ctx = pxt_context(pxt_self.index, address) };
+
+	if (PXT_UNLIKELY(pxt_context_extra(pxt_self.index))) {
+		event.thread = pxt_port_thread();
+		event.pid = (uint32_t)pxt_process_pid();
 	}
-	return pxt_emit_reserve_free(block, gate, &target->place, slots);
-}
-
-PXT_INLINE void store(const struct target *target, struct pxt_event *event)
-{
-	event->info = target->info;
-	event->bytes = target->bytes;
-	pxt_ring_store(&target->place, event);
-	PXT_TESTPOINT(PXT_TP_STORED);
-	/* [proof: wake]  Not ordered behind the slots: the sleeper's membarrier sees to it (ruling 13). */
-	if (PXT_UNLIKELY(atomic_load_explicit(&target->block->asleep, memory_order_relaxed)) &&
-	    target->place.used >= target->block->mark)
-		pxt_stream_wake(target->block);
-}
-
-PXT_INLINE uint64_t stamp(bool ordered)
-{
-	return ordered ? pxt_port_ticks_ordered() : pxt_port_ticks();
-}
-
-static PXT_NOINLINE void emit_many(
-    pxt_wanted_mask mask, uint32_t id, size_t bytes, struct pxt_event *event, uint32_t cpu)
-{
-	struct target targets[CONFIG_PTRACE_MAX_STREAMS];
-	unsigned count = 0;
-	bool ordered = false;
-
 	/* Bound: the streams of the process. */
 	PXT_BOUND(wanting, CONFIG_PTRACE_MAX_STREAMS);
 	for (; mask; mask &= (pxt_wanted_mask)(mask - 1u)) {
+		unsigned index = (unsigned)__builtin_ctz(mask);
+
 		PXT_ROUND(wanting);
-		if (reserve(&targets[count], (unsigned)__builtin_ctz(mask), id, bytes, cpu))
-			ordered |= targets[count++].ordered;
-	}
-	if (!count)
-		return;
-	event->ticks = stamp(ordered);
-	PXT_TESTPOINT(PXT_TP_STAMPED);
-	/* Bound: the same. */
-	PXT_BOUND(storing, CONFIG_PTRACE_MAX_STREAMS);
-	for (unsigned i = 0; i < count; i++) {
-		PXT_ROUND(storing);
-		store(&targets[i], event);
+		emit_into(index, live >> index & 1u, id, bytes, &event, cpu);
 	}
 }
 
-PXT_INLINE void emit_one(
-    unsigned index, uint32_t id, size_t bytes, struct pxt_event *event, uint32_t cpu)
-{
-	struct target target;
-
-	if (!reserve(&target, index, id, bytes, cpu))
-		return;
-	event->ticks = stamp(target.ordered);
-	PXT_TESTPOINT(PXT_TP_STAMPED);
-	store(&target, event);
-}
-
-/* Any number of streams, any policy, any clock, nested or not. */
+/* Any thread, nested in a trace point or not. */
 static PXT_NOINLINE void emit_careful(
     trace_event_id_t id, const void *data, size_t bytes, const void *address)
 {
-	struct pxt_event event;
 	struct pxt_pass pass;
-	pxt_wanted_mask mask;
-	uint32_t cpu;
 
 	if (!pxt_enter(&pass))
 		return;
 	PXT_TESTPOINT(PXT_TP_ENTERED);
 	/* Again, from inside: a shutdown that missed this thread has cleared its bit before. */
-	mask = pxt_wanted_by(id);
-	cpu = *pxt_self.cpu;
-	event.data = data;
-	event.ctx = pxt_context(pxt_self.index, address);
-	if (PXT_UNLIKELY(pxt_context_extra(pxt_self.index))) {
-		event.thread = pxt_port_thread();
-		event.pid = (uint32_t)pxt_process_pid();
-	}
-	if (mask & (pxt_wanted_mask)(mask - 1u))
-		emit_many(mask, id, bytes, &event, cpu);
-	else if (mask)
-		emit_one((unsigned)__builtin_ctz(mask), id, bytes, &event, cpu);
+	emit_each(pxt_wanted_by(id), 0, id, data, bytes, address);
 	pxt_leave(&pass);
 	PXT_TESTPOINT(PXT_TP_LEFT);
 }
@@ -144,10 +113,9 @@ static PXT_NOINLINE void emit_careful(
 #define FIRST_DATA 4u
 
 /*
- * The common case, once more and short: one stream is live, it overwrites, its stamps are plain,
- * the record does not cross the ring's end.  The counter's reading takes as long as some hundred
- * other instructions and hides few of them, so there are few.  Everything else ends in a call of
- * one of the next five functions, behind which nothing is left to do: so no register is saved.
+ * The common case, once more and short: one stream is live, it overwrites, its stamps are plain, and
+ * nothing unusual stands where the record goes (find_place()).  Everything else ends in a call of
+ * one of the next functions, behind which nothing is left to do: so no register is saved.
  */
 
 PXT_INLINE void leave(void)
@@ -160,12 +128,14 @@ PXT_INLINE void leave(void)
 	PXT_TESTPOINT(PXT_TP_LEFT);
 }
 
-/* Nothing was reserved yet. */
-static PXT_NOINLINE void leave_and_go_careful(
-    uint32_t id, const void *data, size_t bytes, const void *address)
+/* No usual place in the hot stream: nothing was taken yet. */
+static PXT_NOINLINE void emit_and_leave(
+    uint32_t hot, uint32_t id, const void *data, size_t bytes, const void *address)
 {
+	pxt_wanted_mask only = (pxt_wanted_mask)(1u << hot);
+
+	emit_each(only, only, id, data, bytes, address);
 	leave();
-	emit_careful(id, data, bytes, address);
 }
 
 /* The record is stored; somebody sleeps. */
@@ -183,45 +153,6 @@ PXT_INLINE void end(struct pxt_block *block)
 		wake_and_leave(block);
 	else
 		leave();
-}
-
-/* Reserved; but closed, in a new quarter, over an unread record, or across the ring's end. */
-static PXT_NOINLINE void store_odd(struct pxt_block *hot, struct pxt_lane *lane, uint64_t head,
-    uint32_t info, const unsigned char *data, uint64_t ctx, uint64_t ticks)
-{
-	const struct pxt_place place = {
-		.ring = { .lane = lane, .slots = pxt_lane_slots(lane), .mask = hot->slot_mask },
-		.pos = pxt_head_pos(head),
-		.seq = pxt_head_seq(head)
-	};
-	const struct pxt_event event = { .data = data,
-		.bytes = pxt_info_bytes(info),
-		.info = info,
-		.ctx = ctx,
-		.ticks = ticks };
-	uint32_t slots = pxt_info_slots(info, PXT_CTX_BYTES);
-	uint32_t limit = atomic_load_explicit(&lane->limit, memory_order_relaxed);
-
-	if (pxt_ring_covers(place.ring.mask, place.pos, slots, limit))
-		pxt_ring_note_lost(&place.ring, limit);
-	pxt_ring_keep_epoch(lane, head);
-	if (head & PXT_HEAD_CLOSED)
-		pxt_ring_store_void(&place, slots);
-	else
-		pxt_ring_store(&place, &event);
-}
-
-static PXT_NOINLINE void finish_odd(struct pxt_block *hot, struct pxt_lane *lane, uint64_t head,
-    uint32_t info, const unsigned char *data, uint64_t ctx, uint64_t ticks)
-{
-	store_odd(hot, lane, head, info, data, ctx, ticks);
-	end(hot);
-}
-
-static PXT_NOINLINE void finish_odd_small(struct pxt_block *hot, struct pxt_lane *lane,
-    uint64_t head, uint32_t info, uint32_t data, uint64_t ctx, uint64_t ticks)
-{
-	finish_odd(hot, lane, head, info, (const unsigned char *)&data, ctx, ticks);
 }
 
 /* Whether the old slot is newer than this lap: (tag - old) * 2 is negative. */
@@ -257,25 +188,45 @@ PXT_INLINE uint32_t first_data(const unsigned char *data, size_t bytes)
 	return first;
 }
 
-/* Where a record begins, and the tag of its slots; NULL: see finish_odd(). */
-PXT_INLINE pxt_cell *find_place(
-    struct pxt_block *hot, struct pxt_lane *lane, uint64_t head, uint32_t slots, uint32_t *tag)
+/* A place as the common case takes it. */
+struct spot {
+	pxt_cell *slot;
+	uint64_t head;
+	uint32_t tag;
+};
+
+/*
+ * Where the next record of @lane goes, if it is a usual one.  False: the lane is closed, the record
+ * would reach the ring's end (where a new quarter may begin), or overwrite the first unread one.
+ */
+PXT_INLINE bool find_place(
+    struct pxt_block *block, struct pxt_lane *lane, uint32_t slots, struct spot *spot)
 {
-	uint32_t mask = hot->slot_mask;
+	uint32_t mask = block->slot_mask;
+	uint64_t head = pxt_cursor_peek(&lane->head);
 	uint32_t pos = pxt_head_pos(head);
 	uint32_t at = pos & mask;
 
-	/* One test for "closed" and for a new quarter: the epoch's lowest bit is never set. */
-	if (PXT_UNLIKELY(
-	        (head ^ pxt_twins_peek(&lane->epoch)) & (PXT_EPOCH_BITS | PXT_HEAD_CLOSED)))
-		return NULL;
-	if (PXT_UNLIKELY(pxt_ring_covers(
+	if (PXT_UNLIKELY(head & PXT_HEAD_CLOSED) || PXT_UNLIKELY(at + slots > mask) ||
+	    PXT_UNLIKELY(pxt_ring_covers(
 	        mask, pos, slots, atomic_load_explicit(&lane->limit, memory_order_relaxed))))
-		return NULL;
-	if (PXT_UNLIKELY(at + slots > mask + 1u))
-		return NULL;
-	*tag = (((pos ^ pxt_head_seq(head)) & mask) ^ pos) & PXT_TAG_MASK;
-	return pxt_lane_slots(lane) + at;
+		return false;
+	PXT_TESTPOINT(PXT_TP_HEAD_SEEN);
+	spot->head = head;
+	spot->slot = pxt_lane_slots(lane) + at;
+	spot->tag = (((pos ^ pxt_head_seq(head)) & mask) ^ pos) & PXT_TAG_MASK;
+	return true;
+}
+
+/* Takes it.  False: somebody was faster. */
+PXT_INLINE bool take_place(struct pxt_lane *lane, uint32_t slots, const struct spot *spot)
+{
+	uint64_t seen = spot->head;
+
+	if (PXT_UNLIKELY(!pxt_cursor_swap(&lane->head, &seen, seen + ((uint64_t)slots << 32) + 2u)))
+		return false;
+	PXT_TESTPOINT(PXT_TP_RESERVED);
+	return true;
 }
 
 PXT_INLINE void put_context(pxt_cell *slot, uint32_t tag, uint64_t ctx, uint32_t data)
@@ -360,30 +311,29 @@ static PXT_NOINLINE void emit_long(struct pxt_block *hot, uint32_t id, const uns
 	uint32_t cpu = *pxt_self.cpu;
 	struct pxt_lane *lane = pxt_block_lane(hot, cpu & hot->lane_mask);
 	uint32_t slots = pxt_slots_for(PXT_CTX_BYTES + (uint32_t)bytes);
-	uint32_t info = pxt_slot_info(id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu));
-	uint64_t ctx = pxt_context(pxt_self.index, address);
-	uint64_t head = pxt_cursor_add(&lane->head, (uint64_t)slots << 32 | 2u);
-	pxt_cell *slot;
+	struct spot spot;
 	uint64_t ticks;
-	uint32_t tag;
 	uint32_t first;
 
-	PXT_TESTPOINT(PXT_TP_RESERVED);
+	if (PXT_UNLIKELY(!find_place(hot, lane, slots, &spot))) {
+		emit_and_leave(hot->index, id, data, bytes, address);
+		return;
+	}
 	ticks = pxt_port_ticks_plain();
 	PXT_TESTPOINT(PXT_TP_STAMPED);
-	slot = find_place(hot, lane, head, slots, &tag);
-	if (PXT_UNLIKELY(!slot)) {
-		finish_odd(hot, lane, head, info, data, ctx, ticks);
+	if (PXT_UNLIKELY(!take_place(lane, slots, &spot))) {
+		emit_and_leave(hot->index, id, data, bytes, address);
 		return;
 	}
-	put_begin(slot, tag, info, ticks);
+	put_begin(spot.slot, spot.tag,
+	    pxt_slot_info(id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu)), ticks);
 	memcpy(&first, data, FIRST_DATA);
-	put_context(slot + 1, tag, ctx, first);
+	put_context(spot.slot + 1, spot.tag, pxt_context(pxt_self.index, address), first);
 	if (bytes > (size_t)8 * PXT_SLOT_PAYLOAD) {
-		finish_long(hot, slot + 2, tag, data + FIRST_DATA, bytes - FIRST_DATA);
+		finish_long(hot, spot.slot + 2, spot.tag, data + FIRST_DATA, bytes - FIRST_DATA);
 		return;
 	}
-	put_rest(slot + 2, tag, data + FIRST_DATA, bytes - FIRST_DATA);
+	put_rest(spot.slot + 2, spot.tag, data + FIRST_DATA, bytes - FIRST_DATA);
 	end(hot);
 }
 
@@ -392,135 +342,127 @@ PXT_INLINE void emit_small(struct pxt_block *hot, uint32_t id, const unsigned ch
 {
 	uint32_t cpu = *pxt_self.cpu;
 	struct pxt_lane *lane = pxt_block_lane(hot, cpu & hot->lane_mask);
-	uint32_t info = pxt_slot_info(id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu));
-	uint64_t ctx = pxt_context(pxt_self.index, address);
-	uint32_t first = first_data(data, bytes);
-	uint64_t head = pxt_cursor_add(&lane->head, UINT64_C(2) << 32 | 2u);
-	pxt_cell *slot;
+	struct spot spot;
 	uint64_t ticks;
-	uint32_t tag;
 
-	PXT_TESTPOINT(PXT_TP_RESERVED);
-	ticks = pxt_port_ticks_plain();
-	PXT_TESTPOINT(PXT_TP_STAMPED);
-	slot = find_place(hot, lane, head, 2u, &tag);
-	if (PXT_UNLIKELY(!slot)) {
-		finish_odd_small(hot, lane, head, info, first, ctx, ticks);
+	if (PXT_UNLIKELY(!find_place(hot, lane, 2u, &spot))) {
+		emit_and_leave(hot->index, id, data, bytes, address);
 		return;
 	}
-	put_begin(slot, tag, info, ticks);
-	put_context(slot + 1, tag, ctx, first);
+	ticks = pxt_port_ticks_plain();
+	PXT_TESTPOINT(PXT_TP_STAMPED);
+	if (PXT_UNLIKELY(!take_place(lane, 2u, &spot))) {
+		emit_and_leave(hot->index, id, data, bytes, address);
+		return;
+	}
+	put_begin(spot.slot, spot.tag,
+	    pxt_slot_info(id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu)), ticks);
+	put_context(
+	    spot.slot + 1, spot.tag, pxt_context(pxt_self.index, address), first_data(data, bytes));
 	end(hot);
 }
 
-/* What one of several streams gave. */
-struct reserved {
+/* One of several streams, and the place that it has for the record. */
+struct target {
 	struct pxt_block *block;
 	struct pxt_lane *lane;
-	uint64_t head;
+	struct spot spot;
 };
 
-/* The record into one of several streams. */
-PXT_INLINE void store_one(const struct reserved *reserved, uint32_t slots, uint32_t info,
+/* The record into a place that was found; false: somebody was faster. */
+PXT_INLINE bool put_target(const struct target *target, uint32_t slots, uint32_t info,
     const unsigned char *data, uint32_t first, uint64_t ctx, uint64_t ticks)
 {
 	size_t bytes = pxt_info_bytes(info);
-	uint32_t tag;
-	pxt_cell *slot = find_place(reserved->block, reserved->lane, reserved->head, slots, &tag);
+	const struct spot *spot = &target->spot;
 
-	if (PXT_UNLIKELY(!slot)) {
-		store_odd(reserved->block, reserved->lane, reserved->head, info,
-		    bytes <= FIRST_DATA ? (const unsigned char *)&first : data, ctx, ticks);
-	} else {
-		put_begin(slot, tag, info, ticks);
-		put_context(slot + 1, tag, ctx, first);
-		if (bytes > FIRST_DATA)
-			put_rest(slot + 2, tag, data + FIRST_DATA, bytes - FIRST_DATA);
-	}
-	PXT_TESTPOINT(PXT_TP_STORED);
-	/* As end(). */
-	if (PXT_UNLIKELY(atomic_load_explicit(&reserved->block->asleep, memory_order_relaxed)))
-		pxt_stream_wake(reserved->block);
+	if (PXT_UNLIKELY(!take_place(target->lane, slots, spot)))
+		return false;
+	put_begin(spot->slot, spot->tag, info, ticks);
+	put_context(spot->slot + 1, spot->tag, ctx, first);
+	if (bytes > FIRST_DATA)
+		put_rest(spot->slot + 2, spot->tag, data + FIRST_DATA, bytes - FIRST_DATA);
+	wake_sleeper(target->block, 0);
+	return true;
+}
+
+/* Whether the stream takes the event whole, overwrites, and has plain stamps. */
+PXT_INLINE bool find_target(
+    struct target *target, unsigned index, uint32_t id, size_t bytes, uint32_t cpu)
+{
+	struct pxt_block *block = atomic_load_explicit(&pxt_blocks[index], memory_order_acquire);
+	uint32_t gate;
+
+	if (PXT_UNLIKELY(!block))
+		return false;
+	/* As in emit_into(). */
+	gate = atomic_load_explicit(&block->gate, memory_order_acquire);
+	if (PXT_UNLIKELY(
+	        (gate & (PXT_GATE_STATE | PXT_GATE_KEEPS | PXT_GATE_CAREFUL)) != PXT_GATE_RUNNING ||
+	        bytes > block->max_data || !pxt_admits(block, gate, id)))
+		return false;
+	PXT_TESTPOINT(PXT_TP_GATE_SEEN);
+	target->block = block;
+	target->lane = pxt_block_lane(block, cpu & block->lane_mask);
+	return true;
 }
 
 /*
- * The streams in @mask, if each of them overwrites, has plain stamps and takes the event whole.
- * Their number; 0: one does not.  Nothing is reserved yet.
+ * Several streams: all heads are looked at, the counter is read once, all places are taken.  Returns
+ * the streams for which that was not to be: nothing was done for them.
  */
-PXT_INLINE unsigned find_streams(
-    pxt_wanted_mask mask, uint32_t id, size_t bytes, struct reserved *reserved)
+static PXT_NOINLINE pxt_wanted_mask emit_several(pxt_wanted_mask mask, pxt_wanted_mask *live,
+    uint32_t id, const unsigned char *data, size_t bytes, const void *address)
 {
-	unsigned count = 0;
-
-	/* Bound: the streams of the process. */
-	PXT_BOUND(wanting, CONFIG_PTRACE_MAX_STREAMS);
-	for (; mask; mask &= (pxt_wanted_mask)(mask - 1u), count++) {
-		struct pxt_block *block =
-		    atomic_load_explicit(&pxt_blocks[__builtin_ctz(mask)], memory_order_acquire);
-		uint32_t gate;
-
-		PXT_ROUND(wanting);
-		if (PXT_UNLIKELY(!block))
-			return 0;
-		/* As in reserve(). */
-		gate = atomic_load_explicit(&block->gate, memory_order_acquire);
-		if (PXT_UNLIKELY((gate & (PXT_GATE_STATE | PXT_GATE_KEEPS | PXT_GATE_CAREFUL)) !=
-		                     PXT_GATE_RUNNING ||
-		                 bytes > block->max_data || !pxt_admits(block, gate, id)))
-			return 0;
-		PXT_TESTPOINT(PXT_TP_GATE_SEEN);
-		reserved[count].block = block;
-	}
-	return count;
-}
-
-/*
- * Several streams: reserve in all, read the counter once, store into all.  False: not the streams
- * for that; nothing was done.
- */
-static PXT_NOINLINE bool emit_several(
-    pxt_wanted_mask mask, uint32_t id, const unsigned char *data, size_t bytes, const void *address)
-{
-	struct reserved reserved[CONFIG_PTRACE_MAX_STREAMS];
-	unsigned count = find_streams(mask, id, bytes, reserved);
+	struct target targets[CONFIG_PTRACE_MAX_STREAMS];
 	uint32_t cpu = *pxt_self.cpu;
 	uint32_t slots = pxt_slots_for(PXT_CTX_BYTES + (uint32_t)bytes);
 	uint32_t info = pxt_slot_info(id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu));
 	uint64_t ctx = pxt_context(pxt_self.index, address);
-	uint32_t first;
+	uint32_t first = first_data(data, bytes);
+	pxt_wanted_mask ready = 0;
 	uint64_t ticks;
 
-	if (PXT_UNLIKELY(!count))
-		return false;
+	*live = 0;
 	/* Bound: the streams of the process. */
-	PXT_BOUND(reserving, CONFIG_PTRACE_MAX_STREAMS);
-	for (struct reserved *one = reserved; one != reserved + count; one++) {
-		PXT_ROUND(reserving);
-		one->lane = pxt_block_lane(one->block, cpu & one->block->lane_mask);
-		one->head = pxt_cursor_add(&one->lane->head, (uint64_t)slots << 32 | 2u);
-		PXT_TESTPOINT(PXT_TP_RESERVED);
+	PXT_BOUND(finding, CONFIG_PTRACE_MAX_STREAMS);
+	for (pxt_wanted_mask left = mask; left; left &= (pxt_wanted_mask)(left - 1u)) {
+		unsigned index = (unsigned)__builtin_ctz(left);
+		pxt_wanted_mask bit = (pxt_wanted_mask)(1u << index);
+		struct target *target = &targets[index];
+
+		PXT_ROUND(finding);
+		if (PXT_UNLIKELY(!find_target(target, index, id, bytes, cpu)))
+			continue;
+		*live |= bit;
+		if (PXT_LIKELY(find_place(target->block, target->lane, slots, &target->spot)))
+			ready |= bit;
 	}
 	ticks = pxt_port_ticks_plain();
 	PXT_TESTPOINT(PXT_TP_STAMPED);
-	first = first_data(data, bytes);
 	/* Bound: the same. */
 	PXT_BOUND(storing, CONFIG_PTRACE_MAX_STREAMS);
-	for (const struct reserved *one = reserved; one != reserved + count; one++) {
+	for (; ready; ready &= (pxt_wanted_mask)(ready - 1u)) {
+		unsigned index = (unsigned)__builtin_ctz(ready);
+
 		PXT_ROUND(storing);
-		store_one(one, slots, info, data, first, ctx, ticks);
+		if (PXT_LIKELY(put_target(&targets[index], slots, info, data, first, ctx, ticks)))
+			mask &= (pxt_wanted_mask) ~(1u << index);
 	}
-	return true;
+	return mask;
 }
 
 /* Inside; the event is not the hot stream's alone. */
 static PXT_NOINLINE void go_on(uint32_t id, const void *data, size_t bytes, const void *address)
 {
 	pxt_wanted_mask mask = pxt_wanted_by(id);
+	pxt_wanted_mask live = 0;
 
-	if ((mask & (pxt_wanted_mask)(mask - 1u)) && emit_several(mask, id, data, bytes, address))
-		leave();
-	else
-		leave_and_go_careful(id, data, bytes, address);
+	if (mask & (pxt_wanted_mask)(mask - 1u))
+		mask = emit_several(mask, &live, id, data, bytes, address);
+	if (mask)
+		emit_each(mask, live, id, data, bytes, address);
+	leave();
 }
 
 PXT_INLINE void emit_from(trace_event_id_t id, const void *data, size_t bytes, const void *address)

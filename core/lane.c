@@ -2,8 +2,11 @@
 /* lane.c - one lane as its consumer sees it: front record, laps, unfinished records. */
 #include "core/consumer.h"
 #include "core/control.h"
-#include "core/merge.h"
-#include "core/window.h"
+#include "core/family.h"
+#include "core/threads.h"
+
+/* Behind an unfinished record it is asked so often whether anybody lives who could finish it. */
+#define CHECK_US 50u
 
 void pxt_lane_head(struct pxt_lane *lane, uint64_t *pos, uint64_t *seq)
 {
@@ -24,57 +27,41 @@ static void publish(struct pxt_block *block, struct pxt_lane *lane, bool caught_
 	uint32_t step = block->full_policy == POSIX_TRACE_LOOP ? block->slot_mask / 8u : 0u;
 
 	if ((uint32_t)lane->pos - limit > step || (caught_up && limit != (uint32_t)lane->pos))
-		/* Pairs with the acquire in pxt_ring_reserve_free(): the slots were read. */
+		/* Pairs with the acquire in pxt_ring_reserve(): the slots were read. */
 		atomic_store_explicit(&lane->limit, (uint32_t)lane->pos, memory_order_release);
 }
 
 /*
- * Looks ahead to the record that comes next now.  LOOP: either its stamp is known from here on, in
- * case it is overwritten before it is read, or `limit` is exact, so that the writer that
- * overwrites it can tell.
+ * LOOP: either the stamp of what comes next is known from here on, in case it is overwritten before
+ * it is read, or `limit` is exact, so that the writer that overwrites it can tell.
  */
-static void look_ahead(struct pxt_block *block, struct pxt_ring *ring)
+void pxt_lane_move(struct pxt_block *block, struct pxt_ring *ring, uint64_t pos, uint64_t seq)
 {
 	struct pxt_lane *lane = ring->lane;
-	uint32_t want = pxt_tag(ring->mask, (uint32_t)lane->pos, (uint32_t)lane->seq);
-	struct pxt_halves front =
-	    pxt_slot_load_halves(&ring->slots[(uint32_t)lane->pos & ring->mask]);
-	bool there = (uint32_t)front.low == (want | PXT_SLOT_BEGIN);
+	uint32_t want = pxt_tag(ring->mask, (uint32_t)pos, (uint32_t)seq) | PXT_SLOT_BEGIN;
+	struct pxt_halves front = pxt_slot_load_halves(&ring->slots[(uint32_t)pos & ring->mask]);
+	bool there = (uint32_t)front.low == want;
 
+	lane->pos = pos;
+	lane->seq = seq;
+	lane->front_state = PXT_FRONT_UNKNOWN;
+	lane->ruins = 0;
 	lane->next_ticks = there ? front.high : 0;
 	publish(block, lane, !there);
 }
 
 void pxt_lane_advance(struct pxt_block *block, struct pxt_ring *ring, uint32_t slots)
 {
-	struct pxt_lane *lane = ring->lane;
+	const struct pxt_lane *lane = ring->lane;
 
-	lane->pos += slots + pxt_carry((uint32_t)lane->seq);
-	lane->seq++;
-	lane->front_state = PXT_FRONT_UNKNOWN;
-	lane->ruins = 0;
-	look_ahead(block, ring);
-}
-
-void pxt_lane_move(struct pxt_block *block, struct pxt_ring *ring, uint64_t pos, uint64_t seq)
-{
-	struct pxt_lane *lane = ring->lane;
-
-	lane->pos = pos;
-	lane->seq = seq;
-	lane->front_state = PXT_FRONT_UNKNOWN;
-	lane->ruins = 0;
-	look_ahead(block, ring);
+	pxt_lane_move(
+	    block, ring, lane->pos + slots + pxt_carry((uint32_t)lane->seq), lane->seq + 1u);
 }
 
 void pxt_lane_pass_mark(struct pxt_block *block, struct pxt_ring *ring)
 {
-	struct pxt_lane *lane = ring->lane;
-
-	lane->barrier = pxt_slot_ticks(&lane->front);
-	lane->pos++;
-	lane->front_state = PXT_FRONT_UNKNOWN;
-	look_ahead(block, ring);
+	ring->lane->barrier = ring->lane->front_ticks;
+	pxt_lane_move(block, ring, ring->lane->pos + 1u, ring->lane->seq);
 }
 
 void pxt_consumer_lost(struct pxt_block *block, uint64_t records)
@@ -93,6 +80,7 @@ void pxt_consumer_gap(struct pxt_block *block, uint64_t ticks)
 	block->gap = 1;
 }
 
+/* Goes to the record @seq at @pos; what lies before it is lost. */
 static void jump(struct pxt_block *block, struct pxt_lane *lane, uint64_t pos, uint64_t seq)
 {
 	pxt_consumer_lost(block, seq - lane->seq);
@@ -103,9 +91,68 @@ static void jump(struct pxt_block *block, struct pxt_lane *lane, uint64_t pos, u
 	lane->ruins = 0;
 	lane->front_state = PXT_FRONT_UNKNOWN;
 	lane->stuck_since = 0;
-	pxt_merge_forget(lane);
-	pxt_window_end(block);
+	pxt_consumer_look_again(block);
 	publish(block, lane, true);
+}
+
+/* ---- What stands behind the position ---- */
+
+/* The first place from @from on where something begins, and its slot; @end: nothing does. */
+static uint64_t next_begin(
+    const struct pxt_ring *ring, uint64_t from, uint64_t end, struct pxt_slot *slot)
+{
+	/* Bound: the slots of the ring. */
+	for (; from < end; from++) {
+		*slot = pxt_slot_load(&ring->slots[(uint32_t)from & ring->mask]);
+		if ((slot->word[0] & PXT_SLOT_BEGIN) &&
+		    ((slot->word[0] ^ (uint32_t)from) & ~ring->mask & PXT_TAG_MASK) == 0)
+			break;
+	}
+	return from;
+}
+
+static bool is_mark(const struct pxt_slot *slot)
+{
+	return pxt_info_id(slot->word[1]) == PXT_ID_MARK;
+}
+
+/*
+ * Stamps rise along a lane, so this is the smallest of all that have one.  What stands behind a mark
+ * waits for the other lanes anyway.  [proof: floor]
+ */
+static uint64_t find_floor(const struct pxt_ring *ring, uint64_t end)
+{
+	struct pxt_slot slot;
+
+	if (next_begin(ring, ring->lane->pos, end, &slot) == end || is_mark(&slot))
+		return UINT64_MAX;
+	return pxt_slot_ticks(&slot);
+}
+
+/*
+ * Where a lane stands that is moved to @pos other than record by record: one barrier before the
+ * next mark.  Returns the smallest stamp from @pos on; UINT64_MAX: there is none.
+ */
+static uint64_t survey(
+    const struct pxt_block *block, const struct pxt_ring *ring, uint64_t pos, uint64_t end)
+{
+	uint64_t least = UINT64_MAX;
+	struct pxt_slot slot;
+
+	ring->lane->barrier = block->barriers;
+	if (!pxt_block_merges(block))
+		return least;
+	while ((pos = next_begin(ring, pos, end, &slot)) < end) {
+		uint64_t ticks = pxt_slot_ticks(&slot);
+
+		if (is_mark(&slot)) {
+			ring->lane->barrier = ticks - 1u;
+			break;
+		}
+		least = ticks < least ? ticks : least;
+		pos++;
+	}
+	return least;
 }
 
 /*
@@ -116,56 +163,12 @@ static uint64_t number_of(const struct pxt_slot *slot, uint32_t mask, uint64_t l
 {
 	uint32_t back = ((uint32_t)last - slot->word[0]) & mask;
 
-	if (!back && pxt_info_id(slot->word[1]) != PXT_ID_MARK)
+	if (!back && !is_mark(slot))
 		back = mask + 1u;
 	return last - back;
 }
 
-static bool begins_here(const struct pxt_slot *slot, const struct pxt_ring *ring, uint64_t pos)
-{
-	return (slot->word[0] & PXT_SLOT_BEGIN) &&
-	       ((slot->word[0] ^ (uint32_t)pos) & ~ring->mask & PXT_TAG_MASK) == 0;
-}
-
-/*
- * Where a lane stands that was moved to @pos other than record by record: one barrier before the
- * next mark.  Returns the smallest stamp from @pos on, which is the key of the record there.
- */
-static uint64_t survey(
-    struct pxt_block *block, const struct pxt_ring *ring, uint64_t pos, uint64_t end)
-{
-	uint64_t barrier = UINT64_MAX;
-	uint64_t least = UINT64_MAX;
-
-	for (; pxt_block_merges(block) && pos < end; pos++) {
-		struct pxt_slot slot = pxt_slot_load(&ring->slots[(uint32_t)pos & ring->mask]);
-		uint64_t ticks = pxt_slot_ticks(&slot);
-		uint32_t id = pxt_info_id(slot.word[1]);
-
-		if (!begins_here(&slot, ring, pos) || id == PXT_ID_VOID)
-			continue;
-		if (id != PXT_ID_MARK)
-			least = ticks < least ? ticks : least;
-		else if (barrier == UINT64_MAX)
-			barrier = ticks - 1u;
-	}
-	ring->lane->barrier = barrier == UINT64_MAX ? block->barriers : barrier;
-	return least;
-}
-
-/* The oldest record that is still whole, from @from on; *seq becomes its number. */
-static uint64_t find_whole(const struct pxt_ring *ring, uint64_t from, uint64_t end, uint64_t *seq)
-{
-	for (; from < end; from++) {
-		struct pxt_slot slot = pxt_slot_load(&ring->slots[(uint32_t)from & ring->mask]);
-
-		if (begins_here(&slot, ring, from)) {
-			*seq = number_of(&slot, ring->mask, *seq);
-			break;
-		}
-	}
-	return from;
-}
+/* ---- Laps ---- */
 
 /*
  * Overtaken again before anything was read since the last time: writers get more room, up to half
@@ -183,11 +186,13 @@ static uint32_t slack_for(struct pxt_block *block, struct pxt_lane *lane, uint32
 	return lane->lap_slack;
 }
 
+/* The lane was overtaken: goes to the oldest record that is still whole, counts what is gone. */
 static void lapped(struct pxt_block *block, struct pxt_ring *ring, bool reading)
 {
 	struct pxt_lane *lane = ring->lane;
 	uint32_t size = ring->mask + 1u;
 	uint64_t gone = lane->next_ticks ? lane->next_ticks : pxt_wide_load(&lane->first_lost);
+	struct pxt_slot slot;
 	uint64_t pos;
 	uint64_t seq;
 	uint64_t from;
@@ -196,11 +201,11 @@ static void lapped(struct pxt_block *block, struct pxt_ring *ring, bool reading)
 	PXT_TESTPOINT(PXT_TP_LAPPED);
 	pxt_lane_head(lane, &pos, &seq);
 	from = pos - size + (reading ? slack_for(block, lane, size) : 0u);
-	if (from < lane->pos)
-		from = lane->pos;
-	from = find_whole(ring, from, pos, &seq);
+	from = next_begin(ring, from < lane->pos ? lane->pos : from, pos, &slot);
+	if (from < pos)
+		seq = number_of(&slot, ring->mask, seq);
 	pxt_consumer_gap(block, gone);
-	/* Other lanes must not show anything older than what is left of this one (merge.c, 5). */
+	/* Other lanes must not show anything older than what is left of this one (merge.c). */
 	least = survey(block, ring, from, pos);
 	if (least != UINT64_MAX && least > block->give_up)
 		block->give_up = least;
@@ -208,106 +213,52 @@ static void lapped(struct pxt_block *block, struct pxt_ring *ring, bool reading)
 	lane->ruins = (uint32_t)(from - (pos - size));
 }
 
-void pxt_lane_lapped(struct pxt_block *block, struct pxt_ring *ring)
-{
-	lapped(block, ring, true);
-}
+/* ---- Unfinished records ---- */
 
-/* Slots of the record that begins in @front. */
-static uint32_t record_slots(const struct pxt_slot *front)
+/* Slots of the record that begins with @info. */
+PXT_INLINE uint32_t record_slots(uint32_t info)
 {
-	uint32_t id = pxt_info_id(front->word[1]);
-
-	if (id == PXT_ID_VOID)
-		return front->word[2];
-	return id == PXT_ID_MARK ? 1u : pxt_info_slots(front->word[1], PXT_CTX_BYTES);
+	return pxt_info_id(info) == PXT_ID_MARK ? 1u : pxt_info_slots(info, PXT_CTX_BYTES);
 }
 
 /*
- * The record at the lane's position was not finished in time.  Its begin slot, if it is there,
- * says where the next one starts; else the next begin slot of this lap does, and the low bits of
- * its number say how many records lie between.
+ * The record at the lane's position will not be finished.  Its begin slot, if it is there, says
+ * where the next one starts; else the next begin slot does, and the low bits of its number say how
+ * many records lie between.  What was reserved behind `stuck_head` has its own time to finish.
  */
-static bool pass_over(struct pxt_block *block, struct pxt_ring *ring)
+static void pass_over(struct pxt_block *block, struct pxt_ring *ring)
 {
 	struct pxt_lane *lane = ring->lane;
 	uint32_t want = pxt_tag(ring->mask, (uint32_t)lane->pos, (uint32_t)lane->seq);
 	struct pxt_slot slot = pxt_slot_load(&ring->slots[(uint32_t)lane->pos & ring->mask]);
+	uint64_t at = lane->pos + record_slots(slot.word[1]) + pxt_carry((uint32_t)lane->seq);
+	uint64_t number = lane->seq + 1u;
 	uint64_t pos;
 	uint64_t seq;
 
 	PXT_TESTPOINT(PXT_TP_GIVES_UP);
-	if (slot.word[0] == (want | PXT_SLOT_BEGIN)) {
-		uint64_t next = lane->pos + record_slots(&slot) + pxt_carry((uint32_t)lane->seq);
-
-		jump(block, lane, next, lane->seq + 1u);
-		PXT_TESTPOINT(PXT_TP_PASSED);
-		return true;
-	}
 	pxt_lane_head(lane, &pos, &seq);
 	/* Overtaken since head was looked at: more than a lap away, low bits tell no number. */
 	if (pos - lane->pos > ring->mask + 1u) {
-		pxt_lane_lapped(block, ring);
-		return true;
+		lapped(block, ring, true);
+		return;
 	}
-	for (uint64_t at = lane->pos + 1u; at < pos; at++) {
-		slot = pxt_slot_load(&ring->slots[(uint32_t)at & ring->mask]);
-		if (begins_here(&slot, ring, at)) {
-			/* Fewer than N fit between; none, if what stands here was a mark. */
-			uint32_t ahead = (slot.word[0] - (uint32_t)lane->seq) & ring->mask;
-
-			(void)survey(block, ring, at, pos);
-			jump(block, lane, at, lane->seq + ahead);
-			PXT_TESTPOINT(PXT_TP_PASSED);
-			return true;
-		}
+	if (slot.word[0] != (want | PXT_SLOT_BEGIN)) {
+		at = next_begin(ring, lane->pos + 1u, lane->stuck_head, &slot);
+		/* Fewer than N fit between; none, if what stands here was a mark. */
+		number = at < lane->stuck_head
+		             ? lane->seq + ((slot.word[0] - (uint32_t)lane->seq) & ring->mask)
+		             : lane->stuck_seq;
+		(void)survey(block, ring, at, pos);
 	}
-	/* Nothing begins behind it.  What was reserved only lately gets its own time to finish. */
-	if (lane->stuck_head != pos && !block->quiet) {
-		lane->stuck_since = 0;
-		return false;
-	}
-	(void)survey(block, ring, pos, pos);
-	jump(block, lane, pos, seq);
+	jump(block, lane, at, number);
 	PXT_TESTPOINT(PXT_TP_PASSED);
-	return true;
 }
 
-bool pxt_waited_long(const struct pxt_lane *lane, uint64_t now)
+bool pxt_lane_finished(const struct pxt_ring *ring, uint32_t info, uint64_t pos, uint64_t seq)
 {
-	/* Signed: a clock that still stands at 0 is before the moment that was noted, too. */
-	return (int64_t)(now - lane->stuck_since) >= (int64_t)pxt_holdback_ticks();
-}
+	uint32_t slots = record_slots(info);
 
-/*
- * True when the wait for the record at the lane's position is over and it was passed over.
- * [proof: expired]
- */
-static bool expired(struct pxt_block *block, struct pxt_ring *ring)
-{
-	struct pxt_lane *lane = ring->lane;
-	uint64_t now = pxt_port_ticks();
-	uint64_t seq;
-
-	if (block->quiet)
-		return pass_over(block, ring);
-	if (!lane->stuck_since || lane->stuck_pos != lane->pos) {
-		lane->stuck_pos = lane->pos;
-		lane->stuck_since = now ? now : 1u;
-		pxt_lane_head(lane, &lane->stuck_head, &seq);
-		return false;
-	}
-	return pxt_waited_long(lane, now) && pass_over(block, ring);
-}
-
-bool pxt_lane_finished(
-    const struct pxt_ring *ring, const struct pxt_slot *front, uint64_t pos, uint64_t seq)
-{
-	uint32_t id = pxt_info_id(front->word[1]);
-	uint32_t slots = record_slots(front);
-
-	if (id == PXT_ID_VOID || id == PXT_ID_MARK)
-		return true;
 	/* Bound: the slots of the record. */
 	for (uint32_t i = 1; i < slots; i++) {
 		uint32_t at = (uint32_t)pos + i;
@@ -319,12 +270,74 @@ bool pxt_lane_finished(
 	return true;
 }
 
+/* The front is @slot, and all its slots are there. */
+static bool is_whole(const struct pxt_ring *ring, const struct pxt_slot *slot)
+{
+	const struct pxt_lane *lane = ring->lane;
+
+	return slot->word[0] == (pxt_tag(ring->mask, (uint32_t)lane->pos, (uint32_t)lane->seq) |
+	                            PXT_SLOT_BEGIN) &&
+	       pxt_lane_finished(ring, slot->word[1], lane->pos, lane->seq);
+}
+
+/*
+ * Whether nobody is left who could finish what is stuck: its process was killed, or its thread jumped
+ * out of its trace point.  Asked at first sight and then from time to time, because an answer may cost
+ * a fence.  Whoever was inside before it has stored, so a look behind it decides.  [proof: dead]
+ */
+static bool is_abandoned(struct pxt_block *block, struct pxt_ring *ring, uint64_t now)
+{
+	struct pxt_lane *lane = ring->lane;
+	uint64_t pause = pxt_clock.hz / 1000000u * CHECK_US;
+	struct pxt_slot slot;
+
+	if (lane->stuck_checked && (int64_t)(now - lane->stuck_checked) < (int64_t)pause)
+		return false;
+	lane->stuck_checked = now ? now : 1u;
+	if (!pxt_threads_nobody_inside(pxt_family_whose(block)))
+		return false;
+	slot = pxt_slot_load(&ring->slots[(uint32_t)lane->pos & ring->mask]);
+	return !is_whole(ring, &slot);
+}
+
+/*
+ * Whether the record at the lane's position is not waited for any more; it was passed over then.
+ * [proof: expired]
+ */
+static bool expired(struct pxt_block *block, struct pxt_ring *ring)
+{
+	struct pxt_lane *lane = ring->lane;
+	uint64_t now = pxt_port_ticks();
+
+	if (!lane->stuck_since || lane->stuck_pos != lane->pos || block->quiet) {
+		lane->stuck_pos = lane->pos;
+		lane->stuck_since = now ? now : 1u;
+		lane->stuck_checked = 0;
+		pxt_lane_head(lane, &lane->stuck_head, &lane->stuck_seq);
+	}
+	/* Signed: a clock that still stands at 0 is before the moment that was noted, too. */
+	if (!block->quiet && (int64_t)(now - lane->stuck_since) < (int64_t)pxt_holdback_ticks() &&
+	    !is_abandoned(block, ring, now))
+		return false;
+	pass_over(block, ring);
+	return true;
+}
+
+/* ---- The front ---- */
+
 enum found {
 	FOUND,
 	MOVED,
 	EMPTY,
 	BUSY
 };
+
+PXT_INLINE enum found take_front(struct pxt_lane *lane, uint32_t info, uint64_t ticks)
+{
+	lane->front_info = info;
+	lane->front_ticks = ticks;
+	return FOUND;
+}
 
 /* The slot at the position is not what was expected: head tells why. */
 static enum found look_at_head(struct pxt_block *block, struct pxt_ring *ring)
@@ -341,72 +354,67 @@ static enum found look_at_head(struct pxt_block *block, struct pxt_ring *ring)
 	if (pos == lane->pos)
 		return EMPTY;
 	if (pos - lane->pos > size || seq - lane->seq > size) {
-		pxt_lane_lapped(block, ring);
+		lapped(block, ring, true);
 		return MOVED;
 	}
 	/* Not older than head: pairs with the slot's release. */
 	slot = pxt_slot_load(&ring->slots[(uint32_t)lane->pos & ring->mask]);
-	if (slot.word[0] == (want | PXT_SLOT_BEGIN)) {
-		lane->front = slot;
-		if (pxt_lane_finished(ring, &slot, lane->pos, lane->seq))
-			return FOUND;
-	} else if (pxt_tag_ahead(slot.word[0], want) > 0) {
-		pxt_lane_lapped(block, ring);
+	if (is_whole(ring, &slot))
+		return take_front(lane, slot.word[1], pxt_slot_ticks(&slot));
+	if (pxt_tag_ahead(slot.word[0], want) > 0) {
+		lapped(block, ring, true);
 		return MOVED;
 	}
-	return expired(block, ring) ? MOVED : BUSY;
+	if (expired(block, ring))
+		return MOVED;
+	lane->floor = find_floor(ring, pos);
+	return BUSY;
 }
 
 static enum found look_at_slot(struct pxt_block *block, struct pxt_ring *ring)
 {
 	struct pxt_lane *lane = ring->lane;
 	uint32_t want = pxt_tag(ring->mask, (uint32_t)lane->pos, (uint32_t)lane->seq);
-	struct pxt_slot slot = pxt_slot_load(&ring->slots[(uint32_t)lane->pos & ring->mask]);
+	struct pxt_halves front =
+	    pxt_slot_load_halves(&ring->slots[(uint32_t)lane->pos & ring->mask]);
+	uint32_t info = (uint32_t)(front.low >> 32);
 
 	/*
 	 * A tag repeats after 2^31 slots.  A record whose stamp is far from the last look at head
 	 * might be such a stranger, so head is asked; this keeps the reader off the writers' line.
 	 */
-	if (PXT_LIKELY(slot.word[0] == (want | PXT_SLOT_BEGIN)) &&
-	    (int64_t)(pxt_slot_ticks(&slot) - lane->look_ticks) < (int64_t)pxt_look_ticks() &&
-	    pxt_lane_finished(ring, &slot, lane->pos, lane->seq)) {
-		lane->front = slot;
-		return FOUND;
-	}
+	if (PXT_LIKELY((uint32_t)front.low == (want | PXT_SLOT_BEGIN)) &&
+	    (int64_t)(front.high - lane->look_ticks) < (int64_t)pxt_look_ticks() &&
+	    pxt_lane_finished(ring, info, lane->pos, lane->seq))
+		return take_front(lane, info, front.high);
 	return look_at_head(block, ring);
 }
 
 enum pxt_front pxt_lane_look(struct pxt_block *block, struct pxt_ring *ring)
 {
 	struct pxt_lane *lane = ring->lane;
+	enum found found;
 
-	if (lane->front_state == PXT_FRONT_READY || lane->front_state == PXT_FRONT_MARK)
+	if (lane->front_state != PXT_FRONT_UNKNOWN)
 		return (enum pxt_front)lane->front_state;
 	/* Bound: each round without a result moves the position forward. */
-	for (;;) {
-		enum found found = look_at_slot(block, ring);
-		uint32_t id;
-
-		if (found == MOVED)
-			continue;
-		if (found == EMPTY) {
-			publish(block, lane, true);
-			return PXT_FRONT_EMPTY;
-		}
-		if (found == BUSY)
-			return PXT_FRONT_BUSY;
+	do
+		found = look_at_slot(block, ring);
+	while (found == MOVED);
+	if (found == EMPTY) {
+		publish(block, lane, true);
+		lane->front_state = PXT_FRONT_EMPTY;
+	} else if (found == BUSY) {
+		lane->front_state = PXT_FRONT_BUSY;
+	} else {
 		PXT_TESTPOINT(PXT_TP_FRONT_SEEN);
-		id = pxt_info_id(lane->front.word[1]);
-		if (PXT_UNLIKELY(id == PXT_ID_VOID)) {
-			pxt_consumer_lost(block, 1);
-			pxt_lane_advance(block, ring, record_slots(&lane->front));
-			pxt_merge_forget(lane);
-			continue;
-		}
-		lane->front_state = id == PXT_ID_MARK ? PXT_FRONT_MARK : PXT_FRONT_READY;
-		return (enum pxt_front)lane->front_state;
+		lane->front_state =
+		    pxt_info_id(lane->front_info) == PXT_ID_MARK ? PXT_FRONT_MARK : PXT_FRONT_READY;
 	}
+	return (enum pxt_front)lane->front_state;
 }
+
+/* ---- All lanes ---- */
 
 bool pxt_consumer_drained(struct pxt_block *block)
 {

@@ -26,7 +26,7 @@ PXT_COLD void pxt_ring_bump_epoch(struct pxt_lane *lane, uint64_t head)
  * This writer alone owns the slot of the first unread record now.  What stands there is that
  * record, if it was ever finished; else the consumer must do without its stamp (0).
  */
-PXT_COLD void pxt_ring_note_lost(const struct pxt_ring *ring, uint32_t limit)
+static PXT_COLD void note_lost(const struct pxt_ring *ring, uint32_t limit)
 {
 	struct pxt_slot old = pxt_slot_load(&ring->slots[limit & ring->mask]);
 	bool same_lap = ((old.word[0] ^ limit) & ~ring->mask & PXT_TAG_MASK) == 0;
@@ -35,10 +35,19 @@ PXT_COLD void pxt_ring_note_lost(const struct pxt_ring *ring, uint32_t limit)
 	pxt_wide_set(&ring->lane->first_lost, ticks);
 }
 
-enum pxt_reserve pxt_ring_reserve_free(struct pxt_place *place, uint32_t slots)
+static void take(struct pxt_place *place, uint64_t head, uint32_t used)
+{
+	PXT_TESTPOINT(PXT_TP_RESERVED);
+	place->pos = pxt_head_pos(head);
+	place->seq = pxt_head_seq(head);
+	place->used = used;
+	pxt_ring_keep_epoch(place->ring.lane, head);
+}
+
+enum pxt_reserve pxt_ring_reserve(struct pxt_place *place, uint32_t slots, unsigned how)
 {
 	struct pxt_lane *lane = place->ring.lane;
-	uint32_t size = place->ring.mask + 1u;
+	const uint32_t size = place->ring.mask + 1u;
 	uint64_t head = pxt_cursor_peek(&lane->head);
 
 	/* Bound: N + 1 rounds.  Each further one means that head has moved; see ring.h. */
@@ -56,7 +65,7 @@ enum pxt_reserve pxt_ring_reserve_free(struct pxt_place *place, uint32_t slots)
 		limit = atomic_load_explicit(&lane->limit, memory_order_acquire);
 		PXT_TESTPOINT(PXT_TP_LIMIT_SEEN);
 		used = pxt_head_pos(head) + needed - limit;
-		if (used > size) {
+		if (used > size && (how & PXT_TAKE_FREE)) {
 			/* Full, unless @head is so old that the limit has passed it. */
 			uint64_t again = pxt_cursor_peek(&lane->head);
 
@@ -65,31 +74,40 @@ enum pxt_reserve pxt_ring_reserve_free(struct pxt_place *place, uint32_t slots)
 			head = again;
 			continue;
 		}
+		place->ticks = how & PXT_TAKE_ORDERED ? pxt_port_ticks_ordered() : pxt_port_ticks();
+		PXT_TESTPOINT(PXT_TP_STAMPED);
 		if (!pxt_cursor_swap(&lane->head, &head, head + ((uint64_t)slots << 32) + 2u))
 			continue;
-		PXT_TESTPOINT(PXT_TP_RESERVED);
-		place->pos = pxt_head_pos(head);
-		place->seq = pxt_head_seq(head);
-		place->used = used;
-		pxt_ring_keep_epoch(lane, head);
-		return used == size ? PXT_RESERVED_LAST : PXT_RESERVED;
+		take(place, head, how & PXT_TAKE_FREE ? used : 0);
+		/* Its stamp goes before the record does. */
+		if (!(how & PXT_TAKE_FREE) &&
+		    PXT_UNLIKELY(pxt_ring_covers(size - 1u, place->pos, needed, limit)))
+			note_lost(&place->ring, limit);
+		return used == size && (how & PXT_TAKE_FREE) ? PXT_RESERVED_LAST : PXT_RESERVED;
 	}
 	return PXT_NO_ROOM;
+}
+
+void pxt_ring_reserve_closed(struct pxt_place *place, uint32_t slots)
+{
+	struct pxt_lane *lane = place->ring.lane;
+	uint32_t limit = atomic_load_explicit(&lane->limit, memory_order_acquire);
+
+	take(place, pxt_cursor_add(&lane->head, (uint64_t)slots << 32 | 2u), 0);
+	if (pxt_ring_covers(place->ring.mask, place->pos, slots, limit))
+		note_lost(&place->ring, limit);
 }
 
 bool pxt_ring_reserve_mark(struct pxt_place *place, bool overwrite)
 {
 	struct pxt_lane *lane = place->ring.lane;
 	uint32_t limit = atomic_load_explicit(&lane->limit, memory_order_acquire);
-	uint64_t head = pxt_cursor_peek(&lane->head);
+	uint32_t pos = pxt_head_pos(pxt_cursor_peek(&lane->head));
 
 	/* Writers that do not overwrite find the lane closed, so this room stays. */
-	if (!overwrite && pxt_head_pos(head) + 1u - limit > place->ring.mask + 1u)
+	if (!overwrite && pos + 1u - limit > place->ring.mask + 1u)
 		return false;
-	head = pxt_cursor_add(&lane->head, UINT64_C(1) << 32);
-	place->pos = pxt_head_pos(head);
-	place->seq = pxt_head_seq(head);
-	pxt_ring_keep_epoch(lane, head);
+	take(place, pxt_cursor_add(&lane->head, UINT64_C(1) << 32), 0);
 	return true;
 }
 
@@ -314,15 +332,6 @@ void pxt_ring_store(const struct pxt_place *place, const struct pxt_event *event
 	if (left)
 		pxt_ring_store_rest(
 		    place->ring.slots, place->ring.mask, pos, place->seq, data, left);
-}
-
-/* [proof: void] */
-PXT_COLD void pxt_ring_store_void(const struct pxt_place *place, uint32_t slots)
-{
-	uint32_t tag = pxt_tag(place->ring.mask, place->pos, place->seq) | PXT_SLOT_BEGIN;
-	uint32_t info = pxt_slot_info(PXT_ID_VOID, 0, false, false, PXT_CPU_UNKNOWN);
-
-	pxt_ring_put(&place->ring, place->pos, pair(tag, info), slots);
 }
 
 void pxt_ring_store_mark(const struct pxt_place *place, uint64_t number)

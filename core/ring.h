@@ -13,13 +13,17 @@
  *   (-: any number at once, in signal handlers too.  X: the stream's mutex excludes.)
  *
  * Words and who writes them:
- *   head       writers (add), control (closed bit, its own records)
- *   refused    writers that found no room or an automatic stop
+ *   head       writers (compare-exchange), control (closed bit, its own records)
+ *   limit      the consumer, and control when it clears: slots before it are free
+ *   refused    writers that found no room, or were overtaken for a whole ring
  *   first_lost the LOOP writer that takes the slot `limit` points to; the consumer, to 0, when it
  *              has passed over records (core/lane.c, jump())
  *   epoch      writers, once per quarter of the cursor's range
- *   limit      the consumer, and control when it clears: slots before it are free
  *   the rest   the consumer, and control when it clears or puts a barrier
+ *
+ * A record's stamp is read between the look at head and the exchange that moves it.  Whoever was
+ * overtaken in between fails and reads again.  So the moment of a stamp lies inside the call, and
+ * along a lane stamps rise with positions, up to the error of a reading (core/merge.c).
  *
  * Pairs of fences:
  *   slot store (release)  -> slot load (acquire): a consumer that sees a slot sees the reservation
@@ -46,9 +50,6 @@
 #define PXT_RING_MIN_SHIFT 5u /* 32 slots: the smallest ring */
 #define PXT_RING_MAX_SHIFT 26u
 
-/* Records that are lowered below their neighbours' stamps; see core/merge.c. */
-#define PXT_DIPS 4u
-
 /* What the consumer knows of the record at its position in a lane. */
 enum pxt_front {
 	PXT_FRONT_UNKNOWN, /* not looked at, or not covered by the last look at head */
@@ -61,41 +62,35 @@ enum pxt_front {
 struct pxt_lane {
 	/* The writers' line. */
 	PXT_ALIGNED(PXT_CACHE_LINE) pxt_cursor head; /* [63:32] pos [31:1] seq [0] closed */
-	pxt_twins epoch;     /* how often the two ran through a quarter; pxt_epoch_make() */
-	pxt_counter refused; /* records that found no room; not in seq */
-	pxt_wide first_lost; /* LOOP: stamp of the first unread record that was overwritten */
+	_Atomic uint32_t limit; /* pos of the first unread record, as far as it was told */
+	pxt_counter refused;    /* records that found no room; not in seq */
+	pxt_twins epoch;        /* how often the two ran through a quarter; pxt_epoch_make() */
+	pxt_wide first_lost;    /* LOOP: stamp of the first unread record that was overwritten */
 
-	/* The consumer's line, of which writers read `limit`. */
-	PXT_ALIGNED(PXT_CACHE_LINE) _Atomic uint32_t limit;
-	uint32_t front_state; /* enum pxt_front */
-	uint64_t pos;         /* next position to consume, all 64 bits */
-	uint64_t seq;         /* number of the record there */
-	uint64_t stuck_pos;   /* an unfinished record was first seen here ... */
-	uint64_t stuck_since; /* ... at this time, ticks; 0: none */
-	uint64_t stuck_head;  /* ... with head here */
-	uint64_t look_ticks;  /* clock at the last look at head */
+	/* The consumer's line. */
+	PXT_ALIGNED(PXT_CACHE_LINE) uint64_t pos; /* next position to consume, all 64 bits */
+	uint64_t seq;                             /* number of the record there */
+	uint64_t look_ticks;                      /* clock at the last look at head */
 	uint64_t next_ticks;  /* LOOP: stamp of the record at pos, 0 while it is not there */
+	uint64_t front_ticks; /* READY: stamp of the record at pos; MARK: the mark's number */
+	uint64_t floor;       /* BUSY: stamp of the first record from pos on that has one */
+	uint64_t barrier;     /* number of the last mark passed */
+	uint32_t front_info;  /* READY: as in the begin slot */
+	uint32_t front_state; /* enum pxt_front */
 
-	/* The merge's notes (core/merge.c); one lane uses `front` alone. */
-	PXT_ALIGNED(PXT_CACHE_LINE) struct pxt_slot front; /* begin slot at pos, when READY */
-	uint64_t barrier;                                  /* number of the last mark passed */
-	uint64_t scan_pos;     /* records before it were seen finished and looked at for dips */
-	uint64_t scan_seq;     /* number of the record at scan_pos */
-	uint64_t scan_max;     /* largest stamp among them */
-	uint64_t seen_head;    /* head, widened, at the last snapshot */
-	uint64_t hidden_floor; /* unfinished records at scan_pos have later stamps than this */
-	uint64_t dip_ticks[PXT_DIPS];
-	uint32_t dip_pos[PXT_DIPS];
-	uint32_t lap_slack; /* slots left to the writers after a lap ... */
-	uint32_t lap_turn;  /* ... in this turn of the consumer */
-	uint32_t ruins;     /* slots before pos that are not free: parts of overwritten records */
-	uint8_t dips;
-	uint8_t dips_joined; /* the last dip stands for several: look again when it is reached */
-	uint8_t hidden;      /* an unfinished record stands at scan_pos; see core/merge.c */
+	/* Rarely used: an unfinished record, a lap. */
+	uint64_t stuck_pos;     /* an unfinished record was first seen here ... */
+	uint64_t stuck_since;   /* ... at this time, ticks; 0: none */
+	uint64_t stuck_head;    /* ... with head here, ... */
+	uint64_t stuck_seq;     /* ... and so many records reserved */
+	uint64_t stuck_checked; /* when it was last asked whether its writer lives */
+	uint32_t lap_slack;     /* slots left to the writers after a lap ... */
+	uint32_t lap_turn;      /* ... in this turn of the consumer */
+	uint32_t ruins; /* slots before pos that are not free: parts of overwritten records */
 };
 
 #if CONFIG_PTRACE_PORT_POSIX
-_Static_assert(sizeof(struct pxt_lane) == 256, "a lane costs 256 bytes beside its slots");
+_Static_assert(sizeof(struct pxt_lane) == 192, "a lane costs 192 bytes beside its slots");
 #endif
 
 /* A ring as one call sees it: where the lane's words and slots are. */
@@ -116,7 +111,8 @@ struct pxt_place {
 	struct pxt_ring ring;
 	uint32_t pos;
 	uint32_t seq;
-	uint32_t used; /* slots in use behind this record; 0 when overwriting */
+	uint32_t used;  /* slots in use behind this record; 0 when overwriting */
+	uint64_t ticks; /* the counter, read within the reservation */
 };
 
 PXT_INLINE uint32_t pxt_tag(uint32_t mask, uint32_t pos, uint32_t seq)
@@ -176,7 +172,6 @@ PXT_INLINE uint64_t pxt_epoch_widen(uint32_t quarters, uint32_t value, uint32_t 
 }
 
 void pxt_ring_bump_epoch(struct pxt_lane *lane, uint64_t head);
-void pxt_ring_note_lost(const struct pxt_ring *ring, uint32_t limit);
 
 PXT_INLINE void pxt_ring_keep_epoch(struct pxt_lane *lane, uint64_t head)
 {
@@ -184,46 +179,33 @@ PXT_INLINE void pxt_ring_keep_epoch(struct pxt_lane *lane, uint64_t head)
 		pxt_ring_bump_epoch(lane, head);
 }
 
-/* Whether a record of @slots at @pos covers the slot of the first unread one in @limit. */
-PXT_INLINE bool pxt_ring_covers(uint32_t mask, uint32_t pos, uint32_t slots, uint32_t limit)
-{
-	return pos + slots - limit - mask - 2u < slots;
-}
-
-/*
- * Reserves @slots by overwriting the oldest.  One step; always succeeds.  False: the lane was
- * closed before (a stop came first), and the place must be filled with pxt_ring_store_void().
- */
-PXT_INLINE bool pxt_ring_reserve_loop(struct pxt_place *place, uint32_t slots)
-{
-	struct pxt_lane *lane = place->ring.lane;
-	uint64_t head = pxt_cursor_add(&lane->head, (uint64_t)slots << 32 | 2u);
-	uint32_t limit = atomic_load_explicit(&lane->limit, memory_order_relaxed);
-
-	PXT_TESTPOINT(PXT_TP_RESERVED);
-	place->pos = pxt_head_pos(head);
-	place->seq = pxt_head_seq(head);
-	place->used = 0;
-	/* Its stamp goes before the record does. */
-	if (PXT_UNLIKELY(pxt_ring_covers(place->ring.mask, place->pos, slots, limit)))
-		pxt_ring_note_lost(&place->ring, limit);
-	pxt_ring_keep_epoch(lane, head);
-	return !(head & PXT_HEAD_CLOSED);
-}
-
 enum pxt_reserve {
 	PXT_RESERVED,      /* go on to store */
 	PXT_RESERVED_LAST, /* the same, and the ring is full now */
 	PXT_NO_ROOM,
-	PXT_CLOSED,
+	PXT_CLOSED, /* a stop came first */
 };
 
+/* Whether a record of @slots at @pos covers the slot of the first unread one in @limit. */
+PXT_INLINE bool pxt_ring_covers(uint32_t mask, uint32_t pos, uint32_t slots, uint32_t limit)
+{
+	return limit + mask + 1u - pos < slots;
+}
+
+/* How a place is taken: alternatives, together. */
+#define PXT_TAKE_FREE    1u /* never overwrite what was not read */
+#define PXT_TAKE_ORDERED 2u /* the stamp is not read before older instructions have finished */
+
 /*
- * Reserves @slots that the consumer has freed; never overwrites.  At most N + 1 rounds: each
- * round means that another record was admitted meanwhile, and after N of them a whole ring went
- * by, which counts as "no room".
+ * Reserves @slots and reads the counter, in one step as others see it: head is looked at, the counter
+ * read, head exchanged; who was overtaken begins again.  At most N + 1 rounds: each one more means
+ * that another record was admitted meanwhile, and after N of them a whole ring went by, which
+ * counts as "no room".
  */
-enum pxt_reserve pxt_ring_reserve_free(struct pxt_place *place, uint32_t slots);
+enum pxt_reserve pxt_ring_reserve(struct pxt_place *place, uint32_t slots, unsigned how);
+
+/* Takes @slots of a lane that is closed: the caller is the only control call. */
+void pxt_ring_reserve_closed(struct pxt_place *place, uint32_t slots);
 
 /*
  * Takes one slot without a record's number, for a mark.  The caller is the only control call, and
@@ -264,8 +246,6 @@ void pxt_ring_store(const struct pxt_place *place, const struct pxt_event *event
  */
 void pxt_ring_store_rest(pxt_cell *slots, uint32_t mask, uint32_t pos, uint32_t seq,
     const unsigned char *data, uint32_t left);
-/* Fills a place that came too late: one begin slot says how many slots to pass over. */
-void pxt_ring_store_void(const struct pxt_place *place, uint32_t slots);
 void pxt_ring_store_mark(const struct pxt_place *place, uint64_t number);
 
 #endif

@@ -8,7 +8,6 @@
 #include "core/control.h"
 #include "core/directory.h"
 #include "core/mirror.h"
-#include "core/window.h"
 
 #include <errno.h>
 #include <string.h>
@@ -115,10 +114,9 @@ bool pxt_guest_put(struct pxt_stream *stream, const struct pxt_event *event)
 	    !pxt_admits(block, gate, pxt_info_id(event->info)))
 		return false;
 	if (gate & PXT_GATE_KEEPS) {
-		if (!pxt_emit_reserve_free(block, gate, &place, slots))
+		if (!pxt_emit_reserve_free(block, gate, &place, slots, 0))
 			return false;
-	} else if (!pxt_ring_reserve_loop(&place, slots)) {
-		pxt_ring_store_void(&place, slots);
+	} else if (pxt_ring_reserve(&place, slots, 0) != PXT_RESERVED) {
 		return false;
 	}
 	pxt_ring_store(&place, event);
@@ -133,7 +131,7 @@ void pxt_guest_lost(struct pxt_stream *stream, uint64_t records, uint64_t ticks)
 	block->sided += records;
 	pxt_consumer_lost(block, records);
 	pxt_consumer_gap(block, ticks);
-	pxt_window_end(block);
+	pxt_consumer_look_again(block);
 }
 
 uint32_t pxt_guest_thread(int32_t pid, int32_t tid, uint64_t thread, const char *name)

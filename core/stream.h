@@ -105,31 +105,28 @@ struct pxt_block {
 	_Atomic uint32_t wanted_bit; /* in the wanted table; or PXT_HOT_NEVER (family.h) */
 	uint32_t index;              /* of the stream in its process; PXT_INDEX_COPY */
 	int32_t pid;
-	uint64_t lane_stride; /* bytes of a lane with its slots, which follow it */
-
-	/* Set by who goes to sleep, taken by the writer that wakes him. */
-	PXT_ALIGNED(PXT_CACHE_LINE) _Atomic uint32_t asleep;
-	PXT_ALIGNED(PXT_CACHE_LINE) pxt_wide auto_stop_ticks;
+	uint64_t lane_stride;    /* bytes of a lane with its slots, which follow it */
+	_Atomic uint32_t asleep; /* set by who goes to sleep, taken by the writer that wakes him */
+	pxt_wide auto_stop_ticks;
 
 	/* The consumer's. */
+	PXT_ALIGNED(PXT_CACHE_LINE)
 	uint64_t retrieved; /* this and the next four stand in a row: base/label.h, counts_at */
 	uint64_t lost;      /* beside the lanes' `refused` */
 	uint64_t cleared;
 	uint64_t sided;        /* records that went to `side` instead of a lane */
 	uint64_t barriers;     /* marks issued */
 	uint64_t last_ticks;   /* of the last event handed out: reported stamps never decrease */
-	uint64_t snapshot;     /* clock before the last look at all heads */
+	uint64_t snapshot;     /* clock before the last look at lanes without a front */
 	uint64_t give_up;      /* LOOP: what is older than this was overwritten somewhere */
 	uint64_t gap_ticks;    /* stamp of the first lost record of a gap, 0 unknown */
 	uint64_t lost_before;  /* records lost since the last event handed out */
 	uint64_t refused_told; /* of the lanes' `refused`, already in lost_before */
 	uint64_t lost_told;    /* losses that get_status() has reported */
 	uint64_t start_ticks;  /* stamp of the automatic START that is due */
-	uint64_t window;       /* core/window.h: stamps below it need no look at anything else */
-	uint64_t turn_end;     /* ... nor at another lane than turn_lane; 0: look at everything */
+	uint64_t turn_end; /* consumer.h: below it turn_lane comes next; 0: look at everything */
 	uint32_t turn_lane;
-	uint32_t turn_lanes; /* bit i: lane i has records in the window */
-	uint32_t turn;       /* items handed out, for core/lane.c */
+	uint32_t turn; /* items handed out, for core/lane.c */
 	PXT_GUESTS_MEMBER
 	uint8_t gap; /* OVERFLOW is due before the next record, then RESUME */
 	uint8_t resume_due;

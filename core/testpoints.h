@@ -9,10 +9,10 @@
 enum pxt_testpoint {
 	PXT_TP_ENTERED,       /* writer: marked inside */
 	PXT_TP_GATE_SEEN,     /* writer: gate and filter read */
-	PXT_TP_HEAD_SEEN,     /* writer, no overwriting: head read */
-	PXT_TP_LIMIT_SEEN,    /* writer, no overwriting: limit read */
-	PXT_TP_RESERVED,      /* writer: slots reserved */
-	PXT_TP_STAMPED,       /* writer: clock read */
+	PXT_TP_HEAD_SEEN,     /* writer: head read */
+	PXT_TP_LIMIT_SEEN,    /* writer: limit read */
+	PXT_TP_STAMPED,       /* writer: counter read */
+	PXT_TP_RESERVED,      /* writer: head exchanged, slots reserved */
 	PXT_TP_LOOKED,        /* writer: old slot looked at, not yet stored */
 	PXT_TP_BEGIN_STORED,  /* writer: begin slot visible */
 	PXT_TP_MIDDLE_STORED, /* writer: a continuation slot visible */
@@ -26,7 +26,7 @@ enum pxt_testpoint {
 	PXT_TP_LAPPED,        /* consumer: found itself lapped */
 	PXT_TP_GIVES_UP,      /* consumer: waited long enough for an unfinished record */
 	PXT_TP_PASSED,        /* consumer: passed over an unfinished record */
-	PXT_TP_HEAD_READ,     /* consumer: one lane's head read for the merge */
+	PXT_TP_LANE_SEEN,     /* consumer: one lane's front looked at for the merge */
 	PXT_TP_CLOSED_LANE,   /* control: one lane closed */
 	PXT_TP_SLEEPS,        /* reader: said that it sleeps */
 	PXT_TP_COPIED_HEAD,   /* copy: one lane's head read */

@@ -142,6 +142,32 @@ bool pxt_threads_wait_left(uint64_t limit_ns, enum pxt_whose whose)
 	       all;
 }
 
+/* Whoever has no entry may be anywhere. */
+static bool all_seen_outside(struct pxt_thread_table *table, enum pxt_whose whose)
+{
+	uint32_t count = entries(table);
+
+	for (uint32_t i = 1; i < count; i++) {
+		struct pxt_thread *entry = &table->entry[i];
+
+		if (!(atomic_load_explicit(&entry->passes, memory_order_acquire) & 1u))
+			continue;
+		if (whose == PXT_OWN ? !pxt_family_foreign(entry) : !pxt_family_gone(entry))
+			return false;
+	}
+	return !atomic_load_explicit(&pxt_outside.outsiders, memory_order_acquire) &&
+	       (whose == PXT_OWN || !atomic_load_explicit(&table->outsiders, memory_order_acquire));
+}
+
+bool pxt_threads_nobody_inside(enum pxt_whose whose)
+{
+	struct pxt_thread_table *table = pxt_threads;
+
+	/* First without the fence: usually the writer is seen. */
+	return table && all_seen_outside(table, whose) && pxt_port_fence_all() &&
+	       all_seen_outside(table, whose);
+}
+
 /* [proof: kept] */
 bool pxt_threads_all_left(void)
 {

@@ -81,6 +81,12 @@ enum pxt_whose {
  * within @limit_ns (killed, jumped out, never scheduled); what they may touch must be kept.
  */
 bool pxt_threads_wait_left(uint64_t limit_ns, enum pxt_whose whose);
+/*
+ * Whether no living thread is inside a trace point: what others have reserved by now and is not
+ * stored behind this call will never be.  False also where that cannot be told.  Does not wait; a
+ * fence only where the answer may be true.
+ */
+bool pxt_threads_nobody_inside(enum pxt_whose whose);
 /* Whether someone given up by wait_left() may still be inside. */
 bool pxt_threads_all_left(void);
 /* In a child: the parent's threads are not in it. */

@@ -225,6 +225,11 @@ PXT_INLINE uint64_t pxt_port_ticks_ordered(void)
 	return pxt_board_ticks();
 }
 
+PXT_INLINE void pxt_port_ticks_fence(void)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
 /* ---- Where the caller runs ---- */
 
 PXT_INLINE uint64_t pxt_port_thread(void)

@@ -398,7 +398,7 @@ PXT_INLINE uint64_t pxt_port_ticks_plain(void)
 	return (uint64_t)high << 32 | low;
 }
 
-/* Nothing behind it starts before older instructions have finished. */
+/* Nothing behind it starts before older instructions have finished: neither readings nor looks. */
 PXT_INLINE void pxt_port_ticks_fence(void)
 {
 	__asm__ volatile("lfence" : : : "memory");
@@ -461,6 +461,11 @@ PXT_INLINE uint64_t pxt_port_ticks(void)
 PXT_INLINE uint64_t pxt_port_ticks_ordered(void)
 {
 	return pxt_port_ticks_slow();
+}
+
+PXT_INLINE void pxt_port_ticks_fence(void)
+{
+	atomic_thread_fence(memory_order_seq_cst);
 }
 
 #endif

@@ -7,7 +7,7 @@
 #include "core/control.h"
 #include "core/directory.h"
 #include "core/merge.h"
-#include "core/window.h"
+#include "core/consumer.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -52,13 +52,12 @@ static void find_parts(struct box *box)
 /* A reader of the process may have been killed while it made them. */
 static void forget_notes(struct pxt_block *block)
 {
-	pxt_window_end(block);
+	pxt_consumer_look_again(block);
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_lane *lane = pxt_block_lane(block, i);
 
 		lane->front_state = PXT_FRONT_UNKNOWN;
 		lane->stuck_since = 0;
-		pxt_merge_forget(lane);
 	}
 }
 

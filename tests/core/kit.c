@@ -102,9 +102,6 @@ void kit_move(trace_id_t trid, unsigned index, uint64_t pos, uint64_t seq)
 	atomic_store(&lane->limit, (uint32_t)pos);
 	lane->pos = pos;
 	lane->seq = seq;
-	lane->scan_pos = pos;
-	lane->scan_seq = seq;
-	lane->seen_head = pos;
 	for (uint64_t at = pos - ring.mask - 1u; at < pos; at++)
 		pxt_slot_store(&ring.slots[(uint32_t)at & ring.mask],
 		    pxt_tag(ring.mask, (uint32_t)at, (uint32_t)seq - 1u), 0);

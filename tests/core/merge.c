@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * merge.c - lanes put together by hand, compared with the plainest merge there is: the key of a
- * record is the smallest stamp at or behind it, the smallest key comes next.
+ * merge.c - lanes put together by hand, compared with the plainest merge there is: of the lanes'
+ * fronts, the one with the smallest stamp comes next.
  */
 #include "kit.h"
 
 #include "core/context.h"
+#include "inside.h"
 
 #include <string.h>
 
@@ -44,7 +45,7 @@ static void reserve(struct record *record, unsigned lane, uint32_t thread)
 	record->event.ctx = pxt_context(thread, NULL);
 	record->place.ring = pxt_block_ring(kit_block(stream), lane);
 	slots = pxt_info_slots(record->event.info, PXT_CTX_BYTES);
-	CU_ASSERT_FATAL(pxt_ring_reserve_loop(&record->place, slots));
+	CU_ASSERT_FATAL(pxt_ring_reserve(&record->place, slots, 0) == PXT_RESERVED);
 }
 
 static void finish(struct record *record, uint64_t ticks)
@@ -82,6 +83,7 @@ static void begin(int policy, unsigned lanes, size_t bytes)
 
 static void end(void)
 {
+	somebody_inside(false);
 	CU_ASSERT(kit_settle(stream));
 	CU_ASSERT(kit_law(stream));
 	CU_ASSERT(kit_clean());
@@ -116,12 +118,14 @@ static int model_next(unsigned lanes)
 	uint64_t least = UINT64_MAX;
 	int chosen = -1;
 
-	for (unsigned lane = 0; lane < lanes; lane++)
-		for (uint32_t i = model.next[lane]; i < model.count[lane]; i++)
-			if (model.ticks[lane][i] < least) {
-				least = model.ticks[lane][i];
-				chosen = (int)lane;
-			}
+	for (unsigned lane = 0; lane < lanes; lane++) {
+		uint32_t front = model.next[lane];
+
+		if (front < model.count[lane] && model.ticks[lane][front] < least) {
+			least = model.ticks[lane][front];
+			chosen = (int)lane;
+		}
+	}
 	if (chosen >= 0)
 		model.next[chosen]++;
 	return chosen;
@@ -181,45 +185,9 @@ static void any_stamps_come_out_as_the_plain_merge_says(void)
 	}
 }
 
-/* More lowered records than the lane has notes for, in every order of their stamps. */
-static void dips(uint32_t count, bool falling)
-{
-	uint64_t base;
-
-	memset(&model, 0, sizeof(model));
-	begin(LOOP, 2, 65536);
-	base = pxt_port_ticks_ordered() - pxt_clock.hz;
-	for (uint32_t i = 0; i < count; i++) {
-		uint64_t high = base + 1000000u + i;
-		uint64_t low = base + 1000u * (falling ? count - i : i);
-
-		put(0, 100 + 2 * i, high);
-		put(0, 101 + 2 * i, low);
-		put(1, 500 + i, low - 7u);
-		model.ticks[0][model.count[0]++] = high;
-		model.ticks[0][model.count[0]++] = low;
-		model.ticks[1][model.count[1]++] = low - 7u;
-	}
-	for (uint32_t i = 0; i < 3 * count; i++) {
-		int want = model_next(2);
-		int got = read_lane();
-
-		PXT_CHECK(got == want, "%u dips, record %u: lane %d, not %d", count, i, got, want);
-	}
-	end();
-}
-
-static void more_dips_than_there_are_notes_are_all_heeded(void)
-{
-	for (uint32_t count = 1; count <= 5 * PXT_DIPS; count++) {
-		dips(count, false);
-		dips(count, true);
-	}
-}
-
 /* ---- Unfinished records that hide others ---- */
 
-/* Rule 4: the wait for one is over, the next one behind it still has its own. */
+/* The wait for one is over, the next one behind it still has its own. */
 static void an_unfinished_record_behind_one_that_was_given_up_still_holds_back(void)
 {
 	struct record dead;
@@ -228,6 +196,7 @@ static void an_unfinished_record_behind_one_that_was_given_up_still_holds_back(v
 	struct pxt_lane *lane;
 
 	begin(LOOP, 2, 4096);
+	somebody_inside(true);
 	pxt_holdback_ns = UINT64_C(10000000000);
 	lane = pxt_block_lane(kit_block(stream), 0);
 	reserve(&dead, 0, 100);
@@ -248,13 +217,14 @@ static void an_unfinished_record_behind_one_that_was_given_up_still_holds_back(v
 	end();
 }
 
-/* Behind the hold-back time other lanes go on, and nothing of them is lost. */
+/* What is behind it comes behind the hold-back time, and nothing of it is lost. */
 static void other_lanes_wait_for_the_hold_back_time_and_no_longer(void)
 {
 	struct posix_trace_counts_np now;
 	struct record dead;
 
 	begin(FULL, 4, 4096);
+	somebody_inside(true);
 	reserve(&dead, 2, 100);
 	for (unsigned i = 0; i < 20; i++)
 		put(i % 4, 200 + i, pxt_port_ticks_ordered());
@@ -265,44 +235,7 @@ static void other_lanes_wait_for_the_hold_back_time_and_no_longer(void)
 	end();
 }
 
-/* ---- Voids and barriers ---- */
-
-static void fill_void(unsigned lane, uint32_t slots)
-{
-	struct pxt_place place = { .ring = pxt_block_ring(kit_block(stream), lane) };
-
-	(void)pxt_ring_reserve_loop(&place, slots);
-	pxt_ring_store_void(&place, slots);
-}
-
-/* Ruling 12 */
-static void voids_are_passed_and_counted_wherever_they_stand(void)
-{
-	for (unsigned lanes = 1; lanes <= 4; lanes *= 2) {
-		struct posix_trace_counts_np now;
-		uint64_t voids = 0;
-
-		begin(LOOP, lanes, 8192);
-		seed = lanes;
-		for (uint32_t i = 0; i < 90; i++) {
-			unsigned lane = random_below(lanes);
-
-			if (random_below(3)) {
-				put(lane, 100 + i, pxt_port_ticks_ordered());
-			} else {
-				fill_void(lane, 1u + random_below(6));
-				voids++;
-			}
-			if (random_below(20) == 0)
-				(void)kit_read_all(stream);
-		}
-		CU_ASSERT(kit_settle(stream));
-		kit_counts(stream, &now);
-		PXT_EQ(now.posix_lost_np, voids);
-		PXT_EQ(kit_seen.user + voids, 90);
-		end();
-	}
-}
+/* ---- Barriers ---- */
 
 /* Everything of one run stands between its START and its STOP, whatever its stamps say. */
 static void runs(unsigned lanes, unsigned laps)
@@ -349,10 +282,8 @@ static void lapped_lanes_do_not_stop_the_merge(void)
 
 static const struct pxt_case cases[] = {
 	PXT_CASE(any_stamps_come_out_as_the_plain_merge_says),
-	PXT_CASE(more_dips_than_there_are_notes_are_all_heeded),
 	PXT_CASE(an_unfinished_record_behind_one_that_was_given_up_still_holds_back),
 	PXT_CASE(other_lanes_wait_for_the_hold_back_time_and_no_longer),
-	PXT_CASE(voids_are_passed_and_counted_wherever_they_stand),
 	PXT_CASE(start_and_stop_divide_what_any_number_of_lanes_recorded),
 	PXT_CASE(lapped_lanes_do_not_stop_the_merge),
 };

@@ -33,7 +33,6 @@ static const struct remains {
 	uint32_t nth;
 } kinds[] = {
 	{ PXT_TP_RESERVED, 0 },      /* nothing stored */
-	{ PXT_TP_STAMPED, 0 },       /* the same, later */
 	{ PXT_TP_BEGIN_STORED, 0 },  /* its begin slot only */
 	{ PXT_TP_MIDDLE_STORED, 0 }, /* a continuation is missing */
 	{ PXT_TP_MIDDLE_STORED, 2 }, /* the last one is missing */
@@ -243,9 +242,8 @@ static void a_writer_that_was_lapped_before_its_look_spoils_nothing(void)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		lapped_before_a_look(lanes, 4, PXT_TP_RESERVED, 0);
-		lapped_before_a_look(lanes, 4, PXT_TP_STAMPED, 0);
 		lapped_before_a_look(lanes, 4, PXT_TP_BEGIN_STORED, 0);
-		lapped_before_a_look(lanes, 40, PXT_TP_STAMPED, 0);
+		lapped_before_a_look(lanes, 40, PXT_TP_RESERVED, 0);
 		lapped_before_a_look(lanes, 40, PXT_TP_BEGIN_STORED, 0);
 		lapped_before_a_look(lanes, 40, PXT_TP_MIDDLE_STORED, 0);
 		lapped_before_a_look(lanes, 40, PXT_TP_MIDDLE_STORED, 1);

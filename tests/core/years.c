@@ -8,6 +8,7 @@
  * made them and which one it is; the "processors" are lanes, the "threads" are places in the thread
  * table, taken by one real thread in turn.
  */
+#include "inside.h"
 #include "kit.h"
 
 #include "fakes/fakes.h"
@@ -486,6 +487,8 @@ static int waits(void *unused)
 	PXT_CHILD_CHECK(kit_interrupted() == PXT_TP_RESERVED);
 	kit_heal();
 	kit_write(2, 4);
+	/* For all that anybody knows it is only slow. */
+	somebody_inside(true);
 	PXT_CHILD_CHECK(is_held());
 	/* The first look at it began the wait; this long is enough. */
 	set_clock(now + pxt_holdback_ticks() + 1);

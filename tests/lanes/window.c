@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * window.c - what was found out for one record is kept for the next ones (core/window.h), and not
- * for longer than it is true.  As in rules.c one thread plays all writers.
+ * window.c - what was found out for one record is kept for the next ones (core/consumer.h: the turn),
+ * and not for longer than it is true.  As in rules.c one thread plays all writers.
  */
 #include "conformance/story.h"
 #include "core/context.h"
 #include "core/control.h"
+#include "inside.h"
 #include "suite.h"
 
 #include <string.h>
@@ -48,8 +49,8 @@ static void reserve(struct record *record, uint32_t lane, int number)
 	record->event.info =
 	    pxt_slot_info((uint32_t)st_type(), sizeof(record->number), false, false, lane);
 	record->event.ctx = pxt_context(100 + lane, NULL);
-	(void)pxt_ring_reserve_loop(
-	    &record->place, pxt_info_slots(record->event.info, PXT_CTX_BYTES));
+	(void)pxt_ring_reserve(
+	    &record->place, pxt_info_slots(record->event.info, PXT_CTX_BYTES), 0);
 }
 
 static void finish(struct record *record, uint64_t ticks)
@@ -74,7 +75,7 @@ static uint64_t now(void)
 /* Stamps before this are no longer close to what the clock says. */
 static void let_time_pass(void)
 {
-	uint64_t until = now() + 3u * pxt_resolution_ticks();
+	uint64_t until = now() + pxt_clock.hz / 300000u;
 
 	while (now() < until)
 		;
@@ -112,7 +113,7 @@ static void equal_stamps_come_in_the_order_of_lanes(void)
 }
 
 /* Rule 1 of core/merge.c */
-static void a_window_ends_with_its_snapshot(void)
+static void a_turn_ends_with_its_snapshot(void)
 {
 	uint64_t later;
 
@@ -130,42 +131,32 @@ static void a_window_ends_with_its_snapshot(void)
 	end();
 }
 
-/* Rule 4 of core/merge.c */
-static void a_window_ends_where_an_unfinished_record_may_be_older(void)
+/* Rule 1 of core/merge.c */
+static void a_turn_ends_at_what_an_unfinished_record_hides(void)
 {
 	const uint64_t holdback = pxt_holdback_ns;
 	struct record late;
+	uint64_t base;
 
 	begin(POSIX_TRACE_LOOP, 2);
 	pxt_holdback_ns = UINT64_C(10000000000);
-	put(0, 1, block->snapshot - pxt_resolution_ticks());
-	put(0, 2, now());
-	reserve(&late, 1, 3);
+	somebody_inside(true);
+	base = now();
+	put(0, 1, base);
+	put(0, 4, base + 3u);
+	reserve(&late, 1, 2);
+	put(1, 3, base + 2u);
 	let_time_pass();
 	st_expect(stream, "1");
-	finish(&late, now());
-	st_expect(stream, "2..3");
+	finish(&late, base + 1u);
+	st_expect(stream, "2..4");
+	somebody_inside(false);
 	pxt_holdback_ns = holdback;
 	end();
 }
 
-/* Rule 3 of core/merge.c */
-static void there_is_no_window_while_a_record_is_lowered(void)
-{
-	uint64_t base;
-
-	begin(POSIX_TRACE_LOOP, 2);
-	base = now();
-	put(0, 1, base + 30u);
-	put(0, 2, base + 10u);
-	put(1, 3, base + 20u);
-	let_time_pass();
-	st_expect(stream, "1..3");
-	end();
-}
-
 /* DEC-42: START found no room in the lane, what follows it did. */
-static void a_start_put_aside_comes_before_what_follows_it_though_a_window_is_open(void)
+static void a_start_put_aside_comes_before_what_follows_it_though_a_turn_is_open(void)
 {
 	struct pxt_lane *lane;
 	int number = 0;
@@ -186,7 +177,7 @@ static void a_start_put_aside_comes_before_what_follows_it_though_a_window_is_op
 }
 
 /* SYS-06: told also when the status noticed the gap first. */
-static void a_gap_is_told_though_a_window_is_open(void)
+static void a_gap_is_told_though_a_turn_is_open(void)
 {
 	struct posix_trace_status_info status;
 
@@ -204,10 +195,9 @@ static void a_gap_is_told_though_a_window_is_open(void)
 static const struct pxt_case cases[] = {
 	PXT_CASE(lanes_take_turns_by_stamp),
 	PXT_CASE(equal_stamps_come_in_the_order_of_lanes),
-	PXT_CASE(a_window_ends_with_its_snapshot),
-	PXT_CASE(a_window_ends_where_an_unfinished_record_may_be_older),
-	PXT_CASE(there_is_no_window_while_a_record_is_lowered),
-	PXT_CASE(a_start_put_aside_comes_before_what_follows_it_though_a_window_is_open),
-	PXT_CASE(a_gap_is_told_though_a_window_is_open),
+	PXT_CASE(a_turn_ends_with_its_snapshot),
+	PXT_CASE(a_turn_ends_at_what_an_unfinished_record_hides),
+	PXT_CASE(a_start_put_aside_comes_before_what_follows_it_though_a_turn_is_open),
+	PXT_CASE(a_gap_is_told_though_a_turn_is_open),
 };
-PXT_SUITE("lanes: windows", cases)
+PXT_SUITE("lanes: turns", cases)

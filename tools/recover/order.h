@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * order.h - one sequence out of the lanes of what remains, by the rules of core/merge.c for a stream
- * in which nothing happens any more: the smallest key comes first; nobody passes a mark before the
- * others have; a thread's own records stay in order.  What core/merge.c gives up because another lane
- * has lost it (rule 5) is not given up: nobody waits for it any more.
+ * in which nothing happens any more: the smallest stamp of the lanes' fronts comes first; nobody passes
+ * a mark before the others have.  What core/merge.c gives up because another lane has lost it (rule
+ * 3) is not given up: nobody waits for it any more.
  */
 #ifndef PXT_RECOVER_ORDER_H
 #define PXT_RECOVER_ORDER_H
@@ -20,7 +20,6 @@ struct pxt_order {
 	struct pxt_remains *remains;
 	uint32_t side;      /* the next one */
 	bool control_first; /* a barrier was passed: lane 0's START or STOP comes first */
-	uint64_t looks;     /* that rule 3 may still take: an image must not make it quadratic */
 };
 
 void pxt_order_begin(struct pxt_order *order, struct pxt_remains *remains);

@@ -21,7 +21,7 @@
 
 /* A record or a mark in its lane. */
 struct pxt_remain {
-	uint64_t key;       /* smallest stamp at or behind it in the lane; of a mark: its number */
+	uint64_t ticks;     /* its stamp; of a mark: its number */
 	uint32_t away;      /* slots behind the lane's `from` */
 	uint32_t lost : 31; /* records directly before it that are not whole */
 	uint32_t mark : 1;

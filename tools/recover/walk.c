@@ -156,7 +156,7 @@ static bool take(
     struct walk *walk, struct pxt_remains *remains, const struct pxt_slot *slot, uint64_t end)
 {
 	uint32_t id = pxt_info_id(slot->word[1]);
-	struct pxt_remain one = { .key = pxt_slot_ticks(slot), .mark = id == PXT_ID_MARK };
+	struct pxt_remain one = { .ticks = pxt_slot_ticks(slot), .mark = id == PXT_ID_MARK };
 	uint32_t slots = pxt_info_slots(slot->word[1], remains->label->ctx_bytes);
 
 	if (id == PXT_ID_MARK) {
@@ -262,21 +262,6 @@ static void begin_unread(struct walk *walk, bool lapped)
 		lane->overwritten = walk->seq - expected;
 }
 
-/* The key of a record is the smallest stamp at or behind it (core/merge.c). */
-static void lower_keys(struct pxt_remains_lane *lane)
-{
-	uint64_t least = UINT64_MAX;
-
-	for (size_t i = lane->count; i-- > 0;) {
-		struct pxt_remain *one = &lane->list[i];
-
-		if (one->mark)
-			continue;
-		least = one->key < least ? one->key : least;
-		one->key = least;
-	}
-}
-
 const char *pxt_remains_walk(struct pxt_remains *remains, struct pxt_remains_lane *lane, bool all)
 {
 	uint32_t slots = remains->label->slots;
@@ -299,6 +284,5 @@ const char *pxt_remains_walk(struct pxt_remains *remains, struct pxt_remains_lan
 	if (walk.seq < lane->head_seq)
 		lose(&walk, lane->head_seq - walk.seq, &lane->torn);
 	lane->lost_behind = walk.lost;
-	lower_keys(lane);
 	return NULL;
 }
