@@ -25,3 +25,9 @@ endif()
 add_library(ptrace_build INTERFACE)
 target_compile_definitions(ptrace_build INTERFACE _POSIX_C_SOURCE=200809L)
 target_compile_options(ptrace_build INTERFACE ${PTRACE_C_OPTIONS} ${PTRACE_WARNINGS})
+
+# The common case of a trace point fits into the registers that a function may use without saving
+# them, if the compiler does not put its loads together with their uses.
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+	set_source_files_properties(core/emit.c PROPERTIES COMPILE_OPTIONS -fno-tree-ter)
+endif()

@@ -109,6 +109,8 @@ void pxt_lane_advance(struct pxt_block *block, struct pxt_ring *ring, uint32_t s
 void pxt_lane_move(struct pxt_block *block, struct pxt_ring *ring, uint64_t pos, uint64_t seq);
 /* Moves the position behind the mark that is the front. */
 void pxt_lane_pass_mark(struct pxt_block *block, struct pxt_ring *ring);
+/* The stamp of the first record from the position on that has one; UINT64_MAX: none has. */
+uint64_t pxt_lane_floor(const struct pxt_ring *ring);
 /* Whether every slot of the record that begins with @info at @pos is stored. */
 bool pxt_lane_finished(const struct pxt_ring *ring, uint32_t info, uint64_t pos, uint64_t seq);
 /* Counts records that were lost before what comes next. */

@@ -372,11 +372,18 @@ void pxt_stream_stop_now(struct pxt_stream *stream)
 void pxt_stream_restart(struct pxt_stream *stream)
 {
 	struct pxt_block *block = stream->block;
+	uint64_t start = pxt_port_ticks_ordered();
 	uint64_t refused = 0;
 
 	pxt_consumer_look_again(block);
-	for (uint32_t i = 0; i <= pxt_block_last(block); i++)
-		refused += pxt_counter_load(&pxt_block_lane(block, i)->refused);
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
+		struct pxt_ring ring = pxt_block_ring(block, i);
+		uint64_t late = pxt_lane_floor(&ring);
+
+		/* What a late writer has recorded comes behind the START, and not later than it was. */
+		start = late < start ? late : start;
+		refused += pxt_counter_load(&ring.lane->refused);
+	}
 	block->lost_before += refused - block->refused_told;
 	if (block->with_log && refused != block->refused_told)
 		pxt_consumer_gap(block, pxt_wide_load(&block->auto_stop_ticks));
@@ -385,7 +392,7 @@ void pxt_stream_restart(struct pxt_stream *stream)
 	block->freed_since_full = 0;
 	pxt_wide_set(&block->auto_stop_ticks, 0);
 	pxt_note_start_set(block, atomic_load_explicit(&block->gate, memory_order_relaxed));
-	block->start_ticks = pxt_port_ticks_ordered();
+	block->start_ticks = start;
 	block->owes_start = pxt_stream_wants(block, PXT_ID_START);
 	set_state(block, PXT_GATE_RUNNING, 0);
 }

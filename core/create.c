@@ -95,6 +95,7 @@ static void init_lane(struct pxt_block *block, uint32_t index)
 	pxt_twins_set(&lane->epoch, pxt_epoch_make(first >> 30, 0));
 	pxt_cells_init(pxt_lane_slots(lane), first);
 	atomic_store_explicit(&lane->limit, first, memory_order_relaxed);
+	atomic_store_explicit(&lane->calm, first, memory_order_relaxed);
 	lane->pos = first;
 }
 
@@ -122,6 +123,7 @@ static int make_block(
 	block->slot_mask = slots - 1u;
 	block->max_data = (uint32_t)attr->_pxt_max_data;
 	block->lane_stride = sizeof(struct pxt_lane) + ring;
+	block->short_step = pxt_ring_step(2);
 	block->pid = pxt_process_pid();
 	block->full_policy = (uint8_t)attr->_pxt_stream_policy;
 	atomic_store_explicit(&block->gate,

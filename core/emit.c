@@ -10,6 +10,7 @@
 #include "core/admit.h"
 #include "core/autostop.h"
 #include "core/context.h"
+#include "core/emit_short.h"
 #include "core/threads.h"
 #include "core/wanted.h"
 
@@ -89,13 +90,11 @@ static PXT_NOINLINE void emit_each(pxt_wanted_mask mask, pxt_wanted_mask live, u
 		unsigned index = (unsigned)__builtin_ctz(mask);
 
 		PXT_ROUND(wanting);
-		emit_into(index, live >> index & 1u, id, bytes, &event, cpu);
+		emit_into(index, live >> index & 1u, (uint32_t)id, bytes, &event, cpu);
 	}
 }
 
-/* Any thread, nested in a trace point or not. */
-static PXT_NOINLINE void emit_careful(
-    trace_event_id_t id, const void *data, size_t bytes, const void *address)
+void pxt_emit_careful(size_t id, const void *data, size_t bytes, const void *address)
 {
 	struct pxt_pass pass;
 
@@ -103,72 +102,42 @@ static PXT_NOINLINE void emit_careful(
 		return;
 	PXT_TESTPOINT(PXT_TP_ENTERED);
 	/* Again, from inside: a shutdown that missed this thread has cleared its bit before. */
-	emit_each(pxt_wanted_by(id), 0, id, data, bytes, address);
+	emit_each(pxt_wanted_by(id), 0, (uint32_t)id, data, bytes, address);
 	pxt_leave(&pass);
 	PXT_TESTPOINT(PXT_TP_LEFT);
 }
 
-#if PXT_CTX_BYTES == 8 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#if PXT_SHORT_CONTEXT
 
-#define FIRST_DATA 4u
+#define FIRST_DATA PXT_SHORT_DATA
 
-/*
- * The common case, once more and short: one stream is live, it overwrites, its stamps are plain, and
- * nothing unusual stands where the record goes (find_place()).  Everything else ends in a call of
- * one of the next functions, behind which nothing is left to do: so no register is saved.
- */
+/* ---- Streams that overwrite, with plain stamps, beyond the common case (core/emit_short.h) ---- */
 
-PXT_INLINE void leave(void)
-{
-	struct pxt_thread *entry = pxt_self.entry;
-
-	/* Release: whoever sees it sees no later access of this trace point.  [proof: leave] */
-	atomic_store_explicit(&entry->passes,
-	    atomic_load_explicit(&entry->passes, memory_order_relaxed) + 1u, memory_order_release);
-	PXT_TESTPOINT(PXT_TP_LEFT);
-}
-
-/* No usual place in the hot stream: nothing was taken yet. */
 static PXT_NOINLINE void emit_and_leave(
-    uint32_t hot, uint32_t id, const void *data, size_t bytes, const void *address)
+    uint32_t id, const void *data, size_t bytes, const void *address, const struct pxt_block *hot)
 {
-	pxt_wanted_mask only = (pxt_wanted_mask)(1u << hot);
+	pxt_wanted_mask only = (pxt_wanted_mask)(1u << hot->index);
 
 	emit_each(only, only, id, data, bytes, address);
-	leave();
+	pxt_short_leave(pxt_self.entry);
 }
 
-/* The record is stored; somebody sleeps. */
-static PXT_NOINLINE void wake_and_leave(struct pxt_block *block)
+void pxt_emit_unusual(uint64_t low, uint64_t high, uint32_t info, struct pxt_thread *entry,
+    const struct pxt_block *hot)
+{
+	const void *address = (const void *)pxt_context_address(low >> 32 | high << 32);
+	uint32_t first = (uint32_t)(high >> 32);
+	unsigned char data[FIRST_DATA];
+
+	memcpy(data, &first, sizeof(data));
+	(void)entry;
+	emit_and_leave(pxt_info_id(info), data, pxt_info_bytes(info), address, hot);
+}
+
+void pxt_emit_wake(struct pxt_block *block)
 {
 	pxt_stream_wake(block);
-	leave();
-}
-
-PXT_INLINE void end(struct pxt_block *block)
-{
-	PXT_TESTPOINT(PXT_TP_STORED);
-	/* [proof: wake]  Not ordered behind the slots: the sleeper's membarrier sees to it (ruling 13). */
-	if (PXT_UNLIKELY(atomic_load_explicit(&block->asleep, memory_order_relaxed)))
-		wake_and_leave(block);
-	else
-		leave();
-}
-
-/* Whether the old slot is newer than this lap: (tag - old) * 2 is negative. */
-PXT_INLINE bool is_late(const pxt_cell *slot, uint32_t tag)
-{
-	bool late = (int32_t)((tag - pxt_slot_peek(slot)) << 1) < 0;
-
-	if (PXT_LIKELY(!late))
-		PXT_TESTPOINT(PXT_TP_LOOKED);
-	return late;
-}
-
-PXT_INLINE void put_plain(pxt_cell *slot, uint32_t tag, uint64_t low, uint64_t high)
-{
-	if (PXT_LIKELY(!is_late(slot, tag)))
-		pxt_slot_store_plain(slot, low | tag, high);
+	pxt_short_leave(pxt_self.entry);
 }
 
 PXT_INLINE uint32_t first_data(const unsigned char *data, size_t bytes)
@@ -188,59 +157,6 @@ PXT_INLINE uint32_t first_data(const unsigned char *data, size_t bytes)
 	return first;
 }
 
-/* A place as the common case takes it. */
-struct spot {
-	pxt_cell *slot;
-	uint64_t head;
-	uint32_t tag;
-};
-
-/*
- * Where the next record of @lane goes, if it is a usual one.  False: the lane is closed, the record
- * would reach the ring's end (where a new quarter may begin), or overwrite the first unread one.
- */
-PXT_INLINE bool find_place(
-    struct pxt_block *block, struct pxt_lane *lane, uint32_t slots, struct spot *spot)
-{
-	uint32_t mask = block->slot_mask;
-	uint64_t head = pxt_cursor_peek(&lane->head);
-	uint32_t pos = pxt_head_pos(head);
-	uint32_t at = pos & mask;
-
-	if (PXT_UNLIKELY(head & PXT_HEAD_CLOSED) || PXT_UNLIKELY(at + slots > mask) ||
-	    PXT_UNLIKELY(pxt_ring_covers(
-	        mask, pos, slots, atomic_load_explicit(&lane->limit, memory_order_relaxed))))
-		return false;
-	PXT_TESTPOINT(PXT_TP_HEAD_SEEN);
-	spot->head = head;
-	spot->slot = pxt_lane_slots(lane) + at;
-	spot->tag = (((pos ^ pxt_head_seq(head)) & mask) ^ pos) & PXT_TAG_MASK;
-	return true;
-}
-
-/* Takes it.  False: somebody was faster. */
-PXT_INLINE bool take_place(struct pxt_lane *lane, uint32_t slots, const struct spot *spot)
-{
-	uint64_t seen = spot->head;
-
-	if (PXT_UNLIKELY(!pxt_cursor_swap(&lane->head, &seen, seen + ((uint64_t)slots << 32) + 2u)))
-		return false;
-	PXT_TESTPOINT(PXT_TP_RESERVED);
-	return true;
-}
-
-PXT_INLINE void put_context(pxt_cell *slot, uint32_t tag, uint64_t ctx, uint32_t data)
-{
-	put_plain(slot, tag, ctx << 32, (uint64_t)data << 32 | ctx >> 32);
-	PXT_TESTPOINT(PXT_TP_MIDDLE_STORED);
-}
-
-PXT_INLINE void put_begin(pxt_cell *slot, uint32_t tag, uint32_t info, uint64_t ticks)
-{
-	put_plain(slot, tag | PXT_SLOT_BEGIN, (uint64_t)info << 32, ticks);
-	PXT_TESTPOINT(PXT_TP_BEGIN_STORED);
-}
-
 /*
  * The last slot: 1 to 12 bytes, behind which zeros stand.  The four bytes before them are the
  * event's, too, so two loads that overlap do instead of a loop.
@@ -258,14 +174,14 @@ PXT_INLINE void put_end(pxt_cell *slot, uint32_t tag, const unsigned char *data,
 		memcpy(&first, data + left - 4, 4);
 		first >>= 8 * (4 - left);
 	}
-	put_plain(slot, tag, (uint64_t)first << 32, rest);
+	pxt_short_put(slot, tag, (uint64_t)first << 32, rest);
 	PXT_TESTPOINT(PXT_TP_MIDDLE_STORED);
 }
 
 /* One slot full of data. */
 PXT_INLINE void put_full(pxt_cell *slot, uint32_t tag, const unsigned char *data)
 {
-	if (PXT_LIKELY(!is_late(slot, tag)))
+	if (PXT_LIKELY(!pxt_short_late(slot, tag)))
 		pxt_slot_store_piece_plain(slot, tag, data);
 	PXT_TESTPOINT(PXT_TP_MIDDLE_STORED);
 }
@@ -301,87 +217,74 @@ static PXT_NOINLINE void finish_long(
 		slot += 4;
 	}
 	put_rest(slot, tag, data, left);
-	end(hot);
+	pxt_short_end(pxt_self.entry, hot);
 }
 
-/* More than FIRST_DATA bytes, up to the stream's maximum. */
-static PXT_NOINLINE void emit_long(struct pxt_block *hot, uint32_t id, const unsigned char *data,
-    size_t bytes, const void *address)
+/* Up to the stream's maximum. */
+void pxt_emit_long(
+    size_t id, const unsigned char *data, size_t bytes, const void *address, struct pxt_block *hot)
 {
 	uint32_t cpu = *pxt_self.cpu;
 	struct pxt_lane *lane = pxt_block_lane(hot, cpu & hot->lane_mask);
 	uint32_t slots = pxt_slots_for(PXT_CTX_BYTES + (uint32_t)bytes);
-	struct spot spot;
+	uint64_t head;
 	uint64_t ticks;
+	pxt_cell *slot;
 	uint32_t first;
+	uint32_t tag;
 
-	if (PXT_UNLIKELY(!find_place(hot, lane, slots, &spot))) {
-		emit_and_leave(hot->index, id, data, bytes, address);
+	if (PXT_UNLIKELY(!pxt_short_find(lane, slots, &head))) {
+		emit_and_leave((uint32_t)id, data, bytes, address, hot);
 		return;
 	}
 	ticks = pxt_port_ticks_plain();
-	PXT_TESTPOINT(PXT_TP_STAMPED);
-	if (PXT_UNLIKELY(!take_place(lane, slots, &spot))) {
-		emit_and_leave(hot->index, id, data, bytes, address);
+	if (PXT_UNLIKELY(!pxt_short_take(lane, pxt_ring_step(slots), &head))) {
+		emit_and_leave((uint32_t)id, data, bytes, address, hot);
 		return;
 	}
-	put_begin(spot.slot, spot.tag,
-	    pxt_slot_info(id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu)), ticks);
+	slot = pxt_short_slot(hot, lane, head, &tag);
+	pxt_short_put_begin(slot, tag,
+	    pxt_slot_info((uint32_t)id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu)),
+	    ticks);
 	memcpy(&first, data, FIRST_DATA);
-	put_context(spot.slot + 1, spot.tag, pxt_context(pxt_self.index, address), first);
+	pxt_short_put_context(slot + 1, tag, pxt_context(pxt_self.index, address), first);
 	if (bytes > (size_t)8 * PXT_SLOT_PAYLOAD) {
-		finish_long(hot, spot.slot + 2, spot.tag, data + FIRST_DATA, bytes - FIRST_DATA);
+		finish_long(hot, slot + 2, tag, data + FIRST_DATA, bytes - FIRST_DATA);
 		return;
 	}
-	put_rest(spot.slot + 2, spot.tag, data + FIRST_DATA, bytes - FIRST_DATA);
-	end(hot);
+	put_rest(slot + 2, tag, data + FIRST_DATA, bytes - FIRST_DATA);
+	pxt_short_end(pxt_self.entry, hot);
 }
 
-PXT_INLINE void emit_small(struct pxt_block *hot, uint32_t id, const unsigned char *data,
-    size_t bytes, const void *address)
+void pxt_emit_few(
+    size_t id, const unsigned char *data, size_t bytes, const void *address, struct pxt_block *hot)
 {
-	uint32_t cpu = *pxt_self.cpu;
-	struct pxt_lane *lane = pxt_block_lane(hot, cpu & hot->lane_mask);
-	struct spot spot;
-	uint64_t ticks;
-
-	if (PXT_UNLIKELY(!find_place(hot, lane, 2u, &spot))) {
-		emit_and_leave(hot->index, id, data, bytes, address);
-		return;
-	}
-	ticks = pxt_port_ticks_plain();
-	PXT_TESTPOINT(PXT_TP_STAMPED);
-	if (PXT_UNLIKELY(!take_place(lane, 2u, &spot))) {
-		emit_and_leave(hot->index, id, data, bytes, address);
-		return;
-	}
-	put_begin(spot.slot, spot.tag,
-	    pxt_slot_info(id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu)), ticks);
-	put_context(
-	    spot.slot + 1, spot.tag, pxt_context(pxt_self.index, address), first_data(data, bytes));
-	end(hot);
+	pxt_short_record(
+	    pxt_self.entry, hot, id, (uint32_t)bytes, first_data(data, bytes), address);
 }
 
 /* One of several streams, and the place that it has for the record. */
 struct target {
 	struct pxt_block *block;
 	struct pxt_lane *lane;
-	struct spot spot;
+	uint64_t head;
 };
 
-/* The record into a place that was found; false: somebody was faster. */
+/* The record into a place that was found; false: it is not there any more. */
 PXT_INLINE bool put_target(const struct target *target, uint32_t slots, uint32_t info,
     const unsigned char *data, uint32_t first, uint64_t ctx, uint64_t ticks)
 {
 	size_t bytes = pxt_info_bytes(info);
-	const struct spot *spot = &target->spot;
+	uint64_t head = target->head;
+	uint32_t tag;
+	pxt_cell *slot = pxt_short_slot(target->block, target->lane, head, &tag);
 
-	if (PXT_UNLIKELY(!take_place(target->lane, slots, spot)))
+	if (PXT_UNLIKELY(!pxt_short_take(target->lane, pxt_ring_step(slots), &head)))
 		return false;
-	put_begin(spot->slot, spot->tag, info, ticks);
-	put_context(spot->slot + 1, spot->tag, ctx, first);
+	pxt_short_put_begin(slot, tag, info, ticks);
+	pxt_short_put_context(slot + 1, tag, ctx, first);
 	if (bytes > FIRST_DATA)
-		put_rest(spot->slot + 2, spot->tag, data + FIRST_DATA, bytes - FIRST_DATA);
+		put_rest(slot + 2, tag, data + FIRST_DATA, bytes - FIRST_DATA);
 	wake_sleeper(target->block, 0);
 	return true;
 }
@@ -417,7 +320,8 @@ static PXT_NOINLINE pxt_wanted_mask emit_several(pxt_wanted_mask mask, pxt_wante
 	struct target targets[CONFIG_PTRACE_MAX_STREAMS];
 	uint32_t cpu = *pxt_self.cpu;
 	uint32_t slots = pxt_slots_for(PXT_CTX_BYTES + (uint32_t)bytes);
-	uint32_t info = pxt_slot_info(id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu));
+	uint32_t info =
+	    pxt_slot_info((uint32_t)id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu));
 	uint64_t ctx = pxt_context(pxt_self.index, address);
 	uint32_t first = first_data(data, bytes);
 	pxt_wanted_mask ready = 0;
@@ -435,11 +339,10 @@ static PXT_NOINLINE pxt_wanted_mask emit_several(pxt_wanted_mask mask, pxt_wante
 		if (PXT_UNLIKELY(!find_target(target, index, id, bytes, cpu)))
 			continue;
 		*live |= bit;
-		if (PXT_LIKELY(find_place(target->block, target->lane, slots, &target->spot)))
+		if (PXT_LIKELY(pxt_short_find(target->lane, slots, &target->head)))
 			ready |= bit;
 	}
 	ticks = pxt_port_ticks_plain();
-	PXT_TESTPOINT(PXT_TP_STAMPED);
 	/* Bound: the same. */
 	PXT_BOUND(storing, CONFIG_PTRACE_MAX_STREAMS);
 	for (; ready; ready &= (pxt_wanted_mask)(ready - 1u)) {
@@ -452,69 +355,23 @@ static PXT_NOINLINE pxt_wanted_mask emit_several(pxt_wanted_mask mask, pxt_wante
 	return mask;
 }
 
-/* Inside; the event is not the hot stream's alone. */
-static PXT_NOINLINE void go_on(uint32_t id, const void *data, size_t bytes, const void *address)
+void pxt_emit_inside(size_t id, const void *data, size_t bytes, const void *address)
 {
 	pxt_wanted_mask mask = pxt_wanted_by(id);
 	pxt_wanted_mask live = 0;
 
 	if (mask & (pxt_wanted_mask)(mask - 1u))
-		mask = emit_several(mask, &live, id, data, bytes, address);
+		mask = emit_several(mask, &live, (uint32_t)id, data, bytes, address);
 	if (mask)
-		emit_each(mask, live, id, data, bytes, address);
-	leave();
-}
-
-PXT_INLINE void emit_from(trace_event_id_t id, const void *data, size_t bytes, const void *address)
-{
-	struct pxt_thread *entry;
-	struct pxt_block *hot;
-	uint32_t passes;
-
-	if (PXT_UNLIKELY(pxt_self.epoch != pxt_fork.epoch)) {
-		emit_careful(id, data, bytes, address);
-		return;
-	}
-	/*
-	 * Not before: a handler that comes here first may be the one that registers the thread.
-	 * Acquire: pairs with the release in pxt_threads_register().
-	 */
-	atomic_signal_fence(memory_order_acquire);
-	entry = pxt_self.entry;
-	passes = atomic_load_explicit(&entry->passes, memory_order_relaxed);
-	if (PXT_UNLIKELY(passes & 1u)) {
-		emit_careful(id, data, bytes, address);
-		return;
-	}
-	/* As pxt_enter().  [proof: enter] */
-	atomic_store_explicit(&entry->passes, passes + 1u, memory_order_relaxed);
-	atomic_signal_fence(memory_order_seq_cst);
-	PXT_TESTPOINT(PXT_TP_ENTERED);
-	/* Acquire: pairs with the release in core/wanted.c. */
-	hot = atomic_load_explicit(&pxt_fork.hot, memory_order_acquire);
-	if (PXT_UNLIKELY(!hot || pxt_wanted_by(id) != pxt_hot_bit(hot) || bytes > hot->max_data)) {
-		go_on(id, data, bytes, address);
-		return;
-	}
-	PXT_TESTPOINT(PXT_TP_GATE_SEEN);
-	if (PXT_LIKELY(bytes <= FIRST_DATA))
-		emit_small(hot, id, data, bytes, address);
-	else
-		emit_long(hot, id, data, bytes, address);
-}
-
-#else
-
-PXT_INLINE void emit_from(trace_event_id_t id, const void *data, size_t bytes, const void *address)
-{
-	emit_careful(id, data, bytes, address);
+		emit_each(mask, live, (uint32_t)id, data, bytes, address);
+	pxt_short_leave(pxt_self.entry);
 }
 
 #endif
 
-void pxt_emit(trace_event_id_t id, const void *data, size_t bytes, const void *address)
+void pxt_emit(size_t id, const void *data, size_t bytes, const void *address)
 {
-	emit_from(id, data, bytes, address);
+	pxt_emit_short(id, data, bytes, address);
 }
 
 void pxt_system_event(trace_event_id_t id, const void *data, size_t bytes)

@@ -21,6 +21,7 @@
 #define PXT_EMIT_H
 
 #include "base/compiler.h"
+#include "base/slot.h"
 
 #include <stddef.h>
 #include <trace.h>
@@ -32,7 +33,14 @@
  * Context: any thread, signal handler, interrupt; may interrupt itself.  Leaves errno alone.
  * Bound: per stream N + 1 rounds of reservation and the record's slots.
  */
-void pxt_emit(trace_event_id_t id, const void *data, size_t bytes, const void *address);
+PXT_OWN_LINE void pxt_emit(size_t id, const void *data, size_t bytes, const void *address);
+
+/* The slot that carries the context has room for 4 bytes of data, and is put together in registers. */
+#if PXT_CTX_BYTES == 8 && defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define PXT_SHORT_CONTEXT 1
+#else
+#define PXT_SHORT_CONTEXT 0
+#endif
 
 /* A system event from Core or its instrumentation: one test when nobody wants it (LPT-33). */
 void pxt_system_event(trace_event_id_t id, const void *data, size_t bytes);

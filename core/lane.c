@@ -120,11 +120,14 @@ static bool is_mark(const struct pxt_slot *slot)
  * Stamps rise along a lane, so this is the smallest of all that have one.  What stands behind a mark
  * waits for the other lanes anyway.  [proof: floor]
  */
-static uint64_t find_floor(const struct pxt_ring *ring, uint64_t end)
+uint64_t pxt_lane_floor(const struct pxt_ring *ring)
 {
 	struct pxt_slot slot;
+	uint64_t pos;
+	uint64_t seq;
 
-	if (next_begin(ring, ring->lane->pos, end, &slot) == end || is_mark(&slot))
+	pxt_lane_head(ring->lane, &pos, &seq);
+	if (next_begin(ring, ring->lane->pos, pos, &slot) >= pos || is_mark(&slot))
 		return UINT64_MAX;
 	return pxt_slot_ticks(&slot);
 }
@@ -367,7 +370,7 @@ static enum found look_at_head(struct pxt_block *block, struct pxt_ring *ring)
 	}
 	if (expired(block, ring))
 		return MOVED;
-	lane->floor = find_floor(ring, pos);
+	lane->floor = pxt_lane_floor(ring);
 	return BUSY;
 }
 

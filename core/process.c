@@ -40,7 +40,7 @@ static bool inherits(void)
 static void in_child(void)
 {
 	pxt_fork.epoch = 0;
-	atomic_store_explicit(&pxt_fork.hot, NULL, memory_order_relaxed);
+	atomic_store_explicit(&pxt_fork.hot, PXT_NO_HOT, memory_order_relaxed);
 	atomic_store_explicit(&pxt_fork.state, 0u, memory_order_relaxed);
 	pxt_wanted_none();
 	pxt_share_forget();
@@ -70,6 +70,9 @@ static void start(void)
 		at_fork_set = true;
 	}
 	(void)pxt_port_wipe_on_fork(&pxt_fork, sizeof(pxt_fork));
+	if (!atomic_load_explicit(&pxt_fork.hot, memory_order_relaxed))
+		atomic_store_explicit(&pxt_fork.hot, PXT_NO_HOT, memory_order_relaxed);
+	/* Last: a trace point that sees it meets a hot stream, or what stands for none. */
 	pxt_fork.epoch = ++last_epoch;
 }
 

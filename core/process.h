@@ -28,7 +28,7 @@ struct pxt_block;
 struct pxt_fork {
 	PXT_ALIGNED(PXT_FORK_PAGE) uint32_t epoch; /* 0: not started, or a child not yet started */
 	_Atomic uint32_t state;                    /* of the start: 0 none, or process.c's */
-	struct pxt_block *_Atomic hot; /* core/wanted.h; NULL: trace points take the long way */
+	struct pxt_block *_Atomic hot;             /* core/wanted.h; NULL: as long as epoch is 0 */
 	unsigned char rest[PXT_FORK_PAGE - 8u - sizeof(void *)];
 };
 

@@ -35,6 +35,22 @@ static PXT_COLD void note_lost(const struct pxt_ring *ring, uint32_t limit)
 	pxt_wide_set(&ring->lane->first_lost, ticks);
 }
 
+/*
+ * How far it is calm behind @pos: to the end of this lap, or to where the first unread record is
+ * overwritten.  By exchange from @seen, which was read before head: who was stopped in between, for
+ * however long, changes nothing, and @seen comes back only where the same is right again.
+ */
+static void raise_calm(const struct pxt_ring *ring, uint32_t seen, uint32_t pos, uint32_t limit)
+{
+	uint32_t calm = (pos | ring->mask) + 1u;
+	uint32_t unread = limit + ring->mask + 1u;
+
+	if ((int32_t)(unread - pos) >= 0 && (int32_t)(unread - calm) < 0)
+		calm = unread;
+	(void)atomic_compare_exchange_strong_explicit(
+	    &ring->lane->calm, &seen, calm, memory_order_relaxed, memory_order_relaxed);
+}
+
 static void take(struct pxt_place *place, uint64_t head, uint32_t used)
 {
 	PXT_TESTPOINT(PXT_TP_RESERVED);
@@ -48,6 +64,7 @@ enum pxt_reserve pxt_ring_reserve(struct pxt_place *place, uint32_t slots, unsig
 {
 	struct pxt_lane *lane = place->ring.lane;
 	const uint32_t size = place->ring.mask + 1u;
+	uint32_t calm = atomic_load_explicit(&lane->calm, memory_order_acquire);
 	uint64_t head = pxt_cursor_peek(&lane->head);
 
 	/* Bound: N + 1 rounds.  Each further one means that head has moved; see ring.h. */
@@ -76,14 +93,16 @@ enum pxt_reserve pxt_ring_reserve(struct pxt_place *place, uint32_t slots, unsig
 		}
 		place->ticks = how & PXT_TAKE_ORDERED ? pxt_port_ticks_ordered() : pxt_port_ticks();
 		PXT_TESTPOINT(PXT_TP_STAMPED);
-		if (!pxt_cursor_swap(&lane->head, &head, head + ((uint64_t)slots << 32) + 2u))
+		if (!pxt_cursor_swap(&lane->head, &head, head + pxt_ring_step(slots)))
 			continue;
 		take(place, head, how & PXT_TAKE_FREE ? used : 0);
+		if (how & PXT_TAKE_FREE)
+			return used == size ? PXT_RESERVED_LAST : PXT_RESERVED;
 		/* Its stamp goes before the record does. */
-		if (!(how & PXT_TAKE_FREE) &&
-		    PXT_UNLIKELY(pxt_ring_covers(size - 1u, place->pos, needed, limit)))
+		if (PXT_UNLIKELY(pxt_ring_covers(size - 1u, place->pos, needed, limit)))
 			note_lost(&place->ring, limit);
-		return used == size && (how & PXT_TAKE_FREE) ? PXT_RESERVED_LAST : PXT_RESERVED;
+		raise_calm(&place->ring, calm, place->pos + needed, limit);
+		return PXT_RESERVED;
 	}
 	return PXT_NO_ROOM;
 }
@@ -93,7 +112,7 @@ void pxt_ring_reserve_closed(struct pxt_place *place, uint32_t slots)
 	struct pxt_lane *lane = place->ring.lane;
 	uint32_t limit = atomic_load_explicit(&lane->limit, memory_order_acquire);
 
-	take(place, pxt_cursor_add(&lane->head, (uint64_t)slots << 32 | 2u), 0);
+	take(place, pxt_cursor_add(&lane->head, pxt_ring_step(slots)), 0);
 	if (pxt_ring_covers(place->ring.mask, place->pos, slots, limit))
 		note_lost(&place->ring, limit);
 }

@@ -15,6 +15,8 @@
  * Words and who writes them:
  *   head       writers (compare-exchange), control (closed bit, its own records)
  *   limit      the consumer, and control when it clears: slots before it are free
+ *   calm       LOOP writers that went beyond it: up to here nothing unusual stands in the way of a
+ *              record, neither the ring's end, where a new quarter may begin, nor an unread record
  *   refused    writers that found no room, or were overtaken for a whole ring
  *   first_lost the LOOP writer that takes the slot `limit` points to; the consumer, to 0, when it
  *              has passed over records (core/lane.c, jump())
@@ -63,6 +65,7 @@ struct pxt_lane {
 	/* The writers' line. */
 	PXT_ALIGNED(PXT_CACHE_LINE) pxt_cursor head; /* [63:32] pos [31:1] seq [0] closed */
 	_Atomic uint32_t limit; /* pos of the first unread record, as far as it was told */
+	_Atomic uint32_t calm;  /* LOOP: records that end before this pos need no further look */
 	pxt_counter refused;    /* records that found no room; not in seq */
 	pxt_twins epoch;        /* how often the two ran through a quarter; pxt_epoch_make() */
 	pxt_wide first_lost;    /* LOOP: stamp of the first unread record that was overwritten */
@@ -136,6 +139,12 @@ PXT_INLINE uint32_t pxt_head_seq(uint64_t head)
 	return (uint32_t)head >> 1;
 }
 
+/* By so much a record of @slots moves head. */
+PXT_INLINE uint64_t pxt_ring_step(uint32_t slots)
+{
+	return ((uint64_t)slots << 32) + 2u;
+}
+
 /* 1 for the one record whose number carries into the position: one slot behind it stays unused. */
 PXT_INLINE uint32_t pxt_carry(uint32_t seq)
 {
@@ -190,6 +199,12 @@ enum pxt_reserve {
 PXT_INLINE bool pxt_ring_covers(uint32_t mask, uint32_t pos, uint32_t slots, uint32_t limit)
 {
 	return limit + mask + 1u - pos < slots;
+}
+
+/* Whether a LOOP record of @slots at @pos is a usual one: it ends no later than it is calm. */
+PXT_INLINE bool pxt_ring_calm(struct pxt_lane *lane, uint32_t pos, uint32_t slots)
+{
+	return (int32_t)pxt_word_behind(&lane->calm, pos) <= -(int32_t)slots;
 }
 
 /* How a place is taken: alternatives, together. */

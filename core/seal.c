@@ -13,7 +13,7 @@ static void take_wanted(struct pxt_stream *stream)
 {
 	pxt_wanted_mask bit = (pxt_wanted_mask)(1u << stream->index);
 
-	atomic_store_explicit(&pxt_fork.hot, NULL, memory_order_release);
+	atomic_store_explicit(&pxt_fork.hot, PXT_NO_HOT, memory_order_release);
 	/* Relatives' short paths. */
 	atomic_store_explicit(&stream->block->wanted_bit, PXT_HOT_NEVER, memory_order_release);
 	for (unsigned id = 0; id < PXT_ID_COUNT; id++)

@@ -105,7 +105,8 @@ struct pxt_block {
 	_Atomic uint32_t wanted_bit; /* in the wanted table; or PXT_HOT_NEVER (family.h) */
 	uint32_t index;              /* of the stream in its process; PXT_INDEX_COPY */
 	int32_t pid;
-	uint64_t lane_stride;    /* bytes of a lane with its slots, which follow it */
+	uint64_t lane_stride; /* bytes of a lane with its slots, which follow it */
+	uint64_t short_step;  /* of a record in the common case (emit_short.h): pxt_ring_step(2) */
 	_Atomic uint32_t asleep; /* set by who goes to sleep, taken by the writer that wakes him */
 	pxt_wide auto_stop_ticks;
 

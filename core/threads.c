@@ -49,12 +49,7 @@ PXT_COLD bool pxt_threads_register(void)
 			index = PXT_THREAD_EXTRA;
 		}
 	}
-	pxt_self.no_cpu = index | 0x80000000u;
-	pxt_self.cpu = pxt_port_cpu_word();
-	if (!pxt_self.cpu)
-		pxt_self.cpu = &pxt_self.no_cpu;
-	pxt_self.entry = entry;
-	pxt_self.index = index;
+	pxt_self_is(index, entry);
 	/*
 	 * Last: a handler that sees the epoch sees the rest.  Release: pairs with the acquire in
 	 * core/emit.c, emit_from().

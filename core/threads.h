@@ -54,20 +54,37 @@ extern struct pxt_outside {
 	_Atomic uint32_t strays;
 } pxt_outside;
 
-/* What a thread knows of itself. */
+/* What a thread knows of itself; a line of its own. */
 struct pxt_self {
-	uint32_t epoch; /* of the process that registered it; another one: not registered */
-	uint32_t index; /* in the table; PXT_THREAD_EXTRA: no place */
+	/* Of the process that registered it; another one: not registered. */
+	PXT_ALIGNED(PXT_CACHE_LINE) uint32_t epoch;
+	uint32_t index;           /* in the table; PXT_THREAD_EXTRA: no place */
 	struct pxt_thread *entry; /* without a place: pxt_no_entry, which is always inside */
 	/* Where its CPU's number is kept; a number no CPU has, where that is not known. */
 	const volatile uint32_t *cpu;
 	uint32_t no_cpu;
+	/* For core/emit_short.h: the index and the CPU as they stand in slots. */
+	uint32_t cpu_bits; /* added to the CPU's, all ones where that is not known */
+	uint64_t index_high;
 };
 
 /* In the process' directory; NULL until that is made. */
 extern struct pxt_thread_table *pxt_threads;
 extern PXT_TLS struct pxt_self pxt_self;
 extern struct pxt_thread pxt_no_entry;
+
+/* Who the calling thread is, but for the epoch, which makes it known. */
+PXT_INLINE void pxt_self_is(uint32_t index, struct pxt_thread *entry)
+{
+	const volatile uint32_t *cpu = pxt_port_cpu_word();
+
+	pxt_self.no_cpu = index | 0x80000000u;
+	pxt_self.cpu = cpu ? cpu : &pxt_self.no_cpu;
+	pxt_self.cpu_bits = cpu ? 0u : PXT_CPU_UNKNOWN << 24;
+	pxt_self.entry = entry;
+	pxt_self.index = index;
+	pxt_self.index_high = (uint64_t)index << 32;
+}
 
 /* The calling thread's entry; async-signal-safe, no system call.  False in a forked child. */
 bool pxt_threads_register(void);

@@ -6,7 +6,17 @@
 #include "core/family.h"
 #include "core/names.h"
 
+#include <stddef.h>
+
 PXT_API pxt_wanted_mask _pxt_wanted[PXT_ID_COUNT];
+
+/* As far into a block as a trace point looks that finds no hot stream. */
+struct pxt_no_hot {
+	PXT_ALIGNED(PXT_CACHE_LINE) unsigned char before[offsetof(struct pxt_block, wanted_bit)];
+	uint32_t wanted_bit;
+};
+
+const struct pxt_no_hot pxt_no_hot = { .wanted_bit = PXT_HOT_NEVER };
 
 static bool exists(unsigned id)
 {
@@ -49,7 +59,7 @@ static void open_to_relatives(bool may)
 
 void pxt_hot_suspend(void)
 {
-	atomic_store_explicit(&pxt_fork.hot, NULL, memory_order_release);
+	atomic_store_explicit(&pxt_fork.hot, PXT_NO_HOT, memory_order_release);
 	open_to_relatives(false);
 }
 
@@ -80,7 +90,9 @@ static void put_in_force(unsigned index)
 		return;
 	block = atomic_load_explicit(&pxt_blocks[index], memory_order_acquire);
 	gate = atomic_load_explicit(&block->gate, memory_order_acquire);
-	if (gate & (PXT_GATE_KEEPS | PXT_GATE_CAREFUL))
+	/* The short path cuts nothing of up to 4 bytes, and no number of a CPU. */
+	if ((gate & (PXT_GATE_KEEPS | PXT_GATE_CAREFUL)) || block->max_data < 4u ||
+	    pxt_port_cpus() > PXT_CPU_UNKNOWN)
 		return;
 	/* Release: pairs with the trace point's acquire. */
 	atomic_store_explicit(&pxt_fork.hot, block, memory_order_release);
@@ -133,7 +145,7 @@ void pxt_wanted_type_added(unsigned id)
 
 void pxt_wanted_none(void)
 {
-	atomic_store_explicit(&pxt_fork.hot, NULL, memory_order_release);
+	atomic_store_explicit(&pxt_fork.hot, PXT_NO_HOT, memory_order_release);
 	for (unsigned id = 0; id < PXT_ID_COUNT; id++)
 		__atomic_store_n(&_pxt_wanted[id], 0, __ATOMIC_RELAXED);
 }

@@ -20,7 +20,7 @@
 
 typedef _PXT_WANTED_TYPE pxt_wanted_mask;
 
-PXT_INLINE pxt_wanted_mask pxt_wanted_by(trace_event_id_t id)
+PXT_INLINE pxt_wanted_mask pxt_wanted_by(size_t id)
 {
 	return __atomic_load_n(&_pxt_wanted[id], __ATOMIC_RELAXED);
 }
@@ -40,8 +40,11 @@ PXT_INLINE pxt_wanted_mask pxt_wanted_by(trace_event_id_t id)
  * Not 0 for "never": that is the mask of whoever looked at the table before its type was filtered
  * and comes in behind.
  */
-#define PXT_HOT_NEVER    UINT32_MAX
-#define pxt_hot_bit(hot) atomic_load_explicit(&(hot)->wanted_bit, memory_order_relaxed)
+#define PXT_HOT_NEVER UINT32_MAX
+
+/* In place of a hot stream: its `wanted_bit` is PXT_HOT_NEVER, and nothing else of it may be read. */
+extern const struct pxt_no_hot pxt_no_hot __attribute__((visibility("hidden")));
+#define PXT_NO_HOT ((struct pxt_block *)(uintptr_t)&pxt_no_hot)
 
 /* Takes the hot stream out of force until the next pxt_wanted_update(); under the process lock. */
 void pxt_hot_suspend(void);

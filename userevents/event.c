@@ -7,7 +7,7 @@
  * The test comes first and alone: one load, one branch.  Identifiers that are no user type never
  * have an effect (DEC-31): unknown ones are never wanted, system ones are refused here.
  */
-PXT_API void posix_trace_event(
+PXT_API PXT_OWN_LINE void posix_trace_event(
     trace_event_id_t event_id, const void *restrict data_ptr, size_t data_len)
 {
 	if (PXT_LIKELY(!pxt_wanted_by(event_id % PXT_ID_COUNT)))

@@ -47,7 +47,7 @@ static void put(uint32_t info, const unsigned char *data, const void *address)
 	tiny->written++;
 }
 
-void pxt_emit(trace_event_id_t id, const void *data, size_t bytes, const void *address)
+void pxt_emit(size_t id, const void *data, size_t bytes, const void *address)
 {
 	uint32_t irq = pxt_irq_save();
 	bool cut = bytes > pxt_tiny.max_data;

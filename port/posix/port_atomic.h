@@ -378,6 +378,92 @@ PXT_INLINE void pxt_cursor_open(pxt_cursor *cursor)
 
 #endif
 
+/*
+ * Words that a trace point asks and counts, in one instruction where there is one: no register is
+ * needed, and no handler comes into the middle.  pxt_own_...: only the calling thread and its
+ * handlers write them; up() is a release.
+ */
+#if !PXT_TSAN && defined(__x86_64__)
+PXT_INLINE void pxt_own_up(_Atomic uint32_t *number)
+{
+	__asm__ volatile("addl	$1, %0" : "+m"(*number) : : "memory", "cc");
+}
+
+PXT_INLINE bool pxt_own_odd(const _Atomic uint32_t *number)
+{
+	bool odd;
+
+	__asm__ volatile("testb	$1, %1" : "=@ccne"(odd) : "m"(*number));
+	return odd;
+}
+
+PXT_INLINE bool pxt_word_is(const _Atomic uint32_t *word, uint32_t value)
+{
+	bool is;
+
+	__asm__ volatile("cmpl	%2, %1" : "=@cce"(is) : "m"(*word), "ri"(value));
+	return is;
+}
+
+/* @value less the word. */
+PXT_INLINE uint32_t pxt_word_behind(const _Atomic uint32_t *word, uint32_t value)
+{
+	__asm__ volatile("subl	%1, %0" : "+r"(value) : "m"(*word) : "cc");
+	return value;
+}
+
+/* As pxt_cursor_swap(), to what was seen and @by more. */
+PXT_INLINE bool pxt_cursor_move(pxt_cursor *cursor, uint64_t *seen, uint64_t by)
+{
+	uint64_t next = *seen;
+	bool moved;
+
+	__asm__ volatile("addq	%4, %1\n\tlock cmpxchgq	%1, %2"
+	                 : "+a"(*seen), "+&r"(next), "+m"(*cursor), "=@ccz"(moved)
+	                 : "rm"(by)
+	                 : "memory");
+	return moved;
+}
+
+/* @tag less that of the slot, for the writer's look before it stores. */
+PXT_INLINE uint32_t pxt_slot_behind(const struct pxt_slot *slot, uint32_t tag)
+{
+	__asm__ volatile("subl	%1, %0" : "+r"(tag) : "m"(slot->word[0]) : "cc");
+	return tag;
+}
+#else
+PXT_INLINE void pxt_own_up(_Atomic uint32_t *number)
+{
+	atomic_store_explicit(number, atomic_load_explicit(number, memory_order_relaxed) + 1u,
+	    memory_order_release);
+}
+
+PXT_INLINE bool pxt_own_odd(_Atomic uint32_t *number)
+{
+	return atomic_load_explicit(number, memory_order_relaxed) & 1u;
+}
+
+PXT_INLINE bool pxt_word_is(_Atomic uint32_t *word, uint32_t value)
+{
+	return atomic_load_explicit(word, memory_order_relaxed) == value;
+}
+
+PXT_INLINE uint32_t pxt_word_behind(_Atomic uint32_t *word, uint32_t value)
+{
+	return value - atomic_load_explicit(word, memory_order_relaxed);
+}
+
+PXT_INLINE bool pxt_cursor_move(pxt_cursor *cursor, uint64_t *seen, uint64_t by)
+{
+	return pxt_cursor_swap(cursor, seen, *seen + by);
+}
+
+PXT_INLINE uint32_t pxt_slot_behind(const pxt_cell *slot, uint32_t tag)
+{
+	return tag - pxt_slot_peek(slot);
+}
+#endif
+
 /* ---- The stamp clock ---- */
 
 uint64_t pxt_port_ticks_slow(void);
@@ -391,11 +477,12 @@ extern bool pxt_port_use_counter; /* fixed by pxt_port_clock_start() */
 /* For callers that know that the counter is used: no test. */
 PXT_INLINE uint64_t pxt_port_ticks_plain(void)
 {
-	uint32_t low;
-	uint32_t high;
+	uint64_t low;
+	uint64_t high;
 
+	/* Both are 32 bits in 64. */
 	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
-	return (uint64_t)high << 32 | low;
+	return high << 32 | low;
 }
 
 /* Nothing behind it starts before older instructions have finished: neither readings nor looks. */

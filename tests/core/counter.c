@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "core/process.h"
 #include "core/threads.h"
+#include "core/wanted.h"
 #include "suite.h"
 
 #include <signal.h>
@@ -107,7 +108,7 @@ static int begin(unsigned lanes)
 	}
 	PXT_CHILD_CHECK(posix_trace_start(stream) == 0);
 	/* The one short path there is: of a stream that is alone, and overwrites. */
-	PXT_CHILD_CHECK(pxt_fork.hot != NULL);
+	PXT_CHILD_CHECK(pxt_fork.hot != PXT_NO_HOT);
 	counter = clock_of.posix_anchor_ticks_np + clock_of.posix_hz_np;
 	PXT_CHILD_CHECK(take_over());
 	return 0;

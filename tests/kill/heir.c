@@ -45,12 +45,7 @@ void heir_begin(uint32_t entry)
 void heir_thread(uint32_t entry)
 {
 	memset(&pxt_self, 0, sizeof(pxt_self));
-	pxt_self.entry = &pxt_threads->entry[entry];
-	pxt_self.index = entry;
-	pxt_self.no_cpu = entry | 0x80000000u;
-	pxt_self.cpu = pxt_port_cpu_word();
-	if (!pxt_self.cpu)
-		pxt_self.cpu = &pxt_self.no_cpu;
+	pxt_self_is(entry, &pxt_threads->entry[entry]);
 	atomic_store(&pxt_self.entry->pid, pxt_process_pid());
 	pxt_wide_set(&pxt_self.entry->thread, pxt_port_thread());
 	pxt_self.epoch = pxt_fork.epoch;

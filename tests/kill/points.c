@@ -5,6 +5,7 @@
  * control calls, writers of this process and of others.
  */
 #include "core/deeds.h"
+#include "core/wanted.h"
 #include "heir.h"
 #include "stand.h"
 
@@ -81,7 +82,7 @@ static void another_writes(void)
 static void expect_what_was_committed(const struct deed_case *what)
 {
 	/* Where stamps are not plain, "left" is also the way from the short path to the careful one. */
-	bool short_path = atomic_load(&pxt_fork.hot) != NULL;
+	bool short_path = atomic_load(&pxt_fork.hot) != PXT_NO_HOT;
 	bool whole = what->point == PXT_TP_STORED || (what->point == PXT_TP_LEFT && short_path);
 
 	if (!whole || what->deed->effect & ~(unsigned)(DIES | WAITS) || !deed_stream)

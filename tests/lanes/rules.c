@@ -468,6 +468,7 @@ static void begin_at(uint32_t lanes, uint64_t pos, uint64_t seq)
 		pxt_twins_set(
 		    &lane->epoch, pxt_epoch_make((uint32_t)(pos >> 30), (uint32_t)(seq >> 29)));
 		atomic_store(&lane->limit, (uint32_t)pos);
+		atomic_store(&lane->calm, (uint32_t)pos);
 		lane->pos = pos;
 		lane->seq = seq;
 		block->cleared += seq;

@@ -118,62 +118,19 @@ def voids(form):
 
 
 def lanes(form):
-    """The smallest key comes first, of equal ones that of the first lane."""
+    """The smallest front of the lanes comes first, of equal ones that of the first lane."""
     one, two, three, four = (stream := Stream(form, lanes=4)).lanes
     one.put(5_000_010, 1)
     two.put(5_000_005, 0)
     two.put(5_000_020, 3)
     one.put(5_000_015, 2)
     three.put(5_000_020, 4)
-    three.put(5_000_040, 7)
-    three.put(5_000_039, 8)  # a dip: its key lowers that of 7
-    four.put(5_000_039, 9, thread=2)
+    three.put(5_000_040, 8)
+    three.put(5_000_039, 9)  # read too early: a lane keeps its order
+    four.put(5_000_039, 7, thread=2)
     one.put(5_000_030, 5)
     one.put(5_000_038, 6)
     return box(stream), jobs(0, 1, 2, 3, 4, 5, 6, 7, 8, 9), []
-
-
-def own_thread(form):
-    """A record that others lower waits for earlier ones of its own thread."""
-    one, two = (stream := Stream(form, lanes=2)).lanes
-    one.put(5_000_100, 3, thread=2)
-    one.put(5_000_010, 4, thread=3)
-    two.put(5_000_020, 1, thread=1)
-    two.put(5_000_030, 2, thread=2)
-    return box(stream), jobs(1, 2, 3, 4), []
-
-
-def own_thread_of_another(form):
-    """What stands before that earlier one waits for its own thread's in turn."""
-    one, two, three, _ = (stream := Stream(form, lanes=4)).lanes
-    one.put(5_000_100, 4, thread=2)
-    one.put(5_000_010, 5, thread=3)
-    two.put(5_000_040, 2, thread=1)
-    two.put(5_000_050, 3, thread=2)
-    three.put(5_000_020, 1, thread=1)
-    return box(stream), jobs(1, 2, 3, 4, 5), []
-
-
-def no_place(form):
-    """Threads without a place in the table are not one thread, but each waits for itself."""
-    who = [number.to_bytes(8, "little") + (99).to_bytes(4, "little") for number in (0x1234, 0x5678)]
-    one, two = (stream := Stream(form, lanes=2)).lanes
-    one.put(5_000_100, 1, thread=0xffff, extra=who[0])
-    one.put(5_000_010, 2, thread=1)
-    one.put(5_000_300, 5, thread=0xffff, extra=who[1])
-    one.put(5_000_030, 6, thread=1)
-    two.put(5_000_050, 3, thread=0xffff, extra=who[1])
-    two.put(5_000_400, 7, thread=2)
-    return box(stream), jobs(1, 2, 3, 5, 6, 7), []
-
-
-def nobody(form):
-    """Where no thread is recorded, no record waits for another one's."""
-    one, two = (stream := Stream(form, lanes=2, thread=False, address=False)).lanes
-    one.put(5_000_100, 1)
-    one.put(5_000_010, 2)
-    two.put(5_000_050, 3)
-    return box(stream), jobs(1, 2, 3), []
 
 
 def barriers(form):
@@ -363,7 +320,7 @@ def too_short(form):
 
 SCENES = {scene.__name__: scene for scene in (
     plain, laps, torn, torn_first, nothing_but_torn, stale, spoiled,
-    lap_of_single_slots, voids, lanes, own_thread, own_thread_of_another, no_place, nobody,
+    lap_of_single_slots, voids, lanes,
     barriers,
     sides, beyond_belief, unread, everything, lapped_reader, died_between, wraps, late_epoch, followers, payloads, no_context,
     without_names, dump, far, segments, too_short)}

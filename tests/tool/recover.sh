@@ -29,9 +29,7 @@ process_threads_and_modules_come_along()
 what_laps_have_overwritten_is_counted() { scene laps; scene stale; scene lapped_reader; scene lap_of_single_slots; }
 torn_records_are_counted_where_they_are_missing() { scene torn; scene torn_first; scene nothing_but_torn; scene spoiled; }
 places_that_writers_gave_up_are_losses() { scene voids; }
-lanes_are_merged_by_the_smallest_key() { scene lanes; }
-events_of_a_thread_stay_in_their_order() { scene own_thread; scene own_thread_of_another; }
-threads_without_a_place_are_told_apart() { scene no_place; scene nobody; }
+lanes_are_merged_by_the_smallest_front() { scene lanes; }
 stop_and_start_part_what_stamps_would_mix() { scene barriers; }
 start_and_stop_beside_the_lanes_find_their_place() { scene sides; }
 counts_that_no_stream_lived_to_are_not_believed() { scene beyond_belief; }

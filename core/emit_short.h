@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * emit_short.h - the common case of a trace point, inline and short: one stream is live, it overwrites,
+ * its stamps are plain, nothing unusual stands where the record goes (core/ring.h: calm), and the
+ * data fits into the slot of the context.
+ *
+ *   who beside whom: as core/emit.h.
+ *
+ * Everything else ends in a call of one of the functions below, behind which nothing is left to do, and
+ * what is needed behind the exchange alone is worked out there: so hardly a register is saved.
+ */
+#ifndef PXT_EMIT_SHORT_H
+#define PXT_EMIT_SHORT_H
+
+#include "core/emit.h"
+
+#if !CONFIG_PTRACE_TINY && PXT_SHORT_CONTEXT
+
+#include "core/context.h"
+#include "core/stream.h"
+#include "core/threads.h"
+#include "core/wanted.h"
+
+#define PXT_SHORT_DATA 4u /* bytes in the slot that carries the context */
+
+/* ---- What is not the common case (core/emit.c) ---- */
+
+/* Any thread, nested in a trace point or not. */
+PXT_NOINLINE void pxt_emit_careful(size_t id, const void *data, size_t bytes, const void *address);
+
+/* The caller of these is inside. */
+
+/* Not the hot stream's alone, or its data must be cut. */
+PXT_NOINLINE void pxt_emit_inside(size_t id, const void *data, size_t bytes, const void *address);
+/* Fewer bytes, and more. */
+PXT_NOINLINE void pxt_emit_few(
+    size_t id, const unsigned char *data, size_t bytes, const void *address, struct pxt_block *hot);
+PXT_NOINLINE void pxt_emit_long(
+    size_t id, const unsigned char *data, size_t bytes, const void *address, struct pxt_block *hot);
+/* No usual place in the hot stream: nothing was taken yet. */
+PXT_NOINLINE void pxt_emit_unusual(uint64_t low, uint64_t high, uint32_t info,
+    struct pxt_thread *entry, const struct pxt_block *hot);
+/* The record is stored; somebody sleeps. */
+PXT_NOINLINE void pxt_emit_wake(struct pxt_block *block);
+
+/* ---- Slots ---- */
+
+/* Whether the old slot is newer than this lap: (tag - old) * 2 is negative. */
+PXT_INLINE bool pxt_short_late(const pxt_cell *slot, uint32_t tag)
+{
+	bool late = (pxt_slot_behind(slot, tag) & 0x40000000u) != 0;
+
+	if (PXT_LIKELY(!late))
+		PXT_TESTPOINT(PXT_TP_LOOKED);
+	return late;
+}
+
+PXT_INLINE void pxt_short_put(pxt_cell *slot, uint32_t tag, uint64_t low, uint64_t high)
+{
+	if (PXT_LIKELY(!pxt_short_late(slot, tag)))
+		pxt_slot_store_plain(slot, low | tag, high);
+}
+
+PXT_INLINE void pxt_short_put_begin(pxt_cell *slot, uint32_t tag, uint32_t info, uint64_t ticks)
+{
+	pxt_short_put(slot, tag + PXT_SLOT_BEGIN, (uint64_t)info << 32, ticks);
+	PXT_TESTPOINT(PXT_TP_BEGIN_STORED);
+}
+
+PXT_INLINE void pxt_short_put_context(pxt_cell *slot, uint32_t tag, uint64_t ctx, uint32_t data)
+{
+	pxt_short_put(slot, tag, ctx << 32, (uint64_t)data << 32 | ctx >> 32);
+	PXT_TESTPOINT(PXT_TP_MIDDLE_STORED);
+}
+
+/* ---- Places ---- */
+
+/*
+ * Where the next record of @lane goes, if it is a usual one; *head: as if the lane were open, so that
+ * the exchange fails where it is not.
+ */
+PXT_INLINE bool pxt_short_find(struct pxt_lane *lane, uint32_t slots, uint64_t *head)
+{
+	*head = pxt_cursor_peek(&lane->head) & ~PXT_HEAD_CLOSED;
+	PXT_TESTPOINT(PXT_TP_HEAD_SEEN);
+	return PXT_LIKELY(pxt_ring_calm(lane, pxt_head_pos(*head), slots));
+}
+
+/* Takes it, behind the reading of the counter; @step: pxt_ring_step().  False: somebody was faster, or the lane is closed. */
+PXT_INLINE bool pxt_short_take(struct pxt_lane *lane, uint64_t step, uint64_t *head)
+{
+	PXT_TESTPOINT(PXT_TP_STAMPED);
+	if (PXT_UNLIKELY(!pxt_cursor_move(&lane->head, head, step)))
+		return false;
+	PXT_TESTPOINT(PXT_TP_RESERVED);
+	return true;
+}
+
+/* The first slot behind @head, and the tag of all slots of the record: it does not cross the ring's end. */
+PXT_INLINE pxt_cell *pxt_short_slot(
+    const struct pxt_block *block, struct pxt_lane *lane, uint64_t head, uint32_t *tag)
+{
+	uint32_t seq = pxt_head_seq(head) & block->slot_mask;
+	uint32_t pos;
+	uint32_t at;
+
+	PXT_NOW(seq);
+	pos = pxt_head_pos(head);
+	at = pos & block->slot_mask;
+	*tag = (pos - at + seq) & PXT_TAG_MASK;
+	PXT_NOW(*tag);
+	return pxt_lane_slots(lane) + at;
+}
+
+/* ---- The trace point ---- */
+
+PXT_INLINE void pxt_short_leave(struct pxt_thread *entry)
+{
+	/* Release: whoever sees it sees no later access of this trace point.  [proof: leave] */
+	pxt_own_up(&entry->passes);
+	PXT_TESTPOINT(PXT_TP_LEFT);
+}
+
+PXT_INLINE void pxt_short_end(struct pxt_thread *entry, struct pxt_block *block)
+{
+	PXT_TESTPOINT(PXT_TP_STORED);
+	/* [proof: wake]  Not ordered behind the slots: the sleeper's membarrier sees to it (ruling 13). */
+	if (PXT_UNLIKELY(!pxt_word_is(&block->asleep, 0u)))
+		pxt_emit_wake(block);
+	else
+		pxt_short_leave(entry);
+}
+
+/*
+ * Up to PXT_SHORT_DATA bytes, which are in @first already.  The slots' words are put together as far as
+ * they can be before the exchange, and the rest is worked out behind it from what the exchange leaves:
+ * so nine registers are enough.
+ */
+PXT_INLINE void pxt_short_record(struct pxt_thread *entry, struct pxt_block *hot, size_t id,
+    uint32_t bytes, uint32_t first, const void *address)
+{
+	uint32_t cpu = *pxt_self.cpu;
+	/* pxt_context(), in two halves. */
+	uint64_t high = (uint64_t)first << 32 | (uint32_t)((uintptr_t)address >> 16);
+	uint64_t low = (uint64_t)(uintptr_t)address << 48 | pxt_self.index_high;
+	struct pxt_lane *lane = pxt_block_lane(hot, cpu & hot->lane_mask);
+	uint32_t info = (cpu << 24 | pxt_self.cpu_bits) + (uint32_t)id + (bytes << 10);
+	uint64_t head;
+	uint64_t ticks;
+	pxt_cell *slot;
+	uint32_t tag;
+
+	PXT_NOW(high);
+	PXT_NOW(low);
+	if (PXT_UNLIKELY(!pxt_short_find(lane, 2u, &head))) {
+		pxt_emit_unusual(low, high, info, entry, hot);
+		return;
+	}
+	ticks = pxt_port_ticks_plain();
+	if (PXT_UNLIKELY(!pxt_short_take(lane, hot->short_step, &head))) {
+		pxt_emit_unusual(low, high, info, entry, hot);
+		return;
+	}
+	slot = pxt_short_slot(hot, lane, head, &tag);
+	pxt_short_put(slot, tag + PXT_SLOT_BEGIN, (uint64_t)info << 32, ticks);
+	PXT_TESTPOINT(PXT_TP_BEGIN_STORED);
+	pxt_short_put(slot + 1, tag, low, high);
+	PXT_TESTPOINT(PXT_TP_MIDDLE_STORED);
+	pxt_short_end(entry, hot);
+}
+
+PXT_INLINE void pxt_emit_short(size_t id, const void *data, size_t bytes, const void *address)
+{
+	struct pxt_thread *entry;
+	struct pxt_block *hot;
+
+	if (PXT_UNLIKELY(pxt_self.epoch != pxt_fork.epoch)) {
+		pxt_emit_careful(id, data, bytes, address);
+		return;
+	}
+	/*
+	 * Not before: a handler that comes here first may be the one that registers the thread.
+	 * Acquire: pairs with the release in pxt_threads_register().
+	 */
+	atomic_signal_fence(memory_order_acquire);
+	entry = pxt_self.entry;
+	if (PXT_UNLIKELY(pxt_own_odd(&entry->passes))) {
+		pxt_emit_careful(id, data, bytes, address);
+		return;
+	}
+	/* As pxt_enter().  [proof: enter] */
+	pxt_own_up(&entry->passes);
+	atomic_signal_fence(memory_order_seq_cst);
+	PXT_TESTPOINT(PXT_TP_ENTERED);
+	/* Acquire: pairs with the release in core/wanted.c. */
+	hot = atomic_load_explicit(&pxt_fork.hot, memory_order_acquire);
+	if (PXT_UNLIKELY(!pxt_word_is(&hot->wanted_bit, pxt_wanted_by(id)))) {
+		pxt_emit_inside(id, data, bytes, address);
+		return;
+	}
+	PXT_TESTPOINT(PXT_TP_GATE_SEEN);
+	if (PXT_LIKELY(bytes == PXT_SHORT_DATA)) {
+		uint32_t first;
+
+		/* It fits: see put_in_force() in core/wanted.c. */
+		memcpy(&first, data, PXT_SHORT_DATA);
+		pxt_short_record(entry, hot, id, PXT_SHORT_DATA, first, address);
+	} else if (bytes < PXT_SHORT_DATA) {
+		pxt_emit_few(id, data, bytes, address, hot);
+	} else if (PXT_LIKELY(bytes <= hot->max_data)) {
+		pxt_emit_long(id, data, bytes, address, hot);
+	} else {
+		pxt_emit_inside(id, data, bytes, address);
+	}
+}
+
+#endif
+
+#endif
