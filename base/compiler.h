@@ -26,7 +26,7 @@
 
 #define PXT_ALIGNED(n) __attribute__((aligned(n)))
 /* A function of the trace path begins with a line of its own: no more lines than it needs. */
-#define PXT_OWN_LINE PXT_ALIGNED(PXT_CACHE_LINE)
+#define PXT_OWN_LINE   PXT_ALIGNED(PXT_CACHE_LINE)
 
 /* What @value is made of is not needed behind this: the compiler works it out now. */
 #define PXT_NOW(value) __asm__("" : "+r"(value))

@@ -66,6 +66,9 @@ struct pxt_ops {
 	int (*get_clock)(void *object, struct posix_trace_clock_np *clock);
 	int (*rewind)(void *object);
 	int (*close)(void *object);
+	/* Many events at once; @room is not 0. */
+	int (*views)(void *object, trace_id_t trid, struct posix_trace_eventview_np *views,
+	    size_t room, size_t *count);
 	/* Says what @object is; the creating library compares it with its own tables. */
 	const void *kind;
 	/* What only a log can tell (struct pxt_log_getters of unit Log Retrieval); NULL for streams. */

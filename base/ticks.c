@@ -62,21 +62,6 @@ static struct parts split(const struct pxt_ticks *clock, uint64_t count)
 	return parts;
 }
 
-/*
- * floor(rest * 10^9 / hz) for rest < hz.  The estimate is at most 1 too small, because
- * rest << shift < 2^41; what is left over is below 2 * hz, so that the difference of the two
- * products is right although each is known modulo 2^64 only.
- */
-static uint32_t ns_of_rest(const struct pxt_ticks *clock, uint64_t rest)
-{
-	uint64_t ns = pxt_mul_high(rest << clock->shift, clock->per_ns);
-
-	if (rest * PXT_NS_PER_S - ns * clock->hz >= clock->hz)
-		ns++;
-	return (uint32_t)ns;
-}
-
-/* @seconds beyond the anchor, which may lie before 1970 in a damaged log. */
 static int64_t add_seconds(int64_t anchor, uint64_t seconds, bool back)
 {
 	if (back)
@@ -112,7 +97,7 @@ void pxt_ticks_time(const struct pxt_ticks *clock, uint64_t ticks, struct timesp
 	if (parts.seconds > INT64_MAX)
 		parts.seconds = INT64_MAX;
 	seconds = add_seconds((int64_t)clock->anchor.tv_sec, parts.seconds, back);
-	ns = (int64_t)clock->anchor.tv_nsec + (int64_t)ns_of_rest(clock, parts.rest);
+	ns = (int64_t)clock->anchor.tv_nsec + (int64_t)pxt_ticks_rest_ns(clock, parts.rest);
 	if (ns >= (int64_t)PXT_NS_PER_S) {
 		ns -= (int64_t)PXT_NS_PER_S;
 		seconds = add_seconds(seconds, 1, false);
@@ -124,7 +109,7 @@ void pxt_ticks_time(const struct pxt_ticks *clock, uint64_t ticks, struct timesp
 uint64_t pxt_ticks_to_ns(const struct pxt_ticks *clock, uint64_t count)
 {
 	struct parts parts = split(clock, count);
-	uint64_t rest = ns_of_rest(clock, parts.rest);
+	uint64_t rest = pxt_ticks_rest_ns(clock, parts.rest);
 
 	if (parts.seconds > (UINT64_MAX - rest) / PXT_NS_PER_S)
 		return UINT64_MAX;

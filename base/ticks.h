@@ -15,6 +15,7 @@
 #define PXT_TICKS_H
 
 #include "base/compiler.h"
+#include "base/mul64.h"
 
 #include <stdint.h>
 #include <time.h>
@@ -39,6 +40,21 @@ void pxt_ticks_init(
     struct pxt_ticks *clock, uint64_t hz, uint64_t anchor_ticks, const struct timespec *anchor);
 /* The time of @ticks.  Seconds beyond the range of time_t stay at its end. */
 void pxt_ticks_time(const struct pxt_ticks *clock, uint64_t ticks, struct timespec *time);
+/*
+ * floor(rest * 10^9 / hz) for rest < hz.  The estimate is at most 1 too small, because
+ * rest << shift < 2^41; what is left over is below 2 * hz, so that the difference of the two
+ * products is right although each is known modulo 2^64 only.
+ */
+PXT_INLINE uint32_t pxt_ticks_rest_ns(const struct pxt_ticks *clock, uint64_t rest)
+{
+	uint64_t ns = pxt_mul_high(rest << clock->shift, clock->per_ns);
+
+	if (rest * PXT_NS_PER_S - ns * clock->hz >= clock->hz)
+		ns++;
+	return (uint32_t)ns;
+}
+
+/* @seconds beyond the anchor, which may lie before 1970 in a damaged log. */
 /* floor(count * 10^9 / hz): the length of @count ticks; UINT64_MAX when it is longer. */
 uint64_t pxt_ticks_to_ns(const struct pxt_ticks *clock, uint64_t count);
 /* floor(ns * hz / 10^9): the ticks of @ns nanoseconds; UINT64_MAX when there are more. */

@@ -62,7 +62,8 @@ ptrace_unit(BASE UNLESS TINY SOURCES
 	base/sysnames.c
 	base/ticks.c)
 ptrace_unit(BASE IF ONLINE LOGRETRIEVAL UNLESS TINY SOURCES
-	base/getnext.c)
+	base/getnext.c
+	base/getnext_events.c)
 ptrace_unit(BASE IF TOLOG LOGRETRIEVAL SOURCES
 	base/attr_log_get.c)
 ptrace_unit(BASE IF TOLOG SOURCES
@@ -201,10 +202,11 @@ ptrace_unit(ONLINE IF TINY SOURCES
 	online/tiny.c)
 ptrace_unit(ONLINE UNLESS TINY SOURCES
 	online/create.c
+	online/events.c
 	online/getnext.c
 	online/timed.c)
 
-ptrace_unit(CORE IF TOLOG SOURCES
+ptrace_unit(CORE IF ONLINE TOLOG UNLESS TINY SOURCES
 	core/run.c)
 ptrace_unit(CORE IF SNAPSHOT SOURCES
 	core/copy.c)

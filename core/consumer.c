@@ -249,6 +249,17 @@ void pxt_consumer_settle(struct pxt_stream *stream)
 		pxt_stream_restart(stream);
 }
 
+void pxt_consumer_freed(struct pxt_stream *stream, bool record)
+{
+	struct pxt_block *block = stream->block;
+
+	if (PXT_LIKELY(pxt_block_state(block) != PXT_GATE_AUTO && !block->owes_stop))
+		return;
+	block->freed_since_full |= record;
+	if (!block->with_log)
+		pxt_consumer_settle(stream);
+}
+
 void pxt_consumer_done(struct pxt_stream *stream, const struct pxt_item *item)
 {
 	struct pxt_block *block = stream->block;
@@ -262,9 +273,5 @@ void pxt_consumer_done(struct pxt_stream *stream, const struct pxt_item *item)
 		done_side(block);
 	else
 		done_made(block, pxt_info_id(item->info));
-	if (PXT_UNLIKELY(pxt_block_state(block) == PXT_GATE_AUTO || block->owes_stop)) {
-		block->freed_since_full |= item->kind == PXT_ITEM_RECORD;
-		if (!block->with_log)
-			pxt_consumer_settle(stream);
-	}
+	pxt_consumer_freed(stream, item->kind == PXT_ITEM_RECORD);
 }

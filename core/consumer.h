@@ -55,19 +55,27 @@ bool pxt_consumer_read(struct pxt_stream *stream, const struct pxt_item *item, v
 bool pxt_consumer_slots(
     struct pxt_stream *stream, const struct pxt_item *item, struct pxt_slot *slots);
 /*
- * For logs: records in a row, as slots with tag 0, as long as it is plain what comes next.  None
+ * Who and where, of a record as slots with tag 0.  *ctx and *origin: of the record before, which often
+ * has the same; PXT_CTX_NONE: there is none.
+ */
+#define PXT_CTX_NONE UINT64_MAX
+void pxt_consumer_origin(struct pxt_stream *stream, const struct pxt_slot *slots, uint64_t *ctx,
+    struct pxt_origin *origin);
+/*
+ * Records in a row, as slots with tag 0, as long as it is plain what comes next.  None
  * may be taken that way now: records is 0, and next() tells.
  */
 struct pxt_run {
 	struct pxt_slot *to;
-	uint32_t room; /* slots at @to */
+	uint32_t room;  /* slots at @to */
+	uint32_t limit; /* records, at most */
 	uint32_t slots;
 	uint32_t records;
 	uint32_t last_id;
 	uint64_t least; /* stamp, and ... */
 	uint64_t most;  /* ... the largest one */
 };
-/* Records with stamps up to @until, @to and @room as the caller set them; they are done. */
+/* Records with stamps up to @until, @to, @room and @limit as the caller set them; they are done. */
 void pxt_consumer_run(struct pxt_stream *stream, struct pxt_run *run, uint64_t until);
 /* The item was taken: its room is free, its count moves from held to retrieved. */
 void pxt_consumer_done(struct pxt_stream *stream, const struct pxt_item *item);
@@ -113,6 +121,8 @@ void pxt_lane_pass_mark(struct pxt_block *block, struct pxt_ring *ring);
 uint64_t pxt_lane_floor(const struct pxt_ring *ring);
 /* Whether every slot of the record that begins with @info at @pos is stored. */
 bool pxt_lane_finished(const struct pxt_ring *ring, uint32_t info, uint64_t pos, uint64_t seq);
+/* Something was taken (@record: out of a lane): an automatically stopped stream may go on. */
+void pxt_consumer_freed(struct pxt_stream *stream, bool record);
 /* Counts records that were lost before what comes next. */
 void pxt_consumer_lost(struct pxt_block *block, uint64_t records);
 /* LOOP: a gap, for which OVERFLOW (with the stamp of the first lost, 0 unknown), RESUME are due. */

@@ -182,6 +182,41 @@ static bool read_record(struct pxt_stream *stream, const struct pxt_item *item, 
 	return true;
 }
 
+/* Any context, any byte order, also of a thread that has no place in the table. */
+static void origin_of_pieces(
+    struct pxt_stream *stream, const struct pxt_slot *slots, struct pxt_origin *origin)
+{
+	unsigned char head[PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES];
+	uint32_t heads = PXT_CTX_BYTES;
+
+	heads += pxt_info_extra(slots[0].word[1]) ? PXT_THREAD_EXTRA_BYTES : 0u;
+	for (uint32_t i = 0; i < heads; i++)
+		head[i] = ((const unsigned char *)&slots[1u + i / PXT_SLOT_PAYLOAD]
+		               .word[1])[i % PXT_SLOT_PAYLOAD];
+	origin_of(stream->block, little(head, PXT_CTX_BYTES), origin);
+	if (heads == PXT_CTX_BYTES)
+		return;
+	origin->thread = little(head + PXT_CTX_BYTES, 8);
+	origin->pid = (int32_t)little(head + PXT_CTX_BYTES + 8, 4);
+	origin->known = true;
+}
+
+void pxt_consumer_origin(struct pxt_stream *stream, const struct pxt_slot *slots, uint64_t *ctx,
+    struct pxt_origin *origin)
+{
+	uint64_t here = PXT_CTX_NONE;
+
+	if (PXT_PLAIN_CONTEXT && PXT_LIKELY(!pxt_info_extra(slots[0].word[1]))) {
+		here = slots[1].word[1] | (uint64_t)slots[1].word[2] << 32;
+		if (here == *ctx)
+			return;
+		origin_of(stream->block, here, origin);
+	} else {
+		origin_of_pieces(stream, slots, origin);
+	}
+	*ctx = here;
+}
+
 bool pxt_consumer_read(struct pxt_stream *stream, const struct pxt_item *item, void *data,
     size_t room, struct pxt_origin *origin)
 {

@@ -177,6 +177,7 @@ static void reset(struct pxt_stream *stream, const struct pxt_create *request,
 	stream->inherited = attr->_pxt_inherit == POSIX_TRACE_INHERITED;
 	stream->dead_log = 0;
 	stream->log = NULL;
+	stream->views = NULL;
 	stream->at_shutdown = NULL;
 	stream->at_exit = NULL;
 	stream->at_clear = NULL;

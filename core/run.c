@@ -1,33 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run.c - records in a row, as a log takes them: what next(), slots() and done() do one by one,
+ * run.c - records in a row, as a log takes them, and a reader of many: what next(), slots() and done() do one by one,
  * as long as the turn (consumer.h) tells what comes next.
  */
 #include "core/consumer.h"
 #include "core/merge.h"
 
-/* A lane while records are taken out of it: what goes back into the lane at the end. */
+/* What is taken in one turn, until it is added to the run. */
 struct streak {
 	struct pxt_ring ring;
 	uint64_t pos;
 	uint64_t seq;
+	struct pxt_slot *to;
+	uint32_t records;
+	uint32_t last_id;
+	uint64_t least;
+	uint64_t most;
 };
 
-/* Copies the record at @from behind its begin slot; false: not whole, or overwritten. */
-PXT_INLINE bool copy_rest(const struct streak *from, struct pxt_slot *to, uint32_t slots)
+/* Copies the record at @pos behind its begin slot; false: not whole, or overwritten. */
+PXT_INLINE bool copy_rest(const struct pxt_ring *ring, uint32_t pos, uint32_t seq,
+    struct pxt_slot *to, const struct pxt_slot *end)
 {
-	uint32_t pos = (uint32_t)from->pos;
+	/* Bound: the slots of the record. */
+	while (++to < end) {
+		struct pxt_halves piece = pxt_slot_load_halves(&ring->slots[++pos & ring->mask]);
 
-	for (uint32_t i = 1; i < slots; i++) {
-		struct pxt_halves piece =
-		    pxt_slot_load_halves(&from->ring.slots[(pos + i) & from->ring.mask]);
-
-		if (PXT_UNLIKELY((uint32_t)piece.low !=
-		                 pxt_tag(from->ring.mask, pos + i, (uint32_t)from->seq)))
+		if (PXT_UNLIKELY((uint32_t)piece.low != pxt_tag(ring->mask, pos, seq)))
 			return false;
 		PXT_TESTPOINT(PXT_TP_PIECE_READ);
 		piece.low &= UINT64_C(0xffffffff00000000);
-		to[i] = pxt_slot_of(piece);
+		*to = pxt_slot_of(piece);
 	}
 	return true;
 }
@@ -38,54 +41,70 @@ enum step {
 	STEP_END,  /* it is not wanted, or there is no room, or it is not whole */
 };
 
-/* One record, if it comes next; *front is what stands there. */
+/* One record, if it comes next: its stamp is below @turn_end, up to @until, and it fits before @end. */
 PXT_INLINE enum step take_one(
-    const struct pxt_block *block, struct streak *from, struct pxt_run *run, uint64_t until)
+    struct streak *from, uint64_t turn_end, uint64_t until, const struct pxt_slot *end)
 {
 	uint32_t pos = (uint32_t)from->pos;
+	uint32_t seq = (uint32_t)from->seq;
 	struct pxt_halves front = pxt_slot_load_halves(&from->ring.slots[pos & from->ring.mask]);
 	uint32_t info = (uint32_t)(front.low >> 32);
 	uint32_t slots = pxt_info_slots(info, PXT_CTX_BYTES);
-	uint32_t id = pxt_info_id(info);
 
-	if ((uint32_t)front.low !=
-	        (pxt_tag(from->ring.mask, pos, (uint32_t)from->seq) | PXT_SLOT_BEGIN) ||
-	    id == PXT_ID_MARK || front.high >= block->turn_end)
+	if ((uint32_t)front.low != (pxt_tag(from->ring.mask, pos, seq) | PXT_SLOT_BEGIN) ||
+	    pxt_info_id(info) == PXT_ID_MARK || front.high >= turn_end)
 		return STEP_TURN;
-	if (front.high > until || slots > run->room - run->slots)
+	if (front.high > until || slots > (size_t)(end - from->to))
 		return STEP_END;
 	PXT_TESTPOINT(PXT_TP_FRONT_SEEN);
-	if (!copy_rest(from, run->to + run->slots, slots))
+	if (!copy_rest(&from->ring, pos, seq, from->to, from->to + slots))
 		return STEP_END;
-	run->to[run->slots] = pxt_slot_of((struct pxt_halves){
+	*from->to = pxt_slot_of((struct pxt_halves){
 	    (front.low & UINT64_C(0xffffffff00000000)) | PXT_SLOT_BEGIN, front.high });
-	run->slots += slots;
-	run->records++;
-	run->least = front.high < run->least ? front.high : run->least;
-	run->most = front.high > run->most ? front.high : run->most;
-	run->last_id = id;
-	from->pos += slots + pxt_carry((uint32_t)from->seq);
+	from->to += slots;
+	from->records++;
+	from->least = front.high < from->least ? front.high : from->least;
+	from->most = front.high > from->most ? front.high : from->most;
+	from->last_id = pxt_info_id(info);
+	from->pos += slots + pxt_carry(seq);
 	from->seq++;
 	return STEP_TAKEN;
 }
 
-/* Takes what the lane whose turn it is has; counted at once, in case the process dies now. */
+/* Counted at once, in case the process dies now. */
+static void add(struct pxt_block *block, struct pxt_run *run, struct streak *from)
+{
+	pxt_lane_move(block, &from->ring, from->pos, from->seq);
+	block->retrieved += from->records;
+	run->slots = (uint32_t)(from->to - run->to);
+	run->records += from->records;
+	run->last_id = from->last_id;
+	run->least = from->least;
+	run->most = from->most;
+}
+
+/* Takes what the lane whose turn it is has. */
 static enum step take_turn(struct pxt_block *block, struct pxt_run *run, uint64_t until)
 {
-	struct streak from = { .ring = pxt_block_ring(block, block->turn_lane) };
-	uint32_t before = run->records;
-	enum step step;
+	struct streak from = { .ring = pxt_block_ring(block, block->turn_lane),
+		.to = run->to + run->slots,
+		.least = run->least,
+		.most = run->most };
+	const uint64_t turn_end = block->turn_end;
+	const uint32_t limit = run->limit - run->records;
+	enum step step = STEP_END;
 
 	from.pos = from.ring.lane->pos;
 	from.seq = from.ring.lane->seq;
 	/* Bound: each round moves the position forward, and fills the room. */
-	do
-		step = take_one(block, &from, run, until);
-	while (step == STEP_TAKEN);
-	if (run->records != before) {
-		pxt_lane_move(block, &from.ring, from.pos, from.seq);
-		block->retrieved += run->records - before;
+	while (from.records < limit) {
+		step = take_one(&from, turn_end, until, run->to + run->room);
+		if (step != STEP_TAKEN)
+			break;
+		step = STEP_END;
 	}
+	if (from.records)
+		add(block, run, &from);
 	return step;
 }
 
@@ -106,6 +125,7 @@ void pxt_consumer_run(struct pxt_stream *stream, struct pxt_run *run, uint64_t u
 
 	run->slots = 0;
 	run->records = 0;
+	run->last_id = 0;
 	run->least = UINT64_MAX;
 	run->most = 0;
 	if (block->lost_before || !block->turn_end)
@@ -120,7 +140,6 @@ void pxt_consumer_run(struct pxt_stream *stream, struct pxt_run *run, uint64_t u
 	block->turn += run->records;
 	if (block->last_ticks < run->most)
 		block->last_ticks = run->most;
-	if (PXT_UNLIKELY(pxt_block_state(block) == PXT_GATE_AUTO || block->owes_stop))
-		block->freed_since_full = 1;
+	pxt_consumer_freed(stream, true);
 	PXT_TESTPOINT(PXT_TP_CONSUMED);
 }

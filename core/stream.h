@@ -173,6 +173,7 @@ struct pxt_stream {
 	uint8_t closing;  /* shutdown has begun: sleepers leave */
 	uint8_t dead_log; /* the log cannot take more: start has no effect (DEC-14) */
 	void *log;        /* Trace-To-Log's own */
+	void *views;      /* On-Line's own: events that are handed out many at once */
 	PXT_SHARE_MEMBER
 	/* What a unit wants done: before the block goes, and when the stream is cleared. */
 	int (*at_shutdown)(struct pxt_stream *stream);

@@ -269,7 +269,7 @@ int posix_trace_log_getthread_np(
 int posix_trace_log_getmodule_np(
     trace_id_t trid, uint32_t index, struct posix_trace_logmodule_np *module);
 /*
- * One event of a log, and where its data is: struct posix_trace_event_info and its extra of an event
+ * One event of a log or stream, and where its data is: struct posix_trace_event_info and its extra of an event
  * that is looked at, not taken along.
  */
 struct posix_trace_eventview_np {
@@ -279,7 +279,7 @@ struct posix_trace_eventview_np {
 	int64_t posix_ns_np;           /* posix_timestamp, in nanoseconds; INT64_MAX: beyond 2262 */
 	uint64_t posix_ticks_np;       /* the counter as the trace point read it */
 	uint64_t posix_lost_before_np; /* records lost directly before this event */
-	uint64_t posix_number_np;      /* the record's in the stream's life, as in the extra */
+	uint64_t posix_number_np;      /* the record's in the stream's life; of a stream itself 0 */
 	pthread_t posix_thread_id_np;
 	void *posix_prog_address_np;
 	pid_t posix_pid_np;
@@ -293,24 +293,25 @@ struct posix_trace_eventview_np {
 	uint32_t posix_thread_entry_np;
 };
 /*
- * The next events of a log, as many as stand together there: the same ones, in the same order, as so
- * many calls of posix_trace_getnext_event() would report, for a small part of the cost; both kinds
- * of call may follow each other.  Data is not copied: it is put together where it was read, and is
- * good until the next call of any kind for this log that moves on, goes back or closes it.  Whoever
- * shares a log between threads keeps the others off as long.
+ * The next events of a log or of a stream without log, as many as can be had together: the same ones,
+ * in the same order, as so many calls of posix_trace_getnext_event() would report, for a small part of the
+ * cost; both kinds of call may follow each other.  It does not wait.  Data is not copied for the
+ * caller: it is good until the next call of any kind for this log or stream that hands out events, goes
+ * back, closes it or shuts it down.  Whoever shares it between threads keeps the others off as long.
  *
  * @views: filled from the front.
  * @room:  events that @views has room for, at least 1.
- * @count: how many were filled in.  They end at the latest with the block (FORMAT.md) they are in,
+ * @count: how many were filled in.  Log: they end at the latest with the block (FORMAT.md) they are in,
  *         so that fewer than @room does not mean the end: 0, with the result 0, does.  A log that
- *         grows may have more later.
+ *         grows may have more later.  Stream: 0, with the result 0: there is none now.
  *
- * EINVAL: @trid is no opened log (a stream's records may be overwritten while they are looked at);
- *         @room is 0; a pointer is NULL.
+ * EINVAL: @trid is neither; @room is 0; a pointer is NULL.
  * EIO:    the log was changed since it was opened, or cannot be read any more; *count is 0.  What
  *         came before was handed out by earlier calls.
- * Cost: lock; steps in proportion to the events and their data; a read of the file when the next
- * block is not in memory yet.  Unit: Log Retrieval.  (QNX-48)
+ * ENOMEM: the stream's first call found no memory for the events' data.
+ * Cost: lock; steps in proportion to the events and their data; of a log, a read of the file when the
+ * next block is not in memory yet; of a stream, 32 KiB with the first call, given back by shutdown.
+ * Unit: On-Line, Log Retrieval.  (QNX-48)
  */
 int posix_trace_getnext_events_np(
     trace_id_t trid, struct posix_trace_eventview_np *views, size_t room, size_t *count);

@@ -138,7 +138,7 @@ static int get_time(void *object, uint64_t ticks, struct timespec *time)
 	return error;
 }
 
-const struct pxt_log_getters pxt_log_getters = { get_info, get_thread, get_module, pxt_log_views,
+const struct pxt_log_getters pxt_log_getters = { get_info, get_thread, get_module,
 	pxt_log_nextblock, get_time, pxt_log_skip_damage };
 
 /* The log, and its own library's way to ask it; NULL for a stream and anything else. */
@@ -174,20 +174,6 @@ PXT_API int posix_trace_log_getmodule_np(
 	const struct pxt_log_getters *getters = find(trid, &log);
 
 	return getters && pxt_arg_given(module) ? getters->module(log, index, module) : EINVAL;
-}
-
-PXT_API int posix_trace_getnext_events_np(
-    trace_id_t trid, struct posix_trace_eventview_np *views, size_t room, size_t *count)
-{
-	void *log;
-	const struct pxt_log_getters *getters = find(trid, &log);
-
-	if (!pxt_arg_given(count))
-		return EINVAL;
-	*count = 0;
-	return getters && room != 0 && pxt_arg_given(views)
-	           ? getters->views(log, views, room, count)
-	           : EINVAL;
 }
 
 PXT_API int posix_trace_log_nextblock_np(

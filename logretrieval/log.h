@@ -266,7 +266,8 @@ void pxt_log_swap_data(const struct pxt_log *log, uint32_t id, unsigned char *da
 
 /* ---- views.c ---- */
 
-int pxt_log_views(void *object, struct posix_trace_eventview_np *views, size_t room, size_t *count);
+int pxt_log_views(void *object, trace_id_t trid, struct posix_trace_eventview_np *views,
+    size_t room, size_t *count);
 
 /* ---- ops.c, info.c ---- */
 
@@ -274,8 +275,6 @@ struct pxt_log_getters {
 	int (*info)(void *object, struct posix_trace_loginfo_np *info);
 	int (*thread)(void *object, uint32_t index, struct posix_trace_logthread_np *thread);
 	int (*module)(void *object, uint32_t index, struct posix_trace_logmodule_np *module);
-	int (*views)(
-	    void *object, struct posix_trace_eventview_np *views, size_t room, size_t *count);
 	int (*block)(void *object, struct posix_trace_logblock_np *block, int *unavailable);
 	int (*time)(void *object, uint64_t ticks, struct timespec *time);
 	int (*damage)(void *object, struct posix_trace_logfinding_np *finding);

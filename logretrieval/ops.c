@@ -153,6 +153,7 @@ const struct pxt_ops pxt_log_ops = {
 	.get_clock = get_clock,
 	.rewind = rewind_log,
 	.close = pxt_log_close,
+	.views = pxt_log_views,
 	.kind = &pxt_log_ops,
 	.log = &pxt_log_getters,
 };

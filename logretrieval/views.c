@@ -14,26 +14,6 @@
 
 #define NS_PER_S 1000000000
 
-/* Puts @bytes payload bytes from payload byte @from on into one piece; returns where it begins. */
-static const unsigned char *close_up(unsigned char *at, uint32_t from, uint32_t bytes)
-{
-	unsigned char *slot = at + (size_t)(1u + from / PXT_SLOT_PAYLOAD) * PXT_SLOT_BYTES;
-	unsigned char *data = slot + 4 + from % PXT_SLOT_PAYLOAD;
-	unsigned char *to = slot + PXT_SLOT_BYTES;
-	const unsigned char *end = data + bytes;
-
-	/* Bound: the record's slots, which pxt_log_get_record() has seen to be in the block. */
-	while (to < end) {
-		unsigned char part[PXT_SLOT_PAYLOAD];
-
-		slot += PXT_SLOT_BYTES;
-		memcpy(part, slot + 4, sizeof(part));
-		memcpy(to, part, sizeof(part));
-		to += sizeof(part);
-	}
-	return data;
-}
-
 /* ---- Times, without going through seconds for each event ---- */
 
 /*
@@ -152,7 +132,7 @@ PXT_INLINE void fill(struct pxt_log *log, struct line *line, unsigned char *at, 
 		from += PXT_THREAD_EXTRA_BYTES;
 	view->posix_event_id_np = pxt_info_id(record->info);
 	view->posix_bytes_np = bytes;
-	view->posix_data_np = bytes ? close_up(at, from, bytes) : at;
+	view->posix_data_np = bytes ? pxt_slots_close_up(at, from, bytes) : at;
 	view->posix_ns_np = time_of(log, line, record->ticks);
 	view->posix_ticks_np = record->ticks;
 	memcpy(&view->posix_thread_id_np, &thread, sizeof(thread));
@@ -218,11 +198,13 @@ static bool is_usual(const struct pxt_log_header *header)
 	       (header->contents & PXT_LOG_HAS_THREAD) && (header->contents & PXT_LOG_HAS_ADDRESS);
 }
 
-int pxt_log_views(void *object, struct posix_trace_eventview_np *views, size_t room, size_t *count)
+int pxt_log_views(void *object, trace_id_t trid, struct posix_trace_eventview_np *views,
+    size_t room, size_t *count)
 {
 	struct pxt_log *log = object;
 	int error;
 
+	(void)trid;
 	pxt_log_lock(log);
 	error = log->open ? 0 : EINVAL;
 	/* A block may hold nothing but losses. */

@@ -5,8 +5,12 @@
 
 #include "core/stream.h"
 
+#include <trace_np.h>
+
 extern const struct pxt_ops pxt_online_ops;
 
 int pxt_online_getnext(void *object, const struct pxt_getnext *request);
+int pxt_online_views(void *object, trace_id_t trid, struct posix_trace_eventview_np *views,
+    size_t room, size_t *count);
 
 #endif
