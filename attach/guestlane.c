@@ -305,7 +305,7 @@ static enum found take_in(struct pxt_guest_pull *pull, const struct pxt_guest_me
 		move(pull, lane, lane->head, lane->head_seq);
 		return MOVED;
 	}
-	/* Voids came behind a stop; system events are the guest's own. */
+	/* Trace points make no voids any more; system events are the guest's own. */
 	if (id == PXT_ID_VOID || (id >= PXT_ID_SYSTEM_FIRST && id <= PXT_ID_SYSTEM_LAST)) {
 		lane->pos += whole;
 		lane->seq++;

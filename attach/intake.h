@@ -19,10 +19,9 @@
 #include "core/directory.h"
 
 /*
- * Records of a lane that were looked at and not taken yet.  A record can stand before one with a
- * smaller stamp only if its thread stood still between reserving and reading the counter meanwhile;
- * so among so many in a row there is the smallest stamp of all that follow, unless as many threads stood
- * still like that in one lane at once.
+ * Records of a lane that were looked at and not taken yet.  Along a lane stamps rise, up to the
+ * error of a reading (core/ring.h), so among so many in a row there is the smallest stamp of all
+ * that follow; unless the guest lies, which spoils the order of its own records.
  */
 #define PXT_GUEST_AHEAD 16u
 #define PXT_GUEST_LOOKS 4u
@@ -35,7 +34,7 @@ struct pxt_guest_record {
 	uint64_t ticks;
 };
 
-/* At @clock or later, the lane's head was here: what stands there or behind was recorded later. */
+/* At @clock or later, the lane's head was here: what stands there or behind was reserved later. */
 struct pxt_guest_look {
 	uint64_t head;
 	uint64_t clock;
@@ -48,7 +47,7 @@ struct pxt_guest_lane {
 	uint64_t seq;         /* ... the number of the record there */
 	uint64_t head;        /* as the guest said at the beginning of this pull */
 	uint64_t head_seq;    /* ... the same for the number */
-	uint64_t since;       /* no record at pos or behind has a smaller stamp */
+	uint64_t since;       /* what stands at pos or behind was reserved later */
 	uint64_t stuck_pos;   /* an unfinished record was first seen here ... */
 	uint64_t stuck_since; /* ... at this time; 0: none */
 	uint64_t stuck_head;  /* ... with head here */
@@ -129,9 +128,9 @@ void pxt_guest_lane_look(
 void pxt_guest_lane_fill(
     struct pxt_guest_pull *pull, struct pxt_guest_memory *guest, struct pxt_guest_lane *lane);
 /*
- * No record that was not looked at has a smaller stamp: it was reserved behind those before it.  Of
- * them the latest does not count, whose thread may have stood still between reserving and reading
- * the counter while that one was reserved.
+ * A record that was not looked at has no smaller stamp, or was reserved, and so returned, later
+ * than that.  Of the stamps before it the largest does not count: the next may be smaller, by the
+ * error of a reading.
  */
 uint64_t pxt_guest_lane_floor(struct pxt_guest_lane *lane);
 /* The payload of @record comes into guest->payload.  False: it is not there any more. */

@@ -4,6 +4,7 @@
 #include "base/handle.h"
 
 #include <errno.h>
+#include <trace_np.h>
 
 PXT_API int posix_trace_getnext_events_np(
     trace_id_t trid, struct posix_trace_eventview_np *views, size_t room, size_t *count)

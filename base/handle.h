@@ -52,6 +52,8 @@ struct pxt_getnext {
 	enum pxt_wait wait;
 };
 
+struct posix_trace_eventview_np;
+
 /* What an identifier can do; NULL = EINVAL for this kind (table 6.2 of the digest). */
 struct pxt_ops {
 	int (*getnext)(void *object, const struct pxt_getnext *request);

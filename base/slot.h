@@ -33,7 +33,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 struct pxt_slot {
 	uint32_t word[4];
@@ -85,30 +84,6 @@ PXT_INLINE uint32_t pxt_slots_for(uint32_t payload)
 {
 	return 1u + (payload + PXT_SLOT_PAYLOAD - 1u) / PXT_SLOT_PAYLOAD;
 }
-
-#if !CONFIG_PTRACE_TINY
-/*
- * Puts @bytes payload bytes from payload byte @from on of the record at @at into one piece, where they
- * stand; returns where it begins.  Bound: the slots of the record.
- */
-PXT_INLINE const unsigned char *pxt_slots_close_up(unsigned char *at, uint32_t from, uint32_t bytes)
-{
-	unsigned char *slot = at + (size_t)(1u + from / PXT_SLOT_PAYLOAD) * PXT_SLOT_BYTES;
-	unsigned char *data = slot + 4 + from % PXT_SLOT_PAYLOAD;
-	unsigned char *to = slot + PXT_SLOT_BYTES;
-	const unsigned char *end = data + bytes;
-
-	while (to < end) {
-		unsigned char part[PXT_SLOT_PAYLOAD];
-
-		slot += PXT_SLOT_BYTES;
-		memcpy(part, slot + 4, sizeof(part));
-		memcpy(to, part, sizeof(part));
-		to += sizeof(part);
-	}
-	return data;
-}
-#endif
 
 PXT_INLINE uint32_t pxt_slot_info(uint32_t id, uint32_t bytes, bool cut, bool extra, uint32_t cpu)
 {

@@ -228,7 +228,7 @@ def private_header(kconf):
 # All units, each a folder of the same name: cmake/sources.cmake and the scripts take them from here.
 UNITS = ("CORE", "ONLINE", "TOLOG", "USEREVENTS", "FILTER", "INHERIT", "ATTACH", "LOGRETRIEVAL")
 # Parts of units that can be left out and have public functions.
-PARTS = ("SNAPSHOT",)
+PARTS = ("SNAPSHOT", "EVENTS_AT_ONCE")
 
 
 def event_ids(kconf):

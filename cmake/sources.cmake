@@ -62,7 +62,8 @@ ptrace_unit(BASE UNLESS TINY SOURCES
 	base/sysnames.c
 	base/ticks.c)
 ptrace_unit(BASE IF ONLINE LOGRETRIEVAL UNLESS TINY SOURCES
-	base/getnext.c
+	base/getnext.c)
+ptrace_unit(BASE IF EVENTS_AT_ONCE LOGRETRIEVAL SOURCES
 	base/getnext_events.c)
 ptrace_unit(BASE IF TOLOG LOGRETRIEVAL SOURCES
 	base/attr_log_get.c)
@@ -202,11 +203,13 @@ ptrace_unit(ONLINE IF TINY SOURCES
 	online/tiny.c)
 ptrace_unit(ONLINE UNLESS TINY SOURCES
 	online/create.c
-	online/events.c
 	online/getnext.c
 	online/timed.c)
 
-ptrace_unit(CORE IF ONLINE TOLOG UNLESS TINY SOURCES
+ptrace_unit(ONLINE IF EVENTS_AT_ONCE SOURCES
+	online/events.c)
+
+ptrace_unit(CORE IF EVENTS_AT_ONCE TOLOG SOURCES
 	core/run.c)
 ptrace_unit(CORE IF SNAPSHOT SOURCES
 	core/copy.c)

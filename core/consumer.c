@@ -34,21 +34,21 @@ static void make_start(struct pxt_block *block, struct pxt_item *item)
 }
 
 /* Writers may have died between turning the gate and saying when: then the last stamp serves. */
-static void make_stop(struct pxt_block *block, struct pxt_item *item)
+static void make_stop(struct pxt_item *item, uint64_t ticks)
 {
 	const int automatic = 1;
 
-	make(item, PXT_ID_STOP, pxt_wide_load(&block->auto_stop_ticks), &automatic,
-	    sizeof(automatic));
+	make(item, PXT_ID_STOP, ticks, &automatic, sizeof(automatic));
 }
 
-/* A gap is reported before whatever comes next: OVERFLOW, RESUME, then that. */
+/* A gap is reported before whatever comes next, and no later: OVERFLOW, RESUME, then that. */
 static void put_gap_first(struct pxt_block *block, struct pxt_item *item)
 {
 	uint64_t ticks = item->ticks;
 
 	if (block->gap && pxt_stream_wants(block, PXT_ID_OVERFLOW))
-		make(item, PXT_ID_OVERFLOW, block->gap_ticks, NULL, 0);
+		make(item, PXT_ID_OVERFLOW, block->gap_ticks < ticks ? block->gap_ticks : ticks,
+		    NULL, 0);
 	else if ((block->gap || block->resume_due) && pxt_stream_wants(block, PXT_ID_RESUME))
 		make(item, PXT_ID_RESUME, ticks, NULL, 0);
 }
@@ -127,10 +127,12 @@ static bool next_stop(struct pxt_block *block, struct pxt_item *item)
 {
 	bool due =
 	    block->owes_stop || (pxt_block_state(block) == PXT_GATE_AUTO && !block->stop_told);
+	/* Before the lanes are looked at: what comes into one later returns later than that. */
+	uint64_t ticks = pxt_wide_load(&block->auto_stop_ticks);
 
 	if (!due || !pxt_stream_wants(block, PXT_ID_STOP) || !pxt_consumer_drained(block))
 		return false;
-	make_stop(block, item);
+	make_stop(item, ticks);
 	return true;
 }
 

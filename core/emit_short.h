@@ -14,7 +14,10 @@
 
 #include "core/emit.h"
 
-#if !CONFIG_PTRACE_TINY && PXT_SHORT_CONTEXT
+/* Any thread, nested in a trace point or not, any stream (core/emit.c). */
+PXT_NOINLINE void pxt_emit_careful(size_t id, const void *data, size_t bytes, const void *address);
+
+#if PXT_SHORT_CONTEXT
 
 #include "core/context.h"
 #include "core/stream.h"
@@ -23,12 +26,7 @@
 
 #define PXT_SHORT_DATA 4u /* bytes in the slot that carries the context */
 
-/* ---- What is not the common case (core/emit.c) ---- */
-
-/* Any thread, nested in a trace point or not. */
-PXT_NOINLINE void pxt_emit_careful(size_t id, const void *data, size_t bytes, const void *address);
-
-/* The caller of these is inside. */
+/* ---- What is not the common case (core/emit.c); the caller is inside ---- */
 
 /* Not the hot stream's alone, or its data must be cut. */
 PXT_NOINLINE void pxt_emit_inside(size_t id, const void *data, size_t bytes, const void *address);
@@ -212,6 +210,13 @@ PXT_INLINE void pxt_emit_short(size_t id, const void *data, size_t bytes, const 
 	} else {
 		pxt_emit_inside(id, data, bytes, address);
 	}
+}
+
+#else
+
+PXT_INLINE void pxt_emit_short(size_t id, const void *data, size_t bytes, const void *address)
+{
+	pxt_emit_careful(id, data, bytes, address);
 }
 
 #endif

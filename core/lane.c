@@ -40,7 +40,8 @@ void pxt_lane_move(struct pxt_block *block, struct pxt_ring *ring, uint64_t pos,
 	struct pxt_lane *lane = ring->lane;
 	uint32_t want = pxt_tag(ring->mask, (uint32_t)pos, (uint32_t)seq) | PXT_SLOT_BEGIN;
 	struct pxt_halves front = pxt_slot_load_halves(&ring->slots[(uint32_t)pos & ring->mask]);
-	bool there = (uint32_t)front.low == want;
+	bool there =
+	    (uint32_t)front.low == want && pxt_info_id((uint32_t)(front.low >> 32)) != PXT_ID_MARK;
 
 	lane->pos = pos;
 	lane->seq = seq;
@@ -93,6 +94,8 @@ static void jump(struct pxt_block *block, struct pxt_lane *lane, uint64_t pos, u
 	lane->stuck_since = 0;
 	pxt_consumer_look_again(block);
 	publish(block, lane, true);
+	/* So that a writer looks where the first unread record is now. */
+	atomic_store_explicit(&lane->calm, (uint32_t)pos, memory_order_relaxed);
 }
 
 /* ---- What stands behind the position ---- */
@@ -122,12 +125,17 @@ static bool is_mark(const struct pxt_slot *slot)
  */
 uint64_t pxt_lane_floor(const struct pxt_ring *ring)
 {
+	uint32_t size = ring->mask + 1u;
+	uint64_t from = ring->lane->pos;
 	struct pxt_slot slot;
 	uint64_t pos;
 	uint64_t seq;
 
 	pxt_lane_head(ring->lane, &pos, &seq);
-	if (next_begin(ring, ring->lane->pos, pos, &slot) >= pos || is_mark(&slot))
+	/* Overtaken since: of what is left. */
+	if (pos - from > size)
+		from = pos - size;
+	if (next_begin(ring, from, pos, &slot) == pos || is_mark(&slot))
 		return UINT64_MAX;
 	return pxt_slot_ticks(&slot);
 }
@@ -140,20 +148,20 @@ static uint64_t survey(
     const struct pxt_block *block, const struct pxt_ring *ring, uint64_t pos, uint64_t end)
 {
 	uint64_t least = UINT64_MAX;
+	bool marked = false;
 	struct pxt_slot slot;
 
 	ring->lane->barrier = block->barriers;
 	if (!pxt_block_merges(block))
 		return least;
-	while ((pos = next_begin(ring, pos, end, &slot)) < end) {
+	for (; (pos = next_begin(ring, pos, end, &slot)) < end; pos++) {
 		uint64_t ticks = pxt_slot_ticks(&slot);
 
-		if (is_mark(&slot)) {
+		if (!is_mark(&slot))
+			least = ticks < least ? ticks : least;
+		else if (!marked)
 			ring->lane->barrier = ticks - 1u;
-			break;
-		}
-		least = ticks < least ? ticks : least;
-		pos++;
+		marked |= is_mark(&slot);
 	}
 	return least;
 }
@@ -208,9 +216,14 @@ static void lapped(struct pxt_block *block, struct pxt_ring *ring, bool reading)
 	if (from < pos)
 		seq = number_of(&slot, ring->mask, seq);
 	pxt_consumer_gap(block, gone);
-	/* Other lanes must not show anything older than what is left of this one (merge.c). */
+	/*
+	 * Other lanes must not show anything older than what is left of this one (merge.c); where nothing
+	 * left has begun, than what was lost.
+	 */
 	least = survey(block, ring, from, pos);
-	if (least != UINT64_MAX && least > block->give_up)
+	if (least == UINT64_MAX)
+		least = gone;
+	if (least > block->give_up)
 		block->give_up = least;
 	jump(block, lane, from, seq);
 	lane->ruins = (uint32_t)(from - (pos - size));
@@ -284,9 +297,10 @@ static bool is_whole(const struct pxt_ring *ring, const struct pxt_slot *slot)
 }
 
 /*
- * Whether nobody is left who could finish what is stuck: its process was killed, or its thread jumped
- * out of its trace point.  Asked at first sight and then from time to time, because an answer may cost
- * a fence.  Whoever was inside before it has stored, so a look behind it decides.  [proof: dead]
+ * Whether nobody is left who could finish what is stuck, because its process was killed.  (A thread that
+ * jumped out of its trace point is taken for one that is inside, and the hold-back time decides.)
+ * Asked at first sight and then from time to time, because an answer may cost a fence.  Whoever was
+ * inside before it has stored, so a look behind it decides.
  */
 static bool is_abandoned(struct pxt_block *block, struct pxt_ring *ring, uint64_t now)
 {

@@ -15,7 +15,7 @@
  * Words and who writes them:
  *   head       writers (compare-exchange), control (closed bit, its own records)
  *   limit      the consumer, and control when it clears: slots before it are free
- *   calm       LOOP writers that went beyond it: up to here nothing unusual stands in the way of a
+ *   calm       LOOP writers that went beyond it, the consumer when it jumps: up to here nothing unusual stands in the way of a
  *              record, neither the ring's end, where a new quarter may begin, nor an unread record
  *   refused    writers that found no room, or were overtaken for a whole ring
  *   first_lost the LOOP writer that takes the slot `limit` points to; the consumer, to 0, when it

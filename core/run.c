@@ -108,14 +108,17 @@ static enum step take_turn(struct pxt_block *block, struct pxt_run *run, uint64_
 	return step;
 }
 
-/* Several lanes: whose turn it becomes.  False: only next() can tell. */
+/* Several lanes: whose turn it becomes.  False: only next() can tell, who tells of losses, too. */
 static bool next_turn(struct pxt_block *block)
 {
 	uint32_t lane;
 
-	block->turn_end = 0;
-	return pxt_block_merges(block) && pxt_merge_pick(block, &lane) == PXT_NEXT_READY &&
-	       block->turn_end && !block->gap;
+	pxt_consumer_look_again(block);
+	if (!pxt_block_merges(block) || pxt_merge_pick(block, &lane) != PXT_NEXT_READY)
+		return false;
+	if (block->gap || block->lost_before)
+		pxt_consumer_look_again(block);
+	return block->turn_end != 0;
 }
 
 void pxt_consumer_run(struct pxt_stream *stream, struct pxt_run *run, uint64_t until)

@@ -39,10 +39,10 @@ struct pxt_share_ops {
 	void (*close)(struct pxt_stream *stream);
 	/*
 	 * Guests' records that were finished before @clock (a reading of the counter) come into the
-	 * guests' lane.  Returns a bound, at most @clock: all guests' records with smaller stamps are
-	 * there, or were lost.  @all: older ones are overwritten, if need be, to get at the newest;
-	 * else what finds no room stays with its guest.  With the stream's mutex.  Bound: the slots
-	 * of all guests.
+	 * guests' lane.  Returns a bound, at most @clock: guests' records with smaller stamps are there,
+	 * or were lost, or return later than that.  @all: older ones are overwritten, if need be, to
+	 * get at the newest; else what finds no room stays with its guest.  With the stream's mutex.
+	 * Bound: the slots of all guests.
 	 */
 	uint64_t (*pull)(struct pxt_stream *stream, uint64_t clock, bool all);
 	/* The stream was started or stopped.  With the stream's mutex; does not wait. */

@@ -154,6 +154,7 @@ static bool all_seen_outside(struct pxt_thread_table *table, enum pxt_whose whos
 	       (whose == PXT_OWN || !atomic_load_explicit(&table->outsiders, memory_order_acquire));
 }
 
+/* [proof: dead] */
 bool pxt_threads_nobody_inside(enum pxt_whose whose)
 {
 	struct pxt_thread_table *table = pxt_threads;

@@ -182,6 +182,56 @@ int posix_trace_field_next_np(const char *format, const void *data, size_t len, 
 
 /* ---- Log Retrieval: what a log knows beside its events ---- */
 
+#if _PXT_UNIT_EVENTS_AT_ONCE || _PXT_UNIT_LOGRETRIEVAL
+/*
+ * One event of a log or stream, and where its data is: struct posix_trace_event_info and its extra of an event
+ * that is looked at, not taken along.
+ */
+struct posix_trace_eventview_np {
+	trace_event_id_t posix_event_id_np;
+	uint32_t posix_bytes_np;       /* of data */
+	const void *posix_data_np;     /* of any alignment; one piece, as getnext hands it out */
+	int64_t posix_ns_np;           /* posix_timestamp, in nanoseconds; INT64_MAX: beyond 2262 */
+	uint64_t posix_ticks_np;       /* the counter as the trace point read it */
+	uint64_t posix_lost_before_np; /* records lost directly before this event */
+	uint64_t posix_number_np;      /* the record's in the stream's life; of a stream itself 0 */
+	pthread_t posix_thread_id_np;
+	void *posix_prog_address_np;
+	pid_t posix_pid_np;
+	int16_t posix_cpu_np;          /* CPU, or -1 where it was not recorded */
+	uint8_t posix_cut_np;          /* 1: the data was cut when it was recorded */
+	uint8_t posix_thread_exact_np; /* 0: the thread was not recorded and reads as 0 */
+	/*
+	 * Its entry: the index for posix_trace_log_getthread_np(), which tells threads apart whose
+	 * pthread_t was used again.  UINT32_MAX: the log has none.
+	 */
+	uint32_t posix_thread_entry_np;
+};
+/*
+ * The next events of a log or of a stream without log, as many as can be had together: the same ones,
+ * in the same order, as so many calls of posix_trace_getnext_event() would report, for a small part of the
+ * cost; both kinds of call may follow each other.  It does not wait.  Data is not copied for the
+ * caller: it is good until the next call of any kind for this log or stream that hands out events, goes
+ * back, closes it or shuts it down.  Whoever shares it between threads keeps the others off as long.
+ *
+ * @views: filled from the front.
+ * @room:  events that @views has room for, at least 1.
+ * @count: how many were filled in.  Log: they end at the latest with the block (FORMAT.md) they are in,
+ *         so that fewer than @room does not mean the end: 0, with the result 0, does.  A log that
+ *         grows may have more later.  Stream: 0, with the result 0: there is none now.
+ *
+ * EINVAL: @trid is neither; @room is 0; a pointer is NULL.
+ * EIO:    the log was changed since it was opened, or cannot be read any more; *count is 0.  What
+ *         came before was handed out by earlier calls.
+ * ENOMEM: the stream's first call found no memory for the events' data.
+ * Cost: lock; steps in proportion to the events and their data; of a log, a read of the file when the
+ * next block is not in memory yet; of a stream, 32 KiB with the first call, given back by shutdown.
+ * Unit: On-Line, Log Retrieval.  (QNX-48)
+ */
+int posix_trace_getnext_events_np(
+    trace_id_t trid, struct posix_trace_eventview_np *views, size_t room, size_t *count);
+#endif
+
 #if _PXT_UNIT_LOGRETRIEVAL
 struct posix_trace_loginfo_np {
 	unsigned char posix_uuid_np[16];
@@ -268,53 +318,6 @@ int posix_trace_log_getthread_np(
     trace_id_t trid, uint32_t index, struct posix_trace_logthread_np *thread);
 int posix_trace_log_getmodule_np(
     trace_id_t trid, uint32_t index, struct posix_trace_logmodule_np *module);
-/*
- * One event of a log or stream, and where its data is: struct posix_trace_event_info and its extra of an event
- * that is looked at, not taken along.
- */
-struct posix_trace_eventview_np {
-	trace_event_id_t posix_event_id_np;
-	uint32_t posix_bytes_np;       /* of data */
-	const void *posix_data_np;     /* of any alignment; one piece, as getnext hands it out */
-	int64_t posix_ns_np;           /* posix_timestamp, in nanoseconds; INT64_MAX: beyond 2262 */
-	uint64_t posix_ticks_np;       /* the counter as the trace point read it */
-	uint64_t posix_lost_before_np; /* records lost directly before this event */
-	uint64_t posix_number_np;      /* the record's in the stream's life; of a stream itself 0 */
-	pthread_t posix_thread_id_np;
-	void *posix_prog_address_np;
-	pid_t posix_pid_np;
-	int16_t posix_cpu_np;          /* CPU, or -1 where it was not recorded */
-	uint8_t posix_cut_np;          /* 1: the data was cut when it was recorded */
-	uint8_t posix_thread_exact_np; /* 0: the thread was not recorded and reads as 0 */
-	/*
-	 * Its entry: the index for posix_trace_log_getthread_np(), which tells threads apart whose
-	 * pthread_t was used again.  UINT32_MAX: the log has none.
-	 */
-	uint32_t posix_thread_entry_np;
-};
-/*
- * The next events of a log or of a stream without log, as many as can be had together: the same ones,
- * in the same order, as so many calls of posix_trace_getnext_event() would report, for a small part of the
- * cost; both kinds of call may follow each other.  It does not wait.  Data is not copied for the
- * caller: it is good until the next call of any kind for this log or stream that hands out events, goes
- * back, closes it or shuts it down.  Whoever shares it between threads keeps the others off as long.
- *
- * @views: filled from the front.
- * @room:  events that @views has room for, at least 1.
- * @count: how many were filled in.  Log: they end at the latest with the block (FORMAT.md) they are in,
- *         so that fewer than @room does not mean the end: 0, with the result 0, does.  A log that
- *         grows may have more later.  Stream: 0, with the result 0: there is none now.
- *
- * EINVAL: @trid is neither; @room is 0; a pointer is NULL.
- * EIO:    the log was changed since it was opened, or cannot be read any more; *count is 0.  What
- *         came before was handed out by earlier calls.
- * ENOMEM: the stream's first call found no memory for the events' data.
- * Cost: lock; steps in proportion to the events and their data; of a log, a read of the file when the
- * next block is not in memory yet; of a stream, 32 KiB with the first call, given back by shutdown.
- * Unit: On-Line, Log Retrieval.  (QNX-48)
- */
-int posix_trace_getnext_events_np(
-    trace_id_t trid, struct posix_trace_eventview_np *views, size_t room, size_t *count);
 /*
  * Enters the next block; the next calls of getnext hand out its records.  What is unread of the
  * present block is passed over.  The losses are those that the events' posix_lost_before_np tell, by
@@ -486,9 +489,9 @@ int posix_trace_attr_setlanes_np(trace_attr_t *attr, unsigned lanes);
  */
 int posix_trace_attr_getlanes_np(const trace_attr_t *attr, unsigned *lanes);
 /*
- * Non-zero: stamps wait for the reservation, which makes order between threads exact on many lanes
- * and costs some 15 ns an event.  Zero (the default): events of different threads on different
- * lanes may change places when they are closer together than the configured resolution (1 us).
+ * Non-zero: stamps are not read before older instructions have finished, which makes order between
+ * threads exact on many lanes and costs some 15 ns an event.  Zero (the default): events of different
+ * threads on different lanes may change places when they are closer together than 1 us.
  *
  * @ordered: 0, or any other value.
  *
@@ -497,7 +500,7 @@ int posix_trace_attr_getlanes_np(const trace_attr_t *attr, unsigned *lanes);
  */
 int posix_trace_attr_setorderedstamps_np(trace_attr_t *attr, int ordered);
 /*
- * Whether stamps wait for the reservation.
+ * Whether stamps wait for older instructions.
  *
  * @ordered: 1 if so, else 0.
  *

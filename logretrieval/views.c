@@ -8,6 +8,7 @@
  */
 #include "logretrieval/log.h"
 
+#include "base/close_up.h"
 #include "base/logfmt_bytes.h"
 
 #include <errno.h>
@@ -132,7 +133,7 @@ PXT_INLINE void fill(struct pxt_log *log, struct line *line, unsigned char *at, 
 		from += PXT_THREAD_EXTRA_BYTES;
 	view->posix_event_id_np = pxt_info_id(record->info);
 	view->posix_bytes_np = bytes;
-	view->posix_data_np = bytes ? pxt_slots_close_up(at, from, bytes) : at;
+	view->posix_data_np = bytes ? pxt_close_up(at, from, bytes) : at;
 	view->posix_ns_np = time_of(log, line, record->ticks);
 	view->posix_ticks_np = record->ticks;
 	memcpy(&view->posix_thread_id_np, &thread, sizeof(thread));

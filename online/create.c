@@ -13,7 +13,7 @@ const struct pxt_ops pxt_online_ops = {
 	.type_next = pxt_stream_type_next,
 	.type_rewind = pxt_stream_type_rewind,
 	.get_clock = pxt_stream_get_clock,
-	.views = pxt_online_views,
+	.views = PXT_ONLINE_VIEWS,
 	.kind = &pxt_stream_kind,
 };
 

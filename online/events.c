@@ -7,6 +7,7 @@
  * turn, START and STOP, OVERFLOW, what was made) comes one by one, as for posix_trace_getnext_event().
  */
 #include "base/attr.h"
+#include "base/close_up.h"
 #include "core/consumer.h"
 #include "core/control.h"
 #include "online/online.h"
@@ -99,7 +100,7 @@ static void add(struct sink *sink, struct pxt_slot *slots, uint64_t lost)
 	sink->last = ticks > sink->last ? ticks : sink->last;
 	view->posix_event_id_np = pxt_info_id(info);
 	view->posix_bytes_np = bytes;
-	view->posix_data_np = bytes ? pxt_slots_close_up((unsigned char *)slots, from, bytes)
+	view->posix_data_np = bytes ? pxt_close_up((unsigned char *)slots, from, bytes)
 	                            : (const unsigned char *)slots;
 	view->posix_ns_np = time_of(sink, sink->last);
 	view->posix_ticks_np = ticks;

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * leave.pml - leaving (ruling 12: core/threads.h, wanted.c, shutdown.c) and the sleeping reader
- * (ruling 13: online/getnext.c, tolog/helper.c) on processors that keep stores in a buffer.
- * README.md says more.
+ * leave.pml - leaving (ruling 12: core/threads.h, wanted.c, shutdown.c), the sleeping reader
+ * (ruling 13: online/getnext.c, tolog/helper.c), and the reader that asks whether anybody lives who
+ * could finish a record (ruling 27: core/threads.c, core/lane.c), on processors that keep stores in
+ * a buffer.  README.md says more.
  *
  * Each thread has a store buffer: a plain store waits there, in order, until the processor gets
  * to it, which may be at any time later; the thread itself sees its own waiting stores.  Locked
- * instructions and membarrier empty it first; membarrier empties everybody's.
+ * instructions and membarrier empty it first; membarrier empties everybody's.  The exchange that
+ * reserves is relaxed: not every processor empties the buffer for it.
  *
  *   -DEVENTS=2     events that the writer generates
  *   -DNEST         a handler interrupts the writer at any step and generates one event
  *   -DJUMP         the writer may be stopped for ever inside a trace point
  *   -DSLEEP        a reader sleeps until there is an event
  *   -DSHUT         the stream is shut down at any moment
+ *   -DDEAD         a reader passes over what nobody living can finish; with -DJUMP the writer is
+ *                  killed, and seen to be gone at some time later
  *   -DMISTAKE_...  a seeded mistake
  */
 #ifndef EVENTS
@@ -29,7 +33,8 @@
 #define RECORD  1 /* events stored, as the reader sees them in the slots */
 #define HOT     2 /* pxt_fork.hot, or pxt_blocks[]: the way to the memory */
 #define ASLEEP  3
-#define WORDS   4
+#define SLOT    4 /* DEAD: the record of each event, stored or not */
+#define WORDS   (SLOT + EVENTS + 1)
 #define DEEP    4 /* stores in flight */
 
 byte memory[WORDS];
@@ -51,6 +56,7 @@ bit kept = 0;
 byte gave_up = 255;
 byte taken = 0;
 bit reader_done = 0;
+bit gone = 0; /* the writer's process is seen to have ended */
 
 /* ---- Processor ---- */
 
@@ -124,7 +130,8 @@ proctype processor(byte t)
 
 /* ---- Trace point ---- */
 
-#define MAY_GO(level) (!stuck && (level == 1 || !nested))
+/* It does not stand still, no handler runs on top of it, its processor has room for a store. */
+#define MAY_GO(level) (!stuck && (level == 1 || !nested) && buffer[WRITER].count < DEEP)
 
 /* Everything that a trace point does with the block: the block must be there. */
 inline touch() { assert(!freed) }
@@ -165,9 +172,12 @@ inline emit(level)
 	if
 	:: way ->
 		/* Reserve, store, look whether somebody sleeps. */
-		atomic { MAY_GO(level); touch(); drain(WRITER) };
-		d_step { MAY_GO(level); touch(); events_done++ }
+		d_step { MAY_GO(level); touch(); mine = events_done; events_done++ }
+#ifdef DEAD
+		atomic { MAY_GO(level); touch(); store(WRITER, SLOT + mine, 1) };
+#else
 		atomic { MAY_GO(level); touch(); store(WRITER, RECORD, events_done) };
+#endif
 #ifdef MISTAKE_left_before_the_last_look
 		if
 		:: outermost -> atomic { MAY_GO(level); store(WRITER, PASSES, passes + 2) }
@@ -189,12 +199,12 @@ inline emit(level)
 	:: else
 	fi;
 #endif
-	d_step { way = 0; sees = 0; passes = 0; outermost = 0 }
+	d_step { way = 0; sees = 0; passes = 0; mine = 0; outermost = 0 }
 }
 
 proctype writer()
 {
-	byte i, passes, way, sees, events;
+	byte i, passes, way, sees, mine, events;
 	bit outermost;
 
 	do
@@ -207,7 +217,7 @@ proctype writer()
 #ifdef NEST
 proctype handler()
 {
-	byte i, passes, way, sees;
+	byte i, passes, way, sees, mine;
 	bit outermost;
 
 	atomic { !stuck && !writer_done && wanted -> nested = 1 };
@@ -220,7 +230,10 @@ proctype handler()
 /* Killed, or preempted for ever. */
 proctype jump()
 {
-	stuck = 1
+	atomic { !writer_done -> stuck = 1 }
+#ifdef DEAD
+	atomic { buffer[WRITER].count == 0 -> gone = 1 }
+#endif
 }
 #endif
 
@@ -370,6 +383,73 @@ proctype reader()
 }
 #endif
 
+/* ---- A reader before an unfinished record ---- */
+
+#ifdef DEAD
+#define SETTLED ((writer_done || gone) && buffer[WRITER].count == 0)
+
+/* all_seen_outside() of the one entry that there is */
+inline look_who_is_inside()
+{
+	atomic {
+		load(READER, PASSES, seen);
+		nobody = nobody && (!(seen & 1) || gone);
+		seen = 0
+	}
+}
+
+/* pxt_threads_nobody_inside(): [proof: dead] */
+inline ask()
+{
+	nobody = 1;
+	look_who_is_inside();
+#ifndef MISTAKE_no_fence_before_asking_who_is_inside
+	fence_all();
+#endif
+#ifndef MISTAKE_not_asked_again_behind_the_fence
+	look_who_is_inside()
+#endif
+}
+
+proctype asker()
+{
+	byte i, seen, end, at;
+	bit nobody, settled;
+
+	do
+	:: atomic { taken < events_done -> end = events_done; settled = SETTLED };
+		/* Reserved before `end`; what is stored is read. */
+		load(READER, SLOT + taken, seen);
+		if
+		:: seen -> d_step { seen = 0; taken++ }
+		:: else ->
+			ask();
+#ifdef MISTAKE_head_read_behind_the_answer
+			end = events_done;
+#endif
+			/* What was settled is passed over at once. */
+			assert(nobody || !settled);
+			/* Nobody is inside: what is not stored now belongs to the dead. */
+			do
+			:: nobody && taken < end ->
+#ifdef MISTAKE_record_not_looked_at_again
+				seen = 0;
+#else
+				load(READER, SLOT + taken, seen);
+#endif
+				assert(seen || stuck);
+				d_step { seen = 0; taken++ }
+			:: else -> break
+			od;
+			nobody = 0
+		fi;
+		d_step { end = 0; settled = 0 }
+	:: atomic { taken == events_done && SETTLED -> break }
+	od;
+	reader_done = 1
+}
+#endif
+
 /* ---- The end ---- */
 
 proctype watchdog()
@@ -379,6 +459,9 @@ proctype watchdog()
 #ifdef SHUT
 	assert(shut_done);
 	assert(freed || kept);
+#endif
+#ifdef DEAD
+	assert(reader_done);
 #endif
 #ifdef SLEEP
 	/*
@@ -405,6 +488,9 @@ init
 #endif
 #ifdef SLEEP
 		run reader();
+#endif
+#ifdef DEAD
+		run asker();
 #endif
 		run processor(WRITER);
 		run processor(CLOSER);

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * merge.pml - two lanes, one sequence: core/merge.c, rules 1 to 5.  README.md says more.
+ * merge.pml - two lanes, one sequence: core/merge.c, rules 1 to 3, and what it stands on: the
+ * reservation (core/ring.c) and the front of a lane (core/lane.c).  README.md says more.
  *
  *   -DTHREADS=2 -DEVENTS=1  each event goes into any lane: threads migrate; -DMORE=1: so many more
  *                           of the first thread
  *   -DRES=0                 resolution: a plain stamp may be taken that much too early; 0: ordered
  *   -DFIXED                 all but the first event go into lane 1
+ *   -DKILLS=1               so many threads die, at any step
  *   -DEXPIRE                the hold-back time may be over at any moment
  *   -DLAP=2                 LOOP with so many records in a lane; without: nothing is overwritten
  *   -DMISTAKE_...           a seeded mistake
  *
- * A record takes one slot.  The clock goes on with each writer's reading of it.
+ * A record takes one slot, but it is begun before it is whole.  The clock goes on with each stamp:
+ * another reading is as large as the last stamp before it.  Between two looks at what others change
+ * the reader only takes notes, which belongs to the first of them.
  */
 #ifndef THREADS
 #define THREADS 2
@@ -27,43 +31,66 @@
 #ifndef LAP
 #define LAP 0
 #endif
-#define ALL    (THREADS * EVENTS + MORE)
-#define FIRST(t) (t == 0 -> 0 : t * EVENTS + MORE)
+#ifndef KILLS
+#define KILLS 0
+#endif
+#define ALL       (THREADS * EVENTS + MORE)
+#define COUNT(t)  (EVENTS + (t == 0 -> MORE : 0))
+#define FIRST(t)  (t == 0 -> 0 : t * EVENTS + MORE)
 #define THREAD(e) ((e) < EVENTS + MORE -> 0 : ((e) - MORE) / EVENTS)
-#define WHOLE  ((1 << ALL) - 1)
-#define BIT(e) (1 << (e))
-#define NEVER  255
+#define BIT(e)    (1 << (e))
+#define NEVER     255
+#ifdef EXPIRE
+#define PASSES 1
+#else
+#define PASSES KILLS
+#endif
 
-/* Record @i of lane @l: the event in it, counted from 1; 0: not reserved. */
+/* Record @i of lane @l: the event in it, counted from 1; 0: not reserved, or behind the reader. */
 byte lane_record[2 * ALL];
 #define RECORD(l, i) lane_record[(l) * ALL + (i)]
 byte head[2];
 byte now = RES + 1;
 
-/* By event. */
+/* By event; forgotten when it is delivered or lost. */
 byte stamp[ALL];
-byte true_time[ALL];
+byte returned[ALL]; /* clock when its call had returned, 0: it has not */
+byte begun = 0;
 byte stored = 0;
+byte gone = 0;
 
-mtype = { UNKNOWN, EMPTY, READY, BUSY };
-mtype = { NOT_HIDDEN, BINDS, EXPIRED };
-
-/* What is to be proved. */
-byte returned = 0;    /* events whose call has returned */
-byte before[ALL];     /* those that had when this one's call began */
+byte inside = 0; /* threads in a trace point */
+byte dead = 0;
+byte ended = 0;
 bit over = 0;
+#define ALIVE(t) (!(dead >> (t) & 1))
+#define ENDED    (ended == BIT(THREADS) - 1)
 
 /* ---- Writer ---- */
 
+inline read_stamp()
+{
+	now++;
+	s = now;
+#if RES
+	if
+	:: true
+	:: s = now - RES
+	fi
+#endif
+}
+
 proctype thread(byte t)
 {
-	byte k, e, l, d;
+	byte k, e, l, before, called, h, s;
+	bit mine;
 
 	do
-	:: k < EVENTS + (t == 0 -> MORE : 0) ->
+	:: k < COUNT(t) ->
+		/* The call begins, head is looked at: [PXT_TP_HEAD_SEEN] */
 		atomic {
+			ALIVE(t);
 			e = FIRST(t) + k;
-			before[e] = returned;
 			if
 #ifdef FIXED
 			:: l = (e > 0)
@@ -71,440 +98,391 @@ proctype thread(byte t)
 			:: l = 0
 #endif
 			:: e > 0 -> l = 1 /* lanes are alike: the first event is in the first one */
-			fi
-		};
-		/* [PXT_TP_RESERVED] */
-		d_step { RECORD(l, head[l]) = e + 1; head[l]++ };
-		/* [PXT_TP_STAMPED] */
-		atomic {
-			d = 0;
+			fi;
 #if RES
-			/* A thread that migrated took longer than that, and its own stamps ascend. */
-			do
-			:: d < RES && (k == 0 || now - d - 1 > stamp[e - 1]) -> d++
-			:: break
-			od;
+			/* A thread that changes its lane takes longer than that. */
+			now = (k > 0 && l != before -> now + RES : now);
+			before = l;
 #endif
-			d_step { stamp[e] = now - d; true_time[e] = now; now++; d = 0 }
+#if KILLS
+			inside = inside | BIT(t);
+#endif
+			called = now;
+			h = head[l]
+		};
+		do
+		:: !mine ->
+#ifndef MISTAKE_stamp_read_behind_the_exchange
+			/* [PXT_TP_STAMPED] */
+			atomic {
+				ALIVE(t);
+#ifdef MISTAKE_stamp_kept_after_a_lost_exchange
+				if
+				:: s == 0 -> read_stamp()
+				:: else
+				fi
+#else
+				read_stamp()
+#endif
+			};
+#endif
+			/* [PXT_TP_RESERVED]; whoever was overtaken begins again. */
+			d_step {
+				ALIVE(t);
+				if
+				:: h == head[l] ->
+					mine = 1;
+					RECORD(l, h) = e + 1;
+					head[l]++;
+					stamp[e] = s
+				:: else -> h = head[l]
+				fi
+			}
+		:: else -> break
+		od;
+#ifdef MISTAKE_stamp_read_behind_the_exchange
+		atomic { read_stamp(); stamp[e] = s };
+#endif
+		atomic {
+			ALIVE(t);
+			/* TRUTH, first half: no event is reported earlier than its stamp. */
+			assert(s + RES >= called);
+			/* Stamps rise along a lane. */
+			assert(!h || !RECORD(l, h - 1) || stamp[RECORD(l, h - 1) - 1] <= s + RES);
+			begun = begun | BIT(e);
+			called = 0;
+			h = 0;
+			s = 0
 		};
 		/* [PXT_TP_STORED], and back in the program */
-		d_step { stored = stored | BIT(e); returned = returned | BIT(e); k++; e = 0; l = 0 }
+		d_step {
+			ALIVE(t);
+			stored = stored | BIT(e);
+			inside = inside & ~BIT(t);
+			returned[e] = (gone >> e & 1 -> 0 : now);
+			k++;
+			e = 0;
+			l = 0;
+			mine = 0;
+			ended = (k == COUNT(t) -> ended | BIT(t) : ended)
+		}
 	:: else -> break
 	od
 }
+
+#if KILLS
+proctype killer()
+{
+	byte kills = 0;
+
+	do
+	:: d_step { kills < KILLS && !(ended & 1); dead = dead | 1; ended = ended | 1; kills++ }
+	:: d_step { kills < KILLS && !(ended & 2); dead = dead | 2; ended = ended | 2; kills++ }
+	od
+}
+#endif
 
 /* ---- Lanes ---- */
 
-#define EVENT(l, i) (RECORD(l, i) - 1)
-/* The slot holds this record, finished. */
+#define EVENT(l, i)  (RECORD(l, i) - 1)
+#define BEGUN(l, i)  (RECORD(l, i) > 0 && (begun >> EVENT(l, i) & 1))
 #if LAP
-#define NEWER(l, i)                                                                                \
-	(i + LAP < ALL && RECORD(l, (i + LAP) % ALL) > 0 &&                                          \
-	    (stored >> EVENT(l, (i + LAP) % ALL) & 1))
+#define LATER(l, i)  ((i) < ALL && BEGUN(l, (i) % ALL))
+#define NEWER(l, i)  (LATER(l, (i) + LAP) || LATER(l, (i) + 2 * LAP) || LATER(l, (i) + 3 * LAP))
+#define OVERTAKEN(l) (head[l] - pos[l] > LAP)
 #else
-#define NEWER(l, i) 0
+#define NEWER(l, i)  0
+#define OVERTAKEN(l) 0
 #endif
-#define FINISHED(l, i) (RECORD(l, i) > 0 && (stored >> EVENT(l, i) & 1) && !(NEWER(l, i)))
+/* What a look at the slot tells: a record of this lap begins there; it is whole. */
+#define BEGINS(l, i)   (BEGUN(l, i) && !NEWER(l, i))
+#define FINISHED(l, i) (BEGINS(l, i) && (stored >> EVENT(l, i) & 1))
 
-inline lose(l, i)
+/* The front of @l leaves the stream: another run with the same future looks alike. */
+inline leaves(l)
 {
-	gone = gone | BIT(EVENT(l, i))
+	y = EVENT(l, pos[l]);
+	gone = gone | BIT(y);
+	begun = begun | BIT(y);
+	stored = stored | BIT(y);
+	stamp[y] = 0;
+	returned[y] = 0;
+	RECORD(l, pos[l]) = 0;
+	pos[l]++;
+	front[l] = UNKNOWN;
+	stuck[l] = 0;
+	idle = 0;
+	y = 0
 }
 
-/* pxt_lane_lapped() */
+/* lapped(), with rule 3: what is older than what is left is not shown from here on. */
 inline lapped(l)
 {
-	d_step {
-		i = head[l] - LAP;
-		i = (i < pos[l] -> pos[l] : i);
-		least = NEVER;
-		j = NEVER;
-		do
-		:: i < head[l] ->
-			if
-			:: FINISHED(l, i) ->
-				j = (j == NEVER -> i : j);
-				least = (stamp[EVENT(l, i)] < least -> stamp[EVENT(l, i)] : least)
-			:: else
-			fi;
-			i++
-		:: else -> break
-		od;
-		j = (j == NEVER -> head[l] : j);
-		do
-		:: pos[l] < j ->
-			overwritten = overwritten | BIT(EVENT(l, pos[l]));
-			lose(l, pos[l]);
-			pos[l]++
-		:: else -> break
-		od;
-		blind = blind | (least == NEVER);
-#ifndef MISTAKE_older_records_not_given_up
-		give_up = (least != NEVER && least > give_up -> least : give_up);
-#endif
-		/* pxt_merge_forget() */
-		hidden_floor[l] = (pos[l] < scan_pos[l] -> 0 : hidden_floor[l]);
-		scan_pos[l] = pos[l];
-		stuck[l] = 0;
-		front[l] = UNKNOWN;
-		i = 0;
-		j = 0;
-		least = 0
-	}
-}
-
-/* pass_over() where a begin slot is there; the rest is in ring.pml */
-inline pass_over(l)
-{
-	d_step {
-		lose(l, pos[l]);
-		pos[l]++;
-		scan_pos[l] = pos[l];
-		stuck[l] = 0;
-		front[l] = UNKNOWN;
-		late = 1
-	}
-}
-
-/* pxt_lane_look() */
-inline lane_look(l)
-{
-	state = UNKNOWN;
+	at = head[l] - LAP;
+	at = (at < pos[l] -> pos[l] : at);
 	do
-	:: state == UNKNOWN ->
-		d_step {
-			if
-			:: FINISHED(l, pos[l]) -> state = READY
-			:: else
-			fi
-		};
-		if
-		:: state == READY
-		:: state != READY && head[l] == pos[l] -> state = EMPTY
-#if LAP
-		:: state != READY && (head[l] - pos[l] > LAP || NEWER(l, pos[l])) -> lapped(l)
-#endif
-		:: else ->
-			/* expired() */
-#ifdef EXPIRE
-			if
-			:: !stuck[l] || stuck_pos[l] != pos[l] ->
-				d_step { stuck[l] = 1; stuck_pos[l] = pos[l]; state = BUSY }
-			:: stuck[l] && stuck_pos[l] == pos[l] -> state = BUSY
-			:: stuck[l] && stuck_pos[l] == pos[l] -> pass_over(l)
-			fi
-#else
-			state = BUSY
-#endif
-		fi
+	:: at < head[l] && !BEGINS(l, at) -> at++
 	:: else -> break
-	od
+	od;
+	/* The stamp of the first that is lost, as far as it is known: OVERFLOW's. */
+	x = (BEGUN(l, pos[l]) -> stamp[EVENT(l, pos[l])] : 0);
+	gap = (x && (!gap || x < gap) -> x : gap);
+	blind = blind | (at == head[l]);
+#ifdef MISTAKE_nothing_left_gives_up_nothing
+	x = 0;
+#endif
+	x = (at < head[l] -> stamp[EVENT(l, at)] : x);
+#ifndef MISTAKE_older_records_not_given_up
+	give_up = (x > give_up -> x : give_up);
+#endif
+	do
+	:: pos[l] < at ->
+		newest = (stamp[EVENT(l, pos[l])] > newest -> stamp[EVENT(l, pos[l])] : newest);
+		leaves(l)
+	:: else -> break
+	od;
+	turn_end = 0;
+	at = 0;
+	x = 0
+}
+
+/* jump() behind an unfinished record */
+inline passed(l)
+{
+	do
+	:: pos[l] < at ->
+#ifndef EXPIRE
+		/* Nobody is given up who lives, but who was overwritten. */
+		assert(!ALIVE(THREAD(EVENT(l, pos[l]))) || NEWER(l, pos[l]));
+#endif
+		leaves(l)
+	:: else -> break
+	od;
+	turn_end = 0;
+	at = 0
 }
 
 /* ---- Merge ---- */
 
-/* scan() with hide(): [proof: scan] */
-inline scan(l, clock, head_before)
-{
-	unseen[l] = NOT_HIDDEN;
-	more = 1;
-	do
-	:: atomic { more && scan_pos[l] < seen_head[l] ->
-		d_step {
-			if
-			:: FINISHED(l, scan_pos[l]) -> scan_pos[l]++
-			:: else ->
-				more = 0;
-				unseen[l] = BINDS;
-				if
-#ifdef MISTAKE_floor_from_the_new_snapshot
-				:: scan_pos[l] >= head_before -> hidden_floor[l] = (snapshot > RES -> snapshot - RES : 0)
-#else
-				:: scan_pos[l] >= head_before -> hidden_floor[l] = (clock > RES -> clock - RES : 0)
-#endif
-				:: else
-				fi
-			fi
-		};
-#ifdef EXPIRE
-		if
-		:: more
-		:: !more && (!stuck[l] || stuck_pos[l] != scan_pos[l]) ->
-			d_step { stuck[l] = 1; stuck_pos[l] = scan_pos[l] }
-		:: !more && stuck[l] && stuck_pos[l] == scan_pos[l]
-		:: !more && stuck[l] && stuck_pos[l] == scan_pos[l] ->
-			d_step { unseen[l] = EXPIRED; late = 1 }
-		fi
-#endif
-	   }
-	:: else -> break
-	od;
-	more = 0
-}
-
-/* refill(): clock first, then the heads, then what is new: [proof: refill], [PXT_TP_HEAD_READ] */
-inline refill()
-{
-#ifndef MISTAKE_heads_before_the_clock
-	d_step { clock_before = snapshot; snapshot = now - 1 };
-#endif
-	heads[0] = head[0];
-	heads[1] = head[1];
-#ifdef MISTAKE_heads_before_the_clock
-	d_step { clock_before = snapshot; snapshot = now - 1 };
-#endif
-	l = 0;
-	do
-	:: l < 2 ->
-		d_step { old_head = seen_head[l]; seen_head[l] = heads[l] };
-#if LAP
-		if
-		:: heads[l] - pos[l] > LAP && heads[l] > pos[l] -> lapped(l)
-		:: else
-		fi;
-#endif
-		scan(l, clock_before, old_head);
-		front[l] = (front[l] == READY -> READY : UNKNOWN);
-		l++
-	:: else -> break
-	od;
-	atomic { l = 0; heads[0] = 0; heads[1] = 0; old_head = 0; clock_before = 0 }
-}
-
-inline scan_rest(l)
+inline add_front(l)
 {
 	if
-	:: pos[l] >= scan_pos[l] && pos[l] < seen_head[l] -> scan(l, 0, NEVER)
+	:: front[l] == READY ->
+		x = stamp[EVENT(l, pos[l])];
+		if
+		:: x < least -> turn_end = least; least = x; chosen = l
+		:: else -> turn_end = (x < turn_end -> x + 1 : turn_end)
+		fi
+	:: front[l] == BUSY -> bound = (floor[l] < bound -> floor[l] : bound)
 	:: else
 	fi
 }
 
-/* look(): [proof: look]; what it asks of one lane is asked in two steps */
-inline look(l)
+/* choose(), all in the consumer's own notes; drop_given_up(), open_turn(): [proof: choose] */
+inline choose()
 {
-	atomic {
-		if
-		:: front[l] != UNKNOWN -> ask = 0
-		:: else ->
-			scan_rest(l);
-			ask = !(pos[l] >= scan_pos[l] && unseen[l] == NOT_HIDDEN);
-			front[l] = (ask -> UNKNOWN : EMPTY)
-		fi
-	};
-	atomic {
-		if
-		:: ask ->
-			lane_look(l);
-			if
-			:: state == READY ->
-#ifdef MISTAKE_finished_front_hides_no_more
-				unseen[l] = NOT_HIDDEN
-#else
-				scan_rest(l);
-				state = ((pos[l] >= scan_pos[l] && pos[l] < seen_head[l]) -> BUSY : state)
+	chosen = NEVER;
+	least = NEVER;
+	turn_end = NEVER;
+#ifdef MISTAKE_snapshot_read_behind_the_lanes
+	snapshot = now;
 #endif
-			:: else
-			fi;
-			unseen[l] = ((state == BUSY && unseen[l] == NOT_HIDDEN) -> BINDS : unseen[l]);
-			front[l] = state;
-			state = UNKNOWN;
-			ask = 0
-		:: else
-		fi
-	}
-}
-
-/* key_of(): the smallest stamp at or behind the front, as far as it was scanned: [proof: key] */
-inline key_of(l, into)
-{
-	into = stamp[EVENT(l, pos[l])];
-#ifndef MISTAKE_key_is_the_own_stamp
-	i = pos[l];
-	do
-	:: i < scan_pos[l] ->
-		into = (stamp[EVENT(l, i)] < into -> stamp[EVENT(l, i)] : into);
-		i++
-	:: else -> break
-	od;
-	i = 0
+	bound = snapshot;
+#ifdef MISTAKE_no_bound_by_the_snapshot
+	bound = NEVER - 1;
 #endif
-}
-
-/* smallest(): all in the consumer's own notes */
-inline smallest()
-{
-	d_step {
-		chosen = NEVER;
-		key = NEVER;
-		l = 0;
-		do
-		:: l < 2 ->
-			if
-			:: front[l] == READY ->
-				key_of(l, least);
-				if
-				:: least < key -> key = least; chosen = l
-				:: else
-				fi
-			:: else
-			fi;
-			l++
-		:: else -> break
-		od;
-		l = 0;
-		least = 0
-	}
-}
-
-/* own_thread_first(), between two lanes one step: [proof: own_thread] */
-inline own_thread_first()
-{
-	d_step {
-		j = 1 - chosen;
-		i = pos[j];
-		if
-		:: front[j] == READY ->
-			do
-			:: i < scan_pos[j] ->
-				if
-				:: THREAD(EVENT(j, i)) == THREAD(EVENT(chosen, pos[chosen])) &&
-				    stamp[EVENT(j, i)] < own -> chosen = j; break
-				:: else -> i++
-				fi
-			:: else -> break
-			od
-		:: else
-		fi;
-		i = 0;
-		j = 0
-	}
-}
-
-mtype = { DELIVER, AGAIN, REFILL };
-
-/* judge(): [proof: judge] */
-inline judge()
-{
-	own = stamp[EVENT(chosen, pos[chosen])];
+	add_front(0);
+	add_front(1);
+#ifdef MISTAKE_turn_goes_beyond_the_next_front
+	turn_end = NEVER;
+#endif
+#ifndef MISTAKE_turn_goes_beyond_the_bound
+	turn_end = (turn_end <= bound -> turn_end : bound + 1);
+#endif
 	if
-	:: key < give_up && own < give_up ->
-		/* drop_given_up() */
-		d_step {
-			lose(chosen, pos[chosen]);
-			pos[chosen]++;
-			scan_pos[chosen] = (scan_pos[chosen] < pos[chosen] -> pos[chosen] : scan_pos[chosen]);
-			front[chosen] = UNKNOWN;
-			verdict = AGAIN
-		}
-#ifndef MISTAKE_no_bound_by_the_snapshot
-	:: !(key < give_up && own < give_up) && key > snapshot -> verdict = REFILL
-#endif
-#ifndef MISTAKE_unfinished_record_binds_nobody
-	:: !(key < give_up && own < give_up) &&
-	    unseen[1 - chosen] == BINDS && own > hidden_floor[1 - chosen] -> verdict = REFILL
-#endif
-	:: else ->
-		verdict = DELIVER;
-#ifndef MISTAKE_own_thread_does_not_come_first
-		if
-		:: key < own -> own_thread_first()
-		:: else
-		fi;
-#endif
-#if !defined(MISTAKE_no_look_at_the_heads_near_the_bound) && !defined(MISTAKE_no_bound_by_the_snapshot)
-		/* heads_unchanged() */
-		if
-		:: key + RES > snapshot && head[1 - chosen] != seen_head[1 - chosen] -> verdict = REFILL
-		:: else
-		fi
-#endif
+	:: chosen != NEVER && least < give_up ->
+		gap = (!gap || least < gap -> least : gap);
+		leaves(chosen);
+		step = HEAD
+	:: chosen != NEVER && least >= give_up && least <= bound -> step = READ
+	:: else -> step = REFILL
+	fi;
+	turn_end = (step == READ -> turn_end : 0);
+	chosen = (step == READ -> chosen : 0);
+	least = 0;
+	bound = 0;
+	x = 0
+}
+
+/* All fronts are known, or one is to be looked at. */
+inline go_on()
+{
+	if
+	:: front[0] == UNKNOWN -> step = HEAD; l = 0
+	:: front[0] != UNKNOWN && front[1] == UNKNOWN -> step = HEAD; l = 1
+	:: else -> choose(); l = (front[0] != UNKNOWN)
 	fi
 }
 
-inline deliver()
+/* Progress: when nobody writes any more, all comes in bounded rounds. */
+inline round()
 {
-	d_step {
-		x = EVENT(chosen, pos[chosen]);
-		assert(!(gone >> x & 1) && (stored >> x & 1));
-		y = 0;
-		do
-		:: y < ALL ->
-			if
-			:: (before[x] >> y & 1) && !(gone >> y & 1) ->
-				/* Y's call had returned before X's began, and Y is still to come. */
-				assert(late || THREAD(y) != THREAD(x));
-				assert(late || true_time[x] - true_time[y] <= RES);
-#if RES
-				/* Within the resolution, too, where the stamps tell. */
-				assert(late || stamp[y] >= stamp[x]);
-#endif
-			:: else
-			fi;
-			/* X is not older than what was overwritten. */
-			assert(late || blind || !((overwritten >> y & 1) && (before[y] >> x & 1) &&
-			                          true_time[y] - true_time[x] > RES));
-			y++
-		:: else -> break
-		od;
-		gone = gone | BIT(x);
-		pos[chosen]++;
-		scan_pos[chosen] = (scan_pos[chosen] < pos[chosen] -> pos[chosen] : scan_pos[chosen]);
-		front[chosen] = UNKNOWN;
-		stuck[chosen] = (stuck_pos[chosen] >= pos[chosen] -> stuck[chosen] : 0);
-		x = 0;
-		y = 0
-	}
+	idle = idle + ENDED;
+	assert(idle <= 3)
 }
 
-/* pxt_merge_pick() */
+/* The record is whole; it is handed out. */
+inline deliver(l)
+{
+	x = EVENT(l, pos[l]);
+	/* hand_out(); what was lost before is told first, with its own time. */
+	last = (gap > last -> gap : last);
+	last = (stamp[x] > last -> stamp[x] : last);
+	gap = 0;
+	/* TRUTH, second half */
+	assert(last <= returned[x]);
+	/* Who had returned before this stamp was read does not come later ... */
+	y = 0;
+	do
+	:: y < ALL ->
+		assert(!returned[y] || y == x || returned[y] >= stamp[x]);
+		assert(gone >> y & 1 || y >= x || THREAD(y) != THREAD(x));
+		y++
+	:: else -> break
+	od;
+	/* ... and is not overwritten and told as such. */
+	assert(blind || newest <= returned[x] + RES);
+	leaves(l);
+	x = 0
+}
+
+mtype = { UNKNOWN, EMPTY, READY, BUSY }; /* fronts */
+/* Steps: each is one look at what others change. */
+mtype = { HEAD, SLOT, STUCK, INSIDE, AGAIN, PASS, FLOOR, REFILL, TURN, READ };
+
 proctype reader()
 {
 	/* The consumer's notes; nobody else sees them. */
-	byte pos[2], scan_pos[2], seen_head[2], hidden_floor[2], stuck_pos[2];
+	byte pos[2], floor[2], stuck_head[2];
 	bit stuck[2];
 	mtype front[2] = UNKNOWN;
-	mtype unseen[2] = NOT_HIDDEN;
-	byte snapshot, give_up;
+	byte snapshot, give_up, last, gap, turn_end, chosen;
+	mtype step = HEAD;
+	byte l, at, seen;
 	/* What is to be proved. */
-	byte gone;        /* delivered or lost */
-	byte overwritten; /* lost by a lap */
-	bit late;         /* a hold-back time was over: order is not promised from here on */
-	bit blind;        /* nothing was left of a lapped lane to tell how old it was */
-	byte l, i, j, x, y, least, key, own, chosen, clock_before, old_head, idle;
-	byte heads[2];
-	bit more, all, ask;
-	mtype state = UNKNOWN, verdict;
+	byte newest, idle;
+	bit blind; /* nothing was left of a lapped lane to tell how old it was */
+	byte x, y, least, bound;
 
 	do
-	:: atomic { gone != WHOLE && (head[0] + head[1] > pos[0] + pos[1]) -> all = (returned == WHOLE) };
-		/* One round; the code makes four before it says that nothing is there. */
-		look(0);
-		look(1);
-		atomic {
-			smallest();
-			verdict = REFILL;
-			if
-			:: chosen != NEVER -> judge()
-			:: else
-			fi;
-			if
-			:: verdict == DELIVER -> deliver(); idle = 0
-			:: verdict == AGAIN -> idle = 0
-			:: else -> idle = idle + all
-			fi
-		};
+	/* pxt_lane_look(): head, then the slot, then what stands behind it. */
+	:: atomic { step == HEAD ->
+		seen = head[l];
 		if
-		:: verdict == REFILL -> refill()
-		:: else
+		:: seen == pos[l] -> front[l] = EMPTY; go_on()
+		:: OVERTAKEN(l) -> lapped(l)
+		:: else -> step = SLOT
 		fi;
-		/* Progress: what is finished is handed out in bounded steps. */
-		assert(idle <= 3);
-		d_step { verdict = 0; key = 0; own = 0; chosen = 0 }
-	:: gone == WHOLE -> break
-	od;
-#if !LAP && !defined(EXPIRE)
-	assert(!late && !overwritten);
+		seen = (step == SLOT -> seen : 0)
+	   }
+	:: atomic { step == SLOT ->
+		if
+		:: FINISHED(l, pos[l]) -> front[l] = READY; seen = 0; go_on()
+		:: NEWER(l, pos[l]) -> lapped(l); step = HEAD; seen = 0
+		:: else -> at = pos[l]; step = (PASSES -> STUCK : FLOOR)
+		fi
+	   }
+#if PASSES
+	/* expired(): the time is over, or is_abandoned(): who is inside, entry by entry ... */
+	:: atomic { step == STUCK ->
+		step = (KILLS -> INSIDE : FLOOR);
+		if
+		:: !stuck[l] -> stuck[l] = 1; stuck_head[l] = head[l]
+		:: stuck[l]
+#ifdef EXPIRE
+		:: stuck[l] -> step = PASS
 #endif
+		fi
+	   }
+	:: atomic { step == INSIDE ->
+		if
+#ifndef MISTAKE_nobody_asks_who_is_inside
+		:: (inside & ~dead) >> x & 1 -> x = 0; step = FLOOR
+#endif
+		:: else -> x++; step = (x < THREADS -> INSIDE : AGAIN); x = (x < THREADS -> x : 0)
+		fi
+	   }
+	/* ... then the slot again. */
+#ifdef MISTAKE_slot_not_looked_at_again
+	:: atomic { step == AGAIN -> step = PASS }
+#else
+	:: atomic { step == AGAIN -> step = (FINISHED(l, pos[l]) -> FLOOR : PASS) }
+#endif
+	/* pass_over(): what was reserved behind stuck_head has its own time. */
+	:: atomic { step == PASS ->
+		if
+		:: at == pos[l] && OVERTAKEN(l) -> lapped(l); step = HEAD; seen = 0
+#ifdef MISTAKE_stuck_head_ignored
+		:: at < head[l] && !BEGINS(l, at) -> at++
+#else
+		:: !(at == pos[l] && OVERTAKEN(l)) && at < stuck_head[l] && !BEGINS(l, at) -> at++
+#endif
+		:: else -> at = (at == pos[l] -> at + 1 : at); passed(l); step = HEAD; seen = 0
+		fi
+	   }
+#endif
+	/* pxt_lane_floor(): head again, then slot by slot: [proof: floor] */
+	:: atomic { step == FLOOR ->
+		seen = (at == pos[l] -> head[l] : seen);
+		if
+#ifdef MISTAKE_no_floor_by_what_stands_behind
+		:: BEGINS(l, at) && at == pos[l] -> floor[l] = stamp[EVENT(l, at)]; at = seen
+#else
+		:: BEGINS(l, at) -> floor[l] = stamp[EVENT(l, at)]; at = seen
+#endif
+		:: else -> floor[l] = NEVER; at++
+		fi;
+		if
+		:: at == seen -> front[l] = BUSY; seen = 0; at = 0; go_on()
+		:: else
+		fi
+	   }
+	/* refill(): [proof: refill]; each lane that is looked at behind it: [PXT_TP_LANE_SEEN] */
+	:: atomic { step == REFILL && head[0] + head[1] > pos[0] + pos[1] ->
+		round();
+		snapshot = now;
+#ifdef MISTAKE_unfinished_lane_not_looked_at_again
+		front[0] = (front[0] == EMPTY -> UNKNOWN : front[0]);
+		front[1] = (front[1] == EMPTY -> UNKNOWN : front[1]);
+#else
+		front[0] = (front[0] == READY -> READY : UNKNOWN);
+		front[1] = (front[1] == READY -> READY : UNKNOWN);
+#endif
+		go_on()
+	   }
+	:: atomic { step == TURN ->
+		if
+		:: BEGINS(chosen, pos[chosen]) && stamp[EVENT(chosen, pos[chosen])] < turn_end ->
+			step = READ
+		:: else -> turn_end = 0; chosen = 0; go_on()
+		fi
+	   }
+	/* Whether the record is whole shows when it is read; else its lane is looked at again. */
+	:: atomic { step == READ ->
+		if
+		:: FINISHED(chosen, pos[chosen]) -> deliver(chosen); step = TURN
+		:: else ->
+#ifndef MISTAKE_front_kept_that_was_overwritten
+			front[chosen] = UNKNOWN;
+#endif
+			round();
+			turn_end = 0;
+			chosen = 0;
+			go_on()
+		fi
+	   }
+	:: atomic { step == REFILL && head[0] + head[1] == pos[0] + pos[1] && ENDED -> break }
+	od;
 	over = 1
 }
 
@@ -523,6 +501,9 @@ init
 		:: t < THREADS -> run thread(t); t++
 		:: else -> break
 		od;
+#if KILLS
+		run killer();
+#endif
 		run reader();
 		run watchdog()
 	}

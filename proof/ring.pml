@@ -8,6 +8,8 @@
  *   -DTHREADS=2 -DEVENTS=1  writers and the events of each; -DMORE=1: so many more of the first
  *   -DNEST                  a handler interrupts thread 0 at any step and writes one event
  *   -DKILLS=1               so many threads die, at any step
+ *   -DPATIENT               the hold-back time is never over: only the dead are given up
+ *   -DROUNDS=3              so often a writer tries to reserve (N + 1)
  *   -DSTOP                  a control call stops the stream at any step and starts it again
  *   -DSLACK=0               slots that the reader leaves to the writers after a lap
  *   -DMISTAKE_...           a seeded mistake
@@ -36,10 +38,13 @@
 #ifndef SLACK
 #define SLACK 0
 #endif
-#define RECORDS (THREADS * EVENTS + MORE + 3)
 #ifndef LONG
 #define LONG 0
 #endif
+#ifndef ROUNDS
+#define ROUNDS (N + 1)
+#endif
+#define RECORDS (THREADS * EVENTS + MORE + 3)
 #define MARK    (N - 1)
 #define STOP_CALL  254
 #define START_CALL 255
@@ -56,7 +61,6 @@ typedef slot_t {
 	byte lap;   /* the tag: lap ... */
 	byte low;   /* ... and low bits of the record's number */
 	byte slots; /* begin slot: of the record; continuation: 0 */
-	bit  none;  /* begin slot: a void record */
 	byte owner  /* what is to be proved: whose data it is, the record's true number */
 };
 slot_t ring[N];
@@ -74,7 +78,7 @@ bit ending = 0;
 
 /* The gate, as far as stop needs it; the rest is in gate.pml. */
 bit running = 1;
-byte inside = 0;
+bit in[THREADS]; /* marked inside a trace point */
 bit quiet = 0;
 bit mutex = 0;
 
@@ -90,7 +94,6 @@ byte written = 0;
 byte start[RECORDS];   /* its first position */
 byte left[RECORDS];   /* slots not stored yet */
 bit spoiled[RECORDS]; /* ruling 23: overwritten by a writer that was stopped for a lap */
-bit emptied[RECORDS]; /* came behind a stop */
 byte by[RECORDS];     /* 8 * thread + its how manieth */
 byte nth[THREADS];
 byte last[THREADS];
@@ -119,80 +122,79 @@ inline reserved(me)
 	fi
 }
 
-/* [PXT_TP_RESERVED] pxt_ring_reserve_loop() */
-inline reserve_loop(me, go)
+/* What is turned away is counted: no room, overtaken too often, or a stop came first. */
+inline refuse()
 {
-#ifdef MISTAKE_reserve_in_two_steps
-	d_step { go; p = head_pos; s = head_seq; c = closed }
-	d_step { go; head_pos = p + n; head_seq = s + 1; reserved(me) }
-#else
-	d_step {
-		go;
-		p = head_pos;
-		s = head_seq;
-		c = closed;
-		head_pos = p + n;
-		head_seq = s + 1;
-		reserved(me)
-	}
+#ifndef MISTAKE_refused_is_not_counted
+	refused++;
 #endif
+	written++;
+	n = 0
 }
 
-/* pxt_ring_reserve_free(); c: nothing was reserved */
-inline reserve_free(me, go)
+/*
+ * pxt_ring_reserve(): head is looked at, then exchanged; whoever was overtaken begins again.  The
+ * stamp between the two is merge.pml's.  n = 0: there is no place.
+ */
+inline reserve(me, go)
 {
-	c = 0;
+	/* [PXT_TP_HEAD_SEEN] */
 	d_step { go; p = head_pos; s = head_seq; c = closed }
 	do
-	:: c -> break
-	:: !c ->
-		/* [PXT_TP_HEAD_SEEN], [PXT_TP_LIMIT_SEEN] */
+	:: atomic { c || tries == ROUNDS -> go; refuse(); break }
+	:: !c && tries < ROUNDS ->
+#if !LOOP
+		/* [PXT_TP_LIMIT_SEEN] */
 		d_step { go; lim = limit; no_room = (head_pos + n - limit > N) }
 		if
 		:: p + n - lim > N || p + n < lim ->
 #ifdef MISTAKE_stale_head_means_full
-			d_step { go; assert(no_room); refused++; written++; c = 1; n = 0 }
+			atomic { go; assert(no_room); refuse(); break }
 #else
-			d_step {
+			atomic {
 				go;
 				if
 				:: p == head_pos && c == closed ->
 					/* [PXT_TP_FULL] */
 					assert(no_room);
-					refused++;
-					written++;
-					c = 1;
-					n = 0
-				:: else -> p = head_pos; s = head_seq; c = closed
+					refuse();
+					break
+				:: else -> p = head_pos; s = head_seq; c = closed; tries++
 				fi
 			}
 #endif
 		:: else ->
+#endif
 			/* [PXT_TP_RESERVED] */
-			d_step {
+			atomic {
 				go;
 				if
+#ifdef MISTAKE_head_stored_without_compare
+				:: true ->
+#else
+#ifdef MISTAKE_closed_bit_not_compared
+				:: p == head_pos -> closed = 0;
+#else
 				:: p == head_pos && c == closed ->
+#endif
+#endif
 					head_pos = p + n;
 					head_seq = s + 1;
 					used = p + n - lim;
 					reserved(me);
-					no_room = 1
-				:: else -> p = head_pos; s = head_seq; c = closed; no_room = 0
+					break
+				:: else -> p = head_pos; s = head_seq; c = closed; tries++
 				fi
 			}
-			if
-			:: no_room -> break
-			:: else
-			fi
+#if !LOOP
 		fi
+#endif
 	od;
-	lim = 0;
-	no_room = 0
+	atomic { lim = 0; tries = 0; no_room = 0 }
 }
 
 /* pxt_ring_put() */
-inline put(go, i, extent, what)
+inline put(go, i, extent)
 {
 	/* Look: [PXT_TP_LOOKED] */
 	d_step { go; was = ring[(p + i) % N].lap }
@@ -209,8 +211,7 @@ inline put(go, i, extent, what)
 			go;
 			ring[(p + i) % N].lap = LAP(p + i);
 			ring[(p + i) % N].low = s % N;
-			ring[(p + i) % N].slots = extent;
-			ring[(p + i) % N].none = what
+			ring[(p + i) % N].slots = extent
 		}
 		d_step { go; ring[(p + i) % N].owner = s; left[s]-- }
 #else
@@ -225,7 +226,6 @@ inline put(go, i, extent, what)
 			ring[(p + i) % N].lap = LAP(p + i);
 			ring[(p + i) % N].low = s % N;
 			ring[(p + i) % N].slots = extent;
-			ring[(p + i) % N].none = what;
 			ring[(p + i) % N].owner = s
 		}
 #endif
@@ -249,9 +249,12 @@ inline choose_size()
 
 inline write(me, go)
 {
-	/* [PXT_TP_ENTERED], [PXT_TP_GATE_SEEN] */
+	/* [PXT_TP_ENTERED]; a handler on top of a trace point leaves the mark to the one below. */
+#if defined(STOP) || defined(PATIENT)
+	d_step { go; outermost = !in[me]; in[me] = 1 }
+#endif
+	/* [PXT_TP_GATE_SEEN] */
 #ifdef STOP
-	d_step { go; inside++ }
 	d_step { go; on = running }
 #else
 	on = 1;
@@ -259,58 +262,50 @@ inline write(me, go)
 	if
 	:: on ->
 		choose_size();
-#if LOOP
-		reserve_loop(me, go);
+		reserve(me, go)
+	:: else
+	fi;
+	if
+	:: n > 0 ->
+		/* [PXT_TP_BEGIN_STORED], [PXT_TP_MIDDLE_STORED], [PXT_TP_STORED] */
+		put(go, 0, n);
 		if
-		:: c ->
-			emptied[s] = 1;
-#ifdef MISTAKE_late_record_shown
-			put(go, 0, n, 0)
-#else
-			/* pxt_ring_store_void(): [proof: void] */
-			put(go, 0, n, 1)
-#endif
-		:: else ->
-#else
-		reserve_free(me, go);
-		if
-		:: c
-		:: else ->
-#endif
-			/* [PXT_TP_BEGIN_STORED], [PXT_TP_MIDDLE_STORED], [PXT_TP_STORED] */
-			put(go, 0, n, 0);
-			if
-			:: n == 2 -> put(go, 1, 0, 0)
-			:: else
-			fi;
+		:: n == 2 -> put(go, 1, 0)
+		:: else
+		fi;
 #if FLUSH
-			/* emit.c, store(): the sleeper is woken at the mark. */
-			d_step { go; c = asleep }
-			if
+		/* emit.c, wake_sleeper(): the sleeper is woken at the mark. */
+		d_step { go; c = asleep }
+		if
 #ifdef MISTAKE_woken_behind_the_mark
-			:: c && used > MARK ->
+		:: c && used > MARK ->
 #else
-			:: c && used >= MARK ->
+		:: c && used >= MARK ->
 #endif
-				d_step { go; sleeping = (asleep -> 0 : sleeping); asleep = 0 }
-			:: else
-			fi
-#endif
+			d_step { go; sleeping = (asleep -> 0 : sleeping); asleep = 0 }
+		:: else
 		fi
+#endif
 	:: else
 	fi;
 	/* [PXT_TP_LEFT] */
-#ifdef STOP
-	d_step { go; inside--; n = 0; p = 0; s = 0; c = 0; used = 0; on = 0 }
-#else
-	d_step { go; n = 0; p = 0; s = 0; c = 0; used = 0; on = 0 }
-#endif
+	d_step {
+		go;
+		in[me] = (outermost -> 0 : in[me]);
+		outermost = 0;
+		n = 0;
+		p = 0;
+		s = 0;
+		c = 0;
+		used = 0;
+		on = 0
+	}
 }
 
 proctype writer(byte me)
 {
-	byte n, p, s, lim, was, used, events;
-	bit c, no_room, on;
+	byte n, p, s, lim, was, used, tries, events;
+	bit c, no_room, on, outermost;
 
 	do
 	:: events < EVENTS + (me == 0 -> MORE : 0) -> write(me, (!held[me] && ALIVE(me))); events++
@@ -323,8 +318,8 @@ proctype writer(byte me)
 /* A signal handler on top of thread 0: from here to its end the thread itself stands still. */
 proctype handler(byte me)
 {
-	byte n, p, s, lim, was, used;
-	bit c, no_room, on;
+	byte n, p, s, lim, was, used, tries;
+	bit c, no_room, on, outermost;
 
 	d_step { ALIVE(me) && !held[me]; held[me] = 1 }
 	write(me, ALIVE(me));
@@ -369,7 +364,6 @@ inline forget(k)
 	start[k] = 0;
 	left[k] = 0;
 	spoiled[k] = 0;
-	emptied[k] = 0;
 	by[k] = 0
 }
 
@@ -386,16 +380,22 @@ inline begin_to_judge()
 	k = 0
 }
 
-/* jump(): [PXT_TP_PASSED].  Everything that goes must have a reason to be lost. */
-inline jump(to, number, slack)
+#define OVERTAKEN(k) (OVERWRITES && head_pos > start[k] + N || spoiled[k])
+
+/* jump(): [PXT_TP_PASSED].  Everything that goes must have a reason; @given up: unfinished. */
+inline jump(to, number, slack, given)
 {
 	d_step {
 		assert(number >= seq && number <= head_seq);
 		k = seq;
 		do
 		:: k < number ->
-			assert(OVERWRITES && head_pos > start[k] + N || spoiled[k] || slack > 0 || k >= judged ||
-			       open >> k & 1);
+			assert(OVERTAKEN(k) || slack > 0 || k >= judged || open >> k & 1);
+			/* What was reserved since the wait began has its own time. */
+			assert(!given || OVERTAKEN(k) || start[k] < stuck_head);
+#ifdef PATIENT
+			assert(!given || OVERTAKEN(k) || dead[by[k] / 8]);
+#endif
 			forget(k);
 			k++
 		:: else -> break
@@ -420,7 +420,6 @@ inline load(at)
 	cur.lap = ring[(at) % N].lap;
 	cur.low = ring[(at) % N].low;
 	cur.slots = ring[(at) % N].slots;
-	cur.none = ring[(at) % N].none;
 	cur.owner = ring[(at) % N].owner
 }
 
@@ -460,7 +459,7 @@ inline lapped(slack)
 		k = 0;
 		here = 0
 	}
-	jump(at, k2, slack);
+	jump(at, k2, slack, 0);
 	d_step { at = 0; k2 = 0; P = 0; S = 0 }
 }
 
@@ -470,7 +469,7 @@ inline look_at_pieces()
 	ok = 1;
 #ifndef MISTAKE_pieces_not_looked_at
 	if
-	:: front.slots == 2 && !front.none ->
+	:: front.slots == 2 ->
 		d_step {
 			load(pos + 1);
 			ok = (EXPECTED(pos + 1) && cur.slots == 0)
@@ -483,7 +482,6 @@ inline look_at_pieces()
 inline keep_front()
 {
 	front.slots = cur.slots;
-	front.none = cur.none;
 	front.owner = cur.owner
 }
 
@@ -492,29 +490,28 @@ mtype = { FOUND, MOVED, EMPTY, BUSY };
 /* pass_over(): [PXT_TP_GIVES_UP] */
 inline pass_over()
 {
-	d_step { load(pos) }
-	if
-	:: EXPECTED(pos) && cur.slots > 0 ->
-		jump(pos + cur.slots, seq + 1, 0);
-		found = MOVED
-	:: else ->
-		d_step { P = head_pos; S = head_seq; at = pos + 1; here = 0 }
-#ifndef MISTAKE_lapped_while_passing_over
-		if
-		:: P - pos > N -> lapped(SLACK); caught = 1; found = MOVED
-		:: else
-		fi;
+	d_step { load(pos); here = (EXPECTED(pos) && cur.slots > 0) }
+	d_step {
+		P = head_pos;
+#ifdef MISTAKE_fresh_records_passed_over
+		stuck_head = P;
+		stuck_seq = head_seq;
 #endif
+		caught = (P - pos > N);
+		at = pos + (here -> cur.slots : 1);
+		k2 = seq + 1
+	}
+	if
+	:: caught -> d_step { at = 0; k2 = 0; here = 0; caught = 0 } lapped(SLACK)
+	:: else ->
 		do
-		:: at < P && !here && !caught ->
+		:: !here && at < stuck_head ->
 			d_step {
 				load(at);
 				if
 				:: BEGINS_HERE(at) ->
 					here = 1;
-#ifdef MISTAKE_pass_over_counts_one
-					k2 = seq + 1
-#else
+#ifndef MISTAKE_pass_over_counts_one
 					k2 = seq + (cur.low + N - seq % N) % N
 #endif
 				:: else -> at++
@@ -522,38 +519,67 @@ inline pass_over()
 			}
 		:: else -> break
 		od;
-		if
-		:: caught
-		:: here -> jump(at, k2, 0); found = MOVED
-#ifndef MISTAKE_fresh_records_passed_over
-		:: !caught && !here && stuck_head != P && !quiet -> stuck = 0; found = BUSY
-#endif
-		:: else ->
-			d_step {
-				/* Nobody is given up who was not there when the wait began. */
-				k = seq;
-				do
-				:: k < S -> assert(quiet || start[k] < stuck_head); k++
-				:: else -> break
-				od;
-				k = 0
-			}
-			jump(P, S, 0);
-			found = MOVED
-		fi;
-		d_step { at = 0; here = 0; caught = 0; k2 = 0; P = 0; S = 0 }
-	fi
+		atomic { k2 = (here -> k2 : stuck_seq); here = 0 }
+		jump(at, k2, 0, 1);
+		d_step { at = 0; k2 = 0; P = 0 }
+	fi;
+	found = MOVED
 }
 
-/* expired(): [proof: expired]; the hold-back time may be over at any moment, but not at the first look. */
+/* is_abandoned(): who is inside, entry by entry, then the record again: [proof: dead] */
+inline abandoned()
+{
+	ok = 0;
+#if KILLS
+	ok = 1;
+	d_step { ok = ok && (!in[0] || dead[0]) }
+	d_step { ok = ok && (!in[1] || dead[1]) }
+#ifndef MISTAKE_record_not_looked_at_again
+	if
+	:: ok ->
+		d_step {
+			load(pos);
+			ok = !(EXPECTED(pos) && cur.slots > 0);
+			front.slots = cur.slots
+		}
+		if
+		:: ok
+		:: else -> look_at_pieces(); ok = !ok
+		fi
+	:: else
+	fi
+#endif
+#endif
+}
+
+/* expired(): [proof: expired]; the time may be over at any moment, but not at the first look. */
 inline expired()
 {
 	if
-	:: quiet -> pass_over()
-	:: !quiet && (!stuck || stuck_pos != pos) ->
-		d_step { stuck = 1; stuck_pos = pos; stuck_head = head_pos; found = BUSY }
+	:: !stuck || stuck_pos != pos || quiet ->
+		d_step {
+			stuck = 1;
+			stuck_pos = pos;
+			stuck_head = head_pos;
+			stuck_seq = head_seq;
+			found = BUSY
+		}
+#ifdef PATIENT
+	:: !quiet && stuck && stuck_pos == pos -> found = BUSY
+#else
 	:: !quiet && stuck && stuck_pos == pos && !all -> found = BUSY
-	:: !quiet && stuck && stuck_pos == pos -> pass_over()
+	:: !quiet && stuck && stuck_pos == pos -> found = MOVED
+#endif
+	fi;
+#ifdef PATIENT
+	if
+	:: !quiet -> abandoned(); found = (ok -> MOVED : BUSY)
+	:: else
+	fi;
+#endif
+	if
+	:: quiet || found == MOVED -> pass_over()
+	:: else
 	fi
 }
 
@@ -628,7 +654,7 @@ inline deliver()
 		:: by[seq] >= STOP_CALL -> stopped = (by[seq] == STOP_CALL)
 		:: else ->
 			/* Nobody who came behind a stop is shown. */
-			assert(!stopped && !emptied[seq]);
+			assert(!stopped);
 			/* Each thread's records in the order of their reservation. */
 			assert(by[seq] % 8 > last[by[seq] / 8]);
 			last[by[seq] / 8] = by[seq] % 8
@@ -639,7 +665,6 @@ inline deliver()
 		seq++;
 		publish(0);
 		front.slots = 0;
-		front.none = 0;
 		front.owner = 0;
 		torn = 0;
 		ok = 0
@@ -652,21 +677,7 @@ inline take()
 	all = ALL;
 	look_at_slot();
 	if
-	:: found == FOUND && front.none ->
-		d_step {
-			/* A void record: lost, and counted. */
-			assert(emptied[seq] && front.owner == seq);
-			forget(seq);
-			lost++;
-			pos = pos + front.slots;
-			seq++;
-			publish(0);
-			front.slots = 0;
-			front.none = 0;
-			front.owner = 0;
-			found = MOVED
-		}
-	:: found == FOUND && !front.none ->
+	:: found == FOUND ->
 #ifdef MISTAKE_room_freed_before_it_is_read
 		limit = pos + front.slots;
 #endif
@@ -693,13 +704,13 @@ inline take()
 	fi;
 	/* Reader's progress: when nobody writes any more, it comes to the end in bounded steps. */
 	assert(idle <= 3);
-	d_step { cur.lap = 0; cur.low = 0; cur.slots = 0; cur.none = 0; cur.owner = 0; ok = 0 }
+	d_step { cur.lap = 0; cur.low = 0; cur.slots = 0; cur.owner = 0; ok = 0 }
 }
 
 proctype reader()
 {
 	slot_t cur, front;
-	byte P, S, at, k, k2, stuck_pos, stuck_head, idle, judged, open;
+	byte P, S, at, k, k2, stuck_pos, stuck_head, stuck_seq, idle, judged, open;
 	bit stuck, ok, torn, here, caught, all, stopped;
 	mtype found;
 
@@ -764,13 +775,19 @@ proctype reader()
 #define ROOM (head_pos + 1 - limit <= N)
 #endif
 
+/* pxt_ring_reserve_closed(): nobody else takes a place. */
+inline reserve_closed(me)
+{
+	d_step { p = head_pos; s = head_seq; head_pos = p + n; head_seq = s + 1; reserved(me) }
+}
+
 inline control_record(what)
 {
 	n = 1;
 	if
 	:: ROOM ->
-		reserve_loop(what, true);
-		put(true, 0, 1, 0)
+		reserve_closed(what);
+		put(true, 0, 1)
 	:: else /* beside the lanes: gate.pml */
 	fi;
 	d_step { n = 0; p = 0; s = 0; c = 0 }
@@ -788,7 +805,7 @@ proctype control()
 #endif
 	running = 0;
 	if
-	:: inside == 0 -> quiet = 1
+	:: (!in[0] && !in[THREADS - 1]) -> quiet = 1
 	:: true /* somebody did not leave in time */
 	fi;
 	control_record(STOP_CALL);

@@ -22,6 +22,8 @@ CHAPTERS = {
     "snapshot": ("Snapshots", "How long they take, and what a trace point pays beside them."),
     "emit": ("Trace points beside the floor", "The floor is what a trace point must do at least: "
              "read the counter, reserve with one locked add, store."),
+    "cold": ("Cold calls", "One call when data, code and translations of addresses have left the caches, "
+             "and the call behind it, beside the floor's."),
     "places": ("Where a stream lives", "In memory of the process, in memory that its children "
                "inherit, in a file on tmpfs, in a file on disk; they take turns."),
     "attach": ("Attached processes", "Attaching, an event of theirs, and what the owner pays for "

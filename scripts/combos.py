@@ -29,7 +29,8 @@ FLAGS = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-Os", "-fvisibility=hidden", 
 TOGGLES = ("SYSEV_ERROR", "SYSEV_START_STOP", "SYSEV_OVERFLOW_RESUME", "SYSEV_FILTER",
            "SYSEV_FLUSH", "SYSEV_TRACE", "POLICY_LOOP", "POLICY_UNTIL_FULL", "POLICY_FLUSH",
            "LOG_LOOP", "LOG_UNTIL_FULL", "LOG_APPEND", "LOG_METADATA", "LOG_LINE", "SNAPSHOT",
-           "LOG_SEAL", "ARG_CHECKS")
+           "LOG_SEAL", "ARG_CHECKS",
+           "EVENTS_AT_ONCE")
 # What the retrieval library must not hold.
 FOREIGN = re.compile(r"pthread_create|pxt_ring_|pxt_stream_(?!policy)|pxt_emit|pxt_lane_|_pxt_wanted")
 

@@ -50,6 +50,7 @@ if(PXT_CORE AND PXT_USEREVENTS)
 	ptrace_check(hotpath TIMEOUT 120 "${PTRACE_PYTHON}" "${scripts}/check-hotpath.py" "${PROJECT_BINARY_DIR}")
 endif()
 ptrace_heavy_check(instructions TIMEOUT 120 "${PTRACE_PYTHON}" "${scripts}/instructions.py" "${PROJECT_BINARY_DIR}")
+ptrace_heavy_check(lines TIMEOUT 120 "${PTRACE_PYTHON}" "${scripts}/lines.py" "${PROJECT_BINARY_DIR}")
 # The whole suite once, in seconds: that its programs, statistics, tables and pictures still fit together.
 if(PTRACE_BENCH AND PXT_IS_FULL)
 	set(bench_build --build "${PROJECT_BINARY_DIR}")

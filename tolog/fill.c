@@ -298,6 +298,7 @@ enum pxt_fill pxt_tolog_fill(struct pxt_stream *stream, struct pxt_tolog_flush *
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);
 	uint64_t looked = pxt_port_ticks();
+	uint64_t begun = flush->bound;
 	enum pxt_fill result;
 
 	if (log->owes_stop) {
@@ -310,8 +311,11 @@ enum pxt_fill pxt_tolog_fill(struct pxt_stream *stream, struct pxt_tolog_flush *
 	if (flush->start_told)
 		return PXT_FILL_DONE;
 	result = fill_items(stream, flush);
-	if (result == PXT_FILL_HELD && waited_enough(stream, flush, looked))
+	if (result == PXT_FILL_HELD && waited_enough(stream, flush, looked)) {
 		result = PXT_FILL_DONE;
+		/* What is held was recorded before: it must not be reported behind the flush. */
+		begun = 0;
+	}
 	if (result == PXT_FILL_DONE && log->stop_mark && (flush->marks || flush->final)) {
 		result = put_stop_mark(stream, UINT64_MAX);
 		result = result == PXT_FILL_ON ? PXT_FILL_DONE : result;
@@ -319,7 +323,7 @@ enum pxt_fill pxt_tolog_fill(struct pxt_stream *stream, struct pxt_tolog_flush *
 	if (result == PXT_FILL_DONE && flush->marks) {
 		result = PXT_FILL_ON;
 		if (pxt_stream_wants(stream->block, PXT_ID_FLUSH_START))
-			result = put_made(stream, PXT_ID_FLUSH_START, flush->bound, NULL);
+			result = put_made(stream, PXT_ID_FLUSH_START, begun, NULL);
 		flush->start_told = result == PXT_FILL_ON;
 		result = result == PXT_FILL_ON ? PXT_FILL_DONE : result;
 	}

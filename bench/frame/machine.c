@@ -104,6 +104,12 @@ void bench_floor_4(unsigned thread, unsigned long count)
 		put(&rings[thread], 1);
 }
 
+void bench_floor_record(unsigned thread, unsigned long count)
+{
+	for (unsigned long i = 0; i < count; i++)
+		put(&rings[thread], 2);
+}
+
 void bench_floor_32(unsigned thread, unsigned long count)
 {
 	for (unsigned long i = 0; i < count; i++)

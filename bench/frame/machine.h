@@ -54,11 +54,12 @@ unsigned bench_counter_step(void);
 /* ---- Loops ---- */
 
 bench_loop bench_counter_loop;
-bench_loop bench_clock_loop; /* clock_gettime(CLOCK_MONOTONIC) */
-bench_loop bench_floor_4;    /* one slot, a ring for each thread */
-bench_loop bench_floor_32;   /* 3 slots */
-bench_loop bench_floor_256;  /* 17 slots */
-bench_loop bench_round_trip; /* of a cache line to the other CPU and back; two threads */
+bench_loop bench_clock_loop;   /* clock_gettime(CLOCK_MONOTONIC) */
+bench_loop bench_floor_4;      /* one slot, a ring for each thread */
+bench_loop bench_floor_record; /* 2: as many as our event of 4 bytes has */
+bench_loop bench_floor_32;     /* 3 slots */
+bench_loop bench_floor_256;    /* 17 slots */
+bench_loop bench_round_trip;   /* of a cache line to the other CPU and back; two threads */
 
 /* One event on the floor, for callers that time it themselves. */
 void bench_floor_once(unsigned thread);

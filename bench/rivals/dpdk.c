@@ -38,6 +38,9 @@ static void event_256(unsigned thread, unsigned long count)
 		pxt_bench_256(words);
 }
 
+LINES_CALLS(lines_4, , pxt_bench_4(4))
+LINES_CALLS(lines_32, uint64_t told[4] = { passes }, pxt_bench_32(told))
+
 /* DPDK binds the calling thread to a CPU that it has to be given. */
 static int first_cpu(void)
 {
@@ -110,6 +113,8 @@ const struct rival rivals[] = {
 	{ .name = "DPDK trace",
 	    .loop = { event_4, event_32, event_256 },
 	    .passes = { 50000, 50000, 40000 },
+	    .lines = { lines_4, lines_32 },
+	    .cold = true,
 	    .off = event_4,
 	    .start = start,
 	    .stop = stop,

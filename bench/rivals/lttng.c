@@ -31,10 +31,15 @@ static void event_256(unsigned thread, unsigned long count)
 		lttng_ust_tracepoint(pxt_bench, bytes_256, payload);
 }
 
+LINES_CALLS(lines_4, , lttng_ust_tracepoint(pxt_bench, bytes_4, 4))
+LINES_CALLS(lines_32, uint8_t told[32] = { 0 }, lttng_ust_tracepoint(pxt_bench, bytes_32, told))
+
 const struct rival rivals[] = {
 	{ .name = "LTTng-UST",
 	    .loop = { event_4, event_32, event_256 },
 	    .passes = { 6000, 6000, 5000 },
+	    .lines = { lines_4, lines_32 },
+	    .cold = true,
 	    .off = event_4 },
 	{ .name = NULL },
 };

@@ -152,6 +152,7 @@ const struct rival rivals[] = {
 	{ .name = "libptrace",
 	    .loop = { event_4, event_32, event_256 },
 	    .passes = { 50000, 20000, 10000 },
+	    .cold = true,
 	    .off = event_4,
 	    .start = open_stream,
 	    .stop = close_stream,

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "rival.h"
 
+#include "../frame/cold.h"
 #include "../frame/machine.h"
 #include "../frame/out.h"
 #include "../frame/realtime.h"
@@ -28,6 +29,7 @@ static const char *only_bytes;
 static const char *only_threads;
 static const char *only_state;
 static const char *events;
+static const char *lines;
 
 struct singles {
 	bench_loop *loop;
@@ -204,6 +206,17 @@ static void measure_one(const struct rival *rival, unsigned threads)
 		measure_off(rival, row);
 }
 
+static void measure_cold(const struct rival *rival, const char *row)
+{
+	const struct bench_cold subject = { row, rival->loop[RIVAL_4] };
+
+	if (!rival->cold || (rival->start && rival->start(RIVAL_4)))
+		return;
+	bench_cold_tables(&subject, 1, false);
+	if (rival->stop)
+		rival->stop();
+}
+
 static void measure_all(void)
 {
 	static const char *const threads[] = { "1", "2" };
@@ -219,15 +232,33 @@ static void measure_all(void)
 		bench_table("one event at a time", "One event at a time, 4 B, one thread");
 		for (const struct rival *rival = rivals; rival->name; rival++)
 			measure_singles(rival, only_row ? only_row : rival->name);
+		for (const struct rival *rival = rivals; rival->name; rival++)
+			measure_cold(rival, only_row ? only_row : rival->name);
 	}
 	say_losses();
+}
+
+static void count_lines(const struct rival *rival)
+{
+	char name[64];
+
+	for (unsigned p = 0; p < RIVAL_PAYLOADS; p++) {
+		const char *trouble = rival->start ? rival->start(p) : NULL;
+
+		if (trouble)
+			(void)printf("missing %s: %s\n", rival->name, trouble);
+		if (trouble || !rival->lines[p])
+			continue;
+		(void)snprintf(name, sizeof(name), "%s, %s bytes", rival->name, bytes[p]);
+		lines_row(name, rival->lines[p]);
+	}
 }
 
 int main(int argc, char **argv)
 {
 	const struct bench_extra extra[] = { { "--row", &only_row }, { "--bytes", &only_bytes },
 		{ "--threads", &only_threads }, { "--state", &only_state }, { "--events", &events },
-		{ NULL, NULL } };
+		{ "--lines", &lines }, { NULL, NULL } };
 
 	bench_begin(argc, argv, "rivals", extra);
 	if (events) {
@@ -235,6 +266,11 @@ int main(int argc, char **argv)
 			if (chosen(only_bytes, bytes[p]))
 				just_trace(rivals[0].loop[p], strtoul(events, NULL, 10));
 		}
+		return 0;
+	}
+	if (lines) {
+		lines_begin();
+		count_lines(&rivals[0]);
 		return 0;
 	}
 	measure_all();

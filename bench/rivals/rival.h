@@ -3,15 +3,16 @@
  * rival.h - what a tracer has to supply to be measured as the others are (rival.c has main()).
  *
  *	PROGRAM [--csv] [--quick | --smoke] [--row NAME] [--bytes 4|32|256] [--threads 1|2]
- *	        [--state on|off] [--events N]
+ *	        [--state on|off] [--events N] [--lines VERSION]
  *
  * Tables "one thread" and "two threads" (columns by payload, and "off"), "one event at a time"
- * (columns by rank) and "lost".
+ * (columns by rank), "after a walk", "after a sleep" (frame/cold.h) and "lost".  --lines: what scripts/lines.py asks for, and nothing else.
  */
 #ifndef BENCH_RIVAL_H
 #define BENCH_RIVAL_H
 
 #include "../frame/frame.h"
+#include "../frame/lines.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,6 +35,8 @@ struct rival {
 	const char *name;
 	bench_loop *loop[RIVAL_PAYLOADS];
 	unsigned long passes[RIVAL_PAYLOADS]; /* half a millisecond or so */
+	lines_calls *lines[RIVAL_PAYLOADS];   /* NULL: that is not counted */
+	bool cold;                            /* measured with everything out of the caches, too */
 	bench_loop *off;                      /* NULL: cannot be disabled */
 	/* NULL: outside of this program.  Returns why it cannot be, or NULL. */
 	const char *(*start)(enum rival_payload payload);

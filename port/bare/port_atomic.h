@@ -204,8 +204,8 @@ PXT_INLINE void pxt_cursor_open(pxt_cursor *cursor)
 /* Only the calling thread and its handlers write these; up() is a release. */
 PXT_INLINE void pxt_own_up(_Atomic uint32_t *number)
 {
-	atomic_store_explicit(number, atomic_load_explicit(number, memory_order_relaxed) + 1u,
-	    memory_order_release);
+	atomic_store_explicit(
+	    number, atomic_load_explicit(number, memory_order_relaxed) + 1u, memory_order_release);
 }
 
 PXT_INLINE bool pxt_own_odd(_Atomic uint32_t *number)

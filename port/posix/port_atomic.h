@@ -434,8 +434,8 @@ PXT_INLINE uint32_t pxt_slot_behind(const struct pxt_slot *slot, uint32_t tag)
 #else
 PXT_INLINE void pxt_own_up(_Atomic uint32_t *number)
 {
-	atomic_store_explicit(number, atomic_load_explicit(number, memory_order_relaxed) + 1u,
-	    memory_order_release);
+	atomic_store_explicit(
+	    number, atomic_load_explicit(number, memory_order_relaxed) + 1u, memory_order_release);
 }
 
 PXT_INLINE bool pxt_own_odd(_Atomic uint32_t *number)
@@ -521,7 +521,7 @@ PXT_INLINE bool pxt_port_plain(void)
 	return !PXT_TSAN && pxt_port_use_counter && !pxt_port_slot_by_cas;
 }
 
-/* Not before older instructions have finished: orders stamps against the reservation. */
+/* Not before older instructions have finished: orders stamps against the look at head. */
 PXT_INLINE uint64_t pxt_port_ticks_ordered(void)
 {
 	pxt_port_ticks_fence();

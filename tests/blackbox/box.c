@@ -7,7 +7,6 @@
 #include "core/control.h"
 #include "core/directory.h"
 #include "core/merge.h"
-#include "core/consumer.h"
 #include "suite.h"
 
 #include <errno.h>

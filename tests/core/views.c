@@ -105,7 +105,7 @@ static void write_some(unsigned events, unsigned lanes)
 	kit_lane(0);
 }
 
-/* RET-01, TIM-03; ruling 7 */
+/* GETNX-01, TIM-03; ruling 7 */
 static void many_at_once_are_what_one_by_one_would_be(void)
 {
 	const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL };
