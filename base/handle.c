@@ -74,7 +74,7 @@ static trace_id_t make_id(uint32_t cell, uint32_t state)
 	return (trace_id_t)((state / GENERATION_STEP & GENERATION_MASK) << 16 | (cell + 1u));
 }
 
-static struct cell *cell_of(trace_id_t trid)
+PXT_INLINE struct cell *cell_of(trace_id_t trid)
 {
 	uint32_t number = (uint32_t)(trid & 0xffffu) - 1u;
 

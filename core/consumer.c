@@ -251,12 +251,10 @@ void pxt_consumer_settle(struct pxt_stream *stream)
 		pxt_stream_restart(stream);
 }
 
-void pxt_consumer_freed(struct pxt_stream *stream, bool record)
+PXT_COLD void pxt_consumer_go_on(struct pxt_stream *stream, bool record)
 {
 	struct pxt_block *block = stream->block;
 
-	if (PXT_LIKELY(pxt_block_state(block) != PXT_GATE_AUTO && !block->owes_stop))
-		return;
 	block->freed_since_full |= record;
 	if (!block->with_log)
 		pxt_consumer_settle(stream);

@@ -122,7 +122,14 @@ uint64_t pxt_lane_floor(const struct pxt_ring *ring);
 /* Whether every slot of the record that begins with @info at @pos is stored. */
 bool pxt_lane_finished(const struct pxt_ring *ring, uint32_t info, uint64_t pos, uint64_t seq);
 /* Something was taken (@record: out of a lane): an automatically stopped stream may go on. */
-void pxt_consumer_freed(struct pxt_stream *stream, bool record);
+PXT_COLD void pxt_consumer_go_on(struct pxt_stream *stream, bool record);
+PXT_INLINE void pxt_consumer_freed(struct pxt_stream *stream, bool record)
+{
+	const struct pxt_block *block = stream->block;
+
+	if (PXT_UNLIKELY(block->owes_stop || pxt_block_state(stream->block) == PXT_GATE_AUTO))
+		pxt_consumer_go_on(stream, record);
+}
 /* Counts records that were lost before what comes next. */
 void pxt_consumer_lost(struct pxt_block *block, uint64_t records);
 /* LOOP: a gap, for which OVERFLOW (with the stamp of the first lost, 0 unknown), RESUME are due. */

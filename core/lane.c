@@ -35,7 +35,8 @@ static void publish(struct pxt_block *block, struct pxt_lane *lane, bool caught_
  * LOOP: either the stamp of what comes next is known from here on, in case it is overwritten before
  * it is read, or `limit` is exact, so that the writer that overwrites it can tell.
  */
-void pxt_lane_move(struct pxt_block *block, struct pxt_ring *ring, uint64_t pos, uint64_t seq)
+PXT_INLINE void go_to(
+    struct pxt_block *block, const struct pxt_ring *ring, uint64_t pos, uint64_t seq)
 {
 	struct pxt_lane *lane = ring->lane;
 	uint32_t want = pxt_tag(ring->mask, (uint32_t)pos, (uint32_t)seq) | PXT_SLOT_BEGIN;
@@ -51,12 +52,16 @@ void pxt_lane_move(struct pxt_block *block, struct pxt_ring *ring, uint64_t pos,
 	publish(block, lane, !there);
 }
 
+void pxt_lane_move(struct pxt_block *block, struct pxt_ring *ring, uint64_t pos, uint64_t seq)
+{
+	go_to(block, ring, pos, seq);
+}
+
 void pxt_lane_advance(struct pxt_block *block, struct pxt_ring *ring, uint32_t slots)
 {
 	const struct pxt_lane *lane = ring->lane;
 
-	pxt_lane_move(
-	    block, ring, lane->pos + slots + pxt_carry((uint32_t)lane->seq), lane->seq + 1u);
+	go_to(block, ring, lane->pos + slots + pxt_carry((uint32_t)lane->seq), lane->seq + 1u);
 }
 
 void pxt_lane_pass_mark(struct pxt_block *block, struct pxt_ring *ring)

@@ -61,13 +61,15 @@ static PXT_NOINLINE int64_t other_second(struct sink *sink, uint64_t ticks)
 	const struct pxt_ticks *clock = &sink->stream->ticks;
 	uint64_t since = ticks - clock->anchor_ticks;
 	struct timespec time;
+	int64_t seconds; /* time_t may have 32 bits */
 	int64_t ns;
 
 	pxt_ticks_time(clock, ticks, &time);
 	sink->second_ns = 0;
-	if ((int64_t)time.tv_sec >= INT64_MAX / (int64_t)PXT_NS_PER_S)
+	seconds = time.tv_sec;
+	if (seconds >= INT64_MAX / (int64_t)PXT_NS_PER_S)
 		return INT64_MAX;
-	ns = (int64_t)time.tv_sec * (int64_t)PXT_NS_PER_S + (int64_t)time.tv_nsec;
+	ns = seconds * (int64_t)PXT_NS_PER_S + (int64_t)time.tv_nsec;
 	if ((int64_t)since >= 0) {
 		sink->second_ticks = ticks - since % clock->hz;
 		sink->second_ns = ns - pxt_ticks_rest_ns(clock, since % clock->hz);
