@@ -132,6 +132,9 @@ static bool next_stop(struct pxt_block *block, struct pxt_item *item)
 
 	if (!due || !pxt_stream_wants(block, PXT_ID_STOP) || !pxt_consumer_drained(block))
 		return false;
+	/* Other processes may hold what is older than the stop, and younger than this. */
+	if (pxt_block_merges(block) && block->snapshot < ticks)
+		ticks = block->snapshot;
 	make_stop(item, ticks);
 	return true;
 }

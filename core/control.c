@@ -376,6 +376,8 @@ void pxt_stream_restart(struct pxt_stream *stream)
 	uint64_t refused = 0;
 
 	pxt_consumer_look_again(block);
+	/* What other processes have recorded by now comes before this moment, or is bound by it. */
+	start = pxt_share_pull(block, start, true);
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_ring ring = pxt_block_ring(block, i);
 		uint64_t late = pxt_lane_floor(&ring);

@@ -317,7 +317,7 @@ enum pxt_fill pxt_tolog_fill(struct pxt_stream *stream, struct pxt_tolog_flush *
 		begun = 0;
 	}
 	if (result == PXT_FILL_DONE && log->stop_mark && (flush->marks || flush->final)) {
-		result = put_stop_mark(stream, UINT64_MAX);
+		result = put_stop_mark(stream, begun ? UINT64_MAX : 0);
 		result = result == PXT_FILL_ON ? PXT_FILL_DONE : result;
 	}
 	if (result == PXT_FILL_DONE && flush->marks) {

@@ -97,6 +97,8 @@ static void a_writer_that_comes_behind_a_stop_is_counted_lost_without_a_wait(voi
 
 			deed_stream = kit_open(&spec);
 			kit_start(deed_stream);
+			/* The first one goes the careful way. */
+			kit_write(BEFORE, 4);
 			kit_interrupt(0, UINT64_C(1) << PXT_TP_GATE_SEEN, deed_stop, NULL);
 			kit_write(OUTER, 30);
 			PXT_EQ(kit_interrupted(), PXT_TP_GATE_SEEN);

@@ -225,6 +225,8 @@ static void lapped_before_a_look(unsigned lanes, size_t len, int point, uint32_t
 	uint32_t records = 0;
 
 	begin(LOOP, lanes);
+	/* The first one goes the careful way. */
+	kit_write(2, 4);
 	kit_interrupt(nth, UINT64_C(1) << point, lap, NULL);
 	kit_write(1, len);
 	PXT_EQ(kit_interrupted(), point);

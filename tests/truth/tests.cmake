@@ -32,3 +32,7 @@ if(TARGET test_truth_processes AND TARGET pxtrace)
 	target_compile_definitions(test_truth_processes PRIVATE PXT_PXTRACE="$<TARGET_FILE:pxtrace>")
 	add_dependencies(test_truth_processes pxtrace)
 endif()
+# Unfinished records whose writers are still there when their time is over.
+ptrace_test(truth_held TESTPOINTS FAKES NEEDS ${truth_needs} ${truth_logs} POLICY_FLUSH !TSAN
+	SOURCES truth/held.c truth/ground.c truth/readings.c conformance/story.c
+	LIBRARIES -Wl,--wrap=pxt_port_pause_ns)
