@@ -90,7 +90,7 @@ static PXT_NOINLINE void emit_each(pxt_wanted_mask mask, pxt_wanted_mask live, u
 		unsigned index = (unsigned)__builtin_ctz(mask);
 
 		PXT_ROUND(wanting);
-		emit_into(index, live >> index & 1u, (uint32_t)id, bytes, &event, cpu);
+		emit_into(index, (live & 1u << index) != 0, (uint32_t)id, bytes, &event, cpu);
 	}
 }
 
