@@ -280,17 +280,22 @@ struct judge {
 static int64_t to_ns(const struct judge *judge, uint64_t ticks)
 {
 	const struct posix_trace_clock_np *clock = &judge->clock;
-	uint64_t count = ticks - clock->posix_anchor_ticks_np;
+	/* Another stream's anchor may lie behind the reading. */
+	bool before = ticks < clock->posix_anchor_ticks_np;
+	uint64_t count =
+	    before ? clock->posix_anchor_ticks_np - ticks : ticks - clock->posix_anchor_ticks_np;
 	uint64_t rest = count % clock->posix_hz_np;
 	struct timespec time = { 0, 0 };
+	int64_t ns;
 
 	if (judge->is_log) {
 		(void)posix_trace_log_gettime_np(judge->trid, ticks, &time);
 		return ns_of(&time);
 	}
 	/* A rate of up to 18 GHz. */
-	return ns_of(&clock->posix_anchor_np) + (int64_t)(count / clock->posix_hz_np) * S_NS +
-	       (int64_t)(rest * (uint64_t)S_NS / clock->posix_hz_np);
+	ns = (int64_t)(count / clock->posix_hz_np) * S_NS +
+	     (int64_t)(rest * (uint64_t)S_NS / clock->posix_hz_np);
+	return ns_of(&clock->posix_anchor_np) + (before ? -ns : ns);
 }
 
 static void note_worst(const struct judge *judge, const struct rd_event *event, int64_t off_ns)
