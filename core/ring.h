@@ -64,11 +64,10 @@ enum pxt_front {
 struct pxt_lane {
 	/* The writers' line. */
 	PXT_ALIGNED(PXT_CACHE_LINE) pxt_cursor head; /* [63:32] pos [31:1] seq [0] closed */
-	_Atomic uint32_t limit; /* pos of the first unread record, as far as it was told */
-	_Atomic uint32_t calm;  /* LOOP: records that end before this pos need no further look */
-	pxt_counter refused;    /* records that found no room; not in seq */
-	pxt_twins epoch;        /* how often the two ran through a quarter; pxt_epoch_make() */
-	pxt_wide first_lost;    /* LOOP: stamp of the first unread record that was overwritten */
+	_Atomic uint32_t calm; /* LOOP: records that end before this pos need no further look */
+	pxt_counter refused;   /* records that found no room; not in seq */
+	pxt_twins epoch;       /* how often the two ran through a quarter; pxt_epoch_make() */
+	pxt_wide first_lost;   /* LOOP: stamp of the first unread record that was overwritten */
 
 	/* The consumer's line. */
 	PXT_ALIGNED(PXT_CACHE_LINE) uint64_t pos; /* next position to consume, all 64 bits */
@@ -81,7 +80,8 @@ struct pxt_lane {
 	uint32_t front_info;  /* READY: as in the begin slot */
 	uint32_t front_state; /* enum pxt_front */
 
-	/* Rarely used: an unfinished record, a lap. */
+	/* Off the writers' line, which the common case reads: `limit`; an unfinished record, a lap. */
+	_Atomic uint32_t limit; /* pos of the first unread record, as far as it was told */
 	uint64_t stuck_pos;     /* an unfinished record was first seen here ... */
 	uint64_t stuck_since;   /* ... at this time, ticks; 0: none */
 	uint64_t stuck_head;    /* ... with head here, ... */
