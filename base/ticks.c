@@ -106,6 +106,24 @@ void pxt_ticks_time(const struct pxt_ticks *clock, uint64_t ticks, struct timesp
 	time->tv_nsec = (long)ns;
 }
 
+void pxt_ticks_other_second(
+    const struct pxt_ticks *clock, struct pxt_second *second, uint64_t ticks, struct timespec *time)
+{
+	uint64_t since = ticks - clock->anchor_ticks;
+	uint64_t rest = since % clock->hz;
+	bool next;
+
+	pxt_ticks_time(clock, ticks, time);
+	*second = (struct pxt_second){ 0 };
+	/* Not before the anchor, nor where time_t ends. */
+	if (since >> 63 || time->tv_sec >= in_range(INT64_MAX) - 1)
+		return;
+	next = (uint64_t)clock->anchor.tv_nsec + pxt_ticks_rest_ns(clock, rest) >= PXT_NS_PER_S;
+	second->from = ticks - rest;
+	second->length = clock->hz;
+	second->seconds = time->tv_sec - next;
+}
+
 uint64_t pxt_ticks_to_ns(const struct pxt_ticks *clock, uint64_t count)
 {
 	struct parts parts = split(clock, count);

@@ -54,7 +54,32 @@ PXT_INLINE uint32_t pxt_ticks_rest_ns(const struct pxt_ticks *clock, uint64_t re
 	return (uint32_t)ns;
 }
 
-/* @seconds beyond the anchor, which may lie before 1970 in a damaged log. */
+/* A second behind the anchor, for a reader whose times lie near each other.  Zeros: none yet. */
+struct pxt_second {
+	uint64_t from;   /* its first tick */
+	uint64_t length; /* in ticks */
+	time_t seconds;  /* of the time at its first tick; the anchor's nanoseconds are beside it */
+};
+
+/* The same as pxt_ticks_time(), which also finds out what @second is for times near this one. */
+void pxt_ticks_other_second(const struct pxt_ticks *clock, struct pxt_second *second,
+    uint64_t ticks, struct timespec *time);
+
+PXT_INLINE void pxt_ticks_near(
+    const struct pxt_ticks *clock, struct pxt_second *second, uint64_t ticks, struct timespec *time)
+{
+	uint64_t rest = ticks - second->from;
+	uint64_t ns;
+
+	if (PXT_UNLIKELY(rest >= second->length)) {
+		pxt_ticks_other_second(clock, second, ticks, time);
+		return;
+	}
+	ns = (uint64_t)clock->anchor.tv_nsec + pxt_ticks_rest_ns(clock, rest);
+	time->tv_sec = second->seconds + (ns >= PXT_NS_PER_S);
+	time->tv_nsec = (long)(ns >= PXT_NS_PER_S ? ns - PXT_NS_PER_S : ns);
+}
+
 /* floor(count * 10^9 / hz): the length of @count ticks; UINT64_MAX when it is longer. */
 uint64_t pxt_ticks_to_ns(const struct pxt_ticks *clock, uint64_t count);
 /* floor(ns * hz / 10^9): the ticks of @ns nanoseconds; UINT64_MAX when there are more. */

@@ -209,8 +209,10 @@ ptrace_unit(ONLINE UNLESS TINY SOURCES
 ptrace_unit(ONLINE IF EVENTS_AT_ONCE SOURCES
 	online/events.c)
 
-ptrace_unit(CORE IF EVENTS_AT_ONCE TOLOG SOURCES
+ptrace_unit(CORE IF TOLOG SOURCES
 	core/run.c)
+ptrace_unit(CORE IF ONLINE UNLESS TINY SOURCES
+	core/take.c)
 ptrace_unit(CORE IF SNAPSHOT SOURCES
 	core/copy.c)
 ptrace_unit(CORE IF LOG_SEAL SOURCES

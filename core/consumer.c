@@ -5,6 +5,7 @@
 #include "core/context.h"
 #include "core/control.h"
 #include "core/merge.h"
+#include "core/walk.h"
 
 #include <string.h>
 #include <trace.h>
@@ -26,11 +27,6 @@ static void make(
 	item->ctx = pxt_context(pxt_self.index, NULL);
 	if (bytes)
 		memcpy(item->data, data, bytes);
-}
-
-static void make_start(struct pxt_block *block, struct pxt_item *item)
-{
-	make(item, PXT_ID_START, block->start_ticks, pxt_start_data(block), PXT_START_BYTES);
 }
 
 /* Writers may have died between turning the gate and saying when: then the last stamp serves. */
@@ -77,26 +73,6 @@ static void take_side(const struct pxt_side *side, struct pxt_item *item)
 	memcpy(item->data, side->data, sizeof(side->data));
 }
 
-static enum pxt_next pick(struct pxt_block *block, uint32_t *lane)
-{
-	struct pxt_ring ring;
-	enum pxt_front front;
-
-	if (pxt_block_merges(block))
-		return pxt_merge_pick(block, lane);
-	ring = pxt_block_ring(block, 0);
-	*lane = 0;
-	front = pxt_lane_look(block, &ring);
-	if (front == PXT_FRONT_READY) {
-		block->turn_lane = 0;
-		block->turn_end =
-		    block->side[0].info ? 0 : ring.lane->look_ticks + pxt_look_ticks();
-		return PXT_NEXT_READY;
-	}
-	ring.lane->front_state = PXT_FRONT_UNKNOWN;
-	return front == PXT_FRONT_BUSY ? PXT_NEXT_HELD : PXT_NEXT_NONE;
-}
-
 PXT_INLINE void take_record(struct pxt_item *item, uint32_t info, uint64_t ticks)
 {
 	item->kind = PXT_ITEM_RECORD;
@@ -107,19 +83,19 @@ PXT_INLINE void take_record(struct pxt_item *item, uint32_t info, uint64_t ticks
 
 static enum pxt_next next_record(struct pxt_block *block, struct pxt_item *item)
 {
-	enum pxt_next found;
-	const struct pxt_lane *lane;
+	enum pxt_next found = PXT_NEXT_READY;
 
 	if (PXT_UNLIKELY(side_is_next(block))) {
 		take_side(&block->side[0], item);
-		return PXT_NEXT_READY;
-	}
-	found = pick(block, &item->lane);
-	if (found != PXT_NEXT_READY)
 		return found;
-	lane = pxt_block_lane(block, item->lane);
-	take_record(item, lane->front_info, lane->front_ticks);
-	return PXT_NEXT_READY;
+	}
+	found = pxt_merge_pick(block, &item->lane);
+	if (found == PXT_NEXT_READY) {
+		const struct pxt_lane *lane = pxt_block_lane(block, item->lane);
+
+		take_record(item, lane->front_info, lane->front_ticks);
+	}
+	return found;
 }
 
 /* Behind the last record of an automatically stopped stream.  [proof: next_stop] */
@@ -139,13 +115,12 @@ static bool next_stop(struct pxt_block *block, struct pxt_item *item)
 	return true;
 }
 
-PXT_INLINE enum pxt_next hand_out(struct pxt_block *block, struct pxt_item *item)
+PXT_INLINE void hand_out(struct pxt_block *block, struct pxt_item *item)
 {
 	item->stamp = item->ticks;
 	if (item->ticks < block->last_ticks)
 		item->ticks = block->last_ticks;
 	item->lost_before = block->lost_before;
-	return PXT_NEXT_READY;
 }
 
 /* Everything that may come next is asked.  [proof: next] */
@@ -155,7 +130,8 @@ static PXT_NOINLINE enum pxt_next find_next(struct pxt_block *block, struct pxt_
 
 	pxt_consumer_look_again(block);
 	if (PXT_UNLIKELY(block->owes_start)) {
-		make_start(block, item);
+		make(
+		    item, PXT_ID_START, block->start_ticks, pxt_start_data(block), PXT_START_BYTES);
 	} else if (PXT_UNLIKELY(block->stop_told)) {
 		/* What came since, from a writer that is late, belongs behind the START. */
 		found = PXT_NEXT_NONE;
@@ -170,27 +146,23 @@ static PXT_NOINLINE enum pxt_next find_next(struct pxt_block *block, struct pxt_
 		put_gap_first(block, item);
 		pxt_consumer_look_again(block);
 	}
-	(void)hand_out(block, item);
+	hand_out(block, item);
 	/* Nobody read a clock for what is made here; its moment may even be unknown. */
 	if (item->kind == PXT_ITEM_MADE)
 		item->stamp = item->ticks;
 	return PXT_NEXT_READY;
 }
 
-/* The record that comes next, if it is still its lane's turn; whether it is whole shows when it is read. */
+/* The record that comes next, if it is still its lane's turn. */
 PXT_INLINE bool next_in_turn(struct pxt_block *block, struct pxt_item *item)
 {
-	struct pxt_ring ring = pxt_block_ring(block, block->turn_lane);
-	uint32_t pos = (uint32_t)ring.lane->pos;
-	uint32_t want = pxt_tag(ring.mask, pos, (uint32_t)ring.lane->seq) | PXT_SLOT_BEGIN;
-	struct pxt_halves front = pxt_slot_load_halves(&ring.slots[pos & ring.mask]);
-	uint32_t info = (uint32_t)(front.low >> 32);
+	struct pxt_walk walk = pxt_walk_begin(block);
+	struct pxt_halves front;
 
-	if (PXT_UNLIKELY((uint32_t)front.low != want || front.high >= block->turn_end ||
-	                 pxt_info_id(info) == PXT_ID_MARK))
+	if (!pxt_walk_front(&walk, &front))
 		return false;
 	item->lane = block->turn_lane;
-	take_record(item, info, front.high);
+	take_record(item, (uint32_t)(front.low >> 32), front.high);
 	return true;
 }
 
@@ -200,7 +172,8 @@ enum pxt_next pxt_consumer_next(struct pxt_stream *stream, struct pxt_item *item
 
 	if (PXT_UNLIKELY(!block->turn_end || !next_in_turn(block, item)))
 		return find_next(block, item);
-	return hand_out(block, item);
+	hand_out(block, item);
+	return PXT_NEXT_READY;
 }
 
 /* ---- Done with it ---- */
@@ -232,11 +205,8 @@ static void done_made(struct pxt_block *block, uint32_t id)
 
 static void done_record(struct pxt_block *block, const struct pxt_item *item)
 {
-	struct pxt_ring ring = pxt_block_ring(block, item->lane);
-
-	pxt_lane_advance(block, &ring, item->slots);
+	pxt_lane_advance(block, pxt_block_lane(block, item->lane), item->slots);
 	block->retrieved++;
-	block->control_first = 0;
 	PXT_TESTPOINT(PXT_TP_CONSUMED);
 }
 
@@ -254,7 +224,7 @@ void pxt_consumer_settle(struct pxt_stream *stream)
 		pxt_stream_restart(stream);
 }
 
-PXT_COLD void pxt_consumer_go_on(struct pxt_stream *stream, bool record)
+void pxt_consumer_go_on(struct pxt_stream *stream, bool record)
 {
 	struct pxt_block *block = stream->block;
 

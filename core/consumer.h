@@ -11,7 +11,7 @@
 #ifndef PXT_CONSUMER_H
 #define PXT_CONSUMER_H
 
-#include "core/stream.h"
+#include "core/lane.h"
 
 enum pxt_next {
 	PXT_NEXT_NONE,  /* nothing recorded */
@@ -39,28 +39,15 @@ struct pxt_item {
 	unsigned char data[PXT_MADE_BYTES];
 };
 
-/* Who and where, as recorded. */
-struct pxt_origin {
-	uint64_t thread;
-	int32_t pid;
-	uintptr_t address;
-	bool known; /* the thread was recorded */
-};
-
 enum pxt_next pxt_consumer_next(struct pxt_stream *stream, struct pxt_item *item);
 /* Up to @room bytes of the data, all of the origin.  False: overwritten meanwhile. */
 bool pxt_consumer_read(struct pxt_stream *stream, const struct pxt_item *item, void *data,
     size_t room, struct pxt_origin *origin);
+/* Who and where, out of a record's context. */
+void pxt_consumer_origin(const struct pxt_block *block, uint64_t ctx, struct pxt_origin *origin);
 /* The record as item->slots slots with tag 0.  False: overwritten meanwhile. */
 bool pxt_consumer_slots(
     struct pxt_stream *stream, const struct pxt_item *item, struct pxt_slot *slots);
-/*
- * Who and where, of a record as slots with tag 0.  *ctx and *origin: of the record before, which often
- * has the same; PXT_CTX_NONE: there is none.
- */
-#define PXT_CTX_NONE UINT64_MAX
-void pxt_consumer_origin(struct pxt_stream *stream, const struct pxt_slot *slots, uint64_t *ctx,
-    struct pxt_origin *origin);
 /*
  * Records in a row, as slots with tag 0, as long as it is plain what comes next.  None
  * may be taken that way now: records is 0, and next() tells.
@@ -94,35 +81,13 @@ void pxt_consumer_settle(struct pxt_stream *stream);
 PXT_INLINE void pxt_consumer_look_again(struct pxt_block *block)
 {
 	block->turn_end = 0;
+	block->idle_since = 0;
 }
 
 /* ---- Shared with core/merge.c and core/control.c ---- */
 
-/*
- * So much later than the last look at head may a record be, or head is looked at again: a tag that
- * comes again is not taken for the old one.
- */
-PXT_INLINE uint64_t pxt_look_ticks(void)
-{
-	return pxt_clock.hz / 2u;
-}
-
-/* What stands at the lane's position; handles laps and what is not waited for any more. */
-enum pxt_front pxt_lane_look(struct pxt_block *block, struct pxt_ring *ring);
-/* Head's position and number, all 64 bits, in one consistent pair. */
-void pxt_lane_head(struct pxt_lane *lane, uint64_t *pos, uint64_t *seq);
-/* Moves the position behind a record of @slots slots. */
-void pxt_lane_advance(struct pxt_block *block, struct pxt_ring *ring, uint32_t slots);
-/* Moves the position there, behind records that were read. */
-void pxt_lane_move(struct pxt_block *block, struct pxt_ring *ring, uint64_t pos, uint64_t seq);
-/* Moves the position behind the mark that is the front. */
-void pxt_lane_pass_mark(struct pxt_block *block, struct pxt_ring *ring);
-/* The stamp of the first record from the position on that has one; UINT64_MAX: none has. */
-uint64_t pxt_lane_floor(const struct pxt_ring *ring);
-/* Whether every slot of the record that begins with @info at @pos is stored. */
-bool pxt_lane_finished(const struct pxt_ring *ring, uint32_t info, uint64_t pos, uint64_t seq);
 /* Something was taken (@record: out of a lane): an automatically stopped stream may go on. */
-PXT_COLD void pxt_consumer_go_on(struct pxt_stream *stream, bool record);
+PXT_NOINLINE void pxt_consumer_go_on(struct pxt_stream *stream, bool record);
 PXT_INLINE void pxt_consumer_freed(struct pxt_stream *stream, bool record)
 {
 	const struct pxt_block *block = stream->block;

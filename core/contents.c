@@ -2,6 +2,7 @@
 /* contents.c - what an item of the sequence holds: data and origin, or the slots of a log. */
 #include "core/consumer.h"
 #include "core/context.h"
+#include "core/plain.h"
 
 #include <string.h>
 #include <trace.h>
@@ -15,7 +16,7 @@ static uint64_t little(const unsigned char *bytes, uint32_t count)
 	return value;
 }
 
-static void origin_of(const struct pxt_block *block, uint64_t ctx, struct pxt_origin *origin)
+void pxt_consumer_origin(const struct pxt_block *block, uint64_t ctx, struct pxt_origin *origin)
 {
 	origin->address = pxt_context_address(ctx);
 	origin->thread = 0;
@@ -39,89 +40,6 @@ struct pxt_payload {
 	uint64_t thread; /* only with the extra bit */
 	int32_t pid;
 };
-
-#if PXT_CTX_BYTES == 8 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define PXT_PLAIN_CONTEXT 1
-
-/* Loads a continuation slot; false: it is not one of this record. */
-PXT_INLINE bool load_piece(
-    const struct pxt_ring *ring, uint32_t pos, uint32_t seq, struct pxt_halves *piece)
-{
-	*piece = pxt_slot_load_halves(&ring->slots[pos & ring->mask]);
-	if (PXT_UNLIKELY((uint32_t)piece->low != pxt_tag(ring->mask, pos, seq)))
-		return false;
-	PXT_TESTPOINT(PXT_TP_PIECE_READ);
-	return true;
-}
-
-/* The end of the data, or as much of it as there is room for. */
-PXT_INLINE void copy_end(unsigned char *to, const struct pxt_halves *piece, size_t count)
-{
-	uint32_t first = (uint32_t)(piece->low >> 32);
-	unsigned char bytes[PXT_SLOT_PAYLOAD];
-
-	memcpy(bytes, &first, 4);
-	memcpy(bytes + 4, &piece->high, 8);
-	memcpy(to, bytes, count);
-}
-
-/* The context is one number in the first continuation slot, with the first 4 bytes of data. */
-PXT_INLINE bool read_plain(const struct pxt_ring *ring, const struct pxt_item *item,
-    unsigned char *data, size_t room, uint64_t *ctx)
-{
-	uint32_t seq = (uint32_t)ring->lane->seq;
-	uint32_t pos = (uint32_t)ring->lane->pos + 1u;
-	uint32_t end = pos + item->slots - 1u;
-	size_t left = pxt_info_bytes(item->info);
-	struct pxt_halves piece;
-	uint32_t first;
-
-	if (!load_piece(ring, pos, seq, &piece))
-		return false;
-	*ctx = piece.low >> 32 | piece.high << 32;
-	first = (uint32_t)(piece.high >> 32);
-	left = left < room ? left : room;
-	if (PXT_LIKELY(left >= 4)) {
-		memcpy(data, &first, 4);
-		data += 4;
-		left -= 4;
-	} else {
-		for (; left; left--, first >>= 8)
-			*data++ = (unsigned char)first;
-	}
-	/* Bound: the slots of the record. */
-	for (pos++; pos != end; pos++) {
-		if (!load_piece(ring, pos, seq, &piece))
-			return false;
-		first = (uint32_t)(piece.low >> 32);
-		if (PXT_LIKELY(left >= PXT_SLOT_PAYLOAD)) {
-			memcpy(data, &first, 4);
-			memcpy(data + 4, &piece.high, 8);
-			data += PXT_SLOT_PAYLOAD;
-			left -= PXT_SLOT_PAYLOAD;
-		} else if (left) {
-			copy_end(data, &piece, left);
-			left = 0;
-		}
-	}
-	return true;
-}
-
-#else
-#define PXT_PLAIN_CONTEXT 0
-
-PXT_INLINE bool read_plain(const struct pxt_ring *ring, const struct pxt_item *item,
-    unsigned char *data, size_t room, uint64_t *ctx)
-{
-	(void)ring;
-	(void)item;
-	(void)data;
-	(void)room;
-	*ctx = 0;
-	return false;
-}
-
-#endif
 
 /* Any context, any byte order, with the identity of a thread that has no place in the table. */
 static bool read_pieces(const struct pxt_ring *ring, const struct pxt_item *item,
@@ -164,57 +82,22 @@ static bool read_record(struct pxt_stream *stream, const struct pxt_item *item, 
     size_t room, struct pxt_origin *origin)
 {
 	struct pxt_ring ring = pxt_block_ring(stream->block, item->lane);
-	bool extra = pxt_info_extra(item->info);
-	struct pxt_payload got;
+	struct pxt_payload got = { 0 };
 
-	if (PXT_UNLIKELY(extra) || !PXT_PLAIN_CONTEXT) {
-		if (!read_pieces(&ring, item, data, room, &got))
+	if (pxt_plain_is(item->info)) {
+		if (!pxt_plain_read(&ring, (uint32_t)ring.lane->pos, (uint32_t)ring.lane->seq,
+		        item->info, data, room, &got.ctx))
 			return false;
-	} else if (!read_plain(&ring, item, data, room, &got.ctx)) {
+	} else if (!read_pieces(&ring, item, data, room, &got)) {
 		return false;
 	}
-	origin_of(stream->block, got.ctx, origin);
-	if (PXT_UNLIKELY(extra)) {
+	pxt_consumer_origin(stream->block, got.ctx, origin);
+	if (PXT_UNLIKELY(pxt_info_extra(item->info))) {
 		origin->thread = got.thread;
 		origin->pid = got.pid;
 		origin->known = true;
 	}
 	return true;
-}
-
-/* Any context, any byte order, also of a thread that has no place in the table. */
-static void origin_of_pieces(
-    struct pxt_stream *stream, const struct pxt_slot *slots, struct pxt_origin *origin)
-{
-	unsigned char head[PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES];
-	uint32_t heads = PXT_CTX_BYTES;
-
-	heads += pxt_info_extra(slots[0].word[1]) ? PXT_THREAD_EXTRA_BYTES : 0u;
-	for (uint32_t i = 0; i < heads; i++)
-		head[i] = ((const unsigned char *)&slots[1u + i / PXT_SLOT_PAYLOAD]
-		               .word[1])[i % PXT_SLOT_PAYLOAD];
-	origin_of(stream->block, little(head, PXT_CTX_BYTES), origin);
-	if (heads == PXT_CTX_BYTES)
-		return;
-	origin->thread = little(head + PXT_CTX_BYTES, 8);
-	origin->pid = (int32_t)little(head + PXT_CTX_BYTES + 8, 4);
-	origin->known = true;
-}
-
-void pxt_consumer_origin(struct pxt_stream *stream, const struct pxt_slot *slots, uint64_t *ctx,
-    struct pxt_origin *origin)
-{
-	uint64_t here = PXT_CTX_NONE;
-
-	if (PXT_PLAIN_CONTEXT && PXT_LIKELY(!pxt_info_extra(slots[0].word[1]))) {
-		here = slots[1].word[1] | (uint64_t)slots[1].word[2] << 32;
-		if (here == *ctx)
-			return;
-		origin_of(stream->block, here, origin);
-	} else {
-		origin_of_pieces(stream, slots, origin);
-	}
-	*ctx = here;
 }
 
 bool pxt_consumer_read(struct pxt_stream *stream, const struct pxt_item *item, void *data,
@@ -228,7 +111,7 @@ bool pxt_consumer_read(struct pxt_stream *stream, const struct pxt_item *item, v
 		overwritten(stream, item);
 		return false;
 	}
-	origin_of(stream->block, item->ctx, origin);
+	pxt_consumer_origin(stream->block, item->ctx, origin);
 	if (pxt_info_extra(item->info)) {
 		origin->thread = pxt_port_thread();
 		origin->known = true;

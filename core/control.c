@@ -409,14 +409,9 @@ static void skip_all(struct pxt_block *block, struct pxt_ring *ring)
 
 	pxt_lane_head(lane, &pos, &seq);
 	block->cleared += seq - lane->seq;
-	lane->pos = pos;
-	lane->seq = seq;
-	lane->front_state = PXT_FRONT_UNKNOWN;
-	lane->stuck_since = 0;
-	lane->ruins = 0;
-	lane->next_ticks = 0;
 	lane->barrier = block->barriers;
-	atomic_store_explicit(&lane->limit, (uint32_t)pos, memory_order_release);
+	pxt_lane_move(block, lane, pos, seq);
+	pxt_lane_publish(lane);
 }
 
 /* [proof: clear] */
@@ -449,7 +444,6 @@ void pxt_stream_clear(struct pxt_stream *stream)
 	block->owes_start = 0;
 	block->stop_told = 0;
 	block->freed_since_full = 0;
-	block->control_first = 0;
 	block->give_up = 0;
 	block->lost_before = 0;
 	block->refused_told = refused;

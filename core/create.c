@@ -126,6 +126,7 @@ static int make_block(
 	block->short_step = pxt_ring_step(2);
 	block->pid = pxt_process_pid();
 	block->full_policy = (uint8_t)attr->_pxt_stream_policy;
+	block->limit_step = block->full_policy == POSIX_TRACE_LOOP ? block->slot_mask / 8u : 0u;
 	atomic_store_explicit(&block->gate,
 	    (attr->_pxt_stream_policy == POSIX_TRACE_LOOP ? 0u : PXT_GATE_KEEPS) |
 	        (attr->_pxt_flags & PXT_ATTR_ORDERED || !pxt_port_plain() ? PXT_GATE_CAREFUL : 0u),
@@ -162,6 +163,8 @@ static void note_clock(struct pxt_block *block, struct pxt_stream *stream)
 	block->attr._pxt_clockres_nsec = (int32_t)(ns % PXT_NS_PER_S);
 	pxt_ticks_init(
 	    &stream->ticks, pxt_clock.hz, block->created.ticks, &block->created.realtime);
+	stream->second = (struct pxt_second){ 0 };
+	stream->last_thread = PXT_THREAD_EXTRA;
 }
 
 /* Everything but mutex and place, as in a stream that never was.  The block comes last. */

@@ -17,57 +17,10 @@ void pxt_lane_head(struct pxt_lane *lane, uint64_t *pos, uint64_t *seq)
 	*seq = pxt_epoch_widen(pxt_epoch_half((uint32_t)epoch), pxt_head_seq(head), 29);
 }
 
-/*
- * Policies that do not overwrite: writers wait for this room.  LOOP: it only tells writers whose
- * overwriting is a loss, so it is told in larger steps; between them next_ticks knows the stamp.
- */
-static void publish(struct pxt_block *block, struct pxt_lane *lane, bool caught_up)
+void pxt_lane_advance(struct pxt_block *block, struct pxt_lane *lane, uint32_t slots)
 {
-	uint32_t limit = atomic_load_explicit(&lane->limit, memory_order_relaxed);
-	uint32_t step = block->full_policy == POSIX_TRACE_LOOP ? block->slot_mask / 8u : 0u;
-
-	if ((uint32_t)lane->pos - limit > step || (caught_up && limit != (uint32_t)lane->pos))
-		/* Pairs with the acquire in pxt_ring_reserve(): the slots were read. */
-		atomic_store_explicit(&lane->limit, (uint32_t)lane->pos, memory_order_release);
-}
-
-/*
- * LOOP: either the stamp of what comes next is known from here on, in case it is overwritten before
- * it is read, or `limit` is exact, so that the writer that overwrites it can tell.
- */
-PXT_INLINE void go_to(
-    struct pxt_block *block, const struct pxt_ring *ring, uint64_t pos, uint64_t seq)
-{
-	struct pxt_lane *lane = ring->lane;
-	uint32_t want = pxt_tag(ring->mask, (uint32_t)pos, (uint32_t)seq) | PXT_SLOT_BEGIN;
-	struct pxt_halves front = pxt_slot_load_halves(&ring->slots[(uint32_t)pos & ring->mask]);
-	bool there =
-	    (uint32_t)front.low == want && pxt_info_id((uint32_t)(front.low >> 32)) != PXT_ID_MARK;
-
-	lane->pos = pos;
-	lane->seq = seq;
-	lane->front_state = PXT_FRONT_UNKNOWN;
-	lane->ruins = 0;
-	lane->next_ticks = there ? front.high : 0;
-	publish(block, lane, !there);
-}
-
-void pxt_lane_move(struct pxt_block *block, struct pxt_ring *ring, uint64_t pos, uint64_t seq)
-{
-	go_to(block, ring, pos, seq);
-}
-
-void pxt_lane_advance(struct pxt_block *block, struct pxt_ring *ring, uint32_t slots)
-{
-	const struct pxt_lane *lane = ring->lane;
-
-	go_to(block, ring, lane->pos + slots + pxt_carry((uint32_t)lane->seq), lane->seq + 1u);
-}
-
-void pxt_lane_pass_mark(struct pxt_block *block, struct pxt_ring *ring)
-{
-	ring->lane->barrier = ring->lane->front_ticks;
-	pxt_lane_move(block, ring, ring->lane->pos + 1u, ring->lane->seq);
+	pxt_lane_move(
+	    block, lane, lane->pos + slots + pxt_carry((uint32_t)lane->seq), lane->seq + 1u);
 }
 
 void pxt_consumer_lost(struct pxt_block *block, uint64_t records)
@@ -90,15 +43,10 @@ void pxt_consumer_gap(struct pxt_block *block, uint64_t ticks)
 static void jump(struct pxt_block *block, struct pxt_lane *lane, uint64_t pos, uint64_t seq)
 {
 	pxt_consumer_lost(block, seq - lane->seq);
-	lane->next_ticks = 0;
 	pxt_wide_set(&lane->first_lost, 0);
-	lane->pos = pos;
-	lane->seq = seq;
-	lane->ruins = 0;
-	lane->front_state = PXT_FRONT_UNKNOWN;
-	lane->stuck_since = 0;
+	pxt_lane_move(block, lane, pos, seq);
+	pxt_lane_publish(lane);
 	pxt_consumer_look_again(block);
-	publish(block, lane, true);
 	/* So that a writer looks where the first unread record is now. */
 	atomic_store_explicit(&lane->calm, (uint32_t)pos, memory_order_relaxed);
 }
@@ -124,10 +72,7 @@ static bool is_mark(const struct pxt_slot *slot)
 	return pxt_info_id(slot->word[1]) == PXT_ID_MARK;
 }
 
-/*
- * Stamps rise along a lane, so this is the smallest of all that have one.  What stands behind a mark
- * waits for the other lanes anyway.  [proof: floor]
- */
+/* Stamps rise along a lane, so this is the smallest of all that have one.  [proof: floor] */
 uint64_t pxt_lane_floor(const struct pxt_ring *ring)
 {
 	uint32_t size = ring->mask + 1u;
@@ -140,35 +85,26 @@ uint64_t pxt_lane_floor(const struct pxt_ring *ring)
 	/* Overtaken since: of what is left. */
 	if (pos - from > size)
 		from = pos - size;
-	if (next_begin(ring, from, pos, &slot) == pos || is_mark(&slot))
-		return UINT64_MAX;
-	return pxt_slot_ticks(&slot);
+	/* Bound: the slots of the ring. */
+	for (; (from = next_begin(ring, from, pos, &slot)) < pos; from++) {
+		if (!is_mark(&slot))
+			return pxt_slot_ticks(&slot);
+	}
+	return UINT64_MAX;
 }
 
-/*
- * Where a lane stands that is moved to @pos other than record by record: one barrier before the
- * next mark.  Returns the smallest stamp from @pos on; UINT64_MAX: there is none.
- */
-static uint64_t survey(
+/* How many marks stand before @pos: one less than the next one says, or all that there are. */
+static uint64_t marks_before(
     const struct pxt_block *block, const struct pxt_ring *ring, uint64_t pos, uint64_t end)
 {
-	uint64_t least = UINT64_MAX;
-	bool marked = false;
 	struct pxt_slot slot;
 
-	ring->lane->barrier = block->barriers;
-	if (!pxt_block_merges(block))
-		return least;
-	for (; (pos = next_begin(ring, pos, end, &slot)) < end; pos++) {
-		uint64_t ticks = pxt_slot_ticks(&slot);
-
-		if (!is_mark(&slot))
-			least = ticks < least ? ticks : least;
-		else if (!marked)
-			ring->lane->barrier = ticks - 1u;
-		marked |= is_mark(&slot);
+	/* Bound: the slots of the ring. */
+	for (; pxt_block_merges(block) && (pos = next_begin(ring, pos, end, &slot)) < end; pos++) {
+		if (is_mark(&slot))
+			return pxt_slot_ticks(&slot) - 1u;
 	}
-	return least;
+	return block->barriers;
 }
 
 /*
@@ -221,17 +157,15 @@ static void lapped(struct pxt_block *block, struct pxt_ring *ring, bool reading)
 	if (from < pos)
 		seq = number_of(&slot, ring->mask, seq);
 	pxt_consumer_gap(block, gone);
-	/*
-	 * Other lanes must not show anything older than what is left of this one (merge.c); where nothing
-	 * left has begun, than what was lost.
-	 */
-	least = survey(block, ring, from, pos);
-	if (least == UINT64_MAX)
-		least = gone;
-	if (least > block->give_up)
-		block->give_up = least;
+	lane->barrier = marks_before(block, ring, from, pos);
 	jump(block, lane, from, seq);
 	lane->ruins = (uint32_t)(from - (pos - size));
+	/* Rule 3 of merge.c; where nothing that is left has begun, what was lost says it. */
+	least = pxt_lane_floor(ring);
+	if (least == UINT64_MAX)
+		least = gone;
+	if (pxt_block_merges(block) && least > block->give_up)
+		block->give_up = least;
 }
 
 /* ---- Unfinished records ---- */
@@ -270,35 +204,28 @@ static void pass_over(struct pxt_block *block, struct pxt_ring *ring)
 		number = at < lane->stuck_head
 		             ? lane->seq + ((slot.word[0] - (uint32_t)lane->seq) & ring->mask)
 		             : lane->stuck_seq;
-		(void)survey(block, ring, at, pos);
+		lane->barrier = marks_before(block, ring, at, pos);
 	}
 	jump(block, lane, at, number);
 	PXT_TESTPOINT(PXT_TP_PASSED);
 }
 
-bool pxt_lane_finished(const struct pxt_ring *ring, uint32_t info, uint64_t pos, uint64_t seq)
-{
-	uint32_t slots = record_slots(info);
-
-	/* Bound: the slots of the record. */
-	for (uint32_t i = 1; i < slots; i++) {
-		uint32_t at = (uint32_t)pos + i;
-
-		if (pxt_slot_peek_acquire(&ring->slots[at & ring->mask]) !=
-		    pxt_tag(ring->mask, at, (uint32_t)seq))
-			return false;
-	}
-	return true;
-}
-
 /* The front is @slot, and all its slots are there. */
 static bool is_whole(const struct pxt_ring *ring, const struct pxt_slot *slot)
 {
-	const struct pxt_lane *lane = ring->lane;
+	uint32_t pos = (uint32_t)ring->lane->pos;
+	uint32_t seq = (uint32_t)ring->lane->seq;
+	uint32_t end = pos + record_slots(slot->word[1]);
 
-	return slot->word[0] == (pxt_tag(ring->mask, (uint32_t)lane->pos, (uint32_t)lane->seq) |
-	                            PXT_SLOT_BEGIN) &&
-	       pxt_lane_finished(ring, slot->word[1], lane->pos, lane->seq);
+	if (slot->word[0] != (pxt_tag(ring->mask, pos, seq) | PXT_SLOT_BEGIN))
+		return false;
+	/* Bound: the slots of the record. */
+	while (++pos != end) {
+		if (pxt_slot_peek_acquire(&ring->slots[pos & ring->mask]) !=
+		    pxt_tag(ring->mask, pos, seq))
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -347,22 +274,25 @@ static bool expired(struct pxt_block *block, struct pxt_ring *ring)
 
 /* ---- The front ---- */
 
-enum found {
-	FOUND,
-	MOVED,
-	EMPTY,
-	BUSY
-};
-
-PXT_INLINE enum found take_front(struct pxt_lane *lane, uint32_t info, uint64_t ticks)
+/* What is whole at the lane's position.  UNKNOWN: a mark, which was passed. */
+static enum pxt_front take_front(
+    struct pxt_block *block, const struct pxt_ring *ring, uint32_t info, uint64_t ticks)
 {
+	struct pxt_lane *lane = ring->lane;
+
+	if (PXT_UNLIKELY(pxt_info_id(info) == PXT_ID_MARK)) {
+		lane->barrier = ticks;
+		pxt_lane_move(block, lane, lane->pos + 1u, lane->seq);
+		return PXT_FRONT_UNKNOWN;
+	}
+	PXT_TESTPOINT(PXT_TP_FRONT_SEEN);
 	lane->front_info = info;
 	lane->front_ticks = ticks;
-	return FOUND;
+	return PXT_FRONT_READY;
 }
 
 /* The slot at the position is not what was expected: head tells why. */
-static enum found look_at_head(struct pxt_block *block, struct pxt_ring *ring)
+static enum pxt_front look_at_head(struct pxt_block *block, struct pxt_ring *ring)
 {
 	struct pxt_lane *lane = ring->lane;
 	uint32_t size = ring->mask + 1u;
@@ -373,67 +303,50 @@ static enum found look_at_head(struct pxt_block *block, struct pxt_ring *ring)
 
 	lane->look_ticks = pxt_port_ticks();
 	pxt_lane_head(lane, &pos, &seq);
-	if (pos == lane->pos)
-		return EMPTY;
-	if (pos - lane->pos > size || seq - lane->seq > size) {
-		lapped(block, ring, true);
-		return MOVED;
+	if (pos == lane->pos) {
+		pxt_lane_publish(lane);
+		return PXT_FRONT_EMPTY;
 	}
 	/* Not older than head: pairs with the slot's release. */
 	slot = pxt_slot_load(&ring->slots[(uint32_t)lane->pos & ring->mask]);
-	if (is_whole(ring, &slot))
-		return take_front(lane, slot.word[1], pxt_slot_ticks(&slot));
-	if (pxt_tag_ahead(slot.word[0], want) > 0) {
-		lapped(block, ring, true);
-		return MOVED;
+	if (pos - lane->pos <= size && seq - lane->seq <= size) {
+		if (is_whole(ring, &slot))
+			return take_front(block, ring, slot.word[1], pxt_slot_ticks(&slot));
+		if (pxt_tag_ahead(slot.word[0], want) <= 0) {
+			if (expired(block, ring))
+				return PXT_FRONT_UNKNOWN;
+			lane->floor = pxt_lane_floor(ring);
+			return PXT_FRONT_BUSY;
+		}
 	}
-	if (expired(block, ring))
-		return MOVED;
-	lane->floor = pxt_lane_floor(ring);
-	return BUSY;
+	lapped(block, ring, true);
+	return PXT_FRONT_UNKNOWN;
 }
 
-static enum found look_at_slot(struct pxt_block *block, struct pxt_ring *ring)
+static enum pxt_front look_at_slot(struct pxt_block *block, struct pxt_ring *ring)
 {
-	struct pxt_lane *lane = ring->lane;
-	uint32_t want = pxt_tag(ring->mask, (uint32_t)lane->pos, (uint32_t)lane->seq);
-	struct pxt_halves front =
-	    pxt_slot_load_halves(&ring->slots[(uint32_t)lane->pos & ring->mask]);
-	uint32_t info = (uint32_t)(front.low >> 32);
+	const struct pxt_lane *lane = ring->lane;
+	struct pxt_slot slot = pxt_slot_load(&ring->slots[(uint32_t)lane->pos & ring->mask]);
 
 	/*
 	 * A tag repeats after 2^31 slots.  A record whose stamp is far from the last look at head
 	 * might be such a stranger, so head is asked; this keeps the reader off the writers' line.
 	 */
-	if (PXT_LIKELY((uint32_t)front.low == (want | PXT_SLOT_BEGIN)) &&
-	    (int64_t)(front.high - lane->look_ticks) < (int64_t)pxt_look_ticks() &&
-	    pxt_lane_finished(ring, info, lane->pos, lane->seq))
-		return take_front(lane, info, front.high);
+	if (PXT_LIKELY(is_whole(ring, &slot)) &&
+	    (int64_t)(pxt_slot_ticks(&slot) - lane->look_ticks) < (int64_t)pxt_lane_look_ticks())
+		return take_front(block, ring, slot.word[1], pxt_slot_ticks(&slot));
 	return look_at_head(block, ring);
 }
 
-enum pxt_front pxt_lane_look(struct pxt_block *block, struct pxt_ring *ring)
+void pxt_lane_look(struct pxt_block *block, struct pxt_ring *ring)
 {
-	struct pxt_lane *lane = ring->lane;
-	enum found found;
+	enum pxt_front front;
 
-	if (lane->front_state != PXT_FRONT_UNKNOWN)
-		return (enum pxt_front)lane->front_state;
 	/* Bound: each round without a result moves the position forward. */
 	do
-		found = look_at_slot(block, ring);
-	while (found == MOVED);
-	if (found == EMPTY) {
-		publish(block, lane, true);
-		lane->front_state = PXT_FRONT_EMPTY;
-	} else if (found == BUSY) {
-		lane->front_state = PXT_FRONT_BUSY;
-	} else {
-		PXT_TESTPOINT(PXT_TP_FRONT_SEEN);
-		lane->front_state =
-		    pxt_info_id(lane->front_info) == PXT_ID_MARK ? PXT_FRONT_MARK : PXT_FRONT_READY;
-	}
-	return (enum pxt_front)lane->front_state;
+		front = look_at_slot(block, ring);
+	while (front == PXT_FRONT_UNKNOWN);
+	ring->lane->front_state = front;
 }
 
 /* ---- All lanes ---- */

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * merge.c - one sequence out of several lanes.
+ * merge.c - one sequence out of a stream's lanes.
  *
  * Along a lane stamps rise, so its front is the oldest record in it, and the smallest front of all
  * lanes comes next.  What a lane without a front may still bring is the only question:
  *
- *  1. The clock is read (the snapshot), then the lanes that have no front are looked at.  A lane that
- *     is empty then brings only records that return later than the snapshot.  One whose front is not
- *     finished may have finished records behind it: the first of them is the oldest (floor).
+ *  1. The clock is read (the snapshot), then the lanes that have no front are looked at.  A lane
+ *     that is empty then brings only records that return later than the snapshot.  One whose front
+ *     is not finished may have finished records behind it: the first of them is the oldest (floor).
  *     A front comes next if its stamp is not above the snapshot and the floors.
- *  2. What is finished only then is reported no earlier than what was handed out meanwhile: that was
- *     not above a snapshot that was taken before it returned.
+ *  2. What is finished only then is reported no earlier than what was handed out meanwhile: that
+ *     was not above a snapshot that was taken before it returned.
  *  3. LOOP: what is older than the first record left in a lapped lane is given up in all lanes.
- *
- * START and STOP put a mark with a number into each lane.  Lanes that have passed a mark wait
- * until the others have; then lane 0's START or STOP, which stands behind its mark, comes first.
+ *  4. START and STOP put a mark with a number into each lane, which are closed meanwhile.  What has
+ *     fewer marks before it comes first; behind the mark, lane 0's START or STOP does.
  *
  * Stamps of different processors, and those that are read before older instructions have finished,
  * may be off by the order resolution.  So may the order of what lies so near to each other.
@@ -32,83 +31,13 @@ static void refill(struct pxt_block *block)
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_lane *lane = pxt_block_lane(block, i);
 
-		if (lane->front_state != PXT_FRONT_READY && lane->front_state != PXT_FRONT_MARK)
+		if (lane->front_state != PXT_FRONT_READY)
 			lane->front_state = PXT_FRONT_UNKNOWN;
 	}
 }
 
-/* Fetches the fronts that are not known; false: all lanes are empty. */
-static bool look_at_all(struct pxt_block *block)
-{
-	bool any = false;
-
-	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
-		struct pxt_ring ring = pxt_block_ring(block, i);
-
-		if (ring.lane->front_state == PXT_FRONT_UNKNOWN) {
-			(void)pxt_lane_look(block, &ring);
-			PXT_TESTPOINT(PXT_TP_LANE_SEEN);
-		}
-		any |= ring.lane->front_state != PXT_FRONT_EMPTY;
-	}
-	return any;
-}
-
-/* ---- Barriers ---- */
-
-/* Passes the mark that all lanes have reached; false when there is none. */
-static bool pass_barrier(struct pxt_block *block)
-{
-	uint64_t lowest = UINT64_MAX;
-
-	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
-		const struct pxt_lane *lane = pxt_block_lane(block, i);
-		uint64_t at =
-		    lane->front_state == PXT_FRONT_MARK ? lane->front_ticks : lane->barrier + 1u;
-
-		lowest = at < lowest ? at : lowest;
-	}
-	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
-		const struct pxt_lane *lane = pxt_block_lane(block, i);
-
-		if (lane->barrier < lowest && lane->front_state != PXT_FRONT_MARK)
-			return false;
-	}
-	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
-		struct pxt_ring ring = pxt_block_ring(block, i);
-
-		if (ring.lane->front_state == PXT_FRONT_MARK && ring.lane->front_ticks == lowest) {
-			pxt_lane_pass_mark(block, &ring);
-			block->control_first = 1;
-		}
-	}
-	return true;
-}
-
-static bool is_control(const struct pxt_lane *lane)
-{
-	uint32_t id = pxt_info_id(lane->front_info);
-
-	return id == PXT_ID_START || id == PXT_ID_STOP;
-}
-
-/* Lanes that have passed more barriers wait for those that have passed so many. */
-static uint64_t fewest_barriers(struct pxt_block *block)
-{
-	uint64_t fewest = UINT64_MAX;
-
-	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
-		const struct pxt_lane *lane = pxt_block_lane(block, i);
-
-		if (lane->front_state != PXT_FRONT_EMPTY && lane->barrier < fewest)
-			fewest = lane->barrier;
-	}
-	return fewest;
-}
-
-/* ---- The choice ---- */
-
 struct choice {
+	uint64_t marks; /* the fewest that any lane which is not empty has passed */
 	uint64_t least; /* stamp of the front that comes next */
 	uint64_t end;   /* in its lane, smaller stamps come next, too */
 	uint64_t bound; /* larger ones have to wait */
@@ -129,65 +58,97 @@ static void add_front(struct choice *choice, uint32_t lane, uint64_t ticks)
 	}
 }
 
-/* [proof: choose] */
-static void choose(struct pxt_block *block, struct choice *choice)
+static bool is_control(const struct pxt_lane *lane)
 {
-	uint64_t barrier = fewest_barriers(block);
+	uint32_t id = pxt_info_id(lane->front_info);
 
-	*choice = (struct choice){ .bound = block->snapshot };
-	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
-		const struct pxt_lane *lane = pxt_block_lane(block, i);
+	return id == PXT_ID_START || id == PXT_ID_STOP;
+}
 
-		/* It is empty, behind a mark, or behind a START or STOP beside the lanes. */
-		if (lane->front_state == PXT_FRONT_EMPTY || lane->barrier != barrier ||
-		    (block->side[0].info && lane->pos >= block->side[0].pos[i]))
-			continue;
-		if (lane->front_state == PXT_FRONT_READY && i == 0 && block->control_first &&
-		    is_control(lane)) {
-			*choice = (struct choice){ .bound = UINT64_MAX, .found = true };
-			return;
-		}
-		if (lane->front_state == PXT_FRONT_READY)
-			add_front(choice, i, lane->front_ticks);
-		else if (lane->front_state == PXT_FRONT_BUSY && lane->floor < choice->bound)
+/* One lane that is not empty. */
+static void add_lane(struct pxt_block *block, struct choice *choice, uint32_t index)
+{
+	const struct pxt_lane *lane = pxt_block_lane(block, index);
+
+	if (lane->barrier > choice->marks)
+		return;
+	if (lane->barrier < choice->marks)
+		*choice = (struct choice){ .marks = lane->barrier,
+			.bound = pxt_block_merges(block) ? block->snapshot : UINT64_MAX };
+	/* A START or STOP beside the lanes comes before it. */
+	if (block->side[0].info && lane->pos >= block->side[0].pos[index])
+		return;
+	if (lane->front_state == PXT_FRONT_BUSY) {
+		if (lane->floor < choice->bound)
 			choice->bound = lane->floor;
+	} else if (index == 0 && pxt_block_merges(block) && is_control(lane)) {
+		/* First of all behind its mark, once all lanes were looked at since. */
+		*choice = (struct choice){ .marks = lane->barrier,
+			.found = lane->front_ticks <= block->snapshot };
+	} else {
+		add_front(choice, index, lane->front_ticks);
 	}
 }
 
-/* Rule 3: true when the front of @index is older than what was lost elsewhere, and is dropped. */
-static bool drop_given_up(struct pxt_block *block, uint32_t index)
+/* Looks at the fronts that are not known; false: all lanes are empty.  [proof: choose] */
+static bool choose(struct pxt_block *block, struct choice *choice)
 {
-	struct pxt_ring ring = pxt_block_ring(block, index);
-	uint64_t ticks = ring.lane->front_ticks;
+	bool any = false;
 
-	if (PXT_LIKELY(ticks >= block->give_up))
+	*choice = (struct choice){ .marks = UINT64_MAX };
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
+		struct pxt_ring ring = pxt_block_ring(block, i);
+
+		if (ring.lane->front_state == PXT_FRONT_UNKNOWN) {
+			pxt_lane_look(block, &ring);
+			PXT_TESTPOINT(PXT_TP_LANE_SEEN);
+		}
+		if (ring.lane->front_state == PXT_FRONT_EMPTY)
+			continue;
+		any = true;
+		add_lane(block, choice, i);
+	}
+	return any;
+}
+
+/* Rule 3: true when the front that was chosen is older than what was lost elsewhere, and dropped. */
+static bool drop_given_up(struct pxt_block *block, const struct choice *choice)
+{
+	struct pxt_lane *lane;
+
+	if (!choice->found)
+		return false;
+	lane = pxt_block_lane(block, choice->lane);
+	if (PXT_LIKELY(lane->front_ticks >= block->give_up))
 		return false;
 	pxt_consumer_lost(block, 1);
-	pxt_consumer_gap(block, ticks);
-	pxt_lane_advance(block, &ring, pxt_info_slots(ring.lane->front_info, PXT_CTX_BYTES));
+	pxt_consumer_gap(block, lane->front_ticks);
+	pxt_lane_advance(block, lane, pxt_info_slots(lane->front_info, PXT_CTX_BYTES));
 	return true;
 }
 
 /* What was found out now holds for more records of the same lane. */
 static void open_turn(struct pxt_block *block, const struct choice *choice)
 {
+	const struct pxt_lane *lane = pxt_block_lane(block, choice->lane);
+
 	block->turn_lane = choice->lane;
-	block->turn_end = 0;
-	if (!block->control_first && !block->side[0].info)
+	if (block->side[0].info)
+		block->turn_end = 0;
+	else if (!pxt_block_merges(block))
+		block->turn_end = lane->look_ticks + pxt_lane_look_ticks();
+	else
 		block->turn_end = choice->end <= choice->bound ? choice->end : choice->bound + 1u;
 }
 
 enum pxt_next pxt_merge_pick(struct pxt_block *block, uint32_t *chosen)
 {
 	/* A snapshot moves the bound to now, so a few are enough; more would be chasing writers. */
-	for (uint32_t refills = 0; refills < 4;) {
-		bool any = look_at_all(block);
+	for (uint32_t refills = 0;;) {
 		struct choice choice;
+		bool any = choose(block, &choice);
 
-		if (any && pass_barrier(block))
-			continue;
-		choose(block, &choice);
-		if (choice.found && drop_given_up(block, choice.lane))
+		if (drop_given_up(block, &choice))
 			continue;
 		if (choice.found && choice.least <= choice.bound) {
 			open_turn(block, &choice);
@@ -195,10 +156,22 @@ enum pxt_next pxt_merge_pick(struct pxt_block *block, uint32_t *chosen)
 			return PXT_NEXT_READY;
 		}
 		/* Nothing in any lane, as of a clock reading in this call. */
-		if (!any && refills)
-			return PXT_NEXT_NONE;
+		if (refills == 4 || (refills && !any))
+			return any ? PXT_NEXT_HELD : PXT_NEXT_NONE;
 		refill(block);
 		refills++;
 	}
-	return look_at_all(block) ? PXT_NEXT_HELD : PXT_NEXT_NONE;
+}
+
+bool pxt_merge_next_turn(struct pxt_block *block)
+{
+	uint32_t lane;
+
+	pxt_consumer_look_again(block);
+	if (!pxt_block_merges(block) || block->owes_start || block->stop_told ||
+	    pxt_merge_pick(block, &lane) != PXT_NEXT_READY)
+		return false;
+	if (block->gap || block->lost_before)
+		pxt_consumer_look_again(block);
+	return block->turn_end != 0;
 }

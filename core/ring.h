@@ -58,7 +58,6 @@ enum pxt_front {
 	PXT_FRONT_EMPTY,
 	PXT_FRONT_READY, /* `front` holds its begin slot, the whole record was seen finished */
 	PXT_FRONT_BUSY,  /* reserved, not finished */
-	PXT_FRONT_MARK,  /* a barrier between lanes */
 };
 
 struct pxt_lane {
@@ -74,7 +73,7 @@ struct pxt_lane {
 	uint64_t seq;                             /* number of the record there */
 	uint64_t look_ticks;                      /* clock at the last look at head */
 	uint64_t next_ticks;  /* LOOP: stamp of the record at pos, 0 while it is not there */
-	uint64_t front_ticks; /* READY: stamp of the record at pos; MARK: the mark's number */
+	uint64_t front_ticks; /* READY: stamp of the record at pos */
 	uint64_t floor;       /* BUSY: stamp of the first record from pos on that has one */
 	uint64_t barrier;     /* number of the last mark passed */
 	uint32_t front_info;  /* READY: as in the begin slot */

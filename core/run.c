@@ -1,124 +1,66 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run.c - records in a row, as a log takes them, and a reader of many: what next(), slots() and done() do one by one,
- * as long as the turn (consumer.h) tells what comes next.
+ * run.c - records in a row, as a log takes them: what next(), slots() and done() do one by one, as
+ * long as the turn (consumer.h) tells what comes next.
  */
-#include "core/consumer.h"
 #include "core/merge.h"
-
-/* What is taken in one turn, until it is added to the run. */
-struct streak {
-	struct pxt_ring ring;
-	uint64_t pos;
-	uint64_t seq;
-	struct pxt_slot *to;
-	uint32_t records;
-	uint32_t last_id;
-	uint64_t least;
-	uint64_t most;
-};
+#include "core/walk.h"
 
 /* Copies the record at @pos behind its begin slot; false: not whole, or overwritten. */
-PXT_INLINE bool copy_rest(const struct pxt_ring *ring, uint32_t pos, uint32_t seq,
-    struct pxt_slot *to, const struct pxt_slot *end)
+PXT_INLINE bool copy_rest(const struct pxt_walk *walk, struct pxt_slot *to, uint32_t slots)
 {
+	const struct pxt_ring *ring = &walk->ring;
+	uint32_t pos = (uint32_t)walk->pos;
+
 	/* Bound: the slots of the record. */
-	while (++to < end) {
+	for (uint32_t i = 1; i < slots; i++) {
 		struct pxt_halves piece = pxt_slot_load_halves(&ring->slots[++pos & ring->mask]);
 
-		if (PXT_UNLIKELY((uint32_t)piece.low != pxt_tag(ring->mask, pos, seq)))
+		if (PXT_UNLIKELY(
+		        (uint32_t)piece.low != pxt_tag(ring->mask, pos, (uint32_t)walk->seq)))
 			return false;
 		PXT_TESTPOINT(PXT_TP_PIECE_READ);
 		piece.low &= UINT64_C(0xffffffff00000000);
-		*to = pxt_slot_of(piece);
+		to[i] = pxt_slot_of(piece);
 	}
 	return true;
 }
 
-enum step {
-	STEP_TAKEN,
-	STEP_TURN, /* the turn is over */
-	STEP_END,  /* it is not wanted, or there is no room, or it is not whole */
-};
-
-/* One record, if it comes next: its stamp is below @turn_end, up to @until, and it fits before @end. */
-PXT_INLINE enum step take_one(
-    struct streak *from, uint64_t turn_end, uint64_t until, const struct pxt_slot *end)
+/*
+ * Takes what the lane whose turn it is has.  False: the next one is not wanted, or there is no room for
+ * it, or it is not whole.
+ */
+static bool take_turn(struct pxt_stream *stream, struct pxt_run *run, uint64_t until)
 {
-	uint32_t pos = (uint32_t)from->pos;
-	uint32_t seq = (uint32_t)from->seq;
-	struct pxt_halves front = pxt_slot_load_halves(&from->ring.slots[pos & from->ring.mask]);
-	uint32_t info = (uint32_t)(front.low >> 32);
-	uint32_t slots = pxt_info_slots(info, PXT_CTX_BYTES);
+	struct pxt_walk walk = pxt_walk_begin(stream->block);
+	/* Not behind a pointer, as long as slots are stored. */
+	struct pxt_run own = *run;
+	struct pxt_halves front;
+	bool wanted = true;
 
-	if ((uint32_t)front.low != (pxt_tag(from->ring.mask, pos, seq) | PXT_SLOT_BEGIN) ||
-	    pxt_info_id(info) == PXT_ID_MARK || front.high >= turn_end)
-		return STEP_TURN;
-	if (front.high > until || slots > (size_t)(end - from->to))
-		return STEP_END;
-	PXT_TESTPOINT(PXT_TP_FRONT_SEEN);
-	if (!copy_rest(&from->ring, pos, seq, from->to, from->to + slots))
-		return STEP_END;
-	*from->to = pxt_slot_of((struct pxt_halves){
-	    (front.low & UINT64_C(0xffffffff00000000)) | PXT_SLOT_BEGIN, front.high });
-	from->to += slots;
-	from->records++;
-	from->least = front.high < from->least ? front.high : from->least;
-	from->most = front.high > from->most ? front.high : from->most;
-	from->last_id = pxt_info_id(info);
-	from->pos += slots + pxt_carry(seq);
-	from->seq++;
-	return STEP_TAKEN;
-}
-
-/* Counted at once, in case the process dies now. */
-static void add(struct pxt_block *block, struct pxt_run *run, struct streak *from)
-{
-	pxt_lane_move(block, &from->ring, from->pos, from->seq);
-	block->retrieved += from->records;
-	run->slots = (uint32_t)(from->to - run->to);
-	run->records += from->records;
-	run->last_id = from->last_id;
-	run->least = from->least;
-	run->most = from->most;
-}
-
-/* Takes what the lane whose turn it is has. */
-static enum step take_turn(struct pxt_block *block, struct pxt_run *run, uint64_t until)
-{
-	struct streak from = { .ring = pxt_block_ring(block, block->turn_lane),
-		.to = run->to + run->slots,
-		.least = run->least,
-		.most = run->most };
-	const uint64_t turn_end = block->turn_end;
-	const uint32_t limit = run->limit - run->records;
-	enum step step = STEP_END;
-
-	from.pos = from.ring.lane->pos;
-	from.seq = from.ring.lane->seq;
 	/* Bound: each round moves the position forward, and fills the room. */
-	while (from.records < limit) {
-		step = take_one(&from, turn_end, until, run->to + run->room);
-		if (step != STEP_TAKEN)
+	while (pxt_walk_front(&walk, &front)) {
+		uint32_t info = (uint32_t)(front.low >> 32);
+		uint32_t slots = pxt_info_slots(info, PXT_CTX_BYTES);
+
+		wanted = own.records < own.limit && front.high <= until &&
+		         slots <= own.room - own.slots &&
+		         copy_rest(&walk, own.to + own.slots, slots);
+		if (!wanted)
 			break;
-		step = STEP_END;
+		front.low = (front.low & UINT64_C(0xffffffff00000000)) | PXT_SLOT_BEGIN;
+		own.to[own.slots] = pxt_slot_of(front);
+		own.slots += slots;
+		own.records++;
+		own.least = front.high < own.least ? front.high : own.least;
+		own.most = front.high > own.most ? front.high : own.most;
+		own.last_id = pxt_info_id(info);
+		pxt_walk_on(&walk, slots);
 	}
-	if (from.records)
-		add(block, run, &from);
-	return step;
-}
-
-/* Several lanes: whose turn it becomes.  False: only next() can tell, who tells of losses, too. */
-static bool next_turn(struct pxt_block *block)
-{
-	uint32_t lane;
-
-	pxt_consumer_look_again(block);
-	if (!pxt_block_merges(block) || pxt_merge_pick(block, &lane) != PXT_NEXT_READY)
-		return false;
-	if (block->gap || block->lost_before)
-		pxt_consumer_look_again(block);
-	return block->turn_end != 0;
+	*run = own;
+	if (walk.records)
+		pxt_walk_end(stream, &walk, own.most);
+	return wanted;
 }
 
 void pxt_consumer_run(struct pxt_stream *stream, struct pxt_run *run, uint64_t until)
@@ -133,16 +75,9 @@ void pxt_consumer_run(struct pxt_stream *stream, struct pxt_run *run, uint64_t u
 	run->most = 0;
 	if (block->lost_before || !block->turn_end)
 		return;
-	/* Bound: each round takes a record; who has none was overtaken since, and only next() tells. */
+	/* Bound: each round takes a record; who has none was overtaken since: only next() can tell. */
 	do
 		before = run->records;
-	while (take_turn(block, run, until) == STEP_TURN && run->records != before &&
-	       next_turn(block));
-	if (!run->records)
-		return;
-	block->turn += run->records;
-	if (block->last_ticks < run->most)
-		block->last_ticks = run->most;
-	pxt_consumer_freed(stream, true);
-	PXT_TESTPOINT(PXT_TP_CONSUMED);
+	while (
+	    take_turn(stream, run, until) && run->records != before && pxt_merge_next_turn(block));
 }

@@ -125,16 +125,17 @@ struct pxt_block {
 	uint64_t refused_told; /* of the lanes' `refused`, already in lost_before */
 	uint64_t lost_told;    /* losses that get_status() has reported */
 	uint64_t start_ticks;  /* stamp of the automatic START that is due */
-	uint64_t turn_end; /* consumer.h: below it turn_lane comes next; 0: look at everything */
+	uint64_t turn_end;   /* consumer.h: below it turn_lane comes next; 0: look at everything */
+	uint64_t idle_since; /* clock before nothing was found in any lane; 0: look at everything */
 	uint32_t turn_lane;
-	uint32_t turn; /* items handed out, for core/lane.c */
+	uint32_t turn;       /* items handed out, for core/lane.c */
+	uint32_t limit_step; /* so far `limit` may stay behind a lane's position */
 	PXT_GUESTS_MEMBER
 	uint8_t gap; /* OVERFLOW is due before the next record, then RESUME */
 	uint8_t resume_due;
-	uint8_t owes_stop;     /* stopped by call while an automatic STOP was still due */
-	uint8_t stop_told;     /* the automatic STOP was handed out, the restart is not done yet */
-	uint8_t owes_start;    /* an automatic START is due */
-	uint8_t control_first; /* the barrier was passed: lane 0's control record comes next */
+	uint8_t owes_stop;  /* stopped by call while an automatic STOP was still due */
+	uint8_t stop_told;  /* the automatic STOP was handed out, the restart is not done yet */
+	uint8_t owes_start; /* an automatic START is due */
 	uint8_t freed_since_full;
 	uint8_t quiet; /* stopped, and no writer is inside: nothing unfinished will be finished */
 	uint8_t full_policy; /* POSIX_TRACE_LOOP, ... */
@@ -154,6 +155,14 @@ struct pxt_block {
 _Static_assert(sizeof(struct pxt_block) <= 2048, "a stream costs 2 KiB beside its lanes");
 #endif
 
+/* Who and where, as recorded. */
+struct pxt_origin {
+	uint64_t thread;
+	int32_t pid;
+	uintptr_t address;
+	bool known; /* the thread was recorded */
+};
+
 /* What this process keeps of a stream; static, so that a stale identifier finds something. */
 struct pxt_stream {
 	struct pxt_port_mutex mutex;
@@ -163,10 +172,13 @@ struct pxt_stream {
 	trace_id_t trid;        /* 0: free */
 	_Atomic uint32_t epoch; /* of the process that created it; looked at before the mutex */
 	uint32_t index;
-	_Atomic uint32_t users;   /* sleeping readers, which still need the block */
-	struct pxt_ticks ticks;   /* counter to CLOCK_REALTIME, as anchored at creation */
-	trace_event_id_t type_at; /* position in the list of types */
-	uint8_t inherited;        /* children go on with it (core/family.h) */
+	_Atomic uint32_t users;        /* sleeping readers, which still need the block */
+	struct pxt_ticks ticks;        /* counter to CLOCK_REALTIME, as anchored at creation */
+	struct pxt_second second;      /* that the reader's times are in */
+	struct pxt_origin last_origin; /* of the event that was read last; core/take.h */
+	uint32_t last_thread;          /* its thread's index; PXT_THREAD_EXTRA: not known */
+	trace_event_id_t type_at;      /* position in the list of types */
+	uint8_t inherited;             /* children go on with it (core/family.h) */
 	uint8_t theirs; /* the place of a relative's stream, which this process only writes into */
 	uint8_t has_mutex; /* made once: somebody with an old identifier may hold it at any time */
 	uint8_t polling;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* getnext.c - events of a stream without log, one by one, as structures. */
 #include "base/eventinfo.h"
-#include "core/consumer.h"
-#include "core/control.h"
+#include "core/take.h"
 #include "online/online.h"
 
 #include <errno.h>
@@ -14,7 +13,7 @@ union thread_value {
 	pthread_t thread;
 };
 
-static void fill(const struct pxt_stream *stream, const struct pxt_item *item,
+static void fill(struct pxt_stream *stream, const struct pxt_item *item,
     const struct pxt_origin *origin, const struct pxt_getnext *request)
 {
 	struct posix_trace_event_info *event = request->event;
@@ -27,7 +26,7 @@ static void fill(const struct pxt_stream *stream, const struct pxt_item *item,
 	event->posix_pid = origin->pid;
 	event->posix_prog_address = (void *)origin->address;
 	event->posix_thread_id = thread.thread;
-	pxt_ticks_time(&stream->ticks, item->ticks, &event->posix_timestamp);
+	pxt_ticks_near(&stream->ticks, &stream->second, item->ticks, &event->posix_timestamp);
 	event->posix_truncation_status =
 	    pxt_info_cut(item->info) ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED;
 	if (request->num_bytes < bytes) {
@@ -47,16 +46,12 @@ static enum pxt_next take(struct pxt_stream *stream, const struct pxt_getnext *r
 {
 	struct pxt_origin origin;
 	struct pxt_item item;
-	enum pxt_next found;
+	enum pxt_next found =
+	    pxt_take_next(stream, &item, request->data, request->num_bytes, &origin);
 
-	do {
-		found = pxt_consumer_next(stream, &item);
-		if (found != PXT_NEXT_READY)
-			return found;
-	} while (!pxt_consumer_read(stream, &item, request->data, request->num_bytes, &origin));
-	fill(stream, &item, &origin, request);
-	pxt_consumer_done(stream, &item);
-	return PXT_NEXT_READY;
+	if (found == PXT_NEXT_READY)
+		fill(stream, &item, &origin, request);
+	return found;
 }
 
 /* The last one who was, or was about to be, asleep: no writer shall wake nobody. */
@@ -87,6 +82,7 @@ static int sleep_on(
 	} else {
 		slice = 200000;
 	}
+	pxt_consumer_look_again(block);
 	*found = take(stream, request);
 	if (*found == PXT_NEXT_READY) {
 		nobody_sleeps(stream);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* order.c - which lane's front comes next, of those that remain. */
+/* order.c - which lane's front comes next, of those that remain; the rules are core/merge.c's. */
 #include "order.h"
 
 #include "base/logfmt_bytes.h"
@@ -9,24 +9,14 @@ static const struct pxt_remain *front_of(const struct pxt_remains_lane *lane)
 	return lane->front < lane->count ? &lane->list[lane->front] : NULL;
 }
 
-/* How many barriers the lane has passed: a mark at its front is the next one. */
-static uint64_t barrier_of(const struct pxt_remains_lane *lane)
+/* A mark at the front is passed; one that counts backwards is none. */
+static void pass_marks(struct pxt_remains_lane *lane)
 {
-	const struct pxt_remain *front = front_of(lane);
+	const struct pxt_remain *front;
 
-	if (!front)
-		return UINT64_MAX;
-	return front->mark ? front->ticks - 1u : lane->barrier;
-}
-
-/* Marks that count backwards are none. */
-static void drop_old_marks(struct pxt_remains_lane *lane)
-{
-	const struct pxt_remain *front = front_of(lane);
-
-	while (front && front->mark && (front->ticks <= lane->barrier || !front->ticks)) {
+	while ((front = front_of(lane)) != NULL && front->mark) {
+		lane->barrier = front->ticks > lane->barrier ? front->ticks : lane->barrier;
 		lane->front++;
-		front = front_of(lane);
 	}
 }
 
@@ -43,17 +33,8 @@ void pxt_order_begin(struct pxt_order *order, struct pxt_remains *remains)
 		/* One before its next mark; without one it has passed them all. */
 		lane->barrier = at < lane->count && lane->list[at].ticks ? lane->list[at].ticks - 1u
 		                                                         : remains->barriers;
-		drop_old_marks(lane);
+		pass_marks(lane);
 	}
-}
-
-/* ---- START and STOP beside the lanes ---- */
-
-static uint64_t side_pos(const struct pxt_order *order, uint32_t lane)
-{
-	const struct pxt_remains *remains = order->remains;
-
-	return pxt_get64(remains->sides[order->side].pos + (size_t)lane * 8, remains->swapped);
 }
 
 static bool has_side(const struct pxt_order *order)
@@ -61,128 +42,58 @@ static bool has_side(const struct pxt_order *order)
 	return order->side < order->remains->side_count;
 }
 
-/* Lane @index waits for it. */
+/* The front of lane @index comes behind the next START or STOP that stands beside the lanes. */
 static bool behind_side(const struct pxt_order *order, uint32_t index)
 {
-	const struct pxt_remains_lane *lane = &order->remains->lanes[index];
-	const struct pxt_remain *front = front_of(lane);
+	const struct pxt_remains *remains = order->remains;
+	const struct pxt_remains_lane *lane = &remains->lanes[index];
 
-	return !front || pxt_remains_pos(lane, front) >= side_pos(order, index);
+	return has_side(order) &&
+	       pxt_remains_pos(lane, front_of(lane)) >=
+	           pxt_get64(remains->sides[order->side].pos + (size_t)index * 8, remains->swapped);
 }
 
-static bool side_is_next(const struct pxt_order *order)
+static bool is_control(const struct pxt_remains *remains, const struct pxt_remains_lane *lane)
 {
-	if (!has_side(order))
-		return false;
-	for (uint32_t i = 0; i < order->remains->label->lanes; i++)
-		if (!behind_side(order, i))
-			return false;
-	return true;
-}
-
-/* ---- Barriers ---- */
-
-static uint64_t fewest_barriers(const struct pxt_remains *remains)
-{
-	uint64_t fewest = UINT64_MAX;
-
-	for (uint32_t i = 0; i < remains->label->lanes; i++) {
-		uint64_t barrier = barrier_of(&remains->lanes[i]);
-
-		fewest = barrier < fewest ? barrier : fewest;
-	}
-	return fewest;
-}
-
-/* All lanes have come to the mark behind @barrier, or are behind it. */
-static void pass_marks(struct pxt_order *order, uint64_t barrier)
-{
-	for (uint32_t i = 0; i < order->remains->label->lanes; i++) {
-		struct pxt_remains_lane *lane = &order->remains->lanes[i];
-		const struct pxt_remain *front = front_of(lane);
-
-		if (!front || !front->mark || front->ticks != barrier + 1u)
-			continue;
-		lane->barrier = front->ticks;
-		lane->front++;
-		drop_old_marks(lane);
-		order->control_first = true;
-	}
-}
-
-/* ---- Records ---- */
-
-static bool is_control(const struct pxt_order *order, uint32_t index)
-{
-	const struct pxt_remains_lane *lane = &order->remains->lanes[index];
-	const struct pxt_remain *front = front_of(lane);
 	struct pxt_slot slot;
 	uint32_t id;
 
-	if (!front || front->mark ||
-	    !pxt_remains_slot(order->remains, lane, pxt_remains_pos(lane, front), &slot))
+	if (!pxt_remains_slot(remains, lane, pxt_remains_pos(lane, front_of(lane)), &slot))
 		return false;
 	id = pxt_info_id(slot.word[1]);
 	return id == PXT_ID_START || id == PXT_ID_STOP;
 }
 
-/* The lane with the smallest front among those that have passed @barrier marks. */
-static bool smallest(const struct pxt_order *order, uint64_t barrier, uint32_t *chosen)
+/* What has the fewest marks before it comes first; of these lane 0's START or STOP; the oldest. */
+enum pxt_order_next pxt_order_next(struct pxt_order *order, uint32_t *chosen)
 {
 	const struct pxt_remains *remains = order->remains;
+	uint64_t marks = UINT64_MAX;
 	uint64_t least = 0;
 	bool found = false;
 
 	for (uint32_t i = 0; i < remains->label->lanes; i++) {
-		const struct pxt_remain *front = front_of(&remains->lanes[i]);
+		const struct pxt_remains_lane *lane = &remains->lanes[i];
+		const struct pxt_remain *front = front_of(lane);
+		uint64_t ticks;
 
-		if (!front || front->mark || remains->lanes[i].barrier != barrier ||
-		    (has_side(order) && behind_side(order, i)))
+		if (!front || lane->barrier > marks)
 			continue;
-		if (order->control_first && i == 0 && is_control(order, i)) {
-			*chosen = i;
-			return true;
-		}
-		if (!found || front->ticks < least) {
-			least = front->ticks;
-			*chosen = i;
-			found = true;
-		}
+		found &= lane->barrier == marks;
+		marks = lane->barrier;
+		if (behind_side(order, i))
+			continue;
+		ticks = i == 0 && is_control(remains, lane) ? 0 : front->ticks;
+		if (found && ticks >= least)
+			continue;
+		least = ticks;
+		*chosen = i;
+		found = true;
 	}
-	return found;
-}
-
-/* ---- What comes next ---- */
-
-enum pxt_order_next pxt_order_next(struct pxt_order *order, uint32_t *lane)
-{
-	struct pxt_remains *remains = order->remains;
-
-	/* Bound: each round takes marks away. */
-	for (;;) {
-		uint64_t barrier = fewest_barriers(remains);
-
-		if (side_is_next(order))
-			return PXT_ORDER_SIDE;
-		if (smallest(order, barrier, lane))
-			return PXT_ORDER_RECORD;
-		if (barrier == UINT64_MAX)
-			return PXT_ORDER_END;
-		/* A side record whose places contradict the marks waits for nothing. */
-		if (has_side(order)) {
-			bool waits = false;
-
-			for (uint32_t i = 0; i < remains->label->lanes && !waits; i++) {
-				const struct pxt_remain *front = front_of(&remains->lanes[i]);
-
-				waits =
-				    front && !front->mark && remains->lanes[i].barrier == barrier;
-			}
-			if (waits)
-				return PXT_ORDER_SIDE;
-		}
-		pass_marks(order, barrier);
-	}
+	if (found)
+		return PXT_ORDER_RECORD;
+	/* Nothing waits for a record beside the lanes whose places contradict the marks. */
+	return has_side(order) ? PXT_ORDER_SIDE : PXT_ORDER_END;
 }
 
 void pxt_order_done(struct pxt_order *order, enum pxt_order_next next, uint32_t lane)
@@ -190,8 +101,7 @@ void pxt_order_done(struct pxt_order *order, enum pxt_order_next next, uint32_t 
 	if (next == PXT_ORDER_SIDE) {
 		order->side++;
 	} else if (next == PXT_ORDER_RECORD) {
-		order->control_first = false;
 		order->remains->lanes[lane].front++;
-		drop_old_marks(&order->remains->lanes[lane]);
+		pass_marks(&order->remains->lanes[lane]);
 	}
 }

@@ -18,8 +18,7 @@ enum pxt_order_next {
 
 struct pxt_order {
 	struct pxt_remains *remains;
-	uint32_t side;      /* the next one */
-	bool control_first; /* a barrier was passed: lane 0's START or STOP comes first */
+	uint32_t side; /* the next one */
 };
 
 void pxt_order_begin(struct pxt_order *order, struct pxt_remains *remains);
