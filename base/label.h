@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#define PXT_LABEL_VERSION 1u
+#define PXT_LABEL_VERSION 2u
 #define PXT_LABEL_ORDER   0x01020304u
 
 /* Found by search: 16 bytes that nothing else begins with. */
@@ -76,6 +76,9 @@ struct pxt_stream_label {
 	uint32_t generation_bytes;
 	uint32_t name_at; /* ... the trace-name */
 	uint32_t name_bytes;
+	uint32_t
+	    side_pos_at; /* in a lane: 32 bits for each side record, the position it stands before */
+	uint32_t side_set_at; /* in the block: data of the START among them */
 };
 
 /*
@@ -121,7 +124,7 @@ struct pxt_directory_label {
 };
 
 /* Nothing that an ABI would pad stands in them: they are the same bytes everywhere. */
-_Static_assert(sizeof(struct pxt_stream_label) == 248, "a stream's label has 248 bytes");
+_Static_assert(sizeof(struct pxt_stream_label) == 256, "a stream's label has 256 bytes");
 _Static_assert(sizeof(struct pxt_directory_label) == 328, "a directory's label has 328 bytes");
 
 #endif

@@ -56,21 +56,26 @@ static bool side_is_next(struct pxt_block *block)
 	if (!block->side[0].info)
 		return false;
 	for (uint32_t lane = 0; lane <= pxt_block_last(block); lane++) {
-		if (pxt_block_lane(block, lane)->pos < block->side[0].pos[lane])
+		if (pxt_lane_left(pxt_block_lane(block, lane)))
 			return false;
 	}
 	return true;
 }
 
-static void take_side(const struct pxt_side *side, struct pxt_item *item)
+static void take_side(struct pxt_block *block, struct pxt_item *item)
 {
+	const struct pxt_side *side = &block->side[0];
+
 	item->kind = PXT_ITEM_SIDE;
 	item->lane = 0;
 	item->info = side->info;
 	item->slots = pxt_info_slots(side->info, PXT_CTX_BYTES);
 	item->ticks = side->ticks;
 	item->ctx = side->ctx;
-	memcpy(item->data, side->data, sizeof(side->data));
+	if (pxt_info_bytes(side->info))
+		memcpy(item->data,
+		    pxt_info_id(side->info) == PXT_ID_START ? pxt_side_data(block) : &side->why,
+		    pxt_info_bytes(side->info));
 }
 
 PXT_INLINE void take_record(struct pxt_item *item, uint32_t info, uint64_t ticks)
@@ -86,7 +91,7 @@ static enum pxt_next next_record(struct pxt_block *block, struct pxt_item *item)
 	enum pxt_next found = PXT_NEXT_READY;
 
 	if (PXT_UNLIKELY(side_is_next(block))) {
-		take_side(&block->side[0], item);
+		take_side(block, item);
 		return found;
 	}
 	found = pxt_merge_pick(block, &item->lane);
@@ -181,9 +186,13 @@ enum pxt_next pxt_consumer_next(struct pxt_stream *stream, struct pxt_item *item
 static void done_side(struct pxt_block *block)
 {
 	block->retrieved += !block->side[0].automatic;
-	for (uint32_t i = 1; i < PXT_SIDES; i++)
-		block->side[i - 1] = block->side[i];
+	memmove(block->side, block->side + 1, sizeof(block->side) - sizeof(block->side[0]));
 	block->side[PXT_SIDES - 1].info = 0;
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
+		uint32_t *pos = pxt_block_lane(block, i)->side_pos;
+
+		memmove(pos, pos + 1, (PXT_SIDES - 1u) * sizeof(*pos));
+	}
 }
 
 static void done_made(struct pxt_block *block, uint32_t id)

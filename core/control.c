@@ -110,22 +110,34 @@ static void put(struct pxt_block *block, struct pxt_event *event)
 	pxt_ring_store(&place, event);
 }
 
+/* Its data has no second place. */
+static bool start_is_aside(const struct pxt_block *block)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < PXT_SIDES; i++)
+		found |= pxt_info_id(block->side[i].info) == PXT_ID_START;
+	return found;
+}
+
 static bool put_aside(struct pxt_block *block, const struct pxt_event *event, bool automatic)
 {
 	struct pxt_side *side = NULL;
+	bool start;
 
 	for (uint32_t i = 0; i < PXT_SIDES && !side; i++)
 		side = block->side[i].info ? NULL : &block->side[i];
-	if (!side || event->bytes > sizeof(side->data))
+	start = pxt_info_id(event->info) == PXT_ID_START;
+	if (!side || (start && start_is_aside(block)))
 		return false;
 	side->ticks = pxt_port_ticks_ordered();
 	side->ctx = event->ctx;
 	if (event->bytes)
-		memcpy(side->data, event->data, event->bytes);
+		memcpy(start ? pxt_side_data(block) : &side->why, event->data, event->bytes);
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
-		uint64_t seq;
+		struct pxt_lane *lane = pxt_block_lane(block, i);
 
-		pxt_lane_head(pxt_block_lane(block, i), &side->pos[i], &seq);
+		lane->side_pos[side - block->side] = pxt_head_pos(pxt_cursor_load(&lane->head));
 	}
 	side->info = event->info;
 	side->automatic = automatic;
@@ -235,8 +247,11 @@ static bool start_has_place(struct pxt_block *block)
 {
 	uint32_t slots = pxt_slots_for(PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES + PXT_START_BYTES) +
 	                 (pxt_block_merges(block) ? 2u : 1u);
-	uint32_t needed = 1u + (room(block) < slots) + owes_stop(block);
+	bool aside = room(block) < slots;
+	uint32_t needed = 1u + aside + owes_stop(block);
 
+	if (aside && start_is_aside(block))
+		return false;
 	for (uint32_t i = 0; i < PXT_SIDES; i++)
 		needed -= needed && !block->side[i].info;
 	return !needed;

@@ -10,6 +10,8 @@
 
 #include "core/stream.h"
 
+#include <stddef.h>
+
 /* Kconfig's time in ticks; fixed by the first create. */
 uint64_t pxt_holdback_ticks(void);
 /* Tests shorten the hold-back time. */
@@ -39,6 +41,13 @@ PXT_INLINE void pxt_note_start_set(struct pxt_block *block, uint32_t gate)
 		    &block->filter[gate & PXT_GATE_FILTER ? 1 : 0][i], memory_order_relaxed);
 }
 
+/* Data of the START that stands beside the lanes. */
+#define PXT_SIDE_SET_AT offsetof(struct pxt_block, side_set)
+PXT_INLINE void *pxt_side_data(struct pxt_block *block)
+{
+	return block->side_set;
+}
+
 /* Both sets, and the one of the last automatic START. */
 PXT_INLINE void pxt_copy_filter(struct pxt_block *to, struct pxt_block *from)
 {
@@ -48,6 +57,7 @@ PXT_INLINE void pxt_copy_filter(struct pxt_block *to, struct pxt_block *from)
 			    atomic_load_explicit(&from->filter[set][i], memory_order_relaxed),
 			    memory_order_relaxed);
 		to->start_set[i] = from->start_set[i];
+		to->side_set[i] = from->side_set[i];
 	}
 }
 
@@ -68,6 +78,12 @@ PXT_INLINE void pxt_note_start_set(struct pxt_block *block, uint32_t gate)
 {
 	(void)block;
 	(void)gate;
+}
+
+#define PXT_SIDE_SET_AT 0u
+PXT_INLINE void *pxt_side_data(struct pxt_block *block)
+{
+	return block;
 }
 
 PXT_INLINE void pxt_copy_filter(struct pxt_block *to, struct pxt_block *from)

@@ -63,6 +63,7 @@ static void copy_place(struct pxt_lane *to, const struct pxt_lane *from)
 {
 	const size_t consumers = offsetof(struct pxt_lane, pos);
 
+	memcpy(to->side_pos, from->side_pos, sizeof(to->side_pos));
 	memcpy((unsigned char *)to + consumers, (const unsigned char *)from + consumers,
 	    sizeof(*to) - consumers);
 }

@@ -28,15 +28,19 @@ static void renew_block(struct pxt_block *to, struct pxt_block *from)
 }
 
 /* START and STOP that stand beside the lanes since @since. */
-static void renew_sides(struct pxt_block *to, const struct pxt_block *from, uint64_t since)
+static void renew_sides(struct pxt_block *to, struct pxt_block *from, uint64_t since)
 {
 	unsigned at = 0;
 
 	for (unsigned i = 0; i < PXT_SIDES; i++) {
 		while (at < PXT_SIDES && to->side[at].info)
 			at++;
-		if (at < PXT_SIDES && from->side[i].info && from->side[i].ticks > since)
-			to->side[at] = from->side[i];
+		if (at == PXT_SIDES || !from->side[i].info || from->side[i].ticks <= since)
+			continue;
+		to->side[at] = from->side[i];
+		for (uint32_t lane = 0; lane <= pxt_block_last(from); lane++)
+			pxt_block_lane(to, lane)->side_pos[at] =
+			    pxt_block_lane(from, lane)->side_pos[i];
 	}
 }
 

@@ -2,6 +2,7 @@
 /* label.c - fills the labels of stream and directory; see base/label.h. */
 #include "core/label.h"
 
+#include "core/control.h"
 #include "core/directory.h"
 #include "core/label_names.h"
 #include "core/stream.h"
@@ -61,6 +62,8 @@ static void describe_state(struct pxt_stream_label *label, const struct pxt_bloc
 	label->sides_at = offsetof(struct pxt_block, side);
 	label->side_bytes = sizeof(struct pxt_side);
 	label->sides = PXT_SIDES;
+	label->side_pos_at = offsetof(struct pxt_lane, side_pos);
+	label->side_set_at = PXT_SIDE_SET_AT;
 	label->full_policy = block->full_policy;
 	label->id_count = PXT_START_BYTES * 8u;
 	label->generation_at =

@@ -27,6 +27,12 @@ void pxt_lane_look(struct pxt_block *block, struct pxt_ring *ring);
 void pxt_lane_head(struct pxt_lane *lane, uint64_t *pos, uint64_t *seq);
 /* The stamp of the first record from the position on that has one; UINT64_MAX: none has. */
 uint64_t pxt_lane_floor(const struct pxt_ring *ring);
+/* Something is left before the START or STOP that stands beside the lanes. */
+PXT_INLINE bool pxt_lane_left(const struct pxt_lane *lane)
+{
+	return (int32_t)((uint32_t)lane->pos - lane->side_pos[0]) < 0;
+}
+
 /* All before the position was read: policies that do not overwrite have its room from now on. */
 PXT_INLINE void pxt_lane_publish(struct pxt_lane *lane)
 {

@@ -76,7 +76,7 @@ static void add_lane(struct pxt_block *block, struct choice *choice, uint32_t in
 		*choice = (struct choice){ .marks = lane->barrier,
 			.bound = pxt_block_merges(block) ? block->snapshot : UINT64_MAX };
 	/* A START or STOP beside the lanes comes before it. */
-	if (block->side[0].info && lane->pos >= block->side[0].pos[index])
+	if (block->side[0].info && !pxt_lane_left(lane))
 		return;
 	if (lane->front_state == PXT_FRONT_BUSY) {
 		if (lane->floor < choice->bound)

@@ -52,6 +52,9 @@
 #define PXT_RING_MIN_SHIFT 5u /* 32 slots: the smallest ring */
 #define PXT_RING_MAX_SHIFT 26u
 
+/* START and STOP that may stand beside the lanes (core/stream.h). */
+#define PXT_SIDES 3u
+
 /* What the consumer knows of the record at its position in a lane. */
 enum pxt_front {
 	PXT_FRONT_UNKNOWN, /* not looked at, or not covered by the last look at head */
@@ -67,6 +70,8 @@ struct pxt_lane {
 	pxt_counter refused;   /* records that found no room; not in seq */
 	pxt_twins epoch;       /* how often the two ran through a quarter; pxt_epoch_make() */
 	pxt_wide first_lost;   /* LOOP: stamp of the first unread record that was overwritten */
+	uint32_t
+	    side_pos[PXT_SIDES]; /* control: what stands beside the lanes comes before this pos */
 
 	/* The consumer's line. */
 	PXT_ALIGNED(PXT_CACHE_LINE) uint64_t pos; /* next position to consume, all 64 bits */

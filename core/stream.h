@@ -58,7 +58,6 @@
 #define PXT_GATE_GENERATION 64u
 
 #define PXT_SET_WORDS (PXT_ID_COUNT / 32u)
-#define PXT_SIDES     3u
 
 /* Bytes of the largest system event's data: FILTER's two sets, START's one, STOP's int. */
 #if CONFIG_PTRACE_FILTER
@@ -68,16 +67,15 @@
 #endif
 
 /*
- * A START or STOP that found no room in a stream that does not overwrite: it stands
- * between what was recorded before and after, which is what `pos` of each lane tells.
+ * A START or STOP that found no room in a stream that does not overwrite: it stands between what
+ * was recorded before and after, which is what each lane's side_pos tells.  One START at most.
  */
 struct pxt_side {
 	uint32_t info;      /* pxt_slot_info(); 0: unused */
 	uint32_t automatic; /* an automatic STOP: not among the counts */
 	uint64_t ticks;
 	uint64_t ctx;
-	uint64_t pos[CONFIG_PTRACE_LANES_MAX];
-	unsigned char data[PXT_START_BYTES > sizeof(int) ? PXT_START_BYTES : sizeof(int)];
+	int32_t why; /* STOP's data */
 };
 
 #if CONFIG_PTRACE_ATTACH
@@ -146,13 +144,14 @@ struct pxt_block {
 	/* Two sets: control writes the one that is not in force, then turns the gate's bit. */
 	_Atomic uint32_t filter[2][PXT_SET_WORDS];
 	uint32_t start_set[PXT_SET_WORDS]; /* in force at the automatic START that is due */
+	uint32_t side_set[PXT_SET_WORDS];  /* in force at the START beside the lanes */
 #endif
 	struct pxt_clock_set created;
 	trace_attr_t attr; /* as in force */
 };
 
 #if CONFIG_PTRACE_PORT_POSIX
-_Static_assert(sizeof(struct pxt_block) <= 2048, "a stream costs 2 KiB beside its lanes");
+_Static_assert(sizeof(struct pxt_block) <= 1344, "a stream costs 1.5 KiB with its first lane");
 #endif
 
 /* Who and where, as recorded. */

@@ -19,7 +19,7 @@ STREAM_MAGIC = b"PXTRACE\x01STREAM\n\0"
 DIRECTORY_MAGIC = b"PXTRACE\x01THREAD\n\0"
 ORDER = 0x01020304
 LABEL_BYTES = 48
-STREAM_BYTES = 248
+STREAM_BYTES = 256
 DIRECTORY_AT = 48  # in a stream's label: the place of the directory in the same file
 TABLE_ENTRIES = 64  # of pxt_blocks, at most
 BLOCK_MAX = 1 << 36
@@ -33,7 +33,7 @@ class Label:
         self.at, self.raw = at, raw
         self.order = "<" if struct.unpack_from("<I", raw, 16)[0] == ORDER else ">"
         self.version, self.bytes, self.key, self.pid, self.word = self.get("IQQiI", 20)
-        self.sound = self.get("I", 16)[0] == ORDER and self.version == 1 \
+        self.sound = self.get("I", 16)[0] == ORDER and self.version == 2 \
             and LABEL_BYTES <= self.bytes <= BLOCK_MAX
 
     def get(self, form, at):

@@ -14,7 +14,7 @@ START, STOP, MARK, VOID, JOB, NOTE = 2, 3, 29, 30, 32, 33
 BEGIN = 0x80000000
 HZ = 1_000_000_000
 CREATED = 5_000_000
-STREAM_LABEL = 248
+STREAM_LABEL = 256
 DIRECTORY_LABEL = 328
 MASK32 = 0xffffffff
 
@@ -71,6 +71,7 @@ class Lane:
         self.next = (self.pos, self.seq)
         self.limit = None
         self.refused = 0
+        self.side_pos = []
         self.closed = self.behind = self.late_epoch = False
         self.cell_bytes = 16 if self.form.form == WHOLE else 32
         self.cells = bytearray(self.slots * self.cell_bytes)
@@ -153,6 +154,8 @@ class Lane:
         out[32:40] = form.epoch(self.pos, self.seq, self.late_epoch)
         out[44:48] = form.pack("I", limit & MASK32)
         out[64:80] = form.pack("QQ", *self.next)
+        for i, pos in enumerate(self.side_pos):
+            out[80 + 4 * i:84 + 4 * i] = form.pack("I", pos)
         return bytes(out) + bytes(self.cells)
 
 
@@ -190,21 +193,23 @@ class Stream:
         form = self.form
         self.sided += not automatic
         side = form.pack("IIQQ", kind | len(data) << 10 | 255 << 24, automatic, ticks, thread)
-        side += b"".join(form.pack("Q", lane.pos) for lane in self.lanes)
-        side += bytes(8 * (16 - len(self.lanes))) + data.ljust(128, b"\0")
-        self.sides.append(side)
+        if kind != START:
+            side += data
+        for lane in self.lanes:
+            lane.side_pos.append(lane.pos & MASK32)
+        self.sides.append(side.ljust(32, b"\0"))
 
     def label(self, size, stride):
         form = self.form
-        out = STREAM_MAGIC + form.pack("IIQQiI", 0x01020304, 1, size, self.key, 4711, form.word)
+        out = STREAM_MAGIC + form.pack("IIQQiI", 0x01020304, 2, size, self.key, 4711, form.word)
         out += form.pack("QQIIQQ", self.directory_at, self.about_at, self.about_bytes, self.state_at,
                          self.LANES_AT, stride)
         out += form.pack("IIIIIIIII", len(self.lanes), self.slots, form.form,
                          self.lanes[0].cell_bytes, 96, 16, 32, 0, 44)
-        out += form.pack("IIIIIIII", self.context, self.thread, self.address, 256, 264, 400, 280, 2)
+        out += form.pack("IIIIIIII", self.context, self.thread, self.address, 256, 264, 400, 32, 2)
         out += form.pack("IIIIIQQ", self.policy, 1024, 2, 7, 0, HZ, CREATED)
         out += form.pack("3q3I", 1_700_000_000, 5000, 5001, 250_000_000, 500_000_000, 500_000_000)
-        return out + form.pack("5I", 4095, 304, 20, 352, 32)
+        return out + form.pack("7I", 4095, 304, 20, 352, 32, 80, 480)
 
     def bytes(self):
         lanes = b"".join(lane.bytes() for lane in self.lanes)
@@ -219,7 +224,7 @@ class Stream:
         out[304:304 + 20] = b"image 1".ljust(20, b"\0")
         out[352:352 + 32] = self.name.ljust(32, b"\0")
         for i, side in enumerate(self.sides):
-            out[400 + 280 * i:400 + 280 * (i + 1)] = side
+            out[400 + 32 * i:400 + 32 * (i + 1)] = side
         return bytes(out) + lanes
 
 
@@ -242,7 +247,7 @@ class Directory:
         pool_at = formats_at + 4 * self.NAMES
         size = pool_at + 64
         out = bytearray(size)
-        out[0:48] = DIRECTORY_MAGIC + form.pack("IIQQiI", 0x01020304, 1, size, self.key, 4711,
+        out[0:48] = DIRECTORY_MAGIC + form.pack("IIQQiI", 0x01020304, 2, size, self.key, 4711,
                                                 form.word)
         out[48:128] = form.pack("20I", 352, entries_at, self.ENTRY, self.ENTRIES, 4, 8, 20, 24, 32,
                                 count_at, self.NAME, self.NAMES, count_at, formats_at, first_at,

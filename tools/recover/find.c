@@ -32,7 +32,7 @@ static const struct pxt_logturn label_runs[] = { { offsetof(struct pxt_label, or
 	{ offsetof(struct pxt_label, bytes), 8, 2 }, { offsetof(struct pxt_label, pid), 4, 2 } };
 static const struct pxt_logturn stream_runs[] = { { STREAM(directory_at), 8, 2 },
 	{ STREAM(about_bytes), 4, 2 }, { STREAM(lanes_at), 8, 2 }, { STREAM(lanes), 4, 22 },
-	{ STREAM(hz), 8, 5 }, { STREAM(created_nsec), 4, 8 } };
+	{ STREAM(hz), 8, 5 }, { STREAM(created_nsec), 4, 10 } };
 static const struct pxt_logturn directory_runs[] = { { DIRECTORY(threads_at), 4, 20 },
 	{ DIRECTORY(started_sec), 8, 1 } };
 
@@ -61,8 +61,10 @@ static const char *check_common(const struct pxt_found *found, uint64_t least)
 {
 	const struct pxt_label *label = &found->label;
 
-	if (label->version != PXT_LABEL_VERSION)
+	if (label->version > PXT_LABEL_VERSION)
 		return "it was made by a newer libptrace than this pxtrace knows";
+	if (label->version < PXT_LABEL_VERSION)
+		return "it was made by an older libptrace: take the pxtrace of that one";
 	if (label->word_bytes != 4 && label->word_bytes != 8)
 		return "its pointers have neither 4 nor 8 bytes";
 	if (label->bytes < least)
@@ -112,7 +114,8 @@ static const char *check_lane(const struct pxt_stream_label *label)
 	    !within(label->cells_at, label->slots, label->cell_bytes, stride) ||
 	    !within(label->head_at, 1, whole ? 8 : 12, stride) ||
 	    !within(label->epoch_at, 1, 8, stride) || !within(label->refused_at, 1, 8, stride) ||
-	    !within(label->limit_at, 1, 4, stride) || !within(label->state_at, 1, 16, stride))
+	    !within(label->limit_at, 1, 4, stride) || !within(label->state_at, 1, 16, stride) ||
+	    label->sides > SIDES_MAX || !within(label->side_pos_at, label->sides, 4, stride))
 		return "its lanes do not fit";
 	return NULL;
 }
@@ -122,8 +125,8 @@ static const char *check_block(const struct pxt_stream_label *label)
 	uint64_t bytes = label->label.bytes;
 
 	if (!within(label->gate_at, 1, 4, bytes) || !within(label->counts_at, 5, 8, bytes) ||
-	    label->sides > SIDES_MAX ||
 	    !within(label->sides_at, label->sides, label->side_bytes, bytes) ||
+	    !within(label->side_set_at, 1, label->id_count / 8u, bytes) ||
 	    !within(label->generation_at, 1, label->generation_bytes, bytes) ||
 	    !within(label->name_at, 1, label->name_bytes, bytes))
 		return "its parts do not fit";

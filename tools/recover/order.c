@@ -2,7 +2,7 @@
 /* order.c - which lane's front comes next, of those that remain; the rules are core/merge.c's. */
 #include "order.h"
 
-#include "base/logfmt_bytes.h"
+#include "base/ids.h"
 
 static const struct pxt_remain *front_of(const struct pxt_remains_lane *lane)
 {
@@ -45,12 +45,10 @@ static bool has_side(const struct pxt_order *order)
 /* The front of lane @index comes behind the next START or STOP that stands beside the lanes. */
 static bool behind_side(const struct pxt_order *order, uint32_t index)
 {
-	const struct pxt_remains *remains = order->remains;
-	const struct pxt_remains_lane *lane = &remains->lanes[index];
+	const struct pxt_remains_lane *lane = &order->remains->lanes[index];
 
-	return has_side(order) &&
-	       pxt_remains_pos(lane, front_of(lane)) >=
-	           pxt_get64(remains->sides[order->side].pos + (size_t)index * 8, remains->swapped);
+	return has_side(order) && pxt_remains_behind(order->remains, order->side, index,
+	                              pxt_remains_pos(lane, front_of(lane)));
 }
 
 static bool is_control(const struct pxt_remains *remains, const struct pxt_remains_lane *lane)

@@ -155,33 +155,38 @@ static void get_lane(struct pxt_remains *remains, struct pxt_remains_lane *lane,
 
 /* ---- Beside the lanes ---- */
 
-/*
- * info, automatic (32 bits each), ticks, ctx, a position for each lane that could be (64 bits each),
- * data: an event set where there is a filter, else an int.
- */
+/* Bytes of a side record: info, automatic (32 bits each), ticks, ctx, a STOP's data. */
+#define SIDE_BYTES 28u
+
 static void get_sides(struct pxt_remains *remains)
 {
 	const struct pxt_stream_label *label = remains->label;
-	uint32_t data_bytes = label->id_count / 8u > 4u ? label->id_count / 8u : 4u;
-	uint32_t lanes =
-	    label->side_bytes >= 24u + data_bytes ? (label->side_bytes - 24u - data_bytes) / 8u : 0;
+	uint64_t set_end = label->side_set_at + label->id_count / 8u;
 
-	for (uint32_t i = 0; i < label->sides && lanes >= label->lanes; i++) {
+	for (uint32_t i = 0; i < label->sides && label->side_bytes >= SIDE_BYTES; i++) {
 		uint64_t at = label->sides_at + (uint64_t)i * label->side_bytes;
 		struct pxt_remains_side side = { .info = get32(remains, at),
 			.automatic = get32(remains, at + 4) != 0,
 			.ticks = get64(remains, at + 8),
 			.ctx = get64(remains, at + 16) };
-		uint32_t id = pxt_info_id(side.info);
+		bool start = pxt_info_id(side.info) == PXT_ID_START;
 
-		if (at + label->side_bytes > remains->there ||
-		    (id != PXT_ID_START && id != PXT_ID_STOP) ||
-		    pxt_info_bytes(side.info) > data_bytes)
+		if (at + SIDE_BYTES > remains->there || set_end > remains->there ||
+		    (!start && pxt_info_id(side.info) != PXT_ID_STOP) ||
+		    pxt_info_bytes(side.info) > (start ? label->id_count / 8u : 4u))
 			break;
-		side.pos = remains->block + at + 24;
-		side.data = side.pos + (size_t)lanes * 8;
+		side.data = remains->block + (start ? label->side_set_at : at + 24u);
 		remains->sides[remains->side_count++] = side;
 	}
+}
+
+bool pxt_remains_behind(
+    const struct pxt_remains *remains, uint32_t side, uint32_t lane, uint64_t pos)
+{
+	const struct pxt_stream_label *label = remains->label;
+	uint64_t at = label->lanes_at + lane * label->lane_stride + label->side_pos_at;
+
+	return (int32_t)((uint32_t)pos - get32(remains, at + 4u * (uint64_t)side)) >= 0;
 }
 
 static void get_state(struct pxt_remains *remains)

@@ -61,7 +61,6 @@ struct pxt_remains_side {
 	bool automatic;
 	uint64_t ticks;
 	uint64_t ctx;
-	const unsigned char *pos; /* 64 bits a lane */
 	const unsigned char *data;
 };
 
@@ -106,6 +105,10 @@ bool pxt_remains_slot(const struct pxt_remains *remains, const struct pxt_remain
     uint64_t pos, struct pxt_slot *slot);
 /* Fills the list of a lane, whose words are read already. */
 const char *pxt_remains_walk(struct pxt_remains *remains, struct pxt_remains_lane *lane, bool all);
+
+/* Whether @pos of a lane comes behind a side record. */
+bool pxt_remains_behind(
+    const struct pxt_remains *remains, uint32_t side, uint32_t lane, uint64_t pos);
 
 static inline uint64_t pxt_remains_pos(
     const struct pxt_remains_lane *lane, const struct pxt_remain *one)
