@@ -268,6 +268,7 @@ struct target {
 	struct pxt_block *block;
 	struct pxt_lane *lane;
 	uint64_t head;
+	uint64_t bit; /* of the stream, in masks */
 };
 
 /* The record into a place that was found; false: it is not there any more. */
@@ -314,8 +315,8 @@ PXT_INLINE bool find_target(
  * Several streams: all heads are looked at, the counter is read once, all places are taken.  Returns
  * the streams for which that was not to be: nothing was done for them.
  */
-static PXT_NOINLINE pxt_wanted_mask emit_several(pxt_wanted_mask mask, pxt_wanted_mask *live,
-    uint32_t id, const unsigned char *data, size_t bytes, const void *address)
+PXT_INLINE pxt_wanted_mask emit_several(pxt_wanted_mask mask, pxt_wanted_mask *live, uint32_t id,
+    const unsigned char *data, size_t bytes, const void *address)
 {
 	struct target targets[CONFIG_PTRACE_MAX_STREAMS];
 	uint32_t cpu = *pxt_self.cpu;
@@ -324,7 +325,7 @@ static PXT_NOINLINE pxt_wanted_mask emit_several(pxt_wanted_mask mask, pxt_wante
 	    pxt_slot_info((uint32_t)id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu));
 	uint64_t ctx = pxt_context(pxt_self.index, address);
 	uint32_t first = first_data(data, bytes);
-	pxt_wanted_mask ready = 0;
+	struct target *end = targets; /* behind those that have a usual place */
 	uint64_t ticks;
 
 	*live = 0;
@@ -332,25 +333,21 @@ static PXT_NOINLINE pxt_wanted_mask emit_several(pxt_wanted_mask mask, pxt_wante
 	PXT_BOUND(finding, CONFIG_PTRACE_MAX_STREAMS);
 	for (pxt_wanted_mask left = mask; left; left &= (pxt_wanted_mask)(left - 1u)) {
 		unsigned index = (unsigned)__builtin_ctz(left);
-		pxt_wanted_mask bit = (pxt_wanted_mask)(1u << index);
-		struct target *target = &targets[index];
 
 		PXT_ROUND(finding);
-		if (PXT_UNLIKELY(!find_target(target, index, id, bytes, cpu)))
+		if (PXT_UNLIKELY(!find_target(end, index, id, bytes, cpu)))
 			continue;
-		*live |= bit;
-		if (PXT_LIKELY(pxt_short_find(target->lane, slots, &target->head)))
-			ready |= bit;
+		end->bit = left & -(uint64_t)left;
+		*live |= (pxt_wanted_mask)end->bit;
+		end += pxt_short_find(end->lane, slots, &end->head);
 	}
 	ticks = pxt_port_ticks_plain();
 	/* Bound: the same. */
 	PXT_BOUND(storing, CONFIG_PTRACE_MAX_STREAMS);
-	for (; ready; ready &= (pxt_wanted_mask)(ready - 1u)) {
-		unsigned index = (unsigned)__builtin_ctz(ready);
-
+	for (const struct target *target = targets; target != end; target++) {
 		PXT_ROUND(storing);
-		if (PXT_LIKELY(put_target(&targets[index], slots, info, data, first, ctx, ticks)))
-			mask &= (pxt_wanted_mask) ~(1u << index);
+		if (PXT_LIKELY(put_target(target, slots, info, data, first, ctx, ticks)))
+			mask &= (pxt_wanted_mask)~target->bit;
 	}
 	return mask;
 }
