@@ -273,6 +273,19 @@ static trace_id_t recover(int box)
 	return log;
 }
 
+/* The magic number comes last of all that creation writes. */
+static void wait_until_it_is_a_stream(int box)
+{
+	char first = 0;
+
+	for (int tries = 0; tries < 20000 && first == 0; tries++) {
+		if (pread(box, &first, 1, 0) != 1)
+			first = 0;
+		crowd_sleep_us(1000);
+	}
+	CU_ASSERT(first != 0);
+}
+
 static void kill_one(struct scene what, unsigned round)
 {
 	int box = memfd_create("box", 0);
@@ -286,6 +299,7 @@ static void kill_one(struct scene what, unsigned round)
 	CU_ASSERT_FATAL(child >= 0);
 	if (child == 0)
 		trace_until_killed(box);
+	wait_until_it_is_a_stream(box);
 	/* Never at the same place. */
 	crowd_sleep_us(200000u + round * 7919u % 50000u);
 	(void)kill(child, SIGKILL);
