@@ -199,7 +199,7 @@ static void reset(struct pxt_stream *stream, const struct pxt_create *request,
 	stream->at_exit = NULL;
 	stream->at_clear = NULL;
 	atomic_store_explicit(&stream->users, 0u, memory_order_relaxed);
-	atomic_store_explicit(&stream->epoch, pxt_fork.epoch, memory_order_relaxed);
+	atomic_store_explicit(&stream->epoch, (uint32_t)pxt_fork.epoch, memory_order_relaxed);
 }
 
 static int create_locked(
@@ -229,8 +229,7 @@ static int create_locked(
 	block->with_log = request->with_log;
 	block->attr = *attr;
 	/* Children may come before the first start. */
-	atomic_store_explicit(&block->wanted_bit,
-	    pxt_family_shares(block) ? PXT_HOT_NEVER : 1u << index, memory_order_relaxed);
+	atomic_store_explicit(&block->no_short, pxt_family_shares(block), memory_order_relaxed);
 	stream->block = block;
 	stream->block_bytes = whole;
 	note_clock(block, stream);
