@@ -283,7 +283,7 @@ static void late_emit(const char *data)
 	pxt_emit(id, data, 1, NULL, pxt_look_user(id));
 }
 
-/* SFILT-01, DEC-43: it looked at the table before, and enters behind set_filter(). */
+/* It looked at the table before, and enters behind set_filter(). */
 static void keep_late_writers_out(int inherited)
 {
 	trace_id_t trid = 0;
@@ -313,11 +313,13 @@ static void keep_late_writers_out(int inherited)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
+/* SFILT-01 */
 static void a_late_writer_is_kept_out_by_a_filter(void)
 {
 	keep_late_writers_out(POSIX_TRACE_CLOSE_FOR_CHILD);
 }
 
+/* SFILT-01, DEC-43 */
 static void a_late_writer_is_kept_out_of_an_inherited_stream_by_its_filter(void)
 {
 	keep_late_writers_out(POSIX_TRACE_INHERITED);
