@@ -25,8 +25,11 @@
 #endif
 
 #define PXT_ALIGNED(n) __attribute__((aligned(n)))
-/* A function of the trace path begins with a line of its own: no more lines than it needs. */
-#define PXT_OWN_LINE   PXT_ALIGNED(PXT_CACHE_LINE)
+/*
+ * A function of the trace path begins with a line of its own: no more lines than it needs.  The
+ * linker puts such functions beside one another: no more pages.
+ */
+#define PXT_OWN_LINE   PXT_ALIGNED(PXT_CACHE_LINE) __attribute__((hot))
 
 /* What @value is made of is not needed behind this: the compiler works it out now. */
 #define PXT_NOW(value) __asm__("" : "+r"(value))

@@ -86,14 +86,31 @@ int pxt_create_attr(const struct pxt_create *request, trace_attr_t *attr)
 
 /* ---- Memory ---- */
 
-static void init_lane(struct pxt_block *block, uint32_t index)
+/*
+ * 1 where the first start puts an odd number of slots into the lane: its mark, and in lane 0 START.
+ * A lane that begins with one slot unused has records of two slots, which are those of up to 4
+ * bytes, behind that where none lies across two cache lines, or across the ring's end.
+ */
+static uint32_t lead(const struct pxt_block *block, const trace_attr_t *attr, uint32_t index)
+{
+	uint32_t slots = pxt_block_merges(block) ? 1u : 0u;
+
+	if (!CONFIG_PTRACE_SYSEV_START_STOP || pxt_attr_guest(attr))
+		return 0;
+	if (index == 0)
+		slots += pxt_slots_for(PXT_CTX_BYTES + PXT_START_BYTES);
+	return slots % 2u;
+}
+
+static void init_lane(struct pxt_block *block, const trace_attr_t *attr, uint32_t index)
 {
 	struct pxt_lane *lane = pxt_block_lane(block, index);
-	uint32_t first = block->slot_mask + 1u; /* lap 1: zeroed memory is lap 0, never valid */
+	/* Lap 1: zeroed memory is lap 0, never valid. */
+	uint32_t first = block->slot_mask + 1u + lead(block, attr, index);
 
 	pxt_cursor_set(&lane->head, (uint64_t)first << 32 | PXT_HEAD_CLOSED);
 	pxt_twins_set(&lane->epoch, pxt_epoch_make(first >> 30, 0));
-	pxt_cells_init(pxt_lane_slots(lane), first);
+	pxt_cells_init(pxt_lane_slots(lane), block->slot_mask + 1u);
 	atomic_store_explicit(&lane->limit, first, memory_order_relaxed);
 	atomic_store_explicit(&lane->calm, first, memory_order_relaxed);
 	lane->pos = first;
@@ -132,7 +149,7 @@ static int make_block(
 	        (attr->_pxt_flags & PXT_ATTR_ORDERED || !pxt_port_plain() ? PXT_GATE_CAREFUL : 0u),
 	    memory_order_relaxed);
 	for (uint32_t i = 0; i < lanes; i++)
-		init_lane(block, i);
+		init_lane(block, attr, i);
 	return 0;
 }
 
@@ -185,7 +202,7 @@ static void reset(struct pxt_stream *stream, const struct pxt_create *request,
 	stream->at_exit = NULL;
 	stream->at_clear = NULL;
 	atomic_store_explicit(&stream->users, 0u, memory_order_relaxed);
-	atomic_store_explicit(&stream->epoch, pxt_fork.epoch, memory_order_relaxed);
+	atomic_store_explicit(&stream->epoch, (uint32_t)pxt_fork.epoch, memory_order_relaxed);
 }
 
 static int create_locked(
@@ -215,8 +232,7 @@ static int create_locked(
 	block->with_log = request->with_log;
 	block->attr = *attr;
 	/* Children may come before the first start. */
-	atomic_store_explicit(&block->wanted_bit,
-	    pxt_family_shares(block) ? PXT_HOT_NEVER : 1u << index, memory_order_relaxed);
+	atomic_store_explicit(&block->no_short, pxt_family_shares(block), memory_order_relaxed);
 	stream->block = block;
 	stream->block_bytes = whole;
 	note_clock(block, stream);

@@ -259,8 +259,8 @@ void pxt_emit_long(
 void pxt_emit_few(
     size_t id, const unsigned char *data, size_t bytes, const void *address, struct pxt_block *hot)
 {
-	pxt_short_record(
-	    pxt_self.entry, hot, id, (uint32_t)bytes, first_data(data, bytes), address);
+	pxt_short_record(pxt_fork.self_at, pxt_self.entry, hot, (uint32_t)id, (uint32_t)bytes,
+	    first_data(data, bytes), address);
 }
 
 /* One of several streams, and the place that it has for the record. */
@@ -366,13 +366,15 @@ void pxt_emit_inside(size_t id, const void *data, size_t bytes, const void *addr
 
 #endif
 
-void pxt_emit(size_t id, const void *data, size_t bytes, const void *address)
+void pxt_emit(uint32_t id, const void *data, size_t bytes, const void *address PXT_LOOK_PARAMETER)
 {
-	pxt_emit_short(id, data, bytes, address);
+	pxt_emit_short(id, data, bytes, address PXT_LOOK_ARGUMENT);
 }
 
 void pxt_system_event(trace_event_id_t id, const void *data, size_t bytes)
 {
-	if (PXT_UNLIKELY(pxt_wanted_by(id)))
-		pxt_emit(id, data, bytes, __builtin_return_address(0));
+	const struct pxt_look look = pxt_look_system();
+
+	if (PXT_UNLIKELY(pxt_look_wanted(look, id)))
+		pxt_emit(id, data, bytes, __builtin_return_address(0) PXT_LOOK_ARGUMENT);
 }

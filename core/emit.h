@@ -22,18 +22,20 @@
 
 #include "base/compiler.h"
 #include "base/slot.h"
+#include "core/look.h"
 
 #include <stddef.h>
 #include <trace.h>
 
 /*
- * Records an event in every stream that wants it.  @id < PXT_ID_COUNT.  The caller has seen
- * _pxt_wanted[id] non-zero; @address is the trace point's.
+ * Records an event in every stream that wants it.  @id < PXT_ID_COUNT.  The caller has looked and
+ * seen that some stream does (pxt_look_wanted()); @address is the trace point's.
  *
  * Context: any thread, signal handler, interrupt; may interrupt itself.  Leaves errno alone.
  * Bound: per stream N + 1 rounds of reservation and the record's slots.
  */
-PXT_OWN_LINE void pxt_emit(size_t id, const void *data, size_t bytes, const void *address);
+PXT_OWN_LINE void pxt_emit(
+    uint32_t id, const void *data, size_t bytes, const void *address PXT_LOOK_PARAMETER);
 
 /* The slot that carries the context has room for 4 bytes of data, and is put together in registers. */
 #if PXT_CTX_BYTES == 8 && defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

@@ -134,15 +134,15 @@ PXT_INLINE void pxt_short_end(struct pxt_thread *entry, struct pxt_block *block)
  * they can be before the exchange, and the rest is worked out behind it from what the exchange leaves:
  * so nine registers are enough.
  */
-PXT_INLINE void pxt_short_record(struct pxt_thread *entry, struct pxt_block *hot, size_t id,
-    uint32_t bytes, uint32_t first, const void *address)
+PXT_INLINE void pxt_short_record(intptr_t self, struct pxt_thread *entry, struct pxt_block *hot,
+    uint32_t id, uint32_t bytes, uint32_t first, const void *address)
 {
-	uint32_t cpu = *pxt_self.cpu;
+	uint32_t cpu = pxt_self_cpu(self);
 	/* pxt_context(), in two halves. */
 	uint64_t high = (uint64_t)first << 32 | (uint32_t)((uintptr_t)address >> 16);
-	uint64_t low = (uint64_t)(uintptr_t)address << 48 | pxt_self.index_high;
+	uint64_t low = (uint64_t)(uintptr_t)address << 48 | pxt_self_index_high(self);
 	struct pxt_lane *lane = pxt_block_lane(hot, cpu & hot->lane_mask);
-	uint32_t info = (cpu << 24 | pxt_self.cpu_bits) + (uint32_t)id + (bytes << 10);
+	uint32_t info = pxt_self_with_cpu_bits(self, cpu << 24) + id + (bytes << 10);
 	uint64_t head;
 	uint64_t ticks;
 	pxt_cell *slot;
@@ -167,12 +167,14 @@ PXT_INLINE void pxt_short_record(struct pxt_thread *entry, struct pxt_block *hot
 	pxt_short_end(entry, hot);
 }
 
-PXT_INLINE void pxt_emit_short(size_t id, const void *data, size_t bytes, const void *address)
+PXT_INLINE void pxt_emit_short(
+    uint32_t id, const void *data, size_t bytes, const void *address PXT_LOOK_PARAMETER)
 {
+	const intptr_t self = pxt_fork.self_at;
 	struct pxt_thread *entry;
 	struct pxt_block *hot;
 
-	if (PXT_UNLIKELY(pxt_self.epoch != pxt_fork.epoch)) {
+	if (PXT_UNLIKELY(!pxt_self_known(self, pxt_fork.epoch))) {
 		pxt_emit_careful(id, data, bytes, address);
 		return;
 	}
@@ -181,7 +183,7 @@ PXT_INLINE void pxt_emit_short(size_t id, const void *data, size_t bytes, const 
 	 * Acquire: pairs with the release in pxt_threads_register().
 	 */
 	atomic_signal_fence(memory_order_acquire);
-	entry = pxt_self.entry;
+	entry = pxt_self_entry(self);
 	if (PXT_UNLIKELY(pxt_own_odd(&entry->passes))) {
 		pxt_emit_careful(id, data, bytes, address);
 		return;
@@ -192,7 +194,7 @@ PXT_INLINE void pxt_emit_short(size_t id, const void *data, size_t bytes, const 
 	PXT_TESTPOINT(PXT_TP_ENTERED);
 	/* Acquire: pairs with the release in core/wanted.c. */
 	hot = atomic_load_explicit(&pxt_fork.hot, memory_order_acquire);
-	if (PXT_UNLIKELY(!pxt_word_is(&hot->wanted_bit, pxt_wanted_by(id)))) {
+	if (PXT_UNLIKELY(!pxt_word_is(&hot->no_short, 0u) || !PXT_LOOK_HOT(hot, id))) {
 		pxt_emit_inside(id, data, bytes, address);
 		return;
 	}
@@ -202,7 +204,7 @@ PXT_INLINE void pxt_emit_short(size_t id, const void *data, size_t bytes, const 
 
 		/* It fits: see put_in_force() in core/wanted.c. */
 		memcpy(&first, data, PXT_SHORT_DATA);
-		pxt_short_record(entry, hot, id, PXT_SHORT_DATA, first, address);
+		pxt_short_record(self, entry, hot, id, PXT_SHORT_DATA, first, address);
 	} else if (bytes < PXT_SHORT_DATA) {
 		pxt_emit_few(id, data, bytes, address, hot);
 	} else if (PXT_LIKELY(bytes <= hot->max_data)) {
@@ -214,7 +216,8 @@ PXT_INLINE void pxt_emit_short(size_t id, const void *data, size_t bytes, const 
 
 #else
 
-PXT_INLINE void pxt_emit_short(size_t id, const void *data, size_t bytes, const void *address)
+PXT_INLINE void pxt_emit_short(
+    uint32_t id, const void *data, size_t bytes, const void *address PXT_LOOK_PARAMETER)
 {
 	pxt_emit_careful(id, data, bytes, address);
 }

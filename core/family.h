@@ -14,9 +14,8 @@
  *   creator    as for any other stream
  *   children   every type that exists is wanted, always; the stream is hot if nothing else is
  *              wanted.  That is too much while the stream is stopped or filters.  So the creator
- *              says in the block itself whether the short path may be taken: `wanted_bit` is
- *              PXT_HOT_NEVER when it may not, no table agrees with that, and all writers look at
- *              gate and filter.
+ *              says in the block itself whether the short path may be taken: when it may not,
+ *              `no_short` is set, and all writers look at gate and filter.
  *
  * A relative that was killed inside a trace point is seen by its absence (pxt_port_process_gone)
  * and marked as having left, so that it delays one control call by a moment, and none after it.

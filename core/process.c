@@ -72,6 +72,7 @@ static void start(void)
 	(void)pxt_port_wipe_on_fork(&pxt_fork, sizeof(pxt_fork));
 	if (!atomic_load_explicit(&pxt_fork.hot, memory_order_relaxed))
 		atomic_store_explicit(&pxt_fork.hot, PXT_NO_HOT, memory_order_relaxed);
+	pxt_fork.self_at = pxt_self_find();
 	/* Last: a trace point that sees it meets a hot stream, or what stands for none. */
 	pxt_fork.epoch = ++last_epoch;
 }

@@ -4,7 +4,10 @@
  *
  * A forked child is traced into none of its parent's streams and knows none of its identifiers.
  * The page that holds `epoch` is wiped by the system in every child, however it was made, so a
- * trace point there meets epoch 0, and no hot stream, and has no effect (DEC-34).
+ * trace point there meets epoch 0, no wanted type and no hot stream, and has no effect (DEC-34).
+ *
+ * The same page has all that a trace point reads of the process, the most of it in one line: a call
+ * that finds nothing in the caches waits for few lines, and for few translations of addresses.
  *
  *   who beside whom: lock and unlock exclude each other; `epoch` may be read at any time.
  */
@@ -12,6 +15,7 @@
 #define PXT_PROCESS_H
 
 #include "base/compiler.h"
+#include "core/look.h"
 #include "port/port.h"
 
 #include <stdbool.h>
@@ -26,10 +30,13 @@
 struct pxt_block;
 
 struct pxt_fork {
-	PXT_ALIGNED(PXT_FORK_PAGE) uint32_t epoch; /* 0: not started, or a child not yet started */
-	_Atomic uint32_t state;                    /* of the start: 0 none, or process.c's */
-	struct pxt_block *_Atomic hot;             /* core/wanted.h; NULL: as long as epoch is 0 */
-	unsigned char rest[PXT_FORK_PAGE - 8u - sizeof(void *)];
+	PXT_ALIGNED(PXT_FORK_PAGE) uintptr_t epoch; /* 0: not started, or a child not yet started */
+	intptr_t self_at;                           /* core/threads.h; in a wiped page 0 */
+	struct pxt_block *_Atomic hot;              /* core/wanted.h; NULL: as long as epoch is 0 */
+	/* Those of the first 160 types are on the same line. */
+	PXT_BITS_MEMBER
+	/* No trace point's. */
+	_Atomic uint32_t state; /* of the start: 0 none, or process.c's */
 };
 
 extern struct pxt_fork pxt_fork __attribute__((visibility("hidden")));

@@ -11,13 +11,11 @@
 /* The stream's block stays while its mutex is held; those of others may go at any time. */
 static void take_wanted(struct pxt_stream *stream)
 {
-	pxt_wanted_mask bit = (pxt_wanted_mask)(1u << stream->index);
-
 	atomic_store_explicit(&pxt_fork.hot, PXT_NO_HOT, memory_order_release);
+	pxt_bits_cool();
 	/* Relatives' short paths. */
-	atomic_store_explicit(&stream->block->wanted_bit, PXT_HOT_NEVER, memory_order_release);
-	for (unsigned id = 0; id < PXT_ID_COUNT; id++)
-		__atomic_fetch_and(&_pxt_wanted[id], (pxt_wanted_mask)~bit, __ATOMIC_RELEASE);
+	atomic_store_explicit(&stream->block->no_short, 1u, memory_order_release);
+	pxt_wanted_take(stream->index);
 }
 
 /*

@@ -100,8 +100,9 @@ struct pxt_block {
 	uint32_t slot_mask;
 	uint32_t max_data;
 	uint32_t mark; /* slots in use at which a sleeper is woken; 0: by every record */
-	_Atomic uint32_t wanted_bit; /* in the wanted table; or PXT_HOT_NEVER (family.h) */
-	uint32_t index;              /* of the stream in its process; PXT_INDEX_COPY */
+	_Atomic uint32_t
+	    no_short;   /* not 0: not for the short path, whose hot stream it is (family.h) */
+	uint32_t index; /* of the stream in its process; PXT_INDEX_COPY */
 	int32_t pid;
 	uint64_t lane_stride; /* bytes of a lane with its slots, which follow it */
 	uint64_t short_step;  /* of a record in the common case (emit_short.h): pxt_ring_step(2) */

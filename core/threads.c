@@ -12,7 +12,7 @@
 #include <trace_np.h>
 
 struct pxt_thread_table *pxt_threads;
-PXT_TLS struct pxt_self pxt_self;
+PXT_TLS struct pxt_self pxt_self = { .epoch = PXT_EPOCH_NONE };
 struct pxt_thread pxt_no_entry = { .passes = 1u };
 struct pxt_outside pxt_outside;
 
@@ -29,7 +29,7 @@ void pxt_threads_after_fork(void)
 PXT_COLD bool pxt_threads_register(void)
 {
 	struct pxt_thread_table *table = pxt_threads;
-	uint32_t epoch = pxt_fork.epoch;
+	uintptr_t epoch = pxt_fork.epoch;
 	uint32_t index = PXT_THREAD_EXTRA;
 	struct pxt_thread *entry = &pxt_no_entry;
 

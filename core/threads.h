@@ -24,6 +24,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define PXT_THREAD_NAME 16u
@@ -54,14 +55,21 @@ extern struct pxt_outside {
 	_Atomic uint32_t strays;
 } pxt_outside;
 
+/* Of a thread that was never registered: no process has it, not even one that was not started. */
+#if CONFIG_PTRACE_PORT_POSIX
+#define PXT_EPOCH_NONE UINTPTR_MAX
+#else
+#define PXT_EPOCH_NONE 0u /* nobody forks, and nothing is wanted before the start */
+#endif
+
 /* What a thread knows of itself; a line of its own. */
 struct pxt_self {
-	/* Of the process that registered it; another one: not registered. */
-	PXT_ALIGNED(PXT_CACHE_LINE) uint32_t epoch;
-	uint32_t index;           /* in the table; PXT_THREAD_EXTRA: no place */
+	/* Of the process that registered it; another one: not registered.  First: see pxt_self_known(). */
+	PXT_ALIGNED(PXT_CACHE_LINE) uintptr_t epoch;
 	struct pxt_thread *entry; /* without a place: pxt_no_entry, which is always inside */
 	/* Where its CPU's number is kept; a number no CPU has, where that is not known. */
 	const volatile uint32_t *cpu;
+	uint32_t index; /* in the table; PXT_THREAD_EXTRA: no place */
 	uint32_t no_cpu;
 	/* For core/emit_short.h: the index and the CPU as they stand in slots. */
 	uint32_t cpu_bits; /* added to the CPU's, all ones where that is not known */
@@ -70,8 +78,87 @@ struct pxt_self {
 
 /* In the process' directory; NULL until that is made. */
 extern struct pxt_thread_table *pxt_threads;
-extern PXT_TLS struct pxt_self pxt_self;
+extern PXT_TLS struct pxt_self pxt_self; /* before: its epoch is PXT_EPOCH_NONE */
 extern struct pxt_thread pxt_no_entry;
+
+/*
+ * What a trace point reads of the calling thread.  Where the machine has a register for that, by
+ * the distance from the thread pointer, pxt_fork.self_at, which is the same in all threads: the
+ * shared library's own table of such distances is another line, on another page.
+ *
+ * In a wiped page the distance is 0, and what stands there instead of the epoch is the thread
+ * pointer itself (the platform's rule for thread-local storage): never 0, as the epoch is there.
+ */
+#if PXT_OWN_BY_DISTANCE
+PXT_INLINE intptr_t pxt_self_find(void)
+{
+	return pxt_own_distance(&pxt_self);
+}
+
+PXT_INLINE bool pxt_self_known(intptr_t at, uintptr_t epoch)
+{
+	return pxt_own_is(at, epoch);
+}
+
+PXT_INLINE struct pxt_thread *pxt_self_entry(intptr_t at)
+{
+	const intptr_t where = at + (intptr_t)offsetof(struct pxt_self, entry);
+
+	return (struct pxt_thread *)pxt_own_load(where);
+}
+
+PXT_INLINE uint32_t pxt_self_cpu(intptr_t at)
+{
+	const intptr_t where = at + (intptr_t)offsetof(struct pxt_self, cpu);
+
+	return *(const volatile uint32_t *)pxt_own_load(where);
+}
+
+PXT_INLINE uint64_t pxt_self_index_high(intptr_t at)
+{
+	return pxt_own_load(at + (intptr_t)offsetof(struct pxt_self, index_high));
+}
+
+PXT_INLINE uint32_t pxt_self_with_cpu_bits(intptr_t at, uint32_t bits)
+{
+	return pxt_own_or(at + (intptr_t)offsetof(struct pxt_self, cpu_bits), bits);
+}
+#else
+PXT_INLINE intptr_t pxt_self_find(void)
+{
+	return 0;
+}
+
+PXT_INLINE bool pxt_self_known(intptr_t at, uintptr_t epoch)
+{
+	(void)at;
+	return pxt_self.epoch == epoch;
+}
+
+PXT_INLINE struct pxt_thread *pxt_self_entry(intptr_t at)
+{
+	(void)at;
+	return pxt_self.entry;
+}
+
+PXT_INLINE uint32_t pxt_self_cpu(intptr_t at)
+{
+	(void)at;
+	return *pxt_self.cpu;
+}
+
+PXT_INLINE uint64_t pxt_self_index_high(intptr_t at)
+{
+	(void)at;
+	return pxt_self.index_high;
+}
+
+PXT_INLINE uint32_t pxt_self_with_cpu_bits(intptr_t at, uint32_t bits)
+{
+	(void)at;
+	return pxt_self.cpu_bits | bits;
+}
+#endif
 
 /* Who the calling thread is, but for the epoch, which makes it known. */
 PXT_INLINE void pxt_self_is(uint32_t index, struct pxt_thread *entry)

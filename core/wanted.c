@@ -12,11 +12,11 @@ PXT_API pxt_wanted_mask _pxt_wanted[PXT_ID_COUNT];
 
 /* As far into a block as a trace point looks that finds no hot stream. */
 struct pxt_no_hot {
-	PXT_ALIGNED(PXT_CACHE_LINE) unsigned char before[offsetof(struct pxt_block, wanted_bit)];
-	uint32_t wanted_bit;
+	PXT_ALIGNED(PXT_CACHE_LINE) unsigned char before[offsetof(struct pxt_block, no_short)];
+	uint32_t no_short;
 };
 
-const struct pxt_no_hot pxt_no_hot = { .wanted_bit = PXT_HOT_NEVER };
+const struct pxt_no_hot pxt_no_hot = { .no_short = 1u };
 
 static bool exists(unsigned id)
 {
@@ -30,14 +30,16 @@ static void set_bit(unsigned id, unsigned index, bool on)
 	pxt_wanted_mask bit = (pxt_wanted_mask)(1u << index);
 
 	if (on)
-		__atomic_fetch_or(&_pxt_wanted[id], bit, __ATOMIC_RELEASE);
+		__atomic_fetch_or(&_pxt_wanted[id], bit, __ATOMIC_SEQ_CST);
 	else
-		__atomic_fetch_and(&_pxt_wanted[id], (pxt_wanted_mask)~bit, __ATOMIC_RELEASE);
+		__atomic_fetch_and(&_pxt_wanted[id], (pxt_wanted_mask)~bit, __ATOMIC_SEQ_CST);
+	pxt_bits_follow(id);
 }
 
 /*
  * Relatives have hot streams of their own, and wanted tables that are never told of a stop or a
- * filter.  They agree with the creator's blocks only while those run and let everything in.
+ * filter.  They go the short way into the creator's blocks only while those run and let
+ * everything in.
  */
 static void open_to_relatives(bool may)
 {
@@ -49,10 +51,8 @@ static void open_to_relatives(bool may)
 		if (!block || !pxt_streams[i].inherited)
 			continue;
 		gate = atomic_load_explicit(&block->gate, memory_order_acquire);
-		atomic_store_explicit(&block->wanted_bit,
-		    may && (gate & (PXT_GATE_STATE | PXT_GATE_FILTERED)) == PXT_GATE_RUNNING
-		        ? 1u << i
-		        : PXT_HOT_NEVER,
+		atomic_store_explicit(&block->no_short,
+		    !may || (gate & (PXT_GATE_STATE | PXT_GATE_FILTERED)) != PXT_GATE_RUNNING,
 		    memory_order_release);
 	}
 }
@@ -60,6 +60,7 @@ static void open_to_relatives(bool may)
 void pxt_hot_suspend(void)
 {
 	atomic_store_explicit(&pxt_fork.hot, PXT_NO_HOT, memory_order_release);
+	pxt_bits_cool();
 	open_to_relatives(false);
 }
 
@@ -94,6 +95,7 @@ static void put_in_force(unsigned index)
 	if ((gate & (PXT_GATE_KEEPS | PXT_GATE_CAREFUL)) || block->max_data < 4u ||
 	    pxt_port_cpus() > PXT_CPU_UNKNOWN)
 		return;
+	pxt_bits_heat();
 	/* Release: pairs with the trace point's acquire. */
 	atomic_store_explicit(&pxt_fork.hot, block, memory_order_release);
 }
@@ -134,6 +136,10 @@ void pxt_wanted_type_comes(unsigned id)
 		    pxt_streams[index].theirs ||
 		        ((gate & PXT_GATE_STATE) != PXT_GATE_OFF && pxt_admits(block, gate, id)));
 	}
+	/* Where one is in force, no other is live. */
+	if (pxt_wanted_by(id) &&
+	    atomic_load_explicit(&pxt_fork.hot, memory_order_relaxed) != PXT_NO_HOT)
+		pxt_bits_heat();
 }
 
 void pxt_wanted_type_added(unsigned id)
@@ -143,9 +149,16 @@ void pxt_wanted_type_added(unsigned id)
 	pxt_process_unlock();
 }
 
+void pxt_wanted_take(unsigned index)
+{
+	for (unsigned id = 0; id < PXT_ID_COUNT; id++)
+		set_bit(id, index, false);
+}
+
 void pxt_wanted_none(void)
 {
 	atomic_store_explicit(&pxt_fork.hot, PXT_NO_HOT, memory_order_release);
 	for (unsigned id = 0; id < PXT_ID_COUNT; id++)
 		__atomic_store_n(&_pxt_wanted[id], 0, __ATOMIC_RELAXED);
+	pxt_bits_clear();
 }

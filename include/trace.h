@@ -29,6 +29,18 @@ extern "C" {
 #define _PXT_RESTRICT restrict
 #endif
 
+/*
+ * A call reads the function's address from the program's own table, instead of jumping to an
+ * instruction that does: one cache line and one page less where neither was needed for long.
+ */
+#define _PXT_DIRECT
+#if defined(__x86_64__) && defined(__has_attribute)
+#if __has_attribute(__noplt__)
+#undef _PXT_DIRECT
+#define _PXT_DIRECT __attribute__((__noplt__))
+#endif
+#endif
+
 /* ---- Limits (the C library has none of these, or only the minima) ---- */
 
 #ifndef _POSIX_TRACE_EVENT_NAME_MAX
@@ -656,7 +668,7 @@ int posix_trace_flush(trace_id_t trid);
  * Unit: User Events.  (EVENT-01 to EVENT-11, CON-23 to CON-28, SAFE-01, SAFE-02, DEC-31, DEC-32)
  */
 void posix_trace_event(
-    trace_event_id_t event_id, const void *_PXT_RESTRICT data_ptr, size_t data_len);
+    trace_event_id_t event_id, const void *_PXT_RESTRICT data_ptr, size_t data_len) _PXT_DIRECT;
 
 /*
  * The identifier of a user event type of this process, by name; a new name makes a new type, in all

@@ -80,6 +80,17 @@ def windows(trace, marker):
             held = held[-64:]
 
 
+def is_test_of_a_bit(found):
+    """
+    An instruction that stores a register and loads one byte of it at once: there is none.  valgrind
+    looks at a bit of a register (bt) that way, in memory far below the stack pointer.
+    """
+    kinds = [kind for kind, _, _ in found[-3:]]
+    if kinds != ["I", "S", "L"] or found[-1][2] != 1:
+        return False
+    return 0 <= found[-1][1] - found[-2][1] < found[-2][2]
+
+
 def accesses(window):
     """(kind, address, bytes); the last instruction is the second store to the marker."""
     found = []
@@ -87,6 +98,8 @@ def accesses(window):
         if re.match(r"(I | [LSM]) [0-9a-f]+,\d+$", line):
             address, size = line[3:].split(",")
             found.append((line[:2].strip(), int(address, 16), int(size)))
+            if is_test_of_a_bit(found):
+                del found[-2:]
     last = max(i for i, one in enumerate(found) if one[0] == "I")
     return found[:last]
 

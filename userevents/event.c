@@ -5,13 +5,19 @@
 
 /*
  * The test comes first and alone: one load, one branch.  Identifiers that are no user type never
- * have an effect (DEC-31): unknown ones are never wanted, system ones are refused here.
+ * have an effect (DEC-31): unknown ones are never wanted, or refused behind the test, and system
+ * ones have bits of their own.
  */
 PXT_API PXT_OWN_LINE void posix_trace_event(
     trace_event_id_t event_id, const void *restrict data_ptr, size_t data_len)
 {
-	if (PXT_LIKELY(!pxt_wanted_by(event_id % PXT_ID_COUNT)))
+	const struct pxt_look look = pxt_look_user(event_id);
+
+	if (PXT_LIKELY(!pxt_look_wanted(look, event_id)))
 		return;
-	if (event_id - PXT_ID_UNNAMED < PXT_ID_COUNT - PXT_ID_UNNAMED)
-		pxt_emit(event_id, data_ptr, data_len, __builtin_return_address(0));
+	/* Not one test with the first. */
+	PXT_NOW(event_id);
+	if (event_id - PXT_LOOK_USER_FIRST < PXT_ID_COUNT - PXT_LOOK_USER_FIRST)
+		pxt_emit(
+		    event_id, data_ptr, data_len, __builtin_return_address(0) PXT_LOOK_ARGUMENT);
 }

@@ -47,15 +47,15 @@ static void put(uint32_t info, const unsigned char *data, const void *address)
 	tiny->written++;
 }
 
-void pxt_emit(size_t id, const void *data, size_t bytes, const void *address)
+void pxt_emit(uint32_t id, const void *data, size_t bytes, const void *address)
 {
 	uint32_t irq = pxt_irq_save();
 	bool cut = bytes > pxt_tiny.max_data;
 
 	/* The wanted table may be behind by an interrupt. */
 	if (pxt_tiny.running)
-		put(pxt_slot_info((uint32_t)id, cut ? pxt_tiny.max_data : (uint32_t)bytes, cut,
-		        false, PXT_CPU_UNKNOWN),
+		put(pxt_slot_info(
+		        id, cut ? pxt_tiny.max_data : (uint32_t)bytes, cut, false, PXT_CPU_UNKNOWN),
 		    data, address);
 	pxt_irq_restore(irq);
 }

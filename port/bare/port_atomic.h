@@ -22,6 +22,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* No thread has storage of its own (port/posix/port_atomic.h). */
+#define PXT_OWN_BY_DISTANCE 0
+
 /* ---- Without interrupts ---- */
 
 #if defined(__ARM_ARCH) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'

@@ -464,6 +464,56 @@ PXT_INLINE uint32_t pxt_slot_behind(const pxt_cell *slot, uint32_t tag)
 }
 #endif
 
+/* A 32-bit word that others change, as an operand: as an atomic load would be, relaxed. */
+#if PXT_TSAN
+#define PXT_PEEK(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
+#else
+#define PXT_PEEK(word) (*(const volatile uint32_t *)&(word))
+#endif
+
+/*
+ * Words of the calling thread's own storage, found by their distance from the thread pointer, which
+ * is in a register.  At distance 0 stands the thread pointer itself.
+ */
+#if !PXT_TSAN && defined(__x86_64__) && defined(__LP64__)
+#define PXT_OWN_BY_DISTANCE 1
+
+PXT_INLINE intptr_t pxt_own_distance(const void *own)
+{
+	uintptr_t pointer;
+
+	__asm__ volatile("movq	%%fs:0, %0" : "=r"(pointer));
+	return (intptr_t)((uintptr_t)own - pointer);
+}
+
+PXT_INLINE uint64_t pxt_own_load(intptr_t at)
+{
+	uint64_t value;
+
+	__asm__ volatile("movq	%%fs:%1, %0" : "=r"(value) : "m"(*(const uint64_t *)at));
+	return value;
+}
+
+PXT_INLINE bool pxt_own_is(intptr_t at, uint64_t value)
+{
+	bool is;
+
+	__asm__ volatile("cmpq	%2, %%fs:%1"
+	                 : "=@cce"(is)
+	                 : "m"(*(const uint64_t *)at), "r"(value));
+	return is;
+}
+
+/* @bits, and those of the word. */
+PXT_INLINE uint32_t pxt_own_or(intptr_t at, uint32_t bits)
+{
+	__asm__ volatile("orl	%%fs:%1, %0" : "+r"(bits) : "m"(*(const uint32_t *)at) : "cc");
+	return bits;
+}
+#else
+#define PXT_OWN_BY_DISTANCE 0
+#endif
+
 /* ---- The stamp clock ---- */
 
 uint64_t pxt_port_ticks_slow(void);

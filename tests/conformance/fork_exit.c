@@ -262,6 +262,29 @@ static void a_raw_clone_is_recognised_as_a_child(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
+static void *clone_before_it_traces(void *status)
+{
+	*(int *)status = in_raw_clone(record_ten, NULL);
+	return NULL;
+}
+
+/* DEC-34, PROC-11: neither process knows the thread. */
+static void a_raw_clone_by_a_thread_that_never_traced_is_recognised_as_a_child(void)
+{
+	int status = -1;
+	pthread_t thread;
+	trace_id_t trid;
+
+	if (pxt_skip_emulated("advice on memory stays with it"))
+		return;
+	trid = watched();
+	PXT_EQ_FATAL(pthread_create(&thread, NULL, clone_before_it_traces, &status), 0);
+	PXT_EQ(pthread_join(thread, NULL), 0);
+	PXT_EQ(status, 0);
+	expect_undisturbed(trid);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
 /* DEC-34 */
 static void a_vfork_child_harms_nothing(void)
 {
@@ -598,6 +621,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(the_exit_of_a_child_leaves_the_parents_streams_alone),
 	PXT_CASE(a_fork_beside_busy_threads_leaves_no_lock_behind),
 	PXT_CASE(a_raw_clone_is_recognised_as_a_child),
+	PXT_CASE(a_raw_clone_by_a_thread_that_never_traced_is_recognised_as_a_child),
 	PXT_CASE(a_vfork_child_harms_nothing),
 	PXT_CASE(all_threads_of_the_process_are_traced),
 	PXT_CASE(a_spawned_program_is_not_traced),

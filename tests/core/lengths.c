@@ -163,6 +163,20 @@ static void records_of_half_a_ring_fit_anywhere(void)
 	half_a_ring(FULL, 2);
 }
 
+/* Two slots are half a line. */
+static void short_records_behind_the_first_start_lie_in_one_line(void)
+{
+	for (unsigned lanes = 1; lanes <= 4; lanes *= 2) {
+		begin(LOOP, lanes, 16384, 256);
+		for (unsigned i = 0; i < lanes; i++) {
+			struct pxt_lane *lane = pxt_block_lane(kit_block(stream), i);
+
+			PXT_EQ(pxt_head_pos(pxt_cursor_load(&lane->head)) % 2u, 0u);
+		}
+		PXT_EQ(posix_trace_shutdown(stream), 0);
+	}
+}
+
 /* ---- Threads beyond the table ---- */
 
 static void *trace_lengths(void *argument)
@@ -220,6 +234,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(so_it_does_with_several_streams),
 	PXT_CASE(nothing_behind_the_data_is_read),
 	PXT_CASE(records_of_half_a_ring_fit_anywhere),
+	PXT_CASE(short_records_behind_the_first_start_lie_in_one_line),
 	PXT_CASE_FRESH(the_last_place_in_the_table_is_used_and_the_next_thread_has_none),
 	PXT_CASE_FRESH(a_thread_without_a_place_in_the_table_is_still_known_exactly),
 };

@@ -11,8 +11,7 @@
 
 static struct {
 	pxt_wanted_mask wanted[PXT_ID_COUNT];
-	struct pxt_block *hot;
-	uint32_t epoch;
+	struct pxt_fork process; /* its page was wiped */
 } parents;
 
 void *__wrap_pxt_port_alloc(size_t bytes);
@@ -25,8 +24,7 @@ void *__wrap_pxt_port_alloc(size_t bytes)
 void heir_note(void)
 {
 	memcpy(parents.wanted, _pxt_wanted, sizeof(parents.wanted));
-	parents.hot = atomic_load(&pxt_fork.hot);
-	parents.epoch = pxt_fork.epoch;
+	parents.process = pxt_fork;
 }
 
 uint32_t heir_entries(uint32_t count)
@@ -36,10 +34,12 @@ uint32_t heir_entries(uint32_t count)
 
 void heir_begin(uint32_t entry)
 {
-	pxt_fork.epoch = parents.epoch;
+	pxt_fork.epoch = parents.process.epoch;
+	pxt_fork.self_at = parents.process.self_at;
+	pxt_fork.wanted = parents.process.wanted;
 	memcpy(_pxt_wanted, parents.wanted, sizeof(parents.wanted));
 	heir_thread(entry);
-	atomic_store(&pxt_fork.hot, parents.hot);
+	atomic_store(&pxt_fork.hot, atomic_load(&parents.process.hot));
 }
 
 void heir_thread(uint32_t entry)
