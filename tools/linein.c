@@ -256,6 +256,9 @@ static void take_head(struct pxt_linein *in, const struct pxt_lineframe *frame)
 		adopt(in, run, frames, count_at(contents, 8));
 	}
 	(void)pxt_linerun_head(run, contents);
+	/* The trailer was among what waited. */
+	if (run->ended)
+		let_go(in);
 }
 
 /* True: it belongs to a run. */
