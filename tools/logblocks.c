@@ -31,8 +31,10 @@ static void write_all(struct pxt_logblocks *log, const unsigned char *bytes, uin
 /* A new file beside @path, so that what is under that name stays whole until it is replaced. */
 static void open_file(struct pxt_logblocks *log)
 {
-	size_t room = strlen(log->path) + 16;
+	size_t room = log->path ? strlen(log->path) + 16 : 0;
 
+	if (log->error)
+		return;
 	log->temporary = malloc(room);
 	if (!log->temporary) {
 		log->error = ENOMEM;
@@ -40,12 +42,14 @@ static void open_file(struct pxt_logblocks *log)
 	}
 	for (unsigned attempt = 0; log->fd < 0 && attempt < 100; attempt++) {
 		(void)snprintf(log->temporary, room, "%s.new-%02u", log->path, attempt);
-		log->fd = open(log->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		log->fd = open(log->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		if (log->fd < 0 && errno != EEXIST)
 			break;
 	}
-	if (log->fd >= 0)
+	if (log->fd >= 0) {
+		pxt_final_mode(log->path, log->fd);
 		return;
+	}
 	log->error = errno;
 	free(log->temporary);
 	log->temporary = NULL;
@@ -74,8 +78,9 @@ bool pxt_logblocks_open(struct pxt_logblocks *log, const char *path, enum pxt_lo
 	memcpy(log->sums.uuid, header->uuid, sizeof log->sums.uuid);
 	log->last_ticks = header->created.ticks;
 	log->path = pxt_final_name(path);
+	log->error = log->path ? 0 : errno;
 	log->memory = aligned_alloc(16, 2 * (size_t)ROOM_MAX);
-	if (!log->path || !log->memory) {
+	if (log->error == ENOMEM || !log->memory) {
 		pxt_logblocks_abandon(log);
 		return false;
 	}

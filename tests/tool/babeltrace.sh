@@ -314,4 +314,13 @@ export_ctf_leaves_a_whole_folder_or_none()
 	[ -f both/lossy/metadata ] && [ -f both/other/metadata ] || fail "not two traces"
 }
 
+export_ctf_keeps_the_mode_of_the_folder_that_it_fills()
+{
+	make_lossy
+	mkdir -m 700 one
+	run 0 export ctf -o one lossy.ptl
+	[ -f one/metadata ] || fail "no metadata"
+	[ "$(stat -c %a one)" = 700 ] || fail "its mode is $(stat -c %a one)"
+}
+
 "$case"
