@@ -18,7 +18,7 @@ case=$4
 here=$(mktemp -d) || exit 1
 trap 'rm -rf "$here"' EXIT
 cd "$here" || exit 1
-unset NO_COLOR
+unset NO_COLOR XDG_RUNTIME_DIR
 export LC_ALL=C TZ=UTC TERM=xterm
 
 fail()
