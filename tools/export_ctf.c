@@ -224,7 +224,7 @@ static int convert(const struct ctf *ctf, const char *folder)
 	char *source = source_params(ctf);
 	char *sink = sink_params(ctf, folder);
 	bool found = find_plugin(plugin);
-	char *words[8] = { NULL };
+	char *words[9] = { NULL }; /* the last one stays */
 	unsigned used = 0;
 
 	(void)snprintf(option, sizeof option, "--plugin-path=%s", plugin);

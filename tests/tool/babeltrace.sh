@@ -10,6 +10,7 @@ need babeltrace2
 plugin=$PXT_BUILD/tools/babeltrace
 [ -f "$plugin/babeltrace-plugin-ptrace.so" ] || { echo "no plugin was built: skipped"; exit 77; }
 export BABELTRACE_PLUGIN_PATH="$plugin"
+preload_for_plugin
 
 # bt STATUS ARGUMENTS...: as run
 bt()
@@ -30,7 +31,7 @@ with_bt2()
 {
 	for python in python3 /usr/bin/python3; do
 		"$python" -c 'import bt2' 2>/dev/null || continue
-		"$python" - >out 2>err || fail "python"
+		env ${preload:+"LD_PRELOAD=$preload"} "$python" - >out 2>err || fail "python"
 		return
 	done
 	echo "no python module bt2: skipped"
