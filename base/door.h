@@ -39,8 +39,8 @@
  * Where sockets of names without a slash are: a folder of the user alone, mode 0700.  The first is
  * below XDG_RUNTIME_DIR, which nobody else can write to, where the environment names one that the
  * effective user owns, and the process has no more rights than who started it.  The second is found
- * by the user's number; but whoever is there first can make it, and lock him out.  New names go into
- * the first where it can be had; names are looked for in both, in this order.
+ * by the user's number; but whoever is there first can make it, and lock him out.  New names go
+ * into the first where it can be had; names are looked for in both, in this order.
  */
 #define PXT_DOOR_RUNTIME     "XDG_RUNTIME_DIR"
 #define PXT_DOOR_OWN         "/pxtrace"

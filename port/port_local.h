@@ -39,9 +39,9 @@ enum pxt_port_folder {
 };
 
 /*
- * Such a folder, without a slash behind it.  @make: it is made where it is missing.  EACCES: it cannot
- * be made, or is another user's, or others may enter it; ENOENT: there is none, or no place for it;
- * EINVAL: @room is too small; or 0.
+ * Such a folder, without a slash behind it.  @make: it is made where it is missing.  EACCES: it
+ * cannot be made, or is another user's, or others may enter it; ENOENT: there is none, or no place
+ * for it; EINVAL: @room is too small; or 0.
  */
 int pxt_port_local_folder(enum pxt_port_folder which, bool make, char *path, size_t room);
 /* @path made independent of the working folder, where that fits into @room bytes; else as it is. */

@@ -55,8 +55,8 @@ struct snapshot {
 };
 
 /*
- * The owner may be another user, and keep what it was given: it never gets the file itself, but memory,
- * which nobody can change once it has answered.
+ * The owner may be another user, and keep what it was given: it never gets the file itself, but
+ * memory, which nobody can change once it has answered.
  */
 static enum pxt_reach take_by_memory(struct snapshot *s)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* finalname.c - links that may be followed, and the mode that a file has when it takes another's place. */
+/*
+ * finalname.c - links that may be followed, and the mode that a file has when it takes another's
+ * place.
+ */
 #define _XOPEN_SOURCE 700 /* S_ISVTX */
 #include "finalname.h"
 
@@ -29,7 +32,8 @@ static size_t folder_bytes(const char *path)
 
 /*
  * Where everybody may make files, a link is followed only if its owner could have written what it
- * leads to: it is ours, or of the folder's owner.  As Linux does it where fs.protected_symlinks is on.
+ * leads to: it is ours, or of the folder's owner.  As Linux does it where fs.protected_symlinks is
+ * on.
  */
 static bool may_follow(const char *path, const struct stat *link)
 {
@@ -92,7 +96,9 @@ char *pxt_final_name(const char *path)
 	return name;
 }
 
-/* What is open already, or a device: it has no name that a link could lead to, or none of its own. */
+/*
+ * What is open already, or a device: it has no name that a link could lead to, or none of its own.
+ */
 static int open_special(const char *path)
 {
 	int fd = open(path, WRITE_FLAGS);

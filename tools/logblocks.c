@@ -282,7 +282,9 @@ static bool add(uint64_t *sum, uint64_t number)
 	return *sum >= number;
 }
 
-/* Whether the law holds: what was written is somewhere, and the log holds what was flushed to it. */
+/*
+ * Whether the law holds: what was written is somewhere, and the log holds what was flushed to it.
+ */
 static bool is_lawful(const struct pxt_logblocks *log, const struct pxt_log_trailer *trailer)
 {
 	const struct posix_trace_counts_np *counts = &trailer->counts;

@@ -6,8 +6,8 @@
  * The log has the byte order of its head: what another machine recorded stays as it is, and what
  * is added here (heads of blocks, losses, the trailer) is turned into its order.
  *
- * Whoever told what stands in it, the log is in no contradiction with itself: each type that an event
- * has gets a name, and a trailer whose counts cannot be those of this log gets the log's own.
+ * Whoever told what stands in it, the log is in no contradiction with itself: each type that an
+ * event has gets a name, and a trailer whose counts cannot be those of this log gets the log's own.
  *
  * Errors stay: after the first one nothing is written, and pxt_logblocks_close() tells it.
  */
@@ -76,9 +76,9 @@ void pxt_logblocks_clear(struct pxt_logblocks *log, uint64_t ticks, uint64_t rec
 void pxt_logblocks_flush(struct pxt_logblocks *log);
 
 /*
- * The trailer; the numbers of blocks in it are filled in here, and its counts are corrected where they
- * contradict the log.  NULL: the log stays a growing one.  Frees what is held; returns 0 or the first
- * error.
+ * The trailer; the numbers of blocks in it are filled in here, and its counts are corrected where
+ * they contradict the log.  NULL: the log stays a growing one.  Frees what is held; returns 0 or
+ * the first error.
  */
 int pxt_logblocks_close(struct pxt_logblocks *log, struct pxt_log_trailer *trailer);
 /* Gives up: a temporary file is removed, a growing one stays as it is. */

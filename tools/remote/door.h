@@ -82,8 +82,8 @@ bool pxt_remote_is_path(const char *name);
 void pxt_remote_list(struct pxt_remote_names *names);
 void pxt_remote_list_free(struct pxt_remote_names *names);
 /*
- * Says of the folders of names which is none of this user's alone.  False: he has no other one, so that
- * @command cannot tell what runs.
+ * Says of the folders of names which is none of this user's alone.  False: he has no other one, so
+ * that @command cannot tell what runs.
  */
 bool pxt_remote_look(const char *command);
 /* Removes the socket of a dead process.  0, EBUSY: there is life in it again, or another error. */
