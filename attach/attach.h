@@ -36,8 +36,9 @@ extern const struct pxt_share_ops pxt_attach_share;
 /* Whether @name can be a stream's: length, no ".", "..", "". */
 bool pxt_door_name_valid(const char *name);
 /*
- * The socket's path of @name.  @make: the user's folder is made where it is missing.  EACCES: the
- * folder is not the user's alone; EINVAL: the path is too long; or 0.
+ * The socket's path of @name, in the first of the user's folders that has it, or with @make in the
+ * first that he can have, which is made where it is missing.  EACCES: the folder is not the user's
+ * alone; EINVAL: the path is too long; or 0.
  */
 int pxt_door_path(const char *name, bool make, char path[PXT_DOOR_PATH]);
 

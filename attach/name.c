@@ -40,20 +40,13 @@ bool pxt_door_name_valid(const char *name)
 	return length < PXT_DOOR_NAME && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
-int pxt_door_path(const char *name, bool make, char path[PXT_DOOR_PATH])
+static int path_in(
+    enum pxt_port_folder which, const char *name, bool make, char path[PXT_DOOR_PATH])
 {
-	bool slash;
-	size_t length = length_up_to(name, PXT_DOOR_PATH, &slash);
+	int error = pxt_port_local_folder(which, make, path, PXT_DOOR_PATH);
+	size_t length = strlen(name);
 	size_t folder;
-	int error;
 
-	if (!pxt_door_name_valid(name))
-		return EINVAL;
-	if (slash) {
-		pxt_port_local_absolute(name, path, PXT_DOOR_PATH);
-		return 0;
-	}
-	error = pxt_port_local_folder(make, path, PXT_DOOR_PATH);
 	if (error)
 		return error;
 	folder = strlen(path);
@@ -61,6 +54,36 @@ int pxt_door_path(const char *name, bool make, char path[PXT_DOOR_PATH])
 		return EINVAL;
 	path[folder] = '/';
 	memcpy(path + folder + 1u, name, length + 1u);
+	return 0;
+}
+
+/* Who publishes a name may have had another environment than who looks for it. */
+static bool is_only_shared(const char *name, const char *own, char path[PXT_DOOR_PATH])
+{
+	struct pxt_port_place place;
+
+	return pxt_port_local_look(own, &place) != 0 &&
+	       path_in(PXT_PORT_FOLDER_SHARED, name, false, path) == 0 &&
+	       pxt_port_local_look(path, &place) == 0;
+}
+
+int pxt_door_path(const char *name, bool make, char path[PXT_DOOR_PATH])
+{
+	char own[PXT_DOOR_PATH];
+	bool slash;
+
+	(void)length_up_to(name, PXT_DOOR_PATH, &slash);
+
+	if (!pxt_door_name_valid(name))
+		return EINVAL;
+	if (slash) {
+		pxt_port_local_absolute(name, path, PXT_DOOR_PATH);
+		return 0;
+	}
+	if (path_in(PXT_PORT_FOLDER_OWN, name, make, own) != 0)
+		return path_in(PXT_PORT_FOLDER_SHARED, name, make, path);
+	if (make || !is_only_shared(name, own, path))
+		memcpy(path, own, sizeof(own));
 	return 0;
 }
 

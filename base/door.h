@@ -30,13 +30,23 @@
 
 #include <stdint.h>
 
-#define PXT_DOOR_MAGIC   0x44545850u /* "PXTD" */
-#define PXT_DOOR_VERSION 2u
-#define PXT_DOOR_TEXT    8192u /* bytes of text at most */
-#define PXT_DOOR_NAME    64u   /* bytes of a name without a slash, with its NUL */
-#define PXT_DOOR_PATH    108u  /* bytes of a path, with its NUL: what a socket's address holds */
-/* Where sockets of names without a slash are: the user's own folder, mode 0700; of his number. */
-#define PXT_DOOR_FOLDER  "/dev/shm/pxtrace-%u"
+#define PXT_DOOR_MAGIC       0x44545850u /* "PXTD" */
+#define PXT_DOOR_VERSION     2u
+#define PXT_DOOR_TEXT        8192u /* bytes of text at most */
+#define PXT_DOOR_NAME        64u   /* bytes of a name without a slash, with its NUL */
+#define PXT_DOOR_PATH        108u /* bytes of a path, with its NUL: what a socket's address holds */
+/*
+ * Where sockets of names without a slash are: a folder of the user alone, mode 0700.  The first is
+ * below XDG_RUNTIME_DIR, which nobody else can write to, where the environment names one that the
+ * effective user owns, and the process has no more rights than who started it.  The second is found
+ * by the user's number; but whoever is there first can make it, and lock him out.  New names go
+ * into the first where it can be had; names are looked for in both, in this order.
+ */
+#define PXT_DOOR_RUNTIME     "XDG_RUNTIME_DIR"
+#define PXT_DOOR_OWN         "/pxtrace"
+#define PXT_DOOR_FOLDER      "/dev/shm/pxtrace-%u"
+/* A longer XDG_RUNTIME_DIR has no room for a name behind it, and is left alone. */
+#define PXT_DOOR_RUNTIME_MAX (PXT_DOOR_PATH - PXT_DOOR_NAME - sizeof(PXT_DOOR_OWN))
 
 enum pxt_door_what {
 	/*

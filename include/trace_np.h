@@ -583,10 +583,11 @@ int posix_trace_attr_getfile_np(const trace_attr_t *attr, int *file_desc);
  * see and control it.  Any policy, any lanes, with or without a log, also in a file.
  *
  * @name: without a slash, at most 63 bytes: a name among those of the user, kept in a folder that
- * nobody else can enter.  With a slash: the path of a socket that create makes, at most 107 bytes;
- * who may write to it (its mode is 0777 less the umask) may attach and control, everybody else gets EACCES.  NULL: none (the
- * default).  The text is the caller's and is looked at by create only; attributes of a stream tell
- * NULL.
+ * nobody else can enter (below XDG_RUNTIME_DIR, where the environment of a program without special
+ * rights has one of the user's alone; else below /dev/shm).  With a slash: the path of a socket
+ * that create makes, at most 107 bytes; who may write to it (its mode is 0777 less the umask) may
+ * attach and control, everybody else gets EACCES.  NULL: none (the default).  The text is the
+ * caller's and is looked at by create only; attributes of a stream tell NULL.
  *
  * posix_trace_create() and posix_trace_create_withlog() then have these errors as well:
  * EEXIST: a living process has a stream of that name.  One that a dead process left is taken over.

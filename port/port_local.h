@@ -32,12 +32,18 @@ static inline bool pxt_port_same_place(
 	return one->device == other->device && one->file == other->file;
 }
 
+/* The two folders in which the calling user's names may be (base/door.h). */
+enum pxt_port_folder {
+	PXT_PORT_FOLDER_OWN,
+	PXT_PORT_FOLDER_SHARED
+};
+
 /*
- * The folder of the calling user's names, without a slash behind it.  @make: it is made where it is
- * missing.  EACCES: it cannot be made, or is another user's, or others may enter it; ENOENT: there is
- * none; EINVAL: @room is too small; or 0.
+ * Such a folder, without a slash behind it.  @make: it is made where it is missing.  EACCES: it
+ * cannot be made, or is another user's, or others may enter it; ENOENT: there is none, or no place
+ * for it; EINVAL: @room is too small; or 0.
  */
-int pxt_port_local_folder(bool make, char *path, size_t room);
+int pxt_port_local_folder(enum pxt_port_folder which, bool make, char *path, size_t room);
 /* @path made independent of the working folder, where that fits into @room bytes; else as it is. */
 void pxt_port_local_absolute(const char *name, char *path, size_t room);
 /*

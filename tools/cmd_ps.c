@@ -19,7 +19,7 @@ static const char *const help[] = {
 	"usage: pxtrace ps [OPTION]... [NAME...]\n"
 	"\n"
 	"A program gives its stream a name by posix_trace_attr_setsharename_np(). Shown are those\n"
-	"in this user's folder, or the given ones. NAME with a slash is the path of a socket; "
+	"in this user's folders, or the given ones. NAME with a slash is the path of a socket; "
 	"such\n"
 	"a stream is shown only when it is named.\n"
 	"\n"
@@ -40,8 +40,9 @@ static const char *const help[] = {
 	"\n"
 	"  $ pxtrace ps\n"
 	"\n"
-	"exit status: 0 done; 1 wrong command line; 2 a stream did not answer, or one that was\n"
-	"named is not there; 4 the output could not be written.\n",
+	"exit status: 0 done; 1 wrong command line; 2 a stream did not answer, one that was named\n"
+	"is not there, or the folder of names is somebody else's; 4 the output could not be "
+	"written.\n",
 	NULL,
 };
 
@@ -304,10 +305,11 @@ static int run(int argc, char **argv)
 	}
 	if (optind < argc)
 		return ps_of(&ps, argv + optind, (size_t)(argc - optind), true);
+	bool looked = pxt_remote_look("ps");
 	pxt_remote_list(&names);
 	int status = ps_of(&ps, names.names, names.count, false);
 	pxt_remote_list_free(&names);
-	return status;
+	return status == PXT_EXIT_OK && !looked ? PXT_EXIT_LOG : status;
 }
 
 const struct pxt_command pxt_cmd_ps = {

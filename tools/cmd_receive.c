@@ -2,6 +2,7 @@
 /* cmd_receive.c - pxtrace receive: the other end of a target's line. */
 #include "command.h"
 
+#include "finalname.h"
 #include "linefrom.h"
 #include "linein.h"
 #include "linetext.h"
@@ -409,8 +410,7 @@ static int run(struct receive *receive)
 	if (status != PXT_EXIT_OK)
 		return status;
 	if (receive->raw_path) {
-		receive->raw =
-		    open(receive->raw_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		receive->raw = pxt_final_open(receive->raw_path);
 		if (receive->raw < 0) {
 			pxt_complain("receive: %s: %s", receive->raw_path, strerror(errno));
 			return PXT_EXIT_OUTPUT;

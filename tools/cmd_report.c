@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_report.c - pxtrace report: logs as one HTML page. */
 #include "command.h"
+#include "finalname.h"
 #include "outfile.h"
 #include "report/collect.h"
 #include "report/page.h"
 #include "review.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -132,7 +132,7 @@ static int open_output(struct pxt_report *report, const char *path)
 	}
 	if (is_a_log(report, path))
 		return PXT_EXIT_USAGE;
-	report->out.fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+	report->out.fd = pxt_final_open(path);
 	if (report->out.fd >= 0)
 		return PXT_EXIT_OK;
 	pxt_complain("report: %s: %s", path, strerror(errno));

@@ -8,6 +8,7 @@
 #include "writeall.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -41,34 +42,33 @@ static const char *const help[] = {
 	NULL,
 };
 
+#define SEALS (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
 struct snapshot {
 	const char *name;
 	const char *output;
 	bool quiet;
 	struct pxt_outfile file;
-	int memory; /* where the owner cannot write to the file itself; -1: not needed */
+	int memory; /* what the owner writes to; -1: none yet */
+	bool lossy;
 	struct pxt_remote remote;
 };
 
-static enum pxt_reach ask_for(struct snapshot *s, int fd)
-{
-	const struct pxt_ask ask = { .what = PXT_DOOR_SNAPSHOT, .fd = fd, .patient = true };
-
-	return pxt_remote_ask(&s->remote, &ask);
-}
-
 /*
- * The owner writes, and that must not hold it up: it takes regular files of this machine only.  All
- * others get a copy of what it wrote to memory.
+ * The owner may be another user, and keep what it was given: it never gets the file itself, but
+ * memory, which nobody can change once it has answered.
  */
 static enum pxt_reach take_by_memory(struct snapshot *s)
 {
-	s->memory = memfd_create("pxtrace-snapshot", MFD_CLOEXEC);
-	if (s->memory < 0) {
+	struct pxt_ask ask = { .what = PXT_DOOR_SNAPSHOT, .patient = true };
+	enum pxt_reach reach;
+
+	s->memory = memfd_create("pxtrace-snapshot", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	ask.fd = s->memory;
+	reach = s->memory >= 0 ? pxt_remote_ask(&s->remote, &ask) : PXT_REACH_SYSTEM;
+	if (s->memory < 0)
 		s->remote.error = errno;
-		return PXT_REACH_SYSTEM;
-	}
-	return ask_for(s, s->memory);
+	return reach;
 }
 
 static int take(struct snapshot *s)
@@ -78,27 +78,29 @@ static int take(struct snapshot *s)
 
 	if (reach == PXT_REACH_OK)
 		reach = pxt_remote_tell(&s->remote, PXT_DOOR_STATUS);
-	if (reach == PXT_REACH_OK && s->file.final)
-		reach = ask_for(s, s->file.fd);
+	if (reach == PXT_REACH_OK)
+		reach = take_by_memory(s);
 	error = s->remote.error;
 	if (reach == PXT_REACH_REFUSED && (error == ENOSPC || error == EFBIG || error == EDQUOT)) {
 		pxt_complain("%s: cannot be written: %s", s->file.name, strerror(error));
 		return PXT_EXIT_OUTPUT;
 	}
-	if ((reach == PXT_REACH_OK && !s->file.final) ||
-	    (reach == PXT_REACH_REFUSED && (error == EINVAL || error == ENOTSUP)))
-		reach = take_by_memory(s);
-	return reach == PXT_REACH_OK ? PXT_EXIT_OK
-	                             : pxt_remote_complain("snapshot", &s->remote, reach);
+	if (reach != PXT_REACH_OK)
+		return pxt_remote_complain("snapshot", &s->remote, reach);
+	if (fcntl(s->memory, F_ADD_SEALS, SEALS) == 0)
+		return PXT_EXIT_OK;
+	pxt_complain("snapshot: %s: its process does not let go of what it wrote: %s", s->name,
+	    strerror(errno));
+	return PXT_EXIT_LOG;
 }
 
 /* Whoever answered has said that it is there: is it a log, and a whole one? */
-static int verify(const struct snapshot *s, int fd)
+static int verify(struct snapshot *s)
 {
 	struct posix_trace_logerror_np error = { 0 };
 	struct posix_trace_loginfo_np info;
 	trace_id_t trid;
-	int failed = posix_trace_open_explained_np(fd, &trid, &error);
+	int failed = posix_trace_open_explained_np(s->memory, &trid, &error);
 
 	if (failed != 0) {
 		pxt_complain(
@@ -107,12 +109,8 @@ static int verify(const struct snapshot *s, int fd)
 		    *error.posix_reason_np ? error.posix_reason_np : strerror(failed));
 		return PXT_EXIT_LOG;
 	}
-	failed = posix_trace_log_getinfo_np(trid, &info);
+	s->lossy = posix_trace_log_getinfo_np(trid, &info) == 0 && info.posix_lost_np > 0;
 	(void)posix_trace_close(trid);
-	if (failed == 0 && !s->quiet)
-		pxt_complain("%s: %s", s->file.name,
-		    info.posix_lost_np > 0 ? "saved; older events were overwritten or lost"
-		                           : "saved; no event was lost");
 	return PXT_EXIT_OK;
 }
 
@@ -123,9 +121,6 @@ static int copy(const struct snapshot *s)
 	off_t at = 0;
 	int error = 0;
 
-	/* What a first attempt has written. */
-	if (s->file.final && (ftruncate(s->file.fd, 0) != 0 || lseek(s->file.fd, 0, SEEK_SET) != 0))
-		error = errno;
 	while (error == 0 && (bytes = pread(s->memory, buffer, sizeof buffer, at)) > 0) {
 		error = pxt_write_all(s->file.fd, buffer, (size_t)bytes);
 		at += bytes;
@@ -140,19 +135,25 @@ static int copy(const struct snapshot *s)
 
 static int snapshot(struct snapshot *s)
 {
+	const char *name;
 	int status;
 
 	if (!pxt_outfile_open(&s->file, s->output))
 		return PXT_EXIT_OUTPUT;
+	name = s->file.name;
 	status = take(s);
 	if (status == PXT_EXIT_OK)
-		status = verify(s, s->memory >= 0 ? s->memory : s->file.fd);
-	if (status == PXT_EXIT_OK && s->memory >= 0)
+		status = verify(s);
+	if (status == PXT_EXIT_OK)
 		status = copy(s);
 	if (status != PXT_EXIT_OK)
 		pxt_outfile_discard(&s->file);
 	else if (!pxt_outfile_commit(&s->file))
 		status = PXT_EXIT_OUTPUT;
+	if (status == PXT_EXIT_OK && !s->quiet)
+		pxt_complain("%s: %s", name,
+		    s->lossy ? "saved; older events were overwritten or lost"
+		             : "saved; no event was lost");
 	if (s->memory >= 0)
 		(void)close(s->memory);
 	pxt_remote_close(&s->remote);

@@ -42,7 +42,7 @@ _pxtrace_commands()
 _pxtrace_streams()
 {
 	local socket
-	for socket in /dev/shm/pxtrace-"$EUID"/*; do
+	for socket in ${XDG_RUNTIME_DIR:+"$XDG_RUNTIME_DIR"/pxtrace/*} /dev/shm/pxtrace-"$EUID"/*; do
 		[[ -S $socket ]] && printf '%s\n' "${socket##*/}"
 	done
 }

@@ -224,7 +224,7 @@ static int convert(const struct ctf *ctf, const char *folder)
 	char *source = source_params(ctf);
 	char *sink = sink_params(ctf, folder);
 	bool found = find_plugin(plugin);
-	char *words[8] = { NULL };
+	char *words[9] = { NULL }; /* the last one stays */
 	unsigned used = 0;
 
 	(void)snprintf(option, sizeof option, "--plugin-path=%s", plugin);
@@ -248,6 +248,8 @@ static int write_folder(const struct ctf *ctf)
 {
 	char folder[PATH_BYTES];
 	char whole[PATH_BYTES + 8];
+	struct stat old;
+	bool there = lstat(ctf->output, &old) == 0;
 
 	if (snprintf(folder, sizeof folder, "%s.XXXXXX", ctf->output) >= (int)sizeof folder ||
 	    (rmdir(ctf->output) != 0 && errno != ENOENT)) {
@@ -261,6 +263,9 @@ static int write_folder(const struct ctf *ctf)
 	}
 	(void)snprintf(whole, sizeof whole, "%s/ctf", folder);
 	int status = convert(ctf, whole);
+	/* Who could not look into the empty one does not see this one. */
+	if (status == PXT_EXIT_OK && there)
+		(void)chmod(whole, old.st_mode & (old.st_uid == geteuid() ? 0777 : 0755));
 	if (status == PXT_EXIT_OK && rename(whole, ctf->output) != 0) {
 		pxt_complain("%s: %s", ctf->output, strerror(errno));
 		status = PXT_EXIT_OUTPUT;

@@ -1,11 +1,29 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * finalname.h - where a result goes that has another name until it is finished, and who may read
+ * it.
+ */
 #ifndef PXTRACE_FINALNAME_H
 #define PXTRACE_FINALNAME_H
 
 /*
  * Where a file that is made beside @path is renamed to: a link is followed, so that its target is
- * replaced and not the link.  free() it; NULL: out of memory.
+ * replaced and not the link; but none that somebody else has planted where everybody may make files
+ * (/tmp).  free() it; NULL: errno says why, EACCES such a link.
  */
 char *pxt_final_name(const char *path);
+
+/*
+ * Opens for writing what has no other name meanwhile, and makes it where it is not there: follows
+ * the same links.  -1: errno says why.
+ */
+int pxt_final_open(const char *path);
+
+/*
+ * The new file behind @fd, which nobody else can open yet, will replace @name: it gets the mode of
+ * what is there, or what is usual.  Of somebody else's file the mode takes rights away and gives
+ * none.
+ */
+void pxt_final_mode(const char *name, int fd);
 
 #endif

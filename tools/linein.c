@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 static const unsigned char file_magic[8] = PXT_LOG_MAGIC;
 
@@ -81,12 +81,14 @@ static bool path_of_run(const struct pxt_linein *in, char *path, size_t room)
 	                  ? (size_t)(dot - in->path)
 	                  : strlen(in->path);
 	unsigned number = in->done.logs + 1u;
+	struct stat st;
 	int length = snprintf(path, room, "%s", in->path);
 
 	while (number > 1u && length > 0 && (size_t)length < room) {
 		length = snprintf(
 		    path, room, "%.*s-%u%s", (int)stem, in->path, number++, in->path + stem);
-		if (access(path, F_OK) != 0)
+		/* A link that leads nowhere is there, too. */
+		if (lstat(path, &st) != 0)
 			break;
 	}
 	return length > 0 && (size_t)length < room;
@@ -256,6 +258,9 @@ static void take_head(struct pxt_linein *in, const struct pxt_lineframe *frame)
 		adopt(in, run, frames, count_at(contents, 8));
 	}
 	(void)pxt_linerun_head(run, contents);
+	/* The trailer was among what waited. */
+	if (run->ended)
+		let_go(in);
 }
 
 /* True: it belongs to a run. */

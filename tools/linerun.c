@@ -93,7 +93,8 @@ bool pxt_linerun_expect(struct pxt_linerun *run, uint32_t frame, uint32_t record
 	uint32_t ahead = (frame - (uint32_t)run->frames) & PXT_LINE_NUMBER_MASK;
 	uint32_t fresh = (records - (uint32_t)run->records) & 0xffffu;
 
-	if (ahead > PXT_LINE_NUMBER_MASK - PXT_LINERUN_LATE) {
+	/* Nothing comes behind a trailer: whoever sends it makes numbers up. */
+	if (run->ended || ahead > PXT_LINE_NUMBER_MASK - PXT_LINERUN_LATE) {
 		run->frames_again++;
 		return false;
 	}
@@ -445,7 +446,7 @@ bool pxt_linerun_head(struct pxt_linerun *run, const unsigned char *contents)
 		.lost = pxt_get64(contents + PXT_LINE_COUNTS_AT + 16, swapped),
 	};
 
-	if (totals.frames < run->frames) {
+	if (run->ended || totals.frames < run->frames) {
 		run->frames_again++;
 		return false;
 	}

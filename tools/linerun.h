@@ -81,7 +81,7 @@ const char *pxt_linerun_look(const unsigned char *head, struct pxt_log_header *h
 void pxt_linerun_start(struct pxt_linerun *run, uint64_t frames, uint64_t records);
 /*
  * A frame (no HEAD) with the number @frame comes next, before which @records began: the lowest 14
- * and 16 bits of both.  False: it came before.
+ * and 16 bits of both.  False: it came before, or behind the trailer, and is not to be taken.
  */
 bool pxt_linerun_expect(struct pxt_linerun *run, uint32_t frame, uint32_t records);
 /* The same by the full numbers, also where there are no frames. */
@@ -92,7 +92,7 @@ void pxt_linerun_slots(struct pxt_linerun *run, const unsigned char *slots, uint
 /* Entries of a block of @type, @count of them in @bytes bytes. */
 void pxt_linerun_entries(struct pxt_linerun *run, uint32_t type, uint32_t count,
     const unsigned char *entries, uint32_t bytes);
-/* Contents of a HEAD frame, checked before.  False: it came before. */
+/* Contents of a HEAD frame, checked before.  False: it came before, or behind the trailer. */
 bool pxt_linerun_head(struct pxt_linerun *run, const unsigned char *contents);
 
 void pxt_linerun_flush(struct pxt_linerun *run);

@@ -6,7 +6,9 @@
 #include "logturn.h"
 #include "writeall.h"
 
+#include "base/attr.h"
 #include "base/crc32.h"
+#include "base/logfmt_bytes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,8 +31,10 @@ static void write_all(struct pxt_logblocks *log, const unsigned char *bytes, uin
 /* A new file beside @path, so that what is under that name stays whole until it is replaced. */
 static void open_file(struct pxt_logblocks *log)
 {
-	size_t room = strlen(log->path) + 16;
+	size_t room = log->path ? strlen(log->path) + 16 : 0;
 
+	if (log->error)
+		return;
 	log->temporary = malloc(room);
 	if (!log->temporary) {
 		log->error = ENOMEM;
@@ -38,12 +42,14 @@ static void open_file(struct pxt_logblocks *log)
 	}
 	for (unsigned attempt = 0; log->fd < 0 && attempt < 100; attempt++) {
 		(void)snprintf(log->temporary, room, "%s.new-%02u", log->path, attempt);
-		log->fd = open(log->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		log->fd = open(log->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		if (log->fd < 0 && errno != EEXIST)
 			break;
 	}
-	if (log->fd >= 0)
+	if (log->fd >= 0) {
+		pxt_final_mode(log->path, log->fd);
 		return;
+	}
 	log->error = errno;
 	free(log->temporary);
 	log->temporary = NULL;
@@ -67,12 +73,14 @@ bool pxt_logblocks_open(struct pxt_logblocks *log, const char *path, enum pxt_lo
 	memset(log, 0, sizeof *log);
 	log->fd = -1;
 	log->swapped = header->swapped;
+	log->anew = header->generation != 0;
 	log->room = header->largest_block < ROOM_MAX ? header->largest_block : ROOM_MAX;
 	memcpy(log->sums.uuid, header->uuid, sizeof log->sums.uuid);
 	log->last_ticks = header->created.ticks;
 	log->path = pxt_final_name(path);
+	log->error = log->path ? 0 : errno;
 	log->memory = aligned_alloc(16, 2 * (size_t)ROOM_MAX);
-	if (!log->path || !log->memory) {
+	if (log->error == ENOMEM || !log->memory) {
 		pxt_logblocks_abandon(log);
 		return false;
 	}
@@ -136,6 +144,7 @@ bool pxt_logblocks_record(
 	if (bytes > log->data.room - log->data.used)
 		pxt_logblocks_flush(log);
 	memcpy(log->data.bytes + log->data.used, slots, bytes);
+	log->used[pxt_info_id(pxt_get32(slots + 4, log->swapped))] = true;
 	pxt_log_put_copied(&log->data, count, 1, ticks, ticks);
 	if (log->last_ticks < ticks)
 		log->last_ticks = ticks;
@@ -152,6 +161,9 @@ void pxt_logblocks_missed(struct pxt_logblocks *log, uint64_t records)
 
 void pxt_logblocks_loss(struct pxt_logblocks *log, uint64_t records)
 {
+	uint64_t most = PXT_LOGBLOCKS_MOST - log->sums.lost - log->data.lost;
+
+	records = records < most ? records : most;
 	if (!records)
 		return;
 	if (!pxt_log_put_loss(&log->data, records)) {
@@ -189,6 +201,8 @@ bool pxt_logblocks_entry(
 	memcpy(block->bytes + block->used, entry, bytes);
 	block->used += bytes;
 	block->count++;
+	if (type == PXT_LOG_TYPES)
+		log->named[pxt_get16(entry + 2, log->swapped) % PXT_LOG_IDS] = true;
 	return true;
 }
 
@@ -196,6 +210,39 @@ bool pxt_logblocks_entry(
 static unsigned char *next_entry(struct pxt_log_block *block)
 {
 	return block->bytes + block->used;
+}
+
+void pxt_logblocks_type(
+    struct pxt_logblocks *log, uint32_t id, const char *name, const char *format)
+{
+	struct pxt_log_block *block = pxt_logblocks_meta(log, PXT_LOG_TYPES);
+	unsigned char *entry = next_entry(block);
+
+	if (!pxt_log_put_type(block, id, name, format)) {
+		block = pxt_logblocks_more(log);
+		entry = next_entry(block);
+		(void)pxt_log_put_type(block, id, name, format);
+	}
+	log->named[id % PXT_LOG_IDS] = true;
+	if (log->swapped)
+		pxt_logturn_type(entry);
+}
+
+uint32_t pxt_logblocks_name_rest(struct pxt_logblocks *log)
+{
+	uint32_t made = 0;
+
+	for (uint32_t id = 1; id < PXT_LOG_IDS; id++) {
+		const char *system = pxt_system_event_name(id);
+		char name[16];
+
+		if (!log->used[id] || log->named[id])
+			continue;
+		(void)snprintf(name, sizeof name, "type_%u", (unsigned)id);
+		pxt_logblocks_type(log, id, system ? system : name, "");
+		made++;
+	}
+	return made;
 }
 
 void pxt_logblocks_clock(struct pxt_logblocks *log, const struct pxt_log_clock *clock)
@@ -228,11 +275,52 @@ void pxt_logblocks_clear(struct pxt_logblocks *log, uint64_t ticks, uint64_t rec
 
 /* ---- The end ---- */
 
+/* False: the sum runs over. */
+static bool add(uint64_t *sum, uint64_t number)
+{
+	*sum += number;
+	return *sum >= number;
+}
+
+/*
+ * Whether the law holds: what was written is somewhere, and the log holds what was flushed to it.
+ */
+static bool is_lawful(const struct pxt_logblocks *log, const struct pxt_log_trailer *trailer)
+{
+	const struct posix_trace_counts_np *counts = &trailer->counts;
+	uint64_t sum = counts->posix_retrieved_np;
+	uint64_t held = log->sums.records;
+	uint64_t lost = counts->posix_lost_np;
+
+	if (!add(&sum, counts->posix_lost_np) || !add(&sum, counts->posix_cleared_np) ||
+	    !add(&sum, counts->posix_held_np) || sum != counts->posix_written_np)
+		return false;
+	if (log->anew)
+		return true;
+	return add(&held, trailer->log_lost) && add(&lost, trailer->log_lost) &&
+	       add(&lost, counts->posix_cleared_np) && counts->posix_retrieved_np <= held &&
+	       log->sums.lost <= lost;
+}
+
+/* What can be said of a stream whose own counts are those of no log like this. */
+static void count_anew(const struct pxt_logblocks *log, struct pxt_log_trailer *trailer)
+{
+	trailer->counts =
+	    (struct posix_trace_counts_np){ .posix_written_np = log->sums.records + log->sums.lost,
+		    .posix_retrieved_np = log->sums.records,
+		    .posix_lost_np = log->sums.lost };
+	trailer->log_lost = 0;
+	trailer->status.posix_stream_overrun_status =
+	    log->sums.lost ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
+}
+
 static void put_trailer(struct pxt_logblocks *log, struct pxt_log_trailer *trailer)
 {
 	struct pxt_log_block *block = pxt_logblocks_meta(log, PXT_LOG_TRAILER);
 	unsigned char *entry = next_entry(block);
 
+	if (!is_lawful(log, trailer))
+		count_anew(log, trailer);
 	trailer->data_blocks = log->sums.data_sequence;
 	trailer->meta_blocks = log->sums.meta_sequence;
 	(void)pxt_log_put_trailer(block, trailer);
@@ -245,6 +333,7 @@ int pxt_logblocks_close(struct pxt_logblocks *log, struct pxt_log_trailer *trail
 {
 	int error;
 
+	(void)pxt_logblocks_name_rest(log);
 	pxt_logblocks_flush(log);
 	if (trailer)
 		put_trailer(log, trailer);

@@ -6,6 +6,9 @@
  * The log has the byte order of its head: what another machine recorded stays as it is, and what
  * is added here (heads of blocks, losses, the trailer) is turned into its order.
  *
+ * Whoever told what stands in it, the log is in no contradiction with itself: each type that an
+ * event has gets a name, and a trailer whose counts cannot be those of this log gets the log's own.
+ *
  * Errors stay: after the first one nothing is written, and pxt_logblocks_close() tells it.
  */
 #ifndef PXT_LOGBLOCKS_H
@@ -14,6 +17,9 @@
 #include "logwrite.h"
 
 #include "base/logfmt.h"
+
+/* More losses than this no sum of counts holds, and no stream has. */
+#define PXT_LOGBLOCKS_MOST (UINT64_C(1) << 62)
 
 struct pxt_logblocks {
 	int fd;
@@ -29,6 +35,9 @@ struct pxt_logblocks {
 	unsigned char *memory;
 	uint64_t last_ticks; /* the largest stamp so far */
 	uint64_t missed;     /* in front of the records of @data */
+	bool anew;           /* the head says that its stream was cleared, and counts more */
+	bool used[PXT_LOG_IDS];
+	bool named[PXT_LOG_IDS];
 };
 
 /*
@@ -41,6 +50,7 @@ bool pxt_logblocks_open(struct pxt_logblocks *log, const char *path, enum pxt_lo
 /* @slots: a whole record of @count slots, in the log's order.  False: no block is that large. */
 bool pxt_logblocks_record(
     struct pxt_logblocks *log, const unsigned char *slots, uint32_t count, uint64_t ticks);
+/* What would make the sum over all larger than PXT_LOGBLOCKS_MOST is left out. */
 void pxt_logblocks_loss(struct pxt_logblocks *log, uint64_t records);
 /*
  * So many records of the stream, in all, are not in the log: those that follow are numbered behind
@@ -50,6 +60,10 @@ void pxt_logblocks_missed(struct pxt_logblocks *log, uint64_t records);
 /* @entry: one of a block of @type, checked, in the log's order.  False: no block is that large. */
 bool pxt_logblocks_entry(
     struct pxt_logblocks *log, enum pxt_log_type type, const unsigned char *entry, uint32_t bytes);
+void pxt_logblocks_type(
+    struct pxt_logblocks *log, uint32_t id, const char *name, const char *format);
+/* Makes names for types that events have and nobody has named; returns how many. */
+uint32_t pxt_logblocks_name_rest(struct pxt_logblocks *log);
 /* The block under construction that takes entries of @type; for logs in this machine's order. */
 struct pxt_log_block *pxt_logblocks_meta(struct pxt_logblocks *log, enum pxt_log_type type);
 /* That block is full: it goes into the file, and an empty one of the same type is returned. */
@@ -62,8 +76,9 @@ void pxt_logblocks_clear(struct pxt_logblocks *log, uint64_t ticks, uint64_t rec
 void pxt_logblocks_flush(struct pxt_logblocks *log);
 
 /*
- * The trailer; the numbers of blocks in it are filled in here.  NULL: the log stays a growing
- * one.  Frees what is held; returns 0 or the first error.
+ * The trailer; the numbers of blocks in it are filled in here, and its counts are corrected where
+ * they contradict the log.  NULL: the log stays a growing one.  Frees what is held; returns 0 or
+ * the first error.
  */
 int pxt_logblocks_close(struct pxt_logblocks *log, struct pxt_log_trailer *trailer);
 /* Gives up: a temporary file is removed, a growing one stays as it is. */

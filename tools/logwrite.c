@@ -75,14 +75,6 @@ static void fill_header(struct pxt_log_header *header, const struct pxt_loghead 
 	fill_attr(&header->attr, head);
 }
 
-static void put_type(struct pxt_logwrite *log, unsigned id, const char *name, const char *format)
-{
-	struct pxt_log_block *block = pxt_logblocks_meta(&log->blocks, PXT_LOG_TYPES);
-
-	if (!pxt_log_put_type(block, id, name, format))
-		(void)pxt_log_put_type(pxt_logblocks_more(&log->blocks), id, name, format);
-}
-
 struct pxt_logwrite *pxt_logwrite_begin(
     const char *path, enum pxt_logmode mode, const struct pxt_loghead *head)
 {
@@ -101,7 +93,7 @@ struct pxt_logwrite *pxt_logwrite_begin(
 		const char *name = pxt_system_event_name(id);
 
 		if (name)
-			put_type(log, id, name, "");
+			pxt_logblocks_type(&log->blocks, id, name, "");
 	}
 	return log;
 }
@@ -111,7 +103,7 @@ struct pxt_logwrite *pxt_logwrite_begin(
 void pxt_logwrite_type(
     struct pxt_logwrite *log, trace_event_id_t id, const char *name, const char *format)
 {
-	put_type(log, (unsigned)id, name, format ? format : "");
+	pxt_logblocks_type(&log->blocks, (uint32_t)id, name, format ? format : "");
 }
 
 trace_event_id_t pxt_logwrite_system_type(const char *name)

@@ -5,7 +5,6 @@
 #include "finalname.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -41,9 +40,7 @@ static bool open_beside(struct pxt_outfile *file)
 {
 	static const char suffix[] = ".XXXXXX";
 	size_t bytes = strlen(file->final);
-	mode_t mask = umask(0);
 
-	(void)umask(mask);
 	file->temporary = pxt_must(malloc(bytes + sizeof suffix));
 	memcpy(file->temporary, file->final, bytes);
 	memcpy(file->temporary + bytes, suffix, sizeof suffix);
@@ -52,7 +49,7 @@ static bool open_beside(struct pxt_outfile *file)
 		return false;
 	unfinished = file->temporary;
 	watch_signals();
-	(void)fchmod(file->fd, 0666 & ~mask);
+	pxt_final_mode(file->final, file->fd);
 	return true;
 }
 
@@ -71,10 +68,12 @@ bool pxt_outfile_open(struct pxt_outfile *file, const char *name)
 		return false;
 	}
 	if (there && !S_ISREG(st.st_mode)) {
-		file->fd = open(name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+		file->fd = pxt_final_open(name);
 	} else {
-		file->final = pxt_must(pxt_final_name(name));
-		(void)open_beside(file);
+		file->fd = -1;
+		file->final = pxt_final_name(name);
+		if (file->final)
+			(void)open_beside(file);
 	}
 	if (file->fd >= 0)
 		return true;
@@ -152,9 +151,9 @@ bool pxt_outfile_check(const char *name)
 		    S_ISDIR(st.st_mode) ? "a folder" : "no file");
 		return false;
 	}
-	char *target = pxt_must(pxt_final_name(name));
-	char *folder = folder_of(target);
-	bool may = access(folder, W_OK | X_OK) == 0;
+	char *target = pxt_final_name(name);
+	char *folder = target ? folder_of(target) : NULL;
+	bool may = folder && access(folder, W_OK | X_OK) == 0;
 	if (!may)
 		pxt_complain("%s: cannot be written: %s", name, strerror(errno));
 	free(folder);

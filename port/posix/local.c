@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
@@ -106,11 +107,37 @@ static int check_folder(const char *path)
 	return 0;
 }
 
-int pxt_port_local_folder(bool make, char *path, size_t room)
+/* NULL where the environment names none, or somebody else could have written the environment. */
+static const char *runtime_folder(void)
+{
+	const char *path = secure_getenv(PXT_DOOR_RUNTIME);
+
+	return path && path[0] == '/' && strlen(path) <= PXT_DOOR_RUNTIME_MAX &&
+	               check_folder(path) == 0
+	           ? path
+	           : NULL;
+}
+
+/* The bytes of its name, as snprintf() counts them. */
+static int name_folder(enum pxt_port_folder which, char *path, size_t room)
+{
+	const char *runtime;
+
+	if (which == PXT_PORT_FOLDER_SHARED)
+		return snprintf(path, room, PXT_DOOR_FOLDER, (unsigned)geteuid());
+	runtime = runtime_folder();
+	return runtime ? snprintf(path, room, "%s" PXT_DOOR_OWN, runtime) : 0;
+}
+
+int pxt_port_local_folder(enum pxt_port_folder which, bool make, char *path, size_t room)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
-	int length = snprintf(path, room, PXT_DOOR_FOLDER, (unsigned)geteuid());
-	int error = length < 0 || (size_t)length >= room ? EINVAL : check_folder(path);
+	int length = name_folder(which, path, room);
+	int error = length < 0 || (size_t)length >= room ? EINVAL : ENOENT;
+
+	make = make && length > 0;
+	if (error == ENOENT && length > 0)
+		error = check_folder(path);
 
 	/* Whatever somebody else makes there in between is looked at as well. */
 	if (error == ENOENT && make) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* log.h - a log that was made of whatever came in is opened and read to its end. */
+/*
+ * log.h - a log that was made of whatever came in is opened and read to its end, and is in no
+ * contradiction with itself.
+ */
 #ifndef PXT_FUZZ_LOG_H
 #define PXT_FUZZ_LOG_H
 
@@ -8,6 +11,7 @@
 #include <stdlib.h>
 #include <trace.h>
 #include <trace_np.h>
+#include <unistd.h>
 
 #define EVENTS_MAX 100000u
 
@@ -34,6 +38,25 @@ static inline int read_log(const char *path)
 	if (posix_trace_close(trid))
 		abort();
 	return fd;
+}
+
+#define FINDINGS 16u
+
+static inline void check_log(const char *path)
+{
+	struct posix_trace_logfinding_np findings[FINDINGS];
+	struct posix_trace_logcheck_np sum;
+	int fd = read_log(path);
+
+	if (posix_trace_log_check_np(fd, &sum, findings, FINDINGS))
+		abort();
+	for (uint64_t i = 0; i < sum.posix_findings_np && i < FINDINGS; i++)
+		(void)fprintf(stderr, "byte %llu: %s\n",
+		    (unsigned long long)findings[i].posix_offset_np, findings[i].posix_reason_np);
+	if (sum.posix_findings_np)
+		abort();
+	(void)close(fd);
+	(void)unlink(path);
 }
 
 #endif

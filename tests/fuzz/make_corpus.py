@@ -46,6 +46,9 @@ def lines():
         yield b"\x01" + pieces
         yield b"\x03" + pieces
         yield b"\x2a" + content
+    # Choices of a sender that makes its numbers up: four bytes a frame.
+    for mode in (0x80, 0x81):
+        yield bytes([mode]) + bytes(i * 37 % 256 for i in range(400))
 
 
 def images():

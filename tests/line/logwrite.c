@@ -258,6 +258,7 @@ static void a_log_of_either_byte_order_takes_records_and_losses(void)
 		trailer.attr = header.attr;
 		trailer.end = header.created;
 		trailer.counts.posix_written_np = 8;
+		trailer.counts.posix_retrieved_np = 3;
 		trailer.counts.posix_lost_np = 5;
 		PXT_EQ(pxt_logblocks_close(&log, &trailer), 0);
 		trid = open_path(posix_trace_open_explained_np);
@@ -275,6 +276,91 @@ static void a_log_of_either_byte_order_takes_records_and_losses(void)
 	}
 }
 
+/* ---- Who tells what cannot be ---- */
+
+/* One event of type 40, which nobody names, and one loss. */
+static bool begin_contradictory(struct pxt_logblocks *log, struct pxt_log_trailer *trailer)
+{
+	unsigned char head[PXT_LOG_HEADER_BYTES];
+	const struct pxt_slot slots[2] = {
+		{ { PXT_SLOT_BEGIN, pxt_slot_info(40, 0, false, false, 1), 0x10, 0 } }
+	};
+	struct pxt_log_header header;
+
+	begin_case();
+	if (!golden_head("le64.ptl", head) || pxt_log_get_header(head, &header) || header.swapped ||
+	    !pxt_logblocks_open(log, path, PXT_LOG_WHOLE, head, &header))
+		return false;
+	pxt_logblocks_loss(log, 1);
+	*trailer = (struct pxt_log_trailer){ .attr = header.attr, .end = header.created };
+	return pxt_logblocks_record(log, (const unsigned char *)slots, 2, 0x10);
+}
+
+static void check_sound(uint64_t written, uint64_t lost)
+{
+	struct posix_trace_logfinding_np finding = { .posix_reason_np = "" };
+	struct posix_trace_logcheck_np sum;
+	int fd = open(path, O_RDONLY);
+
+	CU_ASSERT_FATAL(fd >= 0);
+	PXT_EQ(posix_trace_log_check_np(fd, &sum, &finding, 1), 0);
+	PXT_CHECK(sum.posix_findings_np == 0, "%s", finding.posix_reason_np);
+	PXT_EQ(sum.posix_counts_np.posix_written_np, written);
+	PXT_EQ(sum.posix_counts_np.posix_lost_np, lost);
+	(void)close(fd);
+}
+
+static void a_trailer_that_contradicts_its_log_gets_the_counts_of_the_log(void)
+{
+	static const struct {
+		struct posix_trace_counts_np counts;
+		uint64_t log_lost;
+	} wrong[] = {
+		{ { 3, 1, 1, 0, 0, 0 }, 0 },          /* written is not the sum */
+		{ { 3, 2, 1, 0, 0, 0 }, 0 },          /* more than the log has */
+		{ { 1, 1, 0, 0, 0, 0 }, 0 },          /* a loss that it does not tell */
+		{ { 1, 0, 2, UINT64_MAX, 0, 0 }, 0 }, /* the sum runs over */
+		{ { 2, 1, 1, 0, 0, 0 }, UINT64_MAX }, /* so does this one */
+	};
+	struct pxt_log_trailer trailer;
+	struct pxt_logblocks log;
+
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		CU_ASSERT_FATAL(begin_contradictory(&log, &trailer));
+		trailer.counts = wrong[i].counts;
+		trailer.log_lost = wrong[i].log_lost;
+		PXT_EQ(pxt_logblocks_close(&log, &trailer), 0);
+		PXT_EQ(trailer.log_lost, 0);
+		check_sound(2, 1);
+	}
+}
+
+static void a_trailer_that_fits_its_log_stays_as_it_is(void)
+{
+	struct pxt_log_trailer trailer;
+	struct pxt_logblocks log;
+
+	CU_ASSERT_FATAL(begin_contradictory(&log, &trailer));
+	trailer.counts = (struct posix_trace_counts_np){ 20, 5, 3, 10, 2, 0 };
+	trailer.log_lost = 4;
+	PXT_EQ(pxt_logblocks_close(&log, &trailer), 0);
+	PXT_EQ(trailer.log_lost, 4);
+	check_sound(20, 3);
+}
+
+static void losses_of_more_than_any_stream_has_do_not_run_over(void)
+{
+	struct pxt_log_trailer trailer;
+	struct pxt_logblocks log;
+
+	CU_ASSERT_FATAL(begin_contradictory(&log, &trailer));
+	pxt_logblocks_loss(&log, UINT64_MAX);
+	pxt_logblocks_flush(&log);
+	pxt_logblocks_loss(&log, UINT64_MAX);
+	PXT_EQ(pxt_logblocks_close(&log, &trailer), 0);
+	check_sound(PXT_LOGBLOCKS_MOST + 1, PXT_LOGBLOCKS_MOST);
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(what_is_written_is_read_back),
 	PXT_CASE(a_growing_log_can_be_read_at_each_instant),
@@ -282,5 +368,8 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_place_that_cannot_be_written_is_an_error_at_the_end),
 	PXT_CASE(many_events_fill_many_blocks),
 	PXT_CASE(a_log_of_either_byte_order_takes_records_and_losses),
+	PXT_CASE(a_trailer_that_contradicts_its_log_gets_the_counts_of_the_log),
+	PXT_CASE(a_trailer_that_fits_its_log_stays_as_it_is),
+	PXT_CASE(losses_of_more_than_any_stream_has_do_not_run_over),
 };
 PXT_SUITE("logs that the tools write", cases)

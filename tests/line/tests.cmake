@@ -15,3 +15,5 @@ ptrace_test(line_faults FAKES NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS POLICY_LOOP
 	SOURCES line/faults.c ${line_receiver} ${line_writer})
 ptrace_test(line_frames NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS
 	SOURCES line/frames.c ${line_receiver} ${line_writer})
+ptrace_test(line_hostile NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS POLICY_LOOP
+	SOURCES line/hostile.c line/forge.c line/capture.c ${line_receiver} ${line_writer})

@@ -365,4 +365,144 @@ attached_processes_are_counted_and_their_events_saved()
 	fail 'it is still counted'
 }
 
+# ---- Where names are ----
+
+# A folder as a session has it; its path is short enough for a socket's behind it.
+runtime()
+{
+	XDG_RUNTIME_DIR=$here/session
+	[ ${#XDG_RUNTIME_DIR} -le 35 ] || { echo 'temporary folders have long names here: skipped'; exit 77; }
+	mkdir -m "$1" session
+	export XDG_RUNTIME_DIR
+}
+
+# As a user whose folder in the shared place is somebody else's.
+locked_out=$((50000 + $$ % 10000))
+squat()
+{
+	[ "$(id -u)" = 0 ] || { echo 'wants root: skipped'; exit 77; }
+	need setpriv
+	squatted=/dev/shm/pxtrace-$locked_out
+	mkdir -m 755 "$squatted" || { echo 'no such folder here: skipped'; exit 77; }
+	trap 'kill -9 $owner 2>/dev/null; rm -rf "$here" "$squatted"' EXIT
+	chmod 711 "$here"
+	as_user "$pxtrace" --version >/dev/null 2>&1 || { echo 'no such user here: skipped'; exit 77; }
+}
+as_user() { setpriv --reuid=$locked_out --regid=$locked_out --clear-groups "$@"; }
+
+names_are_in_the_folder_of_the_session_where_there_is_one()
+{
+	runtime 700
+	own loop
+	[ -S "session/pxtrace/$name" ] || fail 'it is not there'
+	[ ! -e "$place" ] || fail 'it is in the shared place'
+	[ "$(stat -c %a session/pxtrace)" = 700 ] || fail 'others may enter the folder'
+	run 0 ps
+	out_has "$name"
+	[ "$(of pid)" = $owner ] || fail 'another process'
+	visit
+	run 0 snapshot "$name" -o x.ptl
+	exec 9>&-
+	wait $guest || fail "exit status $? of the guest"
+}
+
+a_name_is_found_from_a_session_that_its_program_was_not_in()
+{
+	own loop
+	[ -S "$place" ] || fail 'it is not in the shared place'
+	runtime 700
+	mkdir -m 700 session/pxtrace
+	[ "$(of pid)" = $owner ] || fail 'it is not found'
+	run 0 ps
+	out_has "$name"
+	visit
+	exec 9>&-
+	wait $guest || fail "exit status $? of the guest"
+}
+
+names_of_dead_processes_are_removed_from_either_folder()
+{
+	own loop
+	kill -9 $owner
+	wait $owner 2>/dev/null
+	runtime 700
+	own loop
+	kill -9 $owner
+	wait $owner 2>/dev/null
+	for turn in session shared; do
+		run 0 ps --clean "$name"
+		out_has removed
+	done
+	[ ! -e "$place" ] && [ ! -e "session/pxtrace/$name" ] || fail 'one is still there'
+}
+
+a_folder_of_a_session_that_others_may_enter_is_left_alone()
+{
+	runtime 755
+	own loop
+	[ -S "$place" ] || fail 'it is not in the shared place'
+	[ ! -e session/pxtrace ] || fail 'a folder was made'
+	[ "$(of pid)" = $owner ] || fail 'it is not found'
+}
+
+a_folder_of_names_that_somebody_else_made_is_told()
+{
+	squat
+	as_user "$pxtrace" ps >out 2>err
+	[ $? -eq 2 ] || fail 'exit status'
+	err_has "$squatted belongs to somebody else"
+	chown $locked_out "$squatted"
+	as_user "$pxtrace" ps >out 2>err
+	[ $? -eq 2 ] || fail 'exit status'
+	err_has "$squatted can be entered by others"
+	chmod 700 "$squatted"
+	as_user "$pxtrace" ps >out 2>err || fail 'exit status'
+	[ ! -s err ] || fail 'it is well'
+}
+
+a_session_has_names_though_somebody_else_made_the_shared_folder()
+{
+	squat
+	runtime 700
+	chown $locked_out session
+	mkfifo line8
+	as_user "$named" owner "$name" loop <line8 >said 2>owner_err &
+	owner=$!
+	exec 8>line8
+	until_has said ready || { cat owner_err; fail 'the program does not begin'; }
+	as_user "$pxtrace" ps >out 2>err || fail 'exit status'
+	out_has "$name"
+	err_has 'belongs to somebody else'
+	as_user "$pxtrace" snapshot "$name" -q -o - >x.ptl 2>err || fail snapshot
+}
+
+a_program_with_more_rights_than_its_user_leaves_the_session_alone()
+{
+	squat
+	need findmnt
+	rmdir "$squatted"
+	runtime 700
+	mkdir -m 700 session/pxtrace
+	chown $locked_out session session/pxtrace
+	"$PXT_PYTHON" -c 'import socket, sys
+socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).bind(sys.argv[1])' session/pxtrace/planted
+	as_user "$pxtrace" ps >out 2>err
+	out_has planted
+	cp "$pxtrace" more
+	chown 0:0 more
+	chmod 2755 more
+	if findmnt -no OPTIONS --target . | grep -q nosuid; then echo 'nobody gets rights here: skipped'; exit 77; fi
+	as_user ./more ps >out 2>err || fail 'exit status'
+	out_lacks planted
+	cp "$named" more
+	chown 0:0 more
+	chmod 2755 more
+	mkfifo line8
+	as_user ./more owner "$name" loop <line8 >said 2>owner_err &
+	owner=$!
+	exec 8>line8
+	until_has said ready || { cat owner_err; fail 'the program does not begin'; }
+	[ -S "$squatted/$name" ] || fail 'the library does as the session says'
+}
+
 "$case"

@@ -10,6 +10,7 @@ need babeltrace2
 plugin=$PXT_BUILD/tools/babeltrace
 [ -f "$plugin/babeltrace-plugin-ptrace.so" ] || { echo "no plugin was built: skipped"; exit 77; }
 export BABELTRACE_PLUGIN_PATH="$plugin"
+preload_for_plugin
 
 # bt STATUS ARGUMENTS...: as run
 bt()
@@ -30,7 +31,7 @@ with_bt2()
 {
 	for python in python3 /usr/bin/python3; do
 		"$python" -c 'import bt2' 2>/dev/null || continue
-		"$python" - >out 2>err || fail "python"
+		env ${preload:+"LD_PRELOAD=$preload"} "$python" - >out 2>err || fail "python"
 		return
 	done
 	echo "no python module bt2: skipped"
@@ -312,6 +313,15 @@ export_ctf_leaves_a_whole_folder_or_none()
 	make other.ptl 'uuid 2' </dev/null
 	run 0 export ctf -o both lossy.ptl other.ptl
 	[ -f both/lossy/metadata ] && [ -f both/other/metadata ] || fail "not two traces"
+}
+
+export_ctf_keeps_the_mode_of_the_folder_that_it_fills()
+{
+	make_lossy
+	mkdir -m 700 one
+	run 0 export ctf -o one lossy.ptl
+	[ -f one/metadata ] || fail "no metadata"
+	[ "$(stat -c %a one)" = 700 ] || fail "its mode is $(stat -c %a one)"
 }
 
 "$case"

@@ -18,7 +18,7 @@ case=$4
 here=$(mktemp -d) || exit 1
 trap 'rm -rf "$here"' EXIT
 cd "$here" || exit 1
-unset NO_COLOR
+unset NO_COLOR XDG_RUNTIME_DIR
 export LC_ALL=C TZ=UTC TERM=xterm
 
 fail()
@@ -50,6 +50,20 @@ lines() { [ "$(wc -l <out)" -eq "$1" ] || fail "$(wc -l <out) lines, not $1"; }
 commands() { "$pxtrace" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'; }
 # What a test cannot do without.
 need() { command -v "$1" >/dev/null || { echo "no $1: skipped"; exit 77; }; }
+# A plugin of babeltrace2 that was built under AddressSanitizer wants its library in the process before all
+# else: then $preload is that, and babeltrace2 is called with it, by pxtrace too. What babeltrace2 and Python
+# themselves never free is not ours.
+preload_for_plugin()
+{
+	preload=$(ldd "$PXT_BUILD/tools/babeltrace/babeltrace-plugin-ptrace.so" 2>/dev/null |
+		sed -n 's/.*libasan[^ ]* => \([^ ]*\) .*/\1/p')
+	[ -n "$preload" ] || return 0
+	mkdir .path
+	printf '#!/bin/sh\nLD_PRELOAD=%s exec %s "$@"\n' "$preload" "$(command -v babeltrace2)" >.path/babeltrace2
+	chmod 755 .path/babeltrace2
+	PATH=$here/.path:$PATH
+	export ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0"
+}
 # within KIB COMMAND...: runs it with so much address space; skipped where the program does not even start
 # with that (a sanitizer, an emulator).
 within()

@@ -155,7 +155,8 @@ python_reads_the_same_through_babeltrace()
 	system=$(command -v /usr/bin/python3) && "$system" -c 'import bt2' 2>/dev/null || { echo 'no bt2: skipped'; exit 77; }
 	plugins=$(dirname "$(find "$PXT_BUILD" -name 'babeltrace-plugin-*.so' | head -n 1)")
 	[ "$plugins" != . ] || { echo 'no plugin: skipped'; exit 77; }
-	BABELTRACE_PLUGIN_PATH=$plugins "$system" "$PXT_SOURCE/examples/analysis.py" --pxtrace "$pxtrace" run.ptl \
+	preload_for_plugin
+	BABELTRACE_PLUGIN_PATH=$plugins env ${preload:+"LD_PRELOAD=$preload"} "$system" "$PXT_SOURCE/examples/analysis.py" --pxtrace "$pxtrace" run.ptl \
 		>python 2>err || fail 'analysis.py'
 	grep -qx 'read by babeltrace2' python || { cat python; fail 'another way'; }
 	agrees

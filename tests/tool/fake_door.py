@@ -9,11 +9,13 @@ input ends.  Knows nothing of the C code; base/door.h says what it speaks.  LOG 
 has it; a follower gets LOG, and the rest of FULL-LOG in pieces.
 """
 import array
+import mmap
 import os
 import selectors
 import socket
 import struct
 import sys
+import threading
 
 MAGIC, VERSION = 0x44545850, 2
 PIECE = 400000
@@ -160,6 +162,27 @@ class Door:
                 then(caller)
         return act
 
+    def changes(self, caller, what, fds):
+        """The log, and other bytes in its place when it was taken."""
+        fd = os.dup(fds[0])
+        self.gives(self.full)(caller, what, fds)
+
+        def change():
+            try:
+                os.pwrite(fd, b"changed" * 99, 0)
+            except OSError:
+                pass
+            with open(os.path.join(self.folder, "tried"), "w"):
+                pass
+        threading.Timer(1, change).start()
+
+    def keeps(self, caller, what, fds):
+        """The log, which stays where it can be changed."""
+        os.ftruncate(fds[0], len(self.full))
+        self.mapped = mmap.mmap(fds[0], len(self.full))
+        self.mapped[:] = self.full
+        caller.send(reply(what))
+
     def memory(self, caller, what, fds):
         """Follow: the whole log in pieces; the most memory that it took goes to the file "used"."""
         self.kept.append([caller, os.dup(fds[0]), 0, 0])
@@ -197,10 +220,12 @@ def main():
     door.add("snapshot_noise", door.after_status(door.gives(b"\x1b[31mnoise" * 99)))
     door.add("snapshot_of_nothing", door.after_status(door.gives(b"")))
     door.add("snapshot_no_room", door.after_status(door.gives(log, 28)))
-    door.add("snapshot_elsewhere", door.after_status(
-        lambda caller, what, fds: caller.send(reply(what, 22, text=b"no log there\0"))
+    door.add("snapshot_into_memory", door.after_status(
+        lambda caller, what, fds: caller.send(reply(what, 5, text=b"that is a file\0"))
         if os.readlink(f"/proc/self/fd/{fds[0]}").startswith(os.path.realpath(folder))
         else door.gives(full)(caller, what, fds)))
+    door.add("snapshot_changed", door.after_status(door.changes))
+    door.add("snapshot_kept", door.after_status(door.keeps))
     door.add("follow_dies", door.asked(door.gives(log, then=door.hang_up)))
     door.add("follow_ends", door.asked(door.gives(full, then=door.hang_up)))
     door.add("follow_noise", door.asked(door.gives(b"\x1b[31mnoise" * 999, then=door.hang_up)))

@@ -45,6 +45,7 @@ export_ctf_shows_what_was_written()
 {
 	need babeltrace2
 	[ -e "$(dirname "$pxtrace")/babeltrace/babeltrace-plugin-ptrace.so" ] || exit 77
+	preload_for_plugin
 	make_long
 	on_terminal export ctf -o run.ctf long.ptl
 	[ -e run.ctf/metadata ] || fail 'nothing was written'

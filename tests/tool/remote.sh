@@ -241,14 +241,51 @@ snapshot_appears_when_it_is_whole()
 	[ "$(ls x.ptl*)" = x.ptl ] || fail 'a temporary file stayed'
 }
 
-snapshot_copies_where_the_owner_does_not_write()
+the_owner_of_a_stream_never_gets_the_file_of_its_snapshot()
 {
 	door
-	run 0 snapshot ./snapshot_elsewhere -o x.ptl
+	run 0 snapshot ./snapshot_into_memory -o x.ptl
 	cmp x.ptl full.ptl || fail 'another log'
 	"$pxtrace" snapshot ./snapshot -q -o - | cmp - full.ptl || fail 'another log through a pipe'
+}
+
+a_snapshot_is_not_changed_by_the_owner_afterwards()
+{
+	door
+	run 0 snapshot ./snapshot_changed -o x.ptl
+	for i in $(seq 100); do
+		[ ! -e tried ] || break
+		sleep 0.05
+	done
+	[ -e tried ] || fail 'nobody tried'
+	cmp x.ptl full.ptl || fail 'it was changed'
+}
+
+a_snapshot_that_its_owner_can_still_change_is_refused()
+{
+	door
+	run 2 snapshot ./snapshot_kept -o x.ptl
+	err_has 'does not let go'
+	[ "$(ls x.ptl* 2>/dev/null)" = '' ] || fail 'something was written'
+}
+
+a_snapshot_is_called_saved_only_when_it_is()
+{
+	door
+	run 0 snapshot ./snapshot -o x.ptl
+	err_has 'x.ptl: saved'
+	run 2 snapshot ./snapshot_cut -o x.ptl
+	! grep -q saved err || fail 'it was not'
 	[ -c /dev/full ] || return 0
-	run 4 snapshot ./snapshot -o /dev/full
+	for place in /dev/full elsewhere; do
+		[ -e $place ] || ln -s /dev/full $place
+		run 4 snapshot ./snapshot -o $place
+		err_has "$place: cannot be written: No space left"
+		! grep -q saved err || fail 'it was not'
+	done
+	"$pxtrace" snapshot ./snapshot -o - >/dev/full 2>err
+	[ $? -eq 4 ] || fail 'standard output'
+	! grep -q saved err || fail 'it was not'
 }
 
 attach_ends_with_the_stream()

@@ -30,8 +30,6 @@ struct writer {
 	struct pxt_order order;
 	uint64_t untold; /* losses before the next record */
 	uint64_t last;   /* the largest stamp so far */
-	bool named[PXT_LOG_IDS];
-	bool used[PXT_LOG_IDS];
 	unsigned char record[RECORD_SLOTS * PXT_SLOT_BYTES];
 };
 
@@ -133,13 +131,6 @@ static void set_header(const struct pxt_remains *remains, struct pxt_log_header 
 			turn(block->bytes + at);                                                   \
 	} while (0)
 
-static void put_type(struct writer *writer, uint32_t id, const char *name, const char *format)
-{
-	writer->named[id] = true;
-	PUT_ENTRY(
-	    writer, PXT_LOG_TYPES, pxt_log_put_type(block, id, name, format), pxt_logturn_type);
-}
-
 static void put_types(struct writer *writer)
 {
 	struct pxt_log_typename type;
@@ -148,11 +139,11 @@ static void put_types(struct writer *writer)
 		const char *name = pxt_system_event_name(id);
 
 		if (name)
-			put_type(writer, id, name, "");
+			pxt_logblocks_type(&writer->blocks, id, name, "");
 	}
 	for (uint32_t i = 0; i < writer->who->names; i++)
 		if (pxt_who_type(writer->who, i, &type) && type.id < PXT_LOG_IDS)
-			put_type(writer, type.id, type.name, type.format);
+			pxt_logblocks_type(&writer->blocks, type.id, type.name, type.format);
 }
 
 static void put_threads(struct writer *writer)
@@ -183,29 +174,14 @@ static void put_modules(struct writer *writer)
 		    pxt_log_put_module(block, &writer->about->modules[i]), pxt_logturn_module);
 }
 
-/* Types that were recorded, but whose names are not there. */
-static void put_unnamed(struct writer *writer)
-{
-	for (uint32_t id = 1; id < PXT_LOG_IDS; id++) {
-		char name[16];
-
-		if (!writer->used[id] || writer->named[id])
-			continue;
-		(void)snprintf(name, sizeof name, "type_%u", (unsigned)id);
-		put_type(writer, id, name, "");
-		writer->written->unnamed++;
-	}
-}
-
 /* ---- Records ---- */
 
-static void put_record(struct writer *writer, uint32_t info, uint32_t slots, uint64_t ticks)
+static void put_record(struct writer *writer, uint32_t slots, uint64_t ticks)
 {
 	if (writer->untold)
 		pxt_logblocks_loss(&writer->blocks, writer->untold);
 	writer->untold = 0;
 	(void)pxt_logblocks_record(&writer->blocks, writer->record, slots, ticks);
-	writer->used[pxt_info_id(info)] = true;
 	if (writer->last < ticks)
 		writer->last = ticks;
 }
@@ -243,7 +219,7 @@ static void copy_record(struct writer *writer, const struct pxt_remains_lane *la
 		for (unsigned word = 1; word < 4; word++)
 			put32(writer, at + (size_t)4 * word, slot.word[word]);
 	}
-	put_record(writer, info, slots, ticks);
+	put_record(writer, slots, ticks);
 }
 
 static void put_payload(struct writer *writer, uint32_t *used, unsigned char byte)
@@ -275,7 +251,7 @@ static void make_record(
 	}
 	for (uint32_t i = 0; i < pxt_info_bytes(info); i++)
 		put_payload(writer, &used, data[i]);
-	put_record(writer, info, slots, ticks);
+	put_record(writer, slots, ticks);
 }
 
 /* ---- Losses ---- */
@@ -470,7 +446,8 @@ static int run(struct writer *writer)
 		writer->untold += writer->remains->refused;
 	put_all(writer);
 	put_end(writer);
-	put_unnamed(writer);
+	/* Types that were recorded, but whose names are not there. */
+	writer->written->unnamed = pxt_logblocks_name_rest(&writer->blocks);
 	set_trailer(writer, &trailer);
 	return pxt_logblocks_close(&writer->blocks, &trailer);
 }

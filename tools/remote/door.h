@@ -78,9 +78,14 @@ struct pxt_remote_names {
 const char *pxt_remote_path(const char *name, char path[PXT_DOOR_PATH]);
 /* Whether @name is a path. */
 bool pxt_remote_is_path(const char *name);
-/* The sockets in the user's folder; none where there is no folder. */
+/* The sockets in the user's folders; none where there is no folder. */
 void pxt_remote_list(struct pxt_remote_names *names);
 void pxt_remote_list_free(struct pxt_remote_names *names);
+/*
+ * Says of the folders of names which is none of this user's alone.  False: he has no other one, so
+ * that @command cannot tell what runs.
+ */
+bool pxt_remote_look(const char *command);
 /* Removes the socket of a dead process.  0, EBUSY: there is life in it again, or another error. */
 int pxt_remote_remove(const char *name);
 

@@ -17,9 +17,38 @@
 #include <time.h>
 #include <unistd.h>
 
-static void folder(char path[PXT_DOOR_PATH])
+enum folder {
+	OWN,
+	SHARED,
+	FOLDERS
+};
+
+/* NULL: this user's alone, or not there. */
+static const char *wrong_with(const char *path)
 {
-	(void)snprintf(path, PXT_DOOR_PATH, PXT_DOOR_FOLDER, (unsigned)geteuid());
+	struct stat st;
+
+	if (lstat(path, &st) != 0)
+		return NULL;
+	if (!S_ISDIR(st.st_mode))
+		return "is no folder";
+	if (st.st_uid != geteuid())
+		return "belongs to somebody else";
+	return st.st_mode & 077 ? "can be entered by others" : NULL;
+}
+
+/* As the library does it (base/door.h).  False: there is no place for it. */
+static bool folder(enum folder which, char path[PXT_DOOR_PATH])
+{
+	const char *runtime = secure_getenv(PXT_DOOR_RUNTIME);
+
+	path[0] = '\0';
+	if (which == SHARED)
+		return snprintf(path, PXT_DOOR_PATH, PXT_DOOR_FOLDER, (unsigned)geteuid()) > 0;
+	if (!runtime || runtime[0] != '/' || strlen(runtime) > PXT_DOOR_RUNTIME_MAX ||
+	    access(runtime, F_OK) != 0 || wrong_with(runtime))
+		return false;
+	return snprintf(path, PXT_DOOR_PATH, "%s" PXT_DOOR_OWN, runtime) > 0;
 }
 
 bool pxt_remote_is_path(const char *name)
@@ -27,10 +56,42 @@ bool pxt_remote_is_path(const char *name)
 	return strchr(name, '/') != NULL;
 }
 
+/* In the first folder that has it, or could have. */
+static const char *path_of_name(const char *name, char path[PXT_DOOR_PATH])
+{
+	const char *wrong = NULL;
+	bool found = false;
+
+	for (enum folder which = OWN; which < FOLDERS; which++) {
+		char place[PXT_DOOR_PATH];
+		struct stat st;
+		size_t used;
+		bool there;
+
+		if (!folder(which, place))
+			continue;
+		/* Somebody else's folder of that name would answer as he likes. */
+		if (wrong_with(place)) {
+			wrong = "the folder of this user's streams belongs to somebody else, or "
+			        "others may enter it";
+			continue;
+		}
+		used = strlen(place);
+		place[used] = '/';
+		memcpy(place + used + 1, name, strlen(name) + 1);
+		there = lstat(place, &st) == 0;
+		if (there || !found)
+			memcpy(path, place, sizeof place);
+		if (there)
+			return NULL;
+		found = true;
+	}
+	return found ? NULL : wrong;
+}
+
 const char *pxt_remote_path(const char *name, char path[PXT_DOOR_PATH])
 {
 	size_t bytes = strlen(name);
-	struct stat st;
 
 	path[0] = '\0';
 	if (bytes == 0)
@@ -45,16 +106,7 @@ const char *pxt_remote_path(const char *name, char path[PXT_DOOR_PATH])
 		return "a stream's name has at most 63 bytes";
 	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
 		return "that is a folder";
-	folder(path);
-	/* Somebody else's folder of that name would answer as he likes. */
-	if (lstat(path, &st) == 0 &&
-	    (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077) != 0))
-		return "the folder of this user's streams belongs to somebody else, or others may "
-		       "enter it";
-	size_t used = strlen(path);
-	path[used] = '/';
-	memcpy(path + used + 1, name, bytes + 1);
-	return NULL;
+	return path_of_name(name, path);
 }
 
 static int by_name(const void *a, const void *b)
@@ -65,39 +117,71 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*x, *y);
 }
 
-static bool is_socket(const char *name, char path[PXT_DOOR_PATH])
+static bool is_socket(const char *folder_path, const char *name)
 {
+	char path[PXT_DOOR_PATH + 256];
 	struct stat st;
 
-	return strlen(name) < PXT_DOOR_NAME && !pxt_remote_path(name, path) &&
-	       lstat(path, &st) == 0 && S_ISSOCK(st.st_mode);
+	(void)snprintf(path, sizeof path, "%s/%s", folder_path, name);
+	return strlen(name) < PXT_DOOR_NAME && lstat(path, &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
+static void add_name(struct pxt_remote_names *names, const char *name)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (strcmp(names->names[i], name) == 0)
+			return;
+	/* One more, for the NULL behind them. */
+	names->names = pxt_must(realloc(names->names, (names->count + 2) * sizeof *names->names));
+	names->names[names->count++] = pxt_must(strdup(name));
+	names->names[names->count] = NULL;
+}
+
+static void list_folder(struct pxt_remote_names *names, const char *path)
+{
+	struct dirent *entry;
+	DIR *dir = opendir(path);
+
+	while (dir && (entry = readdir(dir)) != NULL)
+		if (is_socket(path, entry->d_name))
+			add_name(names, entry->d_name);
+	if (dir)
+		(void)closedir(dir);
 }
 
 void pxt_remote_list(struct pxt_remote_names *names)
 {
 	char path[PXT_DOOR_PATH];
-	struct dirent *entry;
-	size_t room = 16;
-	DIR *dir;
 
 	names->count = 0;
-	names->names = pxt_must(calloc(room + 1, sizeof *names->names));
-	folder(path);
-	dir = opendir(path);
-	while (dir && (entry = readdir(dir)) != NULL) {
-		if (!is_socket(entry->d_name, path))
-			continue;
-		if (names->count == room) {
-			room *= 2;
-			names->names =
-			    pxt_must(realloc(names->names, (room + 1) * sizeof *names->names));
-		}
-		names->names[names->count++] = pxt_must(strdup(entry->d_name));
-	}
-	names->names[names->count] = NULL;
-	if (dir)
-		(void)closedir(dir);
+	names->names = pxt_must(calloc(1, sizeof *names->names));
+	for (enum folder which = OWN; which < FOLDERS; which++)
+		if (folder(which, path) && !wrong_with(path))
+			list_folder(names, path);
 	qsort(names->names, names->count, sizeof *names->names, by_name);
+}
+
+bool pxt_remote_look(const char *command)
+{
+	char path[PXT_DOOR_PATH];
+	bool own = folder(OWN, path) && !wrong_with(path);
+	bool good = true;
+
+	for (enum folder which = OWN; which < FOLDERS; which++) {
+		const char *wrong = folder(which, path) ? wrong_with(path) : NULL;
+
+		if (!wrong)
+			continue;
+		good = false;
+		pxt_complain("%s: %s %s: programs cannot give names to streams there, and what is "
+		             "in it is not shown",
+		    command, path, wrong);
+	}
+	if (!good && !own)
+		pxt_explain(
+		    "in a session that has XDG_RUNTIME_DIR another folder is used; this one "
+		    "can be removed by its owner, and by root");
+	return good || own;
 }
 
 void pxt_remote_list_free(struct pxt_remote_names *names)

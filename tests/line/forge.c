@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* forge.c - whole frames whose numbers nobody vouches for. */
+#include "forge.h"
+
+#include "base/crc32.h"
+#include "base/logfmt_bytes.h"
+#include "tools/logturn.h"
+
+#include <string.h>
+
+/* Numbers at which sums run over, and others. */
+static const uint64_t odd_numbers[] = { 0, 1, 7, 0xffff, 1u << 20, UINT64_C(1) << 32,
+	UINT64_C(1) << 62, UINT64_C(1) << 63, UINT64_MAX - 1, UINT64_MAX };
+
+#define ODD_NUMBERS (sizeof odd_numbers / sizeof *odd_numbers)
+
+static uint64_t odd_number(uint64_t choice)
+{
+	return odd_numbers[choice % ODD_NUMBERS];
+}
+
+/* ---- Streams ---- */
+
+static void set_attr(trace_attr_t *attr)
+{
+	(void)posix_trace_attr_init(attr);
+	attr->_pxt_stream_policy = POSIX_TRACE_LOOP;
+	attr->_pxt_log_policy = POSIX_TRACE_APPEND;
+	attr->_pxt_ctx_bytes = 8;
+}
+
+void forge_begin(struct forge *forge, unsigned which)
+{
+	struct pxt_log_header header = { .word_bytes = 8,
+		.ctx_bytes = 8,
+		.layout = PXT_LAYOUT_SEQUENTIAL,
+		.contents = PXT_LOG_HAS_THREAD | PXT_LOG_HAS_ADDRESS | PXT_LOG_HAS_CPU,
+		.rate = { .hz = 1000000000, .source = POSIX_TRACE_CLOCK_MONOTONIC_NP },
+		.created = { .ticks = 1000, .realtime = { .tv_sec = 1700000000 } },
+		.largest_block = 4096,
+		.set_bytes = _PXT_EVENT_IDS / 8u };
+
+	memset(forge, 0, sizeof *forge);
+	set_attr(&header.attr);
+	memset(header.uuid, (int)(which + 1u), sizeof header.uuid);
+	pxt_log_put_header(forge->head, &header);
+	forge->seed = pxt_crc32(0, header.uuid, sizeof header.uuid);
+	forge->swapped = which == FORGE_STREAMS - 1u;
+	if (forge->swapped)
+		pxt_logturn_head(forge->head);
+}
+
+/* ---- Frames ---- */
+
+static void put_little(unsigned char *at, uint32_t value, unsigned bytes)
+{
+	for (unsigned i = 0; i < bytes; i++)
+		at[i] = (unsigned char)(value >> 8 * i);
+}
+
+static void put16(const struct forge *forge, unsigned char *at, uint16_t value)
+{
+	value = forge->swapped ? __builtin_bswap16(value) : value;
+	memcpy(at, &value, sizeof value);
+}
+
+static void put32(const struct forge *forge, unsigned char *at, uint32_t value)
+{
+	value = forge->swapped ? __builtin_bswap32(value) : value;
+	memcpy(at, &value, sizeof value);
+}
+
+static void put64(const struct forge *forge, unsigned char *at, uint64_t value)
+{
+	value = forge->swapped ? __builtin_bswap64(value) : value;
+	memcpy(at, &value, sizeof value);
+}
+
+/* The contents are there: what stands around them. */
+static void pack(
+    const struct forge *forge, struct forged *forged, enum pxt_line_kind kind, size_t bytes)
+{
+	uint32_t word =
+	    ((uint32_t)forge->frames & PXT_LINE_NUMBER_MASK) | kind << PXT_LINE_KIND_SHIFT;
+	size_t whole = PXT_LINE_START_BYTES + bytes;
+
+	put_little(forged->bytes, word, 2);
+	put_little(forged->bytes + 2, (uint32_t)forge->records & 0xffffu, 2);
+	put_little(forged->bytes + whole,
+	    pxt_crc32(kind == PXT_LINE_HEAD ? 0 : forge->seed, forged->bytes, whole),
+	    PXT_LINE_CRC_BYTES);
+	forged->count = whole + PXT_LINE_CRC_BYTES;
+}
+
+void forge_head(const struct forge *forge, struct forged *forged)
+{
+	unsigned char *contents = forged->bytes + PXT_LINE_START_BYTES;
+
+	memset(contents, 0, PXT_LINE_HEAD_BYTES);
+	memcpy(contents, forge->head, PXT_LINE_FILE_HEAD);
+	put16(forge, contents + PXT_LINE_CLOCKS_AT, PXT_LOG_CLOCK_BYTES);
+	put16(forge, contents + PXT_LINE_CLOCKS_AT + 2, PXT_LOG_AT_FLUSH);
+	put64(forge, contents + PXT_LINE_CLOCKS_AT + 8, 2000 + forge->frames);
+	put64(forge, contents + PXT_LINE_COUNTS_AT, forge->frames);
+	put64(forge, contents + PXT_LINE_COUNTS_AT + 8, forge->records);
+	pack(forge, forged, PXT_LINE_HEAD, PXT_LINE_HEAD_BYTES);
+}
+
+void forge_data(const struct forge *forge, struct forged *forged, uint32_t id, uint32_t count)
+{
+	unsigned char *at = forged->bytes + PXT_LINE_START_BYTES;
+	uint32_t slots = id ? 2u * (count % 8u) : 1u;
+
+	memset(at, 0, (size_t)slots * PXT_SLOT_BYTES);
+	for (uint32_t i = 0; i < slots; i += 2, at += 2u * PXT_SLOT_BYTES) {
+		put32(forge, at, PXT_SLOT_BEGIN);
+		put32(forge, at + 4,
+		    id ? pxt_slot_info(id, 4, false, false, 0) : (uint32_t)PXT_LOG_ID_LOSS);
+		put32(forge, at + 8, id ? 3000u + (uint32_t)forge->records + i : count);
+		put32(forge, at + 12, !id && count > 9 ? UINT32_MAX : 0u);
+	}
+	pack(forge, forged, PXT_LINE_DATA, (size_t)slots * PXT_SLOT_BYTES);
+}
+
+/* ---- Entries ---- */
+
+/* The next number of such an entry, in this machine's order: the record's own turns it. */
+static uint64_t pick(uint64_t *choice)
+{
+	*choice = *choice * 6364136223846793005u + 1442695040888963407u;
+	return odd_number(*choice >> 40);
+}
+
+static void make_trailer(struct pxt_log_trailer *trailer, uint64_t choice)
+{
+	uint64_t state = choice;
+
+	memset(trailer, 0, sizeof *trailer);
+	trailer->end.ticks = 5000;
+	set_attr(&trailer->attr);
+	/* 0: in no contradiction with itself. */
+	if (!choice)
+		return;
+	trailer->counts.posix_written_np = pick(&state);
+	trailer->counts.posix_retrieved_np = pick(&state);
+	trailer->counts.posix_lost_np = pick(&state);
+	trailer->counts.posix_cleared_np = pick(&state);
+	trailer->counts.posix_held_np = pick(&state);
+	trailer->log_lost = pick(&state);
+}
+
+/* In this machine's order. */
+static void put_entry(struct pxt_log_block *block, enum pxt_log_type type, uint64_t choice)
+{
+	struct pxt_log_thread thread = { .thread = choice, .index = (uint16_t)(choice % 5u) };
+	struct pxt_log_process process = { .pid = (int32_t)choice, .host = "box" };
+	struct pxt_log_module module = { .base = choice, .high = UINT64_MAX, .path = "/lib" };
+	struct pxt_log_clock clock = { .moment = PXT_LOG_AT_FLUSH,
+		.clock = { .ticks = odd_number(choice) } };
+	struct pxt_log_trailer trailer;
+	char name[] = "event_?";
+
+	name[sizeof name - 2] = (char)('a' + choice / 7u % 3u);
+	make_trailer(&trailer, choice);
+	switch ((unsigned)type) {
+	case PXT_LOG_TYPES:
+		(void)pxt_log_put_type(block, 29u + (uint32_t)(choice % 7u), name, "");
+		break;
+	case PXT_LOG_THREADS:
+		(void)pxt_log_put_thread(block, &thread);
+		break;
+	case PXT_LOG_PROCESS:
+		(void)pxt_log_put_process(block, &process);
+		break;
+	case PXT_LOG_MODULES:
+		(void)pxt_log_put_module(block, &module);
+		break;
+	case PXT_LOG_CLOCKS:
+		(void)pxt_log_put_clock(block, &clock);
+		break;
+	case PXT_LOG_CLEAR:
+		(void)pxt_log_put_clear(block, 0, odd_number(choice));
+		break;
+	default:
+		(void)pxt_log_put_trailer(block, &trailer);
+		break;
+	}
+}
+
+static void turn_entry(enum pxt_log_type type, unsigned char *entry)
+{
+	static void (*const turns[])(unsigned char *entry) = {
+		[PXT_LOG_TYPES] = pxt_logturn_type,
+		[PXT_LOG_THREADS] = pxt_logturn_thread,
+		[PXT_LOG_PROCESS] = pxt_logturn_process,
+		[PXT_LOG_MODULES] = pxt_logturn_module,
+		[PXT_LOG_CLOCKS] = pxt_logturn_clocks,
+		[PXT_LOG_CLEAR] = pxt_logturn_clear,
+		[PXT_LOG_TRAILER] = pxt_logturn_trailer,
+	};
+
+	turns[type](entry);
+}
+
+void forge_entry(
+    const struct forge *forge, struct forged *forged, enum pxt_log_type type, uint64_t choice)
+{
+	static _Alignas(16) unsigned char bytes[4096];
+	unsigned char *contents = forged->bytes + PXT_LINE_START_BYTES;
+	struct pxt_log_block block;
+
+	pxt_log_start(&block, bytes, sizeof bytes);
+	put_entry(&block, type, choice);
+	if (forge->swapped)
+		turn_entry(type, bytes + PXT_LOG_BLOCK_BYTES);
+	put16(forge, contents, (uint16_t)type);
+	put16(forge, contents + 2, 1);
+	memcpy(contents + PXT_LINE_META_START, bytes + PXT_LOG_BLOCK_BYTES,
+	    block.used - PXT_LOG_BLOCK_BYTES);
+	pack(forge, forged, PXT_LINE_META, PXT_LINE_META_START + block.used - PXT_LOG_BLOCK_BYTES);
+}
+
+/* ---- Anybody's choice ---- */
+
+static void give(struct pxt_linein *in, const struct forged *forged, bool packets)
+{
+	unsigned char stuffed[PXT_LINE_ROOM(PXT_LINE_CONTENTS_MAX) + 1];
+	size_t count = pxt_lineframe_stuff(forged->bytes, forged->count, stuffed + 1);
+
+	stuffed[0] = PXT_LINE_DELIMITER;
+	if (packets)
+		pxt_linein_packet(in, forged->bytes, forged->count);
+	else
+		pxt_linein_bytes(in, stuffed, count + 1);
+}
+
+/* The numbers move on, back, or far away. */
+static void choose_numbers(struct forge *forge, uint8_t how)
+{
+	static const int64_t steps[] = { 1, 1, 1, 0, 2, 5, -1, -70 };
+
+	forge->frames += (uint64_t)steps[how & 7u];
+	forge->records += (uint64_t)steps[how >> 3 & 7u] * 2u;
+	if (how >= 0xf8u)
+		forge->records = odd_number(how);
+	else if (how >= 0xf0u)
+		forge->frames = odd_number(how);
+}
+
+static void choose_frame(const struct forge *forge, struct forged *forged, const uint8_t *choice)
+{
+	static const uint32_t ids[] = { 1, 2, 29, 30, 31, 32, 33, 1023, 0 };
+
+	if (choice[0] % 8u == 0)
+		forge_head(forge, forged);
+	else if (choice[0] % 8u < 4u)
+		forge_data(forge, forged, ids[choice[2] % (sizeof ids / sizeof *ids)], choice[3]);
+	else
+		forge_entry(
+		    forge, forged, (enum pxt_log_type)(PXT_LOG_TYPES + choice[2] % 7u), choice[3]);
+}
+
+void forge_play(struct pxt_linein *in, const uint8_t *choices, size_t count, bool packets)
+{
+	struct forge forges[FORGE_STREAMS];
+
+	for (unsigned i = 0; i < FORGE_STREAMS; i++)
+		forge_begin(&forges[i], i);
+	for (; count >= 4; choices += 4, count -= 4) {
+		struct forge *forge = &forges[choices[0] / 8u % FORGE_STREAMS];
+		struct forged forged;
+
+		if (choices[0] >= 0xf8u)
+			pxt_linein_flush(in);
+		if (choices[0] == 0xffu)
+			pxt_linein_break(in);
+		choose_frame(forge, &forged, choices);
+		give(in, &forged, packets);
+		choose_numbers(forge, choices[1]);
+	}
+}

@@ -1,0 +1,164 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Where results go, in folders that others write to as well: links of others, and modes.
+
+. "$(dirname "$0")/common.sh"
+
+# A folder like /tmp, with a link of another user's in it; $1: what it leads to.
+plant()
+{
+	[ "$(id -u)" = 0 ] || { echo 'only root can make links of other users: skipped'; exit 77; }
+	chmod 711 "$here"
+	mkdir shared
+	chmod 1777 shared
+	ln -s "$1" shared/out
+	chown -h 65534 shared/out
+}
+
+mode_of() { stat -c %a "$1"; }
+has_mode() { [ "$(mode_of "$1")" = "$2" ] || fail "$1 has mode $(mode_of "$1"), not $2"; }
+
+# Every command that writes a file, into $1, which must not happen; the source is run.ptl.
+refused()
+{
+	while read -r words; do
+		# shellcheck disable=SC2086
+		"$pxtrace" $words >out 2>err <frames && fail "went through another user's link: $words"
+		grep -q 'Permission denied' err || fail "no reason: $words"
+	done <<-END
+		export csv -o $1 run.ptl
+		export vcd -o $1 run.ptl
+		report -o $1 run.ptl
+		merge -o $1 run.ptl other.ptl
+		recover torn.ptl -o $1
+		receive - -o $1
+		receive - --raw $1 -o received.ptl
+	END
+}
+
+make_sources()
+{
+	make_story
+	make other.ptl 'uuid 2' <<-END
+		event 1000 32 1 0 u32:1
+	END
+	head -c 2000 run.ptl >torn.ptl
+	"$PXT_PYTHON" "$PXT_SOURCE/tests/line/make_frames.py" run.ptl >frames
+}
+
+a_link_that_another_user_planted_in_a_shared_folder_is_not_followed()
+{
+	make_sources
+	echo precious >target
+	chmod 600 target
+	plant "$here/target"
+	refused shared/out
+	[ "$(cat target)" = precious ] || fail 'the file was replaced'
+	has_mode target 600
+	[ -h shared/out ] || fail 'the link is gone'
+}
+
+a_planted_link_that_leads_nowhere_makes_no_file()
+{
+	make_sources
+	plant "$here/target"
+	refused shared/out
+	[ ! -e target ] || fail 'a file was made'
+}
+
+a_planted_link_is_not_followed_behind_a_link_of_ones_own()
+{
+	make_story
+	echo precious >target
+	plant "$here/target"
+	ln -s shared/out mine
+	run 4 export csv -o mine run.ptl
+	err_has 'Permission denied'
+	[ "$(cat target)" = precious ] || fail 'the file was replaced'
+}
+
+ones_own_link_in_a_shared_folder_is_followed()
+{
+	make_story
+	mkdir shared
+	chmod 1777 shared
+	echo old >real
+	ln -s ../real shared/first
+	ln -s first shared/out
+	run 0 export csv -o shared/out run.ptl
+	grep -q job_begin real || fail 'the target was not written'
+	[ -h shared/out ] && [ -h shared/first ] || fail 'a link is gone'
+	rm real
+	run 0 export csv -o shared/out run.ptl
+	grep -q job_begin real || fail 'the target was not made'
+}
+
+links_that_lead_round_are_an_error()
+{
+	make_story
+	ln -s b a
+	ln -s a b
+	run 4 export csv -o a run.ptl
+	err_has 'symbolic links'
+}
+
+what_is_replaced_keeps_its_mode()
+{
+	make_sources
+	while read -r words; do
+		for mode in 600 640 664 444; do
+			echo old >result
+			chmod $mode result
+			# shellcheck disable=SC2086
+			run 0 $words <frames
+			[ "$(head -c 3 result)" != old ] || fail "not replaced: $words"
+			has_mode result $mode
+			rm -f result
+		done
+	done <<-END
+		export csv -o result run.ptl
+		merge -o result run.ptl other.ptl
+		recover torn.ptl -o result
+		receive - -o result
+	END
+}
+
+a_new_file_has_the_mode_that_the_user_asks_for()
+{
+	make_sources
+	umask 027
+	run 0 export csv -o result run.ptl
+	has_mode result 640
+	run 0 merge -o merged run.ptl other.ptl
+	has_mode merged 640
+}
+
+# Whoever was there first in a shared folder may not say who reads what comes in its place.
+a_file_of_another_user_gives_no_rights_to_what_replaces_it()
+{
+	make_story
+	plant nowhere
+	umask 027
+	for mode in 666 640 600; do
+		echo old >shared/result
+		chmod $mode shared/result
+		chown 65534:65534 shared/result
+		run 0 export csv -o shared/result run.ptl
+		has_mode shared/result 600
+		[ "$(stat -c %U shared/result)" = root ] || fail 'its owner is another one'
+		rm shared/result
+	done
+}
+
+the_next_log_of_a_receiver_goes_past_a_link_that_leads_nowhere()
+{
+	make_sources
+	"$PXT_PYTHON" "$PXT_SOURCE/tests/line/make_frames.py" other.ptl >>frames
+	ln -s nowhere received-2.ptl
+	run 0 receive - -o received.ptl <frames
+	[ -f received-3.ptl ] || fail 'no third log'
+	[ ! -e nowhere ] || fail 'through the link'
+}
+
+"$case"
