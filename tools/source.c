@@ -432,6 +432,16 @@ uint64_t pxt_source_lost_rest(const struct pxt_source *source)
 	return source->at_end && !source->failed && all > source->lost ? all - source->lost : 0;
 }
 
+bool pxt_source_end_unknown(const struct pxt_source *source)
+{
+	struct posix_trace_status_info status;
+
+	if (!source->info.posix_complete_np || source->failed)
+		return true;
+	return posix_trace_get_status(source->trid, &status) == 0 &&
+	       status.posix_stream_status == POSIX_TRACE_RUNNING;
+}
+
 /* What a log lost, as one line; the status it is worth. */
 static int conclude_losses(const struct pxt_source *source, bool whole, bool strict)
 {
@@ -449,24 +459,40 @@ static int conclude_losses(const struct pxt_source *source, bool whole, bool str
 	return strict ? PXT_EXIT_LOST : PXT_EXIT_OK;
 }
 
+/* How the log ends, as one line; the status it is worth. */
+static int conclude_end(const struct pxt_source *source, bool strict)
+{
+	char text[160];
+
+	if (source->let_go || !pxt_source_end_unknown(source)) {
+		if (pxt_ended_by(&source->info, text, sizeof text))
+			pxt_complain("%s: the process was ended by %s", source->path, text);
+		return PXT_EXIT_OK;
+	}
+	if (!source->info.posix_complete_np)
+		pxt_complain(
+		    "%s: incomplete: read as far as it goes; " PXT_END_UNKNOWN, source->path);
+	else if (!source->failed)
+		pxt_complain("%s: " PXT_END_UNKNOWN, source->path);
+	return strict ? PXT_EXIT_LOST : PXT_EXIT_OK;
+}
+
 int pxt_reader_conclude(struct pxt_reader *reader, bool whole, bool strict)
 {
 	int status = PXT_EXIT_OK;
-	char text[160];
 
 	for (unsigned i = 0; i < reader->count; i++) {
 		struct pxt_source *source = reader->sources[i];
 		bool whole_log = !source->failed && !source->damaged;
 		int mine = conclude_losses(source, whole && !source->failed, strict);
+		int end = conclude_end(source, strict);
 
+		if (mine == PXT_EXIT_OK)
+			mine = end;
 		if (!whole_log)
 			mine = PXT_EXIT_LOG;
 		if (mine == PXT_EXIT_LOG || status == PXT_EXIT_OK)
 			status = mine;
-		if (!source->info.posix_complete_np && !source->let_go)
-			pxt_complain("%s: incomplete: read as far as it goes", source->path);
-		else if (pxt_ended_by(&source->info, text, sizeof text))
-			pxt_complain("%s: the process was ended by %s", source->path, text);
 	}
 	return status;
 }

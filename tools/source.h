@@ -20,6 +20,8 @@
 #define PXT_TYPES_MAX   1024u
 #define PXT_THREADS_MAX 65536u
 #define PXT_INDEX_NONE  UINT32_MAX
+/* Said of a log whose own end is missing. */
+#define PXT_END_UNKNOWN "events after the last flush: number unknown"
 #define PXT_VIEWS       256u /* events that are asked for at once */
 
 struct pxt_type {
@@ -157,6 +159,9 @@ bool pxt_reader_again(struct pxt_reader *reader);
 
 /* What was lost and is not told by any event read so far (in the end: behind the last one). */
 uint64_t pxt_source_lost_rest(const struct pxt_source *source);
+
+/* Whether more was recorded behind the last event of the log, and how much, nobody knows. */
+bool pxt_source_end_unknown(const struct pxt_source *source);
 
 /* One line a log on standard error about losses, incomplete logs, failures; an exit status. */
 int pxt_reader_conclude(struct pxt_reader *reader, bool whole, bool strict);
