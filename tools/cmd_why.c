@@ -22,7 +22,7 @@ static const char *const help[] = {
 	"  -e, --event GLOB      spans with such a name, or events that begin, end or blame them\n"
 	"  -t, --thread NAME|TID of threads with such a name (a GLOB) or number\n"
 	"      --at TIME         what was going on then\n"
-	"      --from TIME       that ended not before: 1.5, 200ms, 2min (since the start), or\n"
+	"      --from TIME       that ended not before: 1.5 (seconds), 7us (since the start), or\n"
 	"      --to TIME         not after:  2026-01-31T12:00:00.25Z (local without Z)\n"
 	"      --pid PID         of this process; several times\n"
 	"      --where CONDITION whose begin, end or miss fulfils it: 'late_ns > 1ms'\n"
@@ -217,7 +217,8 @@ static bool take_at(struct why *w, const char *value)
 	if (pxt_when_parse(value, &w->search.at))
 		return true;
 	pxt_complain("--at does not understand the time \"%s\"", value);
-	pxt_explain("say 1.5, 1500ms (since the start of the log) or 2026-01-31T12:00:00.25Z");
+	pxt_explain(
+	    "say 1.5 (seconds), 1500ms (since the start of the log) or 2026-01-31T12:00:00.25Z");
 	return false;
 }
 

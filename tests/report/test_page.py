@@ -134,6 +134,14 @@ class Page(unittest.TestCase):
         show(25_000_000, 26_000_000)
         self.assertEqual(colour("sensor", 25_480_000, 0), lock)
 
+    def test_spans_before_the_start_stand_where_their_times_say(self):
+        clock = "clock 1000000000 5000000000 1700000000000000000 5000000000\n"
+        visit(make.page("early", "event -3000000 32 1 0 u32:1\nevent -1000000 33 1 0 u32:1 i64:0\nevent 2000000 36 1 0\n",
+                        head=clock + pages.HEAD))
+        job = browser.run(SWATCH, "job")
+        self.assertEqual([colour("sensor", ns, 0) == job for ns in (-2_900_000, -1_100_000, -900_000, 500_000)],
+                         [True, True, False, False])
+
     def test_an_event_whose_name_speaks_of_trouble_is_red(self):
         bad = browser.run("return getComputedStyle(document.documentElement).getPropertyValue('--bad')").strip()
         self.assertEqual(colour("sensor", 15_401_000, -1), bad)

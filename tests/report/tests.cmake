@@ -5,7 +5,7 @@ if(TARGET pxtrace AND PXT_TOLOG AND PXT_RECORD_THREAD AND PXT_RECORD_ADDRESS AND
 	add_test(NAME report.data COMMAND "${PTRACE_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/report/test_data.py"
 		"$<TARGET_FILE:pxtrace>" "$<TARGET_FILE:mklog>")
 	set_tests_properties(report.data PROPERTIES TIMEOUT 120 LABELS tool)
-	set(page_tests Page.test_spans_have_their_colour_where_their_times_say_and_none_elsewhere Page.test_the_wheel_zooms_about_the_pointer
+	set(page_tests Page.test_spans_have_their_colour_where_their_times_say_and_none_elsewhere Page.test_spans_before_the_start_stand_where_their_times_say Page.test_the_wheel_zooms_about_the_pointer
 		Page.test_search_finds_by_field_and_leads_from_hit_to_hit Page.test_hostile_names_and_texts_are_shown_as_text)
 	if(PTRACE_CHECKS STREQUAL "full")
 		set(page_tests)

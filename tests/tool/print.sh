@@ -65,6 +65,11 @@ where_takes_durations_as_nanoseconds()
 	chosen 2000 'late_ns == -5us'
 	chosen '' 'late_ns > 1min or late_ns > 1h'
 	chosen '5000 6000 7000' 'time > 4us'
+	# A plain number is seconds, as with --from.
+	chosen '5000 6000 7000' 'time > 0.000004'
+	chosen '5000 6000 7000' '0.000004 < time'
+	chosen '5000 6000 7000' 'time > 4e-6'
+	chosen '' 'time > 4'
 }
 
 where_compares_numbers_exactly_whatever_their_signs()

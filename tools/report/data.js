@@ -78,7 +78,7 @@ function readChunks() {
 	let at = 0;
 	let spanAt = 0;
 	let dataAt = 0;
-	let time = 0;
+	let time = Number(meta.base);
 	let lastEnd = 0;
 	for (const node of document.querySelectorAll("script.chunk")) {
 		const raw = fromBase64(node.textContent);
@@ -248,7 +248,7 @@ function readMoments() {
 			const t = events.time[i];
 			if (role === "start") {
 				if (stop >= 0) log.stops.push([stop, t]);
-				else if (log.moments.length === 0 && t > 0) log.stops.push([log.startAt, t]);
+				else if (log.moments.length === 0 && t > log.startAt) log.stops.push([log.startAt, t]);
 				stop = -1;
 			}
 			if (role === "stop") stop = t;

@@ -284,6 +284,8 @@ static void put_summary(struct pxt_report *report)
 	put_bool(out, "little", *(const unsigned char *)&one == 1);
 	pxt_json_member(out, "keep", PXT_PACK_KEEP);
 	pxt_out_format(out, ",\"start\":\"%lld\"", (long long)report->reader.start_ns);
+	pxt_json_name(out, "base");
+	pxt_json_signed(out, report->pack.base_ns);
 	pxt_json_name(out, "first");
 	pxt_json_signed(out, report->first_ns);
 	pxt_json_name(out, "last");
