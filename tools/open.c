@@ -274,6 +274,7 @@ static int open_log(struct pxt_source *source, enum pxt_open_mode mode)
 	source->start_ns = pxt_when_ns(&source->info.posix_start_np);
 	source->name_width = sizeof "posix_trace_start" - 1;
 	measure_names(source);
+	pxt_source_learn_pids(source);
 	return PXT_EXIT_OK;
 }
 

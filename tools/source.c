@@ -90,23 +90,46 @@ static void load_names(struct pxt_source *source)
 	qsort(source->names, source->name_count, sizeof *source->names, by_thread);
 }
 
-/* By its number alone, which several threads may have had one after another. */
-static void name_thread(struct pxt_source *source, struct pxt_thread *thread)
+static inline void note_pid(struct pxt_source *source, pid_t pid)
+{
+	if (source->pid == pid || pid <= 0)
+		return;
+	source->many_pids = source->many_pids || source->pid > 0;
+	source->pid = source->pid > 0 ? source->pid : pid;
+}
+
+void pxt_source_learn_pids(struct pxt_source *source)
+{
+	note_pid(source, source->info.posix_pid_np);
+	load_names(source);
+	for (uint32_t i = 0; i < source->name_count; i++)
+		note_pid(source, source->names[i].posix_pid_np);
+}
+
+/* The first of the table that has this number, or would stand behind it. */
+static uint32_t first_named(const struct pxt_source *source, uint64_t id)
 {
 	uint32_t low = 0;
-	size_t used = 0;
 
-	load_names(source);
 	for (uint32_t high = source->name_count; low < high;) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (source->names[middle].posix_thread_np < thread->id)
+		if (source->names[middle].posix_thread_np < id)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (; low < source->name_count && source->names[low].posix_thread_np == thread->id;
-	     low++) {
+	return low;
+}
+
+/* By its number alone, which several threads may have had one after another. */
+static void name_thread(struct pxt_source *source, struct pxt_thread *thread)
+{
+	size_t used = 0;
+
+	load_names(source);
+	for (uint32_t low = first_named(source, thread->id);
+	     low < source->name_count && source->names[low].posix_thread_np == thread->id; low++) {
 		const struct posix_trace_logthread_np *entry = &source->names[low];
 		char name[sizeof entry->posix_name_np + 1] = "";
 
@@ -123,6 +146,28 @@ static void name_thread(struct pxt_source *source, struct pxt_thread *thread)
 	}
 }
 
+/* Whether other threads of the log had its number before or after it. */
+static bool shares_number(struct pxt_source *source, const struct pxt_thread *thread)
+{
+	load_names(source);
+	uint32_t next = first_named(source, thread->id) + 1;
+
+	return thread->entry != UINT32_MAX && next < source->name_count &&
+	       source->names[next].posix_thread_np == thread->id;
+}
+
+/* The first thread of a process has its number; what it is called is the program. */
+static void name_main_thread(const struct pxt_source *source, struct pxt_thread *thread, pid_t pid)
+{
+	const char *path = source->info.posix_executable_np;
+	const char *slash = strrchr(path, '/');
+
+	if (*thread->name || thread->tid <= 0 || thread->tid != pid ||
+	    pid != source->info.posix_pid_np)
+		return;
+	(void)snprintf(thread->name, sizeof thread->name, "%.15s", slash ? slash + 1 : path);
+}
+
 /* As its own entry says; false where it has none. */
 static bool name_by_entry(struct pxt_source *source, struct pxt_thread *thread)
 {
@@ -134,6 +179,7 @@ static bool name_by_entry(struct pxt_source *source, struct pxt_thread *thread)
 	memcpy(thread->name, entry.posix_name_np, sizeof entry.posix_name_np);
 	thread->name[sizeof entry.posix_name_np] = '\0';
 	thread->tid = entry.posix_tid_np;
+	name_main_thread(source, thread, entry.posix_pid_np);
 	return true;
 }
 
@@ -157,6 +203,9 @@ static void fill_thread(
 		(void)snprintf(raw, sizeof raw, "%s", thread->name);
 	else if (thread->tid > 0)
 		(void)snprintf(raw, sizeof raw, "%ld", (long)thread->tid);
+	else if (shares_number(source, thread))
+		(void)snprintf(raw, sizeof raw, "thread %#llx#%lu", (unsigned long long)id,
+		    (unsigned long)entry + 1);
 	else
 		(void)snprintf(raw, sizeof raw, "thread %#llx", (unsigned long long)id);
 	thread->bytes =
@@ -305,6 +354,7 @@ static bool fill(struct pxt_source *source)
 	event->data = view->posix_data_np;
 	if (source->select && source->select->pid_count > 0)
 		source->pids_met |= pxt_select_pids(source->select, view->posix_pid_np);
+	note_pid(source, view->posix_pid_np);
 	source->lost += view->posix_lost_before_np;
 	source->events++;
 	return true;
@@ -416,6 +466,7 @@ bool pxt_reader_again(struct pxt_reader *reader)
 		source->drained = source->spool.ended;
 		if (posix_trace_log_getinfo_np(source->trid, &source->info) != 0)
 			continue;
+		pxt_source_learn_pids(source);
 		source->at_end = false;
 		source->read_all = false;
 		growing = true;

@@ -50,6 +50,15 @@ struct pxt_thread {
 	char label[96]; /* "name/tid", escaped */
 };
 
+/*
+ * A number that no other thread of the log has.  A pthread_t alone is no such: when a thread has ended,
+ * the next one may get it; the log's table has an entry for each.
+ */
+static inline uint64_t pxt_thread_key(const struct pxt_thread *thread)
+{
+	return thread->entry == UINT32_MAX ? thread->id : UINT64_C(1) << 63 | thread->entry;
+}
+
 struct pxt_source;
 
 /*
@@ -89,6 +98,8 @@ struct pxt_source {
 	bool read_all;     /* its end was reached once, and ... */
 	int64_t newest_ns; /* ... the last event there; INT64_MIN: none */
 	uint64_t pids_met; /* those of --pid (select.h), a bit each */
+	pid_t pid;         /* of the log, or the first one met */
+	bool many_pids;    /* events of several processes are in it */
 	trace_id_t trid;
 	struct posix_trace_loginfo_np info;
 	int64_t start_ns;
@@ -147,6 +158,9 @@ void pxt_reader_close(struct pxt_reader *reader);
 int pxt_open_file(const char *path, bool log, int *fd);
 /* Says what a file that is no log seems to be instead; false where it has no idea.  @path: for advice. */
 bool pxt_explain_content(const char *path, int fd);
+
+/* Learns from the log's table whose events may come. */
+void pxt_source_learn_pids(struct pxt_source *source);
 
 /* The next event of all logs in the order of time, valid until the next call; NULL at the end. */
 struct pxt_event *pxt_reader_next(struct pxt_reader *reader);

@@ -2,7 +2,8 @@
 /*
  * threads.c - threads of all logs under common indices.
  *
- * A thread is known by its log, its pthread_t, its process and the system's number (tid).  Two processes
+ * A thread is known by its log, its pthread_t, its entry in the log's table, its process and the
+ * system's number (tid).  Two processes
  * may well have the same pthread_t, and so may two threads of one process, one after the other; readers
  * of the new log tell threads apart by it, so it is made different there.  The tid and the name stay as
  * they were.
@@ -116,16 +117,16 @@ static void tell(struct pxt_logwrite *log, const struct pxt_merge_thread *thread
 	pxt_logwrite_thread(log, thread->index, &entry);
 }
 
-static struct pxt_merge_thread *find(
-    struct pxt_merge_threads *threads, uint32_t place, uint64_t own, pid_t pid, pid_t tid)
+static struct pxt_merge_thread *find(struct pxt_merge_threads *threads, uint32_t place,
+    uint64_t own, uint32_t entry, pid_t pid, pid_t tid)
 {
 	uint32_t at = threads->by_key[bucket_of_key(place, own, pid)];
 
 	while (at) {
 		struct pxt_merge_thread *thread = &threads->threads[at];
 
-		if (thread->place == place && thread->own == own && thread->pid == pid &&
-		    thread->tid == tid)
+		if (thread->place == place && thread->own == own && thread->entry == entry &&
+		    thread->pid == pid && thread->tid == tid)
 			return thread;
 		at = thread->next;
 	}
@@ -134,9 +135,11 @@ static struct pxt_merge_thread *find(
 
 /* No thread (own 0) stays none: its entry only says the process. */
 static struct pxt_merge_thread *make(struct pxt_merge_threads *threads, struct pxt_logwrite *log,
-    uint32_t place, uint64_t own, pid_t pid, pid_t tid, const char *name)
+    uint32_t place, uint64_t own, uint32_t entry, pid_t pid, pid_t tid, const char *name)
 {
-	struct pxt_merge_thread thread = { .place = place, .own = own, .pid = pid, .tid = tid };
+	struct pxt_merge_thread thread = {
+		.place = place, .own = own, .entry = entry, .pid = pid, .tid = tid
+	};
 
 	thread.id = own ? free_id(threads, own) : 0;
 	struct pxt_merge_thread *added = add(threads, &thread);
@@ -151,11 +154,12 @@ const struct pxt_merge_thread *pxt_merge_threads_of(
 	uint32_t place = event->source->place;
 	pid_t pid = event->info.posix_pid;
 	pid_t tid = own ? event->thread->tid : 0;
-	struct pxt_merge_thread *thread = find(threads, place, own, pid, tid);
+	uint32_t entry = own ? event->thread->entry : UINT32_MAX;
+	struct pxt_merge_thread *thread = find(threads, place, own, entry, pid, tid);
 
 	if (thread)
 		return thread;
-	return make(threads, log, place, own, pid, tid, own ? event->thread->name : "");
+	return make(threads, log, place, own, entry, pid, tid, own ? event->thread->name : "");
 }
 
 void pxt_merge_threads_learn(
@@ -171,12 +175,12 @@ void pxt_merge_threads_learn(
 			return;
 		uint64_t own = entry.posix_thread_np & mask;
 		struct pxt_merge_thread *known =
-		    find(threads, source->place, own, entry.posix_pid_np, entry.posix_tid_np);
+		    find(threads, source->place, own, i, entry.posix_pid_np, entry.posix_tid_np);
 		memcpy(name, entry.posix_name_np, sizeof entry.posix_name_np);
 		if (known)
 			tell(log, known, name);
 		else
-			(void)make(threads, log, source->place, own, entry.posix_pid_np,
+			(void)make(threads, log, source->place, own, i, entry.posix_pid_np,
 			    entry.posix_tid_np, name);
 	}
 }
@@ -199,7 +203,9 @@ const struct pxt_merge_thread *pxt_merge_threads_tid(struct pxt_merge_threads *t
 		at = threads->threads[at].next_tid;
 	if (at && event->tid > 0)
 		return &threads->threads[at];
-	struct pxt_merge_thread *thread = find(threads, PLACE_NONE, own, event->pid, event->tid);
+	struct pxt_merge_thread *thread =
+	    find(threads, PLACE_NONE, own, UINT32_MAX, event->pid, event->tid);
 	return thread ? thread
-	              : make(threads, log, PLACE_NONE, own, event->pid, event->tid, event->comm);
+	              : make(threads, log, PLACE_NONE, own, UINT32_MAX, event->pid, event->tid,
+	                    event->comm);
 }
