@@ -200,6 +200,22 @@ static void put_end(struct pxt_out *out, const struct verdict *verdict)
 	                      : "\n");
 }
 
+/* What loses less: the two places where events are lost want different things. */
+static const char *loss_advice(const struct posix_trace_logcheck_np *sum)
+{
+	if (sum->posix_complete_np && sum->posix_lost_in_log_np > 0)
+		return sum->posix_counts_np.posix_lost_np > 0
+		           ? "the log was full, and so was the stream: a larger log "
+		             "(posix_trace_attr_setlogsize(), or APPEND by "
+		             "posix_trace_attr_setlogfullpolicy()) and a larger stream "
+		             "(posix_trace_attr_setstreamsize()) lose less"
+		           : "the log was full, the stream was not: a larger log "
+		             "(posix_trace_attr_setlogsize()) or APPEND "
+		             "(posix_trace_attr_setlogfullpolicy()) keeps more";
+	return "a larger stream (posix_trace_attr_setstreamsize()), flushes more often or a filter "
+	       "lose less; `pxtrace print` shows where events were lost";
+}
+
 /* What a person can do about it. */
 static void put_advice(const struct checker *c, struct pxt_out *out, const struct verdict *verdict)
 {
@@ -218,8 +234,7 @@ static void put_advice(const struct checker *c, struct pxt_out *out, const struc
 		text = "the program still runs, or it died before posix_trace_shutdown(); "
 		       "--incomplete, here and with print and stat, takes the log as it is";
 	else if (verdict->lost > 0)
-		text = "a larger stream, flushes more often or a filter lose less; `pxtrace print` "
-		       "shows where events were lost";
+		text = loss_advice(sum);
 	if (text) {
 		line(out, "next");
 		pxt_out_text(out, text);
