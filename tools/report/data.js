@@ -194,7 +194,8 @@ function layOut() {
 	}
 	for (const track of tracks) {
 		track.pointTimes = Float64Array.from(track.points, (i) => time[i]);
-		track.alarms = Float64Array.from(track.points.filter((i) => meta.types[events.type[i]].alarm), (i) => time[i]);
+		track.alarmPoints = track.points.filter((i) => meta.types[events.type[i]].alarm);
+		track.alarms = Float64Array.from(track.alarmPoints, (i) => time[i]);
 	}
 }
 
