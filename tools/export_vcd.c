@@ -170,7 +170,7 @@ static void put_fields(const struct vcd_log *log, const struct pxt_event *event)
 		if (!wire)
 			continue;
 		if (value.kind == POSIX_TRACE_FIELD_FLOAT_NP)
-			pxt_wires_real(&vcd.wires, wire, value.f);
+			pxt_wires_real(&vcd.wires, wire, value.f, value.bytes);
 		else
 			pxt_wires_vector(&vcd.wires, wire,
 			    value.kind == POSIX_TRACE_FIELD_SIGNED_NP ? (uint64_t)value.i

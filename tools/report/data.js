@@ -300,7 +300,13 @@ function fieldText(value, kind, size) {
 	if (value === undefined) return "–";
 	if (kind === FIELD.TEXT) return "\"" + visible(value) + "\"";
 	if (kind === FIELD.HEX) return "0x" + value.toString(16);
-	if (kind === FIELD.FLOAT) return String(size === 4 ? Number(value.toPrecision(7)) : value);
+	if (kind === FIELD.FLOAT && size === 4) {
+		for (let digits = 6; digits < 9; digits++) {
+			if (Math.fround(Number(value.toPrecision(digits))) === value) return String(Number(value.toPrecision(digits)));
+		}
+		return String(Number(value.toPrecision(9)));
+	}
+	if (kind === FIELD.FLOAT) return String(value);
 	return String(value);
 }
 
