@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_check.c - pxtrace check: whether a log is whole, and if not, where and what to do. */
 #include "command.h"
+#include "hints.h"
 #include "out.h"
 #include "progress.h"
 #include "source.h"
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #define FINDINGS_MAX 10000u
+#define SHORT        1000u /* records */
 
 static const char *const help[] = {
 	"pxtrace check - tells whether logs are whole\n"
@@ -71,6 +73,7 @@ struct verdict {
 	uint64_t kinds[POSIX_TRACE_FINDING_TYPE_NP + 1]; /* among the findings that are kept */
 	uint64_t lost;
 	bool end_unknown; /* how much was recorded behind its last event is */
+	struct pxt_hints hints;
 	int status;
 };
 
@@ -216,6 +219,15 @@ static const char *loss_advice(const struct posix_trace_logcheck_np *sum)
 	       "lose less; `pxtrace print` shows where events were lost";
 }
 
+static void put_hints(struct pxt_out *out, const struct verdict *verdict)
+{
+	for (unsigned i = 0; i < verdict->hints.count; i++) {
+		line(out, i == 0 ? "note" : "");
+		pxt_out_text(out, verdict->hints.list[i]);
+		pxt_out_char(out, '\n');
+	}
+}
+
 /* What a person can do about it. */
 static void put_advice(const struct checker *c, struct pxt_out *out, const struct verdict *verdict)
 {
@@ -261,6 +273,7 @@ static void put_report(struct checker *c, const struct verdict *verdict)
 	put_law(out, &verdict->sum);
 	put_end(out, verdict);
 	put_findings(c, out, verdict);
+	put_hints(out, verdict);
 	put_advice(c, out, verdict);
 }
 
@@ -320,6 +333,11 @@ static void put_json(struct checker *c, const struct verdict *verdict)
 		pxt_out_json(out, finding->posix_reason_np, strlen(finding->posix_reason_np));
 		pxt_out_char(out, '}');
 	}
+	pxt_out_text(out, "],\"notes\":[");
+	for (unsigned i = 0; i < verdict->hints.count; i++) {
+		pxt_out_text(out, i > 0 ? "," : "");
+		pxt_out_json(out, verdict->hints.list[i], strlen(verdict->hints.list[i]));
+	}
 	pxt_out_text(out, "]}\n");
 }
 
@@ -335,6 +353,14 @@ static uint64_t bytes_of(int fd)
 	struct stat st;
 
 	return fstat(fd, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 0;
+}
+
+/* Reading a log once more is for logs that may have hints, and for short ones. */
+static bool is_worth_hints(const struct posix_trace_logcheck_np *sum)
+{
+	return sum->posix_complete_np &&
+	       (sum->posix_records_np < SHORT || sum->posix_lost_in_log_np > 0 ||
+	           sum->posix_counts_np.posix_lost_np > 0);
 }
 
 static int check(struct checker *c, const char *path)
@@ -357,6 +383,8 @@ static int check(struct checker *c, const char *path)
 		status = PXT_EXIT_LOG;
 	} else {
 		judge(c, &verdict);
+		if (verdict.status != PXT_EXIT_DAMAGE && is_worth_hints(&verdict.sum))
+			pxt_hints_of_file(&verdict.hints, fd, verdict.sum.posix_records_np);
 		status = verdict.status;
 		if (c->json)
 			put_json(c, &verdict);

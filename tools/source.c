@@ -356,7 +356,10 @@ static bool fill(struct pxt_source *source)
 		source->pids_met |= pxt_select_pids(source->select, view->posix_pid_np);
 	note_pid(source, view->posix_pid_np);
 	source->lost += view->posix_lost_before_np;
-	source->events++;
+	if (source->events++ == 0) {
+		source->first_ns = event->ns;
+		source->first_lost = view->posix_lost_before_np;
+	}
 	return true;
 }
 

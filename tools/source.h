@@ -91,15 +91,17 @@ struct pxt_source {
 	struct pxt_spool spool; /* what is copied to @fd while it is read, if anything */
 	bool is_open;
 	bool at_end;
-	bool failed;       /* it could not be read to its end */
-	bool drained;      /* the end of a pipe was read, too */
-	bool damaged;      /* something in it was passed over */
-	bool let_go;       /* that it has no end is nobody's concern */
-	bool read_all;     /* its end was reached once, and ... */
-	int64_t newest_ns; /* ... the last event there; INT64_MIN: none */
-	uint64_t pids_met; /* those of --pid (select.h), a bit each */
-	pid_t pid;         /* of the log, or the first one met */
-	bool many_pids;    /* events of several processes are in it */
+	bool failed;         /* it could not be read to its end */
+	bool drained;        /* the end of a pipe was read, too */
+	bool damaged;        /* something in it was passed over */
+	bool let_go;         /* that it has no end is nobody's concern */
+	bool read_all;       /* its end was reached once, and ... */
+	int64_t newest_ns;   /* ... the last event there; INT64_MIN: none */
+	int64_t first_ns;    /* of the first event that was read, and ... */
+	uint64_t first_lost; /* ... what was lost before it */
+	uint64_t pids_met;   /* those of --pid (select.h), a bit each */
+	pid_t pid;           /* of the log, or the first one met */
+	bool many_pids;      /* events of several processes are in it */
 	trace_id_t trid;
 	struct posix_trace_loginfo_np info;
 	int64_t start_ns;
