@@ -303,6 +303,7 @@ static int open_log(struct pxt_source *source, enum pxt_open_mode mode)
 	source->name_width = sizeof "posix_trace_start" - 1;
 	measure_names(source);
 	pxt_source_learn_pids(source);
+	pxt_source_learn_crash(source);
 	return PXT_EXIT_OK;
 }
 

@@ -106,6 +106,49 @@ void pxt_source_learn_pids(struct pxt_source *source)
 		note_pid(source, source->names[i].posix_pid_np);
 }
 
+/* The last block of the log, of which @count are to be passed; false: there are not so many. */
+static bool enter_block(trace_id_t trid, uint64_t count)
+{
+	struct posix_trace_logblock_np block;
+	int unavailable = 0;
+
+	for (uint64_t i = 0; i < count; i++)
+		if (posix_trace_log_nextblock_np(trid, &block, &unavailable) != 0 || unavailable)
+			return false;
+	return count > 0;
+}
+
+static uint64_t count_blocks(trace_id_t trid)
+{
+	struct posix_trace_logblock_np block;
+	uint64_t count = 0;
+	int unavailable = 0;
+
+	while (posix_trace_log_nextblock_np(trid, &block, &unavailable) == 0 && !unavailable)
+		count++;
+	return count;
+}
+
+void pxt_source_learn_crash(struct pxt_source *source)
+{
+	struct posix_trace_eventview_np views[16];
+	size_t count = 0;
+
+	if (!source->info.posix_complete_np || source->info.posix_signal_tid_np <= 0)
+		return;
+	uint64_t blocks = count_blocks(source->trid);
+	(void)posix_trace_rewind(source->trid);
+	if (enter_block(source->trid, blocks))
+		while (posix_trace_getnext_events_np(source->trid, views, 16, &count) == 0 &&
+		       count > 0)
+			if (views[count - 1].posix_event_id_np == POSIX_TRACE_STOP) {
+				source->crashed =
+				    pxt_thread_number(views[count - 1].posix_thread_id_np);
+				source->crashed_entry = views[count - 1].posix_thread_entry_np;
+			}
+	(void)posix_trace_rewind(source->trid);
+}
+
 /* The first of the table that has this number, or would stand behind it. */
 static uint32_t first_named(const struct pxt_source *source, uint64_t id)
 {
@@ -157,13 +200,12 @@ static bool shares_number(struct pxt_source *source, const struct pxt_thread *th
 }
 
 /* The first thread of a process has its number; what it is called is the program. */
-static void name_main_thread(const struct pxt_source *source, struct pxt_thread *thread, pid_t pid)
+static void name_main_thread(const struct pxt_source *source, struct pxt_thread *thread)
 {
 	const char *path = source->info.posix_executable_np;
 	const char *slash = strrchr(path, '/');
 
-	if (*thread->name || thread->tid <= 0 || thread->tid != pid ||
-	    pid != source->info.posix_pid_np)
+	if (*thread->name || thread->tid <= 0 || thread->tid != source->info.posix_pid_np)
 		return;
 	(void)snprintf(thread->name, sizeof thread->name, "%.15s", slash ? slash + 1 : path);
 }
@@ -179,7 +221,7 @@ static bool name_by_entry(struct pxt_source *source, struct pxt_thread *thread)
 	memcpy(thread->name, entry.posix_name_np, sizeof entry.posix_name_np);
 	thread->name[sizeof entry.posix_name_np] = '\0';
 	thread->tid = entry.posix_tid_np;
-	name_main_thread(source, thread, entry.posix_pid_np);
+	thread->pid = entry.posix_pid_np;
 	return true;
 }
 
@@ -191,10 +233,15 @@ static void fill_thread(
 	thread->id = id;
 	thread->entry = entry;
 	thread->tid = 0;
+	thread->pid = 0;
 	thread->recorded = id != 0;
 	*thread->name = '\0';
 	if (id != 0 && !name_by_entry(source, thread))
 		name_thread(source, thread);
+	/* A handler of a fatal signal cannot ask who runs; the log says to whom the signal came. */
+	if (id != 0 && thread->tid == 0 && id == source->crashed && entry == source->crashed_entry)
+		thread->tid = source->info.posix_signal_tid_np;
+	name_main_thread(source, thread);
 	if (id == 0)
 		(void)snprintf(raw, sizeof raw, "-");
 	else if (*thread->name && thread->tid > 0)
@@ -206,6 +253,9 @@ static void fill_thread(
 	else if (shares_number(source, thread))
 		(void)snprintf(raw, sizeof raw, "thread %#llx#%lu", (unsigned long long)id,
 		    (unsigned long)entry + 1);
+	else if (thread->pid > 0 && thread->pid != source->info.posix_pid_np)
+		(void)snprintf(raw, sizeof raw, "thread %#llx of %ld", (unsigned long long)id,
+		    (long)thread->pid);
 	else
 		(void)snprintf(raw, sizeof raw, "thread %#llx", (unsigned long long)id);
 	thread->bytes =

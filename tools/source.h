@@ -42,6 +42,7 @@ struct pxt_thread {
 	uint32_t entry; /* in the log's table; UINT32_MAX: none, or not known which */
 	uint32_t index;
 	pid_t tid; /* 0: unknown */
+	pid_t pid; /* as the log's table says; 0: unknown */
 	bool selected;
 	bool recorded; /* the log says which thread it was */
 	size_t bytes;
@@ -102,6 +103,8 @@ struct pxt_source {
 	uint64_t pids_met;   /* those of --pid (select.h), a bit each */
 	pid_t pid;           /* of the log, or the first one met */
 	bool many_pids;      /* events of several processes are in it */
+	uint64_t crashed;    /* the thread that a fatal signal came to; 0: none, or not known */
+	uint32_t crashed_entry;
 	trace_id_t trid;
 	struct posix_trace_loginfo_np info;
 	int64_t start_ns;
@@ -163,6 +166,8 @@ bool pxt_explain_content(const char *path, int fd);
 
 /* Learns from the log's table whose events may come. */
 void pxt_source_learn_pids(struct pxt_source *source);
+/* Learns which thread a fatal signal came to, from the STOP that it left; reading begins anew. */
+void pxt_source_learn_crash(struct pxt_source *source);
 
 /* The next event of all logs in the order of time, valid until the next call; NULL at the end. */
 struct pxt_event *pxt_reader_next(struct pxt_reader *reader);

@@ -66,6 +66,30 @@ threads_that_had_one_number_stay_apart()
 	[ "$(sort -u out | wc -l)" -eq 3 ] || fail 'merge makes one of them'
 }
 
+a_thread_of_another_process_says_of_which()
+{
+	"$mklog" >run.ptl <<-END || fail mklog
+		process 4711 box /opt/app/control
+		thread 1 0x7f0000002000 0
+		type 32 job_begin
+		event 1000 32 1 0
+	END
+	"$PXT_PYTHON" - run.ptl <<-END || fail python
+		import re, struct, sys, zlib
+		log = bytearray(open(sys.argv[1], "rb").read())
+		order = "<" if log[8] == 4 else ">"
+		at = next(m.start() for m in re.finditer(b"PTLB", log)
+		          if struct.unpack_from(order + "H", log, m.start() + 4)[0] == 3)
+		length = struct.unpack_from(order + "I", log, at + 8)[0]
+		struct.pack_into(order + "i", log, at + 96 + 4, 815)
+		crc = zlib.crc32(log[at + 96:at + length], zlib.crc32(log[at:at + 92]))
+		log[at + 92:at + 96] = struct.pack(order + "I", crc)
+		open(sys.argv[1], "wb").write(log)
+	END
+	run 0 stat run.ptl
+	out_has 'thread 0x7f0000002000 of 815'
+}
+
 print_shows_the_process_where_there_are_several()
 {
 	make run.ptl <<-END
