@@ -398,6 +398,8 @@ struct posix_trace_logcheck_np {
 	uint32_t posix_format_minor_np;
 	int posix_complete_np; /* its trailer was found, sound and at its end */
 	struct posix_trace_counts_np posix_counts_np; /* the trailer's */
+	/* The trailer's: POSIX_TRACE_RUNNING where the stream's own end is not in the log. */
+	int posix_stream_status_np;
 };
 /*
  * Looks through a whole log, also behind what is wrong in it: checksums, sequence numbers, records,

@@ -419,6 +419,7 @@ static void conclude(struct check *check)
 	if (log->complete) {
 		check->sum->posix_counts_np = log->trailer.counts;
 		check->sum->posix_lost_in_log_np = log->trailer.log_lost;
+		check->sum->posix_stream_status_np = log->trailer.status.posix_stream_status;
 		check_law(check);
 	} else if (!check->trailer) {
 		note(check, POSIX_TRACE_FINDING_END_NP, check->size,

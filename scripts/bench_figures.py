@@ -17,7 +17,8 @@ CONTRIBUTIONS = ("8 streams instead of 1", "Trace Core", "On-Line Trace", "Trace
 DISTRIBUTED = ("trace", "retrieve", "empty", "event alone", "event beside a tracing CPU")
 COLOURS = ("#4c72b0", "#dd8452", "#55a868", "#c44e52", "#8172b3", "#937860", "#da8bc3", "#8c8c8c",
            "#ccb974", "#64b5cd")
-HEAD = """set terminal svg size {width},{height} font "sans,13" background "white" dynamic
+# Underscores of names are no subscripts: noenhanced.
+HEAD = """set terminal svg noenhanced size {width},{height} font "sans,13" background "white" dynamic
 set output "{name}.svg"
 set border 3
 set tics nomirror
@@ -127,17 +128,27 @@ plot {plots}
 """
 
 
+def payload_lines(results):
+    """What README's table shows: ours beside the others, or, where none was measured, the floor.
+
+    One table of one program: other programs measure the same payloads in other loops, and their
+    figures do not belong beside these.
+    """
+    for suite, table in (("rivals", "one thread"), ("points", "payload")):
+        lines = [line for line in results.table(suite, table) if line[2] in ("ns", "mark", "")]
+        if lines:
+            return lines
+    return []
+
+
 def payload_rows(results):
-    """name -> [(bytes, ns)]: ours, the floor, the rivals; the first that tells of a name counts."""
+    """name -> [(bytes, ns)] of that table: ours, the floor, the others."""
     rows = {}
-    for suite, table in (("points", "payload"), ("emit", "machine"), ("rivals", "one thread")):
-        found = {}
-        for row, column, unit, value in results.table(suite, table):
-            match = re.fullmatch(r"(\d+) B( 1 thread)?", column)
-            if match and unit == "ns" and re.fullmatch(r"[\d.e+-]+", value):
-                name = re.sub(r"^(floor|libptrace)\b.*", r"\1", row)
-                found.setdefault(name, []).append((int(match[1]), float(value)))
-        rows = {**found, **rows}
+    for row, column, unit, value in payload_lines(results):
+        match = re.fullmatch(r"(\d+) B( 1 thread)?", column)
+        if match and unit == "ns" and re.fullmatch(r"[\d.e+-]+", value):
+            name = re.sub(r"^(floor|libptrace)\b.*", r"\1", row)
+            rows.setdefault(name, []).append((int(match[1]), float(value)))
     ours = [name for name in ("libptrace", "floor") if name in rows]
     return {name: sorted(rows[name]) for name in ours + [name for name in rows if name not in ours]}
 

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 
+from bench_figures import payload_lines
 from bench_report import markdown, plain_table
 from config import ROOT
 
@@ -20,11 +21,8 @@ def fact(results, key, suite=None):
 
 def first_table(results):
     """Ours beside the others, or, where none was measured, beside the floor."""
-    for suite, table in (("rivals", "one thread"), ("points", "payload")):
-        lines = [line for line in results.table(suite, table) if line[2] in ("ns", "mark", "")]
-        if lines:
-            return plain_table(lines)
-    return ""
+    lines = payload_lines(results)
+    return plain_table(lines) if lines else ""
 
 
 def calls(results):

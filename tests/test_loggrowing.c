@@ -412,6 +412,36 @@ static void a_block_that_is_gone_is_told_and_passed_over(void)
 	close_reader(&reader);
 }
 
+/*
+ * Its checksum is right, so nothing but its number in sequence says that it was passed over: who skips
+ * must not come to it again and again.
+ */
+static void a_block_of_types_that_make_no_sense_is_passed_over_once(void)
+{
+	struct reader reader;
+	unsigned events = 0;
+	unsigned skipped = 0;
+	size_t at;
+
+	open_reader(&reader, little_endian() ? "le64" : "be64", 512);
+	at = golden_block(&reader.golden, PXT_LOG_TYPES, 0);
+	/* No event has the type 0. */
+	memset(reader.golden.bytes + at + PXT_LOG_BLOCK_BYTES + 2, 0, 2);
+	golden_sign(&reader.golden, at);
+	golden_rewrite(reader.fd, reader.golden.bytes, reader.golden.size);
+	for (unsigned turn = 0; turn < 20; turn++) {
+		uint64_t where;
+
+		events += drain(reader.trid);
+		where = skip_damage(reader.trid);
+		skipped += where != 0;
+		CU_ASSERT(where == 0 || (where >= at && where < reader.golden.size));
+	}
+	PXT_EQ(skipped, 1);
+	PXT_EQ(events, 9);
+	close_reader(&reader);
+}
+
 static void a_complete_log_and_a_wrong_argument_have_no_damage_to_tell(void)
 {
 	struct posix_trace_logfinding_np finding;
@@ -462,6 +492,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(damage_in_front_of_a_sound_block_is_told_and_passed_over),
 	PXT_CASE(damage_with_nothing_sound_behind_it_may_still_become_a_block),
 	PXT_CASE(a_block_that_is_gone_is_told_and_passed_over),
+	PXT_CASE(a_block_of_types_that_make_no_sense_is_passed_over_once),
 	PXT_CASE(a_complete_log_and_a_wrong_argument_have_no_damage_to_tell),
 	PXT_CASE(a_damaged_frame_does_not_hold_a_loop_log_up),
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_check.c - pxtrace check: whether a log is whole, and if not, where and what to do. */
 #include "command.h"
+#include "hints.h"
 #include "out.h"
 #include "progress.h"
 #include "source.h"
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #define FINDINGS_MAX 10000u
+#define SHORT        1000u /* records */
 
 static const char *const help[] = {
 	"pxtrace check - tells whether logs are whole\n"
@@ -27,6 +29,8 @@ static const char *const help[] = {
 	"\n"
 	"  -n, --limit N         findings shown a log (20); all are counted\n"
 	"      --incomplete      a log whose program still runs or has died is well so far\n"
+	"      --strict          exit status 3 also when nobody knows whether events were lost:\n"
+	"                        the log's own end is missing\n"
 	"  -q, --quiet           no report, only the exit status\n"
 	"      --json            a JSON object a log, a line each\n"
 	"      --color WHEN      auto (on a terminal; NO_COLOR is honoured), always, never\n"
@@ -45,15 +49,16 @@ static const char *const help[] = {
 	"are torn when a record lacks some of its own, orphans when they belong to no record.\n"
 	"\n"
 	"exit status: 0 clean; 1 wrong command line; 2 a file could not be read, or is no log;\n"
-	"3 clean, but events were lost when it was recorded; 4 the output could not be written;\n"
-	"5 damaged, without its end (unless --incomplete), or in contradiction with itself. Of\n"
-	"several logs the worst decides: 4, 2, 5, 3, 0.\n",
+	"3 clean, but events were lost when it was recorded, or with --strict may have been;\n"
+	"4 the output could not be written; 5 damaged, without its end (unless --incomplete), or\n"
+	"in contradiction with itself. Of several logs the worst decides: 4, 2, 5, 3, 0.\n",
 	NULL,
 };
 
 struct checker {
 	struct pxt_out out;
 	bool incomplete;
+	bool strict;
 	bool quiet;
 	bool json;
 	const char *colour;
@@ -67,6 +72,8 @@ struct verdict {
 	struct posix_trace_logcheck_np sum;
 	uint64_t kinds[POSIX_TRACE_FINDING_TYPE_NP + 1]; /* among the findings that are kept */
 	uint64_t lost;
+	bool end_unknown; /* how much was recorded behind its last event is */
+	struct pxt_hints hints;
 	int status;
 };
 
@@ -74,10 +81,10 @@ struct verdict {
 
 static const char *word_of(const struct verdict *verdict)
 {
-	if (verdict->status == PXT_EXIT_LOST)
+	if (verdict->lost > 0 && verdict->status != PXT_EXIT_DAMAGE)
 		return "loss";
-	if (verdict->status == PXT_EXIT_OK)
-		return verdict->sum.posix_complete_np ? "clean" : "clean so far";
+	if (verdict->status != PXT_EXIT_DAMAGE)
+		return verdict->end_unknown ? "clean so far" : "clean";
 	return verdict->kinds[POSIX_TRACE_FINDING_DAMAGE_NP] > 0 ? "damaged"
 	       : verdict->kinds[POSIX_TRACE_FINDING_END_NP] > 0  ? "incomplete"
 	                                                         : "contradictory";
@@ -104,9 +111,12 @@ static void judge(const struct checker *c, struct verdict *verdict)
 		if (!sum->posix_complete_np)
 			bad -= verdict->kinds[POSIX_TRACE_FINDING_TYPE_NP];
 	}
-	verdict->status = bad > 0             ? PXT_EXIT_DAMAGE
-	                  : verdict->lost > 0 ? PXT_EXIT_LOST
-	                                      : PXT_EXIT_OK;
+	verdict->end_unknown =
+	    !sum->posix_complete_np || sum->posix_stream_status_np == POSIX_TRACE_RUNNING;
+	if (bad > 0)
+		verdict->status = PXT_EXIT_DAMAGE;
+	else if (verdict->lost > 0 || (c->strict && verdict->end_unknown))
+		verdict->status = PXT_EXIT_LOST;
 }
 
 /* ---- For people ---- */
@@ -182,6 +192,42 @@ static void put_findings(
 	}
 }
 
+static void put_end(struct pxt_out *out, const struct verdict *verdict)
+{
+	if (!verdict->end_unknown)
+		return;
+	line(out, "end");
+	pxt_out_text(out, PXT_END_UNKNOWN);
+	pxt_out_text(out, verdict->sum.posix_complete_np
+	                      ? "; it was not its program that ended the log\n"
+	                      : "\n");
+}
+
+/* What loses less: the two places where events are lost want different things. */
+static const char *loss_advice(const struct posix_trace_logcheck_np *sum)
+{
+	if (sum->posix_complete_np && sum->posix_lost_in_log_np > 0)
+		return sum->posix_counts_np.posix_lost_np > 0
+		           ? "the log was full, and so was the stream: a larger log "
+		             "(posix_trace_attr_setlogsize(), or APPEND by "
+		             "posix_trace_attr_setlogfullpolicy()) and a larger stream "
+		             "(posix_trace_attr_setstreamsize()) lose less"
+		           : "the log was full, the stream was not: a larger log "
+		             "(posix_trace_attr_setlogsize()) or APPEND "
+		             "(posix_trace_attr_setlogfullpolicy()) keeps more";
+	return "a larger stream (posix_trace_attr_setstreamsize()), flushes more often or a filter "
+	       "lose less; `pxtrace print` shows where events were lost";
+}
+
+static void put_hints(struct pxt_out *out, const struct verdict *verdict)
+{
+	for (unsigned i = 0; i < verdict->hints.count; i++) {
+		line(out, i == 0 ? "note" : "");
+		pxt_out_text(out, verdict->hints.list[i]);
+		pxt_out_char(out, '\n');
+	}
+}
+
 /* What a person can do about it. */
 static void put_advice(const struct checker *c, struct pxt_out *out, const struct verdict *verdict)
 {
@@ -199,9 +245,8 @@ static void put_advice(const struct checker *c, struct pxt_out *out, const struc
 	else if (verdict->kinds[POSIX_TRACE_FINDING_END_NP] > 0 && !c->incomplete)
 		text = "the program still runs, or it died before posix_trace_shutdown(); "
 		       "--incomplete, here and with print and stat, takes the log as it is";
-	else if (verdict->status == PXT_EXIT_LOST)
-		text = "a larger stream, flushes more often or a filter lose less; `pxtrace print` "
-		       "shows where events were lost";
+	else if (verdict->lost > 0)
+		text = loss_advice(sum);
 	if (text) {
 		line(out, "next");
 		pxt_out_text(out, text);
@@ -226,7 +271,9 @@ static void put_report(struct checker *c, const struct verdict *verdict)
 	pxt_out_char(out, '\n');
 	put_sums(out, &verdict->sum);
 	put_law(out, &verdict->sum);
+	put_end(out, verdict);
 	put_findings(c, out, verdict);
+	put_hints(out, verdict);
 	put_advice(c, out, verdict);
 }
 
@@ -254,6 +301,7 @@ static void put_json(struct checker *c, const struct verdict *verdict)
 	pxt_out_json(out, verdict->path, strlen(verdict->path));
 	pxt_out_format(out, ",\"verdict\":\"%s\",\"status\":%d,\"complete\":%s", word_of(verdict),
 	    verdict->status, sum->posix_complete_np ? "true" : "false");
+	pxt_out_format(out, ",\"end_unknown\":%s", verdict->end_unknown ? "true" : "false");
 	member(out, "bytes", sum->posix_bytes_np);
 	member(out, "blocks_sound", sum->posix_sound_np);
 	member(out, "blocks_damaged", sum->posix_damaged_np);
@@ -285,6 +333,11 @@ static void put_json(struct checker *c, const struct verdict *verdict)
 		pxt_out_json(out, finding->posix_reason_np, strlen(finding->posix_reason_np));
 		pxt_out_char(out, '}');
 	}
+	pxt_out_text(out, "],\"notes\":[");
+	for (unsigned i = 0; i < verdict->hints.count; i++) {
+		pxt_out_text(out, i > 0 ? "," : "");
+		pxt_out_json(out, verdict->hints.list[i], strlen(verdict->hints.list[i]));
+	}
 	pxt_out_text(out, "]}\n");
 }
 
@@ -300,6 +353,14 @@ static uint64_t bytes_of(int fd)
 	struct stat st;
 
 	return fstat(fd, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 0;
+}
+
+/* Reading a log once more is for logs that may have hints, and for short ones. */
+static bool is_worth_hints(const struct posix_trace_logcheck_np *sum)
+{
+	return sum->posix_complete_np &&
+	       (sum->posix_records_np < SHORT || sum->posix_lost_in_log_np > 0 ||
+	           sum->posix_counts_np.posix_lost_np > 0);
 }
 
 static int check(struct checker *c, const char *path)
@@ -322,6 +383,8 @@ static int check(struct checker *c, const char *path)
 		status = PXT_EXIT_LOG;
 	} else {
 		judge(c, &verdict);
+		if (verdict.status != PXT_EXIT_DAMAGE && is_worth_hints(&verdict.sum))
+			pxt_hints_of_file(&verdict.hints, fd, verdict.sum.posix_records_np);
 		status = verdict.status;
 		if (c->json)
 			put_json(c, &verdict);
@@ -334,6 +397,7 @@ static int check(struct checker *c, const char *path)
 
 enum {
 	OPT_INCOMPLETE = 400,
+	OPT_STRICT,
 	OPT_JSON,
 	OPT_COLOUR
 };
@@ -341,6 +405,7 @@ enum {
 static const struct option options[] = {
 	{ "limit", required_argument, NULL, 'n' },
 	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
+	{ "strict", no_argument, NULL, OPT_STRICT },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "color", required_argument, NULL, OPT_COLOUR },
@@ -366,6 +431,8 @@ static bool take_option(struct checker *c, int code, const char *value)
 		return take_limit(c, value);
 	case OPT_INCOMPLETE:
 		return c->incomplete = true;
+	case OPT_STRICT:
+		return c->strict = true;
 	case 'q':
 		return c->quiet = true;
 	case OPT_JSON:

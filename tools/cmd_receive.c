@@ -54,7 +54,8 @@ static const char help_options[] =
     "      --raw FILE    also keeps what arrived, byte by byte, for a bug report;\n"
     "                    `pxtrace receive FILE -o LOG` takes it again\n"
     "      --once        ends when the first log is whole\n"
-    "      --strict      exit status 3 when events were lost, here or on the target\n"
+    "      --strict      exit status 3 when events were lost, here or on the target, or when\n"
+    "                    a target did not end its log: nobody knows what it recorded then\n"
     "  -q, --quiet       no status line, no words about the logs\n"
     "  -h, --help        this text\n"
     "\n"
@@ -158,6 +159,9 @@ static void tell_run(struct receive *receive, const struct pxt_linerun *run)
 	if (run->early)
 		pxt_explain(
 		    "%llu that were sent before anybody listened", (unsigned long long)run->early);
+	if (run->end_unknown)
+		pxt_explain("the target did not end its log; events after the last that came: "
+		            "number unknown");
 	receive->first_ended = true;
 }
 
@@ -360,7 +364,8 @@ static int conclude(struct receive *receive, int status)
 		             "contents without sense %llu",
 		    (unsigned long long)sums.bad, (unsigned long long)sums.frames_again,
 		    (unsigned long long)sums.odd);
-	return receive->strict && (sums.events_missing || sums.target_lost || sums.odd)
+	return receive->strict &&
+	               (sums.events_missing || sums.target_lost || sums.odd || sums.ends_unknown)
 	           ? PXT_EXIT_LOST
 	           : PXT_EXIT_OK;
 }

@@ -42,7 +42,7 @@ static const char help_options[] =
     "                        the name of the trace\n"
     "      --all             also events that the program had read or flushed itself, as\n"
     "                        far as they are still whole\n"
-    "      --strict          exit status 3 when events were lost\n"
+    "      --strict          exit status 3 when events were lost, or nobody knows how many\n"
     "  -q, --quiet           says nothing where all went well\n"
     "  -h, --help            this\n"
     "\n"
@@ -220,7 +220,9 @@ static void tell(const struct recover *recover, const struct pxt_found *found,
 		return;
 	pxt_complain("%s: %llu events of stream \"%s\", process %ld%s", recover->output,
 	    (unsigned long long)written->events, remains->name, (long)found->label.pid,
-	    written->lost ? "; lost:" : ", none lost");
+	    written->lost            ? "; lost:"
+	    : remains->lanes_missing ? "; as far as is known none lost"
+	                             : ", none lost");
 	explain_number(written->overwritten, "overwritten by later ones");
 	explain_number(written->torn, "begun, but not finished when it ended");
 	explain_number(written->voids, "that came behind a stop");
@@ -234,8 +236,8 @@ static void tell(const struct recover *recover, const struct pxt_found *found,
 	if (written->inside)
 		pxt_explain("threads inside a trace point when it ended: %u", written->inside);
 	if (remains->lanes_missing)
-		pxt_explain("%u of %u lanes are not in the file", remains->lanes_missing,
-		    found->stream.lanes);
+		pxt_explain("%u of %u lanes are not in the file; events in them: number unknown",
+		    remains->lanes_missing, found->stream.lanes);
 	else if (remains->there < found->label.bytes)
 		pxt_explain("the file holds %llu of the stream's %llu bytes",
 		    (unsigned long long)remains->there, (unsigned long long)found->label.bytes);
@@ -256,6 +258,7 @@ static int write_stream(const struct recover *recover, size_t index)
 	const struct pxt_found *found = &recover->finds.streams[index];
 	struct pxt_written written = { 0 };
 	struct pxt_recovered recovered;
+	bool unknown = false;
 	int error = 0;
 	const char *wrong = pxt_recover_load(&recovered, &recover->finds, found, recover->all);
 
@@ -263,6 +266,7 @@ static int write_stream(const struct recover *recover, size_t index)
 		wrong = pxt_recover_write(&recovered, recover->output, &written, &error);
 		if (!wrong && !error)
 			tell(recover, found, &recovered, &written);
+		unknown = recovered.remains.lanes_missing > 0;
 		pxt_recover_free(&recovered);
 	}
 	if (error)
@@ -272,17 +276,25 @@ static int write_stream(const struct recover *recover, size_t index)
 		    (unsigned long long)found->at, wrong);
 		return PXT_EXIT_LOG;
 	}
-	return recover->strict && written.lost ? PXT_EXIT_LOST : PXT_EXIT_OK;
+	return recover->strict && (written.lost || unknown) ? PXT_EXIT_LOST : PXT_EXIT_OK;
 }
 
 /* ---- A log ---- */
+
+/* Behind "EVENTS events": only a log that says its end can say that nothing is missing. */
+static const char *first_words(const struct pxt_salvaged *salvaged)
+{
+	if (salvaged->missing || salvaged->lost)
+		return "; not in it:";
+	return salvaged->end_unknown ? "; not in it, as far as is known: none" : ", none lost";
+}
 
 static void tell_salvaged(const struct recover *recover, const struct pxt_salvaged *salvaged)
 {
 	if (recover->quiet)
 		return;
 	pxt_complain("%s: %llu events%s", recover->output, (unsigned long long)salvaged->events,
-	    salvaged->missing || salvaged->lost ? "; not in it:" : ", none lost");
+	    first_words(salvaged));
 	explain_number(salvaged->missing, salvaged->frames
 	                                      ? "that the log overwrote, or does not hold whole"
 	                                      : "that the log does not hold whole");
@@ -300,6 +312,8 @@ static void tell_salvaged(const struct recover *recover, const struct pxt_salvag
 		            "its end");
 	if (!salvaged->complete)
 		pxt_explain("the end of the log was missing");
+	if (salvaged->end_unknown)
+		pxt_explain(PXT_END_UNKNOWN "; a stream that lives in a file keeps them");
 }
 
 static int salvage(const struct recover *recover)
@@ -325,7 +339,9 @@ static int salvage(const struct recover *recover)
 		return PXT_EXIT_LOG;
 	}
 	tell_salvaged(recover, &salvaged);
-	return recover->strict && (salvaged.missing || salvaged.lost) ? PXT_EXIT_LOST : PXT_EXIT_OK;
+	return recover->strict && (salvaged.missing || salvaged.lost || salvaged.end_unknown)
+	           ? PXT_EXIT_LOST
+	           : PXT_EXIT_OK;
 }
 
 /* ---- Files ---- */

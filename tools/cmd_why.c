@@ -12,7 +12,7 @@ static const char *const help[] = {
 	"\n"
 	"usage: pxtrace why [OPTION]... LOG...\n"
 	"\n"
-	"Explains what missed its deadline, the latest job first; where no deadline was missed,\n"
+	"Explains what missed its deadline by most; where no deadline was missed,\n"
 	"the span that is longest beyond what is usual for its name. First the answer, in one\n"
 	"sentence; then the time line of the span, from its release to its end; then where its\n"
 	"time went, in parts that add up to its length; then the spans of other threads "
@@ -22,7 +22,7 @@ static const char *const help[] = {
 	"  -e, --event GLOB      spans with such a name, or events that begin, end or blame them\n"
 	"  -t, --thread NAME|TID of threads with such a name (a GLOB) or number\n"
 	"      --at TIME         what was going on then\n"
-	"      --from TIME       that ended not before: 1.5, 200ms, 2min (since the start), or\n"
+	"      --from TIME       that ended not before: 1.5 (seconds), 7us (since the start), or\n"
 	"      --to TIME         not after:  2026-01-31T12:00:00.25Z (local without Z)\n"
 	"      --pid PID         of this process; several times\n"
 	"      --where CONDITION whose begin, end or miss fulfils it: 'late_ns > 1ms'\n"
@@ -39,9 +39,8 @@ static const char *const help[] = {
 	"gives back a lock; X_block, X_unblock, X_wake, that it sleeps and goes on; "
 	"deadline_miss,\n"
 	"that its latest job was late; sched_switch (pxtrace merge), who runs on a CPU. The first\n"
-	"field is the number of the job or lock; start_ns or delay_ns of a begin is the time "
-	"since\n"
-	"its release.\n"
+	"field is the number of the job, and of the lock where none is called lock or mutex;\n"
+	"start_ns or delay_ns of a begin is the time since its release.\n"
 	"\n"
 	"output:\n"
 	"      --json            one JSON object\n"
@@ -217,7 +216,8 @@ static bool take_at(struct why *w, const char *value)
 	if (pxt_when_parse(value, &w->search.at))
 		return true;
 	pxt_complain("--at does not understand the time \"%s\"", value);
-	pxt_explain("say 1.5, 1500ms (since the start of the log) or 2026-01-31T12:00:00.25Z");
+	pxt_explain(
+	    "say 1.5 (seconds), 1500ms (since the start of the log) or 2026-01-31T12:00:00.25Z");
 	return false;
 }
 

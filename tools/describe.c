@@ -3,6 +3,7 @@
 
 #include "ended.h"
 #include "escape.h"
+#include "hints.h"
 #include "when.h"
 
 #include <stdio.h>
@@ -143,6 +144,7 @@ static void put_counts(struct pxt_out *out, const struct pxt_source *source)
 
 void pxt_describe(struct pxt_out *out, const struct pxt_source *source)
 {
+	struct pxt_hints hints;
 	trace_attr_t attr;
 	char text[160];
 
@@ -164,4 +166,10 @@ void pxt_describe(struct pxt_out *out, const struct pxt_source *source)
 		put_stream(out, source, &attr);
 	}
 	put_counts(out, source);
+	pxt_hints_of_source(&hints, source);
+	for (unsigned i = 0; i < hints.count; i++) {
+		begin_line(out, "note");
+		pxt_out_text(out, hints.list[i]);
+		pxt_out_char(out, '\n');
+	}
 }

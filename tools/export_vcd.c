@@ -32,7 +32,8 @@ static const char *const help[] = {
 	"and in the process's module lost, the number of events that were lost so far. What "
 	"cannot\n"
 	"be known is x: before a thread's first event, and from a loss of events to the next one.\n"
-	"Time 0 is the start of the earliest log; the unit is a nanosecond.\n"
+	"Time 0 is the start of the earliest log, or the first event where that came before it;\n"
+	"the unit is a nanosecond.\n"
 	"\n"
 	"what of them:\n"
 	"      --counter NAME    a numeric field as a signal: FIELD, or EVENT.FIELD, with * and "
@@ -72,6 +73,8 @@ struct vcd_log {
 static struct {
 	struct pxt_counters counters;
 	struct pxt_wires wires;
+	bool met;        /* some event */
+	int64_t zero_ns; /* what is time 0 in the file, which knows none before it */
 } vcd;
 
 static struct vcd_log *log_of(const struct pxt_source *source)
@@ -167,7 +170,7 @@ static void put_fields(const struct vcd_log *log, const struct pxt_event *event)
 		if (!wire)
 			continue;
 		if (value.kind == POSIX_TRACE_FIELD_FLOAT_NP)
-			pxt_wires_real(&vcd.wires, wire, value.f);
+			pxt_wires_real(&vcd.wires, wire, value.f, value.bytes);
 		else
 			pxt_wires_vector(&vcd.wires, wire,
 			    value.kind == POSIX_TRACE_FIELD_SIGNED_NP ? (uint64_t)value.i
@@ -210,7 +213,10 @@ static void look(struct pxt_export *export, const struct pxt_event *event, uint6
 	struct pxt_slice slice;
 	unsigned count;
 
-	(void)export;
+	/* A kernel's events may be older than all logs. */
+	if (!vcd.met && event->ns < export->reader.start_ns)
+		vcd.zero_ns = event->ns;
+	vcd.met = true;
 	if (lost > 0)
 		pxt_slices_cut(log->slices, NULL, NULL);
 	count = pxt_sched_take(&log->sched, event, tasks);
@@ -248,7 +254,7 @@ static void looked(struct pxt_export *export, struct pxt_reader *reader)
 	struct pxt_calendar calendar = { 0 };
 
 	pxt_out_text(out, "$date ");
-	pxt_out_calendar(out, &calendar, reader->start_ns);
+	pxt_out_calendar(out, &calendar, vcd.zero_ns);
 	pxt_out_text(out, " $end\n$version pxtrace export vcd $end\n");
 	for (unsigned i = 0; i < reader->count; i++) {
 		char uuid[37];
@@ -258,7 +264,7 @@ static void looked(struct pxt_export *export, struct pxt_reader *reader)
 		pxt_out_text(out, "$comment stream ");
 		pxt_out_text(out, uuid);
 		pxt_out_text(out, ", time 0 is ");
-		pxt_out_signed(out, reader->start_ns);
+		pxt_out_signed(out, vcd.zero_ns);
 		pxt_out_text(out, " ns since 1970 $end\n");
 	}
 	choose_signals(reader);
@@ -320,7 +326,7 @@ static void put_lost(struct pxt_export *export, const struct pxt_source *source,
 static void put_event(struct pxt_export *export, const struct pxt_event *event, uint64_t lost)
 {
 	struct vcd_log *log = log_of(event->source);
-	int64_t ns = event->ns - export->reader.start_ns;
+	int64_t ns = event->ns - vcd.zero_ns;
 	struct pxt_task tasks[2];
 	unsigned count;
 
@@ -349,6 +355,7 @@ static void put_event(struct pxt_export *export, const struct pxt_event *event, 
 static void begin(struct pxt_export *export, struct pxt_reader *reader)
 {
 	pxt_wires_begin(&vcd.wires, &export->out);
+	vcd.zero_ns = reader->start_ns;
 	for (unsigned i = 0; i < reader->count; i++) {
 		const struct posix_trace_loginfo_np *info = &reader->sources[i]->info;
 		struct pxt_export_log *log = reader->sources[i]->user;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "json.h"
 
+#include "eventset.h"
 #include "line.h"
 
 #include <string.h>
@@ -43,11 +44,27 @@ static void put_bytes(struct pxt_out *out, const unsigned char *data, size_t byt
 	pxt_out_char(out, '"');
 }
 
+/* A set is one text, not a byte for each eighth type. */
+static bool put_sets(struct pxt_out *out, const struct pxt_event *event, bool *first)
+{
+	static struct pxt_eventset set;
+	unsigned count = pxt_eventset_count(event->info.posix_event_id, event->bytes);
+
+	for (unsigned i = 0; i < count; i++) {
+		pxt_eventset_of(&set, event->data, event->bytes, i, count);
+		put_key(out, set.name, first);
+		pxt_out_json(out, set.text, strlen(set.text));
+	}
+	return count > 0;
+}
+
 /* What the standard prescribes for events of its own; false: bytes. */
 static bool put_standard(struct pxt_out *out, const struct pxt_event *event, bool *first)
 {
 	int32_t number;
 
+	if (put_sets(out, event, first))
+		return true;
 	if (event->bytes != sizeof number)
 		return false;
 	memcpy(&number, event->data, sizeof number);

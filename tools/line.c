@@ -82,8 +82,8 @@ static void put_columns(struct pxt_line *line, const struct pxt_event *event)
 	struct pxt_out *out = &line->out;
 
 	put_time(line, event);
-	if (line->reader->count > 1)
-		pxt_out_format(out, "%-7ld  ", (long)event->source->info.posix_pid_np);
+	if (line->reader->count > 1 || event->source->many_pids)
+		pxt_out_format(out, "%-7ld  ", (long)event->info.posix_pid);
 	if (line->cpu) {
 		pxt_out_char(out, '[');
 		if (event->extra.posix_cpu_np < 0)

@@ -3,6 +3,7 @@
  * line_json.c - an event as an object of JSON on a line.  Whatever bytes a log holds, the line is
  * valid JSON in UTF-8: see pxt_escape_json().
  */
+#include "eventset.h"
 #include "line.h"
 
 #include <math.h>
@@ -85,11 +86,30 @@ static void put_described(
 		put_bytes(out, "rest", event->data + offset, rest, &first);
 }
 
-/* What the standard prescribes for the data of STOP and ERROR; false: show bytes. */
+/* The sets of START and FILTER, a text each. */
+static bool put_sets(struct pxt_out *out, const struct pxt_event *event)
+{
+	static struct pxt_eventset set;
+	unsigned count = pxt_eventset_count(event->info.posix_event_id, event->bytes);
+	bool first = true;
+
+	for (unsigned i = 0; i < count; i++) {
+		pxt_eventset_of(&set, event->data, event->bytes, i, count);
+		put_name(out, set.name, &first);
+		pxt_out_json(out, set.text, strlen(set.text));
+	}
+	if (count > 0)
+		pxt_out_char(out, '}');
+	return count > 0;
+}
+
+/* What the standard prescribes for the data of its own events; false: show bytes. */
 static bool put_standard(struct pxt_out *out, const struct pxt_event *event)
 {
 	int32_t number;
 
+	if (put_sets(out, event))
+		return true;
 	if (event->bytes != sizeof number)
 		return false;
 	memcpy(&number, event->data, sizeof number);

@@ -37,6 +37,7 @@ static void add_run(struct pxt_linesums *sums, const struct pxt_linerun *run)
 	sums->target_lost += run->target_lost;
 	sums->early += run->early;
 	sums->odd += run->odd;
+	sums->ends_unknown += run->end_unknown;
 }
 
 void pxt_linein_sums(const struct pxt_linein *in, struct pxt_linesums *sums)

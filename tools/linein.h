@@ -42,6 +42,7 @@ struct pxt_linesums {
 	uint64_t target_lost;    /* records that the targets themselves lost */
 	uint64_t early;          /* records before we listened */
 	uint64_t odd;            /* entries and slots that make no sense */
+	unsigned ends_unknown;   /* logs whose target did not end them */
 	unsigned logs;
 	unsigned open;
 };

@@ -203,11 +203,15 @@ void pxt_linerun_flush(struct pxt_linerun *run)
 		run->error = run->blocks.error;
 }
 
-/* What the target did not say: it goes on, was reset, or the line is cut. */
-static void make_trailer(const struct pxt_linerun *run, struct pxt_log_trailer *trailer)
+/*
+ * What the target did not say: it goes on, was reset, or the line is cut.  So the stream runs, and
+ * what it recorded behind our last record is in no count.
+ */
+static void make_trailer(struct pxt_linerun *run, struct pxt_log_trailer *trailer)
 {
 	memset(trailer, 0, sizeof *trailer);
-	trailer->status.posix_stream_status = POSIX_TRACE_SUSPENDED;
+	run->end_unknown = true;
+	trailer->status.posix_stream_status = POSIX_TRACE_RUNNING;
 	trailer->status.posix_stream_full_status = POSIX_TRACE_NOT_FULL;
 	trailer->status.posix_stream_overrun_status =
 	    run->target_lost ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
@@ -373,6 +377,7 @@ static bool put_trailer(struct pxt_linerun *run, const unsigned char *entry)
 	if (pxt_log_get_trailer(entry, run->header.swapped, &trailer))
 		return false;
 	run->clock = trailer.end;
+	run->end_unknown = trailer.status.posix_stream_status == POSIX_TRACE_RUNNING;
 	(void)close_log(run, &trailer);
 	return true;
 }

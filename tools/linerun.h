@@ -41,8 +41,9 @@ struct pxt_linerun {
 	uint32_t seed; /* CRC of the UUID */
 	struct pxt_logblocks blocks;
 	struct pxt_lineknown known;
-	bool ended; /* the trailer has come, or the log was closed */
-	int error;  /* of the file, an errno */
+	bool ended;       /* the trailer has come, or the log was closed */
+	bool end_unknown; /* how much the target recorded behind the last record is */
+	int error;        /* of the file, an errno */
 
 	uint64_t frames;        /* as the target counts: the next one's number ... */
 	uint64_t records;       /* ... and the number of the next record that begins */

@@ -275,7 +275,8 @@ int pxt_logwrite_end(struct pxt_logwrite *log, const struct pxt_logend *end)
 	struct pxt_log_trailer trailer = { .attr = log->header.attr };
 	int error;
 
-	trailer.status.posix_stream_status = POSIX_TRACE_SUSPENDED;
+	trailer.status.posix_stream_status =
+	    end && end->unknown ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
 	trailer.status.posix_stream_full_status = POSIX_TRACE_NOT_FULL;
 	trailer.status.posix_stream_overrun_status =
 	    log->lost ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;

@@ -119,6 +119,7 @@ struct pxt_logend {
 	struct posix_trace_counts_np counts; /* of the stream or streams */
 	uint64_t log_lost;                   /* records that the log was given and does not hold */
 	struct pxt_logclock clock;           /* .ticks 0: the last event's time, by the rate */
+	bool unknown;                        /* more was recorded behind its last event, or not */
 };
 
 /*

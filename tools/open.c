@@ -139,6 +139,33 @@ static bool is_growing_log(int fd)
 	return true;
 }
 
+/* Whether the whole file says that bytes of it are not what was written: no program will mend it. */
+static bool is_damaged(int fd)
+{
+	enum {
+		ROOM = 64
+	};
+	struct posix_trace_logfinding_np findings[ROOM];
+	struct posix_trace_logcheck_np sum;
+
+	if (posix_trace_log_check_np(fd, &sum, findings, ROOM) != 0)
+		return false;
+	for (uint64_t i = 0; i < sum.posix_findings_np && i < ROOM; i++)
+		if (findings[i].posix_kind_np == POSIX_TRACE_FINDING_DAMAGE_NP)
+			return true;
+	return sum.posix_findings_np > ROOM;
+}
+
+static void explain_damage(const char *path)
+{
+	pxt_explain("the log is damaged: bytes of it are not what was written; copy it again from "
+	            "where it was written");
+	pxt_explain("`pxtrace check %s` shows all that is wrong; --incomplete reads what stands in "
+	            "front of it",
+	    path);
+	pxt_explain("`pxtrace recover %s -o NEW.ptl` makes a log of every sound block", path);
+}
+
 /* The reason that the library gave, and the remedy that a person may need. */
 static void explain(const struct pxt_source *source, const struct posix_trace_logerror_np *error)
 {
@@ -146,14 +173,15 @@ static void explain(const struct pxt_source *source, const struct posix_trace_lo
 	    *error->posix_reason_np ? error->posix_reason_np : "not a trace log");
 	if (pxt_explain_content(source->path, source->fd))
 		return;
-	if (is_growing_log(source->fd)) {
+	if (is_damaged(source->fd)) {
+		explain_damage(source->path);
+	} else if (is_growing_log(source->fd)) {
 		pxt_explain(
 		    "the log is incomplete: the traced program still runs, or it died before"
 		    " posix_trace_shutdown()");
 		pxt_explain("--incomplete reads what is there; print --follow waits for the rest");
 		pxt_explain(
 		    "`pxtrace recover %s -o NEW.ptl` makes a complete log of it", source->path);
-		return;
 	}
 }
 
@@ -274,6 +302,8 @@ static int open_log(struct pxt_source *source, enum pxt_open_mode mode)
 	source->start_ns = pxt_when_ns(&source->info.posix_start_np);
 	source->name_width = sizeof "posix_trace_start" - 1;
 	measure_names(source);
+	pxt_source_learn_pids(source);
+	pxt_source_learn_crash(source);
 	return PXT_EXIT_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "writeall.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -172,10 +173,18 @@ void pxt_out_float(struct pxt_out *out, double value, unsigned bytes)
 
 	if (put_decimals(out, value, bytes))
 		return;
-	/* Zeros at the end are left out: what needs fewer digits is shown with fewer. */
-	(void)snprintf(text, sizeof text, "%.*g", bytes == 4 ? 6 : 15, value);
-	if (!same_number(strtod(text, NULL), value, bytes))
-		(void)snprintf(text, sizeof text, "%.*g", bytes == 4 ? 9 : 17, value);
+	/*
+	 * Zeros at the end are left out: what needs fewer digits is shown with fewer.  Numbers next to 0
+	 * have fewer to begin with.
+	 */
+	int digits = bytes == 4 ? FLT_DIG : DBL_DIG;
+	if (fabs(value) < (bytes == 4 ? (double)FLT_MIN : DBL_MIN))
+		digits = 1;
+	for (; digits <= (bytes == 4 ? 9 : 17); digits++) {
+		(void)snprintf(text, sizeof text, "%.*g", digits, value);
+		if (same_number(strtod(text, NULL), value, bytes))
+			break;
+	}
 	pxt_out_text(out, text);
 }
 

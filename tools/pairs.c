@@ -351,7 +351,7 @@ static struct pxt_stack *stack_of(
     struct pxt_pairs *pairs, uint32_t pair, const struct pxt_event *event)
 {
 	const struct pxt_thread *thread = event->thread;
-	uint64_t number = pairs->options->any_thread ? 0 : thread->id;
+	uint64_t number = pairs->options->any_thread ? 0 : pxt_thread_key(thread);
 	struct pxt_stack *stack = find_stack(pairs, pair, number);
 
 	if (!stack->used) {

@@ -2,6 +2,7 @@
 #include "perfetto.h"
 
 #include "escape.h"
+#include "eventset.h"
 #include "when.h"
 
 #include <stdio.h>
@@ -282,6 +283,24 @@ static uint64_t number_fields(
 	return names->first_iid;
 }
 
+/* The event sets of START and FILTER, a text each. */
+static bool note_sets(struct pxt_perfetto *p, const struct pxt_event *event)
+{
+	static struct pxt_eventset set;
+	unsigned count = pxt_eventset_count(event->info.posix_event_id, event->bytes);
+
+	for (unsigned i = 0; i < count; i++) {
+		Pxt__DebugAnnotation *note = new_note(p);
+
+		if (!note)
+			break;
+		pxt_eventset_of(&set, event->data, event->bytes, i, count);
+		note->name = (char *)(uintptr_t)set.name;
+		note->string_value = keep_text(p, set.text, strlen(set.text));
+	}
+	return count > 0;
+}
+
 void pxt_perfetto_note_fields(
     struct pxt_perfetto *p, const struct pxt_event *event, const struct pxt_layout *except)
 {
@@ -306,6 +325,8 @@ void pxt_perfetto_note_fields(
 		}
 		set_value(p, note, &value);
 	}
+	if (note_sets(p, event))
+		return;
 	if (rest > 0) {
 		Pxt__DebugAnnotation *note = new_note(p);
 

@@ -24,8 +24,8 @@ static bool take_time(struct pxt_when *when, const char *value, const char *opti
 	if (pxt_when_parse(value, when))
 		return true;
 	pxt_complain("%s does not understand the time \"%s\"", option, value);
-	pxt_explain(
-	    "say 1.5, 1500ms, 20us (since the start of the log) or 2026-01-31T12:00:00.25Z");
+	pxt_explain("say 1.5 (seconds), 1500ms, 20us, -1s (since the start of the log) or "
+	            "2026-01-31T12:00:00.25Z");
 	return false;
 }
 

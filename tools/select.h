@@ -52,9 +52,10 @@ enum {
 	"  -e, --event GLOB      types with such a name; may be given several times\n"             \
 	"  -t, --thread NAME|TID threads with such a name (a GLOB) or number; several times\n"     \
 	"      --pid PID         of this process; several times\n"                                 \
-	"      --from TIME       not before: 1.5, 200ms, 2min (since the start), or\n"             \
+	"      --from TIME       not before: 1.5 (seconds), 200ms, 7us (since the start), or\n"    \
 	"      --to TIME         not after:  2026-01-31T12:00:00.25Z (local without Z)\n"          \
-	"      --where CONDITION of which this is true: 'late_ns > 1ms and thread ~ \"ctl*\"'\n"
+	"      --where CONDITION of which this is true: 'late_ns > 1ms and thread ~ \"ctl*\"';\n"  \
+	"                        time is as with --from: 'time > 1.5', 'time > 200ms'\n"
 
 /* Whether @code is one of these options. */
 static inline bool pxt_select_is(int code)

@@ -90,23 +90,89 @@ static void load_names(struct pxt_source *source)
 	qsort(source->names, source->name_count, sizeof *source->names, by_thread);
 }
 
-/* By its number alone, which several threads may have had one after another. */
-static void name_thread(struct pxt_source *source, struct pxt_thread *thread)
+static inline void note_pid(struct pxt_source *source, pid_t pid)
+{
+	if (source->pid == pid || pid <= 0)
+		return;
+	source->many_pids = source->many_pids || source->pid > 0;
+	source->pid = source->pid > 0 ? source->pid : pid;
+}
+
+void pxt_source_learn_pids(struct pxt_source *source)
+{
+	note_pid(source, source->info.posix_pid_np);
+	load_names(source);
+	for (uint32_t i = 0; i < source->name_count; i++)
+		note_pid(source, source->names[i].posix_pid_np);
+}
+
+/* The last block of the log, of which @count are to be passed; false: there are not so many. */
+static bool enter_block(trace_id_t trid, uint64_t count)
+{
+	struct posix_trace_logblock_np block;
+	int unavailable = 0;
+
+	for (uint64_t i = 0; i < count; i++)
+		if (posix_trace_log_nextblock_np(trid, &block, &unavailable) != 0 || unavailable)
+			return false;
+	return count > 0;
+}
+
+static uint64_t count_blocks(trace_id_t trid)
+{
+	struct posix_trace_logblock_np block;
+	uint64_t count = 0;
+	int unavailable = 0;
+
+	while (posix_trace_log_nextblock_np(trid, &block, &unavailable) == 0 && !unavailable)
+		count++;
+	return count;
+}
+
+void pxt_source_learn_crash(struct pxt_source *source)
+{
+	struct posix_trace_eventview_np views[16];
+	size_t count = 0;
+
+	if (!source->info.posix_complete_np || source->info.posix_signal_tid_np <= 0)
+		return;
+	uint64_t blocks = count_blocks(source->trid);
+	(void)posix_trace_rewind(source->trid);
+	if (enter_block(source->trid, blocks))
+		while (posix_trace_getnext_events_np(source->trid, views, 16, &count) == 0 &&
+		       count > 0)
+			if (views[count - 1].posix_event_id_np == POSIX_TRACE_STOP) {
+				source->crashed =
+				    pxt_thread_number(views[count - 1].posix_thread_id_np);
+				source->crashed_entry = views[count - 1].posix_thread_entry_np;
+			}
+	(void)posix_trace_rewind(source->trid);
+}
+
+/* The first of the table that has this number, or would stand behind it. */
+static uint32_t first_named(const struct pxt_source *source, uint64_t id)
 {
 	uint32_t low = 0;
-	size_t used = 0;
 
-	load_names(source);
 	for (uint32_t high = source->name_count; low < high;) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (source->names[middle].posix_thread_np < thread->id)
+		if (source->names[middle].posix_thread_np < id)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (; low < source->name_count && source->names[low].posix_thread_np == thread->id;
-	     low++) {
+	return low;
+}
+
+/* By its number alone, which several threads may have had one after another. */
+static void name_thread(struct pxt_source *source, struct pxt_thread *thread)
+{
+	size_t used = 0;
+
+	load_names(source);
+	for (uint32_t low = first_named(source, thread->id);
+	     low < source->name_count && source->names[low].posix_thread_np == thread->id; low++) {
 		const struct posix_trace_logthread_np *entry = &source->names[low];
 		char name[sizeof entry->posix_name_np + 1] = "";
 
@@ -123,6 +189,27 @@ static void name_thread(struct pxt_source *source, struct pxt_thread *thread)
 	}
 }
 
+/* Whether other threads of the log had its number before or after it. */
+static bool shares_number(struct pxt_source *source, const struct pxt_thread *thread)
+{
+	load_names(source);
+	uint32_t next = first_named(source, thread->id) + 1;
+
+	return thread->entry != UINT32_MAX && next < source->name_count &&
+	       source->names[next].posix_thread_np == thread->id;
+}
+
+/* The first thread of a process has its number; what it is called is the program. */
+static void name_main_thread(const struct pxt_source *source, struct pxt_thread *thread)
+{
+	const char *path = source->info.posix_executable_np;
+	const char *slash = strrchr(path, '/');
+
+	if (*thread->name || thread->tid <= 0 || thread->tid != source->info.posix_pid_np)
+		return;
+	(void)snprintf(thread->name, sizeof thread->name, "%.15s", slash ? slash + 1 : path);
+}
+
 /* As its own entry says; false where it has none. */
 static bool name_by_entry(struct pxt_source *source, struct pxt_thread *thread)
 {
@@ -134,6 +221,7 @@ static bool name_by_entry(struct pxt_source *source, struct pxt_thread *thread)
 	memcpy(thread->name, entry.posix_name_np, sizeof entry.posix_name_np);
 	thread->name[sizeof entry.posix_name_np] = '\0';
 	thread->tid = entry.posix_tid_np;
+	thread->pid = entry.posix_pid_np;
 	return true;
 }
 
@@ -145,10 +233,15 @@ static void fill_thread(
 	thread->id = id;
 	thread->entry = entry;
 	thread->tid = 0;
+	thread->pid = 0;
 	thread->recorded = id != 0;
 	*thread->name = '\0';
 	if (id != 0 && !name_by_entry(source, thread))
 		name_thread(source, thread);
+	/* A handler of a fatal signal cannot ask who runs; the log says to whom the signal came. */
+	if (id != 0 && thread->tid == 0 && id == source->crashed && entry == source->crashed_entry)
+		thread->tid = source->info.posix_signal_tid_np;
+	name_main_thread(source, thread);
 	if (id == 0)
 		(void)snprintf(raw, sizeof raw, "-");
 	else if (*thread->name && thread->tid > 0)
@@ -157,6 +250,12 @@ static void fill_thread(
 		(void)snprintf(raw, sizeof raw, "%s", thread->name);
 	else if (thread->tid > 0)
 		(void)snprintf(raw, sizeof raw, "%ld", (long)thread->tid);
+	else if (shares_number(source, thread))
+		(void)snprintf(raw, sizeof raw, "thread %#llx#%lu", (unsigned long long)id,
+		    (unsigned long)entry + 1);
+	else if (thread->pid > 0 && thread->pid != source->info.posix_pid_np)
+		(void)snprintf(raw, sizeof raw, "thread %#llx of %ld", (unsigned long long)id,
+		    (long)thread->pid);
 	else
 		(void)snprintf(raw, sizeof raw, "thread %#llx", (unsigned long long)id);
 	thread->bytes =
@@ -305,8 +404,12 @@ static bool fill(struct pxt_source *source)
 	event->data = view->posix_data_np;
 	if (source->select && source->select->pid_count > 0)
 		source->pids_met |= pxt_select_pids(source->select, view->posix_pid_np);
+	note_pid(source, view->posix_pid_np);
 	source->lost += view->posix_lost_before_np;
-	source->events++;
+	if (source->events++ == 0) {
+		source->first_ns = event->ns;
+		source->first_lost = view->posix_lost_before_np;
+	}
 	return true;
 }
 
@@ -416,6 +519,7 @@ bool pxt_reader_again(struct pxt_reader *reader)
 		source->drained = source->spool.ended;
 		if (posix_trace_log_getinfo_np(source->trid, &source->info) != 0)
 			continue;
+		pxt_source_learn_pids(source);
 		source->at_end = false;
 		source->read_all = false;
 		growing = true;
@@ -430,6 +534,16 @@ uint64_t pxt_source_lost_rest(const struct pxt_source *source)
 	uint64_t all = source->info.posix_lost_np;
 
 	return source->at_end && !source->failed && all > source->lost ? all - source->lost : 0;
+}
+
+bool pxt_source_end_unknown(const struct pxt_source *source)
+{
+	struct posix_trace_status_info status;
+
+	if (!source->info.posix_complete_np || source->failed)
+		return true;
+	return posix_trace_get_status(source->trid, &status) == 0 &&
+	       status.posix_stream_status == POSIX_TRACE_RUNNING;
 }
 
 /* What a log lost, as one line; the status it is worth. */
@@ -449,24 +563,40 @@ static int conclude_losses(const struct pxt_source *source, bool whole, bool str
 	return strict ? PXT_EXIT_LOST : PXT_EXIT_OK;
 }
 
+/* How the log ends, as one line; the status it is worth. */
+static int conclude_end(const struct pxt_source *source, bool strict)
+{
+	char text[160];
+
+	if (source->let_go || !pxt_source_end_unknown(source)) {
+		if (pxt_ended_by(&source->info, text, sizeof text))
+			pxt_complain("%s: the process was ended by %s", source->path, text);
+		return PXT_EXIT_OK;
+	}
+	if (!source->info.posix_complete_np)
+		pxt_complain(
+		    "%s: incomplete: read as far as it goes; " PXT_END_UNKNOWN, source->path);
+	else if (!source->failed)
+		pxt_complain("%s: " PXT_END_UNKNOWN, source->path);
+	return strict ? PXT_EXIT_LOST : PXT_EXIT_OK;
+}
+
 int pxt_reader_conclude(struct pxt_reader *reader, bool whole, bool strict)
 {
 	int status = PXT_EXIT_OK;
-	char text[160];
 
 	for (unsigned i = 0; i < reader->count; i++) {
 		struct pxt_source *source = reader->sources[i];
 		bool whole_log = !source->failed && !source->damaged;
 		int mine = conclude_losses(source, whole && !source->failed, strict);
+		int end = conclude_end(source, strict);
 
+		if (mine == PXT_EXIT_OK)
+			mine = end;
 		if (!whole_log)
 			mine = PXT_EXIT_LOG;
 		if (mine == PXT_EXIT_LOG || status == PXT_EXIT_OK)
 			status = mine;
-		if (!source->info.posix_complete_np && !source->let_go)
-			pxt_complain("%s: incomplete: read as far as it goes", source->path);
-		else if (pxt_ended_by(&source->info, text, sizeof text))
-			pxt_complain("%s: the process was ended by %s", source->path, text);
 	}
 	return status;
 }

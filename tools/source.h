@@ -20,6 +20,8 @@
 #define PXT_TYPES_MAX   1024u
 #define PXT_THREADS_MAX 65536u
 #define PXT_INDEX_NONE  UINT32_MAX
+/* Said of a log whose own end is missing. */
+#define PXT_END_UNKNOWN "events after the last flush: number unknown"
 #define PXT_VIEWS       256u /* events that are asked for at once */
 
 struct pxt_type {
@@ -40,6 +42,7 @@ struct pxt_thread {
 	uint32_t entry; /* in the log's table; UINT32_MAX: none, or not known which */
 	uint32_t index;
 	pid_t tid; /* 0: unknown */
+	pid_t pid; /* as the log's table says; 0: unknown */
 	bool selected;
 	bool recorded; /* the log says which thread it was */
 	size_t bytes;
@@ -47,6 +50,15 @@ struct pxt_thread {
 	char name[64];
 	char label[96]; /* "name/tid", escaped */
 };
+
+/*
+ * A number that no other thread of the log has.  A pthread_t alone is no such: when a thread has ended,
+ * the next one may get it; the log's table has an entry for each.
+ */
+static inline uint64_t pxt_thread_key(const struct pxt_thread *thread)
+{
+	return thread->entry == UINT32_MAX ? thread->id : UINT64_C(1) << 63 | thread->entry;
+}
 
 struct pxt_source;
 
@@ -80,13 +92,19 @@ struct pxt_source {
 	struct pxt_spool spool; /* what is copied to @fd while it is read, if anything */
 	bool is_open;
 	bool at_end;
-	bool failed;       /* it could not be read to its end */
-	bool drained;      /* the end of a pipe was read, too */
-	bool damaged;      /* something in it was passed over */
-	bool let_go;       /* that it has no end is nobody's concern */
-	bool read_all;     /* its end was reached once, and ... */
-	int64_t newest_ns; /* ... the last event there; INT64_MIN: none */
-	uint64_t pids_met; /* those of --pid (select.h), a bit each */
+	bool failed;         /* it could not be read to its end */
+	bool drained;        /* the end of a pipe was read, too */
+	bool damaged;        /* something in it was passed over */
+	bool let_go;         /* that it has no end is nobody's concern */
+	bool read_all;       /* its end was reached once, and ... */
+	int64_t newest_ns;   /* ... the last event there; INT64_MIN: none */
+	int64_t first_ns;    /* of the first event that was read, and ... */
+	uint64_t first_lost; /* ... what was lost before it */
+	uint64_t pids_met;   /* those of --pid (select.h), a bit each */
+	pid_t pid;           /* of the log, or the first one met */
+	bool many_pids;      /* events of several processes are in it */
+	uint64_t crashed;    /* the thread that a fatal signal came to; 0: none, or not known */
+	uint32_t crashed_entry;
 	trace_id_t trid;
 	struct posix_trace_loginfo_np info;
 	int64_t start_ns;
@@ -146,6 +164,11 @@ int pxt_open_file(const char *path, bool log, int *fd);
 /* Says what a file that is no log seems to be instead; false where it has no idea.  @path: for advice. */
 bool pxt_explain_content(const char *path, int fd);
 
+/* Learns from the log's table whose events may come. */
+void pxt_source_learn_pids(struct pxt_source *source);
+/* Learns which thread a fatal signal came to, from the STOP that it left; reading begins anew. */
+void pxt_source_learn_crash(struct pxt_source *source);
+
 /* The next event of all logs in the order of time, valid until the next call; NULL at the end. */
 struct pxt_event *pxt_reader_next(struct pxt_reader *reader);
 /* Back to the first event of each log. */
@@ -157,6 +180,9 @@ bool pxt_reader_again(struct pxt_reader *reader);
 
 /* What was lost and is not told by any event read so far (in the end: behind the last one). */
 uint64_t pxt_source_lost_rest(const struct pxt_source *source);
+
+/* Whether more was recorded behind the last event of the log, and how much, nobody knows. */
+bool pxt_source_end_unknown(const struct pxt_source *source);
 
 /* One line a log on standard error about losses, incomplete logs, failures; an exit status. */
 int pxt_reader_conclude(struct pxt_reader *reader, bool whole, bool strict);

@@ -84,7 +84,7 @@ static void fill_span(
 	span->end = pairs->mark;
 	span->begin_ns = ns;
 	span->pair = pair;
-	span->thread = event->thread->id;
+	span->thread = pxt_thread_key(event->thread);
 	memcpy(span->who, event->thread->label, sizeof span->who);
 	memcpy(span->label, pairs->row->label, sizeof span->label);
 }
@@ -142,7 +142,7 @@ static void write_line(
 static void look_at(
     struct pxt_top *top, struct span *span, const struct pxt_event *event, uint64_t mark)
 {
-	uint64_t thread = event->thread->id;
+	uint64_t thread = pxt_thread_key(event->thread);
 
 	if (mark == span->begin)
 		span->begin_thread = thread;

@@ -87,6 +87,28 @@ static bool parse_absolute(const char *text, struct pxt_when *when)
 	return true;
 }
 
+/* A number of a unit of @unit_ns, which ends at @end. */
+static bool parse_since(const char *text, const char *end, int64_t unit_ns, struct pxt_when *when)
+{
+	char *rest;
+	bool before = *text == '-';
+	const char *at = text + before;
+
+	if (!isdigit((unsigned char)*at))
+		return false;
+	unsigned long long whole = strtoull(at, &rest, 10);
+	at = rest;
+	if (whole > (unsigned long long)(INT64_MAX / 2 / unit_ns))
+		return false;
+	int64_t ns = (int64_t)whole * unit_ns;
+	if (*at == '.') {
+		at++;
+		ns += fraction(&at, unit_ns);
+	}
+	*when = (struct pxt_when){ .set = true, .ns = before ? -ns : ns };
+	return at == end;
+}
+
 bool pxt_when_parse(const char *text, struct pxt_when *when)
 {
 	static const struct {
@@ -94,30 +116,15 @@ bool pxt_when_parse(const char *text, struct pxt_when *when)
 		int64_t ns;
 	} units[] = { { "", SECOND }, { "s", SECOND }, { "ms", 1000000 }, { "us", 1000 },
 		{ "ns", 1 }, { "min", 60 * SECOND }, { "h", 3600 * SECOND } };
-	const char *digits = text;
+	const char *digits = text + (*text == '-');
 
 	if (parse_absolute(text, when))
 		return true;
 	while (isdigit((unsigned char)*digits) || *digits == '.')
 		digits++;
-	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-		if (strcmp(digits, units[i].name) != 0)
-			continue;
-		if (!isdigit((unsigned char)*text))
-			return false;
-		char *end;
-		unsigned long long whole = strtoull(text, &end, 10);
-		const char *rest = end;
-		if (whole > (unsigned long long)(INT64_MAX / 2 / units[i].ns))
-			return false;
-		int64_t ns = (int64_t)whole * units[i].ns;
-		if (*rest == '.') {
-			rest++;
-			ns += fraction(&rest, units[i].ns);
-		}
-		*when = (struct pxt_when){ .set = true, .ns = ns };
-		return rest == digits;
-	}
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (strcmp(digits, units[i].name) == 0)
+			return parse_since(text, digits, units[i].ns, when);
 	return false;
 }
 

@@ -17,8 +17,8 @@ struct pxt_when {
 };
 
 /*
- * "1.5", "1500us", "2min": since the start of the log; "2026-01-31T12:00:00.25Z": absolute, in
- * UTC with Z, else local.  False: it is none of these.
+ * "1.5", "1500us", "2min": since the start of the log, "-1.5" before it (a plain number is seconds);
+ * "2026-01-31T12:00:00.25Z": absolute, in UTC with Z, else local.  False: it is none of these.
  */
 bool pxt_when_parse(const char *text, struct pxt_when *when);
 

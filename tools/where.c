@@ -80,7 +80,7 @@ static bool parse_operand(struct parser *parser, struct pxt_operand *operand)
 {
 	const struct pxt_word *word = &parser->word;
 
-	*operand = (struct pxt_operand){ .at = word->at };
+	*operand = (struct pxt_operand){ .at = word->at, .plain = word->plain };
 	if (word->kind == PXT_WORD_VALUE)
 		operand->value = word->value;
 	else if (word->kind == PXT_WORD_NAME)
@@ -141,6 +141,20 @@ static bool check_operands(struct parser *parser, const struct pxt_test *test)
 	return true;
 }
 
+/* Beside "time" a plain number is seconds, as with --from. */
+static bool take_seconds(struct parser *parser, struct pxt_test *test)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		const struct pxt_operand *time = i ? &test->right : &test->left;
+		struct pxt_operand *other = i ? &test->left : &test->right;
+
+		if (time->kind == PXT_OPERAND_BUILT_IN && time->built_in == PXT_IN_TIME &&
+		    other->plain && !pxt_word_seconds(&parser->words, other->at, &other->value))
+			return false;
+	}
+	return true;
+}
+
 /* ---- Conditions ---- */
 
 static bool parse_has(struct parser *parser, unsigned number)
@@ -171,7 +185,8 @@ static bool parse_comparison(struct parser *parser)
 		return add_step(parser, PXT_STEP_TRUTH, number);
 	test->relation = parser->word.relation;
 	return advance(parser) && parse_operand(parser, &test->right) &&
-	       check_operands(parser, test) && add_step(parser, PXT_STEP_TEST, number);
+	       check_operands(parser, test) && take_seconds(parser, test) &&
+	       add_step(parser, PXT_STEP_TEST, number);
 }
 
 /* ---- What joins comparisons ---- */

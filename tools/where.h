@@ -13,9 +13,10 @@
  *	built-in   = "time" | "event" | "thread" | "pid" | "tid" | "cpu" | "lost" | "bytes" | "cut"
  *	field      = name | "." name                              the dot where a built-in has its name
  *
- * "time" is nanoseconds since the start of the (earliest) log, "lost" what was lost directly before
- * the event, "bytes" the length of its data, "cut" 1 when it was cut at recording.  "~" matches a
- * text with a glob.  An operand alone is true when it is neither 0 nor empty.
+ * "time" is nanoseconds since the start of the (earliest) log, and a plain number beside it seconds,
+ * as with --from; "lost" is what was lost directly before the event, "bytes" the length of its data,
+ * "cut" 1 when it was cut at recording.  "~" matches a text with a glob.  An operand alone is true
+ * when it is neither 0 nor empty.
  *
  * A third answer stands beside true and false: unknown, where the event has no such field, where a
  * built-in was not recorded, or where a number meets a text.  "not" leaves it unknown, "and" and "or"

@@ -40,7 +40,8 @@ struct pxt_word {
 	enum pxt_word_kind kind;
 	enum pxt_relation relation;
 	bool dotted;
-	size_t at; /* in the condition */
+	bool plain; /* a number without unit */
+	size_t at;  /* in the condition */
 	const char *begin;
 	size_t bytes;
 	struct pxt_value value; /* a text's is in the pool */
@@ -56,6 +57,9 @@ struct pxt_words {
 
 /* The next word; false: it is none, and the error says why. */
 bool pxt_next_word(struct pxt_words *words, struct pxt_word *word);
+
+/* Makes nanoseconds of a plain number of seconds, which stands at @at of the condition. */
+bool pxt_word_seconds(struct pxt_words *words, size_t at, struct pxt_value *value);
 
 /* ---- The condition ---- */
 
@@ -88,6 +92,7 @@ struct pxt_where_place {
 struct pxt_operand {
 	enum pxt_operand_kind kind;
 	enum pxt_built_in built_in;
+	bool plain; /* a number without unit */
 	size_t at;
 	size_t end;
 	struct pxt_value value;

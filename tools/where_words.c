@@ -219,12 +219,14 @@ static bool read_decimal(
 		end = skip_digits(end + 1);
 	if (is_exponent(end)) {
 		words->next = skip_digits(end + 2);
+		word->plain = true;
 		return read_plain(words, word, begin, words->next, negative);
 	}
 	for (unit = end; is_letter(*end) || is_digit(*end);)
 		end++;
 	words->next = end;
-	if (end == unit)
+	word->plain = end == unit;
+	if (word->plain)
 		return read_plain(words, word, begin, end, negative);
 	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
 		if (strlen(units[i].name) == (size_t)(end - unit) &&
@@ -243,12 +245,39 @@ static bool read_number(struct pxt_words *words, struct pxt_word *word)
 		words->next = begin;
 		if (!read_hex(words, word, &words->next, negative))
 			return false;
+		word->plain = true;
 	} else if (!read_decimal(words, word, begin, negative)) {
 		return false;
 	}
 	/* 0xfms, 1e5ms, 1.5.2 */
 	if (is_letter(*words->next) || is_digit(*words->next) || *words->next == '.')
 		return wrong_unit(words, words->next);
+	return true;
+}
+
+bool pxt_word_seconds(struct pxt_words *words, size_t at, struct pxt_value *value)
+{
+	static const struct unit second = { "s", 1000000000 };
+	struct pxt_word word = { .at = at };
+	bool negative = words->text[at] == '-';
+	const char *begin = words->text + at + negative;
+	const char *end = skip_digits(begin);
+	long double number;
+
+	if (*end == '.' && is_digit(end[1]))
+		end = skip_digits(end + 1);
+	if (!is_exponent(end) && *end != 'x' && *end != 'X') {
+		if (!read_duration(words, &word, begin, &second, negative))
+			return false;
+		*value = word.value;
+		return true;
+	}
+	number = value->kind == POSIX_TRACE_FIELD_FLOAT_NP    ? (long double)value->f
+	         : value->kind == POSIX_TRACE_FIELD_SIGNED_NP ? (long double)value->i
+	                                                      : (long double)value->u;
+	*value = (struct pxt_value){
+		.kind = POSIX_TRACE_FIELD_FLOAT_NP, .bytes = 8, .f = (double)(number * 1e9L)
+	};
 	return true;
 }
 

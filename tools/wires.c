@@ -356,14 +356,14 @@ void pxt_wires_vector(struct pxt_wires *wires, struct pxt_wire *wire, uint64_t v
 	pxt_out_char(wires->out, '\n');
 }
 
-void pxt_wires_real(struct pxt_wires *wires, struct pxt_wire *wire, double value)
+void pxt_wires_real(struct pxt_wires *wires, struct pxt_wire *wire, double value, unsigned bytes)
 {
 	/* The format has no word for these. */
 	if (!isfinite(value))
 		return;
 	stamp(wires);
 	pxt_out_char(wires->out, 'r');
-	pxt_out_float(wires->out, value, 8);
+	pxt_out_float(wires->out, value, bytes);
 	pxt_out_char(wires->out, ' ');
 	put_code(wires, wire);
 	pxt_out_char(wires->out, '\n');

@@ -87,7 +87,7 @@ void pxt_wires_at(struct pxt_wires *wires, uint64_t ns);
 /* '0', '1' or 'x'; what is so already is not written. */
 void pxt_wires_bit(struct pxt_wires *wires, struct pxt_wire *wire, char value);
 void pxt_wires_vector(struct pxt_wires *wires, struct pxt_wire *wire, uint64_t value);
-void pxt_wires_real(struct pxt_wires *wires, struct pxt_wire *wire, double value);
+void pxt_wires_real(struct pxt_wires *wires, struct pxt_wire *wire, double value, unsigned bytes);
 void pxt_wires_event(struct pxt_wires *wires, struct pxt_wire *wire);
 /* Nothing is known of the signals below scope @top any more. */
 void pxt_wires_unknown(struct pxt_wires *wires, uint32_t top);

@@ -4,7 +4,9 @@
 import argparse
 import contextlib
 import io
+import math
 import os
+import re
 import sys
 import tempfile
 import unittest
@@ -12,6 +14,7 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
 import bench_figures  # noqa: E402
+import bench_readme  # noqa: E402
 import bench_report  # noqa: E402
 import bench_run  # noqa: E402
 from bench_relations import relations  # noqa: E402
@@ -61,6 +64,51 @@ class Relations(unittest.TestCase):
             for what in ("Trace", "Retrieve"):
                 results.say("user", "complete, further", f"{what} (all values)", "values", "", values)
             self.assertEqual(verdict(results, ("User events, complete", "no value")), expected)
+
+
+class Picture(unittest.TestCase):
+    def results(self):
+        results = Results()
+        # The same payloads in the loops of three programs.
+        for suite, table, ours, floor in (("points", "payload", 9.5, 8.1), ("emit", "machine", 9.7, 12.0),
+                                          ("rivals", "one thread", 14.1, 9.9)):
+            for row, value in (("libptrace", ours), ("floor", floor)):
+                results.say(suite, table, row, "4 B", "ns", value)
+        results.say("rivals", "one thread", "clock_gettime alone", "4 B", "ns", 24.0)
+        return results
+
+    def test_the_picture_shows_the_figures_of_the_table_beside_it(self):
+        results = self.results()
+        rows = bench_figures.payload_rows(results)
+        self.assertEqual(rows, {"libptrace": [(4, 14.1)], "floor": [(4, 9.9)],
+                                "clock_gettime alone": [(4, 24.0)]})
+        table = bench_readme.first_table(results)
+        for (_, value), in rows.values():
+            self.assertIn(f"{value:g}", table)
+
+    def test_the_picture_of_the_readme_shows_the_figures_of_its_table(self):
+        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+            table = file.read().split(bench_readme.BEGIN)[1].split(bench_readme.END)[0]
+        with open(os.path.join(ROOT, "docs", "bench-payload.svg"), encoding="utf-8") as file:
+            picture = file.read()
+        heights = {}
+        for part in re.split(r'<g id="gnuplot_plot_\d+" ><title>', picture)[1:]:
+            # The line in the key comes first, then the curve's own.
+            points = re.search(r" M[\d.]+,([\d.]+) L", part)
+            heights[re.search(r"<text>(?:<tspan[^>]*>)?([^<]*)", part)[1].strip()] = float(points[1])
+        rows = [[cell.strip() for cell in row.split("|")[1:3]] for row in table.splitlines() if row.startswith("| ")]
+        figures = {name: float(re.match(r"[\d.,]+", cell)[0].replace(",", "")) for name, cell in rows
+                   if re.match(r"\d", cell)}
+        wanted = {name: figures[name] for name in heights}
+        self.assertEqual(len(wanted), len(heights))
+        # The axis is a logarithm: heights on the sheet follow it.
+        low, high = (wanted[name] for name in ("floor", "clock and snprintf and write"))
+        scale = (heights["floor"] - heights["clock and snprintf and write"]) / math.log(high / low)
+        for name, figure in wanted.items():
+            self.assertAlmostEqual(heights["floor"] - scale * math.log(figure / low), heights[name], delta=0.6, msg=name)
+
+    def test_underscores_are_no_subscripts(self):
+        self.assertIn("noenhanced", bench_figures.HEAD)
 
 
 class Tables(unittest.TestCase):

@@ -132,7 +132,7 @@ def read(path):
     with open(path, encoding="utf-8") as file:
         text = file.read()
     meta = meta_of(text)
-    events, spans, before, time, last_end = [], [], {}, 0, 0
+    events, spans, before, time, last_end = [], [], {}, int(meta["base"]), 0
     for chunk in re.findall(r'class="chunk">([A-Za-z0-9+/=]*)</script>', text):
         raw = base64.b64decode(chunk, validate=True)
         amount, span_amount, _, _ = (int.from_bytes(raw[p:p + 4], "little")

@@ -53,6 +53,13 @@ class Data(unittest.TestCase):
         self.assertEqual(found, wanted)
         self.assertEqual(meta["events"], len(wanted))
 
+    def test_events_before_the_start_keep_their_times(self):
+        clock = "clock 1000000000 5000000000 1700000000000000000 5000000000\n"
+        meta, events, _ = pages.read(make.page("early", "event -3000000000 36 1 0\nevent -7 36 1 0\nevent 5 36 1 0\n",
+                                               head=clock + pages.HEAD))
+        self.assertEqual([event[0] for event in events], [-3_000_000_000, -7, 5])
+        self.assertEqual(meta["first"], -3_000_000_000)
+
     def test_spans_join_the_events_that_stat_pairs(self):
         meta, events, spans = pages.read(make.page("story", pages.story()))
         by_pair = {}

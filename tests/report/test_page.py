@@ -134,6 +134,14 @@ class Page(unittest.TestCase):
         show(25_000_000, 26_000_000)
         self.assertEqual(colour("sensor", 25_480_000, 0), lock)
 
+    def test_spans_before_the_start_stand_where_their_times_say(self):
+        clock = "clock 1000000000 5000000000 1700000000000000000 5000000000\n"
+        visit(make.page("early", "event -3000000 32 1 0 u32:1\nevent -1000000 33 1 0 u32:1 i64:0\nevent 2000000 36 1 0\n",
+                        head=clock + pages.HEAD))
+        job = browser.run(SWATCH, "job")
+        self.assertEqual([colour("sensor", ns, 0) == job for ns in (-2_900_000, -1_100_000, -900_000, 500_000)],
+                         [True, True, False, False])
+
     def test_an_event_whose_name_speaks_of_trouble_is_red(self):
         bad = browser.run("return getComputedStyle(document.documentElement).getPropertyValue('--bad')").strip()
         self.assertEqual(colour("sensor", 15_401_000, -1), bad)
@@ -258,6 +266,52 @@ class Page(unittest.TestCase):
             browser.run("window.pxtrace.search(arguments[0])", query)
             browser.wait("window.pxtrace.found.done")
             self.assertEqual(browser.run("return window.pxtrace.found.list.length"), hits, query)
+
+    def test_search_takes_fields_as_print_shows_them_and_times_in_seconds(self):
+        for query, hits in (('event="mtx_lock"', 20), ('label="warm"', 1), ("event==mtx_lock", 20), ("time>0.025", 3),
+                            ("t>25ms", 3), ("dur>0.002", 1), ("dur>2", 0), ('thread="sensor/4712" job=7', 1)):
+            browser.run("window.pxtrace.search(arguments[0])", query)
+            browser.wait("window.pxtrace.found.done")
+            self.assertEqual(browser.run("return window.pxtrace.found.list.length"), hits, query)
+        visit(make.page("words", 'event 1000 32 1 0 text:two\\x20words\nevent 2000 32 1 0 text:two\n',
+                        head=pages.HEAD.split("type")[0] + "type 32 work string who\n"))
+        browser.run("window.pxtrace.search('who=\"two words\"')")
+        browser.wait("window.pxtrace.found.done")
+        self.assertEqual(browser.run("return window.pxtrace.found.list.length"), 1)
+
+    def test_a_search_that_means_nothing_says_so(self):
+        for query, words in (("jbo=3", "no event has a field jbo"), ("job=abc", "abc is no number"), ("time>soon", "soon is no number")):
+            browser.run("window.pxtrace.search(arguments[0])", query)
+            browser.wait("window.pxtrace.found.done")
+            self.assertEqual(text("#hits"), words)
+            self.assertTrue(browser.run("return document.getElementById('query').classList.contains('wrong')"))
+
+    def test_a_log_without_its_end_is_not_called_whole(self):
+        self.assertIn("12 events lost", text("#chips"))
+        make.log("cut.ptl", "event 1000 36 1 0\nunfinished\n")
+        self.assertEqual(make.run("report", "--incomplete", make.path("cut.ptl"), "-o", make.path("cut.html"))[0], 0)
+        visit(make.path("cut.html"))
+        self.assertNotIn("nothing lost", text("#chips"))
+        self.assertIn("events after the last flush: number unknown", text("#chips"))
+
+    def test_the_head_says_the_length_without_its_margins(self):
+        self.assertIn("26.00 ms", text("#range"))
+
+    def test_long_names_of_threads_are_shown_whole(self):
+        name = "a_long_name_123"
+        visit(make.page("names", "event 1000 36 1 0\n", head=pages.HEAD.replace(" 4712 sensor", " 4712345 " + name)))
+        found = browser.run("""const p = window.pxtrace; let texts = []; const old = CanvasRenderingContext2D.prototype.fillText;
+            CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) { texts.push(text); old.call(this, text, ...rest); };
+            p.draw(); CanvasRenderingContext2D.prototype.fillText = old; return texts;""")
+        self.assertIn(name + "/4712345", found)
+
+    def test_pointing_at_one_of_two_near_losses_names_that_one(self):
+        visit(make.page("near", "event 0 36 1 0\nloss 3\nevent 10 36 1 0\nevent 5000 36 1 0\nloss 4\nevent 5010 36 1 0\nevent 1000000 36 1 0\n"))
+        x, y = browser.run("""const r = document.getElementById("tracks").getBoundingClientRect(), p = window.pxtrace;
+            return [r.left + p.plot.x(5005), r.top + p.layout.ruler - 8];""")
+        browser.hover(x, y)
+        browser.wait("!document.getElementById('tip').hidden")
+        self.assertIn("4 events lost", text("#tip"))
 
     def test_hits_are_marked_on_the_time_line(self):
         hit = browser.run("return getComputedStyle(document.documentElement).getPropertyValue('--hit')").strip()

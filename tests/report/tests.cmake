@@ -5,7 +5,10 @@ if(TARGET pxtrace AND PXT_TOLOG AND PXT_RECORD_THREAD AND PXT_RECORD_ADDRESS AND
 	add_test(NAME report.data COMMAND "${PTRACE_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/report/test_data.py"
 		"$<TARGET_FILE:pxtrace>" "$<TARGET_FILE:mklog>")
 	set_tests_properties(report.data PROPERTIES TIMEOUT 120 LABELS tool)
-	set(page_tests Page.test_spans_have_their_colour_where_their_times_say_and_none_elsewhere Page.test_the_wheel_zooms_about_the_pointer
+	set(page_tests Page.test_spans_have_their_colour_where_their_times_say_and_none_elsewhere Page.test_spans_before_the_start_stand_where_their_times_say Page.test_the_wheel_zooms_about_the_pointer
+		Page.test_search_takes_fields_as_print_shows_them_and_times_in_seconds
+		Page.test_a_search_that_means_nothing_says_so Page.test_a_log_without_its_end_is_not_called_whole Page.test_the_head_says_the_length_without_its_margins
+		Page.test_long_names_of_threads_are_shown_whole Page.test_pointing_at_one_of_two_near_losses_names_that_one
 		Page.test_search_finds_by_field_and_leads_from_hit_to_hit Page.test_hostile_names_and_texts_are_shown_as_text)
 	if(PTRACE_CHECKS STREQUAL "full")
 		set(page_tests)

@@ -58,6 +58,20 @@ make_blocks()
 	END
 }
 
+a_set_of_events_is_one_text()
+{
+	none=$(printf '%0256d' 0)
+	make run.ptl <<-END
+		event 1000 2 1 0 hex:$none
+		event 2000 6 1 0 hex:${none}$none
+		event 3000 2 1 0
+	END
+	bt 0 run.ptl
+	out_has '{ filter = "none" }'
+	out_has '{ old = "none", new = "none" }'
+	out_lacks 'data_length'
+}
+
 babeltrace2_knows_a_log_by_itself()
 {
 	make_story

@@ -54,6 +54,114 @@ check_says_where_a_block_is_damaged()
 	run 2 stat lossy.ptl
 }
 
+# A complete log of which a byte was turned round has a trailer: no program runs any more.
+damage_in_a_complete_log_is_not_taken_for_a_running_program()
+{
+	make_story
+	flip run.ptl $(($(data_block run.ptl) + 112))
+	for command in print stat why; do
+		run 2 $command run.ptl
+		err_has 'the log is damaged'
+		err_has 'pxtrace recover run.ptl'
+		if grep -q 'still runs' err; then fail "$command: it still runs"; fi
+	done
+	make short.ptl <<-END
+		event 1000 36 1 0
+		unfinished
+	END
+	run 2 print short.ptl
+	err_has 'the log is incomplete: the traced program still runs'
+}
+
+# What the log overwrote no larger stream would have kept.
+a_log_that_was_full_wants_a_larger_log()
+{
+	make run.ptl <<-END
+		event 1000 36 1 0
+		lost 9
+	END
+	run 3 check run.ptl
+	out_has '9 EVENTS LOST'
+	"$PXT_PYTHON" - run.ptl <<-END || fail python
+		import struct, sys, zlib
+		log = bytearray(open(sys.argv[1], "rb").read())
+		at = len(log) - 96 - 304
+		order = "<" if log[8] == 4 else ">"
+		counts = list(struct.unpack_from(order + "6Q", log, at + 96 + 40))
+		counts[1] += counts[2]
+		counts[2], counts[5] = 0, 9
+		struct.pack_into(order + "6Q", log, at + 96 + 40, *counts)
+		crc = zlib.crc32(log[at + 96:], zlib.crc32(log[at:at + 92]))
+		log[at + 92:at + 96] = struct.pack(order + "I", crc)
+		open(sys.argv[1], "wb").write(log)
+	END
+	run 3 check run.ptl
+	out_has '9 EVENTS LOST'
+	out_has 'a larger log (posix_trace_attr_setlogsize())'
+	out_lacks 'a larger stream'
+}
+
+# What a newcomer forgets, with the function that he looks for.
+check_and_stat_say_what_was_forgotten()
+{
+	echo 'process 1 box /x' | "$mklog" >never.ptl || fail mklog
+	for command in check stat; do
+		run 0 $command never.ptl
+		out_has 'the stream was never started (posix_trace_start())'
+	done
+	printf 'event 1000 2 0 0\nevent 2000 3 0 0 u32:0\n' | "$mklog" >closed.ptl || fail mklog
+	for command in check stat; do
+		run 0 $command closed.ptl
+		out_has 'opened no event type of its own: posix_trace_eventid_open(), or posix_trace_open_np()'
+		out_lacks 'never started'
+	done
+	printf 'event 1000 2 0 0\nevent 2000 31 0 0 u32:0\n' | "$mklog" >unnamed.ptl || fail mklog
+	make_story
+	make late.ptl <<-END
+		loss 100
+		event 5900000000 36 1 0
+		event 7600000000 36 1 0
+	END
+	for command in check stat; do
+		run 0 $command unnamed.ptl
+		out_lacks 'note'
+		run 0 $command run.ptl
+		out_lacks '  note '
+	done
+	for command in 'check' 'stat --strict'; do
+		# shellcheck disable=SC2086
+		run 3 $command late.ptl
+		out_has 'the log holds the last 1.700 s of 7.600 s: a larger stream (posix_trace_attr_setstreamsize()) holds more'
+	done
+	run 3 check --json late.ptl
+	out_has '"notes":["the log holds the last'
+	# A log that went round: its trailer says LOOP, and that 9 records are not in it any more.
+	make round.ptl <<-END
+		lost 9
+		event 5900000000 36 1 0
+		event 7600000000 36 1 0
+	END
+	"$PXT_PYTHON" - round.ptl <<-END || fail python
+		import struct, sys, zlib
+		log = bytearray(open(sys.argv[1], "rb").read())
+		at = len(log) - 96 - 304
+		order = "<" if log[8] == 4 else ">"
+		counts = list(struct.unpack_from(order + "6Q", log, at + 96 + 40))
+		counts[1] += counts[2]
+		counts[2], counts[5] = 0, 9
+		struct.pack_into(order + "6Q", log, at + 96 + 40, *counts)
+		struct.pack_into(order + "i", log, at + 96 + 160 + 4, 1)
+		crc = zlib.crc32(log[at + 96:], zlib.crc32(log[at:at + 92]))
+		log[at + 92:at + 96] = struct.pack(order + "I", crc)
+		open(sys.argv[1], "wb").write(log)
+	END
+	for command in 'check' 'stat --strict'; do
+		# shellcheck disable=SC2086
+		run 3 $command round.ptl
+		out_has 'the log holds the last 1.700 s of 7.600 s: a larger one (posix_trace_attr_setlogsize()), or the policy APPEND'
+	done
+}
+
 # The second slot of the first record becomes none; the rest of the block is still looked at.
 check_counts_torn_and_orphan_slots()
 {

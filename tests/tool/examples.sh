@@ -88,6 +88,8 @@ the_log_of_a_crash_ends_with_what_led_to_it()
 	run 0 print --tail 2 run.ptl
 	out_has 'request            number=1000  verb="delete"'
 	out_has 'posix_trace_stop   automatic: by a signal'
+	# The handler could not ask who runs: the signal's thread is known by its number.
+	grep -q 'last_words/[0-9]*  *posix_trace_stop' out || fail 'the main thread has no name'
 	err_has 'the process was ended by signal 11 (SIGSEGV) about address 0x0, in thread'
 	run 0 stat run.ptl
 	out_has 'by signal 11 (SIGSEGV) about address 0x0, in thread'

@@ -489,6 +489,45 @@ vcd_shows_threads_as_signals()
 	said "4000 control_4711.job_end_late_ns b$(printf '1%.0s' $(seq 61))001"
 }
 
+# 128 bytes of which nobody reads one.
+a_set_of_events_is_one_field()
+{
+	none=$(printf '%0256d' 0)
+	make run.ptl <<-END
+		event 1000 2 1 0 hex:$none
+		event 2000 2 1 0 u32:0x40 u32:5 u32:0 u32:0
+		event 3000 6 1 0 u32:0 u32:2
+	END
+	run 0 export csv run.ptl
+	out_has '"{""filter"":""none""}"'
+	out_lacks '@data'
+	run 0 print --json run.ptl
+	out_has '"fields":{"filter":"none"}'
+	if [ "$("$PXT_PYTHON" -c 'import sys; print(sys.byteorder)')" = little ]; then
+		out_has '"fields":{"filter":"6 32 34"}'
+		out_has '"fields":{"old":"none","new":"1"}'
+	fi
+}
+
+# A kernel's events in a merged log, older than the program's stream.
+vcd_begins_with_the_first_event_also_before_the_start()
+{
+	make early.ptl 'clock 1000000000 5000000000 1700000000000000000 5000000000' <<-END
+		event -3000000000 32 1 0 u32:1
+		event -2000000000 33 1 0 u32:1 i64:0
+		event 1000000000 36 1 0
+	END
+	run 0 export vcd early.ptl
+	[ "$(grep '^#' out | tr '\n' ' ')" = '#0 #1000000000 #4000000000 ' ] || fail 'other times'
+	out_has 'time 0 is 1699999997000000000 ns since 1970'
+	run 0 print --from -2.5 --to -1s --format '{time} {event}' early.ptl
+	lines 1
+	out_has '-2.000000000 job_end'
+	run 0 print --where 'time < -2.5' --format '{event}' early.ptl
+	lines 1
+	out_has job_begin
+}
+
 vcd_is_taken_by_the_converter_of_gtkwave()
 {
 	need vcd2fst

@@ -37,6 +37,78 @@ refused()
 	[ "${#caret}" -eq "$1" ] || fail "the caret is at ${#caret}, not $1: $3"
 }
 
+# ---- threads and processes ----
+
+# The pthread_t of a thread that has ended is given to the next one.
+threads_that_had_one_number_stay_apart()
+{
+	"$mklog" >run.ptl <<-END || fail mklog
+		process 4711 box /opt/app/control
+		thread 1 0x7f0000002000 0
+		thread 2 0x7f0000002000 0
+		thread 3 0x7f0000003000 4711
+		type 32 job_begin
+		type 33 job_end
+		event 1000 32 1 0
+		event 2000 33 2 0
+		event 3000 32 3 0
+		event 4000 33 3 0
+	END
+	run 0 print run.ptl
+	out_has 'thread 0x7f0000002000#1  job_begin'
+	out_has 'thread 0x7f0000002000#2  job_end'
+	# The first thread of a process is called as its program.
+	out_has 'control/4711      job_begin'
+	run 0 stat run.ptl
+	out_has 'unmatched: 1 begun 1 ended'
+	run 0 merge -o merged.ptl run.ptl
+	run 0 print --format '{thread}' merged.ptl
+	[ "$(sort -u out | wc -l)" -eq 3 ] || fail 'merge makes one of them'
+}
+
+a_thread_of_another_process_says_of_which()
+{
+	"$mklog" >run.ptl <<-END || fail mklog
+		process 4711 box /opt/app/control
+		thread 1 0x7f0000002000 0
+		type 32 job_begin
+		event 1000 32 1 0
+	END
+	"$PXT_PYTHON" - run.ptl <<-END || fail python
+		import re, struct, sys, zlib
+		log = bytearray(open(sys.argv[1], "rb").read())
+		order = "<" if log[8] == 4 else ">"
+		at = next(m.start() for m in re.finditer(b"PTLB", log)
+		          if struct.unpack_from(order + "H", log, m.start() + 4)[0] == 3)
+		length = struct.unpack_from(order + "I", log, at + 8)[0]
+		struct.pack_into(order + "i", log, at + 96 + 4, 815)
+		crc = zlib.crc32(log[at + 96:at + length], zlib.crc32(log[at:at + 92]))
+		log[at + 92:at + 96] = struct.pack(order + "I", crc)
+		open(sys.argv[1], "wb").write(log)
+	END
+	run 0 stat run.ptl
+	out_has 'thread 0x7f0000002000 of 815'
+}
+
+print_shows_the_process_where_there_are_several()
+{
+	make run.ptl <<-END
+		event 1000 36 1 0
+		stranger 0x7f0000009000 815
+		event 2000 36 65535 0
+	END
+	run 0 print run.ptl
+	tail -1 out | grep -q '815  *thread 0x7f0000009000' || fail 'no 815'
+	make one.ptl <<-END
+		event 1000 36 1 0
+	END
+	run 0 print one.ptl
+	out_lacks '4711 '
+	run 0 print one.ptl run.ptl
+	grep -q ' 4711  *sensor/4712' out || fail 'no 4711'
+	grep -q ' 815  *thread 0x7f0000009000' out || fail 'the process is that of the log'
+}
+
 # ---- conditions ----
 
 # QNX-46
@@ -65,6 +137,11 @@ where_takes_durations_as_nanoseconds()
 	chosen 2000 'late_ns == -5us'
 	chosen '' 'late_ns > 1min or late_ns > 1h'
 	chosen '5000 6000 7000' 'time > 4us'
+	# A plain number is seconds, as with --from.
+	chosen '5000 6000 7000' 'time > 0.000004'
+	chosen '5000 6000 7000' '0.000004 < time'
+	chosen '5000 6000 7000' 'time > 4e-6'
+	chosen '' 'time > 4'
 }
 
 where_compares_numbers_exactly_whatever_their_signs()

@@ -346,6 +346,17 @@ a_strict_receiver_fails_when_something_was_lost()
 	run 3 print --strict run.ptl
 }
 
+of_a_target_that_did_not_end_its_log_the_loss_is_unknown()
+{
+	"$target" frames $events | cat >bytes
+	head -c $(($(wc -c <bytes) / 2)) bytes >cut
+	run 0 receive cut -o run.ptl
+	err_has 'the target did not end its log; events after the last that came: number unknown'
+	run 3 receive cut -o run.ptl --strict
+	run 0 receive bytes -o whole.ptl
+	if grep -q unknown err; then fail 'the end is known'; fi
+}
+
 what_arrived_can_be_kept_and_taken_again()
 {
 	"$target" frames $events | "$pxtrace" receive - -o run.ptl --raw raw 2>err || fail receive

@@ -164,6 +164,54 @@ a_log_without_its_end_becomes_complete()
 	same expected
 }
 
+# Nothing tells what a program that died had not flushed yet.
+of_a_log_without_its_end_nobody_knows_what_was_lost()
+{
+	for log in no-trailer loop-growing; do
+		run 0 recover "$golden/$log.ptl" -o whole.ptl
+		err_has 'events after the last flush: number unknown'
+		if grep -q 'none lost' err; then fail 'none lost, it says'; fi
+		run 3 recover --strict "$golden/$log.ptl" -o whole.ptl
+	done
+	make run.ptl <<-END
+		event 1000 36 1 0
+		unfinished
+	END
+	run 0 recover run.ptl -o whole.ptl
+	err_has '1 events'
+	run 0 check whole.ptl
+	out_has 'whole.ptl: clean so far'
+	out_has 'events after the last flush: number unknown'
+	run 3 check --strict whole.ptl
+	run 0 check --json whole.ptl
+	out_has '"end_unknown":true'
+	run 0 print whole.ptl
+	err_has 'whole.ptl: events after the last flush: number unknown'
+	run 3 stat --strict whole.ptl
+	run 3 print --incomplete --strict run.ptl
+	# Whatever is made of it.
+	run 0 recover whole.ptl -o again.ptl
+	err_has 'number unknown'
+	run 0 merge -o merged.ptl whole.ptl
+	run 3 check --strict merged.ptl
+	run 0 merge --incomplete -o merged.ptl run.ptl
+	run 3 check --strict merged.ptl
+	make_story
+	run 0 check --strict run.ptl
+	out_lacks unknown
+}
+
+lanes_that_are_not_there_are_no_none_lost()
+{
+	"$PXT_PYTHON" "$PXT_SOURCE/tests/recover/check_images.py" --make . || fail images
+	head -c 3000 lanes-0 >half
+	run 0 recover half -o half.ptl
+	err_has 'events in them: number unknown'
+	if grep -q ', none lost' err; then fail 'none lost, it says'; fi
+	run 3 recover --strict half -o half.ptl
+	run 3 check --strict half.ptl
+}
+
 a_growing_loop_log_becomes_complete()
 {
 	for log in loop-growing loop-short loop-le64 loop-be32; do

@@ -31,8 +31,30 @@ static void any_two_times_may_be_subtracted(void)
 	CU_ASSERT(difference < 0);
 }
 
+static bool means(const char *text, int64_t ns)
+{
+	struct pxt_when when = { 0 };
+
+	return pxt_when_parse(text, &when) && when.set && !when.absolute && when.ns == ns;
+}
+
+static void a_plain_number_is_seconds_also_before_the_start(void)
+{
+	struct pxt_when when;
+
+	CU_ASSERT(means("1.9", 1900000000));
+	CU_ASSERT(means("-1.5", -1500000000));
+	CU_ASSERT(means("-2ms", -2000000));
+	CU_ASSERT(means("-0.25us", -250));
+	CU_ASSERT(!pxt_when_parse("-", &when));
+	CU_ASSERT(!pxt_when_parse("--1", &when));
+	CU_ASSERT(!pxt_when_parse("-.5", &when));
+	CU_ASSERT(!pxt_when_parse("-ms", &when));
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(a_time_is_nanoseconds_since_1970),
 	PXT_CASE(any_two_times_may_be_subtracted),
+	PXT_CASE(a_plain_number_is_seconds_also_before_the_start),
 };
 PXT_SUITE("times", cases)

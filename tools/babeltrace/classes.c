@@ -15,6 +15,22 @@
 
 /* ---- Types ---- */
 
+/* Event sets are a text each (eventset.h), which begins with the data and ends with it. */
+static unsigned sets_of(trace_event_id_t id, struct pxt_layout *fields)
+{
+	unsigned count = id == POSIX_TRACE_FILTER ? 2 : 1;
+
+	for (unsigned i = 0; i < count; i++) {
+		fields[i] =
+		    (struct pxt_layout){ .kind = POSIX_TRACE_FIELD_TEXT_NP, .trailing = true };
+		(void)snprintf(fields[i].name, sizeof fields[i].name, "%s",
+		    count == 1 ? "filter"
+		    : i == 0   ? "old"
+		               : "new");
+	}
+	return count;
+}
+
 /* What the standard says of its own types' data; else what the log says. */
 static unsigned learn(const struct pxt_bt_file *file, trace_event_id_t id,
     struct pxt_layout fields[POSIX_TRACE_FIELDS_MAX_NP])
@@ -26,6 +42,8 @@ static unsigned learn(const struct pxt_bt_file *file, trace_event_id_t id,
 		name = "automatic";
 	else if (id == POSIX_TRACE_ERROR)
 		name = "error";
+	else if (id == POSIX_TRACE_START || id == POSIX_TRACE_FILTER)
+		return sets_of(id, fields);
 	if (!name)
 		return posix_trace_eventid_getformat_np(file->trid, id, format) == 0
 		           ? pxt_fields_of(format, fields)
@@ -245,8 +263,10 @@ const struct pxt_bt_class *pxt_bt_class_find(struct pxt_bt_log *log, const struc
 
 	if (!type)
 		return NULL;
-	while (
-	    fields < type->field_count && pxt_layout_present(&type->fields[fields], bytes, &length))
+	/* A START may carry no set. */
+	while (!(bytes == 0 && (id == POSIX_TRACE_START || id == POSIX_TRACE_FILTER)) &&
+	       fields < type->field_count &&
+	       pxt_layout_present(&type->fields[fields], bytes, &length))
 		behind = type->fields[fields++].offset + length;
 	uint32_t variant =
 	    fields << 3 | (type->fields ? 4u : 0u) | (behind < bytes ? 2u : 0u) | (cut ? 1u : 0u);

@@ -2,6 +2,7 @@
 /* event.c - one event's context and fields. */
 #include "ptrace.h"
 
+#include "../eventset.h"
 #include "../threadid.h"
 
 #include <stdlib.h>
@@ -110,6 +111,23 @@ static bool set_rest(bt_field *payload, unsigned at, const unsigned char *from, 
 	return true;
 }
 
+/* Of START and FILTER; data that is no set is shown as none. */
+static bool set_eventset(
+    bt_field *field, const struct pxt_bt_record *record, unsigned index, unsigned count)
+{
+	struct pxt_eventset set = { .text = "" };
+
+	if (pxt_eventset_count(record->info.posix_event_id, record->bytes) == count)
+		pxt_eventset_of(&set, record->data, record->bytes, index, count);
+	return bt_field_string_set_value(field, set.text) == BT_FIELD_STRING_SET_VALUE_STATUS_OK;
+}
+
+static bool is_eventset(const struct pxt_bt_record *record)
+{
+	return record->info.posix_event_id == POSIX_TRACE_START ||
+	       record->info.posix_event_id == POSIX_TRACE_FILTER;
+}
+
 static bool set_payload(bt_field *payload, const struct pxt_bt_type *type,
     const struct pxt_bt_class *class, const struct pxt_bt_record *record)
 {
@@ -121,6 +139,13 @@ static bool set_payload(bt_field *payload, const struct pxt_bt_type *type,
 
 		(void)pxt_layout_present(layout, record->bytes, &bytes);
 		behind = layout->offset + bytes;
+		if (is_eventset(record)) {
+			if (!set_eventset(
+			        bt_field_structure_borrow_member_field_by_index(payload, i), record,
+			        i, class->fields))
+				return false;
+			continue;
+		}
 		if (!set_field(bt_field_structure_borrow_member_field_by_index(payload, i), layout,
 		        record->data + layout->offset, bytes))
 			return false;

@@ -77,7 +77,8 @@ struct pxt_merge_thread {
 	pid_t tid;
 	uint32_t index; /* PXT_LOGWRITE_NO_INDEX: the table was full */
 	uint32_t place; /* the key: log, ... */
-	uint64_t own;   /* ... pthread_t there; with @pid */
+	uint64_t own;   /* ... pthread_t and ... */
+	uint32_t entry; /* ... entry of the table there, if it has one; with @pid and @tid */
 	uint32_t next;  /* in the list of its hash, and of equal ids and tids */
 	uint32_t next_id;
 	uint32_t next_tid;

@@ -2,7 +2,8 @@
 /*
  * threads.c - threads of all logs under common indices.
  *
- * A thread is known by its log, its pthread_t, its process and the system's number (tid).  Two processes
+ * A thread is known by its log, its pthread_t, its entry in the log's table, its process and the
+ * system's number (tid).  Two processes
  * may well have the same pthread_t, and so may two threads of one process, one after the other; readers
  * of the new log tell threads apart by it, so it is made different there.  The tid and the name stay as
  * they were.
@@ -116,16 +117,18 @@ static void tell(struct pxt_logwrite *log, const struct pxt_merge_thread *thread
 	pxt_logwrite_thread(log, thread->index, &entry);
 }
 
+/* Of @key count the members that make a thread what it is (merge.h). */
 static struct pxt_merge_thread *find(
-    struct pxt_merge_threads *threads, uint32_t place, uint64_t own, pid_t pid, pid_t tid)
+    struct pxt_merge_threads *threads, const struct pxt_merge_thread *key)
 {
-	uint32_t at = threads->by_key[bucket_of_key(place, own, pid)];
+	uint32_t at = threads->by_key[bucket_of_key(key->place, key->own, key->pid)];
 
 	while (at) {
 		struct pxt_merge_thread *thread = &threads->threads[at];
 
-		if (thread->place == place && thread->own == own && thread->pid == pid &&
-		    thread->tid == tid)
+		if (thread->place == key->place && thread->own == key->own &&
+		    thread->entry == key->entry && thread->pid == key->pid &&
+		    thread->tid == key->tid)
 			return thread;
 		at = thread->next;
 	}
@@ -134,11 +137,11 @@ static struct pxt_merge_thread *find(
 
 /* No thread (own 0) stays none: its entry only says the process. */
 static struct pxt_merge_thread *make(struct pxt_merge_threads *threads, struct pxt_logwrite *log,
-    uint32_t place, uint64_t own, pid_t pid, pid_t tid, const char *name)
+    const struct pxt_merge_thread *key, const char *name)
 {
-	struct pxt_merge_thread thread = { .place = place, .own = own, .pid = pid, .tid = tid };
+	struct pxt_merge_thread thread = *key;
 
-	thread.id = own ? free_id(threads, own) : 0;
+	thread.id = key->own ? free_id(threads, key->own) : 0;
 	struct pxt_merge_thread *added = add(threads, &thread);
 	tell(log, added, name);
 	return added;
@@ -148,14 +151,14 @@ const struct pxt_merge_thread *pxt_merge_threads_of(
     struct pxt_merge_threads *threads, struct pxt_logwrite *log, const struct pxt_event *event)
 {
 	uint64_t own = event->thread->recorded ? event->thread->id : 0;
-	uint32_t place = event->source->place;
-	pid_t pid = event->info.posix_pid;
-	pid_t tid = own ? event->thread->tid : 0;
-	struct pxt_merge_thread *thread = find(threads, place, own, pid, tid);
+	const struct pxt_merge_thread key = { .place = event->source->place,
+		.own = own,
+		.entry = own ? event->thread->entry : UINT32_MAX,
+		.pid = event->info.posix_pid,
+		.tid = own ? event->thread->tid : 0 };
+	struct pxt_merge_thread *thread = find(threads, &key);
 
-	if (thread)
-		return thread;
-	return make(threads, log, place, own, pid, tid, own ? event->thread->name : "");
+	return thread ? thread : make(threads, log, &key, own ? event->thread->name : "");
 }
 
 void pxt_merge_threads_learn(
@@ -169,15 +172,17 @@ void pxt_merge_threads_learn(
 
 		if (posix_trace_log_getthread_np(source->trid, i, &entry) != 0)
 			return;
-		uint64_t own = entry.posix_thread_np & mask;
-		struct pxt_merge_thread *known =
-		    find(threads, source->place, own, entry.posix_pid_np, entry.posix_tid_np);
+		const struct pxt_merge_thread key = { .place = source->place,
+			.own = entry.posix_thread_np & mask,
+			.entry = i,
+			.pid = entry.posix_pid_np,
+			.tid = entry.posix_tid_np };
+		struct pxt_merge_thread *known = find(threads, &key);
 		memcpy(name, entry.posix_name_np, sizeof entry.posix_name_np);
 		if (known)
 			tell(log, known, name);
 		else
-			(void)make(threads, log, source->place, own, entry.posix_pid_np,
-			    entry.posix_tid_np, name);
+			(void)make(threads, log, &key, name);
 	}
 }
 
@@ -192,14 +197,17 @@ static bool is_task(const struct pxt_line *line, const struct pxt_merge_thread *
 const struct pxt_merge_thread *pxt_merge_threads_tid(struct pxt_merge_threads *threads,
     const struct pxt_line *line, struct pxt_logwrite *log, const struct pxt_ftrace_event *event)
 {
-	uint64_t own = KERNEL_BASE + (uint32_t)event->tid;
+	const struct pxt_merge_thread key = { .place = PLACE_NONE,
+		.own = KERNEL_BASE + (uint32_t)event->tid,
+		.entry = UINT32_MAX,
+		.pid = event->pid,
+		.tid = event->tid };
 	uint32_t at = threads->by_tid[bucket((uint32_t)event->tid)];
 
 	while (at && event->tid > 0 && !is_task(line, &threads->threads[at], event->tid))
 		at = threads->threads[at].next_tid;
 	if (at && event->tid > 0)
 		return &threads->threads[at];
-	struct pxt_merge_thread *thread = find(threads, PLACE_NONE, own, event->pid, event->tid);
-	return thread ? thread
-	              : make(threads, log, PLACE_NONE, own, event->pid, event->tid, event->comm);
+	struct pxt_merge_thread *thread = find(threads, &key);
+	return thread ? thread : make(threads, log, &key, event->comm);
 }

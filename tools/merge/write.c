@@ -202,6 +202,7 @@ static struct pxt_logend sum_up(const struct pxt_merge *merge)
 			add_complete(&end, source);
 		else
 			add_incomplete(&end, source);
+		end.unknown |= pxt_source_end_unknown(source);
 	}
 	end.counts.posix_written_np += merge->ftrace.events + merge->ftrace.lost;
 	end.counts.posix_retrieved_np += merge->ftrace.events;

@@ -290,6 +290,7 @@ static const char *run_salvage(struct salvage *salvage, const char *path, int *e
 	salvage->result->events = salvage->run.kept;
 	salvage->result->missing = salvage->run.missing;
 	salvage->result->lost = salvage->run.target_lost;
+	salvage->result->end_unknown = salvage->run.end_unknown;
 	return wrong;
 }
 

@@ -29,6 +29,7 @@ struct pxt_salvaged {
 	} gap[PXT_SALVAGE_GAPS];
 	uint64_t skipped; /* bytes in them */
 	bool complete;    /* the trailer was there */
+	bool end_unknown; /* how many events were recorded behind the last block is */
 	bool gave_up;     /* too much of it looks like blocks and is none */
 	bool frames;      /* policy LOOP: what is missing may have been overwritten */
 };

@@ -375,7 +375,9 @@ static void set_trailer(const struct writer *writer, struct pxt_log_trailer *tra
 	const struct pxt_written *written = writer->written;
 
 	memset(trailer, 0, sizeof *trailer);
-	trailer->status.posix_stream_status = POSIX_TRACE_SUSPENDED;
+	/* What a lane that is not there held is in no count. */
+	trailer->status.posix_stream_status =
+	    writer->remains->lanes_missing ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
 	trailer->status.posix_stream_full_status =
 	    stopped_itself(writer->remains) ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL;
 	trailer->status.posix_stream_overrun_status =

@@ -78,7 +78,7 @@ function readChunks() {
 	let at = 0;
 	let spanAt = 0;
 	let dataAt = 0;
-	let time = 0;
+	let time = Number(meta.base);
 	let lastEnd = 0;
 	for (const node of document.querySelectorAll("script.chunk")) {
 		const raw = fromBase64(node.textContent);
@@ -194,7 +194,8 @@ function layOut() {
 	}
 	for (const track of tracks) {
 		track.pointTimes = Float64Array.from(track.points, (i) => time[i]);
-		track.alarms = Float64Array.from(track.points.filter((i) => meta.types[events.type[i]].alarm), (i) => time[i]);
+		track.alarmPoints = track.points.filter((i) => meta.types[events.type[i]].alarm);
+		track.alarms = Float64Array.from(track.alarmPoints, (i) => time[i]);
 	}
 }
 
@@ -248,7 +249,7 @@ function readMoments() {
 			const t = events.time[i];
 			if (role === "start") {
 				if (stop >= 0) log.stops.push([stop, t]);
-				else if (log.moments.length === 0 && t > 0) log.stops.push([log.startAt, t]);
+				else if (log.moments.length === 0 && t > log.startAt) log.stops.push([log.startAt, t]);
 				stop = -1;
 			}
 			if (role === "stop") stop = t;
@@ -299,7 +300,13 @@ function fieldText(value, kind, size) {
 	if (value === undefined) return "–";
 	if (kind === FIELD.TEXT) return "\"" + visible(value) + "\"";
 	if (kind === FIELD.HEX) return "0x" + value.toString(16);
-	if (kind === FIELD.FLOAT) return String(size === 4 ? Number(value.toPrecision(7)) : value);
+	if (kind === FIELD.FLOAT && size === 4) {
+		for (let digits = 6; digits < 9; digits++) {
+			if (Math.fround(Number(value.toPrecision(digits))) === value) return String(Number(value.toPrecision(digits)));
+		}
+		return String(Number(value.toPrecision(9)));
+	}
+	if (kind === FIELD.FLOAT) return String(value);
 	return String(value);
 }
 

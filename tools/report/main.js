@@ -21,7 +21,7 @@ const SEARCHES = [
 	["job", "in the name of the event or thread, or in a text field"],
 	["thread=control event=job_begin", "these names exactly (thread also by number); ~ instead of = for a part"],
 	["job=17", "a field of that value; also != < > <= >="],
-	["late_ns>1ms dur>2ms", "all must hold; dur is the length of a span, t the time, cpu the CPU; ns us ms s may stand behind numbers"],
+	["late_ns>1ms dur>2ms", "all must hold; dur is the length of a span, time (or t) when it was, both in seconds if no ns us ms s stands behind the number; cpu the CPU"],
 ];
 
 function showHelp() {

@@ -136,6 +136,7 @@ static void put_log(struct pxt_report *report, uint32_t index)
 	put_bool(out, "swapped", info->posix_swapped_np != 0);
 	put_bool(out, "complete", info->posix_complete_np != 0);
 	put_bool(out, "failed", source->failed);
+	put_bool(out, "endUnknown", pxt_source_end_unknown(source));
 	pxt_out_format(out, ",\"start\":\"%lld\"", (long long)source->start_ns);
 	pxt_json_name(out, "startAt");
 	pxt_json_signed(out, pxt_report_since(report, source->start_ns));
@@ -284,6 +285,8 @@ static void put_summary(struct pxt_report *report)
 	put_bool(out, "little", *(const unsigned char *)&one == 1);
 	pxt_json_member(out, "keep", PXT_PACK_KEEP);
 	pxt_out_format(out, ",\"start\":\"%lld\"", (long long)report->reader.start_ns);
+	pxt_json_name(out, "base");
+	pxt_json_signed(out, report->pack.base_ns);
 	pxt_json_name(out, "first");
 	pxt_json_signed(out, report->first_ns);
 	pxt_json_name(out, "last");

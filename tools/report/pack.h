@@ -13,7 +13,7 @@
  * little-endian, the others have 7 bits a byte, the lowest first, the top bit saying that more
  * follows.
  *
- *	0  time in ns since the event before (of the first: since the start)
+ *	0  time in ns since the event before (of the first: since base_ns)
  *	1  type          2  thread          3  CPU + 1         4  1: data was cut at recording
  *	5  bytes of data as the log has them; kept are PXT_PACK_KEEP at most
  *	6  data, by exclusive-or with the data before of the same type (that was longer: its head;
@@ -51,6 +51,7 @@ struct pxt_pack {
 	uint64_t events; /* so far */
 	uint64_t spans;
 	uint64_t data_bytes; /* kept */
+	int64_t base_ns;     /* of the first event, if that is before the start: else 0 */
 	int64_t last_ns;
 	uint64_t last_end;
 	uint32_t chunk_events;

@@ -2,32 +2,56 @@
 // search.js - words and comparisons; all of them must hold for an event.
 //
 //	word                    part of the event's or the thread's name, or of a text field
-//	field=5  field>1ms      a field of the event; also event, thread, cpu, dur (of its span), t
+//	field=5  field>1ms      a field of the event; also event, thread, cpu, dur (of its span), time
+//	who="a text"            as pxtrace print shows it
+//
+// Beside dur and time (or t) a plain number is seconds, as with --from of all commands.
 //
 // The log is looked through in slices, so that the page stays alive.
 
 const OPERATORS = {
-	"=": (a, b) => a === b, "!=": (a, b) => a !== b,
+	"=": (a, b) => a === b, "==": (a, b) => a === b, "!=": (a, b) => a !== b,
 	">": (a, b) => a > b, ">=": (a, b) => a >= b, "<": (a, b) => a < b, "<=": (a, b) => a <= b,
 	"~": (a, b) => a.includes(b),
 };
-const found = { list: [], at: -1, run: 0, done: true };
+const found = { list: [], at: -1, run: 0, done: true, problem: "" };
+const BUILT_IN = ["event", "type", "thread", "cpu", "dur", "t", "time"];
 
-// The words of a query; null where one makes no sense.
-function parseQuery(text) {
-	const terms = [];
-	for (const [, quoted, plain] of text.matchAll(/"([^"]*)"|(\S+)/g)) {
-		const match = quoted === undefined ? /^([A-Za-z_]\w*)(>=|<=|!=|=|>|<|~)(.*)$/.exec(plain) : null;
-		if (!match) { terms.push({ word: (quoted === undefined ? plain : quoted).toLowerCase() }); continue; }
-		const term = { field: match[1], operator: match[2], text: match[3].toLowerCase(), number: number(match[3]) };
-		if (term.text === "" || (/[<>]/.test(term.operator) && isNaN(term.number))) return null;
-		terms.push(term);
-	}
-	return terms;
+function isTimed(term) {
+	return term.field === "dur" || term.field === "t" || term.field === "time";
 }
 
+// What a term cannot mean in this log; "": it is well.
+function problemOf(term) {
+	if (term.word !== undefined) return "";
+	const fields = meta.types.flatMap((type) => type.fields || []).filter((field) => field[0] === term.field);
+	if (fields.length === 0 && !BUILT_IN.includes(term.field)) return "no event has a field " + term.field;
+	if (term.text === "" && !term.quoted) return "what stands behind " + term.operator + " ?";
+	const numeric = fields.length > 0 ? fields.every((field) => field[1] !== FIELD.TEXT) : isTimed(term) || term.field === "cpu";
+	if (term.operator !== "~" && isNaN(term.number) && (numeric || /[<>]/.test(term.operator))) return term.text + " is no number";
+	return "";
+}
+
+// The words of a query; null where one makes no sense: found.problem says why.
+function parseQuery(text) {
+	const terms = [];
+	found.problem = "";
+	for (const [, field, operator, quoted, plain] of text.matchAll(/(?:([A-Za-z_]\w*)(>=|<=|!=|==|=|>|<|~))?(?:"((?:[^"\\]|\\.)*)"|(\S*))\s*/g)) {
+		const value = quoted === undefined ? plain : quoted;
+		if (field === undefined && value === "") continue;
+		const term = field === undefined ? { word: value.toLowerCase() }
+			: { field, operator, text: value.toLowerCase(), quoted: quoted !== undefined, number: number(value) };
+		if (field !== undefined && isTimed(term) && !/[a-zµμ]$/i.test(value)) term.number *= 1e9;
+		found.problem = found.problem || problemOf(term);
+		terms.push(term);
+	}
+	return found.problem ? null : terms;
+}
+
+// Quoted as pxtrace print shows it, with what is no letter by its number.
 function compareText(term, text) {
-	return OPERATORS[term.operator](text.toLowerCase(), term.text);
+	const as = term.quoted ? visible(text).replaceAll("\"", "\\\"") : text;
+	return OPERATORS[term.operator](as.toLowerCase(), term.text);
 }
 function compareNumber(term, value) {
 	return term.operator === "~" ? String(value).includes(term.text) : OPERATORS[term.operator](Number(value), term.number);
@@ -58,7 +82,7 @@ function testFor(term, type, threadNames) {
 		return (i) => fits[events.thread[i]];
 	}
 	if (term.field === "cpu") return (i) => events.cpu[i] > 0 && compareNumber(term, events.cpu[i] - 1);
-	if (term.field === "t") return (i) => compareNumber(term, events.time[i]);
+	if (term.field === "t" || term.field === "time") return (i) => compareNumber(term, events.time[i]);
 	return undefined;
 }
 
@@ -108,7 +132,7 @@ function runSearch(text, done) {
 
 function showHits() {
 	const size = found.list.length;
-	$("hits").textContent = !view.query ? "" : $("query").classList.contains("wrong") ? "?"
+	$("hits").textContent = !view.query ? "" : found.problem ? found.problem
 		: (found.at >= 0 ? count(found.at + 1) + " / " : "") + compact(size) + (found.done ? "" : "…");
 	$("hit-next").disabled = $("hit-previous").disabled = size === 0;
 }
@@ -123,7 +147,7 @@ function search(text, then) {
 		mark(spanMask || null, eventMask || null, spanMask ? "search" : "");
 		redrawOverview();
 		showHits();
-		if (view.query) announce(terms === null ? "The search is not understood" : plural(found.list.length, "hit"));
+		if (view.query) announce(terms === null ? "The search is not understood: " + found.problem : plural(found.list.length, "hit"));
 		if (then) then();
 	});
 }

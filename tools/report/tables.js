@@ -146,7 +146,8 @@ function showHead() {
 	$("chips").replaceChildren(
 		chip(plural(meta.events, "event")), chip(duration(Number(meta.last) - Number(meta.first))), chip(plural(meta.threads.filter((thread) => thread.known !== false).length, "thread")),
 		chip(plural(spans.n, "span")),
-		lost > 0 ? chip(plural(lost, "event") + " lost", true, () => goToLoss(1), "Go to the next loss (L)") : chip("nothing lost"));
+		lost > 0 ? chip(plural(lost, "event") + " lost", true, () => goToLoss(1), "Go to the next loss (L)") : meta.logs.some((log) => log.endUnknown) ? "" : chip("nothing lost"),
+		meta.logs.some((log) => log.endUnknown) ? chip("events after the last flush: number unknown", true) : "");
 	$("loss-tools").hidden = losses.length === 0;
 	$("footer").replaceChildren("Made by pxtrace " + meta.tool + " (report). Times count from ", calendar(0), ", the start of the " + (logs.length > 1 ? "earliest " : "") + "log. All of the page is in this file.");
 }

@@ -7,7 +7,8 @@ const scroller = $("scroller");
 const overview = $("overview");
 const tip = $("tip");
 
-const LABELS = 168; // pixels for names, at the left
+let LABELS = 168; // pixels for names, at the left: as many as the widest wants, within reason
+const BESIDE = 74; // of them for the number behind a name, and what is around both
 const AXIS = 26;
 const RULER = losses.length ? AXIS + 19 : AXIS; // below the axis a line for the flags of losses
 const POINTS = 13;  // of single events, above the lanes
@@ -18,6 +19,13 @@ const plot = {
 	x: (t) => LABELS + (t - view.from) / (view.to - view.from) * (layout.width - LABELS),
 	time: (x) => view.from + (x - LABELS) / (layout.width - LABELS) * (view.to - view.from),
 };
+
+function placeLabels() {
+	const g = canvas.getContext("2d");
+	g.font = FONT;
+	const widest = Math.max(0, ...tracks.map((track) => widthOf(g, track.name)));
+	LABELS = Math.round(Math.min(Math.max(168, widest + BESIDE + 1), Math.max(168, stage.clientWidth * 0.3)));
+}
 
 // Lanes are as high as is pleasant where there are few of them.
 function placeTracks() {
@@ -55,6 +63,7 @@ function sizeStage() {
 	layout.height = height;
 	scroller.hidden = wanted <= height;
 	$("scroll-height").style.height = layout.total + "px";
+	placeLabels();
 }
 
 function maxTop() { return Math.max(0, layout.total + RULER + 6 - layout.height); }
@@ -224,7 +233,7 @@ function drawLabel(g, track, top, index) {
 	g.fillRect(0, top, LABELS, track.height);
 	g.fillStyle = track.kind === "stream" ? ink.soft : ink.ink;
 	const middle = top + Math.min(track.height / 2, 40);
-	g.fillText(fitting(g, track.name, LABELS - 74), 14, middle);
+	g.fillText(fitting(g, track.name, LABELS - BESIDE), 14, middle);
 	g.font = SMALL;
 	g.fillStyle = ink.faint;
 	g.textAlign = "right";
@@ -530,16 +539,24 @@ overview.addEventListener("pointercancel", () => { overviewDrag = null; redrawOv
 
 // ---- What is under the pointer ----
 
-function nearestPoint(track, x) {
-	const k = lowerBound(track.pointTimes, plot.time(x));
+// The nearest of @times that is not farther than @distance; -1: none.
+function nearestTime(times, x, distance) {
 	let best = -1;
-	let distance = 6;
+	const k = lowerBound(times, plot.time(x));
 	for (const each of [k - 1, k]) {
-		if (each < 0 || each >= track.points.length) continue;
-		const gap = Math.abs(plot.x(track.pointTimes[each]) - x);
-		if (gap < distance) { distance = gap; best = track.points[each]; }
+		if (each < 0 || each >= times.length) continue;
+		const gap = Math.abs(plot.x(times[each]) - x);
+		if (gap < distance) { distance = gap; best = each; }
 	}
 	return best;
+}
+
+// What speaks of trouble is drawn larger, and over its neighbours.
+function nearestPoint(track, x) {
+	const alarm = nearestTime(track.alarms, x, 5);
+	if (alarm >= 0) return track.alarmPoints[alarm];
+	const point = nearestTime(track.pointTimes, x, 6);
+	return point >= 0 ? track.points[point] : -1;
 }
 
 function nearestSpan(lane, x) {
@@ -551,6 +568,17 @@ function nearestSpan(lane, x) {
 		const gap = Math.max(plot.x(lane.start[each]) - x, x - plot.x(lane.end[each]), 0);
 		if (gap < distance) { distance = gap; best = lane.id[each]; }
 	}
+	return best;
+}
+
+// Where two marks are close together, the one that the pointer is on, not the first of them.
+function nearestLoss(x) {
+	let best = -1;
+	let distance = 4.5;
+	losses.forEach((each, i) => {
+		const gap = Math.max(plot.x(each.from) - x, x - plot.x(each.to), 0);
+		if (gap < distance) { distance = gap; best = i; }
+	});
 	return best;
 }
 
@@ -571,7 +599,7 @@ function thingAt(x, y) {
 			if (span >= 0) return { span };
 		}
 	}
-	const loss = losses.findIndex((each) => x >= plot.x(each.from) - 4 && x <= plot.x(each.to) + 4);
+	const loss = nearestLoss(x);
 	return loss >= 0 ? { loss } : null;
 }
 
@@ -670,7 +698,10 @@ canvas.addEventListener("wheel", (event) => {
 
 function showRange() {
 	const step = (view.to - view.from) / 1000;
-	$("range").replaceChildren(moment(Math.max(view.from, whole.from + whole.rim), step), " to ", moment(Math.min(view.to, whole.to - whole.rim), step), ": ", element("b", {}, duration(view.to - view.from)));
+	// The margins around the whole are no part of it.
+	const from = Math.max(view.from, whole.from + whole.rim);
+	const to = Math.max(from, Math.min(view.to, whole.to - whole.rim));
+	$("range").replaceChildren(moment(from, step), " to ", moment(to, step), ": ", element("b", {}, duration(to - from)));
 	$("back").disabled = before.length === 0;
 	$("fit").disabled = view.from <= whole.from && view.to >= whole.to;
 }

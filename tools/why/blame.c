@@ -150,7 +150,9 @@ static void follow(
 		}
 		if (!holder) {
 			state_of(scene, last, last->cpu, cause);
-			cause->last = PXT_LAST_FREE;
+			/* Who waits for what is free was stopped, or the field is not the lock. */
+			cause->last =
+			    lock->since_ns > last->wait_ns ? PXT_LAST_FREE : PXT_LAST_DOUBT;
 			return;
 		}
 		if (holder == actor || in_chain(cause, holder)) {
@@ -394,7 +396,8 @@ static void reveal(
 	for (unsigned i = 0; i < blame->cause_count; i++) {
 		struct pxt_cause *cause = &blame->causes[i];
 
-		if (cause->last != PXT_LAST_UNKNOWN || cause->sealed || cause->links == 0 ||
+		if ((cause->last != PXT_LAST_UNKNOWN && cause->last != PXT_LAST_DOUBT) ||
+		    cause->sealed || cause->links == 0 ||
 		    cause->chain[cause->links - 1].lock != lock)
 			continue;
 		if (holder) {

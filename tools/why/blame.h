@@ -35,13 +35,14 @@ enum pxt_cause_kind {
 /* What the last one of the chain of holders did; PENDING: the thread itself. */
 enum pxt_last {
 	PXT_LAST_RAN,
-	PXT_LAST_READY,    /* @runner ran instead */
-	PXT_LAST_SLEPT,    /* the scheduler says so */
-	PXT_LAST_BLOCKED,  /* between a block and a wake event */
-	PXT_LAST_LOST,     /* nobody knows */
-	PXT_LAST_UNKNOWN,  /* who has the lock is not in the log */
-	PXT_LAST_SEEN,     /* who has it was seen when it gave it back */
-	PXT_LAST_FREE,     /* nobody has the lock */
+	PXT_LAST_READY,   /* @runner ran instead */
+	PXT_LAST_SLEPT,   /* the scheduler says so */
+	PXT_LAST_BLOCKED, /* between a block and a wake event */
+	PXT_LAST_LOST,    /* nobody knows */
+	PXT_LAST_UNKNOWN, /* who has the lock is not in the log */
+	PXT_LAST_SEEN,    /* who has it was seen when it gave it back */
+	PXT_LAST_FREE,    /* nobody has the lock any more */
+	PXT_LAST_DOUBT, /* nobody had it, as far as events say, when it was asked for: why wait? */
 	PXT_LAST_DEADLOCK, /* the chain comes back */
 	PXT_LAST_KINDS
 };

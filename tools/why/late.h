@@ -2,7 +2,7 @@
 /*
  * late.h - which spans `pxtrace why` is to explain: the first pass over the logs.
  *
- * By itself it takes what missed a deadline, the latest first; where no deadline was missed, the
+ * By itself it takes what missed a deadline, what missed it by most first; where no deadline was missed, the
  * spans that lie farthest above the median of their name.  --longer-than and --at say it otherwise;
  * --event, --thread, --from and --to narrow it.
  *

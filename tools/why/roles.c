@@ -114,6 +114,25 @@ static const struct pxt_layout *first_field(const struct pxt_type *type)
 	return type->field_count > 0 ? &type->fields[0] : NULL;
 }
 
+/* What a lock's event calls the lock, wherever that stands; else its first field. */
+static const struct pxt_layout *lock_field(const struct pxt_type *type)
+{
+	static const char *const names[] = { "lock", "mutex", "mtx", "sem" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const struct pxt_layout *field = pxt_field_named(type, names[i]);
+
+		if (field)
+			return field;
+	}
+	return first_field(type);
+}
+
+static bool is_lock(enum pxt_deed deed)
+{
+	return deed >= PXT_LOCK_WAIT && deed <= PXT_LOCK_RELEASE;
+}
+
 static void add_line(struct pxt_roles_book *book, struct pxt_type_roles *roles,
     struct pxt_role_line *line, const struct pxt_type *type)
 {
@@ -130,12 +149,13 @@ static void add_line(struct pxt_roles_book *book, struct pxt_type_roles *roles,
 	}
 	role.key_named = line->fields[PXT_USE_KEY] != NULL;
 	if (line->deed <= PXT_BLOCK && !role.key_named)
-		role.fields[PXT_USE_KEY] = first_field(type);
+		role.fields[PXT_USE_KEY] =
+		    is_lock(line->deed) ? lock_field(type) : first_field(type);
 	if (name)
 		role.name = pxt_roles_name(book, name, strlen(name));
 	else if (line->deed <= PXT_JOB_END)
 		role.name = pxt_roles_name(book, type->name, pxt_roles_stem(type->name));
-	else if (line->deed >= PXT_LOCK_WAIT && line->deed <= PXT_LOCK_RELEASE)
+	else if (is_lock(line->deed))
 		role.name = pxt_roles_name(book, "lock", 4);
 	else if (line->deed == PXT_BLOCK)
 		role.name = pxt_roles_name(book, type->name, strlen(type->name));
@@ -233,6 +253,8 @@ static void add_named(struct pxt_roles_book *book, struct pxt_type_roles *roles,
 	} else if (suffix && has_beside(source, type->name, stem, suffix)) {
 		role.deed = suffix->deed;
 		role.name = pxt_roles_name(book, type->name, stem);
+		if (is_lock(role.deed))
+			role.fields[PXT_USE_KEY] = lock_field(type);
 		if (role.deed == PXT_JOB_START)
 			role.fields[PXT_USE_TIME] = either(type, "start_ns", "delay_ns");
 		if (role.deed == PXT_WAKE)

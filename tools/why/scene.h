@@ -80,6 +80,7 @@ enum pxt_running {
 struct pxt_actor {
 	uint32_t index;
 	uint64_t id;   /* pthread_t as a number; 0: known from the scheduler alone */
+	uint64_t key;  /* pxt_thread_key(), with @id */
 	unsigned host; /* numbers of threads are unique on a host only */
 	unsigned source;
 	pid_t tid;

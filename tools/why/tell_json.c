@@ -67,7 +67,7 @@ static void put_cause(
 	static const char *const kinds[PXT_CAUSE_KINDS] = { "own", "pending", "wait", "preempted",
 		"blocked", "slept", "lost", "other" };
 	static const char *const lasts[PXT_LAST_KINDS] = { "ran", "ready", "slept", "blocked",
-		"lost", "unknown", "seen", "free", "deadlock" };
+		"lost", "unknown", "seen", "free", "doubt", "deadlock" };
 	struct pxt_out *out = tell->out;
 	struct pxt_words words = { 0 };
 	bool sure;

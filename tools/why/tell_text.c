@@ -54,12 +54,10 @@ static void put_title(struct pxt_out *out, const char *text, const char *right)
 
 static void put_list_row(const struct pxt_tell *tell, const struct pxt_blame *blame)
 {
-	struct pxt_setting setting = pxt_tell_setting(tell, blame);
 	struct pxt_words words = { 0 };
 	struct pxt_out *out = tell->out;
 	char text[24];
-	int64_t ns;
-	const struct pxt_cause *cause = pxt_main_cause(&setting, blame, &ns);
+	const struct pxt_cause *cause = pxt_largest_cause(blame);
 
 	pxt_out_seconds(out, blame->late.release_ns - tell->blames->reader->start_ns);
 	pxt_say_span(&words, tell->book, blame);
@@ -94,7 +92,7 @@ static void put_list(const struct pxt_tell *tell)
 	struct pxt_out *out = tell->out;
 
 	put_title(out, what[tell->search->mode],
-	    tell->search->mode == PXT_LATE_MISSES ? ", the latest first" : ", the longest first");
+	    tell->search->mode == PXT_LATE_MISSES ? ", by most first" : ", the longest first");
 	pxt_out_colour(out, PXT_COLOUR_EVENT);
 	pxt_out_text(out, "    RELEASED (s)  SPAN                     LENGTH    LATE BY  MOSTLY\n");
 	pxt_out_colour(out, PXT_COLOUR_OFF);
@@ -317,12 +315,34 @@ static void put_overlaps(
 
 /* ---- One span ---- */
 
+/* A lock's number that comes from the first field, and an owner that no event tells: which field? */
+static void put_doubt(const struct pxt_tell *tell, const struct pxt_blame *blame)
+{
+	for (unsigned i = 0; i < blame->cause_count; i++) {
+		const struct pxt_cause *cause = &blame->causes[i];
+		const struct pxt_key *key;
+
+		if (cause->last != PXT_LAST_DOUBT || cause->ns <= 0 || cause->links == 0)
+			continue;
+		key = &cause->chain[cause->links - 1].lock->key;
+		if (!key->is_set || key->is_named)
+			continue;
+		pxt_out_format(tell->out,
+		    "\nThe field \"%s\" was taken for the lock. If another one is, --roles FILE "
+		    "says "
+		    "so:\n  lock-wait EVENT lock=FIELD, and lock-acquire and lock-release alike\n",
+		    key->field);
+		return;
+	}
+}
+
 static void put_notes(const struct pxt_tell *tell, const struct pxt_blame *blame)
 {
 	if (pxt_concluded_ns(blame) > 0)
 		pxt_out_text(tell->out,
 		    "\n* concluded from the order of events on one CPU, as no scheduler event says "
 		    "it;\n  whoever slept there without an event for it seems to have run\n");
+	put_doubt(tell, blame);
 	if (blame->gaps > 0) {
 		pxt_out_colour(tell->out, PXT_COLOUR_LOSS);
 		pxt_out_format(tell->out,

@@ -114,6 +114,7 @@ struct pxt_actor *pxt_scene_thread(
 static void name_actor(struct pxt_actor *actor, const struct pxt_thread *thread)
 {
 	actor->id = thread->id;
+	actor->key = pxt_thread_key(thread);
 	actor->selected = thread->selected;
 	memcpy(actor->raw, thread->name, sizeof actor->raw);
 	actor->raw[sizeof actor->raw - 1] = '\0';
@@ -134,8 +135,9 @@ struct pxt_actor *pxt_threads_of(
 	while (scene->by_id[at] != 0) {
 		struct pxt_actor *actor = scene->actors[scene->by_id[at] - 1];
 
-		/* A pthread_t is used again when its thread has ended; then the tid is another one. */
-		if (actor->id == thread->id && actor->tid == thread->tid && actor->source == source)
+		/* A pthread_t is used again when its thread has ended; then the key is another one. */
+		if (actor->id == thread->id && actor->key == pxt_thread_key(thread) &&
+		    actor->source == source)
 			return actor;
 		at = (at + 1) % TABLE;
 	}

@@ -116,6 +116,11 @@ static void say_last(struct pxt_words *words, const struct pxt_cause *cause)
 		if (cause->runner)
 			pxt_say(words, ", but %s ran", cause->runner->name);
 		break;
+	case PXT_LAST_DOUBT:
+		pxt_say(words, ": who had it is not known, no event says that anybody did");
+		if (cause->runner)
+			pxt_say(words, "; %s ran", cause->runner->name);
+		break;
 	case PXT_LAST_DEADLOCK:
 		pxt_say(words, ": a deadlock");
 		break;
@@ -285,6 +290,24 @@ const struct pxt_cause *pxt_main_cause(
 	if (own && (!best || (most < excess_of(setting, blame) / 2 && story_ns(blame, own) > most)))
 		best = own;
 	*ns = best ? story_ns(blame, best) : 0;
+	return best;
+}
+
+const struct pxt_cause *pxt_largest_cause(const struct pxt_blame *blame)
+{
+	const struct pxt_cause *best = NULL;
+	int64_t most = 0;
+
+	for (unsigned i = 0; i < blame->cause_count; i++) {
+		const struct pxt_cause *cause = &blame->causes[i];
+		int64_t story = story_ns(blame, cause);
+
+		if (cause->ns > 0 &&
+		    (!best || story > most || (story == most && cause->ns > best->ns))) {
+			most = story;
+			best = cause;
+		}
+	}
 	return best;
 }
 

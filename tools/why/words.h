@@ -47,6 +47,8 @@ void pxt_say_help(
  * running; *@sure when the priorities are known.
  */
 bool pxt_is_inversion(const struct pxt_blame *blame, const struct pxt_cause *cause, bool *sure);
+/* What most of the time went to, whether or not it explains that the span was late. */
+const struct pxt_cause *pxt_largest_cause(const struct pxt_blame *blame);
 /* The cause that the answer is about: that of the excess over what is usual. */
 const struct pxt_cause *pxt_main_cause(
     const struct pxt_setting *setting, const struct pxt_blame *blame, int64_t *ns);

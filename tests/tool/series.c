@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* series.c - quantiles of more values than are kept: counted in cells, told by ranks. */
+#include "tools/series.h"
+
+#include "suite.h"
+
+static void add(struct pxt_series *series, uint64_t value, unsigned times)
+{
+	for (unsigned i = 0; i < times; i++)
+		pxt_series_add(series, value);
+}
+
+static uint64_t quantile(struct pxt_series *series, unsigned per_mille)
+{
+	bool exact = true;
+	uint64_t value = pxt_series_quantile(series, per_mille, &exact);
+
+	CU_ASSERT(!exact);
+	return value;
+}
+
+/* 19,800 of 20,000 values are 99 %: the last of them, not the first beyond. */
+static void a_quantile_at_the_border_of_a_cell_is_of_the_cell_below(void)
+{
+	struct pxt_series series = { 0 };
+
+	add(&series, 100, 19800);
+	add(&series, 200, 180);
+	add(&series, 5000, 20);
+	PXT_EQ(quantile(&series, 990), 100);
+	PXT_EQ(quantile(&series, 999), 200);
+	pxt_series_add(&series, 200);
+	PXT_EQ(quantile(&series, 990), 200);
+	pxt_series_free(&series);
+}
+
+/* A power of two begins a cell, its predecessor ends one: neither goes to the other's. */
+static void neighbours_across_a_border_stay_apart(void)
+{
+	struct pxt_series series = { 0 };
+
+	for (unsigned power = 9; power < 40; power += 6) {
+		uint64_t border = UINT64_C(1) << power;
+
+		add(&series, border - 1, 9900);
+		add(&series, border, 9900);
+		add(&series, 2 * border, 200);
+		CU_ASSERT(quantile(&series, 490) < border);
+		CU_ASSERT(quantile(&series, 500) >= border);
+		CU_ASSERT(quantile(&series, 990) < 2 * border);
+		CU_ASSERT(quantile(&series, 991) >= 2 * border);
+		PXT_EQ(pxt_series_between(&series, 0, border), 9900);
+		pxt_series_free(&series);
+	}
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(a_quantile_at_the_border_of_a_cell_is_of_the_cell_below),
+	PXT_CASE(neighbours_across_a_border_stay_apart),
+};
+
+PXT_SUITE("series", cases)
