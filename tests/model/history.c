@@ -39,8 +39,8 @@ static void draw_step(struct hi_step *step, const struct hi_history *history)
 {
 	static const uint8_t often[] = { HI_START, HI_START, HI_START, HI_STOP, HI_STOP, HI_CLEAR,
 		HI_FILTER, HI_FILTER, HI_FILTER, HI_OPEN, HI_EVENTS, HI_EVENTS, HI_EVENTS,
-		HI_EVENTS, HI_EVENTS, HI_EVENTS, HI_STRANGE, HI_READ, HI_READ, HI_READ, HI_READ,
-		HI_STATUS, HI_STATUS, HI_COUNTS };
+		HI_EVENTS, HI_EVENTS, HI_EVENTS, HI_FILL, HI_FILL, HI_STRANGE, HI_READ, HI_READ,
+		HI_READ, HI_READ, HI_STATUS, HI_STATUS, HI_COUNTS };
 	size_t max;
 
 	step->op = often[draw(sizeof(often))];
@@ -82,8 +82,8 @@ static const char *policy_name(int policy)
 void hi_print(const struct hi_history *history)
 {
 	static const char *const words[HI_OPS] = { "start", "stop", "clear", "set_filter",
-		"eventid_open", "events", "strange event", "read (or flush)", "get_status",
-		"counts" };
+		"eventid_open", "events", "fill up", "strange event", "read (or flush)",
+		"get_status", "counts" };
 
 	fprintf(stderr, "history of seed %llu:\n", (unsigned long long)history->seed);
 	for (unsigned i = 0; i < history->streams; i++) {

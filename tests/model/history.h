@@ -18,6 +18,7 @@ enum hi_op {
 	HI_FILTER,
 	HI_OPEN,
 	HI_EVENTS,
+	HI_FILL,    /* small events, until so many slots of the lane are left */
 	HI_STRANGE, /* an event of a type that does not exist, or is the system's */
 	HI_READ,    /* of a stream with log: flush */
 	HI_STATUS,

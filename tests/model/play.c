@@ -130,18 +130,36 @@ static void open_type(const struct hi_step *step)
 	types[step->type] = id;
 }
 
-static void say_events(const struct hi_step *step)
+static void say_event(const struct hi_step *step, trace_event_id_t type, uint32_t len)
 {
 	unsigned char data[ROOM];
 
 	lane = step->lane;
-	for (unsigned i = 0; i < step->count && types[step->type]; i++) {
-		for (unsigned at = 0; at < step->len; at++)
-			data[at] = byte_of(numbers, at);
-		posix_trace_event(types[step->type], data, step->len);
-		for (unsigned s = 0; s < history->streams; s++)
-			ref_event(&refs[s], types[step->type], step->len, numbers, step->lane);
-		numbers++;
+	for (unsigned at = 0; at < len; at++)
+		data[at] = byte_of(numbers, at);
+	posix_trace_event(type, data, len);
+	for (unsigned s = 0; s < history->streams; s++)
+		ref_event(&refs[s], type, len, numbers, step->lane);
+	numbers++;
+}
+
+static void say_events(const struct hi_step *step)
+{
+	for (unsigned i = 0; i < step->count && types[step->type]; i++)
+		say_event(step, types[step->type], step->len);
+}
+
+/* Where one slot more or less decides. */
+static void fill_up(const struct hi_step *step)
+{
+	const struct ref *ref = &refs[step->stream];
+	uint32_t left = step->draw % 8u ? step->draw % 8u : step->draw % 32u;
+	uint32_t was = UINT32_MAX;
+
+	while (ref_room(ref, step->lane) >= left + 2u && ref_room(ref, step->lane) != was) {
+		was = ref_room(ref, step->lane);
+		/* Two slots, or three where that is what is left. */
+		say_event(step, POSIX_TRACE_UNNAMED_USEREVENT, was == left + 3u ? 5 : 0);
 	}
 }
 
@@ -154,14 +172,24 @@ static void say_strange_event(const struct hi_step *step)
 	posix_trace_event(strange[step->draw % 8u], "xyz", 3);
 }
 
+/* SETFILL-02, SETFILL-03, DEC-27 */
+static void fill_set(trace_event_set_t *set, bool all)
+{
+	(void)posix_trace_eventset_fill(
+	    set, all ? POSIX_TRACE_ALL_EVENTS : POSIX_TRACE_SYSTEM_EVENTS);
+	for (trace_event_id_t id = POSIX_TRACE_ERROR; id <= POSIX_TRACE_FLUSH_STOP; id++)
+		say(ref_in_set(set, id), "system type %u is not filled in", id);
+	for (trace_event_id_t id = POSIX_TRACE_UNNAMED_USEREVENT; id < _PXT_EVENT_IDS; id++)
+		say(ref_in_set(set, id) == all, "user type %u, filled in as it should not be", id);
+}
+
 static void draw_set(const struct hi_step *step, trace_event_set_t *set)
 {
 	uint32_t bits = step->draw >> 8;
 
 	(void)posix_trace_eventset_empty(set);
 	if ((step->draw & 0xc0) == 0)
-		(void)posix_trace_eventset_fill(
-		    set, bits & 1 ? POSIX_TRACE_ALL_EVENTS : POSIX_TRACE_SYSTEM_EVENTS);
+		fill_set(set, bits & 1);
 	for (trace_event_id_t id = 1; id <= 8; id++) {
 		if (bits >> id & 1)
 			(void)posix_trace_eventset_add(id, set);
@@ -355,6 +383,7 @@ static void check_attr(trace_id_t trid, unsigned which)
 	const struct hi_spec *spec = &history->specs[which];
 	trace_attr_t attr;
 	size_t size = 0;
+	size_t event = 0;
 	int policy = 0;
 	char name[TRACE_NAME_MAX + 1] = "";
 
@@ -366,8 +395,12 @@ static void check_attr(trace_id_t trid, unsigned which)
 	(void)posix_trace_attr_getname(&attr, name);
 	say(strcmp(name, "model") == 0, "another name");
 	(void)posix_trace_attr_getstreamsize(&attr, &size);
-	/* SIZ-05 */
+	/* SIZ-05, DEC-08 */
 	say(size >= spec->size, "smaller than asked for");
+	(void)posix_trace_attr_getmaxsystemeventsize(&attr, &event);
+	say(size >= 2u * event, "two system events have no room");
+	(void)posix_trace_attr_getmaxusereventsize(&attr, spec->max_data, &event);
+	say(size >= 2u * event, "two user events have no room");
 	refs[which].size = (uint32_t)size / 16u;
 	if (!spec->with_log)
 		return;
@@ -466,7 +499,7 @@ static void check_types(trace_id_t log)
 	}
 }
 
-static void check_log_status(trace_id_t log, unsigned which, bool whole)
+static void check_log_status(trace_id_t log, unsigned which, unsigned missing)
 {
 	struct posix_trace_loginfo_np info;
 	struct posix_trace_status_info got;
@@ -477,8 +510,8 @@ static void check_log_status(trace_id_t log, unsigned which, bool whole)
 	ref_status(&refs[which], false, &want);
 	if (refs[which].log.policy == POSIX_TRACE_LOOP) {
 		/* LOGP-08, LOGP-09: what was written over was lost in a full log. */
-		say(whole || got.posix_log_full_status == POSIX_TRACE_FULL,
-		    "not full, but not whole");
+		say(!missing == (got.posix_log_full_status == POSIX_TRACE_NOT_FULL),
+		    "full or whole");
 		want.posix_log_full_status = got.posix_log_full_status;
 		want.posix_log_overrun_status = got.posix_log_overrun_status;
 	}
@@ -486,6 +519,8 @@ static void check_log_status(trace_id_t log, unsigned which, bool whole)
 	equal("getinfo_np", posix_trace_log_getinfo_np(log, &info), 0);
 	ref_counts(&refs[which], &counts);
 	compare_counts(&info.posix_counts_np, &counts);
+	equal("lost in stream and log", (long long)info.posix_lost_np,
+	    (long long)(counts.posix_lost_np + refs[which].log.lost + missing));
 }
 
 static void read_log(unsigned which)
@@ -509,7 +544,7 @@ static void read_log(unsigned which)
 		compare_log(log, which, want->count - count);
 	check_attr(log, which);
 	check_types(log);
-	check_log_status(log, which, count == want->count);
+	check_log_status(log, which, want->count - count);
 	equal("close", posix_trace_close(log), 0);
 }
 
@@ -553,6 +588,9 @@ static void play_step(const struct hi_step *step)
 		break;
 	case HI_EVENTS:
 		say_events(step);
+		break;
+	case HI_FILL:
+		fill_up(step);
 		break;
 	case HI_STRANGE:
 		say_strange_event(step);

@@ -128,6 +128,14 @@ static bool drained(const struct ref *ref)
 	return !ref->side_count;
 }
 
+uint32_t ref_room(const struct ref *ref, uint32_t lane)
+{
+	const struct ref_lane *at = &ref->lanes[lane & (ref->lane_count - 1u)];
+	uint64_t used = at->head - at->pos;
+
+	return used < ref->size ? (uint32_t)(ref->size - used) : 0;
+}
+
 /* ---- Losses of a stream that overwrites ---- */
 
 static void note_gap(struct ref *ref, uint64_t order)
@@ -373,6 +381,7 @@ static void clear_log(struct ref *ref)
 	log->taken = 0;
 	log->full = false;
 	log->overrun = false;
+	log->lost = 0;
 	log->dead = false;
 	log->owes_stop = false;
 	log->stop_mark = false;
@@ -726,6 +735,7 @@ static void discard(struct ref *ref)
 
 		ref->log.unreported += item->lost + !item->made;
 		ref->log.overrun |= !item->made;
+		ref->log.lost += !item->made;
 	}
 }
 

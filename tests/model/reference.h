@@ -58,7 +58,8 @@ struct ref_log {
 	uint64_t taken;
 	bool full;
 	bool overrun;
-	bool dead; /* start has no effect before clear (DEC-14) */
+	uint64_t lost; /* discarded */
+	bool dead;     /* start has no effect before clear (DEC-14) */
 	bool owes_stop;
 	bool stop_mark; /* FLUSH_STOP is due */
 	uint64_t stop_order;
@@ -113,6 +114,8 @@ const void *ref_data(const struct ref *ref, const struct ref_item *item);
 
 void ref_begin(struct ref *ref);
 void ref_event(struct ref *ref, trace_event_id_t id, uint32_t len, uint32_t number, uint32_t lane);
+/* Slots that are left in the lane before it is full, or overwrites. */
+uint32_t ref_room(const struct ref *ref, uint32_t lane);
 void ref_start(struct ref *ref);
 void ref_stop(struct ref *ref);
 void ref_clear(struct ref *ref);
