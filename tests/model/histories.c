@@ -78,7 +78,7 @@ static void tell(void)
 	shared->history = history;
 	result = pxt_in_child(play_one, NULL);
 	if (result == 0)
-		fprintf(stderr, "  it fails only behind the histories before it\n");
+		(void)fprintf(stderr, "  it fails only behind the histories before it\n");
 	/* One that hangs takes too long. */
 	if (result == 0 || result == -SIGALRM)
 		rounds = 0;
@@ -88,7 +88,7 @@ static void tell(void)
 	shared->text[0] = '\0';
 	result = pxt_in_child(play_one, NULL);
 	hi_print(&history);
-	fprintf(stderr, "  result %d: %s\n", result, shared->text);
+	(void)fprintf(stderr, "  result %d: %s\n", result, shared->text);
 }
 
 static uint64_t number(const char *name, uint64_t otherwise)

@@ -85,21 +85,22 @@ void hi_print(const struct hi_history *history)
 		"eventid_open", "events", "fill up", "strange event", "read (or flush)",
 		"get_status", "counts" };
 
-	fprintf(stderr, "history of seed %llu:\n", (unsigned long long)history->seed);
+	(void)fprintf(stderr, "history of seed %llu:\n", (unsigned long long)history->seed);
 	for (unsigned i = 0; i < history->streams; i++) {
 		const struct hi_spec *spec = &history->specs[i];
 
-		fprintf(stderr, "  stream %u: %s, size %zu, data %zu, lanes %u", i,
+		(void)fprintf(stderr, "  stream %u: %s, size %zu, data %zu, lanes %u", i,
 		    policy_name(spec->policy), spec->size, spec->max_data, spec->lanes);
 		if (spec->with_log)
-			fprintf(stderr, ", log %s of %zu", policy_name(spec->log_policy),
+			(void)fprintf(stderr, ", log %s of %zu", policy_name(spec->log_policy),
 			    spec->log_size);
-		fprintf(stderr, "\n");
+		(void)fprintf(stderr, "\n");
 	}
 	for (unsigned i = 0; i < history->count; i++) {
 		const struct hi_step *step = &history->steps[i];
 
-		fprintf(stderr, "  %2u %s: stream %u, lane %u, type %u, len %u, count %u, %#x\n", i,
+		(void)fprintf(stderr,
+		    "  %2u %s: stream %u, lane %u, type %u, len %u, count %u, %#x\n", i,
 		    words[step->op], step->stream, step->lane, step->type, step->len, step->count,
 		    step->draw);
 	}
