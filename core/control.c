@@ -300,6 +300,7 @@ static bool restart_for_late_records(struct pxt_stream *stream)
 void pxt_stream_start(struct pxt_stream *stream, const void *caller)
 {
 	struct pxt_block *block = stream->block;
+	const void *set;
 
 	if (pxt_block_state(block) == PXT_GATE_RUNNING || stream->dead_log)
 		return;
@@ -311,9 +312,9 @@ void pxt_stream_start(struct pxt_stream *stream, const void *caller)
 		open_lanes(block);
 		return;
 	}
-	pxt_note_start_set(block, atomic_load_explicit(&block->gate, memory_order_relaxed));
+	set = pxt_set_in_force(block, atomic_load_explicit(&block->gate, memory_order_relaxed));
 	if (!put_owed_stop(block) ||
-	    !put_barrier(block, PXT_ID_START, pxt_start_data(block), PXT_START_BYTES, caller)) {
+	    !put_barrier(block, PXT_ID_START, set, PXT_START_BYTES, caller)) {
 		/* No place for START: as full as can be. */
 		if (pxt_block_state(block) == PXT_GATE_AUTO)
 			open_lanes(block);

@@ -27,13 +27,21 @@ uint32_t pxt_stream_shut_gate(struct pxt_stream *stream);
 void pxt_stream_put_stop(struct pxt_block *block, int why, const void *caller);
 
 #if CONFIG_PTRACE_FILTER
-/* The filter in force, as the data of START. */
+/*
+ * The filter in force, as the data of START.  An automatic START that is due has its own copy: filter
+ * and stream may change before it is told, and another START by call may come behind it.
+ */
+PXT_INLINE const void *pxt_set_in_force(const struct pxt_block *block, uint32_t gate)
+{
+	return block->filter[gate & PXT_GATE_FILTER ? 1 : 0];
+}
+
 PXT_INLINE const void *pxt_start_data(const struct pxt_block *block)
 {
 	return block->start_set;
 }
 
-/* Copies the filter in force to where START's data is taken from. */
+/* Copies the filter in force to where an automatic START's data is taken from. */
 PXT_INLINE void pxt_note_start_set(struct pxt_block *block, uint32_t gate)
 {
 	for (uint32_t i = 0; i < PXT_SET_WORDS; i++)
@@ -69,6 +77,12 @@ PXT_INLINE void pxt_empty_filter(struct pxt_block *block, uint32_t gate)
 }
 #define PXT_CLEAR_TURNS PXT_GATE_FILTER
 #else
+PXT_INLINE const void *pxt_set_in_force(const struct pxt_block *block, uint32_t gate)
+{
+	(void)gate;
+	return block;
+}
+
 PXT_INLINE const void *pxt_start_data(const struct pxt_block *block)
 {
 	return block;

@@ -2,6 +2,7 @@
 /* filter.c - the filter of a stream: which types it does not record. */
 #include "base/attr.h"
 #include "core/admit.h"
+#include "core/consumer.h"
 #include "core/control.h"
 #include "core/family.h"
 #include "core/threads.h"
@@ -87,6 +88,9 @@ PXT_API int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set
 	change(stream, set, how);
 	/* After return the new filter governs all threads, and the old set may be overwritten. */
 	(void)pxt_threads_wait_left(pxt_holdback_ns, whose);
+	/* An automatic STOP that is all there is, and is filtered now: nobody reads it empty any more. */
+	if (!stream->block->with_log)
+		pxt_consumer_settle(stream);
 	pxt_stream_control_end(stream);
 	return 0;
 }

@@ -230,6 +230,58 @@ static void filtered_overflow_and_resume_are_left_out(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
+static void set_filter_of(trace_id_t trid, trace_event_id_t id, trace_event_set_t *set)
+{
+	PXT_EQ(posix_trace_eventset_empty(set), 0);
+	PXT_EQ(posix_trace_eventset_add(id, set), 0);
+	PXT_EQ(posix_trace_set_filter(trid, set, POSIX_TRACE_SET_EVENTSET), 0);
+}
+
+/* SYS-03, POL-09: a START by call behind it shows its own */
+static void an_automatic_start_that_is_due_shows_the_filter_of_its_restart(void)
+{
+	const struct st_spec spec = until_full_with(1);
+	trace_event_set_t none;
+	trace_event_set_t set;
+	struct st_event event;
+	struct st_full full;
+	trace_id_t trid = st_full_stream(&spec, true, &full);
+
+	st_expect_most(trid, full.recorded + 2, st_text("START 1..%d STOP1", full.recorded));
+	PXT_EQ(posix_trace_stop(trid), 0);
+	set_filter_of(trid, POSIX_TRACE_UNNAMED_USEREVENT, &set);
+	PXT_EQ(posix_trace_start(trid), 0);
+	PXT_EQ(posix_trace_eventset_empty(&none), 0);
+	CU_ASSERT_FATAL(st_take(trid, &event));
+	PXT_EQ(event.info.posix_event_id, POSIX_TRACE_START);
+	CU_ASSERT(memcmp(event.data, &none, sizeof(none)) == 0);
+	st_expect_most(trid, 1, "STOP0");
+	CU_ASSERT_FATAL(st_take(trid, &event));
+	PXT_EQ(event.info.posix_event_id, POSIX_TRACE_START);
+	CU_ASSERT(memcmp(event.data, &set, sizeof(set)) == 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* POL-09, DEC-15: it is not told any more, and nothing else is left to be read */
+static void a_stream_runs_again_when_the_stop_that_it_holds_alone_is_filtered(void)
+{
+	const struct st_spec spec = until_full_with(0);
+	trace_event_set_t set;
+	struct st_full full;
+	trace_id_t trid;
+
+	st_pin(true);
+	trid = st_full_stream(&spec, true, &full);
+	st_expect_most(trid, full.recorded + 1, st_text("START 1..%d", full.recorded));
+	st_expect_status(trid, "SUSPENDED NOT_FULL NO_OVERRUN");
+	set_filter_of(trid, POSIX_TRACE_STOP, &set);
+	st_expect_status(trid, "RUNNING NOT_FULL NO_OVERRUN");
+	st_say(77);
+	st_expect(trid, "START 77");
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	st_pin(false);
+}
+
 /* DEC-11 */
 static void a_filtered_event_sets_no_overrun_in_an_automatically_stopped_stream(void)
 {
@@ -615,6 +667,8 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_gap_behind_a_half_read_stream_begins_with_the_oldest_unread_event),
 #if _PXT_UNIT_FILTER
 	PXT_CASE(filtered_overflow_and_resume_are_left_out),
+	PXT_CASE(an_automatic_start_that_is_due_shows_the_filter_of_its_restart),
+	PXT_CASE(a_stream_runs_again_when_the_stop_that_it_holds_alone_is_filtered),
 	PXT_CASE(a_filtered_event_sets_no_overrun_in_an_automatically_stopped_stream),
 #endif
 	PXT_CASE(until_full_stops_itself_with_the_last_slot_and_restarts_when_read_empty),

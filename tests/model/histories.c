@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * histories.c - short drawn histories of streams and logs, held against a naive reference
+ * (reference.h).  One that differs is shrunk and printed as steps.  PXT_MODEL_SEED=n in the
+ * environment begins with that seed, PXT_MODEL_COUNT=n plays so many.
+ */
+#define _GNU_SOURCE 1
+#include "model/history.h"
+#include "suite.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define BATCH 100u /* histories in one process: all their types must find identifiers */
+
+static struct shared {
+	struct hi_history history; /* the one that is played */
+	uint64_t next;
+	char text[256];
+} * shared;
+
+static int play_one(void *argument)
+{
+	(void)argument;
+	(void)alarm(5);
+	return hi_play(&shared->history, shared->text, sizeof(shared->text)) ? 0 : 1;
+}
+
+static int play_batch(void *argument)
+{
+	uint64_t end = *(const uint64_t *)argument;
+
+	for (; shared->next < end; shared->next++) {
+		hi_draw(&shared->history, shared->next);
+		if (play_one(NULL) != 0)
+			return 1;
+	}
+	return 0;
+}
+
+/* Steps, and the second stream, go as long as it still fails. */
+static void shrink(struct hi_history *history)
+{
+	for (unsigned i = history->count; i-- > 0;) {
+		shared->history = *history;
+		memmove(&shared->history.steps[i], &shared->history.steps[i + 1],
+		    (history->count - i - 1u) * sizeof(history->steps[0]));
+		shared->history.count--;
+		if (pxt_in_child(play_one, NULL) != 0)
+			*history = shared->history;
+	}
+	shared->history = *history;
+	shared->history.streams = 1;
+	if (history->streams > 1 && pxt_in_child(play_one, NULL) != 0)
+		*history = shared->history;
+	for (unsigned i = 0; i < history->count; i++) {
+		for (unsigned count = 1; count < history->steps[i].count; count *= 2) {
+			shared->history = *history;
+			shared->history.steps[i].count = (uint16_t)count;
+			if (pxt_in_child(play_one, NULL) != 0)
+				*history = shared->history;
+		}
+	}
+}
+
+static void tell(void)
+{
+	struct hi_history history = shared->history;
+	int result;
+	int rounds = 3;
+
+	fprintf(
+	    stderr, "  seed %llu, as drawn: %s\n", (unsigned long long)history.seed, shared->text);
+	shared->history = history;
+	result = pxt_in_child(play_one, NULL);
+	if (result == 0)
+		(void)fprintf(stderr, "  it fails only behind the histories before it\n");
+	/* One that hangs takes too long. */
+	if (result == 0 || result == -SIGALRM)
+		rounds = 0;
+	for (int round = 0; round < rounds; round++)
+		shrink(&history);
+	shared->history = history;
+	shared->text[0] = '\0';
+	result = pxt_in_child(play_one, NULL);
+	hi_print(&history);
+	(void)fprintf(stderr, "  result %d: %s\n", result, shared->text);
+}
+
+static uint64_t number(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoull(text, NULL, 0) : otherwise;
+}
+
+/*
+ * POL-01, POL-02, POL-03, POL-05, POL-06, POL-07, POL-08, POL-09, POL-10, POL-12, POL-13, POL-14,
+ * LOGP-01, LOGP-02, LOGP-03, LOGP-04, STA-02, STA-07, SYS-02, SYS-03, SYS-04, SYS-05, SYS-07,
+ * SYS-12, TRU-01, TRU-04, TRU-05, TRU-07, SIZ-05, START-01, START-03, SFILT-01, SFILT-02, SFILT-03,
+ * SFILT-04, SFILT-06, GFILT-01, CLEAR-04, DEC-09, DEC-10, DEC-11, DEC-12, DEC-14, DEC-15, DEC-25,
+ * DEC-28, DEC-31, LPT-33
+ */
+static void every_history_reads_as_the_reference_says(void)
+{
+	uint64_t first = number("PXT_MODEL_SEED", 1);
+	bool slow = PXT_SANITIZED || pxt_emulated();
+	uint64_t many = (slow ? 2000u : 10000u) * (pxt_in_full() ? 20u : 1u);
+	uint64_t end = first + number("PXT_MODEL_COUNT", many);
+	int result = 0;
+
+	printf("seeds %llu to %llu\n", (unsigned long long)first, (unsigned long long)end - 1u);
+	shared =
+	    mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CU_ASSERT_FATAL(shared != MAP_FAILED);
+	shared->next = first;
+	while (shared->next < end && result == 0) {
+		uint64_t stop = shared->next + BATCH < end ? shared->next + BATCH : end;
+
+		result = pxt_in_child(play_batch, &stop);
+	}
+	if (result != 0)
+		tell();
+	PXT_CHECK(result == 0, "seed %llu: see above", (unsigned long long)shared->next);
+	(void)munmap(shared, sizeof(*shared));
+}
+
+static const struct pxt_case cases[] = { PXT_CASE(every_history_reads_as_the_reference_says) };
+PXT_SUITE("histories against a reference", cases)
