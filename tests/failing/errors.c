@@ -6,6 +6,7 @@
  */
 #include "fakes/fakes.h"
 #include "left.h"
+#include "port/port.h"
 #include "scene.h"
 
 #include <fcntl.h>
@@ -145,6 +146,22 @@ static void thirty_two_creations_that_fail_keep_no_descriptor(void)
 	scene_close();
 }
 
+/* A stranger's number is asked for in the same way as a relative's. */
+static void asking_whether_a_process_lives_keeps_no_descriptor(void)
+{
+	pid_t dead = dead_pid();
+	struct left before = left_now();
+	char what[256];
+
+	for (int i = 0; i < 32; i++) {
+		errno = MARK;
+		CU_ASSERT(!pxt_port_process_gone(getppid()));
+		CU_ASSERT(pxt_port_process_gone(dead));
+		PXT_EQ(errno, MARK);
+	}
+	PXT_CHECK(left_again(&before, what, sizeof(what)), "%s", what);
+}
+
 static int role(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[0], "first") == 0)
@@ -165,5 +182,6 @@ __attribute__((constructor)) static void offer_roles(void)
 static const struct pxt_case cases[] = {
 	PXT_CASE(a_call_that_fails_leaves_nothing_behind),
 	PXT_CASE(thirty_two_creations_that_fail_keep_no_descriptor),
+	PXT_CASE(asking_whether_a_process_lives_keeps_no_descriptor),
 };
 PXT_SUITE("failing: errors", cases)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * signals.c - a timer's signal every 100 us, whose handler interrupts system calls: the two functions
- * that wait for an event say EINTR and have lost nothing, all others do as if there were no signals.
+ * signals.c - a timer's signal every 100 us, whose handler interrupts system calls: the two that
+ * wait for an event say EINTR and have lost nothing, all others do as if there were no signals.
  */
 #define _GNU_SOURCE /* F_SETPIPE_SZ */
 #include "attach/party.h"
