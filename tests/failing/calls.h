@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * calls.h - the C library's calls that port/posix makes, of which the n-th fails.  They stand
- * before the real ones (--wrap, calls.options).  Counted are those of the library's own threads, and
- * of others between calls_enter() and calls_leave().
+ * before the real ones (--wrap, calls.options).  Counted are those of the library's own threads,
+ * and of others between calls_enter() and calls_leave().
  */
 #ifndef FAILING_CALLS_H
 #define FAILING_CALLS_H
