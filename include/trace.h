@@ -488,8 +488,7 @@ int posix_trace_stop(trace_id_t trid);
  * @trid: the new identifier.
  *
  * EAGAIN: TRACE_SYS_MAX streams exist in this process (DEC-36).
- * EINVAL: @attr or @trid invalid; a policy that needs a log; the largest record would take more
- *         than half the stream; more lanes than the configuration has.
+ * EINVAL: @attr or @trid invalid; a policy that needs a log.
  * ENOMEM: no memory for these sizes, or for the names and threads of the process, which the first
  *         stream brings.
  * ESRCH:  @pid is negative or no process.
@@ -608,9 +607,9 @@ int posix_trace_attr_setlogsize(trace_attr_t *attr, size_t logsize);
  *             log policies; a pipe, socket, terminal or a file with O_APPEND (if empty) takes
  *             APPEND.  The library works on a duplicate and leaves @file_desc open.
  *
- * EBADF:  @file_desc is not open for writing.
+ * EBADF:  @file_desc is not open for writing (a directory never is).
  * EINVAL: as posix_trace_create(); this type of file does not support the policy, or is none that a
- *         log can go to (a directory, a block device); the log size is too small for the policy;
+ *         log can go to (a block device); the log size is too small for the policy;
  *         policy FLUSH: its thread's priority is none of SCHED_FIFO.
  * EMFILE: no descriptor is left for the duplicate.
  * EAGAIN: as posix_trace_create(); policy FLUSH: no thread.

@@ -220,9 +220,10 @@ struct posix_trace_eventview_np {
  *         so that fewer than @room does not mean the end: 0, with the result 0, does.  A log that
  *         grows may have more later.  Stream: 0, with the result 0: there is none now.
  *
+ * *count is 0 with every error, unless @count is NULL.
  * EINVAL: @trid is neither; @room is 0; a pointer is NULL.
- * EIO:    the log was changed since it was opened, or cannot be read any more; *count is 0.  What
- *         came before was handed out by earlier calls.
+ * EIO:    the log was changed since it was opened, or cannot be read any more.  What came before was
+ *         handed out by earlier calls.
  * ENOMEM: the stream's first call found no memory for the events' data.
  * Cost: lock; steps in proportion to the events and their data; of a log, a read of the file when the
  * next block is not in memory yet; of a stream, 32 KiB with the first call, given back by shutdown.
@@ -440,7 +441,7 @@ int posix_trace_log_check_watched_np(int file_desc, struct posix_trace_logcheck_
  *
  * @finding: POSIX_TRACE_FINDING_DAMAGE_NP; posix_block_np counts the blocks in front of it.
  *
- * ENOENT: there is no damage, or nothing sound behind it yet; getnext has events that were not read;
+ * ENOENT: there is no damage, or nothing sound behind it yet; getnext is in the middle of a block;
  *         the log is complete (posix_trace_open() refuses damage).
  * EINVAL: @trid is no opened log; @finding is NULL.
  * EIO:    the file cannot be read any more.
@@ -764,9 +765,9 @@ int posix_trace_seal_on_signals_np(const int *signals, size_t count);
  *             written from its beginning (with O_APPEND: if empty); a pipe, socket or
  *             terminal is written to in order, in the form of POSIX_TRACE_LOG_AUTO_NP.
  *
- * EBADF:  @file_desc is not open for writing.
- * EINVAL: @trid is no active stream of this process; @file_desc is a directory, a block device, or
- *         a file with O_APPEND that is not empty.
+ * EBADF:  @file_desc is not open for writing (a directory never is).
+ * EINVAL: @trid is no active stream of this process; @file_desc is a block device, or a file with
+ *         O_APPEND that is not empty.
  * ENOMEM: no memory for a copy of the stream (as large as the stream with all its lanes).  The
  *         file is as it was.
  * EMFILE: no descriptor is left to work with.

@@ -110,6 +110,7 @@ static int skip(struct pxt_log *log, struct posix_trace_logfinding_np *finding)
 	const unsigned char *block;
 	uint64_t size;
 
+	log->unreadable = false;
 	if (pxt_port_file_size(&log->file, &size))
 		return EIO;
 	if (!log->broken) {
@@ -122,6 +123,8 @@ static int skip(struct pxt_log *log, struct posix_trace_logfinding_np *finding)
 	/* Bound: the file's size. */
 	while ((next = pxt_log_find_block(log, next, size)) < size && !usable(log, next, &head))
 		next += STEP;
+	if (log->unreadable)
+		return EIO;
 	if (next >= size)
 		return ENOENT;
 	if (!room_for_gap(log))

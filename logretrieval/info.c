@@ -90,6 +90,8 @@ static int get_thread(void *object, uint32_t index, struct posix_trace_logthread
 	int error = EINVAL;
 
 	pxt_log_lock(log);
+	if (log->open)
+		error = ENOENT;
 	if (log->open && index < log->thread_count) {
 		const struct pxt_log_thread *known = &log->threads[index].thread;
 
@@ -109,6 +111,8 @@ static int get_module(void *object, uint32_t index, struct posix_trace_logmodule
 	int error = EINVAL;
 
 	pxt_log_lock(log);
+	if (log->open)
+		error = ENOENT;
 	if (log->open && index < log->module_count) {
 		const struct pxt_log_module *known = &log->modules[index];
 

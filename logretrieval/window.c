@@ -13,8 +13,10 @@ int pxt_log_view(struct pxt_log *log, uint64_t offset, uint32_t bytes, const uns
 		log->window_filled = 0;
 		error =
 		    pxt_port_file_read(&log->file, offset, log->window, log->window_bytes, &done);
-		if (error)
+		if (error) {
+			log->unreadable = true;
 			return error;
+		}
 		log->window_at = offset;
 		log->window_from = offset;
 		log->window_filled = (uint32_t)done;

@@ -77,20 +77,29 @@ int pxt_port_filemap_settle(int fd)
 	return error;
 }
 
+static bool is_in_memory(int fd)
+{
+	struct statfs system;
+
+	while (fstatfs(fd, &system) != 0) {
+		if (errno != EINTR)
+			return false;
+	}
+	return (unsigned long)system.f_type == MEMORY_FILES;
+}
+
 /*
  * Huge pages, which have a file system of their own, may be missing when they are touched.  Room that
  * was not taken would be taken at the reader's cost.
  */
 static int view(int fd, size_t limit, const void **memory, size_t *bytes)
 {
-	struct statfs system;
 	struct stat state;
 	int seals = fcntl(fd, F_GET_SEALS);
 	void *at;
 
 	if (seals < 0 || (seals & SETTLED) != SETTLED || fstat(fd, &state) != 0 ||
-	    !S_ISREG(state.st_mode) || fstatfs(fd, &system) != 0 ||
-	    (unsigned long)system.f_type != MEMORY_FILES || state.st_size <= 0 ||
+	    !S_ISREG(state.st_mode) || !is_in_memory(fd) || state.st_size <= 0 ||
 	    state.st_blocks < state.st_size / 512)
 		return EINVAL;
 	if ((uint64_t)state.st_size > limit)

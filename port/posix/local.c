@@ -556,8 +556,10 @@ static bool is_remote(int fd)
 	};
 	struct statfs system;
 
-	if (fstatfs(fd, &system) != 0)
-		return true;
+	while (fstatfs(fd, &system) != 0) {
+		if (errno != EINTR)
+			return true;
+	}
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (((unsigned long)system.f_type & 0xfffffffful) == kinds[i])
 			return true;

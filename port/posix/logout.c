@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The descriptors 0 to 2 are never ours, also in a program that closed its own. */
@@ -104,26 +105,40 @@ static ssize_t write_ready(const struct pxt_port_log *log, const unsigned char *
 	return write(log->fd, data, bytes < log->piece ? bytes : log->piece);
 }
 
-/* Bound: each round something goes out, or the device has been waited for; a signal costs one. */
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Bound: something goes out before the patience is at its end, which signals do not put off. */
 static int write_hurried(
     const struct pxt_port_log *log, const unsigned char *data, size_t bytes, size_t *done)
 {
 	struct pollfd device = { .fd = log->fd, .events = POLLOUT };
+	int64_t end = now_ms() + PXT_LOG_PATIENCE_MS;
 
 	*done = 0;
 	while (*done < bytes) {
-		int ready = poll(&device, 1, PXT_LOG_PATIENCE_MS);
+		int64_t left = end - now_ms();
+		int ready = poll(&device, 1, left > 0 ? (int)left : 0);
 		ssize_t wrote;
 
 		if (ready == 0)
 			return ETIMEDOUT;
 		wrote = ready < 0 ? -1 : write_ready(log, data + *done, bytes - *done);
-		if (wrote > 0)
+		if (wrote > 0) {
 			*done += (size_t)wrote;
-		else if (wrote == 0)
+			end = now_ms() + PXT_LOG_PATIENCE_MS;
+		} else if (wrote == 0) {
 			return EIO;
-		else if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)
+		} else if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) {
 			return errno;
+		} else if (left <= 0) {
+			return ETIMEDOUT;
+		}
 	}
 	return 0;
 }

@@ -83,6 +83,13 @@ static int wait_until(_Atomic uint32_t *word, uint32_t expected, const struct ti
 	return sleep_once(word, WAIT_UNTIL_REALTIME, expected, &at);
 }
 
+static int64_t end_of(uint64_t ns)
+{
+	int64_t slice = ns < (uint64_t)WAIT_MAX_NS / 2 ? (int64_t)ns : WAIT_MAX_NS / 2;
+
+	return now_ns(CLOCK_MONOTONIC) + slice;
+}
+
 /*
  * Up to the end of the slice; @until shortens it.  When the clock is stepped forward over @until
  * meanwhile, that is seen at the end of the slice at the latest; backward steps prolong the wait.
@@ -90,8 +97,7 @@ static int wait_until(_Atomic uint32_t *word, uint32_t expected, const struct ti
 static int wait_slice(
     _Atomic uint32_t *word, uint32_t expected, const struct timespec *until, uint64_t slice_ns)
 {
-	int64_t slice = slice_ns < (uint64_t)WAIT_MAX_NS / 2 ? (int64_t)slice_ns : WAIT_MAX_NS / 2;
-	int64_t end = now_ns(CLOCK_MONOTONIC) + slice;
+	int64_t end = end_of(slice_ns);
 
 	for (;;) {
 		int64_t left = end - now_ns(CLOCK_MONOTONIC);
@@ -136,11 +142,23 @@ void pxt_port_wake(_Atomic uint32_t *word)
 	errno = saved;
 }
 
-/* Sleeps on a word that nobody else knows; unlike nanosleep() no place to be cancelled at. */
+/*
+ * Sleeps on a word that nobody else knows; unlike nanosleep() no place to be cancelled at.  Callers
+ * count their pauses: under a fast timer's signals a second must not be over in a tenth.
+ */
 void pxt_port_pause_ns(uint64_t ns)
 {
+	int64_t end = end_of(ns);
 	_Atomic uint32_t nobody = 0;
+	int saved = errno;
 
-	while (pxt_port_wait(&nobody, 0, NULL, ns > 0 ? ns : 1) == 0)
-		;
+	for (;;) {
+		int64_t left = end - now_ns(CLOCK_MONOTONIC);
+		struct timespec time = time_of(left);
+
+		if (left <= 0)
+			break;
+		(void)sleep_once(&nobody, WAIT, 0, &time);
+	}
+	errno = saved;
 }

@@ -57,6 +57,7 @@ trace_id_t kit_open(const struct kit_spec *spec)
 	PXT_EQ_FATAL(posix_trace_attr_setmaxdatasize(&attr, spec->data ? spec->data : 64), 0);
 	PXT_EQ_FATAL(posix_trace_attr_setlanes_np(&attr, spec->lanes ? spec->lanes : 1), 0);
 	PXT_EQ_FATAL(posix_trace_attr_setpolling_np(&attr, spec->polling), 0);
+	PXT_EQ_FATAL(posix_trace_attr_setorderedstamps_np(&attr, spec->ordered), 0);
 	PXT_EQ_FATAL(posix_trace_attr_setfile_np(&attr, kit_file), 0);
 	PXT_EQ_FATAL(posix_trace_create(0, &attr, &trid), 0);
 	PXT_EQ_FATAL(posix_trace_attr_destroy(&attr), 0);

@@ -32,6 +32,7 @@ struct kit_spec {
 	size_t bytes; /* of the stream; what is too small becomes the smallest there can be */
 	size_t data;  /* max-data-size */
 	bool polling;
+	bool ordered; /* stamps */
 };
 
 /* What writers did and the reader got, since kit_open(). */

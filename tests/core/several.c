@@ -5,6 +5,7 @@
  */
 #include "kit.h"
 
+#include "core/wanted.h"
 #include "port_atomic.h"
 
 #include <string.h>
@@ -94,6 +95,58 @@ static void an_event_is_the_same_in_all_streams(void)
 		}
 	kit_lane(0);
 	end(2);
+}
+
+static void begin_stamped(unsigned which, bool ordered)
+{
+	const struct kit_spec spec = {
+		.policy = POSIX_TRACE_LOOP, .bytes = 4096, .data = 64, .ordered = ordered
+	};
+
+	streams[which] = kit_open(&spec);
+	kit_start(streams[which]);
+	(void)kit_read_all(streams[which]);
+}
+
+/* Of 1,000 events: how many have one stamp in both streams. */
+static unsigned same_stamps(bool first_ordered, bool second_ordered)
+{
+	unsigned same = 0;
+
+	begin_stamped(0, first_ordered);
+	begin_stamped(1, second_ordered);
+	for (unsigned i = 0; i < 1000; i++) {
+		struct got got[2];
+
+		say((const unsigned char *)&i, sizeof(i));
+		PXT_EQ_FATAL(take(0, &got[0]), true);
+		PXT_EQ_FATAL(take(1, &got[1]), true);
+		same += got[0].extra.posix_ticks_np == got[1].extra.posix_ticks_np;
+	}
+	end(2);
+	return same;
+}
+
+/* TIM-03: plain stamps are one reading for all streams, which an ordered one is not. */
+static void an_ordered_stream_does_not_share_the_reading_of_a_plain_one(void)
+{
+	PXT_CHECK(!pxt_port_plain() || same_stamps(false, false) > 900, "the plain ones do not");
+	if (!pxt_port_plain())
+		return;
+	PXT_EQ(same_stamps(true, false), 0);
+	PXT_EQ(same_stamps(false, true), 0);
+	PXT_EQ(same_stamps(true, true), 0);
+}
+
+/* The same: alone it would be the hot stream, whose stamps are read in the short path. */
+static void an_ordered_stream_is_never_the_hot_one(void)
+{
+	begin_stamped(0, false);
+	CU_ASSERT(!pxt_port_plain() || atomic_load(&pxt_fork.hot) == kit_block(streams[0]));
+	end(1);
+	begin_stamped(0, true);
+	CU_ASSERT(atomic_load(&pxt_fork.hot) == PXT_NO_HOT);
+	end(1);
 }
 
 /* POL-09 */
@@ -203,6 +256,8 @@ static void a_sleeper_of_any_stream_is_woken(void)
 
 static const struct pxt_case cases[] = {
 	PXT_CASE(an_event_is_the_same_in_all_streams),
+	PXT_CASE(an_ordered_stream_does_not_share_the_reading_of_a_plain_one),
+	PXT_CASE(an_ordered_stream_is_never_the_hot_one),
 	PXT_CASE(a_stream_that_keeps_keeps_beside_one_that_overwrites),
 	PXT_CASE(an_event_is_cut_only_where_it_is_too_long),
 	PXT_CASE(a_filter_set_between_table_and_gate_holds),

@@ -33,6 +33,9 @@ struct pxt_fault {
 };
 
 extern struct pxt_fault pxt_fault_alloc;    /* pxt_port_alloc: NULL */
+extern struct pxt_fault pxt_fault_shared;   /* pxt_port_alloc_shared: NULL */
+extern struct pxt_fault pxt_fault_heap;     /* pxt_port_heap_resize: NULL */
+extern struct pxt_fault pxt_fault_read;     /* pxt_port_file_read */
 extern struct pxt_fault pxt_fault_wait;     /* pxt_port_wait: does not sleep, returns the error */
 extern struct pxt_fault pxt_fault_fence;    /* pxt_port_fence_all: false */
 extern struct pxt_fault pxt_fault_thread;   /* pxt_port_thread_start */
@@ -47,6 +50,14 @@ void pxt_fault_arm(struct pxt_fault *fault, unsigned n, int error);
 void pxt_fault_arm_from(struct pxt_fault *fault, unsigned n, int error);
 /* Counts a call; true when it is to fail. */
 bool pxt_fault_hit(struct pxt_fault *fault);
+
+/* ---- What the library has at this moment ---- */
+
+extern atomic_long pxt_live_blocks; /* of pxt_port_alloc, _alloc_shared, _filemap, _filemap_view */
+extern atomic_long pxt_live_bytes;  /* in them */
+extern atomic_long pxt_live_heap;   /* blocks of pxt_port_heap_resize */
+/* Locks of pxt_port_mutex_lock and _try that this thread has not given back. */
+extern _Thread_local int pxt_locks_held;
 
 /* ---- Clock ---- */
 

@@ -16,7 +16,13 @@ PXT_WRAPPED(int, pxt_port_filemap_extend, (int fd, uint64_t bytes))
 
 PXT_WRAPPED(int, pxt_port_filemap, (int fd, size_t bytes, bool inherited, void **memory))
 {
-	return pxt_fault_hit(&pxt_fault_filemap)
-	           ? pxt_fault_filemap.error
-	           : __real_pxt_port_filemap(fd, bytes, inherited, memory);
+	int error = pxt_fault_hit(&pxt_fault_filemap)
+	                ? pxt_fault_filemap.error
+	                : __real_pxt_port_filemap(fd, bytes, inherited, memory);
+
+	if (!error) {
+		atomic_fetch_add(&pxt_live_blocks, 1);
+		atomic_fetch_add(&pxt_live_bytes, (long)bytes);
+	}
+	return error;
 }

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+#
+# Calls that fail, that are interrupted, and whose system fails below them: nothing is left behind.
+set(failing_needs ONLINE TOLOG USEREVENTS FILTER INHERIT ATTACH LOGRETRIEVAL SNAPSHOT FILE_STREAMS LOG_SEAL
+	ARG_CHECKS POLICY_LOOP POLICY_UNTIL_FULL POLICY_FLUSH LOG_LOOP LOG_UNTIL_FULL LOG_APPEND SYSEV_START_STOP
+	!SINGLE_STREAM)
+ptrace_test(failing_errors FAKES NEEDS ${failing_needs}
+	SOURCES failing/errors.c failing/scene.c failing/provoke.c failing/reading.c failing/left.c golden/golden.c
+	LIBRARIES -Wl,--wrap=pxt_port_pause_ns)
+if(TARGET test_failing_errors)
+	target_compile_definitions(test_failing_errors PRIVATE "PXT_GOLDEN=\"${PROJECT_SOURCE_DIR}/tests/golden\"")
+	ptrace_program(program test_failing_errors)
+	add_test(NAME failing_listed COMMAND "${PTRACE_PYTHON}" "${PROJECT_SOURCE_DIR}/tests/failing/listed.py" "${program}")
+endif()
+ptrace_test(failing_signals NEEDS ${failing_needs} SOURCES failing/signals.c attach/party.c attach/inside.c)
+# The names of the C library's calls are those of glibc where words have 64 bits.
+include(CheckCSourceCompiles)
+check_c_source_compiles("#include <features.h>
+#if !defined(__GLIBC__) || !defined(__LP64__)
+#error
+#endif
+int main(void) { return 0; }" PXT_CALLS_ARE_GLIBC64)
+if(PXT_CALLS_ARE_GLIBC64)
+	ptrace_test(failing_system FAKES NEEDS ${failing_needs} !SANITIZED TIMEOUT 900
+		SOURCES failing/system.c failing/calls.c failing/left.c)
+	if(TARGET test_failing_system)
+		target_link_options(test_failing_system PRIVATE "@${PROJECT_SOURCE_DIR}/tests/failing/calls.options")
+	endif()
+endif()

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* lock.c - who holds a lock still. */
+#include "fakes.h"
+#include "port/port.h"
+#include "wrap.h"
+
+_Thread_local int pxt_locks_held;
+
+PXT_WRAPPED(void, pxt_port_mutex_lock, (struct pxt_port_mutex * mutex))
+{
+	__real_pxt_port_mutex_lock(mutex);
+	pxt_locks_held++;
+}
+
+PXT_WRAPPED(bool, pxt_port_mutex_try, (struct pxt_port_mutex * mutex))
+{
+	bool locked = __real_pxt_port_mutex_try(mutex);
+
+	pxt_locks_held += locked;
+	return locked;
+}
+
+PXT_WRAPPED(void, pxt_port_mutex_unlock, (struct pxt_port_mutex * mutex))
+{
+	pxt_locks_held--;
+	__real_pxt_port_mutex_unlock(mutex);
+}
