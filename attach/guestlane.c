@@ -15,10 +15,10 @@
  */
 #define IMPATIENCE 64u
 
-/* Slots behind an unfinished record in which one that has begun is looked for, but for the last round. */
+/* Behind an unfinished record one that has begun is looked for so far, until the last round. */
 #define NEAR 1024u
 
-/* Faster than any lane is recorded into, records a second: what is said to be lost beyond it is a lie. */
+/* Records a second, more than a lane takes: beyond it, what is said to be lost is a lie. */
 #define FASTEST 200000000u
 
 static struct pxt_halves slot_at(
@@ -68,7 +68,7 @@ void pxt_guest_lane_advance(struct pxt_guest_lane *lane)
 
 /*
  * Whether so many records can be lost: what the ring holds, and what was recorded since losses were
- * counted last.  A guest can say that its head is anywhere; but a record takes two slots and its time.
+ * counted last.  A guest can say that its head is anywhere, but a record takes two slots, and time.
  */
 static bool is_possible(const struct pxt_guest_memory *guest, const struct pxt_guest_lane *lane,
     uint64_t slots, uint64_t records, uint64_t now)
@@ -231,8 +231,8 @@ static uint64_t floor_of(const struct pxt_guest_pull *pull, const struct pxt_gue
 }
 
 /*
- * True: the wait for the record at the position is over, and it was passed over.  Where nobody waits,
- * it may be finished while the pull goes on; only what others would have to wait for is given up.
+ * True: the wait for the record at the position is over, and it was passed over.  Where nobody
+ * waits, it may be finished while the pull goes on; only what others would wait for is given up.
  */
 static bool expired(
     struct pxt_guest_pull *pull, struct pxt_guest_memory *guest, struct pxt_guest_lane *lane)

@@ -222,7 +222,7 @@ static uint64_t number(const unsigned char *bytes, unsigned count)
 	return value;
 }
 
-/* The front, whose payload is there, as a record of this process.  False: no thread makes such a one. */
+/* The front, whose payload is there, as this process' record.  False: no thread makes such. */
 static bool translate(const struct pxt_guest_pull *pull, struct pxt_guest_memory *guest,
     const struct pxt_guest_lane *lane, struct pxt_event *event)
 {
@@ -334,7 +334,7 @@ struct crowd {
 	bool full;
 };
 
-/* A lane that is empty brings what was reserved behind the clock's reading; its front, what is no older. */
+/* An empty lane brings what was reserved behind the clock's reading; a front, what is no older. */
 static void fill_lane(struct pxt_guest_pull *pull, struct crowd *crowd,
     struct pxt_guest_memory *guest, struct pxt_guest_lane *lane)
 {

@@ -59,10 +59,9 @@ struct pxt_guest_memory {
 	uint32_t lanes;
 	uint32_t mask; /* slots of a lane less 1 */
 	uint32_t max_data;
-	uint64_t run_from; /* older records are nobody's */
-	uint64_t
-	    patient_from; /* before, what this guest does not finish is passed over, not waited for */
-	uint64_t gone_at; /* ticks; 0: it is there */
+	uint64_t run_from;     /* older records are nobody's */
+	uint64_t patient_from; /* before, what it does not finish is passed over */
+	uint64_t gone_at;      /* ticks; 0: it is there */
 
 	/* Types: this process' number for each of the guest's; 0: not learnt. */
 	_Atomic uint16_t type[PXT_ID_COUNT];
@@ -109,7 +108,7 @@ void pxt_guest_lane_look(
 /* Finds out what stands at the position, before that head. */
 void pxt_guest_lane_fill(
     struct pxt_guest_pull *pull, struct pxt_guest_memory *guest, struct pxt_guest_lane *lane);
-/* The payload of the front, which is READY, comes into pull->payload.  False: it is not there any more. */
+/* The payload of the front (READY) comes into pull->payload.  False: it is not there any more. */
 bool pxt_guest_lane_copy(const struct pxt_guest_pull *pull, const struct pxt_guest_memory *guest,
     const struct pxt_guest_lane *lane);
 /* Behind the front, which is READY. */

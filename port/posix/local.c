@@ -512,7 +512,7 @@ int pxt_port_local_await(int fd, void *buffer, size_t room, unsigned timeout_ms,
 /* ---- Descriptors that are passed ---- */
 
 /*
- * Where a write waits for this machine's own memory and devices alone.  Only what is known: a file of
+ * Where a write waits for this machine's memory and devices alone.  Only what is known: a file of
  * /proc, for example, is a regular one, and to write into it may mean to fill another process' page,
  * which comes from wherever that process has it from.
  */
