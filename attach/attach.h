@@ -56,14 +56,23 @@ void pxt_guest_directory_forget(void);
 
 struct pxt_guest_memory; /* one guest */
 
-/* Bytes of struct pxt_guest_memory. */
-size_t pxt_intake_bytes(void);
+/* A record of 4,095 bytes of data: whole slots, and what a writer may load before its data. */
+#define PXT_GUEST_PAYLOAD                                                                          \
+	((PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES + PXT_DATA_MAX + PXT_SLOT_PAYLOAD - 1u) /         \
+	    PXT_SLOT_PAYLOAD * PXT_SLOT_PAYLOAD)
+/* Room for it. */
+struct pxt_guest_payload {
+	unsigned char before[16]; /* loaded along with what follows, never used */
+	unsigned char bytes[PXT_GUEST_PAYLOAD];
+};
+
 /*
  * Maps the memfds @stream and @directory for reading and checks them whole: sealed against shrinking,
  * labels, geometry, clock.  ENOTSUP (another layout or version), EINVAL (no such memory, or not sealed),
- * ENOMEM or 0.  @pid: as the system tells it of the connection (not what the memory says).
+ * ENOMEM or 0.  @pid: as the system tells it of the connection (not what the memory says).  What is
+ * kept of it is allocated here, so that places which nobody takes cost nothing.
  */
-int pxt_intake_begin(struct pxt_guest_memory *guest, int stream, int directory, int32_t pid);
+int pxt_intake_begin(int stream, int directory, int32_t pid, struct pxt_guest_memory **made);
 /*
  * Takes over names and descriptions that came since, into this process' name map; without any lock.
  * Called by the helper when a guest arrives, each period, and when a pull has met a type that is
@@ -78,10 +87,10 @@ bool pxt_intake_empty(struct pxt_guest_memory *guest);
 void pxt_intake_end(struct pxt_guest_memory *guest);
 /*
  * struct pxt_share_ops, pull: from @count guests at once, in the order of their stamps.  @guests:
- * entries may be NULL.
+ * entries may be NULL.  @payload: used meanwhile.
  */
 uint64_t pxt_intake_pull(struct pxt_stream *stream, struct pxt_guest_memory *const *guests,
-    unsigned count, uint64_t clock, bool all);
+    unsigned count, struct pxt_guest_payload *payload, uint64_t clock, bool all);
 /* The stream starts at @ticks: older records are nobody's.  */
 void pxt_intake_started(struct pxt_guest_memory *guest, uint64_t ticks);
 

@@ -115,23 +115,13 @@ static void answer(void *argument)
 
 static struct pxt_door *make(struct pxt_stream *stream)
 {
-	size_t guest = pxt_intake_bytes();
-	size_t at =
-	    (sizeof(struct pxt_door) + PXT_CACHE_LINE - 1u) / PXT_CACHE_LINE * PXT_CACHE_LINE;
-	size_t bytes;
-	struct pxt_door *door;
+	struct pxt_door *door = pxt_port_alloc(sizeof(*door));
 
-	guest = (guest + PXT_CACHE_LINE - 1u) / PXT_CACHE_LINE * PXT_CACHE_LINE;
-	bytes = at + guest * CONFIG_PTRACE_ATTACH_MAX;
-	door = pxt_port_alloc(bytes);
 	if (!door)
 		return NULL;
 	door->stream = stream;
 	door->trid = stream->trid;
-	door->bytes = bytes;
 	door->files = &files[stream->index];
-	door->guest_bytes = guest;
-	door->guests = (unsigned char *)door + at;
 	pxt_port_executable(door->executable, sizeof(door->executable));
 	return door;
 }
@@ -150,7 +140,7 @@ static void unmake(struct pxt_door *door)
 	if (open->bell)
 		pxt_port_local_close(open->bell);
 	open->bell = 0;
-	pxt_port_free(door, door->bytes);
+	pxt_port_free(door, sizeof(*door));
 }
 
 static int begin(struct pxt_door *door, const char *name)
@@ -211,7 +201,8 @@ static uint64_t pull(struct pxt_stream *stream, uint64_t clock, bool all)
 {
 	struct pxt_door *door = stream->share;
 
-	return pxt_intake_pull(stream, door->present, CONFIG_PTRACE_ATTACH_MAX, clock, all);
+	return pxt_intake_pull(
+	    stream, door->present, CONFIG_PTRACE_ATTACH_MAX, &door->payload, clock, all);
 }
 
 /* Guests hear of it from the helper; what they recorded before counts from now on as not recorded. */

@@ -9,12 +9,17 @@
 #include "attach/intake.h"
 #include "core/control.h"
 
-/* Behind a record that never became finished, others do not wait for this guest, for so many times
- * the hold-back time: a guest that does it on purpose holds back one part in so many. */
+/*
+ * Behind a record that never became finished, nobody waits for this guest, for so many times the
+ * hold-back time: a guest that does it on purpose holds back one part in so many.
+ */
 #define IMPATIENCE 64u
 
-/* A difference of more than this is a lie: 2^44 slots take days. */
-#define FAR (UINT64_C(1) << 44)
+/* Behind an unfinished record one that has begun is looked for so far, until the last round. */
+#define NEAR 1024u
+
+/* Records a second, more than a lane takes: beyond it, what is said to be lost is a lie. */
+#define FASTEST 200000000u
 
 static struct pxt_halves slot_at(
     const struct pxt_guest_memory *guest, const struct pxt_guest_lane *lane, uint64_t pos)
@@ -46,30 +51,63 @@ void pxt_guest_lane_begin(struct pxt_guest_lane *lane, const struct pxt_guest_me
 	lane->cells = (const pxt_cell *)(const void *)(at + sizeof(struct pxt_lane));
 	lane->pos = guest->mask + UINT64_C(1);
 	lane->head = lane->pos;
-	lane->since = clock;
+	lane->counted = clock;
+}
+
+void pxt_guest_lane_advance(struct pxt_guest_lane *lane)
+{
+	if (lane->ticks > lane->least)
+		lane->least = lane->ticks;
+	lane->pos += pxt_info_slots(pxt_guest_lane_info(lane), PXT_CTX_BYTES) +
+	             pxt_carry((uint32_t)lane->seq);
+	lane->seq++;
+	lane->front = PXT_GUEST_EMPTY;
 }
 
 /* ---- Moving forward other than record by record ---- */
 
-/* Where and at which number the lane goes on; what lies between is lost. */
-static void move(
-    struct pxt_guest_pull *pull, struct pxt_guest_lane *lane, uint64_t pos, uint64_t seq)
+/*
+ * Whether so many records can be lost: what the ring holds, and what was recorded since losses were
+ * counted last.  A guest can say that its head is anywhere, but a record takes two slots, and time.
+ */
+static bool is_possible(const struct pxt_guest_memory *guest, const struct pxt_guest_lane *lane,
+    uint64_t slots, uint64_t records, uint64_t now)
 {
-	uint64_t slots = pos - lane->pos;
-	uint64_t records = seq - lane->seq;
+	const uint64_t step = 1024;
+	uint64_t steps = (now - lane->counted) / step + 1u;
+	uint64_t in_step = FASTEST / (pxt_clock.hz / step + 1u) + 1u;
 
-	/* No more records than slots, forward only: else somebody lied, and lost what nobody knows. */
-	pull->lost += records <= slots && slots <= FAR ? records : 1u;
+	return records <= slots / 2u && records <= guest->mask + steps * in_step;
+}
+
+/* Where and at which number the lane goes on; what lies between is lost. */
+static void move(struct pxt_guest_pull *pull, const struct pxt_guest_memory *guest,
+    struct pxt_guest_lane *lane, uint64_t pos, uint64_t seq)
+{
+	uint64_t records = seq - lane->seq;
+	uint64_t now = pxt_port_ticks();
+
+	/* Else somebody lied, and lost what nobody knows. */
+	pull->lost += is_possible(guest, lane, pos - lane->pos, records, now) ? records : 1u;
+	lane->counted = now;
 	lane->pos = pos;
 	lane->seq = seq;
+	lane->front = PXT_GUEST_EMPTY;
 	lane->stuck_since = 0;
 }
 
-static bool begins_here(const struct pxt_guest_memory *guest, struct pxt_halves slot, uint64_t pos)
+/* The first place from @from on where something begins, and its slot; @end: nothing does. */
+static uint64_t next_begin(const struct pxt_guest_memory *guest, const struct pxt_guest_lane *lane,
+    uint64_t from, uint64_t end, struct pxt_halves *slot)
 {
-	uint32_t tag = (uint32_t)slot.low;
-
-	return (tag & PXT_SLOT_BEGIN) && ((tag ^ (uint32_t)pos) & ~guest->mask & PXT_TAG_MASK) == 0;
+	/* Bound: the slots up to @end. */
+	for (; from != end; from++) {
+		*slot = slot_at(guest, lane, from);
+		if (((uint32_t)slot->low & PXT_SLOT_BEGIN) &&
+		    (((uint32_t)slot->low ^ (uint32_t)from) & ~guest->mask & PXT_TAG_MASK) == 0)
+			break;
+	}
+	return from;
 }
 
 /* The number of the record that begins in @slot, one of the newest N before number @last. */
@@ -81,22 +119,6 @@ static uint64_t number_of(
 	if (!back && pxt_info_id(info_of(slot)) != PXT_ID_MARK)
 		back = guest->mask + 1u;
 	return last - back;
-}
-
-/* What was looked at and stands before @oldest is not there any more. */
-static void drop_overwritten(
-    struct pxt_guest_pull *pull, struct pxt_guest_lane *lane, uint64_t oldest)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = lane->first; i < lane->last; i++) {
-		if ((int64_t)(lane->ahead[i].pos - oldest) < 0)
-			pull->lost++;
-		else
-			lane->ahead[kept++] = lane->ahead[i];
-	}
-	lane->first = 0;
-	lane->last = kept;
 }
 
 /* Writers get more room each time, up to half a lap, or a slow owner never finds what stays. */
@@ -119,60 +141,33 @@ static void lapped(
 	uint64_t from;
 	uint64_t number;
 
+	struct pxt_halves slot;
+
 	lane->lapped = true;
 	read_head(lane, &lane->head, &lane->head_seq);
-	lane->looks = 0;
-	lane->since = pull->clock;
-	lane->top[0] = 0;
-	lane->top[1] = 0;
-	drop_overwritten(pull, lane, lane->head - size);
 	number = lane->head_seq;
-	if (lane->head - lane->pos > FAR) {
-		move(pull, lane, lane->head, number);
-		return;
-	}
 	from = lane->head - size + slack_for(lane, size);
 	if ((int64_t)(from - lane->pos) < 0)
 		from = lane->pos;
-	for (; from != lane->head; from++) {
-		struct pxt_halves slot = slot_at(guest, lane, from);
-
-		if (begins_here(guest, slot, from)) {
-			number = number_of(guest, slot, number);
-			break;
-		}
-	}
-	move(pull, lane, from, number);
+	/* It went back, or on for days. */
+	if (lane->head - from > size)
+		from = lane->head;
+	from = next_begin(guest, lane, from, lane->head, &slot);
+	if (from != lane->head)
+		number = number_of(guest, slot, number);
+	move(pull, guest, lane, from, number);
 }
 
 void pxt_guest_lane_look(
     struct pxt_guest_pull *pull, struct pxt_guest_memory *guest, struct pxt_guest_lane *lane)
 {
 	uint64_t slots;
-	struct pxt_guest_look *look;
 
 	lane->lapped = false;
-	lane->stuck = false;
 	read_head(lane, &lane->head, &lane->head_seq);
 	slots = lane->head - lane->pos;
-	if (slots > guest->mask + UINT64_C(1) || lane->head_seq - lane->seq > slots) {
+	if (slots > guest->mask + UINT64_C(1) || lane->head_seq - lane->seq > slots)
 		lapped(pull, guest, lane);
-		return;
-	}
-	look = &lane->look[lane->looks < PXT_GUEST_LOOKS ? lane->looks++ : PXT_GUEST_LOOKS - 1u];
-	look->head = lane->head;
-	look->clock = pull->clock;
-}
-
-uint64_t pxt_guest_lane_floor(struct pxt_guest_lane *lane)
-{
-	while (lane->looks && (int64_t)(lane->pos - lane->look[0].head) >= 0) {
-		lane->since = lane->look[0].clock;
-		lane->looks--;
-		for (uint32_t i = 0; i < lane->looks; i++)
-			lane->look[i] = lane->look[i + 1u];
-	}
-	return lane->top[1] > lane->since ? lane->top[1] : lane->since;
 }
 
 /* ---- Unfinished records ---- */
@@ -188,32 +183,57 @@ static bool pass_over(
 	uint64_t left = lane->head - lane->pos;
 	uint32_t want = pxt_tag(guest->mask, (uint32_t)lane->pos, (uint32_t)lane->seq);
 	struct pxt_halves slot = slot_at(guest, lane, lane->pos);
+	uint64_t at;
 
 	if ((uint32_t)slot.low == (want | PXT_SLOT_BEGIN)) {
 		uint64_t slots =
 		    pxt_info_slots(info_of(slot), PXT_CTX_BYTES) + pxt_carry((uint32_t)lane->seq);
 
 		if (slots <= left) {
-			move(pull, lane, lane->pos + slots, lane->seq + 1u);
+			move(pull, guest, lane, lane->pos + slots, lane->seq + 1u);
 			return true;
 		}
 	}
-	for (uint64_t at = lane->pos + 1u; at != lane->head; at++) {
-		slot = slot_at(guest, lane, at);
-		if (begins_here(guest, slot, at)) {
-			uint32_t ahead = ((uint32_t)slot.low - (uint32_t)lane->seq) & guest->mask;
+	at = next_begin(guest, lane, lane->pos + 1u, lane->head, &slot);
+	if (at != lane->head) {
+		uint32_t ahead = ((uint32_t)slot.low - (uint32_t)lane->seq) & guest->mask;
 
-			move(pull, lane, at, lane->seq + ahead);
-			return true;
-		}
+		move(pull, guest, lane, at, lane->seq + ahead);
+		return true;
 	}
 	if (lane->stuck_head != lane->head && !guest->gone_at)
 		return false;
-	move(pull, lane, lane->head, lane->head_seq);
+	move(pull, guest, lane, lane->head, lane->head_seq);
 	return true;
 }
 
-/* True: the wait for the record at the position is over, and it was passed over. */
+/*
+ * What stands at the position, unfinished, or behind it, and may have returned, has no smaller
+ * stamp: the first one that has begun has it, as stamps rise; but none before what was taken.
+ * UINT64_MAX: nothing has begun, so all of it returns later than this.
+ */
+static uint64_t floor_of(const struct pxt_guest_pull *pull, const struct pxt_guest_memory *guest,
+    const struct pxt_guest_lane *lane)
+{
+	uint64_t least = lane->least > guest->run_from ? lane->least : guest->run_from;
+	uint64_t end = lane->head;
+	struct pxt_halves slot;
+	uint64_t at = lane->pos;
+
+	if (!pull->last && end - at > NEAR)
+		end = at + NEAR;
+	/* Bound: each round moves forward, at most to head. */
+	for (; (at = next_begin(guest, lane, at, end, &slot)) != end; at++) {
+		if (pxt_info_id(info_of(slot)) != PXT_ID_MARK)
+			return slot.high > least ? slot.high : least;
+	}
+	return end == lane->head ? UINT64_MAX : least;
+}
+
+/*
+ * True: the wait for the record at the position is over, and it was passed over.  Where nobody
+ * waits, it may be finished while the pull goes on; only what others would wait for is given up.
+ */
 static bool expired(
     struct pxt_guest_pull *pull, struct pxt_guest_memory *guest, struct pxt_guest_lane *lane)
 {
@@ -225,8 +245,9 @@ static bool expired(
 		lane->stuck_pos = lane->pos;
 		lane->stuck_since = now ? now : 1u;
 		lane->stuck_head = lane->head;
-		return false;
 	}
+	if ((int64_t)(now - guest->patient_from) < 0)
+		return pull->last && lane->floor != UINT64_MAX && pass_over(pull, guest, lane);
 	if ((int64_t)(now - lane->stuck_since) < (int64_t)pxt_holdback_ticks())
 		return false;
 	guest->patient_from = now + IMPATIENCE * pxt_holdback_ticks();
@@ -239,30 +260,10 @@ static bool expired(
 /* ---- Record by record ---- */
 
 enum found {
+	FOUND,
 	MOVED,
-	STUCK
+	STUCK,
 };
-
-static void add(struct pxt_guest_lane *lane, struct pxt_halves slot)
-{
-	uint32_t at;
-
-	if (slot.high > lane->top[0]) {
-		lane->top[1] = lane->top[0];
-		lane->top[0] = slot.high;
-	} else if (slot.high > lane->top[1]) {
-		lane->top[1] = slot.high;
-	}
-	if (lane->last == 2u * PXT_GUEST_AHEAD) {
-		memmove(lane->ahead, &lane->ahead[lane->first],
-		    (lane->last - lane->first) * sizeof(lane->ahead[0]));
-		lane->last -= lane->first;
-		lane->first = 0;
-	}
-	for (at = lane->last++; at > lane->first && lane->ahead[at - 1u].ticks > slot.high; at--)
-		lane->ahead[at] = lane->ahead[at - 1u];
-	lane->ahead[at] = (struct pxt_guest_record){ lane->pos, slot.low, slot.high };
-}
 
 /* All slots but the first.  Bound: the slots of the record. */
 static bool finished(
@@ -292,8 +293,7 @@ static enum found take_in(struct pxt_guest_pull *pull, const struct pxt_guest_me
 {
 	uint32_t info = info_of(slot);
 	uint32_t id = pxt_info_id(info);
-	uint64_t slots =
-	    id == PXT_ID_VOID ? (uint32_t)slot.high : pxt_info_slots(info, PXT_CTX_BYTES);
+	uint64_t slots = pxt_info_slots(info, PXT_CTX_BYTES);
 	uint64_t whole = slots + pxt_carry((uint32_t)lane->seq);
 
 	if (id == PXT_ID_MARK) {
@@ -301,26 +301,25 @@ static enum found take_in(struct pxt_guest_pull *pull, const struct pxt_guest_me
 		return MOVED;
 	}
 	/* The cursor takes the slots of a record in one step. */
-	if (!slots || whole > left) {
-		move(pull, lane, lane->head, lane->head_seq);
+	if (whole > left) {
+		move(pull, guest, lane, lane->head, lane->head_seq);
 		return MOVED;
 	}
-	/* Trace points make no voids any more; system events are the guest's own. */
-	if (id == PXT_ID_VOID || (id >= PXT_ID_SYSTEM_FIRST && id <= PXT_ID_SYSTEM_LAST)) {
+	/* System events are the guest's own. */
+	if (id >= PXT_ID_SYSTEM_FIRST && id <= PXT_ID_SYSTEM_LAST) {
 		lane->pos += whole;
 		lane->seq++;
 		return MOVED;
 	}
 	if (!well_formed(guest, info)) {
-		move(pull, lane, lane->pos + whole, lane->seq + 1u);
+		move(pull, guest, lane, lane->pos + whole, lane->seq + 1u);
 		return MOVED;
 	}
 	if (!finished(guest, lane, (uint32_t)slots))
 		return STUCK;
-	add(lane, slot);
-	lane->pos += whole;
-	lane->seq++;
-	return MOVED;
+	lane->low = slot.low;
+	lane->ticks = slot.high;
+	return FOUND;
 }
 
 static enum found look_at_slot(
@@ -330,44 +329,49 @@ static enum found look_at_slot(
 	struct pxt_halves slot = slot_at(guest, lane, lane->pos);
 
 	if ((uint32_t)slot.low == (want | PXT_SLOT_BEGIN)) {
-		if (take_in(pull, guest, lane, slot, lane->head - lane->pos) == MOVED)
-			return MOVED;
+		enum found found = take_in(pull, guest, lane, slot, lane->head - lane->pos);
+
+		if (found != STUCK)
+			return found;
 	} else if (!lane->lapped && pxt_tag_ahead((uint32_t)slot.low, want) > 0) {
 		lapped(pull, guest, lane);
 		return MOVED;
 	}
+	lane->floor = floor_of(pull, guest, lane);
 	return expired(pull, guest, lane) ? MOVED : STUCK;
 }
 
 void pxt_guest_lane_fill(
     struct pxt_guest_pull *pull, struct pxt_guest_memory *guest, struct pxt_guest_lane *lane)
 {
-	lane->stuck = false;
+	enum found found = MOVED;
+
+	if (pxt_guest_lane_ready(lane))
+		return;
 	/* Bound: each round but one moves the position forward, at most to head. */
-	while (lane->pos != lane->head && lane->last - lane->first < PXT_GUEST_AHEAD) {
-		if (look_at_slot(pull, guest, lane) == STUCK) {
-			lane->stuck = true;
-			return;
-		}
-	}
+	while (found == MOVED && lane->pos != lane->head)
+		found = look_at_slot(pull, guest, lane);
+	lane->front = found == FOUND   ? PXT_GUEST_READY
+	              : found == STUCK ? PXT_GUEST_STUCK
+	                               : PXT_GUEST_EMPTY;
 }
 
-bool pxt_guest_lane_copy(struct pxt_guest_memory *guest, const struct pxt_guest_lane *lane,
-    const struct pxt_guest_record *record)
+bool pxt_guest_lane_copy(const struct pxt_guest_pull *pull, const struct pxt_guest_memory *guest,
+    const struct pxt_guest_lane *lane)
 {
-	uint32_t slots = pxt_info_slots((uint32_t)(record->low >> 32), PXT_CTX_BYTES);
-	struct pxt_halves slot = slot_at(guest, lane, record->pos);
-	unsigned char *to = guest->payload;
+	uint32_t slots = pxt_info_slots(pxt_guest_lane_info(lane), PXT_CTX_BYTES);
+	struct pxt_halves slot = slot_at(guest, lane, lane->pos);
+	unsigned char *to = pull->payload;
 
-	if (slot.low != record->low || slot.high != record->ticks)
+	if (slot.low != lane->low || slot.high != lane->ticks)
 		return false;
 	/* Bound: the slots of the record, which was well formed. */
 	for (uint32_t i = 1; i < slots; i++, to += PXT_SLOT_PAYLOAD) {
-		uint64_t at = record->pos + i;
+		uint64_t at = lane->pos + i;
 		uint32_t first;
 
 		slot = slot_at(guest, lane, at);
-		if ((uint32_t)slot.low != pxt_tag(guest->mask, (uint32_t)at, (uint32_t)record->low))
+		if ((uint32_t)slot.low != pxt_tag(guest->mask, (uint32_t)at, (uint32_t)lane->seq))
 			return false;
 		first = (uint32_t)(slot.low >> 32);
 		memcpy(to, &first, 4);

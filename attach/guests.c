@@ -14,19 +14,14 @@
 
 static struct pxt_guest_memory *memory_of(struct pxt_door *door, uint32_t guest)
 {
-	return (struct pxt_guest_memory *)(void *)(door->guests + guest * door->guest_bytes);
+	return door->guests[guest];
 }
 
-static bool is_free(const struct pxt_door *door, uint32_t guest)
+/* Nobody pulls from it any more; the place is free. */
+static void forget(struct pxt_door *door, uint32_t guest)
 {
-	for (unsigned i = 0; i < PXT_DOOR_PLACES; i++) {
-		const struct pxt_caller *caller = &door->caller[i];
-
-		if ((caller->kind == PXT_CALLER_GUEST || caller->kind == PXT_CALLER_GONE) &&
-		    caller->guest == guest)
-			return false;
-	}
-	return true;
+	pxt_intake_end(door->guests[guest]);
+	door->guests[guest] = NULL;
 }
 
 /* From here on others pull from it. */
@@ -60,11 +55,11 @@ int pxt_door_guest_comes(struct pxt_door *door, unsigned i, const int fd[2])
 	 */
 	if (request->clock_source != (uint32_t)pxt_clock.source)
 		return ENOTSUP;
-	while (guest < CONFIG_PTRACE_ATTACH_MAX && !is_free(door, guest))
+	while (guest < CONFIG_PTRACE_ATTACH_MAX && door->guests[guest])
 		guest++;
 	if (guest == CONFIG_PTRACE_ATTACH_MAX)
 		return EAGAIN;
-	error = pxt_intake_begin(memory_of(door, guest), fd[0], fd[1], caller->pid);
+	error = pxt_intake_begin(fd[0], fd[1], caller->pid, &door->guests[guest]);
 	if (error)
 		return error;
 	PXT_TESTPOINT(PXT_TP_OWNER_MAPPED);
@@ -72,7 +67,7 @@ int pxt_door_guest_comes(struct pxt_door *door, unsigned i, const int fd[2])
 	caller->guest = guest;
 	error = present(door, caller);
 	if (error)
-		pxt_intake_end(memory_of(door, guest));
+		forget(door, guest);
 	else
 		caller->kind = PXT_CALLER_GUEST;
 	return error;
@@ -161,7 +156,7 @@ void pxt_door_collect(struct pxt_door *door)
 	pxt_stream_unlock(door->stream);
 	for (unsigned i = 0; i < PXT_DOOR_PLACES; i++) {
 		if (out[i]) {
-			pxt_intake_end(memory_of(door, door->caller[i].guest));
+			forget(door, door->caller[i].guest);
 			door->caller[i].kind = PXT_CALLER_NONE;
 		}
 	}
@@ -175,7 +170,7 @@ void pxt_door_guests_end(struct pxt_door *door)
 	pxt_stream_unlock(door->stream);
 	for (unsigned i = 0; i < PXT_DOOR_PLACES; i++) {
 		if (door->caller[i].kind == PXT_CALLER_GONE)
-			pxt_intake_end(memory_of(door, door->caller[i].guest));
+			forget(door, door->caller[i].guest);
 		door->caller[i].kind = PXT_CALLER_NONE;
 	}
 }

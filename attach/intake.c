@@ -21,11 +21,6 @@
 /* Rates of one counter that two processes measured differ by far less. */
 #define SAME_RATE 1000u
 
-size_t pxt_intake_bytes(void)
-{
-	return sizeof(struct pxt_guest_memory);
-}
-
 /* ---- What the labels must say ---- */
 
 static bool same_clock(const struct pxt_stream_label *label)
@@ -137,11 +132,13 @@ static int map(struct pxt_guest_memory *guest, int stream, int directory)
 	return error;
 }
 
-int pxt_intake_begin(struct pxt_guest_memory *guest, int stream, int directory, int32_t pid)
+int pxt_intake_begin(int stream, int directory, int32_t pid, struct pxt_guest_memory **made)
 {
+	struct pxt_guest_memory *guest = pxt_port_alloc(sizeof(*guest));
 	int error;
 
-	memset(guest, 0, sizeof(*guest));
+	if (!guest)
+		return ENOMEM;
 	error = map(guest, stream, directory);
 	if (!error)
 		error = check_labels(guest);
@@ -154,6 +151,7 @@ int pxt_intake_begin(struct pxt_guest_memory *guest, int stream, int directory, 
 	for (uint32_t i = 0; i < guest->lanes; i++)
 		pxt_guest_lane_begin(&guest->lane[i], guest, i, guest->run_from);
 	pxt_guest_types_begin(guest);
+	*made = guest;
 	return 0;
 }
 
@@ -163,8 +161,7 @@ void pxt_intake_end(struct pxt_guest_memory *guest)
 		pxt_port_free((void *)(uintptr_t)guest->memory, guest->bytes);
 	if (guest->directory)
 		pxt_port_free((void *)(uintptr_t)guest->directory, guest->directory_bytes);
-	guest->memory = NULL;
-	guest->directory = NULL;
+	pxt_port_free(guest, sizeof(*guest));
 }
 
 void pxt_intake_started(struct pxt_guest_memory *guest, uint64_t ticks)
@@ -185,9 +182,7 @@ bool pxt_intake_empty(struct pxt_guest_memory *guest)
 	if (!guest->gone_at)
 		return false;
 	for (uint32_t i = 0; i < guest->lanes; i++) {
-		struct pxt_guest_lane *lane = &guest->lane[i];
-
-		if (lane->pos != lane->head || !pxt_guest_lane_none(lane))
+		if (guest->lane[i].pos != guest->lane[i].head)
 			return false;
 	}
 	return true;
@@ -227,18 +222,19 @@ static uint64_t number(const unsigned char *bytes, unsigned count)
 	return value;
 }
 
-/* The record in guest->payload as one of this process.  False: no thread makes such a record. */
-static bool translate(struct pxt_guest_memory *guest, const struct pxt_guest_record *record,
-    uint32_t max_data, struct pxt_event *event)
+/* The front, whose payload is there, as this process' record.  False: no thread makes such. */
+static bool translate(const struct pxt_guest_pull *pull, struct pxt_guest_memory *guest,
+    const struct pxt_guest_lane *lane, struct pxt_event *event)
 {
-	uint32_t info = (uint32_t)(record->low >> 32);
+	uint32_t info = pxt_guest_lane_info(lane);
+	uint32_t max_data = pull->stream->block->max_data;
 	uint32_t bytes = pxt_info_bytes(info);
 	bool cut = pxt_info_cut(info) || bytes > max_data;
 	bool extra = pxt_info_extra(info);
-	uint64_t ctx = number(guest->payload, PXT_CTX_BYTES);
+	uint64_t ctx = number(pull->payload, PXT_CTX_BYTES);
 	uint32_t index = pxt_context_thread(ctx);
 
-	event->data = guest->payload + PXT_CTX_BYTES;
+	event->data = pull->payload + PXT_CTX_BYTES;
 	if (extra) {
 		event->thread = number(event->data, 8);
 		event->data += PXT_THREAD_EXTRA_BYTES;
@@ -254,7 +250,7 @@ static bool translate(struct pxt_guest_memory *guest, const struct pxt_guest_rec
 	event->info = pxt_slot_info(
 	    atomic_load_explicit(&guest->type[pxt_info_id(info)], memory_order_relaxed),
 	    event->bytes, cut, pxt_context_extra(index), pxt_info_cpu(info));
-	event->ticks = record->ticks;
+	event->ticks = lane->ticks;
 	return true;
 }
 
@@ -269,10 +265,10 @@ static void tell_lost(struct pxt_guest_pull *pull)
 	pull->lost = 0;
 }
 
-static bool is_known(const struct pxt_guest_memory *guest, const struct pxt_guest_record *record)
+static bool is_known(const struct pxt_guest_memory *guest, const struct pxt_guest_lane *lane)
 {
-	return atomic_load_explicit(&guest->type[pxt_info_id((uint32_t)(record->low >> 32))],
-	           memory_order_acquire) != 0;
+	return atomic_load_explicit(
+	           &guest->type[pxt_info_id(pxt_guest_lane_info(lane))], memory_order_acquire) != 0;
 }
 
 /*
@@ -304,30 +300,28 @@ enum taken {
 static enum taken take(
     struct pxt_guest_pull *pull, struct pxt_guest_memory *guest, struct pxt_guest_lane *lane)
 {
-	struct pxt_guest_record record = *pxt_guest_lane_first(lane);
-	struct pxt_block *block = pull->stream->block;
 	struct pxt_event event;
 
-	if (record.ticks < guest->run_from) {
-		lane->first++;
+	if (lane->ticks < guest->run_from) {
+		pxt_guest_lane_advance(lane);
 		return TAKEN;
 	}
-	if (!is_known(guest, &record) && !hopeless(guest))
+	if (!is_known(guest, lane) && !hopeless(guest))
 		return UNKNOWN;
 	/* A thread without a place makes it a slot longer, a number that runs over another one. */
-	if (!pull->all && pxt_guest_room(block) <
-	                      pxt_info_slots((uint32_t)(record.low >> 32), PXT_CTX_BYTES) + 2u)
+	if (!pull->all && pxt_guest_room(pull->stream->block) <
+	                      pxt_info_slots(pxt_guest_lane_info(lane), PXT_CTX_BYTES) + 2u)
 		return NO_ROOM;
-	lane->first++;
-	if (!is_known(guest, &record) || !pxt_guest_lane_copy(guest, lane, &record) ||
-	    !translate(guest, &record, block->max_data, &event)) {
+	if (!is_known(guest, lane) || !pxt_guest_lane_copy(pull, guest, lane) ||
+	    !translate(pull, guest, lane, &event)) {
 		pull->lost++;
-		return TAKEN;
+	} else {
+		guest->asked_at = 0;
+		lane->slack = 0;
+		tell_lost(pull);
+		(void)pxt_guest_put(pull->stream, &event);
 	}
-	guest->asked_at = 0;
-	lane->slack = 0;
-	tell_lost(pull);
-	(void)pxt_guest_put(pull->stream, &event);
+	pxt_guest_lane_advance(lane);
 	return TAKEN;
 }
 
@@ -340,23 +334,16 @@ struct crowd {
 	bool full;
 };
 
-static bool is_patient(const struct pxt_guest_memory *guest, uint64_t clock)
-{
-	return (int64_t)(clock - guest->patient_from) >= 0;
-}
-
+/* An empty lane brings what was reserved behind the clock's reading; a front, what is no older. */
 static void fill_lane(struct pxt_guest_pull *pull, struct crowd *crowd,
     struct pxt_guest_memory *guest, struct pxt_guest_lane *lane)
 {
-	uint64_t floor;
-
 	pxt_guest_lane_fill(pull, guest, lane);
-	floor = pxt_guest_lane_floor(lane);
-	if (!lane->stuck || !is_patient(guest, pull->clock))
+	if (lane->front != PXT_GUEST_STUCK)
 		return;
 	crowd->stuck = true;
-	if (floor < crowd->limit)
-		crowd->limit = floor;
+	if (lane->floor < crowd->limit)
+		crowd->limit = lane->floor;
 }
 
 static void fill_all(struct pxt_guest_pull *pull, struct crowd *crowd)
@@ -387,9 +374,7 @@ static void choose(const struct crowd *crowd, struct choice *choice)
 
 		for (uint32_t at = 0; guest && at < guest->lanes; at++) {
 			struct pxt_guest_lane *lane = &guest->lane[at];
-			uint64_t ticks = pxt_guest_lane_none(lane)
-			                     ? UINT64_MAX
-			                     : pxt_guest_lane_first(lane)->ticks;
+			uint64_t ticks = pxt_guest_lane_ready(lane) ? lane->ticks : UINT64_MAX;
 
 			if (ticks < choice->ticks) {
 				choice->next = choice->ticks;
@@ -417,9 +402,9 @@ static void take_all(struct pxt_guest_pull *pull, struct crowd *crowd)
 				return;
 			}
 			fill_lane(pull, crowd, choice.guest, choice.lane);
-			if (pxt_guest_lane_none(choice.lane))
+			if (!pxt_guest_lane_ready(choice.lane))
 				break;
-			choice.ticks = pxt_guest_lane_first(choice.lane)->ticks;
+			choice.ticks = choice.lane->ticks;
 		} while (choice.ticks < crowd->limit && choice.ticks <= choice.next);
 	}
 }
@@ -430,10 +415,12 @@ static void drop_lies(struct pxt_guest_pull *pull, struct pxt_guest_memory *gues
 	for (uint32_t i = 0; guest->gone_at && i < guest->lanes; i++) {
 		struct pxt_guest_lane *lane = &guest->lane[i];
 
-		for (; !pxt_guest_lane_none(lane) &&
-		       lane->ahead[lane->last - 1u].ticks > guest->gone_at;
-		     lane->last--)
+		/* Bound: each round moves the position forward, at most to head. */
+		while (pxt_guest_lane_ready(lane) && lane->ticks > guest->gone_at) {
 			pull->lost++;
+			pxt_guest_lane_advance(lane);
+			pxt_guest_lane_fill(pull, guest, lane);
+		}
 	}
 }
 
@@ -444,20 +431,20 @@ static void drop_lies(struct pxt_guest_pull *pull, struct pxt_guest_memory *gues
 static bool is_pressed(struct pxt_guest_memory *guest)
 {
 	for (uint32_t i = 0; i < guest->lanes; i++) {
-		struct pxt_guest_lane *lane = &guest->lane[i];
-		uint64_t oldest =
-		    pxt_guest_lane_none(lane) ? lane->pos : pxt_guest_lane_first(lane)->pos;
+		const struct pxt_guest_lane *lane = &guest->lane[i];
 
-		if (lane->head - oldest > (guest->gone_at ? 0u : guest->mask / 2u))
+		if (lane->head - lane->pos > (guest->gone_at ? 0u : guest->mask / 2u))
 			return true;
 	}
 	return false;
 }
 
 uint64_t pxt_intake_pull(struct pxt_stream *stream, struct pxt_guest_memory *const *guests,
-    unsigned count, uint64_t clock, bool all)
+    unsigned count, struct pxt_guest_payload *payload, uint64_t clock, bool all)
 {
-	struct pxt_guest_pull pull = { .stream = stream, .clock = clock, .all = all };
+	struct pxt_guest_pull pull = {
+		.stream = stream, .payload = payload->bytes, .clock = clock, .all = all
+	};
 	struct crowd crowd = { .guests = guests, .count = count, .limit = clock };
 
 	for (unsigned i = 0; i < count; i++) {
@@ -467,6 +454,7 @@ uint64_t pxt_intake_pull(struct pxt_stream *stream, struct pxt_guest_memory *con
 	}
 	/* Bound: rounds, beside what take_all() takes. */
 	for (unsigned round = 0; round < ROUNDS; round++) {
+		pull.last = round == ROUNDS - 1u;
 		fill_all(&pull, &crowd);
 		take_all(&pull, &crowd);
 		if (!crowd.stuck || crowd.full)

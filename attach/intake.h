@@ -18,56 +18,37 @@
 #include "attach/attach.h"
 #include "core/directory.h"
 
-/*
- * Records of a lane that were looked at and not taken yet.  Along a lane stamps rise, up to the
- * error of a reading (core/ring.h), so among so many in a row there is the smallest stamp of all
- * that follow; unless the guest lies, which spoils the order of its own records.
- */
-#define PXT_GUEST_AHEAD 16u
-#define PXT_GUEST_LOOKS 4u
 /* Slots that a guest's stream can have in all lanes together: 64 MiB of 16-byte slots. */
 #define PXT_GUEST_SLOTS (UINT64_C(1) << 22)
 
-struct pxt_guest_record {
-	uint64_t pos;
-	uint64_t low; /* the begin slot: tag and info, */
-	uint64_t ticks;
+/* What is known of the record at a lane's position. */
+enum pxt_guest_front {
+	PXT_GUEST_EMPTY, /* there is none, up to head */
+	PXT_GUEST_READY, /* `low` and `ticks` are its begin slot's, and the whole was seen finished */
+	PXT_GUEST_STUCK, /* reserved, not finished */
 };
 
-/* At @clock or later, the lane's head was here: what stands there or behind was reserved later. */
-struct pxt_guest_look {
-	uint64_t head;
-	uint64_t clock;
-};
-
+/* Stamps rise along a lane (core/ring.h); a guest that lies spoils the order of its own records. */
 struct pxt_guest_lane {
 	const struct pxt_lane *words; /* the guest's */
 	const pxt_cell *cells;
-	uint64_t pos;         /* looked at next, */
-	uint64_t seq;         /* ... the number of the record there */
-	uint64_t head;        /* as the guest said at the beginning of this pull */
-	uint64_t head_seq;    /* ... the same for the number */
-	uint64_t since;       /* what stands at pos or behind was reserved later */
+	uint64_t pos;      /* of what comes next, */
+	uint64_t seq;      /* ... and its number */
+	uint64_t head;     /* as the guest said at the beginning of this pull */
+	uint64_t head_seq; /* ... the same for the number */
+	uint64_t counted;  /* when losses were counted last, ticks */
+	uint64_t least;    /* stamp of the record that was taken last */
+	uint64_t floor;    /* STUCK: what stands here or behind and may have returned is no older */
 	uint64_t stuck_pos;   /* an unfinished record was first seen here ... */
 	uint64_t stuck_since; /* ... at this time; 0: none */
 	uint64_t stuck_head;  /* ... with head here */
-	uint64_t top[2];      /* the two largest stamps before pos, the larger one first */
-	struct pxt_guest_look look[PXT_GUEST_LOOKS];
-	uint32_t looks;
+	uint64_t low;         /* READY: tag and info, */
+	uint64_t ticks;       /* ... stamp */
 	uint32_t
-	    slack;   /* slots left to the writers at the last lap; 0: something was taken since */
-	bool lapped; /* in this pull: not again */
-	bool stuck;
-	/* Sorted by stamp: [first, last). */
-	uint32_t first;
-	uint32_t last;
-	struct pxt_guest_record ahead[2u * PXT_GUEST_AHEAD];
+	    slack;     /* slots left to the writers at the last lap; 0: something was taken since */
+	uint8_t front; /* enum pxt_guest_front */
+	bool lapped;   /* in this pull: not again */
 };
-
-/* A record of 4,095 bytes of data: whole slots, and what a writer may load before its data. */
-#define PXT_GUEST_PAYLOAD                                                                          \
-	((PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES + PXT_DATA_MAX + PXT_SLOT_PAYLOAD - 1u) /         \
-	    PXT_SLOT_PAYLOAD * PXT_SLOT_PAYLOAD)
 
 struct pxt_guest_memory {
 	const unsigned char *memory; /* mapped for reading */
@@ -79,7 +60,7 @@ struct pxt_guest_memory {
 	uint32_t mask; /* slots of a lane less 1 */
 	uint32_t max_data;
 	uint64_t run_from;     /* older records are nobody's */
-	uint64_t patient_from; /* before, nobody waits for what this guest does not finish */
+	uint64_t patient_from; /* before, what it does not finish is passed over */
 	uint64_t gone_at;      /* ticks; 0: it is there */
 
 	/* Types: this process' number for each of the guest's; 0: not learnt. */
@@ -98,8 +79,6 @@ struct pxt_guest_memory {
 
 	uint16_t thread[CONFIG_PTRACE_MAX_THREADS]; /* this process' entry; 0: not asked yet */
 	struct pxt_guest_lane lane[CONFIG_PTRACE_LANES_MAX];
-	unsigned char before[16]; /* loaded along with what follows, never used */
-	unsigned char payload[PXT_GUEST_PAYLOAD];
 };
 
 /* Bytes of another process' memory, read once: nothing derived from them is read there again. */
@@ -114,9 +93,11 @@ PXT_INLINE void pxt_guest_read(void *to, const void *from, size_t bytes)
 /* What pull hands through; records lost are counted here first. */
 struct pxt_guest_pull {
 	struct pxt_stream *stream;
+	unsigned char *payload; /* of one record, PXT_GUEST_PAYLOAD bytes */
 	uint64_t clock;
 	uint64_t lost;
 	bool all;
+	bool last; /* the last round: who is not waited for is passed over */
 };
 
 void pxt_guest_lane_begin(struct pxt_guest_lane *lane, const struct pxt_guest_memory *guest,
@@ -124,27 +105,23 @@ void pxt_guest_lane_begin(struct pxt_guest_lane *lane, const struct pxt_guest_me
 /* Reads head; what was overwritten meanwhile is lost. */
 void pxt_guest_lane_look(
     struct pxt_guest_pull *pull, struct pxt_guest_memory *guest, struct pxt_guest_lane *lane);
-/* Looks at records up to that head until enough are ahead; lane->stuck: one is unfinished. */
+/* Finds out what stands at the position, before that head. */
 void pxt_guest_lane_fill(
     struct pxt_guest_pull *pull, struct pxt_guest_memory *guest, struct pxt_guest_lane *lane);
-/*
- * A record that was not looked at has no smaller stamp, or was reserved, and so returned, later
- * than that.  Of the stamps before it the largest does not count: the next may be smaller, by the
- * error of a reading.
- */
-uint64_t pxt_guest_lane_floor(struct pxt_guest_lane *lane);
-/* The payload of @record comes into guest->payload.  False: it is not there any more. */
-bool pxt_guest_lane_copy(struct pxt_guest_memory *guest, const struct pxt_guest_lane *lane,
-    const struct pxt_guest_record *record);
+/* The payload of the front (READY) comes into pull->payload.  False: it is not there any more. */
+bool pxt_guest_lane_copy(const struct pxt_guest_pull *pull, const struct pxt_guest_memory *guest,
+    const struct pxt_guest_lane *lane);
+/* Behind the front, which is READY. */
+void pxt_guest_lane_advance(struct pxt_guest_lane *lane);
 
-PXT_INLINE bool pxt_guest_lane_none(const struct pxt_guest_lane *lane)
+PXT_INLINE bool pxt_guest_lane_ready(const struct pxt_guest_lane *lane)
 {
-	return lane->first == lane->last;
+	return lane->front == PXT_GUEST_READY;
 }
 
-PXT_INLINE const struct pxt_guest_record *pxt_guest_lane_first(const struct pxt_guest_lane *lane)
+PXT_INLINE uint32_t pxt_guest_lane_info(const struct pxt_guest_lane *lane)
 {
-	return &lane->ahead[lane->first];
+	return (uint32_t)(lane->low >> 32);
 }
 
 /* ---- Types (attach/types.c) ---- */

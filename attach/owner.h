@@ -55,7 +55,6 @@ struct pxt_door_out {
 
 struct pxt_door {
 	struct pxt_stream *stream;
-	size_t bytes;
 	trace_id_t trid;
 	struct pxt_door_files *files;
 	struct pxt_port_thread thread;
@@ -63,6 +62,7 @@ struct pxt_door {
 
 	/* With the stream's mutex: the memory that is pulled from. */
 	struct pxt_guest_memory *present[CONFIG_PTRACE_ATTACH_MAX];
+	struct pxt_guest_payload payload;
 
 	/* The helper's. */
 	struct pxt_port_watch watch[PXT_DOOR_PLACES + 2u];
@@ -80,8 +80,7 @@ struct pxt_door {
 		char text[PXT_DOOR_TEXT];
 	} in;
 	struct pxt_door_out out;
-	size_t guest_bytes;
-	unsigned char *guests; /* CONFIG_PTRACE_ATTACH_MAX times struct pxt_guest_memory */
+	struct pxt_guest_memory *guests[CONFIG_PTRACE_ATTACH_MAX]; /* NULL: nobody has the place */
 };
 
 /*

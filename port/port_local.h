@@ -102,7 +102,10 @@ void pxt_port_local_drop(struct pxt_port_passed *passed);
 void pxt_port_local_close(int fd);
 /* The same, and nobody else who has the socket, a forked child, keeps the connection or the place alive. */
 void pxt_port_local_hang_up(int fd);
-/* Whether @fd is a regular file open for writing, on a file system that keeps nobody waiting for other machines or processes. */
+/*
+ * Whether @fd is a regular file open for writing, in memory or on a file system that is known to keep
+ * nobody waiting for other machines or processes.  What is not known is refused.
+ */
 bool pxt_port_local_takes_log(int fd);
 /* Bytes in use of a file that has no name, so that nobody keeps it: what nobody has given back yet; else 0. */
 uint64_t pxt_port_local_unread(int fd);

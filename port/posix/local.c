@@ -538,27 +538,26 @@ int pxt_port_local_await(int fd, void *buffer, size_t room, unsigned timeout_ms,
 
 /* ---- Descriptors that are passed ---- */
 
-/* Writing there may wait for another machine, or for a process of whoever passed it. */
-static bool is_remote(int fd)
+/*
+ * Where a write waits for this machine's memory and devices alone.  Only what is known: a file of
+ * /proc, for example, is a regular one, and to write into it may mean to fill another process' page,
+ * which comes from wherever that process has it from.
+ */
+static bool is_local(int fd)
 {
 	static const unsigned long kinds[] = {
-		0x65735546ul, /* FUSE */
-		0x6969ul,     /* NFS */
-		0x517bul,     /* SMB */
-		0xff534d42ul, /* CIFS */
-		0xfe534d42ul, /* SMB2 */
-		0x01021997ul, /* 9P */
-		0x5346414ful, /* AFS */
-		0x6b414653ul, /* kAFS */
-		0x00c36400ul, /* Ceph */
-		0x73757245ul, /* Coda */
-		0x564cul,     /* NCP */
+		0x01021994ul, /* tmpfs, and memfd */
+		0x858458f6ul, /* ramfs */
+		0xef53ul,     /* ext2, ext3, ext4 */
+		0x58465342ul, /* XFS */
+		0x9123683eul, /* Btrfs */
+		0xf2f52010ul, /* F2FS */
 	};
 	struct statfs system;
 
 	while (fstatfs(fd, &system) != 0) {
 		if (errno != EINTR)
-			return true;
+			return false;
 	}
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (((unsigned long)system.f_type & 0xfffffffful) == kinds[i])
@@ -573,7 +572,7 @@ bool pxt_port_local_takes_log(int fd)
 	int flags = fcntl(fd, F_GETFL);
 	struct stat state;
 	bool takes = flags >= 0 && (flags & O_PATH) == 0 && (flags & O_ACCMODE) != O_RDONLY &&
-	             fstat(fd, &state) == 0 && S_ISREG(state.st_mode) && !is_remote(fd);
+	             fstat(fd, &state) == 0 && S_ISREG(state.st_mode) && is_local(fd);
 
 	pxt_quiet_end(quiet);
 	return takes;

@@ -13,6 +13,19 @@
 
 static struct pxt_event events[8];
 
+/* What one thread records shall stand in a row. */
+static void attach_with_lanes(unsigned lanes)
+{
+	trace_attr_t attr;
+	trace_id_t trid;
+
+	if (posix_trace_attr_init(&attr) != 0 ||
+	    posix_trace_attr_setstreamsize(&attr, 65536) != 0 ||
+	    posix_trace_attr_setlanes_np(&attr, lanes) != 0 ||
+	    posix_trace_attach_np(owner_name, &attr, &trid) != 0)
+		_exit(3);
+}
+
 /* Two good events around the odd one. */
 static void around(void *argument)
 {
@@ -20,7 +33,7 @@ static void around(void *argument)
 	trace_event_id_t good;
 
 	(void)posix_trace_eventid_open("crafted.good", &good);
-	(void)guest_attach(65536);
+	attach_with_lanes(1);
 	posix_trace_event(good, "before", 6);
 	craft_record(craft);
 	posix_trace_event(good, "after", 5);
@@ -90,8 +103,9 @@ static void a_stamp_of_the_near_future_comes_when_its_time_has_come(void)
 	craft.later = (int64_t)craft_ticks_per_second() / 2;
 	guest = guest_begin(around, &craft);
 	(void)guest_told(&guest);
-	PXT_EQ(owner_collect(trid, events, 3, 20), 2);
-	PXT_EQ(owner_collect(trid, events, 1, 5000), 1);
+	/* What stands behind it, with a smaller stamp, waits: it spoils its own order. */
+	PXT_EQ(owner_collect(trid, events, 3, 20), 1);
+	PXT_EQ(owner_collect(trid, events, 2, 5000), 2);
 	PXT_EQ(events[0].info.posix_event_id, PXT_ID_UNNAMED);
 	guest_tell(&guest, 0);
 	guest_end(&guest);
@@ -186,10 +200,144 @@ static void a_type_whose_name_has_no_end_is_unnamed(void)
 	PXT_EQ(events[0].info.posix_event_id, PXT_ID_UNNAMED);
 }
 
+static void change_the_lane(void *argument)
+{
+	uint64_t told;
+
+	(void)argument;
+	attach_with_lanes(2);
+	guest_say(0);
+	for (told = guest_hear(); told; told = guest_hear()) {
+		craft_nothing();
+		craft_record(
+		    &(const struct craft){ .id = PXT_ID_UNNAMED, .bytes = 1, .thread = 1 });
+		craft_record(&(const struct craft){
+		    .id = PXT_ID_UNNAMED, .bytes = 2, .thread = 1, .lane = 1 });
+		guest_say(0);
+	}
+}
+
+/* LPT-31: its second event returned later than its first one, whether that is waited for or not. */
+static void a_thread_that_changes_its_lane_behind_an_unfinished_record_keeps_its_order(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct guest guest = guest_begin(change_the_lane, NULL);
+	unsigned swapped = 0;
+
+	(void)guest_told(&guest);
+	for (unsigned i = 0; i < 20; i++) {
+		guest_tell(&guest, 1);
+		(void)guest_told(&guest);
+		PXT_EQ(owner_collect(trid, events, 2, 3 * CONFIG_PTRACE_HOLDBACK_MS), 2);
+		swapped += events[0].len != 1 || events[1].len != 2;
+	}
+	PXT_CHECK(swapped == 0, "%u pairs are swapped", swapped);
+	guest_tell(&guest, 0);
+	guest_end(&guest);
+	owner_wait_guests(trid, 0);
+	owner_expect_the_law(trid);
+	owner_close(trid);
+}
+
+static void jump_ahead(void *argument)
+{
+	const int *quarters = argument;
+	trace_event_id_t good;
+
+	(void)posix_trace_eventid_open("crafted.good", &good);
+	attach_with_lanes(1);
+	posix_trace_event(good, "before", 6);
+	guest_say(0);
+	(void)guest_hear();
+	craft_head((unsigned)*quarters);
+	guest_say(0);
+	(void)guest_hear();
+}
+
+/* LPT-31, SAFE-01 */
+static void a_process_that_says_it_recorded_for_days_has_lost_no_more_than_it_can_have(void)
+{
+	/* 2^33, 2^39 and 2^43 slots, a quarter as many records. */
+	static int quarters[] = { 8, 512, 8192 };
+
+	for (size_t i = 0; i < sizeof(quarters) / sizeof(quarters[0]); i++) {
+		trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+		struct guest guest = guest_begin(jump_ahead, &quarters[i]);
+		struct posix_trace_counts_np counts;
+
+		(void)guest_told(&guest);
+		PXT_EQ(owner_collect(trid, events, 1, 1000), 1);
+		guest_tell(&guest, 0);
+		(void)guest_told(&guest);
+		(void)owner_collect(trid, events, 1, 30);
+		PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+		PXT_CHECK(counts.posix_lost_np >= 1 && counts.posix_lost_np < 10, "%llu are lost",
+		    (unsigned long long)counts.posix_lost_np);
+		guest_tell(&guest, 0);
+		guest_end(&guest);
+		owner_wait_guests(trid, 0);
+		owner_expect_the_law(trid);
+		owner_close(trid);
+	}
+}
+
+static void leave_one_unfinished(void *argument)
+{
+	trace_event_id_t good;
+
+	(void)argument;
+	(void)posix_trace_eventid_open("crafted.good", &good);
+	attach_with_lanes(1);
+	guest_say(0);
+	(void)guest_hear();
+	/* Until it is not waited for any more. */
+	for (int i = 0; i < 3; i++) {
+		craft_nothing();
+		posix_trace_event(good, "old", 3);
+		pxt_sleep_ms(CONFIG_PTRACE_HOLDBACK_MS + 50);
+	}
+	guest_say(0);
+	for (uint64_t number = 1; number <= 50; number++) {
+		craft_nothing();
+		posix_trace_event(good, &number, sizeof(number));
+		guest_say(0);
+		(void)guest_hear();
+	}
+}
+
+/* LPT-31 */
+static void what_is_not_waited_for_is_passed_over_and_nothing_behind_it_comes_late(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct guest guest = guest_begin(leave_one_unfinished, NULL);
+	struct posix_trace_counts_np counts;
+	unsigned wrong = 0;
+
+	(void)guest_told(&guest);
+	guest_tell(&guest, 0);
+	PXT_EQ(owner_collect(trid, events, 3, 5000), 3);
+	(void)guest_told(&guest);
+	for (uint64_t number = 1; number <= 50; number++) {
+		(void)guest_told(&guest);
+		/* It has returned: one pull brings it. */
+		if (owner_collect(trid, events, 1, CONFIG_PTRACE_HOLDBACK_MS / 4) != 1 ||
+		    memcmp(events[0].data, &number, sizeof(number)) != 0)
+			wrong++;
+		guest_tell(&guest, 0);
+	}
+	PXT_CHECK(wrong == 0, "%u came late", wrong);
+	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(counts.posix_lost_np, 53);
+	guest_end(&guest);
+	owner_wait_guests(trid, 0);
+	owner_expect_the_law(trid);
+	owner_close(trid);
+}
+
 static void finish_nothing(void *argument)
 {
 	(void)argument;
-	(void)guest_attach(65536);
+	attach_with_lanes(1);
 	craft_nothing();
 	guest_say(0);
 	for (;;) {
@@ -279,6 +427,9 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_users_type_with_a_system_types_name_is_unnamed),
 	PXT_CASE(one_that_never_finishes_anything_holds_others_back_once),
 	PXT_CASE(a_type_whose_name_has_no_end_is_unnamed),
+	PXT_CASE(a_process_that_says_it_recorded_for_days_has_lost_no_more_than_it_can_have),
+	PXT_CASE(a_thread_that_changes_its_lane_behind_an_unfinished_record_keeps_its_order),
+	PXT_CASE(what_is_not_waited_for_is_passed_over_and_nothing_behind_it_comes_late),
 	PXT_CASE_FRESH(one_process_takes_at_most_half_of_the_names_that_are_left),
 };
 PXT_SUITE("attach: crafted", cases)

@@ -315,7 +315,49 @@ static void a_guest_that_stands_still_holds_up_nobody(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
+/* Of address space, which all is memory where a program locks what it has. */
+static unsigned long pages(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long count = 0;
+
+	CU_ASSERT_FATAL(file != NULL);
+	PXT_EQ(fscanf(file, "%lu", &count), 1);
+	(void)fclose(file);
+	return count;
+}
+
+/* Beside the stream's own lanes: with the helper's stack, and the lane of those who attach. */
+static void a_name_costs_a_stream_at_most_200_kib(void)
+{
+	const unsigned long page = (unsigned long)sysconf(_SC_PAGESIZE);
+	char path[PXT_DOOR_PATH];
+	trace_attr_t attr;
+	trace_id_t plain;
+	trace_id_t named;
+	unsigned long before;
+	unsigned long between;
+	unsigned long cost;
+
+	at_path(path);
+	pxt_attr(&attr, 65536, 0, LOOP);
+	PXT_EQ_FATAL(posix_trace_create(0, &attr, &plain), 0);
+	PXT_EQ(posix_trace_shutdown(plain), 0);
+	(void)pages();
+	before = pages();
+	PXT_EQ_FATAL(posix_trace_create(0, &attr, &plain), 0);
+	between = pages();
+	PXT_EQ(posix_trace_attr_setsharename_np(&attr, path), 0);
+	PXT_EQ_FATAL(posix_trace_create(0, &attr, &named), 0);
+	cost = (pages() - between - (between - before)) * page;
+	PXT_CHECK(PXT_SANITIZED || cost <= 200ul * 1024, "%lu bytes", cost);
+	PXT_EQ(posix_trace_attr_destroy(&attr), 0);
+	PXT_EQ(posix_trace_shutdown(plain), 0);
+	PXT_EQ(posix_trace_shutdown(named), 0);
+}
+
 static const struct pxt_case cases[] = {
+	PXT_CASE_FRESH(a_name_costs_a_stream_at_most_200_kib),
 	PXT_CASE(more_guests_than_places_are_told_to_come_again),
 	PXT_CASE(guests_that_are_killed_leave_nothing),
 	PXT_CASE(a_sleeping_reader_is_woken_by_a_guest),

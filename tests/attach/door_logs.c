@@ -196,6 +196,36 @@ static void only_files_that_keep_nobody_waiting_take_logs(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
+/*
+ * It is a regular file, and a write at a page that another process has to supply takes as long as that
+ * one likes.  Here the page is there: what is written would be seen.
+ */
+static void a_file_of_proc_takes_no_log(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	int fd = at_connect(path);
+	int memory = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+	int name = open("/proc/self/comm", O_RDWR | O_CLOEXEC);
+	unsigned char *page =
+	    mmap(NULL, 1u << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CU_ASSERT_FATAL(page != MAP_FAILED && memory >= 0 && name >= 0);
+	for (uint32_t what = PXT_DOOR_SNAPSHOT; what <= PXT_DOOR_FOLLOW; what++) {
+		PXT_EQ(lseek(memory, (off_t)(uintptr_t)page, SEEK_SET), (off_t)(uintptr_t)page);
+		PXT_EQ(ask_with(fd, what, memory), EINVAL);
+		PXT_EQ(ask_with(fd, what, name), EINVAL);
+	}
+	for (size_t i = 0; i < 1u << 20; i += 64)
+		CU_ASSERT(page[i] == 0);
+	PXT_EQ(at_tell(fd, PXT_DOOR_STATUS), 0);
+	(void)munmap(page, 1u << 20);
+	(void)close(memory);
+	(void)close(name);
+	(void)close(fd);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
 /* ---- Following ---- */
 
 struct reading {
@@ -584,6 +614,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_flush_puts_what_there_is_into_the_stream_s_log),
 	PXT_CASE(a_snapshot_is_a_complete_log_and_the_stream_goes_on),
 	PXT_CASE(only_files_that_keep_nobody_waiting_take_logs),
+	PXT_CASE(a_file_of_proc_takes_no_log),
 	PXT_CASE(a_follower_gets_what_was_there_and_what_comes),
 	PXT_CASE(a_follower_does_not_depend_on_the_stream_s_reader),
 	PXT_CASE(what_was_overwritten_before_a_look_is_counted),

@@ -270,7 +270,7 @@ void craft_record(const struct craft *craft)
 
 	memset(data, 'd', sizeof(data));
 	find_memory();
-	lane = (struct pxt_lane *)(void *)(block + 1);
+	lane = (struct pxt_lane *)(void *)((unsigned char *)(block + 1) + craft->lane * stride);
 	place.ring = (struct pxt_ring){ .lane = lane, .slots = pxt_lane_slots(lane), .mask = mask };
 	head = pxt_cursor_add(&lane->head, (uint64_t)count << 32 | 2u);
 	place.pos = pxt_head_pos(head);
@@ -283,6 +283,16 @@ void craft_nothing(void)
 	find_memory();
 	(void)pxt_cursor_add(
 	    &((struct pxt_lane *)(void *)(block + 1))->head, UINT64_C(2) << 32 | 2u);
+}
+
+void craft_head(unsigned quarters)
+{
+	struct pxt_lane *lane;
+
+	find_memory();
+	lane = (struct pxt_lane *)(void *)(block + 1);
+	/* A quarter of the numbers is half as long: records of four slots. */
+	pxt_twins_set(&lane->epoch, pxt_epoch_make(quarters, quarters / 2u));
 }
 
 void craft_name(uint32_t id, const char *bytes, uint32_t count)

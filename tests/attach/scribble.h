@@ -29,10 +29,13 @@ struct craft {
 	int64_t later;   /* its stamp: so much later than now, ticks */
 	int extra;       /* with a thread and a pid of its own: */
 	uint32_t pid;
+	uint32_t lane;
 };
 void craft_record(const struct craft *craft);
-/* Room for one that never comes. */
+/* Room for one that never comes, in lane 0. */
 void craft_nothing(void);
+/* Its position @quarters of 2^30 slots on, a quarter as many records. */
+void craft_head(unsigned quarters);
 /* The name of this process' type @id, as it stands in memory. */
 void craft_name(uint32_t id, const char *bytes, uint32_t count);
 uint64_t craft_ticks_per_second(void);
