@@ -287,6 +287,16 @@ bool pxt_stream_enter(struct pxt_stream *stream)
 	return false;
 }
 
+bool pxt_stream_enter_as(struct pxt_stream *stream, trace_id_t trid)
+{
+	if (!pxt_stream_enter(stream))
+		return false;
+	if (stream->trid == trid)
+		return true;
+	pxt_stream_unlock(stream);
+	return false;
+}
+
 void pxt_stream_unlock(struct pxt_stream *stream)
 {
 	pxt_port_mutex_unlock(&stream->mutex);
@@ -296,12 +306,7 @@ struct pxt_stream *pxt_stream_lock(trace_id_t trid)
 {
 	struct pxt_stream *stream = pxt_handle_find_kind(trid, &pxt_stream_kind);
 
-	if (!stream || !pxt_stream_enter(stream))
-		return NULL;
-	if (stream->trid == trid)
-		return stream;
-	pxt_stream_unlock(stream);
-	return NULL;
+	return stream && pxt_stream_enter_as(stream, trid) ? stream : NULL;
 }
 
 struct pxt_stream *pxt_stream_control(trace_id_t trid)

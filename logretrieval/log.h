@@ -87,6 +87,7 @@ struct pxt_log_cursor {
 struct pxt_log {
 	_Atomic uint32_t lock;
 	struct pxt_log *next_free;
+	trace_id_t trid; /* 0: it has none, or not yet */
 	bool open;
 	bool growing;     /* may lack its end */
 	bool complete;    /* the trailer was found */
@@ -150,6 +151,8 @@ struct pxt_log {
 /* ---- open.c ---- */
 
 void pxt_log_lock(struct pxt_log *log);
+/* Locks a log that was found by @trid; false where it is closed, or another identifier's by now. */
+bool pxt_log_enter(struct pxt_log *log, trace_id_t trid);
 void pxt_log_unlock(struct pxt_log *log);
 /* Notes offset and reason; returns EINVAL. */
 int pxt_log_fail(struct pxt_log *log, uint64_t offset, const char *reason);
@@ -209,7 +212,7 @@ uint64_t pxt_log_behind_frames(const struct pxt_log *log);
 bool pxt_log_begins_here(const struct pxt_log *log, const unsigned char *at);
 /* The next place from @offset on where one seems to begin; @size, the file's, if there is none. */
 uint64_t pxt_log_find_block(struct pxt_log *log, uint64_t offset, uint64_t size);
-int pxt_log_skip_damage(void *object, struct posix_trace_logfinding_np *finding);
+int pxt_log_skip_damage(void *object, trace_id_t trid, struct posix_trace_logfinding_np *finding);
 
 /* ---- tables.c ---- */
 
@@ -260,7 +263,8 @@ void pxt_log_get_context(struct pxt_log *log, const unsigned char *at,
     const struct pxt_log_record *record, struct pxt_log_context *context);
 /* Not earlier than any reported before it (TIM-06). */
 void pxt_log_report_time(struct pxt_log *log, uint64_t ticks, struct timespec *time);
-int pxt_log_nextblock(void *object, struct posix_trace_logblock_np *block, int *unavailable);
+int pxt_log_nextblock(
+    void *object, trace_id_t trid, struct posix_trace_logblock_np *block, int *unavailable);
 /* Brings the numbers in an event's data, recorded in the other byte order, into this one. */
 void pxt_log_swap_data(const struct pxt_log *log, uint32_t id, unsigned char *data, uint32_t bytes);
 
@@ -272,15 +276,18 @@ int pxt_log_views(void *object, trace_id_t trid, struct posix_trace_eventview_np
 /* ---- ops.c, info.c ---- */
 
 struct pxt_log_getters {
-	int (*info)(void *object, struct posix_trace_loginfo_np *info);
-	int (*thread)(void *object, uint32_t index, struct posix_trace_logthread_np *thread);
-	int (*module)(void *object, uint32_t index, struct posix_trace_logmodule_np *module);
-	int (*block)(void *object, struct posix_trace_logblock_np *block, int *unavailable);
-	int (*time)(void *object, uint64_t ticks, struct timespec *time);
-	int (*damage)(void *object, struct posix_trace_logfinding_np *finding);
+	int (*info)(void *object, trace_id_t trid, struct posix_trace_loginfo_np *info);
+	int (*thread)(
+	    void *object, trace_id_t trid, uint32_t index, struct posix_trace_logthread_np *thread);
+	int (*module)(
+	    void *object, trace_id_t trid, uint32_t index, struct posix_trace_logmodule_np *module);
+	int (*block)(
+	    void *object, trace_id_t trid, struct posix_trace_logblock_np *block, int *unavailable);
+	int (*time)(void *object, trace_id_t trid, uint64_t ticks, struct timespec *time);
+	int (*damage)(void *object, trace_id_t trid, struct posix_trace_logfinding_np *finding);
 };
 extern const struct pxt_ops pxt_log_ops;
 extern const struct pxt_log_getters pxt_log_getters;
-int pxt_log_close(void *object);
+int pxt_log_close(void *object, trace_id_t trid);
 
 #endif

@@ -45,6 +45,15 @@ void pxt_log_lock(struct pxt_log *log)
 	lock(&log->lock);
 }
 
+bool pxt_log_enter(struct pxt_log *log, trace_id_t trid)
+{
+	pxt_log_lock(log);
+	if (log->open && log->trid == trid)
+		return true;
+	pxt_log_unlock(log);
+	return false;
+}
+
 void pxt_log_unlock(struct pxt_log *log)
 {
 	unlock(&log->lock);
@@ -130,11 +139,11 @@ static int describe_descriptor(struct pxt_log *log, int error)
 	return error;
 }
 
-static int add_handle(struct pxt_log *log, trace_id_t *trid)
+static int add_handle(struct pxt_log *log)
 {
 	void *memory;
 
-	if (pxt_handle_add(&pxt_log_ops, log, trid) == 0)
+	if (pxt_handle_add(&pxt_log_ops, log, &log->trid) == 0)
 		return 0;
 	memory = pxt_port_heap_resize(NULL, GROW_BYTES);
 	if (!memory)
@@ -144,7 +153,7 @@ static int add_handle(struct pxt_log *log, trace_id_t *trid)
 		pxt_port_heap_free(memory);
 		return ENOMEM;
 	}
-	return pxt_handle_add(&pxt_log_ops, log, trid);
+	return pxt_handle_add(&pxt_log_ops, log, &log->trid);
 }
 
 static int open_log(
@@ -165,10 +174,12 @@ static int open_log(
 		error = read_file(log);
 		log->open = true;
 		if (!error)
-			error = add_handle(log, trid);
+			error = add_handle(log);
 		if (error) {
 			pxt_port_file_close(&log->file);
 			log->open = false;
+		} else {
+			*trid = log->trid;
 		}
 	}
 	if (error) {
@@ -182,20 +193,16 @@ static int open_log(
 	return error;
 }
 
-int pxt_log_close(void *object)
+int pxt_log_close(void *object, trace_id_t trid)
 {
 	struct pxt_log *log = object;
-	bool was_open;
 
-	pxt_log_lock(log);
-	was_open = log->open;
-	if (was_open) {
-		pxt_port_file_close(&log->file);
-		clear_object(log);
-	}
-	pxt_log_unlock(log);
-	if (!was_open)
+	/* Of two who close one log, the second finds it closed, or somebody else's. */
+	if (!pxt_log_enter(log, trid))
 		return EINVAL;
+	pxt_port_file_close(&log->file);
+	clear_object(log);
+	pxt_log_unlock(log);
 	give_object(log);
 	return 0;
 }
@@ -222,7 +229,7 @@ PXT_API int posix_trace_rewind(trace_id_t trid)
 	const struct pxt_ops *ops;
 	void *object = pxt_handle_find(trid, &ops);
 
-	return object && ops->rewind ? ops->rewind(object) : EINVAL;
+	return object && ops->rewind ? ops->rewind(object, trid) : EINVAL;
 }
 
 PXT_API int posix_trace_close(trace_id_t trid)
@@ -234,5 +241,5 @@ PXT_API int posix_trace_close(trace_id_t trid)
 		return EINVAL;
 	/* First, so that the object may be used again as soon as it is closed. */
 	pxt_handle_remove(trid);
-	return ops->close(object);
+	return ops->close(object, trid);
 }

@@ -170,12 +170,8 @@ int pxt_online_views(void *object, trace_id_t trid, struct posix_trace_eventview
 	struct sink sink = { .stream = object, .views = views, .room = room, .ctx = PXT_CTX_NONE };
 	struct pxt_slot *slots;
 
-	if (!pxt_stream_enter(sink.stream))
+	if (!pxt_stream_enter_as(sink.stream, trid))
 		return EINVAL;
-	if (sink.stream->trid != trid) {
-		pxt_stream_unlock(sink.stream);
-		return EINVAL;
-	}
 	slots = room_of(sink.stream);
 	if (slots)
 		take_all(&sink, slots);
