@@ -2,10 +2,11 @@
 /*
  * log.h - an opened log.
  *
- * Everything is done under the log's lock, but for what open.c does before the identifier exists.
+ * Everything is done under the log's lock, but for what lock.c does with objects that are not in use.
  * The file may be hostile, and may change while it is read: whatever comes from it is checked
  * where it is used, and memory follows the bounds below, never the file's own numbers.
  *
+ *   lock.c     the lock, the objects, fork
  *   window.c   a piece of the file in memory
  *   scan.c     checks the file block by block, once, and takes in what is not DATA
  *   check.c    the same without an end at the first mistake, for posix_trace_log_check_np()
@@ -86,8 +87,10 @@ struct pxt_log_cursor {
 
 struct pxt_log {
 	_Atomic uint32_t lock;
-	struct pxt_log *next_free;
-	trace_id_t trid; /* 0: it has none, or not yet */
+	bool held_for_fork; /* lock.c */
+	struct pxt_log *next_of_all;
+	trace_id_t trid;           /* 0: it has none, or not yet */
+	struct pxt_log *next_free; /* from here on all is cleared with the end of a log */
 	bool open;
 	bool growing;     /* may lack its end */
 	bool complete;    /* the trailer was found */
@@ -148,12 +151,18 @@ struct pxt_log {
 	unsigned char scratch[PXT_DATA_MAX + 1];
 };
 
-/* ---- open.c ---- */
+/* ---- lock.c ---- */
 
 void pxt_log_lock(struct pxt_log *log);
 /* Locks a log that was found by @trid; false where it is closed, or another identifier's by now. */
 bool pxt_log_enter(struct pxt_log *log, trace_id_t trid);
 void pxt_log_unlock(struct pxt_log *log);
+/* One that is not in use; all zero but for its lock and its place.  NULL: no memory. */
+struct pxt_log *pxt_log_take_object(void);
+void pxt_log_give_object(struct pxt_log *log);
+
+/* ---- open.c ---- */
+
 /* Notes offset and reason; returns EINVAL. */
 int pxt_log_fail(struct pxt_log *log, uint64_t offset, const char *reason);
 

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * open.c - posix_trace_open() and its kin, posix_trace_rewind(), posix_trace_close(); the lock.
- *
- * The small object behind an identifier is used again, never freed: a thread that looked the
- * identifier up just before another closed it finds a closed log, not foreign memory.
- */
+/* open.c - posix_trace_open() and its kin, posix_trace_rewind(), posix_trace_close(). */
 #include "logretrieval/log.h"
 
 #include "base/attr.h"
@@ -13,51 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define FREE    0u
-#define HELD    1u
-#define AWAITED 2u /* held, and somebody sleeps on it */
-
 #define GROW_BYTES 8192u
-
-static _Atomic uint32_t pool_lock;
-static struct pxt_log *pool;
-
-static void lock(_Atomic uint32_t *word)
-{
-	uint32_t seen = FREE;
-
-	if (atomic_compare_exchange_strong_explicit(
-	        word, &seen, HELD, memory_order_acquire, memory_order_relaxed))
-		return;
-	/* Whoever slept cannot know whether he was the last one, and so wakes the next. */
-	while (atomic_exchange_explicit(word, AWAITED, memory_order_acquire) != FREE)
-		(void)pxt_port_wait(word, AWAITED, NULL, 0);
-}
-
-static void unlock(_Atomic uint32_t *word)
-{
-	if (atomic_exchange_explicit(word, FREE, memory_order_release) == AWAITED)
-		pxt_port_wake(word);
-}
-
-void pxt_log_lock(struct pxt_log *log)
-{
-	lock(&log->lock);
-}
-
-bool pxt_log_enter(struct pxt_log *log, trace_id_t trid)
-{
-	pxt_log_lock(log);
-	if (log->open && log->trid == trid)
-		return true;
-	pxt_log_unlock(log);
-	return false;
-}
-
-void pxt_log_unlock(struct pxt_log *log)
-{
-	unlock(&log->lock);
-}
 
 int pxt_log_fail(struct pxt_log *log, uint64_t offset, const char *reason)
 {
@@ -71,34 +22,10 @@ int pxt_log_fail(struct pxt_log *log, uint64_t offset, const char *reason)
 	return EINVAL;
 }
 
-static struct pxt_log *take_object(void)
-{
-	struct pxt_log *log;
-
-	lock(&pool_lock);
-	log = pool;
-	if (log)
-		pool = log->next_free;
-	unlock(&pool_lock);
-	if (log)
-		return log;
-	log = pxt_port_heap_resize(NULL, sizeof(*log));
-	if (log)
-		memset(log, 0, sizeof(*log));
-	return log;
-}
-
-static void give_object(struct pxt_log *log)
-{
-	lock(&pool_lock);
-	log->next_free = pool;
-	pool = log;
-	unlock(&pool_lock);
-}
-
-/* All but the lock, which a late user of the old identifier may hold. */
+/* All but the lock, which a late user of the old identifier may hold, and its place among all objects. */
 static void clear_object(struct pxt_log *log)
 {
+	__atomic_store_n(&log->trid, 0, __ATOMIC_RELAXED);
 	pxt_log_free_tables(log);
 	pxt_port_heap_free(log->window);
 	memset((unsigned char *)log + offsetof(struct pxt_log, next_free), 0,
@@ -139,11 +66,11 @@ static int describe_descriptor(struct pxt_log *log, int error)
 	return error;
 }
 
-static int add_handle(struct pxt_log *log)
+static int find_cell(struct pxt_log *log, trace_id_t *trid)
 {
 	void *memory;
 
-	if (pxt_handle_add(&pxt_log_ops, log, &log->trid) == 0)
+	if (pxt_handle_add(&pxt_log_ops, log, trid) == 0)
 		return 0;
 	memory = pxt_port_heap_resize(NULL, GROW_BYTES);
 	if (!memory)
@@ -153,7 +80,17 @@ static int add_handle(struct pxt_log *log)
 		pxt_port_heap_free(memory);
 		return ENOMEM;
 	}
-	return pxt_handle_add(&pxt_log_ops, log, &log->trid);
+	return pxt_handle_add(&pxt_log_ops, log, trid);
+}
+
+/* A fork asks without the lock whether the log has an identifier (lock.c). */
+static int add_handle(struct pxt_log *log, trace_id_t *trid)
+{
+	int error = find_cell(log, trid);
+
+	if (!error)
+		__atomic_store_n(&log->trid, *trid, __ATOMIC_RELAXED);
+	return error;
 }
 
 static int open_log(
@@ -164,7 +101,7 @@ static int open_log(
 
 	if (!pxt_arg_given(trid))
 		return EINVAL;
-	log = take_object();
+	log = pxt_log_take_object();
 	if (!log)
 		return ENOMEM;
 	pxt_log_lock(log);
@@ -174,12 +111,10 @@ static int open_log(
 		error = read_file(log);
 		log->open = true;
 		if (!error)
-			error = add_handle(log);
+			error = add_handle(log, trid);
 		if (error) {
 			pxt_port_file_close(&log->file);
 			log->open = false;
-		} else {
-			*trid = log->trid;
 		}
 	}
 	if (error) {
@@ -189,7 +124,7 @@ static int open_log(
 	}
 	pxt_log_unlock(log);
 	if (error)
-		give_object(log);
+		pxt_log_give_object(log);
 	return error;
 }
 
@@ -203,7 +138,7 @@ int pxt_log_close(void *object, trace_id_t trid)
 	pxt_port_file_close(&log->file);
 	clear_object(log);
 	pxt_log_unlock(log);
-	give_object(log);
+	pxt_log_give_object(log);
 	return 0;
 }
 

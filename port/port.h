@@ -55,6 +55,8 @@ unsigned pxt_port_cpus(void);
  * process, or of the shared library that holds @child.
  */
 void pxt_port_at_fork(void (*child)(void));
+/* The same, and the thread that forks runs @before, and @parent when the child is made or was not. */
+void pxt_port_around_fork(void (*before)(void), void (*parent)(void), void (*child)(void));
 
 /* ---- Waiting: a word that holds @expected is slept upon ---- */
 
