@@ -349,11 +349,8 @@ proctype reader()
 #endif
 			if
 			:: found ->
-				/* nobody_sleeps() */
-				if
-				:: users == 0 -> store(READER, ASLEEP, 0)
-				:: else
-				fi;
+				/* take_back() */
+				store(READER, ASLEEP, 0);
 				d_step { found = 0; record = 0; drain(READER); mutex = 0 }
 			:: else ->
 #ifndef MISTAKE_sleeper_not_counted
