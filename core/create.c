@@ -197,6 +197,7 @@ static int create_locked(
 
 	if (error)
 		return error;
+	pxt_shutdown_free_left();
 	stream = free_stream(&index);
 	if (!stream)
 		return EAGAIN;

@@ -293,7 +293,7 @@ proctype closer()
 	:: left -> freed = 1
 	:: else ->
 		kept = 1;
-		/* pxt_threads_all_left(), at some later shutdown: [proof: kept] */
+		/* pxt_threads_left(), at some later shutdown: [proof: kept] */
 		load(CLOSER, PASSES, now);
 		if
 #ifdef MISTAKE_kept_memory_freed_at_once
