@@ -181,6 +181,7 @@ static void reset(struct pxt_stream *stream, const struct pxt_create *request,
 	stream->at_shutdown = NULL;
 	stream->at_exit = NULL;
 	stream->at_clear = NULL;
+	stream->before_clear = NULL;
 	atomic_store_explicit(&stream->users, 0u, memory_order_relaxed);
 	atomic_store_explicit(&stream->epoch, pxt_fork.epoch, memory_order_relaxed);
 }

@@ -180,6 +180,8 @@ struct pxt_stream {
 	/* The process ends.  False: the unit's part cannot be ended in time; it is left as it is. */
 	bool (*at_exit)(struct pxt_stream *stream);
 	int (*at_clear)(struct pxt_stream *stream);
+	/* With the mutex alone, which it may give up meanwhile.  An error: nothing is cleared. */
+	int (*before_clear)(struct pxt_stream *stream);
 };
 
 extern struct pxt_stream pxt_streams[CONFIG_PTRACE_MAX_STREAMS];

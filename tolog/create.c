@@ -160,6 +160,7 @@ static int attach(struct pxt_stream *stream, const struct pxt_tolog_policy *poli
 	stream->at_shutdown = pxt_tolog_at_shutdown;
 	stream->at_exit = pxt_tolog_at_exit;
 	stream->at_clear = pxt_tolog_at_clear;
+	stream->before_clear = pxt_tolog_before_clear;
 	if (pxt_tolog_seals())
 		error = pxt_tolog_tell(stream, PXT_WHEN_FLUSH);
 	if (!error)

@@ -375,7 +375,8 @@ void pxt_tolog_end_turn(struct pxt_stream *stream);
 
 /* ---- Clear and end (finish.c) ---- */
 
-/* As pxt_stream.at_clear and .at_shutdown. */
+/* As pxt_stream.before_clear, .at_clear and .at_shutdown. */
+int pxt_tolog_before_clear(struct pxt_stream *stream);
 int pxt_tolog_at_clear(struct pxt_stream *stream);
 int pxt_tolog_at_shutdown(struct pxt_stream *stream);
 /* Without the mutex: what the end of a log says, and @trailer, of which the log's own part is set. */
