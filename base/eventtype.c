@@ -20,7 +20,7 @@ PXT_API int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t event
 
 	if (!object || !pxt_arg_given(event_name))
 		return EINVAL;
-	return ops->type_name(object, event, event_name);
+	return ops->type_name(object, trid, event, event_name);
 }
 
 PXT_API int posix_trace_eventtypelist_getnext_id(
@@ -28,11 +28,14 @@ PXT_API int posix_trace_eventtypelist_getnext_id(
 {
 	const struct pxt_ops *ops;
 	void *object = pxt_handle_find(trid, &ops);
-	trace_event_id_t next;
+	trace_event_id_t next = 0;
+	int error;
 
 	if (!object || !pxt_arg_given(event) || !pxt_arg_given(unavailable))
 		return EINVAL;
-	next = ops->type_next(object);
+	error = ops->type_next(object, trid, &next);
+	if (error)
+		return error;
 	*unavailable = next == 0;
 	if (next != 0)
 		*event = next;
@@ -46,6 +49,5 @@ PXT_API int posix_trace_eventtypelist_rewind(trace_id_t trid)
 
 	if (!object)
 		return EINVAL;
-	ops->type_rewind(object);
-	return 0;
+	return ops->type_rewind(object, trid);
 }

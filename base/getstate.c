@@ -12,7 +12,7 @@ PXT_API int posix_trace_get_attr(trace_id_t trid, trace_attr_t *attr)
 
 	if (!object || !pxt_arg_given(attr))
 		return EINVAL;
-	return ops->get_attr(object, attr);
+	return ops->get_attr(object, trid, attr);
 }
 
 PXT_API int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_info *statusinfo)
@@ -22,7 +22,7 @@ PXT_API int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_in
 
 	if (!object || !pxt_arg_given(statusinfo))
 		return EINVAL;
-	return ops->get_status(object, statusinfo);
+	return ops->get_status(object, trid, statusinfo);
 }
 
 PXT_API int posix_trace_getclock_np(trace_id_t trid, struct posix_trace_clock_np *clock)
@@ -32,7 +32,7 @@ PXT_API int posix_trace_getclock_np(trace_id_t trid, struct posix_trace_clock_np
 
 	if (!object || !pxt_arg_given(clock))
 		return EINVAL;
-	return ops->get_clock(object, clock);
+	return ops->get_clock(object, trid, clock);
 }
 
 PXT_API int posix_trace_eventid_getformat_np(
@@ -43,5 +43,5 @@ PXT_API int posix_trace_eventid_getformat_np(
 
 	if (!object || !pxt_arg_given(format))
 		return EINVAL;
-	return ops->type_format(object, event_id, format);
+	return ops->type_format(object, trid, event_id, format);
 }

@@ -21,7 +21,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HANDLES_VERSION 0x50585431u /* "PXT1": raise it when the layout of root or cell changes */
+/* "PXT2": raise it when the layout of root or cell changes, or what operations are called with */
+#define HANDLES_VERSION 0x50585432u
 
 #define STATE_FREE      0u
 #define STATE_CLAIMED   1u
@@ -216,23 +217,41 @@ int pxt_handle_grow(void *memory, size_t bytes)
 	}
 }
 
+/* By exchange: other threads of the child may be making identifiers of their own. */
 static void forget(struct cell *cell, const void *kind)
 {
-	uint32_t state = atomic_load_explicit(&cell->state, memory_order_relaxed);
-	const struct pxt_ops *ops = atomic_load_explicit(&cell->ops, memory_order_relaxed);
+	uint32_t state = atomic_load_explicit(&cell->state, memory_order_acquire);
 
-	/* A claim that another thread had begun in the parent is finished by nobody here. */
-	if ((state & STATE_MASK) == STATE_CLAIMED ||
-	    ((state & STATE_MASK) == STATE_LIVE && ops->kind == kind))
-		atomic_store_explicit(
-		    &cell->state, (state & ~STATE_MASK) | STATE_FREE, memory_order_relaxed);
+	if ((state & STATE_MASK) == STATE_LIVE &&
+	    atomic_load_explicit(&cell->ops, memory_order_relaxed)->kind == kind)
+		(void)atomic_compare_exchange_strong_explicit(&cell->state, &state,
+		    (state & ~STATE_MASK) | STATE_FREE, memory_order_relaxed, memory_order_relaxed);
 }
 
 void pxt_handle_forget_kind(const void *kind)
 {
 	for (struct chunk *chunk = chunks(); chunk;
-	     chunk = atomic_load_explicit(&chunk->next, memory_order_relaxed)) {
+	     chunk = atomic_load_explicit(&chunk->next, memory_order_acquire)) {
 		for (uint32_t i = 0; i < chunk->count; i++)
 			forget(&chunk->cells[i], kind);
+	}
+}
+
+/* Nobody finishes them here: the thread that had begun is not in this process. */
+static void forget_claim(struct cell *cell)
+{
+	uint32_t state = atomic_load_explicit(&cell->state, memory_order_relaxed);
+
+	if ((state & STATE_MASK) == STATE_CLAIMED)
+		atomic_store_explicit(
+		    &cell->state, (state & ~STATE_MASK) | STATE_FREE, memory_order_relaxed);
+}
+
+void pxt_handle_forget_claims(void)
+{
+	for (struct chunk *chunk = chunks(); chunk;
+	     chunk = atomic_load_explicit(&chunk->next, memory_order_relaxed)) {
+		for (uint32_t i = 0; i < chunk->count; i++)
+			forget_claim(&chunk->cells[i]);
 	}
 }

@@ -54,20 +54,24 @@ struct pxt_getnext {
 
 struct posix_trace_eventview_np;
 
-/* What an identifier can do; NULL = EINVAL for this kind (table 6.2 of the digest). */
+/*
+ * What an identifier can do; NULL = EINVAL for this kind (table 6.2 of the digest).  Between the look-up
+ * and the object's own lock another thread may end what @trid named, and the object may be given to
+ * something new: so each is told @trid, and says EINVAL where the object has another one by then.
+ */
 struct pxt_ops {
 	int (*getnext)(void *object, const struct pxt_getnext *request);
-	int (*get_attr)(void *object, trace_attr_t *attr);
-	int (*get_status)(void *object, struct posix_trace_status_info *status);
+	int (*get_attr)(void *object, trace_id_t trid, trace_attr_t *attr);
+	int (*get_status)(void *object, trace_id_t trid, struct posix_trace_status_info *status);
 	/* Name and description of a type; EINVAL where the stream has no such type. */
-	int (*type_name)(void *object, trace_event_id_t id, char *name);
-	int (*type_format)(void *object, trace_event_id_t id, char *format);
-	/* Next type of the list, or 0 at its end. */
-	trace_event_id_t (*type_next)(void *object);
-	void (*type_rewind)(void *object);
-	int (*get_clock)(void *object, struct posix_trace_clock_np *clock);
-	int (*rewind)(void *object);
-	int (*close)(void *object);
+	int (*type_name)(void *object, trace_id_t trid, trace_event_id_t id, char *name);
+	int (*type_format)(void *object, trace_id_t trid, trace_event_id_t id, char *format);
+	/* *next: of the list, or 0 at its end. */
+	int (*type_next)(void *object, trace_id_t trid, trace_event_id_t *next);
+	int (*type_rewind)(void *object, trace_id_t trid);
+	int (*get_clock)(void *object, trace_id_t trid, struct posix_trace_clock_np *clock);
+	int (*rewind)(void *object, trace_id_t trid);
+	int (*close)(void *object, trace_id_t trid);
 	/* Many events at once; @room is not 0. */
 	int (*views)(void *object, trace_id_t trid, struct posix_trace_eventview_np *views,
 	    size_t room, size_t *count);
@@ -87,11 +91,13 @@ void *pxt_handle_find(trace_id_t trid, const struct pxt_ops **ops);
 /* The object, if @trid lives and is of this kind; else NULL. */
 void *pxt_handle_find_kind(trace_id_t trid, const void *kind);
 void pxt_handle_remove(trace_id_t trid);
-/*
- * In a forked child: forgets all identifiers of the given kind, and those that another thread of the
- * parent was just making.
- */
+/* In a forked child: forgets all identifiers of the given kind that its parent made. */
 void pxt_handle_forget_kind(const void *kind);
+/*
+ * In a forked child before fork() returns in it: forgets the identifiers that another thread of the
+ * parent was just making.  Not later, when they may be a thread's of the child.
+ */
+void pxt_handle_forget_claims(void);
 /*
  * Adds room for identifiers.  A caller that got ENOMEM from pxt_handle_add() and may have more
  * objects than the first chunk has cells for them (logs) hands over zeroed memory, which is never

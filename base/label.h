@@ -98,7 +98,8 @@ struct pxt_stream_label {
 
 struct pxt_directory_label {
 	struct pxt_label label;
-	uint32_t threads_at; /* the table: count (32 bits), outsiders, then from entries_at on */
+	uint32_t
+	    threads_at; /* the table: count (32 bits), what its owners need, then from entries_at on */
 	uint32_t entries_at;
 	uint32_t entry_bytes;
 	uint32_t entries;    /* entry 0 is unused */

@@ -81,6 +81,7 @@ ptrace_unit(BASE IF TOLOG LOGRETRIEVAL UNLESS FAST_CRC SOURCES
 
 ptrace_unit(PORT IF PORT_POSIX SOURCES
 	port/posix/fence.c
+	port/posix/fork.c
 	port/posix/memory.c
 	port/posix/wait.c)
 ptrace_unit(LOGRETRIEVAL IF PORT_POSIX SOURCES
@@ -88,7 +89,6 @@ ptrace_unit(LOGRETRIEVAL IF PORT_POSIX SOURCES
 ptrace_unit(CORE IF PORT_POSIX SOURCES
 	port/posix/clock.c
 	port/posix/cpus.c
-	port/posix/fork.c
 	port/posix/identity.c
 	port/posix/mutex.c
 	port/posix/slotcas.c
@@ -264,6 +264,7 @@ ptrace_unit(LOGRETRIEVAL SOURCES
 	logretrieval/damage.c
 	logretrieval/frames.c
 	logretrieval/info.c
+	logretrieval/lock.c
 	logretrieval/next.c
 	logretrieval/open.c
 	logretrieval/ops.c

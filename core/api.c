@@ -30,11 +30,28 @@ PXT_API int posix_trace_stop(trace_id_t trid)
 	return 0;
 }
 
-PXT_API int posix_trace_clear(trace_id_t trid)
+/* Before anything is: what a unit keeps of the stream may be nothing that can be cleared. */
+static int may_clear(trace_id_t trid)
 {
-	struct pxt_stream *stream = pxt_stream_control(trid);
+	struct pxt_stream *stream = pxt_stream_lock(trid);
 	int error = 0;
 
+	if (!stream)
+		return EINVAL;
+	if (stream->before_clear)
+		error = stream->before_clear(stream);
+	pxt_stream_unlock(stream);
+	return error;
+}
+
+PXT_API int posix_trace_clear(trace_id_t trid)
+{
+	struct pxt_stream *stream;
+	int error = may_clear(trid);
+
+	if (error)
+		return error;
+	stream = pxt_stream_control(trid);
 	if (!stream)
 		return EINVAL;
 	/* What an attached process records is its owner's to clear. */

@@ -201,6 +201,7 @@ static void reset(struct pxt_stream *stream, const struct pxt_create *request,
 	stream->at_shutdown = NULL;
 	stream->at_exit = NULL;
 	stream->at_clear = NULL;
+	stream->before_clear = NULL;
 	atomic_store_explicit(&stream->users, 0u, memory_order_relaxed);
 	atomic_store_explicit(&stream->epoch, (uint32_t)pxt_fork.epoch, memory_order_relaxed);
 }
@@ -217,6 +218,7 @@ static int create_locked(
 
 	if (error)
 		return error;
+	pxt_shutdown_free_left();
 	stream = free_stream(&index);
 	if (!stream)
 		return EAGAIN;
@@ -306,6 +308,16 @@ bool pxt_stream_enter(struct pxt_stream *stream)
 	return false;
 }
 
+bool pxt_stream_enter_as(struct pxt_stream *stream, trace_id_t trid)
+{
+	if (!pxt_stream_enter(stream))
+		return false;
+	if (stream->trid == trid)
+		return true;
+	pxt_stream_unlock(stream);
+	return false;
+}
+
 void pxt_stream_unlock(struct pxt_stream *stream)
 {
 	pxt_port_mutex_unlock(&stream->mutex);
@@ -315,12 +327,7 @@ struct pxt_stream *pxt_stream_lock(trace_id_t trid)
 {
 	struct pxt_stream *stream = pxt_handle_find_kind(trid, &pxt_stream_kind);
 
-	if (!stream || !pxt_stream_enter(stream))
-		return NULL;
-	if (stream->trid == trid)
-		return stream;
-	pxt_stream_unlock(stream);
-	return NULL;
+	return stream && pxt_stream_enter_as(stream, trid) ? stream : NULL;
 }
 
 struct pxt_stream *pxt_stream_control(trace_id_t trid)

@@ -3,14 +3,14 @@
  * mirror.c - which files have a copy of the directory, and the threads in it; see mirror.h.
  *
  * A thread enters itself from its first trace point, or from a handler inside one, while another
- * one creates or shuts down a stream.  Both meet in `outsiders` of this process (threads.h), which the
- * thread counts up while it touches mirrors, and the list's owner looks at behind each change:
- * whichever of the two comes second in that word sees what the other did before.
+ * one creates or shuts down a stream.  Both meet in one word, the thread behind it has entered the
+ * table and again behind it has counted itself among those who have no place (threads.h), the list's
+ * owner behind each change: whichever of the two comes second there sees what the other did before.
  *
  *   - begin: the mirror is in the list, then the table is read.  A thread that came too early to see the mirror
  *     there has its entry in the table by then, and is copied.
- *   - end: the mirror is out of the list, then pxt_threads_wait_left() waits for the word to be 0,
- *     as it does for threads without a place, and keeps the memory where that takes too long.  A
+ *   - end: the mirror is out of the list, then pxt_threads_wait_left() waits for the thread as it does
+ *     for those without a place, and the memory is kept where that takes too long.  A
  *     thread that comes later does not find the mirror.
  */
 #include "core/mirror.h"
@@ -41,7 +41,9 @@ bool pxt_mirrors_any(void)
 /* Nothing is added: it is the meeting that counts. */
 static void meet(void)
 {
-	(void)atomic_fetch_add_explicit(&pxt_outside.outsiders, 0u, memory_order_acq_rel);
+	static _Atomic uint32_t meeting;
+
+	(void)atomic_fetch_add_explicit(&meeting, 0u, memory_order_acq_rel);
 }
 
 /* ---- Threads ---- */
@@ -89,10 +91,13 @@ static void copy_name(struct pxt_directory *mirror, struct pxt_thread *from, uin
 
 void pxt_mirrors_thread(struct pxt_thread_table *table, uint32_t index)
 {
+	uint32_t turn;
+
 	meet();
 	if (!pxt_mirrors_any())
 		return;
-	(void)atomic_fetch_add_explicit(&pxt_outside.outsiders, 1u, memory_order_acq_rel);
+	turn = pxt_come_in(&pxt_outside);
+	meet();
 	PXT_TESTPOINT(PXT_TP_MIRROR_ENTERED);
 	for (uint32_t i = 0; i < PXT_MIRRORS; i++) {
 		struct pxt_directory *mirror = pxt_mirror_of(i);
@@ -102,8 +107,8 @@ void pxt_mirrors_thread(struct pxt_thread_table *table, uint32_t index)
 			copy_thread(&mirror->threads, table, index);
 		}
 	}
-	/* Release: whoever sees the count go down sees the stores, and may take the memory away. */
-	(void)atomic_fetch_sub_explicit(&pxt_outside.outsiders, 1u, memory_order_release);
+	/* Whoever sees the number go down sees the stores, and may take the memory away. */
+	pxt_go_out(&pxt_outside, turn);
 }
 
 void pxt_mirrors_named(uint32_t index)

@@ -44,6 +44,7 @@ static void in_child(void)
 	atomic_store_explicit(&pxt_fork.state, 0u, memory_order_relaxed);
 	pxt_wanted_none();
 	pxt_share_forget();
+	pxt_handle_forget_claims();
 	if (inherits()) {
 		pxt_process_lock();
 		pxt_process_unlock();

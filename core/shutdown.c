@@ -13,39 +13,67 @@
 #include "core/wanted.h"
 
 #include <errno.h>
-#include <string.h>
 
-/* Memory of streams whose writers did not leave in time: kept until they have.  [proof: kept] */
-static struct {
-	struct pxt_block *block;
+/*
+ * Memory of streams whose writers did not leave in time: kept until they have.  They may still need its
+ * addresses, and its head, which tells them where a lane is; what they store is nobody's any more.  So
+ * all but the first page is given back at once, and the list of such streams goes through what was
+ * the consumer's, which no writer looks at.  [proof: kept]
+ */
+struct kept {
+	struct pxt_block *next;
 	size_t bytes;
-} kept[CONFIG_PTRACE_MAX_STREAMS];
+	unsigned left; /* pxt_threads_left() since then, together */
+};
 
-static void free_kept(void)
+#define HEAD_BYTES 4096u
+
+_Static_assert(sizeof(struct kept) <= 5 * sizeof(uint64_t), "it fits into the consumer's counts");
+
+static struct pxt_block *kept;
+
+static struct kept *kept_in(struct pxt_block *block)
 {
-	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
-		if (kept[i].block)
-			pxt_port_free(kept[i].block, kept[i].bytes);
-		kept[i].block = NULL;
-	}
+	return (struct kept *)(void *)&block->retrieved;
 }
 
-/* The system kept such memory from the child: by now something else may lie there. */
-void pxt_shutdown_after_fork(void)
+void pxt_shutdown_free_left(void)
 {
-	memset(kept, 0, sizeof(kept));
-}
+	unsigned left = kept ? pxt_threads_left() : 0;
+	struct pxt_block **at = &kept;
 
-/* With no place left the memory is never given back: better than under a writer's feet. */
-static void keep(struct pxt_block *block, size_t bytes)
-{
-	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
-		if (!kept[i].block) {
-			kept[i].block = block;
-			kept[i].bytes = bytes;
-			return;
+	while (*at) {
+		struct pxt_block *block = *at;
+		struct kept *note = kept_in(block);
+
+		note->left |= left;
+		if (note->left == PXT_ALL_LEFT) {
+			*at = note->next;
+			pxt_port_free(block, note->bytes);
+		} else {
+			at = &note->next;
 		}
 	}
+}
+
+/* The child's thread may be one of those who were late: the addresses stay, and cost nothing. */
+void pxt_shutdown_after_fork(void)
+{
+	kept = NULL;
+}
+
+/*
+ * A file's own first page stays as the file has it: what is kept is a copy.  Without memory for that
+ * the stream's is never given back: better than under a writer's feet.
+ */
+static void keep(struct pxt_block *block, size_t bytes)
+{
+	if (bytes > HEAD_BYTES)
+		pxt_port_empty((unsigned char *)block + HEAD_BYTES, bytes - HEAD_BYTES);
+	if (!pxt_port_own(block, bytes < HEAD_BYTES ? bytes : HEAD_BYTES, false))
+		return;
+	*kept_in(block) = (struct kept){ kept, bytes, 0 };
+	kept = block;
 }
 
 /*
@@ -97,8 +125,7 @@ static bool dismantle(struct pxt_stream *stream)
 		keep(block, stream->block_bytes);
 	else if (awake)
 		pxt_port_free(block, stream->block_bytes);
-	if (pxt_threads_all_left())
-		free_kept();
+	pxt_shutdown_free_left();
 	pxt_port_mutex_lock(&stream->mutex);
 	stream->block = NULL;
 	stream->closing = 0;

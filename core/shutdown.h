@@ -12,7 +12,12 @@
 
 /* EINVAL, or what the unit's at_shutdown() said; the stream is gone in any case. */
 int pxt_stream_shutdown(trace_id_t trid, const void *caller);
-/* In a child: what its parent has still to give back is no memory of the child's. */
+/*
+ * Gives back what earlier shutdowns had to keep, if it is known by now that nobody can be in there.
+ * Under the process lock.
+ */
+void pxt_shutdown_free_left(void);
+/* In a child: what its parent has still to give back is not the child's to give back. */
 void pxt_shutdown_after_fork(void);
 
 #endif

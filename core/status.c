@@ -4,11 +4,11 @@
 
 #include <errno.h>
 
-int pxt_stream_get_status(void *object, struct posix_trace_status_info *status)
+int pxt_stream_get_status(void *object, trace_id_t trid, struct posix_trace_status_info *status)
 {
 	struct pxt_stream *stream = object;
 
-	if (!pxt_stream_enter(stream))
+	if (!pxt_stream_enter_as(stream, trid))
 		return EINVAL;
 	pxt_stream_full_status(stream, status);
 	pxt_stream_unlock(stream);

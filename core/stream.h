@@ -192,6 +192,8 @@ struct pxt_stream {
 	/* The process ends.  False: the unit's part cannot be ended in time; it is left as it is. */
 	bool (*at_exit)(struct pxt_stream *stream);
 	int (*at_clear)(struct pxt_stream *stream);
+	/* With the mutex alone, which it may give up meanwhile.  An error: nothing is cleared. */
+	int (*before_clear)(struct pxt_stream *stream);
 };
 
 extern struct pxt_stream pxt_streams[CONFIG_PTRACE_MAX_STREAMS];
@@ -261,7 +263,9 @@ void pxt_streams_after_fork(void);
 
 /* The living stream of this process behind @trid, its mutex held; NULL: EINVAL. */
 struct pxt_stream *pxt_stream_lock(trace_id_t trid);
-/* The same for an operation that already found the object. */
+/* The same for an operation that already found the object: false where it is not @trid's any more. */
+bool pxt_stream_enter_as(struct pxt_stream *stream, trace_id_t trid);
+/* Whatever identifier it has. */
 bool pxt_stream_enter(struct pxt_stream *stream);
 void pxt_stream_unlock(struct pxt_stream *stream);
 /* With both locks, in their order: start, stop, clear, set_filter. */
@@ -292,14 +296,14 @@ void pxt_stream_counts(struct pxt_stream *stream, struct posix_trace_counts_np *
 void pxt_stream_wake(struct pxt_block *block);
 
 /* Operations that streams of every unit share. */
-int pxt_stream_get_attr(void *object, trace_attr_t *attr);
+int pxt_stream_get_attr(void *object, trace_id_t trid, trace_attr_t *attr);
 /* Of a stream without log (core/status.c). */
-int pxt_stream_get_status(void *object, struct posix_trace_status_info *status);
-int pxt_stream_type_name(void *object, trace_event_id_t id, char *name);
-int pxt_stream_type_format(void *object, trace_event_id_t id, char *format);
-trace_event_id_t pxt_stream_type_next(void *object);
-void pxt_stream_type_rewind(void *object);
-int pxt_stream_get_clock(void *object, struct posix_trace_clock_np *clock);
+int pxt_stream_get_status(void *object, trace_id_t trid, struct posix_trace_status_info *status);
+int pxt_stream_type_name(void *object, trace_id_t trid, trace_event_id_t id, char *name);
+int pxt_stream_type_format(void *object, trace_id_t trid, trace_event_id_t id, char *format);
+int pxt_stream_type_next(void *object, trace_id_t trid, trace_event_id_t *next);
+int pxt_stream_type_rewind(void *object, trace_id_t trid);
+int pxt_stream_get_clock(void *object, trace_id_t trid, struct posix_trace_clock_np *clock);
 
 /* True when this configuration makes events of system type @id, and @block's filter lets it in. */
 bool pxt_stream_wants(struct pxt_block *block, uint32_t id);

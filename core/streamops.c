@@ -6,11 +6,11 @@
 #include <errno.h>
 #include <string.h>
 
-int pxt_stream_get_attr(void *object, trace_attr_t *attr)
+int pxt_stream_get_attr(void *object, trace_id_t trid, trace_attr_t *attr)
 {
 	struct pxt_stream *stream = object;
 
-	if (!pxt_stream_enter(stream))
+	if (!pxt_stream_enter_as(stream, trid))
 		return EINVAL;
 	*attr = stream->block->attr;
 	pxt_stream_unlock(stream);
@@ -25,65 +25,70 @@ static void copy_text(char *to, const char *text)
 	while (*text++ != '\0');
 }
 
-/* Names are the process' own; the stream need not be looked at any closer. */
-static bool ours(void *object)
+/* Names are the process' own, and need no lock; the stream is only asked whether it is @trid's. */
+static bool lives(void *object, trace_id_t trid)
 {
 	struct pxt_stream *stream = object;
 
-	return pxt_process_owns(atomic_load_explicit(&stream->epoch, memory_order_relaxed));
+	if (!pxt_stream_enter_as(stream, trid))
+		return false;
+	pxt_stream_unlock(stream);
+	return true;
 }
 
-int pxt_stream_type_name(void *object, trace_event_id_t id, char *name)
+int pxt_stream_type_name(void *object, trace_id_t trid, trace_event_id_t id, char *name)
 {
 	const char *text = pxt_names_of(id);
 
-	if (!text || !ours(object))
+	if (!text || !lives(object, trid))
 		return EINVAL;
 	copy_text(name, text);
 	return 0;
 }
 
-int pxt_stream_type_format(void *object, trace_event_id_t id, char *format)
+int pxt_stream_type_format(void *object, trace_id_t trid, trace_event_id_t id, char *format)
 {
 	const char *text = pxt_names_format(id);
 
-	if (!text || !ours(object))
+	if (!text || !lives(object, trid))
 		return EINVAL;
 	copy_text(format, text);
 	return 0;
 }
 
 /* Ascending: system, unnamed, then user types; later ones are appended (DEC-31). */
-trace_event_id_t pxt_stream_type_next(void *object)
+int pxt_stream_type_next(void *object, trace_id_t trid, trace_event_id_t *next)
 {
 	struct pxt_stream *stream = object;
 	trace_event_id_t found = 0;
 
-	if (!pxt_stream_enter(stream))
-		return 0;
+	if (!pxt_stream_enter_as(stream, trid))
+		return EINVAL;
 	for (trace_event_id_t id = stream->type_at + 1; id < PXT_ID_COUNT && !found; id++)
 		found = pxt_names_of(id) ? id : 0;
 	if (found)
 		stream->type_at = found;
 	pxt_stream_unlock(stream);
-	return found;
+	*next = found;
+	return 0;
 }
 
-void pxt_stream_type_rewind(void *object)
+int pxt_stream_type_rewind(void *object, trace_id_t trid)
 {
 	struct pxt_stream *stream = object;
 
-	if (!pxt_stream_enter(stream))
-		return;
+	if (!pxt_stream_enter_as(stream, trid))
+		return EINVAL;
 	stream->type_at = 0;
 	pxt_stream_unlock(stream);
+	return 0;
 }
 
-int pxt_stream_get_clock(void *object, struct posix_trace_clock_np *clock)
+int pxt_stream_get_clock(void *object, trace_id_t trid, struct posix_trace_clock_np *clock)
 {
 	struct pxt_stream *stream = object;
 
-	if (!pxt_stream_enter(stream))
+	if (!pxt_stream_enter_as(stream, trid))
 		return EINVAL;
 	clock->posix_source_np = pxt_clock.source;
 	clock->posix_error_ppm_np = pxt_clock.error_ppm;

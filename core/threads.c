@@ -18,8 +18,42 @@ struct pxt_outside pxt_outside;
 
 void pxt_threads_after_fork(void)
 {
-	atomic_store_explicit(&pxt_outside.outsiders, 0u, memory_order_relaxed);
-	atomic_store_explicit(&pxt_outside.strays, 0u, memory_order_relaxed);
+	for (unsigned i = 0; i < 2; i++) {
+		atomic_store_explicit(&pxt_outside.inside[i], 0u, memory_order_relaxed);
+		atomic_store_explicit(&pxt_outside.strays[i], 0u, memory_order_relaxed);
+	}
+}
+
+/* ---- Threads without a place ---- */
+
+uint32_t pxt_come_in(struct pxt_outside *outside)
+{
+	uint32_t turn = atomic_load_explicit(&outside->turn, memory_order_relaxed) & 1u;
+
+	atomic_fetch_add_explicit(&outside->inside[turn], 1u, memory_order_seq_cst);
+	return turn;
+}
+
+/* Release: whoever sees the number go down sees no later access of this trace point. */
+void pxt_go_out(struct pxt_outside *outside, uint32_t turn)
+{
+	atomic_fetch_sub_explicit(&outside->inside[turn], 1u, memory_order_release);
+}
+
+void pxt_enter_outside(struct pxt_pass *pass)
+{
+	pxt_self.depth++;
+	pass->passes = pxt_come_in(&pxt_outside);
+	if (CONFIG_PTRACE_INHERIT)
+		pass->passes |= pxt_come_in(&pxt_threads->outside) << 1;
+}
+
+void pxt_leave_outside(const struct pxt_pass *pass)
+{
+	pxt_go_out(&pxt_outside, pass->passes & 1u);
+	if (CONFIG_PTRACE_INHERIT)
+		pxt_go_out(&pxt_threads->outside, pass->passes >> 1);
+	pxt_self.depth--;
 }
 
 /*
@@ -94,27 +128,39 @@ static bool wait_entry(struct pxt_thread *entry, uint64_t *left_ns, enum pxt_who
 }
 
 /* Threads without an entry, of which nobody knows more than their number. */
-static bool wait_outsiders(
-    _Atomic uint32_t *outsiders, _Atomic uint32_t *given_up, uint64_t left_ns)
+static bool wait_turn(struct pxt_outside *outside, uint32_t turn, uint64_t *left_ns)
 {
 	const uint64_t slice = 50000;
-	uint32_t strays = atomic_load_explicit(given_up, memory_order_relaxed);
+	uint32_t strays = atomic_load_explicit(&outside->strays[turn], memory_order_relaxed);
 	uint32_t inside;
 
 	for (;;) {
-		inside = atomic_load_explicit(outsiders, memory_order_acquire);
+		inside = atomic_load_explicit(&outside->inside[turn], memory_order_acquire);
 		if (inside <= strays)
 			break;
-		if (left_ns < slice) {
-			atomic_store_explicit(given_up, inside, memory_order_relaxed);
+		if (*left_ns < slice) {
+			atomic_store_explicit(&outside->strays[turn], inside, memory_order_relaxed);
 			return false;
 		}
-		left_ns -= slice;
+		*left_ns -= slice;
 		pxt_port_pause_ns(slice);
 	}
 	if (inside < strays)
-		atomic_store_explicit(given_up, inside, memory_order_relaxed);
+		atomic_store_explicit(&outside->strays[turn], inside, memory_order_relaxed);
 	return inside == 0;
+}
+
+/*
+ * Who is inside counts in one of the two.  First those who saw an earlier turn; then the turn changes,
+ * and those who saw the last one.
+ */
+static bool wait_outsiders(struct pxt_outside *outside, uint64_t left_ns)
+{
+	uint32_t turn = atomic_load_explicit(&outside->turn, memory_order_relaxed) & 1u;
+	bool all = wait_turn(outside, turn ^ 1u, &left_ns);
+
+	atomic_store_explicit(&outside->turn, turn ^ 1u, memory_order_relaxed);
+	return wait_turn(outside, turn, &left_ns) && all;
 }
 
 bool pxt_threads_wait_left(uint64_t limit_ns, enum pxt_whose whose)
@@ -131,10 +177,7 @@ bool pxt_threads_wait_left(uint64_t limit_ns, enum pxt_whose whose)
 	count = entries(table);
 	for (uint32_t i = 1; i < count; i++)
 		all &= wait_entry(&table->entry[i], &limit_ns, whose);
-	return (whose == PXT_OWN
-	               ? wait_outsiders(&pxt_outside.outsiders, &pxt_outside.strays, limit_ns)
-	               : wait_outsiders(&table->outsiders, &table->strays, limit_ns)) &&
-	       all;
+	return wait_outsiders(whose == PXT_OWN ? &pxt_outside : &table->outside, limit_ns) && all;
 }
 
 /* Whoever has no entry may be anywhere. */
@@ -150,8 +193,8 @@ static bool all_seen_outside(struct pxt_thread_table *table, enum pxt_whose whos
 		if (whose == PXT_OWN ? !pxt_family_foreign(entry) : !pxt_family_gone(entry))
 			return false;
 	}
-	return !atomic_load_explicit(&pxt_outside.outsiders, memory_order_acquire) &&
-	       (whose == PXT_OWN || !atomic_load_explicit(&table->outsiders, memory_order_acquire));
+	return !pxt_outsiders(&pxt_outside) &&
+	       (whose == PXT_OWN || !pxt_outsiders(&table->outside));
 }
 
 /* [proof: dead] */
@@ -164,8 +207,22 @@ bool pxt_threads_nobody_inside(enum pxt_whose whose)
 	       all_seen_outside(table, whose);
 }
 
-/* [proof: kept] */
-bool pxt_threads_all_left(void)
+/* The turn is given on where it can be, so that the other number comes to 0 by the next call. */
+static unsigned outsiders_left(void)
+{
+	uint32_t turn = atomic_load_explicit(&pxt_outside.turn, memory_order_relaxed) & 1u;
+	unsigned left = 0;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		if (!atomic_load_explicit(&pxt_outside.inside[i], memory_order_acquire))
+			left |= 1u << i;
+	}
+	if (left & 1u << (turn ^ 1u))
+		atomic_store_explicit(&pxt_outside.turn, turn ^ 1u, memory_order_relaxed);
+	return left;
+}
+
+static bool entries_left(void)
 {
 	struct pxt_thread_table *table = pxt_threads;
 	uint32_t count = table ? entries(table) : 0;
@@ -178,7 +235,13 @@ bool pxt_threads_all_left(void)
 		    !pxt_family_foreign(&table->entry[i]))
 			return false;
 	}
-	return !atomic_load_explicit(&pxt_outside.outsiders, memory_order_acquire);
+	return true;
+}
+
+/* [proof: kept] */
+unsigned pxt_threads_left(void)
+{
+	return outsiders_left() | (entries_left() ? 4u : 0u);
 }
 
 bool pxt_threads_find(uint32_t index, uint64_t *thread, int32_t *pid)

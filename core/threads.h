@@ -38,22 +38,40 @@ struct pxt_thread {
 	char name[PXT_THREAD_NAME];
 };
 
+/*
+ * Threads without an entry that are inside now, in two numbers: who comes in counts himself in the one
+ * whose turn it is.  Whoever waits gives the turn to the other one, so that the number he waits for
+ * comes to 0 however many come in meanwhile.
+ */
+struct pxt_outside {
+	_Atomic uint32_t turn;
+	_Atomic uint32_t inside[2];
+	_Atomic uint32_t strays[2]; /* ... of which so many were waited for in vain */
+};
+
 /* No pointers inside: may be mapped anywhere. */
 struct pxt_thread_table {
 	_Atomic uint32_t count;     /* entries given out, entry 0 not counted */
-	_Atomic uint32_t outsiders; /* threads of the family without an entry that are inside now */
-	_Atomic uint32_t strays;    /* ... of which so many were waited for in vain */
+	struct pxt_outside outside; /* of the family */
 	struct pxt_thread entry[CONFIG_PTRACE_MAX_THREADS];
 };
 
 /*
- * The same two of this process alone: a relative that dies inside counts for ever among the
- * family's, but it touches no memory of this process.
+ * The same of this process alone: a relative that dies inside counts for ever among the family's,
+ * but it touches no memory of this process.
  */
-extern struct pxt_outside {
-	_Atomic uint32_t outsiders;
-	_Atomic uint32_t strays;
-} pxt_outside;
+extern struct pxt_outside pxt_outside;
+
+/* A thread counts itself; which number it was is what it goes out with. */
+uint32_t pxt_come_in(struct pxt_outside *outside);
+void pxt_go_out(struct pxt_outside *outside, uint32_t turn);
+
+/* Everybody who is inside and has no entry. */
+PXT_INLINE uint32_t pxt_outsiders(struct pxt_outside *outside)
+{
+	return atomic_load_explicit(&outside->inside[0], memory_order_acquire) +
+	       atomic_load_explicit(&outside->inside[1], memory_order_acquire);
+}
 
 /* Of a thread that was never registered: no process has it, not even one that was not started. */
 #if CONFIG_PTRACE_PORT_POSIX
@@ -74,6 +92,7 @@ struct pxt_self {
 	/* For core/emit_short.h: the index and the CPU as they stand in slots. */
 	uint32_t cpu_bits; /* added to the CPU's, all ones where that is not known */
 	uint64_t index_high;
+	uint32_t depth; /* without a place: trace points that this thread is inside of */
 };
 
 /* In the process' directory; NULL until that is made. */
@@ -191,8 +210,13 @@ bool pxt_threads_wait_left(uint64_t limit_ns, enum pxt_whose whose);
  * fence only where the answer may be true.
  */
 bool pxt_threads_nobody_inside(enum pxt_whose whose);
-/* Whether someone given up by wait_left() may still be inside. */
-bool pxt_threads_all_left(void);
+/*
+ * Who has left of those whom wait_left() has waited for in vain, a bit for each kind that nobody is left
+ * of: when all have been seen since such a wait, at once or one by one, what was kept for it is
+ * needed no more.  Does not wait.  Under the process lock.
+ */
+unsigned pxt_threads_left(void);
+#define PXT_ALL_LEFT 7u /* those in the table, and both numbers of those who are not */
 /* In a child: the parent's threads are not in it. */
 void pxt_threads_after_fork(void);
 /* Identity behind an index; false where there is none. */
@@ -201,21 +225,13 @@ bool pxt_threads_find(uint32_t index, uint64_t *thread, int32_t *pid);
 /* Proof of being inside; lives on the trace point's stack. */
 struct pxt_pass {
 	struct pxt_thread *entry;
-	uint32_t passes;
+	uint32_t passes; /* without a place: the numbers it counts in, 1 own, 2 the family's */
 	bool outermost;
 };
 
-#if CONFIG_PTRACE_INHERIT
-PXT_INLINE void pxt_count_in_family(uint32_t change)
-{
-	atomic_fetch_add_explicit(&pxt_threads->outsiders, change, memory_order_acq_rel);
-}
-#else
-PXT_INLINE void pxt_count_in_family(uint32_t change)
-{
-	(void)change;
-}
-#endif
+/* The same for a thread without a place (core/threads.c). */
+PXT_NOINLINE void pxt_enter_outside(struct pxt_pass *pass);
+PXT_NOINLINE void pxt_leave_outside(const struct pxt_pass *pass);
 
 /* False: this process has no streams (a forked child's first event). */
 PXT_INLINE bool pxt_enter(struct pxt_pass *pass)
@@ -224,8 +240,7 @@ PXT_INLINE bool pxt_enter(struct pxt_pass *pass)
 		return false;
 	pass->entry = pxt_self.entry;
 	if (PXT_UNLIKELY(pass->entry == &pxt_no_entry)) {
-		pxt_count_in_family(1u);
-		atomic_fetch_add_explicit(&pxt_outside.outsiders, 1u, memory_order_seq_cst);
+		pxt_enter_outside(pass);
 		return true;
 	}
 	/* A handler that comes between load and store leaves an even number behind, too. */
@@ -242,8 +257,7 @@ PXT_INLINE bool pxt_enter(struct pxt_pass *pass)
 PXT_INLINE void pxt_leave(const struct pxt_pass *pass)
 {
 	if (PXT_UNLIKELY(pass->entry == &pxt_no_entry)) {
-		atomic_fetch_sub_explicit(&pxt_outside.outsiders, 1u, memory_order_release);
-		pxt_count_in_family(UINT32_MAX);
+		pxt_leave_outside(pass);
 	} else if (pass->outermost) {
 		/* Release: whoever sees it sees no later access of this trace point.  [proof: leave] */
 		atomic_store_explicit(

@@ -430,9 +430,11 @@ int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t streamsize);
  * SUSPENDED: recorded events are gone, nothing is full or overrun, nothing is filtered, a restart
  * that was pending is cancelled.  With a log that log begins anew too; one that cannot be rewritten
  * (a pipe) gets a mark.  The creation time stays.  What goes wrong with the log's output is no
- * error of this call: posix_trace_get_status() tells it, and the next flush tries again.
+ * error of this call: posix_trace_get_status() tells it, and the next flush tries again.  But where
+ * the log's file cannot be cut for good, nothing is cleared, in stream or log.
  *
- * EINVAL: @trid is no active stream.
+ * EINVAL: @trid is no active stream.  EPERM, or what else the system says: the log's file may only be
+ * appended to (an attribute of the file), or is sealed against shrinking or writing.
  * Cost: lock; with a log, output.  Unit: Core.
  * (CLEAR-01 to CLEAR-08, CLEAR-E1, DEC-25)
  */

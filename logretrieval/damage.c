@@ -159,22 +159,20 @@ static int skip_frame(struct pxt_log *log, struct posix_trace_logfinding_np *fin
 	return 0;
 }
 
-int pxt_log_skip_damage(void *object, struct posix_trace_logfinding_np *finding)
+int pxt_log_skip_damage(void *object, trace_id_t trid, struct posix_trace_logfinding_np *finding)
 {
 	struct pxt_log *log = object;
-	int error = EINVAL;
+	int error = ENOENT;
 
-	pxt_log_lock(log);
-	if (log->open) {
-		error = ENOENT;
-		/* The window is used for looking: what is unread in it comes first. */
-		if (log->growing && !log->complete && log->cursor.left == 0) {
-			pxt_log_view_again(log);
-			if (log->header.layout == PXT_LAYOUT_FRAMES)
-				error = skip_frame(log, finding);
-			if (error == ENOENT)
-				error = skip(log, finding);
-		}
+	if (!pxt_log_enter(log, trid))
+		return EINVAL;
+	/* The window is used for looking: what is unread in it comes first. */
+	if (log->growing && !log->complete && log->cursor.left == 0) {
+		pxt_log_view_again(log);
+		if (log->header.layout == PXT_LAYOUT_FRAMES)
+			error = skip_frame(log, finding);
+		if (error == ENOENT)
+			error = skip(log, finding);
 	}
 	pxt_log_unlock(log);
 	return error;

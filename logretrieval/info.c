@@ -43,56 +43,52 @@ static void get_crash(const struct pxt_crash *crash, struct posix_trace_loginfo_
 	info->posix_signal_tid_np = crash->tid;
 }
 
-static int get_info(void *object, struct posix_trace_loginfo_np *info)
+static int get_info(void *object, trace_id_t trid, struct posix_trace_loginfo_np *info)
 {
 	struct pxt_log *log = object;
-	int error = EINVAL;
 
-	pxt_log_lock(log);
-	if (log->open) {
-		memset(info, 0, sizeof(*info));
-		memcpy(info->posix_uuid_np, log->header.uuid, sizeof(info->posix_uuid_np));
-		info->posix_format_major_np = log->header.major;
-		info->posix_format_minor_np = log->header.minor;
-		info->posix_word_bytes_np = log->header.word_bytes;
-		info->posix_swapped_np = log->header.swapped;
-		info->posix_complete_np = log->complete;
-		info->posix_pid_np = log->process.pid;
-		info->posix_start_np = log->header.created.realtime;
-		info->posix_start_monotonic_np = log->header.created.monotonic;
-		info->posix_start_boottime_np = log->header.created.boottime;
-		info->posix_generation_np = log->header.generation;
-		if (log->complete) {
-			info->posix_end_np = log->trailer.end.realtime;
-			info->posix_end_monotonic_np = log->trailer.end.monotonic;
-			info->posix_end_boottime_np = log->trailer.end.boottime;
-			get_crash(&log->trailer.crash, info);
-		}
-		info->posix_blocks_np = log->data_blocks + log->meta_blocks;
-		get_counts(log, info);
-		get_clock(log, &info->posix_clock_np);
-		info->posix_threads_np = log->thread_count;
-		info->posix_modules_np = log->module_count;
-		memcpy(info->posix_executable_np, log->process.executable,
-		    sizeof(info->posix_executable_np));
-		memcpy(info->posix_host_np, log->process.host, sizeof(info->posix_host_np) - 1);
-		memcpy(
-		    info->posix_boot_id_np, log->process.boot_id, sizeof(info->posix_boot_id_np));
-		error = 0;
+	if (!pxt_log_enter(log, trid))
+		return EINVAL;
+	memset(info, 0, sizeof(*info));
+	memcpy(info->posix_uuid_np, log->header.uuid, sizeof(info->posix_uuid_np));
+	info->posix_format_major_np = log->header.major;
+	info->posix_format_minor_np = log->header.minor;
+	info->posix_word_bytes_np = log->header.word_bytes;
+	info->posix_swapped_np = log->header.swapped;
+	info->posix_complete_np = log->complete;
+	info->posix_pid_np = log->process.pid;
+	info->posix_start_np = log->header.created.realtime;
+	info->posix_start_monotonic_np = log->header.created.monotonic;
+	info->posix_start_boottime_np = log->header.created.boottime;
+	info->posix_generation_np = log->header.generation;
+	if (log->complete) {
+		info->posix_end_np = log->trailer.end.realtime;
+		info->posix_end_monotonic_np = log->trailer.end.monotonic;
+		info->posix_end_boottime_np = log->trailer.end.boottime;
+		get_crash(&log->trailer.crash, info);
 	}
+	info->posix_blocks_np = log->data_blocks + log->meta_blocks;
+	get_counts(log, info);
+	get_clock(log, &info->posix_clock_np);
+	info->posix_threads_np = log->thread_count;
+	info->posix_modules_np = log->module_count;
+	memcpy(
+	    info->posix_executable_np, log->process.executable, sizeof(info->posix_executable_np));
+	memcpy(info->posix_host_np, log->process.host, sizeof(info->posix_host_np) - 1);
+	memcpy(info->posix_boot_id_np, log->process.boot_id, sizeof(info->posix_boot_id_np));
 	pxt_log_unlock(log);
-	return error;
+	return 0;
 }
 
-static int get_thread(void *object, uint32_t index, struct posix_trace_logthread_np *thread)
+static int get_thread(
+    void *object, trace_id_t trid, uint32_t index, struct posix_trace_logthread_np *thread)
 {
 	struct pxt_log *log = object;
-	int error = EINVAL;
+	int error = ENOENT;
 
-	pxt_log_lock(log);
-	if (log->open)
-		error = ENOENT;
-	if (log->open && index < log->thread_count) {
+	if (!pxt_log_enter(log, trid))
+		return EINVAL;
+	if (index < log->thread_count) {
 		const struct pxt_log_thread *known = &log->threads[index].thread;
 
 		thread->posix_thread_np = known->thread;
@@ -105,15 +101,15 @@ static int get_thread(void *object, uint32_t index, struct posix_trace_logthread
 	return error;
 }
 
-static int get_module(void *object, uint32_t index, struct posix_trace_logmodule_np *module)
+static int get_module(
+    void *object, trace_id_t trid, uint32_t index, struct posix_trace_logmodule_np *module)
 {
 	struct pxt_log *log = object;
-	int error = EINVAL;
+	int error = ENOENT;
 
-	pxt_log_lock(log);
-	if (log->open)
-		error = ENOENT;
-	if (log->open && index < log->module_count) {
+	if (!pxt_log_enter(log, trid))
+		return EINVAL;
+	if (index < log->module_count) {
 		const struct pxt_log_module *known = &log->modules[index];
 
 		module->posix_base_np = known->base;
@@ -128,18 +124,15 @@ static int get_module(void *object, uint32_t index, struct posix_trace_logmodule
 	return error;
 }
 
-static int get_time(void *object, uint64_t ticks, struct timespec *time)
+static int get_time(void *object, trace_id_t trid, uint64_t ticks, struct timespec *time)
 {
 	struct pxt_log *log = object;
-	int error = EINVAL;
 
-	pxt_log_lock(log);
-	if (log->open) {
-		pxt_log_time(log, ticks, time);
-		error = 0;
-	}
+	if (!pxt_log_enter(log, trid))
+		return EINVAL;
+	pxt_log_time(log, ticks, time);
 	pxt_log_unlock(log);
-	return error;
+	return 0;
 }
 
 const struct pxt_log_getters pxt_log_getters = { get_info, get_thread, get_module,
@@ -159,7 +152,7 @@ PXT_API int posix_trace_log_getinfo_np(trace_id_t trid, struct posix_trace_login
 	void *log;
 	const struct pxt_log_getters *getters = find(trid, &log);
 
-	return getters && pxt_arg_given(info) ? getters->info(log, info) : EINVAL;
+	return getters && pxt_arg_given(info) ? getters->info(log, trid, info) : EINVAL;
 }
 
 PXT_API int posix_trace_log_getthread_np(
@@ -168,7 +161,8 @@ PXT_API int posix_trace_log_getthread_np(
 	void *log;
 	const struct pxt_log_getters *getters = find(trid, &log);
 
-	return getters && pxt_arg_given(thread) ? getters->thread(log, index, thread) : EINVAL;
+	return getters && pxt_arg_given(thread) ? getters->thread(log, trid, index, thread)
+	                                        : EINVAL;
 }
 
 PXT_API int posix_trace_log_getmodule_np(
@@ -177,7 +171,8 @@ PXT_API int posix_trace_log_getmodule_np(
 	void *log;
 	const struct pxt_log_getters *getters = find(trid, &log);
 
-	return getters && pxt_arg_given(module) ? getters->module(log, index, module) : EINVAL;
+	return getters && pxt_arg_given(module) ? getters->module(log, trid, index, module)
+	                                        : EINVAL;
 }
 
 PXT_API int posix_trace_log_nextblock_np(
@@ -189,7 +184,7 @@ PXT_API int posix_trace_log_nextblock_np(
 	if (pxt_arg_given(unavailable))
 		*unavailable = 1;
 	return getters && pxt_arg_given(block) && pxt_arg_given(unavailable)
-	           ? getters->block(log, block, unavailable)
+	           ? getters->block(log, trid, block, unavailable)
 	           : EINVAL;
 }
 
@@ -199,7 +194,7 @@ PXT_API int posix_trace_log_skipdamage_np(
 	void *log;
 	const struct pxt_log_getters *getters = find(trid, &log);
 
-	return getters && pxt_arg_given(finding) ? getters->damage(log, finding) : EINVAL;
+	return getters && pxt_arg_given(finding) ? getters->damage(log, trid, finding) : EINVAL;
 }
 
 PXT_API int posix_trace_log_gettime_np(trace_id_t trid, uint64_t ticks, struct timespec *time)
@@ -207,5 +202,5 @@ PXT_API int posix_trace_log_gettime_np(trace_id_t trid, uint64_t ticks, struct t
 	void *log;
 	const struct pxt_log_getters *getters = find(trid, &log);
 
-	return getters && pxt_arg_given(time) ? getters->time(log, ticks, time) : EINVAL;
+	return getters && pxt_arg_given(time) ? getters->time(log, trid, ticks, time) : EINVAL;
 }

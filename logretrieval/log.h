@@ -2,10 +2,11 @@
 /*
  * log.h - an opened log.
  *
- * Everything is done under the log's lock, but for what open.c does before the identifier exists.
+ * Everything is done under the log's lock, but for what lock.c does with objects that are not in use.
  * The file may be hostile, and may change while it is read: whatever comes from it is checked
  * where it is used, and memory follows the bounds below, never the file's own numbers.
  *
+ *   lock.c     the lock, the objects, fork
  *   window.c   a piece of the file in memory
  *   scan.c     checks the file block by block, once, and takes in what is not DATA
  *   check.c    the same without an end at the first mistake, for posix_trace_log_check_np()
@@ -86,7 +87,10 @@ struct pxt_log_cursor {
 
 struct pxt_log {
 	_Atomic uint32_t lock;
-	struct pxt_log *next_free;
+	bool held_for_fork; /* lock.c */
+	struct pxt_log *next_of_all;
+	trace_id_t trid;           /* 0: it has none, or not yet */
+	struct pxt_log *next_free; /* from here on all is cleared with the end of a log */
 	bool open;
 	bool growing;     /* may lack its end */
 	bool complete;    /* the trailer was found */
@@ -148,10 +152,18 @@ struct pxt_log {
 	unsigned char scratch[PXT_DATA_MAX + 1];
 };
 
-/* ---- open.c ---- */
+/* ---- lock.c ---- */
 
 void pxt_log_lock(struct pxt_log *log);
+/* Locks a log that was found by @trid; false where it is closed, or another identifier's by now. */
+bool pxt_log_enter(struct pxt_log *log, trace_id_t trid);
 void pxt_log_unlock(struct pxt_log *log);
+/* One that is not in use; all zero but for its lock and its place.  NULL: no memory. */
+struct pxt_log *pxt_log_take_object(void);
+void pxt_log_give_object(struct pxt_log *log);
+
+/* ---- open.c ---- */
+
 /* Notes offset and reason; returns EINVAL. */
 int pxt_log_fail(struct pxt_log *log, uint64_t offset, const char *reason);
 
@@ -210,7 +222,7 @@ uint64_t pxt_log_behind_frames(const struct pxt_log *log);
 bool pxt_log_begins_here(const struct pxt_log *log, const unsigned char *at);
 /* The next place from @offset on where one seems to begin; @size, the file's, if there is none. */
 uint64_t pxt_log_find_block(struct pxt_log *log, uint64_t offset, uint64_t size);
-int pxt_log_skip_damage(void *object, struct posix_trace_logfinding_np *finding);
+int pxt_log_skip_damage(void *object, trace_id_t trid, struct posix_trace_logfinding_np *finding);
 
 /* ---- tables.c ---- */
 
@@ -261,7 +273,8 @@ void pxt_log_get_context(struct pxt_log *log, const unsigned char *at,
     const struct pxt_log_record *record, struct pxt_log_context *context);
 /* Not earlier than any reported before it (TIM-06). */
 void pxt_log_report_time(struct pxt_log *log, uint64_t ticks, struct timespec *time);
-int pxt_log_nextblock(void *object, struct posix_trace_logblock_np *block, int *unavailable);
+int pxt_log_nextblock(
+    void *object, trace_id_t trid, struct posix_trace_logblock_np *block, int *unavailable);
 /* Brings the numbers in an event's data, recorded in the other byte order, into this one. */
 void pxt_log_swap_data(const struct pxt_log *log, uint32_t id, unsigned char *data, uint32_t bytes);
 
@@ -273,15 +286,18 @@ int pxt_log_views(void *object, trace_id_t trid, struct posix_trace_eventview_np
 /* ---- ops.c, info.c ---- */
 
 struct pxt_log_getters {
-	int (*info)(void *object, struct posix_trace_loginfo_np *info);
-	int (*thread)(void *object, uint32_t index, struct posix_trace_logthread_np *thread);
-	int (*module)(void *object, uint32_t index, struct posix_trace_logmodule_np *module);
-	int (*block)(void *object, struct posix_trace_logblock_np *block, int *unavailable);
-	int (*time)(void *object, uint64_t ticks, struct timespec *time);
-	int (*damage)(void *object, struct posix_trace_logfinding_np *finding);
+	int (*info)(void *object, trace_id_t trid, struct posix_trace_loginfo_np *info);
+	int (*thread)(
+	    void *object, trace_id_t trid, uint32_t index, struct posix_trace_logthread_np *thread);
+	int (*module)(
+	    void *object, trace_id_t trid, uint32_t index, struct posix_trace_logmodule_np *module);
+	int (*block)(
+	    void *object, trace_id_t trid, struct posix_trace_logblock_np *block, int *unavailable);
+	int (*time)(void *object, trace_id_t trid, uint64_t ticks, struct timespec *time);
+	int (*damage)(void *object, trace_id_t trid, struct posix_trace_logfinding_np *finding);
 };
 extern const struct pxt_ops pxt_log_ops;
 extern const struct pxt_log_getters pxt_log_getters;
-int pxt_log_close(void *object);
+int pxt_log_close(void *object, trace_id_t trid);
 
 #endif

@@ -248,14 +248,14 @@ int pxt_log_getnext(void *object, const struct pxt_getnext *request)
 	struct pxt_log *log = object;
 	struct pxt_log_record record;
 	const unsigned char *at;
-	int error = EINVAL;
+	int error;
 
 	/* A log has nothing to wait for: the other two functions are not for it (DEC-16). */
 	if (request->wait != PXT_WAIT_BLOCK)
 		return EINVAL;
-	pxt_log_lock(log);
-	if (log->open)
-		error = next_record(log, &record, &at);
+	if (!pxt_log_enter(log, request->trid))
+		return EINVAL;
+	error = next_record(log, &record, &at);
 	if (!error) {
 		fill(log, at, &record, request->event);
 		hand_out(log, at, &record, request);
@@ -264,16 +264,16 @@ int pxt_log_getnext(void *object, const struct pxt_getnext *request)
 	return error == ENODATA ? 0 : error;
 }
 
-int pxt_log_nextblock(void *object, struct posix_trace_logblock_np *block, int *unavailable)
+int pxt_log_nextblock(
+    void *object, trace_id_t trid, struct posix_trace_logblock_np *block, int *unavailable)
 {
 	struct pxt_log *log = object;
-	int error = EINVAL;
+	int error;
 
-	pxt_log_lock(log);
-	if (log->open) {
-		log->cursor.left = 0;
-		error = pxt_log_find_slot(log);
-	}
+	if (!pxt_log_enter(log, trid))
+		return EINVAL;
+	log->cursor.left = 0;
+	error = pxt_log_find_slot(log);
 	if (!error) {
 		*block = log->cursor.block;
 		*unavailable = 0;

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * open.c - posix_trace_open() and its kin, posix_trace_rewind(), posix_trace_close(); the lock.
- *
- * The small object behind an identifier is used again, never freed: a thread that looked the
- * identifier up just before another closed it finds a closed log, not foreign memory.
- */
+/* open.c - posix_trace_open() and its kin, posix_trace_rewind(), posix_trace_close(). */
 #include "logretrieval/log.h"
 
 #include "base/attr.h"
@@ -13,42 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define FREE    0u
-#define HELD    1u
-#define AWAITED 2u /* held, and somebody sleeps on it */
-
 #define GROW_BYTES 8192u
-
-static _Atomic uint32_t pool_lock;
-static struct pxt_log *pool;
-
-static void lock(_Atomic uint32_t *word)
-{
-	uint32_t seen = FREE;
-
-	if (atomic_compare_exchange_strong_explicit(
-	        word, &seen, HELD, memory_order_acquire, memory_order_relaxed))
-		return;
-	/* Whoever slept cannot know whether he was the last one, and so wakes the next. */
-	while (atomic_exchange_explicit(word, AWAITED, memory_order_acquire) != FREE)
-		(void)pxt_port_wait(word, AWAITED, NULL, 0);
-}
-
-static void unlock(_Atomic uint32_t *word)
-{
-	if (atomic_exchange_explicit(word, FREE, memory_order_release) == AWAITED)
-		pxt_port_wake(word);
-}
-
-void pxt_log_lock(struct pxt_log *log)
-{
-	lock(&log->lock);
-}
-
-void pxt_log_unlock(struct pxt_log *log)
-{
-	unlock(&log->lock);
-}
 
 int pxt_log_fail(struct pxt_log *log, uint64_t offset, const char *reason)
 {
@@ -62,34 +22,10 @@ int pxt_log_fail(struct pxt_log *log, uint64_t offset, const char *reason)
 	return EINVAL;
 }
 
-static struct pxt_log *take_object(void)
-{
-	struct pxt_log *log;
-
-	lock(&pool_lock);
-	log = pool;
-	if (log)
-		pool = log->next_free;
-	unlock(&pool_lock);
-	if (log)
-		return log;
-	log = pxt_port_heap_resize(NULL, sizeof(*log));
-	if (log)
-		memset(log, 0, sizeof(*log));
-	return log;
-}
-
-static void give_object(struct pxt_log *log)
-{
-	lock(&pool_lock);
-	log->next_free = pool;
-	pool = log;
-	unlock(&pool_lock);
-}
-
-/* All but the lock, which a late user of the old identifier may hold. */
+/* All but the lock, which a late user of the old identifier may hold, and its place among all objects. */
 static void clear_object(struct pxt_log *log)
 {
+	__atomic_store_n(&log->trid, 0, __ATOMIC_RELAXED);
 	pxt_log_free_tables(log);
 	pxt_port_heap_free(log->window);
 	memset((unsigned char *)log + offsetof(struct pxt_log, next_free), 0,
@@ -130,7 +66,7 @@ static int describe_descriptor(struct pxt_log *log, int error)
 	return error;
 }
 
-static int add_handle(struct pxt_log *log, trace_id_t *trid)
+static int find_cell(struct pxt_log *log, trace_id_t *trid)
 {
 	void *memory;
 
@@ -147,6 +83,16 @@ static int add_handle(struct pxt_log *log, trace_id_t *trid)
 	return pxt_handle_add(&pxt_log_ops, log, trid);
 }
 
+/* A fork asks without the lock whether the log has an identifier (lock.c). */
+static int add_handle(struct pxt_log *log, trace_id_t *trid)
+{
+	int error = find_cell(log, trid);
+
+	if (!error)
+		__atomic_store_n(&log->trid, *trid, __ATOMIC_RELAXED);
+	return error;
+}
+
 static int open_log(
     int file_desc, trace_id_t *trid, bool growing, struct posix_trace_logerror_np *explanation)
 {
@@ -155,7 +101,7 @@ static int open_log(
 
 	if (!pxt_arg_given(trid))
 		return EINVAL;
-	log = take_object();
+	log = pxt_log_take_object();
 	if (!log)
 		return ENOMEM;
 	pxt_log_lock(log);
@@ -178,25 +124,21 @@ static int open_log(
 	}
 	pxt_log_unlock(log);
 	if (error)
-		give_object(log);
+		pxt_log_give_object(log);
 	return error;
 }
 
-int pxt_log_close(void *object)
+int pxt_log_close(void *object, trace_id_t trid)
 {
 	struct pxt_log *log = object;
-	bool was_open;
 
-	pxt_log_lock(log);
-	was_open = log->open;
-	if (was_open) {
-		pxt_port_file_close(&log->file);
-		clear_object(log);
-	}
-	pxt_log_unlock(log);
-	if (!was_open)
+	/* Of two who close one log, the second finds it closed, or somebody else's. */
+	if (!pxt_log_enter(log, trid))
 		return EINVAL;
-	give_object(log);
+	pxt_port_file_close(&log->file);
+	clear_object(log);
+	pxt_log_unlock(log);
+	pxt_log_give_object(log);
 	return 0;
 }
 
@@ -222,7 +164,7 @@ PXT_API int posix_trace_rewind(trace_id_t trid)
 	const struct pxt_ops *ops;
 	void *object = pxt_handle_find(trid, &ops);
 
-	return object && ops->rewind ? ops->rewind(object) : EINVAL;
+	return object && ops->rewind ? ops->rewind(object, trid) : EINVAL;
 }
 
 PXT_API int posix_trace_close(trace_id_t trid)
@@ -234,5 +176,5 @@ PXT_API int posix_trace_close(trace_id_t trid)
 		return EINVAL;
 	/* First, so that the object may be used again as soon as it is closed. */
 	pxt_handle_remove(trid);
-	return ops->close(object);
+	return ops->close(object, trid);
 }

@@ -5,21 +5,11 @@
 #include <errno.h>
 #include <string.h>
 
-/* Every question is asked under the lock, and of a log that is open. */
-static bool enter(struct pxt_log *log)
-{
-	pxt_log_lock(log);
-	if (log->open)
-		return true;
-	pxt_log_unlock(log);
-	return false;
-}
-
-static int get_attr(void *object, trace_attr_t *attr)
+static int get_attr(void *object, trace_id_t trid, trace_attr_t *attr)
 {
 	struct pxt_log *log = object;
 
-	if (!enter(log))
+	if (!pxt_log_enter(log, trid))
 		return EINVAL;
 	*attr = log->complete ? log->trailer.attr : log->header.attr;
 	pxt_log_unlock(log);
@@ -39,11 +29,11 @@ static void growing_status(const struct pxt_log *log, struct posix_trace_status_
 	}
 }
 
-static int get_status(void *object, struct posix_trace_status_info *status)
+static int get_status(void *object, trace_id_t trid, struct posix_trace_status_info *status)
 {
 	struct pxt_log *log = object;
 
-	if (!enter(log))
+	if (!pxt_log_enter(log, trid))
 		return EINVAL;
 	if (log->complete)
 		*status = log->trailer.status;
@@ -54,13 +44,13 @@ static int get_status(void *object, struct posix_trace_status_info *status)
 }
 
 /* Copies a text of the type's, or says that there is no such type. */
-static int type_text(void *object, trace_event_id_t id, char *name, char *format)
+static int type_text(void *object, trace_id_t trid, trace_event_id_t id, char *name, char *format)
 {
 	struct pxt_log *log = object;
 	const struct pxt_log_name *known;
 	int error = EINVAL;
 
-	if (!enter(log))
+	if (!pxt_log_enter(log, trid))
 		return EINVAL;
 	known = id < PXT_LOG_IDS ? log->names[id] : NULL;
 	if (known) {
@@ -74,23 +64,23 @@ static int type_text(void *object, trace_event_id_t id, char *name, char *format
 	return error;
 }
 
-static int type_name(void *object, trace_event_id_t id, char *name)
+static int type_name(void *object, trace_id_t trid, trace_event_id_t id, char *name)
 {
-	return type_text(object, id, name, NULL);
+	return type_text(object, trid, id, name, NULL);
 }
 
-static int type_format(void *object, trace_event_id_t id, char *format)
+static int type_format(void *object, trace_id_t trid, trace_event_id_t id, char *format)
 {
-	return type_text(object, id, NULL, format);
+	return type_text(object, trid, id, NULL, format);
 }
 
-static trace_event_id_t type_next(void *object)
+static int type_next(void *object, trace_id_t trid, trace_event_id_t *next)
 {
 	struct pxt_log *log = object;
 	trace_event_id_t id = 0;
 
-	if (!enter(log))
-		return 0;
+	if (!pxt_log_enter(log, trid))
+		return EINVAL;
 	/* The position stays in front of the end, so that types of a growing log are seen later. */
 	while (id == 0 && log->type_position + 1 < PXT_LOG_IDS) {
 		uint32_t i;
@@ -103,24 +93,26 @@ static trace_event_id_t type_next(void *object)
 		id = i;
 	}
 	pxt_log_unlock(log);
-	return id;
+	*next = id;
+	return 0;
 }
 
-static void type_rewind(void *object)
+static int type_rewind(void *object, trace_id_t trid)
 {
 	struct pxt_log *log = object;
 
-	if (!enter(log))
-		return;
+	if (!pxt_log_enter(log, trid))
+		return EINVAL;
 	log->type_position = 0;
 	pxt_log_unlock(log);
+	return 0;
 }
 
-static int get_clock(void *object, struct posix_trace_clock_np *clock)
+static int get_clock(void *object, trace_id_t trid, struct posix_trace_clock_np *clock)
 {
 	struct pxt_log *log = object;
 
-	if (!enter(log))
+	if (!pxt_log_enter(log, trid))
 		return EINVAL;
 	clock->posix_source_np = log->header.rate.source;
 	clock->posix_error_ppm_np = log->header.rate.error_ppm;
@@ -131,11 +123,11 @@ static int get_clock(void *object, struct posix_trace_clock_np *clock)
 	return 0;
 }
 
-static int rewind_log(void *object)
+static int rewind_log(void *object, trace_id_t trid)
 {
 	struct pxt_log *log = object;
 
-	if (!enter(log))
+	if (!pxt_log_enter(log, trid))
 		return EINVAL;
 	pxt_log_rewind(log);
 	pxt_log_unlock(log);

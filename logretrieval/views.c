@@ -203,11 +203,10 @@ int pxt_log_views(void *object, trace_id_t trid, struct posix_trace_eventview_np
     size_t room, size_t *count)
 {
 	struct pxt_log *log = object;
-	int error;
+	int error = 0;
 
-	(void)trid;
-	pxt_log_lock(log);
-	error = log->open ? 0 : EINVAL;
+	if (!pxt_log_enter(log, trid))
+		return EINVAL;
 	/* A block may hold nothing but losses. */
 	while (!error && *count == 0) {
 		error = pxt_log_find_slot(log);

@@ -175,12 +175,8 @@ int pxt_online_views(void *object, trace_id_t trid, struct posix_trace_eventview
 		.bytes = ROOM_BYTES,
 		.ctx = UINT64_MAX };
 
-	if (!pxt_stream_enter(sink.stream))
+	if (!pxt_stream_enter_as(sink.stream, trid))
 		return EINVAL;
-	if (sink.stream->trid != trid) {
-		pxt_stream_unlock(sink.stream);
-		return EINVAL;
-	}
 	sink.data = room_of(sink.stream);
 	if (sink.data)
 		take_all(&sink);

@@ -54,11 +54,15 @@ static enum pxt_next take(struct pxt_stream *stream, const struct pxt_getnext *r
 	return found;
 }
 
-/* The last one who was, or was about to be, asleep: no writer shall wake nobody. */
-static void nobody_sleeps(struct pxt_stream *stream)
+/*
+ * Whoever announced his sleep takes that back: no writer shall wake nobody.  It also covers what a writer
+ * said to another reader who has not slept on the word yet: that one looks again.  [proof: sleep]
+ */
+static void take_back(struct pxt_stream *stream)
 {
-	if (!atomic_load_explicit(&stream->users, memory_order_relaxed))
-		atomic_store_explicit(&stream->block->asleep, 0u, memory_order_relaxed);
+	atomic_store_explicit(&stream->block->asleep, 0u, memory_order_relaxed);
+	if (atomic_load_explicit(&stream->users, memory_order_relaxed))
+		pxt_port_wake(&stream->block->asleep);
 }
 
 /*
@@ -84,10 +88,8 @@ static int sleep_on(
 	}
 	pxt_consumer_look_again(block);
 	*found = take(stream, request);
-	if (*found == PXT_NEXT_READY) {
-		nobody_sleeps(stream);
+	if (*found == PXT_NEXT_READY)
 		return 0;
-	}
 	if (*found == PXT_NEXT_HELD && !slice)
 		slice = 1000000;
 	atomic_fetch_add_explicit(&stream->users, 1u, memory_order_acq_rel);
@@ -98,8 +100,6 @@ static int sleep_on(
 		error = pxt_port_wait(&block->asleep, 1u, request->abstime, slice);
 	pxt_port_mutex_lock(&stream->mutex);
 	/* A shutdown goes on when it sees that, and then waits for the lock. */
-	if (!stream->closing && atomic_load_explicit(&stream->users, memory_order_relaxed) == 1u)
-		atomic_store_explicit(&stream->block->asleep, 0u, memory_order_relaxed);
 	atomic_fetch_sub_explicit(&stream->users, 1u, memory_order_acq_rel);
 	return error;
 }
@@ -118,14 +118,11 @@ static bool passed(const struct timespec *time)
 	       (now.realtime.tv_sec == time->tv_sec && now.realtime.tv_nsec >= time->tv_nsec);
 }
 
-/* With the stream's lock, which is given up while sleeping. */
-static int wait_for_event(struct pxt_stream *stream, const struct pxt_getnext *request)
+/* Until there is one, or the stream is another's. */
+static int sleep_and_look(struct pxt_stream *stream, const struct pxt_getnext *request)
 {
-	trace_id_t trid = stream->trid;
 	enum pxt_next found = PXT_NEXT_NONE;
 
-	if (request->wait == PXT_WAIT_TIMED && !valid(request->abstime))
-		return EINVAL;
 	for (;;) {
 		int error;
 
@@ -134,7 +131,7 @@ static int wait_for_event(struct pxt_stream *stream, const struct pxt_getnext *r
 		error = sleep_on(stream, request, &found);
 		if (found == PXT_NEXT_READY)
 			return 0;
-		if (stream->closing || stream->trid != trid)
+		if (stream->closing || stream->trid != request->trid)
 			return EINVAL;
 		found = take(stream, request);
 		if (found == PXT_NEXT_READY)
@@ -144,17 +141,27 @@ static int wait_for_event(struct pxt_stream *stream, const struct pxt_getnext *r
 	}
 }
 
+/* With the stream's lock, which is given up while sleeping. */
+static int wait_for_event(struct pxt_stream *stream, const struct pxt_getnext *request)
+{
+	int error;
+
+	if (request->wait == PXT_WAIT_TIMED && !valid(request->abstime))
+		return EINVAL;
+	error = sleep_and_look(stream, request);
+	/* Of a stream that ends everybody is woken. */
+	if (!stream->closing && stream->trid == request->trid)
+		take_back(stream);
+	return error;
+}
+
 int pxt_online_getnext(void *object, const struct pxt_getnext *request)
 {
 	struct pxt_stream *stream = object;
 	int error = 0;
 
-	if (!pxt_stream_enter(stream))
+	if (!pxt_stream_enter_as(stream, request->trid))
 		return EINVAL;
-	if (stream->trid != request->trid) {
-		pxt_stream_unlock(stream);
-		return EINVAL;
-	}
 	if (take(stream, request) != PXT_NEXT_READY && request->wait != PXT_WAIT_NOT)
 		error = wait_for_event(stream, request);
 	pxt_stream_unlock(stream);

@@ -33,6 +33,16 @@ void pxt_port_clock_read(struct pxt_clock_set *set);
 /* Zeroed, 4,096-byte aligned on hosts (64 elsewhere), touched, kept from forked children. */
 void *pxt_port_alloc(size_t bytes);
 void pxt_port_free(void *memory, size_t bytes);
+/*
+ * Gives back the memory, not its addresses: whoever is late reads zeros there, and what he writes is
+ * lost.  Memory of other files' and processes', too.  Whole pages of the host, else nothing is done.
+ */
+void pxt_port_empty(void *memory, size_t bytes);
+/*
+ * Makes @memory this process' own: what others share of it, or a file has, stays as it is from here on.
+ * Whole pages; false: no memory.
+ */
+bool pxt_port_own(void *memory, size_t bytes, bool with_children);
 /* The same, but shared with children: a fork copies nothing of it, in parent or child. */
 void *pxt_port_alloc_shared(size_t bytes);
 /*
@@ -55,6 +65,8 @@ unsigned pxt_port_cpus(void);
  * process, or of the shared library that holds @child.
  */
 void pxt_port_at_fork(void (*child)(void));
+/* The same, and the thread that forks runs @before, and @parent when the child is made or was not. */
+void pxt_port_around_fork(void (*before)(void), void (*parent)(void), void (*child)(void));
 
 /* ---- Waiting: a word that holds @expected is slept upon ---- */
 

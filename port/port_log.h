@@ -70,6 +70,8 @@ int pxt_port_log_write_at(
 void pxt_port_log_cut_off(struct pxt_port_log *log);
 
 /* Cuts or extends a PXT_LOG_FILE. */
+/* Whether that can be done at all: 0, or what it would fail with for good.  No one may write meanwhile. */
+int pxt_port_log_may_truncate(const struct pxt_port_log *log);
 int pxt_port_log_truncate(struct pxt_port_log *log, uint64_t size);
 
 #endif

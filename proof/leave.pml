@@ -293,7 +293,7 @@ proctype closer()
 	:: left -> freed = 1
 	:: else ->
 		kept = 1;
-		/* pxt_threads_all_left(), at some later shutdown: [proof: kept] */
+		/* pxt_threads_left(), at some later shutdown: [proof: kept] */
 		load(CLOSER, PASSES, now);
 		if
 #ifdef MISTAKE_kept_memory_freed_at_once
@@ -349,11 +349,8 @@ proctype reader()
 #endif
 			if
 			:: found ->
-				/* nobody_sleeps() */
-				if
-				:: users == 0 -> store(READER, ASLEEP, 0)
-				:: else
-				fi;
+				/* take_back() */
+				store(READER, ASLEEP, 0);
 				d_step { found = 0; record = 0; drain(READER); mutex = 0 }
 			:: else ->
 #ifndef MISTAKE_sleeper_not_counted

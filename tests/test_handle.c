@@ -124,6 +124,40 @@ static void more_objects_than_cells_need_more_memory(void)
 	CU_ASSERT(pxt_handle_find(added, &ops) == &objects[1]);
 }
 
+/* The state of the cell whose object is @object, in memory that the table was given. */
+static uint32_t *state_of(void **memory, size_t words, const void *object)
+{
+	for (size_t i = 2; i < words; i++) {
+		if (memory[i] == object)
+			return (uint32_t *)(void *)&memory[i - 2];
+	}
+	return NULL;
+}
+
+/* PROC-02, SAFE-03: later, a thread of the child may be making an identifier. */
+static void what_is_just_being_made_is_forgotten_at_the_fork_alone(void)
+{
+	static void *memory[64];
+	const struct pxt_ops *ops;
+	uint32_t *state = NULL;
+	trace_id_t id;
+	int object;
+
+	PXT_EQ(pxt_handle_grow(memory, sizeof(memory)), 0);
+	for (unsigned i = 0; i <= PXT_HANDLES && !state; i++) {
+		PXT_EQ_FATAL(pxt_handle_add(&ops_a, &object, &id), 0);
+		state = state_of(memory, sizeof(memory) / sizeof(memory[0]), &object);
+	}
+	CU_ASSERT_PTR_NOT_NULL_FATAL(state);
+	/* As if its maker stood between the claim and the end. */
+	*state = (*state & ~3u) | 1u;
+	pxt_handle_forget_kind(&kind_a);
+	PXT_EQ(*state & 3u, 1u);
+	pxt_handle_forget_claims();
+	PXT_EQ(*state & 3u, 0u);
+	CU_ASSERT_PTR_NULL(pxt_handle_find(id, &ops));
+}
+
 #define THREADS 4
 #define ROUNDS  20000
 
@@ -202,6 +236,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_removed_identifier_is_not_found_and_not_given_out_again),
 	PXT_CASE(any_number_may_be_asked_for),
 	PXT_CASE_FRESH(more_objects_than_cells_need_more_memory),
+	PXT_CASE_FRESH(what_is_just_being_made_is_forgotten_at_the_fork_alone),
 #if CONFIG_PTRACE_LOGRETRIEVAL
 	PXT_CASE_FRESH(logs_leave_streams_their_identifiers),
 	PXT_CASE_FRESH(streams_leave_logs_theirs),

@@ -24,12 +24,12 @@ const struct pxt_ops pxt_tolog_ops = {
 /* ---- Status ---- */
 
 /* Read and reset in one step each (STA-03). */
-int pxt_tolog_get_status(void *object, struct posix_trace_status_info *status)
+int pxt_tolog_get_status(void *object, trace_id_t trid, struct posix_trace_status_info *status)
 {
 	struct pxt_stream *stream = object;
 	struct pxt_tolog *log;
 
-	if (!pxt_stream_enter(stream))
+	if (!pxt_stream_enter_as(stream, trid))
 		return EINVAL;
 	log = pxt_tolog_of(stream);
 	pxt_stream_full_status(stream, status);
@@ -160,6 +160,7 @@ static int attach(struct pxt_stream *stream, const struct pxt_tolog_policy *poli
 	stream->at_shutdown = pxt_tolog_at_shutdown;
 	stream->at_exit = pxt_tolog_at_exit;
 	stream->at_clear = pxt_tolog_at_clear;
+	stream->before_clear = pxt_tolog_before_clear;
 	if (pxt_tolog_seals())
 		error = pxt_tolog_tell(stream, PXT_WHEN_FLUSH);
 	if (!error)

@@ -97,6 +97,24 @@ int pxt_tolog_begin_anew(struct pxt_stream *stream)
 	return error;
 }
 
+/* What is out in a file is taken back; where the file does not let it, nothing is touched. */
+int pxt_tolog_before_clear(struct pxt_stream *stream)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+	int error = 0;
+
+	if (log->out.kind == PXT_LOG_SEQUENTIAL)
+		return 0;
+	pxt_tolog_take_turn(stream);
+	if (pxt_tolog_output(log) != PXT_OUTPUT_SEALED) {
+		pxt_tolog_let_go(stream, log);
+		error = pxt_port_log_may_truncate(&log->out);
+		pxt_tolog_regain(stream, log);
+	}
+	pxt_tolog_end_turn(stream);
+	return error;
+}
+
 /*
  * Core holds both locks.  Nobody writes with them held, and another thread may be in the middle
  * of a flush: so the wish is left for whoever has the turn, and the locks are given up until it

@@ -60,8 +60,10 @@ static void nap(struct pxt_stream *stream, struct pxt_tolog_helper *helper)
 		if (!pxt_port_fence_all())
 			slice = POLL_NS;
 	}
-	if (ending(helper) || due(stream))
+	if (ending(helper) || due(stream)) {
+		atomic_store_explicit(&block->asleep, 0u, memory_order_relaxed);
 		return;
+	}
 	pxt_stream_unlock(stream);
 	(void)pxt_port_wait(&block->asleep, expected, NULL, slice);
 	pxt_port_mutex_lock(&stream->mutex);

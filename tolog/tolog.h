@@ -375,7 +375,8 @@ void pxt_tolog_end_turn(struct pxt_stream *stream);
 
 /* ---- Clear and end (finish.c) ---- */
 
-/* As pxt_stream.at_clear and .at_shutdown. */
+/* As pxt_stream.before_clear, .at_clear and .at_shutdown. */
+int pxt_tolog_before_clear(struct pxt_stream *stream);
 int pxt_tolog_at_clear(struct pxt_stream *stream);
 int pxt_tolog_at_shutdown(struct pxt_stream *stream);
 /* Without the mutex: what the end of a log says, and @trailer, of which the log's own part is set. */
@@ -389,7 +390,7 @@ int pxt_tolog_complete(struct pxt_stream *stream, int failed, const struct pxt_c
 /* With turn and mutex, which is given up meanwhile: the log begins anew. */
 int pxt_tolog_begin_anew(struct pxt_stream *stream);
 
-int pxt_tolog_get_status(void *object, struct posix_trace_status_info *status);
+int pxt_tolog_get_status(void *object, trace_id_t trid, struct posix_trace_status_info *status);
 
 /* ---- The helper of policy FLUSH (helper.c) ---- */
 

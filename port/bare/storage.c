@@ -87,3 +87,18 @@ void pxt_port_free(void *memory, size_t bytes)
 	}
 	pxt_port_mutex_unlock(&lock);
 }
+
+/* There are no pages: what is late finds what was there. */
+void pxt_port_empty(void *memory, size_t bytes)
+{
+	(void)memory;
+	(void)bytes;
+}
+
+bool pxt_port_own(void *memory, size_t bytes, bool with_children)
+{
+	(void)memory;
+	(void)bytes;
+	(void)with_children;
+	return true;
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fork.c - telling Core that it woke up in a child. */
+/* fork.c - what is to be done about a fork, before it and behind it. */
 #include "port/port.h"
 
 #include <pthread.h>
@@ -7,4 +7,9 @@
 void pxt_port_at_fork(void (*child)(void))
 {
 	(void)pthread_atfork(NULL, NULL, child);
+}
+
+void pxt_port_around_fork(void (*before)(void), void (*parent)(void), void (*child)(void))
+{
+	(void)pthread_atfork(before, parent, child);
 }

@@ -183,3 +183,29 @@ int pxt_port_log_truncate(struct pxt_port_log *log, uint64_t size)
 	pxt_quiet_end(quiet);
 	return error;
 }
+
+#ifndef F_GET_SEALS
+#define F_GET_SEALS   1034
+#define F_SEAL_SHRINK 2
+#define F_SEAL_WRITE  8
+#endif
+
+/*
+ * A file that may only be appended to refuses any cut, also one to the size that it has.  One that is
+ * sealed refuses those that take something away.
+ */
+int pxt_port_log_may_truncate(const struct pxt_port_log *log)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	int seals = fcntl(log->fd, F_GET_SEALS);
+	struct stat state;
+	int error = 0;
+
+	if (fstat(log->fd, &state) != 0 ||
+	    (ftruncate(log->fd, state.st_size) != 0 && errno != EINTR))
+		error = errno;
+	if (error == 0 && seals > 0 && (seals & (F_SEAL_SHRINK | F_SEAL_WRITE)) != 0)
+		error = EPERM;
+	pxt_quiet_end(quiet);
+	return error;
+}

@@ -7,6 +7,7 @@
 #include "port/port.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -77,6 +78,35 @@ void pxt_port_free(void *memory, size_t bytes)
 	if (memory != NULL)
 		(void)munmap(memory, whole_pages(bytes, page_size()));
 	errno = saved;
+}
+
+/* One call of the system each, so that nobody meets a hole meanwhile. */
+void pxt_port_empty(void *memory, size_t bytes)
+{
+	int saved = errno;
+
+	if (bytes != 0)
+		(void)mmap(memory, whole_pages(bytes, page_size()), PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+	errno = saved;
+}
+
+bool pxt_port_own(void *memory, size_t bytes, bool with_children)
+{
+	int saved = errno;
+	size_t size;
+	void *copy = map_touched(bytes, with_children ? MAP_SHARED : MAP_PRIVATE, &size);
+	bool done = false;
+
+	if (copy) {
+		memcpy(copy, memory, bytes);
+		done =
+		    mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, memory) != MAP_FAILED;
+		if (!done)
+			(void)munmap(copy, size);
+	}
+	errno = saved;
+	return done;
 }
 
 bool pxt_port_wipe_on_fork(void *memory, size_t bytes)

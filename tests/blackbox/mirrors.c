@@ -264,7 +264,7 @@ static void no_thread_is_missing_in_a_file_that_stays(void)
 	for (uint32_t i = 1; i <= count; i++)
 		PXT_EQ(box_thread(&box, i)->pid, getpid());
 	box_close(&box);
-	PXT_EQ(atomic_load(&pxt_outside.outsiders), 0);
+	PXT_EQ(pxt_outsiders(&pxt_outside), 0);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	(void)close(fd);
 }

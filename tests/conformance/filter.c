@@ -354,6 +354,32 @@ static void *write_storm(void *argument)
 	return NULL;
 }
 
+/* SETFILL-03, SFILT-01: "all events" holds for types that come later, too */
+static void a_type_that_is_defined_while_all_events_are_filtered_is_filtered(void)
+{
+	static const int fills[] = { POSIX_TRACE_ALL_EVENTS, POSIX_TRACE_WOPID_EVENTS };
+
+	for (int i = 0; i < 2; i++) {
+		trace_id_t trid = watched();
+		trace_event_set_t set;
+		trace_event_id_t id;
+		bool filtered = fills[i] == POSIX_TRACE_ALL_EVENTS;
+
+		PXT_EQ(posix_trace_eventset_fill(&set, fills[i]), 0);
+		set_filter(trid, set);
+		id = pxt_open_event(filtered ? "filter_comes_late" : "filter_comes_late_too");
+		PXT_EQ(posix_trace_wanted_np(id) != 0, !filtered);
+		posix_trace_event(id, "late", 4);
+		PXT_EQ(pxt_drain(trid, id), filtered ? 0 : 1);
+		/* With the filter off it is a type like others. */
+		PXT_EQ(posix_trace_eventset_empty(&set), 0);
+		set_filter(trid, set);
+		posix_trace_event(id, "then", 4);
+		PXT_EQ(pxt_drain(trid, id), 1);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+}
+
 /*
  * Reads under full load what was recorded after a change.  A record that a writer has not finished
  * holds the reader back for a while, so "no event" is asked again.
@@ -422,6 +448,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(each_stream_has_a_filter_of_its_own),
 	PXT_CASE_FRESH(wanted_follows_the_filter_and_the_state),
 	PXT_CASE(after_return_the_new_filter_governs_all_threads),
+	PXT_CASE(a_type_that_is_defined_while_all_events_are_filtered_is_filtered),
 #endif
 	PXT_CASE_END,
 };

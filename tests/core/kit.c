@@ -358,8 +358,11 @@ void kit_heal(void)
 	uint32_t passes = atomic_load(&pxt_self.entry->passes);
 
 	if (pxt_self.entry == &pxt_no_entry) {
-		atomic_store(&pxt_threads->outsiders, 0u);
-		atomic_store(&pxt_outside.outsiders, 0u);
+		for (unsigned i = 0; i < 2; i++) {
+			atomic_store(&pxt_threads->outside.inside[i], 0u);
+			atomic_store(&pxt_outside.inside[i], 0u);
+		}
+		pxt_self.depth = 0;
 	} else {
 		atomic_store(&pxt_self.entry->passes, passes + (passes & 1u));
 	}

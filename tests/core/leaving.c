@@ -3,12 +3,15 @@
  * leaving.c - the memory of a stream that was shut down: not given back while anybody is inside a
  * trace point who may still touch it, and given back when nobody is.
  */
+#define _GNU_SOURCE 1 /* mincore() */
 #include "guard.h"
 #include "kit.h"
 
 #include <pthread.h>
 #include <semaphore.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define LOOP POSIX_TRACE_LOOP
 #define FULL POSIX_TRACE_UNTIL_FULL
@@ -128,8 +131,8 @@ static void shut_down_many(void *argument)
 		CU_ASSERT(!guard_freed(many[i]));
 }
 
-/* SHUT-07; ruling 12: rather never than too early */
-static void with_no_place_left_memory_is_kept_for_ever(void)
+/* SHUT-07; ruling 12: however many there are */
+static void all_that_was_kept_is_given_back(void)
 {
 	unsigned freed = 0;
 
@@ -138,7 +141,69 @@ static void with_no_place_left_memory_is_kept_for_ever(void)
 	another_shutdown();
 	for (unsigned i = 0; i < MANY; i++)
 		freed += guard_freed(many[i]);
-	PXT_EQ(freed, CONFIG_PTRACE_MAX_STREAMS - 1u);
+	PXT_EQ(freed, MANY);
+}
+
+/* Pages of @memory that are there, behind the first one. */
+static size_t resident(void *memory, size_t bytes)
+{
+	unsigned char pages[64] = { 0 };
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t count = bytes / page - 1;
+	size_t found = 0;
+
+	CU_ASSERT_FATAL(count <= sizeof(pages));
+	PXT_EQ(mincore((unsigned char *)memory + page, count * page, pages), 0);
+	for (size_t i = 0; i < count; i++)
+		found += pages[i] & 1u;
+	return found;
+}
+
+#define LARGE 131072u
+
+static void shut_down_large(void *argument)
+{
+	(void)argument;
+	shut_down();
+	/* Behind its last point the writer is outside already. */
+	if (!guard_freed(gone))
+		PXT_EQ(resident(gone, LARGE), 0);
+}
+
+/* SHUT-07; ruling 12: the addresses are the late writer's, not the memory */
+static void what_is_kept_costs_a_page(void)
+{
+	static const struct kit_spec large[] = {
+		{ .policy = LOOP, .lanes = 1, .bytes = LARGE },
+		{ .policy = FULL, .lanes = 2, .bytes = LARGE },
+	};
+
+	for (size_t i = 0; i < 2; i++) {
+		for (uint32_t nth = 0;; nth++) {
+			open_started(&large[i]);
+			kit_write(1, 30);
+			if (!write_interrupted(nth, shut_down_large))
+				break;
+			another_shutdown();
+			CU_ASSERT(guard_freed(gone));
+		}
+		shut_down();
+	}
+}
+
+/* SHUT-07; ruling 12 */
+static void what_was_kept_is_given_back_by_the_next_create(void)
+{
+	struct pxt_block *first;
+
+	gone = NULL;
+	open_started(&specs[1]);
+	CU_ASSERT(write_interrupted(2, shut_down_from_inside));
+	first = gone;
+	CU_ASSERT(!guard_freed(first));
+	open_started(&specs[0]);
+	CU_ASSERT(guard_freed(first));
+	shut_down();
 }
 
 /* ---- By a thread that found no place in the thread table ---- */
@@ -164,6 +229,63 @@ static void be_oneself(void)
 	pxt_self.index = self_before.index;
 }
 
+/* Whoever waits sees them at any time: one comes before the other one goes. */
+static struct pxt_pass relay[2];
+static unsigned relayed;
+static bool relaying;
+
+void __real_pxt_port_pause_ns(uint64_t ns);
+void __wrap_pxt_port_pause_ns(uint64_t ns);
+
+void __wrap_pxt_port_pause_ns(uint64_t ns)
+{
+	if (relaying) {
+		relayed++;
+		CU_ASSERT(pxt_enter(&relay[relayed & 1u]));
+		pxt_leave(&relay[~relayed & 1u]);
+	}
+	__real_pxt_port_pause_ns(ns);
+}
+
+/* SHUT-07; ruling 12 */
+static void threads_without_a_place_that_come_and_go_keep_no_memory(void)
+{
+	for (size_t i = 0; i < SPECS; i++) {
+		open_as_outsider(&specs[i]);
+		relayed = 0;
+		CU_ASSERT(pxt_enter(&relay[0]));
+		relaying = true;
+		shut_down();
+		relaying = false;
+		CU_ASSERT(relayed != 0);
+		CU_ASSERT(guard_freed(gone));
+		pxt_leave(&relay[relayed & 1u]);
+		PXT_EQ(pxt_outsiders(&pxt_outside), 0);
+		be_oneself();
+	}
+}
+
+/* SHUT-07; ruling 12: who came behind the shutdown cannot be in its stream */
+static void a_thread_without_a_place_that_came_later_keeps_no_memory(void)
+{
+	struct pxt_block *first;
+
+	open_as_outsider(&specs[1]);
+	CU_ASSERT(pxt_enter(&relay[0]));
+	shut_down();
+	first = gone;
+	CU_ASSERT(!guard_freed(first));
+	CU_ASSERT(pxt_enter(&relay[1]));
+	open_started(&specs[0]);
+	CU_ASSERT(!guard_freed(first));
+	pxt_leave(&relay[0]);
+	shut_down();
+	CU_ASSERT(guard_freed(first));
+	pxt_leave(&relay[1]);
+	be_oneself();
+	another_shutdown();
+}
+
 /* SHUT-07, DEC-42; ruling 12 */
 static void threads_without_a_place_in_the_table_are_waited_for_as_well(void)
 {
@@ -174,7 +296,7 @@ static void threads_without_a_place_in_the_table_are_waited_for_as_well(void)
 			gone = NULL;
 			open_as_outsider(&specs[i]);
 			hit = write_interrupted(nth, shut_down_from_inside);
-			PXT_EQ(atomic_load(&pxt_outside.outsiders), 0);
+			PXT_EQ(pxt_outsiders(&pxt_outside), 0);
 			if (hit) {
 				another_shutdown();
 				CU_ASSERT(guard_freed(gone));
@@ -325,7 +447,11 @@ static void a_child_gives_back_nothing_that_its_parent_kept(void)
 static const struct pxt_case cases[] = {
 	PXT_CASE(a_stream_shut_down_inside_a_write_into_it_stays_until_the_write_is_over),
 	PXT_CASE(it_stays_until_the_outermost_of_nested_writes_is_over),
-	PXT_CASE(with_no_place_left_memory_is_kept_for_ever),
+	PXT_CASE(all_that_was_kept_is_given_back),
+	PXT_CASE(what_is_kept_costs_a_page),
+	PXT_CASE(what_was_kept_is_given_back_by_the_next_create),
+	PXT_CASE(threads_without_a_place_that_come_and_go_keep_no_memory),
+	PXT_CASE(a_thread_without_a_place_that_came_later_keeps_no_memory),
 	PXT_CASE(threads_without_a_place_in_the_table_are_waited_for_as_well),
 	PXT_CASE(a_stream_stays_as_long_as_another_thread_stands_inside),
 	PXT_CASE(memory_kept_twice_waits_for_the_second_time),

@@ -39,6 +39,7 @@ static enum moment moment;
 static unsigned events;
 
 static bool unseen;
+static bool another_reader; /* comes and goes while this one is on its way to sleep */
 
 /* @unseen: by writers whose look at the flag came before the announcement. */
 static void write_now(enum moment now)
@@ -59,6 +60,19 @@ static void write_now(enum moment now)
 		atomic_store(asleep, flag);
 }
 
+static int sleep_and_read(long ms);
+
+static void read_beside(void)
+{
+	if (!another_reader)
+		return;
+	another_reader = false;
+	unseen = true;
+	moment = BEFORE_FENCE;
+	PXT_EQ(sleep_and_read(3000), 0);
+	unseen = false;
+}
+
 void __wrap_pxt_port_wake(_Atomic uint32_t *word)
 {
 	wakes++;
@@ -73,6 +87,7 @@ int __wrap_pxt_port_wait(
 	if (slice_ns > longest_slice_ns)
 		longest_slice_ns = slice_ns;
 	write_now(BEFORE_SLEEP);
+	read_beside();
 	return __real_pxt_port_wait(word, expected, until, slice_ns);
 }
 
@@ -213,6 +228,22 @@ static void a_reader_that_left_is_not_woken(void)
 	}
 }
 
+/* DEC-38, GETNX-03; ruling 13: what it leaves behind is not slept over */
+static void a_reader_that_found_something_leaves_the_rest_to_those_on_their_way_to_sleep(void)
+{
+	struct timespec start;
+	struct timespec stop;
+
+	begin(POSIX_TRACE_LOOP, 1, false);
+	events = 2;
+	another_reader = true;
+	(void)clock_gettime(CLOCK_MONOTONIC, &start);
+	PXT_EQ(sleep_and_read(3000), 0);
+	(void)clock_gettime(CLOCK_MONOTONIC, &stop);
+	CU_ASSERT(!another_reader && stop.tv_sec - start.tv_sec < 2);
+	end();
+}
+
 /* DEC-38; ruling 13 */
 static void with_the_polling_attribute_no_writer_ever_wakes(void)
 {
@@ -245,6 +276,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_write_at_any_moment_of_going_to_sleep_is_not_slept_over),
 	PXT_CASE(where_the_system_has_no_fence_a_reader_sleeps_in_slices),
 	PXT_CASE(a_reader_that_left_is_not_woken),
+	PXT_CASE(a_reader_that_found_something_leaves_the_rest_to_those_on_their_way_to_sleep),
 	PXT_CASE(with_the_polling_attribute_no_writer_ever_wakes),
 	PXT_CASE(an_automatic_stop_wakes_the_reader_once),
 };

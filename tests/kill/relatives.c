@@ -180,7 +180,7 @@ static void a_nameless_relative_killed_inside_keeps_no_memory_from_the_parent(vo
 	CU_ASSERT(let_one_stand(id, 0, 1, &child) >= 0);
 	(void)kill(child, SIGKILL);
 	PXT_EQ(waitpid(child, NULL, 0), child);
-	CU_ASSERT(atomic_load(&pxt_threads->outsiders) == 1);
+	CU_ASSERT(pxt_outsiders(&pxt_threads->outside) == 1);
 	pxt_holdback_ns = KIT_HOLDBACK_NS;
 	CU_ASSERT(memory_is_given_back());
 	PXT_EQ(posix_trace_shutdown(trid), 0);

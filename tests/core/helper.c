@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * helper.c - the helper thread of policy FLUSH goes to sleep: what is written meanwhile by writers
+ * that looked at its flag before it was up.
+ *
+ * The port's fence is wrapped: between the announcement and the sleep it is called once.
+ */
+#include "../suite.h"
+
+#include "core/stream.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+#include <trace_np.h>
+
+bool __real_pxt_port_fence_all(void);
+bool __wrap_pxt_port_fence_all(void);
+
+static trace_event_id_t event;
+static pthread_t test;
+static atomic_bool armed;
+static atomic_bool written;
+
+static void fill_up_to_the_mark(void)
+{
+	uint32_t mark = pxt_streams[0].block->mark;
+
+	/* Two slots each. */
+	for (uint32_t used = 0; used < mark; used += 2)
+		posix_trace_event(event, "mark", 4);
+}
+
+bool __wrap_pxt_port_fence_all(void)
+{
+	if (!pthread_equal(pthread_self(), test) && atomic_exchange(&armed, false)) {
+		_Atomic uint32_t *asleep = &pxt_streams[0].block->asleep;
+		uint32_t flag = atomic_exchange(asleep, 0u);
+
+		fill_up_to_the_mark();
+		atomic_store(asleep, flag);
+		atomic_store(&written, true);
+	}
+	return __real_pxt_port_fence_all();
+}
+
+static bool empties(trace_id_t trid)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	struct posix_trace_counts_np counts;
+
+	for (int i = 0; i < 3000; i++) {
+		PXT_EQ_FATAL(posix_trace_counts_np(trid, &counts), 0);
+		if (atomic_load(&written) && counts.posix_held_np < 4)
+			return true;
+		(void)nanosleep(&moment, NULL);
+	}
+	return false;
+}
+
+/* POL-14, DEC-15; ruling 13 */
+static void the_helper_looks_again_behind_its_announcement(void)
+{
+	FILE *file = tmpfile();
+	trace_attr_t attr;
+	trace_id_t trid;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	PXT_EQ(posix_trace_attr_init(&attr), 0);
+	PXT_EQ(posix_trace_attr_setstreamsize(&attr, 16384), 0);
+	PXT_EQ(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH), 0);
+	PXT_EQ(posix_trace_attr_setlanes_np(&attr, 1), 0);
+	PXT_EQ(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), 0);
+	test = pthread_self();
+	PXT_EQ(posix_trace_eventid_open("helper_event", &event), 0);
+	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, fileno(file), &trid), 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	atomic_store(&armed, true);
+	/* Its next sleep is the one behind this flush; or its first, if that is still to come. */
+	fill_up_to_the_mark();
+	CU_ASSERT(empties(trid));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(posix_trace_attr_destroy(&attr), 0);
+	(void)fclose(file);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(the_helper_looks_again_behind_its_announcement),
+};
+
+PXT_SUITE("core: the helper of FLUSH", cases)
