@@ -8,9 +8,18 @@
 #define PXT_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define PXT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define PXT_NOINLINE    __attribute__((noinline))
-#define PXT_INLINE      static inline __attribute__((always_inline))
 #define PXT_COLD        __attribute__((cold, noinline))
 #define PXT_UNUSED      __attribute__((unused))
+
+/*
+ * In the caller always, wherever speed is asked for.  Where the compiler is to save bytes (-Os), it
+ * chooses itself, but for the trace path: files that define PXT_TRACE_PATH in front of all.
+ */
+#if defined(__OPTIMIZE_SIZE__) && !defined(PXT_TRACE_PATH)
+#define PXT_INLINE static inline
+#else
+#define PXT_INLINE static inline __attribute__((always_inline))
+#endif
 
 /* Public functions; everything else is hidden in the shared libraries. */
 #define PXT_API __attribute__((visibility("default")))

@@ -4,6 +4,7 @@
  * take the place, store.  Each stream has its own stamp for the event; all of them lie between the
  * moment at which the trace point was entered and the one at which it returned.
  */
+#define PXT_TRACE_PATH /* base/compiler.h */
 #include "core/emit.h"
 
 #include "base/attr.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ring.c - the rarer and the longer steps of the ring's writer; see ring.h. */
+#define PXT_TRACE_PATH /* base/compiler.h */
 #include "core/ring.h"
 
 /*

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* emit.c - from a trace point into the ring; see tiny.h. */
+#define PXT_TRACE_PATH /* base/compiler.h */
 #include "core/emit.h"
 
 #include "core/tiny/tiny.h"
