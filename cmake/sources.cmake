@@ -91,6 +91,7 @@ ptrace_unit(CORE IF PORT_POSIX SOURCES
 	port/posix/cpus.c
 	port/posix/identity.c
 	port/posix/mutex.c
+	port/posix/quiet.c
 	port/posix/slotcas.c
 	port/posix/threads.c
 	port/posix/ticks_aarch64.c

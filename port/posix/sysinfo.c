@@ -5,6 +5,7 @@
 #include "port/port_sysinfo.h"
 #include "port/posix/quiet.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
