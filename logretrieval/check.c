@@ -17,7 +17,6 @@
 #define SEEN PXT_LOG_SEEN_BYTES
 
 struct check {
-	struct pxt_log log;
 	struct posix_trace_logcheck_np *sum;
 	struct posix_trace_logfinding_np *findings;
 	size_t room;
@@ -29,6 +28,7 @@ struct check {
 	bool trailer;    /* seen */
 	uint64_t before; /* frames: records in front of the oldest block, ... */
 	uint64_t behind; /* ... and up to the end of the newest */
+	struct pxt_log log;
 	uint64_t ids[PXT_LOG_IDS];   /* events of each type, and ... */
 	uint64_t first[PXT_LOG_IDS]; /* ... the block in which the first one was */
 };
@@ -89,7 +89,7 @@ static void count_damaged(struct check *check, uint64_t from, uint64_t to)
 	if (bytes > check->log.header.largest_block)
 		bytes = check->log.header.largest_block;
 	if (bytes > PXT_LOG_BLOCK_BYTES &&
-	    pxt_log_view(&check->log, from, (uint32_t)bytes, &at) == 0 && at &&
+	    (at = pxt_log_see(&check->log, from, (uint32_t)bytes)) != NULL &&
 	    pxt_get16(at + 4, check->log.header.swapped) == PXT_LOG_DATA)
 		count_slots(check, at + PXT_LOG_BLOCK_BYTES, (uint32_t)bytes - PXT_LOG_BLOCK_BYTES);
 }
@@ -200,8 +200,19 @@ static bool block_at(struct check *check, uint64_t offset)
 {
 	const unsigned char *at;
 
-	return check->size - offset >= SEEN && pxt_log_view(&check->log, offset, SEEN, &at) == 0 &&
-	       at && pxt_log_begins_here(&check->log, at);
+	return check->size - offset >= SEEN &&
+	       (at = pxt_log_see(&check->log, offset, SEEN)) != NULL &&
+	       pxt_log_begins_here(&check->log, at);
+}
+
+/* What a block at @offset says of itself; false: it is none, or its head is not there whole. */
+static bool head_at(struct check *check, uint64_t offset, struct pxt_log_blockhead *head)
+{
+	const unsigned char *at;
+
+	return check->size - offset >= PXT_LOG_BLOCK_BYTES &&
+	       (at = pxt_log_see(&check->log, offset, PXT_LOG_BLOCK_BYTES)) != NULL &&
+	       !pxt_log_get_block(at, &check->log.header, head);
 }
 
 /*
@@ -212,13 +223,11 @@ static uint64_t find_next(struct check *check, uint64_t offset, bool *is_block, 
 {
 	uint64_t rest = check->size - offset;
 	struct pxt_log_blockhead head = { 0 };
-	const unsigned char *at;
 	uint64_t next;
 
 	*is_block = block_at(check, offset);
 	*cut = rest < PXT_LOG_BLOCK_BYTES;
-	if (!*cut && pxt_log_view(&check->log, offset, PXT_LOG_BLOCK_BYTES, &at) == 0 && at &&
-	    !pxt_log_get_block(at, &check->log.header, &head)) {
+	if (head_at(check, offset, &head)) {
 		*cut = head.length > rest;
 		if (!*cut && (head.length == rest || block_at(check, offset + head.length)))
 			return offset + head.length;
@@ -233,12 +242,9 @@ static void count_in_sequence(struct check *check, uint64_t offset)
 {
 	struct pxt_log *log = &check->log;
 	struct pxt_log_blockhead head = { 0 };
-	const unsigned char *at;
 	uint64_t *next;
 
-	if (check->size - offset < PXT_LOG_BLOCK_BYTES ||
-	    pxt_log_view(log, offset, PXT_LOG_BLOCK_BYTES, &at) || !at ||
-	    pxt_log_get_block(at, &log->header, &head))
+	if (!head_at(check, offset, &head))
 		return;
 	next = head.type == PXT_LOG_DATA ? &log->data_blocks : &log->meta_blocks;
 	*next += head.sequence == *next;
@@ -431,11 +437,11 @@ static void conclude(struct check *check)
 static int judge_head(struct check *check)
 {
 	static const unsigned char magic[8] = PXT_LOG_MAGIC;
-	const unsigned char *at;
+	const unsigned char *at = pxt_log_see(&check->log, 0, sizeof(magic));
 
 	note_error(check, POSIX_TRACE_FINDING_DAMAGE_NP);
-	if (pxt_log_view(&check->log, 0, sizeof(magic), &at) || !at ||
-	    memcmp(at, magic, sizeof(magic)) != 0 || check->log.header.min_major > PXT_LOG_MAJOR ||
+	if (!at || memcmp(at, magic, sizeof(magic)) != 0 ||
+	    check->log.header.min_major > PXT_LOG_MAJOR ||
 	    (check->log.header.min_major == PXT_LOG_MAJOR &&
 	        check->log.header.min_minor > PXT_LOG_MINOR))
 		return EINVAL;

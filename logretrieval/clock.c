@@ -56,21 +56,15 @@ static void thin(struct pxt_log *log)
 
 static bool make_room(struct pxt_log *log)
 {
-	uint32_t room = log->reading_room ? log->reading_room * 2 : 64;
-	void *readings;
+	void *readings = log->readings;
+	bool there;
 
-	if (log->reading_count < log->reading_room)
-		return true;
-	if (log->reading_room == PXT_LOG_READINGS_MAX) {
+	if (log->reading_count == PXT_LOG_READINGS_MAX)
 		thin(log);
-		return true;
-	}
-	readings = pxt_port_heap_resize(log->readings, (size_t)room * sizeof(*log->readings));
-	if (!readings)
-		return false;
+	there = pxt_log_grow(&readings, log->reading_count, &log->reading_room,
+	    PXT_LOG_READINGS_MAX, sizeof(*log->readings));
 	log->readings = readings;
-	log->reading_room = room;
-	return true;
+	return there;
 }
 
 /* Nanoseconds from creation to @set; false when that is no sensible time. */

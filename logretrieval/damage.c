@@ -29,10 +29,10 @@ uint64_t pxt_log_find_block(struct pxt_log *log, uint64_t offset, uint64_t size)
 	while (offset < size && size - offset >= PXT_LOG_SEEN_BYTES) {
 		uint64_t rest = size - offset;
 		uint32_t bytes = rest < log->window_bytes ? (uint32_t)rest : log->window_bytes;
-		const unsigned char *at;
+		const unsigned char *at = pxt_log_see(log, offset, bytes);
 		uint32_t i;
 
-		if (pxt_log_view(log, offset, bytes, &at) || !at)
+		if (!at)
 			break;
 		for (i = 0; i + PXT_LOG_SEEN_BYTES <= bytes; i += STEP) {
 			if (pxt_log_begins_here(log, at + i))
@@ -58,19 +58,12 @@ static bool usable(struct pxt_log *log, uint64_t offset, struct pxt_log_blockhea
 
 static bool room_for_gap(struct pxt_log *log)
 {
-	uint32_t room = log->gap_room ? 2 * log->gap_room : 16;
-	struct pxt_log_gap *gaps;
+	void *gaps = log->gaps;
+	bool there = pxt_log_grow(
+	    &gaps, log->gap_count, &log->gap_room, PXT_LOG_GAPS_MAX, sizeof(*log->gaps));
 
-	if (log->gap_count < log->gap_room)
-		return true;
-	if (log->gap_room >= PXT_LOG_GAPS_MAX)
-		return false;
-	gaps = pxt_port_heap_resize(log->gaps, room * sizeof(*gaps));
-	if (!gaps)
-		return false;
 	log->gaps = gaps;
-	log->gap_room = room;
-	return true;
+	return there;
 }
 
 /* What the sums say lies between the last DATA block that was read and @head's. */

@@ -25,10 +25,10 @@ uint64_t pxt_log_behind_frames(const struct pxt_log *log)
 
 bool pxt_log_unwritten(struct pxt_log *log, uint64_t offset)
 {
-	const unsigned char *at;
+	const unsigned char *at = pxt_log_see(log, offset, PXT_LOG_BLOCK_BYTES);
 	uint32_t i;
 
-	if (pxt_log_view(log, offset, PXT_LOG_BLOCK_BYTES, &at) || !at)
+	if (!at)
 		return log->growing;
 	for (i = 0; i < PXT_LOG_BLOCK_BYTES; i++) {
 		if (at[i])
@@ -86,8 +86,7 @@ int pxt_log_scan_frames(struct pxt_log *log)
 		uint64_t offset = frame_at(log, i);
 		int error = 0;
 
-		if (log->growing &&
-		    (pxt_log_view(log, offset, PXT_LOG_BLOCK_BYTES, &block) || !block))
+		if (log->growing && !pxt_log_see(log, offset, PXT_LOG_BLOCK_BYTES))
 			break;
 		if (pxt_log_unwritten(log, offset))
 			continue;

@@ -24,15 +24,6 @@ static void get_counts(const struct pxt_log *log, struct posix_trace_loginfo_np 
 	counts->posix_written_np = log->records_total + log->lost_total;
 }
 
-static void get_clock(const struct pxt_log *log, struct posix_trace_clock_np *clock)
-{
-	clock->posix_source_np = log->header.rate.source;
-	clock->posix_error_ppm_np = log->header.rate.error_ppm;
-	clock->posix_hz_np = log->header.rate.hz;
-	clock->posix_anchor_ticks_np = log->header.created.ticks;
-	clock->posix_anchor_np = log->header.created.realtime;
-}
-
 static void get_crash(const struct pxt_crash *crash, struct posix_trace_loginfo_np *info)
 {
 	info->posix_signal_np = (int)crash->signal;
@@ -69,7 +60,7 @@ static int get_info(void *object, trace_id_t trid, struct posix_trace_loginfo_np
 	}
 	info->posix_blocks_np = log->data_blocks + log->meta_blocks;
 	get_counts(log, info);
-	get_clock(log, &info->posix_clock_np);
+	pxt_log_get_ticks(log, &info->posix_clock_np);
 	info->posix_threads_np = log->thread_count;
 	info->posix_modules_np = log->module_count;
 	memcpy(

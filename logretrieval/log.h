@@ -85,6 +85,7 @@ struct pxt_log_cursor {
 	struct timespec time;                 /* largest one reported */
 };
 
+/* In front stands what most functions touch: a short address reaches no further than 127 bytes. */
 struct pxt_log {
 	_Atomic uint32_t lock;
 	bool held_for_fork; /* lock.c */
@@ -97,13 +98,22 @@ struct pxt_log {
 	bool broken;      /* growing: a block contradicts those before it, as @damage says */
 	bool unsure_data; /* behind a gap: the next block's number may be higher than it was due */
 	bool unsure_meta;
-	bool unreadable; /* reading has failed since somebody has reset this */
-	struct pxt_port_file file;
+	bool unreadable;  /* reading has failed since somebody has reset this */
+	bool any_frame;
+	uint32_t gap_count; /* of @gaps */
+
+	/* Scanning */
+	uint64_t scanned;     /* everything in front of this offset was checked */
+	uint64_t data_blocks; /* checked; sequential: also the next one's number */
+	uint64_t meta_blocks;
+	uint64_t oldest; /* frames: sequence numbers of the blocks in them, ... */
+	uint64_t newest; /* ... if any_frame */
+	uint64_t records_total;
+	uint64_t lost_total;
+
 	struct pxt_log_header header;
-	struct pxt_log_process process;
-	struct pxt_log_trailer trailer;
-	struct posix_trace_logerror_np error;
-	struct posix_trace_logerror_np damage;
+	struct pxt_log_cursor cursor;
+	struct pxt_port_file file;
 
 	unsigned char *window;
 	uint32_t window_bytes;
@@ -111,33 +121,13 @@ struct pxt_log {
 	uint64_t window_at;
 	uint64_t window_from; /* before that the window is not what the file holds: views.c */
 
-	/* Scanning */
-	uint64_t scanned;     /* everything in front of this offset was checked */
-	uint64_t data_blocks; /* checked; sequential: also the next one's number */
-	uint64_t meta_blocks;
-	uint64_t first;  /* sequential: where reporting begins (behind a CLEAR) */
-	uint64_t oldest; /* frames: sequence numbers of the blocks in them, ... */
-	uint64_t newest; /* ... if any_frame */
-	bool any_frame;
-	uint64_t records_total;
-	uint64_t lost_total;
+	/* More of scanning */
+	uint64_t first;           /* sequential: where reporting begins (behind a CLEAR) */
 	struct pxt_log_gap *gaps; /* in the order of the file */
-	uint32_t gap_count;
 	uint32_t gap_room;
 	uint64_t missing;      /* records in all of them */
 	uint64_t data_records; /* the sums at the end of the last DATA block or gap */
 	uint64_t data_lost;
-
-	/* Tables */
-	struct pxt_log_name *names[PXT_LOG_IDS];
-	uint32_t type_position;
-	struct pxt_log_threadcell *threads;
-	uint32_t thread_count;
-	uint32_t thread_room;
-	uint32_t *by_index; /* 65,536 places + 1 into threads; NULL without threads */
-	struct pxt_log_module *modules;
-	uint32_t module_count;
-	uint32_t module_room;
 
 	/* Clock */
 	struct pxt_ticks nominal;
@@ -148,7 +138,21 @@ struct pxt_log {
 	uint32_t reading_turn;
 	struct pxt_log_segment segment;
 
-	struct pxt_log_cursor cursor;
+	/* Tables */
+	uint32_t type_position;
+	uint32_t thread_count;
+	uint32_t thread_room;
+	struct pxt_log_threadcell *threads;
+	uint32_t *by_index; /* 65,536 places + 1 into threads; NULL without threads */
+	struct pxt_log_module *modules;
+	uint32_t module_count;
+	uint32_t module_room;
+	struct pxt_log_name *names[PXT_LOG_IDS];
+
+	struct pxt_log_process process;
+	struct pxt_log_trailer trailer;
+	struct posix_trace_logerror_np error;
+	struct posix_trace_logerror_np damage;
 	unsigned char scratch[PXT_DATA_MAX + 1];
 };
 
@@ -174,6 +178,8 @@ int pxt_log_fail(struct pxt_log *log, uint64_t offset, const char *reason);
  * Returns 0 or the error of reading.  @bytes is at most the window's size.
  */
 int pxt_log_view(struct pxt_log *log, uint64_t offset, uint32_t bytes, const unsigned char **at);
+/* The same, or NULL where they cannot be had, for whatever reason. */
+const unsigned char *pxt_log_see(struct pxt_log *log, uint64_t offset, uint32_t bytes);
 /* The file may have changed: what is in the window is forgotten. */
 void pxt_log_view_again(struct pxt_log *log);
 /* The caller has changed what is in the window before @end. */
@@ -226,12 +232,15 @@ int pxt_log_skip_damage(void *object, trace_id_t trid, struct posix_trace_logfin
 
 /* ---- tables.c ---- */
 
-int pxt_log_add_types(struct pxt_log *log, uint64_t offset, const unsigned char *block,
-    const struct pxt_log_blockhead *head);
-int pxt_log_add_threads(struct pxt_log *log, uint64_t offset, const unsigned char *block,
-    const struct pxt_log_blockhead *head);
-int pxt_log_add_modules(struct pxt_log *log, uint64_t offset, const unsigned char *block,
-    const struct pxt_log_blockhead *head);
+/* One entry, which stands at @offset.  0, EINVAL or ENOMEM. */
+int pxt_log_take_type(struct pxt_log *log, uint64_t offset, const unsigned char *entry);
+int pxt_log_take_thread(struct pxt_log *log, uint64_t offset, const unsigned char *entry);
+int pxt_log_take_module(struct pxt_log *log, uint64_t offset, const unsigned char *entry);
+/*
+ * Makes room for one more than the @count elements of a table; the new room doubles up to @most.
+ * False: no memory, or full.
+ */
+bool pxt_log_grow(void **table, uint32_t count, uint32_t *room, uint32_t most, size_t element);
 /* What @index meant at @ticks: the place in the table + 1, or 0. */
 uint32_t pxt_log_find_thread(const struct pxt_log *log, uint32_t index, uint64_t ticks);
 void pxt_log_free_tables(struct pxt_log *log);
@@ -296,6 +305,7 @@ struct pxt_log_getters {
 	int (*time)(void *object, trace_id_t trid, uint64_t ticks, struct timespec *time);
 	int (*damage)(void *object, trace_id_t trid, struct posix_trace_logfinding_np *finding);
 };
+void pxt_log_get_ticks(const struct pxt_log *log, struct posix_trace_clock_np *clock);
 extern const struct pxt_ops pxt_log_ops;
 extern const struct pxt_log_getters pxt_log_getters;
 int pxt_log_close(void *object, trace_id_t trid);

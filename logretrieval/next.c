@@ -58,11 +58,12 @@ static int next_block(struct pxt_log *log)
 	pass_cleared(log);
 	missing = pass_gaps(log);
 	while (cursor->at < log->scanned) {
-		if (pxt_log_view(log, cursor->at, PXT_LOG_BLOCK_BYTES, &block) || !block ||
-		    pxt_log_get_block(block, &log->header, &head))
+		block = pxt_log_see(log, cursor->at, PXT_LOG_BLOCK_BYTES);
+		if (!block || pxt_log_get_block(block, &log->header, &head))
 			return EIO;
 		if (head.type == PXT_LOG_DATA && head.count + head.lost != 0) {
-			if (pxt_log_view(log, cursor->at, head.length, &block) || !block)
+			block = pxt_log_see(log, cursor->at, head.length);
+			if (!block)
 				return EIO;
 			cursor->next = block + PXT_LOG_BLOCK_BYTES;
 			cursor->left = head.length - PXT_LOG_BLOCK_BYTES;

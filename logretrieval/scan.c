@@ -14,15 +14,22 @@
 
 #define NO_TRAILER "the log ends without its trailer: it is being written, or its writer died"
 
+/* Where nothing but a fault can be the reason that the bytes are not there: @missing says which. */
+static int view(struct pxt_log *log, uint64_t offset, uint32_t bytes, const char *missing,
+    const unsigned char **at)
+{
+	if (pxt_log_view(log, offset, bytes, at))
+		return pxt_log_fail(log, offset, "the file cannot be read");
+	return *at ? 0 : pxt_log_fail(log, offset, missing);
+}
+
 int pxt_log_read_header(struct pxt_log *log)
 {
 	const unsigned char *at;
 	const char *wrong;
 
-	if (pxt_log_view(log, 0, PXT_LOG_HEADER_BYTES, &at))
-		return pxt_log_fail(log, 0, "the file cannot be read");
-	if (!at)
-		return pxt_log_fail(log, 0, "the file is too short to be a log");
+	if (view(log, 0, PXT_LOG_HEADER_BYTES, "the file is too short to be a log", &at))
+		return EINVAL;
 	wrong = pxt_log_get_header(at, &log->header);
 	if (!wrong)
 		return 0;
@@ -62,17 +69,13 @@ int pxt_log_load(struct pxt_log *log, uint64_t offset, struct pxt_log_blockhead 
 	const char *wrong;
 	uint32_t place;
 
-	if (pxt_log_view(log, offset, PXT_LOG_BLOCK_BYTES, block))
-		return pxt_log_fail(log, offset, "the file cannot be read");
-	if (!*block)
-		return pxt_log_fail(log, offset, NO_TRAILER);
+	if (view(log, offset, PXT_LOG_BLOCK_BYTES, NO_TRAILER, block))
+		return EINVAL;
 	wrong = pxt_log_get_block(*block, &log->header, head);
 	if (wrong)
 		return pxt_log_fail(log, offset, wrong);
-	if (pxt_log_view(log, offset, head->length, block))
-		return pxt_log_fail(log, offset, "the file cannot be read");
-	if (!*block)
-		return pxt_log_fail(log, offset, "the last block is cut off");
+	if (view(log, offset, head->length, "the last block is cut off", block))
+		return EINVAL;
 	if (!pxt_log_sound(*block, head->length, log->header.swapped))
 		return pxt_log_fail(log, offset, "the checksum of a block is wrong");
 	if (head->type != PXT_LOG_DATA)
@@ -81,28 +84,31 @@ int pxt_log_load(struct pxt_log *log, uint64_t offset, struct pxt_log_blockhead 
 	return wrong ? pxt_log_fail(log, offset + place, wrong) : 0;
 }
 
-static int take_clocks(struct pxt_log *log, uint64_t offset, const unsigned char *block,
-    const struct pxt_log_blockhead *head)
+static int take_clock(struct pxt_log *log, uint64_t offset, const unsigned char *entry)
+{
+	struct pxt_log_clock clock;
+	const char *wrong = pxt_log_get_clock(entry, log->header.swapped, &clock);
+
+	return wrong ? pxt_log_fail(log, offset, wrong) : pxt_log_add_reading(log, &clock.clock);
+}
+
+/* Every entry of a block of which each has at least @least bytes. */
+static int take_each(struct pxt_log *log, uint64_t offset, const unsigned char *block,
+    const struct pxt_log_blockhead *head, uint32_t least,
+    int (*take)(struct pxt_log *log, uint64_t offset, const unsigned char *entry))
 {
 	uint32_t at = PXT_LOG_BLOCK_BYTES;
-	struct pxt_log_clock clock;
-	const unsigned char *entry;
-	uint32_t i;
+	int error = 0;
 
-	for (i = 0; i < head->count; i++) {
+	for (uint32_t i = 0; i < head->count && !error; i++) {
 		uint64_t place = offset + at;
-		const char *wrong = pxt_log_get_entry(
-		    block, head, log->header.swapped, PXT_LOG_CLOCK_BYTES, &at, &entry);
-		int error;
+		const unsigned char *entry;
+		const char *wrong =
+		    pxt_log_get_entry(block, head, log->header.swapped, least, &at, &entry);
 
-		if (!wrong)
-			wrong = pxt_log_get_clock(entry, log->header.swapped, &clock);
-		error = wrong ? pxt_log_fail(log, place, wrong)
-		              : pxt_log_add_reading(log, &clock.clock);
-		if (error)
-			return error;
+		error = wrong ? pxt_log_fail(log, place, wrong) : take(log, place, entry);
 	}
-	return 0;
+	return error;
 }
 
 static int take_process(struct pxt_log *log, uint64_t offset, const unsigned char *block,
@@ -174,15 +180,17 @@ int pxt_log_take(struct pxt_log *log, uint64_t offset, const unsigned char *bloc
 {
 	switch (head->type) {
 	case PXT_LOG_TYPES:
-		return pxt_log_add_types(log, offset, block, head);
+		return take_each(log, offset, block, head, PXT_LOG_TYPE_BYTES, pxt_log_take_type);
 	case PXT_LOG_THREADS:
-		return pxt_log_add_threads(log, offset, block, head);
+		return take_each(
+		    log, offset, block, head, PXT_LOG_THREAD_BYTES, pxt_log_take_thread);
 	case PXT_LOG_PROCESS:
 		return take_process(log, offset, block, head);
 	case PXT_LOG_MODULES:
-		return pxt_log_add_modules(log, offset, block, head);
+		return take_each(
+		    log, offset, block, head, PXT_LOG_MODULE_BYTES, pxt_log_take_module);
 	case PXT_LOG_CLOCKS:
-		return take_clocks(log, offset, block, head);
+		return take_each(log, offset, block, head, PXT_LOG_CLOCK_BYTES, take_clock);
 	case PXT_LOG_CLEAR:
 		log->first = offset + head->length;
 		return 0;

@@ -8,8 +8,7 @@
 
 #define INDICES ((size_t)UINT16_MAX + 1u)
 
-/* Makes room for one more element; the new room doubles up to @most.  False: no memory, or full. */
-static bool grow(void **table, uint32_t count, uint32_t *room, uint32_t most, size_t element)
+bool pxt_log_grow(void **table, uint32_t count, uint32_t *room, uint32_t most, size_t element)
 {
 	uint32_t wanted = *room ? *room * 2 : 16;
 	void *larger;
@@ -57,27 +56,12 @@ static int add_type(struct pxt_log *log, uint64_t offset, const struct pxt_log_t
 	return 0;
 }
 
-int pxt_log_add_types(struct pxt_log *log, uint64_t offset, const unsigned char *block,
-    const struct pxt_log_blockhead *head)
+int pxt_log_take_type(struct pxt_log *log, uint64_t offset, const unsigned char *entry)
 {
-	uint32_t at = PXT_LOG_BLOCK_BYTES;
 	struct pxt_log_typename type;
-	const unsigned char *entry;
-	uint32_t i;
+	const char *wrong = pxt_log_get_type(entry, log->header.swapped, &type);
 
-	for (i = 0; i < head->count; i++) {
-		uint64_t place = offset + at;
-		const char *wrong = pxt_log_get_entry(
-		    block, head, log->header.swapped, PXT_LOG_TYPE_BYTES, &at, &entry);
-		int error;
-
-		if (!wrong)
-			wrong = pxt_log_get_type(entry, log->header.swapped, &type);
-		error = wrong ? pxt_log_fail(log, place, wrong) : add_type(log, place, &type);
-		if (error)
-			return error;
-	}
-	return 0;
+	return wrong ? pxt_log_fail(log, offset, wrong) : add_type(log, offset, &type);
 }
 
 static struct pxt_log_threadcell *same_thread(
@@ -117,49 +101,28 @@ static bool make_index(struct pxt_log *log)
 	return true;
 }
 
-static int add_thread(struct pxt_log *log, uint64_t offset, const struct pxt_log_thread *thread)
+int pxt_log_take_thread(struct pxt_log *log, uint64_t offset, const unsigned char *entry)
 {
+	struct pxt_log_thread thread;
 	struct pxt_log_threadcell *cell;
 	void *table = log->threads;
 
-	if (thread->index == PXT_THREAD_NONE)
+	pxt_log_get_thread(entry, log->header.swapped, &thread);
+	if (thread.index == PXT_THREAD_NONE)
 		return pxt_log_fail(log, offset, "a thread has the index 0");
 	if (!make_index(log))
 		return ENOMEM;
-	cell = same_thread(log, thread);
+	cell = same_thread(log, &thread);
 	if (cell) {
-		cell->thread = *thread;
+		cell->thread = thread;
 		return 0;
 	}
-	if (!grow(&table, log->thread_count, &log->thread_room, PXT_LOG_THREADS_MAX, sizeof(*cell)))
+	if (!pxt_log_grow(
+	        &table, log->thread_count, &log->thread_room, PXT_LOG_THREADS_MAX, sizeof(*cell)))
 		return full(log, offset, log->thread_count, PXT_LOG_THREADS_MAX);
 	log->threads = table;
-	log->threads[log->thread_count++].thread = *thread;
+	log->threads[log->thread_count++].thread = thread;
 	chain(log, log->thread_count);
-	return 0;
-}
-
-int pxt_log_add_threads(struct pxt_log *log, uint64_t offset, const unsigned char *block,
-    const struct pxt_log_blockhead *head)
-{
-	uint32_t at = PXT_LOG_BLOCK_BYTES;
-	const unsigned char *entry;
-	struct pxt_log_thread thread;
-	uint32_t i;
-
-	for (i = 0; i < head->count; i++) {
-		uint64_t place = offset + at;
-		const char *wrong = pxt_log_get_entry(
-		    block, head, log->header.swapped, PXT_LOG_THREAD_BYTES, &at, &entry);
-		int error;
-
-		if (wrong)
-			return pxt_log_fail(log, place, wrong);
-		pxt_log_get_thread(entry, log->header.swapped, &thread);
-		error = add_thread(log, place, &thread);
-		if (error)
-			return error;
-	}
 	return 0;
 }
 
@@ -184,7 +147,7 @@ static int add_module(struct pxt_log *log, uint64_t offset, const struct pxt_log
 
 	if (log->header.generation && known_module(log, module))
 		return 0;
-	if (!grow(
+	if (!pxt_log_grow(
 	        &table, log->module_count, &log->module_room, PXT_LOG_MODULES_MAX, sizeof(*module)))
 		return full(log, offset, log->module_count, PXT_LOG_MODULES_MAX);
 	log->modules = table;
@@ -192,27 +155,12 @@ static int add_module(struct pxt_log *log, uint64_t offset, const struct pxt_log
 	return 0;
 }
 
-int pxt_log_add_modules(struct pxt_log *log, uint64_t offset, const unsigned char *block,
-    const struct pxt_log_blockhead *head)
+int pxt_log_take_module(struct pxt_log *log, uint64_t offset, const unsigned char *entry)
 {
-	uint32_t at = PXT_LOG_BLOCK_BYTES;
 	struct pxt_log_module module;
-	const unsigned char *entry;
-	uint32_t i;
+	const char *wrong = pxt_log_get_module(entry, log->header.swapped, &module);
 
-	for (i = 0; i < head->count; i++) {
-		uint64_t place = offset + at;
-		const char *wrong = pxt_log_get_entry(
-		    block, head, log->header.swapped, PXT_LOG_MODULE_BYTES, &at, &entry);
-		int error;
-
-		if (!wrong)
-			wrong = pxt_log_get_module(entry, log->header.swapped, &module);
-		error = wrong ? pxt_log_fail(log, place, wrong) : add_module(log, place, &module);
-		if (error)
-			return error;
-	}
-	return 0;
+	return wrong ? pxt_log_fail(log, offset, wrong) : add_module(log, offset, &module);
 }
 
 uint32_t pxt_log_find_thread(const struct pxt_log *log, uint32_t index, uint64_t ticks)

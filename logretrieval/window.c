@@ -27,6 +27,14 @@ int pxt_log_view(struct pxt_log *log, uint64_t offset, uint32_t bytes, const uns
 	return 0;
 }
 
+const unsigned char *pxt_log_see(struct pxt_log *log, uint64_t offset, uint32_t bytes)
+{
+	const unsigned char *at;
+
+	(void)pxt_log_view(log, offset, bytes, &at);
+	return at;
+}
+
 void pxt_log_view_again(struct pxt_log *log)
 {
 	log->window_filled = 0;
