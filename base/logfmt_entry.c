@@ -85,19 +85,23 @@ const char *pxt_log_get_module(
 
 const char *pxt_log_get_clock(const unsigned char *entry, bool swapped, struct pxt_log_clock *clock)
 {
-	clock->moment = pxt_get16(entry + 2, swapped);
-	if (!pxt_get_clocks(entry + 8, swapped, &clock->clock))
+	static const struct pxt_log_run runs[] = { { 2, 2, 1 }, PXT_LOG_CLOCKS_RUNS(8) };
+	unsigned char copy[PXT_LOG_CLOCK_BYTES];
+	const unsigned char *at = PXT_LOG_TURNED(entry, swapped, runs, copy, sizeof(copy));
+
+	clock->moment = pxt_get16(at + 2, false);
+	if (!pxt_get_clocks(at + 8, &clock->clock))
 		return "a clock reading shows an impossible time";
 	return NULL;
 }
 
-static void get_counts(const unsigned char *at, bool swapped, struct posix_trace_counts_np *counts)
+static void get_counts(const unsigned char *at, struct posix_trace_counts_np *counts)
 {
-	counts->posix_written_np = pxt_get64(at, swapped);
-	counts->posix_retrieved_np = pxt_get64(at + 8, swapped);
-	counts->posix_lost_np = pxt_get64(at + 16, swapped);
-	counts->posix_cleared_np = pxt_get64(at + 24, swapped);
-	counts->posix_held_np = pxt_get64(at + 32, swapped);
+	counts->posix_written_np = pxt_get64(at, false);
+	counts->posix_retrieved_np = pxt_get64(at + 8, false);
+	counts->posix_lost_np = pxt_get64(at + 16, false);
+	counts->posix_cleared_np = pxt_get64(at + 24, false);
+	counts->posix_held_np = pxt_get64(at + 32, false);
 	counts->posix_stable_np = 1;
 }
 
@@ -118,21 +122,25 @@ static void get_crash(const unsigned char *entry, bool swapped, struct pxt_crash
 const char *pxt_log_get_trailer(
     const unsigned char *entry, bool swapped, struct pxt_log_trailer *trailer)
 {
+	static const struct pxt_log_run runs[] = { { 8, 4, 7 }, { 40, 8, 8 },
+		PXT_LOG_CLOCKS_RUNS(104), PXT_LOG_ATTR_RUNS(160) };
 	struct posix_trace_status_info *status = &trailer->status;
+	unsigned char copy[PXT_LOG_TRAILER_BYTES];
+	const unsigned char *at = PXT_LOG_TURNED(entry, swapped, runs, copy, sizeof(copy));
 
-	status->posix_stream_status = pxt_get_int(entry + 8, swapped);
-	status->posix_stream_full_status = pxt_get_int(entry + 12, swapped);
-	status->posix_stream_overrun_status = pxt_get_int(entry + 16, swapped);
-	status->posix_stream_flush_status = pxt_get_int(entry + 20, swapped);
-	status->posix_stream_flush_error = pxt_get_int(entry + 24, swapped);
-	status->posix_log_overrun_status = pxt_get_int(entry + 28, swapped);
-	status->posix_log_full_status = pxt_get_int(entry + 32, swapped);
-	get_counts(entry + 40, swapped, &trailer->counts);
-	trailer->log_lost = pxt_get64(entry + 80, swapped);
-	trailer->data_blocks = pxt_get64(entry + 88, swapped);
-	trailer->meta_blocks = pxt_get64(entry + 96, swapped);
+	status->posix_stream_status = pxt_get_int(at + 8, false);
+	status->posix_stream_full_status = pxt_get_int(at + 12, false);
+	status->posix_stream_overrun_status = pxt_get_int(at + 16, false);
+	status->posix_stream_flush_status = pxt_get_int(at + 20, false);
+	status->posix_stream_flush_error = pxt_get_int(at + 24, false);
+	status->posix_log_overrun_status = pxt_get_int(at + 28, false);
+	status->posix_log_full_status = pxt_get_int(at + 32, false);
+	get_counts(at + 40, &trailer->counts);
+	trailer->log_lost = pxt_get64(at + 80, false);
+	trailer->data_blocks = pxt_get64(at + 88, false);
+	trailer->meta_blocks = pxt_get64(at + 96, false);
 	get_crash(entry, swapped, &trailer->crash);
-	if (!pxt_get_clocks(entry + 104, swapped, &trailer->end))
+	if (!pxt_get_clocks(at + 104, &trailer->end))
 		return "the clocks at shutdown show an impossible time";
-	return pxt_get_attr(entry + 160, swapped, &trailer->attr);
+	return pxt_get_attr(at + 160, &trailer->attr);
 }

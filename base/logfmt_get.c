@@ -13,6 +13,22 @@ static const unsigned char block_magic[4] = PXT_LOG_BLOCK_MAGIC;
 
 const char pxt_log_newer[] = "the log needs a newer reader";
 
+const unsigned char *pxt_log_turned(const unsigned char *at, bool swapped,
+    const struct pxt_log_run *runs, size_t count, unsigned char *copy, size_t bytes)
+{
+	if (!swapped)
+		return at;
+	memcpy(copy, at, bytes);
+	for (const struct pxt_log_run *run = runs; run < runs + count; run++) {
+		for (uint32_t i = 0; i < (uint32_t)run->bytes * run->count; i++) {
+			uint32_t number = run->at + i / run->bytes * run->bytes;
+
+			copy[number + run->bytes - 1u - i % run->bytes] = at[run->at + i];
+		}
+	}
+	return copy;
+}
+
 static bool good_time(int64_t seconds, uint32_t nanoseconds)
 {
 	return seconds >= 0 && seconds < SECONDS_MAX && nanoseconds < PXT_NS_PER_S;
@@ -28,12 +44,12 @@ bool pxt_get_time(const unsigned char *at, bool swapped, struct timespec *time)
 	return good_time(seconds, nanoseconds);
 }
 
-bool pxt_get_clocks(const unsigned char *at, bool swapped, struct pxt_clock_set *set)
+bool pxt_get_clocks(const unsigned char *at, struct pxt_clock_set *set)
 {
-	set->ticks = pxt_get64(at, swapped);
-	return pxt_get_time(at + 8, swapped, &set->realtime) &&
-	       pxt_get_time(at + 24, swapped, &set->monotonic) &&
-	       pxt_get_time(at + 40, swapped, &set->boottime);
+	set->ticks = pxt_get64(at, false);
+	return pxt_get_time(at + 8, false, &set->realtime) &&
+	       pxt_get_time(at + 24, false, &set->monotonic) &&
+	       pxt_get_time(at + 40, false, &set->boottime);
 }
 
 static bool good_policies(const trace_attr_t *attr)
@@ -47,25 +63,25 @@ static bool good_policies(const trace_attr_t *attr)
 	           attr->_pxt_inherit == POSIX_TRACE_INHERITED);
 }
 
-const char *pxt_get_attr(const unsigned char *at, bool swapped, trace_attr_t *attr)
+const char *pxt_get_attr(const unsigned char *at, trace_attr_t *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->_pxt_magic = PXT_ATTR_MAGIC;
-	attr->_pxt_stream_policy = pxt_get_int(at, swapped);
-	attr->_pxt_log_policy = pxt_get_int(at + 4, swapped);
-	attr->_pxt_inherit = pxt_get_int(at + 8, swapped);
-	attr->_pxt_lanes = pxt_get32(at + 12, swapped);
-	attr->_pxt_flags = pxt_get32(at + 16, swapped);
-	attr->_pxt_flush_priority = pxt_get_int(at + 20, swapped);
-	attr->_pxt_stream_size = pxt_get64(at + 24, swapped);
-	attr->_pxt_max_data = pxt_get64(at + 32, swapped);
-	attr->_pxt_log_size = pxt_get64(at + 40, swapped);
-	attr->_pxt_create_sec = (int64_t)pxt_get64(at + 48, swapped);
-	attr->_pxt_clockres_sec = (int64_t)pxt_get64(at + 56, swapped);
-	attr->_pxt_create_nsec = pxt_get_int(at + 64, swapped);
-	attr->_pxt_clockres_nsec = pxt_get_int(at + 68, swapped);
-	attr->_pxt_system_slots = pxt_get32(at + 72, swapped);
-	attr->_pxt_ctx_bytes = pxt_get32(at + 76, swapped);
+	attr->_pxt_stream_policy = pxt_get_int(at, false);
+	attr->_pxt_log_policy = pxt_get_int(at + 4, false);
+	attr->_pxt_inherit = pxt_get_int(at + 8, false);
+	attr->_pxt_lanes = pxt_get32(at + 12, false);
+	attr->_pxt_flags = pxt_get32(at + 16, false);
+	attr->_pxt_flush_priority = pxt_get_int(at + 20, false);
+	attr->_pxt_stream_size = pxt_get64(at + 24, false);
+	attr->_pxt_max_data = pxt_get64(at + 32, false);
+	attr->_pxt_log_size = pxt_get64(at + 40, false);
+	attr->_pxt_create_sec = (int64_t)pxt_get64(at + 48, false);
+	attr->_pxt_clockres_sec = (int64_t)pxt_get64(at + 56, false);
+	attr->_pxt_create_nsec = pxt_get_int(at + 64, false);
+	attr->_pxt_clockres_nsec = pxt_get_int(at + 68, false);
+	attr->_pxt_system_slots = pxt_get32(at + 72, false);
+	attr->_pxt_ctx_bytes = pxt_get32(at + 76, false);
 	if (!good_policies(attr))
 		return "the attributes name a policy that does not exist";
 	if (!good_time(attr->_pxt_create_sec, (uint32_t)attr->_pxt_create_nsec) ||
@@ -79,8 +95,12 @@ const char *pxt_get_attr(const unsigned char *at, bool swapped, trace_attr_t *at
 	return NULL;
 }
 
-/* What stands at offsets that no version moves. */
-static const char *get_version(const unsigned char *at, struct pxt_log_header *header)
+static const struct pxt_log_run header_runs[] = { { 12, 2, 4 }, { 24, 4, 2 }, { 48, 4, 2 },
+	{ 56, 8, 1 }, PXT_LOG_CLOCKS_RUNS(64), { 120, 4, 2 }, { 128, 8, 1 }, { 136, 4, 3 },
+	PXT_LOG_ATTR_RUNS(152), { 508, 4, 1 } };
+
+/* In either order: what stands in front of all numbers. */
+static const char *get_order(const unsigned char *at, bool *swapped)
 {
 	uint32_t mark = pxt_get32(at + 8, false);
 
@@ -88,11 +108,17 @@ static const char *get_version(const unsigned char *at, struct pxt_log_header *h
 		return "not a trace log (no magic at its start)";
 	if (mark != PXT_LOG_ORDER_MARK && mark != __builtin_bswap32(PXT_LOG_ORDER_MARK))
 		return "the byte order mark is damaged";
-	header->swapped = mark != PXT_LOG_ORDER_MARK;
-	header->major = pxt_get16(at + 12, header->swapped);
-	header->minor = pxt_get16(at + 14, header->swapped);
-	header->min_major = pxt_get16(at + 16, header->swapped);
-	header->min_minor = pxt_get16(at + 18, header->swapped);
+	*swapped = mark != PXT_LOG_ORDER_MARK;
+	return NULL;
+}
+
+/* What stands at offsets that no version moves. */
+static const char *get_version(const unsigned char *at, struct pxt_log_header *header)
+{
+	header->major = pxt_get16(at + 12, false);
+	header->minor = pxt_get16(at + 14, false);
+	header->min_major = pxt_get16(at + 16, false);
+	header->min_minor = pxt_get16(at + 18, false);
 	if (header->min_major > PXT_LOG_MAJOR ||
 	    (header->min_major == PXT_LOG_MAJOR && header->min_minor > PXT_LOG_MINOR))
 		return pxt_log_newer;
@@ -145,58 +171,67 @@ static const char *check_layout(const struct pxt_log_header *header)
 	return NULL;
 }
 
-const char *pxt_log_get_header(const unsigned char *at, struct pxt_log_header *header)
+const char *pxt_log_get_header(const unsigned char *file, struct pxt_log_header *header)
 {
+	unsigned char copy[PXT_LOG_HEADER_BYTES];
+	const unsigned char *at;
 	const char *wrong;
-	bool swapped;
 
 	memset(header, 0, sizeof(*header));
+	wrong = get_order(file, &header->swapped);
+	if (wrong)
+		return wrong;
+	at = PXT_LOG_TURNED(file, header->swapped, header_runs, copy, sizeof(copy));
 	wrong = get_version(at, header);
 	if (wrong)
 		return wrong;
-	swapped = header->swapped;
-	if (pxt_get32(at + 508, swapped) != pxt_crc32(0, at, 508))
+	if (pxt_get32(at + 508, false) != pxt_crc32(0, file, 508))
 		return "the checksum of the file's head is wrong";
 	header->word_bytes = at[20];
 	header->ctx_bytes = at[21];
 	header->layout = at[23];
-	header->header_bytes = pxt_get32(at + 24, swapped);
-	header->contents = pxt_get32(at + 28, swapped);
+	header->header_bytes = pxt_get32(at + 24, false);
+	header->contents = pxt_get32(at + 28, false);
 	memcpy(header->uuid, at + 32, PXT_LOG_UUID_BYTES);
-	header->rate.source = pxt_get_int(at + 48, swapped);
-	header->rate.error_ppm = pxt_get32(at + 52, swapped);
-	header->rate.hz = pxt_get64(at + 56, swapped);
-	if (!pxt_get_clocks(at + 64, swapped, &header->created))
+	header->rate.source = pxt_get_int(at + 48, false);
+	header->rate.error_ppm = pxt_get32(at + 52, false);
+	header->rate.hz = pxt_get64(at + 56, false);
+	if (!pxt_get_clocks(at + 64, &header->created))
 		return "the clocks at creation show an impossible time";
-	header->largest_block = pxt_get32(at + 120, swapped);
-	header->set_bytes = pxt_get32(at + 124, swapped);
-	header->data_offset = pxt_get64(at + 128, swapped);
-	header->frame_bytes = pxt_get32(at + 136, swapped);
-	header->frames = pxt_get32(at + 140, swapped);
-	header->generation = pxt_get32(at + 144, swapped);
+	header->largest_block = pxt_get32(at + 120, false);
+	header->set_bytes = pxt_get32(at + 124, false);
+	header->data_offset = pxt_get64(at + 128, false);
+	header->frame_bytes = pxt_get32(at + 136, false);
+	header->frames = pxt_get32(at + 140, false);
+	header->generation = pxt_get32(at + 144, false);
 	wrong = check_machine(at, header);
 	if (!wrong)
 		wrong = check_layout(header);
-	return wrong ? wrong : pxt_get_attr(at + 152, swapped, &header->attr);
+	return wrong ? wrong : pxt_get_attr(at + 152, &header->attr);
 }
 
+static const struct pxt_log_run block_runs[] = { { 4, 2, 1 }, { 8, 4, 2 }, { 16, 8, 1 },
+	{ 40, 8, 6 } };
+
 const char *pxt_log_get_block(
-    const unsigned char *at, const struct pxt_log_header *header, struct pxt_log_blockhead *head)
+    const unsigned char *file, const struct pxt_log_header *header, struct pxt_log_blockhead *head)
 {
-	bool swapped = header->swapped;
+	unsigned char copy[PXT_LOG_BLOCK_BYTES];
+	const unsigned char *at =
+	    PXT_LOG_TURNED(file, header->swapped, block_runs, copy, sizeof(copy));
 
 	if (memcmp(at, block_magic, sizeof(block_magic)) != 0)
 		return "no block begins here";
-	head->type = pxt_get16(at + 4, swapped);
-	head->length = pxt_get32(at + 8, swapped);
-	head->count = pxt_get32(at + 12, swapped);
-	head->sequence = pxt_get64(at + 16, swapped);
-	head->begin = pxt_get64(at + 40, swapped);
-	head->end = pxt_get64(at + 48, swapped);
-	head->lost = pxt_get64(at + 56, swapped);
-	head->lost_total = pxt_get64(at + 64, swapped);
-	head->records_total = pxt_get64(at + 72, swapped);
-	head->missed = pxt_get64(at + PXT_LOG_AT_MISSED, swapped);
+	head->type = pxt_get16(at + 4, false);
+	head->length = pxt_get32(at + 8, false);
+	head->count = pxt_get32(at + 12, false);
+	head->sequence = pxt_get64(at + 16, false);
+	head->begin = pxt_get64(at + 40, false);
+	head->end = pxt_get64(at + 48, false);
+	head->lost = pxt_get64(at + 56, false);
+	head->lost_total = pxt_get64(at + 64, false);
+	head->records_total = pxt_get64(at + 72, false);
+	head->missed = pxt_get64(at + PXT_LOG_AT_MISSED, false);
 	if (memcmp(at + 24, header->uuid, PXT_LOG_UUID_BYTES) != 0)
 		return "the block belongs to another stream";
 	if (head->length < PXT_LOG_BLOCK_BYTES || head->length % 16u ||
