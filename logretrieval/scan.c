@@ -92,11 +92,23 @@ static int take_clock(struct pxt_log *log, uint64_t offset, const unsigned char 
 	return wrong ? pxt_log_fail(log, offset, wrong) : pxt_log_add_reading(log, &clock.clock);
 }
 
-/* Every entry of a block of which each has at least @least bytes. */
+/* A type of block that is a row of entries: the bytes that each has at least, and who takes one. */
+struct kind {
+	uint32_t least;
+	int (*take)(struct pxt_log *log, uint64_t offset, const unsigned char *entry);
+};
+
+static const struct kind kinds[] = {
+	[PXT_LOG_TYPES] = { PXT_LOG_TYPE_BYTES, pxt_log_take_type },
+	[PXT_LOG_THREADS] = { PXT_LOG_THREAD_BYTES, pxt_log_take_thread },
+	[PXT_LOG_MODULES] = { PXT_LOG_MODULE_BYTES, pxt_log_take_module },
+	[PXT_LOG_CLOCKS] = { PXT_LOG_CLOCK_BYTES, take_clock },
+};
+
 static int take_each(struct pxt_log *log, uint64_t offset, const unsigned char *block,
-    const struct pxt_log_blockhead *head, uint32_t least,
-    int (*take)(struct pxt_log *log, uint64_t offset, const unsigned char *entry))
+    const struct pxt_log_blockhead *head)
 {
+	const struct kind *kind = &kinds[head->type];
 	uint32_t at = PXT_LOG_BLOCK_BYTES;
 	int error = 0;
 
@@ -104,9 +116,9 @@ static int take_each(struct pxt_log *log, uint64_t offset, const unsigned char *
 		uint64_t place = offset + at;
 		const unsigned char *entry;
 		const char *wrong =
-		    pxt_log_get_entry(block, head, log->header.swapped, least, &at, &entry);
+		    pxt_log_get_entry(block, head, log->header.swapped, kind->least, &at, &entry);
 
-		error = wrong ? pxt_log_fail(log, place, wrong) : take(log, place, entry);
+		error = wrong ? pxt_log_fail(log, place, wrong) : kind->take(log, place, entry);
 	}
 	return error;
 }
@@ -180,17 +192,12 @@ int pxt_log_take(struct pxt_log *log, uint64_t offset, const unsigned char *bloc
 {
 	switch (head->type) {
 	case PXT_LOG_TYPES:
-		return take_each(log, offset, block, head, PXT_LOG_TYPE_BYTES, pxt_log_take_type);
 	case PXT_LOG_THREADS:
-		return take_each(
-		    log, offset, block, head, PXT_LOG_THREAD_BYTES, pxt_log_take_thread);
+	case PXT_LOG_MODULES:
+	case PXT_LOG_CLOCKS:
+		return take_each(log, offset, block, head);
 	case PXT_LOG_PROCESS:
 		return take_process(log, offset, block, head);
-	case PXT_LOG_MODULES:
-		return take_each(
-		    log, offset, block, head, PXT_LOG_MODULE_BYTES, pxt_log_take_module);
-	case PXT_LOG_CLOCKS:
-		return take_each(log, offset, block, head, PXT_LOG_CLOCK_BYTES, take_clock);
 	case PXT_LOG_CLEAR:
 		log->first = offset + head->length;
 		return 0;

@@ -81,6 +81,8 @@ CALLS = {
     "each": ["tolog/describe.c:put_thread", "tolog/describe.c:put_module"],
     "run": ["tolog/helper.c:run", "attach/door.c:answer", "attach/guest.c:help"],
     "at_exit": ["pxt_tolog_at_exit"],
+    "take": ["pxt_log_take_type", "pxt_log_take_thread", "pxt_log_take_module",
+             "logretrieval/scan.c:take_clock"],
     "tell": ["tolog/seal.c:seal_all"],
 }
 # Called by the C library, which was handed them.
