@@ -68,6 +68,7 @@ CALLS = {
     "time": ["logretrieval/info.c:get_time"],
     "at_shutdown": ["pxt_tolog_at_shutdown", "online/events.c:free_room", "attach/guest.c:end_attachment"],
     "at_clear": ["pxt_tolog_at_clear"],
+    "before_clear": ["pxt_tolog_before_clear"],
     "open": ["attach/door.c:open_door"],
     "pull": ["attach/door.c:pull"],
     "state": ["attach/door.c:state"],
