@@ -406,9 +406,11 @@ int main(int argc, char **argv)
 	DO_ROWS(event_rows);
 	if (_PXT_UNIT_FILTER)
 		DO_ROWS(filtered_rows);
-	second = open_stream(0, 0);
-	DO_ROWS(second_rows);
-	bench_ok("shutdown", posix_trace_shutdown(second));
+	if (_PXT_MAX_STREAMS > 1) {
+		second = open_stream(0, 0);
+		DO_ROWS(second_rows);
+		bench_ok("shutdown", posix_trace_shutdown(second));
+	}
 	bench_ok("shutdown", posix_trace_shutdown(trid));
 	trid = open_stream(1, 0);
 	DO_ROWS(one_lane_rows);

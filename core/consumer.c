@@ -29,14 +29,6 @@ static void make(
 		memcpy(item->data, data, bytes);
 }
 
-/* Writers may have died between turning the gate and saying when: then the last stamp serves. */
-static void make_stop(struct pxt_item *item, uint64_t ticks)
-{
-	const int automatic = 1;
-
-	make(item, PXT_ID_STOP, ticks, &automatic, sizeof(automatic));
-}
-
 /* A gap is reported before whatever comes next, and no later: OVERFLOW, RESUME, then that. */
 static void put_gap_first(struct pxt_block *block, struct pxt_item *item)
 {
@@ -62,28 +54,26 @@ static bool side_is_next(struct pxt_block *block)
 	return true;
 }
 
-static void take_side(struct pxt_block *block, struct pxt_item *item)
-{
-	const struct pxt_side *side = &block->side[0];
-
-	item->kind = PXT_ITEM_SIDE;
-	item->lane = 0;
-	item->info = side->info;
-	item->slots = pxt_info_slots(side->info, PXT_CTX_BYTES);
-	item->ticks = side->ticks;
-	item->ctx = side->ctx;
-	if (pxt_info_bytes(side->info))
-		memcpy(item->data,
-		    pxt_info_id(side->info) == PXT_ID_START ? pxt_side_data(block) : &side->why,
-		    pxt_info_bytes(side->info));
-}
-
 PXT_INLINE void take_record(struct pxt_item *item, uint32_t info, uint64_t ticks)
 {
 	item->kind = PXT_ITEM_RECORD;
 	item->info = info;
 	item->slots = pxt_info_slots(info, PXT_CTX_BYTES);
 	item->ticks = ticks;
+}
+
+static void take_side(struct pxt_block *block, struct pxt_item *item)
+{
+	const struct pxt_side *side = &block->side[0];
+
+	take_record(item, side->info, side->ticks);
+	item->kind = PXT_ITEM_SIDE;
+	item->lane = 0;
+	item->ctx = side->ctx;
+	if (pxt_info_bytes(side->info))
+		memcpy(item->data,
+		    pxt_info_id(side->info) == PXT_ID_START ? pxt_side_data(block) : &side->why,
+		    pxt_info_bytes(side->info));
 }
 
 static enum pxt_next next_record(struct pxt_block *block, struct pxt_item *item)
@@ -106,6 +96,7 @@ static enum pxt_next next_record(struct pxt_block *block, struct pxt_item *item)
 /* Behind the last record of an automatically stopped stream.  [proof: next_stop] */
 static bool next_stop(struct pxt_block *block, struct pxt_item *item)
 {
+	const int automatic = 1;
 	bool due =
 	    block->owes_stop || (pxt_block_state(block) == PXT_GATE_AUTO && !block->stop_told);
 	/* Before the lanes are looked at: what comes into one later returns later than that. */
@@ -116,7 +107,8 @@ static bool next_stop(struct pxt_block *block, struct pxt_item *item)
 	/* Other processes may hold what is older than the stop, and younger than this. */
 	if (pxt_block_merges(block) && block->snapshot < ticks)
 		ticks = block->snapshot;
-	make_stop(item, ticks);
+	/* Writers may have died before they said when: then the last stamp serves. */
+	make(item, PXT_ID_STOP, ticks, &automatic, sizeof(automatic));
 	return true;
 }
 

@@ -93,14 +93,16 @@ uint64_t pxt_lane_floor(const struct pxt_ring *ring)
 	return UINT64_MAX;
 }
 
-/* How many marks stand before @pos: one less than the next one says, or all that there are. */
+/* How many marks stand before @pos.  Where all were passed the lane need not be walked through. */
 static uint64_t marks_before(
     const struct pxt_block *block, const struct pxt_ring *ring, uint64_t pos, uint64_t end)
 {
 	struct pxt_slot slot;
 
+	if (ring->lane->barrier == block->barriers)
+		return block->barriers;
 	/* Bound: the slots of the ring. */
-	for (; pxt_block_merges(block) && (pos = next_begin(ring, pos, end, &slot)) < end; pos++) {
+	for (; (pos = next_begin(ring, pos, end, &slot)) < end; pos++) {
 		if (is_mark(&slot))
 			return pxt_slot_ticks(&slot) - 1u;
 	}
