@@ -78,6 +78,9 @@ static void put_marks(struct pxt_block *block)
 		else
 			/* Seen as passed, like a mark that was overwritten: room was checked. */
 			place.ring.lane->barrier = number;
+		/* What was empty is so no more: the consumer takes the mark when it looks next. */
+		if (place.ring.lane->front_state == PXT_FRONT_EMPTY)
+			place.ring.lane->front_state = PXT_FRONT_UNKNOWN;
 	}
 	block->barriers = number;
 }

@@ -161,7 +161,8 @@ static void take_all(struct sink *sink)
 
 	/* Bound: each round takes an event, and fills the room. */
 	do {
-		while (!block->lost_before && take_turn(sink) && pxt_merge_next_turn(block))
+		while (!block->lost_before && take_turn(sink) && has_room(sink) &&
+		       pxt_merge_next_turn(block))
 			;
 	} while (take_item(sink));
 }

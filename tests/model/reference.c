@@ -280,13 +280,24 @@ static bool owes_stop(const struct ref *ref)
 	return was_auto(ref) && !ref->stop_told && wants(ref, POSIX_TRACE_STOP);
 }
 
+/* Beside the lanes there is room for the data of one. */
+static bool start_is_aside(const struct ref *ref)
+{
+	bool found = false;
+
+	for (unsigned i = 0; i < ref->side_count; i++)
+		found |= ref->items[ref->side[i]].id == POSIX_TRACE_START;
+	return found;
+}
+
 /* DEC-10; and a START needs a place, as does the STOP that may follow it. */
 static bool is_full(const struct ref *ref)
 {
 	uint32_t slots = START_SLOTS + (ref->lane_count > 1 ? 2u : 1u);
 	unsigned sides = 1u + (room(ref) < slots) + owes_stop(ref);
 
-	return room(ref) == 0 || (was_auto(ref) && !ref->freed) || ref->side_count + sides > SIDES;
+	return room(ref) == 0 || (was_auto(ref) && !ref->freed) ||
+	       (room(ref) < slots && start_is_aside(ref)) || ref->side_count + sides > SIDES;
 }
 
 void ref_start(struct ref *ref)
@@ -425,29 +436,14 @@ void ref_clear(struct ref *ref)
 
 /* ---- What comes next ---- */
 
-/* Passes the mark that all lanes have come to. */
+/* Marks that lanes have come to hold no room any more: what stands behind them is later anyway. */
 static bool pass_marks(struct ref *ref)
 {
-	uint64_t lowest = NEVER;
 	bool passed = false;
 
 	for (unsigned i = 0; i < ref->lane_count; i++) {
-		const struct ref_item *item = front(ref, i);
-		uint64_t at = item && item->mark ? item->mark : ref->lanes[i].barrier + 1u;
-
-		lowest = at < lowest ? at : lowest;
-	}
-	for (unsigned i = 0; i < ref->lane_count; i++) {
-		const struct ref_item *item = front(ref, i);
-
-		if (ref->lanes[i].barrier < lowest && !(item && item->mark))
-			return false;
-	}
-	for (unsigned i = 0; i < ref->lane_count; i++) {
-		const struct ref_item *item = front(ref, i);
-
-		if (item && item->mark == lowest) {
-			ref->lanes[i].barrier = lowest;
+		while (front(ref, i) && front(ref, i)->mark) {
+			ref->lanes[i].barrier = front(ref, i)->mark;
 			advance(ref, i);
 			passed = true;
 		}
