@@ -22,8 +22,8 @@ struct pxt_order {
 };
 
 void pxt_order_begin(struct pxt_order *order, struct pxt_remains *remains);
-/* @lane: of the record. */
-enum pxt_order_next pxt_order_next(struct pxt_order *order, uint32_t *lane);
+/* *chosen: the lane of the record. */
+enum pxt_order_next pxt_order_next(struct pxt_order *order, uint32_t *chosen);
 /* It was taken. */
 void pxt_order_done(struct pxt_order *order, enum pxt_order_next next, uint32_t lane);
 
