@@ -189,12 +189,11 @@ static void done_side(struct pxt_block *block)
 
 static void done_made(struct pxt_block *block, uint32_t id)
 {
-	if (id == PXT_ID_OVERFLOW) {
+	if (id == PXT_ID_OVERFLOW || id == PXT_ID_RESUME) {
 		block->gap = 0;
-		block->resume_due = 1;
-	} else if (id == PXT_ID_RESUME) {
-		block->gap = 0;
-		block->resume_due = 0;
+		block->resume_due = id == PXT_ID_OVERFLOW;
+		/* What comes behind the gap may be overwritten by now. */
+		pxt_block_lane(block, block->turn_lane)->front_state = PXT_FRONT_UNKNOWN;
 	} else if (id == PXT_ID_START) {
 		block->owes_start = 0;
 	} else if (block->owes_stop) {
@@ -241,11 +240,14 @@ void pxt_consumer_done(struct pxt_stream *stream, const struct pxt_item *item)
 	block->last_ticks = item->ticks;
 	block->lost_before = 0;
 	block->turn++;
-	if (PXT_LIKELY(item->kind == PXT_ITEM_RECORD))
+	if (item->kind == PXT_ITEM_MADE)
+		done_made(block, pxt_info_id(item->info));
+	else
+		/* Of a gap before it nothing is told any more, whatever was filtered. */
+		block->gap = block->resume_due = 0;
+	if (item->kind == PXT_ITEM_RECORD)
 		done_record(block, item);
 	else if (item->kind == PXT_ITEM_SIDE)
 		done_side(block);
-	else
-		done_made(block, pxt_info_id(item->info));
 	pxt_consumer_freed(stream, item->kind == PXT_ITEM_RECORD);
 }

@@ -74,6 +74,8 @@ PXT_INLINE bool pxt_plain_read(const struct pxt_ring *ring, uint32_t pos, uint32
 
 		if (!pxt_plain_piece(ring, pos, seq, &piece))
 			return false;
+		if (PXT_UNLIKELY(!count))
+			continue;
 		pxt_plain_copy(data, &piece, count);
 		data += count;
 		left -= count;

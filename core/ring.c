@@ -30,9 +30,14 @@ PXT_COLD void pxt_ring_bump_epoch(struct pxt_lane *lane, uint64_t head)
 static PXT_COLD void note_lost(const struct pxt_ring *ring, uint32_t limit)
 {
 	struct pxt_slot old = pxt_slot_load(&ring->slots[limit & ring->mask]);
-	bool same_lap = ((old.word[0] ^ limit) & ~ring->mask & PXT_TAG_MASK) == 0;
-	uint64_t ticks = (old.word[0] & PXT_SLOT_BEGIN) && same_lap ? pxt_slot_ticks(&old) : 0;
+	bool same_lap;
+	uint64_t ticks;
 
+	/* A mark has no stamp; the record behind it does. */
+	if ((old.word[0] & PXT_SLOT_BEGIN) && pxt_info_id(old.word[1]) == PXT_ID_MARK)
+		old = pxt_slot_load(&ring->slots[++limit & ring->mask]);
+	same_lap = ((old.word[0] ^ limit) & ~ring->mask & PXT_TAG_MASK) == 0;
+	ticks = (old.word[0] & PXT_SLOT_BEGIN) && same_lap ? pxt_slot_ticks(&old) : 0;
 	pxt_wide_set(&ring->lane->first_lost, ticks);
 }
 
@@ -128,6 +133,8 @@ bool pxt_ring_reserve_mark(struct pxt_place *place, bool overwrite)
 	if (!overwrite && pos + 1u - limit > place->ring.mask + 1u)
 		return false;
 	take(place, pxt_cursor_add(&lane->head, UINT64_C(1) << 32), 0);
+	if (pxt_ring_covers(place->ring.mask, place->pos, 1u, limit))
+		note_lost(&place->ring, limit);
 	return true;
 }
 

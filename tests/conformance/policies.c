@@ -237,6 +237,44 @@ static void set_filter_of(trace_id_t trid, trace_event_id_t id, trace_event_set_
 	PXT_EQ(posix_trace_set_filter(trid, set, POSIX_TRACE_SET_EVENTSET), 0);
 }
 
+/* How many of each were read, of OVERFLOW and RESUME, to the end. */
+static void count_gaps(trace_id_t trid, unsigned *overflows, unsigned *resumes)
+{
+	struct st_event event;
+
+	*overflows = 0;
+	*resumes = 0;
+	while (st_take(trid, &event)) {
+		*overflows += event.info.posix_event_id == POSIX_TRACE_OVERFLOW;
+		*resumes += event.info.posix_event_id == POSIX_TRACE_RESUME;
+	}
+}
+
+/* DEC-12, SYS-07, SYS-08 */
+static void each_gap_has_its_overflow_and_none_a_late_resume_where_that_is_filtered(void)
+{
+	const struct st_spec spec = loop_with(0);
+	trace_id_t trid = st_create(&spec);
+	trace_event_set_t set;
+	unsigned overflows;
+	unsigned resumes;
+
+	set_filter_of(trid, POSIX_TRACE_RESUME, &set);
+	PXT_EQ(posix_trace_start(trid), 0);
+	for (int i = 0; i < 2; i++) {
+		say_many(1, 1000);
+		count_gaps(trid, &overflows, &resumes);
+		PXT_EQ(overflows, 1);
+		PXT_EQ(resumes, 0);
+	}
+	PXT_EQ(posix_trace_eventset_empty(&set), 0);
+	PXT_EQ(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+	say_many(1, 1);
+	count_gaps(trid, &overflows, &resumes);
+	PXT_EQ(overflows + resumes, 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
 /* SYS-03, POL-09: a START by call behind it shows its own */
 static void an_automatic_start_that_is_due_shows_the_filter_of_its_restart(void)
 {
@@ -667,6 +705,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_gap_behind_a_half_read_stream_begins_with_the_oldest_unread_event),
 #if _PXT_UNIT_FILTER
 	PXT_CASE(filtered_overflow_and_resume_are_left_out),
+	PXT_CASE(each_gap_has_its_overflow_and_none_a_late_resume_where_that_is_filtered),
 	PXT_CASE(an_automatic_start_that_is_due_shows_the_filter_of_its_restart),
 	PXT_CASE(a_stream_runs_again_when_the_stop_that_it_holds_alone_is_filtered),
 	PXT_CASE(a_filtered_event_sets_no_overrun_in_an_automatically_stopped_stream),

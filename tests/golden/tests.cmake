@@ -13,3 +13,4 @@ foreach(name IN ITEMS logread logviews logblocks logcheck logdamage loggrowing l
 			PRIVATE PXT_GOLDEN="${CMAKE_CURRENT_SOURCE_DIR}/golden")
 	endif()
 endforeach()
+ptrace_test(logfork NEEDS LOGRETRIEVAL SOURCES test_logfork.c)

@@ -200,8 +200,6 @@ static void draw_set(const struct hi_step *step, trace_event_set_t *set)
 		if (types[i] && bits >> (17u + i) & 1)
 			(void)posix_trace_eventset_add(types[i], set);
 	}
-	/* A gap whose RESUME is filtered is told late, or not: not asked here. */
-	(void)posix_trace_eventset_del(POSIX_TRACE_RESUME, set);
 }
 
 static void set_filter(const struct hi_step *step)
