@@ -26,10 +26,7 @@ PXT_INLINE bool copy_rest(const struct pxt_walk *walk, struct pxt_slot *to, uint
 	return true;
 }
 
-/*
- * Takes what the lane whose turn it is has.  False: the next one is not wanted, or there is no room for
- * it, or it is not whole.
- */
+/* What the lane has in its turn.  False: the next is not wanted, has no room, or is not whole. */
 static bool take_turn(struct pxt_stream *stream, struct pxt_run *run, uint64_t until)
 {
 	struct pxt_walk walk = pxt_walk_begin(stream->block);

@@ -35,8 +35,10 @@ static void all_say(const struct found *old, int want)
 
 	PXT_EQ(old->ops->get_attr(old->object, old->trid, &attr), want);
 	PXT_EQ(old->ops->get_status(old->object, old->trid, &status), want);
-	PXT_EQ(old->ops->type_name(old->object, old->trid, POSIX_TRACE_UNNAMED_USEREVENT, name), want);
-	PXT_EQ(old->ops->type_format(old->object, old->trid, POSIX_TRACE_UNNAMED_USEREVENT, format), want);
+	PXT_EQ(
+	    old->ops->type_name(old->object, old->trid, POSIX_TRACE_UNNAMED_USEREVENT, name), want);
+	PXT_EQ(old->ops->type_format(old->object, old->trid, POSIX_TRACE_UNNAMED_USEREVENT, format),
+	    want);
 	PXT_EQ(old->ops->type_next(old->object, old->trid, &id), want);
 	PXT_EQ(old->ops->type_rewind(old->object, old->trid), want);
 	PXT_EQ(old->ops->get_clock(old->object, old->trid, &clock), want);
