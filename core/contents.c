@@ -150,8 +150,6 @@ bool pxt_consumer_slots(
     struct pxt_stream *stream, const struct pxt_item *item, struct pxt_slot *slots)
 {
 	struct pxt_ring ring = pxt_block_ring(stream->block, item->lane);
-	uint32_t pos = (uint32_t)ring.lane->pos;
-	uint32_t seq = (uint32_t)ring.lane->seq;
 
 	slots[0].word[0] = PXT_SLOT_BEGIN;
 	slots[0].word[1] = item->info;
@@ -162,16 +160,9 @@ bool pxt_consumer_slots(
 		build(item, slots);
 		return true;
 	}
-	for (uint32_t i = 1; i < item->slots; i++) {
-		struct pxt_halves piece = pxt_slot_load_halves(&ring.slots[(pos + i) & ring.mask]);
-
-		if ((uint32_t)piece.low != pxt_tag(ring.mask, pos + i, seq)) {
-			overwritten(stream, item);
-			return false;
-		}
-		piece.low &= UINT64_C(0xffffffff00000000);
-		slots[i] = pxt_slot_of(piece);
-		PXT_TESTPOINT(PXT_TP_PIECE_READ);
-	}
-	return true;
+	if (pxt_plain_rest(
+	        &ring, (uint32_t)ring.lane->pos, (uint32_t)ring.lane->seq, slots, item->slots))
+		return true;
+	overwritten(stream, item);
+	return false;
 }

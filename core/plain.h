@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plain.h - data and context of a plain record, out of its ring: its context is one number in the
- * first continuation slot, with the first 4 bytes of data.
+ * plain.h - what a record holds, out of its ring: continuation slots of any, data and context of a
+ * plain one, whose context is one number in the first continuation slot, with 4 bytes of data.
  *
  *   who beside whom: as consumer.h.
  */
@@ -25,6 +25,22 @@ PXT_INLINE bool pxt_plain_piece(
 	if (PXT_UNLIKELY((uint32_t)piece->low != pxt_tag(ring->mask, pos, seq)))
 		return false;
 	PXT_TESTPOINT(PXT_TP_PIECE_READ);
+	return true;
+}
+
+/* The continuation slots of any record, with tag 0; @to: its begin slot.  False: as above. */
+PXT_INLINE bool pxt_plain_rest(
+    const struct pxt_ring *ring, uint32_t pos, uint32_t seq, struct pxt_slot *to, uint32_t slots)
+{
+	/* Bound: the slots of the record. */
+	for (uint32_t i = 1; i < slots; i++) {
+		struct pxt_halves piece;
+
+		if (!pxt_plain_piece(ring, pos + i, seq, &piece))
+			return false;
+		piece.low &= UINT64_C(0xffffffff00000000);
+		to[i] = pxt_slot_of(piece);
+	}
 	return true;
 }
 

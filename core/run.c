@@ -4,27 +4,8 @@
  * long as the turn (consumer.h) tells what comes next.
  */
 #include "core/merge.h"
+#include "core/plain.h"
 #include "core/walk.h"
-
-/* Copies the record at @pos behind its begin slot; false: not whole, or overwritten. */
-PXT_INLINE bool copy_rest(const struct pxt_walk *walk, struct pxt_slot *to, uint32_t slots)
-{
-	const struct pxt_ring *ring = &walk->ring;
-	uint32_t pos = (uint32_t)walk->pos;
-
-	/* Bound: the slots of the record. */
-	for (uint32_t i = 1; i < slots; i++) {
-		struct pxt_halves piece = pxt_slot_load_halves(&ring->slots[++pos & ring->mask]);
-
-		if (PXT_UNLIKELY(
-		        (uint32_t)piece.low != pxt_tag(ring->mask, pos, (uint32_t)walk->seq)))
-			return false;
-		PXT_TESTPOINT(PXT_TP_PIECE_READ);
-		piece.low &= UINT64_C(0xffffffff00000000);
-		to[i] = pxt_slot_of(piece);
-	}
-	return true;
-}
 
 /* What the lane has in its turn.  False: the next is not wanted, has no room, or is not whole. */
 static bool take_turn(struct pxt_stream *stream, struct pxt_run *run, uint64_t until)
@@ -42,7 +23,8 @@ static bool take_turn(struct pxt_stream *stream, struct pxt_run *run, uint64_t u
 
 		wanted = own.records < own.limit && front.high <= until &&
 		         slots <= own.room - own.slots &&
-		         copy_rest(&walk, own.to + own.slots, slots);
+		         pxt_plain_rest(&walk.ring, (uint32_t)walk.pos, (uint32_t)walk.seq,
+		             own.to + own.slots, slots);
 		if (!wanted)
 			break;
 		front.low = (front.low & UINT64_C(0xffffffff00000000)) | PXT_SLOT_BEGIN;

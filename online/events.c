@@ -47,12 +47,8 @@ struct sink {
 	struct posix_trace_eventview_np *views;
 	size_t room;
 	size_t count;
-	unsigned char *data;      /* of the next event ... */
-	size_t bytes;             /* ... so much of it has room */
-	struct pxt_second second; /* that times are in */
-	/* Who recorded the event before, by its context; no context has all bits. */
-	uint64_t ctx;
-	struct pxt_origin origin;
+	unsigned char *data; /* of the next event ... */
+	size_t bytes;        /* ... so much of it has room */
 };
 
 /* Beyond 2262 it is INT64_MAX. */
@@ -61,7 +57,7 @@ PXT_INLINE int64_t time_of(struct sink *sink, uint64_t ticks)
 	struct timespec time;
 	int64_t seconds; /* time_t may have 32 bits */
 
-	pxt_ticks_near(&sink->stream->ticks, &sink->second, ticks, &time);
+	pxt_ticks_near(&sink->stream->ticks, &sink->stream->second, ticks, &time);
 	seconds = time.tv_sec;
 	if (PXT_UNLIKELY(seconds >= INT64_MAX / (int64_t)PXT_NS_PER_S))
 		return INT64_MAX;
@@ -120,6 +116,7 @@ static bool take_turn(struct sink *to)
 
 	/* Bound: each round moves the position forward, and fills the room. */
 	while (has_room(&sink) && pxt_walk_front(&walk, &front)) {
+		struct pxt_origin origin;
 		uint64_t ctx;
 
 		event.info = (uint32_t)(front.low >> 32);
@@ -129,11 +126,9 @@ static bool take_turn(struct sink *to)
 		            event.info, sink.data, PXT_DATA_MAX, &ctx);
 		if (!plain)
 			break;
-		if (PXT_UNLIKELY(ctx != sink.ctx))
-			pxt_consumer_origin(sink.stream->block, ctx, &sink.origin);
-		sink.ctx = ctx;
+		pxt_take_origin(sink.stream, ctx, &origin);
 		event.ticks = front.high > event.ticks ? front.high : event.ticks;
-		add(&sink, &event, &sink.origin);
+		add(&sink, &event, &origin);
 		pxt_walk_on(&walk, pxt_info_slots(event.info, PXT_CTX_BYTES));
 	}
 	if (walk.records)
@@ -170,11 +165,7 @@ static void take_all(struct sink *sink)
 int pxt_online_views(void *object, trace_id_t trid, struct posix_trace_eventview_np *views,
     size_t room, size_t *count)
 {
-	struct sink sink = { .stream = object,
-		.views = views,
-		.room = room,
-		.bytes = ROOM_BYTES,
-		.ctx = UINT64_MAX };
+	struct sink sink = { .stream = object, .views = views, .room = room, .bytes = ROOM_BYTES };
 
 	if (!pxt_stream_enter_as(sink.stream, trid))
 		return EINVAL;

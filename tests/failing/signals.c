@@ -236,11 +236,10 @@ static void say_many(trace_id_t trid, unsigned first, unsigned count)
 	}
 }
 
-/* FLUSH-01, SHUT-01: EINTR in the middle of a write goes on with the rest. */
-static void a_full_pipe_is_written_to_the_end(void)
+/* Under the storm: 200 events were flushed, 200 more are in the stream. */
+static trace_id_t half_written_into_full_pipe(struct sink *sink)
 {
-	struct sink sink;
-	int fd = sink_begin(&sink, 30);
+	int fd = sink_begin(sink, 30);
 	trace_id_t trid;
 
 	numbered = pxt_open_event("numbered");
@@ -251,6 +250,15 @@ static void a_full_pipe_is_written_to_the_end(void)
 	say_many(trid, 0, 200);
 	PXT_EQ(CALL(posix_trace_flush(trid)), 0);
 	say_many(trid, 200, 200);
+	return trid;
+}
+
+/* FLUSH-01, SHUT-01: EINTR in the middle of a write goes on with the rest. */
+static void a_full_pipe_is_written_to_the_end(void)
+{
+	struct sink sink;
+	trace_id_t trid = half_written_into_full_pipe(&sink);
+
 	PXT_EQ(CALL(posix_trace_clear(trid)), 0);
 	PXT_EQ(CALL(posix_trace_stop(trid)), 0);
 	PXT_EQ(CALL(posix_trace_shutdown(trid)), 0);
@@ -263,17 +271,8 @@ static void a_full_pipe_is_written_to_the_end(void)
 static void a_shutdown_into_a_full_pipe_writes_all(void)
 {
 	struct sink sink;
-	int fd = sink_begin(&sink, 30);
-	trace_id_t trid;
+	trace_id_t trid = half_written_into_full_pipe(&sink);
 
-	numbered = pxt_open_event("numbered");
-	storm_begin();
-	trid = pipe_stream(fd);
-	close(fd);
-	PXT_EQ(CALL(posix_trace_start(trid)), 0);
-	say_many(trid, 0, 200);
-	PXT_EQ(CALL(posix_trace_flush(trid)), 0);
-	say_many(trid, 200, 200);
 	PXT_EQ(CALL(posix_trace_shutdown(trid)), 0);
 	storm_end();
 	PXT_EQ(sink_end(&sink, numbered), 400);

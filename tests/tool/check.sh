@@ -73,6 +73,25 @@ damage_in_a_complete_log_is_not_taken_for_a_running_program()
 	err_has 'the log is incomplete: the traced program still runs'
 }
 
+# overwrite_nine LOG [loop]: as its trailer says, the log itself overwrote 9 records, and its policy is LOOP.
+overwrite_nine()
+{
+	"$PXT_PYTHON" - "$@" <<-END || fail python
+		import struct, sys, zlib
+		log = bytearray(open(sys.argv[1], "rb").read())
+		at = len(log) - 96 - 304
+		order = "<" if log[8] == 4 else ">"
+		counts = list(struct.unpack_from(order + "6Q", log, at + 96 + 40))
+		counts[1] += counts[2]
+		counts[2], counts[5] = 0, 9
+		struct.pack_into(order + "6Q", log, at + 96 + 40, *counts)
+		if len(sys.argv) > 2: struct.pack_into(order + "i", log, at + 96 + 160 + 4, 1)
+		crc = zlib.crc32(log[at + 96:], zlib.crc32(log[at:at + 92]))
+		log[at + 92:at + 96] = struct.pack(order + "I", crc)
+		open(sys.argv[1], "wb").write(log)
+	END
+}
+
 # What the log overwrote no larger stream would have kept.
 a_log_that_was_full_wants_a_larger_log()
 {
@@ -82,19 +101,7 @@ a_log_that_was_full_wants_a_larger_log()
 	END
 	run 3 check run.ptl
 	out_has '9 EVENTS LOST'
-	"$PXT_PYTHON" - run.ptl <<-END || fail python
-		import struct, sys, zlib
-		log = bytearray(open(sys.argv[1], "rb").read())
-		at = len(log) - 96 - 304
-		order = "<" if log[8] == 4 else ">"
-		counts = list(struct.unpack_from(order + "6Q", log, at + 96 + 40))
-		counts[1] += counts[2]
-		counts[2], counts[5] = 0, 9
-		struct.pack_into(order + "6Q", log, at + 96 + 40, *counts)
-		crc = zlib.crc32(log[at + 96:], zlib.crc32(log[at:at + 92]))
-		log[at + 92:at + 96] = struct.pack(order + "I", crc)
-		open(sys.argv[1], "wb").write(log)
-	END
+	overwrite_nine run.ptl
 	run 3 check run.ptl
 	out_has '9 EVENTS LOST'
 	out_has 'a larger log (posix_trace_attr_setlogsize())'
@@ -141,20 +148,7 @@ check_and_stat_say_what_was_forgotten()
 		event 5900000000 36 1 0
 		event 7600000000 36 1 0
 	END
-	"$PXT_PYTHON" - round.ptl <<-END || fail python
-		import struct, sys, zlib
-		log = bytearray(open(sys.argv[1], "rb").read())
-		at = len(log) - 96 - 304
-		order = "<" if log[8] == 4 else ">"
-		counts = list(struct.unpack_from(order + "6Q", log, at + 96 + 40))
-		counts[1] += counts[2]
-		counts[2], counts[5] = 0, 9
-		struct.pack_into(order + "6Q", log, at + 96 + 40, *counts)
-		struct.pack_into(order + "i", log, at + 96 + 160 + 4, 1)
-		crc = zlib.crc32(log[at + 96:], zlib.crc32(log[at:at + 92]))
-		log[at + 92:at + 96] = struct.pack(order + "I", crc)
-		open(sys.argv[1], "wb").write(log)
-	END
+	overwrite_nine round.ptl loop
 	for command in 'check' 'stat --strict'; do
 		# shellcheck disable=SC2086
 		run 3 $command round.ptl
