@@ -44,11 +44,12 @@ static void read_head(const struct pxt_guest_lane *lane, uint64_t *pos, uint64_t
 void pxt_guest_lane_begin(struct pxt_guest_lane *lane, const struct pxt_guest_memory *guest,
     uint32_t index, uint64_t clock)
 {
-	size_t stride = sizeof(struct pxt_lane) + (guest->mask + (size_t)1u) * sizeof(pxt_cell);
-	const unsigned char *at = guest->memory + sizeof(struct pxt_block) + index * stride;
+	const struct pxt_lane *words = (const void *)(guest->memory + sizeof(struct pxt_block));
+	const pxt_cell *cells = (const void *)(words + guest->lanes);
 
-	lane->words = (const struct pxt_lane *)(const void *)at;
-	lane->cells = (const pxt_cell *)(const void *)(at + sizeof(struct pxt_lane));
+	/* From what was checked of the label: the lane's own word is the guest's to change. */
+	lane->words = words + index;
+	lane->cells = cells + index * (guest->mask + (size_t)1u);
 	lane->pos = guest->mask + UINT64_C(1);
 	lane->head = lane->pos;
 	lane->counted = clock;

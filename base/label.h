@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#define PXT_LABEL_VERSION 2u
+#define PXT_LABEL_VERSION 3u
 #define PXT_LABEL_ORDER   0x01020304u
 
 /* Found by search: 16 bytes that nothing else begins with. */
@@ -42,14 +42,14 @@ struct pxt_stream_label {
 	uint32_t about_bytes;  /* ... whole lines, see below */
 	uint32_t
 	    state_at; /* in a lane: 64-bit position and number that are read next; 0: not there */
-	uint64_t lanes_at; /* of the first lane */
+	uint64_t lanes_at; /* of the first lane's words */
 	uint64_t lane_stride;
 	uint32_t lanes;
 	uint32_t slots; /* of a lane; a power of two */
 	uint32_t form;  /* PXT_LABEL_WHOLE or PXT_LABEL_WORDS */
 	uint32_t cell_bytes;
-	uint32_t cells_at; /* in a lane: its slots, */
-	uint32_t head_at;  /* ... its cursor, */
+	uint32_t cells_at; /* slots of the first lane; those of the others follow */
+	uint32_t head_at;  /* in a lane: its cursor, */
 	uint32_t epoch_at;
 	uint32_t refused_at;
 	uint32_t limit_at;    /* 32 bits; low half of the position that is read next */

@@ -37,11 +37,11 @@ static void copy_block(struct pxt_block *to, struct pxt_block *from)
 	to->lane_mask = from->lane_mask;
 	to->slot_mask = from->slot_mask;
 	to->max_data = from->max_data;
-	to->lane_stride = from->lane_stride;
 	to->pid = from->pid;
 	to->index = PXT_INDEX_COPY;
 	memcpy((unsigned char *)to + consumers, (const unsigned char *)from + consumers,
 	    sizeof(*to) - consumers);
+	pxt_block_lay_out(to);
 	pxt_copy_gate(to, from);
 }
 

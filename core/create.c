@@ -102,6 +102,17 @@ static uint32_t lead(const struct pxt_block *block, const trace_attr_t *attr, ui
 	return slots % 2u;
 }
 
+void pxt_block_lay_out(struct pxt_block *block)
+{
+	const uint32_t lanes = pxt_block_lanes(block);
+	const size_t ring = ((size_t)block->slot_mask + 1u) * sizeof(pxt_cell);
+
+	block->lane_stride = sizeof(struct pxt_lane);
+	for (uint32_t i = 0; i < lanes; i++)
+		pxt_block_lane(block, i)->cells_at =
+		    (lanes - i) * sizeof(struct pxt_lane) + i * ring;
+}
+
 static void init_lane(struct pxt_block *block, const trace_attr_t *attr, uint32_t index)
 {
 	struct pxt_lane *lane = pxt_block_lane(block, index);
@@ -139,7 +150,6 @@ static int make_block(
 	pxt_share_set_lanes(block, lanes - attr->_pxt_lanes);
 	block->slot_mask = slots - 1u;
 	block->max_data = (uint32_t)attr->_pxt_max_data;
-	block->lane_stride = sizeof(struct pxt_lane) + ring;
 	block->short_step = pxt_ring_step(2);
 	block->pid = pxt_process_pid();
 	block->full_policy = (uint8_t)attr->_pxt_stream_policy;
@@ -148,6 +158,7 @@ static int make_block(
 	    (attr->_pxt_stream_policy == POSIX_TRACE_LOOP ? 0u : PXT_GATE_KEEPS) |
 	        (attr->_pxt_flags & PXT_ATTR_ORDERED || !pxt_port_plain() ? PXT_GATE_CAREFUL : 0u),
 	    memory_order_relaxed);
+	pxt_block_lay_out(block);
 	for (uint32_t i = 0; i < lanes; i++)
 		init_lane(block, attr, i);
 	return 0;

@@ -162,7 +162,7 @@ PXT_INLINE uint32_t first_data(const unsigned char *data, size_t bytes)
  * The last slot: 1 to 12 bytes, behind which zeros stand.  The four bytes before them are the
  * event's, too, so two loads that overlap do instead of a loop.
  */
-PXT_INLINE void put_end(pxt_cell *slot, uint32_t tag, const unsigned char *data, size_t left)
+PXT_INLINE void put_end(pxt_cell *slot, uint64_t tag, const unsigned char *data, size_t left)
 {
 	uint32_t first;
 	uint64_t rest = 0;
@@ -180,15 +180,15 @@ PXT_INLINE void put_end(pxt_cell *slot, uint32_t tag, const unsigned char *data,
 }
 
 /* One slot full of data. */
-PXT_INLINE void put_full(pxt_cell *slot, uint32_t tag, const unsigned char *data)
+PXT_INLINE void put_full(pxt_cell *slot, uint64_t tag, const unsigned char *data)
 {
 	if (PXT_LIKELY(!pxt_short_late(slot, tag)))
-		pxt_slot_store_piece_plain(slot, tag, data);
+		pxt_slot_store_piece_plain(slot, (uint32_t)tag, data);
 	PXT_TESTPOINT(PXT_TP_MIDDLE_STORED);
 }
 
 /* What is behind the context's slot. */
-PXT_INLINE void put_rest(pxt_cell *slot, uint32_t tag, const unsigned char *data, size_t left)
+PXT_INLINE void put_rest(pxt_cell *slot, uint64_t tag, const unsigned char *data, size_t left)
 {
 	/* Bound: the slots of the record. */
 	PXT_BOUND(slots, left / PXT_SLOT_PAYLOAD);
@@ -202,7 +202,7 @@ PXT_INLINE void put_rest(pxt_cell *slot, uint32_t tag, const unsigned char *data
 
 /* More than a few slots: four in a turn. */
 static PXT_NOINLINE void finish_long(
-    struct pxt_block *hot, pxt_cell *slot, uint32_t tag, const unsigned char *data, size_t left)
+    struct pxt_block *hot, pxt_cell *slot, uint64_t tag, const unsigned char *data, size_t left)
 {
 	const size_t piece = PXT_SLOT_PAYLOAD;
 
@@ -232,7 +232,7 @@ void pxt_emit_long(
 	uint64_t ticks;
 	pxt_cell *slot;
 	uint32_t first;
-	uint32_t tag;
+	uint64_t tag;
 
 	if (PXT_UNLIKELY(!pxt_short_find(lane, slots, &head))) {
 		emit_and_leave((uint32_t)id, data, bytes, address, hot);
@@ -244,7 +244,7 @@ void pxt_emit_long(
 		return;
 	}
 	slot = pxt_short_slot(hot, lane, head, &tag);
-	pxt_short_put_begin(slot, tag,
+	pxt_short_put_begin(slot, (uint32_t)tag,
 	    pxt_slot_info((uint32_t)id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu)),
 	    ticks);
 	memcpy(&first, data, FIRST_DATA);
@@ -278,12 +278,12 @@ PXT_INLINE bool put_target(const struct target *target, uint32_t slots, uint32_t
 {
 	size_t bytes = pxt_info_bytes(info);
 	uint64_t head = target->head;
-	uint32_t tag;
+	uint64_t tag;
 	pxt_cell *slot = pxt_short_slot(target->block, target->lane, head, &tag);
 
 	if (PXT_UNLIKELY(!pxt_short_take(target->lane, pxt_ring_step(slots), &head)))
 		return false;
-	pxt_short_put_begin(slot, tag, info, ticks);
+	pxt_short_put_begin(slot, (uint32_t)tag, info, ticks);
 	pxt_short_put_context(slot + 1, tag, ctx, first);
 	if (bytes > FIRST_DATA)
 		put_rest(slot + 2, tag, data + FIRST_DATA, bytes - FIRST_DATA);

@@ -44,16 +44,16 @@ PXT_NOINLINE void pxt_emit_wake(struct pxt_block *block);
 /* ---- Slots ---- */
 
 /* Whether the old slot is newer than this lap: (tag - old) * 2 is negative. */
-PXT_INLINE bool pxt_short_late(const pxt_cell *slot, uint32_t tag)
+PXT_INLINE bool pxt_short_late(const pxt_cell *slot, uint64_t tag)
 {
-	bool late = (pxt_slot_behind(slot, tag) & 0x40000000u) != 0;
+	bool late = (pxt_slot_behind(slot, (uint32_t)tag) & 0x40000000u) != 0;
 
 	if (PXT_LIKELY(!late))
 		PXT_TESTPOINT(PXT_TP_LOOKED);
 	return late;
 }
 
-PXT_INLINE void pxt_short_put(pxt_cell *slot, uint32_t tag, uint64_t low, uint64_t high)
+PXT_INLINE void pxt_short_put(pxt_cell *slot, uint64_t tag, uint64_t low, uint64_t high)
 {
 	if (PXT_LIKELY(!pxt_short_late(slot, tag)))
 		pxt_slot_store_plain(slot, low | tag, high);
@@ -65,7 +65,7 @@ PXT_INLINE void pxt_short_put_begin(pxt_cell *slot, uint32_t tag, uint32_t info,
 	PXT_TESTPOINT(PXT_TP_BEGIN_STORED);
 }
 
-PXT_INLINE void pxt_short_put_context(pxt_cell *slot, uint32_t tag, uint64_t ctx, uint32_t data)
+PXT_INLINE void pxt_short_put_context(pxt_cell *slot, uint64_t tag, uint64_t ctx, uint32_t data)
 {
 	pxt_short_put(slot, tag, ctx << 32, (uint64_t)data << 32 | ctx >> 32);
 	PXT_TESTPOINT(PXT_TP_MIDDLE_STORED);
@@ -96,7 +96,7 @@ PXT_INLINE bool pxt_short_take(struct pxt_lane *lane, uint64_t step, uint64_t *h
 
 /* The first slot behind @head, and the tag of all slots of the record: it does not cross the ring's end. */
 PXT_INLINE pxt_cell *pxt_short_slot(
-    const struct pxt_block *block, struct pxt_lane *lane, uint64_t head, uint32_t *tag)
+    const struct pxt_block *block, struct pxt_lane *lane, uint64_t head, uint64_t *tag)
 {
 	uint32_t seq = pxt_head_seq(head) & block->slot_mask;
 	uint32_t pos;
@@ -105,6 +105,7 @@ PXT_INLINE pxt_cell *pxt_short_slot(
 	PXT_NOW(seq);
 	pos = pxt_head_pos(head);
 	at = pos & block->slot_mask;
+	/* Whole, so that it is put into a slot's first word as it is. */
 	*tag = (pos - at + seq) & PXT_TAG_MASK;
 	PXT_NOW(*tag);
 	return pxt_lane_slots(lane) + at;
@@ -146,7 +147,7 @@ PXT_INLINE void pxt_short_record(intptr_t self, struct pxt_thread *entry, struct
 	uint64_t head;
 	uint64_t ticks;
 	pxt_cell *slot;
-	uint32_t tag;
+	uint64_t tag;
 
 	PXT_NOW(high);
 	PXT_NOW(low);
@@ -160,8 +161,7 @@ PXT_INLINE void pxt_short_record(intptr_t self, struct pxt_thread *entry, struct
 		return;
 	}
 	slot = pxt_short_slot(hot, lane, head, &tag);
-	pxt_short_put(slot, tag + PXT_SLOT_BEGIN, (uint64_t)info << 32, ticks);
-	PXT_TESTPOINT(PXT_TP_BEGIN_STORED);
+	pxt_short_put_begin(slot, (uint32_t)tag, info, ticks);
 	pxt_short_put(slot + 1, tag, low, high);
 	PXT_TESTPOINT(PXT_TP_MIDDLE_STORED);
 	pxt_short_end(entry, hot);

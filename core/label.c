@@ -43,7 +43,7 @@ static void describe_lanes(struct pxt_stream_label *label, const struct pxt_bloc
 	label->form =
 	    sizeof(pxt_cell) == sizeof(struct pxt_slot) ? PXT_LABEL_WHOLE : PXT_LABEL_WORDS;
 	label->cell_bytes = sizeof(pxt_cell);
-	label->cells_at = sizeof(struct pxt_lane);
+	label->cells_at = (uint32_t)(sizeof(*block) + label->lanes * sizeof(struct pxt_lane));
 	label->head_at = offsetof(struct pxt_lane, head);
 	label->epoch_at = offsetof(struct pxt_lane, epoch);
 	label->refused_at = offsetof(struct pxt_lane, refused);

@@ -72,6 +72,7 @@ struct pxt_lane {
 	pxt_wide first_lost;   /* LOOP: stamp of the first unread record that was overwritten */
 	uint32_t
 	    side_pos[PXT_SIDES]; /* control: what stands beside the lanes comes before this pos */
+	size_t cells_at;         /* bytes from here to the slots; never changed */
 
 	/* The consumer's line. */
 	PXT_ALIGNED(PXT_CACHE_LINE) uint64_t pos; /* next position to consume, all 64 bits */
@@ -107,10 +108,10 @@ struct pxt_ring {
 	uint32_t mask;
 };
 
-/* The slots of a lane stand directly behind its words. */
+/* The words of all lanes stand in a row, and then their slots: so few pages hold what a call reads. */
 PXT_INLINE pxt_cell *pxt_lane_slots(struct pxt_lane *lane)
 {
-	return (pxt_cell *)(void *)(lane + 1);
+	return (pxt_cell *)(void *)((unsigned char *)lane + lane->cells_at);
 }
 
 /* What reserve() hands to store(). */

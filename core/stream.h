@@ -9,7 +9,7 @@
  *                                                                 _pxt_wanted, the process lock
  *
  * The block holds no pointers, only offsets and indices, so that it can be mapped anywhere, shared
- * between processes, or found in a file or a dump: header, then lane by lane its words and slots.
+ * between processes, or found in a file or a dump: header, the words of all lanes, then their slots.
  *
  * Order of locks: process lock, then stream mutex.  Nobody who waits for events sleeps with either,
  * and no log is written to with them, but by the handler that seals it (tolog/seal.c).  They are held
@@ -104,8 +104,9 @@ struct pxt_block {
 	    no_short;   /* not 0: not for the short path, whose hot stream it is (family.h) */
 	uint32_t index; /* of the stream in its process; PXT_INDEX_COPY */
 	int32_t pid;
-	uint64_t lane_stride; /* bytes of a lane with its slots, which follow it */
-	uint64_t short_step;  /* of a record in the common case (emit_short.h): pxt_ring_step(2) */
+	uint64_t
+	    lane_stride; /* bytes of a lane's words: by it, trace points need one multiplication */
+	uint64_t short_step; /* of a record in the common case (emit_short.h): pxt_ring_step(2) */
 	_Atomic uint32_t asleep; /* set by who goes to sleep, taken by the writer that wakes him */
 	pxt_wide auto_stop_ticks;
 
@@ -216,6 +217,9 @@ PXT_INLINE struct pxt_ring pxt_block_ring(struct pxt_block *block, uint32_t inde
 		.lane = lane, .slots = pxt_lane_slots(lane), .mask = block->slot_mask
 	};
 }
+
+/* Where the lanes' slots are, behind the words of all of them; once masks and lanes are known. */
+void pxt_block_lay_out(struct pxt_block *block);
 
 /* Index of the last lane, that of other processes included. */
 PXT_INLINE uint32_t pxt_block_last(const struct pxt_block *block)

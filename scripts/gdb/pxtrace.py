@@ -33,7 +33,7 @@ class Label:
         self.at, self.raw = at, raw
         self.order = "<" if struct.unpack_from("<I", raw, 16)[0] == ORDER else ">"
         self.version, self.bytes, self.key, self.pid, self.word = self.get("IQQiI", 20)
-        self.sound = self.get("I", 16)[0] == ORDER and self.version == 2 \
+        self.sound = self.get("I", 16)[0] == ORDER and self.version == 3 \
             and LABEL_BYTES <= self.bytes <= BLOCK_MAX
 
     def get(self, form, at):

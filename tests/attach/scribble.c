@@ -16,7 +16,6 @@ static struct pxt_block *block;
 static size_t block_bytes;
 static uint32_t lanes;
 static uint32_t mask;
-static size_t stride;
 static struct pxt_directory *mirror;
 
 static uint64_t any(void)
@@ -63,13 +62,12 @@ static void find_memory(void)
 		_exit(8);
 	lanes = block->lane_mask + 1u;
 	mask = block->slot_mask;
-	stride = (size_t)block->lane_stride;
 	mirror = pxt_mirror_of(PXT_MIRROR_GUESTS);
 }
 
 static struct pxt_lane *some_lane(void)
 {
-	return (struct pxt_lane *)(void *)((unsigned char *)(block + 1) + below(lanes) * stride);
+	return pxt_block_lane(block, (uint32_t)below(lanes));
 }
 
 static uint64_t some_stamp(void)
@@ -270,7 +268,7 @@ void craft_record(const struct craft *craft)
 
 	memset(data, 'd', sizeof(data));
 	find_memory();
-	lane = (struct pxt_lane *)(void *)((unsigned char *)(block + 1) + craft->lane * stride);
+	lane = pxt_block_lane(block, craft->lane);
 	place.ring = (struct pxt_ring){ .lane = lane, .slots = pxt_lane_slots(lane), .mask = mask };
 	head = pxt_cursor_add(&lane->head, (uint64_t)count << 32 | 2u);
 	place.pos = pxt_head_pos(head);

@@ -310,12 +310,20 @@ def segments(form):
 
 
 def too_short(form):
-    """The second lane is not in the file any more."""
+    """The slots of the second lane are not in the file any more, but what it says of them is."""
     one, two = (stream := Stream(form, lanes=2)).lanes
     one.put(5_000_001, 1)
     two.put(5_000_002, 2)
     out = stream.bytes()
-    return out[:Stream.LANES_AT + len(one.bytes()) + 50], ["type_32"], []
+    return out[:len(out) - len(two.cells)], ["type_32", "lost 1"], []
+
+
+def shorter(form):
+    """The file ends in the words of the second lane: no slot is there, and of that lane nothing."""
+    one, two = (stream := Stream(form, lanes=2)).lanes
+    one.put(5_000_001, 1)
+    two.put(5_000_002, 2)
+    return stream.bytes()[:Stream.LANES_AT + Stream.LANE + 50], ["lost 1"], []
 
 
 SCENES = {scene.__name__: scene for scene in (
@@ -323,7 +331,7 @@ SCENES = {scene.__name__: scene for scene in (
     lap_of_single_slots, voids, lanes,
     barriers,
     sides, beyond_belief, unread, everything, lapped_reader, died_between, wraps, late_epoch, followers, payloads, no_context,
-    without_names, dump, far, segments, too_short)}
+    without_names, dump, far, segments, too_short, shorter)}
 
 
 def lines_of(text):

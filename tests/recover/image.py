@@ -144,7 +144,7 @@ class Lane:
         """The process' own reader took everything so far."""
         self.next = (self.pos, self.seq)
 
-    def bytes(self):
+    def words(self):
         form = self.form
         limit = self.next[0] if self.limit is None else self.limit
         out = bytearray(96)
@@ -156,12 +156,12 @@ class Lane:
         out[64:80] = form.pack("QQ", *self.next)
         for i, pos in enumerate(self.side_pos):
             out[80 + 4 * i:84 + 4 * i] = form.pack("I", pos)
-        return bytes(out) + bytes(self.cells)
+        return bytes(out)
 
 
 class Stream:
     """A stream's block."""
-    LANES_AT = 1024
+    LANES_AT, LANE, GAP = 1024, 96, 160  # ... and what stands between words and cells
 
     def __init__(self, form, lanes=1, slots=64, policy=LOOP, name=b"flight", key=0x1122334455667788,
                  thread=True, address=True, **place):
@@ -199,23 +199,25 @@ class Stream:
             lane.side_pos.append(lane.pos & MASK32)
         self.sides.append(side.ljust(32, b"\0"))
 
-    def label(self, size, stride):
+    def label(self, size, cells_at):
         form = self.form
-        out = STREAM_MAGIC + form.pack("IIQQiI", 0x01020304, 2, size, self.key, 4711, form.word)
+        out = STREAM_MAGIC + form.pack("IIQQiI", 0x01020304, 3, size, self.key, 4711, form.word)
         out += form.pack("QQIIQQ", self.directory_at, self.about_at, self.about_bytes, self.state_at,
-                         self.LANES_AT, stride)
+                         self.LANES_AT, self.LANE)
         out += form.pack("IIIIIIIII", len(self.lanes), self.slots, form.form,
-                         self.lanes[0].cell_bytes, 96, 16, 32, 0, 44)
+                         self.lanes[0].cell_bytes, cells_at, 16, 32, 0, 44)
         out += form.pack("IIIIIIII", self.context, self.thread, self.address, 256, 264, 400, 32, 2)
         out += form.pack("IIIIIQQ", self.policy, 1024, 2, 7, 0, HZ, CREATED)
         out += form.pack("3q3I", 1_700_000_000, 5000, 5001, 250_000_000, 500_000_000, 500_000_000)
         return out + form.pack("7I", 4095, 304, 20, 352, 32, 80, 480)
 
     def bytes(self):
-        lanes = b"".join(lane.bytes() for lane in self.lanes)
+        lanes = b"".join(lane.words() for lane in self.lanes) + bytes(self.GAP)
+        cells = b"".join(bytes(lane.cells) for lane in self.lanes)
+        cells_at = self.LANES_AT + len(lanes)
         form = self.form
         out = bytearray(self.LANES_AT)
-        label = self.label(self.LANES_AT + len(lanes), len(lanes) // len(self.lanes))
+        label = self.label(cells_at + len(cells), cells_at)
         assert len(label) == STREAM_LABEL
         out[0:STREAM_LABEL] = label
         out[256:260] = form.pack("I", self.gate | 64)
@@ -225,7 +227,7 @@ class Stream:
         out[352:352 + 32] = self.name.ljust(32, b"\0")
         for i, side in enumerate(self.sides):
             out[400 + 32 * i:400 + 32 * (i + 1)] = side
-        return bytes(out) + lanes
+        return bytes(out) + lanes + cells
 
 
 class Directory:
@@ -247,7 +249,7 @@ class Directory:
         pool_at = formats_at + 4 * self.NAMES
         size = pool_at + 64
         out = bytearray(size)
-        out[0:48] = DIRECTORY_MAGIC + form.pack("IIQQiI", 0x01020304, 2, size, self.key, 4711,
+        out[0:48] = DIRECTORY_MAGIC + form.pack("IIQQiI", 0x01020304, 3, size, self.key, 4711,
                                                 form.word)
         out[48:128] = form.pack("20I", 352, entries_at, self.ENTRY, self.ENTRIES, 4, 8, 20, 24, 32,
                                 count_at, self.NAME, self.NAMES, count_at, formats_at, first_at,

@@ -111,7 +111,8 @@ static const char *check_lane(const struct pxt_stream_label *label)
 	if (label->lanes < 1 || label->lanes > LANES_MAX)
 		return "it has an impossible number of lanes";
 	if (!within(label->lanes_at, label->lanes, stride, label->label.bytes) || stride == 0 ||
-	    !within(label->cells_at, label->slots, label->cell_bytes, stride) ||
+	    !within(label->cells_at, (uint64_t)label->lanes * label->slots, label->cell_bytes,
+	        label->label.bytes) ||
 	    !within(label->head_at, 1, whole ? 8 : 12, stride) ||
 	    !within(label->epoch_at, 1, 8, stride) || !within(label->refused_at, 1, 8, stride) ||
 	    !within(label->limit_at, 1, 4, stride) || !within(label->state_at, 1, 16, stride) ||

@@ -128,16 +128,19 @@ static void get_lane(struct pxt_remains *remains, struct pxt_remains_lane *lane,
 {
 	const struct pxt_stream_label *label = remains->label;
 	uint64_t at = label->lanes_at + index * label->lane_stride;
-	uint64_t cells = at + label->cells_at;
+	uint64_t ring = (uint64_t)label->slots * label->cell_bytes;
+	uint64_t cells = label->cells_at + index * ring;
 	uint64_t cursor;
 	uint64_t epoch;
 
-	lane->missing = remains->there < cells;
+	lane->missing = remains->there < at + label->lane_stride;
 	if (lane->missing)
 		return;
 	lane->cells = remains->block + cells;
 	lane->there = label->slots;
-	if ((remains->there - cells) / label->cell_bytes < label->slots)
+	if (remains->there < cells)
+		lane->there = 0;
+	else if (remains->there - cells < ring)
 		lane->there = (uint32_t)((remains->there - cells) / label->cell_bytes);
 	cursor = get_cursor(remains, at + label->head_at);
 	epoch = get_twins(remains, at + label->epoch_at);
