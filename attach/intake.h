@@ -63,8 +63,7 @@ struct pxt_guest_memory {
 	uint64_t patient_from; /* before, what it does not finish is passed over */
 	uint64_t gone_at;      /* ticks; 0: it is there */
 
-	/* Types: this process' number for each of the guest's; 0: not learnt. */
-	_Atomic uint16_t type[PXT_ID_COUNT];
+	/* Types */
 	_Atomic uint32_t learnt; /* how often */
 	_Atomic uint32_t wanted; /* a type is needed */
 	uint64_t asked_at;       /* pull: since when; 0: not */
@@ -77,6 +76,8 @@ struct pxt_guest_memory {
 	uint32_t pool_left;  /* bytes of descriptions, the same */
 	uint8_t described[(PXT_NAMES_ROOM + 7u) / 8u];
 
+	/* This process' number for each of the guest's types; 0: not learnt. */
+	_Atomic uint16_t type[PXT_ID_COUNT];
 	uint16_t thread[CONFIG_PTRACE_MAX_THREADS]; /* this process' entry; 0: not asked yet */
 	struct pxt_guest_lane lane[CONFIG_PTRACE_LANES_MAX];
 };

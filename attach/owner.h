@@ -60,18 +60,19 @@ struct pxt_door {
 	struct pxt_port_thread thread;
 	_Atomic uint32_t ending;
 
-	/* With the stream's mutex: the memory that is pulled from. */
-	struct pxt_guest_memory *present[CONFIG_PTRACE_ATTACH_MAX];
-	struct pxt_guest_payload payload;
-
-	/* The helper's. */
-	struct pxt_port_watch watch[PXT_DOOR_PLACES + 2u];
-	struct pxt_caller caller[PXT_DOOR_PLACES];
+	/* The helper's: here and behind `present`. */
 	uint64_t turn;
 	uint64_t pulled; /* when, in ticks */
 	bool deaf;       /* there was no descriptor for who came: not at once again */
 	bool late;       /* somebody could not be told yet */
 	bool learns;     /* a guest has a type that is not known yet */
+
+	/* With the stream's mutex: the memory that is pulled from. */
+	struct pxt_guest_memory *present[CONFIG_PTRACE_ATTACH_MAX];
+
+	struct pxt_guest_memory *guests[CONFIG_PTRACE_ATTACH_MAX]; /* NULL: nobody has the place */
+	struct pxt_port_watch watch[PXT_DOOR_PLACES + 2u];
+	struct pxt_caller caller[PXT_DOOR_PLACES];
 	char path[PXT_DOOR_PATH];
 	struct pxt_port_place place;
 	char executable[sizeof(((struct pxt_door_status *)0)->executable)];
@@ -80,7 +81,7 @@ struct pxt_door {
 		char text[PXT_DOOR_TEXT];
 	} in;
 	struct pxt_door_out out;
-	struct pxt_guest_memory *guests[CONFIG_PTRACE_ATTACH_MAX]; /* NULL: nobody has the place */
+	struct pxt_guest_payload payload; /* with the stream's mutex, too */
 };
 
 /*

@@ -75,15 +75,11 @@ struct pxt_tolog_way {
 struct pxt_tolog_helper;
 struct pxt_tolog_line;
 
+/* In front stands what most functions touch: a short address reaches no further than 127 bytes. */
 struct pxt_tolog {
-	size_t bytes; /* of this memory, everything included */
 	const struct pxt_tolog_policy *policy;
-	struct pxt_port_log out;
-
-	/* Status; get_status() takes and resets it without the turn. */
-	_Atomic int error; /* the first one */
-	_Atomic uint32_t overrun;
-	_Atomic uint32_t full;
+	struct pxt_tolog_describe *describe;
+	struct pxt_tolog_line *line; /* NULL: the log goes out as it is */
 
 	/* Under the stream's mutex. */
 	_Atomic uint32_t busy; /* the turn; waited for as a futex */
@@ -91,45 +87,50 @@ struct pxt_tolog {
 	bool flushing;
 	bool clear_due; /* whoever has the turn begins the log anew before he does anything else */
 
+	/* Who has the turn: here and from `header` on. */
+	bool dirty;     /* `data` holds something that was not written yet */
+	bool owes_stop; /* UNTIL_FULL: the log is full, its STOP is not in `data` yet */
+	bool stop_mark; /* FLUSH_STOP of the last flush is due ... */
+	bool ended;     /* the trailer is out */
+	uint32_t fresh; /* records in `data` that were not written yet */
+	struct pxt_tolog_way way;
+	struct pxt_log_block meta;
+	struct pxt_log_block data;
+	uint64_t end;        /* where the next block behind all others goes */
+	uint64_t unreported; /* records lost by the unit since the last loss slot */
+	uint64_t last_ticks; /* the latest of all records in the log */
+	uint32_t last_id;    /* and its type */
+
 	uint64_t holder;         /* the thread that has the turn; means nothing without it */
 	_Atomic uint32_t pieces; /* writes that ended: somebody who waits sees that it goes on */
 	_Atomic uint32_t output; /* seal.c: what is going on with the file */
 	_Atomic uint32_t turns;  /* that ended */
-	bool ended;              /* the trailer is out */
 
-	/* Who has the turn. */
-	struct pxt_tolog_way way;
-	struct pxt_log_header header;
-	struct pxt_log_stream sums;
-	struct pxt_log_block data;
-	struct pxt_log_block placed; /* LOOP: `data` as it is in its frame */
-	struct pxt_log_block meta;
+	/* Status; get_status() takes and resets it without the turn. */
+	_Atomic int error; /* the first one */
+	_Atomic uint32_t overrun;
+	_Atomic uint32_t full;
+
 	unsigned char *data_bytes;
 	unsigned char *meta_bytes;
-	uint16_t *frame_records; /* LOOP: in each frame */
-	uint32_t data_room;      /* of a DATA block */
-	uint32_t fresh;          /* records in `data` that were not written yet */
-	bool dirty;              /* `data` holds something that was not written yet */
-	bool owes_stop;          /* UNTIL_FULL: the log is full, its STOP is not in `data` yet */
-	bool stop_mark;          /* FLUSH_STOP of the last flush is due ... */
-	uint64_t stop_ticks;     /* ... with this stamp */
-	uint64_t end;            /* where the next block behind all others goes */
-	uint64_t size;           /* UNTIL_FULL: bytes for records */
-	uint64_t taken;          /* UNTIL_FULL: of them used */
-	uint64_t begun;          /* LOOP: DATA blocks that have a frame */
-	uint64_t last_ticks;     /* the latest of all records in the log */
-	uint32_t last_id;        /* and its type */
-	uint64_t lost;           /* records that the log was given and does not hold */
-	uint64_t unreported;     /* records lost by the unit since the last loss slot */
-	uint64_t cleared_log;    /* sums.records at the last clear */
-	uint64_t cleared_stream; /* the stream's `cleared` then */
-	uint64_t looked_ticks;   /* of the last look at what changes slowly (clocks, names) */
-	uint32_t burst;          /* bytes since the last pause */
-	uint8_t told_types[PXT_ID_COUNT]; /* 1: the name is in the log, 2: the description too */
-
-	struct pxt_tolog_describe *describe;
+	uint16_t *frame_records;     /* LOOP: in each frame */
+	uint32_t data_room;          /* of a DATA block */
+	uint32_t burst;              /* bytes since the last pause */
+	uint64_t stop_ticks;         /* the stamp of stop_mark */
+	uint64_t size;               /* UNTIL_FULL: bytes for records */
+	uint64_t taken;              /* UNTIL_FULL: of them used */
+	uint64_t begun;              /* LOOP: DATA blocks that have a frame */
+	uint64_t lost;               /* records that the log was given and does not hold */
+	uint64_t cleared_log;        /* sums.records at the last clear */
+	uint64_t cleared_stream;     /* the stream's `cleared` then */
+	uint64_t looked_ticks;       /* of the last look at what changes slowly (clocks, names) */
+	struct pxt_log_block placed; /* LOOP: `data` as it is in its frame */
+	struct pxt_log_stream sums;
+	size_t bytes; /* of this memory, everything included */
 	struct pxt_tolog_helper *helper;
-	struct pxt_tolog_line *line; /* NULL: the log goes out as it is */
+	struct pxt_port_log out;
+	struct pxt_log_header header;
+	uint8_t told_types[PXT_ID_COUNT]; /* 1: the name is in the log, 2: the description too */
 };
 
 extern const struct pxt_ops pxt_tolog_ops;
