@@ -15,12 +15,12 @@
 #include "core/stream.h"
 
 struct pxt_copy {
-	struct pxt_stream stream; /* in no table: no identifier, no log yet */
 	uint64_t moment;          /* records with later stamps do not belong to it */
 	uint64_t retrieved;       /* by others, before */
 	uint64_t lost_told;       /* to others, before */
 	uint64_t refused;         /* by lanes; the copy's own say 0 */
 	bool again;               /* made more than once: it goes on where its consumer stands */
+	struct pxt_stream stream; /* in no table: no identifier, no log yet */
 };
 
 /*

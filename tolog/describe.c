@@ -16,11 +16,11 @@ struct pxt_tolog_describe {
 	bool process_told;
 	uint32_t threads; /* entries of the thread table that were told */
 	uint32_t modules;
-	uint64_t module[MODULES]; /* key_of() those told */
-	uint32_t
-	    told[CONFIG_PTRACE_MAX_THREADS]; /* checksum of what was told of a thread; 0: nothing */
 	int error;
-	uint32_t count; /* of the thread table, at this look */
+	uint32_t count;           /* of the thread table, at this look */
+	uint64_t module[MODULES]; /* key_of() those told */
+	/* Checksum of what was told of a thread; 0: nothing. */
+	uint32_t told[CONFIG_PTRACE_MAX_THREADS];
 };
 
 size_t pxt_tolog_describe_bytes(void)

@@ -87,20 +87,22 @@ struct pxt_tolog {
 	bool flushing;
 	bool clear_due; /* whoever has the turn begins the log anew before he does anything else */
 
-	/* Who has the turn: here and from `header` on. */
-	bool dirty;     /* `data` holds something that was not written yet */
-	bool owes_stop; /* UNTIL_FULL: the log is full, its STOP is not in `data` yet */
-	bool stop_mark; /* FLUSH_STOP of the last flush is due ... */
-	bool ended;     /* the trailer is out */
-	uint32_t fresh; /* records in `data` that were not written yet */
-	struct pxt_tolog_way way;
-	struct pxt_log_block meta;
-	struct pxt_log_block data;
+	/* Who has the turn. */
+	bool dirty;          /* `data` holds something that was not written yet */
+	bool owes_stop;      /* UNTIL_FULL: the log is full, its STOP is not in `data` yet */
+	bool stop_mark;      /* FLUSH_STOP of the last flush is due ... */
+	bool ended;          /* the trailer is out */
+	uint32_t fresh;      /* records in `data` that were not written yet */
 	uint64_t end;        /* where the next block behind all others goes */
 	uint64_t unreported; /* records lost by the unit since the last loss slot */
 	uint64_t last_ticks; /* the latest of all records in the log */
 	uint32_t last_id;    /* and its type */
+	struct pxt_tolog_way way;
+	struct pxt_log_block meta;
+	struct pxt_log_block data;
+	struct pxt_log_stream sums;
 
+	/* The turn itself. */
 	uint64_t holder;         /* the thread that has the turn; means nothing without it */
 	_Atomic uint32_t pieces; /* writes that ended: somebody who waits sees that it goes on */
 	_Atomic uint32_t output; /* seal.c: what is going on with the file */
@@ -111,6 +113,7 @@ struct pxt_tolog {
 	_Atomic uint32_t overrun;
 	_Atomic uint32_t full;
 
+	/* Who has the turn: what is used less. */
 	unsigned char *data_bytes;
 	unsigned char *meta_bytes;
 	uint16_t *frame_records;     /* LOOP: in each frame */
@@ -125,8 +128,7 @@ struct pxt_tolog {
 	uint64_t cleared_stream;     /* the stream's `cleared` then */
 	uint64_t looked_ticks;       /* of the last look at what changes slowly (clocks, names) */
 	struct pxt_log_block placed; /* LOOP: `data` as it is in its frame */
-	struct pxt_log_stream sums;
-	size_t bytes; /* of this memory, everything included */
+	size_t bytes;                /* of this memory, everything included */
 	struct pxt_tolog_helper *helper;
 	struct pxt_port_log out;
 	struct pxt_log_header header;

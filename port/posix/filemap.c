@@ -36,8 +36,7 @@ int pxt_port_filemap_check(int fd)
 	struct pxt_quiet quiet = pxt_quiet_begin();
 	int error = check(fd);
 
-	pxt_quiet_end(quiet);
-	return error;
+	return pxt_quiet_error(quiet, error);
 }
 
 static int extend(int fd, uint64_t bytes)
@@ -78,8 +77,7 @@ int pxt_port_filemap_extend(int fd, uint64_t bytes)
 	(void)pthread_sigmask(SIG_BLOCK, &held, &before);
 	error = extend(fd, bytes);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pxt_quiet_end(quiet);
-	return error;
+	return pxt_quiet_error(quiet, error);
 }
 
 static int map(int fd, size_t bytes, bool inherited, void **memory)
@@ -106,8 +104,7 @@ int pxt_port_filemap(int fd, size_t bytes, bool inherited, void **memory)
 	struct pxt_quiet quiet = pxt_quiet_begin();
 	int error = map(fd, bytes, inherited, memory);
 
-	pxt_quiet_end(quiet);
-	return error;
+	return pxt_quiet_error(quiet, error);
 }
 
 void pxt_port_filemap_cut(int fd)

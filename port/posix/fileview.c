@@ -64,8 +64,7 @@ int pxt_port_filemap_fill(int fd, size_t bytes)
 	struct pxt_quiet quiet = pxt_quiet_begin();
 	int error = fill(fd, bytes);
 
-	pxt_quiet_end(quiet);
-	return error;
+	return pxt_quiet_error(quiet, error);
 }
 
 int pxt_port_filemap_settle(int fd)
@@ -73,8 +72,7 @@ int pxt_port_filemap_settle(int fd)
 	struct pxt_quiet quiet = pxt_quiet_begin();
 	int error = fcntl(fd, F_ADD_SEALS, SETTLED) == 0 ? 0 : ENOTSUP;
 
-	pxt_quiet_end(quiet);
-	return error;
+	return pxt_quiet_error(quiet, error);
 }
 
 static bool is_in_memory(int fd)
@@ -118,6 +116,5 @@ int pxt_port_filemap_view(int fd, size_t limit, const void **memory, size_t *byt
 	struct pxt_quiet quiet = pxt_quiet_begin();
 	int error = view(fd, limit, memory, bytes);
 
-	pxt_quiet_end(quiet);
-	return error;
+	return pxt_quiet_error(quiet, error);
 }

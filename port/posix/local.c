@@ -67,6 +67,23 @@ static int usual(int error)
 	}
 }
 
+/* A new descriptor, or -1 with errno as its maker left it. */
+static int adopt(int made, int *fd)
+{
+	*fd = made;
+	return made < 0 ? usual(errno) : keep(fd);
+}
+
+/* Closes *fd behind an error, which comes back. */
+static int settle(int *fd, int error)
+{
+	if (error != 0 && *fd >= 0) {
+		(void)close(*fd);
+		*fd = -1;
+	}
+	return error;
+}
+
 static int64_t now_ms(void)
 {
 	struct timespec now;
@@ -146,8 +163,7 @@ int pxt_port_local_folder(enum pxt_port_folder which, bool make, char *path, siz
 		else
 			error = check_folder(path);
 	}
-	pxt_quiet_end(quiet);
-	return error;
+	return pxt_quiet_error(quiet, error);
 }
 
 void pxt_port_local_absolute(const char *name, char *path, size_t room)
@@ -232,8 +248,7 @@ int pxt_port_local_look(const char *path, struct pxt_port_place *place)
 	struct pxt_quiet quiet = pxt_quiet_begin();
 	int error = look(path, place);
 
-	pxt_quiet_end(quiet);
-	return error;
+	return pxt_quiet_error(quiet, error);
 }
 
 int pxt_port_local_remove(const char *path, const struct pxt_port_place *place)
@@ -246,8 +261,7 @@ int pxt_port_local_remove(const char *path, const struct pxt_port_place *place)
 		error = EEXIST;
 	if (error == 0 && unlink(path) != 0)
 		error = usual(errno);
-	pxt_quiet_end(quiet);
-	return error;
+	return pxt_quiet_error(quiet, error);
 }
 
 /* ---- Sockets ---- */
@@ -266,8 +280,7 @@ static int address(const char *path, struct sockaddr_un *to)
 
 static int make_socket(int *fd)
 {
-	*fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	return *fd < 0 ? usual(errno) : keep(fd);
+	return adopt(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), fd);
 }
 
 /* A socket that nobody listens at is what a dead process leaves: what was made is taken away. */
@@ -296,12 +309,7 @@ int pxt_port_local_listen(const char *path, int *fd, struct pxt_port_place *plac
 		error = make_socket(fd);
 	if (error == 0)
 		error = listen_at(*fd, &at, place);
-	if (error != 0 && *fd >= 0) {
-		(void)close(*fd);
-		*fd = -1;
-	}
-	pxt_quiet_end(quiet);
-	return error;
+	return pxt_quiet_error(quiet, settle(fd, error));
 }
 
 int pxt_port_local_accept(int listener, int *fd, int32_t *pid)
@@ -321,8 +329,7 @@ int pxt_port_local_accept(int listener, int *fd, int32_t *pid)
 	if (error == 0)
 		(void)getsockopt(*fd, SOL_SOCKET, SO_PEERCRED, &who, &bytes);
 	*pid = (int32_t)who.pid;
-	pxt_quiet_end(quiet);
-	return error;
+	return pxt_quiet_error(quiet, error);
 }
 
 /* Where too many wait to be let in already, the system knows no other way than to ask again. */
@@ -349,12 +356,7 @@ int pxt_port_local_connect(const char *path, unsigned timeout_ms, int *fd)
 		error = make_socket(fd);
 	if (error == 0)
 		error = enter(*fd, &to, now_ms() + timeout_ms);
-	if (error != 0 && *fd >= 0) {
-		(void)close(*fd);
-		*fd = -1;
-	}
-	pxt_quiet_end(quiet);
-	return error;
+	return pxt_quiet_error(quiet, settle(fd, error));
 }
 
 void pxt_port_local_close(int fd)
@@ -418,8 +420,7 @@ int pxt_port_local_send(
 		memcpy(CMSG_DATA(head), passed->fd, control);
 	}
 	error = send_now(fd, &whole);
-	pxt_quiet_end(quiet);
-	return error;
+	return pxt_quiet_error(quiet, error);
 }
 
 /* The macro of some C libraries mixes signed and unsigned numbers. */
@@ -518,8 +519,7 @@ int pxt_port_local_receive(
 		error = keep_passed(passed);
 	if (error != 0)
 		pxt_port_local_drop(passed);
-	pxt_quiet_end(quiet);
-	return error;
+	return pxt_quiet_error(quiet, error);
 }
 
 int pxt_port_local_await(int fd, void *buffer, size_t room, unsigned timeout_ms, size_t *bytes,
@@ -532,8 +532,7 @@ int pxt_port_local_await(int fd, void *buffer, size_t room, unsigned timeout_ms,
 	do
 		error = pxt_port_local_receive(fd, buffer, room, bytes, passed);
 	while (error == EAGAIN && wait_one(fd, POLLIN, end) == 0);
-	pxt_quiet_end(quiet);
-	return error == EAGAIN ? ETIMEDOUT : error;
+	return pxt_quiet_error(quiet, error == EAGAIN ? ETIMEDOUT : error);
 }
 
 /* ---- Descriptors that are passed ---- */
@@ -593,12 +592,9 @@ uint64_t pxt_port_local_unread(int fd)
 int pxt_port_local_memory(int *fd)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
-	int error;
+	int error = adopt(memfd_create("ptrace-guest", MFD_CLOEXEC | MFD_ALLOW_SEALING), fd);
 
-	*fd = memfd_create("ptrace-guest", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	error = *fd < 0 ? usual(errno) : keep(fd);
-	pxt_quiet_end(quiet);
-	return error;
+	return pxt_quiet_error(quiet, error);
 }
 
 bool pxt_port_local_which(int fd, struct pxt_port_place *place)
@@ -654,12 +650,9 @@ void pxt_port_local_watch(struct pxt_port_watch *watch, unsigned count, int time
 int pxt_port_bell_open(int *fd)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
-	int error;
+	int error = adopt(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), fd);
 
-	*fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	error = *fd < 0 ? usual(errno) : keep(fd);
-	pxt_quiet_end(quiet);
-	return error;
+	return pxt_quiet_error(quiet, error);
 }
 
 /* No pxt_quiet_begin(): its functions are not for signal handlers. */

@@ -63,8 +63,7 @@ int pxt_port_log_open(struct pxt_port_log *log, int fd)
 		if (log->fd < 0)
 			error = errno;
 	}
-	pxt_quiet_end(quiet);
-	return error;
+	return pxt_quiet_error(quiet, error);
 }
 
 void pxt_port_log_close(struct pxt_port_log *log)
@@ -149,8 +148,7 @@ int pxt_port_log_write(struct pxt_port_log *log, const void *data, size_t bytes,
 	int error = log->hurried ? write_hurried(log, data, bytes, done)
 	                         : write_all(log->fd, -1, data, bytes, done);
 
-	pxt_quiet_end(quiet);
-	return error;
+	return pxt_quiet_error(quiet, error);
 }
 
 int pxt_port_log_write_at(
@@ -165,8 +163,7 @@ int pxt_port_log_write_at(
 		error = EFBIG;
 	else
 		error = write_all(log->fd, at, data, bytes, done);
-	pxt_quiet_end(quiet);
-	return error;
+	return pxt_quiet_error(quiet, error);
 }
 
 int pxt_port_log_truncate(struct pxt_port_log *log, uint64_t size)
@@ -180,8 +177,7 @@ int pxt_port_log_truncate(struct pxt_port_log *log, uint64_t size)
 			break;
 		error = 0;
 	}
-	pxt_quiet_end(quiet);
-	return error;
+	return pxt_quiet_error(quiet, error);
 }
 
 #ifndef F_GET_SEALS

@@ -18,3 +18,9 @@ void pxt_quiet_end(struct pxt_quiet quiet)
 	(void)pthread_setcancelstate(quiet.cancel, &quiet.cancel);
 	errno = quiet.error;
 }
+
+int pxt_quiet_error(struct pxt_quiet quiet, int error)
+{
+	pxt_quiet_end(quiet);
+	return error;
+}

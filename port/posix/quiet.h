@@ -13,5 +13,7 @@ struct pxt_quiet {
 
 struct pxt_quiet pxt_quiet_begin(void);
 void pxt_quiet_end(struct pxt_quiet quiet);
+/* The same, and returns @error. */
+int pxt_quiet_error(struct pxt_quiet quiet, int error);
 
 #endif
