@@ -8,7 +8,7 @@
 /* The table is set here, so that programs that give no names carry nothing of the unit. */
 PXT_API int posix_trace_attr_setsharename_np(trace_attr_t *attr, const char *name)
 {
-	if (!pxt_attr_usable(attr, attr) || (name && !pxt_door_name_valid(name)))
+	if (pxt_attr_check(attr, attr) || (name && !pxt_door_name_valid(name)))
 		return EINVAL;
 	if (name)
 		__atomic_store_n(&pxt_share_ops, &pxt_attach_share, __ATOMIC_RELEASE);
@@ -18,8 +18,9 @@ PXT_API int posix_trace_attr_setsharename_np(trace_attr_t *attr, const char *nam
 
 PXT_API int posix_trace_attr_getsharename_np(const trace_attr_t *attr, const char **name)
 {
-	if (!pxt_attr_usable(attr, name))
-		return EINVAL;
-	*name = attr->_pxt_share;
-	return 0;
+	int error = pxt_attr_check(attr, name);
+
+	if (!error)
+		*name = attr->_pxt_share;
+	return error;
 }

@@ -192,7 +192,7 @@ static int guests_attr(const struct pxt_create *request, trace_attr_t *attr)
 	trace_attr_t plain;
 
 	pxt_attr_defaults(&plain);
-	if (request->attr && !pxt_attr_usable(request->attr, attr))
+	if (request->attr && pxt_attr_check(request->attr, attr))
 		return EINVAL;
 	if (request->attr) {
 		plain._pxt_stream_size = request->attr->_pxt_stream_size;

@@ -55,20 +55,21 @@ PXT_INLINE bool pxt_attr_guest(const trace_attr_t *attr)
 
 /* ---- Checks ---- */
 
-bool pxt_attr_valid(const trace_attr_t *attr);
+/* EINVAL where @attr was not initialised, or @other is NULL; else 0. */
+int pxt_attr_refuse(const trace_attr_t *attr, const void *other);
 
-/* Whether a call may go on: the object was initialised, and nothing given is NULL (DEC-02). */
+/* Whether a call may go on: 0, or the error that it returns (DEC-02). */
 #if CONFIG_PTRACE_ARG_CHECKS
-PXT_INLINE bool pxt_attr_usable(const trace_attr_t *attr, const void *other)
+PXT_INLINE int pxt_attr_check(const trace_attr_t *attr, const void *other)
 {
-	return pxt_attr_valid(attr) && other != NULL;
+	return pxt_attr_refuse(attr, other);
 }
 #else
-PXT_INLINE bool pxt_attr_usable(const trace_attr_t *attr, const void *other)
+PXT_INLINE int pxt_attr_check(const trace_attr_t *attr, const void *other)
 {
 	(void)attr;
 	(void)other;
-	return true;
+	return 0;
 }
 #endif
 

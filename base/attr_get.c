@@ -8,9 +8,9 @@
 
 _Atomic uint32_t pxt_attr_clockres_ns = 1;
 
-bool pxt_attr_valid(const trace_attr_t *attr)
+int pxt_attr_refuse(const trace_attr_t *attr, const void *other)
 {
-	return attr != NULL && attr->_pxt_magic == PXT_ATTR_MAGIC;
+	return attr == NULL || other == NULL || attr->_pxt_magic != PXT_ATTR_MAGIC ? EINVAL : 0;
 }
 
 bool pxt_stream_policy_built(int policy)
@@ -75,28 +75,33 @@ PXT_API int posix_trace_attr_init(trace_attr_t *attr)
 
 PXT_API int posix_trace_attr_destroy(trace_attr_t *attr)
 {
-	if (!pxt_attr_usable(attr, attr))
-		return EINVAL;
-	attr->_pxt_magic = 0;
-	return 0;
+	int error = pxt_attr_check(attr, attr);
+
+	if (!error)
+		attr->_pxt_magic = 0;
+	return error;
 }
 
 PXT_API int posix_trace_attr_getclockres(const trace_attr_t *attr, struct timespec *resolution)
 {
-	if (!pxt_attr_usable(attr, resolution))
-		return EINVAL;
-	resolution->tv_sec = (time_t)attr->_pxt_clockres_sec;
-	resolution->tv_nsec = attr->_pxt_clockres_nsec;
-	return 0;
+	int error = pxt_attr_check(attr, resolution);
+
+	if (!error) {
+		resolution->tv_sec = (time_t)attr->_pxt_clockres_sec;
+		resolution->tv_nsec = attr->_pxt_clockres_nsec;
+	}
+	return error;
 }
 
 PXT_API int posix_trace_attr_getcreatetime(const trace_attr_t *attr, struct timespec *createtime)
 {
-	if (!pxt_attr_usable(attr, createtime))
-		return EINVAL;
-	createtime->tv_sec = (time_t)attr->_pxt_create_sec;
-	createtime->tv_nsec = attr->_pxt_create_nsec;
-	return 0;
+	int error = pxt_attr_check(attr, createtime);
+
+	if (!error) {
+		createtime->tv_sec = (time_t)attr->_pxt_create_sec;
+		createtime->tv_nsec = attr->_pxt_create_nsec;
+	}
+	return error;
 }
 
 /* No more than the string: the caller's array may have TRACE_NAME_MAX bytes only (DEC-04). */
@@ -111,37 +116,41 @@ static void copy_name(char *to, const char *from)
 
 PXT_API int posix_trace_attr_getgenversion(const trace_attr_t *attr, char *genversion)
 {
-	if (!pxt_attr_usable(attr, genversion))
-		return EINVAL;
-	copy_name(genversion, attr->_pxt_genversion);
-	return 0;
+	int error = pxt_attr_check(attr, genversion);
+
+	if (!error)
+		copy_name(genversion, attr->_pxt_genversion);
+	return error;
 }
 
 PXT_API int posix_trace_attr_getname(const trace_attr_t *attr, char *tracename)
 {
-	if (!pxt_attr_usable(attr, tracename))
-		return EINVAL;
-	copy_name(tracename, attr->_pxt_name);
-	return 0;
+	int error = pxt_attr_check(attr, tracename);
+
+	if (!error)
+		copy_name(tracename, attr->_pxt_name);
+	return error;
 }
 
 PXT_API int posix_trace_attr_getmaxdatasize(
     const trace_attr_t *restrict attr, size_t *restrict maxdatasize)
 {
-	if (!pxt_attr_usable(attr, maxdatasize))
-		return EINVAL;
-	*maxdatasize = (size_t)attr->_pxt_max_data;
-	return 0;
+	int error = pxt_attr_check(attr, maxdatasize);
+
+	if (!error)
+		*maxdatasize = (size_t)attr->_pxt_max_data;
+	return error;
 }
 
 PXT_API int posix_trace_attr_getmaxsystemeventsize(
     const trace_attr_t *restrict attr, size_t *restrict eventsize)
 {
-	if (!pxt_attr_usable(attr, eventsize))
-		return EINVAL;
-	*eventsize =
-	    ((size_t)attr->_pxt_system_slots + pxt_attr_may_have_lanes(attr)) * PXT_SLOT_BYTES;
-	return 0;
+	int error = pxt_attr_check(attr, eventsize);
+
+	if (!error)
+		*eventsize = ((size_t)attr->_pxt_system_slots + pxt_attr_may_have_lanes(attr)) *
+		             PXT_SLOT_BYTES;
+	return error;
 }
 
 PXT_API int posix_trace_attr_getmaxusereventsize(
@@ -149,7 +158,7 @@ PXT_API int posix_trace_attr_getmaxusereventsize(
 {
 	uint32_t bytes;
 
-	if (!pxt_attr_usable(attr, eventsize))
+	if (pxt_attr_check(attr, eventsize))
 		return EINVAL;
 	bytes = (uint32_t)(data_len < attr->_pxt_max_data ? data_len : attr->_pxt_max_data);
 	*eventsize = (size_t)pxt_slots_for(attr->_pxt_ctx_bytes + bytes) * PXT_SLOT_BYTES;
@@ -159,18 +168,20 @@ PXT_API int posix_trace_attr_getmaxusereventsize(
 PXT_API int posix_trace_attr_getstreamfullpolicy(
     const trace_attr_t *restrict attr, int *restrict streampolicy)
 {
-	if (!pxt_attr_usable(attr, streampolicy))
-		return EINVAL;
-	*streampolicy =
-	    attr->_pxt_stream_policy ? attr->_pxt_stream_policy : pxt_default_stream_policy(false);
-	return 0;
+	int error = pxt_attr_check(attr, streampolicy);
+
+	if (!error)
+		*streampolicy = attr->_pxt_stream_policy ? attr->_pxt_stream_policy
+		                                         : pxt_default_stream_policy(false);
+	return error;
 }
 
 PXT_API int posix_trace_attr_getstreamsize(
     const trace_attr_t *restrict attr, size_t *restrict streamsize)
 {
-	if (!pxt_attr_usable(attr, streamsize))
-		return EINVAL;
-	*streamsize = (size_t)attr->_pxt_stream_size;
-	return 0;
+	int error = pxt_attr_check(attr, streamsize);
+
+	if (!error)
+		*streamsize = (size_t)attr->_pxt_stream_size;
+	return error;
 }

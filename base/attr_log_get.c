@@ -7,16 +7,19 @@
 PXT_API int posix_trace_attr_getlogfullpolicy(
     const trace_attr_t *restrict attr, int *restrict logpolicy)
 {
-	if (!pxt_attr_usable(attr, logpolicy))
-		return EINVAL;
-	*logpolicy = attr->_pxt_log_policy ? attr->_pxt_log_policy : pxt_default_log_policy();
-	return 0;
+	int error = pxt_attr_check(attr, logpolicy);
+
+	if (!error)
+		*logpolicy =
+		    attr->_pxt_log_policy ? attr->_pxt_log_policy : pxt_default_log_policy();
+	return error;
 }
 
 PXT_API int posix_trace_attr_getlogsize(const trace_attr_t *restrict attr, size_t *restrict logsize)
 {
-	if (!pxt_attr_usable(attr, logsize))
-		return EINVAL;
-	*logsize = (size_t)attr->_pxt_log_size;
-	return 0;
+	int error = pxt_attr_check(attr, logsize);
+
+	if (!error)
+		*logsize = (size_t)attr->_pxt_log_size;
+	return error;
 }

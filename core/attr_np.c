@@ -9,7 +9,7 @@
 PXT_API int posix_trace_attr_setlanes_np(trace_attr_t *attr, unsigned lanes)
 {
 	/* 0, which is no power of two, passes the same test. */
-	if (!pxt_attr_usable(attr, attr) || lanes > _PXT_LANES_MAX || (lanes & (lanes - 1u)) != 0)
+	if (pxt_attr_check(attr, attr) || lanes > _PXT_LANES_MAX || (lanes & (lanes - 1u)) != 0)
 		return EINVAL;
 	attr->_pxt_lanes = lanes;
 	return 0;
@@ -17,26 +17,29 @@ PXT_API int posix_trace_attr_setlanes_np(trace_attr_t *attr, unsigned lanes)
 
 PXT_API int posix_trace_attr_getlanes_np(const trace_attr_t *attr, unsigned *lanes)
 {
-	if (!pxt_attr_usable(attr, lanes))
-		return EINVAL;
-	*lanes = attr->_pxt_lanes;
-	return 0;
+	int error = pxt_attr_check(attr, lanes);
+
+	if (!error)
+		*lanes = attr->_pxt_lanes;
+	return error;
 }
 
 static int set_flag(trace_attr_t *attr, uint32_t flag, int value)
 {
-	if (!pxt_attr_usable(attr, attr))
-		return EINVAL;
-	attr->_pxt_flags = value ? attr->_pxt_flags | flag : attr->_pxt_flags & ~flag;
-	return 0;
+	int error = pxt_attr_check(attr, attr);
+
+	if (!error)
+		attr->_pxt_flags = value ? attr->_pxt_flags | flag : attr->_pxt_flags & ~flag;
+	return error;
 }
 
 static int get_flag(const trace_attr_t *attr, uint32_t flag, int *value)
 {
-	if (!pxt_attr_usable(attr, value))
-		return EINVAL;
-	*value = (attr->_pxt_flags & flag) != 0;
-	return 0;
+	int error = pxt_attr_check(attr, value);
+
+	if (!error)
+		*value = (attr->_pxt_flags & flag) != 0;
+	return error;
 }
 
 PXT_API int posix_trace_attr_setorderedstamps_np(trace_attr_t *attr, int ordered)
@@ -62,7 +65,7 @@ PXT_API int posix_trace_attr_getpolling_np(const trace_attr_t *attr, int *pollin
 /* Whether it will do is looked at by create; where streams cannot live in files, none will. */
 PXT_API int posix_trace_attr_setfile_np(trace_attr_t *attr, int file_desc)
 {
-	if (!pxt_attr_usable(attr, attr) || file_desc < -1 || file_desc == INT_MAX ||
+	if (pxt_attr_check(attr, attr) || file_desc < -1 || file_desc == INT_MAX ||
 	    (file_desc >= 0 && !CONFIG_PTRACE_FILE_STREAMS))
 		return EINVAL;
 	attr->_pxt_file = file_desc + 1;
@@ -71,8 +74,9 @@ PXT_API int posix_trace_attr_setfile_np(trace_attr_t *attr, int file_desc)
 
 PXT_API int posix_trace_attr_getfile_np(const trace_attr_t *attr, int *file_desc)
 {
-	if (!pxt_attr_usable(attr, file_desc))
-		return EINVAL;
-	*file_desc = attr->_pxt_file - 1;
-	return 0;
+	int error = pxt_attr_check(attr, file_desc);
+
+	if (!error)
+		*file_desc = attr->_pxt_file - 1;
+	return error;
 }

@@ -14,7 +14,7 @@ PXT_API int posix_trace_attr_setname(trace_attr_t *attr, const char *tracename)
 	const char *end;
 	size_t length;
 
-	if (!pxt_attr_usable(attr, tracename))
+	if (pxt_attr_check(attr, tracename))
 		return EINVAL;
 	/* One byte beyond the limit tells a name that fits from one that is cut (DEC-04). */
 	end = memchr(tracename, '\0', TRACE_NAME_MAX + 1);
@@ -26,7 +26,7 @@ PXT_API int posix_trace_attr_setname(trace_attr_t *attr, const char *tracename)
 
 PXT_API int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t maxdatasize)
 {
-	if (!pxt_attr_usable(attr, attr) || maxdatasize > CONFIG_PTRACE_DATA_LIMIT)
+	if (pxt_attr_check(attr, attr) || maxdatasize > CONFIG_PTRACE_DATA_LIMIT)
 		return EINVAL;
 	attr->_pxt_max_data = maxdatasize;
 	return 0;
@@ -34,7 +34,7 @@ PXT_API int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t maxdatasi
 
 PXT_API int posix_trace_attr_setstreamfullpolicy(trace_attr_t *attr, int streampolicy)
 {
-	if (!pxt_attr_usable(attr, attr) || !pxt_stream_policy_built(streampolicy))
+	if (pxt_attr_check(attr, attr) || !pxt_stream_policy_built(streampolicy))
 		return EINVAL;
 	attr->_pxt_stream_policy = streampolicy;
 	return 0;
@@ -42,7 +42,7 @@ PXT_API int posix_trace_attr_setstreamfullpolicy(trace_attr_t *attr, int streamp
 
 PXT_API int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t streamsize)
 {
-	if (!pxt_attr_usable(attr, attr) || streamsize > PXT_STREAM_SIZE_MAX)
+	if (pxt_attr_check(attr, attr) || streamsize > PXT_STREAM_SIZE_MAX)
 		return EINVAL;
 	attr->_pxt_stream_size = streamsize;
 	return 0;

@@ -61,7 +61,7 @@ int pxt_create_attr(const struct pxt_create *request, trace_attr_t *attr)
 
 	if (!request->attr)
 		pxt_attr_defaults(attr);
-	else if (pxt_attr_usable(request->attr, attr))
+	else if (!pxt_attr_check(request->attr, attr))
 		*attr = *request->attr;
 	else
 		return EINVAL;

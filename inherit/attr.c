@@ -8,15 +8,16 @@
 PXT_API int posix_trace_attr_getinherited(
     const trace_attr_t *_PXT_RESTRICT attr, int *_PXT_RESTRICT inheritancepolicy)
 {
-	if (!pxt_attr_usable(attr, inheritancepolicy))
-		return EINVAL;
-	*inheritancepolicy = attr->_pxt_inherit;
-	return 0;
+	int error = pxt_attr_check(attr, inheritancepolicy);
+
+	if (!error)
+		*inheritancepolicy = attr->_pxt_inherit;
+	return error;
 }
 
 PXT_API int posix_trace_attr_setinherited(trace_attr_t *attr, int inheritancepolicy)
 {
-	if (!pxt_attr_usable(attr, attr) || !pxt_family_known(inheritancepolicy))
+	if (pxt_attr_check(attr, attr) || !pxt_family_known(inheritancepolicy))
 		return EINVAL;
 	attr->_pxt_inherit = inheritancepolicy;
 	return 0;

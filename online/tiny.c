@@ -76,7 +76,7 @@ PXT_API int posix_trace_create(
 	int error = pid ? pxt_port_may_trace(pid) : 0;
 	uint32_t irq;
 
-	if (!trid || (attr && !pxt_attr_usable(attr, attr)))
+	if (!trid || (attr && pxt_attr_check(attr, attr)))
 		return EINVAL;
 	if (error)
 		return error;

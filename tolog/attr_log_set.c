@@ -7,7 +7,7 @@
 
 PXT_API int posix_trace_attr_setlogfullpolicy(trace_attr_t *attr, int logpolicy)
 {
-	if (!pxt_attr_usable(attr, attr) || !pxt_log_policy_built(logpolicy))
+	if (pxt_attr_check(attr, attr) || !pxt_log_policy_built(logpolicy))
 		return EINVAL;
 	attr->_pxt_log_policy = logpolicy;
 	return 0;
@@ -16,16 +16,17 @@ PXT_API int posix_trace_attr_setlogfullpolicy(trace_attr_t *attr, int logpolicy)
 /* A size too small for the policy to work is found by create, which knows both (DEC-07). */
 PXT_API int posix_trace_attr_setlogsize(trace_attr_t *attr, size_t logsize)
 {
-	if (!pxt_attr_usable(attr, attr))
-		return EINVAL;
-	attr->_pxt_log_size = logsize;
-	return 0;
+	int error = pxt_attr_check(attr, attr);
+
+	if (!error)
+		attr->_pxt_log_size = logsize;
+	return error;
 }
 
 /* Which priorities exist is the system's affair: create finds out. */
 PXT_API int posix_trace_attr_setflushpriority_np(trace_attr_t *attr, int priority)
 {
-	if (!pxt_attr_usable(attr, attr) || priority < 0)
+	if (pxt_attr_check(attr, attr) || priority < 0)
 		return EINVAL;
 	attr->_pxt_flush_priority = priority;
 	return 0;
@@ -33,17 +34,18 @@ PXT_API int posix_trace_attr_setflushpriority_np(trace_attr_t *attr, int priorit
 
 PXT_API int posix_trace_attr_getflushpriority_np(const trace_attr_t *attr, int *priority)
 {
-	if (!pxt_attr_usable(attr, priority))
-		return EINVAL;
-	*priority = attr->_pxt_flush_priority;
-	return 0;
+	int error = pxt_attr_check(attr, priority);
+
+	if (!error)
+		*priority = attr->_pxt_flush_priority;
+	return error;
 }
 
 PXT_API int posix_trace_attr_setlogform_np(trace_attr_t *attr, int form)
 {
 	static const uint32_t flags[] = { 0, PXT_ATTR_PLAIN, PXT_ATTR_FRAMES };
 
-	if (!pxt_attr_usable(attr, attr) || form < 0 ||
+	if (pxt_attr_check(attr, attr) || form < 0 ||
 	    form > (CONFIG_PTRACE_LOG_LINE ? POSIX_TRACE_LOG_FRAMES_NP : POSIX_TRACE_LOG_PLAIN_NP))
 		return EINVAL;
 	attr->_pxt_flags = (attr->_pxt_flags & ~(PXT_ATTR_PLAIN | PXT_ATTR_FRAMES)) | flags[form];
@@ -52,10 +54,11 @@ PXT_API int posix_trace_attr_setlogform_np(trace_attr_t *attr, int form)
 
 PXT_API int posix_trace_attr_getlogform_np(const trace_attr_t *attr, int *form)
 {
-	if (!pxt_attr_usable(attr, form))
-		return EINVAL;
-	*form = attr->_pxt_flags & PXT_ATTR_FRAMES  ? POSIX_TRACE_LOG_FRAMES_NP
-	        : attr->_pxt_flags & PXT_ATTR_PLAIN ? POSIX_TRACE_LOG_PLAIN_NP
-	                                            : POSIX_TRACE_LOG_AUTO_NP;
-	return 0;
+	int error = pxt_attr_check(attr, form);
+
+	if (!error)
+		*form = attr->_pxt_flags & PXT_ATTR_FRAMES  ? POSIX_TRACE_LOG_FRAMES_NP
+		        : attr->_pxt_flags & PXT_ATTR_PLAIN ? POSIX_TRACE_LOG_PLAIN_NP
+		                                            : POSIX_TRACE_LOG_AUTO_NP;
+	return error;
 }

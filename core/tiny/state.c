@@ -17,7 +17,7 @@ PXT_API int posix_trace_get_attr(trace_id_t trid, trace_attr_t *attr)
 		return EINVAL;
 	pxt_port_clock_start(&rate);
 	*attr = pxt_tiny.attr;
-	if (!pxt_attr_valid(attr))
+	if (attr->_pxt_magic != PXT_ATTR_MAGIC)
 		pxt_attr_defaults(attr);
 	attr->_pxt_stream_policy = POSIX_TRACE_LOOP;
 	attr->_pxt_stream_size = (uint64_t)(pxt_tiny.mask + 1u) * PXT_SLOT_BYTES;
