@@ -12,10 +12,20 @@
 #define PXT_UNUSED      __attribute__((unused))
 
 /*
- * In the caller always, wherever speed is asked for.  Where the compiler is to save bytes (-Os), it
- * chooses itself, but for the trace path: files that define PXT_TRACE_PATH in front of all.
+ * Whether the compiler is to save bytes (-Os).  Never on the trace path: files that define
+ * PXT_TRACE_PATH in front of all.
  */
 #if defined(__OPTIMIZE_SIZE__) && !defined(PXT_TRACE_PATH)
+#define PXT_SMALL 1
+#else
+#define PXT_SMALL 0
+#endif
+
+/*
+ * In the caller always, wherever speed is asked for.  Else the compiler chooses; and what many
+ * files ask for and is no shorter than a call, headers declare as one function for all.
+ */
+#if PXT_SMALL
 #define PXT_INLINE static inline
 #else
 #define PXT_INLINE static inline __attribute__((always_inline))

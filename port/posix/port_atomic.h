@@ -94,7 +94,7 @@ PXT_INLINE void pxt_slot_store_plain(struct pxt_slot *slot, uint64_t low, uint64
 }
 
 /* Acquire: a load is never done before an older one. */
-PXT_INLINE struct pxt_halves pxt_slot_load_halves(const struct pxt_slot *slot)
+PXT_INLINE struct pxt_halves pxt_slot_load_here(const struct pxt_slot *slot)
 {
 	__m128i value;
 
@@ -108,6 +108,15 @@ PXT_INLINE struct pxt_halves pxt_slot_load_halves(const struct pxt_slot *slot)
 	return (struct pxt_halves){ (uint64_t)_mm_cvtsi128_si64(value),
 		(uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(value, value)) };
 }
+
+#if PXT_SMALL
+struct pxt_halves pxt_slot_load_halves(const struct pxt_slot *slot);
+#else
+PXT_INLINE struct pxt_halves pxt_slot_load_halves(const struct pxt_slot *slot)
+{
+	return pxt_slot_load_here(slot);
+}
+#endif
 
 PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
 {
@@ -560,22 +569,32 @@ PXT_INLINE void pxt_port_ticks_fence(void)
 
 #endif
 
-PXT_INLINE uint64_t pxt_port_ticks(void)
+PXT_INLINE uint64_t pxt_port_ticks_here(void)
 {
 	return PXT_LIKELY(pxt_port_use_counter) ? pxt_port_ticks_plain() : pxt_port_ticks_slow();
 }
 
-/* Whether pxt_port_ticks_plain() and pxt_slot_store_plain() may be used. */
-PXT_INLINE bool pxt_port_plain(void)
+#if PXT_SMALL
+uint64_t pxt_port_ticks(void);
+uint64_t pxt_port_ticks_ordered(void);
+#else
+PXT_INLINE uint64_t pxt_port_ticks(void)
 {
-	return !PXT_TSAN && pxt_port_use_counter && !pxt_port_slot_by_cas;
+	return pxt_port_ticks_here();
 }
 
 /* Not before older instructions have finished: orders stamps against the look at head. */
 PXT_INLINE uint64_t pxt_port_ticks_ordered(void)
 {
 	pxt_port_ticks_fence();
-	return pxt_port_ticks();
+	return pxt_port_ticks_here();
+}
+#endif
+
+/* Whether pxt_port_ticks_plain() and pxt_slot_store_plain() may be used. */
+PXT_INLINE bool pxt_port_plain(void)
+{
+	return !PXT_TSAN && pxt_port_use_counter && !pxt_port_slot_by_cas;
 }
 
 #else

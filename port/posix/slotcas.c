@@ -71,6 +71,13 @@ struct pxt_slot pxt_port_slot_load_cas(const struct pxt_slot *slot)
 		                      (uint32_t)seen[1], (uint32_t)(seen[1] >> 32) } };
 }
 
+#if PXT_SMALL
+struct pxt_halves pxt_slot_load_halves(const struct pxt_slot *slot)
+{
+	return pxt_slot_load_here(slot);
+}
+#endif
+
 #elif defined(__aarch64__) && !PXT_TSAN
 
 #include <sys/auxv.h>
