@@ -44,3 +44,11 @@ enum pxt_next pxt_take_any(struct pxt_stream *stream, struct pxt_item *item, voi
 	pxt_consumer_done(stream, item);
 	return PXT_NEXT_READY;
 }
+
+#if PXT_SMALL
+enum pxt_next pxt_take_next(struct pxt_stream *stream, struct pxt_item *item, void *data,
+    size_t room, struct pxt_origin *origin)
+{
+	return pxt_take_here(stream, item, data, room, origin);
+}
+#endif

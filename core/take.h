@@ -29,11 +29,7 @@ PXT_INLINE void pxt_take_origin(struct pxt_stream *stream, uint64_t ctx, struct 
 	origin->address = pxt_context_address(ctx);
 }
 
-/*
- * The next event.  READY: it was taken; of *item are info, ticks, stamp and lost_before set.  A record
- * whose lane has the turn is read where it stands; what else there may be is looked for.
- */
-PXT_INLINE enum pxt_next pxt_take_next(struct pxt_stream *stream, struct pxt_item *item, void *data,
+PXT_INLINE enum pxt_next pxt_take_here(struct pxt_stream *stream, struct pxt_item *item, void *data,
     size_t room, struct pxt_origin *origin)
 {
 	struct pxt_block *block = stream->block;
@@ -56,5 +52,20 @@ PXT_INLINE enum pxt_next pxt_take_next(struct pxt_stream *stream, struct pxt_ite
 	pxt_walk_end(stream, &walk, front.high);
 	return PXT_NEXT_READY;
 }
+
+/*
+ * The next event.  READY: it was taken; of *item are info, ticks, stamp and lost_before set.  A record
+ * whose lane has the turn is read where it stands; what else there may be is looked for.
+ */
+#if PXT_SMALL
+enum pxt_next pxt_take_next(struct pxt_stream *stream, struct pxt_item *item, void *data,
+    size_t room, struct pxt_origin *origin);
+#else
+PXT_INLINE enum pxt_next pxt_take_next(struct pxt_stream *stream, struct pxt_item *item, void *data,
+    size_t room, struct pxt_origin *origin)
+{
+	return pxt_take_here(stream, item, data, room, origin);
+}
+#endif
 
 #endif

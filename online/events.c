@@ -20,6 +20,15 @@
 /* Where each event's data begins. */
 #define ROOM_STEP  8u
 
+/* Where bytes are saved, plain records come one by one, too, by the function that getnext calls. */
+#if PXT_SMALL
+#define IN_TURNS  false
+#define TAKE_ITEM pxt_take_next
+#else
+#define IN_TURNS  true
+#define TAKE_ITEM pxt_take_any
+#endif
+
 struct pxt_online_room {
 	PXT_ALIGNED(16) unsigned char data[ROOM_BYTES];
 };
@@ -144,7 +153,7 @@ static bool take_item(struct sink *sink)
 	struct pxt_item item;
 
 	if (!has_room(sink) ||
-	    pxt_take_any(sink->stream, &item, sink->data, PXT_DATA_MAX, &origin) != PXT_NEXT_READY)
+	    TAKE_ITEM(sink->stream, &item, sink->data, PXT_DATA_MAX, &origin) != PXT_NEXT_READY)
 		return false;
 	add(sink, &(struct found){ item.info, item.stamp, item.ticks, item.lost_before }, &origin);
 	return true;
@@ -156,7 +165,7 @@ static void take_all(struct sink *sink)
 
 	/* Bound: each round takes an event, and fills the room. */
 	do {
-		while (!block->lost_before && take_turn(sink) && has_room(sink) &&
+		while (IN_TURNS && !block->lost_before && take_turn(sink) && has_room(sink) &&
 		       pxt_merge_next_turn(block))
 			;
 	} while (take_item(sink));
