@@ -116,11 +116,20 @@ PXT_INLINE uint32_t pxt_info_cpu(uint32_t info)
 }
 
 /* Slots of the record that begins with @info, in a stream whose context has @ctx bytes. */
-PXT_INLINE uint32_t pxt_info_slots(uint32_t info, uint32_t ctx)
+PXT_INLINE uint32_t pxt_info_slots_here(uint32_t info, uint32_t ctx)
 {
 	return pxt_slots_for(
 	    ctx + (pxt_info_extra(info) ? PXT_THREAD_EXTRA_BYTES : 0u) + pxt_info_bytes(info));
 }
+
+#if PXT_SMALL
+uint32_t pxt_info_slots(uint32_t info, uint32_t ctx);
+#else
+PXT_INLINE uint32_t pxt_info_slots(uint32_t info, uint32_t ctx)
+{
+	return pxt_info_slots_here(info, ctx);
+}
+#endif
 
 PXT_INLINE struct pxt_halves pxt_slot_halves(const struct pxt_slot *slot)
 {

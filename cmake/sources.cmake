@@ -59,6 +59,7 @@ ptrace_unit(BASE UNLESS TINY SOURCES
 	base/eventtype.c
 	base/getstate.c
 	base/handle.c
+	base/slot.c
 	base/sysnames.c
 	base/ticks.c)
 ptrace_unit(BASE IF ONLINE LOGRETRIEVAL UNLESS TINY SOURCES

@@ -233,6 +233,13 @@ void pxt_consumer_go_on(struct pxt_stream *stream, bool record)
 		pxt_consumer_settle(stream);
 }
 
+#if PXT_SMALL
+void pxt_consumer_freed(struct pxt_stream *stream, bool record)
+{
+	pxt_consumer_freed_here(stream, record);
+}
+#endif
+
 void pxt_consumer_done(struct pxt_stream *stream, const struct pxt_item *item)
 {
 	struct pxt_block *block = stream->block;

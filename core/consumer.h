@@ -88,13 +88,22 @@ PXT_INLINE void pxt_consumer_look_again(struct pxt_block *block)
 
 /* Something was taken (@record: out of a lane): an automatically stopped stream may go on. */
 PXT_NOINLINE void pxt_consumer_go_on(struct pxt_stream *stream, bool record);
-PXT_INLINE void pxt_consumer_freed(struct pxt_stream *stream, bool record)
+PXT_INLINE void pxt_consumer_freed_here(struct pxt_stream *stream, bool record)
 {
 	const struct pxt_block *block = stream->block;
 
 	if (PXT_UNLIKELY(block->owes_stop || pxt_block_state(stream->block) == PXT_GATE_AUTO))
 		pxt_consumer_go_on(stream, record);
 }
+
+#if PXT_SMALL
+void pxt_consumer_freed(struct pxt_stream *stream, bool record);
+#else
+PXT_INLINE void pxt_consumer_freed(struct pxt_stream *stream, bool record)
+{
+	pxt_consumer_freed_here(stream, record);
+}
+#endif
 /* Counts records that were lost before what comes next. */
 void pxt_consumer_lost(struct pxt_block *block, uint64_t records);
 /* LOOP: a gap, for which OVERFLOW (with the stamp of the first lost, 0 unknown), RESUME are due. */

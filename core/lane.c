@@ -17,6 +17,13 @@ void pxt_lane_head(struct pxt_lane *lane, uint64_t *pos, uint64_t *seq)
 	*seq = pxt_epoch_widen(pxt_epoch_half((uint32_t)epoch), pxt_head_seq(head), 29);
 }
 
+#if PXT_SMALL
+void pxt_lane_move(struct pxt_block *block, struct pxt_lane *lane, uint64_t pos, uint64_t seq)
+{
+	pxt_lane_move_here(block, lane, pos, seq);
+}
+#endif
+
 void pxt_lane_advance(struct pxt_block *block, struct pxt_lane *lane, uint32_t slots)
 {
 	pxt_lane_move(

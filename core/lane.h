@@ -46,7 +46,7 @@ PXT_INLINE void pxt_lane_publish(struct pxt_lane *lane)
  * is known from here on, in case it is overwritten before it is read, or `limit` is exact, so that
  * the writer that overwrites it can tell; else that is told in larger steps.
  */
-PXT_INLINE void pxt_lane_move(
+PXT_INLINE void pxt_lane_move_here(
     struct pxt_block *block, struct pxt_lane *lane, uint64_t pos, uint64_t seq)
 {
 	const uint32_t mask = block->slot_mask;
@@ -64,6 +64,16 @@ PXT_INLINE void pxt_lane_move(
 	                  block->limit_step)
 		pxt_lane_publish(lane);
 }
+
+#if PXT_SMALL
+void pxt_lane_move(struct pxt_block *block, struct pxt_lane *lane, uint64_t pos, uint64_t seq);
+#else
+PXT_INLINE void pxt_lane_move(
+    struct pxt_block *block, struct pxt_lane *lane, uint64_t pos, uint64_t seq)
+{
+	pxt_lane_move_here(block, lane, pos, seq);
+}
+#endif
 
 /* Moves the position behind a record of @slots slots. */
 void pxt_lane_advance(struct pxt_block *block, struct pxt_lane *lane, uint32_t slots);
