@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* logfmt.c - writing: headers, records and entries as FORMAT.md lays them out. */
-#include "base/logfmt.h"
+#include "base/logfmt_fields.h"
 
 #include "base/attr.h"
 #include "base/crc32.h"
@@ -60,21 +60,8 @@ static void put_clocks(unsigned char *at, const struct pxt_clock_set *set)
 
 static void put_attr(unsigned char *at, const trace_attr_t *attr)
 {
-	put32(at, (uint32_t)attr->_pxt_stream_policy);
-	put32(at + 4, (uint32_t)attr->_pxt_log_policy);
-	put32(at + 8, (uint32_t)attr->_pxt_inherit);
-	put32(at + 12, attr->_pxt_lanes);
+	pxt_log_put_fields(at, pxt_log_attr_fields, attr);
 	put32(at + 16, attr->_pxt_flags & PXT_ATTR_LOGGED);
-	put32(at + 20, (uint32_t)attr->_pxt_flush_priority);
-	put64(at + 24, attr->_pxt_stream_size);
-	put64(at + 32, attr->_pxt_max_data);
-	put64(at + 40, attr->_pxt_log_size);
-	put64(at + 48, (uint64_t)attr->_pxt_create_sec);
-	put64(at + 56, (uint64_t)attr->_pxt_clockres_sec);
-	put32(at + 64, (uint32_t)attr->_pxt_create_nsec);
-	put32(at + 68, (uint32_t)attr->_pxt_clockres_nsec);
-	put32(at + 72, attr->_pxt_system_slots);
-	put32(at + 76, attr->_pxt_ctx_bytes);
 	put_text(at + 80, attr->_pxt_name, 32);
 	put_text(at + 112, attr->_pxt_genversion, 32);
 }
@@ -85,28 +72,16 @@ void pxt_log_put_header(void *buffer, const struct pxt_log_header *header)
 
 	memset(at, 0, PXT_LOG_HEADER_BYTES);
 	memcpy(at, file_magic, sizeof(file_magic));
+	pxt_log_put_fields(at, pxt_log_header_fields, header);
 	put32(at + 8, PXT_LOG_ORDER_MARK);
 	put16(at + 12, PXT_LOG_MAJOR);
 	put16(at + 14, PXT_LOG_MINOR);
 	put16(at + 16, PXT_LOG_MIN_MAJOR);
 	put16(at + 18, PXT_LOG_MIN_MINOR);
-	at[20] = header->word_bytes;
-	at[21] = header->ctx_bytes;
 	at[22] = PXT_SLOT_BYTES;
-	at[23] = header->layout;
 	put32(at + 24, PXT_LOG_HEADER_BYTES);
-	put32(at + 28, header->contents);
 	memcpy(at + 32, header->uuid, PXT_LOG_UUID_BYTES);
-	put32(at + 48, (uint32_t)header->rate.source);
-	put32(at + 52, header->rate.error_ppm);
-	put64(at + 56, header->rate.hz);
 	put_clocks(at + 64, &header->created);
-	put32(at + 120, header->largest_block);
-	put32(at + 124, header->set_bytes);
-	put64(at + 128, header->data_offset);
-	put32(at + 136, header->frame_bytes);
-	put32(at + 140, header->frames);
-	put32(at + 144, header->generation);
 	put_attr(at + 152, &header->attr);
 	put32(at + 508, pxt_crc32(0, at, 508));
 }
@@ -222,11 +197,7 @@ bool pxt_log_put_thread(struct pxt_log_block *block, const struct pxt_log_thread
 
 	if (!at)
 		return false;
-	put16(at + 2, thread->index);
-	put32(at + 4, (uint32_t)thread->pid);
-	put32(at + 8, (uint32_t)thread->tid);
-	put64(at + 16, thread->thread);
-	put64(at + 24, thread->since);
+	pxt_log_put_fields(at, pxt_log_thread_fields, thread);
 	put_text(at + 32, thread->name, sizeof(thread->name));
 	return true;
 }
@@ -253,10 +224,7 @@ bool pxt_log_put_module(struct pxt_log_block *block, const struct pxt_log_module
 	if (!at)
 		return false;
 	put16(at + 2, path_bytes);
-	put16(at + 4, module->build_id_bytes);
-	put64(at + 8, module->base);
-	put64(at + 16, module->low);
-	put64(at + 24, module->high);
+	pxt_log_put_fields(at, pxt_log_module_fields, module);
 	memcpy(at + 32, module->build_id, sizeof(module->build_id));
 	memcpy(at + 64, module->path, path_bytes);
 	return true;
@@ -288,38 +256,17 @@ bool pxt_log_put_clear(struct pxt_log_block *block, uint64_t ticks, uint64_t rec
 
 bool pxt_log_put_trailer(struct pxt_log_block *block, const struct pxt_log_trailer *trailer)
 {
-	const struct posix_trace_status_info *status = &trailer->status;
 	const struct pxt_crash *crash = &trailer->crash;
 	unsigned char *at =
 	    take_entry(block, crash->signal ? PXT_LOG_CRASH_BYTES : PXT_LOG_TRAILER_BYTES);
 
 	if (!at)
 		return false;
-	put32(at + 8, (uint32_t)status->posix_stream_status);
-	put32(at + 12, (uint32_t)status->posix_stream_full_status);
-	put32(at + 16, (uint32_t)status->posix_stream_overrun_status);
-	put32(at + 20, (uint32_t)status->posix_stream_flush_status);
-	put32(at + 24, (uint32_t)status->posix_stream_flush_error);
-	put32(at + 28, (uint32_t)status->posix_log_overrun_status);
-	put32(at + 32, (uint32_t)status->posix_log_full_status);
-	put64(at + 40, trailer->counts.posix_written_np);
-	put64(at + 48, trailer->counts.posix_retrieved_np);
-	put64(at + 56, trailer->counts.posix_lost_np);
-	put64(at + 64, trailer->counts.posix_cleared_np);
-	put64(at + 72, trailer->counts.posix_held_np);
-	put64(at + 80, trailer->log_lost);
-	put64(at + 88, trailer->data_blocks);
-	put64(at + 96, trailer->meta_blocks);
+	pxt_log_put_fields(at, pxt_log_trailer_fields, trailer);
 	put_clocks(at + 104, &trailer->end);
 	put_attr(at + 160, &trailer->attr);
-	if (crash->signal) {
-		put32(at + 304, crash->signal);
-		put32(at + 308, (uint32_t)crash->code);
-		put64(at + 312, crash->address);
-		put64(at + 320, crash->at);
-		put32(at + 328, (uint32_t)crash->sender);
-		put32(at + 332, (uint32_t)crash->tid);
-	}
+	if (crash->signal)
+		pxt_log_put_fields(at, pxt_log_crash_fields, crash);
 	block->begin = trailer->end.ticks;
 	block->end = trailer->end.ticks;
 	return true;

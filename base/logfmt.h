@@ -246,11 +246,11 @@ struct pxt_log_record {
 /* The text that pxt_log_get_header() returns when a newer reader is needed (see min_major). */
 extern const char pxt_log_newer[];
 
-/* @file: its first PXT_LOG_HEADER_BYTES bytes. */
-const char *pxt_log_get_header(const unsigned char *file, struct pxt_log_header *header);
-/* @file: PXT_LOG_BLOCK_BYTES bytes of one.  The checksum is not looked at. */
+/* @at: its first PXT_LOG_HEADER_BYTES bytes. */
+const char *pxt_log_get_header(const unsigned char *at, struct pxt_log_header *header);
+/* @at: PXT_LOG_BLOCK_BYTES bytes of one.  The checksum is not looked at. */
 const char *pxt_log_get_block(
-    const unsigned char *file, const struct pxt_log_header *header, struct pxt_log_blockhead *head);
+    const unsigned char *at, const struct pxt_log_header *header, struct pxt_log_blockhead *head);
 /* Whether the checksum of a block, of which @length bytes are at hand, is right. */
 bool pxt_log_sound(const unsigned char *block, uint32_t length, bool swapped);
 /*

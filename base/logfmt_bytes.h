@@ -3,7 +3,7 @@
 #ifndef PXT_LOGFMT_BYTES_H
 #define PXT_LOGFMT_BYTES_H
 
-#include "base/logfmt.h"
+#include "base/logfmt_fields.h"
 
 #include <string.h>
 
@@ -35,35 +35,6 @@ PXT_INLINE int32_t pxt_get_int(const unsigned char *at, bool swapped)
 {
 	return (int32_t)pxt_get32(at, swapped);
 }
-
-/* @count numbers of @bytes bytes each, from offset @at on. */
-struct pxt_log_run {
-	uint16_t at;
-	uint8_t bytes;
-	uint8_t count;
-};
-
-/* What the 56 bytes of four clocks, and the 144 of a stream's attributes, are made of. */
-#define PXT_LOG_CLOCKS_RUNS(at)                                                                    \
-	{ (at), 8, 2 }, { (at) + 16, 4, 1 }, { (at) + 24, 8, 1 }, { (at) + 32, 4, 1 },             \
-	    { (at) + 40, 8, 1 },                                                                   \
-	{                                                                                          \
-		(at) + 48, 4, 1                                                                    \
-	}
-#define PXT_LOG_ATTR_RUNS(at)                                                                      \
-	{ (at), 4, 6 }, { (at) + 24, 8, 5 },                                                       \
-	{                                                                                          \
-		(at) + 64, 4, 4                                                                    \
-	}
-
-/*
- * The @bytes bytes at @at with the numbers of @runs in this machine's order: turned round in @copy,
- * if they were @swapped, else as they are.
- */
-const unsigned char *pxt_log_turned(const unsigned char *at, bool swapped,
-    const struct pxt_log_run *runs, size_t count, unsigned char *copy, size_t bytes);
-#define PXT_LOG_TURNED(at, swapped, runs, copy, bytes)                                             \
-	pxt_log_turned((at), (swapped), (runs), sizeof(runs) / sizeof((runs)[0]), (copy), (bytes))
 
 /*
  * Text padded with zeros.  False when its last byte is not one of them: a name that goes on into
@@ -107,9 +78,8 @@ PXT_INLINE bool pxt_get_record(const unsigned char *at, uint32_t room, bool swap
 
 /* False when it is no time between 1970 and the year 36,000. */
 bool pxt_get_time(const unsigned char *at, bool swapped, struct timespec *time);
-/* In this machine's order. */
-bool pxt_get_clocks(const unsigned char *at, struct pxt_clock_set *set);
-/* The same.  NULL, or what is wrong. */
-const char *pxt_get_attr(const unsigned char *at, trace_attr_t *attr);
+bool pxt_get_clocks(const unsigned char *at, bool swapped, struct pxt_clock_set *set);
+/* NULL, or what is wrong. */
+const char *pxt_get_attr(const unsigned char *at, bool swapped, trace_attr_t *attr);
 
 #endif

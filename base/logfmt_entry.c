@@ -41,11 +41,7 @@ const char *pxt_log_get_type(
 
 void pxt_log_get_thread(const unsigned char *entry, bool swapped, struct pxt_log_thread *thread)
 {
-	thread->index = pxt_get16(entry + 2, swapped);
-	thread->pid = pxt_get_int(entry + 4, swapped);
-	thread->tid = pxt_get_int(entry + 8, swapped);
-	thread->thread = pxt_get64(entry + 16, swapped);
-	thread->since = pxt_get64(entry + 24, swapped);
+	pxt_log_get_fields(entry, swapped, pxt_log_thread_fields, thread);
 	memcpy(thread->name, entry + 32, sizeof(thread->name));
 	thread->name[sizeof(thread->name) - 1] = '\0';
 }
@@ -70,10 +66,7 @@ const char *pxt_log_get_module(
 {
 	uint32_t path = pxt_get16(entry + 2, swapped);
 
-	module->build_id_bytes = pxt_get16(entry + 4, swapped);
-	module->base = pxt_get64(entry + 8, swapped);
-	module->low = pxt_get64(entry + 16, swapped);
-	module->high = pxt_get64(entry + 24, swapped);
+	pxt_log_get_fields(entry, swapped, pxt_log_module_fields, module);
 	if (module->build_id_bytes > sizeof(module->build_id) || path >= sizeof(module->path) ||
 	    PXT_LOG_MODULE_BYTES + path > pxt_get16(entry, swapped))
 		return "a module's path or build-id does not fit its entry";
@@ -85,24 +78,10 @@ const char *pxt_log_get_module(
 
 const char *pxt_log_get_clock(const unsigned char *entry, bool swapped, struct pxt_log_clock *clock)
 {
-	static const struct pxt_log_run runs[] = { { 2, 2, 1 }, PXT_LOG_CLOCKS_RUNS(8) };
-	unsigned char copy[PXT_LOG_CLOCK_BYTES];
-	const unsigned char *at = PXT_LOG_TURNED(entry, swapped, runs, copy, sizeof(copy));
-
-	clock->moment = pxt_get16(at + 2, false);
-	if (!pxt_get_clocks(at + 8, &clock->clock))
+	clock->moment = pxt_get16(entry + 2, swapped);
+	if (!pxt_get_clocks(entry + 8, swapped, &clock->clock))
 		return "a clock reading shows an impossible time";
 	return NULL;
-}
-
-static void get_counts(const unsigned char *at, struct posix_trace_counts_np *counts)
-{
-	counts->posix_written_np = pxt_get64(at, false);
-	counts->posix_retrieved_np = pxt_get64(at + 8, false);
-	counts->posix_lost_np = pxt_get64(at + 16, false);
-	counts->posix_cleared_np = pxt_get64(at + 24, false);
-	counts->posix_held_np = pxt_get64(at + 32, false);
-	counts->posix_stable_np = 1;
 }
 
 /* Of minor version 1; a trailer that is shorter tells of no signal. */
@@ -111,36 +90,16 @@ static void get_crash(const unsigned char *entry, bool swapped, struct pxt_crash
 	memset(crash, 0, sizeof(*crash));
 	if (pxt_get16(entry, swapped) < PXT_LOG_CRASH_BYTES)
 		return;
-	crash->signal = pxt_get32(entry + 304, swapped);
-	crash->code = pxt_get_int(entry + 308, swapped);
-	crash->address = pxt_get64(entry + 312, swapped);
-	crash->at = pxt_get64(entry + 320, swapped);
-	crash->sender = pxt_get_int(entry + 328, swapped);
-	crash->tid = pxt_get_int(entry + 332, swapped);
+	pxt_log_get_fields(entry, swapped, pxt_log_crash_fields, crash);
 }
 
 const char *pxt_log_get_trailer(
     const unsigned char *entry, bool swapped, struct pxt_log_trailer *trailer)
 {
-	static const struct pxt_log_run runs[] = { { 8, 4, 7 }, { 40, 8, 8 },
-		PXT_LOG_CLOCKS_RUNS(104), PXT_LOG_ATTR_RUNS(160) };
-	struct posix_trace_status_info *status = &trailer->status;
-	unsigned char copy[PXT_LOG_TRAILER_BYTES];
-	const unsigned char *at = PXT_LOG_TURNED(entry, swapped, runs, copy, sizeof(copy));
-
-	status->posix_stream_status = pxt_get_int(at + 8, false);
-	status->posix_stream_full_status = pxt_get_int(at + 12, false);
-	status->posix_stream_overrun_status = pxt_get_int(at + 16, false);
-	status->posix_stream_flush_status = pxt_get_int(at + 20, false);
-	status->posix_stream_flush_error = pxt_get_int(at + 24, false);
-	status->posix_log_overrun_status = pxt_get_int(at + 28, false);
-	status->posix_log_full_status = pxt_get_int(at + 32, false);
-	get_counts(at + 40, &trailer->counts);
-	trailer->log_lost = pxt_get64(at + 80, false);
-	trailer->data_blocks = pxt_get64(at + 88, false);
-	trailer->meta_blocks = pxt_get64(at + 96, false);
+	pxt_log_get_fields(entry, swapped, pxt_log_trailer_fields, trailer);
+	trailer->counts.posix_stable_np = 1;
 	get_crash(entry, swapped, &trailer->crash);
-	if (!pxt_get_clocks(at + 104, &trailer->end))
+	if (!pxt_get_clocks(entry + 104, swapped, &trailer->end))
 		return "the clocks at shutdown show an impossible time";
-	return pxt_get_attr(at + 160, &trailer->attr);
+	return pxt_get_attr(entry + 160, swapped, &trailer->attr);
 }

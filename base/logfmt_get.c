@@ -13,22 +13,6 @@ static const unsigned char block_magic[4] = PXT_LOG_BLOCK_MAGIC;
 
 const char pxt_log_newer[] = "the log needs a newer reader";
 
-const unsigned char *pxt_log_turned(const unsigned char *at, bool swapped,
-    const struct pxt_log_run *runs, size_t count, unsigned char *copy, size_t bytes)
-{
-	if (!swapped)
-		return at;
-	memcpy(copy, at, bytes);
-	for (const struct pxt_log_run *run = runs; run < runs + count; run++) {
-		for (uint32_t i = 0; i < (uint32_t)run->bytes * run->count; i++) {
-			uint32_t number = run->at + i / run->bytes * run->bytes;
-
-			copy[number + run->bytes - 1u - i % run->bytes] = at[run->at + i];
-		}
-	}
-	return copy;
-}
-
 static bool good_time(int64_t seconds, uint32_t nanoseconds)
 {
 	return seconds >= 0 && seconds < SECONDS_MAX && nanoseconds < PXT_NS_PER_S;
@@ -44,12 +28,12 @@ bool pxt_get_time(const unsigned char *at, bool swapped, struct timespec *time)
 	return good_time(seconds, nanoseconds);
 }
 
-bool pxt_get_clocks(const unsigned char *at, struct pxt_clock_set *set)
+bool pxt_get_clocks(const unsigned char *at, bool swapped, struct pxt_clock_set *set)
 {
-	set->ticks = pxt_get64(at, false);
-	return pxt_get_time(at + 8, false, &set->realtime) &&
-	       pxt_get_time(at + 24, false, &set->monotonic) &&
-	       pxt_get_time(at + 40, false, &set->boottime);
+	set->ticks = pxt_get64(at, swapped);
+	return pxt_get_time(at + 8, swapped, &set->realtime) &&
+	       pxt_get_time(at + 24, swapped, &set->monotonic) &&
+	       pxt_get_time(at + 40, swapped, &set->boottime);
 }
 
 static bool good_policies(const trace_attr_t *attr)
@@ -63,25 +47,11 @@ static bool good_policies(const trace_attr_t *attr)
 	           attr->_pxt_inherit == POSIX_TRACE_INHERITED);
 }
 
-const char *pxt_get_attr(const unsigned char *at, trace_attr_t *attr)
+const char *pxt_get_attr(const unsigned char *at, bool swapped, trace_attr_t *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->_pxt_magic = PXT_ATTR_MAGIC;
-	attr->_pxt_stream_policy = pxt_get_int(at, false);
-	attr->_pxt_log_policy = pxt_get_int(at + 4, false);
-	attr->_pxt_inherit = pxt_get_int(at + 8, false);
-	attr->_pxt_lanes = pxt_get32(at + 12, false);
-	attr->_pxt_flags = pxt_get32(at + 16, false);
-	attr->_pxt_flush_priority = pxt_get_int(at + 20, false);
-	attr->_pxt_stream_size = pxt_get64(at + 24, false);
-	attr->_pxt_max_data = pxt_get64(at + 32, false);
-	attr->_pxt_log_size = pxt_get64(at + 40, false);
-	attr->_pxt_create_sec = (int64_t)pxt_get64(at + 48, false);
-	attr->_pxt_clockres_sec = (int64_t)pxt_get64(at + 56, false);
-	attr->_pxt_create_nsec = pxt_get_int(at + 64, false);
-	attr->_pxt_clockres_nsec = pxt_get_int(at + 68, false);
-	attr->_pxt_system_slots = pxt_get32(at + 72, false);
-	attr->_pxt_ctx_bytes = pxt_get32(at + 76, false);
+	pxt_log_get_fields(at, swapped, pxt_log_attr_fields, attr);
 	if (!good_policies(attr))
 		return "the attributes name a policy that does not exist";
 	if (!good_time(attr->_pxt_create_sec, (uint32_t)attr->_pxt_create_nsec) ||
@@ -94,10 +64,6 @@ const char *pxt_get_attr(const unsigned char *at, trace_attr_t *attr)
 		return "a name in the attributes has no end";
 	return NULL;
 }
-
-static const struct pxt_log_run header_runs[] = { { 12, 2, 4 }, { 24, 4, 2 }, { 48, 4, 2 },
-	{ 56, 8, 1 }, PXT_LOG_CLOCKS_RUNS(64), { 120, 4, 2 }, { 128, 8, 1 }, { 136, 4, 3 },
-	PXT_LOG_ATTR_RUNS(152), { 508, 4, 1 } };
 
 /* In either order: what stands in front of all numbers. */
 static const char *get_order(const unsigned char *at, bool *swapped)
@@ -112,13 +78,9 @@ static const char *get_order(const unsigned char *at, bool *swapped)
 	return NULL;
 }
 
-/* What stands at offsets that no version moves. */
 static const char *get_version(const unsigned char *at, struct pxt_log_header *header)
 {
-	header->major = pxt_get16(at + 12, false);
-	header->minor = pxt_get16(at + 14, false);
-	header->min_major = pxt_get16(at + 16, false);
-	header->min_minor = pxt_get16(at + 18, false);
+	pxt_log_get_fields(at, header->swapped, pxt_log_version_fields, header);
 	if (header->min_major > PXT_LOG_MAJOR ||
 	    (header->min_major == PXT_LOG_MAJOR && header->min_minor > PXT_LOG_MINOR))
 		return pxt_log_newer;
@@ -171,67 +133,45 @@ static const char *check_layout(const struct pxt_log_header *header)
 	return NULL;
 }
 
-const char *pxt_log_get_header(const unsigned char *file, struct pxt_log_header *header)
+const char *pxt_log_get_header(const unsigned char *at, struct pxt_log_header *header)
 {
-	unsigned char copy[PXT_LOG_HEADER_BYTES];
-	const unsigned char *at;
 	const char *wrong;
 
 	memset(header, 0, sizeof(*header));
-	wrong = get_order(file, &header->swapped);
+	wrong = get_order(at, &header->swapped);
 	if (wrong)
 		return wrong;
-	at = PXT_LOG_TURNED(file, header->swapped, header_runs, copy, sizeof(copy));
 	wrong = get_version(at, header);
 	if (wrong)
 		return wrong;
-	if (pxt_get32(at + 508, false) != pxt_crc32(0, file, 508))
+	if (pxt_get32(at + 508, header->swapped) != pxt_crc32(0, at, 508))
 		return "the checksum of the file's head is wrong";
-	header->word_bytes = at[20];
-	header->ctx_bytes = at[21];
-	header->layout = at[23];
-	header->header_bytes = pxt_get32(at + 24, false);
-	header->contents = pxt_get32(at + 28, false);
+	pxt_log_get_fields(at, header->swapped, pxt_log_header_fields, header);
 	memcpy(header->uuid, at + 32, PXT_LOG_UUID_BYTES);
-	header->rate.source = pxt_get_int(at + 48, false);
-	header->rate.error_ppm = pxt_get32(at + 52, false);
-	header->rate.hz = pxt_get64(at + 56, false);
-	if (!pxt_get_clocks(at + 64, &header->created))
+	if (!pxt_get_clocks(at + 64, header->swapped, &header->created))
 		return "the clocks at creation show an impossible time";
-	header->largest_block = pxt_get32(at + 120, false);
-	header->set_bytes = pxt_get32(at + 124, false);
-	header->data_offset = pxt_get64(at + 128, false);
-	header->frame_bytes = pxt_get32(at + 136, false);
-	header->frames = pxt_get32(at + 140, false);
-	header->generation = pxt_get32(at + 144, false);
 	wrong = check_machine(at, header);
 	if (!wrong)
 		wrong = check_layout(header);
-	return wrong ? wrong : pxt_get_attr(at + 152, &header->attr);
+	return wrong ? wrong : pxt_get_attr(at + 152, header->swapped, &header->attr);
 }
 
-static const struct pxt_log_run block_runs[] = { { 4, 2, 1 }, { 8, 4, 2 }, { 16, 8, 1 },
-	{ 40, 8, 6 } };
+#define HEAD(at, bytes, member)                                                                    \
+	{                                                                                          \
+		(at), offsetof(struct pxt_log_blockhead, member), (bytes),                         \
+		    sizeof(((struct pxt_log_blockhead *)NULL)->member)                             \
+	}
+static const struct pxt_log_field head_fields[] = { HEAD(4, 2, type), HEAD(8, 4, length),
+	HEAD(12, 4, count), HEAD(16, 8, sequence), HEAD(40, 8, begin), HEAD(48, 8, end),
+	HEAD(56, 8, lost), HEAD(64, 8, lost_total), HEAD(72, 8, records_total),
+	HEAD(PXT_LOG_AT_MISSED, 8, missed), { 0, 0, 0, 0 } };
 
 const char *pxt_log_get_block(
-    const unsigned char *file, const struct pxt_log_header *header, struct pxt_log_blockhead *head)
+    const unsigned char *at, const struct pxt_log_header *header, struct pxt_log_blockhead *head)
 {
-	unsigned char copy[PXT_LOG_BLOCK_BYTES];
-	const unsigned char *at =
-	    PXT_LOG_TURNED(file, header->swapped, block_runs, copy, sizeof(copy));
-
 	if (memcmp(at, block_magic, sizeof(block_magic)) != 0)
 		return "no block begins here";
-	head->type = pxt_get16(at + 4, false);
-	head->length = pxt_get32(at + 8, false);
-	head->count = pxt_get32(at + 12, false);
-	head->sequence = pxt_get64(at + 16, false);
-	head->begin = pxt_get64(at + 40, false);
-	head->end = pxt_get64(at + 48, false);
-	head->lost = pxt_get64(at + 56, false);
-	head->lost_total = pxt_get64(at + 64, false);
-	head->records_total = pxt_get64(at + 72, false);
-	head->missed = pxt_get64(at + PXT_LOG_AT_MISSED, false);
+	pxt_log_get_fields(at, header->swapped, head_fields, head);
 	if (memcmp(at + 24, header->uuid, PXT_LOG_UUID_BYTES) != 0)
 		return "the block belongs to another stream";
 	if (head->length < PXT_LOG_BLOCK_BYTES || head->length % 16u ||

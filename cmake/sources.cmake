@@ -68,6 +68,8 @@ ptrace_unit(BASE IF EVENTS_AT_ONCE LOGRETRIEVAL SOURCES
 	base/getnext_events.c)
 ptrace_unit(BASE IF TOLOG LOGRETRIEVAL SOURCES
 	base/attr_log_get.c)
+ptrace_unit(BASE IF TOLOG LOGRETRIEVAL SOURCES
+	base/logfmt_fields.c)
 ptrace_unit(BASE IF TOLOG SOURCES
 	base/logfmt.c)
 ptrace_unit(BASE IF LOG_LINE SOURCES
