@@ -46,11 +46,7 @@ PXT_INLINE bool pxt_get_text(const unsigned char *at, char *to, size_t room)
 	return at[room - 1] == '\0';
 }
 
-/*
- * The begin slot at @at, as pxt_log_get_record() says, for those who look at many in a row and know
- * what does not change from one to the next.
- */
-PXT_INLINE bool pxt_get_record(const unsigned char *at, uint32_t room, bool swapped,
+PXT_INLINE bool pxt_get_record_here(const unsigned char *at, uint32_t room, bool swapped,
     uint32_t ctx_bytes, struct pxt_log_record *record)
 {
 	uint32_t id;
@@ -75,6 +71,21 @@ PXT_INLINE bool pxt_get_record(const unsigned char *at, uint32_t room, bool swap
 	}
 	return true;
 }
+
+/*
+ * The begin slot at @at, as pxt_log_get_record() says, for those who look at many in a row and know
+ * what does not change from one to the next.
+ */
+#if PXT_SMALL
+bool pxt_get_record(const unsigned char *at, uint32_t room, bool swapped, uint32_t ctx_bytes,
+    struct pxt_log_record *record);
+#else
+PXT_INLINE bool pxt_get_record(const unsigned char *at, uint32_t room, bool swapped,
+    uint32_t ctx_bytes, struct pxt_log_record *record)
+{
+	return pxt_get_record_here(at, room, swapped, ctx_bytes, record);
+}
+#endif
 
 /* False when it is no time between 1970 and the year 36,000. */
 bool pxt_get_time(const unsigned char *at, bool swapped, struct timespec *time);

@@ -188,6 +188,14 @@ bool pxt_log_sound(const unsigned char *block, uint32_t length, bool swapped)
 	return crc == pxt_get32(block + 92, swapped);
 }
 
+#if PXT_SMALL
+bool pxt_get_record(const unsigned char *at, uint32_t room, bool swapped, uint32_t ctx_bytes,
+    struct pxt_log_record *record)
+{
+	return pxt_get_record_here(at, room, swapped, ctx_bytes, record);
+}
+#endif
+
 bool pxt_log_get_record(const unsigned char *at, uint32_t room, const struct pxt_log_header *header,
     struct pxt_log_record *record)
 {

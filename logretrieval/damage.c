@@ -157,7 +157,7 @@ int pxt_log_skip_damage(void *object, trace_id_t trid, struct posix_trace_logfin
 	struct pxt_log *log = object;
 	int error = ENOENT;
 
-	if (!pxt_log_enter(log, trid))
+	if (pxt_log_enter(log, trid))
 		return EINVAL;
 	/* The window is used for looking: what is unread in it comes first. */
 	if (log->growing && !log->complete && log->cursor.left == 0) {
@@ -167,6 +167,5 @@ int pxt_log_skip_damage(void *object, trace_id_t trid, struct posix_trace_logfin
 		if (error == ENOENT)
 			error = skip(log, finding);
 	}
-	pxt_log_unlock(log);
-	return error;
+	return pxt_log_leave(log, error);
 }

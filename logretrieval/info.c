@@ -37,9 +37,10 @@ static void get_crash(const struct pxt_crash *crash, struct posix_trace_loginfo_
 static int get_info(void *object, trace_id_t trid, struct posix_trace_loginfo_np *info)
 {
 	struct pxt_log *log = object;
+	int error = pxt_log_enter(log, trid);
 
-	if (!pxt_log_enter(log, trid))
-		return EINVAL;
+	if (error)
+		return error;
 	memset(info, 0, sizeof(*info));
 	memcpy(info->posix_uuid_np, log->header.uuid, sizeof(info->posix_uuid_np));
 	info->posix_format_major_np = log->header.major;
@@ -67,8 +68,7 @@ static int get_info(void *object, trace_id_t trid, struct posix_trace_loginfo_np
 	    info->posix_executable_np, log->process.executable, sizeof(info->posix_executable_np));
 	memcpy(info->posix_host_np, log->process.host, sizeof(info->posix_host_np) - 1);
 	memcpy(info->posix_boot_id_np, log->process.boot_id, sizeof(info->posix_boot_id_np));
-	pxt_log_unlock(log);
-	return 0;
+	return pxt_log_leave(log, 0);
 }
 
 static int get_thread(
@@ -77,7 +77,7 @@ static int get_thread(
 	struct pxt_log *log = object;
 	int error = ENOENT;
 
-	if (!pxt_log_enter(log, trid))
+	if (pxt_log_enter(log, trid))
 		return EINVAL;
 	if (index < log->thread_count) {
 		const struct pxt_log_thread *known = &log->threads[index].thread;
@@ -88,8 +88,7 @@ static int get_thread(
 		memcpy(thread->posix_name_np, known->name, sizeof(thread->posix_name_np));
 		error = 0;
 	}
-	pxt_log_unlock(log);
-	return error;
+	return pxt_log_leave(log, error);
 }
 
 static int get_module(
@@ -98,7 +97,7 @@ static int get_module(
 	struct pxt_log *log = object;
 	int error = ENOENT;
 
-	if (!pxt_log_enter(log, trid))
+	if (pxt_log_enter(log, trid))
 		return EINVAL;
 	if (index < log->module_count) {
 		const struct pxt_log_module *known = &log->modules[index];
@@ -111,87 +110,86 @@ static int get_module(
 		memcpy(module->posix_path_np, known->path, sizeof(module->posix_path_np));
 		error = 0;
 	}
-	pxt_log_unlock(log);
-	return error;
+	return pxt_log_leave(log, error);
 }
 
 static int get_time(void *object, trace_id_t trid, uint64_t ticks, struct timespec *time)
 {
 	struct pxt_log *log = object;
+	int error = pxt_log_enter(log, trid);
 
-	if (!pxt_log_enter(log, trid))
-		return EINVAL;
+	if (error)
+		return error;
 	pxt_log_time(log, ticks, time);
-	pxt_log_unlock(log);
-	return 0;
+	return pxt_log_leave(log, 0);
 }
 
 const struct pxt_log_getters pxt_log_getters = { get_info, get_thread, get_module,
 	pxt_log_nextblock, get_time, pxt_log_skip_damage };
 
-/* The log, and its own library's way to ask it; NULL for a stream and anything else. */
-static const struct pxt_log_getters *find(trace_id_t trid, void **log)
+/*
+ * The log, and its own library's way to ask it; NULL for a stream and anything else, and where the
+ * answer has no place, @to.
+ */
+static const struct pxt_log_getters *find(trace_id_t trid, const void *to, void **log)
 {
 	const struct pxt_ops *ops;
 
 	*log = pxt_handle_find(trid, &ops);
-	return *log ? ops->log : NULL;
+	return *log && pxt_arg_given(to) ? ops->log : NULL;
 }
 
 PXT_API int posix_trace_log_getinfo_np(trace_id_t trid, struct posix_trace_loginfo_np *info)
 {
 	void *log;
-	const struct pxt_log_getters *getters = find(trid, &log);
+	const struct pxt_log_getters *getters = find(trid, info, &log);
 
-	return getters && pxt_arg_given(info) ? getters->info(log, trid, info) : EINVAL;
+	return getters ? getters->info(log, trid, info) : EINVAL;
 }
 
 PXT_API int posix_trace_log_getthread_np(
     trace_id_t trid, uint32_t index, struct posix_trace_logthread_np *thread)
 {
 	void *log;
-	const struct pxt_log_getters *getters = find(trid, &log);
+	const struct pxt_log_getters *getters = find(trid, thread, &log);
 
-	return getters && pxt_arg_given(thread) ? getters->thread(log, trid, index, thread)
-	                                        : EINVAL;
+	return getters ? getters->thread(log, trid, index, thread) : EINVAL;
 }
 
 PXT_API int posix_trace_log_getmodule_np(
     trace_id_t trid, uint32_t index, struct posix_trace_logmodule_np *module)
 {
 	void *log;
-	const struct pxt_log_getters *getters = find(trid, &log);
+	const struct pxt_log_getters *getters = find(trid, module, &log);
 
-	return getters && pxt_arg_given(module) ? getters->module(log, trid, index, module)
-	                                        : EINVAL;
+	return getters ? getters->module(log, trid, index, module) : EINVAL;
 }
 
 PXT_API int posix_trace_log_nextblock_np(
     trace_id_t trid, struct posix_trace_logblock_np *block, int *unavailable)
 {
 	void *log;
-	const struct pxt_log_getters *getters = find(trid, &log);
+	const struct pxt_log_getters *getters = find(trid, block, &log);
 
 	if (pxt_arg_given(unavailable))
 		*unavailable = 1;
-	return getters && pxt_arg_given(block) && pxt_arg_given(unavailable)
-	           ? getters->block(log, trid, block, unavailable)
-	           : EINVAL;
+	return getters && pxt_arg_given(unavailable) ? getters->block(log, trid, block, unavailable)
+	                                             : EINVAL;
 }
 
 PXT_API int posix_trace_log_skipdamage_np(
     trace_id_t trid, struct posix_trace_logfinding_np *finding)
 {
 	void *log;
-	const struct pxt_log_getters *getters = find(trid, &log);
+	const struct pxt_log_getters *getters = find(trid, finding, &log);
 
-	return getters && pxt_arg_given(finding) ? getters->damage(log, trid, finding) : EINVAL;
+	return getters ? getters->damage(log, trid, finding) : EINVAL;
 }
 
 PXT_API int posix_trace_log_gettime_np(trace_id_t trid, uint64_t ticks, struct timespec *time)
 {
 	void *log;
-	const struct pxt_log_getters *getters = find(trid, &log);
+	const struct pxt_log_getters *getters = find(trid, time, &log);
 
-	return getters && pxt_arg_given(time) ? getters->time(log, trid, ticks, time) : EINVAL;
+	return getters ? getters->time(log, trid, ticks, time) : EINVAL;
 }

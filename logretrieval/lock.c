@@ -14,6 +14,7 @@
 
 #include "port/port.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define FREE    0u
@@ -58,18 +59,21 @@ void pxt_log_lock(struct pxt_log *log)
 	lock(&log->lock);
 }
 
-bool pxt_log_enter(struct pxt_log *log, trace_id_t trid)
+int pxt_log_enter(struct pxt_log *log, trace_id_t trid)
 {
 	pxt_log_lock(log);
-	if (log->open && log->trid == trid)
-		return true;
-	pxt_log_unlock(log);
-	return false;
+	return log->open && log->trid == trid ? 0 : pxt_log_leave(log, EINVAL);
 }
 
 void pxt_log_unlock(struct pxt_log *log)
 {
 	unlock(&log->lock);
+}
+
+int pxt_log_leave(struct pxt_log *log, int error)
+{
+	pxt_log_unlock(log);
+	return error;
 }
 
 /* ---- Objects ---- */

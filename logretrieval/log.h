@@ -159,9 +159,11 @@ struct pxt_log {
 /* ---- lock.c ---- */
 
 void pxt_log_lock(struct pxt_log *log);
-/* Locks a log that was found by @trid; false where it is closed, or another identifier's by now. */
-bool pxt_log_enter(struct pxt_log *log, trace_id_t trid);
+/* Locks a log that was found by @trid; EINVAL where it is closed, or another identifier's by now. */
+int pxt_log_enter(struct pxt_log *log, trace_id_t trid);
 void pxt_log_unlock(struct pxt_log *log);
+/* The same; returns @error. */
+int pxt_log_leave(struct pxt_log *log, int error);
 /* One that is not in use; all zero but for its lock and its place.  NULL: no memory. */
 struct pxt_log *pxt_log_take_object(void);
 void pxt_log_give_object(struct pxt_log *log);

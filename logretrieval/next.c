@@ -254,15 +254,15 @@ int pxt_log_getnext(void *object, const struct pxt_getnext *request)
 	/* A log has nothing to wait for: the other two functions are not for it (DEC-16). */
 	if (request->wait != PXT_WAIT_BLOCK)
 		return EINVAL;
-	if (!pxt_log_enter(log, request->trid))
-		return EINVAL;
+	error = pxt_log_enter(log, request->trid);
+	if (error)
+		return error;
 	error = next_record(log, &record, &at);
 	if (!error) {
 		fill(log, at, &record, request->event);
 		hand_out(log, at, &record, request);
 	}
-	pxt_log_unlock(log);
-	return error == ENODATA ? 0 : error;
+	return pxt_log_leave(log, error == ENODATA ? 0 : error);
 }
 
 int pxt_log_nextblock(
@@ -271,14 +271,14 @@ int pxt_log_nextblock(
 	struct pxt_log *log = object;
 	int error;
 
-	if (!pxt_log_enter(log, trid))
-		return EINVAL;
+	error = pxt_log_enter(log, trid);
+	if (error)
+		return error;
 	log->cursor.left = 0;
 	error = pxt_log_find_slot(log);
 	if (!error) {
 		*block = log->cursor.block;
 		*unavailable = 0;
 	}
-	pxt_log_unlock(log);
-	return error == ENODATA ? 0 : error;
+	return pxt_log_leave(log, error == ENODATA ? 0 : error);
 }

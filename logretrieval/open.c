@@ -133,7 +133,7 @@ int pxt_log_close(void *object, trace_id_t trid)
 	struct pxt_log *log = object;
 
 	/* Of two who close one log, the second finds it closed, or somebody else's. */
-	if (!pxt_log_enter(log, trid))
+	if (pxt_log_enter(log, trid))
 		return EINVAL;
 	pxt_port_file_close(&log->file);
 	clear_object(log);

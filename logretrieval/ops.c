@@ -8,12 +8,12 @@
 static int get_attr(void *object, trace_id_t trid, trace_attr_t *attr)
 {
 	struct pxt_log *log = object;
+	int error = pxt_log_enter(log, trid);
 
-	if (!pxt_log_enter(log, trid))
-		return EINVAL;
+	if (error)
+		return error;
 	*attr = log->complete ? log->trailer.attr : log->header.attr;
-	pxt_log_unlock(log);
-	return 0;
+	return pxt_log_leave(log, 0);
 }
 
 /* Without a trailer nobody has said that the stream was stopped. */
@@ -32,15 +32,15 @@ static void growing_status(const struct pxt_log *log, struct posix_trace_status_
 static int get_status(void *object, trace_id_t trid, struct posix_trace_status_info *status)
 {
 	struct pxt_log *log = object;
+	int error = pxt_log_enter(log, trid);
 
-	if (!pxt_log_enter(log, trid))
-		return EINVAL;
+	if (error)
+		return error;
 	if (log->complete)
 		*status = log->trailer.status;
 	else
 		growing_status(log, status);
-	pxt_log_unlock(log);
-	return 0;
+	return pxt_log_leave(log, 0);
 }
 
 /* Copies a text of the type's, or says that there is no such type. */
@@ -50,7 +50,7 @@ static int type_text(void *object, trace_id_t trid, trace_event_id_t id, char *n
 	const struct pxt_log_name *known;
 	int error = EINVAL;
 
-	if (!pxt_log_enter(log, trid))
+	if (pxt_log_enter(log, trid))
 		return EINVAL;
 	known = id < PXT_LOG_IDS ? log->names[id] : NULL;
 	if (known) {
@@ -60,8 +60,7 @@ static int type_text(void *object, trace_id_t trid, trace_event_id_t id, char *n
 			memcpy(format, known->format, strlen(known->format) + 1);
 		error = 0;
 	}
-	pxt_log_unlock(log);
-	return error;
+	return pxt_log_leave(log, error);
 }
 
 static int type_name(void *object, trace_id_t trid, trace_event_id_t id, char *name)
@@ -78,9 +77,10 @@ static int type_next(void *object, trace_id_t trid, trace_event_id_t *next)
 {
 	struct pxt_log *log = object;
 	trace_event_id_t id = 0;
+	int error = pxt_log_enter(log, trid);
 
-	if (!pxt_log_enter(log, trid))
-		return EINVAL;
+	if (error)
+		return error;
 	/* The position stays in front of the end, so that types of a growing log are seen later. */
 	while (id == 0 && log->type_position + 1 < PXT_LOG_IDS) {
 		uint32_t i;
@@ -100,12 +100,12 @@ static int type_next(void *object, trace_id_t trid, trace_event_id_t *next)
 static int type_rewind(void *object, trace_id_t trid)
 {
 	struct pxt_log *log = object;
+	int error = pxt_log_enter(log, trid);
 
-	if (!pxt_log_enter(log, trid))
-		return EINVAL;
+	if (error)
+		return error;
 	log->type_position = 0;
-	pxt_log_unlock(log);
-	return 0;
+	return pxt_log_leave(log, 0);
 }
 
 void pxt_log_get_ticks(const struct pxt_log *log, struct posix_trace_clock_np *clock)
@@ -120,23 +120,23 @@ void pxt_log_get_ticks(const struct pxt_log *log, struct posix_trace_clock_np *c
 static int get_clock(void *object, trace_id_t trid, struct posix_trace_clock_np *clock)
 {
 	struct pxt_log *log = object;
+	int error = pxt_log_enter(log, trid);
 
-	if (!pxt_log_enter(log, trid))
-		return EINVAL;
+	if (error)
+		return error;
 	pxt_log_get_ticks(log, clock);
-	pxt_log_unlock(log);
-	return 0;
+	return pxt_log_leave(log, 0);
 }
 
 static int rewind_log(void *object, trace_id_t trid)
 {
 	struct pxt_log *log = object;
+	int error = pxt_log_enter(log, trid);
 
-	if (!pxt_log_enter(log, trid))
-		return EINVAL;
+	if (error)
+		return error;
 	pxt_log_rewind(log);
-	pxt_log_unlock(log);
-	return 0;
+	return pxt_log_leave(log, 0);
 }
 
 const struct pxt_ops pxt_log_ops = {

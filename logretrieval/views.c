@@ -193,9 +193,10 @@ PXT_INLINE int fill_from_block(struct pxt_log *log, bool usual,
 	return whole || n ? 0 : EIO;
 }
 
+/* Where bytes are saved, there is one way for all. */
 static bool is_usual(const struct pxt_log_header *header)
 {
-	return !header->swapped && header->word_bytes == 8 &&
+	return !PXT_SMALL && !header->swapped && header->word_bytes == 8 &&
 	       (header->contents & PXT_LOG_HAS_THREAD) && (header->contents & PXT_LOG_HAS_ADDRESS);
 }
 
@@ -205,7 +206,7 @@ int pxt_log_views(void *object, trace_id_t trid, struct posix_trace_eventview_np
 	struct pxt_log *log = object;
 	int error = 0;
 
-	if (!pxt_log_enter(log, trid))
+	if (pxt_log_enter(log, trid))
 		return EINVAL;
 	/* A block may hold nothing but losses. */
 	while (!error && *count == 0) {
@@ -215,6 +216,5 @@ int pxt_log_views(void *object, trace_id_t trid, struct posix_trace_eventview_np
 		else if (!error)
 			error = fill_from_block(log, false, views, room, count);
 	}
-	pxt_log_unlock(log);
-	return error == ENODATA ? 0 : error;
+	return pxt_log_leave(log, error == ENODATA ? 0 : error);
 }
