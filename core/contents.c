@@ -84,7 +84,7 @@ static bool read_record(struct pxt_stream *stream, const struct pxt_item *item, 
 	struct pxt_ring ring = pxt_block_ring(stream->block, item->lane);
 	struct pxt_payload got = { 0 };
 
-	if (pxt_plain_is(item->info)) {
+	if (!PXT_SMALL && pxt_plain_is(item->info)) {
 		if (!pxt_plain_read(&ring, (uint32_t)ring.lane->pos, (uint32_t)ring.lane->seq,
 		        item->info, data, room, &got.ctx))
 			return false;
@@ -145,6 +145,14 @@ static void build(const struct pxt_item *item, struct pxt_slot *slots)
 		    at - from < PXT_SLOT_PAYLOAD ? at - from : PXT_SLOT_PAYLOAD);
 	}
 }
+
+#if PXT_SMALL
+bool pxt_plain_rest(
+    const struct pxt_ring *ring, uint32_t pos, uint32_t seq, struct pxt_slot *to, uint32_t slots)
+{
+	return pxt_plain_rest_here(ring, pos, seq, to, slots);
+}
+#endif
 
 bool pxt_consumer_slots(
     struct pxt_stream *stream, const struct pxt_item *item, struct pxt_slot *slots)

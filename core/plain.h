@@ -28,8 +28,7 @@ PXT_INLINE bool pxt_plain_piece(
 	return true;
 }
 
-/* The continuation slots of any record, with tag 0; @to: its begin slot.  False: as above. */
-PXT_INLINE bool pxt_plain_rest(
+PXT_INLINE bool pxt_plain_rest_here(
     const struct pxt_ring *ring, uint32_t pos, uint32_t seq, struct pxt_slot *to, uint32_t slots)
 {
 	/* Bound: the slots of the record. */
@@ -43,6 +42,18 @@ PXT_INLINE bool pxt_plain_rest(
 	}
 	return true;
 }
+
+/* The continuation slots of any record, with tag 0; @to: its begin slot.  False: as above. */
+#if PXT_SMALL
+bool pxt_plain_rest(
+    const struct pxt_ring *ring, uint32_t pos, uint32_t seq, struct pxt_slot *to, uint32_t slots);
+#else
+PXT_INLINE bool pxt_plain_rest(
+    const struct pxt_ring *ring, uint32_t pos, uint32_t seq, struct pxt_slot *to, uint32_t slots)
+{
+	return pxt_plain_rest_here(ring, pos, seq, to, slots);
+}
+#endif
 
 /* @count bytes of a piece's 12. */
 PXT_INLINE void pxt_plain_copy(unsigned char *to, const struct pxt_halves *piece, size_t count)

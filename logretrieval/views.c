@@ -41,12 +41,17 @@ static int64_t as_ns(const struct timespec *time)
 	return seconds * NS_PER_S + (int64_t)time->tv_nsec;
 }
 
+/* Where bytes are saved, each time is asked for. */
 static void look(const struct pxt_log *log, struct line *line)
 {
 	const struct pxt_log_segment *segment = &log->segment;
 	const struct timespec *created = &log->header.created.realtime;
 	int64_t seconds = created->tv_sec; /* time_t may have 32 bits */
 
+	line->in_bounds = false;
+	line->span = 0;
+	if (PXT_SMALL)
+		return;
 	line->last = as_ns(&log->cursor.time);
 	line->in_bounds = seconds < CREATED_MAX && line->last != INT64_MAX && segment->ticks != 0 &&
 	                  segment->from_ns < SEGMENT_MAX && segment->ns < SEGMENT_MAX;
