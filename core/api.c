@@ -40,8 +40,7 @@ static int may_clear(trace_id_t trid)
 		return EINVAL;
 	if (stream->before_clear)
 		error = stream->before_clear(stream);
-	pxt_stream_unlock(stream);
-	return error;
+	return pxt_stream_leave(stream, error);
 }
 
 PXT_API int posix_trace_clear(trace_id_t trid)
@@ -78,6 +77,5 @@ PXT_API int posix_trace_counts_np(trace_id_t trid, struct posix_trace_counts_np 
 	if (!stream)
 		return EINVAL;
 	pxt_stream_counts(stream, counts);
-	pxt_stream_unlock(stream);
-	return 0;
+	return pxt_stream_leave(stream, 0);
 }

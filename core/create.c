@@ -319,14 +319,11 @@ bool pxt_stream_enter(struct pxt_stream *stream)
 	return false;
 }
 
-bool pxt_stream_enter_as(struct pxt_stream *stream, trace_id_t trid)
+int pxt_stream_enter_as(struct pxt_stream *stream, trace_id_t trid)
 {
 	if (!pxt_stream_enter(stream))
-		return false;
-	if (stream->trid == trid)
-		return true;
-	pxt_stream_unlock(stream);
-	return false;
+		return EINVAL;
+	return stream->trid == trid ? 0 : pxt_stream_leave(stream, EINVAL);
 }
 
 void pxt_stream_unlock(struct pxt_stream *stream)
@@ -334,11 +331,17 @@ void pxt_stream_unlock(struct pxt_stream *stream)
 	pxt_port_mutex_unlock(&stream->mutex);
 }
 
+int pxt_stream_leave(struct pxt_stream *stream, int error)
+{
+	pxt_stream_unlock(stream);
+	return error;
+}
+
 struct pxt_stream *pxt_stream_lock(trace_id_t trid)
 {
 	struct pxt_stream *stream = pxt_handle_find_kind(trid, &pxt_stream_kind);
 
-	return stream && pxt_stream_enter_as(stream, trid) ? stream : NULL;
+	return stream && !pxt_stream_enter_as(stream, trid) ? stream : NULL;
 }
 
 struct pxt_stream *pxt_stream_control(trace_id_t trid)

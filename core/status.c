@@ -8,7 +8,7 @@ int pxt_stream_get_status(void *object, trace_id_t trid, struct posix_trace_stat
 {
 	struct pxt_stream *stream = object;
 
-	if (!pxt_stream_enter_as(stream, trid))
+	if (pxt_stream_enter_as(stream, trid))
 		return EINVAL;
 	pxt_stream_full_status(stream, status);
 	pxt_stream_unlock(stream);

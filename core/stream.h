@@ -173,13 +173,9 @@ struct pxt_stream {
 	trace_id_t trid;        /* 0: free */
 	_Atomic uint32_t epoch; /* of the process that created it; looked at before the mutex */
 	uint32_t index;
-	_Atomic uint32_t users;        /* sleeping readers, which still need the block */
-	struct pxt_ticks ticks;        /* counter to CLOCK_REALTIME, as anchored at creation */
-	struct pxt_second second;      /* that the reader's times are in */
-	struct pxt_origin last_origin; /* of the event that was read last; core/take.h */
-	uint32_t last_thread;          /* its thread's index; PXT_THREAD_EXTRA: not known */
-	trace_event_id_t type_at;      /* position in the list of types */
-	uint8_t inherited;             /* children go on with it (core/family.h) */
+	_Atomic uint32_t users;   /* sleeping readers, which still need the block */
+	trace_event_id_t type_at; /* position in the list of types */
+	uint8_t inherited;        /* children go on with it (core/family.h) */
 	uint8_t theirs; /* the place of a relative's stream, which this process only writes into */
 	uint8_t has_mutex; /* made once: somebody with an old identifier may hold it at any time */
 	uint8_t polling;
@@ -195,6 +191,12 @@ struct pxt_stream {
 	int (*at_clear)(struct pxt_stream *stream);
 	/* With the mutex alone, which it may give up meanwhile.  An error: nothing is cleared. */
 	int (*before_clear)(struct pxt_stream *stream);
+
+	/* Behind what all functions ask for: what a reader does. */
+	struct pxt_ticks ticks;        /* counter to CLOCK_REALTIME, as anchored at creation */
+	struct pxt_second second;      /* that the reader's times are in */
+	struct pxt_origin last_origin; /* of the event that was read last; core/take.h */
+	uint32_t last_thread;          /* its thread's index; PXT_THREAD_EXTRA: not known */
 };
 
 extern struct pxt_stream pxt_streams[CONFIG_PTRACE_MAX_STREAMS];
@@ -267,11 +269,16 @@ void pxt_streams_after_fork(void);
 
 /* The living stream of this process behind @trid, its mutex held; NULL: EINVAL. */
 struct pxt_stream *pxt_stream_lock(trace_id_t trid);
-/* The same for an operation that already found the object: false where it is not @trid's any more. */
-bool pxt_stream_enter_as(struct pxt_stream *stream, trace_id_t trid);
+/*
+ * The same for an operation that already found the object: 0, or EINVAL where it is not @trid's any
+ * more.
+ */
+int pxt_stream_enter_as(struct pxt_stream *stream, trace_id_t trid);
 /* Whatever identifier it has. */
 bool pxt_stream_enter(struct pxt_stream *stream);
 void pxt_stream_unlock(struct pxt_stream *stream);
+/* The same; returns @error. */
+int pxt_stream_leave(struct pxt_stream *stream, int error);
 /* With both locks, in their order: start, stop, clear, set_filter. */
 struct pxt_stream *pxt_stream_control(trace_id_t trid);
 void pxt_stream_control_end(struct pxt_stream *stream);

@@ -9,12 +9,12 @@
 int pxt_stream_get_attr(void *object, trace_id_t trid, trace_attr_t *attr)
 {
 	struct pxt_stream *stream = object;
+	int error = pxt_stream_enter_as(stream, trid);
 
-	if (!pxt_stream_enter_as(stream, trid))
-		return EINVAL;
+	if (error)
+		return error;
 	*attr = stream->block->attr;
-	pxt_stream_unlock(stream);
-	return 0;
+	return pxt_stream_leave(stream, 0);
 }
 
 /* Not strcpy(): the bare profile asks the C library for mem* alone. */
@@ -30,7 +30,7 @@ static bool lives(void *object, trace_id_t trid)
 {
 	struct pxt_stream *stream = object;
 
-	if (!pxt_stream_enter_as(stream, trid))
+	if (pxt_stream_enter_as(stream, trid))
 		return false;
 	pxt_stream_unlock(stream);
 	return true;
@@ -61,9 +61,10 @@ int pxt_stream_type_next(void *object, trace_id_t trid, trace_event_id_t *next)
 {
 	struct pxt_stream *stream = object;
 	trace_event_id_t found = 0;
+	int error = pxt_stream_enter_as(stream, trid);
 
-	if (!pxt_stream_enter_as(stream, trid))
-		return EINVAL;
+	if (error)
+		return error;
 	for (trace_event_id_t id = stream->type_at + 1; id < PXT_ID_COUNT && !found; id++)
 		found = pxt_names_of(id) ? id : 0;
 	if (found)
@@ -76,25 +77,24 @@ int pxt_stream_type_next(void *object, trace_id_t trid, trace_event_id_t *next)
 int pxt_stream_type_rewind(void *object, trace_id_t trid)
 {
 	struct pxt_stream *stream = object;
+	int error = pxt_stream_enter_as(stream, trid);
 
-	if (!pxt_stream_enter_as(stream, trid))
-		return EINVAL;
+	if (error)
+		return error;
 	stream->type_at = 0;
-	pxt_stream_unlock(stream);
-	return 0;
+	return pxt_stream_leave(stream, 0);
 }
 
 int pxt_stream_get_clock(void *object, trace_id_t trid, struct posix_trace_clock_np *clock)
 {
 	struct pxt_stream *stream = object;
 
-	if (!pxt_stream_enter_as(stream, trid))
+	if (pxt_stream_enter_as(stream, trid))
 		return EINVAL;
 	clock->posix_source_np = pxt_clock.source;
 	clock->posix_error_ppm_np = pxt_clock.error_ppm;
 	clock->posix_hz_np = pxt_clock.hz;
 	clock->posix_anchor_ticks_np = stream->block->created.ticks;
 	clock->posix_anchor_np = stream->block->created.realtime;
-	pxt_stream_unlock(stream);
-	return 0;
+	return pxt_stream_leave(stream, 0);
 }

@@ -176,7 +176,7 @@ int pxt_online_views(void *object, trace_id_t trid, struct posix_trace_eventview
 {
 	struct sink sink = { .stream = object, .views = views, .room = room, .bytes = ROOM_BYTES };
 
-	if (!pxt_stream_enter_as(sink.stream, trid))
+	if (pxt_stream_enter_as(sink.stream, trid))
 		return EINVAL;
 	sink.data = room_of(sink.stream);
 	if (sink.data)

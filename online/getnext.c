@@ -160,10 +160,9 @@ int pxt_online_getnext(void *object, const struct pxt_getnext *request)
 	struct pxt_stream *stream = object;
 	int error = 0;
 
-	if (!pxt_stream_enter_as(stream, request->trid))
+	if (pxt_stream_enter_as(stream, request->trid))
 		return EINVAL;
 	if (take(stream, request) != PXT_NEXT_READY && request->wait != PXT_WAIT_NOT)
 		error = wait_for_event(stream, request);
-	pxt_stream_unlock(stream);
-	return error;
+	return pxt_stream_leave(stream, error);
 }

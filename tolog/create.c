@@ -29,7 +29,7 @@ int pxt_tolog_get_status(void *object, trace_id_t trid, struct posix_trace_statu
 	struct pxt_stream *stream = object;
 	struct pxt_tolog *log;
 
-	if (!pxt_stream_enter_as(stream, trid))
+	if (pxt_stream_enter_as(stream, trid))
 		return EINVAL;
 	log = pxt_tolog_of(stream);
 	pxt_stream_full_status(stream, status);
@@ -44,8 +44,7 @@ int pxt_tolog_get_status(void *object, trace_id_t trid, struct posix_trace_statu
 	status->posix_log_full_status = atomic_load_explicit(&log->full, memory_order_acquire)
 	                                    ? POSIX_TRACE_FULL
 	                                    : POSIX_TRACE_NOT_FULL;
-	pxt_stream_unlock(stream);
-	return 0;
+	return pxt_stream_leave(stream, 0);
 }
 
 /* ---- Create ---- */
