@@ -106,6 +106,7 @@ void pxt_ticks_time(const struct pxt_ticks *clock, uint64_t ticks, struct timesp
 	time->tv_nsec = (long)ns;
 }
 
+#if !PXT_SMALL
 void pxt_ticks_other_second(
     const struct pxt_ticks *clock, struct pxt_second *second, uint64_t ticks, struct timespec *time)
 {
@@ -123,6 +124,7 @@ void pxt_ticks_other_second(
 	second->length = clock->hz;
 	second->seconds = time->tv_sec - next;
 }
+#endif
 
 uint64_t pxt_ticks_to_ns(const struct pxt_ticks *clock, uint64_t count)
 {

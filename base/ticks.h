@@ -61,6 +61,15 @@ struct pxt_second {
 	time_t seconds;  /* of the time at its first tick; the anchor's nanoseconds are beside it */
 };
 
+#if PXT_SMALL
+/* The same as pxt_ticks_time(); what @second is for is speed. */
+PXT_INLINE void pxt_ticks_near(
+    const struct pxt_ticks *clock, struct pxt_second *second, uint64_t ticks, struct timespec *time)
+{
+	(void)second;
+	pxt_ticks_time(clock, ticks, time);
+}
+#else
 /* The same as pxt_ticks_time(), which also finds out what @second is for times near this one. */
 void pxt_ticks_other_second(const struct pxt_ticks *clock, struct pxt_second *second,
     uint64_t ticks, struct timespec *time);
@@ -79,6 +88,7 @@ PXT_INLINE void pxt_ticks_near(
 	time->tv_sec = second->seconds + (ns >= PXT_NS_PER_S);
 	time->tv_nsec = (long)(ns >= PXT_NS_PER_S ? ns - PXT_NS_PER_S : ns);
 }
+#endif
 
 /* floor(count * 10^9 / hz): the length of @count ticks; UINT64_MAX when it is longer. */
 uint64_t pxt_ticks_to_ns(const struct pxt_ticks *clock, uint64_t count);

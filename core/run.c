@@ -11,8 +11,9 @@
 static bool take_turn(struct pxt_stream *stream, struct pxt_run *run, uint64_t until)
 {
 	struct pxt_walk walk = pxt_walk_begin(stream->block);
-	/* Not behind a pointer, as long as slots are stored. */
-	struct pxt_run own = *run;
+	struct pxt_run copy = *run;
+	/* Not behind a pointer, as long as slots are stored; but where bytes are saved. */
+	struct pxt_run *own = PXT_SMALL ? run : &copy;
 	struct pxt_halves front;
 	bool wanted = true;
 
@@ -21,24 +22,25 @@ static bool take_turn(struct pxt_stream *stream, struct pxt_run *run, uint64_t u
 		uint32_t info = (uint32_t)(front.low >> 32);
 		uint32_t slots = pxt_info_slots(info, PXT_CTX_BYTES);
 
-		wanted = own.records < own.limit && front.high <= until &&
-		         slots <= own.room - own.slots &&
+		wanted = own->records < own->limit && front.high <= until &&
+		         slots <= own->room - own->slots &&
 		         pxt_plain_rest(&walk.ring, (uint32_t)walk.pos, (uint32_t)walk.seq,
-		             own.to + own.slots, slots);
+		             own->to + own->slots, slots);
 		if (!wanted)
 			break;
 		front.low = (front.low & UINT64_C(0xffffffff00000000)) | PXT_SLOT_BEGIN;
-		own.to[own.slots] = pxt_slot_of(front);
-		own.slots += slots;
-		own.records++;
-		own.least = front.high < own.least ? front.high : own.least;
-		own.most = front.high > own.most ? front.high : own.most;
-		own.last_id = pxt_info_id(info);
+		own->to[own->slots] = pxt_slot_of(front);
+		own->slots += slots;
+		own->records++;
+		own->least = front.high < own->least ? front.high : own->least;
+		own->most = front.high > own->most ? front.high : own->most;
+		own->last_id = pxt_info_id(info);
 		pxt_walk_on(&walk, slots);
 	}
-	*run = own;
+	if (!PXT_SMALL)
+		*run = copy;
 	if (walk.records)
-		pxt_walk_end(stream, &walk, own.most);
+		pxt_walk_end(stream, &walk, own->most);
 	return wanted;
 }
 
