@@ -32,6 +32,7 @@ ptrace_check(loops TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/check-loops.py")
 ptrace_check(proof_labels TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/check-proof" --labels)
 set_tests_properties(proof_labels PROPERTIES LABELS "check;proof")
 ptrace_check(kconfig TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/check-kconfig.py")
+ptrace_check(second_tries TIMEOUT 60 sh "${PROJECT_SOURCE_DIR}/tests/twice_test")
 ptrace_check(bench_statistics TIMEOUT 60 "${PTRACE_PYTHON}" "${PROJECT_SOURCE_DIR}/tests/bench/test_values.py")
 ptrace_check(bench_report TIMEOUT 60 "${PTRACE_PYTHON}" "${PROJECT_SOURCE_DIR}/tests/bench/test_report.py")
 
