@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 
-from config import ROOT, Configuration, expected_names, tool, unlisted, valid_unit_combinations
+from config import JOBS, ROOT, Configuration, expected_names, tool, unlisted, valid_unit_combinations
 
 TOLERANCE = 32
 FLAGS = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-Os", "-fvisibility=hidden", "-fno-common",
@@ -296,7 +296,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", help="directory to build in (default: a temporary one)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--jobs", type=int, default=JOBS)
     parser.add_argument("-v", "--verbose", action="store_true")
     args = parser.parse_args()
     work = args.work or tempfile.mkdtemp(prefix="combos-")

@@ -7,6 +7,8 @@ import shutil
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# As many at a time as CMake would build, whom the tests tell to leave the other processors alone.
+JOBS = int(os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or os.cpu_count() or 1)
 sys.path.insert(0, os.path.join(ROOT, "cmake"))
 
 try:

@@ -29,7 +29,7 @@ import tempfile
 
 import papers
 from combos import Mentions
-from config import ROOT, Configuration, kconfig_tool
+from config import JOBS, ROOT, Configuration, kconfig_tool
 
 TABLE = os.path.join(ROOT, "bench", "sizes.txt")
 TOLERANCE = 16
@@ -344,7 +344,7 @@ def main():
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--gcc", action="store_true")
     parser.add_argument("--work")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--jobs", type=int, default=JOBS)
     args = parser.parse_args()
     work = args.work or tempfile.mkdtemp(prefix="sizes-")
     try:

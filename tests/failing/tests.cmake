@@ -8,7 +8,6 @@ ptrace_test(failing_errors FAKES NEEDS ${failing_needs}
 	SOURCES failing/errors.c failing/scene.c failing/provoke.c failing/reading.c failing/left.c golden/golden.c
 	LIBRARIES -Wl,--wrap=pxt_port_pause_ns)
 if(TARGET test_failing_errors)
-	target_compile_definitions(test_failing_errors PRIVATE "PXT_GOLDEN=\"${PROJECT_SOURCE_DIR}/tests/golden\"")
 	ptrace_program(program test_failing_errors)
 	add_test(NAME failing_listed COMMAND "${PTRACE_PYTHON}" "${PROJECT_SOURCE_DIR}/tests/failing/listed.py" "${program}")
 endif()

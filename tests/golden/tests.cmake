@@ -8,9 +8,5 @@ foreach(name IN ITEMS logread logviews logblocks logcheck logdamage loggrowing l
 		list(APPEND needs TOLOG)
 	endif()
 	ptrace_test(${name} NEEDS ${needs} SOURCES test_${name}.c golden/golden.c)
-	if(TARGET test_${name})
-		target_compile_definitions(test_${name}
-			PRIVATE PXT_GOLDEN="${CMAKE_CURRENT_SOURCE_DIR}/golden")
-	endif()
 endforeach()
 ptrace_test(logfork NEEDS LOGRETRIEVAL SOURCES test_logfork.c)

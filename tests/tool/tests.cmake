@@ -33,7 +33,7 @@ if(TARGET pxtrace AND PXT_TOLOG AND PXT_RECORD_THREAD AND PXT_RECORD_ADDRESS)
 		endif()
 		foreach(function IN LISTS functions)
 			string(REGEX REPLACE "\\(\\).*" "" case "${function}")
-			add_test(NAME tool.${case} COMMAND sh "${case_file}"
+			ptrace_add_test(tool.${case} sh "${case_file}"
 				"${tool_pxtrace}" "${tool_mklog}" "${PROJECT_SOURCE_DIR}/tests/golden" ${case})
 			set_tests_properties(tool.${case} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${timeout} LABELS tool
 				RESOURCE_LOCK "${alone_with}"
