@@ -85,8 +85,8 @@ int pxt_log_find_slot(struct pxt_log *log)
 		int error = log->header.layout == PXT_LAYOUT_FRAMES ? pxt_log_next_frame(log)
 		                                                    : next_block(log);
 
-		if (error == ENODATA && pxt_log_scan_more(log))
-			continue;
+		if (error == ENODATA)
+			error = pxt_log_scan_more(log);
 		if (error)
 			return error;
 	}
