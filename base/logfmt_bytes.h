@@ -31,6 +31,12 @@ PXT_INLINE uint64_t pxt_get64(const unsigned char *at, bool swapped)
 	return swapped ? __builtin_bswap64(value) : value;
 }
 
+/* A sum of what a log says, who may lie: one that does not fit stays at its largest. */
+PXT_INLINE void pxt_log_add(uint64_t *sum, uint64_t more)
+{
+	*sum = more > UINT64_MAX - *sum ? UINT64_MAX : *sum + more;
+}
+
 PXT_INLINE int32_t pxt_get_int(const unsigned char *at, bool swapped)
 {
 	return (int32_t)pxt_get32(at, swapped);

@@ -253,7 +253,7 @@ PXT_INLINE uint32_t walk(const unsigned char *block, const struct pxt_log_blockh
 		if (!pxt_get_record(block + at, head->length - at, swapped, ctx_bytes, &record))
 			break;
 		if (pxt_info_id(record.info) == PXT_LOG_ID_LOSS)
-			*lost += record.ticks;
+			pxt_log_add(lost, record.ticks);
 		else
 			++*count;
 		at += record.slots * PXT_SLOT_BYTES;
@@ -277,5 +277,7 @@ const char *pxt_log_check_data(const unsigned char *block, const struct pxt_log_
 		return "the block does not hold as many records as it says";
 	if (lost != head->lost)
 		return "the block does not tell as many losses as it says";
+	if (head->records_total < head->count || head->lost_total < head->lost)
+		return "the block's sums are below what it holds itself";
 	return NULL;
 }

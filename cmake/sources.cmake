@@ -82,6 +82,8 @@ ptrace_unit(BASE IF FAST_CRC SOURCES
 ptrace_unit(BASE IF TOLOG LOGRETRIEVAL UNLESS FAST_CRC SOURCES
 	base/crc32_small.c)
 
+ptrace_unit(PORT UNLESS TINY SOURCES
+	port/patience.c)
 ptrace_unit(PORT IF PORT_POSIX SOURCES
 	port/posix/fence.c
 	port/posix/fork.c

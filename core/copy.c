@@ -231,15 +231,12 @@ static void forget_told_stop(struct pxt_block *block)
 /* Without the mutex but for a look; a stream that is gone meanwhile has told what it can tell. */
 static void wait_for_writers(trace_id_t trid, struct pxt_copy *copy, struct pxt_copy_span *spans)
 {
-	uint64_t since = pxt_port_ticks();
+	struct pxt_patience patience;
 	struct pxt_stream *stream;
 
-	/* Bound: the hold-back time, also where the clock stands still. */
-	for (uint64_t left = pxt_holdback_ns; left >= SLICE_NS && any_open(copy, spans);
-	     left -= SLICE_NS) {
-		if ((int64_t)(pxt_port_ticks() - since) > (int64_t)pxt_holdback_ticks())
-			break;
-		pxt_port_pause_ns(SLICE_NS);
+	pxt_patience_begin(&patience, pxt_holdback_ns);
+	/* Bound: the hold-back time. */
+	while (any_open(copy, spans) && pxt_patience_pause(&patience, SLICE_NS)) {
 		stream = pxt_stream_lock(trid);
 		if (!stream)
 			break;

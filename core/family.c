@@ -62,8 +62,9 @@ bool pxt_family_lock(void)
 {
 	_Atomic int32_t *lock = &pxt_directory->lock;
 	const int32_t self = pxt_process_pid();
-	uint64_t waited = 0;
+	struct pxt_patience patience;
 
+	pxt_patience_begin(&patience, PATIENCE_NS);
 	for (;;) {
 		int32_t holder = 0;
 
@@ -75,10 +76,8 @@ bool pxt_family_lock(void)
 		    atomic_compare_exchange_strong_explicit(
 		        lock, &holder, self, memory_order_acquire, memory_order_relaxed))
 			return true;
-		if (waited >= PATIENCE_NS)
+		if (!pxt_patience_pause(&patience, SLICE_NS))
 			return false;
-		pxt_port_pause_ns(SLICE_NS);
-		waited += SLICE_NS;
 	}
 }
 

@@ -62,24 +62,18 @@ static bool is_settled(trace_id_t trid, uint64_t clock)
 	return settled;
 }
 
-/*
- * On a machine with much to do a short pause is a long one: by the clock, too, it is no more than the
- * hold-back time.
- */
 void pxt_share_settle(trace_id_t trid)
 {
 	const uint64_t slice = 200000;
+	struct pxt_patience patience;
 	uint64_t clock;
-	uint64_t patience;
 
 	if (!pxt_share_ops)
 		return;
 	clock = pxt_port_ticks_ordered();
-	patience = pxt_clock.hz / 1000000u * (pxt_holdback_ns / 1000u);
-	for (uint64_t left = pxt_holdback_ns;
-	     !is_settled(trid, clock) && left >= slice && pxt_port_ticks() - clock < patience;
-	     left -= slice)
-		pxt_port_pause_ns(slice);
+	pxt_patience_begin(&patience, pxt_holdback_ns);
+	while (!is_settled(trid, clock) && pxt_patience_pause(&patience, slice))
+		;
 }
 
 static struct pxt_ring guests_ring(struct pxt_block *block)

@@ -87,17 +87,18 @@ static _Atomic uint32_t ending;
 /* Those who sleep in a stream that is found no more.  False: somebody may be there still. */
 static bool wake_sleepers(struct pxt_stream *stream)
 {
-	uint64_t patience = pxt_holdback_ns;
+	struct pxt_patience patience;
 
+	pxt_patience_begin(&patience, pxt_holdback_ns);
 	while (atomic_load_explicit(&stream->users, memory_order_acquire)) {
-		if (atomic_load_explicit(&ending, memory_order_relaxed)) {
-			if (patience < WAKE_SLICE_NS)
-				return false;
-			patience -= WAKE_SLICE_NS;
-		}
 		atomic_store_explicit(&stream->block->asleep, 0u, memory_order_release);
 		pxt_port_wake(&stream->block->asleep);
-		pxt_port_pause_ns(WAKE_SLICE_NS);
+		if (!atomic_load_explicit(&ending, memory_order_relaxed)) {
+			pxt_port_pause_ns(WAKE_SLICE_NS);
+			pxt_patience_begin(&patience, pxt_holdback_ns);
+		} else if (!pxt_patience_pause(&patience, WAKE_SLICE_NS)) {
+			return false;
+		}
 	}
 	return true;
 }
@@ -179,7 +180,10 @@ int pxt_stream_shutdown(trace_id_t trid, const void *caller)
 /* False: the stream is another thread's to shut down, or in nobody's hands. */
 static bool wait_for_others(struct pxt_stream *stream)
 {
-	for (uint64_t left = EXIT_WAIT_NS; left >= EXIT_SLICE_NS; left -= EXIT_SLICE_NS) {
+	struct pxt_patience patience;
+
+	pxt_patience_begin(&patience, EXIT_WAIT_NS);
+	do {
 		bool closing;
 
 		if (!pxt_lock_until(&stream->mutex, pxt_patience_end()))
@@ -188,8 +192,7 @@ static bool wait_for_others(struct pxt_stream *stream)
 		pxt_stream_unlock(stream);
 		if (!closing)
 			return stream->trid != 0;
-		pxt_port_pause_ns(EXIT_SLICE_NS);
-	}
+	} while (pxt_patience_pause(&patience, EXIT_SLICE_NS));
 	return false;
 }
 

@@ -101,10 +101,13 @@ static uint32_t entries(const struct pxt_thread_table *table)
 	return count < CONFIG_PTRACE_MAX_THREADS ? count + 1u : CONFIG_PTRACE_MAX_THREADS;
 }
 
+/* Who is inside is looked at so often. */
+#define SLICE_NS 50000u
+
 /* Waits for one entry; true when it was or came outside.  [proof: wait] */
-static bool wait_entry(struct pxt_thread *entry, uint64_t *left_ns, enum pxt_whose whose)
+static bool wait_entry(
+    struct pxt_thread *entry, struct pxt_patience *patience, enum pxt_whose whose)
 {
-	const uint64_t slice = 50000;
 	uint32_t seen = atomic_load_explicit(&entry->passes, memory_order_acquire);
 
 	if ((seen & 1u) && whose == PXT_OWN && pxt_family_foreign(entry))
@@ -117,20 +120,17 @@ static bool wait_entry(struct pxt_thread *entry, uint64_t *left_ns, enum pxt_who
 			atomic_store_explicit(&entry->passes, seen + 1u, memory_order_relaxed);
 			return true;
 		}
-		if (*left_ns < slice) {
+		if (!pxt_patience_pause(patience, SLICE_NS)) {
 			entry->gave_up = seen;
 			return false;
 		}
-		*left_ns -= slice;
-		pxt_port_pause_ns(slice);
 	}
 	return true;
 }
 
 /* Threads without an entry, of which nobody knows more than their number. */
-static bool wait_turn(struct pxt_outside *outside, uint32_t turn, uint64_t *left_ns)
+static bool wait_turn(struct pxt_outside *outside, uint32_t turn, struct pxt_patience *patience)
 {
-	const uint64_t slice = 50000;
 	uint32_t strays = atomic_load_explicit(&outside->strays[turn], memory_order_relaxed);
 	uint32_t inside;
 
@@ -138,12 +138,10 @@ static bool wait_turn(struct pxt_outside *outside, uint32_t turn, uint64_t *left
 		inside = atomic_load_explicit(&outside->inside[turn], memory_order_acquire);
 		if (inside <= strays)
 			break;
-		if (*left_ns < slice) {
+		if (!pxt_patience_pause(patience, SLICE_NS)) {
 			atomic_store_explicit(&outside->strays[turn], inside, memory_order_relaxed);
 			return false;
 		}
-		*left_ns -= slice;
-		pxt_port_pause_ns(slice);
 	}
 	if (inside < strays)
 		atomic_store_explicit(&outside->strays[turn], inside, memory_order_relaxed);
@@ -154,30 +152,32 @@ static bool wait_turn(struct pxt_outside *outside, uint32_t turn, uint64_t *left
  * Who is inside counts in one of the two.  First those who saw an earlier turn; then the turn changes,
  * and those who saw the last one.
  */
-static bool wait_outsiders(struct pxt_outside *outside, uint64_t left_ns)
+static bool wait_outsiders(struct pxt_outside *outside, struct pxt_patience *patience)
 {
 	uint32_t turn = atomic_load_explicit(&outside->turn, memory_order_relaxed) & 1u;
-	bool all = wait_turn(outside, turn ^ 1u, &left_ns);
+	bool all = wait_turn(outside, turn ^ 1u, patience);
 
 	atomic_store_explicit(&outside->turn, turn ^ 1u, memory_order_relaxed);
-	return wait_turn(outside, turn, &left_ns) && all;
+	return wait_turn(outside, turn, patience) && all;
 }
 
 bool pxt_threads_wait_left(uint64_t limit_ns, enum pxt_whose whose)
 {
 	struct pxt_thread_table *table = pxt_threads;
+	struct pxt_patience patience;
 	bool all = true;
 	uint32_t count;
 
 	if (!table)
 		return true;
+	pxt_patience_begin(&patience, limit_ns);
 	/* [proof: fence]  Without the system's fence a store may still be under way: give it time to arrive. */
 	if (!pxt_port_fence_all())
 		pxt_port_pause_ns(1000000);
 	count = entries(table);
 	for (uint32_t i = 1; i < count; i++)
-		all &= wait_entry(&table->entry[i], &limit_ns, whose);
-	return wait_outsiders(whose == PXT_OWN ? &pxt_outside : &table->outside, limit_ns) && all;
+		all &= wait_entry(&table->entry[i], &patience, whose);
+	return wait_outsiders(whose == PXT_OWN ? &pxt_outside : &table->outside, &patience) && all;
 }
 
 /* Whoever has no entry may be anywhere. */

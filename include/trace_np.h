@@ -355,7 +355,8 @@ int posix_trace_open_explained_np(
     int file_desc, trace_id_t *trid, struct posix_trace_logerror_np *error);
 /*
  * Opens a log that is still being written, or whose writer died.  At its present end getnext
- * says "unavailable"; a later call looks again.
+ * says "unavailable"; a later call looks again.  A call that has no memory for the names and threads
+ * that came since returns ENOMEM; a later one finds all of them.
  *
  * @error: as for posix_trace_open_explained_np().
  *

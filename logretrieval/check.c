@@ -122,7 +122,7 @@ static void count_records(struct check *check, uint64_t offset, const unsigned c
 			check->first[id] = offset;
 	}
 	check->sum->posix_records_np += head->count;
-	check->sum->posix_told_np += head->lost;
+	pxt_log_add(&check->sum->posix_told_np, head->lost);
 	if (head->count && (head->begin != least || head->end != most))
 		note(check, POSIX_TRACE_FINDING_LAW_NP, offset + 40,
 		    "the block's first and last stamp are not those of its records");
@@ -135,7 +135,7 @@ static void check_sequence(
 	char text[160];
 
 	if (head->sequence > *next) {
-		check->sum->posix_missing_np += head->sequence - *next;
+		pxt_log_add(&check->sum->posix_missing_np, head->sequence - *next);
 		check->unsure = true;
 		(void)snprintf(text, sizeof(text), "%llu blocks are missing in front of this one",
 		    (unsigned long long)(head->sequence - *next));
@@ -146,7 +146,20 @@ static void check_sequence(
 		    "the block was there before: its number in sequence is too low");
 		return;
 	}
-	*next = head->sequence + 1;
+	*next = head->sequence;
+	pxt_log_add(next, 1);
+}
+
+/* False: the sum runs over, which no count of a stream does. */
+static bool add(uint64_t *sum, uint64_t more)
+{
+	*sum += more;
+	return *sum >= more;
+}
+
+static bool goes_on(uint64_t sum, uint64_t before, uint64_t more)
+{
+	return add(&before, more) && sum == before;
 }
 
 /* The sums over all blocks go on where the block before left them. */
@@ -156,8 +169,8 @@ static void check_sums(struct check *check, uint64_t offset, const struct pxt_lo
 	uint64_t records = head->type == PXT_LOG_DATA ? head->count : 0;
 
 	if (log->header.layout == PXT_LAYOUT_SEQUENTIAL && !check->unsure &&
-	    (head->records_total != log->records_total + records ||
-	        head->lost_total != log->lost_total + head->lost))
+	    (!goes_on(head->records_total, log->records_total, records) ||
+	        !goes_on(head->lost_total, log->lost_total, head->lost)))
 		note(check, POSIX_TRACE_FINDING_LAW_NP, offset + 64,
 		    "the block's sums of records and losses do not go on from the block before");
 	log->records_total = head->records_total;
@@ -362,13 +375,14 @@ static void check_frames(struct check *check)
 	}
 	if (!log->any_frame)
 		return;
-	there = log->newest - log->oldest + 1;
+	there = log->newest - log->oldest;
+	pxt_log_add(&there, 1);
 	known = check->sum->posix_sound_np + check->sum->posix_damaged_np;
 	/* Behind blocks that are overwritten by now every frame is full. */
 	if (log->oldest != 0 && there < header->frames)
 		there = header->frames;
 	if (there > known) {
-		check->sum->posix_missing_np += there - known;
+		pxt_log_add(&check->sum->posix_missing_np, there - known);
 		note(check, POSIX_TRACE_FINDING_DAMAGE_NP, header->data_offset,
 		    "the frames do not hold consecutive blocks");
 	} else if (check->sum->posix_damaged_np == 0 &&
@@ -399,19 +413,24 @@ static void check_law(struct check *check)
 {
 	const struct pxt_log *log = &check->log;
 	const struct posix_trace_counts_np *counts = &log->trailer.counts;
-	uint64_t lost = counts->posix_lost_np + log->trailer.log_lost;
+	uint64_t lost = counts->posix_lost_np;
+	uint64_t flushed = log->records_total;
+	uint64_t parts = counts->posix_retrieved_np;
 
-	if (counts->posix_written_np != counts->posix_retrieved_np + counts->posix_lost_np +
-	                                    counts->posix_cleared_np + counts->posix_held_np)
+	pxt_log_add(&flushed, log->trailer.log_lost);
+	if (!add(&parts, lost) || !add(&parts, counts->posix_cleared_np) ||
+	    !goes_on(counts->posix_written_np, parts, counts->posix_held_np))
 		note(check, POSIX_TRACE_FINDING_LAW_NP, log->scanned,
 		    "written is not retrieved + lost + cleared + held");
 	/* A clear that began the file anew began the sums of its blocks anew, too. */
 	if (log->header.generation)
 		return;
-	if (counts->posix_retrieved_np > log->records_total + log->trailer.log_lost)
+	if (counts->posix_retrieved_np > flushed)
 		note(check, POSIX_TRACE_FINDING_LAW_NP, log->scanned,
 		    "the log holds fewer records than were flushed to it");
-	if (log->lost_total > lost + counts->posix_cleared_np)
+	pxt_log_add(&lost, log->trailer.log_lost);
+	pxt_log_add(&lost, counts->posix_cleared_np);
+	if (log->lost_total > lost)
 		note(check, POSIX_TRACE_FINDING_LAW_NP, log->scanned,
 		    "the blocks tell more losses than the trailer");
 }

@@ -92,10 +92,13 @@ int pxt_log_add_reading(struct pxt_log *log, const struct pxt_clock_set *set)
 	if (!since_creation(log, set, &ns) || ns < last.ns || set->ticks <= last.ticks ||
 	    (set->ticks - last.ticks) >> 63 != 0)
 		return 0;
-	if (log->reading_turn++ % log->reading_skip)
+	if (log->reading_turn % log->reading_skip) {
+		log->reading_turn++;
 		return 0;
+	}
 	if (!make_room(log))
 		return ENOMEM;
+	log->reading_turn++;
 	log->readings[log->reading_count++] = (struct pxt_log_reading){ set->ticks, ns };
 	/* The last segment had no end; now it may have one. */
 	log->segment.to = log->segment.from;

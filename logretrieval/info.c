@@ -3,6 +3,7 @@
 #include "logretrieval/log.h"
 
 #include "base/attr.h"
+#include "base/logfmt_bytes.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,17 +12,19 @@ static void get_counts(const struct pxt_log *log, struct posix_trace_loginfo_np 
 {
 	struct posix_trace_counts_np *counts = &info->posix_counts_np;
 
-	info->posix_lost_np = log->lost_total + log->missing;
+	info->posix_lost_np = log->missing;
 	if (log->complete) {
 		*counts = log->trailer.counts;
-		info->posix_lost_np =
-		    log->trailer.counts.posix_lost_np + log->trailer.log_lost + log->missing;
+		pxt_log_add(&info->posix_lost_np, counts->posix_lost_np);
+		pxt_log_add(&info->posix_lost_np, log->trailer.log_lost);
 		return;
 	}
+	pxt_log_add(&info->posix_lost_np, log->lost_total);
 	/* As far as the blocks tell. */
 	counts->posix_retrieved_np = log->records_total;
 	counts->posix_lost_np = log->lost_total;
-	counts->posix_written_np = log->records_total + log->lost_total;
+	counts->posix_written_np = log->records_total;
+	pxt_log_add(&counts->posix_written_np, log->lost_total);
 }
 
 static void get_crash(const struct pxt_crash *crash, struct posix_trace_loginfo_np *info)

@@ -114,14 +114,11 @@ void pxt_log_give_object(struct pxt_log *log)
 
 /* ---- Fork ---- */
 
-/* *patience: what is left of it. */
-static bool lock_in_time(_Atomic uint32_t *word, uint64_t *patience)
+static bool lock_in_time(_Atomic uint32_t *word, struct pxt_patience *patience)
 {
 	while (!try_lock(word)) {
-		if (*patience < FORK_SLICE_NS)
+		if (!pxt_patience_pause(patience, FORK_SLICE_NS))
 			return false;
-		*patience -= FORK_SLICE_NS;
-		pxt_port_pause_ns(FORK_SLICE_NS);
 	}
 	return true;
 }
@@ -132,8 +129,9 @@ static bool lock_in_time(_Atomic uint32_t *word, uint64_t *patience)
  */
 static void before_fork(void)
 {
-	uint64_t patience = FORK_PATIENCE_NS;
+	struct pxt_patience patience;
 
+	pxt_patience_begin(&patience, FORK_PATIENCE_NS);
 	holds_for_fork = lock_in_time(&pool_lock, &patience);
 	if (!holds_for_fork)
 		return;

@@ -104,6 +104,7 @@ struct pxt_log {
 
 	/* Scanning */
 	uint64_t scanned;     /* everything in front of this offset was checked */
+	uint32_t taken;       /* entries of the block there that were taken when memory ran out */
 	uint64_t data_blocks; /* checked; sequential: also the next one's number */
 	uint64_t meta_blocks;
 	uint64_t oldest; /* frames: sequence numbers of the blocks in them, ... */
@@ -195,8 +196,8 @@ int pxt_log_read_header(struct pxt_log *log);
 void pxt_log_begin(struct pxt_log *log);
 /* Checks the whole file and takes in its tables. */
 int pxt_log_scan(struct pxt_log *log);
-/* Growing: looks for what came since.  True when there is something new. */
-bool pxt_log_scan_more(struct pxt_log *log);
+/* Growing: looks for what came since.  0: there is something new; ENODATA, ENOMEM (nothing yet). */
+int pxt_log_scan_more(struct pxt_log *log);
 /*
  * The block at @offset, checked but for its sequence number: *block is good until the next view.
  * Returns 0 or EINVAL.
@@ -268,7 +269,7 @@ PXT_INLINE uint64_t pxt_log_segment_ns(const struct pxt_log_segment *segment, ui
 
 void pxt_log_rewind(struct pxt_log *log);
 int pxt_log_getnext(void *object, const struct pxt_getnext *request);
-/* Makes the cursor stand at a slot.  ENODATA: the end of the log, for now or for good. */
+/* Makes the cursor stand at a slot.  ENODATA: the end of the log, for now or for good; EIO, ENOMEM. */
 int pxt_log_find_slot(struct pxt_log *log);
 
 /* What the context and the extra bytes of a record say. */

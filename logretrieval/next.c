@@ -41,9 +41,9 @@ static uint64_t pass_gaps(struct pxt_log *log)
 		const struct pxt_log_gap *gap = &log->gaps[cursor->gap++];
 
 		cursor->at = gap->to > cursor->at ? gap->to : cursor->at;
-		missing += gap->missing;
+		pxt_log_add(&missing, gap->missing);
 	}
-	cursor->pending += missing;
+	pxt_log_add(&cursor->pending, missing);
 	return missing;
 }
 
@@ -69,12 +69,13 @@ static int next_block(struct pxt_log *log)
 			cursor->left = head.length - PXT_LOG_BLOCK_BYTES;
 			cursor->at += head.length;
 			cursor->number = head.records_total - head.count + head.missed;
+			pxt_log_add(&missing, head.lost);
 			cursor->block = (struct posix_trace_logblock_np){ head.sequence, head.count,
-				head.lost + missing, head.begin, head.end };
+				missing, head.begin, head.end };
 			return 0;
 		}
 		cursor->at += head.length;
-		missing += pass_gaps(log);
+		pxt_log_add(&missing, pass_gaps(log));
 	}
 	return ENODATA;
 }
@@ -85,8 +86,8 @@ int pxt_log_find_slot(struct pxt_log *log)
 		int error = log->header.layout == PXT_LAYOUT_FRAMES ? pxt_log_next_frame(log)
 		                                                    : next_block(log);
 
-		if (error == ENODATA && pxt_log_scan_more(log))
-			continue;
+		if (error == ENODATA)
+			error = pxt_log_scan_more(log);
 		if (error)
 			return error;
 	}
@@ -115,7 +116,7 @@ static int next_record(struct pxt_log *log, struct pxt_log_record *record, const
 		cursor->left -= bytes;
 		if (pxt_info_id(record->info) != PXT_LOG_ID_LOSS)
 			return 0;
-		cursor->pending += record->ticks;
+		pxt_log_add(&cursor->pending, record->ticks);
 	}
 }
 

@@ -42,10 +42,16 @@ int pxt_log_read_header(struct pxt_log *log)
 	return EINVAL;
 }
 
+static uint64_t beginning(const struct pxt_log *log)
+{
+	return log->header.layout == PXT_LAYOUT_FRAMES ? pxt_log_behind_frames(log)
+	                                               : log->header.header_bytes;
+}
+
 void pxt_log_begin(struct pxt_log *log)
 {
-	log->scanned = log->header.layout == PXT_LAYOUT_FRAMES ? pxt_log_behind_frames(log)
-	                                                       : log->header.header_bytes;
+	log->scanned = beginning(log);
+	log->taken = 0;
 	log->first = log->header.header_bytes;
 	log->data_blocks = 0;
 	log->meta_blocks = 0;
@@ -105,6 +111,7 @@ static const struct kind kinds[] = {
 	[PXT_LOG_CLOCKS] = { PXT_LOG_CLOCK_BYTES, take_clock },
 };
 
+/* Those that a call without memory has taken in already are not taken again. */
 static int take_each(struct pxt_log *log, uint64_t offset, const unsigned char *block,
     const struct pxt_log_blockhead *head)
 {
@@ -118,8 +125,15 @@ static int take_each(struct pxt_log *log, uint64_t offset, const unsigned char *
 		const char *wrong =
 		    pxt_log_get_entry(block, head, log->header.swapped, kind->least, &at, &entry);
 
-		error = wrong ? pxt_log_fail(log, place, wrong) : kind->take(log, place, entry);
+		if (wrong)
+			error = pxt_log_fail(log, place, wrong);
+		else if (i >= log->taken)
+			error = kind->take(log, place, entry);
+		if (error == ENOMEM)
+			log->taken = i;
 	}
+	if (error != ENOMEM)
+		log->taken = 0;
 	return error;
 }
 
@@ -148,6 +162,7 @@ static int take_trailer(struct pxt_log *log, uint64_t offset, const unsigned cha
 	    pxt_log_get_entry(block, head, log->header.swapped, PXT_LOG_TRAILER_BYTES, &at, &entry);
 	uint64_t blocks = log->data_blocks;
 	uint64_t size;
+	int error;
 
 	if (!wrong)
 		wrong = pxt_log_get_trailer(entry, log->header.swapped, &log->trailer);
@@ -161,8 +176,9 @@ static int take_trailer(struct pxt_log *log, uint64_t offset, const unsigned cha
 		return pxt_log_fail(log, offset, "the log has lost blocks");
 	if (pxt_port_file_size(&log->file, &size) || size != offset + head->length)
 		return pxt_log_fail(log, offset + head->length, "bytes follow the log's trailer");
-	log->complete = true;
-	return pxt_log_add_reading(log, &log->trailer.end);
+	error = pxt_log_add_reading(log, &log->trailer.end);
+	log->complete = !error;
+	return error;
 }
 
 /* The block's number is the one that is due; behind damage, it may be a higher one. */
@@ -208,7 +224,29 @@ int pxt_log_take(struct pxt_log *log, uint64_t offset, const unsigned char *bloc
 	}
 }
 
-/* One block at log->scanned.  @again is set when a later attempt may find it finished. */
+/* The block's number is the one that is due; what it holds is taken in, or nothing has changed. */
+static int take_meta(struct pxt_log *log, uint64_t offset, const unsigned char *block,
+    const struct pxt_log_blockhead *head)
+{
+	uint64_t due = log->meta_blocks;
+	bool unsure = log->unsure_meta;
+	int error;
+
+	if (!in_sequence(head->sequence, &log->meta_blocks, &log->unsure_meta))
+		return pxt_log_fail(log, offset, "a block is missing in front of this one");
+	error = pxt_log_take(log, offset, block, head);
+	log->meta_blocks++;
+	if (error == ENOMEM) {
+		log->meta_blocks = due;
+		log->unsure_meta = unsure;
+	}
+	return error;
+}
+
+/*
+ * One block at log->scanned.  @again is set when a later attempt may find it finished, or memory for
+ * what it holds.
+ */
 static int scan_block(struct pxt_log *log, bool *again)
 {
 	struct pxt_log_blockhead head = { 0 };
@@ -219,14 +257,9 @@ static int scan_block(struct pxt_log *log, bool *again)
 	*again = error != 0;
 	if (error)
 		return error;
-	if (head.type == PXT_LOG_DATA) {
-		error = take_data(log, offset, &head);
-	} else if (!in_sequence(head.sequence, &log->meta_blocks, &log->unsure_meta)) {
-		error = pxt_log_fail(log, offset, "a block is missing in front of this one");
-	} else {
-		error = pxt_log_take(log, offset, block, &head);
-		log->meta_blocks++;
-	}
+	error = head.type == PXT_LOG_DATA ? take_data(log, offset, &head)
+	                                  : take_meta(log, offset, block, &head);
+	*again = error == ENOMEM;
 	if (error)
 		return error;
 	log->scanned = offset + head.length;
@@ -274,22 +307,28 @@ static bool begun_anew(struct pxt_log *log)
 	return false;
 }
 
-bool pxt_log_scan_more(struct pxt_log *log)
+int pxt_log_scan_more(struct pxt_log *log)
 {
 	uint64_t before = log->scanned;
 	bool again = true;
 	bool more;
+	int error = 0;
 
 	if (!log->growing || log->complete || log->broken)
-		return false;
+		return ENODATA;
 	pxt_log_view_again(log);
+	/* Of what was cleared nothing was read yet: else the blocks would be read under two heads. */
+	if (log->scanned == beginning(log))
+		(void)begun_anew(log);
 	more = log->header.layout == PXT_LAYOUT_FRAMES && pxt_log_more_frames(log);
-	while (!log->complete && scan_block(log, &again) == 0)
-		more = true;
-	note_broken(log, log->complete || again);
-	if (!more && log->scanned == before && begun_anew(log)) {
-		(void)pxt_log_scan(log);
-		return true;
+	while (!log->complete && !error) {
+		error = scan_block(log, &again);
+		more |= !error;
 	}
-	return more;
+	note_broken(log, log->complete || again);
+	if (more)
+		return 0;
+	if (error != ENOMEM && log->scanned == before && begun_anew(log))
+		return pxt_log_scan(log);
+	return error == ENOMEM ? ENOMEM : ENODATA;
 }

@@ -178,7 +178,7 @@ PXT_INLINE int fill_from_block(struct pxt_log *log, bool usual,
 		if (!whole)
 			break;
 		if (pxt_info_id(record.info) == PXT_LOG_ID_LOSS) {
-			pending += record.ticks;
+			pxt_log_add(&pending, record.ticks);
 		} else {
 			fill(log, &line, at, usual, &record, &views[n]);
 			views[n].posix_number_np = cursor->number++;

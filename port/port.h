@@ -88,6 +88,17 @@ bool pxt_port_fence_all(void);
 void pxt_port_fence_relatives(void);
 /* Lets other threads run for about this long; signals make it no shorter. */
 void pxt_port_pause_ns(uint64_t ns);
+/* A clock that nobody sets, in nanoseconds from anywhere.  Also for signal handlers. */
+uint64_t pxt_port_now_ns(void);
+
+/* What is waited for at most, in slices.  port/patience.c, the same on every port. */
+struct pxt_patience {
+	uint64_t until_ns;  /* of pxt_port_now_ns() */
+	uint64_t slices_ns; /* that may still be asked for */
+};
+void pxt_patience_begin(struct pxt_patience *patience, uint64_t ns);
+/* Pauses for a slice, or what is left.  False, at once: nothing is. */
+bool pxt_patience_pause(struct pxt_patience *patience, uint64_t slice_ns);
 
 /* ---- Mutual exclusion of control calls and readers ---- */
 

@@ -268,6 +268,72 @@ static void a_trailer_that_breaks_the_law_is_told(void)
 	CU_ASSERT(reason_has(0, "written"));
 }
 
+static void put64(struct golden *golden, size_t at, uint64_t number)
+{
+	memcpy(golden->bytes + at, &number, sizeof(number));
+}
+
+/* The parts of what was written, modulo 2^64, are it: nobody counted that many. */
+static void counts_that_run_over_break_the_law(void)
+{
+	struct posix_trace_logcheck_np sum;
+	struct golden golden;
+	size_t counts;
+
+	read_native(&golden);
+	counts = golden_block(&golden, PXT_LOG_TRAILER, 0) + 96 + 40;
+	/* written, retrieved, lost, cleared, held */
+	put64(&golden, counts, 9);
+	put64(&golden, counts + 8, 9);
+	put64(&golden, counts + 16, UINT64_MAX);
+	put64(&golden, counts + 24, 1);
+	put64(&golden, counts + 32, 0);
+	golden_sign(&golden, counts - 96 - 40);
+	PXT_EQ(check(golden.bytes, golden.size, &sum), 0);
+	PXT_EQ(sum.posix_findings_np, 1);
+	CU_ASSERT(reason_has(0, "written"));
+}
+
+/* Lost in the stream and by the log, together more than fits: not few. */
+static void losses_that_run_over_are_many(void)
+{
+	struct posix_trace_loginfo_np info;
+	struct golden golden;
+	size_t counts;
+	trace_id_t trid;
+	int fd;
+
+	read_native(&golden);
+	counts = golden_block(&golden, PXT_LOG_TRAILER, 0) + 96 + 40;
+	put64(&golden, counts + 16, UINT64_MAX - 1);
+	put64(&golden, counts + 40, 7);
+	golden_sign(&golden, counts - 96 - 40);
+	fd = golden_file(golden.bytes, golden.size);
+	PXT_EQ_FATAL(posix_trace_open(fd, &trid), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(trid, &info), 0);
+	PXT_EQ(info.posix_lost_np, UINT64_MAX);
+	PXT_EQ(posix_trace_close(trid), 0);
+	CU_ASSERT(close(fd) == 0);
+}
+
+static void a_block_whose_sums_are_below_its_own_counts_is_damaged(void)
+{
+	static const size_t sums[] = { 64, 72 };
+	struct posix_trace_logcheck_np sum;
+	struct golden golden;
+	size_t block;
+
+	for (size_t i = 0; i < 2; i++) {
+		read_native(&golden);
+		block = golden_block(&golden, PXT_LOG_DATA, 0);
+		put64(&golden, block + sums[i], 1);
+		golden_sign(&golden, block);
+		PXT_EQ(check(golden.bytes, golden.size, &sum), 0);
+		PXT_EQ(sum.posix_damaged_np, 1);
+		CU_ASSERT(sum.posix_findings_np >= 1 && reason_has(0, "below"));
+	}
+}
+
 static void sums_that_do_not_go_on_are_told(void)
 {
 	struct posix_trace_logcheck_np sum;
@@ -354,6 +420,9 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(torn_and_orphan_slots_are_counted),
 	PXT_CASE(a_missing_and_a_doubled_block_are_told),
 	PXT_CASE(a_trailer_that_breaks_the_law_is_told),
+	PXT_CASE(counts_that_run_over_break_the_law),
+	PXT_CASE(losses_that_run_over_are_many),
+	PXT_CASE(a_block_whose_sums_are_below_its_own_counts_is_damaged),
 	PXT_CASE(sums_that_do_not_go_on_are_told),
 	PXT_CASE(events_of_a_type_without_name_are_told),
 	PXT_CASE(what_is_no_log_is_refused_and_says_why),

@@ -199,6 +199,21 @@ static void a_log_that_was_begun_anew_is_read_from_its_new_beginning(void)
 	close_reader(&reader);
 }
 
+/* DEC-25 */
+static void a_log_that_was_begun_anew_before_its_first_block_is_read_once(void)
+{
+	struct reader reader;
+
+	open_reader(&reader, little_endian() ? "le64" : "be64", 512);
+	reader.golden.bytes[little_endian() ? 144 : 147] = 1;
+	golden_sign(&reader.golden, 0);
+	reader.golden.size = golden_block(&reader.golden, PXT_LOG_TRAILER, 0);
+	golden_rewrite(reader.fd, reader.golden.bytes, reader.golden.size);
+	PXT_EQ(drain(reader.trid), 9);
+	PXT_EQ(drain(reader.trid), 0);
+	close_reader(&reader);
+}
+
 /* DEC-25: what was read already was read; the losses told behind it are cleared with the rest. */
 static void a_clear_takes_the_losses_in_front_of_it_along(void)
 {
@@ -485,6 +500,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(events_names_and_the_end_appear_as_they_are_written),
 	PXT_CASE(a_half_written_block_is_not_there_yet),
 	PXT_CASE(a_log_that_was_begun_anew_is_read_from_its_new_beginning),
+	PXT_CASE(a_log_that_was_begun_anew_before_its_first_block_is_read_once),
 	PXT_CASE(a_clear_takes_the_losses_in_front_of_it_along),
 	PXT_CASE(a_growing_loop_log_is_followed_and_tells_what_was_overwritten),
 	PXT_CASE(the_frames_of_a_dead_writer_are_read),

@@ -239,19 +239,23 @@ int pxt_tolog_complete(struct pxt_stream *stream, int failed, const struct pxt_c
 static bool wait_for_users(struct pxt_stream *stream)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);
-	uint64_t patience = pxt_holdback_ns;
+	struct pxt_patience patience;
+	bool again = true;
 
-	while (log->users) {
-		if (log->out.hurried && !log->busy) {
-			if (patience < SLICE_NS)
-				return false;
-			patience -= SLICE_NS;
-		}
+	pxt_patience_begin(&patience, pxt_holdback_ns);
+	while (again && log->users) {
+		bool hurried = log->out.hurried && !log->busy;
+
 		pxt_stream_unlock(stream);
-		pxt_port_pause_ns(SLICE_NS);
+		if (hurried) {
+			again = pxt_patience_pause(&patience, SLICE_NS);
+		} else {
+			pxt_port_pause_ns(SLICE_NS);
+			pxt_patience_begin(&patience, pxt_holdback_ns);
+		}
 		pxt_port_mutex_lock(&stream->mutex);
 	}
-	return true;
+	return !log->users;
 }
 
 int pxt_tolog_at_shutdown(struct pxt_stream *stream)
@@ -294,7 +298,7 @@ int pxt_tolog_at_shutdown(struct pxt_stream *stream)
 bool pxt_tolog_at_exit(struct pxt_stream *stream)
 {
 	struct pxt_tolog *log;
-	uint64_t patience = EXIT_PATIENCE_NS;
+	struct pxt_patience patience;
 	uint32_t seen;
 	uint32_t turns;
 	bool free;
@@ -303,25 +307,26 @@ bool pxt_tolog_at_exit(struct pxt_stream *stream)
 		return false;
 	log = pxt_tolog_of(stream);
 	log->out.hurried = true;
+	pxt_patience_begin(&patience, EXIT_PATIENCE_NS);
 	seen = atomic_load_explicit(&log->pieces, memory_order_relaxed);
 	turns = atomic_load_explicit(&log->turns, memory_order_relaxed);
 	/* Nobody ends the log before this one is gone. */
 	log->users++;
 	if (atomic_load_explicit(&log->busy, memory_order_acquire) &&
 	    log->holder == pxt_port_thread())
-		patience = 0;
+		pxt_patience_begin(&patience, 0);
 	pxt_stream_unlock(stream);
 	for (;;) {
 		uint32_t now;
 
 		free = !atomic_load_explicit(&log->busy, memory_order_acquire) ||
 		       atomic_load_explicit(&log->turns, memory_order_relaxed) != turns;
-		if (free || patience < EXIT_SLICE_NS)
+		if (free || !pxt_patience_pause(&patience, EXIT_SLICE_NS))
 			break;
 		now = atomic_load_explicit(&log->pieces, memory_order_relaxed);
-		patience = now != seen ? EXIT_PATIENCE_NS : patience - EXIT_SLICE_NS;
+		if (now != seen)
+			pxt_patience_begin(&patience, EXIT_PATIENCE_NS);
 		seen = now;
-		pxt_port_pause_ns(EXIT_SLICE_NS);
 	}
 	pxt_port_mutex_lock(&stream->mutex);
 	log->users--;

@@ -114,20 +114,17 @@ static bool turn_to_head(struct pxt_tolog *log)
 /* All that is left of the piece, or the frame, that is on its way. */
 static int send_rest(struct pxt_tolog *log)
 {
-	uint64_t patience = PATIENCE_NS;
+	struct pxt_patience patience;
 
+	pxt_patience_begin(&patience, PATIENCE_NS);
 	while (log->way.sent < log->way.length || turn_to_head(log)) {
 		size_t done;
 		int error = send_piece(log, &done);
 
 		if (done)
-			patience = PATIENCE_NS;
-		if (error && (error != EAGAIN || patience < SLICE_NS))
+			pxt_patience_begin(&patience, PATIENCE_NS);
+		if (error && (error != EAGAIN || !pxt_patience_pause(&patience, SLICE_NS)))
 			return error;
-		if (error) {
-			patience -= SLICE_NS;
-			pxt_port_pause_ns(SLICE_NS);
-		}
 	}
 	return 0;
 }

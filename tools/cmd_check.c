@@ -5,6 +5,7 @@
 #include "out.h"
 #include "progress.h"
 #include "source.h"
+#include "sum.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -101,9 +102,10 @@ static void judge(const struct checker *c, struct verdict *verdict)
 		verdict->kinds[c->findings[i].posix_kind_np]++;
 	/* What was not kept is not known, but there is too much of it for a mere end. */
 	verdict->kinds[POSIX_TRACE_FINDING_DAMAGE_NP] += sum->posix_findings_np - kept;
-	verdict->lost = sum->posix_complete_np
-	                    ? sum->posix_counts_np.posix_lost_np + sum->posix_lost_in_log_np
-	                    : sum->posix_told_np;
+	verdict->lost =
+	    sum->posix_complete_np ? sum->posix_counts_np.posix_lost_np : sum->posix_told_np;
+	if (sum->posix_complete_np)
+		pxt_add(&verdict->lost, sum->posix_lost_in_log_np);
 	bad = sum->posix_findings_np;
 	if (c->incomplete) {
 		bad -= verdict->kinds[POSIX_TRACE_FINDING_END_NP];

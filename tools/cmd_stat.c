@@ -4,6 +4,7 @@
 #include "progress.h"
 #include "review.h"
 #include "stat.h"
+#include "sum.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -168,7 +169,7 @@ static void count(struct pxt_stat *s)
 		/* Whatever was lost may have been an end. */
 		if (event->extra.posix_lost_before_np > 0)
 			s->pairs->losses++;
-		since.lost += event->extra.posix_lost_before_np;
+		pxt_add(&since.lost, event->extra.posix_lost_before_np);
 		if (!pxt_stat_wants(s, event))
 			continue;
 		s->pairs->mark = s->events;

@@ -3,6 +3,7 @@
 
 #include "progress.h"
 #include "review.h"
+#include "sum.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +71,7 @@ static void read_events(struct pxt_export *export, struct pxt_reader *reader, co
 		if (pxt_select_time(&export->select, event->ns, export->reader.start_ns) != 0)
 			continue;
 		struct pxt_export_log *log = event->source->user;
-		log->lost += event->extra.posix_lost_before_np;
+		pxt_add(&log->lost, event->extra.posix_lost_before_np);
 		if (!pxt_select_event(&export->select, event, export->reader.start_ns))
 			continue;
 		log->events++;

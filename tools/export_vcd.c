@@ -10,6 +10,7 @@
 #include "review.h"
 #include "sched.h"
 #include "slices.h"
+#include "sum.h"
 #include "wires.h"
 
 #include <stdio.h>
@@ -315,7 +316,7 @@ static void put_lost(struct pxt_export *export, const struct pxt_source *source,
 	struct pxt_wire *wire = pxt_wires_find(&vcd.wires, log->scope, KEY(KEY_LOST, 0));
 
 	(void)export;
-	log->lost += lost;
+	pxt_add(&log->lost, lost);
 	pxt_slices_cut(log->slices, NULL, NULL);
 	if (log->scope != PXT_SCOPE_NONE)
 		pxt_wires_unknown(&vcd.wires, log->scope);

@@ -7,6 +7,7 @@
 #include "escape.h"
 #include "fields.h"
 #include "select.h"
+#include "sum.h"
 #include "threadid.h"
 
 #include <errno.h>
@@ -405,7 +406,7 @@ static bool fill(struct pxt_source *source)
 	if (source->select && source->select->pid_count > 0)
 		source->pids_met |= pxt_select_pids(source->select, view->posix_pid_np);
 	note_pid(source, view->posix_pid_np);
-	source->lost += view->posix_lost_before_np;
+	pxt_add(&source->lost, view->posix_lost_before_np);
 	if (source->events++ == 0) {
 		source->first_ns = event->ns;
 		source->first_lost = view->posix_lost_before_np;

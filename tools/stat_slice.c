@@ -10,6 +10,7 @@
 #include "command.h"
 #include "progress.h"
 #include "stat.h"
+#include "sum.h"
 #include "when.h"
 
 #include <math.h>
@@ -376,7 +377,7 @@ void pxt_slices_put(struct pxt_stat *s)
 			take(&slices, event, lost > 0);
 		else if (lost > 0)
 			take_loss(&slices, event);
-		slices.lost += lost;
+		pxt_add(&slices.lost, lost);
 	}
 	pxt_progress_end(&progress);
 	if (slices.begun)

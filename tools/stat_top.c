@@ -10,6 +10,7 @@
 #include "fields.h"
 #include "progress.h"
 #include "stat.h"
+#include "sum.h"
 #include "when.h"
 
 #include <stdio.h>
@@ -147,7 +148,7 @@ static void look_at(
 	if (mark == span->begin)
 		span->begin_thread = thread;
 	else
-		span->lost += event->extra.posix_lost_before_np;
+		pxt_add(&span->lost, event->extra.posix_lost_before_np);
 	if (thread != span->thread && thread != span->begin_thread) {
 		span->others++;
 		return;

@@ -106,6 +106,14 @@ bool pxt_port_fence_all(void)
 	return true;
 }
 
+uint64_t pxt_port_now_ns(void)
+{
+	struct timespec now;
+
+	pxt_port_since(pxt_board_ticks(), &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
 void pxt_port_pause_ns(uint64_t ns)
 {
 	uint64_t end = pxt_board_ticks() + ticks_of(ns);

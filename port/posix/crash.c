@@ -116,7 +116,10 @@ static void describe(
 /* One after the other.  False: it took too long, or this thread has crashed in its own telling. */
 static bool begin_telling(uint32_t self)
 {
-	for (uint64_t left = WAIT_NS; left >= SLICE_NS; left -= SLICE_NS) {
+	struct pxt_patience patience;
+
+	pxt_patience_begin(&patience, WAIT_NS);
+	do {
 		uint32_t nobody = 0;
 
 		if (atomic_compare_exchange_strong_explicit(
@@ -124,19 +127,19 @@ static bool begin_telling(uint32_t self)
 			return true;
 		if (nobody == self)
 			return false;
-		pxt_port_pause_ns(SLICE_NS);
-	}
+	} while (pxt_patience_pause(&patience, SLICE_NS));
 	return false;
 }
 
 /* The signal of the first one would end the process before the last one has told. */
 static void wait_for_others(void)
 {
-	for (uint64_t left = WAIT_NS; left >= SLICE_NS; left -= SLICE_NS) {
-		if (!atomic_load_explicit(&inside, memory_order_acquire))
-			return;
-		pxt_port_pause_ns(SLICE_NS);
-	}
+	struct pxt_patience patience;
+
+	pxt_patience_begin(&patience, WAIT_NS);
+	while (atomic_load_explicit(&inside, memory_order_acquire) &&
+	       pxt_patience_pause(&patience, SLICE_NS))
+		;
 }
 
 /* What writing raised must not come before the signal that this is about. */

@@ -142,6 +142,11 @@ void pxt_port_wake(_Atomic uint32_t *word)
 	errno = saved;
 }
 
+uint64_t pxt_port_now_ns(void)
+{
+	return (uint64_t)now_ns(CLOCK_MONOTONIC);
+}
+
 /*
  * Sleeps on a word that nobody else knows; unlike nanosleep() no place to be cancelled at.  Callers
  * count their pauses: under a fast timer's signals a second must not be over in a tenth.

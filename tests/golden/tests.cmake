@@ -9,4 +9,8 @@ foreach(name IN ITEMS logread logviews logblocks logcheck logdamage loggrowing l
 	endif()
 	ptrace_test(${name} NEEDS ${needs} SOURCES test_${name}.c golden/golden.c)
 endforeach()
+ptrace_test(logmemory FAKES NEEDS CORE LOGRETRIEVAL SOURCES test_logmemory.c golden/golden.c)
+if(TARGET test_logmemory)
+	target_compile_definitions(test_logmemory PRIVATE PXT_GOLDEN="${CMAKE_CURRENT_SOURCE_DIR}/golden")
+endif()
 ptrace_test(logfork NEEDS LOGRETRIEVAL SOURCES test_logfork.c)

@@ -5,6 +5,7 @@
 #include "../escape.h"
 #include "../fields.h"
 #include "../progress.h"
+#include "../sum.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -297,7 +298,7 @@ static void write_gap(struct pxt_blame *blame, int64_t ns, uint64_t lost, bool m
 	line->lost = lost;
 	if (!mine)
 		return;
-	blame->lost += lost;
+	pxt_add(&blame->lost, lost);
 	blame->gaps++;
 }
 

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * patience.c - what is waited for at most is waited for no longer by the clock, on a machine whose
+ * short sleeps are long ones.  Link with -Wl,--wrap of the pause and of the clock it is judged by.
+ */
+#define _GNU_SOURCE 1 /* MAP_ANONYMOUS */
+#include "kit.h"
+
+#include "core/directory.h"
+#include "core/family.h"
+#include "core/share.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CAN_LOG (CONFIG_PTRACE_TOLOG && CONFIG_PTRACE_LOGRETRIEVAL)
+#if CAN_LOG
+#include "logretrieval/log.h"
+#include "tolog/tolog.h"
+#endif
+
+#define MS_NS UINT64_C(1000000)
+
+/* ---- A machine whose sleeps last ---- */
+
+struct slow {
+	uint64_t now_ns;
+	uint64_t pauses;
+	uint64_t last; /* nanoseconds that any pause lasts at least; 0: they are real ones */
+};
+static struct slow *slow; /* seen by children, too */
+
+void __real_pxt_port_pause_ns(uint64_t ns);
+void __wrap_pxt_port_pause_ns(uint64_t ns);
+uint64_t __real_pxt_port_now_ns(void);
+uint64_t __wrap_pxt_port_now_ns(void);
+
+void __wrap_pxt_port_pause_ns(uint64_t ns)
+{
+	if (!slow || !slow->last) {
+		__real_pxt_port_pause_ns(ns);
+		return;
+	}
+	slow->pauses++;
+	slow->now_ns += ns < slow->last ? slow->last : ns;
+}
+
+uint64_t __wrap_pxt_port_now_ns(void)
+{
+	return slow && slow->last ? slow->now_ns : __real_pxt_port_now_ns();
+}
+
+static void begin_slow(uint64_t last)
+{
+	if (!slow)
+		slow = mmap(
+		    NULL, sizeof(*slow), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CU_ASSERT_FATAL(slow != MAP_FAILED);
+	*slow = (struct slow){ .now_ns = 1, .last = last };
+}
+
+/* It was waited, for @ns and one sleep at most. */
+static void end_slow(uint64_t ns)
+{
+	uint64_t waited = slow->now_ns - 1;
+
+	CU_ASSERT(waited >= ns);
+	CU_ASSERT(waited < ns + slow->last);
+	slow->last = 0;
+}
+
+/* ---- Control calls, while a writer stays inside ---- */
+
+#define HOLDBACK (100 * MS_NS)
+#define LAST     (3 * MS_NS)
+
+#if CAN_LOG
+static int empty_file(void)
+{
+	FILE *file = tmpfile();
+	int fd = file ? dup(fileno(file)) : -1;
+
+	CU_ASSERT_FATAL(fd >= 0);
+	(void)fclose(file);
+	return fd;
+}
+
+static trace_id_t with_log(int fd)
+{
+	trace_attr_t attr;
+	trace_id_t trid;
+
+	PXT_EQ_FATAL(posix_trace_attr_init(&attr), 0);
+	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
+	(void)posix_trace_attr_destroy(&attr);
+	return trid;
+}
+#endif
+
+static const struct kit_spec spec = { .policy = POSIX_TRACE_LOOP, .lanes = 2, .bytes = 4096 };
+static trace_id_t stream;
+
+static void stop_it(void *unused)
+{
+	(void)unused;
+	PXT_EQ(posix_trace_stop(stream), 0);
+}
+
+static void shut_it_down(void *unused)
+{
+	(void)unused;
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
+static void filter_it(void *unused)
+{
+	trace_event_set_t set;
+
+	(void)unused;
+	PXT_EQ(posix_trace_eventset_fill(&set, POSIX_TRACE_SYSTEM_EVENTS), 0);
+	PXT_EQ(posix_trace_set_filter(stream, &set, POSIX_TRACE_SET_EVENTSET), 0);
+}
+
+static void copy_it(void *unused)
+{
+#if CAN_LOG
+	int fd = empty_file();
+
+	PXT_EQ(posix_trace_snapshot_np(stream, fd), 0);
+	close(fd);
+#endif
+	(void)unused;
+}
+
+static void beside_a_writer(uint32_t point, void (*deed)(void *))
+{
+	stream = kit_open(&spec);
+	pxt_holdback_ns = HOLDBACK;
+	kit_start(stream);
+	kit_interrupt(0, UINT64_C(1) << point, deed, NULL);
+	begin_slow(LAST);
+	kit_write(1, 30);
+	PXT_EQ(kit_interrupted(), (int)point);
+	end_slow(HOLDBACK);
+}
+
+static void a_stop_waits_no_longer_where_sleeps_last(void)
+{
+	beside_a_writer(PXT_TP_STAMPED, stop_it);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
+static void a_shutdown_waits_no_longer_where_sleeps_last(void)
+{
+	beside_a_writer(PXT_TP_STAMPED, shut_it_down);
+}
+
+static void a_filter_waits_no_longer_where_sleeps_last(void)
+{
+	beside_a_writer(PXT_TP_STAMPED, filter_it);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
+static void a_snapshot_waits_no_longer_where_sleeps_last(void)
+{
+#if CAN_LOG
+	beside_a_writer(PXT_TP_RESERVED, copy_it);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+#else
+	(void)copy_it;
+#endif
+}
+
+static void a_stop_waits_no_longer_for_threads_without_a_place(void)
+{
+	struct pxt_pass pass;
+	struct pxt_self before;
+
+	stream = kit_open(&spec);
+	pxt_holdback_ns = HOLDBACK;
+	kit_start(stream);
+	before = pxt_self;
+	pxt_self.entry = &pxt_no_entry;
+	pxt_self.index = PXT_THREAD_EXTRA;
+	CU_ASSERT(pxt_enter(&pass));
+	begin_slow(LAST);
+	stop_it(NULL);
+	end_slow(HOLDBACK);
+	pxt_leave(&pass);
+	pxt_self.entry = before.entry;
+	pxt_self.index = before.index;
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
+/* A clock that stands still: then the sleeps that were asked for are counted. */
+static void a_patience_ends_where_the_clock_stands_still(void)
+{
+	struct pxt_patience patience;
+
+	begin_slow(1);
+	pxt_patience_begin(&patience, 10 * MS_NS);
+	for (unsigned i = 0; i < 10; i++) {
+		CU_ASSERT(pxt_patience_pause(&patience, MS_NS));
+		slow->now_ns = 1;
+	}
+	CU_ASSERT(!pxt_patience_pause(&patience, MS_NS));
+	PXT_EQ(slow->pauses, 10);
+	slow->last = 0;
+}
+
+static void the_last_slice_is_what_is_left(void)
+{
+	struct pxt_patience patience;
+
+	begin_slow(1);
+	pxt_patience_begin(&patience, 10 * MS_NS);
+	slow->now_ns += 9 * MS_NS + 1;
+	CU_ASSERT(pxt_patience_pause(&patience, 5 * MS_NS));
+	CU_ASSERT(!pxt_patience_pause(&patience, 5 * MS_NS));
+	end_slow(10 * MS_NS);
+}
+
+/* ---- Other locks and other units ---- */
+
+#if CONFIG_PTRACE_INHERIT
+static void a_relative_that_keeps_the_names_is_waited_for_no_longer(void)
+{
+	stream = kit_open(&spec);
+	atomic_store(&pxt_directory->lock, getppid());
+	begin_slow(LAST);
+	CU_ASSERT(!pxt_family_lock());
+	end_slow(1000 * MS_NS);
+	atomic_store(&pxt_directory->lock, 0);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+#endif
+
+#if CONFIG_PTRACE_ATTACH
+static uint64_t pull_nothing(struct pxt_stream *shared, uint64_t clock, bool all)
+{
+	(void)shared;
+	(void)clock;
+	(void)all;
+	return 0;
+}
+
+static void guests_are_waited_for_no_longer(void)
+{
+	static const struct pxt_share_ops ops = { .pull = pull_nothing };
+	const struct pxt_share_ops *before = pxt_share_ops;
+
+	stream = kit_open(&spec);
+	pxt_holdback_ns = HOLDBACK;
+	kit_start(stream);
+	pxt_share_ops = &ops;
+	kit_stream(stream)->share = (void *)&stream;
+	begin_slow(LAST);
+	pxt_share_settle(stream);
+	end_slow(HOLDBACK);
+	kit_stream(stream)->share = NULL;
+	pxt_share_ops = before;
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+#endif
+
+#if CAN_LOG
+static void a_fork_waits_no_longer_for_a_log(void)
+{
+	int fd = empty_file();
+	const struct pxt_ops *ops;
+	struct pxt_log *log;
+	trace_id_t trid;
+	pid_t child;
+
+	PXT_EQ_FATAL(posix_trace_shutdown(with_log(fd)), 0);
+	PXT_EQ_FATAL(posix_trace_open(fd, &trid), 0);
+	log = pxt_handle_find(trid, &ops);
+	pxt_log_lock(log);
+	begin_slow(LAST);
+	child = fork();
+	if (child == 0)
+		_exit(0);
+	end_slow(1000 * MS_NS);
+	PXT_EQ(waitpid(child, NULL, 0), child);
+	pxt_log_unlock(log);
+	PXT_EQ(posix_trace_close(trid), 0);
+	close(fd);
+}
+#endif
+
+/* ---- At exit ---- */
+
+static void end_child(uint64_t ns, int (*run)(void *))
+{
+	PXT_EQ(pxt_in_child(run, NULL), 0);
+	end_slow(ns);
+}
+
+static int leave_a_reader(void *unused)
+{
+	(void)unused;
+	stream = kit_open(&spec);
+	pxt_holdback_ns = HOLDBACK;
+	atomic_store(&kit_stream(stream)->users, 1u);
+	begin_slow(LAST);
+	exit(0);
+}
+
+static void an_exit_waits_no_longer_for_a_reader(void)
+{
+	begin_slow(LAST);
+	end_child(HOLDBACK, leave_a_reader);
+}
+
+static int leave_a_shutdown(void *unused)
+{
+	(void)unused;
+	stream = kit_open(&spec);
+	kit_stream(stream)->closing = 1;
+	begin_slow(LAST);
+	exit(0);
+}
+
+static void an_exit_waits_no_longer_for_another_thread_s_shutdown(void)
+{
+	begin_slow(LAST);
+	end_child(3000 * MS_NS, leave_a_shutdown);
+}
+
+#if CAN_LOG
+static struct pxt_tolog *log_to_leave(void)
+{
+	stream = with_log(empty_file());
+	pxt_holdback_ns = HOLDBACK;
+	return pxt_tolog_of(kit_stream(stream));
+}
+
+static int leave_a_turn(void *unused)
+{
+	struct pxt_tolog *log = log_to_leave();
+
+	(void)unused;
+	atomic_store(&log->busy, 1u);
+	log->holder = 0;
+	begin_slow(LAST);
+	exit(0);
+}
+
+static void an_exit_waits_no_longer_for_a_turn(void)
+{
+	begin_slow(LAST);
+	end_child(3000 * MS_NS, leave_a_turn);
+}
+
+static int leave_one_who_waits_for_a_turn(void *unused)
+{
+	(void)unused;
+	log_to_leave()->users = 1;
+	begin_slow(LAST);
+	exit(0);
+}
+
+static void an_exit_waits_no_longer_for_those_who_wait_for_a_turn(void)
+{
+	begin_slow(LAST);
+	end_child(HOLDBACK, leave_one_who_waits_for_a_turn);
+}
+#endif
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(a_stop_waits_no_longer_where_sleeps_last),
+	PXT_CASE(a_shutdown_waits_no_longer_where_sleeps_last),
+	PXT_CASE(a_filter_waits_no_longer_where_sleeps_last),
+	PXT_CASE(a_snapshot_waits_no_longer_where_sleeps_last),
+	PXT_CASE(a_stop_waits_no_longer_for_threads_without_a_place),
+	PXT_CASE(a_patience_ends_where_the_clock_stands_still),
+	PXT_CASE(the_last_slice_is_what_is_left),
+#if CONFIG_PTRACE_INHERIT
+	PXT_CASE(a_relative_that_keeps_the_names_is_waited_for_no_longer),
+#endif
+#if CONFIG_PTRACE_ATTACH
+	PXT_CASE(guests_are_waited_for_no_longer),
+#endif
+	PXT_CASE(an_exit_waits_no_longer_for_a_reader),
+	PXT_CASE(an_exit_waits_no_longer_for_another_thread_s_shutdown),
+#if CAN_LOG
+	PXT_CASE(a_fork_waits_no_longer_for_a_log),
+	PXT_CASE(an_exit_waits_no_longer_for_a_turn),
+	PXT_CASE(an_exit_waits_no_longer_for_those_who_wait_for_a_turn),
+#endif
+};
+
+PXT_SUITE("core: patience", cases)

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reading.c - small rules of the reader, one by one, with a clock that the test moves: a poll that
+ * finds nothing, the thread that is remembered, an unfinished record that is finished just now, what
+ * STOP and START wait for.
+ */
+#include "kit.h"
+
+#include "core/context.h"
+#include "fakes/fakes.h"
+#include "inside.h"
+
+#include <string.h>
+
+#define LOOP POSIX_TRACE_LOOP
+#define FULL POSIX_TRACE_UNTIL_FULL
+#define HZ   UINT64_C(1000000000)
+
+static trace_id_t stream;
+
+static void begin(int policy, unsigned lanes)
+{
+	const struct kit_spec spec = { .policy = policy, .lanes = lanes, .bytes = 1024 };
+	static bool faked;
+
+	if (!faked)
+		pxt_fake_clock_start(HZ);
+	faked = true;
+	pxt_fake_clock_advance(HZ);
+	pxt_fake_clock_told = NULL;
+	stream = kit_open(&spec);
+	kit_start(stream);
+	(void)kit_read_all(stream);
+}
+
+static void end(void)
+{
+	somebody_inside(false);
+	CU_ASSERT(kit_law(stream));
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
+static struct pxt_lane *lane_of(unsigned lane)
+{
+	return pxt_block_lane(kit_block(stream), lane);
+}
+
+/* ---- Records by hand ---- */
+
+struct record {
+	struct pxt_place place;
+	struct pxt_event event;
+	unsigned char data[20];
+};
+
+static void reserve(struct record *record, unsigned lane, uint32_t thread)
+{
+	memset(record, 0, sizeof(*record));
+	kit_data(record->data, lane, ++kit_seen.sent[lane], sizeof(record->data));
+	record->event = (struct pxt_event){ .data = record->data,
+		.bytes = sizeof(record->data),
+		.info = pxt_slot_info(kit_type(), sizeof(record->data), false, false, lane),
+		.ctx = pxt_context(thread, NULL) };
+	record->place.ring = pxt_block_ring(kit_block(stream), lane);
+	CU_ASSERT_FATAL(pxt_ring_reserve(&record->place,
+	                    pxt_info_slots(record->event.info, PXT_CTX_BYTES), 0) == PXT_RESERVED);
+}
+
+static void finish(struct record *record)
+{
+	record->event.ticks = record->place.ticks;
+	pxt_ring_store(&record->place, &record->event);
+}
+
+static void put(unsigned lane, uint32_t thread)
+{
+	struct record record;
+
+	reserve(&record, lane, thread);
+	finish(&record);
+}
+
+/* ---- A poll that finds nothing (core/take.c) ---- */
+
+static void a_poll_that_found_nothing_asks_no_head_for_two_microseconds(void)
+{
+	struct record record;
+	uint64_t looked;
+
+	begin(LOOP, 2);
+	somebody_inside(true);
+	CU_ASSERT(!kit_read(stream));
+	looked = lane_of(1)->look_ticks;
+	pxt_fake_clock_advance(1999);
+	reserve(&record, 1, 100);
+	CU_ASSERT(!kit_read(stream));
+	PXT_EQ(lane_of(1)->look_ticks, looked);
+	pxt_fake_clock_advance(1);
+	CU_ASSERT(!kit_read(stream));
+	PXT_EQ(lane_of(1)->look_ticks, looked + 2000);
+	finish(&record);
+	CU_ASSERT(kit_read(stream));
+	end();
+}
+
+static void what_was_stored_in_any_lane_is_read_by_the_next_poll(void)
+{
+	for (unsigned lane = 0; lane < 4; lane++) {
+		begin(LOOP, 4);
+		CU_ASSERT(!kit_read(stream));
+		put(lane, 100);
+		/* Not younger than the snapshot of a poll that looks. */
+		CU_ASSERT(kit_read(stream));
+		CU_ASSERT(!kit_read(stream));
+		end();
+	}
+}
+
+/* Then the slot that it waits for is one of a later lap. */
+static void a_poll_of_a_lane_that_was_lapped_meanwhile_reads_what_is_left(void)
+{
+	begin(LOOP, 1);
+	CU_ASSERT(!kit_read(stream));
+	for (uint32_t slots = 0; slots < 2 * kit_slots(stream); slots += kit_slots_of(20))
+		put(0, 100);
+	CU_ASSERT(kit_read(stream));
+	end();
+}
+
+/* A control call ends it: what it put is read at once, though no time has gone by. */
+static void a_poll_behind_a_stop_reads_it_at_once(void)
+{
+	begin(FULL, 2);
+	CU_ASSERT(!kit_read(stream));
+	PXT_EQ(posix_trace_stop(stream), 0);
+	CU_ASSERT(kit_read(stream));
+	PXT_EQ(kit_seen.stops, 1);
+	end();
+}
+
+/* ---- The thread that is remembered (core/take.h) ---- */
+
+static uint32_t new_thread(uint64_t thread)
+{
+	uint32_t index = 1u + atomic_fetch_add(&pxt_threads->count, 1u);
+	struct pxt_thread *entry = &pxt_threads->entry[index];
+
+	atomic_store(&entry->pid, pxt_process_pid());
+	atomic_store(&entry->tid, (int32_t)thread);
+	pxt_wide_set(&entry->thread, thread);
+	return index;
+}
+
+/* Who recorded the next event, as its reader is told. */
+static uint64_t read_thread(void)
+{
+	struct posix_trace_event_info info;
+	unsigned char data[64];
+	uintptr_t thread = 0;
+	int unavailable = 1;
+	size_t len;
+
+	PXT_EQ(
+	    posix_trace_trygetnext_event(stream, &info, data, sizeof(data), &len, &unavailable), 0);
+	CU_ASSERT(!unavailable);
+	memcpy(&thread, &info.posix_thread_id, sizeof(thread));
+	return thread;
+}
+
+static void threads_that_take_turns_are_told_apart(void)
+{
+	uint32_t one;
+	uint32_t two;
+
+	begin(LOOP, 1);
+	one = new_thread(1111);
+	two = new_thread(2222);
+	for (unsigned i = 0; i < 12; i++)
+		put(0, i % 3 ? one : two);
+	for (unsigned i = 0; i < 12; i++)
+		PXT_EQ(read_thread(), i % 3 ? 1111 : 2222);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
+static void a_thread_that_was_not_known_is_asked_for_again(void)
+{
+	uint32_t index;
+
+	begin(LOOP, 1);
+	index = 1u + atomic_load(&pxt_threads->count);
+	put(0, index);
+	put(0, index);
+	put(0, index);
+	PXT_EQ(read_thread(), 0);
+	PXT_EQ(read_thread(), 0);
+	PXT_EQ(new_thread(3333), index);
+	PXT_EQ(read_thread(), 3333);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
+/* ---- Unfinished records ---- */
+
+static struct record slow;
+static unsigned readings;
+
+/* The reader looks at the clock behind its first look at the record, before it asks who is inside. */
+static uint64_t finish_it(uint64_t ticks)
+{
+	if (readings && --readings == 0) {
+		pxt_fake_clock_told = NULL;
+		finish(&slow);
+	}
+	return ticks;
+}
+
+/* Ruling 27 */
+static void a_record_that_is_finished_while_nobody_is_inside_is_not_given_up(void)
+{
+	struct posix_trace_counts_np now;
+
+	/* The last of these comes directly before it is asked who is inside. */
+	for (unsigned nth = 1; nth <= 3; nth++) {
+		begin(LOOP, 1);
+		kit_block(stream)->idle_since = 0;
+		reserve(&slow, 0, 100);
+		readings = nth;
+		pxt_fake_clock_told = finish_it;
+		(void)kit_read(stream);
+		pxt_fake_clock_told = NULL;
+		kit_counts(stream, &now);
+		PXT_EQ(readings, 0);
+		PXT_EQ(now.posix_lost_np, 0);
+		(void)kit_read_all(stream);
+		PXT_EQ(kit_missing(0, 1, 1), 0);
+		end();
+	}
+}
+
+/* ---- Jumps ---- */
+
+/* POL-05 */
+static void a_writer_that_overwrites_what_the_reader_went_to_notes_its_stamp(void)
+{
+	struct posix_trace_counts_np now;
+	struct pxt_lane *lane;
+	struct pxt_slot front;
+	uint32_t mask;
+
+	begin(LOOP, 1);
+	lane = lane_of(0);
+	mask = kit_block(stream)->slot_mask;
+	/* Into the middle of a lap, so that nothing else makes the writer look. */
+	for (uint32_t slots = 0; slots < mask + 1u + mask / 2u; slots += kit_slots_of(20)) {
+		pxt_fake_clock_advance(10);
+		put(0, 100);
+	}
+	kit_counts(stream, &now);
+	CU_ASSERT(now.posix_lost_np > 0);
+	PXT_EQ(pxt_wide_load(&lane->first_lost), 0);
+	front = pxt_slot_load(&pxt_lane_slots(lane)[(uint32_t)lane->pos & mask]);
+	put(0, 100);
+	PXT_EQ(pxt_wide_load(&lane->first_lost), pxt_slot_ticks(&front));
+	end();
+}
+
+/* ---- START and STOP ---- */
+
+/* STOP-03; what a lane that was seen empty before the STOP was put may hold is older than it. */
+static void a_stop_waits_until_every_lane_was_looked_at_behind_it(void)
+{
+	begin(LOOP, 2);
+	CU_ASSERT(!kit_read(stream));
+	pxt_fake_clock_advance(10);
+	put(1, 100);
+	pxt_fake_clock_advance(10);
+	PXT_EQ(posix_trace_stop(stream), 0);
+	/* As if the stop had come in between two looks of one reader. */
+	lane_of(1)->front_state = PXT_FRONT_EMPTY;
+	CU_ASSERT(kit_read(stream));
+	PXT_EQ(kit_seen.stops, 0);
+	PXT_EQ(kit_seen.last[1], 1);
+	CU_ASSERT(kit_read(stream));
+	PXT_EQ(kit_seen.stops, 1);
+	end();
+}
+
+static bool status_is(int stream_status, int full_status)
+{
+	struct posix_trace_status_info now;
+
+	PXT_EQ(posix_trace_get_status(stream, &now), 0);
+	return now.posix_stream_status == stream_status &&
+	       now.posix_stream_full_status == full_status;
+}
+
+static void write_until_it_stops(void)
+{
+	while (status_is(POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL))
+		kit_write(1, 4);
+	CU_ASSERT(status_is(POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL));
+}
+
+/* POL-06; a START has 128 bytes, and one place beside the lanes. */
+static void a_second_start_that_has_no_place_leaves_the_stream_full_and_stopped(void)
+{
+	for (unsigned lanes = 1; lanes <= 2; lanes++) {
+		begin(FULL, lanes);
+		write_until_it_stops();
+		CU_ASSERT(kit_read(stream));
+		kit_start(stream);
+		CU_ASSERT(status_is(POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL));
+		PXT_EQ(posix_trace_stop(stream), 0);
+		for (unsigned i = 0; i < 3; i++) {
+			kit_start(stream);
+			CU_ASSERT(status_is(POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL));
+			CU_ASSERT(kit_law(stream));
+		}
+		(void)kit_read_all(stream);
+		/* One by call is read, and the stop behind it. */
+		PXT_EQ(kit_seen.starts, 2);
+		PXT_EQ(kit_seen.stops, 1);
+		PXT_EQ(kit_seen.strange, 0);
+		kit_start(stream);
+		CU_ASSERT(status_is(POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL));
+		end();
+	}
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(a_poll_that_found_nothing_asks_no_head_for_two_microseconds),
+	PXT_CASE(what_was_stored_in_any_lane_is_read_by_the_next_poll),
+	PXT_CASE(a_poll_of_a_lane_that_was_lapped_meanwhile_reads_what_is_left),
+	PXT_CASE(a_poll_behind_a_stop_reads_it_at_once),
+	PXT_CASE(threads_that_take_turns_are_told_apart),
+	PXT_CASE(a_thread_that_was_not_known_is_asked_for_again),
+	PXT_CASE(a_record_that_is_finished_while_nobody_is_inside_is_not_given_up),
+	PXT_CASE(a_writer_that_overwrites_what_the_reader_went_to_notes_its_stamp),
+	PXT_CASE(a_stop_waits_until_every_lane_was_looked_at_behind_it),
+	PXT_CASE(a_second_start_that_has_no_place_leaves_the_stream_full_and_stopped),
+};
+
+PXT_SUITE("core: reading", cases)

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_logmemory.c - a growing log whose reader has no memory for what came: the call that looks says
+ * so, and a later one goes on as if nothing had been.
+ */
+#include "suite.h"
+
+#include "base/logfmt.h"
+#include "fakes/fakes.h"
+#include "golden/golden.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What a reader came to know, to its end. */
+struct known {
+	unsigned events;
+	unsigned refused; /* calls that had no memory */
+	struct posix_trace_loginfo_np info;
+};
+
+static const char *const logs[] = { "le64", "be64", "le32", "be32", "loop-le64", "loop-be32",
+	"cleared", "sealed-le64", "boot-le64" };
+#define LOGS (sizeof(logs) / sizeof(logs[0]))
+
+static trace_id_t open_growing(int fd)
+{
+	trace_id_t trid = 0;
+
+	PXT_EQ_FATAL(posix_trace_open_growing_np(fd, &trid, NULL), 0);
+	return trid;
+}
+
+static void expect_no_damage(trace_id_t trid)
+{
+	struct posix_trace_logfinding_np finding;
+
+	PXT_EQ(posix_trace_log_skipdamage_np(trid, &finding), ENOENT);
+}
+
+/* Reads on to the present end.  The first call that is refused is the last one without memory. */
+static void read_on(trace_id_t trid, struct known *known)
+{
+	struct posix_trace_event_info event;
+	int unavailable = 0;
+	size_t len;
+
+	while (!unavailable) {
+		int error = posix_trace_getnext_event(trid, &event, NULL, 0, &len, &unavailable);
+
+		CU_ASSERT(error == 0 || error == ENOMEM);
+		known->refused += error == ENOMEM;
+		known->events += error == 0 && !unavailable;
+		if (error) {
+			expect_no_damage(trid);
+			pxt_fault_arm(&pxt_fault_heap, 0, 0);
+			unavailable = 0;
+		}
+	}
+}
+
+static bool same(const struct known *a, const struct known *b)
+{
+	return a->events == b->events && memcmp(&a->info, &b->info, sizeof(a->info)) == 0;
+}
+
+/* The log comes to a reader that has seen its head alone; there is memory for @n - 1 allocations. */
+static struct known follow(const struct golden *golden, unsigned n)
+{
+	struct known known = { 0 };
+	int fd = golden_file(golden->bytes, 512);
+	trace_id_t trid = open_growing(fd);
+
+	golden_rewrite(fd, golden->bytes, golden->size);
+	pxt_fault_arm_from(&pxt_fault_heap, n, ENOMEM);
+	read_on(trid, &known);
+	pxt_fault_arm(&pxt_fault_heap, 0, 0);
+	PXT_EQ(posix_trace_log_getinfo_np(trid, &known.info), 0);
+	PXT_EQ(posix_trace_close(trid), 0);
+	close(fd);
+	return known;
+}
+
+static void expect_the_same_without_memory(const char *name, const struct golden *golden)
+{
+	struct known whole = follow(golden, 1000);
+
+	PXT_EQ(whole.refused, 0);
+	for (unsigned n = 1, refused = 1; refused; n++) {
+		struct known known = follow(golden, n);
+
+		refused = known.refused;
+		CU_ASSERT(refused || n > 5);
+		PXT_CHECK(same(&known, &whole), "%s, %u: %u events, complete %d, %u modules", name,
+		    n, known.events, known.info.posix_complete_np, known.info.posix_modules_np);
+	}
+}
+
+/* DEC-29 */
+static void whichever_allocation_fails_a_later_call_reads_the_whole_log(void)
+{
+	struct golden golden;
+
+	for (size_t i = 0; i < LOGS; i++) {
+		golden_read(&golden, logs[i]);
+		expect_the_same_without_memory(logs[i], &golden);
+	}
+}
+
+/* ---- Within a block ---- */
+
+static bool little_endian(void)
+{
+	const uint16_t one = 1;
+	unsigned char first;
+
+	memcpy(&first, &one, 1);
+	return first == 1;
+}
+
+/* More modules than the table holds at first, in one block at the end of a log without trailer. */
+#define MODULES 20u
+
+static void put_modules(struct golden *golden)
+{
+	size_t from;
+	size_t to;
+	uint16_t bytes;
+	uint32_t length = PXT_LOG_BLOCK_BYTES;
+	uint32_t count = MODULES;
+
+	golden_read(golden, little_endian() ? "le64" : "be64");
+	from = golden_block(golden, PXT_LOG_MODULES, 0);
+	to = golden_block(golden, PXT_LOG_TRAILER, 0);
+	/* The head of the trailer stays, but for what it holds. */
+	memcpy(golden->bytes + to + 4, golden->bytes + from + 4, 2);
+	/* Each entry begins with its length. */
+	memcpy(&bytes, golden->bytes + from + PXT_LOG_BLOCK_BYTES, sizeof(bytes));
+	for (uint32_t i = 0; i < MODULES; i++, length += (uint32_t)bytes)
+		memcpy(
+		    golden->bytes + to + length, golden->bytes + from + PXT_LOG_BLOCK_BYTES, bytes);
+	length += 15u & -length;
+	CU_ASSERT_FATAL(to + length <= sizeof(golden->bytes));
+	memcpy(golden->bytes + to + 8, &length, sizeof(length));
+	memcpy(golden->bytes + to + 12, &count, sizeof(count));
+	golden->size = to + length;
+	golden_sign(golden, to);
+}
+
+static void entries_of_a_block_that_had_room_are_not_taken_twice(void)
+{
+	struct golden golden;
+
+	put_modules(&golden);
+	PXT_EQ(follow(&golden, 1000).info.posix_modules_np, 2 + MODULES);
+	expect_the_same_without_memory("modules", &golden);
+}
+
+/* ---- Begun anew ---- */
+
+/* DEC-25 */
+static void a_log_that_was_begun_anew_is_read_when_memory_is_back(void)
+{
+	struct golden golden;
+
+	golden_read(&golden, little_endian() ? "le64" : "be64");
+	golden.size = golden_block(&golden, PXT_LOG_TRAILER, 0);
+	for (unsigned n = 1, refused = 1; refused; n++) {
+		struct known known = { 0 };
+		int fd = golden_file(golden.bytes, 512);
+		trace_id_t trid = open_growing(fd);
+		unsigned char *generation = &golden.bytes[little_endian() ? 144 : 147];
+
+		*generation = (unsigned char)n;
+		golden_sign(&golden, 0);
+		golden_rewrite(fd, golden.bytes, golden.size);
+		pxt_fault_arm_from(&pxt_fault_heap, n, ENOMEM);
+		read_on(trid, &known);
+		pxt_fault_arm(&pxt_fault_heap, 0, 0);
+		PXT_EQ(posix_trace_close(trid), 0);
+		close(fd);
+		refused = known.refused;
+		CU_ASSERT(refused || n > 5);
+		PXT_EQ(known.events, 9);
+	}
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(whichever_allocation_fails_a_later_call_reads_the_whole_log),
+	PXT_CASE(entries_of_a_block_that_had_room_are_not_taken_twice),
+	PXT_CASE(a_log_that_was_begun_anew_is_read_when_memory_is_back),
+};
+
+PXT_SUITE("growing logs and memory", cases)
