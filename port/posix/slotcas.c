@@ -8,7 +8,7 @@
 /* A writer's tries: others stored into the slot meanwhile, or an interrupt came. */
 #define STORE_TRIES 64u
 
-#if defined(__x86_64__) && !PXT_TSAN
+#if defined(__x86_64__)
 
 #include <cpuid.h>
 
@@ -71,7 +71,7 @@ struct pxt_slot pxt_port_slot_load_cas(const struct pxt_slot *slot)
 		                      (uint32_t)seen[1], (uint32_t)(seen[1] >> 32) } };
 }
 
-#elif defined(__aarch64__) && !PXT_TSAN
+#elif defined(__aarch64__)
 
 #include <sys/auxv.h>
 
