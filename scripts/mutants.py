@@ -17,6 +17,7 @@ The list (tests/mutants.txt) consists of blocks; lines with # are remarks:
     file: core/ring.h
     kill: law the_law_holds_in_a_storm_of_signals     test as CTest names it, then its cases (or all)
     kill: tool.a_deadlock_is_named                    a test of a command (tests/tool/*.sh)
+    kill: tsan.port who_loads_a_slot_sees_...         a test in a build with ThreadSanitizer
     - the old text, one or more lines; blanks before each line do not matter
     + the new text (none: the old text is taken out)
 """
@@ -103,12 +104,16 @@ class Copy:
     def __init__(self, where, number):
         self.tree = where / f"tree{number}"
         self.build = where / f"build{number}"
+        self.sanitized = where / f"tsan{number}"
         self.originals = {}
         ignore = shutil.ignore_patterns(".git", "build", "build-*", "__pycache__")
         shutil.copytree(ROOT, self.tree, ignore=ignore, symlinks=True)
-        command = ["cmake", "-S", self.tree, "-B", self.build, "-DPTRACE_WERROR=OFF",
+        self.configure(self.build)
+
+    def configure(self, build, *options):
+        command = ["cmake", "-S", self.tree, "-B", build, "-DPTRACE_WERROR=OFF",
                    "-DPTRACE_EXAMPLES=OFF", "-DPTRACE_BENCH=OFF",
-                   "-DPTRACE_INSTALL=OFF", "-DPTRACE_CHECKS=OFF"]
+                   "-DPTRACE_INSTALL=OFF", "-DPTRACE_CHECKS=OFF", *options]
         if shutil.which("ninja"):
             command += ["-G", "Ninja"]
         if shutil.which("ccache"):
@@ -123,7 +128,19 @@ class Copy:
         now = max(time.time(), before + 1)
         os.utime(path, (now, now))
 
+    def build_sanitized(self, test, jobs):
+        """Made by the first mutant that asks for it; its programs end at the first report."""
+        if not (self.sanitized / "CMakeCache.txt").exists():
+            compiler = shutil.which("clang") or shutil.which("clang-14") or "cc"
+            self.configure(self.sanitized, "-DPTRACE_SANITIZER=tsan", "-DCMAKE_BUILD_TYPE=Debug",
+                           f"-DCMAKE_C_COMPILER={compiler}", "-DPTRACE_TOOLS=OFF", "-DPTRACE_SHARED=OFF",
+                           "-DCMAKE_C_FLAGS=-O1 -mcx16 -fsanitize=thread")
+        return run(["cmake", "--build", self.sanitized, "-j", str(jobs), "--target", f"test_{test}"],
+                   BUILD_SECONDS)
+
     def build_test(self, test, jobs):
+        if test.startswith("tsan."):
+            return self.build_sanitized(test[5:], jobs)
         targets = ["pxtrace", "mklog"] if test.startswith("tool.") else [f"test_{test}"]
         if f"\n{test[5:]}()\n" in NAMED.read_text():
             targets.append("named")
@@ -135,6 +152,8 @@ class Copy:
             # --no-tests: a name that no test has is no test that passes.
             return run(["ctest", "--test-dir", self.build, "--output-on-failure", "--no-tests=error",
                         "-R", f"^{re.escape(kill[0])}$"], RUN_SECONDS)
+        if kill[0].startswith("tsan."):
+            return run([self.sanitized / "tests" / f"test_{kill[0][5:]}", *kill[1:]], RUN_SECONDS)
         return run([self.build / "tests" / f"test_{kill[0]}", *kill[1:]], RUN_SECONDS)
 
 

@@ -389,7 +389,34 @@ static void a_slot_is_never_seen_torn(void)
 	CU_ASSERT_EQUAL(torn_slots(), 0);
 }
 
-#if (defined(__x86_64__) || defined(__aarch64__)) && !PXT_TSAN
+static int handed_over;
+
+static void *hand_over(void *unused)
+{
+	handed_over = 1;
+	pxt_slot_store(&shared_slot, 7, 7);
+	return unused;
+}
+
+/* A plain word: under ThreadSanitizer this fails as soon as either side tells less than it does. */
+static void who_loads_a_slot_sees_what_was_written_before_it(void)
+{
+	struct pxt_slot slot;
+	pthread_t thread;
+
+	for (int i = 0; i < 100; i++) {
+		handed_over = 0;
+		pxt_slot_store(&shared_slot, 0, 0);
+		CU_ASSERT_FATAL(!pthread_create(&thread, NULL, hand_over, NULL));
+		do
+			slot = pxt_slot_load(&shared_slot);
+		while (slot.word[0] != 7);
+		CU_ASSERT_EQUAL(handed_over, 1);
+		pthread_join(thread, NULL);
+	}
+}
+
+#if defined(__x86_64__) || defined(__aarch64__)
 /* An emulator may do plain 16-byte accesses in two halves, as the processor does that it plays. */
 static bool plain_access_is_whole(void)
 {
@@ -502,6 +529,7 @@ static const struct pxt_case cases[] = { PXT_CASE(the_rate_is_fixed_once),
 	PXT_CASE(a_wait_ends_with_its_slice), PXT_CASE(the_earlier_of_limit_and_slice_counts),
 	PXT_CASE(a_wake_releases_all_sleepers), PXT_CASE(a_fence_for_all_is_a_fence_for_the_others),
 	PXT_CASE(a_mutex_excludes), PXT_CASE(a_slot_is_never_seen_torn),
+	PXT_CASE(who_loads_a_slot_sees_what_was_written_before_it),
 	PXT_CASE(a_slot_gives_back_what_was_stored), HOST_CASES };
 
 PXT_SUITE("port", cases)

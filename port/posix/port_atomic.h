@@ -8,7 +8,9 @@
  *   AArch64 with LSE2   aligned stp and ldp, with the barriers they lack
  *   AArch64 without     exclusive pair, chosen at run time in the same way
  *   other machines      words that tell to what they belong (words.h)
- *   ThreadSanitizer     the compiler's 16-byte atomics, which the tool understands
+ *   ThreadSanitizer     the same moves, which the tool does not see, and beside each an atomic access
+ *                       of the tag, which tells it the order.  Its own 16-byte atomics have one
+ *                       lock for all: accesses never meet, and a child forked meanwhile waits for ever.
  *
  *   who beside whom         slot_store   slot_load   head_*   ticks
  *   any of these                -            -          -       -      all at once, in signal
@@ -37,10 +39,17 @@
 #define PXT_TSAN 0
 #endif
 
+/* A 32-bit word that others change, as an operand: as an atomic load would be, relaxed. */
+#if PXT_TSAN
+#define PXT_PEEK(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
+#else
+#define PXT_PEEK(word) (*(const volatile uint32_t *)&(word))
+#endif
+
 /* ---- Slots ---- */
 
 /* A cell is a slot as it stands in a ring. */
-#if PXT_TSAN || defined(__x86_64__) || defined(__aarch64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 typedef struct pxt_slot pxt_cell;
 #else
 #include "port/posix/words.h"
@@ -54,43 +63,72 @@ void pxt_port_slot_store_cas(struct pxt_slot *slot, uint64_t low, uint64_t high)
 struct pxt_slot pxt_port_slot_load_cas(const struct pxt_slot *slot);
 #endif
 
+/*
+ * The tool takes a store as a release of the slot's address, a load as an acquire.  Told before the
+ * store and behind the load: who sees the slot has its writer's order.  The tag keeps its value, so
+ * what is told is also an access that meets plain ones of the same memory.
+ */
 #if PXT_TSAN
-
-PXT_INLINE void pxt_slot_store(struct pxt_slot *slot, uint64_t low, uint64_t high)
+PXT_INLINE void pxt_slot_tell_store(struct pxt_slot *slot)
 {
-	unsigned __int128 value = (unsigned __int128)high << 64 | low;
-
-	__atomic_store_n((unsigned __int128 *)(void *)slot, value, __ATOMIC_RELEASE);
+	(void)__atomic_fetch_or(&slot->word[0], 0, __ATOMIC_RELEASE);
 }
 
-PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
+PXT_INLINE void pxt_slot_tell_load(const struct pxt_slot *slot)
 {
-	unsigned __int128 value =
-	    __atomic_load_n((const unsigned __int128 *)(const void *)slot, __ATOMIC_ACQUIRE);
-
-	return (struct pxt_slot){ .word = { (uint32_t)value, (uint32_t)(value >> 32),
-		                      (uint32_t)(value >> 64), (uint32_t)(value >> 96) } };
+	(void)__atomic_load_n(&slot->word[0], __ATOMIC_ACQUIRE);
 }
+#else
+#define pxt_slot_tell_store(slot) ((void)0)
+#define pxt_slot_tell_load(slot)  ((void)0)
+#endif
 
-#elif defined(__x86_64__)
+#if defined(__x86_64__)
 
 #include <emmintrin.h>
+
+#if PXT_TSAN
+PXT_INLINE void pxt_vector_store(struct pxt_slot *slot, __m128i value)
+{
+	__asm__ volatile("movdqa	%1, %0" : "=m"(*slot) : "x"(value) : "memory");
+}
+
+PXT_INLINE __m128i pxt_vector_load(const struct pxt_slot *slot)
+{
+	__m128i value;
+
+	__asm__ volatile("movdqa	%1, %0" : "=x"(value) : "m"(*slot) : "memory");
+	return value;
+}
+#else
+PXT_INLINE void pxt_vector_store(struct pxt_slot *slot, __m128i value)
+{
+	*(volatile __m128i *)(void *)slot = value;
+}
+
+PXT_INLINE __m128i pxt_vector_load(const struct pxt_slot *slot)
+{
+	return *(const volatile __m128i *)(const void *)slot;
+}
+#endif
 
 /* Release: on this processor a store is never seen before an older one. */
 PXT_INLINE void pxt_slot_store(struct pxt_slot *slot, uint64_t low, uint64_t high)
 {
 	atomic_signal_fence(memory_order_release);
+	pxt_slot_tell_store(slot);
 	if (PXT_UNLIKELY(pxt_port_slot_by_cas))
 		pxt_port_slot_store_cas(slot, low, high);
 	else
-		*(volatile __m128i *)(void *)slot = _mm_set_epi64x((long long)high, (long long)low);
+		pxt_vector_store(slot, _mm_set_epi64x((long long)high, (long long)low));
 }
 
 /* The same for callers that know that vector moves may be used: no test. */
 PXT_INLINE void pxt_slot_store_plain(struct pxt_slot *slot, uint64_t low, uint64_t high)
 {
 	atomic_signal_fence(memory_order_release);
-	*(volatile __m128i *)(void *)slot = _mm_set_epi64x((long long)high, (long long)low);
+	pxt_slot_tell_store(slot);
+	pxt_vector_store(slot, _mm_set_epi64x((long long)high, (long long)low));
 }
 
 /* Acquire: a load is never done before an older one. */
@@ -101,9 +139,11 @@ PXT_INLINE struct pxt_halves pxt_slot_load_here(const struct pxt_slot *slot)
 	if (PXT_UNLIKELY(pxt_port_slot_by_cas)) {
 		struct pxt_slot loaded = pxt_port_slot_load_cas(slot);
 
+		pxt_slot_tell_load(slot);
 		return pxt_slot_halves(&loaded);
 	}
-	value = *(const volatile __m128i *)(const void *)slot;
+	value = pxt_vector_load(slot);
+	pxt_slot_tell_load(slot);
 	atomic_signal_fence(memory_order_acquire);
 	return (struct pxt_halves){ (uint64_t)_mm_cvtsi128_si64(value),
 		(uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(value, value)) };
@@ -128,6 +168,7 @@ PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
 /* Release: the barrier stands before the store, for which there is no instruction of that kind. */
 PXT_INLINE void pxt_slot_store_plain(struct pxt_slot *slot, uint64_t low, uint64_t high)
 {
+	pxt_slot_tell_store(slot);
 	__asm__ volatile("dmb	ish\n\t"
 	                 "stp	%1, %2, [%0]"
 	                 :
@@ -137,10 +178,12 @@ PXT_INLINE void pxt_slot_store_plain(struct pxt_slot *slot, uint64_t low, uint64
 
 PXT_INLINE void pxt_slot_store(struct pxt_slot *slot, uint64_t low, uint64_t high)
 {
-	if (PXT_UNLIKELY(pxt_port_slot_by_cas))
+	if (PXT_UNLIKELY(pxt_port_slot_by_cas)) {
+		pxt_slot_tell_store(slot);
 		pxt_port_slot_store_cas(slot, low, high);
-	else
+	} else {
 		pxt_slot_store_plain(slot, low, high);
+	}
 }
 
 /* Acquire: no later load is done before the barrier. */
@@ -149,13 +192,18 @@ PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
 	uint64_t low;
 	uint64_t high;
 
-	if (PXT_UNLIKELY(pxt_port_slot_by_cas))
-		return pxt_port_slot_load_cas(slot);
+	if (PXT_UNLIKELY(pxt_port_slot_by_cas)) {
+		struct pxt_slot loaded = pxt_port_slot_load_cas(slot);
+
+		pxt_slot_tell_load(slot);
+		return loaded;
+	}
 	__asm__ volatile("ldp	%0, %1, [%2]\n\t"
 	                 "dmb	ishld"
 	                 : "=&r"(low), "=&r"(high)
 	                 : "r"(slot)
 	                 : "memory");
+	pxt_slot_tell_load(slot);
 	return (struct pxt_slot){ .word = { (uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high,
 		                      (uint32_t)(high >> 32) } };
 }
@@ -182,7 +230,7 @@ PXT_INLINE struct pxt_slot pxt_slot_load(const pxt_cell *cell)
 /*
  * Stores @tag and the twelve bytes at @bytes.  The four bytes before @bytes can be loaded, too.
  */
-#if !PXT_TSAN && defined(__x86_64__)
+#if defined(__x86_64__)
 PXT_INLINE void pxt_slot_store_piece(
     struct pxt_slot *slot, uint32_t tag, const unsigned char *bytes)
 {
@@ -191,11 +239,12 @@ PXT_INLINE void pxt_slot_store_piece(
 	    _mm_move_ss(_mm_castsi128_ps(piece), _mm_castsi128_ps(_mm_cvtsi32_si128((int)tag))));
 
 	atomic_signal_fence(memory_order_release);
+	pxt_slot_tell_store(slot);
 	if (PXT_UNLIKELY(pxt_port_slot_by_cas))
 		pxt_port_slot_store_cas(slot, (uint64_t)_mm_cvtsi128_si64(whole),
 		    (uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(whole, whole)));
 	else
-		*(volatile __m128i *)(void *)slot = whole;
+		pxt_vector_store(slot, whole);
 }
 #else
 PXT_INLINE void pxt_slot_store_piece(pxt_cell *slot, uint32_t tag, const unsigned char *bytes)
@@ -209,15 +258,8 @@ PXT_INLINE void pxt_slot_store_piece(pxt_cell *slot, uint32_t tag, const unsigne
 }
 #endif
 
-#if PXT_TSAN
-PXT_INLINE void pxt_slot_store_plain(struct pxt_slot *slot, uint64_t low, uint64_t high)
-{
-	pxt_slot_store(slot, low, high);
-}
-#endif
-
 /* Both again for callers that know that vector moves may be used. */
-#if !PXT_TSAN && defined(__x86_64__)
+#if defined(__x86_64__)
 PXT_INLINE void pxt_slot_store_piece_plain(
     struct pxt_slot *slot, uint32_t tag, const unsigned char *bytes)
 {
@@ -226,7 +268,8 @@ PXT_INLINE void pxt_slot_store_piece_plain(
 	__m128 whole = _mm_move_ss(piece, _mm_castsi128_ps(_mm_cvtsi32_si128((int)tag)));
 
 	atomic_signal_fence(memory_order_release);
-	*(volatile __m128i *)(void *)slot = _mm_castps_si128(whole);
+	pxt_slot_tell_store(slot);
+	pxt_vector_store(slot, _mm_castps_si128(whole));
 }
 #else
 PXT_INLINE void pxt_slot_store_piece_plain(pxt_cell *slot, uint32_t tag, const unsigned char *bytes)
@@ -251,20 +294,10 @@ PXT_INLINE struct pxt_halves pxt_slot_load_halves(const pxt_cell *slot)
  * The tag word alone, first for the writer's look before it stores, then for the consumer: pairs
  * with the release of the slot's store.  A cell's tells the consumer nothing without its other words.
  */
-#if PXT_TSAN
+#if defined(__x86_64__) || defined(__aarch64__)
 PXT_INLINE uint32_t pxt_slot_peek(const pxt_cell *slot)
 {
-	return pxt_slot_load(slot).word[0];
-}
-
-PXT_INLINE uint32_t pxt_slot_peek_acquire(const pxt_cell *slot)
-{
-	return pxt_slot_load(slot).word[0];
-}
-#elif defined(__x86_64__) || defined(__aarch64__)
-PXT_INLINE uint32_t pxt_slot_peek(const pxt_cell *slot)
-{
-	return *(const volatile uint32_t *)&slot->word[0];
+	return PXT_PEEK(slot->word[0]);
 }
 
 PXT_INLINE uint32_t pxt_slot_peek_acquire(const pxt_cell *slot)
@@ -288,7 +321,7 @@ PXT_INLINE uint32_t pxt_slot_peek_acquire(const pxt_cell *slot)
  * there is an end to it whatever he does.  What was stored as one is seen as one; else all is 0,
  * which is no record.  @mask: slots of the ring less 1.
  */
-#if PXT_TSAN || defined(__x86_64__) || defined(__aarch64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 PXT_INLINE struct pxt_halves pxt_slot_view(const pxt_cell *cell, uint32_t mask)
 {
 	const uint64_t *half = (const uint64_t *)(const void *)cell;
@@ -314,7 +347,7 @@ PXT_INLINE struct pxt_halves pxt_slot_view(const pxt_cell *cell, uint32_t mask)
 #endif
 
 /* Before first use, while nobody else knows the @count cells (a power of two) at @cells. */
-#if PXT_TSAN || defined(__x86_64__) || defined(__aarch64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 PXT_INLINE void pxt_cells_init(pxt_cell *cells, uint32_t count)
 {
 	(void)cells;
@@ -471,13 +504,6 @@ PXT_INLINE uint32_t pxt_slot_behind(const pxt_cell *slot, uint32_t tag)
 {
 	return tag - pxt_slot_peek(slot);
 }
-#endif
-
-/* A 32-bit word that others change, as an operand: as an atomic load would be, relaxed. */
-#if PXT_TSAN
-#define PXT_PEEK(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
-#else
-#define PXT_PEEK(word) (*(const volatile uint32_t *)&(word))
 #endif
 
 /*

@@ -8,7 +8,7 @@
 /* A writer's tries: others stored into the slot meanwhile, or an interrupt came. */
 #define STORE_TRIES 64u
 
-#if defined(__x86_64__) && !PXT_TSAN
+#if defined(__x86_64__)
 
 #include <cpuid.h>
 
@@ -78,7 +78,7 @@ struct pxt_halves pxt_slot_load_halves(const struct pxt_slot *slot)
 }
 #endif
 
-#elif defined(__aarch64__) && !PXT_TSAN
+#elif defined(__aarch64__)
 
 #include <sys/auxv.h>
 

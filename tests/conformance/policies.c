@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -638,7 +639,8 @@ static void running_and_full_is_never_seen_under_until_full(void)
 		PXT_EQ_FATAL(pthread_create(&threads[0], NULL, trace_on, NULL), 0);
 		PXT_EQ_FATAL(pthread_create(&threads[1], NULL, trace_on, NULL), 0);
 		PXT_EQ_FATAL(pthread_create(&threads[2], NULL, read_on, &trid), 0);
-		while (st_now_ns() < end) {
+		/* On a busy machine neither thread may have a turn in that time: until both states were seen. */
+		while (st_now_ns() < end || !running || !stopped) {
 			struct posix_trace_status_info status;
 
 			PXT_EQ_FATAL(posix_trace_get_status(trid, &status), 0);
@@ -646,13 +648,12 @@ static void running_and_full_is_never_seen_under_until_full(void)
 			running += runs;
 			stopped += !runs;
 			seen += runs && status.posix_stream_full_status == POSIX_TRACE_FULL;
+			(void)sched_yield();
 		}
 		atomic_store(&keep_tracing, 0);
 		for (int k = 0; k < 3; k++)
 			(void)pthread_join(threads[k], NULL);
 		PXT_EQ(seen, 0);
-		CU_ASSERT(running > 0);
-		CU_ASSERT(stopped > 0);
 		PXT_EQ(posix_trace_shutdown(trid), 0);
 	}
 }
