@@ -47,7 +47,7 @@ from mutants import ROOT, run, tail
 
 LIST = ROOT / "tests" / "drawn.txt"
 SEED = 1
-LONGEST = 60  # seconds of a test that is tried
+LONGEST = 30  # seconds of a test that is tried
 BUDGET = 240  # seconds of all tests that one mutant is tried by
 COVERAGE = ["--coverage", "-O1", "-Wno-error", "-fprofile-update=prefer-atomic", "-fprofile-abs-path"]
 LIBRARIES = {"ptrace_static": "libptrace.a", "ptrace_testpoints": "tests/libptrace_testpoints.a"}
@@ -395,7 +395,7 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("build", nargs="?", type=pathlib.Path)
     parser.add_argument("names", nargs="*")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     listed = read_list()
     bad = wrong_entries(listed)
     if arguments.check:

@@ -217,12 +217,18 @@ static void torn_and_orphan_slots_are_counted(void)
 	golden.bytes[first + (size_t)4 * 16] = 1;
 	PXT_EQ(check(golden.bytes, golden.size, &sum), 0);
 	PXT_EQ(sum.posix_torn_np, 1);
-	/* It, and the continuations behind it: all whose bytes are not zero. */
-	CU_ASSERT(sum.posix_orphans_np >= 1);
+	/* It alone: of the continuations behind it all bytes are zero. */
+	PXT_EQ(sum.posix_orphans_np, 1);
+	/* The block's other four records look whole; the second block's four are. */
+	PXT_EQ(sum.posix_suspect_np, 4);
+	PXT_EQ(sum.posix_records_np, 4);
 	read_native(&golden);
 	memcpy(golden.bytes + first + (size_t)4 * 16, &begin, 4);
 	PXT_EQ(check(golden.bytes, golden.size, &sum), 0);
-	CU_ASSERT(sum.posix_torn_np >= 1);
+	PXT_EQ(sum.posix_torn_np, 1);
+	PXT_EQ(sum.posix_orphans_np, 0);
+	PXT_EQ(sum.posix_suspect_np, 5);
+	PXT_EQ(sum.posix_records_np, 4);
 }
 
 static void a_missing_and_a_doubled_block_are_told(void)
