@@ -13,7 +13,7 @@ elsewhere.  A NAME takes those whose name contains it, all of them unless --coun
 One mutant costs one compilation: its object stands before the library when the tests that run its
 function are linked, in a folder of its own; BUILD stays as it is.  Which tests run which function is
 measured once (with gcov; BUILD/checks/drawn.json).  What the compiler makes the same object of is no
-mutant; what it refuses as a warning is killed.  The tests run quick ones first, up to the first that
+mutant; what it refuses as a warning is killed.  The tests run near and quick ones first, up to the first that
 fails or takes many times its usual time.
 
 Survivors are compared with tests/drawn.txt.  A block of that list names a mutant, quotes the line
@@ -49,7 +49,19 @@ LIST = ROOT / "tests" / "drawn.txt"
 SEED = 1
 LONGEST = 30  # seconds of a test that is tried
 BUDGET = 240  # seconds of all tests that one mutant is tried by
+# Children that leave by _exit() would leave no counts behind.
+AT_EXIT = """
+void __gcov_dump(void);
+_Noreturn void __real__exit(int status);
+_Noreturn void __wrap__exit(int status);
+void __wrap__exit(int status)
+{
+	__gcov_dump();
+	__real__exit(status);
+}
+"""
 COVERAGE = ["--coverage", "-O1", "-Wno-error", "-fprofile-update=prefer-atomic", "-fprofile-abs-path"]
+FEW = 8  # tests that somebody named are tried whatever they run
 LIBRARIES = {"ptrace_static": "libptrace.a", "ptrace_testpoints": "tests/libptrace_testpoints.a"}
 
 
@@ -177,6 +189,12 @@ class Reach:
         # Tests that leave no counts behind, and those that are new since.
         self.everywhere = known["everywhere"] + [test for test in build.tests if test not in self.seconds]
         self.seconds.update((test, 0.1) for test in build.tests if test not in self.seconds)
+        self.breadth = collections.Counter(test for tests in self.reached.values() for test in tests)
+        self.near = collections.defaultdict(set)
+        for key, tests in self.reached.items():
+            file = key.split()[0]
+            self.near[file].update(tests)
+            self.near[file.split("/")[0]].update(tests)
         self.kills = collections.Counter()
 
     def measure(self, jobs):
@@ -185,6 +203,9 @@ class Reach:
         where = build.work / "gcov"
         known = {"seconds": {}, "reached": collections.defaultdict(list), "everywhere": []}
         objects = collections.defaultdict(list)
+        where.mkdir()
+        (where / "exit.c").write_text(AT_EXIT)
+        subprocess.run(["cc", "-c", where / "exit.c", "-o", where / "exit.o"], check=True)
         for file in build.compile:
             for library in build.compile[file]:
                 out = where / library / file.replace("/", "@")[:-2]
@@ -218,8 +239,8 @@ class Reach:
         if status != 0:
             return test, None, set()
         program = build.work / f"counted-{test}"
-        subprocess.run([*before, where / f"{library}.a", *after[1:], "--coverage", "-o", program],
-                       cwd=build.folder, check=True)
+        subprocess.run([*before, where / f"{library}.a", *after[1:], where / "exit.o", "-Wl,--wrap=_exit",
+                        "--coverage", "-o", program], cwd=build.folder, check=True)
         prefix = build.work / f"counts-{test}"
         build.ran(program, 3 * LONGEST, {"GCOV_PREFIX": str(prefix)})
         program.unlink()
@@ -255,16 +276,30 @@ class Reach:
         return self.lines[source]
 
     def tests_of(self, mutant):
-        """Quick ones first; those that have killed in that file before are taken for quicker."""
-        names = set(self.reached.get(f"{mutant.file} {mutant.function}", ())) | set(self.everywhere)
-        names = {name for name in names if self.seconds.get(name) is not None and name in self.build.tests}
-        ordered = sorted(names, key=lambda name: (0.1 + self.seconds[name])
-                         / (1 + 4 * self.kills[mutant.file, name] + 8 * self.kills[mutant.function, name]))
+        """
+        Quick ones first, and those that run little else; what has killed in that file before is taken for
+        quicker.
+        """
         left = self.budget
-        for name in ordered:
-            left -= self.seconds[name]
-            if left >= 0:
-                yield name
+        seen = set()
+        for tier in self.tiers(mutant):
+            names = {name for name in tier if self.seconds.get(name) is not None and name in self.build.tests}
+            for name in sorted(names - seen, key=lambda name: (0.1 + self.seconds[name]) * (20 + self.breadth[name])
+                               / (1 + 4 * self.kills[mutant.file, name] + 8 * self.kills[mutant.function, name])):
+                left -= self.seconds[name]
+                if left >= 0:
+                    yield name
+            seen |= names
+
+    def tiers(self, mutant):
+        """Tests that run the function; then, as a killed child leaves no counts, what runs its file, its folder."""
+        folder = mutant.file.split("/")[0]
+        if len(self.build.tests) < FEW:
+            yield set(self.build.tests)
+        yield set(self.reached.get(f"{mutant.file} {mutant.function}", ())) | set(self.everywhere)
+        yield self.near[mutant.file]
+        if folder not in ("base", "core", "port"):
+            yield self.near[folder]
 
 
 class Trial:
@@ -334,8 +369,11 @@ class Trial:
 
 def chosen(mutants, arguments, listed):
     """In the order in which they are drawn."""
+    def named(mutant, name):
+        return name == mutant.name or (name in mutant.name and not re.search(r" \d+$", name))
+
     mutants = [mutant for mutant in mutants if not arguments.names
-               or any(name in mutant.name for name in arguments.names)]
+               or any(named(mutant, name) for name in arguments.names)]
     if arguments.kinds:
         mutants = [mutant for mutant in mutants if mutant.kind in arguments.kinds.split(",")]
     if arguments.listed:
@@ -388,6 +426,7 @@ def main():
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--budget", type=int, default=BUDGET, help="seconds of tests for each")
+    parser.add_argument("--tests", help="by these alone, as test,test")
     parser.add_argument("--kinds", help="these alone, as kind,kind")
     parser.add_argument("--measure", action="store_true", help="which tests run what, anew")
     parser.add_argument("--listed", action="store_true")
@@ -409,6 +448,8 @@ def main():
     try:
         build = Build(arguments.build.resolve(), work)
         reach = Reach(build, arguments.jobs, arguments.budget, arguments.measure)
+        if arguments.tests:
+            build.tests = {name: build.tests[name] for name in arguments.tests.split(",")}
         print(f"{len(build.tests)} tests, {len(reach.reached)} functions, {time.monotonic() - begun:.0f} s", flush=True)
         mutants = [mutant for file in sorted(build.compile) for mutant in
                    drawn.mutants_of(file, (ROOT / file).read_text())]

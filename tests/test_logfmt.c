@@ -336,6 +336,42 @@ static void a_block_takes_what_fits_to_the_last_byte_and_no_more(void)
 	free_writer(writer);
 }
 
+/* Whoever puts an entry writes the block out and tries again: what was not put must be said. */
+static void an_entry_that_has_no_room_is_refused_and_leaves_the_block_as_it_is(void)
+{
+	struct writer *writer = new_writer();
+	const struct pxt_log_process process = { .pid = 1 };
+	const struct pxt_log_module module = { .base = 1 };
+	const struct pxt_log_trailer trailer = { .log_lost = 1 };
+	const struct pxt_log_clock clock = { .moment = PXT_LOG_AT_CREATE };
+	const struct pxt_log_thread thread = { .index = 1 };
+
+	for (unsigned kind = 0; kind < 7; kind++) {
+		unsigned room = 0;
+		bool put = false;
+
+		for (room = 96; !put && room < PXT_LOG_STAGING_MIN; room++) {
+			memset(writer->staging, 0xee, PXT_LOG_STAGING_MIN);
+			pxt_log_start(&writer->block, writer->staging, room);
+			put = kind == 0   ? pxt_log_put_process(&writer->block, &process)
+			      : kind == 1 ? pxt_log_put_module(&writer->block, &module)
+			      : kind == 2 ? pxt_log_put_trailer(&writer->block, &trailer)
+			      : kind == 3 ? pxt_log_put_type(&writer->block, 1023, "n", "f")
+			      : kind == 4 ? pxt_log_put_thread(&writer->block, &thread)
+			      : kind == 5 ? pxt_log_put_clock(&writer->block, &clock)
+			                  : pxt_log_put_clear(&writer->block, 5, 6);
+			PXT_CHECK(writer->staging[room] == 0xee, "kind %u in %u bytes", kind, room);
+			PXT_CHECK((writer->block.count == 1) == put,
+			    "kind %u in %u bytes: %u entries", kind, room,
+			    (unsigned)writer->block.count);
+		}
+		CU_ASSERT(put);
+		/* The first length that was enough is what is taken, to the last byte. */
+		PXT_EQ(writer->block.used, room - 1);
+	}
+	free_writer(writer);
+}
+
 static void the_smallest_staging_buffer_takes_one_of_each_entry(void)
 {
 	struct writer *writer = new_writer();
@@ -665,6 +701,7 @@ static void stamps_between_readings_equal_128_bit_arithmetic(void)
 static const struct pxt_case cases[] = {
 	WIDE_CASES PXT_CASE(the_writer_makes_the_golden_log_byte_for_byte),
 	PXT_CASE(a_block_takes_what_fits_to_the_last_byte_and_no_more),
+	PXT_CASE(an_entry_that_has_no_room_is_refused_and_leaves_the_block_as_it_is),
 	PXT_CASE(the_smallest_staging_buffer_takes_one_of_each_entry),
 	PXT_CASE(a_block_counts_only_when_it_was_written),
 	PXT_CASE(random_records_come_back_whole_in_order_with_their_losses),
