@@ -242,6 +242,13 @@ static void torn_and_orphan_slots_are_counted(void)
 	PXT_EQ(sum.posix_orphans_np, 0);
 	PXT_EQ(sum.posix_suspect_np, 5);
 	PXT_EQ(sum.posix_records_np, 4);
+	/* A slot that belongs to nothing is no record, whatever type its second word would name. */
+	read_native(&golden);
+	golden.bytes[first + (size_t)4 * 16] = 1;
+	put_word(golden.bytes + first + (size_t)4 * 16 + 4, 32);
+	PXT_EQ(check(golden.bytes, golden.size, &sum), 0);
+	PXT_EQ(sum.posix_orphans_np, 1);
+	PXT_EQ(sum.posix_suspect_np, 4);
 }
 
 static void a_record_that_its_damaged_block_ends_in_is_torn(void)

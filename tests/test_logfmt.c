@@ -336,6 +336,46 @@ static void a_block_takes_what_fits_to_the_last_byte_and_no_more(void)
 	free_writer(writer);
 }
 
+static void expect_word(const unsigned char *at, uint32_t want)
+{
+	uint32_t word;
+
+	memcpy(&word, at, sizeof(word));
+	PXT_EQ(word, want);
+}
+
+static void expect_long(const unsigned char *at, uint64_t want)
+{
+	uint64_t word;
+
+	memcpy(&word, at, sizeof(word));
+	PXT_EQ(word, want);
+}
+
+/* FORMAT.md, TRAILER: offsets by hand, as the reader shares its constants with the writer. */
+static void what_a_signal_left_stands_where_the_format_says(void)
+{
+	struct writer *writer = new_writer();
+	const struct pxt_log_trailer trailer = { .log_lost = 1,
+		.crash = { .signal = 0x01020304,
+		    .code = 0x11121314,
+		    .address = 0x2122232425262728u,
+		    .at = 0x3132333435363738u,
+		    .sender = 0x41424344,
+		    .tid = 0x51525354 } };
+	const unsigned char *entry = writer->staging + 96;
+
+	pxt_log_start(&writer->block, writer->staging, PXT_LOG_STAGING_MIN);
+	CU_ASSERT_FATAL(pxt_log_put_trailer(&writer->block, &trailer));
+	expect_word(entry + 304, 0x01020304);
+	expect_word(entry + 308, 0x11121314);
+	expect_long(entry + 312, 0x2122232425262728u);
+	expect_long(entry + 320, 0x3132333435363738u);
+	expect_word(entry + 328, 0x41424344);
+	expect_word(entry + 332, 0x51525354);
+	free_writer(writer);
+}
+
 /* Whoever puts an entry writes the block out and tries again: what was not put must be said. */
 static void an_entry_that_has_no_room_is_refused_and_leaves_the_block_as_it_is(void)
 {
@@ -701,6 +741,7 @@ static void stamps_between_readings_equal_128_bit_arithmetic(void)
 static const struct pxt_case cases[] = {
 	WIDE_CASES PXT_CASE(the_writer_makes_the_golden_log_byte_for_byte),
 	PXT_CASE(a_block_takes_what_fits_to_the_last_byte_and_no_more),
+	PXT_CASE(what_a_signal_left_stands_where_the_format_says),
 	PXT_CASE(an_entry_that_has_no_room_is_refused_and_leaves_the_block_as_it_is),
 	PXT_CASE(the_smallest_staging_buffer_takes_one_of_each_entry),
 	PXT_CASE(a_block_counts_only_when_it_was_written),
