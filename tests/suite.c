@@ -181,6 +181,13 @@ static void run_fresh(const struct pxt_case *test)
 	fclose(output);
 }
 
+/* With PXT_FIRST_FAILURE in the environment the first case that fails ends the program. */
+static void end_at_failure(bool failed)
+{
+	if (failed && getenv("PXT_FIRST_FAILURE"))
+		exit(1);
+}
+
 static void run_case(const struct pxt_case *test)
 {
 	if (test->fresh && !in_fresh_process)
@@ -267,6 +274,7 @@ void pxt_verdict(bool ok, int line, const char *text, const char *file, bool fat
 static void run_current(void)
 {
 	run_case(find_case(CU_get_current_test()->pName));
+	end_at_failure(CU_get_number_of_failure_records() != 0);
 }
 
 static unsigned run_all(const char *title, const bool *wanted)
@@ -318,6 +326,7 @@ static unsigned run_all(const char *title, const bool *wanted)
 		fflush(stdout);
 		if (setjmp(leave_test) == 0)
 			run_case(&suite_cases[i]);
+		end_at_failure(failures_seen != before);
 		if (failures_seen == before)
 			passed++;
 		else

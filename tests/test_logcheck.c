@@ -37,6 +37,19 @@ static bool reason_has(unsigned which, const char *text)
 	return strstr(findings[which].posix_reason_np, text) != NULL;
 }
 
+static uint32_t get_word(const unsigned char *at)
+{
+	uint32_t word;
+
+	memcpy(&word, at, sizeof(word));
+	return word;
+}
+
+static void put_word(unsigned char *at, uint32_t word)
+{
+	memcpy(at, &word, sizeof(word));
+}
+
 struct watched {
 	unsigned calls;
 	uint64_t at[64];
@@ -217,12 +230,54 @@ static void torn_and_orphan_slots_are_counted(void)
 	golden.bytes[first + (size_t)4 * 16] = 1;
 	PXT_EQ(check(golden.bytes, golden.size, &sum), 0);
 	PXT_EQ(sum.posix_torn_np, 1);
-	/* It, and the continuations behind it: all whose bytes are not zero. */
-	CU_ASSERT(sum.posix_orphans_np >= 1);
+	/* It alone: of the continuations behind it all bytes are zero. */
+	PXT_EQ(sum.posix_orphans_np, 1);
+	/* The block's other four records look whole; the second block's four are. */
+	PXT_EQ(sum.posix_suspect_np, 4);
+	PXT_EQ(sum.posix_records_np, 4);
 	read_native(&golden);
 	memcpy(golden.bytes + first + (size_t)4 * 16, &begin, 4);
 	PXT_EQ(check(golden.bytes, golden.size, &sum), 0);
-	CU_ASSERT(sum.posix_torn_np >= 1);
+	PXT_EQ(sum.posix_torn_np, 1);
+	PXT_EQ(sum.posix_orphans_np, 0);
+	PXT_EQ(sum.posix_suspect_np, 5);
+	PXT_EQ(sum.posix_records_np, 4);
+	/* A slot that belongs to nothing is no record, whatever type its second word would name. */
+	read_native(&golden);
+	golden.bytes[first + (size_t)4 * 16] = 1;
+	put_word(golden.bytes + first + (size_t)4 * 16 + 4, 32);
+	PXT_EQ(check(golden.bytes, golden.size, &sum), 0);
+	PXT_EQ(sum.posix_orphans_np, 1);
+	PXT_EQ(sum.posix_suspect_np, 4);
+}
+
+static void a_record_that_its_damaged_block_ends_in_is_torn(void)
+{
+	struct posix_trace_logcheck_np whole;
+	struct posix_trace_logcheck_np sum;
+	struct golden golden;
+	size_t block;
+	size_t last = 0;
+	bool was_record;
+	size_t end;
+
+	read_native(&golden);
+	block = golden_block(&golden, PXT_LOG_DATA, 0);
+	end = block + get_word(golden.bytes + block + 8);
+	for (size_t at = block + 96; at < end; at += 16) {
+		if (get_word(golden.bytes + at) == 0x80000000u)
+			last = at;
+	}
+	CU_ASSERT_FATAL(last != 0);
+	golden.bytes[block + 100] ^= 1; /* the checksum is wrong already */
+	PXT_EQ(check(golden.bytes, golden.size, &whole), 0);
+	PXT_EQ(whole.posix_torn_np, 0);
+	/* What begins last becomes a record of 4,095 bytes, which do not lie there. */
+	was_record = (get_word(golden.bytes + last + 4) & 0x3ffu) != PXT_LOG_ID_LOSS;
+	put_word(golden.bytes + last + 4, 32u | 4095u << 10);
+	PXT_EQ(check(golden.bytes, golden.size, &sum), 0);
+	PXT_EQ(sum.posix_torn_np, 1);
+	PXT_EQ(sum.posix_suspect_np, whole.posix_suspect_np - was_record);
 }
 
 static void a_missing_and_a_doubled_block_are_told(void)
@@ -418,6 +473,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(what_is_behind_a_damaged_block_is_looked_at),
 	PXT_CASE(a_length_that_leads_astray_costs_one_block),
 	PXT_CASE(torn_and_orphan_slots_are_counted),
+	PXT_CASE(a_record_that_its_damaged_block_ends_in_is_torn),
 	PXT_CASE(a_missing_and_a_doubled_block_are_told),
 	PXT_CASE(a_trailer_that_breaks_the_law_is_told),
 	PXT_CASE(counts_that_run_over_break_the_law),

@@ -336,6 +336,82 @@ static void a_block_takes_what_fits_to_the_last_byte_and_no_more(void)
 	free_writer(writer);
 }
 
+static void expect_word(const unsigned char *at, uint32_t want)
+{
+	uint32_t word;
+
+	memcpy(&word, at, sizeof(word));
+	PXT_EQ(word, want);
+}
+
+static void expect_long(const unsigned char *at, uint64_t want)
+{
+	uint64_t word;
+
+	memcpy(&word, at, sizeof(word));
+	PXT_EQ(word, want);
+}
+
+/* FORMAT.md, TRAILER: offsets by hand, as the reader shares its constants with the writer. */
+static void what_a_signal_left_stands_where_the_format_says(void)
+{
+	struct writer *writer = new_writer();
+	const struct pxt_log_trailer trailer = { .log_lost = 1,
+		.crash = { .signal = 0x01020304,
+		    .code = 0x11121314,
+		    .address = 0x2122232425262728u,
+		    .at = 0x3132333435363738u,
+		    .sender = 0x41424344,
+		    .tid = 0x51525354 } };
+	const unsigned char *entry = writer->staging + 96;
+
+	pxt_log_start(&writer->block, writer->staging, PXT_LOG_STAGING_MIN);
+	CU_ASSERT_FATAL(pxt_log_put_trailer(&writer->block, &trailer));
+	expect_word(entry + 304, 0x01020304);
+	expect_word(entry + 308, 0x11121314);
+	expect_long(entry + 312, 0x2122232425262728u);
+	expect_long(entry + 320, 0x3132333435363738u);
+	expect_word(entry + 328, 0x41424344);
+	expect_word(entry + 332, 0x51525354);
+	free_writer(writer);
+}
+
+/* Whoever puts an entry writes the block out and tries again: what was not put must be said. */
+static void an_entry_that_has_no_room_is_refused_and_leaves_the_block_as_it_is(void)
+{
+	struct writer *writer = new_writer();
+	const struct pxt_log_process process = { .pid = 1 };
+	const struct pxt_log_module module = { .base = 1 };
+	const struct pxt_log_trailer trailer = { .log_lost = 1 };
+	const struct pxt_log_clock clock = { .moment = PXT_LOG_AT_CREATE };
+	const struct pxt_log_thread thread = { .index = 1 };
+
+	for (unsigned kind = 0; kind < 7; kind++) {
+		unsigned room = 0;
+		bool put = false;
+
+		for (room = 96; !put && room < PXT_LOG_STAGING_MIN; room++) {
+			memset(writer->staging, 0xee, PXT_LOG_STAGING_MIN);
+			pxt_log_start(&writer->block, writer->staging, room);
+			put = kind == 0   ? pxt_log_put_process(&writer->block, &process)
+			      : kind == 1 ? pxt_log_put_module(&writer->block, &module)
+			      : kind == 2 ? pxt_log_put_trailer(&writer->block, &trailer)
+			      : kind == 3 ? pxt_log_put_type(&writer->block, 1023, "n", "f")
+			      : kind == 4 ? pxt_log_put_thread(&writer->block, &thread)
+			      : kind == 5 ? pxt_log_put_clock(&writer->block, &clock)
+			                  : pxt_log_put_clear(&writer->block, 5, 6);
+			PXT_CHECK(writer->staging[room] == 0xee, "kind %u in %u bytes", kind, room);
+			PXT_CHECK((writer->block.count == 1) == put,
+			    "kind %u in %u bytes: %u entries", kind, room,
+			    (unsigned)writer->block.count);
+		}
+		CU_ASSERT(put);
+		/* The first length that was enough is what is taken, to the last byte. */
+		PXT_EQ(writer->block.used, room - 1);
+	}
+	free_writer(writer);
+}
+
 static void the_smallest_staging_buffer_takes_one_of_each_entry(void)
 {
 	struct writer *writer = new_writer();
@@ -665,6 +741,8 @@ static void stamps_between_readings_equal_128_bit_arithmetic(void)
 static const struct pxt_case cases[] = {
 	WIDE_CASES PXT_CASE(the_writer_makes_the_golden_log_byte_for_byte),
 	PXT_CASE(a_block_takes_what_fits_to_the_last_byte_and_no_more),
+	PXT_CASE(what_a_signal_left_stands_where_the_format_says),
+	PXT_CASE(an_entry_that_has_no_room_is_refused_and_leaves_the_block_as_it_is),
 	PXT_CASE(the_smallest_staging_buffer_takes_one_of_each_entry),
 	PXT_CASE(a_block_counts_only_when_it_was_written),
 	PXT_CASE(random_records_come_back_whole_in_order_with_their_losses),

@@ -570,6 +570,31 @@ static void a_forked_child_has_no_part_in_the_name(void)
 	end_child(&child);
 }
 
+static unsigned before_the_door;
+
+static int count_in_child(void *argument)
+{
+	PXT_CHILD_CHECK(posix_trace_shutdown(*(trace_id_t *)argument) == EINVAL);
+	PXT_CHILD_CHECK(at_descriptors() == before_the_door);
+	return 0;
+}
+
+static void a_forked_child_keeps_no_descriptor_of_the_door(void)
+{
+	char path[PXT_DOOR_PATH];
+	trace_id_t trid;
+
+	/* What a first stream leaves open for good is not counted. */
+	trid = at_stream(LOOP, path);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	before_the_door = at_descriptors();
+	trid = at_stream(LOOP, path);
+	CU_ASSERT(at_descriptors() > before_the_door);
+	PXT_EQ(pxt_in_child(count_in_child, &trid), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(at_descriptors(), before_the_door);
+}
+
 static int die_before_my_child(void *argument)
 {
 	struct child child;
@@ -658,6 +683,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(the_helper_is_no_real_time_thread),
 	PXT_CASE(a_create_that_fails_leaves_nothing),
 	PXT_CASE(a_forked_child_has_no_part_in_the_name),
+	PXT_CASE(a_forked_child_keeps_no_descriptor_of_the_door),
 	PXT_CASE(a_dead_owner_s_living_child_does_not_hold_the_place),
 	PXT_CASE(the_end_of_the_process_gives_the_name_back),
 	PXT_CASE(attributes_of_a_stream_tell_no_name),

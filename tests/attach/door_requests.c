@@ -41,6 +41,22 @@ static bool running(trace_id_t trid)
 
 /* ---- Requests ---- */
 
+static void read_events(trace_id_t trid, unsigned count)
+{
+	struct posix_trace_event_info info;
+	char data[256];
+
+	for (unsigned i = 0; i < count; i++) {
+		int unavailable = 1;
+		size_t len;
+
+		PXT_EQ(posix_trace_trygetnext_event(
+		           trid, &info, data, sizeof(data), &len, &unavailable),
+		    0);
+		PXT_EQ(unavailable, 0);
+	}
+}
+
 static void status_tells_what_the_stream_is_and_holds(void)
 {
 	char path[PXT_DOOR_PATH];
@@ -68,10 +84,21 @@ static void status_tells_what_the_stream_is_and_holds(void)
 	CU_ASSERT(status.created_sec > 1600000000 && status.created_nsec < 1000000000);
 	CU_ASSERT(strstr(status.executable, "test_attach_door_requests") != NULL);
 	CU_ASSERT(memchr(status.name, '\0', sizeof(status.name)) != NULL);
+	read_events(trid, 7);
+	PXT_EQ(at_status(path, &status), 0);
+	PXT_EQ(status.retrieved, 7);
+	PXT_EQ(posix_trace_clear(trid), 0);
+	PXT_EQ(at_status(path, &status), 0);
+	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	CU_ASSERT(counts.posix_cleared_np >= 93);
+	PXT_EQ(status.cleared, counts.posix_cleared_np);
+	PXT_EQ(status.held, counts.posix_held_np);
 	record(20000);
 	PXT_EQ(at_status(path, &status), 0);
 	PXT_EQ(status.state, PXT_DOOR_FULL);
 	CU_ASSERT(status.lost > 0);
+	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(status.lost, counts.posix_lost_np);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 

@@ -906,6 +906,65 @@ static void a_device_without_any_space_is_enospc_at_create(void)
 	(void)close(fd);
 }
 
+/* What the flusher makes has a stamp of its own, of all 64 bits. */
+static void the_marks_of_a_flush_are_stamped_between_what_is_around_them(void)
+{
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP, .lanes = 1 };
+	trace_id_t trid = logging(&spec);
+	struct posix_trace_eventextra_np extra;
+	struct posix_trace_event_info info;
+	uint64_t last = 0;
+	unsigned events = 0;
+	int unavailable = 0;
+	char data[256];
+	trace_id_t log;
+	size_t len;
+
+	for (int i = 1; i <= 5; i++) {
+		st_say(i);
+		PXT_EQ(posix_trace_flush(trid), 0);
+	}
+	st_say(6);
+	log = finish(trid, &spec);
+	for (;;) {
+		PXT_EQ_FATAL(
+		    posix_trace_getnext_event(log, &info, data, sizeof(data), &len, &unavailable),
+		    0);
+		if (unavailable)
+			break;
+		PXT_EQ(posix_trace_eventinfo_getextra_np(&info, &extra), 0);
+		PXT_CHECK(extra.posix_ticks_np >= last, "event %u, of type %u", events,
+		    (unsigned)info.posix_event_id);
+		/* A second of any counter is less than that. */
+		if (events)
+			CU_ASSERT(extra.posix_ticks_np - last < UINT64_C(600000000000));
+		last = extra.posix_ticks_np;
+		events++;
+	}
+	PXT_EQ(events, 1 + 6 + 2 * 5 + 1);
+	close_log(log, spec.fd);
+}
+
+/* LPT-06 */
+static void the_form_of_a_log_is_what_was_set_last(void)
+{
+	static const int forms[] = { POSIX_TRACE_LOG_AUTO_NP, POSIX_TRACE_LOG_PLAIN_NP,
+		POSIX_TRACE_LOG_FRAMES_NP };
+	trace_attr_t attr;
+
+	for (int i = 0; i < 9; i++) {
+		int form = -1;
+
+		PXT_EQ(posix_trace_attr_init(&attr), 0);
+		if (posix_trace_attr_setlogform_np(&attr, forms[i / 3]) == 0 &&
+		    posix_trace_attr_setlogform_np(&attr, forms[i % 3]) == 0) {
+			PXT_EQ(posix_trace_attr_getlogform_np(&attr, &form), 0);
+			PXT_EQ(form, forms[i % 3]);
+		}
+		PXT_EQ(posix_trace_attr_destroy(&attr), 0);
+	}
+}
+
 /* ---- Clear ---- */
 
 /* CLEAR-06, CLEAR-02, LOGP-09, CLEAR-07, DEC-25 */
@@ -934,6 +993,39 @@ static void clear_empties_the_log_too(void)
 		say_many(4001, 4005);
 		log = finish(trid, &spec);
 		st_expect_without(log, "START FLUSH_START FLUSH_STOP", "4001..4005 STOP0");
+		close_log(log, spec.fd);
+	}
+}
+
+/* CLEAR-06: numbers and sums begin anew, whatever was recorded and lost before */
+static void a_log_that_was_cleared_is_sound(void)
+{
+	const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND };
+
+	for (int i = 0; i < 6; i++) {
+		struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
+			.size = 1 << 12,
+			.log_policy = policies[i % 3],
+			.log_size = 1 << 16 };
+		trace_id_t trid = logging(&spec);
+		struct posix_trace_logfinding_np finding = { 0 };
+		struct posix_trace_logcheck_np sum;
+		trace_id_t log;
+
+		say_many(1, 2000);
+		PXT_EQ(posix_trace_flush(trid), 0);
+		say_many(1, 2000);
+		if (i >= 3)
+			PXT_EQ(posix_trace_flush(trid), 0);
+		PXT_EQ(posix_trace_clear(trid), 0);
+		say_many(1, 30);
+		PXT_EQ(posix_trace_flush(trid), 0);
+		say_many(31, 40);
+		log = finish(trid, &spec);
+		PXT_EQ(posix_trace_log_check_np(spec.fd, &sum, &finding, 1), 0);
+		PXT_CHECK(sum.posix_findings_np == 0, "%s", finding.posix_reason_np);
+		PXT_EQ(sum.posix_told_np, 0);
+		st_expect_without(log, "FLUSH_START FLUSH_STOP", "1..40 STOP0");
 		close_log(log, spec.fd);
 	}
 }
@@ -1333,7 +1425,10 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(after_failed_flushes_the_log_has_gaps_but_no_duplicates),
 	PXT_CASE(a_full_device_is_enospc_from_flush_and_shutdown),
 	PXT_CASE(a_device_without_any_space_is_enospc_at_create),
+	PXT_CASE(the_marks_of_a_flush_are_stamped_between_what_is_around_them),
+	PXT_CASE(the_form_of_a_log_is_what_was_set_last),
 	PXT_CASE(clear_empties_the_log_too),
+	PXT_CASE(a_log_that_was_cleared_is_sound),
 	PXT_CASE(after_clear_the_log_begins_with_the_first_event_behind_it),
 	PXT_CASE(a_log_cannot_be_controlled),
 	PXT_CASE(a_log_stays_at_its_end_until_it_is_rewound),

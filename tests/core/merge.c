@@ -282,11 +282,37 @@ static void lapped_lanes_do_not_stop_the_merge(void)
 			runs(lanes, laps);
 }
 
+/* A writer may go round the ring while the lane's smallest stamp is looked for. */
+static void the_floor_of_a_lapped_lane_is_that_of_what_is_left(void)
+{
+	const struct kit_spec spec = { .policy = LOOP, .lanes = 2, .bytes = 4096 };
+	uint32_t fit;
+
+	stream = kit_open(&spec);
+	kit_start(stream);
+	fit = kit_slots(stream) /
+	      pxt_info_slots(pxt_slot_info(kit_type(), 20, false, false, 1), PXT_CTX_BYTES);
+	for (uint32_t written = 1; written <= 3 * fit; written++) {
+		struct pxt_ring ring = pxt_block_ring(kit_block(stream), 1);
+		uint64_t oldest;
+		uint64_t least;
+
+		put(1, 0, 1000u + written);
+		/* A record of which a slot was overwritten is none. */
+		oldest = written > fit ? written - fit + 1u : 1u;
+		least = pxt_lane_floor(&ring);
+		PXT_CHECK(least == 1000u + oldest, "%u records: %llu, not %llu", (unsigned)written,
+		    (unsigned long long)least, (unsigned long long)(1000u + oldest));
+	}
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(any_stamps_come_out_as_the_plain_merge_says),
 	PXT_CASE(an_unfinished_record_behind_one_that_was_given_up_still_holds_back),
 	PXT_CASE(other_lanes_wait_for_the_hold_back_time_and_no_longer),
 	PXT_CASE(start_and_stop_divide_what_any_number_of_lanes_recorded),
 	PXT_CASE(lapped_lanes_do_not_stop_the_merge),
+	PXT_CASE(the_floor_of_a_lapped_lane_is_that_of_what_is_left),
 };
 PXT_SUITE("core: merge", cases)

@@ -4,10 +4,11 @@
 set(core_needs CORE ONLINE USEREVENTS FILTER POLICY_LOOP POLICY_UNTIL_FULL SYSEV_START_STOP
 	SYSEV_OVERFLOW_RESUME SYSEV_FILTER RECORD_THREAD RECORD_ADDRESS !SINGLE_STREAM !LANES_MAX_1)
 foreach(name IN ITEMS passover edges wraps merge lengths
-	reader several wanted)
+	reader several units wanted)
 	ptrace_test(core_${name} TESTPOINTS NEEDS ${core_needs} SOURCES core/${name}.c core/kit.c)
 endforeach()
 ptrace_test(core_views TESTPOINTS NEEDS ${core_needs} EVENTS_AT_ONCE SOURCES core/views.c core/kit.c)
+ptrace_test(core_labels NEEDS ${core_needs} LABELS SOURCES core/labels.c core/kit.c)
 # With memory that nobody may touch once it was given back.
 set(core_guarded core/kit.c core/guard.c)
 set(core_guard LIBRARIES -Wl,--wrap=pxt_port_free)

@@ -158,6 +158,44 @@ static void times_go_on_over_a_second(void)
 	end();
 }
 
+/* Their data lies in one room of 32 KiB: the longest event that may come has place in what is left. */
+static void a_call_ends_before_the_longest_event_would_leave_its_room(void)
+{
+	static struct posix_trace_eventview_np views[MOST];
+	const struct kit_spec spec = {
+		.policy = POSIX_TRACE_LOOP, .lanes = 1, .bytes = 262144, .data = 4095
+	};
+
+	for (size_t last = 1; last <= 48; last++) {
+		size_t count = 0;
+		size_t seen = 0;
+
+		at_once = kit_open(&spec);
+		kit_start(at_once);
+		PXT_EQ_FATAL(posix_trace_getnext_events_np(at_once, views, MOST, &count), 0);
+		for (unsigned i = 0; i < 7; i++)
+			kit_write(1, 4095);
+		kit_write(1, last);
+		for (unsigned i = 0; i < 3; i++)
+			kit_write(1, 4095);
+		do {
+			const unsigned char *first;
+
+			PXT_EQ_FATAL(
+			    posix_trace_getnext_events_np(at_once, views, MOST, &count), 0);
+			first = views[0].posix_data_np;
+			for (size_t i = 0; i < count; i++) {
+				const unsigned char *data = views[i].posix_data_np;
+
+				CU_ASSERT(data + views[i].posix_bytes_np <= first + 32768);
+			}
+			seen += count;
+		} while (count);
+		PXT_EQ(seen, 11);
+		PXT_EQ(posix_trace_shutdown(at_once), 0);
+	}
+}
+
 /* Errors of the call. */
 static void what_is_no_stream_or_leaves_no_room_is_refused(void)
 {
@@ -180,6 +218,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(so_are_those_of_a_stream_that_was_overwritten),
 	PXT_CASE(so_are_those_of_a_stream_that_stops_and_starts_itself),
 	PXT_CASE(times_go_on_over_a_second),
+	PXT_CASE(a_call_ends_before_the_longest_event_would_leave_its_room),
 	PXT_CASE(what_is_no_stream_or_leaves_no_room_is_refused),
 };
 PXT_SUITE("core: many events at once", cases)

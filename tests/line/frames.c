@@ -93,6 +93,36 @@ static void what_a_target_packs_is_unpacked_whole(void)
 	}
 }
 
+/* Words of the start, contents and checksum, one behind the other, whatever bytes they have. */
+static void a_packet_is_the_frame_without_delimiters(void)
+{
+	unsigned char contents[PXT_LINE_CONTENTS_MAX];
+	unsigned char packed[PXT_LINE_ROOM(PXT_LINE_CONTENTS_MAX) + 16];
+	struct pxt_lineframe frame;
+
+	for (uint32_t bytes = 0; bytes <= PXT_LINE_CONTENTS_MAX; bytes += bytes < 8 ? 1 : 181) {
+		const struct pxt_line_start start = { PXT_LINE_DATA, 0x1234, 0x4001, 0x10203 };
+		struct pxt_line_frame making;
+		uint32_t half = bytes / 2;
+
+		fill(contents, sizeof contents, 3);
+		memset(packed, 0xee, sizeof packed);
+		pxt_line_begin(&making, packed, &start, true, true);
+		pxt_line_add(&making, contents, half);
+		pxt_line_add(&making, contents + half, bytes - half);
+		PXT_EQ(pxt_line_end(&making), bytes + PXT_LINE_OVERHEAD);
+		PXT_EQ(packed[bytes + PXT_LINE_OVERHEAD], 0xee);
+		PXT_EQ(packed[0], 1);
+		PXT_EQ(packed[1], 0);
+		PXT_EQ(packed[2], 3);
+		PXT_EQ(packed[3], 2);
+		CU_ASSERT(memcmp(packed + PXT_LINE_START_BYTES, contents, bytes) == 0);
+		CU_ASSERT_FATAL(pxt_lineframe_parse(&frame, packed, bytes + PXT_LINE_OVERHEAD));
+		CU_ASSERT(pxt_lineframe_sound(&frame, 0x1234));
+		PXT_EQ(frame.bytes, bytes);
+	}
+}
+
 static void pieces_that_are_no_frame_are_refused(void)
 {
 	static const unsigned char beyond[] = { 5, 1, 2 };
@@ -193,6 +223,7 @@ static void what_is_told_has_a_bound(void)
 static const struct pxt_case cases[] = {
 	PXT_CASE(bytes_are_stuffed_as_cobs_says),
 	PXT_CASE(what_a_target_packs_is_unpacked_whole),
+	PXT_CASE(a_packet_is_the_frame_without_delimiters),
 	PXT_CASE(pieces_that_are_no_frame_are_refused),
 	PXT_CASE(a_gap_longer_than_the_numbers_is_told_by_the_head),
 	PXT_CASE(a_frame_behind_its_place_is_late_up_to_a_bound),

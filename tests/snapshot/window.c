@@ -460,6 +460,37 @@ static void in_any_state_it_tells_what_the_reader_gets_next(void)
 /* ---- What the log says of itself ---- */
 
 /* DEC-28 */
+static void the_form_of_the_streams_own_log_is_not_its(void)
+{
+	static const int forms[] = { POSIX_TRACE_LOG_PLAIN_NP, POSIX_TRACE_LOG_FRAMES_NP };
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		trace_id_t trid = 0;
+		trace_attr_t attr;
+		struct sn_shot shot;
+		int form = -1;
+		int line[2];
+
+		PXT_EQ_FATAL(pipe(line), 0);
+		PXT_EQ(posix_trace_attr_init(&attr), 0);
+		PXT_EQ(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), 0);
+		PXT_EQ(posix_trace_attr_setlogform_np(&attr, forms[i]), 0);
+		PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, line[1], &trid), 0);
+		PXT_EQ(posix_trace_attr_destroy(&attr), 0);
+		PXT_EQ(posix_trace_start(trid), 0);
+		st_say(1);
+		shot = sn_take(trid);
+		st_expect(shot.log, "START 1");
+		PXT_EQ(posix_trace_get_attr(shot.log, &attr), 0);
+		PXT_EQ(posix_trace_attr_getlogform_np(&attr, &form), 0);
+		PXT_EQ(form, POSIX_TRACE_LOG_AUTO_NP);
+		sn_close(&shot);
+		end(trid);
+		PXT_EQ(close(line[0]), 0);
+		PXT_EQ(close(line[1]), 0);
+	}
+}
+
 static void it_has_the_streams_names_and_attributes(void)
 {
 	static const char format[] = "i32 number";
@@ -669,6 +700,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_stream_of_policy_flush_is_saved_and_its_log_lacks_nothing),
 	PXT_CASE(a_log_that_is_full_is_no_matter),
 	PXT_CASE(in_any_state_it_tells_what_the_reader_gets_next),
+	PXT_CASE(the_form_of_the_streams_own_log_is_not_its),
 	PXT_CASE(it_has_the_streams_names_and_attributes),
 	PXT_CASE(the_file_is_written_from_its_beginning_and_stays_open),
 	PXT_CASE(a_pipe_gets_the_same_bytes_in_order),
