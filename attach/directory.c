@@ -86,7 +86,7 @@ static int make(void)
 		return error;
 	}
 	ours.file = fd + 1;
-	ours.epoch = (uint32_t)pxt_fork.epoch;
+	ours.epoch = (uint32_t)pxt_fork_epoch();
 	pxt_mirror_begin(PXT_MIRROR_GUESTS, ours.memory);
 	return 0;
 }

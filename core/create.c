@@ -214,7 +214,7 @@ static void reset(struct pxt_stream *stream, const struct pxt_create *request,
 	stream->at_clear = NULL;
 	stream->before_clear = NULL;
 	atomic_store_explicit(&stream->users, 0u, memory_order_relaxed);
-	atomic_store_explicit(&stream->epoch, (uint32_t)pxt_fork.epoch, memory_order_relaxed);
+	atomic_store_explicit(&stream->epoch, (uint32_t)pxt_fork_epoch(), memory_order_relaxed);
 }
 
 static int create_locked(

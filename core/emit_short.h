@@ -174,7 +174,7 @@ PXT_INLINE void pxt_emit_short(
 	struct pxt_thread *entry;
 	struct pxt_block *hot;
 
-	if (PXT_UNLIKELY(!pxt_self_known(self, pxt_fork.epoch))) {
+	if (PXT_UNLIKELY(!pxt_self_known(self, pxt_fork_epoch()))) {
 		pxt_emit_careful(id, data, bytes, address);
 		return;
 	}

@@ -39,7 +39,9 @@ static bool inherits(void)
  */
 static void in_child(void)
 {
-	pxt_fork.epoch = 0;
+	/* Behind a start by another thread of the parent, although the page may have been wiped since. */
+	(void)atomic_load_explicit(&pxt_fork.state, memory_order_acquire);
+	atomic_store_explicit(&pxt_fork.epoch, 0u, memory_order_relaxed);
 	atomic_store_explicit(&pxt_fork.hot, PXT_NO_HOT, memory_order_relaxed);
 	atomic_store_explicit(&pxt_fork.state, 0u, memory_order_relaxed);
 	pxt_wanted_none();
@@ -75,7 +77,7 @@ static void start(void)
 		atomic_store_explicit(&pxt_fork.hot, PXT_NO_HOT, memory_order_relaxed);
 	pxt_fork.self_at = pxt_self_find();
 	/* Last: a trace point that sees it meets a hot stream, or what stands for none. */
-	pxt_fork.epoch = ++last_epoch;
+	atomic_store_explicit(&pxt_fork.epoch, ++last_epoch, memory_order_release);
 }
 
 /* A child that was forked while another thread of its parent started does not wait for that one. */

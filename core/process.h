@@ -18,6 +18,7 @@
 #include "core/look.h"
 #include "port/port.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -30,9 +31,10 @@
 struct pxt_block;
 
 struct pxt_fork {
-	PXT_ALIGNED(PXT_FORK_PAGE) uintptr_t epoch; /* 0: not started, or a child not yet started */
-	intptr_t self_at;                           /* core/threads.h; in a wiped page 0 */
-	struct pxt_block *_Atomic hot;              /* core/wanted.h; NULL: as long as epoch is 0 */
+	PXT_ALIGNED(PXT_FORK_PAGE)
+	_Atomic uintptr_t epoch;       /* 0: not started, or a child not yet started */
+	intptr_t self_at;              /* core/threads.h; in a wiped page 0 */
+	struct pxt_block *_Atomic hot; /* core/wanted.h; NULL: as long as epoch is 0 */
 	/* Those of the first 160 types are on the same line. */
 	PXT_BITS_MEMBER
 	/* No trace point's. */
@@ -40,6 +42,12 @@ struct pxt_fork {
 };
 
 extern struct pxt_fork pxt_fork __attribute__((visibility("hidden")));
+
+/* Relaxed: a trace point that finds its thread's own epoch here registered behind the start. */
+PXT_INLINE uintptr_t pxt_fork_epoch(void)
+{
+	return atomic_load_explicit(&pxt_fork.epoch, memory_order_relaxed);
+}
 
 /*
  * Starts the library in this process (clock, fork handler; in a child: forgets the parent's

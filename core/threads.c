@@ -63,7 +63,7 @@ void pxt_leave_outside(const struct pxt_pass *pass)
 PXT_COLD bool pxt_threads_register(void)
 {
 	struct pxt_thread_table *table = pxt_threads;
-	uintptr_t epoch = pxt_fork.epoch;
+	uintptr_t epoch = pxt_fork_epoch();
 	uint32_t index = PXT_THREAD_EXTRA;
 	struct pxt_thread *entry = &pxt_no_entry;
 
@@ -270,7 +270,7 @@ PXT_API int posix_trace_thread_register_np(void)
 
 	pxt_process_lock();
 	error = pxt_directory_start();
-	if (!error && pxt_self.epoch != pxt_fork.epoch)
+	if (!error && pxt_self.epoch != pxt_fork_epoch())
 		(void)pxt_threads_register();
 	if (!error && pxt_self.entry != &pxt_no_entry)
 		note_name(pxt_self.entry);

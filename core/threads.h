@@ -236,7 +236,7 @@ PXT_NOINLINE void pxt_leave_outside(const struct pxt_pass *pass);
 /* False: this process has no streams (a forked child's first event). */
 PXT_INLINE bool pxt_enter(struct pxt_pass *pass)
 {
-	if (PXT_UNLIKELY(pxt_self.epoch != pxt_fork.epoch) && !pxt_threads_register())
+	if (PXT_UNLIKELY(pxt_self.epoch != pxt_fork_epoch()) && !pxt_threads_register())
 		return false;
 	pass->entry = pxt_self.entry;
 	if (PXT_UNLIKELY(pass->entry == &pxt_no_entry)) {

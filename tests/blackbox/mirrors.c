@@ -58,7 +58,7 @@ static void *enter(void *argument)
 	stops_here = true;
 	/* Wanted or not: a trace point enters the thread first. */
 	posix_trace_event(kit_type(), "abcd", 4);
-	if (pxt_self.epoch != pxt_fork.epoch)
+	if (pxt_self.epoch != pxt_fork_epoch())
 		(void)pxt_threads_register();
 	newcomer.index = pxt_self.index;
 	if (stops_here)
@@ -190,7 +190,7 @@ static void a_thread_that_was_there_before_is_in_a_new_file(void)
 	trace_id_t first = open_boxed(&fds[0]);
 	trace_id_t second;
 
-	if (pxt_self.epoch != pxt_fork.epoch)
+	if (pxt_self.epoch != pxt_fork_epoch())
 		(void)pxt_threads_register();
 	second = open_boxed(&fds[1]);
 	CU_ASSERT(has_thread(fds[1], pxt_self.index));
@@ -210,7 +210,7 @@ static void *enter_once(void *argument)
 {
 	(void)argument;
 	posix_trace_event(kit_type(), "abcd", 4);
-	if (pxt_self.epoch != pxt_fork.epoch)
+	if (pxt_self.epoch != pxt_fork_epoch())
 		(void)pxt_threads_register();
 	atomic_fetch_add(&entered, 1);
 	return NULL;
