@@ -229,6 +229,7 @@ static int create_locked(
 
 	if (error)
 		return error;
+	pxt_threads_introduce();
 	pxt_shutdown_free_left();
 	stream = free_stream(&index);
 	if (!stream)

@@ -264,6 +264,15 @@ static void note_name(struct pxt_thread *entry)
 	pxt_mirrors_named(pxt_self.index);
 }
 
+void pxt_threads_introduce(void)
+{
+	if (pxt_self.epoch != pxt_fork.epoch)
+		(void)pxt_threads_register();
+	if (pxt_self.entry != &pxt_no_entry &&
+	    !atomic_load_explicit(&pxt_self.entry->tid, memory_order_relaxed))
+		note_name(pxt_self.entry);
+}
+
 PXT_API int posix_trace_thread_register_np(void)
 {
 	int error;

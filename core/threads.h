@@ -194,6 +194,11 @@ PXT_INLINE void pxt_self_is(uint32_t index, struct pxt_thread *entry)
 
 /* The calling thread's entry; async-signal-safe, no system call.  False in a forked child. */
 bool pxt_threads_register(void);
+/*
+ * The calling thread has time and says its name, once: who creates a stream or attaches, most often the
+ * main thread, is known where nobody can be asked any more.  [process lock held]
+ */
+void pxt_threads_introduce(void);
 /* Whose trace points are waited for: a block that others share, they may be inside of, too. */
 enum pxt_whose {
 	PXT_OWN,

@@ -234,8 +234,51 @@ static void the_resolution_is_the_period_rounded_up(void)
 	PXT_EQ(pxt_ticks_resolution_ns(1), 1000000000);
 }
 
+/* TIM-06; steps of every length, both ways, and on both sides of each end of a second */
+static void a_second_that_is_remembered_gives_the_same_times(void)
+{
+	static const uint64_t speeds[] = { 1, 3, 1000, 32768, 999999937, 1000000000, 2596992000,
+		PXT_HZ_MAX };
+	unsigned wrong = 0;
+
+	for (unsigned i = 0; i < sizeof(speeds) / sizeof(speeds[0]); i++) {
+		struct pxt_second second = { 0 };
+		uint64_t start = random64();
+		uint64_t ticks = start;
+		struct pxt_ticks clock;
+
+		pxt_ticks_init(&clock, speeds[i], start, &anchor);
+		for (unsigned turn = 0; turn < 100000; turn++) {
+			struct timespec near;
+			struct timespec time;
+
+			switch (random64() % 4u) {
+			case 0: /* the ends of a second */
+				ticks = start + random64() % 50u * speeds[i] + random64() % 3u - 1u;
+				break;
+			case 1: /* where the anchor's nanoseconds make one */
+				ticks = start + random64() % 50u * speeds[i] +
+				        speeds[i] / PXT_NS_PER_S + random64() % 3u;
+				break;
+			case 2:
+				ticks += random64() % (2u * speeds[i]);
+				break;
+			default:
+				ticks = turn % 100u ? ticks - random64() % speeds[i]
+				                    : start + random_bits();
+				break;
+			}
+			pxt_ticks_near(&clock, &second, ticks, &near);
+			pxt_ticks_time(&clock, ticks, &time);
+			wrong += near.tv_sec != time.tv_sec || near.tv_nsec != time.tv_nsec;
+		}
+	}
+	CU_ASSERT_EQUAL(wrong, 0);
+}
+
 static const struct pxt_case cases[] = {
 	WIDE_CASES PXT_CASE(a_later_reading_is_never_an_earlier_time),
+	PXT_CASE(a_second_that_is_remembered_gives_the_same_times),
 	PXT_CASE(the_anchor_is_its_own_time_and_days_do_not_drift),
 	PXT_CASE(seconds_stay_at_the_end_of_their_range),
 	PXT_CASE(the_portable_product_is_the_machine_s),

@@ -60,6 +60,36 @@ static bool has_thread(pid_t pid, uint64_t thread, const char *name)
 	return false;
 }
 
+static void trace_unregistered(void *argument)
+{
+	trace_event_id_t id;
+	trace_id_t trid;
+	uint32_t number = 0;
+
+	(void)argument;
+	(void)prctl(PR_SET_NAME, "of few words", 0, 0, 0);
+	trid = guest_attach(1 << 20);
+	(void)posix_trace_eventid_open("guests.mine", &id);
+	guest_say((uint64_t)(uintptr_t)pthread_self());
+	posix_trace_event(id, &number, sizeof(number));
+	if (posix_trace_shutdown(trid) != 0)
+		_exit(1);
+}
+
+/* LPT-31 */
+static void the_thread_that_attached_has_its_name_without_being_registered(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = 1 << 20 });
+	struct guest guest = guest_begin(trace_unregistered, NULL);
+	uint64_t thread = guest_told(&guest);
+
+	PXT_EQ(owner_collect(trid, events, 1, 1000), 1);
+	CU_ASSERT(has_thread(guest.pid, thread, "of few words"));
+	guest_end(&guest);
+	owner_wait_guests(trid, 0);
+	owner_close(trid);
+}
+
 /* LPT-31 */
 static void events_of_another_process_come_with_its_pid_thread_and_names(void)
 {
@@ -823,6 +853,7 @@ static void a_forked_child_of_an_attached_process_is_not_attached(void)
 }
 
 static const struct pxt_case cases[] = {
+	PXT_CASE(the_thread_that_attached_has_its_name_without_being_registered),
 	PXT_CASE(events_of_another_process_come_with_its_pid_thread_and_names),
 	PXT_CASE(events_of_two_processes_come_in_the_order_of_time),
 	PXT_CASE(a_type_is_the_same_where_its_name_is_whoever_defines_it_first),

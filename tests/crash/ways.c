@@ -477,6 +477,37 @@ static int crash_in_threads(const struct scene *scene)
 	return 1;
 }
 
+static int crash_in_another_thread(const struct scene *scene)
+{
+	struct scene copy = *scene;
+	pthread_t thread;
+
+	PXT_CHILD_CHECK(pthread_barrier_init(&together, NULL, 1) == 0);
+	PXT_CHILD_CHECK(pthread_create(&thread, NULL, crash_together, &copy) == 0);
+	pthread_join(thread, NULL);
+	return 1;
+}
+
+/* Nobody can be asked in the handler, and the first thread never said its name. */
+static void a_log_that_another_thread_s_signal_ended_knows_the_first_thread_s_name(void)
+{
+	struct scene scene = plain;
+	struct posix_trace_logthread_np thread;
+	struct posix_trace_loginfo_np info;
+	bool named = false;
+	trace_id_t log;
+
+	scene.act = crash_in_another_thread;
+	expect_signal(scene_play(&scene), SIGSEGV);
+	get_info(&info);
+	PXT_EQ_FATAL(scene_open(&log), 0);
+	for (uint32_t i = 0; posix_trace_log_getthread_np(log, i, &thread) == 0; i++)
+		named |=
+		    thread.posix_tid_np == info.posix_pid_np && thread.posix_name_np[0] != '\0';
+	CU_ASSERT(named);
+	PXT_EQ(posix_trace_close(log), 0);
+}
+
 /* What others wrote in between is not counted here: only the log's being complete. */
 static void expect_complete(int number)
 {
@@ -812,6 +843,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(who_survives_the_signal_goes_on_untraced),
 	PXT_CASE(the_handler_keeps_errno),
 	PXT_CASE(an_overflown_stack_is_told_of_on_the_alternate_one),
+	PXT_CASE(a_log_that_another_thread_s_signal_ended_knows_the_first_thread_s_name),
 	PXT_CASE(while_other_threads_trace_on_and_crash_as_well_the_log_is_completed_once),
 	PXT_CASE(a_write_that_was_interrupted_is_done_again_and_the_log_completed),
 	PXT_CASE(two_threads_crash_and_the_one_in_the_middle_of_a_write_completes_the_log),
