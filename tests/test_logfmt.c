@@ -414,7 +414,7 @@ static void attributes_are_read_where_the_format_says(void)
 	trace_attr_t attr;
 
 	make_attributes(at);
-	CU_ASSERT(pxt_get_attr(at, &attr) == NULL);
+	CU_ASSERT(pxt_get_attr(at, false, &attr) == NULL);
 	PXT_EQ(attr._pxt_stream_policy, 2);
 	PXT_EQ(attr._pxt_log_policy, 4);
 	PXT_EQ(attr._pxt_inherit, 1);
@@ -462,19 +462,19 @@ static void attributes_one_beyond_their_bounds_are_refused(void)
 			put_long(at + 32, bounds[i].good);
 		else
 			put_word(at + bounds[i].at, bounds[i].good);
-		PXT_CHECK(pxt_get_attr(at, &attr) == NULL, "offset %u: %u", bounds[i].at,
+		PXT_CHECK(pxt_get_attr(at, false, &attr) == NULL, "offset %u: %u", bounds[i].at,
 		    (unsigned)bounds[i].good);
 		if (bounds[i].at == 32)
 			put_long(at + 32, bounds[i].bad);
 		else
 			put_word(at + bounds[i].at, bounds[i].bad);
-		PXT_CHECK(pxt_get_attr(at, &attr) != NULL, "offset %u: %u", bounds[i].at,
+		PXT_CHECK(pxt_get_attr(at, false, &attr) != NULL, "offset %u: %u", bounds[i].at,
 		    (unsigned)bounds[i].bad);
 	}
 	for (unsigned end = 111; end <= 143; end += 32) {
 		make_attributes(at);
 		at[end] = 'x';
-		CU_ASSERT(pxt_get_attr(at, &attr) != NULL);
+		CU_ASSERT(pxt_get_attr(at, false, &attr) != NULL);
 	}
 }
 
