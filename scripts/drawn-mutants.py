@@ -23,6 +23,8 @@ where it stands, and says why nobody could notice it (or why nobody needs to):
     - if (left < right)
     equal values mean an empty ring, for which both ways do nothing
 
+A reason that begins with "open:" says what a test would have to look at: nobody has written it yet.
+
 Listed mutants are not run (--listed: only these).  --check: are all of the list still there, with that
 line?  Exit status: 0 all killed or listed; 1 not; 77 BUILD is not Ninja's, or there is no gcov.
 """
@@ -438,7 +440,8 @@ def main():
     listed = read_list()
     bad = wrong_entries(listed)
     if arguments.check:
-        print(f"{len(listed)} listed, {bad} wrong")
+        still = sum(entry[1].strip().startswith("open:") for entry in listed.values())
+        print(f"{len(listed)} listed, {still} of them open, {bad} wrong")
         sys.exit(bad != 0)
     if not arguments.build or not (arguments.build / "build.ninja").exists() or not shutil.which("gcov"):
         print("no build of Ninja's, or no gcov: skipped")

@@ -3,6 +3,7 @@
 #include "suite.h"
 
 #include "base/logfmt.h"
+#include "base/logfmt_bytes.h"
 #include "golden/golden.h"
 
 #include <errno.h>
@@ -376,6 +377,107 @@ static void what_a_signal_left_stands_where_the_format_says(void)
 	free_writer(writer);
 }
 
+static void put_word(unsigned char *at, uint32_t word)
+{
+	memcpy(at, &word, sizeof(word));
+}
+
+static void put_long(unsigned char *at, uint64_t word)
+{
+	memcpy(at, &word, sizeof(word));
+}
+
+/* FORMAT.md, section 8: every field has another value, at the offset that is said there. */
+static void make_attributes(unsigned char at[144])
+{
+	static const uint32_t words[] = { 2, 4, 1, 0x0d0e0f10, 2, 0x15161718 };
+
+	memset(at, 0, 144);
+	for (unsigned i = 0; i < 6; i++)
+		put_word(at + (size_t)4 * i, words[i]);
+	put_long(at + 24, 0x191a1b1c1d1e1f20u);
+	put_long(at + 32, PXT_DATA_MAX);
+	put_long(at + 40, 0x292a2b2c2d2e2f30u);
+	put_long(at + 48, 0x132333435u);
+	put_long(at + 56, 0x13a3b3c3du);
+	put_word(at + 64, 999999999);
+	put_word(at + 68, 123456789);
+	put_word(at + 72, 4096);
+	put_word(at + 76, 0x4d4e4f50);
+	memcpy(at + 80, "a name of thirty-one characters", 31);
+	memcpy(at + 112, "a version of thirty-one letters", 31);
+}
+
+static void attributes_are_read_where_the_format_says(void)
+{
+	unsigned char at[144];
+	trace_attr_t attr;
+
+	make_attributes(at);
+	CU_ASSERT(pxt_get_attr(at, false, &attr) == NULL);
+	PXT_EQ(attr._pxt_stream_policy, 2);
+	PXT_EQ(attr._pxt_log_policy, 4);
+	PXT_EQ(attr._pxt_inherit, 1);
+	PXT_EQ(attr._pxt_lanes, 0x0d0e0f10);
+	PXT_EQ(attr._pxt_flags, 2);
+	PXT_EQ(attr._pxt_flush_priority, 0x15161718);
+	CU_ASSERT(attr._pxt_stream_size == 0x191a1b1c1d1e1f20u);
+	PXT_EQ(attr._pxt_max_data, PXT_DATA_MAX);
+	CU_ASSERT(attr._pxt_log_size == 0x292a2b2c2d2e2f30u);
+	PXT_EQ(attr._pxt_create_sec, 0x132333435);
+	PXT_EQ(attr._pxt_clockres_sec, 0x13a3b3c3d);
+	PXT_EQ(attr._pxt_create_nsec, 999999999);
+	PXT_EQ(attr._pxt_clockres_nsec, 123456789);
+	PXT_EQ(attr._pxt_system_slots, 4096);
+	PXT_EQ(attr._pxt_ctx_bytes, 0x4d4e4f50);
+	CU_ASSERT_STRING_EQUAL(attr._pxt_name, "a name of thirty-one characters");
+	CU_ASSERT_STRING_EQUAL(attr._pxt_genversion, "a version of thirty-one letters");
+}
+
+static void attributes_one_beyond_their_bounds_are_refused(void)
+{
+	static const struct {
+		unsigned at;
+		uint32_t good;
+		uint32_t bad;
+	} bounds[] = {
+		{ 0, 1, 0 },
+		{ 0, 3, 4 },
+		{ 4, 1, 0 },
+		{ 4, 2, 3 },
+		{ 4, 4, 5 },
+		{ 8, 1, 0 },
+		{ 8, 2, 3 },
+		{ 32, PXT_DATA_MAX, PXT_DATA_MAX + 1 },
+		{ 64, 999999999, 1000000000 },
+		{ 68, 999999999, 1000000000 },
+		{ 72, 4096, 4097 },
+	};
+	unsigned char at[144];
+	trace_attr_t attr;
+
+	for (unsigned i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
+		make_attributes(at);
+		if (bounds[i].at == 32)
+			put_long(at + 32, bounds[i].good);
+		else
+			put_word(at + bounds[i].at, bounds[i].good);
+		PXT_CHECK(pxt_get_attr(at, false, &attr) == NULL, "offset %u: %u", bounds[i].at,
+		    (unsigned)bounds[i].good);
+		if (bounds[i].at == 32)
+			put_long(at + 32, bounds[i].bad);
+		else
+			put_word(at + bounds[i].at, bounds[i].bad);
+		PXT_CHECK(pxt_get_attr(at, false, &attr) != NULL, "offset %u: %u", bounds[i].at,
+		    (unsigned)bounds[i].bad);
+	}
+	for (unsigned end = 111; end <= 143; end += 32) {
+		make_attributes(at);
+		at[end] = 'x';
+		CU_ASSERT(pxt_get_attr(at, false, &attr) != NULL);
+	}
+}
+
 /* Whoever puts an entry writes the block out and tries again: what was not put must be said. */
 static void an_entry_that_has_no_room_is_refused_and_leaves_the_block_as_it_is(void)
 {
@@ -742,6 +844,8 @@ static const struct pxt_case cases[] = {
 	WIDE_CASES PXT_CASE(the_writer_makes_the_golden_log_byte_for_byte),
 	PXT_CASE(a_block_takes_what_fits_to_the_last_byte_and_no_more),
 	PXT_CASE(what_a_signal_left_stands_where_the_format_says),
+	PXT_CASE(attributes_are_read_where_the_format_says),
+	PXT_CASE(attributes_one_beyond_their_bounds_are_refused),
 	PXT_CASE(an_entry_that_has_no_room_is_refused_and_leaves_the_block_as_it_is),
 	PXT_CASE(the_smallest_staging_buffer_takes_one_of_each_entry),
 	PXT_CASE(a_block_counts_only_when_it_was_written),

@@ -571,11 +571,14 @@ static void a_forked_child_has_no_part_in_the_name(void)
 }
 
 static unsigned before_the_door;
+static bool had_an_input;
 
 static int count_in_child(void *argument)
 {
 	PXT_CHILD_CHECK(posix_trace_shutdown(*(trace_id_t *)argument) == EINVAL);
 	PXT_CHILD_CHECK(at_descriptors() == before_the_door);
+	/* Nor was another one closed instead. */
+	PXT_CHILD_CHECK(fcntl(0, F_GETFD) != -1 || !had_an_input);
 	return 0;
 }
 
@@ -588,6 +591,7 @@ static void a_forked_child_keeps_no_descriptor_of_the_door(void)
 	trid = at_stream(LOOP, path);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	before_the_door = at_descriptors();
+	had_an_input = fcntl(0, F_GETFD) != -1;
 	trid = at_stream(LOOP, path);
 	CU_ASSERT(at_descriptors() > before_the_door);
 	PXT_EQ(pxt_in_child(count_in_child, &trid), 0);

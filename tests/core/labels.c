@@ -52,7 +52,7 @@ static void a_streams_label_says_where_its_lanes_and_numbers_are(void)
 	const size_t attr = offsetof(struct pxt_block, attr);
 	const struct field fields[] = {
 		{ 16, 4, 0x01020304 },
-		{ 20, 4, 2 },
+		{ 20, 4, 3 },
 		{ 40, 4, (uint32_t)getpid() },
 		{ 44, 4, sizeof(void *) },
 		{ 68, 4, offsetof(struct pxt_lane, pos) },
@@ -68,7 +68,7 @@ static void a_streams_label_says_where_its_lanes_and_numbers_are(void)
 		{ 100, 4, whole ? 16 : 32 },
 		{ 104, 4,
 		    (uint64_t)((unsigned char *)pxt_lane_slots(pxt_block_lane(block, 0)) -
-		               (unsigned char *)pxt_block_lane(block, 0)) },
+		               (unsigned char *)block) },
 		{ 108, 4, offsetof(struct pxt_lane, head) },
 		{ 112, 4, offsetof(struct pxt_lane, epoch) },
 		{ 116, 4, offsetof(struct pxt_lane, refused) },
@@ -117,7 +117,7 @@ static void a_directorys_label_says_where_its_threads_and_names_are(void)
 	const size_t names = offsetof(struct pxt_directory, names);
 	const struct field fields[] = {
 		{ 16, 4, 0x01020304 },
-		{ 20, 4, 2 },
+		{ 20, 4, 3 },
 		{ 24, 8, sizeof(*directory) },
 		{ 32, 8, kit_block(trid)->label.label.key },
 		{ 40, 4, (uint32_t)getpid() },
