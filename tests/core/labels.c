@@ -82,7 +82,7 @@ static void a_streams_label_says_where_its_lanes_and_numbers_are(void)
 		{ 148, 4, sizeof(block->side[0]) },
 		{ 152, 4, sizeof(block->side) / sizeof(block->side[0]) },
 		{ 156, 4, POSIX_TRACE_UNTIL_FULL },
-		{ 160, 4, PXT_START_BYTES * 8u },
+		{ 160, 4, (uint64_t)PXT_START_BYTES * 8u },
 		{ 164, 4, (uint32_t)pxt_clock.source },
 		{ 168, 4, pxt_clock.error_ppm },
 		{ 172, 4, 0 },
