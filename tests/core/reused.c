@@ -159,8 +159,7 @@ static void getters_say(const struct found *old, int want)
 	PXT_EQ(getters->info(old->object, old->trid, &info), want);
 	PXT_EQ(getters->time(old->object, old->trid, 1, &time), want);
 	PXT_EQ(getters->block(old->object, old->trid, &block, &unavailable), want);
-	/* A log that nobody traced into knows none. */
-	PXT_EQ(getters->thread(old->object, old->trid, 0, &thread), want ? want : ENOENT);
+	PXT_EQ(getters->thread(old->object, old->trid, 0, &thread), want);
 	if (want)
 		PXT_EQ(getters->module(old->object, old->trid, 0, &module), want);
 	PXT_EQ(getters->damage(old->object, old->trid, &finding), want ? want : ENOENT);
