@@ -36,10 +36,12 @@
 
 #if CONFIG_PTRACE_PORT_POSIX
 #define PXT_CACHE_LINE 64
+#define PXT_PAGE_SHARE 1024
 /* A __thread variable reached without a call, so that a signal handler may touch it first. */
 #define PXT_TLS        __thread __attribute__((tls_model("initial-exec"), visibility("hidden")))
 #else
 #define PXT_CACHE_LINE 16
+#define PXT_PAGE_SHARE 16
 #define PXT_TLS
 #endif
 
@@ -49,6 +51,8 @@
  * linker puts such functions beside one another: no more pages.
  */
 #define PXT_OWN_LINE   PXT_ALIGNED(PXT_CACHE_LINE) __attribute__((hot))
+/* The longest of them: it and the one that the linker puts behind it are on one page. */
+#define PXT_OWN_PAGE   PXT_ALIGNED(PXT_PAGE_SHARE) __attribute__((hot))
 
 /* What @value is made of is not needed behind this: the compiler works it out now. */
 #define PXT_NOW(value) __asm__("" : "+r"(value))

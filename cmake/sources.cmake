@@ -99,6 +99,7 @@ ptrace_unit(CORE IF PORT_POSIX SOURCES
 	port/posix/quiet.c
 	port/posix/slotcas.c
 	port/posix/threads.c
+	port/posix/ticks.c
 	port/posix/ticks_aarch64.c
 	port/posix/ticks_x86.c)
 ptrace_unit(TOLOG IF PORT_POSIX SOURCES

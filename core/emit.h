@@ -34,7 +34,7 @@
  * Context: any thread, signal handler, interrupt; may interrupt itself.  Leaves errno alone.
  * Bound: per stream N + 1 rounds of reservation and the record's slots.
  */
-PXT_OWN_LINE void pxt_emit(
+PXT_OWN_PAGE void pxt_emit(
     uint32_t id, const void *data, size_t bytes, const void *address PXT_LOOK_PARAMETER);
 
 /* The slot that carries the context has room for 4 bytes of data, and is put together in registers. */

@@ -28,20 +28,6 @@ uint64_t pxt_port_ticks_slow(void)
 	return ns_of(&now);
 }
 
-#if PXT_SMALL && (defined(__x86_64__) || defined(__aarch64__))
-uint64_t pxt_port_ticks(void)
-{
-	return pxt_port_ticks_here();
-}
-
-/* Not before older instructions have finished: orders stamps against the look at head. */
-uint64_t pxt_port_ticks_ordered(void)
-{
-	pxt_port_ticks_fence();
-	return pxt_port_ticks_here();
-}
-#endif
-
 static void fix_rate(void)
 {
 	if (pxt_ticksource_rate(&fixed_rate))

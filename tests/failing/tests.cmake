@@ -25,4 +25,7 @@ if(PXT_CALLS_ARE_GLIBC64)
 	if(TARGET test_failing_system)
 		target_link_options(test_failing_system PRIVATE "@${PROJECT_SOURCE_DIR}/tests/failing/calls.options")
 	endif()
+else()
+	# No tests of their own either.
+	set_property(GLOBAL APPEND PROPERTY PTRACE_TEST_FILES failing/system.c failing/calls.c)
 endif()
