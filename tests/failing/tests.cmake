@@ -27,5 +27,6 @@ if(PXT_CALLS_ARE_GLIBC64)
 	endif()
 else()
 	# No tests of their own either.
-	set_property(GLOBAL APPEND PROPERTY PTRACE_TEST_FILES failing/system.c failing/calls.c)
+	set_property(GLOBAL APPEND PROPERTY PTRACE_TEST_FILES "${PROJECT_SOURCE_DIR}/tests/failing/system.c"
+		"${PROJECT_SOURCE_DIR}/tests/failing/calls.c")
 endif()
