@@ -108,9 +108,12 @@ void pxt_block_lay_out(struct pxt_block *block)
 	const size_t ring = ((size_t)block->slot_mask + 1u) * sizeof(pxt_cell);
 
 	block->lane_stride = sizeof(struct pxt_lane);
-	for (uint32_t i = 0; i < lanes; i++)
-		pxt_block_lane(block, i)->cells_at =
-		    (lanes - i) * sizeof(struct pxt_lane) + i * ring;
+	for (uint32_t i = 0; i < lanes; i++) {
+		struct pxt_lane *lane = pxt_block_lane(block, i);
+
+		lane->cells_at = (lanes - i) * sizeof(struct pxt_lane) + i * ring;
+		lane->cells_lines = (uint32_t)(lane->cells_at / PXT_CACHE_LINE);
+	}
 }
 
 static void init_lane(struct pxt_block *block, const trace_attr_t *attr, uint32_t index)
@@ -141,6 +144,8 @@ static int make_block(
 	if (ring > (SIZE_MAX - lanes_at) / lanes - sizeof(struct pxt_lane))
 		return ENOMEM;
 	*bytes = lanes_at + lanes * (sizeof(struct pxt_lane) + ring);
+	if (*bytes / PXT_CACHE_LINE > UINT32_MAX)
+		return ENOMEM;
 	error = pxt_file_block(attr, *bytes, &block, whole);
 	if (error)
 		return error;

@@ -51,7 +51,7 @@ PXT_INLINE void pxt_lane_move_here(
 {
 	const uint32_t mask = block->slot_mask;
 	const uint32_t want = pxt_tag(mask, (uint32_t)pos, (uint32_t)seq) | PXT_SLOT_BEGIN;
-	struct pxt_halves front = pxt_slot_load_halves(&pxt_lane_slots(lane)[(uint32_t)pos & mask]);
+	struct pxt_halves front = pxt_slot_load_halves(&pxt_lane_cells(lane)[(uint32_t)pos & mask]);
 	bool there =
 	    (uint32_t)front.low == want && pxt_info_id((uint32_t)(front.low >> 32)) != PXT_ID_MARK;
 

@@ -72,7 +72,7 @@ struct pxt_lane {
 	pxt_wide first_lost;   /* LOOP: stamp of the first unread record that was overwritten */
 	uint32_t
 	    side_pos[PXT_SIDES]; /* control: what stands beside the lanes comes before this pos */
-	size_t cells_at;         /* bytes from here to the slots; never changed */
+	size_t cells_at;         /* bytes from here to the slots, for writers; never changed */
 
 	/* The consumer's line. */
 	PXT_ALIGNED(PXT_CACHE_LINE) uint64_t pos; /* next position to consume, all 64 bits */
@@ -87,6 +87,7 @@ struct pxt_lane {
 
 	/* Off the writers' line, which the common case reads: `limit`; an unfinished record, a lap. */
 	_Atomic uint32_t limit; /* pos of the first unread record, as far as it was told */
+	uint32_t cells_lines;   /* `cells_at` for the consumer, which stays off the writers' line */
 	uint64_t stuck_pos;     /* an unfinished record was first seen here ... */
 	uint64_t stuck_since;   /* ... at this time, ticks; 0: none */
 	uint64_t stuck_head;    /* ... with head here, ... */
@@ -112,6 +113,13 @@ struct pxt_ring {
 PXT_INLINE pxt_cell *pxt_lane_slots(struct pxt_lane *lane)
 {
 	return (pxt_cell *)(void *)((unsigned char *)lane + lane->cells_at);
+}
+
+/* The same for the consumer. */
+PXT_INLINE pxt_cell *pxt_lane_cells(struct pxt_lane *lane)
+{
+	return (
+	    pxt_cell *)(void *)((unsigned char *)lane + (size_t)lane->cells_lines * PXT_CACHE_LINE);
 }
 
 /* What reserve() hands to store(). */

@@ -211,12 +211,13 @@ PXT_INLINE struct pxt_lane *pxt_block_lane(struct pxt_block *block, uint32_t lan
 	                                   (size_t)lane * (size_t)block->lane_stride);
 }
 
+/* For the consumer and control. */
 PXT_INLINE struct pxt_ring pxt_block_ring(struct pxt_block *block, uint32_t index)
 {
 	struct pxt_lane *lane = pxt_block_lane(block, index);
 
 	return (struct pxt_ring){
-		.lane = lane, .slots = pxt_lane_slots(lane), .mask = block->slot_mask
+		.lane = lane, .slots = pxt_lane_cells(lane), .mask = block->slot_mask
 	};
 }
 
