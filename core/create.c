@@ -112,7 +112,7 @@ void pxt_block_lay_out(struct pxt_block *block)
 		struct pxt_lane *lane = pxt_block_lane(block, i);
 
 		lane->cells_at = (lanes - i) * sizeof(struct pxt_lane) + i * ring;
-		lane->cells_lines = (uint32_t)(lane->cells_at / PXT_CACHE_LINE);
+		lane->reader_cells_at = lane->cells_at;
 	}
 }
 
@@ -144,8 +144,6 @@ static int make_block(
 	if (ring > (SIZE_MAX - lanes_at) / lanes - sizeof(struct pxt_lane))
 		return ENOMEM;
 	*bytes = lanes_at + lanes * (sizeof(struct pxt_lane) + ring);
-	if (*bytes / PXT_CACHE_LINE > UINT32_MAX)
-		return ENOMEM;
 	error = pxt_file_block(attr, *bytes, &block, whole);
 	if (error)
 		return error;

@@ -87,15 +87,15 @@ struct pxt_lane {
 
 	/* Off the writers' line, which the common case reads: `limit`; an unfinished record, a lap. */
 	_Atomic uint32_t limit; /* pos of the first unread record, as far as it was told */
-	uint32_t cells_lines;   /* `cells_at` for the consumer, which stays off the writers' line */
+	uint32_t lap_slack;     /* slots left to the writers after a lap ... */
 	uint64_t stuck_pos;     /* an unfinished record was first seen here ... */
 	uint64_t stuck_since;   /* ... at this time, ticks; 0: none */
 	uint64_t stuck_head;    /* ... with head here, ... */
 	uint64_t stuck_seq;     /* ... and so many records reserved */
 	uint64_t stuck_checked; /* when it was last asked whether its writer lives */
-	uint32_t lap_slack;     /* slots left to the writers after a lap ... */
 	uint32_t lap_turn;      /* ... in this turn of the consumer */
 	uint32_t ruins; /* slots before pos that are not free: parts of overwritten records */
+	size_t reader_cells_at; /* as cells_at: the consumer stays off the writers' line */
 };
 
 #if CONFIG_PTRACE_PORT_POSIX
@@ -118,8 +118,7 @@ PXT_INLINE pxt_cell *pxt_lane_slots(struct pxt_lane *lane)
 /* The same for the consumer. */
 PXT_INLINE pxt_cell *pxt_lane_cells(struct pxt_lane *lane)
 {
-	return (
-	    pxt_cell *)(void *)((unsigned char *)lane + (size_t)lane->cells_lines * PXT_CACHE_LINE);
+	return (pxt_cell *)(void *)((unsigned char *)lane + lane->reader_cells_at);
 }
 
 /* What reserve() hands to store(). */
