@@ -8,6 +8,8 @@
 
 #include "base/logfmt.h"
 
+#include <stddef.h>
+
 /* A number of @bytes bytes at offset @at of the log, and of @room bytes at @member of a structure. */
 struct pxt_log_field {
 	uint16_t at;
@@ -16,7 +18,17 @@ struct pxt_log_field {
 	uint8_t room;
 };
 
-/* Each ends with a field of 0 bytes. */
+/* One of a table; @bytes of the log for @member of @type. */
+#define PXT_LOG_FIELD(at, bytes, type, member)                                                     \
+	{                                                                                          \
+		(at), offsetof(type, member), (bytes), sizeof(((type *)NULL)->member)              \
+	}
+/* Each table ends so. */
+#define PXT_LOG_FIELDS_END                                                                         \
+	{                                                                                          \
+		0, 0, 0, 0                                                                         \
+	}
+
 extern const struct pxt_log_field pxt_log_header_fields[]; /* struct pxt_log_header, */
 extern const struct pxt_log_field
     pxt_log_version_fields[];                              /* ... of which no version moves these */

@@ -156,15 +156,11 @@ const char *pxt_log_get_header(const unsigned char *at, struct pxt_log_header *h
 	return wrong ? wrong : pxt_get_attr(at + 152, header->swapped, &header->attr);
 }
 
-#define HEAD(at, bytes, member)                                                                    \
-	{                                                                                          \
-		(at), offsetof(struct pxt_log_blockhead, member), (bytes),                         \
-		    sizeof(((struct pxt_log_blockhead *)NULL)->member)                             \
-	}
+#define HEAD(at, bytes, member) PXT_LOG_FIELD(at, bytes, struct pxt_log_blockhead, member)
 static const struct pxt_log_field head_fields[] = { HEAD(4, 2, type), HEAD(8, 4, length),
 	HEAD(12, 4, count), HEAD(16, 8, sequence), HEAD(40, 8, begin), HEAD(48, 8, end),
 	HEAD(56, 8, lost), HEAD(64, 8, lost_total), HEAD(72, 8, records_total),
-	HEAD(PXT_LOG_AT_MISSED, 8, missed), { 0, 0, 0, 0 } };
+	HEAD(PXT_LOG_AT_MISSED, 8, missed), PXT_LOG_FIELDS_END };
 
 const char *pxt_log_get_block(
     const unsigned char *at, const struct pxt_log_header *header, struct pxt_log_blockhead *head)
