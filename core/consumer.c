@@ -16,8 +16,7 @@
 static void make(
     struct pxt_item *item, uint32_t id, uint64_t ticks, const void *data, uint32_t bytes)
 {
-	if (pxt_self.epoch != pxt_fork_epoch())
-		(void)pxt_threads_register();
+	pxt_threads_known();
 	item->kind = PXT_ITEM_MADE;
 	item->lane = 0;
 	item->info =

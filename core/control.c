@@ -51,8 +51,7 @@ void pxt_stream_wake(struct pxt_block *block)
 static void fill(
     struct pxt_event *event, uint32_t id, const void *data, uint32_t bytes, const void *caller)
 {
-	if (pxt_self.epoch != pxt_fork_epoch())
-		(void)pxt_threads_register();
+	pxt_threads_known();
 	event->data = data;
 	event->bytes = bytes;
 	event->info = pxt_slot_info(

@@ -140,5 +140,5 @@ int32_t pxt_process_pid(void)
 
 bool pxt_process_owns(uint32_t epoch)
 {
-	return epoch != 0 && epoch == pxt_fork.epoch;
+	return epoch != 0 && epoch == pxt_fork_epoch();
 }

@@ -258,6 +258,8 @@ static void note_name(struct pxt_thread *entry)
 {
 	struct pxt_port_thread_info self;
 
+	if (entry == &pxt_no_entry)
+		return;
 	pxt_port_thread_self(&self);
 	memcpy(entry->name, self.name, sizeof(entry->name));
 	atomic_store_explicit(&entry->tid, self.tid, memory_order_release);
@@ -266,10 +268,8 @@ static void note_name(struct pxt_thread *entry)
 
 void pxt_threads_introduce(void)
 {
-	if (pxt_self.epoch != pxt_fork.epoch)
-		(void)pxt_threads_register();
-	if (pxt_self.entry != &pxt_no_entry &&
-	    !atomic_load_explicit(&pxt_self.entry->tid, memory_order_relaxed))
+	pxt_threads_known();
+	if (!atomic_load_explicit(&pxt_self.entry->tid, memory_order_relaxed))
 		note_name(pxt_self.entry);
 }
 
@@ -279,10 +279,10 @@ PXT_API int posix_trace_thread_register_np(void)
 
 	pxt_process_lock();
 	error = pxt_directory_start();
-	if (!error && pxt_self.epoch != pxt_fork_epoch())
-		(void)pxt_threads_register();
-	if (!error && pxt_self.entry != &pxt_no_entry)
+	if (!error) {
+		pxt_threads_known();
 		note_name(pxt_self.entry);
+	}
 	pxt_process_unlock();
 	return error;
 }

@@ -194,6 +194,13 @@ PXT_INLINE void pxt_self_is(uint32_t index, struct pxt_thread *entry)
 
 /* The calling thread's entry; async-signal-safe, no system call.  False in a forked child. */
 bool pxt_threads_register(void);
+/* Registers it unless it is known: for records that are no trace point's. */
+PXT_INLINE void pxt_threads_known(void)
+{
+	if (PXT_UNLIKELY(pxt_self.epoch != pxt_fork_epoch()))
+		(void)pxt_threads_register();
+}
+
 /*
  * The calling thread has time and says its name, once: who creates a stream or attaches, most often the
  * main thread, is known where nobody can be asked any more.  [process lock held]

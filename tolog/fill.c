@@ -109,8 +109,7 @@ static uint32_t make(struct pxt_slot *slots, uint32_t id, uint64_t ticks, const 
 	uint32_t head = PXT_CTX_BYTES;
 	bool extra;
 
-	if (pxt_self.epoch != pxt_fork_epoch())
-		(void)pxt_threads_register();
+	pxt_threads_known();
 	extra = pxt_context_extra(pxt_self.index);
 	memset(slots, 0, PXT_TOLOG_MADE_SLOTS * sizeof(*slots));
 	slots[0].word[0] = PXT_SLOT_BEGIN;
