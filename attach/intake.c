@@ -51,7 +51,6 @@ static bool expected(const struct pxt_stream_label *label, size_t bytes)
 	block.lane_mask = label->lanes - 1u;
 	block.slot_mask = label->slots - 1u;
 	block.max_data = label->max_data;
-	block.lane_stride = sizeof(struct pxt_lane);
 	block.full_policy = POSIX_TRACE_LOOP;
 	pxt_label_stream(&block, bytes);
 	memcpy(want->label.magic, PXT_STREAM_MAGIC, sizeof(want->label.magic));

@@ -37,7 +37,7 @@ static void make_valid(struct pxt_label *label, const char *magic)
 static void describe_lanes(struct pxt_stream_label *label, const struct pxt_block *block)
 {
 	label->lanes_at = sizeof(*block);
-	label->lane_stride = block->lane_stride;
+	label->lane_stride = sizeof(struct pxt_lane);
 	label->lanes = pxt_block_lanes(block);
 	label->slots = block->slot_mask + 1u;
 	label->form =
