@@ -6,25 +6,29 @@ For each: the headers compile alone as C11 and C++11 and declare exactly what is
 archives hold exactly the selected units' names; tests/combo.c passes.  Then: switching a unit, a
 policy or a group of events off never makes the text larger.
 
-usage: combos.py [--work DIR] [--jobs N] [-v]
+usage: combos.py [--work DIR] [--jobs N] [--level=-O0] [--compare N] [-v]
 
-An object is compiled once for each text that the preprocessor makes of its source; prototypes
-that the text does not use are left out of the comparison.
+--level: the compiler's, -Os unless told.  An object is compiled once for each text that a configuration
+leaves of its source and of the headers below it, without what nothing in them mentions.  That this is
+so is looked at with the compiler: of those that were not compiled, N (all) are, and compared byte by byte.
 """
 import argparse
+import collections
 import concurrent.futures
 import hashlib
 import os
+import random
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 from config import JOBS, ROOT, Configuration, expected_names, tool, unlisted, valid_unit_combinations
 
 TOLERANCE = 32
-FLAGS = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-Os", "-fvisibility=hidden", "-fno-common",
+FLAGS = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-fvisibility=hidden", "-fno-common",
          "-ffunction-sections", "-fdata-sections", "-Wall", "-Wextra", "-Wundef", "-Werror"]
 TOGGLES = ("SYSEV_ERROR", "SYSEV_START_STOP", "SYSEV_OVERFLOW_RESUME", "SYSEV_FILTER",
            "SYSEV_FLUSH", "SYSEV_TRACE", "POLICY_LOOP", "POLICY_UNTIL_FULL", "POLICY_FLUSH",
@@ -46,54 +50,146 @@ def run(command, **options):
     return done.stdout
 
 
-def without_unused_prototypes(text):
-    """The text without declarations of public functions that it never mentions again."""
-    mentions = {}
-    for name in re.findall(r"\bposix_trace_\w+|\btrace_event_set_t\b", text):
-        mentions[name] = mentions.get(name, 0) + 1
+COMMENTS = re.compile(r'/\*.*?\*/|//[^\n]*|("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')', re.S)
+WORD = re.compile(r"[A-Za-z_]\w*")
+SYMBOL = re.compile(r"\b(?:CONFIG_PTRACE|_PXT)_\w+")
 
-    def drop(match):
-        return "" if mentions[match[1]] == 1 else match[0]
-
-    text = re.sub(r"\n(?:int|void) (posix_trace_\w+)\([^;{]*?\);(?=\n)", drop, text, flags=re.S)
-    if text.count("trace_event_set_t") == 1:
-        text = re.sub(r"typedef struct \{[^}]*\} trace_event_set_t;", "", text)
-    return text
+# What changes nothing where nobody mentions its name.
+DECLARATIONS = [re.compile(r"\n(?:int|void) (posix_trace_\w+)\([^;{]*?\)[\s\w]*;(?=\n)"),
+                re.compile(r"\nstruct (posix_trace_\w+) \{[^}]*\};(?=\n)"),
+                re.compile(r"\ntypedef struct \{[^}]*\} (trace_event_set_t);(?=\n)"),
+                re.compile(r"\nstatic inline [^\n;{}]*?(\w+)\([^;{}]*\)\n\{\n(?:[^}].*\n)*\}(?=\n)"),
+                re.compile(r"\n#\s*define (\w+)\b.*(?=\n)")]
 
 
-class Mentions:
-    """Which configuration macros a source and the headers below it mention."""
+class Piece:
+    """What a configuration leaves of one file."""
 
-    def __init__(self):
-        self.found = {}
+    def __init__(self, text):
+        self.text = text
+        self.symbols = sorted(set(SYMBOL.findall(text)))
+        self.words = set(WORD.findall(text))
+        self.declared = {name for one in DECLARATIONS for name in one.findall(text)}
+        self.includes = re.findall(r'^#\s*include\s*[<"]([^>"]+)[>"]', text, flags=re.M)
+        self.reduced = {}
 
-    def of(self, path, port):
-        if path in self.found:
-            return self.found[path]
-        self.found[path] = set()  # headers that include each other
-        with open(path, encoding="utf-8") as source:
-            text = source.read()
-        names = set(re.findall(r"\bCONFIG_PTRACE_\w+|\b_PXT_\w+", text))
-        for name in re.findall(r'#\s*include\s*[<"]([^>"]+)[>"]', text):
-            for folder in (os.path.dirname(path), ROOT, f"{ROOT}/include", f"{ROOT}/port/{port}"):
-                header = os.path.normpath(os.path.join(folder, name))
-                if os.path.exists(header):
-                    names |= self.of(header, port)
-                    break
-        self.found[path] = names
-        return names
+    def without_unused(self, used):
+        """Itself without what it declares, and neither it nor @used mentions."""
+        used = frozenset(used & self.declared)
+        if used not in self.reduced:
+            text, before = self.text, ""
+            while text != before:
+                before = text
+                counts = collections.Counter(WORD.findall(text))
+
+                def drop(match, counts=counts):
+                    return match[0] if match[1] in used or counts[match[1]] > 1 else "\n"
+
+                for declaration in DECLARATIONS:
+                    text = declaration.sub(drop, text)
+            self.reduced[used] = Piece(re.sub(r"\n+", "\n", text))
+        return self.reduced[used]
+
+
+def kept_lines(lines, macros):
+    """The lines without what #if of configuration macros leaves out; other conditions stay."""
+    stack = []  # [does the condition stay, is this branch in, was one in]
+    for line in lines:
+        found = re.match(r"#\s*(if|ifdef|ifndef|elif|else|endif)\b(.*)", line)
+        outside = all(one[1] for one in stack[:-1] if found and found[1] not in
+                      ("if", "ifdef", "ifndef")) if found else False
+        if not found:
+            if all(one[1] for one in stack):
+                yield line
+        elif found[1] in ("if", "ifdef", "ifndef"):
+            value = truth(found[2], macros) if found[1] == "if" else None
+            stack.append([value is None, value is None or value, bool(value)])
+            if value is None and all(one[1] for one in stack[:-1]):
+                yield line
+        elif found[1] == "endif":
+            if stack.pop()[0] and outside:
+                yield line
+        elif stack[-1][0]:
+            if outside:
+                yield line
+        elif found[1] == "else":
+            stack[-1][1] = not stack[-1][2]
+        else:
+            value = None if stack[-1][2] else truth(found[2], macros)
+            if value is None and not stack[-1][2]:
+                raise Failure(f"a condition that is the configuration's in part: {line}")
+            stack[-1][1:] = [bool(value), stack[-1][2] or bool(value)]
+
+
+def truth(condition, macros):
+    """Of a condition over configuration macros alone; None: over others."""
+    names = re.findall(r"[A-Za-z_]\w*", condition)
+    values = {name: macros.get(name, "").strip() for name in names}
+    if not names or not all(SYMBOL.fullmatch(name) and value.isdigit()
+                            for name, value in values.items()):
+        return None
+    text = re.sub(r"[A-Za-z_]\w*", lambda match: values[match[0]], condition)
+    for c_word, word in (("&&", " and "), ("||", " or "), ("!", " not ")):
+        text = text.replace(c_word, word)
+    return bool(eval(text, {"__builtins__": {}}))  # pylint: disable=eval-used
+
+
+class Texts:
+    """What a configuration leaves of a source and of our headers below it, as a key of its object."""
+
+    def __init__(self, port):
+        self.folders = (ROOT, f"{ROOT}/include", f"{ROOT}/port/{port}", f"{ROOT}/tests")
+        self.lines, self.pieces, self.found = {}, {}, {}
+
+    def piece(self, path, macros):
+        if path not in self.lines:
+            with open(path, encoding="utf-8") as source:
+                text = COMMENTS.sub(lambda match: match[1] or " ", source.read())
+            lines = [line.rstrip() for line in text.replace("\\\n", " ").splitlines()]
+            lines = [line for line in lines if line]
+            asked = "\n".join(line for line in lines if re.match(r"#\s*(if|elif)\b", line))
+            self.lines[path] = lines, sorted(set(SYMBOL.findall(asked)))
+        lines, symbols = self.lines[path]
+        values = path, tuple(macros.get(symbol) for symbol in symbols)
+        if values not in self.pieces:
+            self.pieces[values] = Piece("\n" + "\n".join(kept_lines(lines, macros)) + "\n")
+        return self.pieces[values]
+
+    def header(self, name, beside):
+        if (name, beside) not in self.found:
+            paths = [os.path.normpath(os.path.join(folder, name)) for folder in (beside, *self.folders)]
+            self.found[name, beside] = next(filter(os.path.exists, paths), None)
+        return self.found[name, beside]
+
+    def key(self, path, macros):
+        files = {}
+        waiting = [path]
+        while waiting:
+            file = waiting.pop()
+            if file not in files:
+                files[file] = self.piece(file, macros)
+                headers = (self.header(name, os.path.dirname(file)) for name in files[file].includes)
+                waiting += [header for header in headers if header]
+        for _ in range(2):
+            mentions = collections.Counter(word for piece in files.values() for word in piece.words)
+            files = {file: piece.without_unused({word for word in piece.declared if mentions[word] > 1})
+                     for file, piece in files.items()}
+        pieces = [piece for _, piece in sorted(files.items())]
+        symbols = sorted(set().union(*(piece.symbols for piece in pieces)))
+        return (path, tuple(piece.text for piece in pieces),
+                tuple((symbol, macros.get(symbol)) for symbol in symbols))
 
 
 class Builder:
-    def __init__(self, work, jobs):
-        self.work, self.jobs = work, jobs
+    def __init__(self, work, jobs, level):
+        self.work, self.jobs, self.level = work, jobs, level
         self.cc = tool("gcc", "cc", "clang")
         self.cxx = tool("g++", "clang++", "c++")
         self.objects = {}
-        self.mentions = Mentions()
-        self.same = {}
+        self.lock = threading.Lock()
+        self.texts = Texts("posix")
         self.macros = {}
-        self.compiled = 0
+        self.reused = []  # what was taken for compiled: (object, path, flags)
         self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
 
     def use(self, directory):
@@ -104,24 +200,48 @@ class Builder:
                 self.macros.update(re.findall(r"#define (\w+) (.*)", text.read()))
 
     def compile(self, source, flags):
-        path = source if os.path.isabs(source) else os.path.join(ROOT, source)
-        mentioned = sorted(self.mentions.of(path, "posix"))
-        values = (path, tuple(self.macros.get(name, "") for name in mentioned))
-        if values not in self.same:
-            self.same[values] = self.compile_text(path, flags)
-        return self.same[values]
-
-    def compile_text(self, path, flags):
-        text = run([self.cc, "-E", "-P", *FLAGS, *flags, path])
-        key = hashlib.sha256((path + without_unused_prototypes(text)).encode()).hexdigest()[:24]
-        if key not in self.objects:
-            name = os.path.basename(path)[:-2]
-            out = os.path.join(self.work, "objects", key, name + ".o")
-            os.makedirs(os.path.dirname(out), exist_ok=True)
-            run([self.cc, "-c", *FLAGS, *flags, path, "-o", out])
-            self.compiled += 1
-            self.objects[key] = out
+        path = os.path.join(ROOT, source)
+        key = self.texts.key(path, self.macros)
+        with self.lock:
+            first = key not in self.objects
+            if first:
+                self.objects[key] = os.path.join(self.work, "objects", str(len(self.objects)),
+                                                 os.path.basename(path)[:-2] + ".o")
+            else:
+                self.reused.append((self.objects[key], path, flags))
+        if first:
+            os.makedirs(os.path.dirname(self.objects[key]))
+            self.compile_text(path, flags, self.objects[key])
         return self.objects[key]
+
+    def compile_text(self, path, flags, out):
+        run([self.cc, "-c", self.level, *FLAGS, *flags, path, "-o", out])
+
+    def is_same(self, number, reused, known):
+        """Whether the compiler, too, makes this object of it; what the preprocessor made before is @known."""
+        out, path, flags = reused
+        text = run([self.cc, "-E", "-P", *FLAGS, *flags, path])
+        text = out, hashlib.sha256(text.encode()).digest()
+        if text in known:
+            return True
+        again = os.path.join(self.work, "again", f"{number}.o")
+        self.compile_text(path, flags, again)
+        with open(out, "rb") as one, open(again, "rb") as other:
+            same = one.read() == other.read()
+        os.remove(again)
+        if same:
+            known.add(text)
+        return same
+
+    def wrong_keys(self, count):
+        """Findings of @count objects that were taken for compiled, drawn anew in each run; None: of all."""
+        chosen = self.reused if count is None else random.sample(self.reused, min(count, len(self.reused)))
+        os.makedirs(os.path.join(self.work, "again"), exist_ok=True)
+        known = set()
+        same = self.pool.map(lambda pair: self.is_same(*pair, known), enumerate(chosen))
+        print(f"{len(chosen)} of {len(self.reused)} objects that were taken for known compared")
+        return [f"{os.path.relpath(path, ROOT)}: not the object that was taken for it ({flags[-1]})"
+                for (_, path, flags), good in zip(chosen, same) if not good]
 
     def archive(self, name, sources, flags):
         objects = list(self.pool.map(lambda s: self.compile(s, flags), sources))
@@ -263,7 +383,7 @@ def label(units):
     return "+".join(sorted(units - {"CORE"})).lower()
 
 
-def all_combinations(builder, work, verbose):
+def all_combinations(builder, work, verbose, compare):
     valid, refused = valid_unit_combinations()
     failures, sizes = [], {}
     if not builder.cxx:
@@ -287,8 +407,12 @@ def all_combinations(builder, work, verbose):
         failures += toggles(builder, work, full, verbose)
     except Failure as failure:
         failures.append(str(failure))
+    try:
+        failures += builder.wrong_keys(compare)
+    except Failure as failure:
+        failures.append(str(failure))
     print(f"{len(sizes)} of {len(valid)} combinations of units built and tested, {refused} refused; "
-          f"{builder.compiled} compilations; {len(failures)} failures")
+          f"{len(builder.objects)} compilations; {len(failures)} failures")
     return failures
 
 
@@ -297,11 +421,15 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", help="directory to build in (default: a temporary one)")
     parser.add_argument("--jobs", type=int, default=JOBS)
+    parser.add_argument("--level", default="-Os", help="the compiler's (default: -Os)")
+    parser.add_argument("--compare", type=int, default=-1,
+                        help="so many objects that were taken for known are compiled as well (default: all)")
     parser.add_argument("-v", "--verbose", action="store_true")
     args = parser.parse_args()
     work = args.work or tempfile.mkdtemp(prefix="combos-")
     try:
-        failures = all_combinations(Builder(work, args.jobs), work, args.verbose)
+        failures = all_combinations(Builder(work, args.jobs, args.level), work, args.verbose,
+                                    None if args.compare < 0 else args.compare)
     finally:
         if not args.work:
             shutil.rmtree(work)

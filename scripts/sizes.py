@@ -28,7 +28,7 @@ import sys
 import tempfile
 
 import papers
-from combos import Mentions
+from combos import Texts
 from config import JOBS, ROOT, Configuration, kconfig_tool
 
 TABLE = os.path.join(ROOT, "bench", "sizes.txt")
@@ -94,15 +94,15 @@ def compilers(short):
 
 
 class Sizes:
-    """Sections of objects; what no configuration macro changes is compiled once."""
+    """Sections of objects; what no configuration changes is compiled once."""
 
     def __init__(self, work, jobs):
-        self.work, self.known, self.mentions = work, {}, {}
+        self.work, self.known, self.texts = work, {}, {}
         self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
 
     def key(self, compiler, source, macros, port):
-        mentioned = self.mentions.setdefault(port, Mentions()).of(os.path.join(ROOT, source), port)
-        return (compiler.name, source, tuple(macros.get(name) for name in sorted(mentioned)))
+        texts = self.texts.setdefault(port, Texts(port))
+        return (compiler.name, texts.key(os.path.join(ROOT, source), macros))
 
     def compile_one(self, compiler, source, flags):
         name = f"{compiler.name}_{source}_{len(self.known)}.o".replace("/", "_").replace(" ", "_")
