@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: MIT
 """Proves that the tests notice mistakes: each mutant of tests/mutants.txt must be killed.
 
-    mutants.py [--jobs N] [--keep] [NAME...]      all, or those whose name contains NAME
+    mutants.py [--jobs N] [--keep] [--build BUILD] [NAME...]      all, or those whose name contains NAME
     mutants.py --check                            only: does every old text match exactly once?
 
-A mutant is one small wrong edit of the library.  It is applied to a copy of the tree, the one
-test program that must notice it is built and run, and the edit is taken back.  A test that fails,
+A mutant is one small wrong edit of the library.  It is applied to a copy of the tree; the objects that
+read the edited file are compiled from there, the one test program that must notice it is linked with
+them before its archives, and run; the edit is taken back.  All else is BUILD's (build; made if there is
+none), which stays as it is.  A test that fails,
 crashes or hangs has killed the mutant; some mistakes show by chance, so a test that passes is run
 up to five times, and the report says when it took more than one.  Exit status: 0 all killed; 1 one survived, does not
-apply, does not build, or its test fails without it as well; 77 no C compiler or CMake.
+apply, does not build, or its test fails without it as well; 77 no CMake or Ninja.
 
 The list (tests/mutants.txt) consists of blocks; lines with # are remarks:
 
@@ -22,11 +24,14 @@ The list (tests/mutants.txt) consists of blocks; lines with # are remarks:
     + the new text (none: the old text is taken out)
 """
 import argparse
+import collections
 import concurrent.futures
 import dataclasses
+import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -36,7 +41,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIST = ROOT / "tests" / "mutants.txt"
-NAMED = ROOT / "tests" / "tool" / "attached.sh"  # its tests want one more program
+PROGRAMS = ["tools/pxtrace", "tests/mklog", "tests/named"]  # what tests of commands run
+NAMED = ROOT / "tests" / "tool" / "attached.sh"  # its tests want the last of them
 BUILD_SECONDS = 600
 RUN_SECONDS = 40
 TURNS = 5
@@ -98,27 +104,87 @@ def check_that_all_apply(mutants):
     return bad
 
 
+class Build:
+    """A folder that was built with Ninja: how each object is compiled, what each program is linked of."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.objects = {}  # as the build names it -> (source, words of its compilation)
+        for entry in json.loads((folder / "compile_commands.json").read_text()):
+            words = shlex.split(entry["command"])
+            self.objects[words[words.index("-o") + 1]] = os.path.relpath(entry["file"], ROOT), words
+        self.links = {}
+        self.read = None
+        self.tool_tests = {}
+        self.usual = {}  # kill line -> seconds without a mutant
+        self.lock = threading.Lock()
+
+    def made(self, targets):
+        run(["cmake", "--build", self.folder, "--target", *targets], BUILD_SECONDS, check=True)
+
+    def told(self, *words):
+        done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    def link(self, program):
+        """(words of its link, archive -> objects in it)"""
+        with self.lock:
+            if program not in self.links:
+                archives = {}
+                for line in self.told("ninja", "-t", "commands", program).splitlines():
+                    words = shlex.split(line)
+                    if "qc" in words:
+                        at = words.index("qc") + 1
+                        archives[words[at]] = [word for word in words[at + 1 :] if word.endswith(".o")]
+                self.links[program] = words[words.index("&&") + 1 : len(words) - 2], archives
+            return self.links[program]
+
+    def readers(self, file):
+        """Objects whose compilation read @file."""
+        with self.lock:
+            if self.read is None:
+                self.read = collections.defaultdict(set)
+                for line in self.told("ninja", "-t", "deps").splitlines():
+                    if not line.startswith(" "):
+                        name = line.split(": #")[0]
+                    elif line.strip():
+                        self.read[os.path.relpath(os.path.join(self.folder, line.strip()), ROOT)].add(name)
+        return self.read[file]
+
+    def tool_test(self, name):
+        """(command, environment) of a test of pxtrace."""
+        with self.lock:
+            if not self.tool_tests:
+                shown = json.loads(self.told("ctest", "--show-only=json-v1", "-R", "^tool\\."))
+                for test in shown["tests"]:
+                    settings = {one["name"]: one["value"] for one in test["properties"]}
+                    words = [word.split("=", 1) for word in settings.get("ENVIRONMENT", [])]
+                    self.tool_tests[test["name"]] = test["command"], dict(words)
+        return self.tool_tests[name]
+
+
 class Copy:
-    """A copy of the tree with a build of its own."""
+    """A copy of the tree, in which mutants are made one after the other."""
 
-    def __init__(self, where, number):
+    def __init__(self, where, number, build):
+        self.base = build
         self.tree = where / f"tree{number}"
-        self.build = where / f"build{number}"
+        self.work = where / f"work{number}"
         self.sanitized = where / f"tsan{number}"
-        self.originals = {}
-        ignore = shutil.ignore_patterns(".git", "build", "build-*", "__pycache__")
+        ignore = shutil.ignore_patterns(".git", "build", "build-*", "__pycache__", "papers")
         shutil.copytree(ROOT, self.tree, ignore=ignore, symlinks=True)
-        self.configure(self.build)
-
-    def configure(self, build, *options):
-        command = ["cmake", "-S", self.tree, "-B", build, "-DPTRACE_WERROR=OFF",
-                   "-DPTRACE_EXAMPLES=OFF", "-DPTRACE_BENCH=OFF",
-                   "-DPTRACE_INSTALL=OFF", "-DPTRACE_CHECKS=OFF", *options]
-        if shutil.which("ninja"):
-            command += ["-G", "Ninja"]
-        if shutil.which("ccache"):
-            command += ["-DCMAKE_C_COMPILER_LAUNCHER=ccache"]
-        run(command, BUILD_SECONDS, check=True)
+        # Sources are the copy's; what the build made for them stays where it is.
+        kept = re.escape(os.path.relpath(build.folder, ROOT))
+        self.own = re.compile(rf"{re.escape(str(ROOT))}(?=/|$)(?!/{kept}(?:/|$))")
+        # A build folder to the eyes of tests: all is the real one's but what is linked here.
+        self.build = self.work / "build"
+        shutil.rmtree(self.work, ignore_errors=True)
+        for folder, part in ((self.build, build.folder), (self.build / "tests", build.folder / "tests"),
+                             (self.build / "tools", build.folder / "tools")):
+            folder.mkdir(parents=True)
+            for path in part.iterdir() if part.exists() else ():
+                if path != build.folder / "tests" and path != build.folder / "tools":
+                    (folder / path.name).symlink_to(path)
 
     def put(self, file, text):
         path = self.tree / file
@@ -128,41 +194,117 @@ class Copy:
         now = max(time.time(), before + 1)
         os.utime(path, (now, now))
 
+    def restore(self):
+        """No program is another one than the build's."""
+        for program in PROGRAMS:
+            self.put_program(program, self.base.folder / program)
+        for path in (self.build / "tests").glob("test_*"):
+            if not path.is_symlink():
+                self.put_program(f"tests/{path.name}", self.base.folder / "tests" / path.name)
+        shutil.rmtree(self.work / "objects", ignore_errors=True)
+
+    def put_program(self, program, path):
+        (self.build / program).unlink(missing_ok=True)
+        if path.exists():
+            (self.build / program).symlink_to(path)
+
+    def compiled(self, name, file):
+        """(status, output, the object that the mutated tree makes instead of the build's)"""
+        _, words = self.base.objects[name]
+        out = self.work / "objects" / name
+        if out.exists():
+            return 0, "", out
+        out.parent.mkdir(parents=True, exist_ok=True)
+        words = [self.own.sub(lambda _: str(self.tree), word) for word in words]
+        words[words.index("-o") + 1] = str(out)
+        status, text = run([*words, "-Wno-error"], BUILD_SECONDS, cwd=self.base.folder)
+        return status, text, out
+
+    def linked(self, program, file):
+        """Links @program anew if the mutated file is in it; a mutated object stands before its archive."""
+        words, archives = self.base.link(program)
+        readers = self.base.readers(file)
+        first, inside = [], set()
+        for at, word in enumerate(words):
+            if word in archives:
+                # The same source in two archives: the linker takes the first.
+                names = [name for name in archives[word] if name in readers
+                         and self.base.objects[name][0] not in inside]
+                inside.update(self.base.objects[name][0] for name in names)
+            else:
+                names = [word] if word in readers else []
+            for name in names:
+                status, text, out = self.compiled(name, file)
+                if status != 0:
+                    return status, text
+                if word in archives:
+                    first.append(str(out))
+                else:
+                    words = [*words[:at], str(out), *words[at + 1 :]]
+        if not first and words is self.base.link(program)[0]:
+            return 0, ""
+        (self.build / program).unlink(missing_ok=True)
+        at = words.index("-o")
+        words = [*words[:at], *first, "-o", str(self.build / program), *words[at + 2 :]]
+        return run(words, BUILD_SECONDS, cwd=self.base.folder)
+
     def build_sanitized(self, test, jobs):
         """Made by the first mutant that asks for it; its programs end at the first report."""
         if not (self.sanitized / "CMakeCache.txt").exists():
             compiler = shutil.which("clang") or shutil.which("clang-14") or "cc"
-            self.configure(self.sanitized, "-DPTRACE_SANITIZER=tsan", "-DCMAKE_BUILD_TYPE=Debug",
-                           f"-DCMAKE_C_COMPILER={compiler}", "-DPTRACE_TOOLS=OFF", "-DPTRACE_SHARED=OFF",
-                           "-DCMAKE_C_FLAGS=-O1 -mcx16 -fsanitize=thread")
+            configure(self.tree, self.sanitized, "-DPTRACE_SANITIZER=tsan", "-DCMAKE_BUILD_TYPE=Debug",
+                      f"-DCMAKE_C_COMPILER={compiler}", "-DPTRACE_TOOLS=OFF", "-DPTRACE_SHARED=OFF",
+                      "-DCMAKE_C_FLAGS=-O1 -mcx16 -fsanitize=thread")
         return run(["cmake", "--build", self.sanitized, "-j", str(jobs), "--target", f"test_{test}"],
                    BUILD_SECONDS)
 
-    def build_test(self, test, jobs):
+    def build_test(self, test, jobs, file):
+        """(status, output) of what test @test runs, made anew where it holds the mutated @file."""
         if test.startswith("tsan."):
             return self.build_sanitized(test[5:], jobs)
-        targets = ["pxtrace", "mklog"] if test.startswith("tool.") else [f"test_{test}"]
-        if f"\n{test[5:]}()\n" in NAMED.read_text():
-            targets.append("named")
-        return run(["cmake", "--build", self.build, "-j", str(jobs), "--target", *targets],
-                   BUILD_SECONDS)
+        if not file:
+            return 0, ""
+        for program in programs_of(test):
+            status, text = self.linked(program, file)
+            if status != 0:
+                return status, text
+        return 0, ""
 
     def run_test(self, kill):
+        """What takes many times as long as without a mutant hangs."""
+        seconds = min(RUN_SECONDS, 5 + 10 * self.base.usual.get(tuple(kill), RUN_SECONDS))
         if kill[0].startswith("tool."):
-            # --no-tests: a name that no test has is no test that passes.
-            return run(["ctest", "--test-dir", self.build, "--output-on-failure", "--no-tests=error",
-                        "-R", f"^{re.escape(kill[0])}$"], RUN_SECONDS)
-        if kill[0].startswith("tsan."):
-            return run([self.sanitized / "tests" / f"test_{kill[0][5:]}", *kill[1:]], RUN_SECONDS)
-        return run([self.build / "tests" / f"test_{kill[0]}", *kill[1:]], RUN_SECONDS)
+            command, settings = self.base.tool_test(kill[0])
+            there = {str(self.base.folder / program): str(self.build / program) for program in PROGRAMS}
+            settings = {**os.environ, **settings, "PXT_BUILD": str(self.build)}
+            return run([there.get(word, word) for word in command], seconds, env=settings)
+        folder = self.sanitized if kill[0].startswith("tsan.") else self.build
+        return run([folder / "tests" / f"test_{kill[0].removeprefix('tsan.')}", *kill[1:]], seconds)
 
 
-def run(command, seconds, check=False):
+def programs_of(test):
+    """What a test runs, as the build names it."""
+    if not test.startswith("tool."):
+        return [f"tests/test_{test}"]
+    named = f"\n{test[5:]}()\n" in NAMED.read_text()
+    return PROGRAMS if named else PROGRAMS[:2]
+
+
+def configure(source, build, *options):
+    command = ["cmake", "-S", source, "-B", build, "-DPTRACE_WERROR=OFF",
+               "-DPTRACE_EXAMPLES=OFF", "-DPTRACE_BENCH=OFF",
+               "-DPTRACE_INSTALL=OFF", "-DPTRACE_CHECKS=OFF", *options]
+    if shutil.which("ninja"):
+        command += ["-G", "Ninja"]
+    run(command, BUILD_SECONDS, check=True)
+
+
+def run(command, seconds, check=False, **options):
     """(status, output); status None: took too long."""
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen([str(word) for word in command], stdout=output,
                                    stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                                   start_new_session=True)
+                                   start_new_session=True, **options)
         try:
             status = process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -189,7 +331,7 @@ def try_mutant(copy, mutant, jobs):
         return False, f"DOES NOT APPLY  {mutant.name}: {error}"
     try:
         begun = time.monotonic()
-        status, text = copy.build_test(mutant.kill[0], jobs)
+        status, text = copy.build_test(mutant.kill[0], jobs, mutant.file)
         if status != 0:
             return False, f"DOES NOT BUILD  {mutant.name}\n{tail(text)}"
         built = time.monotonic()
@@ -200,6 +342,7 @@ def try_mutant(copy, mutant, jobs):
         took = f"{built - begun:.0f} + {time.monotonic() - built:.0f} s"
     finally:
         copy.put(mutant.file, original)
+        copy.restore()
     by = " ".join(mutant.kill)
     if status == 0:
         return False, f"SURVIVED        {mutant.name}, by {by} ({took})\n{tail(text)}"
@@ -215,9 +358,11 @@ def healthy(copy, mutants, jobs):
     """Without a mutant the same tests pass; else "killed" would mean nothing."""
     bad = 0
     for kill in sorted({tuple(mutant.kill) for mutant in mutants}):
-        status, text = copy.build_test(kill[0], jobs)
+        status, text = copy.build_test(kill[0], jobs, None)
         if status == 0:
+            begun = time.monotonic()
             status, text = copy.run_test(kill)
+            copy.base.usual[kill] = time.monotonic() - begun
         if status != 0:
             print(f"FAILS ANYWAY    {' '.join(kill)} (status {status})\n{tail(text)}", flush=True)
             bad += 1
@@ -228,6 +373,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--keep", action="store_true", help="leave the copies for a look")
+    parser.add_argument("--build", type=pathlib.Path, help="a folder that was built with Ninja (build)")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
@@ -237,14 +383,21 @@ def main():
         bad = check_that_all_apply(mutants)
         print(f"{len(mutants)} mutants, {bad} do not apply")
         sys.exit(bad != 0)
-    if not shutil.which("cmake"):
-        print("no cmake: skipped")
+    if not shutil.which("cmake") or not shutil.which("ninja"):
+        print("no CMake, or no Ninja: skipped")
         sys.exit(77)
     where = pathlib.Path(tempfile.mkdtemp(prefix="pxt-mutants-"))
     begun = time.monotonic()
     try:
         workers = max(1, min(arguments.jobs, len(mutants)))
-        copies = [Copy(where, number) for number in range(workers)]
+        build = arguments.build or ROOT / "build"
+        if not (build / "build.ninja").exists():
+            build = where / "build"
+            configure(ROOT, build)
+        build = Build(build.resolve())
+        build.made(sorted({program for mutant in mutants for program in programs_of(mutant.kill[0])
+                           if not mutant.kill[0].startswith("tsan.")}) or ["help"])
+        copies = [Copy(where, number, build) for number in range(workers)]
         bad = work(copies, mutants)
     finally:
         if arguments.keep:
