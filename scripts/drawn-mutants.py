@@ -48,6 +48,7 @@ import drawn
 from mutants import ROOT, run, tail
 
 LIST = ROOT / "tests" / "drawn.txt"
+KILLERS = ROOT / "tests" / "drawn-killers.txt"
 SEED = 1
 LONGEST = 30  # seconds of a test that is tried
 BUDGET = 240  # seconds of all tests that one mutant is tried by
@@ -64,6 +65,7 @@ void __wrap__exit(int status)
 """
 COVERAGE = ["--coverage", "-O1", "-Wno-error", "-fprofile-update=prefer-atomic", "-fprofile-abs-path"]
 FEW = 8  # tests that somebody named are tried whatever they run
+OBJECTS = {"ptrace_static": "ptrace_objects", "ptrace_testpoints": "ptrace_testpoints"}
 LIBRARIES = {"ptrace_static": "libptrace.a", "ptrace_testpoints": "tests/libptrace_testpoints.a"}
 
 
@@ -118,7 +120,7 @@ class Build:
         self.compile = collections.defaultdict(dict)  # source -> library -> words
         for entry in json.loads((folder / "compile_commands.json").read_text()):
             for library in LIBRARIES:
-                if f"{library}.dir/" in entry["command"]:
+                if f"{OBJECTS[library]}.dir/" in entry["command"]:
                     file = os.path.relpath(entry["file"], ROOT)
                     self.compile[file][library] = shlex.split(entry["command"])
         self.tests = {}
@@ -304,13 +306,43 @@ class Reach:
             yield self.near[folder]
 
 
+def read_killers():
+    """{name: test that killed it the last time}; a name that means another mutant by now only costs a test."""
+    lines = KILLERS.read_text().splitlines() if KILLERS.exists() else ()
+    return dict(line.rsplit(": ", 1) for line in lines if not line.startswith("#"))
+
+
+def write_killers(known):
+    KILLERS.write_text("# Which test killed a drawn mutant the last time: it is tried first (scripts/drawn-mutants.py --record).\n"
+                       + "".join(f"{name}: {test}\n" for name, test in sorted(known.items())))
+
+
 class Trial:
-    def __init__(self, build, reach):
+    def __init__(self, build, measured):
         self.build = build
-        self.reach = reach
+        self.measured = measured  # makes the Reach, when the first mutant needs it
+        self.reached = None
+        self.known = read_killers()
+        self.killers = {}
+        self.usual = {}
+        self.reach_lock = threading.Lock()
         self.texts = {}
         self.plain = {}
         self.lock = threading.Lock()
+
+    @property
+    def reach(self):
+        with self.reach_lock:
+            if not self.reached:
+                self.reached = self.measured()
+            return self.reached
+
+    def usual_seconds(self, test):
+        """None: the test fails as it is, or takes too long."""
+        if test not in self.usual:
+            status, seconds = self.build.ran(self.build.folder / "tests" / f"test_{test}", LONGEST)
+            self.usual[test] = seconds if status == 0 else None
+        return self.usual[test]
 
     def text(self, file):
         if file not in self.texts:
@@ -351,22 +383,37 @@ class Trial:
         if code == plain:
             return "same", ""
         objects = {"ptrace_static": out}
+        last = self.known.get(mutant.name)
+        if last in self.build.tests and self.usual_seconds(last) is not None:
+            verdict = self.judged(mutant, last, self.usual_seconds(last), objects, text, folder)
+            if verdict:
+                return "killed", verdict
         tried = 0
         for test in self.reach.tests_of(mutant):
-            library = self.build.tests[test][0]
-            if library not in objects:
-                objects[library] = self.compiled(mutant.file, library, text, folder)[1]
-            program = folder / f"test_{test}"
-            if self.build.linked(test, [objects[library]], program) != 0:
-                return "killed", f"linking {test}"
-            status, _ = self.build.ran(program, 5 + 8 * self.reach.seconds[test])
-            program.unlink()
+            if test == last:
+                continue
+            verdict = self.judged(mutant, test, self.reach.seconds[test], objects, text, folder)
             tried += 1
-            if status not in (0, 77):
+            if verdict:
                 self.reach.kills[mutant.file, test] += 1
                 self.reach.kills[mutant.function, test] += 1
-                return "killed", test + (" (hang)" if status is None else "")
+                return "killed", verdict
         return "survived", f"{tried} tests"
+
+    def judged(self, mutant, test, usual, objects, text, folder):
+        """How @test, which takes @usual seconds, killed it; None: it did not."""
+        library = self.build.tests[test][0]
+        if library not in objects:
+            objects[library] = self.compiled(mutant.file, library, text, folder)[1]
+        program = folder / f"test_{test}"
+        if self.build.linked(test, [objects[library]], program) != 0:
+            return f"linking {test}"
+        status, _ = self.build.ran(program, 5 + 8 * usual)
+        program.unlink()
+        if status in (0, 77):
+            return None
+        self.killers[mutant.name] = test
+        return test + (" (hang)" if status is None else "")
 
 
 def chosen(mutants, arguments, listed):
@@ -431,6 +478,7 @@ def main():
     parser.add_argument("--tests", help="by these alone, as test,test")
     parser.add_argument("--kinds", help="these alone, as kind,kind")
     parser.add_argument("--measure", action="store_true", help="which tests run what, anew")
+    parser.add_argument("--record", action="store_true", help="who killed, to tests/drawn-killers.txt")
     parser.add_argument("--listed", action="store_true")
     parser.add_argument("--verbose", action="store_true", help="says the killed ones, too")
     parser.add_argument("--check", action="store_true")
@@ -450,14 +498,28 @@ def main():
     work = pathlib.Path(tempfile.mkdtemp(prefix="pxt-drawn-"))
     try:
         build = Build(arguments.build.resolve(), work)
-        reach = Reach(build, arguments.jobs, arguments.budget, arguments.measure)
+        every = dict(build.tests)
+
+        def measured():
+            chosen_tests, build.tests = build.tests, every
+            start = time.monotonic()
+            reach = Reach(build, arguments.jobs, arguments.budget, arguments.measure)
+            build.tests = chosen_tests
+            print(f"{len(build.tests)} tests, {len(reach.reached)} functions, {time.monotonic() - start:.0f} s",
+                  flush=True)
+            return reach
+
         if arguments.tests:
             build.tests = {name: build.tests[name] for name in arguments.tests.split(",")}
-        print(f"{len(build.tests)} tests, {len(reach.reached)} functions, {time.monotonic() - begun:.0f} s", flush=True)
         mutants = [mutant for file in sorted(build.compile) for mutant in
                    drawn.mutants_of(file, (ROOT / file).read_text())]
         mutants = chosen(mutants, arguments, listed)
-        survivors = go(Trial(build, reach), mutants, listed, arguments)
+        trial = Trial(build, measured)
+        if arguments.measure:
+            assert trial.reach
+        survivors = go(trial, mutants, listed, arguments)
+        if arguments.record:
+            write_killers({**read_killers(), **trial.killers})
     finally:
         shutil.rmtree(work, ignore_errors=True)
     print(f"{len(survivors)} not killed, {time.monotonic() - begun:.0f} s")

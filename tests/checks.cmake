@@ -96,7 +96,7 @@ if(PTRACE_CHECKS STREQUAL "full")
 	ptrace_heavy_check(mutants TIMEOUT 3000 "${PTRACE_PYTHON}" "${scripts}/mutants.py"
 		--build "${PROJECT_BINARY_DIR}")
 	ptrace_heavy_check(drawn_mutants TIMEOUT 3000 "${PTRACE_PYTHON}" "${scripts}/drawn-mutants.py"
-		"${PROJECT_BINARY_DIR}" --count 100)
+		"${PROJECT_BINARY_DIR}")
 endif()
 if(PXT_LOGRETRIEVAL)
 	set(fuzz sh "${PROJECT_SOURCE_DIR}/tests/fuzz/run" "${PROJECT_BINARY_DIR}")
