@@ -134,7 +134,11 @@ static void children_open_logs_beside_threads_of_their_parent_that_do(void)
 	pthread_t threads[2];
 	int failed = 0;
 
-	/* Their allocators' locks may be held at the fork, and the child then waits for ever. */
+	/*
+	 * Opening allocates.  The C library takes its allocator's locks around a fork; AddressSanitizer's does not
+	 * (gcc 12, clang 14), so a child would wait for a lock of a thread that it does not have.  What is the
+	 * library's own, its locks at a fork, the other cases bring about without a second thread in malloc().
+	 */
 	if (PXT_SANITIZED) {
 		pxt_skip("the sanitizers' allocators do not survive a fork beside threads");
 		return;
