@@ -185,12 +185,17 @@ static int open_folder(const char *path)
 	char folder[PXT_DOOR_PATH + 2u];
 	const char *slash = strrchr(path, '/');
 	size_t length = slash ? (size_t)(slash - path) : 0;
+	int fd;
 
 	if (length + 3u > sizeof(folder))
 		return -1;
 	memcpy(folder, path, length);
 	memcpy(folder + length, slash ? "/." : ".", slash ? 3u : 2u);
-	return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOCTTY);
+	/* A file system of other machines may be interrupted. */
+	do
+		fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOCTTY);
+	while (fd < 0 && errno == EINTR);
+	return fd;
 }
 
 int pxt_port_local_reserve(const char *path, unsigned patience_ms)
