@@ -667,6 +667,29 @@ static void attributes_of_a_stream_tell_no_name(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
+/* Nothing but its own word wakes the helper: nobody is attached, the stream stands still. */
+static void who_calls_first_is_heard_though_descriptor_0_says_nothing(void)
+{
+	char path[PXT_DOOR_PATH];
+	int kept = dup(0);
+	trace_id_t trid;
+	int silent[2];
+	int fd;
+
+	CU_ASSERT_FATAL(pipe2(silent, O_CLOEXEC) == 0 && dup2(silent[0], 0) == 0);
+	trid = at_stream(LOOP, path);
+	fd = at_connect(path);
+	for (int i = 0; i < 3; i++)
+		PXT_EQ(at_tell(fd, PXT_DOOR_STATUS), 0);
+	(void)close(fd);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)close(silent[0]);
+	(void)close(silent[1]);
+	(void)(kept >= 0 ? dup2(kept, 0) : close(0));
+	if (kept >= 0)
+		(void)close(kept);
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(a_name_has_a_length_and_is_no_folder),
 	PXT_CASE(a_path_that_leads_nowhere_is_refused),
@@ -691,5 +714,6 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_dead_owner_s_living_child_does_not_hold_the_place),
 	PXT_CASE(the_end_of_the_process_gives_the_name_back),
 	PXT_CASE(attributes_of_a_stream_tell_no_name),
+	PXT_CASE(who_calls_first_is_heard_though_descriptor_0_says_nothing),
 };
 PXT_SUITE("door_names", cases)

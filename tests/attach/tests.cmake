@@ -18,6 +18,7 @@ ptrace_test(attach_door_logs NEEDS ${door_needs} SNAPSHOT LOGRETRIEVAL
 	SOURCES attach/door_logs.c attach/kit.c)
 ptrace_test(attach_crafted NEEDS ${attach_needs}
 	SOURCES attach/crafted.c attach/scribble.c attach/party.c attach/inside.c)
+ptrace_test(attach_guestlane FAKES NEEDS ${attach_needs} POLICY_LOOP SOURCES attach/guestlane.c)
 ptrace_test(attach_hostile NEEDS ${attach_needs} POLICY_UNTIL_FULL !TSAN TIMEOUT 900 LABELS stress
 	SOURCES attach/hostile.c attach/scribble.c attach/party.c attach/inside.c)
 # Children that make threads are followed there, each for itself; forked beside busy threads, they may hang in it.
