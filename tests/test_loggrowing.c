@@ -494,6 +494,25 @@ static void a_damaged_frame_does_not_hold_a_loop_log_up(void)
 	close_reader(&reader);
 }
 
+/* Nothing was sound when it was opened: then the first frame is missing. */
+static void the_first_frame_is_named_where_no_frame_was_ever_sound(void)
+{
+	struct reader reader;
+	uint64_t lost;
+
+	if (!little_endian())
+		return;
+	/* Blocks 3, 4 and 2 stand in the frames: 4 stays. */
+	open_reader(&reader, "loop-growing", 512);
+	memset(reader.golden.bytes + 1024, 0, 512);
+	memset(reader.golden.bytes + 1536, 0, 512);
+	golden_rewrite(reader.fd, reader.golden.bytes, reader.golden.size);
+	PXT_EQ(drain(reader.trid), 0);
+	PXT_EQ(skip_damage(reader.trid), 1024);
+	PXT_EQ(drain_behind(reader.trid, &lost), 2);
+	close_reader(&reader);
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(an_incomplete_log_is_read_as_far_as_it_goes),
 	PXT_CASE(every_cut_of_a_log_shows_the_events_of_its_whole_blocks),
@@ -511,6 +530,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_block_of_types_that_make_no_sense_is_passed_over_once),
 	PXT_CASE(a_complete_log_and_a_wrong_argument_have_no_damage_to_tell),
 	PXT_CASE(a_damaged_frame_does_not_hold_a_loop_log_up),
+	PXT_CASE(the_first_frame_is_named_where_no_frame_was_ever_sound),
 };
 
 PXT_SUITE("growing logs", cases)

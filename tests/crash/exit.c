@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+extern uint64_t pxt_holdback_ns; /* core/control.h, whose events have the name of ours */
+
 static const struct scene plain = { .log_policy = POSIX_TRACE_APPEND, .unwatched = true };
 
 /* ---- Order ---- */
@@ -421,8 +423,26 @@ static void exit_in_a_handler_that_interrupted_a_wait_for_a_turn_completes_the_l
 	play_to_a_slow_device(exit_while_it_waits_for_its_turn, 5 << 8);
 }
 
+static int exit_with_much_patience(const struct scene *scene)
+{
+	pxt_holdback_ns = UINT64_C(20000000000);
+	return scene->argument;
+}
+
+/* DEC-23: who looked at the log on the way out has gone, and is not waited for. */
+static void exit_waits_for_nobody_where_nobody_uses_the_log(void)
+{
+	struct scene scene = plain;
+
+	scene.act = exit_with_much_patience;
+	PXT_EQ(scene_play(&scene), 0);
+	PXT_CHECK(scene_took_ms < 10000, "%ld ms", scene_took_ms);
+	scene_expect_whole(&scene, 0);
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(exit_handlers_and_destructors_of_the_program_are_traced),
+	PXT_CASE(exit_waits_for_nobody_where_nobody_uses_the_log),
 	PXT_CASE(exit_in_a_thread_completes_the_log_while_others_trace),
 	PXT_CASE(exit_completes_the_log_while_others_flush_again_and_again),
 	PXT_CASE(exit_waits_for_the_shutdown_that_another_thread_has_begun),

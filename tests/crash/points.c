@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 void (*_Atomic pxt_testpoint_hook)(int point);
 
@@ -65,6 +66,22 @@ static int shut_down(const struct scene *scene)
 	(void)posix_trace_shutdown(scene_stream);
 	nth = -1;
 	return 0;
+}
+
+/* What a write that failed, on a full disk for example, left behind the log's end. */
+static bool with_rubbish;
+
+static int shut_down_behind_a_flush(const struct scene *scene)
+{
+	static char rubbish[65536];
+	off_t size;
+
+	memset(rubbish, '?', sizeof(rubbish));
+	(void)posix_trace_flush(scene_stream);
+	size = lseek(scene_log, 0, SEEK_END);
+	PXT_CHILD_CHECK(!with_rubbish || pwrite(scene_log, rubbish, sizeof(rubbish), size) ==
+	                                     (ssize_t)sizeof(rubbish));
+	return shut_down(scene);
 }
 
 static int clear_now(const struct scene *scene)
@@ -168,6 +185,24 @@ static void a_crash_at_any_point_of_a_shutdown_leaves_a_log_that_is_complete_or_
 	}
 }
 
+/* DEC-23, DEC-29, SHUT-06: behind its end there is nothing, or it would be none. */
+static void a_crash_at_any_point_of_a_shutdown_ends_the_file_with_the_log(void)
+{
+	struct scene scene = grounds[0];
+	int points[2];
+	int sealed[2];
+
+	scene.act = shut_down_behind_a_flush;
+	scene.impatient = true;
+	for (int i = 0; i < 2; i++) {
+		with_rubbish = i > 0;
+		points[i] = at_all_points(scene, HONEST, &sealed[i]);
+	}
+	PXT_EQ(points[1], points[0]);
+	/* Between the arrival of the trailer and the cut behind it there is one, which nobody takes over. */
+	PXT_EQ(sealed[1], sealed[0] - 1);
+}
+
 /* DEC-25, DEC-29 */
 static void a_crash_inside_a_clear_hangs_nowhere(void)
 {
@@ -185,6 +220,7 @@ static const struct pxt_case cases[] = {
 	    a_crash_at_any_point_of_a_flush_leaves_a_log_that_is_complete_or_says_that_it_is_not),
 	PXT_CASE(
 	    a_crash_at_any_point_of_a_shutdown_leaves_a_log_that_is_complete_or_says_that_it_is_not),
+	PXT_CASE(a_crash_at_any_point_of_a_shutdown_ends_the_file_with_the_log),
 	PXT_CASE(a_crash_inside_a_clear_hangs_nowhere),
 };
 PXT_SUITE("crash: at every point", cases)

@@ -11,6 +11,7 @@ if(TARGET test_failing_errors)
 	ptrace_program(program test_failing_errors)
 	add_test(NAME failing_listed COMMAND "${PTRACE_PYTHON}" "${PROJECT_SOURCE_DIR}/tests/failing/listed.py" "${program}")
 endif()
+ptrace_test(failing_locks FAKES NEEDS ${failing_needs} SOURCES failing/locks.c)
 ptrace_test(failing_signals NEEDS ${failing_needs} SOURCES failing/signals.c attach/party.c attach/inside.c)
 # The names of the C library's calls are those of glibc where words have 64 bits.
 include(CheckCSourceCompiles)
