@@ -1025,7 +1025,71 @@ static void filtered_marks_are_left_out(void)
 	close_log(log, fd);
 }
 
+/* ---- A file that cannot be read for a moment ---- */
+
+/* All events from here on, with their data, as one number; @errors: calls that said EIO. */
+static uint64_t sum_of_rest(trace_id_t trid, unsigned *errors)
+{
+	struct posix_trace_event_info event;
+	unsigned char data[512];
+	uint64_t sum = 0;
+	int unavailable = 0;
+	size_t len = 0;
+
+	while (!unavailable && *errors < 100) {
+		int error =
+		    posix_trace_getnext_event(trid, &event, data, sizeof(data), &len, &unavailable);
+
+		CU_ASSERT(error == 0 || error == EIO);
+		*errors += error == EIO;
+		if (error) {
+			pxt_fault_arm(&pxt_fault_read, 0, 0);
+			unavailable = 0;
+			continue;
+		}
+		sum = sum * 31u + event.posix_event_id + (uint64_t)event.posix_timestamp.tv_nsec;
+		for (size_t i = 0; i < len && !unavailable; i++)
+			sum = sum * 31u + data[i];
+	}
+	return sum;
+}
+
+/* A read that fails leaves nothing behind of what it had stored, wherever the reader goes. */
+static void behind_a_read_that_failed_everything_is_as_before_it(void)
+{
+	int fd = st_file();
+	trace_id_t trid = create_append(fd);
+	unsigned failed = 0;
+	unsigned errors = 0;
+	uint64_t whole;
+	trace_id_t log;
+
+	PXT_EQ(posix_trace_start(trid), 0);
+	/* More than is read at once. */
+	for (int i = 0; i < 60; i++) {
+		say_many(1 + i * 500, 500 + i * 500);
+		PXT_EQ(posix_trace_flush(trid), 0);
+	}
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	log = open_log(fd);
+	whole = sum_of_rest(log, &errors);
+	PXT_EQ(errors, 0);
+	for (unsigned n = 1; n < 6; n++) {
+		PXT_EQ(posix_trace_rewind(log), 0);
+		errors = 0;
+		pxt_fault_arm(&pxt_fault_read, n, EIO);
+		PXT_CHECK(sum_of_rest(log, &errors) == whole, "read %u: goes on otherwise", n);
+		pxt_fault_arm(&pxt_fault_read, 0, 0);
+		failed += errors;
+		PXT_EQ(posix_trace_rewind(log), 0);
+		PXT_CHECK(sum_of_rest(log, &errors) == whole, "read %u: is otherwise", n);
+	}
+	CU_ASSERT(failed > 0);
+	close_log(log, fd);
+}
+
 static const struct pxt_case cases[] = {
+	PXT_CASE(behind_a_read_that_failed_everything_is_as_before_it),
 	PXT_CASE(a_write_that_fails_once_loses_and_doubles_nothing_whichever_it_is),
 	PXT_CASE(writes_that_fail_for_long_lose_only_what_the_stream_could_not_keep),
 	PXT_CASE(a_device_that_stays_broken_is_told_at_shutdown),

@@ -8,6 +8,7 @@ foreach(name IN ITEMS passover edges wraps merge lengths
 	ptrace_test(core_${name} TESTPOINTS NEEDS ${core_needs} SOURCES core/${name}.c core/kit.c)
 endforeach()
 ptrace_test(core_views TESTPOINTS NEEDS ${core_needs} EVENTS_AT_ONCE SOURCES core/views.c core/kit.c)
+ptrace_test(core_copies TESTPOINTS NEEDS ${core_needs} SNAPSHOT LOGRETRIEVAL SOURCES core/copies.c core/kit.c)
 ptrace_test(core_labels NEEDS ${core_needs} LABELS SOURCES core/labels.c core/kit.c)
 # With memory that nobody may touch once it was given back.
 set(core_guarded core/kit.c core/guard.c)

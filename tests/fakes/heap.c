@@ -4,6 +4,8 @@
 #include "port/port_file.h"
 #include "wrap.h"
 
+#include <string.h>
+
 struct pxt_fault pxt_fault_heap;
 struct pxt_fault pxt_fault_read;
 atomic_long pxt_live_heap;
@@ -30,6 +32,8 @@ PXT_WRAPPED(int, pxt_port_file_read,
 {
 	if (!pxt_fault_hit(&pxt_fault_read))
 		return __real_pxt_port_file_read(file, offset, buffer, bytes, done);
+	/* It may have stored something before it failed. */
+	memset(buffer, 0xee, bytes);
 	*done = 0;
 	return pxt_fault_read.error;
 }

@@ -4,4 +4,5 @@
 
 ptrace_test(port NEEDS CORE SOURCES test_port.c)
 ptrace_test(port_host NEEDS TOLOG POLICY_FLUSH SOURCES test_port_host.c)
+ptrace_test(port_mutex NEEDS CORE SOURCES test_mutex.c)
 ptrace_test(fakes FAKES NEEDS TOLOG POLICY_FLUSH SOURCES test_fakes.c)

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* copies.c - copies of streams whose positions and numbers have run over their words. */
+#include "kit.h"
+
+#include <unistd.h>
+
+int pxt_temp_file(void);
+
+static const uint64_t positions[] = { UINT64_C(1) << 30, UINT64_C(1) << 31, UINT64_C(3) << 30,
+	UINT64_C(1) << 32, UINT64_C(5) << 30, UINT64_C(1) << 34 };
+static const uint64_t numbers[] = { 1000, UINT64_C(1) << 29, UINT64_C(1) << 31, UINT64_C(5) << 29,
+	UINT64_C(1) << 36 };
+#define POSITIONS (sizeof(positions) / sizeof(positions[0]))
+#define NUMBERS   (sizeof(numbers) / sizeof(numbers[0]))
+#define EVENTS    24u
+
+/* Of the kit's type; what was lost is told before one of them, or at the end. */
+static unsigned events_in(int fd, uint64_t *lost)
+{
+	struct posix_trace_loginfo_np info;
+	struct posix_trace_event_info event;
+	unsigned count = 0;
+	int unavailable = 0;
+	trace_id_t log = 0;
+	size_t len;
+
+	PXT_EQ_FATAL(posix_trace_open(fd, &log), 0);
+	while (posix_trace_getnext_event(log, &event, NULL, 0, &len, &unavailable) == 0 &&
+	       !unavailable)
+		count += event.posix_event_id == kit_type();
+	PXT_EQ(posix_trace_log_getinfo_np(log, &info), 0);
+	*lost = info.posix_lost_np;
+	PXT_EQ(posix_trace_close(log), 0);
+	return count;
+}
+
+static void copy_around(unsigned lanes, uint64_t pos, uint64_t seq)
+{
+	const struct kit_spec spec = { .policy = POSIX_TRACE_LOOP, .lanes = lanes, .bytes = 1024 };
+	trace_id_t stream = kit_open(&spec);
+	int fd = pxt_temp_file();
+	uint64_t lost = 0;
+
+	for (unsigned lane = 0; lane < lanes; lane++)
+		kit_move(stream, lane, pos, seq);
+	kit_start(stream);
+	for (unsigned i = 0; i < EVENTS; i++) {
+		kit_lane(i % lanes);
+		kit_write(1, 4);
+	}
+	PXT_EQ(posix_trace_snapshot_np(stream, fd), 0);
+	PXT_CHECK(events_in(fd, &lost) == EVENTS && lost == 0, "%u lanes at %#llx, number %#llx",
+	    lanes, (unsigned long long)pos, (unsigned long long)seq);
+	PXT_EQ(close(fd), 0);
+	CU_ASSERT(kit_settle(stream));
+	CU_ASSERT(kit_clean());
+	PXT_EQ(kit_missing(1, 1, EVENTS), 0);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
+/* POL-05; rulings 7, 14 */
+static void a_snapshot_of_positions_and_numbers_that_ran_over_is_whole(void)
+{
+	for (size_t p = 0; p < POSITIONS; p++) {
+		for (size_t n = 0; n < NUMBERS; n++) {
+			for (uint64_t before = 0; before <= 60; before += 20) {
+				copy_around(1, positions[p] - before, numbers[n] - before / 2u);
+				copy_around(2, positions[p] - before, numbers[n] - before / 2u);
+			}
+		}
+	}
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(a_snapshot_of_positions_and_numbers_that_ran_over_is_whole),
+};
+PXT_SUITE("core: copies", cases)
