@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* copies.c - copies of streams whose positions and numbers have run over their words. */
+#include "core/copy.h"
+#include "core/copy_steps.h"
 #include "kit.h"
 
 #include <unistd.h>
@@ -71,7 +73,46 @@ static void a_snapshot_of_positions_and_numbers_that_ran_over_is_whole(void)
 	}
 }
 
+static unsigned heads; /* that were copied */
+static bool laps;
+
+/* Between the copy of a lane's head and that of its slots a whole lap is written. */
+static void overtake(int point)
+{
+	if (point != PXT_TP_COPIED_HEAD)
+		return;
+	heads++;
+	if (!laps || heads > 100)
+		return;
+	laps = false;
+	for (unsigned i = 0; i < 200; i++)
+		kit_write(2, 4);
+	laps = true;
+}
+
+/* With the stream's lock held, writers that overtake each try must not keep it going. */
+static void a_copy_is_tried_so_often_and_one_that_succeeds_once(void)
+{
+	const struct kit_spec spec = { .policy = POSIX_TRACE_LOOP, .lanes = 1, .bytes = 1024 };
+	trace_id_t stream = kit_open(&spec);
+	struct pxt_copy copy;
+
+	kit_start(stream);
+	PXT_EQ_FATAL(pxt_copy_take(stream, &copy), 0);
+	for (int i = 0; i < 2; i++) {
+		laps = i > 0;
+		heads = 0;
+		pxt_testpoint_hook_set(overtake);
+		PXT_EQ(pxt_copy_again(kit_stream(stream), &copy), 0);
+		pxt_testpoint_hook_set(NULL);
+		PXT_EQ(heads, laps ? PXT_COPY_TRIES : 1);
+	}
+	pxt_copy_free(&copy);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
 static const struct pxt_case cases[] = {
+	PXT_CASE(a_copy_is_tried_so_often_and_one_that_succeeds_once),
 	PXT_CASE(a_snapshot_of_positions_and_numbers_that_ran_over_is_whole),
 };
 PXT_SUITE("core: copies", cases)
