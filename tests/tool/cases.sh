@@ -115,6 +115,46 @@ print_from_and_to_bound_the_time()
 	lines 2
 }
 
+# Both ends belong to it.
+from_and_to_may_be_one_instant()
+{
+	make_story
+	run 0 print --from 150us --to 150us run.ptl
+	lines 1
+	run 0 print --from 150001ns --to 299999ns run.ptl
+	lines 0
+}
+
+# A thread whose number nobody knows has none, not 0.
+threads_without_a_number_are_not_number_0()
+{
+	head_recipe='process 4711 host /bin/x
+thread 1 0x1000 0 named
+type 32 job u32 number'
+	make run.ptl <<-END
+		event 1000 32 1 0 u32:1
+	END
+	run 0 print --thread named run.ptl
+	lines 1
+	run 0 print --thread 0 run.ptl
+	lines 0
+}
+
+a_leap_second_is_a_time_and_the_one_behind_it_none()
+{
+	make_story
+	run 0 print --from 2016-12-31T23:59:60Z run.ptl
+	lines 7
+	run 1 print --from 2016-12-31T23:59:61Z run.ptl
+	err_has 'does not understand the time'
+	run 1 print --from 2016-12-31T23:60:00Z run.ptl
+	run 1 print --from 2016-12-31T24:00:00Z run.ptl
+	run 1 print --from 2016-12-32T00:00:00Z run.ptl
+	run 1 print --from 2016-13-01T00:00:00Z run.ptl
+	run 1 print --from 2016-00-01T00:00:00Z run.ptl
+	run 1 print --from 2016-01-00T00:00:00Z run.ptl
+}
+
 print_limit_takes_the_first()
 {
 	make_story
