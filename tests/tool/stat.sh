@@ -28,6 +28,23 @@ stat_histogram_counts_each_length_once()
 	[ "$(awk '/%  #/ && / [.][.] / { n += $4 } END { print n }' out)" = 300 ] || fail 'the bars do not add up'
 }
 
+# A length that is a border, also the longest one, belongs to the part that begins there; 0 to the first.
+stat_histogram_counts_lengths_at_borders_once()
+{
+	for lengths in '1000 1024' '1024' '0 1' '0' '1' '2 4 8' '4096 5120 6144 7168 8192' '1023 1025'; do
+		t=0
+		for length in $lengths; do
+			t=$((t + 1000000))
+			printf 'event %d 38 1 0\nevent %d 39 1 0\n' $t $((t + length))
+		done | make run.ptl
+		run 0 stat --ns --histogram run.ptl
+		set -- $lengths
+		[ "$(awk '/ [.][.] / && /%/ && !/_/ { n += $4 } END { print n }' out)" = $# ] ||
+			fail "not all of $lengths"
+	done
+	out_has ' 896 ..        1024           1'
+}
+
 # From the exact values to the histogram of parts, the bars stay what they are.
 stat_histogram_of_many_durations_counts_them_all()
 {
