@@ -129,7 +129,7 @@ plot {plots}
 
 
 def payload_lines(results):
-    """What README's table shows: ours beside the others, or, where none was measured, the floor.
+    """What the table of docs/prices.md shows: ours beside the others, or, where none was measured, the floor.
 
     One table of one program: other programs measure the same payloads in other loops, and their
     figures do not belong beside these.

@@ -9,7 +9,7 @@ import os
 import re
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PAPERS = ("README.md", "DESIGN.md", "docs/size.md", "docs/bench.md")
+PAPERS = ("README.md", "DESIGN.md", "docs/bench.md", "docs/prices.md", "docs/size.md", "docs/units.md")
 
 
 def read(name):
@@ -27,11 +27,18 @@ def pattern(kind):
     return re.compile(rf"((?:\d[\d,]*)?)(\**<!-- {kind}: (.*?) -->)")
 
 
+def broken(line):
+    """Whether a mark goes on in the next line, where pattern() does not find it."""
+    return re.search(r"\d\**<!--(?:(?!-->).)*$", line) is not None
+
+
 def stale(kind, look_up):
     """Lines for figures that are not what look_up(words) says; a KeyError is a row that is not there."""
     findings, count = [], 0
     for name in PAPERS:
         for number, line in enumerate(read(name).split("\n"), 1):
+            if broken(line):
+                findings.append(f"{name}:{number}: the mark does not end in its line")
             for figure, _, words in pattern(kind).findall(line):
                 count += 1
                 try:

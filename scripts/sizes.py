@@ -5,10 +5,10 @@
     sizes.py            compiles, and prints the table, and what the full library loses without a unit
     sizes.py --check    compares with bench/sizes.txt where the compilers are the table's; a figure
                         that is off by more than 16 bytes fails
-    sizes.py --update   rewrites bench/sizes.txt, README's block and the figures of the papers
+    sizes.py --update   rewrites bench/sizes.txt, the block of docs/units.md and the figures of the papers
 
-What the papers say is compared with the table exactly, whatever compilers are here: README's block
-between "sizes: begin" and "sizes: end", and figures that are marked (scripts/papers.py):
+What the papers say is compared with the table exactly, whatever compilers are here: the block
+of docs/units.md between "sizes: begin" and "sizes: end", and figures that are marked (scripts/papers.py):
 <!-- size: LEVEL PROFILE UNIT [and|less UNIT]... COLUMN[+COLUMN] -->, of gcc for x86-64.
 
     --short      gcc at -Os alone: what the papers give, in a quarter of the time
@@ -238,6 +238,7 @@ def compare(sizes, available, missing):
 
 # ---- What the papers say ----
 
+BLOCK = "docs/units.md"
 BEGIN, END = "<!-- sizes: begin", "<!-- sizes: end -->"
 NAMES = {"online": "On-Line", "tolog": "Trace-To-Log", "userevents": "User Events",
          "filter": "Event Filter", "inherit": "Inheritance", "attach": "Attached Processes",
@@ -265,8 +266,8 @@ def look_up(table):
     return value
 
 
-def readme_block(table):
-    """The lines between README's two marks."""
+def units_block(table):
+    """The lines between the two marks of docs/units.md."""
     full = {unit: row[0] for (compiler, profile, unit), row in table.items()
             if (compiler, profile) == WITHOUT}
     lines = ["| unit | bytes of code | the full library without it is smaller by |", "|---|---|---|",
@@ -281,7 +282,7 @@ def readme_block(table):
     return lines
 
 
-def readme_parts(text):
+def block_parts(text):
     """Everything up to the first mark's line, what stands between the marks, the rest."""
     begin = text.index("\n", text.index(BEGIN)) + 1
     end = text.index(END, begin)
@@ -289,29 +290,29 @@ def readme_parts(text):
 
 
 def stale_papers(table):
-    """Findings where README's block or a marked figure is not the table's."""
-    first, block, _ = readme_parts(papers.read("README.md"))
+    """Findings where the block or a marked figure is not the table's."""
+    first, block, _ = block_parts(papers.read(BLOCK))
     start = first.count("\n") + 1
     findings = []
     try:
-        wanted = readme_block(table)
+        wanted = units_block(table)
     except KeyError as row:
         wanted = []
-        findings.append(f"README.md: its block needs a row that the table lacks: {row}")
+        findings.append(f"{BLOCK}: its block needs a row that the table lacks: {row}")
     here = block.split("\n")[:-1]
     for number in range(max(len(wanted), len(here)) if wanted else 0):
         now, then = ("".join(lines[number:number + 1]) for lines in (here, wanted))
         if now != then:
-            findings.append(f"README.md:{start + number}: '{now}', the table says '{then}'")
+            findings.append(f"{BLOCK}:{start + number}: '{now}', the table says '{then}'")
     return findings + papers.stale("size", look_up(table))
 
 
 def renew_papers(table):
-    first, _, rest = readme_parts(papers.read("README.md"))
+    first, _, rest = block_parts(papers.read(BLOCK))
     try:
-        papers.write("README.md", first + "\n".join(readme_block(table)) + "\n" + rest)
+        papers.write(BLOCK, first + "\n".join(units_block(table)) + "\n" + rest)
     except KeyError as row:
-        print(f"README.md: its block is left as it is: not measured: {row}")
+        print(f"{BLOCK}: its block is left as it is: not measured: {row}")
     papers.renew("size", look_up(table))
 
 

@@ -86,8 +86,8 @@ class Picture(unittest.TestCase):
         for (_, value), in rows.values():
             self.assertIn(f"{value:g}", table)
 
-    def test_the_picture_of_the_readme_shows_the_figures_of_its_table(self):
-        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+    def test_the_picture_of_the_page_shows_the_figures_of_its_table(self):
+        with open(os.path.join(ROOT, bench_readme.PAGE), encoding="utf-8") as file:
             table = file.read().split(bench_readme.BEGIN)[1].split(bench_readme.END)[0]
         with open(os.path.join(ROOT, "docs", "bench-payload.svg"), encoding="utf-8") as file:
             picture = file.read()
@@ -106,6 +106,22 @@ class Picture(unittest.TestCase):
         scale = (heights["floor"] - heights["clock and snprintf and write"]) / math.log(high / low)
         for name, figure in wanted.items():
             self.assertAlmostEqual(heights["floor"] - scale * math.log(figure / low), heights[name], delta=0.6, msg=name)
+
+    def test_a_figure_of_the_readme_is_the_tables(self):
+        with open(os.path.join(ROOT, bench_readme.PAGE), encoding="utf-8") as file:
+            table = file.read().split(bench_readme.BEGIN)[1].split(bench_readme.END)[0]
+        figures = bench_readme.table_figures(table)
+        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+            shown = bench_readme.FIGURE.findall(file.read())
+        self.assertGreaterEqual(len(shown), 3)
+        for figure, _, row, column in shown:
+            self.assertEqual(figure, figures[row, column], msg=row)
+
+    def test_a_new_run_renews_the_figures_of_the_readme(self):
+        text = "a 1.5<!-- bench: libptrace, 4 B --> b <!-- bench: floor, 4 B --> c 7<!-- bench: gone, 4 B -->"
+        figures = bench_readme.table_figures("x\n\n" + bench_readme.first_table(self.results()) + "\n\n| y |")
+        self.assertEqual(bench_readme.with_figures(text, figures),
+                         text.replace("1.5", "14.10").replace("b ", "b 9.90"))
 
     def test_underscores_are_no_subscripts(self):
         self.assertIn("noenhanced", bench_figures.HEAD)

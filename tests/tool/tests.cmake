@@ -40,12 +40,6 @@ if(TARGET pxtrace AND PXT_TOLOG AND PXT_RECORD_THREAD AND PXT_RECORD_ADDRESS)
 				ENVIRONMENT "PXT_SOURCE=${PROJECT_SOURCE_DIR};PXT_BUILD=${PROJECT_BINARY_DIR};PXT_PYTHON=${PTRACE_PYTHON}")
 		endforeach()
 	endforeach()
-	if(NOT CMAKE_CROSSCOMPILING)
-		add_test(NAME tool.the_example_of_the_readme_works COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/tool/readme.sh"
-			"${PROJECT_SOURCE_DIR}/README.md" "$<TARGET_FILE:pxtrace>" "${CMAKE_C_COMPILER}${CMAKE_C_COMPILER_ARG1}"
-			"-I${PROJECT_SOURCE_DIR}/include" "-I${PTRACE_PUBLIC_DIR}" "$<TARGET_FILE:ptrace_static>" -pthread)
-		set_tests_properties(tool.the_example_of_the_readme_works PROPERTIES TIMEOUT 60 LABELS tool)
-	endif()
 endif()
 
 # Parts of the tool by themselves: a file *.c of this folder with a PXT_SUITE.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs a page of docs/ as a newcomer would: every command, in its order, in an empty folder.
+"""Runs a page as a newcomer would: every command, in its order, in an empty folder.
 
 usage: run.py PAGE SOURCE-DIRECTORY BUILD-DIRECTORY
 
@@ -8,8 +8,12 @@ usage: run.py PAGE SOURCE-DIRECTORY BUILD-DIRECTORY
 begins with "$ " is a command, and the lines behind it are what it prints: the same but for numbers and
 blanks; "..." stands for any lines, or between columns for some more of them.  A command whose output is not shown prints nothing.
 
+<!-- example: NAME --> before a block: the block is examples/NAME, but for its head comment, and is saved.
+
 <!-- check: install --> before a block: in the ordinary check, the installation of BUILD-DIRECTORY stands for
 its commands; PXT_STRESS=full builds, too.
+<!-- check: installed --> before a block: it installs for the whole machine; an installation of
+BUILD-DIRECTORY in the empty folder stands for it, and what follows finds it without being told.
 """
 import os
 import re
@@ -130,6 +134,23 @@ class Reader:
         else:
             self.follow(f"cmake --install '{self.build}' --prefix \"$PWD/ptrace\"", ["..."])
 
+    def find_installation(self):
+        """As after an installation where the system looks by itself."""
+        self.follow(f"cmake --install '{self.build}' --prefix \"$PWD/ptrace\"", ["..."])
+        for name, folder in (("PATH", "bin"), ("LD_LIBRARY_PATH", "lib"),
+                             ("PKG_CONFIG_PATH", "lib/pkgconfig")):
+            self.follow(f'export {name}="$PWD/ptrace/{folder}${{{name}:+:${name}}}"', [])
+
+    def take(self, name, lines):
+        """The example itself, of which the page shows all but the comment at its head."""
+        with open(os.path.join(self.source, "examples", name), encoding="utf-8") as file:
+            text = file.read().splitlines()
+        while text and re.fullmatch(r"/\*.*\*/", text[0]):
+            del text[0]
+        if text != lines:
+            sys.exit(f"the page shows something else than examples/{name}")
+        self.save(name, lines)
+
     def save(self, name, lines):
         with open(os.path.join(self.home, name), "w", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
@@ -140,9 +161,15 @@ def main():
         page = file.read()
     with tempfile.TemporaryDirectory() as home:
         reader = Reader(os.path.abspath(sys.argv[2]), os.path.abspath(sys.argv[3]), home)
+        if "<!-- check: installed -->" in page:
+            reader.find_installation()
         for comment, language, lines in blocks(page):
+            if comment == "check: installed":
+                continue
             if comment and comment.startswith("file: "):
                 reader.save(comment[6:], lines)
+            elif comment and comment.startswith("example: "):
+                reader.take(comment[9:], lines)
             elif comment == "check: install":
                 reader.install(lines)
             elif language == "console":
