@@ -242,7 +242,11 @@ static bool expired(
 
 	if (guest->gone_at)
 		return pass_over(pull, guest, lane);
-	if (!lane->stuck_since || lane->stuck_pos != lane->pos) {
+	/* A clock that went back since then begins anew. */
+	if ((int64_t)(guest->patient_from - now) > (int64_t)(IMPATIENCE * pxt_holdback_ticks()))
+		guest->patient_from = now;
+	if (!lane->stuck_since || lane->stuck_pos != lane->pos ||
+	    (int64_t)(now - lane->stuck_since) < 0) {
 		lane->stuck_pos = lane->pos;
 		lane->stuck_since = now ? now : 1u;
 		lane->stuck_head = lane->head;

@@ -287,7 +287,8 @@ static bool hopeless(struct pxt_guest_memory *guest)
 		guest->asked_learnt = learnt;
 	}
 	/* One may have looked already when it was asked; the helper may be busy, but not for ever. */
-	if (learnt - guest->asked_learnt >= 2u || now - guest->asked_at > pxt_clock.hz)
+	if (learnt - guest->asked_learnt >= 2u ||
+	    (int64_t)(now - guest->asked_at) > (int64_t)pxt_clock.hz)
 		guest->liar = true;
 	return guest->liar;
 }

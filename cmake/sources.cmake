@@ -91,6 +91,8 @@ ptrace_unit(PORT IF PORT_POSIX SOURCES
 	port/posix/wait.c)
 ptrace_unit(LOGRETRIEVAL IF PORT_POSIX SOURCES
 	port/posix/file.c)
+ptrace_unit(CORE IF PORT_POSIX UNLESS TINY SOURCES
+	core/forked.c)
 ptrace_unit(CORE IF PORT_POSIX SOURCES
 	port/posix/clock.c
 	port/posix/cpus.c
@@ -198,7 +200,8 @@ ptrace_unit(ATTACH IF SNAPSHOT SOURCES
 ptrace_unit(ATTACH UNLESS SNAPSHOT SOURCES
 	attach/follow_none.c)
 ptrace_unit(CORE IF LANES_MAX_2 LANES_MAX_4 LANES_MAX_8 LANES_MAX_16 SOURCES
-	core/merge.c)
+	core/merge.c
+	core/stepback.c)
 ptrace_unit(CORE IF POLICY_UNTIL_FULL POLICY_FLUSH SOURCES
 	core/autostop.c)
 ptrace_unit(CORE IF USEREVENTS UNLESS TINY SOURCES

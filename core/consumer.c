@@ -4,7 +4,7 @@
 
 #include "core/context.h"
 #include "core/control.h"
-#include "core/merge.h"
+#include "core/stepback.h"
 #include "core/walk.h"
 
 #include <string.h>
@@ -16,14 +16,14 @@
 static void make(
     struct pxt_item *item, uint32_t id, uint64_t ticks, const void *data, uint32_t bytes)
 {
-	pxt_threads_known();
+	const uint32_t index = pxt_threads_who()->index;
+
 	item->kind = PXT_ITEM_MADE;
 	item->lane = 0;
-	item->info =
-	    pxt_slot_info(id, bytes, false, pxt_context_extra(pxt_self.index), PXT_CPU_UNKNOWN);
+	item->info = pxt_slot_info(id, bytes, false, pxt_context_extra(index), PXT_CPU_UNKNOWN);
 	item->slots = pxt_info_slots(item->info, PXT_CTX_BYTES);
 	item->ticks = ticks;
-	item->ctx = pxt_context(pxt_self.index, NULL);
+	item->ctx = pxt_context(index, NULL);
 	if (bytes)
 		memcpy(item->data, data, bytes);
 }
@@ -84,6 +84,8 @@ static enum pxt_next next_record(struct pxt_block *block, struct pxt_item *item)
 		return found;
 	}
 	found = pxt_merge_pick(block, &item->lane);
+	if (found == PXT_NEXT_HELD)
+		found = pxt_stepback_pick(block, &item->lane);
 	if (found == PXT_NEXT_READY) {
 		const struct pxt_lane *lane = pxt_block_lane(block, item->lane);
 

@@ -51,12 +51,13 @@ void pxt_stream_wake(struct pxt_block *block)
 static void fill(
     struct pxt_event *event, uint32_t id, const void *data, uint32_t bytes, const void *caller)
 {
-	pxt_threads_known();
+	const struct pxt_self *self = pxt_threads_who();
+
 	event->data = data;
 	event->bytes = bytes;
 	event->info = pxt_slot_info(
-	    id, bytes, false, pxt_context_extra(pxt_self.index), pxt_context_cpu(*pxt_self.cpu));
-	event->ctx = pxt_context(pxt_self.index, caller);
+	    id, bytes, false, pxt_context_extra(self->index), pxt_context_cpu(*self->cpu));
+	event->ctx = pxt_context(self->index, caller);
 	event->thread = pxt_port_thread();
 	event->pid = (uint32_t)pxt_process_pid();
 }

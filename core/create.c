@@ -209,6 +209,7 @@ static void reset(struct pxt_stream *stream, const struct pxt_create *request,
 	stream->polling = (attr->_pxt_flags & PXT_ATTR_POLLING) != 0;
 	stream->closing = 0;
 	stream->inherited = attr->_pxt_inherit == POSIX_TRACE_INHERITED;
+	stream->lent = 0;
 	stream->dead_log = 0;
 	stream->log = NULL;
 	stream->views = NULL;
@@ -294,15 +295,53 @@ int pxt_stream_publish(struct pxt_stream *stream, trace_id_t *trid)
 	return error;
 }
 
-void pxt_streams_after_fork(void)
+/*
+ * The thread that forks is inside a trace point, so none of these is given back now.  What a child
+ * needs not have is not kept from later ones either, as other threads may be forking, too.
+ */
+void pxt_streams_before_fork(void)
+{
+	for (uint32_t i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
+		struct pxt_block *block =
+		    atomic_load_explicit(&pxt_blocks[i], memory_order_acquire);
+
+		if (!block || pxt_streams[i].theirs)
+			continue;
+		if (!pxt_streams[i].inherited)
+			pxt_port_lend(block, pxt_streams[i].block_bytes);
+		pxt_streams[i].lent = 1;
+	}
+}
+
+/*
+ * The trace point to come back into may have the block's address, and finds zeros there.  False: the child
+ * goes on without the stream.
+ */
+static bool leave_behind(uint32_t index, bool kept)
+{
+	struct pxt_block *block = atomic_load_explicit(&pxt_blocks[index], memory_order_relaxed);
+	size_t bytes = pxt_streams[index].block_bytes;
+	void *moved = kept ? pxt_port_alias(block, bytes) : NULL;
+
+	if (moved || pxt_streams[index].lent || pxt_streams[index].theirs)
+		pxt_port_empty(block, bytes);
+	atomic_store_explicit(&pxt_blocks[index], moved, memory_order_relaxed);
+	return moved != NULL;
+}
+
+void pxt_streams_after_fork(enum pxt_after_fork how)
 {
 	pxt_handle_forget_kind(&pxt_stream_kind);
 	pxt_shutdown_after_fork();
 	for (uint32_t i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
-		bool kept = pxt_family_keeps(i);
+		bool kept = how != PXT_FORKED_ALONE && pxt_family_keeps(i);
+		size_t bytes = pxt_streams[i].block_bytes;
 
+		if (how != PXT_FORKED && atomic_load_explicit(&pxt_blocks[i], memory_order_relaxed))
+			kept = leave_behind(i, kept);
 		memset(&pxt_streams[i], 0, sizeof(pxt_streams[i]));
 		pxt_streams[i].theirs = kept;
+		pxt_streams[i].block_bytes = bytes;
 		if (!kept)
 			atomic_store_explicit(&pxt_blocks[i], NULL, memory_order_relaxed);
 	}

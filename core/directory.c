@@ -36,18 +36,37 @@ int pxt_directory_start(void)
 
 /*
  * The parent may define a name at this moment; what it has published is complete.  Without memory
- * the child goes on with its parent's names and has no thread table: it cannot trace.
+ * the child goes on with its parent's names and has no thread table: it cannot trace.  Without names,
+ * if its thread would change what its parent has.
  */
-void pxt_directory_after_fork(void)
+void pxt_directory_after_fork(bool comes_back)
 {
 	struct pxt_directory *parents = pxt_directory;
 	struct pxt_directory *made = parents ? make() : NULL;
 
 	pxt_threads = NULL;
+	if (!made && comes_back)
+		pxt_port_empty(parents, sizeof(*parents));
 	if (!made)
 		return;
 	pxt_names_copy(made, parents);
 	pxt_threads = &made->threads;
 	__atomic_store_n(&pxt_directory, made, __ATOMIC_RELEASE);
-	pxt_port_free(parents, sizeof(*parents));
+	if (comes_back)
+		pxt_port_empty(parents, sizeof(*parents));
+	else
+		pxt_port_free(parents, sizeof(*parents));
+}
+
+bool pxt_directory_move(void)
+{
+	struct pxt_directory *here = pxt_directory;
+	struct pxt_directory *moved = here ? pxt_port_alias(here, sizeof(*here)) : NULL;
+
+	if (!moved)
+		return false;
+	pxt_threads = &moved->threads;
+	__atomic_store_n(&pxt_directory, moved, __ATOMIC_RELEASE);
+	pxt_port_empty(here, sizeof(*here));
+	return true;
 }

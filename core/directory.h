@@ -17,10 +17,18 @@
 #include "core/names_map.h"
 #include "core/threads.h"
 
+/* core/family.h: the pid namespaces of the family's processes, in the order in which they came. */
+#if CONFIG_PTRACE_INHERIT
+#define PXT_SPACES        7u
+#define PXT_SPACES_MEMBER _Atomic uint32_t spaces[PXT_SPACES];
+#else
+#define PXT_SPACES_MEMBER
+#endif
+
 struct pxt_directory {
 	PXT_DIRECTORY_LABEL
-	_Atomic int32_t
-	    lock; /* core/family.h: pid of the process that defines something; 0: none */
+	_Atomic uint32_t lock; /* core/family.h: the process that defines something; 0: none */
+	PXT_SPACES_MEMBER
 	struct pxt_thread_table threads;
 	PXT_NAMES_MEMBER
 };
@@ -30,7 +38,12 @@ extern struct pxt_directory *pxt_directory;
 
 /* Makes it, if it is not there.  ENOMEM or 0.  Under the process lock. */
 int pxt_directory_start(void);
-/* In a child: makes its own out of its parent's, if there is one.  Under no lock: no threads. */
-void pxt_directory_after_fork(void);
+/*
+ * In a child: makes its own out of its parent's, if there is one.  Under no lock: no threads.
+ * @comes_back: zeros stay at the parent's address, which a trace point has (core/forked.h).
+ */
+void pxt_directory_after_fork(bool comes_back);
+/* For the same reason: the relatives' one, which the child goes on with, at another address. */
+bool pxt_directory_move(void);
 
 #endif

@@ -12,6 +12,7 @@
 #include "core/autostop.h"
 #include "core/context.h"
 #include "core/emit_short.h"
+#include "core/forked.h"
 #include "core/threads.h"
 #include "core/wanted.h"
 
@@ -97,12 +98,29 @@ static PXT_NOINLINE void emit_each(pxt_wanted_mask mask, pxt_wanted_mask live, u
 	}
 }
 
+/* In a handler that interrupted a trace point, forked, and goes on in the child (core/forked.h). */
+static PXT_NOINLINE void emit_forked(size_t id, const void *data, size_t bytes, const void *address)
+{
+	struct pxt_self interrupted;
+	struct pxt_pass pass;
+
+	if (!pxt_forked_borrow(&interrupted))
+		return;
+	if (pxt_enter(&pass)) {
+		emit_each(pxt_wanted_by(id), 0, (uint32_t)id, data, bytes, address);
+		pxt_leave(&pass);
+	}
+	pxt_forked_give_back(&interrupted);
+}
+
 void pxt_emit_careful(size_t id, const void *data, size_t bytes, const void *address)
 {
 	struct pxt_pass pass;
 
-	if (!pxt_enter(&pass))
+	if (!pxt_enter(&pass)) {
+		emit_forked(id, data, bytes, address);
 		return;
+	}
 	PXT_TESTPOINT(PXT_TP_ENTERED);
 	/* Again, from inside: a shutdown that missed this thread has cleared its bit before. */
 	emit_each(pxt_wanted_by(id), 0, (uint32_t)id, data, bytes, address);

@@ -12,6 +12,7 @@
 #define SLICE_NS    UINT64_C(50000)
 
 static bool has_relatives;
+static uint32_t own_space; /* 0: not known */
 
 bool pxt_family(void)
 {
@@ -47,32 +48,84 @@ bool pxt_family_after_fork(void)
 	return has_relatives;
 }
 
+/* ---- Who lives ---- */
+
+void pxt_family_start(void)
+{
+	own_space = pxt_port_pid_space();
+}
+
+/* The pid last: an entry of the process before it would be taken for a relative's for a moment only. */
+void pxt_family_sign(struct pxt_thread *entry)
+{
+	atomic_store_explicit(&entry->space, own_space, memory_order_relaxed);
+	atomic_store_explicit(&entry->pid, pxt_process_pid(), memory_order_relaxed);
+}
+
+bool pxt_family_foreign(const struct pxt_thread *entry)
+{
+	uint32_t space = atomic_load_explicit(&entry->space, memory_order_relaxed);
+
+	return atomic_load_explicit(&entry->pid, memory_order_relaxed) != pxt_process_pid() ||
+	       (space && own_space && space != own_space);
+}
+
 bool pxt_family_gone(const struct pxt_thread *entry)
 {
-	return pxt_family_foreign(entry) &&
+	uint32_t space = atomic_load_explicit(&entry->space, memory_order_relaxed);
+
+	return pxt_family_foreign(entry) && space && space == own_space &&
 	       pxt_port_process_gone(atomic_load_explicit(&entry->pid, memory_order_relaxed));
 }
 
+/* ---- The lock ---- */
+
 /*
- * The word holds the pid of who is inside.  What the lock keeps apart, names and descriptions, is
- * published by one store behind everything else, so whoever takes the lock over from the dead
- * finds the directory whole.
+ * The word says who is inside: its pid, and by its place among the family's namespaces, from 1 on, the
+ * one that the pid is of.  0: not known, or one more than there are places.
+ */
+#define PID_BITS 22u /* the system has no larger ones */
+#define PID_MASK ((1u << PID_BITS) - 1u)
+
+static uint32_t own_place(void)
+{
+	/* Bound: the places. */
+	for (uint32_t i = 0; own_space && i < PXT_SPACES; i++) {
+		uint32_t found = 0;
+
+		if (atomic_compare_exchange_strong_explicit(&pxt_directory->spaces[i], &found,
+		        own_space, memory_order_relaxed, memory_order_relaxed) ||
+		    found == own_space)
+			return i + 1u;
+	}
+	return 0;
+}
+
+static bool holder_gone(uint32_t holder, uint32_t self)
+{
+	return holder && holder >> PID_BITS && holder >> PID_BITS == self >> PID_BITS &&
+	       pxt_port_process_gone((int32_t)(holder & PID_MASK));
+}
+
+/*
+ * What the lock keeps apart, names and descriptions, is published by one store behind everything else,
+ * so whoever takes the lock over from the dead finds the directory whole.
  */
 bool pxt_family_lock(void)
 {
-	_Atomic int32_t *lock = &pxt_directory->lock;
-	const int32_t self = pxt_process_pid();
+	_Atomic uint32_t *lock = &pxt_directory->lock;
+	const uint32_t self = (uint32_t)pxt_process_pid() | own_place() << PID_BITS;
 	struct pxt_patience patience;
 
 	pxt_patience_begin(&patience, PATIENCE_NS);
 	for (;;) {
-		int32_t holder = 0;
+		uint32_t holder = 0;
 
 		/* Acquire: names that others have added are seen. */
 		if (atomic_compare_exchange_strong_explicit(
 		        lock, &holder, self, memory_order_acquire, memory_order_relaxed))
 			return true;
-		if (pxt_port_process_gone(holder) &&
+		if (holder_gone(holder, self) &&
 		    atomic_compare_exchange_strong_explicit(
 		        lock, &holder, self, memory_order_acquire, memory_order_relaxed))
 			return true;
@@ -83,5 +136,5 @@ bool pxt_family_lock(void)
 
 void pxt_family_unlock(void)
 {
-	atomic_store_explicit(&pxt_directory->lock, 0, memory_order_release);
+	atomic_store_explicit(&pxt_directory->lock, 0u, memory_order_release);
 }

@@ -18,7 +18,9 @@
  *              `no_short` is set, and all writers look at gate and filter.
  *
  * A relative that was killed inside a trace point is seen by its absence (pxt_port_process_gone)
- * and marked as having left, so that it delays one control call by a moment, and none after it.
+ * and marked as having left, so that it delays one control call by a moment, and none after it.  Its
+ * pid means something in its own pid namespace alone.  A relative of another one is taken for a living
+ * one: the hold-back time decides then, as for a thread that stands still.
  */
 #ifndef PXT_FAMILY_H
 #define PXT_FAMILY_H
@@ -36,7 +38,7 @@ void pxt_family_begin(void);
 bool pxt_family_keeps(unsigned index);
 /* In a child whose streams were forgotten: whether it has relatives still; else it is alone. */
 bool pxt_family_after_fork(void);
-/* A thread of a process that does not live any more. */
+/* A thread of a process that is known not to live any more. */
 bool pxt_family_gone(const struct pxt_thread *entry);
 
 /* Excludes relatives, under the process lock.  False: one of them holds it, and does not go on. */
@@ -48,10 +50,12 @@ PXT_INLINE bool pxt_family_shares(const struct pxt_block *block)
 	return block->attr._pxt_inherit == POSIX_TRACE_INHERITED;
 }
 
-PXT_INLINE bool pxt_family_foreign(const struct pxt_thread *entry)
-{
-	return atomic_load_explicit(&entry->pid, memory_order_relaxed) != pxt_process_pid();
-}
+/* The process begins, or a child does. */
+void pxt_family_start(void);
+/* Whose the entry is: this process'. */
+void pxt_family_sign(struct pxt_thread *entry);
+/* Another process', for all that is known: with a pid of its own, or the same in another namespace. */
+bool pxt_family_foreign(const struct pxt_thread *entry);
 
 PXT_INLINE bool pxt_family_known(int inheritance)
 {
@@ -63,6 +67,10 @@ PXT_INLINE void *pxt_family_alloc(size_t bytes, bool shared)
 	return shared ? pxt_port_alloc_shared(bytes) : pxt_port_alloc(bytes);
 }
 #else
+
+PXT_INLINE void pxt_family_start(void)
+{
+}
 
 PXT_INLINE bool pxt_family(void)
 {
@@ -109,6 +117,11 @@ PXT_INLINE bool pxt_family_foreign(const struct pxt_thread *entry)
 {
 	(void)entry;
 	return false;
+}
+
+PXT_INLINE void pxt_family_sign(struct pxt_thread *entry)
+{
+	atomic_store_explicit(&entry->pid, pxt_process_pid(), memory_order_relaxed);
 }
 
 PXT_INLINE bool pxt_family_known(int inheritance)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* lane.c - one lane as its consumer sees it: front record, laps, unfinished records. */
-#include "core/consumer.h"
 #include "core/control.h"
 #include "core/family.h"
+#include "core/stepback.h"
 #include "core/threads.h"
 
 /* Behind an unfinished record it is asked so often whether anybody lives who could finish it. */
@@ -267,13 +267,14 @@ static bool expired(struct pxt_block *block, struct pxt_ring *ring)
 	struct pxt_lane *lane = ring->lane;
 	uint64_t now = pxt_port_ticks();
 
-	if (!lane->stuck_since || lane->stuck_pos != lane->pos || block->quiet) {
+	if (!lane->stuck_since || lane->stuck_pos != lane->pos || block->quiet ||
+	    pxt_stepped_back(now, lane->stuck_since)) {
 		lane->stuck_pos = lane->pos;
 		lane->stuck_since = now ? now : 1u;
 		lane->stuck_checked = 0;
 		pxt_lane_head(lane, &lane->stuck_head, &lane->stuck_seq);
 	}
-	/* Signed: a clock that still stands at 0 is before the moment that was noted, too. */
+	/* Signed: a clock that still stands at 0 is before the moment that was noted. */
 	if (!block->quiet && (int64_t)(now - lane->stuck_since) < (int64_t)pxt_holdback_ticks() &&
 	    !is_abandoned(block, ring, now))
 		return false;

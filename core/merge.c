@@ -14,6 +14,7 @@
  *  3. LOOP: what is older than the first record left in a lapped lane is given up in all lanes.
  *  4. START and STOP put a mark with a number into each lane, which are closed meanwhile.  What has
  *     fewer marks before it comes first; behind the mark, lane 0's START or STOP does.
+ *  5. The clock may step back: core/stepback.h.
  *
  * Stamps of different processors, and those that are read before older instructions have finished,
  * may be off by the order resolution.  So may the order of what lies so near to each other.
@@ -21,11 +22,12 @@
 #include "core/merge.h"
 
 #include "core/share.h"
+#include "core/stepback.h"
 
-/* Takes a snapshot: what was without a front is looked at again behind it.  [proof: refill] */
-static void refill(struct pxt_block *block)
+/* What was without a front is looked at again behind the snapshot.  [proof: refill] */
+void pxt_merge_refill(struct pxt_block *block, uint64_t ticks)
 {
-	block->snapshot = pxt_share_pull(block, pxt_port_ticks_ordered(), false);
+	block->snapshot = pxt_share_pull(block, ticks, false);
 	/* The looks that follow are not made before. */
 	pxt_port_ticks_fence();
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
@@ -119,7 +121,7 @@ static bool drop_given_up(struct pxt_block *block, const struct choice *choice)
 	if (!choice->found)
 		return false;
 	lane = pxt_block_lane(block, choice->lane);
-	if (PXT_LIKELY(lane->front_ticks >= block->give_up))
+	if (PXT_LIKELY(lane->front_ticks >= block->give_up) || pxt_stepback_forgives(block))
 		return false;
 	pxt_consumer_lost(block, 1);
 	pxt_consumer_gap(block, lane->front_ticks);
@@ -158,7 +160,7 @@ enum pxt_next pxt_merge_pick(struct pxt_block *block, uint32_t *chosen)
 		/* Nothing in any lane, as of a clock reading in this call. */
 		if (refills == 4 || (refills && !any))
 			return any ? PXT_NEXT_HELD : PXT_NEXT_NONE;
-		refill(block);
+		pxt_merge_refill(block, pxt_port_ticks_ordered());
 		refills++;
 	}
 }

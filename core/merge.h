@@ -15,6 +15,8 @@
  */
 #if CONFIG_PTRACE_LANES_MAX > 1
 enum pxt_next pxt_merge_pick(struct pxt_block *block, uint32_t *chosen);
+/* Takes @ticks, a clock reading, for the snapshot that the next choice is made by. */
+void pxt_merge_refill(struct pxt_block *block, uint64_t ticks);
 /* A turn was taken to its end: opens the next one.  False: only pxt_consumer_next() can tell. */
 bool pxt_merge_next_turn(struct pxt_block *block);
 #else

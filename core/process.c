@@ -4,6 +4,7 @@
 
 #include "core/directory.h"
 #include "core/family.h"
+#include "core/forked.h"
 #include "core/share.h"
 #include "core/stream.h"
 #include "core/wanted.h"
@@ -22,6 +23,7 @@ static struct pxt_port_mutex process_mutex;
 static uint32_t last_epoch;
 static int32_t process_pid;
 static bool at_fork_set;
+static uint32_t comes_back; /* of a child: into so many trace points (core/forked.h) */
 
 static bool inherits(void)
 {
@@ -47,29 +49,52 @@ static void in_child(void)
 	pxt_wanted_none();
 	pxt_share_forget();
 	pxt_handle_forget_claims();
-	if (inherits()) {
+	comes_back = pxt_self.at_fork;
+	pxt_self.at_fork = 0;
+	if (inherits() || comes_back) {
 		pxt_process_lock();
 		pxt_process_unlock();
 	}
 }
 
+static void before_fork(void)
+{
+	pxt_forked_note();
+	if (pxt_self.at_fork)
+		pxt_streams_before_fork();
+}
+
+static void forget_parent(void)
+{
+	uint32_t inside = comes_back;
+	enum pxt_after_fork how = PXT_FORKED;
+
+	comes_back = 0;
+	pxt_wanted_none();
+	pxt_share_forget();
+	pxt_threads_after_fork();
+	pxt_forked_begin(inside);
+	if (inside)
+		how = inherits() && pxt_directory_move() ? PXT_FORKED_INSIDE : PXT_FORKED_ALONE;
+	pxt_streams_after_fork(how);
+	if (!pxt_family_after_fork())
+		pxt_directory_after_fork(inside != 0);
+	if (inside)
+		pxt_forked_leave_behind();
+}
+
 static void start(void)
 {
-	bool child = last_epoch != 0;
+	bool child = CONFIG_PTRACE_PORT_POSIX && last_epoch != 0;
 
 	pxt_port_mutex_init(&process_mutex);
 	process_pid = pxt_port_pid();
+	pxt_family_start();
 	pxt_port_clock_start(&pxt_clock);
-	if (child) {
-		pxt_wanted_none();
-		pxt_share_forget();
-		pxt_threads_after_fork();
-		pxt_streams_after_fork();
-		if (!pxt_family_after_fork())
-			pxt_directory_after_fork();
-	}
-	if (!at_fork_set) {
-		pxt_port_at_fork(in_child);
+	if (child)
+		forget_parent();
+	if (CONFIG_PTRACE_PORT_POSIX && !at_fork_set) {
+		pxt_port_around_fork(before_fork, NULL, in_child);
 		at_fork_set = true;
 	}
 	(void)pxt_port_wipe_on_fork(&pxt_fork, sizeof(pxt_fork));
@@ -78,6 +103,7 @@ static void start(void)
 	pxt_fork.self_at = pxt_self_find();
 	/* Last: a trace point that sees it meets a hot stream, or what stands for none. */
 	atomic_store_explicit(&pxt_fork.epoch, ++last_epoch, memory_order_release);
+	pxt_forked_identify();
 }
 
 /* A child that was forked while another thread of its parent started does not wait for that one. */
@@ -115,10 +141,13 @@ uint64_t pxt_patience_end(void)
 
 bool pxt_lock_until(struct pxt_port_mutex *mutex, uint64_t until)
 {
-	while (!pxt_port_mutex_try(mutex)) {
-		if ((int64_t)(pxt_port_ticks() - until) >= 0)
+	const uint64_t slice = 50000;
+
+	/* Bound: the patience, also where the clock stands still or steps back. */
+	for (uint64_t left = pxt_patience_ns; !pxt_port_mutex_try(mutex); left -= slice) {
+		if (left < slice || (int64_t)(pxt_port_ticks() - until) >= 0)
 			return false;
-		pxt_port_pause_ns(50000);
+		pxt_port_pause_ns(slice);
 	}
 	return true;
 }

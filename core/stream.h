@@ -177,6 +177,7 @@ struct pxt_stream {
 	trace_event_id_t type_at; /* position in the list of types */
 	uint8_t inherited;        /* children go on with it (core/family.h) */
 	uint8_t theirs; /* the place of a relative's stream, which this process only writes into */
+	uint8_t lent;   /* children have its memory, or zeros there */
 	uint8_t has_mutex; /* made once: somebody with an old identifier may hold it at any time */
 	uint8_t polling;
 	uint8_t closing;  /* shutdown has begun: sleepers leave */
@@ -266,7 +267,14 @@ int pxt_stream_create(
 /* ENOMEM (no identifier is left), or what struct pxt_share_ops, open, says; else 0. */
 int pxt_stream_publish(struct pxt_stream *stream, trace_id_t *trid);
 void pxt_stream_abandon(struct pxt_stream *stream);
-void pxt_streams_after_fork(void);
+/* In the thread that forks, inside a trace point: its child will find memory where streams have theirs. */
+void pxt_streams_before_fork(void);
+enum pxt_after_fork {
+	PXT_FORKED,
+	PXT_FORKED_INSIDE, /* the thread comes back into a trace point (core/forked.h) */
+	PXT_FORKED_ALONE,  /* so it does, and it leaves its relatives */
+};
+void pxt_streams_after_fork(enum pxt_after_fork how);
 
 /* The living stream of this process behind @trid, its mutex held; NULL: EINVAL. */
 struct pxt_stream *pxt_stream_lock(trace_id_t trid);

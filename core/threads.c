@@ -4,6 +4,7 @@
 
 #include "core/directory.h"
 #include "core/family.h"
+#include "core/forked.h"
 #include "core/mirror.h"
 #include "port/port_sysinfo.h"
 
@@ -48,8 +49,20 @@ void pxt_enter_outside(struct pxt_pass *pass)
 		pass->passes |= pxt_come_in(&pxt_threads->outside) << 1;
 }
 
+/* One that came back from before a fork counts in this process alone (core/forked.h). */
+static bool leave_from_behind(void)
+{
+	if (!CONFIG_PTRACE_PORT_POSIX || pxt_self.depth > pxt_self.behind)
+		return false;
+	pxt_self.behind = --pxt_self.depth;
+	pxt_go_out(&pxt_outside, 0);
+	return true;
+}
+
 void pxt_leave_outside(const struct pxt_pass *pass)
 {
+	if (PXT_UNLIKELY(leave_from_behind()))
+		return;
 	pxt_go_out(&pxt_outside, pass->passes & 1u);
 	if (CONFIG_PTRACE_INHERIT)
 		pxt_go_out(&pxt_threads->outside, pass->passes >> 1);
@@ -69,13 +82,19 @@ PXT_COLD bool pxt_threads_register(void)
 
 	if (!epoch || !table)
 		return false;
+	if (PXT_UNLIKELY(pxt_self.behind)) {
+		if (pxt_forked_inside())
+			return false;
+		if (pxt_forked_keep())
+			return true;
+	}
 	/* Looked at first, so that the count cannot run round. */
 	if (atomic_load_explicit(&table->count, memory_order_relaxed) <
 	    CONFIG_PTRACE_MAX_THREADS - 1u) {
 		index = 1u + atomic_fetch_add_explicit(&table->count, 1u, memory_order_relaxed);
 		if (index < CONFIG_PTRACE_MAX_THREADS) {
 			entry = &table->entry[index];
-			atomic_store_explicit(&entry->pid, pxt_process_pid(), memory_order_relaxed);
+			pxt_family_sign(entry);
 			/* Last, for those who walk through the table: 0 is not there yet. */
 			pxt_wide_set(&entry->thread, pxt_port_thread());
 			pxt_mirrors_thread(table, index);
@@ -91,6 +110,17 @@ PXT_COLD bool pxt_threads_register(void)
 	atomic_signal_fence(memory_order_release);
 	pxt_self.epoch = epoch;
 	return true;
+}
+
+const struct pxt_self *pxt_threads_who(void)
+{
+	struct pxt_self interrupted;
+
+	if (pxt_self.epoch == pxt_fork_epoch() || pxt_threads_register() ||
+	    !pxt_forked_borrow(&interrupted))
+		return &pxt_self;
+	pxt_forked_give_back(&interrupted);
+	return pxt_forked_own();
 }
 
 static uint32_t entries(const struct pxt_thread_table *table)
@@ -164,6 +194,7 @@ static bool wait_outsiders(struct pxt_outside *outside, struct pxt_patience *pat
 bool pxt_threads_wait_left(uint64_t limit_ns, enum pxt_whose whose)
 {
 	struct pxt_thread_table *table = pxt_threads;
+	struct pxt_thread *left_behind;
 	struct pxt_patience patience;
 	bool all = true;
 	uint32_t count;
@@ -177,7 +208,27 @@ bool pxt_threads_wait_left(uint64_t limit_ns, enum pxt_whose whose)
 	count = entries(table);
 	for (uint32_t i = 1; i < count; i++)
 		all &= wait_entry(&table->entry[i], &patience, whose);
+	/* Bound: forked.c, BEHIND. */
+	for (uint32_t i = 0; (left_behind = pxt_forked_entry(i)) != NULL; i++)
+		all &= wait_entry(left_behind, &patience, PXT_OWN);
 	return wait_outsiders(whose == PXT_OWN ? &pxt_outside : &table->outside, &patience) && all;
+}
+
+static bool is_inside(struct pxt_thread *entry)
+{
+	return atomic_load_explicit(&entry->passes, memory_order_acquire) & 1u;
+}
+
+static bool behind_seen_outside(void)
+{
+	struct pxt_thread *entry;
+
+	/* Bound: forked.c, BEHIND. */
+	for (uint32_t i = 0; (entry = pxt_forked_entry(i)) != NULL; i++) {
+		if (is_inside(entry))
+			return false;
+	}
+	return true;
 }
 
 /* Whoever has no entry may be anywhere. */
@@ -188,12 +239,12 @@ static bool all_seen_outside(struct pxt_thread_table *table, enum pxt_whose whos
 	for (uint32_t i = 1; i < count; i++) {
 		struct pxt_thread *entry = &table->entry[i];
 
-		if (!(atomic_load_explicit(&entry->passes, memory_order_acquire) & 1u))
+		if (!is_inside(entry))
 			continue;
 		if (whose == PXT_OWN ? !pxt_family_foreign(entry) : !pxt_family_gone(entry))
 			return false;
 	}
-	return !pxt_outsiders(&pxt_outside) &&
+	return behind_seen_outside() && !pxt_outsiders(&pxt_outside) &&
 	       (whose == PXT_OWN || !pxt_outsiders(&table->outside));
 }
 
@@ -222,17 +273,26 @@ static unsigned outsiders_left(void)
 	return left;
 }
 
+static bool has_left(struct pxt_thread *entry)
+{
+	uint32_t passes = atomic_load_explicit(&entry->passes, memory_order_acquire);
+
+	return !(passes & 1u) || passes != entry->gave_up || pxt_family_foreign(entry);
+}
+
 static bool entries_left(void)
 {
 	struct pxt_thread_table *table = pxt_threads;
 	uint32_t count = table ? entries(table) : 0;
+	struct pxt_thread *left_behind;
 
 	for (uint32_t i = 1; i < count; i++) {
-		uint32_t passes =
-		    atomic_load_explicit(&table->entry[i].passes, memory_order_acquire);
-
-		if ((passes & 1u) && passes == table->entry[i].gave_up &&
-		    !pxt_family_foreign(&table->entry[i]))
+		if (!has_left(&table->entry[i]))
+			return false;
+	}
+	/* Bound: forked.c, BEHIND. */
+	for (uint32_t i = 0; (left_behind = pxt_forked_entry(i)) != NULL; i++) {
+		if (!has_left(left_behind))
 			return false;
 	}
 	return true;
@@ -269,7 +329,9 @@ static void note_name(struct pxt_thread *entry)
 void pxt_threads_introduce(void)
 {
 	pxt_threads_known();
-	if (!atomic_load_explicit(&pxt_self.entry->tid, memory_order_relaxed))
+	/* A thread that still is its parent's has no entry here (core/forked.h). */
+	if (pxt_self.epoch == pxt_fork_epoch() &&
+	    !atomic_load_explicit(&pxt_self.entry->tid, memory_order_relaxed))
 		note_name(pxt_self.entry);
 }
 
@@ -281,7 +343,9 @@ PXT_API int posix_trace_thread_register_np(void)
 	error = pxt_directory_start();
 	if (!error) {
 		pxt_threads_known();
-		note_name(pxt_self.entry);
+		/* Not of a thread that still is its parent's (core/forked.h). */
+		if (pxt_self.epoch == pxt_fork_epoch())
+			note_name(pxt_self.entry);
 	}
 	pxt_process_unlock();
 	return error;

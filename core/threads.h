@@ -29,6 +29,12 @@
 
 #define PXT_THREAD_NAME 16u
 
+#if CONFIG_PTRACE_INHERIT
+#define PXT_SPACE_MEMBER _Atomic uint32_t space; /* that `pid` is of: pxt_port_pid_space() */
+#else
+#define PXT_SPACE_MEMBER
+#endif
+
 struct pxt_thread {
 	PXT_ALIGNED(PXT_CACHE_LINE) _Atomic uint32_t passes; /* odd: inside a trace point */
 	uint32_t gave_up; /* a value of `passes` that was waited for in vain */
@@ -36,6 +42,7 @@ struct pxt_thread {
 	_Atomic int32_t pid;
 	_Atomic int32_t tid; /* the system's number, 0 until somebody looked */
 	char name[PXT_THREAD_NAME];
+	PXT_SPACE_MEMBER
 };
 
 /*
@@ -93,6 +100,9 @@ struct pxt_self {
 	uint32_t cpu_bits; /* added to the CPU's, all ones where that is not known */
 	uint64_t index_high;
 	uint32_t depth; /* without a place: trace points that this thread is inside of */
+	/* core/forked.h; without a place their number, else 1. */
+	uint32_t at_fork; /* trace points that it was inside of before its last fork */
+	uint32_t behind;  /* in a child: of those, the ones that it has yet to come back from */
 };
 
 /* In the process' directory; NULL until that is made. */
@@ -231,6 +241,8 @@ unsigned pxt_threads_left(void);
 #define PXT_ALL_LEFT 7u /* those in the table, and both numbers of those who are not */
 /* In a child: the parent's threads are not in it. */
 void pxt_threads_after_fork(void);
+/* The calling thread for a record that is no trace point's: its index, and its CPU. */
+const struct pxt_self *pxt_threads_who(void);
 /* Identity behind an index; false where there is none. */
 bool pxt_threads_find(uint32_t index, uint64_t *thread, int32_t *pid);
 

@@ -826,7 +826,9 @@ int posix_trace_attr_getinherited(
  *   waiting  posix_trace_stop(), posix_trace_set_filter() and posix_trace_shutdown() of the
  *            creator wait for children inside a trace point as for own threads: no longer than the
  *            hold-back time for one that stands still there, not at all for one that is dead.
- *   pids     Processes know each other by pid, so they must be in one pid namespace.
+ *   pids     A record tells its process' pid as that process has it in its own pid namespace.  Whether
+ *            a relative of another namespace lives cannot be asked: it is taken for a living one, and
+ *            what it leaves unfinished is waited for during the hold-back time.
  *
  * Not traced: a child made by vfork(), posix_spawn() or clone() with shared memory is its parent
  * until it calls exec, and nobody afterwards (DEC-24); one made by clone() without the C library

@@ -43,6 +43,13 @@ void pxt_port_empty(void *memory, size_t bytes);
  * Whole pages; false: no memory.
  */
 bool pxt_port_own(void *memory, size_t bytes, bool with_children);
+/*
+ * From now on children have at @memory's address what they share with this process, if it is shared
+ * memory, else zeros.
+ */
+void pxt_port_lend(void *memory, size_t bytes);
+/* Shared memory at a second address; NULL: it cannot be had. */
+void *pxt_port_alias(void *memory, size_t bytes);
 /* The same, but shared with children: a fork copies nothing of it, in parent or child. */
 void *pxt_port_alloc_shared(size_t bytes);
 /*
@@ -56,8 +63,13 @@ bool pxt_port_wipe_on_fork(void *memory, size_t bytes);
 int32_t pxt_port_pid(void);
 /* Whether @pid may be traced from here: 0, ESRCH or EPERM (DEC-20). */
 int pxt_port_may_trace(int32_t pid);
-/* Whether no process @pid runs any more; one that nobody has waited for yet counts as gone. */
+/*
+ * Whether no process @pid runs any more; one that nobody has waited for yet counts as gone.  @pid: as
+ * this process' own pid namespace has it.
+ */
 bool pxt_port_process_gone(int32_t pid);
+/* A number of that namespace, the same in all its processes and another one elsewhere; 0: not known. */
+uint32_t pxt_port_pid_space(void);
 /* CPUs the system may ever run, at least 1. */
 unsigned pxt_port_cpus(void);
 /*

@@ -107,16 +107,15 @@ static uint32_t make(struct pxt_slot *slots, uint32_t id, uint64_t ticks, const 
 {
 	uint32_t bytes = value ? (uint32_t)sizeof(*value) : 0u;
 	uint32_t head = PXT_CTX_BYTES;
-	bool extra;
+	const uint32_t index = pxt_threads_who()->index;
+	bool extra = pxt_context_extra(index);
 
-	pxt_threads_known();
-	extra = pxt_context_extra(pxt_self.index);
 	memset(slots, 0, PXT_TOLOG_MADE_SLOTS * sizeof(*slots));
 	slots[0].word[0] = PXT_SLOT_BEGIN;
 	slots[0].word[1] = pxt_slot_info(id, bytes, false, extra, PXT_CPU_UNKNOWN);
 	slots[0].word[2] = (uint32_t)ticks;
 	slots[0].word[3] = (uint32_t)(ticks >> 32);
-	put_little(slots, 0, pxt_context(pxt_self.index, NULL), PXT_CTX_BYTES);
+	put_little(slots, 0, pxt_context(index, NULL), PXT_CTX_BYTES);
 	if (extra) {
 		put_little(slots, head, pxt_port_thread(), 8);
 		put_little(slots, head + 8u, (uint32_t)pxt_process_pid(), 4);
@@ -169,6 +168,18 @@ static bool covered(struct pxt_stream *stream, const struct pxt_tolog_flush *flu
 {
 	return flush->final || ticks <= flush->bound ||
 	       pxt_block_state(stream->block) != PXT_GATE_RUNNING;
+}
+
+/*
+ * A record that is there has no stamp behind the clock, unless the counter stepped back since.  Then it
+ * is older than the flush, and so is what comes with its time because it was handed out before, and has
+ * an older stamp.
+ */
+static bool is_of_the_past(const struct pxt_tolog_flush *flush, const struct pxt_item *item)
+{
+	uint64_t now = pxt_port_ticks_ordered();
+
+	return item->ticks > now && (item->stamp > now || item->stamp <= flush->bound);
 }
 
 /* Up to which stamp records are taken without a look at each. */
@@ -241,9 +252,10 @@ static enum pxt_fill fill_items(struct pxt_stream *stream, struct pxt_tolog_flus
 		found = pxt_consumer_next(stream, &item);
 		if (found == PXT_NEXT_HELD)
 			return PXT_FILL_HELD;
-		if (found == PXT_NEXT_NONE || !covered(stream, flush, item.ticks))
+		if (found == PXT_NEXT_NONE ||
+		    (!covered(stream, flush, item.ticks) && !is_of_the_past(flush, &item)))
 			return PXT_FILL_DONE;
-		if (flush->exact && item.stamp > flush->bound)
+		if (flush->exact && item.stamp > flush->bound && !is_of_the_past(flush, &item))
 			leave_out(stream, flush, &item);
 		else if (stop_mark_first(log, &item))
 			result = put_stop_mark(stream, item.ticks);

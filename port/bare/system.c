@@ -57,6 +57,26 @@ void pxt_port_at_fork(void (*child)(void))
 	(void)child;
 }
 
+void pxt_port_around_fork(void (*before)(void), void (*parent)(void), void (*child)(void))
+{
+	(void)before;
+	(void)parent;
+	(void)child;
+}
+
+void pxt_port_lend(void *memory, size_t bytes)
+{
+	(void)memory;
+	(void)bytes;
+}
+
+void *pxt_port_alias(void *memory, size_t bytes)
+{
+	(void)memory;
+	(void)bytes;
+	return NULL;
+}
+
 bool pxt_port_wipe_on_fork(void *memory, size_t bytes)
 {
 	(void)memory;

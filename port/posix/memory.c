@@ -109,6 +109,27 @@ bool pxt_port_own(void *memory, size_t bytes, bool with_children)
 	return done;
 }
 
+/* First the one, then the other: no child has a copy in between, which would cost this process faults. */
+void pxt_port_lend(void *memory, size_t bytes)
+{
+	int saved = errno;
+	size_t size = whole_pages(bytes, page_size());
+
+	(void)madvise(memory, size, MADV_WIPEONFORK);
+	(void)madvise(memory, size, MADV_DOFORK);
+	errno = saved;
+}
+
+/* Of nothing at the old address: which stays, and the new one has the same pages. */
+void *pxt_port_alias(void *memory, size_t bytes)
+{
+	int saved = errno;
+	void *other = mremap(memory, 0, whole_pages(bytes, page_size()), MREMAP_MAYMOVE);
+
+	errno = saved;
+	return other == MAP_FAILED ? NULL : other;
+}
+
 bool pxt_port_wipe_on_fork(void *memory, size_t bytes)
 {
 	int saved = errno;

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -59,4 +60,14 @@ bool pxt_port_process_gone(int32_t pid)
 	}
 	errno = saved;
 	return gone;
+}
+
+uint32_t pxt_port_pid_space(void)
+{
+	int saved = errno;
+	struct stat space;
+	bool known = stat("/proc/self/ns/pid", &space) == 0;
+
+	errno = saved;
+	return known ? (uint32_t)space.st_ino : 0;
 }

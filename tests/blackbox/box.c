@@ -199,6 +199,8 @@ void box_close(struct box *box)
 	if (box->log)
 		PXT_EQ(posix_trace_close(box->log), 0);
 	pxt_threads = box->reader->own_threads;
+	/* What the consumer made, it made as a thread of the box's table, which is gone now. */
+	pxt_self.epoch = PXT_EPOCH_NONE;
 	free(box->reader);
 	(void)munmap(box->bytes, box->size);
 }

@@ -229,7 +229,7 @@ static void the_last_slice_is_what_is_left(void)
 static void a_relative_that_keeps_the_names_is_waited_for_no_longer(void)
 {
 	stream = kit_open(&spec);
-	atomic_store(&pxt_directory->lock, getppid());
+	atomic_store(&pxt_directory->lock, (uint32_t)getppid());
 	begin_slow(LAST);
 	CU_ASSERT(!pxt_family_lock());
 	end_slow(1000 * MS_NS);

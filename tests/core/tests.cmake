@@ -7,6 +7,8 @@ foreach(name IN ITEMS passover edges wraps merge lengths
 	reader several units wanted)
 	ptrace_test(core_${name} TESTPOINTS NEEDS ${core_needs} SOURCES core/${name}.c core/kit.c)
 endforeach()
+ptrace_test(core_forked TESTPOINTS NEEDS ${core_needs} INHERIT FILE_STREAMS POLICY_UNTIL_FULL
+	SOURCES core/forked.c core/kit.c)
 ptrace_test(core_views TESTPOINTS NEEDS ${core_needs} EVENTS_AT_ONCE SOURCES core/views.c core/kit.c)
 ptrace_test(core_copies TESTPOINTS NEEDS ${core_needs} SNAPSHOT LOGRETRIEVAL SOURCES core/copies.c core/kit.c)
 ptrace_test(core_labels NEEDS ${core_needs} LABELS SOURCES core/labels.c core/kit.c)
@@ -34,6 +36,8 @@ ptrace_test(core_helper NEEDS ${core_needs} TOLOG LOG_APPEND POLICY_FLUSH SOURCE
 ptrace_test(core_reading TESTPOINTS FAKES NEEDS ${core_needs} SOURCES core/reading.c core/kit.c)
 ptrace_test(core_years TESTPOINTS FAKES NEEDS ${core_needs} TOLOG LOG_APPEND LOGRETRIEVAL
 	SOURCES core/years.c core/kit.c)
+ptrace_test(core_back TESTPOINTS FAKES NEEDS ${core_needs} TOLOG LOG_APPEND LOGRETRIEVAL SNAPSHOT
+	SOURCES core/back.c core/kit.c)
 # As it is shipped; the counter's instruction is a fault that the test answers.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND NOT PTRACE_SANITIZER)
 	set(PXT_COUNTER_FAULTS 1)

@@ -210,7 +210,7 @@ int standing(int (*body)(void))
 	PXT_EQ_FATAL(posix_trace_attr_init(&attr), 0);
 	PXT_EQ_FATAL(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED), 0);
 	PXT_EQ_FATAL(posix_trace_create(0, &attr, &trid), 0);
-	atomic_store(&pxt_directory->lock, (int32_t)child);
+	atomic_store(&pxt_directory->lock, (uint32_t)child);
 	ways_hurry(true);
 	error = body();
 	ways_hurry(false);

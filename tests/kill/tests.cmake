@@ -13,3 +13,5 @@ ptrace_test(kill_relatives TESTPOINTS NEEDS ${core_needs} INHERIT !TSAN TIMEOUT 
 # So many threads leave nothing for a test beside them.
 ptrace_test(family PROCESSORS 2 NEEDS ${core_needs} INHERIT !TSAN TIMEOUT 400 LABELS stress
 	SOURCES stress/family.c stress/events.c conformance/story.c)
+ptrace_test(kill_spaces TESTPOINTS NEEDS ${core_needs} INHERIT !TSAN
+	SOURCES kill/spaces.c core/kit.c LIBRARIES -Wl,--wrap=pxt_port_pid_space)

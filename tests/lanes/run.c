@@ -6,10 +6,13 @@
 #include "conformance/story.h"
 #include "core/context.h"
 #include "core/control.h"
+#include "core/testpoints.h"
 #include "suite.h"
 
 #include <string.h>
 #include <unistd.h>
+
+void (*_Atomic pxt_testpoint_hook)(int point);
 
 static trace_id_t stream;
 static struct pxt_block *block;
@@ -98,23 +101,30 @@ static void lanes_take_turns_in_a_log_too(void)
 	end("START 1..12 FLUSH_START FLUSH_STOP STOP0");
 }
 
-/* A flush covers what was recorded before it; its end is told before what came later. */
+/* Once the flush has read its clock, and before it looks at the lanes. */
+static void record_beside(int point)
+{
+	if (point != PXT_TP_FLUSH_BEGUN)
+		return;
+	pxt_testpoint_hook_set(NULL);
+	wait_until(now());
+	put(0, 2, now());
+}
+
+/* A flush covers what was recorded before it; its end is told by the next, where it was. */
 static void what_came_behind_the_begin_of_a_flush_is_left_for_the_next(void)
 {
 	struct posix_trace_counts_np counts;
-	uint64_t later;
 
 	begin(1);
 	put(0, 1, now());
-	later = now() + 2u * (pxt_clock.hz / 5u);
-	put(0, 2, later);
+	pxt_testpoint_hook_set(record_beside);
 	PXT_EQ(posix_trace_flush(stream), 0);
 	PXT_EQ(posix_trace_counts_np(stream, &counts), 0);
 	PXT_EQ(counts.posix_held_np, 1);
-	wait_until(later);
 	put(0, 3, now());
 	PXT_EQ(posix_trace_flush(stream), 0);
-	end("START 1 FLUSH_START FLUSH_STOP 2..3 FLUSH_START FLUSH_STOP STOP0");
+	end("START 1 FLUSH_START 2 FLUSH_STOP 3 FLUSH_START FLUSH_STOP STOP0");
 }
 
 /* Rulings 4 and 7 */
