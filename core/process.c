@@ -134,27 +134,20 @@ void pxt_process_lock(void)
 
 uint64_t pxt_patience_ns = 1000000000u;
 
-uint64_t pxt_patience_end(void)
-{
-	return pxt_port_ticks() + pxt_clock.hz / 1000000u * (pxt_patience_ns / 1000u);
-}
+#define SLICE_NS 50000u
 
-bool pxt_lock_until(struct pxt_port_mutex *mutex, uint64_t until)
+bool pxt_lock_within(struct pxt_port_mutex *mutex, struct pxt_patience *patience)
 {
-	const uint64_t slice = 50000;
-
-	/* Bound: the patience, also where the clock stands still or steps back. */
-	for (uint64_t left = pxt_patience_ns; !pxt_port_mutex_try(mutex); left -= slice) {
-		if (left < slice || (int64_t)(pxt_port_ticks() - until) >= 0)
+	while (!pxt_port_mutex_try(mutex)) {
+		if (!pxt_patience_pause(patience, SLICE_NS))
 			return false;
-		pxt_port_pause_ns(slice);
 	}
 	return true;
 }
 
-bool pxt_process_lock_until(uint64_t until)
+bool pxt_process_lock_within(struct pxt_patience *patience)
 {
-	return pxt_lock_until(&process_mutex, until);
+	return pxt_lock_within(&process_mutex, patience);
 }
 
 void pxt_process_unlock(void)

@@ -60,11 +60,10 @@ void pxt_process_unlock(void);
  * holds one may be the thread that was interrupted.  Tests shorten it.
  */
 extern uint64_t pxt_patience_ns;
-uint64_t pxt_patience_end(void);
-/* The same as pxt_process_lock(), but not longer than to @until, ticks. */
-bool pxt_process_lock_until(uint64_t until);
+/* The same as pxt_process_lock(), but no longer than the patience that is left. */
+bool pxt_process_lock_within(struct pxt_patience *patience);
 /* Any lock of ours, in signal handlers too.  False: somebody holds it still, maybe the caller. */
-bool pxt_lock_until(struct pxt_port_mutex *mutex, uint64_t until);
+bool pxt_lock_within(struct pxt_port_mutex *mutex, struct pxt_patience *patience);
 /* pid as of the start. */
 int32_t pxt_process_pid(void);
 /* True when identifiers made at @epoch belong to this process. */

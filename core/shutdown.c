@@ -184,9 +184,11 @@ static bool wait_for_others(struct pxt_stream *stream)
 
 	pxt_patience_begin(&patience, EXIT_WAIT_NS);
 	do {
+		struct pxt_patience for_lock;
 		bool closing;
 
-		if (!pxt_lock_until(&stream->mutex, pxt_patience_end()))
+		pxt_patience_begin(&for_lock, pxt_patience_ns);
+		if (!pxt_lock_within(&stream->mutex, &for_lock))
 			return false;
 		closing = stream->closing;
 		pxt_stream_unlock(stream);
@@ -203,7 +205,10 @@ static bool wait_for_others(struct pxt_stream *stream)
  */
 static bool may_be_shut_down(struct pxt_stream *stream)
 {
-	if (!pxt_process_lock_until(pxt_patience_end()))
+	struct pxt_patience patience;
+
+	pxt_patience_begin(&patience, pxt_patience_ns);
+	if (!pxt_process_lock_within(&patience))
 		return false;
 	pxt_process_unlock();
 	return wait_for_others(stream) && (!stream->at_exit || stream->at_exit(stream));

@@ -51,7 +51,7 @@ enum turn {
 };
 
 /* With the stream's mutex.  Whoever has the turn may end the log meanwhile. */
-static enum turn get_turn(struct pxt_stream *stream, uint64_t until)
+static enum turn get_turn(struct pxt_stream *stream, struct pxt_patience *patience)
 {
 	for (;;) {
 		struct pxt_tolog *log = pxt_tolog_of(stream);
@@ -65,11 +65,11 @@ static enum turn get_turn(struct pxt_stream *stream, uint64_t until)
 		}
 		if (may_take_over(log))
 			return TURN_TAKEN_OVER;
-		if (log->holder == pxt_port_thread() || (int64_t)(pxt_port_ticks() - until) >= 0)
+		if (log->holder == pxt_port_thread())
 			break;
 		pxt_stream_unlock(stream);
-		pxt_port_pause_ns(SLICE_NS);
-		if (!pxt_lock_until(&stream->mutex, until))
+		if (!pxt_patience_pause(patience, SLICE_NS) ||
+		    !pxt_lock_within(&stream->mutex, patience))
 			return TURN_NONE;
 	}
 	pxt_stream_unlock(stream);
@@ -98,14 +98,15 @@ static void seal_log(struct pxt_stream *stream, const struct pxt_crash *crash)
 	(void)pxt_tolog_complete(stream, pxt_tolog_flush(stream, true), crash);
 }
 
-static void seal_stream(struct pxt_stream *stream, const struct pxt_crash *crash, uint64_t until)
+static void seal_stream(
+    struct pxt_stream *stream, const struct pxt_crash *crash, struct pxt_patience *patience)
 {
 	struct pxt_tolog *log;
 	enum turn turn;
 
-	if (!pxt_lock_until(&stream->mutex, until))
+	if (!pxt_lock_within(&stream->mutex, patience))
 		return;
-	turn = get_turn(stream, until);
+	turn = get_turn(stream, patience);
 	if (turn == TURN_NONE)
 		return;
 	log = pxt_tolog_of(stream);
@@ -127,15 +128,16 @@ static void seal_stream(struct pxt_stream *stream, const struct pxt_crash *crash
 /* A child has nothing of its parent's to seal; one of vfork() not even memory of its own. */
 static void seal_all(const struct pxt_crash *crash)
 {
-	uint64_t until = pxt_patience_end();
+	struct pxt_patience patience;
 
+	pxt_patience_begin(&patience, pxt_patience_ns);
 	if (pxt_port_pid() != pxt_process_pid())
 		return;
 	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
 		struct pxt_stream *stream = &pxt_streams[i];
 
 		if (pxt_process_owns(atomic_load_explicit(&stream->epoch, memory_order_relaxed)))
-			seal_stream(stream, crash, until);
+			seal_stream(stream, crash, &patience);
 	}
 }
 

@@ -8,30 +8,25 @@
 
 #include <string.h>
 
-/* A process that ends waits so long for locks that nobody gives back. */
-static void patience_ends_after_its_nanoseconds_in_ticks_of_the_counter(void)
+/* A process that ends waits so long for locks that nobody gives back, all in all. */
+static void a_lock_that_nobody_gives_back_is_waited_for_as_long_as_patience_lasts(void)
 {
-	static const uint64_t amounts[] = { 1000000u, 20000000u, 1000000000u, 10000000000u };
-	const struct kit_spec spec = { .policy = POSIX_TRACE_LOOP, .lanes = 1, .bytes = 4096 };
-	trace_id_t trid = kit_open(&spec);
-	uint64_t usual = pxt_patience_ns;
+	static const uint64_t amounts[] = { 1000000u, 20000000u, 100000000u };
+	struct pxt_port_mutex mutex;
 
+	pxt_port_mutex_init(&mutex);
+	pxt_port_mutex_lock(&mutex);
 	for (unsigned i = 0; i < sizeof(amounts) / sizeof(amounts[0]); i++) {
-		uint64_t want = amounts[i] / 1000000u * (pxt_clock.hz / 1000u);
-		uint64_t before;
-		uint64_t after;
-		uint64_t end;
+		uint64_t before = pxt_port_now_ns();
+		struct pxt_patience patience;
 
-		pxt_patience_ns = amounts[i];
-		before = pxt_port_ticks();
-		end = pxt_patience_end();
-		after = pxt_port_ticks();
-		/* Parts of a thousandth of the rate may be cut off. */
-		CU_ASSERT(end - before >= want - want / 500u);
-		CU_ASSERT(end - after <= want + want / 500u || end < after);
+		pxt_patience_begin(&patience, amounts[i]);
+		CU_ASSERT(!pxt_lock_within(&mutex, &patience));
+		/* A slice that is no whole one any more is not slept. */
+		CU_ASSERT(pxt_port_now_ns() - before >= amounts[i] / 2u);
+		CU_ASSERT(!pxt_lock_within(&mutex, &patience));
 	}
-	pxt_patience_ns = usual;
-	PXT_EQ(posix_trace_shutdown(trid), 0);
+	pxt_port_mutex_unlock(&mutex);
 }
 
 /* Ruling 15, at every length: also with what a thread without a place adds. */
@@ -61,7 +56,7 @@ static void the_smallest_ring_has_room_for_two_of_the_longest_records(void)
 }
 
 static const struct pxt_case cases[] = {
-	PXT_CASE(patience_ends_after_its_nanoseconds_in_ticks_of_the_counter),
+	PXT_CASE(a_lock_that_nobody_gives_back_is_waited_for_as_long_as_patience_lasts),
 	PXT_CASE(the_smallest_ring_has_room_for_two_of_the_longest_records),
 };
 PXT_SUITE("core: amounts", cases)
