@@ -154,6 +154,8 @@ static void the_hold_back_time_begins_anew(void)
 		kit_write(0, 4);
 	(void)kit_interrupted();
 	write_into(0, 1, 1);
+	/* Without it the reader would not look at lanes where nothing new is whole. */
+	write_into(1, 2, 1);
 	PXT_EQ(kit_read_all(trid), 0);
 	pxt_fake_clock_set(EARLY);
 	PXT_EQ(kit_read_all(trid), 0);
@@ -163,6 +165,7 @@ static void the_hold_back_time_begins_anew(void)
 	PXT_EQ(counts.posix_held_np, 0);
 	PXT_EQ(counts.posix_lost_np, 1);
 	PXT_EQ(kit_missing(1, 1, 1), 0);
+	PXT_EQ(kit_missing(2, 1, 1), 0);
 	kit_heal();
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
