@@ -20,7 +20,6 @@ import subprocess
 import sys
 import tempfile
 
-from combos import without_unused_prototypes
 from config import ROOT, Configuration
 from sizes import FLAGS, SECTIONS, Sizes, add, compilers
 
@@ -45,6 +44,21 @@ char threads[sizeof(struct pxt_thread_table)], thread[sizeof(struct pxt_thread)]
 EVENT(0); EVENT(4); EVENT(8); EVENT(48); EVENT(256);
 """
 MEMORY_NAMES = "char names[sizeof(struct pxt_names)];\n"
+
+
+def without_unused_prototypes(text):
+    """The text without declarations of public functions that it never mentions again."""
+    mentions = {}
+    for name in re.findall(r"\bposix_trace_\w+|\btrace_event_set_t\b", text):
+        mentions[name] = mentions.get(name, 0) + 1
+
+    def drop(match):
+        return "" if mentions[match[1]] == 1 else match[0]
+
+    text = re.sub(r"\n(?:int|void) (posix_trace_\w+)\([^;{]*?\);(?=\n)", drop, text, flags=re.S)
+    if text.count("trace_event_set_t") == 1:
+        text = re.sub(r"typedef struct \{[^}]*\} trace_event_set_t;", "", text)
+    return text
 
 
 def output(*command, **options):
