@@ -6,7 +6,7 @@
  */
 #include "attach/owner.h"
 
-#include "core/names.h"
+#include "core/process/names.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * attach.h - streams with a name, and processes that attach to them: what the files of this unit
- * have in common.  core/share.h tells how it works, base/door.h what is said at the door.
+ * have in common.  core/stream/share.h tells how it works, format/door.h what is said at the door.
  *
  *   who beside whom     helper   pull   guests' helper
  *   helper (door.c)        -      X          -            X: by the stream's mutex; one thread a stream
@@ -23,8 +23,8 @@
 #ifndef PXT_ATTACH_H
 #define PXT_ATTACH_H
 
-#include "base/door.h"
-#include "core/share.h"
+#include "core/stream/share.h"
+#include "format/door.h"
 
 #include <stdbool.h>
 

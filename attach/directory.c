@@ -5,14 +5,15 @@
  *
  *   who beside whom: takes the process lock; forget() in a forked child, which is alone.
  *
- * One copy of the directory serves all attachments: the first one makes it, core/mirror.h keeps it
+ * One copy of the directory serves all attachments: the first one makes it, core/process/mirror.h keeps it
  * up to date, and it stays, with its descriptor, as long as the process, as the directory itself
  * does.  A program may close all descriptors that it does not know; so this one is looked at each time.
  */
-#include "core/directory.h"
+#include "core/process/directory.h"
 #include "attach/attach.h"
-#include "core/control.h"
-#include "core/mirror.h"
+#include "core/control/control.h"
+#include "core/process/holdback.h"
+#include "core/process/mirror.h"
 #include "port/port_filemap.h"
 #include "port/port_local.h"
 

@@ -7,7 +7,7 @@
  */
 #include "attach/owner.h"
 
-#include "core/control.h"
+#include "core/control/control.h"
 #include "port/port_sysinfo.h"
 
 #include <errno.h>

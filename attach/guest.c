@@ -16,7 +16,11 @@
  */
 #include "attach/attach.h"
 #include "base/attr.h"
-#include "core/shutdown.h"
+#include "core/control/control.h"
+#include "core/control/create.h"
+#include "core/control/shutdown.h"
+#include "core/control/status.h"
+#include "core/control/streamops.h"
 #include "port/port_filemap.h"
 #include "port/port_local.h"
 #include "port/port_thread.h"
@@ -88,9 +92,9 @@ static bool set_running(trace_id_t trid, bool running)
 	if (!stream)
 		return false;
 	if (running)
-		pxt_stream_start(stream, NULL);
+		pxt_control_start(stream, NULL);
 	else
-		pxt_stream_stop(stream, NULL);
+		pxt_control_stop(stream, NULL);
 	pxt_stream_control_end(stream);
 	return true;
 }
@@ -176,13 +180,13 @@ static int end_attachment(struct pxt_stream *stream)
 /* ---- Attaching ---- */
 
 static const struct pxt_ops guest_ops = {
-	.get_attr = pxt_stream_get_attr,
-	.get_status = pxt_stream_get_status,
-	.type_name = pxt_stream_type_name,
-	.type_format = pxt_stream_type_format,
-	.type_next = pxt_stream_type_next,
-	.type_rewind = pxt_stream_type_rewind,
-	.get_clock = pxt_stream_get_clock,
+	.get_attr = pxt_streamops_get_attr,
+	.get_status = pxt_status_get,
+	.type_name = pxt_streamops_type_name,
+	.type_format = pxt_streamops_type_format,
+	.type_next = pxt_streamops_type_next,
+	.type_rewind = pxt_streamops_type_rewind,
+	.get_clock = pxt_streamops_get_clock,
 	.kind = &pxt_stream_kind,
 };
 
@@ -219,7 +223,7 @@ static int make_stream(const trace_attr_t *given, int *memory, struct pxt_stream
 		return error;
 	attr._pxt_file = *memory + 1;
 	attr._pxt_flags |= PXT_ATTR_GUEST;
-	error = pxt_stream_create(&request, &attr, stream);
+	error = pxt_create_stream(&request, &attr, stream);
 	if (error)
 		pxt_port_local_close(*memory);
 	/* A new file in memory that will not do is no fault of the caller's. */
@@ -228,15 +232,15 @@ static int make_stream(const trace_attr_t *given, int *memory, struct pxt_stream
 
 static int publish(struct pxt_stream *stream, int memory, trace_id_t *trid)
 {
-	int error = pxt_stream_publish(stream, trid);
+	int error = pxt_create_publish(stream, trid);
 
 	if (error) {
-		pxt_stream_abandon(stream);
+		pxt_shutdown_abandon(stream);
 		return error == ENOMEM ? EAGAIN : error;
 	}
 	error = pxt_port_filemap_settle(memory);
 	if (error)
-		(void)pxt_stream_shutdown(*trid, NULL);
+		(void)pxt_shutdown_stream(*trid, NULL);
 	return error;
 }
 
@@ -343,7 +347,7 @@ static int attach(struct pxt_stream *stream, const struct pxt_port_passed *files
 	}
 	error = ask(stream, files, *trid, connection);
 	if (error)
-		(void)pxt_stream_shutdown(*trid, NULL);
+		(void)pxt_shutdown_stream(*trid, NULL);
 	return error;
 }
 

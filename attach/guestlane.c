@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * guestlane.c - one lane of a guest: which records are finished, which were overwritten, which
- * will never be finished.  As core/lane.c, but nothing is believed, and nothing is written there.
+ * will never be finished.  As core/read/lane.c, but nothing is believed, and nothing is written there.
  *
  * Each step moves the position forward, at most to the head that was read at the beginning of the
  * pull, which is at most a ring away; so a pull ends whatever the guest does meanwhile.
  */
 #include "attach/intake.h"
-#include "core/control.h"
+#include "core/control/control.h"
+#include "core/process/holdback.h"
 
 /*
  * Behind a record that never became finished, nobody waits for this guest, for so many times the

@@ -7,8 +7,8 @@
  */
 #include "attach/owner.h"
 
-#include "core/consumer.h"
-#include "core/process.h"
+#include "core/process/process.h"
+#include "core/read/consumer.h"
 
 #include <errno.h>
 
@@ -119,7 +119,7 @@ static void pull(struct pxt_door *door)
 	door->pulled = pxt_port_ticks_ordered();
 	(void)pxt_share_pull(block, door->pulled, false);
 	if (guests_head(block) != head)
-		pxt_stream_wake(block);
+		pxt_block_wake(block);
 }
 
 /* With the mutex: nobody pulls from it any more. */

@@ -5,9 +5,11 @@
  */
 #include "attach/intake.h"
 
-#include "core/context.h"
-#include "core/control.h"
-#include "core/names.h"
+#include "attach/guestput.h"
+
+#include "core/control/control.h"
+#include "core/process/context.h"
+#include "core/process/names.h"
 #include "port/port_filemap.h"
 
 #include <errno.h>
@@ -52,7 +54,7 @@ static bool expected(const struct pxt_stream_label *label, size_t bytes)
 	block.slot_mask = label->slots - 1u;
 	block.max_data = label->max_data;
 	block.full_policy = POSIX_TRACE_LOOP;
-	pxt_label_stream(&block, bytes);
+	pxt_streamlabel_fill(&block, bytes);
 	memcpy(want->label.magic, PXT_STREAM_MAGIC, sizeof(want->label.magic));
 	copy_between(
 	    want, label, offsetof(struct pxt_label, key), offsetof(struct pxt_label, word_bytes));
@@ -210,7 +212,7 @@ static uint32_t thread_of(struct pxt_guest_memory *guest, uint32_t index, uint64
 	pxt_guest_read(name, entry->name, sizeof(name));
 	name[sizeof(name) - 1u] = '\0';
 	guest->thread[index] =
-	    (uint16_t)pxt_guest_thread(guest->pid, tid, *thread, tid ? name : "");
+	    (uint16_t)pxt_guestput_thread(guest->pid, tid, *thread, tid ? name : "");
 	return guest->thread[index];
 }
 
@@ -262,7 +264,7 @@ static void tell_lost(struct pxt_guest_pull *pull)
 {
 	/* Where in the order they were missing nobody knows; 0 says that. */
 	if (pull->lost && pxt_block_state(pull->stream->block) != PXT_GATE_OFF)
-		pxt_guest_lost(pull->stream, pull->lost, 0);
+		pxt_guestput_lost(pull->stream, pull->lost, 0);
 	pull->lost = 0;
 }
 
@@ -311,7 +313,7 @@ static enum taken take(
 	if (!is_known(guest, lane) && !hopeless(guest))
 		return UNKNOWN;
 	/* A thread without a place makes it a slot longer, a number that runs over another one. */
-	if (!pull->all && pxt_guest_room(pull->stream->block) <
+	if (!pull->all && pxt_guestput_room(pull->stream->block) <
 	                      pxt_info_slots(pxt_guest_lane_info(lane), PXT_CTX_BYTES) + 2u)
 		return NO_ROOM;
 	if (!is_known(guest, lane) || !pxt_guest_lane_copy(pull, guest, lane) ||
@@ -321,7 +323,7 @@ static enum taken take(
 		guest->asked_at = 0;
 		lane->slack = 0;
 		tell_lost(pull);
-		(void)pxt_guest_put(pull->stream, &event);
+		(void)pxt_guestput_record(pull->stream, &event);
 	}
 	pxt_guest_lane_advance(lane);
 	return TAKEN;

@@ -16,7 +16,7 @@
 #define PXT_INTAKE_H
 
 #include "attach/attach.h"
-#include "core/directory.h"
+#include "core/process/directory.h"
 
 /* Slots that a guest's stream can have in all lanes together: 64 MiB of 16-byte slots. */
 #define PXT_GUEST_SLOTS (UINT64_C(1) << 22)
@@ -28,7 +28,7 @@ enum pxt_guest_front {
 	PXT_GUEST_STUCK, /* reserved, not finished */
 };
 
-/* Stamps rise along a lane (core/ring.h); a guest that lies spoils the order of its own records. */
+/* Stamps rise along a lane (core/ring/ring.h); a guest that lies spoils the order of its own records. */
 struct pxt_guest_lane {
 	const struct pxt_lane *words; /* the guest's */
 	const pxt_cell *cells;

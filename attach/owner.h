@@ -17,7 +17,7 @@
 #define PXT_OWNER_H
 
 #include "attach/attach.h"
-#include "core/follow.h"
+#include "core/copy/follow.h"
 #include "port/port_local.h"
 #include "port/port_thread.h"
 

@@ -7,8 +7,9 @@
  */
 #include "attach/owner.h"
 
-#include "core/consumer.h"
-#include "core/control.h"
+#include "core/control/control.h"
+#include "core/control/counts.h"
+#include "core/read/consumer.h"
 
 #include <errno.h>
 #include <string.h>
@@ -51,7 +52,7 @@ static void fill(struct pxt_door *door, struct pxt_door_status *status)
 	struct pxt_block *block = door->stream->block;
 	struct posix_trace_counts_np counts;
 
-	pxt_stream_counts(door->stream, &counts);
+	pxt_counts_take(door->stream, &counts);
 	status->pid = block->pid;
 	status->state = state_of(block);
 	status->full_policy = block->full_policy;

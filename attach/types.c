@@ -4,8 +4,8 @@
  * is new here is defined here, with its description, as if a thread of this process had done it.
  */
 #include "attach/intake.h"
-#include "core/names.h"
-#include "core/wanted.h"
+#include "core/process/names.h"
+#include "core/stream/wanted.h"
 
 #include <string.h>
 

@@ -3,22 +3,14 @@
 #ifndef PXT_ATTR_H
 #define PXT_ATTR_H
 
-#include "base/compiler.h"
-#include "base/slot.h"
+#include "format/attr_marks.h"
+#include "format/compiler.h"
+#include "format/slot.h"
 
 #include <stdbool.h>
 #include <trace.h>
 
-#define PXT_ATTR_MAGIC 0x50585441u /* "PXTA" */
-#define PXT_GENVERSION "ptrace 0"  /* at most TRACE_NAME_MAX - 1 bytes (DEC-04) */
-
-/* trace_attr_t._pxt_flags */
-#define PXT_ATTR_POLLING 1u
-#define PXT_ATTR_ORDERED 2u
-#define PXT_ATTR_FRAMES  4u /* the log goes out as frames; neither of both: as the output is */
-#define PXT_ATTR_PLAIN   8u
-#define PXT_ATTR_GUEST   16u /* not from attributes: memory that another process reads (attach/) */
-#define PXT_ATTR_LOGGED  (PXT_ATTR_POLLING | PXT_ATTR_ORDERED) /* what a log tells of them */
+#define PXT_GENVERSION "ptrace 0" /* at most TRACE_NAME_MAX - 1 bytes (DEC-04) */
 
 #if CONFIG_PTRACE_ATTACH
 PXT_INLINE bool pxt_attr_guest(const trace_attr_t *attr)

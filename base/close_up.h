@@ -8,7 +8,7 @@
 #ifndef PXT_CLOSE_UP_H
 #define PXT_CLOSE_UP_H
 
-#include "base/slot.h"
+#include "format/slot.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* fields.c - the grammar of payload descriptions. */
 #include "base/fields.h"
 
-#include "base/slot.h"
+#include "format/slot.h"
 
 #include <errno.h>
 #include <string.h>

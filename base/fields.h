@@ -6,7 +6,7 @@
 #ifndef PXT_FIELDS_H
 #define PXT_FIELDS_H
 
-#include "base/compiler.h"
+#include "format/compiler.h"
 
 #include <stdbool.h>
 #include <stddef.h>

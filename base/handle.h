@@ -15,7 +15,7 @@
 #ifndef PXT_HANDLE_H
 #define PXT_HANDLE_H
 
-#include "base/compiler.h"
+#include "format/compiler.h"
 
 #include <trace.h>
 #include <trace_np.h>
@@ -55,9 +55,9 @@ struct pxt_getnext {
 struct posix_trace_eventview_np;
 
 /*
- * What an identifier can do; NULL = EINVAL for this kind (table 6.2 of the digest).  Between the look-up
- * and the object's own lock another thread may end what @trid named, and the object may be given to
- * something new: so each is told @trid, and says EINVAL where the object has another one by then.
+ * What an identifier can do; NULL = EINVAL for this kind.  Between the look-up and the object's own
+ * lock another thread may end what @trid named, and the object may be given to something new: so
+ * each is told @trid, and says EINVAL where the object has another one by then.
  */
 struct pxt_ops {
 	int (*getnext)(void *object, const struct pxt_getnext *request);

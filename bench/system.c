@@ -14,7 +14,7 @@
 #include <trace.h>
 #include <trace_np.h>
 
-#include "core/emit.h"
+#include "core/record/emit.h"
 #include "frame/frame.h"
 #include "frame/out.h"
 #include "frame/raw.h"
@@ -54,7 +54,7 @@ static trace_event_id_t user_type;
 
 static void record_system(const void *data, size_t bytes)
 {
-	pxt_system_event(SYSTEM_TYPE, data, bytes);
+	pxt_emit_system(SYSTEM_TYPE, data, bytes);
 }
 
 #if _PXT_UNIT_USEREVENTS

@@ -29,5 +29,6 @@ target_compile_options(ptrace_build INTERFACE ${PTRACE_C_OPTIONS} ${PTRACE_WARNI
 # The common case of a trace point fits into the registers that a function may use without saving
 # them, if the compiler does not put its loads together with their uses.
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
-	set_source_files_properties(core/emit.c PROPERTIES COMPILE_OPTIONS -fno-tree-ter)
+	set_source_files_properties(core/record/careful.c core/record/emit.c core/record/emit_long.c
+		core/record/emit_several.c PROPERTIES COMPILE_OPTIONS -fno-tree-ter)
 endif()

@@ -5,10 +5,18 @@
 #   ptrace_unit(SYMBOL [IF symbols...] [UNLESS symbols...] SOURCES files...)
 #
 # A row is compiled when SYMBOL is on, one of the IF symbols is on, and none of the UNLESS symbols.
-# BASE, PORT and LOGRETRIEVAL rows belong to libptrace-retrieval too; there the other units count as
+# FORMAT, BASE, PORT and LOGRETRIEVAL rows belong to libptrace-retrieval too; there the other units count as
 # off.  scripts/config.py reads the same rows: they hold plain words only.
 
+set(PXT_FORMAT 1)
 set(PXT_PORT 1)
+# The slot of the context has room for 4 bytes of data, and is put together in registers
+# (core/record/short.h, PXT_SHORT_CONTEXT).
+set(PXT_SHORT_CONTEXT 0)
+if(PXT_RECORD_THREAD AND PXT_RECORD_ADDRESS AND CMAKE_SIZEOF_VOID_P EQUAL 8
+   AND CMAKE_C_BYTE_ORDER STREQUAL "LITTLE_ENDIAN")
+	set(PXT_SHORT_CONTEXT 1)
+endif()
 set(PTRACE_OTHER_UNITS ${PXT_UNITS})
 list(REMOVE_ITEM PTRACE_OTHER_UNITS LOGRETRIEVAL)
 set(PTRACE_SOURCES)
@@ -45,7 +53,7 @@ macro(ptrace_unit unit)
 		list(APPEND PTRACE_SOURCES ${row_SOURCES})
 	endif()
 	ptrace_row_wanted(row_wanted "${PTRACE_OTHER_UNITS}")
-	if(row_wanted AND "${unit}" MATCHES "^(BASE|PORT|LOGRETRIEVAL)$")
+	if(row_wanted AND "${unit}" MATCHES "^(FORMAT|BASE|PORT|LOGRETRIEVAL)$")
 		list(APPEND PTRACE_RETRIEVAL_SOURCES ${row_SOURCES})
 	endif()
 endmacro()
@@ -58,29 +66,31 @@ ptrace_unit(BASE SOURCES
 ptrace_unit(BASE UNLESS TINY SOURCES
 	base/eventtype.c
 	base/getstate.c
-	base/handle.c
-	base/slot.c
-	base/sysnames.c
-	base/ticks.c)
+	base/handle.c)
 ptrace_unit(BASE IF ONLINE LOGRETRIEVAL UNLESS TINY SOURCES
 	base/getnext.c)
 ptrace_unit(BASE IF EVENTS_AT_ONCE LOGRETRIEVAL SOURCES
 	base/getnext_events.c)
 ptrace_unit(BASE IF TOLOG LOGRETRIEVAL SOURCES
 	base/attr_log_get.c)
-ptrace_unit(BASE IF TOLOG LOGRETRIEVAL SOURCES
-	base/logfmt_fields.c)
-ptrace_unit(BASE IF TOLOG SOURCES
-	base/logfmt.c)
-ptrace_unit(BASE IF LOG_LINE SOURCES
-	base/line.c)
-ptrace_unit(BASE IF LOGRETRIEVAL SOURCES
-	base/logfmt_entry.c
-	base/logfmt_get.c)
-ptrace_unit(BASE IF FAST_CRC SOURCES
-	base/crc32_fast.c)
-ptrace_unit(BASE IF TOLOG LOGRETRIEVAL UNLESS FAST_CRC SOURCES
-	base/crc32_small.c)
+
+ptrace_unit(FORMAT UNLESS TINY SOURCES
+	format/slot.c
+	format/sysnames.c
+	format/ticks.c)
+ptrace_unit(FORMAT IF TOLOG LOGRETRIEVAL SOURCES
+	format/logfmt_fields.c)
+ptrace_unit(FORMAT IF TOLOG SOURCES
+	format/logfmt.c)
+ptrace_unit(FORMAT IF LOG_LINE SOURCES
+	format/frame.c)
+ptrace_unit(FORMAT IF LOGRETRIEVAL SOURCES
+	format/logfmt_entry.c
+	format/logfmt_get.c)
+ptrace_unit(FORMAT IF FAST_CRC SOURCES
+	format/crc32_fast.c)
+ptrace_unit(FORMAT IF TOLOG LOGRETRIEVAL UNLESS FAST_CRC SOURCES
+	format/crc32_small.c)
 
 ptrace_unit(PORT UNLESS TINY SOURCES
 	port/patience.c)
@@ -92,7 +102,7 @@ ptrace_unit(PORT IF PORT_POSIX SOURCES
 ptrace_unit(LOGRETRIEVAL IF PORT_POSIX SOURCES
 	port/posix/file.c)
 ptrace_unit(CORE IF PORT_POSIX UNLESS TINY SOURCES
-	core/forked.c)
+	core/process/forked.c)
 ptrace_unit(CORE IF PORT_POSIX SOURCES
 	port/posix/clock.c
 	port/posix/cpus.c
@@ -135,43 +145,68 @@ ptrace_unit(LOG_LINE IF PORT_BARE SOURCES
 	port/bare/logline.c)
 
 ptrace_unit(CORE SOURCES
-	core/attr_np.c
-	core/attr_set.c)
+	core/control/attr_np.c
+	core/control/attr_set.c)
+ptrace_unit(CORE IF SYSEV_START_STOP UNLESS TINY SOURCES
+	core/control/barrier.c)
+ptrace_unit(CORE UNLESS SYSEV_START_STOP TINY SOURCES
+	core/control/barrier_none.c)
+ptrace_unit(CORE IF SYSEV_START_STOP FILTER UNLESS TINY SOURCES
+	core/control/sysevent.c)
 ptrace_unit(CORE IF TINY SOURCES
 	core/tiny/control.c
 	core/tiny/emit.c
 	core/tiny/names.c
 	core/tiny/state.c)
 ptrace_unit(CORE UNLESS TINY SOURCES
-	core/api.c
-	core/consumer.c
-	core/contents.c
-	core/control.c
-	core/create.c
-	core/directory.c
-	core/emit.c
-	core/lane.c
-	core/process.c
-	core/ring.c
-	core/shutdown.c
-	core/streamops.c
-	core/threads.c
-	core/wanted.c)
+	core/control/api.c
+	core/read/consumer.c
+	core/read/contents.c
+	core/control/child.c
+	core/control/control.c
+	core/control/counts.c
+	core/control/create.c
+	core/process/directory.c
+	core/record/careful.c
+	core/record/emit.c
+	core/read/gap.c
+	core/read/lane.c
+	core/read/restart.c
+	core/process/clock.c
+	core/process/holdback.c
+	core/process/introduce.c
+	core/process/lock.c
+	core/process/outside.c
+	core/process/process.c
+	core/ring/ring.c
+	core/control/shutdown.c
+	core/control/streamops.c
+	core/process/threads.c
+	core/stream/admit.c
+	core/stream/block.c
+	core/stream/gate.c
+	core/stream/nohot.c
+	core/stream/stream.c
+	core/stream/wanted.c)
+ptrace_unit(CORE IF SHORT_CONTEXT UNLESS TINY SOURCES
+	core/record/emit_long.c
+	core/record/emit_several.c)
 ptrace_unit(INHERIT IF PORT_POSIX SOURCES
 	port/posix/relatives.c)
 ptrace_unit(INHERIT SOURCES
-	core/family.c
+	inherit/family.c
 	inherit/attr.c)
 ptrace_unit(CORE IF ONLINE ATTACH UNLESS TINY SOURCES
-	core/status.c)
+	core/control/status.c)
 ptrace_unit(CORE IF LABELS UNLESS TINY SOURCES
-	core/label.c)
+	core/process/label.c
+	core/stream/streamlabel.c)
 ptrace_unit(FILE_STREAMS SOURCES
-	core/about.c
-	core/filestream.c
-	core/mirror.c)
+	blackbox/about.c
+	blackbox/filestream.c
+	blackbox/mirror.c)
 ptrace_unit(FILE_STREAMS IF USEREVENTS SOURCES
-	core/mirror_names.c)
+	blackbox/mirror_names.c)
 ptrace_unit(ATTACH SOURCES
 	attach/attr.c
 	attach/callers.c
@@ -179,12 +214,13 @@ ptrace_unit(ATTACH SOURCES
 	attach/door.c
 	attach/guest.c
 	attach/guestlane.c
+	attach/guestput.c
 	attach/guests.c
 	attach/intake.c
 	attach/name.c
 	attach/request.c
 	attach/types.c
-	core/share.c)
+	core/stream/share.c)
 ptrace_unit(ATTACH IF TOLOG SOURCES
 	attach/ask_flush.c)
 ptrace_unit(ATTACH UNLESS TOLOG SOURCES
@@ -195,19 +231,19 @@ ptrace_unit(ATTACH UNLESS FILTER SOURCES
 	attach/ask_filter_none.c)
 ptrace_unit(ATTACH IF SNAPSHOT SOURCES
 	attach/follow.c
-	core/copy_again.c
+	core/copy/copy_again.c
 	tolog/follow.c)
 ptrace_unit(ATTACH UNLESS SNAPSHOT SOURCES
 	attach/follow_none.c)
 ptrace_unit(CORE IF LANES_MAX_2 LANES_MAX_4 LANES_MAX_8 LANES_MAX_16 SOURCES
-	core/merge.c
-	core/stepback.c)
+	core/read/merge.c
+	core/read/stepback.c)
 ptrace_unit(CORE IF POLICY_UNTIL_FULL POLICY_FLUSH SOURCES
-	core/autostop.c)
+	core/record/autostop.c)
 ptrace_unit(CORE IF USEREVENTS UNLESS TINY SOURCES
-	core/names.c)
+	core/process/names.c)
 ptrace_unit(CORE UNLESS USEREVENTS SOURCES
-	core/names_none.c)
+	core/process/names_none.c)
 
 ptrace_unit(ONLINE IF TINY SOURCES
 	online/tiny.c)
@@ -220,13 +256,13 @@ ptrace_unit(ONLINE IF EVENTS_AT_ONCE SOURCES
 	online/events.c)
 
 ptrace_unit(CORE IF TOLOG SOURCES
-	core/run.c)
+	core/read/run.c)
 ptrace_unit(CORE IF ONLINE UNLESS TINY SOURCES
-	core/take.c)
+	core/read/take.c)
 ptrace_unit(CORE IF SNAPSHOT SOURCES
-	core/copy.c)
+	core/copy/copy.c)
 ptrace_unit(CORE IF LOG_SEAL SOURCES
-	core/seal.c)
+	core/control/seal.c)
 ptrace_unit(TOLOG SOURCES
 	tolog/attr_log_set.c
 	tolog/create.c
@@ -234,6 +270,7 @@ ptrace_unit(TOLOG SOURCES
 	tolog/finish.c
 	tolog/flush.c
 	tolog/output.c
+	tolog/turn.c
 	tolog/types.c)
 ptrace_unit(TOLOG IF POLICY_FLUSH SOURCES
 	tolog/helper.c)
@@ -250,7 +287,8 @@ ptrace_unit(TOLOG IF LOG_LINE SOURCES
 ptrace_unit(TOLOG IF SNAPSHOT SOURCES
 	tolog/snapshot.c)
 ptrace_unit(TOLOG IF LOG_SEAL SOURCES
-	tolog/seal.c)
+	tolog/seal.c
+	tolog/seals.c)
 ptrace_unit(TOLOG UNLESS LOG_SEAL SOURCES
 	tolog/seal_none.c)
 ptrace_unit(TOLOG IF LOG_METADATA SOURCES
@@ -272,6 +310,7 @@ ptrace_unit(LOGRETRIEVAL SOURCES
 	logretrieval/check.c
 	logretrieval/clock.c
 	logretrieval/damage.c
+	logretrieval/fail.c
 	logretrieval/frames.c
 	logretrieval/info.c
 	logretrieval/lock.c
@@ -286,7 +325,7 @@ ptrace_unit(LOGRETRIEVAL SOURCES
 
 # A file that was forgotten here would be missing where nobody looks.
 string(TOLOWER "${PXT_UNITS}" folders)
-foreach(folder IN ITEMS base port ${folders})
+foreach(folder IN ITEMS format base port ${folders})
 	file(GLOB_RECURSE files RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.c")
 	list(REMOVE_ITEM files ${PTRACE_LISTED})
 	if(files)

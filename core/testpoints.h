@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * testpoints.h - the places behind which another thread can see something new.  Off (the normal
- * build) they are nothing; on, a test's hook is called there (base/compiler.h).
+ * build) they are nothing; on, a test's hook is called there (format/compiler.h).
  */
 #ifndef PXT_TESTPOINTS_H
 #define PXT_TESTPOINTS_H

@@ -2,7 +2,7 @@
 /*
  * typed_points.c - trace points of one line that stay in shipped code.  Their arguments are packed
  * as the definition says, and not even evaluated while nobody wants the event.  Compiled with
- * -D_PXT_OFF they are gone altogether.
+ * -DPOSIX_TRACE_OFF_NP they are gone altogether.
  *
  * Reading back: the description travels with the type, so the reader needs no header of the
  * writer's.

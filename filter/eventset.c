@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* eventset.c - sets of event types: one bit for each identifier. */
 #include "base/attr.h"
-#include "base/ids.h"
+#include "format/ids.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* filter.c - the filter of a stream: which types it does not record. */
 #include "base/attr.h"
-#include "core/admit.h"
-#include "core/consumer.h"
-#include "core/control.h"
-#include "core/family.h"
-#include "core/threads.h"
-#include "core/wanted.h"
+#include "core/control/control.h"
+#include "core/control/sysevent.h"
+#include "core/process/family.h"
+#include "core/process/holdback.h"
+#include "core/process/threads.h"
+#include "core/read/consumer.h"
+#include "core/read/restart.h"
+#include "core/stream/admit.h"
+#include "core/stream/inherited.h"
+#include "core/stream/wanted.h"
 
 #include <errno.h>
 
@@ -60,7 +64,7 @@ static void change(struct pxt_stream *stream, const trace_event_set_t *set, int 
 		    &block->filter[other][i], both[1]._pxt_bits[i], memory_order_relaxed);
 	}
 	/* Judged by the old filter (DEC-15). */
-	(void)pxt_stream_record(stream, PXT_ID_FILTER, both, sizeof(both), NULL);
+	(void)pxt_sysevent_record(stream, PXT_ID_FILTER, both, sizeof(both), NULL);
 	/* Release: pairs with the writers' acquire of the gate.  A writer may stop it meanwhile. */
 	gate = atomic_load_explicit(&block->gate, memory_order_relaxed);
 	do {
@@ -81,16 +85,16 @@ PXT_API int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set
 	stream = pxt_stream_control(trid);
 	if (!stream)
 		return EINVAL;
-	whose = pxt_family_whose(stream->block);
+	whose = pxt_inherited_whose(stream->block);
 	/* Trace points that skip the gate would see the new filter type by type. */
-	pxt_hot_suspend();
+	pxt_wanted_suspend_hot();
 	(void)pxt_threads_wait_left(pxt_holdback_ns, whose);
 	change(stream, set, how);
 	/* After return the new filter governs all threads, and the old set may be overwritten. */
 	(void)pxt_threads_wait_left(pxt_holdback_ns, whose);
 	/* An automatic STOP that is all there is, and is filtered now: nobody reads it empty any more. */
 	if (!stream->block->with_log)
-		pxt_consumer_settle(stream);
+		pxt_restart_settle(stream);
 	pxt_stream_control_end(stream);
 	return 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* trid_open.c - an event type by name, opened by the controller of a stream. */
 #include "base/attr.h"
-#include "core/names.h"
-#include "core/stream.h"
-#include "core/wanted.h"
+#include "core/process/names.h"
+#include "core/stream/stream.h"
+#include "core/stream/wanted.h"
 
 #include <errno.h>
 

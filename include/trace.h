@@ -74,12 +74,13 @@ typedef unsigned long trace_id_t;
 typedef unsigned int trace_event_id_t;
 
 /*
- * The attributes of a stream.  Flat: it holds no pointers and owns no memory, so an object that
- * is forgotten leaks nothing.  The members are private; use the posix_trace_attr_ functions.
+ * The attributes of a stream.  Flat: it owns no memory, so an object that is forgotten leaks
+ * nothing.  One member points to a text of the caller's (posix_trace_attr_setsharename_np()).  The
+ * members are private; use the posix_trace_attr_ functions.
  */
 typedef struct {
 	uint32_t _pxt_magic;
-	int32_t _pxt_stream_policy; /* 0 = the default of the create call (DEC-06) */
+	int32_t _pxt_stream_policy; /* 0 = the default of the create call */
 	int32_t _pxt_log_policy;
 	int32_t _pxt_inherit;
 	uint32_t _pxt_lanes; /* 0 = chosen at create */
@@ -185,20 +186,22 @@ struct posix_trace_status_info {
 /*
  * What holds for all of them, unless a comment says otherwise:
  *
- * Result:  0 or an error number (ERR-01).  errno is not used and keeps its value (DEC-32).  On an
- *          error nothing is stored where results go (DEC-33), except *unavailable.
+ * Result:  0 or an error number.  errno is not used and keeps its value, so that a call in between
+ *          hides no error of the program's.  On an error nothing is stored where results go,
+ *          except *unavailable.
  * Checks:  "@x invalid" means NULL, or an attributes object that was not initialised, or a value
  *          that does not exist.  Such arguments are found unless the library was configured
- *          without argument checks; then they are undefined behaviour (DEC-02).  Identifiers of
- *          streams and logs are always checked.
+ *          without argument checks; then they are undefined behaviour.  Identifiers of streams
+ *          and logs are always checked.
  * Context: any thread, not signal or interrupt handlers: only posix_trace_event() may be called
- *          there (SAFE-01).  Calls may run beside each other in any combination (SAFE-03).  In a
- *          forked child the parent's identifiers are unknown: EINVAL (PROC-02, DEC-34).
- * Cancel:  no function is a cancellation point (a permitted choice: SAFE-04, SAFE-05).
- * EINTR:   only the two functions that wait for an event can return it (DEC-35).
+ *          there.  Calls may run beside each other in any combination.  In a forked child the
+ *          parent's identifiers are unknown: EINVAL.
+ * Cancel:  no function is a cancellation point, as the standard permits.
+ * EINTR:   only the two functions that wait for an event can return it: the others do not wait for
+ *          long.
  * Cost:    "constant" is a few loads and stores; "lock" adds the mutex of the stream or of the
  *          process, which control calls and readers hold for a bounded time and trace points
- *          never.  Names in parentheses are the rows of the specification that a function keeps.
+ *          never.
  */
 
 /*
@@ -207,7 +210,7 @@ struct posix_trace_status_info {
  * @attr: initialised.
  *
  * EINVAL: @attr invalid or destroyed already.
- * Cost: constant.  Unit: any.  (ADEST-01, ADEST-02, ADEST-E1, DEC-05)
+ * Cost: constant.  Unit: any.
  */
 int posix_trace_attr_destroy(trace_attr_t *attr);
 
@@ -220,7 +223,7 @@ int posix_trace_attr_destroy(trace_attr_t *attr);
  * @attr: any memory of that type; what was in it is overwritten.
  *
  * EINVAL: @attr is NULL.  ENOMEM never occurs.
- * Cost: constant.  Unit: any.  (AINIT-01 to AINIT-07, AINIT-E1, DEC-05, DEC-06)
+ * Cost: constant.  Unit: any.
  */
 int posix_trace_attr_init(trace_attr_t *attr);
 
@@ -231,7 +234,7 @@ int posix_trace_attr_init(trace_attr_t *attr);
  * @resolution: positive, tv_nsec below 1,000,000,000.
  *
  * EINVAL: an argument invalid.
- * Cost: constant.  Unit: any.  (AGCLK-01, AGCLK-02, AGCLK-E1, DEC-18)
+ * Cost: constant.  Unit: any.
  */
 int posix_trace_attr_getclockres(const trace_attr_t *attr, struct timespec *resolution);
 
@@ -240,7 +243,7 @@ int posix_trace_attr_getclockres(const trace_attr_t *attr, struct timespec *reso
  * object that never was filled by it.
  *
  * EINVAL: an argument invalid.
- * Cost: constant.  Unit: any.  (AGCRT-01, AGCRT-02, AGCRT-E1, TIM-02, DEC-05)
+ * Cost: constant.  Unit: any.
  */
 int posix_trace_attr_getcreatetime(const trace_attr_t *attr, struct timespec *createtime);
 
@@ -250,7 +253,7 @@ int posix_trace_attr_getcreatetime(const trace_attr_t *attr, struct timespec *cr
  * @genversion: room for TRACE_NAME_MAX bytes is enough, the NUL included.
  *
  * EINVAL: an argument invalid.
- * Cost: constant.  Unit: any.  (AGGEN-01 to AGGEN-03, AGGEN-E1, DEC-04)
+ * Cost: constant.  Unit: any.
  */
 int posix_trace_attr_getgenversion(const trace_attr_t *attr, char *genversion);
 
@@ -260,7 +263,7 @@ int posix_trace_attr_getgenversion(const trace_attr_t *attr, char *genversion);
  * @tracename: room for TRACE_NAME_MAX + 1 bytes; no more than the name and its NUL are written.
  *
  * EINVAL: an argument invalid.
- * Cost: constant.  Unit: any.  (AGNAM-01, AGNAM-E1, DEC-04)
+ * Cost: constant.  Unit: any.
  */
 int posix_trace_attr_getname(const trace_attr_t *attr, char *tracename);
 
@@ -268,7 +271,7 @@ int posix_trace_attr_getname(const trace_attr_t *attr, char *tracename);
  * Bytes of data that one posix_trace_event() can record; longer data is cut.
  *
  * EINVAL: an argument invalid.
- * Cost: constant.  Unit: any.  (AGMDS-01, AGMDS-E1)
+ * Cost: constant.  Unit: any.
  */
 int posix_trace_attr_getmaxdatasize(
     const trace_attr_t *_PXT_RESTRICT attr, size_t *_PXT_RESTRICT maxdatasize);
@@ -279,7 +282,7 @@ int posix_trace_attr_getmaxdatasize(
  * mark are included.
  *
  * EINVAL: an argument invalid.
- * Cost: constant.  Unit: any.  (AGMSE-01, AGMSE-E1, SIZ-01, SIZ-03)
+ * Cost: constant.  Unit: any.
  */
 int posix_trace_attr_getmaxsystemeventsize(
     const trace_attr_t *_PXT_RESTRICT attr, size_t *_PXT_RESTRICT eventsize);
@@ -292,7 +295,7 @@ int posix_trace_attr_getmaxsystemeventsize(
  * @data_len: bytes of data, any value; what is above the maximum data size is not recorded.
  *
  * EINVAL: an argument invalid.
- * Cost: constant.  Unit: any.  (AGMUE-01, AGMUE-02, AGMUE-E1, SIZ-01, SIZ-02)
+ * Cost: constant.  Unit: any.
  */
 int posix_trace_attr_getmaxusereventsize(
     const trace_attr_t *_PXT_RESTRICT attr, size_t data_len, size_t *_PXT_RESTRICT eventsize);
@@ -303,7 +306,7 @@ int posix_trace_attr_getmaxusereventsize(
  * policy in force.
  *
  * EINVAL: an argument invalid.
- * Cost: constant.  Unit: any.  (AGSFP-01 to AGSFP-03, AGSFP-E1, DEC-06)
+ * Cost: constant.  Unit: any.
  */
 int posix_trace_attr_getstreamfullpolicy(
     const trace_attr_t *_PXT_RESTRICT attr, int *_PXT_RESTRICT streampolicy);
@@ -314,7 +317,7 @@ int posix_trace_attr_getstreamfullpolicy(
  * lane, so that what fits holds for any mix of threads.
  *
  * EINVAL: an argument invalid.
- * Cost: constant.  Unit: any.  (AGSSZ-01, AGSSZ-E1, SIZ-05, DEC-08)
+ * Cost: constant.  Unit: any.
  */
 int posix_trace_attr_getstreamsize(
     const trace_attr_t *_PXT_RESTRICT attr, size_t *_PXT_RESTRICT streamsize);
@@ -323,7 +326,7 @@ int posix_trace_attr_getstreamsize(
  * Whether two identifiers of one stream or log are the same type: non-zero if so.  Not an error
  * number, and no errors: identifiers are compared as numbers, whatever @trid is.
  *
- * Context: also signal handlers.  Cost: constant.  Unit: any.  (EVEQ-01, EVEQ-02, DEC-31)
+ * Context: also signal handlers.  Cost: constant.  Unit: any.
  */
 int posix_trace_eventid_equal(trace_id_t trid, trace_event_id_t event1, trace_event_id_t event2);
 
@@ -331,10 +334,10 @@ int posix_trace_eventid_equal(trace_id_t trid, trace_event_id_t event1, trace_ev
  * The name of an event type.  For a log the log's own list is asked, not the process's.
  *
  * @trid:       any active stream or opened log.
- * @event_name: room for TRACE_EVENT_NAME_MAX + 1 bytes (DEC-04: also where examples allocate less).
+ * @event_name: room for TRACE_EVENT_NAME_MAX + 1 bytes: the limit does not count the NUL.
  *
  * EINVAL: @trid unknown; @event has no name there; @event_name invalid.
- * Cost: constant.  Unit: any.  (EVNAM-01 to EVNAM-04, EVNAM-E1, EVNAM-E2)
+ * Cost: constant.  Unit: any.
  */
 int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t event, char *event_name);
 
@@ -347,7 +350,7 @@ int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t event, char *
  * @unavailable: 0, or non-zero at the end of the list.
  *
  * EINVAL: @trid unknown; another argument invalid.
- * Cost: constant.  Unit: any.  (LSTNX-01 to LSTNX-05, LSTNX-E1, CON-15, CON-20, DEC-31)
+ * Cost: constant.  Unit: any.
  */
 int posix_trace_eventtypelist_getnext_id(
     trace_id_t trid, trace_event_id_t *_PXT_RESTRICT event, int *_PXT_RESTRICT unavailable);
@@ -356,7 +359,7 @@ int posix_trace_eventtypelist_getnext_id(
  * Back to the begin of that list.
  *
  * EINVAL: @trid unknown.
- * Cost: constant.  Unit: any.  (LSTRW-01, LSTRW-E1)
+ * Cost: constant.  Unit: any.
  */
 int posix_trace_eventtypelist_rewind(trace_id_t trid);
 
@@ -367,7 +370,7 @@ int posix_trace_eventtypelist_rewind(trace_id_t trid);
  * @attr: any memory of that type, initialised or not.
  *
  * EINVAL: @trid unknown; @attr is NULL.
- * Cost: constant.  Unit: any.  (GATTR-01 to GATTR-03, GATTR-E1, AINIT-06, DEC-05)
+ * Cost: constant.  Unit: any.
  */
 int posix_trace_get_attr(trace_id_t trid, trace_attr_t *attr);
 
@@ -378,7 +381,7 @@ int posix_trace_get_attr(trace_id_t trid, trace_attr_t *attr);
  * shutdown and is never reset.  Members that a configuration has no use for are 0.
  *
  * EINVAL: @trid unknown; @statusinfo is NULL.
- * Cost: lock.  Unit: any.  (GSTAT-01, GSTAT-E1, STA-01 to STA-07, POL-13, DEC-28)
+ * Cost: lock.  Unit: any.
  */
 int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_info *statusinfo);
 
@@ -389,7 +392,7 @@ int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_info *stat
  * TRACE_NAME_MAX - 1, which is no error.
  *
  * EINVAL: an argument invalid.
- * Cost: constant.  Unit: Core.  (ASNAM-01 to ASNAM-04, DEC-04)
+ * Cost: constant.  Unit: Core.
  */
 int posix_trace_attr_setname(trace_attr_t *attr, const char *tracename);
 
@@ -399,7 +402,7 @@ int posix_trace_attr_setname(trace_attr_t *attr, const char *tracename);
  * @maxdatasize: 0 (no data at all) up to the configured maximum, never above 4,095.
  *
  * EINVAL: @maxdatasize too large, the old value stays; @attr invalid.
- * Cost: constant.  Unit: Core.  (ASMDS-01, ASMDS-02, ASMDS-E1, DEC-07; LPT-12)
+ * Cost: constant.  Unit: Core.
  */
 int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t maxdatasize);
 
@@ -411,17 +414,16 @@ int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t maxdatasize);
  * again when empty), POSIX_TRACE_FLUSH (as that, and flush to the log in time).
  *
  * EINVAL: @streampolicy is another value or was not built, the old one stays; @attr invalid.
- * Cost: constant.  Unit: Core.  (ASSFP-01 to ASSFP-03, ASSFP-E1; LPT-14)
+ * Cost: constant.  Unit: Core.
  */
 int posix_trace_attr_setstreamfullpolicy(trace_attr_t *attr, int streampolicy);
 
 /*
  * The least bytes for records that the stream shall have.  Create rounds up; too small a size is
- * not an error.  Each lane has this size, so that the guarantee holds for any mix of threads
- * (SIZ-04).
+ * not an error.  Each lane has this size, so that the guarantee holds for any mix of threads.
  *
  * EINVAL: @streamsize above the configured maximum, the old value stays; @attr invalid.
- * Cost: constant.  Unit: Core.  (ASSSZ-01, ASSSZ-E1, DEC-07, DEC-08; LPT-11)
+ * Cost: constant.  Unit: Core.
  */
 int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t streamsize);
 
@@ -436,7 +438,6 @@ int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t streamsize);
  * EINVAL: @trid is no active stream.  EPERM, or what else the system says: the log's file may only be
  * appended to (an attribute of the file), or is sealed against shrinking or writing.
  * Cost: lock; with a log, output.  Unit: Core.
- * (CLEAR-01 to CLEAR-08, CLEAR-E1, DEC-25)
  */
 int posix_trace_clear(trace_id_t trid);
 
@@ -451,7 +452,6 @@ int posix_trace_clear(trace_id_t trid);
  * EFBIG, ENOSPC and so on, as posix_trace_flush(): the log could not be completed, for the reason
  *         that a write or the last ftruncate() gave; the stream is gone nevertheless.
  * Cost: lock; steps in proportion to the event types; with a log, output.  Unit: Core.
- * (SHUT-01 to SHUT-08, SHUT-E1 to SHUT-E3, PROC-08, DEC-22, DEC-23, DEC-26, DEC-42)
  */
 int posix_trace_shutdown(trace_id_t trid);
 
@@ -462,7 +462,6 @@ int posix_trace_shutdown(trace_id_t trid);
  *
  * EINVAL: @trid is no active stream.
  * Cost: lock; steps in proportion to the event types.  Unit: Core.
- * (START-01 to START-04, START-E1, START-E2, SYS-02, SYS-03, DEC-10, DEC-35)
  */
 int posix_trace_start(trace_id_t trid);
 
@@ -473,7 +472,6 @@ int posix_trace_start(trace_id_t trid);
  *
  * EINVAL: @trid is no active stream.
  * Cost: lock; steps in proportion to the event types.  Unit: Core.
- * (STOP-01 to STOP-05, STOP-E1, STOP-E2, POL-10, SYS-04, DEC-10, DEC-35, DEC-42)
  */
 int posix_trace_stop(trace_id_t trid);
 
@@ -489,14 +487,14 @@ int posix_trace_stop(trace_id_t trid);
  * @attr: NULL for the defaults; its values are copied.
  * @trid: the new identifier.
  *
- * EAGAIN: TRACE_SYS_MAX streams exist in this process (DEC-36).
+ * EAGAIN: TRACE_SYS_MAX streams exist in this process.
  * EINVAL: @attr or @trid invalid; a policy that needs a log.
  * ENOMEM: no memory for these sizes, or for the names and threads of the process, which the first
  *         stream brings.
  * ESRCH:  @pid is negative or no process.
- * EPERM:  @pid is another process (DEC-20).
+ * EPERM:  @pid is another process.
  * Cost: lock, memory; the first call of a process may take 20 ms to measure its clock.
- * Unit: On-Line.  (CREATE-01 to CREATE-10, CREATE-E1 to CREATE-E6, POL-01, PROC-01)
+ * Unit: On-Line.
  */
 int posix_trace_create(
     pid_t pid, const trace_attr_t *_PXT_RESTRICT attr, trace_id_t *_PXT_RESTRICT trid);
@@ -506,11 +504,11 @@ int posix_trace_create(
  *
  * @abstime: CLOCK_REALTIME; steps of that clock are followed.  Looked at only if there is no event.
  *
- * EINVAL:    @trid is not an active stream without log (DEC-16); it was shut down meanwhile; no
- *            event is there and @abstime is invalid; another argument invalid.
+ * EINVAL:    @trid is not an active stream without log; it was shut down meanwhile; no event
+ *            is there and @abstime is invalid; another argument invalid.
  * EINTR:     a signal handler ran, no event was consumed.
  * ETIMEDOUT: no event came before @abstime.
- * Cost: lock; one event.  Unit: On-Line.  (TIMED-01 to TIMED-05, TIMED-E1 to TIMED-E4)
+ * Cost: lock; one event.  Unit: On-Line.
  */
 int posix_trace_timedgetnext_event(trace_id_t trid,
     struct posix_trace_event_info *_PXT_RESTRICT event, void *_PXT_RESTRICT data, size_t num_bytes,
@@ -521,9 +519,9 @@ int posix_trace_timedgetnext_event(trace_id_t trid,
  * As posix_trace_getnext_event() on an active stream without log, but never waits: without an event
  * it returns 0 and *unavailable is non-zero.
  *
- * EINVAL: @trid is not an active stream without log (DEC-16: a log is an error here); another
+ * EINVAL: @trid is not an active stream without log (a log is an error here); another
  *         argument invalid.
- * Cost: lock; one event.  Unit: On-Line.  (TRYNX-01 to TRYNX-03, TRYNX-E1)
+ * Cost: lock; one event.  Unit: On-Line.
  */
 int posix_trace_trygetnext_event(trace_id_t trid,
     struct posix_trace_event_info *_PXT_RESTRICT event, void *_PXT_RESTRICT data, size_t num_bytes,
@@ -545,13 +543,12 @@ int posix_trace_trygetnext_event(trace_id_t trid,
  *               is POSIX_TRACE_TRUNCATED_READ.
  * @unavailable: 0 with an event; non-zero on every return without one, errors included.
  *
- * EINVAL: @trid is unknown, or an active stream with log (DEC-16); the stream was shut down
- *         meanwhile; another argument invalid.
+ * EINVAL: @trid is unknown, or an active stream with log, whose events its log takes; the stream
+ *         was shut down meanwhile; another argument invalid.
  * EINTR:  a signal handler ran, no event was consumed.
  * EIO:    a log's file was changed since it was opened, or cannot be read any more.
  * Cost: lock; one event; with a log a read of the file, when the next block is not in memory yet.
  * Unit: On-Line, Log Retrieval.
- * (GETNX-01 to GETNX-09, GETNX-E1, GETNX-E2, TRU-01 to TRU-08, TIM-03 to TIM-06, DEC-38)
  */
 int posix_trace_getnext_event(trace_id_t trid, struct posix_trace_event_info *_PXT_RESTRICT event,
     void *_PXT_RESTRICT data, size_t num_bytes, size_t *_PXT_RESTRICT data_len,
@@ -565,7 +562,7 @@ int posix_trace_getnext_event(trace_id_t trid, struct posix_trace_event_info *_P
  * What happens when the log is full: POSIX_TRACE_LOOP, _UNTIL_FULL or _APPEND.
  *
  * EINVAL: an argument invalid.
- * Cost: constant.  Unit: Trace-To-Log, Log Retrieval.  (AGLFP-01, AGLFP-E1)
+ * Cost: constant.  Unit: Trace-To-Log, Log Retrieval.
  */
 int posix_trace_attr_getlogfullpolicy(
     const trace_attr_t *_PXT_RESTRICT attr, int *_PXT_RESTRICT logpolicy);
@@ -574,7 +571,7 @@ int posix_trace_attr_getlogfullpolicy(
  * The most bytes that events may take in the log.
  *
  * EINVAL: an argument invalid.
- * Cost: constant.  Unit: Trace-To-Log, Log Retrieval.  (AGLSZ-01, AGLSZ-E1)
+ * Cost: constant.  Unit: Trace-To-Log, Log Retrieval.
  */
 int posix_trace_attr_getlogsize(
     const trace_attr_t *_PXT_RESTRICT attr, size_t *_PXT_RESTRICT logsize);
@@ -590,7 +587,7 @@ int posix_trace_attr_getlogsize(
  * POSIX_TRACE_APPEND (grow without limit; the only one for pipes, sockets and devices).
  *
  * EINVAL: @logpolicy is another value or was not built, the old one stays; @attr invalid.
- * Cost: constant.  Unit: Trace-To-Log.  (ASLFP-01, ASLFP-E1, LOGP-01 to LOGP-03; LPT-14)
+ * Cost: constant.  Unit: Trace-To-Log.
  */
 int posix_trace_attr_setlogfullpolicy(trace_attr_t *attr, int logpolicy);
 
@@ -598,7 +595,7 @@ int posix_trace_attr_setlogfullpolicy(trace_attr_t *attr, int logpolicy);
  * The most bytes that events may take in the log; of no meaning for APPEND.
  *
  * EINVAL: @attr invalid.  Too small a size is found by posix_trace_create_withlog().
- * Cost: constant.  Unit: Trace-To-Log.  (ASLSZ-01, ASLSZ-02, ASLSZ-E1, LOGP-04, DEC-07)
+ * Cost: constant.  Unit: Trace-To-Log.
  */
 int posix_trace_attr_setlogsize(trace_attr_t *attr, size_t logsize);
 
@@ -621,7 +618,6 @@ int posix_trace_attr_setlogsize(trace_attr_t *attr, size_t logsize);
  * EFBIG, EIO, EPIPE, EAGAIN and so on: what a write gave, or the ftruncate() of a regular file: the
  *         log's head could not be written.  The file may be truncated by then.
  * Cost: lock, memory, output; with FLUSH a thread.  Unit: Trace-To-Log.
- * (CRLOG-01 to CRLOG-04, CRLOG-E1 to CRLOG-E3, LOGP-05, DEC-07, DEC-21, DEC-22)
  */
 int posix_trace_create_withlog(pid_t pid, const trace_attr_t *_PXT_RESTRICT attr, int file_desc,
     trace_id_t *_PXT_RESTRICT trid);
@@ -639,7 +635,6 @@ int posix_trace_create_withlog(pid_t pid, const trace_attr_t *_PXT_RESTRICT attr
  * ECANCELED: a signal handler has sealed the log in the middle of this call
  *         (posix_trace_seal_on_signals_np()).
  * Cost: lock; output in proportion to what is held.  Unit: Trace-To-Log.
- * (FLUSH-01 to FLUSH-07, FLUSH-E1 to FLUSH-E3, STA-04, STA-05, DEC-13, DEC-40)
  */
 int posix_trace_flush(trace_id_t trid);
 
@@ -666,7 +661,7 @@ int posix_trace_flush(trace_id_t trid);
  *          avoids it).
  * Cost: one load, one test where no stream wants the type.  Else 16 bytes of each stream, and 16
  *       more for every 12 bytes, begun, of context (8 bytes: thread and address) and data.
- * Unit: User Events.  (EVENT-01 to EVENT-11, CON-23 to CON-28, SAFE-01, SAFE-02, DEC-31, DEC-32)
+ * Unit: User Events.
  */
 void posix_trace_event(
     trace_event_id_t event_id, const void *_PXT_RESTRICT data_ptr, size_t data_len) _PXT_DIRECT;
@@ -685,7 +680,6 @@ void posix_trace_event(
  *               or a relative stands still in the middle of a definition
  *               (posix_trace_attr_setinherited()).
  * Cost: steps in proportion to the number of types; a new name adds the lock.  Unit: User Events.
- * (EVOPEN-01 to EVOPEN-09, EVOPEN-E1, CON-16 to CON-19, LIM-03, LIM-04, DEC-31)
  */
 int posix_trace_eventid_open(
     const char *_PXT_RESTRICT event_name, trace_event_id_t *_PXT_RESTRICT event_id);
@@ -702,7 +696,6 @@ int posix_trace_eventid_open(
  *
  * EINVAL: @event_id is 0 or too large; @set is NULL.
  * Context: also signal handlers.  Cost: constant.  Unit: Event Filter.
- * (SETADD-01 to SETADD-03, SETADD-E1, DEC-02)
  */
 int posix_trace_eventset_add(trace_event_id_t event_id, trace_event_set_t *set);
 
@@ -710,7 +703,7 @@ int posix_trace_eventset_add(trace_event_id_t event_id, trace_event_set_t *set);
  * Removes a type from a set.
  *
  * EINVAL: as posix_trace_eventset_add().
- * Context: also signal handlers.  Cost: constant.  Unit: Event Filter.  (SETDEL-01, SETDEL-E1)
+ * Context: also signal handlers.  Cost: constant.  Unit: Event Filter.
  */
 int posix_trace_eventset_del(trace_event_id_t event_id, trace_event_set_t *set);
 
@@ -718,7 +711,7 @@ int posix_trace_eventset_del(trace_event_id_t event_id, trace_event_set_t *set);
  * Makes a set with no types.
  *
  * EINVAL: @set is NULL.
- * Context: also signal handlers.  Cost: constant.  Unit: Event Filter.  (SETEMP-01, SETEMP-E1)
+ * Context: also signal handlers.  Cost: constant.  Unit: Event Filter.
  */
 int posix_trace_eventset_empty(trace_event_set_t *set);
 
@@ -731,7 +724,6 @@ int posix_trace_eventset_empty(trace_event_set_t *set);
  *
  * EINVAL: @what is another value; @set is NULL.
  * Context: also signal handlers.  Cost: constant.  Unit: Event Filter.
- * (SETFILL-01 to SETFILL-03, SETFILL-E1, DEC-27)
  */
 int posix_trace_eventset_fill(trace_event_set_t *set, int what);
 
@@ -741,7 +733,7 @@ int posix_trace_eventset_fill(trace_event_set_t *set, int what);
  * @ismember: non-zero if so, else 0.
  *
  * EINVAL: as posix_trace_eventset_add(); @ismember is NULL.
- * Context: also signal handlers.  Cost: constant.  Unit: Event Filter.  (SETMEM-01, SETMEM-E1)
+ * Context: also signal handlers.  Cost: constant.  Unit: Event Filter.
  */
 int posix_trace_eventset_ismember(trace_event_id_t event_id,
     const trace_event_set_t *_PXT_RESTRICT set, int *_PXT_RESTRICT ismember);
@@ -750,7 +742,7 @@ int posix_trace_eventset_ismember(trace_event_id_t event_id,
  * The filter of a stream: the set of types that it does not record.
  *
  * EINVAL: @trid is no active stream; @set is NULL.
- * Cost: lock.  Unit: Event Filter.  (GFILT-01, GFILT-E1, GFILT-E2, DEC-35)
+ * Cost: lock.  Unit: Event Filter.
  */
 int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set);
 
@@ -764,7 +756,6 @@ int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set);
  *
  * EINVAL: @trid is no active stream; @set is NULL; @how is another value.
  * Cost: lock; steps in proportion to the event types.  Unit: Event Filter.
- * (SFILT-01 to SFILT-07, SFILT-E1, SFILT-E2, SYS-05, SYS-12, DEC-15, DEC-35)
  */
 int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int how);
 
@@ -777,7 +768,6 @@ int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int ho
  * ENAMETOOLONG: the name is longer than TRACE_EVENT_NAME_MAX.
  * ENOMEM:       as posix_trace_eventid_open(): a relative stands still.
  * Cost: as posix_trace_eventid_open().  Unit: Event Filter.
- * (TREVO-01 to TREVO-04, TREVO-E1, TREVO-E2)
  */
 int posix_trace_trid_eventid_open(
     trace_id_t trid, const char *_PXT_RESTRICT event_name, trace_event_id_t *_PXT_RESTRICT event);
@@ -792,7 +782,7 @@ int posix_trace_trid_eventid_open(
  * @inheritancepolicy: where it goes.
  *
  * EINVAL: @attr invalid; @inheritancepolicy is NULL.
- * Cost: constant.  Unit: Inheritance.  (AGINH-01, AGINH-E1)
+ * Cost: constant.  Unit: Inheritance.
  */
 int posix_trace_attr_getinherited(
     const trace_attr_t *_PXT_RESTRICT attr, int *_PXT_RESTRICT inheritancepolicy);
@@ -831,14 +821,13 @@ int posix_trace_attr_getinherited(
  *            what it leaves unfinished is waited for during the hold-back time.
  *
  * Not traced: a child made by vfork(), posix_spawn() or clone() with shared memory is its parent
- * until it calls exec, and nobody afterwards (DEC-24); one made by clone() without the C library
+ * until it calls exec, and nobody afterwards; one made by clone() without the C library
  * is traced from its first call of this library on that is no trace point.
  *
  * @inheritancepolicy: POSIX_TRACE_CLOSE_FOR_CHILD or POSIX_TRACE_INHERITED.
  *
  * EINVAL: @attr invalid; @inheritancepolicy is another value.
  * Cost: constant.  Unit: Inheritance.
- * (ASINH-01, ASINH-02, ASINH-E1, PROC-04 to PROC-06, DEC-34, DEC-43, LPT-30)
  */
 int posix_trace_attr_setinherited(trace_attr_t *attr, int inheritancepolicy);
 
@@ -850,7 +839,7 @@ int posix_trace_attr_setinherited(trace_attr_t *attr, int inheritancepolicy);
  * Forgets a log that was opened; the program's descriptor stays open.
  *
  * EINVAL: @trid is no opened log.
- * Cost: gives back memory.  Unit: Log Retrieval.  (CLOSE-01, CLOSE-02, CLOSE-E1, DEC-02, DEC-22)
+ * Cost: gives back memory.  Unit: Log Retrieval.
  */
 int posix_trace_close(trace_id_t trid);
 
@@ -865,7 +854,6 @@ int posix_trace_close(trace_id_t trid);
  * EMFILE: no descriptor is left for the duplicate.
  * ENOMEM: no memory for its tables.
  * Cost: memory and reading in proportion to the log's number of blocks.  Unit: Log Retrieval.
- * (OPEN-01 to OPEN-06, OPEN-E1, OPEN-E2, LOGP-07, DEC-22, DEC-29, DEC-30, DEC-35)
  */
 int posix_trace_open(int file_desc, trace_id_t *trid);
 
@@ -873,7 +861,7 @@ int posix_trace_open(int file_desc, trace_id_t *trid);
  * Back to the oldest event of a log: the same events are read again.
  *
  * EINVAL: @trid is no opened log.
- * Cost: constant.  Unit: Log Retrieval.  (REWIND-01, REWIND-E1, DEC-02)
+ * Cost: constant.  Unit: Log Retrieval.
  */
 int posix_trace_rewind(trace_id_t trid);
 

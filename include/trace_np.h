@@ -6,7 +6,8 @@
  * Results, checks of arguments, context and cancellation are as trace.h says: error numbers, errno
  * kept, any thread but no signal handler, no cancellation point.
  *
- * With _PXT_OFF defined before it is included, the trace points at its end compile to nothing.
+ * With POSIX_TRACE_OFF_NP defined before it is included, the trace points at its end compile to
+ * nothing.
  */
 #ifndef _PXT_TRACE_NP_H
 #define _PXT_TRACE_NP_H 1
@@ -40,7 +41,7 @@ struct posix_trace_eventextra_np {
 	int posix_cpu_np; /* CPU, or -1 where it was not recorded */
 	/*
 	 * The counter as the trace point read it.  posix_timestamp is that in time, but never before
-	 * the event reported last (TIM-06): where stamps of different processors, or around a trace
+	 * the event reported last: where stamps of different processors, or around a trace
 	 * point that was interrupted, step back, it stays and this one shows it.  Events that the
 	 * reader makes (automatic START and STOP, OVERFLOW, RESUME, FLUSH_*) never step back.
 	 */
@@ -62,7 +63,7 @@ struct posix_trace_eventextra_np {
  * @extra: all of it is written.
  *
  * EINVAL: an argument is NULL.
- * Context: also signal handlers.  Cost: constant.  Unit: any.  (TIM-06; ZEP-17)
+ * Context: also signal handlers.  Cost: constant.  Unit: any.
  */
 int posix_trace_eventinfo_getextra_np(
     const struct posix_trace_event_info *event, struct posix_trace_eventextra_np *extra);
@@ -86,7 +87,7 @@ struct posix_trace_clock_np {
  * anchor + (ticks - anchor ticks) / hz; a log corrects that piecewise by the readings in it.
  *
  * EINVAL: @trid unknown; @clock is NULL.
- * Cost: constant.  Unit: any.  (DEC-18; LPT-34)
+ * Cost: constant.  Unit: any.
  */
 int posix_trace_getclock_np(trace_id_t trid, struct posix_trace_clock_np *clock);
 
@@ -128,7 +129,7 @@ int posix_trace_getclock_np(trace_id_t trid, struct posix_trace_clock_np *clock)
  * EBUSY:  the type has another description.
  * ENOMEM: the room for descriptions (CONFIG_PTRACE_FORMAT_POOL_BYTES) is used up; or a relative
  *         stands still in the middle of a definition (posix_trace_attr_setinherited()).
- * Cost: lock; steps in proportion to the text.  Unit: User Events.  (TEV-09)
+ * Cost: lock; steps in proportion to the text.  Unit: User Events.
  */
 int posix_trace_eventid_setformat_np(trace_event_id_t event_id, const char *format);
 #endif
@@ -138,7 +139,7 @@ int posix_trace_eventid_setformat_np(trace_event_id_t event_id, const char *form
  * @format: room for POSIX_TRACE_FORMAT_MAX_NP + 1 bytes.
  *
  * EINVAL: @trid unknown; no such type there; @format is NULL.
- * Cost: constant.  Unit: any.  (TEV-09)
+ * Cost: constant.  Unit: any.
  */
 int posix_trace_eventid_getformat_np(trace_id_t trid, trace_event_id_t event_id, char *format);
 
@@ -175,7 +176,6 @@ struct posix_trace_field_np {
  * ENOENT: no more fields, or the data ends within this one (it was cut).
  * EINVAL: @format is malformed (found at the first call); another argument invalid.
  * Context: also signal handlers.  Cost: steps in proportion to the description.  Unit: any.
- * (TEV-09)
  */
 int posix_trace_field_next_np(const char *format, const void *data, size_t len, int swapped,
     uint32_t *cursor, struct posix_trace_field_np *field);
@@ -227,7 +227,7 @@ struct posix_trace_eventview_np {
  * ENOMEM: the stream's first call found no memory for the events' data.
  * Cost: lock; steps in proportion to the events and their data; of a log, a read of the file when the
  * next block is not in memory yet; of a stream, 32 KiB with the first call, given back by shutdown.
- * Unit: On-Line, Log Retrieval.  (QNX-48)
+ * Unit: On-Line, Log Retrieval.
  */
 int posix_trace_getnext_events_np(
     trace_id_t trid, struct posix_trace_eventview_np *views, size_t room, size_t *count);
@@ -303,7 +303,7 @@ struct posix_trace_logerror_np {
  * What the log says about itself.
  *
  * EINVAL: @trid is no opened log; @info is NULL.
- * Cost: lock.  Unit: Log Retrieval.  (DEC-28; QNX-52)
+ * Cost: lock.  Unit: Log Retrieval.
  */
 int posix_trace_log_getinfo_np(trace_id_t trid, struct posix_trace_loginfo_np *info);
 /*
@@ -313,7 +313,7 @@ int posix_trace_log_getinfo_np(trace_id_t trid, struct posix_trace_loginfo_np *i
  *
  * ENOENT: @index is behind the last entry.
  * EINVAL: @trid is no opened log; a pointer is NULL.
- * Cost: lock.  Unit: Log Retrieval.  (DEC-17; SHARK-31)
+ * Cost: lock.  Unit: Log Retrieval.
  */
 int posix_trace_log_getthread_np(
     trace_id_t trid, uint32_t index, struct posix_trace_logthread_np *thread);
@@ -329,7 +329,7 @@ int posix_trace_log_getmodule_np(
  * EINVAL: @trid is no opened log; a pointer is NULL.
  * EIO:    the file cannot be read any more, or was changed.
  * Cost: lock; one block's head, and a read of the file when it is not in memory yet.
- * Unit: Log Retrieval.  (QNX-05, ZEP-17)
+ * Unit: Log Retrieval.
  */
 int posix_trace_log_nextblock_np(
     trace_id_t trid, struct posix_trace_logblock_np *block, int *unavailable);
@@ -339,7 +339,7 @@ int posix_trace_log_nextblock_np(
  *
  * EINVAL: @trid is no opened log; @time is NULL.
  * Cost: lock; steps in proportion to the logarithm of the number of clock readings.
- * Unit: Log Retrieval.  (TIM-06)
+ * Unit: Log Retrieval.
  */
 int posix_trace_log_gettime_np(trace_id_t trid, uint64_t ticks, struct timespec *time);
 /*
@@ -349,7 +349,7 @@ int posix_trace_log_gettime_np(trace_id_t trid, uint64_t ticks, struct timespec 
  * @error: may be NULL.
  *
  * Cost: memory and reading in proportion to the log's number of blocks.
- * Unit: Log Retrieval.  (OPEN-E2, DEC-30)
+ * Unit: Log Retrieval.
  */
 int posix_trace_open_explained_np(
     int file_desc, trace_id_t *trid, struct posix_trace_logerror_np *error);
@@ -365,7 +365,7 @@ int posix_trace_open_explained_np(
  *         (posix_trace_log_skipdamage_np()).
  * EMFILE, ENOMEM: as posix_trace_open().
  * Cost: memory and reading in proportion to the log's number of blocks so far.
- * Unit: Log Retrieval.  (DEC-29)
+ * Unit: Log Retrieval.
  */
 int posix_trace_open_growing_np(
     int file_desc, trace_id_t *trid, struct posix_trace_logerror_np *error);
@@ -418,7 +418,7 @@ struct posix_trace_logcheck_np {
  *         with @room above 0.
  * ENOMEM: no memory.
  * Cost: reads the file once, and steps in proportion to it; memory as an open log's, given back.
- * Unit: Log Retrieval.  (DEC-29; TEV-06)
+ * Unit: Log Retrieval.
  */
 int posix_trace_log_check_np(int file_desc, struct posix_trace_logcheck_np *result,
     struct posix_trace_logfinding_np *findings, size_t room);
@@ -428,7 +428,7 @@ int posix_trace_log_check_np(int file_desc, struct posix_trace_logcheck_np *resu
  * @watch:   called by the same thread before each block, with the bytes of the file that lie in front
  *           of it and @context; it does nothing to the file.  NULL: nobody looks on.
  *
- * Errors and cost as posix_trace_log_check_np().  Unit: Log Retrieval.  (DEC-29; TEV-06)
+ * Errors and cost as posix_trace_log_check_np().  Unit: Log Retrieval.
  */
 int posix_trace_log_check_watched_np(int file_desc, struct posix_trace_logcheck_np *result,
     struct posix_trace_logfinding_np *findings, size_t room,
@@ -448,7 +448,7 @@ int posix_trace_log_check_watched_np(int file_desc, struct posix_trace_logcheck_
  * EIO:    the file cannot be read any more.
  * ENOMEM: no memory, or more than 4,096 such places.
  * Cost: lock; reads from the damage to the next sound block, or to the file's end.
- * Unit: Log Retrieval.  (DEC-29)
+ * Unit: Log Retrieval.
  */
 int posix_trace_log_skipdamage_np(trace_id_t trid, struct posix_trace_logfinding_np *finding);
 #endif
@@ -461,7 +461,7 @@ int posix_trace_log_skipdamage_np(trace_id_t trid, struct posix_trace_logfinding
  * times; posix_stable_np tells whether they did.
  *
  * EINVAL: @trid is no active stream; @counts is NULL.
- * Cost: lock; steps in proportion to the lanes.  Unit: Core.  (DEC-11; ZEP-17)
+ * Cost: lock; steps in proportion to the lanes.  Unit: Core.
  */
 #if defined(__cplusplus) && defined(__GNUC__)
 /* A function and a struct of one name are two things; C++ compilers warn of it on request. */
@@ -482,14 +482,14 @@ int posix_trace_counts_np(trace_id_t trid, struct posix_trace_counts_np *counts)
  * @lanes: 0: chosen at create (the default); else a power of two up to _PXT_LANES_MAX.
  *
  * EINVAL: @lanes is another value, the old one stays; @attr invalid.
- * Cost: constant.  Unit: Core.  (SIZ-04, DEC-19; QNX-17)
+ * Cost: constant.  Unit: Core.
  */
 int posix_trace_attr_setlanes_np(trace_attr_t *attr, unsigned lanes);
 /*
  * Lanes, as they were set, 0 when nothing was; after posix_trace_get_attr() the number in force.
  *
  * EINVAL: an argument invalid.
- * Cost: constant.  Unit: Core.  (AINIT-06)
+ * Cost: constant.  Unit: Core.
  */
 int posix_trace_attr_getlanes_np(const trace_attr_t *attr, unsigned *lanes);
 /*
@@ -500,7 +500,7 @@ int posix_trace_attr_getlanes_np(const trace_attr_t *attr, unsigned *lanes);
  * @ordered: 0, or any other value.
  *
  * EINVAL: @attr invalid.
- * Cost: constant.  Unit: Core.  (TIM-03, DEC-19)
+ * Cost: constant.  Unit: Core.
  */
 int posix_trace_attr_setorderedstamps_np(trace_attr_t *attr, int ordered);
 /*
@@ -509,7 +509,7 @@ int posix_trace_attr_setorderedstamps_np(trace_attr_t *attr, int ordered);
  * @ordered: 1 if so, else 0.
  *
  * EINVAL: an argument invalid.
- * Cost: constant.  Unit: Core.  (TIM-03, DEC-19)
+ * Cost: constant.  Unit: Core.
  */
 int posix_trace_attr_getorderedstamps_np(const trace_attr_t *attr, int *ordered);
 /*
@@ -520,7 +520,7 @@ int posix_trace_attr_getorderedstamps_np(const trace_attr_t *attr, int *ordered)
  *
  * EINVAL: @attr invalid.
  * Cost: constant; a reader that waits looks 5,000 times a second, a flushing thread 1,000 times.
- * Unit: Core.  (DEC-38)
+ * Unit: Core.
  */
 int posix_trace_attr_setpolling_np(trace_attr_t *attr, int polling);
 /*
@@ -529,7 +529,7 @@ int posix_trace_attr_setpolling_np(trace_attr_t *attr, int polling);
  * @polling: 1 if so, else 0.
  *
  * EINVAL: an argument invalid.
- * Cost: constant.  Unit: Core.  (DEC-38)
+ * Cost: constant.  Unit: Core.
  */
 int posix_trace_attr_getpolling_np(const trace_attr_t *attr, int *polling);
 
@@ -569,14 +569,14 @@ int posix_trace_attr_getpolling_np(const trace_attr_t *attr, int *polling);
  *
  * EINVAL: @file_desc is below -1 or no descriptor can be that high (INT_MAX); it is not -1 and
  *         CONFIG_PTRACE_FILE_STREAMS is off; @attr invalid.
- * Cost: constant; create then takes and touches every page.  Unit: Core.  (ZEP-14, SHARK-21)
+ * Cost: constant; create then takes and touches every page.  Unit: Core.
  */
 int posix_trace_attr_setfile_np(trace_attr_t *attr, int file_desc);
 /*
  * The descriptor, as it was set; -1: none, and after posix_trace_get_attr() always.
  *
  * EINVAL: an argument invalid.
- * Cost: constant.  Unit: Core.  (ZEP-14)
+ * Cost: constant.  Unit: Core.
  */
 int posix_trace_attr_getfile_np(const trace_attr_t *attr, int *file_desc);
 
@@ -608,7 +608,6 @@ int posix_trace_attr_getfile_np(const trace_attr_t *attr, int *file_desc);
  *
  * EINVAL: @name is empty or too long, "." or ".."; @attr invalid.
  * Cost: constant; create then makes the socket and the thread.  Unit: Attached Processes.
- * (LPT-31, LPT-32)
  */
 int posix_trace_attr_setsharename_np(trace_attr_t *attr, const char *name);
 /*
@@ -618,7 +617,7 @@ int posix_trace_attr_setsharename_np(trace_attr_t *attr, const char *name);
  *        posix_trace_get_attr() always.
  *
  * EINVAL: an argument invalid.
- * Cost: constant.  Unit: Attached Processes.  (LPT-31)
+ * Cost: constant.  Unit: Attached Processes.
  */
 int posix_trace_attr_getsharename_np(const trace_attr_t *attr, const char **name);
 
@@ -650,7 +649,7 @@ int posix_trace_attr_getsharename_np(const trace_attr_t *attr, const char **name
  * the memory is taken and touched.  The first attachment of a process makes a copy of its names and
  * threads besides, which stays, with one descriptor, as long as the process.  A forked child is not
  * attached (it attaches itself).
- * Unit: Attached Processes.  (LPT-31, LPT-32)
+ * Unit: Attached Processes.
  */
 int posix_trace_attach_np(const char *name, const trace_attr_t *attr, trace_id_t *trid);
 #endif
@@ -666,14 +665,14 @@ int posix_trace_attach_np(const char *name, const trace_attr_t *attr, trace_id_t
  * EAGAIN: no thread, whatever its priority.
  *
  * EINVAL: @priority is negative; @attr invalid.
- * Cost: constant.  Unit: Trace-To-Log.  (DEC-13)
+ * Cost: constant.  Unit: Trace-To-Log.
  */
 int posix_trace_attr_setflushpriority_np(trace_attr_t *attr, int priority);
 /*
  * The priority, as it was set; 0: as the thread that calls create.
  *
  * EINVAL: an argument invalid.
- * Cost: constant.  Unit: Trace-To-Log.  (DEC-13)
+ * Cost: constant.  Unit: Trace-To-Log.
  */
 int posix_trace_attr_getflushpriority_np(const trace_attr_t *attr, int *priority);
 
@@ -688,7 +687,7 @@ int posix_trace_attr_getflushpriority_np(const trace_attr_t *attr, int *priority
  * @form: POSIX_TRACE_LOG_AUTO_NP, _PLAIN_NP or _FRAMES_NP.
  *
  * EINVAL: @form is none of these, or FRAMES without CONFIG_PTRACE_LOG_LINE; @attr invalid.
- * Cost: constant.  Unit: Trace-To-Log.  (LPT-06, LPT-37; ZEP-44)
+ * Cost: constant.  Unit: Trace-To-Log.
  */
 #define POSIX_TRACE_LOG_AUTO_NP   0
 #define POSIX_TRACE_LOG_PLAIN_NP  1
@@ -698,7 +697,7 @@ int posix_trace_attr_setlogform_np(trace_attr_t *attr, int form);
  * The form, as it was set; also after posix_trace_get_attr(): what AUTO came to is not told.
  *
  * EINVAL: an argument invalid.
- * Cost: constant.  Unit: Trace-To-Log.  (LPT-06)
+ * Cost: constant.  Unit: Trace-To-Log.
  */
 int posix_trace_attr_getlogform_np(const trace_attr_t *attr, int *form);
 
@@ -735,7 +734,7 @@ int posix_trace_attr_getlogform_np(const trace_attr_t *attr, int *form);
  * ENOTSUP: the library was built without CONFIG_PTRACE_LOG_SEAL.
  * Cost: lock; some system calls.  Streams with a log describe process, threads and modules at once,
  * and so do those that are created later: a handler cannot.  Nothing is added to a trace point.
- * Unit: Trace-To-Log.  (DEC-23, DEC-29)
+ * Unit: Trace-To-Log.
  */
 int posix_trace_seal_on_signals_np(const int *signals, size_t count);
 #endif
@@ -777,7 +776,7 @@ int posix_trace_seal_on_signals_np(const int *signals, size_t count);
  *
  * Context: any thread, several at once; no signal handler.  Cost: memory, the stream's lock while
  * its slots are copied, output in the calling thread.  Unit: Trace-To-Log, with
- * CONFIG_PTRACE_SNAPSHOT.  (DEC-21, DEC-22, DEC-28, LPT-45)
+ * CONFIG_PTRACE_SNAPSHOT.
  */
 int posix_trace_snapshot_np(trace_id_t trid, int file_desc);
 #endif
@@ -791,7 +790,7 @@ int posix_trace_snapshot_np(trace_id_t trid, int file_desc);
  * A full table is no error: events of this thread carry 12 bytes more.
  *
  * ENOMEM: no memory for the table itself, which the first create or register call makes.
- * Cost: lock; a few system calls.  Unit: Core.  (SHARK-31)
+ * Cost: lock; a few system calls.  Unit: Core.
  */
 int posix_trace_thread_register_np(void);
 
@@ -803,9 +802,9 @@ extern _PXT_WANTED_TYPE _pxt_wanted[_PXT_EVENT_IDS];
  *
  * @event_id: any value.
  *
- * Context: anywhere.  Cost: one load, one test.  Unit: Core.  (LPT-33; ZEP-25)
+ * Context: anywhere.  Cost: one load, one test.  Unit: Core.
  */
-#if defined(_PXT_OFF)
+#if defined(POSIX_TRACE_OFF_NP)
 static inline int posix_trace_wanted_np(trace_event_id_t event_id)
 {
 	return (void)event_id, 0;
@@ -855,10 +854,11 @@ static inline int posix_trace_wanted_np(trace_event_id_t event_id)
  * posix_trace_event_np() is posix_trace_event() behind the same inline test: @event_id is evaluated
  * once, the other arguments only if the type is wanted.
  *
- * With _PXT_OFF defined before this header is included all of these compile to nothing: no code,
- * no data, no reference to the library, no argument evaluated; posix_trace_open_np() is 0.
+ * With POSIX_TRACE_OFF_NP defined before this header is included all of these compile to nothing:
+ * no code, no data, no reference to the library, no argument evaluated; posix_trace_open_np() is
+ * 0.
  *
- * Unit: User Events.  (EVENT-01, CON-19, LPT-33; ZEP-25, QNX-39)
+ * Unit: User Events.
  */
 /* Macros that build declarations and lists, and a store that the check does not see: */
 /* NOLINTBEGIN(bugprone-macro-parentheses, readability-non-const-parameter) */
@@ -880,7 +880,7 @@ static inline int posix_trace_wanted_np(trace_event_id_t event_id)
 #define _PXT_FIRST(...)         _PXT_FIRST_(__VA_ARGS__, 0)
 #define _PXT_FIRST_(first, ...) first
 
-#if defined(_PXT_OFF)
+#if defined(POSIX_TRACE_OFF_NP)
 
 static inline __attribute__((unused)) int _pxt_nothing(void)
 {

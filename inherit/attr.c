@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* attr.c - the inheritance attribute; what it does, Core does (core/family.h). */
+/* attr.c - the inheritance attribute; what it does, Core does (core/process/family.h). */
 #include "base/attr.h"
-#include "core/family.h"
+#include "core/process/family.h"
 
 #include <errno.h>
 

@@ -8,7 +8,8 @@
 #include "logretrieval/log.h"
 
 #include "base/attr.h"
-#include "base/logfmt_bytes.h"
+#include "format/logfmt_bytes.h"
+#include "format/sum.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -122,7 +123,7 @@ static void count_records(struct check *check, uint64_t offset, const unsigned c
 			check->first[id] = offset;
 	}
 	check->sum->posix_records_np += head->count;
-	pxt_log_add(&check->sum->posix_told_np, head->lost);
+	pxt_sum_add(&check->sum->posix_told_np, head->lost);
 	if (head->count && (head->begin != least || head->end != most))
 		note(check, POSIX_TRACE_FINDING_LAW_NP, offset + 40,
 		    "the block's first and last stamp are not those of its records");
@@ -135,7 +136,7 @@ static void check_sequence(
 	char text[160];
 
 	if (head->sequence > *next) {
-		pxt_log_add(&check->sum->posix_missing_np, head->sequence - *next);
+		pxt_sum_add(&check->sum->posix_missing_np, head->sequence - *next);
 		check->unsure = true;
 		(void)snprintf(text, sizeof(text), "%llu blocks are missing in front of this one",
 		    (unsigned long long)(head->sequence - *next));
@@ -147,7 +148,7 @@ static void check_sequence(
 		return;
 	}
 	*next = head->sequence;
-	pxt_log_add(next, 1);
+	pxt_sum_add(next, 1);
 }
 
 /* False: the sum runs over, which no count of a stream does. */
@@ -376,13 +377,13 @@ static void check_frames(struct check *check)
 	if (!log->any_frame)
 		return;
 	there = log->newest - log->oldest;
-	pxt_log_add(&there, 1);
+	pxt_sum_add(&there, 1);
 	known = check->sum->posix_sound_np + check->sum->posix_damaged_np;
 	/* Behind blocks that are overwritten by now every frame is full. */
 	if (log->oldest != 0 && there < header->frames)
 		there = header->frames;
 	if (there > known) {
-		pxt_log_add(&check->sum->posix_missing_np, there - known);
+		pxt_sum_add(&check->sum->posix_missing_np, there - known);
 		note(check, POSIX_TRACE_FINDING_DAMAGE_NP, header->data_offset,
 		    "the frames do not hold consecutive blocks");
 	} else if (check->sum->posix_damaged_np == 0 &&
@@ -417,7 +418,7 @@ static void check_law(struct check *check)
 	uint64_t flushed = log->records_total;
 	uint64_t parts = counts->posix_retrieved_np;
 
-	pxt_log_add(&flushed, log->trailer.log_lost);
+	pxt_sum_add(&flushed, log->trailer.log_lost);
 	if (!add(&parts, lost) || !add(&parts, counts->posix_cleared_np) ||
 	    !goes_on(counts->posix_written_np, parts, counts->posix_held_np))
 		note(check, POSIX_TRACE_FINDING_LAW_NP, log->scanned,
@@ -428,8 +429,8 @@ static void check_law(struct check *check)
 	if (counts->posix_retrieved_np > flushed)
 		note(check, POSIX_TRACE_FINDING_LAW_NP, log->scanned,
 		    "the log holds fewer records than were flushed to it");
-	pxt_log_add(&lost, log->trailer.log_lost);
-	pxt_log_add(&lost, counts->posix_cleared_np);
+	pxt_sum_add(&lost, log->trailer.log_lost);
+	pxt_sum_add(&lost, counts->posix_cleared_np);
 	if (log->lost_total > lost)
 		note(check, POSIX_TRACE_FINDING_LAW_NP, log->scanned,
 		    "the blocks tell more losses than the trailer");

@@ -165,3 +165,12 @@ void pxt_log_time(struct pxt_log *log, uint64_t ticks, struct timespec *time)
 	time->tv_sec = header->created.realtime.tv_sec + (time_t)(ns / PXT_NS_PER_S);
 	time->tv_nsec = (long)(ns % PXT_NS_PER_S);
 }
+
+void pxt_log_get_ticks(const struct pxt_log *log, struct posix_trace_clock_np *clock)
+{
+	clock->posix_source_np = log->header.rate.source;
+	clock->posix_error_ppm_np = log->header.rate.error_ppm;
+	clock->posix_hz_np = log->header.rate.hz;
+	clock->posix_anchor_ticks_np = log->header.created.ticks;
+	clock->posix_anchor_np = log->header.created.realtime;
+}

@@ -9,7 +9,8 @@
  */
 #include "logretrieval/log.h"
 
-#include "base/logfmt_bytes.h"
+#include "format/logfmt_bytes.h"
+#include "format/sum.h"
 
 #include <errno.h>
 
@@ -78,9 +79,9 @@ static void add_gap(struct pxt_log *log, uint64_t to, const struct pxt_log_block
 		return;
 	if (records > log->data_records)
 		gap->missing = records - log->data_records;
-	pxt_log_add(&log->missing, gap->missing);
+	pxt_sum_add(&log->missing, gap->missing);
 	if (lost > log->data_lost)
-		pxt_log_add(&gap->missing, lost - log->data_lost);
+		pxt_sum_add(&gap->missing, lost - log->data_lost);
 	log->data_records = records;
 	log->data_lost = lost;
 }

@@ -8,7 +8,8 @@
  */
 #include "logretrieval/log.h"
 
-#include "base/logfmt_bytes.h"
+#include "format/logfmt_bytes.h"
+#include "format/sum.h"
 
 #include <errno.h>
 
@@ -146,7 +147,7 @@ static uint64_t count_missing(
 	if (records > cursor->records)
 		missing += records - cursor->records;
 	if (lost > cursor->lost)
-		pxt_log_add(&missing, lost - cursor->lost);
+		pxt_sum_add(&missing, lost - cursor->lost);
 	return missing;
 }
 
@@ -158,7 +159,7 @@ static struct posix_trace_logblock_np unread(
 		head->begin, head->end };
 
 	if (cursor->done == 0) {
-		pxt_log_add(&block.posix_lost_np, count_missing(cursor, head));
+		pxt_sum_add(&block.posix_lost_np, count_missing(cursor, head));
 	} else {
 		block.posix_records_np = head->records_total - cursor->records;
 		block.posix_lost_np = head->lost_total - cursor->lost;
@@ -181,7 +182,7 @@ static int enter(struct pxt_log *log)
 		return ENODATA;
 	cursor->block = unread(cursor, &head);
 	if (cursor->done == 0) {
-		pxt_log_add(&cursor->pending, count_missing(cursor, &head));
+		pxt_sum_add(&cursor->pending, count_missing(cursor, &head));
 		cursor->number = head.records_total - head.count;
 		cursor->done = PXT_LOG_BLOCK_BYTES;
 	}

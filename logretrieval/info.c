@@ -3,7 +3,8 @@
 #include "logretrieval/log.h"
 
 #include "base/attr.h"
-#include "base/logfmt_bytes.h"
+#include "format/logfmt_bytes.h"
+#include "format/sum.h"
 
 #include <errno.h>
 #include <string.h>
@@ -15,16 +16,16 @@ static void get_counts(const struct pxt_log *log, struct posix_trace_loginfo_np 
 	info->posix_lost_np = log->missing;
 	if (log->complete) {
 		*counts = log->trailer.counts;
-		pxt_log_add(&info->posix_lost_np, counts->posix_lost_np);
-		pxt_log_add(&info->posix_lost_np, log->trailer.log_lost);
+		pxt_sum_add(&info->posix_lost_np, counts->posix_lost_np);
+		pxt_sum_add(&info->posix_lost_np, log->trailer.log_lost);
 		return;
 	}
-	pxt_log_add(&info->posix_lost_np, log->lost_total);
+	pxt_sum_add(&info->posix_lost_np, log->lost_total);
 	/* As far as the blocks tell. */
 	counts->posix_retrieved_np = log->records_total;
 	counts->posix_lost_np = log->lost_total;
 	counts->posix_written_np = log->records_total;
-	pxt_log_add(&counts->posix_written_np, log->lost_total);
+	pxt_sum_add(&counts->posix_written_np, log->lost_total);
 }
 
 static void get_crash(const struct pxt_crash *crash, struct posix_trace_loginfo_np *info)

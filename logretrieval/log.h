@@ -20,9 +20,9 @@
 #define PXT_LOGRETRIEVAL_LOG_H
 
 #include "base/handle.h"
-#include "base/logfmt.h"
-#include "base/mul64.h"
-#include "base/ticks.h"
+#include "format/logfmt.h"
+#include "format/mul64.h"
+#include "format/ticks.h"
 #include "port/port_file.h"
 
 #include <stdatomic.h>
@@ -169,7 +169,7 @@ int pxt_log_leave(struct pxt_log *log, int error);
 struct pxt_log *pxt_log_take_object(void);
 void pxt_log_give_object(struct pxt_log *log);
 
-/* ---- open.c ---- */
+/* ---- fail.c ---- */
 
 /* Notes offset and reason; returns EINVAL. */
 int pxt_log_fail(struct pxt_log *log, uint64_t offset, const char *reason);
@@ -254,6 +254,8 @@ void pxt_log_clock_begin(struct pxt_log *log);
 /* 0 or ENOMEM; a reading that contradicts earlier ones is left out. */
 int pxt_log_add_reading(struct pxt_log *log, const struct pxt_clock_set *set);
 void pxt_log_time(struct pxt_log *log, uint64_t ticks, struct timespec *time);
+/* Source, rate and anchor of the log's clock. */
+void pxt_log_get_ticks(const struct pxt_log *log, struct posix_trace_clock_np *clock);
 /* floor(count * ns / ticks) of a segment that has an end, for @count below its ticks. */
 PXT_INLINE uint64_t pxt_log_segment_ns(const struct pxt_log_segment *segment, uint64_t count)
 {
@@ -308,7 +310,6 @@ struct pxt_log_getters {
 	int (*time)(void *object, trace_id_t trid, uint64_t ticks, struct timespec *time);
 	int (*damage)(void *object, trace_id_t trid, struct posix_trace_logfinding_np *finding);
 };
-void pxt_log_get_ticks(const struct pxt_log *log, struct posix_trace_clock_np *clock);
 extern const struct pxt_ops pxt_log_ops;
 extern const struct pxt_log_getters pxt_log_getters;
 int pxt_log_close(void *object, trace_id_t trid);

@@ -3,7 +3,8 @@
 #include "logretrieval/log.h"
 
 #include "base/eventinfo.h"
-#include "base/logfmt_bytes.h"
+#include "format/logfmt_bytes.h"
+#include "format/sum.h"
 
 #include <errno.h>
 
@@ -41,9 +42,9 @@ static uint64_t pass_gaps(struct pxt_log *log)
 		const struct pxt_log_gap *gap = &log->gaps[cursor->gap++];
 
 		cursor->at = gap->to > cursor->at ? gap->to : cursor->at;
-		pxt_log_add(&missing, gap->missing);
+		pxt_sum_add(&missing, gap->missing);
 	}
-	pxt_log_add(&cursor->pending, missing);
+	pxt_sum_add(&cursor->pending, missing);
 	return missing;
 }
 
@@ -69,13 +70,13 @@ static int next_block(struct pxt_log *log)
 			cursor->left = head.length - PXT_LOG_BLOCK_BYTES;
 			cursor->at += head.length;
 			cursor->number = head.records_total - head.count + head.missed;
-			pxt_log_add(&missing, head.lost);
+			pxt_sum_add(&missing, head.lost);
 			cursor->block = (struct posix_trace_logblock_np){ head.sequence, head.count,
 				missing, head.begin, head.end };
 			return 0;
 		}
 		cursor->at += head.length;
-		pxt_log_add(&missing, pass_gaps(log));
+		pxt_sum_add(&missing, pass_gaps(log));
 	}
 	return ENODATA;
 }
@@ -116,7 +117,7 @@ static int next_record(struct pxt_log *log, struct pxt_log_record *record, const
 		cursor->left -= bytes;
 		if (pxt_info_id(record->info) != PXT_LOG_ID_LOSS)
 			return 0;
-		pxt_log_add(&cursor->pending, record->ticks);
+		pxt_sum_add(&cursor->pending, record->ticks);
 	}
 }
 

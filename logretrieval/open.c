@@ -10,18 +10,6 @@
 
 #define GROW_BYTES 8192u
 
-int pxt_log_fail(struct pxt_log *log, uint64_t offset, const char *reason)
-{
-	size_t length = strlen(reason);
-
-	if (length >= sizeof(log->error.posix_reason_np))
-		length = sizeof(log->error.posix_reason_np) - 1;
-	log->error.posix_offset_np = offset;
-	memcpy(log->error.posix_reason_np, reason, length);
-	log->error.posix_reason_np[length] = '\0';
-	return EINVAL;
-}
-
 /* All but the lock, which a late user of the old identifier may hold, and its place among all objects. */
 static void clear_object(struct pxt_log *log)
 {

@@ -108,15 +108,6 @@ static int type_rewind(void *object, trace_id_t trid)
 	return pxt_log_leave(log, 0);
 }
 
-void pxt_log_get_ticks(const struct pxt_log *log, struct posix_trace_clock_np *clock)
-{
-	clock->posix_source_np = log->header.rate.source;
-	clock->posix_error_ppm_np = log->header.rate.error_ppm;
-	clock->posix_hz_np = log->header.rate.hz;
-	clock->posix_anchor_ticks_np = log->header.created.ticks;
-	clock->posix_anchor_np = log->header.created.realtime;
-}
-
 static int get_clock(void *object, trace_id_t trid, struct posix_trace_clock_np *clock)
 {
 	struct pxt_log *log = object;

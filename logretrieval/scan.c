@@ -7,7 +7,7 @@
  */
 #include "logretrieval/log.h"
 
-#include "base/logfmt_bytes.h"
+#include "format/logfmt_bytes.h"
 
 #include <errno.h>
 #include <stdio.h>

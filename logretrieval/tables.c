@@ -2,7 +2,7 @@
 /* tables.c - what a log says about types, threads and modules. */
 #include "logretrieval/log.h"
 
-#include "base/logfmt_bytes.h"
+#include "format/logfmt_bytes.h"
 
 #include <errno.h>
 

@@ -9,7 +9,8 @@
 #include "logretrieval/log.h"
 
 #include "base/close_up.h"
-#include "base/logfmt_bytes.h"
+#include "format/logfmt_bytes.h"
+#include "format/sum.h"
 
 #include <errno.h>
 
@@ -178,7 +179,7 @@ PXT_INLINE int fill_from_block(struct pxt_log *log, bool usual,
 		if (!whole)
 			break;
 		if (pxt_info_id(record.info) == PXT_LOG_ID_LOSS) {
-			pxt_log_add(&pending, record.ticks);
+			pxt_sum_add(&pending, record.ticks);
 		} else {
 			fill(log, &line, at, usual, &record, &views[n]);
 			views[n].posix_number_np = cursor->number++;

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* create.c - streams without log. */
+#include "core/control/create.h"
+#include "core/control/shutdown.h"
+#include "core/control/status.h"
+#include "core/control/streamops.h"
 #include "online/online.h"
 
 #include <errno.h>
 
 const struct pxt_ops pxt_online_ops = {
 	.getnext = pxt_online_getnext,
-	.get_attr = pxt_stream_get_attr,
-	.get_status = pxt_stream_get_status,
-	.type_name = pxt_stream_type_name,
-	.type_format = pxt_stream_type_format,
-	.type_next = pxt_stream_type_next,
-	.type_rewind = pxt_stream_type_rewind,
-	.get_clock = pxt_stream_get_clock,
+	.get_attr = pxt_streamops_get_attr,
+	.get_status = pxt_status_get,
+	.type_name = pxt_streamops_type_name,
+	.type_format = pxt_streamops_type_format,
+	.type_next = pxt_streamops_type_next,
+	.type_rewind = pxt_streamops_type_rewind,
+	.get_clock = pxt_streamops_get_clock,
 	.views = PXT_ONLINE_VIEWS,
 	.kind = &pxt_stream_kind,
 };
@@ -31,11 +35,11 @@ PXT_API int posix_trace_create(
 		return EINVAL;
 	error = pxt_create_attr(&request, &used);
 	if (!error)
-		error = pxt_stream_create(&request, &used, &stream);
+		error = pxt_create_stream(&request, &used, &stream);
 	if (error)
 		return error;
-	error = pxt_stream_publish(stream, trid);
+	error = pxt_create_publish(stream, trid);
 	if (error)
-		pxt_stream_abandon(stream);
+		pxt_shutdown_abandon(stream);
 	return error;
 }

@@ -2,13 +2,13 @@
 /*
  * events.c - many events of a stream without log at once.
  *
- * As long as it is plain what comes next (core/walk.h), records are read out of the ring into the
+ * As long as it is plain what comes next (core/read/walk.h), records are read out of the ring into the
  * caller's views; their data is closed up in memory that the stream keeps for this.  What else may
  * come (START and STOP, OVERFLOW, what was made) comes one by one, as for getnext.
  */
 #include "base/attr.h"
-#include "core/merge.h"
-#include "core/take.h"
+#include "core/read/merge.h"
+#include "core/read/take.h"
 #include "online/online.h"
 
 #include <errno.h>

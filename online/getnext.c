@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* getnext.c - events of a stream without log, one by one, as structures. */
 #include "base/eventinfo.h"
-#include "core/take.h"
+#include "core/read/take.h"
 #include "online/online.h"
 
 #include <errno.h>
@@ -86,7 +86,7 @@ static int sleep_on(
 	} else {
 		slice = 200000;
 	}
-	pxt_consumer_look_again(block);
+	pxt_block_end_turn(block);
 	*found = take(stream, request);
 	if (*found == PXT_NEXT_READY)
 		return 0;

@@ -3,7 +3,7 @@
 #ifndef PXT_ONLINE_H
 #define PXT_ONLINE_H
 
-#include "core/stream.h"
+#include "core/stream/stream.h"
 
 #include <trace_np.h>
 

@@ -2,20 +2,20 @@
 /*
  * port.h - what every configuration of libptrace asks of the system below it.  A port supplies these
  * functions and the header port_atomic.h (slot access, cursor arithmetic, the stamp clock) beside them,
- * and those of the other headers of this folder whose units it can have (CONTRIBUTING.md has a table).
+ * and those of the other headers of this folder whose units it can have (docs/porting.md says which).
  *
  * Units and Core touch the operating system here and nowhere else, so that a fake port can fail
  * the n-th call of each kind (tests/fakes).  tests/test_port.c holds what any port must pass.
  *
  * who beside whom: every function may run in any number of threads at once, except where noted.
- * Only pxt_port_ticks(), pxt_port_cpu(), pxt_port_thread() and pxt_port_wake() run on the trace
+ * Only pxt_port_ticks(), pxt_port_cpu_word(), pxt_port_thread() and pxt_port_wake() run on the trace
  * path, in signal or interrupt context too.
  */
 #ifndef PXT_PORT_H
 #define PXT_PORT_H
 
-#include "base/clockset.h"
-#include "base/compiler.h"
+#include "format/clockset.h"
+#include "format/compiler.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,8 +7,8 @@
 #ifndef PXT_PORT_CRASH_H
 #define PXT_PORT_CRASH_H
 
-#include "base/compiler.h"
-#include "base/crash.h"
+#include "format/compiler.h"
+#include "format/crash.h"
 
 #include <stddef.h>
 

@@ -10,7 +10,7 @@
 #ifndef PXT_PORT_FILE_H
 #define PXT_PORT_FILE_H
 
-#include "base/compiler.h"
+#include "format/compiler.h"
 
 #include <stddef.h>
 #include <stdint.h>

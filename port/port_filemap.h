@@ -11,7 +11,7 @@
 #ifndef PXT_PORT_FILEMAP_H
 #define PXT_PORT_FILEMAP_H
 
-#include "base/compiler.h"
+#include "format/compiler.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -12,7 +12,7 @@
 #ifndef PXT_PORT_LOCAL_H
 #define PXT_PORT_LOCAL_H
 
-#include "base/compiler.h"
+#include "format/compiler.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static inline bool pxt_port_same_place(
 	return one->device == other->device && one->file == other->file;
 }
 
-/* The two folders in which the calling user's names may be (base/door.h). */
+/* The two folders in which the calling user's names may be (format/door.h). */
 enum pxt_port_folder {
 	PXT_PORT_FOLDER_OWN,
 	PXT_PORT_FOLDER_SHARED

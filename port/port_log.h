@@ -9,7 +9,7 @@
 #ifndef PXT_PORT_LOG_H
 #define PXT_PORT_LOG_H
 
-#include "base/compiler.h"
+#include "format/compiler.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@
 #ifndef PXT_PORT_SYSINFO_H
 #define PXT_PORT_SYSINFO_H
 
-#include "base/compiler.h"
+#include "format/compiler.h"
 
 #include <stddef.h>
 #include <stdint.h>

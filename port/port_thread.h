@@ -13,7 +13,7 @@
 #ifndef PXT_PORT_THREAD_H
 #define PXT_PORT_THREAD_H
 
-#include "base/compiler.h"
+#include "format/compiler.h"
 
 #include <stdint.h>
 

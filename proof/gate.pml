@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gate.pml - running, stopped by call, stopped automatically: core/autostop.c, control.c,
+ * gate.pml - running, stopped by call, stopped automatically: core/record/autostop.c, control.c,
  * consumer.c with one lane that does not overwrite.  A record takes one slot here; what becomes of
  * slots is ring.pml's matter.  README.md says more.
  *
@@ -146,7 +146,7 @@ inline stopped_by_writer()
 	stop_head = head
 }
 
-/* pxt_auto_stop(): [PXT_TP_AUTO_STOPPED] */
+/* pxt_autostop_turn(): [PXT_TP_AUTO_STOPPED] */
 inline auto_stop()
 {
 	if
@@ -183,7 +183,7 @@ inline store()
 #endif
 }
 
-/* emit_one(), pxt_emit_reserve_free() */
+/* emit_one(), pxt_autostop_reserve() */
 inline write()
 {
 	/* [PXT_TP_GATE_SEEN] */
@@ -270,7 +270,7 @@ proctype killer()
 
 /* ---- Consumer ---- */
 
-/* pxt_stream_restart(): [proof: restart] */
+/* pxt_restart_now(): [proof: restart] */
 inline restart()
 {
 	d_step {
@@ -297,7 +297,7 @@ inline restart()
 	}
 }
 
-/* pxt_consumer_settle(): [proof: settle] */
+/* pxt_restart_settle(): [proof: settle] */
 inline settle()
 {
 	if
@@ -364,7 +364,7 @@ inline next()
 #ifdef MISTAKE_stop_before_the_last_record
 					:: due && sides == 0 -> item = MADE_STOP
 #else
-					/* pxt_consumer_drained() */
+					/* pxt_lane_all_drained() */
 					:: due && sides == 0 && head == pos -> item = MADE_STOP
 #endif
 					:: else
@@ -554,7 +554,7 @@ inline put_barrier(what)
 #define LATE_RECORDS (gate == AUTO && stop_told && (head != pos || sides > 0))
 #endif
 
-/* pxt_stream_start() */
+/* pxt_control_start() */
 inline start()
 {
 	if
@@ -582,7 +582,7 @@ inline start()
 	fi
 }
 
-/* pxt_stream_stop(): [PXT_TP_CLOSED_LANE] */
+/* pxt_control_stop(): [PXT_TP_CLOSED_LANE] */
 inline stop()
 {
 	if
@@ -619,7 +619,7 @@ inline stop()
 }
 
 #ifdef CLEAR
-/* pxt_stream_clear(): [proof: clear] */
+/* pxt_control_clear(): [proof: clear] */
 inline clear()
 {
 	state = gate;

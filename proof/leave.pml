@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * leave.pml - leaving (ruling 12: core/threads.h, wanted.c, shutdown.c), the sleeping reader
+ * leave.pml - leaving (ruling 12: core/process/threads.h, wanted.c, shutdown.c), the sleeping reader
  * (ruling 13: online/getnext.c, tolog/helper.c), and the reader that asks whether anybody lives who
- * could finish a record (ruling 27: core/threads.c, core/lane.c), on processors that keep stores in
+ * could finish a record (ruling 27: core/process/threads.c, core/read/lane.c), on processors that keep stores in
  * a buffer.  README.md says more.
  *
  * Each thread has a store buffer: a plain store waits there, in order, until the processor gets
@@ -136,7 +136,7 @@ proctype processor(byte t)
 /* Everything that a trace point does with the block: the block must be there. */
 inline touch() { assert(!freed) }
 
-/* pxt_stream_wake(): an exchange */
+/* pxt_block_wake(): an exchange */
 inline wake()
 {
 	d_step {
@@ -245,7 +245,7 @@ proctype closer()
 	byte i, seen, now;
 	bit left;
 
-	/* pxt_stream_shutdown(), first half: [proof: closing] */
+	/* pxt_shutdown_stream(), first half: [proof: closing] */
 	atomic { !mutex -> mutex = 1 };
 	closing = 1;
 	d_step { drain(CLOSER); mutex = 0 };

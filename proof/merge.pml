@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * merge.pml - two lanes, one sequence: core/merge.c, rules 1 to 3, and what it stands on: the
- * reservation (core/ring.c) and the front of a lane (core/lane.c).  README.md says more.
+ * merge.pml - two lanes, one sequence: core/read/merge.c, rules 1 to 3, and what it stands on: the
+ * reservation (core/ring/ring.c) and the front of a lane (core/read/lane.c).  README.md says more.
  *
  *   -DTHREADS=2 -DEVENTS=1  each event goes into any lane: threads migrate; -DMORE=1: so many more
  *                           of the first thread

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring.pml - one lane: writers and the reader (core/ring.h, ring.c, emit.c, lane.c, consumer.c).
+ * ring.pml - one lane: writers and the reader (core/ring/ring.h, ring.c, emit.c, lane.c, consumer.c).
  * README.md says what is covered and left out; scripts/check-proof runs it.
  *
  *   -DLOOP -DUNTIL -DFLUSH  the full policy, one of them
@@ -798,7 +798,7 @@ proctype control()
 	byte n, p, s, was;
 	bit c;
 
-	/* pxt_stream_stop(): [PXT_TP_CLOSED_LANE] */
+	/* pxt_control_stop(): [PXT_TP_CLOSED_LANE] */
 	atomic { !mutex -> mutex = 1 };
 #ifndef MISTAKE_stop_leaves_the_lane_open
 	closed = 1;
@@ -810,7 +810,7 @@ proctype control()
 	fi;
 	control_record(STOP_CALL);
 	mutex = 0;
-	/* pxt_stream_start() */
+	/* pxt_control_start() */
 	atomic { !mutex -> mutex = 1 };
 	control_record(START_CALL);
 	quiet = 0;

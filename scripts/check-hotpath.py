@@ -25,7 +25,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SOURCES = ["core/emit.c", "core/ring.c", "core/autostop.c", "userevents/event.c"]
+SOURCES = ["core/record/careful.c", "core/record/emit.c", "core/record/emit_long.c",
+           "core/record/emit_several.c", "core/ring/ring.c", "core/record/autostop.c",
+           "userevents/event.c"]
 UNWANTED_INSTRUCTIONS = 8
 # One reservation.  Taking part in the thread table is a plain store.
 LOCKED_INSTRUCTIONS = 1
@@ -163,7 +165,7 @@ def check(compiler, build, work):
     check_objects(compiler, objects)
     emit = functions(work / "emit.o")
     check_unwanted(compiler, "posix_trace_event", functions(work / "event.o")["posix_trace_event"])
-    check_unwanted(compiler, "pxt_system_event", emit["pxt_system_event"])
+    check_unwanted(compiler, "pxt_emit_system", emit["pxt_emit_system"])
     size = check_wanted(compiler, emit["pxt_emit"])
     print(f"{compiler}: pxt_emit has {size} instructions in all")
 

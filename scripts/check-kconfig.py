@@ -10,7 +10,8 @@ from config import BOTH_LIBRARIES, OTHER_UNITS, ROOT, Configuration, kconfig_too
 # The seed's menu: units in its order, then the sub-menus.
 MENU = ["Trace Core support (comes with On-Line Trace or Trace To Log)", "On-Line Trace support",
         "Trace To Log support", "User Events support", "Event Filter support",
-        "Trace Inheritance support", "Attached Processes support", "Log Retrieval support",
+        "Trace Inheritance support", "Attached Processes support",
+        "Black Box support (streams in files)", "Log Retrieval support",
         "Maximums and limits", "System event types", "Policies", "Records", "Log",
         "Fast checksums of log blocks", "Port", "Debugging"]
 
@@ -88,7 +89,7 @@ def is_policy(symbol):
 
 def check_costs(kconf):
     """A unit's and a policy's help says what it costs; the port says it in its own choice."""
-    units = {"PTRACE_" + unit for unit in OTHER_UNITS | BOTH_LIBRARIES - {"PORT"}}
+    units = {"PTRACE_" + unit for unit in OTHER_UNITS | BOTH_LIBRARIES - {"FORMAT", "PORT"}}
     symbols = [symbol for symbol in kconfig_tool.symbols(kconf)
                if symbol.name in units or is_policy(symbol)]
     if len(symbols) < len(units) + 6:

@@ -9,34 +9,70 @@ import os
 import re
 import sys
 
-# folder -> folders of ours whose headers it may include
+# folder -> folders of ours whose headers it may include, besides its own; the longest name that
+# begins a path decides, on both sides
 ARROWS = {
-    "include": {"include"},
-    "base": {"include", "base"},
-    "port": {"include", "base", "port"},
-    "core": {"include", "base", "port", "core"},
-    "online": {"include", "base", "port", "core", "online"},
-    "tolog": {"include", "base", "port", "core", "tolog"},
-    "userevents": {"include", "base", "port", "core", "userevents"},
-    "filter": {"include", "base", "port", "core", "filter"},
-    "inherit": {"include", "base", "port", "core", "inherit"},
-    "attach": {"include", "base", "port", "core", "attach"},
-    "logretrieval": {"include", "base", "port", "logretrieval"},
-    "tools": {"include", "tools"},
-    "examples": {"include", "examples"},
-    "bench": {"include", "bench"},
+    "include": "",
+    "format": "include",
+    "base": "include format",
+    "port": "include format base",
+    # The rooms of core, from the floor up; what stands in core itself is for all of them.
+    "core": "",
+    "core/ring": "include format base port core",
+    "core/process": "include format base port core",
+    "core/stream": "include format base port core core/ring core/process",
+    "core/record": "include format base port core core/ring core/process core/stream",
+    "core/read": "include format base port core core/ring core/process core/stream",
+    "core/control": "include format base port core core/ring core/process core/stream core/record core/read",
+    "core/copy": "include format base port core core/ring core/process core/stream core/read",
+    # The smallest Core stands in place of all but three headers.
+    "core/tiny": "include format base port core core/process core/stream core/record",
+    "online": "include format base port core",
+    "tolog": "include format base port core",
+    "userevents": "include format base port core",
+    "filter": "include format base port core",
+    "inherit": "include format base port core",
+    "blackbox": "include format base port core",
+    "attach": "include format base port core",
+    "logretrieval": "include format base port",
+    # From the bottom up; what the command needs of one subject alone stands at the top.
+    "tools/output": "",
+    "tools/command": "output",
+    "tools/event": "output",
+    "tools/link": "output",
+    "tools/write": "output",
+    "tools/select": "output command event",
+    "tools/read": "output event link select",
+    "tools/spans": "output event read",
+    "tools/describe": "output read",
+    "tools/review": "output event select read spans",
+    "tools/receive": "output command link write",
+    "tools/check": "output command read describe",
+    "tools/print": "output command event select read review",
+    "tools/stat": "output command event select read spans describe review",
+    "tools/export": "output command event select read spans review",
+    "tools/report": "output command select read spans describe review",
+    "tools/why": "output command event select read spans review",
+    "tools/merge": "output command read write",
+    "tools/recover": "output command read write receive",
+    "tools/remote": "output command print",
+    "tools/babeltrace": "output event",
+    "tools": "output command",
+    "examples": "include",
+    "bench": "include",
 }
-# One file's further arrows: the door of system events is measured, and no public header declares it;
-# who writes logs, takes lines apart or speaks to other processes knows the form from its one description.
-FURTHER = {"bench/system.c": {"core"}}
-FURTHER.update({f"tools/{name}": {"base"} for name in (
-    "lineframe.c", "lineframe.h", "linein.c", "lineplain.c", "linerun.c", "linerun.h",
-    "logblocks.c", "logblocks.h", "logturn.c", "logwrite.c",
-    "recover/about.h", "recover/find.c", "recover/find.h", "recover/order.c", "recover/remains.c",
-    "recover/remains.h", "recover/salvage.c", "recover/walk.c", "recover/who.c", "recover/who.h",
-    "recover/write.c", "remote/behind.h", "remote/door.h")})
+ARROWS = {folder: {folder, *(("tools/" + name for name in others.split()) if folder.startswith("tools")
+                             else others.split())} | ({"include", "format"} if folder.startswith("tools") else set())
+          for folder, others in ARROWS.items()}
+# To units Core is one; only its rooms know of each other.
+CORE = {folder for folder in ARROWS if folder.startswith("core/")}
+ARROWS = {folder: others | (CORE if "core" in others and not folder.startswith("core") else set())
+          for folder, others in ARROWS.items()}
+# One file's further arrows: the door of system events is measured, and no public header declares it.
+FURTHER = {"bench/system.c": {"core/record"}}
+ROOTS = {folder.split("/")[0] for folder in ARROWS}
 PUBLIC_ONLY = {"tools", "examples", "bench"}
-LIBRARY = set(ARROWS) - PUBLIC_ONLY
+LIBRARY = ROOTS - PUBLIC_ONLY
 PORTS = ("posix", "bare")
 
 # C11 without a hosted library's services, and what trace.h itself includes.
@@ -64,8 +100,16 @@ def strip(text):
                   flags=re.S)
 
 
+def room(path):
+    """The folder whose arrows hold for a file."""
+    folder = os.path.dirname(path)
+    while folder and folder not in ARROWS:
+        folder = os.path.dirname(folder)
+    return folder
+
+
 def sources(root):
-    for folder in sorted(ARROWS):
+    for folder in sorted(ROOTS):
         for here, _, names in os.walk(os.path.join(root, folder)):
             for name in sorted(names):
                 if name.endswith((".c", ".h")):
@@ -86,15 +130,15 @@ def includes(root, folder, path, text):
         if name == "port_atomic.h":
             target = "port"
         elif name == "pxt_config.h":
-            target = "base"
-            if path != "base/compiler.h":
-                yield f"{where}: the configuration is read through base/compiler.h"
+            target = "format"
+            if path != "format/compiler.h":
+                yield f"{where}: the configuration is read through format/compiler.h"
         elif os.path.exists(os.path.join(root, os.path.dirname(path), name)):
-            target = os.path.normpath(os.path.join(os.path.dirname(path), name)).split("/")[0]
+            target = room(os.path.normpath(os.path.join(os.path.dirname(path), name)))
         else:
-            target = name.split("/")[0] if "/" in name else folder
-        if target not in ARROWS[folder] | FURTHER.get(path, set()):
-            yield f"{where}: {folder}/ may not include {target}/"
+            target = room(name) or (name.split("/")[0] if "/" in name else room(path))
+        if target not in ARROWS[room(path)] | FURTHER.get(path, set()):
+            yield f"{where}: {room(path)}/ may not include {target}/"
         if target == "port" and folder != "port" and name.split("/")[1:2] \
                 and name.split("/")[1] in PORTS:
             yield f"{where}: a port's own header"

@@ -7,11 +7,16 @@ A test cites in the comment directly above it, at its beginning:
     /* POL-09, DEC-10 */
     static void a_stream_that_was_read_empty_runs_again(void)
 
+docs/decisions.md has the text of each identifier, and says which features are done.
 tests/assertions.txt lists all assertions; tests/uncited.txt those that no test can or need cite,
-each with a reason.  Exit status 1 for a gap that has no reason, a reason that is not needed, a
-citation of something unknown, and a citation above a function that no table of tests runs.
+each with a reason.  Exit status 1 for
+
+- a gap that has no reason, a reason that is not needed, a feature that is done and that no test cites,
+- a citation above a function that no table of tests runs,
+- an identifier without text, cited anywhere in the tree, and one in an installed header.
 """
 import argparse
+import os
 import pathlib
 import re
 import sys
@@ -23,7 +28,12 @@ CITATION = re.compile(rf"({ASSERTION}|mistake \d+)(?:,\s*|\s*$|[\s:;.(])")
 ABOVE = re.compile(r"/\*((?:[^*]|\*(?!/))*)\*/\s*\n((?:[\w*]+[ \t*]+)+)(\w+)\(", re.M)
 CASE = re.compile(r"PXT_CASE\w*\(\s*(\w+)")
 MISTAKES = [f"mistake {n}" for n in range(1, 18)]
-ROWS = [f"LPT-{n:02}" for n in range(1, 42)]
+TEXTS = ROOT / "docs/decisions.md"
+ENTRY = re.compile(r"^- \*\*((?:Ruling|Rule|Mistake) \d+|[A-Z]+-E?\d+)(?: \((done|partly|not done)\))?\*\* \S", re.M)
+# Anywhere in the tree: an identifier; "rulings 7, 12 and 14", "rules 1 to 3".
+ANYWHERE = re.compile(r"\b[A-Z]{3,}-(?:E\d|\d\d)(?!\d)")
+NUMBERED = re.compile(r"\b(ruling|rule|mistake)s?[ \n*#/]+(\d+(?:(?:, | and | to )\d+)*)", re.I)
+NO_IDENTIFIERS = {"CRC-32", "UTF-16", "UTF-32"}
 
 
 def read_assertions(path):
@@ -43,6 +53,50 @@ def read_reasons(path):
             name, _, reason = line.partition(" ")
             reasons[name] = reason.strip()
     return reasons
+
+
+def read_texts():
+    """Identifier -> "done", "partly", "not done" or None, and what is wrong with the page."""
+    texts, problems = {}, []
+    for name, state in ENTRY.findall(TEXTS.read_text(encoding="utf-8")):
+        name = name.lower() if " " in name else name
+        if name in texts:
+            problems.append(f"{name}: docs/decisions.md has it twice")
+        texts[name] = state or None
+    return texts, problems
+
+
+def files_of_the_tree():
+    """All files that somebody wrote; not what a build made, nor files of bytes."""
+    for folder, folders, names in os.walk(ROOT):
+        folders[:] = sorted(f for f in folders if not f.startswith((".", "build", "__pycache__"))
+                            and not os.path.exists(os.path.join(folder, f, "CMakeCache.txt")))
+        for name in sorted(names):
+            path = pathlib.Path(folder, name)
+            try:
+                yield path.relative_to(ROOT), path.read_text(encoding="utf-8")
+            except (UnicodeDecodeError, OSError):
+                continue
+
+
+def identifiers(text):
+    found = {name for name in ANYWHERE.findall(text) if name not in NO_IDENTIFIERS}
+    for kind, numbers in NUMBERED.findall(text):
+        found |= {f"{kind.lower()} {number}" for number in re.findall(r"\d+", numbers)}
+    return found
+
+
+def scan_tree(texts, problems):
+    """Names without text; returns those that the sources of tests name."""
+    tested = set()
+    for path, text in files_of_the_tree():
+        names = identifiers(text)
+        if path.parts[0] == "tests" and path.suffix in (".c", ".cc", ".cpp", ".sh", ".py"):
+            tested |= names
+        if path.parts[0] == "include":
+            problems += [f"{path}: {name}: installed headers explain and do not cite" for name in sorted(names)]
+        problems += [f"{path}: {name}: docs/decisions.md has no text for it" for name in sorted(names - set(texts))]
+    return tested
 
 
 def leading_citations(comment):
@@ -88,7 +142,8 @@ def main():
 
     known = read_assertions(ROOT / "tests/assertions.txt")
     reasons = read_reasons(ROOT / "tests/uncited.txt")
-    cited, problems = {}, []
+    texts, problems = read_texts()
+    cited = {}
     for path in sorted((ROOT / "tests").rglob("*.c*")):
         if path.suffix in (".c", ".cc", ".cpp"):
             scan(path, cited, problems)
@@ -107,12 +162,12 @@ def main():
     report("Mistakes of others", MISTAKES, cited, reasons, problems)
     print(f"Assertions that need no test: {len(others)}, "
           f"cited {sum(name in cited for name in others)}")
-    # Feature rows come from another paper, and most are shown by builds and scripts.
-    print(f"Feature rows: {len(ROWS)}, cited {sum(name in cited for name in ROWS)}")
 
-    for name in cited:
-        if name not in known and name not in MISTAKES and not re.match(r"(LPT|SHARK|ZEP|QNX|TEV)-", name):
-            problems.append(f"{name}: cited by {cited[name][0]}, but there is no such assertion")
+    tested = scan_tree(texts, problems)
+    done = [name for name, state in texts.items() if state == "done"]
+    print(f"Features that are done: {len(done)}, cited by tests {sum(name in tested for name in done)}")
+    problems += [f"{name}: done, but no test cites it" for name in done if name not in tested]
+    problems += [f"{name}: docs/decisions.md has no text for it" for name in known if name not in texts]
     for name in reasons:
         if name not in known:
             problems.append(f"{name}: excused, but there is no such assertion")

@@ -21,9 +21,9 @@ except ImportError:
     os.environ["PTRACE_REEXEC"] = "1"
     os.execv(OTHER, [OTHER] + sys.argv)
 
-BOTH_LIBRARIES = {"BASE", "PORT", "LOGRETRIEVAL"}
+BOTH_LIBRARIES = {"FORMAT", "BASE", "PORT", "LOGRETRIEVAL"}
 OTHER_UNITS = set(kconfig_tool.UNITS) - {"LOGRETRIEVAL"}
-FOLDERS = ("base", "port", *(unit.lower() for unit in kconfig_tool.UNITS))
+FOLDERS = ("format", "base", "port", *(unit.lower() for unit in kconfig_tool.UNITS))
 
 
 def unit_table():
@@ -80,6 +80,7 @@ class Configuration:
 
     def __init__(self, settings, profile=None):
         os.environ["srctree"] = ROOT
+        self.wide = True  # addresses have 64 bits, the low byte first
         self.kconf = kconfig_tool.Kconfig("Kconfig", warn_to_stderr=False)
         self.errors = kconfig_tool.load(self.kconf, Arguments(settings, profile))
 
@@ -87,7 +88,9 @@ class Configuration:
         return kconfig_tool.value_of(self.kconf, name)
 
     def on(self, name):
-        return name == "PORT" or bool(self.value(name))
+        if name == "SHORT_CONTEXT":  # cmake/sources.cmake
+            return self.wide and self.on("RECORD_THREAD") and self.on("RECORD_ADDRESS")
+        return name in ("FORMAT", "PORT") or bool(self.value(name))
 
     def units(self):
         return {unit for unit in kconfig_tool.UNITS if self.value(unit)}

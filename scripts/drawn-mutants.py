@@ -19,7 +19,7 @@ fails or takes many times its usual time.
 Survivors are compared with tests/drawn.txt.  A block of that list names a mutant, quotes the line
 where it stands, and says why nobody could notice it (or why nobody needs to):
 
-    [core/ring.c pxt_ring_store relation 2]
+    [core/ring/ring.c pxt_ring_store relation 2]
     - if (left < right)
     equal values mean an empty ring, for which both ways do nothing
 
@@ -304,7 +304,7 @@ class Reach:
             yield set(self.build.tests)
         yield set(self.reached.get(f"{mutant.file} {mutant.function}", ())) | set(self.everywhere)
         yield self.near[mutant.file]
-        if folder not in ("base", "core", "port"):
+        if folder not in ("format", "base", "core", "port"):
             yield self.near[folder]
 
 

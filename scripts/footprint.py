@@ -35,8 +35,8 @@ BOARD_LINK = ["-nostartfiles", "-nodefaultlibs", "-Wl,-e,main", "-lgcc", "-lc", 
 
 # Sizes of types, as sizes of objects: so they can be had of a processor that is not here.
 MEMORY = """
-#include "core/directory.h"
-#include "core/stream.h"
+#include "core/process/directory.h"
+#include "core/stream/stream.h"
 #define EVENT(bytes) char event_##bytes[16 * (1 + (PXT_CTX_BYTES + bytes + 11) / 12)]
 char header[sizeof(struct pxt_block)], lane[sizeof(struct pxt_lane)];
 char fixed[sizeof(struct pxt_stream)], directory[sizeof(struct pxt_directory)];

@@ -56,7 +56,7 @@ def flags(build):
     """The library's flags, as its trace path was compiled with them."""
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as commands:
         for entry in json.load(commands):
-            if entry["file"].endswith("/core/emit.c") and "_objects.dir" in entry["command"]:
+            if entry["file"].endswith("/core/record/emit.c") and "_objects.dir" in entry["command"]:
                 words = shlex.split(entry["command"])
                 return " ".join(dict.fromkeys(word for word in words if word.startswith("-")
                                               and not IRRELEVANT.match(word)))

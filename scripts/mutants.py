@@ -16,7 +16,7 @@ apply, does not build, or its test fails without it as well; 77 no CMake or Ninj
 The list (tests/mutants.txt) consists of blocks; lines with # are remarks:
 
     [name of the mutant]
-    file: core/ring.h
+    file: core/ring/ring.h
     kill: law the_law_holds_in_a_storm_of_signals     test as CTest names it, then its cases (or all)
     kill: tool.a_deadlock_is_named                    a test of a command (tests/tool/*.sh)
     kill: tsan.port who_loads_a_slot_sees_...         a test in a build with ThreadSanitizer

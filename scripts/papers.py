@@ -1,12 +1,27 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Figures in the papers that come from a table of bench/: who changes the table finds them here.
+"""What is held about the papers: README.md, DESIGN.md, FORMAT.md, CONTRIBUTING.md, docs/*.md.
 
-A figure is marked by a comment right behind it (asterisks may stand between), which is not seen where
+    papers.py            what is wrong, and exit status 1 if anything is
+    papers.py PAPER...   what is wrong with these, whether it is allowed or not
+    papers.py --list     words per sentence, longest sentence, long lines of each paper
+    papers.py --long N   the sentences of more than N words
+
+Form: no line has more than 100 columns, but in tables, in what a program
+prints (blocks of ```console), and for the target of a link.  A paper's
+sentences have 20 words on average at most, and none has more than 40.  A heading, a table and a
+block of code are no sentences; an item of a list ends one; what stands in backquotes is one word.
+What a paper names in backquotes is in the tree: each word of it, and each path.
+EXCEPTIONS has the papers that do not keep this yet, with figures that may only shrink.
+
+Figures that come from a table of bench/: who changes the table finds them here.  A figure is marked by a comment right behind it (asterisks may stand between), which is not seen where
 the paper is read:   1,145<!-- size: -Os minimal online and userevents text -->
 The word in front of the colon is the table's kind; what follows is for its script to look up.
 """
+import glob
 import os
 import re
+import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAPERS = ("README.md", "DESIGN.md", "docs/bench.md", "docs/prices.md", "docs/size.md", "docs/units.md")
@@ -69,3 +84,191 @@ def renew(kind, look_up):
         if new != text:
             write(name, new)
             print(f"{name}: renewed")
+
+
+# ---- Form ----
+
+COLUMNS, AVERAGE, LONGEST = 100, 20, 40
+# Paper: lines too long, words a sentence in tenths, sentences too long, names that are not there.
+EXCEPTIONS = {}
+# Commands, names and settings of other programs, and words of examples, which the tree need not have.
+FOREIGN = set("""
+UID pipefail
+cmpxchg dsb ish isb fetch_add _Fork fsync msync writev
+""".split())
+OWN = ("papers.py", "test_papers.py")
+MARK = re.compile(r"<!--.*?-->", re.S)
+LINK = re.compile(r"\]\([^)]*\)")
+ITEM = re.compile(r"\s*(?:[-*+]|\d+\.)\s+")
+
+
+def all_papers():
+    names = ["README.md", "DESIGN.md", "FORMAT.md", "CONTRIBUTING.md"]
+    return names + sorted(os.path.relpath(path, ROOT) for path in glob.glob(os.path.join(ROOT, "docs/*.md")))
+
+
+def is_table(line):
+    return line.lstrip().startswith("|")
+
+
+def long_lines(text):
+    block = None
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.lstrip().startswith("```"):
+            block = None if block is not None else line.strip(" `")
+        # What a program prints is as wide as it is.
+        printed = block == "console" and not line.lstrip().startswith("$ ")
+        if not printed and not is_table(line) and len(LINK.sub("]", MARK.sub("", line))) > COLUMNS:
+            yield number, line
+
+
+def without_code(text):
+    """Lines outside of fenced blocks; a block leaves an empty line."""
+    inside = False
+    for line in MARK.sub("", text).split("\n"):
+        if line.lstrip().startswith("```"):
+            inside = not inside
+            yield ""
+        elif not inside:
+            yield line
+
+
+def paragraphs(text):
+    """Runs of lines that belong together: paragraphs, and single items of lists."""
+    run = []
+    for line in list(without_code(text)) + [""]:
+        item = ITEM.match(line)
+        ends = not line.strip() or is_table(line) or line.startswith("#")
+        if run and (ends or item):
+            yield " ".join(run)
+            run = []
+        if not ends:
+            run.append((line[item.end():] if item else line).strip())
+
+
+def sentences(text):
+    """(words, sentence) for each sentence."""
+    for paragraph in paragraphs(text):
+        plain = re.sub(r"`[^`]*`", "Name", LINK.sub("]", paragraph))
+        for sentence in re.split(r"(?<=[.?!])[\"')*_\]]*\s+", plain):
+            words = len([word for word in sentence.split() if re.search(r"\w", word)])
+            if words:
+                yield words, sentence
+
+
+def words_of_code(text):
+    """A paper's own programs have names of their own."""
+    return set(re.findall(r"\w+", " ".join(re.findall(r"```.*?```", text, re.S))))
+
+
+def names_in(text):
+    """What stands in backquotes outside of blocks of code."""
+    for paragraph in re.split(r"\n\s*\n", "\n".join(without_code(text))):
+        yield from (re.sub(r"\s+", " ", name) for name in re.findall(r"`([^`]+)`", paragraph))
+
+
+def vocabulary():
+    """All words and all paths of the tree without its papers."""
+    words, paths = set(FOREIGN), set()
+    for folder, folders, names in os.walk(ROOT):
+        folders[:] = [f for f in folders if not f.startswith((".git", "build", "__pycache__"))
+                      and not os.path.exists(os.path.join(folder, f, "CMakeCache.txt"))]
+        for name in names + folders:
+            path = os.path.relpath(os.path.join(folder, name), ROOT)
+            paths.add(path)
+            words.update(re.findall(r"\w+", name))
+            # A paper does not vouch for another one, nor does this file or its test.
+            if name.endswith(".md") or name in OWN or not os.path.isfile(os.path.join(ROOT, path)):
+                continue
+            try:
+                with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+                    text = file.read()
+                if name.endswith((".c", ".h", ".pml")):
+                    text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
+                words.update(re.findall(r"\w+", text))
+            except UnicodeDecodeError:
+                continue
+    words.update("CONFIG_" + word for word in list(words) if word.startswith("PTRACE_"))
+    return words, paths
+
+
+def as_pattern(path):
+    """`tools/cmd_*.c` and `pages/NAME.scd` stand for files; a stem stands for its .c and .h."""
+    return re.sub(r"\\\*|NAME", "[^/]*", re.escape(path)) + r"(\.[ch])?"
+
+
+def is_there(name, words, paths):
+    """Each word in the backquotes is one of the tree; a path with a folder of the tree is one, too."""
+    for path in re.findall(r"[\w.*-]+(?:/[\w.*-]+)+|[\w-]*\*[\w-]*\.\w+", name):
+        if "/" in path and path.split("/")[0] not in paths:
+            continue
+        pattern = as_pattern(path) if "/" in path else ".*/" + as_pattern(path)
+        if not any(re.fullmatch(pattern, other) for other in paths):
+            return False
+        name = name.replace(path, "")
+    # `PTRACE_LOG_...` stands for what begins so.
+    for start in re.findall(r"(\w+_)\.\.\.", name):
+        if not any(word.startswith(start) for word in words):
+            return False
+        name = name.replace(start + "...", "")
+    return all(word in words or not re.search(r"[A-Za-z]{3}", word) for word in re.findall(r"\w+", name.replace("-D", " ")))
+
+
+def examine(name, words, paths):
+    """(figures as in EXCEPTIONS, findings)"""
+    text, findings = read(name), []
+    long = list(long_lines(text))
+    findings += [f"{name}:{number}: {len(line)} columns" for number, line in long]
+    counts = list(sentences(text))
+    average = round(10 * sum(words for words, _ in counts) / max(1, len(counts)))
+    if average > 10 * AVERAGE:
+        findings.append(f"{name}: {average / 10} words a sentence")
+    too_long = [(count, sentence) for count, sentence in counts if count > LONGEST]
+    findings += [f"{name}: {count} words: {sentence[:60]}..." for count, sentence in too_long]
+    words = words | words_of_code(text)
+    missing = sorted({found for found in names_in(text) if not is_there(found, words, paths)})
+    findings += [f"{name}: `{found}` is not in the tree" for found in missing]
+    return (len(long), average, len(too_long), len(missing)), findings
+
+
+def check_form():
+    words, paths = vocabulary()
+    findings = []
+    for name in all_papers():
+        figures, found = examine(name, words, paths)
+        allowed = EXCEPTIONS.get(name)
+        if allowed is None:
+            findings += found
+        elif not found:
+            findings.append(f"{name}: keeps the form; take it out of EXCEPTIONS")
+        elif any(figure > most for figure, most in zip(figures, allowed)):
+            findings.append(f"{name}: {figures}, allowed are {allowed}; papers.py {name} tells which")
+    return findings
+
+
+def main():
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["--long"]:
+        for name in all_papers():
+            for count, sentence in sentences(read(name)):
+                if count > int(arguments[1]):
+                    print(f"{name}: {count}: {sentence}")
+        return 0
+    if arguments == ["--list"]:
+        words, paths = vocabulary()
+        for name in all_papers():
+            long, average, too_long, missing = examine(name, words, paths)[0]
+            print(f"{name:22} {average / 10:5} words a sentence, {too_long:3} too long, {long:3} long lines, "
+                  f"{missing:3} names that are not there")
+        return 0
+    if arguments:
+        words, paths = vocabulary()
+        findings = [line for name in arguments for line in examine(name, words, paths)[1]]
+    else:
+        findings = check_form()
+    print("\n".join(findings + [f"{len(all_papers())} papers, {len(findings)} findings"]))
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

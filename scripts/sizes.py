@@ -116,6 +116,7 @@ class Sizes:
         directory = os.path.join(self.work, "headers")
         shutil.rmtree(directory, ignore_errors=True)
         configuration.write_headers(directory)
+        configuration.wide = compiler.processor == "x86-64"
         macros = {}
         for header in ("private/pxt_config.h", "include/trace_config.h"):
             with open(os.path.join(directory, header), encoding="utf-8") as text:
@@ -163,8 +164,10 @@ def rows_of(sizes, compiler, profile):
     library = "ptrace" if configuration.value("CORE") else "retrieval"
     found = sizes.of(compiler, configuration, library)
     rows = {(compiler.name, profile, "all"): add(found.values())}
-    for folder in ("base", "port", "core", *OPTIONAL):
-        mine = [size for source, size in found.items() if source.startswith(folder + "/")]
+    for folder in ("base", "port", "core", "blackbox", *OPTIONAL):
+        # One row for what all units share of it, beside the port.
+        rooms = ("format", "base") if folder == "base" else (folder,)
+        mine = [size for source, size in found.items() if source.split("/")[0] in rooms]
         if mine:
             rows[compiler.name, profile, folder] = add(mine)
     for unit in OPTIONAL if (compiler.name, profile) == WITHOUT else ():
@@ -271,7 +274,7 @@ def units_block(table):
     full = {unit: row[0] for (compiler, profile, unit), row in table.items()
             if (compiler, profile) == WITHOUT}
     lines = ["| unit | bytes of code | the full library without it is smaller by |", "|---|---|---|",
-             f"| base and port, which the units share | {full['base']:,} and {full['port']:,} | |",
+             f"| format, base and port, which the units share | {full['base']:,} and {full['port']:,} | |",
              f"| Trace Core | {full['core']:,} | |"]
     lines += [f"| {NAMES.get(unit, unit)} | {full[unit]:,} | {full['all'] - full['-' + unit]:,} |"
               for unit in OPTIONAL]

@@ -36,7 +36,7 @@ PROFILES = {
     "bare": CORTEX_M3,
     "tiny": CORTEX_M3,
 }
-TRACE_PATH = ["posix_trace_event", "pxt_system_event", "typed_point", "largest_typed_point"]
+TRACE_PATH = ["posix_trace_event", "pxt_emit_system", "typed_point", "largest_typed_point"]
 # What the trace path may call beside the library: mem*, and what tells who, when, and wakes.
 TRACE_PATH_CALLS = re.compile(
     r"mem(cpy|set|move)|pthread_self|clock_gettime|syscall|__errno_location|__aeabi_\w+|pxt_board_\w+")
@@ -47,13 +47,13 @@ HANDLERS = ["port/posix/crash.c:on_signal"]
 # A call through a pointer that is a structure's member, and what that member is ever set to.
 CALLS = {
     "getnext": ["pxt_online_getnext", "pxt_log_getnext"],
-    "get_attr": ["pxt_stream_get_attr", "logretrieval/ops.c:get_attr"],
-    "get_status": ["pxt_stream_get_status", "pxt_tolog_get_status", "logretrieval/ops.c:get_status"],
-    "type_name": ["pxt_stream_type_name", "logretrieval/ops.c:type_name"],
-    "type_format": ["pxt_stream_type_format", "logretrieval/ops.c:type_format"],
-    "type_next": ["pxt_stream_type_next", "logretrieval/ops.c:type_next"],
-    "type_rewind": ["pxt_stream_type_rewind", "logretrieval/ops.c:type_rewind"],
-    "get_clock": ["pxt_stream_get_clock", "logretrieval/ops.c:get_clock"],
+    "get_attr": ["pxt_streamops_get_attr", "logretrieval/ops.c:get_attr"],
+    "get_status": ["pxt_status_get", "pxt_tolog_get_status", "logretrieval/ops.c:get_status"],
+    "type_name": ["pxt_streamops_type_name", "logretrieval/ops.c:type_name"],
+    "type_format": ["pxt_streamops_type_format", "logretrieval/ops.c:type_format"],
+    "type_next": ["pxt_streamops_type_next", "logretrieval/ops.c:type_next"],
+    "type_rewind": ["pxt_streamops_type_rewind", "logretrieval/ops.c:type_rewind"],
+    "get_clock": ["pxt_streamops_get_clock", "logretrieval/ops.c:get_clock"],
     "rewind": ["logretrieval/ops.c:rewind_log"],
     "close": ["pxt_log_close"],
     "info": ["logretrieval/info.c:get_info"],
@@ -73,6 +73,33 @@ CALLS = {
     "pull": ["attach/door.c:pull"],
     "state": ["attach/door.c:state"],
     "forget": ["attach/door.c:forget"],
+    "abandon": ["core/control/child.c:abandon", "core/process/directory.c:nothing"],
+    "lend": ["core/control/child.c:lend", "core/process/directory.c:nothing"],
+    "start": ["inherit/family.c:start"],
+    "sign": ["inherit/family.c:sign"],
+    "foreign": ["inherit/family.c:foreign"],
+    "goes_on": ["core/control/child.c:goes_on"],
+    # A child's part, or a mirror.
+    "begin": ["core/control/child.c:begin", "core/process/directory.c:begin", "blackbox/mirror.c:begin",
+              "inherit/family.c:begin"],
+    "any": ["inherit/family.c:any", "blackbox/mirror.c:any"],
+    "keeps": ["inherit/family.c:keeps"],
+    "after_fork": ["inherit/family.c:after_fork", "blackbox/mirror.c:after_fork"],
+    "gone": ["inherit/family.c:gone"],
+    "lock": ["inherit/family.c:lock_family"],
+    "unlock": ["inherit/family.c:unlock_family"],
+    "enter": ["blackbox/mirror.c:enter"],
+    "named": ["blackbox/mirror.c:named"],
+    "end": ["blackbox/mirror.c:end", "blackbox/filestream.c:end"],
+    "add": ["blackbox/mirror_names.c:add"],
+    "format": ["blackbox/mirror_names.c:format"],
+    "follow": ["blackbox/mirror_names.c:follow_all"],
+    "make_block": ["blackbox/filestream.c:make_block"],
+    "fill": ["blackbox/filestream.c:fill"],
+    "publish": ["blackbox/filestream.c:publish"],
+    "undo": ["blackbox/filestream.c:undo"],
+    "is": ["blackbox/filestream.c:is"],
+    "pxt_names_comes": ["pxt_wanted_type_comes"],
     "check": ["tolog/append.c:check", "tolog/loop.c:check", "tolog/untilfull.c:check"],
     "lay_out": ["pxt_tolog_sequential", "tolog/loop.c:lay_out"],
     "memory": ["pxt_tolog_no_memory", "tolog/loop.c:memory"],
@@ -133,7 +160,7 @@ def targets(name, place, profile_names):
     file, line, _ = place.rsplit(":", 2)
     with open(file, encoding="utf-8") as source:
         text = source.read().split("\n")[int(line) - 1]
-    members = re.findall(r"(?:->|\.)(\w+)\(", text)
+    members = re.findall(r"\b(\w+)\(", text)
     known = [target for member in members for target in CALLS.get(member, [])]
     if not known:
         problem(f"{name} calls through a pointer that CALLS does not name: {text.strip()}")
@@ -230,6 +257,7 @@ def compile_profile(profile, work):
     compiler, options = PROFILES[profile]
     configuration = Configuration({}, os.path.join(ROOT, "configs", profile + "_defconfig"))
     configuration.write_headers(work)
+    configuration.wide = not compiler.startswith("arm")
     points = os.path.join(work, "points.c")
     with open(points, "w", encoding="utf-8") as source:
         source.write(POINTS)
@@ -249,7 +277,9 @@ def compile_profile(profile, work):
 
 def check_targets():
     """CALLS is as long as the sources are: what a member is set to there stands in the list."""
-    for folder in ("base", "core", "core/tiny", "online", "tolog", "logretrieval"):
+    rooms = [f"core/{room}" for room in sorted(os.listdir(os.path.join(ROOT, "core")))
+             if os.path.isdir(os.path.join(ROOT, "core", room))]
+    for folder in ("format", "base", *rooms, "inherit", "blackbox", "online", "tolog", "logretrieval"):
         for file in sorted(os.listdir(os.path.join(ROOT, folder))):
             if not file.endswith(".c"):
                 continue

@@ -27,10 +27,13 @@ function(ptrace_heavy_check name)
 endfunction()
 
 ptrace_check(layers TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/check-layers.py")
+ptrace_check(structure TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/check-structure.py")
 ptrace_check(loops TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/check-loops.py")
 # The models of proof/ and the sources agree in their labels; the models themselves further below.
 ptrace_check(proof_labels TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/check-proof" --labels)
 set_tests_properties(proof_labels PROPERTIES LABELS "check;proof")
+ptrace_check(papers TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/papers.py")
+ptrace_check(papers_form TIMEOUT 60 "${PTRACE_PYTHON}" "${PROJECT_SOURCE_DIR}/tests/test_papers.py")
 ptrace_check(kconfig TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/check-kconfig.py")
 ptrace_check(second_tries TIMEOUT 60 sh "${PROJECT_SOURCE_DIR}/tests/twice_test")
 ptrace_check(bench_statistics TIMEOUT 60 "${PTRACE_PYTHON}" "${PROJECT_SOURCE_DIR}/tests/bench/test_values.py")

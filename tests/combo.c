@@ -138,7 +138,7 @@ static void what_is_no_log_is_refused(void)
 #endif
 
 #if _PXT_UNIT_TOLOG && _PXT_UNIT_LOGRETRIEVAL && _PXT_UNIT_USEREVENTS
-/* LPT-91 to LPT-94 */
+/* LPT-91, LPT-92, LPT-93, LPT-94 */
 static void a_log_gives_back_the_event(void)
 {
 	trace_event_id_t id = pxt_open_event("combo");

@@ -6,7 +6,7 @@
 #ifndef TESTS_INSIDE_H
 #define TESTS_INSIDE_H
 
-#include "core/threads.h"
+#include "core/process/threads.h"
 
 static inline void somebody_inside(bool inside)
 {

@@ -96,7 +96,7 @@ int pxt_suite_main(
     int argc, char **argv, const char *title, const struct pxt_case *cases, size_t count);
 
 /*
- * Of a program with test points: what is called there (base/compiler.h).  The program defines the
+ * Of a program with test points: what is called there (format/compiler.h).  The program defines the
  * hook.  Not set by assignment, for clang has no null pointer for it.
  */
 #define pxt_testpoint_hook_set(hook)                                                               \

@@ -7,11 +7,11 @@
 
 /* The two files under names of their own. */
 #define pxt_crc32 crc_fast
-#include "base/crc32_fast.c"
+#include "format/crc32_fast.c"
 #undef pxt_crc32
 #undef PXT_CRC32_H
 #define pxt_crc32 crc_small
-#include "base/crc32_small.c"
+#include "format/crc32_small.c"
 #undef pxt_crc32
 
 static unsigned char bytes[4099];

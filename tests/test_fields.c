@@ -138,6 +138,7 @@ static void expect_values(const unsigned char *data, int swapped)
 	CU_ASSERT_STRING_EQUAL(f[11].posix_name_np, "l");
 }
 
+/* TEV-09 */
 static void every_kind_of_field_is_read(void)
 {
 	expect_values((const unsigned char *)&values, 0);

@@ -2,7 +2,7 @@
 /* test_logcheck.c - posix_trace_log_check_np() tells sound logs from cut, damaged and lying ones. */
 #include "suite.h"
 
-#include "base/logfmt.h"
+#include "format/logfmt.h"
 #include "golden/golden.h"
 
 #include <errno.h>
@@ -216,7 +216,7 @@ static void a_length_that_leads_astray_costs_one_block(void)
 	PXT_EQ(sum.posix_sound_np, whole.posix_sound_np - 1);
 }
 
-/* A begin slot where a continuation belongs, and a continuation where a begin slot belongs. */
+/* TEV-06: a begin slot where a continuation belongs, and a continuation where a begin slot belongs. */
 static void torn_and_orphan_slots_are_counted(void)
 {
 	const uint32_t begin = 0x80000000u;

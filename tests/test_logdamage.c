@@ -2,7 +2,7 @@
 /* test_logdamage.c - short, damaged, foreign and hostile logs are refused, with place and reason. */
 #include "suite.h"
 
-#include "base/logfmt.h"
+#include "format/logfmt.h"
 #include "golden/golden.h"
 
 #include <errno.h>
@@ -81,6 +81,7 @@ static void bytes_behind_the_trailer_are_refused(void)
 	CU_ASSERT(strstr(error.posix_reason_np, "trailer") != NULL);
 }
 
+/* QNX-05 */
 static void a_missing_and_a_doubled_block_are_noticed(void)
 {
 	struct posix_trace_logerror_np error;

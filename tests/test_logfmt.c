@@ -2,8 +2,8 @@
 /* test_logfmt.c - what the writing half makes, the golden log and the reading half agree upon. */
 #include "suite.h"
 
-#include "base/logfmt.h"
-#include "base/logfmt_bytes.h"
+#include "format/logfmt.h"
+#include "format/logfmt_bytes.h"
 #include "golden/golden.h"
 
 #include <errno.h>

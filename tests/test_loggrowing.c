@@ -2,7 +2,7 @@
 /* test_loggrowing.c - logs that are still being written, and those whose writer died (ruling 22). */
 #include "suite.h"
 
-#include "base/logfmt.h"
+#include "format/logfmt.h"
 #include "golden/golden.h"
 
 #include <errno.h>

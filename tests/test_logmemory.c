@@ -5,8 +5,8 @@
  */
 #include "suite.h"
 
-#include "base/logfmt.h"
 #include "fakes/fakes.h"
+#include "format/logfmt.h"
 #include "golden/golden.h"
 
 #include <errno.h>

@@ -413,6 +413,7 @@ static void a_log_tells_the_signal_that_ended_its_process_and_others_none(void)
 	}
 }
 
+/* SHARK-31 */
 static void a_log_names_its_threads_and_modules(void)
 {
 	struct posix_trace_logthread_np thread;

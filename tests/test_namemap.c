@@ -2,7 +2,7 @@
 /* test_namemap.c - the name map of the process and the descriptions in it. */
 #include "suite.h"
 
-#include "base/compiler.h"
+#include "format/compiler.h"
 
 #include <trace.h>
 
@@ -14,7 +14,7 @@
 #endif
 
 #if HAVE_NAMES
-#include "core/names.h"
+#include "core/process/names.h"
 
 #include <errno.h>
 #include <pthread.h>

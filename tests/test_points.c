@@ -2,7 +2,7 @@
 /* test_points.c - typed trace points of one line: what they record, and what they leave alone. */
 #include "suite.h"
 
-#include "base/compiler.h"
+#include "format/compiler.h"
 
 #include <trace.h>
 
@@ -152,7 +152,7 @@ static void a_point_without_fields_and_one_with_text_alone_are_recorded(void)
 	posix_trace_shutdown(stream);
 }
 
-/* LPT-33 */
+/* LPT-33, ZEP-25, QNX-39 */
 static void nothing_is_evaluated_when_nobody_wants_the_event(void)
 {
 	struct posix_trace_event_info info;

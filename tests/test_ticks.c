@@ -2,8 +2,8 @@
 /* test_ticks.c - counter readings become times without any rounding on the way. */
 #include "suite.h"
 
-#include "base/mul64.h"
-#include "base/ticks.h"
+#include "format/mul64.h"
+#include "format/ticks.h"
 #include "port/bare/board.h"
 
 static uint64_t seed = 0x9e3779b97f4a7c15u;

@@ -5,11 +5,12 @@
  */
 #define _GNU_SOURCE /* F_SETPIPE_SZ */
 #include "conformance/story.h"
-#include "core/control.h"
+#include "core/control/control.h"
+#include "core/process/holdback.h"
 #include "fakes/fakes.h"
 #include "suite.h"
 
-#include "base/slot.h"
+#include "format/slot.h"
 #include "port/port_sysinfo.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* append.c - the log policy APPEND: grows without end, on any kind of file (LOGP-03). */
-#include "tolog/tolog.h"
+#include "tolog/policies.h"
 
 #include <errno.h>
 

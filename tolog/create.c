@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* create.c - streams with log: what is needed is taken and begun before anybody can find them. */
-#include "tolog/tolog.h"
+#include "tolog/policies.h"
 
 #include "base/attr.h"
-#include "core/filestream.h"
+#include "core/control/counts.h"
+#include "core/control/create.h"
+#include "core/control/filestream.h"
+#include "core/control/shutdown.h"
+#include "core/control/streamops.h"
 #include "core/testpoints.h"
 #include "port/port_sysinfo.h"
 
@@ -11,13 +15,13 @@
 #include <string.h>
 
 const struct pxt_ops pxt_tolog_ops = {
-	.get_attr = pxt_stream_get_attr,
+	.get_attr = pxt_streamops_get_attr,
 	.get_status = pxt_tolog_get_status,
-	.type_name = pxt_stream_type_name,
-	.type_format = pxt_stream_type_format,
-	.type_next = pxt_stream_type_next,
-	.type_rewind = pxt_stream_type_rewind,
-	.get_clock = pxt_stream_get_clock,
+	.type_name = pxt_streamops_type_name,
+	.type_format = pxt_streamops_type_format,
+	.type_next = pxt_streamops_type_next,
+	.type_rewind = pxt_streamops_type_rewind,
+	.get_clock = pxt_streamops_get_clock,
 	.kind = &pxt_stream_kind,
 };
 
@@ -32,7 +36,7 @@ int pxt_tolog_get_status(void *object, trace_id_t trid, struct posix_trace_statu
 	if (pxt_stream_enter_as(stream, trid))
 		return EINVAL;
 	log = pxt_tolog_of(stream);
-	pxt_stream_full_status(stream, status);
+	pxt_counts_status(stream, status);
 	status->posix_stream_flush_status =
 	    log->flushing ? POSIX_TRACE_FLUSHING : POSIX_TRACE_NOT_FLUSHING;
 	status->posix_stream_flush_error =
@@ -173,21 +177,21 @@ static int create(const struct pxt_create *request, const trace_attr_t *attr,
     const struct pxt_tolog_policy *policy, const struct pxt_port_log *out, trace_id_t *trid)
 {
 	struct pxt_stream *stream;
-	int error = pxt_stream_create(request, attr, &stream);
+	int error = pxt_create_stream(request, attr, &stream);
 
 	if (error)
 		return error;
 	error = attach(stream, policy, out);
 	PXT_TESTPOINT(PXT_TP_LOG_BEGUN);
 	if (!error) {
-		error = pxt_stream_publish(stream, trid);
+		error = pxt_create_publish(stream, trid);
 		if (error) {
 			pxt_tolog_helper_end(stream);
 			pxt_tolog_drop(stream);
 		}
 	}
 	if (error)
-		pxt_stream_abandon(stream);
+		pxt_shutdown_abandon(stream);
 	return error;
 }
 
@@ -215,7 +219,7 @@ PXT_API int posix_trace_create_withlog(
 		return error;
 	error = pxt_tolog_line_possible(&out, &used) ? policy->check(&out, &used) : EINVAL;
 	/* The log would begin by emptying the stream's memory. */
-	if (!error && pxt_file_is(&used, file_desc))
+	if (!error && pxt_filestream_is(&used, file_desc))
 		error = EINVAL;
 	if (!error)
 		error = create(&request, &used, policy, &out, trid);

@@ -2,9 +2,9 @@
 /* describe.c - who traced and where the code lay: process, threads by name, modules. */
 #include "tolog/tolog.h"
 
-#include "base/crc32.h"
-#include "core/family.h"
-#include "core/threads.h"
+#include "core/process/family.h"
+#include "core/process/threads.h"
+#include "format/crc32.h"
 #include "port/port_sysinfo.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #include "tolog/tolog.h"
 
-#include "core/threads.h"
+#include "core/process/threads.h"
 
 #include <string.h>
 

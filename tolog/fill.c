@@ -8,8 +8,12 @@
  */
 #include "tolog/tolog.h"
 
-#include "core/context.h"
-#include "core/control.h"
+#include "core/control/control.h"
+#include "core/process/context.h"
+#include "core/process/holdback.h"
+#include "core/read/contents.h"
+#include "core/read/run.h"
+#include "core/stream/admit.h"
 
 #include <string.h>
 
@@ -73,7 +77,7 @@ static enum pxt_fill put_item(struct pxt_stream *stream, const struct pxt_item *
 	}
 	if (may != PXT_FILL_ON)
 		return may;
-	if (!pxt_consumer_slots(stream, item, slots))
+	if (!pxt_contents_slots(stream, item, slots))
 		return PXT_FILL_ON;
 	put(log, slots, item->slots, lost);
 	pxt_consumer_done(stream, item);
@@ -227,7 +231,7 @@ static void put_run(struct pxt_stream *stream, const struct pxt_tolog_flush *flu
 
 	if (log->stop_mark || log->unreported || log->policy->admits)
 		return;
-	pxt_consumer_run(stream, &run, plainly_covered(stream, flush));
+	pxt_run_take(stream, &run, plainly_covered(stream, flush));
 	if (!run.records)
 		return;
 	pxt_log_put_copied(&log->data, run.slots, run.records, run.least, run.most);
@@ -283,7 +287,7 @@ static enum pxt_fill put_last_stop(struct pxt_stream *stream)
 	const int automatic = 1;
 	enum pxt_fill result = PXT_FILL_ON;
 
-	if (log->last_id != PXT_ID_STOP && pxt_stream_wants(stream->block, PXT_ID_STOP))
+	if (log->last_id != PXT_ID_STOP && pxt_admit_system(stream->block, PXT_ID_STOP))
 		result = put_made(stream, PXT_ID_STOP, pxt_port_ticks_ordered(), &automatic);
 	if (result == PXT_FILL_ON)
 		log->owes_stop = false;
@@ -333,7 +337,7 @@ enum pxt_fill pxt_tolog_fill(struct pxt_stream *stream, struct pxt_tolog_flush *
 	}
 	if (result == PXT_FILL_DONE && flush->marks) {
 		result = PXT_FILL_ON;
-		if (pxt_stream_wants(stream->block, PXT_ID_FLUSH_START))
+		if (pxt_admit_system(stream->block, PXT_ID_FLUSH_START))
 			result = put_made(stream, PXT_ID_FLUSH_START, begun, NULL);
 		flush->start_told = result == PXT_FILL_ON;
 		result = result == PXT_FILL_ON ? PXT_FILL_DONE : result;

@@ -2,7 +2,9 @@
 /* finish.c - the log begins anew (clear), and the end of it (shutdown). */
 #include "tolog/tolog.h"
 
-#include "core/control.h"
+#include "core/control/control.h"
+#include "core/control/counts.h"
+#include "core/process/holdback.h"
 #include "core/testpoints.h"
 
 #define SLICE_NS 50000u
@@ -150,7 +152,7 @@ static void read_status(struct pxt_stream *stream, struct pxt_log_trailer *trail
 	const struct pxt_tolog *log = pxt_tolog_of(stream);
 	struct posix_trace_status_info *status = &trailer->status;
 
-	pxt_stream_full_status(stream, status);
+	pxt_counts_status(stream, status);
 	status->posix_stream_flush_status = POSIX_TRACE_NOT_FLUSHING;
 	status->posix_stream_flush_error = atomic_load_explicit(&log->error, memory_order_acquire);
 	status->posix_log_overrun_status = atomic_load_explicit(&log->overrun, memory_order_acquire)
@@ -159,7 +161,7 @@ static void read_status(struct pxt_stream *stream, struct pxt_log_trailer *trail
 	status->posix_log_full_status = atomic_load_explicit(&log->full, memory_order_acquire)
 	                                    ? POSIX_TRACE_FULL
 	                                    : POSIX_TRACE_NOT_FULL;
-	pxt_stream_counts(stream, &trailer->counts);
+	pxt_counts_take(stream, &trailer->counts);
 	trailer->attr = stream->block->attr;
 }
 
@@ -218,7 +220,7 @@ int pxt_tolog_complete(struct pxt_stream *stream, int failed, const struct pxt_c
 
 	if (failed) {
 		whole = pxt_tolog_give_up(log);
-		if (!pxt_consumer_drained(stream->block))
+		if (!pxt_lane_all_drained(stream->block))
 			atomic_store_explicit(&log->overrun, 1u, memory_order_release);
 	}
 	if (crash)

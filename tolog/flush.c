@@ -2,37 +2,14 @@
 /* flush.c - posix_trace_flush(), and the steps of every flush. */
 #include "tolog/tolog.h"
 
+#include "core/control/control.h"
+#include "core/read/restart.h"
+#include "core/stream/admit.h"
 #include "core/testpoints.h"
 
 #include <errno.h>
 
 #define HELD_SLICE_NS 50000u
-
-/* ---- Turns ---- */
-
-void pxt_tolog_take_turn(struct pxt_stream *stream)
-{
-	struct pxt_tolog *log = pxt_tolog_of(stream);
-
-	log->users++;
-	while (atomic_load_explicit(&log->busy, memory_order_acquire)) {
-		pxt_stream_unlock(stream);
-		(void)pxt_port_wait(&log->busy, 1u, NULL, 0);
-		pxt_port_mutex_lock(&stream->mutex);
-	}
-	log->holder = pxt_port_thread();
-	atomic_store_explicit(&log->busy, 1u, memory_order_release);
-}
-
-void pxt_tolog_end_turn(struct pxt_stream *stream)
-{
-	struct pxt_tolog *log = pxt_tolog_of(stream);
-
-	log->users--;
-	atomic_fetch_add_explicit(&log->turns, 1u, memory_order_relaxed);
-	atomic_store_explicit(&log->busy, 0u, memory_order_release);
-	pxt_port_wake(&log->busy);
-}
 
 /* ---- Steps ---- */
 
@@ -53,7 +30,7 @@ static void stop_stream(struct pxt_stream *stream)
 	}
 	if (!log->clear_due) {
 		if (!sealing)
-			pxt_stream_stop_now(stream);
+			pxt_control_stop_now(stream);
 		stream->dead_log = 1;
 		log->owes_stop = true;
 		atomic_store_explicit(&log->full, 1u, memory_order_release);
@@ -143,12 +120,12 @@ int pxt_tolog_flush(struct pxt_stream *stream, bool final)
 	log->flushing = false;
 	PXT_TESTPOINT(PXT_TP_FLUSH_ENDED);
 	pxt_tolog_note_error(log, error);
-	if (flush.start_told && pxt_stream_wants(stream->block, PXT_ID_FLUSH_STOP)) {
+	if (flush.start_told && pxt_admit_system(stream->block, PXT_ID_FLUSH_STOP)) {
 		log->stop_mark = true;
 		log->stop_ticks = pxt_port_ticks_ordered();
 	}
 	if (!error && !final)
-		pxt_consumer_settle(stream);
+		pxt_restart_settle(stream);
 	return error;
 }
 

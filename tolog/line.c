@@ -10,21 +10,21 @@
 #include "tolog/tolog.h"
 
 #include "base/attr.h"
-#include "base/crc32.h"
-#include "base/line.h"
+#include "format/crc32.h"
+#include "format/frame.h"
 #include "port/port.h"
 
 #include <errno.h>
 #include <string.h>
 
 #define DATA_BYTES     (CONFIG_PTRACE_LOG_LINE_SLOTS * PXT_SLOT_BYTES)
-#define META_BYTES     (PXT_LINE_META_START + PXT_TOLOG_META_BYTES - PXT_LOG_BLOCK_BYTES)
+#define META_BYTES     (PXT_FRAME_META_START + PXT_TOLOG_META_BYTES - PXT_LOG_BLOCK_BYTES)
 #define CONTENTS_BYTES (DATA_BYTES > META_BYTES ? DATA_BYTES : META_BYTES)
 /* Process, threads and modules, which are long and change slowly, come with every tenth head. */
 #define DESCRIBE_EVERY 10u
 
-_Static_assert(DATA_BYTES <= PXT_LINE_CONTENTS_MAX, "a frame fits a packet");
-_Static_assert(PXT_LINE_HEAD_BYTES <= CONTENTS_BYTES, "so does a head");
+_Static_assert(DATA_BYTES <= PXT_FRAME_CONTENTS_MAX, "a frame fits a packet");
+_Static_assert(PXT_FRAME_HEAD_BYTES <= CONTENTS_BYTES, "so does a head");
 
 struct pxt_tolog_line {
 	uint64_t frames;   /* made so far */
@@ -38,7 +38,7 @@ struct pxt_tolog_line {
 	uint32_t begun;            /* records of the block that is on its way, in frames so far */
 	bool packets;
 	bool torn; /* a part of a frame may be out, without an end */
-	unsigned char bytes[PXT_LINE_ROOM(CONTENTS_BYTES)];
+	unsigned char bytes[PXT_FRAME_ROOM(CONTENTS_BYTES)];
 };
 
 /* ---- Which logs are lines ---- */
@@ -72,24 +72,23 @@ void pxt_tolog_line_start(struct pxt_tolog *log)
 
 /* ---- Frames ---- */
 
-static void begin(
-    struct pxt_tolog_line *line, struct pxt_line_frame *frame, enum pxt_line_kind kind)
+static void begin(struct pxt_tolog_line *line, struct pxt_frame *frame, enum pxt_frame_kind kind)
 {
-	const struct pxt_line_start start = { .kind = kind,
-		.seed = kind == PXT_LINE_HEAD ? 0 : line->seed,
+	const struct pxt_frame_start start = { .kind = kind,
+		.seed = kind == PXT_FRAME_HEAD ? 0 : line->seed,
 		.frames = line->frames,
 		.records = line->records };
 
-	pxt_line_begin(
-	    frame, line->bytes, &start, line->packets, line->torn || kind == PXT_LINE_HEAD);
+	pxt_frame_begin(
+	    frame, line->bytes, &start, line->packets, line->torn || kind == PXT_FRAME_HEAD);
 	line->torn = false;
 }
 
-static void end(struct pxt_tolog *log, struct pxt_line_frame *frame)
+static void end(struct pxt_tolog *log, struct pxt_frame *frame)
 {
 	log->line->frames++;
 	log->way.bytes = log->line->bytes;
-	log->way.length = pxt_line_end(frame);
+	log->way.length = pxt_frame_end(frame);
 	log->way.sent = 0;
 }
 
@@ -114,10 +113,10 @@ static void pack_data(struct pxt_tolog *log)
 {
 	struct pxt_tolog_line *line = log->line;
 	uint32_t bytes = line->left < DATA_BYTES ? line->left : DATA_BYTES;
-	struct pxt_line_frame frame;
+	struct pxt_frame frame;
 
-	begin(line, &frame, PXT_LINE_DATA);
-	pxt_line_add(&frame, line->next, bytes);
+	begin(line, &frame, PXT_FRAME_DATA);
+	pxt_frame_add(&frame, line->next, bytes);
 	end(log, &frame);
 	count(line, line->next, bytes);
 	line->next += bytes;
@@ -132,29 +131,30 @@ static void pack_head(struct pxt_tolog *log)
 	const uint64_t counts[] = { line->frames, line->records, line->lost };
 	unsigned char *entry = log->meta_bytes + PXT_LOG_HEADER_BYTES;
 	struct pxt_log_block block;
-	struct pxt_line_frame frame;
+	struct pxt_frame frame;
 
-	_Static_assert(sizeof(counts) == PXT_LINE_HEAD_BYTES - PXT_LINE_COUNTS_AT, "three counts");
+	_Static_assert(
+	    sizeof(counts) == PXT_FRAME_HEAD_BYTES - PXT_FRAME_COUNTS_AT, "three counts");
 	pxt_port_clock_read(&reading.clock);
 	pxt_log_start(&block, entry, PXT_TOLOG_META_BYTES - PXT_LOG_HEADER_BYTES);
 	entry += block.used;
 	(void)pxt_log_put_clock(&block, &reading);
-	begin(line, &frame, PXT_LINE_HEAD);
-	pxt_line_add(&frame, log->meta_bytes, PXT_LINE_FILE_HEAD);
-	pxt_line_add(&frame, entry, PXT_LOG_CLOCK_BYTES);
-	pxt_line_add(&frame, counts, sizeof(counts));
+	begin(line, &frame, PXT_FRAME_HEAD);
+	pxt_frame_add(&frame, log->meta_bytes, PXT_FRAME_FILE_HEAD);
+	pxt_frame_add(&frame, entry, PXT_LOG_CLOCK_BYTES);
+	pxt_frame_add(&frame, counts, sizeof(counts));
 	end(log, &frame);
 }
 
 static void pack_meta(struct pxt_tolog *log)
 {
 	const uint16_t start[] = { (uint16_t)log->way.type, (uint16_t)log->meta.count };
-	struct pxt_line_frame frame;
+	struct pxt_frame frame;
 
-	_Static_assert(sizeof(start) == PXT_LINE_META_START, "type and number");
-	begin(log->line, &frame, PXT_LINE_META);
-	pxt_line_add(&frame, start, sizeof(start));
-	pxt_line_add(
+	_Static_assert(sizeof(start) == PXT_FRAME_META_START, "type and number");
+	begin(log->line, &frame, PXT_FRAME_META);
+	pxt_frame_add(&frame, start, sizeof(start));
+	pxt_frame_add(
 	    &frame, log->meta_bytes + PXT_LOG_BLOCK_BYTES, log->meta.used - PXT_LOG_BLOCK_BYTES);
 	end(log, &frame);
 }
@@ -211,22 +211,18 @@ uint32_t pxt_tolog_line_given_up(struct pxt_tolog *log)
 
 /* ---- What is said again ---- */
 
-int pxt_tolog_line_repeat(struct pxt_tolog *log, uint64_t hz, bool last)
+bool pxt_tolog_line_due(struct pxt_tolog *log, uint64_t hz, bool last, bool *describe)
 {
 	struct pxt_tolog_line *line = log->line;
 	uint64_t now = pxt_port_ticks();
 
 	if (!line)
-		return 0;
+		return false;
 	if (!line->repeated)
 		line->repeated = now; /* create has just sent a head */
 	if (!last && now - line->repeated < hz * CONFIG_PTRACE_LOG_LINE_REPEAT_MS / 1000u)
-		return 0;
+		return false;
 	line->repeated = now;
-	if (!last) {
-		memset(log->told_types, 0, sizeof(log->told_types));
-		if (++line->repeats % DESCRIBE_EVERY == 0)
-			pxt_tolog_describe_forget(log);
-	}
-	return pxt_tolog_put_head(log);
+	*describe = !last && ++line->repeats % DESCRIBE_EVERY == 0;
+	return true;
 }

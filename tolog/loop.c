@@ -6,7 +6,7 @@
  * The newest block is written again with more records until it is full, its head last (output.c): a
  * flush of few records costs two short writes, not a frame.
  */
-#include "tolog/tolog.h"
+#include "tolog/policies.h"
 
 #include "base/attr.h"
 #include "core/testpoints.h"

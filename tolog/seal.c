@@ -5,7 +5,7 @@
  * The thread that the handler runs in may have been anywhere: inside a trace point, holding a
  * lock, in the middle of a write.  So the handler waits for nothing without a bound:
  *
- *   the stream's mutex, the log's turn   tried for a second (pxt_patience_ns), for all streams
+ *   the stream's mutex, the log's turn   tried for a second (pxt_lock_patience_ns), for all streams
  *                                        together; the mutex is then kept to the end
  *   writers that are inside              waited for as a stop does, the hold-back time at most
  *   the process lock                     not needed: wanted table and gate are words
@@ -23,17 +23,12 @@
  */
 #include "tolog/tolog.h"
 
-#include "core/control.h"
+#include "core/control/control.h"
+#include "core/control/seal.h"
+#include "core/process/lock.h"
 #include "port/port_crash.h"
 
 #define SLICE_NS 50000u
-
-static _Atomic uint32_t seals;
-
-bool pxt_tolog_seals(void)
-{
-	return atomic_load_explicit(&seals, memory_order_relaxed) != 0;
-}
 
 /* ---- In the handler ---- */
 
@@ -94,7 +89,7 @@ static void seal_log(struct pxt_stream *stream, const struct pxt_crash *crash)
 		finish_trailer(log);
 		return;
 	}
-	pxt_stream_seal(stream);
+	pxt_seal_stream(stream);
 	(void)pxt_tolog_complete(stream, pxt_tolog_flush(stream, true), crash);
 }
 
@@ -130,7 +125,7 @@ static void seal_all(const struct pxt_crash *crash)
 {
 	struct pxt_patience patience;
 
-	pxt_patience_begin(&patience, pxt_patience_ns);
+	pxt_patience_begin(&patience, pxt_lock_patience_ns);
 	if (pxt_port_pid() != pxt_process_pid())
 		return;
 	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
@@ -172,7 +167,7 @@ PXT_API int posix_trace_seal_on_signals_np(const int *signals, size_t count)
 	pxt_process_lock();
 	error = pxt_port_crash_watch(signals, count, seal_all);
 	if (!error)
-		atomic_store_explicit(&seals, !signals || count, memory_order_relaxed);
+		atomic_store_explicit(&pxt_tolog_watched, !signals || count, memory_order_relaxed);
 	pxt_process_unlock();
 	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS && pxt_tolog_seals(); i++)
 		tell_early(&pxt_streams[i]);

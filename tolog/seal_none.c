@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* seal_none.c - a configuration without CONFIG_PTRACE_LOG_SEAL says so. */
-#include "base/compiler.h"
+#include "format/compiler.h"
 
 #include <errno.h>
 #include <trace_np.h>

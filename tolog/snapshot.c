@@ -2,11 +2,12 @@
 /*
  * snapshot.c - posix_trace_snapshot_np(): what a stream holds now, as a complete log.
  *
- * Of the stream only its copy is used (core/copy.h): how long the device takes is nobody's concern.
+ * Of the stream only its copy is used (core/copy/copy.h): how long the device takes is nobody's concern.
  */
-#include "core/copy.h"
+#include "core/control/counts.h"
+#include "core/copy/copy.h"
 #include "core/testpoints.h"
-#include "tolog/tolog.h"
+#include "tolog/policies.h"
 
 #include "base/attr.h"
 
@@ -35,7 +36,7 @@ static int put_window(struct pxt_stream *stream, struct pxt_tolog_flush *flush)
 static void count(struct pxt_copy *copy, const struct pxt_tolog_flush *flush,
     struct posix_trace_counts_np *counts)
 {
-	pxt_stream_counts(&copy->stream, counts);
+	pxt_counts_take(&copy->stream, counts);
 	counts->posix_retrieved_np -= copy->retrieved + flush->younger;
 	counts->posix_lost_np += copy->refused - copy->lost_told;
 	counts->posix_cleared_np = 0;
@@ -71,7 +72,7 @@ static int put_log(struct pxt_copy *copy, const struct pxt_port_log *out)
 	if (error)
 		return error;
 	/* As it was, before it is emptied. */
-	pxt_stream_full_status(stream, &trailer.status);
+	pxt_counts_status(stream, &trailer.status);
 	error = put_window(stream, &flush);
 	if (!error) {
 		finish(copy, &flush, &trailer);

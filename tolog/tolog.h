@@ -17,8 +17,8 @@
 #ifndef PXT_TOLOG_H
 #define PXT_TOLOG_H
 
-#include "base/logfmt.h"
-#include "core/consumer.h"
+#include "core/read/consumer.h"
+#include "format/logfmt.h"
 #include "port/port_log.h"
 
 #include <stdatomic.h>
@@ -147,30 +147,7 @@ int pxt_tolog_begin(struct pxt_stream *stream, const struct pxt_tolog_policy *po
 /* Gives its memory back. */
 void pxt_tolog_drop(struct pxt_stream *stream);
 
-/* ---- Policies (append.c, untilfull.c, loop.c) ---- */
-
-#if CONFIG_PTRACE_LOG_LOOP
-extern const struct pxt_tolog_policy pxt_tolog_loop;
-#define PXT_TOLOG_LOOP &pxt_tolog_loop,
-#else
-#define PXT_TOLOG_LOOP
-#endif
-#if CONFIG_PTRACE_LOG_UNTIL_FULL
-extern const struct pxt_tolog_policy pxt_tolog_until_full;
-#define PXT_TOLOG_UNTIL_FULL &pxt_tolog_until_full,
-#else
-#define PXT_TOLOG_UNTIL_FULL
-#endif
-#if CONFIG_PTRACE_LOG_APPEND
-extern const struct pxt_tolog_policy pxt_tolog_append;
-#define PXT_TOLOG_APPEND &pxt_tolog_append,
-#else
-#define PXT_TOLOG_APPEND
-#endif
-#define PXT_TOLOG_POLICIES                                                                         \
-	{                                                                                          \
-		PXT_TOLOG_LOOP PXT_TOLOG_UNTIL_FULL PXT_TOLOG_APPEND NULL                          \
-	}
+/* ---- Policies (policies.h) ---- */
 
 /* What block behind block needs; UNTIL_FULL and APPEND. */
 void pxt_tolog_sequential(struct pxt_tolog *log, const trace_attr_t *attr);
@@ -215,8 +192,11 @@ bool pxt_tolog_line_more(struct pxt_tolog *log);
 bool pxt_tolog_line_is_lossy(const struct pxt_tolog *log, int error);
 /* What is on its way is given up; returns the records in frames that were made of it. */
 uint32_t pxt_tolog_line_given_up(struct pxt_tolog *log);
-/* About every second, and at the end (@last): the head and the names again. */
-int pxt_tolog_line_repeat(struct pxt_tolog *log, uint64_t hz, bool last);
+/*
+ * Whether the head is to be told again, and the names: about every second, and at the end (@last).
+ * *describe: what changes slowly, too.
+ */
+bool pxt_tolog_line_due(struct pxt_tolog *log, uint64_t hz, bool last, bool *describe);
 #else
 PXT_INLINE bool pxt_tolog_line_possible(const struct pxt_port_log *out, const trace_attr_t *attr)
 {
@@ -261,12 +241,13 @@ PXT_INLINE uint32_t pxt_tolog_line_given_up(struct pxt_tolog *log)
 	return 0;
 }
 
-PXT_INLINE int pxt_tolog_line_repeat(struct pxt_tolog *log, uint64_t hz, bool last)
+PXT_INLINE bool pxt_tolog_line_due(struct pxt_tolog *log, uint64_t hz, bool last, bool *describe)
 {
 	(void)log;
 	(void)hz;
 	(void)last;
-	return 0;
+	(void)describe;
+	return false;
 }
 #endif
 
@@ -324,6 +305,8 @@ PXT_INLINE void pxt_tolog_regain(struct pxt_stream *stream, const struct pxt_tol
 #if CONFIG_PTRACE_LOG_SEAL
 /* Whether signals are watched for: a log then tells early what a handler cannot find out. */
 bool pxt_tolog_seals(void);
+/* Not 0: they are.  Changed under the process lock. */
+extern _Atomic uint32_t pxt_tolog_watched;
 #else
 PXT_INLINE bool pxt_tolog_seals(void)
 {
@@ -373,6 +356,9 @@ enum pxt_fill {
 /* Takes records out of the stream into `data`. */
 enum pxt_fill pxt_tolog_fill(struct pxt_stream *stream, struct pxt_tolog_flush *flush);
 int pxt_tolog_flush(struct pxt_stream *stream, bool final);
+
+/* ---- The turn (turn.c); with the mutex, which is given up meanwhile ---- */
+
 void pxt_tolog_take_turn(struct pxt_stream *stream);
 void pxt_tolog_end_turn(struct pxt_stream *stream);
 

@@ -2,7 +2,7 @@
 /* types.c - blocks that every log has beside its records: names of types, clock readings. */
 #include "tolog/tolog.h"
 
-#include "core/names.h"
+#include "core/process/names.h"
 
 #include <string.h>
 
@@ -71,6 +71,20 @@ static bool time_to_look(struct pxt_tolog *log, const struct pxt_stream *stream)
 	return true;
 }
 
+/* On a line: who listens late, or has lost something, is told again. */
+static int repeat(struct pxt_tolog *log, uint64_t hz, bool last)
+{
+	bool describe = false;
+
+	if (!pxt_tolog_line_due(log, hz, last, &describe))
+		return 0;
+	if (!last)
+		memset(log->told_types, 0, sizeof(log->told_types));
+	if (describe)
+		pxt_tolog_describe_forget(log);
+	return pxt_tolog_put_head(log);
+}
+
 int pxt_tolog_tell(struct pxt_stream *stream, enum pxt_tolog_when when)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);
@@ -79,7 +93,7 @@ int pxt_tolog_tell(struct pxt_stream *stream, enum pxt_tolog_when when)
 	int error = pxt_tolog_resume(log);
 
 	if (!error)
-		error = pxt_tolog_line_repeat(log, stream->ticks.hz, when == PXT_WHEN_END);
+		error = repeat(log, stream->ticks.hz, when == PXT_WHEN_END);
 	if (!error)
 		error = tell_types(log);
 	if (!error)

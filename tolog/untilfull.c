@@ -3,7 +3,7 @@
  * untilfull.c - the log policy UNTIL_FULL: room for a STOP is always kept, so that the last
  * record of a full log is one (LOGP-02, DEC-14).
  */
-#include "tolog/tolog.h"
+#include "tolog/policies.h"
 
 #include "base/attr.h"
 

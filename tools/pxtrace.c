@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* pxtrace.c - finds the subcommand; help and version. */
-#include "command.h"
+#include "tools/command/command.h"
+#include "tools/command/options.h"
+#include "tools/command/suggest.h"
+#include "tools/output/exit.h"
+#include "tools/output/say.h"
 
-#include "out.h"
+#include "tools/output/out.h"
 
 #include <stdbool.h>
 #include <string.h>

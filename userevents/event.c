@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* event.c - posix_trace_event(). */
-#include "core/emit.h"
-#include "core/wanted.h"
+#include "core/record/emit.h"
+#include "core/stream/wanted.h"
 
 /*
  * The test comes first and alone: one load, one branch.  Identifiers that are no user type never

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* eventid_open.c - names of user event types, from the traced program's side. */
 #include "base/attr.h"
-#include "core/names.h"
-#include "core/wanted.h"
+#include "core/process/names.h"
+#include "core/stream/wanted.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* setformat.c - describes the payload of a user event type. */
 #include "base/attr.h"
-#include "core/names.h"
+#include "core/process/names.h"
 
 #include <errno.h>
 #include <trace_np.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* control.c - start, stop, clear, shutdown; see tiny.h. */
-#include "core/names.h"
+#include "core/process/names.h"
+#include "core/stream/wanted.h"
 #include "core/tiny/tiny.h"
-#include "core/wanted.h"
 #include "port_atomic.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* emit.c - from a trace point into the ring; see tiny.h. */
-#define PXT_TRACE_PATH /* base/compiler.h */
-#include "core/emit.h"
+#define PXT_TRACE_PATH /* format/compiler.h */
+#include "core/record/emit.h"
 
+#include "core/stream/wanted.h"
 #include "core/tiny/tiny.h"
-#include "core/wanted.h"
 #include "port_atomic.h"
 
 struct pxt_tiny pxt_tiny;
@@ -61,7 +61,7 @@ void pxt_emit(uint32_t id, const void *data, size_t bytes, const void *address)
 	pxt_irq_restore(irq);
 }
 
-void pxt_system_event(trace_event_id_t id, const void *data, size_t bytes)
+void pxt_emit_system(trace_event_id_t id, const void *data, size_t bytes)
 {
 	if (PXT_UNLIKELY(pxt_wanted_by(id)))
 		pxt_emit(id, data, bytes, __builtin_return_address(0));

@@ -3,7 +3,7 @@
  * names.c - names of event types: the unnamed one and the user's.  Types have no descriptions here:
  * their room would be this configuration's largest table.
  */
-#include "core/names.h"
+#include "core/process/names.h"
 
 #include "base/fields.h"
 #include "core/tiny/tiny.h"

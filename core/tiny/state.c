@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* state.c - what a stream can be asked; see tiny.h. */
 #include "base/attr.h"
-#include "core/names.h"
+#include "core/process/names.h"
 #include "core/tiny/tiny.h"
 #include "port/port.h"
 #include "port_atomic.h"

@@ -13,15 +13,15 @@
  *
  * A record is a begin slot and, from the next slot on, the data without gaps:
  *
- *   word 0   as word 1 of base/slot.h: identifier, bytes of data, whether it was cut
+ *   word 0   as word 1 of format/slot.h: identifier, bytes of data, whether it was cut
  *   word 1   program address, where that is recorded and has 32 bits
  *   word 2, 3   stamp
  */
 #ifndef PXT_TINY_H
 #define PXT_TINY_H
 
-#include "base/ids.h"
-#include "base/slot.h"
+#include "format/ids.h"
+#include "format/slot.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,6 +7,9 @@
 
 #define WEAK __attribute__((weak))
 
+/* The only one has number 0. */
+const volatile uint32_t pxt_port_only_cpu = 0;
+
 static pxt_cursor readings;
 
 WEAK uint64_t pxt_board_ticks(void)

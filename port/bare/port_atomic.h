@@ -13,8 +13,8 @@
 #ifndef PXT_PORT_ATOMIC_H
 #define PXT_PORT_ATOMIC_H
 
-#include "base/compiler.h"
-#include "base/slot.h"
+#include "format/compiler.h"
+#include "format/slot.h"
 #include "port/bare/board.h"
 
 #include <stdatomic.h>
@@ -22,7 +22,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* No thread has storage of its own (port/posix/port_atomic.h). */
+/* No thread has storage of its own (port/posix/arch/x86_64_own.h). */
 #define PXT_OWN_BY_DISTANCE 0
 
 /* ---- Without interrupts ---- */

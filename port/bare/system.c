@@ -13,8 +13,6 @@
 /* There is one process; its number is any that a process may have. */
 #define ONLY_PID 1
 
-const volatile uint32_t pxt_port_only_cpu = 0;
-
 void pxt_port_clock_start(struct pxt_clock_rate *rate)
 {
 	rate->hz = pxt_board_hz();

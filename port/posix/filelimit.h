@@ -3,7 +3,7 @@
 #ifndef PXT_FILELIMIT_H
 #define PXT_FILELIMIT_H
 
-#include "base/compiler.h"
+#include "format/compiler.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 /* local.c - processes of one machine: sockets, bells, descriptors that are passed; on Linux. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
-#include "base/door.h"
+#include "format/door.h"
 #include "port/port_local.h"
 #include "port/posix/quiet.h"
 

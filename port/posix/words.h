@@ -25,8 +25,8 @@
 #ifndef PXT_WORDS_H
 #define PXT_WORDS_H
 
-#include "base/compiler.h"
-#include "base/slot.h"
+#include "format/compiler.h"
+#include "format/slot.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -132,7 +132,7 @@ static inline struct pxt_slot pxt_words_view(const struct pxt_words_cell *cell, 
 		                      (half[4] & 0xffffu) | half[5] << 16 } };
 }
 
-/* ---- The cursor of a ring: [63:32] pos [31:1] seq [0] closed, as core/ring.h has it ---- */
+/* ---- The cursor of a ring: [63:32] pos [31:1] seq [0] closed, as core/ring/ring.h has it ---- */
 
 struct pxt_words_cursor {
 	_Atomic uint32_t tail;    /* [31:2] pos [1] parity of records [0] closed */

@@ -7,7 +7,7 @@
 
 Streams are found through the symbols of the library where it has them, else by search through the
 memory that GDB knows of. `pxtrace streams START LENGTH` searches there: the RAM of a board, say.
-What stands where is read from the labels (base/label.h); nothing of the program is called.
+What stands where is read from the labels (format/label.h); nothing of the program is called.
 """
 import os
 import re

@@ -3,7 +3,7 @@
  * crafted.c - single records that no trace point makes, in the memory of an attached process: what
  * becomes of each.
  */
-#include "base/ids.h"
+#include "format/ids.h"
 #include "party.h"
 #include "scribble.h"
 

@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #include "attach/kit.h"
 
-#include "core/process.h"
+#include "core/process/process.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,8 @@
  * the clock stands still, so that each word and each border is known.
  */
 #include "attach/intake.h"
-#include "core/control.h"
+#include "core/control/control.h"
+#include "core/process/holdback.h"
 #include "fakes/fakes.h"
 #include "suite.h"
 

@@ -2,7 +2,7 @@
 /* guests.c - processes that attach to a stream of this one and trace into it. */
 #include "party.h"
 
-#include "core/threads.h"
+#include "core/process/threads.h"
 
 #include <errno.h>
 #include <fcntl.h>

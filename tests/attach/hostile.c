@@ -6,7 +6,7 @@
  * happened.  3 seconds in all, half a minute with PXT_STRESS=full, two minutes with a sanitizer as well.
  */
 #define _GNU_SOURCE
-#include "base/ids.h"
+#include "format/ids.h"
 #include "party.h"
 #include "scribble.h"
 

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "attach/kit.h"
 
-#include "core/process.h"
+#include "core/process/process.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 #ifndef AT_KIT_H
 #define AT_KIT_H
 
-#include "base/door.h"
+#include "format/door.h"
 #include "suite_trace.h"
 
 #include <stdint.h>

@@ -2,7 +2,7 @@
 /* party.c - see party.h. */
 #include "party.h"
 
-#include "base/ids.h"
+#include "format/ids.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,9 +3,9 @@
 #include "scribble.h"
 
 #include "base/attr.h"
-#include "core/consumer.h"
-#include "core/directory.h"
-#include "core/mirror.h"
+#include "blackbox/mirrors.h"
+#include "core/process/directory.h"
+#include "core/read/consumer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the suite makes of results: relations, tables, and programs that do not run (LPT-42..44)."""
+"""What the suite makes of results: relations, tables, and programs that do not run (LPT-42, LPT-43, LPT-44)."""
 import argparse
 import contextlib
 import io

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The statistics program against published figures and against values that were made up.
 
-The first tables of this form (features LPT-43) give minimum, maximum, average and variance of 10,000
+The first tables of this form (LPT-43) give minimum, maximum, average and variance of 10,000
 first and 10,000 second values, and of all.  Halves with exactly those figures must give the row of
 all values; with the variance of a sample they would not.
 """

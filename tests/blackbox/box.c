@@ -3,10 +3,12 @@
 #define _GNU_SOURCE
 #include "box.h"
 
-#include "core/consumer.h"
-#include "core/control.h"
-#include "core/directory.h"
-#include "core/merge.h"
+#include "core/control/control.h"
+#include "core/control/counts.h"
+#include "core/process/directory.h"
+#include "core/read/consumer.h"
+#include "core/read/contents.h"
+#include "core/read/merge.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -51,7 +53,7 @@ static void find_parts(struct box *box)
 /* A reader of the process may have been killed while it made them. */
 static void forget_notes(struct pxt_block *block)
 {
-	pxt_consumer_look_again(block);
+	pxt_block_end_turn(block);
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_lane *lane = pxt_block_lane(block, i);
 
@@ -226,7 +228,7 @@ static bool take(struct box *box, struct box_event *event)
 	bool got = false;
 
 	while (!got && look(box, &item) == PXT_NEXT_READY)
-		got = pxt_consumer_read(stream, &item, event->data, sizeof(event->data), &origin);
+		got = pxt_contents_read(stream, &item, event->data, sizeof(event->data), &origin);
 	if (!got)
 		return false;
 	event->id = pxt_info_id(item.info);
@@ -248,7 +250,7 @@ void box_counts(struct box *box, struct posix_trace_counts_np *counts)
 	if (box->log)
 		counts_of_log(box, counts);
 	else
-		pxt_stream_counts(&box->reader->stream, counts);
+		pxt_counts_take(&box->reader->stream, counts);
 }
 
 static uint32_t index_of(const struct box *box, uint32_t id)

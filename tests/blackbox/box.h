@@ -7,7 +7,7 @@
 #ifndef PXT_BLACKBOX_BOX_H
 #define PXT_BLACKBOX_BOX_H
 
-#include "base/label.h"
+#include "format/label.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "box.h"
 #include "core/kit.h"
+#include "core/process/holdback.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -7,6 +7,8 @@
 #define _GNU_SOURCE
 #include "box.h"
 #include "core/kit.h"
+#include "core/process/holdback.h"
+#include "core/process/threads.h"
 #include "tolog/tolog.h"
 
 #include <errno.h>

@@ -7,7 +7,10 @@
 #include "box.h"
 #include "core/guard.h"
 #include "core/kit.h"
-#include "core/names.h"
+#include "core/process/names.h"
+#include "core/process/process.h"
+#include "core/process/threads.h"
+#include "core/testpoints.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -264,7 +267,7 @@ static void no_thread_is_missing_in_a_file_that_stays(void)
 	for (uint32_t i = 1; i <= count; i++)
 		PXT_EQ(box_thread(&box, i)->pid, getpid());
 	box_close(&box);
-	PXT_EQ(pxt_outsiders(&pxt_outside), 0);
+	PXT_EQ(pxt_outside_count(&pxt_outside), 0);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	(void)close(fd);
 }

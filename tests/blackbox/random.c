@@ -6,8 +6,9 @@
  */
 #define _GNU_SOURCE
 #include "box.h"
-#include "core/control.h"
-#include "core/process.h"
+#include "core/control/control.h"
+#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "suite.h"
 
 #include <errno.h>

@@ -7,10 +7,10 @@
  */
 #define _GNU_SOURCE
 #include "box.h"
-#include "core/directory.h"
 #include "core/kit.h"
-#include "core/names.h"
-#include "core/process.h"
+#include "core/process/directory.h"
+#include "core/process/names.h"
+#include "core/process/process.h"
 #include "core/trap.h"
 
 #include <pthread.h>

@@ -168,7 +168,7 @@ static const struct policy_row policy_table[] = {
 };
 #define POLICY_ROWS (sizeof(policy_table) / sizeof(policy_table[0]))
 
-/* ASSFP-01, ASSFP-E1, AGSFP-01, DEC-02 */
+/* ASSFP-01, ASSFP-E1, AGSFP-01, DEC-02, LPT-14 */
 static void the_stream_policy_takes_exactly_its_own_constants(void)
 {
 	trace_attr_t attr;
@@ -392,7 +392,7 @@ static void sizes_read_back_as_they_were_set(void)
 	}
 }
 
-/* DEC-07, ASMDS-E1 */
+/* DEC-07, ASMDS-E1, LPT-12 */
 static void a_data_size_beyond_the_maximum_changes_nothing(void)
 {
 	static const size_t beyond[] = { 4096, 65536, SIZE_MAX / 2, SIZE_MAX };
@@ -406,6 +406,24 @@ static void a_data_size_beyond_the_maximum_changes_nothing(void)
 		PXT_EQ(got, 9);
 	}
 }
+
+#if CONFIG_PTRACE_LIMIT_STREAM_SIZE
+/* ASSSZ-01, ASSSZ-E1, LPT-11 */
+static void a_stream_size_beyond_the_maximum_changes_nothing(void)
+{
+	static const size_t beyond[] = { (size_t)CONFIG_PTRACE_MAX_STREAM_SIZE + 1, SIZE_MAX };
+	trace_attr_t attr;
+	size_t got = 0;
+
+	pxt_attr(&attr, 0, 9, 0);
+	PXT_EQ(posix_trace_attr_setstreamsize(&attr, CONFIG_PTRACE_MAX_STREAM_SIZE), 0);
+	for (size_t i = 0; i < sizeof(beyond) / sizeof(beyond[0]); i++) {
+		PXT_EQ(posix_trace_attr_setstreamsize(&attr, beyond[i]), EINVAL);
+		PXT_EQ(posix_trace_attr_getstreamsize(&attr, &got), 0);
+		PXT_EQ(got, CONFIG_PTRACE_MAX_STREAM_SIZE);
+	}
+}
+#endif
 
 /* AGMUE-01, AGMUE-02, SIZ-02, DEC-07 */
 static void user_event_sizes_never_decrease_and_stop_at_the_truncated_record(void)
@@ -719,6 +737,9 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(the_stream_policy_takes_exactly_its_own_constants),
 	PXT_CASE(sizes_read_back_as_they_were_set),
 	PXT_CASE(a_data_size_beyond_the_maximum_changes_nothing),
+#if CONFIG_PTRACE_LIMIT_STREAM_SIZE
+	PXT_CASE(a_stream_size_beyond_the_maximum_changes_nothing),
+#endif
 	PXT_CASE(user_event_sizes_never_decrease_and_stop_at_the_truncated_record),
 #endif
 #if _PXT_UNIT_ONLINE

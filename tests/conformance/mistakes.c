@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mistakes.c - what other implementations got wrong (section 8 of the digest), one test each. */
+/* mistakes.c - what other implementations got wrong (docs/decisions.md), one test each. */
 #include "../suite_trace.h"
 
 #include <errno.h>

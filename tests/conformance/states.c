@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * states.c - the state table (6.1 of the digest) cell by cell, as data: each state x each input ->
+ * states.c - the state table cell by cell, as data: each state x each input ->
  * status, what the reader gets from then on, and the status when everything has been read.  Each
  * cell runs with one lane and with the default, and, where that is determined, with a log, where
  * flushing plays the part of reading.

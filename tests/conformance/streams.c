@@ -1159,7 +1159,7 @@ static void no_overrun_is_missed_by_a_thread_that_watches_the_status(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-/* The law of the counts, in every state (ruling 7) */
+/* ZEP-17: the law of the counts, in every state (ruling 7) */
 static void counts_follow_events_reads_losses_and_clear(void)
 {
 	struct st_full full;

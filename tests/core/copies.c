@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* copies.c - copies of streams whose positions and numbers have run over their words. */
-#include "core/copy.h"
-#include "core/copy_steps.h"
+#include "core/copy/copy.h"
+#include "core/copy/copy_steps.h"
 #include "kit.h"
 
 #include <unistd.h>

@@ -6,9 +6,9 @@
  * makes the instruction a fault, whose handler says what was read.  The rest is as in years.c.
  */
 #define _GNU_SOURCE
-#include "core/process.h"
-#include "core/threads.h"
-#include "core/wanted.h"
+#include "core/process/process.h"
+#include "core/process/threads.h"
+#include "core/stream/wanted.h"
 #include "suite.h"
 
 #include <signal.h>

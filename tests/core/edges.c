@@ -3,7 +3,9 @@
  * edges.c - the last slots of streams that do not overwrite: who stops the stream, who starts it
  * again, and what late writers can no longer do (ruling 14).
  */
-#include "core/autostop.h"
+#include "core/read/contents.h"
+#include "core/read/restart.h"
+#include "core/record/autostop.h"
 #include "kit.h"
 
 #include <string.h>
@@ -293,7 +295,7 @@ static void write_late(struct pxt_block *block, unsigned lane)
 		.ticks = pxt_port_ticks() };
 
 	kit_data(data, 5, ++kit_seen.sent[5], 4);
-	CU_ASSERT(pxt_emit_reserve_free(block, gate, &place, kit_slots_of(4), 0));
+	CU_ASSERT(pxt_autostop_reserve(block, gate, &place, kit_slots_of(4), 0));
 	pxt_ring_store(&place, &event);
 }
 
@@ -315,14 +317,14 @@ static void straggle(unsigned lanes, bool flushed)
 	self->block->with_log = flushed;
 	PXT_EQ_FATAL(pxt_consumer_next(self, &item), PXT_NEXT_READY);
 	PXT_EQ(pxt_info_id(item.info), PXT_ID_STOP);
-	CU_ASSERT(pxt_consumer_read(self, &item, NULL, 0, &origin));
+	CU_ASSERT(pxt_contents_read(self, &item, NULL, 0, &origin));
 	write_late(self->block, lanes - 1u);
 	pxt_consumer_done(self, &item);
 	kit_seen.behind_auto = true;
 	kit_seen.auto_stops++;
 	if (flushed) {
 		PXT_EQ(pxt_consumer_next(self, &item), PXT_NEXT_NONE);
-		pxt_consumer_settle(self);
+		pxt_restart_settle(self);
 		self->block->with_log = 0;
 	}
 	CU_ASSERT(is_running());

@@ -4,7 +4,8 @@
  * child goes on in the middle of a trace point of its parent's.
  */
 #define _GNU_SOURCE
-#include "core/forked.h"
+#include "core/process/forked.h"
+#include "core/process/holdback.h"
 #include "kit.h"
 
 #include <string.h>
@@ -356,8 +357,8 @@ static void so_does_one_of_a_thread_without_a_place(void)
 			pxt_self.index = PXT_THREAD_EXTRA;
 			inner = 2;
 			(void)one_case(kinds[i], &specs[0], 3, 30);
-			PXT_EQ(pxt_outsiders(&pxt_outside), 0);
-			PXT_EQ(pxt_outsiders(&pxt_threads->outside), 0);
+			PXT_EQ(pxt_outside_count(&pxt_outside), 0);
+			PXT_EQ(pxt_outside_count(&pxt_threads->outside), 0);
 			pxt_self.entry = before.entry;
 			pxt_self.index = before.index;
 		}

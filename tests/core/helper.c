@@ -7,7 +7,7 @@
  */
 #include "../suite.h"
 
-#include "core/stream.h"
+#include "core/stream/stream.h"
 
 #include <pthread.h>
 #include <stdio.h>

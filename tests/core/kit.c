@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* kit.c - see kit.h. */
 #include "kit.h"
+#include "core/process/holdback.h"
 
 #include <string.h>
 #include <time.h>

@@ -9,11 +9,11 @@
 #ifndef PXT_CORE_KIT_H
 #define PXT_CORE_KIT_H
 
-#include "core/consumer.h"
-#include "core/control.h"
-#include "core/stream.h"
+#include "core/control/control.h"
+#include "core/process/threads.h"
+#include "core/read/consumer.h"
+#include "core/stream/stream.h"
 #include "core/testpoints.h"
-#include "core/threads.h"
 #include "suite.h"
 
 #include <setjmp.h>

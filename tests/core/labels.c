@@ -5,9 +5,9 @@
  */
 #include "kit.h"
 
-#include "core/control.h"
-#include "core/directory.h"
-#include "core/process.h"
+#include "core/control/control.h"
+#include "core/process/directory.h"
+#include "core/process/process.h"
 #include "suite.h"
 
 #include <stddef.h>

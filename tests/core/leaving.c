@@ -260,7 +260,7 @@ static void threads_without_a_place_that_come_and_go_keep_no_memory(void)
 		CU_ASSERT(relayed != 0);
 		CU_ASSERT(guard_freed(gone));
 		pxt_leave(&relay[relayed & 1u]);
-		PXT_EQ(pxt_outsiders(&pxt_outside), 0);
+		PXT_EQ(pxt_outside_count(&pxt_outside), 0);
 		be_oneself();
 	}
 }
@@ -296,7 +296,7 @@ static void threads_without_a_place_in_the_table_are_waited_for_as_well(void)
 			gone = NULL;
 			open_as_outsider(&specs[i]);
 			hit = write_interrupted(nth, shut_down_from_inside);
-			PXT_EQ(pxt_outsiders(&pxt_outside), 0);
+			PXT_EQ(pxt_outside_count(&pxt_outside), 0);
 			if (hit) {
 				another_shutdown();
 				CU_ASSERT(guard_freed(gone));

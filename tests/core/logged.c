@@ -4,6 +4,7 @@
  * flusher's own thread takes records out whenever it likes.  In the end the log is read: the books
  * balance, and what was counted as retrieved is what the log holds.
  */
+#include "core/process/holdback.h"
 #include "guard.h"
 #include "kit.h"
 

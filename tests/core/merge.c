@@ -5,7 +5,8 @@
  */
 #include "kit.h"
 
-#include "core/context.h"
+#include "core/process/context.h"
+#include "core/process/holdback.h"
 #include "inside.h"
 
 #include <string.h>
@@ -46,7 +47,7 @@ static void reserve(struct record *record, unsigned lane, uint32_t thread)
 	record->place.ring = pxt_block_ring(kit_block(stream), lane);
 	slots = pxt_info_slots(record->event.info, PXT_CTX_BYTES);
 	CU_ASSERT_FATAL(pxt_ring_reserve(&record->place, slots, 0) == PXT_RESERVED);
-	/* A reader that found nothing a moment ago looks at head all the same (core/take.c). */
+	/* A reader that found nothing a moment ago looks at head all the same (core/read/take.c). */
 	kit_block(stream)->idle_since = 0;
 }
 

@@ -3,6 +3,7 @@
  * passover.c - records that nobody will finish: how many are counted, where reading goes on, and
  * what a writer that comes back a lap too late can still spoil (ruling 23).
  */
+#include "core/process/holdback.h"
 #include "kit.h"
 
 #include <string.h>

@@ -6,9 +6,10 @@
 #define _GNU_SOURCE 1 /* MAP_ANONYMOUS */
 #include "kit.h"
 
-#include "core/directory.h"
-#include "core/family.h"
-#include "core/share.h"
+#include "core/process/directory.h"
+#include "core/process/family.h"
+#include "core/process/holdback.h"
+#include "core/stream/share.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,8 +11,8 @@
 #define _GNU_SOURCE
 #include "suite.h"
 
-#include "base/ids.h"
-#include "core/emit.h"
+#include "core/record/emit.h"
+#include "format/ids.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -277,7 +277,7 @@ static void write_one(uint32_t number)
 		posix_trace_point_np(quiet_point, number, -5, "tracer", "no reason at all");
 		break;
 	case SYSTEM:
-		pxt_system_event(POSIX_TRACE_ERROR, payload, 48);
+		pxt_emit_system(POSIX_TRACE_ERROR, payload, 48);
 		break;
 	case PLAIN:
 	case OFFENDS:

@@ -6,7 +6,7 @@
  */
 #include "kit.h"
 
-#include "core/context.h"
+#include "core/process/context.h"
 #include "fakes/fakes.h"
 #include "inside.h"
 
@@ -80,7 +80,7 @@ static void put(unsigned lane, uint32_t thread)
 	finish(&record);
 }
 
-/* ---- A poll that finds nothing (core/take.c) ---- */
+/* ---- A poll that finds nothing (core/read/take.c) ---- */
 
 static void a_poll_that_found_nothing_asks_no_head_for_two_microseconds(void)
 {
@@ -138,7 +138,7 @@ static void a_poll_behind_a_stop_reads_it_at_once(void)
 	end();
 }
 
-/* ---- The thread that is remembered (core/take.h) ---- */
+/* ---- The thread that is remembered (core/read/take.h) ---- */
 
 static uint32_t new_thread(uint64_t thread)
 {

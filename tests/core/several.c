@@ -5,7 +5,7 @@
  */
 #include "kit.h"
 
-#include "core/wanted.h"
+#include "core/stream/wanted.h"
 #include "port_atomic.h"
 
 #include <string.h>

@@ -2,7 +2,9 @@
 /* units.c - amounts that a caller cannot see: how long calls are patient, how small a ring may be. */
 #include "kit.h"
 
-#include "core/process.h"
+#include "core/control/create.h"
+#include "core/process/lock.h"
+#include "core/process/process.h"
 #include "port_atomic.h"
 #include "suite.h"
 

@@ -6,9 +6,9 @@
  */
 #include "kit.h"
 
-#include "core/emit.h"
-#include "core/names.h"
-#include "core/wanted.h"
+#include "core/process/names.h"
+#include "core/record/emit.h"
+#include "core/stream/wanted.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -11,6 +11,7 @@
 #include "inside.h"
 #include "kit.h"
 
+#include "core/process/holdback.h"
 #include "fakes/fakes.h"
 #include "port_atomic.h"
 
@@ -318,7 +319,7 @@ static const struct plan decade[] = {
 	BOTH("the fastest", UINT64_C(5000000000), UINT64_C(1) << 62),
 };
 
-/* TIM-06, TIM-01, DEC-18, POL-05; rulings 6, 7 */
+/* TIM-06, TIM-01, DEC-18, POL-05, LPT-34; rulings 6, 7 */
 static void stamps_of_ten_years_are_exact_and_never_decrease(void)
 {
 	by_each(decade, COUNT(decade), ten_years);

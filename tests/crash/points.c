@@ -6,7 +6,7 @@
 #include "core/testpoints.h"
 #include "scene.h"
 
-#include "base/compiler.h"
+#include "format/compiler.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -18,9 +18,9 @@ int scene_log;
 long scene_took_ms;
 
 static trace_event_id_t type;
-/* core/control.h and core/process.h, which bring a struct pxt_event of their own. */
+/* core/control/control.h and core/process/process.h, which bring a struct pxt_event of their own. */
 extern uint64_t pxt_holdback_ns;
-extern uint64_t pxt_patience_ns;
+extern uint64_t pxt_lock_patience_ns;
 
 void scene_trace(unsigned events)
 {
@@ -56,7 +56,7 @@ static _Noreturn void be_the_child(const struct scene *scene)
 	(void)setrlimit(RLIMIT_CORE, &no_core);
 	(void)alarm(30); /* a hang ends in another signal than the one that is waited for */
 	pxt_holdback_ns = 5000000;
-	pxt_patience_ns = scene->impatient ? 20000000 : 10000000000;
+	pxt_lock_patience_ns = scene->impatient ? 20000000 : 10000000000;
 	if (!scene->unwatched && posix_trace_seal_on_signals_np(NULL, 0) != 0)
 		_exit(98);
 	open_stream(scene);

@@ -132,7 +132,7 @@ def rates(pxtrace, log):
 
 
 def nearest(values, per_mille):
-    """The value that so many thousandths do not exceed, as tools/series.c has it."""
+    """The value that so many thousandths do not exceed, as tools/spans/series.c has it."""
     return sorted(values)[(len(values) * per_mille + 999) // 1000 - 1]
 
 

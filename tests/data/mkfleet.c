@@ -19,7 +19,7 @@
  *	13, 33, 53, ...  work ten times as long as their sisters
  *	1, 4, 7, ...     lose some records in cycle 112, and now and then later; the others none
  */
-#include "base/logfmt.h"
+#include "format/logfmt.h"
 
 #include <stdio.h>
 #include <stdlib.h>

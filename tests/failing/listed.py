@@ -33,7 +33,7 @@ BESIDES = re.compile(
 def comments(text):
     """Each comment that stands in front of declarations, with the functions behind it."""
     for found in re.finditer(r"/\*\n(.*?)\*/\n(.*?)(?=/\*\n|\Z)", text, re.S):
-        code = re.sub(r"#if defined\(_PXT_OFF\).*", "", found.group(2), flags=re.S)
+        code = re.sub(r"#if defined\(POSIX_TRACE_OFF_NP\).*", "", found.group(2), flags=re.S)
         names = re.findall(r"^int (posix_trace_\w+)\(", code, re.M)
         names += re.findall(r"^void (posix_trace_\w+)\(", code, re.M)
         if names:

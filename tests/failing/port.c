@@ -6,8 +6,8 @@
  */
 #define _GNU_SOURCE
 #include "port/port.h"
-#include "base/door.h"
 #include "calls.h"
+#include "format/door.h"
 #include "left.h"
 #include "port/port_file.h"
 #include "port/port_filemap.h"

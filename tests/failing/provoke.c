@@ -3,7 +3,7 @@
 #define _GNU_SOURCE /* F_SETPIPE_SZ, memfd_create */
 #include "scene.h"
 
-#include "core/directory.h"
+#include "core/process/directory.h"
 #include "fakes/fakes.h"
 #include "left.h"
 #include "ways.h"

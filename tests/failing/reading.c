@@ -3,8 +3,8 @@
 #define _GNU_SOURCE
 #include "scene.h"
 
-#include "base/logfmt.h"
 #include "fakes/fakes.h"
+#include "format/logfmt.h"
 #include "golden/golden.h"
 #include "ways.h"
 

@@ -5,7 +5,7 @@
 
 #include "suite_trace.h"
 
-#include "base/door.h"
+#include "format/door.h"
 
 #include <errno.h>
 #include <time.h>

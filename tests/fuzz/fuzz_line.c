@@ -16,7 +16,7 @@
 #include "tests/fuzz/sign.h"
 #include "tests/line/forge.h"
 
-#include "tools/linein.h"
+#include "tools/receive/receiver.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,11 +38,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char folder[] = "/tmp/fuzz-line-XXXXXX";
 
-static void told(
-    void *context, enum pxt_linein_event event, const struct pxt_linerun *run, const char *text)
+static void told(void *context, enum pxt_receiver_event event, const struct pxt_receive_run *run,
+    const char *text)
 {
 	(void)context;
-	if (event != PXT_LINEIN_ENDED)
+	if (event != PXT_RECEIVER_ENDED)
 		return;
 	if (run->error)
 		abort();
@@ -58,12 +58,12 @@ static void put_little(unsigned char *at, uint32_t value)
 }
 
 /* Each piece of the input becomes a frame of the stream whose head came last. */
-static void give_frames(struct pxt_linein *in, const uint8_t *data, size_t size, bool packets)
+static void give_frames(struct pxt_receiver *in, const uint8_t *data, size_t size, bool packets)
 {
 	uint32_t seed = 0;
 
 	while (size >= 2) {
-		unsigned char frame[PXT_LINEFRAME_BYTES + 64];
+		unsigned char frame[PXT_LINKFRAME_BYTES + 64];
 		unsigned char stuffed[sizeof frame + sizeof frame / 254 + 8];
 		size_t count = (size_t)data[0] | (size_t)data[1] << 8;
 		bool head;
@@ -75,29 +75,29 @@ static void give_frames(struct pxt_linein *in, const uint8_t *data, size_t size,
 		memcpy(frame, data, count);
 		data += count;
 		size -= count;
-		head = count >= 2 && frame[1] >> 6 == PXT_LINE_HEAD;
+		head = count >= 2 && frame[1] >> 6 == PXT_FRAME_HEAD;
 		put_little(frame + count, pxt_crc32(head ? 0 : seed, frame, count));
 		if (head && count >= 4 + 48)
 			seed = pxt_crc32(0, frame + 4 + 32, 16);
 		if (packets)
-			pxt_linein_packet(in, frame, count + 4);
+			pxt_receiver_packet(in, frame, count + 4);
 		else
-			pxt_linein_bytes(
-			    in, stuffed, pxt_lineframe_stuff(frame, count + 4, stuffed));
+			pxt_receiver_bytes(
+			    in, stuffed, pxt_linkframe_stuff(frame, count + 4, stuffed));
 	}
 }
 
-static void give_bytes(struct pxt_linein *in, const unsigned char *data, size_t size, size_t most)
+static void give_bytes(struct pxt_receiver *in, const unsigned char *data, size_t size, size_t most)
 {
 	for (size_t at = 0; at < size;) {
 		size_t count = size - at < most ? size - at : most;
 
-		pxt_linein_bytes(in, data + at, count);
+		pxt_receiver_bytes(in, data + at, count);
 		at += count;
 	}
 }
 
-static void give(struct pxt_linein *in, unsigned mode, const uint8_t *data, size_t size)
+static void give(struct pxt_receiver *in, unsigned mode, const uint8_t *data, size_t size)
 {
 	unsigned char *copy;
 
@@ -125,8 +125,8 @@ static void give(struct pxt_linein *in, unsigned mode, const uint8_t *data, size
 	}
 	/* The device went away in the middle, and some of it comes again. */
 	if (mode & 64u) {
-		pxt_linein_flush(in);
-		pxt_linein_break(in);
+		pxt_receiver_flush(in);
+		pxt_receiver_break(in);
 		give_bytes(in, data, size / 2, 4096);
 	}
 }
@@ -138,23 +138,23 @@ static void remove_folder(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct pxt_linein in;
+	static struct pxt_receiver in;
 	static bool ready;
 	char path[64];
-	struct pxt_linesums sums;
+	struct pxt_receive_sums sums;
 
 	if (!ready && (!mkdtemp(folder) || atexit(remove_folder)))
 		abort();
 	ready = true;
 	(void)snprintf(path, sizeof path, "%s/run.ptl", folder);
-	if (size < 1 || !pxt_linein_init(&in, path))
+	if (size < 1 || !pxt_receiver_init(&in, path))
 		return 0;
 	in.tell = told;
 	give(&in, data[0], data + 1, size - 1);
-	if (pxt_linein_end(&in))
+	if (pxt_receiver_end(&in))
 		abort();
-	pxt_linein_sums(&in, &sums);
-	if (sums.open || sums.logs > PXT_LINEIN_LOGS)
+	pxt_receiver_sums(&in, &sums);
+	if (sums.open || sums.logs > PXT_RECEIVER_LOGS)
 		abort();
 	return 0;
 }

@@ -10,7 +10,7 @@
  * whether they are made right before the log is opened, and how it is read; the rest is the log.
  */
 #define _GNU_SOURCE
-#include "base/logfmt.h"
+#include "format/logfmt.h"
 #include "tests/fuzz/sign.h"
 
 #include <errno.h>

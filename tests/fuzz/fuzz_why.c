@@ -13,8 +13,8 @@
  *	         time since the one before; two values for its fields
  */
 #define _GNU_SOURCE
-#include "tools/logwrite.h"
 #include "tools/why/tell.h"
+#include "tools/write/logwrite.h"
 
 #include <fcntl.h>
 #include <stdbool.h>

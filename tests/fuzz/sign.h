@@ -6,7 +6,7 @@
 #ifndef PXT_FUZZ_SIGN_H
 #define PXT_FUZZ_SIGN_H
 
-#include "base/crc32.h"
+#include "format/crc32.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 /* golden.c - see golden.h. */
 #include "golden/golden.h"
 
-#include "base/crc32.h"
+#include "format/crc32.h"
 #include "suite.h"
 
 #include <fcntl.h>

@@ -2,9 +2,9 @@
 /* heir.c - see heir.h. */
 #include "heir.h"
 
-#include "core/process.h"
-#include "core/threads.h"
-#include "core/wanted.h"
+#include "core/process/process.h"
+#include "core/process/threads.h"
+#include "core/stream/wanted.h"
 #include "port/port.h"
 
 #include <string.h>

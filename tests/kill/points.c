@@ -5,7 +5,9 @@
  * control calls, writers of this process and of others.
  */
 #include "core/deeds.h"
-#include "core/wanted.h"
+#include "core/process/threads.h"
+#include "core/stream/wanted.h"
+#include "core/testpoints.h"
 #include "heir.h"
 #include "stand.h"
 

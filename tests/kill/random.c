@@ -5,7 +5,8 @@
  * with a sanitizer).
  */
 #include "conformance/story.h"
-#include "core/control.h"
+#include "core/control/control.h"
+#include "core/process/holdback.h"
 #include "heir.h"
 #include "port/port.h"
 #include "stress/events.h"

@@ -4,9 +4,11 @@
  * in an inherited stream.  The hold-back time is so long here that whoever waited for the dead
  * would be seen.
  */
-#include "core/control.h"
+#include "core/control/control.h"
 #include "core/guard.h"
 #include "core/kit.h"
+#include "core/process/holdback.h"
+#include "core/process/threads.h"
 #include "stand.h"
 
 #include <errno.h>
@@ -222,7 +224,7 @@ static void a_nameless_relative_killed_inside_keeps_no_memory_from_the_parent(vo
 	CU_ASSERT(let_one_stand(id, 0, 1, &child) >= 0);
 	(void)kill(child, SIGKILL);
 	PXT_EQ(waitpid(child, NULL, 0), child);
-	CU_ASSERT(pxt_outsiders(&pxt_threads->outside) == 1);
+	CU_ASSERT(pxt_outside_count(&pxt_threads->outside) == 1);
 	pxt_holdback_ns = KIT_HOLDBACK_NS;
 	CU_ASSERT(memory_is_given_back());
 	PXT_EQ(posix_trace_shutdown(trid), 0);

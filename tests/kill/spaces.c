@@ -4,10 +4,11 @@
  * it tells nothing about whether the relative lives.
  */
 #define _GNU_SOURCE
-#include "core/control.h"
-#include "core/directory.h"
-#include "core/family.h"
+#include "core/control/control.h"
 #include "core/kit.h"
+#include "core/process/directory.h"
+#include "core/process/family.h"
+#include "core/process/holdback.h"
 #include "port/port.h"
 
 #include <errno.h>

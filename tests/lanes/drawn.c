@@ -8,10 +8,11 @@
  * same of threads that really run beside each other, and cannot force the windows that this draws.
  */
 #include "conformance/story.h"
-#include "core/control.h"
-#include "core/stream.h"
+#include "core/control/control.h"
+#include "core/process/holdback.h"
+#include "core/process/threads.h"
+#include "core/stream/stream.h"
 #include "core/testpoints.h"
-#include "core/threads.h"
 #include "fakes/fakes.h"
 #include "port_atomic.h"
 #include "suite.h"

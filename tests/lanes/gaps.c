@@ -4,9 +4,10 @@
  * nothing older comes behind them.  One thread plays all writers.
  */
 #include "conformance/story.h"
-#include "core/consumer.h"
-#include "core/context.h"
-#include "core/control.h"
+#include "core/control/control.h"
+#include "core/process/context.h"
+#include "core/process/holdback.h"
+#include "core/read/consumer.h"
 #include "core/testpoints.h"
 #include "inside.h"
 #include "suite.h"

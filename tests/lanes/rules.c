@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rules.c - the rules of the merge (core/merge.c), and what a ring owes its reader, one by one.
+ * rules.c - the rules of the merge (core/read/merge.c), and what a ring owes its reader, one by one.
  * One thread plays all writers: it reserves and finishes records in lanes of its choice, with
  * stamps of its choice, and interrupts itself at test points.
  */
 #include "conformance/story.h"
-#include "core/consumer.h"
-#include "core/context.h"
-#include "core/control.h"
+#include "core/control/control.h"
+#include "core/process/context.h"
+#include "core/process/holdback.h"
+#include "core/read/consumer.h"
+#include "core/stream/gate.h"
 #include "core/testpoints.h"
 #include "fakes/fakes.h"
 #include "inside.h"
@@ -70,7 +72,7 @@ static void reserve(struct record *record, uint32_t lane, int number, uint32_t b
 	record->event.ctx = pxt_context(100, NULL);
 	(void)pxt_ring_reserve(
 	    &record->place, pxt_info_slots(record->event.info, PXT_CTX_BYTES), 0);
-	/* A reader that found nothing a moment ago looks at head all the same (core/take.c). */
+	/* A reader that found nothing a moment ago looks at head all the same (core/read/take.c). */
 	block->idle_since = 0;
 }
 
@@ -132,7 +134,7 @@ static void write_between_looks(int point)
 	put(1, 2, block->snapshot + 3u);
 }
 
-/* Rule 1, ORD-01 */
+/* Rule 1 */
 static void a_record_from_behind_the_snapshot_waits_for_the_next_one(void)
 {
 	open_running(LOOP, 2);
@@ -696,7 +698,7 @@ static void open_with_stop_told(void)
 	block->with_log = 1;
 	said = 0;
 	fill_it();
-	while (!block->stop_told)
+	while (!pxt_gate_stop_told(block))
 		CU_ASSERT_FATAL(st_take(stream, &event));
 	/* From a writer that had seen the stream running. */
 	put(0, 77, now());

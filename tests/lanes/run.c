@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run.c - records that a flush takes in a row (core/run.c), put into lanes by hand: the log holds
+ * run.c - records that a flush takes in a row (core/read/run.c), put into lanes by hand: the log holds
  * what the rules say, in their order, and no more than the flush covers.
  */
 #include "conformance/story.h"
-#include "core/context.h"
-#include "core/control.h"
+#include "core/control/control.h"
+#include "core/process/context.h"
+#include "core/process/holdback.h"
 #include "core/testpoints.h"
 #include "suite.h"
 

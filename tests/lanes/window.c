@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * window.c - what was found out for one record is kept for the next ones (core/consumer.h: the turn),
+ * window.c - what was found out for one record is kept for the next ones (core/read/consumer.h: the turn),
  * and not for longer than it is true.  As in rules.c one thread plays all writers.
  */
 #include "conformance/story.h"
-#include "core/context.h"
-#include "core/control.h"
+#include "core/control/control.h"
+#include "core/process/context.h"
+#include "core/process/holdback.h"
 #include "inside.h"
 #include "suite.h"
 
@@ -112,7 +113,7 @@ static void equal_stamps_come_in_the_order_of_lanes(void)
 	end();
 }
 
-/* Rule 1 of core/merge.c */
+/* Rule 1 of core/read/merge.c */
 static void a_turn_ends_with_its_snapshot(void)
 {
 	uint64_t later;
@@ -131,7 +132,7 @@ static void a_turn_ends_with_its_snapshot(void)
 	end();
 }
 
-/* Rule 1 of core/merge.c */
+/* Rule 1 of core/read/merge.c */
 static void a_turn_ends_at_what_an_unfinished_record_hides(void)
 {
 	const uint64_t holdback = pxt_holdback_ns;

@@ -4,7 +4,7 @@
 
 #include "suite.h"
 
-#include "base/compiler.h"
+#include "format/compiler.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -108,8 +108,8 @@ bool capture_next(const struct capture *capture, size_t *at, struct capture_fram
 		frame->at = *at;
 		frame->bytes = bytes + 1;
 		*at += bytes + 1;
-		plain = bytes ? pxt_lineframe_unstuff(from, bytes, frame->plain) : 0;
-		if (plain && pxt_lineframe_parse(&frame->frame, frame->plain, plain))
+		plain = bytes ? pxt_linkframe_unstuff(from, bytes, frame->plain) : 0;
+		if (plain && pxt_linkframe_parse(&frame->frame, frame->plain, plain))
 			return true;
 	}
 	return false;

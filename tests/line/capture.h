@@ -3,7 +3,7 @@
 #ifndef PXT_CAPTURE_H
 #define PXT_CAPTURE_H
 
-#include "tools/lineframe.h"
+#include "tools/link/frame.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -34,8 +34,8 @@ void capture_free(struct capture *capture);
 struct capture_frame {
 	size_t at;    /* of the first byte */
 	size_t bytes; /* with the delimiter behind it */
-	struct pxt_lineframe frame;
-	unsigned char plain[PXT_LINE_ROOM(PXT_LINE_CONTENTS_MAX)];
+	struct pxt_linkframe frame;
+	unsigned char plain[PXT_FRAME_ROOM(PXT_FRAME_CONTENTS_MAX)];
 };
 /* The frame that begins at or behind *@at; moves on.  False: there is no other. */
 bool capture_next(const struct capture *capture, size_t *at, struct capture_frame *frame);

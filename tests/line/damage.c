@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * damage.c - bytes of a line dropped, flipped and doubled: every whole frame is in the log, and
- * every event that is not in it is counted.  (ecosystem 6; LPT-37)
+ * every event that is not in it is counted.  (LPT-37)
  *
  * What must survive is worked out from the undamaged bytes: a record is kept if all frames are
  * whole that hold a part of it.
@@ -10,7 +10,7 @@
 
 #include "base/attr.h"
 #include "capture.h"
-#include "tools/linein.h"
+#include "tools/receive/receiver.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -77,18 +77,18 @@ static void learn(const struct capture *capture)
 		unsigned number = truth.frames++;
 
 		CU_ASSERT_FATAL(number < 3 * EVENTS);
-		PXT_EQ(frame.frame.number, number & PXT_LINE_NUMBER_MASK);
+		PXT_EQ(frame.frame.number, number & PXT_FRAME_NUMBER_MASK);
 		PXT_EQ(frame.frame.records, truth.records & 0xffff);
 		truth.whole[number] = true;
 		truth.at[number] = frame.at;
 		truth.end[number] = frame.at + frame.bytes;
-		if (frame.frame.kind == PXT_LINE_DATA)
+		if (frame.frame.kind == PXT_FRAME_DATA)
 			look_at_slots(&frame, number);
-		if (frame.frame.kind == PXT_LINE_HEAD) {
+		if (frame.frame.kind == PXT_FRAME_HEAD) {
 			truth.last_head = number;
 			truth.heads++;
 		}
-		truth.names += frame.frame.kind == PXT_LINE_META &&
+		truth.names += frame.frame.kind == PXT_FRAME_META &&
 		               frame.frame.contents[0] + frame.frame.contents[1] == PXT_LOG_TYPES;
 	}
 }
@@ -112,26 +112,26 @@ static unsigned survivors(void)
 
 /* ---- Receiving ---- */
 
-static struct pxt_linesums sums;
+static struct pxt_receive_sums sums;
 
 /* In pieces of up to @most bytes, as a device gives them. */
 static void receive(const struct capture *capture, size_t most, uint64_t seed)
 {
-	static struct pxt_linein in;
+	static struct pxt_receiver in;
 
 	name_it();
 	(void)unlink(path);
-	CU_ASSERT_FATAL(pxt_linein_init(&in, path));
+	CU_ASSERT_FATAL(pxt_receiver_init(&in, path));
 	for (size_t at = 0; at < capture->count;) {
 		size_t count = 1 + capture_random(&seed) % most;
 
 		if (count > capture->count - at)
 			count = capture->count - at;
-		pxt_linein_bytes(&in, capture->bytes + at, count);
+		pxt_receiver_bytes(&in, capture->bytes + at, count);
 		at += count;
 	}
-	PXT_EQ(pxt_linein_end(&in), 0);
-	pxt_linein_sums(&in, &sums);
+	PXT_EQ(pxt_receiver_end(&in), 0);
+	pxt_receiver_sums(&in, &sums);
 }
 
 /* The number in the stream's life of each of our events that the log read last has; else 0. */
@@ -593,7 +593,7 @@ static void a_reset_is_noticed_also_under_the_same_uuid(void)
 static void packets_that_are_dropped_flipped_or_doubled_are_counted(void)
 {
 	static struct capture_frame frame;
-	static struct pxt_linein in;
+	static struct pxt_receiver in;
 
 	capture_run(&clean, &plain_story);
 	for (uint64_t seed = 1; seed <= 12; seed++) {
@@ -606,9 +606,9 @@ static void packets_that_are_dropped_flipped_or_doubled_are_counted(void)
 		learn(&clean);
 		name_it();
 		(void)unlink(path);
-		CU_ASSERT_FATAL(pxt_linein_init(&in, path));
+		CU_ASSERT_FATAL(pxt_receiver_init(&in, path));
 		for (size_t at = 0; capture_next(&clean, &at, &frame); number++) {
-			size_t count = frame.frame.bytes + PXT_LINE_OVERHEAD;
+			size_t count = frame.frame.bytes + PXT_FRAME_OVERHEAD;
 			uint32_t lot = capture_random(&state) % 40;
 			/* The first and the last head, and the trailer, arrive. */
 			bool safe = number == 0 || number >= truth.last_head;
@@ -622,14 +622,14 @@ static void packets_that_are_dropped_flipped_or_doubled_are_counted(void)
 				truth.whole[number] = false;
 				flipped++;
 			}
-			pxt_linein_packet(&in, frame.plain, count);
+			pxt_receiver_packet(&in, frame.plain, count);
 			if (lot == 3 && !safe) {
-				pxt_linein_packet(&in, frame.plain, count);
+				pxt_receiver_packet(&in, frame.plain, count);
 				twice++;
 			}
 		}
-		PXT_EQ(pxt_linein_end(&in), 0);
-		pxt_linein_sums(&in, &sums);
+		PXT_EQ(pxt_receiver_end(&in), 0);
+		pxt_receiver_sums(&in, &sums);
 		read_log(&log, path);
 		check_law(&log, truth.records);
 		PXT_EQ(log.events, survivors());

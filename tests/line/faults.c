@@ -7,7 +7,7 @@
 
 #include "capture.h"
 #include "fakes/fakes.h"
-#include "tools/linein.h"
+#include "tools/receive/receiver.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,13 +81,13 @@ struct found {
 	unsigned ours; /* numbered events, in order and each once */
 	unsigned all;
 	struct posix_trace_loginfo_np info;
-	struct pxt_linesums sums;
+	struct pxt_receive_sums sums;
 	bool complete; /* its own trailer has come */
 };
 
 static void receive(struct found *found)
 {
-	static struct pxt_linein in;
+	static struct pxt_receiver in;
 	struct posix_trace_event_info event;
 	unsigned char data[64];
 	int unavailable = 0;
@@ -99,11 +99,11 @@ static void receive(struct found *found)
 	memset(found, 0, sizeof *found);
 	name_it();
 	(void)unlink(path);
-	CU_ASSERT_FATAL(pxt_linein_init(&in, path));
-	pxt_linein_bytes(&in, bytes, count);
+	CU_ASSERT_FATAL(pxt_receiver_init(&in, path));
+	pxt_receiver_bytes(&in, bytes, count);
 	found->complete = in.open == 0;
-	PXT_EQ(pxt_linein_end(&in), 0);
-	pxt_linein_sums(&in, &found->sums);
+	PXT_EQ(pxt_receiver_end(&in), 0);
+	pxt_receiver_sums(&in, &found->sums);
 	fd = open(path, O_RDONLY);
 	PXT_EQ_FATAL(posix_trace_open(fd, &trid), 0);
 	while (posix_trace_getnext_event(trid, &event, data, sizeof data, &length, &unavailable) ==
@@ -226,9 +226,9 @@ static void a_packet_that_is_refused_is_only_lost(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	/* What did not fail was one whole frame each. */
 	for (ssize_t got; (got = recv(ends[0], bytes, sizeof bytes, MSG_DONTWAIT)) > 0;) {
-		struct pxt_lineframe frame;
+		struct pxt_linkframe frame;
 
-		CU_ASSERT(pxt_lineframe_parse(&frame, bytes, (size_t)got));
+		CU_ASSERT(pxt_linkframe_parse(&frame, bytes, (size_t)got));
 		CU_ASSERT(got <= 1472);
 	}
 	(void)close(ends[0]);

@@ -2,9 +2,9 @@
 /* forge.c - whole frames whose numbers nobody vouches for. */
 #include "forge.h"
 
-#include "base/crc32.h"
-#include "base/logfmt_bytes.h"
-#include "tools/logturn.h"
+#include "format/crc32.h"
+#include "format/logfmt_bytes.h"
+#include "tools/write/logturn.h"
 
 #include <string.h>
 
@@ -78,37 +78,37 @@ static void put64(const struct forge *forge, unsigned char *at, uint64_t value)
 
 /* The contents are there: what stands around them. */
 static void pack(
-    const struct forge *forge, struct forged *forged, enum pxt_line_kind kind, size_t bytes)
+    const struct forge *forge, struct forged *forged, enum pxt_frame_kind kind, size_t bytes)
 {
 	uint32_t word =
-	    ((uint32_t)forge->frames & PXT_LINE_NUMBER_MASK) | kind << PXT_LINE_KIND_SHIFT;
-	size_t whole = PXT_LINE_START_BYTES + bytes;
+	    ((uint32_t)forge->frames & PXT_FRAME_NUMBER_MASK) | kind << PXT_FRAME_KIND_SHIFT;
+	size_t whole = PXT_FRAME_START_BYTES + bytes;
 
 	put_little(forged->bytes, word, 2);
 	put_little(forged->bytes + 2, (uint32_t)forge->records & 0xffffu, 2);
 	put_little(forged->bytes + whole,
-	    pxt_crc32(kind == PXT_LINE_HEAD ? 0 : forge->seed, forged->bytes, whole),
-	    PXT_LINE_CRC_BYTES);
-	forged->count = whole + PXT_LINE_CRC_BYTES;
+	    pxt_crc32(kind == PXT_FRAME_HEAD ? 0 : forge->seed, forged->bytes, whole),
+	    PXT_FRAME_CRC_BYTES);
+	forged->count = whole + PXT_FRAME_CRC_BYTES;
 }
 
 void forge_head(const struct forge *forge, struct forged *forged)
 {
-	unsigned char *contents = forged->bytes + PXT_LINE_START_BYTES;
+	unsigned char *contents = forged->bytes + PXT_FRAME_START_BYTES;
 
-	memset(contents, 0, PXT_LINE_HEAD_BYTES);
-	memcpy(contents, forge->head, PXT_LINE_FILE_HEAD);
-	put16(forge, contents + PXT_LINE_CLOCKS_AT, PXT_LOG_CLOCK_BYTES);
-	put16(forge, contents + PXT_LINE_CLOCKS_AT + 2, PXT_LOG_AT_FLUSH);
-	put64(forge, contents + PXT_LINE_CLOCKS_AT + 8, 2000 + forge->frames);
-	put64(forge, contents + PXT_LINE_COUNTS_AT, forge->frames);
-	put64(forge, contents + PXT_LINE_COUNTS_AT + 8, forge->records);
-	pack(forge, forged, PXT_LINE_HEAD, PXT_LINE_HEAD_BYTES);
+	memset(contents, 0, PXT_FRAME_HEAD_BYTES);
+	memcpy(contents, forge->head, PXT_FRAME_FILE_HEAD);
+	put16(forge, contents + PXT_FRAME_CLOCKS_AT, PXT_LOG_CLOCK_BYTES);
+	put16(forge, contents + PXT_FRAME_CLOCKS_AT + 2, PXT_LOG_AT_FLUSH);
+	put64(forge, contents + PXT_FRAME_CLOCKS_AT + 8, 2000 + forge->frames);
+	put64(forge, contents + PXT_FRAME_COUNTS_AT, forge->frames);
+	put64(forge, contents + PXT_FRAME_COUNTS_AT + 8, forge->records);
+	pack(forge, forged, PXT_FRAME_HEAD, PXT_FRAME_HEAD_BYTES);
 }
 
 void forge_data(const struct forge *forge, struct forged *forged, uint32_t id, uint32_t count)
 {
-	unsigned char *at = forged->bytes + PXT_LINE_START_BYTES;
+	unsigned char *at = forged->bytes + PXT_FRAME_START_BYTES;
 	uint32_t slots = id ? 2u * (count % 8u) : 1u;
 
 	memset(at, 0, (size_t)slots * PXT_SLOT_BYTES);
@@ -119,7 +119,7 @@ void forge_data(const struct forge *forge, struct forged *forged, uint32_t id, u
 		put32(forge, at + 8, id ? 3000u + (uint32_t)forge->records + i : count);
 		put32(forge, at + 12, !id && count > 9 ? UINT32_MAX : 0u);
 	}
-	pack(forge, forged, PXT_LINE_DATA, (size_t)slots * PXT_SLOT_BYTES);
+	pack(forge, forged, PXT_FRAME_DATA, (size_t)slots * PXT_SLOT_BYTES);
 }
 
 /* ---- Entries ---- */
@@ -206,7 +206,7 @@ void forge_entry(
     const struct forge *forge, struct forged *forged, enum pxt_log_type type, uint64_t choice)
 {
 	static _Alignas(16) unsigned char bytes[4096];
-	unsigned char *contents = forged->bytes + PXT_LINE_START_BYTES;
+	unsigned char *contents = forged->bytes + PXT_FRAME_START_BYTES;
 	struct pxt_log_block block;
 
 	pxt_log_start(&block, bytes, sizeof bytes);
@@ -215,23 +215,24 @@ void forge_entry(
 		turn_entry(type, bytes + PXT_LOG_BLOCK_BYTES);
 	put16(forge, contents, (uint16_t)type);
 	put16(forge, contents + 2, 1);
-	memcpy(contents + PXT_LINE_META_START, bytes + PXT_LOG_BLOCK_BYTES,
+	memcpy(contents + PXT_FRAME_META_START, bytes + PXT_LOG_BLOCK_BYTES,
 	    block.used - PXT_LOG_BLOCK_BYTES);
-	pack(forge, forged, PXT_LINE_META, PXT_LINE_META_START + block.used - PXT_LOG_BLOCK_BYTES);
+	pack(
+	    forge, forged, PXT_FRAME_META, PXT_FRAME_META_START + block.used - PXT_LOG_BLOCK_BYTES);
 }
 
 /* ---- Anybody's choice ---- */
 
-static void give(struct pxt_linein *in, const struct forged *forged, bool packets)
+static void give(struct pxt_receiver *in, const struct forged *forged, bool packets)
 {
-	unsigned char stuffed[PXT_LINE_ROOM(PXT_LINE_CONTENTS_MAX) + 1];
-	size_t count = pxt_lineframe_stuff(forged->bytes, forged->count, stuffed + 1);
+	unsigned char stuffed[PXT_FRAME_ROOM(PXT_FRAME_CONTENTS_MAX) + 1];
+	size_t count = pxt_linkframe_stuff(forged->bytes, forged->count, stuffed + 1);
 
-	stuffed[0] = PXT_LINE_DELIMITER;
+	stuffed[0] = PXT_FRAME_DELIMITER;
 	if (packets)
-		pxt_linein_packet(in, forged->bytes, forged->count);
+		pxt_receiver_packet(in, forged->bytes, forged->count);
 	else
-		pxt_linein_bytes(in, stuffed, count + 1);
+		pxt_receiver_bytes(in, stuffed, count + 1);
 }
 
 /* The numbers move on, back, or far away. */
@@ -260,7 +261,7 @@ static void choose_frame(const struct forge *forge, struct forged *forged, const
 		    forge, forged, (enum pxt_log_type)(PXT_LOG_TYPES + choice[2] % 7u), choice[3]);
 }
 
-void forge_play(struct pxt_linein *in, const uint8_t *choices, size_t count, bool packets)
+void forge_play(struct pxt_receiver *in, const uint8_t *choices, size_t count, bool packets)
 {
 	struct forge forges[FORGE_STREAMS];
 
@@ -271,9 +272,9 @@ void forge_play(struct pxt_linein *in, const uint8_t *choices, size_t count, boo
 		struct forged forged;
 
 		if (choices[0] >= 0xf8u)
-			pxt_linein_flush(in);
+			pxt_receiver_flush(in);
 		if (choices[0] == 0xffu)
-			pxt_linein_break(in);
+			pxt_receiver_break(in);
 		choose_frame(forge, &forged, choices);
 		give(in, &forged, packets);
 		choose_numbers(forge, choices[1]);

@@ -6,7 +6,7 @@
 #ifndef PXT_FORGE_H
 #define PXT_FORGE_H
 
-#include "tools/linein.h"
+#include "tools/receive/receiver.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ struct forge {
 
 /* A packet. */
 struct forged {
-	unsigned char bytes[PXT_LINEFRAME_BYTES];
+	unsigned char bytes[PXT_LINKFRAME_BYTES];
 	size_t count;
 };
 
@@ -41,6 +41,6 @@ void forge_entry(
  * Gives @in frames as the @count bytes at @choices say; whatever they are.  As packets, or stuffed
  * as on a serial line.
  */
-void forge_play(struct pxt_linein *in, const uint8_t *choices, size_t count, bool packets);
+void forge_play(struct pxt_receiver *in, const uint8_t *choices, size_t count, bool packets);
 
 #endif

@@ -3,7 +3,7 @@
 #include "suite.h"
 
 #include "capture.h"
-#include "tools/linerun.h"
+#include "tools/receive/run.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static void bytes_are_stuffed_as_cobs_says(void)
 
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
 		unsigned char out[16];
-		size_t count = pxt_lineframe_stuff(known[i].plain, known[i].count, out);
+		size_t count = pxt_linkframe_stuff(known[i].plain, known[i].count, out);
 
 		PXT_EQ(count, known[i].stuffed_count);
 		CU_ASSERT(memcmp(out, known[i].stuffed, count) == 0);
@@ -56,37 +56,37 @@ static void fill(unsigned char *contents, size_t count, size_t gap)
 
 static void what_a_target_packs_is_unpacked_whole(void)
 {
-	unsigned char contents[PXT_LINE_CONTENTS_MAX];
-	unsigned char packed[PXT_LINE_ROOM(PXT_LINE_CONTENTS_MAX) + 16];
+	unsigned char contents[PXT_FRAME_CONTENTS_MAX];
+	unsigned char packed[PXT_FRAME_ROOM(PXT_FRAME_CONTENTS_MAX) + 16];
 	unsigned char again[sizeof packed];
 	unsigned char plain[sizeof packed];
 
 	for (size_t gap = 1; gap < 600; gap += gap < 240 ? 13 : 1) {
-		const struct pxt_line_start start = { PXT_LINE_META, 0x1234, 0x54321, 0x98765 };
-		uint32_t bytes = (uint32_t)(gap * 31 % PXT_LINE_CONTENTS_MAX);
-		struct pxt_lineframe frame;
-		struct pxt_line_frame making;
+		const struct pxt_frame_start start = { PXT_FRAME_META, 0x1234, 0x54321, 0x98765 };
+		uint32_t bytes = (uint32_t)(gap * 31 % PXT_FRAME_CONTENTS_MAX);
+		struct pxt_linkframe frame;
+		struct pxt_frame making;
 		size_t count;
 
 		fill(contents, sizeof contents, gap);
 		memset(packed, 0xee, sizeof packed);
-		pxt_line_begin(&making, packed, &start, false, true);
-		pxt_line_add(&making, contents, bytes / 2);
-		pxt_line_add(&making, contents + bytes / 2, bytes - bytes / 2);
-		count = pxt_line_end(&making);
-		CU_ASSERT_FATAL(count <= PXT_LINE_ROOM(bytes));
+		pxt_frame_begin(&making, packed, &start, false, true);
+		pxt_frame_add(&making, contents, bytes / 2);
+		pxt_frame_add(&making, contents + bytes / 2, bytes - bytes / 2);
+		count = pxt_frame_end(&making);
+		CU_ASSERT_FATAL(count <= PXT_FRAME_ROOM(bytes));
 		PXT_EQ(packed[count], 0xee);
 		PXT_EQ(packed[0], 0);
 		CU_ASSERT(memchr(packed + 1, 0, count - 2) == NULL);
 		PXT_EQ(packed[count - 1], 0);
-		count = pxt_lineframe_unstuff(packed + 1, count - 2, plain);
-		PXT_EQ(pxt_lineframe_stuff(plain, count, again), making.used - 1);
+		count = pxt_linkframe_unstuff(packed + 1, count - 2, plain);
+		PXT_EQ(pxt_linkframe_stuff(plain, count, again), making.used - 1);
 		CU_ASSERT(memcmp(again, packed + 1, making.used - 1) == 0);
-		CU_ASSERT_FATAL(pxt_lineframe_parse(&frame, plain, count));
-		CU_ASSERT(pxt_lineframe_sound(&frame, 0x1234));
-		CU_ASSERT(!pxt_lineframe_sound(&frame, 0));
-		PXT_EQ(frame.kind, PXT_LINE_META);
-		PXT_EQ(frame.number, 0x54321 & PXT_LINE_NUMBER_MASK);
+		CU_ASSERT_FATAL(pxt_linkframe_parse(&frame, plain, count));
+		CU_ASSERT(pxt_linkframe_sound(&frame, 0x1234));
+		CU_ASSERT(!pxt_linkframe_sound(&frame, 0));
+		PXT_EQ(frame.kind, PXT_FRAME_META);
+		PXT_EQ(frame.number, 0x54321 & PXT_FRAME_NUMBER_MASK);
 		PXT_EQ(frame.records, 0x8765);
 		PXT_EQ(frame.bytes, bytes);
 		CU_ASSERT(memcmp(frame.contents, contents, bytes) == 0);
@@ -96,29 +96,29 @@ static void what_a_target_packs_is_unpacked_whole(void)
 /* Words of the start, contents and checksum, one behind the other, whatever bytes they have. */
 static void a_packet_is_the_frame_without_delimiters(void)
 {
-	unsigned char contents[PXT_LINE_CONTENTS_MAX];
-	unsigned char packed[PXT_LINE_ROOM(PXT_LINE_CONTENTS_MAX) + 16];
-	struct pxt_lineframe frame;
+	unsigned char contents[PXT_FRAME_CONTENTS_MAX];
+	unsigned char packed[PXT_FRAME_ROOM(PXT_FRAME_CONTENTS_MAX) + 16];
+	struct pxt_linkframe frame;
 
-	for (uint32_t bytes = 0; bytes <= PXT_LINE_CONTENTS_MAX; bytes += bytes < 8 ? 1 : 181) {
-		const struct pxt_line_start start = { PXT_LINE_DATA, 0x1234, 0x4001, 0x10203 };
-		struct pxt_line_frame making;
+	for (uint32_t bytes = 0; bytes <= PXT_FRAME_CONTENTS_MAX; bytes += bytes < 8 ? 1 : 181) {
+		const struct pxt_frame_start start = { PXT_FRAME_DATA, 0x1234, 0x4001, 0x10203 };
+		struct pxt_frame making;
 		uint32_t half = bytes / 2;
 
 		fill(contents, sizeof contents, 3);
 		memset(packed, 0xee, sizeof packed);
-		pxt_line_begin(&making, packed, &start, true, true);
-		pxt_line_add(&making, contents, half);
-		pxt_line_add(&making, contents + half, bytes - half);
-		PXT_EQ(pxt_line_end(&making), bytes + PXT_LINE_OVERHEAD);
-		PXT_EQ(packed[bytes + PXT_LINE_OVERHEAD], 0xee);
+		pxt_frame_begin(&making, packed, &start, true, true);
+		pxt_frame_add(&making, contents, half);
+		pxt_frame_add(&making, contents + half, bytes - half);
+		PXT_EQ(pxt_frame_end(&making), bytes + PXT_FRAME_OVERHEAD);
+		PXT_EQ(packed[bytes + PXT_FRAME_OVERHEAD], 0xee);
 		PXT_EQ(packed[0], 1);
 		PXT_EQ(packed[1], 0);
 		PXT_EQ(packed[2], 3);
 		PXT_EQ(packed[3], 2);
-		CU_ASSERT(memcmp(packed + PXT_LINE_START_BYTES, contents, bytes) == 0);
-		CU_ASSERT_FATAL(pxt_lineframe_parse(&frame, packed, bytes + PXT_LINE_OVERHEAD));
-		CU_ASSERT(pxt_lineframe_sound(&frame, 0x1234));
+		CU_ASSERT(memcmp(packed + PXT_FRAME_START_BYTES, contents, bytes) == 0);
+		CU_ASSERT_FATAL(pxt_linkframe_parse(&frame, packed, bytes + PXT_FRAME_OVERHEAD));
+		CU_ASSERT(pxt_linkframe_sound(&frame, 0x1234));
 		PXT_EQ(frame.bytes, bytes);
 	}
 }
@@ -128,25 +128,25 @@ static void pieces_that_are_no_frame_are_refused(void)
 	static const unsigned char beyond[] = { 5, 1, 2 };
 	static const unsigned char zero[] = { 2, 1, 0, 1 };
 	static const unsigned char later[] = { 0, 0xc0, 0, 0, 0, 0, 0, 0 };
-	unsigned char plain[PXT_LINEFRAME_BYTES + 1] = { 0 };
-	struct pxt_lineframe frame;
+	unsigned char plain[PXT_LINKFRAME_BYTES + 1] = { 0 };
+	struct pxt_linkframe frame;
 
-	PXT_EQ(pxt_lineframe_unstuff(beyond, sizeof beyond, plain), 0);
-	PXT_EQ(pxt_lineframe_unstuff(zero, sizeof zero, plain), 0);
-	CU_ASSERT(!pxt_lineframe_parse(&frame, plain, PXT_LINE_OVERHEAD - 1));
-	CU_ASSERT(!pxt_lineframe_parse(&frame, plain, sizeof plain));
-	CU_ASSERT(!pxt_lineframe_parse(&frame, later, sizeof later));
-	CU_ASSERT(pxt_lineframe_parse(&frame, plain, PXT_LINE_OVERHEAD));
+	PXT_EQ(pxt_linkframe_unstuff(beyond, sizeof beyond, plain), 0);
+	PXT_EQ(pxt_linkframe_unstuff(zero, sizeof zero, plain), 0);
+	CU_ASSERT(!pxt_linkframe_parse(&frame, plain, PXT_FRAME_OVERHEAD - 1));
+	CU_ASSERT(!pxt_linkframe_parse(&frame, plain, sizeof plain));
+	CU_ASSERT(!pxt_linkframe_parse(&frame, later, sizeof later));
+	CU_ASSERT(pxt_linkframe_parse(&frame, plain, PXT_FRAME_OVERHEAD));
 }
 
 /* ---- Numbers that have wrapped ---- */
 
-static struct pxt_linerun run;
+static struct pxt_receive_run run;
 
 static bool begin_run(void)
 {
 	char golden[512];
-	unsigned char head[PXT_LINE_FILE_HEAD];
+	unsigned char head[PXT_FRAME_FILE_HEAD];
 	const char *tests = __FILE__;
 	FILE *file;
 	bool read;
@@ -157,67 +157,67 @@ static bool begin_run(void)
 	read = file && fread(head, 1, sizeof head, file) == sizeof head;
 	if (file)
 		(void)fclose(file);
-	return read && !pxt_linerun_begin(&run, path, PXT_LOG_GROWING, head);
+	return read && !pxt_receive_run_begin(&run, path, PXT_LOG_GROWING, head);
 }
 
 static void a_gap_longer_than_the_numbers_is_told_by_the_head(void)
 {
-	const struct pxt_linetotals totals = { 3 * 16384 + 10, 5 * 65536 + 7, 99 };
+	const struct pxt_receive_totals totals = { 3 * 16384 + 10, 5 * 65536 + 7, 99 };
 
 	CU_ASSERT_FATAL(begin_run());
-	pxt_linerun_start(&run, 0, 0);
-	CU_ASSERT(pxt_linerun_expect(&run, 0, 0));
+	pxt_receive_run_start(&run, 0, 0);
+	CU_ASSERT(pxt_receive_run_expect(&run, 0, 0));
 	/* What the lowest bits show of a gap of 3 rounds and 9 frames. */
-	CU_ASSERT(pxt_linerun_expect(&run, 10, 7));
+	CU_ASSERT(pxt_receive_run_expect(&run, 10, 7));
 	PXT_EQ(run.frames_missing, 9);
 	PXT_EQ(run.missing, 7);
-	pxt_linerun_totals(&run, &totals);
+	pxt_receive_run_totals(&run, &totals);
 	PXT_EQ(run.frames_missing, 3 * 16384 + 8);
 	PXT_EQ(run.missing, 5 * 65536 + 7);
 	PXT_EQ(run.target_lost, 99);
 	PXT_EQ(run.untold, 5 * 65536 + 7 + 99);
 	/* Told once. */
-	pxt_linerun_totals(&run, &totals);
+	pxt_receive_run_totals(&run, &totals);
 	PXT_EQ(run.untold, 5 * 65536 + 7 + 99);
-	PXT_EQ(pxt_linerun_end(&run), 0);
+	PXT_EQ(pxt_receive_run_end(&run), 0);
 }
 
 static void a_frame_behind_its_place_is_late_up_to_a_bound(void)
 {
 	CU_ASSERT_FATAL(begin_run());
-	pxt_linerun_start(&run, 1000, 1000);
-	CU_ASSERT(!pxt_linerun_expect(&run, 999, 1000));
-	CU_ASSERT(!pxt_linerun_expect(&run, 1000 - 64, 1000));
+	pxt_receive_run_start(&run, 1000, 1000);
+	CU_ASSERT(!pxt_receive_run_expect(&run, 999, 1000));
+	CU_ASSERT(!pxt_receive_run_expect(&run, 1000 - 64, 1000));
 	PXT_EQ(run.frames_again, 2);
 	PXT_EQ(run.frames_missing, 0);
-	CU_ASSERT(pxt_linerun_expect(&run, 1000 - 65, 1000));
+	CU_ASSERT(pxt_receive_run_expect(&run, 1000 - 65, 1000));
 	PXT_EQ(run.frames_missing, 16384 - 65);
-	PXT_EQ(pxt_linerun_end(&run), 0);
+	PXT_EQ(pxt_receive_run_end(&run), 0);
 }
 
 static void what_is_told_again_is_in_the_log_once(void)
 {
-	struct pxt_lineknown known = { 0 };
+	struct pxt_receive_known known = { 0 };
 
 	for (unsigned round = 0; round < 3; round++)
 		for (uint64_t key = 1; key < 5000; key++)
-			PXT_EQ(pxt_lineknown_tell(&known, key << 20, key),
-			    round ? PXT_LINEKNOWN_SAME : PXT_LINEKNOWN_NEW);
-	PXT_EQ(pxt_lineknown_tell(&known, 1 << 20, 7), PXT_LINEKNOWN_CHANGED);
+			PXT_EQ(pxt_receive_known_tell(&known, key << 20, key),
+			    round ? PXT_RECEIVE_KNOWN_SAME : PXT_RECEIVE_KNOWN_NEW);
+	PXT_EQ(pxt_receive_known_tell(&known, 1 << 20, 7), PXT_RECEIVE_KNOWN_CHANGED);
 	PXT_EQ(known.count, 4999);
-	pxt_lineknown_free(&known);
+	pxt_receive_known_free(&known);
 }
 
 static void what_is_told_has_a_bound(void)
 {
-	struct pxt_lineknown known = { 0 };
+	struct pxt_receive_known known = { 0 };
 
-	for (uint64_t key = 1; key <= PXT_LINEKNOWN_MAX; key++)
-		(void)pxt_lineknown_tell(&known, key * 77777u, 0);
-	PXT_EQ(known.count, PXT_LINEKNOWN_MAX);
-	PXT_EQ(pxt_lineknown_tell(&known, 3, 0), PXT_LINEKNOWN_FULL);
-	PXT_EQ(pxt_lineknown_tell(&known, 77777u, 0), PXT_LINEKNOWN_SAME);
-	pxt_lineknown_free(&known);
+	for (uint64_t key = 1; key <= PXT_RECEIVE_KNOWN_MAX; key++)
+		(void)pxt_receive_known_tell(&known, key * 77777u, 0);
+	PXT_EQ(known.count, PXT_RECEIVE_KNOWN_MAX);
+	PXT_EQ(pxt_receive_known_tell(&known, 3, 0), PXT_RECEIVE_KNOWN_FULL);
+	PXT_EQ(pxt_receive_known_tell(&known, 77777u, 0), PXT_RECEIVE_KNOWN_SAME);
+	pxt_receive_known_free(&known);
 }
 
 static const struct pxt_case cases[] = {

@@ -21,7 +21,7 @@
 #define CHOICES   400u
 
 static char path[300];
-static struct pxt_linein in;
+static struct pxt_receiver in;
 static struct forge forge;
 static unsigned ended;
 static uint64_t kept;
@@ -43,11 +43,11 @@ static void check_log(const char *log)
 	(void)close(fd);
 }
 
-static void told(
-    void *context, enum pxt_linein_event event, const struct pxt_linerun *run, const char *text)
+static void told(void *context, enum pxt_receiver_event event, const struct pxt_receive_run *run,
+    const char *text)
 {
 	(void)context;
-	if (event != PXT_LINEIN_ENDED)
+	if (event != PXT_RECEIVER_ENDED)
 		return;
 	ended++;
 	kept = run->kept;
@@ -59,7 +59,7 @@ static void told(
 static void begin(void)
 {
 	(void)snprintf(path, sizeof path, "%s/run.ptl", pxt_temp_folder());
-	CU_ASSERT_FATAL(pxt_linein_init(&in, path));
+	CU_ASSERT_FATAL(pxt_receiver_init(&in, path));
 	in.tell = told;
 	ended = 0;
 	kept = 0;
@@ -68,7 +68,7 @@ static void begin(void)
 
 static void give(const struct forged *forged)
 {
-	pxt_linein_packet(&in, forged->bytes, forged->count);
+	pxt_receiver_packet(&in, forged->bytes, forged->count);
 }
 
 static void give_data(uint64_t frame)
@@ -103,7 +103,7 @@ static void give_head(uint64_t frame)
 
 static void what_waited_behind_a_trailer_is_not_delivered(void)
 {
-	struct pxt_linesums sums;
+	struct pxt_receive_sums sums;
 
 	begin();
 	give_data(1);
@@ -113,19 +113,19 @@ static void what_waited_behind_a_trailer_is_not_delivered(void)
 	give_head(5);
 	PXT_EQ(ended, 1);
 	PXT_EQ(kept, 2);
-	pxt_linein_sums(&in, &sums);
+	pxt_receiver_sums(&in, &sums);
 	PXT_EQ(sums.open, 0);
 	PXT_EQ(sums.events, 2);
 	/* The two behind it, and the head. */
 	PXT_EQ(sums.frames_again, 3);
-	PXT_EQ(pxt_linein_end(&in), 0);
+	PXT_EQ(pxt_receiver_end(&in), 0);
 	PXT_EQ(ended, 1);
 }
 
 /* As long as the receiver is there: nobody looks at what an ended run's memory has become. */
 static void a_stream_whose_trailer_waited_stays_ended(void)
 {
-	struct pxt_linesums sums;
+	struct pxt_receive_sums sums;
 
 	begin();
 	give_trailer(2);
@@ -133,12 +133,12 @@ static void a_stream_whose_trailer_waited_stays_ended(void)
 	PXT_EQ(ended, 1);
 	give_data(3);
 	give_head(4);
-	pxt_linein_flush(&in);
-	pxt_linein_sums(&in, &sums);
+	pxt_receiver_flush(&in);
+	pxt_receiver_sums(&in, &sums);
 	PXT_EQ(sums.open, 0);
 	PXT_EQ(sums.logs, 1);
 	PXT_EQ(sums.events, 0);
-	PXT_EQ(pxt_linein_end(&in), 0);
+	PXT_EQ(pxt_receiver_end(&in), 0);
 }
 
 /* ---- Anything ---- */
@@ -152,7 +152,7 @@ static void play(uint64_t seed)
 	for (size_t i = 0; i < sizeof choices; i++)
 		choices[i] = (uint8_t)(capture_random(&state) >> 8);
 	forge_play(&in, choices, sizeof choices, seed % 2u == 0);
-	PXT_EQ(pxt_linein_end(&in), 0);
+	PXT_EQ(pxt_receiver_end(&in), 0);
 }
 
 static void any_whole_frames_in_any_order_make_sound_logs(void)

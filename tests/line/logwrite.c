@@ -3,8 +3,8 @@
 #include "suite.h"
 
 #include "base/attr.h"
-#include "tools/logblocks.h"
-#include "tools/logturn.h"
+#include "tools/write/logblocks.h"
+#include "tools/write/logturn.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* play.c - a history, played with the library and with the reference, step by step. */
 #define _GNU_SOURCE 1
-#include "core/threads.h"
+#include "core/process/threads.h"
 #include "model/history.h"
 #include "model/reference.h"
 

@@ -2,7 +2,7 @@
 /* reference.c - streams and logs as lists; see reference.h. */
 #include "model/reference.h"
 
-#include "base/slot.h"
+#include "format/slot.h"
 #include "suite.h"
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Images that are put together from FORMAT.md, and what pxtrace recover must make of them.
+"""Images that are put together from FORMAT.md, and what pxtrace recover must make of them. (ZEP-14)
 
     check_images.py PXTRACE SCENE           in both byte orders, word sizes and forms
     check_images.py --make FOLDER           the images of all scenes, as a corpus

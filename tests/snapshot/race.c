@@ -7,7 +7,8 @@
 #include "core/kit.h"
 #include "suite.h"
 
-#include "core/copy.h"
+#include "core/copy/copy.h"
+#include "core/process/holdback.h"
 #include "port/port.h"
 
 #include <fcntl.h>

@@ -5,7 +5,8 @@
 #include "suite.h"
 
 #include "conformance/story.h"
-#include "core/control.h"
+#include "core/control/control.h"
+#include "core/process/holdback.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,8 @@
 #include "events.h"
 
 #include "conformance/story.h"
-#include "core/control.h"
+#include "core/control/control.h"
+#include "core/process/holdback.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -306,7 +307,7 @@ static void run(const struct run *what)
 #define FULL   POSIX_TRACE_UNTIL_FULL
 #define FLUSH  POSIX_TRACE_FLUSH
 
-/* POL-05, POL-12, SAFE-01, EVENT-10, STA-03, DEC-12 */
+/* POL-05, POL-12, SAFE-01, EVENT-10, STA-03, DEC-12, QNX-17 */
 static void the_law_holds_for_loop_beside_every_kind_of_reader(void)
 {
 	run(&(const struct run){ 8, LOOP, 0, false, BUSY, false, false, LARGE });

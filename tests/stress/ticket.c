@@ -9,7 +9,7 @@
 #include "events.h"
 
 #include "conformance/story.h"
-#include "core/threads.h"
+#include "core/process/threads.h"
 #include "suite.h"
 
 #include <pthread.h>

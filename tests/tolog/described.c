@@ -5,7 +5,7 @@
  */
 #include "../suite.h"
 
-#include "base/logfmt.h"
+#include "format/logfmt.h"
 #include "port/port_sysinfo.h"
 
 #include <pthread.h>

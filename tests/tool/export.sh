@@ -376,7 +376,7 @@ perfetto_is_read_by_the_decoder_of_protobuf()
 	make_spans
 	run 0 export perfetto --counter late_ns --counter 'job_end.*' --cpu spans.ptl
 	check perfetto out
-	protoc --decode=pxt.Trace -I "$PXT_SOURCE/tools" perfetto.proto <out >text 2>err || fail "protoc: $(cat err)"
+	protoc --decode=pxt.Trace -I "$PXT_SOURCE/tools/export" perfetto.proto <out >text 2>err || fail "protoc: $(cat err)"
 	if grep -qE '^ *[0-9]+[:{ ]' text; then fail "a field that the description does not know"; fi
 	for word in 'name: "job"' 'int_value: -7' 'counter_value: -7' 'machine_name: "box"' 'thread_name: "sensor"' \
 		'pointer_value: 2' 'timestamp_clock_id: 3' 'process_name: "control"' 'TASK_STATE_RUNNING' 'comm: "control"'; do

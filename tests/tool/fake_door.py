@@ -5,7 +5,7 @@
 usage: fake_door.py FOLDER LOG FULL-LOG
 
 Makes a socket FOLDER/WAY for each way to answer (below), says "ready", and answers until its standard
-input ends.  Knows nothing of the C code; base/door.h says what it speaks.  LOG lacks its end, FULL-LOG
+input ends.  Knows nothing of the C code; format/door.h says what it speaks.  LOG lacks its end, FULL-LOG
 has it; a follower gets LOG, and the rest of FULL-LOG in pieces.
 """
 import array

@@ -26,7 +26,7 @@
  *	                  the counter's rate, and the clocks at the creation, in nanoseconds; NS of
  *	                  events stays the time since then
  */
-#include "base/logfmt.h"
+#include "format/logfmt.h"
 
 #include <stdio.h>
 #include <stdlib.h>

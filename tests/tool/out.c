@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* out.c - numbers as text: what is written reads back as the same number. */
-#include "tools/out.h"
+#include "tools/output/out.h"
 
 #include "suite.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* progress.c - the line that tells how far long work has come, seen from the terminal's other side. */
 #define _XOPEN_SOURCE 700
-#include "tools/progress.h"
+#include "tools/output/progress.h"
 
 #include "suite.h"
-#include "tools/command.h"
+#include "tools/output/say.h"
 
 #include <fcntl.h>
 #include <poll.h>

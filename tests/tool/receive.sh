@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # pxtrace receive from outside: a traced program at the other end of a pipe, FIFO, pseudo-terminal
-# or socket of this computer.  (ecosystem 6)
+# or socket of this computer.
 
 . "$(dirname "$0")/common.sh"
 target=$PXT_BUILD/tests/line_target
@@ -306,6 +306,7 @@ boot\
 [   12.400000] eth0: link \x1b[2Jup' | sed "$2"
 }
 
+# ZEP-44
 a_trace_is_taken_out_of_the_text_of_a_console()
 {
 	"$target" plain $events | on_console 76 '' >console.txt

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# pxtrace recover: what is left of a trace whose program is gone.  (ecosystem 3; ZEP-46)
+# pxtrace recover: what is left of a trace whose program is gone.  (ZEP-46)
 # timeout: 300
 
 . "$(dirname "$0")/common.sh"

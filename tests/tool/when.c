@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* when.c - times as logs tell them, hostile ones too. */
-#include "tools/when.h"
+#include "tools/output/when.h"
 
 #include "suite.h"
 

@@ -6,7 +6,7 @@
 #include "ground.h"
 
 #include "conformance/story.h"
-#include "core/stream.h"
+#include "core/stream/stream.h"
 #include "core/testpoints.h"
 #include "suite.h"
 

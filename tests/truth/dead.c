@@ -7,9 +7,10 @@
 #include "ground.h"
 
 #include "conformance/story.h"
-#include "core/control.h"
+#include "core/control/control.h"
+#include "core/process/holdback.h"
+#include "core/process/threads.h"
 #include "core/testpoints.h"
-#include "core/threads.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -201,7 +202,7 @@ static bool kill_at(int policy, unsigned lanes, uint32_t nth)
 	if (is_unfinished(&child))
 		CU_ASSERT(!look_once().any);
 	end(&child, true);
-	/* It is not asked at every look (core/lane.c). */
+	/* It is not asked at every look (core/read/lane.c). */
 	st_sleep_ms(1);
 	if (is_unfinished(&child)) {
 		expect_next_at_once(1, name_of(&child));

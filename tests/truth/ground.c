@@ -3,8 +3,9 @@
 #include "ground.h"
 
 #include "conformance/story.h"
-#include "core/control.h"
-#include "core/threads.h"
+#include "core/control/control.h"
+#include "core/process/holdback.h"
+#include "core/process/threads.h"
 #include "suite.h"
 
 #include <unistd.h>

@@ -7,7 +7,8 @@
 #include "ground.h"
 
 #include "conformance/story.h"
-#include "core/control.h"
+#include "core/control/control.h"
+#include "core/process/holdback.h"
 #include "core/testpoints.h"
 #include "fakes/fakes.h"
 #include "suite.h"

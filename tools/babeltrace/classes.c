@@ -6,9 +6,9 @@
  * them, and inventing some would be a lie; so events of one type that carry other fields than usual
  * are of a class of their own: same name, another number (the type's plus 1024, plus 2048, ...).
  */
-#include "ptrace.h"
+#include "tools/babeltrace/ptrace.h"
 
-#include "../escape.h"
+#include "tools/output/escape.h"
 
 #include <stdio.h>
 #include <stdlib.h>

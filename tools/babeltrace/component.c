@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* component.c - parameters and inputs; each input becomes a log with an output port. */
-#include "ptrace.h"
+#include "tools/babeltrace/ptrace.h"
 
 #include <errno.h>
 #include <fcntl.h>

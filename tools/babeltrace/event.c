@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* event.c - one event's context and fields. */
-#include "ptrace.h"
+#include "tools/babeltrace/ptrace.h"
 
-#include "../eventset.h"
-#include "../threadid.h"
+#include "tools/event/eventset.h"
+#include "tools/event/threadid.h"
 
 #include <stdlib.h>
 

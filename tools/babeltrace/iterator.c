@@ -6,7 +6,7 @@
  * stamp of the one before it, as everywhere (TIM-06).  A block's losses are told in front of its
  * packet, from the end of the packet before to the end of this one, which is where CTF has them.
  */
-#include "ptrace.h"
+#include "tools/babeltrace/ptrace.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plugin.c - what babeltrace2 finds in the shared object, and how it knows a log when it meets one. */
-#include "ptrace.h"
+#include "tools/babeltrace/ptrace.h"
 
 #include <fcntl.h>
 #include <unistd.h>

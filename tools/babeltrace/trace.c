@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* trace.c - what a log is in babeltrace2's terms: clock, trace, stream classes, environment. */
-#include "ptrace.h"
+#include "tools/babeltrace/ptrace.h"
 
-#include "../escape.h"
+#include "tools/output/escape.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,10 +9,10 @@
  * also what separates names; it has at most 15 bytes, and is taken up to the last place where what
  * follows it can begin.  Fields are named as LTTng names them (tid for the kernel's pid).
  */
-#include "merge.h"
+#include "tools/merge/merge.h"
 
-#include "../command.h"
-#include "../when.h"
+#include "tools/output/say.h"
+#include "tools/output/when.h"
 
 #include <ctype.h>
 #include <errno.h>

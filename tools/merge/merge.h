@@ -15,8 +15,8 @@
 #ifndef PXT_MERGE_H
 #define PXT_MERGE_H
 
-#include "../logwrite.h"
-#include "../source.h"
+#include "tools/read/source.h"
+#include "tools/write/logwrite.h"
 
 #include <stdio.h>
 

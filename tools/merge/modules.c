@@ -5,9 +5,9 @@
  * A log knows one address space.  Modules that lie at one place in two processes and are not the same
  * file are left out: better a number than another program's function.
  */
-#include "merge.h"
+#include "tools/merge/merge.h"
 
-#include "../command.h"
+#include "tools/output/say.h"
 
 #include <stdlib.h>
 #include <string.h>

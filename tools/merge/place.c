@@ -8,10 +8,10 @@
  * clocks say that it booted at the same moment.  Everything else has only civil time in common, which
  * a machine must have known.
  */
-#include "merge.h"
+#include "tools/merge/merge.h"
 
-#include "../command.h"
-#include "../when.h"
+#include "tools/output/say.h"
+#include "tools/output/when.h"
 
 #include <stdlib.h>
 #include <string.h>

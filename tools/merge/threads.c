@@ -8,9 +8,9 @@
  * of the new log tell threads apart by it, so it is made different there.  The tid and the name stay as
  * they were.
  */
-#include "merge.h"
+#include "tools/merge/merge.h"
 
-#include "../command.h"
+#include "tools/output/say.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,9 +6,9 @@
  * before it, its events must not be read by the other's description: all of that log's types get its
  * program's name in front ("control:job_begin"), all, so that begin and end stay a pair.
  */
-#include "merge.h"
+#include "tools/merge/merge.h"
 
-#include "../command.h"
+#include "tools/output/say.h"
 
 #include <stdlib.h>
 #include <string.h>

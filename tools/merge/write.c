@@ -5,10 +5,11 @@
  * The law holds for the new log because it holds for each: a record becomes a record, a loss that an
  * event tells becomes a loss in front of that event, and the counts of the trailers are added up.
  */
-#include "merge.h"
+#include "tools/merge/merge.h"
 
-#include "../command.h"
-#include "../progress.h"
+#include "tools/output/exit.h"
+#include "tools/output/progress.h"
+#include "tools/output/say.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* about.c - executable, host, start and modules out of lines of text. */
-#include "about.h"
+#include "tools/recover/about.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * about.h - the text about the process that a black box has beside its stream (base/label.h): lines of a
+ * about.h - the text about the process that a black box has beside its stream (format/label.h): lines of a
  * word, a blank and the rest.  Words that are not known, and lines that make no sense, are passed over.
  */
 #ifndef PXT_RECOVER_ABOUT_H
 #define PXT_RECOVER_ABOUT_H
 
-#include "find.h"
+#include "tools/recover/find.h"
 
-#include "base/logfmt.h"
+#include "format/logfmt.h"
 
 struct pxt_about {
 	struct pxt_log_process process; /* its pid is not set */

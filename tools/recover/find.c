@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* find.c - labels: search, byte order, checks. */
 #define _GNU_SOURCE /* memmem() */
-#include "find.h"
+#include "tools/recover/find.h"
 
-#include "logturn.h"
+#include "tools/write/logturn.h"
 
-#include "../progress.h"
+#include "tools/output/progress.h"
 
-#include "base/logfmt.h"
-#include "base/ticks.h"
+#include "format/logfmt.h"
+#include "format/ticks.h"
 
 #include <stdlib.h>
 #include <string.h>

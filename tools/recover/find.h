@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * find.h - the labels in images (base/label.h): where streams and directories are, and whether what
+ * find.h - the labels in images (format/label.h): where streams and directories are, and whether what
  * they say of themselves can be.
  *
  * A file that begins with a stream's label and tells where its directory is holds that one stream (a
@@ -9,9 +9,9 @@
 #ifndef PXT_RECOVER_FIND_H
 #define PXT_RECOVER_FIND_H
 
-#include "image.h"
+#include "tools/recover/image.h"
 
-#include "base/label.h"
+#include "format/label.h"
 
 /* So many labels are kept, and so many places looked at, in all files together. */
 #define PXT_FIND_MAX  4096u

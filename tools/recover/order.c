@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* order.c - which lane's front comes next, of those that remain; the rules are core/merge.c's. */
-#include "order.h"
+/* order.c - which lane's front comes next, of those that remain; the rules are core/read/merge.c's. */
+#include "tools/recover/order.h"
 
-#include "base/ids.h"
+#include "format/ids.h"
 
 static const struct pxt_remain *front_of(const struct pxt_remains_lane *lane)
 {

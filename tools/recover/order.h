@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * order.h - one sequence out of the lanes of what remains, by the rules of core/merge.c for a stream
+ * order.h - one sequence out of the lanes of what remains, by the rules of core/read/merge.c for a stream
  * in which nothing happens any more: the smallest stamp of the lanes' fronts comes first; nobody passes
- * a mark before the others have.  What core/merge.c gives up because another lane has lost it (rule
+ * a mark before the others have.  What core/read/merge.c gives up because another lane has lost it (rule
  * 3) is not given up: nobody waits for it any more.
  */
 #ifndef PXT_RECOVER_ORDER_H
 #define PXT_RECOVER_ORDER_H
 
-#include "remains.h"
+#include "tools/recover/remains.h"
 
 enum pxt_order_next {
 	PXT_ORDER_RECORD, /* the front of a lane */

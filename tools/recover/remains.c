@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* remains.c - a stream's block: its words, its counts, what stands beside its lanes. */
-#include "remains.h"
+#include "tools/recover/remains.h"
 
-#include "base/logfmt_bytes.h"
+#include "format/logfmt_bytes.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,9 +10,9 @@
 #ifndef PXT_RECOVER_REMAINS_H
 #define PXT_RECOVER_REMAINS_H
 
-#include "find.h"
+#include "tools/recover/find.h"
 
-#include "base/slot.h"
+#include "format/slot.h"
 
 #include <trace.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* salvage.c - block by block through a damaged log. */
-#include "salvage.h"
+#include "tools/recover/salvage.h"
 
-#include "linerun.h"
+#include "tools/receive/run.h"
 
-#include "../progress.h"
+#include "tools/output/progress.h"
 
-#include "base/logfmt_bytes.h"
+#include "format/logfmt_bytes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static const unsigned char block_magic[4] = PXT_LOG_BLOCK_MAGIC;
 struct salvage {
 	const struct pxt_image *image;
 	struct pxt_salvaged *result;
-	struct pxt_linerun run;
+	struct pxt_receive_run run;
 	struct pxt_log_header header; /* as the file has it */
 	uint64_t vain;                /* bytes of checksums left */
 	uint64_t records;             /* largest sums in any head */
@@ -75,11 +75,11 @@ static void note_sums(struct salvage *salvage, const struct pxt_log_blockhead *h
 static void tell_before(struct salvage *salvage, const struct pxt_log_blockhead *head)
 {
 	bool data = head->type == PXT_LOG_DATA;
-	const struct pxt_linetotals before = { .records =
-		                                   head->records_total - (data ? head->count : 0u),
+	const struct pxt_receive_totals before = { .records = head->records_total -
+		                                              (data ? head->count : 0u),
 		.lost = head->lost_total - head->lost };
 
-	pxt_linerun_totals(&salvage->run, &before);
+	pxt_receive_run_totals(&salvage->run, &before);
 }
 
 static void take(struct salvage *salvage, const struct pxt_log_blockhead *head)
@@ -90,9 +90,9 @@ static void take(struct salvage *salvage, const struct pxt_log_blockhead *head)
 	salvage->result->blocks++;
 	note_sums(salvage, head);
 	if (head->type == PXT_LOG_DATA)
-		pxt_linerun_slots(&salvage->run, contents, bytes / PXT_SLOT_BYTES);
+		pxt_receive_run_slots(&salvage->run, contents, bytes / PXT_SLOT_BYTES);
 	else
-		pxt_linerun_entries(&salvage->run, head->type, head->count, contents, bytes);
+		pxt_receive_run_entries(&salvage->run, head->type, head->count, contents, bytes);
 }
 
 /* ---- What is no block ---- */
@@ -262,14 +262,14 @@ static const char *begin(struct salvage *salvage, const char *path)
 	head[23] = PXT_LAYOUT_SEQUENTIAL;
 	memcpy(head + 24, &bytes, sizeof bytes);
 	memset(head + 128, 0, 16);
-	return pxt_linerun_begin(&salvage->run, path, PXT_LOG_WHOLE, head);
+	return pxt_receive_run_begin(&salvage->run, path, PXT_LOG_WHOLE, head);
 }
 
 static const char *run_salvage(struct salvage *salvage, const char *path, int *error)
 {
 	const struct pxt_log_header *header = &salvage->header;
 	const char *wrong = begin(salvage, path);
-	struct pxt_linetotals totals;
+	struct pxt_receive_totals totals;
 
 	if (wrong)
 		return wrong;
@@ -281,12 +281,12 @@ static const char *run_salvage(struct salvage *salvage, const char *path, int *e
 	else
 		walk_blocks(salvage, header->header_bytes, true);
 	if (!salvage->run.ended) {
-		totals =
-		    (struct pxt_linetotals){ .records = salvage->records, .lost = salvage->lost };
-		pxt_linerun_totals(&salvage->run, &totals);
+		totals = (struct pxt_receive_totals){ .records = salvage->records,
+			.lost = salvage->lost };
+		pxt_receive_run_totals(&salvage->run, &totals);
 	}
 	pxt_progress_end(&salvage->progress);
-	*error = pxt_linerun_end(&salvage->run);
+	*error = pxt_receive_run_end(&salvage->run);
 	salvage->result->events = salvage->run.kept;
 	salvage->result->missing = salvage->run.missing;
 	salvage->result->lost = salvage->run.target_lost;

@@ -3,13 +3,13 @@
  * salvage.h - a complete log out of one that lacks its end or is damaged: every block stands alone,
  * and the sums in its head tell what is missing before it.
  *
- * Memory: two blocks of 1 MiB at most, and what a receiver keeps (linerun.h); of a log with the policy
+ * Memory: two blocks of 1 MiB at most, and what a receiver keeps (receive/run.h); of a log with the policy
  * LOOP 16 bytes a frame.
  */
 #ifndef PXT_RECOVER_SALVAGE_H
 #define PXT_RECOVER_SALVAGE_H
 
-#include "image.h"
+#include "tools/recover/image.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* walk.c - the records of one lane, as core/lane.c finds them, where nobody writes any more. */
-#include "remains.h"
+/* walk.c - the records of one lane, as core/read/lane.c finds them, where nobody writes any more. */
+#include "tools/recover/remains.h"
 
-#include "base/logfmt_bytes.h"
+#include "format/logfmt_bytes.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* who.c - threads and names, each place checked before it is read. */
-#include "who.h"
+#include "tools/recover/who.h"
 
-#include "base/logfmt_bytes.h"
+#include "format/logfmt_bytes.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,9 @@
 #ifndef PXT_RECOVER_WHO_H
 #define PXT_RECOVER_WHO_H
 
-#include "find.h"
+#include "tools/recover/find.h"
 
-#include "base/logfmt.h"
+#include "format/logfmt.h"
 
 struct pxt_who {
 	const struct pxt_directory_label *label; /* NULL: there is no directory */

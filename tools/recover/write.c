@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* write.c - the log: its head, what its events mean, records and losses in their order, its end. */
-#include "write.h"
+#include "tools/recover/write.h"
 
-#include "logblocks.h"
-#include "logturn.h"
-#include "order.h"
+#include "tools/recover/order.h"
+#include "tools/write/logblocks.h"
+#include "tools/write/logturn.h"
 
-#include "../progress.h"
+#include "tools/output/progress.h"
 
-#include "base/attr.h"
-#include "base/logfmt_bytes.h"
-#include "base/ticks.h"
+#include "format/logfmt_bytes.h"
+#include "format/ticks.h"
 
 #include <errno.h>
 #include <stdio.h>

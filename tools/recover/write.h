@@ -10,9 +10,9 @@
 #ifndef PXT_RECOVER_WRITE_H
 #define PXT_RECOVER_WRITE_H
 
-#include "about.h"
-#include "remains.h"
-#include "who.h"
+#include "tools/recover/about.h"
+#include "tools/recover/remains.h"
+#include "tools/recover/who.h"
 
 /* What there is of a stream; who knows nothing without a directory, about nothing without text. */
 struct pxt_recovered {

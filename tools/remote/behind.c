@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
-#include "behind.h"
+#include "tools/remote/behind.h"
 
 #include <fcntl.h>
 #include <unistd.h>

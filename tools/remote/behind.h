@@ -8,7 +8,7 @@
 #ifndef PXT_REMOTE_BEHIND_H
 #define PXT_REMOTE_BEHIND_H
 
-#include "base/logfmt.h"
+#include "format/logfmt.h"
 
 #include <stdbool.h>
 #include <stdint.h>

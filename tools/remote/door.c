@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* door.c - one connection to a stream's owner: a request, a reply. */
 #define _GNU_SOURCE
-#include "door.h"
+#include "tools/remote/door.h"
 
-#include "command.h"
+#include "tools/command/suggest.h"
+#include "tools/output/exit.h"
+#include "tools/output/say.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * door.h - streams of other processes, by their names: base/door.h from the client's side.
+ * door.h - streams of other processes, by their names: format/door.h from the client's side.
  *
  * Whoever answers may be anybody: a reply counts when it has the size, the numbers and the text that
  * the protocol says; texts are cut at their ends, numbers beyond their ranges are shown as what they
@@ -9,7 +9,7 @@
 #ifndef PXT_REMOTE_DOOR_H
 #define PXT_REMOTE_DOOR_H
 
-#include "base/door.h"
+#include "format/door.h"
 
 #include <stdbool.h>
 #include <stddef.h>

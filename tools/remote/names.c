@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* names.c - where the sockets of named streams are. */
 #define _GNU_SOURCE
-#include "door.h"
+#include "tools/remote/door.h"
 
-#include "command.h"
+#include "tools/output/say.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -37,7 +37,7 @@ static const char *wrong_with(const char *path)
 	return st.st_mode & 077 ? "can be entered by others" : NULL;
 }
 
-/* As the library does it (base/door.h).  False: there is no place for it. */
+/* As the library does it (format/door.h).  False: there is no place for it. */
 static bool folder(enum folder which, char path[PXT_DOOR_PATH])
 {
 	const char *runtime = secure_getenv(PXT_DOOR_RUNTIME);

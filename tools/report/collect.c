@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "collect.h"
+#include "tools/report/collect.h"
 
-#include "command.h"
-#include "progress.h"
+#include "tools/output/progress.h"
+#include "tools/output/say.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -11,11 +11,11 @@
 #ifndef PXT_COLLECT_H
 #define PXT_COLLECT_H
 
-#include "losses.h"
-#include "pack.h"
-#include "pairs.h"
-#include "select.h"
-#include "source.h"
+#include "tools/read/source.h"
+#include "tools/report/losses.h"
+#include "tools/report/pack.h"
+#include "tools/select/select.h"
+#include "tools/spans/pairs.h"
 
 #define PXT_REPORT_EVENTS UINT64_C(5000000)
 #define PXT_REPORT_DATA   (UINT64_C(512) << 20)

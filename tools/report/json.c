@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "json.h"
+#include "tools/report/json.h"
 
-#include "escape.h"
+#include "tools/output/escape.h"
 
 #define EXACT_MAX (UINT64_C(1) << 53)
 

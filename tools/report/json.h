@@ -6,7 +6,7 @@
 #ifndef PXT_REPORT_JSON_H
 #define PXT_REPORT_JSON_H
 
-#include "out.h"
+#include "tools/output/out.h"
 
 #include <stdbool.h>
 #include <stdint.h>

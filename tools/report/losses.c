@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "losses.h"
+#include "tools/report/losses.h"
 
-#include "command.h"
+#include "tools/output/say.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* meta.c - what a page knows beside its events: logs, types, threads, pairs, losses. */
-#include "collect.h"
-#include "json.h"
+#include "tools/report/collect.h"
+#include "tools/report/json.h"
 
-#include "describe.h"
-#include "when.h"
+#include "tools/describe/describe.h"
+#include "tools/output/when.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "pack.h"
+#include "tools/report/pack.h"
 
-#include "command.h"
+#include "tools/output/say.h"
 
 #include <stdlib.h>
 

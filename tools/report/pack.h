@@ -29,7 +29,7 @@
 #ifndef PXT_PACK_H
 #define PXT_PACK_H
 
-#include "out.h"
+#include "tools/output/out.h"
 
 #include <stdint.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "blame.h"
+#include "tools/why/blame.h"
 
-#include "../command.h"
-#include "../escape.h"
-#include "../fields.h"
-#include "../progress.h"
-#include "../sum.h"
+#include "format/sum.h"
+#include "tools/event/fields.h"
+#include "tools/output/escape.h"
+#include "tools/output/progress.h"
+#include "tools/output/say.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -298,7 +298,7 @@ static void write_gap(struct pxt_blame *blame, int64_t ns, uint64_t lost, bool m
 	line->lost = lost;
 	if (!mine)
 		return;
-	pxt_add(&blame->lost, lost);
+	pxt_sum_add(&blame->lost, lost);
 	blame->gaps++;
 }
 

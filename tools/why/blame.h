@@ -12,7 +12,7 @@
 #ifndef PXT_BLAME_H
 #define PXT_BLAME_H
 
-#include "late.h"
+#include "tools/why/late.h"
 
 #define PXT_CAUSES_MAX   256u
 #define PXT_OVERLAPS_MAX 64u

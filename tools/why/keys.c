@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* keys.c - numbers of jobs and locks, and other fields of an event. */
-#include "scene_parts.h"
+#include "tools/why/scene_parts.h"
 
-#include "../escape.h"
-#include "../fields.h"
+#include "tools/event/fields.h"
+#include "tools/output/escape.h"
 
 #include <inttypes.h>
 #include <stdio.h>

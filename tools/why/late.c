@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "late.h"
+#include "tools/why/late.h"
 
-#include "../command.h"
-#include "../progress.h"
+#include "tools/output/progress.h"
+#include "tools/output/say.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -11,9 +11,9 @@
 #ifndef PXT_LATE_H
 #define PXT_LATE_H
 
-#include "../select.h"
-#include "../series.h"
-#include "scene.h"
+#include "tools/select/select.h"
+#include "tools/spans/series.h"
+#include "tools/why/scene.h"
 
 #define PXT_LATE_MAX       16u
 #define PXT_LATE_NAMES_MAX 512u

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* roles.c - what the types of a log mean: by a roles file, else by their names. */
-#include "roles.h"
+#include "tools/why/roles.h"
 
-#include "../command.h"
-#include "../fields.h"
+#include "tools/event/fields.h"
+#include "tools/output/say.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -24,7 +24,7 @@
 #ifndef PXT_ROLES_H
 #define PXT_ROLES_H
 
-#include "../source.h"
+#include "tools/read/source.h"
 
 #define PXT_ROLE_LINES_MAX 256u
 #define PXT_ROLE_NAMES_MAX 2048u

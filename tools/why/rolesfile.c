@@ -18,9 +18,10 @@
  *	switch          from=FIELD to=FIELD cpu=FIELD state=FIELD from-prio=FIELD to-prio=FIELD
  *	                from-name=FIELD to-name=FIELD
  */
-#include "roles.h"
+#include "tools/why/roles.h"
 
-#include "../command.h"
+#include "tools/command/suggest.h"
+#include "tools/output/say.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* scene.c - what each event changes. */
-#include "scene_parts.h"
+#include "tools/why/scene_parts.h"
 
-#include "../command.h"
+#include "tools/output/say.h"
 
 #include <stdlib.h>
 #include <string.h>

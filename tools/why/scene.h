@@ -20,7 +20,7 @@
 #ifndef PXT_SCENE_H
 #define PXT_SCENE_H
 
-#include "roles.h"
+#include "tools/why/roles.h"
 
 #define PXT_ACTORS_MAX      65536u
 #define PXT_SCENE_LOCKS_MAX 65536u

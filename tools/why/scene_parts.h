@@ -3,7 +3,7 @@
 #ifndef PXT_SCENE_PARTS_H
 #define PXT_SCENE_PARTS_H
 
-#include "scene.h"
+#include "tools/why/scene.h"
 
 static inline uint32_t pxt_scene_mix(uint64_t a, uint64_t b)
 {

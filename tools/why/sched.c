@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sched.c - who runs: as the scheduler says, or as the order of events on a CPU says. */
-#include "scene_parts.h"
+#include "tools/why/scene_parts.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* spans.c - which spans a thread has open, and which it ended last. */
-#include "scene_parts.h"
+#include "tools/why/scene_parts.h"
 
-#include "../command.h"
+#include "tools/output/say.h"
 
 #include <stdlib.h>
 #include <string.h>

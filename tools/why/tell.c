@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tell.c - what text and JSON have in common: what is worth telling, and in which order. */
-#include "tell.h"
+#include "tools/why/tell.h"
 
-#include "../escape.h"
+#include "tools/output/escape.h"
 
 #include <stdlib.h>
 #include <string.h>

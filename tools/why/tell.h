@@ -3,7 +3,7 @@
 #ifndef PXT_TELL_H
 #define PXT_TELL_H
 
-#include "words.h"
+#include "tools/why/words.h"
 
 struct pxt_tell {
 	struct pxt_out *out;

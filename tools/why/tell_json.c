@@ -3,7 +3,7 @@
  * tell_json.c - the same for programs: one object; times in nanoseconds, those of the time line
  * since the release, others since 1970.  Names are escaped as on the screen (escape.h).
  */
-#include "tell.h"
+#include "tools/why/tell.h"
 
 #include <string.h>
 

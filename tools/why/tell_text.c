@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tell_text.c - the answer, the time line, and where the time went, for people. */
-#include "tell.h"
+#include "tools/why/tell.h"
 
-#include "../when.h"
+#include "tools/output/when.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* threads.c - the threads of all logs, and which of them had events on which CPU. */
-#include "scene_parts.h"
+#include "tools/why/scene_parts.h"
 
-#include "../command.h"
-#include "../escape.h"
+#include "tools/output/escape.h"
+#include "tools/output/say.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "words.h"
+#include "tools/why/words.h"
 
-#include "../escape.h"
-#include "../when.h"
+#include "tools/output/escape.h"
+#include "tools/output/when.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #ifndef PXT_WORDS_H
 #define PXT_WORDS_H
 
-#include "blame.h"
+#include "tools/why/blame.h"
 
 /* A text that is put together; what does not fit is cut. */
 struct pxt_words {

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* filestream.c - a stream's file, from creation to end; see core/control/filestream.h. */
+#include "core/control/filestream.h"
+
+#include "base/attr.h"
+#include "blackbox/about.h"
+#include "blackbox/room.h"
+#include "core/process/directory.h"
+#include "core/process/mirror.h"
+#include "port/port_filemap.h"
+#include "port/port_sysinfo.h"
+
+#include <errno.h>
+
+#define PAGE 4096u
+
+static size_t whole_pages(size_t bytes)
+{
+	return (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
+}
+
+/* What could not be finished leaves no trace. */
+static int map_file(const trace_attr_t *attr, size_t bytes, struct pxt_block **block)
+{
+	int fd = attr->_pxt_file - 1;
+	void *memory = NULL;
+	int error = pxt_port_filemap_check(fd);
+
+	if (error)
+		return error;
+	error = pxt_room_take(attr, bytes);
+	PXT_TESTPOINT(PXT_TP_FILE_TAKEN);
+	if (!error)
+		error = pxt_port_filemap(
+		    fd, bytes, attr->_pxt_inherit == POSIX_TRACE_INHERITED, &memory);
+	PXT_TESTPOINT(PXT_TP_FILE_MAPPED);
+	if (error)
+		pxt_port_filemap_cut(fd);
+	*block = memory;
+	return error;
+}
+
+static int make_block(
+    const trace_attr_t *attr, size_t bytes, struct pxt_block **block, size_t *whole)
+{
+	size_t directory_at = whole_pages(bytes);
+	size_t about_at = whole_pages(directory_at + sizeof(struct pxt_directory));
+	int error;
+
+	*whole = bytes;
+	if (!attr->_pxt_file) {
+		*block = pxt_family_alloc(bytes, attr->_pxt_inherit == POSIX_TRACE_INHERITED);
+		return *block ? 0 : ENOMEM;
+	}
+	/* What another process reads while this one lives has its directory beside it (attach/). */
+	*whole = pxt_attr_guest(attr) ? directory_at : whole_pages(about_at + pxt_about_bytes());
+	if (*whole < bytes)
+		return ENOMEM;
+	error = map_file(attr, *whole, block);
+	if (!error && !pxt_attr_guest(attr)) {
+		(*block)->label.directory_at = directory_at;
+		(*block)->label.about_at = about_at;
+	}
+	return error;
+}
+
+/* In the label as well: what recovers a stream without more than its directory finds it there. */
+static void tell_process(struct pxt_directory_label *label)
+{
+	struct timespec start;
+
+	pxt_port_executable(label->executable, sizeof(label->executable));
+	pxt_port_host(label->host, sizeof(label->host));
+	pxt_port_process_start(&start);
+	label->started_sec = start.tv_sec;
+	label->started_nsec = (uint32_t)start.tv_nsec;
+}
+
+static void fill(struct pxt_block *block, uint32_t index, size_t whole)
+{
+	struct pxt_stream_label *label = &block->label;
+	unsigned char *bytes = (unsigned char *)block;
+	struct pxt_directory *mirror;
+
+	if (!label->directory_at)
+		return;
+	mirror = (struct pxt_directory *)(void *)(bytes + label->directory_at);
+	pxt_mirror_begin(index, mirror);
+	tell_process(&mirror->label);
+	label->about_bytes = (uint32_t)pxt_about_write(
+	    (char *)bytes + label->about_at, whole - (size_t)label->about_at);
+	PXT_TESTPOINT(PXT_TP_FILE_FILLED);
+}
+
+static void publish(struct pxt_block *block)
+{
+	if (!block->attr._pxt_file)
+		return;
+	pxt_port_filemap_seal(block->attr._pxt_file - 1);
+	/* Closed soon, and another file's then. */
+	block->attr._pxt_file = 0;
+}
+
+static void undo(int32_t file)
+{
+	if (file)
+		pxt_port_filemap_cut(file - 1);
+}
+
+static void end(struct pxt_block *block)
+{
+	if (!block->label.directory_at)
+		return;
+	__atomic_store_n(&block->label.ended, 1u, __ATOMIC_RELEASE);
+	PXT_TESTPOINT(PXT_TP_FILE_ENDED);
+}
+
+static bool is(const trace_attr_t *attr, int fd)
+{
+	return attr->_pxt_file != 0 && pxt_port_filemap_same(attr->_pxt_file - 1, fd);
+}
+
+const struct pxt_filestream_ops pxt_filestream_ops = {
+	.make_block = make_block,
+	.fill = fill,
+	.publish = publish,
+	.undo = undo,
+	.end = end,
+	.is = is,
+};

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * room.h - room in a file, before it becomes a stream's memory.
+ *
+ *   who beside whom: under the process lock.
+ */
+#ifndef PXT_ROOM_H
+#define PXT_ROOM_H
+
+#include "base/attr.h"
+#include "port/port_filemap.h"
+
+#if CONFIG_PTRACE_ATTACH
+PXT_INLINE int pxt_room_take(const trace_attr_t *attr, size_t bytes)
+{
+	return pxt_attr_guest(attr) ? pxt_port_filemap_fill(attr->_pxt_file - 1, bytes)
+	                            : pxt_port_filemap_extend(attr->_pxt_file - 1, bytes);
+}
+#else
+PXT_INLINE int pxt_room_take(const trace_attr_t *attr, size_t bytes)
+{
+	return pxt_port_filemap_extend(attr->_pxt_file - 1, bytes);
+}
+#endif
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* control.c - start, stop and clear; see control.h. */
+#include "core/control/control.h"
+
+#include "core/control/barrier.h"
+#include "core/process/family.h"
+#include "core/process/holdback.h"
+#include "core/process/threads.h"
+#include "core/read/lane.h"
+#include "core/read/restart.h"
+#include "core/record/autostop.h"
+#include "core/stream/gate.h"
+#include "core/stream/inherited.h"
+#include "core/stream/share.h"
+#include "core/stream/startset.h"
+#include "core/stream/wanted.h"
+
+/*
+ * The automatic STOP was handed out, its restart is not done yet (the flusher writes meanwhile),
+ * and a late writer has recorded something: that belongs behind the START of the restart.  The
+ * lanes are closed.  [proof: late]
+ */
+static bool restart_for_late_records(struct pxt_stream *stream)
+{
+	struct pxt_block *block = stream->block;
+
+	if (pxt_block_state(block) != PXT_GATE_AUTO || !pxt_gate_stop_told(block) ||
+	    pxt_lane_all_drained(block))
+		return false;
+	pxt_restart_now(stream);
+	return true;
+}
+
+void pxt_control_start(struct pxt_stream *stream, const void *caller)
+{
+	struct pxt_block *block = stream->block;
+	const void *set;
+
+	if (pxt_block_state(block) == PXT_GATE_RUNNING || stream->dead_log)
+		return;
+	if (block->full_policy != POSIX_TRACE_LOOP && pxt_barrier_is_full(block))
+		return;
+	pxt_block_end_turn(block);
+	pxt_gate_close_lanes(block);
+	if (restart_for_late_records(stream)) {
+		pxt_gate_open_lanes(block);
+		return;
+	}
+	set = pxt_set_in_force(block, atomic_load_explicit(&block->gate, memory_order_relaxed));
+	if (!pxt_barrier_put_owed_stop(block) ||
+	    !pxt_barrier_put(block, PXT_ID_START, set, PXT_START_BYTES, caller)) {
+		/* No place for START: as full as can be. */
+		if (pxt_block_state(block) == PXT_GATE_AUTO)
+			pxt_gate_open_lanes(block);
+		return;
+	}
+	pxt_gate_step(block, PXT_STEP_START);
+	pxt_gate_begin_run(block);
+	block->quiet = 0;
+	pxt_gate_open_lanes(block);
+	pxt_gate_turn(block, PXT_GATE_RUNNING, 0);
+	pxt_wanted_update(stream->index, true);
+	pxt_block_wake(block);
+	pxt_share_state(stream);
+}
+
+uint32_t pxt_control_shut_gate(struct pxt_stream *stream)
+{
+	struct pxt_block *block = stream->block;
+	uint32_t state;
+
+	pxt_block_end_turn(block);
+	pxt_gate_close_lanes(block);
+	(void)restart_for_late_records(stream);
+	/* A writer may have stopped it while the lanes were closed. */
+	state = pxt_block_state(block);
+	pxt_gate_step(block, state == PXT_GATE_AUTO ? PXT_STEP_STOP_AUTO : PXT_STEP_STOP);
+	pxt_gate_turn(block, PXT_GATE_OFF, 0);
+	return state;
+}
+
+void pxt_control_stop(struct pxt_stream *stream, const void *caller)
+{
+	struct pxt_block *block = stream->block;
+	uint32_t state = pxt_block_state(block);
+
+	if (state == PXT_GATE_OFF)
+		return;
+	pxt_share_pull_now(block, true);
+	state = pxt_control_shut_gate(stream);
+	pxt_wanted_update(stream->index, false);
+	/* What was reserved before is finished now, or will never be; unless a writer is very late. */
+	block->quiet = pxt_threads_wait_left(pxt_holdback_ns, pxt_inherited_whose(block));
+	if (state == PXT_GATE_RUNNING)
+		pxt_barrier_put_stop(block, 0, caller);
+	pxt_block_wake(block);
+	pxt_share_state(stream);
+}
+
+void pxt_control_stop_now(struct pxt_stream *stream)
+{
+	struct pxt_block *block = stream->block;
+	uint32_t gate = atomic_load_explicit(&block->gate, memory_order_acquire);
+
+	pxt_block_end_turn(block);
+	pxt_gate_close_lanes(block);
+	pxt_autostop_turn(block, gate);
+	pxt_gate_turn(block, PXT_GATE_OFF, 0);
+	pxt_wanted_update(stream->index, false);
+	pxt_share_state(stream);
+}
+
+/* ---- Clear ---- */
+
+static void skip_all(struct pxt_block *block, struct pxt_ring *ring)
+{
+	struct pxt_lane *lane = ring->lane;
+	uint64_t pos;
+	uint64_t seq;
+
+	pxt_lane_head(lane, &pos, &seq);
+	block->cleared += seq - lane->seq;
+	lane->barrier = block->barriers;
+	pxt_lane_move(block, lane, pos, seq);
+	pxt_lane_publish(lane);
+}
+
+/* [proof: clear] */
+void pxt_control_clear(struct pxt_stream *stream)
+{
+	struct pxt_block *block = stream->block;
+	uint32_t gate = atomic_load_explicit(&block->gate, memory_order_acquire);
+	uint64_t refused = 0;
+
+	/* What others recorded before goes, too. */
+	pxt_share_pull_now(block, true);
+	pxt_block_end_turn(block);
+	/* Stays stopped: a late writer must not put anything into the room that is made now. */
+	if ((gate & PXT_GATE_STATE) == PXT_GATE_AUTO)
+		pxt_gate_close_lanes(block);
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
+		struct pxt_ring ring = pxt_block_ring(block, i);
+
+		refused += pxt_counter_load(&ring.lane->refused);
+		skip_all(block, &ring);
+		PXT_TESTPOINT(PXT_TP_LANE_CLEARED);
+	}
+	for (uint32_t i = 0; i < PXT_SIDES; i++) {
+		block->cleared += block->side[i].info != 0 && !block->side[i].automatic;
+		block->side[i].info = 0;
+	}
+	pxt_gate_step(block, PXT_STEP_CLEAR);
+	block->freed_since_full = 0;
+	block->gap = PXT_GAP_NONE;
+	block->give_up = 0;
+	block->lost_before = 0;
+	block->refused_told = refused;
+	block->lost_told = block->lost + refused;
+	pxt_empty_filter(block, gate);
+	if ((gate & PXT_GATE_STATE) == PXT_GATE_AUTO)
+		pxt_gate_turn(block, PXT_GATE_OFF, PXT_CLEAR_TURNS);
+	else
+		pxt_gate_turn(block, gate & PXT_GATE_STATE, PXT_CLEAR_TURNS);
+	pxt_wanted_update(stream->index, pxt_block_state(block) != PXT_GATE_OFF);
+	stream->dead_log = 0;
+	pxt_share_state(stream);
+}

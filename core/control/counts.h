@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * counts.h - what a stream reports of itself: its status, and the law of its counts.
+ *
+ *   who beside whom: under the stream's mutex, beside writers.
+ */
+#ifndef PXT_COUNTS_H
+#define PXT_COUNTS_H
+
+#include "core/stream/stream.h"
+
+void pxt_counts_status(struct pxt_stream *stream, struct posix_trace_status_info *status);
+void pxt_counts_take(struct pxt_stream *stream, struct posix_trace_counts_np *counts);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * create.h - making a stream.
+ *
+ *   who beside whom: any thread, beside all other calls; the process lock inside.
+ */
+#ifndef PXT_CREATE_H
+#define PXT_CREATE_H
+
+#include "core/stream/stream.h"
+
+struct pxt_create {
+	int32_t pid;
+	const trace_attr_t *attr; /* NULL: defaults */
+	bool with_log;
+	const struct pxt_ops *ops;
+};
+
+/* Every default resolved, every value checked and rounded: what the stream will have. */
+int pxt_create_attr(const struct pxt_create *request, trace_attr_t *attr);
+/*
+ * EAGAIN, EINVAL, ENOMEM, EPERM, ESRCH or 0.  @attr: from pxt_create_attr().  On success *stream
+ * is complete but cannot be found yet: a unit prepares its own part, then publishes or abandons.
+ */
+int pxt_create_stream(
+    const struct pxt_create *request, const trace_attr_t *attr, struct pxt_stream **stream);
+/* ENOMEM (no identifier is left), or what struct pxt_share_ops, open, says; else 0. */
+int pxt_create_publish(struct pxt_stream *stream, trace_id_t *trid);
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shutdown.c - the end of a stream: nobody finds it, nobody writes into it, nobody sleeps on it,
+ * then its memory goes.
+ */
+#include "core/control/shutdown.h"
+
+#include "core/control/control.h"
+#include "core/control/filestream.h"
+#include "core/process/holdback.h"
+#include "core/process/lock.h"
+#include "core/process/mirror.h"
+#include "core/process/threads.h"
+#include "core/stream/share.h"
+#include "core/stream/wanted.h"
+
+#include <errno.h>
+
+/*
+ * Memory of streams whose writers did not leave in time: kept until they have.  They may still need its
+ * addresses, and its head, which tells them where a lane is; what they store is nobody's any more.  So
+ * all but the first page is given back at once, and the list of such streams goes through what was
+ * the consumer's, which no writer looks at.  [proof: kept]
+ */
+struct kept {
+	struct pxt_block *next;
+	size_t bytes;
+	unsigned left; /* pxt_threads_left() since then, together */
+};
+
+#define HEAD_BYTES 4096u
+
+_Static_assert(sizeof(struct kept) <= 5 * sizeof(uint64_t), "it fits into the consumer's counts");
+
+static struct pxt_block *kept;
+
+static struct kept *kept_in(struct pxt_block *block)
+{
+	return (struct kept *)(void *)&block->retrieved;
+}
+
+void pxt_shutdown_free_left(void)
+{
+	unsigned left = kept ? pxt_threads_left() : 0;
+	struct pxt_block **at = &kept;
+
+	while (*at) {
+		struct pxt_block *block = *at;
+		struct kept *note = kept_in(block);
+
+		note->left |= left;
+		if (note->left == PXT_ALL_LEFT) {
+			*at = note->next;
+			pxt_port_free(block, note->bytes);
+		} else {
+			at = &note->next;
+		}
+	}
+}
+
+/* The child's thread may be one of those who were late: the addresses stay, and cost nothing. */
+void pxt_shutdown_after_fork(void)
+{
+	kept = NULL;
+}
+
+/*
+ * A file's own first page stays as the file has it: what is kept is a copy.  Without memory for that
+ * the stream's is never given back: better than under a writer's feet.
+ */
+static void keep(struct pxt_block *block, size_t bytes)
+{
+	if (bytes > HEAD_BYTES)
+		pxt_port_empty((unsigned char *)block + HEAD_BYTES, bytes - HEAD_BYTES);
+	if (!pxt_port_own(block, bytes < HEAD_BYTES ? bytes : HEAD_BYTES, false))
+		return;
+	*kept_in(block) = (struct kept){ kept, bytes, 0 };
+	kept = block;
+}
+
+/*
+ * The process ends: some reader may be the thread that was interrupted by the handler that called
+ * exit(), and never goes on.
+ */
+static _Atomic uint32_t ending;
+
+#define WAKE_SLICE_NS 50000u
+
+/* Those who sleep in a stream that is found no more.  False: somebody may be there still. */
+static bool wake_sleepers(struct pxt_stream *stream)
+{
+	struct pxt_patience patience;
+
+	pxt_patience_begin(&patience, pxt_holdback_ns);
+	while (atomic_load_explicit(&stream->users, memory_order_acquire)) {
+		atomic_store_explicit(&stream->block->asleep, 0u, memory_order_release);
+		pxt_port_wake(&stream->block->asleep);
+		if (!atomic_load_explicit(&ending, memory_order_relaxed)) {
+			pxt_port_pause_ns(WAKE_SLICE_NS);
+			pxt_patience_begin(&patience, pxt_holdback_ns);
+		} else if (!pxt_patience_pause(&patience, WAKE_SLICE_NS)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/*
+ * The stream is found by nobody and holds no lock.  Writers go first: the wanted table and the
+ * pointer are taken from them, then everyone inside is waited for.  Then the sleeping readers.
+ * False: somebody may be inside still, and the memory is kept.  [proof: dismantle] [proof: sleepers]
+ */
+static bool dismantle(struct pxt_stream *stream)
+{
+	struct pxt_block *block = stream->block;
+	bool awake;
+	bool left;
+
+	atomic_store_explicit(&pxt_blocks[stream->index], NULL, memory_order_release);
+	pxt_wanted_update(stream->index, false);
+	pxt_mirror_end(stream->index);
+	left = pxt_threads_wait_left(pxt_holdback_ns, PXT_OWN);
+	awake = wake_sleepers(stream);
+	/* The last sleeper still holds the lock; this place may be another stream's soon. */
+	pxt_port_mutex_lock(&stream->mutex);
+	pxt_port_mutex_unlock(&stream->mutex);
+	if (awake && !left)
+		keep(block, stream->block_bytes);
+	else if (awake)
+		pxt_port_free(block, stream->block_bytes);
+	pxt_shutdown_free_left();
+	pxt_port_mutex_lock(&stream->mutex);
+	stream->block = NULL;
+	stream->closing = 0;
+	pxt_port_mutex_unlock(&stream->mutex);
+	return left;
+}
+
+void pxt_shutdown_abandon(struct pxt_stream *stream)
+{
+	int32_t file = stream->block->attr._pxt_file;
+
+	pxt_process_lock();
+	pxt_port_mutex_lock(&stream->mutex);
+	stream->closing = 1;
+	pxt_port_mutex_unlock(&stream->mutex);
+	if (dismantle(stream))
+		pxt_filestream_undo(file);
+	pxt_process_unlock();
+}
+
+int pxt_shutdown_stream(trace_id_t trid, const void *caller)
+{
+	struct pxt_stream *stream;
+	int error = 0;
+
+	pxt_share_settle(trid);
+	stream = pxt_stream_control(trid);
+	if (!stream)
+		return EINVAL;
+	pxt_control_stop(stream, caller);
+	/* [proof: closing] */
+	stream->closing = 1;
+	pxt_handle_remove(trid);
+	stream->trid = 0;
+	pxt_stream_control_end(stream);
+	pxt_share_close(stream);
+	/* The unit's part may take long (the log's last write): without any lock. */
+	if (stream->at_shutdown)
+		error = stream->at_shutdown(stream);
+	pxt_process_lock();
+	pxt_filestream_end(stream->block);
+	(void)dismantle(stream);
+	pxt_process_unlock();
+	return error;
+}
+
+/* So long is another thread's posix_trace_shutdown() waited for. */
+#define EXIT_WAIT_NS  3000000000u
+#define EXIT_SLICE_NS 1000000u
+
+/* False: the stream is another thread's to shut down, or in nobody's hands. */
+static bool wait_for_others(struct pxt_stream *stream)
+{
+	struct pxt_patience patience;
+
+	pxt_patience_begin(&patience, EXIT_WAIT_NS);
+	do {
+		struct pxt_patience for_lock;
+		bool closing;
+
+		pxt_patience_begin(&for_lock, pxt_lock_patience_ns);
+		if (!pxt_lock_within(&stream->mutex, &for_lock))
+			return false;
+		closing = stream->closing;
+		pxt_stream_unlock(stream);
+		if (!closing)
+			return stream->trid != 0;
+	} while (pxt_patience_pause(&patience, EXIT_SLICE_NS));
+	return false;
+}
+
+/*
+ * Whether a stream can be shut down without waiting for ever: exit() may have been called by a
+ * handler that interrupted the holder of a lock, and a log's device may take nothing any more.
+ * What cannot be is left as it is; its memory goes with the process.
+ */
+static bool may_be_shut_down(struct pxt_stream *stream)
+{
+	struct pxt_patience patience;
+
+	pxt_patience_begin(&patience, pxt_lock_patience_ns);
+	if (!pxt_process_lock_within(&patience))
+		return false;
+	pxt_process_unlock();
+	return wait_for_others(stream) && (!stream->at_exit || stream->at_exit(stream));
+}
+
+/*
+ * At exit of the process that made them (DEC-23), behind ordinary exit handlers: logs are
+ * completed.  A forked child has no streams of its parent's to shut down.  The priority, the
+ * first that programs may have, puts it behind a program's own destructors in a static program,
+ * too; the shared library's run behind the program's anyway.
+ */
+__attribute__((destructor(101))) static void shut_all_down(void)
+{
+	atomic_store_explicit(&ending, 1u, memory_order_relaxed);
+	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
+		struct pxt_stream *stream = &pxt_streams[i];
+
+		if (!pxt_process_owns(atomic_load_explicit(&stream->epoch, memory_order_relaxed)) ||
+		    !may_be_shut_down(stream))
+			continue;
+		/* Another thread may have begun it while this one waited. */
+		if (pxt_shutdown_stream(stream->trid, NULL) != 0)
+			(void)wait_for_others(stream);
+	}
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * copy.c - the private copy of a stream; see copy.h.
+ *
+ * Writers go on meanwhile and notice nothing.  The clock is read first, then lane after lane its head
+ * and its slots: what was finished before the clock was read is in, what came later is told by its stamp.
+ * Slots are loaded one by one, each as a whole and with its tag, so that nothing torn is taken for
+ * a record, whatever was stored in between.
+ */
+#include "core/copy/copy.h"
+
+#include "core/copy/copy_steps.h"
+#include "core/process/holdback.h"
+#include "core/read/lane.h"
+#include "core/stream/gate.h"
+#include "core/stream/share.h"
+#include "core/stream/startset.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#define SLICE_NS 50000u
+
+/* ---- Words ---- */
+
+void pxt_copy_gate(struct pxt_block *to, struct pxt_block *from)
+{
+	atomic_store_explicit(&to->gate, atomic_load_explicit(&from->gate, memory_order_acquire),
+	    memory_order_relaxed);
+	pxt_wide_set(&to->auto_stop_ticks, pxt_wide_load(&from->auto_stop_ticks));
+}
+
+/* The label stays away: a core file has the stream once. */
+static void copy_block(struct pxt_block *to, struct pxt_block *from)
+{
+	const size_t consumers = offsetof(struct pxt_block, retrieved);
+
+	to->lane_mask = from->lane_mask;
+	to->slot_mask = from->slot_mask;
+	to->max_data = from->max_data;
+	to->pid = from->pid;
+	to->index = PXT_INDEX_COPY;
+	memcpy((unsigned char *)to + consumers, (const unsigned char *)from + consumers,
+	    sizeof(*to) - consumers);
+	pxt_block_lay_out(to);
+	pxt_copy_gate(to, from);
+}
+
+static void copy_head(struct pxt_lane *to, struct pxt_lane *from, struct pxt_copy_span *span)
+{
+	uint64_t seq;
+
+	pxt_lane_head(from, &span->head, &seq);
+	PXT_TESTPOINT(PXT_TP_COPIED_HEAD);
+	pxt_cursor_set(&to->head, span->head << 32 | (seq & PXT_SEQ_MASK) << 1 | PXT_HEAD_CLOSED);
+	pxt_twins_set(
+	    &to->epoch, pxt_epoch_make((uint32_t)(span->head >> 30), (uint32_t)(seq >> 29)));
+	pxt_wide_set(&to->first_lost, pxt_wide_load(&from->first_lost));
+	atomic_store_explicit(&to->limit, atomic_load_explicit(&from->limit, memory_order_relaxed),
+	    memory_order_relaxed);
+}
+
+static void copy_place(struct pxt_lane *to, const struct pxt_lane *from)
+{
+	const size_t consumers = offsetof(struct pxt_lane, pos);
+
+	memcpy(to->side_pos, from->side_pos, sizeof(to->side_pos));
+	memcpy((unsigned char *)to + consumers, (const unsigned char *)from + consumers,
+	    sizeof(*to) - consumers);
+}
+
+/* ---- Slots ---- */
+
+/* Below 0: the slot of this lap was not stored yet; above 0: a newer one stands there. */
+static int32_t lap_ahead(uint32_t tag, uint32_t mask, uint64_t pos)
+{
+	return pxt_tag_ahead(tag & ~mask, (uint32_t)pos & ~mask);
+}
+
+/*
+ * What was overwritten before it could be copied: everything before it goes as well, so that there
+ * is one gap, in front of all that is left.
+ */
+static void take_away(const struct pxt_ring *to, uint64_t from, uint64_t end)
+{
+	for (uint64_t pos = from; pos < end; pos++) {
+		uint32_t next_lap = (uint32_t)pos + to->mask + 1u;
+
+		pxt_slot_store(
+		    &to->slots[(uint32_t)pos & to->mask], pxt_tag(to->mask, next_lap, 0), 0);
+	}
+}
+
+/*
+ * From the oldest on, which writers overwrite first.  False: they overwrote more than half of what
+ * there was.
+ */
+static bool copy_slots(
+    const struct pxt_ring *to, const struct pxt_ring *from, struct pxt_copy_span *span)
+{
+	uint64_t lap = span->head - to->mask - 1u;
+	uint64_t oldest = to->lane->pos > lap ? to->lane->pos : lap;
+	uint64_t kept = oldest;
+
+	span->open = span->head;
+	for (uint64_t pos = oldest; pos < span->head; pos++) {
+		uint32_t at = (uint32_t)pos & to->mask;
+		struct pxt_halves slot = pxt_slot_load_halves(&from->slots[at]);
+		int32_t ahead = lap_ahead((uint32_t)slot.low, to->mask, pos);
+
+		pxt_slot_store(&to->slots[at], slot.low, slot.high);
+		PXT_TESTPOINT(PXT_TP_COPIED_SLOT);
+		if (ahead > 0)
+			kept = pos + 1u;
+		else if (ahead < 0 && span->open == span->head)
+			span->open = pos;
+	}
+	take_away(to, oldest, kept);
+	return kept - oldest <= (span->head - oldest) / 2u;
+}
+
+/*
+ * Slots that are stored by now.  Those that were read and overwritten since stay as they are: never
+ * finished, as far as the copy knows.
+ */
+static void copy_late(
+    const struct pxt_ring *to, const struct pxt_ring *from, struct pxt_copy_span *span)
+{
+	uint64_t open = span->head;
+
+	for (uint64_t pos = span->open; pos < span->head; pos++) {
+		uint32_t at = (uint32_t)pos & to->mask;
+		struct pxt_halves slot = pxt_slot_load_halves(&to->slots[at]);
+		int32_t ahead = lap_ahead((uint32_t)slot.low, to->mask, pos);
+
+		if (ahead < 0) {
+			slot = pxt_slot_load_halves(&from->slots[at]);
+			ahead = lap_ahead((uint32_t)slot.low, to->mask, pos);
+			if (ahead == 0)
+				pxt_slot_store(&to->slots[at], slot.low, slot.high);
+			else if (ahead < 0 && open == span->head)
+				open = pos;
+		}
+	}
+	span->open = open;
+}
+
+/* ---- The copy ---- */
+
+/* What is not there now never will be, and nobody restarts what is no stream. */
+static void detach(struct pxt_copy *copy)
+{
+	struct pxt_block *block = copy->stream.block;
+
+	block->quiet = 1;
+	block->with_log = 1;
+	block->snapshot = 0;
+	pxt_block_end_turn(block);
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
+		struct pxt_lane *lane = pxt_block_lane(block, i);
+
+		lane->front_state = PXT_FRONT_UNKNOWN;
+		lane->look_ticks = copy->moment;
+		lane->stuck_since = 0;
+	}
+}
+
+static bool any_open(const struct pxt_copy *copy, const struct pxt_copy_span *spans)
+{
+	for (uint32_t i = 0; i <= pxt_block_last(copy->stream.block); i++) {
+		if (spans[i].open < spans[i].head)
+			return true;
+	}
+	return false;
+}
+
+void pxt_copy_begin(struct pxt_copy *copy, struct pxt_stream *stream)
+{
+	copy->moment = pxt_port_ticks_ordered();
+	(void)pxt_share_pull(stream->block, copy->moment, true);
+	copy->stream.ticks = stream->ticks;
+	copy->refused = 0;
+}
+
+bool pxt_copy_lanes(struct pxt_copy *copy, struct pxt_block *from, struct pxt_copy_span *spans)
+{
+	struct pxt_block *to = copy->stream.block;
+	bool good = true;
+
+	for (uint32_t i = 0; i <= pxt_block_last(to); i++) {
+		struct pxt_ring ring = pxt_block_ring(to, i);
+		struct pxt_ring live = pxt_block_ring(from, i);
+
+		/* Directly before its slots: writers do not wait until the other lanes are copied. */
+		copy_head(ring.lane, live.lane, &spans[i]);
+		copy->refused += pxt_counter_load(&live.lane->refused);
+		good &= copy_slots(&ring, &live, &spans[i]);
+	}
+	return good;
+}
+
+static bool copy_all(struct pxt_copy *copy, struct pxt_stream *stream, struct pxt_copy_span *spans)
+{
+	struct pxt_block *to = copy->stream.block;
+	bool good;
+
+	pxt_copy_begin(copy, stream);
+	copy_block(to, stream->block);
+	for (uint32_t i = 0; i <= pxt_block_last(to); i++) {
+		struct pxt_ring ring = pxt_block_ring(to, i);
+
+		copy_place(ring.lane, pxt_block_lane(stream->block, i));
+		pxt_cells_init(ring.slots, ring.mask + 1u);
+	}
+	good = pxt_copy_lanes(copy, stream->block, spans);
+	copy->retrieved = to->retrieved;
+	copy->lost_told = to->lost + to->refused_told - to->lost_before;
+	return good;
+}
+
+/* The STOP went to others, and the START behind it is not there yet: late records alone. */
+static void forget_told_stop(struct pxt_block *block)
+{
+	if (pxt_gate_stop_told(block)) {
+		uint32_t gate = atomic_load_explicit(&block->gate, memory_order_relaxed);
+
+		pxt_gate_step(block, PXT_STEP_STOP);
+		atomic_store_explicit(&block->gate, gate & ~PXT_GATE_STATE, memory_order_relaxed);
+	}
+}
+
+/* Without the mutex but for a look; a stream that is gone meanwhile has told what it can tell. */
+static void wait_for_writers(trace_id_t trid, struct pxt_copy *copy, struct pxt_copy_span *spans)
+{
+	struct pxt_patience patience;
+	struct pxt_stream *stream;
+
+	pxt_patience_begin(&patience, pxt_holdback_ns);
+	/* Bound: the hold-back time. */
+	while (any_open(copy, spans) && pxt_patience_pause(&patience, SLICE_NS)) {
+		stream = pxt_stream_lock(trid);
+		if (!stream)
+			break;
+		for (uint32_t i = 0; i <= pxt_block_last(stream->block); i++) {
+			struct pxt_ring to = pxt_block_ring(copy->stream.block, i);
+			struct pxt_ring from = pxt_block_ring(stream->block, i);
+
+			copy_late(&to, &from, &spans[i]);
+		}
+		pxt_stream_unlock(stream);
+	}
+}
+
+void pxt_copy_complete(
+    trace_id_t trid, struct pxt_copy *copy, struct pxt_copy_span *spans, bool quiet)
+{
+	if (!quiet)
+		wait_for_writers(trid, copy, spans);
+	detach(copy);
+}
+
+int pxt_copy_take(trace_id_t trid, struct pxt_copy *copy)
+{
+	struct pxt_copy_span spans[CONFIG_PTRACE_LANES_MAX] = { { 0 } };
+	struct pxt_stream *stream;
+	bool quiet;
+
+	pxt_share_settle(trid);
+	stream = pxt_stream_lock(trid);
+	if (!stream)
+		return EINVAL;
+	memset(copy, 0, sizeof(*copy));
+	copy->stream.block_bytes = stream->block_bytes;
+	/* Memory takes its time: the moment comes behind it. */
+	pxt_stream_unlock(stream);
+	copy->stream.block = pxt_port_alloc(copy->stream.block_bytes);
+	if (!copy->stream.block)
+		return ENOMEM;
+	stream = pxt_stream_lock(trid);
+	if (!stream) {
+		pxt_copy_free(copy);
+		return EINVAL;
+	}
+	/* Whoever is kept from the processor in between begins anew: the moment is a later one then. */
+	for (unsigned left = PXT_COPY_TRIES; left && !copy_all(copy, stream, spans); left--)
+		continue;
+	quiet = stream->block->quiet;
+	pxt_stream_unlock(stream);
+	pxt_copy_complete(trid, copy, spans, quiet);
+	forget_told_stop(copy->stream.block);
+	return 0;
+}
+
+void pxt_copy_free(struct pxt_copy *copy)
+{
+	pxt_port_free(copy->stream.block, copy->stream.block_bytes);
+	copy->stream.block = NULL;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* copy_again.c - a stream's private copy, made once more for a consumer that goes on; see copy.h. */
+#include "core/copy/copy.h"
+#include "core/copy/copy_steps.h"
+#include "core/process/holdback.h"
+#include "core/read/lane.h"
+#include "core/stream/admit.h"
+#include "core/stream/gate.h"
+#include "core/stream/startset.h"
+
+#include <errno.h>
+
+/*
+ * A copy that is made once more: what its consumer did stays, what control calls have done since
+ * comes.  An automatic stop whose STOP was handed out ends with the START of the restart, however
+ * long ago the stream's own consumer took that.  One that began and ended since the last time is not seen; what was
+ * refused in it is counted.
+ */
+static void renew_block(struct pxt_block *to, struct pxt_block *from)
+{
+	bool restarted = to->start_ticks != from->start_ticks;
+
+	pxt_copy_gate(to, from);
+	pxt_copy_filter(to, from);
+	to->barriers = from->barriers;
+	if (pxt_gate_stop_told(to) && (restarted || pxt_block_state(from) != PXT_GATE_AUTO))
+		pxt_gate_step(to, restarted && pxt_admit_system(from, PXT_ID_START)
+		                      ? PXT_STEP_RESTART
+		                      : PXT_STEP_RESTART_MUTE);
+	to->start_ticks = from->start_ticks;
+}
+
+/* START and STOP that stand beside the lanes since @since. */
+static void renew_sides(struct pxt_block *to, struct pxt_block *from, uint64_t since)
+{
+	unsigned at = 0;
+
+	for (unsigned i = 0; i < PXT_SIDES; i++) {
+		while (at < PXT_SIDES && to->side[at].info)
+			at++;
+		if (at == PXT_SIDES || !from->side[i].info || from->side[i].ticks <= since)
+			continue;
+		to->side[at] = from->side[i];
+		for (uint32_t lane = 0; lane <= pxt_block_last(from); lane++)
+			pxt_block_lane(to, lane)->side_pos[at] =
+			    pxt_block_lane(from, lane)->side_pos[i];
+	}
+}
+
+static bool renew_all(struct pxt_copy *copy, struct pxt_stream *stream, struct pxt_copy_span *spans)
+{
+	pxt_copy_begin(copy, stream);
+	renew_block(copy->stream.block, stream->block);
+	return pxt_copy_lanes(copy, stream->block, spans);
+}
+
+int pxt_copy_again(struct pxt_stream *stream, struct pxt_copy *copy)
+{
+	struct pxt_copy_span spans[CONFIG_PTRACE_LANES_MAX] = { { 0 } };
+	struct pxt_block *block = copy->stream.block;
+	uint64_t since = copy->moment;
+	uint64_t refused = copy->again ? copy->refused : block->refused_told;
+	trace_id_t trid;
+	bool quiet;
+
+	pxt_port_mutex_lock(&stream->mutex);
+	if (!stream->block || stream->block_bytes != copy->stream.block_bytes) {
+		pxt_stream_unlock(stream);
+		return EINVAL;
+	}
+	copy->again = true;
+	for (unsigned left = PXT_COPY_TRIES; left && !renew_all(copy, stream, spans); left--)
+		continue;
+	renew_sides(block, stream->block, since);
+	pxt_gap_lost(block, copy->refused - refused);
+	trid = stream->trid;
+	quiet = stream->block->quiet;
+	pxt_stream_unlock(stream);
+	pxt_copy_complete(trid, copy, spans, quiet);
+	return 0;
+}

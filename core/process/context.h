@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* context.h - who and where of an event, as far as the configuration records it (format/slot.h). */
+#ifndef PXT_CONTEXT_H
+#define PXT_CONTEXT_H
+
+#include "core/process/threads.h"
+
+#if CONFIG_PTRACE_RECORD_THREAD && CONFIG_PTRACE_RECORD_ADDRESS
+PXT_INLINE uint64_t pxt_context(uint32_t index, const void *address)
+{
+	return (uint64_t)index | (uint64_t)(uintptr_t)address << 16;
+}
+#elif CONFIG_PTRACE_RECORD_THREAD
+PXT_INLINE uint64_t pxt_context(uint32_t index, const void *address)
+{
+	(void)address;
+	return index;
+}
+#elif CONFIG_PTRACE_RECORD_ADDRESS
+PXT_INLINE uint64_t pxt_context(uint32_t index, const void *address)
+{
+	(void)index;
+	return (uint64_t)(uintptr_t)address;
+}
+#else
+PXT_INLINE uint64_t pxt_context(uint32_t index, const void *address)
+{
+	(void)index;
+	(void)address;
+	return 0;
+}
+#endif
+
+#if CONFIG_PTRACE_RECORD_THREAD
+/* The thread has no place in the table: its record carries it in full. */
+PXT_INLINE bool pxt_context_extra(uint32_t index)
+{
+	return index == PXT_THREAD_EXTRA;
+}
+
+PXT_INLINE uint32_t pxt_context_thread(uint64_t ctx)
+{
+	return (uint32_t)ctx & 0xffffu;
+}
+#else
+PXT_INLINE bool pxt_context_extra(uint32_t index)
+{
+	(void)index;
+	return false;
+}
+
+PXT_INLINE uint32_t pxt_context_thread(uint64_t ctx)
+{
+	(void)ctx;
+	return PXT_THREAD_NONE;
+}
+#endif
+
+#if CONFIG_PTRACE_RECORD_ADDRESS && CONFIG_PTRACE_RECORD_THREAD
+/* Sign-extended from the bits that are kept: canonical addresses come back whole. */
+PXT_INLINE uintptr_t pxt_context_address(uint64_t ctx)
+{
+	return (uintptr_t)((int64_t)(ctx << (48u - 8u * PXT_ADDRESS_BYTES)) >>
+	                   (16u + 48u - 8u * PXT_ADDRESS_BYTES));
+}
+#elif CONFIG_PTRACE_RECORD_ADDRESS
+PXT_INLINE uintptr_t pxt_context_address(uint64_t ctx)
+{
+	return (uintptr_t)((int64_t)(ctx << (64u - 8u * PXT_ADDRESS_BYTES)) >>
+	                   (64u - 8u * PXT_ADDRESS_BYTES));
+}
+#else
+PXT_INLINE uintptr_t pxt_context_address(uint64_t ctx)
+{
+	(void)ctx;
+	return 0;
+}
+#endif
+
+#if CONFIG_PTRACE_RECORD_CPU
+PXT_INLINE uint32_t pxt_context_cpu(uint32_t cpu)
+{
+	return cpu < PXT_CPU_UNKNOWN ? cpu : PXT_CPU_UNKNOWN;
+}
+#else
+PXT_INLINE uint32_t pxt_context_cpu(uint32_t cpu)
+{
+	(void)cpu;
+	return PXT_CPU_UNKNOWN;
+}
+#endif
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* directory.c - the process' block of names and threads; see directory.h. */
+#include "core/process/directory.h"
+
+#include "core/process/names.h"
+#include "core/process/process.h"
+
+#include <errno.h>
+
+struct pxt_directory *pxt_directory;
+
+static struct pxt_directory *make(void)
+{
+	struct pxt_directory *made = pxt_port_alloc_shared(sizeof(*made));
+
+	if (!made)
+		return NULL;
+	pxt_names_init(made);
+	pxt_label_directory(made);
+	return made;
+}
+
+/*
+ * The parent may define a name at this moment; what it has published is complete.  Without memory
+ * the child goes on with its parent's names and has no thread table: it cannot trace.  Without names,
+ * if its thread would change what its parent has.
+ */
+static void make_own(bool comes_back)
+{
+	struct pxt_directory *parents = pxt_directory;
+	struct pxt_directory *made = parents ? make() : NULL;
+
+	pxt_threads = NULL;
+	if (!made && comes_back)
+		pxt_port_empty(parents, sizeof(*parents));
+	if (!made)
+		return;
+	pxt_names_copy(made, parents);
+	pxt_threads = &made->threads;
+	__atomic_store_n(&pxt_directory, made, __ATOMIC_RELEASE);
+	if (comes_back)
+		pxt_port_empty(parents, sizeof(*parents));
+	else
+		pxt_port_free(parents, sizeof(*parents));
+}
+
+bool pxt_directory_move(void)
+{
+	struct pxt_directory *here = pxt_directory;
+	struct pxt_directory *moved = here ? pxt_port_alias(here, sizeof(*here)) : NULL;
+
+	if (!moved)
+		return false;
+	pxt_threads = &moved->threads;
+	__atomic_store_n(&pxt_directory, moved, __ATOMIC_RELEASE);
+	pxt_port_empty(here, sizeof(*here));
+	return true;
+}
+
+static void nothing(void)
+{
+}
+
+/* Relatives have one directory; who is alone makes its own. */
+static bool begin(bool shared, uint32_t inside)
+{
+	if (!shared)
+		make_own(inside != 0);
+	return shared;
+}
+
+int pxt_directory_start(void)
+{
+	if (!pxt_directory) {
+		static const struct pxt_child_part part = {
+			.lend = nothing, .abandon = nothing, .begin = begin
+		};
+		struct pxt_directory *made = make();
+
+		if (!made)
+			return ENOMEM;
+		pxt_child_parts[PXT_CHILD_DIRECTORY] = &part;
+		pxt_threads = &made->threads;
+		/* Release: readers of names look without a lock. */
+		__atomic_store_n(&pxt_directory, made, __ATOMIC_RELEASE);
+	}
+	return 0;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* names.c - the name map of a process that has the User Events unit. */
+#include "core/process/names.h"
+
+#include "base/fields.h"
+#include "core/process/directory.h"
+#include "core/process/family.h"
+#include "core/process/mirror.h"
+#include "core/process/process.h"
+#include "core/testpoints.h"
+
+#include <errno.h>
+#include <string.h>
+
+void (*pxt_names_comes)(unsigned id);
+
+void pxt_names_init(struct pxt_directory *directory)
+{
+	directory->names.name_bytes = PXT_NAME_BYTES;
+	directory->names.names_max = PXT_NAMES_MAX;
+	directory->names.pool_bytes = CONFIG_PTRACE_FORMAT_POOL_BYTES;
+}
+
+/* Counts first: what they cover does not change any more. */
+void pxt_names_copy(struct pxt_directory *to, const struct pxt_directory *from)
+{
+	uint32_t count = atomic_load_explicit(&from->names.count, memory_order_acquire);
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t at = atomic_load_explicit(&from->names.format_at[i], memory_order_acquire);
+
+		memcpy(to->names.names[i], from->names.names[i], PXT_NAME_BYTES);
+		atomic_store_explicit(&to->names.format_at[i], at, memory_order_relaxed);
+	}
+	memcpy(to->names.pool, from->names.pool, sizeof(to->names.pool));
+	to->names.pool_used = from->names.pool_used;
+	atomic_store_explicit(&to->names.count, count, memory_order_release);
+}
+
+static struct pxt_names *map(void)
+{
+	struct pxt_directory *directory = __atomic_load_n(&pxt_directory, __ATOMIC_ACQUIRE);
+
+	return directory ? &directory->names : NULL;
+}
+
+unsigned pxt_names_count(void)
+{
+	struct pxt_names *names = map();
+
+	/* Acquire: the names counted are there. */
+	return names ? atomic_load_explicit(&names->count, memory_order_acquire) : 0;
+}
+
+/* @bytes counts the NUL.  Returns 0 where no type of this name is. */
+static unsigned find(const char *name, size_t bytes, unsigned count)
+{
+	const struct pxt_names *names = map();
+
+	for (unsigned i = 0; i < count; i++) {
+		if (memcmp(names->names[i], name, bytes) == 0)
+			return PXT_ID_USER_FIRST + i;
+	}
+	return pxt_system_event_id(name, bytes);
+}
+
+/*
+ * The name first, then the count: a fork or a reader in between sees no half of it.  Streams that
+ * run want the type before that, too: another thread that opens the same name finds it as soon as
+ * it is counted, and may record at once.
+ */
+static unsigned append(const char *name, size_t bytes, unsigned count)
+{
+	struct pxt_names *names = map();
+
+	memset(names->names[count], 0, PXT_NAME_BYTES);
+	memcpy(names->names[count], name, bytes);
+	if (pxt_names_comes)
+		pxt_names_comes(PXT_ID_USER_FIRST + count);
+	PXT_TESTPOINT(PXT_TP_NAME_WRITTEN);
+	pxt_mirror_names_add(names, count);
+	atomic_store_explicit(&names->count, count + 1, memory_order_release);
+	return PXT_ID_USER_FIRST + count;
+}
+
+/* Under the process lock; somebody else may have defined it since the last look. */
+static int find_or_append(const char *name, size_t bytes, unsigned *found, bool *is_new)
+{
+	int error = pxt_directory_start();
+	unsigned count;
+
+	if (error)
+		return error;
+	if (!pxt_family_lock())
+		return ENOMEM;
+	if (pxt_family())
+		pxt_mirror_names_follow(map());
+	count = pxt_names_count();
+	*found = find(name, bytes, count);
+	if (*found == 0 && count < PXT_NAMES_MAX) {
+		*found = append(name, bytes, count);
+		*is_new = true;
+	}
+	pxt_family_unlock();
+	return 0;
+}
+
+int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new)
+{
+	const char *end = memchr(name, '\0', PXT_NAME_BYTES);
+	size_t bytes;
+	unsigned found;
+	int error = 0;
+
+	/* A relative may have defined it: then it is not in this process' wanted table. */
+	*is_new = pxt_family();
+	if (!end)
+		return ENAMETOOLONG;
+	bytes = (size_t)(end - name) + 1;
+	found = find(name, bytes, pxt_names_count());
+	/* What a relative has defined may not be in this process' files yet. */
+	if (found == 0 || (pxt_family() && pxt_mirror_any())) {
+		pxt_process_lock();
+		error = find_or_append(name, bytes, &found, is_new);
+		pxt_process_unlock();
+	}
+	if (!error)
+		*id = found != 0 ? found : PXT_ID_UNNAMED;
+	return error;
+}
+
+const char *pxt_names_of(unsigned id)
+{
+	if (id < PXT_ID_USER_FIRST)
+		return pxt_system_event_name(id);
+	return id - PXT_ID_USER_FIRST < pxt_names_count() ? map()->names[id - PXT_ID_USER_FIRST]
+	                                                  : NULL;
+}
+
+const char *pxt_names_format(unsigned id)
+{
+	const struct pxt_names *names = map();
+	uint32_t at;
+
+	if (!pxt_names_of(id))
+		return NULL;
+	if (id < PXT_ID_USER_FIRST)
+		return "";
+	/* Acquire: the text is there. */
+	at = atomic_load_explicit(&names->format_at[id - PXT_ID_USER_FIRST], memory_order_acquire);
+	return at != 0 ? &names->pool[at - 1] : "";
+}
+
+/* Room is taken before it is written: a child forked in between loses it, and reuses nothing. */
+static int add_format(unsigned index, const char *text, size_t bytes)
+{
+	struct pxt_names *names = map();
+	uint32_t at = names->pool_used;
+
+	if (bytes > names->pool_bytes - at)
+		return ENOMEM;
+	names->pool_used = at + (uint32_t)bytes;
+	memcpy(&names->pool[at], text, bytes);
+	pxt_mirror_names_format(names, index, at, (uint32_t)bytes);
+	atomic_store_explicit(&names->format_at[index], at + 1, memory_order_release);
+	return 0;
+}
+
+/* Under the process lock, with relatives kept out. */
+static int set_format(unsigned id, const char *text, size_t bytes)
+{
+	const char *present = pxt_names_format(id);
+
+	if (pxt_family())
+		pxt_mirror_names_follow(map());
+	if (present[0] == '\0')
+		return add_format(id - PXT_ID_USER_FIRST, text, bytes);
+	return pxt_same_text(present, text, bytes) ? 0 : EBUSY;
+}
+
+int pxt_names_set_format(unsigned id, const char *text)
+{
+	size_t bytes;
+	int error = ENOMEM;
+
+	if (id < PXT_ID_USER_FIRST || !pxt_names_of(id) || pxt_fields_check(text, &bytes) != 0)
+		return EINVAL;
+	pxt_process_lock();
+	if (pxt_family_lock()) {
+		error = set_format(id, text, bytes);
+		pxt_family_unlock();
+	}
+	pxt_process_unlock();
+	return error;
+}

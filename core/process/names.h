@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * names.h - the name map of the process: user event types, in order of definition, with the
+ * descriptions of their payloads (ruling 16).
+ *
+ *   who beside whom    open   set_format   count, of, format
+ *   open                X         X               -
+ *   set_format          X         X               -         (X: by the process lock, inside)
+ *   count, of, format   -         -               -         readers wait for nobody
+ *
+ * The map lies in the process' directory (directory.h), in memory without pointers.  Nothing in it
+ * is ever changed or taken away once it is published; publishing is the release store of `count`
+ * or of a format's offset.  open and set_format exclude each other by the process lock.
+ */
+#ifndef PXT_NAMES_H
+#define PXT_NAMES_H
+
+#include "core/process/names_map.h"
+#include "format/compiler.h"
+#include "format/ids.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Finds or makes the identifier of @name.  0, ENOMEM, ENAMETOOLONG (no more than
+ * TRACE_EVENT_NAME_MAX + 1 bytes are read).  Predefined names give the predefined type, new names
+ * beyond the limit, or without the User Events unit, the unnamed one.  A new one is wanted, where it
+ * is to be, before anybody finds it.  *is_new: this call defined it, or a relative may have
+ * (family.h), and the caller must now call pxt_wanted_type_added().  ENOMEM also: a relative stands
+ * still while it defines one.
+ */
+int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new);
+/* Identifiers PXT_ID_USER_FIRST .. PXT_ID_USER_FIRST + count - 1 are defined. */
+unsigned pxt_names_count(void);
+/* Name of any type of this process, predefined or user's; NULL where there is none. */
+const char *pxt_names_of(unsigned id);
+/*
+ * Describes the payload of a user type: 0 (also for the same text again), EINVAL (no user type of
+ * its own, or a malformed text), EBUSY (it has another description), ENOMEM (the pool is full, or
+ * a relative stands still while it defines something).
+ */
+int pxt_names_set_format(unsigned id, const char *text);
+/* The description, "" for a type without one, NULL where there is no such type. */
+const char *pxt_names_format(unsigned id);
+
+/*
+ * Called under the process lock when type @id comes, before anybody can know its number.  Set by the
+ * first stream of the process; NULL: there was none.
+ */
+extern void (*pxt_names_comes)(unsigned id);
+
+/* The directory's parts of this unit: empty, and as in another directory. */
+struct pxt_directory;
+void pxt_names_init(struct pxt_directory *directory);
+void pxt_names_copy(struct pxt_directory *to, const struct pxt_directory *from);
+
+#endif

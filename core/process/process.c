@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* process.c - start of the library in a process, and again in its forked child; see process.h. */
+#include "core/process/process.h"
+
+#include "base/handle.h"
+#include "core/process/family.h"
+#include "core/process/forked.h"
+#include "core/process/lock.h"
+#include "core/process/threads.h"
+
+#include "port_atomic.h"
+
+#include <stdatomic.h>
+
+struct pxt_fork pxt_fork;
+
+#define STARTING 1u /* and, above these two bits, the pid of the process that does it */
+#define STARTED  2u
+
+static struct pxt_port_mutex process_mutex;
+static uint32_t last_epoch;
+static int32_t process_pid;
+static bool at_fork_set;
+static uint32_t comes_back; /* of a child: into so many trace points (core/process/forked.h) */
+
+const struct pxt_child_part *pxt_child_parts[PXT_CHILD_PARTS];
+
+static void forget(void)
+{
+	for (unsigned i = 0; i < PXT_CHILD_PARTS; i++) {
+		if (pxt_child_parts[i])
+			pxt_child_parts[i]->abandon();
+	}
+}
+
+static bool goes_on(void)
+{
+	const struct pxt_child_part *streams = pxt_child_parts[PXT_CHILD_STREAMS];
+
+	return streams && streams->goes_on();
+}
+
+/* The streams first: they say whether the directory stays. */
+static void forget_parent(void)
+{
+	uint32_t inside = comes_back;
+	bool shared = false;
+
+	comes_back = 0;
+	forget();
+	pxt_threads_after_fork();
+	pxt_forked_begin(inside);
+	for (unsigned i = 0; i < PXT_CHILD_PARTS; i++) {
+		if (pxt_child_parts[i])
+			shared = pxt_child_parts[i]->begin(shared, inside);
+	}
+	if (inside)
+		pxt_forked_leave_behind();
+}
+
+static void before_fork(void)
+{
+	pxt_forked_note();
+	if (!pxt_self.at_fork)
+		return;
+	for (unsigned i = 0; i < PXT_CHILD_PARTS; i++) {
+		if (pxt_child_parts[i])
+			pxt_child_parts[i]->lend();
+	}
+}
+
+/*
+ * Runs in the child before fork() returns; the system may have wiped the page already.  A child
+ * that goes on with a stream of its parent's is traced from its first trace point on, so it starts
+ * here, else when it first asks for something.
+ */
+static void in_child(void)
+{
+	/* Behind a start by another thread of the parent, although the page may have been wiped since. */
+	(void)atomic_load_explicit(&pxt_fork.state, memory_order_acquire);
+	atomic_store_explicit(&pxt_fork.epoch, 0u, memory_order_relaxed);
+	atomic_store_explicit(&pxt_fork.hot, PXT_NO_HOT, memory_order_relaxed);
+	atomic_store_explicit(&pxt_fork.state, 0u, memory_order_relaxed);
+	forget();
+	pxt_handle_forget_claims();
+	comes_back = pxt_self.at_fork;
+	pxt_self.at_fork = 0;
+	if (goes_on() || comes_back) {
+		pxt_process_lock();
+		pxt_process_unlock();
+	}
+}
+
+static void start(void)
+{
+	bool child = CONFIG_PTRACE_PORT_POSIX && last_epoch != 0;
+
+	pxt_port_mutex_init(&process_mutex);
+	process_pid = pxt_port_pid();
+	pxt_family_start();
+	pxt_port_clock_start(&pxt_clock);
+	if (child)
+		forget_parent();
+	if (CONFIG_PTRACE_PORT_POSIX && !at_fork_set) {
+		pxt_port_around_fork(before_fork, NULL, in_child);
+		at_fork_set = true;
+	}
+	(void)pxt_port_wipe_on_fork(&pxt_fork, sizeof(pxt_fork));
+	if (!atomic_load_explicit(&pxt_fork.hot, memory_order_relaxed))
+		atomic_store_explicit(&pxt_fork.hot, PXT_NO_HOT, memory_order_relaxed);
+	pxt_fork.self_at = pxt_self_find();
+	/* Last: a trace point that sees it meets a hot stream, or what stands for none. */
+	atomic_store_explicit(&pxt_fork.epoch, ++last_epoch, memory_order_release);
+	pxt_forked_identify();
+}
+
+/* A child that was forked while another thread of its parent started does not wait for that one. */
+static void start_once(void)
+{
+	const uint32_t mine = (uint32_t)pxt_port_pid() << 2 | STARTING;
+	uint32_t seen = atomic_load_explicit(&pxt_fork.state, memory_order_acquire);
+
+	while (seen != STARTED) {
+		if (seen == mine) {
+			pxt_port_pause_ns(100000);
+			seen = atomic_load_explicit(&pxt_fork.state, memory_order_acquire);
+		} else if (atomic_compare_exchange_strong_explicit(&pxt_fork.state, &seen, mine,
+		               memory_order_acquire, memory_order_acquire)) {
+			start();
+			atomic_store_explicit(&pxt_fork.state, STARTED, memory_order_release);
+			return;
+		}
+	}
+}
+
+void pxt_process_lock(void)
+{
+	if (PXT_UNLIKELY(atomic_load_explicit(&pxt_fork.state, memory_order_acquire) != STARTED))
+		start_once();
+	pxt_port_mutex_lock(&process_mutex);
+}
+
+bool pxt_process_lock_within(struct pxt_patience *patience)
+{
+	return pxt_lock_within(&process_mutex, patience);
+}
+
+void pxt_process_unlock(void)
+{
+	pxt_port_mutex_unlock(&process_mutex);
+}
+
+int32_t pxt_process_pid(void)
+{
+	return process_pid;
+}
+
+bool pxt_process_owns(uint32_t epoch)
+{
+	return epoch != 0 && epoch == pxt_fork_epoch();
+}

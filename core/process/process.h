@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process.h - one process: its lock for control calls, and what becomes of it at fork.
+ *
+ * A forked child is traced into none of its parent's streams and knows none of its identifiers.
+ * The page that holds `epoch` is wiped by the system in every child, however it was made, so a
+ * trace point there meets epoch 0, no wanted type and no hot stream, and has no effect (DEC-34).
+ *
+ * The same page has all that a trace point reads of the process, the most of it in one line: a call
+ * that finds nothing in the caches waits for few lines, and for few translations of addresses.
+ *
+ *   who beside whom: lock and unlock exclude each other; `epoch` may be read at any time.
+ */
+#ifndef PXT_PROCESS_H
+#define PXT_PROCESS_H
+
+#include "core/process/clock.h"
+#include "core/process/look.h"
+#include "format/compiler.h"
+#include "port/port.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#if CONFIG_PTRACE_PORT_POSIX
+#define PXT_FORK_PAGE 4096u /* a page of its own: wiping it must wipe nothing else */
+#else
+#define PXT_FORK_PAGE 32u
+#endif
+
+struct pxt_block;
+
+struct pxt_fork {
+	PXT_ALIGNED(PXT_FORK_PAGE)
+	_Atomic uintptr_t epoch;       /* 0: not started, or a child not yet started */
+	intptr_t self_at;              /* core/process/threads.h; in a wiped page 0 */
+	struct pxt_block *_Atomic hot; /* core/stream/wanted.h; NULL: as long as epoch is 0 */
+	/* Those of the first 160 types are on the same line. */
+	PXT_BITS_MEMBER
+	/* No trace point's. */
+	_Atomic uint32_t state; /* of the start: 0 none, or process.c's */
+};
+
+extern struct pxt_fork pxt_fork __attribute__((visibility("hidden")));
+
+/* In place of a hot stream: its `no_short` is set, and nothing else of it may be read. */
+extern const struct pxt_no_hot pxt_no_hot __attribute__((visibility("hidden")));
+#define PXT_NO_HOT ((struct pxt_block *)(uintptr_t)&pxt_no_hot)
+
+/* Relaxed: a trace point that finds its thread's own epoch here registered behind the start. */
+PXT_INLINE uintptr_t pxt_fork_epoch(void)
+{
+	return atomic_load_explicit(&pxt_fork.epoch, memory_order_relaxed);
+}
+
+/*
+ * Starts the library in this process (clock, fork handler; in a child: forgets the parent's
+ * streams) if that was not done, and takes the process lock.  Not for signal handlers.
+ */
+void pxt_process_lock(void);
+void pxt_process_unlock(void);
+/* The same as pxt_process_lock(), but no longer than the patience that is left. */
+bool pxt_process_lock_within(struct pxt_patience *patience);
+/*
+ * What becomes, in a forked child, of what its parent had: each part is set under the process lock,
+ * when there is something of it for the first time, and is the child's own to use from then on.
+ */
+struct pxt_child_part {
+	/* In the thread that forks, inside a trace point: its child will find memory where it is now. */
+	void (*lend)(void);
+	/* Before fork() returns in the child; async-signal-safe.  Perhaps once more before begin(). */
+	void (*abandon)(void);
+	/* Whether the child is traced from its first trace point on; asked of the streams alone. */
+	bool (*goes_on)(void);
+	/*
+	 * The child starts.  @shared: it goes on with its parent's directory; returns the same.
+	 * @inside: its thread comes back into so many trace points (forked.h), which find zeros where
+	 * the parent's memory was.
+	 */
+	bool (*begin)(bool shared, uint32_t inside);
+};
+enum {
+	PXT_CHILD_STREAMS,
+	PXT_CHILD_DIRECTORY,
+	PXT_CHILD_PARTS
+};
+extern const struct pxt_child_part *pxt_child_parts[PXT_CHILD_PARTS];
+
+/* pid as of the start. */
+int32_t pxt_process_pid(void);
+/* True when identifiers made at @epoch belong to this process. */
+bool pxt_process_owns(uint32_t epoch);
+
+#endif

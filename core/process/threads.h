@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * threads.h - the process' thread table: who traced, and who is inside a trace point now.
+ *
+ *   who beside whom     enter/leave    wait_left    look-up
+ *   enter/leave              -             -            -      any threads, signal handlers too
+ *   wait_left                -             X            -
+ *   look-up                  -             -            -
+ *
+ * A thread marks itself inside by a plain store to an entry that only it writes.  Whoever takes
+ * memory away first makes the streams unwanted, then asks the system for a fence on all
+ * processors (pxt_port_fence_all), then looks at the entries: a thread that he sees outside will
+ * see the stream unwanted when it enters.  So the trace path carries no fence.
+ *
+ * Entries are never reused: an index in a record means the same thread for ever.
+ */
+#ifndef PXT_THREADS_H
+#define PXT_THREADS_H
+
+#include "core/process/outside.h"
+#include "core/process/process.h"
+#include "core/process/thread.h"
+#include "format/compiler.h"
+#include "format/slot.h"
+#include "port_atomic.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* No pointers inside: may be mapped anywhere. */
+struct pxt_thread_table {
+	_Atomic uint32_t count;     /* entries given out, entry 0 not counted */
+	struct pxt_outside outside; /* of the family */
+	struct pxt_thread entry[CONFIG_PTRACE_MAX_THREADS];
+};
+
+/* Of a thread that was never registered: no process has it, not even one that was not started. */
+#if CONFIG_PTRACE_PORT_POSIX
+#define PXT_EPOCH_NONE UINTPTR_MAX
+#else
+#define PXT_EPOCH_NONE 0u /* nobody forks, and nothing is wanted before the start */
+#endif
+
+/* What a thread knows of itself; a line of its own. */
+struct pxt_self {
+	/* Of the process that registered it; another one: not registered.  First: see pxt_self_known(). */
+	PXT_ALIGNED(PXT_CACHE_LINE) uintptr_t epoch;
+	struct pxt_thread *entry; /* without a place: pxt_no_entry, which is always inside */
+	/* Where its CPU's number is kept; a number no CPU has, where that is not known. */
+	const volatile uint32_t *cpu;
+	uint32_t index; /* in the table; PXT_THREAD_EXTRA: no place */
+	uint32_t no_cpu;
+	/* For core/record/emit_short.h: the index and the CPU as they stand in slots. */
+	uint32_t cpu_bits; /* added to the CPU's, all ones where that is not known */
+	uint64_t index_high;
+	uint32_t depth; /* without a place: trace points that this thread is inside of */
+	/* core/process/forked.h; without a place their number, else 1. */
+	uint32_t at_fork; /* trace points that it was inside of before its last fork */
+	uint32_t behind;  /* in a child: of those, the ones that it has yet to come back from */
+};
+
+/* In the process' directory; NULL until that is made. */
+extern struct pxt_thread_table *pxt_threads;
+extern PXT_TLS struct pxt_self pxt_self; /* before: its epoch is PXT_EPOCH_NONE */
+extern struct pxt_thread pxt_no_entry;
+
+/*
+ * What a trace point reads of the calling thread.  Where the machine has a register for that, by
+ * the distance from the thread pointer, pxt_fork.self_at, which is the same in all threads: the
+ * shared library's own table of such distances is another line, on another page.
+ *
+ * In a wiped page the distance is 0, and what stands there instead of the epoch is the thread
+ * pointer itself (the platform's rule for thread-local storage): never 0, as the epoch is there.
+ */
+#if PXT_OWN_BY_DISTANCE
+PXT_INLINE intptr_t pxt_self_find(void)
+{
+	return pxt_own_distance(&pxt_self);
+}
+
+PXT_INLINE bool pxt_self_known(intptr_t at, uintptr_t epoch)
+{
+	return pxt_own_is(at, epoch);
+}
+
+PXT_INLINE struct pxt_thread *pxt_self_entry(intptr_t at)
+{
+	const intptr_t where = at + (intptr_t)offsetof(struct pxt_self, entry);
+
+	return (struct pxt_thread *)pxt_own_load(where);
+}
+
+PXT_INLINE uint32_t pxt_self_cpu(intptr_t at)
+{
+	const intptr_t where = at + (intptr_t)offsetof(struct pxt_self, cpu);
+
+	return *(const volatile uint32_t *)pxt_own_load(where);
+}
+
+PXT_INLINE uint64_t pxt_self_index_high(intptr_t at)
+{
+	return pxt_own_load(at + (intptr_t)offsetof(struct pxt_self, index_high));
+}
+
+PXT_INLINE uint32_t pxt_self_with_cpu_bits(intptr_t at, uint32_t bits)
+{
+	return pxt_own_or(at + (intptr_t)offsetof(struct pxt_self, cpu_bits), bits);
+}
+#else
+PXT_INLINE intptr_t pxt_self_find(void)
+{
+	return 0;
+}
+
+PXT_INLINE bool pxt_self_known(intptr_t at, uintptr_t epoch)
+{
+	(void)at;
+	return pxt_self.epoch == epoch;
+}
+
+PXT_INLINE struct pxt_thread *pxt_self_entry(intptr_t at)
+{
+	(void)at;
+	return pxt_self.entry;
+}
+
+PXT_INLINE uint32_t pxt_self_cpu(intptr_t at)
+{
+	(void)at;
+	return *pxt_self.cpu;
+}
+
+PXT_INLINE uint64_t pxt_self_index_high(intptr_t at)
+{
+	(void)at;
+	return pxt_self.index_high;
+}
+
+PXT_INLINE uint32_t pxt_self_with_cpu_bits(intptr_t at, uint32_t bits)
+{
+	(void)at;
+	return pxt_self.cpu_bits | bits;
+}
+#endif
+
+/* Who the calling thread is, but for the epoch, which makes it known. */
+PXT_INLINE void pxt_self_is(uint32_t index, struct pxt_thread *entry)
+{
+	const volatile uint32_t *cpu = pxt_port_cpu_word();
+
+	pxt_self.no_cpu = index | 0x80000000u;
+	pxt_self.cpu = cpu ? cpu : &pxt_self.no_cpu;
+	pxt_self.cpu_bits = cpu ? 0u : PXT_CPU_UNKNOWN << 24;
+	pxt_self.entry = entry;
+	pxt_self.index = index;
+	pxt_self.index_high = (uint64_t)index << 32;
+}
+
+/* The calling thread's entry; async-signal-safe, no system call.  False in a forked child. */
+bool pxt_threads_register(void);
+/* Registers it unless it is known: for records that are no trace point's. */
+PXT_INLINE void pxt_threads_known(void)
+{
+	if (PXT_UNLIKELY(pxt_self.epoch != pxt_fork_epoch()))
+		(void)pxt_threads_register();
+}
+
+/* Whose trace points are waited for: a block that others share, they may be inside of, too. */
+enum pxt_whose {
+	PXT_OWN,
+	PXT_RELATIVES
+};
+/*
+ * Returns when every thread that was inside a trace point has left it.  False: some did not
+ * within @limit_ns (killed, jumped out, never scheduled); what they may touch must be kept.
+ */
+bool pxt_threads_wait_left(uint64_t limit_ns, enum pxt_whose whose);
+/*
+ * Whether no living thread is inside a trace point: what others have reserved by now and is not
+ * stored behind this call will never be.  False also where that cannot be told.  Does not wait; a
+ * fence only where the answer may be true.
+ */
+bool pxt_threads_nobody_inside(enum pxt_whose whose);
+/*
+ * Who has left of those whom wait_left() has waited for in vain, a bit for each kind that nobody is left
+ * of: when all have been seen since such a wait, at once or one by one, what was kept for it is
+ * needed no more.  Does not wait.  Under the process lock.
+ */
+unsigned pxt_threads_left(void);
+#define PXT_ALL_LEFT 7u /* those in the table, and both numbers of those who are not */
+/* In a child: the parent's threads are not in it. */
+void pxt_threads_after_fork(void);
+/* The calling thread for a record that is no trace point's: its index, and its CPU. */
+const struct pxt_self *pxt_threads_who(void);
+/* Identity behind an index; false where there is none. */
+bool pxt_threads_find(uint32_t index, uint64_t *thread, int32_t *pid);
+
+/* Proof of being inside; lives on the trace point's stack. */
+struct pxt_pass {
+	struct pxt_thread *entry;
+	uint32_t passes; /* without a place: the numbers it counts in, 1 own, 2 the family's */
+	bool outermost;
+};
+
+/* The same for a thread without a place (core/process/threads.c). */
+PXT_NOINLINE void pxt_threads_enter_outside(struct pxt_pass *pass);
+PXT_NOINLINE void pxt_threads_leave_outside(const struct pxt_pass *pass);
+
+/* False: this process has no streams (a forked child's first event). */
+PXT_INLINE bool pxt_enter(struct pxt_pass *pass)
+{
+	if (PXT_UNLIKELY(pxt_self.epoch != pxt_fork_epoch()) && !pxt_threads_register())
+		return false;
+	pass->entry = pxt_self.entry;
+	if (PXT_UNLIKELY(pass->entry == &pxt_no_entry)) {
+		pxt_threads_enter_outside(pass);
+		return true;
+	}
+	/* A handler that comes between load and store leaves an even number behind, too. */
+	pass->passes = atomic_load_explicit(&pass->entry->passes, memory_order_relaxed);
+	pass->outermost = !(pass->passes & 1u);
+	if (pass->outermost)
+		atomic_store_explicit(
+		    &pass->entry->passes, pass->passes + 1u, memory_order_relaxed);
+	/* Pairs with pxt_port_fence_all() in wait_left().  [proof: enter] */
+	atomic_signal_fence(memory_order_seq_cst);
+	return true;
+}
+
+PXT_INLINE void pxt_leave(const struct pxt_pass *pass)
+{
+	if (PXT_UNLIKELY(pass->entry == &pxt_no_entry)) {
+		pxt_threads_leave_outside(pass);
+	} else if (pass->outermost) {
+		/* Release: whoever sees it sees no later access of this trace point.  [proof: leave] */
+		atomic_store_explicit(
+		    &pass->entry->passes, pass->passes + 2u, memory_order_release);
+	}
+}
+
+#endif

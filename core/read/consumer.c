@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* consumer.c - the sequence of items that a stream holds; see consumer.h. */
+#include "core/read/consumer.h"
+
+#include "core/process/context.h"
+#include "core/process/threads.h"
+#include "core/read/gap.h"
+#include "core/read/stepback.h"
+#include "core/read/walk.h"
+#include "core/stream/admit.h"
+#include "core/stream/gate.h"
+
+#include <string.h>
+#include <trace.h>
+
+/* ---- Automatic events ---- */
+
+/* The consumer's own thread stands for automatic events (DEC-39). */
+static void make(
+    struct pxt_item *item, uint32_t id, uint64_t ticks, const void *data, uint32_t bytes)
+{
+	const uint32_t index = pxt_threads_who()->index;
+
+	item->kind = PXT_ITEM_MADE;
+	item->lane = 0;
+	item->info = pxt_slot_info(id, bytes, false, pxt_context_extra(index), PXT_CPU_UNKNOWN);
+	item->slots = pxt_info_slots(item->info, PXT_CTX_BYTES);
+	item->ticks = ticks;
+	item->ctx = pxt_context(index, NULL);
+	if (bytes)
+		memcpy(item->data, data, bytes);
+}
+
+/* A gap is reported before whatever comes next, and no later: OVERFLOW, RESUME, then that. */
+static void put_gap_first(struct pxt_block *block, struct pxt_item *item)
+{
+	uint64_t ticks = item->ticks;
+
+	if (block->gap == PXT_GAP_OVERFLOW_DUE && pxt_admit_system(block, PXT_ID_OVERFLOW))
+		make(item, PXT_ID_OVERFLOW, block->gap_ticks < ticks ? block->gap_ticks : ticks,
+		    NULL, 0);
+	else if (block->gap != PXT_GAP_NONE && pxt_admit_system(block, PXT_ID_RESUME))
+		make(item, PXT_ID_RESUME, ticks, NULL, 0);
+}
+
+/* ---- What comes next ---- */
+
+static bool side_is_next(struct pxt_block *block)
+{
+	if (!block->side[0].info)
+		return false;
+	for (uint32_t lane = 0; lane <= pxt_block_last(block); lane++) {
+		if (pxt_lane_left(pxt_block_lane(block, lane)))
+			return false;
+	}
+	return true;
+}
+
+PXT_INLINE void take_record(struct pxt_item *item, uint32_t info, uint64_t ticks)
+{
+	item->kind = PXT_ITEM_RECORD;
+	item->info = info;
+	item->slots = pxt_info_slots(info, PXT_CTX_BYTES);
+	item->ticks = ticks;
+}
+
+static void take_side(struct pxt_block *block, struct pxt_item *item)
+{
+	const struct pxt_side *side = &block->side[0];
+
+	take_record(item, side->info, side->ticks);
+	item->kind = PXT_ITEM_SIDE;
+	item->lane = 0;
+	item->ctx = side->ctx;
+	if (pxt_info_bytes(side->info))
+		memcpy(item->data,
+		    pxt_info_id(side->info) == PXT_ID_START ? pxt_side_data(block) : &side->why,
+		    pxt_info_bytes(side->info));
+}
+
+static enum pxt_next next_record(struct pxt_block *block, struct pxt_item *item)
+{
+	enum pxt_next found = PXT_NEXT_READY;
+
+	if (PXT_UNLIKELY(side_is_next(block))) {
+		take_side(block, item);
+		return found;
+	}
+	found = pxt_merge_pick(block, &item->lane);
+	if (found == PXT_NEXT_HELD)
+		found = pxt_stepback_pick(block, &item->lane);
+	if (found == PXT_NEXT_READY) {
+		const struct pxt_lane *lane = pxt_block_lane(block, item->lane);
+
+		take_record(item, lane->front_info, lane->front_ticks);
+	}
+	return found;
+}
+
+/* Behind the last record of an automatically stopped stream.  [proof: next_stop] */
+static bool next_stop(struct pxt_block *block, struct pxt_item *item)
+{
+	const int automatic = 1;
+	bool due = pxt_gate_stop_is_due(block);
+	/* Before the lanes are looked at: what comes into one later returns later than that. */
+	uint64_t ticks = pxt_wide_load(&block->auto_stop_ticks);
+
+	if (!due || !pxt_admit_system(block, PXT_ID_STOP) || !pxt_lane_all_drained(block))
+		return false;
+	/* Other processes may hold what is older than the stop, and younger than this. */
+	if (pxt_block_merges(block) && block->snapshot < ticks)
+		ticks = block->snapshot;
+	/* Writers may have died before they said when: then the last stamp serves. */
+	make(item, PXT_ID_STOP, ticks, &automatic, sizeof(automatic));
+	return true;
+}
+
+PXT_INLINE void hand_out(struct pxt_block *block, struct pxt_item *item)
+{
+	item->stamp = item->ticks;
+	if (item->ticks < block->last_ticks)
+		item->ticks = block->last_ticks;
+	item->lost_before = block->lost_before;
+}
+
+/* Everything that may come next is asked.  [proof: next] */
+static PXT_NOINLINE enum pxt_next find_next(struct pxt_block *block, struct pxt_item *item)
+{
+	enum pxt_next found = PXT_NEXT_READY;
+
+	pxt_block_end_turn(block);
+	if (PXT_UNLIKELY(pxt_gate_owes_start(block))) {
+		make(
+		    item, PXT_ID_START, block->start_ticks, pxt_start_data(block), PXT_START_BYTES);
+	} else if (PXT_UNLIKELY(pxt_gate_stop_told(block))) {
+		/* What came since, from a writer that is late, belongs behind the START. */
+		found = PXT_NEXT_NONE;
+	} else {
+		found = next_record(block, item);
+		if (found == PXT_NEXT_NONE && next_stop(block, item))
+			found = PXT_NEXT_READY;
+	}
+	if (found != PXT_NEXT_READY)
+		return found;
+	if (PXT_UNLIKELY(block->gap != PXT_GAP_NONE)) {
+		put_gap_first(block, item);
+		pxt_block_end_turn(block);
+	}
+	hand_out(block, item);
+	/* Nobody read a clock for what is made here; its moment may even be unknown. */
+	if (item->kind == PXT_ITEM_MADE)
+		item->stamp = item->ticks;
+	return PXT_NEXT_READY;
+}
+
+/* The record that comes next, if it is still its lane's turn. */
+PXT_INLINE bool next_in_turn(struct pxt_block *block, struct pxt_item *item)
+{
+	struct pxt_walk walk = pxt_walk_begin(block);
+	struct pxt_halves front;
+
+	if (!pxt_walk_front(&walk, &front))
+		return false;
+	item->lane = block->turn_lane;
+	take_record(item, (uint32_t)(front.low >> 32), front.high);
+	return true;
+}
+
+enum pxt_next pxt_consumer_next(struct pxt_stream *stream, struct pxt_item *item)
+{
+	struct pxt_block *block = stream->block;
+
+	if (PXT_UNLIKELY(!block->turn_end || !next_in_turn(block, item)))
+		return find_next(block, item);
+	hand_out(block, item);
+	return PXT_NEXT_READY;
+}
+
+/* ---- Done with it ---- */
+
+static void done_side(struct pxt_block *block)
+{
+	block->retrieved += !block->side[0].automatic;
+	memmove(block->side, block->side + 1, sizeof(block->side) - sizeof(block->side[0]));
+	block->side[PXT_SIDES - 1].info = 0;
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
+		uint32_t *pos = pxt_block_lane(block, i)->side_pos;
+
+		memmove(pos, pos + 1, (PXT_SIDES - 1u) * sizeof(*pos));
+	}
+}
+
+static void done_made(struct pxt_block *block, uint32_t id)
+{
+	if (id == PXT_ID_OVERFLOW || id == PXT_ID_RESUME) {
+		block->gap = id == PXT_ID_OVERFLOW ? PXT_GAP_RESUME_DUE : PXT_GAP_NONE;
+		/* What comes behind the gap may be overwritten by now. */
+		pxt_block_lane(block, block->turn_lane)->front_state = PXT_FRONT_UNKNOWN;
+	} else if (id == PXT_ID_START) {
+		pxt_gate_step(block, PXT_STEP_START_TOLD);
+	} else {
+		pxt_gate_step(block, PXT_STEP_STOP_TOLD);
+	}
+}
+
+static void done_record(struct pxt_block *block, const struct pxt_item *item)
+{
+	pxt_lane_advance(block, pxt_block_lane(block, item->lane), item->slots);
+	block->retrieved++;
+	PXT_TESTPOINT(PXT_TP_CONSUMED);
+}
+
+void pxt_consumer_done(struct pxt_stream *stream, const struct pxt_item *item)
+{
+	struct pxt_block *block = stream->block;
+
+	block->last_ticks = item->ticks;
+	block->lost_before = 0;
+	block->turn++;
+	if (item->kind == PXT_ITEM_MADE)
+		done_made(block, pxt_info_id(item->info));
+	else
+		/* Of a gap before it nothing is told any more, whatever was filtered. */
+		block->gap = PXT_GAP_NONE;
+	if (item->kind == PXT_ITEM_RECORD)
+		done_record(block, item);
+	else if (item->kind == PXT_ITEM_SIDE)
+		done_side(block);
+	pxt_restart_freed(stream, item->kind == PXT_ITEM_RECORD);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lane.h - one lane as its consumer sees it: where it stands, and what stands there.
+ *
+ *   who beside whom: as consumer.h; head() and floor(), in control calls, too, by the stream's mutex.
+ */
+#ifndef PXT_LANE_H
+#define PXT_LANE_H
+
+#include "core/process/clock.h"
+#include "core/read/gap.h"
+
+/*
+ * So much later than the last look at head may a record be, or head is looked at again: a tag that
+ * comes again is not taken for the old one.
+ */
+PXT_INLINE uint64_t pxt_lane_look_ticks(void)
+{
+	return pxt_clock.hz / 2u;
+}
+
+/*
+ * Finds out what stands at the lane's position (front_state); passes marks, goes on behind what was
+ * overwritten or is not waited for any more.
+ */
+void pxt_lane_look(struct pxt_block *block, struct pxt_ring *ring);
+/* Head's position and number, all 64 bits, in one consistent pair. */
+void pxt_lane_head(struct pxt_lane *lane, uint64_t *pos, uint64_t *seq);
+/* The stamp of the first record from the position on that has one; UINT64_MAX: none has. */
+uint64_t pxt_lane_floor(const struct pxt_ring *ring);
+/* Something is left before the START or STOP that stands beside the lanes. */
+PXT_INLINE bool pxt_lane_left(const struct pxt_lane *lane)
+{
+	return (int32_t)((uint32_t)lane->pos - lane->side_pos[0]) < 0;
+}
+
+/* All before the position was read: policies that do not overwrite have its room from now on. */
+PXT_INLINE void pxt_lane_publish(struct pxt_lane *lane)
+{
+	/* Pairs with the acquire in pxt_ring_reserve(): the slots were read. */
+	if (atomic_load_explicit(&lane->limit, memory_order_relaxed) != (uint32_t)lane->pos)
+		atomic_store_explicit(&lane->limit, (uint32_t)lane->pos, memory_order_release);
+}
+
+/*
+ * Moves the position there, behind records that were read.  LOOP: either the stamp of what comes next
+ * is known from here on, in case it is overwritten before it is read, or `limit` is exact, so that
+ * the writer that overwrites it can tell; else that is told in larger steps.
+ */
+PXT_INLINE void pxt_lane_move_here(
+    struct pxt_block *block, struct pxt_lane *lane, uint64_t pos, uint64_t seq)
+{
+	const uint32_t mask = block->slot_mask;
+	const uint32_t want = pxt_tag(mask, (uint32_t)pos, (uint32_t)seq) | PXT_SLOT_BEGIN;
+	struct pxt_halves front = pxt_slot_load_halves(&pxt_lane_cells(lane)[(uint32_t)pos & mask]);
+	bool there =
+	    (uint32_t)front.low == want && pxt_info_id((uint32_t)(front.low >> 32)) != PXT_ID_MARK;
+
+	lane->pos = pos;
+	lane->seq = seq;
+	lane->front_state = PXT_FRONT_UNKNOWN;
+	lane->ruins = 0;
+	lane->next_ticks = there ? front.high : 0;
+	if (!there || (uint32_t)pos - atomic_load_explicit(&lane->limit, memory_order_relaxed) >
+	                  block->limit_step)
+		pxt_lane_publish(lane);
+}
+
+#if PXT_SMALL
+void pxt_lane_move(struct pxt_block *block, struct pxt_lane *lane, uint64_t pos, uint64_t seq);
+#else
+PXT_INLINE void pxt_lane_move(
+    struct pxt_block *block, struct pxt_lane *lane, uint64_t pos, uint64_t seq)
+{
+	pxt_lane_move_here(block, lane, pos, seq);
+}
+#endif
+
+/* Moves the position behind a record of @slots slots. */
+void pxt_lane_advance(struct pxt_block *block, struct pxt_lane *lane, uint32_t slots);
+
+/* ---- All lanes ---- */
+
+/* Nothing is in any lane or side record, and nobody's record is unfinished. */
+bool pxt_lane_all_drained(struct pxt_block *block);
+/* Makes losses known that nobody has read up to yet. */
+void pxt_lane_notice_laps(struct pxt_block *block);
+
+#endif

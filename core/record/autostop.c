@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* autostop.c - UNTIL_FULL and FLUSH as a writer meets them; see autostop.h. */
+#include "core/record/autostop.h"
+
+PXT_COLD void pxt_autostop_turn(struct pxt_block *block, uint32_t gate)
+{
+	uint32_t seen = gate;
+	uint32_t stopped = (gate & ~PXT_GATE_STATE) | PXT_GATE_AUTO;
+
+	if ((gate & PXT_GATE_STATE) != PXT_GATE_RUNNING)
+		return;
+	/* Release: who sees the stream stopped sees the refusal counted. */
+	if (!atomic_compare_exchange_strong_explicit(
+	        &block->gate, &seen, stopped, memory_order_acq_rel, memory_order_relaxed))
+		return;
+	PXT_TESTPOINT(PXT_TP_AUTO_STOPPED);
+	/* May come late or never (a kill): then the consumer takes the last record's stamp. */
+	pxt_wide_set(&block->auto_stop_ticks, pxt_port_ticks());
+	pxt_block_wake(block);
+}
+
+bool pxt_autostop_reserve(
+    struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots, unsigned how)
+{
+	enum pxt_reserve got = PXT_NO_ROOM;
+
+	if ((gate & PXT_GATE_STATE) == PXT_GATE_RUNNING)
+		got = pxt_ring_reserve(place, slots, how | PXT_TAKE_FREE);
+	if (got == PXT_RESERVED)
+		return true;
+	if (got != PXT_RESERVED_LAST)
+		pxt_counter_up(&place->ring.lane->refused);
+	if (got == PXT_CLOSED)
+		return false;
+	if (got == PXT_NO_ROOM)
+		PXT_TESTPOINT(PXT_TP_FULL);
+	pxt_autostop_turn(block, gate);
+	return got == PXT_RESERVED_LAST;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * autostop.h - the writer's side of the policies that do not overwrite (UNTIL_FULL, FLUSH): the
+ * writer that takes the last slot, or finds no room, turns the gate to "stopped automatically".
+ *
+ *   who beside whom: writers at once, and beside consumer and control; the gate is turned by
+ *   compare-exchange from the value the writer saw, generation included, so that a late writer
+ *   cannot stop a stream that was restarted meanwhile.
+ */
+#ifndef PXT_AUTOSTOP_H
+#define PXT_AUTOSTOP_H
+
+#include "core/stream/stream.h"
+
+#if CONFIG_PTRACE_POLICY_UNTIL_FULL || CONFIG_PTRACE_POLICY_FLUSH
+/*
+ * @how: PXT_TAKE_ORDERED or 0.  False: no room, or the stream was stopped by call meanwhile; it is
+ * counted.
+ */
+bool pxt_autostop_reserve(
+    struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots, unsigned how);
+/* Turns the gate if it still is as @gate says. */
+void pxt_autostop_turn(struct pxt_block *block, uint32_t gate);
+#else
+PXT_INLINE bool pxt_autostop_reserve(
+    struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots, unsigned how)
+{
+	(void)block;
+	(void)gate;
+	(void)place;
+	(void)slots;
+	(void)how;
+	return false;
+}
+
+PXT_INLINE void pxt_autostop_turn(struct pxt_block *block, uint32_t gate)
+{
+	(void)block;
+	(void)gate;
+}
+#endif
+
+#endif

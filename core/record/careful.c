@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * careful.c - in every stream that wants the event: look at head, read the counter, take the place,
+ * store.  Each stream has its own stamp for the event; all of them lie between the moment at which the
+ * trace point was entered and the one at which it returned.  See careful.h.
+ */
+#define PXT_TRACE_PATH /* format/compiler.h */
+#include "core/record/careful.h"
+
+#include "base/attr.h"
+#include "core/process/context.h"
+#include "core/process/forked.h"
+#include "core/process/threads.h"
+#include "core/record/autostop.h"
+#include "core/stream/admit.h"
+#include "core/stream/stream.h"
+
+/* A place by the stream's policy; false: none (and the event is counted if it should have one). */
+PXT_INLINE bool reserve(
+    struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots)
+{
+	unsigned how = block->attr._pxt_flags & PXT_ATTR_ORDERED ? PXT_TAKE_ORDERED : 0u;
+	enum pxt_reserve got;
+
+	if (gate & PXT_GATE_KEEPS)
+		return pxt_autostop_reserve(block, gate, place, slots, how);
+	got = pxt_ring_reserve(place, slots, how);
+	/* Overtaken for a whole ring, or stopped since the gate was read. */
+	if (PXT_UNLIKELY(got != PXT_RESERVED))
+		pxt_counter_up(&place->ring.lane->refused);
+	return got == PXT_RESERVED;
+}
+
+/*
+ * One stream, whatever its policy and stamps.  @live: the trace point has seen it running; if it was
+ * stopped since, the event is counted lost, as it is where the stop comes a step later.
+ */
+static void emit_into(
+    unsigned index, bool live, uint32_t id, size_t bytes, struct pxt_event *event, uint32_t cpu)
+{
+	struct pxt_block *block = atomic_load_explicit(&pxt_blocks[index], memory_order_acquire);
+	struct pxt_place place;
+	uint32_t gate;
+	bool cut;
+
+	if (PXT_UNLIKELY(!block))
+		return;
+	/* Pairs with the release of whoever turned the gate: filter and lanes are as it says. */
+	gate = atomic_load_explicit(&block->gate, memory_order_acquire);
+	place.ring.lane = pxt_block_lane(block, cpu & block->lane_mask);
+	place.ring.slots = pxt_lane_slots(place.ring.lane);
+	place.ring.mask = block->slot_mask;
+	if (PXT_UNLIKELY((gate & PXT_GATE_STATE) == PXT_GATE_OFF || !pxt_admit(block, gate, id))) {
+		if (live)
+			pxt_counter_up(&place.ring.lane->refused);
+		return;
+	}
+	PXT_TESTPOINT(PXT_TP_GATE_SEEN);
+	cut = bytes > block->max_data;
+	event->bytes = cut ? block->max_data : (uint32_t)bytes;
+	event->info = pxt_slot_info(
+	    id, event->bytes, cut, pxt_context_extra(pxt_self.index), pxt_context_cpu(cpu));
+	if (!reserve(block, gate, &place, pxt_info_slots(event->info, PXT_CTX_BYTES)))
+		return;
+	event->ticks = place.ticks;
+	pxt_ring_store(&place, event);
+	pxt_careful_wake(block, place.used);
+}
+
+void pxt_careful_each(pxt_wanted_mask mask, pxt_wanted_mask live, uint32_t id, const void *data,
+    size_t bytes, const void *address)
+{
+	uint32_t cpu = *pxt_self.cpu;
+	struct pxt_event event = { .data = data, .ctx = pxt_context(pxt_self.index, address) };
+
+	if (PXT_UNLIKELY(pxt_context_extra(pxt_self.index))) {
+		event.thread = pxt_port_thread();
+		event.pid = (uint32_t)pxt_process_pid();
+	}
+	/* Bound: the streams of the process. */
+	PXT_BOUND(wanting, CONFIG_PTRACE_MAX_STREAMS);
+	for (; mask; mask &= (pxt_wanted_mask)(mask - 1u)) {
+		unsigned index = (unsigned)__builtin_ctz(mask);
+
+		PXT_ROUND(wanting);
+		emit_into(index, (live & 1u << index) != 0, (uint32_t)id, bytes, &event, cpu);
+	}
+}
+
+/* In a handler that interrupted a trace point, forked, and goes on in the child (core/process/forked.h). */
+static PXT_NOINLINE void emit_forked(size_t id, const void *data, size_t bytes, const void *address)
+{
+	struct pxt_self interrupted;
+	struct pxt_pass pass;
+
+	if (!pxt_forked_borrow(&interrupted))
+		return;
+	if (pxt_enter(&pass)) {
+		pxt_careful_each(pxt_wanted_by(id), 0, (uint32_t)id, data, bytes, address);
+		pxt_leave(&pass);
+	}
+	pxt_forked_give_back(&interrupted);
+}
+
+void pxt_careful_emit(size_t id, const void *data, size_t bytes, const void *address)
+{
+	struct pxt_pass pass;
+
+	if (!pxt_enter(&pass)) {
+		emit_forked(id, data, bytes, address);
+		return;
+	}
+	PXT_TESTPOINT(PXT_TP_ENTERED);
+	/* Again, from inside: a shutdown that missed this thread has cleared its bit before. */
+	pxt_careful_each(pxt_wanted_by(id), 0, (uint32_t)id, data, bytes, address);
+	pxt_leave(&pass);
+	PXT_TESTPOINT(PXT_TP_LEFT);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * careful.h - the careful way of a trace point: any number of streams, any policy, any stamps, trace
+ * points inside of each other, and threads without a place in the thread table.
+ *
+ *   who beside whom: as emit.h.
+ */
+#ifndef PXT_CAREFUL_H
+#define PXT_CAREFUL_H
+
+#include "core/record/emit.h"
+#include "core/stream/block.h"
+#include "core/stream/wanted.h"
+
+/* All of a trace point; the caller is not inside. */
+PXT_NOINLINE void pxt_careful_emit(size_t id, const void *data, size_t bytes, const void *address);
+/* The streams in @mask one by one; the caller is inside, and has seen those in @live running. */
+PXT_NOINLINE void pxt_careful_each(pxt_wanted_mask mask, pxt_wanted_mask live, uint32_t id,
+    const void *data, size_t bytes, const void *address);
+
+/* The record is stored.  [proof: wake]  Not ordered behind the slots: the sleeper's membarrier sees to it (ruling 13). */
+PXT_INLINE void pxt_careful_wake(struct pxt_block *block, uint32_t used)
+{
+	PXT_TESTPOINT(PXT_TP_STORED);
+	if (PXT_UNLIKELY(atomic_load_explicit(&block->asleep, memory_order_relaxed)) &&
+	    used >= block->mark)
+		pxt_block_wake(block);
+}
+
+#endif

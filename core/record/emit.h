@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * emit.h - from a trace point into the streams that want the event.
+ *
+ *   who beside whom     trace points     consumer     control
+ *   trace points             -               -            -
+ *   (-: any number at once, in signal handlers too, which may interrupt a trace point anywhere.)
+ *
+ * A trace point takes no lock, and nobody waits for its turn.  What it meets, and what keeps it:
+ *   wanted table, hot stream   a word each; whoever changes them looks for those inside behind the
+ *                              change (core/stream/wanted.h)
+ *   gate, filter               loaded with acquire; turned with release, and the set that was in
+ *                              force stays as it is until everybody has left (core/stream/stream.h)
+ *   the stream's memory        goes when nobody is inside any more, or is kept (core/process/threads.h)
+ *   lanes, slots               a place is its own from the reservation on (core/ring/ring.h)
+ *   its thread's entry         while that lives, only it and its handlers write there
+ *
+ * In the smallest Core (core/tiny) interrupts are kept away instead.
+ */
+#ifndef PXT_EMIT_H
+#define PXT_EMIT_H
+
+#include "core/process/look.h"
+#include "format/compiler.h"
+#include "format/slot.h"
+
+#include <stddef.h>
+#include <trace.h>
+
+/*
+ * Records an event in every stream that wants it.  @id < PXT_ID_COUNT.  The caller has looked and
+ * seen that some stream does (pxt_look_wanted()); @address is the trace point's.
+ *
+ * Context: any thread, signal handler, interrupt; may interrupt itself.  Leaves errno alone.
+ * Bound: per stream N + 1 rounds of reservation and the record's slots.
+ */
+PXT_OWN_PAGE void pxt_emit(
+    uint32_t id, const void *data, size_t bytes, const void *address PXT_LOOK_PARAMETER);
+
+/* A system event from Core or its instrumentation: one test when nobody wants it (LPT-33). */
+void pxt_emit_system(trace_event_id_t id, const void *data, size_t bytes);
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ring.h - the ring of 16-byte slots under one lane: the writer's side.
+ *
+ * Every slot validates itself: its first word carries the lap of its position and the low bits of
+ * its record's number.  A writer owns nothing but the slots it reserved, so whatever becomes of
+ * it harms one record, which the consumer passes over and counts.
+ *
+ *   who beside whom     reserve/store   consumer (core/read/consumer.c)   control (core/control/control.c)
+ *   reserve/store             -                     -                           -
+ *   consumer                  -                     X                           X
+ *   control                   -                     X                           X
+ *   (-: any number at once, in signal handlers too.  X: the stream's mutex excludes.)
+ *
+ * Words and who writes them:
+ *   head       writers (compare-exchange), control (closed bit, its own records)
+ *   limit      the consumer, and control when it clears: slots before it are free
+ *   calm       LOOP writers that went beyond it, the consumer when it jumps: up to here nothing unusual stands in the way of a
+ *              record, neither the ring's end, where a new quarter may begin, nor an unread record
+ *   refused    writers that found no room, or were overtaken for a whole ring
+ *   first_lost the LOOP writer that takes the slot `limit` points to; the consumer, to 0, when it
+ *              has passed over records (core/read/lane.c, jump())
+ *   epoch      writers, once per quarter of the cursor's range
+ *   the rest   the consumer, and control when it clears or puts a barrier
+ *
+ * A record's stamp is read between the look at head and the exchange that moves it.  Whoever was
+ * overtaken in between fails and reads again.  So the moment of a stamp lies inside the call, and
+ * along a lane stamps rise with positions, up to the error of a reading (core/read/merge.c).
+ *
+ * Pairs of fences:
+ *   slot store (release)  -> slot load (acquire): a consumer that sees a slot sees the reservation
+ *                            behind which it was stored.
+ *   limit store (release) -> limit load (acquire): a writer that sees a slot freed does not store
+ *                            into it before the consumer has read it.
+ *   head load (acquire) in the consumer: its second look at a slot is not older than head.
+ */
+#ifndef PXT_RING_H
+#define PXT_RING_H
+
+#include "core/testpoints.h"
+#include "format/compiler.h"
+#include "format/ids.h"
+#include "format/slot.h"
+#include "port_atomic.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#define PXT_HEAD_CLOSED    UINT64_C(1)
+#define PXT_SEQ_MASK       0x7fffffffu
+#define PXT_TAG_MASK       0x7fffffffu
+#define PXT_RING_MIN_SHIFT 5u /* 32 slots: the smallest ring */
+#define PXT_RING_MAX_SHIFT 26u
+
+/* START and STOP that may stand beside the lanes (core/stream/stream.h). */
+#define PXT_SIDES 3u
+
+/* What the consumer knows of the record at its position in a lane. */
+enum pxt_front {
+	PXT_FRONT_UNKNOWN, /* not looked at, or not covered by the last look at head */
+	PXT_FRONT_EMPTY,
+	PXT_FRONT_READY, /* `front` holds its begin slot, the whole record was seen finished */
+	PXT_FRONT_BUSY,  /* reserved, not finished */
+};
+
+struct pxt_lane {
+	/* The writers' line. */
+	PXT_ALIGNED(PXT_CACHE_LINE) pxt_cursor head; /* [63:32] pos [31:1] seq [0] closed */
+	_Atomic uint32_t calm; /* LOOP: records that end before this pos need no further look */
+	pxt_counter refused;   /* records that found no room; not in seq */
+	pxt_twins epoch;       /* how often the two ran through a quarter; pxt_epoch_make() */
+	pxt_wide first_lost;   /* LOOP: stamp of the first unread record that was overwritten */
+	uint32_t
+	    side_pos[PXT_SIDES]; /* control: what stands beside the lanes comes before this pos */
+	size_t cells_at;         /* bytes from here to the slots, for writers; never changed */
+
+	/* The consumer's line. */
+	PXT_ALIGNED(PXT_CACHE_LINE) uint64_t pos; /* next position to consume, all 64 bits */
+	uint64_t seq;                             /* number of the record there */
+	uint64_t look_ticks;                      /* clock at the last look at head */
+	uint64_t next_ticks;  /* LOOP: stamp of the record at pos, 0 while it is not there */
+	uint64_t front_ticks; /* READY: stamp of the record at pos */
+	uint64_t floor;       /* BUSY: stamp of the first record from pos on that has one */
+	uint64_t barrier;     /* number of the last mark passed */
+	uint32_t front_info;  /* READY: as in the begin slot */
+	uint32_t front_state; /* enum pxt_front */
+
+	/* Off the writers' line, which the common case reads: `limit`; an unfinished record, a lap. */
+	_Atomic uint32_t limit; /* pos of the first unread record, as far as it was told */
+	uint32_t lap_slack;     /* slots left to the writers after a lap ... */
+	uint64_t stuck_pos;     /* an unfinished record was first seen here ... */
+	uint64_t stuck_since;   /* ... at this time, ticks; 0: none */
+	uint64_t stuck_head;    /* ... with head here, ... */
+	uint64_t stuck_seq;     /* ... and so many records reserved */
+	uint64_t stuck_checked; /* when it was last asked whether its writer lives */
+	uint32_t lap_turn;      /* ... in this turn of the consumer */
+	uint32_t ruins; /* slots before pos that are not free: parts of overwritten records */
+	size_t reader_cells_at; /* as cells_at: the consumer stays off the writers' line */
+};
+
+#if CONFIG_PTRACE_PORT_POSIX
+_Static_assert(sizeof(struct pxt_lane) == 192, "a lane costs 192 bytes beside its slots");
+#endif
+
+/* A ring as one call sees it: where the lane's words and slots are. */
+struct pxt_ring {
+	struct pxt_lane *lane;
+	pxt_cell *slots;
+	uint32_t mask;
+};
+
+/* The words of all lanes stand in a row, and then their slots: so few pages hold what a call reads. */
+PXT_INLINE pxt_cell *pxt_lane_slots(struct pxt_lane *lane)
+{
+	return (pxt_cell *)(void *)((unsigned char *)lane + lane->cells_at);
+}
+
+/* The same for the consumer. */
+PXT_INLINE pxt_cell *pxt_lane_cells(struct pxt_lane *lane)
+{
+	return (pxt_cell *)(void *)((unsigned char *)lane + lane->reader_cells_at);
+}
+
+/* What reserve() hands to store(). */
+struct pxt_place {
+	struct pxt_ring ring;
+	uint32_t pos;
+	uint32_t seq;
+	uint32_t used;  /* slots in use behind this record; 0 when overwriting */
+	uint64_t ticks; /* the counter, read within the reservation */
+};
+
+PXT_INLINE uint32_t pxt_tag(uint32_t mask, uint32_t pos, uint32_t seq)
+{
+	return ((pos & ~mask) | (seq & mask)) & PXT_TAG_MASK;
+}
+
+/* How far the tag @have is ahead of @want, in a sense whose sign tells newer from older. */
+PXT_INLINE int32_t pxt_tag_ahead(uint32_t have, uint32_t want)
+{
+	return (int32_t)((have - want) << 1);
+}
+
+PXT_INLINE uint32_t pxt_head_pos(uint64_t head)
+{
+	return (uint32_t)(head >> 32);
+}
+
+PXT_INLINE uint32_t pxt_head_seq(uint64_t head)
+{
+	return (uint32_t)head >> 1;
+}
+
+/* By so much a record of @slots moves head. */
+PXT_INLINE uint64_t pxt_ring_step(uint32_t slots)
+{
+	return ((uint64_t)slots << 32) + 2u;
+}
+
+/* 1 for the one record whose number carries into the position: one slot behind it stays unused. */
+PXT_INLINE uint32_t pxt_carry(uint32_t seq)
+{
+	return (seq & PXT_SEQ_MASK) == PXT_SEQ_MASK;
+}
+
+/*
+ * The epoch has the layout of head: each half is the number of quarters that pos (2^30) and seq
+ * (2^29 records, above the closed bit) have run through, rotated so that its two low bits stand
+ * where head has the same two bits.  One exclusive-or tells whether head is in a new quarter.
+ */
+#define PXT_EPOCH_BITS UINT64_C(0xc0000000c0000000)
+
+PXT_INLINE uint32_t pxt_epoch_half(uint32_t half)
+{
+	return half << 2 | half >> 30;
+}
+
+PXT_INLINE uint64_t pxt_epoch_make(uint32_t pos_quarters, uint32_t seq_quarters)
+{
+	return (uint64_t)(pos_quarters << 30 | pos_quarters >> 2) << 32 |
+	       (seq_quarters << 30 | seq_quarters >> 2);
+}
+
+/* Puts a quarter count and the low bits of a counter together; @bits: of a quarter. */
+PXT_INLINE uint64_t pxt_epoch_widen(uint32_t quarters, uint32_t value, uint32_t bits)
+{
+	uint32_t ahead = ((value >> bits) - quarters) & 3u;
+	uint64_t whole = quarters;
+
+	/* 3: the epoch was brought forward after the value was read. */
+	whole += ahead == 3u ? UINT64_C(0xffffffffffffffff) : ahead;
+	return whole << bits | (value & ((1u << bits) - 1u));
+}
+
+void pxt_ring_bump_epoch(struct pxt_lane *lane, uint64_t head);
+
+PXT_INLINE void pxt_ring_keep_epoch(struct pxt_lane *lane, uint64_t head)
+{
+	if (PXT_UNLIKELY((head ^ pxt_twins_peek(&lane->epoch)) & PXT_EPOCH_BITS))
+		pxt_ring_bump_epoch(lane, head);
+}
+
+enum pxt_reserve {
+	PXT_RESERVED,      /* go on to store */
+	PXT_RESERVED_LAST, /* the same, and the ring is full now */
+	PXT_NO_ROOM,
+	PXT_CLOSED, /* a stop came first */
+};
+
+/* Whether a record of @slots at @pos covers the slot of the first unread one in @limit. */
+PXT_INLINE bool pxt_ring_covers(uint32_t mask, uint32_t pos, uint32_t slots, uint32_t limit)
+{
+	return limit + mask + 1u - pos < slots;
+}
+
+/* Whether a LOOP record of @slots at @pos is a usual one: it ends no later than it is calm. */
+PXT_INLINE bool pxt_ring_calm(struct pxt_lane *lane, uint32_t pos, uint32_t slots)
+{
+	return (int32_t)pxt_word_behind(&lane->calm, pos) <= -(int32_t)slots;
+}
+
+/* How a place is taken: alternatives, together. */
+#define PXT_TAKE_FREE    1u /* never overwrite what was not read */
+#define PXT_TAKE_ORDERED 2u /* the stamp is not read before older instructions have finished */
+
+/*
+ * Reserves @slots and reads the counter, in one step as others see it: head is looked at, the counter
+ * read, head exchanged; who was overtaken begins again.  At most N + 1 rounds: each one more means
+ * that another record was admitted meanwhile, and after N of them a whole ring went by, which
+ * counts as "no room".
+ */
+enum pxt_reserve pxt_ring_reserve(struct pxt_place *place, uint32_t slots, unsigned how);
+
+/* Takes @slots of a lane that is closed: the caller is the only control call. */
+void pxt_ring_reserve_closed(struct pxt_place *place, uint32_t slots);
+
+/*
+ * Takes one slot without a record's number, for a mark.  The caller is the only control call, and
+ * has closed the lane.  False: no room, where nothing is overwritten.
+ */
+bool pxt_ring_reserve_mark(struct pxt_place *place, bool overwrite);
+
+/*
+ * Stores one slot, unless a newer lap is already there: then this writer was lapped, its record
+ * is counted as lost, and it must not spoil a newer one.
+ */
+PXT_INLINE void pxt_ring_put(const struct pxt_ring *ring, uint32_t pos, uint64_t low, uint64_t high)
+{
+	pxt_cell *slot = &ring->slots[pos & ring->mask];
+
+	if (PXT_UNLIKELY(pxt_tag_ahead(pxt_slot_peek(slot), (uint32_t)low) > 0))
+		return;
+	PXT_TESTPOINT(PXT_TP_LOOKED);
+	pxt_slot_store(slot, low, high);
+}
+
+/* What a writer puts into a record. */
+struct pxt_event {
+	const unsigned char *data;
+	uint32_t bytes;
+	uint32_t info;   /* pxt_slot_info() */
+	uint64_t ctx;    /* thread index and address, PXT_CTX_BYTES of it */
+	uint64_t thread; /* only with the extra bit: pthread_t ... */
+	uint32_t pid;    /* ... and pid */
+	uint64_t ticks;
+};
+
+/* Stores the begin slot, then the continuation slots.  Bounded by the record's slots. */
+void pxt_ring_store(const struct pxt_place *place, const struct pxt_event *event);
+/*
+ * The continuation slots from @pos on, for @left bytes of data; @data has 4 bytes before it.  The
+ * place in pieces, because a structure put together in memory costs a stall when it is loaded.
+ */
+void pxt_ring_store_rest(pxt_cell *slots, uint32_t mask, uint32_t pos, uint32_t seq,
+    const unsigned char *data, uint32_t left);
+void pxt_ring_store_mark(const struct pxt_place *place, uint64_t number);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * block.h - the memory of a stream: its header, the words of all lanes, then their slots.
+ *
+ *   who beside whom        writers (emit.c)   consumer   control
+ *   writers                       -              -          -
+ *   consumer                      -              X          X     X: by the stream's mutex
+ *   control                       -              X          X     and, for what touches
+ *                                                                 _pxt_wanted, the process lock
+ *
+ * It holds offsets and indices, so that it can be mapped anywhere, shared between processes, or found
+ * in a file or a dump.  (Of the attributes, `_pxt_share` is an address: it is NULL here.)
+ */
+#ifndef PXT_BLOCK_H
+#define PXT_BLOCK_H
+
+#include "core/ring/ring.h"
+#include "core/stream/streamlabel.h"
+#include "format/ticks.h"
+#include "port/port.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <trace.h>
+#include <trace_np.h>
+
+/*
+ * gate: [1:0] state [2] no overwriting [3] filter in force [4] not for the short path: ordered
+ * stamps, or a clock or slots that need a test each time [5] the filter in force is not empty
+ * [31:6] generation
+ */
+#define PXT_GATE_OFF        0u /* new, or stopped by call */
+#define PXT_GATE_RUNNING    1u
+#define PXT_GATE_AUTO       2u /* stopped automatically */
+#define PXT_GATE_STATE      3u
+#define PXT_GATE_KEEPS      4u /* no overwriting: UNTIL_FULL, FLUSH */
+#define PXT_GATE_FILTER     8u
+#define PXT_GATE_CAREFUL    16u
+#define PXT_GATE_FILTERED   32u
+#define PXT_GATE_GENERATION 64u
+
+#define PXT_SET_WORDS (PXT_ID_COUNT / 32u)
+
+/* Bytes of the largest system event's data: FILTER's two sets, START's one, STOP's int. */
+#if CONFIG_PTRACE_FILTER
+#define PXT_START_BYTES (PXT_ID_COUNT / 8u)
+#else
+#define PXT_START_BYTES 0u
+#endif
+
+/*
+ * A START or STOP that found no room in a stream that does not overwrite: it stands between what
+ * was recorded before and after, which is what each lane's side_pos tells.  One START at most.
+ */
+struct pxt_side {
+	uint32_t info;      /* pxt_slot_info(); 0: unused */
+	uint32_t automatic; /* an automatic STOP: not among the counts */
+	uint64_t ticks;
+	uint64_t ctx;
+	int32_t why; /* STOP's data */
+};
+
+#if CONFIG_PTRACE_ATTACH
+/* 1: behind the others is the lane for what other processes record (share.h). */
+#define PXT_GUESTS_MEMBER       uint32_t guests_lanes;
+#define PXT_GUESTS_LANES(block) ((block)->guests_lanes)
+#define PXT_SHARE_MEMBER        void *share; /* Attached Processes' own; NULL: the stream has no name */
+#else
+#define PXT_GUESTS_MEMBER
+#define PXT_GUESTS_LANES(block) 0u
+#define PXT_SHARE_MEMBER
+#endif
+
+/* Of a private copy (copy.h), which is no stream of the process. */
+#define PXT_INDEX_COPY UINT32_MAX
+
+struct pxt_block {
+	PXT_STREAM_LABEL
+	/* Read by every writer, written by control calls only. */
+	PXT_ALIGNED(PXT_CACHE_LINE) _Atomic uint32_t gate;
+	uint32_t lane_mask; /* of the lanes that trace points choose from */
+	uint32_t slot_mask;
+	uint32_t max_data;
+	uint32_t mark; /* slots in use at which a sleeper is woken; 0: by every record */
+	_Atomic uint32_t
+	    no_short;   /* not 0: not for the short path, whose hot stream it is (family.h) */
+	uint32_t index; /* of the stream in its process; PXT_INDEX_COPY */
+	int32_t pid;
+	uint64_t
+	    lane_stride; /* bytes of a lane's words: by it, trace points need one multiplication */
+	uint64_t short_step; /* of a record in the common case (emit_short.h): pxt_ring_step(2) */
+	_Atomic uint32_t asleep; /* set by who goes to sleep, taken by the writer that wakes him */
+	pxt_wide auto_stop_ticks;
+
+	/* The consumer's. */
+	PXT_ALIGNED(PXT_CACHE_LINE)
+	uint64_t retrieved; /* this and the next four stand in a row: format/label.h, counts_at */
+	uint64_t lost;      /* beside the lanes' `refused` */
+	uint64_t cleared;
+	uint64_t sided;        /* records that went to `side` instead of a lane */
+	uint64_t barriers;     /* marks issued */
+	uint64_t last_ticks;   /* of the last event handed out: reported stamps never decrease */
+	uint64_t snapshot;     /* clock before the last look at lanes without a front */
+	uint64_t give_up;      /* LOOP: what is older than this was overwritten somewhere */
+	uint64_t gap_ticks;    /* stamp of the first lost record of a gap, 0 unknown */
+	uint64_t lost_before;  /* records lost since the last event handed out */
+	uint64_t refused_told; /* of the lanes' `refused`, already in lost_before */
+	uint64_t lost_told;    /* losses that get_status() has reported */
+	uint64_t start_ticks;  /* stamp of the automatic START that is due */
+	uint64_t turn_end;   /* consumer.h: below it turn_lane comes next; 0: look at everything */
+	uint64_t idle_since; /* clock before nothing was found in any lane; 0: look at everything */
+	uint32_t turn_lane;
+	uint32_t turn;       /* items handed out, for core/read/lane.c */
+	uint32_t limit_step; /* so far `limit` may stay behind a lane's position */
+	PXT_GUESTS_MEMBER
+	uint8_t phase; /* enum pxt_phase (gate.h): what is due of automatic stops and restarts */
+	uint8_t gap;   /* enum pxt_gap (core/read/gap.h): what is due of a loss */
+	uint8_t freed_since_full;
+	uint8_t quiet; /* stopped, and no writer is inside: nothing unfinished will be finished */
+	uint8_t full_policy; /* POSIX_TRACE_LOOP, ... */
+	uint8_t with_log;    /* the flusher restarts, not the reader */
+	struct pxt_side side[PXT_SIDES];
+
+#if CONFIG_PTRACE_FILTER
+	/* Two sets: control writes the one that is not in force, then turns the gate's bit. */
+	_Atomic uint32_t filter[2][PXT_SET_WORDS];
+	uint32_t start_set[PXT_SET_WORDS]; /* in force at the automatic START that is due */
+	uint32_t side_set[PXT_SET_WORDS];  /* in force at the START beside the lanes */
+#endif
+	struct pxt_clock_set created;
+	trace_attr_t attr; /* as in force */
+};
+
+#if CONFIG_PTRACE_PORT_POSIX
+_Static_assert(sizeof(struct pxt_block) <= 1344, "a stream costs 1.5 KiB with its first lane");
+#endif
+
+PXT_INLINE struct pxt_lane *pxt_block_lane(struct pxt_block *block, uint32_t lane)
+{
+	return (struct pxt_lane *)(void *)((unsigned char *)(block + 1) +
+	                                   (size_t)lane * (size_t)block->lane_stride);
+}
+
+/* For the consumer and control. */
+PXT_INLINE struct pxt_ring pxt_block_ring(struct pxt_block *block, uint32_t index)
+{
+	struct pxt_lane *lane = pxt_block_lane(block, index);
+
+	return (struct pxt_ring){
+		.lane = lane, .slots = pxt_lane_cells(lane), .mask = block->slot_mask
+	};
+}
+
+/* Index of the last lane, that of other processes included. */
+PXT_INLINE uint32_t pxt_block_last(const struct pxt_block *block)
+{
+	return block->lane_mask + PXT_GUESTS_LANES(block);
+}
+
+PXT_INLINE uint32_t pxt_block_lanes(const struct pxt_block *block)
+{
+	return pxt_block_last(block) + 1u;
+}
+
+/* Whether its order comes out of several lanes (merge.h). */
+PXT_INLINE bool pxt_block_merges(const struct pxt_block *block)
+{
+	return pxt_block_last(block) != 0;
+}
+
+PXT_INLINE uint32_t pxt_block_state(struct pxt_block *block)
+{
+	return atomic_load_explicit(&block->gate, memory_order_acquire) & PXT_GATE_STATE;
+}
+
+/*
+ * The turn: once it was found out which record comes next, that holds for more of the same lane, as
+ * long as their stamps are below `turn_end`: the other lanes' fronts, the snapshot and what is due
+ * beside the lanes stay as they were.  Writers cannot make that wrong: what they add is later, what
+ * they overwrite is seen by its tag.  Everything else that changes what comes next ends it.
+ */
+PXT_INLINE void pxt_block_end_turn(struct pxt_block *block)
+{
+	block->turn_end = 0;
+	block->idle_since = 0;
+}
+
+/* ---- block.c ---- */
+
+/* Where the lanes' slots are, behind the words of all of them; once masks and lanes are known. */
+void pxt_block_lay_out(struct pxt_block *block);
+/* Wakes whoever sleeps on the stream. */
+void pxt_block_wake(struct pxt_block *block);
+/*
+ * Slots that are free in the fullest lane; as many as there are when overwriting.  Beside writers the
+ * answer may be old when it is returned.
+ */
+uint32_t pxt_block_room(struct pxt_block *block);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* share.c - Core's side of streams that other processes trace into; see share.h. */
+#include "core/stream/share.h"
+
+#include "core/process/holdback.h"
+
+#include <errno.h>
+
+const struct pxt_share_ops *pxt_share_ops;
+
+/* Nobody knows the identifier yet but those who come by the name. */
+int pxt_share_name(struct pxt_stream *stream)
+{
+	const char *name = stream->block->attr._pxt_share;
+	int error;
+
+	if (!name)
+		return 0;
+	/* The caller's text: not looked at again. */
+	stream->block->attr._pxt_share = NULL;
+	pxt_stream_unlock(stream);
+	error = pxt_share_ops->open(stream, name);
+	pxt_port_mutex_lock(&stream->mutex);
+	if (error) {
+		pxt_handle_remove(stream->trid);
+		stream->trid = 0;
+	}
+	return error;
+}
+
+void pxt_share_close(struct pxt_stream *stream)
+{
+	if (stream->share)
+		pxt_share_ops->close(stream);
+}
+
+void pxt_share_forget(void)
+{
+	for (unsigned i = 0; pxt_share_ops && i < CONFIG_PTRACE_MAX_STREAMS; i++)
+		pxt_share_ops->forget(i);
+}
+
+static bool is_settled(trace_id_t trid, uint64_t clock)
+{
+	struct pxt_stream *stream = pxt_stream_lock(trid);
+	bool settled;
+
+	if (!stream)
+		return true;
+	settled = !stream->share || pxt_block_state(stream->block) == PXT_GATE_OFF ||
+	          pxt_share_ops->pull(stream, pxt_port_ticks_ordered(), true) >= clock;
+	pxt_stream_unlock(stream);
+	return settled;
+}
+
+void pxt_share_settle(trace_id_t trid)
+{
+	const uint64_t slice = 200000;
+	struct pxt_patience patience;
+	uint64_t clock;
+
+	if (!pxt_share_ops)
+		return;
+	clock = pxt_port_ticks_ordered();
+	pxt_patience_begin(&patience, pxt_holdback_ns);
+	while (!is_settled(trid, clock) && pxt_patience_pause(&patience, slice))
+		;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * share.h - streams that processes which are no relatives trace into (unit Attached Processes).
+ *
+ *   who beside whom     own writers   consumer, control   pull, put, lost   open, close
+ *   own writers              -                -                  -               -
+ *   the others               -                X                  X               X
+ *                                                   X: the stream's mutex; open and close: see below
+ *
+ * No process writes into another one's memory.  An attached process ("guest") traces into a stream
+ * of its own, whose memory it gives the owner to read; the owner takes the records from there
+ * ("pull"), checks and translates them, and puts them into one more lane of the stream, the
+ * guests' lane, which no trace point of its own uses.  From there on they are like all others.
+ *
+ * A pull belongs to a look at the lanes: the clock is read first, then guests are pulled, then the
+ * lanes' heads are read.  What a guest had finished before that reading is in the lane then, so
+ * the merge's rules hold for it as for what the owner's threads recorded.
+ *
+ * The unit's functions are reached through a table that the first attribute with a name sets, so
+ * that programs that share nothing carry nothing of it.
+ */
+#ifndef PXT_SHARE_H
+#define PXT_SHARE_H
+
+#include "base/attr.h"
+#include "core/ring/ring.h"
+#include "core/stream/stream.h"
+
+#if CONFIG_PTRACE_ATTACH
+
+struct pxt_share_ops {
+	/*
+	 * The stream is whole and known to trace points, its identifier is about to be given out: other
+	 * processes may find it from now on.  No lock is held.  EINVAL (no such name), EEXIST (a living
+	 * process has it), EACCES, EAGAIN, ENOMEM or 0; then stream->share is set.
+	 */
+	int (*open)(struct pxt_stream *stream, const char *name);
+	/* It is shut down: nobody finds it any more, guests are let go.  No lock is held. */
+	void (*close)(struct pxt_stream *stream);
+	/*
+	 * Guests' records that were finished before @clock (a reading of the counter) come into the
+	 * guests' lane.  Returns a bound, at most @clock: guests' records with smaller stamps are there,
+	 * or were lost, or return later than that.  @all: older ones are overwritten, if need be, to
+	 * get at the newest; else what finds no room stays with its guest.  With the stream's mutex.
+	 * Bound: the slots of all guests.
+	 */
+	uint64_t (*pull)(struct pxt_stream *stream, uint64_t clock, bool all);
+	/* The stream was started or stopped.  With the stream's mutex; does not wait. */
+	void (*state)(struct pxt_stream *stream);
+	/*
+	 * In a forked child, which has neither guests nor the name: what port_alloc() gave the unit is
+	 * not in it, so it keeps in static memory, by the stream's index, what has to be closed here.
+	 * Async-signal-safe.
+	 */
+	void (*forget)(unsigned index);
+};
+
+/* NULL: nothing in this process was ever given a name. */
+extern const struct pxt_share_ops *pxt_share_ops;
+
+PXT_INLINE uint64_t pxt_share_pull(struct pxt_block *block, uint64_t clock, bool all)
+{
+	struct pxt_stream *stream;
+
+	/* Whoever reads a copy has no stream's mutex, and may not look at any. */
+	if (block->index == PXT_INDEX_COPY)
+		return clock;
+	stream = &pxt_streams[block->index];
+	return stream->block == block && stream->share ? pxt_share_ops->pull(stream, clock, all)
+	                                               : clock;
+}
+
+/* The same up to now, for control calls. */
+PXT_INLINE void pxt_share_pull_now(struct pxt_block *block, bool all)
+{
+	(void)pxt_share_pull(block, pxt_port_ticks_ordered(), all);
+}
+
+PXT_INLINE void pxt_share_state(struct pxt_stream *stream)
+{
+	if (stream->share)
+		pxt_share_ops->state(stream);
+}
+
+#define PXT_LANES_MAX(attr)                                                                        \
+	((attr)->_pxt_share ? CONFIG_PTRACE_LANES_MAX / 2u : CONFIG_PTRACE_LANES_MAX)
+
+PXT_INLINE uint32_t pxt_share_lanes(const trace_attr_t *attr)
+{
+	return attr->_pxt_share ? 1u : 0u;
+}
+
+PXT_INLINE void pxt_share_set_lanes(struct pxt_block *block, uint32_t lanes)
+{
+	block->guests_lanes = lanes;
+}
+
+/* Attributes that another process made have no table to them.  Being a guest cannot be asked for. */
+PXT_INLINE bool pxt_share_known(trace_attr_t *attr)
+{
+	attr->_pxt_flags &= ~PXT_ATTR_GUEST;
+	return !attr->_pxt_share || pxt_share_ops;
+}
+
+/*
+ * The last step of create that may fail: the stream gets the name of its attributes.  With the
+ * stream's mutex, which is given up meanwhile; on an error the identifier is gone.
+ */
+int pxt_share_name(struct pxt_stream *stream);
+void pxt_share_close(struct pxt_stream *stream);
+/*
+ * Before a stop and the like, with no lock: returns when all that others have recorded by now is in
+ * the guests' lane.  Usually that is one pull; a type that is new here must be learnt first, an unfinished
+ * record is waited for, each for the hold-back time at most.
+ */
+void pxt_share_settle(trace_id_t trid);
+/*
+ * In a forked child, before fork() returns in it: one that never calls the library, but outlives its
+ * parent, would keep up places and connections of its parent's streams.  Again when a child starts,
+ * which may have been made where no fork handler runs.
+ */
+void pxt_share_forget(void);
+#else
+
+PXT_INLINE uint64_t pxt_share_pull(struct pxt_block *block, uint64_t clock, bool all)
+{
+	(void)block;
+	(void)all;
+	return clock;
+}
+
+PXT_INLINE void pxt_share_pull_now(struct pxt_block *block, bool all)
+{
+	(void)block;
+	(void)all;
+}
+
+#define PXT_LANES_MAX(attr) CONFIG_PTRACE_LANES_MAX
+
+PXT_INLINE uint32_t pxt_share_lanes(const trace_attr_t *attr)
+{
+	(void)attr;
+	return 0;
+}
+
+PXT_INLINE void pxt_share_set_lanes(struct pxt_block *block, uint32_t lanes)
+{
+	(void)block;
+	(void)lanes;
+}
+
+PXT_INLINE bool pxt_share_known(trace_attr_t *attr)
+{
+	(void)attr;
+	return true;
+}
+
+PXT_INLINE void pxt_share_state(struct pxt_stream *stream)
+{
+	(void)stream;
+}
+
+PXT_INLINE int pxt_share_name(struct pxt_stream *stream)
+{
+	(void)stream;
+	return 0;
+}
+
+PXT_INLINE void pxt_share_close(struct pxt_stream *stream)
+{
+	(void)stream;
+}
+
+PXT_INLINE void pxt_share_settle(trace_id_t trid)
+{
+	(void)trid;
+}
+
+PXT_INLINE void pxt_share_forget(void)
+{
+}
+#endif
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * startset.h - the filter as the data of START, and where that is kept until START is read.
+ *
+ *   who beside whom: under the stream's mutex.
+ */
+#ifndef PXT_STARTSET_H
+#define PXT_STARTSET_H
+
+#include "core/stream/block.h"
+
+#include <stddef.h>
+
+#if CONFIG_PTRACE_FILTER
+/*
+ * The filter in force, as the data of START.  An automatic START that is due has its own copy: filter
+ * and stream may change before it is told, and another START by call may come behind it.
+ */
+PXT_INLINE const void *pxt_set_in_force(const struct pxt_block *block, uint32_t gate)
+{
+	return block->filter[gate & PXT_GATE_FILTER ? 1 : 0];
+}
+
+PXT_INLINE const void *pxt_start_data(const struct pxt_block *block)
+{
+	return block->start_set;
+}
+
+/* Copies the filter in force to where an automatic START's data is taken from. */
+PXT_INLINE void pxt_note_start_set(struct pxt_block *block, uint32_t gate)
+{
+	for (uint32_t i = 0; i < PXT_SET_WORDS; i++)
+		block->start_set[i] = atomic_load_explicit(
+		    &block->filter[gate & PXT_GATE_FILTER ? 1 : 0][i], memory_order_relaxed);
+}
+
+/* Data of the START that stands beside the lanes. */
+#define PXT_SIDE_SET_AT offsetof(struct pxt_block, side_set)
+PXT_INLINE void *pxt_side_data(struct pxt_block *block)
+{
+	return block->side_set;
+}
+
+/* Both sets, and the one of the last automatic START. */
+PXT_INLINE void pxt_copy_filter(struct pxt_block *to, struct pxt_block *from)
+{
+	for (uint32_t i = 0; i < PXT_SET_WORDS; i++) {
+		for (unsigned set = 0; set < 2u; set++)
+			atomic_store_explicit(&to->filter[set][i],
+			    atomic_load_explicit(&from->filter[set][i], memory_order_relaxed),
+			    memory_order_relaxed);
+		to->start_set[i] = from->start_set[i];
+		to->side_set[i] = from->side_set[i];
+	}
+}
+
+PXT_INLINE void pxt_empty_filter(struct pxt_block *block, uint32_t gate)
+{
+	for (uint32_t i = 0; i < PXT_SET_WORDS; i++)
+		atomic_store_explicit(
+		    &block->filter[gate & PXT_GATE_FILTER ? 0 : 1][i], 0, memory_order_relaxed);
+}
+#define PXT_CLEAR_TURNS PXT_GATE_FILTER
+#else
+PXT_INLINE const void *pxt_set_in_force(const struct pxt_block *block, uint32_t gate)
+{
+	(void)gate;
+	return block;
+}
+
+PXT_INLINE const void *pxt_start_data(const struct pxt_block *block)
+{
+	return block;
+}
+
+PXT_INLINE void pxt_note_start_set(struct pxt_block *block, uint32_t gate)
+{
+	(void)block;
+	(void)gate;
+}
+
+#define PXT_SIDE_SET_AT 0u
+PXT_INLINE void *pxt_side_data(struct pxt_block *block)
+{
+	return block;
+}
+
+PXT_INLINE void pxt_copy_filter(struct pxt_block *to, struct pxt_block *from)
+{
+	(void)to;
+	(void)from;
+}
+
+PXT_INLINE void pxt_empty_filter(struct pxt_block *block, uint32_t gate)
+{
+	(void)block;
+	(void)gate;
+}
+#define PXT_CLEAR_TURNS 0u
+#endif
+
+#endif

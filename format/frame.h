@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frame.h - frames, in which a log crosses a serial line or a network: FORMAT.md, section 10, in C.
+ *
+ * Packing needs no memory but the buffer that the frame goes to, and looks at each byte once.
+ * Unpacking is the receiver's affair (tools/link/frame.c).
+ */
+#ifndef PXT_FRAME_H
+#define PXT_FRAME_H
+
+#include "format/compiler.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum pxt_frame_kind {
+	PXT_FRAME_DATA = 0, /* slots */
+	PXT_FRAME_HEAD = 1, /* what a receiver needs to know before anything else */
+	PXT_FRAME_META = 2, /* entries of a block that is not DATA */
+};
+
+#define PXT_FRAME_KIND_SHIFT   14u /* in the first word; below it the frame's number */
+#define PXT_FRAME_NUMBER_MASK  0x3fffu
+#define PXT_FRAME_START_BYTES  4u
+#define PXT_FRAME_CRC_BYTES    4u
+#define PXT_FRAME_OVERHEAD     (PXT_FRAME_START_BYTES + PXT_FRAME_CRC_BYTES)
+#define PXT_FRAME_DELIMITER    0u
+/* What fits a packet of Ethernet: 1,472 bytes. */
+#define PXT_FRAME_CONTENTS_MAX 1456u
+/* Of a HEAD: so much of the file head, a CLOCKS entry, and three counts. */
+#define PXT_FRAME_FILE_HEAD    296u
+#define PXT_FRAME_UUID_AT      32u
+#define PXT_FRAME_CLOCKS_AT    PXT_FRAME_FILE_HEAD
+#define PXT_FRAME_COUNTS_AT    (PXT_FRAME_CLOCKS_AT + 64u)
+#define PXT_FRAME_HEAD_BYTES   (PXT_FRAME_COUNTS_AT + 24u)
+/* Of a META: type and number of the entries behind it. */
+#define PXT_FRAME_META_START   4u
+/* Room for a frame with @contents bytes of contents, a delimiter on both sides included. */
+#define PXT_FRAME_ROOM(contents)                                                                   \
+	((contents) + PXT_FRAME_OVERHEAD + ((contents) + PXT_FRAME_OVERHEAD) / 254u + 3u)
+
+/* What a frame says before its contents. */
+struct pxt_frame_start {
+	enum pxt_frame_kind kind;
+	uint32_t seed;    /* CRC of the stream's UUID; 0 for a HEAD */
+	uint64_t frames;  /* of the stream before this one ... */
+	uint64_t records; /* ... and records that begin in them */
+};
+
+/* A frame under construction. */
+struct pxt_frame {
+	unsigned char *to;
+	uint32_t used;
+	uint32_t code_at; /* where the number of bytes up to the next zero goes */
+	uint32_t crc;
+	bool plain; /* a packet of its own: no COBS */
+};
+
+/* @to: PXT_FRAME_ROOM() bytes.  @lone: what came before may be noise, so a delimiter comes first. */
+void pxt_frame_begin(
+    struct pxt_frame *frame, void *to, const struct pxt_frame_start *start, bool plain, bool lone);
+void pxt_frame_add(struct pxt_frame *frame, const void *contents, uint32_t bytes);
+/* Returns the frame's bytes. */
+uint32_t pxt_frame_end(struct pxt_frame *frame);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ids.h - the numbers of event types.
+ *
+ *   0         never valid, so that zeroed memory is no event
+ *   1..8      the standard's system events (trace.h)
+ *   9..28     implementation-defined system events
+ *   29, 30    records of the ring itself, never shown: PXT_ID_MARK, PXT_ID_VOID
+ *   31        the unnamed user event
+ *   32..      user events in order of definition
+ */
+#ifndef PXT_IDS_H
+#define PXT_IDS_H
+
+#include "format/compiler.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <trace.h>
+
+#define PXT_ID_SYSTEM_FIRST 1u
+#define PXT_ID_ERROR        1u
+#define PXT_ID_START        2u
+#define PXT_ID_STOP         3u
+#define PXT_ID_OVERFLOW     4u
+#define PXT_ID_RESUME       5u
+#define PXT_ID_FILTER       6u
+#define PXT_ID_FLUSH_START  7u
+#define PXT_ID_FLUSH_STOP   8u
+#define PXT_ID_SYSTEM_LAST  28u
+#define PXT_ID_MARK         29u /* barrier between lanes: what follows it was recorded later */
+#define PXT_ID_VOID         30u /* only older builds: of a writer that came behind a stop; lost */
+#define PXT_ID_UNNAMED      31u
+#define PXT_ID_USER_FIRST   32u
+#define PXT_ID_COUNT        _PXT_EVENT_IDS
+
+/* The name of a predefined type that this configuration knows, or NULL. */
+const char *pxt_system_event_name(unsigned id);
+/* The type of that name, or 0; @bytes counts the NUL of @name. */
+unsigned pxt_system_event_id(const char *name, size_t bytes);
+/* Whether two texts are the same, NUL included; reads @bytes of @b at most, of @a no more. */
+PXT_INLINE bool pxt_same_text(const char *a, const char *b, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++) {
+		if (a[i] != b[i])
+			return false;
+	}
+	return true;
+}
+
+#endif

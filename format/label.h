@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * label.h - what a block of trace memory says of itself, so that it can be read where its process
+ * is gone: in a file, in a core file, in a dump of a board's memory.
+ *
+ *   who beside whom: written once before the block is found by anybody, never changed.
+ *
+ * A label stands at the beginning of every stream's block and of every process' directory.  Fields
+ * have the widths written here on every machine; the byte order is the recorder's, and `order`
+ * tells which that is.  All places are counted in bytes from the label's beginning.
+ */
+#ifndef PXT_LABEL_H
+#define PXT_LABEL_H
+
+#include <stdint.h>
+
+#define PXT_LABEL_VERSION 3u
+#define PXT_LABEL_ORDER   0x01020304u
+
+/* Found by search: 16 bytes that nothing else begins with. */
+#define PXT_STREAM_MAGIC    "PXTRACE\x01STREAM\n"
+#define PXT_DIRECTORY_MAGIC "PXTRACE\x01THREAD\n"
+
+struct pxt_label {
+	char magic[16];
+	uint32_t order;   /* PXT_LABEL_ORDER */
+	uint32_t version; /* PXT_LABEL_VERSION */
+	uint64_t bytes;   /* of the whole block */
+	uint64_t key;     /* one number of the process: ties its streams to its directory */
+	int32_t pid;
+	uint32_t word_bytes; /* 4 or 8: of a pointer */
+};
+
+/* How 64-bit values that writers change are kept (port_atomic.h). */
+#define PXT_LABEL_WHOLE 0u /* one 64-bit number; cells are slots */
+#define PXT_LABEL_WORDS 1u /* 32-bit words (port/posix/words.h); cells have eight of them */
+
+struct pxt_stream_label {
+	struct pxt_label label;
+	uint64_t directory_at; /* of a copy of the directory in the same file; 0: none */
+	uint64_t about_at;     /* of text about the process in the same file; 0: none */
+	uint32_t about_bytes;  /* ... whole lines, see below */
+	uint32_t
+	    state_at; /* in a lane: 64-bit position and number that are read next; 0: not there */
+	uint64_t lanes_at; /* of the first lane's words */
+	uint64_t lane_stride;
+	uint32_t lanes;
+	uint32_t slots; /* of a lane; a power of two */
+	uint32_t form;  /* PXT_LABEL_WHOLE or PXT_LABEL_WORDS */
+	uint32_t cell_bytes;
+	uint32_t cells_at; /* slots of the first lane; those of the others follow */
+	uint32_t head_at;  /* in a lane: its cursor, */
+	uint32_t epoch_at;
+	uint32_t refused_at;
+	uint32_t limit_at;    /* 32 bits; low half of the position that is read next */
+	uint32_t ctx_bytes;   /* PXT_CTX_BYTES */
+	uint32_t has_thread;  /* the context holds a thread's index, */
+	uint32_t has_address; /* ... an address */
+	uint32_t gate_at;     /* in the block: the gate word, */
+	uint32_t counts_at; /* ... five 64-bit numbers: retrieved, lost, cleared, sided, barriers */
+	uint32_t sides_at;  /* ... START and STOP that stand beside the lanes, */
+	uint32_t side_bytes;   /* ... their size, */
+	uint32_t sides;        /* ... and number */
+	uint32_t full_policy;  /* POSIX_TRACE_LOOP, ... */
+	uint32_t id_count;     /* size of a set of event types, in bits; 0: no Event Filter */
+	uint32_t clock_source; /* POSIX_TRACE_CLOCK_..._NP */
+	uint32_t clock_error_ppm;
+	uint32_t ended; /* not 0: shut down by its program, which had stopped it before */
+	uint64_t hz;
+	/* The clocks at creation. */
+	uint64_t created_ticks;
+	int64_t created_sec[3]; /* REALTIME, MONOTONIC, BOOTTIME */
+	uint32_t created_nsec[3];
+	uint32_t max_data;
+	uint32_t generation_at; /* attributes of the stream: text with a NUL, */
+	uint32_t generation_bytes;
+	uint32_t name_at; /* ... the trace-name */
+	uint32_t name_bytes;
+	uint32_t
+	    side_pos_at; /* in a lane: 32 bits for each side record, the position it stands before */
+	uint32_t side_set_at; /* in the block: data of the START among them */
+};
+
+/*
+ * Text about the process: lines that end in \n, each a word, a blank and the rest.  Control
+ * characters within are '?'; what is not known has no line; readers pass over words they do not know.
+ *
+ *	executable PATH
+ *	host NAME
+ *	started SECONDS.NANOSECONDS             CLOCK_REALTIME of the process' start
+ *	boot ID                                 32 hexadecimal digits, the same for all of one boot
+ *	module BASE LOW HIGH BUILD-ID PATH      numbers hexadecimal without 0x; "-": no build-id
+ *
+ * The magic number of a stream is written when all else is there.  What a reader or a control call
+ * was changing when its process died may be half changed: position and number that a lane reads
+ * next need not belong together (tags and cursor tell which they are), nor counts to either.
+ */
+
+struct pxt_directory_label {
+	struct pxt_label label;
+	uint32_t
+	    threads_at; /* the table: count (32 bits), what its owners need, then from entries_at on */
+	uint32_t entries_at;
+	uint32_t entry_bytes;
+	uint32_t entries;   /* entry 0 is unused */
+	uint32_t passes_at; /* in an entry: odd while the thread is inside a trace point */
+	uint32_t thread_at; /* ... pthread_t, 64 bits (WHOLE) or a wide of words.h */
+	uint32_t pid_at;    /* ... 32 bits */
+	uint32_t tid_at;    /* ... 32 bits, 0: not known */
+	uint32_t name_at;   /* ... 16 bytes, or as many as are before a NUL */
+	uint32_t
+	    names_at; /* 0: no User Events; else struct pxt_names (core/process/names_map.h): */
+	uint32_t name_bytes; /* ... of one name with its NUL */
+	uint32_t names_max;
+	uint32_t names_count_at;
+	uint32_t format_offsets_at; /* 32 bits each: place in the pool plus 1; 0: no description */
+	uint32_t names_first_at;
+	uint32_t pool_at;
+	uint32_t pool_bytes;
+	uint32_t first_user_id; /* of the first name */
+	uint32_t form;
+	uint32_t started_nsec; /* the process' start, CLOCK_REALTIME */
+	char executable[128];  /* path, cut; "": not known */
+	char host[64];
+	int64_t started_sec; /* 0: not known */
+};
+
+/* Nothing that an ABI would pad stands in them: they are the same bytes everywhere. */
+_Static_assert(sizeof(struct pxt_stream_label) == 256, "a stream's label has 256 bytes");
+_Static_assert(sizeof(struct pxt_directory_label) == 328, "a directory's label has 328 bytes");
+
+#endif

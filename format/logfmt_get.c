@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* logfmt_get.c - reading: the head of the file, the heads of blocks, and records. */
+#include "format/attr_marks.h"
+#include "format/crc32.h"
+#include "format/logfmt_bytes.h"
+#include "format/sum.h"
+#include "format/ticks.h"
+
+#define SECONDS_MAX      ((int64_t)1 << 40)
+#define HEADER_BYTES_MAX 65536u
+
+static const unsigned char file_magic[8] = PXT_LOG_MAGIC;
+static const unsigned char block_magic[4] = PXT_LOG_BLOCK_MAGIC;
+
+const char pxt_log_newer[] = "the log needs a newer reader";
+
+static bool good_time(int64_t seconds, uint32_t nanoseconds)
+{
+	return seconds >= 0 && seconds < SECONDS_MAX && nanoseconds < PXT_NS_PER_S;
+}
+
+bool pxt_get_time(const unsigned char *at, bool swapped, struct timespec *time)
+{
+	int64_t seconds = (int64_t)pxt_get64(at, swapped);
+	uint32_t nanoseconds = pxt_get32(at + 8, swapped);
+
+	time->tv_sec = (time_t)seconds;
+	time->tv_nsec = (long)nanoseconds;
+	return good_time(seconds, nanoseconds);
+}
+
+bool pxt_get_clocks(const unsigned char *at, bool swapped, struct pxt_clock_set *set)
+{
+	set->ticks = pxt_get64(at, swapped);
+	return pxt_get_time(at + 8, swapped, &set->realtime) &&
+	       pxt_get_time(at + 24, swapped, &set->monotonic) &&
+	       pxt_get_time(at + 40, swapped, &set->boottime);
+}
+
+static bool good_policies(const trace_attr_t *attr)
+{
+	return attr->_pxt_stream_policy >= POSIX_TRACE_LOOP &&
+	       attr->_pxt_stream_policy <= POSIX_TRACE_FLUSH &&
+	       (attr->_pxt_log_policy == POSIX_TRACE_LOOP ||
+	           attr->_pxt_log_policy == POSIX_TRACE_UNTIL_FULL ||
+	           attr->_pxt_log_policy == POSIX_TRACE_APPEND) &&
+	       (attr->_pxt_inherit == POSIX_TRACE_CLOSE_FOR_CHILD ||
+	           attr->_pxt_inherit == POSIX_TRACE_INHERITED);
+}
+
+const char *pxt_get_attr(const unsigned char *at, bool swapped, trace_attr_t *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->_pxt_magic = PXT_ATTR_MAGIC;
+	pxt_log_get_fields(at, swapped, pxt_log_attr_fields, attr);
+	if (!good_policies(attr))
+		return "the attributes name a policy that does not exist";
+	if (!good_time(attr->_pxt_create_sec, (uint32_t)attr->_pxt_create_nsec) ||
+	    !good_time(attr->_pxt_clockres_sec, (uint32_t)attr->_pxt_clockres_nsec))
+		return "the attributes hold an impossible time";
+	if (attr->_pxt_max_data > PXT_DATA_MAX || attr->_pxt_system_slots > 4096u)
+		return "the attributes hold an impossible size";
+	if (!pxt_get_text(at + 80, attr->_pxt_name, sizeof(attr->_pxt_name)) ||
+	    !pxt_get_text(at + 112, attr->_pxt_genversion, sizeof(attr->_pxt_genversion)))
+		return "a name in the attributes has no end";
+	return NULL;
+}
+
+/* In either order: what stands in front of all numbers. */
+static const char *get_order(const unsigned char *at, bool *swapped)
+{
+	uint32_t mark = pxt_get32(at + 8, false);
+
+	if (memcmp(at, file_magic, sizeof(file_magic)) != 0)
+		return "not a trace log (no magic at its start)";
+	if (mark != PXT_LOG_ORDER_MARK && mark != __builtin_bswap32(PXT_LOG_ORDER_MARK))
+		return "the byte order mark is damaged";
+	*swapped = mark != PXT_LOG_ORDER_MARK;
+	return NULL;
+}
+
+static const char *get_version(const unsigned char *at, struct pxt_log_header *header)
+{
+	pxt_log_get_fields(at, header->swapped, pxt_log_version_fields, header);
+	if (header->min_major > PXT_LOG_MAJOR ||
+	    (header->min_major == PXT_LOG_MAJOR && header->min_minor > PXT_LOG_MINOR))
+		return pxt_log_newer;
+	return NULL;
+}
+
+static uint32_t context_bytes(const struct pxt_log_header *header)
+{
+	uint32_t address = header->word_bytes == 8 ? 6u : 4u;
+
+	return ((header->contents & PXT_LOG_HAS_THREAD) ? 2u : 0u) +
+	       ((header->contents & PXT_LOG_HAS_ADDRESS) ? address : 0u);
+}
+
+static const char *check_machine(const unsigned char *at, const struct pxt_log_header *header)
+{
+	if (header->word_bytes != 4 && header->word_bytes != 8)
+		return "pointers of the recording machine have neither 4 nor 8 bytes";
+	if (header->ctx_bytes != context_bytes(header))
+		return "the context's size does not fit what it is said to hold";
+	if (at[22] != PXT_SLOT_BYTES)
+		return "slots do not have 16 bytes";
+	if (header->rate.hz == 0 || header->rate.hz > PXT_HZ_MAX)
+		return "the stamp clock's rate is impossible";
+	if (header->set_bytes % 4u || header->set_bytes > PXT_LOG_IDS / 8u)
+		return "the size of event sets is impossible";
+	return NULL;
+}
+
+static const char *check_layout(const struct pxt_log_header *header)
+{
+	if (header->header_bytes < PXT_LOG_HEADER_BYTES ||
+	    header->header_bytes > HEADER_BYTES_MAX || header->header_bytes % 16u)
+		return "the head of the file has an impossible size";
+	if (header->largest_block < PXT_LOG_STAGING_MIN ||
+	    header->largest_block > PXT_LOG_BLOCK_MAX)
+		return "the largest block has an impossible size";
+	if (header->layout == PXT_LAYOUT_SEQUENTIAL)
+		return NULL;
+	if (header->layout != PXT_LAYOUT_FRAMES)
+		return "the layout is neither sequential nor frames";
+	if (header->frames == 0 || header->frame_bytes % 16u ||
+	    header->frame_bytes < PXT_LOG_BLOCK_BYTES + PXT_SLOT_BYTES ||
+	    header->frame_bytes > header->largest_block)
+		return "the frames have an impossible size";
+	/* 2^62 is far beyond any file, and keeps offsets behind the frames within 63 bits. */
+	if (header->data_offset < header->header_bytes || header->data_offset % 16u ||
+	    header->data_offset > (uint64_t)1 << 62)
+		return "the first frame is at an impossible place";
+	return NULL;
+}
+
+const char *pxt_log_get_header(const unsigned char *at, struct pxt_log_header *header)
+{
+	const char *wrong;
+
+	memset(header, 0, sizeof(*header));
+	wrong = get_order(at, &header->swapped);
+	if (wrong)
+		return wrong;
+	wrong = get_version(at, header);
+	if (wrong)
+		return wrong;
+	if (pxt_get32(at + 508, header->swapped) != pxt_crc32(0, at, 508))
+		return "the checksum of the file's head is wrong";
+	pxt_log_get_fields(at, header->swapped, pxt_log_header_fields, header);
+	memcpy(header->uuid, at + 32, PXT_LOG_UUID_BYTES);
+	if (!pxt_get_clocks(at + 64, header->swapped, &header->created))
+		return "the clocks at creation show an impossible time";
+	wrong = check_machine(at, header);
+	if (!wrong)
+		wrong = check_layout(header);
+	return wrong ? wrong : pxt_get_attr(at + 152, header->swapped, &header->attr);
+}
+
+#define HEAD(at, bits, member) PXT_LOG_FIELD(at, (bits) / 8u, struct pxt_log_blockhead, member),
+static const struct pxt_log_field head_fields[] = { PXT_LOG_BLOCK_FIELDS(HEAD)
+	    HEAD(PXT_LOG_AT_MISSED, 64, missed) PXT_LOG_FIELDS_END };
+
+const char *pxt_log_get_block(
+    const unsigned char *at, const struct pxt_log_header *header, struct pxt_log_blockhead *head)
+{
+	if (memcmp(at, block_magic, sizeof(block_magic)) != 0)
+		return "no block begins here";
+	pxt_log_get_fields(at, header->swapped, head_fields, head);
+	if (memcmp(at + PXT_LOG_AT_UUID, header->uuid, PXT_LOG_UUID_BYTES) != 0)
+		return "the block belongs to another stream";
+	if (head->length < PXT_LOG_BLOCK_BYTES || head->length % 16u ||
+	    head->length > header->largest_block)
+		return "the block has an impossible length";
+	return NULL;
+}
+
+bool pxt_log_sound(const unsigned char *block, uint32_t length, bool swapped)
+{
+	uint32_t crc = pxt_crc32(0, block, PXT_LOG_AT_CRC);
+
+	crc = pxt_crc32(crc, block + PXT_LOG_BLOCK_BYTES, length - PXT_LOG_BLOCK_BYTES);
+	return crc == pxt_get32(block + PXT_LOG_AT_CRC, swapped);
+}
+
+#if PXT_SMALL
+bool pxt_get_record(const unsigned char *at, uint32_t room, bool swapped, uint32_t ctx_bytes,
+    struct pxt_log_record *record)
+{
+	return pxt_get_record_here(at, room, swapped, ctx_bytes, record);
+}
+#endif
+
+bool pxt_log_get_record(const unsigned char *at, uint32_t room, const struct pxt_log_header *header,
+    struct pxt_log_record *record)
+{
+	return pxt_get_record(at, room, header->swapped, header->ctx_bytes, record);
+}
+
+/* Up to 12 bytes, without a call: most payloads are that short. */
+static unsigned char *copy_part(unsigned char *to, const unsigned char *from, uint32_t bytes)
+{
+	if (bytes & 8u) {
+		memcpy(to, from, 8);
+		to += 8;
+		from += 8;
+	}
+	if (bytes & 4u) {
+		memcpy(to, from, 4);
+		to += 4;
+		from += 4;
+	}
+	if (bytes & 2u) {
+		memcpy(to, from, 2);
+		to += 2;
+		from += 2;
+	}
+	if (bytes & 1u)
+		*to++ = *from;
+	return to;
+}
+
+void pxt_log_get_payload(const unsigned char *at, uint32_t from, void *to, uint32_t bytes)
+{
+	const unsigned char *slot = at + (size_t)(1u + from / PXT_SLOT_PAYLOAD) * PXT_SLOT_BYTES;
+	uint32_t skip = from % PXT_SLOT_PAYLOAD;
+	uint32_t part = PXT_SLOT_PAYLOAD - skip < bytes ? PXT_SLOT_PAYLOAD - skip : bytes;
+	unsigned char *out = copy_part(to, slot + 4 + skip, part);
+
+	for (bytes -= part; bytes >= PXT_SLOT_PAYLOAD; bytes -= PXT_SLOT_PAYLOAD) {
+		slot += PXT_SLOT_BYTES;
+		memcpy(out, slot + 4, PXT_SLOT_PAYLOAD);
+		out += PXT_SLOT_PAYLOAD;
+	}
+	if (bytes)
+		(void)copy_part(out, slot + PXT_SLOT_BYTES + 4, bytes);
+}
+
+/* Where the trouble is; head->length where there is none. */
+PXT_INLINE uint32_t walk(const unsigned char *block, const struct pxt_log_blockhead *head,
+    bool swapped, uint32_t ctx_bytes, uint32_t *count, uint64_t *lost)
+{
+	struct pxt_log_record record;
+	uint32_t at = PXT_LOG_BLOCK_BYTES;
+
+	/* Bound: the slots of a block. */
+	while (at < head->length) {
+		if (!pxt_get_record(block + at, head->length - at, swapped, ctx_bytes, &record))
+			break;
+		if (pxt_info_id(record.info) == PXT_LOG_ID_LOSS)
+			pxt_sum_add(lost, record.ticks);
+		else
+			++*count;
+		at += record.slots * PXT_SLOT_BYTES;
+	}
+	return at;
+}
+
+const char *pxt_log_check_data(const unsigned char *block, const struct pxt_log_blockhead *head,
+    const struct pxt_log_header *header, uint32_t *offset)
+{
+	uint64_t lost = 0;
+	uint32_t count = 0;
+
+	/* A loop for each byte order: the usual one need not ask. */
+	*offset = header->swapped ? walk(block, head, true, header->ctx_bytes, &count, &lost)
+	                          : walk(block, head, false, header->ctx_bytes, &count, &lost);
+	if (*offset < head->length)
+		return "a record is damaged";
+	*offset = 0;
+	if (count != head->count)
+		return "the block does not hold as many records as it says";
+	if (lost != head->lost)
+		return "the block does not tell as many losses as it says";
+	if (head->records_total < head->count || head->lost_total < head->lost)
+		return "the block's sums are below what it holds itself";
+	return NULL;
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* slot.c - what headers declare where bytes are saved (PXT_SMALL, format/compiler.h). */
+#include "format/slot.h"
+
+#if PXT_SMALL
+uint32_t pxt_info_slots(uint32_t info, uint32_t ctx)
+{
+	return pxt_info_slots_here(info, ctx);
+}
+#endif

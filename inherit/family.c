@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* family.c - streams that are inherited over fork; see family.h. */
+#include "core/process/family.h"
+
+#include "core/process/directory.h"
+#include "core/stream/stream.h"
+#include "core/stream/wanted.h"
+
+#include <stdatomic.h>
+
+/* How long a relative may hold the lock: it copies a name meanwhile. */
+#define PATIENCE_NS UINT64_C(1000000000)
+#define SLICE_NS    UINT64_C(50000)
+
+static bool has_relatives;
+static uint32_t own_space; /* 0: not known */
+
+static bool any(void)
+{
+	return has_relatives;
+}
+
+static void begin(void)
+{
+	has_relatives = true;
+	pxt_port_fence_relatives();
+}
+
+/*
+ * The parent's threads went on while the child was made: what is found here is as one of them left
+ * it.  A stream that can be found by writers is whole, and its memory is the child's own mapping.
+ */
+static bool keeps(unsigned index)
+{
+	/* Not the block: another one's memory is not in the child. */
+	return (pxt_streams[index].inherited || pxt_streams[index].theirs) &&
+	       atomic_load_explicit(&pxt_blocks[index], memory_order_acquire);
+}
+
+static bool after_fork(void)
+{
+	has_relatives = false;
+	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++)
+		has_relatives |= pxt_streams[i].theirs;
+	if (has_relatives) {
+		pxt_port_fence_relatives();
+		pxt_wanted_inherited();
+	}
+	return has_relatives;
+}
+
+/* ---- Who lives ---- */
+
+static void start(void)
+{
+	own_space = pxt_port_pid_space();
+}
+
+/* The pid last: an entry of the process before it would be taken for a relative's for a moment only. */
+static void sign(struct pxt_thread *entry)
+{
+	atomic_store_explicit(&entry->space, own_space, memory_order_relaxed);
+	atomic_store_explicit(&entry->pid, pxt_process_pid(), memory_order_relaxed);
+}
+
+static bool foreign(const struct pxt_thread *entry)
+{
+	uint32_t space = atomic_load_explicit(&entry->space, memory_order_relaxed);
+
+	return atomic_load_explicit(&entry->pid, memory_order_relaxed) != pxt_process_pid() ||
+	       (space && own_space && space != own_space);
+}
+
+static bool gone(const struct pxt_thread *entry)
+{
+	uint32_t space = atomic_load_explicit(&entry->space, memory_order_relaxed);
+
+	return foreign(entry) && space && space == own_space &&
+	       pxt_port_process_gone(atomic_load_explicit(&entry->pid, memory_order_relaxed));
+}
+
+/* ---- The lock ---- */
+
+/*
+ * The word says who is inside: its pid, and by its place among the family's namespaces, from 1 on, the
+ * one that the pid is of.  0: not known, or one more than there are places.
+ */
+#define PID_BITS 22u /* the system has no larger ones */
+#define PID_MASK ((1u << PID_BITS) - 1u)
+
+static uint32_t own_place(void)
+{
+	/* Bound: the places. */
+	for (uint32_t i = 0; own_space && i < PXT_SPACES; i++) {
+		uint32_t found = 0;
+
+		if (atomic_compare_exchange_strong_explicit(&pxt_directory->spaces[i], &found,
+		        own_space, memory_order_relaxed, memory_order_relaxed) ||
+		    found == own_space)
+			return i + 1u;
+	}
+	return 0;
+}
+
+static bool holder_gone(uint32_t holder, uint32_t self)
+{
+	return holder && holder >> PID_BITS && holder >> PID_BITS == self >> PID_BITS &&
+	       pxt_port_process_gone((int32_t)(holder & PID_MASK));
+}
+
+/*
+ * What the lock keeps apart, names and descriptions, is published by one store behind everything else,
+ * so whoever takes the lock over from the dead finds the directory whole.
+ */
+static bool lock_family(void)
+{
+	_Atomic uint32_t *lock = &pxt_directory->lock;
+	const uint32_t self = (uint32_t)pxt_process_pid() | own_place() << PID_BITS;
+	struct pxt_patience patience;
+
+	pxt_patience_begin(&patience, PATIENCE_NS);
+	for (;;) {
+		uint32_t holder = 0;
+
+		/* Acquire: names that others have added are seen. */
+		if (atomic_compare_exchange_strong_explicit(
+		        lock, &holder, self, memory_order_acquire, memory_order_relaxed))
+			return true;
+		if (holder_gone(holder, self) &&
+		    atomic_compare_exchange_strong_explicit(
+		        lock, &holder, self, memory_order_acquire, memory_order_relaxed))
+			return true;
+		if (!pxt_patience_pause(&patience, SLICE_NS))
+			return false;
+	}
+}
+
+static void unlock_family(void)
+{
+	atomic_store_explicit(&pxt_directory->lock, 0u, memory_order_release);
+}
+
+const struct pxt_family_ops pxt_family_ops = {
+	.any = any,
+	.begin = begin,
+	.keeps = keeps,
+	.after_fork = after_fork,
+	.start = start,
+	.sign = sign,
+	.foreign = foreign,
+	.gone = gone,
+	.lock = lock_family,
+	.unlock = unlock_family,
+};

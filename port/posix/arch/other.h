@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * other.h - machines that access no slot as one: words that tell to what they belong (words.h).
+ */
+#ifndef PXT_ARCH_OTHER_H
+#define PXT_ARCH_OTHER_H
+
+#include "port/posix/arch/tool.h"
+#include "port/posix/words.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A cell is a slot as it stands in a ring. */
+typedef struct pxt_words_cell pxt_cell;
+
+PXT_INLINE void pxt_slot_store(pxt_cell *cell, uint64_t low, uint64_t high)
+{
+	pxt_words_store(cell, low, high);
+}
+
+PXT_INLINE void pxt_slot_store_plain(pxt_cell *cell, uint64_t low, uint64_t high)
+{
+	pxt_words_store(cell, low, high);
+}
+
+PXT_INLINE struct pxt_slot pxt_slot_load(const pxt_cell *cell)
+{
+	return pxt_words_load(cell);
+}
+
+#include "port/posix/arch/pieces.h"
+
+/*
+ * The tag word alone, first for the writer's look before it stores, then for the consumer: pairs
+ * with the release of the slot's store.  A cell's tells the consumer nothing without its other words.
+ */
+PXT_INLINE uint32_t pxt_slot_peek(const pxt_cell *slot)
+{
+	return pxt_word_load(&slot->tag);
+}
+
+PXT_INLINE uint32_t pxt_slot_peek_acquire(const pxt_cell *slot)
+{
+	return pxt_slot_load(slot).word[0];
+}
+
+/*
+ * A slot in memory that another process writes and this one can only read: nothing is stored, and
+ * there is an end to it whatever he does.  What was stored as one is seen as one; else all is 0,
+ * which is no record.  @mask: slots of the ring less 1.
+ */
+PXT_INLINE struct pxt_halves pxt_slot_view(const pxt_cell *cell, uint32_t mask)
+{
+	struct pxt_slot slot = pxt_words_view(cell, mask);
+
+	return pxt_slot_halves(&slot);
+}
+
+/* Before first use, while nobody else knows the @count cells (a power of two) at @cells. */
+PXT_INLINE void pxt_cells_init(pxt_cell *cells, uint32_t count)
+{
+	pxt_words_init(cells, count);
+}
+
+/* ---- The stamp clock ---- */
+
+PXT_INLINE uint64_t pxt_port_ticks_plain(void)
+{
+	return pxt_port_ticks_slow();
+}
+
+PXT_INLINE bool pxt_port_plain(void)
+{
+	return true;
+}
+
+PXT_INLINE uint64_t pxt_port_ticks(void)
+{
+	return pxt_port_ticks_slow();
+}
+
+PXT_INLINE uint64_t pxt_port_ticks_ordered(void)
+{
+	return pxt_port_ticks_slow();
+}
+
+PXT_INLINE void pxt_port_ticks_fence(void)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+}
+
+#include "port/posix/arch/own.h"
+
+/* Words of a thread are found by their addresses. */
+#define PXT_OWN_BY_DISTANCE 0
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* whole.h - slots that are stored and loaded in one access of 16 bytes. */
+#ifndef PXT_ARCH_WHOLE_H
+#define PXT_ARCH_WHOLE_H
+
+#include "port/posix/arch/tool.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A cell is a slot as it stands in a ring. */
+typedef struct pxt_slot pxt_cell;
+
+/* Set once, before main: the processor does not promise that plain 16-byte accesses are whole. */
+extern bool pxt_port_slot_by_cas;
+void pxt_port_slot_store_cas(struct pxt_slot *slot, uint64_t low, uint64_t high);
+struct pxt_slot pxt_port_slot_load_cas(const struct pxt_slot *slot);
+
+/*
+ * The tag word alone, first for the writer's look before it stores, then for the consumer: pairs
+ * with the release of the slot's store.
+ */
+PXT_INLINE uint32_t pxt_slot_peek(const pxt_cell *slot)
+{
+	return PXT_PEEK(slot->word[0]);
+}
+
+PXT_INLINE uint32_t pxt_slot_peek_acquire(const pxt_cell *slot)
+{
+	return __atomic_load_n(&slot->word[0], __ATOMIC_ACQUIRE);
+}
+
+/*
+ * A slot in memory that another process writes and this one can only read: nothing is stored, and
+ * there is an end to it whatever he does.  What was stored as one is seen as one; else all is 0,
+ * which is no record.  @mask: slots of the ring less 1.
+ */
+PXT_INLINE struct pxt_halves pxt_slot_view(const pxt_cell *cell, uint32_t mask)
+{
+	const uint64_t *half = (const uint64_t *)(const void *)cell;
+
+	(void)mask;
+	/* The tag stands in the first half, and comes back after 2^31 slots only. */
+	for (int i = 0; i < 4; i++) {
+		uint64_t low = __atomic_load_n(&half[0], __ATOMIC_ACQUIRE);
+		uint64_t high = __atomic_load_n(&half[1], __ATOMIC_ACQUIRE);
+
+		if (__atomic_load_n(&half[0], __ATOMIC_RELAXED) == low)
+			return (struct pxt_halves){ low, high };
+	}
+	return (struct pxt_halves){ 0, 0 };
+}
+
+/* Before first use, while nobody else knows the @count cells (a power of two) at @cells. */
+PXT_INLINE void pxt_cells_init(pxt_cell *cells, uint32_t count)
+{
+	(void)cells;
+	(void)count;
+}
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * x86_64.h - slots by aligned vector moves, which the makers of processors with AVX promise to be whole;
+ * without AVX by cmpxchg16b, chosen at run time by one predictable test.
+ */
+#ifndef PXT_ARCH_X86_64_H
+#define PXT_ARCH_X86_64_H
+
+#include "port/posix/arch/whole.h"
+
+#include <emmintrin.h>
+#include <stdatomic.h>
+
+#if PXT_TSAN
+PXT_INLINE void pxt_vector_store(struct pxt_slot *slot, __m128i value)
+{
+	__asm__ volatile("movdqa	%1, %0" : "=m"(*slot) : "x"(value) : "memory");
+}
+
+PXT_INLINE __m128i pxt_vector_load(const struct pxt_slot *slot)
+{
+	__m128i value;
+
+	__asm__ volatile("movdqa	%1, %0" : "=x"(value) : "m"(*slot) : "memory");
+	return value;
+}
+#else
+PXT_INLINE void pxt_vector_store(struct pxt_slot *slot, __m128i value)
+{
+	*(volatile __m128i *)(void *)slot = value;
+}
+
+PXT_INLINE __m128i pxt_vector_load(const struct pxt_slot *slot)
+{
+	return *(const volatile __m128i *)(const void *)slot;
+}
+#endif
+
+/* Release: on this processor a store is never seen before an older one. */
+PXT_INLINE void pxt_slot_store(struct pxt_slot *slot, uint64_t low, uint64_t high)
+{
+	atomic_signal_fence(memory_order_release);
+	pxt_slot_tell_store(slot);
+	if (PXT_UNLIKELY(pxt_port_slot_by_cas))
+		pxt_port_slot_store_cas(slot, low, high);
+	else
+		pxt_vector_store(slot, _mm_set_epi64x((long long)high, (long long)low));
+}
+
+/* The same for callers that know that vector moves may be used: no test. */
+PXT_INLINE void pxt_slot_store_plain(struct pxt_slot *slot, uint64_t low, uint64_t high)
+{
+	atomic_signal_fence(memory_order_release);
+	pxt_slot_tell_store(slot);
+	pxt_vector_store(slot, _mm_set_epi64x((long long)high, (long long)low));
+}
+
+/* Acquire: a load is never done before an older one. */
+PXT_INLINE struct pxt_halves pxt_slot_load_here(const struct pxt_slot *slot)
+{
+	__m128i value;
+
+	if (PXT_UNLIKELY(pxt_port_slot_by_cas)) {
+		struct pxt_slot loaded = pxt_port_slot_load_cas(slot);
+
+		pxt_slot_tell_load(slot);
+		return pxt_slot_halves(&loaded);
+	}
+	value = pxt_vector_load(slot);
+	pxt_slot_tell_load(slot);
+	atomic_signal_fence(memory_order_acquire);
+	return (struct pxt_halves){ (uint64_t)_mm_cvtsi128_si64(value),
+		(uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(value, value)) };
+}
+
+#if PXT_SMALL
+struct pxt_halves pxt_slot_load_halves(const struct pxt_slot *slot);
+#else
+PXT_INLINE struct pxt_halves pxt_slot_load_halves(const struct pxt_slot *slot)
+{
+	return pxt_slot_load_here(slot);
+}
+#endif
+
+PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
+{
+	return pxt_slot_of(pxt_slot_load_halves(slot));
+}
+
+/*
+ * Stores @tag and the twelve bytes at @bytes.  The four bytes before @bytes can be loaded, too.
+ */
+PXT_INLINE void pxt_slot_store_piece(
+    struct pxt_slot *slot, uint32_t tag, const unsigned char *bytes)
+{
+	__m128i piece = _mm_loadu_si128((const __m128i *)(const void *)(bytes - 4));
+	__m128i whole = _mm_castps_si128(
+	    _mm_move_ss(_mm_castsi128_ps(piece), _mm_castsi128_ps(_mm_cvtsi32_si128((int)tag))));
+
+	atomic_signal_fence(memory_order_release);
+	pxt_slot_tell_store(slot);
+	if (PXT_UNLIKELY(pxt_port_slot_by_cas))
+		pxt_port_slot_store_cas(slot, (uint64_t)_mm_cvtsi128_si64(whole),
+		    (uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(whole, whole)));
+	else
+		pxt_vector_store(slot, whole);
+}
+
+/* Both again for callers that know that vector moves may be used. */
+PXT_INLINE void pxt_slot_store_piece_plain(
+    struct pxt_slot *slot, uint32_t tag, const unsigned char *bytes)
+{
+	__m128 piece =
+	    _mm_castsi128_ps(_mm_loadu_si128((const __m128i *)(const void *)(bytes - 4)));
+	__m128 whole = _mm_move_ss(piece, _mm_castsi128_ps(_mm_cvtsi32_si128((int)tag)));
+
+	atomic_signal_fence(memory_order_release);
+	pxt_slot_tell_store(slot);
+	pxt_vector_store(slot, _mm_castps_si128(whole));
+}
+
+/* ---- The stamp clock ---- */
+
+/* For callers that know that the counter is used: no test. */
+PXT_INLINE uint64_t pxt_port_ticks_plain(void)
+{
+	uint64_t low;
+	uint64_t high;
+
+	/* Both are 32 bits in 64. */
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
+	return high << 32 | low;
+}
+
+/* Nothing behind it starts before older instructions have finished: neither readings nor looks. */
+PXT_INLINE void pxt_port_ticks_fence(void)
+{
+	__asm__ volatile("lfence" : : : "memory");
+}
+
+#include "port/posix/arch/counter.h"
+
+#include "port/posix/arch/x86_64_own.h"
+
+#endif

@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_check.c - pxtrace check: whether a log is whole, and if not, where and what to do. */
+#include "format/sum.h"
+#include "tools/command/command.h"
+#include "tools/command/options.h"
+#include "tools/describe/hints.h"
+#include "tools/output/exit.h"
+#include "tools/output/out.h"
+#include "tools/output/progress.h"
+#include "tools/output/say.h"
+#include "tools/read/content.h"
+#include "tools/read/source.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FINDINGS_MAX 10000u
+#define SHORT        1000u /* records */
+
+static const char *const help[] = {
+	"pxtrace check - tells whether logs are whole\n"
+	"\n"
+	"usage: pxtrace check [OPTION]... LOG...\n"
+	"\n"
+	"Looks through each log, also behind what is wrong in it: the checksum and the place in\n"
+	"sequence of every block, every record and slot, the sums that the blocks carry, the\n"
+	"names of the event types, the trailer, and the law that it must keep: written =\n"
+	"retrieved + lost + cleared + held. What is wrong is told with block and byte.\n"
+	"\n"
+	"  -n, --limit N         findings shown a log (20); all are counted\n"
+	"      --incomplete      a log whose program still runs or has died is well so far\n"
+	"      --strict          exit status 3 also when nobody knows whether events were lost:\n"
+	"                        the log's own end is missing\n"
+	"  -q, --quiet           no report, only the exit status\n"
+	"      --json            a JSON object a log, a line each\n"
+	"      --color WHEN      auto (on a terminal; NO_COLOR is honoured), always, never\n"
+	"      --colour WHEN     the same\n"
+	"  -h, --help            this\n"
+	"\n"
+	"example: may this log be trusted, and if not, where does it begin to be wrong?\n"
+	"\n"
+	"  $ pxtrace check run.ptl\n"
+	"\n"
+	"example: which of the logs of last night are not as they should be?\n"
+	"\n"
+	"  $ for log in *.ptl; do pxtrace check -q \"$log\" || echo \"$log: $?\"; done\n",
+	"\n"
+	"A damaged block is passed over up to where the next one begins. Slots of such a block\n"
+	"are torn when a record lacks some of its own, orphans when they belong to no record.\n"
+	"\n"
+	"exit status: 0 clean; 1 wrong command line; 2 a file could not be read, or is no log;\n"
+	"3 clean, but events were lost when it was recorded, or with --strict may have been;\n"
+	"4 the output could not be written; 5 damaged, without its end (unless --incomplete), or\n"
+	"in contradiction with itself. Of several logs the worst decides: 4, 2, 5, 3, 0.\n",
+	NULL,
+};
+
+struct checker {
+	struct pxt_out out;
+	bool incomplete;
+	bool strict;
+	bool quiet;
+	bool json;
+	const char *colour;
+	unsigned limit;
+	struct posix_trace_logfinding_np *findings;
+};
+
+/* What there is to say of one log. */
+struct verdict {
+	const char *path;
+	struct posix_trace_logcheck_np sum;
+	uint64_t kinds[POSIX_TRACE_FINDING_TYPE_NP + 1]; /* among the findings that are kept */
+	uint64_t lost;
+	bool end_unknown; /* how much was recorded behind its last event is */
+	struct pxt_hints hints;
+	int status;
+};
+
+/* ---- The verdict ---- */
+
+static const char *word_of(const struct verdict *verdict)
+{
+	if (verdict->lost > 0 && verdict->status != PXT_EXIT_DAMAGE)
+		return "loss";
+	if (verdict->status != PXT_EXIT_DAMAGE)
+		return verdict->end_unknown ? "clean so far" : "clean";
+	return verdict->kinds[POSIX_TRACE_FINDING_DAMAGE_NP] > 0 ? "damaged"
+	       : verdict->kinds[POSIX_TRACE_FINDING_END_NP] > 0  ? "incomplete"
+	                                                         : "contradictory";
+}
+
+static void judge(const struct checker *c, struct verdict *verdict)
+{
+	const struct posix_trace_logcheck_np *sum = &verdict->sum;
+	uint64_t kept =
+	    sum->posix_findings_np < FINDINGS_MAX ? sum->posix_findings_np : FINDINGS_MAX;
+	uint64_t bad;
+
+	for (uint64_t i = 0; i < kept; i++)
+		verdict->kinds[c->findings[i].posix_kind_np]++;
+	/* What was not kept is not known, but there is too much of it for a mere end. */
+	verdict->kinds[POSIX_TRACE_FINDING_DAMAGE_NP] += sum->posix_findings_np - kept;
+	verdict->lost =
+	    sum->posix_complete_np ? sum->posix_counts_np.posix_lost_np : sum->posix_told_np;
+	if (sum->posix_complete_np)
+		pxt_sum_add(&verdict->lost, sum->posix_lost_in_log_np);
+	bad = sum->posix_findings_np;
+	if (c->incomplete) {
+		bad -= verdict->kinds[POSIX_TRACE_FINDING_END_NP];
+		/* Names may come behind the first events of a type. */
+		if (!sum->posix_complete_np)
+			bad -= verdict->kinds[POSIX_TRACE_FINDING_TYPE_NP];
+	}
+	verdict->end_unknown =
+	    !sum->posix_complete_np || sum->posix_stream_status_np == POSIX_TRACE_RUNNING;
+	if (bad > 0)
+		verdict->status = PXT_EXIT_DAMAGE;
+	else if (verdict->lost > 0 || (c->strict && verdict->end_unknown))
+		verdict->status = PXT_EXIT_LOST;
+}
+
+/* ---- For people ---- */
+
+static void line(struct pxt_out *out, const char *title)
+{
+	pxt_out_text(out, "  ");
+	pxt_out_column(out, title, strlen(title), strlen(title), 10);
+}
+
+static void put_sums(struct pxt_out *out, const struct posix_trace_logcheck_np *sum)
+{
+	line(out, "file");
+	pxt_out_format(out, "%llu bytes, format %lu.%lu\n", (unsigned long long)sum->posix_bytes_np,
+	    (unsigned long)sum->posix_format_major_np, (unsigned long)sum->posix_format_minor_np);
+	line(out, "blocks");
+	pxt_out_format(out, "%llu sound, %llu damaged, %llu missing",
+	    (unsigned long long)sum->posix_sound_np, (unsigned long long)sum->posix_damaged_np,
+	    (unsigned long long)sum->posix_missing_np);
+	if (sum->posix_skipped_np > 0)
+		pxt_out_format(
+		    out, ", %llu bytes between them", (unsigned long long)sum->posix_skipped_np);
+	pxt_out_char(out, '\n');
+	line(out, "records");
+	pxt_out_format(out, "%llu sound", (unsigned long long)sum->posix_records_np);
+	if (sum->posix_suspect_np > 0)
+		pxt_out_format(out, ", %llu in damaged blocks look whole",
+		    (unsigned long long)sum->posix_suspect_np);
+	pxt_out_char(out, '\n');
+	line(out, "slots");
+	pxt_out_format(out, "%llu torn, %llu orphans\n", (unsigned long long)sum->posix_torn_np,
+	    (unsigned long long)sum->posix_orphans_np);
+}
+
+static void put_law(struct pxt_out *out, const struct posix_trace_logcheck_np *sum)
+{
+	const struct posix_trace_counts_np *counts = &sum->posix_counts_np;
+
+	if (!sum->posix_complete_np)
+		return;
+	line(out, "law");
+	pxt_out_format(out, "written %llu, retrieved %llu + lost %llu + cleared %llu + held %llu\n",
+	    (unsigned long long)counts->posix_written_np,
+	    (unsigned long long)counts->posix_retrieved_np,
+	    (unsigned long long)counts->posix_lost_np, (unsigned long long)counts->posix_cleared_np,
+	    (unsigned long long)counts->posix_held_np);
+	if (sum->posix_lost_in_log_np > 0) {
+		line(out, "");
+		pxt_out_format(out, "of the retrieved, %llu are not in the log (overwritten)\n",
+		    (unsigned long long)sum->posix_lost_in_log_np);
+	}
+}
+
+static void put_findings(
+    const struct checker *c, struct pxt_out *out, const struct verdict *verdict)
+{
+	uint64_t all = verdict->sum.posix_findings_np;
+	uint64_t shown = all < c->limit ? all : c->limit;
+
+	for (uint64_t i = 0; i < shown; i++) {
+		const struct posix_trace_logfinding_np *finding = &c->findings[i];
+
+		line(out, i == 0 ? "findings" : "");
+		pxt_out_format(out,
+		    "block %llu, byte %llu: ", (unsigned long long)finding->posix_block_np,
+		    (unsigned long long)finding->posix_offset_np);
+		pxt_out_escaped(out, finding->posix_reason_np, strlen(finding->posix_reason_np));
+		pxt_out_char(out, '\n');
+	}
+	if (all > shown) {
+		line(out, "");
+		pxt_out_format(out, "and %llu more (--limit)\n", (unsigned long long)(all - shown));
+	}
+}
+
+static void put_end(struct pxt_out *out, const struct verdict *verdict)
+{
+	if (!verdict->end_unknown)
+		return;
+	line(out, "end");
+	pxt_out_text(out, PXT_END_UNKNOWN);
+	pxt_out_text(out, verdict->sum.posix_complete_np
+	                      ? "; it was not its program that ended the log\n"
+	                      : "\n");
+}
+
+/* What loses less: the two places where events are lost want different things. */
+static const char *loss_advice(const struct posix_trace_logcheck_np *sum)
+{
+	if (sum->posix_complete_np && sum->posix_lost_in_log_np > 0)
+		return sum->posix_counts_np.posix_lost_np > 0
+		           ? "the log was full, and so was the stream: a larger log "
+		             "(posix_trace_attr_setlogsize(), or APPEND by "
+		             "posix_trace_attr_setlogfullpolicy()) and a larger stream "
+		             "(posix_trace_attr_setstreamsize()) lose less"
+		           : "the log was full, the stream was not: a larger log "
+		             "(posix_trace_attr_setlogsize()) or APPEND "
+		             "(posix_trace_attr_setlogfullpolicy()) keeps more";
+	return "a larger stream (posix_trace_attr_setstreamsize()), flushes more often or a filter "
+	       "lose less; `pxtrace print` shows where events were lost";
+}
+
+static void put_hints(struct pxt_out *out, const struct verdict *verdict)
+{
+	for (unsigned i = 0; i < verdict->hints.count; i++) {
+		line(out, i == 0 ? "note" : "");
+		pxt_out_text(out, verdict->hints.list[i]);
+		pxt_out_char(out, '\n');
+	}
+}
+
+/* What a person can do about it. */
+static void put_advice(const struct checker *c, struct pxt_out *out, const struct verdict *verdict)
+{
+	const struct posix_trace_logcheck_np *sum = &verdict->sum;
+	const char *text = NULL;
+
+	if (verdict->kinds[POSIX_TRACE_FINDING_DAMAGE_NP] > 0)
+		text = sum->posix_sound_np == 0
+		           ? "copy the log again from where it was written"
+		           : "copy the log again from where it was written; `pxtrace print "
+		             "--incomplete` shows what stands in front of the first damage";
+	else if (verdict->kinds[POSIX_TRACE_FINDING_LAW_NP] > 0)
+		text = "every block is as it was written: the writer's own counts contradict each "
+		       "other, which is a defect of the writer; keep the log";
+	else if (verdict->kinds[POSIX_TRACE_FINDING_END_NP] > 0 && !c->incomplete)
+		text = "the program still runs, or it died before posix_trace_shutdown(); "
+		       "--incomplete, here and with print and stat, takes the log as it is";
+	else if (verdict->lost > 0)
+		text = loss_advice(sum);
+	if (text) {
+		line(out, "next");
+		pxt_out_text(out, text);
+		pxt_out_char(out, '\n');
+	}
+}
+
+static void put_report(struct checker *c, const struct verdict *verdict)
+{
+	struct pxt_out *out = &c->out;
+
+	pxt_out_colour(out, PXT_COLOUR_EVENT);
+	pxt_out_escaped(out, verdict->path, strlen(verdict->path));
+	pxt_out_colour(out, PXT_COLOUR_OFF);
+	pxt_out_text(out, ": ");
+	if (verdict->status != PXT_EXIT_OK)
+		pxt_out_colour(out, PXT_COLOUR_LOSS);
+	pxt_out_text(out, word_of(verdict));
+	if (verdict->lost > 0)
+		pxt_out_format(out, ", %llu EVENTS LOST", (unsigned long long)verdict->lost);
+	pxt_out_colour(out, PXT_COLOUR_OFF);
+	pxt_out_char(out, '\n');
+	put_sums(out, &verdict->sum);
+	put_law(out, &verdict->sum);
+	put_end(out, verdict);
+	put_findings(c, out, verdict);
+	put_hints(out, verdict);
+	put_advice(c, out, verdict);
+}
+
+/* ---- For programs ---- */
+
+static void member(struct pxt_out *out, const char *name, uint64_t value)
+{
+	pxt_out_format(out, ",\"%s\":%llu", name, (unsigned long long)value);
+}
+
+static const char *kind_word(int kind)
+{
+	static const char *const words[] = { "", "damage", "end", "law", "type" };
+
+	return words[kind];
+}
+
+static void put_json(struct checker *c, const struct verdict *verdict)
+{
+	const struct posix_trace_logcheck_np *sum = &verdict->sum;
+	const struct posix_trace_counts_np *counts = &sum->posix_counts_np;
+	struct pxt_out *out = &c->out;
+
+	pxt_out_text(out, "{\"log\":");
+	pxt_out_json(out, verdict->path, strlen(verdict->path));
+	pxt_out_format(out, ",\"verdict\":\"%s\",\"status\":%d,\"complete\":%s", word_of(verdict),
+	    verdict->status, sum->posix_complete_np ? "true" : "false");
+	pxt_out_format(out, ",\"end_unknown\":%s", verdict->end_unknown ? "true" : "false");
+	member(out, "bytes", sum->posix_bytes_np);
+	member(out, "blocks_sound", sum->posix_sound_np);
+	member(out, "blocks_damaged", sum->posix_damaged_np);
+	member(out, "blocks_missing", sum->posix_missing_np);
+	member(out, "bytes_skipped", sum->posix_skipped_np);
+	member(out, "records", sum->posix_records_np);
+	member(out, "records_suspect", sum->posix_suspect_np);
+	member(out, "slots_torn", sum->posix_torn_np);
+	member(out, "slots_orphan", sum->posix_orphans_np);
+	member(out, "events_unnamed", sum->posix_unnamed_np);
+	member(out, "lost", verdict->lost);
+	if (sum->posix_complete_np) {
+		member(out, "written", counts->posix_written_np);
+		member(out, "retrieved", counts->posix_retrieved_np);
+		member(out, "lost_in_stream", counts->posix_lost_np);
+		member(out, "cleared", counts->posix_cleared_np);
+		member(out, "held", counts->posix_held_np);
+		member(out, "lost_in_log", sum->posix_lost_in_log_np);
+	}
+	member(out, "findings_total", sum->posix_findings_np);
+	pxt_out_text(out, ",\"findings\":[");
+	for (uint64_t i = 0; i < sum->posix_findings_np && i < c->limit; i++) {
+		const struct posix_trace_logfinding_np *finding = &c->findings[i];
+
+		pxt_out_format(out,
+		    "%s{\"kind\":\"%s\",\"block\":%llu,\"byte\":%llu,\"reason\":", i > 0 ? "," : "",
+		    kind_word(finding->posix_kind_np), (unsigned long long)finding->posix_block_np,
+		    (unsigned long long)finding->posix_offset_np);
+		pxt_out_json(out, finding->posix_reason_np, strlen(finding->posix_reason_np));
+		pxt_out_char(out, '}');
+	}
+	pxt_out_text(out, "],\"notes\":[");
+	for (unsigned i = 0; i < verdict->hints.count; i++) {
+		pxt_out_text(out, i > 0 ? "," : "");
+		pxt_out_json(out, verdict->hints.list[i], strlen(verdict->hints.list[i]));
+	}
+	pxt_out_text(out, "]}\n");
+}
+
+/* ---- The command ---- */
+
+static void watch(void *progress, uint64_t done)
+{
+	pxt_progress_at(progress, done);
+}
+
+static uint64_t bytes_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 0;
+}
+
+/* Reading a log once more is for logs that may have hints, and for short ones. */
+static bool is_worth_hints(const struct posix_trace_logcheck_np *sum)
+{
+	return sum->posix_complete_np &&
+	       (sum->posix_records_np < SHORT || sum->posix_lost_in_log_np > 0 ||
+	           sum->posix_counts_np.posix_lost_np > 0);
+}
+
+static int check(struct checker *c, const char *path)
+{
+	struct verdict verdict = { .path = path };
+	int fd;
+	int status = pxt_open_file(path, true, &fd);
+
+	if (status != PXT_EXIT_OK)
+		return status;
+	struct pxt_progress progress;
+	pxt_progress_begin(&progress, "checking", "bytes", bytes_of(fd), false);
+	int error = posix_trace_log_check_watched_np(
+	    fd, &verdict.sum, c->findings, FINDINGS_MAX, watch, &progress);
+	pxt_progress_end(&progress);
+	if (error != 0) {
+		pxt_complain("%s: %s", path,
+		    error == EINVAL ? c->findings[0].posix_reason_np : strerror(error));
+		(void)pxt_explain_content(path, fd);
+		status = PXT_EXIT_LOG;
+	} else {
+		judge(c, &verdict);
+		if (verdict.status != PXT_EXIT_DAMAGE && is_worth_hints(&verdict.sum))
+			pxt_hints_of_file(&verdict.hints, fd, verdict.sum.posix_records_np);
+		status = verdict.status;
+		if (c->json)
+			put_json(c, &verdict);
+		else if (!c->quiet)
+			put_report(c, &verdict);
+	}
+	(void)close(fd);
+	return status;
+}
+
+enum {
+	OPT_INCOMPLETE = 400,
+	OPT_STRICT,
+	OPT_JSON,
+	OPT_COLOUR
+};
+
+static const struct option options[] = {
+	{ "limit", required_argument, NULL, 'n' },
+	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
+	{ "strict", no_argument, NULL, OPT_STRICT },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "color", required_argument, NULL, OPT_COLOUR },
+	{ "colour", required_argument, NULL, OPT_COLOUR },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static bool take_limit(struct checker *c, const char *value)
+{
+	uint64_t limit;
+
+	if (!pxt_option_number(&limit, value, "--limit", 0, FINDINGS_MAX))
+		return false;
+	c->limit = (unsigned)limit;
+	return true;
+}
+
+static bool take_option(struct checker *c, int code, const char *value)
+{
+	switch (code) {
+	case 'n':
+		return take_limit(c, value);
+	case OPT_INCOMPLETE:
+		return c->incomplete = true;
+	case OPT_STRICT:
+		return c->strict = true;
+	case 'q':
+		return c->quiet = true;
+	case OPT_JSON:
+		return c->json = true;
+	default:
+		c->colour = value;
+		return pxt_colour_valid(value);
+	}
+}
+
+/* The worse of two; what could not be looked at is worse than what was found. */
+static int worse(int a, int b)
+{
+	static const int order[] = { PXT_EXIT_OUTPUT, PXT_EXIT_LOG, PXT_EXIT_DAMAGE,
+		PXT_EXIT_LOST };
+
+	for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+		if (a == order[i] || b == order[i])
+			return order[i];
+	return PXT_EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+	static struct checker c = { .out = { .fd = STDOUT_FILENO }, .limit = 20 };
+	int status = PXT_EXIT_OK;
+	int code;
+
+	while ((code = getopt_long(argc, argv, ":n:qh", options, NULL)) != -1) {
+		if (code == 'h')
+			return pxt_help(help);
+		if (code == '?' || code == ':')
+			return pxt_option_error("check", code, argv, options);
+		if (!take_option(&c, code, optarg))
+			return pxt_usage("check");
+	}
+	if (optind == argc) {
+		pxt_complain("check: which log?");
+		return pxt_usage("check");
+	}
+	c.out.colour = !c.json && pxt_colour_wanted(c.colour, STDOUT_FILENO);
+	c.findings = pxt_must(calloc(FINDINGS_MAX, sizeof *c.findings));
+	for (int i = optind; i < argc; i++)
+		status = worse(status, check(&c, argv[i]));
+	free(c.findings);
+	return worse(status, pxt_finish(&c.out));
+}
+
+const struct pxt_command pxt_cmd_check = {
+	.name = "check",
+	.summary = "tells whether a log is whole, and if not, where",
+	.help = help,
+	.run = run,
+};

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* options.h - what all commands say of their options: help, and what is wrong on the command line. */
+#ifndef PXT_OPTIONS_H
+#define PXT_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Writes the whole of @pieces to standard output; returns the exit status. */
+int pxt_help(const char *const *pieces);
+/* Says where help is to be had; returns PXT_EXIT_USAGE. */
+int pxt_usage(const char *command);
+
+/*
+ * What getopt_long() found wrong: @code '?' (no such option) or ':' (an option without its value).
+ * Returns PXT_EXIT_USAGE.
+ */
+struct option;
+int pxt_option_error(const char *command, int code, char **argv, const struct option *options);
+
+/* The number behind an option.  False, with a word to the user, when it is none of that range. */
+bool pxt_option_number(
+    uint64_t *to, const char *value, const char *option, uint64_t least, uint64_t most);
+
+/* What is wrong with an option's text, and at which byte of it. */
+struct pxt_text_error {
+	size_t at;
+	char reason[160];
+};
+/* Notes it; returns false. */
+bool pxt_text_wrong(struct pxt_text_error *error, size_t at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Shows the reason, the text, and a caret below the place. */
+void pxt_text_complain(const char *option, const char *text, const struct pxt_text_error *error);
+
+#endif

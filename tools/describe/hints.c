@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* hints.c - see hints.h. */
+#include "tools/describe/hints.h"
+
+#include "tools/output/when.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define READ_MAX 4096u /* events of a file */
+
+__attribute__((format(printf, 2, 3))) static void hint(
+    struct pxt_hints *hints, const char *format, ...)
+{
+	va_list args;
+
+	if (hints->count == PXT_HINTS)
+		return;
+	va_start(args, format);
+	(void)vsnprintf(hints->list[hints->count++], PXT_HINT_BYTES, format, args);
+	va_end(args);
+}
+
+/* ---- What was never done ---- */
+
+static bool has_own_types(trace_id_t trid)
+{
+	trace_event_id_t id;
+	int unavailable = 0;
+	bool own = false;
+
+	(void)posix_trace_eventtypelist_rewind(trid);
+	while (!own && posix_trace_eventtypelist_getnext_id(trid, &id, &unavailable) == 0 &&
+	       !unavailable)
+		own = id > POSIX_TRACE_UNNAMED_USEREVENT;
+	return own;
+}
+
+static void hint_at_beginning(struct pxt_hints *hints, const struct pxt_hint_facts *facts)
+{
+	const struct posix_trace_loginfo_np *info = facts->info;
+
+	if (facts->events == 0 && info->posix_lost_np == 0 &&
+	    info->posix_counts_np.posix_written_np == 0)
+		hint(hints,
+		    "nothing was recorded, not even the start: the stream was never started "
+		    "(posix_trace_start()), or all types are filtered");
+	if (!facts->unnamed && !has_own_types(facts->trid))
+		hint(hints,
+		    "the program opened no event type of its own: posix_trace_eventid_open(), "
+		    "or posix_trace_open_np() of a POSIX_TRACE_DEFINE_NP, comes before its "
+		    "first event");
+}
+
+/* ---- What there was no room for ---- */
+
+static void hint_at_part(
+    struct pxt_hints *hints, const char *which, int64_t part, int64_t whole, const char *remedy)
+{
+	char length[16];
+	char all[16];
+
+	/* What is nearly all is worth no word. */
+	if (part < 0 || whole <= 0 || part > whole - whole / 50)
+		return;
+	pxt_duration(length, (uint64_t)part);
+	pxt_duration(all, (uint64_t)whole);
+	hint(hints, "the log holds the %s %s of %s: %s more", which, length, all, remedy);
+}
+
+static void hint_at_room(struct pxt_hints *hints, const struct pxt_hint_facts *facts)
+{
+	const struct posix_trace_loginfo_np *info = facts->info;
+	bool log_was_full = info->posix_lost_np > info->posix_counts_np.posix_lost_np;
+	int64_t start = pxt_when_ns(&info->posix_start_np);
+	int64_t end = pxt_when_ns(&info->posix_end_np);
+	int policy = 0;
+	trace_attr_t attr;
+
+	if (facts->events == 0 || posix_trace_get_attr(facts->trid, &attr) != 0)
+		return;
+	(void)posix_trace_attr_getlogfullpolicy(&attr, &policy);
+	if (log_was_full && policy == POSIX_TRACE_LOOP)
+		hint_at_part(hints, "last", end - facts->first_ns, end - start,
+		    "a larger one (posix_trace_attr_setlogsize()), or the policy APPEND "
+		    "(posix_trace_attr_setlogfullpolicy()), holds");
+	else if (log_was_full && facts->last_ns != INT64_MIN)
+		hint_at_part(hints, "first", facts->last_ns - start, end - start,
+		    "a larger one (posix_trace_attr_setlogsize()), or the policy APPEND "
+		    "(posix_trace_attr_setlogfullpolicy()), holds");
+	else if (facts->first_lost > 0)
+		hint_at_part(hints, "last", end - facts->first_ns, end - start,
+		    "a larger stream (posix_trace_attr_setstreamsize()) holds");
+}
+
+/* ---- All of it ---- */
+
+void pxt_hints(struct pxt_hints *hints, const struct pxt_hint_facts *facts)
+{
+	hints->count = 0;
+	if (!facts->info->posix_complete_np)
+		return;
+	hint_at_beginning(hints, facts);
+	hint_at_room(hints, facts);
+}
+
+void pxt_hints_of_source(struct pxt_hints *hints, const struct pxt_source *source)
+{
+	const struct pxt_hint_facts facts = { .trid = source->trid,
+		.info = &source->info,
+		.events = source->events,
+		.first_ns = source->first_ns,
+		.last_ns = source->read_all ? source->newest_ns : INT64_MIN,
+		.first_lost = source->first_lost,
+		.unnamed = source->types[POSIX_TRACE_UNNAMED_USEREVENT] != NULL };
+
+	hints->count = 0;
+	if (!source->failed)
+		pxt_hints(hints, &facts);
+}
+
+/* The first events; of a longer log it is not known whether unnamed ones come. */
+static void read_some(struct pxt_hint_facts *facts)
+{
+	struct posix_trace_eventview_np views[PXT_VIEWS];
+	size_t count = 0;
+
+	facts->unnamed = facts->events > READ_MAX;
+	for (uint64_t seen = 0; seen < READ_MAX; seen += count) {
+		if (posix_trace_getnext_events_np(facts->trid, views, PXT_VIEWS, &count) != 0 ||
+		    count == 0)
+			return;
+		if (seen == 0) {
+			facts->first_ns = views[0].posix_ns_np;
+			facts->first_lost = views[0].posix_lost_before_np;
+		}
+		for (size_t i = 0; i < count; i++)
+			facts->unnamed |=
+			    views[i].posix_event_id_np == POSIX_TRACE_UNNAMED_USEREVENT;
+		if (facts->events <= READ_MAX)
+			facts->last_ns = views[count - 1].posix_ns_np;
+	}
+}
+
+void pxt_hints_of_file(struct pxt_hints *hints, int fd, uint64_t records)
+{
+	struct pxt_hint_facts facts = { .events = records, .last_ns = INT64_MIN };
+	struct posix_trace_loginfo_np info;
+
+	hints->count = 0;
+	if (posix_trace_open(fd, &facts.trid) != 0)
+		return;
+	facts.info = &info;
+	if (posix_trace_log_getinfo_np(facts.trid, &info) == 0) {
+		read_some(&facts);
+		pxt_hints(hints, &facts);
+	}
+	(void)posix_trace_close(facts.trid);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* event.h - an event as the subcommands see it, with its type and its thread. */
+#ifndef PXT_EVENT_H
+#define PXT_EVENT_H
+
+#include "tools/event/layout.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <trace.h>
+#include <trace_np.h>
+
+#define PXT_TYPES_MAX   1024u
+#define PXT_THREADS_MAX 65536u
+#define PXT_INDEX_NONE  UINT32_MAX
+
+struct pxt_type {
+	trace_event_id_t id;
+	uint32_t index; /* in order of appearance; PXT_INDEX_NONE: the shared entry */
+	bool selected;
+	size_t bytes;                        /* of label */
+	size_t width;                        /* its columns on the screen */
+	char name[TRACE_EVENT_NAME_MAX + 1]; /* as the log has it */
+	uint32_t asked;                      /* growing logs: when the description was asked for */
+	unsigned field_count;                /* 0: no description */
+	struct pxt_layout *fields;
+	char label[4 * TRACE_EVENT_NAME_MAX + 1]; /* escaped */
+};
+
+struct pxt_thread {
+	uint64_t id;    /* the pthread_t as a number; one that ended may have had the same */
+	uint32_t entry; /* in the log's table; UINT32_MAX: none, or not known which */
+	uint32_t index;
+	pid_t tid; /* 0: unknown */
+	pid_t pid; /* as the log's table says; 0: unknown */
+	bool selected;
+	bool recorded; /* the log says which thread it was */
+	size_t bytes;
+	size_t width;
+	char name[64];
+	char label[96]; /* "name/tid", escaped */
+};
+
+/*
+ * A number that no other thread of the log has.  A pthread_t alone is no such: when a thread has ended,
+ * the next one may get it; the log's table has an entry for each.
+ */
+static inline uint64_t pxt_thread_key(const struct pxt_thread *thread)
+{
+	return thread->entry == UINT32_MAX ? thread->id : UINT64_C(1) << 63 | thread->entry;
+}
+
+struct pxt_source;
+
+/*
+ * An event.  @data stands where the library read it and is good, as all of this, until the next event
+ * of the same reader is asked for: who keeps an event copies what he needs of it.
+ */
+struct pxt_event {
+	struct {
+		trace_event_id_t posix_event_id;
+		pid_t posix_pid;
+		void *posix_prog_address;
+		int posix_truncation_status;
+	} info;
+	struct posix_trace_eventextra_np extra;
+	int64_t ns; /* since 1970 */
+	struct pxt_type *type;
+	struct pxt_thread *thread;
+	struct pxt_source *source;
+	size_t bytes;
+	const unsigned char *data;
+};
+
+#endif

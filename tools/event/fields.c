@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/event/fields.h"
+
+#include "tools/output/say.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool pxt_fields_only(struct pxt_fields *fields, char *list)
+{
+	char *rest = NULL;
+
+	for (char *name = strtok_r(list, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest)) {
+		if (fields->only_count == POSIX_TRACE_FIELDS_MAX_NP) {
+			pxt_complain("--fields takes at most %d names", POSIX_TRACE_FIELDS_MAX_NP);
+			return false;
+		}
+		fields->only[fields->only_count++] = name;
+	}
+	if (fields->only_count == 0)
+		pxt_complain("--fields wants names, as in --fields job,late_ns");
+	return fields->only_count > 0;
+}
+
+bool pxt_fields_is_bytes(const char *name)
+{
+	return strcmp(name, "data") == 0 || strcmp(name, "rest") == 0;
+}
+
+bool pxt_fields_wanted(const struct pxt_fields *fields, const char *name)
+{
+	for (unsigned i = 0; i < fields->only_count; i++)
+		if (strcmp(fields->only[i], name) == 0)
+			return true;
+	return fields->only_count == 0;
+}
+
+void pxt_fields_learn(trace_id_t trid, struct pxt_type *type)
+{
+	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
+
+	if (posix_trace_eventid_getformat_np(trid, type->id, format) != 0 || *format == '\0')
+		return;
+	if (!type->fields)
+		type->fields = pxt_must(calloc(POSIX_TRACE_FIELDS_MAX_NP, sizeof *type->fields));
+	type->field_count = pxt_fields_of(format, type->fields);
+}
+
+static inline bool present(
+    const struct pxt_event *event, const struct pxt_layout *field, size_t *bytes)
+{
+	return pxt_layout_present(field, event->bytes, bytes);
+}
+
+static void take_value(int kind, const unsigned char *from, size_t bytes, struct pxt_value *value)
+{
+	value->kind = kind;
+	value->bytes = (uint32_t)bytes;
+	switch (kind) {
+	case POSIX_TRACE_FIELD_UNSIGNED_NP:
+	case POSIX_TRACE_FIELD_HEX_NP:
+		value->u = pxt_load_unsigned(from, bytes);
+		break;
+	case POSIX_TRACE_FIELD_SIGNED_NP:
+		value->i = pxt_load_signed(from, bytes);
+		break;
+	case POSIX_TRACE_FIELD_FLOAT_NP:
+		value->f = pxt_load_float(from, bytes);
+		break;
+	default:
+		value->bytes = (uint32_t)pxt_text_bytes(from, bytes);
+		value->text = (const char *)from;
+	}
+}
+
+bool pxt_field_value(
+    const struct pxt_event *event, const struct pxt_layout *field, struct pxt_value *value)
+{
+	size_t bytes;
+
+	if (!present(event, field, &bytes))
+		return false;
+	take_value(field->kind, event->data + field->offset, bytes, value);
+	return true;
+}
+
+void pxt_out_value(struct pxt_out *out, const struct pxt_value *value)
+{
+	switch (value->kind) {
+	case POSIX_TRACE_FIELD_UNSIGNED_NP:
+		pxt_out_unsigned(out, value->u);
+		break;
+	case POSIX_TRACE_FIELD_SIGNED_NP:
+		pxt_out_signed(out, value->i);
+		break;
+	case POSIX_TRACE_FIELD_HEX_NP:
+		pxt_out_hex(out, value->u);
+		break;
+	case POSIX_TRACE_FIELD_FLOAT_NP:
+		pxt_out_float(out, value->f, value->bytes);
+		break;
+	default:
+		pxt_out_escaped(out, value->text, value->bytes);
+	}
+}
+
+static void put_value(struct pxt_out *out, const struct pxt_value *value)
+{
+	bool is_text = value->kind == POSIX_TRACE_FIELD_TEXT_NP;
+
+	if (is_text)
+		pxt_out_char(out, '"');
+	pxt_out_value(out, value);
+	if (is_text)
+		pxt_out_char(out, '"');
+}
+
+/* ---- Lines ---- */
+
+static void put_bytes(struct pxt_out *out, const struct pxt_fields *fields, const char *name,
+    const unsigned char *data, size_t bytes)
+{
+	if (!pxt_fields_wanted(fields, name))
+		return;
+	pxt_out_gap(out);
+	pxt_out_format(out, "%s[%zu]=", name, bytes);
+	pxt_out_dump(out, data, bytes, fields->dump_limit);
+}
+
+static void put_described(
+    struct pxt_out *out, const struct pxt_fields *fields, const struct pxt_event *event)
+{
+	size_t behind = 0;
+
+	for (unsigned i = 0; i < event->type->field_count; i++) {
+		const struct pxt_layout *field = &event->type->fields[i];
+		struct pxt_value value;
+		size_t bytes;
+
+		if (!present(event, field, &bytes))
+			break;
+		behind = field->offset + bytes;
+		if (!pxt_fields_wanted(fields, field->name))
+			continue;
+		pxt_out_gap(out);
+		pxt_out_text(out, field->name);
+		pxt_out_char(out, '=');
+		take_value(field->kind, event->data + field->offset, bytes, &value);
+		put_value(out, &value);
+	}
+	if (behind < event->bytes)
+		put_bytes(out, fields, "rest", event->data + behind, event->bytes - behind);
+}
+
+static uint32_t word_at(const struct pxt_event *event, size_t offset)
+{
+	uint32_t word;
+
+	memcpy(&word, event->data + offset, sizeof word);
+	return word;
+}
+
+/* Types that a set names, as "none" or "3 types". */
+static void put_set(struct pxt_out *out, const struct pxt_event *event, const char *name,
+    size_t offset, size_t bytes)
+{
+	uint64_t members = 0;
+
+	for (size_t at = offset; at + 4 <= offset + bytes; at += 4)
+		for (uint32_t word = word_at(event, at); word != 0; word &= word - 1)
+			members++;
+	pxt_out_gap(out);
+	pxt_out_text(out, name);
+	pxt_out_char(out, '=');
+	if (members == 0)
+		pxt_out_text(out, "none");
+	else
+		pxt_out_format(out, "%llu types", (unsigned long long)members);
+}
+
+/* The data that the standard prescribes for its own events; false: show bytes. */
+static bool put_standard(
+    struct pxt_out *out, const struct pxt_fields *fields, const struct pxt_event *event)
+{
+	if (fields->only_count > 0)
+		return false;
+	switch (event->info.posix_event_id) {
+	case POSIX_TRACE_START:
+		put_set(out, event, "filter", 0, event->bytes);
+		return true;
+	case POSIX_TRACE_FILTER:
+		put_set(out, event, "old", 0, event->bytes / 2);
+		put_set(out, event, "new", event->bytes / 2, event->bytes / 2);
+		return true;
+	case POSIX_TRACE_STOP:
+		if (event->bytes != 4)
+			return false;
+		pxt_out_gap(out);
+		pxt_out_text(out, word_at(event, 0) == 0   ? "by call"
+		                  : word_at(event, 0) == 2 ? "automatic: by a signal"
+		                                           : "automatic: full");
+		return true;
+	case POSIX_TRACE_ERROR:
+		if (event->bytes != 4)
+			return false;
+		pxt_out_gap(out);
+		pxt_out_text(out, "error=");
+		pxt_out_signed(out, (int32_t)word_at(event, 0));
+		return true;
+	default:
+		return false;
+	}
+}
+
+void pxt_out_fields(
+    struct pxt_out *out, const struct pxt_fields *fields, const struct pxt_event *event)
+{
+	if (event->bytes > 0) {
+		if (event->type->field_count > 0)
+			put_described(out, fields, event);
+		else if (!put_standard(out, fields, event))
+			put_bytes(out, fields, "data", event->data, event->bytes);
+	}
+	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED) {
+		pxt_out_gap(out);
+		pxt_out_text(out, "[cut]");
+	}
+}
+
+size_t pxt_fields_rest(const struct pxt_event *event, size_t *offset)
+{
+	*offset = 0;
+	for (unsigned i = 0; i < event->type->field_count; i++) {
+		const struct pxt_layout *field = &event->type->fields[i];
+		size_t bytes;
+
+		if (!present(event, field, &bytes))
+			break;
+		*offset = field->offset + bytes;
+	}
+	return event->bytes - *offset;
+}
+
+void pxt_out_fields_bare(
+    struct pxt_out *out, const struct pxt_fields *fields, const struct pxt_event *event)
+{
+	pxt_out_no_gap(out);
+	pxt_out_fields(out, fields, event);
+	out->pad = 0;
+}
+
+bool pxt_field_key(const struct pxt_event *event, const struct pxt_layout *field, uint64_t *key)
+{
+	const unsigned char *from = event->data + field->offset;
+	size_t bytes;
+
+	if (field->kind == POSIX_TRACE_FIELD_FLOAT_NP || !present(event, field, &bytes))
+		return false;
+	if (field->kind == POSIX_TRACE_FIELD_SIGNED_NP) {
+		*key = (uint64_t)pxt_load_signed(from, bytes);
+	} else if (field->kind != POSIX_TRACE_FIELD_TEXT_NP) {
+		*key = pxt_load_unsigned(from, bytes);
+	} else {
+		/* FNV-1a: two texts become one by mistake once in 2^64. */
+		bytes = pxt_text_bytes(from, bytes);
+		*key = UINT64_C(0xcbf29ce484222325);
+		for (size_t i = 0; i < bytes; i++)
+			*key = (*key ^ from[i]) * UINT64_C(0x100000001b3);
+	}
+	return true;
+}
+
+const struct pxt_layout *pxt_field_named(const struct pxt_type *type, const char *name)
+{
+	for (unsigned i = 0; i < type->field_count; i++)
+		if (strcmp(type->fields[i].name, name) == 0)
+			return &type->fields[i];
+	return NULL;
+}

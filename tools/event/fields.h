@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* fields.h - an event's data as text: by its description, by what the standard says, or as bytes. */
+#ifndef PXT_TOOLS_FIELDS_H
+#define PXT_TOOLS_FIELDS_H
+
+#include "tools/event/event.h"
+#include "tools/output/out.h"
+
+struct pxt_fields {
+	const char *only[POSIX_TRACE_FIELDS_MAX_NP]; /* names to show; none: all */
+	unsigned only_count;
+	size_t dump_limit; /* most bytes shown as hex; 0: all */
+};
+
+/* "job,late_ns": false, with a word to the user, when it is no list of names.  Changes @list. */
+bool pxt_fields_only(struct pxt_fields *fields, char *list);
+
+/* Whether it is no field's name but stands for bytes that no description tells of. */
+bool pxt_fields_is_bytes(const char *name);
+
+bool pxt_fields_wanted(const struct pxt_fields *fields, const char *name);
+
+/* Two spaces and the fields; nothing for an event without data. */
+void pxt_out_fields(
+    struct pxt_out *out, const struct pxt_fields *fields, const struct pxt_event *event);
+
+/* The same without the two spaces in front. */
+void pxt_out_fields_bare(
+    struct pxt_out *out, const struct pxt_fields *fields, const struct pxt_event *event);
+
+/*
+ * Fields as numbers that are equal when the fields are equal; false where there is no such field
+ * in this event, or where it is no good for telling things apart (float).
+ */
+bool pxt_field_key(const struct pxt_event *event, const struct pxt_layout *field, uint64_t *key);
+const struct pxt_layout *pxt_field_named(const struct pxt_type *type, const char *name);
+
+/* A field's value.  A text is where the event's data is, without padding, and has no NUL behind it. */
+struct pxt_value {
+	int kind;       /* POSIX_TRACE_FIELD_..._NP */
+	uint32_t bytes; /* of the text, or of the number as it was recorded */
+	union {
+		uint64_t u; /* unsigned, hex */
+		int64_t i;
+		double f;
+		const char *text;
+	};
+};
+/* False where this event has no such field (it was cut). */
+bool pxt_field_value(
+    const struct pxt_event *event, const struct pxt_layout *field, struct pxt_value *value);
+/* The value's usual form; a text without quotes, escaped. */
+void pxt_out_value(struct pxt_out *out, const struct pxt_value *value);
+
+/* Bytes behind the last field that is there: their number, and where they begin in *@offset. */
+size_t pxt_fields_rest(const struct pxt_event *event, size_t *offset);
+
+/* Fills in the layout of a type from its description in the log @trid, if it has one. */
+void pxt_fields_learn(trace_id_t trid, struct pxt_type *type);
+
+#endif

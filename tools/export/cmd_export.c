@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_export.c - pxtrace export: the table of formats. */
+#include "tools/command/command.h"
+#include "tools/command/options.h"
+#include "tools/command/suggest.h"
+#include "tools/export/export.h"
+#include "tools/output/exit.h"
+#include "tools/output/out.h"
+#include "tools/output/say.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* A format is a line here. */
+static const struct pxt_command *const formats[] = {
+	&pxt_export_ctf,
+	&pxt_export_csv,
+	&pxt_export_perfetto,
+	&pxt_export_vcd,
+	NULL,
+};
+
+static const char help_head[] = "pxtrace export - writes logs in the formats of other programs\n"
+                                "\n"
+                                "usage: pxtrace export FORMAT [OPTION]... LOG...\n"
+                                "\n"
+                                "formats:\n";
+static const char help_tail[] =
+    "\n"
+    "`pxtrace export FORMAT --help` tells about one of them: its options, what is in it, an\n"
+    "example. All take -o FILE (which appears when it is finished, never half-written), and\n"
+    "all but ctf choose events by --event, --thread, --from and --to.\n"
+    "\n"
+    "example: a run without its first two minutes, for a spreadsheet or a database\n"
+    "\n"
+    "  $ pxtrace export csv --from 2min -o run.csv run.ptl\n"
+    "\n"
+    "exit status: 0 done; 1 wrong command line; 2 a log could not be read; 3 events were\n"
+    "lost (--strict); 4 the output could not be written.\n";
+
+/* The list is made of the table, so it is not among the texts of struct pxt_command. */
+static int show_help(void)
+{
+	static struct pxt_out out = { .fd = STDOUT_FILENO };
+
+	pxt_out_text(&out, help_head);
+	for (size_t i = 0; formats[i]; i++)
+		pxt_out_format(&out, "  %-8s %s\n", formats[i]->name, formats[i]->summary);
+	pxt_out_text(&out, help_tail);
+	return pxt_finish(&out);
+}
+
+/* The second word is no format: what was meant? */
+static int unknown(int argc, char **argv)
+{
+	const char *names[sizeof formats / sizeof(void *)] = { NULL };
+	const char *word = argv[1];
+
+	for (size_t i = 0; formats[i]; i++)
+		names[i] = formats[i]->name;
+	for (int i = 2; i < argc; i++) {
+		for (size_t k = 0; names[k]; k++) {
+			if (strcmp(argv[i], names[k]) != 0)
+				continue;
+			pxt_complain(
+			    "the format comes first: pxtrace export %s %s", names[k], word);
+			return PXT_EXIT_USAGE;
+		}
+	}
+	if (access(word, F_OK) == 0) {
+		pxt_complain(
+		    "\"%s\" is a file, not a format; perhaps: pxtrace export csv %s", word, word);
+		return pxt_usage("export");
+	}
+	const char *meant = pxt_suggest(word, names);
+	if (meant)
+		pxt_complain("there is no format \"%s\"; did you mean \"%s\"?", word, meant);
+	else
+		pxt_complain("there is no format \"%s\"", word);
+	return pxt_usage("export");
+}
+
+static int run(int argc, char **argv)
+{
+	if (argc < 2) {
+		pxt_complain("export: which format?");
+		return pxt_usage("export");
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+		return show_help();
+	for (size_t i = 0; formats[i]; i++)
+		if (strcmp(argv[1], formats[i]->name) == 0)
+			return formats[i]->run(argc - 1, argv + 1);
+	return unknown(argc, argv);
+}
+
+const struct pxt_command pxt_cmd_export = {
+	.name = "export",
+	.summary = "writes logs in the formats of other programs",
+	.help = NULL,
+	.run = run,
+};

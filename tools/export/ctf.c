@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ctf.c - pxtrace export ctf: babeltrace2 reads the logs through our plugin and writes CTF 1.8.
+ *
+ * The logs are opened here first, so that what is wrong with one is said as everywhere, and not in
+ * the words of a graph of components.
+ */
+#define _XOPEN_SOURCE 700 /* nftw() */
+#include "tools/command/command.h"
+#include "tools/command/options.h"
+#include "tools/export/export.h"
+#include "tools/output/exit.h"
+#include "tools/output/progress.h"
+#include "tools/output/say.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PLUGIN_FILE "babeltrace-plugin-ptrace.so"
+#define PATH_BYTES  4096u
+#define LOOK_NS     20000000
+
+extern char **environ;
+
+enum {
+	OPT_INCOMPLETE = 500,
+	OPT_STRICT,
+	OPT_LAYOUT,
+	OPT_CLOCK
+};
+
+struct ctf {
+	struct pxt_reader reader;
+	char *const *paths;
+	unsigned count;
+	const char *output;
+	const char *layout;
+	const char *clock;
+	bool incomplete;
+	bool strict;
+};
+
+/* ---- The plugin ---- */
+
+static bool holds_plugin(const char *folder)
+{
+	char path[PATH_BYTES + sizeof PLUGIN_FILE + 1];
+
+	(void)snprintf(path, sizeof path, "%s/%s", folder, PLUGIN_FILE);
+	return access(path, R_OK) == 0;
+}
+
+/* Beside this program, as it was built or installed; false: babeltrace2 may know better. */
+static bool find_plugin(char folder[PATH_BYTES])
+{
+	static const char *const places[] = { "babeltrace", PXTRACE_PLUGIN_DIR };
+	char program[PATH_BYTES];
+	ssize_t bytes = readlink("/proc/self/exe", program, sizeof program - 1);
+
+	program[bytes > 0 ? bytes : 0] = '\0';
+	char *slash = strrchr(program, '/');
+	if (slash)
+		*slash = '\0';
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		if (*places[i] == '/')
+			(void)snprintf(folder, PATH_BYTES, "%s", places[i]);
+		else
+			(void)snprintf(folder, PATH_BYTES, "%.*s/%s", (int)(PATH_BYTES / 2),
+			    program, places[i]);
+		if (holds_plugin(folder))
+			return true;
+	}
+	return false;
+}
+
+/* ---- The command line of babeltrace2 ---- */
+
+/* Text that grows by pieces; the commands are small. */
+static void put(char **text, const char *piece)
+{
+	size_t used = *text ? strlen(*text) : 0;
+
+	*text = pxt_must(realloc(*text, used + strlen(piece) + 1));
+	memcpy(*text + used, piece, strlen(piece) + 1);
+}
+
+/* A string of babeltrace2's parameters. */
+static void put_string(char **text, const char *string)
+{
+	put(text, "\"");
+	for (; *string; string++) {
+		char piece[3] = { *string };
+
+		if (*string == '"' || *string == '\\') {
+			piece[0] = '\\';
+			piece[1] = *string;
+		}
+		put(text, piece);
+	}
+	put(text, "\"");
+}
+
+static char *source_params(const struct ctf *ctf)
+{
+	char *text = NULL;
+
+	put(&text, "inputs=[");
+	for (unsigned i = 0; i < ctf->count; i++) {
+		if (i > 0)
+			put(&text, ",");
+		put_string(&text, ctf->paths[i]);
+	}
+	put(&text, "],layout=");
+	put_string(&text, ctf->layout);
+	put(&text, ",clock=");
+	put_string(&text, ctf->clock);
+	if (ctf->incomplete)
+		put(&text, ",incomplete=yes");
+	return text;
+}
+
+static char *sink_params(const struct ctf *ctf, const char *folder)
+{
+	char *text = NULL;
+
+	put(&text, "quiet=yes,path=");
+	put_string(&text, folder);
+	if (ctf->count == 1)
+		put(&text, ",assume-single-trace=yes");
+	return text;
+}
+
+/* ---- Running it ---- */
+
+static uint64_t bytes_found;
+
+static int visit(const char *path, const struct stat *state, int kind, struct FTW *at)
+{
+	(void)path;
+	(void)at;
+	if (kind == FTW_F)
+		bytes_found += (uint64_t)state->st_size;
+	return 0;
+}
+
+/* Of all files in @folder. */
+static uint64_t bytes_in(const char *folder)
+{
+	bytes_found = 0;
+	(void)nftw(folder, visit, 8, FTW_PHYS);
+	return bytes_found;
+}
+
+/* How far it is only shows in what it has written. */
+static void watch(pid_t child, const char *folder)
+{
+	const struct timespec pause = { .tv_nsec = LOOK_NS };
+	struct pxt_progress progress;
+	siginfo_t ended;
+
+	pxt_progress_begin(&progress, "export ctf", "bytes", 0, false);
+	while (pxt_progress_watched(&progress)) {
+		ended.si_pid = 0;
+		if (waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+		    ended.si_pid != 0)
+			break;
+		progress.done = bytes_in(folder);
+		pxt_progress_look(&progress);
+		(void)nanosleep(&pause, NULL);
+	}
+	pxt_progress_end(&progress);
+}
+
+static int wait_for(pid_t child)
+{
+	int status;
+
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return -1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int spawn(char *const *words, bool plugin_found, const char *folder)
+{
+	pid_t child;
+	int failed = posix_spawnp(&child, words[0], NULL, NULL, words, environ);
+
+	if (failed == ENOENT) {
+		pxt_complain("export ctf: babeltrace2, which writes CTF, is not installed");
+		pxt_explain(
+		    "Debian: apt-get install babeltrace2; export csv and export perfetto need "
+		    "nothing");
+		return PXT_EXIT_OUTPUT;
+	}
+	if (failed != 0) {
+		pxt_complain("export ctf: babeltrace2: %s", strerror(failed));
+		return PXT_EXIT_OUTPUT;
+	}
+	watch(child, folder);
+	failed = wait_for(child);
+	if (failed == 0)
+		return PXT_EXIT_OK;
+	pxt_complain("export ctf: babeltrace2 failed");
+	if (!plugin_found)
+		pxt_explain("no " PLUGIN_FILE " stands beside pxtrace: build it (it wants "
+		            "libbabeltrace2-dev), or say in BABELTRACE_PLUGIN_PATH where it is");
+	return PXT_EXIT_OUTPUT;
+}
+
+static int convert(const struct ctf *ctf, const char *folder)
+{
+	/* As the standard wants them: nobody writes to them. */
+	static char command[] = "babeltrace2";
+	static char source_class[] = "--component=log:source.ptrace.log";
+	static char sink_class[] = "--component=ctf:sink.ctf.fs";
+	static char params[] = "--params";
+	char plugin[PATH_BYTES];
+	char option[PATH_BYTES + 32];
+	char *source = source_params(ctf);
+	char *sink = sink_params(ctf, folder);
+	bool found = find_plugin(plugin);
+	char *words[9] = { NULL }; /* the last one stays */
+	unsigned used = 0;
+
+	(void)snprintf(option, sizeof option, "--plugin-path=%s", plugin);
+	words[used++] = command;
+	if (found)
+		words[used++] = option;
+	words[used++] = source_class;
+	words[used++] = params;
+	words[used++] = source;
+	words[used++] = sink_class;
+	words[used++] = params;
+	words[used++] = sink;
+	int status = spawn(words, found, folder);
+	free(source);
+	free(sink);
+	return status;
+}
+
+/* Into a folder beside the wanted one, from which it moves when all is there. */
+static int write_folder(const struct ctf *ctf)
+{
+	char folder[PATH_BYTES];
+	char whole[PATH_BYTES + 8];
+	struct stat old;
+	bool there = lstat(ctf->output, &old) == 0;
+
+	if (snprintf(folder, sizeof folder, "%s.XXXXXX", ctf->output) >= (int)sizeof folder ||
+	    (rmdir(ctf->output) != 0 && errno != ENOENT)) {
+		pxt_complain("%s: %s", ctf->output,
+		    errno == ENOTDIR ? "is no folder" : "is not empty; name a new folder");
+		return PXT_EXIT_OUTPUT;
+	}
+	if (!mkdtemp(folder)) {
+		pxt_complain("%s: %s", ctf->output, strerror(errno));
+		return PXT_EXIT_OUTPUT;
+	}
+	(void)snprintf(whole, sizeof whole, "%s/ctf", folder);
+	int status = convert(ctf, whole);
+	/* Who could not look into the empty one does not see this one. */
+	if (status == PXT_EXIT_OK && there)
+		(void)chmod(whole, old.st_mode & (old.st_uid == geteuid() ? 0777 : 0755));
+	if (status == PXT_EXIT_OK && rename(whole, ctf->output) != 0) {
+		pxt_complain("%s: %s", ctf->output, strerror(errno));
+		status = PXT_EXIT_OUTPUT;
+	}
+	if (rmdir(folder) != 0)
+		pxt_explain("what was written is left in %s", folder);
+	return status;
+}
+
+/* ---- The command line ---- */
+
+static const struct option options[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "layout", required_argument, NULL, OPT_LAYOUT },
+	{ "clock", required_argument, NULL, OPT_CLOCK },
+	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
+	{ "strict", no_argument, NULL, OPT_STRICT },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static bool take_word(const char **to, const char *option, const char *value, const char *other)
+{
+	*to = value;
+	if (strcmp(value, other) == 0 ||
+	    strcmp(value, strcmp(option, "--clock") ? "ust" : "ticks") == 0)
+		return true;
+	pxt_complain("%s is %s or %s, not \"%s\"", option,
+	    strcmp(option, "--clock") ? "ust" : "ticks", other, value);
+	return false;
+}
+
+static bool take_option(struct ctf *ctf, int code, char *value)
+{
+	switch (code) {
+	case 'o':
+		ctf->output = value;
+		return true;
+	case OPT_LAYOUT:
+		return take_word(&ctf->layout, "--layout", value, "kernel");
+	case OPT_CLOCK:
+		return take_word(&ctf->clock, "--clock", value, "corrected");
+	case OPT_INCOMPLETE:
+		return ctf->incomplete = true;
+	default:
+		return ctf->strict = true;
+	}
+}
+
+static const char *const help[] = {
+	"pxtrace export ctf - writes logs as CTF 1.8, for Trace Compass and babeltrace2\n"
+	"\n"
+	"usage: pxtrace export ctf [OPTION]... -o FOLDER LOG...\n"
+	"\n"
+	"Runs the command babeltrace2 with the plugin source.ptrace.log. One log becomes the CTF "
+	"trace\n"
+	"FOLDER, several become one trace each inside it. One block of a log is one packet; stamps "
+	"are\n"
+	"the counter's own. All events are written; babeltrace2 --begin, --end choose from it.\n"
+	"\n",
+	"  -o, --output FOLDER   a new folder, or an empty one\n"
+	"      --layout ust|kernel\n"
+	"                        as a program's trace (the default), or as a kernel's: one stream "
+	"a "
+	"CPU,\n"
+	"                        which fills Trace Compass' views from scheduler events\n"
+	"      --clock ticks|corrected\n"
+	"                        the counter at its nominal rate (the default), or nanoseconds on "
+	"the\n"
+	"                        time line that pxtrace shows\n"
+	"      --incomplete      also a log whose program still runs or has died\n"
+	"      --strict          exit status 3 when events were lost\n"
+	"  -h, --help            this\n"
+	"\n"
+	"example:\n"
+	"\n"
+	"  $ pxtrace export ctf -o run.ctf run.ptl\n"
+	"  $ babeltrace2 run.ctf\n"
+	"\n"
+	"exit status: 0 done; 1 wrong command line; 2 a log could not be read; 3 events were lost\n"
+	"(--strict); 4 babeltrace2 is not there or failed, or the output could not be written.\n",
+	NULL,
+};
+
+static int run(int argc, char **argv)
+{
+	static struct ctf ctf = { .layout = "ust", .clock = "ticks" };
+	int code;
+
+	while ((code = getopt_long(argc, argv, ":o:h", options, NULL)) != -1) {
+		if (code == 'h')
+			return pxt_help(help);
+		if (code == '?' || code == ':')
+			return pxt_option_error("export ctf", code, argv, options);
+		if (!take_option(&ctf, code, optarg))
+			return pxt_usage("export ctf");
+	}
+	ctf.paths = argv + optind;
+	ctf.count = (unsigned)(argc - optind);
+	if (ctf.count == 0 || !ctf.output) {
+		pxt_complain(ctf.count == 0
+		                 ? "export ctf: which log?"
+		                 : "export ctf: CTF is a folder: say which by -o FOLDER");
+		return pxt_usage("export ctf");
+	}
+	int status = pxt_reader_open(&ctf.reader, ctf.paths, ctf.count,
+	    ctf.incomplete ? PXT_OPEN_INCOMPLETE : PXT_OPEN_COMPLETE, NULL);
+	if (status == PXT_EXIT_OK)
+		status = write_folder(&ctf);
+	if (status == PXT_EXIT_OK)
+		status = pxt_reader_conclude(&ctf.reader, false, ctf.strict);
+	pxt_reader_close(&ctf.reader);
+	return status;
+}
+
+const struct pxt_command pxt_export_ctf = {
+	.name = "ctf",
+	.summary = "CTF 1.8 for Trace Compass and babeltrace2 (runs babeltrace2)",
+	.help = help,
+	.run = run,
+};

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/export/export.h"
+
+#include "format/sum.h"
+#include "tools/command/options.h"
+#include "tools/output/exit.h"
+#include "tools/output/progress.h"
+#include "tools/output/say.h"
+#include "tools/review/review.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	OPT_INCOMPLETE = 400,
+	OPT_STRICT,
+	OPT_TARGET
+};
+
+static const struct option common[] = {
+	PXT_SELECT_OPTIONS,
+	{ "output", required_argument, NULL, 'o' },
+	{ "target", required_argument, NULL, OPT_TARGET },
+	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
+	{ "strict", no_argument, NULL, OPT_STRICT },
+	{ "help", no_argument, NULL, 'h' },
+};
+#define COMMON (sizeof common / sizeof *common)
+
+const char *pxt_export_target(const struct pxt_export *export, const struct pxt_source *source)
+{
+	if (export->target)
+		return export->target;
+	return *source->info.posix_host_np ? source->info.posix_host_np : "-";
+}
+
+void pxt_export_uuid(char *text, const struct pxt_source *source)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (unsigned i = 0; i < 16; i++) {
+		if (i == 4 || i == 6 || i == 8 || i == 10)
+			*text++ = '-';
+		*text++ = digits[source->info.posix_uuid_np[i] >> 4];
+		*text++ = digits[source->info.posix_uuid_np[i] & 15];
+	}
+	*text = '\0';
+}
+
+/* ---- The events one after the other ---- */
+
+/* What was lost of a log since its last exported event, also in front of events left out. */
+static uint64_t take_lost(struct pxt_source *source)
+{
+	struct pxt_export_log *log = source->user;
+	uint64_t lost = log->lost;
+
+	log->lost = 0;
+	return lost;
+}
+
+/* Every selected event of @reader goes to @take. */
+static void read_events(struct pxt_export *export, struct pxt_reader *reader, const char *label,
+    void (*take)(struct pxt_export *export, const struct pxt_event *event, uint64_t lost))
+{
+	struct pxt_progress progress;
+	struct pxt_event *event;
+
+	pxt_progress_reader(&progress, label, reader, export->file.fd == STDOUT_FILENO);
+	while (export->out.error == 0 && (event = pxt_reader_next(reader)) != NULL) {
+		pxt_progress_step(&progress);
+		if (pxt_select_time(&export->select, event->ns, export->reader.start_ns) != 0)
+			continue;
+		struct pxt_export_log *log = event->source->user;
+		pxt_sum_add(&log->lost, event->extra.posix_lost_before_np);
+		if (!pxt_select_event(&export->select, event, export->reader.start_ns))
+			continue;
+		log->events++;
+		take(export, event, take_lost(event->source));
+	}
+	pxt_progress_end(&progress);
+}
+
+/* Back to the beginning, for the reading that counts. */
+static void read_again(struct pxt_reader *reader)
+{
+	pxt_reader_rewind(reader);
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct pxt_export_log *log = reader->sources[i]->user;
+
+		log->lost = log->events = 0;
+	}
+}
+
+/*
+ * What was lost behind the last event.  A log that still grows will tell it in front of its next one,
+ * and must not tell it twice.
+ */
+static void export_rests(
+    struct pxt_export *export, const struct pxt_export_format *format, struct pxt_reader *reader)
+{
+	for (unsigned i = 0; i < reader->count && !export->select.to.set; i++) {
+		struct pxt_source *source = reader->sources[i];
+		uint64_t lost = take_lost(source) + pxt_source_lost_rest(source);
+
+		if (lost > 0 && source->info.posix_complete_np)
+			format->lost(export, source, lost);
+	}
+}
+
+static void export_events(
+    struct pxt_export *export, const struct pxt_export_format *format, struct pxt_reader *reader)
+{
+	format->begin(export, reader);
+	if (format->look) {
+		read_events(export, reader, "looking", format->look);
+		read_again(reader);
+		format->looked(export, reader);
+	}
+	read_events(export, reader, "export", format->event);
+	export_rests(export, format, reader);
+	format->end(export, reader);
+}
+
+/* Logs one behind the other, for a format that does not mix them. */
+static void export_apart(struct pxt_export *export, const struct pxt_export_format *format)
+{
+	for (unsigned i = 0; i < export->reader.count; i++) {
+		struct pxt_reader one = { .sources = &export->reader.sources[i],
+			.count = 1,
+			.start_ns = export->reader.start_ns };
+
+		export_events(export, format, &one);
+	}
+}
+
+static int export_all(struct pxt_export *export, const struct pxt_export_format *format)
+{
+	struct pxt_export_log *logs = pxt_must(calloc(export->reader.count, sizeof *logs));
+
+	for (unsigned i = 0; i < export->reader.count; i++)
+		export->reader.sources[i]->user = &logs[i];
+	if (format->apart)
+		export_apart(export, format);
+	else
+		export_events(export, format, &export->reader);
+	pxt_out_flush(&export->out);
+	free(logs);
+	if (export->out.error != 0) {
+		pxt_complain(
+		    "%s: cannot be written: %s", export->file.name, strerror(export->out.error));
+		return PXT_EXIT_OUTPUT;
+	}
+	pxt_review_select(&export->select, &export->reader);
+	if (format->review)
+		format->review(&export->reader);
+	return pxt_reader_conclude(&export->reader, true, export->strict);
+}
+
+static int open_output(struct pxt_export *export, const struct pxt_export_format *format)
+{
+	bool is_stdout = !export->output || strcmp(export->output, "-") == 0;
+
+	if (format->binary && is_stdout && isatty(STDOUT_FILENO)) {
+		pxt_complain(
+		    "export %s: this is no text for a terminal; say -o FILE", format->name);
+		return PXT_EXIT_USAGE;
+	}
+	if (!pxt_outfile_open(&export->file, export->output))
+		return PXT_EXIT_OUTPUT;
+	if (format->apart && export->reader.count > 1 && !export->file.final) {
+		pxt_complain("export %s: several logs make an archive, which is no stream; say -o "
+		             "FILE",
+		    format->name);
+		pxt_outfile_discard(&export->file);
+		return PXT_EXIT_USAGE;
+	}
+	export->out.fd = export->file.fd;
+	for (unsigned i = 0; i < export->reader.count; i++) {
+		const struct pxt_source *source = export->reader.sources[i];
+
+		if (!pxt_outfile_replaces(&export->file, source->fd))
+			continue;
+		pxt_complain("%s: is the log itself; -o wants another name", source->path);
+		pxt_outfile_discard(&export->file);
+		return PXT_EXIT_USAGE;
+	}
+	return PXT_EXIT_OK;
+}
+
+static int export_logs(struct pxt_export *export, const struct pxt_export_format *format)
+{
+	int status = open_output(export, format);
+
+	if (status != PXT_EXIT_OK)
+		return status;
+	status = export_all(export, format);
+	if (status == PXT_EXIT_OUTPUT || status == PXT_EXIT_LOG) {
+		bool named = export->file.final != NULL;
+
+		pxt_outfile_discard(&export->file);
+		if (named)
+			pxt_explain("%s was not written", export->output);
+	} else if (!pxt_outfile_commit(&export->file)) {
+		status = PXT_EXIT_OUTPUT;
+	}
+	return status;
+}
+
+/* ---- The command line ---- */
+
+static bool take_option(
+    struct pxt_export *export, const struct pxt_export_format *format, int code, char *value)
+{
+	if (pxt_select_is(code))
+		return pxt_select_option(&export->select, code, value);
+	switch (code) {
+	case 'o':
+		export->output = value;
+		return true;
+	case OPT_TARGET:
+		export->target = value;
+		if (*value == '\0')
+			pxt_complain("--target wants a name");
+		return *value != '\0';
+	case OPT_INCOMPLETE:
+		return export->incomplete = true;
+	case OPT_STRICT:
+		return export->strict = true;
+	default:
+		return format->option(export, code, value);
+	}
+}
+
+/* Options of all formats and of this one, as getopt_long() wants them. */
+static void merge_options(struct option *options, const struct pxt_export_format *format)
+{
+	size_t count = 0;
+
+	memcpy(options, common, sizeof common);
+	while (format->options && format->options[count].name && count < PXT_EXPORT_OPTIONS_MAX) {
+		options[COMMON + count] = format->options[count];
+		count++;
+	}
+	options[COMMON + count] = (struct option){ NULL, 0, NULL, 0 };
+}
+
+int pxt_export_run(const struct pxt_export_format *format, int argc, char **argv)
+{
+	static struct pxt_export export = { .out = { .fd = STDOUT_FILENO } };
+	struct option options[COMMON + PXT_EXPORT_OPTIONS_MAX + 1];
+	char command[32];
+	char letters[32];
+	int code;
+
+	(void)snprintf(command, sizeof command, "export %s", format->name);
+	(void)snprintf(letters, sizeof letters, ":e:t:o:h%s", format->letters);
+	merge_options(options, format);
+	while ((code = getopt_long(argc, argv, letters, options, NULL)) != -1) {
+		if (code == 'h')
+			return pxt_help(format->help);
+		if (code == '?' || code == ':')
+			return pxt_option_error(command, code, argv, options);
+		if (!take_option(&export, format, code, optarg))
+			return pxt_usage(command);
+	}
+	if (optind == argc) {
+		pxt_complain("%s: which log?", command);
+		return pxt_usage(command);
+	}
+	if (!pxt_select_check(&export.select))
+		return pxt_usage(command);
+	int status = pxt_reader_open(&export.reader, argv + optind, (unsigned)(argc - optind),
+	    export.incomplete ? PXT_OPEN_INCOMPLETE : PXT_OPEN_COMPLETE, &export.select);
+	if (status == PXT_EXIT_OK)
+		status = export_logs(&export, format);
+	pxt_reader_close(&export.reader);
+	return status;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * export.h - what the formats of `pxtrace export` have in common: the options, the logs, the output,
+ * the way through the events.
+ *
+ * A format is a struct pxt_command in the table of cmd_export.c, reached by `pxtrace export NAME`.
+ * One that takes event after event hands a struct pxt_export_format to pxt_export_run(), which does
+ * the rest.
+ *
+ * Memory does not grow with the logs: nothing is kept of an event once it was written.
+ */
+#ifndef PXT_EXPORT_H
+#define PXT_EXPORT_H
+
+#include "tools/command/command.h"
+#include "tools/output/out.h"
+#include "tools/output/outfile.h"
+#include "tools/read/source.h"
+#include "tools/select/select.h"
+
+#include <getopt.h>
+
+extern const struct pxt_command pxt_export_ctf;
+extern const struct pxt_command pxt_export_csv;
+extern const struct pxt_command pxt_export_perfetto;
+extern const struct pxt_command pxt_export_vcd;
+
+/* Most options that a format adds. */
+#define PXT_EXPORT_OPTIONS_MAX 16u
+
+struct pxt_export {
+	struct pxt_out out;
+	struct pxt_select select;
+	struct pxt_reader reader;
+	struct pxt_outfile file;
+	const char *output; /* -o */
+	const char *target; /* --target, or NULL */
+	bool incomplete;
+	bool strict;
+};
+
+/* What is kept for each log: struct pxt_source.user points to it. */
+struct pxt_export_log {
+	uint64_t lost;   /* since its last exported event */
+	uint64_t events; /* exported so far */
+	void *format;    /* the format's own */
+};
+
+struct pxt_export_format {
+	const char *name;    /* "csv" */
+	const char *letters; /* its own short options, as getopt() wants them */
+	const char *const *help;
+	const struct option *options; /* its own, NULL name behind the last; values above 500 */
+	bool binary;                  /* not for a terminal */
+	bool apart; /* several logs come one behind the other, not mixed by time */
+	/* Takes one of its own options.  False, with a word to the user, when that makes no sense. */
+	bool (*option)(struct pxt_export *export, int code, char *value);
+	/* @reader's logs are open: all of them, or with @apart one. */
+	void (*begin)(struct pxt_export *export, struct pxt_reader *reader);
+	/*
+	 * Sees each event once before the reading that counts, and is told that that one begins; may
+	 * both be NULL.
+	 */
+	void (*look)(struct pxt_export *export, const struct pxt_event *event, uint64_t lost);
+	void (*looked)(struct pxt_export *export, struct pxt_reader *reader);
+	/* A selected event; @lost records were lost between the one before of its log and this one. */
+	void (*event)(struct pxt_export *export, const struct pxt_event *event, uint64_t lost);
+	/* Records were lost behind the last event of a complete log. */
+	void (*lost)(struct pxt_export *export, const struct pxt_source *source, uint64_t lost);
+	/* Writes what belongs behind the events and frees what the format kept. */
+	void (*end)(struct pxt_export *export, struct pxt_reader *reader);
+	/* Tells which names of its own options no log has (review.h); may be NULL. */
+	void (*review)(const struct pxt_reader *reader);
+};
+
+/* Text for the help of every format that goes this way. */
+#define PXT_EXPORT_COMMON_HELP                                                                     \
+	PXT_SELECT_HELP                                                                            \
+	"output:\n"                                                                                \
+	"  -o, --output FILE     to FILE, which appears when it is finished, never half-written\n" \
+	"      --target NAME     which machine this was; by default the host that the log names\n" \
+	"logs:\n"                                                                                  \
+	"      --incomplete      also a log whose program still runs or has died\n"                \
+	"      --strict          exit status 3 when events were lost\n"                            \
+	"  -h, --help            this\n"
+
+int pxt_export_run(const struct pxt_export_format *format, int argc, char **argv);
+
+/* The target's name for @source: --target, the log's host, or "-". */
+const char *pxt_export_target(const struct pxt_export *export, const struct pxt_source *source);
+/* "01020304-0506-0708-090a-0b0c0d0e0f10" to @text of 37 bytes. */
+void pxt_export_uuid(char *text, const struct pxt_source *source);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slices.h - pairs of events as bars on tracks, for viewers whose bars must lie inside each other.
+ *
+ * Which events make a pair, and which end belongs to which begin, is as in pairs.h: by their names,
+ * and by a first field of one name.  Pairs that nest share the thread's own track.  A pair that once
+ * ended while another one stood inside it and went on (a lock that is passed on, jobs that overlap)
+ * has lanes of its own beside it, as many as are open at a time.  Which pairs those are is known when
+ * all events were seen: a first reading looks, a second one writes.
+ *
+ * Bounded: PXT_PAIRS_MAX pairs; PXT_OPEN_DEPTH open begins a thread, PXT_OPEN_MAX in all.  What does
+ * not fit is no bar, but an event like any other.
+ */
+#ifndef PXT_SLICES_H
+#define PXT_SLICES_H
+
+#include "tools/read/source.h"
+#include "tools/spans/pairs.h"
+
+enum pxt_bar {
+	PXT_BAR_NONE,  /* an event of its own, also an end whose begin nobody saw */
+	PXT_BAR_BEGIN, /* a bar begins */
+	PXT_BAR_END    /* the bar of that pair that was opened last on that lane ends */
+};
+
+struct pxt_slice {
+	enum pxt_bar bar;
+	uint16_t pair;
+	uint16_t lane; /* 0: the thread's own track; else one of the pair's own lanes, from 1 */
+	const struct pxt_layout *key; /* the field by which begin and end were matched, or NULL */
+};
+
+struct pxt_slices;
+
+struct pxt_slices *pxt_slices_new(void);
+void pxt_slices_free(struct pxt_slices *slices);
+/* The second reading begins: nothing is open, and all pairs are known. */
+void pxt_slices_again(struct pxt_slices *slices);
+
+/* What @event is.  Call for each event of one log, in their order. */
+struct pxt_slice pxt_slices_take(struct pxt_slices *slices, const struct pxt_event *event);
+
+/*
+ * Events were lost, and ends may be among them: calls @cut for all that is open, innermost first, and
+ * forgets it.
+ */
+void pxt_slices_cut(struct pxt_slices *slices,
+    void (*cut)(void *context, uint32_t thread, const struct pxt_slice *slice), void *context);
+
+/* Whether the log has both sides of the pair, and whether a type is a side of such a pair. */
+bool pxt_slices_whole(const struct pxt_slices *slices, uint16_t pair);
+bool pxt_slices_paired(const struct pxt_slices *slices, uint32_t type);
+
+/* "job" of job_begin and job_end; not ended by a NUL. */
+const char *pxt_slices_name(const struct pxt_slices *slices, uint16_t pair, size_t *bytes);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* frame.c - delimiters, COBS, and the words around a frame's contents. */
+#include "tools/link/frame.h"
+
+#include "format/crc32.h"
+
+#include <string.h>
+
+#define CODE_MAX 0xffu
+
+static uint32_t little(const unsigned char *at, unsigned bytes)
+{
+	uint32_t value = 0;
+
+	for (unsigned i = 0; i < bytes; i++)
+		value |= (uint32_t)at[i] << 8 * i;
+	return value;
+}
+
+bool pxt_linkframe_parse(struct pxt_linkframe *frame, const unsigned char *bytes, size_t count)
+{
+	uint32_t word;
+
+	if (count < PXT_FRAME_OVERHEAD || count > PXT_LINKFRAME_BYTES)
+		return false;
+	word = little(bytes, 2);
+	if (word >> PXT_FRAME_KIND_SHIFT > PXT_FRAME_META)
+		return false;
+	frame->kind = (enum pxt_frame_kind)(word >> PXT_FRAME_KIND_SHIFT);
+	frame->number = word & PXT_FRAME_NUMBER_MASK;
+	frame->records = little(bytes + 2, 2);
+	frame->contents = bytes + PXT_FRAME_START_BYTES;
+	frame->bytes = (uint32_t)count - PXT_FRAME_OVERHEAD;
+	frame->all = bytes;
+	frame->sum = little(bytes + count - PXT_FRAME_CRC_BYTES, PXT_FRAME_CRC_BYTES);
+	return true;
+}
+
+bool pxt_linkframe_sound(const struct pxt_linkframe *frame, uint32_t seed)
+{
+	return pxt_crc32(seed, frame->all, PXT_FRAME_START_BYTES + frame->bytes) == frame->sum;
+}
+
+size_t pxt_linkframe_unstuff(const unsigned char *from, size_t count, unsigned char *to)
+{
+	size_t used = 0;
+
+	for (size_t at = 0; at < count;) {
+		size_t code = from[at++];
+
+		if (code == 0 || code - 1u > count - at)
+			return 0;
+		/* In place, too: what is written never overtakes what is read. */
+		memmove(to + used, from + at, code - 1u);
+		used += code - 1u;
+		at += code - 1u;
+		if (code < CODE_MAX && at < count)
+			to[used++] = 0;
+	}
+	return used;
+}
+
+size_t pxt_linkframe_stuff(const unsigned char *from, size_t count, unsigned char *to)
+{
+	size_t code_at = 0;
+	size_t used = 1;
+
+	for (size_t i = 0; i < count; i++) {
+		if (from[i])
+			to[used++] = from[i];
+		if (!from[i] || used - code_at == CODE_MAX) {
+			to[code_at] = (unsigned char)(used - code_at);
+			code_at = used++;
+		}
+	}
+	to[code_at] = (unsigned char)(used - code_at);
+	to[used++] = PXT_FRAME_DELIMITER;
+	return used;
+}
+
+static void finish(struct pxt_linkcut *cut, struct pxt_linkpiece *piece)
+{
+	static const struct pxt_linkpiece none;
+
+	*piece = none;
+	piece->torso = !cut->begun;
+	if (!cut->overlong)
+		piece->count = pxt_linkframe_unstuff(cut->bytes, cut->used, cut->bytes);
+	if (piece->count)
+		piece->bytes = cut->bytes;
+	cut->used = 0;
+	cut->overlong = false;
+	cut->begun = true;
+}
+
+bool pxt_linkcut_next(struct pxt_linkcut *cut, const unsigned char **at, const unsigned char *end,
+    struct pxt_linkpiece *piece)
+{
+	while (*at < end) {
+		const unsigned char *stop = memchr(*at, PXT_FRAME_DELIMITER, (size_t)(end - *at));
+		size_t count = (size_t)((stop ? stop : end) - *at);
+
+		if (count > sizeof cut->bytes - cut->used) {
+			cut->overlong = true;
+			cut->used = 0;
+		} else if (!cut->overlong) {
+			memcpy(cut->bytes + cut->used, *at, count);
+			cut->used += count;
+		}
+		*at = stop ? stop + 1 : end;
+		if (!stop)
+			return false;
+		if (cut->used || cut->overlong) {
+			finish(cut, piece);
+			return true;
+		}
+		cut->begun = true;
+	}
+	return false;
+}
+
+void pxt_linkcut_reset(struct pxt_linkcut *cut)
+{
+	cut->used = 0;
+	cut->overlong = false;
+	cut->begun = false;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frame.h - frames out of bytes (FORMAT.md, section 10).  Nothing is trusted: whatever arrives,
+ * memory is one frame, and what is no frame is counted and passed over up to the next delimiter.
+ */
+#ifndef PXT_LINKFRAME_H
+#define PXT_LINKFRAME_H
+
+#include "format/frame.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PXT_LINKFRAME_BYTES (PXT_FRAME_CONTENTS_MAX + PXT_FRAME_OVERHEAD)
+
+/* A frame whose checksum nobody has looked at yet. */
+struct pxt_linkframe {
+	enum pxt_frame_kind kind;
+	uint32_t number;  /* of the frame, lowest 14 bits */
+	uint32_t records; /* before it, lowest 16 bits */
+	const unsigned char *contents;
+	uint32_t bytes;
+	const unsigned char *all; /* as it was packed, checksum excluded */
+	uint32_t sum;
+};
+
+/* False: too short or too long to be one, or of a kind that does not exist. */
+bool pxt_linkframe_parse(struct pxt_linkframe *frame, const unsigned char *bytes, size_t count);
+/* Whether the checksum is right for the stream whose UUID has the CRC @seed (0: a HEAD). */
+bool pxt_linkframe_sound(const struct pxt_linkframe *frame, uint32_t seed);
+
+/* Takes COBS off.  Returns the bytes written to @to (of @count bytes at least), or 0: it is none. */
+size_t pxt_linkframe_unstuff(const unsigned char *from, size_t count, unsigned char *to);
+
+/* Puts COBS and a delimiter on: PXT_FRAME_ROOM() bytes at @to.  Returns the bytes written. */
+size_t pxt_linkframe_stuff(const unsigned char *from, size_t count, unsigned char *to);
+
+/* ---- Bytes as they come ---- */
+
+struct pxt_linkcut {
+	unsigned char bytes[PXT_FRAME_ROOM(PXT_FRAME_CONTENTS_MAX)];
+	size_t used;
+	bool overlong; /* the rest is passed over, up to the next delimiter */
+	bool begun;    /* a delimiter was seen: what comes now has a beginning */
+};
+
+/*
+ * What is between two delimiters: @bytes without COBS, or NULL and 0 when it is no frame.  The
+ * piece before the first delimiter may be the end of a frame that began before we listened.
+ */
+struct pxt_linkpiece {
+	const unsigned char *bytes;
+	size_t count;
+	bool torso;
+};
+
+/*
+ * Takes bytes from *@at up to @end, stops behind the next piece and returns true; false when they
+ * are used up.  The piece is valid until the next call.
+ */
+bool pxt_linkcut_next(struct pxt_linkcut *cut, const unsigned char **at, const unsigned char *end,
+    struct pxt_linkpiece *piece);
+/* Another device, or the same one after a pause: what was begun is not continued. */
+void pxt_linkcut_reset(struct pxt_linkcut *cut);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_merge.c - pxtrace merge: several logs, and the kernel's scheduler, as one log. */
+#include "tools/command/command.h"
+#include "tools/command/options.h"
+#include "tools/merge/merge.h"
+#include "tools/output/exit.h"
+#include "tools/output/outfile.h"
+#include "tools/output/say.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	OPT_FTRACE = 400,
+	OPT_FTRACE_CLOCK,
+	OPT_SAME_BOOT,
+	OPT_INCOMPLETE,
+	OPT_STRICT
+};
+
+static const struct option options[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "ftrace", required_argument, NULL, OPT_FTRACE },
+	{ "ftrace-clock", required_argument, NULL, OPT_FTRACE_CLOCK },
+	{ "same-boot", no_argument, NULL, OPT_SAME_BOOT },
+	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
+	{ "strict", no_argument, NULL, OPT_STRICT },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const char *const help[] = {
+	"pxtrace merge - several logs as one, on one line of time\n"
+	"\n"
+	"usage: pxtrace merge [OPTION]... -o OUT LOG...\n"
+	"\n"
+	"Logs of one boot of one machine are placed by CLOCK_MONOTONIC, others by civil time. A "
+	"log\n"
+	"that cannot be placed is refused, and nothing is written. Threads of different processes "
+	"stay\n"
+	"different, losses stay where they were and are counted, and the result is a log that "
+	"every\n"
+	"other command reads.\n"
+	"\n",
+	"  -o, --output OUT      the new log; it appears when it is finished\n"
+	"      --ftrace FILE     also the scheduler's events of the first log's machine and run: "
+	"the text\n"
+	"                        that trace-cmd reports, or the file trace of tracefs\n"
+	"      --ftrace-clock mono|boot|x86-tsc\n"
+	"                        what it was recorded with (default: mono for stamps with a "
+	"point,\n"
+	"                        x86-tsc for those without)\n"
+	"      --same-boot       all logs are of one machine that was not restarted between them,\n"
+	"                        whatever their dates say: place them by CLOCK_MONOTONIC\n"
+	"      --incomplete      also a log whose program still runs or has died\n"
+	"      --strict          exit status 3 when events were lost\n"
+	"  -h, --help            this\n"
+	"\n"
+	"example: two programs, and who ran instead of them\n"
+	"\n"
+	"  $ trace-cmd record -C mono -e sched_switch -e sched_waking ./run-both\n"
+	"  $ trace-cmd report -t >sched.txt\n"
+	"  $ pxtrace merge --ftrace sched.txt -o all.ptl control.ptl sensor.ptl\n"
+	"  $ pxtrace why all.ptl\n"
+	"\n"
+	"exit status: 0 done; 1 wrong command line; 2 a log could not be read or placed; 3 events "
+	"were\n"
+	"lost (--strict); 4 the output could not be written.\n",
+	NULL,
+};
+
+struct wishes {
+	const char *output;
+	const char *ftrace;
+	enum pxt_ftrace_clock clock;
+	bool same_boot;
+	bool incomplete;
+	bool strict;
+};
+
+static bool take_clock(struct wishes *wishes, const char *word)
+{
+	static const char *const words[] = { "mono", "boot", "x86-tsc" };
+
+	for (unsigned i = 0; i < 3; i++) {
+		if (strcmp(word, words[i]) != 0)
+			continue;
+		wishes->clock = PXT_FTRACE_MONO + i;
+		return true;
+	}
+	pxt_complain(
+	    "--ftrace-clock is mono, boot or x86-tsc, not \"%s\"; others have nothing in common "
+	    "with a log",
+	    word);
+	return false;
+}
+
+static bool take_option(struct wishes *wishes, int code, const char *value)
+{
+	switch (code) {
+	case 'o':
+		wishes->output = value;
+		return true;
+	case OPT_FTRACE:
+		if (wishes->ftrace)
+			pxt_complain("--ftrace is taken once: one machine has one scheduler");
+		bool once = !wishes->ftrace;
+		wishes->ftrace = value;
+		return once;
+	case OPT_FTRACE_CLOCK:
+		return take_clock(wishes, value);
+	case OPT_SAME_BOOT:
+		return wishes->same_boot = true;
+	case OPT_INCOMPLETE:
+		return wishes->incomplete = true;
+	default:
+		return wishes->strict = true;
+	}
+}
+
+/* A log given twice, under whatever names, would be there twice; and OUT must be none of them. */
+static bool check_inputs(const struct pxt_reader *reader, const char *output)
+{
+	for (unsigned i = 0; i < reader->count; i++) {
+		const struct pxt_source *source = reader->sources[i];
+
+		if (pxt_outfile_same(source->path, output)) {
+			pxt_complain("%s: would be overwritten by its own merger; name another -o",
+			    source->path);
+			return false;
+		}
+		for (unsigned k = 0; k < i; k++) {
+			if (memcmp(reader->sources[k]->info.posix_uuid_np,
+			        source->info.posix_uuid_np, 16) != 0)
+				continue;
+			pxt_complain("%s: is the same stream's log as %s", source->path,
+			    reader->sources[k]->path);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool add_kernel(struct pxt_merge *merge, const struct wishes *wishes)
+{
+	if (!wishes->ftrace)
+		return true;
+	if (!pxt_ftrace_open(
+	        &merge->ftrace, wishes->ftrace, wishes->clock, &merge->reader, &merge->line))
+		return false;
+	/* First, so that these names are the kernel's whatever a log calls so. */
+	for (unsigned i = 0; i < PXT_FTRACE_KINDS; i++)
+		merge->ftrace_ids[i] = pxt_merge_types_add(&merge->types, pxt_ftrace_types[i].name,
+		    pxt_ftrace_types[i].format, wishes->ftrace);
+	return true;
+}
+
+static int merge_logs(struct pxt_merge *merge, const struct wishes *wishes)
+{
+	if (!pxt_outfile_check(wishes->output))
+		return PXT_EXIT_OUTPUT;
+	if (!check_inputs(&merge->reader, wishes->output) ||
+	    !pxt_line_make(&merge->line, &merge->reader, wishes->same_boot) ||
+	    !add_kernel(merge, wishes) || !pxt_merge_types_make(&merge->types, &merge->reader))
+		return PXT_EXIT_LOG;
+	int status = pxt_merge_write(merge, wishes->output);
+	if (merge->ftrace.skipped)
+		pxt_complain(
+		    "%s: %llu lines tell of other events than the scheduler's; they were left out",
+		    wishes->ftrace, (unsigned long long)merge->ftrace.skipped);
+	int losses = pxt_reader_conclude(&merge->reader, true, wishes->strict);
+	if (merge->ftrace.lost)
+		pxt_complain("%s: %llu EVENTS WERE LOST", wishes->ftrace,
+		    (unsigned long long)merge->ftrace.lost);
+	if (merge->ftrace.lost && wishes->strict && losses == PXT_EXIT_OK)
+		losses = PXT_EXIT_LOST;
+	return status != PXT_EXIT_OK ? status : losses;
+}
+
+static int run(int argc, char **argv)
+{
+	static struct pxt_merge merge;
+	struct wishes wishes = { 0 };
+	int code;
+
+	while ((code = getopt_long(argc, argv, ":o:h", options, NULL)) != -1) {
+		if (code == 'h')
+			return pxt_help(help);
+		if (code == '?' || code == ':')
+			return pxt_option_error("merge", code, argv, options);
+		if (!take_option(&wishes, code, optarg))
+			return pxt_usage("merge");
+	}
+	if (optind == argc || !wishes.output) {
+		pxt_complain(optind == argc ? "merge: which logs?" : "merge: where to? -o OUT");
+		return pxt_usage("merge");
+	}
+	int status = pxt_reader_open(&merge.reader, argv + optind, (unsigned)(argc - optind),
+	    wishes.incomplete ? PXT_OPEN_INCOMPLETE : PXT_OPEN_COMPLETE, NULL);
+	if (status == PXT_EXIT_OK)
+		status = merge_logs(&merge, &wishes);
+	pxt_ftrace_close(&merge.ftrace);
+	free(merge.types.numbers);
+	free(merge.line.places);
+	pxt_reader_close(&merge.reader);
+	return status;
+}
+
+const struct pxt_command pxt_cmd_merge = {
+	.name = "merge",
+	.summary = "several logs as one, on one line of time",
+	.help = help,
+	.run = run,
+};

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * finalname.c - links that may be followed, and the mode that a file has when it takes another's
+ * place.
+ */
+#define _XOPEN_SOURCE 700 /* S_ISVTX */
+#include "tools/output/finalname.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LINKS_MAX 40u
+#define MODE_MAX  0666u
+
+#define WRITE_FLAGS (O_WRONLY | O_CLOEXEC | O_NOCTTY)
+
+/* ---- Links ---- */
+
+/* Bytes of @path up to its last part, the slash included. */
+static size_t folder_bytes(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/*
+ * Where everybody may make files, a link is followed only if its owner could have written what it
+ * leads to: it is ours, or of the folder's owner.  As Linux does it where fs.protected_symlinks is
+ * on.
+ */
+static bool may_follow(const char *path, const struct stat *link)
+{
+	size_t bytes = folder_bytes(path);
+	char *folder = bytes > 0 ? strdup(path) : strdup(".");
+	struct stat st;
+	bool may;
+
+	if (!folder)
+		return false;
+	if (bytes > 0)
+		folder[bytes] = '\0';
+	may = stat(folder, &st) == 0 &&
+	      ((st.st_mode & S_ISVTX) == 0 || (st.st_mode & (S_IWGRP | S_IWOTH)) == 0 ||
+	          link->st_uid == geteuid() || link->st_uid == st.st_uid);
+	free(folder);
+	if (!may)
+		errno = EACCES;
+	return may;
+}
+
+/* What the link @path says; free() it. */
+static char *follow(const char *path)
+{
+	size_t bytes = folder_bytes(path);
+	char *next = malloc(bytes + PATH_MAX + 1);
+	ssize_t got;
+
+	if (!next)
+		return NULL;
+	got = readlink(path, next + bytes, PATH_MAX);
+	if (got <= 0 || got == PATH_MAX) {
+		errno = got < 0 ? errno : ENAMETOOLONG;
+		free(next);
+		return NULL;
+	}
+	next[bytes + (size_t)got] = '\0';
+	if (next[bytes] == '/')
+		memmove(next, next + bytes, (size_t)got + 1);
+	else
+		memcpy(next, path, bytes);
+	return next;
+}
+
+char *pxt_final_name(const char *path)
+{
+	char *name = strdup(path);
+	struct stat st;
+
+	for (unsigned links = 0; name && lstat(name, &st) == 0 && S_ISLNK(st.st_mode); links++) {
+		char *next = NULL;
+
+		if (links == LINKS_MAX)
+			errno = ELOOP;
+		else if (may_follow(name, &st))
+			next = follow(name);
+		free(name);
+		name = next;
+	}
+	return name;
+}
+
+/*
+ * What is open already, or a device: it has no name that a link could lead to, or none of its own.
+ */
+static int open_special(const char *path)
+{
+	int fd = open(path, WRITE_FLAGS);
+	struct stat st;
+
+	if (fd < 0 || (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)))
+		return fd;
+	/* Somebody has put another thing there meanwhile. */
+	(void)close(fd);
+	errno = EACCES;
+	return -1;
+}
+
+int pxt_final_open(const char *path)
+{
+	char *name = pxt_final_name(path);
+	struct stat st;
+	int error;
+	int fd;
+
+	if (!name)
+		return -1;
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		fd = open_special(path);
+	else
+		fd = open(name, WRITE_FLAGS | O_CREAT | O_TRUNC | O_NOFOLLOW, MODE_MAX);
+	error = errno;
+	free(name);
+	errno = error;
+	return fd;
+}
+
+/* ---- Modes ---- */
+
+static mode_t usual_mode(void)
+{
+	mode_t mask = umask(0);
+
+	(void)umask(mask);
+	return MODE_MAX & ~mask;
+}
+
+static mode_t mode_like(const struct stat *old, int fd)
+{
+	bool ours = old->st_uid == geteuid();
+	/* What is another's shuts out whom it shut out, but lets nobody in. */
+	mode_t mode = old->st_mode & (ours ? 0777u : usual_mode());
+	struct stat made;
+
+	/* A group's rights are for no other group. */
+	if (fstat(fd, &made) != 0 ||
+	    (made.st_gid != old->st_gid && (!ours || fchown(fd, (uid_t)-1, old->st_gid) != 0)))
+		mode &= ~(mode_t)S_IRWXG | (mode & S_IRWXO) << 3;
+	return mode;
+}
+
+void pxt_final_mode(const char *name, int fd)
+{
+	struct stat old;
+	bool there = lstat(name, &old) == 0 && S_ISREG(old.st_mode);
+
+	(void)fchmod(fd, there ? mode_like(&old, fd) : usual_mode());
+}

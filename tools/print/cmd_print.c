@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_print.c - pxtrace print: one line an event. */
+#include "tools/command/command.h"
+#include "tools/command/options.h"
+#include "tools/output/exit.h"
+#include "tools/output/say.h"
+#include "tools/print/printer.h"
+
+#include <unistd.h>
+
+static const char *const help[] = {
+	"pxtrace print - shows the events of a log, one line each\n"
+	"\n"
+	"usage: pxtrace print [OPTION]... LOG...\n"
+	"\n"
+	"A line is: time, thread (name/tid), event, and its fields by name. Data without a\n"
+	"description is shown as bytes and text. Several logs are merged by time. Where events\n"
+	"were lost stands a line of its own that says how many.\n"
+	"\n" PXT_PRINTER_HELP_TIME,
+	PXT_SELECT_HELP PXT_PRINTER_HELP_WHICH "      --tail N          only the last N of them\n",
+	PXT_PRINTER_HELP_WHAT,
+	"logs:\n"
+	"      --incomplete      also a log whose program still runs or has died\n"
+	"      --follow          the same, and wait for more until the stream is shut down\n"
+	"      --strict          exit status 3 when events were lost\n"
+	"  -h, --help            this\n"
+	"\n"
+	"examples: what did the threads named ctl* do around a late job, 1.20 s into the run?\n"
+	"Which jobs were more than a millisecond late, and by how much?\n"
+	"\n"
+	"  $ pxtrace print --thread 'ctl*' --from 1.20 --to 1.21 --delta run.ptl\n"
+	"  $ pxtrace print --where 'late_ns > 1ms' --format '{time} {field:late_ns:>12}' run.ptl\n"
+	"\n"
+	"exit status: 0 done; 1 wrong command line; 2 a log could not be read; 3 events were\n"
+	"lost (--strict); 4 the output could not be written.\n",
+	NULL,
+};
+
+/* ---- The command line ---- */
+
+enum {
+	OPT_TAIL = PXT_OPT_PRINTER_END,
+	OPT_INCOMPLETE,
+	OPT_FOLLOW
+};
+
+static const struct option options[] = {
+	PXT_PRINTER_OPTIONS,
+	{ "tail", required_argument, NULL, OPT_TAIL },
+	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
+	{ "follow", no_argument, NULL, OPT_FOLLOW },
+	{ NULL, 0, NULL, 0 },
+};
+
+static bool take_option(struct pxt_printer *p, bool *incomplete, int code, char *value)
+{
+	switch (code) {
+	case OPT_TAIL:
+		p->tailed = true;
+		return pxt_option_number(&p->tail, value, "--tail", 0, UINT64_MAX);
+	case OPT_INCOMPLETE:
+		return *incomplete = true;
+	case OPT_FOLLOW:
+		return p->follow = true;
+	default:
+		return pxt_printer_option(p, code, value);
+	}
+}
+
+static int prepare(struct pxt_printer *p, bool incomplete, int argc, char **argv)
+{
+	if (optind == argc) {
+		pxt_complain("print: which log?");
+		return pxt_usage("print");
+	}
+	if (pxt_printer_check(p) != PXT_EXIT_OK)
+		return PXT_EXIT_USAGE;
+	if (p->limited && p->tailed) {
+		pxt_complain("print: --limit takes the first events, --tail the last: choose one");
+		return pxt_usage("print");
+	}
+	if (p->follow && argc - optind > 1) {
+		pxt_complain("print: --follow takes one log");
+		return pxt_usage("print");
+	}
+	p->line.reader = &p->reader;
+	p->line.live = p->follow;
+	p->line.out.colour = pxt_colour_wanted(p->colour, STDOUT_FILENO);
+	return pxt_reader_open(&p->reader, argv + optind, (unsigned)(argc - optind),
+	    p->follow    ? PXT_OPEN_LIVE
+	    : incomplete ? PXT_OPEN_INCOMPLETE
+	                 : PXT_OPEN_COMPLETE,
+	    &p->select);
+}
+
+static int run(int argc, char **argv)
+{
+	static struct pxt_printer p = { .command = "print",
+		.line = { .out = { .fd = STDOUT_FILENO }, .fields = { .dump_limit = 64 } } };
+	bool incomplete = false;
+	int code;
+
+	while ((code = getopt_long(argc, argv, PXT_PRINTER_LETTERS, options, NULL)) != -1) {
+		if (code == 'h')
+			return pxt_help(help);
+		if (code == '?' || code == ':')
+			return pxt_option_error("print", code, argv, options);
+		if (!take_option(&p, &incomplete, code, optarg))
+			return pxt_usage("print");
+	}
+	int status = prepare(&p, incomplete, argc, argv);
+	if (status == PXT_EXIT_OK)
+		status = pxt_printer_run(&p);
+	pxt_reader_close(&p.reader);
+	return status;
+}
+
+const struct pxt_command pxt_cmd_print = {
+	.name = "print",
+	.summary = "shows the events of a log, one line each",
+	.help = help,
+	.run = run,
+};

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT */
+/* format.c - lines as --format says. */
+#include "tools/print/format.h"
+
+#include "tools/command/options.h"
+#include "tools/command/suggest.h"
+#include "tools/output/say.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct piece;
+typedef void put_function(
+    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event);
+
+struct piece {
+	put_function *put;
+	const char *text; /* to be put as it is, or a field's name */
+	size_t bytes;
+	uint8_t width;
+	char side; /* '<', '>' or '0' */
+	bool hex;
+};
+
+struct pxt_format {
+	unsigned count;
+	struct piece pieces[PXT_FORMAT_PIECES];
+	struct pxt_calendar utc;
+	struct pxt_calendar local;
+	char pool[]; /* the texts, NUL behind each */
+};
+
+/* ---- Conversions ---- */
+
+static void put_unsigned(struct pxt_out *out, const struct piece *piece, uint64_t number)
+{
+	if (piece->hex)
+		pxt_out_hexdigits(out, number);
+	else
+		pxt_out_unsigned(out, number);
+}
+
+static void put_signed(struct pxt_out *out, const struct piece *piece, int64_t number)
+{
+	if (piece->hex)
+		pxt_out_hexdigits(out, (uint64_t)number);
+	else
+		pxt_out_signed(out, number);
+}
+
+/* What is not known. */
+static void put_known(struct pxt_out *out, const struct piece *piece, bool known, int64_t number)
+{
+	if (known)
+		put_signed(out, piece, number);
+	else
+		pxt_out_char(out, '-');
+}
+
+static void put_text(struct pxt_out *out, const char *text)
+{
+	pxt_out_escaped(out, text, strlen(text));
+}
+
+static void put_time(
+    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
+{
+	(void)piece;
+	pxt_line_time(line, event);
+}
+
+static void put_utc(struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
+{
+	(void)piece;
+	pxt_out_calendar(&line->out, &line->format->utc, event->ns);
+}
+
+static void put_local(
+    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
+{
+	(void)piece;
+	pxt_out_calendar(&line->out, &line->format->local, event->ns);
+}
+
+static void put_ns(struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
+{
+	put_signed(&line->out, piece, event->ns - line->reader->start_ns);
+}
+
+static void put_ticks(
+    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
+{
+	put_unsigned(&line->out, piece, event->extra.posix_ticks_np);
+}
+
+static void put_delta(
+    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
+{
+	(void)piece;
+	pxt_out_seconds_plain(&line->out, pxt_line_delta(line, event));
+}
+
+static void put_thread(
+    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
+{
+	(void)piece;
+	pxt_out_bytes(&line->out, event->thread->label, event->thread->bytes);
+}
+
+static void put_threadname(
+    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
+{
+	(void)piece;
+	put_text(&line->out, *event->thread->name ? event->thread->name : "-");
+}
+
+static void put_tid(struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
+{
+	put_known(&line->out, piece, event->thread->tid > 0, event->thread->tid);
+}
+
+static void put_pid(struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
+{
+	put_known(&line->out, piece, event->info.posix_pid > 0, event->info.posix_pid);
+}
+
+static void put_cpu(struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
+{
+	put_known(&line->out, piece, event->extra.posix_cpu_np >= 0, event->extra.posix_cpu_np);
+}
+
+static void put_event(
+    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
+{
+	(void)piece;
+	pxt_out_bytes(&line->out, event->type->label, event->type->bytes);
+}
+
+static void put_id(struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
+{
+	put_unsigned(&line->out, piece, event->type->id);
+}
+
+static void put_fields(
+    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
+{
+	(void)piece;
+	pxt_out_fields_bare(&line->out, &line->fields, event);
+}
+
+static void put_field(
+    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
+{
+	const struct pxt_layout *field = pxt_field_named(event->type, piece->text);
+	struct pxt_out *out = &line->out;
+	struct pxt_value value;
+
+	if (!field || !pxt_field_value(event, field, &value))
+		pxt_out_char(out, '-');
+	else if (piece->hex && value.kind != POSIX_TRACE_FIELD_FLOAT_NP &&
+	         value.kind != POSIX_TRACE_FIELD_TEXT_NP)
+		pxt_out_hexdigits(out, value.u);
+	else
+		pxt_out_value(out, &value);
+}
+
+static void put_data(
+    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
+{
+	(void)piece;
+	pxt_out_hexbytes(&line->out, event->data, event->bytes);
+}
+
+static void put_bytes(
+    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
+{
+	put_unsigned(&line->out, piece, event->bytes);
+}
+
+static void put_lost(
+    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
+{
+	put_unsigned(&line->out, piece, event->extra.posix_lost_before_np);
+}
+
+static void put_address(
+    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
+{
+	(void)piece;
+	pxt_out_text(&line->out, pxt_line_address(line, event));
+}
+
+static void put_log(struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
+{
+	(void)piece;
+	put_text(&line->out, event->source->path);
+}
+
+static void put_plain(
+    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
+{
+	(void)event;
+	pxt_out_bytes(&line->out, piece->text, piece->bytes);
+}
+
+static const struct {
+	const char *name;
+	put_function *put;
+} conversions[] = {
+	{ "time", put_time },
+	{ "utc", put_utc },
+	{ "local", put_local },
+	{ "ns", put_ns },
+	{ "ticks", put_ticks },
+	{ "delta", put_delta },
+	{ "thread", put_thread },
+	{ "threadname", put_threadname },
+	{ "tid", put_tid },
+	{ "pid", put_pid },
+	{ "cpu", put_cpu },
+	{ "event", put_event },
+	{ "id", put_id },
+	{ "fields", put_fields },
+	{ "field", put_field },
+	{ "data", put_data },
+	{ "bytes", put_bytes },
+	{ "lost", put_lost },
+	{ "address", put_address },
+	{ "log", put_log },
+};
+#define CONVERSIONS (sizeof conversions / sizeof *conversions)
+
+/* ---- Reading ---- */
+
+struct reader {
+	const char *text;
+	const char *next;
+	char *pool;
+	struct pxt_format *format;
+	struct pxt_text_error *error;
+};
+
+static bool wrong(struct reader *reader, const char *at, const char *reason)
+{
+	return pxt_text_wrong(reader->error, (size_t)(at - reader->text), "%s", reason);
+}
+
+static bool add_piece(struct reader *reader, const struct piece *piece)
+{
+	if (reader->format->count == PXT_FORMAT_PIECES)
+		return wrong(reader, reader->next, "more pieces than fit (128)");
+	reader->format->pieces[reader->format->count++] = *piece;
+	return true;
+}
+
+/* Copies @bytes to the pool, and a NUL. */
+static char *keep(struct reader *reader, const char *from, size_t bytes)
+{
+	char *kept = reader->pool;
+
+	memcpy(kept, from, bytes);
+	kept[bytes] = '\0';
+	reader->pool += bytes + 1;
+	return kept;
+}
+
+/* One character of plain text, which may be written as two; false with the error noted. */
+static bool read_plain(struct reader *reader, char *to)
+{
+	static const char escapes[][2] = { { 'n', '\n' }, { 't', '\t' }, { '\\', '\\' } };
+	const char *at = reader->next;
+
+	*to = *at;
+	reader->next += *at == '{' || *at == '}' || *at == '\\' ? 2 : 1;
+	if (*at == '}' && at[1] != '}')
+		return wrong(reader, at, "a brace that closes nothing; }} stands for a brace");
+	if (*at != '\\')
+		return true;
+	for (size_t i = 0; i < sizeof escapes / sizeof *escapes; i++) {
+		if (at[1] == escapes[i][0]) {
+			*to = escapes[i][1];
+			return true;
+		}
+	}
+	return wrong(reader, at, "behind a backslash stands n, t or another one");
+}
+
+static bool read_text(struct reader *reader)
+{
+	struct piece piece = { .put = put_plain, .text = reader->pool };
+	char *to = reader->pool;
+
+	while (*reader->next && (*reader->next != '{' || reader->next[1] == '{'))
+		if (!read_plain(reader, to++))
+			return false;
+	piece.bytes = (size_t)(to - reader->pool);
+	*to = '\0';
+	reader->pool = to + 1;
+	return add_piece(reader, &piece);
+}
+
+/* "[<>0]WIDTH[x]" up to @end. */
+static bool read_width(struct reader *reader, struct piece *piece, const char *end)
+{
+	const char *at = reader->next;
+	unsigned width = 0;
+
+	piece->side = '<';
+	if (*at == '<' || *at == '>' || *at == '0')
+		piece->side = *at++;
+	for (; *at >= '0' && *at <= '9' && width <= PXT_FORMAT_WIDTH; at++)
+		width = width * 10 + (unsigned)(*at - '0');
+	if (width > PXT_FORMAT_WIDTH)
+		return wrong(reader, reader->next, "a width is at most 255");
+	piece->hex = *at == 'x';
+	at += piece->hex;
+	if (at != end || at == reader->next)
+		return wrong(reader, reader->next,
+		    "a width is written 20, <20, >20 or 020, with an x behind it for hex digits");
+	if (piece->put == put_fields)
+		return wrong(reader, reader->next, "{fields} takes no width");
+	piece->width = (uint8_t)width;
+	return true;
+}
+
+static bool name_conversion(
+    struct reader *reader, struct piece *piece, const char *name, size_t bytes)
+{
+	const char *names[CONVERSIONS + 1] = { NULL };
+	char word[32] = "";
+
+	if (bytes < sizeof word)
+		memcpy(word, name, bytes);
+	for (size_t i = 0; i < CONVERSIONS; i++) {
+		if (strcmp(word, conversions[i].name) == 0) {
+			piece->put = conversions[i].put;
+			return true;
+		}
+		names[i] = conversions[i].name;
+	}
+	const char *meant = *word ? pxt_suggest(word, names) : NULL;
+	if (meant)
+		return pxt_text_wrong(reader->error, (size_t)(name - reader->text),
+		    "there is no {%s}; did you mean {%s}?", word, meant);
+	return wrong(reader, name,
+	    "{time}, {thread}, {event}, {fields}, {field:NAME} ... are known: see --help");
+}
+
+static bool read_conversion(struct reader *reader)
+{
+	struct piece piece = { 0 };
+	const char *open = reader->next;
+	const char *begin = open + 1;
+	const char *close = begin + strcspn(begin, "{}");
+	const char *end = begin + strcspn(begin, ":{}");
+
+	if (*close != '}')
+		return wrong(reader, open, "this brace is not closed; {{ stands for a brace");
+	if (!name_conversion(reader, &piece, begin, (size_t)(end - begin)))
+		return false;
+	if (piece.put == put_field) {
+		const char *field = end + (*end == ':');
+
+		end = field + strcspn(field, ":}");
+		if (end == field)
+			return wrong(reader, field, "which field? {field:NAME}");
+		piece.text = keep(reader, field, (size_t)(end - field));
+	}
+	reader->next = end + 1;
+	if (*end == ':' && !read_width(reader, &piece, close))
+		return false;
+	reader->next = close + 1;
+	return add_piece(reader, &piece);
+}
+
+struct pxt_format *pxt_format_parse(const char *text, struct pxt_text_error *error)
+{
+	/* Each piece is as long as what it was made of, and a NUL. */
+	struct pxt_format *format =
+	    pxt_must(calloc(1, sizeof *format + strlen(text) + PXT_FORMAT_PIECES + 1));
+	struct reader reader = {
+		.text = text, .next = text, .pool = format->pool, .format = format, .error = error
+	};
+
+	format->local.local = true;
+	while (*reader.next) {
+		bool is_plain = *reader.next != '{' || reader.next[1] == '{';
+
+		if (!(is_plain ? read_text(&reader) : read_conversion(&reader))) {
+			free(format);
+			return NULL;
+		}
+	}
+	return format;
+}
+
+void pxt_format_free(struct pxt_format *format)
+{
+	free(format);
+}
+
+bool pxt_format_has_address(const struct pxt_format *format)
+{
+	for (unsigned i = 0; i < format->count; i++)
+		if (format->pieces[i].put == put_address)
+			return true;
+	return false;
+}
+
+const char *pxt_format_field(const struct pxt_format *format, unsigned i)
+{
+	for (unsigned k = 0; k < format->count; k++)
+		if (format->pieces[k].put == put_field && i-- == 0)
+			return format->pieces[k].text;
+	return NULL;
+}
+
+/* ---- Writing ---- */
+
+/* Most bytes of a piece with a width: data as hex, a text or a path of which each byte became \xNN. */
+#define PIECE_BYTES 40000u
+_Static_assert(PIECE_BYTES + PXT_FORMAT_WIDTH < PXT_OUT_BYTES, "a piece fits");
+
+/* Fills what was written from @begin on up to the piece's width. */
+static void pad(struct pxt_out *out, const struct piece *piece, size_t begin)
+{
+	char *text = out->buffer + begin;
+	size_t bytes = out->used - begin;
+	size_t columns = 0;
+
+	/* Escaped text is well-formed: a column for each byte that begins a character. */
+	for (size_t i = 0; i < bytes; i++)
+		columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+	if (columns >= piece->width)
+		return;
+	size_t missing = piece->width - columns;
+	size_t at = piece->side == '<' ? bytes : 0;
+	/* Zeros stand behind the sign, and not where no number is known. */
+	bool unknown = bytes == 1 && *text == '-';
+	if (piece->side == '0' && *text == '-' && !unknown)
+		at = 1;
+	memmove(text + at + missing, text + at, bytes - at);
+	memset(text + at, piece->side == '0' && !unknown ? '0' : ' ', missing);
+	out->used += missing;
+}
+
+void pxt_format_event(struct pxt_line *line, const struct pxt_event *event)
+{
+	const struct pxt_format *format = line->format;
+
+	for (unsigned i = 0; i < format->count; i++) {
+		const struct piece *piece = &format->pieces[i];
+
+		if (piece->width == 0) {
+			piece->put(line, piece, event);
+			continue;
+		}
+		(void)pxt_out_room(&line->out, PIECE_BYTES + PXT_FORMAT_WIDTH);
+		size_t begin = line->out.used;
+		piece->put(line, piece, event);
+		pad(&line->out, piece, begin);
+	}
+	pxt_out_char(&line->out, '\n');
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* line.c - an event in columns. */
+#include "tools/print/line.h"
+
+#include "tools/print/format.h"
+
+/* ---- What the forms have in common ---- */
+
+const char *pxt_line_address(const struct pxt_line *line, const struct pxt_event *event)
+{
+	uint64_t address = (uint64_t)(uintptr_t)event->info.posix_prog_address;
+
+	for (unsigned i = 0; address != 0 && i < line->reader->count; i++) {
+		if (line->reader->sources[i] != event->source)
+			continue;
+		if (line->live) {
+			pxt_symbols_want(line->symbols[i], address);
+			pxt_symbols_resolve(line->symbols[i]);
+		}
+		return pxt_symbols_text(line->symbols[i], address);
+	}
+	return "-";
+}
+
+int64_t pxt_line_delta(struct pxt_line *line, const struct pxt_event *event)
+{
+	int64_t delta = line->begun ? event->ns - line->last_ns : 0;
+
+	line->last_ns = event->ns;
+	line->begun = true;
+	return delta;
+}
+
+void pxt_line_time(struct pxt_line *line, const struct pxt_event *event)
+{
+	switch (line->face) {
+	case PXT_FACE_RAW:
+		pxt_out_unsigned(&line->out, event->extra.posix_ticks_np);
+		break;
+	case PXT_FACE_UTC:
+	case PXT_FACE_LOCAL:
+		pxt_out_calendar(&line->out, &line->calendar, event->ns);
+		break;
+	case PXT_FACE_RELATIVE:
+	default:
+		pxt_out_seconds_plain(&line->out, event->ns - line->reader->start_ns);
+	}
+}
+
+/* ---- Columns ---- */
+
+static void put_time(struct pxt_line *line, const struct pxt_event *event)
+{
+	struct pxt_out *out = &line->out;
+
+	pxt_out_colour(out, PXT_COLOUR_TIME);
+	if (line->face == PXT_FACE_RELATIVE)
+		pxt_out_seconds(out, event->ns - line->reader->start_ns);
+	else if (line->face == PXT_FACE_RAW)
+		pxt_out_right(out, event->extra.posix_ticks_np, 20);
+	else
+		pxt_line_time(line, event);
+	if (line->delta) {
+		pxt_out_bytes(out, " +", 2);
+		pxt_out_seconds(out, pxt_line_delta(line, event));
+	}
+	pxt_out_colour(out, PXT_COLOUR_OFF);
+	pxt_out_bytes(out, "  ", 2);
+}
+
+static enum pxt_colour colour_of(trace_event_id_t id)
+{
+	if (id == POSIX_TRACE_OVERFLOW || id == POSIX_TRACE_RESUME || id == POSIX_TRACE_ERROR)
+		return PXT_COLOUR_LOSS;
+	return id < POSIX_TRACE_UNNAMED_USEREVENT ? PXT_COLOUR_SYSTEM : PXT_COLOUR_EVENT;
+}
+
+static void put_columns(struct pxt_line *line, const struct pxt_event *event)
+{
+	const struct pxt_thread *thread = event->thread;
+	const struct pxt_type *type = event->type;
+	struct pxt_out *out = &line->out;
+
+	put_time(line, event);
+	if (line->reader->count > 1 || event->source->many_pids)
+		pxt_out_format(out, "%-7ld  ", (long)event->info.posix_pid);
+	if (line->cpu) {
+		pxt_out_char(out, '[');
+		if (event->extra.posix_cpu_np < 0)
+			pxt_out_bytes(out, " -", 2);
+		else
+			pxt_out_right(out, (uint64_t)event->extra.posix_cpu_np, 2);
+		pxt_out_bytes(out, "]  ", 3);
+	}
+	pxt_out_colour(out, PXT_COLOUR_THREAD);
+	pxt_out_column(out, thread->label, thread->bytes, thread->width, 16);
+	pxt_out_colour(out, PXT_COLOUR_OFF);
+	pxt_out_bytes(out, "  ", 2);
+	pxt_out_colour(out, colour_of(type->id));
+	pxt_out_bytes(out, type->label, type->bytes);
+	pxt_out_colour(out, PXT_COLOUR_OFF);
+	pxt_out_pad(out, type->width, event->source->name_width);
+	if (line->address) {
+		pxt_out_gap(out);
+		pxt_out_text(out, pxt_line_address(line, event));
+	}
+	pxt_out_fields(out, &line->fields, event);
+	pxt_out_end(out);
+}
+
+void pxt_line_event(struct pxt_line *line, const struct pxt_event *event)
+{
+	if (line->json)
+		pxt_json_event(line, event);
+	else if (line->format)
+		pxt_format_event(line, event);
+	else
+		put_columns(line, event);
+}
+
+void pxt_line_loss(struct pxt_line *line, const struct pxt_event *event, uint64_t lost)
+{
+	struct pxt_out *out = &line->out;
+
+	if (line->json) {
+		pxt_json_loss(line, event, lost);
+		return;
+	}
+	/* The time's columns, so that the line stands where the events stand. */
+	if (event && !line->format)
+		put_time(line, event);
+	pxt_out_colour(out, PXT_COLOUR_LOSS);
+	pxt_out_format(out, "*** %llu EVENT%s LOST %s ***", (unsigned long long)lost,
+	    lost == 1 ? "" : "S", event ? "HERE" : "BEHIND THE LAST ONE");
+	pxt_out_colour(out, PXT_COLOUR_OFF);
+	pxt_out_char(out, '\n');
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/print/printer.h"
+
+#include "tools/command/options.h"
+#include "tools/output/exit.h"
+#include "tools/output/say.h"
+#include "tools/print/format.h"
+#include "tools/review/review.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- The events one after the other ---- */
+
+static bool chosen(const struct pxt_printer *p, const struct pxt_event *event)
+{
+	return pxt_select_event(&p->select, event, p->reader.start_ns);
+}
+
+/* First reading, where one is needed: how many lines there will be, and which addresses. */
+static void count(struct pxt_printer *p)
+{
+	struct pxt_progress progress;
+	struct pxt_event *event;
+	uint64_t lines = 0;
+
+	pxt_progress_reader(&progress, "counting", &p->reader, false);
+	while ((event = pxt_reader_next(&p->reader)) != NULL) {
+		pxt_progress_step(&progress);
+		if (!chosen(p, event))
+			continue;
+		lines++;
+		for (unsigned i = 0; p->line.address && i < p->reader.count; i++)
+			if (p->reader.sources[i] == event->source)
+				pxt_symbols_want(p->line.symbols[i],
+				    (uint64_t)(uintptr_t)event->info.posix_prog_address);
+	}
+	for (unsigned i = 0; p->line.address && i < p->reader.count; i++)
+		pxt_symbols_resolve(p->line.symbols[i]);
+	pxt_progress_end(&progress);
+	if (p->tailed && lines > p->tail)
+		p->skip = lines - p->tail;
+	pxt_reader_rewind(&p->reader);
+}
+
+/* Prints what there is; false when the limit was reached, or the command wants no more. */
+static bool print_some(struct pxt_printer *p, struct pxt_progress *progress)
+{
+	struct pxt_event *event;
+
+	while (p->line.out.error == 0 && (event = pxt_reader_next(&p->reader)) != NULL) {
+		uint64_t lost = event->extra.posix_lost_before_np;
+
+		pxt_progress_step(progress);
+		if (p->look && !p->look(p, event))
+			return false;
+		if (p->limited && p->printed == p->limit)
+			return false;
+		/* Losses have no type and no thread: no filter but that of time hides them. */
+		if (lost > 0 && p->skip == 0 &&
+		    pxt_select_time(&p->select, event->ns, p->reader.start_ns) == 0)
+			pxt_line_loss(&p->line, event, lost);
+		if (!chosen(p, event))
+			continue;
+		if (p->skip > 0) {
+			p->skip--;
+			continue;
+		}
+		pxt_line_event(&p->line, event);
+		p->printed++;
+		/* Nobody waits for an event that will not be shown. */
+		if (p->follow && p->limited && p->printed == p->limit)
+			return false;
+	}
+	return true;
+}
+
+/* Whether the format's field @at stands in it before, too. */
+static bool named_before(const struct pxt_printer *p, unsigned at)
+{
+	const char *name = pxt_format_field(p->line.format, at);
+
+	for (unsigned i = 0; i < at; i++)
+		if (strcmp(pxt_format_field(p->line.format, i), name) == 0)
+			return true;
+	return false;
+}
+
+static void review(const struct pxt_printer *p)
+{
+	const struct pxt_fields *fields = &p->line.fields;
+	const char *name;
+
+	pxt_review_select(&p->select, &p->reader);
+	for (unsigned i = 0; i < fields->only_count; i++)
+		if (!pxt_fields_is_bytes(fields->only[i]))
+			pxt_review_field(&p->reader, "--fields", fields->only[i]);
+	for (unsigned i = 0; p->line.format && (name = pxt_format_field(p->line.format, i)); i++)
+		if (!named_before(p, i))
+			pxt_review_field(&p->reader, "--format", name);
+}
+
+static int print_all(struct pxt_printer *p)
+{
+	struct pxt_progress progress;
+	bool whole;
+
+	if (p->tailed || (p->line.address && !p->follow))
+		count(p);
+	pxt_progress_reader(&progress, "printing", &p->reader, true);
+	whole = print_some(p, &progress);
+	pxt_progress_end(&progress);
+	while (whole && p->follow && p->line.out.error == 0 && pxt_reader_again(&p->reader)) {
+		pxt_out_flush(&p->line.out);
+		if (p->wait)
+			p->wait(p);
+		else
+			pxt_reader_wait(&p->reader);
+		whole = print_some(p, &progress);
+	}
+	for (unsigned i = 0; whole && !p->select.to.set && i < p->reader.count; i++) {
+		uint64_t rest = pxt_source_lost_rest(p->reader.sources[i]);
+
+		if (rest > 0)
+			pxt_line_loss(&p->line, NULL, rest);
+	}
+	pxt_out_flush(&p->line.out);
+	review(p);
+	int status = pxt_reader_conclude(&p->reader, whole, p->strict);
+	if (p->line.out.error != 0) {
+		pxt_complain("standard output: %s", strerror(p->line.out.error));
+		return PXT_EXIT_OUTPUT;
+	}
+	return status;
+}
+
+int pxt_printer_run(struct pxt_printer *p)
+{
+	int status;
+
+	p->line.symbols = pxt_must(calloc(p->reader.count + 1u, sizeof(struct pxt_symbols *)));
+	for (unsigned i = 0; p->line.address && i < p->reader.count; i++)
+		p->line.symbols[i] = pxt_symbols_new(p->reader.sources[i], p->root);
+	status = print_all(p);
+	for (unsigned i = 0; p->line.address && i < p->reader.count; i++)
+		pxt_symbols_free(p->line.symbols[i]);
+	free(p->line.symbols);
+	return status;
+}
+
+/* ---- Options ---- */
+
+static bool take_number(uint64_t *to, const char *text, const char *option)
+{
+	return pxt_option_number(to, text, option, 0, UINT64_MAX);
+}
+
+static bool take_flag(struct pxt_printer *p, int code)
+{
+	switch (code) {
+	case PXT_OPT_RELATIVE:
+	case PXT_OPT_UTC:
+	case PXT_OPT_LOCAL:
+	case PXT_OPT_RAW:
+		p->line.face = code == PXT_OPT_UTC     ? PXT_FACE_UTC
+		               : code == PXT_OPT_LOCAL ? PXT_FACE_LOCAL
+		               : code == PXT_OPT_RAW   ? PXT_FACE_RAW
+		                                       : PXT_FACE_RELATIVE;
+		p->line.calendar.local = code == PXT_OPT_LOCAL;
+		return true;
+	case 'd':
+		return p->line.delta = true;
+	case PXT_OPT_JSON:
+		return p->line.json = true;
+	case PXT_OPT_CPU:
+		return p->line.cpu = true;
+	case 'a':
+		return p->line.address = true;
+	case PXT_OPT_STRICT:
+		return p->strict = true;
+	default:
+		return false;
+	}
+}
+
+static bool take_format(struct pxt_printer *p, const char *text)
+{
+	struct pxt_text_error error;
+
+	pxt_format_free(p->line.format);
+	p->line.format = pxt_format_parse(text, &error);
+	if (!p->line.format) {
+		pxt_text_complain("--format", text, &error);
+		return false;
+	}
+	p->line.address = p->line.address || pxt_format_has_address(p->line.format);
+	return true;
+}
+
+bool pxt_printer_option(struct pxt_printer *p, int code, char *value)
+{
+	uint64_t number = 0;
+
+	if (pxt_select_is(code))
+		return pxt_select_option(&p->select, code, value);
+	switch (code) {
+	case 'n':
+		p->limited = true;
+		return take_number(&p->limit, value, "--limit");
+	case PXT_OPT_BYTES:
+		if (!take_number(&number, value, "--bytes"))
+			return false;
+		p->line.fields.dump_limit = (size_t)number;
+		return true;
+	case 'f':
+		return pxt_fields_only(&p->line.fields, value);
+	case PXT_OPT_FORMAT:
+		return take_format(p, value);
+	case PXT_OPT_ROOT:
+		p->root = value;
+		return true;
+	case PXT_OPT_COLOUR:
+		p->colour = value;
+		return pxt_colour_valid(value);
+	default:
+		return take_flag(p, code);
+	}
+}
+
+int pxt_printer_check(const struct pxt_printer *p)
+{
+	if (!pxt_select_check(&p->select))
+		return pxt_usage(p->command);
+	if (!p->line.json || !p->line.format)
+		return PXT_EXIT_OK;
+	pxt_complain("%s: --json and --format are two forms: choose one", p->command);
+	return pxt_usage(p->command);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * printer.h - the lines of print and attach: which events, what of them, in which form; once, or as
+ * they come.
+ */
+#ifndef PXT_PRINTER_H
+#define PXT_PRINTER_H
+
+#include "tools/output/progress.h"
+#include "tools/print/line.h"
+#include "tools/select/select.h"
+
+#include <getopt.h>
+
+struct pxt_printer {
+	const char *command;
+	struct pxt_line line;
+	struct pxt_select select;
+	struct pxt_reader reader;
+	const char *root;
+	const char *colour;
+	bool follow;
+	bool strict;
+	bool limited;
+	bool tailed;
+	uint64_t limit;
+	uint64_t tail;
+	uint64_t skip; /* lines before the tail */
+	uint64_t printed;
+	/* NULL, or sees each event first.  False: enough, neither it nor what follows is shown. */
+	bool (*look)(struct pxt_printer *printer, const struct pxt_event *event);
+	/* With @follow, NULL or: all is shown; returns when there may be more. */
+	void (*wait)(struct pxt_printer *printer);
+};
+
+/* What print and attach share of their --help and their options. */
+#define PXT_PRINTER_HELP_TIME                                                                      \
+	"time:\n"                                                                                  \
+	"      --relative        seconds since the start of the (earliest) log; the default\n"     \
+	"      --utc, --local    date and time\n"                                                  \
+	"      --raw             the counter that the event was stamped with\n"                    \
+	"  -d, --delta           also the time since the line before\n"
+#define PXT_PRINTER_HELP_WHICH                                                                     \
+	"                        CONDITION knows the event's fields, and time, event, thread, "    \
+	"pid,\n"                                                                                   \
+	"                        tid, cpu, lost, bytes, cut; ==, !=, <, <=, >, >=, ~ (a glob), "   \
+	"has,\n"                                                                                   \
+	"                        and, or, not, parentheses; 5ms, 0xff, 1.5, \"text\"\n"            \
+	"  -n, --limit N         only the first N of them\n"
+#define PXT_PRINTER_HELP_WHAT                                                                      \
+	"what of them:\n"                                                                          \
+	"  -f, --fields NAMES    only these fields: job,late_ns\n"                                 \
+	"      --bytes N         at most N bytes of data without description (64; 0: all)\n"       \
+	"      --cpu             the CPU\n"                                                        \
+	"  -a, --address         where in the program: function (file:line), or module+offset\n"   \
+	"                        where the binary is not at hand (wants addr2line)\n"              \
+	"      --root DIR        look for binaries below DIR (logs of another machine)\n"          \
+	"      --color WHEN      auto (on a terminal; NO_COLOR is honoured), always, never\n"      \
+	"      --colour WHEN     the same\n"                                                       \
+	"in which form:\n"                                                                         \
+	"      --format TEXT     lines like TEXT; replaced in it are {time}, {utc}, {local}, "     \
+	"{ns},\n"                                                                                  \
+	"                        {ticks}, {delta}, {thread}, {threadname}, {tid}, {pid}, {cpu},\n" \
+	"                        {event}, {id}, {fields}, {field:NAME}, {data}, {bytes}, "         \
+	"{lost},\n"                                                                                \
+	"                        {address}, {log}; {event:20}, {cpu:>3}, {tid:05}, {ticks:016x} "  \
+	"say\n"                                                                                    \
+	"                        how wide; {{ is a brace, \\t a tabulator\n"                       \
+	"      --json            an object of JSON a line\n"
+
+enum {
+	PXT_OPT_RELATIVE = 400,
+	PXT_OPT_UTC,
+	PXT_OPT_LOCAL,
+	PXT_OPT_RAW,
+	PXT_OPT_BYTES,
+	PXT_OPT_CPU,
+	PXT_OPT_ROOT,
+	PXT_OPT_COLOUR,
+	PXT_OPT_STRICT,
+	PXT_OPT_FORMAT,
+	PXT_OPT_JSON,
+	PXT_OPT_PRINTER_END /* a command's own codes begin here */
+};
+
+/* getopt_long()'s short options. */
+#define PXT_PRINTER_LETTERS ":e:t:dn:f:ah"
+
+#define PXT_PRINTER_OPTIONS                                                                        \
+	PXT_SELECT_OPTIONS, { "relative", no_argument, NULL, PXT_OPT_RELATIVE },                   \
+	    { "utc", no_argument, NULL, PXT_OPT_UTC },                                             \
+	    { "local", no_argument, NULL, PXT_OPT_LOCAL },                                         \
+	    { "raw", no_argument, NULL, PXT_OPT_RAW }, { "delta", no_argument, NULL, 'd' },        \
+	    { "limit", required_argument, NULL, 'n' }, { "fields", required_argument, NULL, 'f' }, \
+	    { "bytes", required_argument, NULL, PXT_OPT_BYTES },                                   \
+	    { "cpu", no_argument, NULL, PXT_OPT_CPU }, { "address", no_argument, NULL, 'a' },      \
+	    { "root", required_argument, NULL, PXT_OPT_ROOT },                                     \
+	    { "color", required_argument, NULL, PXT_OPT_COLOUR },                                  \
+	    { "colour", required_argument, NULL, PXT_OPT_COLOUR },                                 \
+	    { "format", required_argument, NULL, PXT_OPT_FORMAT },                                 \
+	    { "json", no_argument, NULL, PXT_OPT_JSON },                                           \
+	    { "strict", no_argument, NULL, PXT_OPT_STRICT },                                       \
+	{                                                                                          \
+		"help", no_argument, NULL, 'h'                                                     \
+	}
+
+/* Takes one of these options.  False, with a word to the user, when its value makes no sense. */
+bool pxt_printer_option(struct pxt_printer *printer, int code, char *value);
+/* What of them contradicts itself; PXT_EXIT_OK, or PXT_EXIT_USAGE with a word to the user. */
+int pxt_printer_check(const struct pxt_printer *printer);
+/* The reader is open: prints; returns the exit status. */
+int pxt_printer_run(struct pxt_printer *printer);
+
+#endif

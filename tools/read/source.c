@@ -1,0 +1,616 @@
+/* SPDX-License-Identifier: MIT */
+/* source.c - types, threads and events of opened logs, merged by time. */
+#include "tools/read/source.h"
+
+#include "format/sum.h"
+#include "tools/event/fields.h"
+#include "tools/event/threadid.h"
+#include "tools/output/escape.h"
+#include "tools/output/exit.h"
+#include "tools/output/progress.h"
+#include "tools/output/say.h"
+#include "tools/read/ended.h"
+#include "tools/select/select.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define WAIT_MS 100
+
+/* ---- Types ---- */
+
+static void fill_type(struct pxt_source *source, struct pxt_type *type, trace_event_id_t id)
+{
+	type->id = id;
+	if (posix_trace_eventid_get_name(source->trid, id, type->name) != 0)
+		(void)snprintf(type->name, sizeof type->name, "event#%u", (unsigned)id);
+	type->field_count = 0;
+	pxt_fields_learn(source->trid, type);
+	type->bytes = pxt_escape(
+	    type->name, strlen(type->name), type->label, sizeof type->label, &type->width);
+	type->selected = pxt_select_type(source->select, type->name);
+}
+
+static struct pxt_type *new_type(struct pxt_source *source, trace_event_id_t id)
+{
+	if (id >= PXT_TYPES_MAX) {
+		source->odd_type.index = PXT_INDEX_NONE;
+		fill_type(source, &source->odd_type, id);
+		return &source->odd_type;
+	}
+	struct pxt_type *type = pxt_must(calloc(1, sizeof *type));
+
+	type->index = source->type_count++;
+	fill_type(source, type, id);
+	source->types[id] = type;
+	return type;
+}
+
+static inline struct pxt_type *find_type(struct pxt_source *source, trace_event_id_t id)
+{
+	struct pxt_type *type = id < PXT_TYPES_MAX ? source->types[id] : NULL;
+
+	if (!type)
+		return new_type(source, id);
+	/* While a log grows, a type's description may follow its first events. */
+	if (type->field_count == 0 && !source->info.posix_complete_np &&
+	    type->asked != source->refills) {
+		type->asked = source->refills;
+		pxt_fields_learn(source->trid, type);
+	}
+	return type;
+}
+
+/* ---- Threads ---- */
+
+static int by_thread(const void *a, const void *b)
+{
+	const struct posix_trace_logthread_np *x = a;
+	const struct posix_trace_logthread_np *y = b;
+
+	return (x->posix_thread_np > y->posix_thread_np) -
+	       (x->posix_thread_np < y->posix_thread_np);
+}
+
+/* The log's table, once, and again when a growing log has more of it. */
+static void load_names(struct pxt_source *source)
+{
+	const uint64_t mask = sizeof(pthread_t) >= 8 ? UINT64_MAX : UINT32_MAX;
+	uint32_t count = source->info.posix_threads_np;
+
+	if (count == source->names_asked)
+		return;
+	source->names_asked = count;
+	source->name_count = 0;
+	source->names = pxt_must(realloc(source->names, (count + 1u) * sizeof *source->names));
+	while (source->name_count < count &&
+	       posix_trace_log_getthread_np(
+	           source->trid, source->name_count, &source->names[source->name_count]) == 0)
+		source->names[source->name_count++].posix_thread_np &= mask;
+	qsort(source->names, source->name_count, sizeof *source->names, by_thread);
+}
+
+static inline void note_pid(struct pxt_source *source, pid_t pid)
+{
+	if (source->pid == pid || pid <= 0)
+		return;
+	source->many_pids = source->many_pids || source->pid > 0;
+	source->pid = source->pid > 0 ? source->pid : pid;
+}
+
+void pxt_source_learn_pids(struct pxt_source *source)
+{
+	note_pid(source, source->info.posix_pid_np);
+	load_names(source);
+	for (uint32_t i = 0; i < source->name_count; i++)
+		note_pid(source, source->names[i].posix_pid_np);
+}
+
+/* The last block of the log, of which @count are to be passed; false: there are not so many. */
+static bool enter_block(trace_id_t trid, uint64_t count)
+{
+	struct posix_trace_logblock_np block;
+	int unavailable = 0;
+
+	for (uint64_t i = 0; i < count; i++)
+		if (posix_trace_log_nextblock_np(trid, &block, &unavailable) != 0 || unavailable)
+			return false;
+	return count > 0;
+}
+
+static uint64_t count_blocks(trace_id_t trid)
+{
+	struct posix_trace_logblock_np block;
+	uint64_t count = 0;
+	int unavailable = 0;
+
+	while (posix_trace_log_nextblock_np(trid, &block, &unavailable) == 0 && !unavailable)
+		count++;
+	return count;
+}
+
+void pxt_source_learn_crash(struct pxt_source *source)
+{
+	struct posix_trace_eventview_np views[16];
+	size_t count = 0;
+
+	if (!source->info.posix_complete_np || source->info.posix_signal_tid_np <= 0)
+		return;
+	uint64_t blocks = count_blocks(source->trid);
+	(void)posix_trace_rewind(source->trid);
+	if (enter_block(source->trid, blocks))
+		while (posix_trace_getnext_events_np(source->trid, views, 16, &count) == 0 &&
+		       count > 0)
+			if (views[count - 1].posix_event_id_np == POSIX_TRACE_STOP) {
+				source->crashed =
+				    pxt_thread_number(views[count - 1].posix_thread_id_np);
+				source->crashed_entry = views[count - 1].posix_thread_entry_np;
+			}
+	(void)posix_trace_rewind(source->trid);
+}
+
+/* The first of the table that has this number, or would stand behind it. */
+static uint32_t first_named(const struct pxt_source *source, uint64_t id)
+{
+	uint32_t low = 0;
+
+	for (uint32_t high = source->name_count; low < high;) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (source->names[middle].posix_thread_np < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* By its number alone, which several threads may have had one after another. */
+static void name_thread(struct pxt_source *source, struct pxt_thread *thread)
+{
+	size_t used = 0;
+
+	load_names(source);
+	for (uint32_t low = first_named(source, thread->id);
+	     low < source->name_count && source->names[low].posix_thread_np == thread->id; low++) {
+		const struct posix_trace_logthread_np *entry = &source->names[low];
+		char name[sizeof entry->posix_name_np + 1] = "";
+
+		memcpy(name, entry->posix_name_np, sizeof entry->posix_name_np);
+		size_t bytes = strlen(name);
+		if (used > 0 &&
+		    (strcmp(thread->name, name) == 0 || used + bytes + 2 > sizeof thread->name))
+			continue;
+		thread->tid = used > 0 ? 0 : entry->posix_tid_np;
+		if (used > 0)
+			thread->name[used++] = '|';
+		memcpy(thread->name + used, name, bytes + 1);
+		used += bytes;
+	}
+}
+
+/* Whether other threads of the log had its number before or after it. */
+static bool shares_number(struct pxt_source *source, const struct pxt_thread *thread)
+{
+	load_names(source);
+	uint32_t next = first_named(source, thread->id) + 1;
+
+	return thread->entry != UINT32_MAX && next < source->name_count &&
+	       source->names[next].posix_thread_np == thread->id;
+}
+
+/* The first thread of a process has its number; what it is called is the program. */
+static void name_main_thread(const struct pxt_source *source, struct pxt_thread *thread)
+{
+	const char *path = source->info.posix_executable_np;
+	const char *slash = strrchr(path, '/');
+
+	if (*thread->name || thread->tid <= 0 || thread->tid != source->info.posix_pid_np)
+		return;
+	(void)snprintf(thread->name, sizeof thread->name, "%.15s", slash ? slash + 1 : path);
+}
+
+/* As its own entry says; false where it has none. */
+static bool name_by_entry(struct pxt_source *source, struct pxt_thread *thread)
+{
+	struct posix_trace_logthread_np entry;
+
+	if (thread->entry == UINT32_MAX ||
+	    posix_trace_log_getthread_np(source->trid, thread->entry, &entry) != 0)
+		return false;
+	memcpy(thread->name, entry.posix_name_np, sizeof entry.posix_name_np);
+	thread->name[sizeof entry.posix_name_np] = '\0';
+	thread->tid = entry.posix_tid_np;
+	thread->pid = entry.posix_pid_np;
+	return true;
+}
+
+static void fill_thread(
+    struct pxt_source *source, struct pxt_thread *thread, uint64_t id, uint32_t entry)
+{
+	char raw[sizeof thread->name + 24];
+
+	thread->id = id;
+	thread->entry = entry;
+	thread->tid = 0;
+	thread->pid = 0;
+	thread->recorded = id != 0;
+	*thread->name = '\0';
+	if (id != 0 && !name_by_entry(source, thread))
+		name_thread(source, thread);
+	/* A handler of a fatal signal cannot ask who runs; the log says to whom the signal came. */
+	if (id != 0 && thread->tid == 0 && id == source->crashed && entry == source->crashed_entry)
+		thread->tid = source->info.posix_signal_tid_np;
+	name_main_thread(source, thread);
+	if (id == 0)
+		(void)snprintf(raw, sizeof raw, "-");
+	else if (*thread->name && thread->tid > 0)
+		(void)snprintf(raw, sizeof raw, "%s/%ld", thread->name, (long)thread->tid);
+	else if (*thread->name)
+		(void)snprintf(raw, sizeof raw, "%s", thread->name);
+	else if (thread->tid > 0)
+		(void)snprintf(raw, sizeof raw, "%ld", (long)thread->tid);
+	else if (shares_number(source, thread))
+		(void)snprintf(raw, sizeof raw, "thread %#llx#%lu", (unsigned long long)id,
+		    (unsigned long)entry + 1);
+	else if (thread->pid > 0 && thread->pid != source->info.posix_pid_np)
+		(void)snprintf(raw, sizeof raw, "thread %#llx of %ld", (unsigned long long)id,
+		    (long)thread->pid);
+	else
+		(void)snprintf(raw, sizeof raw, "thread %#llx", (unsigned long long)id);
+	thread->bytes =
+	    pxt_escape(raw, strlen(raw), thread->label, sizeof thread->label, &thread->width);
+	thread->selected = pxt_select_thread(source->select, thread);
+}
+
+static uint32_t hash(uint64_t id, uint32_t entry)
+{
+	return (uint32_t)(((id ^ (uint64_t)entry << 32) * UINT64_C(0x9e3779b97f4a7c15)) >> 40);
+}
+
+static void grow_threads(struct pxt_source *source)
+{
+	uint32_t old = source->threads ? source->thread_mask + 1 : 0;
+	uint32_t size = old ? 2 * old : 64;
+	struct pxt_thread **table = pxt_must(calloc(size, sizeof(struct pxt_thread *)));
+
+	for (uint32_t i = 0; i < old; i++) {
+		struct pxt_thread *thread = source->threads[i];
+		uint32_t at = thread ? hash(thread->id, thread->entry) & (size - 1) : 0;
+
+		while (thread && table[at])
+			at = (at + 1) & (size - 1);
+		if (thread)
+			table[at] = thread;
+	}
+	free(source->threads);
+	source->threads = table;
+	source->thread_mask = size - 1;
+}
+
+static inline bool is_thread(const struct pxt_thread *thread, uint64_t id, uint32_t entry)
+{
+	return thread->id == id && thread->entry == entry;
+}
+
+static struct pxt_thread *find_thread(struct pxt_source *source, pthread_t pthread, uint32_t entry)
+{
+	uint64_t id = pxt_thread_number(pthread);
+
+	if (source->last_thread && is_thread(source->last_thread, id, entry))
+		return source->last_thread;
+	if (!source->threads || source->thread_count * 2 > source->thread_mask)
+		grow_threads(source);
+	uint32_t at = hash(id, entry) & source->thread_mask;
+	while (source->threads[at] && !is_thread(source->threads[at], id, entry))
+		at = (at + 1) & source->thread_mask;
+	struct pxt_thread *thread = source->threads[at];
+	if (!thread && source->thread_count < PXT_THREADS_MAX) {
+		thread = pxt_must(calloc(1, sizeof *thread));
+		thread->index = source->thread_count++;
+		fill_thread(source, thread, id, entry);
+		source->threads[at] = thread;
+	} else if (!thread) {
+		thread = &source->odd_thread;
+		thread->index = PXT_INDEX_NONE;
+		fill_thread(source, thread, id, entry);
+	}
+	source->last_thread = thread;
+	return thread;
+}
+
+/* ---- Events ---- */
+
+static void read_failed(struct pxt_source *source, int error)
+{
+	pxt_complain("%s: cannot be read behind event %llu: %s", source->path,
+	    (unsigned long long)source->events, strerror(error));
+	pxt_explain("what came before is shown; the rest of the file is damaged");
+	source->failed = true;
+	source->at_end = true;
+}
+
+/*
+ * A log that grows goes on behind what is damaged in it: who looks on wants to see what happens
+ * now, and what is missing is counted as lost.  True when there is something behind it.
+ */
+static bool skip_damage(struct pxt_source *source)
+{
+	struct posix_trace_logfinding_np finding;
+
+	if (posix_trace_log_skipdamage_np(source->trid, &finding) != 0)
+		return false;
+	pxt_complain("%s: DAMAGED at byte %llu: %s", source->path,
+	    (unsigned long long)finding.posix_offset_np, finding.posix_reason_np);
+	pxt_explain("reading goes on with the next sound block; what is missing counts as lost");
+	source->damaged = true;
+	return true;
+}
+
+static bool refill(struct pxt_source *source)
+{
+	size_t count = 0;
+	int error;
+
+	if (source->at_end)
+		return false;
+	do
+		error =
+		    posix_trace_getnext_events_np(source->trid, source->views, PXT_VIEWS, &count);
+	while (error == 0 && count == 0 && skip_damage(source));
+	source->refills++;
+	source->view = 0;
+	source->view_end = (uint32_t)count;
+	if (error != 0)
+		read_failed(source, error);
+	source->at_end = count == 0;
+	if (source->at_end && !source->failed) {
+		source->read_all = true;
+		source->newest_ns = source->events > 0 ? source->event.ns : INT64_MIN;
+	}
+	return count != 0;
+}
+
+/* A hostile log's time stays at the edge of the range. */
+static inline int64_t shifted(int64_t ns, int64_t shift)
+{
+	/* Each within half the range: the sum is a number. */
+	return pxt_within_range(pxt_within_range(ns) + pxt_within_range(shift));
+}
+
+/* Makes source->event the next one. */
+static bool fill(struct pxt_source *source)
+{
+	if (source->view == source->view_end && !refill(source))
+		return false;
+	const struct posix_trace_eventview_np *view = &source->views[source->view++];
+	struct pxt_event *event = &source->event;
+
+	event->info.posix_event_id = view->posix_event_id_np;
+	event->info.posix_pid = view->posix_pid_np;
+	event->info.posix_prog_address = view->posix_prog_address_np;
+	event->info.posix_truncation_status =
+	    view->posix_cut_np ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED;
+	event->extra.posix_cpu_np = view->posix_cpu_np;
+	event->extra.posix_ticks_np = view->posix_ticks_np;
+	event->extra.posix_lost_before_np = view->posix_lost_before_np;
+	event->extra.posix_number_np = view->posix_number_np;
+	event->extra.posix_thread_exact_np = view->posix_thread_exact_np;
+	event->ns = shifted(view->posix_ns_np, source->shift_ns);
+	event->type = find_type(source, view->posix_event_id_np);
+	event->thread = find_thread(source, view->posix_thread_id_np, view->posix_thread_entry_np);
+	event->source = source;
+	event->bytes = view->posix_bytes_np;
+	event->data = view->posix_data_np;
+	if (source->select && source->select->pid_count > 0)
+		source->pids_met |= pxt_select_pids(source->select, view->posix_pid_np);
+	note_pid(source, view->posix_pid_np);
+	pxt_sum_add(&source->lost, view->posix_lost_before_np);
+	if (source->events++ == 0) {
+		source->first_ns = event->ns;
+		source->first_lost = view->posix_lost_before_np;
+	}
+	return true;
+}
+
+/* ---- The merge ---- */
+
+static bool earlier(const struct pxt_source *a, const struct pxt_source *b)
+{
+	return a->event.ns < b->event.ns || (a->event.ns == b->event.ns && a->place < b->place);
+}
+
+static void sift_down(struct pxt_reader *reader, unsigned at)
+{
+	struct pxt_source **heap = reader->heap;
+	struct pxt_source *moved = heap[at];
+
+	for (unsigned child; (child = 2 * at + 1) < reader->heap_count; at = child) {
+		if (child + 1 < reader->heap_count && earlier(heap[child + 1], heap[child]))
+			child++;
+		if (!earlier(heap[child], moved))
+			break;
+		heap[at] = heap[child];
+	}
+	heap[at] = moved;
+}
+
+static void make_heap(struct pxt_reader *reader)
+{
+	reader->heap_count = 0;
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct pxt_source *source = reader->sources[i];
+
+		source->filled = source->filled || fill(source);
+		if (source->filled)
+			reader->heap[reader->heap_count++] = source;
+	}
+	for (unsigned i = reader->heap_count / 2; i-- > 0;)
+		sift_down(reader, i);
+	reader->heap_made = true;
+}
+
+/* The earliest event was handed out: its source's next one finds its place. */
+static void step(struct pxt_reader *reader)
+{
+	struct pxt_source *source = reader->heap[0];
+
+	source->filled = fill(source);
+	if (!source->filled)
+		reader->heap[0] = reader->heap[--reader->heap_count];
+	if (reader->heap_count > 0)
+		sift_down(reader, 0);
+}
+
+struct pxt_event *pxt_reader_next(struct pxt_reader *reader)
+{
+	if (reader->count == 1)
+		return fill(reader->sources[0]) ? &reader->sources[0]->event : NULL;
+	if (!reader->heap_made)
+		make_heap(reader);
+	else if (reader->heap_count > 0)
+		step(reader);
+	return reader->heap_count > 0 ? &reader->heap[0]->event : NULL;
+}
+
+void pxt_reader_rewind(struct pxt_reader *reader)
+{
+	reader->heap_made = false;
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct pxt_source *source = reader->sources[i];
+
+		(void)posix_trace_rewind(source->trid);
+		source->at_end = source->failed = source->filled = false;
+		source->events = source->lost = 0;
+		source->view = source->view_end = 0;
+	}
+}
+
+void pxt_reader_wait(struct pxt_reader *reader)
+{
+	const struct timespec pause = { .tv_nsec = WAIT_MS * 1000000L };
+	bool waited = false;
+
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct pxt_source *source = reader->sources[i];
+
+		if (source->spool.from < 0)
+			continue;
+		waited = true;
+		if (!pxt_spool_take(&source->spool, WAIT_MS))
+			source->failed = true;
+	}
+	if (!waited)
+		(void)nanosleep(&pause, NULL);
+}
+
+bool pxt_reader_again(struct pxt_reader *reader)
+{
+	bool growing = false;
+
+	if (reader->heap_count == 0)
+		reader->heap_made = false;
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct pxt_source *source = reader->sources[i];
+
+		if (source->failed || source->info.posix_complete_np || source->drained)
+			continue;
+		/* What came before the end of a pipe is read once more. */
+		source->drained = source->spool.ended;
+		if (posix_trace_log_getinfo_np(source->trid, &source->info) != 0)
+			continue;
+		pxt_source_learn_pids(source);
+		source->at_end = false;
+		source->read_all = false;
+		growing = true;
+	}
+	return growing;
+}
+
+/* ---- The end ---- */
+
+uint64_t pxt_source_lost_rest(const struct pxt_source *source)
+{
+	uint64_t all = source->info.posix_lost_np;
+
+	return source->at_end && !source->failed && all > source->lost ? all - source->lost : 0;
+}
+
+bool pxt_source_end_unknown(const struct pxt_source *source)
+{
+	struct posix_trace_status_info status;
+
+	if (!source->info.posix_complete_np || source->failed)
+		return true;
+	return posix_trace_get_status(source->trid, &status) == 0 &&
+	       status.posix_stream_status == POSIX_TRACE_RUNNING;
+}
+
+/* What a log lost, as one line; the status it is worth. */
+static int conclude_losses(const struct pxt_source *source, bool whole, bool strict)
+{
+	uint64_t lost = source->lost;
+
+	if (source->info.posix_lost_np > lost)
+		lost = source->info.posix_lost_np;
+	if (lost == 0)
+		return PXT_EXIT_OK;
+	if (whole)
+		pxt_complain("%s: %llu EVENTS WERE LOST (%llu were kept)", source->path,
+		    (unsigned long long)lost, (unsigned long long)source->events);
+	else
+		pxt_complain("%s: %llu EVENTS WERE LOST", source->path, (unsigned long long)lost);
+	return strict ? PXT_EXIT_LOST : PXT_EXIT_OK;
+}
+
+/* How the log ends, as one line; the status it is worth. */
+static int conclude_end(const struct pxt_source *source, bool strict)
+{
+	char text[160];
+
+	if (source->let_go || !pxt_source_end_unknown(source)) {
+		if (pxt_ended_by(&source->info, text, sizeof text))
+			pxt_complain("%s: the process was ended by %s", source->path, text);
+		return PXT_EXIT_OK;
+	}
+	if (!source->info.posix_complete_np)
+		pxt_complain(
+		    "%s: incomplete: read as far as it goes; " PXT_END_UNKNOWN, source->path);
+	else if (!source->failed)
+		pxt_complain("%s: " PXT_END_UNKNOWN, source->path);
+	return strict ? PXT_EXIT_LOST : PXT_EXIT_OK;
+}
+
+int pxt_reader_conclude(struct pxt_reader *reader, bool whole, bool strict)
+{
+	int status = PXT_EXIT_OK;
+
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct pxt_source *source = reader->sources[i];
+		bool whole_log = !source->failed && !source->damaged;
+		int mine = conclude_losses(source, whole && !source->failed, strict);
+		int end = conclude_end(source, strict);
+
+		if (mine == PXT_EXIT_OK)
+			mine = end;
+		if (!whole_log)
+			mine = PXT_EXIT_LOG;
+		if (mine == PXT_EXIT_LOG || status == PXT_EXIT_OK)
+			status = mine;
+	}
+	return status;
+}
+
+void pxt_progress_reader(struct pxt_progress *progress, const char *label,
+    const struct pxt_reader *reader, bool beside_output)
+{
+	uint64_t total = 0;
+
+	/* Of a growing log, what it held when it was opened. */
+	for (unsigned i = 0; i < reader->count; i++)
+		total += reader->sources[i]->info.posix_counts_np.posix_retrieved_np;
+	pxt_progress_begin(progress, label, "events", total, beside_output);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * source.h - logs as the subcommands see them: opened with an explanation of what is wrong, read
+ * merged by time, with the types and threads of each log looked up once.
+ *
+ * Memory is bounded whatever the log says: at most PXT_TYPES_MAX types and PXT_THREADS_MAX
+ * threads are remembered; what comes beyond shares one entry that is filled anew each time.
+ */
+#ifndef PXT_SOURCE_H
+#define PXT_SOURCE_H
+
+#include "tools/event/event.h"
+#include "tools/read/spool.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <trace.h>
+#include <trace_np.h>
+
+/* Said of a log whose own end is missing. */
+#define PXT_END_UNKNOWN "events after the last flush: number unknown"
+#define PXT_VIEWS       256u /* events that are asked for at once */
+
+/* Which types and threads are wanted; see select.h. */
+struct pxt_select;
+
+struct pxt_source {
+	const char *path;
+	const struct pxt_select *select;
+	int fd;
+	struct pxt_spool spool; /* what is copied to @fd while it is read, if anything */
+	bool is_open;
+	bool at_end;
+	bool failed;         /* it could not be read to its end */
+	bool drained;        /* the end of a pipe was read, too */
+	bool damaged;        /* something in it was passed over */
+	bool let_go;         /* that it has no end is nobody's concern */
+	bool read_all;       /* its end was reached once, and ... */
+	int64_t newest_ns;   /* ... the last event there; INT64_MIN: none */
+	int64_t first_ns;    /* of the first event that was read, and ... */
+	uint64_t first_lost; /* ... what was lost before it */
+	uint64_t pids_met;   /* those of --pid (select.h), a bit each */
+	pid_t pid;           /* of the log, or the first one met */
+	bool many_pids;      /* events of several processes are in it */
+	uint64_t crashed;    /* the thread that a fatal signal came to; 0: none, or not known */
+	uint32_t crashed_entry;
+	trace_id_t trid;
+	struct posix_trace_loginfo_np info;
+	int64_t start_ns;
+	int64_t shift_ns; /* added to the time of each event, see pxtrace merge */
+	uint64_t events;
+	uint64_t lost;          /* the sum of what the events so far said was lost before them */
+	struct pxt_event event; /* the next one, when @filled */
+	bool filled;
+	uint32_t place;    /* among the sources of the reader */
+	uint32_t refills;  /* of @views */
+	uint32_t view;     /* the next one of ... */
+	uint32_t view_end; /* ... so many */
+	struct posix_trace_eventview_np views[PXT_VIEWS];
+	uint32_t type_count;
+	uint32_t thread_count;
+	size_t name_width; /* of the widest type of the log */
+	struct pxt_type *types[PXT_TYPES_MAX];
+	struct pxt_type odd_type;
+	struct pxt_thread odd_thread;
+	struct pxt_thread *last_thread;
+	struct posix_trace_logthread_np *names; /* the log's table, by pthread_t */
+	uint32_t name_count;
+	uint32_t names_asked;        /* posix_threads_np when @names was filled */
+	struct pxt_thread **threads; /* hash table */
+	uint32_t thread_mask;
+	void *user; /* the subcommand's own */
+};
+
+struct pxt_progress;
+
+struct pxt_reader {
+	struct pxt_source **sources;
+	unsigned count;
+	int64_t start_ns; /* of the earliest log: zero of relative times */
+	/* The sources that have a next event, as a heap: the earliest one first. */
+	struct pxt_source **heap;
+	unsigned heap_count;
+	bool heap_made;
+};
+
+enum pxt_open_mode {
+	PXT_OPEN_COMPLETE,
+	PXT_OPEN_INCOMPLETE,
+	PXT_OPEN_LIVE /* incomplete, and a pipe is read while it still brings something */
+};
+
+/*
+ * Opens all logs, or says what is wrong with each and what can be done; returns an exit status.
+ * @select may be NULL; it must outlive the reader.
+ */
+int pxt_reader_open(struct pxt_reader *reader, char *const *paths, unsigned count,
+    enum pxt_open_mode mode, const struct pxt_select *select);
+/* One log that grows, as @fd, which is taken over; @name is for messages. */
+int pxt_reader_open_growing(
+    struct pxt_reader *reader, const char *name, int fd, const struct pxt_select *select);
+void pxt_reader_close(struct pxt_reader *reader);
+/* The file alone ("-": standard input), a copy of it where it cannot be read in place. */
+int pxt_open_file(const char *path, bool log, int *fd);
+
+/* Learns from the log's table whose events may come. */
+void pxt_source_learn_pids(struct pxt_source *source);
+/* Learns which thread a fatal signal came to, from the STOP that it left; reading begins anew. */
+void pxt_source_learn_crash(struct pxt_source *source);
+
+/* The next event of all logs in the order of time, valid until the next call; NULL at the end. */
+struct pxt_event *pxt_reader_next(struct pxt_reader *reader);
+/* Back to the first event of each log. */
+void pxt_reader_rewind(struct pxt_reader *reader);
+/* Waits a moment, for a pipe until it brings something; then pxt_reader_again(). */
+void pxt_reader_wait(struct pxt_reader *reader);
+/* For growing logs: looks again at the end.  False when every log is complete by now. */
+bool pxt_reader_again(struct pxt_reader *reader);
+
+/* What was lost and is not told by any event read so far (in the end: behind the last one). */
+uint64_t pxt_source_lost_rest(const struct pxt_source *source);
+
+/* Whether more was recorded behind the last event of the log, and how much, nobody knows. */
+bool pxt_source_end_unknown(const struct pxt_source *source);
+
+/*
+ * The same, for one reading of all events of @reader; of logs that grow, those that were there when
+ * they were opened.
+ */
+void pxt_progress_reader(struct pxt_progress *progress, const char *label,
+    const struct pxt_reader *reader, bool beside_output);
+
+/* One line a log on standard error about losses, incomplete logs, failures; an exit status. */
+int pxt_reader_conclude(struct pxt_reader *reader, bool whole, bool strict);
+
+#endif

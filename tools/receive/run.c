@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT */
+/* run.c - records and their losses: what is next, what is missing, what the log says of it. */
+#include "tools/receive/run.h"
+
+#include "format/crc32.h"
+#include "format/logfmt_bytes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* More are damage to the one who reads the log (FORMAT.md, section 9). */
+#define THREADS_MAX 65536u
+#define MODULES_MAX 4096u
+
+/* ---- The head ---- */
+
+static void complete(const unsigned char *head, unsigned char *whole)
+{
+	uint32_t mark;
+	uint32_t sum;
+
+	memset(whole, 0, PXT_LOG_HEADER_BYTES);
+	memcpy(whole, head, PXT_FRAME_FILE_HEAD);
+	memcpy(&mark, whole + 8, sizeof mark);
+	sum = pxt_crc32(0, whole, PXT_LOG_HEADER_BYTES - 4);
+	if (mark != PXT_LOG_ORDER_MARK)
+		sum = __builtin_bswap32(sum);
+	memcpy(whole + PXT_LOG_HEADER_BYTES - 4, &sum, sizeof sum);
+}
+
+const char *pxt_receive_run_look(const unsigned char *head, struct pxt_log_header *header)
+{
+	unsigned char whole[PXT_LOG_HEADER_BYTES];
+	const char *wrong;
+
+	complete(head, whole);
+	wrong = pxt_log_get_header(whole, header);
+	if (!wrong && header->layout != PXT_LAYOUT_SEQUENTIAL)
+		wrong = "a log with the policy LOOP cannot be received: copy its file";
+	if (!wrong && header->header_bytes != PXT_LOG_HEADER_BYTES)
+		wrong = "its head is longer than this reader knows";
+	return wrong;
+}
+
+const char *pxt_receive_run_begin(
+    struct pxt_receive_run *run, const char *path, enum pxt_logmode mode, const unsigned char *head)
+{
+	unsigned char whole[PXT_LOG_HEADER_BYTES];
+	const char *wrong;
+
+	memset(run, 0, sizeof *run);
+	wrong = pxt_receive_run_look(head, &run->header);
+	if (wrong)
+		return wrong;
+	complete(head, whole);
+	run->seed = pxt_crc32(0, run->header.uuid, PXT_LOG_UUID_BYTES);
+	run->clock = run->header.created;
+	(void)snprintf(run->path, sizeof run->path, "%s", path);
+	if (!pxt_logblocks_open(&run->blocks, path, mode, whole, &run->header))
+		return "out of memory";
+	run->error = run->blocks.error;
+	return NULL;
+}
+
+/* ---- What is missing ---- */
+
+static void miss(struct pxt_receive_run *run, uint64_t records)
+{
+	run->missing += records;
+	run->untold += records;
+}
+
+/* The rest of a record will not come. */
+static void drop_partial(struct pxt_receive_run *run)
+{
+	if (run->whole)
+		miss(run, 1);
+	run->whole = 0;
+	run->partial = 0;
+}
+
+void pxt_receive_run_start(struct pxt_receive_run *run, uint64_t frames, uint64_t records)
+{
+	run->frames = frames;
+	run->records = records;
+	run->early = records;
+	miss(run, records);
+}
+
+bool pxt_receive_run_expect(struct pxt_receive_run *run, uint32_t frame, uint32_t records)
+{
+	uint32_t ahead = (frame - (uint32_t)run->frames) & PXT_FRAME_NUMBER_MASK;
+	uint32_t fresh = (records - (uint32_t)run->records) & 0xffffu;
+
+	/* Nothing comes behind a trailer: whoever sends it makes numbers up. */
+	if (run->ended || ahead > PXT_FRAME_NUMBER_MASK - PXT_RECEIVE_RUN_LATE) {
+		run->frames_again++;
+		return false;
+	}
+	if (ahead)
+		drop_partial(run);
+	run->frames_missing += ahead;
+	run->frames += ahead + 1u;
+	miss(run, fresh);
+	run->records += fresh;
+	return true;
+}
+
+void pxt_receive_run_totals(struct pxt_receive_run *run, const struct pxt_receive_totals *totals)
+{
+	if (totals->frames > run->frames || totals->records > run->records)
+		drop_partial(run);
+	if (totals->frames > run->frames) {
+		run->frames_missing += totals->frames - run->frames;
+		run->frames = totals->frames;
+	}
+	if (totals->records > run->records) {
+		miss(run, totals->records - run->records);
+		run->records = totals->records;
+	}
+	if (totals->lost > run->target_lost) {
+		run->untold += totals->lost - run->target_lost;
+		run->target_lost = totals->lost;
+	}
+}
+
+/* ---- Records ---- */
+
+static void keep(
+    struct pxt_receive_run *run, const unsigned char *slots, uint32_t count, uint64_t ticks)
+{
+	pxt_logblocks_missed(&run->blocks, run->missing + run->missed_before);
+	if (run->untold)
+		pxt_logblocks_loss(&run->blocks, run->untold);
+	run->untold = 0;
+	if (pxt_logblocks_record(&run->blocks, slots, count, ticks))
+		run->kept++;
+	else
+		miss(run, 1);
+}
+
+static void keep_whole(struct pxt_receive_run *run)
+{
+	struct pxt_log_record record;
+	uint32_t bytes = run->whole * PXT_SLOT_BYTES;
+
+	if (pxt_log_get_record(run->record, bytes, &run->header, &record)) {
+		keep(run, run->record, run->whole, record.ticks);
+	} else {
+		run->odd++;
+		miss(run, 1);
+	}
+	run->whole = 0;
+	run->partial = 0;
+}
+
+/* A slot that begins a record, or tells a loss. */
+static void begin_record(struct pxt_receive_run *run, const unsigned char *slot)
+{
+	bool swapped = run->header.swapped;
+	uint32_t info = pxt_get32(slot + 4, swapped);
+
+	drop_partial(run);
+	if (pxt_info_id(info) == PXT_LOG_ID_LOSS) {
+		uint64_t lost =
+		    (uint64_t)pxt_get32(slot + 12, swapped) << 32 | pxt_get32(slot + 8, swapped);
+
+		run->target_lost += lost;
+		run->untold += lost;
+		return;
+	}
+	run->records++;
+	run->whole = pxt_info_slots(info, run->header.ctx_bytes);
+	run->partial = 0;
+}
+
+void pxt_receive_run_slots(struct pxt_receive_run *run, const unsigned char *slots, uint32_t count)
+{
+	for (const unsigned char *slot = slots; count > 0; count--, slot += PXT_SLOT_BYTES) {
+		uint32_t word = pxt_get32(slot, run->header.swapped);
+
+		if (word == PXT_SLOT_BEGIN)
+			begin_record(run, slot);
+		else if (word != 0)
+			run->odd++;
+		if (!run->whole)
+			continue; /* the rest of a record whose beginning is missing */
+		memcpy(run->record + (size_t)run->partial * PXT_SLOT_BYTES, slot, PXT_SLOT_BYTES);
+		if (++run->partial == run->whole)
+			keep_whole(run);
+	}
+}
+
+/* ---- The end ---- */
+
+void pxt_receive_run_flush(struct pxt_receive_run *run)
+{
+	if (run->ended)
+		return;
+	pxt_logblocks_flush(&run->blocks);
+	if (!run->error)
+		run->error = run->blocks.error;
+}
+
+/*
+ * What the target did not say: it goes on, was reset, or the line is cut.  So the stream runs, and
+ * what it recorded behind our last record is in no count.
+ */
+static void make_trailer(struct pxt_receive_run *run, struct pxt_log_trailer *trailer)
+{
+	memset(trailer, 0, sizeof *trailer);
+	run->end_unknown = true;
+	trailer->status.posix_stream_status = POSIX_TRACE_RUNNING;
+	trailer->status.posix_stream_full_status = POSIX_TRACE_NOT_FULL;
+	trailer->status.posix_stream_overrun_status =
+	    run->target_lost ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
+	trailer->status.posix_log_overrun_status =
+	    run->missing ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
+	trailer->counts.posix_written_np = run->records + run->target_lost;
+	trailer->counts.posix_retrieved_np = run->records;
+	trailer->counts.posix_lost_np = run->target_lost;
+	trailer->end = run->clock;
+	trailer->attr = run->header.attr;
+}
+
+static int close_log(struct pxt_receive_run *run, struct pxt_log_trailer *trailer)
+{
+	int error;
+
+	drop_partial(run);
+	if (run->untold)
+		pxt_logblocks_loss(&run->blocks, run->untold);
+	run->untold = 0;
+	trailer->log_lost += run->missing;
+	error = pxt_logblocks_close(&run->blocks, trailer);
+	run->ended = true;
+	pxt_receive_known_free(&run->known);
+	run->error = run->error ? run->error : error;
+	return run->error;
+}
+
+int pxt_receive_run_end(struct pxt_receive_run *run)
+{
+	struct pxt_log_trailer trailer;
+
+	if (run->ended)
+		return run->error;
+	make_trailer(run, &trailer);
+	return close_log(run, &trailer);
+}
+
+/* ---- Entries ---- */
+
+/* A name of the log's order of things, as one number. */
+static uint64_t key_of(uint32_t type, uint64_t a, uint64_t b)
+{
+	const uint64_t words[] = { type, a, b };
+
+	return pxt_receive_known_hash(0, words, sizeof words);
+}
+
+static bool news(
+    struct pxt_receive_run *run, uint64_t key, const unsigned char *entry, uint32_t bytes)
+{
+	enum pxt_receive_known_news told =
+	    pxt_receive_known_tell(&run->known, key, pxt_receive_known_hash(0, entry, bytes));
+
+	return told == PXT_RECEIVE_KNOWN_NEW || told == PXT_RECEIVE_KNOWN_CHANGED;
+}
+
+/* A type keeps its name, whatever comes later. */
+static bool good_type(struct pxt_receive_run *run, const unsigned char *entry, uint32_t *id)
+{
+	struct pxt_log_typename type;
+	size_t length;
+	uint32_t hash;
+
+	if (pxt_log_get_type(entry, run->header.swapped, &type))
+		return false;
+	length = strlen(type.name);
+	hash = (uint32_t)pxt_receive_known_hash(0, type.name, (uint32_t)length) | 1u;
+	if (length > TRACE_EVENT_NAME_MAX ||
+	    (run->name_hash[type.id] && run->name_hash[type.id] != hash))
+		return false;
+	run->name_hash[type.id] = hash;
+	*id = type.id;
+	return true;
+}
+
+/* A thing that the log has room for: @count of @most were told. */
+static bool one_more(struct pxt_receive_run *run, uint64_t key, const unsigned char *entry,
+    uint32_t bytes, uint32_t *count, uint32_t most, bool *full)
+{
+	enum pxt_receive_known_news told;
+
+	*full = *count >= most;
+	if (*full)
+		return false;
+	told = pxt_receive_known_tell(&run->known, key, pxt_receive_known_hash(0, entry, bytes));
+	*count += told == PXT_RECEIVE_KNOWN_NEW;
+	return told == PXT_RECEIVE_KNOWN_NEW || told == PXT_RECEIVE_KNOWN_CHANGED;
+}
+
+static bool put_type(struct pxt_receive_run *run, const unsigned char *entry, uint32_t bytes)
+{
+	uint32_t id;
+
+	if (!good_type(run, entry, &id))
+		return false;
+	return !news(run, key_of(PXT_LOG_TYPES, id, 0), entry, bytes) ||
+	       pxt_logblocks_entry(&run->blocks, PXT_LOG_TYPES, entry, bytes);
+}
+
+static bool put_thread(struct pxt_receive_run *run, const unsigned char *entry, uint32_t bytes)
+{
+	struct pxt_log_thread thread;
+	uint64_t key;
+	bool full;
+
+	pxt_log_get_thread(entry, run->header.swapped, &thread);
+	if (thread.index == PXT_THREAD_NONE)
+		return false;
+	key = key_of(PXT_LOG_THREADS, (uint64_t)thread.index << 48 ^ thread.thread, thread.since);
+	if (!one_more(run, key, entry, bytes, &run->threads, THREADS_MAX, &full))
+		return !full;
+	return pxt_logblocks_entry(&run->blocks, PXT_LOG_THREADS, entry, bytes);
+}
+
+static bool put_process(struct pxt_receive_run *run, const unsigned char *entry, uint32_t bytes)
+{
+	struct pxt_log_process process;
+
+	if (pxt_log_get_process(entry, run->header.swapped, &process))
+		return false;
+	return !news(run, key_of(PXT_LOG_PROCESS, 0, 0), entry, bytes) ||
+	       pxt_logblocks_entry(&run->blocks, PXT_LOG_PROCESS, entry, bytes);
+}
+
+static bool put_module(struct pxt_receive_run *run, const unsigned char *entry, uint32_t bytes)
+{
+	struct pxt_log_module module;
+	uint64_t key = key_of(PXT_LOG_MODULES, pxt_receive_known_hash(0, entry, bytes), 0);
+	bool full;
+
+	if (pxt_log_get_module(entry, run->header.swapped, &module))
+		return false;
+	if (!one_more(run, key, entry, bytes, &run->modules, MODULES_MAX, &full))
+		return !full;
+	return pxt_logblocks_entry(&run->blocks, PXT_LOG_MODULES, entry, bytes);
+}
+
+static bool put_clock(struct pxt_receive_run *run, const unsigned char *entry)
+{
+	struct pxt_log_clock clock;
+
+	if (pxt_log_get_clock(entry, run->header.swapped, &clock))
+		return false;
+	if (clock.clock.ticks <= run->clock.ticks)
+		return true;
+	run->clock = clock.clock;
+	pxt_logblocks_clock(&run->blocks, &clock);
+	return true;
+}
+
+static bool put_clear(struct pxt_receive_run *run, const unsigned char *entry)
+{
+	drop_partial(run);
+	pxt_logblocks_clear(
+	    &run->blocks, run->blocks.last_ticks, pxt_get64(entry + 8, run->header.swapped));
+	return true;
+}
+
+static bool put_trailer(struct pxt_receive_run *run, const unsigned char *entry)
+{
+	struct pxt_log_trailer trailer;
+
+	if (pxt_log_get_trailer(entry, run->header.swapped, &trailer))
+		return false;
+	run->clock = trailer.end;
+	run->end_unknown = trailer.status.posix_stream_status == POSIX_TRACE_RUNNING;
+	(void)close_log(run, &trailer);
+	return true;
+}
+
+static uint32_t least_bytes(uint32_t type)
+{
+	static const uint16_t least[] = { [PXT_LOG_TYPES] = PXT_LOG_TYPE_BYTES,
+		[PXT_LOG_THREADS] = PXT_LOG_THREAD_BYTES,
+		[PXT_LOG_PROCESS] = PXT_LOG_PROCESS_BYTES,
+		[PXT_LOG_MODULES] = PXT_LOG_MODULE_BYTES,
+		[PXT_LOG_CLOCKS] = PXT_LOG_CLOCK_BYTES,
+		[PXT_LOG_CLEAR] = PXT_LOG_CLEAR_BYTES,
+		[PXT_LOG_TRAILER] = PXT_LOG_TRAILER_BYTES };
+
+	return type < sizeof least / sizeof *least ? least[type] : 0;
+}
+
+static bool put_entry(
+    struct pxt_receive_run *run, uint32_t type, const unsigned char *entry, uint32_t bytes)
+{
+	switch (type) {
+	case PXT_LOG_TYPES:
+		return put_type(run, entry, bytes);
+	case PXT_LOG_THREADS:
+		return put_thread(run, entry, bytes);
+	case PXT_LOG_PROCESS:
+		return put_process(run, entry, bytes);
+	case PXT_LOG_MODULES:
+		return put_module(run, entry, bytes);
+	case PXT_LOG_CLOCKS:
+		return put_clock(run, entry);
+	case PXT_LOG_CLEAR:
+		return put_clear(run, entry);
+	case PXT_LOG_TRAILER:
+		return put_trailer(run, entry);
+	default: /* of a later minor version */
+		return true;
+	}
+}
+
+void pxt_receive_run_entries(struct pxt_receive_run *run, uint32_t type, uint32_t count,
+    const unsigned char *entries, uint32_t bytes)
+{
+	const struct pxt_log_blockhead head = { .type = type, .length = bytes };
+	uint32_t least = least_bytes(type);
+	uint32_t offset = 0;
+
+	if (!least)
+		return;
+	for (uint32_t i = 0; i < count && !run->ended; i++) {
+		uint32_t at = offset;
+		const unsigned char *entry;
+
+		if (pxt_log_get_entry(
+		        entries, &head, run->header.swapped, least, &offset, &entry)) {
+			run->odd++;
+			return;
+		}
+		if (!put_entry(run, type, entry, offset - at))
+			run->odd++;
+	}
+}
+
+/* Its full number says what the lowest bits of others cannot: how much a long gap has cost. */
+bool pxt_receive_run_head(struct pxt_receive_run *run, const unsigned char *contents)
+{
+	bool swapped = run->header.swapped;
+	const struct pxt_receive_totals totals = {
+		.frames = pxt_get64(contents + PXT_FRAME_COUNTS_AT, swapped),
+		.records = pxt_get64(contents + PXT_FRAME_COUNTS_AT + 8, swapped),
+		.lost = pxt_get64(contents + PXT_FRAME_COUNTS_AT + 16, swapped),
+	};
+
+	if (run->ended || totals.frames < run->frames) {
+		run->frames_again++;
+		return false;
+	}
+	pxt_receive_run_totals(run, &totals);
+	run->frames++;
+	pxt_receive_run_entries(
+	    run, PXT_LOG_CLOCKS, 1, contents + PXT_FRAME_CLOCKS_AT, PXT_LOG_CLOCK_BYTES);
+	return true;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run.h - one run of a target: from what arrives of its stream into a log.
+ *
+ * What arrives is told in its order, with the numbers that the target gave it.  What is missing
+ * between two pieces costs only itself: its records are counted, and stand in the log as losses
+ * before the next record.  A record of which a part is missing is missing.
+ *
+ * The log can be read as a growing one at each instant; what it holds, and what its trailer says,
+ * fits together:  records kept + records missing = records that the target put on the line.
+ *
+ * Memory: two blocks of 64 KiB, one record, and receive/known.h; whatever arrives.
+ */
+#ifndef PXT_RECEIVE_RUN_H
+#define PXT_RECEIVE_RUN_H
+
+#include "tools/receive/known.h"
+#include "tools/write/logblocks.h"
+
+#include "format/frame.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Slots of the longest record: context, a thread without index, 4,095 bytes of data. */
+#define PXT_RECEIVE_RUN_RECORD_SLOTS 350u
+
+/* So far back a frame counts as late or doubled, not as one of the next round of numbers. */
+#define PXT_RECEIVE_RUN_LATE 64u
+
+/* What a target counted up to some moment; it says so now and then. */
+struct pxt_receive_totals {
+	uint64_t frames;
+	uint64_t records;
+	uint64_t lost;
+};
+
+struct pxt_receive_run {
+	char path[4096];
+	struct pxt_log_header header;
+	uint32_t seed; /* CRC of the UUID */
+	struct pxt_logblocks blocks;
+	struct pxt_receive_known known;
+	bool ended;       /* the trailer has come, or the log was closed */
+	bool end_unknown; /* how much the target recorded behind the last record is */
+	int error;        /* of the file, an errno */
+
+	uint64_t frames;        /* as the target counts: the next one's number ... */
+	uint64_t records;       /* ... and the number of the next record that begins */
+	uint64_t kept;          /* records in the log */
+	uint64_t missing;       /* records that did not arrive */
+	uint64_t early;         /* records before the first piece: nobody listened yet */
+	uint64_t missed_before; /* a plain log: what another receiver missed, as it says */
+	uint64_t target_lost;   /* records that the target itself lost */
+	uint64_t frames_missing;
+	uint64_t frames_again;      /* arrived twice, or too late */
+	uint64_t odd;               /* a right checksum, but contents that make no sense */
+	uint64_t untold;            /* losses that the log does not show yet */
+	struct pxt_clock_set clock; /* the latest that the target told */
+	uint32_t name_hash[PXT_LOG_IDS];
+	uint32_t threads; /* told so far */
+	uint32_t modules;
+
+	uint32_t partial; /* slots of a record whose rest is awaited ... */
+	uint32_t whole;   /* ... and of the whole of it; 0: none */
+	unsigned char record[PXT_RECEIVE_RUN_RECORD_SLOTS * PXT_SLOT_BYTES];
+};
+
+/*
+ * @head: the first PXT_FRAME_FILE_HEAD bytes of a file head, of which the rest is worked out.
+ * Returns NULL, or why no log can be made of it.  A file that cannot be written is run->error.
+ */
+const char *pxt_receive_run_begin(struct pxt_receive_run *run, const char *path,
+    enum pxt_logmode mode, const unsigned char *head);
+/* What the head would be the beginning of; NULL or what is wrong. */
+const char *pxt_receive_run_look(const unsigned char *head, struct pxt_log_header *header);
+
+/*
+ * The first piece that arrives has these numbers.  What came before belongs to the log, as lost;
+ * but nobody listened yet.
+ */
+void pxt_receive_run_start(struct pxt_receive_run *run, uint64_t frames, uint64_t records);
+/*
+ * A frame (no HEAD) with the number @frame comes next, before which @records began: the lowest 14
+ * and 16 bits of both.  False: it came before, or behind the trailer, and is not to be taken.
+ */
+bool pxt_receive_run_expect(struct pxt_receive_run *run, uint32_t frame, uint32_t records);
+/* The same by the full numbers, also where there are no frames. */
+void pxt_receive_run_totals(struct pxt_receive_run *run, const struct pxt_receive_totals *totals);
+
+/* Contents of a DATA frame or block: @count slots. */
+void pxt_receive_run_slots(struct pxt_receive_run *run, const unsigned char *slots, uint32_t count);
+/* Entries of a block of @type, @count of them in @bytes bytes. */
+void pxt_receive_run_entries(struct pxt_receive_run *run, uint32_t type, uint32_t count,
+    const unsigned char *entries, uint32_t bytes);
+/* Contents of a HEAD frame, checked before.  False: it came before, or behind the trailer. */
+bool pxt_receive_run_head(struct pxt_receive_run *run, const unsigned char *contents);
+
+void pxt_receive_run_flush(struct pxt_receive_run *run);
+/* Ends the log, with a trailer of our own if none came.  Returns 0 or the first error. */
+int pxt_receive_run_end(struct pxt_receive_run *run);
+
+#endif

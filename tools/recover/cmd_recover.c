@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_recover.c - pxtrace recover: what is left of a trace whose program is gone. */
+#include "tools/command/command.h"
+#include "tools/command/options.h"
+#include "tools/output/exit.h"
+#include "tools/output/out.h"
+#include "tools/output/outfile.h"
+#include "tools/output/say.h"
+#include "tools/read/content.h"
+#include "tools/read/source.h"
+
+#include "tools/recover/find.h"
+#include "tools/recover/salvage.h"
+#include "tools/recover/write.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help_use[] =
+    "pxtrace recover - makes a log of what a program has left behind\n"
+    "\n"
+    "usage: pxtrace recover FILE... -o LOG [OPTION]...\n"
+    "       pxtrace recover FILE... --list\n"
+    "\n"
+    "However the program ended: what it had recorded is still there, in the file of a black\n"
+    "box, in its core file, in a dump of the machine's memory, or in a log that was never\n"
+    "completed. This writes a complete log of it, which every other command reads: all\n"
+    "events that are whole, with names, threads and times, and every loss where it happened.\n"
+    "\n"
+    "files:\n"
+    "  a black box     a stream that lives in a file\n"
+    "  a core file     of any machine (ELF); also what gcore writes\n"
+    "  a memory dump   any bytes; streams are found by search. Several dumps of one\n"
+    "                  machine may be given together\n"
+    "  a log           without its end, or damaged: every sound block is taken\n"
+    "  -               standard input\n";
+static const char help_options[] =
+    "\n"
+    "options:\n"
+    "  -o, --output LOG      the log to write; it appears when it is whole\n"
+    "  -l, --list            shows the streams that were found, writes nothing\n"
+    "  -s, --stream N|NAME   which one, where there are several: its number in the list, or\n"
+    "                        the name of the trace\n"
+    "      --all             also events that the program had read or flushed itself, as\n"
+    "                        far as they are still whole\n"
+    "      --strict          exit status 3 when events were lost, or nobody knows how many\n"
+    "  -q, --quiet           says nothing where all went well\n"
+    "  -h, --help            this\n"
+    "\n"
+    "example: what did the program do before it was killed?\n"
+    "\n"
+    "  $ pxtrace recover flight.box -o flight.ptl\n"
+    "  $ pxtrace print flight.ptl\n"
+    "\n"
+    "example: several streams in a core file, of which one is wanted\n"
+    "\n"
+    "  $ pxtrace recover core.4711 --list\n"
+    "  $ pxtrace recover core.4711 --stream control -o control.ptl\n"
+    "\n"
+    "exit status: 0 done, 1 wrong command line, or which stream?, 2 a file could not be\n"
+    "read, or nothing is in it, 3 --strict and events were lost, 4 the log could not be\n"
+    "written\n";
+static const char *const help[] = { help_use, help_options, NULL };
+
+struct recover {
+	const char *output;
+	const char *stream;
+	bool list;
+	bool all;
+	bool strict;
+	bool quiet;
+	struct pxt_image *images;
+	unsigned count;
+	struct pxt_finds finds;
+};
+
+/* ---- What is there ---- */
+
+static const char *state_of(const struct pxt_remains *remains)
+{
+	if (remains->label->ended)
+		return "ended";
+	switch (remains->gate & PXT_REMAINS_STATE) {
+	case 1:
+		return "running";
+	case PXT_REMAINS_AUTO:
+		return "full";
+	default:
+		return "stopped";
+	}
+}
+
+static const char *executable_of(const struct pxt_recovered *recovered)
+{
+	static struct pxt_log_process process;
+
+	if (recovered->about.process.executable[0])
+		return recovered->about.process.executable;
+	pxt_who_process(&recovered->who, &process);
+	return process.executable;
+}
+
+static void put_stream(const struct recover *recover, struct pxt_out *out, size_t index)
+{
+	const struct pxt_found *found = &recover->finds.streams[index];
+	struct pxt_recovered recovered;
+	struct pxt_written sum;
+	const char *wrong = pxt_recover_load(&recovered, &recover->finds, found, recover->all);
+
+	pxt_out_format(out, "%6zu  ", index + 1);
+	if (wrong) {
+		pxt_out_format(out, "damaged: %s\n", wrong);
+		return;
+	}
+	pxt_recover_sum(&recovered, &sum);
+	pxt_out_format(out, "%8ld  %-8s %12llu %12llu %6u  ", (long)found->label.pid,
+	    state_of(&recovered.remains), (unsigned long long)sum.events,
+	    (unsigned long long)sum.lost, found->stream.lanes);
+	pxt_out_escaped(out, recovered.remains.name, strlen(recovered.remains.name));
+	if (*executable_of(&recovered)) {
+		pxt_out_text(out, "  ");
+		pxt_out_escaped(out, executable_of(&recovered), strlen(executable_of(&recovered)));
+	}
+	pxt_out_char(out, '\n');
+	pxt_recover_free(&recovered);
+}
+
+static void put_list(const struct recover *recover, struct pxt_out *out)
+{
+	pxt_out_format(out, "%6s  %8s  %-8s %12s %12s %6s  %s\n", "stream", "pid", "state",
+	    "events", "lost", "lanes", "name");
+	for (size_t i = 0; i < recover->finds.stream_count; i++)
+		put_stream(recover, out, i);
+}
+
+static int list(const struct recover *recover)
+{
+	static struct pxt_out out = { .fd = STDOUT_FILENO };
+
+	put_list(recover, &out);
+	return pxt_finish(&out);
+}
+
+/* ---- Which one ---- */
+
+static bool name_is(const struct recover *recover, size_t index, const char *name)
+{
+	struct pxt_recovered recovered;
+	bool same;
+
+	if (pxt_recover_load(&recovered, &recover->finds, &recover->finds.streams[index], false))
+		return false;
+	same = strcmp(recovered.remains.name, name) == 0;
+	pxt_recover_free(&recovered);
+	return same;
+}
+
+static int which(const struct recover *recover, const char *why)
+{
+	static struct pxt_out out = { .fd = STDERR_FILENO };
+
+	pxt_complain("recover: %s", why);
+	put_list(recover, &out);
+	pxt_out_flush(&out);
+	return PXT_EXIT_USAGE;
+}
+
+static int choose_named(const struct recover *recover, size_t *chosen)
+{
+	char *end;
+	unsigned long number = strtoul(recover->stream, &end, 10);
+	size_t hits = 0;
+
+	for (size_t i = 0; i < recover->finds.stream_count; i++) {
+		if (!name_is(recover, i, recover->stream))
+			continue;
+		*chosen = i;
+		hits++;
+	}
+	if (hits == 1)
+		return PXT_EXIT_OK;
+	if (hits > 1)
+		return which(recover, "several streams have this name; choose by number:");
+	if (*recover->stream < '1' || *recover->stream > '9' || *end ||
+	    number > recover->finds.stream_count)
+		return which(recover, "there is no such stream; these are there:");
+	*chosen = number - 1;
+	return PXT_EXIT_OK;
+}
+
+static int choose(const struct recover *recover, size_t *chosen)
+{
+	size_t sound = 0;
+
+	if (recover->stream)
+		return choose_named(recover, chosen);
+	for (size_t i = recover->finds.stream_count; i-- > 0;) {
+		if (recover->finds.streams[i].wrong && sound)
+			continue;
+		*chosen = i;
+		sound += !recover->finds.streams[i].wrong;
+	}
+	return sound > 1 ? which(recover, "several streams are there; which one? (--stream)")
+	                 : PXT_EXIT_OK;
+}
+
+/* ---- The last words ---- */
+
+static void explain_number(uint64_t number, const char *what)
+{
+	if (number)
+		pxt_explain("%llu %s", (unsigned long long)number, what);
+}
+
+static void tell(const struct recover *recover, const struct pxt_found *found,
+    const struct pxt_recovered *recovered, const struct pxt_written *written)
+{
+	const struct pxt_remains *remains = &recovered->remains;
+
+	if (recover->quiet)
+		return;
+	pxt_complain("%s: %llu events of stream \"%s\", process %ld%s", recover->output,
+	    (unsigned long long)written->events, remains->name, (long)found->label.pid,
+	    written->lost            ? "; lost:"
+	    : remains->lanes_missing ? "; as far as is known none lost"
+	                             : ", none lost");
+	explain_number(written->overwritten, "overwritten by later ones");
+	explain_number(written->torn, "begun, but not finished when it ended");
+	explain_number(written->voids, "that came behind a stop");
+	explain_number(written->refused, "for which there was no room");
+	explain_number(written->earlier, "that the program had counted as lost itself");
+	if (!recover->all)
+		explain_number(remains->retrieved,
+		    "are not in it because the program had read or flushed them (--all takes those "
+		    "that are still whole)");
+	explain_number(remains->cleared, "were cleared by the program");
+	if (written->inside)
+		pxt_explain("threads inside a trace point when it ended: %u", written->inside);
+	if (remains->lanes_missing)
+		pxt_explain("%u of %u lanes are not in the file; events in them: number unknown",
+		    remains->lanes_missing, found->stream.lanes);
+	else if (remains->there < found->label.bytes)
+		pxt_explain("the file holds %llu of the stream's %llu bytes",
+		    (unsigned long long)remains->there, (unsigned long long)found->label.bytes);
+	if (!recovered->who.label)
+		pxt_explain("names and threads are not in the file");
+	else if (written->unnamed)
+		pxt_explain("the names of %u event types are not in the file", written->unnamed);
+}
+
+static int output_failed(const struct recover *recover, int error)
+{
+	pxt_complain("recover: %s: %s", recover->output, strerror(error));
+	return PXT_EXIT_OUTPUT;
+}
+
+static int write_stream(const struct recover *recover, size_t index)
+{
+	const struct pxt_found *found = &recover->finds.streams[index];
+	struct pxt_written written = { 0 };
+	struct pxt_recovered recovered;
+	bool unknown = false;
+	int error = 0;
+	const char *wrong = pxt_recover_load(&recovered, &recover->finds, found, recover->all);
+
+	if (!wrong) {
+		wrong = pxt_recover_write(&recovered, recover->output, &written, &error);
+		if (!wrong && !error)
+			tell(recover, found, &recovered, &written);
+		unknown = recovered.remains.lanes_missing > 0;
+		pxt_recover_free(&recovered);
+	}
+	if (error)
+		return output_failed(recover, error);
+	if (wrong) {
+		pxt_complain("%s: byte %llu: a stream that cannot be read: %s", found->image->path,
+		    (unsigned long long)found->at, wrong);
+		return PXT_EXIT_LOG;
+	}
+	return recover->strict && (written.lost || unknown) ? PXT_EXIT_LOST : PXT_EXIT_OK;
+}
+
+/* ---- A log ---- */
+
+/* Behind "EVENTS events": only a log that says its end can say that nothing is missing. */
+static const char *first_words(const struct pxt_salvaged *salvaged)
+{
+	if (salvaged->missing || salvaged->lost)
+		return "; not in it:";
+	return salvaged->end_unknown ? "; not in it, as far as is known: none" : ", none lost";
+}
+
+static void tell_salvaged(const struct recover *recover, const struct pxt_salvaged *salvaged)
+{
+	if (recover->quiet)
+		return;
+	pxt_complain("%s: %llu events%s", recover->output, (unsigned long long)salvaged->events,
+	    first_words(salvaged));
+	explain_number(salvaged->missing, salvaged->frames
+	                                      ? "that the log overwrote, or does not hold whole"
+	                                      : "that the log does not hold whole");
+	explain_number(salvaged->lost, "lost by the program, which had no room for them");
+	for (uint64_t i = 0; i < salvaged->gaps && i < PXT_SALVAGE_GAPS; i++)
+		pxt_explain("bytes %llu to %llu are no sound block",
+		    (unsigned long long)salvaged->gap[i].from,
+		    (unsigned long long)salvaged->gap[i].to - 1);
+	if (salvaged->gaps > PXT_SALVAGE_GAPS)
+		pxt_explain("and %llu more such places (%llu bytes in all)",
+		    (unsigned long long)(salvaged->gaps - PXT_SALVAGE_GAPS),
+		    (unsigned long long)salvaged->skipped);
+	if (salvaged->gave_up)
+		pxt_explain("too much of it looks like blocks and is none: it was not searched to "
+		            "its end");
+	if (!salvaged->complete)
+		pxt_explain("the end of the log was missing");
+	if (salvaged->end_unknown)
+		pxt_explain(PXT_END_UNKNOWN "; a stream that lives in a file keeps them");
+}
+
+static int salvage(const struct recover *recover)
+{
+	struct pxt_salvaged salvaged;
+	int error;
+	const char *wrong;
+
+	if (recover->count > 1) {
+		pxt_complain("recover: %s is a log: one log at a time", recover->images[0].path);
+		return PXT_EXIT_USAGE;
+	}
+	if (recover->list) {
+		pxt_complain("recover: %s is a log, not memory; `pxtrace check` looks at it",
+		    recover->images[0].path);
+		return PXT_EXIT_USAGE;
+	}
+	wrong = pxt_salvage(recover->images, recover->output, &salvaged, &error);
+	if (error)
+		return output_failed(recover, error);
+	if (wrong) {
+		pxt_complain("%s: %s", recover->images[0].path, wrong);
+		return PXT_EXIT_LOG;
+	}
+	tell_salvaged(recover, &salvaged);
+	return recover->strict && (salvaged.missing || salvaged.lost || salvaged.end_unknown)
+	           ? PXT_EXIT_LOST
+	           : PXT_EXIT_OK;
+}
+
+/* ---- Files ---- */
+
+static int open_image(struct recover *recover, const char *path)
+{
+	struct pxt_image *image = &recover->images[recover->count];
+	const char *wrong;
+	int fd;
+	int status = pxt_open_file(path, false, &fd);
+
+	if (status != PXT_EXIT_OK)
+		return status;
+	wrong = pxt_image_open(image, path, fd);
+	recover->count++;
+	if (!wrong)
+		return PXT_EXIT_OK;
+	pxt_complain("%s: %s", path, wrong);
+	return PXT_EXIT_LOG;
+}
+
+/* Nobody means to write over what he wants to read. */
+static bool would_overwrite(const struct recover *recover)
+{
+	for (unsigned i = 0; recover->output && i < recover->count; i++)
+		if (pxt_outfile_is(recover->output, recover->images[i].fd))
+			return true;
+	return false;
+}
+
+static int nothing(const struct recover *recover)
+{
+	for (unsigned i = 0; i < recover->count; i++) {
+		const struct pxt_image *image = &recover->images[i];
+
+		pxt_complain("%s: no stream is in it", image->path);
+		if (image->core)
+			pxt_explain("it is a core file, but of a program that did not trace, or "
+			            "without its memory; streams that live in files are not in "
+			            "core files: recover the file itself");
+		else
+			(void)pxt_explain_content(image->path, image->fd);
+	}
+	return PXT_EXIT_LOG;
+}
+
+static int work(struct recover *recover)
+{
+	size_t chosen = 0;
+	int status;
+
+	if (would_overwrite(recover)) {
+		pxt_complain("recover: %s is what is to be read; give the log another name",
+		    recover->output);
+		return PXT_EXIT_USAGE;
+	}
+	if (recover->output && !pxt_outfile_check(recover->output))
+		return PXT_EXIT_OUTPUT;
+	for (unsigned i = 0; i < recover->count; i++) {
+		if (pxt_salvage_is_log(&recover->images[i]))
+			return salvage(recover);
+		if (!pxt_find(&recover->finds, &recover->images[i])) {
+			pxt_complain("out of memory");
+			return PXT_EXIT_LOG;
+		}
+	}
+	if (recover->finds.full)
+		pxt_complain("recover: too many places look like streams; some were not looked at");
+	if (!recover->finds.stream_count)
+		return nothing(recover);
+	if (recover->list)
+		return list(recover);
+	status = choose(recover, &chosen);
+	return status == PXT_EXIT_OK ? write_stream(recover, chosen) : status;
+}
+
+/* ---- The command ---- */
+
+enum {
+	OPT_ALL = 400,
+	OPT_STRICT
+};
+
+static const struct option options[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "list", no_argument, NULL, 'l' },
+	{ "stream", required_argument, NULL, 's' },
+	{ "all", no_argument, NULL, OPT_ALL },
+	{ "strict", no_argument, NULL, OPT_STRICT },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static void take_option(struct recover *recover, int code, const char *value)
+{
+	if (code == 'o')
+		recover->output = value;
+	else if (code == 's')
+		recover->stream = value;
+	else if (code == 'l')
+		recover->list = true;
+	else if (code == 'q')
+		recover->quiet = true;
+	else if (code == OPT_ALL)
+		recover->all = true;
+	else
+		recover->strict = true;
+}
+
+static int run(int argc, char **argv)
+{
+	static struct recover recover;
+	int status = PXT_EXIT_OK;
+	int code;
+
+	while ((code = getopt_long(argc, argv, ":o:ls:qh", options, NULL)) != -1) {
+		if (code == 'h')
+			return pxt_help(help);
+		if (code == '?' || code == ':')
+			return pxt_option_error("recover", code, argv, options);
+		take_option(&recover, code, optarg);
+	}
+	if (optind == argc) {
+		pxt_complain("recover: out of which file?");
+		return pxt_usage("recover");
+	}
+	if (!recover.output && !recover.list) {
+		pxt_complain("recover: into which log? e.g. -o run.ptl (or --list)");
+		return pxt_usage("recover");
+	}
+	recover.images = pxt_must(calloc((size_t)(argc - optind), sizeof *recover.images));
+	for (int i = optind; i < argc && status == PXT_EXIT_OK; i++)
+		status = open_image(&recover, argv[i]);
+	if (status == PXT_EXIT_OK)
+		status = work(&recover);
+	for (unsigned i = 0; i < recover.count; i++)
+		pxt_image_close(&recover.images[i]);
+	free(recover.images);
+	pxt_find_free(&recover.finds);
+	return status;
+}
+
+const struct pxt_command pxt_cmd_recover = {
+	.name = "recover",
+	.summary = "makes a log of a black box, a core file, memory, or a damaged log",
+	.help = help,
+	.run = run,
+};

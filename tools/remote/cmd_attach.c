@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_attach.c - pxtrace attach: the events of a stream of another process, as they happen. */
+#define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
+#include "tools/command/command.h"
+#include "tools/command/options.h"
+#include "tools/output/exit.h"
+#include "tools/output/say.h"
+#include "tools/print/printer.h"
+#include "tools/remote/behind.h"
+#include "tools/remote/door.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define WAIT_MS      50
+#define FREE_EVENTS  128u
+#define FLUSH_EVENTS 1024u
+
+static const char *const help[] = {
+	"pxtrace attach - shows the events of a running program, as they happen\n"
+	"\n"
+	"usage: pxtrace attach NAME [OPTION]...\n"
+	"\n"
+	"First what the stream holds, then what comes, until the stream is shut down or Ctrl-C. A\n"
+	"line is as pxtrace print has it. The program does not wait for the reader: events that\n"
+	"come faster than they can be shown are lost here, and counted. NAME is a name that\n"
+	"`pxtrace ps` shows, or, with a slash, the path of a socket.\n"
+	"\n",
+	PXT_PRINTER_HELP_TIME,
+	PXT_SELECT_HELP PXT_PRINTER_HELP_WHICH,
+	PXT_PRINTER_HELP_WHAT,
+	"      --strict          exit status 3 when events were lost\n"
+	"  -h, --help            this\n"
+	"\n"
+	"example: late jobs, now\n"
+	"\n"
+	"  $ pxtrace attach machine --where 'late_ns > 1ms'\n"
+	"\n"
+	"exit status: 0 the stream was shut down, or Ctrl-C; 1 wrong command line; 2 the stream\n"
+	"could not be reached, refused, or its process died; 3 events were lost (--strict); 4 the\n"
+	"output could not be written.\n",
+	NULL,
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal)
+{
+	(void)signal;
+	interrupted = 1;
+}
+
+struct attach {
+	struct pxt_printer printer; /* first, so that its functions find the rest */
+	struct pxt_remote remote;
+	struct pxt_behind behind;
+	uint32_t turn;
+};
+
+/* ---- While it goes on ---- */
+
+static bool look(struct pxt_printer *printer, const struct pxt_event *event)
+{
+	struct attach *attach = (struct attach *)printer;
+
+	if (interrupted)
+		return false;
+	attach->turn++;
+	if (attach->turn % FREE_EVENTS == 0)
+		pxt_behind_read(&attach->behind, event->extra.posix_number_np);
+	/* Where much comes and little is shown, that little does not wait in the buffer. */
+	if (attach->turn % FLUSH_EVENTS == 0)
+		pxt_out_flush(&printer->line.out);
+	return true;
+}
+
+/* The log gets no more: what is there already is read. */
+static void let_go(struct attach *attach)
+{
+	attach->printer.reader.sources[0]->spool.ended = true;
+}
+
+/* The owner says nothing any more, so whatever comes is the end. */
+static void wait_for_more(struct pxt_printer *printer)
+{
+	struct attach *attach = (struct attach *)printer;
+	struct pollfd wait = { .fd = attach->remote.fd, .events = POLLIN };
+
+	if (interrupted || poll(&wait, 1, WAIT_MS) > 0)
+		let_go(attach);
+}
+
+/* ---- Beginning ---- */
+
+/* The owner may still be writing the log's head. */
+static enum pxt_reach wait_for_head(const struct attach *attach, int fd)
+{
+	struct pollfd connection = { .fd = attach->remote.fd, .events = POLLIN };
+	unsigned char raw[PXT_LOG_HEADER_BYTES];
+	bool ended = false;
+
+	for (int ms = 0; ms < PXT_REMOTE_WAIT_MS && !interrupted; ms += 10) {
+		if (pread(fd, raw, sizeof raw, 0) == (ssize_t)sizeof raw)
+			return PXT_REACH_OK;
+		if (ended)
+			return PXT_REACH_GONE;
+		ended = poll(&connection, 1, 10) > 0;
+	}
+	return PXT_REACH_MUTE;
+}
+
+/* The events are there, in memory that both hold. */
+static int open_log(struct attach *attach, int fd)
+{
+	struct pxt_printer *printer = &attach->printer;
+	enum pxt_reach reach = wait_for_head(attach, fd);
+
+	attach->behind.fd = fd;
+	if (reach != PXT_REACH_OK) {
+		(void)close(fd);
+		return pxt_remote_complain("attach", &attach->remote, reach);
+	}
+	printer->line.reader = &printer->reader;
+	printer->line.out.colour = pxt_colour_wanted(printer->colour, STDOUT_FILENO);
+	return pxt_reader_open_growing(&printer->reader, attach->remote.name, fd, &printer->select);
+}
+
+static int follow(struct attach *attach)
+{
+	struct pxt_ask ask = { .what = PXT_DOOR_FOLLOW };
+	enum pxt_reach reach;
+
+	ask.fd = memfd_create("pxtrace-attach", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (ask.fd < 0) {
+		pxt_complain("attach: no memory for the events: %s", strerror(errno));
+		return PXT_EXIT_LOG;
+	}
+	reach = pxt_remote_ask(&attach->remote, &ask);
+	if (reach == PXT_REACH_OK)
+		return open_log(attach, ask.fd);
+	(void)close(ask.fd);
+	return pxt_remote_complain("attach", &attach->remote, reach);
+}
+
+/* ---- The end ---- */
+
+static int conclude(struct attach *attach, int status)
+{
+	const struct pxt_source *source = attach->printer.reader.sources[0];
+
+	/* Whoever wanted no more events knows that there are more. */
+	if (!source->spool.ended || interrupted || source->info.posix_complete_np)
+		return status;
+	pxt_complain(
+	    "attach: %s: its process ended without shutting the stream down", attach->remote.name);
+	pxt_explain(
+	    "what it recorded last may be in its black box or core file: `pxtrace recover`");
+	return status == PXT_EXIT_OK || status == PXT_EXIT_LOST ? PXT_EXIT_LOG : status;
+}
+
+static int attach_to(struct attach *attach, const char *name)
+{
+	/* The second time for good: the output may be stuck. */
+	struct sigaction action = { .sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND };
+	enum pxt_reach reach = pxt_remote_open(&attach->remote, name);
+	int status;
+
+	if (reach != PXT_REACH_OK)
+		return pxt_remote_complain("attach", &attach->remote, reach);
+	(void)sigaction(SIGINT, &action, NULL);
+	(void)sigaction(SIGTERM, &action, NULL);
+	status = follow(attach);
+	if (status == PXT_EXIT_OK) {
+		attach->printer.reader.sources[0]->let_go = true;
+		status = conclude(attach, pxt_printer_run(&attach->printer));
+	}
+	pxt_remote_close(&attach->remote);
+	pxt_reader_close(&attach->printer.reader);
+	return status;
+}
+
+static const struct option options[] = {
+	PXT_PRINTER_OPTIONS,
+	{ NULL, 0, NULL, 0 },
+};
+
+static int run(int argc, char **argv)
+{
+	static struct attach attach = { .printer = { .command = "attach",
+		                            .follow = true,
+		                            .look = look,
+		                            .wait = wait_for_more,
+		                            .line = { .out = { .fd = STDOUT_FILENO },
+		                                .live = true,
+		                                .fields = { .dump_limit = 64 } } } };
+	int code;
+
+	while ((code = getopt_long(argc, argv, PXT_PRINTER_LETTERS, options, NULL)) != -1) {
+		if (code == 'h')
+			return pxt_help(help);
+		if (code == '?' || code == ':')
+			return pxt_option_error("attach", code, argv, options);
+		if (!pxt_printer_option(&attach.printer, code, optarg))
+			return pxt_usage("attach");
+	}
+	if (optind == argc) {
+		pxt_complain("attach: to which stream? (`pxtrace ps` shows them)");
+		return pxt_usage("attach");
+	}
+	if (argc - optind > 1) {
+		pxt_complain("attach: one stream at a time");
+		return pxt_usage("attach");
+	}
+	if (pxt_printer_check(&attach.printer) != PXT_EXIT_OK)
+		return PXT_EXIT_USAGE;
+	return attach_to(&attach, argv[optind]);
+}
+
+const struct pxt_command pxt_cmd_attach = {
+	.name = "attach",
+	.summary = "shows the events of such a stream as they happen",
+	.help = help,
+	.run = run,
+};

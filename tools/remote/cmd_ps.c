@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_ps.c - pxtrace ps: the streams with names, and how they are. */
+#include "tools/command/command.h"
+#include "tools/command/options.h"
+#include "tools/output/escape.h"
+#include "tools/output/exit.h"
+#include "tools/output/out.h"
+#include "tools/output/say.h"
+#include "tools/remote/door.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <trace.h>
+#include <unistd.h>
+
+static const char *const help[] = {
+	"pxtrace ps - shows the streams of running programs that have a name\n"
+	"\n"
+	"usage: pxtrace ps [OPTION]... [NAME...]\n"
+	"\n"
+	"A program gives its stream a name by posix_trace_attr_setsharename_np(). Shown are those\n"
+	"in this user's folders, or the given ones. NAME with a slash is the path of a socket; "
+	"such\n"
+	"a stream is shown only when it is named.\n"
+	"\n"
+	"  STATE     running, stopped, full (stopped by itself); dead: its process is gone\n"
+	"  POLICY    loop (overwrites), until-full, or flush\n"
+	"  LOG       whether it has one\n"
+	"  FILL      how much of the stream's memory is in use\n"
+	"  WRITTEN   events so far\n"
+	"  LOST      of these, overwritten or without room\n"
+	"  ATTACHED  other processes that trace into it\n"
+	"\n"
+	"options:\n"
+	"      --clean  removes the names that dead processes have left, and says which\n"
+	"      --json   an object of JSON a line\n"
+	"  -h, --help   this\n"
+	"\n"
+	"example: which program loses events?\n"
+	"\n"
+	"  $ pxtrace ps\n"
+	"\n"
+	"exit status: 0 done; 1 wrong command line; 2 a stream did not answer, one that was named\n"
+	"is not there, or the folder of names is somebody else's; 4 the output could not be "
+	"written.\n",
+	NULL,
+};
+
+struct row {
+	struct pxt_remote remote;
+	enum pxt_reach reach;
+	bool removed;
+};
+
+struct ps {
+	struct pxt_out out;
+	bool clean;
+	bool json;
+	size_t width; /* of the names */
+	struct row *rows;
+	size_t count;
+};
+
+/* ---- Asking ---- */
+
+static void ask(const struct ps *ps, struct row *row, const char *name)
+{
+	const struct timespec pause = { .tv_nsec = 20000000 };
+
+	row->reach = pxt_remote_open(&row->remote, name);
+	/* A stream that is just being created does not listen yet. */
+	if (row->reach == PXT_REACH_DEAD && nanosleep(&pause, NULL) == 0)
+		row->reach = pxt_remote_open(&row->remote, name);
+	if (row->reach == PXT_REACH_OK)
+		row->reach = pxt_remote_tell(&row->remote, PXT_DOOR_STATUS);
+	pxt_remote_close(&row->remote);
+	if (row->reach != PXT_REACH_DEAD || !ps->clean)
+		return;
+	int error = pxt_remote_remove(name);
+	row->removed = error == 0;
+	if (error != 0)
+		pxt_complain("ps: %s: cannot be removed: %s", name, strerror(error));
+}
+
+/* Ended meanwhile, in the course of things: it is not there any more. */
+static bool vanished(const struct row *row, bool named)
+{
+	return !named && (row->reach == PXT_REACH_NONE || row->reach == PXT_REACH_GONE);
+}
+
+/* What it says of the command's success, and to the user. */
+static int judge(const struct ps *ps, const struct row *row, bool named)
+{
+	if (row->reach == PXT_REACH_OK || row->removed)
+		return PXT_EXIT_OK;
+	if (row->reach == PXT_REACH_DEAD && !named)
+		return ps->clean ? PXT_EXIT_LOG : PXT_EXIT_OK;
+	if (row->reach == PXT_REACH_DEAD)
+		return PXT_EXIT_LOG;
+	return pxt_remote_complain("ps", &row->remote, row->reach);
+}
+
+/* ---- Words ---- */
+
+static const char *state_of(const struct row *row)
+{
+	static const char *const words[] = {
+		[PXT_DOOR_STOPPED] = "stopped",
+		[PXT_DOOR_RUNNING] = "running",
+		[PXT_DOOR_FULL] = "full",
+	};
+	uint32_t state = row->remote.status.state;
+
+	if (row->removed)
+		return "removed";
+	if (row->reach == PXT_REACH_DEAD)
+		return "dead";
+	if (row->reach != PXT_REACH_OK)
+		return "unknown";
+	return state < sizeof words / sizeof *words ? words[state] : "unknown";
+}
+
+static const char *policy_of(const struct pxt_door_status *status)
+{
+	switch (status->full_policy) {
+	case POSIX_TRACE_LOOP:
+		return "loop";
+	case POSIX_TRACE_UNTIL_FULL:
+		return "until-full";
+	case POSIX_TRACE_FLUSH:
+		return "flush";
+	default:
+		return "unknown";
+	}
+}
+
+/* Percent; what was asked while the stream is in use may be a little more than all. */
+static unsigned fill_of(const struct pxt_door_status *status)
+{
+	if (status->slot_count == 0 || status->slots_used >= status->slot_count)
+		return status->slot_count == 0 ? 0 : 100;
+	if (status->slots_used > UINT64_MAX / 100)
+		return (unsigned)(status->slots_used / (status->slot_count / 100 + 1));
+	return (unsigned)(status->slots_used * 100 / status->slot_count);
+}
+
+/* ---- For people ---- */
+
+static size_t put_name(struct pxt_out *out, const char *name, size_t column)
+{
+	char text[4 * PXT_DOOR_PATH + 1];
+	size_t width;
+	size_t bytes = pxt_escape(name, strlen(name), text, sizeof text, &width);
+
+	if (out)
+		pxt_out_column(out, text, bytes, width, column);
+	return width;
+}
+
+static void put_row(struct ps *ps, const struct row *row)
+{
+	const struct pxt_door_status *status = &row->remote.status;
+	struct pxt_out *out = &ps->out;
+
+	(void)put_name(out, row->remote.name, ps->width);
+	if (row->reach != PXT_REACH_OK) {
+		pxt_out_format(out, "  %8s  %s\n", "-", state_of(row));
+		return;
+	}
+	pxt_out_format(out, "  %8ld  %-8s  %-10s  %-3s  %3u%%  %12llu  %12llu  %8lu",
+	    (long)status->pid, state_of(row), policy_of(status), status->with_log ? "yes" : "no",
+	    fill_of(status), (unsigned long long)status->written, (unsigned long long)status->lost,
+	    (unsigned long)status->guests);
+	if (status->executable[0]) {
+		pxt_out_text(out, "  ");
+		pxt_out_escaped(out, status->executable,
+		    pxt_remote_bytes(status->executable, sizeof status->executable));
+	}
+	pxt_out_char(out, '\n');
+}
+
+static void put_table(struct ps *ps)
+{
+	ps->width = 4;
+	for (size_t i = 0; i < ps->count; i++) {
+		size_t width = put_name(NULL, ps->rows[i].remote.name, 0);
+
+		if (width > ps->width && width <= 40)
+			ps->width = width;
+	}
+	if (ps->count == 0)
+		return;
+	pxt_out_column(&ps->out, "NAME", 4, 4, ps->width);
+	pxt_out_format(&ps->out, "  %8s  %-8s  %-10s  %-3s  %4s  %12s  %12s  %8s  %s\n", "PID",
+	    "STATE", "POLICY", "LOG", "FILL", "WRITTEN", "LOST", "ATTACHED", "PROGRAM");
+	for (size_t i = 0; i < ps->count; i++)
+		put_row(ps, &ps->rows[i]);
+}
+
+/* ---- For programs ---- */
+
+static void put_string(struct pxt_out *out, const char *key, const char *text, size_t bytes)
+{
+	pxt_out_format(out, ",\"%s\":", key);
+	pxt_out_json(out, text, bytes);
+}
+
+static void put_number(struct pxt_out *out, const char *key, uint64_t number)
+{
+	pxt_out_format(out, ",\"%s\":%llu", key, (unsigned long long)number);
+}
+
+static void put_status(struct pxt_out *out, const struct pxt_door_status *status)
+{
+	pxt_out_format(out, ",\"pid\":%ld", (long)status->pid);
+	put_string(out, "program", status->executable,
+	    pxt_remote_bytes(status->executable, sizeof status->executable));
+	put_string(out, "trace", status->name, pxt_remote_bytes(status->name, sizeof status->name));
+	put_string(out, "policy", policy_of(status), strlen(policy_of(status)));
+	pxt_out_format(out, ",\"log\":%s", status->with_log ? "true" : "false");
+	pxt_out_format(out, ",\"created\":%lld.%09lu", (long long)status->created_sec,
+	    (unsigned long)(status->created_nsec % 1000000000u));
+	put_number(out, "attached", status->guests);
+	put_number(out, "filtered", status->filtered);
+	put_number(out, "slots", status->slot_count);
+	put_number(out, "used", status->slots_used);
+	put_number(out, "written", status->written);
+	put_number(out, "retrieved", status->retrieved);
+	put_number(out, "lost", status->lost);
+	put_number(out, "cleared", status->cleared);
+	put_number(out, "held", status->held);
+}
+
+static void put_json(struct ps *ps)
+{
+	struct pxt_out *out = &ps->out;
+
+	for (size_t i = 0; i < ps->count; i++) {
+		const struct row *row = &ps->rows[i];
+
+		pxt_out_text(out, "{\"name\":");
+		pxt_out_json(out, row->remote.name, strlen(row->remote.name));
+		put_string(out, "path", row->remote.path, strlen(row->remote.path));
+		put_string(out, "state", state_of(row), strlen(state_of(row)));
+		if (row->reach == PXT_REACH_OK)
+			put_status(out, &row->remote.status);
+		pxt_out_text(out, "}\n");
+	}
+}
+
+/* ---- The command ---- */
+
+static int ps_of(struct ps *ps, char *const *names, size_t count, bool named)
+{
+	int status = PXT_EXIT_OK;
+
+	ps->rows = pxt_must(calloc(count + 1, sizeof *ps->rows));
+	for (size_t i = 0; i < count; i++) {
+		struct row *row = &ps->rows[ps->count];
+
+		ask(ps, row, names[i]);
+		if (vanished(row, named))
+			continue;
+		int mine = judge(ps, row, named);
+		status = mine > status ? mine : status;
+		if (row->reach != PXT_REACH_NONE && row->reach != PXT_REACH_NAME)
+			ps->count++;
+	}
+	if (ps->json)
+		put_json(ps);
+	else
+		put_table(ps);
+	free(ps->rows);
+	int written = pxt_finish(&ps->out);
+	return written != PXT_EXIT_OK ? written : status;
+}
+
+enum {
+	OPT_CLEAN = 400,
+	OPT_JSON
+};
+
+static const struct option options[] = {
+	{ "clean", no_argument, NULL, OPT_CLEAN },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static int run(int argc, char **argv)
+{
+	static struct ps ps = { .out = { .fd = STDOUT_FILENO } };
+	struct pxt_remote_names names;
+	int code;
+
+	while ((code = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		if (code == 'h')
+			return pxt_help(help);
+		if (code == '?' || code == ':')
+			return pxt_option_error("ps", code, argv, options);
+		if (code == OPT_CLEAN)
+			ps.clean = true;
+		else
+			ps.json = true;
+	}
+	if (optind < argc)
+		return ps_of(&ps, argv + optind, (size_t)(argc - optind), true);
+	bool looked = pxt_remote_look("ps");
+	pxt_remote_list(&names);
+	int status = ps_of(&ps, names.names, names.count, false);
+	pxt_remote_list_free(&names);
+	return status == PXT_EXIT_OK && !looked ? PXT_EXIT_LOG : status;
+}
+
+const struct pxt_command pxt_cmd_ps = {
+	.name = "ps",
+	.summary = "shows the streams of running programs that have a name",
+	.help = help,
+	.run = run,
+};

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_snapshot.c - pxtrace snapshot: what a stream of another process holds, as a complete log. */
+#define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
+#include "tools/command/command.h"
+#include "tools/command/options.h"
+#include "tools/output/exit.h"
+#include "tools/output/outfile.h"
+#include "tools/output/say.h"
+#include "tools/output/writeall.h"
+#include "tools/remote/door.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <trace.h>
+#include <trace_np.h>
+#include <unistd.h>
+
+static const char *const help[] = {
+	"pxtrace snapshot - saves what a stream of a running program holds\n"
+	"\n"
+	"usage: pxtrace snapshot NAME -o LOG\n"
+	"\n"
+	"The newest events of a flight recorder (a stream that overwrites), or what waits in any\n"
+	"other stream, as a complete log, which every other command reads. The program goes on\n"
+	"recording meanwhile, at no cost to its trace points, and the stream keeps what it has.\n"
+	"NAME is a name that `pxtrace ps` shows, or, with a slash, the path of a socket.\n"
+	"\n"
+	"options:\n"
+	"  -o, --output LOG  the log to write (-: standard output); it appears when it is whole\n"
+	"  -q, --quiet       says nothing where all went well\n"
+	"  -h, --help        this\n"
+	"\n"
+	"example: what happened in the last moments?\n"
+	"\n"
+	"  $ pxtrace snapshot machine -o now.ptl\n"
+	"  $ pxtrace why now.ptl\n"
+	"\n"
+	"exit status: 0 done; 1 wrong command line; 2 the stream could not be reached, or "
+	"refused;\n"
+	"4 the log could not be written.\n",
+	NULL,
+};
+
+#define SEALS (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+struct snapshot {
+	const char *name;
+	const char *output;
+	bool quiet;
+	struct pxt_outfile file;
+	int memory; /* what the owner writes to; -1: none yet */
+	bool lossy;
+	struct pxt_remote remote;
+};
+
+/*
+ * The owner may be another user, and keep what it was given: it never gets the file itself, but
+ * memory, which nobody can change once it has answered.
+ */
+static enum pxt_reach take_by_memory(struct snapshot *s)
+{
+	struct pxt_ask ask = { .what = PXT_DOOR_SNAPSHOT, .patient = true };
+	enum pxt_reach reach;
+
+	s->memory = memfd_create("pxtrace-snapshot", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	ask.fd = s->memory;
+	reach = s->memory >= 0 ? pxt_remote_ask(&s->remote, &ask) : PXT_REACH_SYSTEM;
+	if (s->memory < 0)
+		s->remote.error = errno;
+	return reach;
+}
+
+static int take(struct snapshot *s)
+{
+	enum pxt_reach reach = pxt_remote_open(&s->remote, s->name);
+	int error;
+
+	if (reach == PXT_REACH_OK)
+		reach = pxt_remote_tell(&s->remote, PXT_DOOR_STATUS);
+	if (reach == PXT_REACH_OK)
+		reach = take_by_memory(s);
+	error = s->remote.error;
+	if (reach == PXT_REACH_REFUSED && (error == ENOSPC || error == EFBIG || error == EDQUOT)) {
+		pxt_complain("%s: cannot be written: %s", s->file.name, strerror(error));
+		return PXT_EXIT_OUTPUT;
+	}
+	if (reach != PXT_REACH_OK)
+		return pxt_remote_complain("snapshot", &s->remote, reach);
+	if (fcntl(s->memory, F_ADD_SEALS, SEALS) == 0)
+		return PXT_EXIT_OK;
+	pxt_complain("snapshot: %s: its process does not let go of what it wrote: %s", s->name,
+	    strerror(errno));
+	return PXT_EXIT_LOG;
+}
+
+/* Whoever answered has said that it is there: is it a log, and a whole one? */
+static int verify(struct snapshot *s)
+{
+	struct posix_trace_logerror_np error = { 0 };
+	struct posix_trace_loginfo_np info;
+	trace_id_t trid;
+	int failed = posix_trace_open_explained_np(s->memory, &trid, &error);
+
+	if (failed != 0) {
+		pxt_complain(
+		    "snapshot: %s: what its process wrote is no complete log: byte %llu: %s",
+		    s->name, (unsigned long long)error.posix_offset_np,
+		    *error.posix_reason_np ? error.posix_reason_np : strerror(failed));
+		return PXT_EXIT_LOG;
+	}
+	s->lossy = posix_trace_log_getinfo_np(trid, &info) == 0 && info.posix_lost_np > 0;
+	(void)posix_trace_close(trid);
+	return PXT_EXIT_OK;
+}
+
+static int copy(const struct snapshot *s)
+{
+	static char buffer[65536];
+	ssize_t bytes = 0;
+	off_t at = 0;
+	int error = 0;
+
+	while (error == 0 && (bytes = pread(s->memory, buffer, sizeof buffer, at)) > 0) {
+		error = pxt_write_all(s->file.fd, buffer, (size_t)bytes);
+		at += bytes;
+	}
+	if (error == 0 && bytes < 0)
+		error = errno;
+	if (error == 0)
+		return PXT_EXIT_OK;
+	pxt_complain("%s: cannot be written: %s", s->file.name, strerror(error));
+	return PXT_EXIT_OUTPUT;
+}
+
+static int snapshot(struct snapshot *s)
+{
+	const char *name;
+	int status;
+
+	if (!pxt_outfile_open(&s->file, s->output))
+		return PXT_EXIT_OUTPUT;
+	name = s->file.name;
+	status = take(s);
+	if (status == PXT_EXIT_OK)
+		status = verify(s);
+	if (status == PXT_EXIT_OK)
+		status = copy(s);
+	if (status != PXT_EXIT_OK)
+		pxt_outfile_discard(&s->file);
+	else if (!pxt_outfile_commit(&s->file))
+		status = PXT_EXIT_OUTPUT;
+	if (status == PXT_EXIT_OK && !s->quiet)
+		pxt_complain("%s: %s", name,
+		    s->lossy ? "saved; older events were overwritten or lost"
+		             : "saved; no event was lost");
+	if (s->memory >= 0)
+		(void)close(s->memory);
+	pxt_remote_close(&s->remote);
+	return status;
+}
+
+static const struct option options[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static int wrong(const char *text)
+{
+	pxt_complain("snapshot: %s", text);
+	return pxt_usage("snapshot");
+}
+
+static int run(int argc, char **argv)
+{
+	static struct snapshot s = { .memory = -1, .remote = { .fd = -1 } };
+	int code;
+
+	while ((code = getopt_long(argc, argv, ":o:qh", options, NULL)) != -1) {
+		if (code == 'h')
+			return pxt_help(help);
+		if (code == '?' || code == ':')
+			return pxt_option_error("snapshot", code, argv, options);
+		if (code == 'o')
+			s.output = optarg;
+		else
+			s.quiet = true;
+	}
+	if (optind == argc)
+		return wrong("of which stream? (`pxtrace ps` shows them)");
+	if (argc - optind > 1)
+		return wrong("one stream at a time");
+	if (!s.output)
+		return wrong("into which log? e.g. -o now.ptl");
+	s.name = argv[optind];
+	return snapshot(&s);
+}
+
+const struct pxt_command pxt_cmd_snapshot = {
+	.name = "snapshot",
+	.summary = "saves what such a stream holds as a log",
+	.help = help,
+	.run = run,
+};

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_report.c - pxtrace report: logs as one HTML page. */
+#include "tools/command/command.h"
+#include "tools/command/options.h"
+#include "tools/output/exit.h"
+#include "tools/output/finalname.h"
+#include "tools/output/outfile.h"
+#include "tools/output/say.h"
+#include "tools/report/collect.h"
+#include "tools/report/page.h"
+#include "tools/review/review.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const help[] = {
+	"pxtrace report - makes one HTML page of logs, for any browser\n"
+	"\n"
+	"usage: pxtrace report [OPTION]... LOG... -o PAGE.html\n"
+	"\n"
+	"The page holds everything: a time line by thread that zooms from the whole run to single\n"
+	"nanoseconds, search by name, field and duration, spans with their fields, durations as\n"
+	"histograms and percentiles, counts and rates of types and threads, every loss where it\n"
+	"happened, and what the logs say of themselves. It needs no network and no server: open\n"
+	"the file, mail it, keep it beside the bug report. Press ? on the page for its keys.\n"
+	"\n"
+	"Two events make a span by their names, as pxtrace stat --help tells.\n"
+	"\n"
+	"  -o, --output FILE     where to; - is standard output\n"
+	"      --max-events N    so many on the page (5000000); what comes behind is counted and\n"
+	"                        its losses are marked, and the page says so\n",
+	"pairs:\n"
+	"  -p, --pair A,B        also from A to B; --pair A,A measures from one A to the next;\n"
+	"                        several times\n"
+	"  -p, --pair A,B,FIELD  the same, matched by that field\n"
+	"      --any-thread      a pair may begin in one thread and end in another\n"
+	"      --no-field        match by nesting alone\n" PXT_SELECT_HELP,
+	"logs:\n"
+	"      --incomplete      also a log whose program still runs or has died\n"
+	"      --strict          exit status 3 when events were lost\n"
+	"  -h, --help            this\n"
+	"\n"
+	"example: the run, and how long each request waited for its reply\n"
+	"\n"
+	"  $ pxtrace report --pair request,reply,id run.ptl -o run.html\n"
+	"\n"
+	"exit status: 0 done; 1 wrong command line; 2 a log could not be read; 3 events were\n"
+	"lost (--strict); 4 the page could not be written.\n",
+	NULL,
+};
+
+struct wish {
+	const char *output;
+	bool incomplete;
+	bool strict;
+};
+
+/* ---- The command line ---- */
+
+enum {
+	OPT_MAX_EVENTS = 400,
+	OPT_ANY_THREAD,
+	OPT_NO_FIELD,
+	OPT_INCOMPLETE,
+	OPT_STRICT
+};
+
+static const struct option options[] = {
+	PXT_SELECT_OPTIONS,
+	{ "output", required_argument, NULL, 'o' },
+	{ "max-events", required_argument, NULL, OPT_MAX_EVENTS },
+	{ "pair", required_argument, NULL, 'p' },
+	{ "any-thread", no_argument, NULL, OPT_ANY_THREAD },
+	{ "no-field", no_argument, NULL, OPT_NO_FIELD },
+	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
+	{ "strict", no_argument, NULL, OPT_STRICT },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static bool take_limit(struct pxt_report *report, const char *value)
+{
+	return pxt_option_number(&report->limit, value, "--max-events", 1, UINT32_MAX);
+}
+
+static bool take_option(struct pxt_report *report, struct wish *wish, int code, char *value)
+{
+	if (pxt_select_is(code))
+		return pxt_select_option(&report->select, code, value);
+	switch (code) {
+	case 'o':
+		wish->output = value;
+		return true;
+	case OPT_MAX_EVENTS:
+		return take_limit(report, value);
+	case 'p':
+		return pxt_pairs_option(&report->options, value);
+	case OPT_ANY_THREAD:
+		return report->options.any_thread = true;
+	case OPT_NO_FIELD:
+		return report->options.no_field = true;
+	case OPT_INCOMPLETE:
+		return wish->incomplete = true;
+	case OPT_STRICT:
+		return wish->strict = true;
+	default:
+		return false;
+	}
+}
+
+/* ---- The page ---- */
+
+/* True, with a word to the user, when the page would overwrite what it is made of. */
+static bool is_a_log(const struct pxt_report *report, const char *path)
+{
+	for (unsigned i = 0; i < report->reader.count; i++) {
+		if (!pxt_outfile_is(path, report->reader.sources[i]->fd))
+			continue;
+		pxt_complain("report: %s is the log itself; the page needs a name of its own: -o "
+		             "%s.html",
+		    path, path);
+		return true;
+	}
+	return false;
+}
+
+static int open_output(struct pxt_report *report, const char *path)
+{
+	if (strcmp(path, "-") == 0) {
+		report->out.fd = STDOUT_FILENO;
+		return PXT_EXIT_OK;
+	}
+	if (is_a_log(report, path))
+		return PXT_EXIT_USAGE;
+	report->out.fd = pxt_final_open(path);
+	if (report->out.fd >= 0)
+		return PXT_EXIT_OK;
+	pxt_complain("report: %s: %s", path, strerror(errno));
+	return PXT_EXIT_OUTPUT;
+}
+
+/* Half a page is worse than none: it would open, and show nothing. */
+static int close_output(struct pxt_report *report, const char *path)
+{
+	struct stat st;
+
+	pxt_out_flush(&report->out);
+	bool plain =
+	    strcmp(path, "-") != 0 && fstat(report->out.fd, &st) == 0 && S_ISREG(st.st_mode);
+	if (strcmp(path, "-") != 0 && close(report->out.fd) != 0 && report->out.error == 0)
+		report->out.error = errno;
+	if (report->out.error == 0)
+		return PXT_EXIT_OK;
+	pxt_complain("report: %s: %s", path, strerror(report->out.error));
+	if (plain && unlink(path) == 0)
+		pxt_explain("the unfinished page was removed");
+	return PXT_EXIT_OUTPUT;
+}
+
+static void put_page(struct pxt_report *report)
+{
+	pxt_out_bytes(&report->out, (const char *)pxt_page_head, pxt_page_head_bytes);
+	pxt_report_collect(report);
+	pxt_report_meta(report);
+	pxt_out_bytes(&report->out, (const char *)pxt_page_tail, pxt_page_tail_bytes);
+}
+
+static void review(const struct pxt_report *report)
+{
+	unsigned count = report->reader.count;
+	struct pxt_pairs **pairs = pxt_must(calloc(count, sizeof(struct pxt_pairs *)));
+
+	for (unsigned i = 0; i < count; i++)
+		pairs[i] = report->logs[i].spans;
+	pxt_review_select(&report->select, &report->reader);
+	pxt_review_pairs(&report->options, pairs, &report->reader);
+	free(pairs);
+}
+
+static int make(struct pxt_report *report, const struct wish *wish, char *const *paths, int count)
+{
+	int status = pxt_reader_open(&report->reader, paths, (unsigned)count,
+	    wish->incomplete ? PXT_OPEN_INCOMPLETE : PXT_OPEN_COMPLETE, &report->select);
+
+	if (status == PXT_EXIT_OK)
+		status = open_output(report, wish->output);
+	if (status == PXT_EXIT_OK) {
+		put_page(report);
+		int written = close_output(report, wish->output);
+
+		review(report);
+		if (report->pack.events < report->events) {
+			pxt_complain("report: the page holds the first %llu of %llu events",
+			    (unsigned long long)report->pack.events,
+			    (unsigned long long)report->events);
+			pxt_explain(
+			    "--from and --to choose other ones, --max-events takes more of them");
+		}
+		status = pxt_reader_conclude(&report->reader, true, wish->strict);
+		status = written == PXT_EXIT_OK ? status : written;
+	}
+	pxt_report_free(report);
+	pxt_reader_close(&report->reader);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	static struct pxt_report report = { .limit = PXT_REPORT_EVENTS };
+	struct wish wish = { 0 };
+	int code;
+
+	while ((code = getopt_long(argc, argv, ":e:t:o:p:h", options, NULL)) != -1) {
+		if (code == 'h')
+			return pxt_help(help);
+		if (code == '?' || code == ':')
+			return pxt_option_error("report", code, argv, options);
+		if (!take_option(&report, &wish, code, optarg))
+			return pxt_usage("report");
+	}
+	if (optind == argc) {
+		pxt_complain("report: which log?");
+		return pxt_usage("report");
+	}
+	if (!wish.output) {
+		pxt_complain(
+		    "report: where to? For example: pxtrace report %s -o run.html", argv[optind]);
+		return pxt_usage("report");
+	}
+	if (!pxt_select_check(&report.select))
+		return pxt_usage("report");
+	return make(&report, &wish, argv + optind, argc - optind);
+}
+
+const struct pxt_command pxt_cmd_report = {
+	.name = "report",
+	.summary = "makes one HTML page: time line, durations, losses",
+	.help = help,
+	.run = run,
+};

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/select/select.h"
+
+#include "tools/command/options.h"
+#include "tools/output/say.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool add(const char **list, unsigned *count, const char *value, const char *option)
+{
+	if (*count == PXT_SELECT_MAX) {
+		pxt_complain("more than %u times %s", PXT_SELECT_MAX, option);
+		return false;
+	}
+	list[(*count)++] = value;
+	return true;
+}
+
+static bool take_time(struct pxt_when *when, const char *value, const char *option)
+{
+	if (pxt_when_parse(value, when))
+		return true;
+	pxt_complain("%s does not understand the time \"%s\"", option, value);
+	pxt_explain("say 1.5 (seconds), 1500ms, 20us, -1s (since the start of the log) or "
+	            "2026-01-31T12:00:00.25Z");
+	return false;
+}
+
+static bool take_pid(struct pxt_select *select, const char *value)
+{
+	char *end;
+
+	errno = 0;
+	long number = strtol(value, &end, 10);
+	if (end == value || *end != '\0' || errno != 0 || number < 1 || number > INT_MAX) {
+		pxt_complain("--pid wants the number of a process, not \"%s\"", value);
+		return false;
+	}
+	if (select->pid_count == PXT_SELECT_MAX) {
+		pxt_complain("more than %u times --pid", PXT_SELECT_MAX);
+		return false;
+	}
+	select->pids[select->pid_count++] = (pid_t)number;
+	return true;
+}
+
+static bool take_where(struct pxt_select *select, const char *value)
+{
+	struct pxt_text_error error;
+
+	if (select->where) {
+		pxt_complain("--where stands twice: join the two conditions by \"and\"");
+		return false;
+	}
+	select->where = pxt_where_parse(value, &error);
+	if (!select->where)
+		pxt_text_complain("--where", value, &error);
+	return select->where != NULL;
+}
+
+bool pxt_select_option(struct pxt_select *select, int code, const char *value)
+{
+	switch (code) {
+	case PXT_OPT_EVENT:
+		return add(select->events, &select->event_count, value, "--event");
+	case PXT_OPT_THREAD:
+		return add(select->threads, &select->thread_count, value, "--thread");
+	case PXT_OPT_PID:
+		return take_pid(select, value);
+	case PXT_OPT_WHERE:
+		return take_where(select, value);
+	case PXT_OPT_FROM:
+		return take_time(&select->from, value, "--from");
+	default:
+		return take_time(&select->to, value, "--to");
+	}
+}
+
+bool pxt_select_check(const struct pxt_select *select)
+{
+	if (select->from.set && select->to.set && select->from.absolute == select->to.absolute &&
+	    select->from.ns > select->to.ns) {
+		pxt_complain("--from is later than --to: nothing lies between them");
+		return false;
+	}
+	return true;
+}
+
+bool pxt_select_type(const struct pxt_select *select, const char *name)
+{
+	if (!select || select->event_count == 0)
+		return true;
+	for (unsigned i = 0; i < select->event_count; i++)
+		if (fnmatch(select->events[i], name, 0) == 0)
+			return true;
+	return false;
+}
+
+bool pxt_select_means(const char *wanted, const struct pxt_thread *thread)
+{
+	char *end;
+	unsigned long long number = strtoull(wanted, &end, 0);
+
+	if (end != wanted && *end == '\0' &&
+	    (number == thread->id ||
+	        (thread->tid > 0 && number == (unsigned long long)thread->tid)))
+		return true;
+	return thread->recorded && fnmatch(wanted, thread->name, 0) == 0;
+}
+
+bool pxt_select_thread(const struct pxt_select *select, const struct pxt_thread *thread)
+{
+	if (!select || select->thread_count == 0)
+		return true;
+	for (unsigned i = 0; i < select->thread_count; i++)
+		if (pxt_select_means(select->threads[i], thread))
+			return true;
+	return false;
+}
+
+uint64_t pxt_select_pids(const struct pxt_select *select, pid_t pid)
+{
+	uint64_t met = 0;
+
+	for (unsigned i = 0; i < select->pid_count; i++)
+		met |= (uint64_t)(select->pids[i] == pid) << i;
+	return met;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pairs.h - durations from a begin event to its end event.
+ *
+ * By themselves match X_begin and X_start with X_end and X_stop, X_enter with X_exit, X_lock with
+ * X_unlock (user events only); --pair names others.  An end belongs to the newest begin of its
+ * thread that is still open; where the first fields of both types have the same name, also that
+ * field must be equal.  A loss of events closes everything that is open: no duration is measured
+ * across a gap.
+ *
+ * Bounded: PXT_PAIRS_MAX pairs, PXT_ROWS_MAX rows, PXT_STACKS_MAX pairs and threads at once,
+ * PXT_OPEN_MAX open begins; what does not fit is counted as unmatched.  With what series.h says that is
+ * less than 100 MiB, whatever a log says.
+ */
+#ifndef PXT_PAIRS_H
+#define PXT_PAIRS_H
+
+#include "tools/read/source.h"
+#include "tools/spans/series.h"
+
+#define PXT_PAIRS_MAX    512u
+#define PXT_ROWS_MAX     4096u
+#define PXT_STACKS_MAX   65536u
+#define PXT_OPEN_MAX     262144u /* in all stacks together */
+#define PXT_OPEN_DEPTH   1024u   /* in one stack */
+#define PXT_EXPLICIT_MAX 64u
+
+/* What a person asked for. */
+struct pxt_pair_options {
+	struct {
+		const char *begin;
+		const char *end;
+		const char *field; /* NULL: the first one, where it is the same */
+	} pairs[PXT_EXPLICIT_MAX];
+	unsigned count;
+	bool any_thread; /* a pair may begin in one thread and end in another */
+	bool no_field;   /* nesting alone decides */
+	enum pxt_rows {
+		PXT_ROWS_PAIR,
+		PXT_ROWS_THREAD,
+		PXT_ROWS_FIELD
+	} rows;
+};
+
+/* A line of the table. */
+struct pxt_row {
+	uint32_t pair;
+	uint64_t group; /* of the thread, of the field */
+	char label[160];
+	struct pxt_series series;
+	uint64_t open;     /* begins without end */
+	uint64_t unopened; /* ends without begin */
+	uint64_t cut;      /* begins whose end a loss may have taken */
+	/* How many are open, and the integral of that over time, in ns, up to @area_ns. */
+	uint64_t losses; /* those from before this one are not */
+	uint64_t open_now;
+	double area;
+	int64_t area_ns;
+};
+
+struct pxt_pair {
+	bool is_explicit;
+	unsigned family; /* of the suffixes */
+	char base[256];  /* what stands before the suffix */
+	const char *field;
+	const struct pxt_type *begin;
+	const struct pxt_type *end;
+};
+
+struct pxt_pairs {
+	const struct pxt_pair_options *options;
+	const struct pxt_event *event; /* the one at work, or NULL */
+	uint64_t mark;                 /* whatever the caller calls the event at work */
+	/* Told of each span at its end, with the mark and the time of its begin; may be NULL. */
+	void (*on_span)(void *context, uint32_t pair, uint64_t begin_mark, int64_t begin_ns);
+	void *context;
+	struct pxt_row *row; /* of the span that on_span() is told of */
+	int64_t now_ns;      /* of the last event */
+	struct pxt_pair pairs[PXT_PAIRS_MAX];
+	uint32_t pair_count;
+	struct pxt_row **rows; /* hash table, PXT_ROWS_MAX * 2 */
+	uint32_t row_count;
+	struct pxt_stack *stacks; /* hash table */
+	uint32_t stack_size;
+	uint32_t stack_count;
+	uint32_t room;           /* entries that all stacks have room for */
+	uint64_t losses;         /* how often everything open was closed */
+	struct pxt_roles *roles; /* of each type, by its index */
+};
+
+/* What a type's own name says of the pair it belongs to. */
+struct pxt_pair_name {
+	size_t bytes;    /* of the name in front of the suffix */
+	unsigned family; /* suffixes that go together */
+	bool begins;
+};
+/* False: the name ends in no suffix of a pair, or it is no user event. */
+bool pxt_pair_name(const struct pxt_type *type, struct pxt_pair_name *name);
+
+/* "A,B" or "A,B,FIELD": false, with a word to the user, when it is neither.  Changes @text. */
+bool pxt_pairs_option(struct pxt_pair_options *options, char *text);
+struct pxt_pairs *pxt_pairs_new(const struct pxt_pair_options *options);
+void pxt_pairs_take(struct pxt_pairs *pairs, const struct pxt_event *event);
+/* Everything that is open stays so: after the last event. */
+void pxt_pairs_end(struct pxt_pairs *pairs);
+/* The rows worth showing, by pair and label; free() the result. */
+struct pxt_row **pxt_pairs_rows(struct pxt_pairs *pairs, uint32_t *count);
+/* The row of a pair for this group, or NULL. */
+struct pxt_row *pxt_pairs_find(const struct pxt_pairs *pairs, uint32_t pair, uint64_t group);
+void pxt_pairs_free(struct pxt_pairs *pairs);
+
+/* A loss at @ns has closed what was open. */
+void pxt_row_close(struct pxt_row *row, const struct pxt_pairs *pairs, int64_t ns);
+/* The integral of the number of open spans up to @ns, which is not before the last event. */
+static inline double pxt_row_area(const struct pxt_row *row, int64_t ns)
+{
+	return row->area + (double)row->open_now * (double)(ns - row->area_ns);
+}
+
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_why.c - pxtrace why: why was it late? */
+#include "tools/command/command.h"
+#include "tools/command/options.h"
+#include "tools/output/exit.h"
+#include "tools/output/say.h"
+#include "tools/review/review.h"
+#include "tools/why/tell.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char *const help[] = {
+	"pxtrace why - answers: why was it late?\n"
+	"\n"
+	"usage: pxtrace why [OPTION]... LOG...\n"
+	"\n"
+	"Explains what missed its deadline by most; where no deadline was missed,\n"
+	"the span that is longest beyond what is usual for its name. First the answer, in one\n"
+	"sentence; then the time line of the span, from its release to its end; then where its\n"
+	"time went, in parts that add up to its length; then the spans of other threads "
+	"meanwhile.\n"
+	"\n"
+	"which spans:\n"
+	"  -e, --event GLOB      spans with such a name, or events that begin, end or blame them\n"
+	"  -t, --thread NAME|TID of threads with such a name (a GLOB) or number\n"
+	"      --at TIME         what was going on then\n"
+	"      --from TIME       that ended not before: 1.5 (seconds), 7us (since the start), or\n"
+	"      --to TIME         not after:  2026-01-31T12:00:00.25Z (local without Z)\n"
+	"      --pid PID         of this process; several times\n"
+	"      --where CONDITION whose begin, end or miss fulfils it: 'late_ns > 1ms'\n"
+	"      --longer-than D   spans longer than: 5ms, 250us, 1.5 (seconds)\n"
+	"  -n, --worst N         explains the worst N in full (1; at most 16)\n"
+	"\n",
+	"what events mean:\n"
+	"  -r, --roles FILE      events that are called otherwise, a line each:\n"
+	"                          job-start  frame_in   span=frame key=number\n"
+	"                          lock-wait  mtx_ask    lock=addr\n"
+	"                        (all words: man pxtrace-why)\n"
+	"By their names mean: X_begin, X_start .. X_end, X_stop and X_enter .. X_exit a span X;\n"
+	"X_release, that X may begin; X_wait, X_lock, X_unlock, that a thread asks for, gets and\n"
+	"gives back a lock; X_block, X_unblock, X_wake, that it sleeps and goes on; "
+	"deadline_miss,\n"
+	"that its latest job was late; sched_switch (pxtrace merge), who runs on a CPU. The first\n"
+	"field is the number of the job, and of the lock where none is called lock or mutex;\n"
+	"start_ns or delay_ns of a begin is the time since its release.\n"
+	"\n"
+	"output:\n"
+	"      --json            one JSON object\n"
+	"      --lines N         lines of a time line (40; 0: all that are kept)\n"
+	"      --color WHEN      auto (on a terminal; NO_COLOR is honoured), always, never\n"
+	"      --colour WHEN     the same\n"
+	"logs:\n"
+	"      --incomplete      also a log whose program still runs or has died\n"
+	"      --strict          exit status 3 when events were lost\n"
+	"  -h, --help            this\n"
+	"\n",
+	"example: why was the worst job of the thread \"control\" late, and who had its lock?\n"
+	"\n"
+	"  $ pxtrace why --thread control run.ptl\n"
+	"\n"
+	"What is not known is not guessed: where events were lost, the answer says how much of "
+	"the\n"
+	"time they hide. Without scheduler events it is concluded from the order of events on "
+	"each\n"
+	"CPU who ran; such a part is marked *.\n"
+	"\n"
+	"exit status: 0 done, also when nothing was late; 1 wrong command line or roles file;\n"
+	"2 a log could not be read; 3 events were lost (--strict); 4 the output could not be\n"
+	"written.\n",
+	NULL,
+};
+
+struct why {
+	struct pxt_out out;
+	struct pxt_select select;
+	struct pxt_late_search search;
+	struct pxt_blames blames;
+	struct pxt_roles_book *book;
+	const char *colour;
+	unsigned worst;
+	unsigned lines;
+	bool json;
+	bool incomplete;
+	bool strict;
+};
+
+/* ---- Nothing to explain ---- */
+
+static void say_nothing(struct why *w)
+{
+	if (w->search.spans == 0 &&
+	    (w->select.event_count + w->select.thread_count + w->select.pid_count > 0 ||
+	        w->select.where || w->select.from.set || w->select.to.set)) {
+		pxt_out_text(&w->out, "No span like that ended in this log.\n");
+	} else if (w->search.spans == 0) {
+		pxt_out_text(&w->out, "No spans in this log: nothing can be late.\n");
+		pxt_out_flush(&w->out);
+		pxt_explain(
+		    "a span is what lies between X_begin and X_end; --roles says which events of"
+		    " other names begin and end one");
+	} else if (w->search.mode == PXT_LATE_AT) {
+		pxt_out_text(&w->out, "No span was open at that time.\n");
+	} else {
+		pxt_out_format(&w->out, "Nothing was that long: %llu spans were read.\n",
+		    (unsigned long long)w->search.spans);
+	}
+}
+
+static void tell(struct why *w, const struct pxt_reader *reader)
+{
+	struct pxt_tell tell = { .out = &w->out,
+		.blames = &w->blames,
+		.search = &w->search,
+		.book = w->book,
+		.explain = w->worst,
+		.lines = w->lines };
+
+	if (w->json)
+		pxt_tell_json(&tell);
+	else if (w->blames.count == 0)
+		say_nothing(w);
+	else
+		pxt_tell_text(&tell);
+	pxt_out_flush(&w->out);
+	/* --event may name spans, too: only where there are none it is a mistake. */
+	if (w->blames.count == 0 && w->search.spans == 0)
+		pxt_review_select(&w->select, reader);
+	pxt_roles_review(w->book, reader);
+	if (w->blames.scene && w->blames.scene->beyond > 0)
+		pxt_complain(
+		    "%llu threads, spans or locks found no place in memory and are left out",
+		    (unsigned long long)w->blames.scene->beyond);
+}
+
+static int explain(struct why *w, char *const *paths, unsigned count)
+{
+	struct pxt_reader reader = { 0 };
+	int status = pxt_reader_open(&reader, paths, count,
+	    w->incomplete ? PXT_OPEN_INCOMPLETE : PXT_OPEN_COMPLETE, &w->select);
+
+	if (status == PXT_EXIT_OK) {
+		pxt_roles_bind(w->book, &reader);
+		w->search.select = &w->select;
+		w->blames.reader = &reader;
+		if (pxt_late_search(&w->search, &reader, w->book)) {
+			const struct pxt_late_list *list = pxt_late_result(&w->search);
+
+			status = pxt_reader_conclude(&reader, true, w->strict);
+			if (list->count > 0) {
+				pxt_reader_rewind(&reader);
+				pxt_blames_read(&w->blames, &reader, w->book, list, list->count);
+			}
+			tell(w, &reader);
+		} else {
+			status = PXT_EXIT_USAGE;
+		}
+		pxt_blames_free(&w->blames);
+		pxt_late_free(&w->search);
+	}
+	pxt_reader_close(&reader);
+	return status;
+}
+
+/* ---- The command line ---- */
+
+enum {
+	OPT_AT = 400,
+	OPT_LONGER,
+	OPT_JSON,
+	OPT_LINES,
+	OPT_INCOMPLETE,
+	OPT_STRICT,
+	OPT_COLOUR
+};
+
+static const struct option options[] = {
+	PXT_SELECT_OPTIONS,
+	{ "at", required_argument, NULL, OPT_AT },
+	{ "longer-than", required_argument, NULL, OPT_LONGER },
+	{ "worst", required_argument, NULL, 'n' },
+	{ "roles", required_argument, NULL, 'r' },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "lines", required_argument, NULL, OPT_LINES },
+	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
+	{ "strict", no_argument, NULL, OPT_STRICT },
+	{ "color", required_argument, NULL, OPT_COLOUR },
+	{ "colour", required_argument, NULL, OPT_COLOUR },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static bool take_number(
+    unsigned *to, const char *value, unsigned least, unsigned most, const char *option)
+{
+	uint64_t number;
+
+	if (!pxt_option_number(&number, value, option, least, most))
+		return false;
+	*to = (unsigned)number;
+	return true;
+}
+
+static bool take_limit(struct why *w, const char *value)
+{
+	struct pxt_when when = { 0 };
+
+	if (!pxt_when_parse(value, &when) || when.absolute || when.ns < 0) {
+		pxt_complain("--longer-than wants a duration (5ms, 250us, 1.5), not \"%s\"", value);
+		return false;
+	}
+	w->search.has_limit = true;
+	w->search.limit_ns = when.ns;
+	return true;
+}
+
+static bool take_at(struct why *w, const char *value)
+{
+	if (pxt_when_parse(value, &w->search.at))
+		return true;
+	pxt_complain("--at does not understand the time \"%s\"", value);
+	pxt_explain(
+	    "say 1.5 (seconds), 1500ms (since the start of the log) or 2026-01-31T12:00:00.25Z");
+	return false;
+}
+
+static bool take_option(struct why *w, int code, char *value)
+{
+	if (pxt_select_is(code))
+		return pxt_select_option(&w->select, code, value);
+	switch (code) {
+	case OPT_AT:
+		return take_at(w, value);
+	case OPT_LONGER:
+		return take_limit(w, value);
+	case 'n':
+		return take_number(&w->worst, value, 1, PXT_LATE_MAX, "--worst");
+	case 'r':
+		return pxt_roles_read(w->book, value);
+	case OPT_JSON:
+		return w->json = true;
+	case OPT_LINES:
+		if (!take_number(&w->lines, value, 0, PXT_LINES_MAX, "--lines"))
+			return false;
+		w->lines = w->lines == 0 ? PXT_LINES_MAX : w->lines;
+		return true;
+	case OPT_INCOMPLETE:
+		return w->incomplete = true;
+	case OPT_STRICT:
+		return w->strict = true;
+	case OPT_COLOUR:
+		w->colour = value;
+		return pxt_colour_valid(value);
+	default:
+		return false;
+	}
+}
+
+static int take_line(struct why *w, int argc, char **argv)
+{
+	int code;
+
+	while ((code = getopt_long(argc, argv, ":e:t:n:r:h", options, NULL)) != -1) {
+		if (code == 'h')
+			return pxt_help(help);
+		if (code == '?' || code == ':')
+			return pxt_option_error("why", code, argv, options);
+		if (!take_option(w, code, optarg))
+			return pxt_usage("why");
+	}
+	if (optind == argc) {
+		pxt_complain("why: which log?");
+		return pxt_usage("why");
+	}
+	if (!pxt_select_check(&w->select))
+		return pxt_usage("why");
+	w->out.colour = pxt_colour_wanted(w->colour, STDOUT_FILENO);
+	return explain(w, argv + optind, (unsigned)(argc - optind));
+}
+
+static int run(int argc, char **argv)
+{
+	static struct why w = { .out = { .fd = STDOUT_FILENO }, .worst = 1, .lines = 40 };
+
+	w.book = pxt_roles_new();
+	int status = take_line(&w, argc, argv);
+	int written = pxt_finish(&w.out);
+	pxt_roles_free(w.book);
+	return written == PXT_EXIT_OK ? status : written;
+}
+
+const struct pxt_command pxt_cmd_why = {
+	.name = "why",
+	.summary = "why was it late? who ran, who had the lock, what is not known",
+	.help = help,
+	.run = run,
+};

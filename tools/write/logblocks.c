@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* logblocks.c - the file of a log: its name, its blocks, its end. */
+#include "tools/write/logblocks.h"
+
+#include "tools/output/finalname.h"
+#include "tools/output/writeall.h"
+#include "tools/write/logturn.h"
+
+#include "format/crc32.h"
+#include "format/logfmt_bytes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Larger ones would only make a live reader wait. */
+#define ROOM_MAX 65536u
+
+/* ---- The file ---- */
+
+static void write_all(struct pxt_logblocks *log, const unsigned char *bytes, uint32_t count)
+{
+	if (!log->error)
+		log->error = pxt_write_all(log->fd, bytes, count);
+}
+
+/* A new file beside @path, so that what is under that name stays whole until it is replaced. */
+static void open_file(struct pxt_logblocks *log)
+{
+	size_t room = log->path ? strlen(log->path) + 16 : 0;
+
+	if (log->error)
+		return;
+	log->temporary = malloc(room);
+	if (!log->temporary) {
+		log->error = ENOMEM;
+		return;
+	}
+	for (unsigned attempt = 0; log->fd < 0 && attempt < 100; attempt++) {
+		(void)snprintf(log->temporary, room, "%s.new-%02u", log->path, attempt);
+		log->fd = open(log->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (log->fd < 0 && errno != EEXIST)
+			break;
+	}
+	if (log->fd >= 0) {
+		pxt_final_mode(log->path, log->fd);
+		return;
+	}
+	log->error = errno;
+	free(log->temporary);
+	log->temporary = NULL;
+}
+
+static void rename_file(struct pxt_logblocks *log)
+{
+	if (log->error || !log->temporary)
+		return;
+	if (rename(log->temporary, log->path) != 0) {
+		log->error = errno;
+		return;
+	}
+	free(log->temporary);
+	log->temporary = NULL;
+}
+
+bool pxt_logblocks_open(struct pxt_logblocks *log, const char *path, enum pxt_logmode mode,
+    const unsigned char *head, const struct pxt_log_header *header)
+{
+	memset(log, 0, sizeof *log);
+	log->fd = -1;
+	log->swapped = header->swapped;
+	log->anew = header->generation != 0;
+	log->room = header->largest_block < ROOM_MAX ? header->largest_block : ROOM_MAX;
+	memcpy(log->sums.uuid, header->uuid, sizeof log->sums.uuid);
+	log->last_ticks = header->created.ticks;
+	log->path = pxt_final_name(path);
+	log->error = log->path ? 0 : errno;
+	log->memory = aligned_alloc(16, 2 * (size_t)ROOM_MAX);
+	if (log->error == ENOMEM || !log->memory) {
+		pxt_logblocks_abandon(log);
+		return false;
+	}
+	pxt_log_start(&log->data, log->memory, log->room);
+	pxt_log_start(&log->meta, log->memory + ROOM_MAX, log->room);
+	open_file(log);
+	write_all(log, head, PXT_LOG_HEADER_BYTES);
+	if (mode == PXT_LOG_GROWING)
+		rename_file(log);
+	return true;
+}
+
+/* ---- Blocks ---- */
+
+/* In the head of a finished block, whose checksum becomes another one. */
+static void put_missed(const struct pxt_logblocks *log, unsigned char *block, uint32_t length)
+{
+	uint32_t crc;
+
+	memcpy(block + PXT_LOG_AT_MISSED, &log->missed, sizeof log->missed);
+	crc = pxt_crc32(pxt_crc32(0, block, PXT_LOG_AT_CRC), block + PXT_LOG_BLOCK_BYTES,
+	    length - PXT_LOG_BLOCK_BYTES);
+	memcpy(block + PXT_LOG_AT_CRC, &crc, sizeof crc);
+}
+
+static void put_block(
+    struct pxt_logblocks *log, struct pxt_log_block *block, enum pxt_log_type type)
+{
+	uint32_t length = pxt_log_finish(block, &log->sums, type);
+
+	if (type == PXT_LOG_DATA && log->missed > 0)
+		put_missed(log, block->bytes, length);
+	if (log->swapped)
+		pxt_logturn_block(block->bytes, length);
+	write_all(log, block->bytes, length);
+	pxt_log_written(block, &log->sums, type);
+	pxt_log_start(block, block->bytes, log->room);
+}
+
+static void flush_meta(struct pxt_logblocks *log)
+{
+	if (log->meta.count)
+		put_block(log, &log->meta, log->meta_type);
+}
+
+/* What the records mean goes first, for those who follow the log. */
+void pxt_logblocks_flush(struct pxt_logblocks *log)
+{
+	flush_meta(log);
+	if (log->data.count || log->data.lost)
+		put_block(log, &log->data, PXT_LOG_DATA);
+}
+
+bool pxt_logblocks_record(
+    struct pxt_logblocks *log, const unsigned char *slots, uint32_t count, uint64_t ticks)
+{
+	uint32_t bytes = count * PXT_SLOT_BYTES;
+
+	if (bytes > log->room - PXT_LOG_BLOCK_BYTES)
+		return false;
+	if (bytes > log->data.room - log->data.used)
+		pxt_logblocks_flush(log);
+	memcpy(log->data.bytes + log->data.used, slots, bytes);
+	log->used[pxt_info_id(pxt_get32(slots + 4, log->swapped))] = true;
+	pxt_log_put_copied(&log->data, count, 1, ticks, ticks);
+	if (log->last_ticks < ticks)
+		log->last_ticks = ticks;
+	return true;
+}
+
+void pxt_logblocks_missed(struct pxt_logblocks *log, uint64_t records)
+{
+	if (records == log->missed)
+		return;
+	pxt_logblocks_flush(log);
+	log->missed = records;
+}
+
+void pxt_logblocks_loss(struct pxt_logblocks *log, uint64_t records)
+{
+	uint64_t most = PXT_LOGBLOCKS_MOST - log->sums.lost - log->data.lost;
+
+	records = records < most ? records : most;
+	if (!records)
+		return;
+	if (!pxt_log_put_loss(&log->data, records)) {
+		pxt_logblocks_flush(log);
+		(void)pxt_log_put_loss(&log->data, records);
+	}
+	if (log->swapped)
+		pxt_logturn_slot(log->data.bytes + log->data.used - PXT_SLOT_BYTES);
+}
+
+struct pxt_log_block *pxt_logblocks_meta(struct pxt_logblocks *log, enum pxt_log_type type)
+{
+	if (type != log->meta_type)
+		flush_meta(log);
+	log->meta_type = type;
+	return &log->meta;
+}
+
+struct pxt_log_block *pxt_logblocks_more(struct pxt_logblocks *log)
+{
+	flush_meta(log);
+	return &log->meta;
+}
+
+bool pxt_logblocks_entry(
+    struct pxt_logblocks *log, enum pxt_log_type type, const unsigned char *entry, uint32_t bytes)
+{
+	struct pxt_log_block *block = pxt_logblocks_meta(log, type);
+	uint32_t most = (log->room - PXT_LOG_BLOCK_BYTES) & ~(PXT_SLOT_BYTES - 1u);
+
+	if (bytes > most)
+		return false;
+	if (((block->used + bytes + 15u) & ~15u) > block->room)
+		block = pxt_logblocks_more(log);
+	memcpy(block->bytes + block->used, entry, bytes);
+	block->used += bytes;
+	block->count++;
+	if (type == PXT_LOG_TYPES)
+		log->named[pxt_get16(entry + 2, log->swapped) % PXT_LOG_IDS] = true;
+	return true;
+}
+
+/* A place in the block where the next entry goes. */
+static unsigned char *next_entry(struct pxt_log_block *block)
+{
+	return block->bytes + block->used;
+}
+
+void pxt_logblocks_type(
+    struct pxt_logblocks *log, uint32_t id, const char *name, const char *format)
+{
+	struct pxt_log_block *block = pxt_logblocks_meta(log, PXT_LOG_TYPES);
+	unsigned char *entry = next_entry(block);
+
+	if (!pxt_log_put_type(block, id, name, format)) {
+		block = pxt_logblocks_more(log);
+		entry = next_entry(block);
+		(void)pxt_log_put_type(block, id, name, format);
+	}
+	log->named[id % PXT_LOG_IDS] = true;
+	if (log->swapped)
+		pxt_logturn_type(entry);
+}
+
+uint32_t pxt_logblocks_name_rest(struct pxt_logblocks *log)
+{
+	uint32_t made = 0;
+
+	for (uint32_t id = 1; id < PXT_LOG_IDS; id++) {
+		const char *system = pxt_system_event_name(id);
+		char name[16];
+
+		if (!log->used[id] || log->named[id])
+			continue;
+		(void)snprintf(name, sizeof name, "type_%u", (unsigned)id);
+		pxt_logblocks_type(log, id, system ? system : name, "");
+		made++;
+	}
+	return made;
+}
+
+void pxt_logblocks_clock(struct pxt_logblocks *log, const struct pxt_log_clock *clock)
+{
+	struct pxt_log_block *block = pxt_logblocks_meta(log, PXT_LOG_CLOCKS);
+	unsigned char *entry = next_entry(block);
+
+	if (!pxt_log_put_clock(block, clock)) {
+		block = pxt_logblocks_more(log);
+		entry = next_entry(block);
+		(void)pxt_log_put_clock(block, clock);
+	}
+	if (log->swapped)
+		pxt_logturn_clocks(entry);
+}
+
+void pxt_logblocks_clear(struct pxt_logblocks *log, uint64_t ticks, uint64_t records)
+{
+	struct pxt_log_block *block;
+	unsigned char *entry;
+
+	pxt_logblocks_flush(log);
+	block = pxt_logblocks_meta(log, PXT_LOG_CLEAR);
+	entry = next_entry(block);
+	(void)pxt_log_put_clear(block, ticks, records);
+	if (log->swapped)
+		pxt_logturn_clear(entry);
+	flush_meta(log);
+}
+
+/* ---- The end ---- */
+
+/* False: the sum runs over. */
+static bool add(uint64_t *sum, uint64_t number)
+{
+	*sum += number;
+	return *sum >= number;
+}
+
+/*
+ * Whether the law holds: what was written is somewhere, and the log holds what was flushed to it.
+ */
+static bool is_lawful(const struct pxt_logblocks *log, const struct pxt_log_trailer *trailer)
+{
+	const struct posix_trace_counts_np *counts = &trailer->counts;
+	uint64_t sum = counts->posix_retrieved_np;
+	uint64_t held = log->sums.records;
+	uint64_t lost = counts->posix_lost_np;
+
+	if (!add(&sum, counts->posix_lost_np) || !add(&sum, counts->posix_cleared_np) ||
+	    !add(&sum, counts->posix_held_np) || sum != counts->posix_written_np)
+		return false;
+	if (log->anew)
+		return true;
+	return add(&held, trailer->log_lost) && add(&lost, trailer->log_lost) &&
+	       add(&lost, counts->posix_cleared_np) && counts->posix_retrieved_np <= held &&
+	       log->sums.lost <= lost;
+}
+
+/* What can be said of a stream whose own counts are those of no log like this. */
+static void count_anew(const struct pxt_logblocks *log, struct pxt_log_trailer *trailer)
+{
+	trailer->counts =
+	    (struct posix_trace_counts_np){ .posix_written_np = log->sums.records + log->sums.lost,
+		    .posix_retrieved_np = log->sums.records,
+		    .posix_lost_np = log->sums.lost };
+	trailer->log_lost = 0;
+	trailer->status.posix_stream_overrun_status =
+	    log->sums.lost ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
+}
+
+static void put_trailer(struct pxt_logblocks *log, struct pxt_log_trailer *trailer)
+{
+	struct pxt_log_block *block = pxt_logblocks_meta(log, PXT_LOG_TRAILER);
+	unsigned char *entry = next_entry(block);
+
+	if (!is_lawful(log, trailer))
+		count_anew(log, trailer);
+	trailer->data_blocks = log->sums.data_sequence;
+	trailer->meta_blocks = log->sums.meta_sequence;
+	(void)pxt_log_put_trailer(block, trailer);
+	if (log->swapped)
+		pxt_logturn_trailer(entry);
+	flush_meta(log);
+}
+
+int pxt_logblocks_close(struct pxt_logblocks *log, struct pxt_log_trailer *trailer)
+{
+	int error;
+
+	(void)pxt_logblocks_name_rest(log);
+	pxt_logblocks_flush(log);
+	if (trailer)
+		put_trailer(log, trailer);
+	/* A network's or a quota's refusal may come this late. */
+	if (log->fd >= 0 && close(log->fd) != 0 && !log->error)
+		log->error = errno;
+	log->fd = -1;
+	rename_file(log);
+	error = log->error;
+	pxt_logblocks_abandon(log);
+	return error;
+}
+
+void pxt_logblocks_abandon(struct pxt_logblocks *log)
+{
+	if (log->fd >= 0)
+		(void)close(log->fd);
+	log->fd = -1;
+	if (log->temporary)
+		(void)unlink(log->temporary);
+	free(log->temporary);
+	free(log->path);
+	free(log->memory);
+	log->temporary = NULL;
+	log->path = NULL;
+	log->memory = NULL;
+}
