@@ -13,7 +13,8 @@ MENU = ["Trace Core support (comes with On-Line Trace or Trace To Log)", "On-Lin
         "Trace Inheritance support", "Attached Processes support",
         "Black Box support (streams in files)", "Log Retrieval support",
         "Maximums and limits", "System event types", "Policies", "Records", "Log",
-        "Fast checksums of log blocks", "Port", "Debugging"]
+        "Fast checksums of log blocks", "Port", "Compatibility",
+        "Debugging"]
 
 # What it costs, in a unit's or a policy's help.
 FIGURE = re.compile(r"\b\d[\d.,]* (?:bytes?|KiB|KB)\b|\bno byte\b|\bcosts nothing\b", re.I)

@@ -35,6 +35,7 @@ ARROWS = {
     "blackbox": "include format base port core",
     "attach": "include format base port core",
     "logretrieval": "include format base port",
+    "compat": "include",
     # From the bottom up; what the command needs of one subject alone stands at the top.
     "tools/output": "",
     "tools/command": "output",
@@ -46,7 +47,8 @@ ARROWS = {
     "tools/spans": "output event read",
     "tools/describe": "output read",
     "tools/review": "output event select read spans",
-    "tools/receive": "output command link write",
+    "tools/receive": "output command link write import",
+    "tools/import": "output command write",
     "tools/check": "output command read describe",
     "tools/print": "output command event select read review",
     "tools/stat": "output command event select read spans describe review",
@@ -69,9 +71,11 @@ CORE = {folder for folder in ARROWS if folder.startswith("core/")}
 ARROWS = {folder: others | (CORE if "core" in others and not folder.startswith("core") else set())
           for folder, others in ARROWS.items()}
 # One file's further arrows: the door of system events is measured, and no public header declares it.
-FURTHER = {"bench/system.c": {"core/record"}}
+# Another tracer's codes and forms have their one description in compat.
+FURTHER = {"bench/system.c": {"core/record"}, "tools/import/shark.c": {"compat"},
+           "tools/print/line_qnx.c": {"compat"}}
 ROOTS = {folder.split("/")[0] for folder in ARROWS}
-PUBLIC_ONLY = {"tools", "examples", "bench"}
+PUBLIC_ONLY = {"compat", "tools", "examples", "bench"}
 LIBRARY = ROOTS - PUBLIC_ONLY
 PORTS = ("posix", "bare")
 
@@ -174,7 +178,7 @@ def names(folder, path, code):
         for name in re.findall(r"\b[A-Za-z_]\w*", line):
             if re.match(r"(ptrace_|PTRACE_)", name):
                 yield f"{path}:{number}: {name}: <sys/ptrace.h> owns this prefix"
-            elif (folder not in ("examples", "bench") and re.match(r"(trace_|TRACE_)", name)
+            elif (folder not in ("compat", "examples", "bench") and re.match(r"(trace_|TRACE_)", name)
                   and name not in STANDARD_NAMES):
                 yield f"{path}:{number}: {name}: not one of the standard's names"
         if folder in LIBRARY and path != "include/trace_np.h" and path.endswith(".h") \

@@ -14,11 +14,13 @@ of docs/units.md between "sizes: begin" and "sizes: end", and figures that are m
     --short      gcc at -Os alone: what the papers give, in a quarter of the time
     --work DIR   where to put the objects (default: a temporary folder)   --jobs N
 
-A unit's row is the members of its folder; -UNIT is the full library without it.  Exit status 77:
+A unit's row is the members of its folder; -UNIT is the full library without it.  The profile compat
+is no profile: its rows are the libraries of other systems' interfaces.  Exit status 77:
 nothing to compare, and why.
 """
 import argparse
 import concurrent.futures
+import importlib
 import os
 import platform
 import re
@@ -31,6 +33,7 @@ import papers
 from combos import Texts
 from config import JOBS, ROOT, Configuration, kconfig_tool
 
+check_compat = importlib.import_module("check-compat")
 TABLE = os.path.join(ROOT, "bench", "sizes.txt")
 TOLERANCE = 16
 FLAGS = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-fvisibility=hidden", "-fno-common",
@@ -176,11 +179,34 @@ def rows_of(sizes, compiler, profile):
     return rows
 
 
+def compat_rows(sizes, compiler):
+    """The interfaces of other systems: libraries of their own, each as its library holds it."""
+    rows = {}
+    for name in check_compat.BUILDS:
+        configuration = Configuration({f"COMPAT_{name.upper()}": "y"})
+        directory = os.path.join(sizes.work, "compat-" + name)
+        configuration.write_headers(directory)
+        check_compat.write_config(name, configuration, directory)
+        flags = [f"-I{ROOT}/include", f"-I{directory}/include", f"-I{directory}",
+                 f"-I{ROOT}/compat/{name}/include"]
+        sources = [os.path.join(ROOT, "compat", "own.c"),
+                   *check_compat.wanted_sources(name, configuration)]
+        keys = [(compiler.name, name, source) for source in sources]
+        for key in keys:
+            sizes.known[key] = None
+            path = sizes.compile_one(compiler, os.path.relpath(key[2], ROOT), flags)
+            sizes.measure([(key, path)])
+        rows[compiler.name, "compat", name] = add([sizes.known[key] for key in keys])
+    return rows
+
+
 def measure(sizes, available):
     rows = {}
     for compiler in available:
         for profile in compiler.profiles:
             rows.update(rows_of(sizes, compiler, profile))
+        if compiler.processor == "x86-64":
+            rows.update(compat_rows(sizes, compiler))
     return rows
 
 

@@ -20,6 +20,7 @@ static const struct pxt_command *const commands[] = {
 	&pxt_cmd_why,
 	&pxt_cmd_report,
 	&pxt_cmd_export,
+	&pxt_cmd_import,
 	&pxt_cmd_merge,
 	&pxt_cmd_check,
 	&pxt_cmd_receive,

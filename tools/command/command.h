@@ -23,6 +23,7 @@ extern const struct pxt_command pxt_cmd_stat;
 extern const struct pxt_command pxt_cmd_why;
 extern const struct pxt_command pxt_cmd_report;
 extern const struct pxt_command pxt_cmd_export;
+extern const struct pxt_command pxt_cmd_import;
 extern const struct pxt_command pxt_cmd_merge;
 extern const struct pxt_command pxt_cmd_check;
 extern const struct pxt_command pxt_cmd_receive;

@@ -112,6 +112,8 @@ void pxt_line_event(struct pxt_line *line, const struct pxt_event *event)
 {
 	if (line->json)
 		pxt_json_event(line, event);
+	else if (line->qnx)
+		pxt_qnx_event(line, event);
 	else if (line->format)
 		pxt_format_event(line, event);
 	else
@@ -127,7 +129,7 @@ void pxt_line_loss(struct pxt_line *line, const struct pxt_event *event, uint64_
 		return;
 	}
 	/* The time's columns, so that the line stands where the events stand. */
-	if (event && !line->format)
+	if (event && !line->format && !line->qnx)
 		put_time(line, event);
 	pxt_out_colour(out, PXT_COLOUR_LOSS);
 	pxt_out_format(out, "*** %llu EVENT%s LOST %s ***", (unsigned long long)lost,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * line.h - an event as a line: in columns (line.c), as a --format says (format.c), or as an object
- * of JSON (line_json.c).  A loss is a line of its own in each of them.
+ * of JSON (line_json.c), or as QNX's traceprinter does (line_qnx.c).  A loss is a line of its own in each of them.
  */
 #ifndef PXT_LINE_H
 #define PXT_LINE_H
@@ -12,6 +12,7 @@
 #include "tools/read/source.h"
 #include "tools/read/symbols.h"
 
+struct open;
 struct pxt_format;
 
 struct pxt_line {
@@ -23,6 +24,8 @@ struct pxt_line {
 	struct pxt_symbols **symbols; /* one a log, with @address */
 	struct pxt_format *format;
 	bool json;
+	bool qnx;
+	struct open *open; /* with @qnx: events in parts */
 	bool delta;
 	bool cpu;
 	bool address;
@@ -48,5 +51,11 @@ void pxt_line_time(struct pxt_line *line, const struct pxt_event *event);
 
 void pxt_json_event(struct pxt_line *line, const struct pxt_event *event);
 void pxt_json_loss(struct pxt_line *line, const struct pxt_event *event, uint64_t lost);
+
+/* ---- QNX's style (line_qnx.c) ---- */
+
+void pxt_qnx_event(struct pxt_line *line, const struct pxt_event *event);
+/* Behind the last event: what never ended. */
+void pxt_qnx_end(struct pxt_line *line);
 
 #endif

@@ -125,6 +125,7 @@ static int print_all(struct pxt_printer *p)
 		if (rest > 0)
 			pxt_line_loss(&p->line, NULL, rest);
 	}
+	pxt_qnx_end(&p->line);
 	pxt_out_flush(&p->line.out);
 	review(p);
 	int status = pxt_reader_conclude(&p->reader, whole, p->strict);
@@ -217,6 +218,11 @@ bool pxt_printer_option(struct pxt_printer *p, int code, char *value)
 		return pxt_fields_only(&p->line.fields, value);
 	case PXT_OPT_FORMAT:
 		return take_format(p, value);
+	case PXT_OPT_STYLE:
+		p->line.qnx = strcmp(value, "qnx") == 0;
+		if (!p->line.qnx)
+			pxt_complain("--style: \"%s\" is none; qnx is", value);
+		return p->line.qnx;
 	case PXT_OPT_ROOT:
 		p->root = value;
 		return true;
@@ -232,8 +238,9 @@ int pxt_printer_check(const struct pxt_printer *p)
 {
 	if (!pxt_select_check(&p->select))
 		return pxt_usage(p->command);
-	if (!p->line.json || !p->line.format)
+	if (p->line.json + p->line.qnx + (p->line.format != NULL) < 2)
 		return PXT_EXIT_OK;
-	pxt_complain("%s: --json and --format are two forms: choose one", p->command);
+	pxt_complain("%s: %s and %s are two forms: choose one", p->command,
+	    p->line.qnx ? "--style" : "--json", p->line.format ? "--format" : "--json");
 	return pxt_usage(p->command);
 }

@@ -66,6 +66,7 @@ struct pxt_printer {
 	"                        {address}, {log}; {event:20}, {cpu:>3}, {tid:05}, {ticks:016x} "  \
 	"say\n"                                                                                    \
 	"                        how wide; {{ is a brace, \\t a tabulator\n"                       \
+	"      --style qnx       as QNX's traceprinter; events in parts are put together\n"        \
 	"      --json            an object of JSON a line\n"
 
 enum {
@@ -80,6 +81,7 @@ enum {
 	PXT_OPT_STRICT,
 	PXT_OPT_FORMAT,
 	PXT_OPT_JSON,
+	PXT_OPT_STYLE,
 	PXT_OPT_PRINTER_END /* a command's own codes begin here */
 };
 
@@ -98,6 +100,7 @@ enum {
 	    { "color", required_argument, NULL, PXT_OPT_COLOUR },                                  \
 	    { "colour", required_argument, NULL, PXT_OPT_COLOUR },                                 \
 	    { "format", required_argument, NULL, PXT_OPT_FORMAT },                                 \
+	    { "style", required_argument, NULL, PXT_OPT_STYLE },                                   \
 	    { "json", no_argument, NULL, PXT_OPT_JSON },                                           \
 	    { "strict", no_argument, NULL, PXT_OPT_STRICT },                                       \
 	{                                                                                          \

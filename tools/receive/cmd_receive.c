@@ -5,6 +5,7 @@
 #include "tools/output/exit.h"
 #include "tools/output/say.h"
 
+#include "tools/import/shark.h"
 #include "tools/link/device.h"
 #include "tools/link/text.h"
 #include "tools/output/finalname.h"
@@ -28,6 +29,7 @@
 #define WAIT_MS    100
 #define FLUSH_MS   250u
 #define STATUS_MS  500u
+#define ENDED_MS   1000u /* S.Ha.R.K.'s tracer does not say when it is done */
 
 static const char help_use[] =
     "usage: pxtrace receive SOURCE -o LOG [OPTION]...\n"
@@ -46,7 +48,8 @@ static const char help_use[] =
     "  -                       standard input\n"
     "\n"
     "A target sends frames (to terminals and datagram sockets by itself, else by\n"
-    "posix_trace_attr_setlogform_np()), or its log as it is: both are understood.\n";
+    "posix_trace_attr_setlogform_np()), or its log as it is: both are understood. So are\n"
+    "the datagrams of S.Ha.R.K.'s tracer (udp:20000), which become a log at the end.\n";
 static const char help_options[] =
     "\n"
     "options:\n"
@@ -56,7 +59,8 @@ static const char help_options[] =
     "                    all others are shown as they come\n"
     "      --raw FILE    also keeps what arrived, byte by byte, for a bug report;\n"
     "                    `pxtrace receive FILE -o LOG` takes it again\n"
-    "      --once        ends when the first log is whole\n"
+    "      --once        ends when the first log is whole (S.Ha.R.K.: a second after the last\n"
+    "                    datagram)\n"
     "      --strict      exit status 3 when events were lost, here or on the target, or when\n"
     "                    a target did not end its log: nobody knows what it recorded then\n"
     "  -q, --quiet       no status line, no words about the logs\n"
@@ -86,6 +90,8 @@ static void stop(int signal)
 struct receive {
 	struct pxt_linkdevice from;
 	struct pxt_receiver in;
+	struct pxt_shark shark;
+	uint64_t shark_ms; /* when a datagram of it came last */
 	const char *output;
 	const char *raw_path;
 	int raw;
@@ -252,6 +258,11 @@ static bool take(struct receive *receive, const unsigned char *bytes, size_t cou
 	}
 	if (!receive->marked && !receive->in.done.logs)
 		receive->marked = pxt_linktext_is_in(bytes, count);
+	if (pxt_linkdevice_has_packets(&receive->from) && pxt_shark_is_packet(bytes, count)) {
+		pxt_shark_packet(&receive->shark, bytes, count);
+		receive->shark_ms = now_ms();
+		return keep_packet(receive, bytes, count);
+	}
 	if (pxt_linkdevice_has_packets(&receive->from)) {
 		if (!keep_packet(receive, bytes, count))
 			return false;
@@ -272,6 +283,8 @@ static void at_times(struct receive *receive)
 		pxt_receiver_flush(&receive->in);
 		receive->flushed_ms = ms;
 	}
+	if (receive->shark_ms && ms - receive->shark_ms >= ENDED_MS)
+		receive->first_ended = true;
 	if (receive->live && ms - receive->shown_ms >= STATUS_MS)
 		show_status(receive, ms);
 }
@@ -346,6 +359,27 @@ static int conclude_nothing(const struct receive *receive, const struct pxt_rece
 	return PXT_EXIT_LOG;
 }
 
+/* Numbers that are missing may have been any number of events. */
+static int conclude_shark(struct receive *receive)
+{
+	struct pxt_shark *shark = &receive->shark;
+	const uint64_t missing = pxt_shark_missing(shark);
+	int status =
+	    shark->failed ? PXT_EXIT_LOG : pxt_shark_write(shark, "receive", receive->output);
+
+	if (shark->failed)
+		pxt_complain("receive: %s: %s", receive->output, strerror(ENOMEM));
+	if (!receive->quiet && status == PXT_EXIT_OK)
+		pxt_complain(
+		    "%s: %zu events in %llu datagrams; missing %llu, spoilt %llu, twice %llu",
+		    receive->output, shark->count, (unsigned long long)shark->packets,
+		    (unsigned long long)missing, (unsigned long long)shark->spoilt,
+		    (unsigned long long)shark->twice);
+	if (status == PXT_EXIT_OK && receive->strict && (missing || shark->spoilt))
+		status = PXT_EXIT_LOST;
+	return status;
+}
+
 static int conclude(struct receive *receive, int status)
 {
 	struct pxt_receive_sums sums;
@@ -360,6 +394,8 @@ static int conclude(struct receive *receive, int status)
 	}
 	if (status != PXT_EXIT_OK)
 		return status;
+	if (!sums.logs && receive->shark.packets)
+		return conclude_shark(receive);
 	if (!sums.logs)
 		return conclude_nothing(receive, &sums);
 	if (!receive->quiet && (sums.bad || sums.odd || sums.frames_again))
@@ -439,6 +475,7 @@ static int run(struct receive *receive)
 		continue;
 	wipe(receive);
 	status = conclude(receive, status);
+	pxt_shark_free(&receive->shark);
 	pxt_linkdevice_close(&receive->from);
 	if (receive->raw >= 0 && close(receive->raw) != 0 && status == PXT_EXIT_OK) {
 		pxt_complain("receive: %s: %s", receive->raw_path, strerror(errno));

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* put.c - Zephyr's event logger: recording, masks, the clock, and the stream below. */
+#include "logger.h"
+
+#include "../counter.h"
+#include "../own.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+struct zephyr_logger zephyr_logger = {
+	.room = CONFIG_KERNEL_EVENT_LOGGER_BUFFER_SIZE,
+	.monitor_mask = CONFIG_KERNEL_EVENT_LOGGER_DYNAMIC ? 0 : CONFIG_TASK_MONITOR_MASK,
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static atomic_bool ready;
+
+/* ---- The stream ---- */
+
+static const struct {
+	uint16_t id;
+	const char *name;
+	const char *format;
+} messages[] = {
+	{ ZEPHYR_OTHER, "zephyr_other", NULL },
+	{ KERNEL_EVENT_LOGGER_CONTEXT_SWITCH_EVENT_ID, "zephyr_context_switch",
+	    "u32 time, x32 thread" },
+	{ KERNEL_EVENT_LOGGER_INTERRUPT_EVENT_ID, "zephyr_interrupt", "u32 time, u32 interrupt" },
+	{ KERNEL_EVENT_LOGGER_SLEEP_EVENT_ID, "zephyr_sleep",
+	    "u32 asleep, u32 awake, u32 interrupt" },
+	{ KERNEL_EVENT_LOGGER_TASK_MON_TASK_STATE_CHANGE_EVENT_ID, "zephyr_task_state",
+	    "u32 time, x32 task, x32 status" },
+	{ KERNEL_EVENT_LOGGER_TASK_MON_CMD_PACKET_EVENT_ID, "zephyr_command_packet",
+	    "u32 time, x32 task, x32 handler" },
+	{ KERNEL_EVENT_LOGGER_TASK_MON_KEVENT_EVENT_ID, "zephyr_kevent", "u32 time, u32 code" },
+};
+
+static int open_types(void)
+{
+	struct zephyr_logger *l = &zephyr_logger;
+	int error = compat_open_type("zephyr_dropped", "u32 events", &l->types[ZEPHYR_DROPS]);
+	char name[sizeof("zephyr_event_00000")];
+
+	for (unsigned i = 0; !error && i < sizeof(messages) / sizeof(messages[0]); i++)
+		error = compat_open_type(
+		    messages[i].name, messages[i].format, &l->types[messages[i].id]);
+	for (unsigned id = sizeof(messages) / sizeof(messages[0]); !error && id <= ZEPHYR_IDS;
+	     id++) {
+		(void)snprintf(name, sizeof(name), "zephyr_event_%u", id);
+		error = compat_open_type(name, NULL, &l->types[id]);
+	}
+	return error;
+}
+
+/* Room for as many of the smallest events as there are words, each behind a count of dropped ones. */
+static void make_stream(void)
+{
+	const size_t words = CONFIG_KERNEL_EVENT_LOGGER_BUFFER_SIZE;
+	const struct compat_own own = {
+		.name = "zephyr",
+		.data_bytes =
+		    ((words > ZEPHYR_MAX_WORDS ? ZEPHYR_MAX_WORDS : words) + 1) * sizeof(uint32_t),
+		.events = (words + 8) * 2,
+		.event_bytes = sizeof(uint32_t),
+		.types = zephyr_logger.types,
+		.count = sizeof(zephyr_logger.types) / sizeof(zephyr_logger.types[0]),
+	};
+
+	if (open_types() == 0 && compat_make_stream(&own, &zephyr_logger.stream) == 0) {
+		zephyr_logger.processor = compat_counter_is_processor(zephyr_logger.stream);
+		/* Release: whoever sees it sees types and stream. */
+		atomic_store_explicit(&ready, true, memory_order_release);
+	}
+}
+
+bool zephyr_logger_ready(void)
+{
+	if (__builtin_expect(!atomic_load_explicit(&ready, memory_order_acquire), 0))
+		(void)pthread_once(&once, make_stream);
+	return atomic_load_explicit(&ready, memory_order_acquire);
+}
+
+/* ---- Recording ---- */
+
+static void drop(void)
+{
+	(void)atomic_fetch_add_explicit(&zephyr_logger.dropped, 1, memory_order_relaxed);
+}
+
+/* Takes @words and one more of the buffer, and tells first how many events found no room. */
+static bool take_room(int32_t words)
+{
+	struct zephyr_logger *l = &zephyr_logger;
+	const int32_t all = words + ZEPHYR_HEAD;
+	uint32_t dropped;
+
+	if (atomic_fetch_sub_explicit(&l->room, all, memory_order_relaxed) < all) {
+		(void)atomic_fetch_add_explicit(&l->room, all, memory_order_relaxed);
+		drop();
+		return false;
+	}
+	if (__builtin_expect(atomic_load_explicit(&l->dropped, memory_order_relaxed) != 0, 0)) {
+		dropped = atomic_exchange_explicit(&l->dropped, 0, memory_order_relaxed);
+		if (dropped != 0)
+			posix_trace_event(l->types[ZEPHYR_DROPS], &dropped, sizeof(dropped));
+	}
+	return true;
+}
+
+/* The collector's own switches are nobody's business. */
+static bool is_collectors(uint16_t event_id)
+{
+	return __builtin_expect(event_id == KERNEL_EVENT_LOGGER_CONTEXT_SWITCH_EVENT_ID, 0) &&
+	       atomic_load_explicit(&zephyr_logger.collected, memory_order_acquire) &&
+	       pthread_equal(zephyr_logger.collector, pthread_self());
+}
+
+static void put_other(uint16_t event_id, const uint32_t *data, uint8_t words)
+{
+	uint32_t whole[1 + ZEPHYR_MAX_WORDS];
+
+	whole[0] = event_id;
+	if (words != 0)
+		memcpy(&whole[1], data, words * sizeof(uint32_t));
+	posix_trace_event(
+	    zephyr_logger.types[ZEPHYR_OTHER], whole, (1u + words) * sizeof(uint32_t));
+}
+
+void sys_k_event_logger_put(uint16_t event_id, const uint32_t *event_data, uint8_t data_size)
+{
+	static const unsigned char no_words;
+
+	if (!sys_k_must_log_event(event_id) || is_collectors(event_id))
+		return;
+	if (__builtin_expect(
+	        event_id == 0 || (!event_data && data_size != 0) || !zephyr_logger_ready(), 0)) {
+		drop();
+		return;
+	}
+	if (!take_room(data_size))
+		return;
+	if (event_id > ZEPHYR_IDS)
+		put_other(event_id, event_data, data_size);
+	else if (data_size != 0)
+		posix_trace_event(
+		    zephyr_logger.types[event_id], event_data, data_size * sizeof(uint32_t));
+	else
+		/* One byte: no data at all is what put_timed() records. */
+		posix_trace_event(zephyr_logger.types[event_id], &no_words, 1);
+}
+
+/* The time is the event's own stamp, if it need not be the program's. */
+void sys_k_event_logger_put_timed(uint16_t event_id)
+{
+	uint32_t now;
+
+	if (event_id == 0 || event_id > ZEPHYR_IDS ||
+	    atomic_load_explicit(&zephyr_logger.timer, memory_order_relaxed)) {
+		now = kernel_event_time();
+		sys_k_event_logger_put(event_id, &now, 1);
+		return;
+	}
+	if (!sys_k_must_log_event(event_id) || is_collectors(event_id))
+		return;
+	if (!zephyr_logger_ready())
+		drop();
+	else if (take_room(1))
+		posix_trace_event(zephyr_logger.types[event_id], NULL, 0);
+}
+
+uint32_t kernel_event_time(void)
+{
+	const sys_k_timer_func timer =
+	    atomic_load_explicit(&zephyr_logger.timer, memory_order_relaxed);
+
+	if (timer)
+		return timer();
+	return (uint32_t)compat_counter(zephyr_logger_ready() && zephyr_logger.processor);
+}
+
+void kernel_event_monitor(uint16_t event_id, uint32_t kind, const uint32_t *data, uint8_t words)
+{
+	if (CONFIG_TASK_MONITOR && sys_k_must_log_event(event_id) &&
+	    (atomic_load_explicit(&zephyr_logger.monitor_mask, memory_order_relaxed) & kind))
+		sys_k_event_logger_put(event_id, data, words);
+}
