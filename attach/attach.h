@@ -3,7 +3,7 @@
  * attach.h - streams with a name, and processes that attach to them: what the files of this unit
  * have in common.  core/stream/share.h tells how it works, format/door.h what is said at the door.
  *
- *   who beside whom     helper   pull   guests' helper
+ *   concurrency     helper   pull   guests' helper
  *   helper (door.c)        -      X          -            X: by the stream's mutex; one thread a stream
  *   pull (intake.c)        X      X          -            consumer, control calls, helper
  *

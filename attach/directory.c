@@ -3,7 +3,7 @@
  * directory.c - the names, descriptions and threads of this process, as the owners of the streams
  * that it is attached to read them.
  *
- *   who beside whom: takes the process lock; forget() in a forked child, which is alone.
+ *   concurrency: takes the process lock; forget() in a forked child, which is alone.
  *
  * One copy of the directory serves all attachments: the first one makes it, core/process/mirror.h keeps it
  * up to date, and it stays, with its descriptor, as long as the process, as the directory itself

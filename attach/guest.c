@@ -3,7 +3,7 @@
  * guest.c - attaching to another process' stream: an ordinary stream of this process in memory that
  * the other one may read, and a thread that starts and stops it as that one says.
  *
- *   who beside whom     attach   helper   shutdown   forked child
+ *   concurrency     attach   helper   shutdown   forked child
  *   attach                 -        P         -            -        P: the phase says whose turn it is
  *   helper                 P        -         J            -        J: shutdown waits for its end
  *   shutdown               -        J         -            -

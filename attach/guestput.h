@@ -3,7 +3,7 @@
  * guestput.h - what a guest recorded goes into the guests' lane, as if a trace point of this process
  * had recorded it.
  *
- *   who beside whom: with the stream's mutex, beside this process' writers; thread() under no lock.
+ *   concurrency: with the stream's mutex, beside this process' writers; thread() under no lock.
  */
 #ifndef PXT_GUESTPUT_H
 #define PXT_GUESTPUT_H

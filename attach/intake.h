@@ -2,7 +2,7 @@
 /*
  * intake.h - what the owner notes of a guest's memory (attach/intake.c, guestlane.c, types.c).
  *
- *   who beside whom     learn (types.c)   pull (the rest)   the guest
+ *   concurrency     learn (types.c)   pull (the rest)   the guest
  *   learn                     -                 X                X
  *   pull                      X                 -                X
  *                                               X: meet in words marked _Atomic here, and in the

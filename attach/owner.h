@@ -2,7 +2,7 @@
 /*
  * owner.h - the owner's side of a stream with a name: what its files have in common.
  *
- *   who beside whom       helper   pull, state   open, close
+ *   concurrency       helper   pull, state   open, close
  *   helper                   -          X             -       close() waits for the helper's end
  *   pull, state              X          X             X       X: by the stream's mutex
  *

@@ -7,7 +7,7 @@
  * order.  Both hold this file; the linker keeps one _pxt_handles, so an identifier made by one
  * library is known to the functions of the other, which act through its operations.
  *
- *   who beside whom      add   find   remove
+ *   concurrency      add   find   remove
  *   add                   -     -      -        all may run at once, on any threads;
  *   find                  -     -      X(1)     (1) the object must outlive its users: the
  *   remove                -    X(1)    -            owner of the object sees to that

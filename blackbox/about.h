@@ -2,7 +2,7 @@
 /*
  * about.h - text about the process, for the files of streams (format/label.h has its lines).
  *
- *   who beside whom: under the process lock.
+ *   concurrency: under the process lock.
  */
 #ifndef PXT_ABOUT_H
 #define PXT_ABOUT_H

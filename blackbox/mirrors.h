@@ -2,7 +2,7 @@
 /*
  * mirrors.h - the list of mirrors, for both halves of their upkeep.
  *
- *   who beside whom: any thread may look; core/process/mirror.h says who changes it.
+ *   concurrency: any thread may look; core/process/mirror.h says who changes it.
  */
 #ifndef PXT_MIRRORS_H
 #define PXT_MIRRORS_H

@@ -2,7 +2,7 @@
 /*
  * room.h - room in a file, before it becomes a stream's memory.
  *
- *   who beside whom: under the process lock.
+ *   concurrency: under the process lock.
  */
 #ifndef PXT_ROOM_H
 #define PXT_ROOM_H

@@ -3,7 +3,7 @@
  * door.h - what processes say to each other at the door of a stream: a Unix socket of type
  * SOCK_SEQPACKET whose path is the stream's name (posix_trace_attr_setsharename_np()).
  *
- *   who beside whom: any number of clients; each message is taken and answered whole.
+ *   concurrency: any number of clients; each message is taken and answered whole.
  *
  * The owner believes nothing: a message that is too short, too long, of another version, or with
  * text that is not terminated is answered by an error, and its connection ends.  Both ends run on

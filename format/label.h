@@ -3,7 +3,7 @@
  * label.h - what a block of trace memory says of itself, so that it can be read where its process
  * is gone: in a file, in a core file, in a dump of a board's memory.
  *
- *   who beside whom: written once before the block is found by anybody, never changed.
+ *   concurrency: written once before the block is found by anybody, never changed.
  *
  * A label stands at the beginning of every stream's block and of every process' directory.  Fields
  * have the widths written here on every machine; the byte order is the recorder's, and `order`

@@ -9,7 +9,7 @@
  * No division and no 128-bit type is needed for a conversion: two multiplications by reciprocals
  * that are at most 1 too small, each followed by one correction.
  *
- * who beside whom: a struct pxt_ticks does not change after pxt_ticks_init(); any thread reads it.
+ * concurrency: a struct pxt_ticks does not change after pxt_ticks_init(); any thread reads it.
  */
 #ifndef PXT_TICKS_H
 #define PXT_TICKS_H

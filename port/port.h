@@ -7,7 +7,7 @@
  * Units and Core touch the operating system here and nowhere else, so that a fake port can fail
  * the n-th call of each kind (tests/fakes).  tests/test_port.c holds what any port must pass.
  *
- * who beside whom: every function may run in any number of threads at once, except where noted.
+ * concurrency: every function may run in any number of threads at once, except where noted.
  * Only pxt_port_ticks(), pxt_port_cpu_word(), pxt_port_thread() and pxt_port_wake() run on the trace
  * path, in signal or interrupt context too.
  */

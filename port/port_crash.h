@@ -2,7 +2,7 @@
 /*
  * port_crash.h - being told of the signals that end a process, before they do.
  *
- *   who beside whom: watch() under a lock of the caller's; the handler at any time, in any thread.
+ *   concurrency: watch() under a lock of the caller's; the handler at any time, in any thread.
  */
 #ifndef PXT_PORT_CRASH_H
 #define PXT_PORT_CRASH_H

@@ -5,7 +5,7 @@
  * No function is a cancellation point, none touches errno, none needs a thread library.  Memory
  * is that of the C library, so that children made by fork() can go on reading an opened log.
  *
- * who beside whom: any number of readers of one struct pxt_port_file; close excludes all others.
+ * concurrency: any number of readers of one struct pxt_port_file; close excludes all others.
  */
 #ifndef PXT_PORT_FILE_H
 #define PXT_PORT_FILE_H

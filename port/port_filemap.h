@@ -6,7 +6,7 @@
  * stream may have: EINVAL, the file will not do; ENOMEM, there is no room.  Never on the trace
  * path; no cancellation point; errno stays.
  *
- * who beside whom: under the process lock.
+ * concurrency: under the process lock.
  */
 #ifndef PXT_PORT_FILEMAP_H
 #define PXT_PORT_FILEMAP_H

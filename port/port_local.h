@@ -7,7 +7,7 @@
  * handler that runs in between.  All descriptors are closed by exec, and none is 0, 1 or 2.  None of
  * the functions waits, but for those that have a time limit.
  *
- * who beside whom: one caller at a time for one descriptor; ring() also beside all others.
+ * concurrency: one caller at a time for one descriptor; ring() also beside all others.
  */
 #ifndef PXT_PORT_LOCAL_H
 #define PXT_PORT_LOCAL_H

@@ -2,7 +2,7 @@
 /*
  * port_log.h - what Trace-To-Log asks of the system: a place for a log's bytes.
  *
- * who beside whom: one caller at a time for one struct pxt_port_log.  No function is a
+ * concurrency: one caller at a time for one struct pxt_port_log.  No function is a
  * cancellation point, none touches errno.  A write may raise SIGXFSZ or SIGPIPE in the calling
  * thread; threads of port_thread.h have both blocked (DEC-40).
  */

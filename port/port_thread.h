@@ -5,7 +5,7 @@
  * It runs with all signals blocked and cannot be cancelled by accident: nobody has its pthread_t.
  * A forked child has no such thread; there a struct pxt_port_thread is forgotten, not joined.
  *
- *   who beside whom     start, join     the thread itself
+ *   concurrency     start, join     the thread itself
  *   start, join              X                 -
  *   (X: of one struct, one after the other: the caller sees to it; of different ones, at any time.
  *   -: start writes what the thread reads before that begins, and `handle` is start's and join's.)

@@ -2,7 +2,7 @@
 /*
  * follow.c - a log that grows while its stream goes on, for somebody who looks on (core/copy/follow.h).
  *
- *   who beside whom: one caller at a time for one follower; beside everybody else.
+ *   concurrency: one caller at a time for one follower; beside everybody else.
  *
  * One copy of the stream is made again and again (core/copy/copy.h) and consumed like a stream of its own, up to the
  * moment at which it was made; what is younger is taken from the next one.  The log is begun once.

@@ -2,7 +2,7 @@
 /*
  * tolog.h - what the files of the unit Trace To Log share: a stream's log, and who may touch it.
  *
- *   who beside whom   flush, clear, end   get_status   writers
+ *   concurrency   flush, clear, end   get_status   writers
  *   flush, clear, end        T                -            -
  *   get_status               -                -            -
  *

@@ -2,7 +2,7 @@
 /*
  * barrier.h - START and STOP by call: where they are put, and whether they find room.
  *
- *   who beside whom: under the stream's mutex, with the lanes closed; pxt_barrier_start_has_place()
+ *   concurrency: under the stream's mutex, with the lanes closed; pxt_barrier_start_has_place()
  *   beside writers, too: then the answer may be old when it is returned.
  *
  * With several lanes a mark goes into each, so that the merge knows what comes before.  In a stream

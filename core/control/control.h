@@ -2,7 +2,7 @@
 /*
  * control.h - start, stop and clear, as control calls share them.
  *
- *   who beside whom: under both locks (core/stream/stream.h), beside writers; shut_gate() also with
+ *   concurrency: under both locks (core/stream/stream.h), beside writers; shut_gate() also with
  *   the stream's mutex alone, in a handler (seal.c).
  */
 #ifndef PXT_CONTROL_H

@@ -2,7 +2,7 @@
 /*
  * counts.h - what a stream reports of itself: its status, and the law of its counts.
  *
- *   who beside whom: under the stream's mutex, beside writers.
+ *   concurrency: under the stream's mutex, beside writers.
  */
 #ifndef PXT_COUNTS_H
 #define PXT_COUNTS_H

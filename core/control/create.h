@@ -2,7 +2,7 @@
 /*
  * create.h - making a stream.
  *
- *   who beside whom: any thread, beside all other calls; the process lock inside.
+ *   concurrency: any thread, beside all other calls; the process lock inside.
  */
 #ifndef PXT_CREATE_H
 #define PXT_CREATE_H

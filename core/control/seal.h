@@ -2,7 +2,7 @@
 /*
  * seal.h - the stop of a stream when its process is about to end by a signal.
  *
- *   who beside whom: in the handler of a fatal signal, with the stream's mutex alone.
+ *   concurrency: in the handler of a fatal signal, with the stream's mutex alone.
  */
 #ifndef PXT_SEAL_H
 #define PXT_SEAL_H

@@ -2,7 +2,7 @@
 /*
  * shutdown.h - the end of a stream.
  *
- *   who beside whom: any thread, beside writers, readers and other control calls; of two
+ *   concurrency: any thread, beside writers, readers and other control calls; of two
  *   shutdowns of one stream one finds it gone.  Returns when its memory is given back.
  */
 #ifndef PXT_SHUTDOWN_H

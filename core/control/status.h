@@ -2,7 +2,7 @@
 /*
  * status.h - posix_trace_get_status() of a stream without a log.
  *
- *   who beside whom: any thread, beside all other calls; the stream's mutex inside.
+ *   concurrency: any thread, beside all other calls; the stream's mutex inside.
  */
 #ifndef PXT_STATUS_H
 #define PXT_STATUS_H

@@ -2,7 +2,7 @@
 /*
  * streamops.h - operations on an identifier that active streams of every unit share (struct pxt_ops).
  *
- *   who beside whom: any thread, beside all other calls; the stream's mutex inside.
+ *   concurrency: any thread, beside all other calls; the stream's mutex inside.
  */
 #ifndef PXT_STREAMOPS_H
 #define PXT_STREAMOPS_H

@@ -2,7 +2,7 @@
 /*
  * sysevent.h - the system events that control calls record.
  *
- *   who beside whom: under the stream's mutex, beside writers.
+ *   concurrency: under the stream's mutex, beside writers.
  */
 #ifndef PXT_SYSEVENT_H
 #define PXT_SYSEVENT_H

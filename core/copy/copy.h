@@ -2,7 +2,7 @@
 /*
  * copy.h - what a stream holds at one moment, as a stream of its own that nobody else can find.
  *
- *   who beside whom   take   writers   consumer, control
+ *   concurrency   take   writers   consumer, control
  *   take                -       -              X           (X: the stream's mutex)
  *
  * Whoever has a copy consumes it as any stream (consumer.h), without a lock.  What a consumer does

@@ -3,7 +3,7 @@
  * follow.h - a log that grows, made from private copies of a stream one after the other: for those
  * who look on while a stream goes on.  (Unit Trace To Log makes it: tolog/follow.c.)
  *
- *   who beside whom: one caller at a time for one follower; beside everybody else, consumers too.
+ *   concurrency: one caller at a time for one follower; beside everybody else, consumers too.
  *
  * Of the stream nothing is taken: its own readers, flushes and policies notice nothing.  A follower
  * that comes back too late has missed what was overwritten meanwhile; its log says how much.

@@ -2,7 +2,7 @@
 /*
  * clock.h - the rate of the counter that stamps are read from.
  *
- *   who beside whom: written by the start of the process, before there are streams.
+ *   concurrency: written by the start of the process, before there are streams.
  */
 #ifndef PXT_CLOCK_H
 #define PXT_CLOCK_H

@@ -3,7 +3,7 @@
  * directory.h - the process' own block of memory: the name map with its descriptions, and the
  * thread table.  Beside a stream's block it is all that is needed to read a stream elsewhere.
  *
- *   who beside whom: made under the process lock, never moved or given back in this process;
+ *   concurrency: made under the process lock, never moved or given back in this process;
  *   its parts have their own rules (names.h, threads.h).
  *
  * It begins with a label (format/label.h) and holds no pointers: it can be mapped anywhere, and

@@ -3,7 +3,7 @@
  * family.h - processes that came from one another by fork and trace into the same streams
  * (POSIX_TRACE_INHERITED, DEC-43).
  *
- *   who beside whom: relatives at any time, and any of them may die at any instruction; within a
+ *   concurrency: relatives at any time, and any of them may die at any instruction; within a
  *   process, what changes something is called under the process lock, or in a child before fork()
  *   returns in it.
  *

@@ -3,7 +3,7 @@
  * forked.h - a child that comes back into a trace point: a handler that interrupted the trace point
  * forks, and returns in the child as well.
  *
- *   who beside whom: before_fork() in the thread that forks; the rest in the child, most of it in that
+ *   concurrency: before_fork() in the thread that forks; the rest in the child, most of it in that
  *   thread alone.  The list of entries is made before fork() returns, and read by any thread.
  *
  * The trace point goes on with the addresses that it had.  They stay, but nobody else looks there: in

@@ -2,7 +2,7 @@
 /*
  * holdback.h - how long a thread that is inside a trace point is waited for.
  *
- *   who beside whom: read at any time; written by tests alone.
+ *   concurrency: read at any time; written by tests alone.
  */
 #ifndef PXT_HOLDBACK_H
 #define PXT_HOLDBACK_H

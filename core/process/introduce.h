@@ -2,7 +2,7 @@
 /*
  * introduce.h - a thread says its name, while it can be asked.
  *
- *   who beside whom: under the process lock; the names are read at any time.
+ *   concurrency: under the process lock; the names are read at any time.
  */
 #ifndef PXT_INTRODUCE_H
 #define PXT_INTRODUCE_H

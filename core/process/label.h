@@ -3,7 +3,7 @@
  * label.h - the label at the beginning of the directory (format/label.h), where the configuration has
  * labels.
  *
- *   who beside whom: written before anybody else finds the block.
+ *   concurrency: written before anybody else finds the block.
  */
 #ifndef PXT_CORE_LABEL_H
 #define PXT_CORE_LABEL_H

@@ -2,7 +2,7 @@
 /*
  * label_names.h - where the directory's label says that names lie.
  *
- *   who beside whom: as label.h.
+ *   concurrency: as label.h.
  */
 #ifndef PXT_LABEL_NAMES_H
 #define PXT_LABEL_NAMES_H

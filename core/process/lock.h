@@ -2,7 +2,7 @@
 /*
  * lock.h - taking a lock that its holder may never give back.
  *
- *   who beside whom: any thread, in signal handlers too.
+ *   concurrency: any thread, in signal handlers too.
  */
 #ifndef PXT_LOCK_H
 #define PXT_LOCK_H

@@ -3,7 +3,7 @@
  * look.h - what a trace point keeps of its look whether a type is wanted (core/stream/wanted.h): where the
  * type's bit is, so that it need not be found twice.
  *
- *   who beside whom: as core/stream/wanted.h.
+ *   concurrency: as core/stream/wanted.h.
  */
 #ifndef PXT_LOOK_H
 #define PXT_LOOK_H

@@ -4,7 +4,7 @@
  * date: who kills the process finds in each file the names, descriptions and threads that the
  * events in it can have.
  *
- *   who beside whom     thread    name, format, named, begin, end
+ *   concurrency     thread    name, format, named, begin, end
  *   thread                -                   -                      trace points, signal handlers
  *   the others            -                   X                      X: the process lock; names and
  *                                                                       formats, with relatives kept

@@ -3,7 +3,7 @@
  * names.h - the name map of the process: user event types, in order of definition, with the
  * descriptions of their payloads (ruling 16).
  *
- *   who beside whom    open   set_format   count, of, format
+ *   concurrency    open   set_format   count, of, format
  *   open                X         X               -
  *   set_format          X         X               -         (X: by the process lock, inside)
  *   count, of, format   -         -               -         readers wait for nobody

@@ -2,7 +2,7 @@
 /*
  * outside.h - threads that have no entry in the thread table.
  *
- *   who beside whom: any threads enter and leave at once, in signal handlers too; whoever waits for
+ *   concurrency: any threads enter and leave at once, in signal handlers too; whoever waits for
  *   them gives the turn on (core/process/threads.c), one at a time.
  */
 #ifndef PXT_OUTSIDE_H

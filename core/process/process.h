@@ -9,7 +9,7 @@
  * The same page has all that a trace point reads of the process, the most of it in one line: a call
  * that finds nothing in the caches waits for few lines, and for few translations of addresses.
  *
- *   who beside whom: lock and unlock exclude each other; `epoch` may be read at any time.
+ *   concurrency: lock and unlock exclude each other; `epoch` may be read at any time.
  */
 #ifndef PXT_PROCESS_H
 #define PXT_PROCESS_H

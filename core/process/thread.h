@@ -2,7 +2,7 @@
 /*
  * thread.h - one thread's entry in the thread table (threads.h has the rules).
  *
- *   who beside whom: its own thread and that one's handlers write, others look.
+ *   concurrency: its own thread and that one's handlers write, others look.
  */
 #ifndef PXT_THREAD_H
 #define PXT_THREAD_H

@@ -2,7 +2,7 @@
 /*
  * threads.h - the process' thread table: who traced, and who is inside a trace point now.
  *
- *   who beside whom     enter/leave    wait_left    look-up
+ *   concurrency     enter/leave    wait_left    look-up
  *   enter/leave              -             -            -      any threads, signal handlers too
  *   wait_left                -             X            -
  *   look-up                  -             -            -

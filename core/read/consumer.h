@@ -3,7 +3,7 @@
  * consumer.h - the reading side of a stream, for getnext (On-Line) and for the flusher
  * (Trace-To-Log): one sequence of items out of lanes, side records and synthetic events.
  *
- *   who beside whom: one consumer at a time (the stream's mutex); writers at any time.
+ *   concurrency: one consumer at a time (the stream's mutex); writers at any time.
  *
  * Use: next(); read() or slots(); done().  next() consumes nothing.  read() or slots() may find
  * that the record was overwritten meanwhile (LOOP): then next() again.

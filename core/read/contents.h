@@ -2,7 +2,7 @@
 /*
  * contents.h - what an item of the sequence holds.
  *
- *   who beside whom: as consumer.h.
+ *   concurrency: as consumer.h.
  */
 #ifndef PXT_CONTENTS_H
 #define PXT_CONTENTS_H

@@ -2,7 +2,7 @@
 /*
  * gap.h - what was lost before the next event, and whether that was reported.
  *
- *   who beside whom: as consumer.h.
+ *   concurrency: as consumer.h.
  */
 #ifndef PXT_GAP_H
 #define PXT_GAP_H

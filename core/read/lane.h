@@ -2,7 +2,7 @@
 /*
  * lane.h - one lane as its consumer sees it: where it stands, and what stands there.
  *
- *   who beside whom: as consumer.h; head() and floor(), in control calls, too, by the stream's mutex.
+ *   concurrency: as consumer.h; head() and floor(), in control calls, too, by the stream's mutex.
  */
 #ifndef PXT_LANE_H
 #define PXT_LANE_H

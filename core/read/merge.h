@@ -2,7 +2,7 @@
 /*
  * merge.h - which lane's front record comes next.
  *
- *   who beside whom: as consumer.h.
+ *   concurrency: as consumer.h.
  */
 #ifndef PXT_MERGE_H
 #define PXT_MERGE_H

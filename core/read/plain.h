@@ -3,7 +3,7 @@
  * plain.h - what a record holds, out of its ring: continuation slots of any, data and context of a
  * plain one, whose context is one number in the first continuation slot, with 4 bytes of data.
  *
- *   who beside whom: as consumer.h.
+ *   concurrency: as consumer.h.
  */
 #ifndef PXT_PLAIN_H
 #define PXT_PLAIN_H

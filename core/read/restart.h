@@ -2,7 +2,7 @@
 /*
  * restart.h - a stream that a writer stopped runs again when it was emptied.
  *
- *   who beside whom: as consumer.h; now() in control calls, too, by the stream's mutex.
+ *   concurrency: as consumer.h; now() in control calls, too, by the stream's mutex.
  */
 #ifndef PXT_RESTART_H
 #define PXT_RESTART_H

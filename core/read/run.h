@@ -2,7 +2,7 @@
 /*
  * run.h - records in a row, for the flusher of a log.
  *
- *   who beside whom: as consumer.h.
+ *   concurrency: as consumer.h.
  */
 #ifndef PXT_RUN_H
 #define PXT_RUN_H

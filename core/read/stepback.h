@@ -3,7 +3,7 @@
  * stepback.h - what it means for a consumer that the counter has stepped back: the machine was
  * suspended, or the process restored elsewhere.
  *
- *   who beside whom: as consumer.h.
+ *   concurrency: as consumer.h.
  *
  * A stamp is read before its record is there.  So a front that was there before the clock was read
  * has no later stamp, or it is of a time before the step.  It does not wait for the clock then, and

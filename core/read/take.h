@@ -2,7 +2,7 @@
 /*
  * take.h - the next event as a reader takes it: next(), read() and done() of consumer.h in one step.
  *
- *   who beside whom: as consumer.h.
+ *   concurrency: as consumer.h.
  */
 #ifndef PXT_TAKE_H
 #define PXT_TAKE_H

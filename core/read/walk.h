@@ -3,7 +3,7 @@
  * walk.h - along the lane whose turn it is (consumer.h), record by record, as long as it is plain
  * that the next one comes next.
  *
- *   who beside whom: as consumer.h; a walk lives within one call of its consumer.
+ *   concurrency: as consumer.h; a walk lives within one call of its consumer.
  *
  * Use: begin(); front() and on() for each record; end(), if one was taken.
  */

@@ -3,7 +3,7 @@
  * autostop.h - the writer's side of the policies that do not overwrite (UNTIL_FULL, FLUSH): the
  * writer that takes the last slot, or finds no room, turns the gate to "stopped automatically".
  *
- *   who beside whom: writers at once, and beside consumer and control; the gate is turned by
+ *   concurrency: writers at once, and beside consumer and control; the gate is turned by
  *   compare-exchange from the value the writer saw, generation included, so that a late writer
  *   cannot stop a stream that was restarted meanwhile.
  */

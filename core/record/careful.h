@@ -3,7 +3,7 @@
  * careful.h - the careful way of a trace point: any number of streams, any policy, any stamps, trace
  * points inside of each other, and threads without a place in the thread table.
  *
- *   who beside whom: as emit.h.
+ *   concurrency: as emit.h.
  */
 #ifndef PXT_CAREFUL_H
 #define PXT_CAREFUL_H

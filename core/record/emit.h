@@ -2,7 +2,7 @@
 /*
  * emit.h - from a trace point into the streams that want the event.
  *
- *   who beside whom     trace points     consumer     control
+ *   concurrency     trace points     consumer     control
  *   trace points             -               -            -
  *   (-: any number at once, in signal handlers too, which may interrupt a trace point anywhere.)
  *

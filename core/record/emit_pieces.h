@@ -3,7 +3,7 @@
  * emit_pieces.h - what stands behind the slot of the context, on the short way: the record does not
  * cross the ring's end.
  *
- *   who beside whom: as emit.h.
+ *   concurrency: as emit.h.
  */
 #ifndef PXT_EMIT_PIECES_H
 #define PXT_EMIT_PIECES_H

@@ -4,7 +4,7 @@
  * its stamps are plain, nothing unusual stands where the record goes (core/ring/ring.h: calm), and the
  * data fits into the slot of the context.
  *
- *   who beside whom: as core/record/emit.h.
+ *   concurrency: as core/record/emit.h.
  *
  * Everything else ends in a call of one of the functions below, behind which nothing is left to do, and
  * what is needed behind the exchange alone is worked out there: so hardly a register is saved.

@@ -2,7 +2,7 @@
 /*
  * short.h - the steps of the short trace points: a place in the ring, its slots, and the way out.
  *
- *   who beside whom: as core/record/emit.h.
+ *   concurrency: as core/record/emit.h.
  */
 #ifndef PXT_SHORT_H
 #define PXT_SHORT_H

@@ -3,7 +3,7 @@
  * pieces.h - the first and the last bytes of an event's data, as words of slots: a slot that is put
  * together in memory costs a stall when it is loaded as a whole.
  *
- *   who beside whom: reads what belongs to the caller alone.
+ *   concurrency: reads what belongs to the caller alone.
  */
 #ifndef PXT_PIECES_H
 #define PXT_PIECES_H

@@ -6,7 +6,7 @@
  * its record's number.  A writer owns nothing but the slots it reserved, so whatever becomes of
  * it harms one record, which the consumer passes over and counts.
  *
- *   who beside whom     reserve/store   consumer (core/read/consumer.c)   control (core/control/control.c)
+ *   concurrency     reserve/store   consumer (core/read/consumer.c)   control (core/control/control.c)
  *   reserve/store             -                     -                           -
  *   consumer                  -                     X                           X
  *   control                   -                     X                           X

@@ -3,7 +3,7 @@
  * admit.h - may this event enter this stream?  The filter's data and the answer, inline; only
  * the call that sets it belongs to the Event Filter unit.
  *
- *   who beside whom     admits     set_filter, clear
+ *   concurrency     admits     set_filter, clear
  *   admits                 -              -
  *   set_filter, clear      -              X            X: both locks (core/stream/stream.h)
  *

@@ -2,7 +2,7 @@
 /*
  * block.h - the memory of a stream: its header, the words of all lanes, then their slots.
  *
- *   who beside whom        writers (emit.c)   consumer   control
+ *   concurrency        writers (emit.c)   consumer   control
  *   writers                       -              -          -
  *   consumer                      -              X          X     X: by the stream's mutex
  *   control                       -              X          X     and, for what touches

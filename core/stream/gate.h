@@ -2,7 +2,7 @@
 /*
  * gate.h - whether a stream runs, and what its reader is still owed of automatic stops and restarts.
  *
- *   who beside whom: writers read the gate, and turn it to "stopped automatically"
+ *   concurrency: writers read the gate, and turn it to "stopped automatically"
  *   (core/record/autostop.h); all else here belongs to whoever holds the stream's mutex.
  *
  * The gate is one word, which writers read once for each event: PXT_GATE_... in block.h.  Behind it

@@ -2,7 +2,7 @@
 /*
  * inherited.h - whether other processes may write into a stream's block (core/process/family.h).
  *
- *   who beside whom: any; what it reads does not change.
+ *   concurrency: any; what it reads does not change.
  */
 #ifndef PXT_INHERITED_H
 #define PXT_INHERITED_H

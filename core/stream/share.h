@@ -2,7 +2,7 @@
 /*
  * share.h - streams that processes which are no relatives trace into (unit Attached Processes).
  *
- *   who beside whom     own writers   consumer, control   pull, put, lost   open, close
+ *   concurrency     own writers   consumer, control   pull, put, lost   open, close
  *   own writers              -                -                  -               -
  *   the others               -                X                  X               X
  *                                                   X: the stream's mutex; open and close: see below

@@ -2,7 +2,7 @@
 /*
  * startset.h - the filter as the data of START, and where that is kept until START is read.
  *
- *   who beside whom: under the stream's mutex.
+ *   concurrency: under the stream's mutex.
  */
 #ifndef PXT_STARTSET_H
 #define PXT_STARTSET_H

@@ -2,7 +2,7 @@
 /*
  * stream.h - a stream: its block of memory and what this process keeps beside it.
  *
- *   who beside whom        writers (emit.c)   consumer   control
+ *   concurrency        writers (emit.c)   consumer   control
  *   writers                       -              -          -
  *   consumer                      -              X          X     X: by the stream's mutex
  *   control                       -              X          X     and, for what touches

@@ -3,7 +3,7 @@
  * streamlabel.h - the label at the beginning of a stream's block (format/label.h), where the
  * configuration has labels.
  *
- *   who beside whom: written before anybody else finds the block.
+ *   concurrency: written before anybody else finds the block.
  */
 #ifndef PXT_STREAMLABEL_H
 #define PXT_STREAMLABEL_H

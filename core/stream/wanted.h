@@ -4,7 +4,7 @@
  * event type the streams that are running or automatically stopped and do not filter it out
  * (LPT-33, ruling 11).
  *
- *   who beside whom: readers (trace points) at any time; changes under the process lock.
+ *   concurrency: readers (trace points) at any time; changes under the process lock.
  *
  * The table is a hint that is never too small for long and may be too large for a moment: what
  * counts is the stream's own gate and filter, which a writer looks at behind it.

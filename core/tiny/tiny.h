@@ -7,7 +7,7 @@
  * writer that needs its room.  So there are no tags, no lanes, no thread table, no reader's
  * mistakes to be made good.
  *
- *   who beside whom     event   take   start, stop, clear   create, shutdown   names_open
+ *   concurrency     event   take   start, stop, clear   create, shutdown   names_open
  *   any two of these      -       -            -                    -               -
  *   (-: one after the other, by pxt_irq_save(); event may stand in interrupt handlers.)
  *

@@ -7,7 +7,7 @@
  * 64-bit word is changed, some ten instructions.  Nothing here can be killed in between, and there
  * is no second processor, so program order is the order that everybody sees.
  *
- *   who beside whom         slot_store   slot_load   cursor_*   ticks
+ *   concurrency         slot_store   slot_load   cursor_*   ticks
  *   any of these                -            -          -         -     in interrupt handlers too
  */
 #ifndef PXT_PORT_ATOMIC_H

@@ -3,7 +3,7 @@
  * mutex.c - the lock between control calls.  Priority inheritance, because a real-time thread
  * that stops a stream must not wait for an ordinary one that was preempted inside.
  *
- *   who beside whom: lock, try and unlock, any threads; try and unlock in signal handlers, too.
+ *   concurrency: lock, try and unlock, any threads; try and unlock in signal handlers, too.
  *
  * A word as the kernel's priority-inheriting futexes want it: the number of the thread that holds
  * it, and a bit when others wait.  Who finds it free takes it by one exchange, as the C library's

@@ -10,7 +10,7 @@
  * What they share: arch/whole.h (a slot is one access), arch/pieces.h (slots out of bytes),
  * arch/counter.h (a counter as clock), arch/numbers.h (64 bits), arch/own.h, arch/tool.h.
  *
- *   who beside whom         slot_store   slot_load   head_*   ticks
+ *   concurrency         slot_store   slot_load   head_*   ticks
  *   any of these                -            -          -       -      all at once, in signal
  *                                                                      handlers too
  */

@@ -2,7 +2,7 @@
 /*
  * relatives.h - the fence that reaches other processes, for fence.c.
  *
- *   who beside whom: any thread, at any time.
+ *   concurrency: any thread, at any time.
  *
  * A pointer, because Log Retrieval has the one file and not the other.
  */

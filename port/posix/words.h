@@ -2,7 +2,7 @@
 /*
  * words.h - slots and cursors where nothing wider than 32 bits is stored in one access.
  *
- *   who beside whom         cell_store   cell_load   cursor, counter, twins, wide
+ *   concurrency         cell_store   cell_load   cursor, counter, twins, wide
  *   any of these                -            -            -      all at once, in signal handlers too
  *
  * No lock, because a handler may interrupt its holder, and a holder may be killed.  Instead every
