@@ -12,7 +12,7 @@
 #include <string.h>
 #include <trace.h>
 
-uint32_t pxt_door_filtered(struct pxt_block *block)
+uint32_t pxt_ask_filter_now(struct pxt_block *block)
 {
 	uint32_t gate = atomic_load_explicit(&block->gate, memory_order_acquire);
 	uint32_t count = 0;
@@ -51,8 +51,8 @@ static int unknown(const char *name, char text[128])
 	return EINVAL;
 }
 
-int pxt_door_do_filter(
-    struct pxt_door *door, int how, const char *words, uint32_t bytes, char text[128])
+int pxt_ask_filter(
+    struct pxt_ctlsock *ctlsock, int how, const char *words, uint32_t bytes, char text[128])
 {
 	trace_event_set_t set;
 
@@ -65,5 +65,5 @@ int pxt_door_do_filter(
 			return unknown(words + at, text);
 		(void)posix_trace_eventset_add(id, &set);
 	}
-	return posix_trace_set_filter(door->trid, &set, how);
+	return posix_trace_set_filter(ctlsock->trid, &set, how);
 }

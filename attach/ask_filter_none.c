@@ -4,16 +4,16 @@
 
 #include <errno.h>
 
-uint32_t pxt_door_filtered(struct pxt_block *block)
+uint32_t pxt_ask_filter_now(struct pxt_block *block)
 {
 	(void)block;
 	return 0;
 }
 
-int pxt_door_do_filter(
-    struct pxt_door *door, int how, const char *words, uint32_t bytes, char text[128])
+int pxt_ask_filter(
+    struct pxt_ctlsock *ctlsock, int how, const char *words, uint32_t bytes, char text[128])
 {
-	(void)door;
+	(void)ctlsock;
 	(void)how;
 	(void)words;
 	(void)bytes;

@@ -4,7 +4,7 @@
 
 #include <trace.h>
 
-int pxt_door_do_flush(struct pxt_door *door)
+int pxt_ask_flush(struct pxt_ctlsock *ctlsock)
 {
-	return posix_trace_flush(door->trid);
+	return posix_trace_flush(ctlsock->trid);
 }

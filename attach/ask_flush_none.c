@@ -4,8 +4,8 @@
 
 #include <errno.h>
 
-int pxt_door_do_flush(struct pxt_door *door)
+int pxt_ask_flush(struct pxt_ctlsock *ctlsock)
 {
-	(void)door;
+	(void)ctlsock;
 	return ENOTSUP;
 }

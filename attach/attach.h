@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * attach.h - streams with a name, and processes that attach to them: what the files of this unit
- * have in common.  core/stream/share.h tells how it works, format/door.h what is said at the door.
+ * have in common.  core/stream/share.h tells how it works, format/ctlsock.h what is said at the control socket.
  *
- *   concurrency     helper   pull   guests' helper
- *   helper (door.c)        -      X          -            X: by the stream's mutex; one thread a stream
+ *   concurrency     helper   pull   producers' helper
+ *   helper (ctlsock.c)        -      X          -            X: by the stream's mutex; one thread a stream
  *   pull (intake.c)        X      X          -            consumer, control calls, helper
  *
  * Owner:   name.c    names and paths, sockets that dead processes left
- *          door.c    the socket and its helper thread (owner.h: what these files share)
- *          callers.c connections, messages
- *          guests.c  attached processes, from the first message to the last record
+ *          ctlsock.c    the socket and its helper thread (owner.h: what these files share)
+ *          connections.c  messages
+ *          producers.c  attached processes, from the first message to the last record
  *          request.c what others may ask (ask_*.c: what a unit does that may be off)
  *          follow.c  a log that grows, for pxtrace attach
- *          intake.c  guests' memory: checked once, pulled again and again
- *          guestlane.c one lane of it: finished, overwritten, never to be finished
- *          types.c   guests' event types, in this process' numbers
- * Guest:   guest.c   posix_trace_attach_np(), and the helper thread that hears START and STOP
+ *          intake.c  producers' memory: checked once, pulled again and again
+ *          producer_lane.c one lane of it: finished, overwritten, never to be finished
+ *          types.c   producers' event types, in this process' numbers
+ * Producer:   producer.c   posix_trace_attach_np(), and the helper thread that hears START and STOP
  *          directory.c names and threads, as owners read them
  * Both:    attr.c    the name, among a stream's attributes
  */
@@ -24,46 +24,46 @@
 #define PXT_ATTACH_H
 
 #include "core/stream/share.h"
-#include "format/door.h"
+#include "format/ctlsock.h"
 
 #include <stdbool.h>
 
-/* The unit's table for Core (attach/door.c). */
+/* The unit's table for Core (attach/ctlsock.c). */
 extern const struct pxt_share_ops pxt_attach_share;
 
 /* ---- Names (attach/name.c) ---- */
 
 /* Whether @name can be a stream's: length, no ".", "..", "". */
-bool pxt_door_name_valid(const char *name);
+bool pxt_name_valid(const char *name);
 /*
  * The socket's path of @name, in the first of the user's folders that has it, or with @make in the
  * first that he can have, which is made where it is missing.  EACCES: the folder is not the user's
  * alone; EINVAL: the path is too long; or 0.
  */
-int pxt_door_path(const char *name, bool make, char path[PXT_DOOR_PATH]);
+int pxt_name_path(const char *name, bool make, char path[PXT_CTLSOCK_PATH]);
 
-/* ---- A guest's directory (attach/directory.c) ---- */
+/* ---- A producer's directory (attach/producer_directory.c) ---- */
 
 /*
  * *fd: sealed memory with a copy of this process' directory that is kept up to date; it stays this
  * unit's.  EAGAIN (no descriptor, or no such memory here), ENOTSUP, ENOMEM or 0.  Takes the process lock.
  */
-int pxt_guest_directory(int *fd);
+int pxt_producer_directory(int *fd);
 /* In a forked child, which has nothing of it but the descriptor.  Async-signal-safe. */
-void pxt_guest_directory_forget(void);
+void pxt_producer_directory_forget(void);
 
-/* ---- Guests' memory (attach/intake.c); helper: begin, learn, end; all else with the mutex ---- */
+/* ---- Producers' memory (attach/intake.c); helper: begin, learn, end; all else with the mutex ---- */
 
-struct pxt_guest_memory; /* one guest */
+struct pxt_producer_memory; /* one producer */
 
 /* A record of 4,095 bytes of data: whole slots, and what a writer may load before its data. */
-#define PXT_GUEST_PAYLOAD                                                                          \
+#define PXT_PRODUCER_PAYLOAD                                                                       \
 	((PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES + PXT_DATA_MAX + PXT_SLOT_PAYLOAD - 1u) /         \
 	    PXT_SLOT_PAYLOAD * PXT_SLOT_PAYLOAD)
 /* Room for it. */
-struct pxt_guest_payload {
+struct pxt_producer_payload {
 	unsigned char before[16]; /* loaded along with what follows, never used */
-	unsigned char bytes[PXT_GUEST_PAYLOAD];
+	unsigned char bytes[PXT_PRODUCER_PAYLOAD];
 };
 
 /*
@@ -72,26 +72,26 @@ struct pxt_guest_payload {
  * ENOMEM or 0.  @pid: as the system tells it of the connection (not what the memory says).  What is
  * kept of it is allocated here, so that places which nobody takes cost nothing.
  */
-int pxt_intake_begin(int stream, int directory, int32_t pid, struct pxt_guest_memory **made);
+int pxt_intake_begin(int stream, int directory, int32_t pid, struct pxt_producer_memory **made);
 /*
  * Takes over names and descriptions that came since, into this process' name map; without any lock.
- * Called by the helper when a guest arrives, each period, and when a pull has met a type that is
+ * Called by the helper when a producer arrives, each period, and when a pull has met a type that is
  * not known yet (which wants_types() tells then).
  */
-void pxt_intake_learn(struct pxt_guest_memory *guest);
-bool pxt_intake_wants_types(const struct pxt_guest_memory *guest);
-/* The guest has gone: what is finished in its memory is still pulled, nothing is waited for. */
-void pxt_intake_gone(struct pxt_guest_memory *guest);
+void pxt_intake_learn(struct pxt_producer_memory *producer);
+bool pxt_intake_wants_types(const struct pxt_producer_memory *producer);
+/* The producer has gone: what is finished in its memory is still pulled, nothing is waited for. */
+void pxt_intake_gone(struct pxt_producer_memory *producer);
 /* Gone, and nothing is left to pull. */
-bool pxt_intake_empty(struct pxt_guest_memory *guest);
-void pxt_intake_end(struct pxt_guest_memory *guest);
+bool pxt_intake_empty(struct pxt_producer_memory *producer);
+void pxt_intake_end(struct pxt_producer_memory *producer);
 /*
- * struct pxt_share_ops, pull: from @count guests at once, in the order of their stamps.  @guests:
+ * struct pxt_share_ops, pull: from @count producers at once, in the order of their stamps.  @producers:
  * entries may be NULL.  @payload: used meanwhile.
  */
-uint64_t pxt_intake_pull(struct pxt_stream *stream, struct pxt_guest_memory *const *guests,
-    unsigned count, struct pxt_guest_payload *payload, uint64_t clock, bool all);
+uint64_t pxt_intake_pull(struct pxt_stream *stream, struct pxt_producer_memory *const *producers,
+    unsigned count, struct pxt_producer_payload *payload, uint64_t clock, bool all);
 /* The stream starts at @ticks: older records are nobody's.  */
-void pxt_intake_started(struct pxt_guest_memory *guest, uint64_t ticks);
+void pxt_intake_started(struct pxt_producer_memory *producer, uint64_t ticks);
 
 #endif

@@ -8,7 +8,7 @@
 /* The table is set here, so that programs that give no names carry nothing of the unit. */
 PXT_API int posix_trace_attr_setsharename_np(trace_attr_t *attr, const char *name)
 {
-	if (pxt_attr_check(attr, attr) || (name && !pxt_door_name_valid(name)))
+	if (pxt_attr_check(attr, attr) || (name && !pxt_name_valid(name)))
 		return EINVAL;
 	if (name)
 		__atomic_store_n(&pxt_share_ops, &pxt_attach_share, __ATOMIC_RELEASE);

@@ -3,46 +3,46 @@
  * follow.c - logs for others: of what a stream holds at one moment, and of what comes.
  *
  * Written into files only, of file systems that keep nobody waiting: whoever passes a pipe or a terminal could
- * hold up the thread that takes all guests' events, and with it the stream's end.
+ * hold up the thread that takes all producers' events, and with it the stream's end.
  */
 #include "attach/owner.h"
 
 #include <errno.h>
 #include <trace_np.h>
 
-int pxt_door_do_snapshot(struct pxt_door *door, int fd)
+int pxt_follow_snapshot(struct pxt_ctlsock *ctlsock, int fd)
 {
-	return pxt_port_local_takes_log(fd) ? posix_trace_snapshot_np(door->trid, fd) : EINVAL;
+	return pxt_port_local_takes_log(fd) ? posix_trace_snapshot_np(ctlsock->trid, fd) : EINVAL;
 }
 
 /* The log keeps a descriptor of its own. */
-int pxt_door_do_follow(struct pxt_door *door, unsigned i, int fd)
+int pxt_follow_begin_log(struct pxt_ctlsock *ctlsock, unsigned i, int fd)
 {
-	struct pxt_caller *caller = &door->caller[i];
+	struct pxt_connection *connection = &ctlsock->connection[i];
 	int error;
 
 	if (!pxt_port_local_takes_log(fd))
 		return EINVAL;
-	if (pxt_door_count(door, PXT_CALLER_FOLLOWS) >= PXT_DOOR_FOLLOWERS)
+	if (pxt_connections_count(ctlsock, PXT_CONNECTION_FOLLOWS) >= PXT_CTLSOCK_FOLLOWERS)
 		return EAGAIN;
-	error = pxt_follow_begin(door->trid, fd, &caller->follow);
+	error = pxt_follow_begin(ctlsock->trid, fd, &connection->follow);
 	if (!error)
-		caller->kind = PXT_CALLER_FOLLOWS;
+		connection->kind = PXT_CONNECTION_FOLLOWS;
 	return error;
 }
 
 /* A log that cannot be written any more ends the connection, by which the other side sees it. */
-void pxt_door_follow_all(struct pxt_door *door)
+void pxt_follow_all(struct pxt_ctlsock *ctlsock)
 {
-	for (unsigned i = 0; i < PXT_DOOR_PLACES; i++) {
-		if (door->caller[i].kind == PXT_CALLER_FOLLOWS &&
-		    pxt_follow_step(door->caller[i].follow) != 0)
-			pxt_door_hang_up(door, i);
+	for (unsigned i = 0; i < PXT_CTLSOCK_PLACES; i++) {
+		if (ctlsock->connection[i].kind == PXT_CONNECTION_FOLLOWS &&
+		    pxt_follow_step(ctlsock->connection[i].follow) != 0)
+			pxt_connections_close(ctlsock, i);
 	}
 }
 
-void pxt_door_follow_end(struct pxt_caller *caller)
+void pxt_follow_close(struct pxt_connection *connection)
 {
-	pxt_follow_end(caller->follow);
-	caller->follow = NULL;
+	pxt_follow_end(connection->follow);
+	connection->follow = NULL;
 }

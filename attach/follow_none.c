@@ -4,27 +4,27 @@
 
 #include <errno.h>
 
-int pxt_door_do_snapshot(struct pxt_door *door, int fd)
+int pxt_follow_snapshot(struct pxt_ctlsock *ctlsock, int fd)
 {
-	(void)door;
+	(void)ctlsock;
 	(void)fd;
 	return ENOTSUP;
 }
 
-int pxt_door_do_follow(struct pxt_door *door, unsigned i, int fd)
+int pxt_follow_begin_log(struct pxt_ctlsock *ctlsock, unsigned i, int fd)
 {
-	(void)door;
+	(void)ctlsock;
 	(void)i;
 	(void)fd;
 	return ENOTSUP;
 }
 
-void pxt_door_follow_all(struct pxt_door *door)
+void pxt_follow_all(struct pxt_ctlsock *ctlsock)
 {
-	(void)door;
+	(void)ctlsock;
 }
 
-void pxt_door_follow_end(struct pxt_caller *caller)
+void pxt_follow_close(struct pxt_connection *connection)
 {
-	(void)caller;
+	(void)connection;
 }

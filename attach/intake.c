@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * intake.c - a guest's memory, from its arrival to its end, and the records that come out of it in
+ * intake.c - a producer's memory, from its arrival to its end, and the records that come out of it in
  * the order of their stamps; see intake.h.
  */
 #include "attach/intake.h"
 
-#include "attach/guestput.h"
+#include "attach/producer_put.h"
 
 #include "core/control/control.h"
 #include "core/process/context.h"
@@ -77,31 +77,31 @@ static bool directory_expected(const struct pxt_directory_label *label)
 	return memcmp(&want, label, sizeof(want)) == 0;
 }
 
-static int check_labels(struct pxt_guest_memory *guest)
+static int check_labels(struct pxt_producer_memory *producer)
 {
 	struct pxt_directory_label directory;
 	struct pxt_stream_label label;
 	size_t bytes;
 
-	if (guest->bytes < sizeof(struct pxt_block))
+	if (producer->bytes < sizeof(struct pxt_block))
 		return ENOTSUP;
-	pxt_guest_read(&label, guest->memory, sizeof(label));
+	pxt_producer_read(&label, producer->memory, sizeof(label));
 	if (!label.lanes || label.lanes > CONFIG_PTRACE_LANES_MAX ||
 	    (label.lanes & (label.lanes - 1u)) || label.slots < 1u << PXT_RING_MIN_SHIFT ||
 	    (label.slots & (label.slots - 1u)) || label.max_data > PXT_DATA_MAX ||
-	    (uint64_t)label.slots * label.lanes > PXT_GUEST_SLOTS || !same_clock(&label))
+	    (uint64_t)label.slots * label.lanes > PXT_PRODUCER_SLOTS || !same_clock(&label))
 		return ENOTSUP;
 	bytes = sizeof(struct pxt_block) +
 	        label.lanes * (sizeof(struct pxt_lane) + label.slots * sizeof(pxt_cell));
-	if (!expected(&label, bytes) || guest->bytes < bytes ||
-	    guest->directory_bytes < sizeof(*guest->directory))
+	if (!expected(&label, bytes) || producer->bytes < bytes ||
+	    producer->directory_bytes < sizeof(*producer->directory))
 		return ENOTSUP;
-	pxt_guest_read(&directory, &guest->directory->label, sizeof(directory));
+	pxt_producer_read(&directory, &producer->directory->label, sizeof(directory));
 	if (!directory_expected(&directory))
 		return ENOTSUP;
-	guest->lanes = label.lanes;
-	guest->mask = label.slots - 1u;
-	guest->max_data = label.max_data;
+	producer->lanes = label.lanes;
+	producer->mask = label.slots - 1u;
+	producer->max_data = label.max_data;
 	return 0;
 }
 
@@ -110,7 +110,7 @@ static int check_labels(struct pxt_guest_memory *guest)
 static size_t largest(void)
 {
 	return sizeof(struct pxt_block) + CONFIG_PTRACE_LANES_MAX * sizeof(struct pxt_lane) +
-	       (size_t)PXT_GUEST_SLOTS * sizeof(pxt_cell) + PAGE;
+	       (size_t)PXT_PRODUCER_SLOTS * sizeof(pxt_cell) + PAGE;
 }
 
 /* What is larger than this build makes it is of another build. */
@@ -121,99 +121,100 @@ static int view(int fd, size_t limit, const void **memory, size_t *bytes)
 	return error == EFBIG ? ENOTSUP : error;
 }
 
-static int map(struct pxt_guest_memory *guest, int stream, int directory)
+static int map(struct pxt_producer_memory *producer, int stream, int directory)
 {
 	const void *memory;
-	int error = view(stream, largest(), &memory, &guest->bytes);
+	int error = view(stream, largest(), &memory, &producer->bytes);
 
 	if (error)
 		return error;
-	guest->memory = memory;
-	error = view(directory, sizeof(*guest->directory) + PAGE, &memory, &guest->directory_bytes);
+	producer->memory = memory;
+	error = view(
+	    directory, sizeof(*producer->directory) + PAGE, &memory, &producer->directory_bytes);
 	if (!error)
-		guest->directory = memory;
+		producer->directory = memory;
 	return error;
 }
 
-int pxt_intake_begin(int stream, int directory, int32_t pid, struct pxt_guest_memory **made)
+int pxt_intake_begin(int stream, int directory, int32_t pid, struct pxt_producer_memory **made)
 {
-	struct pxt_guest_memory *guest = pxt_port_alloc(sizeof(*guest));
+	struct pxt_producer_memory *producer = pxt_port_alloc(sizeof(*producer));
 	int error;
 
-	if (!guest)
+	if (!producer)
 		return ENOMEM;
-	error = map(guest, stream, directory);
+	error = map(producer, stream, directory);
 	if (!error)
-		error = check_labels(guest);
+		error = check_labels(producer);
 	if (error) {
-		pxt_intake_end(guest);
+		pxt_intake_end(producer);
 		return error;
 	}
-	guest->pid = pid;
-	guest->run_from = pxt_port_ticks();
-	for (uint32_t i = 0; i < guest->lanes; i++)
-		pxt_guest_lane_begin(&guest->lane[i], guest, i, guest->run_from);
-	pxt_guest_types_begin(guest);
-	*made = guest;
+	producer->pid = pid;
+	producer->run_from = pxt_port_ticks();
+	for (uint32_t i = 0; i < producer->lanes; i++)
+		pxt_producer_lane_begin(&producer->lane[i], producer, i, producer->run_from);
+	pxt_producer_types_begin(producer);
+	*made = producer;
 	return 0;
 }
 
-void pxt_intake_end(struct pxt_guest_memory *guest)
+void pxt_intake_end(struct pxt_producer_memory *producer)
 {
-	if (guest->memory)
-		pxt_port_free((void *)(uintptr_t)guest->memory, guest->bytes);
-	if (guest->directory)
-		pxt_port_free((void *)(uintptr_t)guest->directory, guest->directory_bytes);
-	pxt_port_free(guest, sizeof(*guest));
+	if (producer->memory)
+		pxt_port_free((void *)(uintptr_t)producer->memory, producer->bytes);
+	if (producer->directory)
+		pxt_port_free((void *)(uintptr_t)producer->directory, producer->directory_bytes);
+	pxt_port_free(producer, sizeof(*producer));
 }
 
-void pxt_intake_started(struct pxt_guest_memory *guest, uint64_t ticks)
+void pxt_intake_started(struct pxt_producer_memory *producer, uint64_t ticks)
 {
-	guest->run_from = ticks;
+	producer->run_from = ticks;
 }
 
-/* A stamp behind its end is a lie. */
-void pxt_intake_gone(struct pxt_guest_memory *guest)
+/* A stamp after its end is a lie. */
+void pxt_intake_gone(struct pxt_producer_memory *producer)
 {
 	uint64_t now = pxt_port_ticks_ordered();
 
-	guest->gone_at = now ? now : 1u;
+	producer->gone_at = now ? now : 1u;
 }
 
-bool pxt_intake_empty(struct pxt_guest_memory *guest)
+bool pxt_intake_empty(struct pxt_producer_memory *producer)
 {
-	if (!guest->gone_at)
+	if (!producer->gone_at)
 		return false;
-	for (uint32_t i = 0; i < guest->lanes; i++) {
-		if (guest->lane[i].pos != guest->lane[i].head)
+	for (uint32_t i = 0; i < producer->lanes; i++) {
+		if (producer->lane[i].pos != producer->lane[i].head)
 			return false;
 	}
 	return true;
 }
 
-/* ---- Of the guest's words, this process' ---- */
+/* ---- Of the producer's words, this process' ---- */
 
 /*
- * The entry of the guest's thread @index.  Its pid is what the system says; a thread that says
+ * The entry of the producer's thread @index.  Its pid is what the system says; a thread that says
  * nothing of itself has some number all the same.
  */
-static uint32_t thread_of(struct pxt_guest_memory *guest, uint32_t index, uint64_t *thread)
+static uint32_t thread_of(struct pxt_producer_memory *producer, uint32_t index, uint64_t *thread)
 {
-	const struct pxt_thread *entry = &guest->directory->threads.entry[index];
+	const struct pxt_thread *entry = &producer->directory->threads.entry[index];
 	char name[PXT_THREAD_NAME];
 	int32_t tid;
 
 	*thread = pxt_wide_load((pxt_wide *)(uintptr_t)&entry->thread);
 	if (!*thread)
 		*thread = index;
-	if (guest->thread[index])
-		return guest->thread[index];
+	if (producer->thread[index])
+		return producer->thread[index];
 	tid = atomic_load_explicit((_Atomic int32_t *)(uintptr_t)&entry->tid, memory_order_acquire);
-	pxt_guest_read(name, entry->name, sizeof(name));
+	pxt_producer_read(name, entry->name, sizeof(name));
 	name[sizeof(name) - 1u] = '\0';
-	guest->thread[index] =
-	    (uint16_t)pxt_guestput_thread(guest->pid, tid, *thread, tid ? name : "");
-	return guest->thread[index];
+	producer->thread[index] =
+	    (uint16_t)pxt_producer_put_thread(producer->pid, tid, *thread, tid ? name : "");
+	return producer->thread[index];
 }
 
 static uint64_t number(const unsigned char *bytes, unsigned count)
@@ -226,10 +227,10 @@ static uint64_t number(const unsigned char *bytes, unsigned count)
 }
 
 /* The front, whose payload is there, as this process' record.  False: no thread makes such. */
-static bool translate(const struct pxt_guest_pull *pull, struct pxt_guest_memory *guest,
-    const struct pxt_guest_lane *lane, struct pxt_event *event)
+static bool translate(const struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
+    const struct pxt_producer_lane *lane, struct pxt_event *event)
 {
-	uint32_t info = pxt_guest_lane_info(lane);
+	uint32_t info = pxt_producer_lane_info(lane);
 	uint32_t max_data = pull->stream->block->max_data;
 	uint32_t bytes = pxt_info_bytes(info);
 	bool cut = pxt_info_cut(info) || bytes > max_data;
@@ -245,13 +246,13 @@ static bool translate(const struct pxt_guest_pull *pull, struct pxt_guest_memory
 	} else if (index == PXT_THREAD_NONE || index >= CONFIG_PTRACE_MAX_THREADS) {
 		return false;
 	} else {
-		index = thread_of(guest, index, &event->thread);
+		index = thread_of(producer, index, &event->thread);
 	}
-	event->pid = (uint32_t)guest->pid;
+	event->pid = (uint32_t)producer->pid;
 	event->bytes = bytes < max_data ? bytes : max_data;
 	event->ctx = (ctx & ~UINT64_C(0xffff)) | index;
 	event->info = pxt_slot_info(
-	    atomic_load_explicit(&guest->type[pxt_info_id(info)], memory_order_relaxed),
+	    atomic_load_explicit(&producer->type[pxt_info_id(info)], memory_order_relaxed),
 	    event->bytes, cut, pxt_context_extra(index), pxt_info_cpu(info));
 	event->ticks = lane->ticks;
 	return true;
@@ -260,112 +261,113 @@ static bool translate(const struct pxt_guest_pull *pull, struct pxt_guest_memory
 /* ---- Pull ---- */
 
 /* The records are nobody's while the stream does not run. */
-static void tell_lost(struct pxt_guest_pull *pull)
+static void tell_lost(struct pxt_producer_pull *pull)
 {
 	/* Where in the order they were missing nobody knows; 0 says that. */
 	if (pull->lost && pxt_block_state(pull->stream->block) != PXT_GATE_OFF)
-		pxt_guestput_lost(pull->stream, pull->lost, 0);
+		pxt_producer_put_lost(pull->stream, pull->lost, 0);
 	pull->lost = 0;
 }
 
-static bool is_known(const struct pxt_guest_memory *guest, const struct pxt_guest_lane *lane)
+static bool is_known(
+    const struct pxt_producer_memory *producer, const struct pxt_producer_lane *lane)
 {
-	return atomic_load_explicit(
-	           &guest->type[pxt_info_id(pxt_guest_lane_info(lane))], memory_order_acquire) != 0;
+	return atomic_load_explicit(&producer->type[pxt_info_id(pxt_producer_lane_info(lane))],
+	           memory_order_acquire) != 0;
 }
 
 /*
  * A type that is not learnt yet: the helper is asked for it.  Whoever records a type has named it
  * before, so when the helper has looked again and found nothing, it is none.  True: that is so.
  */
-static bool hopeless(struct pxt_guest_memory *guest)
+static bool hopeless(struct pxt_producer_memory *producer)
 {
-	uint32_t learnt = atomic_load_explicit(&guest->learnt, memory_order_acquire);
+	uint32_t learnt = atomic_load_explicit(&producer->learnt, memory_order_acquire);
 	uint64_t now = pxt_port_ticks();
 
-	atomic_store_explicit(&guest->wanted, 1u, memory_order_relaxed);
-	if (!guest->asked_at) {
-		guest->asked_at = now ? now : 1u;
-		guest->asked_learnt = learnt;
+	atomic_store_explicit(&producer->wanted, 1u, memory_order_relaxed);
+	if (!producer->asked_at) {
+		producer->asked_at = now ? now : 1u;
+		producer->asked_learnt = learnt;
 	}
 	/* One may have looked already when it was asked; the helper may be busy, but not for ever. */
-	if (learnt - guest->asked_learnt >= 2u ||
-	    (int64_t)(now - guest->asked_at) > (int64_t)pxt_clock.hz)
-		guest->liar = true;
-	return guest->liar;
+	if (learnt - producer->asked_learnt >= 2u ||
+	    (int64_t)(now - producer->asked_at) > (int64_t)pxt_clock.hz)
+		producer->liar = true;
+	return producer->liar;
 }
 
 enum taken {
 	TAKEN,
-	NO_ROOM, /* nor for any later record of any guest */
+	NO_ROOM, /* nor for any later record of any producer */
 	UNKNOWN,
 };
 
-static enum taken take(
-    struct pxt_guest_pull *pull, struct pxt_guest_memory *guest, struct pxt_guest_lane *lane)
+static enum taken take(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
+    struct pxt_producer_lane *lane)
 {
 	struct pxt_event event;
 
-	if (lane->ticks < guest->run_from) {
-		pxt_guest_lane_advance(lane);
+	if (lane->ticks < producer->run_from) {
+		pxt_producer_lane_advance(lane);
 		return TAKEN;
 	}
-	if (!is_known(guest, lane) && !hopeless(guest))
+	if (!is_known(producer, lane) && !hopeless(producer))
 		return UNKNOWN;
 	/* A thread without a place makes it a slot longer, a number that runs over another one. */
-	if (!pull->all && pxt_guestput_room(pull->stream->block) <
-	                      pxt_info_slots(pxt_guest_lane_info(lane), PXT_CTX_BYTES) + 2u)
+	if (!pull->all && pxt_producer_put_room(pull->stream->block) <
+	                      pxt_info_slots(pxt_producer_lane_info(lane), PXT_CTX_BYTES) + 2u)
 		return NO_ROOM;
-	if (!is_known(guest, lane) || !pxt_guest_lane_copy(pull, guest, lane) ||
-	    !translate(pull, guest, lane, &event)) {
+	if (!is_known(producer, lane) || !pxt_producer_lane_copy(pull, producer, lane) ||
+	    !translate(pull, producer, lane, &event)) {
 		pull->lost++;
 	} else {
-		guest->asked_at = 0;
+		producer->asked_at = 0;
 		lane->slack = 0;
 		tell_lost(pull);
-		(void)pxt_guestput_record(pull->stream, &event);
+		(void)pxt_producer_put_record(pull->stream, &event);
 	}
-	pxt_guest_lane_advance(lane);
+	pxt_producer_lane_advance(lane);
 	return TAKEN;
 }
 
-/* What all guests have in common in one pull. */
+/* What all producers have in common in one pull. */
 struct crowd {
-	struct pxt_guest_memory *const *guests;
+	struct pxt_producer_memory *const *producers;
 	unsigned count;
 	uint64_t limit; /* smaller stamps than this may be taken */
 	bool stuck;     /* somebody has an unfinished record */
 	bool full;
 };
 
-/* An empty lane brings what was reserved behind the clock's reading; a front, what is no older. */
-static void fill_lane(struct pxt_guest_pull *pull, struct crowd *crowd,
-    struct pxt_guest_memory *guest, struct pxt_guest_lane *lane)
+/* An empty lane brings what was reserved after the clock's reading; a front, what is no older. */
+static void fill_lane(struct pxt_producer_pull *pull, struct crowd *crowd,
+    struct pxt_producer_memory *producer, struct pxt_producer_lane *lane)
 {
-	pxt_guest_lane_fill(pull, guest, lane);
-	if (lane->front != PXT_GUEST_STUCK)
+	pxt_producer_lane_fill(pull, producer, lane);
+	if (lane->front != PXT_PRODUCER_STUCK)
 		return;
 	crowd->stuck = true;
 	if (lane->floor < crowd->limit)
 		crowd->limit = lane->floor;
 }
 
-static void fill_all(struct pxt_guest_pull *pull, struct crowd *crowd)
+static void fill_all(struct pxt_producer_pull *pull, struct crowd *crowd)
 {
 	crowd->limit = pull->clock;
 	crowd->stuck = false;
 	for (unsigned i = 0; i < crowd->count; i++) {
-		struct pxt_guest_memory *guest = crowd->guests[i];
+		struct pxt_producer_memory *producer = crowd->producers[i];
 
-		for (uint32_t lane = 0; guest && lane < guest->lanes; lane++)
-			fill_lane(pull, crowd, guest, &guest->lane[lane]);
+		for (uint32_t lane = 0; producer && lane < producer->lanes; lane++)
+			fill_lane(pull, crowd, producer, &producer->lane[lane]);
 	}
 }
 
 /* The smallest stamp of all, and the next one of another lane: until that, nobody else is asked. */
 struct choice {
-	struct pxt_guest_memory *guest;
-	struct pxt_guest_lane *lane;
+	struct pxt_producer_memory *producer;
+	struct pxt_producer_lane *lane;
 	uint64_t ticks;
 	uint64_t next;
 };
@@ -374,15 +376,15 @@ static void choose(const struct crowd *crowd, struct choice *choice)
 {
 	*choice = (struct choice){ .ticks = UINT64_MAX, .next = UINT64_MAX };
 	for (unsigned i = 0; i < crowd->count; i++) {
-		struct pxt_guest_memory *guest = crowd->guests[i];
+		struct pxt_producer_memory *producer = crowd->producers[i];
 
-		for (uint32_t at = 0; guest && at < guest->lanes; at++) {
-			struct pxt_guest_lane *lane = &guest->lane[at];
-			uint64_t ticks = pxt_guest_lane_ready(lane) ? lane->ticks : UINT64_MAX;
+		for (uint32_t at = 0; producer && at < producer->lanes; at++) {
+			struct pxt_producer_lane *lane = &producer->lane[at];
+			uint64_t ticks = pxt_producer_lane_ready(lane) ? lane->ticks : UINT64_MAX;
 
 			if (ticks < choice->ticks) {
 				choice->next = choice->ticks;
-				choice->guest = guest;
+				choice->producer = producer;
 				choice->lane = lane;
 				choice->ticks = ticks;
 			} else if (ticks < choice->next) {
@@ -393,68 +395,68 @@ static void choose(const struct crowd *crowd, struct choice *choice)
 }
 
 /* Takes what has smaller stamps than the limit, which sinks when somebody gets stuck. */
-static void take_all(struct pxt_guest_pull *pull, struct crowd *crowd)
+static void take_all(struct pxt_producer_pull *pull, struct crowd *crowd)
 {
 	struct choice choice;
 
 	/* Bound: each round takes a record from among those before the heads, or is the last. */
 	for (choose(crowd, &choice); choice.ticks < crowd->limit; choose(crowd, &choice)) {
 		do {
-			if (take(pull, choice.guest, choice.lane) != TAKEN) {
+			if (take(pull, choice.producer, choice.lane) != TAKEN) {
 				crowd->limit = choice.ticks;
 				crowd->full = true;
 				return;
 			}
-			fill_lane(pull, crowd, choice.guest, choice.lane);
-			if (!pxt_guest_lane_ready(choice.lane))
+			fill_lane(pull, crowd, choice.producer, choice.lane);
+			if (!pxt_producer_lane_ready(choice.lane))
 				break;
 			choice.ticks = choice.lane->ticks;
 		} while (choice.ticks < crowd->limit && choice.ticks <= choice.next);
 	}
 }
 
-/* Of a guest that is gone: stamps that never come. */
-static void drop_lies(struct pxt_guest_pull *pull, struct pxt_guest_memory *guest)
+/* Of a producer that is gone: stamps that never come. */
+static void drop_lies(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer)
 {
-	for (uint32_t i = 0; guest->gone_at && i < guest->lanes; i++) {
-		struct pxt_guest_lane *lane = &guest->lane[i];
+	for (uint32_t i = 0; producer->gone_at && i < producer->lanes; i++) {
+		struct pxt_producer_lane *lane = &producer->lane[i];
 
 		/* Bound: each round moves the position forward, at most to head. */
-		while (pxt_guest_lane_ready(lane) && lane->ticks > guest->gone_at) {
+		while (pxt_producer_lane_ready(lane) && lane->ticks > producer->gone_at) {
 			pull->lost++;
-			pxt_guest_lane_advance(lane);
-			pxt_guest_lane_fill(pull, guest, lane);
+			pxt_producer_lane_advance(lane);
+			pxt_producer_lane_fill(pull, producer, lane);
 		}
 	}
 }
 
 /*
- * Whether more room is due than there is: what stays with this guest would soon be overwritten there,
- * newer than what it spares here; or the guest has gone, and its memory is to go, too.
+ * Whether more room is due than there is: what stays with this producer would soon be overwritten there,
+ * newer than what it spares here; or the producer has gone, and its memory is to go, too.
  */
-static bool is_pressed(struct pxt_guest_memory *guest)
+static bool is_pressed(struct pxt_producer_memory *producer)
 {
-	for (uint32_t i = 0; i < guest->lanes; i++) {
-		const struct pxt_guest_lane *lane = &guest->lane[i];
+	for (uint32_t i = 0; i < producer->lanes; i++) {
+		const struct pxt_producer_lane *lane = &producer->lane[i];
 
-		if (lane->head - lane->pos > (guest->gone_at ? 0u : guest->mask / 2u))
+		if (lane->head - lane->pos > (producer->gone_at ? 0u : producer->mask / 2u))
 			return true;
 	}
 	return false;
 }
 
-uint64_t pxt_intake_pull(struct pxt_stream *stream, struct pxt_guest_memory *const *guests,
-    unsigned count, struct pxt_guest_payload *payload, uint64_t clock, bool all)
+uint64_t pxt_intake_pull(struct pxt_stream *stream, struct pxt_producer_memory *const *producers,
+    unsigned count, struct pxt_producer_payload *payload, uint64_t clock, bool all)
 {
-	struct pxt_guest_pull pull = {
+	struct pxt_producer_pull pull = {
 		.stream = stream, .payload = payload->bytes, .clock = clock, .all = all
 	};
-	struct crowd crowd = { .guests = guests, .count = count, .limit = clock };
+	struct crowd crowd = { .producers = producers, .count = count, .limit = clock };
 
 	for (unsigned i = 0; i < count; i++) {
-		for (uint32_t at = 0; guests[i] && at < guests[i]->lanes; at++)
-			pxt_guest_lane_look(&pull, guests[i], &guests[i]->lane[at]);
-		pull.all |= guests[i] && is_pressed(guests[i]);
+		for (uint32_t at = 0; producers[i] && at < producers[i]->lanes; at++)
+			pxt_producer_lane_look(&pull, producers[i], &producers[i]->lane[at]);
+		pull.all |= producers[i] && is_pressed(producers[i]);
 	}
 	/* Bound: rounds, beside what take_all() takes. */
 	for (unsigned round = 0; round < ROUNDS; round++) {
@@ -465,8 +467,8 @@ uint64_t pxt_intake_pull(struct pxt_stream *stream, struct pxt_guest_memory *con
 			break;
 	}
 	for (unsigned i = 0; i < count; i++) {
-		if (guests[i])
-			drop_lies(&pull, guests[i]);
+		if (producers[i])
+			drop_lies(&pull, producers[i]);
 	}
 	tell_lost(&pull);
 	return crowd.limit;

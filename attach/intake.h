@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * intake.h - what the owner notes of a guest's memory (attach/intake.c, guestlane.c, types.c).
+ * intake.h - what the owner notes of a producer's memory (attach/intake.c, producer_lane.c, types.c).
  *
- *   concurrency     learn (types.c)   pull (the rest)   the guest
+ *   concurrency     learn (types.c)   pull (the rest)   the producer
  *   learn                     -                 X                X
  *   pull                      X                 -                X
  *                                               X: meet in words marked _Atomic here, and in the
- *                                               guest's memory, which both only read
+ *                                               producer's memory, which both only read
  *
- * A guest can change its memory at any moment.  So each word there is read once, into a variable,
+ * A producer can change its memory at any moment.  So each word there is read once, into a variable,
  * and is believed no further than it was checked; sizes and places are this build's own, and all
- * that moves forward (positions, numbers, names taken) stands here.
+ * that moves forward (positions, numbers, names taken) is here.
  */
 #ifndef PXT_INTAKE_H
 #define PXT_INTAKE_H
@@ -18,27 +18,27 @@
 #include "attach/attach.h"
 #include "core/process/directory.h"
 
-/* Slots that a guest's stream can have in all lanes together: 64 MiB of 16-byte slots. */
-#define PXT_GUEST_SLOTS (UINT64_C(1) << 22)
+/* Slots that a producer's stream can have in all lanes together: 64 MiB of 16-byte slots. */
+#define PXT_PRODUCER_SLOTS (UINT64_C(1) << 22)
 
 /* What is known of the record at a lane's position. */
-enum pxt_guest_front {
-	PXT_GUEST_EMPTY, /* there is none, up to head */
-	PXT_GUEST_READY, /* `low` and `ticks` are its begin slot's, and the whole was seen finished */
-	PXT_GUEST_STUCK, /* reserved, not finished */
+enum pxt_producer_front {
+	PXT_PRODUCER_EMPTY, /* there is none, up to head */
+	PXT_PRODUCER_READY, /* `low` and `ticks` are its begin slot's, and the whole was seen finished */
+	PXT_PRODUCER_STUCK, /* reserved, not finished */
 };
 
-/* Stamps rise along a lane (core/ring/ring.h); a guest that lies spoils the order of its own records. */
-struct pxt_guest_lane {
-	const struct pxt_lane *words; /* the guest's */
+/* Stamps rise along a lane (core/ring/ring.h); a producer that lies spoils the order of its own records. */
+struct pxt_producer_lane {
+	const struct pxt_lane *words; /* the producer's */
 	const pxt_cell *cells;
-	uint64_t pos;      /* of what comes next, */
-	uint64_t seq;      /* ... and its number */
-	uint64_t head;     /* as the guest said at the beginning of this pull */
-	uint64_t head_seq; /* ... the same for the number */
-	uint64_t counted;  /* when losses were counted last, ticks */
-	uint64_t least;    /* stamp of the record that was taken last */
-	uint64_t floor;    /* STUCK: what stands here or behind and may have returned is no older */
+	uint64_t pos;         /* of what comes next, */
+	uint64_t seq;         /* ... and its number */
+	uint64_t head;        /* as the producer said at the beginning of this pull */
+	uint64_t head_seq;    /* ... the same for the number */
+	uint64_t counted;     /* when losses were counted last, ticks */
+	uint64_t least;       /* stamp of the record that was taken last */
+	uint64_t floor;       /* STUCK: what is here or after and may have returned is no older */
 	uint64_t stuck_pos;   /* an unfinished record was first seen here ... */
 	uint64_t stuck_since; /* ... at this time; 0: none */
 	uint64_t stuck_head;  /* ... with head here */
@@ -46,11 +46,11 @@ struct pxt_guest_lane {
 	uint64_t ticks;       /* ... stamp */
 	uint32_t
 	    slack;     /* slots left to the writers at the last lap; 0: something was taken since */
-	uint8_t front; /* enum pxt_guest_front */
+	uint8_t front; /* enum pxt_producer_front */
 	bool lapped;   /* in this pull: not again */
 };
 
-struct pxt_guest_memory {
+struct pxt_producer_memory {
 	const unsigned char *memory; /* mapped for reading */
 	size_t bytes;
 	const struct pxt_directory *directory; /* mapped for reading */
@@ -72,61 +72,61 @@ struct pxt_guest_memory {
 
 	/* learn's own. */
 	uint32_t names;      /* taken over */
-	uint32_t names_left; /* that this guest may still add */
+	uint32_t names_left; /* that this producer may still add */
 	uint32_t pool_left;  /* bytes of descriptions, the same */
 	uint8_t described[(PXT_NAMES_ROOM + 7u) / 8u];
 
-	/* This process' number for each of the guest's types; 0: not learnt. */
+	/* This process' number for each of the producer's types; 0: not learnt. */
 	_Atomic uint16_t type[PXT_ID_COUNT];
 	uint16_t thread[CONFIG_PTRACE_MAX_THREADS]; /* this process' entry; 0: not asked yet */
-	struct pxt_guest_lane lane[CONFIG_PTRACE_LANES_MAX];
+	struct pxt_producer_lane lane[CONFIG_PTRACE_LANES_MAX];
 };
 
 /* Bytes of another process' memory, read once: nothing derived from them is read there again. */
-PXT_INLINE void pxt_guest_read(void *to, const void *from, size_t bytes)
+PXT_INLINE void pxt_producer_read(void *to, const void *from, size_t bytes)
 {
 	memcpy(to, from, bytes);
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* ---- One lane (attach/guestlane.c); with the stream's mutex ---- */
+/* ---- One lane (attach/producer_lane.c); with the stream's mutex ---- */
 
 /* What pull hands through; records lost are counted here first. */
-struct pxt_guest_pull {
+struct pxt_producer_pull {
 	struct pxt_stream *stream;
-	unsigned char *payload; /* of one record, PXT_GUEST_PAYLOAD bytes */
+	unsigned char *payload; /* of one record, PXT_PRODUCER_PAYLOAD bytes */
 	uint64_t clock;
 	uint64_t lost;
 	bool all;
 	bool last; /* the last round: who is not waited for is passed over */
 };
 
-void pxt_guest_lane_begin(struct pxt_guest_lane *lane, const struct pxt_guest_memory *guest,
-    uint32_t index, uint64_t clock);
+void pxt_producer_lane_begin(struct pxt_producer_lane *lane,
+    const struct pxt_producer_memory *producer, uint32_t index, uint64_t clock);
 /* Reads head; what was overwritten meanwhile is lost. */
-void pxt_guest_lane_look(
-    struct pxt_guest_pull *pull, struct pxt_guest_memory *guest, struct pxt_guest_lane *lane);
-/* Finds out what stands at the position, before that head. */
-void pxt_guest_lane_fill(
-    struct pxt_guest_pull *pull, struct pxt_guest_memory *guest, struct pxt_guest_lane *lane);
+void pxt_producer_lane_look(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
+    struct pxt_producer_lane *lane);
+/* Finds out what is at the position, before that head. */
+void pxt_producer_lane_fill(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
+    struct pxt_producer_lane *lane);
 /* The payload of the front (READY) comes into pull->payload.  False: it is not there any more. */
-bool pxt_guest_lane_copy(const struct pxt_guest_pull *pull, const struct pxt_guest_memory *guest,
-    const struct pxt_guest_lane *lane);
-/* Behind the front, which is READY. */
-void pxt_guest_lane_advance(struct pxt_guest_lane *lane);
+bool pxt_producer_lane_copy(const struct pxt_producer_pull *pull,
+    const struct pxt_producer_memory *producer, const struct pxt_producer_lane *lane);
+/* After the front, which is READY. */
+void pxt_producer_lane_advance(struct pxt_producer_lane *lane);
 
-PXT_INLINE bool pxt_guest_lane_ready(const struct pxt_guest_lane *lane)
+PXT_INLINE bool pxt_producer_lane_ready(const struct pxt_producer_lane *lane)
 {
-	return lane->front == PXT_GUEST_READY;
+	return lane->front == PXT_PRODUCER_READY;
 }
 
-PXT_INLINE uint32_t pxt_guest_lane_info(const struct pxt_guest_lane *lane)
+PXT_INLINE uint32_t pxt_producer_lane_info(const struct pxt_producer_lane *lane)
 {
 	return (uint32_t)(lane->low >> 32);
 }
 
-/* ---- Types (attach/types.c) ---- */
+/* ---- Types (attach/producer_types.c) ---- */
 
-void pxt_guest_types_begin(struct pxt_guest_memory *guest);
+void pxt_producer_types_begin(struct pxt_producer_memory *producer);
 
 #endif

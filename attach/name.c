@@ -28,29 +28,29 @@ static size_t length_up_to(const char *text, size_t room, bool *slash)
 	return length;
 }
 
-bool pxt_door_name_valid(const char *name)
+bool pxt_name_valid(const char *name)
 {
 	bool slash;
-	size_t length = length_up_to(name, PXT_DOOR_PATH, &slash);
+	size_t length = length_up_to(name, PXT_CTLSOCK_PATH, &slash);
 
 	if (length == 0)
 		return false;
 	if (slash)
-		return length < PXT_DOOR_PATH && name[length - 1u] != '/';
-	return length < PXT_DOOR_NAME && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+		return length < PXT_CTLSOCK_PATH && name[length - 1u] != '/';
+	return length < PXT_CTLSOCK_NAME && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
 static int path_in(
-    enum pxt_port_folder which, const char *name, bool make, char path[PXT_DOOR_PATH])
+    enum pxt_port_folder which, const char *name, bool make, char path[PXT_CTLSOCK_PATH])
 {
-	int error = pxt_port_local_folder(which, make, path, PXT_DOOR_PATH);
+	int error = pxt_port_local_folder(which, make, path, PXT_CTLSOCK_PATH);
 	size_t length = strlen(name);
 	size_t folder;
 
 	if (error)
 		return error;
 	folder = strlen(path);
-	if (folder + 1u + length >= PXT_DOOR_PATH)
+	if (folder + 1u + length >= PXT_CTLSOCK_PATH)
 		return EINVAL;
 	path[folder] = '/';
 	memcpy(path + folder + 1u, name, length + 1u);
@@ -58,7 +58,7 @@ static int path_in(
 }
 
 /* Who publishes a name may have had another environment than who looks for it. */
-static bool is_only_shared(const char *name, const char *own, char path[PXT_DOOR_PATH])
+static bool is_only_shared(const char *name, const char *own, char path[PXT_CTLSOCK_PATH])
 {
 	struct pxt_port_place place;
 
@@ -67,17 +67,17 @@ static bool is_only_shared(const char *name, const char *own, char path[PXT_DOOR
 	       pxt_port_local_look(path, &place) == 0;
 }
 
-int pxt_door_path(const char *name, bool make, char path[PXT_DOOR_PATH])
+int pxt_name_path(const char *name, bool make, char path[PXT_CTLSOCK_PATH])
 {
-	char own[PXT_DOOR_PATH];
+	char own[PXT_CTLSOCK_PATH];
 	bool slash;
 
-	(void)length_up_to(name, PXT_DOOR_PATH, &slash);
+	(void)length_up_to(name, PXT_CTLSOCK_PATH, &slash);
 
-	if (!pxt_door_name_valid(name))
+	if (!pxt_name_valid(name))
 		return EINVAL;
 	if (slash) {
-		pxt_port_local_absolute(name, path, PXT_DOOR_PATH);
+		pxt_port_local_absolute(name, path, PXT_CTLSOCK_PATH);
 		return 0;
 	}
 	if (path_in(PXT_PORT_FOLDER_OWN, name, make, own) != 0)
@@ -105,7 +105,7 @@ static int take_over(const char *path)
 	return error == ENOENT || error == EEXIST ? 0 : error;
 }
 
-int pxt_door_claim(const char *path, int *listener, struct pxt_port_place *place)
+int pxt_name_claim(const char *path, int *listener, struct pxt_port_place *place)
 {
 	int lock = pxt_port_local_reserve(path, LOCK_PATIENCE_MS);
 	int error = pxt_port_local_listen(path, listener, place);
@@ -121,7 +121,7 @@ int pxt_door_claim(const char *path, int *listener, struct pxt_port_place *place
 	return error;
 }
 
-void pxt_door_give_up(const char *path, int listener, const struct pxt_port_place *place)
+void pxt_name_give_up(const char *path, int listener, const struct pxt_port_place *place)
 {
 	int lock = pxt_port_local_reserve(path, LOCK_PATIENCE_MS);
 

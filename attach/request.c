@@ -22,11 +22,11 @@ static uint32_t state_of(struct pxt_block *block)
 {
 	switch (pxt_block_state(block)) {
 	case PXT_GATE_OFF:
-		return PXT_DOOR_STOPPED;
+		return PXT_CTLSOCK_STOPPED;
 	case PXT_GATE_AUTO:
-		return PXT_DOOR_FULL;
+		return PXT_CTLSOCK_FULL;
 	default:
-		return PXT_DOOR_RUNNING;
+		return PXT_CTLSOCK_RUNNING;
 	}
 }
 
@@ -47,17 +47,17 @@ static uint64_t slots_used(struct pxt_block *block)
 	return sum;
 }
 
-static void fill(struct pxt_door *door, struct pxt_door_status *status)
+static void fill(struct pxt_ctlsock *ctlsock, struct pxt_ctlsock_status *status)
 {
-	struct pxt_block *block = door->stream->block;
+	struct pxt_block *block = ctlsock->stream->block;
 	struct posix_trace_counts_np counts;
 
-	pxt_counts_take(door->stream, &counts);
+	pxt_counts_take(ctlsock->stream, &counts);
 	status->pid = block->pid;
 	status->state = state_of(block);
 	status->full_policy = block->full_policy;
 	status->with_log = block->with_log;
-	status->filtered = pxt_door_filtered(block);
+	status->filtered = pxt_ask_filter_now(block);
 	status->slot_count = ((uint64_t)block->slot_mask + 1u) * pxt_block_lanes(block);
 	status->slots_used = slots_used(block);
 	status->written = counts.posix_written_np;
@@ -70,44 +70,44 @@ static void fill(struct pxt_door *door, struct pxt_door_status *status)
 	(void)strncpy(status->name, block->attr._pxt_name, sizeof(status->name) - 1u);
 }
 
-int pxt_door_status(struct pxt_door *door, struct pxt_door_status *status)
+int pxt_request_status(struct pxt_ctlsock *ctlsock, struct pxt_ctlsock_status *status)
 {
 	memset(status, 0, sizeof(*status));
-	if (!pxt_stream_enter(door->stream))
+	if (!pxt_stream_enter(ctlsock->stream))
 		return ECANCELED;
-	fill(door, status);
-	pxt_stream_unlock(door->stream);
-	status->guests = pxt_door_count(door, PXT_CALLER_GUEST);
-	memcpy(status->executable, door->executable, sizeof(status->executable));
+	fill(ctlsock, status);
+	pxt_stream_unlock(ctlsock->stream);
+	status->producers = pxt_connections_count(ctlsock, PXT_CONNECTION_PRODUCER);
+	memcpy(status->executable, ctlsock->executable, sizeof(status->executable));
 	return 0;
 }
 
 /* ---- What it does ---- */
 
-int pxt_door_do(struct pxt_door *door, unsigned i, const struct pxt_door_request *request,
-    const char *words, const int *fd, char text[128])
+int pxt_request_do(struct pxt_ctlsock *ctlsock, unsigned i,
+    const struct pxt_ctlsock_request *request, const char *words, const int *fd, char text[128])
 {
 	/* Core waits for types to be learnt, when it stops or copies; here that would be for itself. */
-	(void)pxt_door_learn(door);
-	switch ((enum pxt_door_what)request->what) {
-	case PXT_DOOR_ATTACH:
-		return pxt_door_guest_comes(door, i, fd);
-	case PXT_DOOR_STATUS:
+	(void)pxt_producers_learn(ctlsock);
+	switch ((enum pxt_ctlsock_what)request->what) {
+	case PXT_CTLSOCK_ATTACH:
+		return pxt_producers_add(ctlsock, i, fd);
+	case PXT_CTLSOCK_STATUS:
 		return 0;
-	case PXT_DOOR_START:
-		return posix_trace_start(door->trid);
-	case PXT_DOOR_STOP:
-		return posix_trace_stop(door->trid);
-	case PXT_DOOR_CLEAR:
-		return posix_trace_clear(door->trid);
-	case PXT_DOOR_FLUSH:
-		return pxt_door_do_flush(door);
-	case PXT_DOOR_FILTER:
-		return pxt_door_do_filter(door, request->how, words, request->text_bytes, text);
-	case PXT_DOOR_SNAPSHOT:
-		return pxt_door_do_snapshot(door, fd[0]);
-	case PXT_DOOR_FOLLOW:
-		return pxt_door_do_follow(door, i, fd[0]);
+	case PXT_CTLSOCK_START:
+		return posix_trace_start(ctlsock->trid);
+	case PXT_CTLSOCK_STOP:
+		return posix_trace_stop(ctlsock->trid);
+	case PXT_CTLSOCK_CLEAR:
+		return posix_trace_clear(ctlsock->trid);
+	case PXT_CTLSOCK_FLUSH:
+		return pxt_ask_flush(ctlsock);
+	case PXT_CTLSOCK_FILTER:
+		return pxt_ask_filter(ctlsock, request->how, words, request->text_bytes, text);
+	case PXT_CTLSOCK_SNAPSHOT:
+		return pxt_follow_snapshot(ctlsock, fd[0]);
+	case PXT_CTLSOCK_FOLLOW:
+		return pxt_follow_begin_log(ctlsock, i, fd[0]);
 	default:
 		return EPROTO;
 	}

@@ -13,12 +13,12 @@
 #define PXT_GENVERSION "ptrace 0" /* at most TRACE_NAME_MAX - 1 bytes (DEC-04) */
 
 #if CONFIG_PTRACE_ATTACH
-PXT_INLINE bool pxt_attr_guest(const trace_attr_t *attr)
+PXT_INLINE bool pxt_attr_producer(const trace_attr_t *attr)
 {
-	return (attr->_pxt_flags & PXT_ATTR_GUEST) != 0;
+	return (attr->_pxt_flags & PXT_ATTR_PRODUCER) != 0;
 }
 #else
-PXT_INLINE bool pxt_attr_guest(const trace_attr_t *attr)
+PXT_INLINE bool pxt_attr_producer(const trace_attr_t *attr)
 {
 	(void)attr;
 	return false;

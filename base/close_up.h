@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * close_up.h - a record's data in one piece: in slots four bytes that are no data stand between each
+ * close_up.h - a record's data in one piece: in slots four bytes that are no data are between each
  * twelve that are.
  *
  *   concurrency: nobody; the slots are the caller's own copy.
@@ -15,7 +15,7 @@
 
 /*
  * Puts @bytes payload bytes from payload byte @from on of the record at @at into one piece, where they
- * stand; returns where it begins.  Bound: the slots of the record.
+ * are; returns where it begins.  Bound: the slots of the record.
  */
 PXT_INLINE const unsigned char *pxt_close_up(unsigned char *at, uint32_t from, uint32_t bytes)
 {

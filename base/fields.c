@@ -68,7 +68,7 @@ static const struct type *find_type(const char *word, size_t bytes)
 	return NULL;
 }
 
-/* "[N]", N from 1 to the most data an event can have; NULL: something else stands there. */
+/* "[N]", N from 1 to the most data an event can have; NULL: something else is there. */
 static const char *parse_length(const char *at, uint32_t *length)
 {
 	uint32_t value = 0;
@@ -119,14 +119,14 @@ bool pxt_field_parse(const char **at, struct pxt_field *field)
 	end = skip_blanks(end);
 	if (field->name_bytes > PXT_FIELD_NAME_MAX || (*end != ',' && *end != '\0'))
 		return false;
-	/* Behind a comma another field must follow, and nothing follows a text without length. */
+	/* After a comma another field must follow, and nothing follows a text without length. */
 	if (*end == ',' && (field->trailing || *skip_blanks(end + 1) == '\0'))
 		return false;
 	*at = *end == ',' ? end + 1 : end;
 	return true;
 }
 
-/* Where a name stands in the description: both numbers are below POSIX_TRACE_FORMAT_MAX_NP. */
+/* Where a name is in the description: both numbers are below POSIX_TRACE_FORMAT_MAX_NP. */
 struct place {
 	uint8_t at;
 	uint8_t bytes;

@@ -23,7 +23,7 @@ struct pxt_field {
 	bool trailing;  /* text up to the end of the data */
 };
 
-/* One field at *at, the comma behind it included; false where there is none.  *at moves behind. */
+/* One field at *at, the comma after it included; false where there is none.  *at moves after. */
 bool pxt_field_parse(const char **at, struct pxt_field *field);
 /*
  * 0 or EINVAL; reads POSIX_TRACE_FORMAT_MAX_NP + 1 bytes of @format at most.  On success *bytes

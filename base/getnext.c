@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * getnext.c - retrieval: one check of the arguments for all three functions, then the object's
- * own way.  posix_trace_getnext_event() stands here because a log answers it as well as a stream.
+ * own way.  posix_trace_getnext_event() is here because a log answers it as well as a stream.
  */
 #include "base/attr.h"
 #include "base/handle.h"

@@ -40,7 +40,7 @@ struct cell {
 	void *_Atomic object;
 };
 
-/* Behind the header follow @count cells. */
+/* After the header follow @count cells. */
 struct chunk {
 	struct cell *cells;
 	uint32_t count;
@@ -160,7 +160,7 @@ void *pxt_handle_find(trace_id_t trid, const struct pxt_ops **ops)
 		return NULL;
 	/*
 	 * The cell may be given to somebody else between these loads.  Acquire keeps the second
-	 * look at the state behind them, and the state then has changed.
+	 * look at the state after them, and the state then has changed.
 	 */
 	*ops = atomic_load_explicit(&cell->ops, memory_order_acquire);
 	object = atomic_load_explicit(&cell->object, memory_order_acquire);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * attach.c - what attached processes cost: attaching, an event in an attached stream beside one in
- * a private stream, the owner's taking of events, and the time from a guest's trace point until a
+ * a private stream, the owner's taking of events, and the time from a producer's trace point until a
  * reader that slept in the owner has the event.
  *
  *	attach [--quick | --smoke] [--csv]
  *
  * Two processes: this one, and a child of it that is forked before anything is traced.  Each is
- * owner or guest in turn; a byte through a pipe says what the child does next.
+ * owner or producer in turn; a byte through a pipe says what the child does next.
  */
 #define _GNU_SOURCE
 #include <trace.h>
@@ -82,7 +82,7 @@ static trace_id_t open_stream(int named)
 	return trid;
 }
 
-/* An owner that is told of one guest's end only later has no room for more until then. */
+/* An owner that is told of one producer's end only later has no room for more until then. */
 static trace_id_t attach(const trace_attr_t *attr, double *ns)
 {
 	trace_id_t trid;
@@ -313,7 +313,7 @@ static double one_turn(void)
 }
 
 /*
- * A reader of a private stream beside the writer, which does what an owner does for its guests: each
+ * A reader of a private stream beside the writer, which does what an owner does for its producers: each
  * 5 ms, what is there.
  */
 static void *read_on(void *argument)
@@ -414,7 +414,7 @@ static unsigned drain(trace_id_t trid)
 
 /*
  * Processor time of this whole process for an event, whichever of its threads it was: from the
- * guest's first event until the last is read.
+ * producer's first event until the last is read.
  */
 static double taken_from_the_child(trace_id_t trid)
 {
@@ -451,8 +451,8 @@ static void say_taking(trace_id_t trid)
 		more[i] = theirs[i] - own[i];
 	}
 	bench_value("an event of the owner", "read", "ns", bench_median(own, rounds));
-	bench_value("an event of a guest", "taken and read", "ns", bench_median(theirs, rounds));
-	bench_value("an event of a guest", "taken", "ns", bench_median(more, rounds));
+	bench_value("an event of a producer", "taken and read", "ns", bench_median(theirs, rounds));
+	bench_value("an event of a producer", "taken", "ns", bench_median(more, rounds));
 }
 
 /* ---- A reader that sleeps ---- */
@@ -486,9 +486,9 @@ static void say_waking(trace_id_t trid)
 		bench_sleep_until(bench_ns() + 1000000 + i * 7919 % 5000 * 1000);
 		ns[i] = one_wake(trid);
 	}
-	bench_value("a guest's event", "median", "us", bench_median(ns, count) * 1e-3);
-	bench_value("a guest's event", "p99", "us", ns[count - 1 - count / 100] * 1e-3);
-	bench_value("a guest's event", "maximum", "us", ns[count - 1] * 1e-3);
+	bench_value("a producer's event", "median", "us", bench_median(ns, count) * 1e-3);
+	bench_value("a producer's event", "p99", "us", ns[count - 1 - count / 100] * 1e-3);
+	bench_value("a producer's event", "maximum", "us", ns[count - 1] * 1e-3);
 }
 
 int main(int argc, char **argv)
@@ -506,7 +506,7 @@ int main(int argc, char **argv)
 	bench_ok("event", posix_trace_eventid_open("event", &type));
 	bench_say_facts();
 	tell(OWN);
-	bench_table("attaching", "posix_trace_attach_np(), by the memory that the guest brings");
+	bench_table("attaching", "posix_trace_attach_np(), by the memory that the producer brings");
 	attaching = say_attaches();
 	bench_table("cost", "An event, one thread");
 	say_events(&alone, &beside);
@@ -515,7 +515,7 @@ int main(int argc, char **argv)
 	tell(JOIN);
 	bench_table("taking", "Events of another process, processor time of the owner");
 	say_taking(trid);
-	bench_table("waking", "From a guest's trace point to the return of a sleeping reader");
+	bench_table("waking", "From a producer's trace point to the return of a sleeping reader");
 	say_waking(trid);
 	tell(LEAVE);
 	bench_ok("shutdown", posix_trace_shutdown(trid));

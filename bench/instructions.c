@@ -27,7 +27,7 @@
 #define BYTES_MAX 256u
 #define BIG       (1024ul * 1024)
 #define SMALL     16384ul
-#define QUIET_US  50000u /* until other threads sleep, or stand where they are to stand */
+#define QUIET_US  50000u /* until other threads sleep, or are where they are to be */
 
 /* A row; prepare() runs before each of its two countings and opens what end() closes. */
 struct row {
@@ -326,7 +326,7 @@ static trace_id_t flush_into_pipe(void)
 	return start_flush(pipe_ends[1], SMALL);
 }
 
-/* Nobody reads the pipe, so the stream's helper stands in its write while the stream fills up. */
+/* Nobody reads the pipe, so the stream's helper is in its write while the stream fills up. */
 static void stuck_flush(void)
 {
 	(void)flush_into_pipe();
@@ -346,7 +346,7 @@ static void *flush(void *argument)
 	return NULL;
 }
 
-/* Somebody else stands in the write, with START: the helper awaits its turn and takes nothing out. */
+/* Somebody else is in the write, with START: the helper awaits its turn and takes nothing out. */
 static trace_id_t small_flush(void)
 {
 	trace_id_t stream = flush_into_pipe();

@@ -52,7 +52,7 @@ static trace_id_t start(unsigned lanes)
 	return stream;
 }
 
-/* What is told stands on the stack, as most callers have it. */
+/* What is told is on the stack, as most callers have it. */
 #define TOLD(type, words)                                                                          \
 	trace_event_id_t id = (type);                                                              \
 	uint32_t told[words] = { passes }

@@ -6,7 +6,7 @@
  * when it is entered.  Then the same with other payloads and, where User Events is built, with user
  * events of the same payloads: kinds take turns, so that each call is the first after a sleep.
  *
- * The event enters through Core's own door for system events, which no public header declares.
+ * The event enters through Core's own entry point for system events, which no public header declares.
  *
  *	system [--quick | --smoke] [--csv] --raw FILE        values, in ticks, go to FILE
  */

@@ -181,7 +181,7 @@ static void append_memory(int from, int to, unsigned long at, unsigned long end)
 	}
 }
 
-/* All that the process may write, one piece behind another: its streams are in it. */
+/* All that the process may write, one piece after another: its streams are in it. */
 static void dump_memory(int to)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");

@@ -122,7 +122,7 @@ static void *tracing(void *argument)
 	return NULL;
 }
 
-/* The value behind what the last call returned. */
+/* The value after what the last call returned. */
 static void retrieve_one(int into, int expected)
 {
 	struct posix_trace_event_info info;

@@ -6,7 +6,7 @@
 #include "blackbox/about.h"
 #include "blackbox/room.h"
 #include "core/process/directory.h"
-#include "core/process/mirror.h"
+#include "core/process/replica.h"
 #include "port/port_filemap.h"
 #include "port/port_sysinfo.h"
 
@@ -53,11 +53,11 @@ static int make_block(
 		return *block ? 0 : ENOMEM;
 	}
 	/* What another process reads while this one lives has its directory beside it (attach/). */
-	*whole = pxt_attr_guest(attr) ? directory_at : whole_pages(about_at + pxt_about_bytes());
+	*whole = pxt_attr_producer(attr) ? directory_at : whole_pages(about_at + pxt_about_bytes());
 	if (*whole < bytes)
 		return ENOMEM;
 	error = map_file(attr, *whole, block);
-	if (!error && !pxt_attr_guest(attr)) {
+	if (!error && !pxt_attr_producer(attr)) {
 		(*block)->label.directory_at = directory_at;
 		(*block)->label.about_at = about_at;
 	}
@@ -80,13 +80,13 @@ static void fill(struct pxt_block *block, uint32_t index, size_t whole)
 {
 	struct pxt_stream_label *label = &block->label;
 	unsigned char *bytes = (unsigned char *)block;
-	struct pxt_directory *mirror;
+	struct pxt_directory *replica;
 
 	if (!label->directory_at)
 		return;
-	mirror = (struct pxt_directory *)(void *)(bytes + label->directory_at);
-	pxt_mirror_begin(index, mirror);
-	tell_process(&mirror->label);
+	replica = (struct pxt_directory *)(void *)(bytes + label->directory_at);
+	pxt_replica_begin(index, replica);
+	tell_process(&replica->label);
 	label->about_bytes = (uint32_t)pxt_about_write(
 	    (char *)bytes + label->about_at, whole - (size_t)label->about_at);
 	PXT_TESTPOINT(PXT_TP_FILE_FILLED);

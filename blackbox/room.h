@@ -13,8 +13,8 @@
 #if CONFIG_PTRACE_ATTACH
 PXT_INLINE int pxt_room_take(const trace_attr_t *attr, size_t bytes)
 {
-	return pxt_attr_guest(attr) ? pxt_port_filemap_fill(attr->_pxt_file - 1, bytes)
-	                            : pxt_port_filemap_extend(attr->_pxt_file - 1, bytes);
+	return pxt_attr_producer(attr) ? pxt_port_filemap_fill(attr->_pxt_file - 1, bytes)
+	                               : pxt_port_filemap_extend(attr->_pxt_file - 1, bytes);
 }
 #else
 PXT_INLINE int pxt_room_take(const trace_attr_t *attr, size_t bytes)

@@ -176,7 +176,7 @@ ptrace_unit(CORE UNLESS TINY SOURCES
 	core/process/holdback.c
 	core/process/introduce.c
 	core/process/lock.c
-	core/process/outside.c
+	core/process/unregistered.c
 	core/process/process.c
 	core/ring/ring.c
 	core/control/shutdown.c
@@ -204,22 +204,22 @@ ptrace_unit(CORE IF LABELS UNLESS TINY SOURCES
 ptrace_unit(FILE_STREAMS SOURCES
 	blackbox/about.c
 	blackbox/filestream.c
-	blackbox/mirror.c)
+	blackbox/replica.c)
 ptrace_unit(FILE_STREAMS IF USEREVENTS SOURCES
-	blackbox/mirror_names.c)
+	blackbox/replica_names.c)
 ptrace_unit(ATTACH SOURCES
 	attach/attr.c
-	attach/callers.c
-	attach/directory.c
-	attach/door.c
-	attach/guest.c
-	attach/guestlane.c
-	attach/guestput.c
-	attach/guests.c
+	attach/connections.c
+	attach/producer_directory.c
+	attach/ctlsock.c
+	attach/producer.c
+	attach/producer_lane.c
+	attach/producer_put.c
+	attach/producers.c
 	attach/intake.c
 	attach/name.c
 	attach/request.c
-	attach/types.c
+	attach/producer_types.c
 	core/stream/share.c)
 ptrace_unit(ATTACH IF TOLOG SOURCES
 	attach/ask_flush.c)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * testpoints.h - the places behind which another thread can see something new.  Off (the normal
+ * testpoints.h - the places after which another thread can see something new.  Off (the normal
  * build) they are nothing; on, a test's hook is called there (format/compiler.h).
  */
 #ifndef PXT_TESTPOINTS_H
@@ -32,39 +32,39 @@ enum pxt_testpoint {
 	PXT_TP_COPIED_HEAD,   /* copy: one lane's head read */
 	PXT_TP_COPIED_SLOT,   /* copy: one slot read */
 
-	PXT_TP_GATE_TURNED,      /* control: gate says the new state */
-	PXT_TP_LANE_CLEARED,     /* control: one lane cleared */
-	PXT_TP_NAME_WRITTEN,     /* name in the map and wanted, not counted */
-	PXT_TP_FILE_TAKEN,       /* create: room taken in the stream's file */
-	PXT_TP_FILE_MAPPED,      /* create: that is memory now */
-	PXT_TP_FILE_FILLED,      /* create: all is in the file but that it is a stream's */
-	PXT_TP_VALID,            /* create: the label is valid */
-	PXT_TP_FILE_ENDED,       /* shutdown: the file says that it came */
-	PXT_TP_MIRROR_ENTERED,   /* new thread: says that it is among the mirrors */
-	PXT_TP_MIRROR_THREAD,    /* thread in a mirror, not counted */
-	PXT_TP_MIRROR_NAME,      /* name in a mirror, not counted */
-	PXT_TP_MIRROR_NAMED,     /* counted there, not in the map */
-	PXT_TP_MIRROR_FORMAT,    /* description in a mirror, its offset not */
-	PXT_TP_MIRROR_FORMATTED, /* its offset there, not in the map */
+	PXT_TP_GATE_TURNED,       /* control: gate says the new state */
+	PXT_TP_LANE_CLEARED,      /* control: one lane cleared */
+	PXT_TP_NAME_WRITTEN,      /* name in the map and wanted, not counted */
+	PXT_TP_FILE_TAKEN,        /* create: room taken in the stream's file */
+	PXT_TP_FILE_MAPPED,       /* create: that is memory now */
+	PXT_TP_FILE_FILLED,       /* create: all is in the file but that it is a stream's */
+	PXT_TP_VALID,             /* create: the label is valid */
+	PXT_TP_FILE_ENDED,        /* shutdown: the file says that it came */
+	PXT_TP_REPLICA_ENTERED,   /* new thread: says that it is among the replicas */
+	PXT_TP_REPLICA_THREAD,    /* thread in a replica, not counted */
+	PXT_TP_REPLICA_NAME,      /* name in a replica, not counted */
+	PXT_TP_REPLICA_NAMED,     /* counted there, not in the map */
+	PXT_TP_REPLICA_FORMAT,    /* description in a replica, its offset not */
+	PXT_TP_REPLICA_FORMATTED, /* its offset there, not in the map */
 
-	PXT_TP_GUEST_ASKED,   /* attach: the owner can hear the request */
-	PXT_TP_GUEST_HELPED,  /* attach: the helper thread may run, and waits */
-	PXT_TP_GUEST_HEARD,   /* attach: the answer is known, the helper does not listen yet */
-	PXT_TP_OWNER_MAPPED,  /* owner's helper: a guest's memory is mapped and checked */
-	PXT_TP_OWNER_PRESENT, /* owner's helper: whoever pulls finds that memory */
-	PXT_TP_OWNER_SAID,    /* owner's helper: a request is answered */
-	PXT_TP_LOG_EMPTIED,   /* log: nothing is in its file, its head neither */
-	PXT_TP_LOG_BEGUN,     /* create: the log has its head, the stream is no stream yet */
-	PXT_TP_FLUSH_BEGUN,   /* flush: under way, says the status */
-	PXT_TP_FLUSH_ENDED,   /* flush: what belonged to it is in the log, or in vain */
-	PXT_TP_LOG_TAKEN,     /* log: records are out of the stream, in a block that is not out */
-	PXT_TP_LOG_FRAME,     /* log, LOOP: a frame's records are given up for new ones */
-	PXT_TP_LOG_SENDING,   /* log: a piece of a block goes to the port */
-	PXT_TP_LOG_SENT,      /* log: it is out, and not counted as sent */
-	PXT_TP_LOG_ARRIVED,   /* log: a whole block, or the head, is out */
-	PXT_TP_LOG_LAST,      /* end of a log: all is out but the trailer */
-	PXT_TP_LOG_ENDED,     /* end of a log: the trailer is out, and nothing behind it */
-	PXT_TP_COPY_MADE,     /* snapshot: the copy is made, the log not begun */
+	PXT_TP_PRODUCER_ASKED,  /* attach: the owner can hear the request */
+	PXT_TP_PRODUCER_HELPED, /* attach: the helper thread may run, and waits */
+	PXT_TP_PRODUCER_HEARD,  /* attach: the answer is known, the helper does not listen yet */
+	PXT_TP_OWNER_MAPPED,    /* owner's helper: a producer's memory is mapped and checked */
+	PXT_TP_OWNER_PRESENT,   /* owner's helper: whoever pulls finds that memory */
+	PXT_TP_OWNER_SAID,      /* owner's helper: a request is answered */
+	PXT_TP_LOG_EMPTIED,     /* log: nothing is in its file, its head neither */
+	PXT_TP_LOG_BEGUN,       /* create: the log has its head, the stream is no stream yet */
+	PXT_TP_FLUSH_BEGUN,     /* flush: under way, says the status */
+	PXT_TP_FLUSH_ENDED,     /* flush: what belonged to it is in the log, or in vain */
+	PXT_TP_LOG_TAKEN,       /* log: records are out of the stream, in a block that is not out */
+	PXT_TP_LOG_FRAME,       /* log, LOOP: a frame's records are given up for new ones */
+	PXT_TP_LOG_SENDING,     /* log: a piece of a block goes to the port */
+	PXT_TP_LOG_SENT,        /* log: it is out, and not counted as sent */
+	PXT_TP_LOG_ARRIVED,     /* log: a whole block, or the head, is out */
+	PXT_TP_LOG_LAST,        /* end of a log: all is out but the trailer */
+	PXT_TP_LOG_ENDED,       /* end of a log: the trailer is out, and nothing after it */
+	PXT_TP_COPY_MADE,       /* snapshot: the copy is made, the log not begun */
 	PXT_TP_COUNT
 };
 

@@ -32,7 +32,7 @@ static void must(const char *what, int error)
 	}
 }
 
-/* What stands there may be what the last run left when it crashed. */
+/* What is there may be what the last run left when it crashed. */
 static int new_file(const char *path)
 {
 	char last[4096];

@@ -196,7 +196,7 @@ static const char *thread_name(uint64_t thread)
 	return "(a thread without name)";
 }
 
-/* The job that missed: its last begin and end in front of the miss. */
+/* The job that missed: its last begin and end before the miss. */
 static void find_job(struct story *story)
 {
 	uint64_t thread = records[story->miss].thread;

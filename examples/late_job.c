@@ -235,7 +235,7 @@ static trace_id_t open_stream(const char *path, int *fd)
 	return trid;
 }
 
-/* The two lines behind the run; the first one says how it was run. */
+/* The two lines after the run; the first one says how it was run. */
 static void say_results(const char *path, const struct posix_trace_counts_np *counts)
 {
 	(void)printf("late_job: control ran %u jobs, %u of them late, the worst by %.2f ms; vision "

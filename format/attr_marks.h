@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* attr_marks.h - what stands in an attributes object besides attributes: its mark and its flags. */
+/* attr_marks.h - what is in an attributes object besides attributes: its mark and its flags. */
 #ifndef PXT_ATTR_MARKS_H
 #define PXT_ATTR_MARKS_H
 
 #define PXT_ATTR_MAGIC 0x50585441u /* "PXTA" */
 
 /* trace_attr_t._pxt_flags */
-#define PXT_ATTR_POLLING 1u
-#define PXT_ATTR_ORDERED 2u
-#define PXT_ATTR_FRAMES  4u /* the log goes out as frames; neither of both: as the output is */
-#define PXT_ATTR_PLAIN   8u
-#define PXT_ATTR_GUEST   16u /* not from attributes: memory that another process reads (attach/) */
-#define PXT_ATTR_LOGGED  (PXT_ATTR_POLLING | PXT_ATTR_ORDERED) /* what a log tells of them */
+#define PXT_ATTR_POLLING  1u
+#define PXT_ATTR_ORDERED  2u
+#define PXT_ATTR_FRAMES   4u /* the log goes out as frames; neither of both: as the output is */
+#define PXT_ATTR_PLAIN    8u
+#define PXT_ATTR_PRODUCER 16u /* not from attributes: memory that another process reads (attach/) */
+#define PXT_ATTR_LOGGED   (PXT_ATTR_POLLING | PXT_ATTR_ORDERED) /* what a log tells of them */
 
 #endif

@@ -13,7 +13,7 @@
 
 /*
  * Whether the compiler is to save bytes (-Os).  Never on the trace path: files that define
- * PXT_TRACE_PATH in front of all.
+ * PXT_TRACE_PATH before all.
  */
 #if defined(__OPTIMIZE_SIZE__) && !defined(PXT_TRACE_PATH)
 #define PXT_SMALL 1
@@ -51,14 +51,14 @@
  * linker puts such functions beside one another: no more pages.
  */
 #define PXT_OWN_LINE   PXT_ALIGNED(PXT_CACHE_LINE) __attribute__((hot))
-/* The longest of them: it and the one that the linker puts behind it are on one page. */
+/* The longest of them: it and the one that the linker puts after it are on one page. */
 #define PXT_OWN_PAGE   PXT_ALIGNED(PXT_PAGE_SHARE) __attribute__((hot))
 
-/* What @value is made of is not needed behind this: the compiler works it out now. */
+/* What @value is made of is not needed after this: the compiler works it out now. */
 #define PXT_NOW(value) __asm__("" : "+r"(value))
 
 /*
- * A test point marks a place behind which other threads can see something new.  Off, it is
+ * A test point marks a place after which other threads can see something new.  Off, it is
  * nothing; on, it calls a hook that plays the interrupt, the reader or the killer.
  */
 #if CONFIG_PTRACE_TESTPOINTS

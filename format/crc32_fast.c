@@ -6,7 +6,7 @@
  * exclusive or of the effects of its bits), so that eight constants a row are the whole table.
  *
  * x86-64 processors that multiply without carry do most of it 64 bytes at a time: 16 bytes and what
- * comes 64 bytes behind them have the same effect as the sum of the latter and the former times
+ * comes 64 bytes after them have the same effect as the sum of the latter and the former times
  * x^512 modulo the polynomial, which has 32 bits instead of 512.
  */
 #include "format/crc32.h"

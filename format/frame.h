@@ -34,7 +34,7 @@ enum pxt_frame_kind {
 #define PXT_FRAME_CLOCKS_AT    PXT_FRAME_FILE_HEAD
 #define PXT_FRAME_COUNTS_AT    (PXT_FRAME_CLOCKS_AT + 64u)
 #define PXT_FRAME_HEAD_BYTES   (PXT_FRAME_COUNTS_AT + 24u)
-/* Of a META: type and number of the entries behind it. */
+/* Of a META: type and number of the entries after it. */
 #define PXT_FRAME_META_START   4u
 /* Room for a frame with @contents bytes of contents, a delimiter on both sides included. */
 #define PXT_FRAME_ROOM(contents)                                                                   \

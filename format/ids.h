@@ -29,7 +29,7 @@
 #define PXT_ID_FLUSH_STOP   8u
 #define PXT_ID_SYSTEM_LAST  28u
 #define PXT_ID_MARK         29u /* barrier between lanes: what follows it was recorded later */
-#define PXT_ID_VOID         30u /* only older builds: of a writer that came behind a stop; lost */
+#define PXT_ID_VOID         30u /* only older builds: of a writer that came after a stop; lost */
 #define PXT_ID_UNNAMED      31u
 #define PXT_ID_USER_FIRST   32u
 #define PXT_ID_COUNT        _PXT_EVENT_IDS

@@ -5,7 +5,7 @@
  *
  *   concurrency: written once before the block is found by anybody, never changed.
  *
- * A label stands at the beginning of every stream's block and of every process' directory.  Fields
+ * A label is at the beginning of every stream's block and of every process' directory.  Fields
  * have the widths written here on every machine; the byte order is the recorder's, and `order`
  * tells which that is.  All places are counted in bytes from the label's beginning.
  */
@@ -57,10 +57,11 @@ struct pxt_stream_label {
 	uint32_t has_thread;  /* the context holds a thread's index, */
 	uint32_t has_address; /* ... an address */
 	uint32_t gate_at;     /* in the block: the gate word, */
-	uint32_t counts_at; /* ... five 64-bit numbers: retrieved, lost, cleared, sided, barriers */
-	uint32_t sides_at;  /* ... START and STOP that stand beside the lanes, */
-	uint32_t side_bytes;   /* ... their size, */
-	uint32_t sides;        /* ... and number */
+	uint32_t
+	    counts_at; /* ... five 64-bit numbers: retrieved, lost, cleared, oob_records, barriers */
+	uint32_t oobs_at;      /* ... START and STOP that are beside the lanes, */
+	uint32_t oob_bytes;    /* ... their size, */
+	uint32_t oobs;         /* ... and number */
 	uint32_t full_policy;  /* POSIX_TRACE_LOOP, ... */
 	uint32_t id_count;     /* size of a set of event types, in bits; 0: no Event Filter */
 	uint32_t clock_source; /* POSIX_TRACE_CLOCK_..._NP */
@@ -77,8 +78,8 @@ struct pxt_stream_label {
 	uint32_t name_at; /* ... the trace-name */
 	uint32_t name_bytes;
 	uint32_t
-	    side_pos_at; /* in a lane: 32 bits for each side record, the position it stands before */
-	uint32_t side_set_at; /* in the block: data of the START among them */
+	    oob_pos_at; /* in a lane: 32 bits for each out-of-band record, the position it is before */
+	uint32_t oob_set_at; /* in the block: data of the START among them */
 };
 
 /*
@@ -125,7 +126,7 @@ struct pxt_directory_label {
 	int64_t started_sec; /* 0: not known */
 };
 
-/* Nothing that an ABI would pad stands in them: they are the same bytes everywhere. */
+/* Nothing that an ABI would pad is in them: they are the same bytes everywhere. */
 _Static_assert(sizeof(struct pxt_stream_label) == 256, "a stream's label has 256 bytes");
 _Static_assert(sizeof(struct pxt_directory_label) == 328, "a directory's label has 328 bytes");
 

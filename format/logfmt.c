@@ -273,7 +273,7 @@ bool pxt_log_put_trailer(struct pxt_log_block *block, const struct pxt_log_trail
 }
 
 #define PUT(place, bits, member) put##bits(at + (place), BLOCK_##member);
-/* What stands there, by the names of struct pxt_log_blockhead. */
+/* What is there, by the names of struct pxt_log_blockhead. */
 #define BLOCK_type               ((uint32_t)type)
 #define BLOCK_length             length
 #define BLOCK_count              block->count

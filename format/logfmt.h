@@ -63,7 +63,7 @@
 #define PXT_LOG_ID_LOSS PXT_ID_VOID
 
 enum pxt_log_layout {
-	PXT_LAYOUT_SEQUENTIAL = 1, /* block behind block, also on a pipe */
+	PXT_LAYOUT_SEQUENTIAL = 1, /* block after block, also on a pipe */
 	PXT_LAYOUT_FRAMES = 2,     /* LOOP: data blocks in frames that are written again */
 };
 
@@ -192,7 +192,7 @@ void pxt_log_start(struct pxt_log_block *block, void *buffer, uint32_t room);
  * where the record goes, bytes + used.
  */
 bool pxt_log_put_record(struct pxt_log_block *block, const struct pxt_slot *slots, uint32_t n);
-/* The same for records that stand where they go, with their tags cleared already. */
+/* The same for records that are where they go, with their tags cleared already. */
 void pxt_log_put_copied(
     struct pxt_log_block *block, uint32_t slots, uint32_t records, uint64_t least, uint64_t most);
 /* @records were lost directly before the record that is put next, in this block or a later one. */

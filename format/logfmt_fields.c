@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* logfmt_fields.c - where numbers stand in a log, and how they get there and back. */
+/* logfmt_fields.c - where numbers are in a log, and how they get there and back. */
 #include "format/logfmt_bytes.h"
 
 #define VERSION(at, member) PXT_LOG_FIELD(at, 2, struct pxt_log_header, member)

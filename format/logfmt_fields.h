@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * logfmt_fields.h - where numbers stand in a log: tables that both its writer and its reader follow
+ * logfmt_fields.h - where numbers are in a log: tables that both its writer and its reader follow
  * (logfmt_fields.c).  Texts, times and what versions decide are not in them.
  */
 #ifndef PXT_LOGFMT_FIELDS_H
@@ -14,7 +14,7 @@
 struct pxt_log_field {
 	uint16_t at;
 	uint16_t member;
-	uint8_t bytes; /* 0: behind the last one */
+	uint8_t bytes; /* 0: after the last one */
 	uint8_t room;
 };
 

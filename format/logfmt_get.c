@@ -66,7 +66,7 @@ const char *pxt_get_attr(const unsigned char *at, bool swapped, trace_attr_t *at
 	return NULL;
 }
 
-/* In either order: what stands in front of all numbers. */
+/* In either order: what is before all numbers. */
 static const char *get_order(const unsigned char *at, bool *swapped)
 {
 	uint32_t mark = pxt_get32(at + 8, false);
@@ -127,7 +127,7 @@ static const char *check_layout(const struct pxt_log_header *header)
 	    header->frame_bytes < PXT_LOG_BLOCK_BYTES + PXT_SLOT_BYTES ||
 	    header->frame_bytes > header->largest_block)
 		return "the frames have an impossible size";
-	/* 2^62 is far beyond any file, and keeps offsets behind the frames within 63 bits. */
+	/* 2^62 is far beyond any file, and keeps offsets after the frames within 63 bits. */
 	if (header->data_offset < header->header_bytes || header->data_offset % 16u ||
 	    header->data_offset > (uint64_t)1 << 62)
 		return "the first frame is at an impossible place";

@@ -2,7 +2,7 @@
 /*
  * slot.h - the 16-byte slot that ring and log share.
  *
- * A record is a begin slot and the continuation slots behind it:
+ * A record is a begin slot and the continuation slots after it:
  *
  *            begin slot                                continuation slot
  *   word 0   [31] 1  [30:0] tag                        [31] 0  [30:0] tag

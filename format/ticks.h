@@ -3,7 +3,7 @@
  * ticks.h - from the counter's ticks to time, exactly.
  *
  * What is computed: anchor + floor((ticks - anchor_ticks) * 10^9 / hz) nanoseconds, without
- * rounding on the way, for ticks up to 2^63 before or behind the anchor (the difference is taken
+ * rounding on the way, for ticks up to 2^63 before or after the anchor (the difference is taken
  * modulo 2^64 and read as a signed number).  A larger count of ticks never gives an earlier time.
  *
  * No division and no 128-bit type is needed for a conversion: two multiplications by reciprocals
@@ -54,7 +54,7 @@ PXT_INLINE uint32_t pxt_ticks_rest_ns(const struct pxt_ticks *clock, uint64_t re
 	return (uint32_t)ns;
 }
 
-/* A second behind the anchor, for a reader whose times lie near each other.  Zeros: none yet. */
+/* A second after the anchor, for a reader whose times lie near each other.  Zeros: none yet. */
 struct pxt_second {
 	uint64_t from;   /* its first tick */
 	uint64_t length; /* in ticks */

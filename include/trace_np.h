@@ -152,7 +152,7 @@ int posix_trace_eventid_getformat_np(trace_id_t trid, trace_event_id_t event_id,
 struct posix_trace_field_np {
 	char posix_name_np[64];
 	int posix_kind_np;        /* POSIX_TRACE_FIELD_... */
-	uint32_t posix_bytes_np;  /* bytes in this event; a text's without the NULs behind it */
+	uint32_t posix_bytes_np;  /* bytes in this event; a text's without the NULs after it */
 	uint32_t posix_offset_np; /* in the event's data */
 	union {
 		uint64_t posix_u_np;
@@ -171,7 +171,7 @@ struct posix_trace_field_np {
  *           this machine's order, wherever they were recorded.  posix_swapped_np for a description
  *           that the log does not have: such data is handed out as it was recorded.
  * @cursor:  0 at the first call, then as the last call left it.
- * @field:   a text is at posix_offset_np of @data and has no NUL behind it.
+ * @field:   a text is at posix_offset_np of @data and has no NUL after it.
  *
  * ENOENT: no more fields, or the data ends within this one (it was cut).
  * EINVAL: @format is malformed (found at the first call); another argument invalid.
@@ -280,7 +280,7 @@ struct posix_trace_logthread_np {
 struct posix_trace_logmodule_np {
 	uint64_t posix_base_np; /* difference between run-time and link-time addresses */
 	uint64_t posix_low_np;  /* lowest and ... */
-	uint64_t posix_high_np; /* ... one behind the highest mapped address */
+	uint64_t posix_high_np; /* ... one after the highest mapped address */
 	uint32_t posix_buildid_bytes_np;
 	unsigned char posix_buildid_np[32];
 	char posix_path_np[256];
@@ -311,7 +311,7 @@ int posix_trace_log_getinfo_np(trace_id_t trid, struct posix_trace_loginfo_np *i
  *
  * @index: 0 up to posix_threads_np or posix_modules_np - 1.
  *
- * ENOENT: @index is behind the last entry.
+ * ENOENT: @index is after the last entry.
  * EINVAL: @trid is no opened log; a pointer is NULL.
  * Cost: lock.  Unit: Log Retrieval.
  */
@@ -404,7 +404,7 @@ struct posix_trace_logcheck_np {
 	int posix_stream_status_np;
 };
 /*
- * Looks through a whole log, also behind what is wrong in it: checksums, sequence numbers, records,
+ * Looks through a whole log, also after what is wrong in it: checksums, sequence numbers, records,
  * sums, names, trailer, and the law as the trailer carries it.  A damaged block is passed over up to
  * where the next one begins.
  *
@@ -435,14 +435,14 @@ int posix_trace_log_check_watched_np(int file_desc, struct posix_trace_logcheck_
     void (*watch)(void *context, uint64_t done), void *context);
 /*
  * A growing log whose reader came to an end that is none: the next block is damaged, or contradicts
- * those before, and a sound one of the same stream stands behind it.  Says what is wrong, and where,
+ * those before, and a sound one of the same stream is after it.  Says what is wrong, and where,
  * and lets reading go on with the sound block; the next event's posix_lost_before_np has the records
  * that are missing between, and posix_lost_np of the log counts them.  Nobody's reading goes on there
  * without this call: a block that is still being written looks no different until others follow.
  *
- * @finding: POSIX_TRACE_FINDING_DAMAGE_NP; posix_block_np counts the blocks in front of it.
+ * @finding: POSIX_TRACE_FINDING_DAMAGE_NP; posix_block_np counts the blocks before it.
  *
- * ENOENT: there is no damage, or nothing sound behind it yet; getnext is in the middle of a block;
+ * ENOENT: there is no damage, or nothing sound after it yet; getnext is in the middle of a block;
  *         the log is complete (posix_trace_open() refuses damage).
  * EINVAL: @trid is no opened log; @finding is NULL.
  * EIO:    the file cannot be read any more.
@@ -747,7 +747,7 @@ int posix_trace_seal_on_signals_np(const int *signals, size_t count);
  * is taken out of it, no count and no flag changes, no restart is done, and trace points cost what
  * they always do.
  *
- * The moment lies within the call, behind the allocation of memory.  Every event whose trace point
+ * The moment lies within the call, after the allocation of memory.  Every event whose trace point
  * returned before the call began is in the log, unless it was overwritten before the moment, or
  * before it was copied: writers go on, and a stream that overwrites may lap meanwhile (the oldest
  * go first, and are told as lost like all others; if that were more than half of the stream, the
@@ -851,7 +851,7 @@ static inline int posix_trace_wanted_np(trace_event_id_t event_id)
  * wants the type, else not at all.  Context and cost are those of posix_trace_event(); unwanted it
  * is two loads (identifier, table), a test and a branch that is not taken.
  *
- * posix_trace_event_np() is posix_trace_event() behind the same inline test: @event_id is evaluated
+ * posix_trace_event_np() is posix_trace_event() after the same inline test: @event_id is evaluated
  * once, the other arguments only if the type is wanted.
  *
  * With POSIX_TRACE_OFF_NP defined before this header is included all of these compile to nothing:

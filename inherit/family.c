@@ -109,7 +109,7 @@ static bool holder_gone(uint32_t holder, uint32_t self)
 }
 
 /*
- * What the lock keeps apart, names and descriptions, is published by one store behind everything else,
+ * What the lock keeps apart, names and descriptions, is published by one store after everything else,
  * so whoever takes the lock over from the dead finds the directory whole.
  */
 static bool lock_family(void)

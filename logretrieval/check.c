@@ -3,7 +3,7 @@
  * check.c - posix_trace_log_check_np(): what is right and what is wrong in a whole log.
  *
  * It goes through the file as scan.c does, with the same functions, but writes down what they say
- * and goes on: behind a damaged block with the next place where a block of this stream begins.
+ * and goes on: after a damaged block with the next place where a block of this stream begins.
  */
 #include "logretrieval/log.h"
 
@@ -27,7 +27,7 @@ struct check {
 	uint64_t block;  /* number of the one at work */
 	bool unsure;     /* something was passed over: sums need not go on where they were */
 	bool trailer;    /* seen */
-	uint64_t before; /* frames: records in front of the oldest block, ... */
+	uint64_t before; /* frames: records before the oldest block, ... */
 	uint64_t behind; /* ... and up to the end of the newest */
 	struct pxt_log log;
 	uint64_t ids[PXT_LOG_IDS];   /* events of each type, and ... */
@@ -129,7 +129,7 @@ static void count_records(struct check *check, uint64_t offset, const unsigned c
 		    "the block's first and last stamp are not those of its records");
 }
 
-/* The number in sequence: what is missing in front of it. */
+/* The number in sequence: what is missing before it. */
 static void check_sequence(
     struct check *check, uint64_t offset, const struct pxt_log_blockhead *head, uint64_t *next)
 {
@@ -230,7 +230,7 @@ static bool head_at(struct check *check, uint64_t offset, struct pxt_log_blockhe
 }
 
 /*
- * Where to go on behind what cannot be read at @offset: where the block says that it ends, if that
+ * Where to go on after what cannot be read at @offset: where the block says that it ends, if that
  * is so, else where the next one seems to begin.  *cut: the file ends within the block.
  */
 static uint64_t find_next(struct check *check, uint64_t offset, bool *is_block, bool *cut)
@@ -379,7 +379,7 @@ static void check_frames(struct check *check)
 	there = log->newest - log->oldest;
 	pxt_sum_add(&there, 1);
 	known = check->sum->posix_sound_np + check->sum->posix_damaged_np;
-	/* Behind blocks that are overwritten by now every frame is full. */
+	/* After blocks that are overwritten by now every frame is full. */
 	if (log->oldest != 0 && there < header->frames)
 		there = header->frames;
 	if (there > known) {

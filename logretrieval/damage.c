@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * damage.c - posix_trace_log_skipdamage_np(): a growing log whose next block cannot be read, though
- * sound ones stand behind it.
+ * sound ones are after it.
  *
  * A block that is being written looks damaged, too.  Logs are written front to back: where a sound
- * block of the same stream stands behind, nothing in front of it will change any more.  What was
+ * block of the same stream is after, nothing before it will change any more.  What was
  * passed over is kept as a gap, so that it costs the same losses however often the log is read.
  */
 #include "logretrieval/log.h"
@@ -95,7 +95,7 @@ static void describe(const struct pxt_log *log, const struct posix_trace_logerro
 	memcpy(finding->posix_reason_np, error->posix_reason_np, sizeof(finding->posix_reason_np));
 }
 
-/* Behind what cannot be read at log->scanned. */
+/* After what cannot be read at log->scanned. */
 static int skip(struct pxt_log *log, struct posix_trace_logfinding_np *finding)
 {
 	struct posix_trace_logerror_np error = log->damage;
@@ -132,7 +132,7 @@ static int skip(struct pxt_log *log, struct posix_trace_logfinding_np *finding)
 	return 0;
 }
 
-/* The frame behind the newest one, when newer ones than it are there. */
+/* The frame after the newest one, when newer ones than it are there. */
 static int skip_frame(struct pxt_log *log, struct posix_trace_logfinding_np *finding)
 {
 	struct posix_trace_logerror_np error = { 0,

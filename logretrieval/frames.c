@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frames.c - a LOOP log: block s stands in frame s mod frames, so that the newest blocks are left.
+ * frames.c - a LOOP log: block s is in frame s mod frames, so that the newest blocks are left.
  *
  * In a growing log frames change under the reader: a block may be half written (its checksum is
  * wrong: it is not there), may have got more records under the same number, or may have given
@@ -67,7 +67,7 @@ static void note_frame(struct pxt_log *log, const struct pxt_log_blockhead *head
 
 /*
  * A frame of a growing log may be older than those around it (its block is being written): what
- * is left of the range then begins behind it.
+ * is left of the range then begins after it.
  */
 static void cut_range(struct pxt_log *log)
 {
@@ -167,7 +167,7 @@ static struct posix_trace_logblock_np unread(
 	return block;
 }
 
-/* Enters the block the cursor stands at, or what is new in it.  ENODATA: nothing new. */
+/* Enters the block the cursor is at, or what is new in it.  ENODATA: nothing new. */
 static int enter(struct pxt_log *log)
 {
 	struct pxt_log_cursor *cursor = &log->cursor;

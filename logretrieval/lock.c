@@ -175,7 +175,7 @@ static void in_child(void)
 	pxt_handle_forget_claims();
 }
 
-/* Before there can be a second thread: a lock is held for the first time behind it. */
+/* Before there can be a second thread: a lock is held for the first time after it. */
 __attribute__((constructor)) static void watch_forks(void)
 {
 	pxt_port_around_fork(before_fork, in_parent, in_child);

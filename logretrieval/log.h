@@ -54,7 +54,7 @@ struct pxt_log_reading {
 /* From one reading to the next: @ns nanoseconds in @ticks ticks. */
 struct pxt_log_segment {
 	uint64_t from;    /* first tick and ... */
-	uint64_t to;      /* ... the one behind the last */
+	uint64_t to;      /* ... the one after the last */
 	uint64_t from_ns; /* since creation */
 	uint64_t ns;
 	uint64_t ticks;    /* 0: the nominal rate */
@@ -85,7 +85,7 @@ struct pxt_log_cursor {
 	struct timespec time;                 /* largest one reported */
 };
 
-/* In front stands what most functions touch: a short address reaches no further than 127 bytes. */
+/* In front is what most functions touch: a short address reaches no further than 127 bytes. */
 struct pxt_log {
 	_Atomic uint32_t lock;
 	bool held_for_fork; /* lock.c */
@@ -96,14 +96,14 @@ struct pxt_log {
 	bool growing;     /* may lack its end */
 	bool complete;    /* the trailer was found */
 	bool broken;      /* growing: a block contradicts those before it, as @damage says */
-	bool unsure_data; /* behind a gap: the next block's number may be higher than it was due */
+	bool unsure_data; /* after a gap: the next block's number may be higher than it was due */
 	bool unsure_meta;
 	bool unreadable; /* reading has failed since somebody has reset this */
 	bool any_frame;
 	uint32_t gap_count; /* of @gaps */
 
 	/* Scanning */
-	uint64_t scanned;     /* everything in front of this offset was checked */
+	uint64_t scanned;     /* everything before this offset was checked */
 	uint32_t taken;       /* entries of the block there that were taken when memory ran out */
 	uint64_t data_blocks; /* checked; sequential: also the next one's number */
 	uint64_t meta_blocks;
@@ -123,7 +123,7 @@ struct pxt_log {
 	uint64_t window_from; /* before that the window is not what the file holds: views.c */
 
 	/* More of scanning */
-	uint64_t first;           /* sequential: where reporting begins (behind a CLEAR) */
+	uint64_t first;           /* sequential: where reporting begins (after a CLEAR) */
 	struct pxt_log_gap *gaps; /* in the order of the file */
 	uint32_t gap_room;
 	uint64_t missing;      /* records in all of them */
@@ -218,7 +218,7 @@ int pxt_log_load_frame(struct pxt_log *log, uint64_t frame, struct pxt_log_block
     const unsigned char **block);
 int pxt_log_scan_frames(struct pxt_log *log);
 bool pxt_log_more_frames(struct pxt_log *log);
-/* Makes the cursor stand in a block with records left.  ENODATA at the end, EIO. */
+/* Makes the cursor are in a block with records left.  ENODATA at the end, EIO. */
 int pxt_log_next_frame(struct pxt_log *log);
 uint64_t pxt_log_behind_frames(const struct pxt_log *log);
 
@@ -235,7 +235,7 @@ int pxt_log_skip_damage(void *object, trace_id_t trid, struct posix_trace_logfin
 
 /* ---- tables.c ---- */
 
-/* One entry, which stands at @offset.  0, EINVAL or ENOMEM. */
+/* One entry, which is at @offset.  0, EINVAL or ENOMEM. */
 int pxt_log_take_type(struct pxt_log *log, uint64_t offset, const unsigned char *entry);
 int pxt_log_take_thread(struct pxt_log *log, uint64_t offset, const unsigned char *entry);
 int pxt_log_take_module(struct pxt_log *log, uint64_t offset, const unsigned char *entry);
@@ -271,7 +271,7 @@ PXT_INLINE uint64_t pxt_log_segment_ns(const struct pxt_log_segment *segment, ui
 
 void pxt_log_rewind(struct pxt_log *log);
 int pxt_log_getnext(void *object, const struct pxt_getnext *request);
-/* Makes the cursor stand at a slot.  ENODATA: the end of the log, for now or for good; EIO, ENOMEM. */
+/* Makes the cursor are at a slot.  ENODATA: the end of the log, for now or for good; EIO, ENOMEM. */
 int pxt_log_find_slot(struct pxt_log *log);
 
 /* What the context and the extra bytes of a record say. */

@@ -32,7 +32,7 @@ static void pass_cleared(struct pxt_log *log)
 		cursor->gap++;
 }
 
-/* Passes over damage that the cursor stands at; returns what is missing there. */
+/* Passes over damage that the cursor is at; returns what is missing there. */
 static uint64_t pass_gaps(struct pxt_log *log)
 {
 	struct pxt_log_cursor *cursor = &log->cursor;
@@ -95,7 +95,7 @@ int pxt_log_find_slot(struct pxt_log *log)
 	return 0;
 }
 
-/* The next record: *at is its begin slot.  Losses in front of it are added up on the way. */
+/* The next record: *at is its begin slot.  Losses before it are added up on the way. */
 static int next_record(struct pxt_log *log, struct pxt_log_record *record, const unsigned char **at)
 {
 	struct pxt_log_cursor *cursor = &log->cursor;

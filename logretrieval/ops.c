@@ -81,7 +81,7 @@ static int type_next(void *object, trace_id_t trid, trace_event_id_t *next)
 
 	if (error)
 		return error;
-	/* The position stays in front of the end, so that types of a growing log are seen later. */
+	/* The position stays before the end, so that types of a growing log are seen later. */
 	while (id == 0 && log->type_position + 1 < PXT_LOG_IDS) {
 		uint32_t i;
 

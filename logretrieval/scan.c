@@ -170,7 +170,7 @@ static int take_trailer(struct pxt_log *log, uint64_t offset, const unsigned cha
 		return pxt_log_fail(log, offset, wrong);
 	if (log->header.layout == PXT_LAYOUT_FRAMES)
 		blocks = log->any_frame ? log->newest + 1 : 0;
-	/* Behind damage that was passed over it is known that some are gone. */
+	/* After damage that was passed over it is known that some are gone. */
 	if (log->gap_count == 0 &&
 	    (blocks != log->trailer.data_blocks || head->sequence != log->trailer.meta_blocks))
 		return pxt_log_fail(log, offset, "the log has lost blocks");
@@ -181,7 +181,7 @@ static int take_trailer(struct pxt_log *log, uint64_t offset, const unsigned cha
 	return error;
 }
 
-/* The block's number is the one that is due; behind damage, it may be a higher one. */
+/* The block's number is the one that is due; after damage, it may be a higher one. */
 static bool in_sequence(uint64_t sequence, uint64_t *due, bool *unsure)
 {
 	if (sequence != *due && !(*unsure && sequence > *due))

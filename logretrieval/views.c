@@ -2,9 +2,9 @@
 /*
  * views.c - many events of one block at once, their data where it was read.
  *
- * In a log four bytes that are no data stand between each twelve that are.  They are closed up within
+ * In a log four bytes that are no data are between each twelve that are.  They are closed up within
  * the window, which is this log's own copy of the file: the window then no longer holds what the
- * file does, and what lies in front of the cursor is read again when it is needed again.
+ * file does, and what lies before the cursor is read again when it is needed again.
  */
 #include "logretrieval/log.h"
 
@@ -190,7 +190,7 @@ PXT_INLINE int fill_from_block(struct pxt_log *log, bool usual,
 		left -= record.slots * PXT_SLOT_BYTES;
 	}
 	write_back(log, &line);
-	/* Damage behind other events is found again by the next call, which says so. */
+	/* Damage after other events is found again by the next call, which says so. */
 	cursor->left = whole || n ? left : 0;
 	cursor->next = at;
 	cursor->pending = pending;

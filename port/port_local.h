@@ -32,14 +32,14 @@ static inline bool pxt_port_same_place(
 	return one->device == other->device && one->file == other->file;
 }
 
-/* The two folders in which the calling user's names may be (format/door.h). */
+/* The two folders in which the calling user's names may be (format/ctlsock.h). */
 enum pxt_port_folder {
 	PXT_PORT_FOLDER_OWN,
 	PXT_PORT_FOLDER_SHARED
 };
 
 /*
- * Such a folder, without a slash behind it.  @make: it is made where it is missing.  EACCES: it
+ * Such a folder, without a slash after it.  @make: it is made where it is missing.  EACCES: it
  * cannot be made, or is another user's, or others may enter it; ENOENT: there is none, or no place
  * for it; EINVAL: @room is too small; or 0.
  */
@@ -48,7 +48,7 @@ int pxt_port_local_folder(enum pxt_port_folder which, bool make, char *path, siz
 void pxt_port_local_absolute(const char *name, char *path, size_t room);
 /*
  * Keeps other calls of this kind away from the folder of @path until the descriptor is released.  Gives up
- * behind @patience_ms: then, and where the folder cannot be opened, -1.
+ * after @patience_ms: then, and where the folder cannot be opened, -1.
  */
 int pxt_port_local_reserve(const char *path, unsigned patience_ms);
 void pxt_port_local_release(int fd);
@@ -123,7 +123,7 @@ struct pxt_port_watch {
 	bool ready; /* a message is there, or a connection, or the other side is gone */
 };
 
-/* Returns when something is ready, or behind @timeout_ms (negative: no limit). */
+/* Returns when something is ready, or after @timeout_ms (negative: no limit). */
 void pxt_port_local_watch(struct pxt_port_watch *watch, unsigned count, int timeout_ms);
 
 /* A descriptor that becomes ready when it is rung, until it is hushed.  EAGAIN: no descriptor. */

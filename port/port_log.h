@@ -65,7 +65,7 @@ int pxt_port_log_write_at(
 
 /*
  * What is written from now on does not arrive, also by a write that was interrupted before it began
- * and goes on behind the handler that calls this.  (CONFIG_PTRACE_LOG_SEAL)
+ * and goes on after the handler that calls this.  (CONFIG_PTRACE_LOG_SEAL)
  */
 void pxt_port_log_cut_off(struct pxt_port_log *log);
 

@@ -28,7 +28,7 @@ void pxt_port_random(void *bytes, size_t count);
 struct pxt_port_module {
 	uint64_t base; /* difference between run-time and link-time addresses */
 	uint64_t low;  /* lowest and ... */
-	uint64_t high; /* ... one behind the highest mapped address */
+	uint64_t high; /* ... one after the highest mapped address */
 	uint32_t buildid_bytes;
 	unsigned char buildid[32];
 	char path[256];

@@ -58,7 +58,7 @@ bit stop_told = 0;
 bit freed_since_full = 0;
 byte sides = 0;
 mtype side_kind[SIDES];
-byte side_pos[SIDES];
+byte oob_pos[SIDES];
 
 /* What is to be proved. */
 bit shown_running = 1; /* to whoever reads the events */
@@ -344,7 +344,7 @@ inline next()
 	:: else ->
 #endif
 		if
-		:: sides > 0 && pos >= side_pos[0] -> item = side_kind[0]; at_side = 1
+		:: sides > 0 && pos >= oob_pos[0] -> item = side_kind[0]; at_side = 1
 		:: else ->
 			if
 			:: pos < RECORDS && kind[pos] != 0 -> item = kind[pos]
@@ -405,13 +405,13 @@ inline done()
 		tell();
 		if
 		:: at_side ->
-			/* done_side() */
+			/* done_oob() */
 			side_kind[0] = side_kind[1];
-			side_pos[0] = side_pos[1];
+			oob_pos[0] = oob_pos[1];
 			side_kind[1] = side_kind[2];
-			side_pos[1] = side_pos[2];
+			oob_pos[1] = oob_pos[2];
 			side_kind[2] = 0;
-			side_pos[2] = 0;
+			oob_pos[2] = 0;
 			sides--
 		:: !at_side && (item == MADE_START) -> owes_start = 0
 		:: !at_side && (item == MADE_STOP) ->
@@ -520,12 +520,12 @@ proctype reader()
 /* room() */
 #define ROOM (N - (head - limit))
 
-/* put_aside() */
-inline put_aside(what)
+/* put_oob() */
+inline put_oob(what)
 {
 	d_step {
 		side_kind[sides] = what;
-		side_pos[sides] = head;
+		oob_pos[sides] = head;
 		sides++
 	}
 }
@@ -534,7 +534,7 @@ inline put_aside(what)
 inline put_barrier(what)
 {
 	if
-	:: ROOM < 1 -> put_aside(what)
+	:: ROOM < 1 -> put_oob(what)
 	:: else ->
 		d_step { h = head; head++ }
 		kind[h] = what;
@@ -569,7 +569,7 @@ inline start()
 			/* put_owed_stop() */
 #ifndef MISTAKE_start_forgets_the_automatic_stop
 			if
-			:: OWES_STOP -> put_aside(MADE_STOP)
+			:: OWES_STOP -> put_oob(MADE_STOP)
 			:: else
 			fi;
 #endif
@@ -642,9 +642,9 @@ inline clear()
 		side_kind[0] = 0;
 		side_kind[1] = 0;
 		side_kind[2] = 0;
-		side_pos[0] = 0;
-		side_pos[1] = 0;
-		side_pos[2] = 0;
+		oob_pos[0] = 0;
+		oob_pos[1] = 0;
+		oob_pos[2] = 0;
 		owes_stop = 0;
 		owes_start = 0;
 		stop_told = 0;

@@ -385,7 +385,7 @@ proctype reader()
 #ifdef DEAD
 #define SETTLED ((writer_done || gone) && buffer[WRITER].count == 0)
 
-/* all_seen_outside() of the one entry that there is */
+/* all_seen_unregistered() of the one entry that there is */
 inline look_who_is_inside()
 {
 	atomic {

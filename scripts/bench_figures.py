@@ -21,7 +21,7 @@ COLOURS = ("#4c72b0", "#dd8452", "#55a868", "#c44e52", "#8172b3", "#937860", "#d
 HEAD = """set terminal svg noenhanced size {width},{height} font "sans,13" background "white" dynamic
 set output "{name}.svg"
 set border 3
-set tics nomirror
+set tics noreplica
 """
 
 

@@ -70,7 +70,7 @@ ARROWS = {folder: {folder, *(("tools/" + name for name in others.split()) if fol
 CORE = {folder for folder in ARROWS if folder.startswith("core/")}
 ARROWS = {folder: others | (CORE if "core" in others and not folder.startswith("core") else set())
           for folder, others in ARROWS.items()}
-# One file's further arrows: the door of system events is measured, and no public header declares it.
+# One file's further arrows: The entry point of system events is measured, and no public header declares it.
 # Another tracer's codes and forms have their one description in compat.
 FURTHER = {"bench/system.c": {"core/record"}, "tools/import/shark.c": {"compat"},
            "tools/print/line_qnx.c": {"compat"}}

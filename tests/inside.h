@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inside.h - a thread of this process that stands inside a trace point, for tests that put records
+ * inside.h - a thread of this process that is inside a trace point, for tests that put records
  * together by hand: as long as it does, somebody lives who could finish what is unfinished.
  */
 #ifndef TESTS_INSIDE_H

@@ -117,7 +117,7 @@ extern int (*pxt_suite_role)(int argc, char **argv);
 
 /* The rest of this test needs what this system or configuration lacks; call it and return. */
 void pxt_skip(const char *why);
-/* Whether an emulator stands between this program and the kernel; the second: then skipped. */
+/* Whether an emulator is between this program and the kernel; the second: then skipped. */
 bool pxt_emulated(void);
 bool pxt_skip_emulated(const char *why);
 /*

@@ -149,7 +149,7 @@ static void what_is_just_being_made_is_forgotten_at_the_fork_alone(void)
 		state = state_of(memory, sizeof(memory) / sizeof(memory[0]), &object);
 	}
 	CU_ASSERT_PTR_NOT_NULL_FATAL(state);
-	/* As if its maker stood between the claim and the end. */
+	/* As if its maker was between the claim and the end. */
 	*state = (*state & ~3u) | 1u;
 	pxt_handle_forget_kind(&kind_a);
 	PXT_EQ(*state & 3u, 1u);

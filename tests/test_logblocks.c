@@ -85,7 +85,7 @@ static void blocks_hold_the_same_records_and_losses_as_the_log(void)
 		CU_ASSERT(posix_trace_rewind(trid) == 0);
 		parts = count_blocks(complete[i], trid);
 		PXT_CHECK(parts.records == whole.records, "%s: records", complete[i]);
-		/* What stands behind the last record is told by the block alone. */
+		/* What is after the last record is told by the block alone. */
 		PXT_CHECK(parts.lost >= whole.lost, "%s: losses", complete[i]);
 		CU_ASSERT(posix_trace_close(trid) == 0);
 	}

@@ -88,7 +88,7 @@ static void who_watches_a_check_sees_it_come_to_each_block(void)
 	}
 }
 
-/* Either byte order, either word size, both layouts, behind a clear, of a later minor version. */
+/* Either byte order, either word size, both layouts, after a clear, of a later minor version. */
 static void sound_logs_have_no_findings(void)
 {
 	static const struct {
@@ -295,7 +295,7 @@ static void a_missing_and_a_doubled_block_are_told(void)
 	memcpy(changed.bytes + first, golden.bytes + second, golden.size - second);
 	PXT_EQ(check(changed.bytes, golden.size - (second - first), &sum), 0);
 	PXT_EQ(sum.posix_missing_np, 1);
-	/* First the CLOCKS behind it, whose sums have gone on, then the next DATA block. */
+	/* First the CLOCKS after it, whose sums have gone on, then the next DATA block. */
 	PXT_EQ(sum.posix_findings_np, 2);
 	CU_ASSERT(reason_has(0, "sums") && reason_has(1, "1 blocks are missing"));
 	memcpy(changed.bytes, golden.bytes, second);
@@ -413,7 +413,7 @@ static void events_of_a_type_without_name_are_told(void)
 
 	read_native(&golden);
 	block = golden_block(&golden, PXT_LOG_DATA, 0);
-	/* The record behind START has 12 bytes of data. */
+	/* The record after START has 12 bytes of data. */
 	memcpy(golden.bytes + block + 96 + (size_t)13 * 16 + 4, &info, 4);
 	golden_sign(&golden, block);
 	PXT_EQ(check(golden.bytes, golden.size, &sum), 0);

@@ -214,7 +214,7 @@ static void a_log_that_was_begun_anew_before_its_first_block_is_read_once(void)
 	close_reader(&reader);
 }
 
-/* DEC-25: what was read already was read; the losses told behind it are cleared with the rest. */
+/* DEC-25: what was read already was read; the losses told after it are cleared with the rest. */
 static void a_clear_takes_the_losses_in_front_of_it_along(void)
 {
 	struct posix_trace_event_info event;
@@ -468,7 +468,7 @@ static void a_complete_log_and_a_wrong_argument_have_no_damage_to_tell(void)
 	CU_ASSERT(posix_trace_close(trid) == 0);
 }
 
-/* LOOP: the frame behind the newest one is damaged, and a newer one stands behind it. */
+/* LOOP: the frame after the newest one is damaged, and a newer one is after it. */
 static void a_damaged_frame_does_not_hold_a_loop_log_up(void)
 {
 	struct reader reader;
@@ -477,7 +477,7 @@ static void a_damaged_frame_does_not_hold_a_loop_log_up(void)
 
 	if (!little_endian())
 		return;
-	/* Blocks 3, 4 and 2 stand in the frames; first only 2 is there. */
+	/* Blocks 3, 4 and 2 are in the frames; first only 2 is there. */
 	open_reader(&reader, "loop-growing", 512);
 	frame = 1024;
 	memset(reader.golden.bytes + frame, 0, 1024);
@@ -502,7 +502,7 @@ static void the_first_frame_is_named_where_no_frame_was_ever_sound(void)
 
 	if (!little_endian())
 		return;
-	/* Blocks 3, 4 and 2 stand in the frames: 4 stays. */
+	/* Blocks 3, 4 and 2 are in the frames: 4 stays. */
 	open_reader(&reader, "loop-growing", 512);
 	memset(reader.golden.bytes + 1024, 0, 512);
 	memset(reader.golden.bytes + 1536, 0, 512);

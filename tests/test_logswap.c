@@ -12,7 +12,7 @@
 static struct pxt_log reader;
 static struct pxt_log_name type;
 
-/* Turns @bytes of 0, 1, 2 ...; what stands behind them is compared, too. */
+/* Turns @bytes of 0, 1, 2 ...; what is after them is compared, too. */
 static void expect_turned(
     uint32_t id, const char *format, uint32_t bytes, const unsigned char (*want)[BYTES])
 {

@@ -75,7 +75,7 @@ static void check_view(
 	    "%s %u: data", log, number);
 }
 
-/* Reads on from event @number, @room at a time, up to the end; returns the number behind it. */
+/* Reads on from event @number, @room at a time, up to the end; returns the number after it. */
 static unsigned check_views(const char *log, trace_id_t trid, unsigned number, size_t room)
 {
 	struct posix_trace_eventview_np views[EVENTS_MAX];
@@ -91,7 +91,7 @@ static unsigned check_views(const char *log, trace_id_t trid, unsigned number, s
 	}
 }
 
-/* QNX-48: either byte order, either word size, sequential, frames, cleared, behind a loss. */
+/* QNX-48: either byte order, either word size, sequential, frames, cleared, after a loss. */
 static void many_at_once_are_the_same_events_as_one_by_one(void)
 {
 	static const size_t rooms[] = { 1, 2, 3, EVENTS_MAX };
@@ -198,7 +198,7 @@ static void what_is_no_log_or_no_room_is_refused(void)
 	PXT_EQ(count, 0);
 }
 
-/* A record that was spoilt behind the reader's back: what is before it comes first. */
+/* A record that was spoilt after the reader's back: what is before it comes first. */
 static void damage_since_it_was_opened_is_told_behind_what_came_before(void)
 {
 	struct posix_trace_eventview_np views[EVENTS_MAX];

@@ -272,7 +272,7 @@ static void a_wake_releases_all_sleepers(void)
  */
 static _Atomic uint32_t handshake_round, flag_light, flag_heavy, saw_light, light_done;
 
-static void *light_side(void *argument)
+static void *light_oob(void *argument)
 {
 	uint32_t rounds = *(const uint32_t *)argument;
 
@@ -298,7 +298,7 @@ static void a_fence_for_all_is_a_fence_for_the_others(void)
 		pxt_skip("the system has no such fence");
 		return;
 	}
-	CU_ASSERT_FATAL(!pthread_create(&thread, NULL, light_side, &rounds));
+	CU_ASSERT_FATAL(!pthread_create(&thread, NULL, light_oob, &rounds));
 	for (uint32_t i = 1; i <= rounds; i++) {
 		uint32_t saw;
 

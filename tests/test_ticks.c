@@ -143,7 +143,7 @@ static void a_later_reading_is_never_an_earlier_time(void)
 	PXT_EQ(wrong, 0);
 }
 
-/* DEC-18: the anchor itself, and days behind it, at a rate that divides nothing evenly */
+/* DEC-18: the anchor itself, and days after it, at a rate that divides nothing evenly */
 static void the_anchor_is_its_own_time_and_days_do_not_drift(void)
 {
 	struct pxt_ticks clock;

@@ -192,7 +192,7 @@ static void a_write_that_fails_once_loses_and_doubles_nothing_whichever_it_is(vo
 	pxt_fault_arm(&pxt_fault_write, 0, 0);
 }
 
-/* The n-th write and all behind it fail, until everything is traced; then the log is ended. */
+/* The n-th write and all after it fail, until everything is traced; then the log is ended. */
 static void fail_for_long(const struct failing *how, unsigned n)
 {
 	int fd = st_file();
@@ -524,7 +524,7 @@ static void a_clear_on_a_pipe_is_a_mark_in_the_log(void)
 	CU_ASSERT(drain.bytes > 1000 * 32);
 }
 
-/* Of the writes behind create, the n-th fails, and all up to the @last.  False: the clear was over before. */
+/* Of the writes after create, the n-th fails, and all up to the @last.  False: the clear was over before. */
 static bool clear_a_failing_pipe(unsigned n, unsigned last, size_t accept)
 {
 	struct drain drain = { .to = st_file(), .piece = 65536 };
@@ -859,7 +859,7 @@ static void the_helper_goes_on_when_the_device_comes_back(void)
 	PXT_EQ(posix_trace_get_status(trid, &status), 0);
 	PXT_EQ(status.posix_stream_flush_error, ENOSPC);
 	PXT_EQ(status.posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
-	/* The restart comes behind the last write, a little later than the stream is empty. */
+	/* The restart comes after the last write, a little later than the stream is empty. */
 	for (int i = 0; i < 300 && status.posix_stream_status != POSIX_TRACE_RUNNING; i++) {
 		st_sleep_ms(10);
 		PXT_EQ(posix_trace_get_status(trid, &status), 0);
@@ -1055,7 +1055,7 @@ static uint64_t sum_of_rest(trace_id_t trid, unsigned *errors)
 	return sum;
 }
 
-/* A read that fails leaves nothing behind of what it had stored, wherever the reader goes. */
+/* A read that fails leaves nothing after of what it had stored, wherever the reader goes. */
 static void behind_a_read_that_failed_everything_is_as_before_it(void)
 {
 	int fd = st_file();

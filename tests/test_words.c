@@ -46,7 +46,7 @@ static void at_every_step(void (*before)(void), void (*what)(void), void (*other
 
 static struct pxt_words_cell cell;
 
-/* A slot whose words all tell its number; @lap stands where a ring of 32 slots has it. */
+/* A slot whose words all tell its number; @lap is where a ring of 32 slots has it. */
 static void store(uint32_t lap)
 {
 	uint64_t low = (uint64_t)lap << 5 | (uint64_t)(lap * 0x10001u) << 32;
@@ -217,7 +217,7 @@ static void open_it(void)
 	model &= ~UINT64_C(1);
 }
 
-/* What came between came before or behind the moment of the look. */
+/* What came between came before or after the moment of the look. */
 static void peek(void)
 {
 	uint64_t before = model;
@@ -392,7 +392,7 @@ static void twins_grow_each_for_itself(void)
 	pxt_words_twins_set(&twins, UINT64_C(5) << 32 | 7);
 	pxt_words_twins_move(&twins, UINT64_C(5) << 32 | 7, UINT64_C(6) << 32 | 7);
 	CU_ASSERT(pxt_words_twins(&twins) == (UINT64_C(6) << 32 | 7));
-	/* One half is behind: only the other moves. */
+	/* One half is after: only the other moves. */
 	pxt_words_twins_move(&twins, UINT64_C(5) << 32 | 7, UINT64_C(6) << 32 | 8);
 	CU_ASSERT(pxt_words_twins(&twins) == (UINT64_C(6) << 32 | 8));
 }

@@ -82,7 +82,7 @@ static void tell_thread(
 /*
  * A pthread_t is used again when its thread has ended, so it belongs to the youngest entry of this
  * process; a forked child's thread has the one of the thread that forked it.  What a thread said of
- * itself stands in the table.
+ * itself is in the table.
  */
 static void match(void *context, const struct pxt_port_thread_info *info)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * describe_less.c - what every log says of process and threads: the numbers that records stand
+ * describe_less.c - what every log says of process and threads: the numbers that records are
  * for, without names.
  */
 #include "tolog/tolog.h"

@@ -30,7 +30,7 @@ static enum pxt_fill may_put(
 	return PXT_FILL_ON;
 }
 
-/* @slots stand where the record goes, behind the place of the loss slot if there is to be one. */
+/* @slots are where the record goes, after the place of the loss slot if there is to be one. */
 static void put(struct pxt_tolog *log, const struct pxt_slot *slots, uint32_t n, uint64_t lost)
 {
 	if (lost)
@@ -175,7 +175,7 @@ static bool covered(struct pxt_stream *stream, const struct pxt_tolog_flush *flu
 }
 
 /*
- * A record that is there has no stamp behind the clock, unless the counter stepped back since.  Then it
+ * A record that is there has no stamp after the clock, unless the counter stepped back since.  Then it
  * is older than the flush, and so is what comes with its time because it was handed out before, and has
  * an older stamp.
  */
@@ -193,8 +193,8 @@ static uint64_t plainly_covered(struct pxt_stream *stream, const struct pxt_tolo
 }
 
 /*
- * Younger than what is asked for, but older records may stand behind it.  Neither it nor its stamp
- * is to show; what was lost in front of it is.
+ * Younger than what is asked for, but older records may be after it.  Neither it nor its stamp
+ * is to show; what was lost before it is.
  */
 static void leave_out(
     struct pxt_stream *stream, struct pxt_tolog_flush *flush, const struct pxt_item *item)
@@ -208,7 +208,7 @@ static void leave_out(
 }
 
 /*
- * FLUSH_STOP comes before what was recorded behind it; and before a STOP by call in any case, which
+ * FLUSH_STOP comes before what was recorded after it; and before a STOP by call in any case, which
  * ends what it stops.
  */
 static bool stop_mark_first(const struct pxt_tolog *log, const struct pxt_item *item)
@@ -219,7 +219,7 @@ static bool stop_mark_first(const struct pxt_tolog *log, const struct pxt_item *
 }
 
 /*
- * What may go from the stream into the block without a look at each record: nothing stands before
+ * What may go from the stream into the block without a look at each record: nothing is before
  * it in the log, and the log's size is not counted.
  */
 static void put_run(struct pxt_stream *stream, const struct pxt_tolog_flush *flush)
@@ -328,7 +328,7 @@ enum pxt_fill pxt_tolog_fill(struct pxt_stream *stream, struct pxt_tolog_flush *
 	result = fill_items(stream, flush);
 	if (result == PXT_FILL_HELD && waited_enough(stream, flush, looked)) {
 		result = PXT_FILL_DONE;
-		/* What is held was recorded before: it must not be reported behind the flush. */
+		/* What is held was recorded before: it must not be reported after the flush. */
 		begun = 0;
 	}
 	if (result == PXT_FILL_DONE && log->stop_mark && (flush->marks || flush->final)) {

@@ -86,7 +86,7 @@ int pxt_tolog_begin_anew(struct pxt_stream *stream)
 		error = mark_clear(log, cleared, &begun);
 	else
 		error = restart_file(log, &attr, &begun);
-	/* As behind create: a handler that ends this log cannot find it out. */
+	/* As after create: a handler that ends this log cannot find it out. */
 	if (!error && pxt_tolog_seals())
 		error = pxt_tolog_tell(stream, PXT_WHEN_FLUSH);
 	pxt_tolog_regain(stream, log);

@@ -59,7 +59,7 @@ static int begin_anew_if_due(struct pxt_stream *stream, struct pxt_tolog_flush *
 
 	while (pxt_tolog_of(stream)->clear_due && !error) {
 		error = pxt_tolog_begin_anew(stream);
-		/* What began before the clear leaves no traces behind it. */
+		/* What began before the clear leaves no traces after it. */
 		flush->marks = false;
 		flush->start_told = false;
 	}
@@ -102,7 +102,7 @@ static int run(struct pxt_stream *stream, struct pxt_tolog_flush *flush)
 
 /*
  * The end of a flush is told by the next one; a stream that stopped by itself and is empty now
- * runs again, behind it (ruling 14).
+ * runs again, after it (ruling 14).
  */
 int pxt_tolog_flush(struct pxt_stream *stream, bool final)
 {

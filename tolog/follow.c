@@ -23,7 +23,7 @@ struct pxt_follow {
 	struct pxt_port_log out;
 };
 
-/* Behind what is on its way since a write that failed. */
+/* After what is on its way since a write that failed. */
 static int put_new(struct pxt_follow *follow)
 {
 	struct pxt_stream *stream = &follow->copy.stream;

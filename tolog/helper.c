@@ -116,7 +116,7 @@ int pxt_tolog_helper_start(struct pxt_stream *stream)
 	return error;
 }
 
-/* Announced to the sleeper in both ways, and looked at by it behind its own announcement. */
+/* Announced to the sleeper in both ways, and looked at by it after its own announcement. */
 void pxt_tolog_helper_end(struct pxt_stream *stream)
 {
 	struct pxt_tolog_helper *helper = pxt_tolog_of(stream)->helper;

@@ -33,7 +33,7 @@ struct pxt_tolog_line {
 	uint64_t repeated; /* ticks of the last head */
 	uint32_t repeats;
 	uint32_t seed;
-	const unsigned char *next; /* DATA: the slots behind those that were made frames of */
+	const unsigned char *next; /* DATA: the slots after those that were made frames of */
 	uint32_t left;             /* their bytes */
 	uint32_t begun;            /* records of the block that is on its way, in frames so far */
 	bool packets;
@@ -123,7 +123,7 @@ static void pack_data(struct pxt_tolog *log)
 	line->left -= bytes;
 }
 
-/* The head stands in meta_bytes; what is behind its first part there is free. */
+/* The head is in meta_bytes; what is after its first part there is free. */
 static void pack_head(struct pxt_tolog *log)
 {
 	struct pxt_tolog_line *line = log->line;

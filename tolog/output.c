@@ -52,7 +52,7 @@ static int send_piece(struct pxt_tolog *log, size_t *done)
 	else
 		error = pxt_port_log_write(&log->out, from, piece(log), done);
 	PXT_TESTPOINT(PXT_TP_LOG_SENT);
-	/* A handler of this thread may have written it, too, and all that was behind it. */
+	/* A handler of this thread may have written it, too, and all that was after it. */
 	if (pxt_tolog_output(log) == PXT_OUTPUT_SEALED) {
 		*done = 0;
 		return ECANCELED;
@@ -88,8 +88,8 @@ static void arrived(struct pxt_tolog *log)
 }
 
 /*
- * A frame that is written again with more records: what is new goes behind what it has, and then the
- * head that tells of it.  The old head does not know what lies behind its block, so that a process that
+ * A frame that is written again with more records: what is new goes after what it has, and then the
+ * head that tells of it.  The old head does not know what lies after its block, so that a process that
  * is killed in between loses nothing that an earlier flush had brought into the log.
  */
 static void begin_behind(struct pxt_tolog *log)

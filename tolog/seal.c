@@ -71,7 +71,7 @@ static enum turn get_turn(struct pxt_stream *stream, struct pxt_patience *patien
 	return TURN_NONE;
 }
 
-/* The trailer was on its way already: nothing may come behind it. */
+/* The trailer was on its way already: nothing may come after it. */
 static void finish_trailer(struct pxt_tolog *log)
 {
 	if (!log->ended && pxt_tolog_resume(log) != 0)

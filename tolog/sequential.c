@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sequential.c - block behind block: what UNTIL_FULL and APPEND have in common. */
+/* sequential.c - block after block: what UNTIL_FULL and APPEND have in common. */
 #include "tolog/tolog.h"
 
 void pxt_tolog_sequential(struct pxt_tolog *log, const trace_attr_t *attr)

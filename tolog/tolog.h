@@ -75,7 +75,7 @@ struct pxt_tolog_way {
 struct pxt_tolog_helper;
 struct pxt_tolog_line;
 
-/* In front stands what most functions touch: a short address reaches no further than 127 bytes. */
+/* In front is what most functions touch: a short address reaches no further than 127 bytes. */
 struct pxt_tolog {
 	const struct pxt_tolog_policy *policy;
 	struct pxt_tolog_describe *describe;
@@ -93,7 +93,7 @@ struct pxt_tolog {
 	bool stop_mark;      /* FLUSH_STOP of the last flush is due ... */
 	bool ended;          /* the trailer is out */
 	uint32_t fresh;      /* records in `data` that were not written yet */
-	uint64_t end;        /* where the next block behind all others goes */
+	uint64_t end;        /* where the next block after all others goes */
 	uint64_t unreported; /* records lost by the unit since the last loss slot */
 	uint64_t last_ticks; /* the latest of all records in the log */
 	uint32_t last_id;    /* and its type */
@@ -149,7 +149,7 @@ void pxt_tolog_drop(struct pxt_stream *stream);
 
 /* ---- Policies (policies.h) ---- */
 
-/* What block behind block needs; UNTIL_FULL and APPEND. */
+/* What block after block needs; UNTIL_FULL and APPEND. */
 void pxt_tolog_sequential(struct pxt_tolog *log, const trace_attr_t *attr);
 uint64_t pxt_tolog_sequential_place(struct pxt_tolog *log);
 void pxt_tolog_sequential_placed(struct pxt_tolog *log, bool full);
@@ -170,7 +170,7 @@ int pxt_tolog_put_data(struct pxt_tolog *log, bool full);
 int pxt_tolog_put_meta(struct pxt_tolog *log, enum pxt_log_type type);
 /*
  * Gives up what is on its way, and what `data` holds beside it.  False: a part of it is out for
- * good, and the log cannot go on behind that.
+ * good, and the log cannot go on after that.
  */
 bool pxt_tolog_give_up(struct pxt_tolog *log);
 /* An empty `data`, and an empty `meta`. */
@@ -276,9 +276,9 @@ PXT_INLINE uint32_t pxt_tolog_output(const struct pxt_tolog *log)
 }
 
 /*
- * Turns from @from to @to, if it stands there; the handler of the same thread sees it in order.  Both
+ * Turns from @from to @to, if it is there; the handler of the same thread sees it in order.  Both
  * fences pair with the interruption: where the handler (may_take_over() in seal.c) finds @to, all
- * that stands before the first one is done; where it finds @from, nothing behind the second has begun.
+ * that is before the first one is done; where it finds @from, nothing after the second has begun.
  */
 PXT_INLINE void pxt_tolog_turn_output(struct pxt_tolog *log, uint32_t from, uint32_t to)
 {
@@ -372,7 +372,7 @@ int pxt_tolog_at_shutdown(struct pxt_stream *stream);
 int pxt_tolog_put_end(struct pxt_stream *stream, struct pxt_log_trailer *trailer);
 bool pxt_tolog_at_exit(struct pxt_stream *stream);
 /*
- * With turn and mutex: the end of the log behind a final flush that returned @failed.  @crash:
+ * With turn and mutex: the end of the log after a final flush that returned @failed.  @crash:
  * what ends the process, or NULL.
  */
 int pxt_tolog_complete(struct pxt_stream *stream, int failed, const struct pxt_crash *crash);

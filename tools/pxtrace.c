@@ -94,7 +94,7 @@ static int version(void)
 
 /*
  * `pxtrace help COMMAND`; a command without text of its own makes it, and may know more of one word
- * behind it: `pxtrace help export csv`.
+ * after it: `pxtrace help export csv`.
  */
 static int help_about(const struct pxt_command *command, char *about)
 {

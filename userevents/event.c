@@ -5,7 +5,7 @@
 
 /*
  * The test comes first and alone: one load, one branch.  Identifiers that are no user type never
- * have an effect (DEC-31): unknown ones are never wanted, or refused behind the test, and system
+ * have an effect (DEC-31): unknown ones are never wanted, or refused after the test, and system
  * ones have bits of their own.
  */
 PXT_API PXT_OWN_LINE void posix_trace_event(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cold.c - what drives everything out of the caches, and the calls behind that. */
+/* cold.c - what drives everything out of the caches, and the calls after that. */
 #define _GNU_SOURCE
 #include "cold.h"
 
@@ -172,7 +172,7 @@ static void nothing(unsigned thread, unsigned long count)
 	__asm__ volatile("" : : "r"(count) : "memory");
 }
 
-/* Of a line that nothing else uses; what is behind the loop waits for it (bench_after()). */
+/* Of a line that nothing else uses; what is after the loop waits for it (bench_after()). */
 static void one_load(unsigned thread, unsigned long count)
 {
 	static volatile unsigned char lines[2][4096] __attribute__((aligned(4096)));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cold.h - one call after everything it needs has left the processor's caches: data, instructions,
- * translations of addresses, predictions.  The call behind it finds all of them.
+ * translations of addresses, predictions.  The call after it finds all of them.
  */
 #ifndef BENCH_COLD_H
 #define BENCH_COLD_H
@@ -22,7 +22,7 @@ struct bench_cold {
 /*
  * Two tables, one for each way: medians of the first and of the second call, over rounds in which the
  * subjects take turns; and the first one's multiple of the floor's in its round, with an empty pass
- * taken off both.  Subjects have no data in common: who comes behind another would find it.
+ * taken off both.  Subjects have no data in common: who comes after another would find it.
  * @own: with the empty pass, a load of one line and the floor as rows.
  */
 void bench_cold_tables(const struct bench_cold *subjects, size_t count, bool own);

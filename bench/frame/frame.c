@@ -152,7 +152,7 @@ void bench_calibrate(unsigned ms)
 	}
 }
 
-/* Nobody else worked on the core, neither before nor behind. */
+/* Nobody else worked on the core, neither before nor after. */
 static bool core_was_free(const struct part *part)
 {
 	return part->empty <= SLOWED_MAX * least_empty &&

@@ -4,7 +4,7 @@
  *
  * A batch is PARTS short runs of a loop, on one or two pinned threads that begin together.  A part
  * in which a thread did not hold its CPU for 97 % of the time, or began late, or ran on
- * a core whose other half worked too, as the empty loop before or behind it shows, says something
+ * a core whose other half worked too, as the empty loop before or after it shows, says something
  * about the machine's other work and is thrown away.  The figure of a batch is the mean of the parts
  * left, the figure of a row the median of its batches.
  */

@@ -3,7 +3,7 @@
  * lines.h - calls between two stores to a marker, for scripts/lines.py to find in what valgrind's
  * lackey prints: every access to memory.
  *
- * Standard output says where marker, stack and thread are, then each row behind its stores, with the
+ * Standard output says where marker, stack and thread are, then each row after its stores, with the
  * memory map as it was then.
  */
 #ifndef BENCH_LINES_H

@@ -34,7 +34,7 @@ bool bench_csv(void);
 /* One of the three, by effort. */
 unsigned long bench_pick(unsigned long full, unsigned long quick, unsigned long smoke);
 
-/* Rows that follow belong to @table; @text stands above them for people. */
+/* Rows that follow belong to @table; @text is above them for people. */
 void bench_table(const char *table, const char *text);
 void bench_value(const char *row, const char *column, const char *unit, double value);
 void bench_text(const char *row, const char *column, const char *text);

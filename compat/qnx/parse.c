@@ -9,7 +9,7 @@
 #include <trace_np.h>
 #include <unistd.h>
 
-/* One event, whole or not; they stand in the order in which they began. */
+/* One event, whole or not; they are in the order in which they began. */
 struct event {
 	struct event *next;
 	uint64_t process; /* whose it is: stamps are unique within one */

@@ -8,7 +8,7 @@
  * next chunk; a signal handler inside a thread that has the lock is refused, and counted.
  *
  * All chunks share one stream of one lane, which has one order.  Going on is an event of it, too: what
- * comes before it is for the former chunk, what comes behind it for the next.  So nothing is lost
+ * comes before it is for the former chunk, what comes after it for the next.  So nothing is lost
  * or doubled there, whatever other threads have in their hands.
  */
 #ifndef COMPAT_SHARK_H

@@ -126,7 +126,7 @@ int shark_go_on(int number)
 
 	if (shark.chunks[number].seen.capacity > shark.largest)
 		return -1;
-	/* First: who has a place in the next chunk records behind it, and only who has one in this comes late. */
+	/* First: who has a place in the next chunk records after it, and only who has one in this comes late. */
 	shark_record(FTrace_EVT_next_chunk, (WORD)number, times++);
 	atomic_store_explicit(&shark.actual, number, memory_order_release);
 	take(number);

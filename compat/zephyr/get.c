@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * One event stands here between the stream and the collector: a stream hands out what it has once,
+ * One event is here between the stream and the collector: a stream hands out what it has once,
  * and an event that was too long for the collector's buffer stays.  All under @lock.
  */
 static struct {

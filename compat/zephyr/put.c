@@ -54,7 +54,7 @@ static int open_types(void)
 	return error;
 }
 
-/* Room for as many of the smallest events as there are words, each behind a count of dropped ones. */
+/* Room for as many of the smallest events as there are words, each after a count of dropped ones. */
 static void make_stream(void)
 {
 	const size_t words = CONFIG_KERNEL_EVENT_LOGGER_BUFFER_SIZE;

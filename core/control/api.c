@@ -56,7 +56,7 @@ PXT_API int posix_trace_clear(trace_id_t trid)
 	if (!stream)
 		return EINVAL;
 	/* What an attached process records is its owner's to clear. */
-	if (pxt_attr_guest(&stream->block->attr)) {
+	if (pxt_attr_producer(&stream->block->attr)) {
 		error = EINVAL;
 	} else {
 		pxt_control_clear(stream);

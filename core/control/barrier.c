@@ -10,7 +10,7 @@
 #include <string.h>
 
 /*
- * Puts a mark into every lane, or into none.  Counted behind all of them: a lane of a killed process
+ * Puts a mark into every lane, or into none.  Counted after all of them: a lane of a killed process
  * that has no mark is taken for one that has passed all that were counted.
  */
 static void put_marks(struct pxt_block *block)
@@ -43,37 +43,37 @@ static void put(struct pxt_block *block, struct pxt_event *event)
 }
 
 /* Its data has no second place. */
-static bool start_is_aside(const struct pxt_block *block)
+static bool start_is_oob(const struct pxt_block *block)
 {
 	bool found = false;
 
-	for (uint32_t i = 0; i < PXT_SIDES; i++)
-		found |= pxt_info_id(block->side[i].info) == PXT_ID_START;
+	for (uint32_t i = 0; i < PXT_OOBS; i++)
+		found |= pxt_info_id(block->oob[i].info) == PXT_ID_START;
 	return found;
 }
 
-static bool put_aside(struct pxt_block *block, const struct pxt_event *event, bool automatic)
+static bool put_oob(struct pxt_block *block, const struct pxt_event *event, bool automatic)
 {
-	struct pxt_side *side = NULL;
+	struct pxt_oob *oob = NULL;
 	bool start;
 
-	for (uint32_t i = 0; i < PXT_SIDES && !side; i++)
-		side = block->side[i].info ? NULL : &block->side[i];
+	for (uint32_t i = 0; i < PXT_OOBS && !oob; i++)
+		oob = block->oob[i].info ? NULL : &block->oob[i];
 	start = pxt_info_id(event->info) == PXT_ID_START;
-	if (!side || (start && start_is_aside(block)))
+	if (!oob || (start && start_is_oob(block)))
 		return false;
-	side->ticks = pxt_port_ticks_ordered();
-	side->ctx = event->ctx;
+	oob->ticks = pxt_port_ticks_ordered();
+	oob->ctx = event->ctx;
 	if (event->bytes)
-		memcpy(start ? pxt_side_data(block) : &side->why, event->data, event->bytes);
+		memcpy(start ? pxt_oob_data(block) : &oob->why, event->data, event->bytes);
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_lane *lane = pxt_block_lane(block, i);
 
-		lane->side_pos[side - block->side] = pxt_head_pos(pxt_cursor_load(&lane->head));
+		lane->oob_pos[oob - block->oob] = pxt_head_pos(pxt_cursor_load(&lane->head));
 	}
-	side->info = event->info;
-	side->automatic = automatic;
-	block->sided += !automatic;
+	oob->info = event->info;
+	oob->automatic = automatic;
+	block->oob_records += !automatic;
 	return true;
 }
 
@@ -94,7 +94,7 @@ bool pxt_barrier_put(
 	needed = pxt_info_slots(event.info, PXT_CTX_BYTES) + (pxt_block_merges(block) ? 1u : 0u) +
 	         pxt_carry(pxt_head_seq(pxt_cursor_load(&pxt_block_lane(block, 0)->head)));
 	if (pxt_block_room(block) < needed)
-		return put_aside(block, &event, false);
+		return put_oob(block, &event, false);
 	if (pxt_block_merges(block))
 		put_marks(block);
 	put(block, &event);
@@ -118,10 +118,10 @@ bool pxt_barrier_start_has_place(struct pxt_block *block)
 	bool aside = pxt_block_room(block) < slots;
 	uint32_t needed = 1u + aside + stop_is_owed(block);
 
-	if (aside && start_is_aside(block))
+	if (aside && start_is_oob(block))
 		return false;
-	for (uint32_t i = 0; i < PXT_SIDES; i++)
-		needed -= needed && !block->side[i].info;
+	for (uint32_t i = 0; i < PXT_OOBS; i++)
+		needed -= needed && !block->oob[i].info;
 	return !needed;
 }
 
@@ -133,7 +133,7 @@ bool pxt_barrier_is_full(struct pxt_block *block)
 }
 
 /*
- * An automatic STOP that was not handed out yet must stand before the START that follows.  It
+ * An automatic STOP that was not handed out yet must be before the START that follows.  It
  * takes no room in the lanes, and it is not counted: no writer made it.
  */
 bool pxt_barrier_put_owed_stop(struct pxt_block *block)
@@ -143,7 +143,7 @@ bool pxt_barrier_put_owed_stop(struct pxt_block *block)
 
 	if (stop_is_owed(block)) {
 		pxt_sysevent_fill(&event, PXT_ID_STOP, &automatic, sizeof(automatic), NULL);
-		if (!put_aside(block, &event, true))
+		if (!put_oob(block, &event, true))
 			return false;
 	}
 	pxt_gate_step(block, PXT_STEP_STOP_PUT);

@@ -5,7 +5,7 @@
 #include "core/control/shutdown.h"
 #include "core/process/directory.h"
 #include "core/process/family.h"
-#include "core/process/mirror.h"
+#include "core/process/replica.h"
 #include "core/stream/share.h"
 #include "core/stream/stream.h"
 #include "core/stream/wanted.h"
@@ -78,7 +78,7 @@ static void forget_streams(enum how how)
 		if (!kept)
 			atomic_store_explicit(&pxt_blocks[i], NULL, memory_order_relaxed);
 	}
-	pxt_mirror_after_fork();
+	pxt_replica_after_fork();
 }
 
 static void abandon(void)

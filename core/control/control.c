@@ -17,7 +17,7 @@
 
 /*
  * The automatic STOP was handed out, its restart is not done yet (the flusher writes meanwhile),
- * and a late writer has recorded something: that belongs behind the START of the restart.  The
+ * and a late writer has recorded something: that belongs after the START of the restart.  The
  * lanes are closed.  [proof: late]
  */
 static bool restart_for_late_records(struct pxt_stream *stream)
@@ -145,9 +145,9 @@ void pxt_control_clear(struct pxt_stream *stream)
 		skip_all(block, &ring);
 		PXT_TESTPOINT(PXT_TP_LANE_CLEARED);
 	}
-	for (uint32_t i = 0; i < PXT_SIDES; i++) {
-		block->cleared += block->side[i].info != 0 && !block->side[i].automatic;
-		block->side[i].info = 0;
+	for (uint32_t i = 0; i < PXT_OOBS; i++) {
+		block->cleared += block->oob[i].info != 0 && !block->oob[i].automatic;
+		block->oob[i].info = 0;
 	}
 	pxt_gate_step(block, PXT_STEP_CLEAR);
 	block->freed_since_full = 0;

@@ -95,9 +95,9 @@ void pxt_counts_take(struct pxt_stream *stream, struct posix_trace_counts_np *co
 	read_lanes(block, &admitted, &refused, &counts->posix_stable_np);
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++)
 		consumed += pxt_block_lane(block, i)->seq;
-	for (uint32_t i = 0; i < PXT_SIDES; i++)
-		aside += block->side[i].info != 0 && !block->side[i].automatic;
-	counts->posix_written_np = admitted + refused + block->sided;
+	for (uint32_t i = 0; i < PXT_OOBS; i++)
+		aside += block->oob[i].info != 0 && !block->oob[i].automatic;
+	counts->posix_written_np = admitted + refused + block->oob_records;
 	counts->posix_retrieved_np = block->retrieved;
 	counts->posix_lost_np = block->lost + refused;
 	counts->posix_cleared_np = block->cleared;

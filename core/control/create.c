@@ -9,8 +9,8 @@
 #include "core/process/directory.h"
 #include "core/process/family.h"
 #include "core/process/introduce.h"
-#include "core/process/mirror.h"
 #include "core/process/names.h"
+#include "core/process/replica.h"
 #include "core/process/threads.h"
 #include "core/stream/inherited.h"
 #include "core/stream/share.h"
@@ -91,13 +91,13 @@ int pxt_create_attr(const struct pxt_create *request, trace_attr_t *attr)
 /*
  * 1 where the first start puts an odd number of slots into the lane: its mark, and in lane 0 START.
  * A lane that begins with one slot unused has records of two slots, which are those of up to 4
- * bytes, behind that where none lies across two cache lines, or across the ring's end.
+ * bytes, after that where none lies across two cache lines, or across the ring's end.
  */
 static uint32_t lead(const struct pxt_block *block, const trace_attr_t *attr, uint32_t index)
 {
 	uint32_t slots = pxt_block_merges(block) ? 1u : 0u;
 
-	if (!CONFIG_PTRACE_SYSEV_START_STOP || pxt_attr_guest(attr))
+	if (!CONFIG_PTRACE_SYSEV_START_STOP || pxt_attr_producer(attr))
 		return 0;
 	if (index == 0)
 		slots += pxt_slots_for(PXT_CTX_BYTES + PXT_START_BYTES);
@@ -173,7 +173,7 @@ static void note_clock(struct pxt_block *block, struct pxt_stream *stream)
 	uint32_t ns = pxt_ticks_resolution_ns(pxt_clock.hz);
 
 	pxt_port_clock_read(&block->created);
-	/* An OVERFLOW in front of the first event read has no earlier time. */
+	/* An OVERFLOW before the first event read has no earlier time. */
 	block->last_ticks = block->created.ticks;
 	block->attr._pxt_create_sec = block->created.realtime.tv_sec;
 	block->attr._pxt_create_nsec = (int32_t)block->created.realtime.tv_nsec;

@@ -9,7 +9,7 @@
 #include "core/control/filestream.h"
 #include "core/process/holdback.h"
 #include "core/process/lock.h"
-#include "core/process/mirror.h"
+#include "core/process/replica.h"
 #include "core/process/threads.h"
 #include "core/stream/share.h"
 #include "core/stream/wanted.h"
@@ -118,7 +118,7 @@ static bool dismantle(struct pxt_stream *stream)
 
 	atomic_store_explicit(&pxt_blocks[stream->index], NULL, memory_order_release);
 	pxt_wanted_update(stream->index, false);
-	pxt_mirror_end(stream->index);
+	pxt_replica_end(stream->index);
 	left = pxt_threads_wait_left(pxt_holdback_ns, PXT_OWN);
 	awake = wake_sleepers(stream);
 	/* The last sleeper still holds the lock; this place may be another stream's soon. */
@@ -217,10 +217,10 @@ static bool may_be_shut_down(struct pxt_stream *stream)
 }
 
 /*
- * At exit of the process that made them (DEC-23), behind ordinary exit handlers: logs are
+ * At exit of the process that made them (DEC-23), after ordinary exit handlers: logs are
  * completed.  A forked child has no streams of its parent's to shut down.  The priority, the
- * first that programs may have, puts it behind a program's own destructors in a static program,
- * too; the shared library's run behind the program's anyway.
+ * first that programs may have, puts it after a program's own destructors in a static program,
+ * too; the shared library's run after the program's anyway.
  */
 __attribute__((destructor(101))) static void shut_all_down(void)
 {

@@ -65,14 +65,14 @@ static void copy_place(struct pxt_lane *to, const struct pxt_lane *from)
 {
 	const size_t consumers = offsetof(struct pxt_lane, pos);
 
-	memcpy(to->side_pos, from->side_pos, sizeof(to->side_pos));
+	memcpy(to->oob_pos, from->oob_pos, sizeof(to->oob_pos));
 	memcpy((unsigned char *)to + consumers, (const unsigned char *)from + consumers,
 	    sizeof(*to) - consumers);
 }
 
 /* ---- Slots ---- */
 
-/* Below 0: the slot of this lap was not stored yet; above 0: a newer one stands there. */
+/* Below 0: the slot of this lap was not stored yet; above 0: a newer one is there. */
 static int32_t lap_ahead(uint32_t tag, uint32_t mask, uint64_t pos)
 {
 	return pxt_tag_ahead(tag & ~mask, (uint32_t)pos & ~mask);
@@ -80,7 +80,7 @@ static int32_t lap_ahead(uint32_t tag, uint32_t mask, uint64_t pos)
 
 /*
  * What was overwritten before it could be copied: everything before it goes as well, so that there
- * is one gap, in front of all that is left.
+ * is one gap, before all that is left.
  */
 static void take_away(const struct pxt_ring *to, uint64_t from, uint64_t end)
 {
@@ -219,7 +219,7 @@ static bool copy_all(struct pxt_copy *copy, struct pxt_stream *stream, struct px
 	return good;
 }
 
-/* The STOP went to others, and the START behind it is not there yet: late records alone. */
+/* The STOP went to others, and the START after it is not there yet: late records alone. */
 static void forget_told_stop(struct pxt_block *block)
 {
 	if (pxt_gate_stop_told(block)) {
@@ -272,7 +272,7 @@ int pxt_copy_take(trace_id_t trid, struct pxt_copy *copy)
 		return EINVAL;
 	memset(copy, 0, sizeof(*copy));
 	copy->stream.block_bytes = stream->block_bytes;
-	/* Memory takes its time: the moment comes behind it. */
+	/* Memory takes its time: the moment comes after it. */
 	pxt_stream_unlock(stream);
 	copy->stream.block = pxt_port_alloc(copy->stream.block_bytes);
 	if (!copy->stream.block)

@@ -19,7 +19,7 @@ struct pxt_copy {
 	uint64_t retrieved;       /* by others, before */
 	uint64_t lost_told;       /* to others, before */
 	uint64_t refused;         /* by lanes; the copy's own say 0 */
-	bool again;               /* made more than once: it goes on where its consumer stands */
+	bool again;               /* made more than once: it goes on where its consumer is */
 	struct pxt_stream stream; /* in no table: no identifier, no log yet */
 };
 
@@ -31,7 +31,7 @@ struct pxt_copy {
 int pxt_copy_take(trace_id_t trid, struct pxt_copy *copy);
 void pxt_copy_free(struct pxt_copy *copy);
 /*
- * The same copy once more, of what there is by now, in the same memory: its consumer goes on where he stands,
+ * The same copy once more, of what there is by now, in the same memory: its consumer goes on where he is,
  * whatever the stream's own has done meanwhile.  What was overwritten since, or refused, is lost
  * to the copy, too.  @stream: the same one; it may be about to end (`closing`), but not be gone.  EINVAL: it is
  * another one; or 0.  Not for a copy of which a flush with `exact` has left something out.

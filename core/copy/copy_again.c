@@ -30,20 +30,20 @@ static void renew_block(struct pxt_block *to, struct pxt_block *from)
 	to->start_ticks = from->start_ticks;
 }
 
-/* START and STOP that stand beside the lanes since @since. */
-static void renew_sides(struct pxt_block *to, struct pxt_block *from, uint64_t since)
+/* START and STOP that are beside the lanes since @since. */
+static void renew_oobs(struct pxt_block *to, struct pxt_block *from, uint64_t since)
 {
 	unsigned at = 0;
 
-	for (unsigned i = 0; i < PXT_SIDES; i++) {
-		while (at < PXT_SIDES && to->side[at].info)
+	for (unsigned i = 0; i < PXT_OOBS; i++) {
+		while (at < PXT_OOBS && to->oob[at].info)
 			at++;
-		if (at == PXT_SIDES || !from->side[i].info || from->side[i].ticks <= since)
+		if (at == PXT_OOBS || !from->oob[i].info || from->oob[i].ticks <= since)
 			continue;
-		to->side[at] = from->side[i];
+		to->oob[at] = from->oob[i];
 		for (uint32_t lane = 0; lane <= pxt_block_last(from); lane++)
-			pxt_block_lane(to, lane)->side_pos[at] =
-			    pxt_block_lane(from, lane)->side_pos[i];
+			pxt_block_lane(to, lane)->oob_pos[at] =
+			    pxt_block_lane(from, lane)->oob_pos[i];
 	}
 }
 
@@ -71,7 +71,7 @@ int pxt_copy_again(struct pxt_stream *stream, struct pxt_copy *copy)
 	copy->again = true;
 	for (unsigned left = PXT_COPY_TRIES; left && !renew_all(copy, stream, spans); left--)
 		continue;
-	renew_sides(block, stream->block, since);
+	renew_oobs(block, stream->block, since);
 	pxt_gap_lost(block, copy->refused - refused);
 	trid = stream->trid;
 	quiet = stream->block->quiet;

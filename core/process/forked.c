@@ -50,7 +50,7 @@ void pxt_forked_begin(uint32_t inside)
 		pxt_self.behind = inside;
 	if (inside && pxt_self.entry == &pxt_no_entry)
 		behind_outside += inside;
-	atomic_store_explicit(&pxt_outside.inside[0], behind_outside, memory_order_relaxed);
+	atomic_store_explicit(&pxt_unregistered.inside[0], behind_outside, memory_order_relaxed);
 }
 
 void pxt_forked_leave_behind(void)

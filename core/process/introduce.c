@@ -3,14 +3,14 @@
 #include "core/process/introduce.h"
 
 #include "core/process/directory.h"
-#include "core/process/mirror.h"
+#include "core/process/replica.h"
 #include "core/process/threads.h"
 #include "port/port_sysinfo.h"
 
 #include <string.h>
 #include <trace_np.h>
 
-/* Under the process lock: mirrors are written. */
+/* Under the process lock: replicas are written. */
 static void note_name(struct pxt_thread *entry)
 {
 	struct pxt_port_thread_info self;
@@ -20,7 +20,7 @@ static void note_name(struct pxt_thread *entry)
 	pxt_port_thread_self(&self);
 	memcpy(entry->name, self.name, sizeof(entry->name));
 	atomic_store_explicit(&entry->tid, self.tid, memory_order_release);
-	pxt_mirror_named(pxt_self.index);
+	pxt_replica_named(pxt_self.index);
 }
 
 void pxt_introduce_self(void)

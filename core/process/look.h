@@ -34,7 +34,7 @@ struct pxt_look {
 	const struct pxt_bits *bits;
 	size_t word;
 };
-/* Of functions that look once more, behind their other ones. */
+/* Of functions that look once more, after their other ones. */
 #define PXT_LOOK_PARAMETER      , PXT_UNUSED struct pxt_look look
 #define PXT_LOOK_ARGUMENT       , look
 #define PXT_LOOK_HOT(block, id) pxt_look_hot(look, id)

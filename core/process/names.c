@@ -5,8 +5,8 @@
 #include "base/fields.h"
 #include "core/process/directory.h"
 #include "core/process/family.h"
-#include "core/process/mirror.h"
 #include "core/process/process.h"
+#include "core/process/replica.h"
 #include "core/testpoints.h"
 
 #include <errno.h>
@@ -78,7 +78,7 @@ static unsigned append(const char *name, size_t bytes, unsigned count)
 	if (pxt_names_comes)
 		pxt_names_comes(PXT_ID_USER_FIRST + count);
 	PXT_TESTPOINT(PXT_TP_NAME_WRITTEN);
-	pxt_mirror_names_add(names, count);
+	pxt_replica_names_add(names, count);
 	atomic_store_explicit(&names->count, count + 1, memory_order_release);
 	return PXT_ID_USER_FIRST + count;
 }
@@ -94,7 +94,7 @@ static int find_or_append(const char *name, size_t bytes, unsigned *found, bool 
 	if (!pxt_family_lock())
 		return ENOMEM;
 	if (pxt_family())
-		pxt_mirror_names_follow(map());
+		pxt_replica_names_follow(map());
 	count = pxt_names_count();
 	*found = find(name, bytes, count);
 	if (*found == 0 && count < PXT_NAMES_MAX) {
@@ -119,7 +119,7 @@ int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new)
 	bytes = (size_t)(end - name) + 1;
 	found = find(name, bytes, pxt_names_count());
 	/* What a relative has defined may not be in this process' files yet. */
-	if (found == 0 || (pxt_family() && pxt_mirror_any())) {
+	if (found == 0 || (pxt_family() && pxt_replica_any())) {
 		pxt_process_lock();
 		error = find_or_append(name, bytes, &found, is_new);
 		pxt_process_unlock();
@@ -161,7 +161,7 @@ static int add_format(unsigned index, const char *text, size_t bytes)
 		return ENOMEM;
 	names->pool_used = at + (uint32_t)bytes;
 	memcpy(&names->pool[at], text, bytes);
-	pxt_mirror_names_format(names, index, at, (uint32_t)bytes);
+	pxt_replica_names_format(names, index, at, (uint32_t)bytes);
 	atomic_store_explicit(&names->format_at[index], at + 1, memory_order_release);
 	return 0;
 }
@@ -172,7 +172,7 @@ static int set_format(unsigned id, const char *text, size_t bytes)
 	const char *present = pxt_names_format(id);
 
 	if (pxt_family())
-		pxt_mirror_names_follow(map());
+		pxt_replica_names_follow(map());
 	if (present[0] == '\0')
 		return add_format(id - PXT_ID_USER_FIRST, text, bytes);
 	return pxt_same_text(present, text, bytes) ? 0 : EBUSY;

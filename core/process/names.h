@@ -28,7 +28,7 @@
  * TRACE_EVENT_NAME_MAX + 1 bytes are read).  Predefined names give the predefined type, new names
  * beyond the limit, or without the User Events unit, the unnamed one.  A new one is wanted, where it
  * is to be, before anybody finds it.  *is_new: this call defined it, or a relative may have
- * (family.h), and the caller must now call pxt_wanted_type_added().  ENOMEM also: a relative stands
+ * (family.h), and the caller must now call pxt_wanted_type_added().  ENOMEM also: a relative is
  * still while it defines one.
  */
 int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new);

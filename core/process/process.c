@@ -76,7 +76,7 @@ static void before_fork(void)
  */
 static void in_child(void)
 {
-	/* Behind a start by another thread of the parent, although the page may have been wiped since. */
+	/* After a start by another thread of the parent, although the page may have been wiped since. */
 	(void)atomic_load_explicit(&pxt_fork.state, memory_order_acquire);
 	atomic_store_explicit(&pxt_fork.epoch, 0u, memory_order_relaxed);
 	atomic_store_explicit(&pxt_fork.hot, PXT_NO_HOT, memory_order_relaxed);

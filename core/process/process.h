@@ -48,7 +48,7 @@ extern struct pxt_fork pxt_fork __attribute__((visibility("hidden")));
 extern const struct pxt_no_hot pxt_no_hot __attribute__((visibility("hidden")));
 #define PXT_NO_HOT ((struct pxt_block *)(uintptr_t)&pxt_no_hot)
 
-/* Relaxed: a trace point that finds its thread's own epoch here registered behind the start. */
+/* Relaxed: a trace point that finds its thread's own epoch here registered after the start. */
 PXT_INLINE uintptr_t pxt_fork_epoch(void)
 {
 	return atomic_load_explicit(&pxt_fork.epoch, memory_order_relaxed);

@@ -4,7 +4,7 @@
 
 #include "core/process/family.h"
 #include "core/process/forked.h"
-#include "core/process/mirror.h"
+#include "core/process/replica.h"
 
 #include <errno.h>
 #include <string.h>
@@ -17,19 +17,19 @@ struct pxt_thread pxt_no_entry = { .passes = 1u };
 void pxt_threads_after_fork(void)
 {
 	for (unsigned i = 0; i < 2; i++) {
-		atomic_store_explicit(&pxt_outside.inside[i], 0u, memory_order_relaxed);
-		atomic_store_explicit(&pxt_outside.strays[i], 0u, memory_order_relaxed);
+		atomic_store_explicit(&pxt_unregistered.inside[i], 0u, memory_order_relaxed);
+		atomic_store_explicit(&pxt_unregistered.abandoned[i], 0u, memory_order_relaxed);
 	}
 }
 
 /* ---- Threads without a place ---- */
 
-void pxt_threads_enter_outside(struct pxt_pass *pass)
+void pxt_threads_enter_unregistered(struct pxt_pass *pass)
 {
 	pxt_self.depth++;
-	pass->passes = pxt_outside_enter(&pxt_outside);
+	pass->passes = pxt_unregistered_enter(&pxt_unregistered);
 	if (CONFIG_PTRACE_INHERIT)
-		pass->passes |= pxt_outside_enter(&pxt_threads->outside) << 1;
+		pass->passes |= pxt_unregistered_enter(&pxt_threads->outside) << 1;
 }
 
 /* One that came back from before a fork counts in this process alone (core/process/forked.h). */
@@ -38,17 +38,17 @@ static bool leave_from_behind(void)
 	if (!CONFIG_PTRACE_PORT_POSIX || pxt_self.depth > pxt_self.behind)
 		return false;
 	pxt_self.behind = --pxt_self.depth;
-	pxt_outside_leave(&pxt_outside, 0);
+	pxt_unregistered_leave(&pxt_unregistered, 0);
 	return true;
 }
 
-void pxt_threads_leave_outside(const struct pxt_pass *pass)
+void pxt_threads_leave_unregistered(const struct pxt_pass *pass)
 {
 	if (PXT_UNLIKELY(leave_from_behind()))
 		return;
-	pxt_outside_leave(&pxt_outside, pass->passes & 1u);
+	pxt_unregistered_leave(&pxt_unregistered, pass->passes & 1u);
 	if (CONFIG_PTRACE_INHERIT)
-		pxt_outside_leave(&pxt_threads->outside, pass->passes >> 1);
+		pxt_unregistered_leave(&pxt_threads->outside, pass->passes >> 1);
 	pxt_self.depth--;
 }
 
@@ -80,7 +80,7 @@ PXT_COLD bool pxt_threads_register(void)
 			pxt_family_sign(entry, pxt_process_pid());
 			/* Last, for those who walk through the table: 0 is not there yet. */
 			pxt_wide_set(&entry->thread, pxt_port_thread());
-			pxt_mirror_thread(table, index);
+			pxt_replica_thread(table, index);
 		} else {
 			index = PXT_THREAD_EXTRA;
 		}
@@ -142,22 +142,24 @@ static bool wait_entry(
 }
 
 /* Threads without an entry, of which nobody knows more than their number. */
-static bool wait_turn(struct pxt_outside *outside, uint32_t turn, struct pxt_patience *patience)
+static bool wait_turn(
+    struct pxt_unregistered *outside, uint32_t turn, struct pxt_patience *patience)
 {
-	uint32_t strays = atomic_load_explicit(&outside->strays[turn], memory_order_relaxed);
+	uint32_t abandoned = atomic_load_explicit(&outside->abandoned[turn], memory_order_relaxed);
 	uint32_t inside;
 
 	for (;;) {
 		inside = atomic_load_explicit(&outside->inside[turn], memory_order_acquire);
-		if (inside <= strays)
+		if (inside <= abandoned)
 			break;
 		if (!pxt_patience_pause(patience, SLICE_NS)) {
-			atomic_store_explicit(&outside->strays[turn], inside, memory_order_relaxed);
+			atomic_store_explicit(
+			    &outside->abandoned[turn], inside, memory_order_relaxed);
 			return false;
 		}
 	}
-	if (inside < strays)
-		atomic_store_explicit(&outside->strays[turn], inside, memory_order_relaxed);
+	if (inside < abandoned)
+		atomic_store_explicit(&outside->abandoned[turn], inside, memory_order_relaxed);
 	return inside == 0;
 }
 
@@ -165,7 +167,7 @@ static bool wait_turn(struct pxt_outside *outside, uint32_t turn, struct pxt_pat
  * Who is inside counts in one of the two.  First those who saw an earlier turn; then the turn changes,
  * and those who saw the last one.
  */
-static bool wait_outsiders(struct pxt_outside *outside, struct pxt_patience *patience)
+static bool wait_unregistered(struct pxt_unregistered *outside, struct pxt_patience *patience)
 {
 	uint32_t turn = atomic_load_explicit(&outside->turn, memory_order_relaxed) & 1u;
 	bool all = wait_turn(outside, turn ^ 1u, patience);
@@ -194,7 +196,9 @@ bool pxt_threads_wait_left(uint64_t limit_ns, enum pxt_whose whose)
 	/* Bound: forked.c, BEHIND. */
 	for (uint32_t i = 0; (left_behind = pxt_forked_entry(i)) != NULL; i++)
 		all &= wait_entry(left_behind, &patience, PXT_OWN);
-	return wait_outsiders(whose == PXT_OWN ? &pxt_outside : &table->outside, &patience) && all;
+	return wait_unregistered(
+	           whose == PXT_OWN ? &pxt_unregistered : &table->outside, &patience) &&
+	       all;
 }
 
 static bool is_inside(struct pxt_thread *entry)
@@ -215,7 +219,7 @@ static bool behind_seen_outside(void)
 }
 
 /* Whoever has no entry may be anywhere. */
-static bool all_seen_outside(struct pxt_thread_table *table, enum pxt_whose whose)
+static bool all_seen_unregistered(struct pxt_thread_table *table, enum pxt_whose whose)
 {
 	uint32_t count = entries(table);
 
@@ -227,8 +231,8 @@ static bool all_seen_outside(struct pxt_thread_table *table, enum pxt_whose whos
 		if (whose == PXT_OWN ? !pxt_family_foreign(entry) : !pxt_family_gone(entry))
 			return false;
 	}
-	return behind_seen_outside() && !pxt_outside_count(&pxt_outside) &&
-	       (whose == PXT_OWN || !pxt_outside_count(&table->outside));
+	return behind_seen_outside() && !pxt_unregistered_count(&pxt_unregistered) &&
+	       (whose == PXT_OWN || !pxt_unregistered_count(&table->outside));
 }
 
 /* [proof: dead] */
@@ -237,22 +241,22 @@ bool pxt_threads_nobody_inside(enum pxt_whose whose)
 	struct pxt_thread_table *table = pxt_threads;
 
 	/* First without the fence: usually the writer is seen. */
-	return table && all_seen_outside(table, whose) && pxt_port_fence_all() &&
-	       all_seen_outside(table, whose);
+	return table && all_seen_unregistered(table, whose) && pxt_port_fence_all() &&
+	       all_seen_unregistered(table, whose);
 }
 
 /* The turn is given on where it can be, so that the other number comes to 0 by the next call. */
-static unsigned outsiders_left(void)
+static unsigned unregistered_left(void)
 {
-	uint32_t turn = atomic_load_explicit(&pxt_outside.turn, memory_order_relaxed) & 1u;
+	uint32_t turn = atomic_load_explicit(&pxt_unregistered.turn, memory_order_relaxed) & 1u;
 	unsigned left = 0;
 
 	for (uint32_t i = 0; i < 2; i++) {
-		if (!atomic_load_explicit(&pxt_outside.inside[i], memory_order_acquire))
+		if (!atomic_load_explicit(&pxt_unregistered.inside[i], memory_order_acquire))
 			left |= 1u << i;
 	}
 	if (left & 1u << (turn ^ 1u))
-		atomic_store_explicit(&pxt_outside.turn, turn ^ 1u, memory_order_relaxed);
+		atomic_store_explicit(&pxt_unregistered.turn, turn ^ 1u, memory_order_relaxed);
 	return left;
 }
 
@@ -284,7 +288,7 @@ static bool entries_left(void)
 /* [proof: kept] */
 unsigned pxt_threads_left(void)
 {
-	return outsiders_left() | (entries_left() ? 4u : 0u);
+	return unregistered_left() | (entries_left() ? 4u : 0u);
 }
 
 bool pxt_threads_find(uint32_t index, uint64_t *thread, int32_t *pid)

@@ -17,9 +17,9 @@
 #ifndef PXT_THREADS_H
 #define PXT_THREADS_H
 
-#include "core/process/outside.h"
 #include "core/process/process.h"
 #include "core/process/thread.h"
+#include "core/process/unregistered.h"
 #include "format/compiler.h"
 #include "format/slot.h"
 #include "port_atomic.h"
@@ -31,8 +31,8 @@
 
 /* No pointers inside: may be mapped anywhere. */
 struct pxt_thread_table {
-	_Atomic uint32_t count;     /* entries given out, entry 0 not counted */
-	struct pxt_outside outside; /* of the family */
+	_Atomic uint32_t count;          /* entries given out, entry 0 not counted */
+	struct pxt_unregistered outside; /* of the family */
 	struct pxt_thread entry[CONFIG_PTRACE_MAX_THREADS];
 };
 
@@ -52,7 +52,7 @@ struct pxt_self {
 	const volatile uint32_t *cpu;
 	uint32_t index; /* in the table; PXT_THREAD_EXTRA: no place */
 	uint32_t no_cpu;
-	/* For core/record/emit_short.h: the index and the CPU as they stand in slots. */
+	/* For core/record/emit_short.h: the index and the CPU as they are in slots. */
 	uint32_t cpu_bits; /* added to the CPU's, all ones where that is not known */
 	uint64_t index_high;
 	uint32_t depth; /* without a place: trace points that this thread is inside of */
@@ -71,7 +71,7 @@ extern struct pxt_thread pxt_no_entry;
  * the distance from the thread pointer, pxt_fork.self_at, which is the same in all threads: the
  * shared library's own table of such distances is another line, on another page.
  *
- * In a wiped page the distance is 0, and what stands there instead of the epoch is the thread
+ * In a wiped page the distance is 0, and what is there instead of the epoch is the thread
  * pointer itself (the platform's rule for thread-local storage): never 0, as the epoch is there.
  */
 #if PXT_OWN_BY_DISTANCE
@@ -179,7 +179,7 @@ enum pxt_whose {
 bool pxt_threads_wait_left(uint64_t limit_ns, enum pxt_whose whose);
 /*
  * Whether no living thread is inside a trace point: what others have reserved by now and is not
- * stored behind this call will never be.  False also where that cannot be told.  Does not wait; a
+ * stored after this call will never be.  False also where that cannot be told.  Does not wait; a
  * fence only where the answer may be true.
  */
 bool pxt_threads_nobody_inside(enum pxt_whose whose);
@@ -194,7 +194,7 @@ unsigned pxt_threads_left(void);
 void pxt_threads_after_fork(void);
 /* The calling thread for a record that is no trace point's: its index, and its CPU. */
 const struct pxt_self *pxt_threads_who(void);
-/* Identity behind an index; false where there is none. */
+/* Identity after an index; false where there is none. */
 bool pxt_threads_find(uint32_t index, uint64_t *thread, int32_t *pid);
 
 /* Proof of being inside; lives on the trace point's stack. */
@@ -205,8 +205,8 @@ struct pxt_pass {
 };
 
 /* The same for a thread without a place (core/process/threads.c). */
-PXT_NOINLINE void pxt_threads_enter_outside(struct pxt_pass *pass);
-PXT_NOINLINE void pxt_threads_leave_outside(const struct pxt_pass *pass);
+PXT_NOINLINE void pxt_threads_enter_unregistered(struct pxt_pass *pass);
+PXT_NOINLINE void pxt_threads_leave_unregistered(const struct pxt_pass *pass);
 
 /* False: this process has no streams (a forked child's first event). */
 PXT_INLINE bool pxt_enter(struct pxt_pass *pass)
@@ -215,10 +215,10 @@ PXT_INLINE bool pxt_enter(struct pxt_pass *pass)
 		return false;
 	pass->entry = pxt_self.entry;
 	if (PXT_UNLIKELY(pass->entry == &pxt_no_entry)) {
-		pxt_threads_enter_outside(pass);
+		pxt_threads_enter_unregistered(pass);
 		return true;
 	}
-	/* A handler that comes between load and store leaves an even number behind, too. */
+	/* A handler that comes between load and store leaves an even number after, too. */
 	pass->passes = atomic_load_explicit(&pass->entry->passes, memory_order_relaxed);
 	pass->outermost = !(pass->passes & 1u);
 	if (pass->outermost)
@@ -232,7 +232,7 @@ PXT_INLINE bool pxt_enter(struct pxt_pass *pass)
 PXT_INLINE void pxt_leave(const struct pxt_pass *pass)
 {
 	if (PXT_UNLIKELY(pass->entry == &pxt_no_entry)) {
-		pxt_threads_leave_outside(pass);
+		pxt_threads_leave_unregistered(pass);
 	} else if (pass->outermost) {
 		/* Release: whoever sees it sees no later access of this trace point.  [proof: leave] */
 		atomic_store_explicit(

@@ -45,9 +45,9 @@ static void put_gap_first(struct pxt_block *block, struct pxt_item *item)
 
 /* ---- What comes next ---- */
 
-static bool side_is_next(struct pxt_block *block)
+static bool oob_is_next(struct pxt_block *block)
 {
-	if (!block->side[0].info)
+	if (!block->oob[0].info)
 		return false;
 	for (uint32_t lane = 0; lane <= pxt_block_last(block); lane++) {
 		if (pxt_lane_left(pxt_block_lane(block, lane)))
@@ -64,26 +64,26 @@ PXT_INLINE void take_record(struct pxt_item *item, uint32_t info, uint64_t ticks
 	item->ticks = ticks;
 }
 
-static void take_side(struct pxt_block *block, struct pxt_item *item)
+static void take_oob(struct pxt_block *block, struct pxt_item *item)
 {
-	const struct pxt_side *side = &block->side[0];
+	const struct pxt_oob *oob = &block->oob[0];
 
-	take_record(item, side->info, side->ticks);
-	item->kind = PXT_ITEM_SIDE;
+	take_record(item, oob->info, oob->ticks);
+	item->kind = PXT_ITEM_OOB;
 	item->lane = 0;
-	item->ctx = side->ctx;
-	if (pxt_info_bytes(side->info))
+	item->ctx = oob->ctx;
+	if (pxt_info_bytes(oob->info))
 		memcpy(item->data,
-		    pxt_info_id(side->info) == PXT_ID_START ? pxt_side_data(block) : &side->why,
-		    pxt_info_bytes(side->info));
+		    pxt_info_id(oob->info) == PXT_ID_START ? pxt_oob_data(block) : &oob->why,
+		    pxt_info_bytes(oob->info));
 }
 
 static enum pxt_next next_record(struct pxt_block *block, struct pxt_item *item)
 {
 	enum pxt_next found = PXT_NEXT_READY;
 
-	if (PXT_UNLIKELY(side_is_next(block))) {
-		take_side(block, item);
+	if (PXT_UNLIKELY(oob_is_next(block))) {
+		take_oob(block, item);
 		return found;
 	}
 	found = pxt_merge_pick(block, &item->lane);
@@ -97,7 +97,7 @@ static enum pxt_next next_record(struct pxt_block *block, struct pxt_item *item)
 	return found;
 }
 
-/* Behind the last record of an automatically stopped stream.  [proof: next_stop] */
+/* After the last record of an automatically stopped stream.  [proof: next_stop] */
 static bool next_stop(struct pxt_block *block, struct pxt_item *item)
 {
 	const int automatic = 1;
@@ -133,7 +133,7 @@ static PXT_NOINLINE enum pxt_next find_next(struct pxt_block *block, struct pxt_
 		make(
 		    item, PXT_ID_START, block->start_ticks, pxt_start_data(block), PXT_START_BYTES);
 	} else if (PXT_UNLIKELY(pxt_gate_stop_told(block))) {
-		/* What came since, from a writer that is late, belongs behind the START. */
+		/* What came since, from a writer that is late, belongs after the START. */
 		found = PXT_NEXT_NONE;
 	} else {
 		found = next_record(block, item);
@@ -178,15 +178,15 @@ enum pxt_next pxt_consumer_next(struct pxt_stream *stream, struct pxt_item *item
 
 /* ---- Done with it ---- */
 
-static void done_side(struct pxt_block *block)
+static void done_oob(struct pxt_block *block)
 {
-	block->retrieved += !block->side[0].automatic;
-	memmove(block->side, block->side + 1, sizeof(block->side) - sizeof(block->side[0]));
-	block->side[PXT_SIDES - 1].info = 0;
+	block->retrieved += !block->oob[0].automatic;
+	memmove(block->oob, block->oob + 1, sizeof(block->oob) - sizeof(block->oob[0]));
+	block->oob[PXT_OOBS - 1].info = 0;
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
-		uint32_t *pos = pxt_block_lane(block, i)->side_pos;
+		uint32_t *pos = pxt_block_lane(block, i)->oob_pos;
 
-		memmove(pos, pos + 1, (PXT_SIDES - 1u) * sizeof(*pos));
+		memmove(pos, pos + 1, (PXT_OOBS - 1u) * sizeof(*pos));
 	}
 }
 
@@ -194,7 +194,7 @@ static void done_made(struct pxt_block *block, uint32_t id)
 {
 	if (id == PXT_ID_OVERFLOW || id == PXT_ID_RESUME) {
 		block->gap = id == PXT_ID_OVERFLOW ? PXT_GAP_RESUME_DUE : PXT_GAP_NONE;
-		/* What comes behind the gap may be overwritten by now. */
+		/* What comes after the gap may be overwritten by now. */
 		pxt_block_lane(block, block->turn_lane)->front_state = PXT_FRONT_UNKNOWN;
 	} else if (id == PXT_ID_START) {
 		pxt_gate_step(block, PXT_STEP_START_TOLD);
@@ -224,7 +224,7 @@ void pxt_consumer_done(struct pxt_stream *stream, const struct pxt_item *item)
 		block->gap = PXT_GAP_NONE;
 	if (item->kind == PXT_ITEM_RECORD)
 		done_record(block, item);
-	else if (item->kind == PXT_ITEM_SIDE)
-		done_side(block);
+	else if (item->kind == PXT_ITEM_OOB)
+		done_oob(block);
 	pxt_restart_freed(stream, item->kind == PXT_ITEM_RECORD);
 }

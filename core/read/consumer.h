@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * consumer.h - the reading side of a stream, for getnext (On-Line) and for the flusher
- * (Trace-To-Log): one sequence of items out of lanes, side records and synthetic events.
+ * (Trace-To-Log): one sequence of items out of lanes, out-of-band records and synthetic events.
  *
  *   concurrency: one consumer at a time (the stream's mutex); writers at any time.
  *
@@ -17,7 +17,7 @@
 
 enum pxt_item_kind {
 	PXT_ITEM_RECORD, /* in a lane */
-	PXT_ITEM_SIDE,   /* a START or STOP by call that had found no room */
+	PXT_ITEM_OOB,    /* a START or STOP by call that had found no room */
 	PXT_ITEM_MADE,   /* made by the consumer: automatic STOP, START, OVERFLOW, RESUME */
 };
 

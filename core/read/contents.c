@@ -36,7 +36,7 @@ static void overwritten(struct pxt_stream *stream, const struct pxt_item *item)
 	pxt_lane_notice_laps(stream->block);
 }
 
-/* What stands before the data. */
+/* What is before the data. */
 struct pxt_payload {
 	uint64_t ctx;
 	uint64_t thread; /* only with the extra bit */

@@ -8,7 +8,7 @@
 #include "core/read/stepback.h"
 #include "core/stream/inherited.h"
 
-/* Behind an unfinished record it is asked so often whether anybody lives who could finish it. */
+/* After an unfinished record it is asked so often whether anybody lives who could finish it. */
 #define CHECK_US 50u
 
 void pxt_lane_head(struct pxt_lane *lane, uint64_t *pos, uint64_t *seq)
@@ -45,7 +45,7 @@ static void jump(struct pxt_block *block, struct pxt_lane *lane, uint64_t pos, u
 	atomic_store_explicit(&lane->calm, (uint32_t)pos, memory_order_relaxed);
 }
 
-/* ---- What stands behind the position ---- */
+/* ---- What is after the position ---- */
 
 /* The first place from @from on where something begins, and its slot; @end: nothing does. */
 static uint64_t next_begin(
@@ -87,7 +87,7 @@ uint64_t pxt_lane_floor(const struct pxt_ring *ring)
 	return UINT64_MAX;
 }
 
-/* How many marks stand before @pos.  Where all were passed the lane need not be walked through. */
+/* How many marks are before @pos.  Where all were passed the lane need not be walked through. */
 static uint64_t marks_before(
     const struct pxt_block *block, const struct pxt_ring *ring, uint64_t pos, uint64_t end)
 {
@@ -105,7 +105,7 @@ static uint64_t marks_before(
 
 /*
  * The number of the record that begins in @slot, which is one of the newest N before number
- * @last: its low bits tell the distance.  A mark carries the number of the record behind it.
+ * @last: its low bits tell the distance.  A mark carries the number of the record after it.
  */
 static uint64_t number_of(const struct pxt_slot *slot, uint32_t mask, uint64_t last)
 {
@@ -175,7 +175,7 @@ PXT_INLINE uint32_t record_slots(uint32_t info)
 /*
  * The record at the lane's position will not be finished.  Its begin slot, if it is there, says
  * where the next one starts; else the next begin slot does, and the low bits of its number say how
- * many records lie between.  What was reserved behind `stuck_head` has its own time to finish.
+ * many records lie between.  What was reserved after `stuck_head` has its own time to finish.
  */
 static void pass_over(struct pxt_block *block, struct pxt_ring *ring)
 {
@@ -196,7 +196,7 @@ static void pass_over(struct pxt_block *block, struct pxt_ring *ring)
 	}
 	if (slot.word[0] != (want | PXT_SLOT_BEGIN)) {
 		at = next_begin(ring, lane->pos + 1u, lane->stuck_head, &slot);
-		/* Fewer than N fit between; none, if what stands here was a mark. */
+		/* Fewer than N fit between; none, if what is here was a mark. */
 		number = at < lane->stuck_head
 		             ? lane->seq + ((slot.word[0] - (uint32_t)lane->seq) & ring->mask)
 		             : lane->stuck_seq;
@@ -228,7 +228,7 @@ static bool is_whole(const struct pxt_ring *ring, const struct pxt_slot *slot)
  * Whether nobody is left who could finish what is stuck, because its process was killed.  (A thread that
  * jumped out of its trace point is taken for one that is inside, and the hold-back time decides.)
  * Asked at first sight and then from time to time, because an answer may cost a fence.  Whoever was
- * inside before it has stored, so a look behind it decides.
+ * inside before it has stored, so a look after it decides.
  */
 static bool is_abandoned(struct pxt_block *block, struct pxt_ring *ring, uint64_t now)
 {
@@ -261,7 +261,7 @@ static bool expired(struct pxt_block *block, struct pxt_ring *ring)
 		lane->stuck_checked = 0;
 		pxt_lane_head(lane, &lane->stuck_head, &lane->stuck_seq);
 	}
-	/* Signed: a clock that still stands at 0 is before the moment that was noted. */
+	/* Signed: a clock that still is at 0 is before the moment that was noted. */
 	if (!block->quiet && (int64_t)(now - lane->stuck_since) < (int64_t)pxt_holdback_ticks() &&
 	    !is_abandoned(block, ring, now))
 		return false;
@@ -359,7 +359,7 @@ bool pxt_lane_all_drained(struct pxt_block *block)
 		if (pos != lane->pos)
 			return false;
 	}
-	return !block->side[0].info;
+	return !block->oob[0].info;
 }
 
 void pxt_lane_notice_laps(struct pxt_block *block)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lane.h - one lane as its consumer sees it: where it stands, and what stands there.
+ * lane.h - one lane as its consumer sees it: where it is, and what is there.
  *
  *   concurrency: as consumer.h; head() and floor(), in control calls, too, by the stream's mutex.
  */
@@ -20,7 +20,7 @@ PXT_INLINE uint64_t pxt_lane_look_ticks(void)
 }
 
 /*
- * Finds out what stands at the lane's position (front_state); passes marks, goes on behind what was
+ * Finds out what is at the lane's position (front_state); passes marks, goes on after what was
  * overwritten or is not waited for any more.
  */
 void pxt_lane_look(struct pxt_block *block, struct pxt_ring *ring);
@@ -28,10 +28,10 @@ void pxt_lane_look(struct pxt_block *block, struct pxt_ring *ring);
 void pxt_lane_head(struct pxt_lane *lane, uint64_t *pos, uint64_t *seq);
 /* The stamp of the first record from the position on that has one; UINT64_MAX: none has. */
 uint64_t pxt_lane_floor(const struct pxt_ring *ring);
-/* Something is left before the START or STOP that stands beside the lanes. */
+/* Something is left before the START or STOP that is beside the lanes. */
 PXT_INLINE bool pxt_lane_left(const struct pxt_lane *lane)
 {
-	return (int32_t)((uint32_t)lane->pos - lane->side_pos[0]) < 0;
+	return (int32_t)((uint32_t)lane->pos - lane->oob_pos[0]) < 0;
 }
 
 /* All before the position was read: policies that do not overwrite have its room from now on. */
@@ -43,7 +43,7 @@ PXT_INLINE void pxt_lane_publish(struct pxt_lane *lane)
 }
 
 /*
- * Moves the position there, behind records that were read.  LOOP: either the stamp of what comes next
+ * Moves the position there, after records that were read.  LOOP: either the stamp of what comes next
  * is known from here on, in case it is overwritten before it is read, or `limit` is exact, so that
  * the writer that overwrites it can tell; else that is told in larger steps.
  */
@@ -76,12 +76,12 @@ PXT_INLINE void pxt_lane_move(
 }
 #endif
 
-/* Moves the position behind a record of @slots slots. */
+/* Moves the position after a record of @slots slots. */
 void pxt_lane_advance(struct pxt_block *block, struct pxt_lane *lane, uint32_t slots);
 
 /* ---- All lanes ---- */
 
-/* Nothing is in any lane or side record, and nobody's record is unfinished. */
+/* Nothing is in any lane or out-of-band record, and nobody's record is unfinished. */
 bool pxt_lane_all_drained(struct pxt_block *block);
 /* Makes losses known that nobody has read up to yet. */
 void pxt_lane_notice_laps(struct pxt_block *block);

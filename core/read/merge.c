@@ -7,13 +7,13 @@
  *
  *  1. The clock is read (the snapshot), then the lanes that have no front are looked at.  A lane
  *     that is empty then brings only records that return later than the snapshot.  One whose front
- *     is not finished may have finished records behind it: the first of them is the oldest (floor).
+ *     is not finished may have finished records after it: the first of them is the oldest (floor).
  *     A front comes next if its stamp is not above the snapshot and the floors.
  *  2. What is finished only then is reported no earlier than what was handed out meanwhile: that
  *     was not above a snapshot that was taken before it returned.
  *  3. LOOP: what is older than the first record left in a lapped lane is given up in all lanes.
  *  4. START and STOP put a mark with a number into each lane, which are closed meanwhile.  What has
- *     fewer marks before it comes first; behind the mark, lane 0's START or STOP does.
+ *     fewer marks before it comes first; after the mark, lane 0's START or STOP does.
  *  5. The clock may step back: core/read/stepback.h.
  *
  * Stamps of different processors, and those that are read before older instructions have finished,
@@ -25,7 +25,7 @@
 #include "core/stream/gate.h"
 #include "core/stream/share.h"
 
-/* What was without a front is looked at again behind the snapshot.  [proof: refill] */
+/* What was without a front is looked at again after the snapshot.  [proof: refill] */
 void pxt_merge_refill(struct pxt_block *block, uint64_t ticks)
 {
 	block->snapshot = pxt_share_pull(block, ticks, false);
@@ -79,13 +79,13 @@ static void add_lane(struct pxt_block *block, struct choice *choice, uint32_t in
 		*choice = (struct choice){ .marks = lane->barrier,
 			.bound = pxt_block_merges(block) ? block->snapshot : UINT64_MAX };
 	/* A START or STOP beside the lanes comes before it. */
-	if (block->side[0].info && !pxt_lane_left(lane))
+	if (block->oob[0].info && !pxt_lane_left(lane))
 		return;
 	if (lane->front_state == PXT_FRONT_BUSY) {
 		if (lane->floor < choice->bound)
 			choice->bound = lane->floor;
 	} else if (index == 0 && pxt_block_merges(block) && is_control(lane)) {
-		/* First of all behind its mark, once all lanes were looked at since. */
+		/* First of all after its mark, once all lanes were looked at since. */
 		*choice = (struct choice){ .marks = lane->barrier,
 			.found = lane->front_ticks <= block->snapshot };
 	} else {
@@ -136,7 +136,7 @@ static void open_turn(struct pxt_block *block, const struct choice *choice)
 	const struct pxt_lane *lane = pxt_block_lane(block, choice->lane);
 
 	block->turn_lane = choice->lane;
-	if (block->side[0].info)
+	if (block->oob[0].info)
 		block->turn_end = 0;
 	else if (!pxt_block_merges(block))
 		block->turn_end = lane->look_ticks + pxt_lane_look_ticks();

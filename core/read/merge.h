@@ -37,7 +37,7 @@ PXT_INLINE enum pxt_next pxt_merge_pick(struct pxt_block *block, uint32_t *chose
 	block->snapshot = ring.lane->look_ticks;
 	if (ring.lane->front_state != PXT_FRONT_READY)
 		return ring.lane->front_state == PXT_FRONT_BUSY ? PXT_NEXT_HELD : PXT_NEXT_NONE;
-	block->turn_end = block->side[0].info ? 0 : ring.lane->look_ticks + pxt_lane_look_ticks();
+	block->turn_end = block->oob[0].info ? 0 : ring.lane->look_ticks + pxt_lane_look_ticks();
 	return PXT_NEXT_READY;
 }
 

@@ -21,7 +21,7 @@ void pxt_restart_now(struct pxt_stream *stream)
 		struct pxt_ring ring = pxt_block_ring(block, i);
 		uint64_t late = pxt_lane_floor(&ring);
 
-		/* What a late writer has recorded comes behind the START, and not later than it was. */
+		/* What a late writer has recorded comes after the START, and not later than it was. */
 		start = late < start ? late : start;
 		refused += pxt_counter_load(&ring.lane->refused);
 	}
@@ -46,7 +46,7 @@ void pxt_restart_settle(struct pxt_stream *stream)
 		return;
 	if (!pxt_gate_stop_told(block) && pxt_admit_system(block, PXT_ID_STOP))
 		return;
-	/* Behind a STOP that was handed out there is nothing but late writers' records. */
+	/* After a STOP that was handed out there is nothing but late writers' records. */
 	if (pxt_gate_stop_told(block) || pxt_lane_all_drained(block))
 		pxt_restart_now(stream);
 }

@@ -13,7 +13,7 @@
 /* Restart of an automatically stopped, emptied stream: START becomes due. */
 void pxt_restart_now(struct pxt_stream *stream);
 /*
- * An automatically stopped stream has nothing left to hand out: the flusher calls this behind
+ * An automatically stopped stream has nothing left to hand out: the flusher calls this after
  * its last write, and the stream runs again.  (getnext's streams restart by themselves.)
  */
 void pxt_restart_settle(struct pxt_stream *stream);

@@ -14,7 +14,7 @@ static bool take_turn(struct pxt_stream *stream, struct pxt_run *run, uint64_t u
 {
 	struct pxt_walk walk = pxt_walk_begin(stream->block);
 	struct pxt_run copy = *run;
-	/* Not behind a pointer, as long as slots are stored; but where bytes are saved. */
+	/* Not after a pointer, as long as slots are stored; but where bytes are saved. */
 	struct pxt_run *own = PXT_SMALL ? run : &copy;
 	struct pxt_halves front;
 	bool wanted = true;

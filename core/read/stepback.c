@@ -2,7 +2,7 @@
 /* stepback.c - what was recorded before the counter stepped back; see stepback.h. */
 #include "core/read/stepback.h"
 
-/* The latest stamp of a front that is known, if that is behind @now; else @now. */
+/* The latest stamp of a front that is known, if that is after @now; else @now. */
 static uint64_t latest_front(struct pxt_block *block, uint64_t now)
 {
 	uint64_t latest = now;

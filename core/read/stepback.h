@@ -23,7 +23,7 @@ PXT_INLINE bool pxt_stepped_back(uint64_t now, uint64_t since)
 #if CONFIG_PTRACE_LANES_MAX > 1
 /* As pxt_merge_pick(), which says HELD, but for fronts of before the step, one at a time. */
 enum pxt_next pxt_stepback_pick(struct pxt_block *block, uint32_t *chosen);
-/* A gap of before the step gives up nothing behind it: true when it has been forgotten. */
+/* A gap of before the step gives up nothing after it: true when it has been forgotten. */
 bool pxt_stepback_forgives(struct pxt_block *block);
 #else
 PXT_INLINE enum pxt_next pxt_stepback_pick(struct pxt_block *block, uint32_t *chosen)

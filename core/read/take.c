@@ -11,7 +11,7 @@
  */
 static bool is_idle(struct pxt_block *block)
 {
-	if (!block->idle_since || PXT_GUESTS_LANES(block) ||
+	if (!block->idle_since || PXT_PRODUCERS_LANES(block) ||
 	    pxt_port_ticks() - block->idle_since >= pxt_clock.hz / IDLE_PER_SECOND ||
 	    pxt_block_state(block) != PXT_GATE_RUNNING)
 		return false;

@@ -56,7 +56,7 @@ PXT_INLINE enum pxt_next pxt_take_here(struct pxt_stream *stream, struct pxt_ite
 
 /*
  * The next event.  READY: it was taken; of *item are info, ticks, stamp and lost_before set.  A record
- * whose lane has the turn is read where it stands; what else there may be is looked for.
+ * whose lane has the turn is read where it is; what else there may be is looked for.
  */
 #if PXT_SMALL
 enum pxt_next pxt_take_next(struct pxt_stream *stream, struct pxt_item *item, void *data,

@@ -18,7 +18,7 @@ PXT_NOINLINE void pxt_careful_emit(size_t id, const void *data, size_t bytes, co
 PXT_NOINLINE void pxt_careful_each(pxt_wanted_mask mask, pxt_wanted_mask live, uint32_t id,
     const void *data, size_t bytes, const void *address);
 
-/* The record is stored.  [proof: wake]  Not ordered behind the slots: the sleeper's membarrier sees to it (ruling 13). */
+/* The record is stored.  [proof: wake]  Not ordered after the slots: the sleeper's membarrier sees to it (ruling 13). */
 PXT_INLINE void pxt_careful_wake(struct pxt_block *block, uint32_t used)
 {
 	PXT_TESTPOINT(PXT_TP_STORED);

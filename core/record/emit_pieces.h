@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit_pieces.h - what stands behind the slot of the context, on the short way: the record does not
+ * emit_pieces.h - what is after the slot of the context, on the short way: the record does not
  * cross the ring's end.
  *
  *   concurrency: as emit.h.
@@ -21,7 +21,7 @@ PXT_INLINE void pxt_pieces_full(pxt_cell *slot, uint64_t tag, const unsigned cha
 	PXT_TESTPOINT(PXT_TP_MIDDLE_STORED);
 }
 
-/* What is behind the context's slot. */
+/* What is after the context's slot. */
 PXT_INLINE void pxt_pieces_rest(
     pxt_cell *slot, uint64_t tag, const unsigned char *data, size_t left)
 {

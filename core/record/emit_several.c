@@ -70,7 +70,7 @@ PXT_INLINE pxt_wanted_mask emit_several(pxt_wanted_mask mask, pxt_wanted_mask *l
 	    pxt_slot_info((uint32_t)id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu));
 	uint64_t ctx = pxt_context(pxt_self.index, address);
 	uint32_t first = pxt_piece_first(data, bytes);
-	struct target *end = targets; /* behind those that have a usual place */
+	struct target *end = targets; /* after those that have a usual place */
 	uint64_t ticks;
 
 	*live = 0;

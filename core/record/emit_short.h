@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * emit_short.h - the common case of a trace point, inline and short: one stream is live, it overwrites,
- * its stamps are plain, nothing unusual stands where the record goes (core/ring/ring.h: calm), and the
+ * its stamps are plain, nothing unusual is where the record goes (core/ring/ring.h: calm), and the
  * data fits into the slot of the context.
  *
  *   concurrency: as core/record/emit.h.
  *
- * Everything else ends in a call of one of the functions below, behind which nothing is left to do, and
- * what is needed behind the exchange alone is worked out there: so hardly a register is saved.
+ * Everything else ends in a call of one of the functions below, after which nothing is left to do, and
+ * what is needed after the exchange alone is worked out there: so hardly a register is saved.
  */
 #ifndef PXT_EMIT_SHORT_H
 #define PXT_EMIT_SHORT_H
@@ -42,7 +42,7 @@ PXT_NOINLINE void pxt_emit_wake(struct pxt_block *block);
 PXT_INLINE void pxt_short_end(struct pxt_thread *entry, struct pxt_block *block)
 {
 	PXT_TESTPOINT(PXT_TP_STORED);
-	/* [proof: wake]  Not ordered behind the slots: the sleeper's membarrier sees to it (ruling 13). */
+	/* [proof: wake]  Not ordered after the slots: the sleeper's membarrier sees to it (ruling 13). */
 	if (PXT_UNLIKELY(!pxt_word_is(&block->asleep, 0u)))
 		pxt_emit_wake(block);
 	else
@@ -51,7 +51,7 @@ PXT_INLINE void pxt_short_end(struct pxt_thread *entry, struct pxt_block *block)
 
 /*
  * Up to PXT_SHORT_DATA bytes, which are in @first already.  The slots' words are put together as far as
- * they can be before the exchange, and the rest is worked out behind it from what the exchange leaves:
+ * they can be before the exchange, and the rest is worked out after it from what the exchange leaves:
  * so nine registers are enough.
  */
 PXT_INLINE void pxt_short_record(intptr_t self, struct pxt_thread *entry, struct pxt_block *hot,

@@ -65,7 +65,7 @@ PXT_INLINE bool pxt_short_find(struct pxt_lane *lane, uint32_t slots, uint64_t *
 	return PXT_LIKELY(pxt_ring_calm(lane, pxt_head_pos(*head), slots));
 }
 
-/* Takes it, behind the reading of the counter; @step: pxt_ring_step().  False: somebody was faster, or the lane is closed. */
+/* Takes it, after the reading of the counter; @step: pxt_ring_step().  False: somebody was faster, or the lane is closed. */
 PXT_INLINE bool pxt_short_take(struct pxt_lane *lane, uint64_t step, uint64_t *head)
 {
 	PXT_TESTPOINT(PXT_TP_STAMPED);
@@ -75,7 +75,7 @@ PXT_INLINE bool pxt_short_take(struct pxt_lane *lane, uint64_t step, uint64_t *h
 	return true;
 }
 
-/* The first slot behind @head, and the tag of all slots of the record: it does not cross the ring's end. */
+/* The first slot after @head, and the tag of all slots of the record: it does not cross the ring's end. */
 PXT_INLINE pxt_cell *pxt_short_slot(
     const struct pxt_block *block, struct pxt_lane *lane, uint64_t head, uint64_t *tag)
 {

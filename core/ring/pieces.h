@@ -68,7 +68,7 @@ PXT_INLINE uint64_t pxt_piece_pair(uint32_t low, uint32_t high)
 	return (uint64_t)high << 32 | low;
 }
 
-/* Up to four bytes, the rest zero: the data that stands behind the context. */
+/* Up to four bytes, the rest zero: the data that is after the context. */
 PXT_INLINE uint32_t pxt_piece_first(const unsigned char *data, size_t bytes)
 {
 	uint32_t first = 0;

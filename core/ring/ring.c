@@ -26,7 +26,7 @@ PXT_COLD void pxt_ring_bump_epoch(struct pxt_lane *lane, uint64_t head)
 }
 
 /*
- * This writer alone owns the slot of the first unread record now.  What stands there is that
+ * This writer alone owns the slot of the first unread record now.  What is there is that
  * record, if it was ever finished; else the consumer must do without its stamp (0).
  */
 static PXT_COLD void note_lost(const struct pxt_ring *ring, uint32_t limit)
@@ -35,7 +35,7 @@ static PXT_COLD void note_lost(const struct pxt_ring *ring, uint32_t limit)
 	bool same_lap;
 	uint64_t ticks;
 
-	/* A mark has no stamp; the record behind it does. */
+	/* A mark has no stamp; the record after it does. */
 	if ((old.word[0] & PXT_SLOT_BEGIN) && pxt_info_id(old.word[1]) == PXT_ID_MARK)
 		old = pxt_slot_load(&ring->slots[++limit & ring->mask]);
 	same_lap = ((old.word[0] ^ limit) & ~ring->mask & PXT_TAG_MASK) == 0;
@@ -44,7 +44,7 @@ static PXT_COLD void note_lost(const struct pxt_ring *ring, uint32_t limit)
 }
 
 /*
- * How far it is calm behind @pos: to the end of this lap, or to where the first unread record is
+ * How far it is calm after @pos: to the end of this lap, or to where the first unread record is
  * overwritten.  By exchange from @seen, which was read before head: who was stopped in between, for
  * however long, changes nothing, and @seen comes back only where the same is right again.
  */
@@ -225,7 +225,7 @@ PXT_INLINE void put_context(const struct pxt_place *place, const struct pxt_even
 #endif
 
 /*
- * The rare record of a thread without a place in the table: 12 bytes of identity stand between
+ * The rare record of a thread without a place in the table: 12 bytes of identity are between
  * context and data, so its payload is put together in pieces.
  */
 static PXT_COLD void store_extra(const struct pxt_place *place, const struct pxt_event *event)
@@ -264,7 +264,7 @@ void pxt_ring_store_rest(pxt_cell *slots, uint32_t mask, uint32_t pos, uint32_t 
 		.ring = { .slots = slots, .mask = mask }, .pos = pos, .seq = seq
 	};
 
-	/* Bound: 2 runs, before the ring's end and behind it; a record is no longer than half of it. */
+	/* Bound: 2 runs, before the ring's end and after it; a record is no longer than half of it. */
 	PXT_BOUND(runs, 2);
 	while (left > PXT_SLOT_PAYLOAD) {
 		uint32_t at = pos & mask;

@@ -15,7 +15,7 @@
  * Words and who writes them:
  *   head       writers (compare-exchange), control (closed bit, its own records)
  *   limit      the consumer, and control when it clears: slots before it are free
- *   calm       LOOP writers that went beyond it, the consumer when it jumps: up to here nothing unusual stands in the way of a
+ *   calm       LOOP writers that went beyond it, the consumer when it jumps: up to here nothing unusual is in the way of a
  *              record, neither the ring's end, where a new quarter may begin, nor an unread record
  *   refused    writers that found no room, or were overtaken for a whole ring
  *   first_lost the LOOP writer that takes the slot `limit` points to; the consumer, to 0, when it
@@ -29,7 +29,7 @@
  *
  * Pairs of fences:
  *   slot store (release)  -> slot load (acquire): a consumer that sees a slot sees the reservation
- *                            behind which it was stored.
+ *                            after which it was stored.
  *   limit store (release) -> limit load (acquire): a writer that sees a slot freed does not store
  *                            into it before the consumer has read it.
  *   head load (acquire) in the consumer: its second look at a slot is not older than head.
@@ -52,8 +52,8 @@
 #define PXT_RING_MIN_SHIFT 5u /* 32 slots: the smallest ring */
 #define PXT_RING_MAX_SHIFT 26u
 
-/* START and STOP that may stand beside the lanes (core/stream/stream.h). */
-#define PXT_SIDES 3u
+/* START and STOP that may be beside the lanes (core/stream/stream.h). */
+#define PXT_OOBS 3u
 
 /* What the consumer knows of the record at its position in a lane. */
 enum pxt_front {
@@ -70,9 +70,8 @@ struct pxt_lane {
 	pxt_counter refused;   /* records that found no room; not in seq */
 	pxt_twins epoch;       /* how often the two ran through a quarter; pxt_epoch_make() */
 	pxt_wide first_lost;   /* LOOP: stamp of the first unread record that was overwritten */
-	uint32_t
-	    side_pos[PXT_SIDES]; /* control: what stands beside the lanes comes before this pos */
-	size_t cells_at;         /* bytes from here to the slots, for writers; never changed */
+	uint32_t oob_pos[PXT_OOBS]; /* control: what is beside the lanes comes before this pos */
+	size_t cells_at;            /* bytes from here to the slots, for writers; never changed */
 
 	/* The consumer's line. */
 	PXT_ALIGNED(PXT_CACHE_LINE) uint64_t pos; /* next position to consume, all 64 bits */
@@ -109,7 +108,7 @@ struct pxt_ring {
 	uint32_t mask;
 };
 
-/* The words of all lanes stand in a row, and then their slots: so few pages hold what a call reads. */
+/* The words of all lanes are in a row, and then their slots: so few pages hold what a call reads. */
 PXT_INLINE pxt_cell *pxt_lane_slots(struct pxt_lane *lane)
 {
 	return (pxt_cell *)(void *)((unsigned char *)lane + lane->cells_at);
@@ -126,7 +125,7 @@ struct pxt_place {
 	struct pxt_ring ring;
 	uint32_t pos;
 	uint32_t seq;
-	uint32_t used;  /* slots in use behind this record; 0 when overwriting */
+	uint32_t used;  /* slots in use after this record; 0 when overwriting */
 	uint64_t ticks; /* the counter, read within the reservation */
 };
 
@@ -157,7 +156,7 @@ PXT_INLINE uint64_t pxt_ring_step(uint32_t slots)
 	return ((uint64_t)slots << 32) + 2u;
 }
 
-/* 1 for the one record whose number carries into the position: one slot behind it stays unused. */
+/* 1 for the one record whose number carries into the position: one slot after it stays unused. */
 PXT_INLINE uint32_t pxt_carry(uint32_t seq)
 {
 	return (seq & PXT_SEQ_MASK) == PXT_SEQ_MASK;
@@ -165,7 +164,7 @@ PXT_INLINE uint32_t pxt_carry(uint32_t seq)
 
 /*
  * The epoch has the layout of head: each half is the number of quarters that pos (2^30) and seq
- * (2^29 records, above the closed bit) have run through, rotated so that its two low bits stand
+ * (2^29 records, above the closed bit) have run through, rotated so that its two low bits are
  * where head has the same two bits.  One exclusive-or tells whether head is in a new quarter.
  */
 #define PXT_EPOCH_BITS UINT64_C(0xc0000000c0000000)

@@ -17,6 +17,6 @@ bool pxt_admit_system(struct pxt_block *block, uint32_t id)
 	uint32_t gate = atomic_load_explicit(&block->gate, memory_order_acquire);
 
 	/* Another process counts what is recorded for it; it makes system events of its own. */
-	return (system_events >> id & 1u) && !pxt_attr_guest(&block->attr) &&
+	return (system_events >> id & 1u) && !pxt_attr_producer(&block->attr) &&
 	       pxt_admit(block, gate, id);
 }

@@ -8,7 +8,7 @@
  *   set_filter, clear      -              X            X: both locks (core/stream/stream.h)
  *
  * The set in force is not written: a change writes the other one and turns the gate, and set_filter
- * waits for the trace points that are inside before and behind it.
+ * waits for the trace points that are inside before and after it.
  */
 #ifndef PXT_ADMIT_H
 #define PXT_ADMIT_H

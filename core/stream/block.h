@@ -50,10 +50,10 @@
 #endif
 
 /*
- * A START or STOP that found no room in a stream that does not overwrite: it stands between what
- * was recorded before and after, which is what each lane's side_pos tells.  One START at most.
+ * A START or STOP that found no room in a stream that does not overwrite: it is between what
+ * was recorded before and after, which is what each lane's oob_pos tells.  One START at most.
  */
-struct pxt_side {
+struct pxt_oob {
 	uint32_t info;      /* pxt_slot_info(); 0: unused */
 	uint32_t automatic; /* an automatic STOP: not among the counts */
 	uint64_t ticks;
@@ -62,13 +62,13 @@ struct pxt_side {
 };
 
 #if CONFIG_PTRACE_ATTACH
-/* 1: behind the others is the lane for what other processes record (share.h). */
-#define PXT_GUESTS_MEMBER       uint32_t guests_lanes;
-#define PXT_GUESTS_LANES(block) ((block)->guests_lanes)
-#define PXT_SHARE_MEMBER        void *share; /* Attached Processes' own; NULL: the stream has no name */
+/* 1: after the others is the lane for what other processes record (share.h). */
+#define PXT_PRODUCERS_MEMBER       uint32_t producers_lanes;
+#define PXT_PRODUCERS_LANES(block) ((block)->producers_lanes)
+#define PXT_SHARE_MEMBER           void *share; /* Attached Processes' own; NULL: the stream has no name */
 #else
-#define PXT_GUESTS_MEMBER
-#define PXT_GUESTS_LANES(block) 0u
+#define PXT_PRODUCERS_MEMBER
+#define PXT_PRODUCERS_LANES(block) 0u
 #define PXT_SHARE_MEMBER
 #endif
 
@@ -95,10 +95,10 @@ struct pxt_block {
 
 	/* The consumer's. */
 	PXT_ALIGNED(PXT_CACHE_LINE)
-	uint64_t retrieved; /* this and the next four stand in a row: format/label.h, counts_at */
+	uint64_t retrieved; /* this and the next four are in a row: format/label.h, counts_at */
 	uint64_t lost;      /* beside the lanes' `refused` */
 	uint64_t cleared;
-	uint64_t sided;        /* records that went to `side` instead of a lane */
+	uint64_t oob_records;  /* records that went to `oob` instead of a lane */
 	uint64_t barriers;     /* marks issued */
 	uint64_t last_ticks;   /* of the last event handed out: reported stamps never decrease */
 	uint64_t snapshot;     /* clock before the last look at lanes without a front */
@@ -113,20 +113,20 @@ struct pxt_block {
 	uint32_t turn_lane;
 	uint32_t turn;       /* items handed out, for core/read/lane.c */
 	uint32_t limit_step; /* so far `limit` may stay behind a lane's position */
-	PXT_GUESTS_MEMBER
+	PXT_PRODUCERS_MEMBER
 	uint8_t phase; /* enum pxt_phase (gate.h): what is due of automatic stops and restarts */
 	uint8_t gap;   /* enum pxt_gap (core/read/gap.h): what is due of a loss */
 	uint8_t freed_since_full;
 	uint8_t quiet; /* stopped, and no writer is inside: nothing unfinished will be finished */
 	uint8_t full_policy; /* POSIX_TRACE_LOOP, ... */
 	uint8_t with_log;    /* the flusher restarts, not the reader */
-	struct pxt_side side[PXT_SIDES];
+	struct pxt_oob oob[PXT_OOBS];
 
 #if CONFIG_PTRACE_FILTER
 	/* Two sets: control writes the one that is not in force, then turns the gate's bit. */
 	_Atomic uint32_t filter[2][PXT_SET_WORDS];
 	uint32_t start_set[PXT_SET_WORDS]; /* in force at the automatic START that is due */
-	uint32_t side_set[PXT_SET_WORDS];  /* in force at the START beside the lanes */
+	uint32_t oob_set[PXT_SET_WORDS];   /* in force at the START beside the lanes */
 #endif
 	struct pxt_clock_set created;
 	trace_attr_t attr; /* as in force */
@@ -155,7 +155,7 @@ PXT_INLINE struct pxt_ring pxt_block_ring(struct pxt_block *block, uint32_t inde
 /* Index of the last lane, that of other processes included. */
 PXT_INLINE uint32_t pxt_block_last(const struct pxt_block *block)
 {
-	return block->lane_mask + PXT_GUESTS_LANES(block);
+	return block->lane_mask + PXT_PRODUCERS_LANES(block);
 }
 
 PXT_INLINE uint32_t pxt_block_lanes(const struct pxt_block *block)
@@ -188,7 +188,7 @@ PXT_INLINE void pxt_block_end_turn(struct pxt_block *block)
 
 /* ---- block.c ---- */
 
-/* Where the lanes' slots are, behind the words of all of them; once masks and lanes are known. */
+/* Where the lanes' slots are, after the words of all of them; once masks and lanes are known. */
 void pxt_block_lay_out(struct pxt_block *block);
 /* Wakes whoever sleeps on the stream. */
 void pxt_block_wake(struct pxt_block *block);

@@ -5,16 +5,16 @@
  *   concurrency: writers read the gate, and turn it to "stopped automatically"
  *   (core/record/autostop.h); all else here belongs to whoever holds the stream's mutex.
  *
- * The gate is one word, which writers read once for each event: PXT_GATE_... in block.h.  Behind it
- * stands the phase, which no writer sees.  A stream that does not overwrite is stopped by the writer that
+ * The gate is one word, which writers read once for each event: PXT_GATE_... in block.h.  After it
+ * is the phase, which no writer sees.  A stream that does not overwrite is stopped by the writer that
  * fills it, and runs again when it was emptied.  Nobody records these two moments: the consumer makes
  * a STOP and a START of them.  The phase says which of the two are due:
  *
  *   phase        gate           due
  *   PLAIN        OFF, RUNNING   nothing
- *   PLAIN        AUTO           STOP, behind the last record
+ *   PLAIN        AUTO           STOP, after the last record
  *   STOP_TOLD    AUTO           the restart; STOP was handed out
- *   START_DUE    any            START, before the next record; with AUTO also STOP, behind the last
+ *   START_DUE    any            START, before the next record; with AUTO also STOP, after the last
  *   STOP_OWED    OFF            STOP: a call stopped the stream before the consumer came to it
  *   BOTH_OWED    OFF            START, records, STOP
  *
@@ -39,7 +39,7 @@ enum pxt_gate_step {
 	PXT_STEP_START,        /* started by call */
 	PXT_STEP_STOP,         /* stopped by call */
 	PXT_STEP_STOP_AUTO,    /* stopped by call, when a writer had stopped it before */
-	PXT_STEP_STOP_PUT,     /* the STOP that was owed stands beside the lanes */
+	PXT_STEP_STOP_PUT,     /* the STOP that was owed is beside the lanes */
 	PXT_STEP_STOP_TOLD,    /* the automatic STOP was handed out */
 	PXT_STEP_START_TOLD,   /* the automatic START was handed out */
 	PXT_STEP_RESTART,      /* runs again; its START is wanted */
@@ -76,7 +76,7 @@ bool pxt_gate_stop_is_due(struct pxt_block *block);
  * and filter as they were made for it.
  */
 void pxt_gate_turn(struct pxt_block *block, uint32_t state, uint32_t turn);
-/* Whoever reserves behind it is too late; behind open(), no more. */
+/* Whoever reserves after it is too late; after open(), no more. */
 void pxt_gate_close_lanes(struct pxt_block *block);
 void pxt_gate_open_lanes(struct pxt_block *block);
 /* A run begins, by call or by itself: nothing is known of how it will end. */

@@ -7,13 +7,13 @@
  *   the others               -                X                  X               X
  *                                                   X: the stream's mutex; open and close: see below
  *
- * No process writes into another one's memory.  An attached process ("guest") traces into a stream
+ * No process writes into another one's memory.  An attached process ("producer") traces into a stream
  * of its own, whose memory it gives the owner to read; the owner takes the records from there
  * ("pull"), checks and translates them, and puts them into one more lane of the stream, the
- * guests' lane, which no trace point of its own uses.  From there on they are like all others.
+ * producers' lane, which no trace point of its own uses.  From there on they are like all others.
  *
- * A pull belongs to a look at the lanes: the clock is read first, then guests are pulled, then the
- * lanes' heads are read.  What a guest had finished before that reading is in the lane then, so
+ * A pull belongs to a look at the lanes: the clock is read first, then producers are pulled, then the
+ * lanes' heads are read.  What a producer had finished before that reading is in the lane then, so
  * the merge's rules hold for it as for what the owner's threads recorded.
  *
  * The unit's functions are reached through a table that the first attribute with a name sets, so
@@ -35,20 +35,20 @@ struct pxt_share_ops {
 	 * process has it), EACCES, EAGAIN, ENOMEM or 0; then stream->share is set.
 	 */
 	int (*open)(struct pxt_stream *stream, const char *name);
-	/* It is shut down: nobody finds it any more, guests are let go.  No lock is held. */
+	/* It is shut down: nobody finds it any more, producers are let go.  No lock is held. */
 	void (*close)(struct pxt_stream *stream);
 	/*
-	 * Guests' records that were finished before @clock (a reading of the counter) come into the
-	 * guests' lane.  Returns a bound, at most @clock: guests' records with smaller stamps are there,
+	 * Producers' records that were finished before @clock (a reading of the counter) come into the
+	 * producers' lane.  Returns a bound, at most @clock: producers' records with smaller stamps are there,
 	 * or were lost, or return later than that.  @all: older ones are overwritten, if need be, to
-	 * get at the newest; else what finds no room stays with its guest.  With the stream's mutex.
-	 * Bound: the slots of all guests.
+	 * get at the newest; else what finds no room stays with its producer.  With the stream's mutex.
+	 * Bound: the slots of all producers.
 	 */
 	uint64_t (*pull)(struct pxt_stream *stream, uint64_t clock, bool all);
 	/* The stream was started or stopped.  With the stream's mutex; does not wait. */
 	void (*state)(struct pxt_stream *stream);
 	/*
-	 * In a forked child, which has neither guests nor the name: what port_alloc() gave the unit is
+	 * In a forked child, which has neither producers nor the name: what port_alloc() gave the unit is
 	 * not in it, so it keeps in static memory, by the stream's index, what has to be closed here.
 	 * Async-signal-safe.
 	 */
@@ -92,13 +92,13 @@ PXT_INLINE uint32_t pxt_share_lanes(const trace_attr_t *attr)
 
 PXT_INLINE void pxt_share_set_lanes(struct pxt_block *block, uint32_t lanes)
 {
-	block->guests_lanes = lanes;
+	block->producers_lanes = lanes;
 }
 
-/* Attributes that another process made have no table to them.  Being a guest cannot be asked for. */
+/* Attributes that another process made have no table to them.  Being a producer cannot be asked for. */
 PXT_INLINE bool pxt_share_known(trace_attr_t *attr)
 {
-	attr->_pxt_flags &= ~PXT_ATTR_GUEST;
+	attr->_pxt_flags &= ~PXT_ATTR_PRODUCER;
 	return !attr->_pxt_share || pxt_share_ops;
 }
 
@@ -110,7 +110,7 @@ int pxt_share_name(struct pxt_stream *stream);
 void pxt_share_close(struct pxt_stream *stream);
 /*
  * Before a stop and the like, with no lock: returns when all that others have recorded by now is in
- * the guests' lane.  Usually that is one pull; a type that is new here must be learnt first, an unfinished
+ * the producers' lane.  Usually that is one pull; a type that is new here must be learnt first, an unfinished
  * record is waited for, each for the hold-back time at most.
  */
 void pxt_share_settle(trace_id_t trid);

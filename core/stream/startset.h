@@ -14,7 +14,7 @@
 #if CONFIG_PTRACE_FILTER
 /*
  * The filter in force, as the data of START.  An automatic START that is due has its own copy: filter
- * and stream may change before it is told, and another START by call may come behind it.
+ * and stream may change before it is told, and another START by call may come after it.
  */
 PXT_INLINE const void *pxt_set_in_force(const struct pxt_block *block, uint32_t gate)
 {
@@ -34,11 +34,11 @@ PXT_INLINE void pxt_note_start_set(struct pxt_block *block, uint32_t gate)
 		    &block->filter[gate & PXT_GATE_FILTER ? 1 : 0][i], memory_order_relaxed);
 }
 
-/* Data of the START that stands beside the lanes. */
-#define PXT_SIDE_SET_AT offsetof(struct pxt_block, side_set)
-PXT_INLINE void *pxt_side_data(struct pxt_block *block)
+/* Data of the START that is beside the lanes. */
+#define PXT_OOB_SET_AT offsetof(struct pxt_block, oob_set)
+PXT_INLINE void *pxt_oob_data(struct pxt_block *block)
 {
-	return block->side_set;
+	return block->oob_set;
 }
 
 /* Both sets, and the one of the last automatic START. */
@@ -50,7 +50,7 @@ PXT_INLINE void pxt_copy_filter(struct pxt_block *to, struct pxt_block *from)
 			    atomic_load_explicit(&from->filter[set][i], memory_order_relaxed),
 			    memory_order_relaxed);
 		to->start_set[i] = from->start_set[i];
-		to->side_set[i] = from->side_set[i];
+		to->oob_set[i] = from->oob_set[i];
 	}
 }
 
@@ -79,8 +79,8 @@ PXT_INLINE void pxt_note_start_set(struct pxt_block *block, uint32_t gate)
 	(void)gate;
 }
 
-#define PXT_SIDE_SET_AT 0u
-PXT_INLINE void *pxt_side_data(struct pxt_block *block)
+#define PXT_OOB_SET_AT  0u
+PXT_INLINE void *pxt_oob_data(struct pxt_block *block)
 {
 	return block;
 }

@@ -24,8 +24,8 @@
  *                      readers that slept are gone
  *   seal               the mutex, for the same
  *   names, formats,    the process lock, while a relative has the family's (pxt_family_lock()): up
- *   new mirrors        to a second
- *   a mirror's end     the process lock, as for shutdown
+ *   new replicas        to a second
+ *   a replica's end     the process lock, as for shutdown
  */
 #ifndef PXT_STREAM_H
 #define PXT_STREAM_H
@@ -78,7 +78,7 @@ struct pxt_stream {
 	/* With the mutex alone, which it may give up meanwhile.  An error: nothing is cleared. */
 	int (*before_clear)(struct pxt_stream *stream);
 
-	/* Behind what all functions ask for: what a reader does. */
+	/* After what all functions ask for: what a reader does. */
 	struct pxt_ticks ticks;        /* counter to CLOCK_REALTIME, as anchored at creation */
 	struct pxt_second second;      /* that the reader's times are in */
 	struct pxt_origin last_origin; /* of the event that was read last; core/read/take.h */
@@ -93,7 +93,7 @@ extern const char pxt_stream_kind;
 
 /* ---- stream.c ---- */
 
-/* The living stream of this process behind @trid, its mutex held; NULL: EINVAL. */
+/* The living stream of this process after @trid, its mutex held; NULL: EINVAL. */
 struct pxt_stream *pxt_stream_lock(trace_id_t trid);
 /*
  * The same for an operation that already found the object: 0, or EINVAL where it is not @trid's any

@@ -38,11 +38,11 @@ static void describe_state(struct pxt_stream_label *label, const struct pxt_bloc
 {
 	label->gate_at = offsetof(struct pxt_block, gate);
 	label->counts_at = offsetof(struct pxt_block, retrieved);
-	label->sides_at = offsetof(struct pxt_block, side);
-	label->side_bytes = sizeof(struct pxt_side);
-	label->sides = PXT_SIDES;
-	label->side_pos_at = offsetof(struct pxt_lane, side_pos);
-	label->side_set_at = PXT_SIDE_SET_AT;
+	label->oobs_at = offsetof(struct pxt_block, oob);
+	label->oob_bytes = sizeof(struct pxt_oob);
+	label->oobs = PXT_OOBS;
+	label->oob_pos_at = offsetof(struct pxt_lane, oob_pos);
+	label->oob_set_at = PXT_OOB_SET_AT;
 	label->full_policy = block->full_policy;
 	label->id_count = PXT_START_BYTES * 8u;
 	label->generation_at =

@@ -7,7 +7,7 @@
  *   concurrency: readers (trace points) at any time; changes under the process lock.
  *
  * The table is a hint that is never too small for long and may be too large for a moment: what
- * counts is the stream's own gate and filter, which a writer looks at behind it.
+ * counts is the stream's own gate and filter, which a writer looks at after it.
  *
  * Programs look at the table (posix_trace_wanted_np()), and that may lie in theirs.  The library's
  * trace points look at bits beside all else that they read of the process (core/process/process.h): bit by
@@ -143,7 +143,7 @@ PXT_INLINE void pxt_bits_clear(void)
  * The hot stream (pxt_fork.hot): the one that is live, where there is one only, it overwrites, and
  * its stamps and slots are plain.  While it is in force the wanted table is exact, so neither gate
  * nor filter is looked at; a stop is met in head.  From inside a trace point looks once more, at
- * what this stream wants: whoever looked before the type was filtered out, and comes in behind,
+ * what this stream wants: whoever looked before the type was filtered out, and comes in after,
  * goes no short way; nor does who was told that another stream wants the type, which starts now.
  *
  * Read from inside a trace point only: whoever changes streams first takes it out of force, and

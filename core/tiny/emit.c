@@ -53,7 +53,7 @@ void pxt_emit(uint32_t id, const void *data, size_t bytes, const void *address)
 	uint32_t irq = pxt_irq_save();
 	bool cut = bytes > pxt_tiny.max_data;
 
-	/* The wanted table may be behind by an interrupt. */
+	/* The wanted table may be after by an interrupt. */
 	if (pxt_tiny.running)
 		put(pxt_slot_info(
 		        id, cut ? pxt_tiny.max_data : (uint32_t)bytes, cut, false, PXT_CPU_UNKNOWN),

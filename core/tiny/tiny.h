@@ -9,7 +9,7 @@
  *
  *   concurrency     event   take   start, stop, clear   create, shutdown   names_open
  *   any two of these      -       -            -                    -               -
- *   (-: one after the other, by pxt_irq_save(); event may stand in interrupt handlers.)
+ *   (-: one after the other, by pxt_irq_save(); event may be in interrupt handlers.)
  *
  * A record is a begin slot and, from the next slot on, the data without gaps:
  *
@@ -43,7 +43,7 @@ struct pxt_tiny {
 	uint64_t retrieved;
 	uint64_t lost;
 	uint64_t cleared;
-	uint64_t lost_read; /* of lost: what stood before the event read last */
+	uint64_t lost_read; /* of lost: what was before the event read last */
 	uint64_t lost_told; /* of lost: what get_status() has reported */
 	uint64_t anchor_ticks;
 	struct timespec anchor; /* time of day at anchor_ticks: creation */

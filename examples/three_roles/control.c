@@ -4,7 +4,7 @@
  * of another process.
  *
  *	sampler   every 10 ms, done within 10 ms
- *	control   every 20 ms, done within 5 ms; needs the settings, which are behind a lock
+ *	control   every 20 ms, done within 5 ms; needs the settings, which are after a lock
  *
  *	control STREAM SETTINGS
  */
@@ -36,7 +36,7 @@ static void become_realtime(int priority)
 	(void)posix_trace_thread_register_np();
 }
 
-/* The first release behind now: those that passed meanwhile are left out. */
+/* The first release after now: those that passed meanwhile are left out. */
 static int64_t next_release(int64_t release_ns, int64_t period_ns)
 {
 	int64_t late_ns = now_ns() - release_ns;

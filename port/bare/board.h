@@ -20,7 +20,7 @@
 uint64_t pxt_board_ticks(void);
 uint64_t pxt_board_hz(void);
 /*
- * (i) The counter of 64 bits behind one of 32: @last is its last value, @now what the hardware shows.
+ * (i) The counter of 64 bits after one of 32: @last is its last value, @now what the hardware shows.
  * Exact if it is asked at least once in 2^32 ticks, which a timer's interrupt must see to while the
  * board is idle.  Reading, calling and keeping the result belong together, with interrupts away:
  *

@@ -58,7 +58,7 @@ PXT_INLINE void pxt_irq_restore(uint32_t state)
 
 /* ---- Slots ---- */
 
-/* A slot as it stands in a ring. */
+/* A slot as it is in a ring. */
 typedef struct pxt_slot pxt_cell;
 
 PXT_INLINE void pxt_cells_init(pxt_cell *cells, uint32_t count)

@@ -42,7 +42,7 @@ static void *take(size_t bytes)
 		if (pieces[i].end == 0)
 			unused = &pieces[i];
 	}
-	/* Behind whatever is in the way: @begin only grows. */
+	/* After whatever is in the way: @begin only grows. */
 	do {
 		if (bytes > sizeof(storage) - begin)
 			return NULL;

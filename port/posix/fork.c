@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fork.c - what is to be done about a fork, before it and behind it. */
+/* fork.c - what is to be done about a fork, before it and after it. */
 #include "port/port.h"
 
 #include <pthread.h>

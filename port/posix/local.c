@@ -2,7 +2,7 @@
 /* local.c - processes of one machine: sockets, bells, descriptors that are passed; on Linux. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
-#include "format/door.h"
+#include "format/ctlsock.h"
 #include "port/port_local.h"
 #include "port/posix/quiet.h"
 
@@ -74,7 +74,7 @@ static int adopt(int made, int *fd)
 	return made < 0 ? usual(errno) : keep(fd);
 }
 
-/* Closes *fd behind an error, which comes back. */
+/* Closes *fd after an error, which comes back. */
 static int settle(int *fd, int error)
 {
 	if (error != 0 && *fd >= 0) {
@@ -127,9 +127,9 @@ static int check_folder(const char *path)
 /* NULL where the environment names none, or somebody else could have written the environment. */
 static const char *runtime_folder(void)
 {
-	const char *path = secure_getenv(PXT_DOOR_RUNTIME);
+	const char *path = secure_getenv(PXT_CTLSOCK_RUNTIME);
 
-	return path && path[0] == '/' && strlen(path) <= PXT_DOOR_RUNTIME_MAX &&
+	return path && path[0] == '/' && strlen(path) <= PXT_CTLSOCK_RUNTIME_MAX &&
 	               check_folder(path) == 0
 	           ? path
 	           : NULL;
@@ -141,9 +141,9 @@ static int name_folder(enum pxt_port_folder which, char *path, size_t room)
 	const char *runtime;
 
 	if (which == PXT_PORT_FOLDER_SHARED)
-		return snprintf(path, room, PXT_DOOR_FOLDER, (unsigned)geteuid());
+		return snprintf(path, room, PXT_CTLSOCK_FOLDER, (unsigned)geteuid());
 	runtime = runtime_folder();
-	return runtime ? snprintf(path, room, "%s" PXT_DOOR_OWN, runtime) : 0;
+	return runtime ? snprintf(path, room, "%s" PXT_CTLSOCK_OWN, runtime) : 0;
 }
 
 int pxt_port_local_folder(enum pxt_port_folder which, bool make, char *path, size_t room)
@@ -169,7 +169,7 @@ int pxt_port_local_folder(enum pxt_port_folder which, bool make, char *path, siz
 void pxt_port_local_absolute(const char *name, char *path, size_t room)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
-	char folder[PXT_DOOR_PATH];
+	char folder[PXT_CTLSOCK_PATH];
 	int length = (int)room;
 
 	if (name[0] != '/' && getcwd(folder, sizeof(folder)))
@@ -182,7 +182,7 @@ void pxt_port_local_absolute(const char *name, char *path, size_t room)
 /* Up to the last slash. */
 static int open_folder(const char *path)
 {
-	char folder[PXT_DOOR_PATH + 2u];
+	char folder[PXT_CTLSOCK_PATH + 2u];
 	const char *slash = strrchr(path, '/');
 	size_t length = slash ? (size_t)(slash - path) : 0;
 	int fd;
@@ -597,7 +597,7 @@ uint64_t pxt_port_local_unread(int fd)
 int pxt_port_local_memory(int *fd)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
-	int error = adopt(memfd_create("ptrace-guest", MFD_CLOEXEC | MFD_ALLOW_SEALING), fd);
+	int error = adopt(memfd_create("ptrace-producer", MFD_CLOEXEC | MFD_ALLOW_SEALING), fd);
 
 	return pxt_quiet_error(quiet, error);
 }

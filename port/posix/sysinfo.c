@@ -35,7 +35,7 @@ void pxt_port_host(char *name, size_t room)
 
 /*
  * Field 22 of the stat line: ticks of the system's clock between its boot and our start.  The
- * second field is a name that may hold blanks and brackets, so counting begins behind the last one.
+ * second field is a name that may hold blanks and brackets, so counting begins after the last one.
  */
 static uint64_t start_ticks(void)
 {
@@ -88,7 +88,7 @@ static int hex_digit(char digit)
 	return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* 8-4-4-4-12 digits; whatever else stands there is no boot id. */
+/* 8-4-4-4-12 digits; whatever else is there is no boot id. */
 static bool parse_uuid(const char *text, size_t length, unsigned char *id)
 {
 	size_t digits = 0;

@@ -68,7 +68,7 @@ static int set_priority(pthread_attr_t *attr, int priority)
 	return error == ENOTSUP ? EINVAL : error;
 }
 
-/* Each thread's variables, of the program and its libraries: they stand on its stack. */
+/* Each thread's variables, of the program and its libraries: they are on its stack. */
 static int add_variables(struct dl_phdr_info *info, size_t size, void *argument)
 {
 	size_t *bytes = argument;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ticksource.h - the processor's counter behind the stamp clock: whether there is one, its rate. */
+/* ticksource.h - the processor's counter after the stamp clock: whether there is one, its rate. */
 #ifndef PXT_TICKSOURCE_H
 #define PXT_TICKSOURCE_H
 

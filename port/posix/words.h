@@ -13,9 +13,9 @@
  * the middle, for however long, spoils at most what it stores into, and that shows.  Laps repeat
  * after 65,536: a writer stopped for an exact multiple of them might not be noticed.
  *
- * A cursor moves by one exchange of its tail, which decides everything: where a record stands and
+ * A cursor moves by one exchange of its tail, which decides everything: where a record is and
  * that it is counted.  The numbers that do not fit into the tail follow it: each is at most one
- * behind, which the parity in the tail tells, and whoever wants to move the tail first brings them
+ * after, which the parity in the tail tells, and whoever wants to move the tail first brings them
  * up.  They only ever grow, so that a late helper's exchange fails.  (A tail repeats after 2^30
  * slots: who was stopped for an exact multiple of that might move it wrongly.)
  *
@@ -153,7 +153,7 @@ PXT_INLINE uint64_t pxt_words_value(const struct pxt_words_seen *seen)
 	return (uint64_t)pos << 32 | (seen->records << 1) | (seen->tail & 1u);
 }
 
-/* Brings a follower up to the tail, if it is behind; a lost exchange was won by another helper. */
+/* Brings a follower up to the tail, if it is after; a lost exchange was won by another helper. */
 static inline uint32_t pxt_words_follow(
     _Atomic uint32_t *follower, uint32_t number, uint32_t parity)
 {

@@ -13,7 +13,7 @@
 
 static struct pxt_event events[8];
 
-/* What one thread records shall stand in a row. */
+/* What one thread records shall be in a row. */
 static void attach_with_lanes(unsigned lanes)
 {
 	trace_attr_t attr;
@@ -37,28 +37,28 @@ static void around(void *argument)
 	posix_trace_event(good, "before", 6);
 	craft_record(craft);
 	posix_trace_event(good, "after", 5);
-	guest_say(0);
-	(void)guest_hear();
+	producer_say(0);
+	(void)producer_hear();
 }
 
 /* Reads what comes; @lost: so many are counted when the process has gone.  Returns how many came. */
 static size_t outcome(void (*body)(void *argument), void *argument, uint64_t lost)
 {
 	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
-	struct guest guest = guest_begin(body, argument);
+	struct producer producer = producer_begin(body, argument);
 	struct posix_trace_counts_np counts;
 	size_t found;
 
-	(void)guest_told(&guest);
+	(void)producer_told(&producer);
 	found = owner_collect(trid, events, 8, 30);
-	guest_tell(&guest, 0);
-	guest_end(&guest);
-	owner_wait_guests(trid, 0);
+	producer_tell(&producer, 0);
+	producer_end(&producer);
+	owner_wait_producers(trid, 0);
 	found += owner_collect(trid, &events[found], 8 - found, 30);
 	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
 	PXT_EQ(counts.posix_lost_np, lost);
 	for (size_t i = 0; i < found; i++)
-		PXT_EQ(events[i].info.posix_pid, guest.pid);
+		PXT_EQ(events[i].info.posix_pid, producer.pid);
 	owner_expect_the_law(trid);
 	owner_close(trid);
 	return found;
@@ -96,19 +96,19 @@ static void a_stamp_of_the_near_future_comes_when_its_time_has_come(void)
 {
 	struct craft craft = { .id = PXT_ID_UNNAMED, .bytes = 4, .thread = 1 };
 	trace_id_t trid;
-	struct guest guest;
+	struct producer producer;
 
 	/* The clock is fixed by the first stream. */
 	trid = owner_open(&(const struct owner_spec){ 0 });
 	craft.later = (int64_t)craft_ticks_per_second() / 2;
-	guest = guest_begin(around, &craft);
-	(void)guest_told(&guest);
-	/* What stands behind it, with a smaller stamp, waits: it spoils its own order. */
+	producer = producer_begin(around, &craft);
+	(void)producer_told(&producer);
+	/* What is after it, with a smaller stamp, waits: it spoils its own order. */
 	PXT_EQ(owner_collect(trid, events, 3, 20), 1);
 	PXT_EQ(owner_collect(trid, events, 2, 5000), 2);
 	PXT_EQ(events[0].info.posix_event_id, PXT_ID_UNNAMED);
-	guest_tell(&guest, 0);
-	guest_end(&guest);
+	producer_tell(&producer, 0);
+	producer_end(&producer);
 	owner_close(trid);
 }
 
@@ -164,11 +164,11 @@ static void name_a_system_event(void *argument)
 
 	(void)argument;
 	(void)posix_trace_eventid_open("crafted.good", &good);
-	(void)guest_attach(65536);
+	(void)producer_attach(65536);
 	craft_name(good + 20u, "posix_trace_stop", 17);
 	craft_record(&(const struct craft){ .id = good + 20u, .bytes = 4, .thread = 1 });
-	guest_say(0);
-	(void)guest_hear();
+	producer_say(0);
+	(void)producer_hear();
 }
 
 /* LPT-31 */
@@ -186,11 +186,11 @@ static void name_without_end(void *argument)
 	(void)argument;
 	memset(name, 'n', sizeof(name));
 	(void)posix_trace_eventid_open("crafted.good", &good);
-	(void)guest_attach(65536);
+	(void)producer_attach(65536);
 	craft_name(good + 21u, name, sizeof(name));
 	craft_record(&(const struct craft){ .id = good + 21u, .bytes = 4, .thread = 1 });
-	guest_say(0);
-	(void)guest_hear();
+	producer_say(0);
+	(void)producer_hear();
 }
 
 /* LPT-31, SAFE-01 */
@@ -206,14 +206,14 @@ static void change_the_lane(void *argument)
 
 	(void)argument;
 	attach_with_lanes(2);
-	guest_say(0);
-	for (told = guest_hear(); told; told = guest_hear()) {
+	producer_say(0);
+	for (told = producer_hear(); told; told = producer_hear()) {
 		craft_nothing();
 		craft_record(
 		    &(const struct craft){ .id = PXT_ID_UNNAMED, .bytes = 1, .thread = 1 });
 		craft_record(&(const struct craft){
 		    .id = PXT_ID_UNNAMED, .bytes = 2, .thread = 1, .lane = 1 });
-		guest_say(0);
+		producer_say(0);
 	}
 }
 
@@ -221,20 +221,20 @@ static void change_the_lane(void *argument)
 static void a_thread_that_changes_its_lane_behind_an_unfinished_record_keeps_its_order(void)
 {
 	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
-	struct guest guest = guest_begin(change_the_lane, NULL);
+	struct producer producer = producer_begin(change_the_lane, NULL);
 	unsigned swapped = 0;
 
-	(void)guest_told(&guest);
+	(void)producer_told(&producer);
 	for (unsigned i = 0; i < 20; i++) {
-		guest_tell(&guest, 1);
-		(void)guest_told(&guest);
+		producer_tell(&producer, 1);
+		(void)producer_told(&producer);
 		PXT_EQ(owner_collect(trid, events, 2, 3 * CONFIG_PTRACE_HOLDBACK_MS), 2);
 		swapped += events[0].len != 1 || events[1].len != 2;
 	}
 	PXT_CHECK(swapped == 0, "%u pairs are swapped", swapped);
-	guest_tell(&guest, 0);
-	guest_end(&guest);
-	owner_wait_guests(trid, 0);
+	producer_tell(&producer, 0);
+	producer_end(&producer);
+	owner_wait_producers(trid, 0);
 	owner_expect_the_law(trid);
 	owner_close(trid);
 }
@@ -247,11 +247,11 @@ static void jump_ahead(void *argument)
 	(void)posix_trace_eventid_open("crafted.good", &good);
 	attach_with_lanes(1);
 	posix_trace_event(good, "before", 6);
-	guest_say(0);
-	(void)guest_hear();
+	producer_say(0);
+	(void)producer_hear();
 	craft_head((unsigned)*quarters);
-	guest_say(0);
-	(void)guest_hear();
+	producer_say(0);
+	(void)producer_hear();
 }
 
 /* LPT-31, SAFE-01 */
@@ -262,20 +262,20 @@ static void a_process_that_says_it_recorded_for_days_has_lost_no_more_than_it_ca
 
 	for (size_t i = 0; i < sizeof(quarters) / sizeof(quarters[0]); i++) {
 		trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
-		struct guest guest = guest_begin(jump_ahead, &quarters[i]);
+		struct producer producer = producer_begin(jump_ahead, &quarters[i]);
 		struct posix_trace_counts_np counts;
 
-		(void)guest_told(&guest);
+		(void)producer_told(&producer);
 		PXT_EQ(owner_collect(trid, events, 1, 1000), 1);
-		guest_tell(&guest, 0);
-		(void)guest_told(&guest);
+		producer_tell(&producer, 0);
+		(void)producer_told(&producer);
 		(void)owner_collect(trid, events, 1, 30);
 		PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
 		PXT_CHECK(counts.posix_lost_np >= 1 && counts.posix_lost_np < 10, "%llu are lost",
 		    (unsigned long long)counts.posix_lost_np);
-		guest_tell(&guest, 0);
-		guest_end(&guest);
-		owner_wait_guests(trid, 0);
+		producer_tell(&producer, 0);
+		producer_end(&producer);
+		owner_wait_producers(trid, 0);
 		owner_expect_the_law(trid);
 		owner_close(trid);
 	}
@@ -288,20 +288,20 @@ static void leave_one_unfinished(void *argument)
 	(void)argument;
 	(void)posix_trace_eventid_open("crafted.good", &good);
 	attach_with_lanes(1);
-	guest_say(0);
-	(void)guest_hear();
+	producer_say(0);
+	(void)producer_hear();
 	/* Until it is not waited for any more. */
 	for (int i = 0; i < 3; i++) {
 		craft_nothing();
 		posix_trace_event(good, "old", 3);
 		pxt_sleep_ms(CONFIG_PTRACE_HOLDBACK_MS + 50);
 	}
-	guest_say(0);
+	producer_say(0);
 	for (uint64_t number = 1; number <= 50; number++) {
 		craft_nothing();
 		posix_trace_event(good, &number, sizeof(number));
-		guest_say(0);
-		(void)guest_hear();
+		producer_say(0);
+		(void)producer_hear();
 	}
 }
 
@@ -309,27 +309,27 @@ static void leave_one_unfinished(void *argument)
 static void what_is_not_waited_for_is_passed_over_and_nothing_behind_it_comes_late(void)
 {
 	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
-	struct guest guest = guest_begin(leave_one_unfinished, NULL);
+	struct producer producer = producer_begin(leave_one_unfinished, NULL);
 	struct posix_trace_counts_np counts;
 	unsigned wrong = 0;
 
-	(void)guest_told(&guest);
-	guest_tell(&guest, 0);
+	(void)producer_told(&producer);
+	producer_tell(&producer, 0);
 	PXT_EQ(owner_collect(trid, events, 3, 5000), 3);
-	(void)guest_told(&guest);
+	(void)producer_told(&producer);
 	for (uint64_t number = 1; number <= 50; number++) {
-		(void)guest_told(&guest);
+		(void)producer_told(&producer);
 		/* It has returned: one pull brings it. */
 		if (owner_collect(trid, events, 1, CONFIG_PTRACE_HOLDBACK_MS / 4) != 1 ||
 		    memcmp(events[0].data, &number, sizeof(number)) != 0)
 			wrong++;
-		guest_tell(&guest, 0);
+		producer_tell(&producer, 0);
 	}
 	PXT_CHECK(wrong == 0, "%u came late", wrong);
 	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
 	PXT_EQ(counts.posix_lost_np, 53);
-	guest_end(&guest);
-	owner_wait_guests(trid, 0);
+	producer_end(&producer);
+	owner_wait_producers(trid, 0);
 	owner_expect_the_law(trid);
 	owner_close(trid);
 }
@@ -339,7 +339,7 @@ static void finish_nothing(void *argument)
 	(void)argument;
 	attach_with_lanes(1);
 	craft_nothing();
-	guest_say(0);
+	producer_say(0);
 	for (;;) {
 		craft_nothing();
 		pxt_sleep_ms(2);
@@ -350,10 +350,10 @@ static void finish_nothing(void *argument)
 static void one_that_never_finishes_anything_holds_others_back_once(void)
 {
 	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
-	struct guest guest = guest_begin(finish_nothing, NULL);
+	struct producer producer = producer_begin(finish_nothing, NULL);
 	trace_event_id_t own = pxt_open_event("crafted.own");
 
-	(void)guest_told(&guest);
+	(void)producer_told(&producer);
 	posix_trace_event(own, "first", 5);
 	PXT_EQ(owner_count(trid, own, 1, 3 * CONFIG_PTRACE_HOLDBACK_MS), 1);
 	/* By now it may not be waited for. */
@@ -361,8 +361,8 @@ static void one_that_never_finishes_anything_holds_others_back_once(void)
 		posix_trace_event(own, "later", 5);
 		PXT_EQ(owner_count(trid, own, 1, CONFIG_PTRACE_HOLDBACK_MS / 4), 1);
 	}
-	guest_kill(&guest);
-	owner_wait_guests(trid, 0);
+	producer_kill(&producer);
+	owner_wait_producers(trid, 0);
 	owner_expect_the_law(trid);
 	owner_close(trid);
 }
@@ -373,14 +373,14 @@ static void take_all_names(void *argument)
 	char name[32] = "crafted.x00000";
 
 	(void)argument;
-	(void)guest_attach(65536);
+	(void)producer_attach(65536);
 	for (unsigned i = 0; i < TRACE_USER_EVENT_MAX; i++) {
 		for (unsigned at = 0, left = i; at < 5; at++, left /= 10)
 			name[9 + 4 - at] = (char)('0' + left % 10);
 		(void)posix_trace_eventid_open(name, &id);
 	}
-	guest_say(0);
-	(void)guest_hear();
+	producer_say(0);
+	(void)producer_hear();
 }
 
 static unsigned names_left(void)
@@ -403,16 +403,16 @@ static unsigned names_left(void)
 static void one_process_takes_at_most_half_of_the_names_that_are_left(void)
 {
 	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
-	struct guest guest = guest_begin(take_all_names, NULL);
+	struct producer producer = producer_begin(take_all_names, NULL);
 	unsigned left;
 
-	(void)guest_told(&guest);
+	(void)producer_told(&producer);
 	pxt_sleep_ms(50);
 	left = names_left();
 	PXT_CHECK(left >= TRACE_USER_EVENT_MAX / 2 - 1, "%u names are left", left);
 	CU_ASSERT(left < TRACE_USER_EVENT_MAX - 2);
-	guest_tell(&guest, 0);
-	guest_end(&guest);
+	producer_tell(&producer, 0);
+	producer_end(&producer);
 	owner_close(trid);
 }
 

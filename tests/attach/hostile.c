@@ -33,13 +33,13 @@ static uint64_t honest_seen;
 static pid_t pids[1024];
 static unsigned involved;
 
-static struct guest begin(void (*body)(void *argument), void *argument)
+static struct producer begin(void (*body)(void *argument), void *argument)
 {
-	struct guest guest = guest_begin(body, argument);
+	struct producer producer = producer_begin(body, argument);
 
-	pids[involved++ % 1024] = guest.pid;
-	(void)guest_told(&guest);
-	return guest;
+	pids[involved++ % 1024] = producer.pid;
+	(void)producer_told(&producer);
+	return producer;
 }
 
 static uint64_t any(void)
@@ -83,11 +83,11 @@ static void be_hostile(void *argument)
 	(void)setrlimit(RLIMIT_CORE, &none);
 	(void)posix_trace_eventid_open("hostile.a", &id);
 	(void)posix_trace_eventid_open("hostile.b", &id);
-	(void)guest_attach(sizes[task->seed % 3]);
+	(void)producer_attach(sizes[task->seed % 3]);
 	for (int i = 0; i < 100; i++)
 		posix_trace_event(id, "hello", 5);
 	(void)freopen("/dev/null", "w", stderr);
-	guest_say(0);
+	producer_say(0);
 	scribble(task->seed, task->kinds);
 }
 
@@ -96,9 +96,9 @@ static void be_honest(void *argument)
 	trace_event_id_t id;
 
 	(void)argument;
-	(void)guest_attach(0);
+	(void)producer_attach(0);
 	(void)posix_trace_eventid_open("hostile.honest", &id);
-	guest_say(0);
+	producer_say(0);
 	for (uint32_t i = 0;; i++) {
 		posix_trace_event(id, &i, sizeof(i));
 		pxt_sleep_ms(1);
@@ -198,8 +198,8 @@ static void go_on_for(long long ns, trace_event_id_t honest, int log)
 static void beside(unsigned kinds, int policy)
 {
 	trace_event_id_t honest = pxt_open_event("hostile.honest");
-	struct guest hostile[HOSTILES];
-	struct guest bystander;
+	struct producer hostile[HOSTILES];
+	struct producer bystander;
 	struct pxt_event event;
 	long long slice = budget_ns() / 6;
 	/* Not on a disk, whose other users are waited for. */
@@ -218,19 +218,19 @@ static void beside(unsigned kinds, int policy)
 		}
 		go_on_for(slice, honest, log);
 		for (unsigned i = 0; i < HOSTILES; i++)
-			guest_kill(&hostile[i]);
+			producer_kill(&hostile[i]);
 	}
 	PXT_EQ(wrong, 0);
 	PXT_EQ(late, 0);
 	CU_ASSERT(honest_seen > 0);
-	guest_kill(&bystander);
+	producer_kill(&bystander);
 	(void)close(log);
-	for (int i = 0; i < 5000 && owner_guests(trid); i++) {
+	for (int i = 0; i < 5000 && owner_producers(trid); i++) {
 		while (pxt_next(trid, &event))
 			look_at(&event, honest);
 		pxt_sleep_ms(1);
 	}
-	PXT_EQ(owner_guests(trid), 0);
+	PXT_EQ(owner_producers(trid), 0);
 	while (pxt_next(trid, &event))
 		look_at(&event, honest);
 	posix_trace_event(own, &sent, sizeof(sent));

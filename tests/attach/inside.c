@@ -2,16 +2,16 @@
 /* inside.c - what only the library itself knows; see party.h. */
 #include "attach/owner.h"
 
-unsigned owner_guests(trace_id_t trid);
+unsigned owner_producers(trace_id_t trid);
 
-unsigned owner_guests(trace_id_t trid)
+unsigned owner_producers(trace_id_t trid)
 {
 	struct pxt_stream *stream = pxt_stream_lock(trid);
-	const struct pxt_door *door = stream ? stream->share : NULL;
+	const struct pxt_ctlsock *ctlsock = stream ? stream->share : NULL;
 	unsigned count = 0;
 
-	for (unsigned i = 0; door && i < CONFIG_PTRACE_ATTACH_MAX; i++)
-		count += door->present[i] != NULL;
+	for (unsigned i = 0; ctlsock && i < CONFIG_PTRACE_ATTACH_MAX; i++)
+		count += ctlsock->present[i] != NULL;
 	if (stream)
 		pxt_stream_unlock(stream);
 	return count;

@@ -27,7 +27,7 @@ static void stand(int point)
 {
 	if (!pthread_equal(pthread_self(), doomed) || to_go-- != 0)
 		return;
-	guest_say((uint64_t)point);
+	producer_say((uint64_t)point);
 	for (;;)
 		(void)pause();
 }
@@ -43,7 +43,7 @@ static void arm(uint32_t nth)
 static void went_by(void)
 {
 	pxt_testpoint_hook_set(NULL);
-	guest_say(NONE);
+	producer_say(NONE);
 	for (;;)
 		(void)pause();
 }
@@ -52,7 +52,7 @@ static trace_event_id_t attached_and_busy(void)
 {
 	trace_event_id_t id;
 
-	(void)guest_attach(0);
+	(void)producer_attach(0);
 	(void)posix_trace_eventid_open("killed.event", &id);
 	for (uint32_t i = 0; i < BEFORE; i++)
 		posix_trace_event(id, "a longer text that takes some slots", 36);
@@ -82,13 +82,13 @@ static void killed_in_a_definition(void *nth)
 static void killed_in_attach(void *nth)
 {
 	arm(*(const uint32_t *)nth);
-	(void)guest_attach(0);
+	(void)producer_attach(0);
 	went_by();
 }
 
 static void killed_in_shutdown(void *nth)
 {
-	trace_id_t trid = guest_attach(0);
+	trace_id_t trid = producer_attach(0);
 	trace_event_id_t id;
 
 	(void)posix_trace_eventid_open("killed.event", &id);
@@ -106,7 +106,7 @@ static void trace_five(void *argument)
 	trace_event_id_t id;
 
 	(void)argument;
-	(void)guest_attach(0);
+	(void)producer_attach(0);
 	(void)posix_trace_eventid_open("killed.after", &id);
 	for (int i = 0; i < 5; i++)
 		posix_trace_event(id, "after", 5);
@@ -115,9 +115,9 @@ static void trace_five(void *argument)
 static void others_go_on(trace_id_t trid)
 {
 	trace_event_id_t own = pxt_open_event("killed.own");
-	struct guest guest = guest_begin(trace_five, NULL);
+	struct producer producer = producer_begin(trace_five, NULL);
 
-	guest_end(&guest);
+	producer_end(&producer);
 	PXT_EQ(owner_count(trid, pxt_open_event("killed.after"), 5, 1000), 5);
 	posix_trace_event(own, "own", 3);
 	PXT_EQ(owner_count(trid, own, 1, 1000), 1);
@@ -129,16 +129,16 @@ static bool met[PXT_TP_COUNT];
 static bool one_case(void (*body)(void *argument), uint32_t nth, size_t committed)
 {
 	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = 16384 });
-	struct guest guest = guest_begin(body, &nth);
+	struct producer producer = producer_begin(body, &nth);
 	trace_event_id_t id = pxt_open_event("killed.event");
-	uint64_t point = guest_told(&guest);
+	uint64_t point = producer_told(&producer);
 	struct posix_trace_counts_np counts;
 	size_t found;
 
 	if (point < PXT_TP_COUNT)
 		met[point] = true;
-	guest_kill(&guest);
-	owner_wait_guests(trid, 0);
+	producer_kill(&producer);
+	owner_wait_producers(trid, 0);
 	found = owner_count(trid, id, committed + 1u, 20);
 	PXT_CHECK(found == committed || (body == killed_in_a_write && found == committed + 1u),
 	    "%zu events of a process killed at point %d", found, (int)point);
@@ -180,9 +180,9 @@ static void one_killed_while_it_defines_a_name_costs_nothing(void)
 static void one_killed_while_it_attaches_leaves_nothing(void)
 {
 	at_all_points(killed_in_attach, 0, 7);
-	CU_ASSERT(met[PXT_TP_GUEST_ASKED]);
-	CU_ASSERT(met[PXT_TP_GUEST_HELPED]);
-	CU_ASSERT(met[PXT_TP_GUEST_HEARD]);
+	CU_ASSERT(met[PXT_TP_PRODUCER_ASKED]);
+	CU_ASSERT(met[PXT_TP_PRODUCER_HELPED]);
+	CU_ASSERT(met[PXT_TP_PRODUCER_HEARD]);
 }
 
 /* LPT-31, SAFE-01 */
@@ -198,8 +198,8 @@ static void stand_a_while(int point)
 {
 	if (!pthread_equal(pthread_self(), doomed) || to_go-- != 0)
 		return;
-	guest_say((uint64_t)point);
-	(void)guest_hear();
+	producer_say((uint64_t)point);
+	(void)producer_hear();
 }
 
 static void kept_in_a_write(void *nth)
@@ -211,17 +211,17 @@ static void kept_in_a_write(void *nth)
 	pxt_testpoint_hook_set(stand_a_while);
 	posix_trace_event(id, "a longer text that takes some slots", 36);
 	pxt_testpoint_hook_set(NULL);
-	guest_say(NONE);
-	(void)guest_hear();
+	producer_say(NONE);
+	(void)producer_hear();
 }
 
 static bool kept_at(uint32_t nth)
 {
 	static struct pxt_event events[BEFORE + 2];
 	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = 16384 });
-	struct guest guest = guest_begin(kept_in_a_write, &nth);
+	struct producer producer = producer_begin(kept_in_a_write, &nth);
 	trace_event_id_t own = pxt_open_event("killed.own");
-	uint64_t point = guest_told(&guest);
+	uint64_t point = producer_told(&producer);
 	struct posix_trace_counts_np counts;
 	size_t found = owner_collect(trid, events, BEFORE, 1000);
 
@@ -230,16 +230,16 @@ static bool kept_at(uint32_t nth)
 	/* It came later than what has begun; before what has not, it may be told. */
 	if (point == PXT_TP_BEGIN_STORED)
 		PXT_EQ(owner_collect(trid, &events[found], 1, 5), 0);
-	guest_tell(&guest, 0);
+	producer_tell(&producer, 0);
 	found += owner_collect(trid, &events[found], BEFORE + 2 - found, 500);
 	PXT_EQ(found, BEFORE + 2);
 	if (point >= PXT_TP_BEGIN_STORED && point <= PXT_TP_STORED)
 		PXT_EQ(events[found - 1].info.posix_event_id, own);
 	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
 	PXT_EQ(counts.posix_lost_np, 0);
-	(void)close(guest.to);
-	guest.to = -1;
-	guest_end(&guest);
+	(void)close(producer.to);
+	producer.to = -1;
+	producer_end(&producer);
 	owner_close(trid);
 	return point != NONE;
 }

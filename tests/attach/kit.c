@@ -15,12 +15,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-void at_path(char path[PXT_DOOR_PATH])
+void at_path(char path[PXT_CTLSOCK_PATH])
 {
 	static unsigned number;
 
-	CU_ASSERT_FATAL(snprintf(path, PXT_DOOR_PATH, "%s/s%d.%u", pxt_temp_folder(), (int)getpid(),
-	                    number++) < (int)PXT_DOOR_PATH);
+	CU_ASSERT_FATAL(snprintf(path, PXT_CTLSOCK_PATH, "%s/s%d.%u", pxt_temp_folder(),
+	                    (int)getpid(), number++) < (int)PXT_CTLSOCK_PATH);
 }
 
 int at_create(const char *name, int policy, trace_id_t *trid)
@@ -35,7 +35,7 @@ int at_create(const char *name, int policy, trace_id_t *trid)
 	return error;
 }
 
-trace_id_t at_stream(int policy, char path[PXT_DOOR_PATH])
+trace_id_t at_stream(int policy, char path[PXT_CTLSOCK_PATH])
 {
 	trace_id_t trid = 0;
 
@@ -82,11 +82,11 @@ int at_send(int fd, const void *bytes, size_t length, const int *passed, unsigne
 	return sendmsg(fd, &message, MSG_NOSIGNAL) < 0 ? errno : 0;
 }
 
-long at_hear(int fd, struct pxt_door_reply *reply, char text[256])
+long at_hear(int fd, struct pxt_ctlsock_reply *reply, char text[256])
 {
 	struct {
-		struct pxt_door_reply reply;
-		char text[PXT_DOOR_TEXT];
+		struct pxt_ctlsock_reply reply;
+		char text[PXT_CTLSOCK_TEXT];
 	} in;
 	struct pollfd one = { .fd = fd, .events = POLLIN };
 	long got;
@@ -103,19 +103,19 @@ long at_hear(int fd, struct pxt_door_reply *reply, char text[256])
 	return got;
 }
 
-int at_ask(int fd, const struct at_ask *ask, struct pxt_door_reply *reply, char text[256])
+int at_ask(int fd, const struct at_ask *ask, struct pxt_ctlsock_reply *reply, char text[256])
 {
 	struct {
-		struct pxt_door_request request;
-		char text[PXT_DOOR_TEXT];
-	} out = { .request = { .magic = PXT_DOOR_MAGIC,
-		      .version = PXT_DOOR_VERSION,
+		struct pxt_ctlsock_request request;
+		char text[PXT_CTLSOCK_TEXT];
+	} out = { .request = { .magic = PXT_CTLSOCK_MAGIC,
+		      .version = PXT_CTLSOCK_VERSION,
 		      .what = ask->what,
 		      .how = ask->how,
 		      .hz = pxt_clock.hz,
 		      .clock_source = (uint32_t)pxt_clock.source,
 		      .text_bytes = ask->bytes } };
-	struct pxt_door_reply mine;
+	struct pxt_ctlsock_reply mine;
 
 	if (!reply)
 		reply = &mine;
@@ -125,7 +125,7 @@ int at_ask(int fd, const struct at_ask *ask, struct pxt_door_reply *reply, char 
 	        fd, &out, sizeof(out.request) + ask->bytes, &ask->passed, ask->passed ? 1 : 0) ||
 	    at_hear(fd, reply, text) < (long)sizeof(*reply))
 		return -1;
-	CU_ASSERT(reply->magic == PXT_DOOR_MAGIC && reply->version == PXT_DOOR_VERSION);
+	CU_ASSERT(reply->magic == PXT_CTLSOCK_MAGIC && reply->version == PXT_CTLSOCK_VERSION);
 	return reply->error;
 }
 
@@ -136,10 +136,10 @@ int at_tell(int fd, uint32_t what)
 	return at_ask(fd, &ask, NULL, NULL);
 }
 
-int at_status(const char *path, struct pxt_door_status *status)
+int at_status(const char *path, struct pxt_ctlsock_status *status)
 {
-	const struct at_ask ask = { .what = PXT_DOOR_STATUS };
-	struct pxt_door_reply reply = { 0 };
+	const struct at_ask ask = { .what = PXT_CTLSOCK_STATUS };
+	struct pxt_ctlsock_reply reply = { 0 };
 	int fd = at_connect(path);
 	int error;
 
@@ -152,7 +152,7 @@ int at_status(const char *path, struct pxt_door_status *status)
 
 bool at_ended(int fd)
 {
-	struct pxt_door_reply reply;
+	struct pxt_ctlsock_reply reply;
 	long got;
 
 	/* What was said before comes first. */

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* kit.h - streams with names, and clients that knock at their doors by hand, well or badly behaved. */
+/* kit.h - streams with names, and clients that knock at their control socket by hand, well or badly behaved. */
 #ifndef AT_KIT_H
 #define AT_KIT_H
 
-#include "format/door.h"
+#include "format/ctlsock.h"
 #include "suite_trace.h"
 
 #include <stdint.h>
 #include <trace_np.h>
 
 /* A path in the program's own folder, of which no other test knows. */
-void at_path(char path[PXT_DOOR_PATH]);
+void at_path(char path[PXT_CTLSOCK_PATH]);
 /* A suspended stream of this policy, 64 KiB; its error. */
 int at_create(const char *name, int policy, trace_id_t *trid);
 /* The same, which must succeed, at a new path. */
-trace_id_t at_stream(int policy, char path[PXT_DOOR_PATH]);
+trace_id_t at_stream(int policy, char path[PXT_CTLSOCK_PATH]);
 
 /* A connection; -1 and errno. */
 int at_connect(const char *path);
 /* One message with up to four descriptors.  0, or errno. */
 int at_send(int fd, const void *bytes, size_t length, const int *passed, unsigned count);
 /* The next message, waited for up to a second: its length, 0 at the end of the connection, -1: silence. */
-long at_hear(int fd, struct pxt_door_reply *reply, char text[256]);
+long at_hear(int fd, struct pxt_ctlsock_reply *reply, char text[256]);
 /* A whole request. */
 struct at_ask {
 	uint32_t what;
@@ -31,11 +31,11 @@ struct at_ask {
 	int passed;     /* a descriptor, 0: none */
 };
 /* Asks and returns the answer's error; -1: the connection ended without one. */
-int at_ask(int fd, const struct at_ask *ask, struct pxt_door_reply *reply, char text[256]);
+int at_ask(int fd, const struct at_ask *ask, struct pxt_ctlsock_reply *reply, char text[256]);
 /* The same for a request that is nothing but its number. */
 int at_tell(int fd, uint32_t what);
 /* On a connection of its own. */
-int at_status(const char *path, struct pxt_door_status *status);
+int at_status(const char *path, struct pxt_ctlsock_status *status);
 /* The connection is at its end within a second. */
 bool at_ended(int fd);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * orphan.c - the owner is killed at each step of letting a process in, and while that process stands
+ * orphan.c - the owner is killed at each step of letting a process in, and while that process is
  * at each step of its own.  The process has its answer in time, goes on tracing, and keeps nothing; the
  * name is the next owner's.
  */
@@ -27,7 +27,7 @@ static void stand(int point)
 {
 	if (point != where)
 		return;
-	guest_say((uint64_t)point);
+	producer_say((uint64_t)point);
 	for (;;)
 		(void)pause();
 }
@@ -37,8 +37,8 @@ static void own(void *point)
 	where = *(const int *)point;
 	pxt_testpoint_hook_set(stand);
 	(void)owner_open(&(const struct owner_spec){ .placed = true });
-	guest_say(NONE);
-	(void)guest_hear();
+	producer_say(NONE);
+	(void)producer_hear();
 }
 
 /* ---- The one who attaches ---- */
@@ -54,8 +54,8 @@ static void stand_a_while(int point)
 	if (stood || !pthread_equal(pthread_self(), watched) || to_go-- != 0)
 		return;
 	stood = true;
-	guest_say((uint64_t)point);
-	(void)guest_hear();
+	producer_say((uint64_t)point);
+	(void)producer_hear();
 	goes_on_at = pxt_now_ns();
 }
 
@@ -72,11 +72,11 @@ static int attach(const uint32_t *nth, trace_id_t *trid)
 	ms = (pxt_now_ns() - goes_on_at) / 1000000;
 	pxt_testpoint_hook_set(NULL);
 	if (nth && !stood) {
-		guest_say(NONE);
-		(void)guest_hear();
+		producer_say(NONE);
+		(void)producer_hear();
 	}
-	guest_say((uint64_t)error);
-	guest_say((uint64_t)ms);
+	producer_say((uint64_t)error);
+	producer_say((uint64_t)ms);
 	return error;
 }
 
@@ -104,7 +104,7 @@ static void trace_alone(trace_event_id_t id)
 		_exit(11);
 }
 
-/* @nth: the point where it stands; NULL: nowhere.  What is left is its directory's descriptor. */
+/* @nth: the point where it is; NULL: nowhere.  What is left is its directory's descriptor. */
 static void attach_and_go_on(void *nth)
 {
 	unsigned descriptors = party_entries("/proc/self/fd");
@@ -115,7 +115,7 @@ static void attach_and_go_on(void *nth)
 
 	(void)posix_trace_eventid_open("orphan.event", &id);
 	if (!error)
-		guest_wait(id, false);
+		producer_wait(id, false);
 	posix_trace_event(id, "unheard", 7);
 	trace_alone(id);
 	if (!error && posix_trace_shutdown(trid) != 0)
@@ -134,21 +134,21 @@ static void expect_only_the_socket(void)
 	owner_close(owner_open(&(const struct owner_spec){ .placed = true }));
 }
 
-static struct guest begin_owner(int point)
+static struct producer begin_owner(int point)
 {
-	struct guest owner;
+	struct producer owner;
 
 	owner_place();
-	owner = guest_begin(own, &point);
-	PXT_EQ(guest_told(&owner), NONE);
+	owner = producer_begin(own, &point);
+	PXT_EQ(producer_told(&owner), NONE);
 	return owner;
 }
 
 /* Its error. */
-static int answer_of(const struct guest *guest, uint64_t point)
+static int answer_of(const struct producer *producer, uint64_t point)
 {
-	int error = (int)guest_told(guest);
-	uint64_t ms = guest_told(guest);
+	int error = (int)producer_told(producer);
+	uint64_t ms = producer_told(producer);
 
 	PXT_CHECK(ms < IN_TIME_MS, "point %d: answered behind %u ms", (int)point, (unsigned)ms);
 	return error;
@@ -156,13 +156,13 @@ static int answer_of(const struct guest *guest, uint64_t point)
 
 static void owner_killed_at(int point, int expected)
 {
-	struct guest owner = begin_owner(point);
-	struct guest guest = guest_begin(attach_and_go_on, NULL);
+	struct producer owner = begin_owner(point);
+	struct producer producer = producer_begin(attach_and_go_on, NULL);
 
-	PXT_EQ(guest_told(&owner), point);
-	guest_kill(&owner);
-	PXT_EQ(answer_of(&guest, (uint64_t)point), expected);
-	guest_end(&guest);
+	PXT_EQ(producer_told(&owner), point);
+	producer_kill(&owner);
+	PXT_EQ(answer_of(&producer, (uint64_t)point), expected);
+	producer_end(&producer);
 	expect_only_the_socket();
 }
 
@@ -179,24 +179,24 @@ static bool met[PXT_TP_COUNT];
 /* False: there is no such point. */
 static bool killed_beside(uint32_t nth)
 {
-	struct guest owner = begin_owner(PXT_TP_COUNT);
-	struct guest guest = guest_begin(attach_and_go_on, &nth);
-	uint64_t point = guest_told(&guest);
+	struct producer owner = begin_owner(PXT_TP_COUNT);
+	struct producer producer = producer_begin(attach_and_go_on, &nth);
+	uint64_t point = producer_told(&producer);
 	int error;
 
 	if (point < PXT_TP_COUNT)
 		met[point] = true;
-	guest_kill(&owner);
-	guest_tell(&guest, 0);
-	error = answer_of(&guest, point);
+	producer_kill(&owner);
+	producer_tell(&producer, 0);
+	error = answer_of(&producer, point);
 	/* Until it has asked, nobody can have answered; when it has heard the answer, that counts. */
-	if (!met[PXT_TP_GUEST_ASKED])
+	if (!met[PXT_TP_PRODUCER_ASKED])
 		PXT_CHECK(error == ENOENT, "point %d: error %d", (int)point, error);
-	else if (met[PXT_TP_GUEST_HEARD])
+	else if (met[PXT_TP_PRODUCER_HEARD])
 		PXT_CHECK(error == 0, "point %d: error %d", (int)point, error);
 	else
 		PXT_CHECK(error == 0 || error == ENOENT, "point %d: error %d", (int)point, error);
-	guest_end(&guest);
+	producer_end(&producer);
 	expect_only_the_socket();
 	return point != NONE;
 }
@@ -208,9 +208,9 @@ static void an_owner_killed_at_any_step_of_attaching_is_missed_there_or_behind_i
 
 	while (killed_beside(nth))
 		nth++;
-	CU_ASSERT(met[PXT_TP_GUEST_ASKED]);
-	CU_ASSERT(met[PXT_TP_GUEST_HELPED]);
-	CU_ASSERT(met[PXT_TP_GUEST_HEARD]);
+	CU_ASSERT(met[PXT_TP_PRODUCER_ASKED]);
+	CU_ASSERT(met[PXT_TP_PRODUCER_HELPED]);
+	CU_ASSERT(met[PXT_TP_PRODUCER_HEARD]);
 }
 
 static const struct pxt_case cases[] = {

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 char owner_name[128];
-int guest_in;
-int guest_out;
+int producer_in;
+int producer_out;
 static char folder[64];
 
 void owner_place(void)
@@ -89,17 +89,17 @@ static uint64_t hear(int fd)
 	return got == (ssize_t)sizeof(word) ? word : UINT64_MAX;
 }
 
-void guest_say(uint64_t word)
+void producer_say(uint64_t word)
 {
-	say(guest_out, word);
+	say(producer_out, word);
 }
 
-uint64_t guest_hear(void)
+uint64_t producer_hear(void)
 {
-	return hear(guest_in);
+	return hear(producer_in);
 }
 
-trace_id_t guest_attach(size_t bytes)
+trace_id_t producer_attach(size_t bytes)
 {
 	trace_attr_t attr;
 	trace_id_t trid;
@@ -116,7 +116,7 @@ trace_id_t guest_attach(size_t bytes)
 	return trid;
 }
 
-void guest_wait(trace_event_id_t id, bool wanted)
+void producer_wait(trace_event_id_t id, bool wanted)
 {
 	for (int i = 0; i < 5000 && (posix_trace_wanted_np(id) != 0) != wanted; i++)
 		pxt_sleep_ms(1);
@@ -124,9 +124,9 @@ void guest_wait(trace_event_id_t id, bool wanted)
 		_exit(6);
 }
 
-struct guest guest_begin(void (*body)(void *argument), void *argument)
+struct producer producer_begin(void (*body)(void *argument), void *argument)
 {
-	struct guest guest;
+	struct producer producer;
 	int down[2];
 	int up[2];
 
@@ -134,57 +134,57 @@ struct guest guest_begin(void (*body)(void *argument), void *argument)
 	PXT_EQ_FATAL(pipe(down), 0);
 	PXT_EQ_FATAL(pipe(up), 0);
 	(void)fflush(stdout);
-	guest.pid = fork();
-	CU_ASSERT_FATAL(guest.pid >= 0);
-	if (guest.pid == 0) {
+	producer.pid = fork();
+	CU_ASSERT_FATAL(producer.pid >= 0);
+	if (producer.pid == 0) {
 		(void)close(down[1]);
 		(void)close(up[0]);
-		guest_in = down[0];
-		guest_out = up[1];
+		producer_in = down[0];
+		producer_out = up[1];
 		(void)alarm(120);
 		body(argument);
 		_exit(0);
 	}
 	(void)close(down[0]);
 	(void)close(up[1]);
-	guest.to = down[1];
-	guest.from = up[0];
-	return guest;
+	producer.to = down[1];
+	producer.from = up[0];
+	return producer;
 }
 
-void guest_tell(const struct guest *guest, uint64_t word)
+void producer_tell(const struct producer *producer, uint64_t word)
 {
-	if (write(guest->to, &word, sizeof(word)) != (ssize_t)sizeof(word))
+	if (write(producer->to, &word, sizeof(word)) != (ssize_t)sizeof(word))
 		CU_FAIL("the child does not listen");
 }
 
-uint64_t guest_told(const struct guest *guest)
+uint64_t producer_told(const struct producer *producer)
 {
-	return hear(guest->from);
+	return hear(producer->from);
 }
 
-static int reap(struct guest *guest)
+static int reap(struct producer *producer)
 {
 	int status = -1;
 
-	while (waitpid(guest->pid, &status, 0) < 0 && errno == EINTR)
+	while (waitpid(producer->pid, &status, 0) < 0 && errno == EINTR)
 		;
-	(void)close(guest->to);
-	(void)close(guest->from);
+	(void)close(producer->to);
+	(void)close(producer->from);
 	return status;
 }
 
-void guest_end(struct guest *guest)
+void producer_end(struct producer *producer)
 {
-	int status = reap(guest);
+	int status = reap(producer);
 
 	PXT_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ended with %x", status);
 }
 
-void guest_kill(struct guest *guest)
+void producer_kill(struct producer *producer)
 {
-	(void)kill(guest->pid, SIGKILL);
-	(void)reap(guest);
+	(void)kill(producer->pid, SIGKILL);
+	(void)reap(producer);
 }
 
 /* ---- The owner ---- */
@@ -221,13 +221,13 @@ size_t owner_count(trace_id_t trid, trace_event_id_t id, size_t count, int ms)
 	return got;
 }
 
-void owner_wait_guests(trace_id_t trid, unsigned count)
+void owner_wait_producers(trace_id_t trid, unsigned count)
 {
 	int i;
 
-	for (i = 0; i < 5000 && owner_guests(trid) != count; i++)
+	for (i = 0; i < 5000 && owner_producers(trid) != count; i++)
 		pxt_sleep_ms(1);
-	PXT_CHECK(i < 5000, "%u processes are attached", owner_guests(trid));
+	PXT_CHECK(i < 5000, "%u processes are attached", owner_producers(trid));
 }
 
 void owner_expect_the_law(trace_id_t trid)

@@ -36,37 +36,37 @@ void owner_close(trace_id_t trid);
 unsigned party_entries(const char *path);
 
 /* What a child is told and tells, one word at a time. */
-struct guest {
+struct producer {
 	pid_t pid;
 	int to; /* the parent's ends */
 	int from;
 };
 /* In the child: */
-extern int guest_in;
-extern int guest_out;
-void guest_say(uint64_t word);
-uint64_t guest_hear(void);
+extern int producer_in;
+extern int producer_out;
+void producer_say(uint64_t word);
+uint64_t producer_hear(void);
 /* Attaches; @bytes of memory, 0: the default.  Ends the child with 3 if that fails. */
-trace_id_t guest_attach(size_t bytes);
+trace_id_t producer_attach(size_t bytes);
 /* Waits until what the child traces has an effect, or has none. */
-void guest_wait(trace_event_id_t id, bool wanted);
+void producer_wait(trace_event_id_t id, bool wanted);
 
 /* Starts a child that runs @body and ends with status 0. */
-struct guest guest_begin(void (*body)(void *argument), void *argument);
-void guest_tell(const struct guest *guest, uint64_t word);
-uint64_t guest_told(const struct guest *guest);
+struct producer producer_begin(void (*body)(void *argument), void *argument);
+void producer_tell(const struct producer *producer, uint64_t word);
+uint64_t producer_told(const struct producer *producer);
 /* Waits for its end, which must be with status 0. */
-void guest_end(struct guest *guest);
-void guest_kill(struct guest *guest);
+void producer_end(struct producer *producer);
+void producer_kill(struct producer *producer);
 
 /* Events of user types, as they come: waits until there are @count, or for @ms. */
 size_t owner_collect(trace_id_t trid, struct pxt_event *events, size_t count, int ms);
 /* How many of type @id come until @count have come, or for @ms. */
 size_t owner_count(trace_id_t trid, trace_event_id_t id, size_t count, int ms);
 /* Attached processes whose memory is looked at (inside.c). */
-unsigned owner_guests(trace_id_t trid);
+unsigned owner_producers(trace_id_t trid);
 /* Waits until @count processes are attached. */
-void owner_wait_guests(trace_id_t trid, unsigned count);
+void owner_wait_producers(trace_id_t trid, unsigned count);
 void owner_expect_the_law(trace_id_t trid);
 
 #endif

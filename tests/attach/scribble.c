@@ -3,7 +3,7 @@
 #include "scribble.h"
 
 #include "base/attr.h"
-#include "blackbox/mirrors.h"
+#include "blackbox/replicas.h"
 #include "core/process/directory.h"
 #include "core/read/consumer.h"
 
@@ -16,7 +16,7 @@ static struct pxt_block *block;
 static size_t block_bytes;
 static uint32_t lanes;
 static uint32_t mask;
-static struct pxt_directory *mirror;
+static struct pxt_directory *replica;
 
 static uint64_t any(void)
 {
@@ -53,16 +53,16 @@ static uint64_t odd(void)
 static void find_memory(void)
 {
 	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
-		if (pxt_streams[i].block && pxt_attr_guest(&pxt_streams[i].block->attr)) {
+		if (pxt_streams[i].block && pxt_attr_producer(&pxt_streams[i].block->attr)) {
 			block = pxt_streams[i].block;
 			block_bytes = pxt_streams[i].block_bytes;
 		}
 	}
-	if (!block || !pxt_mirror_of(PXT_MIRROR_GUESTS))
+	if (!block || !pxt_replica_of(PXT_REPLICA_PRODUCERS))
 		_exit(8);
 	lanes = block->lane_mask + 1u;
 	mask = block->slot_mask;
-	mirror = pxt_mirror_of(PXT_MIRROR_GUESTS);
+	replica = pxt_replica_of(PXT_REPLICA_PRODUCERS);
 }
 
 static struct pxt_lane *some_lane(void)
@@ -104,7 +104,7 @@ static void words(void)
 	if (below(2))
 		((volatile uint64_t *)(void *)block)[below(block_bytes / 8)] = odd();
 	else
-		((volatile uint64_t *)(void *)mirror)[below(sizeof(*mirror) / 8)] = odd();
+		((volatile uint64_t *)(void *)replica)[below(sizeof(*replica) / 8)] = odd();
 }
 
 static void heads(void)
@@ -177,7 +177,7 @@ static void records(void)
 
 static void names(void)
 {
-	struct pxt_names *map = &mirror->names;
+	struct pxt_names *map = &replica->names;
 	size_t at = (size_t)below(PXT_NAMES_ROOM);
 
 	switch (below(5)) {
@@ -204,7 +204,7 @@ static void names(void)
 
 static void threads(void)
 {
-	struct pxt_thread *entry = &mirror->threads.entry[below(16)];
+	struct pxt_thread *entry = &replica->threads.entry[below(16)];
 
 	pxt_wide_set(&entry->thread, odd());
 	atomic_store(&entry->tid, (int32_t)odd());
@@ -215,7 +215,7 @@ static void threads(void)
 static void labels(void)
 {
 	unsigned char *at =
-	    below(2) ? (unsigned char *)&block->label : (unsigned char *)&mirror->label;
+	    below(2) ? (unsigned char *)&block->label : (unsigned char *)&replica->label;
 
 	at[below(sizeof(block->label))] = (unsigned char)any();
 }
@@ -296,9 +296,9 @@ void craft_head(unsigned quarters)
 void craft_name(uint32_t id, const char *bytes, uint32_t count)
 {
 	find_memory();
-	memcpy(mirror->names.names[id - PXT_ID_USER_FIRST], bytes, count);
-	if (atomic_load(&mirror->names.count) <= id - PXT_ID_USER_FIRST)
-		atomic_store(&mirror->names.count, id - PXT_ID_USER_FIRST + 1u);
+	memcpy(replica->names.names[id - PXT_ID_USER_FIRST], bytes, count);
+	if (atomic_load(&replica->names.count) <= id - PXT_ID_USER_FIRST)
+		atomic_store(&replica->names.count, id - PXT_ID_USER_FIRST + 1u);
 }
 
 uint64_t craft_ticks_per_second(void)

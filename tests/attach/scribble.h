@@ -36,7 +36,7 @@ void craft_record(const struct craft *craft);
 void craft_nothing(void);
 /* Its position @quarters of 2^30 slots on, a quarter as many records. */
 void craft_head(unsigned quarters);
-/* The name of this process' type @id, as it stands in memory. */
+/* The name of this process' type @id, as it is in memory. */
 void craft_name(uint32_t id, const char *bytes, uint32_t count);
 uint64_t craft_ticks_per_second(void);
 

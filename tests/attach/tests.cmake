@@ -3,27 +3,27 @@
 # Processes that attach to a stream of another one.  ThreadSanitizer knows nothing of other processes, but of
 # the threads of each; hostile ones race on purpose, and where threads are counted it has one of its own.
 set(attach_needs ATTACH ONLINE FILTER !SINGLE_STREAM)
-ptrace_test(attach_guests NEEDS ${attach_needs} SOURCES attach/guests.c attach/party.c attach/inside.c)
+ptrace_test(attach_producers NEEDS ${attach_needs} SOURCES attach/producers.c attach/party.c attach/inside.c)
 ptrace_test(attach_killed TESTPOINTS NEEDS ${attach_needs} TIMEOUT 300
 	SOURCES attach/killed.c attach/party.c attach/inside.c)
 ptrace_test(attach_orphan TESTPOINTS NEEDS ${attach_needs} !TSAN TIMEOUT 300
 	SOURCES attach/orphan.c attach/party.c attach/inside.c)
 # Streams with names, and those who control them from outside.
-set(door_needs ATTACH ONLINE POLICY_LOOP POLICY_UNTIL_FULL !SINGLE_STREAM)
-ptrace_test(attach_door_names NEEDS ${door_needs} SOURCES attach/door_names.c attach/kit.c
+set(ctlsock_needs ATTACH ONLINE POLICY_LOOP POLICY_UNTIL_FULL !SINGLE_STREAM)
+ptrace_test(attach_ctlsock_names NEEDS ${ctlsock_needs} SOURCES attach/ctlsock_names.c attach/kit.c
 	LIBRARIES -Wl,--wrap=listen)
-ptrace_test(attach_door_requests NEEDS ${door_needs} SOURCES attach/door_requests.c attach/kit.c)
-ptrace_test(attach_door_guests NEEDS ${door_needs} SOURCES attach/door_guests.c attach/kit.c)
-ptrace_test(attach_door_logs NEEDS ${door_needs} SNAPSHOT LOGRETRIEVAL
-	SOURCES attach/door_logs.c attach/kit.c)
+ptrace_test(attach_ctlsock_requests NEEDS ${ctlsock_needs} SOURCES attach/ctlsock_requests.c attach/kit.c)
+ptrace_test(attach_ctlsock_producers NEEDS ${ctlsock_needs} SOURCES attach/ctlsock_producers.c attach/kit.c)
+ptrace_test(attach_ctlsock_logs NEEDS ${ctlsock_needs} SNAPSHOT LOGRETRIEVAL
+	SOURCES attach/ctlsock_logs.c attach/kit.c)
 ptrace_test(attach_crafted NEEDS ${attach_needs}
 	SOURCES attach/crafted.c attach/scribble.c attach/party.c attach/inside.c)
-ptrace_test(attach_guestlane FAKES NEEDS ${attach_needs} POLICY_LOOP SOURCES attach/guestlane.c)
+ptrace_test(attach_producer_lane FAKES NEEDS ${attach_needs} POLICY_LOOP SOURCES attach/producer_lane.c)
 ptrace_test(attach_hostile NEEDS ${attach_needs} POLICY_UNTIL_FULL !TSAN TIMEOUT 900 LABELS stress
 	SOURCES attach/hostile.c attach/scribble.c attach/party.c attach/inside.c)
 # Children that make threads are followed there, each for itself; forked beside busy threads, they may hang in it.
 if(PXT_TSAN)
-	foreach(name IN ITEMS guests killed crafted door_guests)
+	foreach(name IN ITEMS producers killed crafted ctlsock_producers)
 		if(TEST attach_${name})
 			set_tests_properties(attach_${name} PROPERTIES ENVIRONMENT
 				"TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:die_after_fork=0")

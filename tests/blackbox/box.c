@@ -101,7 +101,7 @@ bool box_open(struct box *box, int fd)
 
 #ifdef PXT_PXTRACE
 
-/* Makes @path the log of what stands in @fd; how it ended. */
+/* Makes @path the log of what is in @fd; how it ended. */
 static int run_recover(int fd, const char *path, bool all)
 {
 	char from[32];

@@ -251,7 +251,7 @@ static void judge_user(const struct box_event *event)
 	CU_ASSERT_FATAL(writer < KIT_WRITERS && number > 0 && number <= ledger->sent[writer]);
 	kit_data(wanted, writer, number, event->bytes);
 	CU_ASSERT(!memcmp(wanted, event->data, event->bytes));
-	/* Behind an unfinished record that is given up, lanes may change places (DESIGN.md, section 5). */
+	/* After an unfinished record that is given up, lanes may change places (DESIGN.md, section 5). */
 	PXT_CHECK(number > found.last[writer] || place->lanes > 1,
 	    "%s at %d, %d lanes: %u behind %u", act->name, ledger->point, (int)place->lanes, number,
 	    found.last[writer]);
@@ -574,7 +574,7 @@ static void ended(const char *name, void (*how)(void), bool in_order)
 		be_killed(fd, UINT32_MAX);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	/* It noted what it had sent before the end, not behind it. */
+	/* It noted what it had sent before the end, not after it. */
 	memcpy(ledger->sent, ledger->committed, sizeof(ledger->sent));
 	judge(fd);
 	CU_ASSERT_FATAL(box_open(&box, fd));

@@ -40,7 +40,7 @@ static struct {
 	uint32_t first[THREADS];
 	uint32_t last[THREADS];
 	uint64_t user;
-	uint64_t told; /* losses in front of events that are not the first */
+	uint64_t told; /* losses before events that are not the first */
 	uint64_t torn;
 	uint64_t strange;
 	uint64_t calls;
@@ -160,7 +160,7 @@ static void take(struct box *box, const struct box_event *event)
 	found.user++;
 }
 
-/* Of the numbers that must be there: what came before (nothing is overwritten) or behind. */
+/* Of the numbers that must be there: what came before (nothing is overwritten) or after. */
 static uint32_t holes(uint32_t source, int policy)
 {
 	uint32_t committed = atomic_load(&ledger->committed[source]);
@@ -203,7 +203,7 @@ static void judge_law(const struct posix_trace_counts_np *counts, bool running)
 	}
 	PXT_EQ(counts->posix_written_np, counts->posix_retrieved_np + counts->posix_lost_np);
 	PXT_EQ(counts->posix_retrieved_np, found.user + found.calls);
-	/* Events behind an automatic stop are counted as well. */
+	/* Events after an automatic stop are counted as well. */
 	PXT_CHECK(counts->posix_written_np >= committed + 1 && counts->posix_written_np <= sent + 1,
 	    "%llu written, %llu committed, %llu set out, %srunning",
 	    (unsigned long long)counts->posix_written_np, (unsigned long long)committed,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * steps.c - what is in a stream's file behind each machine instruction of the calls that change it:
+ * steps.c - what is in a stream's file after each machine instruction of the calls that change it:
  * the compiler's order of stores, not the source's.  Whoever is killed leaves one of these moments.
  *
- * The processor traps behind every instruction (the trap flag); the handler looks into the file.
+ * The processor traps after every instruction (the trap flag); the handler looks into the file.
  */
 #define _GNU_SOURCE
 #include "box.h"
@@ -37,30 +37,30 @@ static void see_that(bool ok, const char *what)
 }
 
 /* All that were there, and perhaps the new one, whole. */
-static void look_at_names(struct pxt_directory *mirror)
+static void look_at_names(struct pxt_directory *replica)
 {
-	uint32_t count = atomic_load(&mirror->names.count);
+	uint32_t count = atomic_load(&replica->names.count);
 	uint32_t format;
 
 	see_that(count == names_before || count == names_before + 1, "the number of names");
 	if (count == names_before)
 		return;
-	see_that(!strcmp(mirror->names.names[names_before], new_name), "the new name");
-	format = atomic_load(&mirror->names.format_at[names_before]);
+	see_that(!strcmp(replica->names.names[names_before], new_name), "the new name");
+	format = atomic_load(&replica->names.format_at[names_before]);
 	if (format)
 		see_that(
-		    !strcmp(&mirror->names.pool[format - 1], new_format), "the new description");
+		    !strcmp(&replica->names.pool[format - 1], new_format), "the new description");
 }
 
-static void look_at_threads(struct pxt_directory *mirror)
+static void look_at_threads(struct pxt_directory *replica)
 {
-	uint32_t count = atomic_load(&mirror->threads.count);
+	uint32_t count = atomic_load(&replica->threads.count);
 
 	for (uint32_t i = 1; i <= count; i++) {
-		struct pxt_thread *entry = &mirror->threads.entry[i];
+		struct pxt_thread *entry = &replica->threads.entry[i];
 
 		see_that(pxt_wide_load(&entry->thread) != 0, "a thread that is counted");
-		see_that(atomic_load(&entry->pid) == mirror->label.label.pid, "its process");
+		see_that(atomic_load(&entry->pid) == replica->label.label.pid, "its process");
 		see_that(!atomic_load(&entry->tid) || entry->name[0] != '\0', "its name");
 	}
 }
@@ -85,7 +85,7 @@ static void look_at_file(void)
 
 static void look(int signal)
 {
-	struct pxt_directory *mirror;
+	struct pxt_directory *replica;
 
 	(void)signal;
 	looks++;
@@ -93,10 +93,10 @@ static void look(int signal)
 		look_at_file();
 		return;
 	}
-	mirror = (struct pxt_directory *)(void *)((unsigned char *)(uintptr_t)label +
-	                                          label->directory_at);
-	look_at_names(mirror);
-	look_at_threads(mirror);
+	replica = (struct pxt_directory *)(void *)((unsigned char *)(uintptr_t)label +
+	                                           label->directory_at);
+	look_at_names(replica);
+	look_at_threads(replica);
 }
 
 static void begin(void)

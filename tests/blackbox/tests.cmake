@@ -14,8 +14,8 @@ ptrace_test(blackbox_kill_log TESTPOINTS NEEDS ${box_needs} LOG_LOOP LOG_APPEND 
 	!TSAN TIMEOUT 400
 	SOURCES blackbox/kill_log.c blackbox/box.c core/kit.c LIBRARIES -Wl,--wrap=pxt_port_log_write_at)
 # With memory that nobody may touch once it was given back.
-ptrace_test(blackbox_mirrors TESTPOINTS NEEDS ${box_needs}
-	SOURCES blackbox/mirrors.c blackbox/box.c core/kit.c core/guard.c
+ptrace_test(blackbox_replicas TESTPOINTS NEEDS ${box_needs}
+	SOURCES blackbox/replicas.c blackbox/box.c core/kit.c core/guard.c
 	LIBRARIES -Wl,--wrap=pxt_port_free)
 ptrace_test(blackbox_random NEEDS ${box_needs} !TSAN TIMEOUT 400 LABELS stress
 	SOURCES blackbox/random.c blackbox/box.c)

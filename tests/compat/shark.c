@@ -105,7 +105,7 @@ static void events_are_logged_between_enable_and_disable(void)
 	CU_ASSERT_EQUAL(FTrace_disable(), 0);
 	log_points(9, 12);
 	CU_ASSERT(holds(a, 6, 9));
-	/* Again, into the same chunk, behind what it has. */
+	/* Again, into the same chunk, after what it has. */
 	CU_ASSERT_EQUAL(FTrace_enable(), 0);
 	log_points(9, 12);
 	CU_ASSERT_EQUAL(FTrace_disable(), 0);

@@ -296,7 +296,7 @@ static void a_regular_file_is_rewritten_from_its_start_under_every_policy(void)
 			continue;
 		int reader = mkstemp(path);
 		CU_ASSERT_FATAL(reader >= 0);
-		/* A descriptor for writing only, with old bytes before and behind its offset. */
+		/* A descriptor for writing only, with old bytes before and after its offset. */
 		int fd = open(path, O_WRONLY);
 		unlink(path);
 		memset(rubbish, 'r', sizeof(rubbish));
@@ -396,7 +396,7 @@ static void the_applications_descriptors_stay_open_and_are_not_needed(void)
 	trid = pxt_open_log(fd);
 	PXT_EQ(posix_trace_close(trid), 0);
 	CU_ASSERT(is_open(fd));
-	/* Closed behind the library's back, neither writing nor reading minds. */
+	/* Closed after the library's back, neither writing nor reading minds. */
 	trid = pxt_log_stream(NULL, fd);
 	close(fd);
 	record_ten(trid);

@@ -1335,7 +1335,7 @@ struct tale {
 	int mistakes;
 };
 
-/* STOP only while running, START only while not, FLUSH_STOP only behind FLUSH_START, ... */
+/* STOP only while running, START only while not, FLUSH_STOP only after FLUSH_START, ... */
 static void follow(struct tale *tale, const struct st_event *event)
 {
 	trace_event_id_t id = event->info.posix_event_id;

@@ -190,7 +190,7 @@ static void each_gap_is_bounded_by_one_overflow_and_one_resume_with_their_times(
 	st_pin(false);
 }
 
-/* SYS-06, DEC-12: the gap begins behind what was already reported */
+/* SYS-06, DEC-12: the gap begins after what was already reported */
 static void a_gap_behind_a_half_read_stream_begins_with_the_oldest_unread_event(void)
 {
 	static struct st_event event;
@@ -276,7 +276,7 @@ static void each_gap_has_its_overflow_and_none_a_late_resume_where_that_is_filte
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-/* SYS-03, POL-09: a START by call behind it shows its own */
+/* SYS-03, POL-09: a START by call after it shows its own */
 static void an_automatic_start_that_is_due_shows_the_filter_of_its_restart(void)
 {
 	const struct st_spec spec = until_full_with(1);

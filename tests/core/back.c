@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * back.c - a counter that steps back by a quarter of an hour, as it does when a machine is suspended or
- * restored.  Nothing waits until it has caught up: all there is can be read while the clock stands.
+ * restored.  Nothing waits until it has caught up: all there is can be read while the clock is.
  */
 #include "fakes/fakes.h"
 #include "kit.h"
@@ -86,7 +86,7 @@ static void what_was_recorded_before_a_step_back_is_read_at_once(void)
 	step_back(4);
 }
 
-/* Behind a step, records come in the order of their stamps again. */
+/* After a step, records come in the order of their stamps again. */
 static void what_was_recorded_behind_it_is_in_order(void)
 {
 	trace_id_t trid = begin(POSIX_TRACE_LOOP, 2);
@@ -101,7 +101,7 @@ static void what_was_recorded_behind_it_is_in_order(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-/* What is taken from before the step tells nothing of what comes behind it. */
+/* What is taken from before the step tells nothing of what comes after it. */
 static void what_comes_behind_it_is_seen_in_all_lanes(void)
 {
 	trace_id_t trid = begin(POSIX_TRACE_LOOP, 2);
@@ -170,7 +170,7 @@ static void the_hold_back_time_begins_anew(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-/* POL-05: what was overwritten before the step is no reason to give up what comes behind it. */
+/* POL-05: what was overwritten before the step is no reason to give up what comes after it. */
 static void a_gap_before_it_costs_nothing_behind_it(void)
 {
 	trace_id_t trid = begin(POSIX_TRACE_LOOP, 2);

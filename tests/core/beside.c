@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * beside.c - control calls, the reader and other writers while another thread stands inside a
+ * beside.c - control calls, the reader and other writers while another thread is inside a
  * write, at each of its points.  Either it goes on when the deed is done (the call has given it
  * up), or it goes on while the call waits for it: then nothing is given up, and what it had
  * reserved before a stop is read.  Link with -Wl,--wrap=pxt_port_pause_ns.
@@ -18,7 +18,7 @@ static struct {
 	sem_t there;
 	sem_t go_on;
 	uint32_t nth;
-	int point; /* where it stands; -1: it had no such point */
+	int point; /* where it is; -1: it had no such point */
 	bool released;
 	struct pxt_self self; /* of all these threads, one at a time: they need but one entry */
 } writer;

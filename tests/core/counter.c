@@ -2,7 +2,7 @@
 /*
  * counter.c - ten years by the processor's counter itself, on the short path as it is shipped.
  *
- * That path reads the counter by one instruction, which no fake can stand before.  The system can: it
+ * That path reads the counter by one instruction, which no fake can be before.  The system can: it
  * makes the instruction a fault, whose handler says what was read.  The rest is as in years.c.
  */
 #define _GNU_SOURCE
@@ -236,7 +236,7 @@ static int ten_years(void *argument)
 	return line ? line : end();
 }
 
-/* Processor 1 is behind; the reader is on the other one. */
+/* Processor 1 is after; the reader is on the other one. */
 static int differ(void *argument)
 {
 	uint64_t apart = *(const uint64_t *)argument;

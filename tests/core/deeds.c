@@ -115,7 +115,7 @@ static void stop_settle_start(void *argument)
 	kit_start(deed_stream);
 }
 
-/* Control records and marks come to stand on the slot that the writer is about to store. */
+/* Control records and marks come to be on the slot that the writer is about to store. */
 static void lap_and_marks(void *argument)
 {
 	uint32_t slots = kit_slots(deed_stream);

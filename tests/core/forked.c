@@ -165,7 +165,7 @@ static void fork_here(void *argument)
 		status = -2;
 }
 
-/* Behind the trace point that was interrupted. */
+/* After the trace point that was interrupted. */
 static int go_on_as_child(void)
 {
 	struct posix_trace_counts_np counts;
@@ -357,8 +357,8 @@ static void so_does_one_of_a_thread_without_a_place(void)
 			pxt_self.index = PXT_THREAD_EXTRA;
 			inner = 2;
 			(void)one_case(kinds[i], &specs[0], 3, 30);
-			PXT_EQ(pxt_outside_count(&pxt_outside), 0);
-			PXT_EQ(pxt_outside_count(&pxt_threads->outside), 0);
+			PXT_EQ(pxt_unregistered_count(&pxt_unregistered), 0);
+			PXT_EQ(pxt_unregistered_count(&pxt_threads->outside), 0);
 			pxt_self.entry = before.entry;
 			pxt_self.index = before.index;
 		}

@@ -76,7 +76,7 @@ static void the_helper_looks_again_behind_its_announcement(void)
 	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, fileno(file), &trid), 0);
 	PXT_EQ(posix_trace_start(trid), 0);
 	atomic_store(&armed, true);
-	/* Its next sleep is the one behind this flush; or its first, if that is still to come. */
+	/* Its next sleep is the one after this flush; or its first, if that is still to come. */
 	fill_up_to_the_mark();
 	CU_ASSERT(empties(trid));
 	PXT_EQ(posix_trace_shutdown(trid), 0);

@@ -361,7 +361,7 @@ void kit_heal(void)
 	if (pxt_self.entry == &pxt_no_entry) {
 		for (unsigned i = 0; i < 2; i++) {
 			atomic_store(&pxt_threads->outside.inside[i], 0u);
-			atomic_store(&pxt_outside.inside[i], 0u);
+			atomic_store(&pxt_unregistered.inside[i], 0u);
 		}
 		pxt_self.depth = 0;
 	} else {

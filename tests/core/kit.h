@@ -51,9 +51,9 @@ struct kit_seen {
 	uint64_t resumes;
 	uint64_t strange;    /* events of other types, or of no writer */
 	uint64_t torn;       /* bytes that the writer did not write */
-	uint64_t disordered; /* a writer's event behind a later one of the same writer */
+	uint64_t disordered; /* a writer's event after a later one of the same writer */
 	uint64_t back;       /* a stamp before the one reported last */
-	uint64_t misplaced;  /* behind an automatic STOP, and no START before it */
+	uint64_t misplaced;  /* after an automatic STOP, and no START before it */
 	uint32_t due_starts; /* start() was called that many times, with effect */
 	bool behind_auto;    /* the event before this was an automatic STOP */
 	bool last_was_stop;

@@ -78,9 +78,9 @@ static void a_streams_label_says_where_its_lanes_and_numbers_are(void)
 		{ 132, 4, CONFIG_PTRACE_RECORD_ADDRESS },
 		{ 136, 4, offsetof(struct pxt_block, gate) },
 		{ 140, 4, offsetof(struct pxt_block, retrieved) },
-		{ 144, 4, offsetof(struct pxt_block, side) },
-		{ 148, 4, sizeof(block->side[0]) },
-		{ 152, 4, sizeof(block->side) / sizeof(block->side[0]) },
+		{ 144, 4, offsetof(struct pxt_block, oob) },
+		{ 148, 4, sizeof(block->oob[0]) },
+		{ 152, 4, sizeof(block->oob) / sizeof(block->oob[0]) },
 		{ 156, 4, POSIX_TRACE_UNTIL_FULL },
 		{ 160, 4, (uint64_t)PXT_START_BYTES * 8u },
 		{ 164, 4, (uint32_t)pxt_clock.source },
@@ -99,8 +99,8 @@ static void a_streams_label_says_where_its_lanes_and_numbers_are(void)
 		{ 236, 4, sizeof(block->attr._pxt_genversion) },
 		{ 240, 4, attr + offsetof(trace_attr_t, _pxt_name) },
 		{ 244, 4, sizeof(block->attr._pxt_name) },
-		{ 248, 4, offsetof(struct pxt_lane, side_pos) },
-		{ 252, 4, PXT_SIDE_SET_AT },
+		{ 248, 4, offsetof(struct pxt_lane, oob_pos) },
+		{ 252, 4, PXT_OOB_SET_AT },
 	};
 
 	CU_ASSERT(memcmp(block, "PXTRACE\x01STREAM\n", 16) == 0);

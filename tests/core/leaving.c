@@ -56,7 +56,7 @@ static void shut_down_from_inside(void *argument)
 {
 	(void)argument;
 	shut_down();
-	/* Behind its last point the writer is outside already. */
+	/* After its last point the writer is outside already. */
 	if (kit_interrupted() != PXT_TP_LEFT)
 		CU_ASSERT(!guard_freed(gone));
 }
@@ -144,7 +144,7 @@ static void all_that_was_kept_is_given_back(void)
 	PXT_EQ(freed, MANY);
 }
 
-/* Pages of @memory that are there, behind the first one. */
+/* Pages of @memory that are there, after the first one. */
 static size_t resident(void *memory, size_t bytes)
 {
 	unsigned char pages[64] = { 0 };
@@ -165,7 +165,7 @@ static void shut_down_large(void *argument)
 {
 	(void)argument;
 	shut_down();
-	/* Behind its last point the writer is outside already. */
+	/* After its last point the writer is outside already. */
 	if (!guard_freed(gone))
 		PXT_EQ(resident(gone, LARGE), 0);
 }
@@ -210,17 +210,17 @@ static void what_was_kept_is_given_back_by_the_next_create(void)
 
 static struct pxt_self self_before;
 
-static void be_an_outsider(void)
+static void be_unregistered(void)
 {
 	pxt_self.entry = &pxt_no_entry;
 	pxt_self.index = PXT_THREAD_EXTRA;
 }
 
-static void open_as_outsider(const struct kit_spec *spec)
+static void open_unregistered(const struct kit_spec *spec)
 {
 	open_started(spec);
 	self_before = pxt_self;
-	be_an_outsider();
+	be_unregistered();
 }
 
 static void be_oneself(void)
@@ -251,7 +251,7 @@ void __wrap_pxt_port_pause_ns(uint64_t ns)
 static void threads_without_a_place_that_come_and_go_keep_no_memory(void)
 {
 	for (size_t i = 0; i < SPECS; i++) {
-		open_as_outsider(&specs[i]);
+		open_unregistered(&specs[i]);
 		relayed = 0;
 		CU_ASSERT(pxt_enter(&relay[0]));
 		relaying = true;
@@ -260,17 +260,17 @@ static void threads_without_a_place_that_come_and_go_keep_no_memory(void)
 		CU_ASSERT(relayed != 0);
 		CU_ASSERT(guard_freed(gone));
 		pxt_leave(&relay[relayed & 1u]);
-		PXT_EQ(pxt_outside_count(&pxt_outside), 0);
+		PXT_EQ(pxt_unregistered_count(&pxt_unregistered), 0);
 		be_oneself();
 	}
 }
 
-/* SHUT-07; ruling 12: who came behind the shutdown cannot be in its stream */
+/* SHUT-07; ruling 12: who came after the shutdown cannot be in its stream */
 static void a_thread_without_a_place_that_came_later_keeps_no_memory(void)
 {
 	struct pxt_block *first;
 
-	open_as_outsider(&specs[1]);
+	open_unregistered(&specs[1]);
 	CU_ASSERT(pxt_enter(&relay[0]));
 	shut_down();
 	first = gone;
@@ -294,9 +294,9 @@ static void threads_without_a_place_in_the_table_are_waited_for_as_well(void)
 			bool hit;
 
 			gone = NULL;
-			open_as_outsider(&specs[i]);
+			open_unregistered(&specs[i]);
 			hit = write_interrupted(nth, shut_down_from_inside);
-			PXT_EQ(pxt_outside_count(&pxt_outside), 0);
+			PXT_EQ(pxt_unregistered_count(&pxt_unregistered), 0);
 			if (hit) {
 				another_shutdown();
 				CU_ASSERT(guard_freed(gone));
@@ -317,7 +317,7 @@ static struct {
 	sem_t there; /* the writer is at its point */
 	sem_t go_on;
 	uint32_t nth;
-	bool outsider;
+	bool unregistered;
 	const volatile uint32_t *cpu;
 } writer;
 static _Thread_local bool stops_here;
@@ -341,8 +341,8 @@ static void *write_once(void *argument)
 	(void)argument;
 	PXT_EQ(posix_trace_thread_register_np(), 0);
 	pxt_self.cpu = writer.cpu;
-	if (writer.outsider)
-		be_an_outsider();
+	if (writer.unregistered)
+		be_unregistered();
 	stops_here = true;
 	posix_trace_event(kit_type(), data, sizeof(data));
 	if (stops_here)
@@ -351,11 +351,11 @@ static void *write_once(void *argument)
 	return NULL;
 }
 
-/* A thread stands at the @nth point of a write. */
-static void let_one_stand(uint32_t nth, bool outsider)
+/* A thread is at the @nth point of a write. */
+static void let_one_stand(uint32_t nth, bool unregistered)
 {
 	writer.nth = nth;
-	writer.outsider = outsider;
+	writer.unregistered = unregistered;
 	writer.cpu = pxt_self.cpu;
 	PXT_EQ_FATAL(sem_init(&writer.there, 0, 0), 0);
 	PXT_EQ_FATAL(sem_init(&writer.go_on, 0, 0), 0);
@@ -380,11 +380,11 @@ static void a_stream_stays_as_long_as_another_thread_stands_inside(void)
 {
 	for (size_t i = 0; i < SPECS; i++) {
 		for (uint32_t nth = 0; nth < STANDS; nth++) {
-			for (int outsider = 0; outsider < 2; outsider++) {
+			for (int unregistered = 0; unregistered < 2; unregistered++) {
 				struct pxt_block *first;
 
 				open_started(&specs[i]);
-				let_one_stand(nth, outsider);
+				let_one_stand(nth, unregistered);
 				shut_down();
 				first = gone;
 				CU_ASSERT(!guard_freed(first));

@@ -107,7 +107,7 @@ static void so_it_does_with_several_streams(void)
 	PXT_EQ(posix_trace_shutdown(other), 0);
 }
 
-/* Data that ends where the memory ends: nothing behind it is read. */
+/* Data that ends where the memory ends: nothing after it is read. */
 static void nothing_behind_the_data_is_read(void)
 {
 	begin(LOOP, 1, 16384, 4095);

@@ -62,7 +62,7 @@ static void read_the_log(void)
 		if (info.posix_event_id == POSIX_TRACE_FLUSH_START ||
 		    info.posix_event_id == POSIX_TRACE_FLUSH_STOP)
 			continue;
-		/* By call, or behind an automatic stop: that is what the address tells. */
+		/* By call, or after an automatic stop: that is what the address tells. */
 		kit_seen.due_starts +=
 		    info.posix_event_id == POSIX_TRACE_START && info.posix_prog_address != NULL;
 		kit_judge(&info, data, len);
@@ -100,7 +100,7 @@ static void shut_down_and_look(const char *deed, int point)
 	    deed, point, (unsigned long long)kit_seen.torn, (unsigned long long)kit_seen.strange,
 	    (unsigned long long)kit_seen.disordered, (unsigned long long)kit_seen.back,
 	    (unsigned long long)kit_seen.misplaced);
-	/* The flusher was asked before and behind them: there was room. */
+	/* The flusher was asked before and after them: there was room. */
 	PXT_CHECK(kit_missing(AFTER, 1, kit_seen.sent[AFTER]) == 0, "%s at %d: %u of %u missing",
 	    deed, point, kit_missing(AFTER, 1, kit_seen.sent[AFTER]), kit_seen.sent[AFTER]);
 }

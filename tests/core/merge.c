@@ -190,7 +190,7 @@ static void any_stamps_come_out_as_the_plain_merge_says(void)
 
 /* ---- Unfinished records that hide others ---- */
 
-/* The wait for one is over, the next one behind it still has its own. */
+/* The wait for one is over, the next one after it still has its own. */
 static void an_unfinished_record_behind_one_that_was_given_up_still_holds_back(void)
 {
 	struct record dead;
@@ -220,7 +220,7 @@ static void an_unfinished_record_behind_one_that_was_given_up_still_holds_back(v
 	end();
 }
 
-/* What is behind it comes behind the hold-back time, and nothing of it is lost. */
+/* What is after it comes after the hold-back time, and nothing of it is lost. */
 static void other_lanes_wait_for_the_hold_back_time_and_no_longer(void)
 {
 	struct posix_trace_counts_np now;
@@ -240,7 +240,7 @@ static void other_lanes_wait_for_the_hold_back_time_and_no_longer(void)
 
 /* ---- Barriers ---- */
 
-/* Everything of one run stands between its START and its STOP, whatever its stamps say. */
+/* Everything of one run is between its START and its STOP, whatever its stamps say. */
 static void runs(unsigned lanes, unsigned laps)
 {
 	begin(LOOP, lanes, laps ? 4096 : 16384);

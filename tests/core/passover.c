@@ -146,7 +146,7 @@ static void an_unfinished_record_is_waited_for(void)
 
 /* ---- A writer that stopped between look and store, for a lap ---- */
 
-/* What comes to stand where the late writer is about to store. */
+/* What comes to be where the late writer is about to store. */
 static uint32_t slots_before;
 
 static void stop_and_start(void)
@@ -220,7 +220,7 @@ static void lap(void *argument)
 		kit_write(3, 4);
 }
 
-/* Short records and long ones, in front of each of their looks. */
+/* Short records and long ones, before each of their looks. */
 static void lapped_before_a_look(unsigned lanes, size_t len, int point, uint32_t nth)
 {
 	uint32_t records = 0;
@@ -235,7 +235,7 @@ static void lapped_before_a_look(unsigned lanes, size_t len, int point, uint32_t
 	CU_ASSERT(kit_settle(stream));
 	CU_ASSERT(kit_law(stream));
 	CU_ASSERT(kit_clean());
-	/* The newest that fit are all there: the last one stands where the late one began. */
+	/* The newest that fit are all there: the last one is where the late one began. */
 	PXT_EQ(kit_missing(3, 1, records), 0);
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }

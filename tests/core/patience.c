@@ -248,7 +248,7 @@ static uint64_t pull_nothing(struct pxt_stream *shared, uint64_t clock, bool all
 	return 0;
 }
 
-static void guests_are_waited_for_no_longer(void)
+static void producers_are_waited_for_no_longer(void)
 {
 	static const struct pxt_share_ops ops = { .pull = pull_nothing };
 	const struct pxt_share_ops *before = pxt_share_ops;
@@ -383,7 +383,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_relative_that_keeps_the_names_is_waited_for_no_longer),
 #endif
 #if CONFIG_PTRACE_ATTACH
-	PXT_CASE(guests_are_waited_for_no_longer),
+	PXT_CASE(producers_are_waited_for_no_longer),
 #endif
 	PXT_CASE(an_exit_waits_no_longer_for_a_reader),
 	PXT_CASE(an_exit_waits_no_longer_for_another_thread_s_shutdown),

@@ -4,8 +4,8 @@
  * the allocator, no page fault, over a million events of each kind.
  *
  * Each kind has a process of its own.  In it one thread, the tracer, first closes its way to the
- * system behind itself, then traces; the main thread looks at its page faults from outside, before
- * and behind, because asking for them would be a system call.  What was found stands in a page
+ * system after itself, then traces; the main thread looks at its page faults from outside, before
+ * and after, because asking for them would be a system call.  What was found is in a page
  * that outlives a kill.
  */
 #define _GNU_SOURCE
@@ -67,7 +67,7 @@ static void note(void)
 		atomic_fetch_add(&allocations, 1);
 }
 
-/* These stand before the C library's own, for its own calls as well. */
+/* These are before the C library's own, for its own calls as well. */
 void *malloc(size_t bytes)
 {
 	note();
@@ -158,7 +158,7 @@ static bool faults_of(pid_t tid, unsigned long long faults[2])
 	got = read(fd, text, sizeof(text) - 1);
 	(void)close(fd);
 	text[got > 0 ? got : 0] = '\0';
-	/* Behind the name in parentheses: state, 6 numbers, minor, children's minor, major. */
+	/* After the name in parentheses: state, 6 numbers, minor, children's minor, major. */
 	at = strrchr(text, ')');
 	return at && sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %llu %*u %llu", &faults[0],
 	                 &faults[1]) == 2;
@@ -289,7 +289,7 @@ static void write_one(uint32_t number)
 	}
 }
 
-/* What comes late, behind the last event, is not counted on. */
+/* What comes late, after the last event, is not counted on. */
 static void handler(int signal)
 {
 	(void)signal;

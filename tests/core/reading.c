@@ -203,7 +203,7 @@ static void a_thread_that_was_not_known_is_asked_for_again(void)
 static struct record slow;
 static unsigned readings;
 
-/* The reader looks at the clock behind its first look at the record, before it asks who is inside. */
+/* The reader looks at the clock after its first look at the record, before it asks who is inside. */
 static uint64_t finish_it(uint64_t ticks)
 {
 	if (readings && --readings == 0) {
@@ -319,7 +319,7 @@ static void a_second_start_that_has_no_place_leaves_the_stream_full_and_stopped(
 			CU_ASSERT(kit_law(stream));
 		}
 		(void)kit_read_all(stream);
-		/* One by call is read, and the stop behind it. */
+		/* One by call is read, and the stop after it. */
 		PXT_EQ(kit_seen.starts, 2);
 		PXT_EQ(kit_seen.stops, 1);
 		PXT_EQ(kit_seen.strange, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * reused.c - operations that were begun with an identifier whose object is another's by then: the
- * look-up comes first, as in a thread that is stopped behind it, and the object changes hands.
+ * look-up comes first, as in a thread that is stopped after it, and the object changes hands.
  */
 #include "../suite_trace.h"
 

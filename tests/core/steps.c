@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * steps.c - a write that is interrupted behind each of its machine instructions, as by a signal
+ * steps.c - a write that is interrupted after each of its machine instructions, as by a signal
  * handler.  What the test points are too few for is found here, and the compiler's order of things
  * is tried, not the source's.
  *
- * The processor traps behind every instruction of one write (the trap flag), which tells where
- * they are; then, one write after the other, a breakpoint stands in the place of one of them.
+ * The processor traps after every instruction of one write (the trap flag), which tells where
+ * they are; then, one write after the other, a breakpoint is in the place of one of them.
  */
 #define _GNU_SOURCE
 #include "deeds.h"
@@ -34,7 +34,7 @@ static struct {
 	unsigned char *at;
 	uint32_t left; /* passes of the same place before the one that is meant */
 	unsigned char old;
-	bool over; /* one step without the breakpoint, then it stands there again */
+	bool over; /* one step without the breakpoint, then it is there again */
 	volatile bool hit;
 } stop;
 
@@ -122,7 +122,7 @@ static void look_at_the_steps(void)
 
 static void one_case(const struct deed *deed, uint32_t nth)
 {
-	/* It may have stood between a look and the store behind it. */
+	/* It may have was between a look and the store after it. */
 	const struct deed_case what = { .deed = deed, .point = (int)nth, .inner = -1, .spoil = 1 };
 
 	deed_begin(deed_ground);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trap.h - x86-64's trap flag: SIGTRAP behind every instruction of the calling thread from here on.
+ * trap.h - x86-64's trap flag: SIGTRAP after every instruction of the calling thread from here on.
  */
 #ifndef CORE_TRAP_H
 #define CORE_TRAP_H

@@ -122,7 +122,7 @@ static void many_at_once_are_what_one_by_one_would_be(void)
 	}
 }
 
-/* SYS-06, POL-05: losses stand where they are */
+/* SYS-06, POL-05: losses are where they are */
 static void so_are_those_of_a_stream_that_was_overwritten(void)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
@@ -135,7 +135,7 @@ static void so_are_those_of_a_stream_that_was_overwritten(void)
 	}
 }
 
-/* POL-09, DEC-10: the automatic STOP, and the START behind it */
+/* POL-09, DEC-10: the automatic STOP, and the START after it */
 static void so_are_those_of_a_stream_that_stops_and_starts_itself(void)
 {
 	begin(POSIX_TRACE_UNTIL_FULL, 1, 4096);

@@ -283,7 +283,7 @@ static void late_emit(const char *data)
 	pxt_emit(id, data, 1, NULL, pxt_look_user(id));
 }
 
-/* It looked at the table before, and enters behind set_filter(). */
+/* It looked at the table before, and enters after set_filter(). */
 static void keep_late_writers_out(int inherited)
 {
 	trace_id_t trid = 0;

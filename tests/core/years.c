@@ -277,7 +277,7 @@ static void skip(void)
 
 	kit_skip(stream, 0, records * 2, records);
 	skipped += records;
-	/* 2^31 slots, behind which tags repeat, take longer than half a second. */
+	/* 2^31 slots, after which tags repeat, take longer than half a second. */
 	set_clock(now + plan->hz + (records >> 29) * plan->hz);
 }
 
@@ -414,7 +414,7 @@ static void a_coarse_clock_that_repeats_keeps_each_thread_in_order(void)
 
 static uint64_t apart;
 
-/* Processor 1 is @apart behind; the reader is on either of them, and looks again when both are on. */
+/* Processor 1 is @apart after; the reader is on either of them, and looks again when both are on. */
 static int differ(void *unused)
 {
 	uint64_t clock = plan->start + apart;

@@ -4,7 +4,7 @@
  * thread could see, with logs that are sealed by the handler of its signal.
  */
 #include "core/testpoints.h"
-#include "scene.h"
+#include "fixture.h"
 
 #include "format/compiler.h"
 
@@ -31,39 +31,39 @@ static void crash_here(int point)
 		trailer_next |= point == PXT_TP_LOG_LAST;
 		return;
 	}
-	/* A trailer that is on its way knows of no signal, and nothing may come behind it. */
-	atomic_store(&scene_notes->address, trailer_next);
-	atomic_store(&scene_notes->mark, (uint32_t)point + 1u);
+	/* A trailer that is on its way knows of no signal, and nothing may come after it. */
+	atomic_store(&fixture_notes->address, trailer_next);
+	atomic_store(&fixture_notes->mark, (uint32_t)point + 1u);
 	*nowhere = 1;
 }
 
-static void arm(const struct scene *scene)
+static void arm(const struct fixture *fixture)
 {
-	nth = scene->argument;
+	nth = fixture->argument;
 	pxt_testpoint_hook_set(crash_here);
 }
 
-static int write_on(const struct scene *scene)
+static int write_on(const struct fixture *fixture)
 {
-	arm(scene);
-	scene_trace(1);
+	arm(fixture);
+	fixture_trace(1);
 	nth = -1;
 	return 0;
 }
 
 /* The helper's thread comes to points of its own, which are not the writer's. */
-static int flush_now(const struct scene *scene)
+static int flush_now(const struct fixture *fixture)
 {
-	arm(scene);
-	(void)posix_trace_flush(scene_stream);
+	arm(fixture);
+	(void)posix_trace_flush(fixture_stream);
 	nth = -1;
 	return 0;
 }
 
-static int shut_down(const struct scene *scene)
+static int shut_down(const struct fixture *fixture)
 {
-	arm(scene);
-	(void)posix_trace_shutdown(scene_stream);
+	arm(fixture);
+	(void)posix_trace_shutdown(fixture_stream);
 	nth = -1;
 	return 0;
 }
@@ -71,23 +71,23 @@ static int shut_down(const struct scene *scene)
 /* What a write that failed, on a full disk for example, left behind the log's end. */
 static bool with_rubbish;
 
-static int shut_down_behind_a_flush(const struct scene *scene)
+static int shut_down_behind_a_flush(const struct fixture *fixture)
 {
 	static char rubbish[65536];
 	off_t size;
 
 	memset(rubbish, '?', sizeof(rubbish));
-	(void)posix_trace_flush(scene_stream);
-	size = lseek(scene_log, 0, SEEK_END);
-	PXT_CHILD_CHECK(!with_rubbish || pwrite(scene_log, rubbish, sizeof(rubbish), size) ==
+	(void)posix_trace_flush(fixture_stream);
+	size = lseek(fixture_log, 0, SEEK_END);
+	PXT_CHILD_CHECK(!with_rubbish || pwrite(fixture_log, rubbish, sizeof(rubbish), size) ==
 	                                     (ssize_t)sizeof(rubbish));
-	return shut_down(scene);
+	return shut_down(fixture);
 }
 
-static int clear_now(const struct scene *scene)
+static int clear_now(const struct fixture *fixture)
 {
-	arm(scene);
-	(void)posix_trace_clear(scene_stream);
+	arm(fixture);
+	(void)posix_trace_clear(fixture_stream);
 	nth = -1;
 	return 0;
 }
@@ -103,39 +103,39 @@ static void expect_a_log(bool empty)
 {
 	trace_id_t log = 0;
 
-	if (scene_open(&log) == 0 || posix_trace_open_growing_np(scene_log, &log, NULL) == 0)
+	if (fixture_open(&log) == 0 || posix_trace_open_growing_np(fixture_log, &log, NULL) == 0)
 		PXT_EQ(posix_trace_close(log), 0);
 	PXT_EQ(log == 0, empty);
 }
 
 /* Returns the number of points; *sealed: at how many of them the log was completed. */
-static int at_all_points(struct scene scene, enum verdict verdict, int *sealed)
+static int at_all_points(struct fixture fixture, enum verdict verdict, int *sealed)
 {
 	*sealed = 0;
-	for (scene.argument = 0; scene.argument < 2000; scene.argument++) {
-		int status = scene_play(&scene);
+	for (fixture.argument = 0; fixture.argument < 2000; fixture.argument++) {
+		int status = fixture_play(&fixture);
 
-		if (!atomic_load(&scene_notes->mark)) {
+		if (!atomic_load(&fixture_notes->mark)) {
 			PXT_EQ(status, 0);
 			break;
 		}
 		PXT_CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV,
-		    "point %u: ended with status %#x", atomic_load(&scene_notes->mark) - 1u,
+		    "point %u: ended with status %#x", atomic_load(&fixture_notes->mark) - 1u,
 		    (unsigned)status);
 		if (verdict == CLEARED)
-			expect_a_log(atomic_load(&scene_notes->mark) == PXT_TP_LOG_EMPTIED + 1u);
+			expect_a_log(atomic_load(&fixture_notes->mark) == PXT_TP_LOG_EMPTIED + 1u);
 		if (verdict == WHOLE)
-			scene_expect_whole(&scene, SIGSEGV);
+			fixture_expect_whole(&fixture, SIGSEGV);
 		if (verdict == WHOLE ||
-		    (verdict == HONEST && scene_expect_honest(&scene,
-		                              atomic_load(&scene_notes->address) ? 0 : SIGSEGV)))
+		    (verdict == HONEST && fixture_expect_honest(&fixture,
+		                              atomic_load(&fixture_notes->address) ? 0 : SIGSEGV)))
 			(*sealed)++;
-		CU_ASSERT(scene_took_ms < 20000);
+		CU_ASSERT(fixture_took_ms < 20000);
 	}
-	return scene.argument;
+	return fixture.argument;
 }
 
-static const struct scene grounds[] = {
+static const struct fixture grounds[] = {
 	{ .stream_policy = POSIX_TRACE_LOOP, .log_policy = POSIX_TRACE_APPEND, .lanes = 1 },
 	{ .stream_policy = POSIX_TRACE_LOOP, .log_policy = POSIX_TRACE_LOOP, .lanes = 2 },
 	{ .stream_policy = POSIX_TRACE_UNTIL_FULL,
@@ -149,11 +149,11 @@ static const struct scene grounds[] = {
 static void a_crash_at_any_point_of_a_write_leaves_a_complete_log(void)
 {
 	for (size_t i = 0; i < GROUNDS; i++) {
-		struct scene scene = grounds[i];
+		struct fixture fixture = grounds[i];
 		int sealed;
 
-		scene.act = write_on;
-		CU_ASSERT(at_all_points(scene, WHOLE, &sealed) > 4);
+		fixture.act = write_on;
+		CU_ASSERT(at_all_points(fixture, WHOLE, &sealed) > 4);
 	}
 }
 
@@ -162,12 +162,12 @@ static void a_crash_at_any_point_of_a_flush_leaves_a_log_that_is_complete_or_say
     void)
 {
 	for (size_t i = 0; i < GROUNDS; i++) {
-		struct scene scene = grounds[i];
+		struct fixture fixture = grounds[i];
 		int sealed;
 
-		scene.act = flush_now;
-		scene.impatient = true;
-		CU_ASSERT(at_all_points(scene, HONEST, &sealed) > 20);
+		fixture.act = flush_now;
+		fixture.impatient = true;
+		CU_ASSERT(at_all_points(fixture, HONEST, &sealed) > 20);
 	}
 }
 
@@ -176,42 +176,42 @@ static void a_crash_at_any_point_of_a_shutdown_leaves_a_log_that_is_complete_or_
     void)
 {
 	for (size_t i = 0; i < GROUNDS; i++) {
-		struct scene scene = grounds[i];
+		struct fixture fixture = grounds[i];
 		int sealed;
 
-		scene.act = shut_down;
-		scene.impatient = true;
-		CU_ASSERT(at_all_points(scene, HONEST, &sealed) > 20);
+		fixture.act = shut_down;
+		fixture.impatient = true;
+		CU_ASSERT(at_all_points(fixture, HONEST, &sealed) > 20);
 	}
 }
 
-/* DEC-23, DEC-29, SHUT-06: behind its end there is nothing, or it would be none. */
+/* DEC-23, DEC-29, SHUT-06: after its end there is nothing, or it would be none. */
 static void a_crash_at_any_point_of_a_shutdown_ends_the_file_with_the_log(void)
 {
-	struct scene scene = grounds[0];
+	struct fixture fixture = grounds[0];
 	int points[2];
 	int sealed[2];
 
-	scene.act = shut_down_behind_a_flush;
-	scene.impatient = true;
+	fixture.act = shut_down_behind_a_flush;
+	fixture.impatient = true;
 	for (int i = 0; i < 2; i++) {
 		with_rubbish = i > 0;
-		points[i] = at_all_points(scene, HONEST, &sealed[i]);
+		points[i] = at_all_points(fixture, HONEST, &sealed[i]);
 	}
 	PXT_EQ(points[1], points[0]);
-	/* Between the arrival of the trailer and the cut behind it there is one, which nobody takes over. */
+	/* Between the arrival of the trailer and the cut after it there is one, which nobody takes over. */
 	PXT_EQ(sealed[1], sealed[0] - 1);
 }
 
 /* DEC-25, DEC-29 */
 static void a_crash_inside_a_clear_hangs_nowhere(void)
 {
-	struct scene scene = grounds[0];
+	struct fixture fixture = grounds[0];
 	int sealed;
 
-	scene.impatient = true;
-	scene.act = clear_now;
-	(void)at_all_points(scene, CLEARED, &sealed);
+	fixture.impatient = true;
+	fixture.act = clear_now;
+	(void)at_all_points(fixture, CLEARED, &sealed);
 }
 
 static const struct pxt_case cases[] = {

@@ -4,8 +4,8 @@
 set(crash_needs LOG_SEAL LOGRETRIEVAL USEREVENTS POLICY_LOOP POLICY_UNTIL_FULL POLICY_FLUSH LOG_LOOP
 	LOG_UNTIL_FULL LOG_APPEND LOG_METADATA SYSEV_START_STOP !LANES_MAX_1)
 ptrace_test(crash_points TESTPOINTS NEEDS ${crash_needs} !SANITIZED
-	SOURCES crash/points.c crash/scene.c)
+	SOURCES crash/points.c crash/fixture.c)
 ptrace_test(crash_ways NEEDS ${crash_needs} !SANITIZED
-	SOURCES crash/ways.c crash/scene.c LIBRARIES -Wl,--wrap=pxt_port_log_write_at)
+	SOURCES crash/ways.c crash/fixture.c LIBRARIES -Wl,--wrap=pxt_port_log_write_at)
 ptrace_test(crash_exit NEEDS ${crash_needs} !SANITIZED
-	SOURCES crash/exit.c crash/scene.c)
+	SOURCES crash/exit.c crash/fixture.c)

@@ -4,7 +4,7 @@
  * other threads, the middle of a write, a device that takes nothing.
  */
 #define _GNU_SOURCE 1 /* REG_RIP, vfork() */
-#include "scene.h"
+#include "fixture.h"
 
 #include "port/port_log.h"
 
@@ -24,7 +24,7 @@
 /* The compiler does not know where it points to. */
 static volatile int *volatile nowhere = (volatile int *)(uintptr_t)16;
 
-static const struct scene plain = { .log_policy = POSIX_TRACE_APPEND };
+static const struct fixture plain = { .log_policy = POSIX_TRACE_APPEND };
 
 static void expect_signal(int status, int number)
 {
@@ -37,70 +37,70 @@ static void get_info(struct posix_trace_loginfo_np *info)
 	trace_id_t log;
 
 	memset(info, 0, sizeof(*info));
-	PXT_EQ_FATAL(scene_open(&log), 0);
+	PXT_EQ_FATAL(fixture_open(&log), 0);
 	PXT_EQ(posix_trace_log_getinfo_np(log, info), 0);
 	PXT_EQ(posix_trace_close(log), 0);
 }
 
 /* ---- Which signal ---- */
 
-static int fault(const struct scene *scene)
+static int fault(const struct fixture *fixture)
 {
-	(void)scene;
+	(void)fixture;
 	*nowhere = 1;
 	return 1;
 }
 
-static int fault_behind_a_file(const struct scene *scene)
+static int fault_behind_a_file(const struct fixture *fixture)
 {
 	int fd = pxt_temp_file();
 	volatile char *bytes = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
 
-	(void)scene;
+	(void)fixture;
 	return bytes[0];
 }
 
-static int give_up(const struct scene *scene)
+static int give_up(const struct fixture *fixture)
 {
-	(void)scene;
+	(void)fixture;
 	abort();
 }
 
-static int raise_it(const struct scene *scene)
+static int raise_it(const struct fixture *fixture)
 {
-	return raise(scene->argument);
+	return raise(fixture->argument);
 }
 
 /* DEC-23, PROC-08 */
 static void every_fatal_signal_completes_the_log_and_still_ends_the_process(void)
 {
 	static const int raised[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP };
-	struct scene scene = plain;
+	struct fixture fixture = plain;
 
-	scene.act = fault;
-	expect_signal(scene_play(&scene), SIGSEGV);
-	scene_expect_whole(&scene, SIGSEGV);
-	scene.act = fault_behind_a_file;
-	expect_signal(scene_play(&scene), SIGBUS);
-	scene_expect_whole(&scene, SIGBUS);
-	scene.act = give_up;
-	expect_signal(scene_play(&scene), SIGABRT);
-	scene_expect_whole(&scene, SIGABRT);
-	scene.act = raise_it;
+	fixture.act = fault;
+	expect_signal(fixture_play(&fixture), SIGSEGV);
+	fixture_expect_whole(&fixture, SIGSEGV);
+	fixture.act = fault_behind_a_file;
+	expect_signal(fixture_play(&fixture), SIGBUS);
+	fixture_expect_whole(&fixture, SIGBUS);
+	fixture.act = give_up;
+	expect_signal(fixture_play(&fixture), SIGABRT);
+	fixture_expect_whole(&fixture, SIGABRT);
+	fixture.act = raise_it;
 	for (size_t i = 0; i < sizeof(raised) / sizeof(raised[0]); i++) {
-		scene.argument = raised[i];
-		expect_signal(scene_play(&scene), raised[i]);
-		scene_expect_whole(&scene, raised[i]);
+		fixture.argument = raised[i];
+		expect_signal(fixture_play(&fixture), raised[i]);
+		fixture_expect_whole(&fixture, raised[i]);
 	}
 }
 
 static void the_log_tells_where_the_fault_was_and_who_sent_the_signal(void)
 {
 	struct posix_trace_loginfo_np info;
-	struct scene scene = plain;
+	struct fixture fixture = plain;
 
-	scene.act = fault;
-	expect_signal(scene_play(&scene), SIGSEGV);
+	fixture.act = fault;
+	expect_signal(fixture_play(&fixture), SIGSEGV);
 	get_info(&info);
 	PXT_EQ(info.posix_signal_np, SIGSEGV);
 	PXT_EQ(info.posix_signal_code_np, SEGV_MAPERR);
@@ -112,9 +112,9 @@ static void the_log_tells_where_the_fault_was_and_who_sent_the_signal(void)
 	CU_ASSERT(info.posix_signal_at_np >= (uintptr_t)fault &&
 	          info.posix_signal_at_np < (uintptr_t)fault + 256);
 #endif
-	scene.act = raise_it;
-	scene.argument = SIGABRT;
-	expect_signal(scene_play(&scene), SIGABRT);
+	fixture.act = raise_it;
+	fixture.argument = SIGABRT;
+	expect_signal(fixture_play(&fixture), SIGABRT);
 	get_info(&info);
 	PXT_EQ(info.posix_signal_np, SIGABRT);
 	CU_ASSERT(info.posix_signal_code_np <= 0);
@@ -124,7 +124,7 @@ static void the_log_tells_where_the_fault_was_and_who_sent_the_signal(void)
 
 /* ---- What is asked for ---- */
 
-static int refuse_arguments(const struct scene *scene)
+static int refuse_arguments(const struct fixture *fixture)
 {
 	static const int wrong[] = { 0, -1, 65, SIGKILL, SIGSTOP, SIGCHLD, SIGCONT, SIGWINCH,
 		SIGURG, SIGTSTP, SIGTTIN, SIGTTOU };
@@ -132,7 +132,7 @@ static int refuse_arguments(const struct scene *scene)
 	struct sigaction now;
 	int many[17];
 
-	(void)scene;
+	(void)fixture;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		const int signals[] = { SIGTERM, wrong[i] };
 
@@ -150,56 +150,56 @@ static int refuse_arguments(const struct scene *scene)
 
 static void what_ends_no_process_is_refused_and_nothing_is_changed(void)
 {
-	struct scene scene = plain;
+	struct fixture fixture = plain;
 
-	scene.act = refuse_arguments;
-	PXT_EQ(scene_play(&scene), 0);
+	fixture.act = refuse_arguments;
+	PXT_EQ(fixture_play(&fixture), 0);
 }
 
-static int watch_sigterm(const struct scene *scene)
+static int watch_sigterm(const struct fixture *fixture)
 {
 	static const int signals[] = { SIGTERM };
 	struct sigaction now;
 
-	(void)scene;
+	(void)fixture;
 	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(signals, 1) == 0);
 	PXT_CHILD_CHECK(sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_handler == SIG_DFL);
 	return kill(getpid(), SIGTERM);
 }
 
-static int ignore_sigterm(const struct scene *scene)
+static int ignore_sigterm(const struct fixture *fixture)
 {
 	static const int signals[] = { SIGTERM };
 
-	(void)scene;
+	(void)fixture;
 	PXT_CHILD_CHECK(signal(SIGTERM, SIG_IGN) != SIG_ERR);
 	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(signals, 1) == 0);
 	PXT_CHILD_CHECK(raise(SIGTERM) == 0);
-	scene_trace(5);
+	fixture_trace(5);
 	return 0;
 }
 
 static void a_signal_is_watched_if_it_was_asked_for_and_is_not_ignored(void)
 {
-	struct scene scene = plain;
+	struct fixture fixture = plain;
 
-	scene.act = watch_sigterm;
-	expect_signal(scene_play(&scene), SIGTERM);
-	scene_expect_whole(&scene, SIGTERM);
-	scene.act = ignore_sigterm;
-	PXT_EQ(scene_play(&scene), 0);
-	scene_expect_whole(&scene, 0);
+	fixture.act = watch_sigterm;
+	expect_signal(fixture_play(&fixture), SIGTERM);
+	fixture_expect_whole(&fixture, SIGTERM);
+	fixture.act = ignore_sigterm;
+	PXT_EQ(fixture_play(&fixture), 0);
+	fixture_expect_whole(&fixture, 0);
 }
 
 static void without_it_the_log_of_a_crash_is_incomplete(void)
 {
-	struct scene scene = plain;
+	struct fixture fixture = plain;
 	trace_id_t log;
 
-	scene.unwatched = true;
-	scene.act = fault;
-	expect_signal(scene_play(&scene), SIGSEGV);
-	PXT_EQ(scene_open(&log), EINVAL);
+	fixture.unwatched = true;
+	fixture.act = fault;
+	expect_signal(fixture_play(&fixture), SIGSEGV);
+	PXT_EQ(fixture_open(&log), EINVAL);
 }
 
 /* ---- Former handlers ---- */
@@ -209,7 +209,7 @@ static void note_and_leave(int number, siginfo_t *info, void *context)
 	sigset_t mask;
 
 	(void)context;
-	atomic_store(&scene_notes->address, (uintptr_t)info->si_addr);
+	atomic_store(&fixture_notes->address, (uintptr_t)info->si_addr);
 	(void)sigprocmask(SIG_SETMASK, NULL, &mask);
 	/* Its own mask, not that of the handler before. */
 	_exit(number == SIGSEGV && sigismember(&mask, SIGUSR1) && !sigismember(&mask, SIGUSR2)
@@ -218,7 +218,7 @@ static void note_and_leave(int number, siginfo_t *info, void *context)
 }
 
 /* @handler is the program's, set before the library's. */
-static int crash_with(const struct scene *scene, void (*handler)(int, siginfo_t *, void *))
+static int crash_with(const struct fixture *fixture, void (*handler)(int, siginfo_t *, void *))
 {
 	static const int none[] = { 0 };
 	struct sigaction action = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO };
@@ -227,31 +227,31 @@ static int crash_with(const struct scene *scene, void (*handler)(int, siginfo_t 
 	(void)sigaddset(&action.sa_mask, SIGUSR1);
 	PXT_CHILD_CHECK(sigaction(SIGSEGV, &action, NULL) == 0);
 	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(NULL, 0) == 0);
-	return fault(scene);
+	return fault(fixture);
 }
 
-static int crash_with_handler(const struct scene *scene)
+static int crash_with_handler(const struct fixture *fixture)
 {
-	return crash_with(scene, note_and_leave);
+	return crash_with(fixture, note_and_leave);
 }
 
 /* The handler found what it looked for, and the log is whole. */
-static void expect_content(int (*act)(const struct scene *scene))
+static void expect_content(int (*act)(const struct fixture *fixture))
 {
-	struct scene scene = plain;
+	struct fixture fixture = plain;
 	int status;
 
-	scene.act = act;
-	status = scene_play(&scene);
+	fixture.act = act;
+	status = fixture_play(&fixture);
 	CU_ASSERT(WIFEXITED(status));
 	PXT_EQ(WEXITSTATUS(status), 42);
-	scene_expect_whole(&scene, SIGSEGV);
+	fixture_expect_whole(&fixture, SIGSEGV);
 }
 
 static void a_former_handler_is_called_with_what_the_system_said_and_its_own_mask(void)
 {
 	expect_content(crash_with_handler);
-	PXT_EQ(atomic_load(&scene_notes->address), 16);
+	PXT_EQ(atomic_load(&fixture_notes->address), 16);
 }
 
 static void look_what_is_wanted(int number, siginfo_t *info, void *context)
@@ -262,10 +262,10 @@ static void look_what_is_wanted(int number, siginfo_t *info, void *context)
 	_exit(posix_trace_wanted_np(POSIX_TRACE_UNNAMED_USEREVENT) ? 43 : 42);
 }
 
-static int crash_and_look(const struct scene *scene)
+static int crash_and_look(const struct fixture *fixture)
 {
 	PXT_CHILD_CHECK(posix_trace_wanted_np(POSIX_TRACE_UNNAMED_USEREVENT));
-	return crash_with(scene, look_what_is_wanted);
+	return crash_with(fixture, look_what_is_wanted);
 }
 
 /* Whoever goes on meanwhile takes the way of a point that is off. */
@@ -278,35 +278,35 @@ static struct sigaction below;
 
 static void call_the_one_below(int number, siginfo_t *info, void *context)
 {
-	atomic_fetch_add(&scene_notes->mark, 1u);
+	atomic_fetch_add(&fixture_notes->mark, 1u);
 	below.sa_sigaction(number, info, context);
 }
 
-static int crash_above(const struct scene *scene)
+static int crash_above(const struct fixture *fixture)
 {
 	struct sigaction action = { .sa_sigaction = call_the_one_below, .sa_flags = SA_SIGINFO };
 
 	PXT_CHILD_CHECK(sigaction(SIGSEGV, &action, &below) == 0);
-	return fault(scene);
+	return fault(fixture);
 }
 
 static void a_later_handler_may_call_the_librarys(void)
 {
-	struct scene scene = plain;
+	struct fixture fixture = plain;
 
-	scene.act = crash_above;
-	expect_signal(scene_play(&scene), SIGSEGV);
-	PXT_EQ(atomic_load(&scene_notes->mark), 1);
-	scene_expect_whole(&scene, SIGSEGV);
+	fixture.act = crash_above;
+	expect_signal(fixture_play(&fixture), SIGSEGV);
+	PXT_EQ(atomic_load(&fixture_notes->mark), 1);
+	fixture_expect_whole(&fixture, SIGSEGV);
 }
 
-static int clear_and_fault(const struct scene *scene)
+static int clear_and_fault(const struct fixture *fixture)
 {
-	PXT_CHILD_CHECK(posix_trace_clear(scene_stream) == 0);
-	atomic_store(&scene_notes->begun, 0);
-	atomic_store(&scene_notes->written, 0);
-	scene_trace(5);
-	return fault(scene);
+	PXT_CHILD_CHECK(posix_trace_clear(fixture_stream) == 0);
+	atomic_store(&fixture_notes->begun, 0);
+	atomic_store(&fixture_notes->written, 0);
+	fixture_trace(5);
+	return fault(fixture);
 }
 
 /* DEC-25: what a handler cannot ask for was told when the log began anew */
@@ -316,12 +316,12 @@ static void a_log_that_was_cleared_still_says_what_program_it_was(void)
 		POSIX_TRACE_APPEND };
 
 	for (size_t i = 0; i < 3; i++) {
-		struct scene scene = plain;
+		struct fixture fixture = plain;
 
-		scene.log_policy = policies[i];
-		scene.act = clear_and_fault;
-		expect_signal(scene_play(&scene), SIGSEGV);
-		scene_expect_whole(&scene, SIGSEGV);
+		fixture.log_policy = policies[i];
+		fixture.act = clear_and_fault;
+		expect_signal(fixture_play(&fixture), SIGSEGV);
+		fixture_expect_whole(&fixture, SIGSEGV);
 	}
 }
 
@@ -333,7 +333,7 @@ static void jump_back(int number)
 }
 
 /* What is left of the stream can be used, and does nothing. */
-static int survive(const struct scene *scene)
+static int survive(const struct fixture *fixture)
 {
 	static const int none[] = { 0 };
 	struct posix_trace_status_info status;
@@ -342,17 +342,17 @@ static int survive(const struct scene *scene)
 	(void)signal(SIGSEGV, jump_back);
 	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(NULL, 0) == 0);
 	if (!sigsetjmp(back, 1))
-		return fault(scene);
+		return fault(fixture);
 	posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, "late", 4);
-	PXT_CHILD_CHECK(posix_trace_get_status(scene_stream, &status) == 0);
+	PXT_CHILD_CHECK(posix_trace_get_status(fixture_stream, &status) == 0);
 	PXT_CHILD_CHECK(status.posix_stream_status == POSIX_TRACE_SUSPENDED);
-	PXT_CHILD_CHECK(posix_trace_flush(scene_stream) == EINVAL);
-	PXT_CHILD_CHECK(posix_trace_clear(scene_stream) == 0);
-	PXT_CHILD_CHECK(posix_trace_start(scene_stream) == 0);
+	PXT_CHILD_CHECK(posix_trace_flush(fixture_stream) == EINVAL);
+	PXT_CHILD_CHECK(posix_trace_clear(fixture_stream) == 0);
+	PXT_CHILD_CHECK(posix_trace_start(fixture_stream) == 0);
 	posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, "late", 4);
-	PXT_CHILD_CHECK(posix_trace_get_status(scene_stream, &status) == 0);
+	PXT_CHILD_CHECK(posix_trace_get_status(fixture_stream, &status) == 0);
 	PXT_CHILD_CHECK(status.posix_stream_status == POSIX_TRACE_SUSPENDED);
-	PXT_CHILD_CHECK(posix_trace_shutdown(scene_stream) == 0);
+	PXT_CHILD_CHECK(posix_trace_shutdown(fixture_stream) == 0);
 	return 7;
 }
 
@@ -362,12 +362,12 @@ static void who_survives_the_signal_goes_on_untraced(void)
 		POSIX_TRACE_FLUSH };
 
 	for (size_t i = 0; i < 3; i++) {
-		struct scene scene = plain;
+		struct fixture fixture = plain;
 
-		scene.stream_policy = policies[i];
-		scene.act = survive;
-		PXT_EQ(scene_play(&scene), 7 << 8);
-		scene_expect_whole(&scene, SIGSEGV);
+		fixture.stream_policy = policies[i];
+		fixture.act = survive;
+		PXT_EQ(fixture_play(&fixture), 7 << 8);
+		fixture_expect_whole(&fixture, SIGSEGV);
 	}
 }
 
@@ -376,11 +376,11 @@ static void do_nothing(int number)
 	(void)number;
 }
 
-static int keep_errno(const struct scene *scene)
+static int keep_errno(const struct fixture *fixture)
 {
 	static const int signals[] = { SIGTERM };
 
-	(void)scene;
+	(void)fixture;
 	(void)signal(SIGTERM, do_nothing);
 	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(signals, 1) == 0);
 	errno = 1234;
@@ -392,10 +392,10 @@ static int keep_errno(const struct scene *scene)
 /* DEC-32 */
 static void the_handler_keeps_errno(void)
 {
-	struct scene scene = plain;
+	struct fixture fixture = plain;
 
-	scene.act = keep_errno;
-	PXT_EQ(scene_play(&scene), 0);
+	fixture.act = keep_errno;
+	PXT_EQ(fixture_play(&fixture), 0);
 }
 
 /* ---- Stacks ---- */
@@ -408,10 +408,10 @@ static int deeper(volatile int *above)
 	return here[0] < 0 ? 0 : deeper(here) + here[0];
 }
 
-static int overflow_the_stack(const struct scene *scene)
+static int overflow_the_stack(const struct fixture *fixture)
 {
-	stack_t stack = { .ss_sp = malloc((size_t)scene->argument),
-		.ss_size = (size_t)scene->argument };
+	stack_t stack = { .ss_sp = malloc((size_t)fixture->argument),
+		.ss_size = (size_t)fixture->argument };
 	volatile int start = 0;
 
 	if (sigaltstack(&stack, NULL) != 0)
@@ -427,14 +427,14 @@ static int overflow_the_stack(const struct scene *scene)
 
 static void an_overflown_stack_is_told_of_on_the_alternate_one(void)
 {
-	struct scene scene = plain;
+	struct fixture fixture = plain;
 
-	scene.act = overflow_the_stack;
-	scene.argument = (int)HANDLERS_STACK;
-	if (scene.argument < 8192)
-		scene.argument = 8192;
-	expect_signal(scene_play(&scene), SIGSEGV);
-	scene_expect_whole(&scene, SIGSEGV);
+	fixture.act = overflow_the_stack;
+	fixture.argument = (int)HANDLERS_STACK;
+	if (fixture.argument < 8192)
+		fixture.argument = 8192;
+	expect_signal(fixture_play(&fixture), SIGSEGV);
+	fixture_expect_whole(&fixture, SIGSEGV);
 }
 
 /* ---- Threads ---- */
@@ -461,11 +461,11 @@ static void *trace_on(void *argument)
 	return argument;
 }
 
-static int crash_in_threads(const struct scene *scene)
+static int crash_in_threads(const struct fixture *fixture)
 {
 	pthread_t threads[4];
-	struct scene copy = *scene;
-	unsigned crashing = (unsigned)scene->argument;
+	struct fixture copy = *fixture;
+	unsigned crashing = (unsigned)fixture->argument;
 
 	atomic_store(&traces_on, true);
 	pthread_barrier_init(&together, NULL, crashing);
@@ -477,9 +477,9 @@ static int crash_in_threads(const struct scene *scene)
 	return 1;
 }
 
-static int crash_in_another_thread(const struct scene *scene)
+static int crash_in_another_thread(const struct fixture *fixture)
 {
-	struct scene copy = *scene;
+	struct fixture copy = *fixture;
 	pthread_t thread;
 
 	PXT_CHILD_CHECK(pthread_barrier_init(&together, NULL, 1) == 0);
@@ -491,16 +491,16 @@ static int crash_in_another_thread(const struct scene *scene)
 /* Nobody can be asked in the handler, and the first thread never said its name. */
 static void a_log_that_another_thread_s_signal_ended_knows_the_first_thread_s_name(void)
 {
-	struct scene scene = plain;
+	struct fixture fixture = plain;
 	struct posix_trace_logthread_np thread;
 	struct posix_trace_loginfo_np info;
 	bool named = false;
 	trace_id_t log;
 
-	scene.act = crash_in_another_thread;
-	expect_signal(scene_play(&scene), SIGSEGV);
+	fixture.act = crash_in_another_thread;
+	expect_signal(fixture_play(&fixture), SIGSEGV);
 	get_info(&info);
-	PXT_EQ_FATAL(scene_open(&log), 0);
+	PXT_EQ_FATAL(fixture_open(&log), 0);
 	for (uint32_t i = 0; posix_trace_log_getthread_np(log, i, &thread) == 0; i++)
 		named |=
 		    thread.posix_tid_np == info.posix_pid_np && thread.posix_name_np[0] != '\0';
@@ -524,12 +524,12 @@ static void expect_complete(int number)
 static void while_other_threads_trace_on_and_crash_as_well_the_log_is_completed_once(void)
 {
 	for (int round = 0; round < 20; round++) {
-		struct scene scene = plain;
+		struct fixture fixture = plain;
 
-		scene.stream_policy = round % 2 ? POSIX_TRACE_LOOP : POSIX_TRACE_FLUSH;
-		scene.act = crash_in_threads;
-		scene.argument = 1 + round % 4;
-		expect_signal(scene_play(&scene), SIGSEGV);
+		fixture.stream_policy = round % 2 ? POSIX_TRACE_LOOP : POSIX_TRACE_FLUSH;
+		fixture.act = crash_in_threads;
+		fixture.argument = 1 + round % 4;
+		expect_signal(fixture_play(&fixture), SIGSEGV);
 		expect_complete(SIGSEGV);
 	}
 }
@@ -541,7 +541,7 @@ int __real_pxt_port_log_write_at(
 int __wrap_pxt_port_log_write_at(
     struct pxt_port_log *log, uint64_t offset, const void *data, size_t bytes, size_t *done);
 
-/* Before, in the middle of, or behind the write that comes when @writes_until is 0. */
+/* Before, in the middle of, or after the write that comes when @writes_until is 0. */
 enum {
 	BEFORE,
 	MIDDLE,
@@ -555,7 +555,7 @@ static int crash_by;
 
 static void crash_now(void)
 {
-	atomic_store(&scene_notes->mark, 1u);
+	atomic_store(&fixture_notes->mark, 1u);
 	if (crash_by == A_FAULT)
 		*nowhere = 1;
 	else
@@ -579,18 +579,18 @@ int __wrap_pxt_port_log_write_at(
 	return error;
 }
 
-static int crash_at_write(const struct scene *scene)
+static int crash_at_write(const struct fixture *fixture)
 {
 	trace_event_id_t more;
 
 	/* Something to be told at the end. */
 	(void)posix_trace_eventid_open("crash_more", &more);
-	crash_place = scene->argument % PLACES;
+	crash_place = fixture->argument % PLACES;
 	crash_by = SIGABRT;
-	writes_until = scene->argument / PLACES;
-	(void)posix_trace_flush(scene_stream);
-	scene_trace(5);
-	(void)posix_trace_shutdown(scene_stream);
+	writes_until = fixture->argument / PLACES;
+	(void)posix_trace_flush(fixture_stream);
+	fixture_trace(5);
+	(void)posix_trace_shutdown(fixture_stream);
 	return 0;
 }
 
@@ -601,24 +601,24 @@ static void a_write_that_was_interrupted_is_done_again_and_the_log_completed(voi
 		POSIX_TRACE_UNTIL_FULL };
 
 	for (size_t i = 0; i < 3; i++) {
-		struct scene scene = { .stream_policy = POSIX_TRACE_LOOP,
+		struct fixture fixture = { .stream_policy = POSIX_TRACE_LOOP,
 			.log_policy = policies[i],
 			.act = crash_at_write };
 
-		for (;; scene.argument++) {
-			int status = scene_play(&scene);
+		for (;; fixture.argument++) {
+			int status = fixture_play(&fixture);
 			struct posix_trace_loginfo_np info;
 
-			if (!atomic_load(&scene_notes->mark)) {
+			if (!atomic_load(&fixture_notes->mark)) {
 				PXT_EQ(status, 0);
 				break;
 			}
 			expect_signal(status, SIGABRT);
 			/* A trailer that was on its way says nothing of a signal. */
 			get_info(&info);
-			scene_expect_whole(&scene, info.posix_signal_np);
+			fixture_expect_whole(&fixture, info.posix_signal_np);
 		}
-		CU_ASSERT(scene.argument >= 4 * PLACES);
+		CU_ASSERT(fixture.argument >= 4 * PLACES);
 	}
 }
 
@@ -628,36 +628,36 @@ static void *crash_in_a_write(void *argument)
 	crash_place = MIDDLE;
 	crash_by = SIGABRT;
 	writes_until = 0;
-	(void)posix_trace_flush(scene_stream);
+	(void)posix_trace_flush(fixture_stream);
 	return NULL;
 }
 
-static int crash_beside_a_write(const struct scene *scene)
+static int crash_beside_a_write(const struct fixture *fixture)
 {
 	pthread_t thread;
 
 	PXT_CHILD_CHECK(pthread_create(&thread, NULL, crash_in_a_write, NULL) == 0);
-	while (!atomic_load(&scene_notes->mark))
+	while (!atomic_load(&fixture_notes->mark))
 		(void)sched_yield();
-	return fault(scene);
+	return fault(fixture);
 }
 
 /* Whoever of them has the turn: the other one cannot have it. */
 static void two_threads_crash_and_the_one_in_the_middle_of_a_write_completes_the_log(void)
 {
 	for (int round = 0; round < 5; round++) {
-		struct scene scene = { .stream_policy = POSIX_TRACE_LOOP,
+		struct fixture fixture = { .stream_policy = POSIX_TRACE_LOOP,
 			.log_policy = POSIX_TRACE_APPEND,
 			.act = crash_beside_a_write,
 			.impatient = true };
-		int status = scene_play(&scene);
+		int status = fixture_play(&fixture);
 
 		CU_ASSERT(WIFSIGNALED(status) && WTERMSIG(status) != SIGALRM);
-		scene_expect_whole(&scene, SIGABRT);
+		fixture_expect_whole(&fixture, SIGABRT);
 	}
 }
 
-static int survive_in_a_write(const struct scene *scene)
+static int survive_in_a_write(const struct fixture *fixture)
 {
 	static const int signals[] = { SIGTERM };
 	bool in_flush;
@@ -665,119 +665,119 @@ static int survive_in_a_write(const struct scene *scene)
 
 	(void)signal(SIGTERM, do_nothing);
 	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(signals, 1) == 0);
-	crash_place = scene->argument % PLACES;
+	crash_place = fixture->argument % PLACES;
 	crash_by = SIGTERM;
-	writes_until = scene->argument / PLACES;
-	error = posix_trace_flush(scene_stream);
-	PXT_CHILD_CHECK(error == (atomic_load(&scene_notes->mark) ? ECANCELED : 0));
-	in_flush = atomic_load(&scene_notes->mark);
-	error = posix_trace_shutdown(scene_stream);
-	PXT_CHILD_CHECK(error == (atomic_load(&scene_notes->mark) && !in_flush ? ECANCELED : 0));
+	writes_until = fixture->argument / PLACES;
+	error = posix_trace_flush(fixture_stream);
+	PXT_CHILD_CHECK(error == (atomic_load(&fixture_notes->mark) ? ECANCELED : 0));
+	in_flush = atomic_load(&fixture_notes->mark);
+	error = posix_trace_shutdown(fixture_stream);
+	PXT_CHILD_CHECK(error == (atomic_load(&fixture_notes->mark) && !in_flush ? ECANCELED : 0));
 	return 0;
 }
 
 static void a_flush_that_survives_the_handler_writes_nothing_behind_the_logs_end(void)
 {
-	struct scene scene = { .stream_policy = POSIX_TRACE_LOOP,
+	struct fixture fixture = { .stream_policy = POSIX_TRACE_LOOP,
 		.log_policy = POSIX_TRACE_APPEND,
 		.act = survive_in_a_write };
 	struct posix_trace_loginfo_np info;
 
-	for (;; scene.argument++) {
-		PXT_EQ(scene_play(&scene), 0);
-		if (!atomic_load(&scene_notes->mark))
+	for (;; fixture.argument++) {
+		PXT_EQ(fixture_play(&fixture), 0);
+		if (!atomic_load(&fixture_notes->mark))
 			break;
 		get_info(&info);
-		scene_expect_whole(&scene, info.posix_signal_np);
+		fixture_expect_whole(&fixture, info.posix_signal_np);
 	}
-	CU_ASSERT(scene.argument > PLACES);
+	CU_ASSERT(fixture.argument > PLACES);
 }
 
 /* In the write that the handler itself makes. */
-static int crash_in_the_handler(const struct scene *scene)
+static int crash_in_the_handler(const struct fixture *fixture)
 {
 	crash_place = BEFORE;
-	crash_by = scene->argument;
+	crash_by = fixture->argument;
 	writes_until = 0;
 	return raise(SIGFPE);
 }
 
 static void a_crash_of_the_handler_ends_the_process_at_once(void)
 {
-	struct scene scene = plain;
+	struct fixture fixture = plain;
 	trace_id_t log;
 
-	scene.act = crash_in_the_handler;
-	scene.argument = A_FAULT;
-	expect_signal(scene_play(&scene), SIGSEGV);
-	CU_ASSERT(scene_took_ms < 10000);
-	PXT_EQ(scene_open(&log), EINVAL);
+	fixture.act = crash_in_the_handler;
+	fixture.argument = A_FAULT;
+	expect_signal(fixture_play(&fixture), SIGSEGV);
+	CU_ASSERT(fixture_took_ms < 10000);
+	PXT_EQ(fixture_open(&log), EINVAL);
 	/* What was only sent waits until the handler is done. */
-	scene.argument = SIGSEGV;
-	CU_ASSERT(WIFSIGNALED(scene_play(&scene)));
-	scene_expect_whole(&scene, SIGFPE);
+	fixture.argument = SIGSEGV;
+	CU_ASSERT(WIFSIGNALED(fixture_play(&fixture)));
+	fixture_expect_whole(&fixture, SIGFPE);
 }
 
 /* ---- Devices ---- */
 
 /* A pipe with a reader that reads nothing. */
-static int fill_the_pipe(const struct scene *scene)
+static int fill_the_pipe(const struct fixture *fixture)
 {
-	scene_trace(3000);
-	return fault(scene);
+	fixture_trace(3000);
+	return fault(fixture);
 }
 
 static void a_device_that_takes_nothing_holds_the_process_a_few_seconds_at_most(void)
 {
-	struct scene scene = { .stream_policy = POSIX_TRACE_LOOP,
+	struct fixture fixture = { .stream_policy = POSIX_TRACE_LOOP,
 		.log_policy = POSIX_TRACE_APPEND,
 		.stream_bytes = 262144,
 		.act = fill_the_pipe };
 	int ends[2];
 
 	PXT_EQ_FATAL(pipe(ends), 0);
-	scene.fd = ends[1];
-	expect_signal(scene_play(&scene), SIGSEGV);
-	CU_ASSERT(scene_took_ms < 20000);
+	fixture.fd = ends[1];
+	expect_signal(fixture_play(&fixture), SIGSEGV);
+	CU_ASSERT(fixture_took_ms < 20000);
 	(void)close(ends[0]);
 	(void)close(ends[1]);
 }
 
-static int fault_behind_the_other_end(const struct scene *scene)
+static int fault_behind_the_other_end(const struct fixture *fixture)
 {
-	return shutdown(scene->fd, SHUT_RDWR) == 0 ? fault(scene) : 1;
+	return shutdown(fixture->fd, SHUT_RDWR) == 0 ? fault(fixture) : 1;
 }
 
 static void a_device_that_is_gone_does_not_change_the_signal(void)
 {
-	struct scene scene = { .stream_policy = POSIX_TRACE_LOOP,
+	struct fixture fixture = { .stream_policy = POSIX_TRACE_LOOP,
 		.log_policy = POSIX_TRACE_APPEND,
 		.act = fault_behind_the_other_end };
 	int ends[2];
 
 	PXT_EQ_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-	scene.fd = ends[1];
-	expect_signal(scene_play(&scene), SIGSEGV);
+	fixture.fd = ends[1];
+	expect_signal(fixture_play(&fixture), SIGSEGV);
 	(void)close(ends[0]);
 	(void)close(ends[1]);
 }
 
 /* ---- Children ---- */
 
-static int crash_in_a_child(const struct scene *scene)
+static int crash_in_a_child(const struct fixture *fixture)
 {
 	int status = 0;
 	pid_t child = fork();
 
 	if (child == 0)
-		_exit(fault(scene));
+		_exit(fault(fixture));
 	PXT_CHILD_CHECK(waitpid(child, &status, 0) == child);
 	PXT_CHILD_CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
-	scene_trace(5);
+	fixture_trace(5);
 	return 0;
 }
 
-static int crash_in_a_vfork_child(const struct scene *scene)
+static int crash_in_a_vfork_child(const struct fixture *fixture)
 {
 	int status = 0;
 	pid_t child = vfork();
@@ -786,47 +786,47 @@ static int crash_in_a_vfork_child(const struct scene *scene)
 		_exit(kill(getpid(), SIGSEGV)); /* raise() may mean the thread it was */
 	PXT_CHILD_CHECK(waitpid(child, &status, 0) == child);
 	PXT_CHILD_CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
-	scene_trace(5);
-	return scene->argument ? fault(scene) : 0;
+	fixture_trace(5);
+	return fixture->argument ? fault(fixture) : 0;
 }
 
 /* PROC-11, DEC-34, DEC-23 */
 static void the_crash_of_a_child_leaves_its_parents_log_alone(void)
 {
-	struct scene scene = plain;
+	struct fixture fixture = plain;
 
-	scene.act = crash_in_a_child;
-	PXT_EQ(scene_play(&scene), 0);
-	scene_expect_whole(&scene, 0);
-	scene.act = crash_in_a_vfork_child;
-	PXT_EQ(scene_play(&scene), 0);
-	scene_expect_whole(&scene, 0);
-	scene.argument = 1;
-	expect_signal(scene_play(&scene), SIGSEGV);
-	scene_expect_whole(&scene, SIGSEGV);
+	fixture.act = crash_in_a_child;
+	PXT_EQ(fixture_play(&fixture), 0);
+	fixture_expect_whole(&fixture, 0);
+	fixture.act = crash_in_a_vfork_child;
+	PXT_EQ(fixture_play(&fixture), 0);
+	fixture_expect_whole(&fixture, 0);
+	fixture.argument = 1;
+	expect_signal(fixture_play(&fixture), SIGSEGV);
+	fixture_expect_whole(&fixture, SIGSEGV);
 }
 
 /* ---- Core files ---- */
 
-static int dump(const struct scene *scene)
+static int dump(const struct fixture *fixture)
 {
 	const struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
 
 	(void)setrlimit(RLIMIT_CORE, &all);
 	(void)chdir("/nonexistent");
-	return fault(scene);
+	return fault(fixture);
 }
 
 static void the_system_dumps_core_as_it_would_without_the_handler(void)
 {
-	struct scene scene = plain;
+	struct fixture fixture = plain;
 	int with;
 	int without;
 
-	scene.act = dump;
-	with = scene_play(&scene);
-	scene.unwatched = true;
-	without = scene_play(&scene);
+	fixture.act = dump;
+	with = fixture_play(&fixture);
+	fixture.unwatched = true;
+	without = fixture_play(&fixture);
 	PXT_EQ(with, without);
 }
 

@@ -13,7 +13,7 @@
  *
  *	target 0         a hundred cycles before midnight: their p99 is the 99th of them
  *	target 1         from cycle 118 to 119 lost a lock_free and the next lock_held, which would make
- *	                 one long span of two; and its last records, behind which no event stands
+ *	                 one long span of two; and its last records, after which no event is
  *	target 2         was silent for 7 s
  *	each target n    cycle 100: "logger" holds the lock for 61 ms + n us; nothing waits longer
  *	13, 33, 53, ...  work ten times as long as their sisters

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls.h - the C library's calls that port/posix makes, of which the n-th fails.  They stand
+ * calls.h - the C library's calls that port/posix makes, of which the n-th fails.  They are
  * before the real ones (--wrap, calls.options).  Counted are those of the library's own threads,
  * and of others between calls_enter() and calls_leave().
  */

@@ -5,9 +5,9 @@
  * (cases.h) against the headers.
  */
 #include "fakes/fakes.h"
+#include "fixture.h"
 #include "left.h"
 #include "port/port.h"
-#include "scene.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -17,7 +17,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* How long a case and the calls behind it may take: a lock that nobody gives back takes longer. */
+/* How long a case and the calls after it may take: a lock that nobody gives back takes longer. */
 #define SECONDS 20
 
 #define HOW(function, error, how, ...)                                                             \
@@ -83,13 +83,13 @@ static void run(const struct row *row)
 
 	running = row;
 	(void)alarm(SECONDS);
-	(void)scene_changed_errno();
+	(void)fixture_changed_errno();
 	(void)pxt_drain(env.stream, env.id);
 	memset(&out, STALE, sizeof(out));
 	error = row->run();
 	PXT_CHECK(error == row->error, "%s, %s, %s: %d", row->function, row->name, row->how, error);
-	PXT_CHECK(!scene_changed_errno(), "%s, %s, %s: errno was changed", row->function, row->name,
-	    row->how);
+	PXT_CHECK(!fixture_changed_errno(), "%s, %s, %s: errno was changed", row->function,
+	    row->name, row->how);
 	PXT_CHECK(!row->alone || nothing_stored(), "%s, %s, %s: stored a result", row->function,
 	    row->name, row->how);
 	PXT_CHECK(memcmp(&good, &env.good, sizeof(good)) == 0, "%s, %s, %s: changed its argument",
@@ -110,7 +110,7 @@ static void run_and_compare(const struct row *row)
 	run(row);
 	PXT_CHECK(left_again(&before, what, sizeof(what)), "%s, %s, %s: %s", row->function,
 	    row->name, row->how, what);
-	PXT_CHECK(scene_serves(), "%s, %s, %s: what comes next fails", row->function, row->name,
+	PXT_CHECK(fixture_serves(), "%s, %s, %s: what comes next fails", row->function, row->name,
 	    row->how);
 	(void)alarm(0);
 }
@@ -119,10 +119,10 @@ static void run_and_compare(const struct row *row)
 static void a_call_that_fails_leaves_nothing_behind(void)
 {
 	(void)signal(SIGALRM, too_long);
-	scene_open();
+	fixture_open();
 	for (size_t i = 0; i < ROWS; i++)
 		run_and_compare(&rows[i]);
-	scene_close();
+	fixture_close();
 }
 
 /* Of each kind that has nothing to do with names in the file system. */
@@ -132,7 +132,7 @@ static void thirty_two_creations_that_fail_keep_no_descriptor(void)
 	char what[256];
 	int error = 0;
 
-	scene_open();
+	fixture_open();
 	before = left_now();
 	for (size_t i = 0; i < ROWS; i++) {
 		if (strcmp(rows[i].function, "posix_trace_create_withlog") != 0 ||
@@ -143,7 +143,7 @@ static void thirty_two_creations_that_fail_keep_no_descriptor(void)
 		PXT_CHECK(error == 0, "%s, %s", rows[i].name, rows[i].how);
 	}
 	PXT_CHECK(left_again(&before, what, sizeof(what)), "%s", what);
-	scene_close();
+	fixture_close();
 }
 
 /* A stranger's number is asked for in the same way as a relative's. */
@@ -165,7 +165,7 @@ static void asking_whether_a_process_lives_keeps_no_descriptor(void)
 static int role(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[0], "first") == 0)
-		return scene_first(argv[1]);
+		return fixture_first(argv[1]);
 	if (argc < 1 || strcmp(argv[0], "cases") != 0)
 		return 2;
 	for (size_t i = 0; i < ROWS; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * left.h - what a process has at a moment, as far as a call of the library can leave something
- * behind: descriptors, threads, memory, locks.  Linked with the fakes, which count for it.
+ * after: descriptors, threads, memory, locks.  Linked with the fakes, which count for it.
  */
 #ifndef FAILING_LEFT_H
 #define FAILING_LEFT_H

@@ -7,7 +7,7 @@
 #define _GNU_SOURCE
 #include "port/port.h"
 #include "calls.h"
-#include "format/door.h"
+#include "format/ctlsock.h"
 #include "left.h"
 #include "port/port_file.h"
 #include "port/port_filemap.h"
@@ -39,41 +39,41 @@ static struct {
 	int pair[2];
 	int listener;
 	int caller;
-	char path[PXT_DOOR_PATH];
+	char path[PXT_CTLSOCK_PATH];
 	struct pxt_port_place place;
-} scene;
+} fixture;
 
 static unsigned char bytes[BYTES];
 static unsigned char back[BYTES];
 
-static void scene_open(void)
+static void fixture_open(void)
 {
-	memset(&scene, 0, sizeof(scene));
+	memset(&fixture, 0, sizeof(fixture));
 	for (unsigned i = 0; i < BYTES; i++)
 		bytes[i] = (unsigned char)(i * 7u);
-	scene.file = memfd_create("port", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	CU_ASSERT_FATAL(scene.file >= 3);
-	CU_ASSERT_FATAL(pipe2(scene.pipe, O_CLOEXEC | O_NONBLOCK) == 0);
-	CU_ASSERT_FATAL(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, scene.pair) == 0);
-	(void)snprintf(scene.path, sizeof(scene.path), "%s/place", pxt_temp_folder());
-	(void)unlink(scene.path);
-	PXT_EQ_FATAL(pxt_port_local_listen(scene.path, &scene.listener, &scene.place), 0);
-	PXT_EQ_FATAL(pxt_port_local_connect(scene.path, 1000, &scene.caller), 0);
+	fixture.file = memfd_create("port", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	CU_ASSERT_FATAL(fixture.file >= 3);
+	CU_ASSERT_FATAL(pipe2(fixture.pipe, O_CLOEXEC | O_NONBLOCK) == 0);
+	CU_ASSERT_FATAL(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fixture.pair) == 0);
+	(void)snprintf(fixture.path, sizeof(fixture.path), "%s/place", pxt_temp_folder());
+	(void)unlink(fixture.path);
+	PXT_EQ_FATAL(pxt_port_local_listen(fixture.path, &fixture.listener, &fixture.place), 0);
+	PXT_EQ_FATAL(pxt_port_local_connect(fixture.path, 1000, &fixture.caller), 0);
 }
 
-static void scene_close(void)
+static void fixture_close(void)
 {
-	(void)close(scene.file);
-	(void)close(scene.pipe[0]);
-	(void)close(scene.pipe[1]);
-	(void)close(scene.pair[0]);
-	(void)close(scene.pair[1]);
-	(void)close(scene.caller);
-	(void)close(scene.listener);
-	(void)unlink(scene.path);
+	(void)close(fixture.file);
+	(void)close(fixture.pipe[0]);
+	(void)close(fixture.pipe[1]);
+	(void)close(fixture.pair[0]);
+	(void)close(fixture.pair[1]);
+	(void)close(fixture.caller);
+	(void)close(fixture.listener);
+	(void)unlink(fixture.path);
 }
 
-/* The faults are for what stands in the brackets alone. */
+/* The faults are for what is in the brackets alone. */
 static void faults_on(void)
 {
 	calls_enter();
@@ -96,7 +96,7 @@ static int watched(int error)
 static int log_open(void)
 {
 	struct pxt_port_log log;
-	int error = TRY(pxt_port_log_open(&log, scene.file));
+	int error = TRY(pxt_port_log_open(&log, fixture.file));
 
 	if (error)
 		return error;
@@ -104,7 +104,7 @@ static int log_open(void)
 	return log.kind == PXT_LOG_FILE && log.fd >= 3 ? 0 : WRONG;
 }
 
-/* What came through the pipe, or stands in the file from @at on, are the bytes. */
+/* What came through the pipe, or is in the file from @at on, are the bytes. */
 static bool arrived(int fd, off_t at)
 {
 	memset(back, 0, sizeof(back));
@@ -124,31 +124,33 @@ static int written(int error, size_t done, int fd, off_t at)
 
 static int log_write(void)
 {
-	struct pxt_port_log log = { .fd = scene.pipe[1], .kind = PXT_LOG_SEQUENTIAL, .piece = 512 };
+	struct pxt_port_log log = {
+		.fd = fixture.pipe[1], .kind = PXT_LOG_SEQUENTIAL, .piece = 512
+	};
 	size_t done = 0;
 	int error = TRY(pxt_port_log_write(&log, bytes, BYTES, &done));
 
-	return written(error, done, scene.pipe[0], -1);
+	return written(error, done, fixture.pipe[0], -1);
 }
 
 static int log_write_hurried(void)
 {
 	struct pxt_port_log log = {
-		.fd = scene.pipe[1], .kind = PXT_LOG_SEQUENTIAL, .piece = 512, .hurried = true
+		.fd = fixture.pipe[1], .kind = PXT_LOG_SEQUENTIAL, .piece = 512, .hurried = true
 	};
 	size_t done = 0;
 	int error = TRY(pxt_port_log_write(&log, bytes, BYTES, &done));
 
-	return written(error, done, scene.pipe[0], -1);
+	return written(error, done, fixture.pipe[0], -1);
 }
 
 static int log_write_at(void)
 {
-	struct pxt_port_log log = { .fd = scene.file, .kind = PXT_LOG_FILE };
+	struct pxt_port_log log = { .fd = fixture.file, .kind = PXT_LOG_FILE };
 	size_t done = 0;
 	int error = TRY(pxt_port_log_write_at(&log, 77, bytes, BYTES, &done));
 
-	return written(error, done, scene.file, 77);
+	return written(error, done, fixture.file, 77);
 }
 
 static off_t size_of(int fd)
@@ -160,15 +162,15 @@ static off_t size_of(int fd)
 
 static int log_truncate(void)
 {
-	struct pxt_port_log log = { .fd = scene.file, .kind = PXT_LOG_FILE };
+	struct pxt_port_log log = { .fd = fixture.file, .kind = PXT_LOG_FILE };
 	int error = TRY(pxt_port_log_truncate(&log, 99));
 
-	return error ? error : size_of(scene.file) == 99 ? 0 : WRONG;
+	return error ? error : size_of(fixture.file) == 99 ? 0 : WRONG;
 }
 
 static int log_may_truncate(void)
 {
-	struct pxt_port_log log = { .fd = scene.file, .kind = PXT_LOG_FILE };
+	struct pxt_port_log log = { .fd = fixture.file, .kind = PXT_LOG_FILE };
 
 	return TRY(pxt_port_log_may_truncate(&log));
 }
@@ -178,7 +180,7 @@ static int log_may_truncate(void)
 static int file_open(void)
 {
 	struct pxt_port_file file;
-	int error = TRY(pxt_port_file_open(&file, scene.file));
+	int error = TRY(pxt_port_file_open(&file, fixture.file));
 
 	if (error)
 		return error;
@@ -188,7 +190,7 @@ static int file_open(void)
 
 static int file_size(void)
 {
-	const struct pxt_port_file file = { .fd = scene.file };
+	const struct pxt_port_file file = { .fd = fixture.file };
 	uint64_t size = 1;
 	int error = TRY(pxt_port_file_size(&file, &size));
 
@@ -197,11 +199,11 @@ static int file_size(void)
 
 static int file_read(void)
 {
-	const struct pxt_port_file file = { .fd = scene.file };
+	const struct pxt_port_file file = { .fd = fixture.file };
 	size_t done = 0;
 	int error;
 
-	if (pwrite(scene.file, bytes, BYTES, 0) != (ssize_t)BYTES)
+	if (pwrite(fixture.file, bytes, BYTES, 0) != (ssize_t)BYTES)
 		return WRONG;
 	memset(back, 0, sizeof(back));
 	error = TRY(pxt_port_file_read(&file, 5, back, BYTES, &done));
@@ -214,9 +216,9 @@ static int file_read(void)
 
 static int filemap_extend(void)
 {
-	int error = TRY(pxt_port_filemap_extend(scene.file, 8192));
+	int error = TRY(pxt_port_filemap_extend(fixture.file, 8192));
 
-	return error ? error : size_of(scene.file) == 8192 ? 0 : WRONG;
+	return error ? error : size_of(fixture.file) == 8192 ? 0 : WRONG;
 }
 
 static int filemap(void)
@@ -224,9 +226,9 @@ static int filemap(void)
 	void *memory = NULL;
 	int error;
 
-	if (ftruncate(scene.file, 8192) != 0)
+	if (ftruncate(fixture.file, 8192) != 0)
 		return WRONG;
-	error = TRY(pxt_port_filemap(scene.file, 8192, false, &memory));
+	error = TRY(pxt_port_filemap(fixture.file, 8192, false, &memory));
 	if (!error)
 		pxt_port_free(memory, 8192);
 	return error;
@@ -234,15 +236,15 @@ static int filemap(void)
 
 static int filemap_cut(void)
 {
-	if (ftruncate(scene.file, 8192) != 0)
+	if (ftruncate(fixture.file, 8192) != 0)
 		return WRONG;
-	DO(pxt_port_filemap_cut(scene.file));
-	return size_of(scene.file) == 0 ? 0 : GONE_1;
+	DO(pxt_port_filemap_cut(fixture.file));
+	return size_of(fixture.file) == 0 ? 0 : GONE_1;
 }
 
 static int filemap_check(void)
 {
-	return TRY(pxt_port_filemap_check(scene.file));
+	return TRY(pxt_port_filemap_check(fixture.file));
 }
 
 /* ---- Other processes ---- */
@@ -271,15 +273,15 @@ static int bell_open(void)
 	return closed(error, fd);
 }
 
-/* Behind an error there is nothing at the path either. */
+/* After an error there is nothing at the path either. */
 static int local_listen(void)
 {
 	struct pxt_port_place place;
-	char path[PXT_DOOR_PATH + 8u];
+	char path[PXT_CTLSOCK_PATH + 8u];
 	int fd = -1;
 	int error;
 
-	(void)snprintf(path, sizeof(path), "%s.2", scene.path);
+	(void)snprintf(path, sizeof(path), "%s.2", fixture.path);
 	error = TRY(pxt_port_local_listen(path, &fd, &place));
 	error = closed(error, fd);
 	if (unlink(path) == 0 && error)
@@ -290,7 +292,7 @@ static int local_listen(void)
 static int local_connect(void)
 {
 	int fd = -1;
-	int error = TRY(pxt_port_local_connect(scene.path, 1000, &fd));
+	int error = TRY(pxt_port_local_connect(fixture.path, 1000, &fd));
 
 	return closed(error, fd);
 }
@@ -299,7 +301,7 @@ static int local_accept(void)
 {
 	int32_t pid = 0;
 	int fd = -1;
-	int error = TRY(pxt_port_local_accept(scene.listener, &fd, &pid));
+	int error = TRY(pxt_port_local_accept(fixture.listener, &fd, &pid));
 
 	if (!error && pid != getpid())
 		return WRONG;
@@ -308,12 +310,12 @@ static int local_accept(void)
 
 static int local_send(void)
 {
-	struct pxt_port_passed passed = { .count = 1, .fd = { scene.file } };
-	int error = TRY(pxt_port_local_send(scene.pair[0], bytes, 100, &passed));
+	struct pxt_port_passed passed = { .count = 1, .fd = { fixture.file } };
+	int error = TRY(pxt_port_local_send(fixture.pair[0], bytes, 100, &passed));
 
 	if (error)
 		return error;
-	return recv(scene.pair[1], back, 100, MSG_DONTWAIT) == 100 ? 0 : WRONG;
+	return recv(fixture.pair[1], back, 100, MSG_DONTWAIT) == 100 ? 0 : WRONG;
 }
 
 static int received(int error, size_t length, struct pxt_port_passed *passed)
@@ -328,9 +330,9 @@ static int received(int error, size_t length, struct pxt_port_passed *passed)
 
 static void say_something(void)
 {
-	const struct pxt_port_passed passed = { .count = 1, .fd = { scene.file } };
+	const struct pxt_port_passed passed = { .count = 1, .fd = { fixture.file } };
 
-	PXT_EQ(pxt_port_local_send(scene.pair[0], bytes, 100, &passed), 0);
+	PXT_EQ(pxt_port_local_send(fixture.pair[0], bytes, 100, &passed), 0);
 }
 
 static int local_receive(void)
@@ -340,7 +342,7 @@ static int local_receive(void)
 	int error;
 
 	say_something();
-	error = TRY(pxt_port_local_receive(scene.pair[1], back, BYTES, &length, &passed));
+	error = TRY(pxt_port_local_receive(fixture.pair[1], back, BYTES, &length, &passed));
 	return received(error, length, &passed);
 }
 
@@ -351,7 +353,7 @@ static int local_await(void)
 	int error;
 
 	say_something();
-	error = TRY(pxt_port_local_await(scene.pair[1], back, BYTES, 1000, &length, &passed));
+	error = TRY(pxt_port_local_await(fixture.pair[1], back, BYTES, 1000, &length, &passed));
 	return received(error, length, &passed);
 }
 
@@ -361,7 +363,7 @@ static int local_await_silence(void)
 	struct pxt_port_passed passed;
 	size_t length = 0;
 	long long begun = pxt_now_ns();
-	int error = TRY(pxt_port_local_await(scene.pair[1], back, BYTES, 5, &length, &passed));
+	int error = TRY(pxt_port_local_await(fixture.pair[1], back, BYTES, 5, &length, &passed));
 
 	if (error == ETIMEDOUT)
 		error = pxt_now_ns() - begun >= 3000000 ? 0 : GONE_1;
@@ -370,7 +372,7 @@ static int local_await_silence(void)
 
 static int local_reserve(void)
 {
-	int fd = TRY(pxt_port_local_reserve(scene.path, 1000));
+	int fd = TRY(pxt_port_local_reserve(fixture.path, 1000));
 
 	if (fd < 0)
 		return GONE_1;
@@ -381,35 +383,35 @@ static int local_reserve(void)
 static int local_look(void)
 {
 	struct pxt_port_place place = { 0, 0 };
-	int error = TRY(pxt_port_local_look(scene.path, &place));
+	int error = TRY(pxt_port_local_look(fixture.path, &place));
 
-	return error ? error : pxt_port_same_place(&place, &scene.place) ? 0 : WRONG;
+	return error ? error : pxt_port_same_place(&place, &fixture.place) ? 0 : WRONG;
 }
 
 static int local_remove(void)
 {
-	int error = TRY(pxt_port_local_remove(scene.path, &scene.place));
+	int error = TRY(pxt_port_local_remove(fixture.path, &fixture.place));
 
-	return error ? error : access(scene.path, F_OK) != 0 ? 0 : WRONG;
+	return error ? error : access(fixture.path, F_OK) != 0 ? 0 : WRONG;
 }
 
 static int local_takes_log(void)
 {
-	return TRY(pxt_port_local_takes_log(scene.file)) ? 0 : GONE_1;
+	return TRY(pxt_port_local_takes_log(fixture.file)) ? 0 : GONE_1;
 }
 
 static int local_which(void)
 {
 	struct pxt_port_place place;
 
-	return TRY(pxt_port_local_which(scene.file, &place)) ? 0 : GONE_1;
+	return TRY(pxt_port_local_which(fixture.file, &place)) ? 0 : GONE_1;
 }
 
 /* Something is ready, and is seen so, also where the wait itself failed. */
 static int local_watch(void)
 {
-	struct pxt_port_watch watch[3] = { { .fd = scene.listener }, { .fd = -1, .ready = true },
-		{ .fd = scene.pair[0], .ready = true } };
+	struct pxt_port_watch watch[3] = { { .fd = fixture.listener }, { .fd = -1, .ready = true },
+		{ .fd = fixture.pair[0], .ready = true } };
 
 	DO(pxt_port_local_watch(watch, 3, 1000));
 	if (watch[1].ready || watch[2].ready)
@@ -614,7 +616,7 @@ static unsigned fail_one(const struct function *function, int call, unsigned n, 
 	int got;
 	int want = call < 0 ? 0 : wanted(function, call, error);
 
-	scene_open();
+	fixture_open();
 	before = left_now();
 	arm(call, n, error);
 	got = function->run();
@@ -627,7 +629,7 @@ static unsigned fail_one(const struct function *function, int call, unsigned n, 
 	    call < 0 ? "none" : calls_names[call], error, got, want);
 	PXT_CHECK(left_same(&before, &after), "%s: call %u of %s fails with %d: something is left",
 	    function->name, n, call < 0 ? "none" : calls_names[call], error);
-	scene_close();
+	fixture_close();
 	return made;
 }
 

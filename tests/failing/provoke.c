@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* provoke.c - how streams and their output come to fail. */
 #define _GNU_SOURCE /* F_SETPIPE_SZ, memfd_create */
-#include "scene.h"
+#include "fixture.h"
 
 #include "core/process/directory.h"
 #include "fakes/fakes.h"
@@ -75,7 +75,7 @@ static int new_process(int (*body)(void))
 	char what[256];
 	int error = body();
 
-	if (scene_changed_errno())
+	if (fixture_changed_errno())
 		return 200;
 	if (!left_again(&before, what, sizeof(what))) {
 		(void)fprintf(stderr, "  %s\n", what);
@@ -138,7 +138,7 @@ static int create_without_memory(void)
 	return error;
 }
 
-int scene_first(const char *what)
+int fixture_first(const char *what)
 {
 	if (strcmp(what, "name") == 0)
 		return new_process(name_without_memory);
@@ -366,11 +366,11 @@ int without_descriptors(making *made)
 
 /* ---- Names ---- */
 
-static char socket_path[PXT_DOOR_PATH];
+static char socket_path[PXT_CTLSOCK_PATH];
 
 const char *ways_path(void)
 {
-	(void)snprintf(socket_path, sizeof(socket_path), "%s/door", pxt_temp_folder());
+	(void)snprintf(socket_path, sizeof(socket_path), "%s/ctlsock", pxt_temp_folder());
 	return socket_path;
 }
 
@@ -417,7 +417,7 @@ bool ways_nobody(bool nobody)
 
 int with_closed_folder(making *made)
 {
-	char path[PXT_DOOR_PATH];
+	char path[PXT_CTLSOCK_PATH];
 	int error;
 
 	(void)snprintf(path, sizeof(path), "%s/x", pxt_temp_folder());

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* reading.c - how reading streams and logs comes to fail, and attaching. */
 #define _GNU_SOURCE
-#include "scene.h"
+#include "fixture.h"
 
 #include "fakes/fakes.h"
 #include "format/logfmt.h"
@@ -387,9 +387,9 @@ static void listen_no_more(void)
 static void *answer(void *argument)
 {
 	int fd = accept(owner.listener, NULL, NULL);
-	struct pxt_door_reply reply = { .magic = PXT_DOOR_MAGIC,
+	struct pxt_ctlsock_reply reply = { .magic = PXT_CTLSOCK_MAGIC,
 		.version = owner.version,
-		.what = PXT_DOOR_ATTACH,
+		.what = PXT_CTLSOCK_ATTACH,
 		.error = owner.error };
 	char byte;
 

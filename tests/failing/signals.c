@@ -264,7 +264,7 @@ static void a_full_pipe_is_written_to_the_end(void)
 	PXT_EQ(CALL(posix_trace_stop(trid)), 0);
 	PXT_EQ(CALL(posix_trace_shutdown(trid)), 0);
 	storm_end();
-	/* A log that was cleared in a pipe begins behind its mark. */
+	/* A log that was cleared in a pipe begins after its mark. */
 	PXT_EQ(sink_end(&sink, numbered), 0);
 	PXT_CHECK(signals > 0, "no signal came");
 }
@@ -404,7 +404,7 @@ static void streams_logs_and_names_come_and_go(void)
 	char name[128];
 	int file = pxt_temp_file();
 
-	(void)snprintf(name, sizeof(name), "%s/door", pxt_temp_folder());
+	(void)snprintf(name, sizeof(name), "%s/ctlsock", pxt_temp_folder());
 	numbered = pxt_open_event("numbered");
 	storm_begin();
 	for (int i = 0; i < ROUNDS; i++)
@@ -438,7 +438,7 @@ static void attach_often(void *argument)
 			_exit(22);
 	}
 	storm_end();
-	guest_say(1);
+	producer_say(1);
 }
 
 /* LPT-31: signals on both sides. */
@@ -446,19 +446,19 @@ static void attachments_come_and_go(void)
 {
 	const struct owner_spec spec = { .stream_bytes = 65536 };
 	trace_id_t trid = owner_open(&spec);
-	struct guest guest = guest_begin(attach_often, NULL);
+	struct producer producer = producer_begin(attach_often, NULL);
 	static struct pxt_event events[600];
 	size_t count;
 
 	numbered = pxt_open_event("numbered");
 	storm_begin();
-	PXT_EQ(guest_told(&guest), 1);
+	PXT_EQ(producer_told(&producer), 1);
 	storm_end();
 	count = owner_collect(trid, events, (size_t)ROUNDS, 5000);
 	PXT_EQ(count, ROUNDS);
 	for (size_t i = 0; i < count; i++)
 		PXT_EQ(events[i].data[0], i % 256);
-	guest_end(&guest);
+	producer_end(&producer);
 	owner_close(trid);
 }
 

@@ -2,7 +2,7 @@
 /*
  * system.c - each system call of the port fails at its n-th time, with each error of its manual:
  * whatever the library was about to do succeeds all the same or says a clear error, nothing is left
- * behind, the same works right afterwards, and a log has at least what was flushed.
+ * after, the same works right afterwards, and a log has at least what was flushed.
  */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "calls.h"
@@ -24,7 +24,7 @@
 #define HANGS_AFTER 20 /* seconds */
 
 /* What a scenario is given, and what it came to. */
-struct scene {
+struct fixture {
 	int file;      /* empty */
 	bool faulty;   /* a call may fail now */
 	int refused;   /* calls of the library that said an error, and ... */
@@ -32,7 +32,7 @@ struct scene {
 	const char *wrong;
 };
 
-/* What remains for good behind a scenario that ran twice. */
+/* What remains for good after a scenario that ran twice. */
 struct baseline {
 	struct left grown;
 	atomic_uint refused; /* runs in which the library said an error */
@@ -60,45 +60,45 @@ static struct baseline *baseline;
 static struct slot *slots;
 static struct slot *slot; /* of this child */
 
-static char door[128];  /* a stream's name that nobody has */
-static char owner[128]; /* one that another process has */
-static int whole_log;   /* a log to be read */
-static int nowhere;     /* takes everything */
+static char ctlsock[128]; /* a stream's name that nobody has */
+static char owner[128];   /* one that another process has */
+static int whole_log;     /* a log to be read */
+static int nowhere;       /* takes everything */
 
 #define EVENTS 150u
 #define FIRST  100u
 
-#define LIB(call) (calls_enter(), note(scene, (call)))
+#define LIB(call) (calls_enter(), note(fixture, (call)))
 
-static int note(struct scene *scene, int error)
+static int note(struct fixture *fixture, int error)
 {
 	calls_leave();
 	if (error) {
-		if (scene->refused < 8)
-			scene->errors[scene->refused] = error;
-		scene->refused++;
+		if (fixture->refused < 8)
+			fixture->errors[fixture->refused] = error;
+		fixture->refused++;
 	}
 	if (error < 0 || error > 133 || error == EINTR || error == EFAULT)
-		scene->wrong = "no clear error";
+		fixture->wrong = "no clear error";
 	return error;
 }
 
-static void calm(struct scene *scene)
+static void calm(struct fixture *fixture)
 {
 	atomic_store(&calls->which, -1);
-	scene->faulty = false;
+	fixture->faulty = false;
 }
 
-static void say(struct scene *scene, trace_event_id_t id, uint32_t from, uint32_t to)
+static void say(struct fixture *fixture, trace_event_id_t id, uint32_t from, uint32_t to)
 {
-	(void)scene;
+	(void)fixture;
 	calls_enter();
 	for (; from < to; from++)
 		posix_trace_event(id, &from, sizeof(from));
 	calls_leave();
 }
 
-static trace_event_id_t named(struct scene *scene)
+static trace_event_id_t named(struct fixture *fixture)
 {
 	trace_event_id_t id = POSIX_TRACE_UNNAMED_USEREVENT;
 
@@ -109,7 +109,7 @@ static trace_event_id_t named(struct scene *scene)
 /* ---- A log ---- */
 
 /* How many of the numbers 0, 1, 2, ... are there in their order; others make it wrong. */
-static uint32_t numbers(struct scene *scene, trace_id_t log, uint64_t *lost)
+static uint32_t numbers(struct fixture *fixture, trace_id_t log, uint64_t *lost)
 {
 	struct posix_trace_event_info event;
 	struct posix_trace_eventextra_np extra;
@@ -124,7 +124,7 @@ static uint32_t numbers(struct scene *scene, trace_id_t log, uint64_t *lost)
 		    log, &event, &number, sizeof(number), &len, &unavailable);
 
 		if (error)
-			scene->wrong = "the log cannot be read";
+			fixture->wrong = "the log cannot be read";
 		if (error || unavailable)
 			return count;
 		(void)posix_trace_eventinfo_getextra_np(&event, &extra);
@@ -132,43 +132,43 @@ static uint32_t numbers(struct scene *scene, trace_id_t log, uint64_t *lost)
 		if (event.posix_event_id < POSIX_TRACE_UNNAMED_USEREVENT)
 			continue;
 		if (number != count && *lost == 0)
-			scene->wrong = "an event is missing in the log, and not told as lost";
+			fixture->wrong = "an event is missing in the log, and not told as lost";
 		count++;
 	}
 }
 
-static void check_whole(struct scene *scene)
+static void check_whole(struct fixture *fixture)
 {
 	uint64_t lost;
 	trace_id_t log;
 
-	if (posix_trace_open(scene->file, &log) != 0) {
-		scene->wrong = "shutdown said 0, and the log is not complete";
+	if (posix_trace_open(fixture->file, &log) != 0) {
+		fixture->wrong = "shutdown said 0, and the log is not complete";
 		return;
 	}
-	if (numbers(scene, log, &lost) + lost < EVENTS)
-		scene->wrong = "events are missing";
+	if (numbers(fixture, log, &lost) + lost < EVENTS)
+		fixture->wrong = "events are missing";
 	(void)posix_trace_close(log);
 }
 
-static void check_flushed(struct scene *scene)
+static void check_flushed(struct fixture *fixture)
 {
 	uint64_t lost;
 	trace_id_t log;
 
-	if (posix_trace_open_growing_np(scene->file, &log, NULL) != 0) {
-		scene->wrong = "flush said 0, and the log cannot be opened";
+	if (posix_trace_open_growing_np(fixture->file, &log, NULL) != 0) {
+		fixture->wrong = "flush said 0, and the log cannot be opened";
 		return;
 	}
-	if (numbers(scene, log, &lost) + lost < FIRST)
-		scene->wrong = "what was flushed is missing";
+	if (numbers(fixture, log, &lost) + lost < FIRST)
+		fixture->wrong = "what was flushed is missing";
 	(void)posix_trace_close(log);
 }
 
-static void a_log(struct scene *scene)
+static void a_log(struct fixture *fixture)
 {
 	struct posix_trace_status_info status;
-	trace_event_id_t id = named(scene);
+	trace_event_id_t id = named(fixture);
 	trace_attr_t attr;
 	trace_id_t trid;
 	bool flushed;
@@ -178,33 +178,33 @@ static void a_log(struct scene *scene)
 	(void)posix_trace_attr_setstreamsize(&attr, 32768);
 	(void)posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH);
 	(void)posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
-	if (LIB(posix_trace_create_withlog(0, &attr, scene->file, &trid)) != 0)
+	if (LIB(posix_trace_create_withlog(0, &attr, fixture->file, &trid)) != 0)
 		return;
 	(void)LIB(posix_trace_start(trid));
-	say(scene, id, 0, FIRST);
+	say(fixture, id, 0, FIRST);
 	flushed = LIB(posix_trace_flush(trid)) == 0;
-	say(scene, id, FIRST, EVENTS);
+	say(fixture, id, FIRST, EVENTS);
 	(void)LIB(posix_trace_get_status(trid, &status));
 	(void)LIB(posix_trace_stop(trid));
 	whole = LIB(posix_trace_shutdown(trid)) == 0;
-	if (scene->faulty)
-		calm(scene);
+	if (fixture->faulty)
+		calm(fixture);
 	if (whole)
-		check_whole(scene);
+		check_whole(fixture);
 	else if (flushed)
-		check_flushed(scene);
+		check_flushed(fixture);
 }
 
 /* The same through a descriptor that is written to in order. */
-static void a_log_in_order(struct scene *scene)
+static void a_log_in_order(struct fixture *fixture)
 {
-	(void)fcntl(scene->file, F_SETFL, O_APPEND);
-	a_log(scene);
-	(void)fcntl(scene->file, F_SETFL, 0);
+	(void)fcntl(fixture->file, F_SETFL, O_APPEND);
+	a_log(fixture);
+	(void)fcntl(fixture->file, F_SETFL, 0);
 }
 
 /* Reads a log that another process has written. */
-static void reading(struct scene *scene)
+static void reading(struct fixture *fixture)
 {
 	struct posix_trace_event_info event;
 	struct posix_trace_logcheck_np result;
@@ -223,16 +223,16 @@ static void reading(struct scene *scene)
 		    log, &event, &number, sizeof(number), &len, &unavailable));
 		if (!error && !unavailable &&
 		    event.posix_event_id >= POSIX_TRACE_UNNAMED_USEREVENT && number != count++)
-			scene->wrong = "an event was passed over";
+			fixture->wrong = "an event was passed over";
 	} while (!error && !unavailable);
 	if (!error && count != EVENTS)
-		scene->wrong = "the end was told too early";
+		fixture->wrong = "the end was told too early";
 	(void)LIB(posix_trace_close(log));
 }
 
 /* ---- Streams that are read at once ---- */
 
-static uint32_t read_all(struct scene *scene, trace_id_t trid)
+static uint32_t read_all(struct fixture *fixture, trace_id_t trid)
 {
 	struct posix_trace_event_info event;
 	uint32_t count = 0;
@@ -247,21 +247,21 @@ static uint32_t read_all(struct scene *scene, trace_id_t trid)
 	return count;
 }
 
-static void finish(struct scene *scene, pid_t child)
+static void finish(struct fixture *fixture, pid_t child)
 {
 	int status = 0;
 
 	(void)waitpid(child, &status, 0);
 	if (!WIFEXITED(status))
-		scene->wrong = "the other process has crashed";
+		fixture->wrong = "the other process has crashed";
 	else if (WEXITSTATUS(status) != 0)
 		(void)LIB(WEXITSTATUS(status));
 }
 
 /* A black box that a child records into as well. */
-static void a_family(struct scene *scene)
+static void a_family(struct fixture *fixture)
 {
-	trace_event_id_t id = named(scene);
+	trace_event_id_t id = named(fixture);
 	trace_attr_t attr;
 	trace_id_t trid;
 	uint32_t count;
@@ -270,26 +270,26 @@ static void a_family(struct scene *scene)
 	(void)posix_trace_attr_init(&attr);
 	(void)posix_trace_attr_setstreamsize(&attr, 32768);
 	(void)posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED);
-	(void)posix_trace_attr_setfile_np(&attr, scene->file);
+	(void)posix_trace_attr_setfile_np(&attr, fixture->file);
 	if (LIB(posix_trace_create(0, &attr, &trid)) != 0)
 		return;
 	(void)LIB(posix_trace_start(trid));
-	say(scene, id, 0, 10);
+	say(fixture, id, 0, 10);
 	calls_enter();
 	child = fork();
 	calls_leave();
 	if (child == 0) {
-		trace_event_id_t own = named(scene);
+		trace_event_id_t own = named(fixture);
 
 		(void)LIB(posix_trace_thread_register_np());
-		say(scene, own, 10, 20);
-		_exit(scene->wrong ? 99 : 0);
+		say(fixture, own, 10, 20);
+		_exit(fixture->wrong ? 99 : 0);
 	}
-	finish(scene, child);
+	finish(fixture, child);
 	(void)LIB(posix_trace_stop(trid));
-	count = read_all(scene, trid);
-	if (!scene->refused && count < (scene->faulty ? 10 : 20))
-		scene->wrong = "events are missing";
+	count = read_all(fixture, trid);
+	if (!fixture->refused && count < (fixture->faulty ? 10 : 20))
+		fixture->wrong = "events are missing";
 	(void)LIB(posix_trace_snapshot_np(trid, nowhere));
 	(void)LIB(posix_trace_shutdown(trid));
 }
@@ -297,9 +297,9 @@ static void a_family(struct scene *scene)
 /* ---- Streams with names ---- */
 
 /* Attaches, records and leaves. */
-static void visit(struct scene *scene, const char *name)
+static void visit(struct fixture *fixture, const char *name)
 {
-	trace_event_id_t id = named(scene);
+	trace_event_id_t id = named(fixture);
 	trace_attr_t attr;
 	trace_id_t trid;
 
@@ -307,31 +307,31 @@ static void visit(struct scene *scene, const char *name)
 	(void)posix_trace_attr_setstreamsize(&attr, 4096);
 	if (LIB(posix_trace_attach_np(name, &attr, &trid)) != 0)
 		return;
-	say(scene, id, 0, 10);
+	say(fixture, id, 0, 10);
 	(void)LIB(posix_trace_shutdown(trid));
 }
 
-static void a_guest(struct scene *scene)
+static void a_producer(struct fixture *fixture)
 {
-	visit(scene, owner);
+	visit(fixture, owner);
 }
 
 /* The other process has no faults; it says what it was told. */
-static pid_t guest_begin(void)
+static pid_t producer_begin(void)
 {
 	pid_t child = fork();
 
 	if (child == 0) {
-		struct scene scene = { .file = -1 };
+		struct fixture fixture = { .file = -1 };
 
 		calls = NULL;
-		visit(&scene, door);
-		_exit(scene.wrong ? 99 : scene.errors[0]);
+		visit(&fixture, ctlsock);
+		_exit(fixture.wrong ? 99 : fixture.errors[0]);
 	}
 	return child;
 }
 
-static void an_owner(struct scene *scene)
+static void an_owner(struct fixture *fixture)
 {
 	trace_attr_t attr;
 	trace_id_t trid;
@@ -339,13 +339,13 @@ static void an_owner(struct scene *scene)
 
 	(void)posix_trace_attr_init(&attr);
 	(void)posix_trace_attr_setstreamsize(&attr, 32768);
-	(void)posix_trace_attr_setsharename_np(&attr, door);
+	(void)posix_trace_attr_setsharename_np(&attr, ctlsock);
 	if (LIB(posix_trace_create(0, &attr, &trid)) != 0)
 		return;
 	(void)LIB(posix_trace_start(trid));
-	child = guest_begin();
-	finish(scene, child);
-	(void)read_all(scene, trid);
+	child = producer_begin();
+	finish(fixture, child);
+	(void)read_all(fixture, trid);
 	(void)LIB(posix_trace_shutdown(trid));
 }
 
@@ -353,7 +353,7 @@ static void an_owner(struct scene *scene)
 
 static const struct scenario {
 	const char *name;
-	void (*run)(struct scene *scene);
+	void (*run)(struct fixture *fixture);
 	bool slow; /* waits for other processes */
 	int only;  /* in short: this call alone; 0: all */
 } scenarios[] = {
@@ -361,17 +361,18 @@ static const struct scenario {
 	{ "a log in order", a_log_in_order, false, CALL_write },
 	{ "reading", reading, false, 0 },
 	{ "a family", a_family, false, 0 },
-	{ "a guest", a_guest, true, 0 },
+	{ "a producer", a_producer, true, 0 },
 	{ "an owner", an_owner, true, 0 },
 };
 
-static void begin(struct scene *scene, int file)
+static void begin(struct fixture *fixture, int file)
 {
-	*scene = (struct scene){ .file = file, .faulty = atomic_load(&calls->which) >= 0 };
+	*fixture = (struct fixture){ .file = file, .faulty = atomic_load(&calls->which) >= 0 };
 	if (ftruncate(file, 0) != 0 || lseek(file, 0, SEEK_SET) != 0)
 		_exit(98);
-	(void)snprintf(door, sizeof(door), "%s/door-%d", pxt_temp_folder(), (int)(slot - slots));
-	(void)unlink(door);
+	(void)snprintf(
+	    ctlsock, sizeof(ctlsock), "%s/ctlsock-%d", pxt_temp_folder(), (int)(slot - slots));
+	(void)unlink(ctlsock);
 }
 
 static struct left difference(const struct left *from, const struct left *to)
@@ -403,10 +404,10 @@ static bool grown_as_always(const struct left *before, struct left *grown)
 	return false;
 }
 
-static void complain(const char *what, const struct scene *scene)
+static void complain(const char *what, const struct fixture *fixture)
 {
 	(void)snprintf(slot->what, sizeof(slot->what), "%s; %d errors, %d %d %d", what,
-	    scene->refused, scene->errors[0], scene->errors[1], scene->errors[2]);
+	    fixture->refused, fixture->errors[0], fixture->errors[1], fixture->errors[2]);
 	_exit(1);
 }
 
@@ -421,8 +422,8 @@ static void run_twice(const struct scenario *scenario, bool first)
 {
 	struct left before;
 	struct left grown;
-	struct scene scene;
-	struct scene again;
+	struct fixture fixture;
+	struct fixture again;
 	int file;
 
 	(void)alarm(HANGS_AFTER);
@@ -430,14 +431,14 @@ static void run_twice(const struct scenario *scenario, bool first)
 	calls_leave();
 	file = pxt_temp_file();
 	before = left_now();
-	begin(&scene, file);
-	scenario->run(&scene);
-	calm(&scene);
-	if (!scene.wrong && scene.refused && !is_fault(slot->fault.error))
-		scene.wrong = "a signal, or half of what was asked for, is an error";
-	if (scene.wrong)
-		complain(scene.wrong, &scene);
-	atomic_fetch_add(&baseline->refused, scene.refused != 0);
+	begin(&fixture, file);
+	scenario->run(&fixture);
+	calm(&fixture);
+	if (!fixture.wrong && fixture.refused && !is_fault(slot->fault.error))
+		fixture.wrong = "a signal, or half of what was asked for, is an error";
+	if (fixture.wrong)
+		complain(fixture.wrong, &fixture);
+	atomic_fetch_add(&baseline->refused, fixture.refused != 0);
 	begin(&again, file);
 	scenario->run(&again);
 	if (again.wrong || again.refused)
@@ -457,7 +458,8 @@ static void run_twice(const struct scenario *scenario, bool first)
 		    (int)grown.threads - (int)baseline->grown.threads,
 		    (int)grown.maps - (int)baseline->grown.maps,
 		    grown.blocks - baseline->grown.blocks, grown.bytes - baseline->grown.bytes,
-		    grown.heap - baseline->grown.heap, grown.locks, scene.refused, scene.errors[0]);
+		    grown.heap - baseline->grown.heap, grown.locks, fixture.refused,
+		    fixture.errors[0]);
 		_exit(1);
 	}
 	_exit(0);
@@ -610,11 +612,11 @@ static void make_log(void)
 	CU_ASSERT_FATAL(nowhere >= 0);
 	child = fork();
 	if (child == 0) {
-		struct scene scene = { .file = whole_log };
+		struct fixture fixture = { .file = whole_log };
 
 		calls_leave();
-		a_log(&scene);
-		_exit(scene.refused || scene.wrong ? 1 : 0);
+		a_log(&fixture);
+		_exit(fixture.refused || fixture.wrong ? 1 : 0);
 	}
 	(void)waitpid(child, &status, 0);
 	CU_ASSERT_FATAL(status == 0);

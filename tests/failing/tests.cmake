@@ -5,7 +5,7 @@ set(failing_needs ONLINE TOLOG USEREVENTS FILTER INHERIT ATTACH LOGRETRIEVAL SNA
 	ARG_CHECKS POLICY_LOOP POLICY_UNTIL_FULL POLICY_FLUSH LOG_LOOP LOG_UNTIL_FULL LOG_APPEND SYSEV_START_STOP
 	!SINGLE_STREAM)
 ptrace_test(failing_errors FAKES NEEDS ${failing_needs}
-	SOURCES failing/errors.c failing/scene.c failing/provoke.c failing/reading.c failing/left.c golden/golden.c
+	SOURCES failing/errors.c failing/fixture.c failing/provoke.c failing/reading.c failing/left.c golden/golden.c
 	LIBRARIES -Wl,--wrap=pxt_port_pause_ns)
 if(TARGET test_failing_errors)
 	ptrace_program(program test_failing_errors)

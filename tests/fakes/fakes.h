@@ -3,7 +3,7 @@
  * fakes.h - a port that does as a test says: a clock that stands still until it is moved, and
  * calls of which the n-th fails.
  *
- * The fakes stand before the real port's functions (the linker's --wrap, wrap.options); as long as
+ * The fakes are before the real port's functions (the linker's --wrap, wrap.options); as long as
  * a test asks for nothing they pass every call through.  One file a subject, so that a
  * configuration without logs links without the fake of log output.
  *
@@ -41,7 +41,7 @@ extern struct pxt_fault pxt_fault_fence;    /* pxt_port_fence_all: false */
 extern struct pxt_fault pxt_fault_thread;   /* pxt_port_thread_start */
 extern struct pxt_fault pxt_fault_write;    /* pxt_port_log_write and _write_at, counted together */
 extern struct pxt_fault pxt_fault_truncate; /* pxt_port_log_truncate */
-extern struct pxt_fault pxt_fault_extend;   /* pxt_port_filemap_extend: behind its work */
+extern struct pxt_fault pxt_fault_extend;   /* pxt_port_filemap_extend: after its work */
 extern struct pxt_fault pxt_fault_filemap;  /* pxt_port_filemap */
 
 /* Call @n from now on fails, once; 0 disarms. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fuzz_description.c - descriptions of payloads: what the check takes, the walk takes, and nothing
- * else; fields lie one behind another inside the data; the tool's table says the same of them.
+ * else; fields lie one after another inside the data; the tool's table says the same of them.
  *
  * An input is a description, a NUL, and the data of an event.
  */

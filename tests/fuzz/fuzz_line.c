@@ -6,8 +6,8 @@
  * The first byte of an input says what the rest is:
  *
  *	RAW     bytes of a line, given in pieces of a size that the byte says
- *	FRAMES  frames without COBS and checksum, each behind its length (2 bytes): both are made
- *	        right here, so that a fuzzer comes behind them
+ *	FRAMES  frames without COBS and checksum, each after its length (2 bytes): both are made
+ *	        right here, so that a fuzzer comes after them
  *	PLAIN   a plain log, whose checksums are made right
  *	FORGED  choices of a sender that makes its numbers up: whole frames in any order
  */

@@ -6,7 +6,7 @@
  *	make_corpus.py corpus && clang -fsanitize=fuzzer,address,undefined ... fuzz_log.c
  *	./fuzz_log -max_len=65536 corpus
  *
- * Checksums would keep a fuzzer out of everything behind them.  The first byte of an input says
+ * Checksums would keep a fuzzer out of everything after them.  The first byte of an input says
  * whether they are made right before the log is opened, and how it is read; the rest is the log.
  */
 #define _GNU_SOURCE
@@ -149,7 +149,7 @@ static void read_both(trace_id_t trid, bool spoilt)
 	(void)read_events(trid, 7);
 }
 
-/* Whether a CLEAR may stand somewhere, in either byte order. */
+/* Whether a CLEAR may be somewhere, in either byte order. */
 static bool is_cleared(const unsigned char *log, size_t size)
 {
 	for (size_t at = 0; at + 8 <= size; at += 16) {
@@ -161,8 +161,8 @@ static bool is_cleared(const unsigned char *log, size_t size)
 }
 
 /*
- * A growing log goes on behind damage, and ends some time; a second reading has the same events, but
- * for those that a CLEAR takes away that was found behind damage only after they were read.
+ * A growing log goes on after damage, and ends some time; a second reading has the same events, but
+ * for those that a CLEAR takes away that was found after damage only after they were read.
  */
 static void read_behind_damage(trace_id_t trid, bool cleared)
 {

@@ -54,9 +54,9 @@ def lines():
 def images():
     sys.path.insert(0, str(HERE.parent / "recover"))
     import check_images
-    for scene in check_images.SCENES.values():
+    for state in check_images.SCENES.values():
         for i, form in enumerate(check_images.FORMS):
-            content = scene(form)[0]
+            content = state(form)[0]
             if len(content) < 65536:
                 yield bytes([i & 1]) + content
     for log in sorted(GOLDEN.glob("*.ptl")):

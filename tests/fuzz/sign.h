@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sign.h - makes the checksums of a log right, whatever else stands in it, so that a fuzzer comes
+ * sign.h - makes the checksums of a log right, whatever else is in it, so that a fuzzer comes
  * past them.
  */
 #ifndef PXT_FUZZ_SIGN_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * points.c - a writer's process is killed at each test point of its write, on every ground; with
- * and without something else happening while it stood there.  Whoever is left goes on: reader,
+ * and without something else happening while it was there.  Whoever is left goes on: reader,
  * control calls, writers of this process and of others.
  */
 #include "core/deeds.h"
@@ -40,7 +40,7 @@ static void be_the_writer(const void *argument)
 	kit_write(OUTER, deed_ground->len);
 }
 
-/* A child stands at the @nth point of its write; -1: it has no such point and has ended. */
+/* A child is at the @nth point of its write; -1: it has no such point and has ended. */
 static int let_one_stand(uint32_t nth, pid_t *child)
 {
 	const struct writer writer = { pxt_self.cpu, nth };

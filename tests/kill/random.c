@@ -158,7 +158,7 @@ static void judge(const struct posix_trace_counts_np *counts)
 	    (unsigned long long)counts->posix_lost_np, (unsigned long long)witness.disordered);
 	ev_expect_all(&witness, counts);
 	PXT_EQ(counts->posix_cleared_np, 0);
-	/* Several lanes: what waited behind a record that was given up may have lost its place. */
+	/* Several lanes: what waited after a record that was given up may have lost its place. */
 	if (now->lanes == 1)
 		PXT_EQ(witness.disordered, 0);
 	else

@@ -38,7 +38,7 @@ static void be_the_child(const void *argument)
 	posix_trace_event(writer->id, "inside", 6);
 }
 
-/* A child stands at the @nth point, after @before whole events; -1: there is no such point. */
+/* A child is at the @nth point, after @before whole events; -1: there is no such point. */
 static int let_one_stand(trace_event_id_t id, int before, uint32_t nth, pid_t *child)
 {
 	const struct writer writer = { id, before, nth };
@@ -153,7 +153,7 @@ static void a_relative_killed_inside_a_write_that_fills_delays_nobody(void)
 		at_all_points(POSIX_TRACE_UNTIL_FULL, lanes, 3);
 }
 
-/* All there is but what stands unfinished, for a moment that is short beside the hold-back time. */
+/* All there is but what is unfinished, for a moment that is short beside the hold-back time. */
 static int found_meanwhile(trace_id_t trid, trace_event_id_t id)
 {
 	int found = 0;
@@ -163,7 +163,7 @@ static int found_meanwhile(trace_id_t trid, trace_event_id_t id)
 	return found;
 }
 
-/* DEC-42, DEC-43: it may still be finished; so it is not lost, and what is later waits behind it. */
+/* DEC-42, DEC-43: it may still be finished; so it is not lost, and what is later waits after it. */
 static void a_relative_that_stands_inside_is_waited_for(void)
 {
 	struct posix_trace_counts_np counts;
@@ -224,7 +224,7 @@ static void a_nameless_relative_killed_inside_keeps_no_memory_from_the_parent(vo
 	CU_ASSERT(let_one_stand(id, 0, 1, &child) >= 0);
 	(void)kill(child, SIGKILL);
 	PXT_EQ(waitpid(child, NULL, 0), child);
-	CU_ASSERT(pxt_outside_count(&pxt_threads->outside) == 1);
+	CU_ASSERT(pxt_unregistered_count(&pxt_threads->outside) == 1);
 	pxt_holdback_ns = KIT_HOLDBACK_NS;
 	CU_ASSERT(memory_is_given_back());
 	PXT_EQ(posix_trace_shutdown(trid), 0);

@@ -76,7 +76,7 @@ static pid_t nobodys_pid(void)
 	return 0;
 }
 
-/* ---- A relative that stands inside until it is told to go on ---- */
+/* ---- A relative that is inside until it is told to go on ---- */
 
 static int news[2];
 static int orders[2];
@@ -136,7 +136,7 @@ static struct pxt_thread *last_entry(void)
 	return &pxt_threads->entry[atomic_load(&pxt_threads->count)];
 }
 
-/* It stands inside, and lives: nobody leaves for it. */
+/* It is inside, and lives: nobody leaves for it. */
 static void expect_that_it_is_left_alone(trace_id_t trid, struct pxt_thread *entry)
 {
 	uint32_t passes = atomic_load(&entry->passes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stand.c - a child that stands at a test point; see stand.h. */
+/* are.c - a child that is at a test point; see are.h. */
 #include "stand.h"
 
 #include "core/kit.h"

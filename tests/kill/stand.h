@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stand.h - a child that stands at a test point of its write until it is killed there. */
+/* are.h - a child that is at a test point of its write until it is killed there. */
 #ifndef KILL_STAND_H
 #define KILL_STAND_H
 
@@ -7,12 +7,12 @@
 #include <sys/types.h>
 
 /*
- * Forks a child that runs @body, and ends behind it.  Returns the test point at which the child
- * stands now, or -1: it came to its end.
+ * Forks a child that runs @body, and ends after it.  Returns the test point at which the child
+ * is now, or -1: it came to its end.
  */
 int stand_fork(void (*body)(const void *argument), const void *argument, pid_t *child);
 
-/* In the child: from here on, it will stand at the @nth test point of what it writes. */
+/* In the child: from here on, it will be at the @nth test point of what it writes. */
 void stand_at(uint32_t nth);
 
 #endif

@@ -52,7 +52,7 @@ struct ground {
 };
 
 struct event {
-	uint64_t began; /* clock before the call, and behind it (0: it has not returned) */
+	uint64_t began; /* clock before the call, and after it (0: it has not returned) */
 	uint64_t ended;
 	uint64_t stamp;  /* as it was told; what is reported never steps back */
 	int64_t told_ns; /* what was reported */
@@ -202,7 +202,7 @@ static void note_lost(void)
 	}
 }
 
-/* Nothing is overwritten: START and STOP take turns, and what is recorded stands between them. */
+/* Nothing is overwritten: START and STOP take turns, and what is recorded is between them. */
 static void note_gate(trace_event_id_t id)
 {
 	found.wrong += (id == POSIX_TRACE_START) != stopped &&
@@ -212,7 +212,7 @@ static void note_gate(trace_event_id_t id)
 	stops_read += stopped && ground->divided && id == POSIX_TRACE_STOP;
 }
 
-/* What had returned before a stop stands before its STOP; what began behind it does not. */
+/* What had returned before a stop is before its STOP; what began after it does not. */
 static void note_division(const struct event *event)
 {
 	unsigned before = stops_read;
@@ -251,7 +251,7 @@ static void note_reported(const uint32_t data[2], int64_t told_ns)
 }
 
 /*
- * All writers may be away one behind the other, and a wait begins and ends when the reader looks, who is
+ * All writers may be away one after the other, and a wait begins and ends when the reader looks, who is
  * away himself now and then.
  */
 static bool is_long_silent(void)

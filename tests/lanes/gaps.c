@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * gaps.c - losses that show while another lane's records are taken: they are told where they are, and
- * nothing older comes behind them.  One thread plays all writers.
+ * nothing older comes after them.  One thread plays all writers.
  */
 #include "conformance/story.h"
 #include "core/control/control.h"
@@ -80,7 +80,7 @@ static void put(uint32_t lane, int number)
 
 /* ---- On-line ---- */
 
-/* Rule 3; ruling 26: nothing older than what was lost is shown behind OVERFLOW. */
+/* Rule 3; ruling 26: nothing older than what was lost is shown after OVERFLOW. */
 static void where_only_a_mark_is_left_of_a_lap_older_records_are_given_up_as_well(void)
 {
 	struct st_event event;
@@ -135,7 +135,7 @@ static void flush_with(void (*what)(void))
 	PXT_EQ(posix_trace_flush(stream), 0);
 }
 
-/* Of the log: whether OVERFLOW stands before what is left of the lap. */
+/* Of the log: whether OVERFLOW is before what is left of the lap. */
 static void expect_overflow_before(int first)
 {
 	struct st_event event;
@@ -170,7 +170,7 @@ static void let_it_be_abandoned(void)
 	st_sleep_ms(1);
 }
 
-/* LPT-25; ruling 7: what a run passes over is counted before the record behind it. */
+/* LPT-25; ruling 7: what a run passes over is counted before the record after it. */
 static void an_abandoned_record_that_a_run_finds_is_told_before_what_follows(void)
 {
 	struct record abandoned;

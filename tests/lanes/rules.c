@@ -145,7 +145,7 @@ static void a_record_from_behind_the_snapshot_waits_for_the_next_one(void)
 	close_stream();
 }
 
-/* Rules 1 and 2; rulings 26 and 27: its call has not returned, so nothing came behind it. */
+/* Rules 1 and 2; rulings 26 and 27: its call has not returned, so nothing came after it. */
 static void an_unfinished_record_with_nothing_behind_it_holds_back_nobody(void)
 {
 	struct record late;
@@ -161,7 +161,7 @@ static void an_unfinished_record_with_nothing_behind_it_holds_back_nobody(void)
 	close_stream();
 }
 
-/* Rule 1; ruling 26: what had returned is not reported behind what was recorded later. */
+/* Rule 1; ruling 26: what had returned is not reported after what was recorded later. */
 static void what_stands_behind_an_unfinished_record_holds_back_what_is_later(void)
 {
 	struct record late;
@@ -181,7 +181,7 @@ static void what_stands_behind_an_unfinished_record_holds_back_what_is_later(voi
 	close_stream();
 }
 
-/* Rule 1: what is behind a mark waits for the other lanes anyway, so they need not wait for it. */
+/* Rule 1: what is after a mark waits for the other lanes anyway, so they need not wait for it. */
 static void what_stands_behind_a_mark_holds_back_nobody_before_it(void)
 {
 	struct record late;
@@ -264,7 +264,7 @@ static void what_was_reserved_behind_a_dead_record_is_waited_for(void)
 	close_stream();
 }
 
-/* Two lanes whose unfinished records stand behind finished ones */
+/* Two lanes whose unfinished records are after finished ones */
 static void lanes_do_not_wait_for_each_other(void)
 {
 	struct record late[2];
@@ -335,7 +335,7 @@ static void stop_and_start_divide_all_lanes(void)
 	close_stream();
 }
 
-/* DEC-42: a lapped lane may have lost its marks, and is behind them all the same. */
+/* DEC-42: a lapped lane may have lost its marks, and is after them all the same. */
 static void a_lapped_lane_waits_for_the_stop_that_the_others_have_before_them(void)
 {
 	struct st_event event;
@@ -704,7 +704,7 @@ static void open_with_stop_told(void)
 	put(0, 77, now());
 }
 
-/* Ruling 12, STA-01: nothing stands between STOP and START. */
+/* Ruling 12, STA-01: nothing is between STOP and START. */
 static void what_comes_late_behind_an_automatic_stop_stands_behind_the_next_start(void)
 {
 	open_with_stop_told();
@@ -723,7 +723,7 @@ static void come_just_before(void)
 	put(0, 77, now());
 }
 
-/* CLEAR-01: an automatically stopped stream is empty behind a clear, and stays stopped. */
+/* CLEAR-01: an automatically stopped stream is empty after a clear, and stays stopped. */
 static void what_is_reserved_while_a_stopped_stream_is_cleared_goes_too(void)
 {
 	open_running(FULL, 1);
@@ -770,7 +770,7 @@ static void store_without_waking(void)
 	put(0, 5, now());
 }
 
-/* Ruling 13: the sleeper looks again behind its announcement. */
+/* Ruling 13: the sleeper looks again after its announcement. */
 static void what_is_stored_before_the_reader_sleeps_is_seen(void)
 {
 	struct timespec until = st_in_ms(2000);

@@ -171,7 +171,7 @@ static void a_start_put_aside_comes_before_what_follows_it_though_a_turn_is_open
 	PXT_EQ(posix_trace_stop(stream), 0);
 	st_expect_most(stream, 1, "1");
 	PXT_EQ(posix_trace_start(stream), 0);
-	CU_ASSERT(block->side[0].info != 0);
+	CU_ASSERT(block->oob[0].info != 0);
 	st_say(number + 1);
 	st_expect(stream, st_text("2..%d STOP0 START %d", number, number + 1));
 	end();

@@ -33,11 +33,11 @@ void capture_free(struct capture *capture);
 /* A frame of a capture: the bytes between two delimiters, and what they hold. */
 struct capture_frame {
 	size_t at;    /* of the first byte */
-	size_t bytes; /* with the delimiter behind it */
+	size_t bytes; /* with the delimiter after it */
 	struct pxt_linkframe frame;
 	unsigned char plain[PXT_FRAME_ROOM(PXT_FRAME_CONTENTS_MAX)];
 };
-/* The frame that begins at or behind *@at; moves on.  False: there is no other. */
+/* The frame that begins at or after *@at; moves on.  False: there is no other. */
 bool capture_next(const struct capture *capture, size_t *at, struct capture_frame *frame);
 
 /* A generator of numbers that repeats. */

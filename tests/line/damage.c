@@ -316,7 +316,7 @@ static void events_keep_their_numbers_whatever_the_line_lost(void)
 	receive(&clean, 5000, 1);
 	read_log(&log, path);
 	memcpy(whole, numbers, sizeof whole);
-	/* Behind the start of the stream. */
+	/* After the start of the stream. */
 	PXT_EQ(whole[0], 1);
 	for (unsigned seed = 1; seed <= 12; seed++) {
 		learn(&clean);
@@ -348,7 +348,7 @@ static void damaged_bytes_cost_their_frames_and_are_counted(void)
 		if (!sums.logs)
 			continue; /* no head came through */
 		read_log(&log, path);
-		/* Without the last head nobody knows how much was sent behind the last frame. */
+		/* Without the last head nobody knows how much was sent after the last frame. */
 		check_law(&log, truth.whole[truth.last_head]
 		                    ? truth.records
 		                    : log.events + sums.events_missing + sums.early);
@@ -468,7 +468,7 @@ static void who_listens_late_understands_what_came_before_the_head(void)
 	/* At create, after the pause, at the end; and the names with the second. */
 	PXT_EQ(truth.heads, 3);
 	CU_ASSERT(truth.names >= 2);
-	/* In the middle of a frame, behind the names and before the head that comes again. */
+	/* In the middle of a frame, after the names and before the head that comes again. */
 	from = truth.at[truth.frames / 4] + 5;
 	bad.count = 0;
 	put(clean.bytes + from, clean.count - from);

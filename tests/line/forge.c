@@ -76,7 +76,7 @@ static void put64(const struct forge *forge, unsigned char *at, uint64_t value)
 	memcpy(at, &value, sizeof value);
 }
 
-/* The contents are there: what stands around them. */
+/* The contents are there: what is around them. */
 static void pack(
     const struct forge *forge, struct forged *forged, enum pxt_frame_kind kind, size_t bytes)
 {

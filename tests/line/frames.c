@@ -93,7 +93,7 @@ static void what_a_target_packs_is_unpacked_whole(void)
 	}
 }
 
-/* Words of the start, contents and checksum, one behind the other, whatever bytes they have. */
+/* Words of the start, contents and checksum, one after the other, whatever bytes they have. */
 static void a_packet_is_the_frame_without_delimiters(void)
 {
 	unsigned char contents[PXT_FRAME_CONTENTS_MAX];

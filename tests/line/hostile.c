@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * hostile.c - whole frames that nobody honest sends in this order, or with these numbers: anybody
- * who reaches the port can.  What waits when a trailer comes, and what comes behind one, changes no
+ * who reaches the port can.  What waits when a trailer comes, and what comes after one, changes no
  * log and no memory; and each log that was made is sound.
  */
 #include "suite.h"
@@ -99,7 +99,7 @@ static void give_head(uint64_t frame)
 	give(&forged);
 }
 
-/* ---- Behind a trailer ---- */
+/* ---- After a trailer ---- */
 
 static void what_waited_behind_a_trailer_is_not_delivered(void)
 {
@@ -116,7 +116,7 @@ static void what_waited_behind_a_trailer_is_not_delivered(void)
 	pxt_receiver_sums(&in, &sums);
 	PXT_EQ(sums.open, 0);
 	PXT_EQ(sums.events, 2);
-	/* The two behind it, and the head. */
+	/* The two after it, and the head. */
 	PXT_EQ(sums.frames_again, 3);
 	PXT_EQ(pxt_receiver_end(&in), 0);
 	PXT_EQ(ended, 1);

@@ -281,7 +281,7 @@ static int read_by(trace_id_t trid, unsigned how, bool there, struct posix_trace
 }
 
 /*
- * A gap is read up to its record: who lets that be overwritten behind its OVERFLOW may be told
+ * A gap is read up to its record: who lets that be overwritten after its OVERFLOW may be told
  * another pair.
  */
 static bool within_gap(unsigned which)

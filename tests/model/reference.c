@@ -81,7 +81,7 @@ static const struct ref_item *front(const struct ref *ref, unsigned lane)
 	return index < REF_ITEMS ? &ref->items[index] : NULL;
 }
 
-/* The position behind what was done with: where the next unread one begins. */
+/* The position after what was done with: where the next unread one begins. */
 static void advance(struct ref *ref, unsigned lane)
 {
 	struct ref_lane *at = &ref->lanes[lane];
@@ -236,16 +236,16 @@ void ref_event(struct ref *ref, trace_event_id_t id, uint32_t len, uint32_t numb
 
 /* ---- Control ---- */
 
-static bool put_aside(struct ref *ref, struct ref_item *item)
+static bool put_oob(struct ref *ref, struct ref_item *item)
 {
 	if (ref->side_count == SIDES)
 		return false;
-	ref->side[ref->side_count++] = (uint16_t)(item - ref->items);
+	ref->oob[ref->side_count++] = (uint16_t)(item - ref->items);
 	ref->written += !item->made;
 	return true;
 }
 
-/* START or STOP by call: between what was recorded before and behind, in all lanes. */
+/* START or STOP by call: between what was recorded before and after, in all lanes. */
 static bool put_barrier(struct ref *ref, trace_event_id_t id, const void *data, uint32_t len)
 {
 	uint64_t order = ref->now + 1u;
@@ -255,7 +255,7 @@ static bool put_barrier(struct ref *ref, trace_event_id_t id, const void *data, 
 		return true;
 	item = new_item(ref, id, data, len);
 	if (room(ref) < item->slots + (ref->lane_count > 1))
-		return put_aside(ref, item);
+		return put_oob(ref, item);
 	for (unsigned i = 0; i < ref->lane_count && ref->lane_count > 1; i++) {
 		struct ref_item *mark = new_item(ref, 0, NULL, 0);
 
@@ -281,12 +281,12 @@ static bool owes_stop(const struct ref *ref)
 }
 
 /* Beside the lanes there is room for the data of one. */
-static bool start_is_aside(const struct ref *ref)
+static bool start_is_oob(const struct ref *ref)
 {
 	bool found = false;
 
 	for (unsigned i = 0; i < ref->side_count; i++)
-		found |= ref->items[ref->side[i]].id == POSIX_TRACE_START;
+		found |= ref->items[ref->oob[i]].id == POSIX_TRACE_START;
 	return found;
 }
 
@@ -297,7 +297,7 @@ static bool is_full(const struct ref *ref)
 	unsigned sides = 1u + (room(ref) < slots) + owes_stop(ref);
 
 	return room(ref) == 0 || (was_auto(ref) && !ref->freed) ||
-	       (room(ref) < slots && start_is_aside(ref)) || ref->side_count + sides > SIDES;
+	       (room(ref) < slots && start_is_oob(ref)) || ref->side_count + sides > SIDES;
 }
 
 void ref_start(struct ref *ref)
@@ -311,7 +311,7 @@ void ref_start(struct ref *ref)
 		    new_item(ref, POSIX_TRACE_STOP, &automatic, sizeof(automatic));
 
 		item->made = true;
-		(void)put_aside(ref, item);
+		(void)put_oob(ref, item);
 	}
 	ref->owes_stop = false;
 	(void)put_barrier(ref, POSIX_TRACE_START, &ref->filter, sizeof(ref->filter));
@@ -415,7 +415,7 @@ void ref_clear(struct ref *ref)
 		at->barrier = ref->barriers;
 	}
 	for (unsigned i = 0; i < ref->side_count; i++)
-		ref->cleared += !ref->items[ref->side[i]].made;
+		ref->cleared += !ref->items[ref->oob[i]].made;
 	ref->side_count = 0;
 	ref->gap = false;
 	ref->resume_due = false;
@@ -436,7 +436,7 @@ void ref_clear(struct ref *ref)
 
 /* ---- What comes next ---- */
 
-/* Marks that lanes have come to hold no room any more: what stands behind them is later anyway. */
+/* Marks that lanes have come to hold no room any more: what is after them is later anyway. */
 static bool pass_marks(struct ref *ref)
 {
 	bool passed = false;
@@ -483,12 +483,12 @@ static unsigned pick(struct ref *ref)
 	}
 }
 
-static bool side_is_next(const struct ref *ref)
+static bool oob_is_next(const struct ref *ref)
 {
 	if (!ref->side_count)
 		return false;
 	for (unsigned i = 0; i < ref->lane_count; i++) {
-		if (front(ref, i) && front(ref, i)->order < ref->items[ref->side[0]].order)
+		if (front(ref, i) && front(ref, i)->order < ref->items[ref->oob[0]].order)
 			return false;
 	}
 	return true;
@@ -504,7 +504,7 @@ static struct ref_item *make(
 	return item;
 }
 
-/* Where the next one stands: behind what is automatic. */
+/* Where the next one is: after what is automatic. */
 enum from {
 	FROM_NOWHERE,
 	FROM_START,
@@ -521,7 +521,7 @@ static enum from look(struct ref *ref, unsigned *lane)
 		return FROM_START;
 	if (ref->stop_told)
 		return FROM_NOWHERE;
-	if (side_is_next(ref))
+	if (oob_is_next(ref))
 		return FROM_SIDE;
 	*lane = pick(ref);
 	if (*lane < ref->lane_count)
@@ -554,14 +554,14 @@ static void look_closely(const struct ref *ref, struct next *next)
 		    PXT_CTX_BYTES + (uint32_t)(start ? sizeof(trace_event_set_t) : sizeof(int)));
 		return;
 	}
-	item = next->from == FROM_SIDE ? &ref->items[ref->side[0]] : front(ref, next->lane);
+	item = next->from == FROM_SIDE ? &ref->items[ref->oob[0]] : front(ref, next->lane);
 	next->id = item->id;
 	next->order = item->order;
 	next->slots = item->slots;
 	next->made = false;
 }
 
-/* OVERFLOW and RESUME stand before what comes next; one that is filtered is left out (DEC-12). */
+/* OVERFLOW and RESUME are before what comes next; one that is filtered is left out (DEC-12). */
 static bool peek(struct ref *ref, struct next *next)
 {
 	*next = (struct next){ .from = FROM_NOWHERE };
@@ -611,9 +611,9 @@ static struct ref_item *take_record(struct ref *ref, const struct next *next)
 	struct ref_item *item;
 
 	if (next->from == FROM_SIDE) {
-		item = &ref->items[ref->side[0]];
+		item = &ref->items[ref->oob[0]];
 		ref->side_count--;
-		memmove(ref->side, ref->side + 1, sizeof(ref->side) - sizeof(ref->side[0]));
+		memmove(ref->oob, ref->oob + 1, sizeof(ref->oob) - sizeof(ref->oob[0]));
 	} else {
 		item = &ref->items[front_index(ref, next->lane)];
 		advance(ref, next->lane);

@@ -30,7 +30,7 @@ struct ref_item {
 	uint64_t lost;  /* records lost directly before it */
 	uint64_t pos;
 	int value;    /* of STOP */
-	uint32_t set; /* of START and FILTER: where its data stands in `sets` */
+	uint32_t set; /* of START and FILTER: where its data is in `sets` */
 };
 
 struct ref_lane {
@@ -40,7 +40,7 @@ struct ref_lane {
 	uint64_t head;             /* slots reserved, ... */
 	uint64_t pos;              /* ... and done with */
 	uint64_t barrier;          /* of the last mark that was passed */
-	bool ruins;                /* LOOP: what stands before `pos` is not free */
+	bool ruins;                /* LOOP: what is before `pos` is not free */
 	bool known;                /* the reader has seen when its first one was recorded */
 	uint64_t first_lost;       /* else its writer has, who has overwritten it */
 };
@@ -81,8 +81,8 @@ struct ref {
 	unsigned item_count;
 	unsigned set_count;
 	struct ref_lane lanes[REF_LANES];
-	/* START and STOP that found no room stand beside the lanes. */
-	uint16_t side[3];
+	/* START and STOP that found no room are beside the lanes. */
+	uint16_t oob[3];
 	unsigned side_count;
 	uint64_t barriers;
 	bool control_first;

@@ -3,7 +3,7 @@
 """Images that are put together from FORMAT.md, and what pxtrace recover must make of them. (ZEP-14)
 
     check_images.py PXTRACE SCENE           in both byte orders, word sizes and forms
-    check_images.py --make FOLDER           the images of all scenes, as a corpus
+    check_images.py --make FOLDER           the images of all state, as a corpus
 """
 import json
 import pathlib
@@ -24,7 +24,7 @@ def jobs(*numbers):
     return [f"job {number}" for number in numbers]
 
 
-# Each scene returns an image, the lines that are expected of it, and options of recover.
+# Each state returns an image, the lines that are expected of it, and options of recover.
 
 def plain(form):
     """Everything is whole: nothing is lost."""
@@ -326,7 +326,7 @@ def shorter(form):
     return stream.bytes()[:Stream.LANES_AT + Stream.LANE + 50], ["lost 1"], []
 
 
-SCENES = {scene.__name__: scene for scene in (
+SCENES = {state.__name__: state for state in (
     plain, laps, torn, torn_first, nothing_but_torn, stale, spoiled,
     lap_of_single_slots, voids, lanes,
     barriers,
@@ -349,35 +349,35 @@ def run(*words):
     return done.returncode, done.stdout, done.stderr
 
 
-def fail(scene, form, what, *texts):
-    print(f"FAILED: {scene}, {form}: {what}", *texts, sep="\n")
+def fail(state, form, what, *texts):
+    print(f"FAILED: {state}, {form}: {what}", *texts, sep="\n")
     sys.exit(1)
 
 
-def check(pxtrace, scene, form):
-    content, expected, options = SCENES[scene](form)
+def check(pxtrace, state, form):
+    content, expected, options = SCENES[state](form)
     with tempfile.TemporaryDirectory() as folder:
         source, log = f"{folder}/image", f"{folder}/log.ptl"
         pathlib.Path(source).write_bytes(content)
         status, _, said = run(pxtrace, "recover", source, "-o", log, *options)
         if status:
-            fail(scene, form, f"exit status {status}", said)
+            fail(state, form, f"exit status {status}", said)
         lost = sum(int(line[5:]) for line in expected if line.startswith("lost"))
         status, report, _ = run(pxtrace, "check", log)
         if status != (3 if lost else 0):
-            fail(scene, form, "the log is not well", report)
+            fail(state, form, "the log is not well", report)
         _, text, errors = run(pxtrace, "print", "--json", log)
         found = list(lines_of(text))
         if found != expected:
-            fail(scene, form, "another story", f"expected {expected}", f"found    {found}", said,
+            fail(state, form, "another story", f"expected {expected}", f"found    {found}", said,
                  errors)
 
 
 def main():
     if sys.argv[1] == "--make":
-        for name, scene in SCENES.items():
+        for name, state in SCENES.items():
             for i, form in enumerate(FORMS):
-                pathlib.Path(sys.argv[2], f"{name}-{i}").write_bytes(scene(form)[0])
+                pathlib.Path(sys.argv[2], f"{name}-{i}").write_bytes(state(form)[0])
         return
     for form in FORMS:
         check(sys.argv[1], sys.argv[2], form)

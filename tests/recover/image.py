@@ -71,7 +71,7 @@ class Lane:
         self.next = (self.pos, self.seq)
         self.limit = None
         self.refused = 0
-        self.side_pos = []
+        self.oob_pos = []
         self.closed = self.behind = self.late_epoch = False
         self.cell_bytes = 16 if self.form.form == WHOLE else 32
         self.cells = bytearray(self.slots * self.cell_bytes)
@@ -154,7 +154,7 @@ class Lane:
         out[32:40] = form.epoch(self.pos, self.seq, self.late_epoch)
         out[44:48] = form.pack("I", limit & MASK32)
         out[64:80] = form.pack("QQ", *self.next)
-        for i, pos in enumerate(self.side_pos):
+        for i, pos in enumerate(self.oob_pos):
             out[80 + 4 * i:84 + 4 * i] = form.pack("I", pos)
         return bytes(out)
 
@@ -169,8 +169,8 @@ class Stream:
         self.thread, self.address = thread, address
         self.context = 2 * thread + (6 if form.word == 8 else 4) * address
         self.gate = RUNNING
-        self.retrieved = self.lost = self.cleared = self.sided = self.barriers = 0
-        self.sides = []
+        self.retrieved = self.lost = self.cleared = self.oob_records = self.barriers = 0
+        self.oobs = []
         self.directory_at = self.about_at = self.about_bytes = 0
         self.state_at = 64
         self.lanes = [Lane(self, **place) for _ in range(lanes)]
@@ -191,13 +191,13 @@ class Stream:
         """The same beside the lanes."""
         data = bytes(128) if kind == START else self.form.pack("i", automatic)
         form = self.form
-        self.sided += not automatic
-        side = form.pack("IIQQ", kind | len(data) << 10 | 255 << 24, automatic, ticks, thread)
+        self.oob_records += not automatic
+        oob = form.pack("IIQQ", kind | len(data) << 10 | 255 << 24, automatic, ticks, thread)
         if kind != START:
-            side += data
+            oob += data
         for lane in self.lanes:
-            lane.side_pos.append(lane.pos & MASK32)
-        self.sides.append(side.ljust(32, b"\0"))
+            lane.oob_pos.append(lane.pos & MASK32)
+        self.oobs.append(oob.ljust(32, b"\0"))
 
     def label(self, size, cells_at):
         form = self.form
@@ -221,11 +221,11 @@ class Stream:
         assert len(label) == STREAM_LABEL
         out[0:STREAM_LABEL] = label
         out[256:260] = form.pack("I", self.gate | 64)
-        out[264:304] = form.pack("5Q", self.retrieved, self.lost, self.cleared, self.sided,
+        out[264:304] = form.pack("5Q", self.retrieved, self.lost, self.cleared, self.oob_records,
                                  self.barriers)
         out[304:304 + 20] = b"image 1".ljust(20, b"\0")
         out[352:352 + 32] = self.name.ljust(32, b"\0")
-        for i, side in enumerate(self.sides):
+        for i, side in enumerate(self.oobs):
             out[400 + 32 * i:400 + 32 * (i + 1)] = side
         return bytes(out) + lanes + cells
 

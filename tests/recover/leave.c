@@ -6,7 +6,7 @@
  *
  *	abort        leaves a core file, if the system writes one
  *	pause        stays, until it is killed
- *	dump FILE    writes its own memory to FILE: what is mapped for writing, one piece behind another
+ *	dump FILE    writes its own memory to FILE: what is mapped for writing, one piece after another
  *
  * Each thread traces EVENTS events into each of two streams, "flight" (LOOP) and "full" (UNTIL_FULL),
  * and a third one, "read", is read to its end.  Says what the streams counted.

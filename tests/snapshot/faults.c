@@ -336,7 +336,7 @@ static void a_slow_device_loses_nothing_of_it(void)
 	say_many(1501, 40000);
 	PXT_EQ(posix_trace_shutdown(saver.trid), 0);
 	PXT_EQ(atomic_load(&saver.done), 0);
-	/* The writing end is closed behind its last byte. */
+	/* The writing end is closed after its last byte. */
 	PXT_EQ(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
 	while (!atomic_load(&saver.done)) {
 		ssize_t got = read(ends[0], bytes, sizeof(bytes));

@@ -137,7 +137,7 @@ static bool overwrite_at(unsigned lanes, uint32_t nth)
 	bool reached = kit_interrupted() >= 0;
 
 	CU_ASSERT(shot.sound);
-	/* What came behind the moment is not in it, and not counted; unless the moment was put off. */
+	/* What came after the moment is not in it, and not counted; unless the moment was put off. */
 	bool again = shot.last[NESTED] != 0;
 	PXT_EQ(shot.last[NESTED], again ? burst : 0u);
 	PXT_EQ(shot.told + shot.held, counts.posix_written_np + (again ? burst : 0u));
@@ -169,7 +169,7 @@ static void what_is_overwritten_before_it_is_copied_is_one_gap_in_front(void)
 		}
 }
 
-/* Behind the clock: in no lane, whichever head was read already. */
+/* After the clock: in no lane, whichever head was read already. */
 static void what_comes_between_the_heads_is_younger_and_left_out(void)
 {
 	for (unsigned lanes = 1; lanes <= 4; lanes *= 2)
@@ -223,7 +223,7 @@ static bool save_within_a_write(int policy, unsigned lanes, uint32_t nth)
 	PXT_CHECK((point < PXT_TP_RESERVED) == (shot.held + shot.told == 3),
 	    "point %d: %llu and %llu", point, (unsigned long long)shot.held,
 	    (unsigned long long)shot.told);
-	/* Behind its last piece it is whole. */
+	/* After its last piece it is whole. */
 	PXT_CHECK(point == PXT_TP_MIDDLE_STORED || (point >= PXT_TP_STORED) == (shot.events == 3),
 	    "point %d: %u", point, shot.events);
 	end();
@@ -318,7 +318,7 @@ static void stop_it(void *argument)
 	PXT_EQ(posix_trace_stop(stream), 0);
 }
 
-/* A writer that comes behind a stop reserves nothing: nobody waits for it. */
+/* A writer that comes after a stop reserves nothing: nobody waits for it. */
 static void what_came_too_late_is_not_waited_for(void)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
@@ -406,7 +406,7 @@ static void a_late_record_behind_a_stop_that_was_handed_out_is_in_it(void)
 	PXT_EQ(fcntl(ends[1], F_SETFL, 0), 0);
 	stream = with_log(ends[1]);
 	PXT_EQ(posix_trace_start(stream), 0);
-	/* The head is in the pipe, and nothing else fits behind this. */
+	/* The head is in the pipe, and nothing else fits after this. */
 	PXT_EQ(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
 	while (write(ends[1], zeros, 16) > 0)
 		continue;

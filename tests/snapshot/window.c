@@ -205,7 +205,7 @@ static void what_was_lost_is_told_in_it_and_still_to_the_reader(void)
 		PXT_EQ(info.posix_counts_np.posix_lost_np, counts.posix_lost_np);
 		PXT_EQ(info.posix_counts_np.posix_retrieved_np, counts.posix_retrieved_np);
 		PXT_EQ(info.posix_counts_np.posix_written_np, 2001);
-		/* Told once, to one reader: the next one begins behind it. */
+		/* Told once, to one reader: the next one begins after it. */
 		say_many(2001, 2002);
 		shot = sn_take(trid);
 		PXT_EQ(posix_trace_log_getinfo_np(shot.log, &info), 0);
@@ -406,7 +406,7 @@ static void act(trace_id_t trid, unsigned choice, int *number)
 	}
 }
 
-/* The reader's story goes on behind an automatic STOP: the restart. */
+/* The reader's story goes on after an automatic STOP: the restart. */
 static bool begins_with(const char *all, const char *part)
 {
 	size_t len = strlen(part);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * writers.c - snapshots while two threads trace as fast as they can, and one may read: each holds
- * what was done before it, nothing of what began behind it, and no gap; and nobody else notices.
+ * what was done before it, nothing of what began after it, and no gap; and nobody else notices.
  */
 #include "kit.h"
 #include "stress/events.h"
@@ -60,7 +60,7 @@ static void end_writers(void)
 /* ---- What a snapshot must be ---- */
 
 /*
- * What is missing between events of one thread, and what the log says was lost behind the first.
+ * What is missing between events of one thread, and what the log says was lost after the first.
  * With a sanitizer a copy takes as long as writers need for a lap: then lanes may be gone.
  */
 struct holes {

@@ -118,7 +118,7 @@ void ev_look(struct ev_witness *witness, const struct posix_trace_event_info *in
 
 	witness->back += stamp < witness->last_stamp;
 	witness->last_stamp = stamp;
-	/* Marks of a flush that was under way at the stop may stand behind it. */
+	/* Marks of a flush that was under way at the stop may be after it. */
 	if (id == POSIX_TRACE_FLUSH_START || id == POSIX_TRACE_FLUSH_STOP)
 		return;
 	witness->last_was_stop = false;

@@ -24,7 +24,7 @@ struct ev_witness {
 	uint32_t last[EV_SOURCES];
 	uint64_t user;       /* intact events of ours */
 	uint64_t torn;       /* wrong length, bytes or checksum */
-	uint64_t disordered; /* not behind the source's last one: swapped or there twice */
+	uint64_t disordered; /* not after the source's last one: swapped or there twice */
 	uint64_t back;       /* reported stamps that step back */
 	uint64_t starts;     /* START by call (they have an address), automatic ones */
 	uint64_t auto_starts;
@@ -43,7 +43,7 @@ trace_event_id_t ev_type(void);
 /* Traces event @number of @source; the length follows from both. */
 void ev_say(uint32_t source, uint32_t number);
 /*
- * Traces @count events of @source behind event @number, with short pauses at random; @number is what
+ * Traces @count events of @source after event @number, with short pauses at random; @number is what
  * it set out to write last, in memory that outlives it.
  */
 void ev_go_on(uint32_t source, _Atomic uint32_t *number, uint32_t count);

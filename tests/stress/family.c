@@ -123,7 +123,7 @@ static void end(uint64_t kills)
 	    (unsigned long long)counts.posix_lost_np);
 	ev_expect_all(&witness, &counts);
 	CU_ASSERT(witness.disordered <= counts.posix_lost_np);
-	/* Each killed thread may have stood between its number and its reservation. */
+	/* Each killed thread may have was between its number and its reservation. */
 	PXT_CHECK(by_writers <= tried && by_writers + kills * THREADS >= tried,
 	    "%llu written, %llu set out", (unsigned long long)by_writers,
 	    (unsigned long long)tried);

@@ -60,7 +60,7 @@ static unsigned rounds(void)
 	return ev_total() / 500;
 }
 
-/* ---- One controller a stream: what it reads behind its stop is exact ---- */
+/* ---- One controller a stream: what it reads after its stop is exact ---- */
 
 struct controller {
 	pthread_t thread;
@@ -100,7 +100,7 @@ static void create_stream(struct controller *controller)
 	memset(&controller->witness, 0, sizeof(controller->witness));
 }
 
-/* Behind stop there is STOP, by call or (UNTIL_FULL) automatic, and then nothing. */
+/* After stop there is STOP, by call or (UNTIL_FULL) automatic, and then nothing. */
 static void stop_and_look(struct controller *controller, bool was_running)
 {
 	struct posix_trace_counts_np counts;

@@ -246,7 +246,7 @@ static void another_event(void)
 	interrupt = self;
 }
 
-/* EVENT-09: whatever an interrupt records, before, behind and between, is whole and in order. */
+/* EVENT-09: whatever an interrupt records, before, after and between, is whole and in order. */
 static void interrupts_record_beside_events_and_readers(void)
 {
 	struct posix_trace_event_info info;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * described.c - what a log says of threads and modules stands in it once, in as few blocks as hold it:
+ * described.c - what a log says of threads and modules is in it once, in as few blocks as hold it:
  * the blocks are read one by one, for a reader that puts them together would hide what comes twice.
  */
 #include "../suite.h"

@@ -11,8 +11,8 @@ named=$PXT_BUILD/tests/named
 name=$case.$$
 [ ${#name} -le 63 ] || name=$(printf '%s' "$case" | tail -c 40).$$
 place=/dev/shm/pxtrace-$(id -u)/$name
-trap 'for pid in $owner $guest; do kill -9 $pid 2>/dev/null; done; rm -rf "$here" "$place"' EXIT
-owner= guest=
+trap 'for pid in $owner $producer; do kill -9 $pid 2>/dev/null; done; rm -rf "$here" "$place"' EXIT
+owner= producer=
 
 # own KIND [LOG]: a program with a stream; words for it go to descriptor 8, what it says is in ./said
 own()
@@ -28,11 +28,11 @@ own()
 visit()
 {
 	mkfifo line9
-	: >guest_said
-	"$named" guest "$name" <line9 >guest_said 2>guest_err 8>&- &
-	guest=$!
+	: >producer_said
+	"$named" producer "$name" <line9 >producer_said 2>producer_err 8>&- &
+	producer=$!
 	exec 9>line9
-	until_has guest_said ready || { cat guest_err; fail 'the guest does not begin'; }
+	until_has producer_said ready || { cat producer_err; fail 'the producer does not begin'; }
 }
 # until_has FILE TEXT: within five seconds
 until_has()
@@ -354,10 +354,10 @@ attached_processes_are_counted_and_their_events_saved()
 	echo 'mark 77' >&9
 	sleep 0.1
 	run 0 snapshot "$name" -o x.ptl
-	run 0 print --pid $guest --event mark --format '{event} {field:number} {pid}' x.ptl
-	out_has "mark 77 $guest"
+	run 0 print --pid $producer --event mark --format '{event} {field:number} {pid}' x.ptl
+	out_has "mark 77 $producer"
 	exec 9>&-
-	wait $guest || fail "exit status $?"
+	wait $producer || fail "exit status $?"
 	for i in $(seq 100); do
 		[ "$(of attached)" = 0 ] && return
 		sleep 0.02
@@ -403,7 +403,7 @@ names_are_in_the_folder_of_the_session_where_there_is_one()
 	visit
 	run 0 snapshot "$name" -o x.ptl
 	exec 9>&-
-	wait $guest || fail "exit status $? of the guest"
+	wait $producer || fail "exit status $? of the producer"
 }
 
 a_name_is_found_from_a_session_that_its_program_was_not_in()
@@ -417,7 +417,7 @@ a_name_is_found_from_a_session_that_its_program_was_not_in()
 	out_has "$name"
 	visit
 	exec 9>&-
-	wait $guest || fail "exit status $? of the guest"
+	wait $producer || fail "exit status $? of the producer"
 }
 
 names_of_dead_processes_are_removed_from_either_folder()

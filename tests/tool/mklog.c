@@ -17,7 +17,7 @@
  *	unfinished        no trailer
  *	flush             what follows begins a block of its own
  *
- * The counter is nanoseconds since the creation, which is 2023-11-14T22:13:20Z.  In front of all other
+ * The counter is nanoseconds since the creation, which is 2023-11-14T22:13:20Z.  Before all other
  * orders:
  *
  *	uuid N            another stream than N = 1
@@ -387,7 +387,7 @@ static void end(struct maker *maker)
 	finish(maker, &block, PXT_LOG_TRAILER);
 }
 
-/* Orders that stand in front of all others; false: it is none. */
+/* Orders that are before all others; false: it is none. */
 static bool prepare(char *line)
 {
 	char *rest = line;

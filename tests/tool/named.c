@@ -4,7 +4,7 @@
  *
  *	named owner NAME loop|full [LOG]    has a stream of that name, with a log if one is given
  *	named owner NAME busy               4 MiB a lane that overwrites, and traces without a pause
- *	named guest NAME                    attaches to one
+ *	named producer NAME                    attaches to one
  *
  * Either traces "step" (with a number that goes up by one) and "other" in turns, each 200 us, says "ready"
  * when it has begun, and on standard input hears
@@ -92,18 +92,18 @@ int main(int argc, char **argv)
 	pthread_t worker;
 	trace_id_t trid;
 	char line[64];
-	bool is_guest = argc == 3 && strcmp(argv[1], "guest") == 0;
+	bool is_producer = argc == 3 && strcmp(argv[1], "producer") == 0;
 
-	if (!is_guest && (argc < 4 || strcmp(argv[1], "owner") != 0))
+	if (!is_producer && (argc < 4 || strcmp(argv[1], "owner") != 0))
 		return 2;
 	must("types",
 	    posix_trace_open_np(step) | posix_trace_open_np(other) | posix_trace_open_np(mark));
-	if (is_guest)
+	if (is_producer)
 		must("attach", posix_trace_attach_np(argv[2], NULL, &trid));
 	else
 		trid = create(argv + 2, argc - 2);
 	must("thread", pthread_create(&worker, NULL, work,
-	                   !is_guest && strcmp(argv[3], "busy") == 0 ? argv : NULL));
+	                   !is_producer && strcmp(argv[3], "busy") == 0 ? argv : NULL));
 	say("ready");
 	while (fgets(line, sizeof line, stdin)) {
 		if (strncmp(line, "mark ", 5) == 0) {

@@ -8,9 +8,9 @@
 leave=$PXT_BUILD/tests/recover_leave
 
 # Images that know nothing of the library's code, in both byte orders, word sizes and forms.
-scene() { "$PXT_PYTHON" "$PXT_SOURCE/tests/recover/check_images.py" "$pxtrace" "$1" >out || fail "$1"; }
+state() { "$PXT_PYTHON" "$PXT_SOURCE/tests/recover/check_images.py" "$pxtrace" "$1" >out || fail "$1"; }
 
-whole_records_of_an_image_come_back() { scene plain; scene payloads; scene no_context; }
+whole_records_of_an_image_come_back() { state plain; state payloads; state no_context; }
 process_threads_and_modules_come_along()
 {
 	"$PXT_PYTHON" "$PXT_SOURCE/tests/recover/check_images.py" --make . || fail images
@@ -26,21 +26,21 @@ process_threads_and_modules_come_along()
 	run 0 recover plain-0 --list
 	out_has '/opt/app/control'
 }
-what_laps_have_overwritten_is_counted() { scene laps; scene stale; scene lapped_reader; scene lap_of_single_slots; }
-torn_records_are_counted_where_they_are_missing() { scene torn; scene torn_first; scene nothing_but_torn; scene spoiled; }
-places_that_writers_gave_up_are_losses() { scene voids; }
-lanes_are_merged_by_the_smallest_front() { scene lanes; }
-stop_and_start_part_what_stamps_would_mix() { scene barriers; }
-start_and_stop_beside_the_lanes_find_their_place() { scene sides; }
-counts_that_no_stream_lived_to_are_not_believed() { scene beyond_belief; }
-what_the_program_had_read_is_left_out() { scene unread; scene died_between; }
-option_all_takes_what_was_read_too() { scene everything; }
-positions_and_numbers_may_have_wrapped() { scene wraps; }
-words_that_are_one_behind_are_brought_up() { scene followers; scene late_epoch; }
-without_a_directory_types_have_numbers() { scene without_names; }
-streams_of_a_memory_dump_are_found_by_search() { scene dump; scene far; }
-a_block_may_lie_across_segments_of_a_core_file() { scene segments; }
-of_a_file_that_is_too_short_the_rest_is_taken() { scene too_short; scene shorter; }
+what_laps_have_overwritten_is_counted() { state laps; state stale; state lapped_reader; state lap_of_single_slots; }
+torn_records_are_counted_where_they_are_missing() { state torn; state torn_first; state nothing_but_torn; state spoiled; }
+places_that_writers_gave_up_are_losses() { state voids; }
+lanes_are_merged_by_the_smallest_front() { state lanes; }
+stop_and_start_part_what_stamps_would_mix() { state barriers; }
+start_and_stop_beside_the_lanes_find_their_place() { state sides; }
+counts_that_no_stream_lived_to_are_not_believed() { state beyond_belief; }
+what_the_program_had_read_is_left_out() { state unread; state died_between; }
+option_all_takes_what_was_read_too() { state everything; }
+positions_and_numbers_may_have_wrapped() { state wraps; }
+words_that_are_one_behind_are_brought_up() { state followers; state late_epoch; }
+without_a_directory_types_have_numbers() { state without_names; }
+streams_of_a_memory_dump_are_found_by_search() { state dump; state far; }
+a_block_may_lie_across_segments_of_a_core_file() { state segments; }
+of_a_file_that_is_too_short_the_rest_is_taken() { state too_short; state shorter; }
 
 # ---- Real processes ----
 

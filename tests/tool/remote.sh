@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 #
 # pxtrace ps, start, stop, clear, flush, filter, attach, snapshot against sockets that answer anything:
-# fake_door.py has the ways, each a socket of that name.
+# fake_ctlsock.py has the ways, each a socket of that name.
 
 . "$(dirname "$0")/common.sh"
 
 # Answers until the test ends; logs for it: part.ptl, full.ptl.
-door()
+fake_owner()
 {
 	[ -e full.ptl ] || make_story
 	[ -e full.ptl ] || mv run.ptl full.ptl
@@ -16,11 +16,11 @@ door()
 		event 1000 32 1 0 u32:1
 	END
 	mkfifo line said
-	"$PXT_PYTHON" "$PXT_SOURCE/tests/tool/fake_door.py" . part.ptl full.ptl <line >said 2>door_err &
+	"$PXT_PYTHON" "$PXT_SOURCE/tests/tool/fake_ctlsock.py" . part.ptl full.ptl <line >said 2>ctlsock_err &
 	server=$!
 	exec 9>line
 	read -r word <said
-	[ "$word" = ready ] || { cat door_err; fail 'no server'; }
+	[ "$word" = ready ] || { cat ctlsock_err; fail 'no server'; }
 }
 # The test's end is the server's, as its input ends.
 
@@ -45,7 +45,7 @@ all_say()
 
 answers_that_are_none_are_told_from_errors()
 {
-	door
+	fake_owner
 	for way in one_byte no_magic only_magic; do all_say $way 2 'its answer is none'; done
 	for way in short half; do all_say $way 2 'its answer is too short'; done
 	all_say noise 2 'its answer is none'
@@ -60,14 +60,14 @@ answers_that_are_none_are_told_from_errors()
 
 another_version_is_named()
 {
-	door
+	fake_owner
 	all_say next_version 2 'its process has version 3 of what is said here, this pxtrace 2'
 	all_say last_version 2 'use the pxtrace of the library'
 }
 
 an_owner_that_goes_away_is_told_from_one_that_does_not_answer()
 {
-	door
+	fake_owner
 	all_say hangs_up 2 'its process went away'
 	run 2 stop ./mute
 	err_has 'no answer within 2 s'
@@ -77,7 +77,7 @@ an_owner_that_goes_away_is_told_from_one_that_does_not_answer()
 
 what_the_owner_refuses_is_said_in_its_words()
 {
-	door
+	fake_owner
 	for command in start clear; do
 		run 2 $command ./refuses
 		err_has "$command: ./refuses: the stream \\x1b[31mknows no type xyz"
@@ -96,7 +96,7 @@ what_the_owner_refuses_is_said_in_its_words()
 
 descriptors_that_nobody_asked_for_are_let_go()
 {
-	door
+	fake_owner
 	run 0 ps ./descriptors
 	out_has running
 	run 0 start ./descriptors
@@ -104,7 +104,7 @@ descriptors_that_nobody_asked_for_are_let_go()
 
 what_is_no_stream_is_told_by_kind()
 {
-	door
+	fake_owner
 	: >file
 	mkdir folder
 	run 2 start ./dead
@@ -143,7 +143,7 @@ names_that_no_stream_can_have_are_wrong_words()
 
 ps_shows_how_a_stream_is()
 {
-	door
+	fake_owner
 	run 0 ps ./good
 	lines 2
 	grep -qE '^./good +4711  running +loop +no +50% +100 +20 +2  /opt/app/control$' out || fail row
@@ -157,7 +157,7 @@ ps_shows_how_a_stream_is()
 
 ps_lets_no_text_command_the_terminal()
 {
-	door
+	fake_owner
 	run 0 ps ./odd
 	if grep -q "$(printf '\033')" out; then fail 'an escape'; fi
 	grep -qE ' -5  unknown +unknown +yes +99% +18446744073709551615' out || fail row
@@ -170,7 +170,7 @@ assert len(line["trace"]) >= 64 and line["program"].count("title") == 12, line' 
 
 ps_json_has_everything()
 {
-	door
+	fake_owner
 	run 0 ps --json ./good ./full
 	lines 2
 	"$PXT_PYTHON" -c 'import json, sys
@@ -184,7 +184,7 @@ assert full["state"] == "full" and full["log"] is True, full' <out || fail json
 
 ps_clean_removes_dead_names_and_nothing_else()
 {
-	door
+	fake_owner
 	run 2 ps ./dead
 	out_has dead
 	run 2 ps --clean ./good ./mute ./missing ./stream
@@ -200,7 +200,7 @@ ps_clean_removes_dead_names_and_nothing_else()
 
 requests_say_what_was_asked()
 {
-	door
+	fake_owner
 	run 2 filter ./echo add one two
 	err_has 'True 7 2 0 one;two;'
 	run 2 filter ./echo sub one
@@ -226,7 +226,7 @@ requests_say_what_was_asked()
 
 snapshot_appears_when_it_is_whole()
 {
-	door
+	fake_owner
 	run 0 snapshot ./snapshot -o x.ptl
 	cmp x.ptl full.ptl || fail 'another log'
 	for way in snapshot_cut snapshot_noise snapshot_of_nothing; do
@@ -243,7 +243,7 @@ snapshot_appears_when_it_is_whole()
 
 the_owner_of_a_stream_never_gets_the_file_of_its_snapshot()
 {
-	door
+	fake_owner
 	run 0 snapshot ./snapshot_into_memory -o x.ptl
 	cmp x.ptl full.ptl || fail 'another log'
 	"$pxtrace" snapshot ./snapshot -q -o - | cmp - full.ptl || fail 'another log through a pipe'
@@ -251,7 +251,7 @@ the_owner_of_a_stream_never_gets_the_file_of_its_snapshot()
 
 a_snapshot_is_not_changed_by_the_owner_afterwards()
 {
-	door
+	fake_owner
 	run 0 snapshot ./snapshot_changed -o x.ptl
 	for i in $(seq 100); do
 		[ ! -e tried ] || break
@@ -263,7 +263,7 @@ a_snapshot_is_not_changed_by_the_owner_afterwards()
 
 a_snapshot_that_its_owner_can_still_change_is_refused()
 {
-	door
+	fake_owner
 	run 2 snapshot ./snapshot_kept -o x.ptl
 	err_has 'does not let go'
 	[ "$(ls x.ptl* 2>/dev/null)" = '' ] || fail 'something was written'
@@ -271,7 +271,7 @@ a_snapshot_that_its_owner_can_still_change_is_refused()
 
 a_snapshot_is_called_saved_only_when_it_is()
 {
-	door
+	fake_owner
 	run 0 snapshot ./snapshot -o x.ptl
 	err_has 'x.ptl: saved'
 	run 2 snapshot ./snapshot_cut -o x.ptl
@@ -290,7 +290,7 @@ a_snapshot_is_called_saved_only_when_it_is()
 
 attach_ends_with_the_stream()
 {
-	door
+	fake_owner
 	run 0 attach ./follow_ends
 	lines 7
 	out_has 'label="warm"'
@@ -314,7 +314,7 @@ attach_gives_memory_back_that_was_read()
 		for (i = 1; i <= 3000; i++)
 			print "event " i * 1000 " 36 1 0 text:" i "x" text
 	}' | make full.ptl
-	door
+	fake_owner
 	run 0 attach ./follow_memory --bytes 8
 	lines 3000
 	read -r size used <used

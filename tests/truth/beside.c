@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * beside.c - a writer stands at each test point of its trace point while another thread reads, flushes,
+ * beside.c - a writer is at each test point of its trace point while another thread reads, flushes,
  * stops or writes, and goes on at each point of that: at a test point, before a reading of the clock, or
  * where the other one waits.  Two threads, of which one runs at a time; all times are true then,
  * exactly.
@@ -36,10 +36,10 @@ static void wait_for(sem_t *turn)
 static struct {
 	pthread_t thread;
 	sem_t begin;
-	sem_t stands; /* at its point, or behind the end */
+	sem_t stands; /* at its point, or after the end */
 	sem_t go_on;
 	uint32_t left;
-	int point; /* where it stands; -1: it had come to its end */
+	int point; /* where it is; -1: it had come to its end */
 	bool standing;
 	bool over;
 } writer;

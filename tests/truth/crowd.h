@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crowd.h - the threads that untrue times came from (the setting of the report behind ruling 25): one
+ * crowd.h - the threads that untrue times came from (the setting of the report after ruling 25): one
  * wakes every 60 us, whoever runs, and traces the two ends of a span of 20 us; one that it preempts,
  * anywhere in its trace points, traces in a loop; so does a third one on another processor.
  */

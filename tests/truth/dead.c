@@ -56,12 +56,12 @@ static void close_stream(void)
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 
-/* ---- A child that stands in its trace point ---- */
+/* ---- A child that is in its trace point ---- */
 
 struct child {
 	pid_t pid;
-	int point;       /* where it stands; -1: it has come to its end */
-	unsigned pieces; /* slots behind the begin slot that are stored */
+	int point;       /* where it is; -1: it has come to its end */
+	unsigned pieces; /* slots after the begin slot that are stored */
 	int to;
 };
 
@@ -135,7 +135,7 @@ static void end(struct child *child, bool kill_it)
 {
 	if (kill_it)
 		(void)kill(child->pid, SIGKILL);
-	/* Whoever stands and lives goes on. */
+	/* Whoever is and lives goes on. */
 	(void)close(child->to);
 	while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
 		;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * held.c - the hold-back time of unfinished records is over while their writers are still there: what stands
- * behind them is reported at its time all the same, by whoever reads, and the marks of a flush that
+ * held.c - the hold-back time of unfinished records is over while their writers are still there: what is
+ * after them is reported at its time all the same, by whoever reads, and the marks of a flush that
  * did not wait any longer are not later than what it left behind.
  */
 #include "ground.h"
@@ -49,7 +49,7 @@ static void stand_within(int point)
 		ground_say(0, depth == 1 ? NESTED : INNER, 32);
 		return;
 	}
-	/* Behind all of them, and in the other lane. */
+	/* After all of them, and in the other lane. */
 	ground_say(0, LAP, 4);
 	ground_say(1, LAP, 4);
 	look_until_it_is_over();

@@ -2,7 +2,7 @@
 /*
  * processes.c - the crowd of threads.c in several processes: one of the three is a forked child, in an
  * inherited stream, or an attached process; or all of them are killed, and what is recovered of their
- * black box is looked at.  Readings stand in memory that all of them share.
+ * black box is looked at.  Readings are in memory that all of them share.
  */
 #define _GNU_SOURCE
 #include "crowd.h"
@@ -30,7 +30,7 @@
 
 #define LIFE_MS 5000u /* of those who are killed before */
 
-struct scene {
+struct state {
 	int policy;
 	unsigned lanes;
 	size_t size;
@@ -40,7 +40,7 @@ struct scene {
 	bool divided;  /* the stream is stopped and started by call */
 };
 
-static const struct scene *scene;
+static const struct state *state;
 static trace_id_t stream;
 static struct rd_list list;
 static pthread_t reader;
@@ -49,9 +49,9 @@ static char name[128]; /* of a stream that others attach to */
 
 static const char *name_of_scene(const char *what)
 {
-	return st_text("%s: policy %d, lanes %u, %zu bytes%s%s%s", what, scene->policy,
-	    scene->lanes, scene->size, scene->ordered ? ", ordered" : "",
-	    scene->signals ? ", signals" : "", scene->divided ? ", divided" : "");
+	return st_text("%s: policy %d, lanes %u, %zu bytes%s%s%s", what, state->policy,
+	    state->lanes, state->size, state->ordered ? ", ordered" : "",
+	    state->signals ? ", signals" : "", state->divided ? ", divided" : "");
 }
 
 static void judge(trace_id_t trid, const char *what)
@@ -69,11 +69,11 @@ static void judge(trace_id_t trid, const char *what)
 static void fill_in(trace_attr_t *attr)
 {
 	const struct st_spec spec = {
-		.policy = scene->policy, .size = scene->size, .lanes = scene->lanes
+		.policy = state->policy, .size = state->size, .lanes = state->lanes
 	};
 
 	st_attr(&spec, attr);
-	PXT_EQ(posix_trace_attr_setorderedstamps_np(attr, scene->ordered), 0);
+	PXT_EQ(posix_trace_attr_setorderedstamps_np(attr, state->ordered), 0);
 }
 
 static void wait_for(pid_t child)
@@ -97,7 +97,7 @@ static void open_stream(void)
 	trace_attr_t attr;
 
 	fill_in(&attr);
-	if (scene->attached)
+	if (state->attached)
 		PXT_EQ_FATAL(posix_trace_attr_setsharename_np(&attr, name), 0);
 	else
 		PXT_EQ(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED), 0);
@@ -125,7 +125,7 @@ static pid_t begin_child(uint32_t ms)
 
 	CU_ASSERT_FATAL(child >= 0);
 	if (child == 0) {
-		if (scene->attached)
+		if (state->attached)
 			attach();
 		crowd_be_beside(ms);
 		/* What an attached process has recorded is the owner's by now, or soon. */
@@ -160,7 +160,7 @@ static void direct(void)
 {
 	while (crowd_busy()) {
 		crowd_sleep_us(4000);
-		if (!scene->divided)
+		if (!state->divided)
 			continue;
 		PXT_EQ(rd_call(posix_trace_stop, stream), 0);
 		crowd_sleep_us(100);
@@ -171,7 +171,7 @@ static void direct(void)
 static void play_once(void)
 {
 	const struct crowd_wish wish = {
-		.ms = CROWD_MS, .signals = scene->signals, .relative = true
+		.ms = CROWD_MS, .signals = state->signals, .relative = true
 	};
 	pid_t child;
 
@@ -188,18 +188,18 @@ static void play_once(void)
 	take_rest();
 	/* Both processes' are there. */
 	CU_ASSERT(rd_said(CROWD_BESIDE) > 100);
-	judge(stream, name_of_scene(scene->attached ? "attached" : "inherited"));
+	judge(stream, name_of_scene(state->attached ? "attached" : "inherited"));
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 	rd_list_end(&list);
 	rd_end();
 }
 
-static void play(struct scene what)
+static void play(struct state what)
 {
 	if (pxt_skip_emulated("its processors' counters are not one clock"))
 		return;
 	(void)snprintf(name, sizeof(name), "%s/stream", pxt_temp_folder());
-	scene = &what;
+	state = &what;
 	for (unsigned round = 0; round < crowd_rounds(); round++)
 		play_once();
 }
@@ -207,27 +207,27 @@ static void play(struct scene what)
 /* DEC-43, TIM-03, TIM-04, TIM-06; rulings 25, 26 */
 static void reported_times_of_an_inherited_stream_are_true_in_both_processes(void)
 {
-	play((struct scene){ .policy = LOOP, .lanes = 1, .size = LARGE });
-	play((struct scene){ .policy = LOOP, .lanes = 2, .size = LARGE });
-	play((struct scene){ .policy = LOOP, .lanes = 2, .size = LARGE, .ordered = true });
-	play((struct scene){ .policy = FULL, .lanes = 2, .size = SMALL, .signals = true });
-	play((struct scene){ .policy = LOOP, .lanes = 2, .size = LARGE, .divided = true });
+	play((struct state){ .policy = LOOP, .lanes = 1, .size = LARGE });
+	play((struct state){ .policy = LOOP, .lanes = 2, .size = LARGE });
+	play((struct state){ .policy = LOOP, .lanes = 2, .size = LARGE, .ordered = true });
+	play((struct state){ .policy = FULL, .lanes = 2, .size = SMALL, .signals = true });
+	play((struct state){ .policy = LOOP, .lanes = 2, .size = LARGE, .divided = true });
 }
 
 /* LPT-32, TIM-03, TIM-06; rulings 25, 26 */
 static void those_of_an_attached_process_are(void)
 {
-	play((struct scene){ .policy = LOOP, .lanes = 1, .size = LARGE, .attached = true });
-	play((struct scene){
+	play((struct state){ .policy = LOOP, .lanes = 1, .size = LARGE, .attached = true });
+	play((struct state){
 	    .policy = LOOP, .lanes = 2, .size = LARGE, .attached = true, .signals = true });
-	play((struct scene){
+	play((struct state){
 	    .policy = LOOP, .lanes = 2, .size = LARGE, .attached = true, .divided = true });
 }
 
 /* LPT-32, TIM-03, TIM-06, POL-07, POL-09; rulings 25, 26 */
 static void those_of_one_attached_to_a_stream_that_stops_and_starts_itself_are(void)
 {
-	play((struct scene){ .policy = FULL, .lanes = 2, .size = SMALL, .attached = true });
+	play((struct state){ .policy = FULL, .lanes = 2, .size = SMALL, .attached = true });
 }
 
 /* ---- What is left of a process that was killed ---- */
@@ -236,7 +236,7 @@ static void those_of_one_attached_to_a_stream_that_stops_and_starts_itself_are(v
 
 static void trace_until_killed(int box)
 {
-	const struct crowd_wish wish = { .ms = LIFE_MS, .signals = scene->signals };
+	const struct crowd_wish wish = { .ms = LIFE_MS, .signals = state->signals };
 	trace_attr_t attr;
 
 	fill_in(&attr);
@@ -286,14 +286,14 @@ static void wait_until_it_is_a_stream(int box)
 	CU_ASSERT(first != 0);
 }
 
-static void kill_one(struct scene what, unsigned round)
+static void kill_one(struct state what, unsigned round)
 {
 	int box = memfd_create("box", 0);
 	pid_t child;
 	trace_id_t log;
 
 	CU_ASSERT_FATAL(box >= 0);
-	scene = &what;
+	state = &what;
 	rd_begin(crowd_events(LIFE_MS));
 	child = fork();
 	CU_ASSERT_FATAL(child >= 0);
@@ -321,12 +321,12 @@ static void those_that_are_recovered_of_a_killed_process_are(void)
 	if (pxt_skip_emulated("its processors' counters are not one clock"))
 		return;
 	for (unsigned i = 0; i < 2 * crowd_rounds(); i++) {
-		kill_one((struct scene){ .policy = LOOP, .lanes = 1, .size = LARGE }, i);
-		kill_one((struct scene){ .policy = LOOP, .lanes = 2, .size = LARGE }, i);
+		kill_one((struct state){ .policy = LOOP, .lanes = 1, .size = LARGE }, i);
+		kill_one((struct state){ .policy = LOOP, .lanes = 2, .size = LARGE }, i);
 		kill_one(
-		    (struct scene){ .policy = LOOP, .lanes = 2, .size = SMALL, .signals = true },
+		    (struct state){ .policy = LOOP, .lanes = 2, .size = SMALL, .signals = true },
 		    i);
-		kill_one((struct scene){ .policy = FULL, .lanes = 2, .size = LARGE }, i);
+		kill_one((struct state){ .policy = FULL, .lanes = 2, .size = LARGE }, i);
 	}
 }
 

@@ -281,7 +281,7 @@ struct judge {
 static int64_t to_ns(const struct judge *judge, uint64_t ticks)
 {
 	const struct posix_trace_clock_np *clock = &judge->clock;
-	/* Another stream's anchor may lie behind the reading. */
+	/* Another stream's anchor may lie after the reading. */
 	bool before = ticks < clock->posix_anchor_ticks_np;
 	uint64_t count =
 	    before ? clock->posix_anchor_ticks_np - ticks : ticks - clock->posix_anchor_ticks_np;

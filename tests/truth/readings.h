@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * readings.h - what callers read from the stamps' counter directly before and behind each of their
+ * readings.h - what callers read from the stamps' counter directly before and after each of their
  * trace points, and the verdict on what was reported of them (rulings 25 and 26):
  *
  *	entered <= reported time <= returned        of each event, and of each start and stop by call
@@ -8,7 +8,7 @@
  *	Y returned before X entered                 then Y is handed out before X
  *	reported times never decrease
  *
- * Readings stand in memory that forked processes share and that outlives them.  A source is written
+ * Readings are in memory that forked processes share and that outlives them.  A source is written
  * by one thread; verdicts are for the time when nobody writes any more.
  */
 #ifndef TRUTH_READINGS_H
@@ -74,10 +74,10 @@ struct rd_verdict {
 	uint64_t calls;
 	uint64_t raised;     /* reported later than it was stamped: that may be */
 	uint64_t early;      /* reported before it entered */
-	uint64_t late;       /* reported behind its return */
+	uint64_t late;       /* reported after its return */
 	uint64_t stamps;     /* stamped outside of both */
 	uint64_t back;       /* reported before what was handed out before it */
-	uint64_t disordered; /* not behind its source's last one */
+	uint64_t disordered; /* not after its source's last one */
 	uint64_t swapped;    /* returned before another one entered that was handed out before it */
 	uint64_t strange;
 	int64_t worst_ns; /* how far the farthest is off */

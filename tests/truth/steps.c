@@ -32,7 +32,7 @@ static void trace_in_another_lane(void)
 	ground_say(1, speaker, 4);
 }
 
-/* The later one must wait for what stands behind an unfinished record. */
+/* The later one must wait for what is after an unfinished record. */
 static void trace_in_both_and_read(void)
 {
 	ground_say(0, speaker, 4);
@@ -69,7 +69,7 @@ static const struct deed {
 
 struct plan {
 	const struct deed *first;
-	const struct deed *then;  /* behind it, at the same place; or NULL */
+	const struct deed *then;  /* after it, at the same place; or NULL */
 	const struct deed *inner; /* at a point of the first one, which is an event; or NULL */
 	uint32_t inner_nth;
 	bool reader; /* it is what is interrupted */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * threads.c - is the time that is reported of an event a time at which it happened?  Threads that
- * preempt each other inside their trace points (crowd.h) read the counter before and behind each of
+ * preempt each other inside their trace points (crowd.h) read the counter before and after each of
  * them (readings.h); a single event that is reported outside of these two, or out of order, fails.
  */
 #include "crowd.h"
@@ -34,7 +34,7 @@ enum way {
 	BY_LOG
 };
 
-struct scene {
+struct state {
 	int policy;
 	unsigned lanes;
 	size_t size;
@@ -55,35 +55,35 @@ static struct stream {
 	int log;
 } streams[STREAMS];
 
-static const struct scene *scene;
+static const struct state *state;
 static atomic_bool over;
 static int shot_files[SHOTS];
 static unsigned shot_count;
 
 static const char *name_of_scene(void)
 {
-	return st_text("policy %d, lanes %u, %zu bytes, way %d%s%s%s%s%s%s%s", scene->policy,
-	    scene->lanes, scene->size, (int)scene->way, scene->ordered ? ", ordered" : "",
-	    scene->two ? ", two streams" : "", scene->signals ? ", signals" : "",
-	    scene->moving ? ", moving" : "", scene->divided ? ", divided" : "",
-	    scene->shots ? ", snapshots" : "", scene->many ? ", many at once" : "");
+	return st_text("policy %d, lanes %u, %zu bytes, way %d%s%s%s%s%s%s%s", state->policy,
+	    state->lanes, state->size, (int)state->way, state->ordered ? ", ordered" : "",
+	    state->two ? ", two streams" : "", state->signals ? ", signals" : "",
+	    state->moving ? ", moving" : "", state->divided ? ", divided" : "",
+	    state->shots ? ", snapshots" : "", state->many ? ", many at once" : "");
 }
 
 static unsigned stream_count(void)
 {
-	return scene->two ? STREAMS : 1u;
+	return state->two ? STREAMS : 1u;
 }
 
 static bool is_read_meanwhile(void)
 {
-	return scene->way != BY_LOG && scene->way != AT_LAST;
+	return state->way != BY_LOG && state->way != AT_LAST;
 }
 
 /* ---- Readers ---- */
 
 static void take_what_there_is(struct rd_list *list, trace_id_t trid)
 {
-	if (scene->many)
+	if (state->many)
 		(void)rd_take_many(list, trid);
 	else
 		(void)rd_take(list, trid);
@@ -94,13 +94,13 @@ static void *read_on(void *argument)
 	struct stream *stream = argument;
 
 	while (!atomic_load(&over)) {
-		if (scene->way == BY_WAITING || scene->way == FOR_EVER) {
+		if (state->way == BY_WAITING || state->way == FOR_EVER) {
 			/* The last one finds the STOP, or the end. */
 			(void)rd_take_waiting(
-			    &stream->list, stream->trid, scene->way == FOR_EVER ? 0 : 20);
+			    &stream->list, stream->trid, state->way == FOR_EVER ? 0 : 20);
 		} else {
 			take_what_there_is(&stream->list, stream->trid);
-			crowd_sleep_us(scene->way == SLOWLY ? 3000 : 200);
+			crowd_sleep_us(state->way == SLOWLY ? 3000 : 200);
 		}
 	}
 	return NULL;
@@ -120,13 +120,13 @@ static void take_rest(struct stream *stream)
 static void open_stream(struct stream *stream)
 {
 	const struct st_spec spec = {
-		.policy = scene->policy, .size = scene->size, .lanes = scene->lanes
+		.policy = state->policy, .size = state->size, .lanes = state->lanes
 	};
 	trace_attr_t attr;
 
 	st_attr(&spec, &attr);
-	PXT_EQ(posix_trace_attr_setorderedstamps_np(&attr, scene->ordered), 0);
-	if (scene->way == BY_LOG) {
+	PXT_EQ(posix_trace_attr_setorderedstamps_np(&attr, state->ordered), 0);
+	if (state->way == BY_LOG) {
 		stream->log = st_file();
 		PXT_EQ(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), 0);
 		PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, stream->log, &stream->trid), 0);
@@ -195,12 +195,12 @@ static void end_stream(struct stream *stream)
 	PXT_EQ(rd_call(posix_trace_stop, stream->trid), 0);
 	if (is_read_meanwhile())
 		(void)pthread_join(stream->reader, NULL);
-	if (scene->way != BY_LOG) {
+	if (state->way != BY_LOG) {
 		take_rest(stream);
 		expect_many(judge(&stream->list, stream->trid, name_of_scene()));
 	}
 	PXT_EQ(posix_trace_shutdown(stream->trid), 0);
-	if (scene->way == BY_LOG)
+	if (state->way == BY_LOG)
 		expect_many(judge_log(&stream->list, stream->log, name_of_scene()));
 	rd_list_end(&stream->list);
 }
@@ -222,7 +222,7 @@ static void end_shots(void)
 	for (unsigned i = 0; i < shot_count; i++)
 		events += judge_log(&list, shot_files[i], "snapshot");
 	rd_list_end(&list);
-	if (scene->shots)
+	if (state->shots)
 		expect_many(events);
 }
 
@@ -250,20 +250,20 @@ static void direct(void)
 {
 	for (unsigned turn = 1; crowd_busy(); turn++) {
 		crowd_sleep_us(300);
-		if (scene->moving)
+		if (state->moving)
 			crowd_move(turn);
-		if (scene->divided && turn % 12 == 0)
+		if (state->divided && turn % 12 == 0)
 			stop_and_start();
-		if (scene->way == BY_LOG && scene->policy != FLUSH && turn % 4 == 0)
+		if (state->way == BY_LOG && state->policy != FLUSH && turn % 4 == 0)
 			PXT_EQ(posix_trace_flush(streams[0].trid), 0);
-		if (scene->shots && turn % 256 == 0)
+		if (state->shots && turn % 256 == 0)
 			take_shot();
 	}
 }
 
 static void play_once(void)
 {
-	const struct crowd_wish wish = { .ms = CROWD_MS, .signals = scene->signals };
+	const struct crowd_wish wish = { .ms = CROWD_MS, .signals = state->signals };
 
 	rd_begin(crowd_events(wish.ms));
 	begin_streams();
@@ -275,18 +275,18 @@ static void play_once(void)
 	rd_end();
 }
 
-static void play(struct scene what)
+static void play(struct state what)
 {
 	if (pxt_skip_emulated("its processors' counters are not one clock"))
 		return;
 	if (!what.size)
 		what.size = LARGE;
-	scene = &what;
+	state = &what;
 	for (unsigned round = 0; round < crowd_rounds(); round++)
 		play_once();
 }
 
-static void with_all_lanes(struct scene what)
+static void with_all_lanes(struct state what)
 {
 	static const unsigned lanes[] = { 1, 2, 0 };
 
@@ -301,103 +301,103 @@ static void with_all_lanes(struct scene what)
 /* TIM-03, TIM-04, TIM-06; rulings 25, 26 */
 static void a_reported_time_lies_between_entry_and_return(void)
 {
-	with_all_lanes((struct scene){ .policy = LOOP });
+	with_all_lanes((struct state){ .policy = LOOP });
 }
 
 /* TIM-03, TIM-04, TIM-06; rulings 25, 26 */
 static void with_ordered_stamps_it_does_too(void)
 {
-	with_all_lanes((struct scene){ .policy = LOOP, .ordered = true });
+	with_all_lanes((struct state){ .policy = LOOP, .ordered = true });
 }
 
 /* TIM-03, TIM-04, TIM-06; rulings 25, 26 */
 static void it_does_where_handlers_trace_inside_trace_points(void)
 {
-	play((struct scene){ .policy = LOOP, .lanes = 1, .signals = true });
-	play((struct scene){ .policy = LOOP, .lanes = 2, .signals = true });
-	play((struct scene){ .policy = FULL, .lanes = 2, .size = SMALL, .signals = true });
+	play((struct state){ .policy = LOOP, .lanes = 1, .signals = true });
+	play((struct state){ .policy = LOOP, .lanes = 2, .signals = true });
+	play((struct state){ .policy = FULL, .lanes = 2, .size = SMALL, .signals = true });
 }
 
 /* TIM-03, TIM-04, TIM-06; rulings 25, 26 */
 static void it_does_while_threads_change_their_processors(void)
 {
-	play((struct scene){ .policy = LOOP, .lanes = 2, .moving = true });
-	play((struct scene){ .policy = FULL, .moving = true, .signals = true });
+	play((struct state){ .policy = LOOP, .lanes = 2, .moving = true });
+	play((struct state){ .policy = FULL, .moving = true, .signals = true });
 }
 
 /* TIM-03, TIM-06, DEC-42; rulings 25, 26 */
 static void it_does_while_the_stream_is_stopped_and_started(void)
 {
-	play((struct scene){ .policy = LOOP, .lanes = 1, .divided = true });
-	play((struct scene){ .policy = LOOP, .lanes = 2, .divided = true, .signals = true });
-	play((struct scene){ .policy = FULL, .lanes = 2, .size = 65536, .divided = true });
+	play((struct state){ .policy = LOOP, .lanes = 1, .divided = true });
+	play((struct state){ .policy = LOOP, .lanes = 2, .divided = true, .signals = true });
+	play((struct state){ .policy = FULL, .lanes = 2, .size = 65536, .divided = true });
 }
 
 /* TIM-03, TIM-06, POL-05; rulings 25, 26 */
 static void it_does_in_a_stream_that_is_lapped_while_it_is_read(void)
 {
-	play((struct scene){ .policy = LOOP, .lanes = 1, .size = SMALL, .way = SLOWLY });
-	play((struct scene){ .policy = LOOP, .lanes = 2, .size = SMALL });
-	play((struct scene){
+	play((struct state){ .policy = LOOP, .lanes = 1, .size = SMALL, .way = SLOWLY });
+	play((struct state){ .policy = LOOP, .lanes = 2, .size = SMALL });
+	play((struct state){
 	    .policy = LOOP, .lanes = 2, .size = 65536, .way = SLOWLY, .signals = true });
 }
 
 /* TIM-03, TIM-06, POL-07, POL-09; rulings 25, 26 */
 static void it_does_in_a_stream_that_stops_and_starts_itself(void)
 {
-	with_all_lanes((struct scene){ .policy = FULL, .size = SMALL });
-	play((struct scene){ .policy = FULL, .lanes = 2, .size = SMALL, .ordered = true });
+	with_all_lanes((struct state){ .policy = FULL, .size = SMALL });
+	play((struct state){ .policy = FULL, .lanes = 2, .size = SMALL, .ordered = true });
 }
 
 /* EVENT-10, TIM-03, TIM-06; rulings 25, 26 */
 static void it_does_in_each_of_two_streams(void)
 {
-	play((struct scene){ .policy = LOOP, .lanes = 2, .two = true });
-	play((struct scene){
+	play((struct state){ .policy = LOOP, .lanes = 2, .two = true });
+	play((struct state){
 	    .policy = FULL, .lanes = 1, .size = 65536, .two = true, .signals = true });
 }
 
 /* GETNX-03, TIM-03, TIM-06; rulings 25, 26 */
 static void it_does_for_a_reader_that_waits(void)
 {
-	play((struct scene){ .policy = LOOP, .lanes = 2, .way = BY_WAITING });
-	play((struct scene){ .policy = LOOP, .lanes = 2, .way = FOR_EVER });
-	play((struct scene){ .policy = FULL, .lanes = 2, .size = SMALL, .way = BY_WAITING });
+	play((struct state){ .policy = LOOP, .lanes = 2, .way = BY_WAITING });
+	play((struct state){ .policy = LOOP, .lanes = 2, .way = FOR_EVER });
+	play((struct state){ .policy = FULL, .lanes = 2, .size = SMALL, .way = BY_WAITING });
 }
 
 /* TIM-03, TIM-06; rulings 25, 26 */
 static void it_does_where_many_events_are_read_at_once(void)
 {
-	play((struct scene){ .policy = LOOP, .lanes = 2, .many = true, .signals = true });
-	play((struct scene){ .policy = LOOP, .lanes = 2, .size = SMALL, .many = true });
-	play((struct scene){ .policy = FULL, .lanes = 2, .size = SMALL, .many = true });
-	play((struct scene){ .policy = LOOP, .lanes = 2, .way = BY_LOG, .many = true });
+	play((struct state){ .policy = LOOP, .lanes = 2, .many = true, .signals = true });
+	play((struct state){ .policy = LOOP, .lanes = 2, .size = SMALL, .many = true });
+	play((struct state){ .policy = FULL, .lanes = 2, .size = SMALL, .many = true });
+	play((struct state){ .policy = LOOP, .lanes = 2, .way = BY_LOG, .many = true });
 }
 
 /* TIM-03, TIM-06, FLUSH-02; rulings 25, 26 */
 static void it_does_in_a_log(void)
 {
-	play((struct scene){ .policy = LOOP, .lanes = 1, .way = BY_LOG });
-	play((struct scene){ .policy = LOOP, .lanes = 2, .way = BY_LOG, .signals = true });
-	play((struct scene){ .policy = FULL, .lanes = 2, .size = 65536, .way = BY_LOG });
+	play((struct state){ .policy = LOOP, .lanes = 1, .way = BY_LOG });
+	play((struct state){ .policy = LOOP, .lanes = 2, .way = BY_LOG, .signals = true });
+	play((struct state){ .policy = FULL, .lanes = 2, .size = 65536, .way = BY_LOG });
 }
 
 /* TIM-03, TIM-06, POL-11; rulings 25, 26 */
 static void it_does_in_a_log_that_the_stream_flushes_itself(void)
 {
-	play((struct scene){ .policy = FLUSH, .lanes = 2, .size = 1u << 20, .way = BY_LOG });
-	play((struct scene){
+	play((struct state){ .policy = FLUSH, .lanes = 2, .size = 1u << 20, .way = BY_LOG });
+	play((struct state){
 	    .policy = FLUSH, .lanes = 2, .size = 65536, .way = BY_LOG, .signals = true });
-	play((struct scene){
+	play((struct state){
 	    .policy = FLUSH, .lanes = 1, .size = 65536, .way = BY_LOG, .divided = true });
 }
 
 /* LPT-45, TIM-03, TIM-06; rulings 25, 26 */
 static void it_does_in_a_snapshot_of_a_running_stream(void)
 {
-	play((struct scene){
+	play((struct state){
 	    .policy = LOOP, .lanes = 2, .size = 1u << 20, .way = SLOWLY, .shots = true });
-	play((struct scene){ .policy = LOOP,
+	play((struct state){ .policy = LOOP,
 	    .size = LARGE,
 	    .way = AT_LAST,
 	    .signals = true,

@@ -3,7 +3,7 @@
  * iterator.c - blocks and events to messages.
  *
  * Messages never go back in time.  Stamps may, a little, between threads: such an event carries the
- * stamp of the one before it, as everywhere (TIM-06).  A block's losses are told in front of its
+ * stamp of the one before it, as everywhere (TIM-06).  A block's losses are told before its
  * packet, from the end of the packet before to the end of this one, which is where CTF has them.
  */
 #include "tools/babeltrace/ptrace.h"
@@ -14,7 +14,7 @@
 enum phase {
 	PHASE_BEGIN,  /* nothing was said yet */
 	PHASE_FETCH,  /* between blocks */
-	PHASE_LOSSES, /* in front of a packet */
+	PHASE_LOSSES, /* before a packet */
 	PHASE_OPEN,
 	PHASE_EVENTS,
 	PHASE_CLOSE, /* open packets end */
@@ -88,7 +88,7 @@ static uint64_t value_of_record(const struct iterator *it)
 	uint64_t value = it->log->params.corrected ? ns_of(&it->record.info.posix_timestamp)
 	                                           : it->record.extra.posix_ticks_np;
 
-	/* Behind its own block's end it would be behind the packet's. */
+	/* After its own block's end it would be after the packet's. */
 	return not_before(it, value < it->end ? value : it->end);
 }
 
@@ -217,7 +217,7 @@ static enum outcome wait_for_more(struct iterator *it, bt_message const **messag
 	return made(*message);
 }
 
-/* Behind the last block: what only the log's end knows to be lost gets a packet of its own. */
+/* After the last block: what only the log's end knows to be lost gets a packet of its own. */
 static enum outcome conclude(struct iterator *it)
 {
 	uint64_t all = it->file.info.posix_lost_np;

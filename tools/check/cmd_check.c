@@ -77,7 +77,7 @@ struct verdict {
 	struct posix_trace_logcheck_np sum;
 	uint64_t kinds[POSIX_TRACE_FINDING_TYPE_NP + 1]; /* among the findings that are kept */
 	uint64_t lost;
-	bool end_unknown; /* how much was recorded behind its last event is */
+	bool end_unknown; /* how much was recorded after its last event is */
 	struct pxt_hints hints;
 	int status;
 };
@@ -113,7 +113,7 @@ static void judge(const struct checker *c, struct verdict *verdict)
 	bad = sum->posix_findings_np;
 	if (c->incomplete) {
 		bad -= verdict->kinds[POSIX_TRACE_FINDING_END_NP];
-		/* Names may come behind the first events of a type. */
+		/* Names may come after the first events of a type. */
 		if (!sum->posix_complete_np)
 			bad -= verdict->kinds[POSIX_TRACE_FINDING_TYPE_NP];
 	}

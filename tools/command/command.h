@@ -10,7 +10,7 @@ struct pxt_command {
 	const char *name;
 	const char *summary; /* one line for `pxtrace --help` */
 	/*
-	 * The command's own --help, in pieces that ISO C allows; NULL behind the last.  NULL at all:
+	 * The command's own --help, in pieces that ISO C allows; NULL after the last.  NULL at all:
 	 * run() shows it when --help is its first argument.
 	 */
 	const char *const *help;

@@ -24,7 +24,7 @@ int pxt_help(const char *const *pieces)
 	return pxt_finish(&out);
 }
 
-/* Printable ASCII as it is, so that what stands below each other stays there. */
+/* Printable ASCII as it is, so that what is below each other stays there. */
 static void show(const char *text)
 {
 	char line[128];
@@ -88,7 +88,7 @@ void pxt_text_complain(const char *option, const char *text, const struct pxt_te
 	char shown[BEFORE + BEHIND + 1];
 	char caret[BEFORE + 2];
 
-	/* One column a byte, so that the caret stands below what it means. */
+	/* One column a byte, so that the caret is below what it means. */
 	for (size_t i = from; i < to; i++)
 		shown[i - from] = (char)(text[i] >= ' ' && text[i] < 0x7f ? text[i] : '?');
 	shown[to - from] = '\0';

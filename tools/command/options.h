@@ -19,7 +19,7 @@ int pxt_usage(const char *command);
 struct option;
 int pxt_option_error(const char *command, int code, char **argv, const struct option *options);
 
-/* The number behind an option.  False, with a word to the user, when it is none of that range. */
+/* The number after an option.  False, with a word to the user, when it is none of that range. */
 bool pxt_option_number(
     uint64_t *to, const char *value, const char *option, uint64_t least, uint64_t most);
 

@@ -3,7 +3,7 @@
 #ifndef PXT_SUGGEST_H
 #define PXT_SUGGEST_H
 
-/* The one of @names (NULL behind the last) that was probably meant, or NULL. */
+/* The one of @names (NULL after the last) that was probably meant, or NULL. */
 const char *pxt_suggest(const char *word, const char *const *names);
 
 #endif

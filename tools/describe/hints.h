@@ -27,7 +27,7 @@ struct pxt_hints {
 /* Of a log that was read to its end. */
 void pxt_hints(struct pxt_hints *hints, const struct pxt_hint_facts *facts);
 void pxt_hints_of_source(struct pxt_hints *hints, const struct pxt_source *source);
-/* Reads as much of the log behind @fd as it needs, of at most some thousand events. */
+/* Reads as much of the log after @fd as it needs, of at most some thousand events. */
 void pxt_hints_of_file(struct pxt_hints *hints, int fd, uint64_t records);
 
 #endif

@@ -53,7 +53,7 @@ static inline uint64_t pxt_thread_key(const struct pxt_thread *thread)
 struct pxt_source;
 
 /*
- * An event.  @data stands where the library read it and is good, as all of this, until the next event
+ * An event.  @data is where the library read it and is good, as all of this, until the next event
  * of the same reader is asked for: who keeps an event copies what he needs of it.
  */
 struct pxt_event {

@@ -35,7 +35,7 @@ void pxt_out_fields_bare(
 bool pxt_field_key(const struct pxt_event *event, const struct pxt_layout *field, uint64_t *key);
 const struct pxt_layout *pxt_field_named(const struct pxt_type *type, const char *name);
 
-/* A field's value.  A text is where the event's data is, without padding, and has no NUL behind it. */
+/* A field's value.  A text is where the event's data is, without padding, and has no NUL after it. */
 struct pxt_value {
 	int kind;       /* POSIX_TRACE_FIELD_..._NP */
 	uint32_t bytes; /* of the text, or of the number as it was recorded */
@@ -52,7 +52,7 @@ bool pxt_field_value(
 /* The value's usual form; a text without quotes, escaped. */
 void pxt_out_value(struct pxt_out *out, const struct pxt_value *value);
 
-/* Bytes behind the last field that is there: their number, and where they begin in *@offset. */
+/* Bytes after the last field that is there: their number, and where they begin in *@offset. */
 size_t pxt_fields_rest(const struct pxt_event *event, size_t *offset);
 
 /* Fills in the layout of a type from its description in the log @trid, if it has one. */

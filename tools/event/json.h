@@ -8,7 +8,7 @@
  * up to 64 bits; floats read back as the same number, and those that JSON has no number for are the
  * strings "nan", "inf", "-inf".  Text is a string, see pxt_escape_json(); a NUL within it is U+FFFD.
  * What is no field begins with @, which no field's name can: "@data" (data without description) and
- * "@rest" (behind the description) are bytes in hexadecimal, "@cut" is 1 where the data was cut.  The
+ * "@rest" (after the description) are bytes in hexadecimal, "@cut" is 1 where the data was cut.  The
  * standard's STOP and ERROR have "automatic" and "error".  An event without data: {}.
  */
 #ifndef PXT_JSON_H

@@ -4,7 +4,7 @@
  *
  *	target,stream,seq,ts_ns,event,event_id,pid,tid,cpu,lost_before,payload
  *
- * RFC 4180: CR LF ends a row, a cell with a comma or a quote stands in quotes.  Rows are the same
+ * RFC 4180: CR LF ends a row, a cell with a comma or a quote is in quotes.  Rows are the same
  * whenever a log is exported again, so (target, stream, seq) names an event for good.
  *
  * A spreadsheet takes a cell for a formula when it begins with = + - @, a tab or a return.  Cells
@@ -148,7 +148,7 @@ static void put_field(struct pxt_out *out, const struct pxt_event *event, const 
 /* ---- Rows ---- */
 
 /*
- * A file that is begun anew counts its records from 0: the generation stands above the number, in
+ * A file that is begun anew counts its records from 0: the generation is above the number, in
  * bits 62 to 48, and the whole fits a signed integer of 64 bits.
  */
 static uint64_t sequence(const struct pxt_source *source, uint64_t number)

@@ -51,7 +51,7 @@ void pxt_export_uuid(char *text, const struct pxt_source *source)
 
 /* ---- The events one after the other ---- */
 
-/* What was lost of a log since its last exported event, also in front of events left out. */
+/* What was lost of a log since its last exported event, also before events left out. */
 static uint64_t take_lost(struct pxt_source *source)
 {
 	struct pxt_export_log *log = source->user;
@@ -95,7 +95,7 @@ static void read_again(struct pxt_reader *reader)
 }
 
 /*
- * What was lost behind the last event.  A log that still grows will tell it in front of its next one,
+ * What was lost after the last event.  A log that still grows will tell it before its next one,
  * and must not tell it twice.
  */
 static void export_rests(
@@ -124,7 +124,7 @@ static void export_events(
 	format->end(export, reader);
 }
 
-/* Logs one behind the other, for a format that does not mix them. */
+/* Logs one after the other, for a format that does not mix them. */
 static void export_apart(struct pxt_export *export, const struct pxt_export_format *format)
 {
 	for (unsigned i = 0; i < export->reader.count; i++) {

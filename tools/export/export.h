@@ -50,9 +50,9 @@ struct pxt_export_format {
 	const char *name;    /* "csv" */
 	const char *letters; /* its own short options, as getopt() wants them */
 	const char *const *help;
-	const struct option *options; /* its own, NULL name behind the last; values above 500 */
+	const struct option *options; /* its own, NULL name after the last; values above 500 */
 	bool binary;                  /* not for a terminal */
-	bool apart; /* several logs come one behind the other, not mixed by time */
+	bool apart;                   /* several logs come one after the other, not mixed by time */
 	/* Takes one of its own options.  False, with a word to the user, when that makes no sense. */
 	bool (*option)(struct pxt_export *export, int code, char *value);
 	/* @reader's logs are open: all of them, or with @apart one. */
@@ -65,9 +65,9 @@ struct pxt_export_format {
 	void (*looked)(struct pxt_export *export, struct pxt_reader *reader);
 	/* A selected event; @lost records were lost between the one before of its log and this one. */
 	void (*event)(struct pxt_export *export, const struct pxt_event *event, uint64_t lost);
-	/* Records were lost behind the last event of a complete log. */
+	/* Records were lost after the last event of a complete log. */
 	void (*lost)(struct pxt_export *export, const struct pxt_source *source, uint64_t lost);
-	/* Writes what belongs behind the events and frees what the format kept. */
+	/* Writes what belongs after the events and frees what the format kept. */
 	void (*end)(struct pxt_export *export, struct pxt_reader *reader);
 	/* Tells which names of its own options no log has (review.h); may be NULL. */
 	void (*review)(const struct pxt_reader *reader);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Most bytes of a packet but for the event's data: names, and what stands around them. */
+/* Most bytes of a packet but for the event's data: names, and what is around them. */
 #define PACKET_BYTES 8192u
 
 /* ---- Packets ---- */

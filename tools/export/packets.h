@@ -3,7 +3,7 @@
  * packets.h - the packets of a Perfetto trace: one log, one sequence of packets.
  *
  * Names of events and fields are written once (interned) and from then on numbers.  A loss makes a
- * reader of the sequence forget them, as Perfetto has it, and so they are written once more behind it.
+ * reader of the sequence forget them, as Perfetto has it, and so they are written once more after it.
  */
 #ifndef PXT_PERFETTO_H
 #define PXT_PERFETTO_H
@@ -79,7 +79,7 @@ void pxt_perfetto_note_flag(struct pxt_perfetto *p, const char *name);
  */
 void pxt_perfetto_event(struct pxt_perfetto *p, const struct pxt_event *event,
     Pxt__TrackEvent__Type kind, uint64_t track, const char *base, size_t bytes);
-/* An event that no type stands behind; @name NULL: none. */
+/* An event that no type is after; @name NULL: none. */
 void pxt_perfetto_mark(struct pxt_perfetto *p, int64_t ns, Pxt__TrackEvent__Type kind,
     uint64_t track, const char *name);
 /* False: @value is no number. */

@@ -134,7 +134,7 @@ static struct lane *find_lane(uint32_t thread, const struct pxt_slice *slice)
 	return NULL;
 }
 
-/* The track that a bar stands on; 0: there is no lane for it any more. */
+/* The track that a bar is on; 0: there is no lane for it any more. */
 static uint64_t slice_track(const struct pxt_event *event, const struct pxt_slice *slice)
 {
 	uint64_t thread = thread_track(event);

@@ -45,7 +45,7 @@ struct pair {
 struct pxt_slices {
 	bool known; /* all pairs: the second reading */
 	uint16_t pair_count;
-	/* Once each, in the order they were seen: one pair ended while the other stood inside it. */
+	/* Once each, in the order they were seen: one pair ended while the other was inside it. */
 	uint32_t conflict_count;
 	uint16_t conflicts[CONFLICTS_MAX][2];
 	unsigned char seen[PXT_PAIRS_MAX][PXT_PAIRS_MAX / 8];
@@ -225,7 +225,7 @@ static bool push(struct pxt_slices *slices, struct stack *stack, struct bar bar)
 	return true;
 }
 
-/* Whether another bar on the thread's own track stands inside bar @i. */
+/* Whether another bar on the thread's own track is inside bar @i. */
 static bool others_inside(const struct pxt_slices *slices, const struct stack *stack, uint32_t i)
 {
 	while (++i < stack->count)
@@ -234,7 +234,7 @@ static bool others_inside(const struct pxt_slices *slices, const struct stack *s
 	return false;
 }
 
-/* The first reading: bar @i ends, and these stand inside it. */
+/* The first reading: bar @i ends, and these are inside it. */
 static void note_conflicts(struct pxt_slices *slices, const struct stack *stack, uint32_t i)
 {
 	uint16_t outer = stack->bars[i].pair;

@@ -4,7 +4,7 @@
  *
  * Which events make a pair, and which end belongs to which begin, is as in pairs.h: by their names,
  * and by a first field of one name.  Pairs that nest share the thread's own track.  A pair that once
- * ended while another one stood inside it and went on (a lock that is passed on, jobs that overlap)
+ * ended while another one was inside it and went on (a lock that is passed on, jobs that overlap)
  * has lanes of its own beside it, as many as are open at a time.  Which pairs those are is known when
  * all events were seen: a first reading looks, a second one writes.
  *

@@ -9,7 +9,7 @@
 
 struct pxt_tar {
 	char name[100]; /* of the file at hand */
-	uint64_t at;    /* where its head stands */
+	uint64_t at;    /* where its head is */
 	int64_t time;   /* seconds since 1970 */
 };
 
@@ -17,7 +17,7 @@ struct pxt_tar {
 void pxt_tar_begin(struct pxt_tar *tar, struct pxt_out *out, const char *name, int64_t time);
 /* Now its length is known. */
 void pxt_tar_end(struct pxt_tar *tar, struct pxt_out *out);
-/* Behind the last file. */
+/* After the last file. */
 void pxt_tar_close(struct pxt_out *out);
 
 #endif

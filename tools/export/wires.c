@@ -156,9 +156,9 @@ static void put_declaration(struct pxt_wires *wires, const struct pxt_wire *wire
 	pxt_out_text(out, " $end\n");
 }
 
-/* What stands in one scope, by name. */
+/* What is in one scope, by name. */
 struct entry {
-	uint32_t scope; /* where it stands */
+	uint32_t scope; /* where it is */
 	uint32_t index;
 	char *name;
 };
@@ -175,7 +175,7 @@ static int by_scope_and_name(const void *a, const void *b)
 	return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-/* Equal names in one scope get a number behind them. */
+/* Equal names in one scope get a number after them. */
 static void tell_apart(struct entry *entries, uint32_t count)
 {
 	for (uint32_t i = 0; i + 1 < count;) {
@@ -313,7 +313,7 @@ void pxt_wires_at(struct pxt_wires *wires, uint64_t ns)
 	wires->stamped = false;
 }
 
-/* The time, in front of the first change at it. */
+/* The time, before the first change at it. */
 static void stamp(struct pxt_wires *wires)
 {
 	if (wires->stamped || wires->now == 0)

@@ -56,7 +56,7 @@ struct pxt_linkpiece {
 };
 
 /*
- * Takes bytes from *@at up to @end, stops behind the next piece and returns true; false when they
+ * Takes bytes from *@at up to @end, stops after the next piece and returns true; false when they
  * are used up.  The piece is valid until the next call.
  */
 bool pxt_linkcut_next(struct pxt_linkcut *cut, const unsigned char **at, const unsigned char *end,

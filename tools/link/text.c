@@ -19,7 +19,7 @@ static int digit(char c)
 	return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* Where the mark stands in the line; NULL: nowhere. */
+/* Where the mark is in the line; NULL: nowhere. */
 static const char *find_mark(const char *line, size_t count)
 {
 	for (const char *at = line; count - (size_t)(at - line) >= MARK_BYTES; at++)
@@ -61,7 +61,7 @@ bool pxt_linktext_is_in(const unsigned char *bytes, size_t count)
 
 	while ((line = find_mark(line, (size_t)(end - line))) != NULL) {
 		line += MARK_BYTES;
-		/* A group of base64 behind it: who only writes about the mark is not meant. */
+		/* A group of base64 after it: who only writes about the mark is not meant. */
 		size_t digits = 0;
 		while (digits < 4 && line + digits < end && digit(line[digits]) >= 0)
 			digits++;

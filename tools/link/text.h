@@ -18,7 +18,7 @@ struct pxt_linktext {
 	void (*trace)(void *context, const unsigned char *bytes, size_t count);
 	/* A line of text, without its end. */
 	void (*text)(void *context, const char *text, size_t count);
-	/* A line that holds PTL: but no whole base64 behind it. */
+	/* A line that holds PTL: but no whole base64 after it. */
 	void (*spoilt)(void *context);
 	void *context;
 	size_t used;
@@ -29,7 +29,7 @@ struct pxt_linktext {
 bool pxt_linktext_is_in(const unsigned char *bytes, size_t count);
 
 void pxt_linktext_bytes(struct pxt_linktext *text, const unsigned char *bytes, size_t count);
-/* What stands in the last line, though it has no end. */
+/* What is in the last line, though it has no end. */
 void pxt_linktext_end(struct pxt_linktext *text);
 
 #endif

@@ -176,7 +176,7 @@ static bool take_stamp(struct pxt_ftrace *ftrace, const char *word, uint64_t *st
 	return *end == ':';
 }
 
-/* " [003] ", behind "-TID" or "(TGID)": where the task's name has ended. */
+/* " [003] ", after "-TID" or "(TGID)": where the task's name has ended. */
 static const char *find_cpu(const char *line)
 {
 	for (const char *at = strchr(line, '['); at; at = strchr(at + 1, '[')) {
@@ -209,7 +209,7 @@ static bool take_head(struct pxt_ftrace_event *event, const char *line, const ch
 	return true;
 }
 
-/* Behind "[CPU]": words up to the one that is a stamp; what follows it. */
+/* After "[CPU]": words up to the one that is a stamp; what follows it. */
 static const char *find_stamp(struct pxt_ftrace *ftrace, const char *text, uint64_t *stamp)
 {
 	for (unsigned words = 0; words < 3 && *text; words++) {

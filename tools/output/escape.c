@@ -25,7 +25,7 @@ static size_t decode(const unsigned char *p, size_t bytes, uint32_t *number)
 	return length;
 }
 
-/* Characters that move, hide or reverse what stands beside them. */
+/* Characters that move, hide or reverse what is beside them. */
 static bool harmful(uint32_t c)
 {
 	return c < 0xa0 || c == 0xad || c == 0x61c || c == 0x180e || (c >= 0x200b && c <= 0x200f) ||

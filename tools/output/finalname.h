@@ -20,7 +20,7 @@ char *pxt_final_name(const char *path);
 int pxt_final_open(const char *path);
 
 /*
- * The new file behind @fd, which nobody else can open yet, will replace @name: it gets the mode of
+ * The new file after @fd, which nobody else can open yet, will replace @name: it gets the mode of
  * what is there, or what is usual.  Of somebody else's file the mode takes rights away and gives
  * none.
  */

@@ -101,7 +101,7 @@ bool pxt_outfile_replaces(const struct pxt_outfile *file, int fd)
 	return file->final && pxt_outfile_is(file->final, fd);
 }
 
-/* The name's last part, behind its folder. */
+/* The name's last part, after its folder. */
 static const char *last_part(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -23,9 +23,9 @@ struct pxt_outfile {
  * False, with a word to the user, when it cannot be opened.
  */
 bool pxt_outfile_open(struct pxt_outfile *file, const char *name);
-/* Whether the file behind @fd would be replaced. */
+/* Whether the file after @fd would be replaced. */
 bool pxt_outfile_replaces(const struct pxt_outfile *file, int fd);
-/* Whether @path names the file behind @fd.  A device is none: what several write to it destroys nothing. */
+/* Whether @path names the file after @fd.  A device is none: what several write to it destroys nothing. */
 bool pxt_outfile_is(const char *path, int fd);
 /* Whether both names mean one file, or one that would be made under both. */
 bool pxt_outfile_same(const char *one, const char *other);

@@ -11,7 +11,7 @@
 #define AGAIN_MS 200
 #define BAR      30u
 
-/* The one line that may stand on the terminal. */
+/* The one line that may be on the terminal. */
 static struct pxt_progress *drawn;
 
 static int64_t now_ms(void)

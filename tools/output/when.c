@@ -27,7 +27,7 @@ static int64_t seconds_as_utc(const struct tm *tm)
 	       tm->tm_hour * INT64_C(3600) + tm->tm_min * INT64_C(60) + tm->tm_sec;
 }
 
-/* Digits behind a decimal point as a part of @unit nanoseconds; moves *@text behind them. */
+/* Digits after a decimal point as a part of @unit nanoseconds; moves *@text after them. */
 static int64_t fraction(const char **text, int64_t unit)
 {
 	int64_t ns = 0;
@@ -40,7 +40,7 @@ static int64_t fraction(const char **text, int64_t unit)
 	return ns;
 }
 
-/* A number of exactly @digits digits behind @before (0: nothing); moves *text behind it. */
+/* A number of exactly @digits digits after @before (0: nothing); moves *text after it. */
 static bool take_number(const char **text, char before, int digits, int *value)
 {
 	const char *at = *text;

@@ -27,7 +27,7 @@ struct pxt_format {
 	struct piece pieces[PXT_FORMAT_PIECES];
 	struct pxt_calendar utc;
 	struct pxt_calendar local;
-	char pool[]; /* the texts, NUL behind each */
+	char pool[]; /* the texts, NUL after each */
 };
 
 /* ---- Conversions ---- */
@@ -435,7 +435,7 @@ static void pad(struct pxt_out *out, const struct piece *piece, size_t begin)
 		return;
 	size_t missing = piece->width - columns;
 	size_t at = piece->side == '<' ? bytes : 0;
-	/* Zeros stand behind the sign, and not where no number is known. */
+	/* Zeros are after the sign, and not where no number is known. */
 	bool unknown = bytes == 1 && *text == '-';
 	if (piece->side == '0' && *text == '-' && !unknown)
 		at = 1;

@@ -128,7 +128,7 @@ void pxt_line_loss(struct pxt_line *line, const struct pxt_event *event, uint64_
 		pxt_json_loss(line, event, lost);
 		return;
 	}
-	/* The time's columns, so that the line stands where the events stand. */
+	/* The time's columns, so that the line is where the events are. */
 	if (event && !line->format && !line->qnx)
 		put_time(line, event);
 	pxt_out_colour(out, PXT_COLOUR_LOSS);

@@ -35,7 +35,7 @@ struct pxt_line {
 };
 
 void pxt_line_event(struct pxt_line *line, const struct pxt_event *event);
-/* @lost events in front of @event; NULL: behind the last one. */
+/* @lost events before @event; NULL: after the last one. */
 void pxt_line_loss(struct pxt_line *line, const struct pxt_event *event, uint64_t lost);
 
 /* ---- What the three have in common ---- */
@@ -55,7 +55,7 @@ void pxt_json_loss(struct pxt_line *line, const struct pxt_event *event, uint64_
 /* ---- QNX's style (line_qnx.c) ---- */
 
 void pxt_qnx_event(struct pxt_line *line, const struct pxt_event *event);
-/* Behind the last event: what never ended. */
+/* After the last event: what never ended. */
 void pxt_qnx_end(struct pxt_line *line);
 
 #endif

@@ -14,7 +14,7 @@ static void put_text(struct pxt_out *out, const char *text)
 	pxt_out_json(out, text, strlen(text));
 }
 
-/* ,"name": with the comma only behind another member. */
+/* ,"name": with the comma only after another member. */
 static void put_name(struct pxt_out *out, const char *name, bool *first)
 {
 	if (!*first)

@@ -2,7 +2,7 @@
 /*
  * line_qnx.c - an event as QNX's traceprinter shows one: the low 32 bits of the time, CPU, class, event,
  * and what it is about by name.  The parts of a combine event, interlaced or not, are one line, where
- * its last part stands.
+ * its last part is.
  */
 #include "tools/print/line.h"
 

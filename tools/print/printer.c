@@ -76,7 +76,7 @@ static bool print_some(struct pxt_printer *p, struct pxt_progress *progress)
 	return true;
 }
 
-/* Whether the format's field @at stands in it before, too. */
+/* Whether the format's field @at is in it before, too. */
 static bool named_before(const struct pxt_printer *p, unsigned at)
 {
 	const char *name = pxt_format_field(p->line.format, at);

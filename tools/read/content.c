@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where a line's trace is looked for: behind what a system says before it begins to trace. */
+/* Where a line's trace is looked for: after what a system says before it begins to trace. */
 #define LINE_BYTES_MAX (1u << 20)
 /* No text has zeros, a log's head has, and is so long. */
 #define NO_ZEROS       512u

@@ -104,7 +104,7 @@ static int open_path(const char *path, bool log)
 	return fd;
 }
 
-/* Standard input may be a file, and still be read from where it stands. */
+/* Standard input may be a file, and still be read from where it is. */
 static bool in_place(int fd)
 {
 	struct stat st;
@@ -166,7 +166,7 @@ static void measure_names(struct pxt_source *source)
 	}
 }
 
-/* The log behind source->fd. */
+/* The log after source->fd. */
 static int open_log(struct pxt_source *source, enum pxt_open_mode mode)
 {
 	struct posix_trace_logerror_np error = { 0 };

@@ -152,7 +152,7 @@ void pxt_source_learn_crash(struct pxt_source *source)
 	(void)posix_trace_rewind(source->trid);
 }
 
-/* The first of the table that has this number, or would stand behind it. */
+/* The first of the table that has this number, or would be after it. */
 static uint32_t first_named(const struct pxt_source *source, uint64_t id)
 {
 	uint32_t low = 0;
@@ -334,8 +334,8 @@ static void read_failed(struct pxt_source *source, int error)
 }
 
 /*
- * A log that grows goes on behind what is damaged in it: who looks on wants to see what happens
- * now, and what is missing is counted as lost.  True when there is something behind it.
+ * A log that grows goes on after what is damaged in it: who looks on wants to see what happens
+ * now, and what is missing is counted as lost.  True when there is something after it.
  */
 static bool skip_damage(struct pxt_source *source)
 {

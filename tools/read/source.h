@@ -117,10 +117,10 @@ void pxt_reader_wait(struct pxt_reader *reader);
 /* For growing logs: looks again at the end.  False when every log is complete by now. */
 bool pxt_reader_again(struct pxt_reader *reader);
 
-/* What was lost and is not told by any event read so far (in the end: behind the last one). */
+/* What was lost and is not told by any event read so far (in the end: after the last one). */
 uint64_t pxt_source_lost_rest(const struct pxt_source *source);
 
-/* Whether more was recorded behind the last event of the log, and how much, nobody knows. */
+/* Whether more was recorded after the last event of the log, and how much, nobody knows. */
 bool pxt_source_end_unknown(const struct pxt_source *source);
 
 /*

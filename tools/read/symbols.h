@@ -16,7 +16,7 @@
 
 struct pxt_symbols;
 
-/* @root (may be NULL) stands before the path of every module. */
+/* @root (may be NULL) is before the path of every module. */
 struct pxt_symbols *pxt_symbols_new(const struct pxt_source *source, const char *root);
 void pxt_symbols_free(struct pxt_symbols *symbols);
 void pxt_symbols_want(struct pxt_symbols *symbols, uint64_t address);

@@ -103,7 +103,7 @@ struct receive {
 	bool strict;
 	bool quiet;
 	bool live;  /* a status line is drawn ... */
-	bool drawn; /* ... and stands there now */
+	bool drawn; /* ... and is there now */
 	bool first_ended;
 	uint64_t flushed_ms;
 	uint64_t shown_ms;

@@ -27,7 +27,7 @@ void pxt_receive_plain_drop(struct pxt_receive_plain *plain, size_t count)
 	memmove(plain->bytes, plain->bytes + count, plain->used);
 }
 
-/* Behind @from: the next place where a block may begin, or as far as one certainly does not. */
+/* After @from: the next place where a block may begin, or as far as one certainly does not. */
 static size_t next_magic(const struct pxt_receive_plain *plain, size_t from)
 {
 	size_t at = from;

@@ -3,7 +3,7 @@
  * run.h - one run of a target: from what arrives of its stream into a log.
  *
  * What arrives is told in its order, with the numbers that the target gave it.  What is missing
- * between two pieces costs only itself: its records are counted, and stand in the log as losses
+ * between two pieces costs only itself: its records are counted, and are in the log as losses
  * before the next record.  A record of which a part is missing is missing.
  *
  * The log can be read as a growing one at each instant; what it holds, and what its trailer says,
@@ -42,7 +42,7 @@ struct pxt_receive_run {
 	struct pxt_logblocks blocks;
 	struct pxt_receive_known known;
 	bool ended;       /* the trailer has come, or the log was closed */
-	bool end_unknown; /* how much the target recorded behind the last record is */
+	bool end_unknown; /* how much the target recorded after the last record is */
 	int error;        /* of the file, an errno */
 
 	uint64_t frames;        /* as the target counts: the next one's number ... */
@@ -82,7 +82,7 @@ const char *pxt_receive_run_look(const unsigned char *head, struct pxt_log_heade
 void pxt_receive_run_start(struct pxt_receive_run *run, uint64_t frames, uint64_t records);
 /*
  * A frame (no HEAD) with the number @frame comes next, before which @records began: the lowest 14
- * and 16 bits of both.  False: it came before, or behind the trailer, and is not to be taken.
+ * and 16 bits of both.  False: it came before, or after the trailer, and is not to be taken.
  */
 bool pxt_receive_run_expect(struct pxt_receive_run *run, uint32_t frame, uint32_t records);
 /* The same by the full numbers, also where there are no frames. */
@@ -93,7 +93,7 @@ void pxt_receive_run_slots(struct pxt_receive_run *run, const unsigned char *slo
 /* Entries of a block of @type, @count of them in @bytes bytes. */
 void pxt_receive_run_entries(struct pxt_receive_run *run, uint32_t type, uint32_t count,
     const unsigned char *entries, uint32_t bytes);
-/* Contents of a HEAD frame, checked before.  False: it came before, or behind the trailer. */
+/* Contents of a HEAD frame, checked before.  False: it came before, or after the trailer. */
 bool pxt_receive_run_head(struct pxt_receive_run *run, const unsigned char *contents);
 
 void pxt_receive_run_flush(struct pxt_receive_run *run);

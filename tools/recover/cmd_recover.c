@@ -285,7 +285,7 @@ static int write_stream(const struct recover *recover, size_t index)
 
 /* ---- A log ---- */
 
-/* Behind "EVENTS events": only a log that says its end can say that nothing is missing. */
+/* After "EVENTS events": only a log that says its end can say that nothing is missing. */
 static const char *first_words(const struct pxt_salvaged *salvaged)
 {
 	if (salvaged->missing || salvaged->lost)

@@ -116,7 +116,7 @@ static const char *check_lane(const struct pxt_stream_label *label)
 	    !within(label->head_at, 1, whole ? 8 : 12, stride) ||
 	    !within(label->epoch_at, 1, 8, stride) || !within(label->refused_at, 1, 8, stride) ||
 	    !within(label->limit_at, 1, 4, stride) || !within(label->state_at, 1, 16, stride) ||
-	    label->sides > SIDES_MAX || !within(label->side_pos_at, label->sides, 4, stride))
+	    label->oobs > SIDES_MAX || !within(label->oob_pos_at, label->oobs, 4, stride))
 		return "its lanes do not fit";
 	return NULL;
 }
@@ -126,8 +126,8 @@ static const char *check_block(const struct pxt_stream_label *label)
 	uint64_t bytes = label->label.bytes;
 
 	if (!within(label->gate_at, 1, 4, bytes) || !within(label->counts_at, 5, 8, bytes) ||
-	    !within(label->sides_at, label->sides, label->side_bytes, bytes) ||
-	    !within(label->side_set_at, 1, label->id_count / 8u, bytes) ||
+	    !within(label->oobs_at, label->oobs, label->oob_bytes, bytes) ||
+	    !within(label->oob_set_at, 1, label->id_count / 8u, bytes) ||
 	    !within(label->generation_at, 1, label->generation_bytes, bytes) ||
 	    !within(label->name_at, 1, label->name_bytes, bytes))
 		return "its parts do not fit";

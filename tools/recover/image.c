@@ -57,7 +57,7 @@ static uint64_t number(const struct elf *elf, const unsigned char *at, unsigned 
 	             : number(elf, (raw) + offsetof(Elf32_##type, name),                           \
 	                   sizeof(((Elf32_##type *)0)->name)))
 
-/* More program headers than the head of the file can tell stand in the first section header. */
+/* More program headers than the head of the file can tell are in the first section header. */
 static bool count_headers(struct elf *elf, const unsigned char *head)
 {
 	unsigned char section[sizeof(Elf64_Shdr)] = { 0 };
@@ -110,7 +110,7 @@ static bool get_part(const struct elf *elf, uint64_t index, struct pxt_image_par
 		return false;
 	if (part->bytes > elf->size - part->offset)
 		part->bytes = elf->size - part->offset;
-	/* None ends behind the last address. */
+	/* None ends after the last address. */
 	if (part->bytes > UINT64_MAX - part->at)
 		part->bytes = UINT64_MAX - part->at;
 	return part->bytes > 0;

@@ -4,7 +4,7 @@
  *
  * Nothing is mapped: a file that is cut short meanwhile then reads as shorter, where a mapping would
  * end the program.  Whoever reads a piece asks first how much there is (row()), so that nobody takes
- * more memory than the file has bytes, whatever stands in it.
+ * more memory than the file has bytes, whatever is in it.
  */
 #ifndef PXT_RECOVER_IMAGE_H
 #define PXT_RECOVER_IMAGE_H

@@ -37,18 +37,18 @@ void pxt_order_begin(struct pxt_order *order, struct pxt_remains *remains)
 	}
 }
 
-static bool has_side(const struct pxt_order *order)
+static bool has_oob(const struct pxt_order *order)
 {
-	return order->side < order->remains->side_count;
+	return order->oob < order->remains->oob_count;
 }
 
-/* The front of lane @index comes behind the next START or STOP that stands beside the lanes. */
-static bool behind_side(const struct pxt_order *order, uint32_t index)
+/* The front of lane @index comes after the next START or STOP that is beside the lanes. */
+static bool behind_oob(const struct pxt_order *order, uint32_t index)
 {
 	const struct pxt_remains_lane *lane = &order->remains->lanes[index];
 
-	return has_side(order) && pxt_remains_behind(order->remains, order->side, index,
-	                              pxt_remains_pos(lane, front_of(lane)));
+	return has_oob(order) && pxt_remains_behind(order->remains, order->oob, index,
+	                             pxt_remains_pos(lane, front_of(lane)));
 }
 
 static bool is_control(const struct pxt_remains *remains, const struct pxt_remains_lane *lane)
@@ -79,7 +79,7 @@ enum pxt_order_next pxt_order_next(struct pxt_order *order, uint32_t *chosen)
 			continue;
 		found &= lane->barrier == marks;
 		marks = lane->barrier;
-		if (behind_side(order, i))
+		if (behind_oob(order, i))
 			continue;
 		ticks = i == 0 && is_control(remains, lane) ? 0 : front->ticks;
 		if (found && ticks >= least)
@@ -91,13 +91,13 @@ enum pxt_order_next pxt_order_next(struct pxt_order *order, uint32_t *chosen)
 	if (found)
 		return PXT_ORDER_RECORD;
 	/* Nothing waits for a record beside the lanes whose places contradict the marks. */
-	return has_side(order) ? PXT_ORDER_SIDE : PXT_ORDER_END;
+	return has_oob(order) ? PXT_ORDER_SIDE : PXT_ORDER_END;
 }
 
 void pxt_order_done(struct pxt_order *order, enum pxt_order_next next, uint32_t lane)
 {
 	if (next == PXT_ORDER_SIDE) {
-		order->side++;
+		order->oob++;
 	} else if (next == PXT_ORDER_RECORD) {
 		order->remains->lanes[lane].front++;
 		pass_marks(&order->remains->lanes[lane]);

@@ -12,13 +12,13 @@
 
 enum pxt_order_next {
 	PXT_ORDER_RECORD, /* the front of a lane */
-	PXT_ORDER_SIDE,   /* the next of remains->sides */
+	PXT_ORDER_SIDE,   /* the next of remains->oobs */
 	PXT_ORDER_END,
 };
 
 struct pxt_order {
 	struct pxt_remains *remains;
-	uint32_t side; /* the next one */
+	uint32_t oob; /* the next one */
 };
 
 void pxt_order_begin(struct pxt_order *order, struct pxt_remains *remains);

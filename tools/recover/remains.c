@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* remains.c - a stream's block: its words, its counts, what stands beside its lanes. */
+/* remains.c - a stream's block: its words, its counts, what is beside its lanes. */
 #include "tools/recover/remains.h"
 
 #include "format/logfmt_bytes.h"
@@ -51,7 +51,7 @@ static void get_text(
 
 /* ---- Numbers that writers change (port/posix/words.h) ---- */
 
-/* A follower is at most one behind, which the parity in the word before it tells. */
+/* A follower is at most one after, which the parity in the word before it tells. */
 static uint32_t follow(uint32_t follower, uint32_t parity)
 {
 	return follower + ((follower ^ parity) & 1u);
@@ -80,7 +80,7 @@ static uint64_t get_counter(const struct pxt_remains *remains, uint64_t at)
 	return believed((uint64_t)(turns >> 1) << 32 | low);
 }
 
-/* The high one stands first. */
+/* The high one is first. */
 static uint64_t get_twins(const struct pxt_remains *remains, uint64_t at)
 {
 	if (remains->label->form == PXT_LABEL_WHOLE)
@@ -158,38 +158,38 @@ static void get_lane(struct pxt_remains *remains, struct pxt_remains_lane *lane,
 
 /* ---- Beside the lanes ---- */
 
-/* Bytes of a side record: info, automatic (32 bits each), ticks, ctx, a STOP's data. */
+/* Bytes of an out-of-band record: info, automatic (32 bits each), ticks, ctx, a STOP's data. */
 #define SIDE_BYTES 28u
 
-static void get_sides(struct pxt_remains *remains)
+static void get_oobs(struct pxt_remains *remains)
 {
 	const struct pxt_stream_label *label = remains->label;
-	uint64_t set_end = label->side_set_at + label->id_count / 8u;
+	uint64_t set_end = label->oob_set_at + label->id_count / 8u;
 
-	for (uint32_t i = 0; i < label->sides && label->side_bytes >= SIDE_BYTES; i++) {
-		uint64_t at = label->sides_at + (uint64_t)i * label->side_bytes;
-		struct pxt_remains_side side = { .info = get32(remains, at),
+	for (uint32_t i = 0; i < label->oobs && label->oob_bytes >= SIDE_BYTES; i++) {
+		uint64_t at = label->oobs_at + (uint64_t)i * label->oob_bytes;
+		struct pxt_remains_oob oob = { .info = get32(remains, at),
 			.automatic = get32(remains, at + 4) != 0,
 			.ticks = get64(remains, at + 8),
 			.ctx = get64(remains, at + 16) };
-		bool start = pxt_info_id(side.info) == PXT_ID_START;
+		bool start = pxt_info_id(oob.info) == PXT_ID_START;
 
 		if (at + SIDE_BYTES > remains->there || set_end > remains->there ||
-		    (!start && pxt_info_id(side.info) != PXT_ID_STOP) ||
-		    pxt_info_bytes(side.info) > (start ? label->id_count / 8u : 4u))
+		    (!start && pxt_info_id(oob.info) != PXT_ID_STOP) ||
+		    pxt_info_bytes(oob.info) > (start ? label->id_count / 8u : 4u))
 			break;
-		side.data = remains->block + (start ? label->side_set_at : at + 24u);
-		remains->sides[remains->side_count++] = side;
+		oob.data = remains->block + (start ? label->oob_set_at : at + 24u);
+		remains->oobs[remains->oob_count++] = oob;
 	}
 }
 
 bool pxt_remains_behind(
-    const struct pxt_remains *remains, uint32_t side, uint32_t lane, uint64_t pos)
+    const struct pxt_remains *remains, uint32_t oob, uint32_t lane, uint64_t pos)
 {
 	const struct pxt_stream_label *label = remains->label;
-	uint64_t at = label->lanes_at + lane * label->lane_stride + label->side_pos_at;
+	uint64_t at = label->lanes_at + lane * label->lane_stride + label->oob_pos_at;
 
-	return (int32_t)((uint32_t)pos - get32(remains, at + 4u * (uint64_t)side)) >= 0;
+	return (int32_t)((uint32_t)pos - get32(remains, at + 4u * (uint64_t)oob)) >= 0;
 }
 
 static void get_state(struct pxt_remains *remains)
@@ -241,7 +241,7 @@ const char *pxt_remains_load(struct pxt_remains *remains, const struct pxt_found
 	if (wrong)
 		return wrong;
 	get_state(remains);
-	get_sides(remains);
+	get_oobs(remains);
 	for (uint32_t i = 0; i < remains->label->lanes; i++) {
 		struct pxt_remains_lane *lane = &remains->lanes[i];
 

@@ -22,7 +22,7 @@
 /* A record or a mark in its lane. */
 struct pxt_remain {
 	uint64_t ticks;     /* its stamp; of a mark: its number */
-	uint32_t away;      /* slots behind the lane's `from` */
+	uint32_t away;      /* slots after the lane's `from` */
 	uint32_t lost : 31; /* records directly before it that are not whole */
 	uint32_t mark : 1;
 };
@@ -40,9 +40,9 @@ struct pxt_remains_lane {
 	uint64_t from;        /* where the list begins */
 	uint64_t overwritten; /* before they were read; before all of the list that is unread */
 	uint64_t torn;        /* never finished */
-	uint64_t voids;       /* places given up by writers that came behind a stop */
+	uint64_t voids;       /* places given up by writers that came after a stop */
 	uint64_t read_before; /* records of the list that the process' own reader had taken */
-	uint64_t lost_behind; /* behind the last of the list */
+	uint64_t lost_behind; /* after the last of the list */
 	size_t first_unread;  /* in the list */
 	struct pxt_remain *list;
 	size_t count;
@@ -55,8 +55,8 @@ struct pxt_remains_lane {
 	bool gap_told;
 };
 
-/* START or STOP that stands beside the lanes. */
-struct pxt_remains_side {
+/* START or STOP that is beside the lanes. */
+struct pxt_remains_oob {
 	uint32_t info;
 	bool automatic;
 	uint64_t ticks;
@@ -64,7 +64,7 @@ struct pxt_remains_side {
 	const unsigned char *data;
 };
 
-#define PXT_REMAINS_SIDES 16u
+#define PXT_REMAINS_OOBS 16u
 
 struct pxt_remains {
 	const struct pxt_stream_label *label;
@@ -80,8 +80,8 @@ struct pxt_remains {
 	uint64_t cleared;
 	uint64_t barriers;
 	struct pxt_remains_lane *lanes;
-	struct pxt_remains_side sides[PXT_REMAINS_SIDES];
-	uint32_t side_count;
+	struct pxt_remains_oob oobs[PXT_REMAINS_OOBS];
+	uint32_t oob_count;
 	/* Sums of the lanes: */
 	uint64_t records;
 	uint64_t read_before;
@@ -106,9 +106,9 @@ bool pxt_remains_slot(const struct pxt_remains *remains, const struct pxt_remain
 /* Fills the list of a lane, whose words are read already. */
 const char *pxt_remains_walk(struct pxt_remains *remains, struct pxt_remains_lane *lane, bool all);
 
-/* Whether @pos of a lane comes behind a side record. */
+/* Whether @pos of a lane comes after an out-of-band record. */
 bool pxt_remains_behind(
-    const struct pxt_remains *remains, uint32_t side, uint32_t lane, uint64_t pos);
+    const struct pxt_remains *remains, uint32_t oob, uint32_t lane, uint64_t pos);
 
 static inline uint64_t pxt_remains_pos(
     const struct pxt_remains_lane *lane, const struct pxt_remain *one)

@@ -116,7 +116,7 @@ static bool looks_like_block(const struct salvage *salvage, const unsigned char 
 	       memcmp(at + 24, salvage->header.uuid, PXT_LOG_UUID_BYTES) == 0;
 }
 
-/* Behind @at: the next block that is sound; the file's size where there is none. */
+/* After @at: the next block that is sound; the file's size where there is none. */
 static uint64_t next_sound(struct salvage *salvage, uint64_t at)
 {
 	unsigned char piece[4096 + PXT_LOG_BLOCK_BYTES];

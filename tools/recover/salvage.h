@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * salvage.h - a complete log out of one that lacks its end or is damaged: every block stands alone,
+ * salvage.h - a complete log out of one that lacks its end or is damaged: every block is alone,
  * and the sums in its head tell what is missing before it.
  *
  * Memory: two blocks of 1 MiB at most, and what a receiver keeps (receive/run.h); of a log with the policy
@@ -29,7 +29,7 @@ struct pxt_salvaged {
 	} gap[PXT_SALVAGE_GAPS];
 	uint64_t skipped; /* bytes in them */
 	bool complete;    /* the trailer was there */
-	bool end_unknown; /* how many events were recorded behind the last block is */
+	bool end_unknown; /* how many events were recorded after the last block is */
 	bool gave_up;     /* too much of it looks like blocks and is none */
 	bool frames;      /* policy LOOP: what is missing may have been overwritten */
 };

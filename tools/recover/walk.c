@@ -80,7 +80,7 @@ static bool begins_at(const struct walk *walk, uint64_t pos, struct pxt_slot *sl
 
 /*
  * The number of the record that begins in @slot: one of the newest before the head's, so that the
- * low bits tell.  A mark has the number of the record behind it.  False: there is no such number.
+ * low bits tell.  A mark has the number of the record after it.  False: there is no such number.
  */
 static bool number_of(const struct walk *walk, const struct pxt_slot *slot, uint64_t *seq)
 {
@@ -117,7 +117,7 @@ static bool keep(struct walk *walk, const struct pxt_remain *one)
 	return true;
 }
 
-/* Records that are not there; what stands before the reader's place was counted by it. */
+/* Records that are not there; what is before the reader's place was counted by it. */
 static void lose(struct walk *walk, uint64_t records, uint64_t *count)
 {
 	if (!walk->unread)
@@ -142,7 +142,7 @@ static bool is_whole(const struct walk *walk, uint32_t slots, uint64_t end)
 	return true;
 }
 
-/* The record whose number carries into the position leaves one slot behind it unused. */
+/* The record whose number carries into the position leaves one slot after it unused. */
 static void step(struct walk *walk, uint64_t slots, uint64_t end)
 {
 	uint64_t next = walk->pos + slots + (((uint32_t)walk->seq & SEQ_MASK) == SEQ_MASK);
@@ -189,7 +189,7 @@ static void skip(struct walk *walk, uint64_t end)
 	for (uint64_t at = walk->pos + 1u; at < end; at++) {
 		if (!begins_at(walk, at, &slot))
 			continue;
-		/* Fewer than a lap has slots lie between; none, if what stands here is a mark. */
+		/* Fewer than a lap has slots lie between; none, if what is here is a mark. */
 		seq = walk->seq + ((slot.word[0] - (uint32_t)walk->seq) & walk->mask);
 		if (seq > walk->lane->head_seq)
 			continue;

@@ -309,9 +309,9 @@ static void put_all(struct writer *writer)
 		if (next == PXT_ORDER_RECORD) {
 			put_front(writer, &remains->lanes[lane]);
 		} else {
-			const struct pxt_remains_side *side = &remains->sides[writer->order.side];
+			const struct pxt_remains_oob *oob = &remains->oobs[writer->order.oob];
 
-			make_record(writer, side->info, side->ticks, side->ctx, side->data);
+			make_record(writer, oob->info, oob->ticks, oob->ctx, oob->data);
 		}
 		pxt_order_done(&writer->order, next, lane);
 		pxt_progress_step(&progress);
@@ -319,7 +319,7 @@ static void put_all(struct writer *writer)
 	pxt_progress_end(&progress);
 }
 
-/* The automatic STOP comes behind the last record; what found no room, behind that. */
+/* The automatic STOP comes after the last record; what found no room, after that. */
 static void put_end(struct writer *writer)
 {
 	struct pxt_remains *remains = writer->remains;
@@ -403,8 +403,8 @@ void pxt_recover_sum(const struct pxt_recovered *recovered, struct pxt_written *
 		.voids = remains->voids,
 		.refused = remains->refused,
 		.earlier = remains->lost };
-	for (uint32_t i = 0; i < remains->side_count; i++)
-		written->events += !remains->sides[i].automatic;
+	for (uint32_t i = 0; i < remains->oob_count; i++)
+		written->events += !remains->oobs[i].automatic;
 	written->lost = written->overwritten + written->torn + written->voids + written->refused +
 	                written->earlier;
 	for (uint32_t i = 1; i <= recovered->who.threads; i++)

@@ -2,7 +2,7 @@
 /*
  * write.h - a complete log (FORMAT.md) of what remains of a stream, in its recorder's byte order.
  *
- * Losses stand where they happened: before the record that comes next in their lane.  What the
+ * Losses are where they happened: before the record that comes next in their lane.  What the
  * stream had lost before the first record that is left is told before that one.  The trailer's
  * counts: written = the log's records + lost + cleared; what the program's own reader had taken
  * is none of its business, and counted apart.

@@ -23,7 +23,7 @@ static bool begin(struct pxt_behind *behind)
 }
 
 /*
- * The block at behind->at, if event @number comes behind it.  One that is no DATA block, or has no
+ * The block at after->at, if event @number comes after it.  One that is no DATA block, or has no
  * records, was read as well when a later one was: each call ends at a DATA block that has some.
  */
 static bool passed(const struct pxt_behind *behind, uint64_t number, uint32_t *length)

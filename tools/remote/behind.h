@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * behind.h - gives memory back while a log in memory grows at one end and is read at the other.
+ * after.h - gives memory back while a log in memory grows at one end and is read at the other.
  *
  * Log Retrieval reads a sequential log front to back: its head may be read again, the block that is
  * being read may be, what lies between them is never looked at again.
@@ -22,7 +22,7 @@ struct pxt_behind {
 	struct pxt_log_header header;
 };
 
-/* Event @number of the log (posix_number_np) was handed out, hence all blocks in front of its own. */
+/* Event @number of the log (posix_number_np) was handed out, hence all blocks before its own. */
 void pxt_behind_read(struct pxt_behind *behind, uint64_t number);
 
 #endif

@@ -8,7 +8,7 @@
 #include "tools/output/say.h"
 #include "tools/print/printer.h"
 #include "tools/remote/behind.h"
-#include "tools/remote/door.h"
+#include "tools/remote/ctlsock.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -133,7 +133,7 @@ static int open_log(struct attach *attach, int fd)
 
 static int follow(struct attach *attach)
 {
-	struct pxt_ask ask = { .what = PXT_DOOR_FOLLOW };
+	struct pxt_ask ask = { .what = PXT_CTLSOCK_FOLLOW };
 	enum pxt_reach reach;
 
 	ask.fd = memfd_create("pxtrace-attach", MFD_CLOEXEC | MFD_ALLOW_SEALING);

@@ -4,7 +4,7 @@
 #include "tools/command/options.h"
 #include "tools/output/exit.h"
 #include "tools/output/say.h"
-#include "tools/remote/door.h"
+#include "tools/remote/ctlsock.h"
 
 #include <getopt.h>
 #include <string.h>
@@ -89,7 +89,7 @@ static int control(const char *command, const char *name, uint32_t what)
 	int status = PXT_EXIT_OK;
 
 	if (reach == PXT_REACH_OK)
-		reach = pxt_remote_tell(&remote, PXT_DOOR_STATUS);
+		reach = pxt_remote_tell(&remote, PXT_CTLSOCK_STATUS);
 	if (reach == PXT_REACH_OK)
 		reach = pxt_remote_ask(&remote, &ask);
 	if (reach != PXT_REACH_OK)
@@ -122,22 +122,22 @@ static int each(int argc, char **argv, const char *const *help, uint32_t what)
 
 static int start(int argc, char **argv)
 {
-	return each(argc, argv, start_help, PXT_DOOR_START);
+	return each(argc, argv, start_help, PXT_CTLSOCK_START);
 }
 
 static int stop(int argc, char **argv)
 {
-	return each(argc, argv, stop_help, PXT_DOOR_STOP);
+	return each(argc, argv, stop_help, PXT_CTLSOCK_STOP);
 }
 
 static int clear(int argc, char **argv)
 {
-	return each(argc, argv, clear_help, PXT_DOOR_CLEAR);
+	return each(argc, argv, clear_help, PXT_CTLSOCK_CLEAR);
 }
 
 static int flush(int argc, char **argv)
 {
-	return each(argc, argv, flush_help, PXT_DOOR_FLUSH);
+	return each(argc, argv, flush_help, PXT_CTLSOCK_FLUSH);
 }
 
 const struct pxt_command pxt_cmd_start = {

@@ -5,7 +5,7 @@
 #include "tools/output/exit.h"
 #include "tools/output/out.h"
 #include "tools/output/say.h"
-#include "tools/remote/door.h"
+#include "tools/remote/ctlsock.h"
 
 #include <getopt.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-/* The word behind the stream's name; 0: none of them. */
+/* The word after the stream's name; 0: none of them. */
 static int how_of(const char *word)
 {
 	static const struct {
@@ -76,8 +76,8 @@ static int wrong(const char *text)
 	return pxt_usage("filter");
 }
 
-/* The names one behind the other, each with its NUL. */
-static int pack(char **types, struct pxt_ask *ask, char text[PXT_DOOR_TEXT])
+/* The names one after the other, each with its NUL. */
+static int pack(char **types, struct pxt_ask *ask, char text[PXT_CTLSOCK_TEXT])
 {
 	for (; *types; types++) {
 		size_t bytes = strlen(*types) + 1;
@@ -88,7 +88,7 @@ static int pack(char **types, struct pxt_ask *ask, char text[PXT_DOOR_TEXT])
 			pxt_complain("filter: \"%s\" is longer than any type's name", *types);
 			return PXT_EXIT_USAGE;
 		}
-		if (bytes > PXT_DOOR_TEXT - ask->text_bytes)
+		if (bytes > PXT_CTLSOCK_TEXT - ask->text_bytes)
 			return wrong("these are too many types at once");
 		memcpy(text + ask->text_bytes, *types, bytes);
 		ask->text_bytes += bytes;
@@ -97,14 +97,14 @@ static int pack(char **types, struct pxt_ask *ask, char text[PXT_DOOR_TEXT])
 	return PXT_EXIT_OK;
 }
 
-/* @argv: the stream's name, and what stands behind it. */
-static int request(char **argv, struct pxt_ask *ask, char text[PXT_DOOR_TEXT])
+/* @argv: the stream's name, and what is after it. */
+static int request(char **argv, struct pxt_ask *ask, char text[PXT_CTLSOCK_TEXT])
 {
 	bool none = argv[1] && strcmp(argv[1], "none") == 0;
 
 	if (!argv[1])
 		return PXT_EXIT_OK;
-	ask->what = PXT_DOOR_FILTER;
+	ask->what = PXT_CTLSOCK_FILTER;
 	ask->how = how_of(argv[1]);
 	if (ask->how == 0) {
 		pxt_complain("filter: add, sub, set or none? (found \"%s\")", argv[1]);
@@ -129,9 +129,9 @@ static int show(const struct pxt_remote *remote)
 
 static int run(int argc, char **argv)
 {
-	struct pxt_ask ask = { .what = PXT_DOOR_STATUS, .fd = -1 };
+	struct pxt_ask ask = { .what = PXT_CTLSOCK_STATUS, .fd = -1 };
 	static struct pxt_remote remote;
-	static char text[PXT_DOOR_TEXT];
+	static char text[PXT_CTLSOCK_TEXT];
 	int code;
 
 	while ((code = getopt_long(argc, argv, ":h", options, NULL)) != -1)
@@ -147,7 +147,7 @@ static int run(int argc, char **argv)
 		reach = pxt_remote_ask(&remote, &ask);
 	if (reach != PXT_REACH_OK)
 		status = pxt_remote_complain("filter", &remote, reach);
-	else if (ask.what == PXT_DOOR_STATUS)
+	else if (ask.what == PXT_CTLSOCK_STATUS)
 		status = show(&remote);
 	pxt_remote_close(&remote);
 	return status;

@@ -6,7 +6,7 @@
 #include "tools/output/exit.h"
 #include "tools/output/out.h"
 #include "tools/output/say.h"
-#include "tools/remote/door.h"
+#include "tools/remote/ctlsock.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -75,7 +75,7 @@ static void ask(const struct ps *ps, struct row *row, const char *name)
 	if (row->reach == PXT_REACH_DEAD && nanosleep(&pause, NULL) == 0)
 		row->reach = pxt_remote_open(&row->remote, name);
 	if (row->reach == PXT_REACH_OK)
-		row->reach = pxt_remote_tell(&row->remote, PXT_DOOR_STATUS);
+		row->reach = pxt_remote_tell(&row->remote, PXT_CTLSOCK_STATUS);
 	pxt_remote_close(&row->remote);
 	if (row->reach != PXT_REACH_DEAD || !ps->clean)
 		return;
@@ -108,9 +108,9 @@ static int judge(const struct ps *ps, const struct row *row, bool named)
 static const char *state_of(const struct row *row)
 {
 	static const char *const words[] = {
-		[PXT_DOOR_STOPPED] = "stopped",
-		[PXT_DOOR_RUNNING] = "running",
-		[PXT_DOOR_FULL] = "full",
+		[PXT_CTLSOCK_STOPPED] = "stopped",
+		[PXT_CTLSOCK_RUNNING] = "running",
+		[PXT_CTLSOCK_FULL] = "full",
 	};
 	uint32_t state = row->remote.status.state;
 
@@ -123,7 +123,7 @@ static const char *state_of(const struct row *row)
 	return state < sizeof words / sizeof *words ? words[state] : "unknown";
 }
 
-static const char *policy_of(const struct pxt_door_status *status)
+static const char *policy_of(const struct pxt_ctlsock_status *status)
 {
 	switch (status->full_policy) {
 	case POSIX_TRACE_LOOP:
@@ -138,7 +138,7 @@ static const char *policy_of(const struct pxt_door_status *status)
 }
 
 /* Percent; what was asked while the stream is in use may be a little more than all. */
-static unsigned fill_of(const struct pxt_door_status *status)
+static unsigned fill_of(const struct pxt_ctlsock_status *status)
 {
 	if (status->slot_count == 0 || status->slots_used >= status->slot_count)
 		return status->slot_count == 0 ? 0 : 100;
@@ -151,7 +151,7 @@ static unsigned fill_of(const struct pxt_door_status *status)
 
 static size_t put_name(struct pxt_out *out, const char *name, size_t column)
 {
-	char text[4 * PXT_DOOR_PATH + 1];
+	char text[4 * PXT_CTLSOCK_PATH + 1];
 	size_t width;
 	size_t bytes = pxt_escape(name, strlen(name), text, sizeof text, &width);
 
@@ -162,7 +162,7 @@ static size_t put_name(struct pxt_out *out, const char *name, size_t column)
 
 static void put_row(struct ps *ps, const struct row *row)
 {
-	const struct pxt_door_status *status = &row->remote.status;
+	const struct pxt_ctlsock_status *status = &row->remote.status;
 	struct pxt_out *out = &ps->out;
 
 	(void)put_name(out, row->remote.name, ps->width);
@@ -173,7 +173,7 @@ static void put_row(struct ps *ps, const struct row *row)
 	pxt_out_format(out, "  %8ld  %-8s  %-10s  %-3s  %3u%%  %12llu  %12llu  %8lu",
 	    (long)status->pid, state_of(row), policy_of(status), status->with_log ? "yes" : "no",
 	    fill_of(status), (unsigned long long)status->written, (unsigned long long)status->lost,
-	    (unsigned long)status->guests);
+	    (unsigned long)status->producers);
 	if (status->executable[0]) {
 		pxt_out_text(out, "  ");
 		pxt_out_escaped(out, status->executable,
@@ -213,7 +213,7 @@ static void put_number(struct pxt_out *out, const char *key, uint64_t number)
 	pxt_out_format(out, ",\"%s\":%llu", key, (unsigned long long)number);
 }
 
-static void put_status(struct pxt_out *out, const struct pxt_door_status *status)
+static void put_status(struct pxt_out *out, const struct pxt_ctlsock_status *status)
 {
 	pxt_out_format(out, ",\"pid\":%ld", (long)status->pid);
 	put_string(out, "program", status->executable,
@@ -223,7 +223,7 @@ static void put_status(struct pxt_out *out, const struct pxt_door_status *status
 	pxt_out_format(out, ",\"log\":%s", status->with_log ? "true" : "false");
 	pxt_out_format(out, ",\"created\":%lld.%09lu", (long long)status->created_sec,
 	    (unsigned long)(status->created_nsec % 1000000000u));
-	put_number(out, "attached", status->guests);
+	put_number(out, "attached", status->producers);
 	put_number(out, "filtered", status->filtered);
 	put_number(out, "slots", status->slot_count);
 	put_number(out, "used", status->slots_used);

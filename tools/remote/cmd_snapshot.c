@@ -8,7 +8,7 @@
 #include "tools/output/outfile.h"
 #include "tools/output/say.h"
 #include "tools/output/writeall.h"
-#include "tools/remote/door.h"
+#include "tools/remote/ctlsock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -63,7 +63,7 @@ struct snapshot {
  */
 static enum pxt_reach take_by_memory(struct snapshot *s)
 {
-	struct pxt_ask ask = { .what = PXT_DOOR_SNAPSHOT, .patient = true };
+	struct pxt_ask ask = { .what = PXT_CTLSOCK_SNAPSHOT, .patient = true };
 	enum pxt_reach reach;
 
 	s->memory = memfd_create("pxtrace-snapshot", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -80,7 +80,7 @@ static int take(struct snapshot *s)
 	int error;
 
 	if (reach == PXT_REACH_OK)
-		reach = pxt_remote_tell(&s->remote, PXT_DOOR_STATUS);
+		reach = pxt_remote_tell(&s->remote, PXT_CTLSOCK_STATUS);
 	if (reach == PXT_REACH_OK)
 		reach = take_by_memory(s);
 	error = s->remote.error;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* names.c - where the sockets of named streams are. */
 #define _GNU_SOURCE
-#include "tools/remote/door.h"
+#include "tools/remote/ctlsock.h"
 
 #include "tools/output/say.h"
 
@@ -37,18 +37,19 @@ static const char *wrong_with(const char *path)
 	return st.st_mode & 077 ? "can be entered by others" : NULL;
 }
 
-/* As the library does it (format/door.h).  False: there is no place for it. */
-static bool folder(enum folder which, char path[PXT_DOOR_PATH])
+/* As the library does it (format/ctlsock.h).  False: there is no place for it. */
+static bool folder(enum folder which, char path[PXT_CTLSOCK_PATH])
 {
-	const char *runtime = secure_getenv(PXT_DOOR_RUNTIME);
+	const char *runtime = secure_getenv(PXT_CTLSOCK_RUNTIME);
 
 	path[0] = '\0';
 	if (which == SHARED)
-		return snprintf(path, PXT_DOOR_PATH, PXT_DOOR_FOLDER, (unsigned)geteuid()) > 0;
-	if (!runtime || runtime[0] != '/' || strlen(runtime) > PXT_DOOR_RUNTIME_MAX ||
+		return snprintf(path, PXT_CTLSOCK_PATH, PXT_CTLSOCK_FOLDER, (unsigned)geteuid()) >
+		       0;
+	if (!runtime || runtime[0] != '/' || strlen(runtime) > PXT_CTLSOCK_RUNTIME_MAX ||
 	    access(runtime, F_OK) != 0 || wrong_with(runtime))
 		return false;
-	return snprintf(path, PXT_DOOR_PATH, "%s" PXT_DOOR_OWN, runtime) > 0;
+	return snprintf(path, PXT_CTLSOCK_PATH, "%s" PXT_CTLSOCK_OWN, runtime) > 0;
 }
 
 bool pxt_remote_is_path(const char *name)
@@ -57,13 +58,13 @@ bool pxt_remote_is_path(const char *name)
 }
 
 /* In the first folder that has it, or could have. */
-static const char *path_of_name(const char *name, char path[PXT_DOOR_PATH])
+static const char *path_of_name(const char *name, char path[PXT_CTLSOCK_PATH])
 {
 	const char *wrong = NULL;
 	bool found = false;
 
 	for (enum folder which = OWN; which < FOLDERS; which++) {
-		char place[PXT_DOOR_PATH];
+		char place[PXT_CTLSOCK_PATH];
 		struct stat st;
 		size_t used;
 		bool there;
@@ -89,7 +90,7 @@ static const char *path_of_name(const char *name, char path[PXT_DOOR_PATH])
 	return found ? NULL : wrong;
 }
 
-const char *pxt_remote_path(const char *name, char path[PXT_DOOR_PATH])
+const char *pxt_remote_path(const char *name, char path[PXT_CTLSOCK_PATH])
 {
 	size_t bytes = strlen(name);
 
@@ -97,12 +98,12 @@ const char *pxt_remote_path(const char *name, char path[PXT_DOOR_PATH])
 	if (bytes == 0)
 		return "it is empty";
 	if (pxt_remote_is_path(name)) {
-		if (bytes >= PXT_DOOR_PATH)
+		if (bytes >= PXT_CTLSOCK_PATH)
 			return "a socket's path has at most 107 bytes";
 		memcpy(path, name, bytes + 1);
 		return NULL;
 	}
-	if (bytes >= PXT_DOOR_NAME)
+	if (bytes >= PXT_CTLSOCK_NAME)
 		return "a stream's name has at most 63 bytes";
 	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
 		return "that is a folder";
@@ -119,11 +120,11 @@ static int by_name(const void *a, const void *b)
 
 static bool is_socket(const char *folder_path, const char *name)
 {
-	char path[PXT_DOOR_PATH + 256];
+	char path[PXT_CTLSOCK_PATH + 256];
 	struct stat st;
 
 	(void)snprintf(path, sizeof path, "%s/%s", folder_path, name);
-	return strlen(name) < PXT_DOOR_NAME && lstat(path, &st) == 0 && S_ISSOCK(st.st_mode);
+	return strlen(name) < PXT_CTLSOCK_NAME && lstat(path, &st) == 0 && S_ISSOCK(st.st_mode);
 }
 
 static void add_name(struct pxt_remote_names *names, const char *name)
@@ -131,7 +132,7 @@ static void add_name(struct pxt_remote_names *names, const char *name)
 	for (size_t i = 0; i < names->count; i++)
 		if (strcmp(names->names[i], name) == 0)
 			return;
-	/* One more, for the NULL behind them. */
+	/* One more, for the NULL after them. */
 	names->names = pxt_must(realloc(names->names, (names->count + 2) * sizeof *names->names));
 	names->names[names->count++] = pxt_must(strdup(name));
 	names->names[names->count] = NULL;
@@ -151,7 +152,7 @@ static void list_folder(struct pxt_remote_names *names, const char *path)
 
 void pxt_remote_list(struct pxt_remote_names *names)
 {
-	char path[PXT_DOOR_PATH];
+	char path[PXT_CTLSOCK_PATH];
 
 	names->count = 0;
 	names->names = pxt_must(calloc(1, sizeof *names->names));
@@ -163,7 +164,7 @@ void pxt_remote_list(struct pxt_remote_names *names)
 
 bool pxt_remote_look(const char *command)
 {
-	char path[PXT_DOOR_PATH];
+	char path[PXT_CTLSOCK_PATH];
 	bool own = folder(OWN, path) && !wrong_with(path);
 	bool good = true;
 
@@ -201,7 +202,7 @@ void pxt_remote_list_free(struct pxt_remote_names *names)
 static int lock_folder(const char *path)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
-	char copy[PXT_DOOR_PATH];
+	char copy[PXT_CTLSOCK_PATH];
 	int fd;
 
 	memcpy(copy, path, sizeof copy);
@@ -217,7 +218,7 @@ static int lock_folder(const char *path)
 }
 
 /* With the lock: what nobody answers for now has nobody. */
-static int remove_dead(const char *name, char path[PXT_DOOR_PATH])
+static int remove_dead(const char *name, char path[PXT_CTLSOCK_PATH])
 {
 	struct pxt_remote remote;
 	struct stat before;
@@ -237,7 +238,7 @@ static int remove_dead(const char *name, char path[PXT_DOOR_PATH])
 
 int pxt_remote_remove(const char *name)
 {
-	char path[PXT_DOOR_PATH];
+	char path[PXT_CTLSOCK_PATH];
 	int lock;
 	int error;
 

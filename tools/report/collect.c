@@ -132,7 +132,7 @@ static void begin(struct pxt_report *report)
 	}
 }
 
-/* What a log lost and no event tells of: behind its last event, or overwritten in the log. */
+/* What a log lost and no event tells of: after its last event, or overwritten in the log. */
 static void end(struct pxt_report *report)
 {
 	for (unsigned i = 0; i < report->reader.count; i++) {

@@ -6,7 +6,7 @@
  * Memory does not follow the number of events: a chunk (pack.h), the types and threads of the logs
  * (source.h), open begins and durations (pairs.h), loss marks (losses.h).  Of the page itself
  * PXT_REPORT_EVENTS events by default and PXT_REPORT_DATA bytes of their data are the most; what
- * comes behind is counted by type, thread and pair, its losses are marked, and the page says so.
+ * comes after is counted by type, thread and pair, its losses are marked, and the page says so.
  */
 #ifndef PXT_COLLECT_H
 #define PXT_COLLECT_H

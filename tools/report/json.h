@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * json.h - JSON inside a page: what means something to HTML (<, >, &) is written as \u00NN, so that
- * no text ends the element that the JSON stands in.
+ * no text ends the element that the JSON is in.
  */
 #ifndef PXT_REPORT_JSON_H
 #define PXT_REPORT_JSON_H

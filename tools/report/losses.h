@@ -12,7 +12,7 @@
 
 struct pxt_loss {
 	int64_t from_ns; /* the log's last event before, ... */
-	int64_t to_ns;   /* ... and the first one behind */
+	int64_t to_ns;   /* ... and the first one after */
 	uint64_t count;  /* events */
 	uint64_t times;  /* losses that this mark stands for */
 };

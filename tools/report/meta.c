@@ -281,7 +281,7 @@ static void put_summary(struct pxt_report *report)
 	const uint16_t one = 1;
 
 	pxt_out_format(out, "{\"version\":1,\"tool\":\"%s\"", PXTRACE_VERSION);
-	/* Numbers in events' data stand in the order of the machine that made the page. */
+	/* Numbers in events' data are in the order of the machine that made the page. */
 	put_bool(out, "little", *(const unsigned char *)&one == 1);
 	pxt_json_member(out, "keep", PXT_PACK_KEEP);
 	pxt_out_format(out, ",\"start\":\"%lld\"", (long long)report->reader.start_ns);

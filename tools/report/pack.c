@@ -169,7 +169,7 @@ void pxt_pack_event(struct pxt_pack *pack, const struct pxt_packed *event)
 {
 	size_t kept = event->bytes < PXT_PACK_KEEP ? event->bytes : PXT_PACK_KEEP;
 
-	/* The kernel's events may stand before the start of all logs. */
+	/* The kernel's events may be before the start of all logs. */
 	if (pack->events == 0 && event->ns < 0)
 		pack->base_ns = pack->last_ns = event->ns;
 	int64_t ns = event->ns > pack->last_ns ? event->ns : pack->last_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * page.h - the page of pxtrace report without its data: embed.py makes these two arrays of
- * page.html, style.css and the scripts beside it.  The data stand between them.
+ * page.html, style.css and the scripts beside it.  The data are between them.
  */
 #ifndef PXT_PAGE_H
 #define PXT_PAGE_H

@@ -74,7 +74,7 @@ bool pxt_select_thread(const struct pxt_select *select, const struct pxt_thread 
 /* Whether one --thread means it. */
 bool pxt_select_means(const char *wanted, const struct pxt_thread *thread);
 
-/* -1: before the window, 0: inside, 1: behind it. */
+/* -1: before the window, 0: inside, 1: after it. */
 static inline int pxt_select_time(const struct pxt_select *select, int64_t ns, int64_t start_ns)
 {
 	if (select->from.set && ns - (select->from.absolute ? 0 : start_ns) < select->from.ns)

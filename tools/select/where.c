@@ -249,7 +249,7 @@ static bool close_parenthesis(struct parser *parser)
 	return true;
 }
 
-/* A comparison, with what stands in front of it. */
+/* A comparison, with what is before it. */
 static bool parse_front(struct parser *parser)
 {
 	while (parser->word.kind == PXT_WORD_NOT || parser->word.kind == PXT_WORD_OPEN)
@@ -258,7 +258,7 @@ static bool parse_front(struct parser *parser)
 	return parse_comparison(parser);
 }
 
-/* What stands behind a comparison; *@more: "and" or "or", and another one follows. */
+/* What is after a comparison; *@more: "and" or "or", and another one follows. */
 static bool parse_behind(struct parser *parser, bool *more)
 {
 	while (parser->word.kind == PXT_WORD_CLOSE)

@@ -18,7 +18,7 @@
  * "cut" 1 when it was cut at recording.  "~" matches a text with a glob.  An operand alone is true
  * when it is neither 0 nor empty.
  *
- * A third answer stands beside true and false: unknown, where the event has no such field, where a
+ * A third answer is beside true and false: unknown, where the event has no such field, where a
  * built-in was not recorded, or where a number meets a text.  "not" leaves it unknown, "and" and "or"
  * need not know what cannot change their answer, and only events whose answer is true are chosen:
  * 'not late_ns > 1ms' chooses no event without late_ns.
@@ -45,7 +45,7 @@ void pxt_where_free(struct pxt_where *where);
 /* Whether the answer is true; @start_ns is the zero of "time". */
 bool pxt_where_true(struct pxt_where *where, const struct pxt_event *event, int64_t start_ns);
 
-/* The @i-th field that the condition names, NULL behind the last. */
+/* The @i-th field that the condition names, NULL after the last. */
 const char *pxt_where_field(const struct pxt_where *where, unsigned i);
 
 #endif

@@ -27,7 +27,7 @@ static const struct pxt_layout *find_field(struct pxt_operand *operand, const st
 {
 	struct pxt_where_place *place = &operand->places[type->id % PXT_WHERE_PLACES];
 
-	/* Types that share an entry change behind it. */
+	/* Types that share an entry change after it. */
 	if (type->index == PXT_INDEX_NONE)
 		return pxt_field_named(type, operand->name);
 	if (place->type != type || place->field_count != type->field_count)

@@ -14,7 +14,7 @@
 
 enum pxt_word_kind {
 	PXT_WORD_END,
-	PXT_WORD_NAME,  /* @begin, @bytes; a dot in front of it is not part of it */
+	PXT_WORD_NAME,  /* @begin, @bytes; a dot before it is not part of it */
 	PXT_WORD_VALUE, /* a number or a text */
 	PXT_WORD_OPEN,
 	PXT_WORD_CLOSE,
@@ -58,7 +58,7 @@ struct pxt_words {
 /* The next word; false: it is none, and the error says why. */
 bool pxt_next_word(struct pxt_words *words, struct pxt_word *word);
 
-/* Makes nanoseconds of a plain number of seconds, which stands at @at of the condition. */
+/* Makes nanoseconds of a plain number of seconds, which is at @at of the condition. */
 bool pxt_word_seconds(struct pxt_words *words, size_t at, struct pxt_value *value);
 
 /* ---- The condition ---- */
@@ -81,7 +81,7 @@ enum pxt_operand_kind {
 	PXT_OPERAND_FIELD
 };
 
-/* Where a field stands in a type's data, remembered for the types that came last. */
+/* Where a field is in a type's data, remembered for the types that came last. */
 #define PXT_WHERE_PLACES 32u
 struct pxt_where_place {
 	const struct pxt_type *type;

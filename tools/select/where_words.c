@@ -29,7 +29,7 @@ static int hex_digit(char c)
 
 /* ---- Texts ---- */
 
-/* What stands for itself behind a backslash, or -1. */
+/* What stands for itself after a backslash, or -1. */
 static int escaped(char c)
 {
 	switch (c) {
@@ -48,7 +48,7 @@ static int escaped(char c)
 	}
 }
 
-/* Behind a backslash: the byte that is meant; *from moves to its last character. */
+/* After a backslash: the byte that is meant; *from moves to its last character. */
 static bool read_escape(struct pxt_words *words, const char **from, char *byte)
 {
 	const char *at = *from;
@@ -135,7 +135,7 @@ static bool read_hex(struct pxt_words *words, struct pxt_word *word, const char 
 	return take_sign(words, word, size, negative);
 }
 
-/* Digits before and behind the point as nanoseconds of @unit. */
+/* Digits before and after the point as nanoseconds of @unit. */
 static bool read_duration(struct pxt_words *words, struct pxt_word *word, const char *at,
     const struct unit *unit, bool negative)
 {
@@ -291,7 +291,7 @@ static const struct sign {
 	enum pxt_relation relation;
 	bool is_word;
 } signs[] = {
-	/* What begins with another one stands in front of it. */
+	/* What begins with another one is before it. */
 	{ "==", PXT_WORD_RELATION, PXT_EQUAL, false },
 	{ "!=", PXT_WORD_RELATION, PXT_NOT_EQUAL, false },
 	{ "<=", PXT_WORD_RELATION, PXT_LESS_EQUAL, false },

@@ -250,7 +250,7 @@ struct pxt_row *pxt_pairs_find(const struct pxt_pairs *pairs, uint32_t pair, uin
 	return pairs->rows[place_of(pairs, pair, group)];
 }
 
-/* The row of a pair for this thread or key; behind the limit all share one. */
+/* The row of a pair for this thread or key; after the limit all share one. */
 static struct pxt_row *row_of(
     struct pxt_pairs *pairs, uint32_t pair, const struct pxt_stack *stack, uint64_t key)
 {

@@ -61,7 +61,7 @@ struct pxt_row {
 struct pxt_pair {
 	bool is_explicit;
 	unsigned family; /* of the suffixes */
-	char base[256];  /* what stands before the suffix */
+	char base[256];  /* what is before the suffix */
 	const char *field;
 	const struct pxt_type *begin;
 	const struct pxt_type *end;
@@ -90,7 +90,7 @@ struct pxt_pairs {
 
 /* What a type's own name says of the pair it belongs to. */
 struct pxt_pair_name {
-	size_t bytes;    /* of the name in front of the suffix */
+	size_t bytes;    /* of the name before the suffix */
 	unsigned family; /* suffixes that go together */
 	bool begins;
 };

@@ -120,7 +120,7 @@ static const char *name_of(const struct pxt_type *type)
 /* What is looked at from one event to the next. */
 struct since {
 	const char *label; /* of the last event; NULL: there was none */
-	uint64_t lost;     /* behind it */
+	uint64_t lost;     /* after it */
 };
 
 static void take_silence(struct pxt_stat *s, struct since *since, const struct pxt_event *event)
@@ -200,7 +200,7 @@ static void report(struct pxt_stat *s)
 		pxt_stat_put_tables(s);
 	else
 		pxt_stat_put_records(s);
-	/* Behind damage the log would only be complained of again. */
+	/* After damage the log would only be complained of again. */
 	bool again = !s->reader->sources[0]->failed && s->events > 0;
 	if (again && top)
 		pxt_top_put(top);

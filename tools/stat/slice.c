@@ -3,7 +3,7 @@
  * slice.c - load per slice of time: events, losses, whose thread had most of them, and for each
  * kind of span how many ended, how long they were, and how many were open on average.
  *
- * The log is read once more; a slice is said as soon as an event lies behind it.  Slices in a row in
+ * The log is read once more; a slice is said as soon as an event lies after it.  Slices in a row in
  * which nothing happened are said as one. (ZEP-45)
  */
 #include "format/sum.h"

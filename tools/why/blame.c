@@ -97,9 +97,9 @@ static void settle(struct pxt_blame *blame, bool gap)
 
 /* What the last of a chain does: as the scheduler says, else as its CPU's events say. */
 static void state_of(
-    const struct pxt_scene *scene, const struct pxt_actor *actor, int cpu, struct pxt_cause *cause)
+    const struct pxt_state *state, const struct pxt_actor *actor, int cpu, struct pxt_cause *cause)
 {
-	enum pxt_running running = actor ? pxt_actor_running(scene, actor) : PXT_RUN_UNKNOWN;
+	enum pxt_running running = actor ? pxt_actor_running(state, actor) : PXT_RUN_UNKNOWN;
 	bool exact;
 
 	cause->exact = running != PXT_RUN_UNKNOWN;
@@ -107,7 +107,7 @@ static void state_of(
 		cause->last = PXT_LAST_RAN;
 		return;
 	}
-	if (actor && actor->blocked && pxt_actor_certain(scene, actor)) {
+	if (actor && actor->blocked && pxt_actor_certain(state, actor)) {
 		cause->last = PXT_LAST_BLOCKED;
 		return;
 	}
@@ -115,7 +115,7 @@ static void state_of(
 		cause->last = PXT_LAST_SLEPT;
 		return;
 	}
-	struct pxt_actor *runner = pxt_cpu_runner(scene, cpu, &exact);
+	struct pxt_actor *runner = pxt_cpu_runner(state, cpu, &exact);
 	if (runner == actor)
 		runner = NULL;
 	cause->runner = runner;
@@ -133,14 +133,14 @@ static bool in_chain(const struct pxt_cause *cause, const struct pxt_actor *acto
 
 /* From the lock that @actor waits for to who could give it back. */
 static void follow(
-    const struct pxt_scene *scene, const struct pxt_actor *actor, struct pxt_cause *cause)
+    const struct pxt_state *state, const struct pxt_actor *actor, struct pxt_cause *cause)
 {
 	const struct pxt_actor *last = actor;
 
 	while (last->wait && cause->links < PXT_CHAIN_MAX) {
-		const struct pxt_scene_lock *lock = last->wait;
+		const struct pxt_state_lock *lock = last->wait;
 		bool known;
-		struct pxt_actor *holder = pxt_lock_holder(scene, lock, &known);
+		struct pxt_actor *holder = pxt_lock_holder(state, lock, &known);
 
 		cause->chain[cause->links].lock = lock;
 		cause->chain[cause->links].holder = holder;
@@ -150,7 +150,7 @@ static void follow(
 			return;
 		}
 		if (!holder) {
-			state_of(scene, last, last->cpu, cause);
+			state_of(state, last, last->cpu, cause);
 			/* Who waits for what is free was stopped, or the field is not the lock. */
 			cause->last =
 			    lock->since_ns > last->wait_ns ? PXT_LAST_FREE : PXT_LAST_DOUBT;
@@ -160,13 +160,13 @@ static void follow(
 			cause->last = PXT_LAST_DEADLOCK;
 			return;
 		}
-		if (!pxt_actor_certain(scene, holder)) {
+		if (!pxt_actor_certain(state, holder)) {
 			cause->last = PXT_LAST_LOST;
 			return;
 		}
 		last = holder;
 	}
-	state_of(scene, last, last->cpu, cause);
+	state_of(state, last, last->cpu, cause);
 }
 
 static void own_work(
@@ -185,38 +185,38 @@ static void own_work(
 }
 
 /* Before the begin: the thread may still be at the job before, and wait for a lock there. */
-static struct pxt_cause before_begin(const struct pxt_scene *scene, const struct pxt_blame *blame)
+static struct pxt_cause before_begin(const struct pxt_state *state, const struct pxt_blame *blame)
 {
 	struct pxt_cause cause = { .kind = PXT_CAUSE_PENDING, .inside = PXT_NO_NAME };
 	const struct pxt_actor *actor = blame->actor;
-	bool busy = actor && pxt_actor_certain(scene, actor) && actor->span_count > 0;
+	bool busy = actor && pxt_actor_certain(state, actor) && actor->span_count > 0;
 
 	if (busy)
 		cause.inside = actor->spans[0].name;
 	if (busy && actor->wait)
-		follow(scene, actor, &cause);
+		follow(state, actor, &cause);
 	else
-		state_of(scene, actor, busy ? actor->cpu : blame->late.cpu, &cause);
+		state_of(state, actor, busy ? actor->cpu : blame->late.cpu, &cause);
 	return cause;
 }
 
 /* The cause of the time that begins at @ns and holds no event. */
 static struct pxt_cause cause_of(
-    const struct pxt_scene *scene, const struct pxt_blame *blame, int64_t ns)
+    const struct pxt_state *state, const struct pxt_blame *blame, int64_t ns)
 {
 	struct pxt_cause cause = { .kind = PXT_CAUSE_OWN, .inside = PXT_NO_NAME };
 	const struct pxt_actor *actor = blame->actor;
 
 	if (ns < blame->late.begin_ns)
-		return before_begin(scene, blame);
-	if (!actor || !pxt_actor_certain(scene, actor))
+		return before_begin(state, blame);
+	if (!actor || !pxt_actor_certain(state, actor))
 		return lost_cause;
 	if (actor->wait) {
 		cause.kind = PXT_CAUSE_WAIT;
-		follow(scene, actor, &cause);
+		follow(state, actor, &cause);
 		return cause;
 	}
-	state_of(scene, actor, actor->cpu, &cause);
+	state_of(state, actor, actor->cpu, &cause);
 	if (cause.last == PXT_LAST_RAN)
 		own_work(blame, actor, &cause);
 	else if (cause.last == PXT_LAST_READY)
@@ -273,7 +273,7 @@ static void describe_event(struct pxt_line *line, const struct pxt_event *event)
 }
 
 static void write_line(
-    const struct pxt_scene *scene, struct pxt_blame *blame, const struct pxt_act *act)
+    const struct pxt_state *state, struct pxt_blame *blame, const struct pxt_act *act)
 {
 	struct pxt_line *line = new_line(blame, act->ns);
 
@@ -285,7 +285,7 @@ static void write_line(
 	if (act->role)
 		line->key = pxt_key_of(act->event, act->role);
 	if (act->deed == PXT_LOCK_WAIT && act->lock)
-		line->other = pxt_lock_holder(scene, act->lock, &line->known);
+		line->other = pxt_lock_holder(state, act->lock, &line->known);
 	describe_event(line, act->event);
 }
 
@@ -334,16 +334,16 @@ static void overlap(struct pxt_blame *blame, const struct pxt_actor *actor,
 	}
 }
 
-/* Behind its last event: what others had open then overlaps up to its end. */
-static void finish(const struct pxt_scene *scene, struct pxt_blame *blame)
+/* After its last event: what others had open then overlaps up to its end. */
+static void finish(const struct pxt_state *state, struct pxt_blame *blame)
 {
 	blame->over = true;
 	settle(blame, false);
-	for (uint32_t i = 0; i < scene->actor_count; i++) {
-		const struct pxt_actor *actor = scene->actors[i];
+	for (uint32_t i = 0; i < state->actor_count; i++) {
+		const struct pxt_actor *actor = state->actors[i];
 
 		for (unsigned k = 0; k < actor->span_count; k++)
-			if (actor->spans[k].epoch == scene->epochs[actor->source])
+			if (actor->spans[k].epoch == state->epochs[actor->source])
 				overlap(blame, actor, &actor->spans[k], blame->late.end_ns);
 	}
 }
@@ -359,7 +359,7 @@ static bool is_on(const struct pxt_blame *blame, int64_t ns)
 static void advance(struct pxt_blames *blames, const struct pxt_event *event, unsigned source,
     bool gap, uint64_t lost)
 {
-	const struct pxt_scene *scene = blames->scene;
+	const struct pxt_state *state = blames->state;
 
 	for (unsigned i = 0; i < blames->count; i++) {
 		struct pxt_blame *blame = &blames->list[i];
@@ -369,11 +369,11 @@ static void advance(struct pxt_blames *blames, const struct pxt_event *event, un
 
 		if (blame->over || event->ns < blame->late.release_ns)
 			continue;
-		if (!blame->actor && blame->late.actor < scene->actor_count)
-			blame->actor = scene->actors[blame->late.actor];
+		if (!blame->actor && blame->late.actor < state->actor_count)
+			blame->actor = state->actors[blame->late.actor];
 		bool mine = !blame->actor || blame->actor->source == source;
 		if (to > from) {
-			struct pxt_cause cause = cause_of(scene, blame, from);
+			struct pxt_cause cause = cause_of(state, blame, from);
 
 			add(blame, &cause, to - from);
 		}
@@ -382,7 +382,7 @@ static void advance(struct pxt_blames *blames, const struct pxt_event *event, un
 		if (gap && to >= from)
 			write_gap(blame, to, lost, mine);
 		if (event->ns > blame->late.end_ns) {
-			finish(scene, blame);
+			finish(state, blame);
 			blames->finished++;
 		}
 	}
@@ -392,7 +392,7 @@ static void advance(struct pxt_blames *blames, const struct pxt_event *event, un
 
 /* Who gives back a lock that nobody was known to have had it all the while. */
 static void reveal(
-    struct pxt_blame *blame, const struct pxt_scene_lock *lock, struct pxt_actor *holder)
+    struct pxt_blame *blame, const struct pxt_state_lock *lock, struct pxt_actor *holder)
 {
 	for (unsigned i = 0; i < blame->cause_count; i++) {
 		struct pxt_cause *cause = &blame->causes[i];
@@ -418,7 +418,7 @@ static void look(void *self, const struct pxt_act *act)
 
 		if (!is_on(blame, act->ns) || act->ns > blame->late.end_ns)
 			continue;
-		write_line(blames->scene, blame, act);
+		write_line(blames->state, blame, act);
 		if (act->deed == PXT_JOB_END && act->span)
 			overlap(blame, act->actor, act->span, act->ns);
 		if (act->deed == PXT_LOCK_RELEASE && act->lock && !act->former)
@@ -435,8 +435,8 @@ void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
 	struct pxt_event *event;
 
 	blames->reader = reader;
-	blames->scene = pxt_scene_new(book, reader);
-	blames->scene->lookers = (struct pxt_lookers){ .self = blames, .act = look };
+	blames->state = pxt_state_new(book, reader);
+	blames->state->lookers = (struct pxt_lookers){ .self = blames, .act = look };
 	blames->count = count;
 	blames->now_ns = INT64_MIN;
 	for (unsigned i = 0; i < count; i++) {
@@ -444,24 +444,24 @@ void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
 		blames->list[i].lines = pxt_must(calloc(PXT_LINES_MAX, sizeof(struct pxt_line)));
 	}
 	pxt_progress_reader(&progress, "explaining", reader, false);
-	/* What comes behind the last of them need not be read. */
+	/* What comes after the last of them need not be read. */
 	while (blames->finished < count && (event = pxt_reader_next(reader)) != NULL) {
 		pxt_progress_step(&progress);
-		unsigned source = pxt_scene_source(blames->scene, event);
+		unsigned source = pxt_state_source(blames->state, event);
 		uint64_t lost;
-		bool gap = pxt_scene_gap(blames->scene, event, source, &lost);
+		bool gap = pxt_state_gap(blames->state, event, source, &lost);
 
 		advance(blames, event, source, gap, lost);
-		pxt_scene_take(blames->scene, event, source);
+		pxt_state_take(blames->state, event, source);
 	}
 	pxt_progress_end(&progress);
 	for (unsigned i = 0; i < count; i++) {
 		struct pxt_blame *blame = &blames->list[i];
 
-		if (!blame->actor && blame->late.actor < blames->scene->actor_count)
-			blame->actor = blames->scene->actors[blame->late.actor];
+		if (!blame->actor && blame->late.actor < blames->state->actor_count)
+			blame->actor = blames->state->actors[blame->late.actor];
 		if (!blame->over)
-			finish(blames->scene, blame);
+			finish(blames->state, blame);
 	}
 }
 
@@ -469,6 +469,6 @@ void pxt_blames_free(struct pxt_blames *blames)
 {
 	for (unsigned i = 0; i < blames->count; i++)
 		free(blames->list[i].lines);
-	if (blames->scene)
-		pxt_scene_free(blames->scene);
+	if (blames->state)
+		pxt_state_free(blames->state);
 }

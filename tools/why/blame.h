@@ -54,10 +54,10 @@ struct pxt_cause {
 	 * busy with; the chain is that one's.
 	 */
 	uint32_t inside;
-	const struct pxt_scene_lock *with; /* OWN: the newest lock that it has */
+	const struct pxt_state_lock *with; /* OWN: the newest lock that it has */
 	unsigned links;
 	struct {
-		const struct pxt_scene_lock *lock;
+		const struct pxt_state_lock *lock;
 		struct pxt_actor *holder; /* NULL: see @last */
 		int64_t since_ns;         /* when it got it; 0: not seen; not compared */
 	} chain[PXT_CHAIN_MAX];
@@ -87,7 +87,7 @@ struct pxt_line {
 	enum pxt_deed deed;            /* PXT_DEEDS: an event without role */
 	const struct pxt_actor *actor; /* SWITCH: who runs now, NULL: nobody */
 	const struct pxt_actor *other; /* WAIT: who has the lock; SWITCH: who ran */
-	const struct pxt_scene_lock *lock;
+	const struct pxt_state_lock *lock;
 	bool known; /* WAIT: whether it is known who has the lock */
 	bool gap;   /* no event: some are missing */
 	uint64_t lost;
@@ -115,7 +115,7 @@ struct pxt_blame {
 
 struct pxt_blames {
 	struct pxt_reader *reader;
-	struct pxt_scene *scene;
+	struct pxt_state *state;
 	struct pxt_blame list[PXT_LATE_MAX];
 	unsigned count;
 	unsigned finished;

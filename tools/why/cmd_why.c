@@ -127,10 +127,10 @@ static void tell(struct why *w, const struct pxt_reader *reader)
 	if (w->blames.count == 0 && w->search.spans == 0)
 		pxt_review_select(&w->select, reader);
 	pxt_roles_review(w->book, reader);
-	if (w->blames.scene && w->blames.scene->beyond > 0)
+	if (w->blames.state && w->blames.state->beyond > 0)
 		pxt_complain(
 		    "%llu threads, spans or locks found no place in memory and are left out",
-		    (unsigned long long)w->blames.scene->beyond);
+		    (unsigned long long)w->blames.state->beyond);
 }
 
 static int explain(struct why *w, char *const *paths, unsigned count)

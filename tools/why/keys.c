@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* keys.c - numbers of jobs and locks, and other fields of an event. */
-#include "tools/why/scene_parts.h"
+#include "tools/why/state_parts.h"
 
 #include "tools/event/fields.h"
 #include "tools/output/escape.h"

@@ -37,7 +37,7 @@ static bool name_wanted(const struct pxt_late_search *search, uint32_t name)
 {
 	for (unsigned i = 0; i < search->select->event_count; i++)
 		if (name != PXT_NO_NAME &&
-		    fnmatch(search->select->events[i], search->scene->book->names[name], 0) == 0)
+		    fnmatch(search->select->events[i], search->state->book->names[name], 0) == 0)
 			return true;
 	return search->select->event_count == 0;
 }
@@ -143,7 +143,7 @@ static struct pxt_actor *who_missed(struct pxt_late_search *search, const struct
 
 	if (!pxt_number_of(act->event, field, &tid))
 		return act->actor;
-	return pxt_scene_thread(search->scene, act->event, tid);
+	return pxt_state_thread(search->state, act->event, tid);
 }
 
 static void missed(struct pxt_late_search *search, const struct pxt_act *act)
@@ -161,7 +161,7 @@ static void missed(struct pxt_late_search *search, const struct pxt_act *act)
 
 	if (!actor)
 		return;
-	span = pxt_actor_span(search->scene, actor, act->role->name, &key, &end_ns, &is_open);
+	span = pxt_actor_span(search->state, actor, act->role->name, &key, &end_ns, &is_open);
 	if (!wanted(search, act, span ? span : &none))
 		return;
 	struct pxt_open_span *mine = span ? span : &none;
@@ -195,7 +195,7 @@ static void take_open(struct pxt_late_search *search, const struct pxt_actor *ac
 
 		late.unfinished = true;
 		if ((!span->selected && !name_wanted(search, span->name)) || !span->fulfils ||
-		    span->epoch != search->scene->epochs[actor->source])
+		    span->epoch != search->state->epochs[actor->source])
 			continue;
 		add_span(search, &late, i == 0);
 		if (late.missed)
@@ -226,26 +226,26 @@ static void choose_unusual(struct pxt_late_search *search)
 bool pxt_late_search(
     struct pxt_late_search *search, struct pxt_reader *reader, struct pxt_roles_book *book)
 {
-	struct pxt_scene *scene = pxt_scene_new(book, reader);
+	struct pxt_state *state = pxt_state_new(book, reader);
 	struct pxt_progress progress;
 	struct pxt_event *event;
 
 	search->reader = reader;
-	search->scene = scene;
-	scene->lookers = (struct pxt_lookers){ .self = search, .act = look };
+	search->state = state;
+	state->lookers = (struct pxt_lookers){ .self = search, .act = look };
 	pxt_progress_reader(&progress, "searching", reader, false);
 	while (!book->failed && (event = pxt_reader_next(reader)) != NULL) {
 		pxt_progress_step(&progress);
-		unsigned source = pxt_scene_source(scene, event);
+		unsigned source = pxt_state_source(state, event);
 		uint64_t lost;
 
-		(void)pxt_scene_gap(scene, event, source, &lost);
-		pxt_scene_take(scene, event, source);
+		(void)pxt_state_gap(state, event, source, &lost);
+		pxt_state_take(state, event, source);
 		search->last_ns = event->ns;
 	}
 	pxt_progress_end(&progress);
-	for (uint32_t i = 0; i < scene->actor_count; i++)
-		take_open(search, scene->actors[i]);
+	for (uint32_t i = 0; i < state->actor_count; i++)
+		take_open(search, state->actors[i]);
 	if (search->at.set)
 		search->mode = PXT_LATE_AT;
 	else if (search->has_limit)
@@ -256,8 +256,8 @@ bool pxt_late_search(
 		search->mode = PXT_LATE_UNUSUAL;
 	if (search->mode == PXT_LATE_UNUSUAL)
 		choose_unusual(search);
-	pxt_scene_free(scene);
-	search->scene = NULL;
+	pxt_state_free(state);
+	search->state = NULL;
 	return !book->failed;
 }
 

@@ -13,7 +13,7 @@
 
 #include "tools/select/select.h"
 #include "tools/spans/series.h"
-#include "tools/why/scene.h"
+#include "tools/why/state.h"
 
 #define PXT_LATE_MAX       16u
 #define PXT_LATE_NAMES_MAX 512u
@@ -55,7 +55,7 @@ enum pxt_late_mode {
 struct pxt_late_search {
 	struct pxt_select *select;
 	const struct pxt_reader *reader;
-	struct pxt_scene *scene;
+	struct pxt_state *state;
 	bool has_limit;
 	int64_t limit_ns; /* --longer-than */
 	struct pxt_when at;

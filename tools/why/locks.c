@@ -1,67 +1,67 @@
 /* SPDX-License-Identifier: MIT */
 /* locks.c - who has which lock. */
-#include "tools/why/scene_parts.h"
+#include "tools/why/state_parts.h"
 
 #include "tools/output/say.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define LOCKS ((size_t)2 * PXT_SCENE_LOCKS_MAX)
+#define LOCKS ((size_t)2 * PXT_STATE_LOCKS_MAX)
 
-struct pxt_scene_lock *pxt_locks_find(struct pxt_scene *scene, const struct pxt_role *role,
+struct pxt_state_lock *pxt_locks_find(struct pxt_state *state, const struct pxt_role *role,
     const struct pxt_event *event, unsigned source)
 {
 	uint64_t process = (uint64_t)event->info.posix_pid;
 	struct pxt_key key = pxt_key_of(event, role);
 	uint32_t at =
-	    pxt_scene_mix(key.value, process + ((uint64_t)role->name << 32) + source) % LOCKS;
+	    pxt_state_mix(key.value, process + ((uint64_t)role->name << 32) + source) % LOCKS;
 
-	for (; scene->locks[at]; at = (at + 1) % LOCKS) {
-		struct pxt_scene_lock *lock = scene->locks[at];
+	for (; state->locks[at]; at = (at + 1) % LOCKS) {
+		struct pxt_state_lock *lock = state->locks[at];
 
 		if (lock->key.value == key.value && lock->name == role->name &&
 		    lock->process == process && lock->source == source)
 			return lock;
 	}
-	if (scene->lock_count == PXT_SCENE_LOCKS_MAX) {
-		scene->beyond++;
+	if (state->lock_count == PXT_STATE_LOCKS_MAX) {
+		state->beyond++;
 		return NULL;
 	}
-	struct pxt_scene_lock *lock = pxt_must(calloc(1, sizeof *lock));
+	struct pxt_state_lock *lock = pxt_must(calloc(1, sizeof *lock));
 	lock->name = role->name;
 	lock->key = key;
 	lock->process = process;
 	lock->source = source;
-	scene->locks[at] = lock;
-	scene->lock_count++;
+	state->locks[at] = lock;
+	state->lock_count++;
 	return lock;
 }
 
 struct pxt_actor *pxt_lock_holder(
-    const struct pxt_scene *scene, const struct pxt_scene_lock *lock, bool *known)
+    const struct pxt_state *state, const struct pxt_state_lock *lock, bool *known)
 {
-	*known = lock->state != PXT_LOCK_UNKNOWN && lock->epoch == scene->epochs[lock->source];
+	*known = lock->state != PXT_LOCK_UNKNOWN && lock->epoch == state->epochs[lock->source];
 	return *known && lock->state == PXT_LOCK_HELD ? lock->holder : NULL;
 }
 
-static void forget_hold(struct pxt_actor *actor, const struct pxt_scene_lock *lock)
+static void forget_hold(struct pxt_actor *actor, const struct pxt_state_lock *lock)
 {
 	for (unsigned i = 0; i < actor->hold_count; i++) {
 		if (actor->holds[i] != lock)
 			continue;
 		memmove(actor->holds + i, actor->holds + i + 1,
-		    (actor->hold_count - i - 1) * sizeof(struct pxt_scene_lock *));
+		    (actor->hold_count - i - 1) * sizeof(struct pxt_state_lock *));
 		actor->hold_count--;
 		return;
 	}
 }
 
 void pxt_locks_acquire(
-    struct pxt_scene *scene, struct pxt_actor *actor, struct pxt_scene_lock *lock, int64_t ns)
+    struct pxt_state *state, struct pxt_actor *actor, struct pxt_state_lock *lock, int64_t ns)
 {
 	bool known;
-	struct pxt_actor *holder = pxt_lock_holder(scene, lock, &known);
+	struct pxt_actor *holder = pxt_lock_holder(state, lock, &known);
 
 	if (holder == actor) {
 		lock->depth++;
@@ -70,11 +70,11 @@ void pxt_locks_acquire(
 	/* Its release was not traced (a condition variable's wait does that): this one has it now. */
 	if (lock->holder)
 		forget_hold(lock->holder, lock);
-	*lock = (struct pxt_scene_lock){ .name = lock->name,
+	*lock = (struct pxt_state_lock){ .name = lock->name,
 		.key = lock->key,
 		.process = lock->process,
 		.source = lock->source,
-		.epoch = scene->epochs[lock->source],
+		.epoch = state->epochs[lock->source],
 		.state = PXT_LOCK_HELD,
 		.holder = actor,
 		.depth = 1,
@@ -82,15 +82,15 @@ void pxt_locks_acquire(
 	if (actor->hold_count < PXT_HOLDS_MAX)
 		actor->holds[actor->hold_count++] = lock;
 	else
-		scene->beyond++;
+		state->beyond++;
 }
 
-void pxt_locks_release(struct pxt_scene *scene, struct pxt_actor *actor,
-    struct pxt_scene_lock *lock, struct pxt_act *act)
+void pxt_locks_release(struct pxt_state *state, struct pxt_actor *actor,
+    struct pxt_state_lock *lock, struct pxt_act *act)
 {
 	bool known;
 
-	act->former = pxt_lock_holder(scene, lock, &known);
+	act->former = pxt_lock_holder(state, lock, &known);
 	act->held_since_ns = lock->since_ns;
 	if (act->former == actor && lock->depth > 1) {
 		lock->depth--;
@@ -100,6 +100,6 @@ void pxt_locks_release(struct pxt_scene *scene, struct pxt_actor *actor,
 		forget_hold(lock->holder, lock);
 	lock->state = PXT_LOCK_FREE;
 	lock->holder = NULL;
-	lock->epoch = scene->epochs[lock->source];
+	lock->epoch = state->epochs[lock->source];
 	lock->since_ns = act->ns;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A longer suffix stands before one that it ends in. */
+/* A longer suffix is before one that it ends in. */
 static const struct suffix {
 	const char *text;
 	enum pxt_deed deed;
@@ -114,7 +114,7 @@ static const struct pxt_layout *first_field(const struct pxt_type *type)
 	return type->field_count > 0 ? &type->fields[0] : NULL;
 }
 
-/* What a lock's event calls the lock, wherever that stands; else its first field. */
+/* What a lock's event calls the lock, wherever that is; else its first field. */
 static const struct pxt_layout *lock_field(const struct pxt_type *type)
 {
 	static const char *const names[] = { "lock", "mutex", "mtx", "sem" };

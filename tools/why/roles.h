@@ -16,7 +16,7 @@
  *	sched_wakeup, sched_waking, ..._new (tid, target_cpu)   a thread may run
  *
  * The first field is the number of job or lock; start_ns or delay_ns of a begin is the time since
- * the release.  A roles file says what other types mean; its format stands in rolesfile.c and in
+ * the release.  A roles file says what other types mean; its format is in rolesfile.c and in
  * pxtrace-why(1).
  *
  * Bounded: PXT_ROLE_LINES_MAX lines of a file, PXT_ROLE_NAMES_MAX names of spans and kinds of locks.

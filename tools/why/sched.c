@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* sched.c - who runs: as the scheduler says, or as the order of events on a CPU says. */
-#include "tools/why/scene_parts.h"
+#include "tools/why/state_parts.h"
 
 #include <stdio.h>
 
 #define LOOK_DEEP 64 /* threads on a CPU's list that are looked at */
 
-enum pxt_running pxt_actor_running(const struct pxt_scene *scene, const struct pxt_actor *actor)
+enum pxt_running pxt_actor_running(const struct pxt_state *state, const struct pxt_actor *actor)
 {
-	return actor->running_epoch == scene->epochs[actor->running_source] ? actor->running
+	return actor->running_epoch == state->epochs[actor->running_source] ? actor->running
 	                                                                    : PXT_RUN_UNKNOWN;
 }
 
-struct pxt_actor *pxt_cpu_runner(const struct pxt_scene *scene, int cpu, bool *exact)
+struct pxt_actor *pxt_cpu_runner(const struct pxt_state *state, int cpu, bool *exact)
 {
 	*exact = false;
-	if (cpu < 0 || cpu >= (int)PXT_SCENE_CPUS_MAX)
+	if (cpu < 0 || cpu >= (int)PXT_STATE_CPUS_MAX)
 		return NULL;
-	const struct pxt_scene_cpu *on = &scene->cpus[cpu];
-	if (on->known && on->epoch == scene->epochs[on->source]) {
+	const struct pxt_state_cpu *on = &state->cpus[cpu];
+	if (on->known && on->epoch == state->epochs[on->source]) {
 		*exact = true;
 		return on->runs;
 	}
 	struct pxt_actor *actor = on->newest;
 	for (unsigned i = 0; actor && i < LOOK_DEEP; i++, actor = actor->older) {
-		if (!pxt_actor_certain(scene, actor))
+		if (!pxt_actor_certain(state, actor))
 			return NULL;
 		if (!actor->wait && !actor->blocked)
 			return actor;
@@ -32,14 +32,14 @@ struct pxt_actor *pxt_cpu_runner(const struct pxt_scene *scene, int cpu, bool *e
 	return NULL;
 }
 
-static void set_running(struct pxt_scene *scene, struct pxt_actor *actor, enum pxt_running running,
+static void set_running(struct pxt_state *state, struct pxt_actor *actor, enum pxt_running running,
     unsigned source, int cpu)
 {
 	if (!actor)
 		return;
 	actor->running = running;
 	actor->running_source = source;
-	actor->running_epoch = scene->epochs[source];
+	actor->running_epoch = state->epochs[source];
 	if (cpu >= 0)
 		actor->cpu = cpu;
 }
@@ -73,7 +73,7 @@ static bool could_run(const struct pxt_event *event, const struct pxt_layout *st
 }
 
 void pxt_sched_switch(
-    struct pxt_scene *scene, const struct pxt_role *role, struct pxt_act *act, unsigned source)
+    struct pxt_state *state, const struct pxt_role *role, struct pxt_act *act, unsigned source)
 {
 	const struct pxt_event *event = act->event;
 	int64_t from = 0;
@@ -83,31 +83,31 @@ void pxt_sched_switch(
 	(void)pxt_number_of(event, role->fields[PXT_USE_FROM], &from);
 	(void)pxt_number_of(event, role->fields[PXT_USE_TO], &to);
 	(void)pxt_number_of(event, role->fields[PXT_USE_CPU], &cpu);
-	scene->has_switches = true;
-	if (cpu < 0 || cpu >= (int64_t)PXT_SCENE_CPUS_MAX) {
-		scene->beyond++;
+	state->has_switches = true;
+	if (cpu < 0 || cpu >= (int64_t)PXT_STATE_CPUS_MAX) {
+		state->beyond++;
 		return;
 	}
-	struct pxt_actor *old = pxt_threads_tid(scene, source, from);
-	struct pxt_actor *new = pxt_threads_tid(scene, source, to);
+	struct pxt_actor *old = pxt_threads_tid(state, source, from);
+	struct pxt_actor *new = pxt_threads_tid(state, source, to);
 	act->cpu = (int)cpu;
 	act->former = old;
 	act->actor = new;
 	learn_thread(event, role, old, PXT_USE_FROM_NAME, PXT_USE_FROM_PRIO);
 	learn_thread(event, role, new, PXT_USE_TO_NAME, PXT_USE_TO_PRIO);
-	set_running(scene, old,
+	set_running(state, old,
 	    could_run(event, role->fields[PXT_USE_STATE]) ? PXT_RUN_READY : PXT_RUN_SLEEPS, source,
 	    (int)cpu);
-	set_running(scene, new, PXT_RUN_RUNS, source, (int)cpu);
-	scene->cpus[cpu] = (struct pxt_scene_cpu){ .newest = scene->cpus[cpu].newest,
+	set_running(state, new, PXT_RUN_RUNS, source, (int)cpu);
+	state->cpus[cpu] = (struct pxt_state_cpu){ .newest = state->cpus[cpu].newest,
 		.known = true,
-		.epoch = scene->epochs[source],
+		.epoch = state->epochs[source],
 		.source = source,
 		.runs = new };
 }
 
 void pxt_sched_wake(
-    struct pxt_scene *scene, const struct pxt_role *role, struct pxt_act *act, unsigned source)
+    struct pxt_state *state, const struct pxt_role *role, struct pxt_act *act, unsigned source)
 {
 	int64_t tid;
 	int64_t cpu;
@@ -115,15 +115,15 @@ void pxt_sched_wake(
 	if (role->fields[PXT_USE_THREAD]) {
 		if (!pxt_number_of(act->event, role->fields[PXT_USE_THREAD], &tid))
 			return;
-		act->actor = pxt_threads_tid(scene, source, tid);
+		act->actor = pxt_threads_tid(state, source, tid);
 	}
 	if (!act->actor)
 		return;
 	act->actor->blocked = false;
-	if (pxt_actor_running(scene, act->actor) != PXT_RUN_SLEEPS)
+	if (pxt_actor_running(state, act->actor) != PXT_RUN_SLEEPS)
 		return;
 	act->actor->running = PXT_RUN_READY;
 	if (pxt_number_of(act->event, role->fields[PXT_USE_CPU], &cpu) && cpu >= 0 &&
-	    cpu < (int64_t)PXT_SCENE_CPUS_MAX)
+	    cpu < (int64_t)PXT_STATE_CPUS_MAX)
 		act->actor->cpu = (int)cpu;
 }

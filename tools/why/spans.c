@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* spans.c - which spans a thread has open, and which it ended last. */
-#include "tools/why/scene_parts.h"
+#include "tools/why/state_parts.h"
 
 #include "tools/output/say.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t release_of(struct pxt_scene *scene, const struct pxt_role *role,
+static int64_t release_of(struct pxt_state *state, const struct pxt_role *role,
     const struct pxt_act *act, const struct pxt_key *key)
 {
 	int64_t delay;
@@ -16,59 +16,59 @@ static int64_t release_of(struct pxt_scene *scene, const struct pxt_role *role,
 	    delay < act->ns)
 		return act->ns - delay;
 	for (unsigned i = 0; i < PXT_RELEASES_MAX; i++) {
-		unsigned at = (scene->release_next + PXT_RELEASES_MAX - 1 - i) % PXT_RELEASES_MAX;
+		unsigned at = (state->release_next + PXT_RELEASES_MAX - 1 - i) % PXT_RELEASES_MAX;
 
-		if (scene->releases[at].name != role->name ||
-		    (pxt_key_comparable(key, &scene->releases[at].key) &&
-		        scene->releases[at].key.value != key->value))
+		if (state->releases[at].name != role->name ||
+		    (pxt_key_comparable(key, &state->releases[at].key) &&
+		        state->releases[at].key.value != key->value))
 			continue;
-		scene->releases[at].name = PXT_NO_NAME;
-		return scene->releases[at].ns <= act->ns ? scene->releases[at].ns : act->ns;
+		state->releases[at].name = PXT_NO_NAME;
+		return state->releases[at].ns <= act->ns ? state->releases[at].ns : act->ns;
 	}
 	return act->ns;
 }
 
-static struct pxt_open_span *open_place(struct pxt_scene *scene, struct pxt_actor *actor)
+static struct pxt_open_span *open_place(struct pxt_state *state, struct pxt_actor *actor)
 {
 	if (actor->span_count == actor->span_room && actor->span_room < PXT_SPANS_DEEP &&
-	    scene->span_count < PXT_SCENE_SPANS_MAX) {
+	    state->span_count < PXT_STATE_SPANS_MAX) {
 		unsigned room = actor->span_room ? 2 * actor->span_room : 4;
 
 		actor->spans = pxt_must(realloc(actor->spans, room * sizeof *actor->spans));
-		scene->span_count += room - actor->span_room;
+		state->span_count += room - actor->span_room;
 		actor->span_room = room;
 	}
 	if (actor->span_count == actor->span_room) {
-		scene->beyond++;
+		state->beyond++;
 		return NULL;
 	}
 	return &actor->spans[actor->span_count++];
 }
 
-void pxt_spans_begin(struct pxt_scene *scene, struct pxt_act *act)
+void pxt_spans_begin(struct pxt_state *state, struct pxt_act *act)
 {
 	struct pxt_key key = pxt_key_of(act->event, act->role);
-	struct pxt_open_span *span = open_place(scene, act->actor);
+	struct pxt_open_span *span = open_place(state, act->actor);
 
 	if (!span)
 		return;
 	*span = (struct pxt_open_span){ .name = act->role->name,
 		.key = key,
 		.begin_ns = act->ns,
-		.release_ns = release_of(scene, act->role, act, &key),
+		.release_ns = release_of(state, act->role, act, &key),
 		.cpu = act->cpu,
-		.epoch = scene->epochs[act->actor->source] };
+		.epoch = state->epochs[act->actor->source] };
 	act->span = span;
 	act->outermost = act->actor->span_count == 1;
 }
 
 /* Whether an end of this number ends the span: across a loss only the number tells. */
-static bool ends(const struct pxt_scene *scene, const struct pxt_actor *actor,
+static bool ends(const struct pxt_state *state, const struct pxt_actor *actor,
     const struct pxt_open_span *span, const struct pxt_key *key)
 {
 	if (pxt_key_comparable(&span->key, key))
 		return span->key.value == key->value;
-	return span->epoch == scene->epochs[actor->source];
+	return span->epoch == state->epochs[actor->source];
 }
 
 /*
@@ -87,7 +87,7 @@ static void drop_inner(struct pxt_actor *actor, unsigned index)
 	actor->span_count = kept;
 }
 
-void pxt_spans_end(struct pxt_scene *scene, struct pxt_act *act, struct pxt_open_span *ended)
+void pxt_spans_end(struct pxt_state *state, struct pxt_act *act, struct pxt_open_span *ended)
 {
 	struct pxt_actor *actor = act->actor;
 	struct pxt_key key = pxt_key_of(act->event, act->role);
@@ -95,7 +95,7 @@ void pxt_spans_end(struct pxt_scene *scene, struct pxt_act *act, struct pxt_open
 	for (unsigned i = actor->span_count; i-- > 0;) {
 		struct pxt_open_span *span = &actor->spans[i];
 
-		if (span->name != act->role->name || !ends(scene, actor, span, &key))
+		if (span->name != act->role->name || !ends(state, actor, span, &key))
 			continue;
 		*ended = *span;
 		drop_inner(actor, i);
@@ -109,7 +109,7 @@ void pxt_spans_end(struct pxt_scene *scene, struct pxt_act *act, struct pxt_open
 	}
 }
 
-struct pxt_open_span *pxt_actor_span(const struct pxt_scene *scene, struct pxt_actor *actor,
+struct pxt_open_span *pxt_actor_span(const struct pxt_state *state, struct pxt_actor *actor,
     uint32_t name, const struct pxt_key *key, int64_t *end_ns, bool *is_open)
 {
 	struct pxt_open_span *any = NULL;
@@ -122,7 +122,7 @@ struct pxt_open_span *pxt_actor_span(const struct pxt_scene *scene, struct pxt_a
 			continue;
 		if (pxt_key_comparable(&span->key, key)
 		        ? span->key.value == key->value
-		        : !any && span->epoch == scene->epochs[actor->source])
+		        : !any && span->epoch == state->epochs[actor->source])
 			any = span;
 		if (any && pxt_key_comparable(&any->key, key))
 			return any;
@@ -136,7 +136,7 @@ struct pxt_open_span *pxt_actor_span(const struct pxt_scene *scene, struct pxt_a
 		if (actor->last_end_ns[i] == 0 || (name != PXT_NO_NAME && span->name != name) ||
 		    (pxt_key_comparable(&span->key, key) && span->key.value != key->value) ||
 		    (!pxt_key_comparable(&span->key, key) &&
-		        span->epoch != scene->epochs[actor->source]))
+		        span->epoch != state->epochs[actor->source]))
 			continue;
 		*end_ns = actor->last_end_ns[i];
 		return span;
@@ -146,12 +146,12 @@ struct pxt_open_span *pxt_actor_span(const struct pxt_scene *scene, struct pxt_a
 }
 
 void pxt_spans_release(
-    struct pxt_scene *scene, const struct pxt_role *role, const struct pxt_act *act)
+    struct pxt_state *state, const struct pxt_role *role, const struct pxt_act *act)
 {
-	unsigned at = scene->release_next++ % PXT_RELEASES_MAX;
+	unsigned at = state->release_next++ % PXT_RELEASES_MAX;
 
-	scene->release_next %= PXT_RELEASES_MAX;
-	scene->releases[at].name = role->name;
-	scene->releases[at].key = pxt_key_of(act->event, role);
-	scene->releases[at].ns = act->ns;
+	state->release_next %= PXT_RELEASES_MAX;
+	state->releases[at].name = role->name;
+	state->releases[at].key = pxt_key_of(act->event, role);
+	state->releases[at].ns = act->ns;
 }

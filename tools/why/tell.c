@@ -56,7 +56,7 @@ void pxt_tell_overlaps(const struct pxt_blame *blame,
 	qsort(sorted, *count, sizeof(struct pxt_overlap *), by_length);
 }
 
-/* Whether the thread stands in a cause that is worth a word: a hundredth of the span. */
+/* Whether the thread is in a cause that is worth a word: a hundredth of the span. */
 static bool involved(const struct pxt_blame *blame, const struct pxt_actor *actor)
 {
 	if (!actor)
@@ -85,7 +85,7 @@ bool pxt_tell_line(const struct pxt_blame *blame, const struct pxt_line *line)
 	return line->deed != PXT_DEEDS && involved(blame, line->actor);
 }
 
-/* The event as it was traced; what the log knows beyond it stands behind an arrow. */
+/* The event as it was traced; what the log knows beyond it is after an arrow. */
 void pxt_tell_deed(
     struct pxt_words *words, const struct pxt_blame *blame, const struct pxt_line *line)
 {

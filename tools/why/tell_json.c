@@ -53,7 +53,7 @@ static void put_words(struct pxt_out *out, const char *name, const struct pxt_wo
 	put_text(out, name, words->used > 0 ? words->text : NULL);
 }
 
-/* The comma behind the last member becomes the end of the object or list. */
+/* The comma after the last member becomes the end of the object or list. */
 static void close_with(struct pxt_out *out, char end)
 {
 	if (out->used > 0 && out->buffer[out->used - 1] == ',')
@@ -223,7 +223,7 @@ void pxt_tell_json(const struct pxt_tell *tell)
 	put_text(out, "chosen_by", modes[tell->search->mode]);
 	put_number(out, "missed_deadlines", (int64_t)tell->search->misses.all);
 	put_number(out, "spans_read", (int64_t)tell->search->spans);
-	put_bool(out, "scheduler_events", tell->blames->scene && tell->blames->scene->has_switches);
+	put_bool(out, "scheduler_events", tell->blames->state && tell->blames->state->has_switches);
 	put_name(out, "late");
 	pxt_out_char(out, '[');
 	for (unsigned i = 0; i < tell->blames->count && i < tell->explain; i++)

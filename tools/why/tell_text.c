@@ -11,7 +11,7 @@
 #define LIST_MAX     8u
 #define OVERLAPS_MAX 8u
 
-/* All times of a span in one unit, with three places: they add up as they stand. */
+/* All times of a span in one unit, with three places: they add up as they are. */
 struct scale {
 	int64_t part; /* nanoseconds of a thousandth of the unit */
 	const char *unit;
@@ -124,7 +124,7 @@ static void put_who(struct pxt_out *out, const char *name)
 struct had {
 	int64_t since;
 	const struct pxt_actor *holder;
-	const struct pxt_scene_lock *lock;
+	const struct pxt_state_lock *lock;
 };
 
 static int by_since(const void *a, const void *b)

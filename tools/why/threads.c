@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* threads.c - the threads of all logs, and which of them had events on which CPU. */
-#include "tools/why/scene_parts.h"
+#include "tools/why/state_parts.h"
 
 #include "tools/output/escape.h"
 #include "tools/output/say.h"
@@ -12,23 +12,23 @@
 #define TABLE           ((size_t)2 * PXT_ACTORS_MAX)
 #define TABLE_LOOKED_AT 4096u /* threads of a log's table, for a number without events */
 
-void pxt_threads_list_out(struct pxt_scene *scene, struct pxt_actor *actor)
+void pxt_threads_list_out(struct pxt_state *state, struct pxt_actor *actor)
 {
 	if (actor->listed < 0)
 		return;
 	if (actor->newer)
 		actor->newer->older = actor->older;
 	else
-		scene->cpus[actor->listed].newest = actor->older;
+		state->cpus[actor->listed].newest = actor->older;
 	if (actor->older)
 		actor->older->newer = actor->newer;
 	actor->newer = actor->older = NULL;
 	actor->listed = -1;
 }
 
-void pxt_threads_list_in(struct pxt_scene *scene, struct pxt_actor *actor, int cpu)
+void pxt_threads_list_in(struct pxt_state *state, struct pxt_actor *actor, int cpu)
 {
-	struct pxt_scene_cpu *on = &scene->cpus[cpu];
+	struct pxt_state_cpu *on = &state->cpus[cpu];
 
 	actor->older = on->newest;
 	if (actor->older)
@@ -37,42 +37,42 @@ void pxt_threads_list_in(struct pxt_scene *scene, struct pxt_actor *actor, int c
 	actor->listed = cpu;
 }
 
-static struct pxt_actor *new_actor(struct pxt_scene *scene, unsigned source)
+static struct pxt_actor *new_actor(struct pxt_state *state, unsigned source)
 {
-	if (scene->actor_count == PXT_ACTORS_MAX) {
-		scene->beyond++;
+	if (state->actor_count == PXT_ACTORS_MAX) {
+		state->beyond++;
 		return NULL;
 	}
 	struct pxt_actor *actor = pxt_must(calloc(1, sizeof *actor));
 
-	actor->index = scene->actor_count;
+	actor->index = state->actor_count;
 	actor->source = source;
-	actor->host = scene->hosts[source];
+	actor->host = state->hosts[source];
 	actor->cpu = actor->listed = -1;
-	scene->actors[scene->actor_count++] = actor;
+	state->actors[state->actor_count++] = actor;
 	return actor;
 }
 
-/* The place of a thread of the system in the table: taken, or where it would stand. */
-static uint32_t *tid_place(struct pxt_scene *scene, unsigned source, int64_t tid)
+/* The place of a thread of the system in the table: taken, or where it would be. */
+static uint32_t *tid_place(struct pxt_state *state, unsigned source, int64_t tid)
 {
-	unsigned host = scene->hosts[source];
-	uint32_t at = pxt_scene_mix((uint64_t)tid, host + 1u) % TABLE;
+	unsigned host = state->hosts[source];
+	uint32_t at = pxt_state_mix((uint64_t)tid, host + 1u) % TABLE;
 
-	while (scene->by_tid[at] != 0) {
-		const struct pxt_actor *actor = scene->actors[scene->by_tid[at] - 1];
+	while (state->by_tid[at] != 0) {
+		const struct pxt_actor *actor = state->actors[state->by_tid[at] - 1];
 
 		if (actor->tid == tid && actor->host == host)
 			break;
 		at = (at + 1) % TABLE;
 	}
-	return &scene->by_tid[at];
+	return &state->by_tid[at];
 }
 
-/* A thread that only the scheduler has named so far may stand in the log's table. */
-static void name_by_table(struct pxt_scene *scene, struct pxt_actor *actor, unsigned source)
+/* A thread that only the scheduler has named so far may be in the log's table. */
+static void name_by_table(struct pxt_state *state, struct pxt_actor *actor, unsigned source)
 {
-	const struct pxt_source *log = scene->reader->sources[source];
+	const struct pxt_source *log = state->reader->sources[source];
 	struct posix_trace_logthread_np entry;
 
 	(void)snprintf(actor->name, sizeof actor->name, "thread %ld", (long)actor->tid);
@@ -88,27 +88,27 @@ static void name_by_table(struct pxt_scene *scene, struct pxt_actor *actor, unsi
 	}
 }
 
-struct pxt_actor *pxt_threads_tid(struct pxt_scene *scene, unsigned source, int64_t tid)
+struct pxt_actor *pxt_threads_tid(struct pxt_state *state, unsigned source, int64_t tid)
 {
 	if (tid <= 0 || tid > INT32_MAX)
 		return NULL;
-	uint32_t *place = tid_place(scene, source, tid);
+	uint32_t *place = tid_place(state, source, tid);
 	if (*place == 0) {
-		struct pxt_actor *actor = new_actor(scene, source);
+		struct pxt_actor *actor = new_actor(state, source);
 
 		if (!actor)
 			return NULL;
 		actor->tid = (pid_t)tid;
-		name_by_table(scene, actor, source);
+		name_by_table(state, actor, source);
 		*place = actor->index + 1;
 	}
-	return scene->actors[*place - 1];
+	return state->actors[*place - 1];
 }
 
-struct pxt_actor *pxt_scene_thread(
-    struct pxt_scene *scene, const struct pxt_event *event, int64_t tid)
+struct pxt_actor *pxt_state_thread(
+    struct pxt_state *state, const struct pxt_event *event, int64_t tid)
 {
-	return pxt_threads_tid(scene, pxt_scene_source(scene, event), tid);
+	return pxt_threads_tid(state, pxt_state_source(state, event), tid);
 }
 
 static void name_actor(struct pxt_actor *actor, const struct pxt_thread *thread)
@@ -126,14 +126,14 @@ static void name_actor(struct pxt_actor *actor, const struct pxt_thread *thread)
 }
 
 struct pxt_actor *pxt_threads_of(
-    struct pxt_scene *scene, unsigned source, const struct pxt_thread *thread)
+    struct pxt_state *state, unsigned source, const struct pxt_thread *thread)
 {
-	uint32_t at = pxt_scene_mix(thread->id, source + 1u) % TABLE;
+	uint32_t at = pxt_state_mix(thread->id, source + 1u) % TABLE;
 
 	if (!thread->recorded || thread->index == PXT_INDEX_NONE)
 		return NULL;
-	while (scene->by_id[at] != 0) {
-		struct pxt_actor *actor = scene->actors[scene->by_id[at] - 1];
+	while (state->by_id[at] != 0) {
+		struct pxt_actor *actor = state->actors[state->by_id[at] - 1];
 
 		/* A pthread_t is used again when its thread has ended; then the key is another one. */
 		if (actor->id == thread->id && actor->key == pxt_thread_key(thread) &&
@@ -142,16 +142,16 @@ struct pxt_actor *pxt_threads_of(
 		at = (at + 1) % TABLE;
 	}
 	struct pxt_actor *actor =
-	    thread->tid > 0 ? pxt_threads_tid(scene, source, thread->tid) : NULL;
+	    thread->tid > 0 ? pxt_threads_tid(state, source, thread->tid) : NULL;
 	/* The system uses the numbers of dead threads again. */
 	if (!actor || actor->id != 0)
-		actor = new_actor(scene, source);
+		actor = new_actor(state, source);
 	if (!actor)
 		return NULL;
 	actor->tid = thread->tid;
 	/* One that the scheduler of another log named first belongs to the log of its own events. */
 	actor->source = source;
 	name_actor(actor, thread);
-	scene->by_id[at] = actor->index + 1;
+	state->by_id[at] = actor->index + 1;
 	return actor;
 }

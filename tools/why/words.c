@@ -61,7 +61,7 @@ void pxt_say_span(
 }
 
 void pxt_say_lock(
-    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_scene_lock *lock)
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_state_lock *lock)
 {
 	if (!lock->key.is_set)
 		pxt_say(words, "the lock ");

@@ -32,7 +32,7 @@ void pxt_say_span(
 void pxt_say_name(struct pxt_words *words, const struct pxt_roles_book *book, uint32_t name,
     const struct pxt_key *key);
 void pxt_say_lock(
-    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_scene_lock *lock);
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_state_lock *lock);
 void pxt_say_cause(struct pxt_words *words, const struct pxt_roles_book *book,
     const struct pxt_blame *blame, const struct pxt_cause *cause);
 /* The answer: one sentence. */

@@ -6,7 +6,7 @@
  * The log has the byte order of its head: what another machine recorded stays as it is, and what
  * is added here (heads of blocks, losses, the trailer) is turned into its order.
  *
- * Whoever told what stands in it, the log is in no contradiction with itself: each type that an
+ * Whoever told what is in it, the log is in no contradiction with itself: each type that an
  * event has gets a name, and a trailer whose counts cannot be those of this log gets the log's own.
  *
  * Errors stay: after the first one nothing is written, and pxt_logblocks_close() tells it.
@@ -26,7 +26,7 @@ struct pxt_logblocks {
 	int error; /* the first errno */
 	bool swapped;
 	char *path;
-	char *temporary; /* NULL: the log stands under its name */
+	char *temporary; /* NULL: the log is under its name */
 	struct pxt_log_stream sums;
 	struct pxt_log_block data;
 	struct pxt_log_block meta;
@@ -34,7 +34,7 @@ struct pxt_logblocks {
 	uint32_t room; /* of a block */
 	unsigned char *memory;
 	uint64_t last_ticks; /* the largest stamp so far */
-	uint64_t missed;     /* in front of the records of @data */
+	uint64_t missed;     /* before the records of @data */
 	bool anew;           /* the head says that its stream was cleared, and counts more */
 	bool used[PXT_LOG_IDS];
 	bool named[PXT_LOG_IDS];
@@ -53,7 +53,7 @@ bool pxt_logblocks_record(
 /* What would make the sum over all larger than PXT_LOGBLOCKS_MOST is left out. */
 void pxt_logblocks_loss(struct pxt_logblocks *log, uint64_t records);
 /*
- * So many records of the stream, in all, are not in the log: those that follow are numbered behind
+ * So many records of the stream, in all, are not in the log: those that follow are numbered after
  * them, and begin a block.
  */
 void pxt_logblocks_missed(struct pxt_logblocks *log, uint64_t records);

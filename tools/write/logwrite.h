@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * logwrite.h - writes a log (FORMAT.md) from events that a command has as structures.  What another
- * machine made stays in its byte order instead: logblocks.h, on which this stands.
+ * machine made stays in its byte order instead: logblocks.h, on which this is.
  *
  * A log appears under its name when it is whole, or grows there and is valid as a growing one at
  * each instant (posix_trace_open_growing_np); see enum pxt_logmode.  Nobody ever meets half a log
@@ -65,7 +65,7 @@ struct pxt_logevent {
 	uint64_t ticks;
 	/*
 	 * As told by pxt_logwrite_thread(), 0: not recorded, or PXT_LOGWRITE_NO_INDEX: @thread and
-	 * @pid stand in the record itself (12 bytes more).
+	 * @pid are in the record itself (12 bytes more).
 	 */
 	uint32_t thread_index;
 	uint64_t thread;
@@ -119,15 +119,15 @@ struct pxt_logend {
 	struct posix_trace_counts_np counts; /* of the stream or streams */
 	uint64_t log_lost;                   /* records that the log was given and does not hold */
 	struct pxt_logclock clock;           /* .ticks 0: the last event's time, by the rate */
-	bool unknown;                        /* more was recorded behind its last event, or not */
+	bool unknown;                        /* more was recorded after its last event, or not */
 };
 
 /*
  * The trailer, and the end.  @end NULL: the counts are what was put here (all losses of the
- * stream).  Returns 0 or the first error; then nothing stands under the name in the mode WHOLE.
+ * stream).  Returns 0 or the first error; then nothing is under the name in the mode WHOLE.
  */
 int pxt_logwrite_end(struct pxt_logwrite *log, const struct pxt_logend *end);
-/* Gives up: WHOLE leaves nothing behind, GROWING what was flushed. */
+/* Gives up: WHOLE leaves nothing after, GROWING what was flushed. */
 void pxt_logwrite_abandon(struct pxt_logwrite *log);
 
 #endif

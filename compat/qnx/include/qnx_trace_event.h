@@ -8,7 +8,7 @@
  * events of ours as it has parts; each has the header, the stamp that all parts share, and bytes.
  *
  * The papers give the functions' names; what arguments they take is our choice.  They return 0 or an
- * error number, and may stand in signal handlers but for the strings and the first call of all.
+ * error number, and may be in signal handlers but for the strings and the first call of all.
  */
 #ifndef QNX_TRACE_EVENT_H
 #define QNX_TRACE_EVENT_H
@@ -65,7 +65,7 @@ int add_trace_b_init(trace_state_t *state);
 int add_trace_b_add(trace_state_t *state, uint32_t header, const void *bytes, unsigned length);
 /* Nothing was added: nothing is emitted. */
 int add_trace_b_end(trace_state_t *state, uint32_t header);
-/* At most QNX_STRING_MAX characters of it, behind the arguments. */
+/* At most QNX_STRING_MAX characters of it, after the arguments. */
 int add_trace_string(uint32_t header, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int add_trace_d1_string(uint32_t header, uint32_t d1, const char *format, ...)

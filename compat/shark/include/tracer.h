@@ -7,7 +7,7 @@
  * chunk's memory, 16 bytes an event, when the tracer goes on to another chunk or is disabled.
  * docs/compatibility.md has what is the same, what is not, and why.
  *
- * TRACER_LOGEVENT() may stand in signal handlers, as long as the chunk has room; all else is for
+ * TRACER_LOGEVENT() may be in signal handlers, as long as the chunk has room; all else is for
  * threads.  Functions return 0 (or a number) or -1.
  */
 #ifndef SHARK_TRACER_H
@@ -83,7 +83,7 @@ int FTrace_compress_chunk(int number, FTrace_flags new_flags);
 int FTrace_send_chunk(int number, int osd_flags, FTrace_flags new_flags);
 /*
  * Chunks are written when the process exits: the first one that was sent into 0@fname, and so on (the
- * number stands before the last part of a path).  The other arguments have no effect.
+ * number is before the last part of a path).  The other arguments have no effect.
  */
 int FTrace_init_disk_writer(const char *fname, int flag, const char *l_ip, const char *t_ip);
 void FTrace_disk_writer(FTrace_Chunk_Ptr c);

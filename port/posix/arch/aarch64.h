@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* Release: the barrier stands before the store, for which there is no instruction of that kind. */
+/* Release: the barrier is before the store, for which there is no instruction of that kind. */
 PXT_INLINE void pxt_slot_store_plain(struct pxt_slot *slot, uint64_t low, uint64_t high)
 {
 	pxt_slot_tell_store(slot);
@@ -70,7 +70,7 @@ PXT_INLINE uint64_t pxt_port_ticks_plain(void)
 }
 
 /*
- * Nothing behind it starts before older instructions have finished: neither readings nor looks.  The
+ * Nothing after it starts before older instructions have finished: neither readings nor looks.  The
  * counter waits for no access to memory; the first barrier does, the second holds it back.
  */
 PXT_INLINE void pxt_port_ticks_fence(void)

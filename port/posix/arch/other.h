@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A cell is a slot as it stands in a ring. */
+/* A cell is a slot as it is in a ring. */
 typedef struct pxt_words_cell pxt_cell;
 
 PXT_INLINE void pxt_slot_store(pxt_cell *cell, uint64_t low, uint64_t high)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pieces.h - slots out of bytes, and as two numbers, by what stores and loads one slot.  Included behind
+ * pieces.h - slots out of bytes, and as two numbers, by what stores and loads one slot.  Included after
  * that by the headers of processors.
  */
 #ifndef PXT_ARCH_PIECES_H

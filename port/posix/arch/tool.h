@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tool.h - what ThreadSanitizer is told.  Slots move as without it, which the tool does not see; beside
- * each move stands an atomic access of the tag, which tells it the order.  Its own 16-byte atomics have
+ * each move is an atomic access of the tag, which tells it the order.  Its own 16-byte atomics have
  * one lock for all: accesses never meet, and a child forked meanwhile waits for ever.
  */
 #ifndef PXT_ARCH_TOOL_H
@@ -31,7 +31,7 @@
 
 /*
  * The tool takes a store as a release of the slot's address, a load as an acquire.  Told before the
- * store and behind the load: who sees the slot has its writer's order.  The tag keeps its value, so
+ * store and after the load: who sees the slot has its writer's order.  The tag keeps its value, so
  * what is told is also an access that meets plain ones of the same memory.
  */
 #if PXT_TSAN

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A cell is a slot as it stands in a ring. */
+/* A cell is a slot as it is in a ring. */
 typedef struct pxt_slot pxt_cell;
 
 /* Set once, before main: the processor does not promise that plain 16-byte accesses are whole. */
@@ -40,7 +40,7 @@ PXT_INLINE struct pxt_halves pxt_slot_view(const pxt_cell *cell, uint32_t mask)
 	const uint64_t *half = (const uint64_t *)(const void *)cell;
 
 	(void)mask;
-	/* The tag stands in the first half, and comes back after 2^31 slots only. */
+	/* The tag is in the first half, and comes back after 2^31 slots only. */
 	for (int i = 0; i < 4; i++) {
 		uint64_t low = __atomic_load_n(&half[0], __ATOMIC_ACQUIRE);
 		uint64_t high = __atomic_load_n(&half[1], __ATOMIC_ACQUIRE);

@@ -132,7 +132,7 @@ PXT_INLINE uint64_t pxt_port_ticks_plain(void)
 	return high << 32 | low;
 }
 
-/* Nothing behind it starts before older instructions have finished: neither readings nor looks. */
+/* Nothing after it starts before older instructions have finished: neither readings nor looks. */
 PXT_INLINE void pxt_port_ticks_fence(void)
 {
 	__asm__ volatile("lfence" : : : "memory");

@@ -68,7 +68,7 @@ PXT_INLINE uint32_t pxt_slot_behind(const struct pxt_slot *slot, uint32_t tag)
 
 /*
  * Words of the calling thread's own storage, found by their distance from the thread pointer, which
- * is in a register.  At distance 0 stands the thread pointer itself.
+ * is in a register.  At distance 0 is the thread pointer itself.
  */
 #if !PXT_TSAN && defined(__LP64__)
 #define PXT_OWN_BY_DISTANCE 1

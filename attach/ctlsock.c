@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ctlsock.c - a stream with a name: its socket, and the helper thread that answers there.
+ *
+ * The helper sleeps in poll(): on the bell, which open, close, start and stop ring, on the socket and on all connections.
+ * While there are producers and the stream runs it also wakes up by itself, to take their events.
+ */
+#include "attach/owner.h"
+
+#include "core/control/control.h"
+#include "port/port_sysinfo.h"
+
+#include <errno.h>
+
+/* Between two looks at those who could not be told, and at what those left who have gone. */
+#define LATER_MS  20
+/* Between two looks for those who follow. */
+#define FOLLOW_MS 50
+#define SOON_MS   1
+#define FOR_EVER  (-1)
+
+static struct pxt_ctlsock_files files[CONFIG_PTRACE_MAX_STREAMS];
+
+/* ---- Forked children ---- */
+
+/* Closing is all: whoever hangs up ends the connections of the parent as well. */
+static void forget(unsigned index)
+{
+	struct pxt_ctlsock_files *open = &files[index];
+
+	for (unsigned i = 0; i < PXT_CTLSOCK_PLACES; i++) {
+		if (open->connection[i])
+			pxt_port_local_close(open->connection[i]);
+		open->connection[i] = 0;
+	}
+	if (open->listener)
+		pxt_port_local_close(open->listener);
+	if (open->bell)
+		pxt_port_local_close(open->bell);
+	open->listener = 0;
+	open->bell = 0;
+}
+
+/* ---- The helper ---- */
+
+static bool ending(const struct pxt_ctlsock *ctlsock)
+{
+	return atomic_load_explicit(&ctlsock->ending, memory_order_acquire) != 0;
+}
+
+static int sooner(int one, int other)
+{
+	return one == FOR_EVER || (other != FOR_EVER && other < one) ? other : one;
+}
+
+static int patience(const struct pxt_ctlsock *ctlsock)
+{
+	bool runs = pxt_block_state(ctlsock->stream->block) != PXT_GATE_OFF;
+	int ms = FOR_EVER;
+
+	if (pxt_connections_count(ctlsock, PXT_CONNECTION_PRODUCER) && runs)
+		ms = CONFIG_PTRACE_ATTACH_PERIOD_MS;
+	if (ctlsock->learns)
+		ms = sooner(ms, SOON_MS);
+	if (ctlsock->deaf || ctlsock->late || pxt_connections_count(ctlsock, PXT_CONNECTION_GONE))
+		ms = sooner(ms, LATER_MS);
+	if (pxt_connections_count(ctlsock, PXT_CONNECTION_FOLLOWS) && runs)
+		ms = sooner(ms, FOLLOW_MS);
+	return ms;
+}
+
+static int descriptor(int stored)
+{
+	return stored ? stored : -1;
+}
+
+static void sleep_until_called(struct pxt_ctlsock *ctlsock)
+{
+	struct pxt_ctlsock_files *open = ctlsock->files;
+	int ms = patience(ctlsock);
+
+	for (unsigned i = 0; i < PXT_CTLSOCK_PLACES; i++)
+		ctlsock->watch[i].fd = descriptor(open->connection[i]);
+	ctlsock->watch[PXT_CTLSOCK_PLACES].fd = ctlsock->deaf ? -1 : descriptor(open->listener);
+	ctlsock->watch[PXT_CTLSOCK_PLACES + 1u].fd = descriptor(open->bell);
+	ctlsock->deaf = false;
+	ctlsock->late = false;
+	ctlsock->learns = false;
+	pxt_port_local_watch(ctlsock->watch, PXT_CTLSOCK_PLACES + 2u, ms);
+	if (ctlsock->watch[PXT_CTLSOCK_PLACES + 1u].ready)
+		pxt_port_bell_hush(open->bell);
+}
+
+/* Each turn is bounded, whatever connections do: one message of each, so many new ones, one pull. */
+static void answer(void *argument)
+{
+	struct pxt_ctlsock *ctlsock = argument;
+
+	while (!ending(ctlsock)) {
+		sleep_until_called(ctlsock);
+		ctlsock->turn++;
+		for (unsigned i = 0; i < PXT_CTLSOCK_PLACES && !ending(ctlsock); i++) {
+			if (ctlsock->watch[i].ready)
+				pxt_connections_receive(ctlsock, i);
+		}
+		if (ctlsock->watch[PXT_CTLSOCK_PLACES].ready)
+			pxt_connections_accept(ctlsock);
+		pxt_connections_notify(ctlsock);
+		pxt_producers_collect(ctlsock);
+		pxt_follow_all(ctlsock);
+	}
+}
+
+/* ---- Open, close ---- */
+
+static struct pxt_ctlsock *make(struct pxt_stream *stream)
+{
+	struct pxt_ctlsock *ctlsock = pxt_port_alloc(sizeof(*ctlsock));
+
+	if (!ctlsock)
+		return NULL;
+	ctlsock->stream = stream;
+	ctlsock->trid = stream->trid;
+	ctlsock->files = &files[stream->index];
+	pxt_port_executable(ctlsock->executable, sizeof(ctlsock->executable));
+	return ctlsock;
+}
+
+/* Back to where nothing was begun.  The helper does not run. */
+static void unmake(struct pxt_ctlsock *ctlsock)
+{
+	struct pxt_ctlsock_files *open = ctlsock->files;
+
+	pxt_port_mutex_lock(&ctlsock->stream->mutex);
+	ctlsock->stream->share = NULL;
+	pxt_stream_unlock(ctlsock->stream);
+	if (open->listener)
+		pxt_name_give_up(ctlsock->path, open->listener, &ctlsock->place);
+	open->listener = 0;
+	if (open->bell)
+		pxt_port_local_close(open->bell);
+	open->bell = 0;
+	pxt_port_free(ctlsock, sizeof(*ctlsock));
+}
+
+static int begin(struct pxt_ctlsock *ctlsock, const char *name)
+{
+	struct pxt_ctlsock_files *open = ctlsock->files;
+	int error = pxt_name_path(name, true, ctlsock->path);
+	int fd;
+
+	if (error)
+		return error == ENOENT ? EINVAL : error;
+	error = pxt_name_claim(ctlsock->path, &fd, &ctlsock->place);
+	if (error)
+		return error;
+	open->listener = fd;
+	error = pxt_port_bell_open(&fd);
+	if (error)
+		return error;
+	open->bell = fd;
+	pxt_port_mutex_lock(&ctlsock->stream->mutex);
+	ctlsock->stream->share = ctlsock;
+	pxt_stream_unlock(ctlsock->stream);
+	return pxt_port_thread_start(&ctlsock->thread, answer, ctlsock, PXT_THREAD_ORDINARY)
+	           ? EAGAIN
+	           : 0;
+}
+
+static int open_ctlsock(struct pxt_stream *stream, const char *name)
+{
+	struct pxt_ctlsock *ctlsock;
+	int error;
+
+	/* The text may have changed since it was set. */
+	if (!pxt_name_valid(name))
+		return EINVAL;
+	ctlsock = make(stream);
+	if (!ctlsock)
+		return ENOMEM;
+	error = begin(ctlsock, name);
+	if (error)
+		unmake(ctlsock);
+	return error;
+}
+
+static void close_ctlsock(struct pxt_stream *stream)
+{
+	struct pxt_ctlsock *ctlsock = stream->share;
+
+	atomic_store_explicit(&ctlsock->ending, 1u, memory_order_release);
+	pxt_port_bell_ring(ctlsock->files->bell);
+	pxt_port_thread_join(&ctlsock->thread);
+	for (unsigned i = 0; i < PXT_CTLSOCK_PLACES; i++)
+		pxt_connections_close(ctlsock, i);
+	pxt_producers_end(ctlsock);
+	unmake(ctlsock);
+}
+
+/* ---- What Core calls with the stream's mutex ---- */
+
+static uint64_t pull(struct pxt_stream *stream, uint64_t clock, bool all)
+{
+	struct pxt_ctlsock *ctlsock = stream->share;
+
+	return pxt_intake_pull(
+	    stream, ctlsock->present, CONFIG_PTRACE_ATTACH_MAX, &ctlsock->payload, clock, all);
+}
+
+/* Producers hear of it from the helper; what they recorded before counts from now on as not recorded. */
+static void state(struct pxt_stream *stream)
+{
+	struct pxt_ctlsock *ctlsock = stream->share;
+
+	if (pxt_block_state(stream->block) == PXT_GATE_RUNNING) {
+		uint64_t now = pxt_port_ticks_ordered();
+
+		for (unsigned i = 0; i < CONFIG_PTRACE_ATTACH_MAX; i++) {
+			if (ctlsock->present[i])
+				pxt_intake_started(ctlsock->present[i], now);
+		}
+	}
+	pxt_port_bell_ring(ctlsock->files->bell);
+}
+
+const struct pxt_share_ops pxt_attach_share = {
+	.open = open_ctlsock,
+	.close = close_ctlsock,
+	.pull = pull,
+	.state = state,
+	.forget = forget,
+};

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * producer.c - attaching to another process' stream: an ordinary stream of this process in memory that
+ * the other one may read, and a thread that starts and stops it as that one says.
+ *
+ *   concurrency     attach   helper   shutdown   forked child
+ *   attach                 -        P         -            -        P: the phase says whose turn it is
+ *   helper                 P        -         J            -        J: shutdown waits for its end
+ *   shutdown               -        J         -            -
+ *   forked child           -        -         -            -        alone; closes descriptors
+ *
+ * -: each has an entry of producers[] of its own, or comes when the other one is done.
+ *
+ * The helper only takes locks that any control call takes, and only in those; it holds none while
+ * it waits.  The other process can make it start and stop, and nothing else.
+ */
+#include "attach/attach.h"
+#include "base/attr.h"
+#include "core/control/control.h"
+#include "core/control/create.h"
+#include "core/control/shutdown.h"
+#include "core/control/status.h"
+#include "core/control/streamops.h"
+#include "port/port_filemap.h"
+#include "port/port_local.h"
+#include "port/port_thread.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define TIMEOUT_MS 1000u
+
+enum phase {
+	ASKS, /* the owner's answer is not there yet: who attaches hears it */
+	HEARS,
+	ENDS,
+};
+
+/* By the index of the stream, so that a child finds what it has to close. */
+static struct producer {
+	struct pxt_port_thread thread;
+	trace_id_t trid;
+	_Atomic int connection; /* descriptors and 1; 0: none */
+	_Atomic int bell;       /* rung when the phase has changed */
+	_Atomic int phase;      /* enum phase */
+} producers[CONFIG_PTRACE_MAX_STREAMS];
+
+/* A message and what may be after it. */
+struct heard {
+	struct pxt_ctlsock_reply reply;
+	char text[256];
+};
+
+/* ---- Descriptors ---- */
+
+static void close_one(_Atomic int *fd)
+{
+	int kept = atomic_exchange_explicit(fd, 0, memory_order_relaxed);
+
+	if (kept)
+		pxt_port_local_close(kept - 1);
+}
+
+/* A child that kept the connection would keep up the attachment when its parent is gone. */
+static void in_child(void)
+{
+	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
+		close_one(&producers[i].connection);
+		close_one(&producers[i].bell);
+	}
+	pxt_producer_directory_forget();
+}
+
+static void watch_forks(void)
+{
+	static bool watched;
+
+	pxt_process_lock();
+	if (!watched)
+		pxt_port_at_fork(in_child);
+	watched = true;
+	pxt_process_unlock();
+}
+
+/* ---- The helper ---- */
+
+/* One call of this process' own, as if its program had made it.  False: the stream is gone. */
+static bool set_running(trace_id_t trid, bool running)
+{
+	struct pxt_stream *stream = pxt_stream_control(trid);
+
+	if (!stream)
+		return false;
+	if (running)
+		pxt_control_start(stream, NULL);
+	else
+		pxt_control_stop(stream, NULL);
+	pxt_stream_control_end(stream);
+	return true;
+}
+
+static bool is_reply(const struct heard *heard, size_t bytes)
+{
+	return bytes >= sizeof(heard->reply) && heard->reply.magic == PXT_CTLSOCK_MAGIC &&
+	       heard->reply.version == PXT_CTLSOCK_VERSION;
+}
+
+/* All that was said, in its order.  False: there is nothing to hear any more. */
+static bool listen_to(struct producer *producer, int connection)
+{
+	for (;;) {
+		struct heard heard;
+		struct pxt_port_passed passed;
+		size_t bytes;
+		int error =
+		    pxt_port_local_receive(connection, &heard, sizeof(heard), &bytes, &passed);
+
+		if (error == EAGAIN)
+			return true;
+		if (error)
+			return false;
+		pxt_port_local_drop(&passed);
+		if (!is_reply(&heard, bytes))
+			return false;
+		if ((heard.reply.what == PXT_CTLSOCK_START ||
+		        heard.reply.what == PXT_CTLSOCK_STOP) &&
+		    !set_running(producer->trid, heard.reply.what == PXT_CTLSOCK_START))
+			return false;
+	}
+}
+
+static void set_phase(struct producer *producer, enum phase phase)
+{
+	atomic_store_explicit(&producer->phase, phase, memory_order_release);
+	pxt_port_bell_ring(producer->bell - 1);
+}
+
+static bool is_phase(const struct producer *producer, enum phase phase)
+{
+	return atomic_load_explicit(&producer->phase, memory_order_acquire) == (int)phase;
+}
+
+/*
+ * While the phase is ASKS, only the bell is looked at.  It is hushed before the phase is read: a
+ * change that comes between the two has rung again.  Whoever stops listening has stopped the stream.
+ */
+static void help(void *argument)
+{
+	struct producer *producer = argument;
+	int connection = producer->connection - 1;
+	int bell = producer->bell - 1;
+	bool hears;
+
+	do {
+		struct pxt_port_watch watch[2] = { { .fd = bell },
+			{ .fd = is_phase(producer, HEARS) ? connection : -1 } };
+
+		pxt_port_local_watch(watch, 2, -1);
+		if (watch[0].ready)
+			pxt_port_bell_hush(bell);
+		hears = !is_phase(producer, ENDS) &&
+		        (!watch[1].ready || listen_to(producer, connection));
+	} while (hears);
+	(void)set_running(producer->trid, false);
+	/* The other side shall see the end now, not when this side is shut down. */
+	close_one(&producer->connection);
+}
+
+/* The end of the stream, without any lock.  [the stream is stopped, and found by nobody] */
+static int end_attachment(struct pxt_stream *stream)
+{
+	struct producer *producer = &producers[stream->index];
+
+	if (!producer->bell)
+		return 0;
+	set_phase(producer, ENDS);
+	pxt_port_thread_join(&producer->thread);
+	close_one(&producer->bell);
+	return 0;
+}
+
+/* ---- Attaching ---- */
+
+static const struct pxt_ops producer_ops = {
+	.get_attr = pxt_streamops_get_attr,
+	.get_status = pxt_status_get,
+	.type_name = pxt_streamops_type_name,
+	.type_format = pxt_streamops_type_format,
+	.type_next = pxt_streamops_type_next,
+	.type_rewind = pxt_streamops_type_rewind,
+	.get_clock = pxt_streamops_get_clock,
+	.kind = &pxt_stream_kind,
+};
+
+/* Of @given, what matters: size, lanes, largest data. */
+static int producers_attr(const struct pxt_create *request, trace_attr_t *attr)
+{
+	trace_attr_t plain;
+
+	pxt_attr_defaults(&plain);
+	if (request->attr && pxt_attr_check(request->attr, attr))
+		return EINVAL;
+	if (request->attr) {
+		plain._pxt_stream_size = request->attr->_pxt_stream_size;
+		plain._pxt_max_data = request->attr->_pxt_max_data;
+		plain._pxt_lanes = request->attr->_pxt_lanes;
+	}
+	plain._pxt_stream_policy = POSIX_TRACE_LOOP;
+	*attr = plain;
+	return pxt_create_attr(
+	    &(const struct pxt_create){ .attr = &plain, .ops = &producer_ops }, attr);
+}
+
+/* The stream in a file of its own in memory, which *memory is, as others may see it. */
+static int make_stream(const trace_attr_t *given, int *memory, struct pxt_stream **stream)
+{
+	struct pxt_create request = { .attr = given, .ops = &producer_ops };
+	trace_attr_t attr;
+	int error = producers_attr(&request, &attr);
+
+	if (error)
+		return error;
+	error = pxt_port_local_memory(memory);
+	if (error)
+		return error;
+	attr._pxt_file = *memory + 1;
+	attr._pxt_flags |= PXT_ATTR_PRODUCER;
+	error = pxt_create_stream(&request, &attr, stream);
+	if (error)
+		pxt_port_local_close(*memory);
+	/* A new file in memory that will not do is no fault of the caller's. */
+	return error == EINVAL ? EAGAIN : error;
+}
+
+static int publish(struct pxt_stream *stream, int memory, trace_id_t *trid)
+{
+	int error = pxt_create_publish(stream, trid);
+
+	if (error) {
+		pxt_shutdown_abandon(stream);
+		return error == ENOMEM ? EAGAIN : error;
+	}
+	error = pxt_port_filemap_settle(memory);
+	if (error)
+		(void)pxt_shutdown_stream(*trid, NULL);
+	return error;
+}
+
+static int request(int connection, const struct pxt_port_passed *files)
+{
+	const struct pxt_ctlsock_request request = { .magic = PXT_CTLSOCK_MAGIC,
+		.version = PXT_CTLSOCK_VERSION,
+		.what = PXT_CTLSOCK_ATTACH,
+		.hz = pxt_clock.hz,
+		.clock_source = (uint32_t)pxt_clock.source };
+	int error = pxt_port_local_send(connection, &request, sizeof(request), files);
+
+	return error == EPIPE ? ENOENT : error ? ENOTSUP : 0;
+}
+
+/* What the owner says, or what is wrong with it. */
+static int hear_answer(int connection, bool *running)
+{
+	struct pxt_port_passed passed;
+	struct heard heard;
+	size_t bytes;
+	int error =
+	    pxt_port_local_await(connection, &heard, sizeof(heard), TIMEOUT_MS, &bytes, &passed);
+
+	if (error == EPIPE)
+		return ENOENT;
+	if (error)
+		return error == ETIMEDOUT ? ETIMEDOUT : ENOTSUP;
+	pxt_port_local_drop(&passed);
+	if (!is_reply(&heard, bytes) || heard.reply.what != PXT_CTLSOCK_ATTACH)
+		return ENOTSUP;
+	*running = heard.reply.status.state != PXT_CTLSOCK_STOPPED;
+	switch (heard.reply.error) {
+	case 0:
+	case EAGAIN:
+	case EACCES:
+	case ENOMEM:
+		return heard.reply.error;
+	case ECANCELED:
+		return ENOENT;
+	default:
+		return ENOTSUP;
+	}
+}
+
+/* The connection is the helper's from now on, to close as well. */
+static int begin_help(struct pxt_stream *stream, trace_id_t trid, int connection)
+{
+	struct producer *producer = &producers[stream->index];
+	int bell;
+	int error = pxt_port_bell_open(&bell);
+
+	if (error)
+		return error;
+	producer->trid = trid;
+	producer->connection = connection + 1;
+	producer->bell = bell + 1;
+	producer->phase = ASKS;
+	error = pxt_port_thread_start(&producer->thread, help, producer, PXT_THREAD_ORDINARY);
+	if (error) {
+		producer->connection = 0;
+		close_one(&producer->bell);
+		return EAGAIN;
+	}
+	stream->at_shutdown = end_attachment;
+	return 0;
+}
+
+/* A thread takes time to make, as much as the owner takes to answer. */
+static int ask(
+    struct pxt_stream *stream, const struct pxt_port_passed *files, trace_id_t trid, int connection)
+{
+	struct producer *producer = &producers[stream->index];
+	bool running = false;
+	int error = request(connection, files);
+
+	PXT_TESTPOINT(PXT_TP_PRODUCER_ASKED);
+	if (!error)
+		error = begin_help(stream, trid, connection);
+	if (error) {
+		pxt_port_local_close(connection);
+		return error;
+	}
+	PXT_TESTPOINT(PXT_TP_PRODUCER_HELPED);
+	error = hear_answer(connection, &running);
+	PXT_TESTPOINT(PXT_TP_PRODUCER_HEARD);
+	/* Before the helper, which hears what comes after that answer. */
+	if (!error && running)
+		(void)set_running(trid, true);
+	if (!error)
+		set_phase(producer, HEARS);
+	return error;
+}
+
+/* @connection is closed, or the helper's. */
+static int attach(struct pxt_stream *stream, const struct pxt_port_passed *files, int connection,
+    trace_id_t *trid)
+{
+	int error = publish(stream, files->fd[0], trid);
+
+	if (error) {
+		pxt_port_local_close(connection);
+		return error;
+	}
+	error = ask(stream, files, *trid, connection);
+	if (error)
+		(void)pxt_shutdown_stream(*trid, NULL);
+	return error;
+}
+
+static int connect_to(const char *name, int *connection)
+{
+	char path[PXT_CTLSOCK_PATH];
+	int error = pxt_name_path(name, false, path);
+
+	if (!error)
+		error = pxt_port_local_connect(path, TIMEOUT_MS, connection);
+	/* A socket that its process has left. */
+	return error == ECONNREFUSED ? ENOENT : error;
+}
+
+PXT_API int posix_trace_attach_np(const char *name, const trace_attr_t *attr, trace_id_t *trid)
+{
+	struct pxt_port_passed files = { .count = 2 };
+	struct pxt_stream *stream;
+	trace_id_t attached;
+	int connection;
+	int error;
+
+	if (!pxt_arg_given(name) || !pxt_arg_given(trid) || !pxt_name_valid(name))
+		return EINVAL;
+	error = connect_to(name, &connection);
+	if (error)
+		return error;
+	watch_forks();
+	error = pxt_producer_directory(&files.fd[1]);
+	if (!error)
+		error = make_stream(attr, &files.fd[0], &stream);
+	if (error) {
+		pxt_port_local_close(connection);
+		return error;
+	}
+	error = attach(stream, &files, connection, &attached);
+	/* Mapped where it is needed. */
+	pxt_port_local_close(files.fd[0]);
+	if (!error)
+		*trid = attached;
+	return error;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* producer_put.c - records of attached processes on their way into the stream; see producer_put.h. */
+#include "attach/producer_put.h"
+
+#include "core/process/directory.h"
+#include "core/process/replica.h"
+#include "core/read/lane.h"
+#include "core/record/autostop.h"
+#include "core/stream/admit.h"
+
+#include <string.h>
+
+/* Half of the table is this process' own, whatever the others say of their threads. */
+#define PRODUCERS_THREADS (CONFIG_PTRACE_MAX_THREADS / 2u)
+
+static struct pxt_ring producers_ring(struct pxt_block *block)
+{
+	return pxt_block_ring(block, block->lane_mask + 1u);
+}
+
+uint32_t pxt_producer_put_room(struct pxt_block *block)
+{
+	struct pxt_lane *lane = producers_ring(block).lane;
+	uint32_t size = block->slot_mask + 1u;
+	uint64_t pos;
+	uint64_t seq;
+
+	/* What finds no room is refused, as it is to the threads of this process. */
+	if (block->full_policy != POSIX_TRACE_LOOP)
+		return size;
+	pxt_lane_head(lane, &pos, &seq);
+	pos -= lane->pos - lane->ruins;
+	return pos < size ? size - (uint32_t)pos : 0u;
+}
+
+/* As a trace point does it (core/record/emit.c), but for the stamp, which is there already. */
+bool pxt_producer_put_record(struct pxt_stream *stream, const struct pxt_event *event)
+{
+	struct pxt_block *block = stream->block;
+	struct pxt_place place = { .ring = producers_ring(block) };
+	uint32_t gate = atomic_load_explicit(&block->gate, memory_order_acquire);
+	uint32_t slots = pxt_info_slots(event->info, PXT_CTX_BYTES);
+
+	if ((gate & PXT_GATE_STATE) == PXT_GATE_OFF ||
+	    !pxt_admit(block, gate, pxt_info_id(event->info)))
+		return false;
+	if (gate & PXT_GATE_KEEPS) {
+		if (!pxt_autostop_reserve(block, gate, &place, slots, 0))
+			return false;
+	} else if (pxt_ring_reserve(&place, slots, 0) != PXT_RESERVED) {
+		return false;
+	}
+	pxt_ring_store(&place, event);
+	return true;
+}
+
+void pxt_producer_put_lost(struct pxt_stream *stream, uint64_t records, uint64_t ticks)
+{
+	struct pxt_block *block = stream->block;
+
+	/* They were written, though not into a lane. */
+	block->oob_records += records;
+	pxt_gap_lost(block, records);
+	pxt_gap_begin(block, ticks);
+	pxt_block_end_turn(block);
+}
+
+uint32_t pxt_producer_put_thread(int32_t pid, int32_t tid, uint64_t thread, const char *name)
+{
+	static _Atomic uint32_t taken;
+	struct pxt_thread_table *table = pxt_threads;
+	struct pxt_thread *entry;
+	uint32_t index;
+
+	if (atomic_load_explicit(&table->count, memory_order_relaxed) >=
+	        CONFIG_PTRACE_MAX_THREADS - 1u ||
+	    atomic_fetch_add_explicit(&taken, 1u, memory_order_relaxed) >= PRODUCERS_THREADS)
+		return PXT_THREAD_EXTRA;
+	index = 1u + atomic_fetch_add_explicit(&table->count, 1u, memory_order_relaxed);
+	if (index >= CONFIG_PTRACE_MAX_THREADS)
+		return PXT_THREAD_EXTRA;
+	entry = &table->entry[index];
+	atomic_store_explicit(&entry->pid, pid, memory_order_relaxed);
+	(void)strncpy(entry->name, name, sizeof(entry->name));
+	atomic_store_explicit(&entry->tid, tid, memory_order_release);
+	/* Last, for those who walk through the table: 0 is not there yet. */
+	pxt_wide_set(&entry->thread, thread);
+	pxt_replica_thread(table, index);
+	return index;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * producers.c - attached processes, as their owner sees them: from the descriptor that each sends to
+ * the last record in its memory.
+ *
+ * The helper alone begins, learns and ends; a pull, by whomever, finds in `present` what is whole.
+ */
+#include "attach/owner.h"
+
+#include "core/process/process.h"
+#include "core/read/consumer.h"
+
+#include <errno.h>
+
+static struct pxt_producer_memory *memory_of(struct pxt_ctlsock *ctlsock, uint32_t producer)
+{
+	return ctlsock->producers[producer];
+}
+
+/* Nobody pulls from it any more; the place is free. */
+static void forget(struct pxt_ctlsock *ctlsock, uint32_t producer)
+{
+	pxt_intake_end(ctlsock->producers[producer]);
+	ctlsock->producers[producer] = NULL;
+}
+
+/* From here on others pull from it. */
+static int present(struct pxt_ctlsock *ctlsock, struct pxt_connection *connection)
+{
+	struct pxt_producer_memory *memory = memory_of(ctlsock, connection->producer);
+	uint32_t state;
+
+	if (!pxt_stream_enter(ctlsock->stream))
+		return ECANCELED;
+	state = pxt_block_state(ctlsock->stream->block);
+	connection->runs = state != PXT_GATE_OFF;
+	if (connection->runs)
+		pxt_intake_started(memory, pxt_port_ticks_ordered());
+	ctlsock->present[connection->producer] = memory;
+	pxt_stream_unlock(ctlsock->stream);
+	PXT_TESTPOINT(PXT_TP_OWNER_PRESENT);
+	return 0;
+}
+
+int pxt_producers_add(struct pxt_ctlsock *ctlsock, unsigned i, const int fd[2])
+{
+	const struct pxt_ctlsock_request *request = &ctlsock->in.request;
+	struct pxt_connection *connection = &ctlsock->connection[i];
+	uint32_t producer = 0;
+	int error;
+
+	/*
+	 * Stamps of both are compared: they must come from one counter.  Its rate, which each process may
+	 * have measured for itself, is looked at in the label.
+	 */
+	if (request->clock_source != (uint32_t)pxt_clock.source)
+		return ENOTSUP;
+	while (producer < CONFIG_PTRACE_ATTACH_MAX && ctlsock->producers[producer])
+		producer++;
+	if (producer == CONFIG_PTRACE_ATTACH_MAX)
+		return EAGAIN;
+	error = pxt_intake_begin(fd[0], fd[1], connection->pid, &ctlsock->producers[producer]);
+	if (error)
+		return error;
+	PXT_TESTPOINT(PXT_TP_OWNER_MAPPED);
+	pxt_intake_learn(memory_of(ctlsock, producer));
+	connection->producer = producer;
+	error = present(ctlsock, connection);
+	if (error)
+		forget(ctlsock, producer);
+	else
+		connection->kind = PXT_CONNECTION_PRODUCER;
+	return error;
+}
+
+void pxt_producers_remove(struct pxt_ctlsock *ctlsock, unsigned i)
+{
+	struct pxt_connection *connection = &ctlsock->connection[i];
+
+	pxt_port_mutex_lock(&ctlsock->stream->mutex);
+	pxt_intake_gone(memory_of(ctlsock, connection->producer));
+	pxt_stream_unlock(ctlsock->stream);
+	connection->kind = PXT_CONNECTION_GONE;
+}
+
+/* ---- Taking ---- */
+
+/* Names are defined under the process lock, which comes before the stream's: so not in a pull. */
+bool pxt_producers_learn(struct pxt_ctlsock *ctlsock)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < PXT_CTLSOCK_PLACES; i++) {
+		const struct pxt_connection *connection = &ctlsock->connection[i];
+
+		if (connection->kind == PXT_CONNECTION_PRODUCER ||
+		    connection->kind == PXT_CONNECTION_GONE) {
+			pxt_intake_learn(memory_of(ctlsock, connection->producer));
+			any = true;
+		}
+	}
+	return any;
+}
+
+static uint64_t producers_head(struct pxt_block *block)
+{
+	uint64_t pos;
+	uint64_t seq;
+
+	pxt_lane_head(pxt_block_lane(block, block->lane_mask + 1u), &pos, &seq);
+	return pos;
+}
+
+/* With the mutex.  Readers sleep until somebody records; that was not their own process. */
+static void pull(struct pxt_ctlsock *ctlsock)
+{
+	struct pxt_block *block = ctlsock->stream->block;
+	uint64_t head = producers_head(block);
+
+	ctlsock->pulled = pxt_port_ticks_ordered();
+	(void)pxt_share_pull(block, ctlsock->pulled, false);
+	if (producers_head(block) != head)
+		pxt_block_wake(block);
+}
+
+/* With the mutex: nobody pulls from it any more. */
+static bool take_out(struct pxt_ctlsock *ctlsock, const struct pxt_connection *connection)
+{
+	if (connection->kind != PXT_CONNECTION_GONE ||
+	    !pxt_intake_empty(memory_of(ctlsock, connection->producer)))
+		return false;
+	ctlsock->present[connection->producer] = NULL;
+	return true;
+}
+
+/* Not more often than once in half a period, however often somebody rings or asks. */
+static bool is_due(const struct pxt_ctlsock *ctlsock)
+{
+	uint64_t half = pxt_clock.hz * CONFIG_PTRACE_ATTACH_PERIOD_MS / 2000u;
+
+	return pxt_port_ticks_ordered() - ctlsock->pulled >= half;
+}
+
+void pxt_producers_collect(struct pxt_ctlsock *ctlsock)
+{
+	bool out[PXT_CTLSOCK_PLACES] = { false };
+
+	if (!is_due(ctlsock) || !pxt_producers_learn(ctlsock) || !pxt_stream_enter(ctlsock->stream))
+		return;
+	pull(ctlsock);
+	for (unsigned i = 0; i < PXT_CTLSOCK_PLACES; i++) {
+		const struct pxt_connection *connection = &ctlsock->connection[i];
+
+		out[i] = take_out(ctlsock, connection);
+		ctlsock->learns |= connection->kind == PXT_CONNECTION_PRODUCER &&
+		                   pxt_intake_wants_types(memory_of(ctlsock, connection->producer));
+	}
+	pxt_stream_unlock(ctlsock->stream);
+	for (unsigned i = 0; i < PXT_CTLSOCK_PLACES; i++) {
+		if (out[i]) {
+			forget(ctlsock, ctlsock->connection[i].producer);
+			ctlsock->connection[i].kind = PXT_CONNECTION_NONE;
+		}
+	}
+}
+
+void pxt_producers_end(struct pxt_ctlsock *ctlsock)
+{
+	pxt_port_mutex_lock(&ctlsock->stream->mutex);
+	for (unsigned i = 0; i < CONFIG_PTRACE_ATTACH_MAX; i++)
+		ctlsock->present[i] = NULL;
+	pxt_stream_unlock(ctlsock->stream);
+	for (unsigned i = 0; i < PXT_CTLSOCK_PLACES; i++) {
+		if (ctlsock->connection[i].kind == PXT_CONNECTION_GONE)
+			forget(ctlsock, ctlsock->connection[i].producer);
+		ctlsock->connection[i].kind = PXT_CONNECTION_NONE;
+	}
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * replicas.h - the list of replicas, for both halves of their upkeep.
+ *
+ *   concurrency: any thread may look; core/process/replica.h says who changes it.
+ */
+#ifndef PXT_REPLICAS_H
+#define PXT_REPLICAS_H
+
+#include "core/process/replica.h"
+
+/* NULL: there is none. */
+struct pxt_directory *pxt_replica_of(uint32_t index);
+
+#endif

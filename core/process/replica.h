@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * replica.h - copies of the process' directory in the files of streams (filestream.h), kept up to
+ * date: who kills the process finds in each file the names, descriptions and threads that the
+ * events in it can have.
+ *
+ *   concurrency     thread    name, format, named, begin, end
+ *   thread                -                   -                      trace points, signal handlers
+ *   the others            -                   X                      X: the process lock; names and
+ *                                                                       formats, with relatives kept
+ *                                                                       out (family.h)
+ *
+ * What is new is in the replicas before it is in the directory: whoever finds a name there
+ * may write an event of it at once, and be killed.  In a replica, as in the directory, an entry is
+ * written before the count or the offset that makes it one.
+ */
+#ifndef PXT_REPLICA_H
+#define PXT_REPLICA_H
+
+#include "format/compiler.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pxt_directory;
+struct pxt_names;
+struct pxt_thread_table;
+
+/* Of the streams by their index, and the one that attached streams of this process have in common. */
+#define PXT_REPLICA_PRODUCERS CONFIG_PTRACE_MAX_STREAMS
+
+#if CONFIG_PTRACE_ATTACH
+#define PXT_REPLICAS (CONFIG_PTRACE_MAX_STREAMS + 1u)
+#else
+#define PXT_REPLICAS CONFIG_PTRACE_MAX_STREAMS
+#endif
+
+#if CONFIG_PTRACE_FILE_STREAMS
+
+/* What the unit Black Box does when something new is in the directory (blackbox/replica.c). */
+struct pxt_replica_ops {
+	/* Stream @index has its replica at @replica: filled in, and kept up to date from now on. */
+	void (*begin)(uint32_t index, struct pxt_directory *replica);
+	/*
+	 * Stream @index has none any more.  Its memory may go when pxt_threads_wait_left() has returned
+	 * true afterwards.
+	 */
+	void (*end)(uint32_t index);
+	/* In a forked child: there are those of the streams that it goes on with. */
+	void (*after_fork)(void);
+	/*
+	 * Thread @index has entered itself into @table.  Async-signal-safe.  Bound: the replicas, and in
+	 * each a round for every thread of the table that enters itself meanwhile (raise_count()).
+	 */
+	void (*enter)(struct pxt_thread_table *table, uint32_t index);
+	/* Its number and name are in the table. */
+	void (*named)(uint32_t index);
+	/* Whether there is a stream in a file. */
+	bool (*any)(void);
+};
+
+extern const struct pxt_replica_ops pxt_replica_ops;
+
+/* The same for names: only with User Events (blackbox/replica_names.c). */
+struct pxt_replica_names_ops {
+	/* Name @index is in the map, not counted yet. */
+	void (*add)(const struct pxt_names *names, uint32_t index);
+	/* @bytes of the description of name @index are in the pool, @at; its offset is not there yet. */
+	void (*format)(const struct pxt_names *names, uint32_t index, uint32_t at, uint32_t bytes);
+	/* What relatives (family.h) have put into the map comes into this process' replicas. */
+	void (*follow)(const struct pxt_names *names);
+};
+
+extern const struct pxt_replica_names_ops pxt_replica_names_ops;
+
+PXT_INLINE void pxt_replica_begin(uint32_t index, struct pxt_directory *replica)
+{
+	pxt_replica_ops.begin(index, replica);
+}
+
+PXT_INLINE void pxt_replica_end(uint32_t index)
+{
+	pxt_replica_ops.end(index);
+}
+
+PXT_INLINE void pxt_replica_after_fork(void)
+{
+	pxt_replica_ops.after_fork();
+}
+
+PXT_INLINE void pxt_replica_thread(struct pxt_thread_table *table, uint32_t index)
+{
+	pxt_replica_ops.enter(table, index);
+}
+
+PXT_INLINE void pxt_replica_named(uint32_t index)
+{
+	pxt_replica_ops.named(index);
+}
+
+PXT_INLINE bool pxt_replica_any(void)
+{
+	return pxt_replica_ops.any();
+}
+
+PXT_INLINE void pxt_replica_names_add(const struct pxt_names *names, uint32_t index)
+{
+	pxt_replica_names_ops.add(names, index);
+}
+
+PXT_INLINE void pxt_replica_names_format(
+    const struct pxt_names *names, uint32_t index, uint32_t at, uint32_t bytes)
+{
+	pxt_replica_names_ops.format(names, index, at, bytes);
+}
+
+PXT_INLINE void pxt_replica_names_follow(const struct pxt_names *names)
+{
+	pxt_replica_names_ops.follow(names);
+}
+#else
+PXT_INLINE void pxt_replica_end(uint32_t index)
+{
+	(void)index;
+}
+
+PXT_INLINE void pxt_replica_after_fork(void)
+{
+}
+
+PXT_INLINE void pxt_replica_thread(struct pxt_thread_table *table, uint32_t index)
+{
+	(void)table;
+	(void)index;
+}
+
+PXT_INLINE void pxt_replica_named(uint32_t index)
+{
+	(void)index;
+}
+
+PXT_INLINE void pxt_replica_names_add(const struct pxt_names *names, uint32_t index)
+{
+	(void)names;
+	(void)index;
+}
+
+PXT_INLINE void pxt_replica_names_format(
+    const struct pxt_names *names, uint32_t index, uint32_t at, uint32_t bytes)
+{
+	(void)names;
+	(void)index;
+	(void)at;
+	(void)bytes;
+}
+
+PXT_INLINE bool pxt_replica_any(void)
+{
+	return false;
+}
+
+PXT_INLINE void pxt_replica_names_follow(const struct pxt_names *names)
+{
+	(void)names;
+}
+#endif
+
+#endif

@@ -1,0 +1,719 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ctlsock_names.c - names of streams: which there are, who gets them, what is left of them.
+ * (LPT-31, LPT-32)
+ */
+#define _GNU_SOURCE
+#include "attach/kit.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LOOP POSIX_TRACE_LOOP
+
+static bool is_there(const char *path)
+{
+	struct stat state;
+
+	return lstat(path, &state) == 0;
+}
+
+/* ---- Which names there are ---- */
+
+static int set_name(const char *name)
+{
+	trace_attr_t attr;
+	int error;
+
+	PXT_EQ_FATAL(posix_trace_attr_init(&attr), 0);
+	error = posix_trace_attr_setsharename_np(&attr, name);
+	PXT_EQ(posix_trace_attr_destroy(&attr), 0);
+	return error;
+}
+
+static void a_name_has_a_length_and_is_no_folder(void)
+{
+	char longest[PXT_CTLSOCK_PATH + 1];
+
+	if (!PXT_CHECKS_ARGUMENTS) {
+		pxt_skip("arguments are not checked");
+		return;
+	}
+	PXT_EQ(set_name(""), EINVAL);
+	PXT_EQ(set_name("."), EINVAL);
+	PXT_EQ(set_name(".."), EINVAL);
+	PXT_EQ(set_name("folder/"), EINVAL);
+	PXT_EQ(set_name("..."), 0);
+	PXT_EQ(set_name(NULL), 0);
+	memset(longest, 'x', sizeof(longest));
+	longest[PXT_CTLSOCK_NAME - 1] = '\0';
+	PXT_EQ(set_name(longest), 0);
+	longest[PXT_CTLSOCK_NAME - 1] = 'x';
+	longest[PXT_CTLSOCK_NAME] = '\0';
+	PXT_EQ(set_name(longest), EINVAL);
+	longest[PXT_CTLSOCK_NAME] = 'x';
+	longest[0] = '/';
+	longest[PXT_CTLSOCK_PATH - 1] = '\0';
+	PXT_EQ(set_name(longest), 0);
+	longest[PXT_CTLSOCK_PATH - 1] = 'x';
+	longest[PXT_CTLSOCK_PATH] = '\0';
+	PXT_EQ(set_name(longest), EINVAL);
+}
+
+static void a_path_that_leads_nowhere_is_refused(void)
+{
+	trace_id_t trid = 0;
+
+	PXT_EQ(at_create("/there/is/nothing", LOOP, &trid), EINVAL);
+}
+
+static void what_is_no_socket_stays_and_is_refused(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = 0;
+	int fd;
+
+	at_path(path);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	CU_ASSERT(fd >= 0 && write(fd, "mine", 4) == 4);
+	(void)close(fd);
+	PXT_EQ(at_create(path, LOOP, &trid), EINVAL);
+	CU_ASSERT(is_there(path));
+	PXT_EQ(unlink(path), 0);
+	PXT_EQ(symlink("/nowhere", path), 0);
+	PXT_EQ(at_create(path, LOOP, &trid), EINVAL);
+	CU_ASSERT(is_there(path));
+	PXT_EQ(unlink(path), 0);
+}
+
+static void a_stream_socket_of_somebody_else_is_refused(void)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = 0;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	at_path(path);
+	(void)snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
+	PXT_EQ(bind(fd, (const struct sockaddr *)&at, sizeof(at)), 0);
+	PXT_EQ(listen(fd, 1), 0);
+	PXT_EQ(at_create(path, LOOP, &trid), EINVAL);
+	CU_ASSERT(is_there(path));
+	(void)close(fd);
+	PXT_EQ(unlink(path), 0);
+}
+
+/* ---- Who gets them ---- */
+
+static void two_streams_do_not_get_one_name(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct pxt_ctlsock_status status;
+	trace_id_t other = 0;
+
+	PXT_EQ(at_create(path, LOOP, &other), EEXIST);
+	PXT_EQ(at_status(path, &status), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(at_create(path, LOOP, &other), 0);
+	PXT_EQ(posix_trace_shutdown(other), 0);
+	CU_ASSERT(!is_there(path));
+}
+
+static int die_with_a_stream(void *argument)
+{
+	trace_id_t trid = 0;
+
+	PXT_CHILD_CHECK(at_create(argument, LOOP, &trid) == 0);
+	(void)kill(getpid(), SIGKILL);
+	return __LINE__;
+}
+
+static void a_dead_process_place_is_taken_over(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = 0;
+	struct pxt_ctlsock_status status;
+
+	at_path(path);
+	PXT_EQ(pxt_in_child(die_with_a_stream, path), -SIGKILL);
+	CU_ASSERT(is_there(path));
+	PXT_EQ(at_create(path, LOOP, &trid), 0);
+	PXT_EQ(at_status(path, &status), 0);
+	PXT_EQ(status.pid, getpid());
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	CU_ASSERT(!is_there(path));
+}
+
+/* Between the moment at which a socket is there and the moment at which it answers. */
+static long listen_late_ms;
+
+int __real_listen(int fd, int backlog);
+int __wrap_listen(int fd, int backlog);
+
+int __wrap_listen(int fd, int backlog)
+{
+	pxt_sleep_ms(listen_late_ms);
+	return __real_listen(fd, backlog);
+}
+
+static char raced[PXT_CTLSOCK_PATH];
+
+static void *race(void *argument)
+{
+	pthread_barrier_t *begin = argument;
+	trace_id_t trid = 0;
+	intptr_t error;
+	trace_attr_t attr;
+
+	(void)posix_trace_attr_init(&attr);
+	(void)posix_trace_attr_setsharename_np(&attr, raced);
+	(void)pthread_barrier_wait(begin);
+	error = posix_trace_create(0, &attr, &trid);
+	(void)posix_trace_attr_destroy(&attr);
+	(void)pthread_barrier_wait(begin);
+	if (error == 0)
+		(void)posix_trace_shutdown(trid);
+	return (void *)error;
+}
+
+/* Two of one process stand for two processes: the place in the file system is all they share. */
+static void of_those_who_take_a_dead_place_at_once_one_gets_it(void)
+{
+	for (int round = 0; round < 30; round++) {
+		pthread_barrier_t begin;
+		pthread_t other;
+		void *theirs = NULL;
+		intptr_t mine;
+
+		at_path(raced);
+		PXT_EQ(pxt_in_child(die_with_a_stream, raced), -SIGKILL);
+		listen_late_ms = round < 5 ? 20 : 0;
+		PXT_EQ(pthread_barrier_init(&begin, NULL, 2), 0);
+		PXT_EQ_FATAL(pthread_create(&other, NULL, race, &begin), 0);
+		mine = (intptr_t)race(&begin);
+		PXT_EQ(pthread_join(other, &theirs), 0);
+		(void)pthread_barrier_destroy(&begin);
+		PXT_CHECK(
+		    (mine == 0 && (intptr_t)theirs == EEXIST) || (mine == EEXIST && theirs == NULL),
+		    "round %d: %d and %d", round, (int)mine, (int)(intptr_t)theirs);
+	}
+	listen_late_ms = 0;
+}
+
+/* Whoever may read the folder may lock it. */
+static void somebody_who_locks_the_folder_stops_nobody(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = 0;
+	int fd = open(pxt_temp_folder(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	at_path(path);
+	PXT_EQ(pxt_in_child(die_with_a_stream, path), -SIGKILL);
+	PXT_EQ(flock(fd, LOCK_EX), 0);
+	PXT_EQ(at_create(path, LOOP, &trid), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	CU_ASSERT(!is_there(path));
+	(void)close(fd);
+}
+
+/* Somebody removed the socket, and something else has its place. */
+static void what_is_not_the_stream_s_own_is_not_removed(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	trace_id_t other = 0;
+	struct pxt_ctlsock_status status;
+
+	PXT_EQ(unlink(path), 0);
+	PXT_EQ(at_create(path, LOOP, &other), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(at_status(path, &status), 0);
+	PXT_EQ(posix_trace_shutdown(other), 0);
+	CU_ASSERT(!is_there(path));
+}
+
+static void a_path_holds_when_the_working_folder_changes(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = 0;
+	int before = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	CU_ASSERT_FATAL(before >= 0 && chdir(pxt_temp_folder()) == 0);
+	PXT_EQ(at_create("./held", LOOP, &trid), 0);
+	PXT_EQ(fchdir(before), 0);
+	(void)snprintf(path, sizeof(path), "%s/held", pxt_temp_folder());
+	CU_ASSERT(is_there(path));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	CU_ASSERT(!is_there(path));
+	(void)close(before);
+}
+
+/* ---- Permissions ---- */
+
+/* A user that no system has, and no other test that runs beside this one. */
+static unsigned nobody;
+
+static bool is_root(void)
+{
+	if (!nobody)
+		nobody = 64000u + (unsigned)getpid() % 1000u;
+	if (geteuid() == 0)
+		return true;
+	pxt_skip("needs another user");
+	return false;
+}
+
+static bool become_nobody(void)
+{
+	return setresgid(nobody, nobody, nobody) == 0 && setresuid(nobody, nobody, nobody) == 0;
+}
+
+static int try_to_connect(void *argument)
+{
+	int fd;
+
+	PXT_CHILD_CHECK(become_nobody());
+	fd = at_connect(argument);
+	PXT_CHILD_CHECK(fd < 0 && errno == EACCES);
+	return 0;
+}
+
+static void who_may_not_write_to_the_socket_gets_eacces(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	mode_t before = umask(022);
+	trace_id_t trid;
+
+	if (!is_root()) {
+		(void)umask(before);
+		return;
+	}
+	CU_ASSERT(chmod(pxt_temp_folder(), 0711) == 0);
+	trid = at_stream(LOOP, path);
+	(void)umask(before);
+	PXT_EQ(pxt_in_child(try_to_connect, path), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static int create_where_nobody_may(void *argument)
+{
+	trace_id_t trid = 0;
+
+	PXT_CHILD_CHECK(become_nobody());
+	PXT_CHILD_CHECK(at_create(argument, LOOP, &trid) == EACCES);
+	return 0;
+}
+
+static void a_folder_that_is_not_to_be_written_to_is_refused(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+
+	if (!is_root())
+		return;
+	at_path(path);
+	CU_ASSERT(chmod(pxt_temp_folder(), 0711) == 0);
+	PXT_EQ(pxt_in_child(create_where_nobody_may, path), 0);
+}
+
+/* A living one of another user's: it is there, and nothing else is learnt. */
+static void another_user_s_stream_is_not_taken_over(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid;
+	struct pxt_ctlsock_status status;
+
+	if (!is_root())
+		return;
+	trid = at_stream(LOOP, path);
+	PXT_EQ(chmod(path, 0700), 0);
+	CU_ASSERT(chmod(pxt_temp_folder(), 0777) == 0);
+	PXT_EQ(pxt_in_child(create_where_nobody_may, path), 0);
+	CU_ASSERT(chmod(pxt_temp_folder(), 0700) == 0);
+	PXT_EQ(at_status(path, &status), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* ---- The user's folder; as a user who has none ---- */
+
+static char nobodys[64];
+
+static int use_the_folder(void *argument)
+{
+	char path[PXT_CTLSOCK_PATH];
+	struct stat state;
+	trace_id_t trid = 0;
+	int want = *(const int *)argument;
+
+	PXT_CHILD_CHECK(become_nobody());
+	PXT_CHILD_CHECK(at_create("name", LOOP, &trid) == want);
+	if (want)
+		return 0;
+	(void)snprintf(path, sizeof(path), "%s/name", nobodys);
+	PXT_CHILD_CHECK(is_there(path));
+	PXT_CHILD_CHECK(stat(nobodys, &state) == 0 && (state.st_mode & 07777) == 0700);
+	PXT_CHILD_CHECK(posix_trace_shutdown(trid) == 0);
+	PXT_CHILD_CHECK(!is_there(path));
+	return 0;
+}
+
+static bool have_nobody(void)
+{
+	char left[PXT_CTLSOCK_PATH];
+
+	if (!is_root())
+		return false;
+	(void)snprintf(nobodys, sizeof(nobodys), PXT_CTLSOCK_FOLDER, nobody);
+	/* What a run that was killed left. */
+	(void)snprintf(left, sizeof(left), "%s/name", nobodys);
+	if (unlink(left) == 0 || access(nobodys, F_OK) == 0)
+		(void)rmdir(nobodys);
+	if (access("/dev/shm", W_OK) == 0 && !is_there(nobodys))
+		return true;
+	pxt_skip("needs another user, and /dev/shm");
+	return false;
+}
+
+static void the_user_s_folder_is_made_for_him_alone(void)
+{
+	int want = 0;
+	mode_t before;
+
+	if (!have_nobody())
+		return;
+	before = umask(0);
+	PXT_EQ(pxt_in_child(use_the_folder, &want), 0);
+	(void)umask(before);
+	/* It is there the second time. */
+	PXT_EQ(pxt_in_child(use_the_folder, &want), 0);
+	PXT_EQ(rmdir(nobodys), 0);
+}
+
+static void a_folder_that_others_may_enter_is_refused(void)
+{
+	int want = EACCES;
+
+	if (!have_nobody())
+		return;
+	PXT_EQ(mkdir(nobodys, 0700), 0);
+	PXT_EQ(pxt_in_child(use_the_folder, &want), 0); /* root's */
+	PXT_EQ(chown(nobodys, nobody, nobody), 0);
+	PXT_EQ(chmod(nobodys, 0710), 0);
+	PXT_EQ(pxt_in_child(use_the_folder, &want), 0);
+	PXT_EQ(chmod(nobodys, 0701), 0);
+	PXT_EQ(pxt_in_child(use_the_folder, &want), 0);
+	PXT_EQ(rmdir(nobodys), 0);
+	PXT_EQ(symlink("/tmp", nobodys), 0);
+	PXT_EQ(pxt_in_child(use_the_folder, &want), 0);
+	PXT_EQ(unlink(nobodys), 0);
+}
+
+/* ---- What is left ---- */
+
+static void shutdown_leaves_no_file_descriptor_or_thread(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = at_stream(LOOP, path); /* whatever the first one needs for ever */
+	unsigned descriptors;
+	unsigned threads;
+
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	descriptors = at_descriptors();
+	threads = at_threads();
+	for (int i = 0; i < 20; i++) {
+		int asks;
+
+		trid = at_stream(LOOP, path);
+		asks = at_connect(path);
+		CU_ASSERT(asks >= 0);
+		PXT_EQ(at_tell(asks, PXT_CTLSOCK_STATUS), 0);
+		PXT_EQ(posix_trace_start(trid), 0);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+		CU_ASSERT(at_ended(asks));
+		(void)close(asks);
+		CU_ASSERT(!is_there(path));
+	}
+	CU_ASSERT(at_closed_down_to(descriptors));
+	PXT_EQ(at_threads(), threads);
+}
+
+/*
+ * What others ask for shall not displace the program's real-time threads.  Some C libraries have no
+ * sched_setscheduler(): musl's only says ENOSYS.
+ */
+static int helpers_policy(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *entry;
+	int policy = -1;
+
+	CU_ASSERT_FATAL(tasks != NULL);
+	while ((entry = readdir(tasks)) != NULL) {
+		pid_t tid = (pid_t)atoi(entry->d_name);
+
+		if (tid > 0 && tid != getpid())
+			policy = (int)syscall(SYS_sched_getscheduler, tid);
+	}
+	(void)closedir(tasks);
+	return policy;
+}
+
+static int create_in_real_time(void *argument)
+{
+	struct sched_param param = { .sched_priority = 5 };
+	trace_id_t trid = 0;
+
+	if (syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &param) != 0)
+		return 0;
+	PXT_CHILD_CHECK(at_create(argument, LOOP, &trid) == 0);
+	PXT_CHILD_CHECK(helpers_policy() == SCHED_OTHER);
+	PXT_CHILD_CHECK(posix_trace_shutdown(trid) == 0);
+	return 0;
+}
+
+static int create_in_the_background(void *argument)
+{
+	struct sched_param param = { .sched_priority = 0 };
+	trace_id_t trid = 0;
+
+	PXT_CHILD_CHECK(syscall(SYS_sched_setscheduler, 0, SCHED_IDLE, &param) == 0);
+	PXT_CHILD_CHECK(at_create(argument, LOOP, &trid) == 0);
+	PXT_CHILD_CHECK(helpers_policy() == SCHED_IDLE);
+	PXT_CHILD_CHECK(posix_trace_shutdown(trid) == 0);
+	return 0;
+}
+
+static void the_helper_is_no_real_time_thread(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+
+	at_path(path);
+	PXT_EQ(pxt_in_child(create_in_real_time, path), 0);
+	PXT_EQ(pxt_in_child(create_in_the_background, path), 0);
+}
+
+static void a_create_that_fails_leaves_nothing(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	unsigned descriptors = at_descriptors();
+	unsigned threads = at_threads();
+	trace_id_t other = 0;
+
+	for (int i = 0; i < 20; i++)
+		PXT_EQ(at_create(path, LOOP, &other), EEXIST);
+	CU_ASSERT(at_closed_down_to(descriptors));
+	PXT_EQ(at_threads(), threads);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+struct child {
+	int wait[2]; /* at its end of file the child goes */
+	pid_t pid;
+};
+
+static void fork_child(struct child *child, trace_id_t trid)
+{
+	PXT_EQ_FATAL(pipe(child->wait), 0);
+	child->pid = fork();
+	CU_ASSERT_FATAL(child->pid >= 0);
+	if (child->pid == 0) {
+		char byte;
+
+		(void)close(child->wait[1]);
+		/* What its parent had is not there. */
+		if (posix_trace_shutdown(trid) != EINVAL)
+			_exit(1);
+		_exit(read(child->wait[0], &byte, 1) == 0 ? 0 : 2);
+	}
+	(void)close(child->wait[0]);
+}
+
+static void end_child(const struct child *child)
+{
+	int status = -1;
+
+	(void)close(child->wait[1]);
+	CU_ASSERT(waitpid(child->pid, &status, 0) == child->pid);
+	PXT_EQ(status, 0);
+}
+
+/* It has neither the name nor the connections, so nobody takes it for the owner. (DEC-24) */
+static void a_forked_child_has_no_part_in_the_name(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	int asks = at_connect(path);
+	struct child child;
+
+	PXT_EQ(at_tell(asks, PXT_CTLSOCK_STATUS), 0);
+	fork_child(&child, trid);
+	/* The parent goes on. */
+	PXT_EQ(at_tell(asks, PXT_CTLSOCK_STATUS), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	CU_ASSERT(at_ended(asks));
+	(void)close(asks);
+	end_child(&child);
+}
+
+static unsigned before_the_ctlsock;
+static bool had_an_input;
+
+static int count_in_child(void *argument)
+{
+	PXT_CHILD_CHECK(posix_trace_shutdown(*(trace_id_t *)argument) == EINVAL);
+	PXT_CHILD_CHECK(at_descriptors() == before_the_ctlsock);
+	/* Nor was another one closed instead. */
+	PXT_CHILD_CHECK(fcntl(0, F_GETFD) != -1 || !had_an_input);
+	return 0;
+}
+
+static void a_forked_child_keeps_no_descriptor_of_the_ctlsock(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid;
+
+	/* What a first stream leaves open for good is not counted. */
+	trid = at_stream(LOOP, path);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	before_the_ctlsock = at_descriptors();
+	had_an_input = fcntl(0, F_GETFD) != -1;
+	trid = at_stream(LOOP, path);
+	CU_ASSERT(at_descriptors() > before_the_ctlsock);
+	PXT_EQ(pxt_in_child(count_in_child, &trid), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(at_descriptors(), before_the_ctlsock);
+}
+
+static int die_before_my_child(void *argument)
+{
+	struct child child;
+	trace_id_t trid = 0;
+
+	PXT_CHILD_CHECK(at_create(argument, LOOP, &trid) == 0);
+	PXT_CHILD_CHECK(pipe(child.wait) == 0);
+	child.pid = fork();
+	PXT_CHILD_CHECK(child.pid >= 0);
+	if (child.pid == 0) {
+		(void)close(child.wait[0]);
+		/* So that the fork handlers have run for sure when the parent goes on. */
+		(void)!write(child.wait[1], "x", 1);
+		pxt_sleep_ms(1000);
+		_exit(0);
+	}
+	PXT_CHILD_CHECK(read(child.wait[0], argument, 0) == 0);
+	{
+		char byte;
+
+		PXT_CHILD_CHECK(read(child.wait[0], &byte, 1) == 1);
+	}
+	(void)kill(getpid(), SIGKILL);
+	return __LINE__;
+}
+
+static void a_dead_owner_s_living_child_does_not_hold_the_place(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = 0;
+
+	at_path(path);
+	PXT_EQ(pxt_in_child(die_before_my_child, path), -SIGKILL);
+	PXT_EQ(at_create(path, LOOP, &trid), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static int end_without_shutdown(void *argument)
+{
+	trace_id_t trid = 0;
+
+	PXT_CHILD_CHECK(at_create(argument, LOOP, &trid) == 0);
+	exit(0);
+}
+
+/* DEC-23 */
+static void the_end_of_the_process_gives_the_name_back(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+
+	at_path(path);
+	PXT_EQ(pxt_in_child(end_without_shutdown, path), 0);
+	CU_ASSERT(!is_there(path));
+}
+
+static void attributes_of_a_stream_tell_no_name(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	const char *name = path;
+	trace_attr_t attr;
+
+	PXT_EQ(posix_trace_get_attr(trid, &attr), 0);
+	PXT_EQ(posix_trace_attr_getsharename_np(&attr, &name), 0);
+	CU_ASSERT(name == NULL);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* Nothing but its own word wakes the helper: nobody is attached, the stream stands still. */
+static void who_calls_first_is_heard_though_descriptor_0_says_nothing(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	int kept = dup(0);
+	trace_id_t trid;
+	int silent[2];
+	int fd;
+
+	CU_ASSERT_FATAL(pipe2(silent, O_CLOEXEC) == 0 && dup2(silent[0], 0) == 0);
+	trid = at_stream(LOOP, path);
+	fd = at_connect(path);
+	for (int i = 0; i < 3; i++)
+		PXT_EQ(at_tell(fd, PXT_CTLSOCK_STATUS), 0);
+	(void)close(fd);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)close(silent[0]);
+	(void)close(silent[1]);
+	(void)(kept >= 0 ? dup2(kept, 0) : close(0));
+	if (kept >= 0)
+		(void)close(kept);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(a_name_has_a_length_and_is_no_folder),
+	PXT_CASE(a_path_that_leads_nowhere_is_refused),
+	PXT_CASE(what_is_no_socket_stays_and_is_refused),
+	PXT_CASE(a_stream_socket_of_somebody_else_is_refused),
+	PXT_CASE(two_streams_do_not_get_one_name),
+	PXT_CASE(a_dead_process_place_is_taken_over),
+	PXT_CASE(of_those_who_take_a_dead_place_at_once_one_gets_it),
+	PXT_CASE(somebody_who_locks_the_folder_stops_nobody),
+	PXT_CASE(what_is_not_the_stream_s_own_is_not_removed),
+	PXT_CASE(a_path_holds_when_the_working_folder_changes),
+	PXT_CASE(who_may_not_write_to_the_socket_gets_eacces),
+	PXT_CASE(a_folder_that_is_not_to_be_written_to_is_refused),
+	PXT_CASE(another_user_s_stream_is_not_taken_over),
+	PXT_CASE(the_user_s_folder_is_made_for_him_alone),
+	PXT_CASE(a_folder_that_others_may_enter_is_refused),
+	PXT_CASE(shutdown_leaves_no_file_descriptor_or_thread),
+	PXT_CASE(the_helper_is_no_real_time_thread),
+	PXT_CASE(a_create_that_fails_leaves_nothing),
+	PXT_CASE(a_forked_child_has_no_part_in_the_name),
+	PXT_CASE(a_forked_child_keeps_no_descriptor_of_the_ctlsock),
+	PXT_CASE(a_dead_owner_s_living_child_does_not_hold_the_place),
+	PXT_CASE(the_end_of_the_process_gives_the_name_back),
+	PXT_CASE(attributes_of_a_stream_tell_no_name),
+	PXT_CASE(who_calls_first_is_heard_though_descriptor_0_says_nothing),
+};
+PXT_SUITE("ctlsock_names", cases)

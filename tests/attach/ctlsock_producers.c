@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ctlsock_producers.c - attached processes as the control socket of a stream sees them: how many there may be, and what
+ * becomes of those that stand still or are killed. (LPT-31, LPT-32)
+ */
+#define _GNU_SOURCE
+#include "attach/kit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LOOP POSIX_TRACE_LOOP
+
+static trace_event_id_t tick;
+
+static void record(unsigned events)
+{
+	for (unsigned i = 0; i < events; i++)
+		posix_trace_event(tick, &i, sizeof(i));
+}
+
+static char producers_type[32] = "tack";
+static long producers_pause_ms; /* before they record */
+static size_t producers_bytes;  /* of their memory; 0: the default */
+
+static int attach(const char *path)
+{
+	int error;
+	trace_attr_t attr;
+	trace_id_t trid = 0;
+
+	pxt_attr(&attr, producers_bytes, 0, 0);
+	error = posix_trace_attach_np(path, &attr, &trid);
+	(void)posix_trace_attr_destroy(&attr);
+	return error;
+}
+
+struct producer {
+	int told[2]; /* the child says its error */
+	int wait[2];
+	pid_t pid;
+	int error;
+};
+
+static void producer_begin(struct producer *producer, const char *path, unsigned events)
+{
+	PXT_EQ_FATAL(pipe2(producer->told, O_CLOEXEC) | pipe2(producer->wait, O_CLOEXEC), 0);
+	producer->pid = fork();
+	CU_ASSERT_FATAL(producer->pid >= 0);
+	if (producer->pid == 0) {
+		char byte;
+
+		(void)close(producer->wait[1]);
+		producer->error = attach(path);
+		(void)!write(producer->told[1], &producer->error, sizeof(int));
+		(void)!read(producer->wait[0], &byte, 1);
+		pxt_sleep_ms(producers_pause_ms);
+		tick = pxt_open_event(producers_type);
+		record(events);
+		(void)!write(producer->told[1], &producer->error, sizeof(int));
+		(void)!read(producer->wait[0], &byte, 1);
+		_exit(0);
+	}
+	(void)close(producer->wait[0]);
+	(void)close(producer->told[1]);
+	CU_ASSERT(read(producer->told[0], &producer->error, sizeof(int)) == sizeof(int));
+}
+
+static void producer_go_on(struct producer *producer)
+{
+	CU_ASSERT(write(producer->wait[1], "x", 1) == 1);
+}
+
+/* It says that it has done what it was to do. */
+static void producer_await(struct producer *producer)
+{
+	CU_ASSERT(read(producer->told[0], &producer->error, sizeof(int)) == sizeof(int));
+}
+
+static void producer_kill(struct producer *producer)
+{
+	int status;
+
+	(void)kill(producer->pid, SIGKILL);
+	CU_ASSERT(waitpid(producer->pid, &status, 0) == producer->pid);
+	(void)close(producer->wait[1]);
+	(void)close(producer->told[0]);
+}
+
+static bool none_left(void *of)
+{
+	struct pxt_ctlsock_status status;
+
+	PXT_EQ(at_status(of, &status), 0);
+	return status.producers == 0;
+}
+
+static void more_producers_than_places_are_told_to_come_again(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct producer producer[CONFIG_PTRACE_ATTACH_MAX];
+	struct producer more;
+	struct pxt_ctlsock_status status;
+
+	for (unsigned i = 0; i < CONFIG_PTRACE_ATTACH_MAX; i++) {
+		producer_begin(&producer[i], path, 0);
+		PXT_EQ(producer[i].error, 0);
+	}
+	PXT_EQ(at_status(path, &status), 0);
+	PXT_EQ(status.producers, CONFIG_PTRACE_ATTACH_MAX);
+	producer_begin(&more, path, 0);
+	PXT_EQ(more.error, EAGAIN);
+	producer_kill(&more);
+	producer_kill(&producer[3]);
+	pxt_sleep_ms(200);
+	producer_begin(&producer[3], path, 0);
+	PXT_EQ(producer[3].error, 0);
+	for (unsigned i = 0; i < CONFIG_PTRACE_ATTACH_MAX; i++)
+		producer_kill(&producer[i]);
+	CU_ASSERT(at_until(none_left, path));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static bool nothing_mapped(void *of)
+{
+	char line[512];
+	bool none = true;
+	FILE *maps = fopen("/proc/self/maps", "re");
+
+	(void)of;
+	CU_ASSERT_FATAL(maps != NULL);
+	while (fgets(line, sizeof(line), maps))
+		none &= strstr(line, "memfd:") == NULL;
+	(void)fclose(maps);
+	return none;
+}
+
+static void producers_that_are_killed_leave_nothing(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	unsigned before;
+
+	PXT_EQ(posix_trace_start(trid), 0);
+	before = at_descriptors();
+	for (int i = 0; i < 60; i++) {
+		struct producer producer;
+
+		producer_begin(&producer, path, 50);
+		PXT_EQ(producer.error, 0);
+		if (i % 2)
+			producer_go_on(&producer);
+		producer_kill(&producer);
+	}
+	CU_ASSERT(at_until(none_left, path));
+	CU_ASSERT(at_until(nothing_mapped, NULL));
+	CU_ASSERT(at_closed_down_to(before));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* The reader sleeps when the producer's event comes: the helper wakes it. */
+static void a_sleeping_reader_is_woken_by_a_producer(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct posix_trace_event_info info;
+	struct timespec until;
+	struct producer producer;
+	unsigned char data[64];
+	int unavailable = 1;
+	long long begin;
+	size_t bytes;
+	int events = 0;
+
+	PXT_EQ(posix_trace_start(trid), 0);
+	producers_pause_ms = 100;
+	producer_begin(&producer, path, 5);
+	producers_pause_ms = 0;
+	PXT_EQ(producer.error, 0);
+	producer_go_on(&producer);
+	(void)clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 5;
+	begin = pxt_now_ns();
+	while (events < 5 &&
+	       posix_trace_timedgetnext_event(
+	           trid, &info, data, sizeof(data), &bytes, &unavailable, &until) == 0 &&
+	       !unavailable)
+		events += info.posix_pid == producer.pid;
+	PXT_EQ(events, 5);
+	CU_ASSERT(pxt_now_ns() - begin < 3000000000ll);
+	producer_kill(&producer);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* What the killed one had recorded comes out; it began when the stream did. */
+static void what_a_killed_producer_had_recorded_comes_out(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct pxt_event event;
+	struct producer producer;
+	int events = 0;
+
+	producer_begin(&producer, path, 500);
+	PXT_EQ(producer.error, 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	pxt_sleep_ms(100);
+	producer_go_on(&producer);
+	producer_await(&producer);
+	producer_kill(&producer);
+	CU_ASSERT(at_until(none_left, path));
+	pxt_sleep_ms(100);
+	while (pxt_next(trid, &event))
+		events += event.info.posix_pid == producer.pid;
+	PXT_EQ(events, 500);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* More than the stream has room for: it is pulled all the same, so that its memory is free. */
+static void a_killed_producer_s_memory_waits_for_no_reader(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct posix_trace_counts_np counts;
+	struct pxt_event event;
+	struct producer producer;
+	unsigned events = 0;
+
+	PXT_EQ(posix_trace_start(trid), 0);
+	producers_bytes = 1 << 20;
+	producer_begin(&producer, path, 5000);
+	producers_bytes = 0;
+	PXT_EQ(producer.error, 0);
+	producer_go_on(&producer);
+	producer_await(&producer);
+	producer_kill(&producer);
+	CU_ASSERT(at_until(none_left, path));
+	CU_ASSERT(at_until(nothing_mapped, NULL));
+	while (pxt_next(trid, &event))
+		events += event.info.posix_pid == producer.pid;
+	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	CU_ASSERT(events > 500);
+	/* With or without the START, which is older. */
+	CU_ASSERT(events + counts.posix_lost_np - 5000 <= 1);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* The helper, which learns types, is also who stops the stream for a client. */
+static void a_stop_by_a_client_comes_behind_what_producers_recorded_before(void)
+{
+	for (int round = 0; round < 10; round++) {
+		char path[PXT_CTLSOCK_PATH];
+		trace_id_t trid = at_stream(LOOP, path);
+		int fd = at_connect(path);
+		struct pxt_event event;
+		struct producer producer;
+		int events = 0;
+
+		PXT_EQ(at_tell(fd, PXT_CTLSOCK_START), 0);
+		(void)snprintf(producers_type, sizeof(producers_type), "new%d", round);
+		producer_begin(&producer, path, 30);
+		PXT_EQ(producer.error, 0);
+		producer_go_on(&producer);
+		producer_await(&producer);
+		PXT_EQ(at_tell(fd, PXT_CTLSOCK_STOP), 0);
+		while (pxt_next(trid, &event))
+			events += event.info.posix_pid == producer.pid;
+		PXT_EQ(events, 30);
+		producer_kill(&producer);
+		(void)close(fd);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+}
+
+/* It hears of nothing for a while, and of the last state then. */
+static void a_producer_that_stands_still_holds_up_nobody(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct pxt_ctlsock_status status;
+	struct pxt_event event;
+	struct producer producer;
+	int events = 0;
+	int stopped;
+
+	producer_begin(&producer, path, 5);
+	PXT_EQ(producer.error, 0);
+	PXT_EQ(kill(producer.pid, SIGSTOP), 0);
+	CU_ASSERT(waitpid(producer.pid, &stopped, WUNTRACED) == producer.pid);
+	for (int i = 0; i < 1000; i++) {
+		PXT_EQ(posix_trace_start(trid), 0);
+		if (i % 4 == 0)
+			PXT_EQ(at_status(path, &status), 0);
+		PXT_EQ(posix_trace_stop(trid), 0);
+		if (i % 4 == 0)
+			PXT_EQ(at_status(path, &status), 0);
+	}
+	PXT_EQ(posix_trace_start(trid), 0);
+	PXT_EQ(status.producers, 1);
+	PXT_EQ(kill(producer.pid, SIGCONT), 0);
+	pxt_sleep_ms(200);
+	producer_go_on(&producer);
+	producer_await(&producer);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	while (pxt_next(trid, &event))
+		events += event.info.posix_pid == producer.pid;
+	PXT_EQ(events, 5);
+	producer_kill(&producer);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* Of address space, which all is memory where a program locks what it has. */
+static unsigned long pages(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long count = 0;
+
+	CU_ASSERT_FATAL(file != NULL);
+	PXT_EQ(fscanf(file, "%lu", &count), 1);
+	(void)fclose(file);
+	return count;
+}
+
+/* Beside the stream's own lanes: with the helper's stack, and the lane of those who attach. */
+static void a_name_costs_a_stream_at_most_200_kib(void)
+{
+	const unsigned long page = (unsigned long)sysconf(_SC_PAGESIZE);
+	char path[PXT_CTLSOCK_PATH];
+	trace_attr_t attr;
+	trace_id_t plain;
+	trace_id_t named;
+	unsigned long before;
+	unsigned long between;
+	unsigned long cost;
+
+	at_path(path);
+	pxt_attr(&attr, 65536, 0, LOOP);
+	PXT_EQ_FATAL(posix_trace_create(0, &attr, &plain), 0);
+	PXT_EQ(posix_trace_shutdown(plain), 0);
+	(void)pages();
+	before = pages();
+	PXT_EQ_FATAL(posix_trace_create(0, &attr, &plain), 0);
+	between = pages();
+	PXT_EQ(posix_trace_attr_setsharename_np(&attr, path), 0);
+	PXT_EQ_FATAL(posix_trace_create(0, &attr, &named), 0);
+	cost = (pages() - between - (between - before)) * page;
+	PXT_CHECK(PXT_SANITIZED || cost <= 200ul * 1024, "%lu bytes", cost);
+	PXT_EQ(posix_trace_attr_destroy(&attr), 0);
+	PXT_EQ(posix_trace_shutdown(plain), 0);
+	PXT_EQ(posix_trace_shutdown(named), 0);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE_FRESH(a_name_costs_a_stream_at_most_200_kib),
+	PXT_CASE(more_producers_than_places_are_told_to_come_again),
+	PXT_CASE(producers_that_are_killed_leave_nothing),
+	PXT_CASE(a_sleeping_reader_is_woken_by_a_producer),
+	PXT_CASE(what_a_killed_producer_had_recorded_comes_out),
+	PXT_CASE(a_killed_producer_s_memory_waits_for_no_reader),
+	PXT_CASE(a_stop_by_a_client_comes_behind_what_producers_recorded_before),
+	PXT_CASE(a_producer_that_stands_still_holds_up_nobody),
+};
+PXT_SUITE("ctlsock_producers", cases)

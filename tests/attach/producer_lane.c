@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * producer_lane.c - one lane of an attached process' memory, as its owner reads it (attach/producer_lane.c):
+ * what is ready, what holds others back and up to when, what is lost.  The memory is made here, and
+ * the clock stands still, so that each word and each border is known.
+ */
+#include "attach/intake.h"
+#include "core/control/control.h"
+#include "core/process/holdback.h"
+#include "fakes/fakes.h"
+#include "suite.h"
+
+#include <string.h>
+#include <trace.h>
+
+#define SLOTS 4096u
+#define HZ    1000000000u
+
+static struct {
+	struct pxt_block block;
+	struct pxt_lane lane[1];
+	pxt_cell cells[SLOTS];
+} memory;
+
+static struct pxt_producer_memory producer;
+static struct pxt_producer_pull pull;
+static unsigned char payload[PXT_PRODUCER_PAYLOAD];
+static struct pxt_producer_lane *const lane = &producer.lane[0];
+static uint64_t now;
+
+static void advance(uint64_t ticks)
+{
+	now += ticks;
+	pxt_fake_clock_set(now);
+}
+
+static void begin(void)
+{
+	trace_id_t trid;
+
+	/* The clock is chosen by the first stream. */
+	if (!pxt_clock.hz) {
+		pxt_fake_clock_start(HZ);
+		PXT_EQ_FATAL(posix_trace_create(0, NULL, &trid), 0);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+	advance(HZ);
+	memset(&memory, 0, sizeof(memory));
+	memset(&producer, 0, sizeof(producer));
+	memory.block.slot_mask = SLOTS - 1u;
+	memory.lane[0].cells_at = sizeof(struct pxt_lane);
+	pxt_cursor_set(&memory.lane[0].head, (uint64_t)SLOTS << 32);
+	pxt_twins_set(&memory.lane[0].epoch, 0);
+	producer.memory = (const unsigned char *)&memory;
+	producer.lanes = 1;
+	producer.mask = SLOTS - 1u;
+	producer.max_data = 1000;
+	pull = (struct pxt_producer_pull){ .payload = payload, .clock = now };
+	pxt_producer_lane_begin(lane, &producer, 0, now);
+}
+
+/* The place of a record of @slots, which is not stored. */
+static struct pxt_place reserve(uint32_t slots)
+{
+	uint64_t head = pxt_cursor_add(&memory.lane[0].head, pxt_ring_step(slots));
+
+	return (struct pxt_place){
+		.ring = { .lane = &memory.lane[0], .slots = memory.cells, .mask = SLOTS - 1u },
+		.pos = pxt_head_pos(head),
+		.seq = pxt_head_seq(head)
+	};
+}
+
+static struct pxt_event event_of(uint32_t id, uint32_t bytes, uint64_t ticks)
+{
+	static unsigned char data[1024];
+
+	for (unsigned i = 0; i < sizeof(data); i++)
+		data[i] = (unsigned char)(i * 7u + 1u);
+	return (struct pxt_event){ .data = data,
+		.bytes = bytes,
+		.info = pxt_slot_info(id, bytes, false, false, 0),
+		.ticks = ticks };
+}
+
+static struct pxt_place record(uint32_t bytes, uint64_t ticks)
+{
+	const struct pxt_event event = event_of(PXT_ID_UNNAMED, bytes, ticks);
+	struct pxt_place place = reserve(pxt_info_slots(event.info, PXT_CTX_BYTES));
+
+	pxt_ring_store(&place, &event);
+	return place;
+}
+
+/* Its first slot alone: it has begun, and is not finished. */
+static void record_begun(uint32_t bytes, uint64_t ticks)
+{
+	struct pxt_place place = record(bytes, ticks);
+
+	memset(&memory.cells[(place.pos + 1u) & (SLOTS - 1u)], 0, sizeof(pxt_cell));
+}
+
+static void look(void)
+{
+	pxt_producer_lane_look(&pull, &producer, lane);
+	pxt_producer_lane_fill(&pull, &producer, lane);
+}
+
+/* The front, which is ready, is copied as it was recorded. */
+static void expect_copy(void)
+{
+	uint32_t bytes = pxt_info_bytes(pxt_producer_lane_info(lane));
+
+	memset(payload, 0, sizeof(payload));
+	CU_ASSERT(pxt_producer_lane_copy(&pull, &producer, lane));
+	CU_ASSERT(memcmp(payload + PXT_CTX_BYTES, event_of(0, 0, 0).data, bytes) == 0);
+}
+
+/* Takes what must be ready, with that stamp. */
+static void take(uint64_t ticks)
+{
+	PXT_EQ(lane->front, PXT_PRODUCER_READY);
+	PXT_EQ(lane->ticks, ticks);
+	expect_copy();
+	pxt_producer_lane_advance(lane);
+	pxt_producer_lane_fill(&pull, &producer, lane);
+}
+
+/* LPT-31 */
+static void what_is_finished_is_ready_in_its_order_and_nothing_behind_it(void)
+{
+	begin();
+	look();
+	PXT_EQ(lane->front, PXT_PRODUCER_EMPTY);
+	(void)record(0, now);
+	(void)record(100, now + 1u);
+	look();
+	take(now);
+	take(now + 1u);
+	PXT_EQ(lane->front, PXT_PRODUCER_EMPTY);
+	PXT_EQ(pull.lost, 0);
+}
+
+static void what_has_begun_behind_an_unfinished_record_bounds_it(void)
+{
+	begin();
+	(void)reserve(3);
+	(void)record(4, now + 50u);
+	(void)record(4, now + 60u);
+	look();
+	PXT_EQ(lane->front, PXT_PRODUCER_STUCK);
+	PXT_EQ(lane->floor, now + 50u);
+	/* The unfinished one itself, when it has a stamp. */
+	begin();
+	record_begun(100, now + 40u);
+	(void)record(4, now + 50u);
+	look();
+	PXT_EQ(lane->front, PXT_PRODUCER_STUCK);
+	PXT_EQ(lane->floor, now + 40u);
+}
+
+static void a_bound_is_not_before_what_was_taken_nor_before_the_run(void)
+{
+	begin();
+	producer.run_from = now + 10u;
+	(void)record(4, now + 70u);
+	(void)reserve(3);
+	(void)record(4, now + 50u);
+	look();
+	take(now + 70u);
+	PXT_EQ(lane->front, PXT_PRODUCER_STUCK);
+	PXT_EQ(lane->floor, now + 70u);
+	begin();
+	producer.run_from = now + 80u;
+	(void)record(4, now + 70u);
+	(void)reserve(3);
+	(void)record(4, now + 50u);
+	look();
+	take(now + 70u);
+	PXT_EQ(lane->floor, now + 80u);
+}
+
+static void where_nothing_has_begun_nobody_is_held_back(void)
+{
+	begin();
+	(void)reserve(3);
+	(void)reserve(3);
+	look();
+	PXT_EQ(lane->front, PXT_PRODUCER_STUCK);
+	PXT_EQ(lane->floor, UINT64_MAX);
+}
+
+/* 1024 slots: beyond, what was taken last is the bound, but in the last round. */
+static void what_has_begun_is_looked_for_near_by_and_in_the_last_round_everywhere(void)
+{
+	for (uint32_t away = 1023; away <= 1024; away++) {
+		begin();
+		producer.run_from = now - 5u;
+		for (uint32_t left = away; left > 0;) {
+			uint32_t slots = left > 100 ? 64 : left;
+
+			(void)reserve(slots);
+			left -= slots;
+		}
+		(void)record(4, now + 50u);
+		look();
+		PXT_EQ(lane->floor, away < 1024 ? now + 50u : now - 5u);
+		pull.last = true;
+		look();
+		PXT_EQ(lane->floor, now + 50u);
+	}
+}
+
+/* Exactly the hold-back time, and what was lost is counted by number. */
+static void an_unfinished_record_is_waited_for_as_long_as_the_hold_back_time(void)
+{
+	begin();
+	(void)reserve(3);
+	(void)reserve(3);
+	(void)record(4, now + 50u);
+	look();
+	PXT_EQ(lane->front, PXT_PRODUCER_STUCK);
+	advance(pxt_holdback_ticks() - 1u);
+	look();
+	PXT_EQ(lane->front, PXT_PRODUCER_STUCK);
+	PXT_EQ(pull.lost, 0);
+	advance(1);
+	look();
+	PXT_EQ(lane->front, PXT_PRODUCER_READY);
+	PXT_EQ(pull.lost, 2);
+	/* Now and for 64 times as long nobody waits for it. */
+	PXT_EQ(producer.patient_from, now + 64u * pxt_holdback_ticks());
+}
+
+static void who_is_not_waited_for_loses_in_the_last_round_what_holds_others_back(void)
+{
+	begin();
+	producer.patient_from = now + 1u;
+	(void)reserve(3);
+	(void)record(4, now + 50u);
+	look();
+	PXT_EQ(lane->front, PXT_PRODUCER_STUCK);
+	pull.last = true;
+	look();
+	PXT_EQ(lane->front, PXT_PRODUCER_READY);
+	PXT_EQ(pull.lost, 1);
+	/* But what holds back nobody, as nothing is after it, may still be finished. */
+	begin();
+	producer.patient_from = now + 1u;
+	pull.last = true;
+	(void)reserve(3);
+	look();
+	PXT_EQ(lane->front, PXT_PRODUCER_STUCK);
+	PXT_EQ(pull.lost, 0);
+	/* From that moment on it is waited for again. */
+	begin();
+	producer.patient_from = now;
+	pull.last = true;
+	(void)reserve(3);
+	(void)record(4, now + 50u);
+	look();
+	PXT_EQ(lane->front, PXT_PRODUCER_STUCK);
+}
+
+static void of_one_that_is_gone_nothing_is_waited_for(void)
+{
+	begin();
+	producer.gone_at = now + 90u;
+	(void)record(4, now + 50u);
+	(void)reserve(3);
+	(void)record(4, now + 60u);
+	(void)reserve(5);
+	look();
+	take(now + 50u);
+	take(now + 60u);
+	PXT_EQ(lane->front, PXT_PRODUCER_EMPTY);
+	PXT_EQ(pull.lost, 2);
+	PXT_EQ(lane->pos, lane->head);
+	PXT_EQ(lane->seq, lane->head_seq);
+}
+
+/* One slot less than the ring, the ring, one record more. */
+static void a_ring_that_is_just_full_has_lost_nothing(void)
+{
+	begin();
+	while (pxt_head_pos(pxt_cursor_load(&memory.lane[0].head)) < 2u * SLOTS)
+		(void)record(4, now);
+	PXT_EQ(pxt_head_pos(pxt_cursor_load(&memory.lane[0].head)), 2u * SLOTS);
+	look();
+	PXT_EQ(pull.lost, 0);
+	PXT_EQ(lane->front, PXT_PRODUCER_READY);
+	(void)record(4, now);
+	look();
+	CU_ASSERT(pull.lost > 0 && pull.lost <= SLOTS / 16u);
+	/* What is left, and what was lost, is all there was. */
+	while (lane->front == PXT_PRODUCER_READY) {
+		pull.lost++;
+		pxt_producer_lane_advance(lane);
+		pxt_producer_lane_fill(&pull, &producer, lane);
+	}
+	PXT_EQ(pull.lost, SLOTS / 2u + 1u);
+}
+
+/* Each lap in a row leaves twice as many slots to the writers, from a sixteenth of the ring to half. */
+static void a_lap_loses_by_number_and_leaves_more_room_each_time(void)
+{
+	static const uint32_t slack[] = { SLOTS / 16, SLOTS / 8, SLOTS / 4, SLOTS / 2, SLOTS / 2 };
+	uint64_t records = 0;
+	uint64_t from;
+
+	begin();
+	from = now;
+	for (unsigned turn = 0; turn < 5; turn++) {
+		uint64_t kept = (SLOTS - slack[turn]) / 2u;
+
+		for (unsigned i = 0; i < SLOTS; i++, records++)
+			(void)record(4, from + records);
+		/* So much can have been recorded meanwhile. */
+		advance(HZ);
+		look();
+		PXT_EQ(pull.lost, records - kept);
+		PXT_EQ(lane->seq, records - kept);
+		PXT_EQ(lane->front, PXT_PRODUCER_READY);
+		PXT_EQ(lane->ticks, from + records - kept);
+	}
+	/* The front is copied whole, or not. */
+	CU_ASSERT(pxt_producer_lane_copy(&pull, &producer, lane));
+	(void)memset(&memory.cells[(lane->pos + 1u) & (SLOTS - 1u)], 0, sizeof(pxt_cell));
+	CU_ASSERT(!pxt_producer_lane_copy(&pull, &producer, lane));
+	(void)memset(&memory.cells[lane->pos & (SLOTS - 1u)], 0, sizeof(pxt_cell));
+	CU_ASSERT(!pxt_producer_lane_copy(&pull, &producer, lane));
+}
+
+/* What was reserved while the wait went on has not had its own; then all of it goes together. */
+static void what_was_reserved_lately_is_waited_for_in_its_turn(void)
+{
+	begin();
+	(void)reserve(3);
+	look();
+	advance(pxt_holdback_ticks() - 1u);
+	(void)reserve(4);
+	look();
+	advance(1);
+	look();
+	PXT_EQ(lane->front, PXT_PRODUCER_STUCK);
+	PXT_EQ(pull.lost, 0);
+	/* Nobody waits for this producer now, but neither does it hold up anybody. */
+	pull.last = true;
+	look();
+	PXT_EQ(lane->front, PXT_PRODUCER_STUCK);
+	advance(64u * pxt_holdback_ticks() - 1u);
+	look();
+	PXT_EQ(lane->front, PXT_PRODUCER_STUCK);
+	advance(1);
+	look();
+	PXT_EQ(lane->front, PXT_PRODUCER_EMPTY);
+	PXT_EQ(pull.lost, 2);
+}
+
+/* Nobody records so much in no time: it is not believed. */
+static void more_than_can_have_been_recorded_is_one_loss(void)
+{
+	begin();
+	(void)pxt_cursor_add(
+	    &memory.lane[0].head, (uint64_t)(SLOTS * 8u) << 32 | (SLOTS * 4u) << 1);
+	look();
+	PXT_EQ(pull.lost, 1);
+	PXT_EQ(lane->pos, lane->head);
+	PXT_EQ(lane->seq, lane->head_seq);
+	/* In a second it can have been. */
+	begin();
+	advance(HZ);
+	(void)pxt_cursor_add(
+	    &memory.lane[0].head, (uint64_t)(SLOTS * 8u) << 32 | (SLOTS * 4u) << 1);
+	look();
+	PXT_EQ(pull.lost, SLOTS * 4u);
+	/* But a record takes two slots. */
+	begin();
+	advance(HZ);
+	(void)pxt_cursor_add(
+	    &memory.lane[0].head, (uint64_t)(SLOTS * 8u) << 32 | (SLOTS * 4u + 1u) << 1);
+	look();
+	PXT_EQ(pull.lost, 1);
+}
+
+/* Beyond 2^32 slots and 2^31 records the quarters tell. */
+static void a_position_that_ran_over_is_known_by_its_quarters(void)
+{
+	begin();
+	pxt_cursor_set(&memory.lane[0].head, UINT64_C(0x12345678) << 32 | UINT64_C(0x2345678) << 1);
+	pxt_twins_set(&memory.lane[0].epoch, pxt_epoch_make(8, 12));
+	look();
+	PXT_EQ(lane->head, (UINT64_C(2) << 32) + 0x12345678u);
+	PXT_EQ(lane->head_seq, (UINT64_C(3) << 31) + 0x2345678u);
+}
+
+/* ---- Drawn lanes against a list ---- */
+
+static uint64_t state;
+
+static uint32_t draw(uint32_t below)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (uint32_t)(state >> 20) % below;
+}
+
+static uint64_t expected[SLOTS]; /* stamps */
+static unsigned expected_count;
+static uint64_t expected_lost;
+
+static void draw_record(bool unfinished)
+{
+	static const uint32_t ids[] = { PXT_ID_UNNAMED, PXT_ID_COUNT - 1u };
+	static const uint32_t wrong[] = { 0, PXT_ID_COUNT, 30, PXT_ID_UNNAMED };
+	uint32_t bytes = draw(4) ? draw(30) : 1000u - draw(3);
+	uint64_t ticks = now + state % 1000u;
+	uint32_t kind = draw(10);
+	struct pxt_event event = event_of(ids[draw(2)], bytes, ticks);
+	struct pxt_place place;
+
+	if (kind == 0 || kind == 9) {
+		if (!unfinished)
+			return;
+		if (kind == 0)
+			(void)reserve(2 + draw(5));
+		else
+			record_begun(bytes, ticks);
+		expected_lost++;
+		return;
+	}
+	if (kind == 1) {
+		event.info = pxt_slot_info(PXT_ID_MARK, 0, false, false, PXT_CPU_UNKNOWN);
+		place = reserve(1);
+		pxt_cursor_set(&memory.lane[0].head, pxt_cursor_load(&memory.lane[0].head) - 2u);
+		pxt_ring_store_mark(&place, 7);
+		return;
+	}
+	if (kind == 2)
+		event = event_of(PXT_ID_START, 4, ticks);
+	if (kind == 3)
+		event = event_of(wrong[draw(3)], 4, ticks);
+	if (kind == 4)
+		event = event_of(PXT_ID_UNNAMED, 1001, ticks);
+	place = reserve(pxt_info_slots(event.info, PXT_CTX_BYTES));
+	pxt_ring_store(&place, &event);
+	expected_lost += kind == 3 || kind == 4;
+	if (kind > 4)
+		expected[expected_count++] = ticks;
+}
+
+/*
+ * All that is whole and well formed comes in its order, all else is counted; of one that is gone,
+ * also what is not finished.
+ */
+static void what_is_whole_comes_and_what_is_not_is_counted_one_by_one(void)
+{
+	for (unsigned seed = 1; seed <= 2000; seed++) {
+		unsigned taken = 0;
+		unsigned count;
+
+		state = seed * UINT64_C(0x9e3779b97f4a7c15);
+		begin();
+		if (seed % 2)
+			producer.gone_at = now + 1000u;
+		expected_count = 0;
+		expected_lost = 0;
+		count = 1 + draw(40);
+		for (unsigned i = 0; i < count; i++)
+			draw_record(seed % 2);
+		for (look(); lane->front == PXT_PRODUCER_READY;) {
+			if (taken < expected_count)
+				PXT_EQ(lane->ticks, expected[taken]);
+			taken++;
+			expect_copy();
+			pxt_producer_lane_advance(lane);
+			pxt_producer_lane_fill(&pull, &producer, lane);
+		}
+		PXT_EQ(taken, expected_count);
+		PXT_EQ(pull.lost, expected_lost);
+		PXT_EQ(lane->pos, lane->head);
+		PXT_EQ(lane->seq, lane->head_seq);
+	}
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(a_lap_loses_by_number_and_leaves_more_room_each_time),
+	PXT_CASE(what_was_reserved_lately_is_waited_for_in_its_turn),
+	PXT_CASE(more_than_can_have_been_recorded_is_one_loss),
+	PXT_CASE(a_position_that_ran_over_is_known_by_its_quarters),
+	PXT_CASE(what_is_whole_comes_and_what_is_not_is_counted_one_by_one),
+	PXT_CASE(what_is_finished_is_ready_in_its_order_and_nothing_behind_it),
+	PXT_CASE(what_has_begun_behind_an_unfinished_record_bounds_it),
+	PXT_CASE(a_bound_is_not_before_what_was_taken_nor_before_the_run),
+	PXT_CASE(where_nothing_has_begun_nobody_is_held_back),
+	PXT_CASE(what_has_begun_is_looked_for_near_by_and_in_the_last_round_everywhere),
+	PXT_CASE(an_unfinished_record_is_waited_for_as_long_as_the_hold_back_time),
+	PXT_CASE(who_is_not_waited_for_loses_in_the_last_round_what_holds_others_back),
+	PXT_CASE(of_one_that_is_gone_nothing_is_waited_for),
+	PXT_CASE(a_ring_that_is_just_full_has_lost_nothing),
+};
+PXT_SUITE("attach: a lane of a producer", cases)

@@ -1,0 +1,877 @@
+/* SPDX-License-Identifier: MIT */
+/* producers.c - processes that attach to a stream of this one and trace into it. */
+#include "party.h"
+
+#include "core/process/threads.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MANY 1000u
+
+static struct pxt_event events[4 * MANY];
+
+static uint32_t number_in(const struct pxt_event *event)
+{
+	uint32_t number = UINT32_MAX;
+
+	if (event->len >= sizeof(number))
+		memcpy(&number, event->data, sizeof(number));
+	return number;
+}
+
+/* ---- One process ---- */
+
+static void trace_many(void *argument)
+{
+	trace_event_id_t id;
+	trace_id_t trid;
+
+	(void)argument;
+	(void)prctl(PR_SET_NAME, "elsewhere", 0, 0, 0);
+	trid = producer_attach(1 << 20);
+	(void)posix_trace_eventid_open("producers.mine", &id);
+	(void)posix_trace_thread_register_np();
+	producer_say((uint64_t)(uintptr_t)pthread_self());
+	for (uint32_t i = 0; i < MANY; i++)
+		posix_trace_event(id, &i, sizeof(i));
+	if (posix_trace_shutdown(trid) != 0)
+		_exit(1);
+}
+
+static bool has_thread(pid_t pid, uint64_t thread, const char *name)
+{
+	for (unsigned i = 1; i < CONFIG_PTRACE_MAX_THREADS; i++) {
+		const struct pxt_thread *entry = &pxt_threads->entry[i];
+
+		if (atomic_load(&((struct pxt_thread *)(uintptr_t)entry)->pid) == pid &&
+		    pxt_wide_load((pxt_wide *)(uintptr_t)&entry->thread) == thread)
+			return strcmp(entry->name, name) == 0;
+	}
+	return false;
+}
+
+static void trace_unregistered(void *argument)
+{
+	trace_event_id_t id;
+	trace_id_t trid;
+	uint32_t number = 0;
+
+	(void)argument;
+	(void)prctl(PR_SET_NAME, "of few words", 0, 0, 0);
+	trid = producer_attach(1 << 20);
+	(void)posix_trace_eventid_open("producers.mine", &id);
+	producer_say((uint64_t)(uintptr_t)pthread_self());
+	posix_trace_event(id, &number, sizeof(number));
+	if (posix_trace_shutdown(trid) != 0)
+		_exit(1);
+}
+
+/* LPT-31 */
+static void the_thread_that_attached_has_its_name_without_being_registered(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = 1 << 20 });
+	struct producer producer = producer_begin(trace_unregistered, NULL);
+	uint64_t thread = producer_told(&producer);
+
+	PXT_EQ(owner_collect(trid, events, 1, 1000), 1);
+	CU_ASSERT(has_thread(producer.pid, thread, "of few words"));
+	producer_end(&producer);
+	owner_wait_producers(trid, 0);
+	owner_close(trid);
+}
+
+/* LPT-31 */
+static void events_of_another_process_come_with_its_pid_thread_and_names(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = 1 << 20 });
+	struct producer producer = producer_begin(trace_many, NULL);
+	uint64_t thread = producer_told(&producer);
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	size_t count = owner_collect(trid, events, MANY, 1000);
+	unsigned wrong = 0;
+
+	PXT_EQ(count, MANY);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct posix_trace_event_info *info = &events[i].info;
+
+		wrong += info->posix_pid != producer.pid || number_in(&events[i]) != i ||
+		         (uint64_t)(uintptr_t)info->posix_thread_id != thread ||
+		         info->posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
+	}
+	PXT_EQ(wrong, 0);
+	PXT_EQ(posix_trace_eventid_get_name(trid, events[0].info.posix_event_id, name), 0);
+	CU_ASSERT_STRING_EQUAL(name, "producers.mine");
+	CU_ASSERT(has_thread(producer.pid, thread, "elsewhere"));
+	producer_end(&producer);
+	owner_wait_producers(trid, 0);
+	owner_expect_the_law(trid);
+	owner_close(trid);
+}
+
+static void answer(void *argument)
+{
+	trace_event_id_t id;
+	uint64_t word;
+
+	(void)argument;
+	(void)producer_attach(0);
+	(void)posix_trace_eventid_open("producers.turn", &id);
+	producer_say(0);
+	while ((word = producer_hear()) != UINT64_MAX) {
+		uint32_t number = (uint32_t)word;
+
+		posix_trace_event(id, &number, sizeof(number));
+		producer_say(word);
+	}
+}
+
+/* LPT-32 */
+static void events_of_two_processes_come_in_the_order_of_time(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = 1 << 20 });
+	struct producer producer = producer_begin(answer, NULL);
+	trace_event_id_t id = pxt_open_event("producers.turn");
+	unsigned wrong = 0;
+	size_t count;
+
+	(void)producer_told(&producer);
+	for (uint32_t i = 0; i < MANY; i += 2) {
+		posix_trace_event(id, &i, sizeof(i));
+		producer_tell(&producer, i + 1);
+		(void)producer_told(&producer);
+	}
+	count = owner_collect(trid, events, MANY, 1000);
+	PXT_EQ(count, MANY);
+	for (uint32_t i = 0; i < count; i++) {
+		wrong += number_in(&events[i]) != i;
+		wrong += (events[i].info.posix_pid == producer.pid) != (i & 1u);
+	}
+	PXT_EQ(wrong, 0);
+	(void)close(producer.to);
+	producer.to = -1;
+	producer_end(&producer);
+	owner_expect_the_law(trid);
+	owner_close(trid);
+}
+
+static void name_things(void *argument)
+{
+	trace_event_id_t mine;
+	trace_event_id_t ours;
+
+	(void)argument;
+	(void)posix_trace_eventid_open("producers.before", &mine);
+	(void)posix_trace_eventid_setformat_np(mine, "u32 number");
+	(void)producer_attach(0);
+	(void)posix_trace_eventid_open("producers.ours", &ours);
+	posix_trace_event(mine, "1", 1);
+	posix_trace_event(ours, "2", 1);
+	(void)posix_trace_eventid_open("producers.later", &mine);
+	(void)posix_trace_eventid_setformat_np(mine, "u8 later");
+	posix_trace_event(mine, "3", 1);
+	producer_say(0);
+	(void)producer_hear();
+}
+
+/* LPT-31, LPT-32 */
+static void a_type_is_the_same_where_its_name_is_whoever_defines_it_first(void)
+{
+	trace_event_id_t ours = pxt_open_event("producers.ours");
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct producer producer = producer_begin(name_things, NULL);
+	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
+
+	(void)producer_told(&producer);
+	PXT_EQ(owner_collect(trid, events, 3, 1000), 3);
+	PXT_EQ(events[0].info.posix_event_id, pxt_open_event("producers.before"));
+	PXT_EQ(events[1].info.posix_event_id, ours);
+	PXT_EQ(events[2].info.posix_event_id, pxt_open_event("producers.later"));
+	PXT_EQ(posix_trace_eventid_getformat_np(trid, events[0].info.posix_event_id, format), 0);
+	CU_ASSERT_STRING_EQUAL(format, "u32 number");
+	pxt_sleep_ms(3 * CONFIG_PTRACE_ATTACH_PERIOD_MS);
+	PXT_EQ(posix_trace_eventid_getformat_np(trid, events[2].info.posix_event_id, format), 0);
+	CU_ASSERT_STRING_EQUAL(format, "u8 later");
+	producer_tell(&producer, 0);
+	producer_end(&producer);
+	owner_close(trid);
+}
+
+static void trace_a_long_one(void *argument)
+{
+	trace_event_id_t id;
+
+	(void)argument;
+	(void)producer_attach(0);
+	(void)posix_trace_eventid_open("producers.long", &id);
+	posix_trace_event(id, "0123456789abcdef0123456789abcdef", 32);
+}
+
+/* TRU-01, LPT-31 */
+static void what_is_longer_than_the_owners_data_size_is_cut_there(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ .data_bytes = 16 });
+	struct producer producer = producer_begin(trace_a_long_one, NULL);
+
+	PXT_EQ(owner_collect(trid, events, 1, 1000), 1);
+	PXT_EQ(events[0].len, 16);
+	PXT_EQ(events[0].info.posix_truncation_status, POSIX_TRACE_TRUNCATED_RECORD);
+	CU_ASSERT(memcmp(events[0].data, "0123456789abcdef", 16) == 0);
+	producer_end(&producer);
+	owner_close(trid);
+}
+
+/* ---- Control ---- */
+
+static void follow_the_owner(void *argument)
+{
+	trace_event_id_t id;
+
+	(void)argument;
+	(void)producer_attach(0);
+	(void)posix_trace_eventid_open("producers.follow", &id);
+	producer_wait(id, false);
+	posix_trace_event(id, "stopped", 7);
+	producer_say(1);
+	producer_wait(id, true);
+	posix_trace_event(id, "running", 7);
+	producer_say(2);
+	producer_wait(id, false);
+	posix_trace_event(id, "stopped", 7);
+	producer_say(3);
+	producer_wait(id, true);
+	posix_trace_event(id, "again", 5);
+	producer_say(4);
+}
+
+/* LPT-31; ruling 11 */
+static void a_process_traces_while_the_owners_stream_runs(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ .stopped = true });
+	struct producer producer = producer_begin(follow_the_owner, NULL);
+
+	PXT_EQ(producer_told(&producer), 1);
+	PXT_EQ(posix_trace_start(trid), 0);
+	PXT_EQ(producer_told(&producer), 2);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	PXT_EQ(producer_told(&producer), 3);
+	PXT_EQ(posix_trace_start(trid), 0);
+	PXT_EQ(producer_told(&producer), 4);
+	PXT_EQ(owner_collect(trid, events, 3, 100), 2);
+	CU_ASSERT(memcmp(events[0].data, "running", 7) == 0);
+	CU_ASSERT(memcmp(events[1].data, "again", 5) == 0);
+	producer_end(&producer);
+	owner_expect_the_law(trid);
+	owner_close(trid);
+}
+
+static void trace_before_stop(void *argument)
+{
+	trace_event_id_t id;
+
+	(void)argument;
+	(void)producer_attach(1 << 20);
+	(void)posix_trace_eventid_open("producers.stop", &id);
+	for (uint32_t i = 0; i < MANY; i++)
+		posix_trace_event(id, &i, sizeof(i));
+	producer_say(0);
+	(void)producer_hear();
+}
+
+/* DEC-42, LPT-31 */
+static void what_was_recorded_before_a_stop_is_there_behind_it(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = 1 << 20 });
+	struct producer producer = producer_begin(trace_before_stop, NULL);
+
+	(void)producer_told(&producer);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	PXT_EQ(owner_count(trid, pxt_open_event("producers.stop"), MANY, 0), MANY);
+	producer_tell(&producer, 0);
+	producer_end(&producer);
+	owner_close(trid);
+}
+
+#if _PXT_UNIT_FILTER
+static void trace_two_types(void *argument)
+{
+	trace_event_id_t wanted;
+	trace_event_id_t unwanted;
+
+	(void)argument;
+	(void)producer_attach(0);
+	(void)posix_trace_eventid_open("producers.wanted", &wanted);
+	(void)posix_trace_eventid_open("producers.unwanted", &unwanted);
+	for (int i = 0; i < 10; i++) {
+		posix_trace_event(unwanted, "x", 1);
+		posix_trace_event(wanted, "x", 1);
+	}
+	producer_say(0);
+	(void)producer_hear();
+}
+
+/* LPT-31 */
+static void the_owners_filter_holds_for_others(void)
+{
+	trace_event_id_t unwanted = pxt_open_event("producers.unwanted");
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	trace_event_set_t set;
+	struct producer producer;
+
+	PXT_EQ(posix_trace_eventset_empty(&set), 0);
+	PXT_EQ(posix_trace_eventset_add(unwanted, &set), 0);
+	PXT_EQ(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+	producer = producer_begin(trace_two_types, NULL);
+	(void)producer_told(&producer);
+	PXT_EQ(owner_collect(trid, events, 20, 50), 10);
+	for (int i = 0; i < 10; i++)
+		PXT_EQ(events[i].info.posix_event_id, pxt_open_event("producers.wanted"));
+	producer_tell(&producer, 0);
+	producer_end(&producer);
+	owner_expect_the_law(trid);
+	owner_close(trid);
+}
+
+static bool same_counts(
+    const struct posix_trace_counts_np *one, const struct posix_trace_counts_np *other)
+{
+	return one->posix_written_np == other->posix_written_np &&
+	       one->posix_cleared_np == other->posix_cleared_np &&
+	       one->posix_held_np == other->posix_held_np &&
+	       one->posix_lost_np == other->posix_lost_np;
+}
+
+static void clear_as_a_producer(void *argument)
+{
+	trace_event_id_t wanted;
+	trace_event_id_t unwanted;
+	trace_event_set_t set;
+	struct posix_trace_counts_np before;
+	struct posix_trace_counts_np after;
+	trace_id_t trid;
+	int member = 0;
+
+	(void)argument;
+	trid = producer_attach(0);
+	(void)posix_trace_eventid_open("producers.wanted", &wanted);
+	(void)posix_trace_eventid_open("producers.unwanted", &unwanted);
+	if (posix_trace_eventset_empty(&set) != 0 ||
+	    posix_trace_eventset_add(unwanted, &set) != 0 ||
+	    posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET) != 0)
+		_exit(1);
+	for (int i = 0; i < 10; i++)
+		posix_trace_event(wanted, "x", 1);
+	if (posix_trace_counts_np(trid, &before) != 0)
+		_exit(1);
+	producer_say((uint64_t)posix_trace_clear(trid));
+	if (posix_trace_counts_np(trid, &after) != 0 || posix_trace_get_filter(trid, &set) != 0 ||
+	    posix_trace_eventset_ismember(unwanted, &set, &member) != 0)
+		_exit(1);
+	producer_say(same_counts(&before, &after));
+	producer_say((uint64_t)member);
+	posix_trace_event(unwanted, "x", 1);
+	producer_say(0);
+	(void)producer_hear();
+}
+
+/* LPT-31 */
+static void a_clear_of_an_attachment_is_refused_and_changes_nothing(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	trace_event_id_t wanted = pxt_open_event("producers.wanted");
+	struct producer producer = producer_begin(clear_as_a_producer, NULL);
+
+	PXT_EQ(producer_told(&producer), EINVAL);
+	PXT_EQ(producer_told(&producer), true);
+	PXT_EQ(producer_told(&producer), true);
+	PXT_EQ(producer_told(&producer), 0);
+	PXT_EQ(owner_collect(trid, events, 11, 50), 10);
+	for (int i = 0; i < 10; i++)
+		PXT_EQ(events[i].info.posix_event_id, wanted);
+	producer_tell(&producer, 0);
+	producer_end(&producer);
+	owner_expect_the_law(trid);
+	owner_close(trid);
+}
+#endif
+
+/* ---- Losses ---- */
+
+#define FLOOD 100000u
+
+static void flood(void *argument)
+{
+	trace_event_id_t id;
+	size_t bytes = *(const size_t *)argument;
+	trace_id_t trid = producer_attach(bytes);
+
+	(void)posix_trace_eventid_open("producers.flood", &id);
+	for (uint32_t i = 0; i < FLOOD; i++)
+		posix_trace_event(id, &i, sizeof(i));
+	(void)posix_trace_shutdown(trid);
+}
+
+/* Numbers never come twice or out of order; what does not come is counted. */
+static void flood_of(size_t producers_bytes, size_t owners_bytes, bool read_meanwhile)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = owners_bytes });
+	trace_event_id_t id = pxt_open_event("producers.flood");
+	struct producer producer = producer_begin(flood, &producers_bytes);
+	struct posix_trace_counts_np counts;
+	struct pxt_event event;
+	uint64_t got = 0;
+	uint32_t last = UINT32_MAX;
+	unsigned wrong = 0;
+
+	if (!read_meanwhile) {
+		producer_end(&producer);
+		owner_wait_producers(trid, 0);
+	}
+	while (owner_collect(trid, &event, 1, 200)) {
+		if (event.info.posix_event_id != id)
+			continue;
+		wrong += last != UINT32_MAX && number_in(&event) <= last;
+		last = number_in(&event);
+		got++;
+	}
+	if (read_meanwhile)
+		producer_end(&producer);
+	PXT_EQ(last, FLOOD - 1);
+	PXT_EQ(wrong, 0);
+	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	PXT_EQ(counts.posix_held_np, 0);
+	/* START is this process' own, and may be lost as well. */
+	PXT_EQ(counts.posix_written_np, FLOOD + 1);
+	PXT_EQ(counts.posix_retrieved_np + counts.posix_lost_np, FLOOD + 1);
+	CU_ASSERT(counts.posix_retrieved_np - got <= 1);
+	owner_expect_the_law(trid);
+	owner_close(trid);
+}
+
+/* LPT-31, POL-12 */
+static void what_is_overwritten_in_either_process_is_counted_to_the_last_event(void)
+{
+	flood_of(1024, 1 << 20, false);
+	flood_of(4096, 1 << 20, true);
+	flood_of(65536, 4096, false);
+	flood_of(65536, 65536, true);
+	flood_of(8 << 20, 8 << 20, true);
+}
+
+/* ---- Many ---- */
+
+#define PRODUCERS 16u
+#define THREADS   3u
+#define EACH      200u
+
+static trace_event_id_t crowd_id;
+
+static void *be_one_of_many(void *argument)
+{
+	uint32_t number = (uint32_t)(uintptr_t)argument << 16;
+
+	for (uint32_t i = 0; i < EACH; i++, number++)
+		posix_trace_event(crowd_id, &number, sizeof(number));
+	return NULL;
+}
+
+static void be_a_crowd(void *argument)
+{
+	pthread_t threads[THREADS];
+	uint32_t me = (uint32_t)(uintptr_t)argument * THREADS;
+
+	(void)producer_attach(1 << 17);
+	(void)posix_trace_eventid_open("producers.crowd", &crowd_id);
+	producer_say(0);
+	(void)producer_hear();
+	for (uint32_t i = 0; i < THREADS; i++)
+		(void)pthread_create(
+		    &threads[i], NULL, be_one_of_many, (void *)(uintptr_t)(me + i));
+	for (uint32_t i = 0; i < THREADS; i++)
+		(void)pthread_join(threads[i], NULL);
+}
+
+/* LPT-31, LPT-32 */
+static void sixteen_processes_with_threads_trace_at_once_and_each_thread_keeps_its_order(void)
+{
+	static uint32_t next[PRODUCERS * THREADS];
+	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = 2 << 20 });
+	struct producer producers[PRODUCERS];
+	struct pxt_event event;
+	size_t got = 0;
+	unsigned wrong = 0;
+	long long last = 0;
+
+	memset(next, 0, sizeof(next));
+	for (uint32_t i = 0; i < PRODUCERS; i++) {
+		producers[i] = producer_begin(be_a_crowd, (void *)(uintptr_t)i);
+		(void)producer_told(&producers[i]);
+	}
+	owner_wait_producers(trid, PRODUCERS);
+	for (uint32_t i = 0; i < PRODUCERS; i++)
+		producer_tell(&producers[i], 0);
+	while (got < (size_t)PRODUCERS * THREADS * EACH && owner_collect(trid, &event, 1, 2000)) {
+		uint32_t number = number_in(&event);
+		uint32_t who = number >> 16;
+		long long when = pxt_ns(&event.info.posix_timestamp);
+
+		if (who >= PRODUCERS * THREADS) {
+			wrong++;
+			continue;
+		}
+		wrong += event.info.posix_pid != producers[who / THREADS].pid || when < last ||
+		         (number & 0xffffu) != next[who];
+		next[who] = (number & 0xffffu) + 1;
+		last = when;
+		got++;
+	}
+	PXT_EQ(got, (size_t)PRODUCERS * THREADS * EACH);
+	PXT_EQ(wrong, 0);
+	for (uint32_t i = 0; i < PRODUCERS; i++)
+		producer_end(&producers[i]);
+	owner_wait_producers(trid, 0);
+	owner_expect_the_law(trid);
+	owner_close(trid);
+}
+
+/* ---- Comings and goings ---- */
+
+/* Descriptors, threads, mappings of this process. */
+struct belongings {
+	unsigned descriptors;
+	unsigned threads;
+	unsigned mappings;
+};
+
+static struct belongings belongings(void)
+{
+	struct belongings mine = { party_entries("/proc/self/fd"), party_entries("/proc/self/task"),
+		0 };
+	FILE *maps = fopen("/proc/self/maps", "re");
+	int c;
+
+	while (maps && (c = fgetc(maps)) != EOF)
+		mine.mappings += c == '\n';
+	if (maps)
+		(void)fclose(maps);
+	return mine;
+}
+
+/* A sanitizer maps memory of its own now and then; what was left behind each time would be more. */
+#define SOME_MAPPINGS 30u
+
+/* What is the library's own for good, and what the C library keeps of a thread, is there after the first. */
+static void come_and_go(void *argument)
+{
+	struct belongings before = { 0 };
+	trace_event_id_t id;
+
+	(void)argument;
+	(void)posix_trace_eventid_open("producers.comes", &id);
+	for (uint32_t i = 0; i < 100; i++) {
+		trace_id_t trid = producer_attach(0);
+		struct belongings after;
+
+		posix_trace_event(id, &i, sizeof(i));
+		if (posix_trace_shutdown(trid) != 0 || posix_trace_shutdown(trid) != EINVAL)
+			_exit(1);
+		after = belongings();
+		if (i == 0)
+			before = after;
+		if (after.descriptors != before.descriptors || after.threads != before.threads ||
+		    after.mappings > before.mappings + SOME_MAPPINGS)
+			_exit(7);
+	}
+	producer_say(0);
+	(void)producer_hear();
+}
+
+/* LPT-31 */
+static void a_hundred_attachments_leave_nothing_behind_on_either_side(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct belongings before = belongings();
+	struct producer producer = producer_begin(come_and_go, NULL);
+	struct belongings after;
+
+	PXT_EQ(producer_told(&producer), 0);
+	owner_wait_producers(trid, 0);
+	PXT_EQ(owner_count(trid, pxt_open_event("producers.comes"), 100, 500), 100);
+	producer_tell(&producer, 0);
+	producer_end(&producer);
+	after = belongings();
+	PXT_EQ(after.descriptors, before.descriptors);
+	PXT_EQ(after.threads, before.threads);
+	PXT_CHECK(after.mappings <= before.mappings + SOME_MAPPINGS, "%u mappings became %u",
+	    before.mappings, after.mappings);
+	owner_close(trid);
+}
+
+/* As a program does that becomes a service; other files get the numbers. */
+static void close_all_others(void)
+{
+	for (int fd = 3; fd < 64; fd++) {
+		if (fd != producer_in && fd != producer_out)
+			(void)close(fd);
+	}
+	for (int i = 0; i < 16; i++)
+		(void)open("/dev/null", O_RDWR | O_CLOEXEC);
+}
+
+static void attach_behind_a_clearance(void *argument)
+{
+	trace_event_id_t id;
+
+	(void)argument;
+	if (posix_trace_shutdown(producer_attach(0)) != 0)
+		_exit(1);
+	close_all_others();
+	(void)producer_attach(0);
+	(void)posix_trace_eventid_open("producers.cleared", &id);
+	posix_trace_event(id, "behind", 6);
+	producer_say(0);
+	(void)producer_hear();
+}
+
+/* LPT-31 */
+static void a_program_that_closes_all_descriptors_can_attach_again(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct producer producer = producer_begin(attach_behind_a_clearance, NULL);
+
+	(void)producer_told(&producer);
+	PXT_EQ(owner_count(trid, pxt_open_event("producers.cleared"), 1, 500), 1);
+	producer_tell(&producer, 0);
+	producer_end(&producer);
+	owner_close(trid);
+}
+
+static int attach_below(rlim_t bytes)
+{
+	struct rlimit limit;
+	trace_id_t trid;
+	int error;
+
+	(void)getrlimit(RLIMIT_FSIZE, &limit);
+	limit.rlim_cur = bytes;
+	if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+		_exit(8);
+	error = posix_trace_attach_np(owner_name, NULL, &trid);
+	limit.rlim_cur = limit.rlim_max;
+	(void)setrlimit(RLIMIT_FSIZE, &limit);
+	return error;
+}
+
+/* The second time the names are there already, and the memory for events is not. */
+static void attach_below_a_limit(void *argument)
+{
+	unsigned before;
+
+	(void)argument;
+	(void)signal(SIGXFSZ, SIG_DFL);
+	producer_say((uint64_t)attach_below(4096));
+	if (posix_trace_shutdown(producer_attach(0)) != 0)
+		_exit(1);
+	before = party_entries("/proc/self/fd");
+	producer_say((uint64_t)attach_below(4096));
+	producer_say(party_entries("/proc/self/fd") - before);
+}
+
+/* LPT-31, SAFE-01 */
+static void beyond_the_limit_of_file_size_there_is_no_memory_and_no_signal(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct producer producer = producer_begin(attach_below_a_limit, NULL);
+
+	PXT_EQ(producer_told(&producer), ENOMEM);
+	PXT_EQ(producer_told(&producer), ENOMEM);
+	PXT_EQ(producer_told(&producer), 0);
+	producer_end(&producer);
+	owner_wait_producers(trid, 0);
+	owner_close(trid);
+}
+
+static void attach_twice(void *argument)
+{
+	trace_id_t first = producer_attach(0);
+	trace_event_id_t id;
+
+	(void)argument;
+	(void)producer_attach(0);
+	(void)posix_trace_eventid_open("producers.both", &id);
+	posix_trace_event(id, NULL, 0);
+	if (posix_trace_shutdown(first) != 0)
+		_exit(1);
+	(void)posix_trace_eventid_open("producers.second", &id);
+	posix_trace_event(id, NULL, 0);
+	producer_say(0);
+	(void)producer_hear();
+}
+
+/* LPT-31 */
+static void names_reach_all_attachments_of_a_process_and_outlive_the_first(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct producer producer = producer_begin(attach_twice, NULL);
+	trace_event_id_t both;
+	trace_event_id_t second;
+	unsigned of_both = 0;
+	unsigned of_second = 0;
+
+	(void)producer_told(&producer);
+	/* Not sooner: a child begins with the names that there are by its first call. */
+	both = pxt_open_event("producers.both");
+	second = pxt_open_event("producers.second");
+	for (size_t left = owner_collect(trid, events, 4, 200); left; left--) {
+		of_both += events[left - 1].info.posix_event_id == both;
+		of_second += events[left - 1].info.posix_event_id == second;
+	}
+	PXT_EQ(of_both, 2);
+	PXT_EQ(of_second, 1);
+	producer_tell(&producer, 0);
+	producer_end(&producer);
+	owner_close(trid);
+}
+
+static void fork_and_attach(void *argument)
+{
+	trace_event_id_t id;
+	pid_t child;
+	int status;
+
+	(void)argument;
+	(void)producer_attach(0);
+	child = fork();
+	if (child == 0)
+		(void)producer_attach(0);
+	(void)posix_trace_eventid_open(child ? "producers.parent" : "producers.child", &id);
+	posix_trace_event(id, NULL, 0);
+	if (child == 0)
+		_exit(0);
+	if (waitpid(child, &status, 0) != child || status != 0)
+		_exit(1);
+	producer_say((uint64_t)child);
+	(void)producer_hear();
+}
+
+/* LPT-31 */
+static void a_child_that_attaches_itself_has_names_of_its_own(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct producer producer = producer_begin(fork_and_attach, NULL);
+	trace_event_id_t by_child = pxt_open_event("producers.child");
+	pid_t child = (pid_t)producer_told(&producer);
+
+	PXT_EQ(owner_collect(trid, events, 2, 500), 2);
+	for (unsigned i = 0; i < 2; i++)
+		PXT_EQ(events[i].info.posix_pid,
+		    events[i].info.posix_event_id == by_child ? child : producer.pid);
+	CU_ASSERT(events[0].info.posix_event_id != events[1].info.posix_event_id);
+	producer_tell(&producer, 0);
+	producer_end(&producer);
+	owner_close(trid);
+}
+
+static void own_until_killed(void *argument)
+{
+	(void)argument;
+	(void)owner_open(&(const struct owner_spec){ .placed = true });
+	producer_say(0);
+	(void)producer_hear();
+}
+
+/* LPT-31, SAFE-01 */
+static void a_process_goes_on_without_effect_when_the_owner_is_killed(void)
+{
+	trace_event_id_t id = pxt_open_event("producers.orphan");
+	struct posix_trace_status_info status;
+	trace_id_t trid = 0;
+	trace_id_t other = 0;
+	struct producer owner;
+	int i;
+
+	owner_place();
+	owner = producer_begin(own_until_killed, NULL);
+	PXT_EQ(producer_told(&owner), 0);
+	PXT_EQ_FATAL(posix_trace_attach_np(owner_name, NULL, &trid), 0);
+	CU_ASSERT(posix_trace_wanted_np(id));
+	posix_trace_event(id, "heard", 5);
+	producer_kill(&owner);
+	for (i = 0; i < 2000 && posix_trace_wanted_np(id); i++)
+		pxt_sleep_ms(1);
+	PXT_CHECK(i < 2000, "trace points have their effect still");
+	posix_trace_event(id, "unheard", 7);
+	PXT_EQ(posix_trace_get_status(trid, &status), 0);
+	PXT_EQ(status.posix_stream_status, POSIX_TRACE_SUSPENDED);
+	PXT_EQ(posix_trace_attach_np(owner_name, NULL, &other), ENOENT);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	owner_clear_away();
+}
+
+static void fork_and_end(void *argument)
+{
+	trace_event_id_t id;
+	pid_t child;
+
+	(void)argument;
+	(void)producer_attach(0);
+	(void)posix_trace_eventid_open("producers.forks", &id);
+	posix_trace_event(id, "parent", 6);
+	child = fork();
+	if (child == 0) {
+		posix_trace_event(id, "child", 5);
+		producer_say(posix_trace_wanted_np(id) != 0);
+		(void)producer_hear();
+		_exit(0);
+	}
+}
+
+/* DEC-34 */
+static void a_forked_child_of_an_attached_process_is_not_attached(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct producer producer = producer_begin(fork_and_end, NULL);
+
+	PXT_EQ(producer_told(&producer), 0);
+	/* Its parent has ended; that it lives itself is no attachment. */
+	owner_wait_producers(trid, 0);
+	PXT_EQ(owner_collect(trid, events, 2, 50), 1);
+	CU_ASSERT(memcmp(events[0].data, "parent", 6) == 0);
+	producer_tell(&producer, 0);
+	producer_end(&producer);
+	owner_close(trid);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(the_thread_that_attached_has_its_name_without_being_registered),
+	PXT_CASE(events_of_another_process_come_with_its_pid_thread_and_names),
+	PXT_CASE(events_of_two_processes_come_in_the_order_of_time),
+	PXT_CASE(a_type_is_the_same_where_its_name_is_whoever_defines_it_first),
+	PXT_CASE(what_is_longer_than_the_owners_data_size_is_cut_there),
+	PXT_CASE(a_process_traces_while_the_owners_stream_runs),
+	PXT_CASE(what_was_recorded_before_a_stop_is_there_behind_it),
+#if _PXT_UNIT_FILTER
+	PXT_CASE(the_owners_filter_holds_for_others),
+	PXT_CASE(a_clear_of_an_attachment_is_refused_and_changes_nothing),
+#endif
+	PXT_CASE(what_is_overwritten_in_either_process_is_counted_to_the_last_event),
+	PXT_CASE(sixteen_processes_with_threads_trace_at_once_and_each_thread_keeps_its_order),
+	PXT_CASE(a_hundred_attachments_leave_nothing_behind_on_either_side),
+	PXT_CASE(a_program_that_closes_all_descriptors_can_attach_again),
+	PXT_CASE(beyond_the_limit_of_file_size_there_is_no_memory_and_no_signal),
+	PXT_CASE(names_reach_all_attachments_of_a_process_and_outlive_the_first),
+	PXT_CASE(a_child_that_attaches_itself_has_names_of_its_own),
+	PXT_CASE(a_process_goes_on_without_effect_when_the_owner_is_killed),
+	PXT_CASE(a_forked_child_of_an_attached_process_is_not_attached),
+};
+PXT_SUITE("attach: producers", cases)

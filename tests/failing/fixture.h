@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* fixture.h - what cases.h is about: streams, a log, arguments, results; and ways to fail. */
+#ifndef FAILING_FIXTURE_H
+#define FAILING_FIXTURE_H
+
+#include "suite_trace.h"
+
+#include "format/ctlsock.h"
+
+#include <errno.h>
+#include <time.h>
+#include <trace.h>
+#include <trace_np.h>
+
+#define UNKNOWN ((trace_id_t)0xdeadbeefu)
+#define MARK    4711 /* errno, which no call changes */
+#define STALE   0x5a /* each byte of what no failing call stores to */
+#define COMMA   ,
+
+#define LONG_NAME                                                                                  \
+	"/a_name_that_is_longer_than_any_name_of_an_event_or_a_stream_may_be_in_this_library_"     \
+	"and_longer_than_any_path_of_a_socket_too_which_are_107_bytes"
+
+extern struct fixture {
+	trace_id_t stream; /* without log, running, empty but for START */
+	trace_id_t logged; /* with a log in a file, running */
+	trace_id_t log;    /* complete, opened, its events unread */
+	int log_file;      /* of that log */
+	int file;          /* empty, for reading and writing */
+	int pipe[2];
+	trace_event_id_t id; /* a user type with description "u32 number" */
+	trace_attr_t good;
+	trace_attr_t bad; /* destroyed */
+	trace_event_set_t set;
+	struct posix_trace_event_info event;
+	struct timespec past;
+	struct timespec far;
+	struct timespec wrong_time;
+} env;
+
+/* Results. */
+extern struct out {
+	_Alignas(16) unsigned char bytes[2048];
+	char text[512];
+	size_t size;
+	int number;
+	trace_id_t trid;
+	trace_event_id_t id;
+	trace_event_set_t set;
+	trace_attr_t attr;
+	struct timespec time;
+	struct posix_trace_status_info status;
+	struct posix_trace_clock_np clock;
+	struct posix_trace_counts_np counts;
+	struct posix_trace_event_info event;
+	struct posix_trace_eventview_np views[4];
+} out;
+extern int gone; /* *unavailable */
+
+void fixture_open(void);
+void fixture_close(void);
+/* What any caller asks next works, and comes to its end: nobody holds a lock. */
+bool fixture_serves(void);
+
+/* A call within a case that needs several: its error, and whether errno was left alone. */
+#define TRY(call) (errno = MARK, fixture_tried(call))
+int fixture_tried(int error);
+/* Since the last question: errno was changed by a call. */
+bool fixture_changed_errno(void);
+
+/* ---- Ways to fail: what the call in question returned, -1 when it succeeded ---- */
+
+typedef int making(pid_t pid, const trace_attr_t *attr);
+typedef int opening(int fd, trace_id_t *trid);
+typedef int asking(trace_id_t trid);
+typedef int checking(int fd);
+
+int in_new_process(int (*body)(void));
+/* In one that was started anew, with nothing of the library: what fixture_first() does. */
+int in_fresh_process(const char *what);
+int fixture_first(const char *what);
+int second_field(void);
+int describe_too_much(void);
+int seal_on_too_many(void);
+/* A relative stands still in the middle of a definition. */
+int standing(int (*body)(void));
+int name_anew(void);
+int name_anew_by_stream(void);
+int describe(void);
+
+making make;
+making make_logged;
+pid_t dead_pid(void);
+const trace_attr_t *with_policy(int policy);
+const trace_attr_t *with_tiny_log(void);
+const trace_attr_t *with_priority(int priority);
+/* @fd is the stream's file, and closed after the call. */
+int with_file(making *made, int fd);
+int full_file(void);
+int sealed_file(void);
+int with_name(making *made, const char *name);
+const char *path_of_file(void);
+int name_twice(making *made);
+int with_closed_folder(making *made);
+int too_many(making *made);
+int name_without_thread(making *made);
+int name_without_descriptors(making *made);
+int without_memory(making *made, unsigned n);
+int file_without_room(making *made, bool extend);
+int without_descriptors(making *made);
+int logged_to(int fd);
+int logged_to_pipe(int policy);
+int logged_to_full_pipe(void);
+int logged_to_broken_pipe(void);
+int logged_failing(int error);
+int logged_untruncated(int error);
+int own_log_as_file(void);
+int flush_without_thread(int priority, int error);
+int priority_not_for_us(void);
+
+int shutdown_failing(int error);
+int shutdown_untruncated(int error);
+int flush_failing(int error);
+int flush_to_full_pipe(void);
+int shot_into(int fd);
+int shot_behind_something(void);
+int shot_without_memory(unsigned n);
+int shot_without_descriptors(void);
+int shot_failing(int error);
+int shot_untruncated(int error);
+int shot_into_full_pipe(void);
+int shot_into_broken_pipe(void);
+
+int shut_down_meanwhile(const struct timespec *until);
+int interrupted(const struct timespec *until);
+int views_without_memory(void);
+asking read_one;
+asking read_many;
+asking next_block;
+int unreadable(asking *ask);
+int cut_short(asking *ask);
+
+opening open_plain;
+opening open_explained;
+opening open_growing;
+int with_bytes(opening *opened, const void *bytes, size_t count);
+int with_golden(opening *opened, const char *name);
+int with_damage(opening *opened);
+int open_without_descriptors(opening *opened);
+int open_without_memory(opening *opened, unsigned n);
+int open_unreadable(opening *opened);
+checking check_plain;
+checking check_watched;
+int check_without_descriptors(checking *check);
+int check_without_memory(checking *check, unsigned n);
+enum skip {
+	SKIP_UNREAD,
+	SKIP_NOTHING_BEHIND,
+	SKIP_UNREADABLE,
+	SKIP_NO_MEMORY
+};
+int skip_damage(enum skip how);
+
+int attach_with(const trace_attr_t *attr);
+int attach_to_the_dead(void);
+/* Somebody answers with this version and error; 0: hangs up. */
+int attach_answered(uint32_t version, int error);
+int attach_to_closed(void);
+int attach_beside_too_many(void);
+int attach_without_thread(void);
+int attach_without_descriptors(unsigned left);
+int attach_unmapped(void);
+int attach_without_room(void);
+int attach_to_silence(void);
+
+#endif

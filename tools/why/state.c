@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* state.c - what each event changes. */
+#include "tools/why/state_parts.h"
+
+#include "tools/output/say.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TABLE ((size_t)2 * PXT_ACTORS_MAX)
+#define LOCKS ((size_t)2 * PXT_STATE_LOCKS_MAX)
+
+/* ---- Making ---- */
+
+/* Logs of one host share the numbers of threads. */
+static unsigned host_of(const struct pxt_reader *reader, unsigned source)
+{
+	for (unsigned i = 0; i < source; i++)
+		if (strcmp(reader->sources[i]->info.posix_host_np,
+		        reader->sources[source]->info.posix_host_np) == 0)
+			return i;
+	return source;
+}
+
+struct pxt_state *pxt_state_new(struct pxt_roles_book *book, const struct pxt_reader *reader)
+{
+	struct pxt_state *state = pxt_must(calloc(1, sizeof *state));
+
+	state->book = book;
+	state->reader = reader;
+	state->actors = pxt_must(calloc(PXT_ACTORS_MAX, sizeof(struct pxt_actor *)));
+	state->by_id = pxt_must(calloc(TABLE, sizeof *state->by_id));
+	state->by_tid = pxt_must(calloc(TABLE, sizeof *state->by_tid));
+	state->locks = pxt_must(calloc(LOCKS, sizeof(struct pxt_state_lock *)));
+	state->cpus = pxt_must(calloc(PXT_STATE_CPUS_MAX, sizeof *state->cpus));
+	state->epochs = pxt_must(calloc(reader->count, sizeof *state->epochs));
+	state->hosts = pxt_must(calloc(reader->count, sizeof *state->hosts));
+	state->stopped = pxt_must(calloc(reader->count, sizeof *state->stopped));
+	for (unsigned i = 0; i < reader->count; i++)
+		state->hosts[i] = host_of(reader, i);
+	for (unsigned i = 0; i < PXT_RELEASES_MAX; i++)
+		state->releases[i].name = PXT_NO_NAME;
+	return state;
+}
+
+void pxt_state_free(struct pxt_state *state)
+{
+	for (uint32_t i = 0; i < state->actor_count; i++) {
+		free(state->actors[i]->spans);
+		free(state->actors[i]);
+	}
+	for (uint32_t i = 0; i < LOCKS; i++)
+		free(state->locks[i]);
+	free(state->actors);
+	free(state->by_id);
+	free(state->by_tid);
+	free(state->locks);
+	free(state->cpus);
+	free(state->epochs);
+	free(state->hosts);
+	free(state->stopped);
+	free(state);
+}
+
+unsigned pxt_state_source(const struct pxt_state *state, const struct pxt_event *event)
+{
+	unsigned source = 0;
+
+	while (source + 1 < state->reader->count && state->reader->sources[source] != event->source)
+		source++;
+	return source;
+}
+
+/* ---- Events ---- */
+
+bool pxt_state_gap(
+    struct pxt_state *state, const struct pxt_event *event, unsigned source, uint64_t *lost)
+{
+	bool gap = event->extra.posix_lost_before_np > 0;
+
+	*lost = event->extra.posix_lost_before_np;
+	if (event->info.posix_event_id == POSIX_TRACE_STOP)
+		state->stopped[source] = true;
+	if (event->info.posix_event_id == POSIX_TRACE_START) {
+		gap = gap || state->stopped[source];
+		state->stopped[source] = false;
+	}
+	if (gap)
+		state->epochs[source]++;
+	return gap;
+}
+
+/* The thread's own event: it is alive, here, and so far in its program. */
+static void refresh(struct pxt_state *state, struct pxt_actor *actor, const struct pxt_event *event,
+    unsigned source)
+{
+	if (actor->epoch != state->epochs[source]) {
+		actor->epoch = state->epochs[source];
+		actor->wait = NULL;
+		actor->hold_count = 0;
+		actor->blocked = false;
+	}
+	actor->blocked = false;
+	pxt_threads_list_out(state, actor);
+	if (event->extra.posix_cpu_np >= 0 && event->extra.posix_cpu_np < (int)PXT_STATE_CPUS_MAX)
+		actor->cpu = event->extra.posix_cpu_np;
+}
+
+static void take_lock(
+    struct pxt_state *state, const struct pxt_role *role, struct pxt_act *act, unsigned source)
+{
+	struct pxt_actor *actor = act->actor;
+
+	act->lock = pxt_locks_find(state, role, act->event, source);
+	if (!act->lock)
+		return;
+	if (role->deed == PXT_LOCK_WAIT) {
+		actor->wait = act->lock;
+		actor->wait_ns = act->ns;
+	} else if (role->deed == PXT_LOCK_ACQUIRE) {
+		pxt_locks_acquire(state, actor, act->lock, act->ns);
+	} else {
+		pxt_locks_release(state, actor, act->lock, act);
+	}
+}
+
+/* Whoever begins, ends, asks or takes does not wait any more. */
+static void do_role(struct pxt_state *state, const struct pxt_role *role, struct pxt_act *act,
+    unsigned source, struct pxt_open_span *ended)
+{
+	struct pxt_actor *actor = act->actor;
+
+	if (role->deed == PXT_SWITCH) {
+		pxt_sched_switch(state, role, act, source);
+		return;
+	}
+	if (role->deed == PXT_WAKE) {
+		pxt_sched_wake(state, role, act, source);
+		return;
+	}
+	if (role->deed == PXT_JOB_RELEASE)
+		pxt_spans_release(state, role, act);
+	if (!actor || role->deed == PXT_JOB_RELEASE || role->deed == PXT_DEADLINE_MISS)
+		return;
+	actor->wait = NULL;
+	if (role->deed == PXT_JOB_START)
+		pxt_spans_begin(state, act);
+	else if (role->deed == PXT_JOB_END)
+		pxt_spans_end(state, act, ended);
+	else if (role->deed == PXT_BLOCK) {
+		actor->blocked = true;
+		actor->blocked_on = pxt_key_of(act->event, role);
+		actor->blocked_name = role->name;
+	} else {
+		take_lock(state, role, act, source);
+	}
+}
+
+/* What the kernel traced is no event of the thread that is in it. */
+static bool is_own(const struct pxt_type_roles *roles)
+{
+	for (unsigned i = 0; i < roles->count; i++)
+		if (roles->list[i].deed == PXT_SWITCH ||
+		    (roles->list[i].deed == PXT_WAKE && roles->list[i].fields[PXT_USE_THREAD]))
+			return false;
+	return true;
+}
+
+void pxt_state_take(struct pxt_state *state, const struct pxt_event *event, unsigned source)
+{
+	const struct pxt_type_roles *roles = pxt_roles_of(state->book, event, source);
+	struct pxt_actor *actor = NULL;
+	struct pxt_open_span ended;
+
+	if (is_own(roles) && event->info.posix_event_id > POSIX_TRACE_UNNAMED_USEREVENT)
+		actor = pxt_threads_of(state, source, event->thread);
+	if (actor)
+		refresh(state, actor, event, source);
+	for (unsigned i = 0; i < roles->count; i++) {
+		struct pxt_act act = { .deed = roles->list[i].deed,
+			.event = event,
+			.ns = event->ns,
+			.actor = actor,
+			.role = &roles->list[i],
+			.cpu = event->extra.posix_cpu_np };
+
+		do_role(state, act.role, &act, source, &ended);
+		state->lookers.act(state->lookers.self, &act);
+	}
+	if (roles->count == 0 && actor) {
+		struct pxt_act act = {
+			.deed = PXT_DEEDS, .event = event, .ns = event->ns, .actor = actor
+		};
+
+		state->lookers.act(state->lookers.self, &act);
+	}
+	if (actor && actor->cpu >= 0 && (actor->span_count > 0 || actor->hold_count > 0))
+		pxt_threads_list_in(state, actor, actor->cpu);
+}

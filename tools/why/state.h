@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * state.h - who does what at the moment, as far as the events read so far tell: which spans each
+ * thread has open, which lock it waits for, who has which lock, who runs on which CPU.
+ *
+ * What is not known is not guessed.  A loss of events makes everything uncertain that the lost ones
+ * could have changed: a thread until its next event, a lock until somebody takes or releases it, a
+ * span unless its end names the same number as its begin.  The same holds where the trace was
+ * stopped for a while.
+ *
+ * Who runs on a CPU is exact where the log has scheduler events.  Where it has none it is concluded:
+ * the thread with something to do (a span or a lock) whose event came last on that CPU and which does
+ * not wait.
+ *
+ * Bounded: PXT_ACTORS_MAX threads, PXT_STATE_LOCKS_MAX locks, PXT_STATE_CPUS_MAX CPUs, PXT_SPANS_DEEP
+ * spans inside each other and PXT_STATE_SPANS_MAX of all threads, PXT_HOLDS_MAX locks that one thread
+ * has at once: 100 MiB at most, and a few MiB for an ordinary log.  What goes beyond is left
+ * out and counted (@beyond).
+ */
+#ifndef PXT_STATE_H
+#define PXT_STATE_H
+
+#include "tools/why/roles.h"
+
+#define PXT_ACTORS_MAX      65536u
+#define PXT_STATE_LOCKS_MAX 65536u
+#define PXT_STATE_CPUS_MAX  1024u
+#define PXT_SPANS_DEEP      64u
+#define PXT_STATE_SPANS_MAX 262144u
+#define PXT_HOLDS_MAX       16u
+#define PXT_KEY_LABEL       24u
+#define PXT_RELEASES_MAX    32u
+
+/* A number of a job or lock, with what it looks like on the screen. */
+struct pxt_key {
+	bool is_set;
+	bool is_named;     /* a roles file says that it is the number */
+	const char *field; /* the field that it comes from */
+	uint64_t value;
+	char label[PXT_KEY_LABEL]; /* escaped */
+};
+
+struct pxt_open_span {
+	uint32_t name;
+	struct pxt_key key;
+	int64_t begin_ns;
+	int64_t release_ns; /* begin_ns where no release is known */
+	int cpu;            /* -1: unknown */
+	uint64_t epoch;     /* of its log, at the begin */
+	bool selected;      /* its begin was, on the command line, ... */
+	bool fulfils;       /* ... and --where is true of it */
+	bool missed;        /* a deadline miss named it, ... */
+	bool has_late;      /* ... and said how late it was */
+	int64_t late_ns;
+};
+
+struct pxt_state_lock {
+	uint32_t name;
+	struct pxt_key key;
+	uint64_t process;
+	unsigned source;
+	uint64_t epoch; /* what is said here was so at that epoch of its log */
+	enum {
+		PXT_LOCK_UNKNOWN,
+		PXT_LOCK_FREE,
+		PXT_LOCK_HELD
+	} state;
+	struct pxt_actor *holder;
+	unsigned depth;   /* a recursive lock, taken so often */
+	int64_t since_ns; /* when @holder got it, or it became free */
+};
+
+enum pxt_running {
+	PXT_RUN_UNKNOWN,
+	PXT_RUN_RUNS,
+	PXT_RUN_READY,
+	PXT_RUN_SLEEPS
+};
+
+struct pxt_actor {
+	uint32_t index;
+	uint64_t id;   /* pthread_t as a number; 0: known from the scheduler alone */
+	uint64_t key;  /* pxt_thread_key(), with @id */
+	unsigned host; /* numbers of threads are unique on a host only */
+	unsigned source;
+	pid_t tid;
+	bool selected; /* on the command line */
+	bool has_prio;
+	int64_t prio;  /* the kernel's: smaller is more urgent */
+	char name[96]; /* escaped, for the screen */
+	char raw[64];  /* as the log has it */
+	uint64_t epoch;
+	int cpu; /* of its last event, or where the scheduler put it */
+	bool blocked;
+	struct pxt_key blocked_on;
+	uint32_t blocked_name;
+	struct pxt_state_lock *wait; /* the lock that it asked for */
+	int64_t wait_ns;
+	struct pxt_state_lock *holds[PXT_HOLDS_MAX]; /* in the order in which it got them */
+	unsigned hold_count;
+	struct pxt_open_span *spans;
+	unsigned span_count;
+	unsigned span_room;
+	struct pxt_open_span last[4]; /* that it ended, newest first */
+	int64_t last_end_ns[4];
+	enum pxt_running running; /* as the scheduler said ... */
+	uint64_t running_epoch;   /* ... in this epoch of its log */
+	unsigned running_source;
+	struct pxt_actor *older; /* on its CPU: whose event came before, ... */
+	struct pxt_actor *newer; /* ... and after its own */
+	int listed;              /* on which CPU, -1: on none */
+};
+
+struct pxt_state_cpu {
+	struct pxt_actor *newest;
+	bool known; /* by a switch, in @epoch of @source */
+	uint64_t epoch;
+	unsigned source;
+	struct pxt_actor *runs; /* NULL: idle */
+};
+
+/* What an event did, for who looks on. */
+struct pxt_act {
+	enum pxt_deed deed;
+	const struct pxt_event *event;
+	int64_t ns;
+	struct pxt_actor *actor;
+	struct pxt_open_span *span;  /* JOB_START: the new one, JOB_END: the old one, or NULL */
+	struct pxt_state_lock *lock; /* LOCK_... */
+	struct pxt_actor *former;    /* LOCK_RELEASE: who was known to have it; SWITCH: who ran */
+	int64_t held_since_ns;       /* LOCK_RELEASE, with @former */
+	bool outermost;              /* JOB_START, JOB_END: no other span around it */
+	const struct pxt_role *role; /* of the event */
+	int cpu;                     /* SWITCH */
+};
+
+struct pxt_lookers {
+	void *self;
+	/* After the state has changed; a released span's memory is still good. */
+	void (*act)(void *self, const struct pxt_act *act);
+};
+
+struct pxt_state {
+	struct pxt_roles_book *book;
+	const struct pxt_reader *reader;
+	struct pxt_lookers lookers;
+	struct pxt_actor **actors; /* in order of appearance */
+	uint32_t actor_count;
+	uint32_t *by_id; /* hash tables of index + 1 */
+	uint32_t *by_tid;
+	struct pxt_state_lock **locks; /* hash table */
+	uint32_t lock_count;
+	struct pxt_state_cpu *cpus;
+	uint64_t *epochs; /* of each source */
+	unsigned *hosts;  /* of each source */
+	bool *stopped;    /* of each source */
+	uint32_t span_count;
+	bool has_switches;
+	uint64_t beyond; /* things that found no place */
+	struct {
+		uint32_t name;
+		struct pxt_key key;
+		int64_t ns;
+	} releases[PXT_RELEASES_MAX]; /* that no begin has met, newest overwrites oldest */
+	unsigned release_next;
+};
+
+struct pxt_state *pxt_state_new(struct pxt_roles_book *book, const struct pxt_reader *reader);
+void pxt_state_free(struct pxt_state *state);
+
+/* The place of an event's log in the reader. */
+unsigned pxt_state_source(const struct pxt_state *state, const struct pxt_event *event);
+/*
+ * Call before pxt_state_take(): whether events of this log may be missing before @event (*@lost: how
+ * many were counted; 0: the trace was stopped).  If so, everything of that log is uncertain now.
+ */
+bool pxt_state_gap(
+    struct pxt_state *state, const struct pxt_event *event, unsigned source, uint64_t *lost);
+/* What the event changes; @actor is its thread, NULL where the log does not say. */
+void pxt_state_take(struct pxt_state *state, const struct pxt_event *event, unsigned source);
+
+/* The thread of that number on the host of @event's log; NULL: there is no place left. */
+struct pxt_actor *pxt_state_thread(
+    struct pxt_state *state, const struct pxt_event *event, int64_t tid);
+
+/* Whether what the thread did last is still known to be true. */
+static inline bool pxt_actor_certain(const struct pxt_state *state, const struct pxt_actor *actor)
+{
+	return actor->epoch == state->epochs[actor->source];
+}
+/* Who has the lock; NULL: nobody, or nobody knows (*@known). */
+struct pxt_actor *pxt_lock_holder(
+    const struct pxt_state *state, const struct pxt_state_lock *lock, bool *known);
+/* What the scheduler says about a thread, PXT_RUN_UNKNOWN where it said nothing. */
+enum pxt_running pxt_actor_running(const struct pxt_state *state, const struct pxt_actor *actor);
+/* Who runs on a CPU: exactly (*@exact), or as concluded; NULL: unknown or nobody. */
+struct pxt_actor *pxt_cpu_runner(const struct pxt_state *state, int cpu, bool *exact);
+/* The span to which a miss of this number belongs: open, or ended (*@end_ns); NULL: none. */
+struct pxt_open_span *pxt_actor_span(const struct pxt_state *state, struct pxt_actor *actor,
+    uint32_t name, const struct pxt_key *key, int64_t *end_ns, bool *is_open);
+/* The number of the job or lock in an event. */
+struct pxt_key pxt_key_of(const struct pxt_event *event, const struct pxt_role *role);
+/* Whether two numbers count the same thing: fields of one name, or named by a roles file. */
+bool pxt_key_comparable(const struct pxt_key *a, const struct pxt_key *b);
+/* A number in nanoseconds; false where there is none. */
+bool pxt_number_of(const struct pxt_event *event, const struct pxt_layout *field, int64_t *number);
+
+#endif

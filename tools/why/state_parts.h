@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* state_parts.h - what the parts of the state know of each other. */
+#ifndef PXT_STATE_PARTS_H
+#define PXT_STATE_PARTS_H
+
+#include "tools/why/state.h"
+
+static inline uint32_t pxt_state_mix(uint64_t a, uint64_t b)
+{
+	return (uint32_t)(((a ^ b * UINT64_C(0xff51afd7ed558ccd)) * UINT64_C(0x9e3779b97f4a7c15)) >>
+	                  32);
+}
+
+/* keys.c */
+struct pxt_key pxt_key_in(const struct pxt_event *event, const struct pxt_layout *field);
+
+/* threads.c: NULL where there is no place left, or no thread is named. */
+struct pxt_actor *pxt_threads_tid(struct pxt_state *state, unsigned source, int64_t tid);
+struct pxt_actor *pxt_threads_of(
+    struct pxt_state *state, unsigned source, const struct pxt_thread *thread);
+/* On the list of a CPU: the newest event first. */
+void pxt_threads_list_out(struct pxt_state *state, struct pxt_actor *actor);
+void pxt_threads_list_in(struct pxt_state *state, struct pxt_actor *actor, int cpu);
+
+/* locks.c */
+struct pxt_state_lock *pxt_locks_find(struct pxt_state *state, const struct pxt_role *role,
+    const struct pxt_event *event, unsigned source);
+void pxt_locks_acquire(
+    struct pxt_state *state, struct pxt_actor *actor, struct pxt_state_lock *lock, int64_t ns);
+/* Says in @act who was known to have had it. */
+void pxt_locks_release(struct pxt_state *state, struct pxt_actor *actor,
+    struct pxt_state_lock *lock, struct pxt_act *act);
+
+/* spans.c */
+void pxt_spans_release(
+    struct pxt_state *state, const struct pxt_role *role, const struct pxt_act *act);
+void pxt_spans_begin(struct pxt_state *state, struct pxt_act *act);
+void pxt_spans_end(struct pxt_state *state, struct pxt_act *act, struct pxt_open_span *ended);
+
+/* sched.c */
+void pxt_sched_switch(
+    struct pxt_state *state, const struct pxt_role *role, struct pxt_act *act, unsigned source);
+void pxt_sched_wake(
+    struct pxt_state *state, const struct pxt_role *role, struct pxt_act *act, unsigned source);
+
+#endif
