@@ -14,7 +14,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,11 +29,9 @@ static atomic_int changed; /* errno of the waiter */
 /* The kernel's view of it. */
 static uint32_t word(void)
 {
-	uint32_t value;
-
-	memcpy(&value, mutex.opaque, sizeof(value));
-	atomic_signal_fence(memory_order_seq_cst);
-	return value;
+	/* Others lock it meanwhile. */
+	return atomic_load_explicit(
+	    (const _Atomic uint32_t *)(const void *)mutex.opaque, memory_order_relaxed);
 }
 
 static uint32_t number(void)
