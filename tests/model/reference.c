@@ -93,6 +93,16 @@ static void advance(struct ref *ref, unsigned lane)
 	at->known = front(ref, lane) && !front(ref, lane)->mark;
 }
 
+/* A mark has no time; the record after it does, and 1 stands for a gap that began nobody knows when. */
+static uint64_t time_of_first(const struct ref *ref, const struct ref_lane *at)
+{
+	for (unsigned i = at->first; i < at->count && i < at->first + 2u; i++) {
+		if (!ref->items[at->items[i]].mark)
+			return ref->items[at->items[i]].order;
+	}
+	return 1;
+}
+
 static void append(struct ref *ref, unsigned lane, struct ref_item *item)
 {
 	struct ref_lane *at = &ref->lanes[lane];
@@ -102,8 +112,8 @@ static void append(struct ref *ref, unsigned lane, struct ref_item *item)
 
 	item->pos = at->head;
 	at->head += item->slots;
-	if (first && was_there && at->head > first->pos + ref->size && !item->mark)
-		at->first_lost = first->mark ? 1 : first->order;
+	if (first && was_there && at->head > first->pos + ref->size)
+		at->first_lost = time_of_first(ref, at);
 	at->items[at->count++] = (uint16_t)(item - ref->items);
 }
 
@@ -163,7 +173,7 @@ static void notice_in_lane(struct ref *ref, unsigned lane)
 
 	if (at->head - at->pos <= ref->size)
 		return;
-	/* A mark has no time, and does not look: 1 and 0 stand for a gap that began nobody knows when. */
+	/* A mark does not look: 0 stands for a gap that began nobody knows when, too. */
 	gone = at->known && !left->mark ? left->order : at->first_lost;
 	for (; left && left->pos + ref->size < at->head; left = front(ref, lane)) {
 		if (left->mark)
