@@ -53,7 +53,7 @@ void *pxt_port_alias(void *memory, size_t bytes);
 /* The same, but shared with children: a fork copies nothing of it, in parent or child. */
 void *pxt_port_alloc_shared(size_t bytes);
 /*
- * Children will find @memory zeroed, also those made after the C library's back (clone, vfork's
+ * Children will find @memory zeroed, also those made behind the C library's back (clone, vfork's
  * cousins), where no fork handler runs.  Whole pages only; false where the system cannot.
  */
 bool pxt_port_wipe_on_fork(void *memory, size_t bytes);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What is held about the papers: README.md, DESIGN.md, FORMAT.md, CONTRIBUTING.md, docs/*.md.
+"""What is held about the papers: README.md, DESIGN.md, FORMAT.md, CONTRIBUTING.md, tests/README.md, docs/*.md.
 
     papers.py            what is wrong, and exit status 1 if anything is
     papers.py PAPER...   what is wrong with these, whether it is allowed or not
@@ -103,7 +103,7 @@ ITEM = re.compile(r"\s*(?:[-*+]|\d+\.)\s+")
 
 
 def all_papers():
-    names = ["README.md", "DESIGN.md", "FORMAT.md", "CONTRIBUTING.md"]
+    names = ["README.md", "DESIGN.md", "FORMAT.md", "CONTRIBUTING.md", "tests/README.md"]
     return names + sorted(os.path.relpath(path, ROOT) for path in glob.glob(os.path.join(ROOT, "docs/*.md")))
 
 

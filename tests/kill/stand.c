@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* are.c - a child that is at a test point; see are.h. */
+/* stand.c - a child that is at a test point; see stand.h. */
 #include "stand.h"
 
 #include "core/kit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* are.h - a child that is at a test point of its write until it is killed there. */
+/* stand.h - a child that stops at a test point of its write until it is killed there. */
 #ifndef KILL_STAND_H
 #define KILL_STAND_H
 
