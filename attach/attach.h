@@ -37,7 +37,7 @@ extern const struct pxt_share_ops pxt_attach_share;
 bool pxt_name_valid(const char *name);
 /*
  * The socket's path of @name, in the first of the user's folders that has it, or with @make in the
- * first that he can have, which is made where it is missing.  EACCES: the folder is not the user's
+ * first that they can have, which is made where it is missing.  EACCES: the folder is not the user's
  * alone; EINVAL: the path is too long; or 0.
  */
 int pxt_name_path(const char *name, bool make, char path[PXT_CTLSOCK_PATH]);

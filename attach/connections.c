@@ -52,7 +52,7 @@ static unsigned make_room(struct pxt_ctlsock *ctlsock)
 	return longest;
 }
 
-/* No more at once than there are places beside producers: whoever comes in such crowds waits a turn. */
+/* No more at once than there are places beside producers: a process that comes in such crowds waits a turn. */
 void pxt_connections_accept(struct pxt_ctlsock *ctlsock)
 {
 	for (unsigned left = PXT_CTLSOCK_SPARE; left; left--) {

@@ -23,7 +23,7 @@ static struct pxt_ctlsock_files files[CONFIG_PTRACE_MAX_STREAMS];
 
 /* ---- Forked children ---- */
 
-/* Closing is all: whoever hangs up ends the connections of the parent as well. */
+/* Closing is all: a process that hangs up ends the connections of the parent as well. */
 static void forget(unsigned index)
 {
 	struct pxt_ctlsock_files *open = &files[index];

@@ -2,7 +2,7 @@
 /*
  * follow.c - logs for others: of what a stream holds at one moment, and of what comes.
  *
- * Written into files only, of file systems that keep nobody waiting: whoever passes a pipe or a terminal could
+ * Written into files only, of file systems that keep nobody waiting: a process that passes a pipe or a terminal could
  * hold up the thread that takes all producers' events, and with it the stream's end.
  */
 #include "attach/owner.h"

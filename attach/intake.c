@@ -277,7 +277,7 @@ static bool is_known(
 }
 
 /*
- * A type that is not learnt yet: the helper is asked for it.  Whoever records a type has named it
+ * A type that is not learnt yet: the helper is asked for it.  A process that records a type has named it
  * before, so when the helper has looked again and found nothing, it is none.  True: that is so.
  */
 static bool hopeless(struct pxt_producer_memory *producer)

@@ -3,8 +3,8 @@
  * name.c - names of streams as paths of sockets, and sockets that dead processes left.
  *
  * A socket that somebody made and nobody listens at any more is refused by the system: that is what
- * a process leaves that ended without shutdown, and the next one takes the place.  Whoever looks and
- * then takes keeps others from doing the same by a lock of the folder.  Where he cannot have it (another
+ * a process leaves that ended without shutdown, and the next one takes the place.  A process that looks and
+ * then takes keeps others from doing the same by a lock of the folder.  Where they cannot have it (another
  * user sits on it), two who take the same place over in the same moment may lose one of the two names,
  * and that is all.
  */
@@ -110,7 +110,7 @@ int pxt_name_claim(const char *path, int *listener, struct pxt_port_place *place
 	int lock = pxt_port_local_reserve(path, LOCK_PATIENCE_MS);
 	int error = pxt_port_local_listen(path, listener, place);
 
-	/* Bound: somebody else may be faster, but then he lives. */
+	/* Bound: somebody else may be faster, but then it lives. */
 	for (unsigned left = TRIES; left && error == EEXIST; left--) {
 		error = take_over(path);
 		if (error)

@@ -103,7 +103,7 @@ void pxt_name_give_up(const char *path, int listener, const struct pxt_port_plac
 
 /* ---- Connections (connections.c); the helper ---- */
 
-/* Those who want to be let in; whoever has asked nothing for longest makes room for them. */
+/* Those who want to be let in; a process that has asked nothing for longest makes room for them. */
 void pxt_connections_accept(struct pxt_ctlsock *ctlsock);
 /* One message of caller @i, and the answer. */
 void pxt_connections_receive(struct pxt_ctlsock *ctlsock, unsigned i);

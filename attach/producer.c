@@ -142,7 +142,7 @@ static bool is_phase(const struct producer *producer, enum phase phase)
 
 /*
  * While the phase is ASKS, only the bell is looked at.  It is hushed before the phase is read: a
- * change that comes between the two has rung again.  Whoever stops listening has stopped the stream.
+ * change that comes between the two has rung again.  A process that stops listening has stopped the stream.
  */
 static void help(void *argument)
 {

@@ -209,7 +209,7 @@ int pxt_handle_grow(void *memory, size_t bytes)
 			return ENOMEM;
 		chunk->count =
 		    (uint32_t)(count < CELLS_MAX - chunk->first ? count : CELLS_MAX - chunk->first);
-		/* Release: whoever finds the chunk finds it filled in. */
+		/* Release: a thread that finds the chunk finds it filled in. */
 		if (atomic_compare_exchange_strong_explicit(
 		        &last->next, &next, chunk, memory_order_release, memory_order_acquire))
 			return 0;

@@ -108,7 +108,7 @@ static void enter(struct pxt_thread_table *table, uint32_t index)
 			copy_thread(&replica->threads, table, index);
 		}
 	}
-	/* Whoever sees the number go down sees the stores, and may take the memory away. */
+	/* A thread that sees the number go down sees the stores, and may take the memory away. */
 	pxt_unregistered_leave(&pxt_unregistered, turn);
 }
 

@@ -51,7 +51,7 @@ enum pxt_testpoint {
 	PXT_TP_PRODUCER_HELPED, /* attach: the helper thread may run, and waits */
 	PXT_TP_PRODUCER_HEARD,  /* attach: the answer is known, the helper does not listen yet */
 	PXT_TP_OWNER_MAPPED,    /* owner's helper: a producer's memory is mapped and checked */
-	PXT_TP_OWNER_PRESENT,   /* owner's helper: whoever pulls finds that memory */
+	PXT_TP_OWNER_PRESENT,   /* owner's helper: a thread that pulls finds that memory */
 	PXT_TP_OWNER_SAID,      /* owner's helper: a request is answered */
 	PXT_TP_LOG_EMPTIED,     /* log: nothing is in its file, its head neither */
 	PXT_TP_LOG_BEGUN,       /* create: the log has its head, the stream is no stream yet */

@@ -102,7 +102,7 @@ static uint32_t by_table(uint32_t crc, const unsigned char *at, size_t bytes)
 #define FOLD_MIN      128u
 #define HAS_PCLMULQDQ 2u /* of what cpuid says in ecx */
 
-/* Asked once: 1 yes, 2 no.  Whoever asks beside gets the same answer. */
+/* Asked once: 1 yes, 2 no.  A process that asks beside gets the same answer. */
 static bool multiplies(void)
 {
 	static _Atomic unsigned char known;

@@ -19,7 +19,7 @@
  * STATUS to SNAPSHOT may be asked again and again on one connection.  After an ATTACH that
  * succeeded the connection lasts as long as the attachment: the owner sends a reply with `what`
  * START or STOP whenever tracing begins or ends (the reply to ATTACH itself says in its status
- * which of them it is), the client sends nothing more; whoever of both goes away is missed at
+ * which of them it is), the client sends nothing more; whichever of both goes away is missed at
  * once.  After a FOLLOW that succeeded the owner writes to the descriptor until either side
  * closes the connection.  A client that reads slowly gives memory back (FALLOC_FL_PUNCH_HOLE): while
  * a file without a name holds more than 16 MiB, nothing is written to it, and the log tells later
@@ -39,7 +39,7 @@
  * Where sockets of names without a slash are: a folder of the user alone, mode 0700.  The first is
  * below XDG_RUNTIME_DIR, which nobody else can write to, where the environment names one that the
  * effective user owns, and the process has no more rights than who started it.  The second is found
- * by the user's number; but whoever is there first can make it, and lock him out.  New names go
+ * by the user's number; but a process that is there first can make it, and lock them out.  New names go
  * into the first where it can be had; names are looked for in both, in this order.
  */
 #define PXT_CTLSOCK_RUNTIME     "XDG_RUNTIME_DIR"

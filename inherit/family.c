@@ -110,7 +110,7 @@ static bool holder_gone(uint32_t holder, uint32_t self)
 
 /*
  * What the lock keeps apart, names and descriptions, is published by one store after everything else,
- * so whoever takes the lock over from the dead finds the directory whole.
+ * so a thread that takes the lock over from the dead finds the directory whole.
  */
 static bool lock_family(void)
 {

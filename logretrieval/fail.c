@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fail.c - what is wrong with a log, and where: kept for whoever asks why it does not open. */
+/* fail.c - what is wrong with a log, and where: kept for a thread that asks why it does not open. */
 #include "logretrieval/log.h"
 
 #include <errno.h>

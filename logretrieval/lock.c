@@ -43,7 +43,7 @@ static void lock(_Atomic uint32_t *word)
 {
 	if (try_lock(word))
 		return;
-	/* Whoever slept cannot know whether he was the last one, and so wakes the next. */
+	/* A thread that slept cannot know whether it was the last one, and so wakes the next. */
 	while (atomic_exchange_explicit(word, AWAITED, memory_order_acquire) != FREE)
 		(void)pxt_port_wait(word, AWAITED, NULL, 0);
 }
@@ -124,7 +124,7 @@ static bool lock_in_time(_Atomic uint32_t *word, struct pxt_patience *patience)
 }
 
 /*
- * The pool first: whoever has a log's lock does not ask for the pool's.  What has no identifier yet, or
+ * The pool first: a thread that has a log's lock does not ask for the pool's.  What has no identifier yet, or
  * none any more, is nothing that a child could ask for: the scan of a large file is not waited for.
  */
 static void before_fork(void)

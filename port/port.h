@@ -34,7 +34,7 @@ void pxt_port_clock_read(struct pxt_clock_set *set);
 void *pxt_port_alloc(size_t bytes);
 void pxt_port_free(void *memory, size_t bytes);
 /*
- * Gives back the memory, not its addresses: whoever is late reads zeros there, and what he writes is
+ * Gives back the memory, not its addresses: a thread that is late reads zeros there, and what it writes is
  * lost.  Memory of other files' and processes', too.  Whole pages of the host, else nothing is done.
  */
 void pxt_port_empty(void *memory, size_t bytes);

@@ -61,7 +61,7 @@ int pxt_port_local_look(const char *path, struct pxt_port_place *place);
 int pxt_port_local_listen(const char *path, int *fd, struct pxt_port_place *place);
 /* Removes the socket at @path if it still is that one. */
 int pxt_port_local_remove(const char *path, const struct pxt_port_place *place);
-/* EAGAIN: nobody is there any more; EMFILE: no descriptor for him; or 0.  @pid: whose it is. */
+/* EAGAIN: nobody is there any more; EMFILE: no descriptor for it; or 0.  @pid: whose it is. */
 int pxt_port_local_accept(int listener, int *fd, int32_t *pid);
 
 /* ---- Messages ---- */

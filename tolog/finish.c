@@ -119,7 +119,7 @@ int pxt_tolog_before_clear(struct pxt_stream *stream)
 
 /*
  * Core holds both locks.  Nobody writes with them held, and another thread may be in the middle
- * of a flush: so the wish is left for whoever has the turn, and the locks are given up until it
+ * of a flush: so the wish is left for a thread that has the turn, and the locks are given up until it
  * was fulfilled.
  */
 int pxt_tolog_at_clear(struct pxt_stream *stream)
@@ -273,7 +273,7 @@ int pxt_tolog_at_shutdown(struct pxt_stream *stream)
 	if (pxt_tolog_output(log) != PXT_OUTPUT_SEALED)
 		error = pxt_tolog_complete(stream, pxt_tolog_flush(stream, true), NULL);
 	if (!alone) {
-		/* Whoever waits for a turn gets none any more; the log's memory goes with the process. */
+		/* A thread that waits for a turn gets none any more; the log's memory goes with the process. */
 		pxt_stream_unlock(stream);
 		return error;
 	}

@@ -15,7 +15,7 @@
 
 /*
  * The log cannot take the next record: nothing more is recorded until clear.  Two locks in their
- * order, so the mutex is given up; whoever cleared meanwhile made room.  A handler has stopped
+ * order, so the mutex is given up; a thread that cleared meanwhile made room.  A handler has stopped
  * the stream before, and waits for no lock.
  */
 static void stop_stream(struct pxt_stream *stream)

@@ -45,7 +45,7 @@ enum turn {
 	TURN_TAKEN_OVER,
 };
 
-/* With the stream's mutex.  Whoever has the turn may end the log meanwhile. */
+/* With the stream's mutex.  A thread that has the turn may end the log meanwhile. */
 static enum turn get_turn(struct pxt_stream *stream, struct pxt_patience *patience)
 {
 	for (;;) {

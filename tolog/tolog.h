@@ -85,7 +85,8 @@ struct pxt_tolog {
 	_Atomic uint32_t busy; /* the turn; waited for as a futex */
 	uint32_t users;        /* those who have it or wait for it */
 	bool flushing;
-	bool clear_due; /* whoever has the turn begins the log anew before he does anything else */
+	bool
+	    clear_due; /* a thread that has the turn begins the log anew before it does anything else */
 
 	/* Who has the turn. */
 	bool dirty;          /* `data` holds something that was not written yet */

@@ -25,7 +25,7 @@ static void take_wanted(struct pxt_stream *stream)
 
 /*
  * A control call that was interrupted, or runs beside, may put the hot stream in force once more:
- * so it is taken out of force again when that has had its time.  Whoever is inside then is lost:
+ * so it is taken out of force again when that has had its time.  A thread that is inside then is lost:
  * it may be the caller's own thread, and the process ends.
  */
 void pxt_seal_stream(struct pxt_stream *stream)

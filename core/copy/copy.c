@@ -282,7 +282,7 @@ int pxt_copy_take(trace_id_t trid, struct pxt_copy *copy)
 		pxt_copy_free(copy);
 		return EINVAL;
 	}
-	/* Whoever is kept from the processor in between begins anew: the moment is a later one then. */
+	/* A thread that is kept from the processor in between begins anew: the moment is a later one then. */
 	for (unsigned left = PXT_COPY_TRIES; left && !copy_all(copy, stream, spans); left--)
 		continue;
 	quiet = stream->block->quiet;

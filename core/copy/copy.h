@@ -5,7 +5,7 @@
  *   concurrency   take   writers   consumer, control
  *   take                -       -              X           (X: the stream's mutex)
  *
- * Whoever has a copy consumes it as any stream (consumer.h), without a lock.  What a consumer does
+ * A thread that has a copy consumes it as any stream (consumer.h), without a lock.  What a consumer does
  * to its stream, limits, counts, an automatic STOP that was handed out, it does to words of the
  * copy.
  */
@@ -31,7 +31,7 @@ struct pxt_copy {
 int pxt_copy_take(trace_id_t trid, struct pxt_copy *copy);
 void pxt_copy_free(struct pxt_copy *copy);
 /*
- * The same copy once more, of what there is by now, in the same memory: its consumer goes on where he is,
+ * The same copy once more, of what there is by now, in the same memory: its consumer goes on where it is,
  * whatever the stream's own has done meanwhile.  What was overwritten since, or refused, is lost
  * to the copy, too.  @stream: the same one; it may be about to end (`closing`), but not be gone.  EINVAL: it is
  * another one; or 0.  Not for a copy of which a flush with `exact` has left something out.

@@ -21,7 +21,7 @@ struct pxt_directory;
 
 /* What all labels begin with, but for the magic number; @bytes: of the whole block. */
 void pxt_label_fill(struct pxt_label *label, size_t bytes, uint64_t key);
-/* The magic number: from now on whoever finds the block takes it for what it says. */
+/* The magic number: from now on a thread that finds the block takes it for what it says. */
 void pxt_label_make_valid(struct pxt_label *label, const char *magic);
 void pxt_label_directory(struct pxt_directory *directory);
 #else

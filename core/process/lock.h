@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /*
- * The end of a process, in a handler or in exit(), waits for locks so long, all in all: whoever
+ * The end of a process, in a handler or in exit(), waits for locks so long, all in all: a thread that
  * holds one may be the thread that was interrupted.  Tests shorten it.
  */
 extern uint64_t pxt_lock_patience_ns;

@@ -10,7 +10,7 @@
  *                                                                       formats, with relatives kept
  *                                                                       out (family.h)
  *
- * What is new is in the replicas before it is in the directory: whoever finds a name there
+ * What is new is in the replicas before it is in the directory: a thread that finds a name there
  * may write an event of it at once, and be killed.  In a replica, as in the directory, an entry is
  * written before the count or the offset that makes it one.
  */

@@ -218,7 +218,7 @@ static bool behind_seen_outside(void)
 	return true;
 }
 
-/* Whoever has no entry may be anywhere. */
+/* A thread that has no entry may be anywhere. */
 static bool all_seen_unregistered(struct pxt_thread_table *table, enum pxt_whose whose)
 {
 	uint32_t count = entries(table);

@@ -7,9 +7,9 @@
  *   wait_left                -             X            -
  *   look-up                  -             -            -
  *
- * A thread marks itself inside by a plain store to an entry that only it writes.  Whoever takes
+ * A thread marks itself inside by a plain store to an entry that only it writes.  A thread that takes
  * memory away first makes the streams unwanted, then asks the system for a fence on all
- * processors (pxt_port_fence_all), then looks at the entries: a thread that he sees outside will
+ * processors (pxt_port_fence_all), then looks at the entries: a thread that it sees outside will
  * see the stream unwanted when it enters.  So the trace path carries no fence.
  *
  * Entries are never reused: an index in a record means the same thread for ever.
@@ -234,7 +234,7 @@ PXT_INLINE void pxt_leave(const struct pxt_pass *pass)
 	if (PXT_UNLIKELY(pass->entry == &pxt_no_entry)) {
 		pxt_threads_leave_unregistered(pass);
 	} else if (pass->outermost) {
-		/* Release: whoever sees it sees no later access of this trace point.  [proof: leave] */
+		/* Release: a thread that sees it sees no later access of this trace point.  [proof: leave] */
 		atomic_store_explicit(
 		    &pass->entry->passes, pass->passes + 2u, memory_order_release);
 	}

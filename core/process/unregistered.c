@@ -12,7 +12,7 @@ uint32_t pxt_unregistered_enter(struct pxt_unregistered *outside)
 	return turn;
 }
 
-/* Release: whoever sees the number go down sees no later access of this trace point. */
+/* Release: a thread that sees the number go down sees no later access of this trace point. */
 void pxt_unregistered_leave(struct pxt_unregistered *outside, uint32_t turn)
 {
 	atomic_fetch_sub_explicit(&outside->inside[turn], 1u, memory_order_release);

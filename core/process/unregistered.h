@@ -2,7 +2,7 @@
 /*
  * unregistered.h - threads that have no entry in the thread table.
  *
- *   concurrency: any threads enter and leave at once, in signal handlers too; whoever waits for
+ *   concurrency: any threads enter and leave at once, in signal handlers too; a thread that waits for
  *   them gives the turn on (core/process/threads.c), one at a time.
  */
 #ifndef PXT_UNREGISTERED_H
@@ -16,8 +16,8 @@
 #include <stdatomic.h>
 
 /*
- * Threads without an entry that are inside now, in two numbers: who comes in counts himself in the one
- * whose turn it is.  Whoever waits gives the turn to the other one, so that the number he waits for
+ * Threads without an entry that are inside now, in two numbers: who comes in counts itself in the one
+ * whose turn it is.  A thread that waits gives the turn to the other one, so that the number it waits for
  * comes to 0 however many come in meanwhile.
  */
 struct pxt_unregistered {

@@ -227,7 +227,7 @@ static bool is_whole(const struct pxt_ring *ring, const struct pxt_slot *slot)
 /*
  * Whether nobody is left who could finish what is stuck, because its process was killed.  (A thread that
  * jumped out of its trace point is taken for one that is inside, and the hold-back time decides.)
- * Asked at first sight and then from time to time, because an answer may cost a fence.  Whoever was
+ * Asked at first sight and then from time to time, because an answer may cost a fence.  A thread that was
  * inside before it has stored, so a look after it decides.
  */
 static bool is_abandoned(struct pxt_block *block, struct pxt_ring *ring, uint64_t now)

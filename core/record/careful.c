@@ -45,7 +45,7 @@ static void emit_into(
 
 	if (PXT_UNLIKELY(!block))
 		return;
-	/* Pairs with the release of whoever turned the gate: filter and lanes are as it says. */
+	/* Pairs with the release of a thread that turned the gate: filter and lanes are as it says. */
 	gate = atomic_load_explicit(&block->gate, memory_order_acquire);
 	place.ring.lane = pxt_block_lane(block, cpu & block->lane_mask);
 	place.ring.slots = pxt_lane_slots(place.ring.lane);

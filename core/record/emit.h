@@ -7,7 +7,7 @@
  *   (-: any number at once, in signal handlers too, which may interrupt a trace point anywhere.)
  *
  * A trace point takes no lock, and nobody waits for its turn.  What it meets, and what keeps it:
- *   wanted table, hot stream   a word each; whoever changes them looks for those inside after the
+ *   wanted table, hot stream   a word each; a thread that changes them looks for those inside after the
  *                              change (core/stream/wanted.h)
  *   gate, filter               loaded with acquire; turned with release, and the set that was in
  *                              force stays as it is until everybody has left (core/stream/stream.h)

@@ -96,7 +96,7 @@ PXT_INLINE pxt_cell *pxt_short_slot(
 
 PXT_INLINE void pxt_short_leave(struct pxt_thread *entry)
 {
-	/* Release: whoever sees it sees no later access of this trace point.  [proof: leave] */
+	/* Release: a thread that sees it sees no later access of this trace point.  [proof: leave] */
 	pxt_own_up(&entry->passes);
 	PXT_TESTPOINT(PXT_TP_LEFT);
 }

@@ -23,7 +23,7 @@
  *   epoch      writers, once per quarter of the cursor's range
  *   the rest   the consumer, and control when it clears or puts a barrier
  *
- * A record's stamp is read between the look at head and the exchange that moves it.  Whoever was
+ * A record's stamp is read between the look at head and the exchange that moves it.  A thread that was
  * overtaken in between fails and reads again.  So the moment of a stamp lies inside the call, and
  * along a lane stamps rise with positions, up to the error of a reading (core/read/merge.c).
  *

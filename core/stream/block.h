@@ -90,7 +90,7 @@ struct pxt_block {
 	uint64_t
 	    lane_stride; /* bytes of a lane's words: by it, trace points need one multiplication */
 	uint64_t short_step; /* of a record in the common case (emit_short.h): pxt_ring_step(2) */
-	_Atomic uint32_t asleep; /* set by who goes to sleep, taken by the writer that wakes him */
+	_Atomic uint32_t asleep; /* set by who goes to sleep, taken by the writer that wakes it */
 	pxt_wide auto_stop_ticks;
 
 	/* The consumer's. */
@@ -190,7 +190,7 @@ PXT_INLINE void pxt_block_end_turn(struct pxt_block *block)
 
 /* Where the lanes' slots are, after the words of all of them; once masks and lanes are known. */
 void pxt_block_lay_out(struct pxt_block *block);
-/* Wakes whoever sleeps on the stream. */
+/* Wakes a thread that sleeps on the stream. */
 void pxt_block_wake(struct pxt_block *block);
 /*
  * Slots that are free in the fullest lane; as many as there are when overwriting.  Beside writers the

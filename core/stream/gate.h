@@ -3,7 +3,7 @@
  * gate.h - whether a stream runs, and what its reader is still owed of automatic stops and restarts.
  *
  *   concurrency: writers read the gate, and turn it to "stopped automatically"
- *   (core/record/autostop.h); all else here belongs to whoever holds the stream's mutex.
+ *   (core/record/autostop.h); all else here belongs to a thread that holds the stream's mutex.
  *
  * The gate is one word, which writers read once for each event: PXT_GATE_... in block.h.  After it
  * is the phase, which no writer sees.  A stream that does not overwrite is stopped by the writer that
@@ -76,7 +76,7 @@ bool pxt_gate_stop_is_due(struct pxt_block *block);
  * and filter as they were made for it.
  */
 void pxt_gate_turn(struct pxt_block *block, uint32_t state, uint32_t turn);
-/* Whoever reserves after it is too late; after open(), no more. */
+/* A thread that reserves after it is too late; after open(), no more. */
 void pxt_gate_close_lanes(struct pxt_block *block);
 void pxt_gate_open_lanes(struct pxt_block *block);
 /* A run begins, by call or by itself: nothing is known of how it will end. */

@@ -62,7 +62,7 @@ PXT_INLINE uint64_t pxt_share_pull(struct pxt_block *block, uint64_t clock, bool
 {
 	struct pxt_stream *stream;
 
-	/* Whoever reads a copy has no stream's mutex, and may not look at any. */
+	/* A thread that reads a copy has no stream's mutex, and may not look at any. */
 	if (block->index == PXT_INDEX_COPY)
 		return clock;
 	stream = &pxt_streams[block->index];

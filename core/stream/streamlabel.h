@@ -20,7 +20,7 @@ struct pxt_block;
 
 /* After what creation fills in; @bytes: of the block with its lanes.  All but the magic number. */
 void pxt_streamlabel_fill(struct pxt_block *block, size_t bytes);
-/* The magic number: from now on whoever finds the block takes it for a stream's. */
+/* The magic number: from now on a thread that finds the block takes it for a stream's. */
 void pxt_streamlabel_make_valid(struct pxt_block *block);
 #else
 #define PXT_STREAM_LABEL

@@ -68,7 +68,7 @@ PXT_INLINE bool pxt_look_hot(struct pxt_look look, uint32_t id)
 
 /*
  * The process' own bit says whether the mask is 0.  What the end of a process takes away, under no
- * lock, does not undo what comes beside it: whoever takes the bit away looks at the mask once more.
+ * lock, does not undo what comes beside it: a thread that takes the bit away looks at the mask once more.
  */
 PXT_INLINE void pxt_bits_follow(uint32_t id)
 {
@@ -143,10 +143,10 @@ PXT_INLINE void pxt_bits_clear(void)
  * The hot stream (pxt_fork.hot): the one that is live, where there is one only, it overwrites, and
  * its stamps and slots are plain.  While it is in force the wanted table is exact, so neither gate
  * nor filter is looked at; a stop is met in head.  From inside a trace point looks once more, at
- * what this stream wants: whoever looked before the type was filtered out, and comes in after,
+ * what this stream wants: a thread that looked before the type was filtered out, and comes in after,
  * goes no short way; nor does who was told that another stream wants the type, which starts now.
  *
- * Read from inside a trace point only: whoever changes streams first takes it out of force, and
+ * Read from inside a trace point only: a thread that changes streams first takes it out of force, and
  * waits for those inside before a filter changes or the block goes.  It is the block itself, so
  * that a writer that is never seen to leave finds its geometry in the memory that is kept for it.
  */

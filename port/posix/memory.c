@@ -47,7 +47,7 @@ static void *map_touched(size_t bytes, int sharing, size_t *size)
 
 /*
  * A child would otherwise share these pages copy-on-write, and the next event of its *parent*
- * would take the fault.  The child finds a hole: whoever holds such memory forgets it at fork.
+ * would take the fault.  The child finds a hole: a thread that holds such memory forgets it at fork.
  */
 void *pxt_port_alloc(size_t bytes)
 {

@@ -2,7 +2,7 @@
 /*
  * port_atomic.h - slot access, cursor arithmetic and the stamp clock on a POSIX host.
  *
- * A slot is stored and loaded as one 16-byte access; whoever sees any of it sees all of it.  How,
+ * A slot is stored and loaded as one 16-byte access; a thread that sees any of it sees all of it.  How,
  * arch/ says, with one header for each processor, and one for those that have no such access:
  *
  *   arch/x86_64.h    arch/aarch64.h    arch/other.h

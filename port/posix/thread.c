@@ -131,7 +131,7 @@ int pxt_port_thread_start(
 	return error;
 }
 
-/* Whoever joins may be cancelled by the program; the thread is waited for all the same. */
+/* A thread that joins may be cancelled by the program; the thread is waited for all the same. */
 void pxt_port_thread_join(struct pxt_port_thread *thread)
 {
 	pthread_t handle;

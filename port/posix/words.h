@@ -15,7 +15,7 @@
  *
  * A cursor moves by one exchange of its tail, which decides everything: where a record is and
  * that it is counted.  The numbers that do not fit into the tail follow it: each is at most one
- * after, which the parity in the tail tells, and whoever wants to move the tail first brings them
+ * after, which the parity in the tail tells, and a thread that wants to move the tail first brings them
  * up.  They only ever grow, so that a late helper's exchange fails.  (A tail repeats after 2^30
  * slots: who was stopped for an exact multiple of that might move it wrongly.)
  *
@@ -64,7 +64,7 @@ static inline void pxt_words_init(struct pxt_words_cell *cells, uint32_t count)
 		cells[i].shift = (uint32_t)__builtin_ctz(count);
 }
 
-/* The tag last: whoever sees it, sees the rest at least as new. */
+/* The tag last: a thread that sees it, sees the rest at least as new. */
 static inline void pxt_words_store(struct pxt_words_cell *cell, uint64_t low, uint64_t high)
 {
 	uint32_t tag = (uint32_t)low;
@@ -113,7 +113,7 @@ static inline struct pxt_slot pxt_words_load(const struct pxt_words_cell *cell)
 		                      (half[4] & 0xffffu) | half[5] << 16 } };
 }
 
-/* In memory that another process writes: his word for the shift is not taken. */
+/* In memory that another process writes: its word for the shift is not taken. */
 static inline struct pxt_slot pxt_words_view(const struct pxt_words_cell *cell, uint32_t mask)
 {
 	uint32_t tag = pxt_word_load(&cell->tag);
@@ -188,7 +188,7 @@ static inline struct pxt_words_seen pxt_words_settle(struct pxt_words_cursor *cu
 	return seen;
 }
 
-/* In memory that another process writes: helps nobody, and does not wait for him to stand still. */
+/* In memory that another process writes: helps nobody, and does not wait for it to stand still. */
 static inline uint64_t pxt_words_view_cursor(const struct pxt_words_cursor *cursor)
 {
 	struct pxt_words_seen seen;

@@ -541,7 +541,7 @@ static long long own_time_ns(void)
 	return pxt_ns(&time);
 }
 
-/* The owner has no descriptor for who comes: he waits until there is one, and the helper does not spin. */
+/* The owner has no descriptor for who comes: it waits until there is one, and the helper does not spin. */
 static void without_descriptors_clients_wait(void)
 {
 	char path[PXT_CTLSOCK_PATH];

@@ -2,7 +2,7 @@
 /*
  * box.h - looks into a stream's file as it is at this moment, in two ways that share no code: by the
  * library's own reader (a copy of the file is taken for a stream of this process, whoever wrote it and
- * whatever became of him), and by `pxtrace recover`, whose log is read.
+ * whatever became of them), and by `pxtrace recover`, whose log is read.
  */
 #ifndef PXT_BLACKBOX_BOX_H
 #define PXT_BLACKBOX_BOX_H

@@ -123,7 +123,7 @@ static void fork_here(void *argument);
 
 static void in_the_handler(void)
 {
-	/* Whoever takes memory away waits for the trace point. */
+	/* A thread that takes memory away waits for the trace point. */
 	if (deed == TRACES && pxt_self.behind && pxt_threads && pxt_self.entry != &pxt_no_entry &&
 	    (pxt_threads_nobody_inside(PXT_OWN) || pxt_threads_wait_left(0, PXT_OWN)))
 		_exit(9);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * guard.h - memory that the library gives back is taken from everybody, and nobody gets it again
- * soon: whoever still touches it ends the test.  Link with -Wl,--wrap=pxt_port_free.
+ * soon: a thread that still touches it ends the test.  Link with -Wl,--wrap=pxt_port_free.
  */
 #ifndef PXT_CORE_GUARD_H
 #define PXT_CORE_GUARD_H

@@ -229,7 +229,7 @@ static void be_oneself(void)
 	pxt_self.index = self_before.index;
 }
 
-/* Whoever waits sees them at any time: one comes before the other one goes. */
+/* A thread that waits sees them at any time: one comes before the other one goes. */
 static struct pxt_pass relay[2];
 static unsigned relayed;
 static bool relaying;

@@ -172,7 +172,7 @@ enum what {
 	SYSTEM,
 	OFFENDS, /* touches a new page and calls the allocator */
 	CALLS,   /* the system */
-	WAKES,   /* whoever sleeps */
+	WAKES,   /* a thread that sleeps */
 };
 
 enum before {

@@ -102,7 +102,7 @@ static void write_outer(bool trapping)
 		if (trapping)
 			trap(false);
 	}
-	/* Whoever it registered as meanwhile left no trace in the table. */
+	/* A thread that it registered as meanwhile left no trace in the table. */
 	for (uint32_t i = threads + 1; i <= atomic_load(&pxt_threads->count); i++)
 		atomic_store(&pxt_threads->entry[i].passes, 0u);
 	atomic_store(&pxt_threads->count, threads);

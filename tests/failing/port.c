@@ -543,7 +543,7 @@ static const struct function {
 	    TURN(listen, ANY, EINVAL), TURN(unlink, ANY, 0)),
 	FUNCTION(local_connect, TURN(socket, EMFILE, EAGAIN), TURN(socket, ENFILE, EAGAIN),
 	    TURN(socket, ANY, ENOMEM), TURN(connect, EAGAIN, 0), TURN(poll, ANY, 0)),
-	/* Who was not let in is still there: the next look finds him. */
+	/* Who was not let in is still there: the next look finds it. */
 	FUNCTION(local_accept, TURN(accept4, EINTR, EAGAIN), TURN(accept4, EMFILE, EMFILE),
 	    TURN(accept4, ENOMEM, EMFILE), TURN(accept4, ANY, EAGAIN)),
 	FUNCTION(local_send, TURN(sendmsg, EPIPE, EPIPE), TURN(sendmsg, ANY, EAGAIN)),

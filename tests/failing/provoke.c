@@ -409,7 +409,7 @@ int name_twice(making *made)
 	return error;
 }
 
-/* The user is one who may nothing; root, who may all, becomes him. */
+/* The user is one who may nothing; root, who may all, becomes them. */
 bool ways_nobody(bool nobody)
 {
 	return geteuid() != 0 && getuid() != 0 ? true : seteuid(nobody ? 65534 : 0) == 0;

@@ -252,7 +252,7 @@ static void note_reported(const uint32_t data[2], int64_t told_ns)
 
 /*
  * All writers may be away one after the other, and a wait begins and ends when the reader looks, who is
- * away himself now and then.
+ * away itself now and then.
  */
 static bool is_long_silent(void)
 {

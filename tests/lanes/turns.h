@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * turns.h - threads of which one runs at a time, in an order that is drawn: whoever runs passes
+ * turns.h - threads of which one runs at a time, in an order that is drawn: a thread that runs passes
  * places at which another may be drawn to go on, and now and then does not come back for long.  The
  * same seed gives the same order, so a failure can be looked at again.
  */
@@ -30,7 +30,7 @@ void turns_pass(void);
 /* Away for @draws draws, unless all others are away for longer.  False: a thread without a seat. */
 bool turns_sleep(unsigned draws);
 
-/* 0 ... @below - 1, of the sequence that the seed gives; by whoever's turn it is. */
+/* 0 ... @below - 1, of the sequence that the seed gives; by a thread whose turn it is. */
 uint32_t turns_draw(uint32_t below);
 
 #endif

@@ -97,7 +97,7 @@ static void lanes_take_turns_by_stamp(void)
 	end();
 }
 
-/* TIM-03: of equal stamps that of the lower lane comes first, whoever was read before. */
+/* TIM-03: of equal stamps that of the lower lane comes first, whichever was read before. */
 static void equal_stamps_come_in_the_order_of_lanes(void)
 {
 	uint64_t base;

@@ -54,7 +54,7 @@ struct pxt_source;
 
 /*
  * An event.  @data is where the library read it and is good, as all of this, until the next event
- * of the same reader is asked for: who keeps an event copies what he needs of it.
+ * of the same reader is asked for: who keeps an event copies what it needs of it.
  */
 struct pxt_event {
 	struct {

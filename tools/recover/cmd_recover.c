@@ -367,7 +367,7 @@ static int open_image(struct recover *recover, const char *path)
 	return PXT_EXIT_LOG;
 }
 
-/* Nobody means to write over what he wants to read. */
+/* Nobody means to write over what they want to read. */
 static bool would_overwrite(const struct recover *recover)
 {
 	for (unsigned i = 0; recover->output && i < recover->count; i++)

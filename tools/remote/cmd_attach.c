@@ -154,7 +154,7 @@ static int conclude(struct attach *attach, int status)
 {
 	const struct pxt_source *source = attach->printer.reader.sources[0];
 
-	/* Whoever wanted no more events knows that there are more. */
+	/* A process that wanted no more events knows that there are more. */
 	if (!source->spool.ended || interrupted || source->info.posix_complete_np)
 		return status;
 	pxt_complain(

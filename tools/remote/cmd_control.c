@@ -82,7 +82,7 @@ static const char *const flush_help[] = {
 
 static int control(const char *command, const char *name, uint32_t what)
 {
-	/* Whoever answers at all may take his time with a log on a slow disk. */
+	/* A process that answers at all may take their time with a log on a slow disk. */
 	const struct pxt_ask ask = { .what = what, .fd = -1, .patient = true };
 	static struct pxt_remote remote;
 	enum pxt_reach reach = pxt_remote_open(&remote, name);

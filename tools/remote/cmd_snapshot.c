@@ -97,7 +97,7 @@ static int take(struct snapshot *s)
 	return PXT_EXIT_LOG;
 }
 
-/* Whoever answered has said that it is there: is it a log, and a whole one? */
+/* A process that answered has said that it is there: is it a log, and a whole one? */
 static int verify(struct snapshot *s)
 {
 	struct posix_trace_logerror_np error = { 0 };

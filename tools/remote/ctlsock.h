@@ -2,7 +2,7 @@
 /*
  * ctlsock.h - streams of other processes, by their names: format/ctlsock.h from the client's side.
  *
- * Whoever answers may be anybody: a reply counts when it has the size, the numbers and the text that
+ * A process that answers may be anybody: a reply counts when it has the size, the numbers and the text that
  * the protocol says; texts are cut at their ends, numbers beyond their ranges are shown as what they
  * are, and nothing is waited for without an end that the user can make.
  */
@@ -82,7 +82,7 @@ bool pxt_remote_is_path(const char *name);
 void pxt_remote_list(struct pxt_remote_names *names);
 void pxt_remote_list_free(struct pxt_remote_names *names);
 /*
- * Says of the folders of names which is none of this user's alone.  False: he has no other one, so
+ * Says of the folders of names which is none of this user's alone.  False: they have no other one, so
  * that @command cannot tell what runs.
  */
 bool pxt_remote_look(const char *command);

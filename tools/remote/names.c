@@ -71,7 +71,7 @@ static const char *path_of_name(const char *name, char path[PXT_CTLSOCK_PATH])
 
 		if (!folder(which, place))
 			continue;
-		/* Somebody else's folder of that name would answer as he likes. */
+		/* Somebody else's folder of that name would answer as they like. */
 		if (wrong_with(place)) {
 			wrong = "the folder of this user's streams belongs to somebody else, or "
 			        "others may enter it";

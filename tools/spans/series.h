@@ -9,7 +9,7 @@
  *
  * Memory, of all series together: PXT_SERIES_VALUES exact values (8 MiB), then PXT_SERIES_CHUNKS
  * chunks of 128 parts (64 MiB), a chunk for each power of two that occurs in a series.  Who finds no
- * chunk any more counts whole powers of two: his quantiles are within a third.  No log of a program
+ * chunk any more counts whole powers of two: their quantiles are within a third.  No log of a program
  * gets there, but a hostile one may.
  */
 #ifndef PXT_SERIES_H

@@ -48,7 +48,7 @@ PXT_INLINE uint32_t pxt_slot_peek_acquire(const pxt_cell *slot)
 
 /*
  * A slot in memory that another process writes and this one can only read: nothing is stored, and
- * there is an end to it whatever he does.  What was stored as one is seen as one; else all is 0,
+ * there is an end to it whatever it does.  What was stored as one is seen as one; else all is 0,
  * which is no record.  @mask: slots of the ring less 1.
  */
 PXT_INLINE struct pxt_halves pxt_slot_view(const pxt_cell *cell, uint32_t mask)
