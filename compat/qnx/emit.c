@@ -138,7 +138,7 @@ int add_trace_buffer(uint32_t header, const uint32_t *words, unsigned count)
 	return emit_whole(header, words, count * sizeof(words[0]));
 }
 
-static int emit_string(
+__attribute__((format(printf, 4, 0))) static int emit_string(
     uint32_t header, const uint32_t *arguments, size_t count, const char *format, va_list list)
 {
 	char data[2 * sizeof(uint32_t) + QNX_STRING_MAX + 1];
