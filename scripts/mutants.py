@@ -16,11 +16,13 @@ apply, does not build, or its test fails without it as well; 77 no CMake or Ninj
 The list (tests/mutants.txt) consists of blocks; lines with # are remarks:
 
     [name of the mutant]
-    file: core/ring/ring.h
+    in: pxt_ring_reserve                              the function, wherever it is defined; where
+                                                      several have the name: NAME of core/ring/ring.c
+    file: core/ring/ring.h                            instead: what is in no function
     kill: law the_law_holds_in_a_storm_of_signals     test as CTest names it, then its cases (or all)
     kill: tool.a_deadlock_is_named                    a test of a command (tests/tool/*.sh)
     kill: tsan.port who_loads_a_slot_sees_...         a test in a build with ThreadSanitizer
-    - the old text, one or more lines; blanks before each line do not matter
+    - the old text, a line or several; blanks and ends of lines between its words do not matter
     + the new text (none: the old text is taken out)
 """
 import argparse
@@ -43,6 +45,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIST = ROOT / "tests" / "mutants.txt"
 PROGRAMS = ["tools/pxtrace", "tests/mklog", "tests/named"]  # what tests of commands run
 NAMED = ROOT / "tests" / "tool" / "attached.sh"  # its tests want the last of them
+FOLDERS = ("format", "base", "port", "core", "online", "tolog", "userevents", "filter", "inherit",
+           "blackbox", "attach", "logretrieval", "compat", "tools")  # where functions are looked for
 BUILD_SECONDS = 600
 RUN_SECONDS = 40
 TURNS = 5
@@ -52,6 +56,7 @@ TURNS = 5
 class Mutant:
     name: str
     line: int
+    function: str = ""
     file: str = ""
     kill: list = dataclasses.field(default_factory=list)
     old: list = dataclasses.field(default_factory=list)
@@ -59,11 +64,45 @@ class Mutant:
 
     def edit(self, text):
         """The mutated text; the reason why there is none as ValueError."""
-        pattern = r"\n[ \t]*".join(re.escape(line.strip()) for line in self.old)
-        found = list(re.finditer(pattern, text))
+        words = " ".join(self.old).split()
+        pattern = re.compile(r"\s+".join(map(re.escape, words)))
+        spans = [(first, last) for name, first, last in functions(text) if name == self.function]
+        found = [match for first, last in (spans if self.function else [(0, len(text))])
+                 for match in pattern.finditer(text, first, last)]
         if len(found) != 1:
             raise ValueError(f"its old text is there {len(found)} times")
         return text[: found[0].start()] + "\n".join(self.new) + text[found[0].end() :]
+
+
+def functions(text):
+    """(name, begin, end) of each function with a body."""
+    for body in re.finditer(r"^\{\n.*?^\}$", text, re.M | re.S):
+        head = re.split(r"\n\s*\n|^[#}].*$|\*/", text[: body.start()], flags=re.M)[-1]
+        named = re.search(r"(\w+)\(", re.sub(r"__attribute__\(\(.*?\)\)", "", head))
+        if named:
+            yield named[1], body.start() - len(head), body.end()
+
+
+def places():
+    """Function -> files that define it."""
+    found = collections.defaultdict(list)
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*.[ch]")):
+            for name in {name for name, _, _ in functions(path.read_text())}:
+                found[name].append(str(path.relative_to(ROOT)))
+    return found
+
+
+def find_files(mutants):
+    """Says of each mutant where its function is."""
+    found = places()
+    for mutant in mutants:
+        if not mutant.function or mutant.file:
+            continue
+        files = found[mutant.function]
+        if len(files) != 1:
+            sys.exit(f"{LIST.name}:{mutant.line}: {mutant.function} is in {' and '.join(files) or 'no file'}")
+        mutant.file = files[0]
 
 
 def read_list():
@@ -77,6 +116,8 @@ def read_list():
             sys.exit(f"{LIST.name}:{number}: no [name] before this line")
         elif line.startswith("file: "):
             mutants[-1].file = line[6:].strip()
+        elif line.startswith("in: "):
+            mutants[-1].function, _, mutants[-1].file = line[4:].strip().partition(" of ")
         elif line.startswith("kill: "):
             mutants[-1].kill = line[6:].split()
         elif line == "-" or line.startswith("- "):
@@ -85,6 +126,7 @@ def read_list():
             mutants[-1].new.append(line[2:])
         else:
             sys.exit(f"{LIST.name}:{number}: what is this?")
+    find_files(mutants)
     names = set()
     for mutant in mutants:
         if not mutant.file or not mutant.kill or not mutant.old or mutant.name in names:
