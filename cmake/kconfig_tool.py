@@ -225,8 +225,14 @@ def private_header(kconf):
     return "\n".join(lines + ["", "#endif", ""])
 
 
-# All units, each a folder of the same name: cmake/sources.cmake and the scripts take them from here.
-UNITS = ("CORE", "ONLINE", "TOLOG", "USEREVENTS", "FILTER", "INHERIT", "ATTACH", "LOGRETRIEVAL")
+# All units, each a folder of the same name, and what papers call them: cmake/sources.cmake and the
+# scripts take them from here.
+TITLES = {
+    "CORE": "Trace Core", "ONLINE": "On-Line", "TOLOG": "Trace-To-Log", "USEREVENTS": "User Events",
+    "FILTER": "Event Filter", "INHERIT": "Inheritance", "ATTACH": "Attached Processes",
+    "LOGRETRIEVAL": "Log Retrieval",
+}
+UNITS = tuple(TITLES)
 # Parts of units that can be left out and have public functions.
 PARTS = ("SNAPSHOT", "EVENTS_AT_ONCE")
 

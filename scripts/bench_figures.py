@@ -8,11 +8,12 @@ import subprocess
 import sys
 
 from bench_values import Raw, title
+from config import kconfig_tool
 
 COMPILER = "x86-64 gcc -Os"
 # The seven contributions of the pie; the last six are the bars.
-CONTRIBUTIONS = ("8 streams instead of 1", "Trace Core", "On-Line Trace", "Trace To Log",
-                 "Event Filter", "User Events", "Log Retrieval")
+CONTRIBUTIONS = ("8 streams instead of 1", *(
+    kconfig_tool.TITLES[unit] for unit in ("CORE", "ONLINE", "TOLOG", "FILTER", "USEREVENTS", "LOGRETRIEVAL")))
 # Columns of raw files whose distribution is drawn.
 DISTRIBUTED = ("trace", "retrieve", "empty", "event alone", "event beside a tracing CPU")
 COLOURS = ("#4c72b0", "#dd8452", "#55a868", "#c44e52", "#8172b3", "#937860", "#da8bc3", "#8c8c8c",
@@ -21,7 +22,7 @@ COLOURS = ("#4c72b0", "#dd8452", "#55a868", "#c44e52", "#8172b3", "#937860", "#d
 HEAD = """set terminal svg noenhanced size {width},{height} font "sans,13" background "white" dynamic
 set output "{name}.svg"
 set border 3
-set tics noreplica
+set tics nomirror
 """
 
 

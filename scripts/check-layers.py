@@ -9,6 +9,8 @@ import os
 import re
 import sys
 
+from config import kconfig_tool
+
 # folder -> folders of ours whose headers it may include, besides its own; the longest name that
 # begins a path decides, on both sides
 ARROWS = {
@@ -27,13 +29,8 @@ ARROWS = {
     "core/copy": "include format base port core core/ring core/process core/stream core/read",
     # The smallest Core stands in place of all but three headers.
     "core/tiny": "include format base port core core/process core/stream core/record",
-    "online": "include format base port core",
-    "tolog": "include format base port core",
-    "userevents": "include format base port core",
-    "filter": "include format base port core",
-    "inherit": "include format base port core",
+    # The units: see below.
     "blackbox": "include format base port core",
-    "attach": "include format base port core",
     "logretrieval": "include format base port",
     "compat": "include",
     # From the bottom up; what the command needs of one subject alone stands at the top.
@@ -63,6 +60,8 @@ ARROWS = {
     "examples": "include",
     "bench": "include",
 }
+for unit in kconfig_tool.UNITS:
+    ARROWS.setdefault(unit.lower(), "include format base port core")
 ARROWS = {folder: {folder, *(("tools/" + name for name in others.split()) if folder.startswith("tools")
                              else others.split())} | ({"include", "format"} if folder.startswith("tools") else set())
           for folder, others in ARROWS.items()}

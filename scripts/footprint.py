@@ -20,14 +20,12 @@ import subprocess
 import sys
 import tempfile
 
-from config import ROOT, Configuration
+from config import ROOT, Configuration, kconfig_tool
 from sizes import FLAGS, SECTIONS, Sizes, add, compilers
 
 SUITE = "footprint"
 PAYLOADS = (0, 4, 8, 48, 256)
-UNITS = (("On-Line Trace", "ONLINE"), ("Trace To Log", "TOLOG"), ("Event Filter", "FILTER"),
-         ("User Events", "USEREVENTS"), ("Inheritance", "INHERIT"),
-         ("Other processes", "ATTACH"), ("Log Retrieval", "LOGRETRIEVAL"))
+UNITS = tuple((title, unit) for unit, title in kconfig_tool.TITLES.items() if unit != "CORE")
 CORE_ALONE = {"TOLOG": "n", "USEREVENTS": "n", "FILTER": "n", "INHERIT": "n",
               "LOGRETRIEVAL": "n",
               "SINGLE_STREAM": "y"}

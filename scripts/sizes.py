@@ -269,9 +269,7 @@ def compare(sizes, available, missing):
 
 BLOCK = "docs/units.md"
 BEGIN, END = "<!-- sizes: begin", "<!-- sizes: end -->"
-NAMES = {"online": "On-Line", "tolog": "Trace-To-Log", "userevents": "User Events",
-         "filter": "Event Filter", "inherit": "Inheritance", "attach": "Attached Processes",
-         "logretrieval": "Log Retrieval"}
+NAMES = {unit.lower(): title for unit, title in kconfig_tool.TITLES.items()}
 PROFILE_ROWS = (("full", PAPER, "full"), ("minimal", PAPER, "minimal"), ("target", PAPER, "target"),
                 ("host (retrieval alone)", PAPER, "host"),
                 ("bare, on a Cortex-M3", "Cortex-M3 gcc", "bare"),
