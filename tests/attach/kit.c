@@ -207,6 +207,16 @@ static bool no_more(void *of)
 	return at_descriptors() <= *(unsigned *)of;
 }
 
+static bool no_more_threads(void *of)
+{
+	return at_threads() <= *(unsigned *)of;
+}
+
+bool at_threads_down_to(unsigned count)
+{
+	return at_until(no_more_threads, &count);
+}
+
 bool at_closed_down_to(unsigned count)
 {
 	return at_until(no_more, &count);

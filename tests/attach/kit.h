@@ -45,6 +45,8 @@ unsigned at_descriptors(void);
 unsigned at_threads(void);
 /* No more descriptors than @count, within two seconds: the other side closes its own a moment later. */
 bool at_closed_down_to(unsigned count);
+/* No more threads than @count, within two seconds: the kernel lists a joined one for a moment yet. */
+bool at_threads_down_to(unsigned count);
 /* Waits up to two seconds for it. */
 bool at_until(bool (*true_by_now)(void *), void *of);
 
