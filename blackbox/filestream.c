@@ -49,7 +49,7 @@ static int make_block(
 
 	*whole = bytes;
 	if (!attr->_pxt_file) {
-		*block = pxt_family_alloc(bytes, attr->_pxt_inherit == POSIX_TRACE_INHERITED);
+		*block = pxt_forks_alloc(bytes, attr->_pxt_inherit == POSIX_TRACE_INHERITED);
 		return *block ? 0 : ENOMEM;
 	}
 	/* What another process reads while this one lives has its directory beside it (attach/). */

@@ -16,7 +16,7 @@
 #include "blackbox/replicas.h"
 
 #include "core/process/directory.h"
-#include "core/process/family.h"
+#include "core/process/forks.h"
 #include "core/process/names.h"
 #include "core/stream/stream.h"
 #include "core/testpoints.h"
@@ -128,7 +128,7 @@ static void begin(uint32_t index, struct pxt_directory *replica)
 {
 	struct pxt_thread_table *table = pxt_threads;
 	/* A child made meanwhile has the stream, and may define something.  A dead one does not. */
-	bool locked = pxt_family_lock();
+	bool locked = pxt_forks_lock();
 	uint32_t count;
 
 	pxt_names_init(replica);
@@ -136,7 +136,7 @@ static void begin(uint32_t index, struct pxt_directory *replica)
 	replica->label = pxt_directory->label;
 	atomic_store_explicit(&replicas[index], replica, memory_order_release);
 	if (locked)
-		pxt_family_unlock();
+		pxt_forks_unlock();
 	meet();
 	count = atomic_load_explicit(&table->count, memory_order_acquire);
 	for (uint32_t i = 1; i <= count && i < CONFIG_PTRACE_MAX_THREADS; i++) {

@@ -192,9 +192,9 @@ ptrace_unit(CORE IF SHORT_CONTEXT UNLESS TINY SOURCES
 	core/record/emit_long.c
 	core/record/emit_several.c)
 ptrace_unit(INHERIT IF PORT_POSIX SOURCES
-	port/posix/relatives.c)
+	port/posix/processes.c)
 ptrace_unit(INHERIT SOURCES
-	inherit/family.c
+	inherit/forks.c
 	inherit/attr.c)
 ptrace_unit(CORE IF ONLINE ATTACH UNLESS TINY SOURCES
 	core/control/status.c)

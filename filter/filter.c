@@ -3,7 +3,7 @@
 #include "base/attr.h"
 #include "core/control/control.h"
 #include "core/control/sysevent.h"
-#include "core/process/family.h"
+#include "core/process/forks.h"
 #include "core/process/holdback.h"
 #include "core/process/threads.h"
 #include "core/read/consumer.h"

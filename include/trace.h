@@ -677,7 +677,7 @@ void posix_trace_event(
  * ENAMETOOLONG: the name is longer; no type is made.
  * EINVAL:       an argument is NULL.
  * ENOMEM:       no memory for the names of the process, which its first new name or stream brings;
- *               or a relative stands still in the middle of a definition
+ *               or a forked process stands still in the middle of a definition
  *               (posix_trace_attr_setinherited()).
  * Cost: steps in proportion to the number of types; a new name adds the lock.  Unit: User Events.
  */
@@ -766,7 +766,7 @@ int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int ho
  *
  * EINVAL:       @trid is no active stream; another argument is NULL.
  * ENAMETOOLONG: the name is longer than TRACE_EVENT_NAME_MAX.
- * ENOMEM:       as posix_trace_eventid_open(): a relative stands still.
+ * ENOMEM:       as posix_trace_eventid_open(): a forked process stands still.
  * Cost: as posix_trace_eventid_open().  Unit: Event Filter.
  */
 int posix_trace_trid_eventid_open(
@@ -801,7 +801,7 @@ int posix_trace_attr_getinherited(
  * makes some system calls inside fork(), and meets a page fault where it first touches a page of
  * the ring: memory that the creator locked is not locked in children.
  *
- * What a family shares, it shares for good:
+ * What forked processes share, they share for good:
  *
  *   names    A process records a type that another one defined after the fork once it has opened
  *            that name itself: an identifier that it was told otherwise has no effect before.  In
@@ -817,7 +817,7 @@ int posix_trace_attr_getinherited(
  *            creator wait for children inside a trace point as for own threads: no longer than the
  *            hold-back time for one that stands still there, not at all for one that is dead.
  *   pids     A record tells its process' pid as that process has it in its own pid namespace.  Whether
- *            a relative of another namespace lives cannot be asked: it is taken for a living one, and
+ *            a forked process of another namespace lives cannot be asked: it is taken for a living one, and
  *            what it leaves unfinished is waited for during the hold-back time.
  *
  * Not traced: a child made by vfork(), posix_spawn() or clone() with shared memory is its parent

@@ -127,7 +127,7 @@ int posix_trace_getclock_np(trace_id_t trid, struct posix_trace_clock_np *clock)
  * Returns 0 also when the type has this very text already.
  * EINVAL: @format is malformed; @event_id is no user type of its own.
  * EBUSY:  the type has another description.
- * ENOMEM: the room for descriptions (CONFIG_PTRACE_FORMAT_POOL_BYTES) is used up; or a relative
+ * ENOMEM: the room for descriptions (CONFIG_PTRACE_FORMAT_POOL_BYTES) is used up; or a forked process
  *         stands still in the middle of a definition (posix_trace_attr_setinherited()).
  * Cost: lock; steps in proportion to the text.  Unit: User Events.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* attr.c - the inheritance attribute; what it does, Core does (core/process/family.h). */
+/* attr.c - the inheritance attribute; what it does, Core does (core/process/forks.h). */
 #include "base/attr.h"
-#include "core/process/family.h"
+#include "core/process/forks.h"
 
 #include <errno.h>
 
@@ -17,7 +17,7 @@ PXT_API int posix_trace_attr_getinherited(
 
 PXT_API int posix_trace_attr_setinherited(trace_attr_t *attr, int inheritancepolicy)
 {
-	if (pxt_attr_check(attr, attr) || !pxt_family_known(inheritancepolicy))
+	if (pxt_attr_check(attr, attr) || !pxt_forks_known(inheritancepolicy))
 		return EINVAL;
 	attr->_pxt_inherit = inheritancepolicy;
 	return 0;

@@ -97,7 +97,7 @@ void pxt_port_wake(_Atomic uint32_t *word);
  */
 bool pxt_port_fence_all(void);
 /* From now on fences reach all processes that called this, or came by fork from one that did. */
-void pxt_port_fence_relatives(void);
+void pxt_port_fence_processes(void);
 /* Lets other threads run for about this long; signals make it no shorter. */
 void pxt_port_pause_ns(uint64_t ns);
 /* A clock that nobody sets, in nanoseconds from anywhere.  Also for signal handlers. */

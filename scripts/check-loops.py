@@ -36,7 +36,7 @@ PATH = {
     "core/process/threads.h": None,
     "core/stream/wanted.h": None,
     "core/process/threads.c": ["pxt_threads_register"],
-    "inherit/family.c": ["sign"],
+    "inherit/forks.c": ["sign"],
     "blackbox/replica.c": ["any", "meet", "raise_count", "copy_thread", "enter"],
     "core/process/unregistered.c": None,
     "core/stream/block.c": ["pxt_block_wake"],

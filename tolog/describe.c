@@ -2,7 +2,7 @@
 /* describe.c - who traced and where the code lay: process, threads by name, modules. */
 #include "tolog/tolog.h"
 
-#include "core/process/family.h"
+#include "core/process/forks.h"
 #include "core/process/threads.h"
 #include "format/crc32.h"
 #include "port/port_sysinfo.h"
@@ -90,7 +90,7 @@ static void match(void *context, const struct pxt_port_thread_info *info)
 
 	for (uint32_t i = log->describe->count; i > 0; i--) {
 		if (!info->thread || thread_at(i) != info->thread ||
-		    pxt_family_foreign(&pxt_threads->entry[i]))
+		    pxt_forks_foreign(&pxt_threads->entry[i]))
 			continue;
 		tell_thread(log, i, info->tid, info->name);
 		return;

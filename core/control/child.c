@@ -4,7 +4,7 @@
 
 #include "core/control/shutdown.h"
 #include "core/process/directory.h"
-#include "core/process/family.h"
+#include "core/process/forks.h"
 #include "core/process/replica.h"
 #include "core/stream/share.h"
 #include "core/stream/stream.h"
@@ -15,7 +15,7 @@
 static bool goes_on(void)
 {
 	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
-		if (pxt_family_keeps(i))
+		if (pxt_forks_keeps(i))
 			return true;
 	}
 	return false;
@@ -59,7 +59,7 @@ static bool leave_behind(uint32_t index, bool kept)
 enum how {
 	USUAL,
 	INSIDE, /* its thread comes back into a trace point (core/process/forked.h) */
-	ALONE,  /* so it does, and it leaves its relatives */
+	ALONE,  /* so it does, and it leaves the forked processes */
 };
 
 static void forget_streams(enum how how)
@@ -67,7 +67,7 @@ static void forget_streams(enum how how)
 	pxt_handle_forget_kind(&pxt_stream_kind);
 	pxt_shutdown_after_fork();
 	for (uint32_t i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
-		bool kept = how != ALONE && pxt_family_keeps(i);
+		bool kept = how != ALONE && pxt_forks_keeps(i);
 		size_t bytes = pxt_streams[i].block_bytes;
 
 		if (how != USUAL && atomic_load_explicit(&pxt_blocks[i], memory_order_relaxed))
@@ -96,7 +96,7 @@ static bool begin(bool shared, uint32_t inside)
 	if (inside)
 		how = goes_on() && pxt_directory_move() ? INSIDE : ALONE;
 	forget_streams(how);
-	return pxt_family_after_fork();
+	return pxt_forks_after_fork();
 }
 
 const struct pxt_child_part pxt_child_streams = {

@@ -7,7 +7,7 @@
 #include "core/control/filestream.h"
 #include "core/control/shutdown.h"
 #include "core/process/directory.h"
-#include "core/process/family.h"
+#include "core/process/forks.h"
 #include "core/process/introduce.h"
 #include "core/process/names.h"
 #include "core/process/replica.h"
@@ -71,7 +71,7 @@ int pxt_create_attr(const struct pxt_create *request, trace_attr_t *attr)
 		attr->_pxt_stream_policy = pxt_default_stream_policy(request->with_log);
 	if (!pxt_stream_policy_built(attr->_pxt_stream_policy) ||
 	    (attr->_pxt_stream_policy == POSIX_TRACE_FLUSH && !request->with_log) ||
-	    attr->_pxt_max_data > PXT_DATA_MAX || !pxt_family_known(attr->_pxt_inherit) ||
+	    attr->_pxt_max_data > PXT_DATA_MAX || !pxt_forks_known(attr->_pxt_inherit) ||
 	    !pxt_share_known(attr))
 		return EINVAL;
 	slots = slots_needed(attr);
@@ -246,7 +246,7 @@ static int create_locked(
 	note_clock(block, stream);
 	pxt_streamlabel_fill(block, bytes);
 	if (pxt_inherited_shares(block))
-		pxt_family_begin();
+		pxt_forks_begin();
 	pxt_port_mutex_unlock(&stream->mutex);
 	/* Release: a writer that finds the block finds it complete. */
 	atomic_store_explicit(&pxt_blocks[index], block, memory_order_release);

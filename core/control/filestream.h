@@ -14,7 +14,7 @@
 #define PXT_FILESTREAM_H
 
 #include "base/attr.h"
-#include "core/process/family.h"
+#include "core/process/forks.h"
 #include "core/stream/stream.h"
 
 #include <errno.h>
@@ -79,7 +79,7 @@ PXT_INLINE int pxt_filestream_block(
     const trace_attr_t *attr, size_t bytes, struct pxt_block **block, size_t *whole)
 {
 	*whole = bytes;
-	*block = pxt_family_alloc(bytes, attr->_pxt_inherit == POSIX_TRACE_INHERITED);
+	*block = pxt_forks_alloc(bytes, attr->_pxt_inherit == POSIX_TRACE_INHERITED);
 	return *block ? 0 : ENOMEM;
 }
 

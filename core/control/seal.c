@@ -7,7 +7,7 @@
 
 #include "core/control/barrier.h"
 #include "core/control/control.h"
-#include "core/process/family.h"
+#include "core/process/forks.h"
 #include "core/process/holdback.h"
 #include "core/process/threads.h"
 #include "core/stream/inherited.h"
@@ -18,7 +18,7 @@ static void take_wanted(struct pxt_stream *stream)
 {
 	atomic_store_explicit(&pxt_fork.hot, PXT_NO_HOT, memory_order_release);
 	pxt_bits_cool();
-	/* Relatives' short paths. */
+	/* Forked processes' short paths. */
 	atomic_store_explicit(&stream->block->no_short, 1u, memory_order_release);
 	pxt_wanted_take(stream->index);
 }

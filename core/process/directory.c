@@ -61,7 +61,7 @@ static void nothing(void)
 {
 }
 
-/* Relatives have one directory; who is alone makes its own. */
+/* Forked processes have one directory; who is alone makes its own. */
 static bool begin(bool shared, uint32_t inside)
 {
 	if (!shared)

@@ -17,7 +17,7 @@
 #include "core/process/names_map.h"
 #include "core/process/threads.h"
 
-/* core/process/family.h: the pid namespaces of the family's processes, in the order in which they came. */
+/* core/process/forks.h: the pid namespaces of forked processes, in the order in which they came. */
 #if CONFIG_PTRACE_INHERIT
 #define PXT_SPACES        7u
 #define PXT_SPACES_MEMBER _Atomic uint32_t spaces[PXT_SPACES];
@@ -28,7 +28,7 @@
 struct pxt_directory {
 	PXT_DIRECTORY_LABEL
 	_Atomic uint32_t
-	    lock; /* core/process/family.h: the process that defines something; 0: none */
+	    lock; /* core/process/forks.h: the process that defines something; 0: none */
 	PXT_SPACES_MEMBER
 	struct pxt_thread_table threads;
 	PXT_NAMES_MEMBER
@@ -39,7 +39,7 @@ extern struct pxt_directory *pxt_directory;
 
 /* Makes it, if it is not there.  ENOMEM or 0.  Under the process lock. */
 int pxt_directory_start(void);
-/* In a child that comes back into a trace point (forked.h): the relatives' one, which the child goes on with, at another address. */
+/* In a child that comes back into a trace point (forked.h): the forked processes' one, which the child goes on with, at another address. */
 bool pxt_directory_move(void);
 
 #endif

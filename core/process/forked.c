@@ -2,7 +2,7 @@
 /* forked.c - a child that comes back into a trace point of its parent's; see forked.h. */
 #include "core/process/forked.h"
 
-#include "core/process/family.h"
+#include "core/process/forks.h"
 
 #include <stdatomic.h>
 
@@ -44,7 +44,7 @@ void pxt_forked_begin(uint32_t inside)
 	}
 	/* Its parent's, so far. */
 	for (uint32_t i = 0; i < behind_count; i++)
-		pxt_family_sign(behind[i], pxt_process_pid());
+		pxt_forks_sign(behind[i], pxt_process_pid());
 	own.epoch = PXT_EPOCH_NONE;
 	if (inside)
 		pxt_self.behind = inside;
@@ -59,7 +59,7 @@ void pxt_forked_leave_behind(void)
 
 	if (entry == &pxt_no_entry)
 		return;
-	pxt_family_sign(entry, pxt_process_pid());
+	pxt_forks_sign(entry, pxt_process_pid());
 	atomic_store_explicit(&entry->passes, 1u, memory_order_relaxed);
 	if (behind_count < BEHIND)
 		behind[behind_count++] = entry;

@@ -9,7 +9,7 @@
  * The trace point goes on with the addresses that it had.  They stay, but nobody else looks there: in
  * streams' memory it finds zeros (pxt_child_streams()), and its thread's entry is left behind in
  * memory of the child's own (pxt_directory_after_fork()).  So the parent's number of passes stays as it
- * is, and the ring, too.  What the child shares with its relatives it has at other addresses.
+ * is, and the ring, too.  What the child shares with its parent it has at other addresses.
  *
  * What the thread knows of itself (pxt_self) stays as well, until the trace point is over: it leaves by
  * that.  So it has no epoch of the child's, and each event of the handler's is recorded with another

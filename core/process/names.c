@@ -4,7 +4,7 @@
 
 #include "base/fields.h"
 #include "core/process/directory.h"
-#include "core/process/family.h"
+#include "core/process/forks.h"
 #include "core/process/process.h"
 #include "core/process/replica.h"
 #include "core/testpoints.h"
@@ -91,9 +91,9 @@ static int find_or_append(const char *name, size_t bytes, unsigned *found, bool 
 
 	if (error)
 		return error;
-	if (!pxt_family_lock())
+	if (!pxt_forks_lock())
 		return ENOMEM;
-	if (pxt_family())
+	if (pxt_forks_any())
 		pxt_replica_names_follow(map());
 	count = pxt_names_count();
 	*found = find(name, bytes, count);
@@ -101,7 +101,7 @@ static int find_or_append(const char *name, size_t bytes, unsigned *found, bool 
 		*found = append(name, bytes, count);
 		*is_new = true;
 	}
-	pxt_family_unlock();
+	pxt_forks_unlock();
 	return 0;
 }
 
@@ -112,14 +112,14 @@ int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new)
 	unsigned found;
 	int error = 0;
 
-	/* A relative may have defined it: then it is not in this process' wanted table. */
-	*is_new = pxt_family();
+	/* A forked process may have defined it: then it is not in this process' wanted table. */
+	*is_new = pxt_forks_any();
 	if (!end)
 		return ENAMETOOLONG;
 	bytes = (size_t)(end - name) + 1;
 	found = find(name, bytes, pxt_names_count());
-	/* What a relative has defined may not be in this process' files yet. */
-	if (found == 0 || (pxt_family() && pxt_replica_any())) {
+	/* What a forked process has defined may not be in this process' files yet. */
+	if (found == 0 || (pxt_forks_any() && pxt_replica_any())) {
 		pxt_process_lock();
 		error = find_or_append(name, bytes, &found, is_new);
 		pxt_process_unlock();
@@ -166,12 +166,12 @@ static int add_format(unsigned index, const char *text, size_t bytes)
 	return 0;
 }
 
-/* Under the process lock, with relatives kept out. */
+/* Under the process lock, with forked processes kept out. */
 static int set_format(unsigned id, const char *text, size_t bytes)
 {
 	const char *present = pxt_names_format(id);
 
-	if (pxt_family())
+	if (pxt_forks_any())
 		pxt_replica_names_follow(map());
 	if (present[0] == '\0')
 		return add_format(id - PXT_ID_USER_FIRST, text, bytes);
@@ -186,9 +186,9 @@ int pxt_names_set_format(unsigned id, const char *text)
 	if (id < PXT_ID_USER_FIRST || !pxt_names_of(id) || pxt_fields_check(text, &bytes) != 0)
 		return EINVAL;
 	pxt_process_lock();
-	if (pxt_family_lock()) {
+	if (pxt_forks_lock()) {
 		error = set_format(id, text, bytes);
-		pxt_family_unlock();
+		pxt_forks_unlock();
 	}
 	pxt_process_unlock();
 	return error;

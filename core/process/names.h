@@ -27,8 +27,8 @@
  * Finds or makes the identifier of @name.  0, ENOMEM, ENAMETOOLONG (no more than
  * TRACE_EVENT_NAME_MAX + 1 bytes are read).  Predefined names give the predefined type, new names
  * beyond the limit, or without the User Events unit, the unnamed one.  A new one is wanted, where it
- * is to be, before anybody finds it.  *is_new: this call defined it, or a relative may have
- * (family.h), and the caller must now call pxt_wanted_type_added().  ENOMEM also: a relative is
+ * is to be, before anybody finds it.  *is_new: this call defined it, or a forked process may have
+ * (forks.h), and the caller must now call pxt_wanted_type_added().  ENOMEM also: a forked process is
  * still while it defines one.
  */
 int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new);
@@ -39,7 +39,7 @@ const char *pxt_names_of(unsigned id);
 /*
  * Describes the payload of a user type: 0 (also for the same text again), EINVAL (no user type of
  * its own, or a malformed text), EBUSY (it has another description), ENOMEM (the pool is full, or
- * a relative stands still while it defines something).
+ * a forked process stands still while it defines something).
  */
 int pxt_names_set_format(unsigned id, const char *text);
 /* The description, "" for a type without one, NULL where there is no such type. */

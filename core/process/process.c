@@ -3,8 +3,8 @@
 #include "core/process/process.h"
 
 #include "base/handle.h"
-#include "core/process/family.h"
 #include "core/process/forked.h"
+#include "core/process/forks.h"
 #include "core/process/lock.h"
 #include "core/process/threads.h"
 
@@ -97,7 +97,7 @@ static void start(void)
 
 	pxt_port_mutex_init(&process_mutex);
 	process_pid = pxt_port_pid();
-	pxt_family_start();
+	pxt_forks_start();
 	pxt_port_clock_start(&pxt_clock);
 	if (child)
 		forget_parent();

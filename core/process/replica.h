@@ -7,8 +7,8 @@
  *   concurrency     thread    name, format, named, begin, end
  *   thread                -                   -                      trace points, signal handlers
  *   the others            -                   X                      X: the process lock; names and
- *                                                                       formats, with relatives kept
- *                                                                       out (family.h)
+ *                                                                       formats, with forked processes kept
+ *                                                                       out (forks.h)
  *
  * What is new is in the replicas before it is in the directory: a thread that finds a name there
  * may write an event of it at once, and be killed.  In a replica, as in the directory, an entry is
@@ -67,7 +67,7 @@ struct pxt_replica_names_ops {
 	void (*add)(const struct pxt_names *names, uint32_t index);
 	/* @bytes of the description of name @index are in the pool, @at; its offset is not there yet. */
 	void (*format)(const struct pxt_names *names, uint32_t index, uint32_t at, uint32_t bytes);
-	/* What relatives (family.h) have put into the map comes into this process' replicas. */
+	/* What forked processes (forks.h) have put into the map comes into this process' replicas. */
 	void (*follow)(const struct pxt_names *names);
 };
 

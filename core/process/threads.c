@@ -2,8 +2,8 @@
 /* threads.c - the thread table; see threads.h. */
 #include "core/process/threads.h"
 
-#include "core/process/family.h"
 #include "core/process/forked.h"
+#include "core/process/forks.h"
 #include "core/process/replica.h"
 
 #include <errno.h>
@@ -77,7 +77,7 @@ PXT_COLD bool pxt_threads_register(void)
 		index = 1u + atomic_fetch_add_explicit(&table->count, 1u, memory_order_relaxed);
 		if (index < CONFIG_PTRACE_MAX_THREADS) {
 			entry = &table->entry[index];
-			pxt_family_sign(entry, pxt_process_pid());
+			pxt_forks_sign(entry, pxt_process_pid());
 			/* Last, for those who walk through the table: 0 is not there yet. */
 			pxt_wide_set(&entry->thread, pxt_port_thread());
 			pxt_replica_thread(table, index);
@@ -123,13 +123,13 @@ static bool wait_entry(
 {
 	uint32_t seen = atomic_load_explicit(&entry->passes, memory_order_acquire);
 
-	if ((seen & 1u) && whose == PXT_OWN && pxt_family_foreign(entry))
+	if ((seen & 1u) && whose == PXT_OWN && pxt_forks_foreign(entry))
 		return true;
 	if (!(seen & 1u) || seen == entry->gave_up)
 		return !(seen & 1u);
 	while (atomic_load_explicit(&entry->passes, memory_order_acquire) == seen) {
 		/* Nobody else writes there any more. */
-		if (pxt_family_gone(entry)) {
+		if (pxt_forks_gone(entry)) {
 			atomic_store_explicit(&entry->passes, seen + 1u, memory_order_relaxed);
 			return true;
 		}
@@ -228,7 +228,7 @@ static bool all_seen_unregistered(struct pxt_thread_table *table, enum pxt_whose
 
 		if (!is_inside(entry))
 			continue;
-		if (whose == PXT_OWN ? !pxt_family_foreign(entry) : !pxt_family_gone(entry))
+		if (whose == PXT_OWN ? !pxt_forks_foreign(entry) : !pxt_forks_gone(entry))
 			return false;
 	}
 	return behind_seen_outside() && !pxt_unregistered_count(&pxt_unregistered) &&
@@ -264,7 +264,7 @@ static bool has_left(struct pxt_thread *entry)
 {
 	uint32_t passes = atomic_load_explicit(&entry->passes, memory_order_acquire);
 
-	return !(passes & 1u) || passes != entry->gave_up || pxt_family_foreign(entry);
+	return !(passes & 1u) || passes != entry->gave_up || pxt_forks_foreign(entry);
 }
 
 static bool entries_left(void)

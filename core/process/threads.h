@@ -32,7 +32,7 @@
 /* No pointers inside: may be mapped anywhere. */
 struct pxt_thread_table {
 	_Atomic uint32_t count;          /* entries given out, entry 0 not counted */
-	struct pxt_unregistered outside; /* of the family */
+	struct pxt_unregistered outside; /* of the forked processes */
 	struct pxt_thread entry[CONFIG_PTRACE_MAX_THREADS];
 };
 
@@ -200,7 +200,8 @@ bool pxt_threads_find(uint32_t index, uint64_t *thread, int32_t *pid);
 /* Proof of being inside; lives on the trace point's stack. */
 struct pxt_pass {
 	struct pxt_thread *entry;
-	uint32_t passes; /* without a place: the numbers it counts in, 1 own, 2 the family's */
+	uint32_t
+	    passes; /* without a place: the numbers it counts in, 1 own, 2 the forked processes' */
 	bool outermost;
 };
 

@@ -27,7 +27,7 @@ struct pxt_unregistered {
 };
 
 /*
- * The same of this process alone: a relative that dies inside counts for ever among the family's,
+ * The same of this process alone: a forked process that dies inside counts for ever among theirs,
  * but it touches no memory of this process.
  */
 extern struct pxt_unregistered pxt_unregistered;

@@ -2,7 +2,7 @@
 /* lane.c - one lane as its consumer sees it: front record, laps, unfinished records. */
 #include "core/read/lane.h"
 
-#include "core/process/family.h"
+#include "core/process/forks.h"
 #include "core/process/holdback.h"
 #include "core/process/threads.h"
 #include "core/read/stepback.h"

@@ -84,7 +84,7 @@ struct pxt_block {
 	uint32_t max_data;
 	uint32_t mark; /* slots in use at which a sleeper is woken; 0: by every record */
 	_Atomic uint32_t
-	    no_short;   /* not 0: not for the short path, whose hot stream it is (family.h) */
+	    no_short;   /* not 0: not for the short path, whose hot stream it is (forks.h) */
 	uint32_t index; /* of the stream in its process; PXT_INDEX_COPY */
 	int32_t pid;
 	uint64_t

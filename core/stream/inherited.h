@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inherited.h - whether other processes may write into a stream's block (core/process/family.h).
+ * inherited.h - whether other processes may write into a stream's block (core/process/forks.h).
  *
  *   concurrency: any; what it reads does not change.
  */

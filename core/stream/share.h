@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * share.h - streams that processes which are no relatives trace into (unit Attached Processes).
+ * share.h - streams that processes that were not forked from the owner trace into (unit Attached Processes).
  *
  *   concurrency     own writers   consumer, control   pull, put, lost   open, close
  *   own writers              -                -                  -               -

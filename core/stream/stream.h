@@ -23,7 +23,7 @@
  *   shutdown           both for its stop; then the process lock, for the same once more, and until
  *                      readers that slept are gone
  *   seal               the mutex, for the same
- *   names, formats,    the process lock, while a relative has the family's (pxt_family_lock()): up
+ *   names, formats,    the process lock, while a forked process has the forked processes' (pxt_forks_lock()): up
  *   new replicas        to a second
  *   a replica's end     the process lock, as for shutdown
  */
@@ -60,9 +60,10 @@ struct pxt_stream {
 	uint32_t index;
 	_Atomic uint32_t users;   /* sleeping readers, which still need the block */
 	trace_event_id_t type_at; /* position in the list of types */
-	uint8_t inherited;        /* children go on with it (core/process/family.h) */
-	uint8_t theirs; /* the place of a relative's stream, which this process only writes into */
-	uint8_t lent;   /* children have its memory, or zeros there */
+	uint8_t inherited;        /* children go on with it (core/process/forks.h) */
+	uint8_t
+	    theirs; /* the place of a forked process' stream, which this process only writes into */
+	uint8_t lent;      /* children have its memory, or zeros there */
 	uint8_t has_mutex; /* made once: somebody with an old identifier may hold it at any time */
 	uint8_t polling;
 	uint8_t closing;  /* shutdown has begun: sleepers leave */

@@ -2,7 +2,7 @@
 /* wanted.c - upkeep of the wanted table; see wanted.h. */
 #include "core/stream/wanted.h"
 
-#include "core/process/family.h"
+#include "core/process/forks.h"
 #include "core/process/names.h"
 #include "core/stream/admit.h"
 #include "core/stream/stream.h"
@@ -30,11 +30,11 @@ static void set_bit(unsigned id, unsigned index, bool on)
 }
 
 /*
- * Relatives have hot streams of their own, and wanted tables that are never told of a stop or a
+ * Forked processes have hot streams of their own, and wanted tables that are never told of a stop or a
  * filter.  They go the short way into the creator's blocks only while those run and let
  * everything in.
  */
-static void open_to_relatives(bool may)
+static void open_to_forks(bool may)
 {
 	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
 		struct pxt_block *block =
@@ -54,7 +54,7 @@ void pxt_wanted_suspend_hot(void)
 {
 	atomic_store_explicit(&pxt_fork.hot, PXT_NO_HOT, memory_order_release);
 	pxt_bits_cool();
-	open_to_relatives(false);
+	open_to_forks(false);
 }
 
 /* The only live stream's index; none, or several: CONFIG_PTRACE_MAX_STREAMS. */
@@ -101,11 +101,11 @@ void pxt_wanted_update(unsigned index, bool live)
 	pxt_wanted_suspend_hot();
 	for (unsigned id = 0; id < PXT_ID_COUNT; id++)
 		set_bit(id, index, live && exists(id) && pxt_admit(block, gate, id));
-	open_to_relatives(true);
+	open_to_forks(true);
 	put_in_force(only_live());
 }
 
-/* A relative's stream is wanted whether it runs or not: nobody would tell this process of a start. */
+/* A forked process' stream is wanted whether it runs or not: nobody would tell this process of a start. */
 void pxt_wanted_inherited(void)
 {
 	for (unsigned id = 0; id < PXT_ID_COUNT; id++) {

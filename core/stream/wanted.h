@@ -162,7 +162,7 @@ void pxt_wanted_inherited(void);
  * know its number; under the process lock.
  */
 void pxt_wanted_type_comes(unsigned id);
-/* The same for one that a relative may have defined; under no lock. */
+/* The same for one that a forked process may have defined; under no lock. */
 void pxt_wanted_type_added(unsigned id);
 /* Stream @index wants nothing any more; under no lock, where the process ends. */
 void pxt_wanted_take(unsigned index);

@@ -2,7 +2,7 @@
 /* fence.c - the fence in all threads of the process, which spares trace points one. */
 #define _GNU_SOURCE
 #include "port/port.h"
-#include "port/posix/relatives.h"
+#include "port/posix/processes.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -13,18 +13,18 @@
 #define MEMBARRIER_PRIVATE_EXPEDITED          8
 #define MEMBARRIER_REGISTER_PRIVATE_EXPEDITED 16
 
-const struct pxt_relatives *_Atomic pxt_relatives;
+const struct pxt_processes *_Atomic pxt_processes;
 
 /* The first call of a process (of an exec, to be exact) has to register it. */
 bool pxt_port_fence_all(void)
 {
-	const struct pxt_relatives *relatives =
-	    atomic_load_explicit(&pxt_relatives, memory_order_acquire);
+	const struct pxt_processes *processes =
+	    atomic_load_explicit(&pxt_processes, memory_order_acquire);
 	int saved = errno;
 	long result;
 
-	if (relatives)
-		return relatives->fence();
+	if (processes)
+		return processes->fence();
 	result = syscall(SYS_membarrier, MEMBARRIER_PRIVATE_EXPEDITED, 0);
 	if (result < 0 && errno == EPERM &&
 	    syscall(SYS_membarrier, MEMBARRIER_REGISTER_PRIVATE_EXPEDITED, 0) == 0)

@@ -189,7 +189,7 @@ static int go_on_as_child(void)
 
 /* ---- Parent ---- */
 
-/* What the child recorded into its parent's stream: nothing, or what it did as a relative. */
+/* What the child recorded into its parent's stream: nothing, or what it did as a forked process. */
 static void expect_the_childs(trace_id_t trid, uint64_t before, int point)
 {
 	struct posix_trace_counts_np counts;

@@ -7,7 +7,7 @@
 #include "kit.h"
 
 #include "core/process/directory.h"
-#include "core/process/family.h"
+#include "core/process/forks.h"
 #include "core/process/holdback.h"
 #include "core/stream/share.h"
 
@@ -227,12 +227,12 @@ static void the_last_slice_is_what_is_left(void)
 /* ---- Other locks and other units ---- */
 
 #if CONFIG_PTRACE_INHERIT
-static void a_relative_that_keeps_the_names_is_waited_for_no_longer(void)
+static void a_forked_process_that_keeps_the_names_is_waited_for_no_longer(void)
 {
 	stream = kit_open(&spec);
 	atomic_store(&pxt_directory->lock, (uint32_t)getppid());
 	begin_slow(LAST);
-	CU_ASSERT(!pxt_family_lock());
+	CU_ASSERT(!pxt_forks_lock());
 	end_slow(1000 * MS_NS);
 	atomic_store(&pxt_directory->lock, 0);
 	PXT_EQ(posix_trace_shutdown(stream), 0);
@@ -380,7 +380,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_patience_ends_where_the_clock_stands_still),
 	PXT_CASE(the_last_slice_is_what_is_left),
 #if CONFIG_PTRACE_INHERIT
-	PXT_CASE(a_relative_that_keeps_the_names_is_waited_for_no_longer),
+	PXT_CASE(a_forked_process_that_keeps_the_names_is_waited_for_no_longer),
 #endif
 #if CONFIG_PTRACE_ATTACH
 	PXT_CASE(producers_are_waited_for_no_longer),

@@ -146,7 +146,7 @@ static void thirty_two_creations_that_fail_keep_no_descriptor(void)
 	fixture_close();
 }
 
-/* A stranger's number is asked for in the same way as a relative's. */
+/* A stranger's number is asked for in the same way as a forked process'. */
 static void asking_whether_a_process_lives_keeps_no_descriptor(void)
 {
 	pid_t dead = dead_pid();

@@ -82,7 +82,7 @@ int fixture_first(const char *what);
 int second_field(void);
 int describe_too_much(void);
 int seal_on_too_many(void);
-/* A relative stands still in the middle of a definition. */
+/* A forked process stands still in the middle of a definition. */
 int standing(int (*body)(void));
 int name_anew(void);
 int name_anew_by_stream(void);

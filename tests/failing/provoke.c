@@ -194,7 +194,7 @@ int seal_on_too_many(void)
 	return TRY(posix_trace_seal_on_signals_np(signals, 17));
 }
 
-/* ---- A relative that stands still ---- */
+/* ---- A forked process that stands still ---- */
 
 int standing(int (*body)(void))
 {

@@ -360,7 +360,7 @@ static const struct scenario {
 	{ "a log", a_log, false, 0 },
 	{ "a log in order", a_log_in_order, false, CALL_write },
 	{ "reading", reading, false, 0 },
-	{ "a family", a_family, false, 0 },
+	{ "forked processes", a_family, false, 0 },
 	{ "a producer", a_producer, true, 0 },
 	{ "an owner", an_owner, true, 0 },
 };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spaces.c - a relative in a pid namespace of its own.  Its pid is nobody's here, or somebody else's:
- * it tells nothing about whether the relative lives.
+ * spaces.c - a forked process in a pid namespace of its own.  Its pid is nobody's here, or somebody else's:
+ * it tells nothing about whether the forked process lives.
  */
 #define _GNU_SOURCE
 #include "core/control/control.h"
 #include "core/kit.h"
 #include "core/process/directory.h"
-#include "core/process/family.h"
+#include "core/process/forks.h"
 #include "core/process/holdback.h"
 #include "port/port.h"
 
@@ -46,7 +46,7 @@ static trace_id_t inherited(void)
 	PXT_EQ(posix_trace_attr_setlanes_np(&attr, 1), 0);
 	PXT_EQ(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED), 0);
 	PXT_EQ_FATAL(posix_trace_create(0, &attr, &trid), 0);
-	PXT_EQ(posix_trace_eventid_open("relative", &type), 0);
+	PXT_EQ(posix_trace_eventid_open("forked", &type), 0);
 	PXT_EQ_FATAL(posix_trace_start(trid), 0);
 	pxt_holdback_ns = KIT_HOLDBACK_NS;
 	return trid;
@@ -76,7 +76,7 @@ static pid_t nobodys_pid(void)
 	return 0;
 }
 
-/* ---- A relative that is inside until it is told to go on ---- */
+/* ---- A forked process that is inside until it is told to go on ---- */
 
 static int news[2];
 static int orders[2];
@@ -107,7 +107,7 @@ static void stand_inside(void *argument)
 	say('i');
 }
 
-static void be_the_relative(void)
+static void be_the_forked_process(void)
 {
 	posix_trace_event(type, "before", 6);
 	kit_interrupt(0, UINT64_C(1) << PXT_TP_RESERVED, stand_inside, NULL);
@@ -142,8 +142,8 @@ static void expect_that_it_is_left_alone(trace_id_t trid, struct pxt_thread *ent
 	uint32_t passes = atomic_load(&entry->passes);
 
 	CU_ASSERT(passes & 1u);
-	PXT_EQ(pxt_family_foreign(entry), true);
-	PXT_EQ(pxt_family_gone(entry), false);
+	PXT_EQ(pxt_forks_foreign(entry), true);
+	PXT_EQ(pxt_forks_gone(entry), false);
 	PXT_EQ(pxt_threads_nobody_inside(PXT_RELATIVES), false);
 	PXT_EQ(posix_trace_stop(trid), 0);
 	PXT_EQ(atomic_load(&entry->passes), passes);
@@ -160,7 +160,7 @@ static void expect_that_it_is_left_alone(trace_id_t trid, struct pxt_thread *ent
 }
 
 /* DEC-42, DEC-43; the namespace is a number that the test makes up. */
-static void a_relative_whose_number_is_nobodys_is_taken_for_a_living_one(void)
+static void a_forked_process_whose_number_is_nobodys_is_taken_for_a_living_one(void)
 {
 	trace_id_t trid = inherited();
 	struct pxt_thread *entry;
@@ -171,7 +171,7 @@ static void a_relative_whose_number_is_nobodys_is_taken_for_a_living_one(void)
 	told_space = ANOTHER_SPACE;
 	child = fork();
 	if (child == 0)
-		be_the_relative();
+		be_the_forked_process();
 	told_space = 0;
 	PXT_EQ(heard(), 'i');
 	entry = last_entry();
@@ -196,7 +196,7 @@ static void one_that_has_this_process_number_elsewhere_is_another_process(void)
 	told_space = ANOTHER_SPACE;
 	child = fork();
 	if (child == 0)
-		be_the_relative();
+		be_the_forked_process();
 	told_space = 0;
 	PXT_EQ(heard(), 'i');
 	entry = last_entry();
@@ -218,9 +218,9 @@ static void without_a_known_namespace_nobody_is_gone(void)
 	struct pxt_thread entry = { .passes = 1u };
 
 	atomic_store(&entry.pid, nobodys_pid());
-	PXT_EQ(pxt_family_gone(&entry), false);
+	PXT_EQ(pxt_forks_gone(&entry), false);
 	atomic_store(&entry.space, __real_pxt_port_pid_space());
-	PXT_EQ(pxt_family_gone(&entry), true);
+	PXT_EQ(pxt_forks_gone(&entry), true);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
@@ -231,21 +231,21 @@ static void the_lock_is_taken_over_from_the_dead_of_the_own_namespace_alone(void
 	uint32_t nobody = (uint32_t)nobodys_pid();
 	uint32_t held;
 
-	CU_ASSERT(pxt_family_lock());
+	CU_ASSERT(pxt_forks_lock());
 	held = atomic_load(&pxt_directory->lock);
 	PXT_EQ(held & 0x3fffffu, (uint32_t)getpid());
 	PXT_EQ(pxt_directory->spaces[(held >> 22) - 1u], __real_pxt_port_pid_space());
 	atomic_store(&pxt_directory->lock, nobody | held >> 22 << 22);
-	CU_ASSERT(pxt_family_lock());
+	CU_ASSERT(pxt_forks_lock());
 	PXT_EQ(atomic_load(&pxt_directory->lock), held);
-	pxt_family_unlock();
+	pxt_forks_unlock();
 	atomic_store(&pxt_directory->lock, nobody | ((held >> 22) + 1u) << 22);
-	CU_ASSERT_FALSE(pxt_family_lock());
+	CU_ASSERT_FALSE(pxt_forks_lock());
 	atomic_store(&pxt_directory->lock, nobody);
-	CU_ASSERT_FALSE(pxt_family_lock());
-	pxt_family_unlock();
-	CU_ASSERT(pxt_family_lock());
-	pxt_family_unlock();
+	CU_ASSERT_FALSE(pxt_forks_lock());
+	pxt_forks_unlock();
+	CU_ASSERT(pxt_forks_lock());
+	pxt_forks_unlock();
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
@@ -256,18 +256,17 @@ static void begin_namespace(pid_t pid)
 {
 	FILE *last = fopen("/proc/sys/kernel/ns_last_pid", "w");
 	int status = 0;
-	pid_t relative;
+	pid_t forked;
 
 	if (!last || fprintf(last, "%d", (int)pid - 1) < 0 || fclose(last) != 0)
 		_exit(77);
-	relative = fork();
-	if (relative == 0) {
+	forked = fork();
+	if (forked == 0) {
 		if (getpid() != pid)
 			_exit(77);
-		be_the_relative();
+		be_the_forked_process();
 	}
-	_exit(waitpid(relative, &status, 0) == relative && WIFEXITED(status) ? WEXITSTATUS(status)
-	                                                                     : 3);
+	_exit(waitpid(forked, &status, 0) == forked && WIFEXITED(status) ? WEXITSTATUS(status) : 3);
 }
 
 static void enter_namespace(pid_t pid)
@@ -284,7 +283,7 @@ static void enter_namespace(pid_t pid)
 }
 
 /* DEC-42, DEC-43 */
-static void a_relative_in_a_namespace_of_its_own_is_left_alone(void)
+static void a_forked_process_in_a_namespace_of_its_own_is_left_alone(void)
 {
 	trace_id_t trid = inherited();
 	pid_t pid = nobodys_pid();
@@ -317,10 +316,10 @@ static void a_relative_in_a_namespace_of_its_own_is_left_alone(void)
 }
 
 static const struct pxt_case cases[] = {
-	PXT_CASE_FRESH(a_relative_whose_number_is_nobodys_is_taken_for_a_living_one),
+	PXT_CASE_FRESH(a_forked_process_whose_number_is_nobodys_is_taken_for_a_living_one),
 	PXT_CASE_FRESH(one_that_has_this_process_number_elsewhere_is_another_process),
 	PXT_CASE_FRESH(without_a_known_namespace_nobody_is_gone),
 	PXT_CASE_FRESH(the_lock_is_taken_over_from_the_dead_of_the_own_namespace_alone),
-	PXT_CASE_FRESH(a_relative_in_a_namespace_of_its_own_is_left_alone),
+	PXT_CASE_FRESH(a_forked_process_in_a_namespace_of_its_own_is_left_alone),
 };
 PXT_SUITE("kill: pid namespaces", cases)

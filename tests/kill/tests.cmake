@@ -8,10 +8,10 @@ ptrace_test(kill_points TESTPOINTS NEEDS ${core_needs} !TSAN TIMEOUT 400
 ptrace_test(kill_random NEEDS ${core_needs} !TSAN TIMEOUT 400 LABELS stress
 	SOURCES kill/random.c kill/heir.c stress/events.c conformance/story.c
 	LIBRARIES -Wl,--wrap=pxt_port_alloc)
-ptrace_test(kill_relatives TESTPOINTS NEEDS ${core_needs} INHERIT !TSAN TIMEOUT 400
-	SOURCES kill/relatives.c kill/stand.c core/kit.c core/guard.c LIBRARIES -Wl,--wrap=pxt_port_free)
+ptrace_test(kill_forked TESTPOINTS NEEDS ${core_needs} INHERIT !TSAN TIMEOUT 400
+	SOURCES kill/forks.c kill/stand.c core/kit.c core/guard.c LIBRARIES -Wl,--wrap=pxt_port_free)
 # So many threads leave nothing for a test beside them.
-ptrace_test(family PROCESSORS 2 NEEDS ${core_needs} INHERIT !TSAN TIMEOUT 400 LABELS stress
-	SOURCES stress/family.c stress/events.c conformance/story.c)
+ptrace_test(forks PROCESSORS 2 NEEDS ${core_needs} INHERIT !TSAN TIMEOUT 400 LABELS stress
+	SOURCES stress/forks.c stress/events.c conformance/story.c)
 ptrace_test(kill_spaces TESTPOINTS NEEDS ${core_needs} INHERIT !TSAN
 	SOURCES kill/spaces.c core/kit.c LIBRARIES -Wl,--wrap=pxt_port_pid_space)

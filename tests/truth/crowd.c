@@ -174,12 +174,12 @@ void crowd_begin(const struct crowd_wish *wish)
 	static enum crowd_member beside = CROWD_BESIDE;
 
 	wished = *wish;
-	atomic_store(&members, wish->relative ? 2 : 3);
+	atomic_store(&members, wish->forked ? 2 : 3);
 	/* Inherited by all threads; those who are to be interrupted let them in. */
 	let_signals(false);
 	PXT_EQ_FATAL(pthread_create(&threads[CROWD_PEAK], NULL, be_the_peak, NULL), 0);
 	PXT_EQ_FATAL(pthread_create(&threads[CROWD_BELOW], NULL, be_one_in_a_loop, &below), 0);
-	if (!wish->relative)
+	if (!wish->forked)
 		PXT_EQ_FATAL(
 		    pthread_create(&threads[CROWD_BESIDE], NULL, be_one_in_a_loop, &beside), 0);
 	if (wish->signals)
@@ -215,7 +215,7 @@ static void move(pthread_t thread, unsigned to)
 void crowd_move(unsigned turn)
 {
 	move(threads[CROWD_BELOW], turn);
-	if (!wished.relative)
+	if (!wished.forked)
 		move(threads[CROWD_BESIDE], turn / 2u + 1u);
 }
 
@@ -223,7 +223,7 @@ void crowd_end(void)
 {
 	(void)pthread_join(threads[CROWD_PEAK], NULL);
 	(void)pthread_join(threads[CROWD_BELOW], NULL);
-	if (!wished.relative)
+	if (!wished.forked)
 		(void)pthread_join(threads[CROWD_BESIDE], NULL);
 	set_timer(0);
 }

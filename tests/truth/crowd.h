@@ -19,9 +19,9 @@ enum crowd_member {
 };
 
 struct crowd_wish {
-	uint32_t ms;   /* so long */
-	bool signals;  /* a timer's handler traces, too, in the two that trace in a loop */
-	bool relative; /* the one beside is none of this process' threads: crowd_be() is */
+	uint32_t ms;  /* so long */
+	bool signals; /* a timer's handler traces, too, in the two that trace in a loop */
+	bool forked;  /* the one beside is none of this process' threads: crowd_be() is */
 };
 
 /* Events that a member makes at most in so long a time: what rd_begin() is to be told. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dead.c - an unfinished record that nobody can finish any more holds nobody back: a relative that was
+ * dead.c - an unfinished record that nobody can finish any more holds nobody back: a forked process that was
  * killed inside its trace point is passed over by the next look, however long the hold-back time is.
  * That is for the living, and for those of whom nobody can say: a thread that jumped away.
  */
@@ -229,7 +229,7 @@ static void kill_at_all_points(int policy, unsigned lanes)
 }
 
 /* DEC-42, DEC-43; ruling 27 */
-static void what_a_killed_relative_leaves_unfinished_is_passed_over_at_once(void)
+static void what_a_killed_fork_leaves_unfinished_is_passed_over_at_once(void)
 {
 	kill_at_all_points(LOOP, 1);
 	kill_at_all_points(LOOP, 2);
@@ -353,7 +353,7 @@ static void a_thread_that_jumped_away_costs_the_hold_back_time(void)
 }
 
 static const struct pxt_case cases[] = {
-	PXT_CASE(what_a_killed_relative_leaves_unfinished_is_passed_over_at_once),
+	PXT_CASE(what_a_killed_fork_leaves_unfinished_is_passed_over_at_once),
 	PXT_CASE(several_killed_ones_cost_one_look),
 	PXT_CASE(a_living_writer_at_the_same_points_is_waited_for),
 	PXT_CASE_FRESH(a_thread_that_jumped_away_costs_the_hold_back_time),

@@ -36,7 +36,7 @@ struct state {
 	size_t size;
 	bool ordered;
 	bool signals;
-	bool attached; /* the child is no relative */
+	bool attached; /* the child is attached, not inherited */
 	bool divided;  /* the stream is stopped and started by call */
 };
 
@@ -171,7 +171,7 @@ static void direct(void)
 static void play_once(void)
 {
 	const struct crowd_wish wish = {
-		.ms = CROWD_MS, .signals = state->signals, .relative = true
+		.ms = CROWD_MS, .signals = state->signals, .forked = true
 	};
 	pid_t child;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* relatives.c - fences that reach other processes, and whether such a process is still there. */
+/* processes.c - fences that reach other processes, and whether such a process is still there. */
 #define _GNU_SOURCE
-#include "port/posix/relatives.h"
+#include "port/posix/processes.h"
 
 #include "port/port.h"
 
@@ -33,14 +33,14 @@ static bool fence(void)
 	return done;
 }
 
-static const struct pxt_relatives reached = { .fence = fence };
+static const struct pxt_processes reached = { .fence = fence };
 
-void pxt_port_fence_relatives(void)
+void pxt_port_fence_processes(void)
 {
 	int saved = errno;
 
 	registered = syscall(SYS_membarrier, MEMBARRIER_REGISTER_GLOBAL_EXPEDITED, 0) == 0;
-	atomic_store_explicit(&pxt_relatives, &reached, memory_order_release);
+	atomic_store_explicit(&pxt_processes, &reached, memory_order_release);
 	errno = saved;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* family.c - streams that are inherited over fork; see family.h. */
-#include "core/process/family.h"
+/* forks.c - streams that are inherited over fork; see forks.h. */
+#include "core/process/forks.h"
 
 #include "core/process/directory.h"
 #include "core/stream/stream.h"
@@ -8,22 +8,22 @@
 
 #include <stdatomic.h>
 
-/* How long a relative may hold the lock: it copies a name meanwhile. */
+/* How long a forked process may hold the lock: it copies a name meanwhile. */
 #define PATIENCE_NS UINT64_C(1000000000)
 #define SLICE_NS    UINT64_C(50000)
 
-static bool has_relatives;
+static bool has_forks;
 static uint32_t own_space; /* 0: not known */
 
 static bool any(void)
 {
-	return has_relatives;
+	return has_forks;
 }
 
 static void begin(void)
 {
-	has_relatives = true;
-	pxt_port_fence_relatives();
+	has_forks = true;
+	pxt_port_fence_processes();
 }
 
 /*
@@ -39,14 +39,14 @@ static bool keeps(unsigned index)
 
 static bool after_fork(void)
 {
-	has_relatives = false;
+	has_forks = false;
 	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++)
-		has_relatives |= pxt_streams[i].theirs;
-	if (has_relatives) {
-		pxt_port_fence_relatives();
+		has_forks |= pxt_streams[i].theirs;
+	if (has_forks) {
+		pxt_port_fence_processes();
 		pxt_wanted_inherited();
 	}
-	return has_relatives;
+	return has_forks;
 }
 
 /* ---- Who lives ---- */
@@ -56,7 +56,7 @@ static void start(void)
 	own_space = pxt_port_pid_space();
 }
 
-/* The pid last: an entry of the process before it would be taken for a relative's for a moment only. */
+/* The pid last: an entry of the process before it would be taken for a forked process' for a moment only. */
 static void sign(struct pxt_thread *entry)
 {
 	atomic_store_explicit(&entry->space, own_space, memory_order_relaxed);
@@ -82,7 +82,7 @@ static bool gone(const struct pxt_thread *entry)
 /* ---- The lock ---- */
 
 /*
- * The word says who is inside: its pid, and by its place among the family's namespaces, from 1 on, the
+ * The word says who is inside: its pid, and by its place among the forked processes' namespaces, from 1 on, the
  * one that the pid is of.  0: not known, or one more than there are places.
  */
 #define PID_BITS 22u /* the system has no larger ones */
@@ -112,7 +112,7 @@ static bool holder_gone(uint32_t holder, uint32_t self)
  * What the lock keeps apart, names and descriptions, is published by one store after everything else,
  * so a thread that takes the lock over from the dead finds the directory whole.
  */
-static bool lock_family(void)
+static bool lock_forks(void)
 {
 	_Atomic uint32_t *lock = &pxt_directory->lock;
 	const uint32_t self = (uint32_t)pxt_process_pid() | own_place() << PID_BITS;
@@ -135,12 +135,12 @@ static bool lock_family(void)
 	}
 }
 
-static void unlock_family(void)
+static void unlock_forks(void)
 {
 	atomic_store_explicit(&pxt_directory->lock, 0u, memory_order_release);
 }
 
-const struct pxt_family_ops pxt_family_ops = {
+const struct pxt_forks_ops pxt_forks_ops = {
 	.any = any,
 	.begin = begin,
 	.keeps = keeps,
@@ -149,6 +149,6 @@ const struct pxt_family_ops pxt_family_ops = {
 	.sign = sign,
 	.foreign = foreign,
 	.gone = gone,
-	.lock = lock_family,
-	.unlock = unlock_family,
+	.lock = lock_forks,
+	.unlock = unlock_forks,
 };

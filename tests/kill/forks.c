@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * relatives.c - a forked child is killed at each test point of its first and of its second event
+ * processes.c - a forked child is killed at each test point of its first and of its second event
  * in an inherited stream.  The hold-back time is so long here that whoever waited for the dead
  * would be seen.
  */
@@ -104,7 +104,7 @@ static bool one_case(int policy, unsigned lanes, int before, uint32_t nth)
 	int found;
 	int64_t start;
 
-	PXT_EQ(posix_trace_eventid_open("relative", &id), 0);
+	PXT_EQ(posix_trace_eventid_open("forked", &id), 0);
 	point = let_one_stand(id, before, nth, &child);
 	(void)kill(child, SIGKILL);
 	PXT_EQ(waitpid(child, NULL, 0), child);
@@ -138,7 +138,7 @@ static void at_all_points(int policy, unsigned lanes, int before)
 }
 
 /* DEC-42, DEC-43; rulings 7, 12, 20 */
-static void a_relative_killed_inside_a_write_that_overwrites_delays_nobody(void)
+static void a_forked_process_killed_inside_a_write_that_overwrites_delays_nobody(void)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		at_all_points(POSIX_TRACE_LOOP, lanes, 0);
@@ -147,7 +147,7 @@ static void a_relative_killed_inside_a_write_that_overwrites_delays_nobody(void)
 }
 
 /* DEC-42, DEC-43; rulings 7, 12, 20 */
-static void a_relative_killed_inside_a_write_that_fills_delays_nobody(void)
+static void a_forked_process_killed_inside_a_write_that_fills_delays_nobody(void)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++)
 		at_all_points(POSIX_TRACE_UNTIL_FULL, lanes, 3);
@@ -164,7 +164,7 @@ static int found_meanwhile(trace_id_t trid, trace_event_id_t id)
 }
 
 /* DEC-42, DEC-43: it may still be finished; so it is not lost, and what is later waits after it. */
-static void a_relative_that_stands_inside_is_waited_for(void)
+static void a_forked_process_that_stands_inside_is_waited_for(void)
 {
 	struct posix_trace_counts_np counts;
 	trace_event_id_t id = 0;
@@ -172,7 +172,7 @@ static void a_relative_that_stands_inside_is_waited_for(void)
 	unsigned held = 0;
 
 	pxt_holdback_ns = PATIENT_NS;
-	PXT_EQ(posix_trace_eventid_open("relative", &id), 0);
+	PXT_EQ(posix_trace_eventid_open("forked", &id), 0);
 	for (uint32_t nth = 0;; nth++) {
 		pid_t child;
 		int point;
@@ -212,13 +212,13 @@ static bool memory_is_given_back(void)
 }
 
 /* DEC-43, SHUT-07; ruling 12: one that has no place in the table of threads is known by a count alone. */
-static void a_nameless_relative_killed_inside_keeps_no_memory_from_the_parent(void)
+static void a_nameless_forked_process_killed_inside_keeps_no_memory_from_the_parent(void)
 {
 	trace_id_t trid = inherited(POSIX_TRACE_LOOP, 1);
 	trace_event_id_t id = 0;
 	pid_t child;
 
-	PXT_EQ(posix_trace_eventid_open("relative", &id), 0);
+	PXT_EQ(posix_trace_eventid_open("forked", &id), 0);
 	PXT_EQ(posix_trace_thread_register_np(), 0);
 	atomic_store(&pxt_threads->count, CONFIG_PTRACE_MAX_THREADS - 1u);
 	CU_ASSERT(let_one_stand(id, 0, 1, &child) >= 0);
@@ -231,9 +231,9 @@ static void a_nameless_relative_killed_inside_keeps_no_memory_from_the_parent(vo
 }
 
 static const struct pxt_case cases[] = {
-	PXT_CASE_FRESH(a_relative_killed_inside_a_write_that_overwrites_delays_nobody),
-	PXT_CASE_FRESH(a_relative_killed_inside_a_write_that_fills_delays_nobody),
-	PXT_CASE_FRESH(a_relative_that_stands_inside_is_waited_for),
-	PXT_CASE_FRESH(a_nameless_relative_killed_inside_keeps_no_memory_from_the_parent),
+	PXT_CASE_FRESH(a_forked_process_killed_inside_a_write_that_overwrites_delays_nobody),
+	PXT_CASE_FRESH(a_forked_process_killed_inside_a_write_that_fills_delays_nobody),
+	PXT_CASE_FRESH(a_forked_process_that_stands_inside_is_waited_for),
+	PXT_CASE_FRESH(a_nameless_forked_process_killed_inside_keeps_no_memory_from_the_parent),
 };
-PXT_SUITE("kill: relatives", cases)
+PXT_SUITE("kill: forked processes", cases)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * family.c - twenty processes with eight threads each trace into one inherited stream while their
+ * forks.c - twenty processes with eight threads each trace into one inherited stream while their
  * parent reads; then the same with processes that are killed at random moments and replaced, 30
  * times, or 2,000 with PXT_STRESS=full (200 with AddressSanitizer).
  */
@@ -163,7 +163,7 @@ static void twenty_processes_of_eight_threads_share_a_stream(void)
 }
 
 /* DEC-42, DEC-43; rulings 7, 12, 20, 23 */
-static void relatives_killed_at_random_harm_nobody(void)
+static void forked_processes_killed_at_random_harm_nobody(void)
 {
 	uint64_t kills = !pxt_in_full() ? 30 : st_sanitized() ? 200 : 2000;
 
@@ -204,11 +204,11 @@ static void many_processes(void)
 
 static void killed_processes(void)
 {
-	with_shared(relatives_killed_at_random_harm_nobody);
+	with_shared(forked_processes_killed_at_random_harm_nobody);
 }
 
 static const struct pxt_case cases[] = {
 	{ "twenty_processes_of_eight_threads_share_a_stream", many_processes, true },
-	{ "relatives_killed_at_random_harm_nobody", killed_processes, true },
+	{ "forked_processes_killed_at_random_harm_nobody", killed_processes, true },
 };
-PXT_SUITE("stress: a family of processes", cases)
+PXT_SUITE("stress: forked processes", cases)
