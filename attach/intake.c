@@ -23,14 +23,14 @@
 /* Rates of one counter that two processes measured differ by far less. */
 #define SAME_RATE 1000u
 
-/* ---- What the labels must say ---- */
+/* ---- What the headers must say ---- */
 
-static bool same_clock(const struct pxt_stream_label *label)
+static bool same_clock(const struct pxt_stream_header *header)
 {
 	uint64_t apart =
-	    label->hz > pxt_clock.hz ? label->hz - pxt_clock.hz : pxt_clock.hz - label->hz;
+	    header->hz > pxt_clock.hz ? header->hz - pxt_clock.hz : pxt_clock.hz - header->hz;
 
-	return label->clock_source == (uint32_t)pxt_clock.source &&
+	return header->clock_source == (uint32_t)pxt_clock.source &&
 	       apart <= pxt_clock.hz / SAME_RATE;
 }
 
@@ -41,67 +41,67 @@ static void copy_between(void *to, const void *from, size_t at, size_t end)
 }
 
 /*
- * The label as this build would have written it for such a stream, but for what differs between
+ * The header as this build would have written it for such a stream, but for what differs between
  * processes: then all places in it are this build's.
  */
-static bool expected(const struct pxt_stream_label *label, size_t bytes)
+static bool expected(const struct pxt_stream_header *header, size_t bytes)
 {
 	struct pxt_block block;
-	struct pxt_stream_label *want = &block.label;
+	struct pxt_stream_header *want = &block.header;
 
 	memset(&block, 0, sizeof(block));
-	block.lane_mask = label->lanes - 1u;
-	block.slot_mask = label->slots - 1u;
-	block.max_data = label->max_data;
+	block.lane_mask = header->lanes - 1u;
+	block.slot_mask = header->slots - 1u;
+	block.max_data = header->max_data;
 	block.full_policy = POSIX_TRACE_LOOP;
-	pxt_streamlabel_fill(&block, bytes);
-	memcpy(want->label.magic, PXT_STREAM_MAGIC, sizeof(want->label.magic));
-	copy_between(
-	    want, label, offsetof(struct pxt_label, key), offsetof(struct pxt_label, word_bytes));
+	pxt_streamheader_fill(&block, bytes);
+	memcpy(want->header.magic, PXT_STREAM_MAGIC, sizeof(want->header.magic));
+	copy_between(want, header, offsetof(struct pxt_imageheader, key),
+	    offsetof(struct pxt_imageheader, word_bytes));
 	/* The clock's error and rate, and all that is said of the creation. */
-	copy_between(want, label, offsetof(struct pxt_stream_label, clock_error_ppm),
-	    offsetof(struct pxt_stream_label, max_data));
-	return memcmp(want, label, sizeof(*want)) == 0;
+	copy_between(want, header, offsetof(struct pxt_stream_header, clock_error_ppm),
+	    offsetof(struct pxt_stream_header, max_data));
+	return memcmp(want, header, sizeof(*want)) == 0;
 }
 
 /* The same for the directory: this process' own has the same layout. */
-static bool directory_expected(const struct pxt_directory_label *label)
+static bool directory_expected(const struct pxt_directory_header *header)
 {
-	struct pxt_directory_label want = pxt_directory->label;
+	struct pxt_directory_header want = pxt_directory->header;
 
-	copy_between(
-	    &want, label, offsetof(struct pxt_label, key), offsetof(struct pxt_label, word_bytes));
+	copy_between(&want, header, offsetof(struct pxt_imageheader, key),
+	    offsetof(struct pxt_imageheader, word_bytes));
 	/* The start, and the names. */
 	copy_between(
-	    &want, label, offsetof(struct pxt_directory_label, started_nsec), sizeof(want));
-	return memcmp(&want, label, sizeof(want)) == 0;
+	    &want, header, offsetof(struct pxt_directory_header, started_nsec), sizeof(want));
+	return memcmp(&want, header, sizeof(want)) == 0;
 }
 
-static int check_labels(struct pxt_producer_memory *producer)
+static int check_headers(struct pxt_producer_memory *producer)
 {
-	struct pxt_directory_label directory;
-	struct pxt_stream_label label;
+	struct pxt_directory_header directory;
+	struct pxt_stream_header header;
 	size_t bytes;
 
 	if (producer->bytes < sizeof(struct pxt_block))
 		return ENOTSUP;
-	pxt_producer_read(&label, producer->memory, sizeof(label));
-	if (!label.lanes || label.lanes > CONFIG_PTRACE_LANES_MAX ||
-	    (label.lanes & (label.lanes - 1u)) || label.slots < 1u << PXT_RING_MIN_SHIFT ||
-	    (label.slots & (label.slots - 1u)) || label.max_data > PXT_DATA_MAX ||
-	    (uint64_t)label.slots * label.lanes > PXT_PRODUCER_SLOTS || !same_clock(&label))
+	pxt_producer_read(&header, producer->memory, sizeof(header));
+	if (!header.lanes || header.lanes > CONFIG_PTRACE_LANES_MAX ||
+	    (header.lanes & (header.lanes - 1u)) || header.slots < 1u << PXT_RING_MIN_SHIFT ||
+	    (header.slots & (header.slots - 1u)) || header.max_data > PXT_DATA_MAX ||
+	    (uint64_t)header.slots * header.lanes > PXT_PRODUCER_SLOTS || !same_clock(&header))
 		return ENOTSUP;
 	bytes = sizeof(struct pxt_block) +
-	        label.lanes * (sizeof(struct pxt_lane) + label.slots * sizeof(pxt_cell));
-	if (!expected(&label, bytes) || producer->bytes < bytes ||
+	        header.lanes * (sizeof(struct pxt_lane) + header.slots * sizeof(pxt_cell));
+	if (!expected(&header, bytes) || producer->bytes < bytes ||
 	    producer->directory_bytes < sizeof(*producer->directory))
 		return ENOTSUP;
-	pxt_producer_read(&directory, &producer->directory->label, sizeof(directory));
+	pxt_producer_read(&directory, &producer->directory->header, sizeof(directory));
 	if (!directory_expected(&directory))
 		return ENOTSUP;
-	producer->lanes = label.lanes;
-	producer->mask = label.slots - 1u;
-	producer->max_data = label.max_data;
+	producer->lanes = header.lanes;
+	producer->mask = header.slots - 1u;
+	producer->max_data = header.max_data;
 	return 0;
 }
 
@@ -145,7 +145,7 @@ int pxt_intake_begin(int stream, int directory, int32_t pid, struct pxt_producer
 		return ENOMEM;
 	error = map(producer, stream, directory);
 	if (!error)
-		error = check_labels(producer);
+		error = check_headers(producer);
 	if (error) {
 		pxt_intake_end(producer);
 		return error;

@@ -48,7 +48,7 @@ void pxt_producer_lane_begin(struct pxt_producer_lane *lane,
 	const struct pxt_lane *words = (const void *)(producer->memory + sizeof(struct pxt_block));
 	const pxt_cell *cells = (const void *)(words + producer->lanes);
 
-	/* From what was checked of the label: the lane's own word is the producer's to change. */
+	/* From what was checked of the header: the lane's own word is the producer's to change. */
 	lane->words = words + index;
 	lane->cells = cells + index * (producer->mask + (size_t)1u);
 	lane->pos = producer->mask + UINT64_C(1);

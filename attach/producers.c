@@ -51,7 +51,7 @@ int pxt_producers_add(struct pxt_ctlsock *ctlsock, unsigned i, const int fd[2])
 
 	/*
 	 * Stamps of both are compared: they must come from one counter.  Its rate, which each process may
-	 * have measured for itself, is looked at in the label.
+	 * have measured for itself, is looked at in the header.
 	 */
 	if (request->clock_source != (uint32_t)pxt_clock.source)
 		return ENOTSUP;

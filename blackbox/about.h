@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * about.h - text about the process, for the files of streams (format/label.h has its lines).
+ * about.h - text about the process, for the files of streams (format/imageheader.h has its lines).
  *
  *   concurrency: under the process lock.
  */

@@ -58,37 +58,37 @@ static int make_block(
 		return ENOMEM;
 	error = map_file(attr, *whole, block);
 	if (!error && !pxt_attr_producer(attr)) {
-		(*block)->label.directory_at = directory_at;
-		(*block)->label.about_at = about_at;
+		(*block)->header.directory_at = directory_at;
+		(*block)->header.about_at = about_at;
 	}
 	return error;
 }
 
-/* In the label as well: what recovers a stream without more than its directory finds it there. */
-static void tell_process(struct pxt_directory_label *label)
+/* In the header as well: what recovers a stream without more than its directory finds it there. */
+static void tell_process(struct pxt_directory_header *header)
 {
 	struct timespec start;
 
-	pxt_port_executable(label->executable, sizeof(label->executable));
-	pxt_port_host(label->host, sizeof(label->host));
+	pxt_port_executable(header->executable, sizeof(header->executable));
+	pxt_port_host(header->host, sizeof(header->host));
 	pxt_port_process_start(&start);
-	label->started_sec = start.tv_sec;
-	label->started_nsec = (uint32_t)start.tv_nsec;
+	header->started_sec = start.tv_sec;
+	header->started_nsec = (uint32_t)start.tv_nsec;
 }
 
 static void fill(struct pxt_block *block, uint32_t index, size_t whole)
 {
-	struct pxt_stream_label *label = &block->label;
+	struct pxt_stream_header *header = &block->header;
 	unsigned char *bytes = (unsigned char *)block;
 	struct pxt_directory *replica;
 
-	if (!label->directory_at)
+	if (!header->directory_at)
 		return;
-	replica = (struct pxt_directory *)(void *)(bytes + label->directory_at);
+	replica = (struct pxt_directory *)(void *)(bytes + header->directory_at);
 	pxt_replica_begin(index, replica);
-	tell_process(&replica->label);
-	label->about_bytes = (uint32_t)pxt_about_write(
-	    (char *)bytes + label->about_at, whole - (size_t)label->about_at);
+	tell_process(&replica->header);
+	header->about_bytes = (uint32_t)pxt_about_write(
+	    (char *)bytes + header->about_at, whole - (size_t)header->about_at);
 	PXT_TESTPOINT(PXT_TP_FILE_FILLED);
 }
 
@@ -109,9 +109,9 @@ static void undo(int32_t file)
 
 static void end(struct pxt_block *block)
 {
-	if (!block->label.directory_at)
+	if (!block->header.directory_at)
 		return;
-	__atomic_store_n(&block->label.ended, 1u, __ATOMIC_RELEASE);
+	__atomic_store_n(&block->header.ended, 1u, __ATOMIC_RELEASE);
 	PXT_TESTPOINT(PXT_TP_FILE_ENDED);
 }
 

@@ -133,7 +133,7 @@ static void begin(uint32_t index, struct pxt_directory *replica)
 
 	pxt_names_init(replica);
 	pxt_names_copy(replica, pxt_directory);
-	replica->label = pxt_directory->label;
+	replica->header = pxt_directory->header;
 	atomic_store_explicit(&replicas[index], replica, memory_order_release);
 	if (locked)
 		pxt_forks_unlock();
@@ -161,7 +161,7 @@ static void after_fork(void)
 		    i < CONFIG_PTRACE_MAX_STREAMS
 		        ? atomic_load_explicit(&pxt_blocks[i], memory_order_acquire)
 		        : NULL;
-		uint64_t at = block ? block->label.directory_at : 0;
+		uint64_t at = block ? block->header.directory_at : 0;
 
 		atomic_store_explicit(&replicas[i],
 		    at ? (struct pxt_directory *)(void *)((unsigned char *)block + at) : NULL,

@@ -199,8 +199,8 @@ ptrace_unit(INHERIT SOURCES
 ptrace_unit(CORE IF ONLINE ATTACH UNLESS TINY SOURCES
 	core/control/status.c)
 ptrace_unit(CORE IF LABELS UNLESS TINY SOURCES
-	core/process/label.c
-	core/stream/streamlabel.c)
+	core/process/imageheader.c
+	core/stream/streamheader.c)
 ptrace_unit(FILE_STREAMS SOURCES
 	blackbox/about.c
 	blackbox/filestream.c

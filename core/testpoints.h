@@ -38,7 +38,7 @@ enum pxt_testpoint {
 	PXT_TP_FILE_TAKEN,        /* create: room taken in the stream's file */
 	PXT_TP_FILE_MAPPED,       /* create: that is memory now */
 	PXT_TP_FILE_FILLED,       /* create: all is in the file but that it is a stream's */
-	PXT_TP_VALID,             /* create: the label is valid */
+	PXT_TP_VALID,             /* create: the header is valid */
 	PXT_TP_FILE_ENDED,        /* shutdown: the file says that it came */
 	PXT_TP_REPLICA_ENTERED,   /* new thread: says that it is among the replicas */
 	PXT_TP_REPLICA_THREAD,    /* thread in a replica, not counted */

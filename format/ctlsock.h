@@ -9,7 +9,7 @@
  * text that is not terminated is answered by an error, and its connection ends.  Both ends run on
  * one machine, so numbers have its byte order; sizes do not depend on the word's width, so that
  * a 32-bit program and a 64-bit one understand each other.  An ATTACH between them is ENOTSUP all
- * the same: what they hand over is memory, and its label tells the word's width.
+ * the same: what they hand over is memory, and its header tells the word's width.
  *
  *   client                                          owner
  *   one request, `text_bytes` of text after it

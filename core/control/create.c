@@ -244,7 +244,7 @@ static int create_locked(
 	stream->block = block;
 	stream->block_bytes = whole;
 	note_clock(block, stream);
-	pxt_streamlabel_fill(block, bytes);
+	pxt_streamheader_fill(block, bytes);
 	if (pxt_inherited_shares(block))
 		pxt_forks_begin();
 	pxt_port_mutex_unlock(&stream->mutex);
@@ -278,7 +278,7 @@ int pxt_create_publish(struct pxt_stream *stream, trace_id_t *trid)
 		error = pxt_share_name(stream);
 	if (!error) {
 		pxt_filestream_publish(stream->block);
-		pxt_streamlabel_make_valid(stream->block);
+		pxt_streamheader_make_valid(stream->block);
 		*trid = stream->trid;
 	}
 	pxt_port_mutex_unlock(&stream->mutex);

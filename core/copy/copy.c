@@ -31,7 +31,7 @@ void pxt_copy_gate(struct pxt_block *to, struct pxt_block *from)
 	pxt_wide_set(&to->auto_stop_ticks, pxt_wide_load(&from->auto_stop_ticks));
 }
 
-/* The label stays away: a core file has the stream once. */
+/* The header stays away: a core file has the stream once. */
 static void copy_block(struct pxt_block *to, struct pxt_block *from)
 {
 	const size_t consumers = offsetof(struct pxt_block, retrieved);

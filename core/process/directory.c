@@ -16,7 +16,7 @@ static struct pxt_directory *make(void)
 	if (!made)
 		return NULL;
 	pxt_names_init(made);
-	pxt_label_directory(made);
+	pxt_imageheader_directory(made);
 	return made;
 }
 

@@ -6,14 +6,14 @@
  *   concurrency: made under the process lock, never moved or given back in this process;
  *   its parts have their own rules (names.h, threads.h).
  *
- * It begins with a label (format/label.h) and holds no pointers: it can be mapped anywhere, and
+ * It begins with a header (format/imageheader.h) and holds no pointers: it can be mapped anywhere, and
  * found in a dump.  Children share its pages instead of copying them, so that a fork brings no fault to
  * the parent's next trace point; a child that traces makes its own, with the names so far.
  */
 #ifndef PXT_DIRECTORY_H
 #define PXT_DIRECTORY_H
 
-#include "core/process/label.h"
+#include "core/process/imageheader.h"
 #include "core/process/names_map.h"
 #include "core/process/threads.h"
 
@@ -26,7 +26,7 @@
 #endif
 
 struct pxt_directory {
-	PXT_DIRECTORY_LABEL
+	PXT_DIRECTORY_HEADER
 	_Atomic uint32_t
 	    lock; /* core/process/forks.h: the process that defines something; 0: none */
 	PXT_SPACES_MEMBER

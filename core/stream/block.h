@@ -15,7 +15,7 @@
 #define PXT_BLOCK_H
 
 #include "core/ring/ring.h"
-#include "core/stream/streamlabel.h"
+#include "core/stream/streamheader.h"
 #include "format/ticks.h"
 #include "port/port.h"
 
@@ -76,7 +76,7 @@ struct pxt_oob {
 #define PXT_INDEX_COPY UINT32_MAX
 
 struct pxt_block {
-	PXT_STREAM_LABEL
+	PXT_STREAM_HEADER
 	/* Read by every writer, written by control calls only. */
 	PXT_ALIGNED(PXT_CACHE_LINE) _Atomic uint32_t gate;
 	uint32_t lane_mask; /* of the lanes that trace points choose from */
@@ -95,8 +95,9 @@ struct pxt_block {
 
 	/* The consumer's. */
 	PXT_ALIGNED(PXT_CACHE_LINE)
-	uint64_t retrieved; /* this and the next four are in a row: format/label.h, counts_at */
-	uint64_t lost;      /* beside the lanes' `refused` */
+	uint64_t
+	    retrieved; /* this and the next four are in a row: format/imageheader.h, counts_at */
+	uint64_t lost; /* beside the lanes' `refused` */
 	uint64_t cleared;
 	uint64_t oob_records;  /* records that went to `oob` instead of a lane */
 	uint64_t barriers;     /* marks issued */

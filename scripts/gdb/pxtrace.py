@@ -7,7 +7,7 @@
 
 Streams are found through the symbols of the library where it has them, else by search through the
 memory that GDB knows of. `pxtrace streams START LENGTH` searches there: the RAM of a board, say.
-What stands where is read from the labels (format/label.h); nothing of the program is called.
+What stands where is read from the headers (format/imageheader.h); nothing of the program is called.
 """
 import os
 import re
@@ -18,15 +18,15 @@ import gdb
 STREAM_MAGIC = b"PXTRACE\x01STREAM\n\0"
 DIRECTORY_MAGIC = b"PXTRACE\x01THREAD\n\0"
 ORDER = 0x01020304
-LABEL_BYTES = 48
+HEADER_BYTES = 48
 STREAM_BYTES = 256
-DIRECTORY_AT = 48  # in a stream's label: the place of the directory in the same file
+DIRECTORY_AT = 48  # in a stream's header: the place of the directory in the same file
 TABLE_ENTRIES = 64  # of pxt_blocks, at most
 BLOCK_MAX = 1 << 36
 STATES = {0: "stopped", 1: "running", 2: "full"}
 
 
-class Label:
+class Header:
     """What the block at @at says of itself."""
 
     def __init__(self, at, raw):
@@ -34,7 +34,7 @@ class Label:
         self.order = "<" if struct.unpack_from("<I", raw, 16)[0] == ORDER else ">"
         self.version, self.bytes, self.key, self.pid, self.word = self.get("IQQiI", 20)
         self.sound = self.get("I", 16)[0] == ORDER and self.version == 3 \
-            and LABEL_BYTES <= self.bytes <= BLOCK_MAX
+            and HEADER_BYTES <= self.bytes <= BLOCK_MAX
 
     def get(self, form, at):
         return struct.unpack_from(self.order + form, self.raw, at)
@@ -48,12 +48,12 @@ def memory(at, count):
         return None
 
 
-def label_at(at, magic):
-    raw = memory(at, STREAM_BYTES if magic == STREAM_MAGIC else LABEL_BYTES)
+def header_at(at, magic):
+    raw = memory(at, STREAM_BYTES if magic == STREAM_MAGIC else HEADER_BYTES)
     if not raw or raw[:16] != magic:
         return None
-    label = Label(at, raw)
-    return label if label.sound else None
+    header = Header(at, raw)
+    return header if header.sound else None
 
 
 def ranges():
@@ -91,9 +91,9 @@ def search(magic, where):
                 hit = None
             if hit is None:
                 break
-            label = label_at(int(hit), magic)
-            if label and int(hit) % 4 == 0:
-                found[label.at] = label
+            header = header_at(int(hit), magic)
+            if header and int(hit) % 4 == 0:
+                found[header.at] = header
             at = int(hit) + 1
     return [found[at] for at in sorted(found)]
 
@@ -126,9 +126,9 @@ def known_streams():
     """By the table of blocks; what stands behind it is no stream, and looks like none."""
     found = {}
     for at in words_at("pxt_blocks", TABLE_ENTRIES):
-        label = label_at(at, STREAM_MAGIC) if at else None
-        if label:
-            found[at] = label
+        header = header_at(at, STREAM_MAGIC) if at else None
+        if header:
+            found[at] = header
     return [found[at] for at in sorted(found)]
 
 
@@ -141,23 +141,23 @@ def streams(argument=""):
 
 
 def directory_of(stream):
-    places = [label_at(at, DIRECTORY_MAGIC) for at in words_at("pxt_directory", 1) if at]
-    for label in [one for one in places if one] + search(DIRECTORY_MAGIC, list(ranges())):
-        if label.key == stream.key:
-            return label
+    places = [header_at(at, DIRECTORY_MAGIC) for at in words_at("pxt_directory", 1) if at]
+    for header in [one for one in places if one] + search(DIRECTORY_MAGIC, list(ranges())):
+        if header.key == stream.key:
+            return header
     return None
 
 
-def describe(label):
-    lanes, slots = label.get("II", 88)
-    gate = memory(label.at + label.get("I", 136)[0], 4)
-    state = struct.unpack(label.order + "I", gate)[0] & 3 if gate else 3
-    name_at, name_bytes = label.get("II", 240)
-    name = (memory(label.at + name_at, min(name_bytes, 256)) or b"").split(b"\0")[0]
+def describe(header):
+    lanes, slots = header.get("II", 88)
+    gate = memory(header.at + header.get("I", 136)[0], 4)
+    state = struct.unpack(header.order + "I", gate)[0] & 3 if gate else 3
+    name_at, name_bytes = header.get("II", 240)
+    name = (memory(header.at + name_at, min(name_bytes, 256)) or b"").split(b"\0")[0]
     text = name.decode("utf-8", "backslashreplace")
     text = "".join(c if c.isprintable() else "?" for c in text)
-    return f"{label.pid:8}  {STATES.get(state, '?'):8} {lanes:5} {slots:9} " \
-        f"{label.at:#18x} {label.bytes:12}  {text}"
+    return f"{header.pid:8}  {STATES.get(state, '?'):8} {lanes:5} {slots:9} " \
+        f"{header.at:#18x} {header.bytes:12}  {text}"
 
 
 class Group(gdb.Command):
@@ -179,8 +179,8 @@ class Streams(gdb.Command):
             gdb.write("no streams\n")
             return
         gdb.write("stream       pid  state    lanes     slots            address        bytes  name\n")
-        for number, label in enumerate(found, 1):
-            gdb.write(f"{number:6}  {describe(label)}\n")
+        for number, header in enumerate(found, 1):
+            gdb.write(f"{number:6}  {describe(header)}\n")
 
 
 class Dump(gdb.Command):
@@ -196,17 +196,17 @@ class Dump(gdb.Command):
         found = streams()
         if not 1 <= int(words[0]) <= len(found):
             raise gdb.GdbError(f"there is no stream {words[0]}; `pxtrace streams` shows them")
-        label = found[int(words[0]) - 1]
-        block = memory(label.at, label.bytes)
+        header = found[int(words[0]) - 1]
+        block = memory(header.at, header.bytes)
         if block is None:
             raise gdb.GdbError("the stream's memory cannot be read")
-        directory = directory_of(label)
+        directory = directory_of(header)
         names = memory(directory.at, directory.bytes) if directory else None
         out = bytearray(block)
         if names:
             place = (len(block) + 15) // 16 * 16
             out += bytes(place - len(block)) + names
-            struct.pack_into(label.order + "Q", out, DIRECTORY_AT, place)
+            struct.pack_into(header.order + "Q", out, DIRECTORY_AT, place)
         else:
             gdb.write("no names and threads: the process' directory was not found\n")
         with open(words[1], "wb") as file:

@@ -256,7 +256,7 @@ static void records_of_any_kind_thread_and_time_harm_nobody_else(void)
 /* LPT-31, SAFE-01 */
 static void names_and_descriptions_without_end_harm_nobody_else(void)
 {
-	beside(SCRIBBLE_NAMES | SCRIBBLE_RECORDS | SCRIBBLE_LABELS, POSIX_TRACE_LOOP);
+	beside(SCRIBBLE_NAMES | SCRIBBLE_RECORDS | SCRIBBLE_HEADERS, POSIX_TRACE_LOOP);
 }
 
 /* LPT-31, SAFE-01 */

@@ -212,12 +212,12 @@ static void threads(void)
 	memset(entry->name, 'n', sizeof(entry->name));
 }
 
-static void labels(void)
+static void headers(void)
 {
 	unsigned char *at =
-	    below(2) ? (unsigned char *)&block->label : (unsigned char *)&replica->label;
+	    below(2) ? (unsigned char *)&block->header : (unsigned char *)&replica->header;
 
-	at[below(sizeof(block->label))] = (unsigned char)any();
+	at[below(sizeof(block->header))] = (unsigned char)any();
 }
 
 static void flicker(void)
@@ -236,7 +236,7 @@ static void flicker(void)
 void scribble(uint64_t seed, unsigned kinds)
 {
 	static void (*const all[])(
-	    void) = { words, heads, slots, records, names, threads, labels, flicker };
+	    void) = { words, heads, slots, records, names, threads, headers, flicker };
 
 	state = seed | 1u;
 	find_memory();

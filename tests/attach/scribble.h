@@ -13,7 +13,7 @@ enum scribble {
 	SCRIBBLE_RECORDS = 8, /* whole records of any kind, of any thread, at any time */
 	SCRIBBLE_NAMES = 16,  /* names, descriptions, their numbers */
 	SCRIBBLE_THREADS = 32,
-	SCRIBBLE_LABELS = 64,
+	SCRIBBLE_HEADERS = 64,
 	SCRIBBLE_FLICKER = 128, /* a slot that is another one each time it is looked at */
 	SCRIBBLE_ALL = 255,
 };

@@ -37,17 +37,17 @@ static void *at(const struct box *box, uint64_t offset, size_t bytes)
 
 static void find_parts(struct box *box)
 {
-	const struct pxt_stream_label *label = box->label;
+	const struct pxt_stream_header *header = box->header;
 
-	CU_ASSERT_FATAL(label->label.bytes <= label->directory_at);
-	box->reader->directory = at(box, label->directory_at, sizeof(struct pxt_directory));
-	box->directory = &box->reader->directory->label;
-	CU_ASSERT_FATAL(!memcmp(box->directory->label.magic, PXT_DIRECTORY_MAGIC, 16));
-	PXT_EQ(box->directory->label.key, label->label.key);
-	PXT_EQ(box->directory->label.pid, label->label.pid);
-	CU_ASSERT_FATAL(label->about_bytes > 0);
-	box->about = at(box, label->about_at, label->about_bytes);
-	CU_ASSERT(box->about[label->about_bytes - 1] == '\n');
+	CU_ASSERT_FATAL(header->header.bytes <= header->directory_at);
+	box->reader->directory = at(box, header->directory_at, sizeof(struct pxt_directory));
+	box->directory = &box->reader->directory->header;
+	CU_ASSERT_FATAL(!memcmp(box->directory->header.magic, PXT_DIRECTORY_MAGIC, 16));
+	PXT_EQ(box->directory->header.key, header->header.key);
+	PXT_EQ(box->directory->header.pid, header->header.pid);
+	CU_ASSERT_FATAL(header->about_bytes > 0);
+	box->about = at(box, header->about_at, header->about_bytes);
+	CU_ASSERT(box->about[header->about_bytes - 1] == '\n');
 }
 
 /* A reader of the process may have been killed while it made them. */
@@ -88,8 +88,8 @@ bool box_open(struct box *box, int fd)
 	/* Private: what the reader changes is the copy's. */
 	box->bytes = mmap(NULL, box->size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 	CU_ASSERT_FATAL(box->bytes != MAP_FAILED);
-	box->label = (const struct pxt_stream_label *)(const void *)box->bytes;
-	if (memcmp(box->label->label.magic, PXT_STREAM_MAGIC, 16) != 0) {
+	box->header = (const struct pxt_stream_header *)(const void *)box->bytes;
+	if (memcmp(box->header->header.magic, PXT_STREAM_MAGIC, 16) != 0) {
 		(void)munmap(box->bytes, box->size);
 		return false;
 	}

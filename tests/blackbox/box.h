@@ -7,7 +7,7 @@
 #ifndef PXT_BLACKBOX_BOX_H
 #define PXT_BLACKBOX_BOX_H
 
-#include "format/label.h"
+#include "format/imageheader.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,8 +19,8 @@ struct box_reader;
 struct box {
 	unsigned char *bytes;
 	size_t size;
-	const struct pxt_stream_label *label;
-	const struct pxt_directory_label *directory;
+	const struct pxt_stream_header *header;
+	const struct pxt_directory_header *directory;
 	const char *about;
 	struct box_reader *reader;
 	trace_id_t log; /* not 0: what pxtrace recover made of it */

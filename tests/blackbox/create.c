@@ -607,7 +607,7 @@ static void a_childs_name_is_in_its_parents_other_file_when_the_parent_uses_it(v
 
 static bool about_has(const struct box *box, const char *text)
 {
-	return memmem(box->about, box->label->about_bytes, text, strlen(text)) != NULL;
+	return memmem(box->about, box->header->about_bytes, text, strlen(text)) != NULL;
 }
 
 static void the_file_tells_executable_host_start_and_modules(void)
@@ -647,7 +647,7 @@ static void what_is_behind_the_text_is_zero(void)
 	bool zero = true;
 
 	CU_ASSERT_FATAL(box_open(&box, fd));
-	end = (size_t)box.label->about_at + box.label->about_bytes;
+	end = (size_t)box.header->about_at + box.header->about_bytes;
 	for (size_t i = end; i < box.size; i++)
 		zero &= box.bytes[i] == 0;
 	CU_ASSERT(zero);
@@ -733,12 +733,12 @@ static void after_shutdown_the_file_stays_as_it_is_and_says_so(void)
 	PXT_EQ(posix_trace_start(trid), 0);
 	posix_trace_event(type, "abcd", 4);
 	CU_ASSERT_FATAL(box_open(&box, fd));
-	PXT_EQ(box.label->ended, 0);
+	PXT_EQ(box.header->ended, 0);
 	box_close(&box);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	(void)pxt_open_event("too late for the file");
 	CU_ASSERT_FATAL(box_open(&box, fd));
-	PXT_EQ(box.label->ended, 1);
+	PXT_EQ(box.header->ended, 1);
 	CU_ASSERT(!box_runs(&box));
 	CU_ASSERT(box_name(&box, type) != NULL);
 	CU_ASSERT(box_name(&box, type + 1) == NULL);

@@ -373,7 +373,7 @@ static void judge_threads(const struct box *box)
 	for (uint32_t i = 1; i <= threads; i++) {
 		const struct pxt_thread *thread = box_thread(box, i);
 
-		PXT_EQ(thread->pid, box->label->label.pid);
+		PXT_EQ(thread->pid, box->header->header.pid);
 		CU_ASSERT(pxt_wide_load((pxt_wide *)(uintptr_t)&thread->thread) != 0);
 		if (thread->tid)
 			CU_ASSERT(thread->name[0] != '\0');
@@ -383,9 +383,9 @@ static void judge_threads(const struct box *box)
 static void judge_state(const struct box *box)
 {
 	if (act->ends && ledger->point == PXT_TP_FILE_ENDED)
-		PXT_EQ(box->label->ended, 1);
+		PXT_EQ(box->header->ended, 1);
 	if (!act->ends)
-		PXT_EQ(box->label->ended, 0);
+		PXT_EQ(box->header->ended, 0);
 	if (act->writes && place->policy == LOOP)
 		CU_ASSERT(box_runs(box));
 }
@@ -409,7 +409,7 @@ static void judge(int fd)
 	}
 	/* Before the last step it is none, however much is there. */
 	CU_ASSERT(ledger->point < PXT_TP_FILE_TAKEN || ledger->point > PXT_TP_FILE_FILLED);
-	PXT_EQ(box.label->label.pid, ledger->tid ? ledger->tid : box.label->label.pid);
+	PXT_EQ(box.header->header.pid, ledger->tid ? ledger->tid : box.header->header.pid);
 	judge_state(&box);
 	judge_threads(&box);
 	judge_names(&box);
@@ -578,7 +578,7 @@ static void ended(const char *name, void (*how)(void), bool in_order)
 	memcpy(ledger->sent, ledger->committed, sizeof(ledger->sent));
 	judge(fd);
 	CU_ASSERT_FATAL(box_open(&box, fd));
-	PXT_EQ(box.label->ended, in_order);
+	PXT_EQ(box.header->ended, in_order);
 	box_close(&box);
 	(void)close(fd);
 }

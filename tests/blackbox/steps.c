@@ -22,7 +22,7 @@
 /* ---- Looking ---- */
 
 static int file;
-static const struct pxt_stream_label *label; /* NULL: look whether the file is a stream's */
+static const struct pxt_stream_header *header; /* NULL: look whether the file is a stream's */
 static uint32_t names_before;
 static const char *new_name;
 static const char *new_format;
@@ -60,7 +60,7 @@ static void look_at_threads(struct pxt_directory *replica)
 		struct pxt_thread *entry = &replica->threads.entry[i];
 
 		see_that(pxt_wide_load(&entry->thread) != 0, "a thread that is counted");
-		see_that(atomic_load(&entry->pid) == replica->label.label.pid, "its process");
+		see_that(atomic_load(&entry->pid) == replica->header.header.pid, "its process");
 		see_that(!atomic_load(&entry->tid) || entry->name[0] != '\0', "its name");
 	}
 }
@@ -68,18 +68,18 @@ static void look_at_threads(struct pxt_directory *replica)
 /* A file with the magic number has everything. */
 static void look_at_file(void)
 {
-	struct pxt_stream_label found;
-	struct pxt_directory_label directory;
+	struct pxt_stream_header found;
+	struct pxt_directory_header directory;
 
 	if (pread(file, &found, sizeof(found), 0) != (ssize_t)sizeof(found) ||
-	    memcmp(found.label.magic, PXT_STREAM_MAGIC, sizeof(found.label.magic)) != 0)
+	    memcmp(found.header.magic, PXT_STREAM_MAGIC, sizeof(found.header.magic)) != 0)
 		return;
-	see_that(found.lanes == 1 && found.slots >= 32 && found.hz > 0, "the label");
+	see_that(found.lanes == 1 && found.slots >= 32 && found.hz > 0, "the header");
 	see_that(found.directory_at && found.about_at && found.about_bytes, "its places");
 	see_that(pread(file, &directory, sizeof(directory), (off_t)found.directory_at) ==
 	                 (ssize_t)sizeof(directory) &&
-	             !memcmp(directory.label.magic, PXT_DIRECTORY_MAGIC, 16) &&
-	             directory.label.key == found.label.key,
+	             !memcmp(directory.header.magic, PXT_DIRECTORY_MAGIC, 16) &&
+	             directory.header.key == found.header.key,
 	    "the directory");
 }
 
@@ -89,12 +89,12 @@ static void look(int signal)
 
 	(void)signal;
 	looks++;
-	if (!label) {
+	if (!header) {
 		look_at_file();
 		return;
 	}
-	replica = (struct pxt_directory *)(void *)((unsigned char *)(uintptr_t)label +
-	                                           label->directory_at);
+	replica = (struct pxt_directory *)(void *)((unsigned char *)(uintptr_t)header +
+	                                           header->directory_at);
 	look_at_names(replica);
 	look_at_threads(replica);
 }
@@ -125,14 +125,14 @@ static trace_id_t open_looked_at(void)
 	file = memfd_create("box", 0);
 	kit_file = file;
 	trid = kit_open(&spec);
-	label = box_memory(trid);
+	header = box_memory(trid);
 	names_before = pxt_names_count();
 	return trid;
 }
 
 static void close_it(trace_id_t trid)
 {
-	label = NULL;
+	header = NULL;
 	kit_file = -1;
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	(void)close(file);
@@ -209,7 +209,7 @@ static void a_file_is_a_whole_streams_or_nobodys(void)
 
 	(void)kit_type();
 	file = memfd_create("box", 0);
-	label = NULL;
+	header = NULL;
 	PXT_EQ(posix_trace_attr_init(&attr), 0);
 	PXT_EQ(posix_trace_attr_setlanes_np(&attr, 1), 0);
 	PXT_EQ(posix_trace_attr_setstreamsize(&attr, 512), 0);

@@ -292,7 +292,7 @@ def dump(form):
 
 
 def far(form):
-    """A memory dump is read in pieces; a label lies across the end of one."""
+    """A memory dump is read in pieces; a header lies across the end of one."""
     lane = (stream := Stream(form)).lanes[0]
     lane.put(5_000_001, 1)
     return bytes((1 << 20) - 8) + stream.bytes() + Directory(form).bytes(), jobs(1), []

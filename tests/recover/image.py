@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A stream's memory as FORMAT.md, section 11, describes it: nothing here knows the library's code.
 
-Its parts lie elsewhere than the library puts them, so that whoever reads it reads the label.
+Its parts lie elsewhere than the library puts them, so that whoever reads it reads the header.
 """
 import struct
 
@@ -15,7 +15,7 @@ BEGIN = 0x80000000
 HZ = 1_000_000_000
 CREATED = 5_000_000
 STREAM_LABEL = 256
-DIRECTORY_LABEL = 328
+DIRECTORY_HEADER = 328
 MASK32 = 0xffffffff
 
 
@@ -199,7 +199,7 @@ class Stream:
             lane.oob_pos.append(lane.pos & MASK32)
         self.oobs.append(oob.ljust(32, b"\0"))
 
-    def label(self, size, cells_at):
+    def header(self, size, cells_at):
         form = self.form
         out = STREAM_MAGIC + form.pack("IIQQiI", 0x01020304, 3, size, self.key, 4711, form.word)
         out += form.pack("QQIIQQ", self.directory_at, self.about_at, self.about_bytes, self.state_at,
@@ -217,9 +217,9 @@ class Stream:
         cells_at = self.LANES_AT + len(lanes)
         form = self.form
         out = bytearray(self.LANES_AT)
-        label = self.label(cells_at + len(cells), cells_at)
-        assert len(label) == STREAM_LABEL
-        out[0:STREAM_LABEL] = label
+        header = self.header(cells_at + len(cells), cells_at)
+        assert len(header) == STREAM_LABEL
+        out[0:STREAM_LABEL] = header
         out[256:260] = form.pack("I", self.gate | 64)
         out[264:304] = form.pack("5Q", self.retrieved, self.lost, self.cleared, self.oob_records,
                                  self.barriers)

@@ -44,7 +44,7 @@ of_a_file_that_is_too_short_the_rest_is_taken() { state too_short; state shorter
 
 # ---- Real processes ----
 
-has_leave() { [ -x "$leave" ] || { echo "no streams with labels in this configuration: skipped"; exit 77; }; }
+has_leave() { [ -x "$leave" ] || { echo "no streams with image headers in this configuration: skipped"; exit 77; }; }
 # counted NAME: what stream NAME of ./said counted: written, retrieved, lost
 counted() { sed -n "s/^$1 //p" said; }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * about.h - the text about the process that a black box has beside its stream (format/label.h): lines of a
+ * about.h - the text about the process that a black box has beside its stream (format/imageheader.h): lines of a
  * word, a blank and the rest.  Words that are not known, and lines that make no sense, are passed over.
  */
 #ifndef PXT_RECOVER_ABOUT_H
@@ -16,7 +16,7 @@ struct pxt_about {
 	uint32_t count;
 };
 
-/* @stream: a label without fault.  NULL, or what is wrong; a stream without text is not. */
+/* @stream: a header without fault.  NULL, or what is wrong; a stream without text is not. */
 const char *pxt_about_load(struct pxt_about *about, const struct pxt_found *stream);
 void pxt_about_free(struct pxt_about *about);
 

@@ -81,7 +81,7 @@ struct recover {
 
 static const char *state_of(const struct pxt_remains *remains)
 {
-	if (remains->label->ended)
+	if (remains->header->ended)
 		return "ended";
 	switch (remains->gate & PXT_REMAINS_STATE) {
 	case 1:
@@ -116,7 +116,7 @@ static void put_stream(const struct recover *recover, struct pxt_out *out, size_
 		return;
 	}
 	pxt_recover_sum(&recovered, &sum);
-	pxt_out_format(out, "%8ld  %-8s %12llu %12llu %6u  ", (long)found->label.pid,
+	pxt_out_format(out, "%8ld  %-8s %12llu %12llu %6u  ", (long)found->header.pid,
 	    state_of(&recovered.remains), (unsigned long long)sum.events,
 	    (unsigned long long)sum.lost, found->stream.lanes);
 	pxt_out_escaped(out, recovered.remains.name, strlen(recovered.remains.name));
@@ -223,7 +223,7 @@ static void tell(const struct recover *recover, const struct pxt_found *found,
 	if (recover->quiet)
 		return;
 	pxt_complain("%s: %llu events of stream \"%s\", process %ld%s", recover->output,
-	    (unsigned long long)written->events, remains->name, (long)found->label.pid,
+	    (unsigned long long)written->events, remains->name, (long)found->header.pid,
 	    written->lost            ? "; lost:"
 	    : remains->lanes_missing ? "; as far as is known none lost"
 	                             : ", none lost");
@@ -242,10 +242,10 @@ static void tell(const struct recover *recover, const struct pxt_found *found,
 	if (remains->lanes_missing)
 		pxt_explain("%u of %u lanes are not in the file; events in them: number unknown",
 		    remains->lanes_missing, found->stream.lanes);
-	else if (remains->there < found->label.bytes)
+	else if (remains->there < found->header.bytes)
 		pxt_explain("the file holds %llu of the stream's %llu bytes",
-		    (unsigned long long)remains->there, (unsigned long long)found->label.bytes);
-	if (!recovered->who.label)
+		    (unsigned long long)remains->there, (unsigned long long)found->header.bytes);
+	if (!recovered->who.header)
 		pxt_explain("names and threads are not in the file");
 	else if (written->unnamed)
 		pxt_explain("the names of %u event types are not in the file", written->unnamed);

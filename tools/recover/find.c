@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* find.c - labels: search, byte order, checks. */
+/* find.c - headers: search, byte order, checks. */
 #define _GNU_SOURCE /* memmem() */
 #include "tools/recover/find.h"
 
@@ -25,11 +25,12 @@ static const char directory_magic[MAGIC_BYTES] = PXT_DIRECTORY_MAGIC;
 
 /* ---- Byte order ---- */
 
-#define STREAM(member)    offsetof(struct pxt_stream_label, member)
-#define DIRECTORY(member) offsetof(struct pxt_directory_label, member)
+#define STREAM(member)    offsetof(struct pxt_stream_header, member)
+#define DIRECTORY(member) offsetof(struct pxt_directory_header, member)
 
-static const struct pxt_logturn label_runs[] = { { offsetof(struct pxt_label, order), 4, 2 },
-	{ offsetof(struct pxt_label, bytes), 8, 2 }, { offsetof(struct pxt_label, pid), 4, 2 } };
+static const struct pxt_logturn header_runs[] = { { offsetof(struct pxt_imageheader, order), 4, 2 },
+	{ offsetof(struct pxt_imageheader, bytes), 8, 2 },
+	{ offsetof(struct pxt_imageheader, pid), 4, 2 } };
 static const struct pxt_logturn stream_runs[] = { { STREAM(directory_at), 8, 2 },
 	{ STREAM(about_bytes), 4, 2 }, { STREAM(lanes_at), 8, 2 }, { STREAM(lanes), 4, 22 },
 	{ STREAM(hz), 8, 5 }, { STREAM(created_nsec), 4, 10 } };
@@ -40,9 +41,9 @@ static const struct pxt_logturn directory_runs[] = { { DIRECTORY(threads_at), 4,
 
 static void turn(struct pxt_found *found, bool directory)
 {
-	unsigned char *bytes = (unsigned char *)&found->label;
+	unsigned char *bytes = (unsigned char *)&found->header;
 
-	pxt_logturn(bytes, label_runs, COUNT(label_runs));
+	pxt_logturn(bytes, header_runs, COUNT(header_runs));
 	if (directory)
 		pxt_logturn(bytes, directory_runs, COUNT(directory_runs));
 	else
@@ -59,77 +60,79 @@ static bool within(uint64_t at, uint64_t count, uint64_t bytes, uint64_t room)
 
 static const char *check_common(const struct pxt_found *found, uint64_t least)
 {
-	const struct pxt_label *label = &found->label;
+	const struct pxt_imageheader *header = &found->header;
 
-	if (label->version > PXT_LABEL_VERSION)
+	if (header->version > PXT_IMAGEHEADER_VERSION)
 		return "it was made by a newer libptrace than this pxtrace knows";
-	if (label->version < PXT_LABEL_VERSION)
+	if (header->version < PXT_IMAGEHEADER_VERSION)
 		return "it was made by an older libptrace: take the pxtrace of that one";
-	if (label->word_bytes != 4 && label->word_bytes != 8)
+	if (header->word_bytes != 4 && header->word_bytes != 8)
 		return "its pointers have neither 4 nor 8 bytes";
-	if (label->bytes < least)
-		return "it is shorter than its label";
+	if (header->bytes < least)
+		return "it is shorter than its header";
 	return NULL;
 }
 
-static const char *check_records(const struct pxt_stream_label *label)
+static const char *check_records(const struct pxt_stream_header *header)
 {
-	uint32_t address = label->label.word_bytes == 8 ? 6u : 4u;
+	uint32_t address = header->header.word_bytes == 8 ? 6u : 4u;
 
-	if (label->has_thread > 1 || label->has_address > 1 ||
-	    label->ctx_bytes != (label->has_thread ? 2u : 0u) + (label->has_address ? address : 0u))
+	if (header->has_thread > 1 || header->has_address > 1 ||
+	    header->ctx_bytes !=
+	        (header->has_thread ? 2u : 0u) + (header->has_address ? address : 0u))
 		return "the context's size does not fit what it is said to hold";
-	if (label->max_data > PXT_DATA_MAX)
+	if (header->max_data > PXT_DATA_MAX)
 		return "its events are larger than any can be";
-	if (label->full_policy < POSIX_TRACE_LOOP || label->full_policy > POSIX_TRACE_FLUSH)
+	if (header->full_policy < POSIX_TRACE_LOOP || header->full_policy > POSIX_TRACE_FLUSH)
 		return "its policy does not exist";
-	if (label->id_count % 32u || label->id_count > PXT_LOG_IDS)
+	if (header->id_count % 32u || header->id_count > PXT_LOG_IDS)
 		return "the size of event sets is impossible";
 	return NULL;
 }
 
-static const char *check_clock(const struct pxt_stream_label *label)
+static const char *check_clock(const struct pxt_stream_header *header)
 {
-	if (label->hz == 0 || label->hz > PXT_HZ_MAX)
+	if (header->hz == 0 || header->hz > PXT_HZ_MAX)
 		return "the stamp clock's rate is impossible";
 	for (unsigned i = 0; i < 3; i++)
-		if (label->created_sec[i] < 0 || label->created_sec[i] >= SECONDS_MAX ||
-		    label->created_nsec[i] >= PXT_NS_PER_S)
+		if (header->created_sec[i] < 0 || header->created_sec[i] >= SECONDS_MAX ||
+		    header->created_nsec[i] >= PXT_NS_PER_S)
 			return "it was created at an impossible time";
 	return NULL;
 }
 
-static const char *check_lane(const struct pxt_stream_label *label)
+static const char *check_lane(const struct pxt_stream_header *header)
 {
-	bool whole = label->form == PXT_LABEL_WHOLE;
-	uint64_t stride = label->lane_stride;
+	bool whole = header->form == PXT_IMAGEHEADER_WHOLE;
+	uint64_t stride = header->lane_stride;
 
-	if (label->form > PXT_LABEL_WORDS || label->cell_bytes != (whole ? 16u : 32u))
+	if (header->form > PXT_IMAGEHEADER_WORDS || header->cell_bytes != (whole ? 16u : 32u))
 		return "its slots have a form that does not exist";
-	if (label->slots < 32u || label->slots > SLOTS_MAX || label->slots & (label->slots - 1u))
+	if (header->slots < 32u || header->slots > SLOTS_MAX ||
+	    header->slots & (header->slots - 1u))
 		return "a lane has an impossible number of slots";
-	if (label->lanes < 1 || label->lanes > LANES_MAX)
+	if (header->lanes < 1 || header->lanes > LANES_MAX)
 		return "it has an impossible number of lanes";
-	if (!within(label->lanes_at, label->lanes, stride, label->label.bytes) || stride == 0 ||
-	    !within(label->cells_at, (uint64_t)label->lanes * label->slots, label->cell_bytes,
-	        label->label.bytes) ||
-	    !within(label->head_at, 1, whole ? 8 : 12, stride) ||
-	    !within(label->epoch_at, 1, 8, stride) || !within(label->refused_at, 1, 8, stride) ||
-	    !within(label->limit_at, 1, 4, stride) || !within(label->state_at, 1, 16, stride) ||
-	    label->oobs > SIDES_MAX || !within(label->oob_pos_at, label->oobs, 4, stride))
+	if (!within(header->lanes_at, header->lanes, stride, header->header.bytes) || stride == 0 ||
+	    !within(header->cells_at, (uint64_t)header->lanes * header->slots, header->cell_bytes,
+	        header->header.bytes) ||
+	    !within(header->head_at, 1, whole ? 8 : 12, stride) ||
+	    !within(header->epoch_at, 1, 8, stride) || !within(header->refused_at, 1, 8, stride) ||
+	    !within(header->limit_at, 1, 4, stride) || !within(header->state_at, 1, 16, stride) ||
+	    header->oobs > SIDES_MAX || !within(header->oob_pos_at, header->oobs, 4, stride))
 		return "its lanes do not fit";
 	return NULL;
 }
 
-static const char *check_block(const struct pxt_stream_label *label)
+static const char *check_block(const struct pxt_stream_header *header)
 {
-	uint64_t bytes = label->label.bytes;
+	uint64_t bytes = header->header.bytes;
 
-	if (!within(label->gate_at, 1, 4, bytes) || !within(label->counts_at, 5, 8, bytes) ||
-	    !within(label->oobs_at, label->oobs, label->oob_bytes, bytes) ||
-	    !within(label->oob_set_at, 1, label->id_count / 8u, bytes) ||
-	    !within(label->generation_at, 1, label->generation_bytes, bytes) ||
-	    !within(label->name_at, 1, label->name_bytes, bytes))
+	if (!within(header->gate_at, 1, 4, bytes) || !within(header->counts_at, 5, 8, bytes) ||
+	    !within(header->oobs_at, header->oobs, header->oob_bytes, bytes) ||
+	    !within(header->oob_set_at, 1, header->id_count / 8u, bytes) ||
+	    !within(header->generation_at, 1, header->generation_bytes, bytes) ||
+	    !within(header->name_at, 1, header->name_bytes, bytes))
 		return "its parts do not fit";
 	return NULL;
 }
@@ -146,34 +149,34 @@ static const char *check_stream(const struct pxt_found *found)
 
 static const char *check_directory(const struct pxt_found *found)
 {
-	const struct pxt_directory_label *label = &found->directory;
-	uint64_t bytes = label->label.bytes;
-	const char *wrong = check_common(found, sizeof *label);
+	const struct pxt_directory_header *header = &found->directory;
+	uint64_t bytes = header->header.bytes;
+	const char *wrong = check_common(found, sizeof *header);
 
 	if (wrong)
 		return wrong;
-	if (label->form > PXT_LABEL_WORDS || label->entry_bytes < 16u ||
-	    !within(label->threads_at, 1, 4, bytes) ||
-	    !within(label->entries_at, label->entries, label->entry_bytes, bytes) ||
-	    !within(label->passes_at, 1, 4, label->entry_bytes) ||
-	    !within(label->thread_at, 1, 12, label->entry_bytes) ||
-	    !within(label->pid_at, 1, 4, label->entry_bytes) ||
-	    !within(label->tid_at, 1, 4, label->entry_bytes) ||
-	    !within(label->name_at, 1, 16, label->entry_bytes))
+	if (header->form > PXT_IMAGEHEADER_WORDS || header->entry_bytes < 16u ||
+	    !within(header->threads_at, 1, 4, bytes) ||
+	    !within(header->entries_at, header->entries, header->entry_bytes, bytes) ||
+	    !within(header->passes_at, 1, 4, header->entry_bytes) ||
+	    !within(header->thread_at, 1, 12, header->entry_bytes) ||
+	    !within(header->pid_at, 1, 4, header->entry_bytes) ||
+	    !within(header->tid_at, 1, 4, header->entry_bytes) ||
+	    !within(header->name_at, 1, 16, header->entry_bytes))
 		return "its threads do not fit";
-	if (label->names_at == 0)
+	if (header->names_at == 0)
 		return NULL;
-	if (label->first_user_id < PXT_ID_USER_FIRST || label->first_user_id > PXT_LOG_IDS ||
-	    label->names_max > PXT_LOG_IDS - label->first_user_id || label->name_bytes == 0 ||
-	    !within(label->names_count_at, 1, 4, bytes) ||
-	    !within(label->names_first_at, label->names_max, label->name_bytes, bytes) ||
-	    !within(label->format_offsets_at, label->names_max, 4, bytes) ||
-	    !within(label->pool_at, 1, label->pool_bytes, bytes))
+	if (header->first_user_id < PXT_ID_USER_FIRST || header->first_user_id > PXT_LOG_IDS ||
+	    header->names_max > PXT_LOG_IDS - header->first_user_id || header->name_bytes == 0 ||
+	    !within(header->names_count_at, 1, 4, bytes) ||
+	    !within(header->names_first_at, header->names_max, header->name_bytes, bytes) ||
+	    !within(header->format_offsets_at, header->names_max, 4, bytes) ||
+	    !within(header->pool_at, 1, header->pool_bytes, bytes))
 		return "its names do not fit";
 	return NULL;
 }
 
-/* ---- One label ---- */
+/* ---- One header ---- */
 
 /* False: it only looks like one, as in the program that makes them. */
 static bool look(
@@ -184,19 +187,19 @@ static bool look(
 	memset(found, 0, sizeof *found);
 	found->image = image;
 	found->at = at;
-	if (pxt_image_read(image, at, &found->label, bytes) < bytes ||
-	    memcmp(found->label.magic, directory ? directory_magic : stream_magic, MAGIC_BYTES) !=
+	if (pxt_image_read(image, at, &found->header, bytes) < bytes ||
+	    memcmp(found->header.magic, directory ? directory_magic : stream_magic, MAGIC_BYTES) !=
 	        0)
 		return false;
-	found->swapped = found->label.order != PXT_LABEL_ORDER;
-	if (found->swapped && found->label.order != __builtin_bswap32(PXT_LABEL_ORDER))
+	found->swapped = found->header.order != PXT_IMAGEHEADER_ORDER;
+	if (found->swapped && found->header.order != __builtin_bswap32(PXT_IMAGEHEADER_ORDER))
 		return false;
 	if (found->swapped)
 		turn(found, directory);
 	found->wrong = directory ? check_directory(found) : check_stream(found);
 	found->there = pxt_image_row(image, at);
-	if (found->there > found->label.bytes)
-		found->there = found->label.bytes;
+	if (found->there > found->header.bytes)
+		found->there = found->header.bytes;
 	return true;
 }
 
@@ -333,7 +336,7 @@ const struct pxt_found *pxt_find_directory(
 	for (size_t i = 0; i < finds->directory_count; i++) {
 		const struct pxt_found *directory = &finds->directories[i];
 
-		if (!directory->wrong && directory->label.key == stream->label.key &&
+		if (!directory->wrong && directory->header.key == stream->header.key &&
 		    directory->swapped == stream->swapped)
 			return directory;
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * find.h - the labels in images (format/label.h): where streams and directories are, and whether what
+ * find.h - the headers in images (format/imageheader.h): where streams and directories are, and whether what
  * they say of themselves can be.
  *
- * A file that begins with a stream's label and tells where its directory is holds that one stream (a
+ * A file that begins with a stream's header and tells where its directory is holds that one stream (a
  * black box, or what `pxtrace dump` of GDB wrote).  Everything else is searched through.
  */
 #ifndef PXT_RECOVER_FIND_H
@@ -11,13 +11,13 @@
 
 #include "tools/recover/image.h"
 
-#include "format/label.h"
+#include "format/imageheader.h"
 
-/* So many labels are kept, and so many places looked at, in all files together. */
+/* So many headers are kept, and so many places looked at, in all files together. */
 #define PXT_FIND_MAX  4096u
 #define PXT_FIND_LOOK 1048576u
 
-/* A label, in this machine's byte order. */
+/* A header, in this machine's byte order. */
 struct pxt_found {
 	const struct pxt_image *image;
 	uint64_t at;
@@ -25,9 +25,9 @@ struct pxt_found {
 	uint64_t there;    /* bytes of the block that are in the image */
 	const char *wrong; /* NULL, or why it cannot be used */
 	union {
-		struct pxt_label label;
-		struct pxt_stream_label stream;
-		struct pxt_directory_label directory;
+		struct pxt_imageheader header;
+		struct pxt_stream_header stream;
+		struct pxt_directory_header directory;
 	};
 };
 
@@ -36,7 +36,7 @@ struct pxt_finds {
 	size_t stream_count;
 	struct pxt_found *directories;
 	size_t directory_count;
-	size_t looked; /* places that begin like a label */
+	size_t looked; /* places that begin like a header */
 	bool full;     /* there may be more */
 };
 
@@ -47,7 +47,7 @@ void pxt_find_free(struct pxt_finds *finds);
 const struct pxt_found *pxt_find_directory(
     const struct pxt_finds *finds, const struct pxt_found *stream);
 
-/* A stream's label at @at; false: there is none. */
+/* A stream's header at @at; false: there is none. */
 bool pxt_find_stream_at(const struct pxt_image *image, uint64_t at, struct pxt_found *found);
 bool pxt_find_directory_at(const struct pxt_image *image, uint64_t at, struct pxt_found *found);
 

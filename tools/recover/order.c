@@ -23,7 +23,7 @@ static void pass_marks(struct pxt_remains_lane *lane)
 void pxt_order_begin(struct pxt_order *order, struct pxt_remains *remains)
 {
 	*order = (struct pxt_order){ .remains = remains };
-	for (uint32_t i = 0; i < remains->label->lanes; i++) {
+	for (uint32_t i = 0; i < remains->header->lanes; i++) {
 		struct pxt_remains_lane *lane = &remains->lanes[i];
 		size_t at = 0;
 
@@ -70,7 +70,7 @@ enum pxt_order_next pxt_order_next(struct pxt_order *order, uint32_t *chosen)
 	uint64_t least = 0;
 	bool found = false;
 
-	for (uint32_t i = 0; i < remains->label->lanes; i++) {
+	for (uint32_t i = 0; i < remains->header->lanes; i++) {
 		const struct pxt_remains_lane *lane = &remains->lanes[i];
 		const struct pxt_remain *front = front_of(lane);
 		uint64_t ticks;

@@ -64,7 +64,7 @@ static uint64_t get_cursor(const struct pxt_remains *remains, uint64_t at)
 	uint32_t records = follow(get32(remains, at + 4), tail >> 1);
 	uint32_t turns = follow(get32(remains, at + 8), tail >> 31);
 
-	if (remains->label->form == PXT_LABEL_WHOLE)
+	if (remains->header->form == PXT_IMAGEHEADER_WHOLE)
 		return get64(remains, at);
 	return (uint64_t)(turns << 29 | (tail >> 2 & 0x1fffffffu)) << 32 | records << 1 |
 	       (tail & 1u);
@@ -75,7 +75,7 @@ static uint64_t get_counter(const struct pxt_remains *remains, uint64_t at)
 	uint32_t low = get32(remains, at);
 	uint32_t turns = follow(get32(remains, at + 4), low >> 31);
 
-	if (remains->label->form == PXT_LABEL_WHOLE)
+	if (remains->header->form == PXT_IMAGEHEADER_WHOLE)
 		return get_count(remains, at);
 	return believed((uint64_t)(turns >> 1) << 32 | low);
 }
@@ -83,7 +83,7 @@ static uint64_t get_counter(const struct pxt_remains *remains, uint64_t at)
 /* The high one is first. */
 static uint64_t get_twins(const struct pxt_remains *remains, uint64_t at)
 {
-	if (remains->label->form == PXT_LABEL_WHOLE)
+	if (remains->header->form == PXT_IMAGEHEADER_WHOLE)
 		return get64(remains, at);
 	return (uint64_t)get32(remains, at) << 32 | get32(remains, at + 4);
 }
@@ -105,13 +105,13 @@ static uint64_t widen(uint32_t half, uint32_t value, unsigned bits)
 /* The reader's own place, if it fits to what writers were told of it. */
 static void get_next(struct pxt_remains *remains, struct pxt_remains_lane *lane, uint64_t at)
 {
-	const struct pxt_stream_label *label = remains->label;
-	uint32_t limit = get32(remains, at + label->limit_at);
-	uint64_t pos = get64(remains, at + label->state_at);
-	uint64_t seq = get64(remains, at + label->state_at + 8);
+	const struct pxt_stream_header *header = remains->header;
+	uint32_t limit = get32(remains, at + header->limit_at);
+	uint64_t pos = get64(remains, at + header->state_at);
+	uint64_t seq = get64(remains, at + header->state_at + 8);
 
-	if (label->state_at && pos <= lane->head_pos && seq <= lane->head_seq &&
-	    (uint32_t)pos - limit <= label->slots) {
+	if (header->state_at && pos <= lane->head_pos && seq <= lane->head_seq &&
+	    (uint32_t)pos - limit <= header->slots) {
 		lane->next_pos = pos;
 		lane->next_seq = seq;
 		lane->next_known = true;
@@ -126,30 +126,30 @@ static void get_next(struct pxt_remains *remains, struct pxt_remains_lane *lane,
 
 static void get_lane(struct pxt_remains *remains, struct pxt_remains_lane *lane, uint32_t index)
 {
-	const struct pxt_stream_label *label = remains->label;
-	uint64_t at = label->lanes_at + index * label->lane_stride;
-	uint64_t ring = (uint64_t)label->slots * label->cell_bytes;
-	uint64_t cells = label->cells_at + index * ring;
+	const struct pxt_stream_header *header = remains->header;
+	uint64_t at = header->lanes_at + index * header->lane_stride;
+	uint64_t ring = (uint64_t)header->slots * header->cell_bytes;
+	uint64_t cells = header->cells_at + index * ring;
 	uint64_t cursor;
 	uint64_t epoch;
 
-	lane->missing = remains->there < at + label->lane_stride;
+	lane->missing = remains->there < at + header->lane_stride;
 	if (lane->missing)
 		return;
 	lane->cells = remains->block + cells;
-	lane->there = label->slots;
+	lane->there = header->slots;
 	if (remains->there < cells)
 		lane->there = 0;
 	else if (remains->there - cells < ring)
-		lane->there = (uint32_t)((remains->there - cells) / label->cell_bytes);
-	cursor = get_cursor(remains, at + label->head_at);
-	epoch = get_twins(remains, at + label->epoch_at);
+		lane->there = (uint32_t)((remains->there - cells) / header->cell_bytes);
+	cursor = get_cursor(remains, at + header->head_at);
+	epoch = get_twins(remains, at + header->epoch_at);
 	lane->head_pos = widen((uint32_t)(epoch >> 32), (uint32_t)(cursor >> 32), 30);
 	lane->head_seq = widen((uint32_t)epoch, (uint32_t)cursor >> 1, 29);
-	lane->refused = get_counter(remains, at + label->refused_at);
+	lane->refused = get_counter(remains, at + header->refused_at);
 	/* More positions than a quarter of all there are: the sums below could run over. */
 	if (lane->head_pos >= COUNT_MAX || lane->head_seq >= COUNT_MAX ||
-	    lane->head_pos < label->slots) {
+	    lane->head_pos < header->slots) {
 		lane->missing = true;
 		return;
 	}
@@ -163,11 +163,11 @@ static void get_lane(struct pxt_remains *remains, struct pxt_remains_lane *lane,
 
 static void get_oobs(struct pxt_remains *remains)
 {
-	const struct pxt_stream_label *label = remains->label;
-	uint64_t set_end = label->oob_set_at + label->id_count / 8u;
+	const struct pxt_stream_header *header = remains->header;
+	uint64_t set_end = header->oob_set_at + header->id_count / 8u;
 
-	for (uint32_t i = 0; i < label->oobs && label->oob_bytes >= SIDE_BYTES; i++) {
-		uint64_t at = label->oobs_at + (uint64_t)i * label->oob_bytes;
+	for (uint32_t i = 0; i < header->oobs && header->oob_bytes >= SIDE_BYTES; i++) {
+		uint64_t at = header->oobs_at + (uint64_t)i * header->oob_bytes;
 		struct pxt_remains_oob oob = { .info = get32(remains, at),
 			.automatic = get32(remains, at + 4) != 0,
 			.ticks = get64(remains, at + 8),
@@ -176,9 +176,9 @@ static void get_oobs(struct pxt_remains *remains)
 
 		if (at + SIDE_BYTES > remains->there || set_end > remains->there ||
 		    (!start && pxt_info_id(oob.info) != PXT_ID_STOP) ||
-		    pxt_info_bytes(oob.info) > (start ? label->id_count / 8u : 4u))
+		    pxt_info_bytes(oob.info) > (start ? header->id_count / 8u : 4u))
 			break;
-		oob.data = remains->block + (start ? label->oob_set_at : at + 24u);
+		oob.data = remains->block + (start ? header->oob_set_at : at + 24u);
 		remains->oobs[remains->oob_count++] = oob;
 	}
 }
@@ -186,24 +186,24 @@ static void get_oobs(struct pxt_remains *remains)
 bool pxt_remains_behind(
     const struct pxt_remains *remains, uint32_t oob, uint32_t lane, uint64_t pos)
 {
-	const struct pxt_stream_label *label = remains->label;
-	uint64_t at = label->lanes_at + lane * label->lane_stride + label->oob_pos_at;
+	const struct pxt_stream_header *header = remains->header;
+	uint64_t at = header->lanes_at + lane * header->lane_stride + header->oob_pos_at;
 
 	return (int32_t)((uint32_t)pos - get32(remains, at + 4u * (uint64_t)oob)) >= 0;
 }
 
 static void get_state(struct pxt_remains *remains)
 {
-	const struct pxt_stream_label *label = remains->label;
-	uint64_t at = label->counts_at;
+	const struct pxt_stream_header *header = remains->header;
+	uint64_t at = header->counts_at;
 
-	remains->gate = get32(remains, label->gate_at);
+	remains->gate = get32(remains, header->gate_at);
 	remains->retrieved = get_count(remains, at);
 	remains->lost = get_count(remains, at + 8);
 	remains->cleared = get_count(remains, at + 16);
 	remains->barriers = get64(remains, at + 32);
-	get_text(remains, label->name_at, label->name_bytes, remains->name, sizeof remains->name);
-	get_text(remains, label->generation_at, label->generation_bytes, remains->generation,
+	get_text(remains, header->name_at, header->name_bytes, remains->name, sizeof remains->name);
+	get_text(remains, header->generation_at, header->generation_bytes, remains->generation,
 	    sizeof remains->generation);
 }
 
@@ -236,13 +236,13 @@ const char *pxt_remains_load(struct pxt_remains *remains, const struct pxt_found
 {
 	const char *wrong;
 
-	*remains = (struct pxt_remains){ .label = &found->stream, .swapped = found->swapped };
+	*remains = (struct pxt_remains){ .header = &found->stream, .swapped = found->swapped };
 	wrong = found->wrong ? found->wrong : take_block(remains, found);
 	if (wrong)
 		return wrong;
 	get_state(remains);
 	get_oobs(remains);
-	for (uint32_t i = 0; i < remains->label->lanes; i++) {
+	for (uint32_t i = 0; i < remains->header->lanes; i++) {
 		struct pxt_remains_lane *lane = &remains->lanes[i];
 
 		get_lane(remains, lane, i);
@@ -257,7 +257,7 @@ const char *pxt_remains_load(struct pxt_remains *remains, const struct pxt_found
 
 void pxt_remains_free(struct pxt_remains *remains)
 {
-	for (uint32_t i = 0; remains->lanes && i < remains->label->lanes; i++)
+	for (uint32_t i = 0; remains->lanes && i < remains->header->lanes; i++)
 		free(remains->lanes[i].list);
 	free(remains->lanes);
 	free(remains->block);

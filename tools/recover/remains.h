@@ -67,7 +67,7 @@ struct pxt_remains_oob {
 #define PXT_REMAINS_OOBS 16u
 
 struct pxt_remains {
-	const struct pxt_stream_label *label;
+	const struct pxt_stream_header *header;
 	bool swapped;
 	unsigned char *block;
 	uint64_t there; /* bytes of it */

@@ -38,13 +38,13 @@ static bool get_words(
 bool pxt_remains_slot(const struct pxt_remains *remains, const struct pxt_remains_lane *lane,
     uint64_t pos, struct pxt_slot *slot)
 {
-	uint32_t slots = remains->label->slots;
+	uint32_t slots = remains->header->slots;
 	uint32_t index = (uint32_t)pos & (slots - 1u);
-	const unsigned char *cell = lane->cells + (size_t)index * remains->label->cell_bytes;
+	const unsigned char *cell = lane->cells + (size_t)index * remains->header->cell_bytes;
 
 	if (index >= lane->there)
 		return false;
-	if (remains->label->form == PXT_LABEL_WORDS)
+	if (remains->header->form == PXT_IMAGEHEADER_WORDS)
 		return get_words(cell, remains->swapped, slots, slot);
 	for (unsigned i = 0; i < 4; i++)
 		slot->word[i] = pxt_get32(cell + (size_t)4 * i, remains->swapped);
@@ -157,7 +157,7 @@ static bool take(
 {
 	uint32_t id = pxt_info_id(slot->word[1]);
 	struct pxt_remain one = { .ticks = pxt_slot_ticks(slot), .mark = id == PXT_ID_MARK };
-	uint32_t slots = pxt_info_slots(slot->word[1], remains->label->ctx_bytes);
+	uint32_t slots = pxt_info_slots(slot->word[1], remains->header->ctx_bytes);
 
 	if (id == PXT_ID_MARK) {
 		bool kept = keep(walk, &one);
@@ -264,7 +264,7 @@ static void begin_unread(struct walk *walk, bool lapped)
 
 const char *pxt_remains_walk(struct pxt_remains *remains, struct pxt_remains_lane *lane, bool all)
 {
-	uint32_t slots = remains->label->slots;
+	uint32_t slots = remains->header->slots;
 	uint64_t oldest = lane->head_pos - slots;
 	bool lapped = lane->next_pos < oldest;
 	struct walk walk = { .remains = remains, .lane = lane, .mask = slots - 1u };

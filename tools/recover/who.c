@@ -24,25 +24,25 @@ static uint32_t fewer(uint32_t a, uint32_t b)
 
 const char *pxt_who_load(struct pxt_who *who, const struct pxt_found *found)
 {
-	const struct pxt_directory_label *label;
+	const struct pxt_directory_header *header;
 
 	*who = (struct pxt_who){ 0 };
 	if (!found)
 		return NULL;
-	label = &found->directory;
+	header = &found->directory;
 	if (found->there > SIZE_MAX)
 		return "it is larger than the memory of this machine";
 	who->bytes = malloc((size_t)found->there);
 	if (!who->bytes)
 		return "out of memory";
-	who->label = label;
+	who->header = header;
 	who->swapped = found->swapped;
 	who->there = pxt_image_read(found->image, found->at, who->bytes, found->there);
-	who->threads = get32(who, label->threads_at);
-	who->threads = fewer(who->threads, label->entries ? label->entries - 1u : 0);
+	who->threads = get32(who, header->threads_at);
+	who->threads = fewer(who->threads, header->entries ? header->entries - 1u : 0);
 	who->threads = fewer(who->threads, PXT_THREAD_EXTRA - 1u);
-	if (label->names_at)
-		who->names = fewer(get32(who, label->names_count_at), label->names_max);
+	if (header->names_at)
+		who->names = fewer(get32(who, header->names_count_at), header->names_max);
 	return NULL;
 }
 
@@ -61,8 +61,8 @@ static uint64_t entry_at(const struct pxt_who *who, uint32_t index)
 
 	if (!index || index > who->threads)
 		return 0;
-	at = who->label->entries_at + (uint64_t)index * who->label->entry_bytes;
-	return has(who, at, who->label->entry_bytes) ? at : 0;
+	at = who->header->entries_at + (uint64_t)index * who->header->entry_bytes;
+	return has(who, at, who->header->entry_bytes) ? at : 0;
 }
 
 /* WORDS: low, high, and their exclusive-or; 0 while it is being set. */
@@ -71,7 +71,7 @@ static uint64_t get_thread(const struct pxt_who *who, uint64_t at)
 	uint32_t low = get32(who, at);
 	uint32_t high = get32(who, at + 4);
 
-	if (who->label->form == PXT_LABEL_WHOLE)
+	if (who->header->form == PXT_IMAGEHEADER_WHOLE)
 		return pxt_get64(who->bytes + at, who->swapped);
 	return (low ^ high) == get32(who, at + 8) ? (uint64_t)high << 32 | low : 0;
 }
@@ -84,12 +84,12 @@ bool pxt_who_thread(const struct pxt_who *who, uint32_t index, struct pxt_log_th
 	if (!at)
 		return false;
 	thread->index = (uint16_t)index;
-	thread->thread = get_thread(who, at + who->label->thread_at);
-	thread->pid = (int32_t)get32(who, at + who->label->pid_at);
-	thread->tid = (int32_t)get32(who, at + who->label->tid_at);
+	thread->thread = get_thread(who, at + who->header->thread_at);
+	thread->pid = (int32_t)get32(who, at + who->header->pid_at);
+	thread->tid = (int32_t)get32(who, at + who->header->tid_at);
 	/* A name that was not looked at yet means nothing. */
 	if (thread->tid)
-		memcpy(thread->name, who->bytes + at + who->label->name_at, sizeof thread->name);
+		memcpy(thread->name, who->bytes + at + who->header->name_at, sizeof thread->name);
 	thread->name[sizeof thread->name - 1] = '\0';
 	return thread->thread != 0;
 }
@@ -98,7 +98,7 @@ bool pxt_who_inside(const struct pxt_who *who, uint32_t index)
 {
 	uint64_t at = entry_at(who, index);
 
-	return at && (get32(who, at + who->label->passes_at) & 1u);
+	return at && (get32(who, at + who->header->passes_at) & 1u);
 }
 
 /* ---- Names ---- */
@@ -122,20 +122,20 @@ static bool get_text(const struct pxt_who *who, uint64_t at, uint64_t most, char
 
 bool pxt_who_type(const struct pxt_who *who, uint32_t number, struct pxt_log_typename *type)
 {
-	const struct pxt_directory_label *label = who->label;
+	const struct pxt_directory_header *header = who->header;
 	uint32_t format;
 
 	memset(type, 0, sizeof *type);
 	if (number >= who->names)
 		return false;
-	type->id = label->first_user_id + number;
-	if (!get_text(who, label->names_first_at + (uint64_t)number * label->name_bytes,
-	        label->name_bytes, type->name, sizeof type->name))
+	type->id = header->first_user_id + number;
+	if (!get_text(who, header->names_first_at + (uint64_t)number * header->name_bytes,
+	        header->name_bytes, type->name, sizeof type->name))
 		return false;
-	format = get32(who, label->format_offsets_at + (uint64_t)number * 4u);
-	if (format && format <= label->pool_bytes &&
-	    !get_text(who, (uint64_t)label->pool_at + format - 1u, label->pool_bytes - format + 1u,
-	        type->format, sizeof type->format))
+	format = get32(who, header->format_offsets_at + (uint64_t)number * 4u);
+	if (format && format <= header->pool_bytes &&
+	    !get_text(who, (uint64_t)header->pool_at + format - 1u,
+	        header->pool_bytes - format + 1u, type->format, sizeof type->format))
 		type->format[0] = '\0';
 	return type->name[0] != '\0';
 }
@@ -144,19 +144,19 @@ bool pxt_who_type(const struct pxt_who *who, uint32_t number, struct pxt_log_typ
 
 void pxt_who_process(const struct pxt_who *who, struct pxt_log_process *process)
 {
-	const struct pxt_directory_label *label = who->label;
+	const struct pxt_directory_header *header = who->header;
 
 	memset(process, 0, sizeof *process);
-	if (!label)
+	if (!header)
 		return;
-	process->pid = label->label.pid;
-	memcpy(process->executable, label->executable, sizeof label->executable);
-	process->executable[sizeof label->executable - 1] = '\0';
-	memcpy(process->host, label->host, sizeof label->host);
-	process->host[sizeof label->host - 1] = '\0';
-	if (label->started_sec > 0 && label->started_sec < (int64_t)1 << 40 &&
-	    label->started_nsec < 1000000000u) {
-		process->start.tv_sec = (time_t)label->started_sec;
-		process->start.tv_nsec = (long)label->started_nsec;
+	process->pid = header->header.pid;
+	memcpy(process->executable, header->executable, sizeof header->executable);
+	process->executable[sizeof header->executable - 1] = '\0';
+	memcpy(process->host, header->host, sizeof header->host);
+	process->host[sizeof header->host - 1] = '\0';
+	if (header->started_sec > 0 && header->started_sec < (int64_t)1 << 40 &&
+	    header->started_nsec < 1000000000u) {
+		process->start.tv_sec = (time_t)header->started_sec;
+		process->start.tv_nsec = (long)header->started_nsec;
 	}
 }

@@ -8,7 +8,7 @@
 #include "format/logfmt.h"
 
 struct pxt_who {
-	const struct pxt_directory_label *label; /* NULL: there is no directory */
+	const struct pxt_directory_header *header; /* NULL: there is no directory */
 	bool swapped;
 	unsigned char *bytes;
 	uint64_t there;

@@ -47,40 +47,40 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 }
 
 /* The same stream gives the same log, however often it is recovered. */
-static void make_uuid(const struct pxt_stream_label *label, unsigned char *uuid)
+static void make_uuid(const struct pxt_stream_header *of, unsigned char *uuid)
 {
 	uint64_t half = 1;
 
 	for (unsigned i = 0; i < PXT_LOG_UUID_BYTES; i++) {
 		if (i % 8u == 0) {
-			half = mix(mix(half, label->label.key), label->created_ticks);
-			half = mix(mix(half, (uint64_t)label->created_sec[0]),
-			    (uint64_t)label->created_nsec[0] << 32 | label->lanes);
+			half = mix(mix(half, of->header.key), of->created_ticks);
+			half = mix(mix(half, (uint64_t)of->created_sec[0]),
+			    (uint64_t)of->created_nsec[0] << 32 | of->lanes);
 		}
 		uuid[i] = (unsigned char)(half >> 8 * (i % 8u));
 	}
 }
 
-static void set_time(const struct pxt_stream_label *label, unsigned clock, struct timespec *time)
+static void set_time(const struct pxt_stream_header *of, unsigned clock, struct timespec *time)
 {
-	time->tv_sec = (time_t)label->created_sec[clock];
-	time->tv_nsec = (long)label->created_nsec[clock];
+	time->tv_sec = (time_t)of->created_sec[clock];
+	time->tv_nsec = (long)of->created_nsec[clock];
 }
 
 static void set_attr(const struct pxt_remains *remains, trace_attr_t *attr)
 {
-	const struct pxt_stream_label *label = remains->label;
-	uint32_t ns = pxt_ticks_resolution_ns(label->hz);
+	const struct pxt_stream_header *of = remains->header;
+	uint32_t ns = pxt_ticks_resolution_ns(of->hz);
 
 	(void)posix_trace_attr_init(attr);
-	attr->_pxt_stream_policy = (int32_t)label->full_policy;
+	attr->_pxt_stream_policy = (int32_t)of->full_policy;
 	attr->_pxt_log_policy = POSIX_TRACE_APPEND;
-	attr->_pxt_lanes = label->lanes;
-	attr->_pxt_ctx_bytes = label->ctx_bytes;
-	attr->_pxt_stream_size = (uint64_t)label->slots * PXT_SLOT_BYTES;
-	attr->_pxt_max_data = label->max_data;
-	attr->_pxt_create_sec = label->created_sec[0];
-	attr->_pxt_create_nsec = (int32_t)label->created_nsec[0];
+	attr->_pxt_lanes = of->lanes;
+	attr->_pxt_ctx_bytes = of->ctx_bytes;
+	attr->_pxt_stream_size = (uint64_t)of->slots * PXT_SLOT_BYTES;
+	attr->_pxt_max_data = of->max_data;
+	attr->_pxt_create_sec = of->created_sec[0];
+	attr->_pxt_create_nsec = (int32_t)of->created_nsec[0];
 	attr->_pxt_clockres_sec = ns / PXT_NS_PER_S;
 	attr->_pxt_clockres_nsec = (int32_t)(ns % PXT_NS_PER_S);
 	(void)snprintf(attr->_pxt_name, sizeof attr->_pxt_name, "%s", remains->name);
@@ -90,26 +90,26 @@ static void set_attr(const struct pxt_remains *remains, trace_attr_t *attr)
 
 static void set_header(const struct pxt_remains *remains, struct pxt_log_header *header)
 {
-	const struct pxt_stream_label *label = remains->label;
+	const struct pxt_stream_header *of = remains->header;
 
 	memset(header, 0, sizeof *header);
 	header->swapped = remains->swapped;
-	header->word_bytes = (uint8_t)label->label.word_bytes;
-	header->ctx_bytes = (uint8_t)label->ctx_bytes;
+	header->word_bytes = (uint8_t)of->header.word_bytes;
+	header->ctx_bytes = (uint8_t)of->ctx_bytes;
 	header->layout = PXT_LAYOUT_SEQUENTIAL;
-	header->contents = (label->has_thread ? PXT_LOG_HAS_THREAD : 0u) |
-	                   (label->has_address ? PXT_LOG_HAS_ADDRESS : 0u) |
+	header->contents = (of->has_thread ? PXT_LOG_HAS_THREAD : 0u) |
+	                   (of->has_address ? PXT_LOG_HAS_ADDRESS : 0u) |
 	                   (remains->has_cpu ? PXT_LOG_HAS_CPU : 0u);
-	make_uuid(label, header->uuid);
-	header->rate.hz = label->hz;
-	header->rate.source = (int)label->clock_source;
-	header->rate.error_ppm = label->clock_error_ppm;
-	header->created.ticks = label->created_ticks;
-	set_time(label, 0, &header->created.realtime);
-	set_time(label, 1, &header->created.monotonic);
-	set_time(label, 2, &header->created.boottime);
+	make_uuid(of, header->uuid);
+	header->rate.hz = of->hz;
+	header->rate.source = (int)of->clock_source;
+	header->rate.error_ppm = of->clock_error_ppm;
+	header->created.ticks = of->created_ticks;
+	set_time(of, 0, &header->created.realtime);
+	set_time(of, 1, &header->created.monotonic);
+	set_time(of, 2, &header->created.boottime);
 	header->largest_block = BLOCK_BYTES;
-	header->set_bytes = label->id_count / 8u;
+	header->set_bytes = of->id_count / 8u;
 	set_attr(remains, &header->attr);
 }
 
@@ -161,7 +161,7 @@ static void put_process(struct writer *writer)
 
 	if (!process.executable[0])
 		pxt_who_process(writer->who, &process);
-	process.pid = writer->remains->label->label.pid;
+	process.pid = writer->remains->header->header.pid;
 	PUT_ENTRY(
 	    writer, PXT_LOG_PROCESS, pxt_log_put_process(block, &process), pxt_logturn_process);
 }
@@ -207,7 +207,7 @@ static void copy_record(struct writer *writer, const struct pxt_remains_lane *la
 		return;
 	info = slot.word[1];
 	ticks = pxt_slot_ticks(&slot);
-	slots = pxt_info_slots(info, remains->label->ctx_bytes);
+	slots = pxt_info_slots(info, remains->header->ctx_bytes);
 	put_begin(writer, info, ticks);
 	for (uint32_t i = 1; i < slots; i++) {
 		unsigned char *at = writer->record + (size_t)i * PXT_SLOT_BYTES;
@@ -233,8 +233,8 @@ static void put_payload(struct writer *writer, uint32_t *used, unsigned char byt
 static void make_record(
     struct writer *writer, uint32_t info, uint64_t ticks, uint64_t ctx, const unsigned char *data)
 {
-	uint32_t ctx_bytes = writer->remains->label->ctx_bytes;
-	uint32_t pid = (uint32_t)writer->remains->label->label.pid;
+	uint32_t ctx_bytes = writer->remains->header->ctx_bytes;
+	uint32_t pid = (uint32_t)writer->remains->header->header.pid;
 	uint32_t slots = pxt_info_slots(info, ctx_bytes);
 	uint32_t used = 0;
 
@@ -262,7 +262,7 @@ static void tell_gap(struct writer *writer, struct pxt_remains_lane *lane, uint6
 	if (!lane->overwritten)
 		return;
 	writer->untold += lane->overwritten;
-	if (writer->remains->label->full_policy != POSIX_TRACE_LOOP)
+	if (writer->remains->header->full_policy != POSIX_TRACE_LOOP)
 		return;
 	make_record(writer, pxt_slot_info(PXT_ID_OVERFLOW, 0, false, false, PXT_CPU_UNKNOWN),
 	    writer->last, 0, NULL);
@@ -325,7 +325,7 @@ static void put_end(struct writer *writer)
 	struct pxt_remains *remains = writer->remains;
 	unsigned char automatic[4];
 
-	for (uint32_t i = 0; i < remains->label->lanes; i++) {
+	for (uint32_t i = 0; i < remains->header->lanes; i++) {
 		struct pxt_remains_lane *lane = &remains->lanes[i];
 
 		if (!lane->gap_told)
@@ -466,7 +466,7 @@ const char *pxt_recover_write(
 	writer.who = &recovered->who;
 	writer.about = &recovered->about;
 	writer.written = written;
-	writer.last = remains->label->created_ticks;
+	writer.last = remains->header->created_ticks;
 	pxt_recover_sum(recovered, written);
 	set_header(remains, &writer.header);
 	pxt_log_put_header(head, &writer.header);

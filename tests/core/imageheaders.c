@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * labels.c - a label says where all else is: at the offsets of FORMAT.md, section 11, by hand, since
+ * headers.c - a header says where all else is: at the offsets of FORMAT.md, section 11, by hand, since
  * those who read it elsewhere share its structure with the writer.
  */
 #include "kit.h"
@@ -20,10 +20,10 @@ struct field {
 	uint64_t want;
 };
 
-static void expect(const void *label, const struct field *fields, size_t count)
+static void expect(const void *header, const struct field *fields, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		const unsigned char *at = (const unsigned char *)label + fields[i].at;
+		const unsigned char *at = (const unsigned char *)header + fields[i].at;
 		uint64_t got = 0;
 		uint32_t word;
 
@@ -38,7 +38,7 @@ static void expect(const void *label, const struct field *fields, size_t count)
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-static void a_streams_label_says_where_its_lanes_and_numbers_are(void)
+static void a_streams_header_says_where_its_lanes_and_numbers_are(void)
 {
 	const struct kit_spec spec = {
 		.policy = POSIX_TRACE_UNTIL_FULL, .lanes = 4, .bytes = 16384, .data = 77
@@ -109,7 +109,7 @@ static void a_streams_label_says_where_its_lanes_and_numbers_are(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-static void a_directorys_label_says_where_its_threads_and_names_are(void)
+static void a_directorys_header_says_where_its_threads_and_names_are(void)
 {
 	const struct kit_spec spec = { .policy = POSIX_TRACE_LOOP, .lanes = 1, .bytes = 4096 };
 	trace_id_t trid = kit_open(&spec);
@@ -119,7 +119,7 @@ static void a_directorys_label_says_where_its_threads_and_names_are(void)
 		{ 16, 4, 0x01020304 },
 		{ 20, 4, 3 },
 		{ 24, 8, sizeof(*directory) },
-		{ 32, 8, kit_block(trid)->label.label.key },
+		{ 32, 8, kit_block(trid)->header.header.key },
 		{ 40, 4, (uint32_t)getpid() },
 		{ 44, 4, sizeof(void *) },
 		{ 48, 4, offsetof(struct pxt_directory, threads.count) },
@@ -150,7 +150,7 @@ static void a_directorys_label_says_where_its_threads_and_names_are(void)
 }
 
 static const struct pxt_case cases[] = {
-	PXT_CASE(a_streams_label_says_where_its_lanes_and_numbers_are),
-	PXT_CASE(a_directorys_label_says_where_its_threads_and_names_are),
+	PXT_CASE(a_streams_header_says_where_its_lanes_and_numbers_are),
+	PXT_CASE(a_directorys_header_says_where_its_threads_and_names_are),
 };
-PXT_SUITE("core: labels", cases)
+PXT_SUITE("core: headers", cases)

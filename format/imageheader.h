@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * label.h - what a block of trace memory says of itself, so that it can be read where its process
+ * imageheader.h - what a block of trace memory says of itself, so that it can be read where its process
  * is gone: in a file, in a core file, in a dump of a board's memory.
  *
  *   concurrency: written once before the block is found by anybody, never changed.
  *
- * A label is at the beginning of every stream's block and of every process' directory.  Fields
+ * A header is at the beginning of every stream's block and of every process' directory.  Fields
  * have the widths written here on every machine; the byte order is the recorder's, and `order`
- * tells which that is.  All places are counted in bytes from the label's beginning.
+ * tells which that is.  All places are counted in bytes from the header's beginning.
  */
-#ifndef PXT_LABEL_H
-#define PXT_LABEL_H
+#ifndef PXT_IMAGEHEADER_H
+#define PXT_IMAGEHEADER_H
 
 #include <stdint.h>
 
-#define PXT_LABEL_VERSION 3u
-#define PXT_LABEL_ORDER   0x01020304u
+#define PXT_IMAGEHEADER_VERSION 3u
+#define PXT_IMAGEHEADER_ORDER   0x01020304u
 
 /* Found by search: 16 bytes that nothing else begins with. */
 #define PXT_STREAM_MAGIC    "PXTRACE\x01STREAM\n"
 #define PXT_DIRECTORY_MAGIC "PXTRACE\x01THREAD\n"
 
-struct pxt_label {
+struct pxt_imageheader {
 	char magic[16];
-	uint32_t order;   /* PXT_LABEL_ORDER */
-	uint32_t version; /* PXT_LABEL_VERSION */
+	uint32_t order;   /* PXT_IMAGEHEADER_ORDER */
+	uint32_t version; /* PXT_IMAGEHEADER_VERSION */
 	uint64_t bytes;   /* of the whole block */
 	uint64_t key;     /* one number of the process: ties its streams to its directory */
 	int32_t pid;
@@ -32,11 +32,11 @@ struct pxt_label {
 };
 
 /* How 64-bit values that writers change are kept (port_atomic.h). */
-#define PXT_LABEL_WHOLE 0u /* one 64-bit number; cells are slots */
-#define PXT_LABEL_WORDS 1u /* 32-bit words (port/posix/words.h); cells have eight of them */
+#define PXT_IMAGEHEADER_WHOLE 0u /* one 64-bit number; cells are slots */
+#define PXT_IMAGEHEADER_WORDS 1u /* 32-bit words (port/posix/words.h); cells have eight of them */
 
-struct pxt_stream_label {
-	struct pxt_label label;
+struct pxt_stream_header {
+	struct pxt_imageheader header;
 	uint64_t directory_at; /* of a copy of the directory in the same file; 0: none */
 	uint64_t about_at;     /* of text about the process in the same file; 0: none */
 	uint32_t about_bytes;  /* ... whole lines, see below */
@@ -46,7 +46,7 @@ struct pxt_stream_label {
 	uint64_t lane_stride;
 	uint32_t lanes;
 	uint32_t slots; /* of a lane; a power of two */
-	uint32_t form;  /* PXT_LABEL_WHOLE or PXT_LABEL_WORDS */
+	uint32_t form;  /* PXT_IMAGEHEADER_WHOLE or PXT_IMAGEHEADER_WORDS */
 	uint32_t cell_bytes;
 	uint32_t cells_at; /* slots of the first lane; those of the others follow */
 	uint32_t head_at;  /* in a lane: its cursor, */
@@ -97,8 +97,8 @@ struct pxt_stream_label {
  * next need not belong together (tags and cursor tell which they are), nor counts to either.
  */
 
-struct pxt_directory_label {
-	struct pxt_label label;
+struct pxt_directory_header {
+	struct pxt_imageheader header;
 	uint32_t
 	    threads_at; /* the table: count (32 bits), what its owners need, then from entries_at on */
 	uint32_t entries_at;
@@ -127,7 +127,7 @@ struct pxt_directory_label {
 };
 
 /* Nothing that an ABI would pad is in them: they are the same bytes everywhere. */
-_Static_assert(sizeof(struct pxt_stream_label) == 256, "a stream's label has 256 bytes");
-_Static_assert(sizeof(struct pxt_directory_label) == 328, "a directory's label has 328 bytes");
+_Static_assert(sizeof(struct pxt_stream_header) == 256, "a stream's header has 256 bytes");
+_Static_assert(sizeof(struct pxt_directory_header) == 328, "a directory's header has 328 bytes");
 
 #endif
