@@ -3,7 +3,7 @@
 #include "core/control/filestream.h"
 
 #include "base/attr.h"
-#include "blackbox/about.h"
+#include "blackbox/procinfo.h"
 #include "blackbox/room.h"
 #include "core/process/directory.h"
 #include "core/process/replica.h"
@@ -44,7 +44,7 @@ static int make_block(
     const trace_attr_t *attr, size_t bytes, struct pxt_block **block, size_t *whole)
 {
 	size_t directory_at = whole_pages(bytes);
-	size_t about_at = whole_pages(directory_at + sizeof(struct pxt_directory));
+	size_t procinfo_at = whole_pages(directory_at + sizeof(struct pxt_directory));
 	int error;
 
 	*whole = bytes;
@@ -53,13 +53,14 @@ static int make_block(
 		return *block ? 0 : ENOMEM;
 	}
 	/* What another process reads while this one lives has its directory beside it (attach/). */
-	*whole = pxt_attr_producer(attr) ? directory_at : whole_pages(about_at + pxt_about_bytes());
+	*whole = pxt_attr_producer(attr) ? directory_at
+	                                 : whole_pages(procinfo_at + pxt_procinfo_bytes());
 	if (*whole < bytes)
 		return ENOMEM;
 	error = map_file(attr, *whole, block);
 	if (!error && !pxt_attr_producer(attr)) {
 		(*block)->header.directory_at = directory_at;
-		(*block)->header.about_at = about_at;
+		(*block)->header.procinfo_at = procinfo_at;
 	}
 	return error;
 }
@@ -87,8 +88,8 @@ static void fill(struct pxt_block *block, uint32_t index, size_t whole)
 	replica = (struct pxt_directory *)(void *)(bytes + header->directory_at);
 	pxt_replica_begin(index, replica);
 	tell_process(&replica->header);
-	header->about_bytes = (uint32_t)pxt_about_write(
-	    (char *)bytes + header->about_at, whole - (size_t)header->about_at);
+	header->procinfo_bytes = (uint32_t)pxt_procinfo_write(
+	    (char *)bytes + header->procinfo_at, whole - (size_t)header->procinfo_at);
 	PXT_TESTPOINT(PXT_TP_FILE_FILLED);
 }
 

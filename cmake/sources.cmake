@@ -202,7 +202,7 @@ ptrace_unit(CORE IF LABELS UNLESS TINY SOURCES
 	core/process/imageheader.c
 	core/stream/streamheader.c)
 ptrace_unit(FILE_STREAMS SOURCES
-	blackbox/about.c
+	blackbox/procinfo.c
 	blackbox/filestream.c
 	blackbox/replica.c)
 ptrace_unit(FILE_STREAMS IF USEREVENTS SOURCES

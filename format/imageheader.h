@@ -37,9 +37,9 @@ struct pxt_imageheader {
 
 struct pxt_stream_header {
 	struct pxt_imageheader header;
-	uint64_t directory_at; /* of a copy of the directory in the same file; 0: none */
-	uint64_t about_at;     /* of text about the process in the same file; 0: none */
-	uint32_t about_bytes;  /* ... whole lines, see below */
+	uint64_t directory_at;   /* of a copy of the directory in the same file; 0: none */
+	uint64_t procinfo_at;    /* of process information in the same file; 0: none */
+	uint32_t procinfo_bytes; /* ... whole lines, see below */
 	uint32_t
 	    state_at; /* in a lane: 64-bit position and number that are read next; 0: not there */
 	uint64_t lanes_at; /* of the first lane's words */

@@ -45,9 +45,9 @@ static void find_parts(struct box *box)
 	CU_ASSERT_FATAL(!memcmp(box->directory->header.magic, PXT_DIRECTORY_MAGIC, 16));
 	PXT_EQ(box->directory->header.key, header->header.key);
 	PXT_EQ(box->directory->header.pid, header->header.pid);
-	CU_ASSERT_FATAL(header->about_bytes > 0);
-	box->about = at(box, header->about_at, header->about_bytes);
-	CU_ASSERT(box->about[header->about_bytes - 1] == '\n');
+	CU_ASSERT_FATAL(header->procinfo_bytes > 0);
+	box->procinfo = at(box, header->procinfo_at, header->procinfo_bytes);
+	CU_ASSERT(box->procinfo[header->procinfo_bytes - 1] == '\n');
 }
 
 /* A reader of the process may have been killed while it made them. */

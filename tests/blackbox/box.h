@@ -21,7 +21,7 @@ struct box {
 	size_t size;
 	const struct pxt_stream_header *header;
 	const struct pxt_directory_header *directory;
-	const char *about;
+	const char *procinfo;
 	struct box_reader *reader;
 	trace_id_t log; /* not 0: what pxtrace recover made of it */
 	char type_name[TRACE_EVENT_NAME_MAX + 1];

@@ -605,9 +605,9 @@ static void a_childs_name_is_in_its_parents_other_file_when_the_parent_uses_it(v
 }
 #endif
 
-static bool about_has(const struct box *box, const char *text)
+static bool procinfo_has(const struct box *box, const char *text)
 {
-	return memmem(box->about, box->header->about_bytes, text, strlen(text)) != NULL;
+	return memmem(box->procinfo, box->header->procinfo_bytes, text, strlen(text)) != NULL;
 }
 
 static void the_file_tells_executable_host_start_and_modules(void)
@@ -623,12 +623,12 @@ static void the_file_tells_executable_host_start_and_modules(void)
 	(void)strcat(path, "\n");
 	PXT_EQ(gethostname(host + 6, sizeof(host) - 8), 0);
 	(void)strcat(host, "\n");
-	CU_ASSERT(!strncmp(box.about, path, strlen(path)));
-	CU_ASSERT(about_has(&box, host));
-	CU_ASSERT(about_has(&box, "\nstarted 1") || about_has(&box, "\nstarted 2"));
+	CU_ASSERT(!strncmp(box.procinfo, path, strlen(path)));
+	CU_ASSERT(procinfo_has(&box, host));
+	CU_ASSERT(procinfo_has(&box, "\nstarted 1") || procinfo_has(&box, "\nstarted 2"));
 	CU_ASSERT(
-	    about_has(&box, "\nboot ") || access("/proc/sys/kernel/random/boot_id", R_OK) != 0);
-	CU_ASSERT(about_has(&box, "\nmodule "));
+	    procinfo_has(&box, "\nboot ") || access("/proc/sys/kernel/random/boot_id", R_OK) != 0);
+	CU_ASSERT(procinfo_has(&box, "\nmodule "));
 	CU_ASSERT(
 	    !strncmp(box.directory->executable, path + 11, strlen(box.directory->executable)));
 	CU_ASSERT(!strncmp(box.directory->host, host + 6, strlen(box.directory->host)));
@@ -647,7 +647,7 @@ static void what_is_behind_the_text_is_zero(void)
 	bool zero = true;
 
 	CU_ASSERT_FATAL(box_open(&box, fd));
-	end = (size_t)box.header->about_at + box.header->about_bytes;
+	end = (size_t)box.header->procinfo_at + box.header->procinfo_bytes;
 	for (size_t i = end; i < box.size; i++)
 		zero &= box.bytes[i] == 0;
 	CU_ASSERT(zero);

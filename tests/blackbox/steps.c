@@ -75,7 +75,7 @@ static void look_at_file(void)
 	    memcmp(found.header.magic, PXT_STREAM_MAGIC, sizeof(found.header.magic)) != 0)
 		return;
 	see_that(found.lanes == 1 && found.slots >= 32 && found.hz > 0, "the header");
-	see_that(found.directory_at && found.about_at && found.about_bytes, "its places");
+	see_that(found.directory_at && found.procinfo_at && found.procinfo_bytes, "its places");
 	see_that(pread(file, &directory, sizeof(directory), (off_t)found.directory_at) ==
 	                 (ssize_t)sizeof(directory) &&
 	             !memcmp(directory.header.magic, PXT_DIRECTORY_MAGIC, 16) &&

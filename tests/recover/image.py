@@ -171,7 +171,7 @@ class Stream:
         self.gate = RUNNING
         self.retrieved = self.lost = self.cleared = self.oob_records = self.barriers = 0
         self.oobs = []
-        self.directory_at = self.about_at = self.about_bytes = 0
+        self.directory_at = self.procinfo_at = self.procinfo_bytes = 0
         self.state_at = 64
         self.lanes = [Lane(self, **place) for _ in range(lanes)]
 
@@ -202,7 +202,7 @@ class Stream:
     def header(self, size, cells_at):
         form = self.form
         out = STREAM_MAGIC + form.pack("IIQQiI", 0x01020304, 3, size, self.key, 4711, form.word)
-        out += form.pack("QQIIQQ", self.directory_at, self.about_at, self.about_bytes, self.state_at,
+        out += form.pack("QQIIQQ", self.directory_at, self.procinfo_at, self.procinfo_bytes, self.state_at,
                          self.LANES_AT, self.LANE)
         out += form.pack("IIIIIIIII", len(self.lanes), self.slots, form.form,
                          self.lanes[0].cell_bytes, cells_at, 16, 32, 0, 44)
@@ -277,7 +277,7 @@ class Directory:
         return bytes(out)
 
 
-ABOUT = b"""executable /opt/app/control
+PROCINFO = b"""executable /opt/app/control
 host box
 started 1699999999.750000000
 colour green
@@ -288,13 +288,13 @@ module 7f0000000000 7f00 - broken
 
 
 def box(stream):
-    """A black box: the stream, then its directory, then text about the process."""
+    """A black box: the stream, then its directory, then process information."""
     directory = Directory(stream.form, stream.key).bytes()
     size = len(stream.bytes())
     stream.directory_at = (size + 4095) // 4096 * 4096
-    stream.about_at = stream.directory_at + len(directory)
-    stream.about_bytes = len(ABOUT)
-    return stream.bytes().ljust(stream.directory_at, b"\0") + directory + ABOUT
+    stream.procinfo_at = stream.directory_at + len(directory)
+    stream.procinfo_bytes = len(PROCINFO)
+    return stream.bytes().ljust(stream.directory_at, b"\0") + directory + PROCINFO
 
 
 def core(form, pieces):

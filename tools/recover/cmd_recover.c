@@ -97,8 +97,8 @@ static const char *executable_of(const struct pxt_recovered *recovered)
 {
 	static struct pxt_log_process process;
 
-	if (recovered->about.process.executable[0])
-		return recovered->about.process.executable;
+	if (recovered->procinfo.process.executable[0])
+		return recovered->procinfo.process.executable;
 	pxt_who_process(&recovered->who, &process);
 	return process.executable;
 }

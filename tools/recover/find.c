@@ -32,7 +32,7 @@ static const struct pxt_logturn header_runs[] = { { offsetof(struct pxt_imagehea
 	{ offsetof(struct pxt_imageheader, bytes), 8, 2 },
 	{ offsetof(struct pxt_imageheader, pid), 4, 2 } };
 static const struct pxt_logturn stream_runs[] = { { STREAM(directory_at), 8, 2 },
-	{ STREAM(about_bytes), 4, 2 }, { STREAM(lanes_at), 8, 2 }, { STREAM(lanes), 4, 22 },
+	{ STREAM(procinfo_bytes), 4, 2 }, { STREAM(lanes_at), 8, 2 }, { STREAM(lanes), 4, 22 },
 	{ STREAM(hz), 8, 5 }, { STREAM(created_nsec), 4, 10 } };
 static const struct pxt_logturn directory_runs[] = { { DIRECTORY(threads_at), 4, 20 },
 	{ DIRECTORY(started_sec), 8, 1 } };

@@ -22,7 +22,7 @@
 struct writer {
 	struct pxt_remains *remains;
 	const struct pxt_who *who;
-	const struct pxt_about *about;
+	const struct pxt_procinfo *procinfo;
 	struct pxt_written *written;
 	struct pxt_logblocks blocks;
 	struct pxt_log_header header;
@@ -157,7 +157,7 @@ static void put_threads(struct writer *writer)
 
 static void put_process(struct writer *writer)
 {
-	struct pxt_log_process process = writer->about->process;
+	struct pxt_log_process process = writer->procinfo->process;
 
 	if (!process.executable[0])
 		pxt_who_process(writer->who, &process);
@@ -168,9 +168,9 @@ static void put_process(struct writer *writer)
 
 static void put_modules(struct writer *writer)
 {
-	for (uint32_t i = 0; i < writer->about->count; i++)
+	for (uint32_t i = 0; i < writer->procinfo->count; i++)
 		PUT_ENTRY(writer, PXT_LOG_MODULES,
-		    pxt_log_put_module(block, &writer->about->modules[i]), pxt_logturn_module);
+		    pxt_log_put_module(block, &writer->procinfo->modules[i]), pxt_logturn_module);
 }
 
 /* ---- Records ---- */
@@ -421,7 +421,7 @@ const char *pxt_recover_load(struct pxt_recovered *recovered, const struct pxt_f
 	if (!wrong)
 		wrong = pxt_who_load(&recovered->who, pxt_find_directory(finds, found));
 	if (!wrong)
-		wrong = pxt_about_load(&recovered->about, found);
+		wrong = pxt_procinfo_load(&recovered->procinfo, found);
 	if (wrong)
 		pxt_recover_free(recovered);
 	return wrong;
@@ -431,7 +431,7 @@ void pxt_recover_free(struct pxt_recovered *recovered)
 {
 	pxt_remains_free(&recovered->remains);
 	pxt_who_free(&recovered->who);
-	pxt_about_free(&recovered->about);
+	pxt_procinfo_free(&recovered->procinfo);
 }
 
 static int run(struct writer *writer)
@@ -464,7 +464,7 @@ const char *pxt_recover_write(
 	memset(&writer, 0, sizeof writer);
 	writer.remains = remains;
 	writer.who = &recovered->who;
-	writer.about = &recovered->about;
+	writer.procinfo = &recovered->procinfo;
 	writer.written = written;
 	writer.last = remains->header->created_ticks;
 	pxt_recover_sum(recovered, written);

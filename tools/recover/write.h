@@ -10,15 +10,15 @@
 #ifndef PXT_RECOVER_WRITE_H
 #define PXT_RECOVER_WRITE_H
 
-#include "tools/recover/about.h"
+#include "tools/recover/procinfo.h"
 #include "tools/recover/remains.h"
 #include "tools/recover/who.h"
 
-/* What there is of a stream; who knows nothing without a directory, about nothing without text. */
+/* What there is of a stream; who knows nothing without a directory, procinfo nothing without text. */
 struct pxt_recovered {
 	struct pxt_remains remains;
 	struct pxt_who who;
-	struct pxt_about about;
+	struct pxt_procinfo procinfo;
 };
 
 /* What was made of it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* about.c - executable, host, start and modules out of lines of text. */
-#include "tools/recover/about.h"
+/* procinfo.c - executable, host, start and modules out of lines of text. */
+#include "tools/recover/procinfo.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,22 +102,23 @@ static bool get_module(const char *text, struct pxt_log_module *module)
 
 /* ---- Lines ---- */
 
-static bool add_module(struct pxt_about *about, const char *text)
+static bool add_module(struct pxt_procinfo *procinfo, const char *text)
 {
 	struct pxt_log_module module;
 	void *larger;
 
-	if (about->count == MODULES_MAX || !get_module(text, &module))
+	if (procinfo->count == MODULES_MAX || !get_module(text, &module))
 		return true;
 	/* Doubles at each power of two. */
-	if ((about->count & (about->count - 1u)) == 0) {
-		larger = realloc(about->modules,
-		    (about->count ? (size_t)about->count * 2 : 1) * sizeof *about->modules);
+	if ((procinfo->count & (procinfo->count - 1u)) == 0) {
+		larger =
+		    realloc(procinfo->modules, (procinfo->count ? (size_t)procinfo->count * 2 : 1) *
+		                                   sizeof *procinfo->modules);
 		if (!larger)
 			return false;
-		about->modules = larger;
+		procinfo->modules = larger;
 	}
-	about->modules[about->count++] = module;
+	procinfo->modules[procinfo->count++] = module;
 	return true;
 }
 
@@ -129,9 +130,9 @@ static const char *behind(const char *line, const char *word)
 	return strncmp(line, word, length) == 0 && line[length] == ' ' ? line + length + 1 : NULL;
 }
 
-static bool take_line(struct pxt_about *about, const char *line)
+static bool take_line(struct pxt_procinfo *procinfo, const char *line)
 {
-	struct pxt_log_process *process = &about->process;
+	struct pxt_log_process *process = &procinfo->process;
 	const char *rest;
 
 	if ((rest = behind(line, "executable")) != NULL)
@@ -143,40 +144,40 @@ static bool take_line(struct pxt_about *about, const char *line)
 	else if ((rest = behind(line, "boot")) != NULL)
 		get_boot(rest, process->boot_id);
 	else if ((rest = behind(line, "module")) != NULL)
-		return add_module(about, rest);
+		return add_module(procinfo, rest);
 	return true;
 }
 
-const char *pxt_about_load(struct pxt_about *about, const struct pxt_found *stream)
+const char *pxt_procinfo_load(struct pxt_procinfo *procinfo, const struct pxt_found *stream)
 {
-	uint64_t bytes = stream->stream.about_bytes;
+	uint64_t bytes = stream->stream.procinfo_bytes;
 	uint64_t got;
 	const char *wrong = NULL;
 	char *text;
 	char *end;
 
-	*about = (struct pxt_about){ 0 };
-	if (!stream->stream.about_at || stream->stream.about_at > UINT64_MAX - stream->at)
+	*procinfo = (struct pxt_procinfo){ 0 };
+	if (!stream->stream.procinfo_at || stream->stream.procinfo_at > UINT64_MAX - stream->at)
 		return NULL;
 	bytes = bytes < TEXT_MAX ? bytes : TEXT_MAX;
 	text = malloc((size_t)bytes + 1);
 	if (!text)
 		return "out of memory";
-	got = pxt_image_read(stream->image, stream->at + stream->stream.about_at, text, bytes);
+	got = pxt_image_read(stream->image, stream->at + stream->stream.procinfo_at, text, bytes);
 	for (char *line = text; !wrong && line < text + got; line = end + 1) {
 		end = memchr(line, '\n', (size_t)(text + got - line));
 		if (!end)
 			break;
 		*end = '\0';
-		if (!take_line(about, line))
+		if (!take_line(procinfo, line))
 			wrong = "out of memory";
 	}
 	free(text);
 	return wrong;
 }
 
-void pxt_about_free(struct pxt_about *about)
+void pxt_procinfo_free(struct pxt_procinfo *procinfo)
 {
-	free(about->modules);
-	*about = (struct pxt_about){ 0 };
+	free(procinfo->modules);
+	*procinfo = (struct pxt_procinfo){ 0 };
 }

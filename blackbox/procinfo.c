@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* about.c - lines of text about the process; see about.h. */
-#include "blackbox/about.h"
+/* procinfo.c - lines of process information; see procinfo.h. */
+#include "blackbox/procinfo.h"
 
 #include "format/compiler.h"
 #include "port/port_sysinfo.h"
@@ -139,7 +139,7 @@ static void put_all(struct text *text)
 	pxt_port_modules(put_module, text);
 }
 
-size_t pxt_about_bytes(void)
+size_t pxt_procinfo_bytes(void)
 {
 	struct text text = { .to = NULL };
 
@@ -147,7 +147,7 @@ size_t pxt_about_bytes(void)
 	return text.used;
 }
 
-size_t pxt_about_write(char *to, size_t room)
+size_t pxt_procinfo_write(char *to, size_t room)
 {
 	struct text text = { .to = to, .room = room };
 
