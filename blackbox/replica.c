@@ -92,12 +92,12 @@ static void copy_name(struct pxt_directory *replica, struct pxt_thread *from, ui
 
 static void enter(struct pxt_thread_table *table, uint32_t index)
 {
-	uint32_t turn;
+	uint32_t counted_in;
 
 	meet();
 	if (!any())
 		return;
-	turn = pxt_unregistered_enter(&pxt_unregistered);
+	counted_in = pxt_unregistered_enter(&pxt_unregistered);
 	meet();
 	PXT_TESTPOINT(PXT_TP_REPLICA_ENTERED);
 	for (uint32_t i = 0; i < PXT_REPLICAS; i++) {
@@ -109,7 +109,7 @@ static void enter(struct pxt_thread_table *table, uint32_t index)
 		}
 	}
 	/* A thread that sees the number go down sees the stores, and may take the memory away. */
-	pxt_unregistered_leave(&pxt_unregistered, turn);
+	pxt_unregistered_leave(&pxt_unregistered, counted_in);
 }
 
 static void named(uint32_t index)

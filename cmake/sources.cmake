@@ -270,7 +270,7 @@ ptrace_unit(TOLOG SOURCES
 	tolog/finish.c
 	tolog/flush.c
 	tolog/output.c
-	tolog/turn.c
+	tolog/lock.c
 	tolog/types.c)
 ptrace_unit(TOLOG IF POLICY_FLUSH SOURCES
 	tolog/helper.c)

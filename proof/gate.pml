@@ -146,7 +146,7 @@ inline stopped_by_writer()
 	stop_head = head
 }
 
-/* pxt_autostop_turn(): [PXT_TP_AUTO_STOPPED] */
+/* pxt_autostop_switch(): [PXT_TP_AUTO_STOPPED] */
 inline auto_stop()
 {
 	if

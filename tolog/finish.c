@@ -107,19 +107,19 @@ int pxt_tolog_before_clear(struct pxt_stream *stream)
 
 	if (log->out.kind == PXT_LOG_SEQUENTIAL)
 		return 0;
-	pxt_tolog_take_turn(stream);
+	pxt_tolog_lock(stream);
 	if (pxt_tolog_output(log) != PXT_OUTPUT_SEALED) {
 		pxt_tolog_let_go(stream, log);
 		error = pxt_port_log_may_truncate(&log->out);
 		pxt_tolog_regain(stream, log);
 	}
-	pxt_tolog_end_turn(stream);
+	pxt_tolog_unlock(stream);
 	return error;
 }
 
 /*
  * Core holds both locks.  Nobody writes with them held, and another thread may be in the middle
- * of a flush: so the wish is left for a thread that has the turn, and the locks are given up until it
+ * of a flush: so the wish is left for a thread that holds the log's lock, and the locks are given up until it
  * was fulfilled.
  */
 int pxt_tolog_at_clear(struct pxt_stream *stream)
@@ -134,10 +134,10 @@ int pxt_tolog_at_clear(struct pxt_stream *stream)
 	log->clear_due = true;
 	atomic_store_explicit(&log->error, 0, memory_order_release);
 	pxt_process_unlock();
-	pxt_tolog_take_turn(stream);
+	pxt_tolog_lock(stream);
 	if (log->clear_due)
 		(void)pxt_tolog_begin_anew(stream);
-	pxt_tolog_end_turn(stream);
+	pxt_tolog_unlock(stream);
 	/* In their order again, for Core to give up. */
 	pxt_stream_unlock(stream);
 	pxt_process_lock();
@@ -234,7 +234,7 @@ int pxt_tolog_complete(struct pxt_stream *stream, int failed, const struct pxt_c
 }
 
 /*
- * Nobody finds the stream any more; those who wait for their turn are let through first.  At exit one
+ * Nobody finds the stream any more; those who wait for the lock are let through first.  At exit one
  * of them may be the thread that was interrupted by the handler that called exit(), and never come
  * back: false.
  */
@@ -269,15 +269,15 @@ int pxt_tolog_at_shutdown(struct pxt_stream *stream)
 	pxt_tolog_helper_end(stream);
 	pxt_port_mutex_lock(&stream->mutex);
 	alone = wait_for_users(stream);
-	pxt_tolog_take_turn(stream);
+	pxt_tolog_lock(stream);
 	if (pxt_tolog_output(log) != PXT_OUTPUT_SEALED)
 		error = pxt_tolog_complete(stream, pxt_tolog_flush(stream, true), NULL);
 	if (!alone) {
-		/* A thread that waits for a turn gets none any more; the log's memory goes with the process. */
+		/* A thread that waits for the lock does not get it any more; the log's memory goes with the process. */
 		pxt_stream_unlock(stream);
 		return error;
 	}
-	pxt_tolog_end_turn(stream);
+	pxt_tolog_unlock(stream);
 	stream->log = NULL;
 	pxt_stream_unlock(stream);
 	pxt_port_log_close(&log->out);
@@ -293,7 +293,7 @@ int pxt_tolog_at_shutdown(struct pxt_stream *stream)
 
 /*
  * From here on no write waits for ever (port_log.h); one that began before is waited for as long
- * as bytes go out.  Who holds the turn may also be the thread that was interrupted by the handler
+ * as bytes go out.  Who holds the log's lock may also be the thread that was interrupted by the handler
  * that calls exit(): then it never ends, and the log stays incomplete.  Turns that begin later are
  * hurried, and waited for by the shutdown itself.
  */
@@ -302,7 +302,7 @@ bool pxt_tolog_at_exit(struct pxt_stream *stream)
 	struct pxt_tolog *log;
 	struct pxt_patience patience;
 	uint32_t seen;
-	uint32_t turns;
+	uint32_t unlocks;
 	bool free;
 
 	if (!pxt_stream_enter(stream))
@@ -311,7 +311,7 @@ bool pxt_tolog_at_exit(struct pxt_stream *stream)
 	log->out.hurried = true;
 	pxt_patience_begin(&patience, EXIT_PATIENCE_NS);
 	seen = atomic_load_explicit(&log->pieces, memory_order_relaxed);
-	turns = atomic_load_explicit(&log->turns, memory_order_relaxed);
+	unlocks = atomic_load_explicit(&log->unlocks, memory_order_relaxed);
 	/* Nobody ends the log before this one is gone. */
 	log->users++;
 	if (atomic_load_explicit(&log->busy, memory_order_acquire) &&
@@ -322,7 +322,7 @@ bool pxt_tolog_at_exit(struct pxt_stream *stream)
 		uint32_t now;
 
 		free = !atomic_load_explicit(&log->busy, memory_order_acquire) ||
-		       atomic_load_explicit(&log->turns, memory_order_relaxed) != turns;
+		       atomic_load_explicit(&log->unlocks, memory_order_relaxed) != unlocks;
 		if (free || !pxt_patience_pause(&patience, EXIT_SLICE_NS))
 			break;
 		now = atomic_load_explicit(&log->pieces, memory_order_relaxed);

@@ -137,10 +137,10 @@ PXT_API int posix_trace_flush(trace_id_t trid)
 	if (!stream)
 		return EINVAL;
 	if (pxt_tolog_of(stream)) {
-		pxt_tolog_take_turn(stream);
+		pxt_tolog_lock(stream);
 		if (!stream->closing)
 			error = pxt_tolog_flush(stream, false);
-		pxt_tolog_end_turn(stream);
+		pxt_tolog_unlock(stream);
 	}
 	pxt_stream_unlock(stream);
 	return error;

@@ -73,11 +73,11 @@ static void flush(struct pxt_stream *stream, struct pxt_tolog_helper *helper)
 {
 	int error = 0;
 
-	pxt_tolog_take_turn(stream);
+	pxt_tolog_lock(stream);
 	/* Somebody else may have done it meanwhile. */
 	if (due(stream) && !ending(helper))
 		error = pxt_tolog_flush(stream, false);
-	pxt_tolog_end_turn(stream);
+	pxt_tolog_unlock(stream);
 	if (!error)
 		return;
 	pxt_stream_unlock(stream);

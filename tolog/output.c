@@ -44,7 +44,7 @@ static int send_piece(struct pxt_tolog *log, size_t *done)
 	*done = 0;
 	if (pxt_tolog_output(log) == PXT_OUTPUT_SEALED)
 		return ECANCELED;
-	pxt_tolog_turn_output(log, PXT_OUTPUT_IDLE, PXT_OUTPUT_WRITING);
+	pxt_tolog_switch_output(log, PXT_OUTPUT_IDLE, PXT_OUTPUT_WRITING);
 	PXT_TESTPOINT(PXT_TP_LOG_SENDING);
 	if (log->out.kind == PXT_LOG_FILE)
 		error = pxt_port_log_write_at(
@@ -57,7 +57,7 @@ static int send_piece(struct pxt_tolog *log, size_t *done)
 		*done = 0;
 		return ECANCELED;
 	}
-	pxt_tolog_turn_output(log, PXT_OUTPUT_WRITING, PXT_OUTPUT_IDLE);
+	pxt_tolog_switch_output(log, PXT_OUTPUT_WRITING, PXT_OUTPUT_IDLE);
 	atomic_fetch_add_explicit(&log->pieces, 1u, memory_order_relaxed);
 	if (error && pxt_tolog_line_is_lossy(log, error)) {
 		*done = piece(log);

@@ -5,13 +5,13 @@
  * The thread that the handler runs in may have been anywhere: inside a trace point, holding a
  * lock, in the middle of a write.  So the handler waits for nothing without a bound:
  *
- *   the stream's mutex, the log's turn   tried for a second (pxt_lock_patience_ns), for all streams
+ *   the stream's mutex, the log's lock   tried for a second (pxt_lock_patience_ns), for all streams
  *                                        together; the mutex is then kept to the end
  *   writers that are inside              waited for as a stop does, the hold-back time at most
  *   the process lock                     not needed: wanted table and gate are words
  *   a device that takes nothing          port_log.h: given up after PXT_LOG_PATIENCE_MS
  *
- * The turn of the handler's own thread is taken over where that was writing by position: the same
+ * The log's lock, held by the handler's own thread is taken over where that was writing by position: the same
  * bytes go to the same place again; when the thread ever goes on, its write goes nowhere, and it is
  * told so (output.c).  Whatever cannot be had leaves the log as it is, without a trailer.
  *
@@ -32,21 +32,21 @@
 
 /* ---- In the handler ---- */
 
-/* The turn is the interrupted call's, which this thread never comes back to, or much later. */
+/* The lock is the interrupted call's, which this thread never comes back to, or much later. */
 static bool may_take_over(const struct pxt_tolog *log)
 {
 	return log->holder == pxt_port_thread() && pxt_tolog_output(log) == PXT_OUTPUT_WRITING &&
 	       log->out.kind == PXT_LOG_FILE;
 }
 
-enum turn {
-	TURN_NONE, /* and no mutex */
-	TURN_TAKEN,
-	TURN_TAKEN_OVER,
+enum lock {
+	LOCK_NONE, /* and no mutex */
+	LOCK_TAKEN,
+	LOCK_TAKEN_OVER,
 };
 
-/* With the stream's mutex.  A thread that has the turn may end the log meanwhile. */
-static enum turn get_turn(struct pxt_stream *stream, struct pxt_patience *patience)
+/* With the stream's mutex.  A thread that holds the log's lock may end the log meanwhile. */
+static enum lock get_lock(struct pxt_stream *stream, struct pxt_patience *patience)
 {
 	for (;;) {
 		struct pxt_tolog *log = pxt_tolog_of(stream);
@@ -55,20 +55,20 @@ static enum turn get_turn(struct pxt_stream *stream, struct pxt_patience *patien
 		if (!log || (!stream->trid && !stream->closing))
 			break;
 		if (!atomic_load_explicit(&log->busy, memory_order_acquire)) {
-			pxt_tolog_take_turn(stream);
-			return TURN_TAKEN;
+			pxt_tolog_lock(stream);
+			return LOCK_TAKEN;
 		}
 		if (may_take_over(log))
-			return TURN_TAKEN_OVER;
+			return LOCK_TAKEN_OVER;
 		if (log->holder == pxt_port_thread())
 			break;
 		pxt_stream_unlock(stream);
 		if (!pxt_patience_pause(patience, SLICE_NS) ||
 		    !pxt_lock_within(&stream->mutex, patience))
-			return TURN_NONE;
+			return LOCK_NONE;
 	}
 	pxt_stream_unlock(stream);
-	return TURN_NONE;
+	return LOCK_NONE;
 }
 
 /* The trailer was on its way already: nothing may come after it. */
@@ -97,24 +97,24 @@ static void seal_stream(
     struct pxt_stream *stream, const struct pxt_crash *crash, struct pxt_patience *patience)
 {
 	struct pxt_tolog *log;
-	enum turn turn;
+	enum lock lock;
 
 	if (!pxt_lock_within(&stream->mutex, patience))
 		return;
-	turn = get_turn(stream, patience);
-	if (turn == TURN_NONE)
+	lock = get_lock(stream, patience);
+	if (lock == LOCK_NONE)
 		return;
 	log = pxt_tolog_of(stream);
 	if (pxt_tolog_output(log) != PXT_OUTPUT_SEALED) {
-		pxt_tolog_turn_output(log, pxt_tolog_output(log), PXT_OUTPUT_SEALING);
+		pxt_tolog_switch_output(log, pxt_tolog_output(log), PXT_OUTPUT_SEALING);
 		log->out.hurried = true;
 		seal_log(stream, crash);
 		stream->dead_log = 1;
-		pxt_tolog_turn_output(log, PXT_OUTPUT_SEALING, PXT_OUTPUT_SEALED);
+		pxt_tolog_switch_output(log, PXT_OUTPUT_SEALING, PXT_OUTPUT_SEALED);
 	}
-	/* The call that was interrupted ends its turn itself, if it ever goes on. */
-	if (turn == TURN_TAKEN)
-		pxt_tolog_end_turn(stream);
+	/* The call that was interrupted gives the lock back itself, if it ever goes on. */
+	if (lock == LOCK_TAKEN)
+		pxt_tolog_unlock(stream);
 	else
 		pxt_port_log_cut_off(&log->out);
 	pxt_stream_unlock(stream);
@@ -149,13 +149,13 @@ static void tell_early(struct pxt_stream *stream)
 	if (log) {
 		int error;
 
-		pxt_tolog_take_turn(stream);
+		pxt_tolog_lock(stream);
 		log->looked_ticks = 0;
 		pxt_stream_unlock(stream);
 		error = pxt_tolog_tell(stream, PXT_WHEN_FLUSH);
 		pxt_port_mutex_lock(&stream->mutex);
 		pxt_tolog_note_error(log, error);
-		pxt_tolog_end_turn(stream);
+		pxt_tolog_unlock(stream);
 	}
 	pxt_stream_unlock(stream);
 }

@@ -6,7 +6,7 @@
  *   flush, clear, end        T                -            -
  *   get_status               -                -            -
  *
- * T: they take turns.  The turn is a flag under the stream's mutex; who has it takes records out
+ * T: one at a time.  The log's lock is a flag under the stream's mutex; who holds it takes records out
  * of the stream (with the mutex, up to a block at a time) and writes (without the mutex), so that
  * nobody waits for a device but those who want something written themselves.
  *
@@ -82,13 +82,13 @@ struct pxt_tolog {
 	struct pxt_tolog_line *line; /* NULL: the log goes out as it is */
 
 	/* Under the stream's mutex. */
-	_Atomic uint32_t busy; /* the turn; waited for as a futex */
+	_Atomic uint32_t busy; /* the log's lock; waited for as a futex */
 	uint32_t users;        /* those who have it or wait for it */
 	bool flushing;
 	bool
-	    clear_due; /* a thread that has the turn begins the log anew before it does anything else */
+	    clear_due; /* a thread that holds the log's lock begins the log anew before it does anything else */
 
-	/* Who has the turn. */
+	/* Who holds the log's lock. */
 	bool dirty;          /* `data` holds something that was not written yet */
 	bool owes_stop;      /* UNTIL_FULL: the log is full, its STOP is not in `data` yet */
 	bool stop_mark;      /* FLUSH_STOP of the last flush is due ... */
@@ -103,18 +103,18 @@ struct pxt_tolog {
 	struct pxt_log_block data;
 	struct pxt_log_stream sums;
 
-	/* The turn itself. */
-	uint64_t holder;         /* the thread that has the turn; means nothing without it */
-	_Atomic uint32_t pieces; /* writes that ended: somebody who waits sees that it goes on */
-	_Atomic uint32_t output; /* seal.c: what is going on with the file */
-	_Atomic uint32_t turns;  /* that ended */
+	/* The lock itself. */
+	uint64_t holder; /* the thread that holds the log's lock; means nothing without it */
+	_Atomic uint32_t pieces;  /* writes that ended: somebody who waits sees that it goes on */
+	_Atomic uint32_t output;  /* seal.c: what is going on with the file */
+	_Atomic uint32_t unlocks; /* how often it was given back */
 
-	/* Status; get_status() takes and resets it without the turn. */
+	/* Status; get_status() takes and resets it without the log's lock. */
 	_Atomic int error; /* the first one */
 	_Atomic uint32_t overrun;
 	_Atomic uint32_t full;
 
-	/* Who has the turn: what is used less. */
+	/* Who holds the log's lock: what is used less. */
 	unsigned char *data_bytes;
 	unsigned char *meta_bytes;
 	uint16_t *frame_records;     /* LOOP: in each frame */
@@ -160,7 +160,7 @@ size_t pxt_tolog_no_memory(const trace_attr_t *attr);
 #define PXT_TOLOG_STOP_BYTES                                                                       \
 	(PXT_SLOT_BYTES * (2u + (PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES) / PXT_SLOT_PAYLOAD))
 
-/* ---- Output (output.c); with the turn, without the mutex ---- */
+/* ---- Output (output.c); with the log's lock, without the mutex ---- */
 
 /* Writes what is left of what is on its way.  0: nothing is any more. */
 int pxt_tolog_resume(struct pxt_tolog *log);
@@ -178,7 +178,7 @@ bool pxt_tolog_give_up(struct pxt_tolog *log);
 void pxt_tolog_new_data(struct pxt_tolog *log);
 void pxt_tolog_new_meta(struct pxt_tolog *log);
 
-/* ---- Frames on a line (line.c); with the turn, without the mutex ---- */
+/* ---- Frames on a line (line.c); with the log's lock, without the mutex ---- */
 
 #if CONFIG_PTRACE_LOG_LINE
 /* Frames cannot be written where a file is expected. */
@@ -260,7 +260,7 @@ PXT_INLINE bool pxt_tolog_is_line(const struct pxt_tolog *log)
 /* ---- Sealed by a signal handler (seal.c) ---- */
 
 /*
- * tolog.output.  Only who has the turn changes it, and a signal handler of the same thread; so
+ * tolog.output.  Only who holds the log's lock changes it, and a signal handler of the same thread; so
  * plain loads and stores do.
  */
 enum pxt_tolog_output {
@@ -281,7 +281,7 @@ PXT_INLINE uint32_t pxt_tolog_output(const struct pxt_tolog *log)
  * fences pair with the interruption: where the handler (may_take_over() in seal.c) finds @to, all
  * that is before the first one is done; where it finds @from, nothing after the second has begun.
  */
-PXT_INLINE void pxt_tolog_turn_output(struct pxt_tolog *log, uint32_t from, uint32_t to)
+PXT_INLINE void pxt_tolog_switch_output(struct pxt_tolog *log, uint32_t from, uint32_t to)
 {
 	if (pxt_tolog_output(log) != from)
 		return;
@@ -315,7 +315,7 @@ PXT_INLINE bool pxt_tolog_seals(void)
 }
 #endif
 
-/* ---- What a log says beside records (types.c, describe.c); with the turn ---- */
+/* ---- What a log says beside records (types.c, describe.c); with the log's lock ---- */
 
 enum pxt_tolog_when {
 	PXT_WHEN_BLOCK,
@@ -333,7 +333,7 @@ void pxt_tolog_describe_forget(struct pxt_tolog *log);
 /* @slow: also what changes slowly, names of threads and modules. */
 int pxt_tolog_describe(struct pxt_tolog *log, bool slow);
 
-/* ---- Flush (flush.c, fill.c); with turn and mutex, which is given up meanwhile ---- */
+/* ---- Flush (flush.c, fill.c); with the log's lock and the mutex, which is given up meanwhile ---- */
 
 struct pxt_tolog_flush {
 	uint64_t bound;      /* records up to this stamp belong to it */
@@ -358,10 +358,10 @@ enum pxt_fill {
 enum pxt_fill pxt_tolog_fill(struct pxt_stream *stream, struct pxt_tolog_flush *flush);
 int pxt_tolog_flush(struct pxt_stream *stream, bool final);
 
-/* ---- The turn (turn.c); with the mutex, which is given up meanwhile ---- */
+/* ---- The log's lock (lock.c); with the mutex, which is given up meanwhile ---- */
 
-void pxt_tolog_take_turn(struct pxt_stream *stream);
-void pxt_tolog_end_turn(struct pxt_stream *stream);
+void pxt_tolog_lock(struct pxt_stream *stream);
+void pxt_tolog_unlock(struct pxt_stream *stream);
 
 /* ---- Clear and end (finish.c) ---- */
 
@@ -373,11 +373,11 @@ int pxt_tolog_at_shutdown(struct pxt_stream *stream);
 int pxt_tolog_put_end(struct pxt_stream *stream, struct pxt_log_trailer *trailer);
 bool pxt_tolog_at_exit(struct pxt_stream *stream);
 /*
- * With turn and mutex: the end of the log after a final flush that returned @failed.  @crash:
+ * With the log's lock and the mutex: the end of the log after a final flush that returned @failed.  @crash:
  * what ends the process, or NULL.
  */
 int pxt_tolog_complete(struct pxt_stream *stream, int failed, const struct pxt_crash *crash);
-/* With turn and mutex, which is given up meanwhile: the log begins anew. */
+/* With the log's lock and the mutex, which is given up meanwhile: the log begins anew. */
 int pxt_tolog_begin_anew(struct pxt_stream *stream);
 
 int pxt_tolog_get_status(void *object, trace_id_t trid, struct posix_trace_status_info *status);

@@ -58,7 +58,7 @@ void pxt_control_start(struct pxt_stream *stream, const void *caller)
 	pxt_gate_begin_run(block);
 	block->quiet = 0;
 	pxt_gate_open_lanes(block);
-	pxt_gate_turn(block, PXT_GATE_RUNNING, 0);
+	pxt_gate_switch(block, PXT_GATE_RUNNING, 0);
 	pxt_wanted_update(stream->index, true);
 	pxt_block_wake(block);
 	pxt_share_state(stream);
@@ -75,7 +75,7 @@ uint32_t pxt_control_shut_gate(struct pxt_stream *stream)
 	/* A writer may have stopped it while the lanes were closed. */
 	state = pxt_block_state(block);
 	pxt_gate_step(block, state == PXT_GATE_AUTO ? PXT_STEP_STOP_AUTO : PXT_STEP_STOP);
-	pxt_gate_turn(block, PXT_GATE_OFF, 0);
+	pxt_gate_switch(block, PXT_GATE_OFF, 0);
 	return state;
 }
 
@@ -104,8 +104,8 @@ void pxt_control_stop_now(struct pxt_stream *stream)
 
 	pxt_block_end_turn(block);
 	pxt_gate_close_lanes(block);
-	pxt_autostop_turn(block, gate);
-	pxt_gate_turn(block, PXT_GATE_OFF, 0);
+	pxt_autostop_switch(block, gate);
+	pxt_gate_switch(block, PXT_GATE_OFF, 0);
 	pxt_wanted_update(stream->index, false);
 	pxt_share_state(stream);
 }
@@ -158,9 +158,9 @@ void pxt_control_clear(struct pxt_stream *stream)
 	block->lost_told = block->lost + refused;
 	pxt_empty_filter(block, gate);
 	if ((gate & PXT_GATE_STATE) == PXT_GATE_AUTO)
-		pxt_gate_turn(block, PXT_GATE_OFF, PXT_CLEAR_TURNS);
+		pxt_gate_switch(block, PXT_GATE_OFF, PXT_CLEAR_TURNS);
 	else
-		pxt_gate_turn(block, gate & PXT_GATE_STATE, PXT_CLEAR_TURNS);
+		pxt_gate_switch(block, gate & PXT_GATE_STATE, PXT_CLEAR_TURNS);
 	pxt_wanted_update(stream->index, pxt_block_state(block) != PXT_GATE_OFF);
 	stream->dead_log = 0;
 	pxt_share_state(stream);

@@ -142,38 +142,38 @@ static bool wait_entry(
 }
 
 /* Threads without an entry, of which nobody knows more than their number. */
-static bool wait_turn(
-    struct pxt_unregistered *outside, uint32_t turn, struct pxt_patience *patience)
+static bool wait_index(
+    struct pxt_unregistered *outside, uint32_t index, struct pxt_patience *patience)
 {
-	uint32_t abandoned = atomic_load_explicit(&outside->abandoned[turn], memory_order_relaxed);
+	uint32_t abandoned = atomic_load_explicit(&outside->abandoned[index], memory_order_relaxed);
 	uint32_t inside;
 
 	for (;;) {
-		inside = atomic_load_explicit(&outside->inside[turn], memory_order_acquire);
+		inside = atomic_load_explicit(&outside->inside[index], memory_order_acquire);
 		if (inside <= abandoned)
 			break;
 		if (!pxt_patience_pause(patience, SLICE_NS)) {
 			atomic_store_explicit(
-			    &outside->abandoned[turn], inside, memory_order_relaxed);
+			    &outside->abandoned[index], inside, memory_order_relaxed);
 			return false;
 		}
 	}
 	if (inside < abandoned)
-		atomic_store_explicit(&outside->abandoned[turn], inside, memory_order_relaxed);
+		atomic_store_explicit(&outside->abandoned[index], inside, memory_order_relaxed);
 	return inside == 0;
 }
 
 /*
- * Who is inside counts in one of the two.  First those who saw an earlier turn; then the turn changes,
+ * Who is inside counts in one of the two.  First those who saw an earlier index; then the index changes,
  * and those who saw the last one.
  */
 static bool wait_unregistered(struct pxt_unregistered *outside, struct pxt_patience *patience)
 {
-	uint32_t turn = atomic_load_explicit(&outside->turn, memory_order_relaxed) & 1u;
-	bool all = wait_turn(outside, turn ^ 1u, patience);
+	uint32_t index = atomic_load_explicit(&outside->index, memory_order_relaxed) & 1u;
+	bool all = wait_index(outside, index ^ 1u, patience);
 
-	atomic_store_explicit(&outside->turn, turn ^ 1u, memory_order_relaxed);
-	return wait_turn(outside, turn, patience) && all;
+	atomic_store_explicit(&outside->index, index ^ 1u, memory_order_relaxed);
+	return wait_index(outside, index, patience) && all;
 }
 
 bool pxt_threads_wait_left(uint64_t limit_ns, enum pxt_whose whose)
@@ -245,18 +245,18 @@ bool pxt_threads_nobody_inside(enum pxt_whose whose)
 	       all_seen_unregistered(table, whose);
 }
 
-/* The turn is given on where it can be, so that the other number comes to 0 by the next call. */
+/* The index changes where it can be, so that the other number comes to 0 by the next call. */
 static unsigned unregistered_left(void)
 {
-	uint32_t turn = atomic_load_explicit(&pxt_unregistered.turn, memory_order_relaxed) & 1u;
+	uint32_t index = atomic_load_explicit(&pxt_unregistered.index, memory_order_relaxed) & 1u;
 	unsigned left = 0;
 
 	for (uint32_t i = 0; i < 2; i++) {
 		if (!atomic_load_explicit(&pxt_unregistered.inside[i], memory_order_acquire))
 			left |= 1u << i;
 	}
-	if (left & 1u << (turn ^ 1u))
-		atomic_store_explicit(&pxt_unregistered.turn, turn ^ 1u, memory_order_relaxed);
+	if (left & 1u << (index ^ 1u))
+		atomic_store_explicit(&pxt_unregistered.index, index ^ 1u, memory_order_relaxed);
 	return left;
 }
 

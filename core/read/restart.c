@@ -34,7 +34,7 @@ void pxt_restart_now(struct pxt_stream *stream)
 	block->start_ticks = start;
 	pxt_gate_step(block,
 	    pxt_admit_system(block, PXT_ID_START) ? PXT_STEP_RESTART : PXT_STEP_RESTART_MUTE);
-	pxt_gate_turn(block, PXT_GATE_RUNNING, 0);
+	pxt_gate_switch(block, PXT_GATE_RUNNING, 0);
 }
 
 /* [proof: settle] */

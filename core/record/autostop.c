@@ -2,7 +2,7 @@
 /* autostop.c - UNTIL_FULL and FLUSH as a writer meets them; see autostop.h. */
 #include "core/record/autostop.h"
 
-PXT_COLD void pxt_autostop_turn(struct pxt_block *block, uint32_t gate)
+PXT_COLD void pxt_autostop_switch(struct pxt_block *block, uint32_t gate)
 {
 	uint32_t seen = gate;
 	uint32_t stopped = (gate & ~PXT_GATE_STATE) | PXT_GATE_AUTO;
@@ -34,6 +34,6 @@ bool pxt_autostop_reserve(
 		return false;
 	if (got == PXT_NO_ROOM)
 		PXT_TESTPOINT(PXT_TP_FULL);
-	pxt_autostop_turn(block, gate);
+	pxt_autostop_switch(block, gate);
 	return got == PXT_RESERVED_LAST;
 }

@@ -20,7 +20,7 @@
 bool pxt_autostop_reserve(
     struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots, unsigned how);
 /* Turns the gate if it still is as @gate says. */
-void pxt_autostop_turn(struct pxt_block *block, uint32_t gate);
+void pxt_autostop_switch(struct pxt_block *block, uint32_t gate);
 #else
 PXT_INLINE bool pxt_autostop_reserve(
     struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots, unsigned how)
@@ -33,7 +33,7 @@ PXT_INLINE bool pxt_autostop_reserve(
 	return false;
 }
 
-PXT_INLINE void pxt_autostop_turn(struct pxt_block *block, uint32_t gate)
+PXT_INLINE void pxt_autostop_switch(struct pxt_block *block, uint32_t gate)
 {
 	(void)block;
 	(void)gate;

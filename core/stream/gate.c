@@ -42,7 +42,7 @@ bool pxt_gate_stop_is_due(struct pxt_block *block)
 	return pxt_gate_was_auto(block) && !pxt_gate_stop_told(block);
 }
 
-void pxt_gate_turn(struct pxt_block *block, uint32_t state, uint32_t turn)
+void pxt_gate_switch(struct pxt_block *block, uint32_t state, uint32_t turn)
 {
 	uint32_t gate = atomic_load_explicit(&block->gate, memory_order_relaxed);
 	uint32_t next;

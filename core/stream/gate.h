@@ -75,7 +75,7 @@ bool pxt_gate_stop_is_due(struct pxt_block *block);
  * Turns the gate to @state, and the bits of @turn.  Release: writers that see the new gate see lanes
  * and filter as they were made for it.
  */
-void pxt_gate_turn(struct pxt_block *block, uint32_t state, uint32_t turn);
+void pxt_gate_switch(struct pxt_block *block, uint32_t state, uint32_t turn);
 /* A thread that reserves after it is too late; after open(), no more. */
 void pxt_gate_close_lanes(struct pxt_block *block);
 void pxt_gate_open_lanes(struct pxt_block *block);

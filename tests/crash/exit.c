@@ -144,7 +144,7 @@ static int exit_while_others_flush(const struct fixture *fixture)
 	return fixture->argument;
 }
 
-/* DEC-23, SAFE-03: one turn follows upon the other. */
+/* DEC-23, SAFE-03: one writer follows upon the other. */
 static void exit_completes_the_log_while_others_flush_again_and_again(void)
 {
 	for (int i = 0; i < 20; i++) {
@@ -370,8 +370,8 @@ static void *flush_once(void *argument)
 	return argument;
 }
 
-/* The other thread's flush takes longer than this one sleeps for its turn. */
-static int exit_while_it_waits_for_its_turn(const struct fixture *fixture)
+/* The other thread's flush takes longer than this one sleeps for the lock. */
+static int exit_while_it_waits_for_the_lock(const struct fixture *fixture)
 {
 	pthread_t thread;
 
@@ -418,9 +418,9 @@ static void a_slow_device_gets_all_of_the_log(void)
 }
 
 /* DEC-23, SAFE-01 */
-static void exit_in_a_handler_that_interrupted_a_wait_for_a_turn_completes_the_log(void)
+static void exit_in_a_handler_that_interrupted_a_wait_for_the_logs_lock_completes_the_log(void)
 {
-	play_to_a_slow_device(exit_while_it_waits_for_its_turn, 5 << 8);
+	play_to_a_slow_device(exit_while_it_waits_for_the_lock, 5 << 8);
 }
 
 static int exit_with_much_patience(const struct fixture *fixture)
@@ -451,6 +451,6 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(exit_in_a_handler_that_woke_a_reader_ends_the_process),
 	PXT_CASE(a_device_that_takes_nothing_holds_exit_a_few_seconds_at_most),
 	PXT_CASE(a_slow_device_gets_all_of_the_log),
-	PXT_CASE(exit_in_a_handler_that_interrupted_a_wait_for_a_turn_completes_the_log),
+	PXT_CASE(exit_in_a_handler_that_interrupted_a_wait_for_the_logs_lock_completes_the_log),
 };
 PXT_SUITE("exit", cases)

@@ -642,7 +642,7 @@ static int crash_beside_a_write(const struct fixture *fixture)
 	return fault(fixture);
 }
 
-/* Whoever of them has the turn: the other one cannot have it. */
+/* Whoever of them holds the log's lock: the other one cannot have it. */
 static void two_threads_crash_and_the_one_in_the_middle_of_a_write_completes_the_log(void)
 {
 	for (int round = 0; round < 5; round++) {

@@ -4,7 +4,7 @@
 
 #include "format/crc32.h"
 #include "format/logfmt_bytes.h"
-#include "tools/write/logturn.h"
+#include "tools/write/logswap.h"
 
 #include <string.h>
 
@@ -47,7 +47,7 @@ void forge_begin(struct forge *forge, unsigned which)
 	forge->seed = pxt_crc32(0, header.uuid, sizeof header.uuid);
 	forge->swapped = which == FORGE_STREAMS - 1u;
 	if (forge->swapped)
-		pxt_logturn_head(forge->head);
+		pxt_logswap_head(forge->head);
 }
 
 /* ---- Frames ---- */
@@ -190,13 +190,13 @@ static void put_entry(struct pxt_log_block *block, enum pxt_log_type type, uint6
 static void turn_entry(enum pxt_log_type type, unsigned char *entry)
 {
 	static void (*const turns[])(unsigned char *entry) = {
-		[PXT_LOG_TYPES] = pxt_logturn_type,
-		[PXT_LOG_THREADS] = pxt_logturn_thread,
-		[PXT_LOG_PROCESS] = pxt_logturn_process,
-		[PXT_LOG_MODULES] = pxt_logturn_module,
-		[PXT_LOG_CLOCKS] = pxt_logturn_clocks,
-		[PXT_LOG_CLEAR] = pxt_logturn_clear,
-		[PXT_LOG_TRAILER] = pxt_logturn_trailer,
+		[PXT_LOG_TYPES] = pxt_logswap_type,
+		[PXT_LOG_THREADS] = pxt_logswap_thread,
+		[PXT_LOG_PROCESS] = pxt_logswap_process,
+		[PXT_LOG_MODULES] = pxt_logswap_module,
+		[PXT_LOG_CLOCKS] = pxt_logswap_clocks,
+		[PXT_LOG_CLEAR] = pxt_logswap_clear,
+		[PXT_LOG_TRAILER] = pxt_logswap_trailer,
 	};
 
 	turns[type](entry);

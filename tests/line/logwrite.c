@@ -4,7 +4,7 @@
 
 #include "base/attr.h"
 #include "tools/write/logblocks.h"
-#include "tools/write/logturn.h"
+#include "tools/write/logswap.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -248,7 +248,7 @@ static void a_log_of_either_byte_order_takes_records_and_losses(void)
 		CU_ASSERT_PTR_NULL(pxt_log_get_header(head, &header));
 		CU_ASSERT_FATAL(pxt_logblocks_open(&log, path, PXT_LOG_WHOLE, head, &header));
 		if (header.swapped)
-			pxt_logturn_slot((unsigned char *)slots);
+			pxt_logswap_slot((unsigned char *)slots);
 		clock.clock = header.created;
 		clock.clock.ticks += 1000;
 		pxt_logblocks_clock(&log, &clock);

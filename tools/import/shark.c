@@ -182,7 +182,7 @@ static bool note(struct pxt_shark *shark, uint32_t packet)
 		shark->seen = seen;
 		shark->seen_bytes = bytes * 2;
 	}
-	if (shark->seen[packet / 8u] >> packet % 8u & 1u) {
+	if ((unsigned)shark->seen[packet / 8u] >> packet % 8u & 1u) {
 		shark->twice++;
 		return false;
 	}

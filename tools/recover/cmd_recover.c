@@ -79,14 +79,14 @@ struct recover {
 
 /* ---- What is there ---- */
 
-static const char *state_of(const struct pxt_remains *remains)
+static const char *state_of(const struct pxt_streamimage *streamimage)
 {
-	if (remains->header->ended)
+	if (streamimage->header->ended)
 		return "ended";
-	switch (remains->gate & PXT_REMAINS_STATE) {
+	switch (streamimage->gate & PXT_STREAMIMAGE_STATE) {
 	case 1:
 		return "running";
-	case PXT_REMAINS_AUTO:
+	case PXT_STREAMIMAGE_AUTO:
 		return "full";
 	default:
 		return "stopped";
@@ -117,9 +117,9 @@ static void put_stream(const struct recover *recover, struct pxt_out *out, size_
 	}
 	pxt_recover_sum(&recovered, &sum);
 	pxt_out_format(out, "%8ld  %-8s %12llu %12llu %6u  ", (long)found->header.pid,
-	    state_of(&recovered.remains), (unsigned long long)sum.events,
+	    state_of(&recovered.streamimage), (unsigned long long)sum.events,
 	    (unsigned long long)sum.lost, found->stream.lanes);
-	pxt_out_escaped(out, recovered.remains.name, strlen(recovered.remains.name));
+	pxt_out_escaped(out, recovered.streamimage.name, strlen(recovered.streamimage.name));
 	if (*executable_of(&recovered)) {
 		pxt_out_text(out, "  ");
 		pxt_out_escaped(out, executable_of(&recovered), strlen(executable_of(&recovered)));
@@ -153,7 +153,7 @@ static bool name_is(const struct recover *recover, size_t index, const char *nam
 
 	if (pxt_recover_load(&recovered, &recover->finds, &recover->finds.streams[index], false))
 		return false;
-	same = strcmp(recovered.remains.name, name) == 0;
+	same = strcmp(recovered.streamimage.name, name) == 0;
 	pxt_recover_free(&recovered);
 	return same;
 }
@@ -218,33 +218,34 @@ static void explain_number(uint64_t number, const char *what)
 static void tell(const struct recover *recover, const struct pxt_found *found,
     const struct pxt_recovered *recovered, const struct pxt_written *written)
 {
-	const struct pxt_remains *remains = &recovered->remains;
+	const struct pxt_streamimage *streamimage = &recovered->streamimage;
 
 	if (recover->quiet)
 		return;
 	pxt_complain("%s: %llu events of stream \"%s\", process %ld%s", recover->output,
-	    (unsigned long long)written->events, remains->name, (long)found->header.pid,
-	    written->lost            ? "; lost:"
-	    : remains->lanes_missing ? "; as far as is known none lost"
-	                             : ", none lost");
+	    (unsigned long long)written->events, streamimage->name, (long)found->header.pid,
+	    written->lost                ? "; lost:"
+	    : streamimage->lanes_missing ? "; as far as is known none lost"
+	                                 : ", none lost");
 	explain_number(written->overwritten, "overwritten by later ones");
 	explain_number(written->torn, "begun, but not finished when it ended");
 	explain_number(written->voids, "that came behind a stop");
 	explain_number(written->refused, "for which there was no room");
 	explain_number(written->earlier, "that the program had counted as lost itself");
 	if (!recover->all)
-		explain_number(remains->retrieved,
+		explain_number(streamimage->retrieved,
 		    "are not in it because the program had read or flushed them (--all takes those "
 		    "that are still whole)");
-	explain_number(remains->cleared, "were cleared by the program");
+	explain_number(streamimage->cleared, "were cleared by the program");
 	if (written->inside)
 		pxt_explain("threads inside a trace point when it ended: %u", written->inside);
-	if (remains->lanes_missing)
+	if (streamimage->lanes_missing)
 		pxt_explain("%u of %u lanes are not in the file; events in them: number unknown",
-		    remains->lanes_missing, found->stream.lanes);
-	else if (remains->there < found->header.bytes)
+		    streamimage->lanes_missing, found->stream.lanes);
+	else if (streamimage->there < found->header.bytes)
 		pxt_explain("the file holds %llu of the stream's %llu bytes",
-		    (unsigned long long)remains->there, (unsigned long long)found->header.bytes);
+		    (unsigned long long)streamimage->there,
+		    (unsigned long long)found->header.bytes);
 	if (!recovered->who.header)
 		pxt_explain("names and threads are not in the file");
 	else if (written->unnamed)
@@ -270,7 +271,7 @@ static int write_stream(const struct recover *recover, size_t index)
 		wrong = pxt_recover_write(&recovered, recover->output, &written, &error);
 		if (!wrong && !error)
 			tell(recover, found, &recovered, &written);
-		unknown = recovered.remains.lanes_missing > 0;
+		unknown = recovered.streamimage.lanes_missing > 0;
 		pxt_recover_free(&recovered);
 	}
 	if (error)

@@ -4,13 +4,13 @@
 
 #include "format/ids.h"
 
-static const struct pxt_remain *front_of(const struct pxt_remains_lane *lane)
+static const struct pxt_remain *front_of(const struct pxt_streamimage_lane *lane)
 {
 	return lane->front < lane->count ? &lane->list[lane->front] : NULL;
 }
 
 /* A mark at the front is passed; one that counts backwards is none. */
-static void pass_marks(struct pxt_remains_lane *lane)
+static void pass_marks(struct pxt_streamimage_lane *lane)
 {
 	const struct pxt_remain *front;
 
@@ -20,11 +20,11 @@ static void pass_marks(struct pxt_remains_lane *lane)
 	}
 }
 
-void pxt_order_begin(struct pxt_order *order, struct pxt_remains *remains)
+void pxt_order_begin(struct pxt_order *order, struct pxt_streamimage *streamimage)
 {
-	*order = (struct pxt_order){ .remains = remains };
-	for (uint32_t i = 0; i < remains->header->lanes; i++) {
-		struct pxt_remains_lane *lane = &remains->lanes[i];
+	*order = (struct pxt_order){ .streamimage = streamimage };
+	for (uint32_t i = 0; i < streamimage->header->lanes; i++) {
+		struct pxt_streamimage_lane *lane = &streamimage->lanes[i];
 		size_t at = 0;
 
 		lane->front = 0;
@@ -32,31 +32,33 @@ void pxt_order_begin(struct pxt_order *order, struct pxt_remains *remains)
 			at++;
 		/* One before its next mark; without one it has passed them all. */
 		lane->barrier = at < lane->count && lane->list[at].ticks ? lane->list[at].ticks - 1u
-		                                                         : remains->barriers;
+		                                                         : streamimage->barriers;
 		pass_marks(lane);
 	}
 }
 
 static bool has_oob(const struct pxt_order *order)
 {
-	return order->oob < order->remains->oob_count;
+	return order->oob < order->streamimage->oob_count;
 }
 
 /* The front of lane @index comes after the next START or STOP that is beside the lanes. */
 static bool behind_oob(const struct pxt_order *order, uint32_t index)
 {
-	const struct pxt_remains_lane *lane = &order->remains->lanes[index];
+	const struct pxt_streamimage_lane *lane = &order->streamimage->lanes[index];
 
-	return has_oob(order) && pxt_remains_behind(order->remains, order->oob, index,
-	                             pxt_remains_pos(lane, front_of(lane)));
+	return has_oob(order) && pxt_streamimage_beyond(order->streamimage, order->oob, index,
+	                             pxt_streamimage_pos(lane, front_of(lane)));
 }
 
-static bool is_control(const struct pxt_remains *remains, const struct pxt_remains_lane *lane)
+static bool is_control(
+    const struct pxt_streamimage *streamimage, const struct pxt_streamimage_lane *lane)
 {
 	struct pxt_slot slot;
 	uint32_t id;
 
-	if (!pxt_remains_slot(remains, lane, pxt_remains_pos(lane, front_of(lane)), &slot))
+	if (!pxt_streamimage_slot(
+	        streamimage, lane, pxt_streamimage_pos(lane, front_of(lane)), &slot))
 		return false;
 	id = pxt_info_id(slot.word[1]);
 	return id == PXT_ID_START || id == PXT_ID_STOP;
@@ -65,13 +67,13 @@ static bool is_control(const struct pxt_remains *remains, const struct pxt_remai
 /* What has the fewest marks before it comes first; of these lane 0's START or STOP; the oldest. */
 enum pxt_order_next pxt_order_next(struct pxt_order *order, uint32_t *chosen)
 {
-	const struct pxt_remains *remains = order->remains;
+	const struct pxt_streamimage *streamimage = order->streamimage;
 	uint64_t marks = UINT64_MAX;
 	uint64_t least = 0;
 	bool found = false;
 
-	for (uint32_t i = 0; i < remains->header->lanes; i++) {
-		const struct pxt_remains_lane *lane = &remains->lanes[i];
+	for (uint32_t i = 0; i < streamimage->header->lanes; i++) {
+		const struct pxt_streamimage_lane *lane = &streamimage->lanes[i];
 		const struct pxt_remain *front = front_of(lane);
 		uint64_t ticks;
 
@@ -81,7 +83,7 @@ enum pxt_order_next pxt_order_next(struct pxt_order *order, uint32_t *chosen)
 		marks = lane->barrier;
 		if (behind_oob(order, i))
 			continue;
-		ticks = i == 0 && is_control(remains, lane) ? 0 : front->ticks;
+		ticks = i == 0 && is_control(streamimage, lane) ? 0 : front->ticks;
 		if (found && ticks >= least)
 			continue;
 		least = ticks;
@@ -99,7 +101,7 @@ void pxt_order_done(struct pxt_order *order, enum pxt_order_next next, uint32_t 
 	if (next == PXT_ORDER_SIDE) {
 		order->oob++;
 	} else if (next == PXT_ORDER_RECORD) {
-		order->remains->lanes[lane].front++;
-		pass_marks(&order->remains->lanes[lane]);
+		order->streamimage->lanes[lane].front++;
+		pass_marks(&order->streamimage->lanes[lane]);
 	}
 }

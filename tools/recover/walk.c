@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* walk.c - the records of one lane, as core/read/lane.c finds them, where nobody writes any more. */
-#include "tools/recover/remains.h"
+#include "tools/recover/streamimage.h"
 
 #include "format/logfmt_bytes.h"
 
@@ -35,27 +35,27 @@ static bool get_words(
 	return true;
 }
 
-bool pxt_remains_slot(const struct pxt_remains *remains, const struct pxt_remains_lane *lane,
-    uint64_t pos, struct pxt_slot *slot)
+bool pxt_streamimage_slot(const struct pxt_streamimage *streamimage,
+    const struct pxt_streamimage_lane *lane, uint64_t pos, struct pxt_slot *slot)
 {
-	uint32_t slots = remains->header->slots;
+	uint32_t slots = streamimage->header->slots;
 	uint32_t index = (uint32_t)pos & (slots - 1u);
-	const unsigned char *cell = lane->cells + (size_t)index * remains->header->cell_bytes;
+	const unsigned char *cell = lane->cells + (size_t)index * streamimage->header->cell_bytes;
 
 	if (index >= lane->there)
 		return false;
-	if (remains->header->form == PXT_IMAGEHEADER_WORDS)
-		return get_words(cell, remains->swapped, slots, slot);
+	if (streamimage->header->form == PXT_IMAGEHEADER_WORDS)
+		return get_words(cell, streamimage->swapped, slots, slot);
 	for (unsigned i = 0; i < 4; i++)
-		slot->word[i] = pxt_get32(cell + (size_t)4 * i, remains->swapped);
+		slot->word[i] = pxt_get32(cell + (size_t)4 * i, streamimage->swapped);
 	return true;
 }
 
 /* ---- Tags ---- */
 
 struct walk {
-	const struct pxt_remains *remains;
-	struct pxt_remains_lane *lane;
+	const struct pxt_streamimage *streamimage;
+	struct pxt_streamimage_lane *lane;
 	uint32_t mask;
 	uint64_t pos;
 	uint64_t seq;
@@ -73,7 +73,7 @@ static uint32_t tag_of(const struct walk *walk, uint64_t pos)
 /* Some record begins in the slot at @pos, in this lap. */
 static bool begins_at(const struct walk *walk, uint64_t pos, struct pxt_slot *slot)
 {
-	return pxt_remains_slot(walk->remains, walk->lane, pos, slot) &&
+	return pxt_streamimage_slot(walk->streamimage, walk->lane, pos, slot) &&
 	       (slot->word[0] & PXT_SLOT_BEGIN) &&
 	       ((slot->word[0] ^ (uint32_t)pos) & ~walk->mask & TAG_MASK) == 0;
 }
@@ -96,7 +96,7 @@ static bool number_of(const struct walk *walk, const struct pxt_slot *slot, uint
 
 static bool keep(struct walk *walk, const struct pxt_remain *one)
 {
-	struct pxt_remains_lane *lane = walk->lane;
+	struct pxt_streamimage_lane *lane = walk->lane;
 
 	if (lane->count == walk->room) {
 		size_t room = walk->room ? walk->room * 2 : 256;
@@ -135,7 +135,7 @@ static bool is_whole(const struct walk *walk, uint32_t slots, uint64_t end)
 	if (slots > end - walk->pos)
 		return false;
 	for (uint32_t i = 1; i < slots; i++) {
-		if (!pxt_remains_slot(walk->remains, walk->lane, walk->pos + i, &slot) ||
+		if (!pxt_streamimage_slot(walk->streamimage, walk->lane, walk->pos + i, &slot) ||
 		    slot.word[0] != tag_of(walk, walk->pos + i))
 			return false;
 	}
@@ -152,12 +152,12 @@ static void step(struct walk *walk, uint64_t slots, uint64_t end)
 }
 
 /* What begins at walk->pos, as expected.  False: there is no memory. */
-static bool take(
-    struct walk *walk, struct pxt_remains *remains, const struct pxt_slot *slot, uint64_t end)
+static bool take(struct walk *walk, struct pxt_streamimage *streamimage,
+    const struct pxt_slot *slot, uint64_t end)
 {
 	uint32_t id = pxt_info_id(slot->word[1]);
 	struct pxt_remain one = { .ticks = pxt_slot_ticks(slot), .mark = id == PXT_ID_MARK };
-	uint32_t slots = pxt_info_slots(slot->word[1], remains->header->ctx_bytes);
+	uint32_t slots = pxt_info_slots(slot->word[1], streamimage->header->ctx_bytes);
 
 	if (id == PXT_ID_MARK) {
 		bool kept = keep(walk, &one);
@@ -172,7 +172,7 @@ static bool take(
 	} else if (id != 0 && is_whole(walk, slots, end)) {
 		if (!keep(walk, &one))
 			return false;
-		remains->has_cpu |= pxt_info_cpu(slot->word[1]) != PXT_CPU_UNKNOWN;
+		streamimage->has_cpu |= pxt_info_cpu(slot->word[1]) != PXT_CPU_UNKNOWN;
 	} else {
 		lose(walk, 1, &walk->lane->torn);
 	}
@@ -214,34 +214,34 @@ static bool find_whole(struct walk *walk, uint64_t end)
 	return false;
 }
 
-static const char *stretch(struct walk *walk, struct pxt_remains *remains, uint64_t end)
+static const char *stretch(struct walk *walk, struct pxt_streamimage *streamimage, uint64_t end)
 {
 	struct pxt_slot slot;
 
 	while (walk->pos < end) {
-		bool there = pxt_remains_slot(remains, walk->lane, walk->pos, &slot);
+		bool there = pxt_streamimage_slot(streamimage, walk->lane, walk->pos, &slot);
 
 		if (!there || slot.word[0] != (tag_of(walk, walk->pos) | PXT_SLOT_BEGIN))
 			skip(walk, end);
-		else if (!take(walk, remains, &slot, end))
+		else if (!take(walk, streamimage, &slot, end))
 			return "out of memory";
 	}
 	return NULL;
 }
 
 /* Records that the reader had taken. */
-static const char *walk_read(struct walk *walk, struct pxt_remains *remains)
+static const char *walk_read(struct walk *walk, struct pxt_streamimage *streamimage)
 {
 	walk->unread = false;
 	if (!find_whole(walk, walk->lane->next_pos))
 		return NULL;
-	return stretch(walk, remains, walk->lane->next_pos);
+	return stretch(walk, streamimage, walk->lane->next_pos);
 }
 
 /* Where the unread ones begin, and what was lost before them. */
 static void begin_unread(struct walk *walk, bool lapped)
 {
-	struct pxt_remains_lane *lane = walk->lane;
+	struct pxt_streamimage_lane *lane = walk->lane;
 	uint64_t expected = lane->next_seq;
 	struct pxt_slot slot;
 
@@ -262,23 +262,24 @@ static void begin_unread(struct walk *walk, bool lapped)
 		lane->overwritten = walk->seq - expected;
 }
 
-const char *pxt_remains_walk(struct pxt_remains *remains, struct pxt_remains_lane *lane, bool all)
+const char *pxt_streamimage_walk(
+    struct pxt_streamimage *streamimage, struct pxt_streamimage_lane *lane, bool all)
 {
-	uint32_t slots = remains->header->slots;
+	uint32_t slots = streamimage->header->slots;
 	uint64_t oldest = lane->head_pos - slots;
 	bool lapped = lane->next_pos < oldest;
-	struct walk walk = { .remains = remains, .lane = lane, .mask = slots - 1u };
+	struct walk walk = { .streamimage = streamimage, .lane = lane, .mask = slots - 1u };
 	const char *wrong = NULL;
 
 	lane->from = lapped || all ? oldest : lane->next_pos;
 	walk.pos = lane->from;
 	if (all && !lapped)
-		wrong = walk_read(&walk, remains);
+		wrong = walk_read(&walk, streamimage);
 	lane->first_unread = lane->count;
 	if (wrong)
 		return wrong;
 	begin_unread(&walk, lapped);
-	wrong = stretch(&walk, remains, lane->head_pos);
+	wrong = stretch(&walk, streamimage, lane->head_pos);
 	if (wrong)
 		return wrong;
 	if (walk.seq < lane->head_seq)

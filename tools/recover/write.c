@@ -4,7 +4,7 @@
 
 #include "tools/recover/order.h"
 #include "tools/write/logblocks.h"
-#include "tools/write/logturn.h"
+#include "tools/write/logswap.h"
 
 #include "tools/output/progress.h"
 
@@ -20,7 +20,7 @@
 #define SECONDS_MAX  ((int64_t)1 << 40)
 
 struct writer {
-	struct pxt_remains *remains;
+	struct pxt_streamimage *streamimage;
 	const struct pxt_who *who;
 	const struct pxt_procinfo *procinfo;
 	struct pxt_written *written;
@@ -34,7 +34,7 @@ struct writer {
 
 static void put32(const struct writer *writer, unsigned char *at, uint32_t value)
 {
-	value = writer->remains->swapped ? __builtin_bswap32(value) : value;
+	value = writer->streamimage->swapped ? __builtin_bswap32(value) : value;
 	memcpy(at, &value, sizeof value);
 }
 
@@ -67,9 +67,9 @@ static void set_time(const struct pxt_stream_header *of, unsigned clock, struct 
 	time->tv_nsec = (long)of->created_nsec[clock];
 }
 
-static void set_attr(const struct pxt_remains *remains, trace_attr_t *attr)
+static void set_attr(const struct pxt_streamimage *streamimage, trace_attr_t *attr)
 {
-	const struct pxt_stream_header *of = remains->header;
+	const struct pxt_stream_header *of = streamimage->header;
 	uint32_t ns = pxt_ticks_resolution_ns(of->hz);
 
 	(void)posix_trace_attr_init(attr);
@@ -83,23 +83,23 @@ static void set_attr(const struct pxt_remains *remains, trace_attr_t *attr)
 	attr->_pxt_create_nsec = (int32_t)of->created_nsec[0];
 	attr->_pxt_clockres_sec = ns / PXT_NS_PER_S;
 	attr->_pxt_clockres_nsec = (int32_t)(ns % PXT_NS_PER_S);
-	(void)snprintf(attr->_pxt_name, sizeof attr->_pxt_name, "%s", remains->name);
+	(void)snprintf(attr->_pxt_name, sizeof attr->_pxt_name, "%s", streamimage->name);
 	(void)snprintf(
-	    attr->_pxt_genversion, sizeof attr->_pxt_genversion, "%s", remains->generation);
+	    attr->_pxt_genversion, sizeof attr->_pxt_genversion, "%s", streamimage->generation);
 }
 
-static void set_header(const struct pxt_remains *remains, struct pxt_log_header *header)
+static void set_header(const struct pxt_streamimage *streamimage, struct pxt_log_header *header)
 {
-	const struct pxt_stream_header *of = remains->header;
+	const struct pxt_stream_header *of = streamimage->header;
 
 	memset(header, 0, sizeof *header);
-	header->swapped = remains->swapped;
+	header->swapped = streamimage->swapped;
 	header->word_bytes = (uint8_t)of->header.word_bytes;
 	header->ctx_bytes = (uint8_t)of->ctx_bytes;
 	header->layout = PXT_LAYOUT_SEQUENTIAL;
 	header->contents = (of->has_thread ? PXT_LOG_HAS_THREAD : 0u) |
 	                   (of->has_address ? PXT_LOG_HAS_ADDRESS : 0u) |
-	                   (remains->has_cpu ? PXT_LOG_HAS_CPU : 0u);
+	                   (streamimage->has_cpu ? PXT_LOG_HAS_CPU : 0u);
 	make_uuid(of, header->uuid);
 	header->rate.hz = of->hz;
 	header->rate.source = (int)of->clock_source;
@@ -110,7 +110,7 @@ static void set_header(const struct pxt_remains *remains, struct pxt_log_header 
 	set_time(of, 2, &header->created.boottime);
 	header->largest_block = BLOCK_BYTES;
 	header->set_bytes = of->id_count / 8u;
-	set_attr(remains, &header->attr);
+	set_attr(streamimage, &header->attr);
 }
 
 /* ---- What events mean ---- */
@@ -126,7 +126,7 @@ static void set_header(const struct pxt_remains *remains, struct pxt_log_header 
 			at = block->used;                                                          \
 			(void)(put);                                                               \
 		}                                                                                  \
-		if ((writer)->remains->swapped)                                                    \
+		if ((writer)->streamimage->swapped)                                                \
 			turn(block->bytes + at);                                                   \
 	} while (0)
 
@@ -152,7 +152,7 @@ static void put_threads(struct writer *writer)
 	for (uint32_t i = 1; i <= writer->who->threads; i++)
 		if (pxt_who_thread(writer->who, i, &thread))
 			PUT_ENTRY(writer, PXT_LOG_THREADS, pxt_log_put_thread(block, &thread),
-			    pxt_logturn_thread);
+			    pxt_logswap_thread);
 }
 
 static void put_process(struct writer *writer)
@@ -161,16 +161,16 @@ static void put_process(struct writer *writer)
 
 	if (!process.executable[0])
 		pxt_who_process(writer->who, &process);
-	process.pid = writer->remains->header->header.pid;
+	process.pid = writer->streamimage->header->header.pid;
 	PUT_ENTRY(
-	    writer, PXT_LOG_PROCESS, pxt_log_put_process(block, &process), pxt_logturn_process);
+	    writer, PXT_LOG_PROCESS, pxt_log_put_process(block, &process), pxt_logswap_process);
 }
 
 static void put_modules(struct writer *writer)
 {
 	for (uint32_t i = 0; i < writer->procinfo->count; i++)
 		PUT_ENTRY(writer, PXT_LOG_MODULES,
-		    pxt_log_put_module(block, &writer->procinfo->modules[i]), pxt_logturn_module);
+		    pxt_log_put_module(block, &writer->procinfo->modules[i]), pxt_logswap_module);
 }
 
 /* ---- Records ---- */
@@ -194,25 +194,25 @@ static void put_begin(struct writer *writer, uint32_t info, uint64_t ticks)
 }
 
 /* The front of @lane, which the walk has seen whole. */
-static void copy_record(struct writer *writer, const struct pxt_remains_lane *lane)
+static void copy_record(struct writer *writer, const struct pxt_streamimage_lane *lane)
 {
-	const struct pxt_remains *remains = writer->remains;
-	uint64_t pos = pxt_remains_pos(lane, &lane->list[lane->front]);
+	const struct pxt_streamimage *streamimage = writer->streamimage;
+	uint64_t pos = pxt_streamimage_pos(lane, &lane->list[lane->front]);
 	struct pxt_slot slot;
 	uint32_t info;
 	uint32_t slots;
 	uint64_t ticks;
 
-	if (!pxt_remains_slot(remains, lane, pos, &slot))
+	if (!pxt_streamimage_slot(streamimage, lane, pos, &slot))
 		return;
 	info = slot.word[1];
 	ticks = pxt_slot_ticks(&slot);
-	slots = pxt_info_slots(info, remains->header->ctx_bytes);
+	slots = pxt_info_slots(info, streamimage->header->ctx_bytes);
 	put_begin(writer, info, ticks);
 	for (uint32_t i = 1; i < slots; i++) {
 		unsigned char *at = writer->record + (size_t)i * PXT_SLOT_BYTES;
 
-		if (!pxt_remains_slot(remains, lane, pos + i, &slot))
+		if (!pxt_streamimage_slot(streamimage, lane, pos + i, &slot))
 			return;
 		put32(writer, at, 0);
 		for (unsigned word = 1; word < 4; word++)
@@ -233,8 +233,8 @@ static void put_payload(struct writer *writer, uint32_t *used, unsigned char byt
 static void make_record(
     struct writer *writer, uint32_t info, uint64_t ticks, uint64_t ctx, const unsigned char *data)
 {
-	uint32_t ctx_bytes = writer->remains->header->ctx_bytes;
-	uint32_t pid = (uint32_t)writer->remains->header->header.pid;
+	uint32_t ctx_bytes = writer->streamimage->header->ctx_bytes;
+	uint32_t pid = (uint32_t)writer->streamimage->header->header.pid;
 	uint32_t slots = pxt_info_slots(info, ctx_bytes);
 	uint32_t used = 0;
 
@@ -256,13 +256,13 @@ static void make_record(
 /* ---- Losses ---- */
 
 /* Records were overwritten before this one: what a reader would have told of it. */
-static void tell_gap(struct writer *writer, struct pxt_remains_lane *lane, uint64_t ticks)
+static void tell_gap(struct writer *writer, struct pxt_streamimage_lane *lane, uint64_t ticks)
 {
 	lane->gap_told = true;
 	if (!lane->overwritten)
 		return;
 	writer->untold += lane->overwritten;
-	if (writer->remains->header->full_policy != POSIX_TRACE_LOOP)
+	if (writer->streamimage->header->full_policy != POSIX_TRACE_LOOP)
 		return;
 	make_record(writer, pxt_slot_info(PXT_ID_OVERFLOW, 0, false, false, PXT_CPU_UNKNOWN),
 	    writer->last, 0, NULL);
@@ -271,45 +271,46 @@ static void tell_gap(struct writer *writer, struct pxt_remains_lane *lane, uint6
 }
 
 /* What is missing in the lane up to the @end-th of its list. */
-static void tell_lane(struct writer *writer, struct pxt_remains_lane *lane, size_t end)
+static void tell_lane(struct writer *writer, struct pxt_streamimage_lane *lane, size_t end)
 {
 	for (; lane->told < end; lane->told++)
 		writer->untold += lane->list[lane->told].lost;
 }
 
-static void put_front(struct writer *writer, struct pxt_remains_lane *lane)
+static void put_front(struct writer *writer, struct pxt_streamimage_lane *lane)
 {
 	struct pxt_slot slot;
 
 	if (!lane->gap_told && lane->front >= lane->first_unread &&
-	    pxt_remains_slot(
-	        writer->remains, lane, pxt_remains_pos(lane, &lane->list[lane->front]), &slot))
+	    pxt_streamimage_slot(writer->streamimage, lane,
+	        pxt_streamimage_pos(lane, &lane->list[lane->front]), &slot))
 		tell_gap(writer, lane, pxt_slot_ticks(&slot));
 	tell_lane(writer, lane, lane->front + 1);
 	copy_record(writer, lane);
 }
 
-static bool stopped_itself(const struct pxt_remains *remains)
+static bool stopped_itself(const struct pxt_streamimage *streamimage)
 {
-	return (remains->gate & PXT_REMAINS_STATE) == PXT_REMAINS_AUTO;
+	return (streamimage->gate & PXT_STREAMIMAGE_STATE) == PXT_STREAMIMAGE_AUTO;
 }
 
 /* ---- All of it ---- */
 
 static void put_all(struct writer *writer)
 {
-	struct pxt_remains *remains = writer->remains;
+	struct pxt_streamimage *streamimage = writer->streamimage;
 	struct pxt_progress progress;
 	enum pxt_order_next next;
 	uint32_t lane = 0;
 
 	pxt_progress_begin(&progress, "recover", "events", writer->written->events, false);
-	pxt_order_begin(&writer->order, remains);
+	pxt_order_begin(&writer->order, streamimage);
 	while ((next = pxt_order_next(&writer->order, &lane)) != PXT_ORDER_END) {
 		if (next == PXT_ORDER_RECORD) {
-			put_front(writer, &remains->lanes[lane]);
+			put_front(writer, &streamimage->lanes[lane]);
 		} else {
-			const struct pxt_remains_oob *oob = &remains->oobs[writer->order.oob];
+			const struct pxt_streamimage_oob *oob =
+			    &streamimage->oobs[writer->order.oob];
 
 			make_record(writer, oob->info, oob->ticks, oob->ctx, oob->data);
 		}
@@ -322,23 +323,23 @@ static void put_all(struct writer *writer)
 /* The automatic STOP comes after the last record; what found no room, after that. */
 static void put_end(struct writer *writer)
 {
-	struct pxt_remains *remains = writer->remains;
+	struct pxt_streamimage *streamimage = writer->streamimage;
 	unsigned char automatic[4];
 
-	for (uint32_t i = 0; i < remains->header->lanes; i++) {
-		struct pxt_remains_lane *lane = &remains->lanes[i];
+	for (uint32_t i = 0; i < streamimage->header->lanes; i++) {
+		struct pxt_streamimage_lane *lane = &streamimage->lanes[i];
 
 		if (!lane->gap_told)
 			writer->untold += lane->overwritten;
 		tell_lane(writer, lane, lane->count);
 		writer->untold += lane->lost_behind;
 	}
-	if (stopped_itself(remains)) {
+	if (stopped_itself(streamimage)) {
 		put32(writer, automatic, 1);
 		make_record(writer,
 		    pxt_slot_info(PXT_ID_STOP, sizeof automatic, false, false, PXT_CPU_UNKNOWN),
 		    writer->last, 0, automatic);
-		writer->untold += remains->refused;
+		writer->untold += streamimage->refused;
 	}
 	if (writer->untold)
 		pxt_logblocks_loss(&writer->blocks, writer->untold);
@@ -376,35 +377,35 @@ static void set_trailer(const struct writer *writer, struct pxt_log_trailer *tra
 	memset(trailer, 0, sizeof *trailer);
 	/* What a lane that is not there held is in no count. */
 	trailer->status.posix_stream_status =
-	    writer->remains->lanes_missing ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
+	    writer->streamimage->lanes_missing ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
 	trailer->status.posix_stream_full_status =
-	    stopped_itself(writer->remains) ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL;
+	    stopped_itself(writer->streamimage) ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL;
 	trailer->status.posix_stream_overrun_status =
 	    written->lost ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
 	trailer->status.posix_stream_flush_status = POSIX_TRACE_NOT_FLUSHING;
 	trailer->status.posix_log_overrun_status = POSIX_TRACE_NO_OVERRUN;
 	trailer->status.posix_log_full_status = POSIX_TRACE_NOT_FULL;
 	trailer->counts.posix_written_np =
-	    written->events + written->lost + writer->remains->cleared;
+	    written->events + written->lost + writer->streamimage->cleared;
 	trailer->counts.posix_retrieved_np = written->events;
 	trailer->counts.posix_lost_np = written->lost;
-	trailer->counts.posix_cleared_np = writer->remains->cleared;
+	trailer->counts.posix_cleared_np = writer->streamimage->cleared;
 	trailer->end = end_clock(writer);
 	trailer->attr = writer->header.attr;
 }
 
 void pxt_recover_sum(const struct pxt_recovered *recovered, struct pxt_written *written)
 {
-	const struct pxt_remains *remains = &recovered->remains;
+	const struct pxt_streamimage *streamimage = &recovered->streamimage;
 
-	*written = (struct pxt_written){ .events = remains->records,
-		.overwritten = remains->overwritten,
-		.torn = remains->torn,
-		.voids = remains->voids,
-		.refused = remains->refused,
-		.earlier = remains->lost };
-	for (uint32_t i = 0; i < remains->oob_count; i++)
-		written->events += !remains->oobs[i].automatic;
+	*written = (struct pxt_written){ .events = streamimage->records,
+		.overwritten = streamimage->overwritten,
+		.torn = streamimage->torn,
+		.voids = streamimage->voids,
+		.refused = streamimage->refused,
+		.earlier = streamimage->lost };
+	for (uint32_t i = 0; i < streamimage->oob_count; i++)
+		written->events += !streamimage->oobs[i].automatic;
 	written->lost = written->overwritten + written->torn + written->voids + written->refused +
 	                written->earlier;
 	for (uint32_t i = 1; i <= recovered->who.threads; i++)
@@ -417,7 +418,7 @@ const char *pxt_recover_load(struct pxt_recovered *recovered, const struct pxt_f
 	const char *wrong;
 
 	*recovered = (struct pxt_recovered){ 0 };
-	wrong = pxt_remains_load(&recovered->remains, found, all);
+	wrong = pxt_streamimage_load(&recovered->streamimage, found, all);
 	if (!wrong)
 		wrong = pxt_who_load(&recovered->who, pxt_find_directory(finds, found));
 	if (!wrong)
@@ -429,7 +430,7 @@ const char *pxt_recover_load(struct pxt_recovered *recovered, const struct pxt_f
 
 void pxt_recover_free(struct pxt_recovered *recovered)
 {
-	pxt_remains_free(&recovered->remains);
+	pxt_streamimage_free(&recovered->streamimage);
 	pxt_who_free(&recovered->who);
 	pxt_procinfo_free(&recovered->procinfo);
 }
@@ -442,9 +443,9 @@ static int run(struct writer *writer)
 	put_threads(writer);
 	put_process(writer);
 	put_modules(writer);
-	writer->untold = writer->remains->lost;
-	if (!stopped_itself(writer->remains))
-		writer->untold += writer->remains->refused;
+	writer->untold = writer->streamimage->lost;
+	if (!stopped_itself(writer->streamimage))
+		writer->untold += writer->streamimage->refused;
 	put_all(writer);
 	put_end(writer);
 	/* Types that were recorded, but whose names are not there. */
@@ -457,21 +458,21 @@ const char *pxt_recover_write(
     struct pxt_recovered *recovered, const char *path, struct pxt_written *written, int *error)
 {
 	static struct writer writer;
-	struct pxt_remains *remains = &recovered->remains;
+	struct pxt_streamimage *streamimage = &recovered->streamimage;
 	unsigned char head[PXT_LOG_HEADER_BYTES];
 
 	*error = 0;
 	memset(&writer, 0, sizeof writer);
-	writer.remains = remains;
+	writer.streamimage = streamimage;
 	writer.who = &recovered->who;
 	writer.procinfo = &recovered->procinfo;
 	writer.written = written;
-	writer.last = remains->header->created_ticks;
+	writer.last = streamimage->header->created_ticks;
 	pxt_recover_sum(recovered, written);
-	set_header(remains, &writer.header);
+	set_header(streamimage, &writer.header);
 	pxt_log_put_header(head, &writer.header);
-	if (remains->swapped)
-		pxt_logturn_head(head);
+	if (streamimage->swapped)
+		pxt_logswap_head(head);
 	if (!pxt_logblocks_open(&writer.blocks, path, PXT_LOG_WHOLE, head, &writer.header))
 		return "out of memory";
 	*error = run(&writer);

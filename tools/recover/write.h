@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * write.h - a complete log (FORMAT.md) of what remains of a stream, in its recorder's byte order.
+ * write.h - a complete log (FORMAT.md) of the image of a stream, in its recorder's byte order.
  *
  * Losses are where they happened: before the record that comes next in their lane.  What the
  * stream had lost before the first record that is left is told before that one.  The trailer's
@@ -11,12 +11,12 @@
 #define PXT_RECOVER_WRITE_H
 
 #include "tools/recover/procinfo.h"
-#include "tools/recover/remains.h"
+#include "tools/recover/streamimage.h"
 #include "tools/recover/who.h"
 
 /* What there is of a stream; who knows nothing without a directory, procinfo nothing without text. */
 struct pxt_recovered {
-	struct pxt_remains remains;
+	struct pxt_streamimage streamimage;
 	struct pxt_who who;
 	struct pxt_procinfo procinfo;
 };

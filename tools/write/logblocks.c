@@ -4,7 +4,7 @@
 
 #include "tools/output/finalname.h"
 #include "tools/output/writeall.h"
-#include "tools/write/logturn.h"
+#include "tools/write/logswap.h"
 
 #include "format/crc32.h"
 #include "format/logfmt_bytes.h"
@@ -113,7 +113,7 @@ static void put_block(
 	if (type == PXT_LOG_DATA && log->missed > 0)
 		put_missed(log, block->bytes, length);
 	if (log->swapped)
-		pxt_logturn_block(block->bytes, length);
+		pxt_logswap_block(block->bytes, length);
 	write_all(log, block->bytes, length);
 	pxt_log_written(block, &log->sums, type);
 	pxt_log_start(block, block->bytes, log->room);
@@ -170,7 +170,7 @@ void pxt_logblocks_loss(struct pxt_logblocks *log, uint64_t records)
 		(void)pxt_log_put_loss(&log->data, records);
 	}
 	if (log->swapped)
-		pxt_logturn_slot(log->data.bytes + log->data.used - PXT_SLOT_BYTES);
+		pxt_logswap_slot(log->data.bytes + log->data.used - PXT_SLOT_BYTES);
 }
 
 struct pxt_log_block *pxt_logblocks_meta(struct pxt_logblocks *log, enum pxt_log_type type)
@@ -224,7 +224,7 @@ void pxt_logblocks_type(
 	}
 	log->named[id % PXT_LOG_IDS] = true;
 	if (log->swapped)
-		pxt_logturn_type(entry);
+		pxt_logswap_type(entry);
 }
 
 uint32_t pxt_logblocks_name_rest(struct pxt_logblocks *log)
@@ -255,7 +255,7 @@ void pxt_logblocks_clock(struct pxt_logblocks *log, const struct pxt_log_clock *
 		(void)pxt_log_put_clock(block, clock);
 	}
 	if (log->swapped)
-		pxt_logturn_clocks(entry);
+		pxt_logswap_clocks(entry);
 }
 
 void pxt_logblocks_clear(struct pxt_logblocks *log, uint64_t ticks, uint64_t records)
@@ -268,7 +268,7 @@ void pxt_logblocks_clear(struct pxt_logblocks *log, uint64_t ticks, uint64_t rec
 	entry = next_entry(block);
 	(void)pxt_log_put_clear(block, ticks, records);
 	if (log->swapped)
-		pxt_logturn_clear(entry);
+		pxt_logswap_clear(entry);
 	flush_meta(log);
 }
 
@@ -324,7 +324,7 @@ static void put_trailer(struct pxt_logblocks *log, struct pxt_log_trailer *trail
 	trailer->meta_blocks = log->sums.meta_sequence;
 	(void)pxt_log_put_trailer(block, trailer);
 	if (log->swapped)
-		pxt_logturn_trailer(entry);
+		pxt_logswap_trailer(entry);
 	flush_meta(log);
 }
 

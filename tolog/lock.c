@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* turn.c - who may take records out of the stream and write: one at a time. */
+/* lock.c - who may take records out of the stream and write: one at a time. */
 #include "tolog/tolog.h"
 
 #include "port/port.h"
 
-void pxt_tolog_take_turn(struct pxt_stream *stream)
+void pxt_tolog_lock(struct pxt_stream *stream)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);
 
@@ -18,12 +18,12 @@ void pxt_tolog_take_turn(struct pxt_stream *stream)
 	atomic_store_explicit(&log->busy, 1u, memory_order_release);
 }
 
-void pxt_tolog_end_turn(struct pxt_stream *stream)
+void pxt_tolog_unlock(struct pxt_stream *stream)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);
 
 	log->users--;
-	atomic_fetch_add_explicit(&log->turns, 1u, memory_order_relaxed);
+	atomic_fetch_add_explicit(&log->unlocks, 1u, memory_order_relaxed);
 	atomic_store_explicit(&log->busy, 0u, memory_order_release);
 	pxt_port_wake(&log->busy);
 }

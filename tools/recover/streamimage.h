@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * remains.h - what remains of a stream whose process is gone: its block out of an image, and the
+ * streamimage.h - image of a stream whose process is gone: its block out of an image, and the
  * records of its lanes.
  *
  * Nobody writes any more, so nothing is waited for: a record is whole, with the tag of its place
  * and number in each of its slots, or it is lost.  Nothing that the block says is believed before it
  * is checked.  Memory: the block, as far as the image has it, and as much again for the lists.
  */
-#ifndef PXT_RECOVER_REMAINS_H
-#define PXT_RECOVER_REMAINS_H
+#ifndef PXT_RECOVER_STREAMIMAGE_H
+#define PXT_RECOVER_STREAMIMAGE_H
 
 #include "tools/recover/find.h"
 
@@ -16,8 +16,8 @@
 
 #include <trace.h>
 
-#define PXT_REMAINS_STATE 3u /* of gate: */
-#define PXT_REMAINS_AUTO  2u /* stopped by itself, for lack of room */
+#define PXT_STREAMIMAGE_STATE 3u /* of gate: */
+#define PXT_STREAMIMAGE_AUTO  2u /* stopped by itself, for lack of room */
 
 /* A record or a mark in its lane. */
 struct pxt_remain {
@@ -27,7 +27,7 @@ struct pxt_remain {
 	uint32_t mark : 1;
 };
 
-struct pxt_remains_lane {
+struct pxt_streamimage_lane {
 	const unsigned char *cells;
 	uint32_t there; /* cells that are in the image */
 	bool missing;   /* not even its words are */
@@ -56,7 +56,7 @@ struct pxt_remains_lane {
 };
 
 /* START or STOP that is beside the lanes. */
-struct pxt_remains_oob {
+struct pxt_streamimage_oob {
 	uint32_t info;
 	bool automatic;
 	uint64_t ticks;
@@ -64,9 +64,9 @@ struct pxt_remains_oob {
 	const unsigned char *data;
 };
 
-#define PXT_REMAINS_OOBS 16u
+#define PXT_STREAMIMAGE_OOBS 16u
 
-struct pxt_remains {
+struct pxt_streamimage {
 	const struct pxt_stream_header *header;
 	bool swapped;
 	unsigned char *block;
@@ -79,8 +79,8 @@ struct pxt_remains {
 	uint64_t lost;
 	uint64_t cleared;
 	uint64_t barriers;
-	struct pxt_remains_lane *lanes;
-	struct pxt_remains_oob oobs[PXT_REMAINS_OOBS];
+	struct pxt_streamimage_lane *lanes;
+	struct pxt_streamimage_oob oobs[PXT_STREAMIMAGE_OOBS];
 	uint32_t oob_count;
 	/* Sums of the lanes: */
 	uint64_t records;
@@ -97,21 +97,23 @@ struct pxt_remains {
  * @all: what the process' own reader had read already, too, as far as it is whole.  NULL, or why
  * nothing can be read.  @found must outlive it.
  */
-const char *pxt_remains_load(struct pxt_remains *remains, const struct pxt_found *found, bool all);
-void pxt_remains_free(struct pxt_remains *remains);
+const char *pxt_streamimage_load(
+    struct pxt_streamimage *streamimage, const struct pxt_found *found, bool all);
+void pxt_streamimage_free(struct pxt_streamimage *streamimage);
 
 /* Words 0 to 3 of the slot at @pos as numbers; false: it was stored in parts, or is not there. */
-bool pxt_remains_slot(const struct pxt_remains *remains, const struct pxt_remains_lane *lane,
-    uint64_t pos, struct pxt_slot *slot);
+bool pxt_streamimage_slot(const struct pxt_streamimage *streamimage,
+    const struct pxt_streamimage_lane *lane, uint64_t pos, struct pxt_slot *slot);
 /* Fills the list of a lane, whose words are read already. */
-const char *pxt_remains_walk(struct pxt_remains *remains, struct pxt_remains_lane *lane, bool all);
+const char *pxt_streamimage_walk(
+    struct pxt_streamimage *streamimage, struct pxt_streamimage_lane *lane, bool all);
 
 /* Whether @pos of a lane comes after an out-of-band record. */
-bool pxt_remains_behind(
-    const struct pxt_remains *remains, uint32_t oob, uint32_t lane, uint64_t pos);
+bool pxt_streamimage_beyond(
+    const struct pxt_streamimage *streamimage, uint32_t oob, uint32_t lane, uint64_t pos);
 
-static inline uint64_t pxt_remains_pos(
-    const struct pxt_remains_lane *lane, const struct pxt_remain *one)
+static inline uint64_t pxt_streamimage_pos(
+    const struct pxt_streamimage_lane *lane, const struct pxt_remain *one)
 {
 	return lane->from + one->away;
 }

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* streamimage.c - a stream's block: its words, its counts, what is beside its lanes. */
+#include "tools/recover/streamimage.h"
+
+#include "format/logfmt_bytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * More was counted than any stream can have lived to: damage, which must not spoil sums, not of as many
+ * lanes as there can be.
+ */
+#define COUNT_MAX (UINT64_C(1) << 54)
+
+/* ---- Numbers ---- */
+
+static uint32_t get32(const struct pxt_streamimage *streamimage, uint64_t at)
+{
+	if (at > streamimage->there || streamimage->there - at < 4)
+		return 0;
+	return pxt_get32(streamimage->block + at, streamimage->swapped);
+}
+
+static uint64_t get64(const struct pxt_streamimage *streamimage, uint64_t at)
+{
+	if (at > streamimage->there || streamimage->there - at < 8)
+		return 0;
+	return pxt_get64(streamimage->block + at, streamimage->swapped);
+}
+
+static uint64_t believed(uint64_t count)
+{
+	return count < COUNT_MAX ? count : 0;
+}
+
+static uint64_t get_count(const struct pxt_streamimage *streamimage, uint64_t at)
+{
+	return believed(get64(streamimage, at));
+}
+
+static void get_text(
+    const struct pxt_streamimage *streamimage, uint32_t at, uint32_t bytes, char *to, size_t room)
+{
+	size_t most = bytes < room - 1 ? bytes : room - 1;
+
+	memset(to, 0, room);
+	if (at <= streamimage->there && streamimage->there - at >= most)
+		memcpy(to, streamimage->block + at, most);
+}
+
+/* ---- Numbers that writers change (port/posix/words.h) ---- */
+
+/* A follower is at most one after, which the parity in the word before it tells. */
+static uint32_t follow(uint32_t follower, uint32_t parity)
+{
+	return follower + ((follower ^ parity) & 1u);
+}
+
+/* [63:32] position [31:1] number of the record [0] closed */
+static uint64_t get_cursor(const struct pxt_streamimage *streamimage, uint64_t at)
+{
+	uint32_t tail = get32(streamimage, at);
+	uint32_t records = follow(get32(streamimage, at + 4), tail >> 1);
+	uint32_t turns = follow(get32(streamimage, at + 8), tail >> 31);
+
+	if (streamimage->header->form == PXT_IMAGEHEADER_WHOLE)
+		return get64(streamimage, at);
+	return (uint64_t)(turns << 29 | (tail >> 2 & 0x1fffffffu)) << 32 | records << 1 |
+	       (tail & 1u);
+}
+
+static uint64_t get_counter(const struct pxt_streamimage *streamimage, uint64_t at)
+{
+	uint32_t low = get32(streamimage, at);
+	uint32_t turns = follow(get32(streamimage, at + 4), low >> 31);
+
+	if (streamimage->header->form == PXT_IMAGEHEADER_WHOLE)
+		return get_count(streamimage, at);
+	return believed((uint64_t)(turns >> 1) << 32 | low);
+}
+
+/* The high one is first. */
+static uint64_t get_twins(const struct pxt_streamimage *streamimage, uint64_t at)
+{
+	if (streamimage->header->form == PXT_IMAGEHEADER_WHOLE)
+		return get64(streamimage, at);
+	return (uint64_t)get32(streamimage, at) << 32 | get32(streamimage, at + 4);
+}
+
+/* How often a number ran through a quarter of its range, and the number's low bits. */
+static uint64_t widen(uint32_t half, uint32_t value, unsigned bits)
+{
+	uint32_t quarters = half << 2 | half >> 30;
+	uint32_t ahead = ((value >> bits) - quarters) & 3u;
+	uint64_t whole = quarters;
+
+	/* 3: the epoch was brought forward, the cursor is of the quarter before. */
+	whole += ahead == 3u ? UINT64_MAX : ahead;
+	return whole << bits | (value & ((1u << bits) - 1u));
+}
+
+/* ---- A lane ---- */
+
+/* The reader's own place, if it fits to what writers were told of it. */
+static void get_next(
+    struct pxt_streamimage *streamimage, struct pxt_streamimage_lane *lane, uint64_t at)
+{
+	const struct pxt_stream_header *header = streamimage->header;
+	uint32_t limit = get32(streamimage, at + header->limit_at);
+	uint64_t pos = get64(streamimage, at + header->state_at);
+	uint64_t seq = get64(streamimage, at + header->state_at + 8);
+
+	if (header->state_at && pos <= lane->head_pos && seq <= lane->head_seq &&
+	    (uint32_t)pos - limit <= header->slots) {
+		lane->next_pos = pos;
+		lane->next_seq = seq;
+		lane->next_known = true;
+		return;
+	}
+	lane->next_pos = lane->head_pos - ((uint32_t)lane->head_pos - limit);
+	if (lane->next_pos > lane->head_pos)
+		lane->next_pos = lane->head_pos;
+	/* Nothing was ever read: the numbers began with 0. */
+	lane->next_known = !streamimage->retrieved && !streamimage->lost && !streamimage->cleared;
+}
+
+static void get_lane(
+    struct pxt_streamimage *streamimage, struct pxt_streamimage_lane *lane, uint32_t index)
+{
+	const struct pxt_stream_header *header = streamimage->header;
+	uint64_t at = header->lanes_at + index * header->lane_stride;
+	uint64_t ring = (uint64_t)header->slots * header->cell_bytes;
+	uint64_t cells = header->cells_at + index * ring;
+	uint64_t cursor;
+	uint64_t epoch;
+
+	lane->missing = streamimage->there < at + header->lane_stride;
+	if (lane->missing)
+		return;
+	lane->cells = streamimage->block + cells;
+	lane->there = header->slots;
+	if (streamimage->there < cells)
+		lane->there = 0;
+	else if (streamimage->there - cells < ring)
+		lane->there = (uint32_t)((streamimage->there - cells) / header->cell_bytes);
+	cursor = get_cursor(streamimage, at + header->head_at);
+	epoch = get_twins(streamimage, at + header->epoch_at);
+	lane->head_pos = widen((uint32_t)(epoch >> 32), (uint32_t)(cursor >> 32), 30);
+	lane->head_seq = widen((uint32_t)epoch, (uint32_t)cursor >> 1, 29);
+	lane->refused = get_counter(streamimage, at + header->refused_at);
+	/* More positions than a quarter of all there are: the sums below could run over. */
+	if (lane->head_pos >= COUNT_MAX || lane->head_seq >= COUNT_MAX ||
+	    lane->head_pos < header->slots) {
+		lane->missing = true;
+		return;
+	}
+	get_next(streamimage, lane, at);
+}
+
+/* ---- Beside the lanes ---- */
+
+/* Bytes of an out-of-band record: info, automatic (32 bits each), ticks, ctx, a STOP's data. */
+#define SIDE_BYTES 28u
+
+static void get_oobs(struct pxt_streamimage *streamimage)
+{
+	const struct pxt_stream_header *header = streamimage->header;
+	uint64_t set_end = header->oob_set_at + header->id_count / 8u;
+
+	for (uint32_t i = 0; i < header->oobs && header->oob_bytes >= SIDE_BYTES; i++) {
+		uint64_t at = header->oobs_at + (uint64_t)i * header->oob_bytes;
+		struct pxt_streamimage_oob oob = { .info = get32(streamimage, at),
+			.automatic = get32(streamimage, at + 4) != 0,
+			.ticks = get64(streamimage, at + 8),
+			.ctx = get64(streamimage, at + 16) };
+		bool start = pxt_info_id(oob.info) == PXT_ID_START;
+
+		if (at + SIDE_BYTES > streamimage->there || set_end > streamimage->there ||
+		    (!start && pxt_info_id(oob.info) != PXT_ID_STOP) ||
+		    pxt_info_bytes(oob.info) > (start ? header->id_count / 8u : 4u))
+			break;
+		oob.data = streamimage->block + (start ? header->oob_set_at : at + 24u);
+		streamimage->oobs[streamimage->oob_count++] = oob;
+	}
+}
+
+bool pxt_streamimage_beyond(
+    const struct pxt_streamimage *streamimage, uint32_t oob, uint32_t lane, uint64_t pos)
+{
+	const struct pxt_stream_header *header = streamimage->header;
+	uint64_t at = header->lanes_at + lane * header->lane_stride + header->oob_pos_at;
+
+	return (int32_t)((uint32_t)pos - get32(streamimage, at + 4u * (uint64_t)oob)) >= 0;
+}
+
+static void get_state(struct pxt_streamimage *streamimage)
+{
+	const struct pxt_stream_header *header = streamimage->header;
+	uint64_t at = header->counts_at;
+
+	streamimage->gate = get32(streamimage, header->gate_at);
+	streamimage->retrieved = get_count(streamimage, at);
+	streamimage->lost = get_count(streamimage, at + 8);
+	streamimage->cleared = get_count(streamimage, at + 16);
+	streamimage->barriers = get64(streamimage, at + 32);
+	get_text(streamimage, header->name_at, header->name_bytes, streamimage->name,
+	    sizeof streamimage->name);
+	get_text(streamimage, header->generation_at, header->generation_bytes,
+	    streamimage->generation, sizeof streamimage->generation);
+}
+
+/* ---- All of it ---- */
+
+static void add_up(struct pxt_streamimage *streamimage, const struct pxt_streamimage_lane *lane)
+{
+	streamimage->records += lane->records;
+	streamimage->read_before += lane->read_before;
+	streamimage->torn += lane->torn;
+	streamimage->voids += lane->voids;
+	streamimage->overwritten += lane->overwritten;
+	streamimage->refused += lane->refused;
+	streamimage->lanes_missing += lane->missing;
+}
+
+static const char *take_block(struct pxt_streamimage *streamimage, const struct pxt_found *found)
+{
+	if (found->there > SIZE_MAX)
+		return "it is larger than the memory of this machine";
+	streamimage->block = malloc((size_t)found->there);
+	streamimage->lanes = calloc(found->stream.lanes, sizeof *streamimage->lanes);
+	if (!streamimage->block || !streamimage->lanes)
+		return "out of memory";
+	streamimage->there =
+	    pxt_image_read(found->image, found->at, streamimage->block, found->there);
+	return NULL;
+}
+
+const char *pxt_streamimage_load(
+    struct pxt_streamimage *streamimage, const struct pxt_found *found, bool all)
+{
+	const char *wrong;
+
+	*streamimage =
+	    (struct pxt_streamimage){ .header = &found->stream, .swapped = found->swapped };
+	wrong = found->wrong ? found->wrong : take_block(streamimage, found);
+	if (wrong)
+		return wrong;
+	get_state(streamimage);
+	get_oobs(streamimage);
+	for (uint32_t i = 0; i < streamimage->header->lanes; i++) {
+		struct pxt_streamimage_lane *lane = &streamimage->lanes[i];
+
+		get_lane(streamimage, lane, i);
+		if (!lane->missing)
+			wrong = pxt_streamimage_walk(streamimage, lane, all);
+		if (wrong)
+			return wrong;
+		add_up(streamimage, lane);
+	}
+	return NULL;
+}
+
+void pxt_streamimage_free(struct pxt_streamimage *streamimage)
+{
+	for (uint32_t i = 0; streamimage->lanes && i < streamimage->header->lanes; i++)
+		free(streamimage->lanes[i].list);
+	free(streamimage->lanes);
+	free(streamimage->block);
+	*streamimage = (struct pxt_streamimage){ 0 };
+}
