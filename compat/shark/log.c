@@ -27,6 +27,12 @@ static int go_on(int from, bool is_full)
 	return shark_unlock(next);
 }
 
+static void refuse(struct shark_chunk *chunk)
+{
+	if (atomic_fetch_add_explicit(&chunk->refused, 1, memory_order_relaxed) == UINT32_MAX)
+		(void)atomic_fetch_add_explicit(&chunk->refused_high, 1, memory_order_relaxed);
+}
+
 /*
  * Takes a place in a chunk that keeps old events; each full chunk is left for the next.
  * Bounded by the number of chunks: what was left is not free.
@@ -43,7 +49,7 @@ static bool place(int number)
 			return true;
 		number = go_on(number, true);
 		if (number < 0) {
-			(void)atomic_fetch_add_explicit(&chunk->turned, 1, memory_order_relaxed);
+			refuse(chunk);
 			return false;
 		}
 		chunk = &shark.chunks[number];

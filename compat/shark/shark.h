@@ -33,7 +33,9 @@ struct shark_chunk {
 	struct FTrace_Chunk seen;
 	_Atomic uint32_t limit; /* places that there are; UINT32_MAX: the oldest event makes room */
 	_Atomic uint32_t taken; /* places given out, if there is a limit */
-	_Atomic uint64_t turned; /* events refused since it was selected */
+	/* Events refused since it was selected; 64 bits of two, since some processors have no more at once. */
+	_Atomic uint32_t refused;
+	_Atomic uint32_t refused_high;
 };
 
 struct shark_tracer {

@@ -92,7 +92,8 @@ static void take(int next)
 		if (code != FTrace_EVT_next_chunk)
 			keep(&chunk->seen, code, data, extra.posix_ticks_np);
 	}
-	chunk->seen.refused += atomic_exchange(&chunk->turned, 0);
+	chunk->seen.refused += atomic_exchange(&chunk->refused, 0);
+	chunk->seen.refused += (uint64_t)atomic_exchange(&chunk->refused_high, 0) << 32;
 	shark.filled = next;
 }
 

@@ -161,7 +161,7 @@ static void save_it(void)
 static void let_the_helper_flush(void)
 {
 	struct pxt_tolog *log = pxt_tolog_of(own);
-	uint32_t turns = atomic_load(&log->turns);
+	uint32_t unlocks = atomic_load(&log->unlocks);
 	uint32_t mark =
 	    (uint32_t)(place->bytes / PXT_SLOT_BYTES) * CONFIG_PTRACE_FLUSH_MARK_PCT / 100u;
 
@@ -169,7 +169,7 @@ static void let_the_helper_flush(void)
 	for (uint32_t unread = SLOTS(place->len); unread < mark; unread += SLOTS(place->len))
 		write_events();
 	atomic_store(&ledger->writing, false);
-	for (int i = 0; i < 10000 && atomic_load(&log->turns) == turns; i++)
+	for (int i = 0; i < 10000 && atomic_load(&log->unlocks) == unlocks; i++)
 		(void)usleep(1000);
 }
 

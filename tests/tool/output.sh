@@ -100,7 +100,7 @@ links_that_lead_round_are_an_error()
 	ln -s b a
 	ln -s a b
 	run 4 export csv -o a run.ptl
-	err_has 'symbolic links'
+	err_has 'ymbolic link' # glibc: Too many levels of symbolic links; musl: Symbolic link loop
 }
 
 what_is_replaced_keeps_its_mode()
