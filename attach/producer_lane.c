@@ -38,8 +38,8 @@ static void read_head(const struct pxt_producer_lane *lane, uint64_t *pos, uint6
 	uint64_t head = pxt_cursor_view(&lane->words->head);
 	uint64_t epoch = pxt_twins_load((pxt_twins *)(uintptr_t)&lane->words->epoch);
 
-	*pos = pxt_epoch_widen(pxt_epoch_half((uint32_t)(epoch >> 32)), pxt_head_pos(head), 30);
-	*seq = pxt_epoch_widen(pxt_epoch_half((uint32_t)epoch), pxt_head_seq(head), 29);
+	*pos = pxt_epoch_pos(epoch, head);
+	*seq = pxt_epoch_seq(epoch, head);
 }
 
 void pxt_producer_lane_begin(struct pxt_producer_lane *lane,
@@ -105,22 +105,10 @@ static uint64_t next_begin(const struct pxt_producer_memory *producer,
 	/* Bound: the slots up to @end. */
 	for (; from != end; from++) {
 		*slot = slot_at(producer, lane, from);
-		if (((uint32_t)slot->low & PXT_SLOT_BEGIN) &&
-		    (((uint32_t)slot->low ^ (uint32_t)from) & ~producer->mask & PXT_TAG_MASK) == 0)
+		if (pxt_tag_begins(producer->mask, (uint32_t)slot->low, (uint32_t)from))
 			break;
 	}
 	return from;
-}
-
-/* The number of the record that begins in @slot, one of the newest N before number @last. */
-static uint64_t number_of(
-    const struct pxt_producer_memory *producer, struct pxt_halves slot, uint64_t last)
-{
-	uint32_t back = ((uint32_t)last - (uint32_t)slot.low) & producer->mask;
-
-	if (!back && pxt_info_id(info_of(slot)) != PXT_ID_MARK)
-		back = producer->mask + 1u;
-	return last - back;
 }
 
 /* Writers get more room each time, up to half a lap, or a slow owner never finds what stays. */
@@ -156,7 +144,8 @@ static void lapped(struct pxt_producer_pull *pull, const struct pxt_producer_mem
 		from = lane->head;
 	from = next_begin(producer, lane, from, lane->head, &slot);
 	if (from != lane->head)
-		number = number_of(producer, slot, number);
+		number -= pxt_tag_before(
+		    producer->mask, (uint32_t)slot.low, info_of(slot), (uint32_t)number);
 	move(pull, producer, lane, from, number);
 }
 
@@ -198,7 +187,8 @@ static bool pass_over(struct pxt_producer_pull *pull, struct pxt_producer_memory
 	}
 	at = next_begin(producer, lane, lane->pos + 1u, lane->head, &slot);
 	if (at != lane->head) {
-		uint32_t ahead = ((uint32_t)slot.low - (uint32_t)lane->seq) & producer->mask;
+		uint32_t ahead =
+		    pxt_tag_after(producer->mask, (uint32_t)slot.low, (uint32_t)lane->seq);
 
 		move(pull, producer, lane, at, lane->seq + ahead);
 		return true;

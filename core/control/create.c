@@ -141,7 +141,7 @@ static int make_block(
 	pxt_share_set_lanes(block, lanes - attr->_pxt_lanes);
 	block->slot_mask = slots - 1u;
 	block->max_data = (uint32_t)attr->_pxt_max_data;
-	block->short_step = pxt_ring_step(2);
+	block->short_step = pxt_head_step(2);
 	block->pid = pxt_process_pid();
 	block->full_policy = (uint8_t)attr->_pxt_stream_policy;
 	block->limit_step = block->full_policy == POSIX_TRACE_LOOP ? block->slot_mask / 8u : 0u;

@@ -72,12 +72,6 @@ static void copy_place(struct pxt_lane *to, const struct pxt_lane *from)
 
 /* ---- Slots ---- */
 
-/* Below 0: the slot of this lap was not stored yet; above 0: a newer one is there. */
-static int32_t lap_ahead(uint32_t tag, uint32_t mask, uint64_t pos)
-{
-	return pxt_tag_ahead(tag & ~mask, (uint32_t)pos & ~mask);
-}
-
 /*
  * What was overwritten before it could be copied: everything before it goes as well, so that there
  * is one gap, before all that is left.
@@ -107,7 +101,7 @@ static bool copy_slots(
 	for (uint64_t pos = oldest; pos < span->head; pos++) {
 		uint32_t at = (uint32_t)pos & to->mask;
 		struct pxt_halves slot = pxt_slot_load_halves(&from->slots[at]);
-		int32_t ahead = lap_ahead((uint32_t)slot.low, to->mask, pos);
+		int32_t ahead = pxt_tag_lap_ahead(to->mask, (uint32_t)slot.low, (uint32_t)pos);
 
 		pxt_slot_store(&to->slots[at], slot.low, slot.high);
 		PXT_TESTPOINT(PXT_TP_COPIED_SLOT);
@@ -132,11 +126,11 @@ static void copy_late(
 	for (uint64_t pos = span->open; pos < span->head; pos++) {
 		uint32_t at = (uint32_t)pos & to->mask;
 		struct pxt_halves slot = pxt_slot_load_halves(&to->slots[at]);
-		int32_t ahead = lap_ahead((uint32_t)slot.low, to->mask, pos);
+		int32_t ahead = pxt_tag_lap_ahead(to->mask, (uint32_t)slot.low, (uint32_t)pos);
 
 		if (ahead < 0) {
 			slot = pxt_slot_load_halves(&from->slots[at]);
-			ahead = lap_ahead((uint32_t)slot.low, to->mask, pos);
+			ahead = pxt_tag_lap_ahead(to->mask, (uint32_t)slot.low, (uint32_t)pos);
 			if (ahead == 0)
 				pxt_slot_store(&to->slots[at], slot.low, slot.high);
 			else if (ahead < 0 && open == span->head)

@@ -16,8 +16,8 @@ void pxt_lane_head(struct pxt_lane *lane, uint64_t *pos, uint64_t *seq)
 	uint64_t head = pxt_cursor_load(&lane->head);
 	uint64_t epoch = pxt_twins_load(&lane->epoch);
 
-	*pos = pxt_epoch_widen(pxt_epoch_half((uint32_t)(epoch >> 32)), pxt_head_pos(head), 30);
-	*seq = pxt_epoch_widen(pxt_epoch_half((uint32_t)epoch), pxt_head_seq(head), 29);
+	*pos = pxt_epoch_pos(epoch, head);
+	*seq = pxt_epoch_seq(epoch, head);
 }
 
 #if PXT_SMALL
@@ -54,8 +54,7 @@ static uint64_t next_begin(
 	/* Bound: the slots of the ring. */
 	for (; from < end; from++) {
 		*slot = pxt_slot_load(&ring->slots[(uint32_t)from & ring->mask]);
-		if ((slot->word[0] & PXT_SLOT_BEGIN) &&
-		    ((slot->word[0] ^ (uint32_t)from) & ~ring->mask & PXT_TAG_MASK) == 0)
+		if (pxt_tag_begins(ring->mask, slot->word[0], (uint32_t)from))
 			break;
 	}
 	return from;
@@ -103,19 +102,6 @@ static uint64_t marks_before(
 	return block->barriers;
 }
 
-/*
- * The number of the record that begins in @slot, which is one of the newest N before number
- * @last: its low bits tell the distance.  A mark carries the number of the record after it.
- */
-static uint64_t number_of(const struct pxt_slot *slot, uint32_t mask, uint64_t last)
-{
-	uint32_t back = ((uint32_t)last - slot->word[0]) & mask;
-
-	if (!back && !is_mark(slot))
-		back = mask + 1u;
-	return last - back;
-}
-
 /* ---- Laps ---- */
 
 /*
@@ -151,7 +137,7 @@ static void lapped(struct pxt_block *block, struct pxt_ring *ring, bool reading)
 	from = pos - size + (reading ? slack_for(block, lane, size) : 0u);
 	from = next_begin(ring, from < lane->pos ? lane->pos : from, pos, &slot);
 	if (from < pos)
-		seq = number_of(&slot, ring->mask, seq);
+		seq -= pxt_tag_before(ring->mask, slot.word[0], slot.word[1], (uint32_t)seq);
 	pxt_gap_begin(block, gone);
 	lane->barrier = marks_before(block, ring, from, pos);
 	jump(block, lane, from, seq);
@@ -197,9 +183,9 @@ static void pass_over(struct pxt_block *block, struct pxt_ring *ring)
 	if (slot.word[0] != (want | PXT_SLOT_BEGIN)) {
 		at = next_begin(ring, lane->pos + 1u, lane->stuck_head, &slot);
 		/* Fewer than N fit between; none, if what is here was a mark. */
-		number = at < lane->stuck_head
-		             ? lane->seq + ((slot.word[0] - (uint32_t)lane->seq) & ring->mask)
-		             : lane->stuck_seq;
+		number = at < lane->stuck_head ? lane->seq + pxt_tag_after(ring->mask, slot.word[0],
+		                                                 (uint32_t)lane->seq)
+		                               : lane->stuck_seq;
 		lane->barrier = marks_before(block, ring, at, pos);
 	}
 	jump(block, lane, at, number);

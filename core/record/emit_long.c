@@ -76,7 +76,7 @@ void pxt_emit_long(
 		return;
 	}
 	ticks = pxt_port_ticks_plain();
-	if (PXT_UNLIKELY(!pxt_short_take(lane, pxt_ring_step(slots), &head))) {
+	if (PXT_UNLIKELY(!pxt_short_take(lane, pxt_head_step(slots), &head))) {
 		emit_and_leave((uint32_t)id, data, bytes, address, hot);
 		return;
 	}

@@ -25,7 +25,7 @@ PXT_INLINE bool put_target(const struct target *target, uint32_t slots, uint32_t
 	uint64_t tag;
 	pxt_cell *slot = pxt_short_slot(target->block, target->lane, head, &tag);
 
-	if (PXT_UNLIKELY(!pxt_short_take(target->lane, pxt_ring_step(slots), &head)))
+	if (PXT_UNLIKELY(!pxt_short_take(target->lane, pxt_head_step(slots), &head)))
 		return false;
 	pxt_short_put_begin(slot, (uint32_t)tag, info, ticks);
 	pxt_short_put_context(slot + 1, tag, ctx, first);

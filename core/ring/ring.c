@@ -32,14 +32,12 @@ PXT_COLD void pxt_ring_bump_epoch(struct pxt_lane *lane, uint64_t head)
 static PXT_COLD void note_lost(const struct pxt_ring *ring, uint32_t limit)
 {
 	struct pxt_slot old = pxt_slot_load(&ring->slots[limit & ring->mask]);
-	bool same_lap;
 	uint64_t ticks;
 
 	/* A mark has no stamp; the record after it does. */
 	if ((old.word[0] & PXT_SLOT_BEGIN) && pxt_info_id(old.word[1]) == PXT_ID_MARK)
 		old = pxt_slot_load(&ring->slots[++limit & ring->mask]);
-	same_lap = ((old.word[0] ^ limit) & ~ring->mask & PXT_TAG_MASK) == 0;
-	ticks = (old.word[0] & PXT_SLOT_BEGIN) && same_lap ? pxt_slot_ticks(&old) : 0;
+	ticks = pxt_tag_begins(ring->mask, old.word[0], limit) ? pxt_slot_ticks(&old) : 0;
 	pxt_wide_set(&ring->lane->first_lost, ticks);
 }
 
@@ -101,7 +99,7 @@ enum pxt_reserve pxt_ring_reserve(struct pxt_place *place, uint32_t slots, unsig
 		}
 		place->ticks = how & PXT_TAKE_ORDERED ? pxt_port_ticks_ordered() : pxt_port_ticks();
 		PXT_TESTPOINT(PXT_TP_STAMPED);
-		if (!pxt_cursor_swap(&lane->head, &head, head + pxt_ring_step(slots)))
+		if (!pxt_cursor_swap(&lane->head, &head, head + pxt_head_step(slots)))
 			continue;
 		take(place, head, how & PXT_TAKE_FREE ? used : 0);
 		if (how & PXT_TAKE_FREE)
@@ -120,7 +118,7 @@ void pxt_ring_reserve_closed(struct pxt_place *place, uint32_t slots)
 	struct pxt_lane *lane = place->ring.lane;
 	uint32_t limit = atomic_load_explicit(&lane->limit, memory_order_acquire);
 
-	take(place, pxt_cursor_add(&lane->head, pxt_ring_step(slots)), 0);
+	take(place, pxt_cursor_add(&lane->head, pxt_head_step(slots)), 0);
 	if (pxt_ring_covers(place->ring.mask, place->pos, slots, limit))
 		note_lost(&place->ring, limit);
 }

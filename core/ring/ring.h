@@ -39,16 +39,13 @@
 
 #include "core/testpoints.h"
 #include "format/compiler.h"
-#include "format/ids.h"
+#include "format/position.h"
 #include "format/slot.h"
 #include "port_atomic.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
-#define PXT_HEAD_CLOSED    UINT64_C(1)
-#define PXT_SEQ_MASK       0x7fffffffu
-#define PXT_TAG_MASK       0x7fffffffu
 #define PXT_RING_MIN_SHIFT 5u /* 32 slots: the smallest ring */
 #define PXT_RING_MAX_SHIFT 26u
 
@@ -128,68 +125,6 @@ struct pxt_place {
 	uint32_t used;  /* slots in use after this record; 0 when overwriting */
 	uint64_t ticks; /* the counter, read within the reservation */
 };
-
-PXT_INLINE uint32_t pxt_tag(uint32_t mask, uint32_t pos, uint32_t seq)
-{
-	return ((pos & ~mask) | (seq & mask)) & PXT_TAG_MASK;
-}
-
-/* How far the tag @have is ahead of @want, in a sense whose sign tells newer from older. */
-PXT_INLINE int32_t pxt_tag_ahead(uint32_t have, uint32_t want)
-{
-	return (int32_t)((have - want) << 1);
-}
-
-PXT_INLINE uint32_t pxt_head_pos(uint64_t head)
-{
-	return (uint32_t)(head >> 32);
-}
-
-PXT_INLINE uint32_t pxt_head_seq(uint64_t head)
-{
-	return (uint32_t)head >> 1;
-}
-
-/* By so much a record of @slots moves head. */
-PXT_INLINE uint64_t pxt_ring_step(uint32_t slots)
-{
-	return ((uint64_t)slots << 32) + 2u;
-}
-
-/* 1 for the one record whose number carries into the position: one slot after it stays unused. */
-PXT_INLINE uint32_t pxt_carry(uint32_t seq)
-{
-	return (seq & PXT_SEQ_MASK) == PXT_SEQ_MASK;
-}
-
-/*
- * The epoch has the layout of head: each half is the number of quarters that pos (2^30) and seq
- * (2^29 records, above the closed bit) have run through, rotated so that its two low bits are
- * where head has the same two bits.  One exclusive-or tells whether head is in a new quarter.
- */
-#define PXT_EPOCH_BITS UINT64_C(0xc0000000c0000000)
-
-PXT_INLINE uint32_t pxt_epoch_half(uint32_t half)
-{
-	return half << 2 | half >> 30;
-}
-
-PXT_INLINE uint64_t pxt_epoch_make(uint32_t pos_quarters, uint32_t seq_quarters)
-{
-	return (uint64_t)(pos_quarters << 30 | pos_quarters >> 2) << 32 |
-	       (seq_quarters << 30 | seq_quarters >> 2);
-}
-
-/* Puts a quarter count and the low bits of a counter together; @bits: of a quarter. */
-PXT_INLINE uint64_t pxt_epoch_widen(uint32_t quarters, uint32_t value, uint32_t bits)
-{
-	uint32_t ahead = ((value >> bits) - quarters) & 3u;
-	uint64_t whole = quarters;
-
-	/* 3: the epoch was brought forward after the value was read. */
-	whole += ahead == 3u ? UINT64_C(0xffffffffffffffff) : ahead;
-	return whole << bits | (value & ((1u << bits) - 1u));
-}
 
 void pxt_ring_bump_epoch(struct pxt_lane *lane, uint64_t head);
 

@@ -89,7 +89,7 @@ struct pxt_block {
 	int32_t pid;
 	uint64_t
 	    lane_stride; /* bytes of a lane's words: by it, trace points need one multiplication */
-	uint64_t short_step; /* of a record in the common case (emit_short.h): pxt_ring_step(2) */
+	uint64_t short_step; /* of a record in the common case (emit_short.h): pxt_head_step(2) */
 	_Atomic uint32_t asleep; /* set by who goes to sleep, taken by the writer that wakes it */
 	pxt_wide auto_stop_ticks;
 

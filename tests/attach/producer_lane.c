@@ -62,7 +62,7 @@ static void begin(void)
 /* The place of a record of @slots, which is not stored. */
 static struct pxt_place reserve(uint32_t slots)
 {
-	uint64_t head = pxt_cursor_add(&memory.lane[0].head, pxt_ring_step(slots));
+	uint64_t head = pxt_cursor_add(&memory.lane[0].head, pxt_head_step(slots));
 
 	return (struct pxt_place){
 		.ring = { .lane = &memory.lane[0], .slots = memory.cells, .mask = SLOTS - 1u },

@@ -22,7 +22,7 @@ struct found {
 	trace_id_t trid;
 };
 
-#if PXT_CAN_CREATE || _PXT_UNIT_LOGRETRIEVAL
+#if PXT_CAN_CREATE || PXT_CAN_LOG
 /* All that may be asked in both worlds; an operation that the kind does not have is as good as refused. */
 static void all_say(const struct found *old, int want)
 {
@@ -45,7 +45,9 @@ static void all_say(const struct found *old, int want)
 	if (old->ops->rewind)
 		PXT_EQ(old->ops->rewind(old->object, old->trid), want);
 }
+#endif
 
+#if _PXT_UNIT_ONLINE || PXT_CAN_LOG
 #if _PXT_UNIT_EVENTS_AT_ONCE || _PXT_UNIT_LOGRETRIEVAL
 static void no_views_are_read(const struct found *old)
 {

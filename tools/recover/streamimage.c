@@ -3,6 +3,7 @@
 #include "tools/recover/streamimage.h"
 
 #include "format/logfmt_bytes.h"
+#include "format/position.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,18 +89,6 @@ static uint64_t get_twins(const struct pxt_streamimage *streamimage, uint64_t at
 	return (uint64_t)get32(streamimage, at) << 32 | get32(streamimage, at + 4);
 }
 
-/* How often a number ran through a quarter of its range, and the number's low bits. */
-static uint64_t widen(uint32_t half, uint32_t value, unsigned bits)
-{
-	uint32_t quarters = half << 2 | half >> 30;
-	uint32_t ahead = ((value >> bits) - quarters) & 3u;
-	uint64_t whole = quarters;
-
-	/* 3: the epoch was brought forward, the cursor is of the quarter before. */
-	whole += ahead == 3u ? UINT64_MAX : ahead;
-	return whole << bits | (value & ((1u << bits) - 1u));
-}
-
 /* ---- A lane ---- */
 
 /* The reader's own place, if it fits to what writers were told of it. */
@@ -146,8 +135,8 @@ static void get_lane(
 		lane->there = (uint32_t)((streamimage->there - cells) / header->cell_bytes);
 	cursor = get_cursor(streamimage, at + header->head_at);
 	epoch = get_twins(streamimage, at + header->epoch_at);
-	lane->head_pos = widen((uint32_t)(epoch >> 32), (uint32_t)(cursor >> 32), 30);
-	lane->head_seq = widen((uint32_t)epoch, (uint32_t)cursor >> 1, 29);
+	lane->head_pos = pxt_epoch_pos(epoch, cursor);
+	lane->head_seq = pxt_epoch_seq(epoch, cursor);
 	lane->refused = get_counter(streamimage, at + header->refused_at);
 	/* More positions than a quarter of all there are: the sums below could run over. */
 	if (lane->head_pos >= COUNT_MAX || lane->head_seq >= COUNT_MAX ||

@@ -3,12 +3,10 @@
 #include "tools/recover/streamimage.h"
 
 #include "format/logfmt_bytes.h"
+#include "format/position.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define SEQ_MASK 0x7fffffffu
-#define TAG_MASK 0x7fffffffu
 
 /* ---- Slots ---- */
 
@@ -20,7 +18,7 @@ static bool get_words(
     const unsigned char *cell, bool swapped, uint32_t slots, struct pxt_slot *slot)
 {
 	uint32_t tag = pxt_get32(cell, swapped);
-	uint32_t lap = (tag & TAG_MASK) / slots << 16;
+	uint32_t lap = (tag & PXT_TAG_MASK) / slots << 16;
 	uint32_t half[6];
 
 	for (unsigned i = 0; i < 6; i++) {
@@ -67,27 +65,22 @@ struct walk {
 
 static uint32_t tag_of(const struct walk *walk, uint64_t pos)
 {
-	return (((uint32_t)pos & ~walk->mask) | ((uint32_t)walk->seq & walk->mask)) & TAG_MASK;
+	return pxt_tag(walk->mask, (uint32_t)pos, (uint32_t)walk->seq);
 }
 
 /* Some record begins in the slot at @pos, in this lap. */
 static bool begins_at(const struct walk *walk, uint64_t pos, struct pxt_slot *slot)
 {
 	return pxt_streamimage_slot(walk->streamimage, walk->lane, pos, slot) &&
-	       (slot->word[0] & PXT_SLOT_BEGIN) &&
-	       ((slot->word[0] ^ (uint32_t)pos) & ~walk->mask & TAG_MASK) == 0;
+	       pxt_tag_begins(walk->mask, slot->word[0], (uint32_t)pos);
 }
 
-/*
- * The number of the record that begins in @slot: one of the newest before the head's, so that the
- * low bits tell.  A mark has the number of the record after it.  False: there is no such number.
- */
+/* The number of the record that begins in @slot.  False: there is no such number. */
 static bool number_of(const struct walk *walk, const struct pxt_slot *slot, uint64_t *seq)
 {
-	uint32_t back = ((uint32_t)walk->lane->head_seq - slot->word[0]) & walk->mask;
+	uint32_t back = pxt_tag_before(
+	    walk->mask, slot->word[0], slot->word[1], (uint32_t)walk->lane->head_seq);
 
-	if (!back && pxt_info_id(slot->word[1]) != PXT_ID_MARK)
-		back = walk->mask + 1u;
 	*seq = walk->lane->head_seq - back;
 	return back <= walk->lane->head_seq;
 }
@@ -145,7 +138,7 @@ static bool is_whole(const struct walk *walk, uint32_t slots, uint64_t end)
 /* The record whose number carries into the position leaves one slot after it unused. */
 static void step(struct walk *walk, uint64_t slots, uint64_t end)
 {
-	uint64_t next = walk->pos + slots + (((uint32_t)walk->seq & SEQ_MASK) == SEQ_MASK);
+	uint64_t next = walk->pos + slots + pxt_carry((uint32_t)walk->seq);
 
 	walk->pos = next < end ? next : end;
 	walk->seq++;
@@ -190,7 +183,7 @@ static void skip(struct walk *walk, uint64_t end)
 		if (!begins_at(walk, at, &slot))
 			continue;
 		/* Fewer than a lap has slots lie between; none, if what is here is a mark. */
-		seq = walk->seq + ((slot.word[0] - (uint32_t)walk->seq) & walk->mask);
+		seq = walk->seq + pxt_tag_after(walk->mask, slot.word[0], (uint32_t)walk->seq);
 		if (seq > walk->lane->head_seq)
 			continue;
 		lose(walk, seq - walk->seq, &walk->lane->torn);
@@ -252,7 +245,7 @@ static void begin_unread(struct walk *walk, bool lapped)
 	/* The reader may have died between its two words: the slot knows better. */
 	if (!lapped && lane->next_known &&
 	    !(begins_at(walk, walk->pos, &slot) &&
-	        ((slot.word[0] ^ (uint32_t)expected) & walk->mask)))
+	        pxt_tag_after(walk->mask, slot.word[0], (uint32_t)expected)))
 		return;
 	if (!find_whole(walk, lane->head_pos))
 		walk->seq = lane->head_seq;
