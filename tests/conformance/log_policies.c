@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* log_policies.c - streams with a log: what a full log does, and clear. */
+#include "logkit.h"
+
+#include "../suite.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define MARKS "FLUSH_START FLUSH_STOP"
+
+/* ---- Log-full policies ---- */
+
+/* LOGP-01, LOGP-08, LOGP-09, OPEN-02, FLUSH-04 */
+static void a_looping_log_keeps_the_most_recent_events(void)
+{
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
+		.size = 1 << 14,
+		.log_policy = POSIX_TRACE_LOOP,
+		.log_size = 1 << 16 };
+	trace_id_t trid = lk_logging(&spec);
+	struct posix_trace_status_info status;
+	struct st_event event;
+	trace_id_t log;
+	int next;
+
+	for (int i = 0; i < 100; i++) {
+		lk_say_many(i * 300 + 1, i * 300 + 300);
+		PXT_EQ_FATAL(posix_trace_flush(trid), 0);
+	}
+	PXT_EQ(posix_trace_get_status(trid, &status), 0);
+	PXT_EQ(status.posix_stream_overrun_status, POSIX_TRACE_NO_OVERRUN);
+	PXT_EQ(status.posix_log_overrun_status, POSIX_TRACE_OVERRUN);
+	PXT_EQ(status.posix_log_full_status, POSIX_TRACE_FULL);
+	PXT_EQ(posix_trace_get_status(trid, &status), 0);
+	PXT_EQ(status.posix_log_overrun_status, POSIX_TRACE_NO_OVERRUN);
+	log = lk_finish(trid, &spec);
+	CU_ASSERT_FATAL(st_take_user(log, &event));
+	next = st_number(&event);
+	PXT_CHECK(next > 1 && next <= 30000 - 500, "the log begins with %d", next);
+	st_expect_without(log, "FLUSH_START FLUSH_STOP", st_text("%d..30000 STOP0", next + 1));
+	lk_close_log(log, spec.fd);
+}
+
+/* LOGP-02, LOGP-08, LOGP-09, FLUSH-04, DEC-14 */
+static void a_log_until_full_ends_with_an_automatic_stop(void)
+{
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
+		.size = 1 << 14,
+		.log_policy = POSIX_TRACE_UNTIL_FULL,
+		.log_size = 1 << 15 };
+	trace_id_t trid = lk_logging(&spec);
+	struct posix_trace_status_info status;
+	trace_id_t log;
+	const char *story;
+	int fitting;
+
+	for (int i = 0; i < 20; i++) {
+		lk_say_many(i * 300 + 1, i * 300 + 300);
+		PXT_EQ_FATAL(posix_trace_flush(trid), 0);
+	}
+	PXT_EQ(posix_trace_get_status(trid, &status), 0);
+	PXT_EQ(status.posix_stream_status, POSIX_TRACE_SUSPENDED);
+	PXT_EQ(status.posix_log_full_status, POSIX_TRACE_FULL);
+	PXT_EQ(status.posix_log_overrun_status, POSIX_TRACE_OVERRUN);
+	PXT_EQ(posix_trace_start(trid), 0);
+	st_expect_status(trid, "SUSPENDED NOT_FULL NO_OVERRUN");
+	fitting = st_fitting(trid, (1 << 15) - 2048, sizeof(int));
+	log = lk_finish(trid, &spec);
+	PXT_EQ(posix_trace_get_status(log, &status), 0);
+	PXT_EQ(status.posix_log_full_status, POSIX_TRACE_FULL);
+	story = st_story_of(log, 1 << 30);
+	CU_ASSERT(strncmp(story, "START 1..", 9) == 0);
+	CU_ASSERT(strlen(story) > 6 && strcmp(story + strlen(story) - 6, " STOP1") == 0);
+	PXT_EQ(posix_trace_rewind(log), 0);
+	int kept = 0;
+	struct st_event event;
+	while (st_take_user(log, &event))
+		kept += st_number(&event) == kept + 1;
+	PXT_CHECK(kept >= fitting && kept < 6000, "%d events kept, %d fit", kept, fitting);
+	lk_close_log(log, spec.fd);
+}
+
+/* LOGP-04, AGLSZ-01, ASLSZ-02 */
+static void the_log_size_bounds_the_bytes_of_events_only(void)
+{
+	const size_t log_size = 1 << 15;
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
+		.size = 1 << 17,
+		.log_policy = POSIX_TRACE_UNTIL_FULL,
+		.log_size = log_size };
+	trace_id_t trid = lk_logging(&spec);
+	trace_attr_t attr;
+	size_t system = 0;
+	trace_id_t log;
+	int fitting;
+
+	PXT_EQ(posix_trace_get_attr(trid, &attr), 0);
+	PXT_EQ(posix_trace_attr_getmaxsystemeventsize(&attr, &system), 0);
+	/* START, the automatic STOP's place, the STOP, and the events. */
+	fitting = st_fitting(trid, log_size - 3 * system, sizeof(int));
+	lk_say_many(1, fitting);
+	log = lk_finish(trid, &spec);
+	st_expect(log, st_text("START 1..%d STOP0", fitting));
+	lk_close_log(log, spec.fd);
+}
+
+/* LOGP-03, LOGP-09, ASLSZ-02 */
+static void an_appending_log_grows_beyond_its_size(void)
+{
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
+		.size = 1 << 14,
+		.log_policy = POSIX_TRACE_APPEND,
+		.log_size = 4096 };
+	trace_id_t trid = lk_logging(&spec);
+	struct posix_trace_status_info status;
+	trace_id_t log;
+
+	for (int i = 0; i < 50; i++) {
+		lk_say_many(i * 300 + 1, i * 300 + 300);
+		PXT_EQ_FATAL(posix_trace_flush(trid), 0);
+	}
+	PXT_EQ(posix_trace_get_status(trid, &status), 0);
+	PXT_EQ(status.posix_log_full_status, POSIX_TRACE_NOT_FULL);
+	PXT_EQ(status.posix_log_overrun_status, POSIX_TRACE_NO_OVERRUN);
+	log = lk_finish(trid, &spec);
+	st_expect_without(log, MARKS, "START 1..15000 STOP0");
+	lk_close_log(log, spec.fd);
+}
+
+/* LOGP-08, STA-06, CREATE-03: a new log has lost nothing and is not full */
+static void the_status_of_a_new_stream_with_log_is_clean(void)
+{
+	struct st_spec spec = { .with_log = true, .fd = st_file() };
+	trace_id_t trid = st_create(&spec);
+	struct posix_trace_status_info status;
+
+	memset(&status, 0x5a, sizeof(status));
+	PXT_EQ(posix_trace_get_status(trid, &status), 0);
+	PXT_EQ(status.posix_stream_flush_status, POSIX_TRACE_NOT_FLUSHING);
+	PXT_EQ(status.posix_stream_flush_error, 0);
+	PXT_EQ(status.posix_log_overrun_status, POSIX_TRACE_NO_OVERRUN);
+	PXT_EQ(status.posix_log_full_status, POSIX_TRACE_NOT_FULL);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)close(spec.fd);
+}
+
+/* ---- Clear ---- */
+
+/* CLEAR-06, CLEAR-02, LOGP-09, CLEAR-07, DEC-25 */
+static void clear_empties_the_log_too(void)
+{
+	const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND };
+
+	for (int i = 0; i < 3; i++) {
+		struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
+			.size = 1 << 14,
+			.log_policy = policies[i],
+			.log_size = 1 << 15 };
+		trace_id_t trid = lk_logging(&spec);
+		struct posix_trace_status_info status;
+		trace_id_t log;
+
+		for (int k = 0; k < 10; k++) {
+			lk_say_many(1, 300);
+			PXT_EQ(posix_trace_flush(trid), 0);
+		}
+		PXT_EQ(posix_trace_clear(trid), 0);
+		PXT_EQ(posix_trace_get_status(trid, &status), 0);
+		PXT_EQ(status.posix_log_full_status, POSIX_TRACE_NOT_FULL);
+		PXT_EQ(status.posix_log_overrun_status, POSIX_TRACE_NO_OVERRUN);
+		PXT_EQ(posix_trace_start(trid), 0);
+		lk_say_many(4001, 4005);
+		log = lk_finish(trid, &spec);
+		st_expect_without(log, "START FLUSH_START FLUSH_STOP", "4001..4005 STOP0");
+		lk_close_log(log, spec.fd);
+	}
+}
+
+/* CLEAR-06: numbers and sums begin anew, whatever was recorded and lost before */
+static void a_log_that_was_cleared_is_sound(void)
+{
+	const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND };
+
+	for (int i = 0; i < 6; i++) {
+		struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
+			.size = 1 << 12,
+			.log_policy = policies[i % 3],
+			.log_size = 1 << 16 };
+		trace_id_t trid = lk_logging(&spec);
+		struct posix_trace_logfinding_np finding = { 0 };
+		struct posix_trace_logcheck_np sum;
+		trace_id_t log;
+
+		lk_say_many(1, 2000);
+		PXT_EQ(posix_trace_flush(trid), 0);
+		lk_say_many(1, 2000);
+		if (i >= 3)
+			PXT_EQ(posix_trace_flush(trid), 0);
+		PXT_EQ(posix_trace_clear(trid), 0);
+		lk_say_many(1, 30);
+		PXT_EQ(posix_trace_flush(trid), 0);
+		lk_say_many(31, 40);
+		log = lk_finish(trid, &spec);
+		PXT_EQ(posix_trace_log_check_np(spec.fd, &sum, &finding, 1), 0);
+		PXT_CHECK(sum.posix_findings_np == 0, "%s", finding.posix_reason_np);
+		PXT_EQ(sum.posix_told_np, 0);
+		st_expect_without(log, "FLUSH_START FLUSH_STOP", "1..40 STOP0");
+		lk_close_log(log, spec.fd);
+	}
+}
+
+/* CLEAR-06: the first event afterwards is the same in stream and log */
+static void after_clear_the_log_begins_with_the_first_event_behind_it(void)
+{
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP };
+	trace_id_t trid = lk_logging(&spec);
+	trace_id_t log;
+
+	lk_say_many(1, 5);
+	PXT_EQ(posix_trace_clear(trid), 0);
+	lk_say_many(6, 8);
+	log = lk_finish(trid, &spec);
+	st_expect(log, "6..8 STOP0");
+	lk_close_log(log, spec.fd);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(a_looping_log_keeps_the_most_recent_events),
+	PXT_CASE(a_log_until_full_ends_with_an_automatic_stop),
+	PXT_CASE(the_log_size_bounds_the_bytes_of_events_only),
+	PXT_CASE(an_appending_log_grows_beyond_its_size),
+	PXT_CASE(the_status_of_a_new_stream_with_log_is_clean),
+	PXT_CASE(clear_empties_the_log_too),
+	PXT_CASE(a_log_that_was_cleared_is_sound),
+	PXT_CASE(after_clear_the_log_begins_with_the_first_event_behind_it),
+};
+
+PXT_SUITE("log: policies", cases)

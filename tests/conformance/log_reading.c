@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* log_reading.c - streams with a log: logs that are read: at their end, twice, damaged, or no logs at all. */
+#include "logkit.h"
+
+#include "../suite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+/* OPEN-03, TRYNX-E1, TIMED-05, START-E1, STOP-E1, CLEAR-E1, SHUT-E1, DEC-16 */
+static void a_log_cannot_be_controlled(void)
+{
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP };
+	trace_id_t log = lk_finish(lk_logging(&spec), &spec);
+	struct posix_trace_event_info info;
+	const struct timespec late = st_in_ms(60000);
+	size_t len = 0;
+	int gone = 0;
+
+	PXT_EQ(posix_trace_start(log), EINVAL);
+	PXT_EQ(posix_trace_stop(log), EINVAL);
+	PXT_EQ(posix_trace_clear(log), EINVAL);
+	PXT_EQ(posix_trace_shutdown(log), EINVAL);
+	PXT_EQ(posix_trace_trygetnext_event(log, &info, NULL, 0, &len, &gone), EINVAL);
+	CU_ASSERT(gone != 0);
+	PXT_EQ(posix_trace_timedgetnext_event(log, &info, NULL, 0, &len, &gone, &late), EINVAL);
+	st_expect(log, "START STOP0");
+	lk_close_log(log, spec.fd);
+}
+
+/* GETNX-04, REWIND-01, TRU-06 */
+static void a_log_stays_at_its_end_until_it_is_rewound(void)
+{
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP, .max_data = 10 };
+	trace_id_t trid = lk_logging(&spec);
+	struct posix_trace_event_info info;
+	char data[16];
+	size_t len = 0;
+	int gone = 0;
+
+	posix_trace_event(st_type(), "0123456789abcdef", 16);
+	trace_id_t log = lk_finish(trid, &spec);
+	for (int round = 0; round < 3; round++) {
+		const size_t room = round == 1 ? 4 : sizeof(data);
+
+		PXT_EQ(posix_trace_getnext_event(log, &info, NULL, 0, &len, &gone), 0);
+		PXT_EQ(info.posix_event_id, POSIX_TRACE_START);
+		PXT_EQ(posix_trace_getnext_event(log, &info, data, room, &len, &gone), 0);
+		PXT_EQ(gone, 0);
+		PXT_EQ(len, round == 1 ? 4 : 10);
+		PXT_EQ(info.posix_truncation_status,
+		    round == 1 ? POSIX_TRACE_TRUNCATED_READ : POSIX_TRACE_TRUNCATED_RECORD);
+		CU_ASSERT(memcmp(data, "0123456789", len) == 0);
+		PXT_EQ(posix_trace_getnext_event(log, &info, data, room, &len, &gone), 0);
+		PXT_EQ(info.posix_event_id, POSIX_TRACE_STOP);
+		for (int i = 0; i < 3; i++) {
+			gone = 0;
+			PXT_EQ(posix_trace_getnext_event(log, &info, data, room, &len, &gone), 0);
+			CU_ASSERT(gone != 0);
+		}
+		PXT_EQ(posix_trace_rewind(log), 0);
+	}
+	lk_close_log(log, spec.fd);
+}
+
+static int read_in_child(void *argument)
+{
+	trace_id_t log = 0;
+
+	PXT_CHILD_CHECK(posix_trace_open(*(const int *)argument, &log) == 0);
+	PXT_CHILD_CHECK(strcmp(st_story_of(log, 100), "START 1..9 STOP0") == 0);
+	PXT_CHILD_CHECK(posix_trace_close(log) == 0);
+	return 0;
+}
+
+/* OPEN-04 */
+static void a_log_is_read_in_another_process_too(void)
+{
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP };
+	trace_id_t trid = lk_logging(&spec);
+
+	lk_say_many(1, 9);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(pxt_in_child(read_in_child, &spec.fd), 0);
+	(void)close(spec.fd);
+}
+
+/* OPEN-01, CON-04: two readers of one file, each with its own position */
+static void a_log_can_be_opened_twice(void)
+{
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP };
+	trace_id_t trid = lk_logging(&spec);
+	trace_id_t one;
+	trace_id_t two;
+
+	lk_say_many(1, 9);
+	one = lk_finish(trid, &spec);
+	two = lk_open_log(spec.fd);
+	CU_ASSERT(one != two);
+	st_expect_most(one, 5, "START 1..4");
+	st_expect_most(two, 3, "START 1..2");
+	st_expect(one, "5..9 STOP0");
+	st_expect(two, "3..9 STOP0");
+	PXT_EQ(posix_trace_close(two), 0);
+	lk_close_log(one, spec.fd);
+}
+
+/* CLOSE-01, CLOSE-02, CLOSE-E1, REWIND-E1, DEC-02, DEC-22 */
+static void close_frees_the_identifier_and_leaves_the_descriptor_open(void)
+{
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP };
+	trace_id_t log = lk_finish(lk_logging(&spec), &spec);
+	trace_attr_t attr;
+	trace_attr_t kept;
+	char name[TRACE_NAME_MAX + 1];
+	struct posix_trace_event_info info;
+	size_t len = 0;
+	int gone = 0;
+
+	PXT_EQ(posix_trace_get_attr(log, &kept), 0);
+	PXT_EQ(posix_trace_close(log), 0);
+	PXT_EQ(posix_trace_close(log), EINVAL);
+	PXT_EQ(posix_trace_rewind(log), EINVAL);
+	PXT_EQ(posix_trace_get_attr(log, &attr), EINVAL);
+	PXT_EQ(posix_trace_getnext_event(log, &info, NULL, 0, &len, &gone), EINVAL);
+	PXT_EQ(posix_trace_close(0), EINVAL);
+	PXT_EQ(posix_trace_attr_getname(&kept, name), 0);
+	CU_ASSERT(fcntl(spec.fd, F_GETFD) >= 0);
+	for (int i = 0; i < 200; i++) {
+		log = lk_open_log(spec.fd);
+		PXT_EQ(posix_trace_close(log), 0);
+	}
+	(void)close(spec.fd);
+}
+
+/* OPEN-E2, DEC-30, DEC-33 */
+static void what_is_no_log_is_einval(void)
+{
+	static const char zeros[100000];
+	trace_id_t trid = NEVER;
+	int fds[2];
+	int write_only = open("/dev/null", O_WRONLY);
+	const int files[] = { -1, 1 << 20, write_only, lk_foreign_file("", 0),
+		lk_foreign_file("x", 1), lk_foreign_file("this is not a log, only text", 28),
+		lk_foreign_file(zeros, sizeof(zeros)), open("/dev/null", O_RDONLY),
+		open("/tmp", O_RDONLY) };
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		PXT_CHECK(posix_trace_open(files[i], &trid) == EINVAL, "file %zu", i);
+	for (size_t i = 2; i < sizeof(files) / sizeof(files[0]); i++)
+		(void)close(files[i]);
+	PXT_EQ(pipe(fds), 0);
+	(void)close(fds[1]);
+	PXT_EQ(posix_trace_open(fds[0], &trid), EINVAL);
+	(void)close(fds[0]);
+	CU_ASSERT(trid == NEVER);
+}
+
+/* A finished log with some events, and no longer than they need. */
+static int short_log(void)
+{
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP, .log_policy = POSIX_TRACE_APPEND };
+	trace_id_t trid = lk_logging(&spec);
+
+	lk_say_many(1, 50);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	return spec.fd;
+}
+
+/* Bytes from one trial to the next where each of them may matter. */
+static off_t fine(void)
+{
+	return st_sanitized() ? 7 : 1;
+}
+
+/* Opens the log and, where that succeeds, reads all of it. */
+static int try_log(int fd)
+{
+	trace_id_t log = 0;
+	struct posix_trace_event_info info;
+	unsigned char data[256];
+	size_t got = 0;
+	int gone = 0;
+	int error = posix_trace_open(fd, &log);
+
+	if (error != 0)
+		return error;
+	for (int i = 0; i < 1000 && gone == 0; i++) {
+		int failed = posix_trace_getnext_event(log, &info, data, sizeof(data), &got, &gone);
+		CU_ASSERT(failed == 0 || failed == EINVAL);
+		if (failed != 0)
+			break;
+	}
+	PXT_EQ(posix_trace_close(log), 0);
+	return 0;
+}
+
+/* OPEN-06, OPEN-E2, DEC-29, LOGP-06: cut off anywhere, the log is incomplete */
+static void a_log_without_its_end_is_einval(void)
+{
+	int fd = short_log();
+	off_t len = (off_t)st_file_bytes(fd);
+
+	PXT_EQ(try_log(fd), 0);
+	for (off_t cut = len - 1; cut >= 0; cut -= cut < 600 || cut > len - 600 ? fine() : 101) {
+		PXT_EQ(ftruncate(fd, cut), 0);
+		PXT_CHECK(try_log(fd) == EINVAL, "%ld of %ld bytes", (long)cut, (long)len);
+	}
+	(void)close(fd);
+}
+
+static void flip(int fd, off_t at)
+{
+	unsigned char byte = 0;
+
+	PXT_EQ(pread(fd, &byte, 1, at), 1);
+	byte ^= 0x81;
+	PXT_EQ(pwrite(fd, &byte, 1, at), 1);
+}
+
+/* OPEN-06, DEC-30 */
+static void a_damaged_log_is_refused_or_read_without_harm(void)
+{
+	int fd = short_log();
+	off_t len = (off_t)st_file_bytes(fd);
+
+	for (off_t at = 0; at < len; at += at < 1024 || at > len - 600 ? fine() : 37) {
+		int error;
+
+		flip(fd, at);
+		error = try_log(fd);
+		PXT_CHECK(error == 0 || error == EINVAL, "byte %ld: error %d", (long)at, error);
+		flip(fd, at);
+	}
+	PXT_EQ(try_log(fd), 0);
+	(void)close(fd);
+}
+
+/* CON-10, DEC-29, LOGP-06 */
+static void a_log_is_not_complete_before_shutdown(void)
+{
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP };
+	trace_id_t trid = lk_logging(&spec);
+	trace_id_t none = NEVER;
+
+	lk_say_many(1, 50);
+	PXT_EQ(posix_trace_flush(trid), 0);
+	PXT_EQ(posix_trace_open(spec.fd, &none), EINVAL);
+	CU_ASSERT(none == NEVER);
+	lk_close_log(lk_finish(trid, &spec), spec.fd);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(a_log_cannot_be_controlled),
+	PXT_CASE(a_log_stays_at_its_end_until_it_is_rewound),
+	PXT_CASE(a_log_is_read_in_another_process_too),
+	PXT_CASE(a_log_can_be_opened_twice),
+	PXT_CASE(close_frees_the_identifier_and_leaves_the_descriptor_open),
+	PXT_CASE(what_is_no_log_is_einval),
+	PXT_CASE(a_log_without_its_end_is_einval),
+	PXT_CASE(a_damaged_log_is_refused_or_read_without_harm),
+	PXT_CASE(a_log_is_not_complete_before_shutdown),
+};
+
+PXT_SUITE("log: reading", cases)
