@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# pxtrace why: with events of the scheduler.
+. "$(dirname "$0")/whylib.sh"
+
+# priorities of the kernel: smaller is more urgent
+make_scheduled()
+{
+	story "$1" <<-END
+		500 - sched_switch 0 0 120 0 103 $2
+		1010 low lock_lock 1
+		2000 - sched_switch 0 103 $2 0 101 10
+		2000 high high_begin 7 0
+		2500 high lock_wait 1
+		2510 - sched_switch 0 101 10 1 103 $2
+		2600 - sched_switch 0 103 $2 0 104 $3
+		10600 - sched_switch 0 104 $3 1 103 $2
+		11000 low lock_unlock 1
+		11005 - sched_wakeup 101
+		11008 - sched_switch 0 103 $2 0 101 10
+		11010 high lock_lock 1
+		11300 high lock_unlock 1
+		11310 - sched_switch 0 101 10 0 104 $3
+		12310 - sched_switch 0 104 $3 1 101 10
+		12400 high high_end 7
+		12410 high deadline_miss 7 6400000
+	END
+}
+
+the_scheduler_says_who_ran_instead()
+{
+	make_scheduled run.ptl 30 20
+	run 0 why run.ptl
+	answer 'Job 7 of high was late by 6.400 ms: it waited 8.500 ms for lock 1, which low had and could not give back, because other ran instead for 8.000 ms: a priority inversion.'
+	out_has 'A mutex with PTHREAD_PRIO_INHERIT lets low finish first.'
+	out_has '1.000    9.6%  could run, but other did'
+	out_has '0.600  other           runs on CPU 0, where low ran'
+	out_lacks 'concluded'
+	run 0 why --json run.ptl
+	is 'late["causes"][0]["told_by_scheduler"]' True
+	add_up
+}
+
+a_more_urgent_thread_is_no_inversion()
+{
+	make_scheduled run.ptl 30 5
+	run 0 why run.ptl
+	out_lacks inversion
+	out_lacks PRIO_INHERIT
+}
+
+a_sleeping_thread_is_told_by_the_scheduler()
+{
+	story run.ptl <<-END
+		900 - sched_switch 0 0 120 0 101 10
+		1000 high high_begin 1 0
+		2000 - sched_switch 0 101 10 1 0 120
+		7000 - sched_switch 0 0 120 0 101 10
+		7100 high high_end 1
+		7101 high deadline_miss 1 3000000
+	END
+	run 0 why run.ptl
+	answer 'Job 1 of high was late by 3.000 ms: it slept for 5.000 ms.'
+	out_has 'CPU 0 has nothing to do, where high ran'
+}
+
+"$case"

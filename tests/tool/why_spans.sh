@@ -1,0 +1,142 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# pxtrace why: which spans are explained.
+. "$(dirname "$0")/whylib.sh"
+
+make_many()
+{
+	{
+		for i in 1 2 3 4 5 6 7 8 9; do
+			echo "${i}000 high high_begin $i 0"
+			echo "${i}${i}00 high high_end $i"
+			echo "${i}950 middle middle_begin $i"
+			echo "${i}960 middle middle_end $i"
+		done
+	} | story "$1"
+}
+
+without_deadlines_the_unusual_is_explained()
+{
+	make_many run.ptl
+	run 0 why run.ptl
+	answer 'Job 9 of high took 900.0 us, where 500.0 us is usual: its own work took 900.0 us.'
+	out_has 'LONGER THAN USUAL'
+}
+
+what_is_always_long_is_not_unusual()
+{
+	{
+		for i in 1 2 3 4 5; do
+			echo "${i}0000 middle middle_begin $i"
+			echo "${i}8000 middle middle_end $i"
+			echo "${i}8100 high high_begin $i 0"
+			echo "${i}8$((i / 5 * 5 + 2))00 high high_end $i"
+		done
+	} | story run.ptl
+	run 0 why run.ptl
+	answer 'Job 5 of high took 600.0 us, where 100.0 us is usual: its own work took 600.0 us.'
+}
+
+jobs_of_one_thread_may_overlap()
+{
+	story run.ptl <<-END
+		1000 high high_begin 1 0
+		2000 high high_begin 2 0
+		3000 high step_enter
+		4000 high high_end 1
+		9000 high high_end 2
+		9001 high deadline_miss 2 3000000
+	END
+	run 0 why --json run.ptl
+	is 'late["number"], late["length_ns"]' '2 7000000'
+	is '[c["ns"] for c in late["causes"]]' '[6000000, 1000000]'
+	run 0 why --json --at 1.5ms run.ptl
+	is 'late["number"], late["length_ns"]' '1 3000000'
+}
+
+longer_than_counts_what_is_longer()
+{
+	make_many run.ptl
+	run 0 why --longer-than 650us run.ptl
+	out_has 'Job 9 of high took 900.0 us'
+	out_has 'LONGER THAN ASKED FOR'
+	[ "$(sed -n '/^LONGER THAN ASKED/,$p' out | grep -c 'job [0-9] of high')" -eq 3 ] || fail 'not three'
+	run 0 why --longer-than 2s run.ptl
+	answer 'Nothing was that long: 18 spans were read.'
+}
+
+a_moment_names_its_span()
+{
+	make_many run.ptl
+	run 0 why --at 4.2ms run.ptl
+	answer 'Job 4 of high took 400.0 us, where 500.0 us is usual: its own work took 400.0 us.'
+	run 0 why --at 4.5ms run.ptl
+	answer 'No span was open at that time.'
+}
+
+event_and_thread_choose()
+{
+	make_many run.ptl
+	run 0 why --event middle run.ptl
+	out_has 'of middle took 10.00 us'
+	run 0 why --thread 102 run.ptl
+	out_has 'of middle took 10.00 us'
+	run 0 why --event nothing run.ptl
+	out_has 'No span like that ended'
+	err_has 'no event type is called "nothing"'
+}
+
+worst_explains_several()
+{
+	make_many run.ptl
+	run 0 why --worst 2 run.ptl
+	out_has 'Job 9 of high'
+	out_has 'Job 8 of high'
+	[ "$(grep -c '^WHERE THE TIME WENT' out)" -eq 2 ] || fail 'not two'
+}
+
+a_log_without_spans_says_what_a_span_is()
+{
+	story run.ptl <<-END
+		1000 high note
+	END
+	run 0 why run.ptl
+	answer 'No spans in this log: nothing can be late.'
+	err_has 'a span is what lies between X_begin and X_end'
+}
+
+several_logs_are_one_story()
+{
+	story a.ptl <<-END
+		2000 high high_begin 7 0
+		9400 high high_end 7
+		9410 high deadline_miss 7 6400000
+	END
+	story b.ptl <<-END
+		2600 middle middle_begin 3
+		8600 middle middle_end 3
+		:loss 5
+		8700 middle note
+	END
+	run 0 why --json a.ptl b.ptl
+	is 'late["meanwhile"][0]["span"], late["meanwhile"][0]["ns"], late["lost_inside"]' 'middle 6000000 0'
+	add_up
+}
+
+long_time_lines_are_cut_in_the_middle()
+{
+	{
+		echo '1000 high high_begin 1 0'
+		seq -f '%.0f high note' 2000 11999
+		echo '20000 high high_end 1'
+		echo '20001 high deadline_miss 1 3000000'
+	} | story run.ptl
+	run 0 why --lines 10 run.ptl
+	out_has '... 9992 more (--lines shows more)'
+	[ "$(sed -n '/^TIME LINE/,/^$/p' out | wc -l)" -eq 15 ] || fail 'not ten lines'
+	run 0 why --json run.ptl
+	is 'late["time_line_left_out"], len(late["time_line"])' '5906 4096'
+}
+
+"$case"
