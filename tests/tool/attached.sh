@@ -480,8 +480,8 @@ a_program_with_more_rights_than_its_user_leaves_the_session_alone()
 {
 	squat
 	need findmnt
-	# A leak sanitizer must trace the process, which has more rights than that.
-	export ASAN_OPTIONS=detect_leaks=0
+	# A leak sanitizer would have to trace the process, and a program with such rights takes no options of it.
+	if grep -q __asan_init "$pxtrace"; then echo 'not with a leak sanitizer: skipped'; exit 77; fi
 	rmdir "$squatted"
 	runtime 700
 	mkdir -m 700 session/pxtrace

@@ -270,6 +270,22 @@ static void in_two_streams_they_are(void)
 	on_all_grounds(true, true, one_by_one);
 }
 
+/* Both policies, however full; all grounds would take ten minutes. */
+static void on_more_grounds(void (*how)(const struct ground *where))
+{
+	for (int two = 0; two < 2; two++) {
+		for (int fill = FRESH; fill <= (int)BRIM; fill++) {
+			for (int policy = 0; policy < 2; policy++)
+				how(&(const struct ground){ .policy = policy ? FULL : LOOP,
+				    .lanes = two ? 1u : 4u,
+				    .len = 32,
+				    .fill = (enum ground_fill)fill,
+				    .ordered = two != 0,
+				    .two = two != 0 });
+		}
+	}
+}
+
 static void on_some_grounds(void (*how)(const struct ground *where))
 {
 	how(&(const struct ground){ .policy = LOOP, .lanes = 2, .len = 32, .fill = SOME });
@@ -278,10 +294,8 @@ static void on_some_grounds(void (*how)(const struct ground *where))
 	    .policy = LOOP, .lanes = 2, .len = 32, .fill = SOME, .many = true });
 	how(&(const struct ground){
 	    .policy = FULL, .lanes = 2, .len = 32, .fill = SOME, .many = true });
-	if (pxt_in_full()) {
-		on_all_grounds(false, false, how);
-		on_all_grounds(true, true, how);
-	}
+	if (pxt_in_full())
+		on_more_grounds(how);
 }
 
 /* TIM-03, TIM-04, TIM-06; rulings 25, 26 */
