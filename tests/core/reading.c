@@ -329,6 +329,34 @@ static void a_second_start_that_has_no_place_leaves_the_stream_full_and_stopped(
 	}
 }
 
+/* SIZ-06, SYS-12: its data would take the place of the first one's, which nobody has read. */
+static void so_does_one_whose_stop_before_it_is_filtered(void)
+{
+	trace_event_set_t stops;
+
+	begin(FULL, 1);
+	PXT_EQ(posix_trace_eventset_empty(&stops), 0);
+	PXT_EQ(posix_trace_eventset_add(POSIX_TRACE_STOP, &stops), 0);
+	PXT_EQ(posix_trace_set_filter(stream, &stops, POSIX_TRACE_SET_EVENTSET), 0);
+	write_until_it_stops();
+	CU_ASSERT(kit_read(stream));
+	/* The first one takes the room of what was read, the second one is beside the lanes. */
+	for (int i = 0; i < 2; i++) {
+		kit_start(stream);
+		CU_ASSERT(status_is(POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL));
+		PXT_EQ(posix_trace_stop(stream), 0);
+	}
+	kit_start(stream);
+	CU_ASSERT(status_is(POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL));
+	(void)kit_read_all(stream);
+	PXT_EQ(kit_seen.starts, 3);
+	PXT_EQ(kit_seen.stops, 0);
+	PXT_EQ(kit_seen.strange, 0);
+	kit_start(stream);
+	CU_ASSERT(status_is(POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL));
+	end();
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(a_poll_that_found_nothing_asks_no_head_for_two_microseconds),
 	PXT_CASE(what_was_stored_in_any_lane_is_read_by_the_next_poll),
@@ -340,6 +368,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_writer_that_overwrites_what_the_reader_went_to_notes_its_stamp),
 	PXT_CASE(a_stop_waits_until_every_lane_was_looked_at_behind_it),
 	PXT_CASE(a_second_start_that_has_no_place_leaves_the_stream_full_and_stopped),
+	PXT_CASE(so_does_one_whose_stop_before_it_is_filtered),
 };
 
 PXT_SUITE("core: reading", cases)

@@ -628,6 +628,59 @@ static void a_record_that_is_being_read_is_not_overwritten(void)
 	}
 }
 
+static void say_two(void)
+{
+	st_say(2);
+}
+
+static uint64_t stamp_at(uint64_t pos)
+{
+	struct pxt_ring ring = pxt_block_ring(block, 0);
+	struct pxt_slot slot = pxt_slot_load(&ring.slots[(uint32_t)pos & ring.mask]);
+
+	CU_ASSERT((slot.word[0] & PXT_SLOT_BEGIN) != 0);
+	return pxt_slot_ticks(&slot);
+}
+
+/* TIM-03; ruling 25: stamps rise along a lane, whoever comes between reading and reservation. */
+static void a_record_that_was_overtaken_reads_its_stamp_again(void)
+{
+	uint64_t pos;
+
+	open_running(FULL, 1);
+	pos = pxt_block_lane(block, 0)->pos;
+	at(PXT_TP_STAMPED, say_two);
+	st_say(1);
+	/* Two slots each. */
+	CU_ASSERT(stamp_at(pos) < stamp_at(pos + 2));
+	st_expect(stream, "2 1");
+	close_stream();
+}
+
+/* POL-05, SYS-06: of the first unread record one slot goes, or two, or all three. */
+static void the_stamp_of_the_first_lost_record_is_kept_however_little_of_it_is_overwritten(void)
+{
+	for (int twos = 0; twos < 3; twos++) {
+		struct pxt_lane *lane;
+		uint64_t first;
+		uint64_t pos;
+
+		open_running(LOOP, 1);
+		lane = pxt_block_lane(block, 0);
+		pos = lane->pos;
+		/* Of three slots each, after some of two. */
+		st_say_long(1, 16);
+		first = stamp_at(pos);
+		for (int i = 0; i < twos; i++)
+			st_say(2);
+		while ((pxt_head_pos(pxt_cursor_load(&lane->head)) - (uint32_t)pos) <=
+		       block->slot_mask + 1u)
+			st_say_long(3, 16);
+		PXT_EQ(pxt_wide_load(&lane->first_lost), first);
+		close_stream();
+	}
+}
+
 static void lap_it(void)
 {
 	for (int i = 1000; i < 1400; i++)
@@ -819,6 +872,8 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_writer_that_comes_behind_a_stop_is_lost_and_counted),
 	PXT_CASE(so_is_one_with_ordered_stamps),
 	PXT_CASE(a_record_that_is_being_read_is_not_overwritten),
+	PXT_CASE(a_record_that_was_overtaken_reads_its_stamp_again),
+	PXT_CASE(the_stamp_of_the_first_lost_record_is_kept_however_little_of_it_is_overwritten),
 	PXT_CASE(a_record_overwritten_while_it_is_read_is_not_shown),
 	PXT_CASE(a_reader_overtaken_while_it_gives_up_a_record_counts_all_that_are_lost),
 	PXT_CASE(a_writer_that_found_no_room_stops_only_the_run_that_had_none),

@@ -102,6 +102,41 @@ static void lanes_take_turns_in_a_log_too(void)
 	end("START 1..12 FLUSH_START FLUSH_STOP STOP0");
 }
 
+/* The stamp of event 2, as the log has it. */
+static uint64_t stamp_of_two(trace_id_t log)
+{
+	struct posix_trace_eventextra_np extra = { 0 };
+	struct st_event event;
+
+	while (st_take(log, &event)) {
+		if (event.info.posix_event_id != st_type() || st_number(&event) != 2)
+			continue;
+		PXT_EQ(posix_trace_eventinfo_getextra_np(&event.info, &extra), 0);
+		break;
+	}
+	return extra.posix_ticks_np;
+}
+
+/* TIM-03, TIM-06: what is reported never steps back, what the log keeps is what was read */
+static void a_log_keeps_the_stamp_of_what_came_later_than_it_should(void)
+{
+	trace_id_t log;
+	uint64_t base;
+
+	begin(2);
+	base = now();
+	put(0, 1, base + 50);
+	wait_until(base + 50 + pxt_clock.hz / 300000u);
+	PXT_EQ(posix_trace_flush(stream), 0);
+	put(1, 2, base + 10);
+	PXT_EQ(posix_trace_flush(stream), 0);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+	PXT_EQ_FATAL(posix_trace_open(spec.fd, &log), 0);
+	PXT_EQ(stamp_of_two(log), base + 10);
+	PXT_EQ(posix_trace_close(log), 0);
+	(void)close(spec.fd);
+}
+
 /* Once the flush has read its clock, and before it looks at the lanes. */
 static void record_beside(int point)
 {
@@ -163,6 +198,7 @@ static void what_a_flush_takes_is_counted(void)
 
 static const struct pxt_case cases[] = {
 	PXT_CASE(lanes_take_turns_in_a_log_too),
+	PXT_CASE(a_log_keeps_the_stamp_of_what_came_later_than_it_should),
 	PXT_CASE(what_came_behind_the_begin_of_a_flush_is_left_for_the_next),
 	PXT_CASE(a_record_with_a_piece_missing_is_in_no_log),
 	PXT_CASE(what_a_flush_takes_is_counted),

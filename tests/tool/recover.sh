@@ -210,6 +210,8 @@ lanes_that_are_not_there_are_no_none_lost()
 	if grep -q ', none lost' err; then fail 'none lost, it says'; fi
 	run 3 recover --strict half -o half.ptl
 	run 3 check --strict half.ptl
+	run 3 check --json half.ptl
+	out_has '"end_unknown":true'
 }
 
 a_growing_loop_log_becomes_complete()
