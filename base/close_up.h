@@ -3,7 +3,7 @@
  * close_up.h - a record's data in one piece: in slots four bytes that are no data are between each
  * twelve that are.
  *
- *   concurrency: nobody; the slots are the caller's own copy.
+ *   concurrency: none; the slots are the caller's own copy.
  */
 #ifndef PXT_CLOSE_UP_H
 #define PXT_CLOSE_UP_H

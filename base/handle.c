@@ -4,7 +4,7 @@
  *
  * A fork may happen at any moment, so nothing here may be found half done in the child: each
  * change is one compare-exchange of one cell's state word, and everything else in the cell is
- * written while the state says that nobody may look.
+ * written while the state says that no thread may look.
  *
  *   state   FREE -> CLAIMED (add, by exchange) -> LIVE (release) -> FREE (remove, by exchange)
  *
@@ -90,7 +90,7 @@ PXT_INLINE struct cell *cell_of(trace_id_t trid)
 	return NULL;
 }
 
-/* Another library's pointer may still be in a free cell; nobody reads it before LIVE. */
+/* Another library's pointer may still be in a free cell; no thread reads it before LIVE. */
 static bool claim(struct cell *cell, uint32_t *state)
 {
 	uint32_t old = atomic_load_explicit(&cell->state, memory_order_relaxed);
@@ -159,7 +159,7 @@ void *pxt_handle_find(trace_id_t trid, const struct pxt_ops **ops)
 	if (!lives(state, trid))
 		return NULL;
 	/*
-	 * The cell may be given to somebody else between these loads.  Acquire keeps the second
+	 * The cell may be given to another thread between these loads.  Acquire keeps the second
 	 * look at the state after them, and the state then has changed.
 	 */
 	*ops = atomic_load_explicit(&cell->ops, memory_order_acquire);
@@ -237,7 +237,7 @@ void pxt_handle_forget_kind(const void *kind)
 	}
 }
 
-/* Nobody finishes them here: the thread that had begun is not in this process. */
+/* No thread finishes them here: the thread that had begun is not in this process. */
 static void forget_claim(struct cell *cell)
 {
 	uint32_t state = atomic_load_explicit(&cell->state, memory_order_relaxed);

@@ -78,7 +78,7 @@ static void copy_thread(struct pxt_thread_table *to, struct pxt_thread_table *fr
 	raise_count(to, index);
 }
 
-/* Its number, and the name; where nobody looked, there is nothing yet. */
+/* Its number, and the name; where no thread looked, there is nothing yet. */
 static void copy_name(struct pxt_directory *replica, struct pxt_thread *from, uint32_t index)
 {
 	struct pxt_thread *to = &replica->threads.entry[index];

@@ -151,7 +151,7 @@ static uint64_t count_missing(
 	return missing;
 }
 
-/* What of a block nobody has entered yet. */
+/* What of a block no thread has entered yet. */
 static struct posix_trace_logblock_np unread(
     const struct pxt_log_cursor *cursor, const struct pxt_log_blockhead *head)
 {

@@ -6,7 +6,7 @@
  * closed it finds a closed log, not foreign memory.
  *
  * A forked child goes on reading its parent's logs, and has one of the parent's threads.  So a fork
- * waits until nobody else is in the middle of a log; then the child finds all of them whole, and
+ * waits until no other thread is in the middle of a log; then the child finds all of them whole, and
  * unlocked.  It does not wait for ever: the holder may be the thread that forks, in a signal handler,
  * or be at work on a slow device.  A log that was not come by in time is closed in the child.
  */
@@ -19,7 +19,7 @@
 
 #define FREE    0u
 #define HELD    1u
-#define AWAITED 2u /* held, and somebody sleeps on it */
+#define AWAITED 2u /* held, and a thread sleeps on it */
 
 /* So long does a fork wait, for all logs together. */
 #define FORK_PATIENCE_NS 1000000000u

@@ -98,7 +98,7 @@ struct pxt_log {
 	bool broken;      /* growing: a block contradicts those before it, as @damage says */
 	bool unsure_data; /* after a gap: the next block's number may be higher than it was due */
 	bool unsure_meta;
-	bool unreadable; /* reading has failed since somebody has reset this */
+	bool unreadable; /* reading has failed since a thread has reset this */
 	bool any_frame;
 	uint32_t gap_count; /* of @gaps */
 

@@ -120,7 +120,7 @@ int pxt_log_close(void *object, trace_id_t trid)
 {
 	struct pxt_log *log = object;
 
-	/* Of two who close one log, the second finds it closed, or somebody else's. */
+	/* Of two who close one log, the second finds it closed, or another thread's. */
 	if (pxt_log_enter(log, trid))
 		return EINVAL;
 	pxt_port_file_close(&log->file);

@@ -55,7 +55,7 @@ static enum pxt_next take(struct pxt_stream *stream, const struct pxt_getnext *r
 }
 
 /*
- * A thread that announced its sleep takes that back: no writer shall wake nobody.  It also covers what a writer
+ * A thread that announced its sleep takes that back: no writer shall wake a thread in vain.  It also covers what a writer
  * said to another reader who has not slept on the word yet: that one looks again.  [proof: sleep]
  */
 static void take_back(struct pxt_stream *stream)
@@ -69,7 +69,7 @@ static void take_back(struct pxt_stream *stream)
  * Sleeps until a writer says that it stored something.  The flag is announced, then all writers
  * are made to pass a fence, then the stream is looked at once more: a thread that stored before is seen
  * now, a thread that stores later sees the flag (ruling 13).  Where the system has no such fence, and
- * when the stream's writers must not wake anybody, it sleeps in short slices.  [proof: sleep]
+ * when the stream's writers must not wake any thread, it sleeps in short slices.  [proof: sleep]
  */
 static int sleep_on(
     struct pxt_stream *stream, const struct pxt_getnext *request, enum pxt_next *found)

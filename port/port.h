@@ -64,7 +64,7 @@ int32_t pxt_port_pid(void);
 /* Whether @pid may be traced from here: 0, ESRCH or EPERM (DEC-20). */
 int pxt_port_may_trace(int32_t pid);
 /*
- * Whether no process @pid runs any more; one that nobody has waited for yet counts as gone.  @pid: as
+ * Whether no process @pid runs any more; one that no process has waited for yet counts as gone.  @pid: as
  * this process' own pid namespace has it.
  */
 bool pxt_port_process_gone(int32_t pid);
@@ -100,7 +100,7 @@ bool pxt_port_fence_all(void);
 void pxt_port_fence_processes(void);
 /* Lets other threads run for about this long; signals make it no shorter. */
 void pxt_port_pause_ns(uint64_t ns);
-/* A clock that nobody sets, in nanoseconds from anywhere.  Also for signal handlers. */
+/* A clock that is never set, in nanoseconds from anywhere.  Also for signal handlers. */
 uint64_t pxt_port_now_ns(void);
 
 /* What is waited for at most, in slices.  port/patience.c, the same on every port. */
@@ -119,7 +119,7 @@ struct pxt_port_mutex {
 };
 void pxt_port_mutex_init(struct pxt_port_mutex *mutex);
 void pxt_port_mutex_lock(struct pxt_port_mutex *mutex);
-/* False: somebody holds it, who may be the caller.  Also for signal handlers. */
+/* False: a thread holds it, who may be the caller.  Also for signal handlers. */
 bool pxt_port_mutex_try(struct pxt_port_mutex *mutex);
 void pxt_port_mutex_unlock(struct pxt_port_mutex *mutex);
 

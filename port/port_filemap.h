@@ -26,9 +26,9 @@ int pxt_port_filemap_check(int fd);
 int pxt_port_filemap_extend(int fd, uint64_t bytes);
 /* Maps the file, touched; forked children have it only if @inherited.  pxt_port_free() ends that. */
 int pxt_port_filemap(int fd, size_t bytes, bool inherited, void **memory);
-/* Empties the file; nobody may have it mapped. */
+/* Empties the file; no thread may have it mapped. */
 void pxt_port_filemap_cut(int fd);
-/* From now on nobody can make the file shorter, where the system and the kind of file allow that. */
+/* From now on no process can make the file shorter, where the system and the kind of file allow that. */
 void pxt_port_filemap_seal(int fd);
 /* Whether both descriptors are open on one file. */
 bool pxt_port_filemap_same(int fd, int other);
@@ -38,13 +38,13 @@ bool pxt_port_filemap_same(int fd, int other);
 /* As pxt_port_filemap_extend(), for files in memory alone, and sooner. */
 int pxt_port_filemap_fill(int fd, size_t bytes);
 /*
- * From now on nobody can map the file for writing, write to it, make it shorter or take pages out
+ * From now on no process can map the file for writing, write to it, make it shorter or take pages out
  * of it; what is mapped stays as it is.  ENOTSUP: not this file, or not on this system.
  */
 int pxt_port_filemap_settle(int fd);
 /*
- * Maps, for reading, a file that somebody else has settled, whole; forked children do not have it.
- * To touch it never fails, never waits for anybody, and takes no memory.  EINVAL: it is no such file;
+ * Maps, for reading, a file that another process has settled, whole; forked children do not have it.
+ * To touch it never fails, never waits for a process, and takes no memory.  EINVAL: it is no such file;
  * EFBIG: it has more than @limit bytes; ENOMEM: there is no room.  pxt_port_free() ends that.
  */
 int pxt_port_filemap_view(int fd, size_t limit, const void **memory, size_t *bytes);

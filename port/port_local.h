@@ -61,7 +61,7 @@ int pxt_port_local_look(const char *path, struct pxt_port_place *place);
 int pxt_port_local_listen(const char *path, int *fd, struct pxt_port_place *place);
 /* Removes the socket at @path if it still is that one. */
 int pxt_port_local_remove(const char *path, const struct pxt_port_place *place);
-/* EAGAIN: nobody is there any more; EMFILE: no descriptor for it; or 0.  @pid: whose it is. */
+/* EAGAIN: no process is there any more; EMFILE: no descriptor for it; or 0.  @pid: whose it is. */
 int pxt_port_local_accept(int listener, int *fd, int32_t *pid);
 
 /* ---- Messages ---- */
@@ -75,7 +75,7 @@ struct pxt_port_passed {
 };
 
 /*
- * The client's way in; waits at most @timeout_ms.  ENOENT: nothing is there; ECONNREFUSED: nobody listens
+ * The client's way in; waits at most @timeout_ms.  ENOENT: nothing is there; ECONNREFUSED: no process listens
  * any more; EACCES; EINVAL: something else than such a socket; ETIMEDOUT; EAGAIN: no descriptor; ENOMEM.
  */
 int pxt_port_local_connect(const char *path, unsigned timeout_ms, int *fd);
@@ -100,14 +100,14 @@ int pxt_port_local_await(int fd, void *buffer, size_t room, unsigned timeout_ms,
 void pxt_port_local_drop(struct pxt_port_passed *passed);
 /* Does nothing with a negative one.  Async-signal-safe. */
 void pxt_port_local_close(int fd);
-/* The same, and nobody else who has the socket, a forked child, keeps the connection or the place alive. */
+/* The same, and no other process that has the socket, a forked child, keeps the connection or the place alive. */
 void pxt_port_local_hang_up(int fd);
 /*
  * Whether @fd is a regular file open for writing, in memory or on a file system that is known to keep
- * nobody waiting for other machines or processes.  What is not known is refused.
+ * no thread waiting for other machines or processes.  What is not known is refused.
  */
 bool pxt_port_local_takes_log(int fd);
-/* Bytes in use of a file that has no name, so that nobody keeps it: what nobody has given back yet; else 0. */
+/* Bytes in use of a file that has no name, so that no process keeps it: what none has given back yet; else 0. */
 uint64_t pxt_port_local_unread(int fd);
 /* An empty file in memory that can be sealed (memfd).  EAGAIN: no descriptor; ENOMEM. */
 int pxt_port_local_memory(int *fd);

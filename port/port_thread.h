@@ -2,7 +2,7 @@
 /*
  * port_thread.h - a thread of the library's own (the flusher, and those who hear other processes).
  *
- * It runs with all signals blocked and cannot be cancelled by accident: nobody has its pthread_t.
+ * It runs with all signals blocked and cannot be cancelled by accident: no thread has its pthread_t.
  * A forked child has no such thread; there a struct pxt_port_thread is forgotten, not joined.
  *
  *   concurrency     start, join     the thread itself

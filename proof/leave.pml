@@ -395,7 +395,7 @@ inline look_who_is_inside()
 	}
 }
 
-/* pxt_threads_nobody_inside(): [proof: dead] */
+/* pxt_threads_none_inside(): [proof: dead] */
 inline ask()
 {
 	nobody = 1;

@@ -21,7 +21,7 @@ bool pxt_barrier_put(
 #define PXT_STOP_BY_SIGNAL 2
 /* STOP with its data, after all that the closed lanes hold. */
 void pxt_barrier_put_stop(struct pxt_block *block, int why, const void *caller);
-/* The automatic STOP that nobody was told of goes beside the lanes, before a START.  False: no place. */
+/* The automatic STOP that no thread was told of goes beside the lanes, before a START.  False: no place. */
 bool pxt_barrier_put_owed_stop(struct pxt_block *block);
 /* Whether a START, and all that must come with it, finds its place. */
 bool pxt_barrier_start_has_place(struct pxt_block *block);

@@ -2,7 +2,7 @@
 /*
  * child.h - what becomes of streams in a forked child.
  *
- *   concurrency: nobody: a child has one thread.
+ *   concurrency: none: a child has one thread.
  */
 #ifndef PXT_CHILD_H
 #define PXT_CHILD_H

@@ -2,13 +2,13 @@
 /*
  * filestream.h - streams that live in a file, so that they can be read when their process is gone.
  *
- *   concurrency: under the process lock, but for publish(), which is called when nobody knows
+ *   concurrency: under the process lock, but for publish(), which is called when no thread knows
  *   the stream yet.
  *
  * The file holds the block with its lanes as they are in memory, then a copy of the process'
  * directory that is kept up to date (core/process/replica.h), then process information (blackbox/procinfo.h).  It becomes a stream's
  * file with the header's magic number, which is written last: a process that dies before leaves a
- * file that nobody takes for one.
+ * file that no tool takes for one.
  */
 #ifndef PXT_FILESTREAM_H
 #define PXT_FILESTREAM_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * seal.c - the stop of a stream in the handler of a fatal signal: the stream's mutex is held, the
- * process lock is not, and may be anybody's.
+ * process lock is not, and may be any thread's.
  */
 #include "core/control/seal.h"
 

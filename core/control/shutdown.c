@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shutdown.c - the end of a stream: nobody finds it, nobody writes into it, nobody sleeps on it,
+ * shutdown.c - the end of a stream: no thread finds it, no thread writes into it, no thread sleeps on it,
  * then its memory goes.
  */
 #include "core/control/shutdown.h"
@@ -18,7 +18,7 @@
 
 /*
  * Memory of streams whose writers did not leave in time: kept until they have.  They may still need its
- * addresses, and its head, which tells them where a lane is; what they store is nobody's any more.  So
+ * addresses, and its head, which tells them where a lane is; what they store is no thread's any more.  So
  * all but the first page is given back at once, and the list of such streams goes through what was
  * the consumer's, which no writer looks at.  [proof: kept]
  */
@@ -86,7 +86,7 @@ static _Atomic uint32_t ending;
 
 #define WAKE_SLICE_NS 50000u
 
-/* Those who sleep in a stream that is found no more.  False: somebody may be there still. */
+/* Those who sleep in a stream that is found no more.  False: a thread may be there still. */
 static bool wake_sleepers(struct pxt_stream *stream)
 {
 	struct pxt_patience patience;
@@ -106,9 +106,9 @@ static bool wake_sleepers(struct pxt_stream *stream)
 }
 
 /*
- * The stream is found by nobody and holds no lock.  Writers go first: the wanted table and the
+ * The stream is found by no thread and holds no lock.  Writers go first: the wanted table and the
  * pointer are taken from them, then everyone inside is waited for.  Then the sleeping readers.
- * False: somebody may be inside still, and the memory is kept.  [proof: dismantle] [proof: sleepers]
+ * False: a thread may be inside still, and the memory is kept.  [proof: dismantle] [proof: sleepers]
  */
 static bool dismantle(struct pxt_stream *stream)
 {
@@ -179,7 +179,7 @@ int pxt_shutdown_stream(trace_id_t trid, const void *caller)
 #define EXIT_WAIT_NS  3000000000u
 #define EXIT_SLICE_NS 1000000u
 
-/* False: the stream is another thread's to shut down, or in nobody's hands. */
+/* False: the stream is another thread's to shut down, or in no thread's hands. */
 static bool wait_for_others(struct pxt_stream *stream)
 {
 	struct pxt_patience patience;

@@ -13,7 +13,7 @@
 /* EINVAL, or what the unit's at_shutdown() said; the stream is gone in any case. */
 int pxt_shutdown_stream(trace_id_t trid, const void *caller);
 /*
- * Gives back what earlier shutdowns had to keep, if it is known by now that nobody can be in there.
+ * Gives back what earlier shutdowns had to keep, if it is known by now that no thread can be in there.
  * Under the process lock.
  */
 void pxt_shutdown_free_left(void);

@@ -142,7 +142,7 @@ static void copy_late(
 
 /* ---- The copy ---- */
 
-/* What is not there now never will be, and nobody restarts what is no stream. */
+/* What is not there now never will be, and no thread restarts what is no stream. */
 static void detach(struct pxt_copy *copy)
 {
 	struct pxt_block *block = copy->stream.block;

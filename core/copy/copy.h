@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * copy.h - what a stream holds at one moment, as a stream of its own that nobody else can find.
+ * copy.h - what a stream holds at one moment, as a stream of its own that no other thread can find.
  *
  *   concurrency   take   writers   consumer, control
  *   take                -       -              X           (X: the stream's mutex)

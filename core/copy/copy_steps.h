@@ -2,7 +2,7 @@
 /*
  * copy_steps.h - what making a copy and making it once more (copy.h) have in common.
  *
- *   concurrency: as copy.h; all but complete() with the stream's mutex, so that nobody consumes.
+ *   concurrency: as copy.h; all but complete() with the stream's mutex, so that no thread consumes.
  */
 #ifndef PXT_COPY_STEPS_H
 #define PXT_COPY_STEPS_H

@@ -3,7 +3,7 @@
  * imageheader.h - the header at the beginning of the directory (format/imageheader.h), where the configuration has
  * headers.
  *
- *   concurrency: written before anybody else finds the block.
+ *   concurrency: written before any other thread finds the block.
  */
 #ifndef PXT_CORE_IMAGEHEADER_H
 #define PXT_CORE_IMAGEHEADER_H

@@ -9,7 +9,7 @@
 
 /*
  * The calling thread has time and says its name, once: who creates a stream or attaches, most often the
- * main thread, is known where nobody can be asked any more.  [process lock held]
+ * main thread, is known where no thread can be asked any more.  [process lock held]
  */
 void pxt_introduce_self(void);
 

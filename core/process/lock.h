@@ -17,7 +17,7 @@
  * holds one may be the thread that was interrupted.  Tests shorten it.
  */
 extern uint64_t pxt_lock_patience_ns;
-/* Any lock of ours, in signal handlers too.  False: somebody holds it still, maybe the caller. */
+/* Any lock of ours, in signal handlers too.  False: a thread holds it still, maybe the caller. */
 bool pxt_lock_within(struct pxt_port_mutex *mutex, struct pxt_patience *patience);
 
 #endif

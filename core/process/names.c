@@ -83,7 +83,7 @@ static unsigned append(const char *name, size_t bytes, unsigned count)
 	return PXT_ID_USER_FIRST + count;
 }
 
-/* Under the process lock; somebody else may have defined it since the last look. */
+/* Under the process lock; another thread may have defined it since the last look. */
 static int find_or_append(const char *name, size_t bytes, unsigned *found, bool *is_new)
 {
 	int error = pxt_directory_start();

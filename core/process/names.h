@@ -6,7 +6,7 @@
  *   concurrency    open   set_format   count, of, format
  *   open                X         X               -
  *   set_format          X         X               -         (X: by the process lock, inside)
- *   count, of, format   -         -               -         readers wait for nobody
+ *   count, of, format   -         -               -         readers wait for no thread
  *
  * The map lies in the process' directory (directory.h), in memory without pointers.  Nothing in it
  * is ever changed or taken away once it is published; publishing is the release store of `count`
@@ -27,7 +27,7 @@
  * Finds or makes the identifier of @name.  0, ENOMEM, ENAMETOOLONG (no more than
  * TRACE_EVENT_NAME_MAX + 1 bytes are read).  Predefined names give the predefined type, new names
  * beyond the limit, or without the User Events unit, the unnamed one.  A new one is wanted, where it
- * is to be, before anybody finds it.  *is_new: this call defined it, or a forked process may have
+ * is to be, before any thread finds it.  *is_new: this call defined it, or a forked process may have
  * (forks.h), and the caller must now call pxt_wanted_type_added().  ENOMEM also: a forked process is
  * still while it defines one.
  */
@@ -46,7 +46,7 @@ int pxt_names_set_format(unsigned id, const char *text);
 const char *pxt_names_format(unsigned id);
 
 /*
- * Called under the process lock when type @id comes, before anybody can know its number.  Set by the
+ * Called under the process lock when type @id comes, before any thread can know its number.  Set by the
  * first stream of the process; NULL: there was none.
  */
 extern void (*pxt_names_comes)(unsigned id);

@@ -26,7 +26,7 @@ struct pxt_thread {
 	uint32_t gave_up; /* a value of `passes` that was waited for in vain */
 	pxt_wide thread;  /* pthread_t; 0 until the entry is whole */
 	_Atomic int32_t pid;
-	_Atomic int32_t tid; /* the system's number, 0 until somebody looked */
+	_Atomic int32_t tid; /* the system's number, 0 until a thread looked */
 	char name[PXT_THREAD_NAME];
 	PXT_SPACE_MEMBER
 };

@@ -128,7 +128,7 @@ static bool wait_entry(
 	if (!(seen & 1u) || seen == entry->gave_up)
 		return !(seen & 1u);
 	while (atomic_load_explicit(&entry->passes, memory_order_acquire) == seen) {
-		/* Nobody else writes there any more. */
+		/* No other thread writes there any more. */
 		if (pxt_forks_gone(entry)) {
 			atomic_store_explicit(&entry->passes, seen + 1u, memory_order_relaxed);
 			return true;
@@ -141,7 +141,7 @@ static bool wait_entry(
 	return true;
 }
 
-/* Threads without an entry, of which nobody knows more than their number. */
+/* Threads without an entry, of which no thread knows more than their number. */
 static bool wait_index(
     struct pxt_unregistered *outside, uint32_t index, struct pxt_patience *patience)
 {
@@ -236,7 +236,7 @@ static bool all_seen_unregistered(struct pxt_thread_table *table, enum pxt_whose
 }
 
 /* [proof: dead] */
-bool pxt_threads_nobody_inside(enum pxt_whose whose)
+bool pxt_threads_none_inside(enum pxt_whose whose)
 {
 	struct pxt_thread_table *table = pxt_threads;
 

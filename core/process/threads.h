@@ -40,7 +40,7 @@ struct pxt_thread_table {
 #if CONFIG_PTRACE_PORT_POSIX
 #define PXT_EPOCH_NONE UINTPTR_MAX
 #else
-#define PXT_EPOCH_NONE 0u /* nobody forks, and nothing is wanted before the start */
+#define PXT_EPOCH_NONE 0u /* no thread forks, and nothing is wanted before the start */
 #endif
 
 /* What a thread knows of itself; a line of its own. */
@@ -170,7 +170,7 @@ PXT_INLINE void pxt_threads_known(void)
 /* Whose trace points are waited for: a block that others share, they may be inside of, too. */
 enum pxt_whose {
 	PXT_OWN,
-	PXT_RELATIVES
+	PXT_FORKED
 };
 /*
  * Returns when every thread that was inside a trace point has left it.  False: some did not
@@ -182,9 +182,9 @@ bool pxt_threads_wait_left(uint64_t limit_ns, enum pxt_whose whose);
  * stored after this call will never be.  False also where that cannot be told.  Does not wait; a
  * fence only where the answer may be true.
  */
-bool pxt_threads_nobody_inside(enum pxt_whose whose);
+bool pxt_threads_none_inside(enum pxt_whose whose);
 /*
- * Who has left of those whom wait_left() has waited for in vain, a bit for each kind that nobody is left
+ * Who has left of those whom wait_left() has waited for in vain, a bit for each kind that no thread is left
  * of: when all have been seen since such a wait, at once or one by one, what was kept for it is
  * needed no more.  Does not wait.  Under the process lock.
  */

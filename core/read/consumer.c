@@ -147,7 +147,7 @@ static PXT_NOINLINE enum pxt_next find_next(struct pxt_block *block, struct pxt_
 		pxt_block_end_turn(block);
 	}
 	hand_out(block, item);
-	/* Nobody read a clock for what is made here; its moment may even be unknown. */
+	/* No thread read a clock for what is made here; its moment may even be unknown. */
 	if (item->kind == PXT_ITEM_MADE)
 		item->stamp = item->ticks;
 	return PXT_NEXT_READY;

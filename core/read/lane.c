@@ -8,7 +8,7 @@
 #include "core/read/stepback.h"
 #include "core/stream/inherited.h"
 
-/* After an unfinished record it is asked so often whether anybody lives who could finish it. */
+/* After an unfinished record it is asked so often whether any thread lives who could finish it. */
 #define CHECK_US 50u
 
 void pxt_lane_head(struct pxt_lane *lane, uint64_t *pos, uint64_t *seq)
@@ -211,7 +211,7 @@ static bool is_whole(const struct pxt_ring *ring, const struct pxt_slot *slot)
 }
 
 /*
- * Whether nobody is left who could finish what is stuck, because its process was killed.  (A thread that
+ * Whether no thread is left who could finish what is stuck, because its process was killed.  (A thread that
  * jumped out of its trace point is taken for one that is inside, and the hold-back time decides.)
  * Asked at first sight and then from time to time, because an answer may cost a fence.  A thread that was
  * inside before it has stored, so a look after it decides.
@@ -225,7 +225,7 @@ static bool is_abandoned(struct pxt_block *block, struct pxt_ring *ring, uint64_
 	if (lane->stuck_checked && (int64_t)(now - lane->stuck_checked) < (int64_t)pause)
 		return false;
 	lane->stuck_checked = now ? now : 1u;
-	if (!pxt_threads_nobody_inside(pxt_inherited_whose(block)))
+	if (!pxt_threads_none_inside(pxt_inherited_whose(block)))
 		return false;
 	slot = pxt_slot_load(&ring->slots[(uint32_t)lane->pos & ring->mask]);
 	return !is_whole(ring, &slot);

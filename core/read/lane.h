@@ -81,9 +81,9 @@ void pxt_lane_advance(struct pxt_block *block, struct pxt_lane *lane, uint32_t s
 
 /* ---- All lanes ---- */
 
-/* Nothing is in any lane or out-of-band record, and nobody's record is unfinished. */
+/* Nothing is in any lane or out-of-band record, and no thread's record is unfinished. */
 bool pxt_lane_all_drained(struct pxt_block *block);
-/* Makes losses known that nobody has read up to yet. */
+/* Makes losses known that no thread has read up to yet. */
 void pxt_lane_notice_laps(struct pxt_block *block);
 
 #endif

@@ -34,7 +34,7 @@ PXT_NOINLINE void pxt_emit_long(
 /* No usual place in the hot stream: nothing was taken yet. */
 PXT_NOINLINE void pxt_emit_unusual(uint64_t low, uint64_t high, uint32_t info,
     struct pxt_thread *entry, const struct pxt_block *hot);
-/* The record is stored; somebody sleeps. */
+/* The record is stored; a thread sleeps. */
 PXT_NOINLINE void pxt_emit_wake(struct pxt_block *block);
 
 /* ---- The trace point ---- */

@@ -65,7 +65,7 @@ PXT_INLINE bool pxt_short_find(struct pxt_lane *lane, uint32_t slots, uint64_t *
 	return PXT_LIKELY(pxt_ring_calm(lane, pxt_head_pos(*head), slots));
 }
 
-/* Takes it, after the reading of the counter; @step: pxt_head_step().  False: somebody was faster, or the lane is closed. */
+/* Takes it, after the reading of the counter; @step: pxt_head_step().  False: a thread was faster, or the lane is closed. */
 PXT_INLINE bool pxt_short_take(struct pxt_lane *lane, uint64_t step, uint64_t *head)
 {
 	PXT_TESTPOINT(PXT_TP_STAMPED);

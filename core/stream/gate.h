@@ -7,7 +7,7 @@
  *
  * The gate is one word, which writers read once for each event: PXT_GATE_... in block.h.  After it
  * is the phase, which no writer sees.  A stream that does not overwrite is stopped by the writer that
- * fills it, and runs again when it was emptied.  Nobody records these two moments: the consumer makes
+ * fills it, and runs again when it was emptied.  No thread records these two moments: the consumer makes
  * a STOP and a START of them.  The phase says which of the two are due:
  *
  *   phase        gate           due
@@ -43,7 +43,7 @@ enum pxt_gate_step {
 	PXT_STEP_STOP_TOLD,    /* the automatic STOP was handed out */
 	PXT_STEP_START_TOLD,   /* the automatic START was handed out */
 	PXT_STEP_RESTART,      /* runs again; its START is wanted */
-	PXT_STEP_RESTART_MUTE, /* runs again; nobody wants START */
+	PXT_STEP_RESTART_MUTE, /* runs again; no thread wants START */
 	PXT_STEP_CLEAR,        /* emptied by call */
 	PXT_STEPS
 };
@@ -68,7 +68,7 @@ PXT_INLINE bool pxt_gate_stop_told(const struct pxt_block *block)
 
 /* A writer stopped it, and the consumer has not seen it run since. */
 bool pxt_gate_was_auto(struct pxt_block *block);
-/* ... and nobody was told. */
+/* ... and no thread was told. */
 bool pxt_gate_stop_is_due(struct pxt_block *block);
 
 /*

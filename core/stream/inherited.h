@@ -26,7 +26,7 @@ PXT_INLINE bool pxt_inherited_shares(const struct pxt_block *block)
 /* Who may be inside a trace point that writes into @block. */
 PXT_INLINE enum pxt_whose pxt_inherited_whose(const struct pxt_block *block)
 {
-	return pxt_inherited_shares(block) ? PXT_RELATIVES : PXT_OWN;
+	return pxt_inherited_shares(block) ? PXT_FORKED : PXT_OWN;
 }
 
 #endif

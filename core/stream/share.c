@@ -8,7 +8,7 @@
 
 const struct pxt_share_ops *pxt_share_ops;
 
-/* Nobody knows the identifier yet but those who come by the name. */
+/* No thread knows the identifier yet but those who come by the name. */
 int pxt_share_name(struct pxt_stream *stream)
 {
 	const char *name = stream->block->attr._pxt_share;

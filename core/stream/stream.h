@@ -11,7 +11,7 @@
  * The block holds no pointers, only offsets and indices, so that it can be mapped anywhere, shared
  * between processes, or found in a file or a dump: header, the words of all lanes, then their slots.
  *
- * Order of locks: process lock, then stream mutex.  Nobody who waits for events sleeps with either,
+ * Order of locks: process lock, then stream mutex.  No thread that waits for events sleeps with either,
  * and no log is written to with them, but by the handler that seals it (tolog/seal.c).  They are held
  * over what may take a while, too; all but the first has a bound:
  *
@@ -64,7 +64,7 @@ struct pxt_stream {
 	uint8_t
 	    theirs; /* the place of a forked process' stream, which this process only writes into */
 	uint8_t lent;      /* children have its memory, or zeros there */
-	uint8_t has_mutex; /* made once: somebody with an old identifier may hold it at any time */
+	uint8_t has_mutex; /* made once: a thread with an old identifier may hold it at any time */
 	uint8_t polling;
 	uint8_t closing;  /* shutdown has begun: sleepers leave */
 	uint8_t dead_log; /* the log cannot take more: start has no effect (DEC-14) */

@@ -3,7 +3,7 @@
  * streamheader.h - the header at the beginning of a stream's block (format/imageheader.h), where the
  * configuration has headers.
  *
- *   concurrency: written before anybody else finds the block.
+ *   concurrency: written before any other thread finds the block.
  */
 #ifndef PXT_STREAMHEADER_H
 #define PXT_STREAMHEADER_H

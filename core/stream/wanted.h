@@ -158,7 +158,7 @@ void pxt_wanted_update(unsigned index, bool live);
 /* In a child: all that exists is wanted by the streams it inherits. */
 void pxt_wanted_inherited(void);
 /*
- * User type @id comes: it is wanted by every live stream that does not filter it, before anybody can
+ * User type @id comes: it is wanted by every live stream that does not filter it, before any thread can
  * know its number; under the process lock.
  */
 void pxt_wanted_type_comes(unsigned id);

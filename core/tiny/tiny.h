@@ -2,7 +2,7 @@
 /*
  * tiny.h - Trace Core for one processor, one stream and no operating system (CONFIG_PTRACE_TINY).
  *
- * Interrupts are kept away while a record is written or taken, so there is nobody beside: records
+ * Interrupts are kept away while a record is written or taken, so there is no thread beside: records
  * are never unfinished, never torn and never out of order, and the oldest one is dropped by the
  * writer that needs its room.  So there are no tags, no lanes, no thread table, no reader's
  * mistakes to be made good.

@@ -141,7 +141,7 @@ void pxt_port_pause_ns(uint64_t ns)
 	while (pxt_board_ticks() < end);
 }
 
-/* opaque[0]: 1 while somebody holds it. */
+/* opaque[0]: 1 while a thread holds it. */
 void pxt_port_mutex_init(struct pxt_port_mutex *mutex)
 {
 	pxt_cursor_set(&mutex->opaque[0], 0);

@@ -124,7 +124,7 @@ static int check_folder(const char *path)
 	return 0;
 }
 
-/* NULL where the environment names none, or somebody else could have written the environment. */
+/* NULL where the environment names none, or another user could have written the environment. */
 static const char *runtime_folder(void)
 {
 	const char *path = secure_getenv(PXT_CTLSOCK_RUNTIME);
@@ -156,7 +156,7 @@ int pxt_port_local_folder(enum pxt_port_folder which, bool make, char *path, siz
 	if (error == ENOENT && length > 0)
 		error = check_folder(path);
 
-	/* Whatever somebody else makes there in between is looked at as well. */
+	/* Whatever another user makes there in between is looked at as well. */
 	if (error == ENOENT && make) {
 		if (mkdir(path, 0700) != 0 && errno != EEXIST)
 			error = EACCES;
@@ -288,7 +288,7 @@ static int make_socket(int *fd)
 	return adopt(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), fd);
 }
 
-/* A socket that nobody listens at is what a dead process leaves: what was made is taken away. */
+/* A socket that no process listens at is what a dead process leaves: what was made is taken away. */
 static int listen_at(int fd, const struct sockaddr_un *at, struct pxt_port_place *place)
 {
 	int error;
@@ -616,7 +616,7 @@ bool pxt_port_local_which(int fd, struct pxt_port_place *place)
 
 /* ---- Waiting ---- */
 
-/* More than the limit of open descriptors are not waited for at once; somebody may have lowered it. */
+/* More than the limit of open descriptors are not waited for at once; the program may have lowered it. */
 #define PIECEMEAL_MS 20
 
 static void look_at_each(struct pxt_port_watch *watch, unsigned count)

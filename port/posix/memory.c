@@ -80,7 +80,7 @@ void pxt_port_free(void *memory, size_t bytes)
 	errno = saved;
 }
 
-/* One call of the system each, so that nobody meets a hole meanwhile. */
+/* One call of the system each, so that no thread meets a hole meanwhile. */
 void pxt_port_empty(void *memory, size_t bytes)
 {
 	int saved = errno;

@@ -65,7 +65,7 @@ void pxt_port_mutex_init(struct pxt_port_mutex *mutex)
 	atomic_store_explicit(word_of(mutex), 0u, memory_order_relaxed);
 }
 
-/* The kernel takes it for the caller; else somebody else may have been faster. */
+/* The kernel takes it for the caller; else another thread may have been faster. */
 static PXT_COLD void wait_for(_Atomic uint32_t *word)
 {
 	int saved = errno;

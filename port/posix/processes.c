@@ -21,7 +21,7 @@
 #define MEMBARRIER_GLOBAL_EXPEDITED          2
 #define MEMBARRIER_REGISTER_GLOBAL_EXPEDITED 4
 
-/* What they registered for, or could not: then nobody is reached, and callers wait instead. */
+/* What they registered for, or could not: then no thread is reached, and callers wait instead. */
 static bool registered;
 
 static bool fence(void)

@@ -3,7 +3,7 @@
  * threads.c - which pthread_t is which of the system's threads, told without asking the threads.
  *
  * glibc registers a list head inside each thread's descriptor with the kernel (for robust
- * mutexes) as the thread begins, and the kernel tells its address to anybody in the process.  How
+ * mutexes) as the thread begins, and the kernel tells its address to any code in the process.  How
  * far it lies from the pthread_t is the same for all threads, so it is measured on the caller.
  *
  * musl registers that list only with the first robust mutex, so its descriptors are visited

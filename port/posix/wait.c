@@ -2,7 +2,7 @@
 /*
  * wait.c - sleeping on a word, and waking its sleepers.
  *
- * The futex calls are made directly: they are no cancellation points, so nobody is cancelled
+ * The futex calls are made directly: they are no cancellation points, so no thread is cancelled
  * while holding Core's mutex, and the wake-up may run in a signal handler.
  */
 #define _GNU_SOURCE
@@ -22,7 +22,7 @@
 #define MATCH_ANY           0xffffffffu
 
 #define NS_PER_S    1000000000
-/* Further away than anybody waits: spares overflow checks. */
+/* Further away than any thread waits: spares overflow checks. */
 #define WAIT_MAX_NS ((int64_t)1 << 62)
 
 /* 32-bit systems with 64-bit times have a call of their own for them. */
@@ -148,7 +148,7 @@ uint64_t pxt_port_now_ns(void)
 }
 
 /*
- * Sleeps on a word that nobody else knows; unlike nanosleep() no place to be cancelled at.  Callers
+ * Sleeps on a word that no other thread knows; unlike nanosleep() no place to be cancelled at.  Callers
  * count their pauses: under a fast timer's signals a second must not be over in a tenth.
  */
 void pxt_port_pause_ns(uint64_t ns)

@@ -57,7 +57,7 @@ PXT_INLINE uint32_t pxt_words_lap(const struct pxt_words_cell *cell, uint32_t ta
 	return (tag & PXT_WORDS_TAG) >> cell->shift << 16;
 }
 
-/* The cells of one ring, a power of two, while nobody else knows them. */
+/* The cells of one ring, a power of two, while no other thread knows them. */
 static inline void pxt_words_init(struct pxt_words_cell *cells, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
@@ -188,7 +188,7 @@ static inline struct pxt_words_seen pxt_words_settle(struct pxt_words_cursor *cu
 	return seen;
 }
 
-/* In memory that another process writes: helps nobody, and does not wait for it to stand still. */
+/* In memory that another process writes: helps no thread, and does not wait for it to stand still. */
 static inline uint64_t pxt_words_view_cursor(const struct pxt_words_cursor *cursor)
 {
 	struct pxt_words_seen seen;
@@ -248,7 +248,7 @@ static inline bool pxt_words_swap(
 	return false;
 }
 
-/* Nobody else uses the cursor now. */
+/* No other thread uses the cursor now. */
 static inline void pxt_words_set(struct pxt_words_cursor *cursor, uint64_t value)
 {
 	uint32_t pos = (uint32_t)(value >> 32);

@@ -125,7 +125,7 @@ static void in_the_handler(void)
 {
 	/* A thread that takes memory away waits for the trace point. */
 	if (deed == TRACES && pxt_self.behind && pxt_threads && pxt_self.entry != &pxt_no_entry &&
-	    (pxt_threads_nobody_inside(PXT_OWN) || pxt_threads_wait_left(0, PXT_OWN)))
+	    (pxt_threads_none_inside(PXT_OWN) || pxt_threads_wait_left(0, PXT_OWN)))
 		_exit(9);
 	if (deed == TRACES || deed == FORKS_AGAIN) {
 		emit('h', 4);

@@ -144,7 +144,7 @@ static void expect_that_it_is_left_alone(trace_id_t trid, struct pxt_thread *ent
 	CU_ASSERT(passes & 1u);
 	PXT_EQ(pxt_forks_foreign(entry), true);
 	PXT_EQ(pxt_forks_gone(entry), false);
-	PXT_EQ(pxt_threads_nobody_inside(PXT_RELATIVES), false);
+	PXT_EQ(pxt_threads_none_inside(PXT_FORKED), false);
 	PXT_EQ(posix_trace_stop(trid), 0);
 	PXT_EQ(atomic_load(&entry->passes), passes);
 	PXT_EQ(posix_trace_start(trid), 0);
@@ -152,7 +152,7 @@ static void expect_that_it_is_left_alone(trace_id_t trid, struct pxt_thread *ent
 	PXT_EQ(heard(), 'o');
 	PXT_EQ(atomic_load(&entry->passes), passes + 1u);
 	pxt_holdback_ns = PATIENT_NS;
-	PXT_EQ(pxt_threads_nobody_inside(PXT_RELATIVES), true);
+	PXT_EQ(pxt_threads_none_inside(PXT_FORKED), true);
 	PXT_EQ(posix_trace_stop(trid), 0);
 	pxt_holdback_ns = KIT_HOLDBACK_NS;
 	PXT_EQ(posix_trace_start(trid), 0);

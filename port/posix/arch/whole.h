@@ -51,7 +51,7 @@ PXT_INLINE struct pxt_halves pxt_slot_view(const pxt_cell *cell, uint32_t mask)
 	return (struct pxt_halves){ 0, 0 };
 }
 
-/* Before first use, while nobody else knows the @count cells (a power of two) at @cells. */
+/* Before first use, while no other thread knows the @count cells (a power of two) at @cells. */
 PXT_INLINE void pxt_cells_init(pxt_cell *cells, uint32_t count)
 {
 	(void)cells;
