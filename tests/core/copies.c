@@ -2,6 +2,7 @@
 /* copies.c - copies of streams whose positions and numbers have run over their words. */
 #include "core/copy/copy.h"
 #include "core/copy/copy_steps.h"
+#include "fakes/fakes.h"
 #include "kit.h"
 
 #include <unistd.h>
@@ -105,6 +106,8 @@ static void a_copy_is_tried_so_often_and_one_that_succeeds_once(void)
 		pxt_testpoint_hook_set(overtake);
 		PXT_EQ(pxt_copy_again(kit_stream(stream), &copy), 0);
 		pxt_testpoint_hook_set(NULL);
+		/* It has taken each lock that it gave back. */
+		PXT_EQ(pxt_locks_held, 0);
 		PXT_EQ(heads, laps ? PXT_COPY_TRIES : 1);
 	}
 	pxt_copy_free(&copy);
