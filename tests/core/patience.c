@@ -34,6 +34,8 @@ struct slow {
 };
 static struct slow *slow; /* seen by children, too */
 
+static struct pxt_thread *leaver; /* comes out of its trace point during the third pause */
+
 void __real_pxt_port_pause_ns(uint64_t ns);
 void __wrap_pxt_port_pause_ns(uint64_t ns);
 uint64_t __real_pxt_port_now_ns(void);
@@ -47,6 +49,10 @@ void __wrap_pxt_port_pause_ns(uint64_t ns)
 	}
 	slow->pauses++;
 	slow->now_ns += ns < slow->last ? slow->last : ns;
+	if (leaver && slow->pauses == 3) {
+		atomic_fetch_add(&leaver->passes, 1u);
+		leaver = NULL;
+	}
 }
 
 uint64_t __wrap_pxt_port_now_ns(void)
@@ -371,7 +377,23 @@ static void an_exit_waits_no_longer_for_those_who_wait_for_a_turn(void)
 }
 #endif
 
+/* Ruling 12: not as one that was waited for in vain, whose memory would be kept. */
+static void a_thread_that_comes_out_while_it_is_waited_for_has_left(void)
+{
+	stream = kit_open(&spec);
+	kit_start(stream);
+	kit_write(1, 4);
+	begin_slow(LAST);
+	leaver = &pxt_threads->entry[pxt_self.index];
+	atomic_fetch_add(&leaver->passes, 1u);
+	CU_ASSERT(pxt_threads_wait_left(HOLDBACK, PXT_OWN));
+	PXT_EQ(slow->pauses, 3);
+	slow->last = 0;
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
 static const struct pxt_case cases[] = {
+	PXT_CASE(a_thread_that_comes_out_while_it_is_waited_for_has_left),
 	PXT_CASE(a_stop_waits_no_longer_where_sleeps_last),
 	PXT_CASE(a_shutdown_waits_no_longer_where_sleeps_last),
 	PXT_CASE(a_filter_waits_no_longer_where_sleeps_last),
