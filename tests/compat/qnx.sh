@@ -16,7 +16,9 @@ cd "$3/qnx"
 	sed -E 's/^t:0x[0-9a-f]{8} CPU:[0-9]{2} /T /' >out
 cat >wanted <<'END'
 T CONTROL :posix_trace_start
+T USREVENT :job_begin
 T KERNEL_CALL :0x00e d0:0x00000011 d1:0x00000022
+T USREVENT :job_end
 T USREVENT :native  number=42
 T CONTAINER :0x007 bytes:11 6f 6e 65 20 61 6e 64 20 6f 6e 65 |one and one|
 T CONTAINER :0x007 bytes:11 74 77 6f 20 61 6e 64 20 74 77 6f |two and two|
@@ -32,6 +34,9 @@ diff wanted out
 "$pxtrace" print run.ptl | grep -q 'qnx_kernel_call'
 "$pxtrace" stat run.ptl | grep -q 'qnx_container'
 "$pxtrace" check run.ptl >check
+# What happened within a span, whichever interface recorded it.
+"$pxtrace" why --event job run.ptl >out
+grep -q 'qnx_kernel_call' out
 for other in --json "--format {event}"; do
 	if "$pxtrace" print --style qnx $other run.ptl >out 2>err; then exit 1; fi
 	grep -q 'two forms' err

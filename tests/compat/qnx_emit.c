@@ -8,6 +8,8 @@ int main(int argc, char **argv)
 {
 	const uint32_t header = QNX_HEADER(QNX_CLASS_CONTAINER, 7);
 	const uint32_t number = 42;
+	trace_event_id_t begin;
+	trace_event_id_t end;
 	trace_event_id_t native;
 	trace_attr_t attr;
 	trace_id_t stream;
@@ -19,9 +21,13 @@ int main(int argc, char **argv)
 	    posix_trace_create_withlog(
 	        0, &attr, open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0666), &stream) ||
 	    posix_trace_eventid_open("native", &native) ||
-	    posix_trace_eventid_setformat_np(native, "u32 number") || posix_trace_start(stream))
+	    posix_trace_eventid_setformat_np(native, "u32 number") ||
+	    posix_trace_eventid_open("job_begin", &begin) ||
+	    posix_trace_eventid_open("job_end", &end) || posix_trace_start(stream))
 		return 1;
+	posix_trace_event(begin, NULL, 0);
 	(void)add_trace_event(QNX_HEADER(QNX_CLASS_KERNEL_CALL, 14), 0x11, 0x22);
+	posix_trace_event(end, NULL, 0);
 	(void)add_trace_b_init(&one);
 	(void)add_trace_b_init(&two);
 	(void)add_trace_b_init(&left);
