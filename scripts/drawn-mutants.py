@@ -128,8 +128,8 @@ class Build:
                                capture_output=True, text=True, check=True).stdout
         for test in json.loads(shown)["tests"]:
             command = test.get("command", [])
-            if command and pathlib.Path(command[0]).name == "twice":
-                command = command[2:]  # tests/twice NAME COMMAND
+            if len(command) > 3 and pathlib.Path(command[1]).name == "twice":
+                command = command[3:]  # sh tests/twice NAME COMMAND
             if len(command) == 1 and pathlib.Path(command[0]).parent == folder / "tests":
                 self.tests[test["name"]] = self.link_of(pathlib.Path(command[0]).name)
         self.tests = {name: link for name, link in self.tests.items() if link}
