@@ -186,9 +186,71 @@ static void the_first_write_of_a_thread_may_be_interrupted_behind_each_instructi
 	first_of_thread = false;
 }
 
+/* ---- The last place of the table of threads ---- */
+
+static void register_another(void *unused)
+{
+	const struct pxt_self self = pxt_self;
+
+	(void)unused;
+	memset(&pxt_self, 0, sizeof(pxt_self));
+	(void)pxt_threads_register();
+	pxt_self = self;
+}
+
+/* As a new thread, while there is one place.  @at: where another one registers meanwhile; NULL: all are noted. */
+static void take_the_last_place(unsigned char *at)
+{
+	const struct pxt_self self = pxt_self;
+	uint32_t threads = atomic_load(&pxt_threads->count);
+
+	memset(&pxt_self, 0, sizeof(pxt_self));
+	atomic_store(&pxt_threads->count, CONFIG_PTRACE_MAX_THREADS - 2u);
+	if (at) {
+		stop.run = register_another;
+		stop.at = at;
+		stop.left = 0;
+		stop.old = *at;
+		*at = BREAKPOINT;
+	} else {
+		trap(true);
+	}
+	(void)pxt_threads_register();
+	if (at)
+		*at = stop.old;
+	else
+		trap(false);
+	CU_ASSERT(pxt_self.index < CONFIG_PTRACE_MAX_THREADS || pxt_self.index == PXT_THREAD_EXTRA);
+	CU_ASSERT(pxt_self.entry == &pxt_no_entry ||
+	          pxt_self.entry == &pxt_threads->entry[pxt_self.index]);
+	atomic_store(&pxt_threads->entry[CONFIG_PTRACE_MAX_THREADS - 1u].passes, 0u);
+	atomic_store(&pxt_threads->count, threads);
+	pxt_self = self;
+}
+
+/* EVENT-07, DEC-42: two threads have seen that there is one, and one of them gets it. */
+static void the_last_place_is_given_to_one_thread(void)
+{
+	struct sigaction action = { .sa_sigaction = trapped, .sa_flags = SA_SIGINFO | SA_NODEFER };
+	struct sigaction before;
+
+	/* There is a table from the first one on. */
+	PXT_EQ_FATAL(posix_trace_thread_register_np(), 0);
+	allow_breakpoints();
+	PXT_EQ_FATAL(sigaction(SIGTRAP, &action, &before), 0);
+	step_count = 0;
+	stop.run = NULL;
+	take_the_last_place(NULL);
+	CU_ASSERT(step_count > 10);
+	for (uint32_t nth = 0; nth < step_count; nth++)
+		take_the_last_place(steps[nth]);
+	(void)sigaction(SIGTRAP, &before, NULL);
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(a_write_that_overwrites_may_be_interrupted_behind_each_instruction),
 	PXT_CASE(a_write_that_fills_may_be_interrupted_behind_each_instruction),
 	PXT_CASE(the_first_write_of_a_thread_may_be_interrupted_behind_each_instruction),
+	PXT_CASE_FRESH(the_last_place_is_given_to_one_thread),
 };
 PXT_SUITE("core: a write interrupted behind each instruction", cases)
