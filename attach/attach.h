@@ -15,9 +15,10 @@
  *          follow.c  a log that grows, for pxtrace attach
  *          intake.c  producers' memory: checked once, pulled again and again
  *          producer_lane.c one lane of it: finished, overwritten, never to be finished
- *          types.c   producers' event types, in this process' numbers
+ *          producer_types.c  producers' event types, in this process' numbers
+ *          producer_put.c  stores what was taken over into the owner's stream
  * Producer:   producer.c   posix_trace_attach_np(), and the helper thread that hears START and STOP
- *          directory.c names and threads, as owners read them
+ *          producer_directory.c  names and threads, as owners read them
  * Both:    attr.c    the name, among a stream's attributes
  */
 #ifndef PXT_ATTACH_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * directory.c - the names, descriptions and threads of this process, as the owners of the streams
+ * producer_directory.c - the names, descriptions and threads of this process, as the owners of the streams
  * that it is attached to read them.
  *
  *   concurrency: takes the process lock; forget() in a forked child, which is alone.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * types.c - a producer's event types in this process' numbers.  The same name is the same type; what
+ * producer_types.c - a producer's event types in this process' numbers.  The same name is the same type; what
  * is new here is defined here, with its description, as if a thread of this process had done it.
  */
 #include "attach/intake.h"

@@ -250,7 +250,7 @@ ptrace_unit(ONLINE IF TINY SOURCES
 ptrace_unit(ONLINE UNLESS TINY SOURCES
 	online/create.c
 	online/getnext.c
-	online/timed.c)
+	online/getnext_ways.c)
 
 ptrace_unit(ONLINE IF EVENTS_AT_ONCE SOURCES
 	online/events.c)

@@ -18,7 +18,8 @@ What is counted:
     units      uses in Core of what a unit defines
 
 A name that several files define (another port, the smallest Core, a file that stands for another
-one) is the one that a build with the caller would take.
+one) is the one that a build with the caller would take.  A head comment that begins with a file's name
+has that of its own file.
 """
 import collections
 import os
@@ -240,11 +241,22 @@ def unnamed(root):
                 yield f"port/{name}: {function}() is not in docs/porting.md"
 
 
+def misnamed(root):
+    """Files whose head comment begins with another file's name."""
+    for top in (*LIBRARY, "include", "compat", "tools", "tests", "bench", "examples"):
+        for folder, _, names in os.walk(os.path.join(root, top)):
+            for name in sorted(name for name in names if name.endswith((".c", ".h"))):
+                with open(os.path.join(folder, name), encoding="utf-8") as file:
+                    head = re.match(r"(?:#.*\n)?/\* SPDX.*\n/\*\s(?: \* )?([\w./-]+\.[ch]) - ", file.read(400))
+                if head and head[1] != name:
+                    yield f"{os.path.relpath(os.path.join(folder, name), root)}: its head comment says {head[1]}"
+
+
 def main():
     arguments = [word for word in sys.argv[1:] if word != "--list"]
     root = arguments[0] if arguments else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     tree = Tree(root, (*LIBRARY, "tools"))
-    findings = list(unnamed(root))
+    findings = [*unnamed(root), *misnamed(root)]
     for part, folders, limits in LIMITS:
         found = measure(tree, folders, limits)
         for name, limit in limits.items():

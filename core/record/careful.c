@@ -47,7 +47,7 @@ static void emit_into(
 		return;
 	/* Pairs with the release of a thread that turned the gate: filter and lanes are as it says. */
 	gate = atomic_load_explicit(&block->gate, memory_order_acquire);
-	place.ring.lane = pxt_block_lane(block, cpu & block->lane_mask);
+	place.ring.lane = pxt_block_lane_of(block, cpu);
 	place.ring.slots = pxt_lane_slots(place.ring.lane);
 	place.ring.mask = block->slot_mask;
 	if (PXT_UNLIKELY((gate & PXT_GATE_STATE) == PXT_GATE_OFF || !pxt_admit(block, gate, id))) {

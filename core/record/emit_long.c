@@ -63,7 +63,7 @@ void pxt_emit_long(
     size_t id, const unsigned char *data, size_t bytes, const void *address, struct pxt_block *hot)
 {
 	uint32_t cpu = *pxt_self.cpu;
-	struct pxt_lane *lane = pxt_block_lane(hot, cpu & hot->lane_mask);
+	struct pxt_lane *lane = pxt_block_lane_of(hot, cpu);
 	uint32_t slots = pxt_slots_for(PXT_CTX_BYTES + (uint32_t)bytes);
 	uint64_t head;
 	uint64_t ticks;

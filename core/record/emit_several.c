@@ -52,7 +52,7 @@ PXT_INLINE bool find_target(
 		return false;
 	PXT_TESTPOINT(PXT_TP_GATE_SEEN);
 	target->block = block;
-	target->lane = pxt_block_lane(block, cpu & block->lane_mask);
+	target->lane = pxt_block_lane_of(block, cpu);
 	return true;
 }
 

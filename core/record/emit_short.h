@@ -61,7 +61,7 @@ PXT_INLINE void pxt_short_record(intptr_t self, struct pxt_thread *entry, struct
 	/* pxt_context(), in two halves. */
 	uint64_t high = (uint64_t)first << 32 | (uint32_t)((uintptr_t)address >> 16);
 	uint64_t low = (uint64_t)(uintptr_t)address << 48 | pxt_self_index_high(self);
-	struct pxt_lane *lane = pxt_block_lane(hot, cpu & hot->lane_mask);
+	struct pxt_lane *lane = pxt_block_lane_of(hot, cpu);
 	uint32_t info = pxt_self_with_cpu_bits(self, cpu << 24) + id + (bytes << 10);
 	uint64_t head;
 	uint64_t ticks;

@@ -143,6 +143,12 @@ PXT_INLINE struct pxt_lane *pxt_block_lane(struct pxt_block *block, uint32_t lan
 	                                   (size_t)lane * (size_t)block->lane_stride);
 }
 
+/* The lane that a record goes into which is made on @cpu. */
+PXT_INLINE struct pxt_lane *pxt_block_lane_of(struct pxt_block *block, uint32_t cpu)
+{
+	return pxt_block_lane(block, cpu & block->lane_mask);
+}
+
 /* For the consumer and control. */
 PXT_INLINE struct pxt_ring pxt_block_ring(struct pxt_block *block, uint32_t index)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * headers.c - a header says where all else is: at the offsets of FORMAT.md, section 11, by hand, since
+ * imageheaders.c - a header says where all else is: at the offsets of FORMAT.md, section 11, by hand, since
  * those who read it elsewhere share its structure with the writer.
  */
 #include "kit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * processes.c - a forked child is killed at each test point of its first and of its second event
+ * forks.c - a forked child is killed at each test point of its first and of its second event
  * in an inherited stream.  The hold-back time is so long here that whoever waited for the dead
  * would be seen.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export/packets.c - pxtrace export perfetto: which packets (export/packets.h) a log's events become.
+ * perfetto.c - pxtrace export perfetto: which packets (export/packets.h) a log's events become.
  *
  * Bounded, beside what a log's reader keeps: a track number for each thread (PXT_THREADS_MAX),
  * PROCESSES_MAX processes, LANES_MAX lanes, and what slices.h says.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * after.h - gives memory back while a log in memory grows at one end and is read at the other.
+ * behind.h - gives memory back while a log in memory grows at one end and is read at the other.
  *
  * Log Retrieval reads a sequential log front to back: its head may be read again, the block that is
  * being read may be, what lies between them is never looked at again.

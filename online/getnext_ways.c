@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* timed.c - the two ways to read that only active streams without log have. */
+/* getnext_ways.c - the two ways to read that only active streams without log have. */
 #include "base/handle.h"
 
 PXT_API int posix_trace_timedgetnext_event(trace_id_t trid,
