@@ -120,7 +120,6 @@ static void finish(struct pxt_follow *follow, struct pxt_log_trailer *trailer)
 	counts->posix_retrieved_np = block->retrieved - follow->copy.retrieved;
 	counts->posix_lost_np = block->lost - (follow->copy.lost_told - block->refused_told);
 	counts->posix_written_np = counts->posix_retrieved_np + counts->posix_lost_np;
-	counts->posix_stable_np = 1;
 	trailer->status.posix_stream_status = POSIX_TRACE_SUSPENDED;
 	trailer->status.posix_stream_full_status = POSIX_TRACE_NOT_FULL;
 	trailer->status.posix_stream_overrun_status =

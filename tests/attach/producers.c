@@ -669,6 +669,35 @@ static void a_program_that_closes_all_descriptors_can_attach_again(void)
 	owner_close(trid);
 }
 
+/* Descriptors 0 to 2 are never the library's: it moves up. */
+static void attach_without_standard_input(void *argument)
+{
+	trace_event_id_t id;
+
+	(void)argument;
+	(void)close(0);
+	(void)producer_attach(0);
+	if (fcntl(0, F_GETFD) >= 0)
+		_exit(1);
+	(void)posix_trace_eventid_open("producers.low", &id);
+	posix_trace_event(id, "low", 3);
+	producer_say(0);
+	(void)producer_hear();
+}
+
+/* LPT-31 */
+static void a_program_without_standard_input_can_attach(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct producer producer = producer_begin(attach_without_standard_input, NULL);
+
+	(void)producer_told(&producer);
+	PXT_EQ(owner_count(trid, pxt_open_event("producers.low"), 1, 500), 1);
+	producer_tell(&producer, 0);
+	producer_end(&producer);
+	owner_close(trid);
+}
+
 static int attach_below(rlim_t bytes)
 {
 	struct rlimit limit;
@@ -881,6 +910,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(sixteen_processes_with_threads_trace_at_once_and_each_thread_keeps_its_order),
 	PXT_CASE(a_hundred_attachments_leave_nothing_behind_on_either_side),
 	PXT_CASE(a_program_that_closes_all_descriptors_can_attach_again),
+	PXT_CASE(a_program_without_standard_input_can_attach),
 	PXT_CASE(beyond_the_limit_of_file_size_there_is_no_memory_and_no_signal),
 	PXT_CASE(names_reach_all_attachments_of_a_process_and_outlive_the_first),
 	PXT_CASE(a_child_that_attaches_itself_has_names_of_its_own),

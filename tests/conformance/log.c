@@ -109,6 +109,7 @@ static void the_status_of_a_log_is_that_at_shutdown_and_reading_does_not_reset_i
 		.policy = POSIX_TRACE_LOOP, .size = 1024, .log_policy = POSIX_TRACE_APPEND
 	};
 	trace_id_t trid = lk_logging(&spec);
+	struct posix_trace_loginfo_np info;
 	trace_id_t log;
 
 	lk_say_many(1, 1000);
@@ -122,6 +123,8 @@ static void the_status_of_a_log_is_that_at_shutdown_and_reading_does_not_reset_i
 		PXT_EQ(status.posix_stream_flush_status, POSIX_TRACE_NOT_FLUSHING);
 		PXT_EQ(status.posix_stream_flush_error, 0);
 	}
+	PXT_EQ(posix_trace_log_getinfo_np(log, &info), 0);
+	PXT_EQ(info.posix_counts_np.posix_stable_np, 1);
 	lk_close_log(log, spec.fd);
 }
 
