@@ -169,9 +169,13 @@ ptrace_unit(CORE UNLESS TINY SOURCES
 	core/process/directory.c
 	core/record/careful.c
 	core/record/emit.c
+	core/read/front.c
 	core/read/gap.c
 	core/read/lane.c
+	core/read/lap.c
 	core/read/restart.c
+	core/read/synthetic.c
+	core/read/unfinished.c
 	core/process/clock.c
 	core/process/holdback.c
 	core/process/introduce.c
@@ -250,7 +254,8 @@ ptrace_unit(ONLINE IF TINY SOURCES
 ptrace_unit(ONLINE UNLESS TINY SOURCES
 	online/create.c
 	online/getnext.c
-	online/getnext_ways.c)
+	online/getnext_ways.c
+	online/sleep.c)
 
 ptrace_unit(ONLINE IF EVENTS_AT_ONCE SOURCES
 	online/events.c)
@@ -269,7 +274,9 @@ ptrace_unit(TOLOG SOURCES
 	tolog/fill.c
 	tolog/finish.c
 	tolog/flush.c
+	tolog/header.c
 	tolog/output.c
+	tolog/status.c
 	tolog/lock.c
 	tolog/types.c)
 ptrace_unit(TOLOG IF POLICY_FLUSH SOURCES
@@ -288,7 +295,7 @@ ptrace_unit(TOLOG IF SNAPSHOT SOURCES
 	tolog/snapshot.c)
 ptrace_unit(TOLOG IF LOG_SEAL SOURCES
 	tolog/seal.c
-	tolog/seals.c)
+	tolog/seal_asked.c)
 ptrace_unit(TOLOG UNLESS LOG_SEAL SOURCES
 	tolog/seal_none.c)
 ptrace_unit(TOLOG IF LOG_METADATA SOURCES
@@ -309,9 +316,9 @@ ptrace_unit(FILTER SOURCES
 ptrace_unit(LOGRETRIEVAL SOURCES
 	logretrieval/check.c
 	logretrieval/clock.c
-	logretrieval/damage.c
+	logretrieval/skipdamage.c
 	logretrieval/fail.c
-	logretrieval/frames.c
+	logretrieval/loop.c
 	logretrieval/info.c
 	logretrieval/lock.c
 	logretrieval/next.c

@@ -6,15 +6,20 @@
  * The file may be hostile, and may change while it is read: whatever comes from it is checked
  * where it is used, and memory follows the bounds below, never the file's own numbers.
  *
- *   lock.c     the lock, the objects, fork
- *   window.c   a piece of the file in memory
- *   scan.c     checks the file block by block, once, and takes in what is not DATA
- *   check.c    the same without an end at the first mistake, for posix_trace_log_check_np()
- *   tables.c   types, threads, modules
- *   clock.c    readings of the clocks, and stamps to time
- *   frames.c   the frames of a LOOP log
- *   next.c     the next record, and the event that it becomes
- *   views.c    many events at once, their data where it was read
+ *   open.c         opens, rewinds and closes a log
+ *   lock.c         the lock, the objects, fork
+ *   window.c       a piece of the file in memory
+ *   scan.c         checks the file block by block, once, and takes in what is not DATA
+ *   check.c        the same without an end at the first mistake, for posix_trace_log_check_np()
+ *   fail.c         what is wrong with a log, and where
+ *   skipdamage.c   goes on after a damaged piece of a growing log
+ *   swap.c         logs of the other byte order
+ *   tables.c       types, threads, modules
+ *   clock.c        readings of the clocks, and stamps to time
+ *   loop.c         the frames of a LOOP log
+ *   next.c         the next record, and the event that it becomes
+ *   views.c        many events at once, their data where it was read
+ *   ops.c, info.c  what a log is asked: attributes, status, types; counts, crash, times
  */
 #ifndef PXT_LOGRETRIEVAL_LOG_H
 #define PXT_LOGRETRIEVAL_LOG_H
@@ -63,7 +68,7 @@ struct pxt_log_segment {
 	uint64_t fraction; /* ... and floor(rest * 2^64 / ticks) */
 };
 
-/* A piece of a growing log that could not be read and was passed over: damage.c. */
+/* A piece of a growing log that could not be read and was passed over: skipdamage.c. */
 struct pxt_log_gap {
 	uint64_t from;
 	uint64_t to;
@@ -209,7 +214,7 @@ int pxt_log_load(struct pxt_log *log, uint64_t offset, struct pxt_log_blockhead 
 int pxt_log_take(struct pxt_log *log, uint64_t offset, const unsigned char *block,
     const struct pxt_log_blockhead *head);
 
-/* ---- frames.c ---- */
+/* ---- loop.c ---- */
 
 /* 96 zeros, or no bytes at all: nothing was ever written there. */
 bool pxt_log_unwritten(struct pxt_log *log, uint64_t offset);
@@ -222,7 +227,7 @@ bool pxt_log_more_frames(struct pxt_log *log);
 int pxt_log_next_frame(struct pxt_log *log);
 uint64_t pxt_log_behind_frames(const struct pxt_log *log);
 
-/* ---- damage.c ---- */
+/* ---- skipdamage.c ---- */
 
 #define PXT_LOG_SEEN_BYTES 44u /* of a block's head tell one of this stream */
 #define PXT_LOG_GAPS_MAX   4096u

@@ -3,6 +3,7 @@
 #ifndef PXT_ONLINE_H
 #define PXT_ONLINE_H
 
+#include "core/read/merge.h"
 #include "core/stream/stream.h"
 
 #include <trace_np.h>
@@ -10,6 +11,8 @@
 extern const struct pxt_ops pxt_online_ops;
 
 int pxt_online_getnext(void *object, const struct pxt_getnext *request);
+/* With the stream's mutex: the next event, if there is one, into the buffers of @request. */
+enum pxt_next pxt_online_take(struct pxt_stream *stream, const struct pxt_getnext *request);
 #if CONFIG_PTRACE_EVENTS_AT_ONCE
 int pxt_online_views(void *object, trace_id_t trid, struct posix_trace_eventview_np *views,
     size_t room, size_t *count);

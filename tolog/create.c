@@ -3,16 +3,13 @@
 #include "tolog/policies.h"
 
 #include "base/attr.h"
-#include "core/control/counts.h"
 #include "core/control/create.h"
 #include "core/control/filestream.h"
 #include "core/control/shutdown.h"
 #include "core/control/streamops.h"
 #include "core/testpoints.h"
-#include "port/port_sysinfo.h"
 
 #include <errno.h>
-#include <string.h>
 
 const struct pxt_ops pxt_tolog_ops = {
 	.get_attr = pxt_streamops_get_attr,
@@ -24,34 +21,6 @@ const struct pxt_ops pxt_tolog_ops = {
 	.get_clock = pxt_streamops_get_clock,
 	.kind = &pxt_stream_kind,
 };
-
-/* ---- Status ---- */
-
-/* Read and reset in one step each (STA-03). */
-int pxt_tolog_get_status(void *object, trace_id_t trid, struct posix_trace_status_info *status)
-{
-	struct pxt_stream *stream = object;
-	struct pxt_tolog *log;
-
-	if (pxt_stream_enter_as(stream, trid))
-		return EINVAL;
-	log = pxt_tolog_of(stream);
-	pxt_counts_status(stream, status);
-	status->posix_stream_flush_status =
-	    log->flushing ? POSIX_TRACE_FLUSHING : POSIX_TRACE_NOT_FLUSHING;
-	status->posix_stream_flush_error =
-	    atomic_exchange_explicit(&log->error, 0, memory_order_acq_rel);
-	status->posix_log_overrun_status =
-	    atomic_exchange_explicit(&log->overrun, 0u, memory_order_acq_rel)
-	        ? POSIX_TRACE_OVERRUN
-	        : POSIX_TRACE_NO_OVERRUN;
-	status->posix_log_full_status = atomic_load_explicit(&log->full, memory_order_acquire)
-	                                    ? POSIX_TRACE_FULL
-	                                    : POSIX_TRACE_NOT_FULL;
-	return pxt_stream_leave(stream, 0);
-}
-
-/* ---- Create ---- */
 
 static const struct pxt_tolog_policy *policy_of(int policy)
 {
@@ -97,29 +66,11 @@ static struct pxt_tolog *make_log(
 	return log;
 }
 
-static void fill_header(struct pxt_tolog *log, const struct pxt_block *block)
-{
-	struct pxt_log_header *header = &log->header;
-
-	header->word_bytes = sizeof(void *);
-	header->ctx_bytes = PXT_CTX_BYTES;
-	header->contents = (CONFIG_PTRACE_RECORD_THREAD ? PXT_LOG_HAS_THREAD : 0u) |
-	                   (CONFIG_PTRACE_RECORD_ADDRESS ? PXT_LOG_HAS_ADDRESS : 0u) |
-	                   (CONFIG_PTRACE_RECORD_CPU ? PXT_LOG_HAS_CPU : 0u);
-	pxt_port_random(header->uuid, sizeof(header->uuid));
-	memcpy(log->sums.uuid, header->uuid, sizeof(header->uuid));
-	header->rate = pxt_clock;
-	header->created = block->created;
-	header->largest_block = CONFIG_PTRACE_LOG_BLOCK_SIZE;
-	header->set_bytes = PXT_START_BYTES;
-	header->attr = block->attr;
-}
-
 static int put_beginning(struct pxt_tolog *log, const struct pxt_block *block)
 {
 	int error = 0;
 
-	fill_header(log, block);
+	pxt_tolog_fill_header(log, block);
 	pxt_tolog_line_start(log);
 	log->policy->lay_out(log, &block->attr);
 	pxt_tolog_new_data(log);

@@ -10,6 +10,19 @@
  * of the stream (with the mutex, up to a block at a time) and writes (without the mutex), so that
  * nobody waits for a device but those who want something written themselves.
  *
+ *   create.c, header.c     streams with log; what a log's header says
+ *   attr_log_set.c         setters of the log's attributes
+ *   lock.c                 who may take records out of the stream and write
+ *   fill.c, output.c       from the stream into a block; from the block into the file
+ *   flush.c, helper.c      posix_trace_flush(); the thread of policy FLUSH
+ *   finish.c               clear and shutdown
+ *   append.c, loop.c, untilfull.c, sequential.c   the log policies (policies.h)
+ *   types.c, describe.c    blocks beside the records: names of types, clocks; process, threads, modules
+ *   status.c               status of a stream with log
+ *   line.c                 the log as frames on a line
+ *   seal.c, seal_asked.c   the log is completed in the handler of a fatal signal
+ *   snapshot.c, follow.c   what a stream holds now, as a log; the same, going on
+ *
  * A record goes: stream -> `data`, a block in memory of the stream -> one write.  A block whose
  * write fails stays where it is ("on its way"), and nothing else is taken or written before the
  * rest of it has gone out: the log never holds a part of a record, nor one twice.
@@ -164,6 +177,8 @@ size_t pxt_tolog_no_memory(const trace_attr_t *attr);
 
 /* Writes what is left of what is on its way.  0: nothing is any more. */
 int pxt_tolog_resume(struct pxt_tolog *log);
+/* What the header of a log of @block says (header.c). */
+void pxt_tolog_fill_header(struct pxt_tolog *log, const struct pxt_block *block);
 /* Begins the file: its head. */
 int pxt_tolog_put_head(struct pxt_tolog *log);
 /* Writes `data` as far as it was not; @full: the next record goes into a new block. */

@@ -3,7 +3,7 @@
 #include "core/control/counts.h"
 
 #include "core/control/barrier.h"
-#include "core/read/lane.h"
+#include "core/read/lap.h"
 #include "core/stream/gate.h"
 #include "core/stream/share.h"
 
@@ -38,7 +38,7 @@ void pxt_counts_status(struct pxt_stream *stream, struct posix_trace_status_info
 	bool full;
 
 	pxt_share_pull_now(block, false);
-	pxt_lane_notice_laps(block);
+	pxt_lap_notice_all(block);
 	full =
 	    block->full_policy == POSIX_TRACE_LOOP ? loop_full(block) : pxt_barrier_is_full(block);
 	/* Last: a writer that fills the stream now stops it, so RUNNING is never seen with FULL. */
@@ -91,7 +91,7 @@ void pxt_counts_take(struct pxt_stream *stream, struct posix_trace_counts_np *co
 	uint64_t aside = 0;
 
 	pxt_share_pull_now(block, false);
-	pxt_lane_notice_laps(block);
+	pxt_lap_notice_all(block);
 	read_lanes(block, &admitted, &refused, &counts->posix_stable_np);
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++)
 		consumed += pxt_block_lane(block, i)->seq;

@@ -2,48 +2,13 @@
 /* consumer.c - the sequence of items that a stream holds; see consumer.h. */
 #include "core/read/consumer.h"
 
-#include "core/process/context.h"
-#include "core/process/threads.h"
-#include "core/read/gap.h"
 #include "core/read/stepback.h"
+#include "core/read/synthetic.h"
 #include "core/read/walk.h"
-#include "core/stream/admit.h"
 #include "core/stream/gate.h"
 
 #include <string.h>
 #include <trace.h>
-
-/* ---- Automatic events ---- */
-
-/* The consumer's own thread stands for automatic events (DEC-39). */
-static void make(
-    struct pxt_item *item, uint32_t id, uint64_t ticks, const void *data, uint32_t bytes)
-{
-	const uint32_t index = pxt_threads_who()->index;
-
-	item->kind = PXT_ITEM_MADE;
-	item->lane = 0;
-	item->info = pxt_slot_info(id, bytes, false, pxt_context_extra(index), PXT_CPU_UNKNOWN);
-	item->slots = pxt_info_slots(item->info, PXT_CTX_BYTES);
-	item->ticks = ticks;
-	item->ctx = pxt_context(index, NULL);
-	if (bytes)
-		memcpy(item->data, data, bytes);
-}
-
-/* A gap is reported before whatever comes next, and no later: OVERFLOW, RESUME, then that. */
-static void put_gap_first(struct pxt_block *block, struct pxt_item *item)
-{
-	uint64_t ticks = item->ticks;
-
-	if (block->gap == PXT_GAP_OVERFLOW_DUE && pxt_admit_system(block, PXT_ID_OVERFLOW))
-		make(item, PXT_ID_OVERFLOW, block->gap_ticks < ticks ? block->gap_ticks : ticks,
-		    NULL, 0);
-	else if (block->gap != PXT_GAP_NONE && pxt_admit_system(block, PXT_ID_RESUME))
-		make(item, PXT_ID_RESUME, ticks, NULL, 0);
-}
-
-/* ---- What comes next ---- */
 
 static bool oob_is_next(struct pxt_block *block)
 {
@@ -97,24 +62,6 @@ static enum pxt_next next_record(struct pxt_block *block, struct pxt_item *item)
 	return found;
 }
 
-/* After the last record of an automatically stopped stream.  [proof: next_stop] */
-static bool next_stop(struct pxt_block *block, struct pxt_item *item)
-{
-	const int automatic = 1;
-	bool due = pxt_gate_stop_is_due(block);
-	/* Before the lanes are looked at: what comes into one later returns later than that. */
-	uint64_t ticks = pxt_wide_load(&block->auto_stop_ticks);
-
-	if (!due || !pxt_admit_system(block, PXT_ID_STOP) || !pxt_lane_all_drained(block))
-		return false;
-	/* Other processes may hold what is older than the stop, and younger than this. */
-	if (pxt_block_merges(block) && block->snapshot < ticks)
-		ticks = block->snapshot;
-	/* Writers may have died before they said when: then the last stamp serves. */
-	make(item, PXT_ID_STOP, ticks, &automatic, sizeof(automatic));
-	return true;
-}
-
 PXT_INLINE void hand_out(struct pxt_block *block, struct pxt_item *item)
 {
 	item->stamp = item->ticks;
@@ -130,20 +77,19 @@ static PXT_NOINLINE enum pxt_next find_next(struct pxt_block *block, struct pxt_
 
 	pxt_block_end_turn(block);
 	if (PXT_UNLIKELY(pxt_gate_owes_start(block))) {
-		make(
-		    item, PXT_ID_START, block->start_ticks, pxt_start_data(block), PXT_START_BYTES);
+		pxt_synthetic_start(block, item);
 	} else if (PXT_UNLIKELY(pxt_gate_stop_told(block))) {
 		/* What came since, from a writer that is late, belongs after the START. */
 		found = PXT_NEXT_NONE;
 	} else {
 		found = next_record(block, item);
-		if (found == PXT_NEXT_NONE && next_stop(block, item))
+		if (found == PXT_NEXT_NONE && pxt_synthetic_stop(block, item))
 			found = PXT_NEXT_READY;
 	}
 	if (found != PXT_NEXT_READY)
 		return found;
 	if (PXT_UNLIKELY(block->gap != PXT_GAP_NONE)) {
-		put_gap_first(block, item);
+		pxt_synthetic_gap_first(block, item);
 		pxt_block_end_turn(block);
 	}
 	hand_out(block, item);
@@ -190,19 +136,6 @@ static void done_oob(struct pxt_block *block)
 	}
 }
 
-static void done_made(struct pxt_block *block, uint32_t id)
-{
-	if (id == PXT_ID_OVERFLOW || id == PXT_ID_RESUME) {
-		block->gap = id == PXT_ID_OVERFLOW ? PXT_GAP_RESUME_DUE : PXT_GAP_NONE;
-		/* What comes after the gap may be overwritten by now. */
-		pxt_block_lane(block, block->turn_lane)->front_state = PXT_FRONT_UNKNOWN;
-	} else if (id == PXT_ID_START) {
-		pxt_gate_step(block, PXT_STEP_START_TOLD);
-	} else {
-		pxt_gate_step(block, PXT_STEP_STOP_TOLD);
-	}
-}
-
 static void done_record(struct pxt_block *block, const struct pxt_item *item)
 {
 	pxt_lane_advance(block, pxt_block_lane(block, item->lane), item->slots);
@@ -218,7 +151,7 @@ void pxt_consumer_done(struct pxt_stream *stream, const struct pxt_item *item)
 	block->lost_before = 0;
 	block->turn++;
 	if (item->kind == PXT_ITEM_MADE)
-		done_made(block, pxt_info_id(item->info));
+		pxt_synthetic_done(block, pxt_info_id(item->info));
 	else
 		/* Of a gap before it nothing is told any more, whatever was filtered. */
 		block->gap = PXT_GAP_NONE;

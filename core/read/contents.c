@@ -3,7 +3,7 @@
 #include "core/read/contents.h"
 
 #include "core/process/context.h"
-#include "core/read/lane.h"
+#include "core/read/lap.h"
 #include "core/read/plain.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ static void overwritten(struct pxt_stream *stream, const struct pxt_item *item)
 
 	lane->front_state = PXT_FRONT_UNKNOWN;
 	pxt_block_end_turn(stream->block);
-	pxt_lane_notice_laps(stream->block);
+	pxt_lap_notice_all(stream->block);
 }
 
 /* What is before the data. */

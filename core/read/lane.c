@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lane.c - one lane as its consumer sees it: front record, laps, unfinished records. */
+/* lane.c - where a lane's consumer is, and what begins after that; see lane.h. */
 #include "core/read/lane.h"
-
-#include "core/process/forks.h"
-#include "core/process/holdback.h"
-#include "core/process/threads.h"
-#include "core/read/stepback.h"
-#include "core/stream/inherited.h"
-
-/* After an unfinished record it is asked so often whether any thread lives who could finish it. */
-#define CHECK_US 50u
 
 void pxt_lane_head(struct pxt_lane *lane, uint64_t *pos, uint64_t *seq)
 {
@@ -25,6 +16,11 @@ void pxt_lane_move(struct pxt_block *block, struct pxt_lane *lane, uint64_t pos,
 {
 	pxt_lane_move_here(block, lane, pos, seq);
 }
+
+bool pxt_lane_is_whole(const struct pxt_ring *ring, const struct pxt_slot *slot)
+{
+	return pxt_lane_is_whole_here(ring, slot);
+}
 #endif
 
 void pxt_lane_advance(struct pxt_block *block, struct pxt_lane *lane, uint32_t slots)
@@ -33,8 +29,7 @@ void pxt_lane_advance(struct pxt_block *block, struct pxt_lane *lane, uint32_t s
 	    block, lane, lane->pos + slots + pxt_carry((uint32_t)lane->seq), lane->seq + 1u);
 }
 
-/* Goes to the record @seq at @pos; what lies before it is lost. */
-static void jump(struct pxt_block *block, struct pxt_lane *lane, uint64_t pos, uint64_t seq)
+void pxt_lane_jump(struct pxt_block *block, struct pxt_lane *lane, uint64_t pos, uint64_t seq)
 {
 	pxt_gap_lost(block, seq - lane->seq);
 	pxt_wide_set(&lane->first_lost, 0);
@@ -47,8 +42,7 @@ static void jump(struct pxt_block *block, struct pxt_lane *lane, uint64_t pos, u
 
 /* ---- What is after the position ---- */
 
-/* The first place from @from on where something begins, and its slot; @end: nothing does. */
-static uint64_t next_begin(
+uint64_t pxt_lane_next_begin(
     const struct pxt_ring *ring, uint64_t from, uint64_t end, struct pxt_slot *slot)
 {
 	/* Bound: the slots of the ring. */
@@ -58,11 +52,6 @@ static uint64_t next_begin(
 			break;
 	}
 	return from;
-}
-
-static bool is_mark(const struct pxt_slot *slot)
-{
-	return pxt_info_id(slot->word[1]) == PXT_ID_MARK;
 }
 
 /* Stamps rise along a lane, so this is the smallest of all that have one.  [proof: floor] */
@@ -79,260 +68,12 @@ uint64_t pxt_lane_floor(const struct pxt_ring *ring)
 	if (pos - from > size)
 		from = pos - size;
 	/* Bound: the slots of the ring. */
-	for (; (from = next_begin(ring, from, pos, &slot)) < pos; from++) {
-		if (!is_mark(&slot))
+	for (; (from = pxt_lane_next_begin(ring, from, pos, &slot)) < pos; from++) {
+		if (!pxt_lane_is_mark(&slot))
 			return pxt_slot_ticks(&slot);
 	}
 	return UINT64_MAX;
 }
-
-/* How many marks are before @pos.  Where all were passed the lane need not be walked through. */
-static uint64_t marks_before(
-    const struct pxt_block *block, const struct pxt_ring *ring, uint64_t pos, uint64_t end)
-{
-	struct pxt_slot slot;
-
-	if (ring->lane->barrier == block->barriers)
-		return block->barriers;
-	/* Bound: the slots of the ring. */
-	for (; (pos = next_begin(ring, pos, end, &slot)) < end; pos++) {
-		if (is_mark(&slot))
-			return pxt_slot_ticks(&slot) - 1u;
-	}
-	return block->barriers;
-}
-
-/* ---- Laps ---- */
-
-/*
- * Overtaken again before anything was read since the last time: writers get more room, up to half
- * a lap, or a slow reader would never find a record that stays.
- */
-static uint32_t slack_for(struct pxt_block *block, struct pxt_lane *lane, uint32_t size)
-{
-	if (lane->lap_turn != block->turn)
-		lane->lap_slack = 0;
-	else
-		lane->lap_slack = lane->lap_slack ? lane->lap_slack * 2u : size / 16u;
-	lane->lap_turn = block->turn;
-	if (lane->lap_slack > size / 2u)
-		lane->lap_slack = size / 2u;
-	return lane->lap_slack;
-}
-
-/* The lane was overtaken: goes to the oldest record that is still whole, counts what is gone. */
-static void lapped(struct pxt_block *block, struct pxt_ring *ring, bool reading)
-{
-	struct pxt_lane *lane = ring->lane;
-	uint32_t size = ring->mask + 1u;
-	uint64_t gone = lane->next_ticks ? lane->next_ticks : pxt_wide_load(&lane->first_lost);
-	struct pxt_slot slot;
-	uint64_t pos;
-	uint64_t seq;
-	uint64_t from;
-	uint64_t least;
-
-	PXT_TESTPOINT(PXT_TP_LAPPED);
-	pxt_lane_head(lane, &pos, &seq);
-	from = pos - size + (reading ? slack_for(block, lane, size) : 0u);
-	from = next_begin(ring, from < lane->pos ? lane->pos : from, pos, &slot);
-	if (from < pos)
-		seq -= pxt_tag_before(ring->mask, slot.word[0], slot.word[1], (uint32_t)seq);
-	pxt_gap_begin(block, gone);
-	lane->barrier = marks_before(block, ring, from, pos);
-	jump(block, lane, from, seq);
-	lane->ruins = (uint32_t)(from - (pos - size));
-	/* Rule 3 of merge.c; where nothing that is left has begun, what was lost says it. */
-	least = pxt_lane_floor(ring);
-	if (least == UINT64_MAX)
-		least = gone;
-	if (pxt_block_merges(block) && least > block->give_up)
-		block->give_up = least;
-}
-
-/* ---- Unfinished records ---- */
-
-/* Slots of the record that begins with @info. */
-PXT_INLINE uint32_t record_slots(uint32_t info)
-{
-	return pxt_info_id(info) == PXT_ID_MARK ? 1u : pxt_info_slots(info, PXT_CTX_BYTES);
-}
-
-/*
- * The record at the lane's position will not be finished.  Its begin slot, if it is there, says
- * where the next one starts; else the next begin slot does, and the low bits of its number say how
- * many records lie between.  What was reserved after `stuck_head` has its own time to finish.
- */
-static void pass_over(struct pxt_block *block, struct pxt_ring *ring)
-{
-	struct pxt_lane *lane = ring->lane;
-	uint32_t want = pxt_tag(ring->mask, (uint32_t)lane->pos, (uint32_t)lane->seq);
-	struct pxt_slot slot = pxt_slot_load(&ring->slots[(uint32_t)lane->pos & ring->mask]);
-	uint64_t at = lane->pos + record_slots(slot.word[1]) + pxt_carry((uint32_t)lane->seq);
-	uint64_t number = lane->seq + 1u;
-	uint64_t pos;
-	uint64_t seq;
-
-	PXT_TESTPOINT(PXT_TP_GIVES_UP);
-	pxt_lane_head(lane, &pos, &seq);
-	/* Overtaken since head was looked at: more than a lap away, low bits tell no number. */
-	if (pos - lane->pos > ring->mask + 1u) {
-		lapped(block, ring, true);
-		return;
-	}
-	if (slot.word[0] != (want | PXT_SLOT_BEGIN)) {
-		at = next_begin(ring, lane->pos + 1u, lane->stuck_head, &slot);
-		/* Fewer than N fit between; none, if what is here was a mark. */
-		number = at < lane->stuck_head ? lane->seq + pxt_tag_after(ring->mask, slot.word[0],
-		                                                 (uint32_t)lane->seq)
-		                               : lane->stuck_seq;
-		lane->barrier = marks_before(block, ring, at, pos);
-	}
-	jump(block, lane, at, number);
-	PXT_TESTPOINT(PXT_TP_PASSED);
-}
-
-/* The front is @slot, and all its slots are there. */
-static bool is_whole(const struct pxt_ring *ring, const struct pxt_slot *slot)
-{
-	uint32_t pos = (uint32_t)ring->lane->pos;
-	uint32_t seq = (uint32_t)ring->lane->seq;
-	uint32_t end = pos + record_slots(slot->word[1]);
-
-	if (slot->word[0] != (pxt_tag(ring->mask, pos, seq) | PXT_SLOT_BEGIN))
-		return false;
-	/* Bound: the slots of the record. */
-	while (++pos != end) {
-		if (pxt_slot_peek_acquire(&ring->slots[pos & ring->mask]) !=
-		    pxt_tag(ring->mask, pos, seq))
-			return false;
-	}
-	return true;
-}
-
-/*
- * Whether no thread is left who could finish what is stuck, because its process was killed.  (A thread that
- * jumped out of its trace point is taken for one that is inside, and the hold-back time decides.)
- * Asked at first sight and then from time to time, because an answer may cost a fence.  A thread that was
- * inside before it has stored, so a look after it decides.
- */
-static bool is_abandoned(struct pxt_block *block, struct pxt_ring *ring, uint64_t now)
-{
-	struct pxt_lane *lane = ring->lane;
-	uint64_t pause = pxt_clock.hz / 1000000u * CHECK_US;
-	struct pxt_slot slot;
-
-	if (lane->stuck_checked && (int64_t)(now - lane->stuck_checked) < (int64_t)pause)
-		return false;
-	lane->stuck_checked = now ? now : 1u;
-	if (!pxt_threads_none_inside(pxt_inherited_whose(block)))
-		return false;
-	slot = pxt_slot_load(&ring->slots[(uint32_t)lane->pos & ring->mask]);
-	return !is_whole(ring, &slot);
-}
-
-/*
- * Whether the record at the lane's position is not waited for any more; it was passed over then.
- * [proof: expired]
- */
-static bool expired(struct pxt_block *block, struct pxt_ring *ring)
-{
-	struct pxt_lane *lane = ring->lane;
-	uint64_t now = pxt_port_ticks();
-
-	if (!lane->stuck_since || lane->stuck_pos != lane->pos || block->quiet ||
-	    pxt_stepped_back(now, lane->stuck_since)) {
-		lane->stuck_pos = lane->pos;
-		lane->stuck_since = now ? now : 1u;
-		lane->stuck_checked = 0;
-		pxt_lane_head(lane, &lane->stuck_head, &lane->stuck_seq);
-	}
-	/* Signed: a clock that still is at 0 is before the moment that was noted. */
-	if (!block->quiet && (int64_t)(now - lane->stuck_since) < (int64_t)pxt_holdback_ticks() &&
-	    !is_abandoned(block, ring, now))
-		return false;
-	pass_over(block, ring);
-	return true;
-}
-
-/* ---- The front ---- */
-
-/* What is whole at the lane's position.  UNKNOWN: a mark, which was passed. */
-static enum pxt_front take_front(
-    struct pxt_block *block, const struct pxt_ring *ring, uint32_t info, uint64_t ticks)
-{
-	struct pxt_lane *lane = ring->lane;
-
-	if (PXT_UNLIKELY(pxt_info_id(info) == PXT_ID_MARK)) {
-		lane->barrier = ticks;
-		pxt_lane_move(block, lane, lane->pos + 1u, lane->seq);
-		return PXT_FRONT_UNKNOWN;
-	}
-	PXT_TESTPOINT(PXT_TP_FRONT_SEEN);
-	lane->front_info = info;
-	lane->front_ticks = ticks;
-	return PXT_FRONT_READY;
-}
-
-/* The slot at the position is not what was expected: head tells why. */
-static enum pxt_front look_at_head(struct pxt_block *block, struct pxt_ring *ring)
-{
-	struct pxt_lane *lane = ring->lane;
-	uint32_t size = ring->mask + 1u;
-	uint32_t want = pxt_tag(ring->mask, (uint32_t)lane->pos, (uint32_t)lane->seq);
-	struct pxt_slot slot;
-	uint64_t pos;
-	uint64_t seq;
-
-	lane->look_ticks = pxt_port_ticks();
-	pxt_lane_head(lane, &pos, &seq);
-	if (pos == lane->pos) {
-		pxt_lane_publish(lane);
-		return PXT_FRONT_EMPTY;
-	}
-	/* Not older than head: pairs with the slot's release. */
-	slot = pxt_slot_load(&ring->slots[(uint32_t)lane->pos & ring->mask]);
-	if (pos - lane->pos <= size && seq - lane->seq <= size) {
-		if (is_whole(ring, &slot))
-			return take_front(block, ring, slot.word[1], pxt_slot_ticks(&slot));
-		if (pxt_tag_ahead(slot.word[0], want) <= 0) {
-			if (expired(block, ring))
-				return PXT_FRONT_UNKNOWN;
-			lane->floor = pxt_lane_floor(ring);
-			return PXT_FRONT_BUSY;
-		}
-	}
-	lapped(block, ring, true);
-	return PXT_FRONT_UNKNOWN;
-}
-
-static enum pxt_front look_at_slot(struct pxt_block *block, struct pxt_ring *ring)
-{
-	const struct pxt_lane *lane = ring->lane;
-	struct pxt_slot slot = pxt_slot_load(&ring->slots[(uint32_t)lane->pos & ring->mask]);
-
-	/*
-	 * A tag repeats after 2^31 slots.  A record whose stamp is far from the last look at head
-	 * might be such a stranger, so head is asked; this keeps the reader off the writers' line.
-	 */
-	if (PXT_LIKELY(is_whole(ring, &slot)) &&
-	    (int64_t)(pxt_slot_ticks(&slot) - lane->look_ticks) < (int64_t)pxt_lane_look_ticks())
-		return take_front(block, ring, slot.word[1], pxt_slot_ticks(&slot));
-	return look_at_head(block, ring);
-}
-
-void pxt_lane_look(struct pxt_block *block, struct pxt_ring *ring)
-{
-	enum pxt_front front;
-
-	/* Bound: each round without a result moves the position forward. */
-	do
-		front = look_at_slot(block, ring);
-	while (front == PXT_FRONT_UNKNOWN);
-	ring->lane->front_state = front;
-}
-
-/* ---- All lanes ---- */
 
 bool pxt_lane_all_drained(struct pxt_block *block)
 {
@@ -346,17 +87,4 @@ bool pxt_lane_all_drained(struct pxt_block *block)
 			return false;
 	}
 	return !block->oob[0].info;
-}
-
-void pxt_lane_notice_laps(struct pxt_block *block)
-{
-	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
-		struct pxt_ring ring = pxt_block_ring(block, i);
-		uint64_t pos;
-		uint64_t seq;
-
-		pxt_lane_head(ring.lane, &pos, &seq);
-		if (pos - ring.lane->pos > ring.mask + 1u)
-			lapped(block, &ring, false);
-	}
 }

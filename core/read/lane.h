@@ -1,31 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lane.h - one lane as its consumer sees it: where it is, and what is there.
+ * lane.h - one lane as its consumer sees it: how far it was read, and what begins after that.
  *
  *   concurrency: as consumer.h; head() and floor(), in control calls, too, by the stream's mutex.
  */
 #ifndef PXT_LANE_H
 #define PXT_LANE_H
 
-#include "core/process/clock.h"
 #include "core/read/gap.h"
 
-/*
- * So much later than the last look at head may a record be, or head is looked at again: a tag that
- * comes again is not taken for the old one.
- */
-PXT_INLINE uint64_t pxt_lane_look_ticks(void)
-{
-	return pxt_clock.hz / 2u;
-}
-
-/*
- * Finds out what is at the lane's position (front_state); passes marks, goes on after what was
- * overwritten or is not waited for any more.
- */
-void pxt_lane_look(struct pxt_block *block, struct pxt_ring *ring);
 /* Head's position and number, all 64 bits, in one consistent pair. */
 void pxt_lane_head(struct pxt_lane *lane, uint64_t *pos, uint64_t *seq);
+/* The first place from @from on where something begins, and its slot; @end: nothing does. */
+uint64_t pxt_lane_next_begin(
+    const struct pxt_ring *ring, uint64_t from, uint64_t end, struct pxt_slot *slot);
+PXT_INLINE bool pxt_lane_is_mark(const struct pxt_slot *slot)
+{
+	return pxt_info_id(slot->word[1]) == PXT_ID_MARK;
+}
+
 /* The stamp of the first record from the position on that has one; UINT64_MAX: none has. */
 uint64_t pxt_lane_floor(const struct pxt_ring *ring);
 /* Something is left before the START or STOP that is beside the lanes. */
@@ -33,6 +26,39 @@ PXT_INLINE bool pxt_lane_left(const struct pxt_lane *lane)
 {
 	return (int32_t)((uint32_t)lane->pos - lane->oob_pos[0]) < 0;
 }
+
+/* Slots of the record that begins with @info. */
+PXT_INLINE uint32_t pxt_lane_record_slots(uint32_t info)
+{
+	return pxt_info_id(info) == PXT_ID_MARK ? 1u : pxt_info_slots(info, PXT_CTX_BYTES);
+}
+
+/* The front is @slot, and all its slots are there. */
+PXT_INLINE bool pxt_lane_is_whole_here(const struct pxt_ring *ring, const struct pxt_slot *slot)
+{
+	uint32_t pos = (uint32_t)ring->lane->pos;
+	uint32_t seq = (uint32_t)ring->lane->seq;
+	uint32_t end = pos + pxt_lane_record_slots(slot->word[1]);
+
+	if (slot->word[0] != (pxt_tag(ring->mask, pos, seq) | PXT_SLOT_BEGIN))
+		return false;
+	/* Bound: the slots of the record. */
+	while (++pos != end) {
+		if (pxt_slot_peek_acquire(&ring->slots[pos & ring->mask]) !=
+		    pxt_tag(ring->mask, pos, seq))
+			return false;
+	}
+	return true;
+}
+
+#if PXT_SMALL
+bool pxt_lane_is_whole(const struct pxt_ring *ring, const struct pxt_slot *slot);
+#else
+PXT_INLINE bool pxt_lane_is_whole(const struct pxt_ring *ring, const struct pxt_slot *slot)
+{
+	return pxt_lane_is_whole_here(ring, slot);
+}
+#endif
 
 /* All before the position was read: policies that do not overwrite have its room from now on. */
 PXT_INLINE void pxt_lane_publish(struct pxt_lane *lane)
@@ -76,6 +102,8 @@ PXT_INLINE void pxt_lane_move(
 }
 #endif
 
+/* Goes to the record @seq at @pos; what lies before it is lost. */
+void pxt_lane_jump(struct pxt_block *block, struct pxt_lane *lane, uint64_t pos, uint64_t seq);
 /* Moves the position after a record of @slots slots. */
 void pxt_lane_advance(struct pxt_block *block, struct pxt_lane *lane, uint32_t slots);
 
@@ -83,7 +111,5 @@ void pxt_lane_advance(struct pxt_block *block, struct pxt_lane *lane, uint32_t s
 
 /* Nothing is in any lane or out-of-band record, and no thread's record is unfinished. */
 bool pxt_lane_all_drained(struct pxt_block *block);
-/* Makes losses known that no thread has read up to yet. */
-void pxt_lane_notice_laps(struct pxt_block *block);
 
 #endif

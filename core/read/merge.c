@@ -103,7 +103,7 @@ static bool choose(struct pxt_block *block, struct choice *choice)
 		struct pxt_ring ring = pxt_block_ring(block, i);
 
 		if (ring.lane->front_state == PXT_FRONT_UNKNOWN) {
-			pxt_lane_look(block, &ring);
+			pxt_front_look(block, &ring);
 			PXT_TESTPOINT(PXT_TP_LANE_SEEN);
 		}
 		if (ring.lane->front_state == PXT_FRONT_EMPTY)
@@ -139,7 +139,7 @@ static void open_turn(struct pxt_block *block, const struct choice *choice)
 	if (block->oob[0].info)
 		block->turn_end = 0;
 	else if (!pxt_block_merges(block))
-		block->turn_end = lane->look_ticks + pxt_lane_look_ticks();
+		block->turn_end = lane->look_ticks + pxt_front_look_ticks();
 	else
 		block->turn_end = choice->end <= choice->bound ? choice->end : choice->bound + 1u;
 }

@@ -7,7 +7,7 @@
 #ifndef PXT_MERGE_H
 #define PXT_MERGE_H
 
-#include "core/read/lane.h"
+#include "core/read/front.h"
 
 enum pxt_next {
 	PXT_NEXT_NONE,  /* nothing recorded */
@@ -32,12 +32,12 @@ PXT_INLINE enum pxt_next pxt_merge_pick(struct pxt_block *block, uint32_t *chose
 
 	*chosen = 0;
 	if (ring.lane->front_state != PXT_FRONT_READY)
-		pxt_lane_look(block, &ring);
+		pxt_front_look(block, &ring);
 	block->turn_lane = 0;
 	block->snapshot = ring.lane->look_ticks;
 	if (ring.lane->front_state != PXT_FRONT_READY)
 		return ring.lane->front_state == PXT_FRONT_BUSY ? PXT_NEXT_HELD : PXT_NEXT_NONE;
-	block->turn_end = block->oob[0].info ? 0 : ring.lane->look_ticks + pxt_lane_look_ticks();
+	block->turn_end = block->oob[0].info ? 0 : ring.lane->look_ticks + pxt_front_look_ticks();
 	return PXT_NEXT_READY;
 }
 

@@ -14,12 +14,6 @@
 
 #include "core/read/merge.h"
 
-/* A wait since @since, by a clock that says @now. */
-PXT_INLINE bool pxt_stepped_back(uint64_t now, uint64_t since)
-{
-	return (int64_t)(now - since) < 0;
-}
-
 #if CONFIG_PTRACE_LANES_MAX > 1
 /* As pxt_merge_pick(), which says HELD, but for fronts of before the step, one at a time. */
 enum pxt_next pxt_stepback_pick(struct pxt_block *block, uint32_t *chosen);

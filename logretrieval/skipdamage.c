@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * damage.c - posix_trace_log_skipdamage_np(): a growing log whose next block cannot be read, though
+ * skipdamage.c - posix_trace_log_skipdamage_np(): a growing log whose next block cannot be read, though
  * sound ones are after it.
  *
  * A block that is being written looks damaged, too.  Logs are written front to back: where a sound

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* seals.c - whether logs are completed when a signal ends the process. */
+/* seal_asked.c - whether the program asked for logs that a fatal signal completes (seal.c). */
 #include "tolog/tolog.h"
 
 _Atomic uint32_t pxt_tolog_watched;

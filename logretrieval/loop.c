@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frames.c - a LOOP log: block s is in frame s mod frames, so that the newest blocks are left.
+ * loop.c - a LOOP log: block s is in frame s mod frames, so that the newest blocks are left.
  *
  * In a growing log frames change under the reader: a block may be half written (its checksum is
  * wrong: it is not there), may have got more records under the same number, or may have given
