@@ -6,7 +6,7 @@ For each: the headers compile alone as C11 and C++11 and declare exactly what is
 archives hold exactly the selected units' names; tests/combo.c passes.  Then: switching a unit, a
 policy or a group of events off never makes the text larger.
 
-usage: combos.py [--work DIR] [--jobs N] [--level=-O0] [--compare N] [-v]
+usage: combos.py [--work DIR] [--jobs N] [--level=-O0] [--units] [--compare N] [-v]
 
 --level: the compiler's, -Os unless told.  An object is compiled once for each text that a configuration
 leaves of its source and of the headers below it, without what nothing in them mentions.  That this is
@@ -383,7 +383,7 @@ def label(units):
     return "+".join(sorted(units - {"CORE"})).lower()
 
 
-def all_combinations(builder, work, verbose, compare):
+def all_combinations(builder, work, verbose, compare, units_only):
     valid, refused = valid_unit_combinations()
     failures, sizes = [], {}
     if not builder.cxx:
@@ -403,8 +403,8 @@ def all_combinations(builder, work, verbose, compare):
         failures += [f"{label(units)}: {finding}" for finding in findings]
     failures += unit_sizes_grow(sizes)
     try:
-        full = max(sizes.values(), default=0)
-        failures += toggles(builder, work, full, verbose)
+        if not units_only:
+            failures += toggles(builder, work, max(sizes.values(), default=0), verbose)
     except Failure as failure:
         failures.append(str(failure))
     try:
@@ -424,12 +424,14 @@ def main():
     parser.add_argument("--level", default="-Os", help="the compiler's (default: -Os)")
     parser.add_argument("--compare", type=int, default=-1,
                         help="so many objects that were taken for known are compiled as well (default: all)")
+    parser.add_argument("--units", action="store_true",
+                        help="units alone, not each policy and each group of events")
     parser.add_argument("-v", "--verbose", action="store_true")
     args = parser.parse_args()
     work = args.work or tempfile.mkdtemp(prefix="combos-")
     try:
         failures = all_combinations(Builder(work, args.jobs, args.level), work, args.verbose,
-                                    None if args.compare < 0 else args.compare)
+                                    None if args.compare < 0 else args.compare, args.units)
     finally:
         if not args.work:
             shutil.rmtree(work)

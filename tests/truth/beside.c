@@ -238,11 +238,11 @@ static enum result one_case(
 	return other.point == AT_END || other.point == AT_PAUSE ? NO_OTHER_POINT : DONE;
 }
 
-/* Ordinarily every fifth point of the other one, each time others. */
+/* Ordinarily every eleventh point of the other one, each time others. */
 static enum result at_other_points(
     const struct ground *where, const struct deed *deed, uint32_t nth)
 {
-	const uint32_t step = pxt_in_full() ? 1 : 5;
+	const uint32_t step = pxt_in_full() ? 1 : 11;
 	enum result result = DONE;
 
 	for (uint32_t i = nth % step; result == DONE; i += step)

@@ -41,6 +41,11 @@ uint32_t crowd_events(uint32_t ms)
 	return (uint32_t)((uint64_t)ms * 1000000 / PACE_NS);
 }
 
+uint32_t crowd_ms(void)
+{
+	return pxt_in_full() ? 550 : 200;
+}
+
 unsigned crowd_rounds(void)
 {
 	return pxt_in_full() ? 10 : 1;

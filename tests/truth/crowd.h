@@ -26,8 +26,8 @@ struct crowd_wish {
 
 /* Events that a member makes at most in so long a time: what rd_begin() is to be told. */
 uint32_t crowd_events(uint32_t ms);
-/* How long they are at it, and how often: so long a time takes little memory. */
-#define CROWD_MS 550u
+/* How long they are at it, and how often: so short a time takes little memory. */
+uint32_t crowd_ms(void);
 unsigned crowd_rounds(void);
 void crowd_begin(const struct crowd_wish *wish);
 /* Whether anybody is still at it. */

@@ -87,7 +87,7 @@ static void wait_for(pid_t child)
 
 static uint32_t list_room(void)
 {
-	return 4u * crowd_events(CROWD_MS) + 200000u;
+	return 4u * crowd_events(crowd_ms()) + 200000u;
 }
 
 /* ---- Two processes, one stream ---- */
@@ -171,7 +171,7 @@ static void direct(void)
 static void play_once(void)
 {
 	const struct crowd_wish wish = {
-		.ms = CROWD_MS, .signals = state->signals, .forked = true
+		.ms = crowd_ms(), .signals = state->signals, .forked = true
 	};
 	pid_t child;
 

@@ -139,7 +139,7 @@ static void open_stream(struct stream *stream)
 /* All sources at most, and what others than they make. */
 static uint32_t list_room(void)
 {
-	return 3u * crowd_events(CROWD_MS) + 200000u;
+	return 3u * crowd_events(crowd_ms()) + 200000u;
 }
 
 static void begin_streams(void)
@@ -263,7 +263,7 @@ static void direct(void)
 
 static void play_once(void)
 {
-	const struct crowd_wish wish = { .ms = CROWD_MS, .signals = state->signals };
+	const struct crowd_wish wish = { .ms = crowd_ms(), .signals = state->signals };
 
 	rd_begin(crowd_events(wish.ms));
 	begin_streams();
