@@ -13,8 +13,9 @@ What is counted:
                functions, tables and macros; a declaration uses nothing, and neither does the
                address of a table NAME_ops, which Core declares and a unit fills
     prefixes   of the functions that other files can call, the share in per cent whose name begins
-               with pxt_ and the name of their file or of its folder (posix_trace_... are the standard's);
-               NAME_none.c, _fast and _small are other sources of NAME.c
+               with pxt_ and the name of their file, of a folder of its path, or of the header that
+               declares them (posix_trace_... are the standard's); NAME_none.c, _fast and _small are
+               other sources of NAME.c
     units      uses in Core of what a unit defines
 
 A name that several files define (another port, the smallest Core, a file that stands for another
@@ -109,7 +110,11 @@ class Tree:
         self.plain = {path: plain(text) for path, text in self.text.items()}
         self.defined = collections.defaultdict(set)
         self.open = {}  # functions that other files can call -> their files
+        self.declared = collections.defaultdict(set)  # function -> names of headers
         for path, text in self.plain.items():
+            if path.endswith(".h"):
+                for name in re.findall(r"^(?!static|[ \t#])[a-z][\w \t*]*?\b(_?pxt_\w+)\(", text, flags=re.M):
+                    self.declared[name].add(os.path.basename(stem(path)))
             for name, is_open in functions(text):
                 if is_open or path.endswith(".h"):
                     self.defined[name].add(stem(path))
@@ -194,9 +199,9 @@ def within(graph, folders):
             if inside(place)}
 
 
-def says_its_place(name, path):
+def says_its_place(name, path, headers):
     bare = re.sub(r"^_?pxt_", "", name)
-    words = (re.sub(r"_(none|fast|small)$", "", os.path.basename(stem(path))), os.path.basename(os.path.dirname(path)))
+    words = (re.sub(r"_(none|fast|small)$", "", os.path.basename(stem(path))), *os.path.dirname(path).split("/"), *headers)
     return any(re.match(word + r"(_|$)", bare) for word in words)
 
 
@@ -204,7 +209,9 @@ def prefixes(tree, folders):
     """Names of the open functions that do not say their place, and how many there are in all."""
     mine = [(name, path) for name, path in tree.open
             if path.split("/")[0] in folders and re.match(r"_?pxt_", name)]
-    return sorted(f"{path}: {name}" for name, path in mine if not says_its_place(name, path)), len(mine)
+    others = (f"{path}: {name}" for name, path in mine
+              if not says_its_place(name, path, tree.declared.get(name, ())))
+    return sorted(others), len(mine)
 
 
 def measure(tree, folders, wanted):

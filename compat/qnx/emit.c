@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* emit.c - QNX: simple and combine events. */
-#include "../counter.h"
 #include "../own.h"
 #include "qnx.h"
 
@@ -8,13 +7,14 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 static trace_event_id_t types[QNX_CLASSES];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool opened;
-static _Atomic uint32_t last_stamp;
+static _Atomic uint32_t stamps;
 
 static void open_types(void)
 {
@@ -37,19 +37,10 @@ static int check(uint32_t header)
 	return (header & QNX_FORBIDDEN) || _NTO_TRACE_GETEVENT_C(header) == 0 ? EINVAL : 0;
 }
 
-/* The counter's low bits, but no two combine events of the process have the same. */
+/* The parts of a combine event have one stamp, and no other's of the process have that. */
 static uint32_t new_stamp(void)
 {
-	uint32_t last = atomic_load_explicit(&last_stamp, memory_order_relaxed);
-	uint32_t now;
-
-	do {
-		now = (uint32_t)compat_counter(QNX_PROCESSOR);
-		if (now - last - 1 >= UINT32_MAX / 2)
-			now = last + 1;
-	} while (!atomic_compare_exchange_weak_explicit(
-	    &last_stamp, &last, now, memory_order_relaxed, memory_order_relaxed));
-	return now;
+	return atomic_fetch_add_explicit(&stamps, 1u, memory_order_relaxed) + 1u;
 }
 
 static void emit_part(uint32_t header, uint32_t stamp, const void *bytes, size_t length)

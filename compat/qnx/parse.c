@@ -14,6 +14,7 @@ struct event {
 	struct event *next;
 	uint64_t process; /* whose it is: stamps are unique within one */
 	uint32_t header;
+	uint32_t stamp;
 	uint32_t time;
 	bool whole;
 	size_t length;
@@ -36,6 +37,7 @@ struct traceparser_state {
 struct part {
 	uint64_t process;
 	uint32_t header;
+	uint32_t stamp; /* that its other parts have, too */
 	uint32_t time;
 	const void *data;
 	size_t length;
@@ -135,6 +137,7 @@ static int begin(struct traceparser_state *state, const struct part *part)
 	}
 	event->process = part->process;
 	event->header = part->header;
+	event->stamp = part->stamp;
 	event->time = part->time;
 	event->whole = _TRACE_GET_STRUCT(part->header) == _TRACE_STRUCT_S;
 	*state->last = event;
@@ -148,7 +151,7 @@ static struct event *begun(struct traceparser_state *state, const struct part *p
 	struct event *event = state->first;
 
 	while (event &&
-	       (event->whole || event->process != part->process || event->time != part->time ||
+	       (event->whole || event->process != part->process || event->stamp != part->stamp ||
 	           ((event->header ^ part->header) & 0x7fffu) != 0))
 		event = event->next;
 	return event;
@@ -182,8 +185,8 @@ int traceparser_slots(struct traceparser_state *state, const traceevent_t *slots
 	int result = state && (slots || count == 0) ? 0 : EINVAL;
 
 	for (size_t i = 0; result == 0 && i < count; i++) {
-		const struct part part = { 0, slots[i].header, slots[i].data[0], &slots[i].data[1],
-			8 };
+		const struct part part = { 0, slots[i].header, slots[i].data[0], slots[i].data[0],
+			&slots[i].data[1], 8 };
 
 		result = take(state, &part);
 	}
@@ -210,7 +213,7 @@ static int take_view(
 	part.time = (uint32_t)view->posix_ticks_np;
 	head = _TRACE_GET_STRUCT(part.header) == _TRACE_STRUCT_S ? 4 : QNX_HEAD_BYTES;
 	if (head == QNX_HEAD_BYTES)
-		memcpy(&part.time, &data[4], sizeof(part.time));
+		memcpy(&part.stamp, &data[4], sizeof(part.stamp));
 	if (view->posix_cpu_np >= 0 && _NTO_TRACE_GETCPU(part.header) == 0)
 		part.header |= ((uint32_t)view->posix_cpu_np & 0x3fu) << 24;
 	part.data = &data[head];

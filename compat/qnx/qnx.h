@@ -13,11 +13,6 @@
 #define QNX_SIMPLE     12u /* bytes of a simple event: header, two words */
 #define QNX_PART_BYTES 64u /* most data of a part */
 #define QNX_FORBIDDEN  0xc0008000u
-#if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__)
-#define QNX_PROCESSOR 1
-#else
-#define QNX_PROCESSOR 0
-#endif
 
 /* @name: QNX_NAME_BYTES; of the class's type. */
 static inline void qnx_class_name(unsigned class_, char *name)

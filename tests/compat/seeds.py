@@ -221,7 +221,7 @@ def shown_by_tools(args, log, counts, plugin=None):
         if not re.search(rf"\b{name}\b", stat):
             fail(f"pxtrace stat does not know {name}")
     tool(args, "check", log)
-    if plugin and os.path.isdir(plugin):
+    if plugin and os.path.exists(os.path.join(plugin, "babeltrace-plugin-ptrace.so")):
         try:
             done = subprocess.run(["babeltrace2", "--plugin-path", plugin, log],
                                   capture_output=True, text=True, check=False, timeout=60)

@@ -5,6 +5,7 @@
  */
 #include "kit.h"
 
+#include "core/record/short.h"
 #include "core/stream/wanted.h"
 #include "port_atomic.h"
 
@@ -127,12 +128,15 @@ static unsigned same_stamps(bool first_ordered, bool second_ordered)
 	return same;
 }
 
-/* TIM-03: plain stamps are one reading for all streams, which an ordered one is not. */
+/*
+ * TIM-03: plain stamps are one reading for all streams, which an ordered one is not.  The careful path
+ * reads for each, so there is nothing to be seen where no other is built.
+ */
 static void an_ordered_stream_does_not_share_the_reading_of_a_plain_one(void)
 {
-	PXT_CHECK(!pxt_port_plain() || same_stamps(false, false) > 900, "the plain ones do not");
-	if (!pxt_port_plain())
+	if (!PXT_SHORT_CONTEXT || !pxt_port_plain())
 		return;
+	PXT_CHECK(same_stamps(false, false) > 900, "the plain ones do not");
 	PXT_EQ(same_stamps(true, false), 0);
 	PXT_EQ(same_stamps(false, true), 0);
 	PXT_EQ(same_stamps(true, true), 0);

@@ -46,7 +46,7 @@ static void the_smallest_ring_has_room_for_two_of_the_longest_records(void)
 		PXT_EQ_FATAL(posix_trace_attr_setmaxdatasize(&attr, data), 0);
 		PXT_EQ_FATAL(posix_trace_attr_setstreamsize(&attr, 1), 0);
 		PXT_EQ_FATAL(pxt_create_attr(&request, &used), 0);
-		slots = used._pxt_stream_size / PXT_SLOT_BYTES;
+		slots = (size_t)(used._pxt_stream_size / PXT_SLOT_BYTES);
 		PXT_CHECK(slots >= (size_t)2 * longest, "%u bytes: %zu slots, %u each",
 		    (unsigned)data, slots, (unsigned)longest);
 		/* A power of two, and no larger than it must be for the longest of any kind. */

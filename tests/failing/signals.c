@@ -114,7 +114,7 @@ static void *say_numbers(void *argument)
 /* GETNX-E2, TIMED-E2: an event is read once, whether signals come before or after it. */
 static void who_waits_is_told_of_the_signal_and_loses_nothing(void)
 {
-	struct timespec far = { .tv_sec = pxt_now_ns() / 1000000000 + 60 };
+	struct timespec far = { .tv_sec = (time_t)(pxt_now_ns() / 1000000000) + 60 };
 	trace_id_t trid = pxt_running_stream(16384, 16, POSIX_TRACE_LOOP);
 	unsigned interrupted = 0;
 	pthread_t thread;
@@ -148,7 +148,7 @@ static void a_limit_in_time_is_met_however_often_a_signal_comes(void)
 	trace_id_t trid = pxt_stream(16384, 16, POSIX_TRACE_LOOP);
 	long long begin = pxt_now_ns();
 	long long end = begin + 30000000;
-	struct timespec until = { end / 1000000000, end % 1000000000 };
+	struct timespec until = { (time_t)(end / 1000000000), (long)(end % 1000000000) };
 	uint32_t number;
 	int error;
 
@@ -167,7 +167,7 @@ static void a_limit_in_time_is_met_however_often_a_signal_comes(void)
 struct sink {
 	int from;
 	int to; /* a file */
-	unsigned delay_ms;
+	long delay_ms;
 	pthread_t thread;
 };
 
@@ -188,7 +188,7 @@ static void *swallow(void *argument)
 }
 
 /* The end to write to, of a pipe of one page. */
-static int sink_begin(struct sink *sink, unsigned delay_ms)
+static int sink_begin(struct sink *sink, long delay_ms)
 {
 	int ends[2];
 

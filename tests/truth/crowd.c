@@ -43,7 +43,7 @@ uint32_t crowd_events(uint32_t ms)
 
 uint32_t crowd_ms(void)
 {
-	return pxt_in_full() ? 550 : 200;
+	return pxt_in_full() || PXT_SANITIZED ? 550 : 200;
 }
 
 unsigned crowd_rounds(void)
@@ -81,7 +81,8 @@ static void let_signals(bool in)
 
 static void set_timer(unsigned us)
 {
-	struct itimerval timer = { .it_interval.tv_usec = us, .it_value.tv_usec = us };
+	struct itimerval timer = { .it_interval.tv_usec = (suseconds_t)us,
+		.it_value.tv_usec = (suseconds_t)us };
 	struct sigaction action = { 0 };
 
 	action.sa_handler = trace_in_handler;

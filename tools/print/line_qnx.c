@@ -19,6 +19,7 @@ struct open {
 	pid_t pid;
 	uint32_t header;
 	uint32_t stamp;
+	uint32_t time;
 	size_t bytes;
 	unsigned char *data;
 };
@@ -69,7 +70,7 @@ static void put_whole(struct pxt_line *line, const struct pxt_event *event, stru
 {
 	struct open *open = *at;
 
-	put_head(line, event, open->stamp);
+	put_head(line, event, open->time);
 	put_class(&line->out, event->type->name, open->header);
 	pxt_out_format(&line->out, " bytes:%zu ", open->bytes);
 	pxt_out_dump(&line->out, open->data, open->bytes, line->fields.dump_limit);
@@ -88,9 +89,10 @@ static void take_part(struct pxt_line *line, const struct pxt_event *event, uint
 		(*at)->pid = event->info.posix_pid;
 		(*at)->header = header;
 		(*at)->stamp = word(event, 4);
+		(*at)->time = (uint32_t)event->extra.posix_ticks_np;
 	}
 	if (!*at) {
-		put_head(line, event, word(event, 4));
+		put_head(line, event, (uint32_t)event->extra.posix_ticks_np);
 		put_class(&line->out, event->type->name, header);
 		pxt_out_text(&line->out, " part without a begin");
 		pxt_out_end(&line->out);
