@@ -14,9 +14,9 @@
  *          request.c what others may ask (ask_*.c: what a unit does that may be off)
  *          follow.c  a log that grows, for pxtrace attach
  *          intake.c  producers' memory: checked once, pulled again and again
- *          producer_lane.c one lane of it: finished, overwritten, never to be finished
- *          producer_types.c  producers' event types, in this process' numbers
- *          producer_put.c  stores what was taken over into the owner's stream
+ *          intake_lane.c one lane of it: finished, overwritten, never to be finished
+ *          intake_types.c  producers' event types, in this process' numbers
+ *          intake_put.c  stores what was taken over into the owner's stream
  * Producer:   producer.c   posix_trace_attach_np(), and the helper thread that hears START and STOP
  *          producer_directory.c  names and threads, as owners read them
  * Both:    attr.c    the name, among a stream's attributes
@@ -79,8 +79,8 @@ int pxt_intake_begin(int stream, int directory, int32_t pid, struct pxt_producer
  * Called by the helper when a producer arrives, each period, and when a pull has met a type that is
  * not known yet (which wants_types() tells then).
  */
-void pxt_intake_learn(struct pxt_producer_memory *producer);
-bool pxt_intake_wants_types(const struct pxt_producer_memory *producer);
+void pxt_intake_types_learn(struct pxt_producer_memory *producer);
+bool pxt_intake_types_wanted(const struct pxt_producer_memory *producer);
 /* The producer has gone: what is finished in its memory is still pulled, nothing is waited for. */
 void pxt_intake_gone(struct pxt_producer_memory *producer);
 /* Gone, and nothing is left to pull. */

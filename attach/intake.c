@@ -153,8 +153,8 @@ int pxt_intake_begin(int stream, int directory, int32_t pid, struct pxt_producer
 	producer->pid = pid;
 	producer->run_from = pxt_port_ticks();
 	for (uint32_t i = 0; i < producer->lanes; i++)
-		pxt_producer_lane_begin(&producer->lane[i], producer, i, producer->run_from);
-	pxt_producer_types_begin(producer);
+		pxt_intake_lane_begin(&producer->lane[i], producer, i, producer->run_from);
+	pxt_intake_types_begin(producer);
 	*made = producer;
 	return 0;
 }
@@ -213,7 +213,7 @@ static uint32_t thread_of(struct pxt_producer_memory *producer, uint32_t index, 
 	pxt_producer_read(name, entry->name, sizeof(name));
 	name[sizeof(name) - 1u] = '\0';
 	producer->thread[index] =
-	    (uint16_t)pxt_producer_put_thread(producer->pid, tid, *thread, tid ? name : "");
+	    (uint16_t)pxt_intake_put_thread(producer->pid, tid, *thread, tid ? name : "");
 	return producer->thread[index];
 }
 
@@ -228,9 +228,9 @@ static uint64_t number(const unsigned char *bytes, unsigned count)
 
 /* The front, whose payload is there, as this process' record.  False: no thread makes such. */
 static bool translate(const struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
-    const struct pxt_producer_lane *lane, struct pxt_event *event)
+    const struct pxt_intake_lane *lane, struct pxt_event *event)
 {
-	uint32_t info = pxt_producer_lane_info(lane);
+	uint32_t info = pxt_intake_lane_info(lane);
 	uint32_t max_data = pull->stream->block->max_data;
 	uint32_t bytes = pxt_info_bytes(info);
 	bool cut = pxt_info_cut(info) || bytes > max_data;
@@ -265,14 +265,13 @@ static void tell_lost(struct pxt_producer_pull *pull)
 {
 	/* Where in the order they were missing nobody knows; 0 says that. */
 	if (pull->lost && pxt_block_state(pull->stream->block) != PXT_GATE_OFF)
-		pxt_producer_put_lost(pull->stream, pull->lost, 0);
+		pxt_intake_put_lost(pull->stream, pull->lost, 0);
 	pull->lost = 0;
 }
 
-static bool is_known(
-    const struct pxt_producer_memory *producer, const struct pxt_producer_lane *lane)
+static bool is_known(const struct pxt_producer_memory *producer, const struct pxt_intake_lane *lane)
 {
-	return atomic_load_explicit(&producer->type[pxt_info_id(pxt_producer_lane_info(lane))],
+	return atomic_load_explicit(&producer->type[pxt_info_id(pxt_intake_lane_info(lane))],
 	           memory_order_acquire) != 0;
 }
 
@@ -304,30 +303,30 @@ enum taken {
 };
 
 static enum taken take(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
-    struct pxt_producer_lane *lane)
+    struct pxt_intake_lane *lane)
 {
 	struct pxt_event event;
 
 	if (lane->ticks < producer->run_from) {
-		pxt_producer_lane_advance(lane);
+		pxt_intake_lane_advance(lane);
 		return TAKEN;
 	}
 	if (!is_known(producer, lane) && !hopeless(producer))
 		return UNKNOWN;
 	/* A thread without a place makes it a slot longer, a number that runs over another one. */
-	if (!pull->all && pxt_producer_put_room(pull->stream->block) <
-	                      pxt_info_slots(pxt_producer_lane_info(lane), PXT_CTX_BYTES) + 2u)
+	if (!pull->all && pxt_intake_put_room(pull->stream->block) <
+	                      pxt_info_slots(pxt_intake_lane_info(lane), PXT_CTX_BYTES) + 2u)
 		return NO_ROOM;
-	if (!is_known(producer, lane) || !pxt_producer_lane_copy(pull, producer, lane) ||
+	if (!is_known(producer, lane) || !pxt_intake_lane_copy(pull, producer, lane) ||
 	    !translate(pull, producer, lane, &event)) {
 		pull->lost++;
 	} else {
 		producer->asked_at = 0;
 		lane->slack = 0;
 		tell_lost(pull);
-		(void)pxt_producer_put_record(pull->stream, &event);
+		(void)pxt_intake_put_record(pull->stream, &event);
 	}
-	pxt_producer_lane_advance(lane);
+	pxt_intake_lane_advance(lane);
 	return TAKEN;
 }
 
@@ -342,9 +341,9 @@ struct crowd {
 
 /* An empty lane brings what was reserved after the clock's reading; a front, what is no older. */
 static void fill_lane(struct pxt_producer_pull *pull, struct crowd *crowd,
-    struct pxt_producer_memory *producer, struct pxt_producer_lane *lane)
+    struct pxt_producer_memory *producer, struct pxt_intake_lane *lane)
 {
-	pxt_producer_lane_fill(pull, producer, lane);
+	pxt_intake_lane_fill(pull, producer, lane);
 	if (lane->front != PXT_PRODUCER_STUCK)
 		return;
 	crowd->stuck = true;
@@ -367,7 +366,7 @@ static void fill_all(struct pxt_producer_pull *pull, struct crowd *crowd)
 /* The smallest stamp of all, and the next one of another lane: until that, nobody else is asked. */
 struct choice {
 	struct pxt_producer_memory *producer;
-	struct pxt_producer_lane *lane;
+	struct pxt_intake_lane *lane;
 	uint64_t ticks;
 	uint64_t next;
 };
@@ -379,8 +378,8 @@ static void choose(const struct crowd *crowd, struct choice *choice)
 		struct pxt_producer_memory *producer = crowd->producers[i];
 
 		for (uint32_t at = 0; producer && at < producer->lanes; at++) {
-			struct pxt_producer_lane *lane = &producer->lane[at];
-			uint64_t ticks = pxt_producer_lane_ready(lane) ? lane->ticks : UINT64_MAX;
+			struct pxt_intake_lane *lane = &producer->lane[at];
+			uint64_t ticks = pxt_intake_lane_ready(lane) ? lane->ticks : UINT64_MAX;
 
 			if (ticks < choice->ticks) {
 				choice->next = choice->ticks;
@@ -408,7 +407,7 @@ static void take_all(struct pxt_producer_pull *pull, struct crowd *crowd)
 				return;
 			}
 			fill_lane(pull, crowd, choice.producer, choice.lane);
-			if (!pxt_producer_lane_ready(choice.lane))
+			if (!pxt_intake_lane_ready(choice.lane))
 				break;
 			choice.ticks = choice.lane->ticks;
 		} while (choice.ticks < crowd->limit && choice.ticks <= choice.next);
@@ -419,13 +418,13 @@ static void take_all(struct pxt_producer_pull *pull, struct crowd *crowd)
 static void drop_lies(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer)
 {
 	for (uint32_t i = 0; producer->gone_at && i < producer->lanes; i++) {
-		struct pxt_producer_lane *lane = &producer->lane[i];
+		struct pxt_intake_lane *lane = &producer->lane[i];
 
 		/* Bound: each round moves the position forward, at most to head. */
-		while (pxt_producer_lane_ready(lane) && lane->ticks > producer->gone_at) {
+		while (pxt_intake_lane_ready(lane) && lane->ticks > producer->gone_at) {
 			pull->lost++;
-			pxt_producer_lane_advance(lane);
-			pxt_producer_lane_fill(pull, producer, lane);
+			pxt_intake_lane_advance(lane);
+			pxt_intake_lane_fill(pull, producer, lane);
 		}
 	}
 }
@@ -437,7 +436,7 @@ static void drop_lies(struct pxt_producer_pull *pull, struct pxt_producer_memory
 static bool is_pressed(struct pxt_producer_memory *producer)
 {
 	for (uint32_t i = 0; i < producer->lanes; i++) {
-		const struct pxt_producer_lane *lane = &producer->lane[i];
+		const struct pxt_intake_lane *lane = &producer->lane[i];
 
 		if (lane->head - lane->pos > (producer->gone_at ? 0u : producer->mask / 2u))
 			return true;
@@ -455,7 +454,7 @@ uint64_t pxt_intake_pull(struct pxt_stream *stream, struct pxt_producer_memory *
 
 	for (unsigned i = 0; i < count; i++) {
 		for (uint32_t at = 0; producers[i] && at < producers[i]->lanes; at++)
-			pxt_producer_lane_look(&pull, producers[i], &producers[i]->lane[at]);
+			pxt_intake_lane_look(&pull, producers[i], &producers[i]->lane[at]);
 		pull.all |= producers[i] && is_pressed(producers[i]);
 	}
 	/* Bound: rounds, beside what take_all() takes. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * intake.h - what the owner notes of a producer's memory (attach/intake.c, producer_lane.c, types.c).
+ * intake.h - what the owner notes of a producer's memory (attach/intake.c, intake_lane.c, types.c).
  *
  *   concurrency     learn (types.c)   pull (the rest)   the producer
  *   learn                     -                 X                X
@@ -29,7 +29,7 @@ enum pxt_producer_front {
 };
 
 /* Stamps rise along a lane (core/ring/ring.h); a producer that lies spoils the order of its own records. */
-struct pxt_producer_lane {
+struct pxt_intake_lane {
 	const struct pxt_lane *words; /* the producer's */
 	const pxt_cell *cells;
 	uint64_t pos;         /* of what comes next, */
@@ -79,7 +79,7 @@ struct pxt_producer_memory {
 	/* This process' number for each of the producer's types; 0: not learnt. */
 	_Atomic uint16_t type[PXT_ID_COUNT];
 	uint16_t thread[CONFIG_PTRACE_MAX_THREADS]; /* this process' entry; 0: not asked yet */
-	struct pxt_producer_lane lane[CONFIG_PTRACE_LANES_MAX];
+	struct pxt_intake_lane lane[CONFIG_PTRACE_LANES_MAX];
 };
 
 /* Bytes of another process' memory, read once: nothing derived from them is read there again. */
@@ -89,7 +89,7 @@ PXT_INLINE void pxt_producer_read(void *to, const void *from, size_t bytes)
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* ---- One lane (attach/producer_lane.c); with the stream's mutex ---- */
+/* ---- One lane (attach/intake_lane.c); with the stream's mutex ---- */
 
 /* What pull hands through; records lost are counted here first. */
 struct pxt_producer_pull {
@@ -101,32 +101,32 @@ struct pxt_producer_pull {
 	bool last; /* the last round: who is not waited for is passed over */
 };
 
-void pxt_producer_lane_begin(struct pxt_producer_lane *lane,
-    const struct pxt_producer_memory *producer, uint32_t index, uint64_t clock);
+void pxt_intake_lane_begin(struct pxt_intake_lane *lane, const struct pxt_producer_memory *producer,
+    uint32_t index, uint64_t clock);
 /* Reads head; what was overwritten meanwhile is lost. */
-void pxt_producer_lane_look(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
-    struct pxt_producer_lane *lane);
+void pxt_intake_lane_look(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
+    struct pxt_intake_lane *lane);
 /* Finds out what is at the position, before that head. */
-void pxt_producer_lane_fill(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
-    struct pxt_producer_lane *lane);
+void pxt_intake_lane_fill(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
+    struct pxt_intake_lane *lane);
 /* The payload of the front (READY) comes into pull->payload.  False: it is not there any more. */
-bool pxt_producer_lane_copy(const struct pxt_producer_pull *pull,
-    const struct pxt_producer_memory *producer, const struct pxt_producer_lane *lane);
+bool pxt_intake_lane_copy(const struct pxt_producer_pull *pull,
+    const struct pxt_producer_memory *producer, const struct pxt_intake_lane *lane);
 /* After the front, which is READY. */
-void pxt_producer_lane_advance(struct pxt_producer_lane *lane);
+void pxt_intake_lane_advance(struct pxt_intake_lane *lane);
 
-PXT_INLINE bool pxt_producer_lane_ready(const struct pxt_producer_lane *lane)
+PXT_INLINE bool pxt_intake_lane_ready(const struct pxt_intake_lane *lane)
 {
 	return lane->front == PXT_PRODUCER_READY;
 }
 
-PXT_INLINE uint32_t pxt_producer_lane_info(const struct pxt_producer_lane *lane)
+PXT_INLINE uint32_t pxt_intake_lane_info(const struct pxt_intake_lane *lane)
 {
 	return (uint32_t)(lane->low >> 32);
 }
 
-/* ---- Types (attach/producer_types.c) ---- */
+/* ---- Types (attach/intake_types.c) ---- */
 
-void pxt_producer_types_begin(struct pxt_producer_memory *producer);
+void pxt_intake_types_begin(struct pxt_producer_memory *producer);
 
 #endif

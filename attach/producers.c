@@ -63,7 +63,7 @@ int pxt_producers_add(struct pxt_ctlsock *ctlsock, unsigned i, const int fd[2])
 	if (error)
 		return error;
 	PXT_TESTPOINT(PXT_TP_OWNER_MAPPED);
-	pxt_intake_learn(memory_of(ctlsock, producer));
+	pxt_intake_types_learn(memory_of(ctlsock, producer));
 	connection->producer = producer;
 	error = present(ctlsock, connection);
 	if (error)
@@ -95,7 +95,7 @@ bool pxt_producers_learn(struct pxt_ctlsock *ctlsock)
 
 		if (connection->kind == PXT_CONNECTION_PRODUCER ||
 		    connection->kind == PXT_CONNECTION_GONE) {
-			pxt_intake_learn(memory_of(ctlsock, connection->producer));
+			pxt_intake_types_learn(memory_of(ctlsock, connection->producer));
 			any = true;
 		}
 	}
@@ -152,8 +152,9 @@ void pxt_producers_collect(struct pxt_ctlsock *ctlsock)
 		const struct pxt_connection *connection = &ctlsock->connection[i];
 
 		out[i] = take_out(ctlsock, connection);
-		ctlsock->learns |= connection->kind == PXT_CONNECTION_PRODUCER &&
-		                   pxt_intake_wants_types(memory_of(ctlsock, connection->producer));
+		ctlsock->learns |=
+		    connection->kind == PXT_CONNECTION_PRODUCER &&
+		    pxt_intake_types_wanted(memory_of(ctlsock, connection->producer));
 	}
 	pxt_stream_unlock(ctlsock->stream);
 	for (unsigned i = 0; i < PXT_CTLSOCK_PLACES; i++) {

@@ -89,11 +89,11 @@ void pxt_attr_defaults(trace_attr_t *attr);
  */
 extern _Atomic uint32_t pxt_attr_clockres_ns;
 /* The full policies this configuration can do (ruling 17: the getters show the first that exists). */
-bool pxt_stream_policy_built(int policy);
-bool pxt_log_policy_built(int policy);
+bool pxt_attr_stream_policy_built(int policy);
+bool pxt_attr_log_policy_built(int policy);
 /* What "default" means for a stream without or with a log (DEC-06, ruling 17). */
-int pxt_default_stream_policy(bool with_log);
-int pxt_default_log_policy(void);
+int pxt_attr_default_stream_policy(bool with_log);
+int pxt_attr_default_log_policy(void);
 
 /* ---- Sizes ---- */
 

@@ -13,14 +13,14 @@ int pxt_attr_refuse(const trace_attr_t *attr, const void *other)
 	return attr == NULL || other == NULL || attr->_pxt_magic != PXT_ATTR_MAGIC ? EINVAL : 0;
 }
 
-bool pxt_stream_policy_built(int policy)
+bool pxt_attr_stream_policy_built(int policy)
 {
 	return (policy == POSIX_TRACE_LOOP && CONFIG_PTRACE_POLICY_LOOP) ||
 	       (policy == POSIX_TRACE_UNTIL_FULL && CONFIG_PTRACE_POLICY_UNTIL_FULL) ||
 	       (policy == POSIX_TRACE_FLUSH && CONFIG_PTRACE_POLICY_FLUSH);
 }
 
-bool pxt_log_policy_built(int policy)
+bool pxt_attr_log_policy_built(int policy)
 {
 	return (policy == POSIX_TRACE_LOOP && CONFIG_PTRACE_LOG_LOOP) ||
 	       (policy == POSIX_TRACE_UNTIL_FULL && CONFIG_PTRACE_LOG_UNTIL_FULL) ||
@@ -31,23 +31,24 @@ bool pxt_log_policy_built(int policy)
  * FLUSH comes first only with a log.  The last of each row needs no question: a configuration has
  * one policy at least, and one without streams shows the standard's default.
  */
-int pxt_default_stream_policy(bool with_log)
+int pxt_attr_default_stream_policy(bool with_log)
 {
-	if (with_log && pxt_stream_policy_built(POSIX_TRACE_FLUSH))
+	if (with_log && pxt_attr_stream_policy_built(POSIX_TRACE_FLUSH))
 		return POSIX_TRACE_FLUSH;
-	if (!with_log && pxt_stream_policy_built(POSIX_TRACE_LOOP))
+	if (!with_log && pxt_attr_stream_policy_built(POSIX_TRACE_LOOP))
 		return POSIX_TRACE_LOOP;
-	return pxt_stream_policy_built(POSIX_TRACE_UNTIL_FULL) ? POSIX_TRACE_UNTIL_FULL
-	                                                       : POSIX_TRACE_LOOP;
+	return pxt_attr_stream_policy_built(POSIX_TRACE_UNTIL_FULL) ? POSIX_TRACE_UNTIL_FULL
+	                                                            : POSIX_TRACE_LOOP;
 }
 
-int pxt_default_log_policy(void)
+int pxt_attr_default_log_policy(void)
 {
-	if (pxt_log_policy_built(POSIX_TRACE_LOOP))
+	if (pxt_attr_log_policy_built(POSIX_TRACE_LOOP))
 		return POSIX_TRACE_LOOP;
-	if (pxt_log_policy_built(POSIX_TRACE_UNTIL_FULL))
+	if (pxt_attr_log_policy_built(POSIX_TRACE_UNTIL_FULL))
 		return POSIX_TRACE_UNTIL_FULL;
-	return pxt_log_policy_built(POSIX_TRACE_APPEND) ? POSIX_TRACE_APPEND : POSIX_TRACE_LOOP;
+	return pxt_attr_log_policy_built(POSIX_TRACE_APPEND) ? POSIX_TRACE_APPEND
+	                                                     : POSIX_TRACE_LOOP;
 }
 
 void pxt_attr_defaults(trace_attr_t *attr)
@@ -172,7 +173,7 @@ PXT_API int posix_trace_attr_getstreamfullpolicy(
 
 	if (!error)
 		*streampolicy = attr->_pxt_stream_policy ? attr->_pxt_stream_policy
-		                                         : pxt_default_stream_policy(false);
+		                                         : pxt_attr_default_stream_policy(false);
 	return error;
 }
 

@@ -11,7 +11,7 @@ PXT_API int posix_trace_attr_getlogfullpolicy(
 
 	if (!error)
 		*logpolicy =
-		    attr->_pxt_log_policy ? attr->_pxt_log_policy : pxt_default_log_policy();
+		    attr->_pxt_log_policy ? attr->_pxt_log_policy : pxt_attr_default_log_policy();
 	return error;
 }
 

@@ -165,6 +165,7 @@ ptrace_unit(CORE UNLESS TINY SOURCES
 	core/control/child.c
 	core/control/control.c
 	core/control/counts.c
+	core/control/status.c
 	core/control/create.c
 	core/process/directory.c
 	core/record/careful.c
@@ -201,7 +202,7 @@ ptrace_unit(INHERIT SOURCES
 	inherit/forks.c
 	inherit/attr.c)
 ptrace_unit(CORE IF ONLINE ATTACH UNLESS TINY SOURCES
-	core/control/status.c)
+	core/control/status_get.c)
 ptrace_unit(CORE IF LABELS UNLESS TINY SOURCES
 	core/process/imageheader.c
 	core/stream/streamheader.c)
@@ -217,13 +218,13 @@ ptrace_unit(ATTACH SOURCES
 	attach/producer_directory.c
 	attach/ctlsock.c
 	attach/producer.c
-	attach/producer_lane.c
-	attach/producer_put.c
+	attach/intake_lane.c
+	attach/intake_put.c
 	attach/producers.c
 	attach/intake.c
 	attach/name.c
 	attach/request.c
-	attach/producer_types.c
+	attach/intake_types.c
 	core/stream/share.c)
 ptrace_unit(ATTACH IF TOLOG SOURCES
 	attach/ask_flush.c)
@@ -280,7 +281,7 @@ ptrace_unit(TOLOG SOURCES
 	tolog/lock.c
 	tolog/types.c)
 ptrace_unit(TOLOG IF POLICY_FLUSH SOURCES
-	tolog/helper.c)
+	tolog/flusher.c)
 ptrace_unit(TOLOG IF LOG_APPEND LOG_UNTIL_FULL SOURCES
 	tolog/sequential.c)
 ptrace_unit(TOLOG IF LOG_APPEND SOURCES
@@ -318,6 +319,7 @@ ptrace_unit(LOGRETRIEVAL SOURCES
 	logretrieval/clock.c
 	logretrieval/skipdamage.c
 	logretrieval/fail.c
+	logretrieval/header.c
 	logretrieval/loop.c
 	logretrieval/info.c
 	logretrieval/lock.c

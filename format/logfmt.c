@@ -60,19 +60,19 @@ static void put_clocks(unsigned char *at, const struct pxt_clock_set *set)
 
 static void put_attr(unsigned char *at, const trace_attr_t *attr)
 {
-	pxt_log_put_fields(at, pxt_log_attr_fields, attr);
+	pxt_logfmt_put_fields(at, pxt_log_attr_fields, attr);
 	put32(at + 16, attr->_pxt_flags & PXT_ATTR_LOGGED);
 	put_text(at + 80, attr->_pxt_name, 32);
 	put_text(at + 112, attr->_pxt_genversion, 32);
 }
 
-void pxt_log_put_header(void *buffer, const struct pxt_log_header *header)
+void pxt_logfmt_put_header(void *buffer, const struct pxt_log_header *header)
 {
 	unsigned char *at = buffer;
 
 	memset(at, 0, PXT_LOG_HEADER_BYTES);
 	memcpy(at, file_magic, sizeof(file_magic));
-	pxt_log_put_fields(at, pxt_log_header_fields, header);
+	pxt_logfmt_put_fields(at, pxt_log_header_fields, header);
 	put32(at + 8, PXT_LOG_ORDER_MARK);
 	put16(at + 12, PXT_LOG_MAJOR);
 	put16(at + 14, PXT_LOG_MINOR);
@@ -86,7 +86,7 @@ void pxt_log_put_header(void *buffer, const struct pxt_log_header *header)
 	put32(at + 508, pxt_crc32(0, at, 508));
 }
 
-void pxt_log_start(struct pxt_log_block *block, void *buffer, uint32_t room)
+void pxt_logfmt_start(struct pxt_log_block *block, void *buffer, uint32_t room)
 {
 	memset(block, 0, sizeof(*block));
 	block->bytes = buffer;
@@ -130,7 +130,7 @@ static void stamp(struct pxt_log_block *block, uint64_t ticks)
 		block->end = ticks;
 }
 
-bool pxt_log_put_record(struct pxt_log_block *block, const struct pxt_slot *slots, uint32_t n)
+bool pxt_logfmt_put_record(struct pxt_log_block *block, const struct pxt_slot *slots, uint32_t n)
 {
 	unsigned char *at = take(block, n * PXT_SLOT_BYTES);
 	uint32_t i;
@@ -147,7 +147,7 @@ bool pxt_log_put_record(struct pxt_log_block *block, const struct pxt_slot *slot
 	return true;
 }
 
-void pxt_log_put_copied(
+void pxt_logfmt_put_copied(
     struct pxt_log_block *block, uint32_t slots, uint32_t records, uint64_t least, uint64_t most)
 {
 	bool first = block->count == 0;
@@ -160,7 +160,7 @@ void pxt_log_put_copied(
 		block->end = most;
 }
 
-bool pxt_log_put_loss(struct pxt_log_block *block, uint64_t records)
+bool pxt_logfmt_put_loss(struct pxt_log_block *block, uint64_t records)
 {
 	unsigned char *at = take(block, PXT_SLOT_BYTES);
 
@@ -174,7 +174,7 @@ bool pxt_log_put_loss(struct pxt_log_block *block, uint64_t records)
 	return true;
 }
 
-bool pxt_log_put_type(
+bool pxt_logfmt_put_type(
     struct pxt_log_block *block, uint32_t id, const char *name, const char *format)
 {
 	uint32_t name_bytes = length_of(name, TRACE_EVENT_NAME_MAX);
@@ -191,18 +191,18 @@ bool pxt_log_put_type(
 	return true;
 }
 
-bool pxt_log_put_thread(struct pxt_log_block *block, const struct pxt_log_thread *thread)
+bool pxt_logfmt_put_thread(struct pxt_log_block *block, const struct pxt_log_thread *thread)
 {
 	unsigned char *at = take_entry(block, PXT_LOG_THREAD_BYTES);
 
 	if (!at)
 		return false;
-	pxt_log_put_fields(at, pxt_log_thread_fields, thread);
+	pxt_logfmt_put_fields(at, pxt_log_thread_fields, thread);
 	put_text(at + 32, thread->name, sizeof(thread->name));
 	return true;
 }
 
-bool pxt_log_put_process(struct pxt_log_block *block, const struct pxt_log_process *process)
+bool pxt_logfmt_put_process(struct pxt_log_block *block, const struct pxt_log_process *process)
 {
 	unsigned char *at = take_entry(block, PXT_LOG_PROCESS_1_1);
 
@@ -216,7 +216,7 @@ bool pxt_log_put_process(struct pxt_log_block *block, const struct pxt_log_proce
 	return true;
 }
 
-bool pxt_log_put_module(struct pxt_log_block *block, const struct pxt_log_module *module)
+bool pxt_logfmt_put_module(struct pxt_log_block *block, const struct pxt_log_module *module)
 {
 	uint32_t path_bytes = length_of(module->path, sizeof(module->path) - 1);
 	unsigned char *at = take_entry(block, PXT_LOG_MODULE_BYTES + path_bytes);
@@ -224,13 +224,13 @@ bool pxt_log_put_module(struct pxt_log_block *block, const struct pxt_log_module
 	if (!at)
 		return false;
 	put16(at + 2, path_bytes);
-	pxt_log_put_fields(at, pxt_log_module_fields, module);
+	pxt_logfmt_put_fields(at, pxt_log_module_fields, module);
 	memcpy(at + 32, module->build_id, sizeof(module->build_id));
 	memcpy(at + 64, module->path, path_bytes);
 	return true;
 }
 
-bool pxt_log_put_clock(struct pxt_log_block *block, const struct pxt_log_clock *clock)
+bool pxt_logfmt_put_clock(struct pxt_log_block *block, const struct pxt_log_clock *clock)
 {
 	unsigned char *at = take_entry(block, PXT_LOG_CLOCK_BYTES);
 
@@ -242,7 +242,7 @@ bool pxt_log_put_clock(struct pxt_log_block *block, const struct pxt_log_clock *
 	return true;
 }
 
-bool pxt_log_put_clear(struct pxt_log_block *block, uint64_t ticks, uint64_t records)
+bool pxt_logfmt_put_clear(struct pxt_log_block *block, uint64_t ticks, uint64_t records)
 {
 	unsigned char *at = take_entry(block, PXT_LOG_CLEAR_BYTES);
 
@@ -254,7 +254,7 @@ bool pxt_log_put_clear(struct pxt_log_block *block, uint64_t ticks, uint64_t rec
 	return true;
 }
 
-bool pxt_log_put_trailer(struct pxt_log_block *block, const struct pxt_log_trailer *trailer)
+bool pxt_logfmt_put_trailer(struct pxt_log_block *block, const struct pxt_log_trailer *trailer)
 {
 	const struct pxt_crash *crash = &trailer->crash;
 	unsigned char *at =
@@ -262,11 +262,11 @@ bool pxt_log_put_trailer(struct pxt_log_block *block, const struct pxt_log_trail
 
 	if (!at)
 		return false;
-	pxt_log_put_fields(at, pxt_log_trailer_fields, trailer);
+	pxt_logfmt_put_fields(at, pxt_log_trailer_fields, trailer);
 	put_clocks(at + 104, &trailer->end);
 	put_attr(at + 160, &trailer->attr);
 	if (crash->signal)
-		pxt_log_put_fields(at, pxt_log_crash_fields, crash);
+		pxt_logfmt_put_fields(at, pxt_log_crash_fields, crash);
 	block->begin = trailer->end.ticks;
 	block->end = trailer->end.ticks;
 	return true;
@@ -284,7 +284,7 @@ bool pxt_log_put_trailer(struct pxt_log_block *block, const struct pxt_log_trail
 #define BLOCK_lost_total         (stream->lost + block->lost)
 #define BLOCK_records_total      (stream->records + (data ? block->count : 0u))
 
-uint32_t pxt_log_finish(
+uint32_t pxt_logfmt_finish(
     struct pxt_log_block *block, const struct pxt_log_stream *stream, enum pxt_log_type type)
 {
 	unsigned char *at = block->bytes;
@@ -301,7 +301,7 @@ uint32_t pxt_log_finish(
 	return length;
 }
 
-void pxt_log_written(
+void pxt_logfmt_written(
     const struct pxt_log_block *block, struct pxt_log_stream *stream, enum pxt_log_type type)
 {
 	if (type == PXT_LOG_DATA) {

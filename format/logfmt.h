@@ -9,12 +9,12 @@
  *
  * A writer's life:
  *
- *	pxt_log_put_header(buffer, &header);                 write PXT_LOG_HEADER_BYTES
- *	pxt_log_start(&block, buffer, room);
- *	while (pxt_log_put_record(&block, slots, n)) ...     until it is full
- *	length = pxt_log_finish(&block, &stream, PXT_LOG_DATA);
+ *	pxt_logfmt_put_header(buffer, &header);                 write PXT_LOG_HEADER_BYTES
+ *	pxt_logfmt_start(&block, buffer, room);
+ *	while (pxt_logfmt_put_record(&block, slots, n)) ...     until it is full
+ *	length = pxt_logfmt_finish(&block, &stream, PXT_LOG_DATA);
  *	write it;
- *	pxt_log_written(&block, &stream);                    only if it was written
+ *	pxt_logfmt_written(&block, &stream);                    only if it was written
  *
  * finish changes nothing but the buffer: a block may be finished and written, go on taking
  * records and be finished again (the newest frame of a LOOP log), or be given up.
@@ -178,10 +178,10 @@ struct pxt_log_trailer {
 /* ---- Writing ---- */
 
 /* Fills PXT_LOG_HEADER_BYTES bytes. */
-void pxt_log_put_header(void *buffer, const struct pxt_log_header *header);
+void pxt_logfmt_put_header(void *buffer, const struct pxt_log_header *header);
 
 /* @buffer: 16-byte aligned, at least PXT_LOG_STAGING_MIN bytes. */
-void pxt_log_start(struct pxt_log_block *block, void *buffer, uint32_t room);
+void pxt_logfmt_start(struct pxt_log_block *block, void *buffer, uint32_t room);
 
 /*
  * All put functions: false = no room left, nothing was put.  A block takes entries of one type
@@ -191,31 +191,31 @@ void pxt_log_start(struct pxt_log_block *block, void *buffer, uint32_t room);
  * Copies a whole record (begin slot first) and clears its tags.  @slots may be the very place
  * where the record goes, bytes + used.
  */
-bool pxt_log_put_record(struct pxt_log_block *block, const struct pxt_slot *slots, uint32_t n);
+bool pxt_logfmt_put_record(struct pxt_log_block *block, const struct pxt_slot *slots, uint32_t n);
 /* The same for records that are where they go, with their tags cleared already. */
-void pxt_log_put_copied(
+void pxt_logfmt_put_copied(
     struct pxt_log_block *block, uint32_t slots, uint32_t records, uint64_t least, uint64_t most);
 /* @records were lost directly before the record that is put next, in this block or a later one. */
-bool pxt_log_put_loss(struct pxt_log_block *block, uint64_t records);
+bool pxt_logfmt_put_loss(struct pxt_log_block *block, uint64_t records);
 /* @format may be "". */
-bool pxt_log_put_type(
+bool pxt_logfmt_put_type(
     struct pxt_log_block *block, uint32_t id, const char *name, const char *format);
-bool pxt_log_put_thread(struct pxt_log_block *block, const struct pxt_log_thread *thread);
-bool pxt_log_put_process(struct pxt_log_block *block, const struct pxt_log_process *process);
-bool pxt_log_put_module(struct pxt_log_block *block, const struct pxt_log_module *module);
-bool pxt_log_put_clock(struct pxt_log_block *block, const struct pxt_log_clock *clock);
-bool pxt_log_put_clear(struct pxt_log_block *block, uint64_t ticks, uint64_t records);
-bool pxt_log_put_trailer(struct pxt_log_block *block, const struct pxt_log_trailer *trailer);
+bool pxt_logfmt_put_thread(struct pxt_log_block *block, const struct pxt_log_thread *thread);
+bool pxt_logfmt_put_process(struct pxt_log_block *block, const struct pxt_log_process *process);
+bool pxt_logfmt_put_module(struct pxt_log_block *block, const struct pxt_log_module *module);
+bool pxt_logfmt_put_clock(struct pxt_log_block *block, const struct pxt_log_clock *clock);
+bool pxt_logfmt_put_clear(struct pxt_log_block *block, uint64_t ticks, uint64_t records);
+bool pxt_logfmt_put_trailer(struct pxt_log_block *block, const struct pxt_log_trailer *trailer);
 
 /* Writes the block's head and checksum; returns its length in bytes. */
-uint32_t pxt_log_finish(
+uint32_t pxt_logfmt_finish(
     struct pxt_log_block *block, const struct pxt_log_stream *stream, enum pxt_log_type type);
 /* The block is in the log: the next one gets the next sequence number. */
-void pxt_log_written(
+void pxt_logfmt_written(
     const struct pxt_log_block *block, struct pxt_log_stream *stream, enum pxt_log_type type);
 
 /* Bytes of record data (slots) that a block has taken so far: what log-max-size counts. */
-PXT_INLINE uint32_t pxt_log_taken(const struct pxt_log_block *block)
+PXT_INLINE uint32_t pxt_logfmt_taken(const struct pxt_log_block *block)
 {
 	return block->used - PXT_LOG_BLOCK_BYTES;
 }
@@ -243,37 +243,37 @@ struct pxt_log_record {
 	uint64_t ticks; /* of a loss slot: the number of records lost */
 };
 
-/* The text that pxt_log_get_header() returns when a newer reader is needed (see min_major). */
+/* The text that pxt_logfmt_get_header() returns when a newer reader is needed (see min_major). */
 extern const char pxt_log_newer[];
 
 /* @at: its first PXT_LOG_HEADER_BYTES bytes. */
-const char *pxt_log_get_header(const unsigned char *at, struct pxt_log_header *header);
+const char *pxt_logfmt_get_header(const unsigned char *at, struct pxt_log_header *header);
 /* @at: PXT_LOG_BLOCK_BYTES bytes of one.  The checksum is not looked at. */
-const char *pxt_log_get_block(
+const char *pxt_logfmt_get_block(
     const unsigned char *at, const struct pxt_log_header *header, struct pxt_log_blockhead *head);
 /* Whether the checksum of a block, of which @length bytes are at hand, is right. */
-bool pxt_log_sound(const unsigned char *block, uint32_t length, bool swapped);
+bool pxt_logfmt_sound(const unsigned char *block, uint32_t length, bool swapped);
 /*
  * Walks through a DATA block whose head and checksum are right: each record must be whole, and
  * their numbers must be those of the head.  *offset is where the trouble is.
  */
-const char *pxt_log_check_data(const unsigned char *block, const struct pxt_log_blockhead *head,
+const char *pxt_logfmt_check_data(const unsigned char *block, const struct pxt_log_blockhead *head,
     const struct pxt_log_header *header, uint32_t *offset);
 
 /*
  * The begin slot at @at, with @room bytes (a multiple of 16, at least 16) from it to the end of
  * the block.  False when it is none, or its record does not fit.
  */
-bool pxt_log_get_record(const unsigned char *at, uint32_t room, const struct pxt_log_header *header,
-    struct pxt_log_record *record);
+bool pxt_logfmt_get_record(const unsigned char *at, uint32_t room,
+    const struct pxt_log_header *header, struct pxt_log_record *record);
 /* Copies @bytes payload bytes of the record at @at, beginning with payload byte @from. */
-void pxt_log_get_payload(const unsigned char *at, uint32_t from, void *to, uint32_t bytes);
+void pxt_logfmt_get_payload(const unsigned char *at, uint32_t from, void *to, uint32_t bytes);
 
 /*
  * The next entry of a block: *offset is PXT_LOG_BLOCK_BYTES at first and moves on.  @least: bytes
  * that an entry of this type has at least.
  */
-const char *pxt_log_get_entry(const unsigned char *block, const struct pxt_log_blockhead *head,
+const char *pxt_logfmt_get_entry(const unsigned char *block, const struct pxt_log_blockhead *head,
     bool swapped, uint32_t least, uint32_t *offset, const unsigned char **entry);
 
 struct pxt_log_typename {
@@ -281,16 +281,16 @@ struct pxt_log_typename {
 	char name[256];
 	char format[256];
 };
-const char *pxt_log_get_type(
+const char *pxt_logfmt_get_type(
     const unsigned char *entry, bool swapped, struct pxt_log_typename *type);
-void pxt_log_get_thread(const unsigned char *entry, bool swapped, struct pxt_log_thread *thread);
-const char *pxt_log_get_process(
+void pxt_logfmt_get_thread(const unsigned char *entry, bool swapped, struct pxt_log_thread *thread);
+const char *pxt_logfmt_get_process(
     const unsigned char *entry, bool swapped, struct pxt_log_process *process);
-const char *pxt_log_get_module(
+const char *pxt_logfmt_get_module(
     const unsigned char *entry, bool swapped, struct pxt_log_module *module);
-const char *pxt_log_get_clock(
+const char *pxt_logfmt_get_clock(
     const unsigned char *entry, bool swapped, struct pxt_log_clock *clock);
-const char *pxt_log_get_trailer(
+const char *pxt_logfmt_get_trailer(
     const unsigned char *entry, bool swapped, struct pxt_log_trailer *trailer);
 
 /* Where a block's head has its stream's UUID (16 bytes), what a receiver missed (8), its checksum (4). */

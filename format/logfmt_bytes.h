@@ -73,7 +73,7 @@ PXT_INLINE bool pxt_get_record_here(const unsigned char *at, uint32_t room, bool
 }
 
 /*
- * The begin slot at @at, as pxt_log_get_record() says, for those who look at many in a row and know
+ * The begin slot at @at, as pxt_logfmt_get_record() says, for those who look at many in a row and know
  * what does not change from one to the next.
  */
 #if PXT_SMALL
@@ -88,9 +88,9 @@ PXT_INLINE bool pxt_get_record(const unsigned char *at, uint32_t room, bool swap
 #endif
 
 /* False when it is no time between 1970 and the year 36,000. */
-bool pxt_get_time(const unsigned char *at, bool swapped, struct timespec *time);
-bool pxt_get_clocks(const unsigned char *at, bool swapped, struct pxt_clock_set *set);
+bool pxt_logfmt_get_time(const unsigned char *at, bool swapped, struct timespec *time);
+bool pxt_logfmt_get_clocks(const unsigned char *at, bool swapped, struct pxt_clock_set *set);
 /* NULL, or what is wrong. */
-const char *pxt_get_attr(const unsigned char *at, bool swapped, trace_attr_t *attr);
+const char *pxt_logfmt_get_attr(const unsigned char *at, bool swapped, trace_attr_t *attr);
 
 #endif

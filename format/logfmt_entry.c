@@ -2,7 +2,7 @@
 /* logfmt_entry.c - reading: names, threads, modules, clocks, and the trailer. */
 #include "format/logfmt_bytes.h"
 
-const char *pxt_log_get_entry(const unsigned char *block, const struct pxt_log_blockhead *head,
+const char *pxt_logfmt_get_entry(const unsigned char *block, const struct pxt_log_blockhead *head,
     bool swapped, uint32_t least, uint32_t *offset, const unsigned char **entry)
 {
 	uint32_t room = head->length - *offset;
@@ -18,7 +18,7 @@ const char *pxt_log_get_entry(const unsigned char *block, const struct pxt_log_b
 	return NULL;
 }
 
-const char *pxt_log_get_type(
+const char *pxt_logfmt_get_type(
     const unsigned char *entry, bool swapped, struct pxt_log_typename *type)
 {
 	uint32_t name = pxt_get16(entry + 4, swapped);
@@ -39,18 +39,18 @@ const char *pxt_log_get_type(
 	return NULL;
 }
 
-void pxt_log_get_thread(const unsigned char *entry, bool swapped, struct pxt_log_thread *thread)
+void pxt_logfmt_get_thread(const unsigned char *entry, bool swapped, struct pxt_log_thread *thread)
 {
-	pxt_log_get_fields(entry, swapped, pxt_log_thread_fields, thread);
+	pxt_logfmt_get_fields(entry, swapped, pxt_log_thread_fields, thread);
 	memcpy(thread->name, entry + 32, sizeof(thread->name));
 	thread->name[sizeof(thread->name) - 1] = '\0';
 }
 
-const char *pxt_log_get_process(
+const char *pxt_logfmt_get_process(
     const unsigned char *entry, bool swapped, struct pxt_log_process *process)
 {
 	process->pid = pxt_get_int(entry + 4, swapped);
-	if (!pxt_get_time(entry + 8, swapped, &process->start))
+	if (!pxt_logfmt_get_time(entry + 8, swapped, &process->start))
 		return "the process was started at an impossible time";
 	if (!pxt_get_text(entry + 24, process->executable, sizeof(process->executable)) ||
 	    !pxt_get_text(entry + 280, process->host, sizeof(process->host)))
@@ -61,12 +61,12 @@ const char *pxt_log_get_process(
 	return NULL;
 }
 
-const char *pxt_log_get_module(
+const char *pxt_logfmt_get_module(
     const unsigned char *entry, bool swapped, struct pxt_log_module *module)
 {
 	uint32_t path = pxt_get16(entry + 2, swapped);
 
-	pxt_log_get_fields(entry, swapped, pxt_log_module_fields, module);
+	pxt_logfmt_get_fields(entry, swapped, pxt_log_module_fields, module);
 	if (module->build_id_bytes > sizeof(module->build_id) || path >= sizeof(module->path) ||
 	    PXT_LOG_MODULE_BYTES + path > pxt_get16(entry, swapped))
 		return "a module's path or build-id does not fit its entry";
@@ -76,10 +76,11 @@ const char *pxt_log_get_module(
 	return NULL;
 }
 
-const char *pxt_log_get_clock(const unsigned char *entry, bool swapped, struct pxt_log_clock *clock)
+const char *pxt_logfmt_get_clock(
+    const unsigned char *entry, bool swapped, struct pxt_log_clock *clock)
 {
 	clock->moment = pxt_get16(entry + 2, swapped);
-	if (!pxt_get_clocks(entry + 8, swapped, &clock->clock))
+	if (!pxt_logfmt_get_clocks(entry + 8, swapped, &clock->clock))
 		return "a clock reading shows an impossible time";
 	return NULL;
 }
@@ -90,16 +91,16 @@ static void get_crash(const unsigned char *entry, bool swapped, struct pxt_crash
 	memset(crash, 0, sizeof(*crash));
 	if (pxt_get16(entry, swapped) < PXT_LOG_CRASH_BYTES)
 		return;
-	pxt_log_get_fields(entry, swapped, pxt_log_crash_fields, crash);
+	pxt_logfmt_get_fields(entry, swapped, pxt_log_crash_fields, crash);
 }
 
-const char *pxt_log_get_trailer(
+const char *pxt_logfmt_get_trailer(
     const unsigned char *entry, bool swapped, struct pxt_log_trailer *trailer)
 {
-	pxt_log_get_fields(entry, swapped, pxt_log_trailer_fields, trailer);
+	pxt_logfmt_get_fields(entry, swapped, pxt_log_trailer_fields, trailer);
 	trailer->counts.posix_stable_np = 1;
 	get_crash(entry, swapped, &trailer->crash);
-	if (!pxt_get_clocks(entry + 104, swapped, &trailer->end))
+	if (!pxt_logfmt_get_clocks(entry + 104, swapped, &trailer->end))
 		return "the clocks at shutdown show an impossible time";
-	return pxt_get_attr(entry + 160, swapped, &trailer->attr);
+	return pxt_logfmt_get_attr(entry + 160, swapped, &trailer->attr);
 }

@@ -84,7 +84,8 @@ static void put(unsigned char *at, uint32_t bytes, uint64_t value)
 	}
 }
 
-void pxt_log_put_fields(unsigned char *at, const struct pxt_log_field *fields, const void *object)
+void pxt_logfmt_put_fields(
+    unsigned char *at, const struct pxt_log_field *fields, const void *object)
 {
 	const unsigned char *from = object;
 
@@ -93,7 +94,7 @@ void pxt_log_put_fields(unsigned char *at, const struct pxt_log_field *fields, c
 		    get(from + fields->member, fields->room, false));
 }
 
-void pxt_log_get_fields(
+void pxt_logfmt_get_fields(
     const unsigned char *at, bool swapped, const struct pxt_log_field *fields, void *object)
 {
 	unsigned char *to = object;

@@ -55,9 +55,10 @@ extern const struct pxt_log_field pxt_log_trailer_fields[]; /* struct pxt_log_tr
 extern const struct pxt_log_field pxt_log_crash_fields[];   /* struct pxt_crash */
 
 /* @object's numbers to @at, in this machine's order. */
-void pxt_log_put_fields(unsigned char *at, const struct pxt_log_field *fields, const void *object);
+void pxt_logfmt_put_fields(
+    unsigned char *at, const struct pxt_log_field *fields, const void *object);
 /* The numbers at @at, in either order, to @object. */
-void pxt_log_get_fields(
+void pxt_logfmt_get_fields(
     const unsigned char *at, bool swapped, const struct pxt_log_field *fields, void *object);
 
 #endif

@@ -19,7 +19,7 @@ static bool good_time(int64_t seconds, uint32_t nanoseconds)
 	return seconds >= 0 && seconds < SECONDS_MAX && nanoseconds < PXT_NS_PER_S;
 }
 
-bool pxt_get_time(const unsigned char *at, bool swapped, struct timespec *time)
+bool pxt_logfmt_get_time(const unsigned char *at, bool swapped, struct timespec *time)
 {
 	int64_t seconds = (int64_t)pxt_get64(at, swapped);
 	uint32_t nanoseconds = pxt_get32(at + 8, swapped);
@@ -29,12 +29,12 @@ bool pxt_get_time(const unsigned char *at, bool swapped, struct timespec *time)
 	return good_time(seconds, nanoseconds);
 }
 
-bool pxt_get_clocks(const unsigned char *at, bool swapped, struct pxt_clock_set *set)
+bool pxt_logfmt_get_clocks(const unsigned char *at, bool swapped, struct pxt_clock_set *set)
 {
 	set->ticks = pxt_get64(at, swapped);
-	return pxt_get_time(at + 8, swapped, &set->realtime) &&
-	       pxt_get_time(at + 24, swapped, &set->monotonic) &&
-	       pxt_get_time(at + 40, swapped, &set->boottime);
+	return pxt_logfmt_get_time(at + 8, swapped, &set->realtime) &&
+	       pxt_logfmt_get_time(at + 24, swapped, &set->monotonic) &&
+	       pxt_logfmt_get_time(at + 40, swapped, &set->boottime);
 }
 
 static bool good_policies(const trace_attr_t *attr)
@@ -48,11 +48,11 @@ static bool good_policies(const trace_attr_t *attr)
 	           attr->_pxt_inherit == POSIX_TRACE_INHERITED);
 }
 
-const char *pxt_get_attr(const unsigned char *at, bool swapped, trace_attr_t *attr)
+const char *pxt_logfmt_get_attr(const unsigned char *at, bool swapped, trace_attr_t *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->_pxt_magic = PXT_ATTR_MAGIC;
-	pxt_log_get_fields(at, swapped, pxt_log_attr_fields, attr);
+	pxt_logfmt_get_fields(at, swapped, pxt_log_attr_fields, attr);
 	if (!good_policies(attr))
 		return "the attributes name a policy that does not exist";
 	if (!good_time(attr->_pxt_create_sec, (uint32_t)attr->_pxt_create_nsec) ||
@@ -81,7 +81,7 @@ static const char *get_order(const unsigned char *at, bool *swapped)
 
 static const char *get_version(const unsigned char *at, struct pxt_log_header *header)
 {
-	pxt_log_get_fields(at, header->swapped, pxt_log_version_fields, header);
+	pxt_logfmt_get_fields(at, header->swapped, pxt_log_version_fields, header);
 	if (header->min_major > PXT_LOG_MAJOR ||
 	    (header->min_major == PXT_LOG_MAJOR && header->min_minor > PXT_LOG_MINOR))
 		return pxt_log_newer;
@@ -134,7 +134,7 @@ static const char *check_layout(const struct pxt_log_header *header)
 	return NULL;
 }
 
-const char *pxt_log_get_header(const unsigned char *at, struct pxt_log_header *header)
+const char *pxt_logfmt_get_header(const unsigned char *at, struct pxt_log_header *header)
 {
 	const char *wrong;
 
@@ -147,26 +147,26 @@ const char *pxt_log_get_header(const unsigned char *at, struct pxt_log_header *h
 		return wrong;
 	if (pxt_get32(at + 508, header->swapped) != pxt_crc32(0, at, 508))
 		return "the checksum of the file's head is wrong";
-	pxt_log_get_fields(at, header->swapped, pxt_log_header_fields, header);
+	pxt_logfmt_get_fields(at, header->swapped, pxt_log_header_fields, header);
 	memcpy(header->uuid, at + 32, PXT_LOG_UUID_BYTES);
-	if (!pxt_get_clocks(at + 64, header->swapped, &header->created))
+	if (!pxt_logfmt_get_clocks(at + 64, header->swapped, &header->created))
 		return "the clocks at creation show an impossible time";
 	wrong = check_machine(at, header);
 	if (!wrong)
 		wrong = check_layout(header);
-	return wrong ? wrong : pxt_get_attr(at + 152, header->swapped, &header->attr);
+	return wrong ? wrong : pxt_logfmt_get_attr(at + 152, header->swapped, &header->attr);
 }
 
 #define HEAD(at, bits, member) PXT_LOG_FIELD(at, (bits) / 8u, struct pxt_log_blockhead, member),
 static const struct pxt_log_field head_fields[] = { PXT_LOG_BLOCK_FIELDS(HEAD)
 	    HEAD(PXT_LOG_AT_MISSED, 64, missed) PXT_LOG_FIELDS_END };
 
-const char *pxt_log_get_block(
+const char *pxt_logfmt_get_block(
     const unsigned char *at, const struct pxt_log_header *header, struct pxt_log_blockhead *head)
 {
 	if (memcmp(at, block_magic, sizeof(block_magic)) != 0)
 		return "no block begins here";
-	pxt_log_get_fields(at, header->swapped, head_fields, head);
+	pxt_logfmt_get_fields(at, header->swapped, head_fields, head);
 	if (memcmp(at + PXT_LOG_AT_UUID, header->uuid, PXT_LOG_UUID_BYTES) != 0)
 		return "the block belongs to another stream";
 	if (head->length < PXT_LOG_BLOCK_BYTES || head->length % 16u ||
@@ -175,7 +175,7 @@ const char *pxt_log_get_block(
 	return NULL;
 }
 
-bool pxt_log_sound(const unsigned char *block, uint32_t length, bool swapped)
+bool pxt_logfmt_sound(const unsigned char *block, uint32_t length, bool swapped)
 {
 	uint32_t crc = pxt_crc32(0, block, PXT_LOG_AT_CRC);
 
@@ -191,8 +191,8 @@ bool pxt_get_record(const unsigned char *at, uint32_t room, bool swapped, uint32
 }
 #endif
 
-bool pxt_log_get_record(const unsigned char *at, uint32_t room, const struct pxt_log_header *header,
-    struct pxt_log_record *record)
+bool pxt_logfmt_get_record(const unsigned char *at, uint32_t room,
+    const struct pxt_log_header *header, struct pxt_log_record *record)
 {
 	return pxt_get_record(at, room, header->swapped, header->ctx_bytes, record);
 }
@@ -220,7 +220,7 @@ static unsigned char *copy_part(unsigned char *to, const unsigned char *from, ui
 	return to;
 }
 
-void pxt_log_get_payload(const unsigned char *at, uint32_t from, void *to, uint32_t bytes)
+void pxt_logfmt_get_payload(const unsigned char *at, uint32_t from, void *to, uint32_t bytes)
 {
 	const unsigned char *slot = at + (size_t)(1u + from / PXT_SLOT_PAYLOAD) * PXT_SLOT_BYTES;
 	uint32_t skip = from % PXT_SLOT_PAYLOAD;
@@ -256,7 +256,7 @@ PXT_INLINE uint32_t walk(const unsigned char *block, const struct pxt_log_blockh
 	return at;
 }
 
-const char *pxt_log_check_data(const unsigned char *block, const struct pxt_log_blockhead *head,
+const char *pxt_logfmt_check_data(const unsigned char *block, const struct pxt_log_blockhead *head,
     const struct pxt_log_header *header, uint32_t *offset)
 {
 	uint64_t lost = 0;

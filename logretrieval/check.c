@@ -226,7 +226,7 @@ static bool head_at(struct check *check, uint64_t offset, struct pxt_log_blockhe
 
 	return check->size - offset >= PXT_LOG_BLOCK_BYTES &&
 	       (at = pxt_log_see(&check->log, offset, PXT_LOG_BLOCK_BYTES)) != NULL &&
-	       !pxt_log_get_block(at, &check->log.header, head);
+	       !pxt_logfmt_get_block(at, &check->log.header, head);
 }
 
 /*

@@ -7,6 +7,7 @@
  * where it is used, and memory follows the bounds below, never the file's own numbers.
  *
  *   open.c         opens, rewinds and closes a log
+ *   header.c       whether the file is a log, and of a version that is known
  *   lock.c         the lock, the objects, fork
  *   window.c       a piece of the file in memory
  *   scan.c         checks the file block by block, once, and takes in what is not DATA

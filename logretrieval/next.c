@@ -60,7 +60,7 @@ static int next_block(struct pxt_log *log)
 	missing = pass_gaps(log);
 	while (cursor->at < log->scanned) {
 		block = pxt_log_see(log, cursor->at, PXT_LOG_BLOCK_BYTES);
-		if (!block || pxt_log_get_block(block, &log->header, &head))
+		if (!block || pxt_logfmt_get_block(block, &log->header, &head))
 			return EIO;
 		if (head.type == PXT_LOG_DATA && head.count + head.lost != 0) {
 			block = pxt_log_see(log, cursor->at, head.length);
@@ -107,7 +107,7 @@ static int next_record(struct pxt_log *log, struct pxt_log_record *record, const
 		if (error)
 			return error;
 		/* Checked when it was scanned; the file may have been changed since. */
-		if (!pxt_log_get_record(cursor->next, cursor->left, &log->header, record)) {
+		if (!pxt_logfmt_get_record(cursor->next, cursor->left, &log->header, record)) {
 			cursor->left = 0;
 			return EIO;
 		}
@@ -132,7 +132,7 @@ static void get_extra(
 {
 	unsigned char raw[PXT_THREAD_EXTRA_BYTES + 4] = { 0 };
 
-	pxt_log_get_payload(at, log->header.ctx_bytes, raw, PXT_THREAD_EXTRA_BYTES);
+	pxt_logfmt_get_payload(at, log->header.ctx_bytes, raw, PXT_THREAD_EXTRA_BYTES);
 	context->thread = little(raw);
 	context->pid = (int32_t)(uint32_t)little(raw + 8);
 	context->exact = true;
@@ -235,12 +235,12 @@ static void hand_out(struct pxt_log *log, const unsigned char *at,
 	}
 	if (log->header.swapped) {
 		/* Whole, because a number that is cut cannot be turned round. */
-		pxt_log_get_payload(at, from, log->scratch, bytes);
+		pxt_logfmt_get_payload(at, from, log->scratch, bytes);
 		pxt_log_swap_data(log, pxt_info_id(record->info), log->scratch, bytes);
 		if (wanted)
 			memcpy(request->data, log->scratch, wanted);
 	} else if (wanted) {
-		pxt_log_get_payload(at, from, request->data, wanted);
+		pxt_logfmt_get_payload(at, from, request->data, wanted);
 	}
 	*request->data_len = wanted;
 	*request->unavailable = 0;

@@ -10,7 +10,6 @@
 #include "format/logfmt_bytes.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #define NO_TRAILER "the log ends without its trailer: it is being written, or its writer died"
 
@@ -21,25 +20,6 @@ static int view(struct pxt_log *log, uint64_t offset, uint32_t bytes, const char
 	if (pxt_log_view(log, offset, bytes, at))
 		return pxt_log_fail(log, offset, "the file cannot be read");
 	return *at ? 0 : pxt_log_fail(log, offset, missing);
-}
-
-int pxt_log_read_header(struct pxt_log *log)
-{
-	const unsigned char *at;
-	const char *wrong;
-
-	if (view(log, 0, PXT_LOG_HEADER_BYTES, "the file is too short to be a log", &at))
-		return EINVAL;
-	wrong = pxt_log_get_header(at, &log->header);
-	if (!wrong)
-		return 0;
-	(void)pxt_log_fail(log, 0, wrong);
-	if (wrong == pxt_log_newer)
-		(void)snprintf(log->error.posix_reason_np, sizeof(log->error.posix_reason_np),
-		    "the log needs a reader of format %u.%u or newer; this one reads %u.%u",
-		    (unsigned)log->header.min_major, (unsigned)log->header.min_minor, PXT_LOG_MAJOR,
-		    PXT_LOG_MINOR);
-	return EINVAL;
 }
 
 static uint64_t beginning(const struct pxt_log *log)
@@ -77,23 +57,23 @@ int pxt_log_load(struct pxt_log *log, uint64_t offset, struct pxt_log_blockhead 
 
 	if (view(log, offset, PXT_LOG_BLOCK_BYTES, NO_TRAILER, block))
 		return EINVAL;
-	wrong = pxt_log_get_block(*block, &log->header, head);
+	wrong = pxt_logfmt_get_block(*block, &log->header, head);
 	if (wrong)
 		return pxt_log_fail(log, offset, wrong);
 	if (view(log, offset, head->length, "the last block is cut off", block))
 		return EINVAL;
-	if (!pxt_log_sound(*block, head->length, log->header.swapped))
+	if (!pxt_logfmt_sound(*block, head->length, log->header.swapped))
 		return pxt_log_fail(log, offset, "the checksum of a block is wrong");
 	if (head->type != PXT_LOG_DATA)
 		return 0;
-	wrong = pxt_log_check_data(*block, head, &log->header, &place);
+	wrong = pxt_logfmt_check_data(*block, head, &log->header, &place);
 	return wrong ? pxt_log_fail(log, offset + place, wrong) : 0;
 }
 
 static int take_clock(struct pxt_log *log, uint64_t offset, const unsigned char *entry)
 {
 	struct pxt_log_clock clock;
-	const char *wrong = pxt_log_get_clock(entry, log->header.swapped, &clock);
+	const char *wrong = pxt_logfmt_get_clock(entry, log->header.swapped, &clock);
 
 	return wrong ? pxt_log_fail(log, offset, wrong) : pxt_log_add_reading(log, &clock.clock);
 }
@@ -122,8 +102,8 @@ static int take_each(struct pxt_log *log, uint64_t offset, const unsigned char *
 	for (uint32_t i = 0; i < head->count && !error; i++) {
 		uint64_t place = offset + at;
 		const unsigned char *entry;
-		const char *wrong =
-		    pxt_log_get_entry(block, head, log->header.swapped, kind->least, &at, &entry);
+		const char *wrong = pxt_logfmt_get_entry(
+		    block, head, log->header.swapped, kind->least, &at, &entry);
 
 		if (wrong)
 			error = pxt_log_fail(log, place, wrong);
@@ -146,10 +126,10 @@ static int take_process(struct pxt_log *log, uint64_t offset, const unsigned cha
 
 	if (head->count == 0)
 		return 0;
-	wrong =
-	    pxt_log_get_entry(block, head, log->header.swapped, PXT_LOG_PROCESS_BYTES, &at, &entry);
+	wrong = pxt_logfmt_get_entry(
+	    block, head, log->header.swapped, PXT_LOG_PROCESS_BYTES, &at, &entry);
 	if (!wrong)
-		wrong = pxt_log_get_process(entry, log->header.swapped, &log->process);
+		wrong = pxt_logfmt_get_process(entry, log->header.swapped, &log->process);
 	return wrong ? pxt_log_fail(log, offset, wrong) : 0;
 }
 
@@ -158,14 +138,14 @@ static int take_trailer(struct pxt_log *log, uint64_t offset, const unsigned cha
 {
 	uint32_t at = PXT_LOG_BLOCK_BYTES;
 	const unsigned char *entry;
-	const char *wrong =
-	    pxt_log_get_entry(block, head, log->header.swapped, PXT_LOG_TRAILER_BYTES, &at, &entry);
+	const char *wrong = pxt_logfmt_get_entry(
+	    block, head, log->header.swapped, PXT_LOG_TRAILER_BYTES, &at, &entry);
 	uint64_t blocks = log->data_blocks;
 	uint64_t size;
 	int error;
 
 	if (!wrong)
-		wrong = pxt_log_get_trailer(entry, log->header.swapped, &log->trailer);
+		wrong = pxt_logfmt_get_trailer(entry, log->header.swapped, &log->trailer);
 	if (wrong)
 		return pxt_log_fail(log, offset, wrong);
 	if (log->header.layout == PXT_LAYOUT_FRAMES)

@@ -59,7 +59,7 @@ static int add_type(struct pxt_log *log, uint64_t offset, const struct pxt_log_t
 int pxt_log_take_type(struct pxt_log *log, uint64_t offset, const unsigned char *entry)
 {
 	struct pxt_log_typename type;
-	const char *wrong = pxt_log_get_type(entry, log->header.swapped, &type);
+	const char *wrong = pxt_logfmt_get_type(entry, log->header.swapped, &type);
 
 	return wrong ? pxt_log_fail(log, offset, wrong) : add_type(log, offset, &type);
 }
@@ -107,7 +107,7 @@ int pxt_log_take_thread(struct pxt_log *log, uint64_t offset, const unsigned cha
 	struct pxt_log_threadcell *cell;
 	void *table = log->threads;
 
-	pxt_log_get_thread(entry, log->header.swapped, &thread);
+	pxt_logfmt_get_thread(entry, log->header.swapped, &thread);
 	if (thread.index == PXT_THREAD_NONE)
 		return pxt_log_fail(log, offset, "a thread has the index 0");
 	if (!make_index(log))
@@ -158,7 +158,7 @@ static int add_module(struct pxt_log *log, uint64_t offset, const struct pxt_log
 int pxt_log_take_module(struct pxt_log *log, uint64_t offset, const unsigned char *entry)
 {
 	struct pxt_log_module module;
-	const char *wrong = pxt_log_get_module(entry, log->header.swapped, &module);
+	const char *wrong = pxt_logfmt_get_module(entry, log->header.swapped, &module);
 
 	return wrong ? pxt_log_fail(log, offset, wrong) : add_module(log, offset, &module);
 }

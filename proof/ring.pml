@@ -717,7 +717,7 @@ proctype reader()
 	do
 	:: atomic {
 #if FLUSH
-		/* tolog/helper.c: due(), or asked to finish */
+		/* tolog/flusher.c: due(), or asked to finish */
 		!mutex && (ending || head_pos - limit >= MARK) -> mutex = 1
 	   };
 		do

@@ -107,7 +107,7 @@ CALLS = {
     "place": ["pxt_tolog_sequential_place", "tolog/loop.c:place"],
     "placed": ["pxt_tolog_sequential_placed", "tolog/loop.c:placed"],
     "each": ["tolog/describe.c:put_thread", "tolog/describe.c:put_module"],
-    "run": ["tolog/helper.c:run", "attach/ctlsock.c:answer", "attach/producer.c:help"],
+    "run": ["tolog/flusher.c:run", "attach/ctlsock.c:answer", "attach/producer.c:help"],
     "at_exit": ["pxt_tolog_at_exit"],
     "take": ["pxt_log_take_type", "pxt_log_take_thread", "pxt_log_take_module",
              "logretrieval/scan.c:take_clock"],

@@ -86,23 +86,23 @@ static void free_writer(struct writer *writer)
 
 static void put_header(struct writer *writer)
 {
-	pxt_log_put_header(writer->bytes, &writer->header);
+	pxt_logfmt_put_header(writer->bytes, &writer->header);
 	writer->size = PXT_LOG_HEADER_BYTES;
 }
 
 static void start(struct writer *writer)
 {
-	pxt_log_start(&writer->block, writer->staging, sizeof(writer->staging));
+	pxt_logfmt_start(&writer->block, writer->staging, sizeof(writer->staging));
 }
 
 static void finish(struct writer *writer, enum pxt_log_type type)
 {
-	uint32_t length = pxt_log_finish(&writer->block, &writer->stream, type);
+	uint32_t length = pxt_logfmt_finish(&writer->block, &writer->stream, type);
 
 	CU_ASSERT_FATAL(writer->size + length <= writer->room);
 	memcpy(writer->bytes + writer->size, writer->staging, length);
 	writer->size += length;
-	pxt_log_written(&writer->block, &writer->stream, type);
+	pxt_logfmt_written(&writer->block, &writer->stream, type);
 	start(writer);
 }
 
@@ -134,7 +134,7 @@ static bool put_record(struct writer *writer, uint32_t id, uint64_t ticks, const
 	struct pxt_slot slots[345];
 	uint32_t n = make_record(slots, id, ticks, data, bytes, context, cpu, cut);
 
-	return pxt_log_put_record(&writer->block, slots, n);
+	return pxt_logfmt_put_record(&writer->block, slots, n);
 }
 
 static void put_trailer(struct writer *writer)
@@ -147,7 +147,7 @@ static void put_trailer(struct writer *writer)
 	trailer.meta_blocks = writer->stream.meta_sequence;
 	trailer.end = ended;
 	trailer.attr = writer->header.attr;
-	CU_ASSERT(pxt_log_put_trailer(&writer->block, &trailer));
+	CU_ASSERT(pxt_logfmt_put_trailer(&writer->block, &trailer));
 	finish(writer, PXT_LOG_TRAILER);
 }
 
@@ -180,34 +180,34 @@ static void write_beginning(struct writer *writer)
 	memcpy(process.host, "target-7", 9);
 	for (unsigned i = 0; i < sizeof(process.boot_id); i++)
 		process.boot_id[i] = (unsigned char)(0xb0 + i);
-	CU_ASSERT(pxt_log_put_process(&writer->block, &process));
+	CU_ASSERT(pxt_logfmt_put_process(&writer->block, &process));
 	finish(writer, PXT_LOG_PROCESS);
 	module.build_id_bytes = 20;
 	for (unsigned i = 0; i < 20; i++)
 		module.build_id[i] = (unsigned char)i;
 	memcpy(module.path, "/opt/rt/control", 16);
-	CU_ASSERT(pxt_log_put_module(&writer->block, &module));
+	CU_ASSERT(pxt_logfmt_put_module(&writer->block, &module));
 	module = (struct pxt_log_module){
 		.base = 0x7f0000000000, .low = 0x7f0000001000, .high = 0x7f0000009000
 	};
 	memcpy(module.path, "/lib/libc.so", 13);
-	CU_ASSERT(pxt_log_put_module(&writer->block, &module));
+	CU_ASSERT(pxt_logfmt_put_module(&writer->block, &module));
 	finish(writer, PXT_LOG_MODULES);
 	for (uint32_t i = 0; i < 8; i++)
-		CU_ASSERT(pxt_log_put_type(&writer->block, i + 1, system_names[i], ""));
-	CU_ASSERT(pxt_log_put_type(&writer->block, 31, "posix_trace_unnamed_userevent", ""));
-	CU_ASSERT(pxt_log_put_type(&writer->block, 32, "job_start", ""));
-	CU_ASSERT(pxt_log_put_type(&writer->block, 33, "blob", ""));
+		CU_ASSERT(pxt_logfmt_put_type(&writer->block, i + 1, system_names[i], ""));
+	CU_ASSERT(pxt_logfmt_put_type(&writer->block, 31, "posix_trace_unnamed_userevent", ""));
+	CU_ASSERT(pxt_logfmt_put_type(&writer->block, 32, "job_start", ""));
+	CU_ASSERT(pxt_logfmt_put_type(&writer->block, 33, "blob", ""));
 	finish(writer, PXT_LOG_TYPES);
 	thread.index = 1;
 	memcpy(thread.name, "worker", 7);
-	CU_ASSERT(pxt_log_put_thread(&writer->block, &thread));
+	CU_ASSERT(pxt_logfmt_put_thread(&writer->block, &thread));
 	thread = (struct pxt_log_thread){ .thread = 99, .pid = 4711, .index = 2 };
 	memcpy(thread.name, "fifteen-letters", 16);
-	CU_ASSERT(pxt_log_put_thread(&writer->block, &thread));
+	CU_ASSERT(pxt_logfmt_put_thread(&writer->block, &thread));
 	finish(writer, PXT_LOG_THREADS);
-	CU_ASSERT(pxt_log_put_type(&writer->block, 32, "job_start", "u32 job, i64 late_ns"));
-	CU_ASSERT(pxt_log_put_type(&writer->block, 34, "mix",
+	CU_ASSERT(pxt_logfmt_put_type(&writer->block, 32, "job_start", "u32 job, i64 late_ns"));
+	CU_ASSERT(pxt_logfmt_put_type(&writer->block, 34, "mix",
 	    "x16 mask, f32 temp, f64 level, text[4] tag, i8 small, string rest"));
 	finish(writer, PXT_LOG_TYPES);
 }
@@ -235,7 +235,7 @@ static void write_first_data(struct writer *writer)
 	CU_ASSERT(put_record(writer, 32, 1000100, job, 12, context(1, 0x401234), 2, false));
 	CU_ASSERT(
 	    put_record(writer, 33, 1000099, counting, 5, context(2, 0xffff80001000), 255, false));
-	CU_ASSERT(pxt_log_put_loss(&writer->block, 3));
+	CU_ASSERT(pxt_logfmt_put_loss(&writer->block, 3));
 	memcpy(mix + 2, &temp, sizeof(temp));
 	memcpy(mix + 6, &level, sizeof(level));
 	memcpy(mix + 14,
@@ -249,8 +249,8 @@ static void write_first_data(struct writer *writer)
 	CU_ASSERT(
 	    make_record(slots, 31, 1000300, job, 12, context(0xffff, 0x401400), 254, false) == 3);
 	slots[0].word[1] = pxt_slot_info(31, 0, false, true, 254);
-	CU_ASSERT(pxt_log_put_record(&writer->block, slots, 3));
-	CU_ASSERT(pxt_log_put_loss(&writer->block, 2));
+	CU_ASSERT(pxt_logfmt_put_record(&writer->block, slots, 3));
+	CU_ASSERT(pxt_logfmt_put_loss(&writer->block, 2));
 	finish(writer, PXT_LOG_DATA);
 }
 
@@ -267,11 +267,11 @@ static void write_second_data(struct writer *writer)
 
 	for (unsigned i = 0; i < sizeof(counting); i++)
 		counting[i] = (unsigned char)i;
-	CU_ASSERT(pxt_log_put_clock(&writer->block, &clock));
+	CU_ASSERT(pxt_logfmt_put_clock(&writer->block, &clock));
 	finish(writer, PXT_LOG_CLOCKS);
-	CU_ASSERT(pxt_log_put_thread(&writer->block, &thread));
+	CU_ASSERT(pxt_logfmt_put_thread(&writer->block, &thread));
 	finish(writer, PXT_LOG_THREADS);
-	CU_ASSERT(pxt_log_put_loss(&writer->block, 1));
+	CU_ASSERT(pxt_logfmt_put_loss(&writer->block, 1));
 	CU_ASSERT(put_record(writer, 33, 2000001, counting, 20, context(1, 0x401234), 1, true));
 	sets[63] = 1u << 31;
 	CU_ASSERT(put_record(writer, 6, 2500000, sets, 256, context(1, 0x400200), 255, false));
@@ -320,20 +320,20 @@ static void a_block_takes_what_fits_to_the_last_byte_and_no_more(void)
 	while (put_record(writer, 32, 1000000 + taken, "", 0, 0, 0, false))
 		taken++;
 	PXT_EQ(taken, 61);
-	PXT_EQ(pxt_log_taken(&writer->block), 61 * 32);
-	CU_ASSERT(!pxt_log_put_loss(&writer->block, 1));
-	PXT_EQ(pxt_log_finish(&writer->block, &writer->stream, PXT_LOG_DATA), 2048);
+	PXT_EQ(pxt_logfmt_taken(&writer->block), 61 * 32);
+	CU_ASSERT(!pxt_logfmt_put_loss(&writer->block, 1));
+	PXT_EQ(pxt_logfmt_finish(&writer->block, &writer->stream, PXT_LOG_DATA), 2048);
 	finish(writer, PXT_LOG_DATA);
 	PXT_EQ(writer->stream.records, 61);
 	/* An odd number of slots is left: a loss slot fills it. */
-	pxt_log_start(&writer->block, writer->staging, 96 + 16 * 5 + 15);
+	pxt_logfmt_start(&writer->block, writer->staging, 96 + 16 * 5 + 15);
 	CU_ASSERT(make_record(slots, 32, 5, "", 0, 0, 0, false) == 2);
-	CU_ASSERT(pxt_log_put_record(&writer->block, slots, 2));
-	CU_ASSERT(pxt_log_put_record(&writer->block, slots, 2));
-	CU_ASSERT(!pxt_log_put_record(&writer->block, slots, 2));
-	CU_ASSERT(pxt_log_put_loss(&writer->block, 1));
-	CU_ASSERT(!pxt_log_put_loss(&writer->block, 1));
-	PXT_EQ(pxt_log_finish(&writer->block, &writer->stream, PXT_LOG_DATA), 96 + 16 * 5);
+	CU_ASSERT(pxt_logfmt_put_record(&writer->block, slots, 2));
+	CU_ASSERT(pxt_logfmt_put_record(&writer->block, slots, 2));
+	CU_ASSERT(!pxt_logfmt_put_record(&writer->block, slots, 2));
+	CU_ASSERT(pxt_logfmt_put_loss(&writer->block, 1));
+	CU_ASSERT(!pxt_logfmt_put_loss(&writer->block, 1));
+	PXT_EQ(pxt_logfmt_finish(&writer->block, &writer->stream, PXT_LOG_DATA), 96 + 16 * 5);
 	free_writer(writer);
 }
 
@@ -366,8 +366,8 @@ static void what_a_signal_left_stands_where_the_format_says(void)
 		    .tid = 0x51525354 } };
 	const unsigned char *entry = writer->staging + 96;
 
-	pxt_log_start(&writer->block, writer->staging, PXT_LOG_STAGING_MIN);
-	CU_ASSERT_FATAL(pxt_log_put_trailer(&writer->block, &trailer));
+	pxt_logfmt_start(&writer->block, writer->staging, PXT_LOG_STAGING_MIN);
+	CU_ASSERT_FATAL(pxt_logfmt_put_trailer(&writer->block, &trailer));
 	expect_word(entry + 304, 0x01020304);
 	expect_word(entry + 308, 0x11121314);
 	expect_long(entry + 312, 0x2122232425262728u);
@@ -414,7 +414,7 @@ static void attributes_are_read_where_the_format_says(void)
 	trace_attr_t attr;
 
 	make_attributes(at);
-	CU_ASSERT(pxt_get_attr(at, false, &attr) == NULL);
+	CU_ASSERT(pxt_logfmt_get_attr(at, false, &attr) == NULL);
 	PXT_EQ(attr._pxt_stream_policy, 2);
 	PXT_EQ(attr._pxt_log_policy, 4);
 	PXT_EQ(attr._pxt_inherit, 1);
@@ -462,19 +462,19 @@ static void attributes_one_beyond_their_bounds_are_refused(void)
 			put_long(at + 32, bounds[i].good);
 		else
 			put_word(at + bounds[i].at, bounds[i].good);
-		PXT_CHECK(pxt_get_attr(at, false, &attr) == NULL, "offset %u: %u", bounds[i].at,
-		    (unsigned)bounds[i].good);
+		PXT_CHECK(pxt_logfmt_get_attr(at, false, &attr) == NULL, "offset %u: %u",
+		    bounds[i].at, (unsigned)bounds[i].good);
 		if (bounds[i].at == 32)
 			put_long(at + 32, bounds[i].bad);
 		else
 			put_word(at + bounds[i].at, bounds[i].bad);
-		PXT_CHECK(pxt_get_attr(at, false, &attr) != NULL, "offset %u: %u", bounds[i].at,
-		    (unsigned)bounds[i].bad);
+		PXT_CHECK(pxt_logfmt_get_attr(at, false, &attr) != NULL, "offset %u: %u",
+		    bounds[i].at, (unsigned)bounds[i].bad);
 	}
 	for (unsigned end = 111; end <= 143; end += 32) {
 		make_attributes(at);
 		at[end] = 'x';
-		CU_ASSERT(pxt_get_attr(at, false, &attr) != NULL);
+		CU_ASSERT(pxt_logfmt_get_attr(at, false, &attr) != NULL);
 	}
 }
 
@@ -494,14 +494,14 @@ static void an_entry_that_has_no_room_is_refused_and_leaves_the_block_as_it_is(v
 
 		for (room = 96; !put && room < PXT_LOG_STAGING_MIN; room++) {
 			memset(writer->staging, 0xee, PXT_LOG_STAGING_MIN);
-			pxt_log_start(&writer->block, writer->staging, room);
-			put = kind == 0   ? pxt_log_put_process(&writer->block, &process)
-			      : kind == 1 ? pxt_log_put_module(&writer->block, &module)
-			      : kind == 2 ? pxt_log_put_trailer(&writer->block, &trailer)
-			      : kind == 3 ? pxt_log_put_type(&writer->block, 1023, "n", "f")
-			      : kind == 4 ? pxt_log_put_thread(&writer->block, &thread)
-			      : kind == 5 ? pxt_log_put_clock(&writer->block, &clock)
-			                  : pxt_log_put_clear(&writer->block, 5, 6);
+			pxt_logfmt_start(&writer->block, writer->staging, room);
+			put = kind == 0   ? pxt_logfmt_put_process(&writer->block, &process)
+			      : kind == 1 ? pxt_logfmt_put_module(&writer->block, &module)
+			      : kind == 2 ? pxt_logfmt_put_trailer(&writer->block, &trailer)
+			      : kind == 3 ? pxt_logfmt_put_type(&writer->block, 1023, "n", "f")
+			      : kind == 4 ? pxt_logfmt_put_thread(&writer->block, &thread)
+			      : kind == 5 ? pxt_logfmt_put_clock(&writer->block, &clock)
+			                  : pxt_logfmt_put_clear(&writer->block, 5, 6);
 			PXT_CHECK(writer->staging[room] == 0xee, "kind %u in %u bytes", kind, room);
 			PXT_CHECK((writer->block.count == 1) == put,
 			    "kind %u in %u bytes: %u entries", kind, room,
@@ -533,21 +533,21 @@ static void the_smallest_staging_buffer_takes_one_of_each_entry(void)
 	name[sizeof(name) - 1] = '\0';
 	format[sizeof(format) - 1] = '\0';
 	for (unsigned kind = 0; kind < 5; kind++) {
-		pxt_log_start(&writer->block, writer->staging, PXT_LOG_STAGING_MIN);
-		fits += kind == 0   ? pxt_log_put_process(&writer->block, &process)
-		        : kind == 1 ? pxt_log_put_module(&writer->block, &module)
-		        : kind == 2 ? pxt_log_put_trailer(&writer->block, &trailer)
-		        : kind == 3 ? pxt_log_put_type(&writer->block, 1023, name, format)
-		                    : pxt_log_put_clear(&writer->block, 5, 6);
-		CU_ASSERT(pxt_log_finish(&writer->block, &writer->stream, PXT_LOG_TYPES) <=
+		pxt_logfmt_start(&writer->block, writer->staging, PXT_LOG_STAGING_MIN);
+		fits += kind == 0   ? pxt_logfmt_put_process(&writer->block, &process)
+		        : kind == 1 ? pxt_logfmt_put_module(&writer->block, &module)
+		        : kind == 2 ? pxt_logfmt_put_trailer(&writer->block, &trailer)
+		        : kind == 3 ? pxt_logfmt_put_type(&writer->block, 1023, name, format)
+		                    : pxt_logfmt_put_clear(&writer->block, 5, 6);
+		CU_ASSERT(pxt_logfmt_finish(&writer->block, &writer->stream, PXT_LOG_TYPES) <=
 		          PXT_LOG_STAGING_MIN);
 	}
 	PXT_EQ(fits, 5);
-	pxt_log_start(&writer->block, writer->staging, PXT_LOG_STAGING_MIN);
-	while (pxt_log_put_clock(&writer->block, &clock))
+	pxt_logfmt_start(&writer->block, writer->staging, PXT_LOG_STAGING_MIN);
+	while (pxt_logfmt_put_clock(&writer->block, &clock))
 		entries++;
 	PXT_EQ(entries, (512 - 96) / 64);
-	PXT_EQ(pxt_log_finish(&writer->block, &writer->stream, PXT_LOG_CLOCKS), 480);
+	PXT_EQ(pxt_logfmt_finish(&writer->block, &writer->stream, PXT_LOG_CLOCKS), 480);
 	free_writer(writer);
 }
 
@@ -558,14 +558,14 @@ static void a_block_counts_only_when_it_was_written(void)
 
 	start(writer);
 	CU_ASSERT(put_record(writer, 32, 1000000, "", 0, 0, 0, false));
-	CU_ASSERT(pxt_log_put_loss(&writer->block, 5));
-	PXT_EQ(pxt_log_finish(&writer->block, &writer->stream, PXT_LOG_DATA), 96 + 48);
+	CU_ASSERT(pxt_logfmt_put_loss(&writer->block, 5));
+	PXT_EQ(pxt_logfmt_finish(&writer->block, &writer->stream, PXT_LOG_DATA), 96 + 48);
 	CU_ASSERT(put_record(writer, 32, 1000001, "", 0, 0, 0, false));
-	PXT_EQ(pxt_log_finish(&writer->block, &writer->stream, PXT_LOG_DATA), 96 + 80);
+	PXT_EQ(pxt_logfmt_finish(&writer->block, &writer->stream, PXT_LOG_DATA), 96 + 80);
 	PXT_EQ(writer->stream.data_sequence, 0);
 	PXT_EQ(writer->stream.records, 0);
 	PXT_EQ(writer->stream.lost, 0);
-	pxt_log_written(&writer->block, &writer->stream, PXT_LOG_DATA);
+	pxt_logfmt_written(&writer->block, &writer->stream, PXT_LOG_DATA);
 	PXT_EQ(writer->stream.data_sequence, 1);
 	PXT_EQ(writer->stream.meta_sequence, 0);
 	PXT_EQ(writer->stream.records, 2);
@@ -625,9 +625,9 @@ static struct record *write_random(struct writer *writer)
 	start(writer);
 	for (uint32_t i = 0; i < RECORDS; i++) {
 		make_random(&records[i], 1000000 + (uint64_t)i * 3);
-		if (records[i].lost && !pxt_log_put_loss(&writer->block, records[i].lost)) {
+		if (records[i].lost && !pxt_logfmt_put_loss(&writer->block, records[i].lost)) {
 			finish(writer, PXT_LOG_DATA);
-			CU_ASSERT(pxt_log_put_loss(&writer->block, records[i].lost));
+			CU_ASSERT(pxt_logfmt_put_loss(&writer->block, records[i].lost));
 		}
 		if (!put_random(writer, &records[i])) {
 			finish(writer, PXT_LOG_DATA);
@@ -774,7 +774,7 @@ static void check_times(const uint64_t (*pairs)[2], uint64_t hz, unsigned *wrong
 		struct pxt_log_clock clock = { PXT_LOG_AT_FLUSH,
 			reading(pairs[i][0], pairs[i][1]) };
 
-		CU_ASSERT(pxt_log_put_clock(&writer->block, &clock));
+		CU_ASSERT(pxt_logfmt_put_clock(&writer->block, &clock));
 	}
 	finish(writer, PXT_LOG_CLOCKS);
 	step = (pairs[PAIRS - 1][0] - ticks) / 500 + 1;

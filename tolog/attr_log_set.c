@@ -7,7 +7,7 @@
 
 PXT_API int posix_trace_attr_setlogfullpolicy(trace_attr_t *attr, int logpolicy)
 {
-	if (pxt_attr_check(attr, attr) || !pxt_log_policy_built(logpolicy))
+	if (pxt_attr_check(attr, attr) || !pxt_attr_log_policy_built(logpolicy))
 		return EINVAL;
 	attr->_pxt_log_policy = logpolicy;
 	return 0;

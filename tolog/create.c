@@ -38,13 +38,13 @@ static size_t round_up(size_t value)
 	return (value + PXT_CACHE_LINE - 1) / PXT_CACHE_LINE * PXT_CACHE_LINE;
 }
 
-/* One piece of memory: the log's own words, both blocks, and what policy, helper and line need. */
+/* One piece of memory: the log's own words, both blocks, and what policy, flusher and line need. */
 static struct pxt_tolog *make_log(
     const struct pxt_tolog_policy *policy, const trace_attr_t *attr, const struct pxt_port_log *out)
 {
 	size_t describe_at = round_up(sizeof(struct pxt_tolog));
-	size_t helper_at = round_up(describe_at + pxt_tolog_describe_bytes());
-	size_t line_at = round_up(helper_at + pxt_tolog_helper_bytes());
+	size_t flusher_at = round_up(describe_at + pxt_tolog_describe_bytes());
+	size_t line_at = round_up(flusher_at + pxt_tolog_flusher_bytes());
 	size_t line_bytes = pxt_tolog_line_bytes(out, attr);
 	size_t meta_at = round_up(line_at + line_bytes);
 	size_t data_at = round_up(meta_at + PXT_TOLOG_META_BYTES);
@@ -58,7 +58,7 @@ static struct pxt_tolog *make_log(
 	log->bytes = bytes;
 	log->policy = policy;
 	log->describe = (struct pxt_tolog_describe *)(void *)(memory + describe_at);
-	log->helper = (struct pxt_tolog_helper *)(void *)(memory + helper_at);
+	log->flusher = (struct pxt_tolog_flusher *)(void *)(memory + flusher_at);
 	log->line = line_bytes ? (struct pxt_tolog_line *)(void *)(memory + line_at) : NULL;
 	log->meta_bytes = memory + meta_at;
 	log->data_bytes = memory + data_at;
@@ -118,7 +118,7 @@ static int attach(struct pxt_stream *stream, const struct pxt_tolog_policy *poli
 	if (pxt_tolog_seals())
 		error = pxt_tolog_tell(stream, PXT_WHEN_FLUSH);
 	if (!error)
-		error = pxt_tolog_helper_start(stream);
+		error = pxt_tolog_flusher_start(stream);
 	if (error)
 		pxt_tolog_drop(stream);
 	return error;
@@ -137,7 +137,7 @@ static int create(const struct pxt_create *request, const trace_attr_t *attr,
 	if (!error) {
 		error = pxt_create_publish(stream, trid);
 		if (error) {
-			pxt_tolog_helper_end(stream);
+			pxt_tolog_flusher_end(stream);
 			pxt_tolog_drop(stream);
 		}
 	}
@@ -163,7 +163,7 @@ PXT_API int posix_trace_create_withlog(
 	if (error)
 		return error;
 	if (!used._pxt_log_policy)
-		used._pxt_log_policy = pxt_default_log_policy();
+		used._pxt_log_policy = pxt_attr_default_log_policy();
 	policy = policy_of(used._pxt_log_policy);
 	error = policy ? pxt_port_log_open(&out, file_desc) : EINVAL;
 	if (error)

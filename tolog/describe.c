@@ -52,11 +52,11 @@ static void put_thread(struct pxt_tolog *log, const struct pxt_log_thread *threa
 {
 	struct pxt_tolog_describe *describe = log->describe;
 
-	if (describe->error || pxt_log_put_thread(&log->meta, thread))
+	if (describe->error || pxt_logfmt_put_thread(&log->meta, thread))
 		return;
 	describe->error = pxt_tolog_put_meta(log, PXT_LOG_THREADS);
 	if (!describe->error)
-		(void)pxt_log_put_thread(&log->meta, thread);
+		(void)pxt_logfmt_put_thread(&log->meta, thread);
 }
 
 static void tell_thread(
@@ -164,11 +164,11 @@ static void tell_module(void *context, const struct pxt_port_module *module)
 		return;
 	memcpy(entry.build_id, module->buildid, sizeof(entry.build_id));
 	memcpy(entry.path, module->path, sizeof(entry.path));
-	if (!pxt_log_put_module(&log->meta, &entry)) {
+	if (!pxt_logfmt_put_module(&log->meta, &entry)) {
 		describe->error = pxt_tolog_put_meta(log, PXT_LOG_MODULES);
 		if (describe->error)
 			return;
-		(void)pxt_log_put_module(&log->meta, &entry);
+		(void)pxt_logfmt_put_module(&log->meta, &entry);
 	}
 	describe->module[describe->modules++] = key_of(module);
 }
@@ -196,7 +196,7 @@ static int tell_process(struct pxt_tolog *log)
 	pxt_port_executable(process.executable, sizeof(process.executable));
 	pxt_port_host(process.host, sizeof(process.host));
 	pxt_port_boot_id(process.boot_id);
-	(void)pxt_log_put_process(&log->meta, &process);
+	(void)pxt_logfmt_put_process(&log->meta, &process);
 	log->describe->process_told = true;
 	return pxt_tolog_put_meta(log, PXT_LOG_PROCESS);
 }

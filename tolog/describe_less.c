@@ -32,7 +32,7 @@ static int tell_process(struct pxt_tolog *log)
 		return 0;
 	memset(&process, 0, sizeof(process));
 	process.pid = pxt_process_pid();
-	(void)pxt_log_put_process(&log->meta, &process);
+	(void)pxt_logfmt_put_process(&log->meta, &process);
 	log->describe->process_told = true;
 	return pxt_tolog_put_meta(log, PXT_LOG_PROCESS);
 }
@@ -51,11 +51,11 @@ static int put_thread(struct pxt_tolog *log, uint32_t index)
 		.index = (uint16_t)index };
 	int error;
 
-	if (pxt_log_put_thread(&log->meta, &thread))
+	if (pxt_logfmt_put_thread(&log->meta, &thread))
 		return 0;
 	error = pxt_tolog_put_meta(log, PXT_LOG_THREADS);
 	if (!error)
-		(void)pxt_log_put_thread(&log->meta, &thread);
+		(void)pxt_logfmt_put_thread(&log->meta, &thread);
 	return error;
 }
 

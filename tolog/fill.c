@@ -34,8 +34,8 @@ static enum pxt_fill may_put(
 static void put(struct pxt_tolog *log, const struct pxt_slot *slots, uint32_t n, uint64_t lost)
 {
 	if (lost)
-		(void)pxt_log_put_loss(&log->data, lost);
-	(void)pxt_log_put_record(&log->data, slots, n);
+		(void)pxt_logfmt_put_loss(&log->data, lost);
+	(void)pxt_logfmt_put_record(&log->data, slots, n);
 	log->unreported = 0;
 	log->taken += (uint64_t)n * PXT_SLOT_BYTES;
 	if (log->last_ticks < pxt_slot_ticks(slots))
@@ -234,7 +234,7 @@ static void put_run(struct pxt_stream *stream, const struct pxt_tolog_flush *flu
 	pxt_run_take(stream, &run, plainly_covered(stream, flush));
 	if (!run.records)
 		return;
-	pxt_log_put_copied(&log->data, run.slots, run.records, run.least, run.most);
+	pxt_logfmt_put_copied(&log->data, run.slots, run.records, run.least, run.most);
 	log->taken += (uint64_t)run.slots * PXT_SLOT_BYTES;
 	if (log->last_ticks < run.most)
 		log->last_ticks = run.most;

@@ -4,6 +4,7 @@
 
 #include "core/control/control.h"
 #include "core/control/counts.h"
+#include "core/control/status.h"
 #include "core/process/holdback.h"
 #include "core/testpoints.h"
 
@@ -58,7 +59,7 @@ static int mark_clear(struct pxt_tolog *log, uint64_t cleared, bool *begun)
 	}
 	log->way.what = PXT_WAY_NOTHING;
 	pxt_tolog_new_data(log);
-	(void)pxt_log_put_clear(&log->meta, pxt_port_ticks_ordered(), cleared);
+	(void)pxt_logfmt_put_clear(&log->meta, pxt_port_ticks_ordered(), cleared);
 	log->cleared_log = log->sums.records;
 	return pxt_tolog_put_meta(log, PXT_LOG_CLEAR);
 }
@@ -152,7 +153,7 @@ static void read_status(struct pxt_stream *stream, struct pxt_log_trailer *trail
 	const struct pxt_tolog *log = pxt_tolog_of(stream);
 	struct posix_trace_status_info *status = &trailer->status;
 
-	pxt_counts_status(stream, status);
+	pxt_status_take(stream, status);
 	status->posix_stream_flush_status = POSIX_TRACE_NOT_FLUSHING;
 	status->posix_stream_flush_error = atomic_load_explicit(&log->error, memory_order_acquire);
 	status->posix_log_overrun_status = atomic_load_explicit(&log->overrun, memory_order_acquire)
@@ -170,7 +171,7 @@ static void close_last_block(struct pxt_tolog *log)
 {
 	log->data = log->placed;
 	if (log->header.frames && log->begun > log->sums.data_sequence)
-		pxt_log_written(&log->data, &log->sums, PXT_LOG_DATA);
+		pxt_logfmt_written(&log->data, &log->sums, PXT_LOG_DATA);
 }
 
 static int put_trailer(struct pxt_tolog *log, struct pxt_log_trailer *trailer)
@@ -181,7 +182,7 @@ static int put_trailer(struct pxt_tolog *log, struct pxt_log_trailer *trailer)
 	trailer->data_blocks = log->sums.data_sequence;
 	trailer->meta_blocks = log->sums.meta_sequence;
 	pxt_port_clock_read(&trailer->end);
-	(void)pxt_log_put_trailer(&log->meta, trailer);
+	(void)pxt_logfmt_put_trailer(&log->meta, trailer);
 	error = pxt_tolog_put_meta(log, PXT_LOG_TRAILER);
 	/* What a failed write may have left behind the last block. */
 	if (!error && log->out.kind == PXT_LOG_FILE)
@@ -266,7 +267,7 @@ int pxt_tolog_at_shutdown(struct pxt_stream *stream)
 	int error = 0;
 	bool alone;
 
-	pxt_tolog_helper_end(stream);
+	pxt_tolog_flusher_end(stream);
 	pxt_port_mutex_lock(&stream->mutex);
 	alone = wait_for_users(stream);
 	pxt_tolog_lock(stream);

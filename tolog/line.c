@@ -136,9 +136,9 @@ static void pack_head(struct pxt_tolog *log)
 	_Static_assert(
 	    sizeof(counts) == PXT_FRAME_HEAD_BYTES - PXT_FRAME_COUNTS_AT, "three counts");
 	pxt_port_clock_read(&reading.clock);
-	pxt_log_start(&block, entry, PXT_TOLOG_META_BYTES - PXT_LOG_HEADER_BYTES);
+	pxt_logfmt_start(&block, entry, PXT_TOLOG_META_BYTES - PXT_LOG_HEADER_BYTES);
 	entry += block.used;
-	(void)pxt_log_put_clock(&block, &reading);
+	(void)pxt_logfmt_put_clock(&block, &reading);
 	begin(line, &frame, PXT_FRAME_HEAD);
 	pxt_frame_add(&frame, log->meta_bytes, PXT_FRAME_FILE_HEAD);
 	pxt_frame_add(&frame, entry, PXT_LOG_CLOCK_BYTES);

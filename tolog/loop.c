@@ -104,7 +104,7 @@ static void placed(struct pxt_tolog *log, bool full)
 	log->placed = log->data;
 	if (!full)
 		return;
-	pxt_log_written(&log->data, &log->sums, PXT_LOG_DATA);
+	pxt_logfmt_written(&log->data, &log->sums, PXT_LOG_DATA);
 	pxt_tolog_new_data(log);
 }
 

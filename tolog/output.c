@@ -79,7 +79,7 @@ static void arrived(struct pxt_tolog *log)
 		log->fresh = 0;
 		log->policy->placed(log, way.full);
 	} else if (way.what == PXT_WAY_META) {
-		pxt_log_written(&log->meta, &log->sums, way.type);
+		pxt_logfmt_written(&log->meta, &log->sums, way.type);
 		log->end += way.length;
 		log->ended = way.type == PXT_LOG_TRAILER;
 		pxt_tolog_new_meta(log);
@@ -161,12 +161,12 @@ static int send_off(struct pxt_tolog *log, enum pxt_tolog_what what, const unsig
 /* Frames need neither a block's head nor its checksum. */
 static uint32_t finish(struct pxt_tolog *log, struct pxt_log_block *block, enum pxt_log_type type)
 {
-	return pxt_tolog_is_line(log) ? block->used : pxt_log_finish(block, &log->sums, type);
+	return pxt_tolog_is_line(log) ? block->used : pxt_logfmt_finish(block, &log->sums, type);
 }
 
 int pxt_tolog_put_head(struct pxt_tolog *log)
 {
-	pxt_log_put_header(log->meta_bytes, &log->header);
+	pxt_logfmt_put_header(log->meta_bytes, &log->header);
 	return send_off(log, PXT_WAY_HEAD, log->meta_bytes, PXT_LOG_HEADER_BYTES, 0);
 }
 
@@ -206,7 +206,7 @@ static bool restore_frame(struct pxt_tolog *log)
 	uint32_t length;
 
 	log->data = log->placed;
-	length = pxt_log_finish(&log->data, &log->sums, PXT_LOG_DATA);
+	length = pxt_logfmt_finish(&log->data, &log->sums, PXT_LOG_DATA);
 	return send_off(log, PXT_WAY_DATA, log->data_bytes, length, log->way.offset) == 0;
 }
 
@@ -236,7 +236,7 @@ bool pxt_tolog_give_up(struct pxt_tolog *log)
 
 void pxt_tolog_new_data(struct pxt_tolog *log)
 {
-	pxt_log_start(&log->data, log->data_bytes, log->data_room);
+	pxt_logfmt_start(&log->data, log->data_bytes, log->data_room);
 	log->placed = log->data;
 	log->dirty = false;
 	log->fresh = 0;
@@ -244,5 +244,5 @@ void pxt_tolog_new_data(struct pxt_tolog *log)
 
 void pxt_tolog_new_meta(struct pxt_tolog *log)
 {
-	pxt_log_start(&log->meta, log->meta_bytes, PXT_TOLOG_META_BYTES);
+	pxt_logfmt_start(&log->meta, log->meta_bytes, PXT_TOLOG_META_BYTES);
 }

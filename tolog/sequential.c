@@ -27,6 +27,6 @@ void pxt_tolog_sequential_placed(struct pxt_tolog *log, bool full)
 {
 	(void)full;
 	log->end += log->way.length;
-	pxt_log_written(&log->data, &log->sums, PXT_LOG_DATA);
+	pxt_logfmt_written(&log->data, &log->sums, PXT_LOG_DATA);
 	pxt_tolog_new_data(log);
 }

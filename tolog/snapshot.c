@@ -5,6 +5,7 @@
  * Of the stream only its copy is used (core/copy/copy.h): how long the device takes is nobody's concern.
  */
 #include "core/control/counts.h"
+#include "core/control/status.h"
 #include "core/copy/copy.h"
 #include "core/testpoints.h"
 #include "tolog/policies.h"
@@ -72,7 +73,7 @@ static int put_log(struct pxt_copy *copy, const struct pxt_port_log *out)
 	if (error)
 		return error;
 	/* As it was, before it is emptied. */
-	pxt_counts_status(stream, &trailer.status);
+	pxt_status_take(stream, &trailer.status);
 	error = put_window(stream, &flush);
 	if (!error) {
 		finish(copy, &flush, &trailer);

@@ -2,7 +2,7 @@
 /* status.c - status of a stream with log. */
 #include "tolog/tolog.h"
 
-#include "core/control/counts.h"
+#include "core/control/status.h"
 
 #include <errno.h>
 
@@ -15,7 +15,7 @@ int pxt_tolog_get_status(void *object, trace_id_t trid, struct posix_trace_statu
 	if (pxt_stream_enter_as(stream, trid))
 		return EINVAL;
 	log = pxt_tolog_of(stream);
-	pxt_counts_status(stream, status);
+	pxt_status_take(stream, status);
 	status->posix_stream_flush_status =
 	    log->flushing ? POSIX_TRACE_FLUSHING : POSIX_TRACE_NOT_FLUSHING;
 	status->posix_stream_flush_error =

@@ -14,7 +14,7 @@
  *   attr_log_set.c         setters of the log's attributes
  *   lock.c                 who may take records out of the stream and write
  *   fill.c, output.c       from the stream into a block; from the block into the file
- *   flush.c, helper.c      posix_trace_flush(); the thread of policy FLUSH
+ *   flush.c, flusher.c      posix_trace_flush(); the thread of policy FLUSH
  *   finish.c               clear and shutdown
  *   append.c, loop.c, untilfull.c, sequential.c   the log policies (policies.h)
  *   types.c, describe.c    blocks beside the records: names of types, clocks; process, threads, modules
@@ -85,7 +85,7 @@ struct pxt_tolog_way {
 	enum pxt_tolog_head head;
 };
 
-struct pxt_tolog_helper;
+struct pxt_tolog_flusher;
 struct pxt_tolog_line;
 
 /* In front is what most functions touch: a short address reaches no further than 127 bytes. */
@@ -143,7 +143,7 @@ struct pxt_tolog {
 	uint64_t looked_ticks;       /* of the last look at what changes slowly (clocks, names) */
 	struct pxt_log_block placed; /* LOOP: `data` as it is in its frame */
 	size_t bytes;                /* of this memory, everything included */
-	struct pxt_tolog_helper *helper;
+	struct pxt_tolog_flusher *flusher;
 	struct pxt_port_log out;
 	struct pxt_log_header header;
 	uint8_t told_types[PXT_ID_COUNT]; /* 1: the name is in the log, 2: the description too */
@@ -153,7 +153,7 @@ extern const struct pxt_ops pxt_tolog_ops;
 
 /*
  * Makes @stream's log and begins it on @out, which stays the caller's if that fails: ENOMEM, or what
- * the port's truncate and write say.  (The helper is not started, and the stream does not know yet
+ * the port's truncate and write say.  (The flusher is not started, and the stream does not know yet
  * whom to call at clear and shutdown.)
  */
 int pxt_tolog_begin(struct pxt_stream *stream, const struct pxt_tolog_policy *policy,
@@ -397,27 +397,27 @@ int pxt_tolog_begin_anew(struct pxt_stream *stream);
 
 int pxt_tolog_get_status(void *object, trace_id_t trid, struct posix_trace_status_info *status);
 
-/* ---- The helper of policy FLUSH (helper.c) ---- */
+/* ---- The flusher: the thread of policy FLUSH (flusher.c) ---- */
 
 #if CONFIG_PTRACE_POLICY_FLUSH
-size_t pxt_tolog_helper_bytes(void);
+size_t pxt_tolog_flusher_bytes(void);
 /* 0 for other policies too; or what pxt_port_thread_start() says to the priority. */
-int pxt_tolog_helper_start(struct pxt_stream *stream);
-/* Returns when the helper has ended; without the mutex. */
-void pxt_tolog_helper_end(struct pxt_stream *stream);
+int pxt_tolog_flusher_start(struct pxt_stream *stream);
+/* Returns when the flusher has ended; without the mutex. */
+void pxt_tolog_flusher_end(struct pxt_stream *stream);
 #else
-PXT_INLINE size_t pxt_tolog_helper_bytes(void)
+PXT_INLINE size_t pxt_tolog_flusher_bytes(void)
 {
 	return 0;
 }
 
-PXT_INLINE int pxt_tolog_helper_start(struct pxt_stream *stream)
+PXT_INLINE int pxt_tolog_flusher_start(struct pxt_stream *stream)
 {
 	(void)stream;
 	return 0;
 }
 
-PXT_INLINE void pxt_tolog_helper_end(struct pxt_stream *stream)
+PXT_INLINE void pxt_tolog_flusher_end(struct pxt_stream *stream)
 {
 	(void)stream;
 }

@@ -11,11 +11,11 @@ static int put_type(struct pxt_tolog *log, uint32_t id, const char *name, const 
 {
 	int error;
 
-	if (pxt_log_put_type(&log->meta, id, name, format))
+	if (pxt_logfmt_put_type(&log->meta, id, name, format))
 		return 0;
 	error = pxt_tolog_put_meta(log, PXT_LOG_TYPES);
 	if (!error)
-		(void)pxt_log_put_type(&log->meta, id, name, format);
+		(void)pxt_logfmt_put_type(&log->meta, id, name, format);
 	return error;
 }
 
@@ -56,7 +56,7 @@ static int tell_clocks(struct pxt_tolog *log)
 	struct pxt_log_clock reading = { .moment = PXT_LOG_AT_FLUSH };
 
 	pxt_port_clock_read(&reading.clock);
-	(void)pxt_log_put_clock(&log->meta, &reading);
+	(void)pxt_logfmt_put_clock(&log->meta, &reading);
 	return pxt_tolog_put_meta(log, PXT_LOG_CLOCKS);
 }
 

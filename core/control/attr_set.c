@@ -34,7 +34,7 @@ PXT_API int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t maxdatasi
 
 PXT_API int posix_trace_attr_setstreamfullpolicy(trace_attr_t *attr, int streampolicy)
 {
-	if (pxt_attr_check(attr, attr) || !pxt_stream_policy_built(streampolicy))
+	if (pxt_attr_check(attr, attr) || !pxt_attr_stream_policy_built(streampolicy))
 		return EINVAL;
 	attr->_pxt_stream_policy = streampolicy;
 	return 0;

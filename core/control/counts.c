@@ -1,57 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* counts.c - status and counts of a stream; see counts.h. */
+/* counts.c - the counts of a stream; see counts.h. */
 #include "core/control/counts.h"
 
-#include "core/control/barrier.h"
 #include "core/read/lap.h"
-#include "core/stream/gate.h"
 #include "core/stream/share.h"
-
-static uint64_t refused_in_all(struct pxt_block *block)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i <= pxt_block_last(block); i++)
-		sum += pxt_counter_load(&pxt_block_lane(block, i)->refused);
-	return sum;
-}
-
-static bool loop_full(struct pxt_block *block)
-{
-	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
-		struct pxt_lane *lane = pxt_block_lane(block, i);
-		uint64_t pos;
-		uint64_t seq;
-
-		pxt_lane_head(lane, &pos, &seq);
-		if (pos - lane->pos + lane->ruins > block->slot_mask)
-			return true;
-	}
-	return false;
-}
-
-void pxt_counts_status(struct pxt_stream *stream, struct posix_trace_status_info *status)
-{
-	struct pxt_block *block = stream->block;
-	uint64_t lost;
-	bool running;
-	bool full;
-
-	pxt_share_pull_now(block, false);
-	pxt_lap_notice_all(block);
-	full =
-	    block->full_policy == POSIX_TRACE_LOOP ? loop_full(block) : pxt_barrier_is_full(block);
-	/* Last: a writer that fills the stream now stops it, so RUNNING is never seen with FULL. */
-	running = pxt_block_state(block) == PXT_GATE_RUNNING;
-	if (running && block->full_policy != POSIX_TRACE_LOOP)
-		full = false;
-	lost = block->lost + refused_in_all(block);
-	status->posix_stream_status = running ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
-	status->posix_stream_full_status = full ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL;
-	status->posix_stream_overrun_status =
-	    lost != block->lost_told ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
-	block->lost_told = lost;
-}
 
 /* Reads what the writers change until two readings agree; @stable tells whether they did. */
 static void read_lanes(struct pxt_block *block, uint64_t *seq, uint64_t *refused, int *stable)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counts.h - what a stream reports of itself: its status, and the law of its counts.
+ * counts.h - what a stream counted, and the law of its counts.
  *
  *   concurrency: under the stream's mutex, beside writers.
  */
@@ -9,7 +9,6 @@
 
 #include "core/stream/stream.h"
 
-void pxt_counts_status(struct pxt_stream *stream, struct posix_trace_status_info *status);
 void pxt_counts_take(struct pxt_stream *stream, struct posix_trace_counts_np *counts);
 
 #endif

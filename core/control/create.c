@@ -68,8 +68,8 @@ int pxt_create_attr(const struct pxt_create *request, trace_attr_t *attr)
 	else
 		return EINVAL;
 	if (!attr->_pxt_stream_policy)
-		attr->_pxt_stream_policy = pxt_default_stream_policy(request->with_log);
-	if (!pxt_stream_policy_built(attr->_pxt_stream_policy) ||
+		attr->_pxt_stream_policy = pxt_attr_default_stream_policy(request->with_log);
+	if (!pxt_attr_stream_policy_built(attr->_pxt_stream_policy) ||
 	    (attr->_pxt_stream_policy == POSIX_TRACE_FLUSH && !request->with_log) ||
 	    attr->_pxt_max_data > PXT_DATA_MAX || !pxt_forks_known(attr->_pxt_inherit) ||
 	    !pxt_share_known(attr))

@@ -147,8 +147,8 @@ static void finish(struct target *t, struct pxt_log_block *block, enum pxt_log_t
 {
 	if (block->count == 0 && block->lost == 0)
 		return;
-	put(t, block->bytes, pxt_log_finish(block, &t->stream, type));
-	pxt_log_written(block, &t->stream, type);
+	put(t, block->bytes, pxt_logfmt_finish(block, &t->stream, type));
+	pxt_logfmt_written(block, &t->stream, type);
 	if (type == PXT_LOG_DATA)
 		t->trailer.data_blocks++;
 	else if (type != PXT_LOG_TRAILER)
@@ -159,7 +159,7 @@ static struct pxt_log_block entry_block(void)
 {
 	struct pxt_log_block block;
 
-	pxt_log_start(&block, staging[1], BLOCK_BYTES);
+	pxt_logfmt_start(&block, staging[1], BLOCK_BYTES);
 	return block;
 }
 
@@ -170,8 +170,8 @@ static void flush(struct target *t)
 	struct pxt_log_block block = entry_block();
 
 	finish(t, &t->data, PXT_LOG_DATA);
-	pxt_log_start(&t->data, staging[0], BLOCK_BYTES);
-	if (!pxt_log_put_clock(&block, &reading))
+	pxt_logfmt_start(&t->data, staging[0], BLOCK_BYTES);
+	if (!pxt_logfmt_put_clock(&block, &reading))
 		fail("clock");
 	finish(t, &block, PXT_LOG_CLOCKS);
 }
@@ -197,11 +197,11 @@ static void put_types(struct target *t)
 	for (unsigned id = 1; id <= PXT_ID_UNNAMED; id++) {
 		const char *name = pxt_system_event_name(id);
 
-		if (name && !pxt_log_put_type(&block, id, name, ""))
+		if (name && !pxt_logfmt_put_type(&block, id, name, ""))
 			fail("type");
 	}
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-		if (!pxt_log_put_type(&block, types[i].id, types[i].name, types[i].format))
+		if (!pxt_logfmt_put_type(&block, types[i].id, types[i].name, types[i].format))
 			fail("type");
 	finish(t, &block, PXT_LOG_TYPES);
 }
@@ -218,14 +218,14 @@ static void put_threads(struct target *t)
 		thread.tid = process.pid * 10 + (int32_t)i;
 		thread.thread = UINT64_C(0x7f0000000000) + i * UINT64_C(0x1000);
 		(void)snprintf(thread.name, sizeof thread.name, "%s", names[i - 1]);
-		if (!pxt_log_put_thread(&block, &thread))
+		if (!pxt_logfmt_put_thread(&block, &thread))
 			fail("thread");
 	}
 	finish(t, &block, PXT_LOG_THREADS);
 	block = entry_block();
 	(void)snprintf(process.host, sizeof process.host, "target-%03u", t->number);
 	(void)snprintf(process.executable, sizeof process.executable, "/opt/rt/control");
-	if (!pxt_log_put_process(&block, &process))
+	if (!pxt_logfmt_put_process(&block, &process))
 		fail("process");
 	finish(t, &block, PXT_LOG_PROCESS);
 }
@@ -255,9 +255,9 @@ static void put_head(struct target *t)
 	header.attr._pxt_clockres_nsec = (int32_t)(NS_PER_S / t->hz + 1);
 	(void)strcpy(header.attr._pxt_name, "fleet");
 	t->trailer.attr = header.attr;
-	pxt_log_put_header(head, &header);
+	pxt_logfmt_put_header(head, &header);
 	put(t, head, sizeof head);
-	pxt_log_start(&t->data, staging[0], BLOCK_BYTES);
+	pxt_logfmt_start(&t->data, staging[0], BLOCK_BYTES);
 	put_types(t);
 	put_threads(t);
 }
@@ -271,7 +271,7 @@ static void put_trailer(struct target *t)
 	block = entry_block();
 	t->trailer.end = clocks_at(t, t->now_ns + 1000);
 	t->trailer.status.posix_stream_status = POSIX_TRACE_SUSPENDED;
-	if (!pxt_log_put_trailer(&block, &t->trailer))
+	if (!pxt_logfmt_put_trailer(&block, &t->trailer))
 		fail("trailer");
 	finish(t, &block, PXT_LOG_TRAILER);
 }
@@ -282,9 +282,9 @@ static void put_loss(struct target *t)
 {
 	if (t->dropped == 0)
 		return;
-	if (!pxt_log_put_loss(&t->data, t->dropped)) {
+	if (!pxt_logfmt_put_loss(&t->data, t->dropped)) {
 		flush(t);
-		(void)pxt_log_put_loss(&t->data, t->dropped);
+		(void)pxt_logfmt_put_loss(&t->data, t->dropped);
 	}
 	t->trailer.counts.posix_lost_np += t->dropped;
 	t->dropped = 0;
@@ -319,9 +319,9 @@ static void record(struct target *t, const struct step *step)
 	for (uint32_t i = 1; i < n; i++)
 		memcpy(&slots[i].word[1], payload + (size_t)(i - 1) * PXT_SLOT_PAYLOAD,
 		    PXT_SLOT_PAYLOAD);
-	if (!pxt_log_put_record(&t->data, slots, n)) {
+	if (!pxt_logfmt_put_record(&t->data, slots, n)) {
 		flush(t);
-		if (!pxt_log_put_record(&t->data, slots, n))
+		if (!pxt_logfmt_put_record(&t->data, slots, n))
 			fail("event");
 	}
 	t->trailer.counts.posix_retrieved_np++;

@@ -43,7 +43,7 @@ void forge_begin(struct forge *forge, unsigned which)
 	memset(forge, 0, sizeof *forge);
 	set_attr(&header.attr);
 	memset(header.uuid, (int)(which + 1u), sizeof header.uuid);
-	pxt_log_put_header(forge->head, &header);
+	pxt_logfmt_put_header(forge->head, &header);
 	forge->seed = pxt_crc32(0, header.uuid, sizeof header.uuid);
 	forge->swapped = which == FORGE_STREAMS - 1u;
 	if (forge->swapped)
@@ -164,25 +164,25 @@ static void put_entry(struct pxt_log_block *block, enum pxt_log_type type, uint6
 	make_trailer(&trailer, choice);
 	switch ((unsigned)type) {
 	case PXT_LOG_TYPES:
-		(void)pxt_log_put_type(block, 29u + (uint32_t)(choice % 7u), name, "");
+		(void)pxt_logfmt_put_type(block, 29u + (uint32_t)(choice % 7u), name, "");
 		break;
 	case PXT_LOG_THREADS:
-		(void)pxt_log_put_thread(block, &thread);
+		(void)pxt_logfmt_put_thread(block, &thread);
 		break;
 	case PXT_LOG_PROCESS:
-		(void)pxt_log_put_process(block, &process);
+		(void)pxt_logfmt_put_process(block, &process);
 		break;
 	case PXT_LOG_MODULES:
-		(void)pxt_log_put_module(block, &module);
+		(void)pxt_logfmt_put_module(block, &module);
 		break;
 	case PXT_LOG_CLOCKS:
-		(void)pxt_log_put_clock(block, &clock);
+		(void)pxt_logfmt_put_clock(block, &clock);
 		break;
 	case PXT_LOG_CLEAR:
-		(void)pxt_log_put_clear(block, 0, odd_number(choice));
+		(void)pxt_logfmt_put_clear(block, 0, odd_number(choice));
 		break;
 	default:
-		(void)pxt_log_put_trailer(block, &trailer);
+		(void)pxt_logfmt_put_trailer(block, &trailer);
 		break;
 	}
 }
@@ -209,7 +209,7 @@ void forge_entry(
 	unsigned char *contents = forged->bytes + PXT_FRAME_START_BYTES;
 	struct pxt_log_block block;
 
-	pxt_log_start(&block, bytes, sizeof bytes);
+	pxt_logfmt_start(&block, bytes, sizeof bytes);
 	put_entry(&block, type, choice);
 	if (forge->swapped)
 		turn_entry(type, bytes + PXT_LOG_BLOCK_BYTES);

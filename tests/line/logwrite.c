@@ -209,7 +209,7 @@ static void many_events_fill_many_blocks(void)
 
 /* ---- The other byte order ---- */
 
-/* As pxt_log_put_header() writes, of the other order: through the file that make_golden.py made. */
+/* As pxt_logfmt_put_header() writes, of the other order: through the file that make_golden.py made. */
 static bool golden_head(const char *name, unsigned char *head)
 {
 	char golden[512];
@@ -245,7 +245,7 @@ static void a_log_of_either_byte_order_takes_records_and_losses(void)
 
 		begin_case();
 		CU_ASSERT_FATAL(golden_head(names[i], head));
-		CU_ASSERT_PTR_NULL(pxt_log_get_header(head, &header));
+		CU_ASSERT_PTR_NULL(pxt_logfmt_get_header(head, &header));
 		CU_ASSERT_FATAL(pxt_logblocks_open(&log, path, PXT_LOG_WHOLE, head, &header));
 		if (header.swapped)
 			pxt_logswap_slot((unsigned char *)slots);
@@ -288,8 +288,8 @@ static bool begin_contradictory(struct pxt_logblocks *log, struct pxt_log_traile
 	struct pxt_log_header header;
 
 	begin_case();
-	if (!golden_head("le64.ptl", head) || pxt_log_get_header(head, &header) || header.swapped ||
-	    !pxt_logblocks_open(log, path, PXT_LOG_WHOLE, head, &header))
+	if (!golden_head("le64.ptl", head) || pxt_logfmt_get_header(head, &header) ||
+	    header.swapped || !pxt_logblocks_open(log, path, PXT_LOG_WHOLE, head, &header))
 		return false;
 	pxt_logblocks_loss(log, 1);
 	*trailer = (struct pxt_log_trailer){ .attr = header.attr, .end = header.created };

@@ -53,13 +53,13 @@ static void note_entries(const unsigned char *block, const struct pxt_log_blockh
 		struct pxt_log_thread thread;
 		struct pxt_log_module module;
 
-		if (pxt_log_get_entry(block, head, false, 8, &offset, &entry))
+		if (pxt_logfmt_get_entry(block, head, false, 8, &offset, &entry))
 			break;
 		if (head->type == PXT_LOG_THREADS) {
-			pxt_log_get_thread(entry, false, &thread);
+			pxt_logfmt_get_thread(entry, false, &thread);
 			found.threads[thread.index % CONFIG_PTRACE_MAX_THREADS]++;
 		} else if (head->type == PXT_LOG_MODULES &&
-		           !pxt_log_get_module(entry, false, &module)) {
+		           !pxt_logfmt_get_module(entry, false, &module)) {
 			note_module(module.low);
 		}
 	}
@@ -75,12 +75,12 @@ static void read_blocks(int fd)
 
 	memset(&found, 0, sizeof(found));
 	CU_ASSERT_FATAL(size > 0 && (size_t)size < sizeof(bytes));
-	CU_ASSERT_FATAL(pxt_log_get_header(bytes, &header) == NULL);
+	CU_ASSERT_FATAL(pxt_logfmt_get_header(bytes, &header) == NULL);
 	for (at = header.header_bytes; at + PXT_LOG_BLOCK_BYTES <= (uint64_t)size;) {
 		struct pxt_log_blockhead head;
 		struct kind *kind;
 
-		CU_ASSERT_FATAL(pxt_log_get_block(bytes + at, &header, &head) == NULL);
+		CU_ASSERT_FATAL(pxt_logfmt_get_block(bytes + at, &header, &head) == NULL);
 		kind = &found.kinds[head.type % KINDS];
 		kind->blocks++;
 		kind->entries += head.count;

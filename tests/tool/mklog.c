@@ -98,9 +98,9 @@ static void finish(struct maker *maker, struct pxt_log_block *block, enum pxt_lo
 
 	if (block->count == 0 && block->lost == 0)
 		return;
-	length = pxt_log_finish(block, &maker->stream, type);
+	length = pxt_logfmt_finish(block, &maker->stream, type);
 	put(block->bytes, length);
-	pxt_log_written(block, &maker->stream, type);
+	pxt_logfmt_written(block, &maker->stream, type);
 	if (type == PXT_LOG_DATA)
 		maker->trailer.data_blocks++;
 	else if (type != PXT_LOG_TRAILER)
@@ -110,7 +110,7 @@ static void finish(struct maker *maker, struct pxt_log_block *block, enum pxt_lo
 static void flush_data(struct maker *maker)
 {
 	finish(maker, &maker->data, PXT_LOG_DATA);
-	pxt_log_start(&maker->data, staging[0], BLOCK_BYTES);
+	pxt_logfmt_start(&maker->data, staging[0], BLOCK_BYTES);
 }
 
 /* A block of its own for each entry: the reader must not care. */
@@ -118,7 +118,7 @@ static struct pxt_log_block entry_block(void)
 {
 	struct pxt_log_block block;
 
-	pxt_log_start(&block, staging[1], BLOCK_BYTES);
+	pxt_logfmt_start(&block, staging[1], BLOCK_BYTES);
 	return block;
 }
 
@@ -163,7 +163,7 @@ static void do_type(struct maker *maker, char *rest)
 	unsigned id = (unsigned)number(&rest);
 	char *name = unescape(word(&rest));
 
-	if (!pxt_log_put_type(&block, id, name, rest))
+	if (!pxt_logfmt_put_type(&block, id, name, rest))
 		fail("type");
 	finish(maker, &block, PXT_LOG_TYPES);
 }
@@ -177,7 +177,7 @@ static void do_thread(struct maker *maker, char *rest)
 	thread.tid = (int32_t)number(&rest);
 	thread.pid = 4711;
 	memcpy(thread.name, unescape(rest), strnlen(rest, sizeof thread.name));
-	if (!pxt_log_put_thread(&block, &thread))
+	if (!pxt_logfmt_put_thread(&block, &thread))
 		fail("thread");
 	finish(maker, &block, PXT_LOG_THREADS);
 }
@@ -190,7 +190,7 @@ static void do_process(struct maker *maker, char *rest)
 	memset(process.boot_id, boot_id, sizeof process.boot_id);
 	(void)snprintf(process.host, sizeof process.host, "%s", unescape(word(&rest)));
 	(void)snprintf(process.executable, sizeof process.executable, "%s", unescape(rest));
-	if (!pxt_log_put_process(&block, &process))
+	if (!pxt_logfmt_put_process(&block, &process))
 		fail("process");
 	finish(maker, &block, PXT_LOG_PROCESS);
 }
@@ -206,7 +206,7 @@ static void do_module(struct maker *maker, char *rest)
 	for (const char *hex = word(&rest); sscanf(hex, "%2x", &byte) == 1; hex += 2)
 		module.build_id[module.build_id_bytes++] = (unsigned char)byte;
 	(void)snprintf(module.path, sizeof module.path, "%s", unescape(rest));
-	if (!pxt_log_put_module(&block, &module))
+	if (!pxt_logfmt_put_module(&block, &module))
 		fail("module");
 	finish(maker, &block, PXT_LOG_MODULES);
 }
@@ -279,9 +279,9 @@ static void do_event(struct maker *maker, char *rest)
 	for (uint32_t i = 1; i < n; i++)
 		memcpy(&slots[i].word[1], payload + (size_t)(i - 1) * PXT_SLOT_PAYLOAD,
 		    PXT_SLOT_PAYLOAD);
-	if (!pxt_log_put_record(&maker->data, slots, n)) {
+	if (!pxt_logfmt_put_record(&maker->data, slots, n)) {
 		flush_data(maker);
-		if (!pxt_log_put_record(&maker->data, slots, n))
+		if (!pxt_logfmt_put_record(&maker->data, slots, n))
 			fail("event");
 	}
 	maker->cut = maker->stranger = false;
@@ -302,7 +302,7 @@ static void do_stranger(struct maker *maker, char *rest)
 
 static void do_loss(struct maker *maker, uint64_t count, bool told)
 {
-	if (told && !pxt_log_put_loss(&maker->data, count))
+	if (told && !pxt_logfmt_put_loss(&maker->data, count))
 		fail("loss");
 	maker->trailer.counts.posix_written_np += count;
 	maker->trailer.counts.posix_lost_np += count;
@@ -361,14 +361,14 @@ static void begin(struct maker *maker)
 	header.attr._pxt_clockres_nsec = 1;
 	(void)strcpy(header.attr._pxt_name, "made");
 	maker->trailer.attr = header.attr;
-	pxt_log_put_header(head, &header);
+	pxt_logfmt_put_header(head, &header);
 	put(head, sizeof head);
-	pxt_log_start(&maker->data, staging[0], BLOCK_BYTES);
+	pxt_logfmt_start(&maker->data, staging[0], BLOCK_BYTES);
 	for (unsigned id = 1; id <= PXT_ID_UNNAMED; id++) {
 		struct pxt_log_block block = entry_block();
 		const char *name = pxt_system_event_name(id);
 
-		if (name && pxt_log_put_type(&block, id, name, ""))
+		if (name && pxt_logfmt_put_type(&block, id, name, ""))
 			finish(maker, &block, PXT_LOG_TYPES);
 	}
 }
@@ -382,7 +382,7 @@ static void end(struct maker *maker)
 		return;
 	maker->trailer.end = clocks_at(maker->last + 1000);
 	maker->trailer.status.posix_stream_status = POSIX_TRACE_SUSPENDED;
-	if (!pxt_log_put_trailer(&block, &maker->trailer))
+	if (!pxt_logfmt_put_trailer(&block, &maker->trailer))
 		fail("trailer");
 	finish(maker, &block, PXT_LOG_TRAILER);
 }

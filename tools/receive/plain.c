@@ -66,11 +66,11 @@ enum pxt_receive_plain_want pxt_receive_plain_next(
 		return PXT_RECEIVE_PLAIN_HEAD;
 	while (run && !run->ended && plain->used - at >= PXT_LOG_BLOCK_BYTES) {
 		const unsigned char *block = plain->bytes + at;
-		bool good = pxt_log_get_block(block, &run->header, &head) == NULL;
+		bool good = pxt_logfmt_get_block(block, &run->header, &head) == NULL;
 
 		if (good && plain->used - at < head.length)
 			break;
-		good = good && pxt_log_sound(block, head.length, run->header.swapped);
+		good = good && pxt_logfmt_sound(block, head.length, run->header.swapped);
 		if (good) {
 			deliver(run, block, &head);
 			at += head.length;

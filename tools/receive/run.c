@@ -35,7 +35,7 @@ const char *pxt_receive_run_look(const unsigned char *head, struct pxt_log_heade
 	const char *wrong;
 
 	complete(head, whole);
-	wrong = pxt_log_get_header(whole, header);
+	wrong = pxt_logfmt_get_header(whole, header);
 	if (!wrong && header->layout != PXT_LAYOUT_SEQUENTIAL)
 		wrong = "a log with the policy LOOP cannot be received: copy its file";
 	if (!wrong && header->header_bytes != PXT_LOG_HEADER_BYTES)
@@ -145,7 +145,7 @@ static void keep_whole(struct pxt_receive_run *run)
 	struct pxt_log_record record;
 	uint32_t bytes = run->whole * PXT_SLOT_BYTES;
 
-	if (pxt_log_get_record(run->record, bytes, &run->header, &record)) {
+	if (pxt_logfmt_get_record(run->record, bytes, &run->header, &record)) {
 		keep(run, run->record, run->whole, record.ticks);
 	} else {
 		run->odd++;
@@ -276,7 +276,7 @@ static bool good_type(struct pxt_receive_run *run, const unsigned char *entry, u
 	size_t length;
 	uint32_t hash;
 
-	if (pxt_log_get_type(entry, run->header.swapped, &type))
+	if (pxt_logfmt_get_type(entry, run->header.swapped, &type))
 		return false;
 	length = strlen(type.name);
 	hash = (uint32_t)pxt_receive_known_hash(0, type.name, (uint32_t)length) | 1u;
@@ -318,7 +318,7 @@ static bool put_thread(struct pxt_receive_run *run, const unsigned char *entry, 
 	uint64_t key;
 	bool full;
 
-	pxt_log_get_thread(entry, run->header.swapped, &thread);
+	pxt_logfmt_get_thread(entry, run->header.swapped, &thread);
 	if (thread.index == PXT_THREAD_NONE)
 		return false;
 	key = key_of(PXT_LOG_THREADS, (uint64_t)thread.index << 48 ^ thread.thread, thread.since);
@@ -331,7 +331,7 @@ static bool put_process(struct pxt_receive_run *run, const unsigned char *entry,
 {
 	struct pxt_log_process process;
 
-	if (pxt_log_get_process(entry, run->header.swapped, &process))
+	if (pxt_logfmt_get_process(entry, run->header.swapped, &process))
 		return false;
 	return !news(run, key_of(PXT_LOG_PROCESS, 0, 0), entry, bytes) ||
 	       pxt_logblocks_entry(&run->blocks, PXT_LOG_PROCESS, entry, bytes);
@@ -343,7 +343,7 @@ static bool put_module(struct pxt_receive_run *run, const unsigned char *entry, 
 	uint64_t key = key_of(PXT_LOG_MODULES, pxt_receive_known_hash(0, entry, bytes), 0);
 	bool full;
 
-	if (pxt_log_get_module(entry, run->header.swapped, &module))
+	if (pxt_logfmt_get_module(entry, run->header.swapped, &module))
 		return false;
 	if (!one_more(run, key, entry, bytes, &run->modules, MODULES_MAX, &full))
 		return !full;
@@ -354,7 +354,7 @@ static bool put_clock(struct pxt_receive_run *run, const unsigned char *entry)
 {
 	struct pxt_log_clock clock;
 
-	if (pxt_log_get_clock(entry, run->header.swapped, &clock))
+	if (pxt_logfmt_get_clock(entry, run->header.swapped, &clock))
 		return false;
 	if (clock.clock.ticks <= run->clock.ticks)
 		return true;
@@ -375,7 +375,7 @@ static bool put_trailer(struct pxt_receive_run *run, const unsigned char *entry)
 {
 	struct pxt_log_trailer trailer;
 
-	if (pxt_log_get_trailer(entry, run->header.swapped, &trailer))
+	if (pxt_logfmt_get_trailer(entry, run->header.swapped, &trailer))
 		return false;
 	run->clock = trailer.end;
 	run->end_unknown = trailer.status.posix_stream_status == POSIX_TRACE_RUNNING;
@@ -432,7 +432,7 @@ void pxt_receive_run_entries(struct pxt_receive_run *run, uint32_t type, uint32_
 		uint32_t at = offset;
 		const unsigned char *entry;
 
-		if (pxt_log_get_entry(
+		if (pxt_logfmt_get_entry(
 		        entries, &head, run->header.swapped, least, &offset, &entry)) {
 			run->odd++;
 			return;

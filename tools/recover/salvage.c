@@ -52,12 +52,12 @@ static enum state load(struct salvage *salvage, uint64_t at, struct pxt_log_bloc
 
 	memset(salvage->block, 0, PXT_LOG_BLOCK_BYTES);
 	if (pxt_image_read(image, at, salvage->block, PXT_LOG_BLOCK_BYTES) < PXT_LOG_BLOCK_BYTES ||
-	    pxt_log_get_block(salvage->block, &salvage->header, head))
+	    pxt_logfmt_get_block(salvage->block, &salvage->header, head))
 		return NO_BLOCK;
 	if (pxt_image_read(image, at, salvage->block, head->length) < head->length)
 		return CUT_OFF;
 	pxt_progress_at(&salvage->progress, salvage->progress.done + head->length);
-	if (pxt_log_sound(salvage->block, head->length, salvage->header.swapped))
+	if (pxt_logfmt_sound(salvage->block, head->length, salvage->header.swapped))
 		return SOUND;
 	salvage->vain -= head->length < salvage->vain ? head->length : salvage->vain;
 	return NO_BLOCK;
@@ -255,7 +255,7 @@ static const char *begin(struct salvage *salvage, const char *path)
 
 	if (pxt_image_read(salvage->image, 0, head, sizeof head) < sizeof head)
 		return "the file is too short to be a log";
-	wrong = pxt_log_get_header(head, &salvage->header);
+	wrong = pxt_logfmt_get_header(head, &salvage->header);
 	if (wrong)
 		return wrong;
 	bytes = salvage->header.swapped ? __builtin_bswap32(bytes) : bytes;

@@ -151,7 +151,7 @@ static void put_threads(struct writer *writer)
 
 	for (uint32_t i = 1; i <= writer->who->threads; i++)
 		if (pxt_who_thread(writer->who, i, &thread))
-			PUT_ENTRY(writer, PXT_LOG_THREADS, pxt_log_put_thread(block, &thread),
+			PUT_ENTRY(writer, PXT_LOG_THREADS, pxt_logfmt_put_thread(block, &thread),
 			    pxt_logswap_thread);
 }
 
@@ -163,14 +163,15 @@ static void put_process(struct writer *writer)
 		pxt_who_process(writer->who, &process);
 	process.pid = writer->streamimage->header->header.pid;
 	PUT_ENTRY(
-	    writer, PXT_LOG_PROCESS, pxt_log_put_process(block, &process), pxt_logswap_process);
+	    writer, PXT_LOG_PROCESS, pxt_logfmt_put_process(block, &process), pxt_logswap_process);
 }
 
 static void put_modules(struct writer *writer)
 {
 	for (uint32_t i = 0; i < writer->procinfo->count; i++)
 		PUT_ENTRY(writer, PXT_LOG_MODULES,
-		    pxt_log_put_module(block, &writer->procinfo->modules[i]), pxt_logswap_module);
+		    pxt_logfmt_put_module(block, &writer->procinfo->modules[i]),
+		    pxt_logswap_module);
 }
 
 /* ---- Records ---- */
@@ -470,7 +471,7 @@ const char *pxt_recover_write(
 	writer.last = streamimage->header->created_ticks;
 	pxt_recover_sum(recovered, written);
 	set_header(streamimage, &writer.header);
-	pxt_log_put_header(head, &writer.header);
+	pxt_logfmt_put_header(head, &writer.header);
 	if (streamimage->swapped)
 		pxt_logswap_head(head);
 	if (!pxt_logblocks_open(&writer.blocks, path, PXT_LOG_WHOLE, head, &writer.header))

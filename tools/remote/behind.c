@@ -14,7 +14,7 @@ static bool begin(struct pxt_behind *behind)
 	unsigned char raw[PXT_LOG_HEADER_BYTES];
 
 	if (pread(behind->fd, raw, sizeof raw, 0) != (ssize_t)sizeof raw ||
-	    pxt_log_get_header(raw, &behind->header) ||
+	    pxt_logfmt_get_header(raw, &behind->header) ||
 	    behind->header.layout != PXT_LAYOUT_SEQUENTIAL)
 		return false;
 	behind->at = behind->header.header_bytes;
@@ -32,7 +32,7 @@ static bool passed(const struct pxt_behind *behind, uint64_t number, uint32_t *l
 	struct pxt_log_blockhead head;
 
 	if (pread(behind->fd, raw, sizeof raw, (off_t)behind->at) != (ssize_t)sizeof raw ||
-	    pxt_log_get_block(raw, &behind->header, &head))
+	    pxt_logfmt_get_block(raw, &behind->header, &head))
 		return false;
 	*length = head.length;
 	return head.type != PXT_LOG_DATA || head.records_total + head.missed <= number;

@@ -83,8 +83,8 @@ bool pxt_logblocks_open(struct pxt_logblocks *log, const char *path, enum pxt_lo
 		pxt_logblocks_abandon(log);
 		return false;
 	}
-	pxt_log_start(&log->data, log->memory, log->room);
-	pxt_log_start(&log->meta, log->memory + ROOM_MAX, log->room);
+	pxt_logfmt_start(&log->data, log->memory, log->room);
+	pxt_logfmt_start(&log->meta, log->memory + ROOM_MAX, log->room);
 	open_file(log);
 	write_all(log, head, PXT_LOG_HEADER_BYTES);
 	if (mode == PXT_LOG_GROWING)
@@ -108,15 +108,15 @@ static void put_missed(const struct pxt_logblocks *log, unsigned char *block, ui
 static void put_block(
     struct pxt_logblocks *log, struct pxt_log_block *block, enum pxt_log_type type)
 {
-	uint32_t length = pxt_log_finish(block, &log->sums, type);
+	uint32_t length = pxt_logfmt_finish(block, &log->sums, type);
 
 	if (type == PXT_LOG_DATA && log->missed > 0)
 		put_missed(log, block->bytes, length);
 	if (log->swapped)
 		pxt_logswap_block(block->bytes, length);
 	write_all(log, block->bytes, length);
-	pxt_log_written(block, &log->sums, type);
-	pxt_log_start(block, block->bytes, log->room);
+	pxt_logfmt_written(block, &log->sums, type);
+	pxt_logfmt_start(block, block->bytes, log->room);
 }
 
 static void flush_meta(struct pxt_logblocks *log)
@@ -144,7 +144,7 @@ bool pxt_logblocks_record(
 		pxt_logblocks_flush(log);
 	memcpy(log->data.bytes + log->data.used, slots, bytes);
 	log->used[pxt_info_id(pxt_get32(slots + 4, log->swapped))] = true;
-	pxt_log_put_copied(&log->data, count, 1, ticks, ticks);
+	pxt_logfmt_put_copied(&log->data, count, 1, ticks, ticks);
 	if (log->last_ticks < ticks)
 		log->last_ticks = ticks;
 	return true;
@@ -165,9 +165,9 @@ void pxt_logblocks_loss(struct pxt_logblocks *log, uint64_t records)
 	records = records < most ? records : most;
 	if (!records)
 		return;
-	if (!pxt_log_put_loss(&log->data, records)) {
+	if (!pxt_logfmt_put_loss(&log->data, records)) {
 		pxt_logblocks_flush(log);
-		(void)pxt_log_put_loss(&log->data, records);
+		(void)pxt_logfmt_put_loss(&log->data, records);
 	}
 	if (log->swapped)
 		pxt_logswap_slot(log->data.bytes + log->data.used - PXT_SLOT_BYTES);
@@ -217,10 +217,10 @@ void pxt_logblocks_type(
 	struct pxt_log_block *block = pxt_logblocks_meta(log, PXT_LOG_TYPES);
 	unsigned char *entry = next_entry(block);
 
-	if (!pxt_log_put_type(block, id, name, format)) {
+	if (!pxt_logfmt_put_type(block, id, name, format)) {
 		block = pxt_logblocks_more(log);
 		entry = next_entry(block);
-		(void)pxt_log_put_type(block, id, name, format);
+		(void)pxt_logfmt_put_type(block, id, name, format);
 	}
 	log->named[id % PXT_LOG_IDS] = true;
 	if (log->swapped)
@@ -249,10 +249,10 @@ void pxt_logblocks_clock(struct pxt_logblocks *log, const struct pxt_log_clock *
 	struct pxt_log_block *block = pxt_logblocks_meta(log, PXT_LOG_CLOCKS);
 	unsigned char *entry = next_entry(block);
 
-	if (!pxt_log_put_clock(block, clock)) {
+	if (!pxt_logfmt_put_clock(block, clock)) {
 		block = pxt_logblocks_more(log);
 		entry = next_entry(block);
-		(void)pxt_log_put_clock(block, clock);
+		(void)pxt_logfmt_put_clock(block, clock);
 	}
 	if (log->swapped)
 		pxt_logswap_clocks(entry);
@@ -266,7 +266,7 @@ void pxt_logblocks_clear(struct pxt_logblocks *log, uint64_t ticks, uint64_t rec
 	pxt_logblocks_flush(log);
 	block = pxt_logblocks_meta(log, PXT_LOG_CLEAR);
 	entry = next_entry(block);
-	(void)pxt_log_put_clear(block, ticks, records);
+	(void)pxt_logfmt_put_clear(block, ticks, records);
 	if (log->swapped)
 		pxt_logswap_clear(entry);
 	flush_meta(log);
@@ -322,7 +322,7 @@ static void put_trailer(struct pxt_logblocks *log, struct pxt_log_trailer *trail
 		count_anew(log, trailer);
 	trailer->data_blocks = log->sums.data_sequence;
 	trailer->meta_blocks = log->sums.meta_sequence;
-	(void)pxt_log_put_trailer(block, trailer);
+	(void)pxt_logfmt_put_trailer(block, trailer);
 	if (log->swapped)
 		pxt_logswap_trailer(entry);
 	flush_meta(log);

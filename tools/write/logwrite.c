@@ -83,7 +83,7 @@ struct pxt_logwrite *pxt_logwrite_begin(
 	if (!log)
 		return NULL;
 	fill_header(&log->header, head);
-	pxt_log_put_header(bytes, &log->header);
+	pxt_logfmt_put_header(bytes, &log->header);
 	if (!pxt_logblocks_open(&log->blocks, path, mode, bytes, &log->header)) {
 		free(log);
 		return NULL;
@@ -121,8 +121,8 @@ void pxt_logwrite_thread(
 
 	memcpy(entry.name, thread->posix_name_np, sizeof entry.name);
 	entry.name[sizeof entry.name - 1] = '\0';
-	if (!pxt_log_put_thread(block, &entry))
-		(void)pxt_log_put_thread(pxt_logblocks_more(&log->blocks), &entry);
+	if (!pxt_logfmt_put_thread(block, &entry))
+		(void)pxt_logfmt_put_thread(pxt_logblocks_more(&log->blocks), &entry);
 }
 
 void pxt_logwrite_process(struct pxt_logwrite *log, pid_t pid, const char *executable,
@@ -136,8 +136,8 @@ void pxt_logwrite_process(struct pxt_logwrite *log, pid_t pid, const char *execu
 	(void)snprintf(entry.host, sizeof entry.host, "%s", host ? host : "");
 	if (boot_id)
 		memcpy(entry.boot_id, boot_id, sizeof entry.boot_id);
-	if (!pxt_log_put_process(block, &entry))
-		(void)pxt_log_put_process(pxt_logblocks_more(&log->blocks), &entry);
+	if (!pxt_logfmt_put_process(block, &entry))
+		(void)pxt_logfmt_put_process(pxt_logblocks_more(&log->blocks), &entry);
 }
 
 void pxt_logwrite_module(struct pxt_logwrite *log, const struct posix_trace_logmodule_np *module)
@@ -150,8 +150,8 @@ void pxt_logwrite_module(struct pxt_logwrite *log, const struct posix_trace_logm
 
 	memcpy(entry.build_id, module->posix_buildid_np, sizeof entry.build_id);
 	memcpy(entry.path, module->posix_path_np, sizeof entry.path);
-	if (!pxt_log_put_module(block, &entry))
-		(void)pxt_log_put_module(pxt_logblocks_more(&log->blocks), &entry);
+	if (!pxt_logfmt_put_module(block, &entry))
+		(void)pxt_logfmt_put_module(pxt_logblocks_more(&log->blocks), &entry);
 }
 
 void pxt_logwrite_clock(struct pxt_logwrite *log, const struct pxt_logclock *clock)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * helper.c - policy FLUSH: a thread that flushes before the stream is full, and restarts it when
+ * flusher.c - policy FLUSH: a thread that flushes before the stream is full, and restarts it when
  * it was not fast enough.
  *
- * It sleeps as a reader does (online/getnext.c): it announces itself, makes all writers pass a
+ * It sleeps as a reader does (online/sleep.c): it announces itself, makes all writers pass a
  * fence, looks again, sleeps.  The writer that fills a lane up to the mark, or stops the stream,
  * wakes it.
  */
@@ -14,20 +14,20 @@
 #define POLL_NS    1000000u
 #define RECOVER_NS 100000000u /* after an error, before the next attempt */
 
-struct pxt_tolog_helper {
+struct pxt_tolog_flusher {
 	struct pxt_port_thread thread;
 	_Atomic uint32_t ending;
 	bool started;
 };
 
-size_t pxt_tolog_helper_bytes(void)
+size_t pxt_tolog_flusher_bytes(void)
 {
-	return sizeof(struct pxt_tolog_helper);
+	return sizeof(struct pxt_tolog_flusher);
 }
 
-static bool ending(struct pxt_tolog_helper *helper)
+static bool ending(struct pxt_tolog_flusher *flusher)
 {
-	return atomic_load_explicit(&helper->ending, memory_order_seq_cst) != 0;
+	return atomic_load_explicit(&flusher->ending, memory_order_seq_cst) != 0;
 }
 
 /* A lane is filled up to the mark, or the stream waits for being flushed. */
@@ -49,7 +49,7 @@ static bool due(struct pxt_stream *stream)
 }
 
 /* [proof: sleep] */
-static void nap(struct pxt_stream *stream, struct pxt_tolog_helper *helper)
+static void nap(struct pxt_stream *stream, struct pxt_tolog_flusher *flusher)
 {
 	struct pxt_block *block = stream->block;
 	uint32_t expected = stream->polling ? 0u : 1u;
@@ -60,7 +60,7 @@ static void nap(struct pxt_stream *stream, struct pxt_tolog_helper *helper)
 		if (!pxt_port_fence_all())
 			slice = POLL_NS;
 	}
-	if (ending(helper) || due(stream)) {
+	if (ending(flusher) || due(stream)) {
 		atomic_store_explicit(&block->asleep, 0u, memory_order_relaxed);
 		return;
 	}
@@ -69,40 +69,40 @@ static void nap(struct pxt_stream *stream, struct pxt_tolog_helper *helper)
 	pxt_port_mutex_lock(&stream->mutex);
 }
 
-static void flush(struct pxt_stream *stream, struct pxt_tolog_helper *helper)
+static void flush(struct pxt_stream *stream, struct pxt_tolog_flusher *flusher)
 {
 	int error = 0;
 
 	pxt_tolog_lock(stream);
 	/* Somebody else may have done it meanwhile. */
-	if (due(stream) && !ending(helper))
+	if (due(stream) && !ending(flusher))
 		error = pxt_tolog_flush(stream, false);
 	pxt_tolog_unlock(stream);
 	if (!error)
 		return;
 	pxt_stream_unlock(stream);
-	(void)pxt_port_wait(&helper->ending, 0u, NULL, RECOVER_NS);
+	(void)pxt_port_wait(&flusher->ending, 0u, NULL, RECOVER_NS);
 	pxt_port_mutex_lock(&stream->mutex);
 }
 
 static void run(void *argument)
 {
 	struct pxt_stream *stream = argument;
-	struct pxt_tolog_helper *helper = pxt_tolog_of(stream)->helper;
+	struct pxt_tolog_flusher *flusher = pxt_tolog_of(stream)->flusher;
 
 	pxt_port_mutex_lock(&stream->mutex);
-	while (!ending(helper)) {
+	while (!ending(flusher)) {
 		if (due(stream))
-			flush(stream, helper);
+			flush(stream, flusher);
 		else
-			nap(stream, helper);
+			nap(stream, flusher);
 	}
 	pxt_stream_unlock(stream);
 }
 
-int pxt_tolog_helper_start(struct pxt_stream *stream)
+int pxt_tolog_flusher_start(struct pxt_stream *stream)
 {
-	struct pxt_tolog_helper *helper = pxt_tolog_of(stream)->helper;
+	struct pxt_tolog_flusher *flusher = pxt_tolog_of(stream)->flusher;
 	struct pxt_block *block = stream->block;
 	uint64_t slots = (uint64_t)block->slot_mask + 1u;
 	int error;
@@ -111,23 +111,23 @@ int pxt_tolog_helper_start(struct pxt_stream *stream)
 		return 0;
 	block->mark = (uint32_t)(slots * CONFIG_PTRACE_FLUSH_MARK_PCT / 100u);
 	error =
-	    pxt_port_thread_start(&helper->thread, run, stream, block->attr._pxt_flush_priority);
-	helper->started = !error;
+	    pxt_port_thread_start(&flusher->thread, run, stream, block->attr._pxt_flush_priority);
+	flusher->started = !error;
 	return error;
 }
 
 /* Announced to the sleeper in both ways, and looked at by it after its own announcement. */
-void pxt_tolog_helper_end(struct pxt_stream *stream)
+void pxt_tolog_flusher_end(struct pxt_stream *stream)
 {
-	struct pxt_tolog_helper *helper = pxt_tolog_of(stream)->helper;
+	struct pxt_tolog_flusher *flusher = pxt_tolog_of(stream)->flusher;
 	struct pxt_block *block = stream->block;
 
-	if (!helper->started)
+	if (!flusher->started)
 		return;
-	atomic_store_explicit(&helper->ending, 1u, memory_order_seq_cst);
-	pxt_port_wake(&helper->ending);
+	atomic_store_explicit(&flusher->ending, 1u, memory_order_seq_cst);
+	pxt_port_wake(&flusher->ending);
 	atomic_store_explicit(&block->asleep, 0u, memory_order_seq_cst);
 	pxt_port_wake(&block->asleep);
-	pxt_port_thread_join(&helper->thread);
-	helper->started = false;
+	pxt_port_thread_join(&flusher->thread);
+	flusher->started = false;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * producer_types.c - a producer's event types in this process' numbers.  The same name is the same type; what
+ * intake_types.c - a producer's event types in this process' numbers.  The same name is the same type; what
  * is new here is defined here, with its description, as if a thread of this process had done it.
  */
 #include "attach/intake.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* A producer takes at most half of what is left of names and of room for descriptions. */
-void pxt_producer_types_begin(struct pxt_producer_memory *producer)
+void pxt_intake_types_begin(struct pxt_producer_memory *producer)
 {
 	producer->names_left = (PXT_NAMES_MAX - pxt_names_count()) / 2u;
 	producer->pool_left =
@@ -106,7 +106,7 @@ static void learn_descriptions(struct pxt_producer_memory *producer)
 	}
 }
 
-void pxt_intake_learn(struct pxt_producer_memory *producer)
+void pxt_intake_types_learn(struct pxt_producer_memory *producer)
 {
 	atomic_store_explicit(&producer->wanted, 0u, memory_order_relaxed);
 	learn_names(producer);
@@ -115,7 +115,7 @@ void pxt_intake_learn(struct pxt_producer_memory *producer)
 	atomic_fetch_add_explicit(&producer->learnt, 1u, memory_order_release);
 }
 
-bool pxt_intake_wants_types(const struct pxt_producer_memory *producer)
+bool pxt_intake_types_wanted(const struct pxt_producer_memory *producer)
 {
 	return atomic_load_explicit(
 	           (_Atomic uint32_t *)(uintptr_t)&producer->wanted, memory_order_relaxed) != 0;

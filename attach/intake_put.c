@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* producer_put.c - records of attached processes on their way into the stream; see producer_put.h. */
+/* intake_put.c - records of attached processes on their way into the stream; see producer_put.h. */
 #include "attach/producer_put.h"
 
 #include "core/process/directory.h"
@@ -18,7 +18,7 @@ static struct pxt_ring producers_ring(struct pxt_block *block)
 	return pxt_block_ring(block, block->lane_mask + 1u);
 }
 
-uint32_t pxt_producer_put_room(struct pxt_block *block)
+uint32_t pxt_intake_put_room(struct pxt_block *block)
 {
 	struct pxt_lane *lane = producers_ring(block).lane;
 	uint32_t size = block->slot_mask + 1u;
@@ -34,7 +34,7 @@ uint32_t pxt_producer_put_room(struct pxt_block *block)
 }
 
 /* As a trace point does it (core/record/emit.c), but for the stamp, which is there already. */
-bool pxt_producer_put_record(struct pxt_stream *stream, const struct pxt_event *event)
+bool pxt_intake_put_record(struct pxt_stream *stream, const struct pxt_event *event)
 {
 	struct pxt_block *block = stream->block;
 	struct pxt_place place = { .ring = producers_ring(block) };
@@ -54,7 +54,7 @@ bool pxt_producer_put_record(struct pxt_stream *stream, const struct pxt_event *
 	return true;
 }
 
-void pxt_producer_put_lost(struct pxt_stream *stream, uint64_t records, uint64_t ticks)
+void pxt_intake_put_lost(struct pxt_stream *stream, uint64_t records, uint64_t ticks)
 {
 	struct pxt_block *block = stream->block;
 
@@ -65,7 +65,7 @@ void pxt_producer_put_lost(struct pxt_stream *stream, uint64_t records, uint64_t
 	pxt_block_end_turn(block);
 }
 
-uint32_t pxt_producer_put_thread(int32_t pid, int32_t tid, uint64_t thread, const char *name)
+uint32_t pxt_intake_put_thread(int32_t pid, int32_t tid, uint64_t thread, const char *name)
 {
 	static _Atomic uint32_t taken;
 	struct pxt_thread_table *table = pxt_threads;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * producer_lane.c - one lane of an attached process' memory, as its owner reads it (attach/producer_lane.c):
+ * intake_lane.c - one lane of an attached process' memory, as its owner reads it (attach/intake_lane.c):
  * what is ready, what holds others back and up to when, what is lost.  The memory is made here, and
  * the clock stands still, so that each word and each border is known.
  */
@@ -25,7 +25,7 @@ static struct {
 static struct pxt_producer_memory producer;
 static struct pxt_producer_pull pull;
 static unsigned char payload[PXT_PRODUCER_PAYLOAD];
-static struct pxt_producer_lane *const lane = &producer.lane[0];
+static struct pxt_intake_lane *const lane = &producer.lane[0];
 static uint64_t now;
 
 static void advance(uint64_t ticks)
@@ -57,7 +57,7 @@ static void begin(void)
 	producer.mask = SLOTS - 1u;
 	producer.max_data = 1000;
 	pull = (struct pxt_producer_pull){ .payload = payload, .clock = now };
-	pxt_producer_lane_begin(lane, &producer, 0, now);
+	pxt_intake_lane_begin(lane, &producer, 0, now);
 }
 
 /* The place of a record of @slots, which is not stored. */
@@ -112,17 +112,17 @@ static void record_begun(uint32_t bytes, uint64_t ticks)
 
 static void look(void)
 {
-	pxt_producer_lane_look(&pull, &producer, lane);
-	pxt_producer_lane_fill(&pull, &producer, lane);
+	pxt_intake_lane_look(&pull, &producer, lane);
+	pxt_intake_lane_fill(&pull, &producer, lane);
 }
 
 /* The front, which is ready, is copied as it was recorded. */
 static void expect_copy(void)
 {
-	uint32_t bytes = pxt_info_bytes(pxt_producer_lane_info(lane));
+	uint32_t bytes = pxt_info_bytes(pxt_intake_lane_info(lane));
 
 	memset(payload, 0, sizeof(payload));
-	CU_ASSERT(pxt_producer_lane_copy(&pull, &producer, lane));
+	CU_ASSERT(pxt_intake_lane_copy(&pull, &producer, lane));
 	CU_ASSERT(memcmp(payload + PXT_CTX_BYTES, event_of(0, 0, 0).data, bytes) == 0);
 }
 
@@ -132,8 +132,8 @@ static void take(uint64_t ticks)
 	PXT_EQ(lane->front, PXT_PRODUCER_READY);
 	PXT_EQ(lane->ticks, ticks);
 	expect_copy();
-	pxt_producer_lane_advance(lane);
-	pxt_producer_lane_fill(&pull, &producer, lane);
+	pxt_intake_lane_advance(lane);
+	pxt_intake_lane_fill(&pull, &producer, lane);
 }
 
 /* LPT-31 */
@@ -305,8 +305,8 @@ static void a_ring_that_is_just_full_has_lost_nothing(void)
 	/* What is left, and what was lost, is all there was. */
 	while (lane->front == PXT_PRODUCER_READY) {
 		pull.lost++;
-		pxt_producer_lane_advance(lane);
-		pxt_producer_lane_fill(&pull, &producer, lane);
+		pxt_intake_lane_advance(lane);
+		pxt_intake_lane_fill(&pull, &producer, lane);
 	}
 	PXT_EQ(pull.lost, SLOTS / 2u + 1u);
 }
@@ -334,11 +334,11 @@ static void a_lap_loses_by_number_and_leaves_more_room_each_time(void)
 		PXT_EQ(lane->ticks, from + records - kept);
 	}
 	/* The front is copied whole, or not. */
-	CU_ASSERT(pxt_producer_lane_copy(&pull, &producer, lane));
+	CU_ASSERT(pxt_intake_lane_copy(&pull, &producer, lane));
 	(void)memset(&memory.cells[(lane->pos + 1u) & (SLOTS - 1u)], 0, sizeof(pxt_cell));
-	CU_ASSERT(!pxt_producer_lane_copy(&pull, &producer, lane));
+	CU_ASSERT(!pxt_intake_lane_copy(&pull, &producer, lane));
 	(void)memset(&memory.cells[lane->pos & (SLOTS - 1u)], 0, sizeof(pxt_cell));
-	CU_ASSERT(!pxt_producer_lane_copy(&pull, &producer, lane));
+	CU_ASSERT(!pxt_intake_lane_copy(&pull, &producer, lane));
 }
 
 /* What was reserved while the wait went on has not had its own; then all of it goes together. */
@@ -481,8 +481,8 @@ static void what_is_whole_comes_and_what_is_not_is_counted_one_by_one(void)
 				PXT_EQ(lane->ticks, expected[taken]);
 			taken++;
 			expect_copy();
-			pxt_producer_lane_advance(lane);
-			pxt_producer_lane_fill(&pull, &producer, lane);
+			pxt_intake_lane_advance(lane);
+			pxt_intake_lane_fill(&pull, &producer, lane);
 		}
 		PXT_EQ(taken, expected_count);
 		PXT_EQ(pull.lost, expected_lost);

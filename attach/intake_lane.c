@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * producer_lane.c - one lane of a producer: which records are finished, which were overwritten, which
+ * intake_lane.c - one lane of a producer: which records are finished, which were overwritten, which
  * will never be finished.  As core/read/lane.c, but nothing is believed, and nothing is written there.
  *
  * Each step moves the position forward, at most to the head that was read at the beginning of the
@@ -23,7 +23,7 @@
 #define FASTEST 200000000u
 
 static struct pxt_halves slot_at(
-    const struct pxt_producer_memory *producer, const struct pxt_producer_lane *lane, uint64_t pos)
+    const struct pxt_producer_memory *producer, const struct pxt_intake_lane *lane, uint64_t pos)
 {
 	return pxt_slot_view(&lane->cells[(uint32_t)pos & producer->mask], producer->mask);
 }
@@ -33,7 +33,7 @@ static uint32_t info_of(struct pxt_halves slot)
 	return (uint32_t)(slot.low >> 32);
 }
 
-static void read_head(const struct pxt_producer_lane *lane, uint64_t *pos, uint64_t *seq)
+static void read_head(const struct pxt_intake_lane *lane, uint64_t *pos, uint64_t *seq)
 {
 	uint64_t head = pxt_cursor_view(&lane->words->head);
 	uint64_t epoch = pxt_twins_load((pxt_twins *)(uintptr_t)&lane->words->epoch);
@@ -42,8 +42,8 @@ static void read_head(const struct pxt_producer_lane *lane, uint64_t *pos, uint6
 	*seq = pxt_epoch_seq(epoch, head);
 }
 
-void pxt_producer_lane_begin(struct pxt_producer_lane *lane,
-    const struct pxt_producer_memory *producer, uint32_t index, uint64_t clock)
+void pxt_intake_lane_begin(struct pxt_intake_lane *lane, const struct pxt_producer_memory *producer,
+    uint32_t index, uint64_t clock)
 {
 	const struct pxt_lane *words = (const void *)(producer->memory + sizeof(struct pxt_block));
 	const pxt_cell *cells = (const void *)(words + producer->lanes);
@@ -56,11 +56,11 @@ void pxt_producer_lane_begin(struct pxt_producer_lane *lane,
 	lane->counted = clock;
 }
 
-void pxt_producer_lane_advance(struct pxt_producer_lane *lane)
+void pxt_intake_lane_advance(struct pxt_intake_lane *lane)
 {
 	if (lane->ticks > lane->least)
 		lane->least = lane->ticks;
-	lane->pos += pxt_info_slots(pxt_producer_lane_info(lane), PXT_CTX_BYTES) +
+	lane->pos += pxt_info_slots(pxt_intake_lane_info(lane), PXT_CTX_BYTES) +
 	             pxt_carry((uint32_t)lane->seq);
 	lane->seq++;
 	lane->front = PXT_PRODUCER_EMPTY;
@@ -73,7 +73,7 @@ void pxt_producer_lane_advance(struct pxt_producer_lane *lane)
  * counted last.  A producer can say that its head is anywhere, but a record takes two slots, and time.
  */
 static bool is_possible(const struct pxt_producer_memory *producer,
-    const struct pxt_producer_lane *lane, uint64_t slots, uint64_t records, uint64_t now)
+    const struct pxt_intake_lane *lane, uint64_t slots, uint64_t records, uint64_t now)
 {
 	const uint64_t step = 1024;
 	uint64_t steps = (now - lane->counted) / step + 1u;
@@ -84,7 +84,7 @@ static bool is_possible(const struct pxt_producer_memory *producer,
 
 /* Where and at which number the lane goes on; what lies between is lost. */
 static void move(struct pxt_producer_pull *pull, const struct pxt_producer_memory *producer,
-    struct pxt_producer_lane *lane, uint64_t pos, uint64_t seq)
+    struct pxt_intake_lane *lane, uint64_t pos, uint64_t seq)
 {
 	uint64_t records = seq - lane->seq;
 	uint64_t now = pxt_port_ticks();
@@ -100,7 +100,7 @@ static void move(struct pxt_producer_pull *pull, const struct pxt_producer_memor
 
 /* The first place from @from on where something begins, and its slot; @end: nothing does. */
 static uint64_t next_begin(const struct pxt_producer_memory *producer,
-    const struct pxt_producer_lane *lane, uint64_t from, uint64_t end, struct pxt_halves *slot)
+    const struct pxt_intake_lane *lane, uint64_t from, uint64_t end, struct pxt_halves *slot)
 {
 	/* Bound: the slots up to @end. */
 	for (; from != end; from++) {
@@ -112,7 +112,7 @@ static uint64_t next_begin(const struct pxt_producer_memory *producer,
 }
 
 /* Writers get more room each time, up to half a lap, or a slow owner never finds what stays. */
-static uint32_t slack_for(struct pxt_producer_lane *lane, uint32_t size)
+static uint32_t slack_for(struct pxt_intake_lane *lane, uint32_t size)
 {
 	uint32_t next = lane->slack ? lane->slack * 2u : size / 16u;
 
@@ -125,7 +125,7 @@ static uint32_t slack_for(struct pxt_producer_lane *lane, uint32_t size)
  * delivered late, perhaps, as in any stream that was overwritten.
  */
 static void lapped(struct pxt_producer_pull *pull, const struct pxt_producer_memory *producer,
-    struct pxt_producer_lane *lane)
+    struct pxt_intake_lane *lane)
 {
 	uint32_t size = producer->mask + 1u;
 	uint64_t from;
@@ -149,8 +149,8 @@ static void lapped(struct pxt_producer_pull *pull, const struct pxt_producer_mem
 	move(pull, producer, lane, from, number);
 }
 
-void pxt_producer_lane_look(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
-    struct pxt_producer_lane *lane)
+void pxt_intake_lane_look(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
+    struct pxt_intake_lane *lane)
 {
 	uint64_t slots;
 
@@ -169,7 +169,7 @@ void pxt_producer_lane_look(struct pxt_producer_pull *pull, struct pxt_producer_
  * only lately gets its own time.
  */
 static bool pass_over(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
-    struct pxt_producer_lane *lane)
+    struct pxt_intake_lane *lane)
 {
 	uint64_t left = lane->head - lane->pos;
 	uint32_t want = pxt_tag(producer->mask, (uint32_t)lane->pos, (uint32_t)lane->seq);
@@ -205,7 +205,7 @@ static bool pass_over(struct pxt_producer_pull *pull, struct pxt_producer_memory
  * UINT64_MAX: nothing has begun, so all of it returns later than this.
  */
 static uint64_t floor_of(const struct pxt_producer_pull *pull,
-    const struct pxt_producer_memory *producer, const struct pxt_producer_lane *lane)
+    const struct pxt_producer_memory *producer, const struct pxt_intake_lane *lane)
 {
 	uint64_t least = lane->least > producer->run_from ? lane->least : producer->run_from;
 	uint64_t end = lane->head;
@@ -227,7 +227,7 @@ static uint64_t floor_of(const struct pxt_producer_pull *pull,
  * waits, it may be finished while the pull goes on; only what others would wait for is given up.
  */
 static bool expired(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
-    struct pxt_producer_lane *lane)
+    struct pxt_intake_lane *lane)
 {
 	uint64_t now = pxt_port_ticks();
 
@@ -262,8 +262,8 @@ enum found {
 };
 
 /* All slots but the first.  Bound: the slots of the record. */
-static bool finished(const struct pxt_producer_memory *producer,
-    const struct pxt_producer_lane *lane, uint32_t slots)
+static bool finished(
+    const struct pxt_producer_memory *producer, const struct pxt_intake_lane *lane, uint32_t slots)
 {
 	for (uint32_t i = 1; i < slots; i++) {
 		uint64_t at = lane->pos + i;
@@ -286,7 +286,7 @@ static bool well_formed(const struct pxt_producer_memory *producer, uint32_t inf
 
 /* A record whose begin slot is there; @left: slots up to head. */
 static enum found take_in(struct pxt_producer_pull *pull,
-    const struct pxt_producer_memory *producer, struct pxt_producer_lane *lane,
+    const struct pxt_producer_memory *producer, struct pxt_intake_lane *lane,
     struct pxt_halves slot, uint64_t left)
 {
 	uint32_t info = info_of(slot);
@@ -321,7 +321,7 @@ static enum found take_in(struct pxt_producer_pull *pull,
 }
 
 static enum found look_at_slot(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
-    struct pxt_producer_lane *lane)
+    struct pxt_intake_lane *lane)
 {
 	uint32_t want = pxt_tag(producer->mask, (uint32_t)lane->pos, (uint32_t)lane->seq);
 	struct pxt_halves slot = slot_at(producer, lane, lane->pos);
@@ -339,12 +339,12 @@ static enum found look_at_slot(struct pxt_producer_pull *pull, struct pxt_produc
 	return expired(pull, producer, lane) ? MOVED : STUCK;
 }
 
-void pxt_producer_lane_fill(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
-    struct pxt_producer_lane *lane)
+void pxt_intake_lane_fill(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
+    struct pxt_intake_lane *lane)
 {
 	enum found found = MOVED;
 
-	if (pxt_producer_lane_ready(lane))
+	if (pxt_intake_lane_ready(lane))
 		return;
 	/* Bound: each round but one moves the position forward, at most to head. */
 	while (found == MOVED && lane->pos != lane->head)
@@ -354,10 +354,10 @@ void pxt_producer_lane_fill(struct pxt_producer_pull *pull, struct pxt_producer_
 	                               : PXT_PRODUCER_EMPTY;
 }
 
-bool pxt_producer_lane_copy(const struct pxt_producer_pull *pull,
-    const struct pxt_producer_memory *producer, const struct pxt_producer_lane *lane)
+bool pxt_intake_lane_copy(const struct pxt_producer_pull *pull,
+    const struct pxt_producer_memory *producer, const struct pxt_intake_lane *lane)
 {
-	uint32_t slots = pxt_info_slots(pxt_producer_lane_info(lane), PXT_CTX_BYTES);
+	uint32_t slots = pxt_info_slots(pxt_intake_lane_info(lane), PXT_CTX_BYTES);
 	struct pxt_halves slot = slot_at(producer, lane, lane->pos);
 	unsigned char *to = pull->payload;
 
