@@ -19,8 +19,8 @@ What is counted:
     units      uses in Core of what a unit defines
 
 A name that several files define (another port, the smallest Core, a file that stands for another
-one) is the one that a build with the caller would take.  A head comment that begins with a file's name
-has that of its own file.
+one) is the one that a build with the caller would take.  Each file has a head comment, which begins with
+its name.
 """
 import collections
 import os
@@ -33,7 +33,7 @@ UNITS = LIBRARY[4:]
 # Folders, and what they may have at most (prefixes: at least).  To be sharpened, never widened.
 LIMITS = (
     ("format", ("format",), {"includes": 3, "calls": 1, "prefixes": 85}),
-    ("base", ("base",), {"includes": 1, "calls": 2, "prefixes": 68}),
+    ("base", ("base",), {"includes": 1, "calls": 2, "prefixes": 93}),
     ("port", ("port",), {"includes": 2, "calls": 3}),
     ("core", ("core",), {"includes": 3, "calls": 3, "prefixes": 95, "units": 0}),
     ("tolog", ("tolog",), {"includes": 1, "calls": 3, "prefixes": 100}),
@@ -249,14 +249,15 @@ def unnamed(root):
 
 
 def misnamed(root):
-    """Files whose head comment begins with another file's name."""
+    """Files whose head comment does not begin with their name."""
     for top in (*LIBRARY, "include", "compat", "tools", "tests", "bench", "examples"):
         for folder, _, names in os.walk(os.path.join(root, top)):
             for name in sorted(name for name in names if name.endswith((".c", ".h"))):
                 with open(os.path.join(folder, name), encoding="utf-8") as file:
                     head = re.match(r"(?:#.*\n)?/\* SPDX.*\n/\*\s(?: \* )?([\w./-]+\.[ch]) - ", file.read(400))
-                if head and head[1] != name:
-                    yield f"{os.path.relpath(os.path.join(folder, name), root)}: its head comment says {head[1]}"
+                if not head or head[1] != name:
+                    says = f"its head comment says {head[1]}" if head else "no head comment says what it is"
+                    yield f"{os.path.relpath(os.path.join(folder, name), root)}: {says}"
 
 
 def main():

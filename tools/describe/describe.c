@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* describe.c - a log's own data, line by line; see describe.h. */
 #include "tools/describe/describe.h"
 
 #include "tools/describe/hints.h"

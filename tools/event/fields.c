@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* fields.c - an event's data as text; see fields.h. */
 #include "tools/event/fields.h"
 
 #include "tools/output/say.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* json.c - a field's value, and an event's data, as JSON; see json.h. */
 #include "tools/event/json.h"
 
 #include "tools/event/eventset.h"

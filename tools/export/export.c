@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* export.c - the options and the way through the events that all formats share; see export.h. */
 #include "tools/export/export.h"
 
 #include "format/sum.h"

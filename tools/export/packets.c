@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* packets.c - the packets of a Perfetto trace; see packets.h. */
 #include "tools/export/packets.h"
 
 #include "tools/event/eventset.h"

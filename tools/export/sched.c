@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* sched.c - what scheduler events say, by names and fields; see sched.h. */
 #include "tools/export/sched.h"
 
 #include "tools/event/fields.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* slices.c - pairs of events as bars that lie inside each other; see slices.h. */
 #include "tools/export/slices.h"
 
 #include "tools/event/fields.h"

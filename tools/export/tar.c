@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* tar.c - files in an archive (ustar), as they come; see tar.h. */
 #include "tools/export/tar.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* wires.c - the signals of a value change dump; see wires.h. */
 #include "tools/export/wires.h"
 
 #include "tools/output/say.h"

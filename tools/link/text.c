@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* text.c - a trace among the text of a console; see text.h. */
 #include "tools/link/text.h"
 
 #include <stdint.h>

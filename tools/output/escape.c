@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* escape.c - text from a log on its way to a terminal; see escape.h. */
 #include "tools/output/escape.h"
 
 #include <stdbool.h>

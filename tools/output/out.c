@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* out.c - a buffer for many short pieces of output; see out.h. */
 #include "tools/output/out.h"
 
 #include "tools/output/escape.h"

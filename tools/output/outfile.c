@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* outfile.c - a result that is there whole or not at all; see outfile.h. */
 #include "tools/output/outfile.h"
 
 #include "tools/output/finalname.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* progress.c - how far long work has come; see progress.h. */
 #include "tools/output/progress.h"
 
 #include <stdio.h>

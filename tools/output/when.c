@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* when.c - times and durations, read and written; see when.h. */
 #include "tools/output/when.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* writeall.c - all bytes into a descriptor, however many writes that takes; see writeall.h. */
 #include "tools/output/writeall.h"
 
 #include <errno.h>

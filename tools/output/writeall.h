@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* writeall.h - all bytes into a descriptor, however many writes that takes. */
 #ifndef PXTRACE_WRITEALL_H
 #define PXTRACE_WRITEALL_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* printer.c - which events print and attach show, and when; see printer.h. */
 #include "tools/print/printer.h"
 
 #include "tools/command/options.h"

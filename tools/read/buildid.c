@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* buildid.c - the identity of an ELF file; see buildid.h. */
 #include "tools/read/buildid.h"
 
 #include <stdbool.h>

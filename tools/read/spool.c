@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* spool.c - what comes through a pipe or a line, copied to a temporary file; see spool.h. */
 #include "tools/read/spool.h"
 
 #include "tools/output/say.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* symbols.c - program addresses as functions and lines; see symbols.h. */
 #include "tools/read/symbols.h"
 
 #include "tools/output/escape.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* behind.c - memory of a growing log given back behind its reader; see behind.h. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "tools/remote/behind.h"

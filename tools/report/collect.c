@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* collect.c - one pass over the logs, into the page; see collect.h. */
 #include "tools/report/collect.h"
 
 #include "tools/output/progress.h"

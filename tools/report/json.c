@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* json.c - JSON inside a page; see json.h. */
 #include "tools/report/json.h"
 
 #include "tools/output/escape.h"

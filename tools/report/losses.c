@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* losses.c - where events of one log were lost; see losses.h. */
 #include "tools/report/losses.h"
 
 #include "tools/output/say.h"

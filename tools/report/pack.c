@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* pack.c - columns of numbers on their way into a page; see pack.h. */
 #include "tools/report/pack.h"
 
 #include "tools/output/say.h"

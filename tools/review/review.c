@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* review.c - names on the command line that nothing in the logs has; see review.h. */
 #include "tools/review/review.h"
 
 #include "tools/event/fields.h"

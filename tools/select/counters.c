@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* counters.c - which numeric fields are shown as curves; see counters.h. */
 #include "tools/select/counters.h"
 
 #include "tools/output/say.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* select.c - the options by which all subcommands choose events; see select.h. */
 #include "tools/select/select.h"
 
 #include "tools/command/options.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* pairs.c - which end belongs to which begin; see pairs.h. */
 #include "tools/spans/pairs.h"
 
 #include "tools/event/fields.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* series.c - extremes, mean and quantiles of durations; see series.h. */
 #include "tools/spans/series.h"
 
 #include "tools/output/say.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* busiest.c - which thread had most events in each slice of time; see busiest.h. */
 #include "tools/stat/busiest.h"
 
 #include "tools/output/say.h"

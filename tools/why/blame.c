@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* blame.c - where the time of a late span went: the second pass; see blame.h. */
 #include "tools/why/blame.h"
 
 #include "format/sum.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* late.c - which spans are late: the first pass; see late.h. */
 #include "tools/why/late.h"
 
 #include "tools/output/progress.h"

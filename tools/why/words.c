@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* words.c - causes and the answer, in words; see words.h. */
 #include "tools/why/words.h"
 
 #include "tools/output/escape.h"
