@@ -7,6 +7,7 @@
 #include "kit.h"
 
 #include "core/process/context.h"
+#include "core/read/front.h"
 #include "fakes/fakes.h"
 #include "inside.h"
 
@@ -266,6 +267,40 @@ static void a_writer_that_overwrites_what_the_reader_went_to_notes_its_stamp(voi
 	end();
 }
 
+/* Slots that the reader leaves to the writers when it goes on after a lap. */
+static uint32_t room_after_a_lap(void)
+{
+	struct pxt_ring ring = pxt_block_ring(kit_block(stream), 0);
+	uint64_t pos;
+	uint64_t seq;
+
+	for (uint32_t slots = 0; slots <= ring.mask + 1u; slots += kit_slots_of(20))
+		put(0, 100);
+	pxt_front_look(kit_block(stream), &ring);
+	pxt_lane_head(ring.lane, &pos, &seq);
+	return ring.mask + 1u - (uint32_t)(pos - ring.lane->pos);
+}
+
+static void each_further_lap_without_a_read_leaves_twice_the_room_up_to_half_the_ring(void)
+{
+	/* Sixteenths of the ring. */
+	static const uint32_t parts[] = { 0, 1, 2, 4, 8, 8 };
+
+	begin(LOOP, 1);
+	for (unsigned round = 0; round < 2; round++) {
+		for (unsigned i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+			uint32_t least = kit_slots(stream) / 16u * parts[i];
+			uint32_t room = room_after_a_lap();
+
+			PXT_CHECK(room >= least && room < least + kit_slots_of(20),
+			    "lap %u: %u slots, not %u", i, (unsigned)room, (unsigned)least);
+		}
+		/* What is read in between makes the next lap the first one. */
+		CU_ASSERT(kit_read(stream));
+	}
+	end();
+}
+
 /* ---- START and STOP ---- */
 
 /* STOP-03; what a lane that was seen empty before the STOP was put may hold is older than it. */
@@ -366,6 +401,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_thread_that_was_not_known_is_asked_for_again),
 	PXT_CASE(a_record_that_is_finished_while_nobody_is_inside_is_not_given_up),
 	PXT_CASE(a_writer_that_overwrites_what_the_reader_went_to_notes_its_stamp),
+	PXT_CASE(each_further_lap_without_a_read_leaves_twice_the_room_up_to_half_the_ring),
 	PXT_CASE(a_stop_waits_until_every_lane_was_looked_at_behind_it),
 	PXT_CASE(a_second_start_that_has_no_place_leaves_the_stream_full_and_stopped),
 	PXT_CASE(so_does_one_whose_stop_before_it_is_filtered),
