@@ -727,6 +727,33 @@ static void a_log_that_is_spoilt_while_it_is_read_gives_an_error_and_no_more(voi
 
 /* ---- Time ---- */
 
+/* Every piece of a payload, and no byte beyond it. */
+static void a_payload_is_copied_to_its_last_byte_and_no_further(void)
+{
+	enum {
+		MOST = 40
+	};
+	unsigned char record[16 * 6];
+	unsigned char whole[MOST];
+	unsigned char out[MOST + 8];
+
+	for (unsigned i = 0; i < sizeof(record); i++)
+		record[i] = (unsigned char)(i * 7u + 1u);
+	for (unsigned i = 0; i < MOST; i++)
+		whole[i] = record[16 + i / 12 * 16 + 4 + i % 12];
+	for (uint32_t from = 0; from < MOST; from++) {
+		for (uint32_t bytes = 1; from + bytes <= MOST; bytes++) {
+			memset(out, 0xee, sizeof(out));
+			pxt_logfmt_get_payload(record, from, out, bytes);
+			PXT_CHECK(memcmp(out, whole + from, bytes) == 0, "%u bytes from %u",
+			    (unsigned)bytes, (unsigned)from);
+			for (size_t i = bytes; i < sizeof(out); i++)
+				PXT_CHECK(out[i] == 0xee, "byte %u after %u from %u", (unsigned)i,
+				    (unsigned)bytes, (unsigned)from);
+		}
+	}
+}
+
 #ifdef __SIZEOF_INT128__
 __extension__ typedef __int128 wide;
 
@@ -848,6 +875,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(attributes_one_beyond_their_bounds_are_refused),
 	PXT_CASE(an_entry_that_has_no_room_is_refused_and_leaves_the_block_as_it_is),
 	PXT_CASE(the_smallest_staging_buffer_takes_one_of_each_entry),
+	PXT_CASE(a_payload_is_copied_to_its_last_byte_and_no_further),
 	PXT_CASE(a_block_counts_only_when_it_was_written),
 	PXT_CASE(random_records_come_back_whole_in_order_with_their_losses),
 	PXT_CASE(a_log_that_is_spoilt_while_it_is_read_gives_an_error_and_no_more),
