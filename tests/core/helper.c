@@ -3,12 +3,15 @@
  * helper.c - the helper thread of policy FLUSH goes to sleep: what is written meanwhile by writers
  * that looked at its flag before it was up.
  *
- * The port's fence is wrapped: between the announcement and the sleep it is called once.
+ * The port's fence is wrapped: between the announcement and the sleep it is called once.  So are writes of
+ * the log, which fail as on a full device.
  */
 #include "../suite.h"
 
 #include "core/stream/stream.h"
+#include "port/port_log.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <time.h>
@@ -16,6 +19,15 @@
 
 bool __real_pxt_port_fence_all(void);
 bool __wrap_pxt_port_fence_all(void);
+
+int __real_pxt_port_log_write(
+    struct pxt_port_log *log, const void *data, size_t bytes, size_t *done);
+int __wrap_pxt_port_log_write(
+    struct pxt_port_log *log, const void *data, size_t bytes, size_t *done);
+int __real_pxt_port_log_write_at(
+    struct pxt_port_log *log, uint64_t offset, const void *data, size_t bytes, size_t *done);
+int __wrap_pxt_port_log_write_at(
+    struct pxt_port_log *log, uint64_t offset, const void *data, size_t bytes, size_t *done);
 
 static trace_event_id_t event;
 static pthread_t test;
@@ -44,6 +56,31 @@ bool __wrap_pxt_port_fence_all(void)
 	return __real_pxt_port_fence_all();
 }
 
+/* ---- A device that takes nothing ---- */
+
+static atomic_bool is_full;
+static atomic_uint attempts;
+
+int __wrap_pxt_port_log_write(
+    struct pxt_port_log *log, const void *data, size_t bytes, size_t *done)
+{
+	if (!atomic_load(&is_full))
+		return __real_pxt_port_log_write(log, data, bytes, done);
+	atomic_fetch_add(&attempts, 1u);
+	*done = 0;
+	return ENOSPC;
+}
+
+int __wrap_pxt_port_log_write_at(
+    struct pxt_port_log *log, uint64_t offset, const void *data, size_t bytes, size_t *done)
+{
+	if (!atomic_load(&is_full))
+		return __real_pxt_port_log_write_at(log, offset, data, bytes, done);
+	atomic_fetch_add(&attempts, 1u);
+	*done = 0;
+	return ENOSPC;
+}
+
 /*
  * Less is held than a sleeping helper must be woken for.  Not nothing: when its first sleep was still to
  * come, it may have flushed in the middle of what the test wrote.
@@ -63,16 +100,22 @@ static bool falls_below_the_mark(trace_id_t trid)
 	return false;
 }
 
-/* POL-14, DEC-15; ruling 13 */
-static void the_helper_looks_again_behind_its_announcement(void)
+static long long now_ns(void)
 {
-	FILE *file = tmpfile();
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (long long)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static trace_id_t begin(FILE *file, size_t bytes)
+{
 	trace_attr_t attr;
 	trace_id_t trid;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
 	PXT_EQ(posix_trace_attr_init(&attr), 0);
-	PXT_EQ(posix_trace_attr_setstreamsize(&attr, 16384), 0);
+	PXT_EQ(posix_trace_attr_setstreamsize(&attr, bytes), 0);
 	PXT_EQ(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH), 0);
 	PXT_EQ(posix_trace_attr_setlanes_np(&attr, 1), 0);
 	PXT_EQ(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), 0);
@@ -80,17 +123,52 @@ static void the_helper_looks_again_behind_its_announcement(void)
 	PXT_EQ(posix_trace_eventid_open("helper_event", &event), 0);
 	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, fileno(file), &trid), 0);
 	PXT_EQ(posix_trace_start(trid), 0);
+	PXT_EQ(posix_trace_attr_destroy(&attr), 0);
+	return trid;
+}
+
+/* POL-14, DEC-15; ruling 13 */
+static void the_helper_looks_again_behind_its_announcement(void)
+{
+	FILE *file = tmpfile();
+	trace_id_t trid = begin(file, 16384);
+
 	atomic_store(&armed, true);
 	/* Its next sleep is the one after this flush; or its first, if that is still to come. */
 	fill_up_to_the_mark();
 	CU_ASSERT(falls_below_the_mark(trid));
 	PXT_EQ(posix_trace_shutdown(trid), 0);
-	PXT_EQ(posix_trace_attr_destroy(&attr), 0);
+	(void)fclose(file);
+}
+
+/* POL-14, STA-03 */
+static void after_an_error_it_waits_a_tenth_of_a_second_before_it_tries_again(void)
+{
+	const struct timespec while_full = { .tv_nsec = 250000000 };
+	FILE *file = tmpfile();
+	/* More than a block of the log takes, so that the stream stays full. */
+	trace_id_t trid = begin(file, (size_t)4 * CONFIG_PTRACE_LOG_BLOCK_SIZE);
+	long long begun = now_ns();
+	unsigned tried;
+
+	atomic_store(&attempts, 0u);
+	atomic_store(&is_full, true);
+	fill_up_to_the_mark();
+	fill_up_to_the_mark();
+	(void)nanosleep(&while_full, NULL);
+	tried = atomic_load(&attempts);
+	PXT_CHECK((long long)tried <= (now_ns() - begun) / 100000000 + 1, "%u attempts", tried);
+	CU_ASSERT(tried > 0);
+	atomic_store(&is_full, false);
+	atomic_store(&written, true);
+	CU_ASSERT(falls_below_the_mark(trid));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
 	(void)fclose(file);
 }
 
 static const struct pxt_case cases[] = {
 	PXT_CASE(the_helper_looks_again_behind_its_announcement),
+	PXT_CASE(after_an_error_it_waits_a_tenth_of_a_second_before_it_tries_again),
 };
 
 PXT_SUITE("core: the helper of FLUSH", cases)
