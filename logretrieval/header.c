@@ -10,10 +10,8 @@ int pxt_log_read_header(struct pxt_log *log)
 	const unsigned char *at;
 	const char *wrong;
 
-	if (pxt_log_view(log, 0, PXT_LOG_HEADER_BYTES, &at))
-		return pxt_log_fail(log, 0, "the file cannot be read");
-	if (!at)
-		return pxt_log_fail(log, 0, "the file is too short to be a log");
+	if (pxt_log_need(log, 0, PXT_LOG_HEADER_BYTES, "the file is too short to be a log", &at))
+		return EINVAL;
 	wrong = pxt_logfmt_get_header(at, &log->header);
 	if (!wrong)
 		return 0;

@@ -189,6 +189,9 @@ int pxt_log_fail(struct pxt_log *log, uint64_t offset, const char *reason);
 int pxt_log_view(struct pxt_log *log, uint64_t offset, uint32_t bytes, const unsigned char **at);
 /* The same, or NULL where they cannot be had, for whatever reason. */
 const unsigned char *pxt_log_see(struct pxt_log *log, uint64_t offset, uint32_t bytes);
+/* The same, where nothing but a fault can be the reason that they are not there: @missing says which. */
+int pxt_log_need(struct pxt_log *log, uint64_t offset, uint32_t bytes, const char *missing,
+    const unsigned char **at);
 /* The file may have changed: what is in the window is forgotten. */
 void pxt_log_view_again(struct pxt_log *log);
 /* The caller has changed what is in the window before @end. */

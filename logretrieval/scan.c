@@ -13,15 +13,6 @@
 
 #define NO_TRAILER "the log ends without its trailer: it is being written, or its writer died"
 
-/* Where nothing but a fault can be the reason that the bytes are not there: @missing says which. */
-static int view(struct pxt_log *log, uint64_t offset, uint32_t bytes, const char *missing,
-    const unsigned char **at)
-{
-	if (pxt_log_view(log, offset, bytes, at))
-		return pxt_log_fail(log, offset, "the file cannot be read");
-	return *at ? 0 : pxt_log_fail(log, offset, missing);
-}
-
 static uint64_t beginning(const struct pxt_log *log)
 {
 	return log->header.layout == PXT_LAYOUT_FRAMES ? pxt_log_behind_frames(log)
@@ -55,12 +46,12 @@ int pxt_log_load(struct pxt_log *log, uint64_t offset, struct pxt_log_blockhead 
 	const char *wrong;
 	uint32_t place;
 
-	if (view(log, offset, PXT_LOG_BLOCK_BYTES, NO_TRAILER, block))
+	if (pxt_log_need(log, offset, PXT_LOG_BLOCK_BYTES, NO_TRAILER, block))
 		return EINVAL;
 	wrong = pxt_logfmt_get_block(*block, &log->header, head);
 	if (wrong)
 		return pxt_log_fail(log, offset, wrong);
-	if (view(log, offset, head->length, "the last block is cut off", block))
+	if (pxt_log_need(log, offset, head->length, "the last block is cut off", block))
 		return EINVAL;
 	if (!pxt_logfmt_sound(*block, head->length, log->header.swapped))
 		return pxt_log_fail(log, offset, "the checksum of a block is wrong");

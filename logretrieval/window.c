@@ -35,6 +35,14 @@ const unsigned char *pxt_log_see(struct pxt_log *log, uint64_t offset, uint32_t 
 	return at;
 }
 
+int pxt_log_need(struct pxt_log *log, uint64_t offset, uint32_t bytes, const char *missing,
+    const unsigned char **at)
+{
+	if (pxt_log_view(log, offset, bytes, at))
+		return pxt_log_fail(log, offset, "the file cannot be read");
+	return *at ? 0 : pxt_log_fail(log, offset, missing);
+}
+
 void pxt_log_view_again(struct pxt_log *log)
 {
 	log->window_filled = 0;
