@@ -457,6 +457,9 @@ def go(trial, mutants, listed, arguments):
             with lock:
                 verdicts["tried"] -= 1
                 verdicts[verdict] += 1
+                done = verdicts["killed"] + verdicts["survived"] + verdicts["listed"]
+                if verdict != "invalid" and done % 25 == 0:
+                    print(f"{done} of {count}, {len(survivors)} not killed", flush=True)
                 if verdict == "survived":
                     survivors.append(mutant)
                 if verdict == "survived" or (arguments.verbose and verdict != "invalid"):
