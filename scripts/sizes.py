@@ -11,7 +11,7 @@ What the papers say is compared with the table exactly, whatever compilers are h
 of docs/units.md between "sizes: begin" and "sizes: end", and figures that are marked (scripts/papers.py):
 <!-- size: LEVEL PROFILE UNIT [and|less UNIT]... COLUMN[+COLUMN] -->, of gcc for x86-64.
 
-    --short      gcc at -Os alone: what the papers give, in a quarter of the time
+    --short      gcc at -Os alone and no row -UNIT, in a fifth of the time
     --work DIR   where to put the objects (default: a temporary folder)   --jobs N
 
 A unit's row is the members of its folder; -UNIT is the full library without it.  The profile compat
@@ -99,8 +99,8 @@ def compilers(short):
 class Sizes:
     """Sections of objects; what no configuration changes is compiled once."""
 
-    def __init__(self, work, jobs):
-        self.work, self.known, self.texts = work, {}, {}
+    def __init__(self, work, jobs, short):
+        self.work, self.known, self.texts, self.short = work, {}, {}, short
         self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
 
     def key(self, compiler, source, macros, port):
@@ -173,7 +173,7 @@ def rows_of(sizes, compiler, profile):
         mine = [size for source, size in found.items() if source.split("/")[0] in rooms]
         if mine:
             rows[compiler.name, profile, folder] = add(mine)
-    for unit in OPTIONAL if (compiler.name, profile) == WITHOUT else ():
+    for unit in OPTIONAL if (compiler.name, profile) == WITHOUT and not sizes.short else ():
         less = sizes.of(compiler, Configuration({unit.upper(): "n"}), library)
         rows[compiler.name, profile, "-" + unit] = add(less.values())
     return rows
@@ -251,7 +251,8 @@ def compare(sizes, available, missing):
     names = {compiler.name for compiler in same}  # the table may have more
     rows = measure(sizes, same)
     findings = []
-    for key in dict.fromkeys([*(k for k in table if k[0] in names), *rows]):
+    due = (key for key in table if key[0] in names and not (sizes.short and key[2].startswith("-")))
+    for key in dict.fromkeys([*due, *rows]):
         now, then = rows.get(key), table.get(key)
         if now is None or then is None:
             findings.append(f"{', '.join(key)}: {'not built' if now is None else 'not in the table'}")
@@ -344,8 +345,9 @@ def renew_papers(table):
 
 
 def run(args, work):
-    sizes = Sizes(work, args.jobs)
-    available, missing = compilers(args.short and not args.update)
+    short = args.short and not args.update
+    sizes = Sizes(work, args.jobs, short)
+    available, missing = compilers(short)
     if args.check:
         return compare(sizes, available, missing)
     rows = measure(sizes, available)
@@ -360,7 +362,7 @@ def run(args, work):
     whole = rows.get((*WITHOUT, "all"))
     if whole:
         print(f"\n{WITHOUT[0]}: the full library's text is smaller without")
-    for unit in OPTIONAL if whole else ():
+    for unit in OPTIONAL if whole and not short else ():
         print(f"  {unit:20}{whole[0] - rows[*WITHOUT, '-' + unit][0]:8}")
     return 0
 
