@@ -99,7 +99,7 @@ def compilers(short):
 class Sizes:
     """Sections of objects; what no configuration changes is compiled once."""
 
-    def __init__(self, work, jobs, short):
+    def __init__(self, work, jobs, short=False):
         self.work, self.known, self.texts, self.short = work, {}, {}, short
         self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
 
