@@ -72,6 +72,39 @@ bool pxt_skip_emulated(const char *why)
 	return true;
 }
 
+/* The flags of a task follow its name, a letter and five numbers; PF_EXITING is 4 in linux/sched.h. */
+static bool is_ending(const char *task)
+{
+	char path[64];
+	char line[512] = "";
+	const char *name_ends;
+	unsigned flags = 4;
+	FILE *file;
+
+	(void)snprintf(path, sizeof(path), "/proc/self/task/%.16s/stat", task);
+	file = fopen(path, "re");
+	if (!file)
+		return true;
+	name_ends = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+	if (name_ends)
+		(void)sscanf(name_ends, ") %*c %*d %*d %*d %*d %*d %u", &flags);
+	(void)fclose(file);
+	return (flags & 4u) != 0;
+}
+
+unsigned pxt_threads_running(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	const struct dirent *entry;
+	unsigned count = 0;
+
+	while (tasks && (entry = readdir(tasks)) != NULL)
+		count += entry->d_name[0] != '.' && !is_ending(entry->d_name);
+	if (tasks)
+		(void)closedir(tasks);
+	return count;
+}
+
 bool pxt_in_whole(void)
 {
 	const char *wanted = getenv("PXT_STRESS");

@@ -115,6 +115,12 @@ void pxt_suite_argv(char *argv[PXT_SUITE_ARGV], char *first, char *second, char 
  */
 extern int (*pxt_suite_role)(int argc, char **argv);
 
+/*
+ * How many threads this process has.  One that was joined is in the system's list for a moment yet,
+ * and is not counted: a count of before could never be reached again.
+ */
+unsigned pxt_threads_running(void);
+
 /* The rest of this test needs what this system or configuration lacks; call it and return. */
 void pxt_skip(const char *why);
 /* Whether an emulator is between this program and the kernel; the second: then skipped. */

@@ -80,12 +80,11 @@ static int attach(const uint32_t *nth, trace_id_t *trid)
 	return error;
 }
 
-/* A thread that was joined is in the system's list for a moment yet. */
 static void expect_threads(unsigned count)
 {
-	for (int i = 0; i < 2000 && party_entries("/proc/self/task") != count; i++)
+	for (int i = 0; i < 2000 && pxt_threads_running() != count; i++)
 		pxt_sleep_ms(1);
-	if (party_entries("/proc/self/task") != count)
+	if (pxt_threads_running() != count)
 		_exit(9);
 }
 
@@ -108,7 +107,7 @@ static void trace_alone(trace_event_id_t id)
 static void attach_and_go_on(void *nth)
 {
 	unsigned descriptors = party_entries("/proc/self/fd");
-	unsigned threads = party_entries("/proc/self/task");
+	unsigned threads = pxt_threads_running();
 	trace_id_t trid = 0;
 	trace_event_id_t id;
 	int error = attach(nth, &trid);

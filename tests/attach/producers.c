@@ -555,8 +555,7 @@ struct belongings {
 
 static struct belongings belongings(void)
 {
-	struct belongings mine = { party_entries("/proc/self/fd"), party_entries("/proc/self/task"),
-		0 };
+	struct belongings mine = { party_entries("/proc/self/fd"), pxt_threads_running(), 0 };
 	FILE *maps = fopen("/proc/self/maps", "re");
 	int c;
 
@@ -567,7 +566,7 @@ static struct belongings belongings(void)
 	return mine;
 }
 
-/* The kernel lists a thread for a moment after pthread_join() has returned: it is asked again. */
+/* A thread that is ended by another one is there for a moment yet: it is asked again. */
 static struct belongings belongings_after(unsigned threads)
 {
 	struct belongings after = belongings();

@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -162,6 +163,27 @@ static void asking_whether_a_process_lives_keeps_no_descriptor(void)
 	PXT_CHECK(left_again(&before, what, sizeof(what)), "%s", what);
 }
 
+static void *nothing(void *argument)
+{
+	return argument;
+}
+
+/* What is measured here is what all of this file stands on. */
+static void a_thread_that_was_joined_is_not_counted(void)
+{
+	unsigned before = pxt_threads_running();
+	unsigned wrong = 0;
+
+	for (int i = 0; i < 5000; i++) {
+		pthread_t thread;
+
+		CU_ASSERT_FATAL(pthread_create(&thread, NULL, nothing, NULL) == 0);
+		(void)pthread_join(thread, NULL);
+		wrong += pxt_threads_running() != before;
+	}
+	PXT_EQ(wrong, 0);
+}
+
 static int role(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[0], "first") == 0)
@@ -180,6 +202,7 @@ __attribute__((constructor)) static void offer_roles(void)
 }
 
 static const struct pxt_case cases[] = {
+	PXT_CASE(a_thread_that_was_joined_is_not_counted),
 	PXT_CASE(a_call_that_fails_leaves_nothing_behind),
 	PXT_CASE(thirty_two_creations_that_fail_keep_no_descriptor),
 	PXT_CASE(asking_whether_a_process_lives_keeps_no_descriptor),

@@ -3,6 +3,7 @@
 #include "left.h"
 
 #include "fakes/fakes.h"
+#include "suite.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -65,22 +66,9 @@ static void read_descriptors(struct left *left)
 		(void)closedir(folder);
 }
 
-static unsigned threads(void)
-{
-	DIR *folder = opendir("/proc/self/task");
-	unsigned count = 0;
-	const struct dirent *entry;
-
-	while (folder && (entry = readdir(folder)) != NULL)
-		count += entry->d_name[0] != '.';
-	if (folder)
-		(void)closedir(folder);
-	return count;
-}
-
 struct left left_now(void)
 {
-	struct left left = { .threads = threads() };
+	struct left left = { .threads = pxt_threads_running() };
 
 	read_descriptors(&left);
 	read_maps(&left);
