@@ -220,6 +220,36 @@ static void impossible_frames_are_refused(void)
 	}
 }
 
+/* LOGP-01: the newest block, a round later: the numbers between are missing */
+static void frames_whose_numbers_have_a_hole_are_refused(void)
+{
+	struct posix_trace_logerror_np error;
+	struct golden golden;
+	uint32_t bytes;
+	uint32_t frames;
+	uint64_t first;
+	uint64_t number;
+	size_t newest = 0;
+	uint64_t most = 0;
+
+	golden_read(&golden, "loop-le64");
+	memcpy(&first, golden.bytes + 128, 8);
+	memcpy(&bytes, golden.bytes + 136, 4);
+	memcpy(&frames, golden.bytes + 140, 4);
+	for (uint32_t i = 0; i < frames; i++) {
+		memcpy(&number, golden.bytes + first + (size_t)i * bytes + 16, 8);
+		if (number >= most) {
+			most = number;
+			newest = (size_t)first + (size_t)i * bytes;
+		}
+	}
+	put64(golden.bytes + newest + 16, most + frames);
+	golden_sign(&golden, newest);
+	PXT_EQ(golden_try(golden.bytes, golden.size, &error), EINVAL);
+	PXT_CHECK(
+	    strstr(error.posix_reason_np, "consecutive") != NULL, "%s", error.posix_reason_np);
+}
+
 /* In a block: its type and number, and the offset in it. */
 static const struct {
 	unsigned type;
@@ -358,6 +388,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_log_of_a_newer_major_version_names_the_reader_it_needs),
 	PXT_CASE(impossible_numbers_in_the_head_are_refused),
 	PXT_CASE(impossible_frames_are_refused),
+	PXT_CASE(frames_whose_numbers_have_a_hole_are_refused),
 	PXT_CASE(impossible_numbers_in_a_block_are_refused_where_they_stand),
 	PXT_CASE(a_name_longer_than_the_reader_takes_is_refused),
 	PXT_CASE(unusable_descriptors_are_refused_and_nothing_is_stored),

@@ -3,6 +3,7 @@
  * crafted.c - single records that no trace point makes, in the memory of an attached process: what
  * becomes of each.
  */
+#include "core/process/directory.h"
 #include "format/ids.h"
 #include "party.h"
 #include "scribble.h"
@@ -383,6 +384,29 @@ static void take_all_names(void *argument)
 	(void)producer_hear();
 }
 
+/* Each as long as a description may be; as many as fit into the process' own pool. */
+static void take_all_descriptions(void *argument)
+{
+	trace_event_id_t id = 0;
+	char name[32] = "crafted.z00000";
+	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
+
+	(void)argument;
+	(void)producer_attach(65536);
+	memset(format, 'a', sizeof(format));
+	memcpy(format, "u32 ", 4);
+	format[4 + 63] = '\0';
+	for (unsigned i = 0; i < TRACE_USER_EVENT_MAX; i++) {
+		for (unsigned at = 0, left = i; at < 5; at++, left /= 10)
+			name[9 + 4 - at] = (char)('0' + left % 10);
+		if (posix_trace_eventid_open(name, &id) != 0 ||
+		    posix_trace_eventid_setformat_np(id, format) != 0)
+			break;
+	}
+	producer_say(0);
+	(void)producer_hear();
+}
+
 static unsigned names_left(void)
 {
 	trace_event_id_t id = 0;
@@ -416,7 +440,26 @@ static void one_process_takes_at_most_half_of_the_names_that_are_left(void)
 	owner_close(trid);
 }
 
+/* LPT-31 */
+static void one_process_takes_at_most_half_of_the_room_for_descriptions(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct producer producer = producer_begin(take_all_descriptions, NULL);
+	uint32_t used;
+
+	(void)producer_told(&producer);
+	pxt_sleep_ms(50);
+	used = pxt_directory->names.pool_used;
+	PXT_CHECK(used > CONFIG_PTRACE_FORMAT_POOL_BYTES / 3 &&
+	              used <= CONFIG_PTRACE_FORMAT_POOL_BYTES / 2 + 256,
+	    "%u of %u bytes are used", used, (unsigned)CONFIG_PTRACE_FORMAT_POOL_BYTES);
+	producer_tell(&producer, 0);
+	producer_end(&producer);
+	owner_close(trid);
+}
+
 static const struct pxt_case cases[] = {
+	PXT_CASE_FRESH(one_process_takes_at_most_half_of_the_room_for_descriptions),
 	PXT_CASE(a_stamp_before_the_run_is_nobodys),
 	PXT_CASE(a_stamp_in_the_future_is_not_shown_and_ends_as_a_loss),
 	PXT_CASE(a_stamp_of_the_near_future_comes_when_its_time_has_come),
