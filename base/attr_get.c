@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <trace_np.h>
 
 _Atomic uint32_t pxt_attr_clockres_ns = 1;
 
@@ -17,7 +18,8 @@ bool pxt_attr_stream_policy_built(int policy)
 {
 	return (policy == POSIX_TRACE_LOOP && CONFIG_PTRACE_POLICY_LOOP) ||
 	       (policy == POSIX_TRACE_UNTIL_FULL && CONFIG_PTRACE_POLICY_UNTIL_FULL) ||
-	       (policy == POSIX_TRACE_FLUSH && CONFIG_PTRACE_POLICY_FLUSH);
+	       (policy == POSIX_TRACE_FLUSH && CONFIG_PTRACE_POLICY_FLUSH) ||
+	       (policy == POSIX_TRACE_DISCARD_NP && CONFIG_PTRACE_POLICY_DISCARD);
 }
 
 bool pxt_attr_log_policy_built(int policy)
@@ -37,7 +39,9 @@ int pxt_attr_default_stream_policy(bool with_log)
 		return POSIX_TRACE_FLUSH;
 	if (!with_log && pxt_attr_stream_policy_built(POSIX_TRACE_LOOP))
 		return POSIX_TRACE_LOOP;
-	return pxt_attr_stream_policy_built(POSIX_TRACE_UNTIL_FULL) ? POSIX_TRACE_UNTIL_FULL
+	if (pxt_attr_stream_policy_built(POSIX_TRACE_UNTIL_FULL))
+		return POSIX_TRACE_UNTIL_FULL;
+	return pxt_attr_stream_policy_built(POSIX_TRACE_DISCARD_NP) ? POSIX_TRACE_DISCARD_NP
 	                                                            : POSIX_TRACE_LOOP;
 }
 

@@ -26,7 +26,7 @@ static int set_attributes(trace_attr_t *attr, const struct compat_own *own)
 	if (!error)
 		error = posix_trace_attr_setstreamsize(attr, own->events * bytes);
 	if (!error)
-		error = posix_trace_attr_setstreamfullpolicy(attr, POSIX_TRACE_LOOP);
+		error = posix_trace_attr_setstreamfullpolicy(attr, own->policy);
 	if (!error)
 		error = posix_trace_attr_setname(attr, own->name);
 	return error ? error : posix_trace_attr_setlanes_np(attr, 1);

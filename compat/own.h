@@ -18,6 +18,7 @@ int compat_open_type(const char *name, const char *format, trace_event_id_t *typ
 
 struct compat_own {
 	const char *name;              /* of the stream */
+	int policy;                    /* what it does when it is full */
 	size_t data_bytes;             /* largest data */
 	size_t events;                 /* that it keeps, however small, ... */
 	size_t event_bytes;            /* ... or with so much data */
@@ -25,7 +26,7 @@ struct compat_own {
 	size_t count;
 };
 
-/* A stream of one lane that overwrites, records these types and nothing else, and runs. */
+/* A stream of one lane that records these types and nothing else, and runs. */
 int compat_make_stream(const struct compat_own *own, trace_id_t *stream) COMPAT_INSIDE;
 
 #endif

@@ -28,11 +28,15 @@
 #define PXT_ID_FLUSH_START  7u
 #define PXT_ID_FLUSH_STOP   8u
 #define PXT_ID_SYSTEM_LAST  28u
-#define PXT_ID_MARK         29u /* barrier between lanes: what follows it was recorded later */
+#define PXT_ID_MARK         29u /* no record, one slot: its length says which of the two */
 #define PXT_ID_VOID         30u /* only older builds: of a writer that came after a stop; lost */
 #define PXT_ID_UNNAMED      31u
 #define PXT_ID_USER_FIRST   32u
 #define PXT_ID_COUNT        _PXT_EVENT_IDS
+
+/* Lengths of a mark; its stamp is a number. */
+#define PXT_MARK_BARRIER 0u /* between lanes: what follows it was recorded later */
+#define PXT_MARK_REFUSED 1u /* so many records of its lane had found no room, when this was put */
 
 /* The name of a predefined type that this configuration knows, or NULL. */
 const char *pxt_system_event_name(unsigned id);

@@ -243,6 +243,13 @@ struct pxt_log_record {
 	uint64_t ticks; /* of a loss slot: the number of records lost */
 };
 
+/* A full policy of a stream, whether this configuration has it or not; APPEND is a log's alone. */
+PXT_INLINE bool pxt_logfmt_is_stream_policy(int policy)
+{
+	return policy >= POSIX_TRACE_LOOP && policy <= POSIX_TRACE_DISCARD_NP &&
+	       policy != POSIX_TRACE_APPEND;
+}
+
 /* The text that pxt_logfmt_get_header() returns when a newer reader is needed (see min_major). */
 extern const char pxt_log_newer[];
 

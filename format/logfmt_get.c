@@ -39,8 +39,7 @@ bool pxt_logfmt_get_clocks(const unsigned char *at, bool swapped, struct pxt_clo
 
 static bool good_policies(const trace_attr_t *attr)
 {
-	return attr->_pxt_stream_policy >= POSIX_TRACE_LOOP &&
-	       attr->_pxt_stream_policy <= POSIX_TRACE_FLUSH &&
+	return pxt_logfmt_is_stream_policy(attr->_pxt_stream_policy) &&
 	       (attr->_pxt_log_policy == POSIX_TRACE_LOOP ||
 	           attr->_pxt_log_policy == POSIX_TRACE_UNTIL_FULL ||
 	           attr->_pxt_log_policy == POSIX_TRACE_APPEND) &&

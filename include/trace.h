@@ -301,9 +301,9 @@ int posix_trace_attr_getmaxusereventsize(
     const trace_attr_t *_PXT_RESTRICT attr, size_t data_len, size_t *_PXT_RESTRICT eventsize);
 
 /*
- * What happens when the stream is full: POSIX_TRACE_LOOP, _UNTIL_FULL or _FLUSH.  As long as
- * nothing was set it shows the default of a stream without log; after posix_trace_get_attr() the
- * policy in force.
+ * What happens when the stream is full: POSIX_TRACE_LOOP, _UNTIL_FULL, _FLUSH, or our own
+ * POSIX_TRACE_DISCARD_NP (trace_np.h).  As long as nothing was set it shows the default of a stream
+ * without log; after posix_trace_get_attr() the policy in force.
  *
  * EINVAL: an argument invalid.
  * Cost: constant.  Unit: any.
@@ -411,7 +411,8 @@ int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t maxdatasize);
  * posix_trace_create() fail.
  *
  * @streampolicy: POSIX_TRACE_LOOP (overwrite the oldest), POSIX_TRACE_UNTIL_FULL (stop, and start
- * again when empty), POSIX_TRACE_FLUSH (as that, and flush to the log in time).
+ * again when empty), POSIX_TRACE_FLUSH (as that, and flush to the log in time), or
+ * POSIX_TRACE_DISCARD_NP (refuse the newest and go on; trace_np.h).
  *
  * EINVAL: @streampolicy is another value or was not built, the old one stays; @attr invalid.
  * Cost: constant.  Unit: Core.

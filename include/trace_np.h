@@ -19,6 +19,19 @@
 extern "C" {
 #endif
 
+/* ---- A full policy of streams beyond the standard's (unit Core) ---- */
+
+/*
+ * For posix_trace_attr_setstreamfullpolicy().  A stream that is full refuses new events, and goes on:
+ * what is old stays, and nothing stops.  The reader finds POSIX_TRACE_OVERFLOW and
+ * POSIX_TRACE_RESUME, and posix_lost_before_np, before the first event after a gap.  The stream is
+ * full when it has no room for the smallest event; it is running nevertheless.  Events that were
+ * refused last of all are seen in the counts and in the overrun status alone.
+ *
+ * After a gap an event takes one slot of 16 bytes more, which says how many were refused.
+ */
+#define POSIX_TRACE_DISCARD_NP 5
+
 /* ---- What a stream counted (unit Core) ---- */
 
 /*

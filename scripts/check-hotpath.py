@@ -26,7 +26,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCES = ["core/record/careful.c", "core/record/emit.c", "core/record/emit_long.c",
-           "core/record/emit_several.c", "core/ring/ring.c", "core/record/autostop.c",
+           "core/record/emit_several.c", "core/ring/ring.c", "core/record/autostop.c", "core/record/discard.c",
            "userevents/event.c"]
 UNWANTED_INSTRUCTIONS = 8
 # One reservation.  Taking part in the thread table is a plain store.

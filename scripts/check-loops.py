@@ -31,6 +31,7 @@ PATH = {
     "core/ring/ring.c": None,
     "core/ring/ring.h": None,
     "core/record/autostop.c": None,
+    "core/record/discard.c": None,
     "core/stream/admit.h": None,
     "core/process/context.h": None,
     "core/process/threads.h": None,

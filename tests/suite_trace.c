@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <trace_np.h>
 #include <unistd.h>
 
 struct policy_row {
@@ -20,6 +21,7 @@ static const struct policy_row policies[] = {
 	{ POSIX_TRACE_UNTIL_FULL, CONFIG_PTRACE_POLICY_UNTIL_FULL, CONFIG_PTRACE_LOG_UNTIL_FULL },
 	{ POSIX_TRACE_FLUSH, CONFIG_PTRACE_POLICY_FLUSH, false },
 	{ POSIX_TRACE_APPEND, false, CONFIG_PTRACE_LOG_APPEND },
+	{ POSIX_TRACE_DISCARD_NP, CONFIG_PTRACE_POLICY_DISCARD, false },
 };
 #define POLICIES (sizeof(policies) / sizeof(policies[0]))
 

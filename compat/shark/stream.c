@@ -101,6 +101,7 @@ int shark_begin(void)
 {
 	struct compat_own own = {
 		.name = "shark",
+		.policy = POSIX_TRACE_LOOP,
 		.data_bytes = SHARK_OTHER_BYTES,
 		.event_bytes = SHARK_OTHER_BYTES,
 		.types = shark.types,

@@ -29,19 +29,16 @@ static int32_t logged_id(trace_event_id_t type)
 	return -1;
 }
 
-/* Makes the front of an event of the stream; false: it was no event but a count. */
-static bool take(const struct posix_trace_event_info *info, size_t bytes)
+/* Makes the front of an event of the stream. */
+static void take(const struct posix_trace_event_info *info, size_t bytes)
 {
 	struct posix_trace_eventextra_np extra;
 	const int32_t id = logged_id(info->posix_event_id);
 
 	if (posix_trace_eventinfo_getextra_np(info, &extra) == 0)
 		front.dropped += (uint32_t)extra.posix_lost_before_np;
-	if (id < 0) {
-		if (info->posix_event_id == zephyr_logger.types[ZEPHYR_DROPS])
-			front.dropped += front.data[0];
-		return false;
-	}
+	if (id < 0)
+		return;
 	front.id = (uint16_t)id;
 	front.words = (uint32_t)(bytes / sizeof(uint32_t));
 	if (id == ZEPHYR_OTHER) {
@@ -53,7 +50,6 @@ static bool take(const struct posix_trace_event_info *info, size_t bytes)
 		front.data[0] = (uint32_t)extra.posix_ticks_np;
 	}
 	front.full = true;
-	return true;
 }
 
 enum patience {
@@ -85,7 +81,7 @@ static bool fetch(enum patience patience, const struct timespec *until)
 		if ((error && error != EINTR) || (!error && none))
 			return false;
 		if (!error)
-			(void)take(&info, bytes);
+			take(&info, bytes);
 	}
 	return true;
 }
@@ -94,17 +90,17 @@ static int hand_out(
     uint16_t *event_id, uint8_t *dropped_event_count, uint32_t *buffer, uint8_t *buffer_size)
 {
 	const uint32_t room = *buffer_size;
+	uint64_t dropped = front.dropped;
 
 	*event_id = front.id;
 	*buffer_size = (uint8_t)front.words;
 	if (front.words > room)
 		return -EMSGSIZE;
-	*dropped_event_count = front.dropped > UINT8_MAX ? UINT8_MAX : (uint8_t)front.dropped;
+	dropped += atomic_exchange_explicit(&zephyr_logger.dropped, 0, memory_order_relaxed);
+	*dropped_event_count = dropped > UINT8_MAX ? UINT8_MAX : (uint8_t)dropped;
 	memcpy(buffer, front.data, front.words * sizeof(uint32_t));
 	front.dropped = 0;
 	front.full = false;
-	(void)atomic_fetch_add_explicit(
-	    &zephyr_logger.room, (int32_t)front.words + ZEPHYR_HEAD, memory_order_relaxed);
 	return (int)front.words;
 }
 

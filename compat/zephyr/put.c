@@ -10,7 +10,6 @@
 #include <string.h>
 
 struct zephyr_logger zephyr_logger = {
-	.room = CONFIG_KERNEL_EVENT_LOGGER_BUFFER_SIZE,
 	.monitor_mask = CONFIG_KERNEL_EVENT_LOGGER_DYNAMIC ? 0 : CONFIG_TASK_MONITOR_MASK,
 };
 
@@ -40,8 +39,8 @@ static const struct {
 static int open_types(void)
 {
 	struct zephyr_logger *l = &zephyr_logger;
-	int error = compat_open_type("zephyr_dropped", "u32 events", &l->types[ZEPHYR_DROPS]);
 	char name[sizeof("zephyr_event_00000")];
+	int error = 0;
 
 	for (unsigned i = 0; !error && i < sizeof(messages) / sizeof(messages[0]); i++)
 		error = compat_open_type(
@@ -54,15 +53,14 @@ static int open_types(void)
 	return error;
 }
 
-/* Room for as many of the smallest events as there are words, each after a count of dropped ones. */
+/* Two slots have room for an event of one word of data. */
 static void make_stream(void)
 {
-	const size_t words = CONFIG_KERNEL_EVENT_LOGGER_BUFFER_SIZE;
 	const struct compat_own own = {
 		.name = "zephyr",
-		.data_bytes =
-		    ((words > ZEPHYR_MAX_WORDS ? ZEPHYR_MAX_WORDS : words) + 1) * sizeof(uint32_t),
-		.events = (words + 8) * 2,
+		.policy = POSIX_TRACE_DISCARD_NP,
+		.data_bytes = (ZEPHYR_MOST_WORDS + 1) * sizeof(uint32_t),
+		.events = (CONFIG_KERNEL_EVENT_LOGGER_BUFFER_SIZE + 1) / 2,
 		.event_bytes = sizeof(uint32_t),
 		.types = zephyr_logger.types,
 		.count = sizeof(zephyr_logger.types) / sizeof(zephyr_logger.types[0]),
@@ -89,26 +87,6 @@ static void drop(void)
 	(void)atomic_fetch_add_explicit(&zephyr_logger.dropped, 1, memory_order_relaxed);
 }
 
-/* Takes @words and one more of the buffer, and tells first how many events found no room. */
-static bool take_room(int32_t words)
-{
-	struct zephyr_logger *l = &zephyr_logger;
-	const int32_t all = words + ZEPHYR_HEAD;
-	uint32_t dropped;
-
-	if (atomic_fetch_sub_explicit(&l->room, all, memory_order_relaxed) < all) {
-		(void)atomic_fetch_add_explicit(&l->room, all, memory_order_relaxed);
-		drop();
-		return false;
-	}
-	if (__builtin_expect(atomic_load_explicit(&l->dropped, memory_order_relaxed) != 0, 0)) {
-		dropped = atomic_exchange_explicit(&l->dropped, 0, memory_order_relaxed);
-		if (dropped != 0)
-			posix_trace_event(l->types[ZEPHYR_DROPS], &dropped, sizeof(dropped));
-	}
-	return true;
-}
-
 /* The collector's own switches are nobody's business. */
 static bool is_collectors(uint16_t event_id)
 {
@@ -131,16 +109,16 @@ static void put_other(uint16_t event_id, const uint32_t *data, uint8_t words)
 void sys_k_event_logger_put(uint16_t event_id, const uint32_t *event_data, uint8_t data_size)
 {
 	static const unsigned char no_words;
+	const uint32_t words = data_size;
 
 	if (!sys_k_must_log_event(event_id) || is_collectors(event_id))
 		return;
-	if (__builtin_expect(
-	        event_id == 0 || (!event_data && data_size != 0) || !zephyr_logger_ready(), 0)) {
+	if (__builtin_expect(event_id == 0 || (!event_data && data_size != 0) ||
+	                         words > ZEPHYR_MOST_WORDS || !zephyr_logger_ready(),
+	        0)) {
 		drop();
 		return;
 	}
-	if (!take_room(data_size))
-		return;
 	if (event_id > ZEPHYR_IDS)
 		put_other(event_id, event_data, data_size);
 	else if (data_size != 0)
@@ -166,7 +144,7 @@ void sys_k_event_logger_put_timed(uint16_t event_id)
 		return;
 	if (!zephyr_logger_ready())
 		drop();
-	else if (take_room(1))
+	else
 		posix_trace_event(zephyr_logger.types[event_id], NULL, 0);
 }
 

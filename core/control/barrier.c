@@ -21,7 +21,7 @@ static void put_marks(struct pxt_block *block)
 		struct pxt_place place = { .ring = pxt_block_ring(block, i) };
 
 		if (pxt_ring_reserve_mark(&place, block->full_policy == POSIX_TRACE_LOOP))
-			pxt_ring_store_mark(&place, number);
+			pxt_ring_store_mark(&place, PXT_MARK_BARRIER, number);
 		else
 			/* Seen as passed, like a mark that was overwritten: room was checked. */
 			place.ring.lane->barrier = number;

@@ -6,6 +6,7 @@
 #include "core/process/forks.h"
 #include "core/process/holdback.h"
 #include "core/process/threads.h"
+#include "core/read/discarded.h"
 #include "core/read/lane.h"
 #include "core/read/restart.h"
 #include "core/record/autostop.h"
@@ -31,6 +32,15 @@ static bool restart_for_late_records(struct pxt_stream *stream)
 	return true;
 }
 
+/* A stream that stops where there is no room would stop at once. */
+static bool start_is_refused(struct pxt_block *block)
+{
+	if (block->full_policy == POSIX_TRACE_LOOP)
+		return false;
+	return block->full_policy == POSIX_TRACE_DISCARD_NP ? !pxt_barrier_start_has_place(block)
+	                                                    : pxt_barrier_is_full(block);
+}
+
 void pxt_control_start(struct pxt_stream *stream, const void *caller)
 {
 	struct pxt_block *block = stream->block;
@@ -38,7 +48,7 @@ void pxt_control_start(struct pxt_stream *stream, const void *caller)
 
 	if (pxt_block_state(block) == PXT_GATE_RUNNING || stream->dead_log)
 		return;
-	if (block->full_policy != POSIX_TRACE_LOOP && pxt_barrier_is_full(block))
+	if (start_is_refused(block))
 		return;
 	pxt_block_end_turn(block);
 	pxt_gate_close_lanes(block);
@@ -121,6 +131,7 @@ static void skip_all(struct pxt_block *block, struct pxt_ring *ring)
 	pxt_lane_head(lane, &pos, &seq);
 	block->cleared += seq - lane->seq;
 	lane->barrier = block->barriers;
+	pxt_discarded_forget(lane, lane);
 	pxt_lane_move(block, lane, pos, seq);
 	pxt_lane_publish(lane);
 }

@@ -147,6 +147,7 @@ static int make_block(
 	block->limit_step = block->full_policy == POSIX_TRACE_LOOP ? block->slot_mask / 8u : 0u;
 	atomic_store_explicit(&block->gate,
 	    (attr->_pxt_stream_policy == POSIX_TRACE_LOOP ? 0u : PXT_GATE_KEEPS) |
+	        (attr->_pxt_stream_policy == POSIX_TRACE_DISCARD_NP ? PXT_GATE_DISCARDS : 0u) |
 	        (attr->_pxt_flags & PXT_ATTR_ORDERED || !pxt_port_plain() ? PXT_GATE_CAREFUL : 0u),
 	    memory_order_relaxed);
 	pxt_block_lay_out(block);

@@ -30,6 +30,22 @@ static bool loop_full(struct pxt_block *block)
 	return false;
 }
 
+/* DISCARD: there is no room for the smallest event and the mark before it. */
+static bool is_full(struct pxt_block *block)
+{
+	if (block->full_policy == POSIX_TRACE_LOOP)
+		return loop_full(block);
+	if (block->full_policy == POSIX_TRACE_DISCARD_NP)
+		return pxt_block_room(block) < pxt_slots_for(PXT_CTX_BYTES) + 1u;
+	return pxt_barrier_is_full(block);
+}
+
+static bool stops_by_itself(const struct pxt_block *block)
+{
+	return block->full_policy == POSIX_TRACE_UNTIL_FULL ||
+	       block->full_policy == POSIX_TRACE_FLUSH;
+}
+
 void pxt_status_take(struct pxt_stream *stream, struct posix_trace_status_info *status)
 {
 	struct pxt_block *block = stream->block;
@@ -39,11 +55,10 @@ void pxt_status_take(struct pxt_stream *stream, struct posix_trace_status_info *
 
 	pxt_share_pull_now(block, false);
 	pxt_lap_notice_all(block);
-	full =
-	    block->full_policy == POSIX_TRACE_LOOP ? loop_full(block) : pxt_barrier_is_full(block);
+	full = is_full(block);
 	/* Last: a writer that fills the stream now stops it, so RUNNING is never seen with FULL. */
 	running = pxt_block_state(block) == PXT_GATE_RUNNING;
-	if (running && block->full_policy != POSIX_TRACE_LOOP)
+	if (running && stops_by_itself(block))
 		full = false;
 	lost = block->lost + refused_in_all(block);
 	status->posix_stream_status = running ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;

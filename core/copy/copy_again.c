@@ -3,6 +3,7 @@
 #include "core/copy/copy.h"
 #include "core/copy/copy_steps.h"
 #include "core/process/holdback.h"
+#include "core/read/discarded.h"
 #include "core/read/lane.h"
 #include "core/stream/admit.h"
 #include "core/stream/gate.h"
@@ -47,6 +48,16 @@ static void renew_oobs(struct pxt_block *to, struct pxt_block *from, uint64_t si
 	}
 }
 
+/* What was refused is counted for all lanes at once, and by no mark in addition. */
+static void count_refused(struct pxt_copy *copy, struct pxt_block *from, uint64_t since)
+{
+	struct pxt_block *to = copy->stream.block;
+
+	pxt_gap_lost(to, copy->refused - since);
+	for (uint32_t lane = 0; lane <= pxt_block_last(from); lane++)
+		pxt_discarded_forget(pxt_block_lane(to, lane), pxt_block_lane(from, lane));
+}
+
 static bool renew_all(struct pxt_copy *copy, struct pxt_stream *stream, struct pxt_copy_span *spans)
 {
 	pxt_copy_begin(copy, stream);
@@ -72,7 +83,7 @@ int pxt_copy_again(struct pxt_stream *stream, struct pxt_copy *copy)
 	for (unsigned left = PXT_COPY_TRIES; left && !renew_all(copy, stream, spans); left--)
 		continue;
 	renew_oobs(block, stream->block, since);
-	pxt_gap_lost(block, copy->refused - refused);
+	count_refused(copy, stream->block, refused);
 	trid = stream->trid;
 	quiet = stream->block->quiet;
 	pxt_stream_unlock(stream);

@@ -2,6 +2,7 @@
 /* consumer.c - the sequence of items that a stream holds; see consumer.h. */
 #include "core/read/consumer.h"
 
+#include "core/read/discarded.h"
 #include "core/read/stepback.h"
 #include "core/read/synthetic.h"
 #include "core/read/walk.h"
@@ -55,8 +56,9 @@ static enum pxt_next next_record(struct pxt_block *block, struct pxt_item *item)
 	if (found == PXT_NEXT_HELD)
 		found = pxt_stepback_pick(block, &item->lane);
 	if (found == PXT_NEXT_READY) {
-		const struct pxt_lane *lane = pxt_block_lane(block, item->lane);
+		struct pxt_lane *lane = pxt_block_lane(block, item->lane);
 
+		pxt_discarded_tell(block, lane);
 		take_record(item, lane->front_info, lane->front_ticks);
 	}
 	return found;

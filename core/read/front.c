@@ -2,6 +2,7 @@
 /* front.c - which record a lane has to offer next; see front.h. */
 #include "core/read/front.h"
 
+#include "core/read/discarded.h"
 #include "core/read/lap.h"
 #include "core/read/unfinished.h"
 
@@ -12,7 +13,10 @@ static enum pxt_front take_front(
 	struct pxt_lane *lane = ring->lane;
 
 	if (PXT_UNLIKELY(pxt_info_id(info) == PXT_ID_MARK)) {
-		lane->barrier = ticks;
+		if (pxt_info_bytes(info) == PXT_MARK_REFUSED)
+			pxt_discarded_pass(lane, (uint32_t)ticks);
+		else
+			lane->barrier = ticks;
 		pxt_lane_move(block, lane, lane->pos + 1u, lane->seq);
 		return PXT_FRONT_UNKNOWN;
 	}

@@ -19,6 +19,12 @@ PXT_INLINE bool pxt_lane_is_mark(const struct pxt_slot *slot)
 	return pxt_info_id(slot->word[1]) == PXT_ID_MARK;
 }
 
+/* A START or STOP by call is where it is. */
+PXT_INLINE bool pxt_lane_is_barrier(const struct pxt_slot *slot)
+{
+	return pxt_lane_is_mark(slot) && pxt_info_bytes(slot->word[1]) == PXT_MARK_BARRIER;
+}
+
 /* The stamp of the first record from the position on that has one; UINT64_MAX: none has. */
 uint64_t pxt_lane_floor(const struct pxt_ring *ring);
 /* Something is left before the START or STOP that is beside the lanes. */

@@ -11,7 +11,7 @@ uint64_t pxt_lap_marks_before(
 		return block->barriers;
 	/* Bound: the slots of the ring. */
 	for (; (pos = pxt_lane_next_begin(ring, pos, end, &slot)) < end; pos++) {
-		if (pxt_lane_is_mark(&slot))
+		if (pxt_lane_is_barrier(&slot))
 			return pxt_slot_ticks(&slot) - 1u;
 	}
 	return block->barriers;

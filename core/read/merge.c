@@ -21,6 +21,7 @@
  */
 #include "core/read/merge.h"
 
+#include "core/read/discarded.h"
 #include "core/read/stepback.h"
 #include "core/stream/gate.h"
 #include "core/stream/share.h"
@@ -174,6 +175,7 @@ bool pxt_merge_next_turn(struct pxt_block *block)
 	if (!pxt_block_merges(block) || pxt_gate_owes_start(block) || pxt_gate_stop_told(block) ||
 	    pxt_merge_pick(block, &lane) != PXT_NEXT_READY)
 		return false;
+	pxt_discarded_tell(block, pxt_block_lane(block, lane));
 	if (block->gap != PXT_GAP_NONE || block->lost_before)
 		pxt_block_end_turn(block);
 	return block->turn_end != 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* autostop.c - UNTIL_FULL and FLUSH as a writer meets them; see autostop.h. */
+/* autostop.c - the policies that do not overwrite, as a writer meets them; see autostop.h. */
 #include "core/record/autostop.h"
 
 PXT_COLD void pxt_autostop_switch(struct pxt_block *block, uint32_t gate)
@@ -22,10 +22,17 @@ PXT_COLD void pxt_autostop_switch(struct pxt_block *block, uint32_t gate)
 bool pxt_autostop_reserve(
     struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots, unsigned how)
 {
-	enum pxt_reserve got = PXT_NO_ROOM;
+	enum pxt_reserve got;
 
-	if ((gate & PXT_GATE_STATE) == PXT_GATE_RUNNING)
-		got = pxt_ring_reserve(place, slots, how | PXT_TAKE_FREE);
+	/* One test for both: what has an automatic stop pays nothing for what has none. */
+	if (PXT_UNLIKELY((gate & (PXT_GATE_STATE | PXT_GATE_DISCARDS)) != PXT_GATE_RUNNING)) {
+		if (gate & PXT_GATE_DISCARDS)
+			return pxt_discard_reserve(place, slots, how);
+		PXT_TESTPOINT(PXT_TP_FULL);
+		pxt_counter_up(&place->ring.lane->refused);
+		return false;
+	}
+	got = pxt_ring_reserve(place, slots, how | PXT_TAKE_FREE);
 	if (got == PXT_RESERVED)
 		return true;
 	if (got != PXT_RESERVED_LAST)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * autostop.h - the writer's side of the policies that do not overwrite (UNTIL_FULL, FLUSH): the
+ * autostop.h - the writer's side of the policies that do not overwrite.  UNTIL_FULL and FLUSH: the
  * writer that takes the last slot, or finds no room, turns the gate to "stopped automatically".
+ * DISCARD: core/record/discard.h.
  *
  *   concurrency: writers at once, and beside consumer and control; the gate is turned by
  *   compare-exchange from the value the writer saw, generation included, so that a late writer
@@ -10,6 +11,7 @@
 #ifndef PXT_AUTOSTOP_H
 #define PXT_AUTOSTOP_H
 
+#include "core/record/discard.h"
 #include "core/stream/stream.h"
 
 #if CONFIG_PTRACE_POLICY_UNTIL_FULL || CONFIG_PTRACE_POLICY_FLUSH
@@ -27,10 +29,7 @@ PXT_INLINE bool pxt_autostop_reserve(
 {
 	(void)block;
 	(void)gate;
-	(void)place;
-	(void)slots;
-	(void)how;
-	return false;
+	return pxt_discard_reserve(place, slots, how);
 }
 
 PXT_INLINE void pxt_autostop_switch(struct pxt_block *block, uint32_t gate)

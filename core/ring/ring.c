@@ -41,22 +41,6 @@ static PXT_COLD void note_lost(const struct pxt_ring *ring, uint32_t limit)
 	pxt_wide_set(&ring->lane->first_lost, ticks);
 }
 
-/*
- * How far it is calm after @pos: to the end of this lap, or to where the first unread record is
- * overwritten.  By exchange from @seen, which was read before head: who was stopped in between, for
- * however long, changes nothing, and @seen comes back only where the same is right again.
- */
-static void raise_calm(const struct pxt_ring *ring, uint32_t seen, uint32_t pos, uint32_t limit)
-{
-	uint32_t calm = (pos | ring->mask) + 1u;
-	uint32_t unread = limit + ring->mask + 1u;
-
-	if ((int32_t)(unread - pos) >= 0 && (int32_t)(unread - calm) < 0)
-		calm = unread;
-	(void)atomic_compare_exchange_strong_explicit(
-	    &ring->lane->calm, &seen, calm, memory_order_relaxed, memory_order_relaxed);
-}
-
 static void take(struct pxt_place *place, uint64_t head, uint32_t used)
 {
 	PXT_TESTPOINT(PXT_TP_RESERVED);
@@ -107,7 +91,7 @@ enum pxt_reserve pxt_ring_reserve(struct pxt_place *place, uint32_t slots, unsig
 		/* Its stamp goes before the record does. */
 		if (PXT_UNLIKELY(pxt_ring_covers(size - 1u, place->pos, needed, limit)))
 			note_lost(&place->ring, limit);
-		raise_calm(&place->ring, calm, place->pos + needed, limit);
+		pxt_ring_raise_calm(&place->ring, calm, place->pos + needed, limit);
 		return PXT_RESERVED;
 	}
 	return PXT_NO_ROOM;
@@ -311,10 +295,10 @@ void pxt_ring_store(const struct pxt_place *place, const struct pxt_event *event
 		    place->ring.slots, place->ring.mask, pos, place->seq, data, left);
 }
 
-void pxt_ring_store_mark(const struct pxt_place *place, uint64_t number)
+void pxt_ring_store_mark(const struct pxt_place *place, uint32_t kind, uint64_t number)
 {
 	uint32_t tag = pxt_tag(place->ring.mask, place->pos, place->seq) | PXT_SLOT_BEGIN;
-	uint32_t info = pxt_slot_info(PXT_ID_MARK, 0, false, false, PXT_CPU_UNKNOWN);
+	uint32_t info = pxt_slot_info(PXT_ID_MARK, kind, false, false, PXT_CPU_UNKNOWN);
 
 	pxt_ring_put(&place->ring, place->pos, pxt_piece_pair(tag, info), number);
 }

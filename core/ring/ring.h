@@ -15,9 +15,11 @@
  * Words and who writes them:
  *   head       writers (compare-exchange), control (closed bit, its own records)
  *   limit      the consumer, and control when it clears: slots before it are free
- *   calm       LOOP writers that went beyond it, the consumer when it jumps: up to here nothing unusual is in the way of a
- *              record, neither the ring's end, where a new quarter may begin, nor an unread record
+ *   calm       LOOP and DISCARD writers that went beyond it or were refused, the consumer when it jumps: up
+ *              to here nothing unusual is in the way of a record, neither the ring's end, where a new
+ *              quarter may begin, nor an unread record, nor the mark of a refused one
  *   refused    writers that found no room, or were overtaken for a whole ring
+ *   marked     DISCARD writers that put a mark (core/record/discard.c)
  *   first_lost the LOOP writer that takes the slot `limit` points to; the consumer, to 0, when it
  *              has passed over records (core/read/lane.c, jump())
  *   epoch      writers, once per quarter of the cursor's range
@@ -63,12 +65,19 @@ enum pxt_front {
 struct pxt_lane {
 	/* The writers' line. */
 	PXT_ALIGNED(PXT_CACHE_LINE) pxt_cursor head; /* [63:32] pos [31:1] seq [0] closed */
-	_Atomic uint32_t calm; /* LOOP: records that end before this pos need no further look */
-	pxt_counter refused;   /* records that found no room; not in seq */
-	pxt_twins epoch;       /* how often the two ran through a quarter; pxt_epoch_make() */
-	pxt_wide first_lost;   /* LOOP: stamp of the first unread record that was overwritten */
+	_Atomic uint32_t
+	    calm; /* LOOP, DISCARD: records that end before this pos need no further look */
+	uint32_t refused_marked; /* DISCARD, the consumer: what the last mark that it passed said */
+	pxt_counter refused;     /* records that found no room; not in seq */
+	pxt_twins epoch;         /* how often the two ran through a quarter; pxt_epoch_make() */
+	union {
+		pxt_wide
+		    first_lost; /* LOOP: stamp of the first unread record that was overwritten */
+		_Atomic uint32_t marked; /* DISCARD: so many of `refused` the last mark reported */
+	};
 	uint32_t oob_pos[PXT_OOBS]; /* control: what is beside the lanes comes before this pos */
-	size_t cells_at;            /* bytes from here to the slots, for writers; never changed */
+	uint32_t refused_told; /* DISCARD, the consumer: so many of `refused` it has reported */
+	size_t cells_at;       /* bytes from here to the slots, for writers; never changed */
 
 	/* The consumer's line. */
 	PXT_ALIGNED(PXT_CACHE_LINE) uint64_t pos; /* next position to consume, all 64 bits */
@@ -147,10 +156,27 @@ PXT_INLINE bool pxt_ring_covers(uint32_t mask, uint32_t pos, uint32_t slots, uin
 	return limit + mask + 1u - pos < slots;
 }
 
-/* Whether a LOOP record of @slots at @pos is a usual one: it ends no later than it is calm. */
+/* Whether a record of @slots at @pos is a usual one: it ends no later than it is calm. */
 PXT_INLINE bool pxt_ring_calm(struct pxt_lane *lane, uint32_t pos, uint32_t slots)
 {
 	return (int32_t)pxt_word_behind(&lane->calm, pos) <= -(int32_t)slots;
+}
+
+/*
+ * How far it is calm after @pos: to the end of this lap, or to where the first unread record is
+ * overwritten.  By exchange from @seen, which was read before head: who was stopped in between, for
+ * however long, changes nothing, and @seen comes back only where the same is right again.
+ */
+PXT_INLINE void pxt_ring_raise_calm(
+    const struct pxt_ring *ring, uint32_t seen, uint32_t pos, uint32_t limit)
+{
+	uint32_t calm = (pos | ring->mask) + 1u;
+	uint32_t unread = limit + ring->mask + 1u;
+
+	if ((int32_t)(unread - pos) >= 0 && (int32_t)(unread - calm) < 0)
+		calm = unread;
+	(void)atomic_compare_exchange_strong_explicit(
+	    &ring->lane->calm, &seen, calm, memory_order_relaxed, memory_order_relaxed);
 }
 
 /* How a place is taken: alternatives, together. */
@@ -207,6 +233,7 @@ void pxt_ring_store(const struct pxt_place *place, const struct pxt_event *event
  */
 void pxt_ring_store_rest(pxt_cell *slots, uint32_t mask, uint32_t pos, uint32_t seq,
     const unsigned char *data, uint32_t left);
-void pxt_ring_store_mark(const struct pxt_place *place, uint64_t number);
+/* A slot that is no record: @kind is PXT_MARK_...; @number: how many barriers, or refused records. */
+void pxt_ring_store_mark(const struct pxt_place *place, uint32_t kind, uint64_t number);
 
 #endif

@@ -441,7 +441,7 @@ static void draw_record(bool unfinished)
 		event.info = pxt_slot_info(PXT_ID_MARK, 0, false, false, PXT_CPU_UNKNOWN);
 		place = reserve(1);
 		pxt_cursor_set(&memory.lane[0].head, pxt_cursor_load(&memory.lane[0].head) - 2u);
-		pxt_ring_store_mark(&place, 7);
+		pxt_ring_store_mark(&place, PXT_MARK_BARRIER, 7);
 		return;
 	}
 	if (kind == 2)

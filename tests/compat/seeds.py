@@ -243,7 +243,7 @@ def zephyr(args):
     log = os.path.join(args.work, "zephyr.ptl")
     same("example 1", compile_and_run(args, source, "zephyr_examples", log).splitlines(),
          ZEPHYR_WANTED)
-    shown_by_tools(args, log, {"zephyr_event_8": 44, "zephyr_dropped": 1, "zephyr_sleep": 1,
+    shown_by_tools(args, log, {"zephyr_event_8": 52, "zephyr_sleep": 1,
                                "zephyr_context_switch": 1}, args.plugin)
     for line, reason in ZEPHYR_ADDED:
         print(f"added: {line:45} {reason}")

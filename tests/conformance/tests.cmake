@@ -9,6 +9,8 @@ foreach(name IN ITEMS streams policies retrieval truncation order states)
 	ptrace_test(${name} NEEDS ${stream_needs}
 		SOURCES conformance/${name}.c conformance/story.c)
 endforeach()
+ptrace_test(discard NEEDS ${stream_needs} POLICY_DISCARD
+	SOURCES conformance/discard.c conformance/story.c)
 foreach(name IN ITEMS log log_policies log_flush log_errors log_reading)
 	ptrace_test(${name} NEEDS ${stream_needs} TOLOG LOGRETRIEVAL POLICY_FLUSH LOG_LOOP LOG_UNTIL_FULL LOG_APPEND
 		SYSEV_FLUSH SOURCES conformance/${name}.c conformance/logkit.c conformance/story.c)

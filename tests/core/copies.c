@@ -2,6 +2,7 @@
 /* copies.c - copies of streams whose positions and numbers have run over their words. */
 #include "core/copy/copy.h"
 #include "core/copy/copy_steps.h"
+#include "core/read/consumer.h"
 #include "fakes/fakes.h"
 #include "kit.h"
 
@@ -114,7 +115,51 @@ static void a_copy_is_tried_so_often_and_one_that_succeeds_once(void)
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 
+/* Takes what @stream has; returns what was lost before any of it. */
+static uint64_t lost_in(struct pxt_stream *stream)
+{
+	struct pxt_item item;
+	uint64_t lost = 0;
+
+	while (pxt_consumer_next(stream, &item) == PXT_NEXT_READY) {
+		lost += item.lost_before;
+		pxt_consumer_done(stream, &item);
+	}
+	return lost;
+}
+
+/* ZEP-17: a mark that came into the copy since it was made says what was counted meanwhile. */
+static void a_copy_that_is_made_again_tells_once_what_was_discarded(void)
+{
+	const struct kit_spec spec = {
+		.policy = POSIX_TRACE_DISCARD_NP, .lanes = 1, .bytes = 1024
+	};
+	trace_id_t stream = kit_open(&spec);
+	struct posix_trace_counts_np counts = { 0 };
+	uint64_t told = 0;
+	struct pxt_copy copy;
+
+	kit_start(stream);
+	PXT_EQ_FATAL(pxt_copy_take(stream, &copy), 0);
+	for (unsigned round = 0; round < 3; round++) {
+		for (uint64_t lost = counts.posix_lost_np; counts.posix_lost_np < lost + 3;) {
+			kit_write(1, 4);
+			PXT_EQ_FATAL(posix_trace_counts_np(stream, &counts), 0);
+		}
+		told += lost_in(&copy.stream);
+		(void)lost_in(kit_stream(stream));
+		/* After a mark. */
+		kit_write(1, 4);
+		PXT_EQ(pxt_copy_again(kit_stream(stream), &copy), 0);
+		told += lost_in(&copy.stream);
+		PXT_EQ(told, counts.posix_lost_np);
+	}
+	pxt_copy_free(&copy);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
 static const struct pxt_case cases[] = {
+	PXT_CASE(a_copy_that_is_made_again_tells_once_what_was_discarded),
 	PXT_CASE(a_copy_is_tried_so_often_and_one_that_succeeds_once),
 	PXT_CASE(a_snapshot_of_positions_and_numbers_that_ran_over_is_whole),
 };

@@ -10,7 +10,8 @@ endforeach()
 ptrace_test(core_forked TESTPOINTS NEEDS ${core_needs} INHERIT FILE_STREAMS POLICY_UNTIL_FULL
 	SOURCES core/forked.c core/kit.c)
 ptrace_test(core_views TESTPOINTS NEEDS ${core_needs} EVENTS_AT_ONCE SOURCES core/views.c core/kit.c)
-ptrace_test(core_copies TESTPOINTS FAKES NEEDS ${core_needs} SNAPSHOT LOGRETRIEVAL SOURCES core/copies.c core/kit.c)
+ptrace_test(core_discards TESTPOINTS NEEDS ${core_needs} POLICY_DISCARD SOURCES core/discards.c core/kit.c)
+ptrace_test(core_copies TESTPOINTS FAKES NEEDS ${core_needs} POLICY_DISCARD SNAPSHOT LOGRETRIEVAL SOURCES core/copies.c core/kit.c)
 ptrace_test(core_imageheaders NEEDS ${core_needs} LABELS SOURCES core/imageheaders.c core/kit.c)
 # With memory that nobody may touch once it was given back.
 set(core_guarded core/kit.c core/guard.c)

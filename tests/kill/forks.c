@@ -153,6 +153,13 @@ static void a_forked_process_killed_inside_a_write_that_fills_delays_nobody(void
 		at_all_points(POSIX_TRACE_UNTIL_FULL, lanes, 3);
 }
 
+/* DEC-42, ZEP-22 */
+static void a_forked_process_killed_inside_a_write_that_discards_delays_nobody(void)
+{
+	for (unsigned lanes = 1; lanes <= 2; lanes++)
+		at_all_points(POSIX_TRACE_DISCARD_NP, lanes, 3);
+}
+
 /* All there is but what is unfinished, for a moment that is short beside the hold-back time. */
 static int found_meanwhile(trace_id_t trid, trace_event_id_t id)
 {
@@ -233,6 +240,7 @@ static void a_nameless_forked_process_killed_inside_keeps_no_memory_from_the_par
 static const struct pxt_case cases[] = {
 	PXT_CASE_FRESH(a_forked_process_killed_inside_a_write_that_overwrites_delays_nobody),
 	PXT_CASE_FRESH(a_forked_process_killed_inside_a_write_that_fills_delays_nobody),
+	PXT_CASE_FRESH(a_forked_process_killed_inside_a_write_that_discards_delays_nobody),
 	PXT_CASE_FRESH(a_forked_process_that_stands_inside_is_waited_for),
 	PXT_CASE_FRESH(a_nameless_forked_process_killed_inside_keeps_no_memory_from_the_parent),
 };

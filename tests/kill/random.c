@@ -117,7 +117,7 @@ static int64_t time_of_a_run(void)
 	int64_t long_run = PXT_SANITIZED ? 15 : 60;
 	int64_t seconds = pxt_in_full() ? long_run : 5;
 
-	return seconds * 1000000000 / 5;
+	return seconds * 1000000000 / 7;
 }
 
 static void kill_and_read(void)
@@ -216,6 +216,8 @@ static void processes_killed_at_random_harm_nobody(void)
 	run(&(const struct run){ POSIX_TRACE_LOOP, 0, 1 << 20, false, false });
 	run(&(const struct run){ POSIX_TRACE_UNTIL_FULL, 0, 1 << 16, false, false });
 	run(&(const struct run){ POSIX_TRACE_UNTIL_FULL, 1, 1 << 13, false, false });
+	run(&(const struct run){ POSIX_TRACE_DISCARD_NP, 0, 1 << 16, false, false });
+	run(&(const struct run){ POSIX_TRACE_DISCARD_NP, 1, 1 << 13, false, true });
 	run(&(const struct run){ POSIX_TRACE_LOOP, 4, 1 << 16, true, true });
 	pxt_port_free(shared, sizeof(*shared));
 }

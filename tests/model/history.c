@@ -3,7 +3,7 @@
 #include "model/history.h"
 
 #include <stdio.h>
-#include <trace.h>
+#include <trace_np.h>
 
 static uint64_t state;
 
@@ -24,7 +24,9 @@ static void draw_spec(struct hi_spec *spec)
 {
 	static const size_t data[] = { 0, 1, 4, 5, 16, 64, 100, 300 };
 
-	spec->policy = one_in(2) ? POSIX_TRACE_LOOP : POSIX_TRACE_UNTIL_FULL;
+	spec->policy = one_in(2)   ? POSIX_TRACE_LOOP
+	               : one_in(2) ? POSIX_TRACE_UNTIL_FULL
+	                           : POSIX_TRACE_DISCARD_NP;
 	spec->size = one_in(2) ? 1024 : 512 + draw(3000);
 	spec->max_data = data[draw(8)];
 	spec->lanes = one_in(3) ? 1u << draw(3) : 1u;
@@ -76,6 +78,7 @@ static const char *policy_name(int policy)
 {
 	return policy == POSIX_TRACE_LOOP         ? "LOOP"
 	       : policy == POSIX_TRACE_UNTIL_FULL ? "UNTIL_FULL"
+	       : policy == POSIX_TRACE_DISCARD_NP ? "DISCARD"
 	                                          : "APPEND";
 }
 

@@ -10,6 +10,7 @@
 
 #define LOOP       POSIX_TRACE_LOOP
 #define UNTIL_FULL POSIX_TRACE_UNTIL_FULL
+#define DISCARD    POSIX_TRACE_DISCARD_NP
 #define SIDES      3u
 #define NEVER      UINT64_MAX
 #define STOP_SLOTS pxt_slots_for(PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES + (uint32_t)sizeof(int))
@@ -27,6 +28,11 @@ bool ref_in_set(const trace_event_set_t *set, trace_event_id_t id)
 static bool wants(const struct ref *ref, trace_event_id_t id)
 {
 	return !ref_in_set(&ref->filter, id);
+}
+
+static bool is_mark(const struct ref_item *item)
+{
+	return item->mark || item->refusals;
 }
 
 static struct ref_item *new_item(
@@ -90,7 +96,7 @@ static void advance(struct ref *ref, unsigned lane)
 	at->pos = done->pos + done->slots;
 	at->ruins = false;
 	at->first++;
-	at->known = front(ref, lane) && !front(ref, lane)->mark;
+	at->known = front(ref, lane) && !is_mark(front(ref, lane));
 }
 
 /* A mark has no time; the record after it does, and 1 stands for a gap that began nobody knows when. */
@@ -209,6 +215,30 @@ static void auto_stop(struct ref *ref)
 	ref->stopped_at = ++ref->now;
 }
 
+/* The first one that finds room after some were refused has a mark before it. */
+static bool record_or_discard(struct ref *ref, unsigned lane, struct ref_item *item)
+{
+	struct ref_lane *at = &ref->lanes[lane];
+	bool marks = at->refused != at->marked;
+
+	if (at->head - at->pos + item->slots + marks > ref->size) {
+		ref->refused++;
+		at->refused++;
+		return false;
+	}
+	if (marks) {
+		struct ref_item *mark = new_item(ref, 0, NULL, 0);
+
+		mark->slots = 1;
+		mark->order = item->order;
+		mark->refusals = at->refused;
+		at->marked = at->refused;
+		append(ref, lane, mark);
+	}
+	append(ref, lane, item);
+	return true;
+}
+
 /* False: it was refused. */
 static bool record(struct ref *ref, unsigned lane, struct ref_item *item)
 {
@@ -220,6 +250,8 @@ static bool record(struct ref *ref, unsigned lane, struct ref_item *item)
 		append(ref, lane, item);
 		return true;
 	}
+	if (ref->policy == DISCARD)
+		return record_or_discard(ref, lane, item);
 	if (ref->state == REF_AUTO || used + item->slots > ref->size) {
 		ref->refused++;
 		if (ref->state == REF_RUNNING)
@@ -300,21 +332,35 @@ static bool start_is_oob(const struct ref *ref)
 	return found;
 }
 
-/* DEC-10; and a START needs a place, as does the STOP that may follow it. */
-static bool is_full(const struct ref *ref)
+/* A START needs a place, as does the STOP that may follow it. */
+static bool start_has_place(const struct ref *ref)
 {
 	uint32_t slots = START_SLOTS + (ref->lane_count > 1 ? 2u : 1u);
 	unsigned sides = 1u + (room(ref) < slots) + owes_stop(ref);
 
-	return room(ref) == 0 || (was_auto(ref) && !ref->freed) ||
-	       (room(ref) < slots && start_is_oob(ref)) || ref->side_count + sides > SIDES;
+	return !(room(ref) < slots && start_is_oob(ref)) && ref->side_count + sides <= SIDES;
+}
+
+/* DEC-10 */
+static bool is_full(const struct ref *ref)
+{
+	if (ref->policy == DISCARD)
+		return room(ref) < pxt_slots_for(PXT_CTX_BYTES) + 1u;
+	return room(ref) == 0 || (was_auto(ref) && !ref->freed) || !start_has_place(ref);
+}
+
+static bool start_is_refused(const struct ref *ref)
+{
+	if (ref->policy == LOOP)
+		return false;
+	return ref->policy == DISCARD ? !start_has_place(ref) : is_full(ref);
 }
 
 void ref_start(struct ref *ref)
 {
 	const int automatic = 1;
 
-	if (ref->state == REF_RUNNING || ref->log.dead || (ref->policy != LOOP && is_full(ref)))
+	if (ref->state == REF_RUNNING || ref->log.dead || start_is_refused(ref))
 		return;
 	if (owes_stop(ref)) {
 		struct ref_item *item =
@@ -417,12 +463,14 @@ void ref_clear(struct ref *ref)
 		struct ref_lane *at = &ref->lanes[i];
 
 		for (; at->first < at->count; at->first++)
-			ref->cleared += !ref->items[at->items[at->first]].mark;
+			ref->cleared += !is_mark(&ref->items[at->items[at->first]]);
 		/* Overwritten ones, too: nobody had been told. */
 		at->pos = at->head;
 		at->ruins = false;
 		at->known = false;
 		at->barrier = ref->barriers;
+		at->passed = at->refused;
+		at->told = at->refused;
 	}
 	for (unsigned i = 0; i < ref->side_count; i++)
 		ref->cleared += !ref->items[ref->oob[i]].made;
@@ -452,8 +500,11 @@ static bool pass_marks(struct ref *ref)
 	bool passed = false;
 
 	for (unsigned i = 0; i < ref->lane_count; i++) {
-		while (front(ref, i) && front(ref, i)->mark) {
-			ref->lanes[i].barrier = front(ref, i)->mark;
+		while (front(ref, i) && is_mark(front(ref, i))) {
+			if (front(ref, i)->mark)
+				ref->lanes[i].barrier = front(ref, i)->mark;
+			else
+				ref->lanes[i].passed = front(ref, i)->refusals;
 			advance(ref, i);
 			passed = true;
 		}
@@ -469,7 +520,7 @@ static unsigned oldest(struct ref *ref)
 	for (unsigned i = 0; i < ref->lane_count; i++) {
 		const struct ref_item *item = front(ref, i);
 
-		if (item && !item->mark &&
+		if (item && !is_mark(item) &&
 		    (found == ref->lane_count || item->order < front(ref, found)->order))
 			found = i;
 	}
@@ -482,7 +533,7 @@ static unsigned pick(struct ref *ref)
 		unsigned lane;
 
 		notice(ref);
-		if (ref->lane_count > 1 && pass_marks(ref))
+		if (pass_marks(ref))
 			continue;
 		lane = oldest(ref);
 		if (lane == ref->lane_count || front(ref, lane)->order >= ref->give_up)
@@ -491,6 +542,18 @@ static unsigned pick(struct ref *ref)
 		lose(ref, 1);
 		advance(ref, lane);
 	}
+}
+
+/* Before the first record that came after them into the same lane. */
+static void tell_refused(struct ref *ref, unsigned lane)
+{
+	struct ref_lane *at = &ref->lanes[lane];
+
+	if (at->passed == at->told)
+		return;
+	ref->lost_before += at->passed - at->told;
+	at->told = at->passed;
+	note_gap(ref, 0);
 }
 
 static bool oob_is_next(const struct ref *ref)
@@ -534,8 +597,10 @@ static enum from look(struct ref *ref, unsigned *lane)
 	if (oob_is_next(ref))
 		return FROM_SIDE;
 	*lane = pick(ref);
-	if (*lane < ref->lane_count)
+	if (*lane < ref->lane_count) {
+		tell_refused(ref, *lane);
 		return FROM_LANE;
+	}
 	return stops && wants(ref, POSIX_TRACE_STOP) && drained(ref) ? FROM_STOP : FROM_NOWHERE;
 }
 
@@ -810,7 +875,8 @@ void ref_status(struct ref *ref, bool reset, struct posix_trace_status_info *sta
 		notice(ref);
 	status->posix_stream_status = running ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
 	status->posix_stream_full_status =
-	    ref->policy == LOOP ? loop_full(ref) : !running && is_full(ref);
+	    ref->policy == LOOP ? loop_full(ref)
+	                        : (!running || ref->policy == DISCARD) && is_full(ref);
 	status->posix_stream_overrun_status = ref->lost + ref->refused != ref->lost_told;
 	status->posix_log_overrun_status = ref->log.overrun;
 	status->posix_log_full_status = ref->log.full;

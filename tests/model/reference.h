@@ -24,10 +24,11 @@ struct ref_item {
 	uint32_t slots;
 	uint32_t number; /* of a user event: what its data is made of */
 	bool cut;
-	bool made;      /* by the reader: not counted */
-	uint64_t order; /* when it was recorded */
-	uint64_t mark;  /* a mark between lanes, and its number: not told, not counted */
-	uint64_t lost;  /* records lost directly before it */
+	bool made;         /* by the reader: not counted */
+	uint64_t order;    /* when it was recorded */
+	uint64_t mark;     /* a mark between lanes, and its number: not told, not counted */
+	uint64_t refusals; /* a mark before a record: so many were refused in the lane; likewise */
+	uint64_t lost;     /* records lost directly before it */
 	uint64_t pos;
 	int value;    /* of STOP */
 	uint32_t set; /* of START and FILTER: where its data is in `sets` */
@@ -43,6 +44,8 @@ struct ref_lane {
 	bool ruins;                /* LOOP: what is before `pos` is not free */
 	bool known;                /* the reader has seen when its first one was recorded */
 	uint64_t first_lost;       /* else its writer has, who has overwritten it */
+	/* DISCARD: refused in all; of these, said by marks, by those passed, and told to the reader. */
+	uint64_t refused, marked, passed, told;
 };
 
 enum ref_state {

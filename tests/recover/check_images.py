@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 import image
-from image import (BEGIN, FLUSH, FULL, LOOP, NOTE, START, STOP, STOPPED, UNTIL_FULL, Directory,
+from image import (BEGIN, DISCARD, FLUSH, FULL, LOOP, NOTE, START, STOP, STOPPED, UNTIL_FULL, Directory,
                    Form, Stream, box)
 
 FORMS = [Form(order, word, form) for order in "<>" for word in (8, 4)
@@ -163,6 +163,21 @@ def sides(form):
     two.refused = 4
     return box(stream), jobs(1, 2) + ["posix_trace_stop", "posix_trace_start"] + jobs(3, 4) + \
         ["posix_trace_stop", "lost 7"], []
+
+
+def refusals(form):
+    """DISCARD: marks that say how many were refused are no START or STOP: they part nothing."""
+    one, two = (stream := Stream(form, lanes=2, policy=DISCARD)).lanes
+    one.put(5_000_010, 1)
+    one.mark(3, kind=1)
+    one.put(5_000_030, 3)
+    two.put(5_000_020, 2)
+    stream.control(STOP, 5_000_035)
+    two.mark(1, kind=1)
+    two.put(5_000_040, 4)
+    one.refused = 3
+    two.refused = 2
+    return box(stream), ["lost 5"] + jobs(1, 2, 3) + ["posix_trace_stop"] + jobs(4), []
 
 
 def beyond_belief(form):
@@ -330,7 +345,7 @@ SCENES = {state.__name__: state for state in (
     plain, laps, torn, torn_first, nothing_but_torn, stale, spoiled,
     lap_of_single_slots, voids, lanes,
     barriers,
-    sides, beyond_belief, unread, everything, lapped_reader, died_between, wraps, late_epoch, followers, payloads, no_context,
+    sides, refusals, beyond_belief, unread, everything, lapped_reader, died_between, wraps, late_epoch, followers, payloads, no_context,
     without_names, dump, far, segments, too_short, shorter)}
 
 

@@ -8,7 +8,7 @@ import struct
 STREAM_MAGIC = b"PXTRACE\x01STREAM\n\0"
 DIRECTORY_MAGIC = b"PXTRACE\x01THREAD\n\0"
 WHOLE, WORDS = 0, 1
-LOOP, UNTIL_FULL, FLUSH = 1, 2, 3
+LOOP, UNTIL_FULL, FLUSH, DISCARD = 1, 2, 3, 5
 STOPPED, RUNNING, FULL = 0, 1, 2
 START, STOP, MARK, VOID, JOB, NOTE = 2, 3, 29, 30, 32, 33
 BEGIN = 0x80000000
@@ -129,10 +129,11 @@ class Lane:
         pos, seq = self.reserve(slots)
         self.store(pos, self.tag(pos, seq) | BEGIN, self.form.pack("3I", VOID, slots, 0))
 
-    def mark(self, number):
+    def mark(self, number, kind=0):
+        """@kind: 0 a START or STOP is here; 1 so many were refused."""
         pos, seq = self.reserve(1, 0)
         self.store(pos, self.tag(pos, seq) | BEGIN,
-                   self.form.pack("3I", MARK, number & MASK32, number >> 32))
+                   self.form.pack("3I", MARK | kind << 10, number & MASK32, number >> 32))
 
     def spoil(self, pos, half):
         """WORDS: a writer that was stopped for laps has put one of its six halves there."""

@@ -5,7 +5,7 @@ set(snapshot_needs SNAPSHOT ONLINE USEREVENTS LOGRETRIEVAL POLICY_LOOP POLICY_UN
 	LOG_UNTIL_FULL SYSEV_START_STOP SYSEV_OVERFLOW_RESUME RECORD_THREAD RECORD_ADDRESS !SINGLE_STREAM
 	!LANES_MAX_1 !LANES_MAX_2)
 set(snapshot_kit snapshot/kit.c conformance/story.c)
-ptrace_test(snapshot_window NEEDS ${snapshot_needs} SOURCES snapshot/window.c ${snapshot_kit})
+ptrace_test(snapshot_window NEEDS ${snapshot_needs} POLICY_DISCARD SOURCES snapshot/window.c ${snapshot_kit})
 ptrace_test(snapshot_faults FAKES NEEDS ${snapshot_needs} LOG_METADATA SOURCES snapshot/faults.c ${snapshot_kit})
 ptrace_test(snapshot_race TESTPOINTS NEEDS ${snapshot_needs} SOURCES snapshot/race.c core/kit.c
 	LIBRARIES -Wl,--wrap=pxt_port_pause_ns)

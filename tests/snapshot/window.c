@@ -40,6 +40,8 @@ static const struct st_spec plain[] = {
 	{ .policy = LOOP, .lanes = 4 },
 	{ .policy = FULL, .lanes = 1 },
 	{ .policy = FULL, .lanes = 4 },
+	{ .policy = POSIX_TRACE_DISCARD_NP, .lanes = 1 },
+	{ .policy = POSIX_TRACE_DISCARD_NP, .lanes = 4 },
 };
 #define PLAIN (sizeof(plain) / sizeof(plain[0]))
 

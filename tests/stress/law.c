@@ -328,6 +328,14 @@ static void the_law_holds_for_until_full_beside_every_kind_of_reader(void)
 	run(&(const struct run){ 32, FULL, 1, false, AWAY, false, true, MIDDLE });
 }
 
+/* ZEP-22, EVENT-10 */
+static void the_law_holds_for_discard_beside_every_kind_of_reader(void)
+{
+	run(&(const struct run){ 8, POSIX_TRACE_DISCARD_NP, 0, false, BUSY, true, false, MIDDLE });
+	run(&(const struct run){ 8, POSIX_TRACE_DISCARD_NP, 1, false, SLOW, false, true, SMALL });
+	run(&(const struct run){ 32, POSIX_TRACE_DISCARD_NP, 1, true, AWAY, false, true, MIDDLE });
+}
+
 /* SAFE-01, EVENT-07, DEC-42 */
 static void the_law_holds_in_a_storm_of_signals(void)
 {
@@ -457,6 +465,7 @@ static void a_writer_that_jumps_out_of_a_trace_point_harms_nobody(void)
 static const struct pxt_case cases[] = {
 	PXT_CASE(the_law_holds_for_loop_beside_every_kind_of_reader),
 	PXT_CASE(the_law_holds_for_until_full_beside_every_kind_of_reader),
+	PXT_CASE(the_law_holds_for_discard_beside_every_kind_of_reader),
 	PXT_CASE(the_law_holds_in_a_storm_of_signals),
 	PXT_CASE(the_law_holds_with_ordered_stamps),
 #if _PXT_UNIT_TOLOG && _PXT_UNIT_LOGRETRIEVAL

@@ -335,9 +335,11 @@ static void several_controllers_of_one_stream_break_no_law(void)
 		{ .policy = POSIX_TRACE_LOOP, .size = 1 << 13, .lanes = 1 },
 		{ .policy = POSIX_TRACE_UNTIL_FULL, .size = 1 << 13 },
 		{ .policy = POSIX_TRACE_UNTIL_FULL, .size = 1 << 13, .lanes = 1 },
+		{ .policy = POSIX_TRACE_DISCARD_NP, .size = 1 << 13 },
+		{ .policy = POSIX_TRACE_DISCARD_NP, .size = 1 << 13, .lanes = 1 },
 	};
 
-	for (size_t i = 0; i < 4; i++)
+	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++)
 		storm_over_one_stream(&specs[i]);
 }
 

@@ -289,6 +289,7 @@ static void one_lane_reports_what_happened_before_before(void)
 {
 	run(&(const struct run){ LOOP, 1, false, true });
 	run(&(const struct run){ FULL, 1, false, true });
+	run(&(const struct run){ POSIX_TRACE_DISCARD_NP, 1, false, true });
 }
 
 /* TIM-03, TIM-04, DEC-19 */

@@ -32,6 +32,7 @@ places_that_writers_gave_up_are_losses() { state voids; }
 lanes_are_merged_by_the_smallest_front() { state lanes; }
 stop_and_start_part_what_stamps_would_mix() { state barriers; }
 start_and_stop_beside_the_lanes_find_their_place() { state sides; }
+marks_of_refused_events_part_nothing() { state refusals; }
 counts_that_no_stream_lived_to_are_not_believed() { state beyond_belief; }
 what_the_program_had_read_is_left_out() { state unread; state died_between; }
 option_all_takes_what_was_read_too() { state everything; }

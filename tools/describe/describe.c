@@ -81,9 +81,10 @@ const char *pxt_policy_name(int policy)
 		[POSIX_TRACE_UNTIL_FULL] = "UNTIL_FULL",
 		[POSIX_TRACE_FLUSH] = "FLUSH",
 		[POSIX_TRACE_APPEND] = "APPEND",
+		[POSIX_TRACE_DISCARD_NP] = "DISCARD",
 	};
 
-	return policy >= POSIX_TRACE_LOOP && policy <= POSIX_TRACE_APPEND ? names[policy] : "?";
+	return policy >= POSIX_TRACE_LOOP && policy <= POSIX_TRACE_DISCARD_NP ? names[policy] : "?";
 }
 
 static void put_stream(

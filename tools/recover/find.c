@@ -83,7 +83,7 @@ static const char *check_records(const struct pxt_stream_header *header)
 		return "the context's size does not fit what it is said to hold";
 	if (header->max_data > PXT_DATA_MAX)
 		return "its events are larger than any can be";
-	if (header->full_policy < POSIX_TRACE_LOOP || header->full_policy > POSIX_TRACE_FLUSH)
+	if (!pxt_logfmt_is_stream_policy((int)header->full_policy))
 		return "its policy does not exist";
 	if (header->id_count % 32u || header->id_count > PXT_LOG_IDS)
 		return "the size of event sets is impossible";

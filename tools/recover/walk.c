@@ -153,7 +153,8 @@ static bool take(struct walk *walk, struct pxt_streamimage *streamimage,
 	uint32_t slots = pxt_info_slots(slot->word[1], streamimage->header->ctx_bytes);
 
 	if (id == PXT_ID_MARK) {
-		bool kept = keep(walk, &one);
+		/* What the lane refused is counted in its words. */
+		bool kept = pxt_info_bytes(slot->word[1]) == PXT_MARK_REFUSED || keep(walk, &one);
 
 		walk->pos++;
 		return kept;

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 #include <trace.h>
+#include <trace_np.h>
 #include <unistd.h>
 
 static const char *const help[] = {
@@ -132,6 +133,8 @@ static const char *policy_of(const struct pxt_ctlsock_status *status)
 		return "until-full";
 	case POSIX_TRACE_FLUSH:
 		return "flush";
+	case POSIX_TRACE_DISCARD_NP:
+		return "discard";
 	default:
 		return "unknown";
 	}
