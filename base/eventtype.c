@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* eventtype.c - questions about the event types of a stream or a log. */
+/*
+ * eventtype.c - questions about event types: the arguments are checked here; a stream answers in
+ * core/control/streamops.c, a log in logretrieval/ops.c.
+ */
 #include "base/attr.h"
 #include "base/handle.h"
 

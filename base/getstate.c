@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* getstate.c - attributes, status, clock and descriptions of a stream or a log. */
+/*
+ * getstate.c - questions about attributes, status, clock and descriptions: the arguments are checked
+ * here; a stream answers in core/control/streamops.c, a log in logretrieval/ops.c.
+ */
 #include "base/attr.h"
 #include "base/handle.h"
 

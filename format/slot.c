@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* slot.c - what headers declare where bytes are saved (PXT_SMALL, format/compiler.h). */
+/* slot.c - a record's slots: where bytes are saved (PXT_SMALL), as functions; see slot.h. */
 #include "format/slot.h"
 
 #if PXT_SMALL

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* info.c - what a log knows beside its events. */
+/* info.c - what a log knows beside its events: counts, losses, how it ended, threads, modules. */
 #include "logretrieval/log.h"
 
 #include "base/attr.h"

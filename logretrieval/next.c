@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* next.c - the next record of a log, and the event that it becomes. */
+/* next.c - the cursor of a log: rewind, the next block, the next record, the event that it becomes. */
 #include "logretrieval/log.h"
 
 #include "base/eventinfo.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* open.c - posix_trace_open() and its kin, posix_trace_rewind(), posix_trace_close(). */
+/* open.c - opens and closes a log: posix_trace_open() and its kin. */
 #include "logretrieval/log.h"
 
 #include "base/attr.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ops.c - what the common functions ask of a log. */
+/* ops.c - what is asked of a log by the standard's functions: attributes, status, types, clock. */
 #include "logretrieval/log.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output.c - the way of bytes into the log.  One thing at a time is on its way; what a write left
+ * output.c - the way of bytes into the log, and how long a device that takes none is waited for.  One thing at a time is on its way; what a write left
  * over goes out before anything else does.
  */
 #include "tolog/tolog.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attr_set.c - setters of the standard's attributes.  What this configuration cannot do is refused
+ * attr_set.c - setters of the standard's attributes; a name that is too long is cut.  What this configuration cannot do is refused
  * here and the old value stays; this holds without argument checks too, because create relies on
  * it.
  */

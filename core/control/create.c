@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* create.c - making a stream: attributes resolved, memory taken and touched, all before it runs. */
+/*
+ * create.c - making a stream: its policy and sizes as they will be in force (rounded up to a power of
+ * two), memory taken and touched, all before it runs.
+ */
 #include "core/control/create.h"
 
 #include "base/attr.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * shutdown.c - the end of a stream: no thread finds it, no thread writes into it, no thread sleeps on it,
- * then its memory goes.
+ * then its memory goes; at exit() of the process that of every stream.
  */
 #include "core/control/shutdown.h"
 

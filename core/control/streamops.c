@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* streamops.c - operations on an identifier that active streams of every unit share. */
+/* streamops.c - what is asked of an active stream: its attributes, its types one by one, its clock. */
 #include "core/control/streamops.h"
 
 #include "core/process/names.h"

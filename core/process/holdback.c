@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* holdback.c - Kconfig's hold-back time; see holdback.h. */
+/* holdback.c - how long a thread inside a trace point is waited for; see holdback.h. */
 #include "core/process/holdback.h"
 
 #include "core/process/clock.h"

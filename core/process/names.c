@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* names.c - the name map of a process that has the User Events unit. */
+/* names.c - the name map: event types by name, up to TRACE_USER_EVENT_MAX, and their descriptions. */
 #include "core/process/names.h"
 
 #include "base/fields.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* threads.c - the thread table; see threads.h. */
+/* threads.c - the thread table: who traced, who is inside, waiting until those have left; see threads.h. */
 #include "core/process/threads.h"
 
 #include "core/process/forked.h"

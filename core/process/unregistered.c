@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unregistered.c - counting in and out; see unregistered.h. */
+/* unregistered.c - threads without a place in the table: counted in and out; see unregistered.h. */
 #include "core/process/unregistered.h"
 
 struct pxt_unregistered pxt_unregistered;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* consumer.c - the sequence of items that a stream holds; see consumer.h. */
+/*
+ * consumer.c - the sequence of items that a stream holds, whose reported times never decrease; see
+ * consumer.h.
+ */
 #include "core/read/consumer.h"
 
 #include "core/read/discarded.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* take.c - the next event as a reader takes it, whatever it is; see take.h. */
+/* take.c - the next event as a reader takes it: its time, its thread, its data; see take.h. */
 #include "core/read/take.h"
 
 /* So long it is believed that nothing is reserved, when nothing is stored. */

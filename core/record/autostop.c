@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* autostop.c - the policies that do not overwrite, as a writer meets them; see autostop.h. */
+/*
+ * autostop.c - the policies that do not overwrite, as a writer meets them: who fills the stream stops
+ * it; see autostop.h.
+ */
 #include "core/record/autostop.h"
 
 PXT_COLD void pxt_autostop_switch(struct pxt_block *block, uint32_t gate)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* ring.c - the rarer and the longer steps of the ring's writer; see ring.h. */
+/*
+ * ring.c - reserving a place, with the reading of the counter (plain or ordered) in it, and storing a
+ * record; see ring.h.
+ */
 #define PXT_TRACE_PATH /* format/compiler.h */
 #include "core/ring/ring.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* admit.c - which of the system's own events enter a stream; see admit.h. */
+/* admit.c - whether an event passes a stream's filter: of the system's own, here; see admit.h. */
 #include "core/stream/admit.h"
 
 #include "base/attr.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* block.c - where in a block the lanes' slots are, and who sleeps on it; see block.h. */
+/* block.c - the memory of a stream: where its lanes are, how much room is left, who sleeps; see block.h. */
 #include "core/stream/block.h"
 
 #include "port/port.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wanted.c - upkeep of the wanted table; see wanted.h. */
+/* wanted.c - upkeep of the wanted table: which types any stream records; see wanted.h. */
 #include "core/stream/wanted.h"
 
 #include "core/process/forks.h"

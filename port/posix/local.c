@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* local.c - processes of one machine: sockets, bells, descriptors that are passed; on Linux. */
+/*
+ * local.c - processes of one machine: folders and sockets, whose they are, bells, descriptors that are
+ * passed; on Linux.
+ */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "format/ctlsock.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* logout.c - log output to descriptors. */
+/* logout.c - log output to descriptors: what kind each is, writing, truncating, time limits. */
 #define _GNU_SOURCE
 #include "port/port_log.h"
 #include "port/posix/quiet.h"

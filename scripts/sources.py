@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The page docs/sources.md: every file of library and tool with its subject.
+
+    sources.py --update     writes the page
+    sources.py              0: the page is what --update would write; 1: it is not
+
+A subject is the first sentence of the file's head comment, "NAME - SUBJECT".  A source that refers to
+its header ("see x.h") has the header's where its own says less.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "sources.md"
+FOLDERS = ["include", "format", "base", "core", "userevents", "online", "filter", "tolog", "inherit",
+           "blackbox", "attach", "logretrieval", "port", "compat", "tools"]
+HEAD = """# Which file decides what
+
+Every file of the library and of `pxtrace`, with its subject: the first sentence of its head
+comment. The public functions are at the end. `scripts/sources.py --update` makes this page, and a
+test holds it. What the folders are, and who may include whom, is in
+[DESIGN.md](../DESIGN.md), section 1.
+"""
+FUNCTION = re.compile(r"^PXT_API\s[\w\s*]*?(posix_trace_\w+)\(", re.M)
+
+
+def head_of(path):
+    """The text of the head comment from NAME - on, or None."""
+    text = path.read_text()
+    for comment in re.findall(r"/\*(.*?)\*/", text[:6000], re.S)[:3]:
+        lines = [re.sub(r"^\s*\*? ?", "", line) for line in comment.strip("\n").split("\n")]
+        whole = "\n".join(lines).strip()
+        if whole.startswith(path.name + " - "):
+            return whole[len(path.name) + 3:]
+    return None
+
+
+def first_sentence(text):
+    paragraph = " ".join(text.split("\n\n")[0].split())
+    # A reference, or a full stop that ends a sentence.
+    return re.split(r"; see [\w/]+\.h|\.(?= +[A-Z@*]|$)", paragraph)[0].strip()
+
+
+def subject_of(path):
+    text = head_of(path)
+    if text is None:
+        return None
+    subject = first_sentence(text)
+    if subject.startswith("see "):
+        header = path.with_suffix(".h")
+        return subject_of(header) if header.exists() else None
+    return subject
+
+
+def rows(folder, files):
+    """A header beside its source stands in the source's row."""
+    found, missing = [], []
+    names = {path.name for path in files}
+    for path in sorted(files, key=lambda path: (path.stem, path.suffix)):
+        if path.suffix == ".h" and path.stem + ".c" in names:
+            continue
+        subject = subject_of(path)
+        if subject is None:
+            missing.append(str(path.relative_to(ROOT)))
+            continue
+        name = path.stem if path.with_suffix(".h").name in names and path.suffix == ".c" else path.name
+        if path.suffix == ".h":
+            name = path.name
+        found.append(f"| `{name}` | {subject.replace('|', '&#124;')} |")
+    return found, missing
+
+
+def page():
+    folders, functions = {}, {}
+    for path in (path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.[ch]"))):
+        name = path.relative_to(ROOT)
+        folders.setdefault(str(name.parent), []).append(path)
+        for function in FUNCTION.findall(path.read_text()):
+            functions.setdefault(function, []).append(f"`{name}`")
+    text, missing = HEAD, []
+    order = sorted(folders, key=lambda folder: (FOLDERS.index(folder.split("/")[0]), folder))
+    for folder in order:
+        found, without = rows(folder, folders[folder])
+        missing += without
+        text += f"\n## {folder}/\n\n| file | subject |\n|---|---|\n" + "\n".join(found) + "\n"
+    text += "\n## The public functions\n\n| function | file |\n|---|---|\n"
+    for function in sorted(functions):
+        text += f"| `{function}` | {', '.join(functions[function])} |\n"
+    return text, missing
+
+
+def main():
+    text, missing = page()
+    for name in missing:
+        print(f"{name}: no head comment that says its subject")
+    if "--update" in sys.argv[1:]:
+        PAGE.write_text(text)
+    elif PAGE.read_text() != text:
+        print("docs/sources.md is not what the sources say: scripts/sources.py --update")
+        missing.append("docs/sources.md")
+    print(f"{text.count(chr(10) + '| `')} files, {len(missing)} findings")
+    sys.exit(1 if missing else 0)
+
+
+if __name__ == "__main__":
+    main()
