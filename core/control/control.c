@@ -131,7 +131,7 @@ static void skip_all(struct pxt_block *block, struct pxt_ring *ring)
 	pxt_lane_head(lane, &pos, &seq);
 	block->cleared += seq - lane->seq;
 	lane->barrier = block->barriers;
-	pxt_discarded_forget(lane, lane);
+	pxt_discarded_forget(block, lane, lane);
 	pxt_lane_move(block, lane, pos, seq);
 	pxt_lane_publish(lane);
 }

@@ -55,7 +55,7 @@ static void count_refused(struct pxt_copy *copy, struct pxt_block *from, uint64_
 
 	pxt_gap_lost(to, copy->refused - since);
 	for (uint32_t lane = 0; lane <= pxt_block_last(from); lane++)
-		pxt_discarded_forget(pxt_block_lane(to, lane), pxt_block_lane(from, lane));
+		pxt_discarded_forget(to, pxt_block_lane(to, lane), pxt_block_lane(from, lane));
 }
 
 static bool renew_all(struct pxt_copy *copy, struct pxt_stream *stream, struct pxt_copy_span *spans)

@@ -24,9 +24,13 @@ PXT_INLINE void pxt_discarded_pass(struct pxt_lane *lane, uint32_t refused)
 /* The record that comes next is at the lane's position. */
 PXT_INLINE void pxt_discarded_tell(struct pxt_block *block, struct pxt_lane *lane)
 {
-	uint32_t more = lane->refused_marked - lane->refused_told;
+	uint32_t more;
 
-	if (PXT_LIKELY(!more))
+	/* Of other policies the words are others'. */
+	if (PXT_LIKELY(block->full_policy != POSIX_TRACE_DISCARD_NP))
+		return;
+	more = lane->refused_marked - lane->refused_told;
+	if (!more)
 		return;
 	lane->refused_told = lane->refused_marked;
 	block->refused_told += more;
@@ -35,8 +39,11 @@ PXT_INLINE void pxt_discarded_tell(struct pxt_block *block, struct pxt_lane *lan
 }
 
 /* Of what @from has refused by now, no mark of @lane reports anything any more. */
-PXT_INLINE void pxt_discarded_forget(struct pxt_lane *lane, struct pxt_lane *from)
+PXT_INLINE void pxt_discarded_forget(
+    const struct pxt_block *block, struct pxt_lane *lane, struct pxt_lane *from)
 {
+	if (block->full_policy != POSIX_TRACE_DISCARD_NP)
+		return;
 	lane->refused_told = (uint32_t)pxt_counter_load(&from->refused);
 	lane->refused_marked = lane->refused_told;
 }
@@ -53,8 +60,10 @@ PXT_INLINE void pxt_discarded_tell(struct pxt_block *block, struct pxt_lane *lan
 	(void)lane;
 }
 
-PXT_INLINE void pxt_discarded_forget(struct pxt_lane *lane, struct pxt_lane *from)
+PXT_INLINE void pxt_discarded_forget(
+    const struct pxt_block *block, struct pxt_lane *lane, struct pxt_lane *from)
 {
+	(void)block;
 	(void)lane;
 	(void)from;
 }

@@ -65,19 +65,15 @@ enum pxt_front {
 struct pxt_lane {
 	/* The writers' line. */
 	PXT_ALIGNED(PXT_CACHE_LINE) pxt_cursor head; /* [63:32] pos [31:1] seq [0] closed */
-	_Atomic uint32_t
-	    calm; /* LOOP, DISCARD: records that end before this pos need no further look */
-	uint32_t refused_marked; /* DISCARD, the consumer: what the last mark that it passed said */
-	pxt_counter refused;     /* records that found no room; not in seq */
-	pxt_twins epoch;         /* how often the two ran through a quarter; pxt_epoch_make() */
+	_Atomic uint32_t calm; /* records that end before this pos need no further look */
+	pxt_counter refused;   /* records that found no room; not in seq */
+	pxt_twins epoch;       /* how often the two ran through a quarter; pxt_epoch_make() */
 	union {
-		pxt_wide
-		    first_lost; /* LOOP: stamp of the first unread record that was overwritten */
-		_Atomic uint32_t marked; /* DISCARD: so many of `refused` the last mark reported */
+		pxt_wide first_lost;     /* LOOP: stamp of the first one overwritten unread */
+		_Atomic uint32_t marked; /* DISCARD: what the last mark said of `refused` */
 	};
 	uint32_t oob_pos[PXT_OOBS]; /* control: what is beside the lanes comes before this pos */
-	uint32_t refused_told; /* DISCARD, the consumer: so many of `refused` it has reported */
-	size_t cells_at;       /* bytes from here to the slots, for writers; never changed */
+	size_t cells_at;            /* bytes from here to the slots, for writers; never changed */
 
 	/* The consumer's line. */
 	PXT_ALIGNED(PXT_CACHE_LINE) uint64_t pos; /* next position to consume, all 64 bits */
@@ -92,13 +88,19 @@ struct pxt_lane {
 
 	/* Off the writers' line, which the common case reads: `limit`; an unfinished record, a lap. */
 	_Atomic uint32_t limit; /* pos of the first unread record, as far as it was told */
-	uint32_t lap_slack;     /* slots left to the writers after a lap ... */
+	union {
+		uint32_t lap_slack;      /* LOOP: slots left to the writers after a lap ... */
+		uint32_t refused_marked; /* DISCARD: what the last mark that was passed said */
+	};
 	uint64_t stuck_pos;     /* an unfinished record was first seen here ... */
 	uint64_t stuck_since;   /* ... at this time, ticks; 0: none */
 	uint64_t stuck_head;    /* ... with head here, ... */
 	uint64_t stuck_seq;     /* ... and so many records reserved */
 	uint64_t stuck_checked; /* when it was last asked whether its writer lives */
-	uint32_t lap_turn;      /* ... in this turn of the consumer */
+	union {
+		uint32_t lap_turn;     /* ... in this turn of the consumer */
+		uint32_t refused_told; /* DISCARD: so many of `refused` the reader was told */
+	};
 	uint32_t ruins; /* slots before pos that are not free: parts of overwritten records */
 	size_t reader_cells_at; /* as cells_at: the consumer stays off the writers' line */
 };
