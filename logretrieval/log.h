@@ -6,7 +6,7 @@
  * The file may be hostile, and may change while it is read: whatever comes from it is checked
  * where it is used, and memory follows the bounds below, never the file's own numbers.
  *
- *   open.c         opens, rewinds and closes a log
+ *   open.c         opens and closes a log
  *   header.c       whether the file is a log, and of a version that is known
  *   lock.c         the lock, the objects, fork
  *   window.c       a piece of the file in memory
@@ -18,9 +18,9 @@
  *   tables.c       types, threads, modules
  *   clock.c        readings of the clocks, and stamps to time
  *   loop.c         the frames of a LOOP log
- *   next.c         the next record, and the event that it becomes
+ *   next.c         the cursor: rewind, the next block, the next record, and the event that it becomes
  *   views.c        many events at once, their data where it was read
- *   ops.c, info.c  what a log is asked: attributes, status, types; counts, crash, times
+ *   ops.c, info.c  what is asked of a log: attributes, status, types; counts, crash, times
  */
 #ifndef PXT_LOGRETRIEVAL_LOG_H
 #define PXT_LOGRETRIEVAL_LOG_H

@@ -3,7 +3,7 @@
 # The other systems' interfaces.  Their libraries are built here whatever the configuration says, so
 # that every build that can have them tests them; what Kconfig makes of them is scripts/check-compat.py's.
 set(compat_possible OFF)
-if(PXT_ONLINE AND PXT_USEREVENTS AND PXT_FILTER AND PXT_POLICY_LOOP AND PXT_PORT_POSIX)
+if(PXT_ONLINE AND PXT_USEREVENTS AND PXT_FILTER AND PXT_POLICY_LOOP AND PXT_POLICY_DISCARD AND PXT_PORT_POSIX)
 	set(compat_possible ON)
 endif()
 
@@ -23,9 +23,9 @@ if(compat_possible)
 	set(KEL_DYNAMIC 1)
 	ptrace_zephyr_library(ptrace_zephyr_dynamic_test)
 endif()
-ptrace_test(compat_zephyr NEEDS ONLINE USEREVENTS FILTER POLICY_LOOP PORT_POSIX
+ptrace_test(compat_zephyr NEEDS ONLINE USEREVENTS FILTER POLICY_LOOP POLICY_DISCARD PORT_POSIX
 	SOURCES compat/zephyr.c LIBRARIES ptrace_zephyr_test LABELS compat)
-ptrace_test(compat_zephyr_dynamic NEEDS ONLINE USEREVENTS FILTER POLICY_LOOP PORT_POSIX
+ptrace_test(compat_zephyr_dynamic NEEDS ONLINE USEREVENTS FILTER POLICY_LOOP POLICY_DISCARD PORT_POSIX
 	SOURCES compat/zephyr_dynamic.c LIBRARIES ptrace_zephyr_dynamic_test LABELS compat)
 
 # The papers' own programs.  The papers are not part of this tree: PTRACE_SEEDS says where they are.
@@ -67,7 +67,7 @@ if(compat_possible AND NOT PXT_SINGLE_STREAM)
 	ptrace_shark_library(ptrace_shark_test)
 	ptrace_seed_test(shark ptrace_shark_test "${PROJECT_SOURCE_DIR}/compat/shark/include")
 endif()
-ptrace_test(compat_shark NEEDS ONLINE USEREVENTS FILTER POLICY_LOOP PORT_POSIX !SINGLE_STREAM
+ptrace_test(compat_shark NEEDS ONLINE USEREVENTS FILTER POLICY_LOOP POLICY_DISCARD PORT_POSIX !SINGLE_STREAM
 	SOURCES compat/shark.c LIBRARIES ptrace_shark_test LABELS compat)
 file(GLOB manual "${PTRACE_SEEDS}/001_*.txt")
 ptrace_check(shark_codes TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/shark-codes.py"
@@ -86,4 +86,16 @@ if(TARGET ptrace_qnx_test AND TARGET pxtrace AND PXT_TOLOG AND NOT CMAKE_CROSSCO
 		"$<TARGET_FILE:pxtrace>" "$<TARGET_FILE:compat_qnx_emit>" "${CMAKE_CURRENT_BINARY_DIR}/compat"
 		"${PROJECT_BINARY_DIR}/tools/babeltrace")
 	set_tests_properties(compat.the_tools_show_qnx_events PROPERTIES TIMEOUT 60 LABELS "tool;compat")
+endif()
+
+# Both others, in one program.
+if(TARGET ptrace_shark_test AND TARGET pxtrace AND PXT_TOLOG AND PXT_SYSEV_START_STOP AND NOT CMAKE_CROSSCOMPILING
+	AND NOT PTRACE_SANITIZER)
+	add_executable(compat_tools_emit compat/tools_emit.c)
+	target_link_libraries(compat_tools_emit PRIVATE ptrace_build ptrace_zephyr_test ptrace_shark_test Threads::Threads)
+	add_test(NAME compat.the_tools_show_and_explain_the_interfaces_events COMMAND sh
+		"${CMAKE_CURRENT_SOURCE_DIR}/compat/tools.sh" "$<TARGET_FILE:pxtrace>"
+		"$<TARGET_FILE:compat_tools_emit>" "${CMAKE_CURRENT_BINARY_DIR}/compat" "${PROJECT_BINARY_DIR}/tools/babeltrace")
+	set_tests_properties(compat.the_tools_show_and_explain_the_interfaces_events PROPERTIES TIMEOUT 60
+		LABELS "tool;compat")
 endif()

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* source.c - types, threads and events of opened logs, merged by time. */
+/*
+ * source.c - types, threads and events of opened logs, merged by time; and what a command that read them
+ * ends with, losses included.
+ */
 #include "tools/read/source.h"
 
 #include "format/sum.h"
