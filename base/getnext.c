@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-static bool arguments_given(const struct pxt_getnext *request)
+bool pxt_getnext_given(const struct pxt_getnext *request)
 {
 	return pxt_arg_given(request->event) && pxt_arg_given(request->data_len) &&
 	       pxt_arg_given(request->unavailable) &&
@@ -23,7 +23,7 @@ int pxt_getnext(trace_id_t trid, const struct pxt_getnext *request)
 	if (request->unavailable)
 		*request->unavailable = 1;
 	object = pxt_handle_find(trid, &ops);
-	if (!object || !ops->getnext || !arguments_given(request))
+	if (!object || !ops->getnext || !pxt_getnext_given(request))
 		return EINVAL;
 	return ops->getnext(object, request);
 }

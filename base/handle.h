@@ -17,6 +17,7 @@
 
 #include "format/compiler.h"
 
+#include <stdbool.h>
 #include <trace.h>
 #include <trace_np.h>
 
@@ -72,6 +73,8 @@ struct pxt_ops {
 	int (*get_clock)(void *object, trace_id_t trid, struct posix_trace_clock_np *clock);
 	int (*rewind)(void *object, trace_id_t trid);
 	int (*close)(void *object, trace_id_t trid);
+	/* As getnext, without waiting; EMSGSIZE: it has no room, *data_len says how much it needs. */
+	int (*getnext_whole)(void *object, const struct pxt_getnext *request);
 	/* Many events at once; @room is not 0. */
 	int (*views)(void *object, trace_id_t trid, struct posix_trace_eventview_np *views,
 	    size_t room, size_t *count);
@@ -112,5 +115,7 @@ int pxt_handle_grow(void *memory, size_t bytes);
  * 0 with an event.  An operation says EINVAL to a kind of waiting that its object does not have.
  */
 int pxt_getnext(trace_id_t trid, const struct pxt_getnext *request);
+/* Whether its pointers are there that must be. */
+bool pxt_getnext_given(const struct pxt_getnext *request);
 
 #endif

@@ -71,6 +71,8 @@ ptrace_unit(BASE IF ONLINE LOGRETRIEVAL UNLESS TINY SOURCES
 	base/getnext.c)
 ptrace_unit(BASE IF EVENTS_AT_ONCE LOGRETRIEVAL SOURCES
 	base/getnext_events.c)
+ptrace_unit(BASE IF WHOLE_EVENTS LOGRETRIEVAL SOURCES
+	base/getnext_whole.c)
 ptrace_unit(BASE IF TOLOG LOGRETRIEVAL SOURCES
 	base/attr_log_get.c)
 
@@ -262,6 +264,8 @@ ptrace_unit(ONLINE UNLESS TINY SOURCES
 
 ptrace_unit(ONLINE IF EVENTS_AT_ONCE SOURCES
 	online/events.c)
+ptrace_unit(ONLINE IF WHOLE_EVENTS SOURCES
+	online/whole.c)
 
 ptrace_unit(CORE IF TOLOG SOURCES
 	core/read/run.c)

@@ -193,6 +193,27 @@ struct posix_trace_field_np {
 int posix_trace_field_next_np(const char *format, const void *data, size_t len, int swapped,
     uint32_t *cursor, struct posix_trace_field_np *field);
 
+/* ---- Events as a whole, or not yet (units On-Line and Log Retrieval) ---- */
+
+#if _PXT_UNIT_WHOLE_EVENTS || _PXT_UNIT_LOGRETRIEVAL
+/*
+ * As posix_trace_trygetnext_event(), for streams without log and for logs, but that nothing is cut:
+ * an event that is longer than the buffer stays where it is, and the call says how long it is.  The
+ * next call, of whatever kind, reports it, unless a stream that overwrites has lost it by then.
+ *
+ * @data:        @num_bytes bytes; may be NULL if that is 0.
+ * @data_len:    bytes of the event's data, with EMSGSIZE, too.
+ * @unavailable: non-zero: there is no event now, and nothing else was written.
+ *
+ * EMSGSIZE: the event has more than @num_bytes bytes; @event and @data are as before.
+ * EINVAL:   @trid is neither; a pointer is NULL.
+ * EIO:      the log was changed since it was opened, or cannot be read any more.
+ * Cost: lock; steps in proportion to the data.  Unit: On-Line, Log Retrieval.
+ */
+int posix_trace_trygetnext_whole_np(trace_id_t trid, struct posix_trace_event_info *event,
+    void *data, size_t num_bytes, size_t *data_len, int *unavailable);
+#endif
+
 /* ---- Log Retrieval: what a log knows beside its events ---- */
 
 #if _PXT_UNIT_EVENTS_AT_ONCE || _PXT_UNIT_LOGRETRIEVAL

@@ -280,6 +280,7 @@ PXT_INLINE uint64_t pxt_log_segment_ns(const struct pxt_log_segment *segment, ui
 
 void pxt_log_rewind(struct pxt_log *log);
 int pxt_log_getnext(void *object, const struct pxt_getnext *request);
+int pxt_log_getnext_whole(void *object, const struct pxt_getnext *request);
 /* Makes the cursor are at a slot.  ENODATA: the end of the log, for now or for good; EIO, ENOMEM. */
 int pxt_log_find_slot(struct pxt_log *log);
 

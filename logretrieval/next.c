@@ -95,11 +95,18 @@ int pxt_log_find_slot(struct pxt_log *log)
 	return 0;
 }
 
-/* The next record: *at is its begin slot.  Losses before it are added up on the way. */
-static int next_record(struct pxt_log *log, struct pxt_log_record *record, const unsigned char **at)
+static void pass(struct pxt_log_cursor *cursor, const struct pxt_log_record *record)
+{
+	uint32_t bytes = record->slots * PXT_SLOT_BYTES;
+
+	cursor->next += bytes;
+	cursor->left -= bytes;
+}
+
+/* The record at the cursor: *at is its begin slot.  Losses before it are added up on the way. */
+static int look(struct pxt_log *log, struct pxt_log_record *record, const unsigned char **at)
 {
 	struct pxt_log_cursor *cursor = &log->cursor;
-	uint32_t bytes;
 
 	for (;;) {
 		int error = pxt_log_find_slot(log);
@@ -112,11 +119,9 @@ static int next_record(struct pxt_log *log, struct pxt_log_record *record, const
 			return EIO;
 		}
 		*at = cursor->next;
-		bytes = record->slots * PXT_SLOT_BYTES;
-		cursor->next += bytes;
-		cursor->left -= bytes;
 		if (pxt_info_id(record->info) != PXT_LOG_ID_LOSS)
 			return 0;
+		pass(cursor, record);
 		pxt_sum_add(&cursor->pending, record->ticks);
 	}
 }
@@ -246,6 +251,14 @@ static void hand_out(struct pxt_log *log, const unsigned char *at,
 	*request->unavailable = 0;
 }
 
+static void take(struct pxt_log *log, const unsigned char *at, const struct pxt_log_record *record,
+    const struct pxt_getnext *request)
+{
+	pass(&log->cursor, record);
+	fill(log, at, record, request->event);
+	hand_out(log, at, record, request);
+}
+
 int pxt_log_getnext(void *object, const struct pxt_getnext *request)
 {
 	struct pxt_log *log = object;
@@ -259,10 +272,28 @@ int pxt_log_getnext(void *object, const struct pxt_getnext *request)
 	error = pxt_log_enter(log, request->trid);
 	if (error)
 		return error;
-	error = next_record(log, &record, &at);
-	if (!error) {
-		fill(log, at, &record, request->event);
-		hand_out(log, at, &record, request);
+	error = look(log, &record, &at);
+	if (!error)
+		take(log, at, &record, request);
+	return pxt_log_leave(log, error == ENODATA ? 0 : error);
+}
+
+int pxt_log_getnext_whole(void *object, const struct pxt_getnext *request)
+{
+	struct pxt_log *log = object;
+	struct pxt_log_record record;
+	const unsigned char *at;
+	int error = pxt_log_enter(log, request->trid);
+
+	if (error)
+		return error;
+	error = look(log, &record, &at);
+	if (!error && pxt_info_bytes(record.info) > request->num_bytes) {
+		*request->data_len = pxt_info_bytes(record.info);
+		*request->unavailable = 0;
+		error = EMSGSIZE;
+	} else if (!error) {
+		take(log, at, &record, request);
 	}
 	return pxt_log_leave(log, error == ENODATA ? 0 : error);
 }

@@ -132,6 +132,7 @@ static int rewind_log(void *object, trace_id_t trid)
 
 const struct pxt_ops pxt_log_ops = {
 	.getnext = pxt_log_getnext,
+	.getnext_whole = pxt_log_getnext_whole,
 	.get_attr = get_attr,
 	.get_status = get_status,
 	.type_name = type_name,

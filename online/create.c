@@ -17,6 +17,7 @@ const struct pxt_ops pxt_online_ops = {
 	.type_next = pxt_streamops_type_next,
 	.type_rewind = pxt_streamops_type_rewind,
 	.get_clock = pxt_streamops_get_clock,
+	.getnext_whole = PXT_ONLINE_WHOLE,
 	.views = PXT_ONLINE_VIEWS,
 	.kind = &pxt_stream_kind,
 };

@@ -14,7 +14,7 @@ union thread_value {
 	pthread_t thread;
 };
 
-static void fill(struct pxt_stream *stream, const struct pxt_item *item,
+void pxt_online_fill(struct pxt_stream *stream, const struct pxt_item *item,
     const struct pxt_origin *origin, const struct pxt_getnext *request)
 {
 	struct posix_trace_event_info *event = request->event;
@@ -51,7 +51,7 @@ enum pxt_next pxt_online_take(struct pxt_stream *stream, const struct pxt_getnex
 	    pxt_take_next(stream, &item, request->data, request->num_bytes, &origin);
 
 	if (found == PXT_NEXT_READY)
-		fill(stream, &item, &origin, request);
+		pxt_online_fill(stream, &item, &origin, request);
 	return found;
 }
 

@@ -449,13 +449,14 @@ static void one_process_takes_at_most_half_of_the_room_for_descriptions(void)
 
 	(void)producer_told(&producer);
 	pxt_sleep_ms(50);
+	producer_tell(&producer, 0);
+	producer_end(&producer);
+	owner_close(trid);
+	/* The helper thread, which learned them, is gone. */
 	used = pxt_directory->names.pool_used;
 	PXT_CHECK(used > CONFIG_PTRACE_FORMAT_POOL_BYTES / 3 &&
 	              used <= CONFIG_PTRACE_FORMAT_POOL_BYTES / 2 + 256,
 	    "%u of %u bytes are used", used, (unsigned)CONFIG_PTRACE_FORMAT_POOL_BYTES);
-	producer_tell(&producer, 0);
-	producer_end(&producer);
-	owner_close(trid);
 }
 
 static const struct pxt_case cases[] = {

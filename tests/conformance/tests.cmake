@@ -9,6 +9,8 @@ foreach(name IN ITEMS streams policies retrieval truncation order states)
 	ptrace_test(${name} NEEDS ${stream_needs}
 		SOURCES conformance/${name}.c conformance/story.c)
 endforeach()
+ptrace_test(whole NEEDS ${stream_needs} WHOLE_EVENTS TOLOG LOGRETRIEVAL LOG_APPEND
+	SOURCES conformance/whole.c conformance/story.c)
 ptrace_test(discard NEEDS ${stream_needs} POLICY_DISCARD
 	SOURCES conformance/discard.c conformance/story.c)
 foreach(name IN ITEMS log log_policies log_flush log_errors log_reading)

@@ -283,6 +283,7 @@ HOW(posix_trace_create_withlog, EPIPE, nobody_reads, logged_to_broken_pipe())
 GETNEXT(posix_trace_getnext_event, , )
 GETNEXT(posix_trace_trygetnext_event, , )
 GETNEXT(posix_trace_timedgetnext_event, COMMA &env.past, )
+GETNEXT(posix_trace_trygetnext_whole_np, , )
 #undef GETNEXT
 CASE(posix_trace_trygetnext_event, EINVAL, log, posix_trace_trygetnext_event(env.log, READ))
 CASE(posix_trace_timedgetnext_event, EINVAL, log,
@@ -299,6 +300,10 @@ HOW(posix_trace_getnext_event, EINVAL, shut_down, shut_down_meanwhile(NULL))
 HOW(posix_trace_getnext_event, EINTR, signal, interrupted(NULL))
 HOW(posix_trace_getnext_event, EIO, unreadable, unreadable(read_one))
 HOW(posix_trace_getnext_event, EIO, cut, cut_short(read_one))
+HOW(posix_trace_trygetnext_whole_np, EIO, unreadable, unreadable(read_whole))
+HOW(posix_trace_trygetnext_whole_np, EIO, cut, cut_short(read_whole))
+HOW(posix_trace_trygetnext_whole_np, EMSGSIZE, stream, short_of_streams_event())
+HOW(posix_trace_trygetnext_whole_np, EMSGSIZE, log, short_of_logs_event())
 HOW(posix_trace_getnext_events_np, EIO, unreadable, unreadable(read_many))
 HOW(posix_trace_getnext_events_np, EIO, cut, cut_short(read_many))
 /* *count is 0 then. */

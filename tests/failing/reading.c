@@ -123,6 +123,49 @@ int read_one(trace_id_t trid)
 	return error;
 }
 
+int read_whole(trace_id_t trid)
+{
+	struct posix_trace_event_info event;
+	unsigned char data[4096];
+	size_t size;
+	int error;
+
+	do
+		error = TRY(posix_trace_trygetnext_whole_np(
+		    trid, &event, data, sizeof(data), &size, &gone));
+	while (error == 0 && !gone);
+	return error;
+}
+
+/* The first event has @bytes bytes of data. */
+static int short_of(trace_id_t trid, size_t bytes)
+{
+	struct posix_trace_event_info event;
+	unsigned char data[1];
+	size_t size = 0;
+	int error = TRY(posix_trace_trygetnext_whole_np(trid, &event, data, 1, &size, &gone));
+
+	PXT_EQ(size, bytes);
+	return error;
+}
+
+int short_of_streams_event(void)
+{
+	trace_id_t trid = pxt_running_stream(4096, 16, 0);
+	int error;
+
+	PXT_EQ(posix_trace_clear(trid), 0);
+	posix_trace_event(env.id, "12345678", 8);
+	error = short_of(trid, 8);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	return error;
+}
+
+int short_of_logs_event(void)
+{
+	return short_of(env.log, sizeof(trace_event_set_t));
+}
+
 int read_many(trace_id_t trid)
 {
 	struct posix_trace_eventview_np views[16];
