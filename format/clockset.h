@@ -18,6 +18,7 @@ struct pxt_clock_rate {
 	uint64_t hz;        /* ticks per second */
 	uint32_t error_ppm; /* bound of its error */
 	int source;         /* POSIX_TRACE_CLOCK_..._NP */
+	uint32_t step;      /* ticks that the counter goes on by at least; 0: not known, as 1 */
 };
 
 #endif

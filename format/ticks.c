@@ -150,7 +150,7 @@ uint64_t pxt_ticks_from_ns(const struct pxt_ticks *clock, uint64_t ns)
 	return seconds * clock->hz + part;
 }
 
-uint32_t pxt_ticks_resolution_ns(uint64_t hz)
+uint32_t pxt_ticks_resolution_ns(uint64_t hz, uint32_t step)
 {
-	return (uint32_t)((PXT_NS_PER_S + hz - 1u) / hz);
+	return (uint32_t)((PXT_NS_PER_S * (uint64_t)(step + !step) + hz - 1u) / hz);
 }

@@ -94,7 +94,10 @@ PXT_INLINE void pxt_ticks_near(
 uint64_t pxt_ticks_to_ns(const struct pxt_ticks *clock, uint64_t count);
 /* floor(ns * hz / 10^9): the ticks of @ns nanoseconds; UINT64_MAX when there are more. */
 uint64_t pxt_ticks_from_ns(const struct pxt_ticks *clock, uint64_t ns);
-/* Period of a counter in nanoseconds, rounded up: the clock-resolution attribute (DEC-18). */
-uint32_t pxt_ticks_resolution_ns(uint64_t hz);
+/*
+ * A counter's steps of @step ticks (0: as 1) in nanoseconds, rounded up: the clock-resolution attribute
+ * (DEC-18).
+ */
+uint32_t pxt_ticks_resolution_ns(uint64_t hz, uint32_t step);
 
 #endif

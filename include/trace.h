@@ -228,8 +228,8 @@ int posix_trace_attr_destroy(trace_attr_t *attr);
 int posix_trace_attr_init(trace_attr_t *attr);
 
 /*
- * Resolution of the clock that stamps events: its period, rounded up to whole nanoseconds.  From a
- * log it is the recording system's.
+ * Resolution of the clock that stamps events: the steps in which its counter goes on, rounded up to
+ * whole nanoseconds.  From a log it is the recording system's.
  *
  * @resolution: positive, tv_nsec below 1,000,000,000.
  *

@@ -75,6 +75,21 @@ static void ticks_never_go_back(void)
 	CU_ASSERT_FALSE(back);
 }
 
+/* LPT-52 */
+static void readings_are_whole_steps_apart(void)
+{
+	struct pxt_clock_rate rate;
+	uint64_t first;
+
+	pxt_port_clock_start(&rate);
+	CU_ASSERT_FATAL(rate.step > 0);
+	/* Coarser than a microsecond, it would not have been chosen. */
+	CU_ASSERT(rate.step <= rate.hz / 1000000u + 1u);
+	first = pxt_port_ticks_ordered();
+	for (int i = 0; i < 1000; i++)
+		CU_ASSERT((pxt_port_ticks_ordered() - first) % rate.step == 0);
+}
+
 /*
  * MONOTONIC may be slewed by 500 ppm against what the rate was measured with; the readings' own
  * distance is allowed for by what the clocks say about it.
@@ -520,7 +535,8 @@ static void a_slot_gives_back_what_was_stored(void)
 }
 
 static const struct pxt_case cases[] = { PXT_CASE(the_rate_is_fixed_once),
-	PXT_CASE(ticks_never_go_back), PXT_CASE(the_rate_agrees_with_the_monotonic_clock),
+	PXT_CASE(ticks_never_go_back), PXT_CASE(readings_are_whole_steps_apart),
+	PXT_CASE(the_rate_agrees_with_the_monotonic_clock),
 	PXT_CASE(a_clock_set_was_read_between_before_and_after),
 	PXT_CASE(memory_is_zeroed_and_aligned), PXT_CASE(impossible_sizes_give_no_memory),
 	PXT_CASE(only_the_own_process_may_be_traced), PXT_CASE(there_is_a_cpu),

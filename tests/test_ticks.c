@@ -227,11 +227,15 @@ static void a_counter_of_32_bits_is_continued_exactly(void)
 /* AGCLK-01, DEC-18 */
 static void the_resolution_is_the_period_rounded_up(void)
 {
-	PXT_EQ(pxt_ticks_resolution_ns(2596992000), 1);
-	PXT_EQ(pxt_ticks_resolution_ns(1000000000), 1);
-	PXT_EQ(pxt_ticks_resolution_ns(999999999), 2);
-	PXT_EQ(pxt_ticks_resolution_ns(16000000), 63);
-	PXT_EQ(pxt_ticks_resolution_ns(1), 1000000000);
+	PXT_EQ(pxt_ticks_resolution_ns(2596992000, 1), 1);
+	PXT_EQ(pxt_ticks_resolution_ns(1000000000, 1), 1);
+	PXT_EQ(pxt_ticks_resolution_ns(999999999, 1), 2);
+	PXT_EQ(pxt_ticks_resolution_ns(16000000, 0), 63);
+	PXT_EQ(pxt_ticks_resolution_ns(1, 1), 1000000000);
+	/* LPT-52: by its steps, not by its rate */
+	PXT_EQ(pxt_ticks_resolution_ns(2596992000, 26), 11);
+	PXT_EQ(pxt_ticks_resolution_ns(2600000000, 26), 10);
+	PXT_EQ(pxt_ticks_resolution_ns(1000000000, 1000), 1000);
 }
 
 /* TIM-06; steps of every length, both ways, and on both sides of each end of a second */

@@ -174,7 +174,7 @@ static struct pxt_stream *free_stream(uint32_t *index)
 
 static void note_clock(struct pxt_block *block, struct pxt_stream *stream)
 {
-	uint32_t ns = pxt_ticks_resolution_ns(pxt_clock.hz);
+	uint32_t ns = pxt_ticks_resolution_ns(pxt_clock.hz, pxt_clock.step);
 
 	pxt_port_clock_read(&block->created);
 	/* An OVERFLOW before the first event read has no earlier time. */

@@ -19,6 +19,7 @@ void pxt_port_clock_start(struct pxt_clock_rate *rate)
 	/* What a crystal of a board keeps over its temperatures. */
 	rate->error_ppm = 100;
 	rate->source = POSIX_TRACE_CLOCK_PORT_NP;
+	rate->step = 1;
 }
 
 void pxt_port_clock_read(struct pxt_clock_set *set)

@@ -9,8 +9,10 @@
 #include <time.h>
 #include <trace_np.h>
 
-#define NS_PER_S  1000000000u
-#define SET_TRIES 5
+#define NS_PER_S      1000000000u
+#define SET_TRIES     5
+/* By chance all of so many go on by a multiple of two once in 2^64. */
+#define STEP_READINGS 64
 
 static struct pxt_clock_rate fixed_rate;
 static bool rate_is_fixed;
@@ -28,11 +30,36 @@ uint64_t pxt_port_ticks_slow(void)
 	return ns_of(&now);
 }
 
+/* Of what it went on by from reading to reading, the greatest common divisor. */
+static uint32_t counter_step(void)
+{
+	uint64_t last = pxt_ticksource_fenced();
+	uint64_t step = 0;
+
+	for (int i = 0; i < STEP_READINGS; i++) {
+		uint64_t now = pxt_ticksource_fenced();
+		uint64_t more = now - last;
+
+		last = now;
+		/* Bound: the digits of the smaller one. */
+		while (more) {
+			uint64_t rest = step % more;
+
+			step = more;
+			more = rest;
+		}
+	}
+	return step <= UINT32_MAX ? (uint32_t)step : 0;
+}
+
 static void fix_rate(void)
 {
-	if (pxt_ticksource_rate(&fixed_rate))
+	if (pxt_ticksource_rate(&fixed_rate)) {
+		fixed_rate.step = counter_step();
 		return;
+	}
 	fixed_rate.hz = NS_PER_S;
+	fixed_rate.step = 1;
 	fixed_rate.error_ppm = 0;
 	fixed_rate.source = POSIX_TRACE_CLOCK_MONOTONIC_NP;
 }

@@ -70,7 +70,7 @@ static void set_time(const struct pxt_stream_header *of, unsigned clock, struct 
 static void set_attr(const struct pxt_streamimage *streamimage, trace_attr_t *attr)
 {
 	const struct pxt_stream_header *of = streamimage->header;
-	uint32_t ns = pxt_ticks_resolution_ns(of->hz);
+	uint32_t ns = pxt_ticks_resolution_ns(of->hz, 0);
 
 	(void)posix_trace_attr_init(attr);
 	attr->_pxt_stream_policy = (int32_t)of->full_policy;
