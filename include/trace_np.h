@@ -1119,6 +1119,54 @@ static inline __attribute__((unused)) int _pxt_open_point(
 	} while (0)
 
 #endif
+
+/* ---- Periodic jobs (unit User Events) ---- */
+
+/*
+ * The trace points of a periodic job, in the words that pxtrace why knows.
+ *
+ *	POSIX_TRACE_DEFINE_JOB_NP(control);                     at file scope, once
+ *	...
+ *	error = posix_trace_open_job_np(control);               before its first use
+ *	...
+ *	posix_trace_job_release_np(control, number);            from now on it may begin
+ *	posix_trace_job_begin_np(control, number);
+ *	posix_trace_job_end_np(control, number);
+ *	posix_trace_job_miss_np(control, number, late_ns);      its deadline was so long ago
+ *	posix_trace_job_overrun_np(control, number, over_ns);   it ran longer than it may, by so much
+ *
+ * They are points of the types control_release, control_begin, control_end (u64 number),
+ * control_deadline_miss (u64 number, i64 late_ns), and control_overrun (u64 number, i64 over_ns): what
+ * is said of posix_trace_point_np() holds for each.  Not all of them need be used.  Release, begin and
+ * end may be traced by different threads, the latter two by one.
+ *
+ * posix_trace_open_job_np() opens all five: 0, or the first error.  Unit: User Events.
+ */
+#define POSIX_TRACE_DEFINE_JOB_NP(job)                                                             \
+	POSIX_TRACE_DEFINE_NP(job##_release, u64, number);                                         \
+	POSIX_TRACE_DEFINE_NP(job##_begin, u64, number);                                           \
+	POSIX_TRACE_DEFINE_NP(job##_end, u64, number);                                             \
+	POSIX_TRACE_DEFINE_NP(job##_deadline_miss, u64, number, i64, late_ns);                     \
+	POSIX_TRACE_DEFINE_NP(job##_overrun, u64, number, i64, over_ns)
+#define posix_trace_open_job_np(job)                                                               \
+	_pxt_first_error(posix_trace_open_np(job##_release), posix_trace_open_np(job##_begin),     \
+	    posix_trace_open_np(job##_end), posix_trace_open_np(job##_deadline_miss),              \
+	    posix_trace_open_np(job##_overrun))
+#define posix_trace_job_release_np(job, number) posix_trace_point_np(job##_release, number)
+#define posix_trace_job_begin_np(job, number)   posix_trace_point_np(job##_begin, number)
+#define posix_trace_job_end_np(job, number)     posix_trace_point_np(job##_end, number)
+#define posix_trace_job_miss_np(job, number, late_ns)                                              \
+	posix_trace_point_np(job##_deadline_miss, number, late_ns)
+#define posix_trace_job_overrun_np(job, number, over_ns)                                           \
+	posix_trace_point_np(job##_overrun, number, over_ns)
+
+static inline __attribute__((unused)) int _pxt_first_error(
+    int release, int begin, int end, int miss, int overrun)
+{
+	if (release || begin || end)
+		return release ? release : begin ? begin : end;
+	return miss ? miss : overrun;
+}
 /* NOLINTEND(bugprone-macro-parentheses, readability-non-const-parameter) */
 
 #ifdef __cplusplus

@@ -29,6 +29,9 @@ POSIX_TRACE_DEFINE_NP(
     every, u8, a, x16, b, float, c, double, d, text(WHO_BYTES), e, i8, f, f32, g, string, h);
 POSIX_TRACE_DEFINE_NP(message, string, words);
 POSIX_TRACE_DEFINE_NP(twice, u8, a);
+#if _PXT_USER_EVENT_MAX > 10
+POSIX_TRACE_DEFINE_JOB_NP(pump);
+#endif
 
 static trace_id_t stream;
 static unsigned evaluated;
@@ -95,6 +98,48 @@ static void a_point_records_what_its_description_says(void)
 	PXT_EQ(field.posix_value_np.posix_i_np, -5);
 	posix_trace_shutdown(stream);
 }
+
+#if _PXT_USER_EVENT_MAX > 10
+/* SHARK-33 */
+static void a_job_has_five_points_of_its_name(void)
+{
+	static const struct {
+		const char *name;
+		const char *format;
+		int64_t values[2];
+	} wanted[] = {
+		{ "pump_release", "u64 number", { 7, 0 } },
+		{ "pump_begin", "u64 number", { 8, 0 } },
+		{ "pump_end", "u64 number", { 9, 0 } },
+		{ "pump_deadline_miss", "u64 number, i64 late_ns", { 10, -1 } },
+		{ "pump_overrun", "u64 number, i64 over_ns", { 11, 5000000000 } },
+	};
+
+	begin();
+	PXT_EQ(posix_trace_open_job_np(pump), 0);
+	posix_trace_job_release_np(pump, number(7));
+	posix_trace_job_begin_np(pump, 8);
+	posix_trace_job_end_np(pump, 9);
+	posix_trace_job_miss_np(pump, 10, -1);
+	posix_trace_job_overrun_np(pump, 11, 5000000000);
+	PXT_EQ(evaluated, 1);
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		char text[POSIX_TRACE_FORMAT_MAX_NP + 1];
+		struct posix_trace_event_info info;
+		int64_t values[2] = { 0, 0 };
+		trace_event_id_t id;
+		long len = read_event(&info, (unsigned char *)values, sizeof(values), &id);
+
+		PXT_EQ(len, i < 3 ? 8 : 16);
+		PXT_EQ(posix_trace_eventid_get_name(stream, id, text), 0);
+		CU_ASSERT_STRING_EQUAL(text, wanted[i].name);
+		PXT_EQ(posix_trace_eventid_getformat_np(stream, id, text), 0);
+		CU_ASSERT_STRING_EQUAL(text, wanted[i].format);
+		CU_ASSERT(values[0] == wanted[i].values[0] && values[1] == wanted[i].values[1]);
+	}
+	posix_trace_shutdown(stream);
+}
+#endif
 
 static void every_type_is_packed(void)
 {
@@ -224,6 +269,9 @@ static void a_point_beyond_the_limit_records_unnamed_events(void)
 static const struct pxt_case cases[] = {
 #if HAVE_POINTS
 	PXT_CASE_FRESH(a_point_records_what_its_description_says),
+#if _PXT_USER_EVENT_MAX > 10
+	PXT_CASE_FRESH(a_job_has_five_points_of_its_name),
+#endif
 	PXT_CASE_FRESH(every_type_is_packed),
 	PXT_CASE_FRESH(a_point_without_fields_and_one_with_text_alone_are_recorded),
 	PXT_CASE_FRESH(nothing_is_evaluated_when_nobody_wants_the_event),

@@ -10,6 +10,7 @@
 
 POSIX_TRACE_DEFINE_NP(job_late, u32, job, i64, late_ns);
 POSIX_TRACE_DEFINE_NP(tick);
+POSIX_TRACE_DEFINE_JOB_NP(pump);
 
 static unsigned evaluated;
 
@@ -29,6 +30,9 @@ static void points_that_are_off_evaluate_nothing_and_open_as_if_they_were_there(
 	posix_trace_point_np(job_late, number(1), number(2));
 	posix_trace_point_np(tick);
 	posix_trace_event_np(number(3), NULL, number(0));
+	PXT_EQ(posix_trace_open_job_np(pump), 0);
+	posix_trace_job_begin_np(pump, number(4));
+	posix_trace_job_overrun_np(pump, number(4), number(5));
 	PXT_EQ(evaluated, 0);
 }
 

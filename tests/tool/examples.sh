@@ -59,6 +59,17 @@ the_deadline_recorder_saves_what_led_to_a_late_job_and_goes_on()
 }
 
 # Killed or crashed, and restarted: the last run's file stays.
+# SHARK-33: the answer names it
+a_job_that_overran_its_budget_is_named()
+{
+	example periodic run.ptl
+	said '^periodic: 20 jobs; pxtrace why run.ptl says which was late$'
+	run 0 print --event 'control_overrun' run.ptl
+	grep -q 'number=12  over_ns=' out || { cat out; fail 'no overrun of job 12'; }
+	run 0 why run.ptl
+	grep -Eq '^control 12 of periodic was late by ' out || { cat out; fail 'not job 12'; }
+}
+
 a_black_box_has_what_came_before_the_crash()
 {
 	commands | grep -qx recover || { echo 'no recover: skipped'; exit 77; }
