@@ -279,6 +279,19 @@ attach_tells_that_the_process_died()
 	err_has 'ended without shutting the stream down'
 }
 
+# Other tests beside this one may have streams with names.
+ps_lists_streams_or_says_that_there_is_none()
+{
+	run 0 ps
+	if [ -s out ]; then
+		! grep -q 'no running program' err || fail 'it says that there is none'
+	else
+		err_has 'no running program of yours has a stream with a name'
+	fi
+	run 0 ps --json
+	! grep -q 'no running program' err || fail 'programs are told nothing'
+}
+
 names_of_dead_processes_are_found_and_removed()
 {
 	own loop

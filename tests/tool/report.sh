@@ -16,14 +16,35 @@ report_writes_a_whole_page()
 	same run.html
 }
 
-report_without_a_place_for_the_page_says_what_to_type()
+report_of_a_log_without_a_name_asks_where_to()
 {
 	make_story
-	run 1 report run.ptl
-	err_has 'where to? For example: pxtrace report run.ptl -o run.html'
 	run 1 report -o run.html
 	err_has 'which log?'
 	[ ! -e run.html ] || fail 'a page of nothing'
+	run 1 report - <run.ptl
+	err_has 'where to? The log has no name: -o run.html'
+}
+
+report_without_a_name_for_the_page_puts_it_beside_the_log()
+{
+	make_story
+	mkdir sub
+	cp run.ptl sub/run.ptl
+	run 0 report sub/run.ptl run.ptl
+	[ "$(cat out)" = sub/run.html ] || fail 'its name is not told'
+	whole_page sub/run.html
+	# It may be made anew; but nothing else is replaced unless it is named.
+	run 0 report sub/run.ptl
+	echo 'a page of mine' >sub/run.html
+	run 1 report sub/run.ptl
+	err_has 'sub/run.html is there and is no page of pxtrace: -o sub/run.html replaces it'
+	[ "$(cat sub/run.html)" = 'a page of mine' ] || fail 'it was replaced'
+	run 0 report sub/run.ptl -o sub/run.html
+	whole_page sub/run.html
+	cp run.ptl log
+	run 0 report log
+	whole_page log.html
 }
 
 report_does_not_overwrite_the_log_it_reads()

@@ -315,6 +315,10 @@ static int run(int argc, char **argv)
 	pxt_remote_list(&names);
 	int status = ps_of(&ps, names.names, names.count, false);
 	pxt_remote_list_free(&names);
+	if (ps.count == 0 && looked && !ps.json) {
+		pxt_complain("ps: no running program of yours has a stream with a name");
+		pxt_explain("posix_trace_attr_setsharename_np() gives one");
+	}
 	return status == PXT_EXIT_OK && !looked ? PXT_EXIT_LOG : status;
 }
 

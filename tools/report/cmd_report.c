@@ -11,6 +11,7 @@
 #include "tools/review/review.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,7 +20,7 @@
 static const char *const help[] = {
 	"pxtrace report - makes one HTML page of logs, for any browser\n"
 	"\n"
-	"usage: pxtrace report [OPTION]... LOG... -o PAGE.html\n"
+	"usage: pxtrace report [OPTION]... LOG... [-o PAGE.html]\n"
 	"\n"
 	"The page holds everything: a time line by thread that zooms from the whole run to single\n"
 	"nanoseconds, search by name, field and duration, spans with their fields, durations as\n"
@@ -29,7 +30,9 @@ static const char *const help[] = {
 	"\n"
 	"Two events make a span by their names, as pxtrace stat --help tells.\n"
 	"\n"
-	"  -o, --output FILE     where to; - is standard output\n"
+	"  -o, --output FILE     where to; - is standard output. Without it: beside the first "
+	"log,\n"
+	"                        run.html of run.ptl, unless something else is there\n"
 	"      --max-events N    so many on the page (5000000); what comes behind is counted and\n"
 	"                        its losses are marked, and the page says so\n",
 	"pairs:\n"
@@ -127,6 +130,46 @@ static bool is_a_log(const struct pxt_report *report, const char *path)
 	return false;
 }
 
+#define PAGE_MARK_BYTES 64u
+
+/* What is there is no page of ours: only who names it replaces it. */
+static bool is_others(const char *path)
+{
+	unsigned char mark[PAGE_MARK_BYTES];
+	FILE *file = fopen(path, "rb");
+	size_t got;
+
+	if (!file)
+		return errno != ENOENT;
+	got = fread(mark, 1, sizeof mark, file);
+	(void)fclose(file);
+	return got != 0 && (got != sizeof mark || memcmp(mark, pxt_page_head, sizeof mark) != 0);
+}
+
+/* Beside the log, under its name; free() it.  NULL: the log comes through a pipe, or there is another file. */
+static char *usual_name(const char *log)
+{
+	static const char ending[] = ".ptl";
+	size_t length = strlen(log);
+	size_t room = length + sizeof ".html";
+	char *name;
+
+	if (strcmp(log, "-") == 0) {
+		pxt_complain("report: where to? The log has no name: -o run.html");
+		return NULL;
+	}
+	if (length >= sizeof ending && strcmp(log + length - strlen(ending), ending) == 0)
+		length -= strlen(ending);
+	name = pxt_must(malloc(room));
+	(void)snprintf(name, room, "%.*s.html", (int)length, log);
+	if (!is_others(name))
+		return name;
+	pxt_complain(
+	    "report: %s is there and is no page of pxtrace: -o %s replaces it", name, name);
+	free(name);
+	return NULL;
+}
+
 static int open_output(struct pxt_report *report, const char *path)
 {
 	if (strcmp(path, "-") == 0) {
@@ -207,6 +250,26 @@ static int make(struct pxt_report *report, const struct wish *wish, char *const 
 	return status;
 }
 
+/* Where nobody said where to, the page's name is told. */
+static int make_somewhere(
+    struct pxt_report *report, struct wish *wish, char *const *paths, int count)
+{
+	char *usual = NULL;
+	int status;
+
+	if (!wish->output) {
+		usual = usual_name(paths[0]);
+		if (!usual)
+			return pxt_usage("report");
+		wish->output = usual;
+	}
+	status = make(report, wish, paths, count);
+	if (usual && (status == PXT_EXIT_OK || status == PXT_EXIT_LOST))
+		(void)printf("%s\n", usual);
+	free(usual);
+	return status;
+}
+
 static int run(int argc, char **argv)
 {
 	static struct pxt_report report = { .limit = PXT_REPORT_EVENTS };
@@ -225,14 +288,9 @@ static int run(int argc, char **argv)
 		pxt_complain("report: which log?");
 		return pxt_usage("report");
 	}
-	if (!wish.output) {
-		pxt_complain(
-		    "report: where to? For example: pxtrace report %s -o run.html", argv[optind]);
-		return pxt_usage("report");
-	}
 	if (!pxt_select_check(&report.select))
 		return pxt_usage("report");
-	return make(&report, &wish, argv + optind, argc - optind);
+	return make_somewhere(&report, &wish, argv + optind, argc - optind);
 }
 
 const struct pxt_command pxt_cmd_report = {
