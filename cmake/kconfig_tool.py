@@ -234,7 +234,7 @@ TITLES = {
 }
 UNITS = tuple(TITLES)
 # Parts of units that can be left out and have public functions.
-PARTS = ("SNAPSHOT", "EVENTS_AT_ONCE", "WHOLE_EVENTS")
+PARTS = ("SNAPSHOT", "EVENTS_AT_ONCE", "WHOLE_EVENTS", "STREAM_LIST")
 
 
 def event_ids(kconf):

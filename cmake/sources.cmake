@@ -247,6 +247,8 @@ ptrace_unit(CORE IF LANES_MAX_2 LANES_MAX_4 LANES_MAX_8 LANES_MAX_16 SOURCES
 	core/read/stepback.c)
 ptrace_unit(CORE IF POLICY_UNTIL_FULL POLICY_FLUSH SOURCES
 	core/record/autostop.c)
+ptrace_unit(CORE IF STREAM_LIST SOURCES
+	core/control/streamlist.c)
 ptrace_unit(CORE IF POLICY_DISCARD SOURCES
 	core/record/discard.c)
 ptrace_unit(CORE IF USEREVENTS UNLESS TINY SOURCES

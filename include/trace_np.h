@@ -48,6 +48,20 @@ struct posix_trace_counts_np {
 	int posix_stable_np;         /* 1: all lanes were read without a change in between */
 };
 
+#if _PXT_UNIT_STREAM_LIST
+/*
+ * The streams that this process has made and not shut down, with log or without, as they are now; what
+ * a library has made, too.  posix_trace_get_attr() and posix_trace_get_status() tell about each.
+ *
+ * @trids: room for @room identifiers; may be NULL if that is 0.
+ * @count: how many streams there are.  If that is more than @room, the first @room are stored.
+ *
+ * EINVAL: a pointer is NULL.
+ * Cost: a lock for each place that a stream can have.  Unit: Core.
+ */
+int posix_trace_streams_np(trace_id_t *trids, size_t room, size_t *count);
+#endif
+
 /* ---- More about a retrieved event (units On-Line and Log Retrieval) ---- */
 
 struct posix_trace_eventextra_np {

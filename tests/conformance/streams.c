@@ -1189,7 +1189,46 @@ static void counts_follow_events_reads_losses_and_clear(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
+#if _PXT_UNIT_STREAM_LIST
+static size_t listed(trace_id_t *trids, size_t room)
+{
+	size_t count = 99;
+
+	PXT_EQ(posix_trace_streams_np(trids, room, &count), 0);
+	return count;
+}
+
+/* SHARK-17 */
+static void the_streams_of_the_process_can_be_listed(void)
+{
+	const struct st_spec spec = { .lanes = 1 };
+	trace_id_t made[3];
+	trace_id_t trids[4] = { 77, 77, 77, 77 };
+
+	PXT_EQ(listed(NULL, 0), 0);
+	for (int i = 0; i < 3; i++)
+		made[i] = st_create(&spec);
+	PXT_EQ(listed(trids, 4), 3);
+	for (int i = 0; i < 3; i++)
+		CU_ASSERT(trids[i] == made[i]);
+	CU_ASSERT(trids[3] == 77);
+	/* More than there is room for are counted. */
+	trids[1] = 77;
+	PXT_EQ(listed(trids, 1), 3);
+	CU_ASSERT(trids[1] == 77);
+	PXT_EQ(posix_trace_shutdown(made[1]), 0);
+	PXT_EQ(listed(trids, 4), 2);
+	CU_ASSERT(trids[0] == made[0] && trids[1] == made[2]);
+	PXT_EQ(posix_trace_shutdown(made[0]), 0);
+	PXT_EQ(posix_trace_shutdown(made[2]), 0);
+	PXT_EQ(listed(trids, 4), 0);
+}
+#endif
+
 static const struct pxt_case cases[] = {
+#if _PXT_UNIT_STREAM_LIST
+	PXT_CASE_FRESH(the_streams_of_the_process_can_be_listed),
+#endif
 	PXT_CASE(create_makes_a_stream_for_pid_0_and_for_the_own_pid),
 	PXT_CASE(trace_points_need_no_memory_beyond_what_create_took),
 	PXT_CASE(create_copies_the_attributes),
