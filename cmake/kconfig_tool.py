@@ -234,7 +234,8 @@ TITLES = {
 }
 UNITS = tuple(TITLES)
 # Parts of units that can be left out and have public functions.
-PARTS = ("SNAPSHOT", "EVENTS_AT_ONCE", "WHOLE_EVENTS", "STREAM_LIST")
+PARTS = ("SNAPSHOT", "EVENTS_AT_ONCE", "WHOLE_EVENTS", "STREAM_LIST",
+         "EVENT_GROUPS")
 
 
 def event_ids(kconf):

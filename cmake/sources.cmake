@@ -321,6 +321,8 @@ ptrace_unit(FILTER SOURCES
 	filter/eventset.c
 	filter/filter.c
 	filter/trid_open.c)
+ptrace_unit(FILTER IF EVENT_GROUPS SOURCES
+	filter/group.c)
 
 ptrace_unit(LOGRETRIEVAL SOURCES
 	logretrieval/check.c

@@ -62,6 +62,21 @@ struct posix_trace_counts_np {
 int posix_trace_streams_np(trace_id_t *trids, size_t room, size_t *count);
 #endif
 
+#if _PXT_UNIT_EVENT_GROUPS
+/*
+ * Adds all types of this process whose names match: a group, for posix_trace_set_filter().  Types that
+ * are defined later are not in it.
+ *
+ * @pattern: '*' stands for any text, '?' for one byte: "net_*", "posix_trace_*", "*".
+ * @set:     a set; what is in it stays.
+ *
+ * ENOENT: no type's name matches; nothing was added.
+ * EINVAL: a pointer is NULL.
+ * Cost: steps in proportion to the types and the lengths of name and pattern.  Unit: Event Filter.
+ */
+int posix_trace_eventset_addgroup_np(const char *pattern, trace_event_set_t *set);
+#endif
+
 /* ---- More about a retrieved event (units On-Line and Log Retrieval) ---- */
 
 struct posix_trace_eventextra_np {

@@ -35,7 +35,8 @@ TOGGLES = ("SYSEV_ERROR", "SYSEV_START_STOP", "SYSEV_OVERFLOW_RESUME", "SYSEV_FI
            "POLICY_DISCARD",
            "LOG_LOOP", "LOG_UNTIL_FULL", "LOG_APPEND", "LOG_METADATA", "LOG_LINE", "SNAPSHOT",
            "LOG_SEAL", "ARG_CHECKS",
-           "EVENTS_AT_ONCE", "WHOLE_EVENTS", "STREAM_LIST")
+           "EVENTS_AT_ONCE", "WHOLE_EVENTS", "STREAM_LIST",
+           "EVENT_GROUPS")
 # What the retrieval library must not hold.
 FOREIGN = re.compile(r"pthread_create|pxt_ring_|pxt_stream_(?!policy)|pxt_emit|pxt_lane_|_pxt_wanted")
 

@@ -429,7 +429,70 @@ static void after_return_the_new_filter_governs_all_threads(void)
 }
 #endif
 
+#if _PXT_UNIT_EVENT_GROUPS && _PXT_UNIT_USEREVENTS && PXT_CAN_CREATE
+static bool is_in(const trace_event_set_t *set, trace_event_id_t id)
+{
+	int is = 0;
+
+	PXT_EQ(posix_trace_eventset_ismember(id, set, &is), 0);
+	return is != 0;
+}
+
+/* SHARK-24, SHARK-44: a family is what its types' names have in common */
+static void a_group_has_the_types_whose_names_match(void)
+{
+	static const char *const names[] = { "net_rx", "net_tx", "net_tx_done", "disk_tx", "net" };
+	static const struct {
+		const char *pattern;
+		unsigned members; /* a bit for each name */
+	} groups[] = {
+		{ "net_*", 7 },
+		{ "*_tx", 10 },
+		{ "net_?x", 3 },
+		{ "net", 16 },
+		{ "n*t*x", 3 },
+		{ "net_tx*", 6 },
+		{ "*t*_*x*", 7 },
+		{ "net*", 23 },
+		{ "*_*n*", 4 },
+	};
+	trace_event_id_t ids[5];
+
+	for (unsigned i = 0; i < 5; i++)
+		PXT_EQ_FATAL(posix_trace_eventid_open(names[i], &ids[i]), 0);
+	for (unsigned g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {
+		trace_event_set_t set;
+
+		PXT_EQ(posix_trace_eventset_empty(&set), 0);
+		PXT_EQ(posix_trace_eventset_addgroup_np(groups[g].pattern, &set), 0);
+		for (unsigned i = 0; i < 5; i++)
+			PXT_CHECK(is_in(&set, ids[i]) == (groups[g].members >> i & 1u), "%s in %s",
+			    names[i], groups[g].pattern);
+		CU_ASSERT(!is_in(&set, POSIX_TRACE_START));
+	}
+}
+
+/* SHARK-24: what was in the set stays, and system types have names, too */
+static void a_group_is_added_to_what_the_set_has(void)
+{
+	trace_event_set_t set;
+	trace_event_set_t system;
+
+	PXT_EQ(posix_trace_eventset_empty(&set), 0);
+	PXT_EQ(posix_trace_eventset_add(POSIX_TRACE_UNNAMED_USEREVENT, &set), 0);
+	PXT_EQ(posix_trace_eventset_addgroup_np("posix_trace_st*", &set), 0);
+	system = SET(POSIX_TRACE_START, POSIX_TRACE_STOP, POSIX_TRACE_UNNAMED_USEREVENT);
+	CU_ASSERT(same(&set, &system));
+	PXT_EQ(posix_trace_eventset_addgroup_np("posix_trace_x*", &set), ENOENT);
+	CU_ASSERT(same(&set, &system));
+}
+#endif
+
 static const struct pxt_case cases[] = {
+#if _PXT_UNIT_EVENT_GROUPS && _PXT_UNIT_USEREVENTS && PXT_CAN_CREATE
+	PXT_CASE(a_group_has_the_types_whose_names_match),
+	PXT_CASE(a_group_is_added_to_what_the_set_has),
+#endif
 #if _PXT_UNIT_FILTER && PXT_CAN_CREATE
 	PXT_CASE(the_filter_of_a_new_stream_is_empty),
 	PXT_CASE(set_add_and_sub_give_what_their_names_say_in_every_state),

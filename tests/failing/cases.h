@@ -192,6 +192,11 @@ CASE(posix_trace_getclock_np, EINVAL, no_result, posix_trace_getclock_np(env.str
 CASE(posix_trace_counts_np, EINVAL, unknown, posix_trace_counts_np(UNKNOWN, &out.counts))
 CASE(posix_trace_counts_np, EINVAL, log, posix_trace_counts_np(env.log, &out.counts))
 CASE(posix_trace_counts_np, EINVAL, no_result, posix_trace_counts_np(env.stream, NULL))
+CASE(posix_trace_eventset_addgroup_np, ENOENT, none,
+    posix_trace_eventset_addgroup_np("there is no such *", &out.set))
+CASE(posix_trace_eventset_addgroup_np, EINVAL, no_pattern,
+    posix_trace_eventset_addgroup_np(NULL, &out.set))
+CASE(posix_trace_eventset_addgroup_np, EINVAL, no_set, posix_trace_eventset_addgroup_np("*", NULL))
 CASE(posix_trace_streams_np, EINVAL, no_count, posix_trace_streams_np(&out.trid, 1, NULL))
 CASE(posix_trace_streams_np, EINVAL, no_room, posix_trace_streams_np(NULL, 1, &out.size))
 CASE(posix_trace_clear, EINVAL, unknown, posix_trace_clear(UNKNOWN))

@@ -166,7 +166,7 @@ python_reads_the_same_through_babeltrace()
 {
 	example late_job run.ptl
 	system=$(command -v /usr/bin/python3) && "$system" -c 'import bt2' 2>/dev/null || { echo 'no bt2: skipped'; exit 77; }
-	plugins=$(dirname "$(find "$PXT_BUILD" -name 'babeltrace-plugin-*.so' | head -n 1)")
+	plugins=$(dirname "$(find "$PXT_BUILD/tools" -name 'babeltrace-plugin-*.so' | head -n 1)")
 	[ "$plugins" != . ] || { echo 'no plugin: skipped'; exit 77; }
 	preload_for_plugin
 	BABELTRACE_PLUGIN_PATH=$plugins env ${preload:+"LD_PRELOAD=$preload"} "$system" "$PXT_SOURCE/examples/analysis.py" --pxtrace "$pxtrace" run.ptl \
