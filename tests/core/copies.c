@@ -158,7 +158,62 @@ static void a_copy_that_is_made_again_tells_once_what_was_discarded(void)
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 
+/* What comes next in @stream: S start, T stop, e an event, in a row of the same one letter. */
+static void story(struct pxt_stream *stream, char *text, size_t room)
+{
+	struct pxt_item item;
+	size_t used = 0;
+
+	while (pxt_consumer_next(stream, &item) == PXT_NEXT_READY) {
+		uint32_t id = pxt_info_id(item.info);
+		char letter = id == PXT_ID_START ? 'S' : id == PXT_ID_STOP ? 'T' : 'e';
+
+		pxt_consumer_done(stream, &item);
+		if ((used == 0 || text[used - 1] != letter) && used + 1 < room)
+			text[used++] = letter;
+	}
+	text[used] = '\0';
+}
+
+/* STOP and START found no room, and records are before them and after them. */
+static void a_copy_that_is_made_again_has_stop_and_start_where_they_are(void)
+{
+	const struct kit_spec spec = {
+		.policy = POSIX_TRACE_DISCARD_NP, .lanes = 1, .bytes = 1024
+	};
+	trace_id_t stream = kit_open(&spec);
+	struct posix_trace_counts_np counts = { 0 };
+	struct pxt_copy copy;
+	struct pxt_item item;
+	char text[16];
+
+	kit_start(stream);
+	PXT_EQ_FATAL(pxt_copy_take(stream, &copy), 0);
+	story(&copy.stream, text, sizeof(text));
+	CU_ASSERT_STRING_EQUAL(text, "S");
+	while (counts.posix_lost_np == 0) {
+		kit_write(1, 4);
+		PXT_EQ_FATAL(posix_trace_counts_np(stream, &counts), 0);
+	}
+	PXT_EQ(posix_trace_stop(stream), 0);
+	PXT_EQ(posix_trace_start(stream), 0);
+	/* Room for records after them: START goes, and three events. */
+	for (int i = 0; i < 4; i++) {
+		PXT_EQ(pxt_consumer_next(kit_stream(stream), &item), PXT_NEXT_READY);
+		pxt_consumer_done(kit_stream(stream), &item);
+	}
+	kit_write(1, 4);
+	PXT_EQ(pxt_copy_again(kit_stream(stream), &copy), 0);
+	story(&copy.stream, text, sizeof(text));
+	CU_ASSERT_STRING_EQUAL(text, "eTSe");
+	story(kit_stream(stream), text, sizeof(text));
+	CU_ASSERT_STRING_EQUAL(text, "eTSe");
+	pxt_copy_free(&copy);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
 static const struct pxt_case cases[] = {
+	PXT_CASE(a_copy_that_is_made_again_has_stop_and_start_where_they_are),
 	PXT_CASE(a_copy_that_is_made_again_tells_once_what_was_discarded),
 	PXT_CASE(a_copy_is_tried_so_often_and_one_that_succeeds_once),
 	PXT_CASE(a_snapshot_of_positions_and_numbers_that_ran_over_is_whole),
