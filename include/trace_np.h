@@ -70,7 +70,7 @@ int posix_trace_streams_np(trace_id_t *trids, size_t room, size_t *count);
  * @pattern: '*' stands for any text, '?' for one byte: "net_*", "posix_trace_*", "*".
  * @set:     a set; what is in it stays.
  *
- * ENOENT: no type's name matches; nothing was added.
+ * ENOENT: no type has such a name, so nothing was added.
  * EINVAL: a pointer is NULL.
  * Cost: steps in proportion to the types and the lengths of name and pattern.  Unit: Event Filter.
  */

@@ -95,7 +95,7 @@ int pxt_log_find_slot(struct pxt_log *log)
 	return 0;
 }
 
-static void pass(struct pxt_log_cursor *cursor, const struct pxt_log_record *record)
+PXT_INLINE void pass(struct pxt_log_cursor *cursor, const struct pxt_log_record *record)
 {
 	uint32_t bytes = record->slots * PXT_SLOT_BYTES;
 
@@ -104,7 +104,7 @@ static void pass(struct pxt_log_cursor *cursor, const struct pxt_log_record *rec
 }
 
 /* The record at the cursor: *at is its begin slot.  Losses before it are added up on the way. */
-static int look(struct pxt_log *log, struct pxt_log_record *record, const unsigned char **at)
+PXT_INLINE int look(struct pxt_log *log, struct pxt_log_record *record, const unsigned char **at)
 {
 	struct pxt_log_cursor *cursor = &log->cursor;
 
@@ -198,8 +198,8 @@ void pxt_log_report_time(struct pxt_log *log, uint64_t ticks, struct timespec *t
 		*last = *time;
 }
 
-static void fill(struct pxt_log *log, const unsigned char *at, const struct pxt_log_record *record,
-    struct posix_trace_event_info *event)
+PXT_INLINE void fill(struct pxt_log *log, const unsigned char *at,
+    const struct pxt_log_record *record, struct posix_trace_event_info *event)
 {
 	uint32_t cpu = pxt_info_cpu(record->info);
 	struct pxt_log_context context;
@@ -225,7 +225,7 @@ static void fill(struct pxt_log *log, const unsigned char *at, const struct pxt_
 	log->cursor.pending = 0;
 }
 
-static void hand_out(struct pxt_log *log, const unsigned char *at,
+PXT_INLINE void hand_out(struct pxt_log *log, const unsigned char *at,
     const struct pxt_log_record *record, const struct pxt_getnext *request)
 {
 	uint32_t from = log->header.ctx_bytes;
@@ -251,8 +251,8 @@ static void hand_out(struct pxt_log *log, const unsigned char *at,
 	*request->unavailable = 0;
 }
 
-static void take(struct pxt_log *log, const unsigned char *at, const struct pxt_log_record *record,
-    const struct pxt_getnext *request)
+PXT_INLINE void take(struct pxt_log *log, const unsigned char *at,
+    const struct pxt_log_record *record, const struct pxt_getnext *request)
 {
 	pass(&log->cursor, record);
 	fill(log, at, record, request->event);

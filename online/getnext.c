@@ -1,47 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* getnext.c - events of a stream without log, one by one, as structures. */
-#include "base/eventinfo.h"
 #include "core/read/take.h"
+#include "online/fill.h"
 #include "online/online.h"
 #include "online/sleep.h"
 
 #include <errno.h>
 #include <trace.h>
-
-/* pthread_t may be a number or a pointer; the table keeps it as a number. */
-union thread_value {
-	uint64_t number;
-	pthread_t thread;
-};
-
-void pxt_online_fill(struct pxt_stream *stream, const struct pxt_item *item,
-    const struct pxt_origin *origin, const struct pxt_getnext *request)
-{
-	struct posix_trace_event_info *event = request->event;
-	union thread_value thread = { .number = 0 };
-	uint32_t bytes = pxt_info_bytes(item->info);
-	uint32_t cpu = pxt_info_cpu(item->info);
-
-	thread.number = origin->thread;
-	event->posix_event_id = pxt_info_id(item->info);
-	event->posix_pid = origin->pid;
-	event->posix_prog_address = (void *)origin->address;
-	event->posix_thread_id = thread.thread;
-	pxt_ticks_near(&stream->ticks, &stream->second, item->ticks, &event->posix_timestamp);
-	event->posix_truncation_status =
-	    pxt_info_cut(item->info) ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED;
-	if (request->num_bytes < bytes) {
-		event->posix_truncation_status = POSIX_TRACE_TRUNCATED_READ;
-		bytes = (uint32_t)request->num_bytes;
-	}
-	event->_pxt_cpu = cpu == PXT_CPU_UNKNOWN ? -1 : (int)cpu;
-	event->_pxt_flags = origin->known ? PXT_EVENT_THREAD_EXACT : 0u;
-	event->_pxt_reserved = 0;
-	event->_pxt_ticks = item->stamp;
-	event->_pxt_lost_before = item->lost_before;
-	*request->data_len = bytes;
-	*request->unavailable = 0;
-}
 
 enum pxt_next pxt_online_take(struct pxt_stream *stream, const struct pxt_getnext *request)
 {
@@ -51,7 +16,7 @@ enum pxt_next pxt_online_take(struct pxt_stream *stream, const struct pxt_getnex
 	    pxt_take_next(stream, &item, request->data, request->num_bytes, &origin);
 
 	if (found == PXT_NEXT_READY)
-		pxt_online_fill(stream, &item, &origin, request);
+		pxt_fill(stream, &item, &origin, request);
 	return found;
 }
 

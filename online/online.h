@@ -3,7 +3,6 @@
 #ifndef PXT_ONLINE_H
 #define PXT_ONLINE_H
 
-#include "core/read/item.h"
 #include "core/read/merge.h"
 #include "core/stream/stream.h"
 
@@ -14,9 +13,6 @@ extern const struct pxt_ops pxt_online_ops;
 int pxt_online_getnext(void *object, const struct pxt_getnext *request);
 /* With the stream's mutex: the next event, if there is one, into the buffers of @request. */
 enum pxt_next pxt_online_take(struct pxt_stream *stream, const struct pxt_getnext *request);
-/* What is told of an event beside its data, which is in the buffer as far as it has room. */
-void pxt_online_fill(struct pxt_stream *stream, const struct pxt_item *item,
-    const struct pxt_origin *origin, const struct pxt_getnext *request);
 #if CONFIG_PTRACE_WHOLE_EVENTS
 int pxt_online_whole(void *object, const struct pxt_getnext *request);
 #define PXT_ONLINE_WHOLE pxt_online_whole

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* whole.c - an event of a stream without log as a whole; one that has no room stays. */
 #include "core/read/contents.h"
+#include "online/fill.h"
 #include "online/online.h"
 
 #include <errno.h>
@@ -24,6 +25,6 @@ int pxt_online_whole(void *object, const struct pxt_getnext *request)
 		}
 	} while (!pxt_contents_read(stream, &item, request->data, request->num_bytes, &origin));
 	pxt_consumer_done(stream, &item);
-	pxt_online_fill(stream, &item, &origin, request);
+	pxt_fill(stream, &item, &origin, request);
 	return pxt_stream_leave(stream, 0);
 }

@@ -47,6 +47,7 @@ HANDLERS = ["port/posix/crash.c:on_signal"]
 # A call through a pointer that is a structure's member, and what that member is ever set to.
 CALLS = {
     "getnext": ["pxt_online_getnext", "pxt_log_getnext"],
+    "getnext_whole": ["pxt_online_whole", "pxt_log_getnext_whole"],
     "get_attr": ["pxt_streamops_get_attr", "logretrieval/ops.c:get_attr"],
     "get_status": ["pxt_status_get", "pxt_tolog_get_status", "logretrieval/ops.c:get_status"],
     "type_name": ["pxt_streamops_type_name", "logretrieval/ops.c:type_name"],

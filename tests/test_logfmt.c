@@ -55,7 +55,7 @@ static struct writer *new_writer(void)
 	for (unsigned i = 0; i < PXT_LOG_UUID_BYTES; i++)
 		header->uuid[i] = (unsigned char)(0xa0 + i);
 	memcpy(writer->stream.uuid, header->uuid, sizeof(writer->stream.uuid));
-	header->rate = (struct pxt_clock_rate){ 2000000, 50, POSIX_TRACE_CLOCK_TSC_NP };
+	header->rate = (struct pxt_clock_rate){ 2000000, 50, POSIX_TRACE_CLOCK_TSC_NP, 1 };
 	header->created = created;
 	header->largest_block = 2048;
 	header->set_bytes = 128;
