@@ -225,7 +225,7 @@ int traceparser(struct traceparser_state *state, const char *log)
 {
 	struct posix_trace_eventview_np views[VIEWS];
 	const int fd = state && log ? open(log, O_RDONLY | O_CLOEXEC) : -1;
-	trace_id_t trid;
+	trace_id_t trid = 0;
 	size_t count = 1;
 	int result = fd < 0 ? (state && log ? errno : EINVAL) : posix_trace_open(fd, &trid);
 

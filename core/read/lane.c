@@ -59,7 +59,7 @@ uint64_t pxt_lane_floor(const struct pxt_ring *ring)
 {
 	uint32_t size = ring->mask + 1u;
 	uint64_t from = ring->lane->pos;
-	struct pxt_slot slot;
+	struct pxt_slot slot = { { 0 } };
 	uint64_t pos;
 	uint64_t seq;
 

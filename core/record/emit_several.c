@@ -21,6 +21,7 @@ PXT_INLINE bool put_target(const struct target *target, uint32_t slots, uint32_t
     const unsigned char *data, uint32_t first, uint64_t ctx, uint64_t ticks)
 {
 	size_t bytes = pxt_info_bytes(info);
+	/* Found, as all before the end: NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign) */
 	uint64_t head = target->head;
 	uint64_t tag;
 	pxt_cell *slot = pxt_short_slot(target->block, target->lane, head, &tag);

@@ -30,10 +30,11 @@ static void write_all(struct pxt_logblocks *log, const unsigned char *bytes, uin
 /* A new file beside @path, so that what is under that name stays whole until it is replaced. */
 static void open_file(struct pxt_logblocks *log)
 {
-	size_t room = log->path ? strlen(log->path) + 16 : 0;
+	size_t room;
 
-	if (log->error)
+	if (log->error || !log->path)
 		return;
+	room = strlen(log->path) + 16;
 	log->temporary = malloc(room);
 	if (!log->temporary) {
 		log->error = ENOMEM;
