@@ -45,7 +45,7 @@ bool pxt_intake_put_record(struct pxt_stream *stream, const struct pxt_event *ev
 	    !pxt_admit(block, gate, pxt_info_id(event->info)))
 		return false;
 	if (gate & PXT_GATE_KEEPS) {
-		if (!pxt_autostop_reserve(block, gate, &place, slots, 0))
+		if (!pxt_autostop_reserve(block, gate, &place, slots, PXT_AUTOSTOP_SEEN))
 			return false;
 	} else if (pxt_ring_reserve(&place, slots, 0) != PXT_RESERVED) {
 		return false;

@@ -116,7 +116,7 @@ PXT_API int posix_trace_field_next_np(const char *format, const void *data, size
 		return EINVAL;
 	at = format + (*cursor & CURSOR_PLACE);
 	offset = *cursor >> CURSOR_SHIFT;
-	if (*at == '\0' || offset > len)
+	if (pxt_fields_over(at) || offset > len)
 		return ENOENT;
 	if (!pxt_field_parse(&at, &next))
 		return EINVAL;

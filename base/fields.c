@@ -117,10 +117,10 @@ bool pxt_field_parse(const char **at, struct pxt_field *field)
 	field->name = name;
 	field->name_bytes = (uint32_t)(end - name);
 	end = skip_blanks(end);
-	if (field->name_bytes > PXT_FIELD_NAME_MAX || (*end != ',' && *end != '\0'))
+	if (field->name_bytes > PXT_FIELD_NAME_MAX || (*end != ',' && !pxt_fields_over(end)))
 		return false;
-	/* After a comma another field must follow, and nothing follows a text without length. */
-	if (*end == ',' && (field->trailing || *skip_blanks(end + 1) == '\0'))
+	/* After a comma another field must follow, and no field follows a text without length. */
+	if (*end == ',' && (field->trailing || pxt_fields_over(skip_blanks(end + 1))))
 		return false;
 	*at = *end == ',' ? end + 1 : end;
 	return true;
@@ -156,7 +156,9 @@ int pxt_fields_check(const char *format, size_t *bytes)
 
 	if (!end)
 		return EINVAL;
-	do {
+	if (*at == '\0')
+		return EINVAL;
+	while (!pxt_fields_over(at)) {
 		if (count == POSIX_TRACE_FIELDS_MAX_NP || !pxt_field_parse(&at, &field) ||
 		    is_known(format, known, count, &field))
 			return EINVAL;
@@ -166,7 +168,7 @@ int pxt_fields_check(const char *format, size_t *bytes)
 		known[count].at = (uint8_t)(field.name - format);
 		known[count].bytes = (uint8_t)field.name_bytes;
 		count++;
-	} while (at != end);
+	}
 	*bytes = (size_t)(end - format) + 1;
 	return 0;
 }

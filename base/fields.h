@@ -23,6 +23,12 @@ struct pxt_field {
 	bool trailing;  /* text up to the end of the data */
 };
 
+/* Where the fields end: at the end, or at a message. */
+PXT_INLINE bool pxt_fields_over(const char *at)
+{
+	return *at == '\0' || *at == ';';
+}
+
 /* One field at *at, the comma after it included; false where there is none.  *at moves after. */
 bool pxt_field_parse(const char **at, struct pxt_field *field);
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * room.h - room in a file, before it becomes a stream's memory.
+ * room.h - asks the port for a stream's room in a file, new or as a part of one that is there (filemap.c).
  *
  *   concurrency: under the process lock.
  */

@@ -4,7 +4,8 @@
 
 include(CMakePackageConfigHelpers)
 
-install(FILES include/trace.h include/trace_np.h "${PTRACE_PUBLIC_DIR}/trace_config.h"
+install(FILES include/trace.h include/trace_np.h include/trace_points_np.h
+	"${PTRACE_PUBLIC_DIR}/trace_config.h"
 	DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 if(PXT_PORT_BARE)
 	install(FILES port/bare/include/trace_port.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")

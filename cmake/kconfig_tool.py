@@ -235,7 +235,7 @@ TITLES = {
 UNITS = tuple(TITLES)
 # Parts of units that can be left out and have public functions.
 PARTS = ("SNAPSHOT", "EVENTS_AT_ONCE", "WHOLE_EVENTS", "STREAM_LIST",
-         "EVENT_GROUPS")
+         "EVENT_GROUPS", "POINT_OPENS", "TEXTS", "CUSTOM_CLOCK", "INSPECT")
 
 
 def event_ids(kconf):

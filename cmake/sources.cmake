@@ -73,6 +73,8 @@ ptrace_unit(BASE IF EVENTS_AT_ONCE LOGRETRIEVAL SOURCES
 	base/getnext_events.c)
 ptrace_unit(BASE IF WHOLE_EVENTS LOGRETRIEVAL SOURCES
 	base/getnext_whole.c)
+ptrace_unit(BASE IF TEXTS LOGRETRIEVAL SOURCES
+	base/text.c)
 ptrace_unit(BASE IF TOLOG LOGRETRIEVAL SOURCES
 	base/attr_log_get.c)
 
@@ -305,6 +307,9 @@ ptrace_unit(TOLOG IF SNAPSHOT SOURCES
 ptrace_unit(TOLOG IF LOG_SEAL SOURCES
 	tolog/seal.c
 	tolog/seal_asked.c)
+ptrace_unit(TOLOG IF LOG_ENVIRONMENT SOURCES
+	port/posix/environment.c
+	tolog/environment.c)
 ptrace_unit(TOLOG UNLESS LOG_SEAL SOURCES
 	tolog/seal_none.c)
 ptrace_unit(TOLOG IF LOG_METADATA SOURCES
@@ -316,6 +321,9 @@ ptrace_unit(USEREVENTS SOURCES
 	userevents/event.c
 	userevents/eventid_open.c
 	userevents/setformat.c)
+ptrace_unit(USEREVENTS IF POINT_OPENS SOURCES
+	core/process/names_at_use.c
+	userevents/point.c)
 
 ptrace_unit(FILTER SOURCES
 	filter/eventset.c
@@ -323,6 +331,11 @@ ptrace_unit(FILTER SOURCES
 	filter/trid_open.c)
 ptrace_unit(FILTER IF EVENT_GROUPS SOURCES
 	filter/group.c)
+ptrace_unit(FILTER IF INSPECT SOURCES
+	core/record/inspect.c
+	filter/inspect.c)
+ptrace_unit(CORE IF CUSTOM_CLOCK SOURCES
+	core/control/setclock.c)
 
 ptrace_unit(LOGRETRIEVAL SOURCES
 	logretrieval/check.c

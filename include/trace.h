@@ -604,8 +604,9 @@ int posix_trace_attr_setlogsize(trace_attr_t *attr, size_t logsize);
  * As posix_trace_create(), and binds a log to the stream, to which its events are flushed.
  *
  * @file_desc: open for writing (reading is not needed).  A regular file is truncated and takes all
- *             log policies; a pipe, socket, terminal or a file with O_APPEND (if empty) takes
- *             APPEND.  The library works on a duplicate and leaves @file_desc open.
+ *             log policies, LOOP if none was set; a pipe, socket, terminal or a file with O_APPEND
+ *             (if empty) takes APPEND, also if none was set.  The library works on a duplicate and
+ *             leaves @file_desc open.
  *
  * EBADF:  @file_desc is not open for writing (a directory never is).
  * EINVAL: as posix_trace_create(); this type of file does not support the policy, or is none that a

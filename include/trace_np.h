@@ -6,8 +6,7 @@
  * Results, checks of arguments, context and cancellation are as trace.h says: error numbers, errno
  * kept, any thread but no signal handler, no cancellation point.
  *
- * With POSIX_TRACE_OFF_NP defined before it is included, the trace points at its end compile to
- * nothing.
+ * Trace points of one line are in trace_points_np.h, which is included here.
  */
 #ifndef _PXT_TRACE_NP_H
 #define _PXT_TRACE_NP_H 1
@@ -17,6 +16,94 @@
 
 #ifdef __cplusplus
 extern "C" {
+#endif
+
+#if _PXT_UNIT_INSPECT
+/* ---- Looking at events before they are recorded (unit Event Filter) ---- */
+
+/*
+ * After the filter of their types (posix_trace_set_filter()), a stream can judge its user events one
+ * by one.  Levels in order of cost, and what one does not let through the next one does not see:
+ *
+ *	process -> thread -> handler
+ *
+ * What is not let through is not recorded, not counted by posix_trace_counts_np(), and not told; see
+ * posix_trace_getlevels_np().  A stream without any of these pays nothing; one with them takes the
+ * way of streams with ordered stamps.  All of them are this process' own: children that are forked
+ * later, and go on with the stream, have a copy of their own.
+ */
+struct posix_trace_handled_np {
+	trace_event_id_t posix_event_id_np;
+	const void *posix_data_np;         /* the trace point's own, or a copy; good until return */
+	size_t posix_data_len_np;          /* as the stream would record it */
+	const void *posix_prog_address_np; /* of the trace point; NULL where it is not recorded */
+};
+
+/*
+ * Returns 0: the event is dropped; else: it is recorded.  Runs inside the trace point, in the thread and
+ * the context that it is in, so in signal handlers, too.  It may trace: its own events are recorded
+ * without asking a handler.  It must return, and must call none of the functions that trace.h does not
+ * allow in signal handlers.  errno is kept.
+ */
+typedef int (*posix_trace_handler_np)(const struct posix_trace_handled_np *event, void *arg);
+
+/*
+ * The types in @set get this handler in place of what they had.
+ *
+ * @handler: NULL: none.
+ * @arg:     handed to it.
+ *
+ * ENOMEM: the stream would have more than 16 different pairs of @handler and @arg.
+ * EINVAL: @trid is no active stream of this process; @set is NULL.
+ * Cost: locks; waits for the trace points that are inside.  Unit: Event Filter.
+ */
+int posix_trace_set_handler_np(
+    trace_id_t trid, const trace_event_set_t *set, posix_trace_handler_np handler, void *arg);
+/*
+ * From now on the stream records the user events of these threads alone.
+ *
+ * @threads: @count of them, at most 32; may be NULL if @count is 0: all threads.
+ *
+ * EINVAL: @trid is no active stream of this process; @threads is NULL; @count is more than 32.
+ * Cost: as posix_trace_set_handler_np().  Unit: Event Filter.
+ */
+int posix_trace_set_threads_np(trace_id_t trid, const pthread_t *threads, size_t count);
+/*
+ * From now on the stream records the user events of these processes alone: of this one and of those
+ * that are forked later and go on with the stream.
+ *
+ * @pids: @count of them, at most 16; may be NULL if @count is 0: all processes.
+ *
+ * EINVAL: @trid is no active stream of this process; @pids is NULL; @count is more than 16.
+ * Cost: as posix_trace_set_handler_np().  Unit: Event Filter.
+ */
+int posix_trace_set_processes_np(trace_id_t trid, const pid_t *pids, size_t count);
+/*
+ * Types of @set are recorded short: an event keeps 4 bytes of data, takes two slots, and reads as cut
+ * (POSIX_TRACE_TRUNCATED_RECORD).  A type that is to be read short has what matters first.  All other
+ * types are recorded whole.
+ *
+ * EINVAL: @trid is no active stream of this process; @set is NULL.
+ * Cost: as posix_trace_set_handler_np().  Unit: Event Filter.
+ */
+int posix_trace_set_short_np(trace_id_t trid, const trace_event_set_t *set);
+
+/* Since the stream began to be inspected, in this process. */
+struct posix_trace_levels_np {
+	uint64_t posix_came_np;        /* user events that the filter of types let through */
+	uint64_t posix_not_process_np; /* of these, not of a process that is asked for */
+	uint64_t posix_not_thread_np;  /* of the rest, not of a thread that is asked for */
+	uint64_t posix_handled_np;     /* of the rest, handlers were called for so many, ... */
+	uint64_t posix_not_handler_np; /* ... and dropped so many */
+	uint64_t posix_shortened_np;   /* recorded short */
+};
+/*
+ * How many events came to each level.
+ *
+ * EINVAL: @trid is no active stream of this process; @levels is NULL.
+ * Cost: lock.  Unit: Event Filter.
+ */
+int posix_trace_getlevels_np(trace_id_t trid, struct posix_trace_levels_np *levels);
 #endif
 
 /* ---- A full policy of streams beyond the standard's (unit Core) ---- */
@@ -114,7 +201,7 @@ int posix_trace_eventinfo_getextra_np(
 
 #define POSIX_TRACE_CLOCK_TSC_NP       1 /* the processor's invariant counter */
 #define POSIX_TRACE_CLOCK_MONOTONIC_NP 2 /* clock_gettime(CLOCK_MONOTONIC), in nanoseconds */
-#define POSIX_TRACE_CLOCK_PORT_NP      3 /* what a bare-metal port supplies */
+#define POSIX_TRACE_CLOCK_PORT_NP      3 /* what a bare-metal port or the program supplies */
 
 struct posix_trace_clock_np {
 	int posix_source_np;             /* POSIX_TRACE_CLOCK_... */
@@ -133,13 +220,33 @@ struct posix_trace_clock_np {
  */
 int posix_trace_getclock_np(trace_id_t trid, struct posix_trace_clock_np *clock);
 
+#if _PXT_UNIT_CUSTOM_CLOCK
+/*
+ * From now on the events of this process are stamped with what @clock returns, until another call.  For
+ * simulated time, and for counters that the library does not know.
+ *
+ * @clock: called by every trace point that records, in its context, so in signal handlers, too; it
+ *         must never step back, and must go on by and by, because unfinished records are waited for by it.
+ *         NULL: the machine's own clock comes back.
+ * @hz:    what it goes on by in a second, at most 10,000,000,000.  Times that are retrieved count from
+ *         the moment at which the stream was created.
+ *
+ * EBUSY:  the process has a stream.
+ * EINVAL: @hz is out of range.
+ * Context: while no other thread creates a stream.  Trace points then take the way that tests the
+ *         clock each time.  Cost: lock.  Unit: Core.
+ */
+int posix_trace_setclock_np(uint64_t (*clock)(void), uint64_t hz);
+#endif
+
 /* ---- Typed payloads (setting: unit User Events; getting: any unit) ---- */
 
 /*
  * A description names the fields of an event's data, in order, without padding between them, in the
  * byte order of the machine that records:
  *
- *	description = field { "," field }          at most 32 fields, at most 255 bytes
+ *	description = [ fields ] [ ";" message ]   at most 32 fields, at most 255 bytes; not empty
+ *	fields      = field { "," field }
  *	field       = type blanks name             blanks (spaces, tabs) also around types and names
  *	type        = "u8"  | "u16" | "u32" | "u64"      unsigned
  *	            | "i8"  | "i16" | "i32" | "i64"      signed, two's complement
@@ -151,6 +258,9 @@ int posix_trace_getclock_np(trace_id_t trid, struct posix_trace_clock_np *clock)
  *
  * N is decimal, 1 to 4,095; so is the sum of all fields but a trailing text.  For example
  * "u32 job, i64 late_ns" or "x32 address, char[16] who, text why".
+ *
+ * A message is for posix_trace_text_np(): any text, in which conversions like printf()'s stand for the
+ * fields, in order: "u32 motor, float by; motor %u is %.1f degrees too hot".
  */
 
 /* Longest description, without the NUL. */
@@ -221,6 +331,27 @@ struct posix_trace_field_np {
  */
 int posix_trace_field_next_np(const char *format, const void *data, size_t len, int swapped,
     uint32_t *cursor, struct posix_trace_field_np *field);
+
+#if _PXT_UNIT_TEXTS || _PXT_UNIT_LOGRETRIEVAL
+/*
+ * The message of one event, with its fields: text that the trace point did not have to make.
+ *
+ * A conversion is '%', flags of "-+ #0", width and precision up to 255, any of "hlLqjzt", and a letter.  It
+ * takes the next field, whose type is known, so the letter only says how it is shown: d i u as a
+ * number of the field's own sign, x X o c, e f g a, s as usual for its type.  "%%" is a percent sign.
+ * A letter that does not suit the type is as s.  A field that is missing, as the data was cut,
+ * reads "?".  A conversion without field stays as it is.
+ *
+ * @format, @data, @len, @swapped: as of posix_trace_field_next_np().
+ * @text:   @room bytes, at least 1; ends in NUL, and is cut to fit.
+ *
+ * ENOENT: the description has no message.
+ * EINVAL: @format is malformed; a pointer is NULL; @room is 0.
+ * Cost: steps in proportion to the text and the description.  Unit: On-Line, Log Retrieval.
+ */
+int posix_trace_text_np(
+    const char *format, const void *data, size_t len, int swapped, char *text, size_t room);
+#endif
 
 /* ---- Events as a whole, or not yet (units On-Line and Log Retrieval) ---- */
 
@@ -788,9 +919,12 @@ int posix_trace_attr_getlogform_np(const trace_attr_t *attr, int *form);
  * inside a trace point is lost and counted.  A second fault, in the handler, ends the process at
  * once.  Other threads that crash meanwhile wait for their turn, five seconds at most.
  *
- * @signals: @count numbers, which replace those of the last call; NULL: SIGSEGV, SIGBUS, SIGFPE,
- *           SIGILL, SIGABRT, SIGSYS and SIGTRAP.  A signal that the process ignores is left alone.
+ * @signals: @count numbers, which replace those of the last call.  A signal that the process ignores is
+ *           left alone.  NULL: those that @count names.
  * @count:   0 and @signals not NULL: none any more, former actions come back.
+ *           @signals NULL: POSIX_TRACE_SEAL_FAULTS_NP is SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT,
+ *           SIGSYS and SIGTRAP; POSIX_TRACE_SEAL_ENDS_NP is these, SIGHUP, SIGINT, SIGQUIT and SIGTERM,
+ *           for programs that have no handlers of their own for those.
  *
  * EINVAL:  a signal that cannot be caught, or by whose default no process ends; nothing changes.
  * ENOMEM:  the process has named more than 16 different signals; nothing changes.
@@ -799,6 +933,8 @@ int posix_trace_attr_getlogform_np(const trace_attr_t *attr, int *form);
  * and so do those that are created later: a handler cannot.  Nothing is added to a trace point.
  * Unit: Trace-To-Log.
  */
+#define POSIX_TRACE_SEAL_FAULTS_NP 0
+#define POSIX_TRACE_SEAL_ENDS_NP   1
 int posix_trace_seal_on_signals_np(const int *signals, size_t count);
 #endif
 
@@ -880,326 +1016,10 @@ static inline int posix_trace_wanted_np(trace_event_id_t event_id)
 #endif
 #endif
 
-/* ---- Trace points of one line (unit User Events) ---- */
-
-/*
- * A typed trace point: the event's name, and up to 8 pairs of type and field name.
- *
- *	POSIX_TRACE_DEFINE_NP(job_late, u32, job, i64, late_ns);        at file scope, once
- *	...
- *	error = posix_trace_open_np(job_late);                          before its first use
- *	...
- *	posix_trace_point_np(job_late, job, now - deadline);            as often as wanted
- *
- * POSIX_TRACE_DEFINE_NP() makes the payload's description ("u32 job, i64 late_ns"), an identifier
- * that is 0 until it is opened, and the code that packs the arguments, without padding and in this
- * order.  All of it is static: a point that several files use is defined and opened in each of
- * them (they get the same identifier), or wrapped in a function.
- *
- *	type            argument        bytes
- *	u8 i8 x8        uint8_t int8_t uint8_t        1, and so on up to u64 i64 x64
- *	float f32       float           4
- *	double f64      double          8
- *	text(N)         const char *    N, cut or filled up with NULs
- *	string          const char *    up to POSIX_TRACE_TEXT_MAX_NP, cut; last field only
- *
- * A NULL text is an empty one.  An event without fields is defined by its name alone.
- *
- * posix_trace_open_np() opens the name and describes the type: 0, or the error of
- * posix_trace_eventid_open() or posix_trace_eventid_setformat_np(); the point then stays off.
- * When there is no more room for names the type is the unnamed one, without description, and 0 is
- * returned, as the standard says.
- *
- * posix_trace_point_np() is a statement.  Its arguments are evaluated, once, if a running stream
- * wants the type, else not at all.  Context and cost are those of posix_trace_event(); unwanted it
- * is two loads (identifier, table), a test and a branch that is not taken.
- *
- * posix_trace_event_np() is posix_trace_event() after the same inline test: @event_id is evaluated
- * once, the other arguments only if the type is wanted.
- *
- * With POSIX_TRACE_OFF_NP defined before this header is included all of these compile to nothing:
- * no code, no data, no reference to the library, no argument evaluated; posix_trace_open_np() is
- * 0.
- *
- * Unit: User Events.
- */
-/* Macros that build declarations and lists, and a store that the check does not see: */
-/* NOLINTBEGIN(bugprone-macro-parentheses, readability-non-const-parameter) */
-#ifndef POSIX_TRACE_TEXT_MAX_NP
-#define POSIX_TRACE_TEXT_MAX_NP 256 /* bytes on the stack of a point with a trailing text */
-#endif
-
-/* The number of arguments, 1 to 17; and "1" or "N" for one and for more. */
-#define _PXT_PICK(                                                                                 \
-    a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, n, ...)            \
-	n
-#define _PXT_COUNT(...)                                                                            \
-	_PXT_PICK(__VA_ARGS__, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
-#define _PXT_MANY(...) _PXT_PICK(__VA_ARGS__, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, 1, 0)
-
-/* Joins names that are macros themselves. */
-#define _PXT_CAT(a, b)          _PXT_CAT_(a, b)
-#define _PXT_CAT_(a, b)         a##b
-#define _PXT_FIRST(...)         _PXT_FIRST_(__VA_ARGS__, 0)
-#define _PXT_FIRST_(first, ...) first
-
-#if defined(POSIX_TRACE_OFF_NP)
-
-static inline __attribute__((unused)) int _pxt_nothing(void)
-{
-	return 0;
-}
-/* Never called: only the size of its result is asked, so that variables count as used. */
-int _pxt_unused(int zero, ...);
-#define _PXT_POINT_1(event)      ((void)0)
-#define _PXT_POINT_N(event, ...) ((void)sizeof(_pxt_unused(0, __VA_ARGS__)))
-
-#define POSIX_TRACE_DEFINE_NP(...) struct _PXT_CAT(_pxt_end_, _PXT_FIRST(__VA_ARGS__))
-#define posix_trace_open_np(event) _pxt_nothing()
-#define posix_trace_point_np(...)                                                                  \
-	_PXT_CAT(_PXT_POINT_, _PXT_MANY(__VA_ARGS__))                                              \
-	(__VA_ARGS__)
-#define posix_trace_event_np(event_id, data, len) _PXT_POINT_N(0, event_id, data, len)
-
-#elif _PXT_UNIT_USEREVENTS
-
-/* What each type is as an argument, in the description, in bytes, and how it is packed. */
-#define _PXT_ARG_u8      uint8_t
-#define _PXT_ARG_u16     uint16_t
-#define _PXT_ARG_u32     uint32_t
-#define _PXT_ARG_u64     uint64_t
-#define _PXT_ARG_i8      int8_t
-#define _PXT_ARG_i16     int16_t
-#define _PXT_ARG_i32     int32_t
-#define _PXT_ARG_i64     int64_t
-#define _PXT_ARG_x8      uint8_t
-#define _PXT_ARG_x16     uint16_t
-#define _PXT_ARG_x32     uint32_t
-#define _PXT_ARG_x64     uint64_t
-#define _PXT_ARG_float   float
-#define _PXT_ARG_f32     float
-#define _PXT_ARG_double  double
-#define _PXT_ARG_f64     double
-#define _PXT_ARG_text(n) const char *
-#define _PXT_ARG_string  const char *
-
-#define _PXT_WORD_u8      "u8"
-#define _PXT_WORD_u16     "u16"
-#define _PXT_WORD_u32     "u32"
-#define _PXT_WORD_u64     "u64"
-#define _PXT_WORD_i8      "i8"
-#define _PXT_WORD_i16     "i16"
-#define _PXT_WORD_i32     "i32"
-#define _PXT_WORD_i64     "i64"
-#define _PXT_WORD_x8      "x8"
-#define _PXT_WORD_x16     "x16"
-#define _PXT_WORD_x32     "x32"
-#define _PXT_WORD_x64     "x64"
-#define _PXT_WORD_float   "float"
-#define _PXT_WORD_f32     "f32"
-#define _PXT_WORD_double  "double"
-#define _PXT_WORD_f64     "f64"
-#define _PXT_WORD_text(n) "text[" #n "]"
-#define _PXT_WORD_string  "string"
-
-#define _PXT_SIZE_u8      1u
-#define _PXT_SIZE_u16     2u
-#define _PXT_SIZE_u32     4u
-#define _PXT_SIZE_u64     8u
-#define _PXT_SIZE_i8      1u
-#define _PXT_SIZE_i16     2u
-#define _PXT_SIZE_i32     4u
-#define _PXT_SIZE_i64     8u
-#define _PXT_SIZE_x8      1u
-#define _PXT_SIZE_x16     2u
-#define _PXT_SIZE_x32     4u
-#define _PXT_SIZE_x64     8u
-#define _PXT_SIZE_float   4u
-#define _PXT_SIZE_f32     4u
-#define _PXT_SIZE_double  8u
-#define _PXT_SIZE_f64     8u
-#define _PXT_SIZE_text(n) (n)
-#define _PXT_SIZE_string  POSIX_TRACE_TEXT_MAX_NP
-
-#define _PXT_PACK_u8      _PXT_PACK_VALUE
-#define _PXT_PACK_u16     _PXT_PACK_VALUE
-#define _PXT_PACK_u32     _PXT_PACK_VALUE
-#define _PXT_PACK_u64     _PXT_PACK_VALUE
-#define _PXT_PACK_i8      _PXT_PACK_VALUE
-#define _PXT_PACK_i16     _PXT_PACK_VALUE
-#define _PXT_PACK_i32     _PXT_PACK_VALUE
-#define _PXT_PACK_i64     _PXT_PACK_VALUE
-#define _PXT_PACK_x8      _PXT_PACK_VALUE
-#define _PXT_PACK_x16     _PXT_PACK_VALUE
-#define _PXT_PACK_x32     _PXT_PACK_VALUE
-#define _PXT_PACK_x64     _PXT_PACK_VALUE
-#define _PXT_PACK_float   _PXT_PACK_VALUE
-#define _PXT_PACK_f32     _PXT_PACK_VALUE
-#define _PXT_PACK_double  _PXT_PACK_VALUE
-#define _PXT_PACK_f64     _PXT_PACK_VALUE
-#define _PXT_PACK_text(n) _PXT_PACK_TEXT
-#define _PXT_PACK_string  _PXT_PACK_STRING
-
-#define _PXT_PACK_VALUE(value, bytes)                                                              \
-	memcpy(_pxt_data + _pxt_used, &value, sizeof(value));                                      \
-	_pxt_used += sizeof(value);
-#define _PXT_PACK_TEXT(value, bytes)                                                               \
-	_pxt_pack_text(_pxt_data + _pxt_used, value, bytes);                                       \
-	_pxt_used += (bytes);
-#define _PXT_PACK_STRING(value, bytes)                                                             \
-	_pxt_used += _pxt_pack_string(_pxt_data + _pxt_used, value, bytes);
-
-/* Each pair, with or without what separates it from the one before. */
-#define _PXT_PARAM(type, name)        _PXT_ARG_##type _pxt_##name
-#define _PXT_MORE_PARAM(type, name)   , _PXT_ARG_##type _pxt_##name
-#define _PXT_WORD(type, name)         _PXT_WORD_##type " " #name
-#define _PXT_MORE_WORD(type, name)    ", " _PXT_WORD_##type " " #name
-#define _PXT_SIZE(type, name)         +_PXT_SIZE_##type
-#define _PXT_PACK(type, name)         _PXT_PACK_##type(_pxt_##name, _PXT_SIZE_##type)
-
-/* _PXT_EACH_<count of arguments of the definition>(for the first pair, for later ones, pairs). */
-#define _PXT_EACH_3(f, m, t, n)       f(t, n)
-#define _PXT_EACH_5(f, m, t, n, ...)  f(t, n) _PXT_EACH_3(m, m, __VA_ARGS__)
-#define _PXT_EACH_7(f, m, t, n, ...)  f(t, n) _PXT_EACH_5(m, m, __VA_ARGS__)
-#define _PXT_EACH_9(f, m, t, n, ...)  f(t, n) _PXT_EACH_7(m, m, __VA_ARGS__)
-#define _PXT_EACH_11(f, m, t, n, ...) f(t, n) _PXT_EACH_9(m, m, __VA_ARGS__)
-#define _PXT_EACH_13(f, m, t, n, ...) f(t, n) _PXT_EACH_11(m, m, __VA_ARGS__)
-#define _PXT_EACH_15(f, m, t, n, ...) f(t, n) _PXT_EACH_13(m, m, __VA_ARGS__)
-#define _PXT_EACH_17(f, m, t, n, ...) f(t, n) _PXT_EACH_15(m, m, __VA_ARGS__)
-
-/* Copies up to @bytes of @text; returns how many it had. */
-static inline __attribute__((unused)) size_t _pxt_pack_string(
-    unsigned char *to, const char *text, size_t bytes)
-{
-	size_t used = 0;
-
-	/* Bound: @bytes, a constant of the trace point. */
-	while (text && used < bytes && text[used]) {
-		to[used] = (unsigned char)text[used];
-		used++;
-	}
-	return used;
-}
-
-/* The same, filled up with NULs to @bytes. */
-static inline __attribute__((unused)) void _pxt_pack_text(
-    unsigned char *to, const char *text, size_t bytes)
-{
-	size_t used = _pxt_pack_string(to, text, bytes);
-
-	memset(to + used, 0, bytes - used);
-}
-
-static inline __attribute__((unused)) int _pxt_open_point(
-    trace_event_id_t *point, const char *name, const char *format)
-{
-	trace_event_id_t id;
-	int error = posix_trace_eventid_open(name, &id);
-
-	if (!error && format[0] && id != POSIX_TRACE_UNNAMED_USEREVENT)
-		error = posix_trace_eventid_setformat_np(id, format);
-	if (!error)
-		__atomic_store_n(point, id, __ATOMIC_RELAXED);
-	return error;
-}
-
-/* Inline without exception, so that the program address is the trace point's. */
-#define _PXT_DEFINE(event, format, params, packing, room)                                          \
-	static trace_event_id_t _pxt_id_##event __attribute__((unused));                           \
-	static const char _pxt_format_##event[] __attribute__((unused)) = format;                  \
-	static inline __attribute__((always_inline, unused)) void _pxt_record_##event params       \
-	{                                                                                          \
-		unsigned char _pxt_data[1u room];                                                  \
-		size_t _pxt_used = 0;                                                              \
-                                                                                                   \
-		_pxt_data[0] = 0; /* or an empty payload would look uninitialised */               \
-		packing posix_trace_event(                                                         \
-		    __atomic_load_n(&_pxt_id_##event, __ATOMIC_RELAXED), _pxt_data, _pxt_used);    \
-	}                                                                                          \
-	struct _pxt_end_##event
-
-#define _PXT_DEFINE_1(each, event) _PXT_DEFINE(event, "", (void), , )
-#define _PXT_DEFINE_N(each, event, ...)                                                            \
-	_PXT_DEFINE(event, each(_PXT_WORD, _PXT_MORE_WORD, __VA_ARGS__),                           \
-	    (each(_PXT_PARAM, _PXT_MORE_PARAM, __VA_ARGS__)),                                      \
-	    each(_PXT_PACK, _PXT_PACK, __VA_ARGS__), each(_PXT_SIZE, _PXT_SIZE, __VA_ARGS__))
-
-#define _PXT_IF_WANTED(event_id, call)                                                             \
-	do {                                                                                       \
-		if (__builtin_expect(posix_trace_wanted_np(event_id), 0))                          \
-			call;                                                                      \
-	} while (0)
-#define _PXT_POINT_1(event)                                                                        \
-	_PXT_IF_WANTED(__atomic_load_n(&_pxt_id_##event, __ATOMIC_RELAXED), _pxt_record_##event())
-#define _PXT_POINT_N(event, ...)                                                                   \
-	_PXT_IF_WANTED(                                                                            \
-	    __atomic_load_n(&_pxt_id_##event, __ATOMIC_RELAXED), _pxt_record_##event(__VA_ARGS__))
-
-#define POSIX_TRACE_DEFINE_NP(...)                                                                 \
-	_PXT_CAT(_PXT_DEFINE_, _PXT_MANY(__VA_ARGS__))                                             \
-	(_PXT_CAT(_PXT_EACH_, _PXT_COUNT(__VA_ARGS__)), __VA_ARGS__)
-#define posix_trace_open_np(event) _pxt_open_point(&_pxt_id_##event, #event, _pxt_format_##event)
-#define posix_trace_point_np(...)  _PXT_CAT(_PXT_POINT_, _PXT_MANY(__VA_ARGS__))(__VA_ARGS__)
-#define posix_trace_event_np(event_id, data, len)                                                  \
-	do {                                                                                       \
-		const trace_event_id_t _pxt_id = (event_id);                                       \
-		if (__builtin_expect(posix_trace_wanted_np(_pxt_id), 0))                           \
-			posix_trace_event(_pxt_id, data, len);                                     \
-	} while (0)
-
-#endif
-
-/* ---- Periodic jobs (unit User Events) ---- */
-
-/*
- * The trace points of a periodic job, in the words that pxtrace why knows.
- *
- *	POSIX_TRACE_DEFINE_JOB_NP(control);                     at file scope, once
- *	...
- *	error = posix_trace_open_job_np(control);               before its first use
- *	...
- *	posix_trace_job_release_np(control, number);            from now on it may begin
- *	posix_trace_job_begin_np(control, number);
- *	posix_trace_job_end_np(control, number);
- *	posix_trace_job_miss_np(control, number, late_ns);      its deadline was so long ago
- *	posix_trace_job_overrun_np(control, number, over_ns);   it ran longer than it may, by so much
- *
- * They are points of the types control_release, control_begin, control_end (u64 number),
- * control_deadline_miss (u64 number, i64 late_ns), and control_overrun (u64 number, i64 over_ns): what
- * is said of posix_trace_point_np() holds for each.  Not all of them need be used.  Release, begin and
- * end may be traced by different threads, the latter two by one.
- *
- * posix_trace_open_job_np() opens all five: 0, or the first error.  Unit: User Events.
- */
-#define POSIX_TRACE_DEFINE_JOB_NP(job)                                                             \
-	POSIX_TRACE_DEFINE_NP(job##_release, u64, number);                                         \
-	POSIX_TRACE_DEFINE_NP(job##_begin, u64, number);                                           \
-	POSIX_TRACE_DEFINE_NP(job##_end, u64, number);                                             \
-	POSIX_TRACE_DEFINE_NP(job##_deadline_miss, u64, number, i64, late_ns);                     \
-	POSIX_TRACE_DEFINE_NP(job##_overrun, u64, number, i64, over_ns)
-#define posix_trace_open_job_np(job)                                                               \
-	_pxt_first_error(posix_trace_open_np(job##_release), posix_trace_open_np(job##_begin),     \
-	    posix_trace_open_np(job##_end), posix_trace_open_np(job##_deadline_miss),              \
-	    posix_trace_open_np(job##_overrun))
-#define posix_trace_job_release_np(job, number) posix_trace_point_np(job##_release, number)
-#define posix_trace_job_begin_np(job, number)   posix_trace_point_np(job##_begin, number)
-#define posix_trace_job_end_np(job, number)     posix_trace_point_np(job##_end, number)
-#define posix_trace_job_miss_np(job, number, late_ns)                                              \
-	posix_trace_point_np(job##_deadline_miss, number, late_ns)
-#define posix_trace_job_overrun_np(job, number, over_ns)                                           \
-	posix_trace_point_np(job##_overrun, number, over_ns)
-
-static inline __attribute__((unused)) int _pxt_first_error(
-    int release, int begin, int end, int miss, int overrun)
-{
-	if (release || begin || end)
-		return release ? release : begin ? begin : end;
-	return miss ? miss : overrun;
-}
-/* NOLINTEND(bugprone-macro-parentheses, readability-non-const-parameter) */
-
 #ifdef __cplusplus
 }
 #endif
+
+#include <trace_points_np.h>
 
 #endif

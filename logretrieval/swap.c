@@ -33,7 +33,7 @@ static void turn_fields(const char *format, unsigned char *data, uint32_t bytes)
 	struct pxt_field field;
 	uint32_t at = 0;
 
-	while (*format && pxt_field_parse(&format, &field)) {
+	while (!pxt_fields_over(format) && pxt_field_parse(&format, &field)) {
 		if (field.trailing || field.bytes > bytes - at)
 			return;
 		if (field.kind != POSIX_TRACE_FIELD_TEXT_NP)

@@ -21,8 +21,8 @@
  * action that was in force before comes back, and the signal is sent again, with all that the
  * system said of it, to be delivered where it interrupted the thread.
  *
- * @signals: @count of them; NULL: those that tell of a fault.  They replace those of the last call,
- * whose former actions come back.  What the process ignores stays ignored, unless it is a fault.
+ * @signals: @count of them; NULL: those that tell of a fault, and with @count not 0 those by which people
+ * end programs.  They replace those of the last call, whose former actions come back.  What the process ignores stays ignored, unless it is a fault.
  *
  * EINVAL: a signal that cannot be caught, or that ends no process.  ENOMEM: too many different
  * ones.  Nothing was changed.

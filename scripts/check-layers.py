@@ -81,9 +81,9 @@ PORTS = ("posix", "bare")
 # C11 without a hosted library's services, and what trace.h itself includes.
 SYSTEM = {"errno.h", "limits.h", "stdalign.h", "stdatomic.h", "stdbool.h", "stddef.h", "stdint.h",
           "string.h", "time.h", "inttypes.h", "float.h", "stdarg.h", "sys/types.h", "pthread.h",
-          "trace.h", "trace_np.h", "trace_config.h", "trace_port.h"}
+          "trace.h", "trace_np.h", "trace_points_np.h", "trace_config.h", "trace_port.h"}
 # A host unit may put words together.
-EXTRA = {"logretrieval": {"stdio.h"}}
+EXTRA = {"logretrieval": {"stdio.h"}, "base/text.c": {"stdio.h"}}
 STANDARD_NAMES = {"trace_attr_t", "trace_id_t", "trace_event_id_t", "trace_event_set_t",
                   "TRACE_EVENT_NAME_MAX", "TRACE_NAME_MAX", "TRACE_SYS_MAX",
                   "TRACE_USER_EVENT_MAX"}
@@ -127,7 +127,7 @@ def includes(root, folder, path, text):
             continue
         where, name = f"{path}:{number}", match[2]
         if match[1] == "<":
-            if folder in LIBRARY - {"port"} and name not in SYSTEM | EXTRA.get(folder, set()):
+            if folder in LIBRARY - {"port"} and name not in SYSTEM | EXTRA.get(folder, EXTRA.get(path, set())):
                 yield f"{where}: <{name}> belongs to the port"
             continue
         if name == "port_atomic.h":

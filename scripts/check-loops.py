@@ -70,7 +70,7 @@ PATH = {
 # Machines without 64-bit atomics: lock-free there is, wait-free there is not.
 LOCK_FREE = {"port/posix/words.h"}
 LOOP = re.compile(r"^\s*(?:\}\s*)?(for|while|do)\b(?!.*\bPXT_BOUND)")
-CONSTANT = re.compile(r"for \((?:\w+ )+(\w+) = \d; \1 < (?:\d+u?|[A-Z][A-Z0-9_]*(?: \+ \d+u?)?); \1\+\+[,)]")
+CONSTANT = re.compile(r"for \((?:\w+ )+(\w+) = \d; \1 (?:<|!=) (?:\d+u?|[A-Z][A-Z0-9_]*(?: \+ \d+u?)?); \1\+\+[,)]")
 
 
 def functions_of(text):

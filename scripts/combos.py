@@ -34,9 +34,14 @@ TOGGLES = ("SYSEV_ERROR", "SYSEV_START_STOP", "SYSEV_OVERFLOW_RESUME", "SYSEV_FI
            "SYSEV_FLUSH", "SYSEV_TRACE", "POLICY_LOOP", "POLICY_UNTIL_FULL", "POLICY_FLUSH",
            "POLICY_DISCARD",
            "LOG_LOOP", "LOG_UNTIL_FULL", "LOG_APPEND", "LOG_METADATA", "LOG_LINE", "SNAPSHOT",
-           "LOG_SEAL", "ARG_CHECKS",
+           "LOG_SEAL", "LOG_ENVIRONMENT", "ARG_CHECKS",
            "EVENTS_AT_ONCE", "WHOLE_EVENTS", "STREAM_LIST",
-           "EVENT_GROUPS")
+           "EVENT_GROUPS", "POINT_OPENS", "TEXTS",
+           "CUSTOM_CLOCK", "INSPECT")
+# Settings that are tried whole, beside the combinations of units: built, tested, and no larger than without.
+OTHERWISE = ({"START_FILTERED": "y"}, {"RECORD_THREAD": "n"}, {"RECORD_CPU": "n"},
+             {"RECORD_ADDRESS": "n"}, {"FAST_CRC": "n"},
+             {"RECORD_THREAD": "n", "RECORD_CPU": "n", "RECORD_ADDRESS": "n", "FAST_CRC": "n"})
 # What the retrieval library must not hold.
 FOREIGN = re.compile(r"pthread_create|pxt_ring_|pxt_stream_(?!policy)|pxt_emit|pxt_lane_|_pxt_wanted")
 
@@ -275,7 +280,8 @@ def check_archive(archive, units):
     functions, data, undefined = defined(archive)
     want_functions, want_data = expected_names(units)
     got = {name for name in functions if name.startswith("posix_")}
-    got_data = {name for name in data if name.startswith(("posix_", "_pxt_"))}
+    got_data = ({name for name in data if name.startswith(("posix_", "_pxt_"))}
+                | {name for name in functions if name.startswith("_pxt_")})
     findings = []
     for name in sorted(want_functions - got):
         findings.append(f"{name} is missing")
@@ -297,7 +303,7 @@ def check_headers(configuration, builder, directory, units):
     flags = [f for f in configuration.include_flags(directory) if not f.endswith("/private")]
     strict = ["-Wall", "-Wextra", "-Wpedantic", "-Wundef", "-Werror", "-D_POSIX_C_SOURCE=200809L"]
     runs = []
-    for header in ("trace.h", "trace_np.h"):
+    for header in ("trace.h", "trace_np.h", "trace_points_np.h"):
         source = f"#include <{header}>\n#include <{header}>\n"
         runs.append(([builder.cc, "-std=c11", *strict, *flags, "-fsyntax-only", "-xc", "-"], source))
         if builder.cxx:
@@ -381,6 +387,25 @@ def toggles(builder, work, full_text, verbose):
     return findings
 
 
+def settings(builder, work, full_text, verbose):
+    """The settings of OTHERWISE, each in the full configuration."""
+    findings = []
+    for wanted in OTHERWISE:
+        name = " ".join(f"{symbol}={value}" for symbol, value in wanted.items())
+        configuration = Configuration(wanted)
+        if configuration.errors:
+            findings += configuration.errors
+            continue
+        directory = os.path.join(work, re.sub(r"\W+", "-", name.lower()))
+        found, text = one_combination(builder, configuration, directory)
+        findings += [f"{name}: {finding}" for finding in found]
+        if verbose or found:
+            print(f"  {name:50} {text:7} bytes of text")
+        if "n" in wanted.values() and text > full_text + TOLERANCE:
+            findings.append(f"with {name}: {text} bytes of text, {full_text} without")
+    return findings
+
+
 def label(units):
     return "+".join(sorted(units - {"CORE"})).lower()
 
@@ -407,7 +432,8 @@ def all_combinations(builder, work, verbose, compare, units_only):
     try:
         if not units_only:
             failures += toggles(builder, work, max(sizes.values(), default=0), verbose)
-    except Failure as failure:
+        failures += settings(builder, work, max(sizes.values(), default=0), verbose)
+    except (Failure, subprocess.TimeoutExpired) as failure:
         failures.append(str(failure))
     try:
         failures += builder.wrong_keys(compare)

@@ -29,6 +29,10 @@ FUNCTION = re.compile(r"^PXT_API\s[\w\s*]*?(posix_trace_\w+)\(", re.M)
 def head_of(path):
     """The text of the head comment from NAME - on, or None."""
     text = path.read_text()
+    if path.suffix == ".js":
+        text = "/*\n" + "\n".join(re.sub(r"^// ?", "", line)
+                                for line in text.split("\n\n")[0].split("\n")) + "\n*/"
+        text = text.replace("SPDX-License-Identifier: MIT\n", "")
     for comment in re.findall(r"/\*(.*?)\*/", text[:6000], re.S)[:3]:
         lines = [re.sub(r"^\s*\*? ?", "", line) for line in comment.strip("\n").split("\n")]
         whole = "\n".join(lines).strip()
@@ -74,7 +78,8 @@ def rows(folder, files):
 
 def page():
     folders, functions = {}, {}
-    for path in (path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.[ch]"))):
+    for path in (path for folder in FOLDERS for path in sorted([*(ROOT / folder).rglob("*.[ch]"),
+                                                         *(ROOT / folder).rglob("*.js")])):
         name = path.relative_to(ROOT)
         folders.setdefault(str(name.parent), []).append(path)
         for function in FUNCTION.findall(path.read_text()):

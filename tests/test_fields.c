@@ -23,7 +23,9 @@ static void well_formed_descriptions_are_taken(void)
 		"u8 a,u16 b,u32 c,u64 d,i8 e,i16 f,i32 g,i64 h,x8 i,x16 j,x32 k,x64 l",
 		"float a, double b, f32 c, f64 d", "char[1] a", "text[16] a, char[4079] b",
 		"text a", "string a", "u8 a, text b", "u8 _, u8 __, u8 _9", "u8 u8, u16 u16",
-		"u8 abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789" };
+		"u8 abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789",
+		"u32 job; u32 b", "u32 job ;any %s text, with everything; \n", "; text", ";",
+		"text a; behind it" };
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
 		PXT_CHECK(check(good[i]) == 0, "%s", good[i]);
@@ -32,12 +34,13 @@ static void well_formed_descriptions_are_taken(void)
 static void malformed_descriptions_are_refused(void)
 {
 	static const char *const bad[] = { "", " ", ",", "u32", "u32 ", "u32 job,", "u32 job, ",
-		",u32 job", "u32 job,,u32 b", "u32 job u32 b", "u32 job; u32 b", "u31 job",
-		"U32 job", "u320 job", "u32job", "job u32 x", "u32 9job", "u32 jo-b", "u32 job[2]",
-		"u32[2] job", "char a", "char[] a", "char[0] a", "char[4096] a",
-		"char[99999999999] a", "char[-1] a", "char[4 a", "char[4]a", "char [4] a",
-		"string[4] a", "text a, u8 b", "text a,", "text", "char[4000] a, char[96] b",
-		"u8 a, u8 a", "u8 a, u8 b, u8 a", "u8 \xc3\xa4", "u32 job\n",
+		",u32 job", "u32 job,,u32 b", "u32 job u32 b", "u32 job,; u32 b", "u32; b", " ; b",
+		"text a,; b", "u31 job", "U32 job", "u320 job", "u32job", "job u32 x", "u32 9job",
+		"u32 jo-b", "u32 job[2]", "u32[2] job", "char a", "char[] a", "char[0] a",
+		"char[4096] a", "char[99999999999] a", "char[-1] a", "char[4 a", "char[4]a",
+		"char [4] a", "string[4] a", "text a, u8 b", "text a,", "text",
+		"char[4000] a, char[96] b", "u8 a, u8 a", "u8 a, u8 b, u8 a", "u8 \xc3\xa4",
+		"u32 job\n",
 		"u8 abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789x" };
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_points.c - typed trace points of one line: what they record, and what they leave alone. */
+#define POSIX_TRACE_WITHOUT_absent_NP 1
 #include "suite.h"
 
 #include "format/compiler.h"
+#include "points/shared.h"
 
 #include <trace.h>
 
@@ -21,6 +23,8 @@
 #include <trace_np.h>
 
 #define WHO_BYTES 8
+/* What the longer of these tests need. */
+#define HAVE_MANY (_PXT_USER_EVENT_MAX > 20 && CONFIG_PTRACE_FORMAT_POOL_BYTES >= 1024)
 
 POSIX_TRACE_DEFINE_NP(job_late, u32, job, i64, late_ns);
 POSIX_TRACE_DEFINE_NP(tick);
@@ -29,6 +33,21 @@ POSIX_TRACE_DEFINE_NP(
     every, u8, a, x16, b, float, c, double, d, text(WHO_BYTES), e, i8, f, f32, g, string, h);
 POSIX_TRACE_DEFINE_NP(message, string, words);
 POSIX_TRACE_DEFINE_NP(twice, u8, a);
+#if HAVE_MANY
+POSIX_TRACE_DEFINE_NP(absent, u32, a);
+POSIX_TRACE_DEFINE_NP(kinds, bool, yes, enum, state, size, bytes, pointer, at);
+POSIX_TRACE_DEFINE_TEXT_NP(said, "%u of %s", u32, a, string, b);
+POSIX_TRACE_DEFINE_TEXT_NP(said_only, "nothing else");
+/* NOLINTNEXTLINE(readability-function-size) */
+POSIX_TRACE_DEFINE_NP(most, u8, f1, u8, f2, u8, f3, u8, f4, u8, f5, u8, f6, u8, f7, u8, f8, u8, f9,
+    u8, f10, u8, f11, u8, f12, u8, f13, u8, f14, u8, f15, u8, f16, u8, f17, u8, f18, u8, f19, u8,
+    f20, u8, f21, u8, f22, u8, f23, u8, f24, u8, f25, u8, f26, u8, f27, u8, f28, u8, f29, u8, f30,
+    u8, f31, string, f32);
+enum state {
+	IDLE,
+	BUSY = 7
+};
+#endif
 #if _PXT_USER_EVENT_MAX > 10
 POSIX_TRACE_DEFINE_JOB_NP(pump);
 #endif
@@ -204,10 +223,11 @@ static void nothing_is_evaluated_when_nobody_wants_the_event(void)
 	unsigned char data[64];
 	trace_event_id_t id;
 
-	begin();
-	/* Not opened. */
+	/* No stream runs, and it was not opened. */
+	evaluated = 0;
 	posix_trace_point_np(twice, (uint8_t)number(1));
 	PXT_EQ(evaluated, 0);
+	begin();
 	PXT_EQ(posix_trace_open_np(twice), 0);
 	posix_trace_stop(stream);
 	posix_trace_point_np(twice, (uint8_t)number(1));
@@ -228,8 +248,8 @@ static void nothing_is_evaluated_when_nobody_wants_the_event(void)
 	PXT_EQ(evaluated, 3);
 }
 
-/* A type described otherwise before: the point says so and stays off. */
-static void a_point_with_another_description_stays_off(void)
+/* A type described otherwise before: opening says so. */
+static void a_point_with_another_description_is_not_taken_for_that_type(void)
 {
 	struct posix_trace_event_info info;
 	unsigned char data[64];
@@ -240,10 +260,244 @@ static void a_point_with_another_description_stays_off(void)
 	PXT_EQ(posix_trace_eventid_setformat_np(id, "u16 b"), 0);
 	PXT_EQ(posix_trace_open_np(twice), EBUSY);
 	posix_trace_point_np(twice, (uint8_t)number(1));
-	PXT_EQ(evaluated, 0);
+	PXT_EQ(evaluated, _PXT_UNIT_POINT_OPENS);
+#if _PXT_UNIT_POINT_OPENS
+	PXT_EQ(read_event(&info, data, sizeof(data), &id), 1);
+	PXT_EQ(id, POSIX_TRACE_UNNAMED_USEREVENT);
+#endif
 	PXT_EQ(read_event(&info, data, sizeof(data), &id), -1);
 	posix_trace_shutdown(stream);
 }
+
+#if _PXT_UNIT_POINT_OPENS && HAVE_MANY
+/* No call before it: the type has its name and its description. */
+static void a_point_opens_itself_when_a_stream_runs(void)
+{
+	char text[POSIX_TRACE_FORMAT_MAX_NP + 1];
+	struct posix_trace_event_info info;
+	unsigned char data[64];
+	trace_event_id_t id;
+
+	begin();
+	posix_trace_point_np(job_late, number(7), -5);
+	PXT_EQ(evaluated, 1);
+	PXT_EQ_FATAL(read_event(&info, data, sizeof(data), &id), 12);
+	PXT_EQ(posix_trace_eventid_get_name(stream, id, text), 0);
+	CU_ASSERT_STRING_EQUAL(text, "job_late");
+	PXT_EQ(posix_trace_eventid_getformat_np(stream, id, text), 0);
+	CU_ASSERT_STRING_EQUAL(text, "u32 job, i64 late_ns");
+	PXT_EQ(posix_trace_point_id_np(job_late), id);
+	posix_trace_shutdown(stream);
+}
+
+#if _PXT_UNIT_FILTER
+/* Whether a filter takes its type is not known before it is opened. */
+static void a_point_that_opens_itself_meets_the_filter_of_its_name(void)
+{
+	struct posix_trace_event_info info;
+	trace_event_set_t set;
+	unsigned char data[64];
+	trace_event_id_t id;
+
+	begin();
+	PXT_EQ(posix_trace_eventid_open("twice", &id), 0);
+	PXT_EQ(posix_trace_eventset_empty(&set), 0);
+	PXT_EQ(posix_trace_eventset_add(id, &set), 0);
+	PXT_EQ(posix_trace_set_filter(stream, &set, POSIX_TRACE_SET_EVENTSET), 0);
+	posix_trace_point_np(twice, 1);
+	posix_trace_point_np(tick);
+	PXT_EQ(read_event(&info, data, sizeof(data), &id), 0);
+	PXT_EQ(read_event(&info, data, sizeof(data), &id), -1);
+	posix_trace_shutdown(stream);
+}
+#endif
+
+/* A type of the description's that is too long for the pool, or a full pool: recorded without. */
+static void a_point_without_room_for_its_description_records_without(void)
+{
+	char text[POSIX_TRACE_FORMAT_MAX_NP + 1];
+	struct posix_trace_event_info info;
+	unsigned char data[64];
+	trace_event_id_t id;
+
+	begin();
+	for (unsigned i = 0; i < TRACE_USER_EVENT_MAX / 2u; i++) {
+		char name[32];
+
+		(void)snprintf(name, sizeof(name), "filler %u", i);
+		(void)snprintf(text, sizeof(text), "text %.200s%u",
+		    "a_name_that_takes_much_room_of_all_that_there_is_and_is_", i);
+		PXT_EQ_FATAL(posix_trace_eventid_open(name, &id), 0);
+		(void)posix_trace_eventid_setformat_np(id, text);
+	}
+	if (posix_trace_eventid_setformat_np(id, "u32 a, u32 b, u32 c") == ENOMEM) {
+		posix_trace_point_np(job_late, 7, -5);
+		PXT_EQ(read_event(&info, data, sizeof(data), &id), 12);
+		PXT_EQ(posix_trace_eventid_get_name(stream, id, text), 0);
+		CU_ASSERT_STRING_EQUAL(text, "job_late");
+	}
+	posix_trace_shutdown(stream);
+}
+#endif
+
+#if HAVE_MANY
+static void files_that_share_a_declared_point_share_its_identifier(void)
+{
+	struct posix_trace_event_info info;
+	uint32_t data;
+	trace_event_id_t first;
+	trace_event_id_t id;
+
+	begin();
+	first = posix_trace_point_id_np(shared);
+	CU_ASSERT(first > POSIX_TRACE_UNNAMED_USEREVENT);
+	PXT_EQ(posix_trace_open_np(shared_text), 0);
+	PXT_EQ(points_other(9), first);
+	posix_trace_point_np(shared, 10);
+	PXT_EQ(read_event(&info, (unsigned char *)&data, sizeof(data), &id), 4);
+	PXT_EQ(id, first);
+	PXT_EQ(data, 9);
+	PXT_EQ(read_event(&info, (unsigned char *)&data, sizeof(data), &id), 4);
+	PXT_EQ(id, posix_trace_point_id_np(shared_text));
+	PXT_EQ(read_event(&info, (unsigned char *)&data, sizeof(data), &id), 4);
+	PXT_EQ(id, first);
+	PXT_EQ(data, 10);
+	posix_trace_shutdown(stream);
+}
+
+/* The words of a definition that C has types for: the description says what they are here. */
+static void a_bool_an_enum_a_size_and_a_pointer_are_numbers_of_their_size(void)
+{
+	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
+	struct posix_trace_event_info info;
+	struct posix_trace_field_np field[4];
+	enum state state = BUSY;
+	unsigned char data[64];
+	trace_event_id_t id;
+	uint32_t cursor = 0;
+	long len;
+
+	begin();
+	PXT_EQ(posix_trace_open_np(kinds), 0);
+	posix_trace_point_np(kinds, 4, state, sizeof(format), format);
+	len = read_event(&info, data, sizeof(data), &id);
+	PXT_EQ_FATAL(len, 1 + 4 + sizeof(size_t) + sizeof(void *));
+	PXT_EQ(posix_trace_eventid_getformat_np(stream, id, format), 0);
+	for (int i = 0; i < 4; i++)
+		PXT_EQ_FATAL(
+		    posix_trace_field_next_np(format, data, (size_t)len, 0, &cursor, &field[i]), 0);
+	PXT_EQ(field[0].posix_value_np.posix_u_np, 1);
+	PXT_EQ(field[1].posix_value_np.posix_i_np, BUSY);
+	PXT_EQ(field[2].posix_value_np.posix_u_np, sizeof(format));
+	CU_ASSERT(field[3].posix_value_np.posix_u_np == (uintptr_t)format);
+	PXT_EQ(field[3].posix_kind_np, POSIX_TRACE_FIELD_HEX_NP);
+	posix_trace_shutdown(stream);
+}
+
+static void a_point_has_up_to_32_fields(void)
+{
+	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
+	struct posix_trace_event_info info;
+	unsigned char data[64];
+	trace_event_id_t id;
+
+	begin();
+	PXT_EQ(posix_trace_open_np(most), 0);
+	posix_trace_point_np(most, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18,
+	    19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, "end");
+	PXT_EQ_FATAL(read_event(&info, data, sizeof(data), &id), 34);
+	for (unsigned i = 0; i < 31; i++)
+		PXT_EQ(data[i], i + 1);
+	CU_ASSERT(memcmp(data + 31, "end", 3) == 0);
+	PXT_EQ(posix_trace_eventid_getformat_np(stream, id, format), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(format, "u8 f31, string f32"));
+	posix_trace_shutdown(stream);
+}
+
+/* QNX-32, QNX-33, QNX-34: text with arguments; what is recorded is the arguments alone. */
+static void a_point_with_a_message_records_its_fields_alone(void)
+{
+	char text[POSIX_TRACE_FORMAT_MAX_NP + 1];
+	struct posix_trace_event_info info;
+	unsigned char data[64];
+	trace_event_id_t id;
+
+	begin();
+	PXT_EQ(posix_trace_open_np(said), 0);
+	PXT_EQ(posix_trace_open_np(said_only), 0);
+	posix_trace_point_np(said, 3, "five");
+	posix_trace_point_np(said_only);
+	PXT_EQ_FATAL(read_event(&info, data, sizeof(data), &id), 8);
+	PXT_EQ(posix_trace_eventid_getformat_np(stream, id, text), 0);
+	CU_ASSERT_STRING_EQUAL(text, "u32 a, string b; %u of %s");
+#if _PXT_UNIT_TEXTS || _PXT_UNIT_LOGRETRIEVAL
+	PXT_EQ(posix_trace_text_np("u32 a, string b; %u of %s", data, 8, 0, text, sizeof(text)), 0);
+	CU_ASSERT_STRING_EQUAL(text, "3 of five");
+#endif
+	PXT_EQ(read_event(&info, data, sizeof(data), &id), 0);
+	PXT_EQ(posix_trace_eventid_getformat_np(stream, id, text), 0);
+	CU_ASSERT_STRING_EQUAL(text, "; nothing else");
+	posix_trace_shutdown(stream);
+}
+
+/* QNX-29, QNX-30, QNX-31: pieces of 1, 7, 8 and 9 bytes are one event; no piece is none. */
+static void pieces_of_any_length_are_one_event(void)
+{
+	static const char text[] = "abcdefghijklmnopqrstuvwxy";
+	struct posix_trace_event_info info;
+	struct posix_trace_pieces_np pieces;
+	unsigned char data[POSIX_TRACE_PIECES_MAX_NP];
+	trace_event_id_t tick_id;
+	trace_event_id_t id;
+
+	begin();
+	tick_id = posix_trace_point_id_np(tick);
+	posix_trace_begin_np(&pieces, tick_id);
+	PXT_EQ(posix_trace_end_np(&pieces), 0);
+	posix_trace_begin_np(&pieces, tick_id);
+	posix_trace_add_np(&pieces, text, 1);
+	posix_trace_add_np(&pieces, text + 1, 7);
+	posix_trace_add_np(&pieces, NULL, 0);
+	posix_trace_add_np(&pieces, text + 8, 8);
+	posix_trace_add_np(&pieces, text + 16, 9);
+	PXT_EQ(posix_trace_end_np(&pieces), 0);
+	PXT_EQ_FATAL(read_event(&info, data, sizeof(data), &id), 25);
+	PXT_EQ(id, tick_id);
+	CU_ASSERT(memcmp(data, text, 25) == 0);
+	/* What does not fit is told; what nobody wants is not even copied. */
+	posix_trace_begin_np(&pieces, tick_id);
+	for (int i = 0; i < POSIX_TRACE_PIECES_MAX_NP / 8 + 1; i++)
+		posix_trace_add_np(&pieces, text, 8);
+	PXT_EQ(posix_trace_end_np(&pieces), 8);
+	posix_trace_stop(stream);
+	memset(&pieces, 1, sizeof(pieces));
+	posix_trace_begin_np(&pieces, tick_id);
+	posix_trace_add_np(&pieces, text, 8);
+	PXT_EQ(pieces._pxt_data[0], 1);
+	PXT_EQ(posix_trace_end_np(&pieces), 0);
+	posix_trace_shutdown(stream);
+}
+
+/* QNX-40: left out by the compiler, with the others of the file in place. */
+static void a_type_that_is_left_out_evaluates_nothing_and_is_not_opened(void)
+{
+	struct posix_trace_event_info info;
+	unsigned char data[64];
+	trace_event_id_t id;
+
+	begin();
+	PXT_EQ(posix_trace_open_np(absent), 0);
+	PXT_EQ(posix_trace_open_np(tick), 0);
+	posix_trace_point_np(absent, number(1));
+	posix_trace_point_np(tick);
+	PXT_EQ(evaluated, 0);
+	PXT_EQ(read_event(&info, data, sizeof(data), &id), 0);
+	PXT_EQ(id, posix_trace_point_id_np(tick));
+	PXT_EQ(read_event(&info, data, sizeof(data), &id), -1);
+	PXT_EQ(id, 0);
+	posix_trace_shutdown(stream);
+}
+#endif
 
 /* CON-19: at the limit the point is the unnamed event's, without description. */
 static void a_point_beyond_the_limit_records_unnamed_events(void)
@@ -275,7 +529,22 @@ static const struct pxt_case cases[] = {
 	PXT_CASE_FRESH(every_type_is_packed),
 	PXT_CASE_FRESH(a_point_without_fields_and_one_with_text_alone_are_recorded),
 	PXT_CASE_FRESH(nothing_is_evaluated_when_nobody_wants_the_event),
-	PXT_CASE_FRESH(a_point_with_another_description_stays_off),
+	PXT_CASE_FRESH(a_point_with_another_description_is_not_taken_for_that_type),
+#if _PXT_UNIT_POINT_OPENS && HAVE_MANY
+	PXT_CASE_FRESH(a_point_opens_itself_when_a_stream_runs),
+#if _PXT_UNIT_FILTER
+	PXT_CASE_FRESH(a_point_that_opens_itself_meets_the_filter_of_its_name),
+#endif
+	PXT_CASE_FRESH(a_point_without_room_for_its_description_records_without),
+#endif
+#if HAVE_MANY
+	PXT_CASE_FRESH(files_that_share_a_declared_point_share_its_identifier),
+	PXT_CASE_FRESH(a_bool_an_enum_a_size_and_a_pointer_are_numbers_of_their_size),
+	PXT_CASE_FRESH(a_point_has_up_to_32_fields),
+	PXT_CASE_FRESH(a_point_with_a_message_records_its_fields_alone),
+	PXT_CASE_FRESH(pieces_of_any_length_are_one_event),
+	PXT_CASE_FRESH(a_type_that_is_left_out_evaluates_nothing_and_is_not_opened),
+#endif
 	PXT_CASE_FRESH(a_point_beyond_the_limit_records_unnamed_events),
 #endif
 	PXT_CASE_END,

@@ -10,6 +10,7 @@
 
 POSIX_TRACE_DEFINE_NP(job_late, u32, job, i64, late_ns);
 POSIX_TRACE_DEFINE_NP(tick);
+POSIX_TRACE_DECLARE_TEXT_NP(said, "%u", u32, a);
 POSIX_TRACE_DEFINE_JOB_NP(pump);
 
 static unsigned evaluated;
@@ -24,6 +25,8 @@ PXT_UNUSED static unsigned number(unsigned value)
 /* LPT-33, ZEP-25 */
 static void points_that_are_off_evaluate_nothing_and_open_as_if_they_were_there(void)
 {
+	struct posix_trace_pieces_np pieces = { 0 };
+
 	evaluated = 0;
 	PXT_EQ(posix_trace_open_np(job_late), 0);
 	PXT_EQ(posix_trace_open_np(tick), 0);
@@ -33,6 +36,10 @@ static void points_that_are_off_evaluate_nothing_and_open_as_if_they_were_there(
 	PXT_EQ(posix_trace_open_job_np(pump), 0);
 	posix_trace_job_begin_np(pump, number(4));
 	posix_trace_job_overrun_np(pump, number(4), number(5));
+	posix_trace_begin_np(&pieces, number(1));
+	posix_trace_add_np(&pieces, NULL, number(1));
+	PXT_EQ(posix_trace_end_np(&pieces), 0);
+	PXT_EQ(posix_trace_point_id_np(tick), 0);
 	PXT_EQ(evaluated, 0);
 }
 

@@ -33,6 +33,14 @@ static const struct pxt_tolog_policy *policy_of(int policy)
 	return NULL;
 }
 
+/* What nobody chose: what cannot be written at a position takes one policy alone. */
+static int default_policy(const struct pxt_port_log *out)
+{
+	return out->kind != PXT_LOG_FILE && pxt_attr_log_policy_built(POSIX_TRACE_APPEND)
+	           ? POSIX_TRACE_APPEND
+	           : pxt_attr_default_log_policy();
+}
+
 static size_t round_up(size_t value)
 {
 	return (value + PXT_CACHE_LINE - 1) / PXT_CACHE_LINE * PXT_CACHE_LINE;
@@ -162,13 +170,14 @@ PXT_API int posix_trace_create_withlog(
 	error = pxt_create_attr(&request, &used);
 	if (error)
 		return error;
-	if (!used._pxt_log_policy)
-		used._pxt_log_policy = pxt_attr_default_log_policy();
-	policy = policy_of(used._pxt_log_policy);
-	error = policy ? pxt_port_log_open(&out, file_desc) : EINVAL;
+	error = pxt_port_log_open(&out, file_desc);
 	if (error)
 		return error;
-	error = pxt_tolog_line_possible(&out, &used) ? policy->check(&out, &used) : EINVAL;
+	if (!used._pxt_log_policy)
+		used._pxt_log_policy = default_policy(&out);
+	policy = policy_of(used._pxt_log_policy);
+	error = policy && pxt_tolog_line_possible(&out, &used) ? policy->check(&out, &used)
+	                                                       : EINVAL;
 	/* The log would begin by emptying the stream's memory. */
 	if (!error && pxt_filestream_is(&used, file_desc))
 		error = EINVAL;

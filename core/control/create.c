@@ -17,6 +17,7 @@
 #include "core/process/threads.h"
 #include "core/stream/inherited.h"
 #include "core/stream/share.h"
+#include "core/stream/startset.h"
 #include "core/stream/stream.h"
 #include "core/stream/wanted.h"
 
@@ -148,8 +149,10 @@ static int make_block(
 	block->pid = pxt_process_pid();
 	block->full_policy = (uint8_t)attr->_pxt_stream_policy;
 	block->limit_step = block->full_policy == POSIX_TRACE_LOOP ? block->slot_mask / 8u : 0u;
+	/* The set that is not in force yet: the first one. */
+	pxt_empty_filter(block, PXT_GATE_FILTER);
 	atomic_store_explicit(&block->gate,
-	    (attr->_pxt_stream_policy == POSIX_TRACE_LOOP ? 0u : PXT_GATE_KEEPS) |
+	    PXT_GATE_FIRST | (attr->_pxt_stream_policy == POSIX_TRACE_LOOP ? 0u : PXT_GATE_KEEPS) |
 	        (attr->_pxt_stream_policy == POSIX_TRACE_DISCARD_NP ? PXT_GATE_DISCARDS : 0u) |
 	        (attr->_pxt_flags & PXT_ATTR_ORDERED || !pxt_port_plain() ? PXT_GATE_CAREFUL : 0u),
 	    memory_order_relaxed);

@@ -35,7 +35,8 @@ bool pxt_sysevent_record(
 	pxt_sysevent_fill(&event, id, data, bytes, caller);
 	slots = pxt_info_slots(event.info, PXT_CTX_BYTES);
 	if (gate & PXT_GATE_KEEPS)
-		got = pxt_autostop_reserve(block, gate, &place, slots, PXT_TAKE_ORDERED);
+		got = pxt_autostop_reserve(
+		    block, gate, &place, slots, PXT_TAKE_ORDERED | PXT_AUTOSTOP_SEEN);
 	else
 		got = pxt_ring_reserve(&place, slots, PXT_TAKE_ORDERED) == PXT_RESERVED;
 	if (!got)

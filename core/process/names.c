@@ -83,8 +83,8 @@ static unsigned append(const char *name, size_t bytes, unsigned count)
 	return PXT_ID_USER_FIRST + count;
 }
 
-/* Under the process lock; another thread may have defined it since the last look. */
-static int find_or_append(const char *name, size_t bytes, unsigned *found, bool *is_new)
+/* Another thread may have defined it since the last look. */
+int pxt_names_find_or_append(const char *name, size_t bytes, unsigned *found, bool *is_new)
 {
 	int error = pxt_directory_start();
 	unsigned count;
@@ -121,7 +121,7 @@ int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new)
 	/* What a forked process has defined may not be in this process' files yet. */
 	if (found == 0 || (pxt_forks_any() && pxt_replica_any())) {
 		pxt_process_lock();
-		error = find_or_append(name, bytes, &found, is_new);
+		error = pxt_names_find_or_append(name, bytes, &found, is_new);
 		pxt_process_unlock();
 	}
 	if (!error)
@@ -166,7 +166,7 @@ static int add_format(unsigned index, const char *text, size_t bytes)
 	return 0;
 }
 
-/* Under the process lock, with forked processes kept out. */
+/* With forked processes kept out. */
 static int set_format(unsigned id, const char *text, size_t bytes)
 {
 	const char *present = pxt_names_format(id);
@@ -178,18 +178,26 @@ static int set_format(unsigned id, const char *text, size_t bytes)
 	return pxt_same_text(present, text, bytes) ? 0 : EBUSY;
 }
 
-int pxt_names_set_format(unsigned id, const char *text)
+int pxt_names_describe(unsigned id, const char *text, size_t bytes)
 {
-	size_t bytes;
 	int error = ENOMEM;
 
-	if (id < PXT_ID_USER_FIRST || !pxt_names_of(id) || pxt_fields_check(text, &bytes) != 0)
-		return EINVAL;
-	pxt_process_lock();
 	if (pxt_forks_lock()) {
 		error = set_format(id, text, bytes);
 		pxt_forks_unlock();
 	}
+	return error;
+}
+
+int pxt_names_set_format(unsigned id, const char *text)
+{
+	size_t bytes;
+	int error;
+
+	if (id < PXT_ID_USER_FIRST || !pxt_names_of(id) || pxt_fields_check(text, &bytes) != 0)
+		return EINVAL;
+	pxt_process_lock();
+	error = pxt_names_describe(id, text, bytes);
 	pxt_process_unlock();
 	return error;
 }

@@ -131,7 +131,7 @@ static void build(const struct pxt_item *item, struct pxt_slot *slots)
 	uint32_t bytes = pxt_info_bytes(item->info);
 	uint32_t at = 0;
 
-	for (uint32_t i = 0; i < PXT_CTX_BYTES; i++)
+	for (uint32_t i = 0; i != PXT_CTX_BYTES; i++)
 		head[at++] = (unsigned char)(item->ctx >> 8 * i);
 	if (pxt_info_extra(item->info)) {
 		for (uint32_t i = 0; i < 8; i++)

@@ -22,20 +22,12 @@ PXT_COLD void pxt_autostop_switch(struct pxt_block *block, uint32_t gate)
 	pxt_block_wake(block);
 }
 
-bool pxt_autostop_reserve(
+/* A place, or an automatic stop. */
+PXT_INLINE bool take(
     struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots, unsigned how)
 {
-	enum pxt_reserve got;
+	enum pxt_reserve got = pxt_ring_reserve(place, slots, how | PXT_TAKE_FREE);
 
-	/* One test for both: what has an automatic stop pays nothing for what has none. */
-	if (PXT_UNLIKELY((gate & (PXT_GATE_STATE | PXT_GATE_DISCARDS)) != PXT_GATE_RUNNING)) {
-		if (gate & PXT_GATE_DISCARDS)
-			return pxt_discard_reserve(place, slots, how);
-		PXT_TESTPOINT(PXT_TP_FULL);
-		pxt_counter_up(&place->ring.lane->refused);
-		return false;
-	}
-	got = pxt_ring_reserve(place, slots, how | PXT_TAKE_FREE);
 	if (got == PXT_RESERVED)
 		return true;
 	if (got != PXT_RESERVED_LAST)
@@ -46,4 +38,35 @@ bool pxt_autostop_reserve(
 		PXT_TESTPOINT(PXT_TP_FULL);
 	pxt_autostop_switch(block, gate);
 	return got == PXT_RESERVED_LAST;
+}
+
+/* Without an automatic stop, or after a look at the event. */
+static PXT_NOINLINE bool reserve_otherwise(
+    struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots, unsigned how)
+{
+	if (PXT_UNLIKELY((gate & PXT_GATE_INSPECTED) && !(how & PXT_AUTOSTOP_SEEN)))
+		return pxt_inspect_reserve(block, gate, (struct pxt_inspect_candidate *)place, how);
+	how &= ~PXT_AUTOSTOP_SEEN;
+	if (gate & PXT_GATE_DISCARDS)
+		return pxt_discard_reserve(place, slots, how);
+	if ((gate & PXT_GATE_STATE) == PXT_GATE_RUNNING)
+		return take(block, gate, place, slots, how);
+	PXT_TESTPOINT(PXT_TP_FULL);
+	pxt_counter_up(&place->ring.lane->refused);
+	return false;
+}
+
+bool pxt_autostop_reserve(
+    struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots, unsigned how)
+{
+	/* One test for all: what has an automatic stop pays nothing for what has none. */
+	if (PXT_UNLIKELY((gate & (PXT_GATE_STATE | PXT_GATE_DISCARDS | PXT_GATE_INSPECTED)) !=
+	                 PXT_GATE_RUNNING)) {
+		if (gate & (PXT_GATE_DISCARDS | PXT_GATE_INSPECTED))
+			return reserve_otherwise(block, gate, place, slots, how);
+		PXT_TESTPOINT(PXT_TP_FULL);
+		pxt_counter_up(&place->ring.lane->refused);
+		return false;
+	}
+	return take(block, gate, place, slots, how);
 }

@@ -22,7 +22,8 @@ PXT_INLINE bool reserve(
 	unsigned how = block->attr._pxt_flags & PXT_ATTR_ORDERED ? PXT_TAKE_ORDERED : 0u;
 	enum pxt_reserve got;
 
-	if (gate & PXT_GATE_KEEPS)
+	/* One test for both. */
+	if (gate & (PXT_GATE_KEEPS | PXT_GATE_INSPECTED))
 		return pxt_autostop_reserve(block, gate, place, slots, how);
 	got = pxt_ring_reserve(place, slots, how);
 	/* Overtaken for a whole ring, or stopped since the gate was read. */
@@ -35,11 +36,12 @@ PXT_INLINE bool reserve(
  * One stream, whatever its policy and stamps.  @live: the trace point has seen it running; if it was
  * stopped since, the event is counted lost, as it is where the stop comes a step later.
  */
-static void emit_into(
-    unsigned index, bool live, uint32_t id, size_t bytes, struct pxt_event *event, uint32_t cpu)
+static void emit_into(unsigned index, bool live, uint32_t id, size_t bytes,
+    struct pxt_inspect_candidate *candidate, uint32_t cpu)
 {
 	struct pxt_block *block = atomic_load_explicit(&pxt_blocks[index], memory_order_acquire);
-	struct pxt_place place;
+	struct pxt_place *place = &candidate->place;
+	struct pxt_event *event = &candidate->event;
 	uint32_t gate;
 	bool cut;
 
@@ -47,12 +49,12 @@ static void emit_into(
 		return;
 	/* Pairs with the release of a thread that turned the gate: filter and lanes are as it says. */
 	gate = atomic_load_explicit(&block->gate, memory_order_acquire);
-	place.ring.lane = pxt_block_lane_of(block, cpu);
-	place.ring.slots = pxt_lane_slots(place.ring.lane);
-	place.ring.mask = block->slot_mask;
+	place->ring.lane = pxt_block_lane_of(block, cpu);
+	place->ring.slots = pxt_lane_slots(place->ring.lane);
+	place->ring.mask = block->slot_mask;
 	if (PXT_UNLIKELY((gate & PXT_GATE_STATE) == PXT_GATE_OFF || !pxt_admit(block, gate, id))) {
 		if (live)
-			pxt_counter_up(&place.ring.lane->refused);
+			pxt_counter_up(&place->ring.lane->refused);
 		return;
 	}
 	PXT_TESTPOINT(PXT_TP_GATE_SEEN);
@@ -60,22 +62,24 @@ static void emit_into(
 	event->bytes = cut ? block->max_data : (uint32_t)bytes;
 	event->info = pxt_slot_info(
 	    id, event->bytes, cut, pxt_context_extra(pxt_self.index), pxt_context_cpu(cpu));
-	if (!reserve(block, gate, &place, pxt_info_slots(event->info, PXT_CTX_BYTES)))
+	if (!reserve(block, gate, place, pxt_info_slots(event->info, PXT_CTX_BYTES)))
 		return;
-	event->ticks = place.ticks;
-	pxt_ring_store(&place, event);
-	pxt_careful_wake(block, place.used);
+	event->ticks = place->ticks;
+	pxt_ring_store(place, event);
+	pxt_careful_wake(block, place->used);
 }
 
 void pxt_careful_each(pxt_wanted_mask mask, pxt_wanted_mask live, uint32_t id, const void *data,
     size_t bytes, const void *address)
 {
 	uint32_t cpu = *pxt_self.cpu;
-	struct pxt_event event = { .data = data, .ctx = pxt_context(pxt_self.index, address) };
+	struct pxt_inspect_candidate candidate;
 
+	candidate.event =
+	    (struct pxt_event){ .data = data, .ctx = pxt_context(pxt_self.index, address) };
 	if (PXT_UNLIKELY(pxt_context_extra(pxt_self.index))) {
-		event.thread = pxt_port_thread();
-		event.pid = (uint32_t)pxt_process_pid();
+		candidate.event.thread = pxt_port_thread();
+		candidate.event.pid = (uint32_t)pxt_process_pid();
 	}
 	/* Bound: the streams of the process. */
 	PXT_BOUND(wanting, CONFIG_PTRACE_MAX_STREAMS);
@@ -83,7 +87,7 @@ void pxt_careful_each(pxt_wanted_mask mask, pxt_wanted_mask live, uint32_t id, c
 		unsigned index = (unsigned)__builtin_ctz(mask);
 
 		PXT_ROUND(wanting);
-		emit_into(index, (live & 1u << index) != 0, (uint32_t)id, bytes, &event, cpu);
+		emit_into(index, (live & 1u << index) != 0, (uint32_t)id, bytes, &candidate, cpu);
 	}
 }
 

@@ -200,7 +200,7 @@ PXT_INLINE void put_context(const struct pxt_place *place, const struct pxt_even
 	unsigned char piece[PXT_SLOT_PAYLOAD] = { 0 };
 	uint32_t count = event->bytes < FIRST_DATA ? event->bytes : FIRST_DATA;
 
-	for (uint32_t i = 0; i < PXT_CTX_BYTES; i++)
+	for (uint32_t i = 0; i != PXT_CTX_BYTES; i++)
 		piece[i] = (unsigned char)(event->ctx >> 8 * i);
 	if (count)
 		memcpy(piece + PXT_CTX_BYTES, event->data, count);
@@ -219,7 +219,7 @@ static PXT_COLD void store_extra(const struct pxt_place *place, const struct pxt
 	uint32_t total = (uint32_t)sizeof(head) + event->bytes;
 	uint32_t pos = place->pos + 1u;
 
-	for (uint32_t i = 0; i < PXT_CTX_BYTES; i++)
+	for (uint32_t i = 0; i != PXT_CTX_BYTES; i++)
 		head[i] = (unsigned char)(event->ctx >> 8 * i);
 	for (uint32_t i = 0; i < 8; i++)
 		head[PXT_CTX_BYTES + i] = (unsigned char)(event->thread >> 8 * i);

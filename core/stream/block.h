@@ -28,18 +28,29 @@
 /*
  * gate: [1:0] state [2] no overwriting [3] filter in force [4] not for the short path: ordered
  * stamps, or a clock or slots that need a test each time [5] the filter in force is not empty
- * [6] no stop where there is no room [31:7] generation
+ * [6] no stop where there is no room [7] events are inspected one by one [31:8] generation
  */
-#define PXT_GATE_OFF        0u /* new, or stopped by call */
-#define PXT_GATE_RUNNING    1u
-#define PXT_GATE_AUTO       2u /* stopped automatically */
-#define PXT_GATE_STATE      3u
-#define PXT_GATE_KEEPS      4u /* no overwriting: UNTIL_FULL, FLUSH, DISCARD */
-#define PXT_GATE_FILTER     8u
-#define PXT_GATE_CAREFUL    16u
-#define PXT_GATE_FILTERED   32u
-#define PXT_GATE_DISCARDS   64u /* and no automatic stop: DISCARD */
-#define PXT_GATE_GENERATION 128u
+#define PXT_GATE_OFF      0u /* new, or stopped by call */
+#define PXT_GATE_RUNNING  1u
+#define PXT_GATE_AUTO     2u /* stopped automatically */
+#define PXT_GATE_STATE    3u
+#define PXT_GATE_KEEPS    4u /* no overwriting: UNTIL_FULL, FLUSH, DISCARD */
+#define PXT_GATE_FILTER   8u
+#define PXT_GATE_CAREFUL  16u
+#define PXT_GATE_FILTERED 32u
+#define PXT_GATE_DISCARDS 64u /* and no automatic stop: DISCARD */
+/* Of a new stream. */
+#if CONFIG_PTRACE_START_FILTERED
+#define PXT_GATE_FIRST PXT_GATE_FILTERED
+#else
+#define PXT_GATE_FIRST 0u
+#endif
+#if CONFIG_PTRACE_INSPECT
+#define PXT_GATE_INSPECTED 128u /* core/record/inspect.h */
+#else
+#define PXT_GATE_INSPECTED 0u
+#endif
+#define PXT_GATE_GENERATION 256u
 
 #define PXT_SET_WORDS (PXT_ID_COUNT / 32u)
 

@@ -51,7 +51,7 @@ void pxt_gate_switch(struct pxt_block *block, uint32_t state, uint32_t turn)
 	do {
 		next = ((gate & ~PXT_GATE_STATE) | state) ^ turn;
 		if (turn)
-			next &= ~PXT_GATE_FILTERED;
+			next = (next & ~PXT_GATE_FILTERED) | PXT_GATE_FIRST;
 		if (state == PXT_GATE_RUNNING)
 			next += PXT_GATE_GENERATION;
 	} while (!atomic_compare_exchange_weak_explicit(

@@ -54,11 +54,20 @@ PXT_INLINE void pxt_copy_filter(struct pxt_block *to, struct pxt_block *from)
 	}
 }
 
+/* What a new stream leaves out: nothing, or the users' types. */
+PXT_INLINE uint32_t pxt_first_filter(uint32_t word)
+{
+	if (!CONFIG_PTRACE_START_FILTERED)
+		return 0;
+	return word ? UINT32_MAX : UINT32_MAX << PXT_ID_UNNAMED;
+}
+
+/* Into the set that is not in force: as of a new stream. */
 PXT_INLINE void pxt_empty_filter(struct pxt_block *block, uint32_t gate)
 {
 	for (uint32_t i = 0; i < PXT_SET_WORDS; i++)
-		atomic_store_explicit(
-		    &block->filter[gate & PXT_GATE_FILTER ? 0 : 1][i], 0, memory_order_relaxed);
+		atomic_store_explicit(&block->filter[gate & PXT_GATE_FILTER ? 0 : 1][i],
+		    pxt_first_filter(i), memory_order_relaxed);
 }
 #define PXT_CLEAR_TURNS PXT_GATE_FILTER
 #else

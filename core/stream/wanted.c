@@ -11,6 +11,9 @@
 
 PXT_API pxt_wanted_mask _pxt_wanted[PXT_ID_COUNT];
 
+/* Types that no trace point has opened yet: they are asked for as type 0, and open where that is wanted. */
+#define NOT_OPENED 0u
+
 static bool exists(unsigned id)
 {
 	if (id >= PXT_ID_USER_FIRST)
@@ -105,7 +108,8 @@ void pxt_wanted_update(unsigned index, bool live)
 	uint32_t gate = live ? atomic_load_explicit(&block->gate, memory_order_acquire) : 0;
 
 	pxt_wanted_suspend_hot();
-	for (unsigned id = 0; id < PXT_ID_COUNT; id++)
+	set_bit(NOT_OPENED, index, live && CONFIG_PTRACE_POINT_OPENS);
+	for (unsigned id = PXT_ID_SYSTEM_FIRST; id < PXT_ID_COUNT; id++)
 		set_bit(id, index, live && exists(id) && pxt_admit(block, gate, id));
 	open_to_forks(true);
 	put_in_force(only_live());
@@ -116,7 +120,9 @@ void pxt_wanted_inherited(void)
 {
 	for (unsigned id = 0; id < PXT_ID_COUNT; id++) {
 		for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++)
-			set_bit(id, i, pxt_streams[i].theirs && exists(id));
+			set_bit(id, i,
+			    pxt_streams[i].theirs &&
+			        (exists(id) || (id == NOT_OPENED && CONFIG_PTRACE_POINT_OPENS)));
 	}
 	put_in_force(only_live());
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* clock.c - the stamp clock: the processor's counter, or else the system's monotonic clock. */
+/*
+ * clock.c - reading the clocks: the stamp clock where it is not the processor's counter (the system's monotonic
+ * clock, or the program's own), and all clocks at once, for logs.  Whether the counter is trusted: ticks_x86.c.
+ */
 #define _GNU_SOURCE
 #include "port/port.h"
 #include "port/posix/quiet.h"
@@ -16,18 +19,27 @@
 
 static struct pxt_clock_rate fixed_rate;
 static bool rate_is_fixed;
+static bool uses_counter; /* and not a clock of the program's */
 
 static uint64_t ns_of(const struct timespec *time)
 {
 	return (uint64_t)time->tv_sec * NS_PER_S + (uint64_t)time->tv_nsec;
 }
 
-uint64_t pxt_port_ticks_slow(void)
+static uint64_t monotonic(void)
 {
 	struct timespec now;
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	return ns_of(&now);
+}
+
+/* Changes while nobody traces. */
+static uint64_t (*slow_clock)(void) = monotonic;
+
+uint64_t pxt_port_ticks_slow(void)
+{
+	return slow_clock();
 }
 
 /* Of what it went on by from reading to reading, the greatest common divisor. */
@@ -54,7 +66,8 @@ static uint32_t counter_step(void)
 
 static void fix_rate(void)
 {
-	if (pxt_ticksource_rate(&fixed_rate)) {
+	uses_counter = pxt_ticksource_rate(&fixed_rate);
+	if (uses_counter) {
 		fixed_rate.step = counter_step();
 		return;
 	}
@@ -76,6 +89,20 @@ void pxt_port_clock_start(struct pxt_clock_rate *rate)
 	*rate = fixed_rate;
 }
 
+void pxt_port_clock_choose(uint64_t (*clock)(void), uint64_t hz)
+{
+	pxt_ticksource_use(uses_counter && !clock);
+	slow_clock = clock ? clock : monotonic;
+	rate_is_fixed = clock != NULL;
+	fixed_rate =
+	    (struct pxt_clock_rate){ .hz = hz, .step = 1, .source = POSIX_TRACE_CLOCK_PORT_NP };
+}
+
+static uint64_t reading(void)
+{
+	return slow_clock == monotonic ? pxt_ticksource_fenced() : slow_clock();
+}
+
 /*
  * The counter belongs to the middle of its bracket, and so do the clocks: what is left between
  * them is a few tens of nanoseconds, unless every try was interrupted.
@@ -86,12 +113,12 @@ void pxt_port_clock_read(struct pxt_clock_set *set)
 
 	for (int i = 0; i < SET_TRIES; i++) {
 		struct pxt_clock_set now;
-		uint64_t before = pxt_ticksource_fenced();
+		uint64_t before = reading();
 
 		(void)clock_gettime(CLOCK_BOOTTIME, &now.boottime);
 		(void)clock_gettime(CLOCK_REALTIME, &now.realtime);
 		(void)clock_gettime(CLOCK_MONOTONIC, &now.monotonic);
-		now.ticks = pxt_ticksource_fenced() - before;
+		now.ticks = reading() - before;
 		if (now.ticks >= best)
 			continue;
 		best = now.ticks;

@@ -27,7 +27,10 @@
 #define WAIT_NS  5000000000u
 #define SLICE_NS 1000000u
 
-static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP };
+/* Faults, and then what people end programs with. */
+static const int usual[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP, SIGHUP,
+	SIGINT, SIGQUIT, SIGTERM };
+#define FAULTS 7u
 /* Their default is to stop the process, or nothing; and what cannot be caught. */
 static const int harmless[] = { SIGCHLD, SIGCONT, SIGURG, SIGWINCH, SIGTSTP, SIGTTIN, SIGTTOU,
 	SIGSTOP, SIGKILL };
@@ -89,8 +92,8 @@ static struct watched *place_of(int number)
 
 static bool is_fault(int number)
 {
-	for (size_t i = 0; i < COUNT(faults); i++) {
-		if (faults[i] == number)
+	for (size_t i = 0; i < FAULTS; i++) {
+		if (usual[i] == number)
 			return number != SIGABRT;
 	}
 	return false;
@@ -313,8 +316,8 @@ int pxt_port_crash_watch(
 	int error;
 
 	if (!signals) {
-		signals = faults;
-		count = COUNT(faults);
+		signals = usual;
+		count = count ? COUNT(usual) : FAULTS;
 	}
 	error = find_places(signals, count);
 	if (!error) {

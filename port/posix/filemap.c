@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* filemap.c - a file as memory, on Linux. */
+/* filemap.c - a file as memory, on Linux: its room on the disk is taken before it is used. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "port/port_filemap.h"

@@ -63,6 +63,11 @@ bool pxt_ticksource_rate(struct pxt_clock_rate *rate)
 	return pxt_port_use_counter;
 }
 
+void pxt_ticksource_use(bool use)
+{
+	pxt_port_use_counter = use;
+}
+
 uint64_t pxt_ticksource_fenced(void)
 {
 	uint64_t ticks = pxt_port_ticks_ordered();

@@ -46,6 +46,11 @@ static bool counter_is_invariant(void)
 	return __get_cpuid(0x80000007u, &a, &b, &c, &d) != 0 && (d & 1u << 8) != 0;
 }
 
+void pxt_ticksource_use(bool use)
+{
+	pxt_port_use_counter = use;
+}
+
 uint64_t pxt_ticksource_fenced(void)
 {
 	uint32_t low;

@@ -13,6 +13,8 @@
 
 /* Fixes the rate; false: from now on the counter is not used.  Once, may take 20 ms. */
 bool pxt_ticksource_rate(struct pxt_clock_rate *rate);
+/* Whether stamps are its readings from now on; after _rate(), while nobody reads any. */
+void pxt_ticksource_use(bool use);
 /* Neither overtakes nor is overtaken: for measuring, not for tracing (it costs twice as much). */
 uint64_t pxt_ticksource_fenced(void);
 
@@ -22,6 +24,11 @@ PXT_INLINE bool pxt_ticksource_rate(struct pxt_clock_rate *rate)
 {
 	(void)rate;
 	return false;
+}
+
+PXT_INLINE void pxt_ticksource_use(bool use)
+{
+	(void)use;
 }
 
 PXT_INLINE uint64_t pxt_ticksource_fenced(void)

@@ -255,7 +255,8 @@ static trace_id_t create_on(int fd, int log_policy, int *error)
 	trace_id_t trid = 0;
 
 	PXT_EQ(posix_trace_attr_init(&attr), 0);
-	PXT_EQ(posix_trace_attr_setlogfullpolicy(&attr, log_policy), 0);
+	if (log_policy)
+		PXT_EQ(posix_trace_attr_setlogfullpolicy(&attr, log_policy), 0);
 	*error = posix_trace_create_withlog(0, &attr, fd, &trid);
 	return trid;
 }
@@ -305,6 +306,29 @@ static void each_kind_of_file_takes_the_log_policies_it_can_do(void)
 				(void)close(fds[0]);
 		}
 	}
+}
+
+/* LOGP-05, AGLFP-01: LOOP is the default where it can be, and APPEND where nothing else can. */
+static void a_log_policy_that_nobody_set_suits_the_kind_of_file(void)
+{
+	trace_attr_t attr;
+	int error = -1;
+	int fds[2];
+	int policy;
+
+	PXT_EQ_FATAL(pipe(fds), 0);
+	for (int regular = 0; regular < 2; regular++) {
+		int fd = regular ? st_file() : fds[1];
+		trace_id_t trid = create_on(fd, 0, &error);
+
+		PXT_EQ_FATAL(error, 0);
+		PXT_EQ(posix_trace_get_attr(trid, &attr), 0);
+		PXT_EQ(posix_trace_attr_getlogfullpolicy(&attr, &policy), 0);
+		PXT_EQ(policy, regular ? POSIX_TRACE_LOOP : POSIX_TRACE_APPEND);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+		(void)close(fd);
+	}
+	(void)close(fds[0]);
 }
 
 /* LOGP-05, DEC-21, LOGP-03: what went through a pipe is a log when it is put into a file */
@@ -405,6 +429,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_descriptor_that_is_not_open_for_writing_is_ebadf),
 	PXT_CASE(a_write_only_descriptor_is_enough_and_its_offset_does_not_matter),
 	PXT_CASE(each_kind_of_file_takes_the_log_policies_it_can_do),
+	PXT_CASE(a_log_policy_that_nobody_set_suits_the_kind_of_file),
 	PXT_CASE(a_log_that_went_through_a_pipe_can_be_read),
 	PXT_CASE(a_log_size_without_room_for_anything_is_einval),
 	PXT_CASE(a_stream_with_log_is_not_read_rewound_or_closed),

@@ -295,7 +295,7 @@ static void write_late(struct pxt_block *block, unsigned lane)
 		.ticks = pxt_port_ticks() };
 
 	kit_data(data, 5, ++kit_seen.sent[5], 4);
-	CU_ASSERT(pxt_autostop_reserve(block, gate, &place, kit_slots_of(4), 0));
+	CU_ASSERT(pxt_autostop_reserve(block, gate, &place, kit_slots_of(4), PXT_AUTOSTOP_SEEN));
 	pxt_ring_store(&place, &event);
 }
 

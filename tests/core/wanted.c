@@ -186,10 +186,12 @@ static const struct {
 
 static uint32_t wanted(unsigned id)
 {
+	/* Of trace points that were not opened: whoever runs. */
+	bool opens = id == 0 && CONFIG_PTRACE_POINT_OPENS;
 	uint32_t mask = 0;
 
-	for (unsigned i = 0; i < STREAMS && exists[id]; i++) {
-		if (model[i].state >= RUNNING && !model[i].filtered[id])
+	for (unsigned i = 0; i < STREAMS && (exists[id] || opens); i++) {
+		if (model[i].state >= RUNNING && (opens || !model[i].filtered[id]))
 			mask |= model[i].bit;
 	}
 	return mask;

@@ -167,6 +167,32 @@ static int watch_sigterm(const struct fixture *fixture)
 	return kill(getpid(), SIGTERM);
 }
 
+/* What people end programs with, in one word; faults are among them. */
+static int watch_ends(const struct fixture *fixture)
+{
+	static const int wanted[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP,
+		SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+	struct sigaction now;
+
+	(void)fixture;
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(NULL, POSIX_TRACE_SEAL_ENDS_NP) == 0);
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		PXT_CHILD_CHECK(sigaction(wanted[i], NULL, &now) == 0 && now.sa_handler != SIG_DFL);
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(NULL, POSIX_TRACE_SEAL_FAULTS_NP) == 0);
+	PXT_CHILD_CHECK(sigaction(SIGINT, NULL, &now) == 0 && now.sa_handler == SIG_DFL);
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(NULL, POSIX_TRACE_SEAL_ENDS_NP) == 0);
+	return raise(SIGINT);
+}
+
+static void the_signals_that_people_end_programs_with_are_one_set(void)
+{
+	struct fixture fixture = plain;
+
+	fixture.act = watch_ends;
+	expect_signal(fixture_play(&fixture), SIGINT);
+	fixture_expect_whole(&fixture, SIGINT);
+}
+
 static int ignore_sigterm(const struct fixture *fixture)
 {
 	static const int signals[] = { SIGTERM };
@@ -835,6 +861,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(the_log_tells_where_the_fault_was_and_who_sent_the_signal),
 	PXT_CASE(what_ends_no_process_is_refused_and_nothing_is_changed),
 	PXT_CASE(a_signal_is_watched_if_it_was_asked_for_and_is_not_ignored),
+	PXT_CASE(the_signals_that_people_end_programs_with_are_one_set),
 	PXT_CASE(without_it_the_log_of_a_crash_is_incomplete),
 	PXT_CASE(a_former_handler_is_called_with_what_the_system_said_and_its_own_mask),
 	PXT_CASE(behind_the_seal_no_event_is_wanted),

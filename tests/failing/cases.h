@@ -197,6 +197,33 @@ CASE(posix_trace_eventset_addgroup_np, ENOENT, none,
 CASE(posix_trace_eventset_addgroup_np, EINVAL, no_pattern,
     posix_trace_eventset_addgroup_np(NULL, &out.set))
 CASE(posix_trace_eventset_addgroup_np, EINVAL, no_set, posix_trace_eventset_addgroup_np("*", NULL))
+CASE(posix_trace_set_handler_np, EINVAL, unknown,
+    posix_trace_set_handler_np(UNKNOWN, &env.set, keep_event, NULL))
+CASE(posix_trace_set_handler_np, EINVAL, log,
+    posix_trace_set_handler_np(env.log, &env.set, keep_event, NULL))
+CASE(posix_trace_set_handler_np, EINVAL, no_set,
+    posix_trace_set_handler_np(env.stream, NULL, keep_event, NULL))
+HOW(posix_trace_set_handler_np, ENOMEM, many, in_new_process(set_too_many_handlers))
+CASE(posix_trace_set_threads_np, EINVAL, unknown, posix_trace_set_threads_np(UNKNOWN, NULL, 0))
+CASE(posix_trace_set_threads_np, EINVAL, no_threads, posix_trace_set_threads_np(env.stream, NULL, 1))
+CASE(posix_trace_set_threads_np, EINVAL, many,
+    posix_trace_set_threads_np(env.stream, (const pthread_t *)(void *)out.bytes, 33))
+CASE(posix_trace_set_processes_np, EINVAL, unknown, posix_trace_set_processes_np(UNKNOWN, NULL, 0))
+CASE(posix_trace_set_processes_np, EINVAL, no_pids, posix_trace_set_processes_np(env.stream, NULL, 1))
+CASE(posix_trace_set_processes_np, EINVAL, many,
+    posix_trace_set_processes_np(env.stream, (const pid_t *)(void *)out.bytes, 17))
+CASE(posix_trace_set_short_np, EINVAL, unknown, posix_trace_set_short_np(UNKNOWN, &env.set))
+CASE(posix_trace_set_short_np, EINVAL, no_set, posix_trace_set_short_np(env.stream, NULL))
+CASE(posix_trace_getlevels_np, EINVAL, unknown, posix_trace_getlevels_np(UNKNOWN, (void *)out.bytes))
+CASE(posix_trace_getlevels_np, EINVAL, no_result, posix_trace_getlevels_np(env.stream, NULL))
+CASE(posix_trace_setclock_np, EBUSY, stream, posix_trace_setclock_np(NULL, 0))
+CASE(posix_trace_setclock_np, EINVAL, rate, posix_trace_setclock_np(no_clock, 0))
+CASE(posix_trace_text_np, ENOENT, no_message,
+    posix_trace_text_np("u32 a", "1234", 4, 0, out.text, sizeof(out.text)))
+CASE(posix_trace_text_np, EINVAL, malformed,
+    posix_trace_text_np("u33 a; b", "1234", 4, 0, out.text, sizeof(out.text)))
+CASE(posix_trace_text_np, EINVAL, no_text, posix_trace_text_np("u32 a; b", "1234", 4, 0, NULL, 8))
+CASE(posix_trace_text_np, EINVAL, no_room, posix_trace_text_np("u32 a; b", "1234", 4, 0, out.text, 0))
 CASE(posix_trace_streams_np, EINVAL, no_count, posix_trace_streams_np(&out.trid, 1, NULL))
 CASE(posix_trace_streams_np, EINVAL, no_room, posix_trace_streams_np(NULL, 1, &out.size))
 CASE(posix_trace_clear, EINVAL, unknown, posix_trace_clear(UNKNOWN))

@@ -82,6 +82,9 @@ int fixture_first(const char *what);
 int second_field(void);
 int describe_too_much(void);
 int seal_on_too_many(void);
+int set_too_many_handlers(void);
+int keep_event(const struct posix_trace_handled_np *event, void *arg);
+uint64_t no_clock(void);
 /* A forked process stands still in the middle of a definition. */
 int standing(int (*body)(void));
 int name_anew(void);

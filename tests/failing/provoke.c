@@ -194,6 +194,40 @@ int seal_on_too_many(void)
 	return TRY(posix_trace_seal_on_signals_np(signals, 17));
 }
 
+int keep_event(const struct posix_trace_handled_np *event, void *arg)
+{
+	(void)event;
+	(void)arg;
+	return 1;
+}
+
+uint64_t no_clock(void)
+{
+	return 0;
+}
+
+int set_too_many_handlers(void)
+{
+	static char args[17];
+	trace_id_t trid;
+	int error = posix_trace_create(0, NULL, &trid);
+
+	for (int i = 0; i < 17 && !error; i++) {
+		trace_event_set_t set;
+		trace_event_id_t id;
+		char name[] = "handled a";
+
+		name[8] = (char)('a' + i);
+		if (posix_trace_eventid_open(name, &id) != 0 ||
+		    posix_trace_eventset_empty(&set) != 0 ||
+		    posix_trace_eventset_add(id, &set) != 0)
+			return -1;
+		error = TRY(posix_trace_set_handler_np(trid, &set, keep_event, &args[i]));
+	}
+	(void)posix_trace_shutdown(trid);
+	return error;
+}
+
 /* ---- A forked process that stands still ---- */
 
 int standing(int (*body)(void))

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A message has 255 bytes, and texts in it up to 4,095. */
+#define MESSAGE_BYTES 4400
+
 bool pxt_fields_only(struct pxt_fields *fields, char *list)
 {
 	char *rest = NULL;
@@ -45,6 +48,9 @@ void pxt_fields_learn(trace_id_t trid, struct pxt_type *type)
 	if (!type->fields)
 		type->fields = pxt_must(calloc(POSIX_TRACE_FIELDS_MAX_NP, sizeof *type->fields));
 	type->field_count = pxt_fields_of(format, type->fields);
+	/* Descriptions never change. */
+	if (strchr(format, ';') && !type->message)
+		type->message = pxt_must(strdup(format));
 }
 
 static inline bool present(
@@ -213,10 +219,33 @@ static bool put_standard(
 	}
 }
 
+const char *pxt_fields_message(const struct pxt_event *event)
+{
+	static char text[MESSAGE_BYTES];
+
+	return event->type->message &&
+	               posix_trace_text_np(event->type->message, event->data, event->bytes, 0, text,
+	                   sizeof text) == 0
+	           ? text
+	           : NULL;
+}
+
+static bool put_message(
+    struct pxt_out *out, const struct pxt_fields *fields, const struct pxt_event *event)
+{
+	const char *text = fields->only_count == 0 ? pxt_fields_message(event) : NULL;
+
+	if (!text)
+		return false;
+	pxt_out_gap(out);
+	pxt_out_escaped(out, text, strlen(text));
+	return true;
+}
+
 void pxt_out_fields(
     struct pxt_out *out, const struct pxt_fields *fields, const struct pxt_event *event)
 {
-	if (event->bytes > 0) {
+	if (!put_message(out, fields, event) && event->bytes > 0) {
 		if (event->type->field_count > 0)
 			put_described(out, fields, event);
 		else if (!put_standard(out, fields, event))

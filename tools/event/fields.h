@@ -15,6 +15,12 @@ struct pxt_fields {
 /* "job,late_ns": false, with a word to the user, when it is no list of names.  Changes @list. */
 bool pxt_fields_only(struct pxt_fields *fields, char *list);
 
+/*
+ * What the recorder wanted to be read in place of the fields, with their values; NULL: the type has no
+ * message.  Good until the next call.
+ */
+const char *pxt_fields_message(const struct pxt_event *event);
+
 /* Whether it is no field's name but stands for bytes that no description tells of. */
 bool pxt_fields_is_bytes(const char *name);
 

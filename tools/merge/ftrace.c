@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ftrace.c - scheduler events from text: tracefs' own (`cat trace`) and that of `trace-cmd report`.
+ * ftrace.c - scheduler events from text, and their place on the line of time by the clock that they have.
+ * The text is tracefs' own (`cat trace`), or that of `trace-cmd report`:
  *
  *	TASK-TID [(TGID)] [CPU] [FLAGS] STAMP: EVENT: PAYLOAD
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * place.c - where each log lies on the common line of time.
+ * place.c - where each log (not the kernel's events: ftrace.c) lies on the common line of time.
  *
  * Logs of one boot of one machine have CLOCK_MONOTONIC in common: they are placed by it, exactly,
  * whatever happened to the civil clock between their creations.  Two logs are of one boot when they

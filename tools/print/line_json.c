@@ -96,9 +96,14 @@ static bool put_standard(struct pxt_out *out, const struct pxt_event *event)
 
 static void put_data(struct pxt_line *line, const struct pxt_event *event)
 {
+	const char *message = pxt_fields_message(event);
 	struct pxt_out *out = &line->out;
 	bool first = false;
 
+	if (message) {
+		put_name(out, "message", &first);
+		pxt_out_json(out, message, strlen(message));
+	}
 	put_name(out, "fields", &first);
 	pxt_out_char(out, '{');
 	if (event->type->field_count > 0) {

@@ -262,11 +262,14 @@ static void close_source(struct pxt_source *source)
 		(void)close(source->fd);
 	pxt_spool_end(&source->spool);
 	for (unsigned i = 0; i < PXT_TYPES_MAX; i++) {
-		if (source->types[i])
+		if (source->types[i]) {
 			free(source->types[i]->fields);
+			free(source->types[i]->message);
+		}
 		free(source->types[i]);
 	}
 	free(source->odd_type.fields);
+	free(source->odd_type.message);
 	for (uint32_t i = 0; source->threads && i <= source->thread_mask; i++)
 		free(source->threads[i]);
 	free(source->threads);

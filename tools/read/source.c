@@ -31,6 +31,8 @@ static void fill_type(struct pxt_source *source, struct pxt_type *type, trace_ev
 	if (posix_trace_eventid_get_name(source->trid, id, type->name) != 0)
 		(void)snprintf(type->name, sizeof type->name, "event#%u", (unsigned)id);
 	type->field_count = 0;
+	free(type->message);
+	type->message = NULL;
 	pxt_fields_learn(source->trid, type);
 	type->bytes = pxt_escape(
 	    type->name, strlen(type->name), type->label, sizeof type->label, &type->width);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* setclock.c - a clock of the program's own, in place of the machine's. */
+#include "core/process/process.h"
+#include "core/stream/stream.h"
+
+#include <errno.h>
+#include <trace_np.h>
+
+#define HZ_MAX 10000000000u
+
+/* Under the process lock.  Memory of streams that are gone has no readers of stamps any more. */
+static bool any_stream(void)
+{
+	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
+		if (atomic_load_explicit(&pxt_blocks[i], memory_order_acquire))
+			return true;
+	}
+	return false;
+}
+
+PXT_API int posix_trace_setclock_np(uint64_t (*clock)(void), uint64_t hz)
+{
+	int error = 0;
+
+	if (clock && (hz == 0 || hz > HZ_MAX))
+		return EINVAL;
+	pxt_process_lock();
+	if (any_stream()) {
+		error = EBUSY;
+	} else {
+		pxt_port_clock_choose(clock, hz);
+		pxt_port_clock_start(&pxt_clock);
+	}
+	pxt_process_unlock();
+	return error;
+}

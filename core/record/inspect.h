@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * inspect.h - the writer's side of streams whose events are looked at one by one, after the filter of their
+ * types: by process, by thread, by a handler of the program's; and types that are recorded short.
+ *
+ *   concurrency      decides        set_*
+ *   decides             -              -
+ *   set_*               -              X: both locks (core/stream/stream.h)
+ *
+ * The rules in force are not written: a change writes the other ones and then says that those are in
+ * force, and waits for the trace points that are inside before and after it, as a change of the filter
+ * does.  They are this process' own: a forked child has a copy, another process none.
+ */
+#ifndef PXT_INSPECT_H
+#define PXT_INSPECT_H
+
+#include "core/ring/ring.h"
+#include "core/stream/block.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <trace_np.h>
+
+/* An event on its way into a place: what a writer has of both, for those that look at it. */
+struct pxt_inspect_candidate {
+	struct pxt_place place; /* the first: its address is the candidate's */
+	struct pxt_event event;
+};
+
+#if CONFIG_PTRACE_INSPECT
+#define PXT_INSPECT_HANDLERS  16u
+#define PXT_INSPECT_THREADS   32u
+#define PXT_INSPECT_PROCESSES 16u
+#define PXT_INSPECT_SHORT     4u /* bytes that an event keeps that is recorded short */
+
+struct pxt_inspect_rules {
+	struct {
+		posix_trace_handler_np handler;
+		void *arg;
+	} handlers[PXT_INSPECT_HANDLERS];
+	uint8_t handler_of[PXT_ID_COUNT]; /* 0: none; else its place, and 1 */
+	uint32_t is_short[PXT_SET_WORDS];
+	uint64_t threads[PXT_INSPECT_THREADS];
+	int32_t processes[PXT_INSPECT_PROCESSES];
+	uint32_t handlers_used;
+	uint32_t threads_used;   /* 0: all threads */
+	uint32_t processes_used; /* 0: all processes */
+};
+
+/* How many events came to each level, cheap ones first, and were not let through. */
+struct pxt_inspect_counts {
+	_Atomic uint64_t came;
+	_Atomic uint64_t not_process;
+	_Atomic uint64_t not_thread;
+	_Atomic uint64_t handled;
+	_Atomic uint64_t not_handler;
+	_Atomic uint64_t shortened;
+};
+
+struct pxt_inspection {
+	struct pxt_inspect_rules rules[2];
+	_Atomic uint32_t which; /* of the rules is in force */
+	struct pxt_inspect_counts counts;
+};
+
+extern struct pxt_inspection pxt_inspections[CONFIG_PTRACE_MAX_STREAMS];
+
+/* As pxt_autostop_reserve(), which calls it. */
+PXT_COLD bool pxt_inspect_reserve(
+    struct pxt_block *block, uint32_t gate, struct pxt_inspect_candidate *candidate, unsigned how);
+#else
+PXT_INLINE bool pxt_inspect_reserve(
+    struct pxt_block *block, uint32_t gate, struct pxt_inspect_candidate *candidate, unsigned how)
+{
+	(void)block;
+	(void)gate;
+	(void)candidate;
+	(void)how;
+	return false;
+}
+#endif
+
+#endif

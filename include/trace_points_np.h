@@ -1,0 +1,603 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace_points_np.h - typed trace points of one line, and the points of periodic jobs.  Included by trace_np.h.
+ *
+ * With POSIX_TRACE_OFF_NP defined before it is included, all of them compile to nothing: no code, no
+ * data, no reference to the library, no argument evaluated; posix_trace_open_np() is 0.
+ */
+#ifndef _PXT_TRACE_POINTS_NP_H
+#define _PXT_TRACE_POINTS_NP_H 1
+
+#include <string.h>
+#include <trace_np.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Trace points of one line (unit User Events) ---- */
+
+/*
+ * A typed trace point: the event's name, and up to 32 pairs of type and field name.
+ *
+ *	POSIX_TRACE_DEFINE_NP(job_late, u32, job, i64, late_ns);        at file scope, once
+ *	...
+ *	posix_trace_point_np(job_late, job, now - deadline);            as often as wanted
+ *
+ * POSIX_TRACE_DEFINE_NP() makes the payload's description ("u32 job, i64 late_ns"), an identifier
+ * that is 0 until it is opened, and the code that packs the arguments, without padding and in this
+ * order.  All of it is static.  For a header, which several files include:
+ *
+ *	POSIX_TRACE_DECLARE_NP(job_late, u32, job, i64, late_ns);       and nothing else anywhere
+ *
+ * The files of one program or shared library then have one identifier.
+ *
+ * With a message, which is put together where the event is read (posix_trace_text_np(), pxtrace):
+ *
+ *	POSIX_TRACE_DEFINE_TEXT_NP(too_hot, "motor %u is %.1f degrees too hot", u32, motor, f64, by);
+ *
+ * Each conversion takes the next field; flags, width and precision are printf()'s, and lengths (%lu)
+ * are not needed.  POSIX_TRACE_DECLARE_TEXT_NP() is the form for headers.
+ *
+ *	type            argument        bytes
+ *	u8 i8 x8        uint8_t int8_t uint8_t        1, and so on up to u64 i64 x64
+ *	float f32       float           4
+ *	double f64      double          8
+ *	bool            bool            1, as u8
+ *	enum            int32_t         4, as i32
+ *	size            size_t          4 or 8, as u32 or u64
+ *	pointer         const void *    4 or 8, as x32 or x64
+ *	text(N)         const char *    N, cut or filled up with NULs
+ *	string          const char *    up to POSIX_TRACE_TEXT_MAX_NP, cut; last field only
+ *
+ * A NULL text is an empty one.  An event without fields is defined by its name alone.  What cannot
+ * be is an error of the compiler that names the event.
+ *
+ * posix_trace_point_np() is a statement.  Its arguments are evaluated, once, if a running stream
+ * wants the type, else not at all.  Context and cost are those of posix_trace_event(); unwanted it
+ * is two loads (identifier, table), a test and a branch that is not taken.
+ *
+ * A point that was not opened opens itself at its first use while a stream runs
+ * (CONFIG_PTRACE_POINT_OPENS; without it, it stays off).  That takes the lock of the process, for
+ * 1 ms at most: a handler that interrupted the lock's holder records an event of the unnamed type
+ * instead, and the next use tries again.  A point whose name has another description already, or
+ * whose name is too long, records unnamed events; one for whose description there is no more room
+ * records without.
+ *
+ * posix_trace_open_np() opens the name and describes the type ahead of that, as real-time threads
+ * want it: 0, or the error of posix_trace_eventid_open() or posix_trace_eventid_setformat_np().
+ * When there is no more room for names the type is the unnamed one, without description, and 0 is
+ * returned, as the standard says.
+ *
+ * posix_trace_point_id_np() is the point's identifier, for sets of types; it opens the point first.
+ * 0: that failed.
+ *
+ * posix_trace_event_np() is posix_trace_event() after the same inline test: @event_id is evaluated
+ * once, the other arguments only if the type is wanted.
+ *
+ * With -DPOSIX_TRACE_WITHOUT_job_late_NP the points of that one type compile to nothing.
+ *
+ * Unit: User Events.
+ */
+/* Macros that build declarations and lists, and a store that the check does not see: */
+/* NOLINTBEGIN(bugprone-macro-parentheses, readability-non-const-parameter) */
+#ifndef POSIX_TRACE_TEXT_MAX_NP
+#define POSIX_TRACE_TEXT_MAX_NP 256 /* bytes on the stack of a point with a trailing text */
+#endif
+
+/* What is after all arguments of a point: counted from its end. */
+#define _PXT_PICK(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, \
+    a19, a20, a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, a33, a34, a35, a36, a37, \
+    a38, a39, a40, a41, a42, a43, a44, a45, a46, a47, a48, a49, a50, a51, a52, a53, a54, a55, a56, \
+    a57, a58, a59, a60, a61, a62, a63, a64, a65, n, ...)                                           \
+	n
+/* Pairs after the name; HALF: half a pair is missing. */
+#define _PXT_PAIRS(...)                                                                            \
+	_PXT_PICK(__VA_ARGS__, 32, HALF, 31, HALF, 30, HALF, 29, HALF, 28, HALF, 27, HALF, 26,     \
+	    HALF, 25, HALF, 24, HALF, 23, HALF, 22, HALF, 21, HALF, 20, HALF, 19, HALF, 18, HALF,  \
+	    17, HALF, 16, HALF, 15, HALF, 14, HALF, 13, HALF, 12, HALF, 11, HALF, 10, HALF, 9,     \
+	    HALF, 8, HALF, 7, HALF, 6, HALF, 5, HALF, 4, HALF, 3, HALF, 2, HALF, 1, HALF, 0, 0)
+/* "1" for one argument, "N" for more; of a definition, also HALF. */
+#define _PXT_MANY(...)                                                                             \
+	_PXT_PICK(__VA_ARGS__, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N,   \
+	    N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, \
+	    N, N, N, N, N, N, N, N, N, N, N, N, N, 1, 0)
+#define _PXT_WHAT(...)                                                                             \
+	_PXT_PICK(__VA_ARGS__, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, N,   \
+	    HALF, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, \
+	    N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, N,    \
+	    HALF, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, 1, 0)
+
+/* Joins names that are macros themselves; one of these may be inside of the other. */
+#define _PXT_CAT(a, b)          _PXT_CAT_(a, b)
+#define _PXT_CAT_(a, b)         a##b
+#define _PXT_GLUE(a, b)         _PXT_GLUE_(a, b)
+#define _PXT_GLUE_(a, b)        a##b
+#define _PXT_FIRST(...)         _PXT_FIRST_(__VA_ARGS__, 0)
+#define _PXT_FIRST_(first, ...) first
+
+/* OFF where the symbol is defined as 1, else ON. */
+#define _PXT_SWITCH(symbol)         _PXT_SWITCH_(symbol)
+#define _PXT_SWITCH_(value)         _PXT_SWITCH_OF(_PXT_LEFT_OUT_##value)
+#define _PXT_SWITCH_OF(...)         _PXT_SECOND(__VA_ARGS__ OFF, ON, )
+#define _PXT_SECOND(first, it, ...) it
+#define _PXT_LEFT_OUT_1             0, OFF,
+
+static inline __attribute__((unused)) int _pxt_nothing(void)
+{
+	return 0;
+}
+/* Never called: only the size of its result is asked, so that variables count as used. */
+int _pxt_unused(int zero, ...);
+#define _PXT_POINT_1_OFF(event)      ((void)0)
+#define _PXT_POINT_N_OFF(event, ...) ((void)sizeof(_pxt_unused(0, __VA_ARGS__)))
+
+#if defined(POSIX_TRACE_OFF_NP)
+
+#define POSIX_TRACE_DEFINE_NP(...)       struct _PXT_CAT(_pxt_end_, _PXT_FIRST(__VA_ARGS__))
+#define POSIX_TRACE_DECLARE_NP(...)      POSIX_TRACE_DEFINE_NP(__VA_ARGS__)
+#define POSIX_TRACE_DEFINE_TEXT_NP(...)  POSIX_TRACE_DEFINE_NP(__VA_ARGS__)
+#define POSIX_TRACE_DECLARE_TEXT_NP(...) POSIX_TRACE_DEFINE_NP(__VA_ARGS__)
+#define posix_trace_open_np(event)       _pxt_nothing()
+#define posix_trace_point_id_np(event)   ((trace_event_id_t)_pxt_nothing())
+#define posix_trace_point_np(...)                                                                  \
+	_PXT_CAT(_PXT_CAT(_PXT_POINT_, _PXT_MANY(__VA_ARGS__)), _OFF)(__VA_ARGS__)
+#define posix_trace_event_np(event_id, data, len) _PXT_POINT_N_OFF(0, event_id, data, len)
+
+#elif _PXT_UNIT_USEREVENTS
+
+#if _PXT_UNIT_POINT_OPENS
+/* Of a point that is to record and was not opened: its identifier from now on, or for this event. */
+trace_event_id_t _pxt_point_open(
+    trace_event_id_t *point, const char *name, const char *format) _PXT_DIRECT;
+#define _PXT_OPEN_AT_USE(point, name, format)                                                      \
+	if (__builtin_expect(!_pxt_id, 0))                                                         \
+	_pxt_id = _pxt_point_open(point, name, format)
+#else
+#define _PXT_OPEN_AT_USE(point, name, format) (void)0
+#endif
+
+#if defined(__cplusplus) && __cplusplus >= 201103L
+#define _PXT_SAY(condition, text) static_assert(condition, text);
+#elif !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define _PXT_SAY(condition, text) _Static_assert(condition, text);
+#else
+#define _PXT_SAY(condition, text)
+#endif
+
+/* What each type is as an argument, in the description, in bytes, and how it is packed. */
+#define _PXT_ARG_u8     uint8_t
+#define _PXT_ARG_u16    uint16_t
+#define _PXT_ARG_u32    uint32_t
+#define _PXT_ARG_u64    uint64_t
+#define _PXT_ARG_i8     int8_t
+#define _PXT_ARG_i16    int16_t
+#define _PXT_ARG_i32    int32_t
+#define _PXT_ARG_i64    int64_t
+#define _PXT_ARG_x8     uint8_t
+#define _PXT_ARG_x16    uint16_t
+#define _PXT_ARG_x32    uint32_t
+#define _PXT_ARG_x64    uint64_t
+#define _PXT_ARG_float  float
+#define _PXT_ARG_f32    float
+#define _PXT_ARG_double double
+#define _PXT_ARG_f64    double
+#ifdef __cplusplus
+#define _PXT_ARG_bool bool
+#else
+#define _PXT_ARG_bool _Bool
+#endif
+#define _PXT_ARG__Bool   _PXT_ARG_bool
+#define _PXT_ARG_enum    int32_t
+#define _PXT_ARG_size    size_t
+#define _PXT_ARG_pointer const void *
+#define _PXT_ARG_text(n) const char *
+#define _PXT_ARG_string  const char *
+
+#define _PXT_WORD_u8     "u8"
+#define _PXT_WORD_u16    "u16"
+#define _PXT_WORD_u32    "u32"
+#define _PXT_WORD_u64    "u64"
+#define _PXT_WORD_i8     "i8"
+#define _PXT_WORD_i16    "i16"
+#define _PXT_WORD_i32    "i32"
+#define _PXT_WORD_i64    "i64"
+#define _PXT_WORD_x8     "x8"
+#define _PXT_WORD_x16    "x16"
+#define _PXT_WORD_x32    "x32"
+#define _PXT_WORD_x64    "x64"
+#define _PXT_WORD_float  "float"
+#define _PXT_WORD_f32    "f32"
+#define _PXT_WORD_double "double"
+#define _PXT_WORD_f64    "f64"
+#define _PXT_WORD_bool   "u8"
+#define _PXT_WORD__Bool  "u8"
+#define _PXT_WORD_enum   "i32"
+#if __SIZEOF_POINTER__ > 4
+#define _PXT_WORD_size    "u64"
+#define _PXT_WORD_pointer "x64"
+#else
+#define _PXT_WORD_size    "u32"
+#define _PXT_WORD_pointer "x32"
+#endif
+#define _PXT_WORD_text(n) "text[" #n "]"
+#define _PXT_WORD_string  "string"
+
+#define _PXT_SIZE_u8      1u
+#define _PXT_SIZE_u16     2u
+#define _PXT_SIZE_u32     4u
+#define _PXT_SIZE_u64     8u
+#define _PXT_SIZE_i8      1u
+#define _PXT_SIZE_i16     2u
+#define _PXT_SIZE_i32     4u
+#define _PXT_SIZE_i64     8u
+#define _PXT_SIZE_x8      1u
+#define _PXT_SIZE_x16     2u
+#define _PXT_SIZE_x32     4u
+#define _PXT_SIZE_x64     8u
+#define _PXT_SIZE_float   4u
+#define _PXT_SIZE_f32     4u
+#define _PXT_SIZE_double  8u
+#define _PXT_SIZE_f64     8u
+#define _PXT_SIZE_bool    1u
+#define _PXT_SIZE__Bool   1u
+#define _PXT_SIZE_enum    4u
+#define _PXT_SIZE_size    sizeof(size_t)
+#define _PXT_SIZE_pointer sizeof(void *)
+#define _PXT_SIZE_text(n) (n)
+#define _PXT_SIZE_string  POSIX_TRACE_TEXT_MAX_NP
+
+#define _PXT_PACK_u8      _PXT_PACK_VALUE
+#define _PXT_PACK_u16     _PXT_PACK_VALUE
+#define _PXT_PACK_u32     _PXT_PACK_VALUE
+#define _PXT_PACK_u64     _PXT_PACK_VALUE
+#define _PXT_PACK_i8      _PXT_PACK_VALUE
+#define _PXT_PACK_i16     _PXT_PACK_VALUE
+#define _PXT_PACK_i32     _PXT_PACK_VALUE
+#define _PXT_PACK_i64     _PXT_PACK_VALUE
+#define _PXT_PACK_x8      _PXT_PACK_VALUE
+#define _PXT_PACK_x16     _PXT_PACK_VALUE
+#define _PXT_PACK_x32     _PXT_PACK_VALUE
+#define _PXT_PACK_x64     _PXT_PACK_VALUE
+#define _PXT_PACK_float   _PXT_PACK_VALUE
+#define _PXT_PACK_f32     _PXT_PACK_VALUE
+#define _PXT_PACK_double  _PXT_PACK_VALUE
+#define _PXT_PACK_f64     _PXT_PACK_VALUE
+#define _PXT_PACK_bool    _PXT_PACK_VALUE
+#define _PXT_PACK__Bool   _PXT_PACK_VALUE
+#define _PXT_PACK_enum    _PXT_PACK_VALUE
+#define _PXT_PACK_size    _PXT_PACK_VALUE
+#define _PXT_PACK_pointer _PXT_PACK_VALUE
+#define _PXT_PACK_text(n) _PXT_PACK_TEXT
+#define _PXT_PACK_string  _PXT_PACK_STRING
+
+/* 1: takes the rest of the data. */
+#define _PXT_REST_u8      0
+#define _PXT_REST_u16     0
+#define _PXT_REST_u32     0
+#define _PXT_REST_u64     0
+#define _PXT_REST_i8      0
+#define _PXT_REST_i16     0
+#define _PXT_REST_i32     0
+#define _PXT_REST_i64     0
+#define _PXT_REST_x8      0
+#define _PXT_REST_x16     0
+#define _PXT_REST_x32     0
+#define _PXT_REST_x64     0
+#define _PXT_REST_float   0
+#define _PXT_REST_f32     0
+#define _PXT_REST_double  0
+#define _PXT_REST_f64     0
+#define _PXT_REST_bool    0
+#define _PXT_REST__Bool   0
+#define _PXT_REST_enum    0
+#define _PXT_REST_size    0
+#define _PXT_REST_pointer 0
+#define _PXT_REST_text(n) 0
+#define _PXT_REST_string  1
+
+#define _PXT_PACK_VALUE(value, bytes)                                                              \
+	memcpy(_pxt_data + _pxt_used, &value, sizeof(value));                                      \
+	_pxt_used += sizeof(value);
+#define _PXT_PACK_TEXT(value, bytes)                                                               \
+	_pxt_pack_text(_pxt_data + _pxt_used, value, bytes);                                       \
+	_pxt_used += (bytes);
+#define _PXT_PACK_STRING(value, bytes)                                                             \
+	_pxt_used += _pxt_pack_string(_pxt_data + _pxt_used, value, bytes);
+
+/* Each pair, with or without what separates it from the one before; @more: others are after it. */
+#define _PXT_PARAM(type, name, more)      _PXT_ARG_##type _pxt_##name
+#define _PXT_MORE_PARAM(type, name, more) , _PXT_ARG_##type _pxt_##name
+#define _PXT_WORD(type, name, more)       _PXT_WORD_##type " " #name
+#define _PXT_MORE_WORD(type, name, more)  ", " _PXT_WORD_##type " " #name
+#define _PXT_SIZE(type, name, more)       +_PXT_SIZE_##type
+#define _PXT_PACK(type, name, more)       _PXT_PACK_##type(_pxt_##name, _PXT_SIZE_##type)
+#define _PXT_EARLY(type, name, more)      +more *_PXT_REST_##type
+
+/* _PXT_EACH_<pairs>(for the first pair, for later ones, pairs). */
+#define _PXT_EACH_1(f, m, t, n)           f(t, n, 0)
+#define _PXT_EACH_2(f, m, t, n, ...)      f(t, n, 1) _PXT_EACH_1(m, m, __VA_ARGS__)
+#define _PXT_EACH_3(f, m, t, n, ...)      f(t, n, 1) _PXT_EACH_2(m, m, __VA_ARGS__)
+#define _PXT_EACH_4(f, m, t, n, ...)      f(t, n, 1) _PXT_EACH_3(m, m, __VA_ARGS__)
+#define _PXT_EACH_5(f, m, t, n, ...)      f(t, n, 1) _PXT_EACH_4(m, m, __VA_ARGS__)
+#define _PXT_EACH_6(f, m, t, n, ...)      f(t, n, 1) _PXT_EACH_5(m, m, __VA_ARGS__)
+#define _PXT_EACH_7(f, m, t, n, ...)      f(t, n, 1) _PXT_EACH_6(m, m, __VA_ARGS__)
+#define _PXT_EACH_8(f, m, t, n, ...)      f(t, n, 1) _PXT_EACH_7(m, m, __VA_ARGS__)
+#define _PXT_EACH_9(f, m, t, n, ...)      f(t, n, 1) _PXT_EACH_8(m, m, __VA_ARGS__)
+#define _PXT_EACH_10(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_9(m, m, __VA_ARGS__)
+#define _PXT_EACH_11(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_10(m, m, __VA_ARGS__)
+#define _PXT_EACH_12(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_11(m, m, __VA_ARGS__)
+#define _PXT_EACH_13(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_12(m, m, __VA_ARGS__)
+#define _PXT_EACH_14(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_13(m, m, __VA_ARGS__)
+#define _PXT_EACH_15(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_14(m, m, __VA_ARGS__)
+#define _PXT_EACH_16(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_15(m, m, __VA_ARGS__)
+#define _PXT_EACH_17(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_16(m, m, __VA_ARGS__)
+#define _PXT_EACH_18(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_17(m, m, __VA_ARGS__)
+#define _PXT_EACH_19(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_18(m, m, __VA_ARGS__)
+#define _PXT_EACH_20(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_19(m, m, __VA_ARGS__)
+#define _PXT_EACH_21(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_20(m, m, __VA_ARGS__)
+#define _PXT_EACH_22(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_21(m, m, __VA_ARGS__)
+#define _PXT_EACH_23(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_22(m, m, __VA_ARGS__)
+#define _PXT_EACH_24(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_23(m, m, __VA_ARGS__)
+#define _PXT_EACH_25(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_24(m, m, __VA_ARGS__)
+#define _PXT_EACH_26(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_25(m, m, __VA_ARGS__)
+#define _PXT_EACH_27(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_26(m, m, __VA_ARGS__)
+#define _PXT_EACH_28(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_27(m, m, __VA_ARGS__)
+#define _PXT_EACH_29(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_28(m, m, __VA_ARGS__)
+#define _PXT_EACH_30(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_29(m, m, __VA_ARGS__)
+#define _PXT_EACH_31(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_30(m, m, __VA_ARGS__)
+#define _PXT_EACH_32(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_31(m, m, __VA_ARGS__)
+/* Copies up to @bytes of @text; returns how many it had. */
+static inline __attribute__((unused)) size_t _pxt_pack_string(
+    unsigned char *to, const char *text, size_t bytes)
+{
+	size_t used = 0;
+
+	/* Bound: @bytes, a constant of the trace point. */
+	while (text && used < bytes && text[used]) {
+		to[used] = (unsigned char)text[used];
+		used++;
+	}
+	return used;
+}
+
+/* The same, filled up with NULs to @bytes. */
+static inline __attribute__((unused)) void _pxt_pack_text(
+    unsigned char *to, const char *text, size_t bytes)
+{
+	size_t used = _pxt_pack_string(to, text, bytes);
+
+	memset(to + used, 0, bytes - used);
+}
+
+static inline __attribute__((unused)) int _pxt_open_point(
+    trace_event_id_t *point, const char *name, const char *format)
+{
+	trace_event_id_t id;
+	int error = posix_trace_eventid_open(name, &id);
+
+	if (!error && format[0] && id != POSIX_TRACE_UNNAMED_USEREVENT)
+		error = posix_trace_eventid_setformat_np(id, format);
+	if (!error)
+		__atomic_store_n(point, id, __ATOMIC_RELAXED);
+	return error;
+}
+
+static inline __attribute__((unused)) trace_event_id_t _pxt_id_of_point(
+    trace_event_id_t *point, const char *name, const char *format)
+{
+	if (!__atomic_load_n(point, __ATOMIC_RELAXED))
+		(void)_pxt_open_point(point, name, format);
+	return __atomic_load_n(point, __ATOMIC_RELAXED);
+}
+
+/* The identifier: a file's own, or one for all files that have this declaration. */
+#define _PXT_OWN(id)                      static trace_event_id_t id __attribute__((unused));
+#define _PXT_COMMON(id)                                                                            \
+	extern trace_event_id_t id __attribute__((visibility("hidden")));                          \
+	__attribute__((weak)) trace_event_id_t id;
+
+/* Inline without exception, so that the program address is the trace point's. */
+#define _PXT_DEFINE(identifier, event, format, params, packing, room, early)                       \
+	_PXT_SAY(sizeof(#event) <= TRACE_EVENT_NAME_MAX + 1, #event ": the name is too long")      \
+	_PXT_SAY(sizeof(format) <= POSIX_TRACE_FORMAT_MAX_NP + 1,                                  \
+	    #event ": the description of its fields is too long")                                  \
+	_PXT_SAY((0 early) == 0, #event ": a string can only be the last field")                   \
+	identifier(_pxt_id_##event) static const char _pxt_format_##event[]                        \
+	    __attribute__((unused)) = format;                                                      \
+	static inline __attribute__((always_inline, unused)) void _pxt_record_##event params       \
+	{                                                                                          \
+		trace_event_id_t _pxt_id = __atomic_load_n(&_pxt_id_##event, __ATOMIC_RELAXED);    \
+		unsigned char _pxt_data[1u room];                                                  \
+		size_t _pxt_used = 0;                                                              \
+                                                                                                   \
+		_PXT_OPEN_AT_USE(&_pxt_id_##event, #event, _pxt_format_##event);                   \
+		_pxt_data[0] = 0; /* or an empty payload would look uninitialised */               \
+		packing posix_trace_event(_pxt_id, _pxt_data, _pxt_used);                          \
+	}                                                                                          \
+	struct _pxt_end_##event
+
+#define _PXT_DEFINE_1(each, identifier, message, event)                                            \
+	_PXT_DEFINE(identifier, event, "" message, (void), , , )
+#define _PXT_DEFINE_N(each, identifier, message, event, ...)                                       \
+	_PXT_DEFINE(identifier, event, each(_PXT_WORD, _PXT_MORE_WORD, __VA_ARGS__) message,       \
+	    (each(_PXT_PARAM, _PXT_MORE_PARAM, __VA_ARGS__)),                                      \
+	    each(_PXT_PACK, _PXT_PACK, __VA_ARGS__), each(_PXT_SIZE, _PXT_SIZE, __VA_ARGS__),      \
+	    each(_PXT_EARLY, _PXT_EARLY, __VA_ARGS__))
+#define _PXT_DEFINE_HALF(each, identifier, message, event, ...)                                    \
+	_PXT_SAY(0, #event ": each field is a type and a name, at most 32 of them")                \
+	struct _pxt_end_##event
+#define _PXT_DEFINE_AS(identifier, message, ...)                                                   \
+	_PXT_CAT(_PXT_DEFINE_, _PXT_WHAT(__VA_ARGS__))                                             \
+	(_PXT_CAT(_PXT_EACH_, _PXT_PAIRS(__VA_ARGS__)), identifier, message, __VA_ARGS__)
+
+/* The message after the event's name, and fields after that or none. */
+#define _PXT_TEXT_1(identifier, event, message) _PXT_DEFINE_AS(identifier, "; " message, event)
+#define _PXT_TEXT_N(identifier, event, message, ...)                                               \
+	_PXT_DEFINE_AS(identifier, "; " message, event, __VA_ARGS__)
+#define _PXT_TEXT_AS(identifier, event, ...)                                                       \
+	_PXT_GLUE(_PXT_TEXT_, _PXT_MANY(__VA_ARGS__))(identifier, event, __VA_ARGS__)
+
+#define POSIX_TRACE_DEFINE_NP(...)              _PXT_DEFINE_AS(_PXT_OWN, , __VA_ARGS__)
+#define POSIX_TRACE_DECLARE_NP(...)             _PXT_DEFINE_AS(_PXT_COMMON, , __VA_ARGS__)
+#define POSIX_TRACE_DEFINE_TEXT_NP(event, ...)  _PXT_TEXT_AS(_PXT_OWN, event, __VA_ARGS__)
+#define POSIX_TRACE_DECLARE_TEXT_NP(event, ...) _PXT_TEXT_AS(_PXT_COMMON, event, __VA_ARGS__)
+
+#define _PXT_IF_WANTED(event_id, call)                                                             \
+	do {                                                                                       \
+		if (__builtin_expect(posix_trace_wanted_np(event_id), 0))                          \
+			call;                                                                      \
+	} while (0)
+#define _PXT_POINT_1_ON(event)                                                                     \
+	_PXT_IF_WANTED(__atomic_load_n(&_pxt_id_##event, __ATOMIC_RELAXED), _pxt_record_##event())
+#define _PXT_POINT_N_ON(event, ...)                                                                \
+	_PXT_IF_WANTED(                                                                            \
+	    __atomic_load_n(&_pxt_id_##event, __ATOMIC_RELAXED), _pxt_record_##event(__VA_ARGS__))
+#define _PXT_POINT_1(event)                                                                        \
+	_PXT_GLUE(_PXT_POINT_1_, _PXT_SWITCH(POSIX_TRACE_WITHOUT_##event##_NP))(event)
+#define _PXT_POINT_N(event, ...)                                                                   \
+	_PXT_GLUE(_PXT_POINT_N_, _PXT_SWITCH(POSIX_TRACE_WITHOUT_##event##_NP))(event, __VA_ARGS__)
+#define _PXT_OPEN_OFF(event) _pxt_nothing()
+#define _PXT_OPEN_ON(event)  _pxt_open_point(&_pxt_id_##event, #event, _pxt_format_##event)
+
+#define posix_trace_open_np(event)                                                                 \
+	_PXT_GLUE(_PXT_OPEN_, _PXT_SWITCH(POSIX_TRACE_WITHOUT_##event##_NP))(event)
+#define posix_trace_point_id_np(event)                                                             \
+	_pxt_id_of_point(&_pxt_id_##event, #event, _pxt_format_##event)
+#define posix_trace_point_np(...) _PXT_CAT(_PXT_POINT_, _PXT_MANY(__VA_ARGS__))(__VA_ARGS__)
+#define posix_trace_event_np(event_id, data, len)                                                  \
+	do {                                                                                       \
+		const trace_event_id_t _pxt_id = (event_id);                                       \
+		if (__builtin_expect(posix_trace_wanted_np(_pxt_id), 0))                           \
+			posix_trace_event(_pxt_id, data, len);                                     \
+	} while (0)
+
+#endif
+
+/* ---- Events in pieces (unit User Events) ---- */
+
+#if _PXT_UNIT_USEREVENTS && !defined(POSIX_TRACE_OFF_NP)
+/*
+ * An event whose data is put together piece by piece:
+ *
+ *	struct posix_trace_pieces_np pieces;
+ *
+ *	posix_trace_begin_np(&pieces, event_id);
+ *	posix_trace_add_np(&pieces, &header, sizeof(header));   as often as wanted
+ *	posix_trace_end_np(&pieces);
+ *
+ * The event has the time and the place of the end.  Nothing is copied if no stream wanted the type at
+ * the beginning.  A sequence without a piece is no event (of an event without data: posix_trace_event()).
+ *
+ * The object is the caller's, and has room for POSIX_TRACE_PIECES_MAX_NP bytes, which a program may define
+ * before it includes this header.  What does not fit is left out; posix_trace_end_np() returns how
+ * many bytes that were.
+ *
+ * Context: as posix_trace_event(), each thread or handler with an object of its own.
+ * Cost: the bytes' copying, and posix_trace_event() at the end.  Unit: User Events.
+ */
+#ifndef POSIX_TRACE_PIECES_MAX_NP
+#define POSIX_TRACE_PIECES_MAX_NP 512
+#endif
+
+struct posix_trace_pieces_np {
+	trace_event_id_t _pxt_id; /* 0: no stream wants it */
+	size_t _pxt_used;
+	size_t _pxt_left_out;
+	unsigned char _pxt_data[POSIX_TRACE_PIECES_MAX_NP];
+};
+
+static inline __attribute__((unused)) void posix_trace_begin_np(
+    struct posix_trace_pieces_np *pieces, trace_event_id_t event_id)
+{
+	pieces->_pxt_id = posix_trace_wanted_np(event_id) ? event_id : 0;
+	pieces->_pxt_used = 0;
+	pieces->_pxt_left_out = 0;
+}
+
+static inline __attribute__((unused)) void posix_trace_add_np(
+    struct posix_trace_pieces_np *pieces, const void *data, size_t bytes)
+{
+	size_t room = sizeof(pieces->_pxt_data) - pieces->_pxt_used;
+
+	if (!pieces->_pxt_id || !bytes)
+		return;
+	if (bytes > room) {
+		pieces->_pxt_left_out += bytes - room;
+		bytes = room;
+	}
+	memcpy(pieces->_pxt_data + pieces->_pxt_used, data, bytes);
+	pieces->_pxt_used += bytes;
+}
+
+/* Always inline: the event's program address is the caller's. */
+static inline __attribute__((always_inline, unused)) size_t posix_trace_end_np(
+    struct posix_trace_pieces_np *pieces)
+{
+	if (pieces->_pxt_id && pieces->_pxt_used)
+		posix_trace_event(pieces->_pxt_id, pieces->_pxt_data, pieces->_pxt_used);
+	return pieces->_pxt_left_out;
+}
+#elif defined(POSIX_TRACE_OFF_NP)
+struct posix_trace_pieces_np {
+	char _pxt_nothing;
+};
+#define posix_trace_begin_np(pieces, event_id)  _PXT_POINT_N_OFF(0, pieces, event_id)
+#define posix_trace_add_np(pieces, data, bytes) _PXT_POINT_N_OFF(0, pieces, data, bytes)
+#define posix_trace_end_np(pieces)              ((size_t)0 * sizeof(_pxt_unused(0, pieces)))
+#endif
+
+/* ---- Periodic jobs (unit User Events) ---- */
+
+/*
+ * The trace points of a periodic job, in the words that pxtrace why knows.
+ *
+ *	POSIX_TRACE_DEFINE_JOB_NP(control);                     at file scope, once
+ *	...
+ *	error = posix_trace_open_job_np(control);               ahead of its first use, if that matters
+ *	...
+ *	posix_trace_job_release_np(control, number);            from now on it may begin
+ *	posix_trace_job_begin_np(control, number);
+ *	posix_trace_job_end_np(control, number);
+ *	posix_trace_job_miss_np(control, number, late_ns);      its deadline was so long ago
+ *	posix_trace_job_overrun_np(control, number, over_ns);   it ran longer than it may, by so much
+ *
+ * They are points of the types control_release, control_begin, control_end (u64 number),
+ * control_deadline_miss (u64 number, i64 late_ns), and control_overrun (u64 number, i64 over_ns): what
+ * is said of posix_trace_point_np() holds for each.  Not all of them need be used.  Release, begin and
+ * end may be traced by different threads, the latter two by one.
+ *
+ * posix_trace_open_job_np() opens all five: 0, or the first error.  Unit: User Events.
+ */
+#define POSIX_TRACE_DEFINE_JOB_NP(job)                                                             \
+	POSIX_TRACE_DEFINE_NP(job##_release, u64, number);                                         \
+	POSIX_TRACE_DEFINE_NP(job##_begin, u64, number);                                           \
+	POSIX_TRACE_DEFINE_NP(job##_end, u64, number);                                             \
+	POSIX_TRACE_DEFINE_NP(job##_deadline_miss, u64, number, i64, late_ns);                     \
+	POSIX_TRACE_DEFINE_NP(job##_overrun, u64, number, i64, over_ns)
+#define posix_trace_open_job_np(job)                                                               \
+	_pxt_first_error(posix_trace_open_np(job##_release), posix_trace_open_np(job##_begin),     \
+	    posix_trace_open_np(job##_end), posix_trace_open_np(job##_deadline_miss),              \
+	    posix_trace_open_np(job##_overrun))
+#define posix_trace_job_release_np(job, number) posix_trace_point_np(job##_release, number)
+#define posix_trace_job_begin_np(job, number)   posix_trace_point_np(job##_begin, number)
+#define posix_trace_job_end_np(job, number)     posix_trace_point_np(job##_end, number)
+#define posix_trace_job_miss_np(job, number, late_ns)                                              \
+	posix_trace_point_np(job##_deadline_miss, number, late_ns)
+#define posix_trace_job_overrun_np(job, number, over_ns)                                           \
+	posix_trace_point_np(job##_overrun, number, over_ns)
+
+static inline __attribute__((unused)) int _pxt_first_error(
+    int release, int begin, int end, int miss, int overrun)
+{
+	if (release || begin || end)
+		return release ? release : begin ? begin : end;
+	return miss ? miss : overrun;
+}
+/* NOLINTEND(bugprone-macro-parentheses, readability-non-const-parameter) */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

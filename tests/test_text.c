@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* test_text.c - messages of events: what conversions make of fields, and what has no message. */
+#include "suite.h"
+
+#include <trace.h>
+#include <trace_np.h>
+
+#define HAVE_TEXTS (_PXT_UNIT_TEXTS || _PXT_UNIT_LOGRETRIEVAL)
+
+#if HAVE_TEXTS
+#include <errno.h>
+#include <locale.h>
+#include <stdint.h>
+#include <string.h>
+
+static unsigned char data[64];
+static size_t len;
+
+static void put(const void *value, size_t bytes)
+{
+	memcpy(data + len, value, bytes);
+	len += bytes;
+}
+
+static void put_u32(uint32_t value)
+{
+	put(&value, sizeof(value));
+}
+
+static void put_i16(int16_t value)
+{
+	put(&value, sizeof(value));
+}
+
+static void put_double(double value)
+{
+	put(&value, sizeof(value));
+}
+
+static void expect(const char *format, const char *wanted)
+{
+	char text[1024];
+	int error = posix_trace_text_np(format, data, len, 0, text, sizeof(text));
+
+	PXT_CHECK(error == 0 && strcmp(text, wanted) == 0, "%s: error %d, \"%s\"", format, error,
+	    error == 0 ? text : "");
+}
+
+/* QNX-32, QNX-33, QNX-34 */
+static void conversions_take_the_fields_in_order(void)
+{
+	len = 0;
+	put_u32(7);
+	put_i16(-3);
+	put_double(2.5);
+	put("abc\0\0", 5);
+	expect(
+	    "u32 a, i16 b, double c, text[5] d; a=%u b=%d c=%.2f d=%s!", "a=7 b=-3 c=2.50 d=abc!");
+	expect("u32 a, i16 b, double c, text[5] d; %5u|%-4d|%e|%.2s|%5s",
+	    "    7|-3  |2.500000e+00|ab|%5s");
+	expect("u32 a, i16 b, double c, text[5] d;%06u", "000007");
+	expect("u32 a, i16 b, double c, text[5] d; 100 %% of %u", "100 % of 7");
+	expect("u32 a, i16 b, double c, text d; %u %d %g %6s|", "7 -3 2.5    abc|");
+	expect("u32 a, i16 b, double c, text d; %u %d %g %-6.1s|", "7 -3 2.5 a     |");
+	expect("u32 a; no conversion", "no conversion");
+	expect("u32 a;", "");
+	expect("; alone", "alone");
+}
+
+/* Whoever writes %d for a 64-bit or an unsigned field reads its value, as the type is known. */
+static void a_letter_only_says_how_a_field_is_shown(void)
+{
+	uint64_t large = UINT64_MAX;
+
+	len = 0;
+	put(&large, sizeof(large));
+	put_i16(-1);
+	expect("u64 a, i16 b; %d %u", "18446744073709551615 -1");
+	expect("i64 a, i16 b; %llu %hhd", "-1 -1");
+	expect("u64 a, i16 b; %x %X", "ffffffffffffffff FFFF");
+	expect("x64 a, i16 b; %s %s", "0xffffffffffffffff -1");
+	expect("x64 a, i16 b; %d %f", "18446744073709551615 -1.000000");
+	expect("i64 a, x8 b, x8 c; %o %x %#x", "1777777777777777777777 ff 0xff");
+	len = 0;
+	put_u32('A');
+	put_double(0.5);
+	expect("u32 a, double b; %c %d", "A 0.5");
+	expect("u32 a, double b; %s %s", "65 0.5");
+	expect("u32 a, double b; %p %x", "65 0.5");
+}
+
+static void what_is_no_conversion_stays_as_it_is(void)
+{
+	len = 0;
+	put_u32(1);
+	expect("u32 a; %", "%");
+	expect("u32 a; 5%, %y %u %!", "5%, %y 1 %!");
+	expect("u32 a; %n %u", "%n 1");
+	expect("u32 a; %999u", "%999u");
+	expect("u32 a; %255u", /* the widest */
+	    "                                                                                "
+	    "                                                                                "
+	    "                                                                                "
+	    "              1");
+	expect("u32 a; %*u %u", "%*u 1");
+	expect("u32 a; %u %u", "1 %u");
+}
+
+static void a_field_that_was_cut_away_reads_as_a_question_mark(void)
+{
+	len = 0;
+	put_u32(1);
+	put_i16(2);
+	expect("u32 a, u32 b, u32 c; %u, %u, %u, %u", "1, ?, ?, %u");
+}
+
+static void data_of_the_other_byte_order_is_turned(void)
+{
+	const uint32_t value = 0x01020304;
+	const unsigned char *bytes = (const unsigned char *)&value;
+	const unsigned char turned[4] = { bytes[3], bytes[2], bytes[1], bytes[0] };
+	char text[32];
+
+	PXT_EQ(posix_trace_text_np("x32 a; %x", turned, 4, 1, text, sizeof(text)), 0);
+	CU_ASSERT_STRING_EQUAL(text, "1020304");
+}
+
+static void a_text_is_cut_to_its_room_and_ends_in_nul(void)
+{
+	char text[8];
+
+	len = 0;
+	put_u32(123456);
+	for (size_t room = 1; room <= sizeof(text); room++) {
+		memset(text, 'x', sizeof(text));
+		PXT_EQ(posix_trace_text_np("u32 a; n %u.", data, len, 0, text, room), 0);
+		CU_ASSERT(strncmp(text, "n 123456.", room - 1) == 0);
+		PXT_EQ(text[room - 1], '\0');
+		PXT_CHECK(room == sizeof(text) || text[room] == 'x', "room %u", (unsigned)room);
+	}
+}
+
+static void a_description_without_message_and_wrong_arguments_are_told_apart(void)
+{
+	char text[8] = "x";
+
+	PXT_EQ(posix_trace_text_np("u32 a", data, 4, 0, text, sizeof(text)), ENOENT);
+	CU_ASSERT_STRING_EQUAL(text, "x");
+	PXT_EQ(posix_trace_text_np("", data, 4, 0, text, sizeof(text)), EINVAL);
+	PXT_EQ(posix_trace_text_np("u32; %u", data, 4, 0, text, sizeof(text)), EINVAL);
+	PXT_EQ(posix_trace_text_np("u32 a; %u", data, 4, 0, text, 0), EINVAL);
+}
+
+/* With a locale whose numbers have commas the text is the same. */
+static void numbers_have_a_point_in_every_locale(void)
+{
+	static const char *const names[] = { "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8" };
+
+	len = 0;
+	put_double(2.5);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		(void)setlocale(LC_NUMERIC, names[i]);
+	expect("double a; %.1f", "2.5");
+	(void)setlocale(LC_NUMERIC, "C");
+}
+#endif
+
+static const struct pxt_case cases[] = {
+#if HAVE_TEXTS
+	PXT_CASE(conversions_take_the_fields_in_order),
+	PXT_CASE(a_letter_only_says_how_a_field_is_shown),
+	PXT_CASE(what_is_no_conversion_stays_as_it_is),
+	PXT_CASE(a_field_that_was_cut_away_reads_as_a_question_mark),
+	PXT_CASE(data_of_the_other_byte_order_is_turned),
+	PXT_CASE(a_text_is_cut_to_its_room_and_ends_in_nul),
+	PXT_CASE(a_description_without_message_and_wrong_arguments_are_told_apart),
+	PXT_CASE(numbers_have_a_point_in_every_locale),
+#endif
+	PXT_CASE_END,
+};
+
+PXT_SUITE("text", cases)

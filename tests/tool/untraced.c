@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * untraced.c - a program with trace points that creates no stream: what PXTRACE_OUT makes of it.
+ *
+ * usage: untraced [sleep | run COMMAND | fork | close]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <trace_np.h>
+#include <unistd.h>
+
+POSIX_TRACE_DEFINE_TEXT_NP(step, "step %u of %s", u32, number, string, what);
+
+static int go(const char *how, const char *command)
+{
+	if (strcmp(how, "sleep") == 0)
+		return pause();
+	if (strcmp(how, "run") == 0)
+		return system(command) != 0;
+	if (strcmp(how, "close") == 0) {
+		for (int fd = 3; fd < 64; fd++)
+			(void)close(fd);
+	}
+	if (strcmp(how, "fork") == 0) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			posix_trace_point_np(step, 9, "the child");
+			exit(0);
+		}
+		return waitpid(child, NULL, 0) != child;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	int failed;
+
+	posix_trace_point_np(step, 1, "two");
+	(void)puts("begun");
+	(void)fflush(stdout);
+	failed = argc > 1 ? go(argv[1], argc > 2 ? argv[2] : "true") : 0;
+	posix_trace_point_np(step, 2, "two");
+	return failed;
+}

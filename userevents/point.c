@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* point.c - trace points of one line that open themselves at their first use. */
+#include "base/attr.h"
+#include "core/process/names.h"
+
+#include <trace_np.h>
+
+/*
+ * Called by code of the program that was compiled into a trace point; may be inside of a handler.  What
+ * could not be decided now is not kept: the next use tries again.
+ */
+PXT_API trace_event_id_t _pxt_point_open(
+    trace_event_id_t *point, const char *name, const char *format)
+{
+	trace_event_id_t id;
+
+	if (!pxt_names_open_at_use(name, format, &id))
+		return POSIX_TRACE_UNNAMED_USEREVENT;
+	__atomic_store_n(point, id, __ATOMIC_RELAXED);
+	return id;
+}
