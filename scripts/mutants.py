@@ -43,8 +43,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIST = ROOT / "tests" / "mutants.txt"
-PROGRAMS = ["tools/pxtrace", "tests/mklog", "tests/named"]  # what tests of commands run
-NAMED = ROOT / "tests" / "tool" / "attached.sh"  # its tests want the last of them
+PROGRAMS = ["tools/pxtrace", "tests/mklog", "tests/named", "tests/untraced"]  # what tests of commands run
+WANTS = {"attached.sh": "tests/named", "environment.sh": "tests/untraced"}  # and not the others
 FOLDERS = ("format", "base", "port", "core", "online", "tolog", "userevents", "filter", "inherit",
            "blackbox", "attach", "logretrieval", "compat", "tools")  # where functions are looked for
 BUILD_SECONDS = 600
@@ -328,8 +328,9 @@ def programs_of(test):
     """What a test runs, as the build names it."""
     if not test.startswith("tool."):
         return [f"tests/test_{test}"]
-    named = f"\n{test[5:]}()\n" in NAMED.read_text()
-    return PROGRAMS if named else PROGRAMS[:2]
+    folder = ROOT / "tests" / "tool"
+    return PROGRAMS[:2] + [program for name, program in WANTS.items()
+                           if f"\n{test[5:]}()\n" in (folder / name).read_text()]
 
 
 def configure(source, build, *options):

@@ -223,9 +223,8 @@ const char *pxt_fields_message(const struct pxt_event *event)
 {
 	static char text[MESSAGE_BYTES];
 
-	return event->type->message &&
-	               posix_trace_text_np(event->type->message, event->data, event->bytes, 0, text,
-	                   sizeof text) == 0
+	return event->type->message && posix_trace_text_np(event->type->message, event->data,
+	                                   event->bytes, 0, text, sizeof text) == 0
 	           ? text
 	           : NULL;
 }
