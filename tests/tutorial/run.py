@@ -21,6 +21,8 @@ import subprocess
 import sys
 import tempfile
 
+# A program that the page itself builds, and what it sets for it.
+OWN = re.compile(r"(\w+=\S+ )*\./")
 # What a shell keeps from one command to the next is handed on by these two files.
 KEEP = '. ./.environment; {}\nstatus=$?; export -p >./.environment; exit $status'
 
@@ -111,7 +113,7 @@ class Reader:
     def call(self, command):
         return subprocess.run(["bash", "-c", KEEP.format(command)], cwd=self.home, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-                              preexec_fn=go_first if command.startswith("./") else None)
+                              preexec_fn=go_first if OWN.match(command) else None)
 
     def follow(self, command, shown):
         print("$", command, flush=True)
