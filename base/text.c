@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* '%', five flags, three digits, '.', three digits, "ll", letter, NUL: more is not copied. */
-#define SPEC_BYTES 24
+#define SPEC_BYTES   24
 /* Widths and precisions are below 256, and no number has more digits than 309 before its point. */
 #define NUMBER_BYTES 640
 
@@ -116,8 +116,10 @@ static uint64_t unsigned_of(const struct posix_trace_field_np *field)
 static void put_float(struct text *text, struct spec *spec, double value)
 {
 	char number[NUMBER_BYTES];
-	char end[2] = { strchr("eEfFgGaA", spec->letter) ? spec->letter : 'g', '\0' };
+	char end[2] = "g";
 
+	if (strchr("eEfFgGaA", spec->letter))
+		end[0] = spec->letter;
 	put_number(text, number, snprintf(number, sizeof(number), with_end(spec, end), value));
 }
 

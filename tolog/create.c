@@ -176,8 +176,9 @@ PXT_API int posix_trace_create_withlog(
 	if (!used._pxt_log_policy)
 		used._pxt_log_policy = default_policy(&out);
 	policy = policy_of(used._pxt_log_policy);
-	error = policy && pxt_tolog_line_possible(&out, &used) ? policy->check(&out, &used)
-	                                                       : EINVAL;
+	error = EINVAL;
+	if (policy && pxt_tolog_line_possible(&out, &used))
+		error = policy->check(&out, &used);
 	/* The log would begin by emptying the stream's memory. */
 	if (!error && pxt_filestream_is(&used, file_desc))
 		error = EINVAL;

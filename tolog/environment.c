@@ -17,7 +17,7 @@
 
 #define VARIABLE   "PXTRACE_OUT"
 #define PATH_BYTES 4096u
-#define PID_DIGITS 10u
+#define PID_DIGITS ((size_t)10)
 
 static size_t put_number(char *to, uint32_t number)
 {

@@ -40,12 +40,27 @@ PXT_INLINE bool take(
 	return got == PXT_RESERVED_LAST;
 }
 
+/* A place in a stream that overwrites. */
+static bool overwrite(struct pxt_place *place, uint32_t slots, unsigned how)
+{
+	bool got = pxt_ring_reserve(place, slots, how) == PXT_RESERVED;
+
+	if (!got)
+		pxt_counter_up(&place->ring.lane->refused);
+	return got;
+}
+
 /* Without an automatic stop, or after a look at the event. */
 static PXT_NOINLINE bool reserve_otherwise(
     struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots, unsigned how)
 {
-	if (PXT_UNLIKELY((gate & PXT_GATE_INSPECTED) && !(how & PXT_AUTOSTOP_SEEN)))
-		return pxt_inspect_reserve(block, gate, (struct pxt_inspect_candidate *)place, how);
+	if (PXT_UNLIKELY((gate & PXT_GATE_INSPECTED) && !(how & PXT_AUTOSTOP_SEEN))) {
+		slots = pxt_inspect_slots(block, &((struct pxt_inspect_candidate *)place)->event);
+		if (!slots)
+			return false;
+		if (!(gate & PXT_GATE_KEEPS))
+			return overwrite(place, slots, how);
+	}
 	how &= ~PXT_AUTOSTOP_SEEN;
 	if (gate & PXT_GATE_DISCARDS)
 		return pxt_discard_reserve(place, slots, how);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * careful.c - in every stream that wants the event, whatever its policy, also with ordered stamps, and
- * where data must be cut: look at head, read the counter, take the place, store.  Each stream has its own stamp for the event; all of them lie between the moment at which the
- * trace point was entered and the one at which it returned.  See careful.h.
+ * where data must be cut: look at head, read the counter, take the place, store.  Each stream has its own
+ * stamp for the event; all of them lie between the moment at which the trace point was entered and the one
+ * at which it returned.  See careful.h.
  */
 #define PXT_TRACE_PATH /* format/compiler.h */
 #include "core/record/careful.h"

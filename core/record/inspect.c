@@ -4,7 +4,6 @@
 #include "core/record/inspect.h"
 
 #include "core/process/context.h"
-#include "core/record/autostop.h"
 
 #include <errno.h>
 
@@ -101,30 +100,20 @@ static void shorten(struct pxt_inspection *inspection, const struct pxt_inspect_
 	event->bytes = PXT_INSPECT_SHORT;
 }
 
-bool pxt_inspect_reserve(
-    struct pxt_block *block, uint32_t gate, struct pxt_inspect_candidate *candidate, unsigned how)
+uint32_t pxt_inspect_slots(const struct pxt_block *block, struct pxt_event *event)
 {
 	struct pxt_inspection *inspection = &pxt_inspections[block->index];
-	struct pxt_event *event = &candidate->event;
-	struct pxt_place *place = &candidate->place;
 	const uint32_t id = pxt_info_id(event->info);
-	enum pxt_reserve got;
+	const struct pxt_inspect_rules *rules;
 
 	if (id >= PXT_ID_UNNAMED) {
 		/* Acquire: the rules are complete. */
-		const struct pxt_inspect_rules *rules =
+		rules =
 		    &inspection
 		         ->rules[atomic_load_explicit(&inspection->which, memory_order_acquire)];
-
 		if (!is_wanted(inspection, rules, id, event))
-			return false;
+			return 0;
 		shorten(inspection, rules, id, event);
 	}
-	if (gate & PXT_GATE_KEEPS)
-		return pxt_autostop_reserve(block, gate, place,
-		    pxt_info_slots(event->info, PXT_CTX_BYTES), how | PXT_AUTOSTOP_SEEN);
-	got = pxt_ring_reserve(place, pxt_info_slots(event->info, PXT_CTX_BYTES), how);
-	if (got != PXT_RESERVED)
-		pxt_counter_up(&place->ring.lane->refused);
-	return got == PXT_RESERVED;
+	return pxt_info_slots(event->info, PXT_CTX_BYTES);
 }

@@ -65,18 +65,14 @@ struct pxt_inspection {
 
 extern struct pxt_inspection pxt_inspections[CONFIG_PTRACE_MAX_STREAMS];
 
-/* As pxt_autostop_reserve(), which calls it. */
-PXT_COLD bool pxt_inspect_reserve(
-    struct pxt_block *block, uint32_t gate, struct pxt_inspect_candidate *candidate, unsigned how);
+/* The slots it takes, which may be fewer than before; 0: it is not recorded.  System events always are. */
+PXT_COLD uint32_t pxt_inspect_slots(const struct pxt_block *block, struct pxt_event *event);
 #else
-PXT_INLINE bool pxt_inspect_reserve(
-    struct pxt_block *block, uint32_t gate, struct pxt_inspect_candidate *candidate, unsigned how)
+PXT_INLINE uint32_t pxt_inspect_slots(const struct pxt_block *block, struct pxt_event *event)
 {
 	(void)block;
-	(void)gate;
-	(void)candidate;
-	(void)how;
-	return false;
+	(void)event;
+	return 0;
 }
 #endif
 

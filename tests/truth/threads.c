@@ -23,7 +23,7 @@
 #define SMALL 4096u
 
 #define STREAMS 2u
-#define SHOTS   6u
+#define SHOTS   8u
 
 enum way {
 	BY_TRYING,
@@ -256,7 +256,7 @@ static void direct(void)
 			stop_and_start();
 		if (state->way == BY_LOG && state->policy != FLUSH && turn % 4 == 0)
 			PXT_EQ(posix_trace_flush(streams[0].trid), 0);
-		if (state->shots && turn % 256 == 0)
+		if (state->shots && turn % 64 == 8)
 			take_shot();
 	}
 }

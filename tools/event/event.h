@@ -24,7 +24,7 @@ struct pxt_type {
 	uint32_t asked;                      /* growing logs: when the description was asked for */
 	unsigned field_count;                /* 0: no description */
 	struct pxt_layout *fields;
-	char *message; /* the description, if it has one; NULL: not */
+	char *message;                            /* the description, if it has one; NULL: not */
 	char label[4 * TRACE_EVENT_NAME_MAX + 1]; /* escaped */
 };
 
