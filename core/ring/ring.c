@@ -198,7 +198,7 @@ PXT_INLINE void put_context(const struct pxt_place *place, const struct pxt_even
 PXT_INLINE void put_context(const struct pxt_place *place, const struct pxt_event *event)
 {
 	unsigned char piece[PXT_SLOT_PAYLOAD] = { 0 };
-	uint32_t count = event->bytes < FIRST_DATA ? event->bytes : FIRST_DATA;
+	uint32_t count = event->bytes > FIRST_DATA ? FIRST_DATA : event->bytes;
 
 	for (uint32_t i = 0; i != PXT_CTX_BYTES; i++)
 		piece[i] = (unsigned char)(event->ctx >> 8 * i);
