@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * intake.c - a producer's memory, from its arrival to its end, and the records that come out of it in
- * the order of their stamps; see intake.h.
+ * intake.c - a producer's memory at the owner: whether its version, layout and clock rate suit (else it is
+ * refused), and the records that come out of it in the order of their stamps, to its end; see intake.h.
  */
 #include "attach/intake.h"
 

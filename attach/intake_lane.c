@@ -9,6 +9,9 @@
 #include "attach/intake.h"
 #include "core/control/control.h"
 #include "core/process/holdback.h"
+#include "core/read/passed.h"
+
+#include <errno.h>
 
 /*
  * After a record that never became finished, nobody waits for this producer, for so many times the
@@ -336,7 +339,10 @@ static enum found look_at_slot(struct pxt_producer_pull *pull, struct pxt_produc
 		return MOVED;
 	}
 	lane->floor = floor_of(pull, producer, lane);
-	return expired(pull, producer, lane) ? MOVED : STUCK;
+	if (!expired(pull, producer, lane))
+		return STUCK;
+	pxt_passed_report(pull->stream->block, producer->gone_at ? EOWNERDEAD : ETIMEDOUT);
+	return MOVED;
 }
 
 void pxt_intake_lane_fill(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,

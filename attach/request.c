@@ -9,6 +9,7 @@
 
 #include "core/control/control.h"
 #include "core/control/counts.h"
+#include "core/control/error.h"
 #include "core/read/consumer.h"
 
 #include <errno.h>
@@ -84,6 +85,18 @@ int pxt_request_status(struct pxt_ctlsock *ctlsock, struct pxt_ctlsock_status *s
 
 /* ---- What it does ---- */
 
+/* The stream tells who was not let in. */
+static int attach(struct pxt_ctlsock *ctlsock, unsigned i, const int fd[2])
+{
+	int error = pxt_producers_add(ctlsock, i, fd);
+
+	if (error && pxt_stream_enter(ctlsock->stream)) {
+		pxt_error_record(ctlsock->stream->block, POSIX_TRACE_ERROR_ATTACH_NP, error);
+		pxt_stream_unlock(ctlsock->stream);
+	}
+	return error;
+}
+
 int pxt_request_do(struct pxt_ctlsock *ctlsock, unsigned i,
     const struct pxt_ctlsock_request *request, const char *words, const int *fd, char text[128])
 {
@@ -91,7 +104,7 @@ int pxt_request_do(struct pxt_ctlsock *ctlsock, unsigned i,
 	(void)pxt_producers_learn(ctlsock);
 	switch ((enum pxt_ctlsock_what)request->what) {
 	case PXT_CTLSOCK_ATTACH:
-		return pxt_producers_add(ctlsock, i, fd);
+		return attach(ctlsock, i, fd);
 	case PXT_CTLSOCK_STATUS:
 		return 0;
 	case PXT_CTLSOCK_START:

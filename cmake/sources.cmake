@@ -155,8 +155,10 @@ ptrace_unit(CORE IF SYSEV_START_STOP UNLESS TINY SOURCES
 	core/control/barrier.c)
 ptrace_unit(CORE UNLESS SYSEV_START_STOP TINY SOURCES
 	core/control/barrier_none.c)
-ptrace_unit(CORE IF SYSEV_START_STOP FILTER UNLESS TINY SOURCES
+ptrace_unit(CORE IF SYSEV_START_STOP SYSEV_ERROR FILTER UNLESS TINY SOURCES
 	core/control/sysevent.c)
+ptrace_unit(CORE IF SYSEV_ERROR UNLESS TINY SOURCES
+	core/control/error.c)
 ptrace_unit(CORE IF TINY SOURCES
 	core/tiny/control.c
 	core/tiny/emit.c

@@ -64,7 +64,7 @@ static void change(struct pxt_stream *stream, const trace_event_set_t *set, int 
 		    &block->filter[other][i], both[1]._pxt_bits[i], memory_order_relaxed);
 	}
 	/* Judged by the old filter (DEC-15). */
-	(void)pxt_sysevent_record(stream, PXT_ID_FILTER, both, sizeof(both), NULL);
+	(void)pxt_sysevent_record(stream->block, PXT_ID_FILTER, both, sizeof(both), NULL);
 	/* Release: pairs with the writers' acquire of the gate.  A writer may stop it meanwhile. */
 	gate = atomic_load_explicit(&block->gate, memory_order_relaxed);
 	do {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* ticks.c - conversion of counter readings; see ticks.h for what it computes. */
+/*
+ * ticks.c - conversion of counter readings to time and back, and the clock's resolution; see ticks.h for
+ * what it computes.
+ */
 #include "format/ticks.h"
 
 #include "format/mul64.h"

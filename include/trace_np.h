@@ -98,7 +98,7 @@ struct posix_trace_levels_np {
 	uint64_t posix_shortened_np;   /* recorded short */
 };
 /*
- * How many events came to each level.
+ * How many events came to each level; where pointers have 32 bits, modulo 2^32.
  *
  * EINVAL: @trid is no active stream of this process; @levels is NULL.
  * Cost: lock.  Unit: Event Filter.
@@ -118,6 +118,28 @@ int posix_trace_getlevels_np(trace_id_t trid, struct posix_trace_levels_np *leve
  * After a gap an event takes one slot of 16 bytes more, which says how many were refused.
  */
 #define POSIX_TRACE_DISCARD_NP 5
+
+/* ---- What went wrong inside (unit Core) ---- */
+
+/*
+ * The data of a POSIX_TRACE_ERROR event is one int: what failed, and the error number.  It is recorded in
+ * the stream concerned, while that is running and its filter lets it in:
+ *
+ * LOG     a flush failed, with the number that posix_trace_flush() returned; the next one is recorded when
+ *         the number changes, or after a flush that succeeded
+ * RECORD  a reader passed over a record whose writer did not complete it: EOWNERDEAD, no thread is left that
+ *         could; ETIMEDOUT, the hold-back time is over.  It is counted as lost.
+ * TYPES   no more event types can be defined (ENOSPC): whatever is opened now is the unnamed type.  In all
+ *         streams of the process.
+ * ATTACH  a process was refused that wanted to attach, with the number that it was told
+ */
+#define POSIX_TRACE_ERROR_LOG_NP               1
+#define POSIX_TRACE_ERROR_RECORD_NP            2
+#define POSIX_TRACE_ERROR_TYPES_NP             3
+#define POSIX_TRACE_ERROR_ATTACH_NP            4
+#define POSIX_TRACE_ERROR_OF_NP(cause, number) ((int)((unsigned)(cause) << 16 | (unsigned)(number)))
+#define POSIX_TRACE_ERROR_CAUSE_NP(data)       ((int)((unsigned)(data) >> 16))
+#define POSIX_TRACE_ERROR_NUMBER_NP(data)      ((int)((unsigned)(data) % 65536u))
 
 /* ---- What a stream counted (unit Core) ---- */
 

@@ -44,7 +44,7 @@ extern "C" {
  *	float f32       float           4
  *	double f64      double          8
  *	bool            bool            1, as u8
- *	enum            int32_t         4, as i32
+ *	enum            any enumeration 4, as i32
  *	size            size_t          4 or 8, as u32 or u64
  *	pointer         const void *    4 or 8, as x32 or x64
  *	text(N)         const char *    N, cut or filled up with NULs
@@ -188,7 +188,7 @@ trace_event_id_t _pxt_point_open(
 #define _PXT_ARG_bool _Bool
 #endif
 #define _PXT_ARG__Bool   _PXT_ARG_bool
-#define _PXT_ARG_enum    int32_t
+#define _PXT_ARG_enum    int64_t /* which takes signed and unsigned ones without a warning */
 #define _PXT_ARG_size    size_t
 #define _PXT_ARG_pointer const void *
 #define _PXT_ARG_text(n) const char *
@@ -265,7 +265,7 @@ trace_event_id_t _pxt_point_open(
 #define _PXT_PACK_f64     _PXT_PACK_VALUE
 #define _PXT_PACK_bool    _PXT_PACK_VALUE
 #define _PXT_PACK__Bool   _PXT_PACK_VALUE
-#define _PXT_PACK_enum    _PXT_PACK_VALUE
+#define _PXT_PACK_enum    _PXT_PACK_ENUM
 #define _PXT_PACK_size    _PXT_PACK_VALUE
 #define _PXT_PACK_pointer _PXT_PACK_VALUE
 #define _PXT_PACK_text(n) _PXT_PACK_TEXT
@@ -299,6 +299,7 @@ trace_event_id_t _pxt_point_open(
 #define _PXT_PACK_VALUE(value, bytes)                                                              \
 	memcpy(_pxt_data + _pxt_used, &value, sizeof(value));                                      \
 	_pxt_used += sizeof(value);
+#define _PXT_PACK_ENUM(value, bytes) _pxt_used += _pxt_pack_enum(_pxt_data + _pxt_used, value);
 #define _PXT_PACK_TEXT(value, bytes)                                                               \
 	_pxt_pack_text(_pxt_data + _pxt_used, value, bytes);                                       \
 	_pxt_used += (bytes);
@@ -359,6 +360,14 @@ static inline __attribute__((unused)) size_t _pxt_pack_string(
 		used++;
 	}
 	return used;
+}
+
+static inline __attribute__((unused)) size_t _pxt_pack_enum(unsigned char *to, int64_t value)
+{
+	int32_t number = (int32_t)value;
+
+	memcpy(to, &number, sizeof(number));
+	return sizeof(number);
 }
 
 /* The same, filled up with NULs to @bytes. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * scan.c - one pass over the file, and another one where a growing log has more: every block is checked,
- * and all but DATA is taken in.
+ * all but DATA is taken in, and a log that is cut off or has no trailer is refused.
  *
  * A complete log is scanned to its end before the identifier exists.  A growing one is scanned as
  * far as it goes, and again from there when the reader has come to the end.

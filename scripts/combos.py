@@ -39,7 +39,8 @@ TOGGLES = ("SYSEV_ERROR", "SYSEV_START_STOP", "SYSEV_OVERFLOW_RESUME", "SYSEV_FI
            "EVENT_GROUPS", "POINT_OPENS", "TEXTS",
            "CUSTOM_CLOCK", "INSPECT")
 # Settings that are tried whole, beside the combinations of units: built, tested, and no larger than without.
-OTHERWISE = ({"START_FILTERED": "y"}, {"RECORD_THREAD": "n"}, {"RECORD_CPU": "n"},
+OTHERWISE = ({"START_FILTERED": "y"}, {"LIMIT_STREAM_SIZE": "y", "MAX_STREAM_SIZE": "1048576"},
+             {"FLUSH_BURST_BYTES": "1024", "FLUSH_BURST_DELAY_MS": "5"}, {"RECORD_THREAD": "n"}, {"RECORD_CPU": "n"},
              {"RECORD_ADDRESS": "n"}, {"FAST_CRC": "n"},
              {"RECORD_THREAD": "n", "RECORD_CPU": "n", "RECORD_ADDRESS": "n", "FAST_CRC": "n"})
 # What the retrieval library must not hold.
@@ -454,12 +455,15 @@ def main():
                         help="so many objects that were taken for known are compiled as well (default: all)")
     parser.add_argument("--units", action="store_true",
                         help="units alone, not each policy and each group of events")
+    parser.add_argument("--settings", action="store_true",
+                        help="the settings beside units and switches alone, their sizes not compared")
     parser.add_argument("-v", "--verbose", action="store_true")
     args = parser.parse_args()
     work = args.work or tempfile.mkdtemp(prefix="combos-")
     try:
-        failures = all_combinations(Builder(work, args.jobs, args.level), work, args.verbose,
-                                    None if args.compare < 0 else args.compare, args.units)
+        builder = Builder(work, args.jobs, args.level)
+        failures = settings(builder, work, 1 << 30, args.verbose) if args.settings else all_combinations(
+            builder, work, args.verbose, None if args.compare < 0 else args.compare, args.units)
     finally:
         if not args.work:
             shutil.rmtree(work)

@@ -8,7 +8,9 @@
 #include "format/compiler.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
+#include <time.h>
 #include <trace_np.h>
 #include <unistd.h>
 
@@ -58,6 +60,29 @@ static void a_stream_starts_and_stops(void)
 	PXT_EQ(posix_trace_clear(trid), 0);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	PXT_EQ(posix_trace_start(trid), EINVAL);
+}
+#endif
+
+#if _PXT_UNIT_CORE && CONFIG_PTRACE_LIMIT_STREAM_SIZE
+/* LPT-11, LPT-60, ASSSZ-E1: at the limit, and one byte above. */
+static void a_stream_may_be_as_large_as_the_limit_and_no_larger(void)
+{
+	const size_t most = CONFIG_PTRACE_MAX_STREAM_SIZE;
+	trace_attr_t attr;
+	trace_id_t trid;
+	size_t size = 0;
+
+	PXT_EQ(posix_trace_attr_init(&attr), 0);
+	PXT_EQ(posix_trace_attr_setstreamsize(&attr, most), 0);
+	PXT_EQ(posix_trace_attr_setstreamsize(&attr, most + 1), EINVAL);
+	PXT_EQ(posix_trace_attr_setstreamsize(&attr, SIZE_MAX), EINVAL);
+	PXT_EQ(posix_trace_attr_getstreamsize(&attr, &size), 0);
+	PXT_EQ(size, most);
+	trid = pxt_any_stream(&attr);
+	PXT_EQ(posix_trace_get_attr(trid, &attr), 0);
+	PXT_EQ(posix_trace_attr_getstreamsize(&attr, &size), 0);
+	PXT_CHECK(size >= most, "%zu bytes", size);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 #endif
 
@@ -185,11 +210,52 @@ static void a_log_gives_back_the_event(void)
 }
 #endif
 
+#if _PXT_UNIT_TOLOG && _PXT_UNIT_LOGRETRIEVAL && _PXT_UNIT_USEREVENTS &&                           \
+    CONFIG_PTRACE_FLUSH_BURST_BYTES
+/* LPT-40: after each burst a pause, and no event is lost by them. */
+static void a_flush_pauses_after_each_burst(void)
+{
+	enum {
+		EVENTS = 100
+	};
+	static const char data[64];
+	trace_event_id_t id = pxt_open_event("combo");
+	int fd = pxt_temp_file();
+	trace_id_t trid = pxt_log_stream(NULL, fd);
+	struct pxt_event event;
+	struct timespec before;
+	struct timespec after;
+	long bursts = EVENTS * (long)sizeof(data) / CONFIG_PTRACE_FLUSH_BURST_BYTES;
+	long ms;
+	unsigned found = 0;
+
+	PXT_EQ(posix_trace_start(trid), 0);
+	for (unsigned i = 0; i < EVENTS; i++)
+		posix_trace_event(id, data, sizeof(data));
+	(void)clock_gettime(CLOCK_MONOTONIC, &before);
+	PXT_EQ(posix_trace_flush(trid), 0);
+	(void)clock_gettime(CLOCK_MONOTONIC, &after);
+	ms = (after.tv_sec - before.tv_sec) * 1000 + (after.tv_nsec - before.tv_nsec) / 1000000;
+	PXT_CHECK(bursts > 2 && ms >= (bursts - 1) * CONFIG_PTRACE_FLUSH_BURST_DELAY_MS,
+	    "%ld bursts in %ld ms", bursts, ms);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	trid = pxt_open_log(fd);
+	while (pxt_log_next(trid, &event))
+		found += event.len == sizeof(data);
+	PXT_EQ(found, EVENTS);
+	PXT_EQ(posix_trace_close(trid), 0);
+	(void)close(fd);
+}
+#endif
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(attributes_have_defaults),
 	PXT_CASE(an_identifier_of_nothing_is_refused),
 #if _PXT_UNIT_CORE
 	PXT_CASE(a_stream_starts_and_stops),
+#endif
+#if _PXT_UNIT_CORE && CONFIG_PTRACE_LIMIT_STREAM_SIZE
+	PXT_CASE(a_stream_may_be_as_large_as_the_limit_and_no_larger),
 #endif
 #if _PXT_UNIT_ONLINE
 	PXT_CASE(a_stopped_stream_without_events_says_unavailable),
@@ -212,6 +278,10 @@ static const struct pxt_case cases[] = {
 #endif
 #if _PXT_UNIT_TOLOG && _PXT_UNIT_LOGRETRIEVAL && _PXT_UNIT_USEREVENTS
 	PXT_CASE(a_log_gives_back_the_event),
+#endif
+#if _PXT_UNIT_TOLOG && _PXT_UNIT_LOGRETRIEVAL && _PXT_UNIT_USEREVENTS &&                           \
+    CONFIG_PTRACE_FLUSH_BURST_BYTES
+	PXT_CASE(a_flush_pauses_after_each_burst),
 #endif
 	PXT_CASE_END,
 };

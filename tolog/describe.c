@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* describe.c - who traced and where the code lay: process, threads by name, modules. */
+/*
+ * describe.c - who traced and where the code lay, as the log says it: process (executable, host, boot id),
+ * threads by name, modules.
+ */
 #include "tolog/tolog.h"
 
 #include "core/process/forks.h"

@@ -3,11 +3,13 @@
 #include "tolog/tolog.h"
 
 #include "core/control/control.h"
+#include "core/control/error.h"
 #include "core/read/restart.h"
 #include "core/stream/admit.h"
 #include "core/testpoints.h"
 
 #include <errno.h>
+#include <trace_np.h>
 
 #define HELD_SLICE_NS 50000u
 
@@ -100,6 +102,14 @@ static int run(struct pxt_stream *stream, struct pxt_tolog_flush *flush)
 	}
 }
 
+/* One event for a row of flushes that fail alike. */
+static void report_error(struct pxt_stream *stream, struct pxt_tolog *log, int error)
+{
+	if (error && error != log->error_told)
+		pxt_error_record(stream->block, POSIX_TRACE_ERROR_LOG_NP, error);
+	log->error_told = error;
+}
+
 /*
  * The end of a flush is told by the next one; a stream that stopped by itself and is empty now
  * runs again, after it (ruling 14).
@@ -120,6 +130,8 @@ int pxt_tolog_flush(struct pxt_stream *stream, bool final)
 	log->flushing = false;
 	PXT_TESTPOINT(PXT_TP_FLUSH_ENDED);
 	pxt_tolog_note_error(log, error);
+	if (!final)
+		report_error(stream, log, error);
 	if (flush.start_told && pxt_admit_system(stream->block, PXT_ID_FLUSH_STOP)) {
 		log->stop_mark = true;
 		log->stop_ticks = pxt_port_ticks_ordered();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * loop.c - the log policy LOOP: frames that are written over again and again, so that the newest
- * events are in the log (LOGP-01).
+ * events are in the log (LOGP-01), and the least size of such a log.
  *
  * The newest block is written again with more records until it is full, its head last (output.c): a
  * flush of few records costs two short writes, not a frame.

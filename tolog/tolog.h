@@ -126,6 +126,7 @@ struct pxt_tolog {
 
 	/* Status; get_status() takes and resets it without the log's lock. */
 	_Atomic int error; /* the first one */
+	int error_told;    /* the last flush's, recorded as an event */
 	_Atomic uint32_t overrun;
 	_Atomic uint32_t full;
 

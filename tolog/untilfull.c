@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * untilfull.c - the log policy UNTIL_FULL: room for a STOP is always kept, so that the last
- * record of a full log is one (LOGP-02, DEC-14).
+ * record of a full log is one (LOGP-02, DEC-14), and the least size of such a log.
  */
 #include "tolog/policies.h"
 

@@ -3,6 +3,7 @@
 #include "base/attr.h"
 #include "core/process/names.h"
 #include "core/stream/wanted.h"
+#include "userevents/full.h"
 
 #include <errno.h>
 
@@ -21,6 +22,7 @@ PXT_API int posix_trace_eventid_open(
 	/* Before the caller can use it: streams that run already want it too (EVENT-11). */
 	if (is_new)
 		pxt_wanted_type_added(id);
+	pxt_full_report(id);
 	*event_id = id;
 	return 0;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* barrier.c - START and STOP by call, between all that was recorded before and after; see barrier.h. */
+/*
+ * barrier.c - START and STOP by call: where they are put, between all that was recorded before and after,
+ * and whether there is room for them: a START is refused while the stream is full; see barrier.h.
+ */
 #include "core/control/barrier.h"
 
 #include "core/control/sysevent.h"

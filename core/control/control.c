@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* control.c - start, stop and clear; see control.h. */
+/* control.c - start, stop and clear, and when a start is refused; see control.h. */
 #include "core/control/control.h"
 
 #include "core/control/barrier.h"

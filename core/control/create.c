@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * create.c - making a stream: its policy and sizes as they will be in force (rounded up to a power of
- * two), memory taken and touched, all before it runs.
+ * create.c - making a stream: its policy, sizes (rounded up to a power of two), clock and time of creation
+ * as they will be in force, memory taken and touched, all before it runs.
  */
 #include "core/control/create.h"
 

@@ -21,9 +21,8 @@ void pxt_sysevent_fill(
 }
 
 bool pxt_sysevent_record(
-    struct pxt_stream *stream, uint32_t id, const void *data, uint32_t bytes, const void *caller)
+    struct pxt_block *block, uint32_t id, const void *data, uint32_t bytes, const void *caller)
 {
-	struct pxt_block *block = stream->block;
 	struct pxt_place place = { .ring = pxt_block_ring(block, 0) };
 	uint32_t gate = atomic_load_explicit(&block->gate, memory_order_acquire);
 	struct pxt_event event;

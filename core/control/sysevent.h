@@ -14,6 +14,6 @@ void pxt_sysevent_fill(
     struct pxt_event *event, uint32_t id, const void *data, uint32_t bytes, const void *caller);
 /* One system event from a control call, into this stream only, if it is wanted and fits. */
 bool pxt_sysevent_record(
-    struct pxt_stream *stream, uint32_t id, const void *data, uint32_t bytes, const void *caller);
+    struct pxt_block *block, uint32_t id, const void *data, uint32_t bytes, const void *caller);
 
 #endif

@@ -8,8 +8,8 @@
 #define PXT_INTRODUCE_H
 
 /*
- * The calling thread has time and says its name, once: who creates a stream or attaches, most often the
- * main thread, is known where no thread can be asked any more.  [process lock held]
+ * The calling thread has time and says its name, once: who creates a stream, attaches or is the first to
+ * name a type is known where no thread can be asked any more.  [process lock held]
  */
 void pxt_introduce_self(void);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* names_at_use.c - the type of a trace point that is met for the first time while a stream runs. */
 #include "base/fields.h"
+#include "core/process/introduce.h"
 #include "core/process/lock.h"
 #include "core/process/names.h"
 #include "core/process/process.h"
@@ -25,6 +26,8 @@ static unsigned open_described(const char *name, size_t bytes, const char *forma
 	/* One that a forked process has defined is not in this process' wanted table. */
 	if (pxt_names_comes)
 		pxt_names_comes(id);
+	/* Who records first is known by its name, though it may end soon. */
+	pxt_introduce_self();
 	return id;
 }
 

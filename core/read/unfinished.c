@@ -6,7 +6,10 @@
 #include "core/process/holdback.h"
 #include "core/process/threads.h"
 #include "core/read/lap.h"
+#include "core/read/passed.h"
 #include "core/stream/inherited.h"
+
+#include <errno.h>
 
 /* After an unfinished record it is asked so often whether any thread lives who could finish it. */
 #define CHECK_US 50u
@@ -78,6 +81,7 @@ bool pxt_unfinished_expired(struct pxt_block *block, struct pxt_ring *ring)
 {
 	struct pxt_lane *lane = ring->lane;
 	uint64_t now = pxt_port_ticks();
+	int error = ETIMEDOUT;
 
 	if (!lane->stuck_since || lane->stuck_pos != lane->pos || block->quiet ||
 	    stepped_back(now, lane->stuck_since)) {
@@ -87,9 +91,12 @@ bool pxt_unfinished_expired(struct pxt_block *block, struct pxt_ring *ring)
 		pxt_lane_head(lane, &lane->stuck_head, &lane->stuck_seq);
 	}
 	/* Signed: a clock that still is at 0 is before the moment that was noted. */
-	if (!block->quiet && (int64_t)(now - lane->stuck_since) < (int64_t)pxt_holdback_ticks() &&
-	    !is_abandoned(block, ring, now))
-		return false;
+	if (!block->quiet && (int64_t)(now - lane->stuck_since) < (int64_t)pxt_holdback_ticks()) {
+		if (!is_abandoned(block, ring, now))
+			return false;
+		error = EOWNERDEAD;
+	}
 	pass_over(block, ring);
+	pxt_passed_report(block, error);
 	return true;
 }

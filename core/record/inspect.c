@@ -13,7 +13,7 @@ struct pxt_inspection pxt_inspections[CONFIG_PTRACE_MAX_STREAMS];
 extern PXT_TLS bool pxt_inspect_inside;
 PXT_TLS bool pxt_inspect_inside;
 
-static void count(_Atomic uint64_t *counter)
+static void count(atomic_uintptr_t *counter)
 {
 	atomic_fetch_add_explicit(counter, 1u, memory_order_relaxed);
 }

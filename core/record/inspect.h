@@ -47,14 +47,14 @@ struct pxt_inspect_rules {
 	uint32_t processes_used; /* 0: all processes */
 };
 
-/* How many events came to each level, cheap ones first, and were not let through. */
+/* How many events came to each level, cheap ones first, and were not let through; modulo a machine word. */
 struct pxt_inspect_counts {
-	_Atomic uint64_t came;
-	_Atomic uint64_t not_process;
-	_Atomic uint64_t not_thread;
-	_Atomic uint64_t handled;
-	_Atomic uint64_t not_handler;
-	_Atomic uint64_t shortened;
+	atomic_uintptr_t came;
+	atomic_uintptr_t not_process;
+	atomic_uintptr_t not_thread;
+	atomic_uintptr_t handled;
+	atomic_uintptr_t not_handler;
+	atomic_uintptr_t shortened;
 };
 
 struct pxt_inspection {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sysinfo.c - name, host and start of this process; random bytes. */
+/* sysinfo.c - reads name, executable, host, boot id and start of this process; random bytes. */
 #define _GNU_SOURCE
 #include "port/port.h"
 #include "port/port_sysinfo.h"

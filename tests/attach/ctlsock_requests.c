@@ -480,6 +480,26 @@ static void what_is_no_stream_is_not_attached(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
+#if CONFIG_PTRACE_SYSEV_ERROR
+/* LPT-25 */
+static void who_is_not_attached_is_an_error_event_of_the_stream(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct pxt_event event;
+	int memory = at_memfd();
+	int data = POSIX_TRACE_ERROR_OF_NP(POSIX_TRACE_ERROR_ATTACH_NP, ENOTSUP);
+
+	PXT_EQ(posix_trace_start(trid), 0);
+	CU_ASSERT(pxt_next(trid, &event)); /* START */
+	PXT_EQ(attach_with(path, memory, (int)pxt_clock.source + 1), ENOTSUP);
+	pxt_expect(trid, POSIX_TRACE_ERROR, &data, sizeof(data));
+	pxt_expect_none(trid);
+	(void)close(memory);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+#endif
+
 /* ---- Crowds ---- */
 
 #define PLACES (CONFIG_PTRACE_ATTACH_MAX + 8) /* attach/owner.h */
@@ -640,6 +660,9 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(random_bytes_do_nothing),
 	PXT_CASE(what_is_no_directory_is_not_attached),
 	PXT_CASE(what_is_no_stream_is_not_attached),
+#if CONFIG_PTRACE_SYSEV_ERROR
+	PXT_CASE(who_is_not_attached_is_an_error_event_of_the_stream),
+#endif
 	PXT_CASE(more_connections_than_places_push_out_the_silent_ones),
 	PXT_CASE(who_connects_and_hangs_up_a_thousand_times_leaves_nothing),
 	PXT_CASE(without_descriptors_clients_wait),

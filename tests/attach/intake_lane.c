@@ -4,6 +4,7 @@
  * what is ready, what holds others back and up to when, what is lost.  The memory is made here, and
  * the clock stands still, so that each word and each border is known.
  */
+#include "../unreported.h"
 #include "attach/intake.h"
 #include "core/control/control.h"
 #include "core/process/holdback.h"
@@ -24,6 +25,7 @@ static struct {
 
 static struct pxt_producer_memory producer;
 static struct pxt_producer_pull pull;
+static struct pxt_stream owners;
 static unsigned char payload[PXT_PRODUCER_PAYLOAD];
 static struct pxt_intake_lane *const lane = &producer.lane[0];
 static uint64_t now;
@@ -56,7 +58,8 @@ static void begin(void)
 	producer.lanes = 1;
 	producer.mask = SLOTS - 1u;
 	producer.max_data = 1000;
-	pull = (struct pxt_producer_pull){ .payload = payload, .clock = now };
+	UNREPORTED();
+	pull = (struct pxt_producer_pull){ .stream = &owners, .payload = payload, .clock = now };
 	pxt_intake_lane_begin(lane, &producer, 0, now);
 }
 

@@ -4,6 +4,7 @@
  * its file has all that was committed, and says of no event what is not so.
  */
 #define _GNU_SOURCE
+#include "../unreported.h"
 #include "box.h"
 #include "core/kit.h"
 #include "core/process/holdback.h"
@@ -483,6 +484,7 @@ static void begin(void)
 	/* The clock of those who are looked at is this process'. */
 	pxt_process_lock();
 	pxt_process_unlock();
+	UNREPORTED();
 	pxt_holdback_ns = KIT_HOLDBACK_NS;
 }
 

@@ -5,6 +5,7 @@
  * or in the box then, and no log without its end is taken for a whole one.
  */
 #define _GNU_SOURCE
+#include "../unreported.h"
 #include "box.h"
 #include "core/kit.h"
 #include "core/process/holdback.h"
@@ -531,6 +532,7 @@ static void begin(void)
 	/* The clock of those who are looked at is this process'. */
 	pxt_process_lock();
 	pxt_process_unlock();
+	UNREPORTED();
 	pxt_holdback_ns = KIT_HOLDBACK_NS;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* kit.c - see kit.h. */
 #include "kit.h"
+#include "../unreported.h"
 #include "core/process/holdback.h"
 
 #include <string.h>
@@ -63,6 +64,7 @@ trace_id_t kit_open(const struct kit_spec *spec)
 	PXT_EQ_FATAL(posix_trace_create(0, &attr, &trid), 0);
 	PXT_EQ_FATAL(posix_trace_attr_destroy(&attr), 0);
 	PXT_EQ_FATAL(posix_trace_thread_register_np(), 0);
+	UNREPORTED();
 	pxt_holdback_ns = KIT_HOLDBACK_NS;
 	cpu = 0;
 	pxt_self.cpu = &cpu;

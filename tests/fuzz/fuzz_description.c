@@ -13,28 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Its end is where it says, and a shorter room holds the same text, cut. */
-static void read_message(const char *format, const unsigned char *payload, size_t length)
-{
-	char whole[8192];
-	char *part;
-	size_t room;
-
-	memset(whole, 'x', sizeof whole);
-	if (posix_trace_text_np(format, payload, length, 0, whole, sizeof whole) !=
-	    (strchr(format, ';') ? 0 : ENOENT))
-		abort();
-	room = strlen(whole) / 2 + 1;
-	part = malloc(room);
-	if (part) {
-		(void)posix_trace_text_np(format, payload, length, 1, part, room);
-		(void)posix_trace_text_np(format, payload, length, 0, part, room);
-		if (strlen(part) != room - 1 || memcmp(part, whole, room - 1) != 0)
-			abort();
-	}
-	free(part);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_name(const char *name)

@@ -7,6 +7,7 @@
  * does that reads its counter before older instructions are through.  tests/stress/ticket.c asks the
  * same of threads that really run beside each other, and cannot force the windows that this draws.
  */
+#include "../unreported.h"
 #include "conformance/story.h"
 #include "core/control/control.h"
 #include "core/process/holdback.h"
@@ -381,6 +382,7 @@ static void open_stream(void)
 	CU_ASSERT_FATAL(at != NULL);
 	block = at->block;
 	to_time = at->ticks;
+	UNREPORTED();
 	pxt_holdback_ns = ground->brief ? HOLDBACK_NS : NEVER_NS;
 }
 

@@ -72,6 +72,16 @@ a_set_of_events_is_one_text()
 	out_lacks 'data_length'
 }
 
+# LPT-25: 28 is ENOSPC, 1 a flush.
+an_error_inside_has_a_number_and_what_failed()
+{
+	make run.ptl <<-END
+		event 1000 1 1 0 u32:65564
+	END
+	bt 0 run.ptl
+	out_has '{ error = 28, failed = 1 }'
+}
+
 babeltrace2_knows_a_log_by_itself()
 {
 	make_story

@@ -90,6 +90,30 @@ a_thread_of_another_process_says_of_which()
 	out_has 'thread 0x7f0000002000 of 815'
 }
 
+# LPT-25.  65536 and more: what failed; below: ENOSPC, EOWNERDEAD, EAGAIN, and one of a later library.
+an_error_inside_is_told_in_words()
+{
+	make run.ptl <<-END
+		event 1000 1 1 0 u32:65564
+		event 2000 1 1 0 u32:131202
+		event 3000 1 1 0 u32:196636
+		event 4000 1 1 0 u32:262155
+		event 5000 1 1 0 u32:6553605
+	END
+	run 0 print run.ptl
+	out_has 'posix_trace_error  flush failed: No space left on device (28)'
+	out_has 'record never completed, passed over: Owner died (130)'
+	out_has 'no more event types: No space left on device (28)'
+	out_has 'attach refused: Resource temporarily unavailable (11)'
+	out_has 'failed: Input/output error (5)'
+	run 0 print --json run.ptl
+	out_has '"error":28,"failed":"log"'
+	out_has '"error":130,"failed":"record"'
+	out_has '"error":5,"failed":""'
+	run 0 export csv run.ptl
+	out_has '{""error"":11,""failed"":""attach""}'
+}
+
 print_shows_the_process_where_there_are_several()
 {
 	make run.ptl <<-END

@@ -2,16 +2,34 @@
 /*
  * untraced.c - a program with trace points that creates no stream: what PXTRACE_OUT makes of it.
  *
- * usage: untraced [sleep | run COMMAND | fork | close]
+ * usage: untraced [sleep | run COMMAND | fork | close | thread]
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <trace_np.h>
 #include <unistd.h>
 
 POSIX_TRACE_DEFINE_TEXT_NP(step, "step %u of %s", u32, number, string, what);
+POSIX_TRACE_DEFINE_NP(early, u32, number);
+
+/* Nobody else has met this point, and nobody can be asked for a name when the log is ended. */
+static void *record_first(void *argument)
+{
+	(void)prctl(PR_SET_NAME, "early", 0, 0, 0);
+	posix_trace_point_np(early, 1);
+	return argument;
+}
+
+static int begin_thread(void)
+{
+	pthread_t thread;
+
+	return pthread_create(&thread, NULL, record_first, NULL) || pthread_join(thread, NULL);
+}
 
 static int go(const char *how, const char *command)
 {
@@ -19,6 +37,8 @@ static int go(const char *how, const char *command)
 		return pause();
 	if (strcmp(how, "run") == 0)
 		return system(command) != 0;
+	if (strcmp(how, "thread") == 0)
+		return begin_thread();
 	if (strcmp(how, "close") == 0) {
 		for (int fd = 3; fd < 64; fd++)
 			(void)close(fd);

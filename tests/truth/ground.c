@@ -2,6 +2,7 @@
 /* ground.c - see ground.h. */
 #include "ground.h"
 
+#include "../unreported.h"
 #include "conformance/story.h"
 #include "core/control/control.h"
 #include "core/process/holdback.h"
@@ -80,6 +81,7 @@ void ground_stop_and_start(void)
 		PXT_EQ(rd_call(posix_trace_stop, ground_streams[i]), 0);
 		PXT_EQ(rd_call(posix_trace_start, ground_streams[i]), 0);
 	}
+	UNREPORTED();
 	pxt_holdback_ns = LONG_NS;
 }
 

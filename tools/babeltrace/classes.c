@@ -31,26 +31,28 @@ static unsigned sets_of(trace_event_id_t id, struct pxt_layout *fields)
 	return count;
 }
 
+/* An int, of which the lower half is an error number and the upper one what failed (<trace_np.h>). */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define FAILURE "u16 error, u16 failed"
+#else
+#define FAILURE "u16 failed, u16 error"
+#endif
+
 /* What the standard says of its own types' data; else what the log says. */
 static unsigned learn(const struct pxt_bt_file *file, trace_event_id_t id,
     struct pxt_layout fields[POSIX_TRACE_FIELDS_MAX_NP])
 {
 	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
-	const char *name = NULL;
 
 	if (id == POSIX_TRACE_STOP)
-		name = "automatic";
-	else if (id == POSIX_TRACE_ERROR)
-		name = "error";
-	else if (id == POSIX_TRACE_START || id == POSIX_TRACE_FILTER)
+		return pxt_fields_of("i32 automatic", fields);
+	if (id == POSIX_TRACE_ERROR)
+		return pxt_fields_of(FAILURE, fields);
+	if (id == POSIX_TRACE_START || id == POSIX_TRACE_FILTER)
 		return sets_of(id, fields);
-	if (!name)
-		return posix_trace_eventid_getformat_np(file->trid, id, format) == 0
-		           ? pxt_fields_of(format, fields)
-		           : 0;
-	fields[0] = (struct pxt_layout){ .kind = POSIX_TRACE_FIELD_SIGNED_NP, .bytes = 4 };
-	(void)snprintf(fields[0].name, sizeof fields[0].name, "%s", name);
-	return 1;
+	if (posix_trace_eventid_getformat_np(file->trid, id, format) != 0)
+		return 0;
+	return pxt_fields_of(format, fields);
 }
 
 static bool describe(const struct pxt_bt_file *file, trace_event_id_t id, struct pxt_bt_type *type)

@@ -2,10 +2,12 @@
 /* fields.c - an event's data as text; see fields.h. */
 #include "tools/event/fields.h"
 
+#include "tools/event/failure.h"
 #include "tools/output/say.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <trace_np.h>
 
 /* A message has 255 bytes, and texts in it up to 4,095. */
 #define MESSAGE_BYTES 4400
@@ -185,6 +187,15 @@ static void put_set(struct pxt_out *out, const struct pxt_event *event, const ch
 		pxt_out_format(out, "%llu types", (unsigned long long)members);
 }
 
+/* The number, too: it is that of the system that recorded it. */
+static void put_failure(struct pxt_out *out, int32_t data)
+{
+	int number = POSIX_TRACE_ERROR_NUMBER_NP(data);
+
+	pxt_out_gap(out);
+	pxt_out_format(out, "%s: %s (%d)", pxt_failure_what(data), strerror(number), number);
+}
+
 /* The data that the standard prescribes for its own events; false: show bytes. */
 static bool put_standard(
     struct pxt_out *out, const struct pxt_fields *fields, const struct pxt_event *event)
@@ -210,9 +221,7 @@ static bool put_standard(
 	case POSIX_TRACE_ERROR:
 		if (event->bytes != 4)
 			return false;
-		pxt_out_gap(out);
-		pxt_out_text(out, "error=");
-		pxt_out_signed(out, (int32_t)word_at(event, 0));
+		put_failure(out, (int32_t)word_at(event, 0));
 		return true;
 	default:
 		return false;

@@ -3,10 +3,12 @@
 #include "tools/event/json.h"
 
 #include "tools/event/eventset.h"
+#include "tools/event/failure.h"
 #include "tools/event/fields.h"
 
 #include <math.h>
 #include <string.h>
+#include <trace_np.h>
 
 /* JSON knows no number that is none: these become strings. */
 static void put_float(struct pxt_out *out, const struct pxt_value *value)
@@ -105,7 +107,9 @@ static bool put_standard(struct pxt_out *out, const struct pxt_event *event, boo
 		return true;
 	case POSIX_TRACE_ERROR:
 		put_key(out, "error", first);
-		pxt_out_signed(out, number);
+		pxt_out_signed(out, POSIX_TRACE_ERROR_NUMBER_NP(number));
+		put_key(out, "failed", first);
+		pxt_out_json(out, pxt_failure_word(number), strlen(pxt_failure_word(number)));
 		return true;
 	default:
 		return false;

@@ -4,10 +4,12 @@
  * valid JSON in UTF-8: see pxt_escape_json().
  */
 #include "tools/event/eventset.h"
+#include "tools/event/failure.h"
 #include "tools/event/json.h"
 #include "tools/print/line.h"
 
 #include <string.h>
+#include <trace_np.h>
 
 static void put_text(struct pxt_out *out, const char *text)
 {
@@ -88,7 +90,8 @@ static bool put_standard(struct pxt_out *out, const struct pxt_event *event)
 	if (event->info.posix_event_id == POSIX_TRACE_STOP)
 		pxt_out_text(out, number == 0 ? "\"automatic\":false}" : "\"automatic\":true}");
 	else if (event->info.posix_event_id == POSIX_TRACE_ERROR)
-		pxt_out_format(out, "\"error\":%ld}", (long)number);
+		pxt_out_format(out, "\"error\":%d,\"failed\":\"%s\"}",
+		    POSIX_TRACE_ERROR_NUMBER_NP(number), pxt_failure_word(number));
 	else
 		return false;
 	return true;

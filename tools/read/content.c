@@ -30,7 +30,6 @@ static const char *looks_like(const unsigned char *head, size_t bytes)
 		  "ELF",
 		    4, "it is a program or library; a log is what the program wrote" },
 		{ "\x1f\x8b", 2, "it is compressed: gunzip it first" },
-		{ "\x28\xb5\x2f\xfd", 4, "it is compressed: unzstd it first" },
 		{ "\xfd"
 		  "7zXZ",
 		    5, "it is compressed: unxz it first" },

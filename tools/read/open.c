@@ -2,6 +2,7 @@
 /* open.c - opens logs, and says what is wrong with a file and what can be done about it. */
 #include "tools/output/exit.h"
 #include "tools/output/say.h"
+#include "tools/packed/packed.h"
 #include "tools/read/content.h"
 #include "tools/read/source.h"
 #include "tools/select/select.h"
@@ -119,12 +120,15 @@ int pxt_open_file(const char *path, bool log, int *fd)
 	*fd = open_path(path, log);
 	if (*fd < 0)
 		return PXT_EXIT_LOG;
-	if (in_place(*fd))
-		return PXT_EXIT_OK;
-	bool copied = pxt_spool_begin(&spool, path, *fd) && pxt_spool_all(&spool);
-	pxt_spool_end(&spool);
-	*fd = spool.to;
-	return copied ? PXT_EXIT_OK : PXT_EXIT_LOG;
+	if (!in_place(*fd)) {
+		bool copied = pxt_spool_begin(&spool, path, *fd) && pxt_spool_all(&spool);
+
+		pxt_spool_end(&spool);
+		*fd = spool.to;
+		if (!copied)
+			return PXT_EXIT_LOG;
+	}
+	return pxt_spool_unpack(path, fd) ? PXT_EXIT_OK : PXT_EXIT_LOG;
 }
 
 /* The same, but a pipe is copied as far as a log can be told from it, and further as it is read. */
@@ -137,12 +141,16 @@ static int open_live(struct pxt_source *source)
 	if (source->fd < 0)
 		return PXT_EXIT_LOG;
 	if (in_place(source->fd))
-		return PXT_EXIT_OK;
+		return pxt_spool_unpack(source->path, &source->fd) ? PXT_EXIT_OK : PXT_EXIT_LOG;
 	copied = pxt_spool_begin(&source->spool, source->path, source->fd);
 	source->fd = source->spool.to;
 	while (copied && !source->spool.ended && st.st_size <= HEAD_BYTES_MAX &&
 	       !is_growing_log(source->fd))
 		copied = pxt_spool_take(&source->spool, -1) && fstat(source->fd, &st) == 0;
+	/* What is compressed is read to its end; a log inside it cannot be followed. */
+	if (copied && pxt_packed_is(source->fd))
+		copied =
+		    pxt_spool_all(&source->spool) && pxt_spool_unpack(source->path, &source->fd);
 	return copied ? PXT_EXIT_OK : PXT_EXIT_LOG;
 }
 

@@ -4,6 +4,7 @@
 
 #include "tools/output/say.h"
 #include "tools/output/writeall.h"
+#include "tools/packed/packed.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,15 +21,25 @@ static bool failed(const struct pxt_spool *spool)
 	return false;
 }
 
-bool pxt_spool_begin(struct pxt_spool *spool, const char *path, int from)
+/* A file without a name; -1: errno says why. */
+static int temporary(void)
 {
 	FILE *file = tmpfile();
+	int fd = -1;
+	int error;
 
-	*spool = (struct pxt_spool){ .path = path, .from = from, .to = -1 };
 	if (file) {
-		spool->to = fcntl(fileno(file), F_DUPFD_CLOEXEC, 3);
+		fd = fcntl(fileno(file), F_DUPFD_CLOEXEC, 3);
+		error = errno;
 		(void)fclose(file);
+		errno = error;
 	}
+	return fd;
+}
+
+bool pxt_spool_begin(struct pxt_spool *spool, const char *path, int from)
+{
+	*spool = (struct pxt_spool){ .path = path, .from = from, .to = temporary() };
 	return spool->to >= 0 || failed(spool);
 }
 
@@ -58,6 +69,42 @@ bool pxt_spool_all(struct pxt_spool *spool)
 	while (good && !spool->ended)
 		good = pxt_spool_take(spool, -1);
 	return good;
+}
+
+static bool cannot_unpack(const char *path, int error)
+{
+	if (error == EPROTO) {
+		pxt_complain("%s: the compressed log is damaged or cut off", path);
+		pxt_explain(
+		    "`zstd -t %s` says where; copy it again from where it was written", path);
+	} else if (error == ENOTSUP) {
+		pxt_complain("%s: it is compressed: unzstd it first", path);
+		pxt_explain("this pxtrace was built without libzstd (Debian: libzstd-dev)");
+	} else {
+		pxt_complain(
+		    "%s: cannot be unpacked into a temporary file: %s", path, strerror(error));
+	}
+	return false;
+}
+
+bool pxt_spool_unpack(const char *path, int *fd)
+{
+	int to;
+	int error;
+
+	if (!pxt_packed_is(*fd))
+		return true;
+	to = temporary();
+	error = to >= 0 ? pxt_packed_unpack(*fd, to) : errno;
+	if (error) {
+		if (to >= 0)
+			(void)close(to);
+		return cannot_unpack(path, error);
+	}
+	if (*fd > STDIN_FILENO)
+		(void)close(*fd);
+	*fd = to;
+	return true;
 }
 
 void pxt_spool_end(struct pxt_spool *spool)

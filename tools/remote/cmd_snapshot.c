@@ -8,6 +8,7 @@
 #include "tools/output/outfile.h"
 #include "tools/output/say.h"
 #include "tools/output/writeall.h"
+#include "tools/packed/packed.h"
 #include "tools/remote/ctlsock.h"
 
 #include <errno.h>
@@ -117,19 +118,36 @@ static int verify(struct snapshot *s)
 	return PXT_EXIT_OK;
 }
 
-static int copy(const struct snapshot *s)
+/* @packer: NULL, or it compresses. */
+static int copy_all(const struct snapshot *s, struct pxt_packer *packer)
 {
 	static char buffer[65536];
-	ssize_t bytes = 0;
+	ssize_t bytes;
 	off_t at = 0;
 	int error = 0;
 
-	while (error == 0 && (bytes = pread(s->memory, buffer, sizeof buffer, at)) > 0) {
-		error = pxt_write_all(s->file.fd, buffer, (size_t)bytes);
+	while (error == 0 && (bytes = pread(s->memory, buffer, sizeof buffer, at)) != 0) {
+		if (bytes < 0)
+			error = errno;
+		else if (packer)
+			error = pxt_packer_put(packer, s->file.fd, buffer, (size_t)bytes);
+		else
+			error = pxt_write_all(s->file.fd, buffer, (size_t)bytes);
 		at += bytes;
 	}
-	if (error == 0 && bytes < 0)
-		error = errno;
+	return error || !packer ? error : pxt_packer_end(packer, s->file.fd);
+}
+
+static int copy(const struct snapshot *s)
+{
+	struct pxt_packer *packer = NULL;
+	int error = 0;
+
+	if (pxt_packed_named(s->output))
+		packer = pxt_packer_begin(&error);
+	if (error == 0)
+		error = copy_all(s, packer);
+	pxt_packer_free(packer);
 	if (error == 0)
 		return PXT_EXIT_OK;
 	pxt_complain("%s: cannot be written: %s", s->file.name, strerror(error));

@@ -323,13 +323,19 @@ function hexDump(i) {
 		+ [...part].map((b) => b >= 32 && b < 127 ? String.fromCharCode(b) : ".").join("") + "|";
 }
 
+// By the upper half of a POSIX_TRACE_ERROR's data; the lower one is an error number.
+const FAILURES = ["", "flush failed", "record never completed, passed over", "no more event types", "attach refused"];
+
 // The data that the standard prescribes for its own events, as a few words; "": nothing to say.
 function standardText(i) {
 	const from = events.offset[i];
 	const size = events.offset[i + 1] - from;
 	const role = meta.types[events.type[i]].role;
 	if (role === "stop" && size === 4) return events.view.getUint32(from, meta.little) === 0 ? "by call" : "by itself: the stream was full";
-	if (role === "error" && size === 4) return "error " + events.view.getInt32(from, meta.little);
+	if (role === "error" && size === 4) {
+		const data = events.view.getUint32(from, meta.little);
+		return (FAILURES[data >>> 16] || "failed") + ": error " + (data & 0xffff);
+	}
 	return "";
 }
 

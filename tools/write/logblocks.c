@@ -23,8 +23,10 @@
 
 static void write_all(struct pxt_logblocks *log, const unsigned char *bytes, uint32_t count)
 {
-	if (!log->error)
-		log->error = pxt_write_all(log->fd, bytes, count);
+	if (log->error)
+		return;
+	log->error = log->packer ? pxt_packer_put(log->packer, log->fd, bytes, count)
+	                         : pxt_write_all(log->fd, bytes, count);
 }
 
 /* A new file beside @path, so that what is under that name stays whole until it is replaced. */
@@ -87,6 +89,8 @@ bool pxt_logblocks_open(struct pxt_logblocks *log, const char *path, enum pxt_lo
 	pxt_logfmt_start(&log->data, log->memory, log->room);
 	pxt_logfmt_start(&log->meta, log->memory + ROOM_MAX, log->room);
 	open_file(log);
+	if (!log->error && pxt_packed_named(path))
+		log->packer = pxt_packer_begin(&log->error);
 	write_all(log, head, PXT_LOG_HEADER_BYTES);
 	if (mode == PXT_LOG_GROWING)
 		rename_file(log);
@@ -337,6 +341,8 @@ int pxt_logblocks_close(struct pxt_logblocks *log, struct pxt_log_trailer *trail
 	pxt_logblocks_flush(log);
 	if (trailer)
 		put_trailer(log, trailer);
+	if (log->packer && !log->error)
+		log->error = pxt_packer_end(log->packer, log->fd);
 	/* A network's or a quota's refusal may come this late. */
 	if (log->fd >= 0 && close(log->fd) != 0 && !log->error)
 		log->error = errno;
@@ -354,9 +360,11 @@ void pxt_logblocks_abandon(struct pxt_logblocks *log)
 	log->fd = -1;
 	if (log->temporary)
 		(void)unlink(log->temporary);
+	pxt_packer_free(log->packer);
 	free(log->temporary);
 	free(log->path);
 	free(log->memory);
+	log->packer = NULL;
 	log->temporary = NULL;
 	log->path = NULL;
 	log->memory = NULL;

@@ -14,6 +14,7 @@
 #ifndef PXT_LOGBLOCKS_H
 #define PXT_LOGBLOCKS_H
 
+#include "tools/packed/packed.h"
 #include "tools/write/logwrite.h"
 
 #include "format/logfmt.h"
@@ -26,7 +27,8 @@ struct pxt_logblocks {
 	int error; /* the first errno */
 	bool swapped;
 	char *path;
-	char *temporary; /* NULL: the log is under its name */
+	char *temporary;           /* NULL: the log is under its name */
+	struct pxt_packer *packer; /* NULL: it is not compressed */
 	struct pxt_log_stream sums;
 	struct pxt_log_block data;
 	struct pxt_log_block meta;
@@ -41,7 +43,7 @@ struct pxt_logblocks {
 };
 
 /*
- * Begins @path with @head, PXT_LOG_HEADER_BYTES bytes of which @header was read; the layout is
+ * Begins @path, compressed if its name ends in ".zst", with @head, PXT_LOG_HEADER_BYTES bytes of which @header was read; the layout is
  * sequential.  False: there is no memory.  All other errors come to light in close.
  */
 bool pxt_logblocks_open(struct pxt_logblocks *log, const char *path, enum pxt_logmode mode,

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * packed.h - logs that are compressed by zstd: told by their first bytes when they are read, by the end of
+ * their name when they are written.
+ *
+ * Where this pxtrace was built without libzstd, reading and writing are ENOTSUP.
+ */
+#ifndef PXTRACE_PACKED_H
+#define PXTRACE_PACKED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct pxt_packer;
+
+/* Whether what is written under this name is to be compressed: it ends in ".zst". */
+bool pxt_packed_named(const char *path);
+/* Whether the file begins as a compressed one does. */
+bool pxt_packed_is(int fd);
+
+/* NULL: @error says why, ENOTSUP or ENOMEM. */
+struct pxt_packer *pxt_packer_begin(int *error);
+/* 0 or an error number; some of it may be kept until the end. */
+int pxt_packer_put(struct pxt_packer *packer, int fd, const void *bytes, size_t count);
+/* The rest; 0 or an error number. */
+int pxt_packer_end(struct pxt_packer *packer, int fd);
+void pxt_packer_free(struct pxt_packer *packer);
+
+/*
+ * All of @from, unpacked, into @to, which is a file.  0 or an error number: EPROTO, @from is damaged or cut
+ * off; ENOTSUP; what reading and writing return.
+ */
+int pxt_packed_unpack(int from, int to);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* packed_zstd.c - compressed logs, by libzstd; see packed.h. */
+#include "tools/output/writeall.h"
+#include "tools/packed/packed.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <zstd.h>
+
+/* No log that is written here needs more of its own past to be unpacked: 128 MiB. */
+#define WINDOW_LOG_MAX 27
+
+struct pxt_packer {
+	ZSTD_CStream *stream;
+	size_t room;
+	unsigned char bytes[];
+};
+
+/* ---- Writing ---- */
+
+struct pxt_packer *pxt_packer_begin(int *error)
+{
+	size_t room = ZSTD_CStreamOutSize();
+	struct pxt_packer *packer = malloc(sizeof *packer + room);
+
+	if (packer) {
+		packer->room = room;
+		packer->stream = ZSTD_createCStream();
+		/* A reader sees which bytes are not what was written, as in a plain log. */
+		if (packer->stream &&
+		    !ZSTD_isError(ZSTD_CCtx_setParameter(packer->stream, ZSTD_c_checksumFlag, 1)))
+			return packer;
+		pxt_packer_free(packer);
+	}
+	*error = ENOMEM;
+	return NULL;
+}
+
+static int put(struct pxt_packer *packer, int fd, ZSTD_inBuffer *in, ZSTD_EndDirective how)
+{
+	for (;;) {
+		ZSTD_outBuffer out = { packer->bytes, packer->room, 0 };
+		size_t left = ZSTD_compressStream2(packer->stream, &out, in, how);
+		int error = ZSTD_isError(left) ? ENOMEM : pxt_write_all(fd, packer->bytes, out.pos);
+
+		if (error || (how == ZSTD_e_end ? left == 0 : in->pos == in->size))
+			return error;
+	}
+}
+
+int pxt_packer_put(struct pxt_packer *packer, int fd, const void *bytes, size_t count)
+{
+	ZSTD_inBuffer in = { bytes, count, 0 };
+
+	return put(packer, fd, &in, ZSTD_e_continue);
+}
+
+int pxt_packer_end(struct pxt_packer *packer, int fd)
+{
+	ZSTD_inBuffer in = { NULL, 0, 0 };
+
+	return put(packer, fd, &in, ZSTD_e_end);
+}
+
+void pxt_packer_free(struct pxt_packer *packer)
+{
+	if (packer)
+		(void)ZSTD_freeCStream(packer->stream);
+	free(packer);
+}
+
+/* ---- Reading ---- */
+
+struct unpacker {
+	ZSTD_DStream *stream;
+	unsigned char in[65536];
+	unsigned char out[65536];
+	size_t left; /* 0: between two frames, so the file may end here */
+};
+
+/* The bytes @count of unpacker->in, wherever frames begin and end in them. */
+static int unpack_some(struct unpacker *unpacker, size_t count, int to)
+{
+	ZSTD_inBuffer in = { unpacker->in, count, 0 };
+
+	for (;;) {
+		ZSTD_outBuffer out = { unpacker->out, sizeof unpacker->out, 0 };
+		int error;
+
+		unpacker->left = ZSTD_decompressStream(unpacker->stream, &out, &in);
+		if (ZSTD_isError(unpacker->left))
+			return EPROTO;
+		error = pxt_write_all(to, unpacker->out, out.pos);
+		/* After a full buffer there may be more, within a frame. */
+		if (error ||
+		    (in.pos == in.size && (unpacker->left == 0 || out.pos < sizeof unpacker->out)))
+			return error;
+	}
+}
+
+static int unpack_all(struct unpacker *unpacker, int from, int to)
+{
+	off_t at = 0;
+
+	unpacker->left = 1;
+	for (;;) {
+		ssize_t bytes = pread(from, unpacker->in, sizeof unpacker->in, at);
+		int error;
+
+		if (bytes < 0 && errno == EINTR)
+			continue;
+		if (bytes < 0)
+			return errno;
+		if (bytes == 0)
+			return unpacker->left == 0 ? 0 : EPROTO;
+		error = unpack_some(unpacker, (size_t)bytes, to);
+		if (error)
+			return error;
+		at += bytes;
+	}
+}
+
+int pxt_packed_unpack(int from, int to)
+{
+	struct unpacker *unpacker = malloc(sizeof *unpacker);
+	int error = ENOMEM;
+
+	if (!unpacker)
+		return ENOMEM;
+	unpacker->stream = ZSTD_createDStream();
+	if (unpacker->stream && !ZSTD_isError(ZSTD_DCtx_setParameter(
+	                            unpacker->stream, ZSTD_d_windowLogMax, WINDOW_LOG_MAX)))
+		error = unpack_all(unpacker, from, to);
+	(void)ZSTD_freeDStream(unpacker->stream);
+	free(unpacker);
+	return error;
+}
