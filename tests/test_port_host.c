@@ -7,6 +7,7 @@
 #include "suite.h"
 
 #include "port/port.h"
+#include "port/port_environment.h"
 #include "port/port_log.h"
 #include "port/port_sysinfo.h"
 #include "port/port_thread.h"
@@ -681,6 +682,24 @@ static void threads_are_found_with_their_names(void)
 	}
 }
 
+#if CONFIG_PTRACE_LOG_ENVIRONMENT
+static void a_log_file_that_the_environment_names_is_one_process_s(void)
+{
+	char path[200];
+	int fd = -1;
+	int other = -1;
+
+	(void)snprintf(path, sizeof(path), "%s/asked", pxt_temp_folder());
+	PXT_EQ(pxt_port_environment_file(path, &fd), 0);
+	PXT_EQ(pxt_port_environment_file(path, &other), EBUSY);
+	pxt_port_environment_close(fd);
+	PXT_EQ(pxt_port_environment_file(path, &fd), 0);
+	pxt_port_environment_close(fd);
+	PXT_EQ(unlink(path), 0);
+	PXT_EQ(pxt_port_environment_file("/none/asked", &fd), ENOENT);
+}
+#endif
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(a_child_has_none_of_this_memory),
 	PXT_CASE(touching_this_memory_faults_no_page_in),
@@ -705,6 +724,9 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(executable_host_and_start_are_found),
 	PXT_CASE(the_executable_is_the_first_module),
 	PXT_CASE(threads_are_found_with_their_names),
+#if CONFIG_PTRACE_LOG_ENVIRONMENT
+	PXT_CASE(a_log_file_that_the_environment_names_is_one_process_s),
+#endif
 };
 
 PXT_SUITE("port on a host", cases)

@@ -5,7 +5,6 @@
 #include "base/fields.h"
 #include "core/process/directory.h"
 #include "core/process/forks.h"
-#include "core/process/introduce.h"
 #include "core/process/process.h"
 #include "core/process/replica.h"
 #include "core/testpoints.h"
@@ -123,8 +122,6 @@ int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new)
 	if (found == 0 || (pxt_forks_any() && pxt_replica_any())) {
 		pxt_process_lock();
 		error = pxt_names_find_or_append(name, bytes, &found, is_new);
-		if (!error)
-			pxt_introduce_self();
 		pxt_process_unlock();
 	}
 	if (!error)

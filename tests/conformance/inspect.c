@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* inspect.c - events that a stream judges one by one: by process, thread and handler; short types. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "../suite_trace.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <trace_np.h>
 #include <unistd.h>
@@ -291,6 +293,38 @@ static void levels_come_in_order_of_cost_and_are_counted(void)
 
 /* ---- Short types ---- */
 
+/* @set, a set of no types, ends where the process' memory ends. */
+static trace_event_set_t *set_at_the_end(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned char *pages =
+	    mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	trace_event_set_t *set;
+
+	CU_ASSERT_FATAL(pages != MAP_FAILED);
+	PXT_EQ(mprotect(pages + page, page, PROT_NONE), 0);
+	set = (trace_event_set_t *)(void *)(pages + page - sizeof(*set));
+	PXT_EQ(posix_trace_eventset_empty(set), 0);
+	return set;
+}
+
+/* All that take a set: nobody looks behind it. */
+static void a_set_is_read_to_its_end(void)
+{
+	trace_event_set_t *set = set_at_the_end();
+	int is_member;
+
+	begin(POSIX_TRACE_LOOP);
+	PXT_EQ(posix_trace_eventset_fill(set, POSIX_TRACE_ALL_EVENTS), 0);
+	PXT_EQ(posix_trace_eventset_ismember(types[0], set, &is_member), 0);
+	PXT_EQ(posix_trace_set_handler_np(stream, set, NULL, NULL), 0);
+	PXT_EQ(posix_trace_set_short_np(stream, set), 0);
+	PXT_EQ(posix_trace_eventset_addgroup_np("o*", set), 0);
+	PXT_EQ(posix_trace_set_filter(stream, set, POSIX_TRACE_SET_EVENTSET), 0);
+	PXT_EQ(posix_trace_get_filter(stream, set), 0);
+	end();
+}
+
 /* QNX-36, QNX-37, QNX-38: per type, and what was left out is told. */
 static void a_short_type_keeps_four_bytes_and_the_others_all(void)
 {
@@ -421,6 +455,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE_FRESH(a_child_is_left_out_of_a_stream_that_records_its_parent),
 #endif
 	PXT_CASE_FRESH(levels_come_in_order_of_cost_and_are_counted),
+	PXT_CASE_FRESH(a_set_is_read_to_its_end),
 	PXT_CASE_FRESH(a_short_type_keeps_four_bytes_and_the_others_all),
 	PXT_CASE_FRESH(an_inspected_stream_keeps_its_policy),
 	PXT_CASE_FRESH(a_stream_in_the_place_of_an_inspected_one_lets_all_through),
