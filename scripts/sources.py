@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The page docs/sources.md: every file of library and tool with its subject.
+"""The page docs/sources.md: every file of library and tool with its subject, and an index by subject.
 
     sources.py --update     writes the page
     sources.py              0: the page is what --update would write; 1: it is not
 
 A subject is the first sentence of the file's head comment, "NAME - SUBJECT".  A source that refers to
 its header ("see x.h") has the header's where its own says less.
+
+The index is docs/subjects.txt, "SUBJECT | FILE | FUNCTION" a line: where something is decided.  Each file
+must exist, and have that name.
 """
 import pathlib
 import re
@@ -14,14 +17,16 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "sources.md"
+SUBJECTS = ROOT / "docs" / "subjects.txt"
 FOLDERS = ["include", "format", "base", "core", "userevents", "online", "filter", "tolog", "inherit",
            "blackbox", "attach", "logretrieval", "port", "compat", "tools"]
 HEAD = """# Which file decides what
 
 Every file of the library and of `pxtrace`, with its subject: the first sentence of its head
-comment. The public functions are at the end. `scripts/sources.py --update` makes this page, and a
-test holds it. What the folders are, and who may include whom, is in
-[DESIGN.md](../DESIGN.md), section 1.
+comment. At the end are the public functions, and an index by subject: where is it decided, refused,
+computed? `scripts/sources.py --update` makes this page out of the sources and
+[subjects.txt](subjects.txt), and a test holds it. What the folders are, and who may include whom, is
+in [DESIGN.md](../DESIGN.md), section 1.
 """
 FUNCTION = re.compile(r"^PXT_API\s[\w\s*]*?(posix_trace_\w+)\(", re.M)
 
@@ -76,6 +81,22 @@ def rows(folder, files):
     return found, missing
 
 
+def index():
+    """The rows of the index, and what is wrong in it."""
+    found, wrong = [], []
+    lines = [line for line in SUBJECTS.read_text().split("\n") if line.strip() and line[0] != "#"]
+    for line in sorted(lines, key=str.lower):
+        subject, name, function = (part.strip() for part in line.split("|"))
+        path = ROOT / name
+        if not path.is_file():
+            wrong.append(f"{name} (subjects.txt: {subject})")
+        elif not re.search(rf"\b{re.escape(function)}\b", path.read_text()):
+            wrong.append(f"{name} has no {function} (subjects.txt: {subject})")
+        else:
+            found.append(f"| {subject} | `{name}` | `{function}` |\n")
+    return "".join(found), wrong
+
+
 def page():
     folders, functions = {}, {}
     for path in (path for folder in FOLDERS for path in sorted([*(ROOT / folder).rglob("*.[ch]"),
@@ -93,13 +114,18 @@ def page():
     text += "\n## The public functions\n\n| function | file |\n|---|---|\n"
     for function in sorted(functions):
         text += f"| `{function}` | {', '.join(functions[function])} |\n"
-    return text, missing
+    subjects, wrong = index()
+    text += "\n## By subject\n\n| subject | file | name in it |\n|---|---|---|\n" + subjects
+    return text, missing, wrong
 
 
 def main():
-    text, missing = page()
+    text, missing, wrong = page()
     for name in missing:
         print(f"{name}: no head comment that says its subject")
+    for name in wrong:
+        print(f"{name}: is not there")
+    missing += wrong
     if "--update" in sys.argv[1:]:
         PAGE.write_text(text)
     elif PAGE.read_text() != text:
