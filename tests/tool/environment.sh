@@ -83,6 +83,7 @@ a_log_that_cannot_be_written_is_told_and_the_program_runs()
 a_program_with_more_rights_than_its_user_ignores_it()
 {
 	[ "$(id -u)" = 0 ] || { echo 'only root can make such programs: skipped'; exit 77; }
+	[ -z "${ASAN_OPTIONS-}" ] || { echo 'a sanitizer cannot look into such a process: skipped'; exit 77; }
 	chmod 755 "$here"
 	cp "$(command -v id)" other
 	chown 65534 other
@@ -92,8 +93,7 @@ a_program_with_more_rights_than_its_user_ignores_it()
 	cp "$untraced" other
 	chown 65534 other
 	chmod 4755 other
-	# What looks for leaks cannot look into such a process.
-	ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0" PXTRACE_OUT="$here/run.ptl" ./other >out 2>err
+	PXTRACE_OUT="$here/run.ptl" ./other >out 2>err
 	[ ! -e run.ptl ] || { rm -f run.ptl; fail 'a set-user-id program wrote where it was told'; }
 	[ ! -s err ] || fail "$(cat err)"
 }
