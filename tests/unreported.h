@@ -9,7 +9,12 @@
 #include "core/read/passed.h"
 
 #if CONFIG_PTRACE_SYSEV_ERROR
-#define UNREPORTED() (pxt_passed_hook = NULL)
+/* Once, before there are readers. */
+#define UNREPORTED()                                                                               \
+	do {                                                                                       \
+		if (pxt_passed_hook)                                                               \
+			pxt_passed_hook = NULL;                                                    \
+	} while (0)
 #else
 #define UNREPORTED() ((void)0)
 #endif
