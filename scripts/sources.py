@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The page docs/sources.md: every file of library and tool with its subject, and an index by subject.
+"""The pages docs/sources.md, every file of library and tool with its subject, and docs/functions.md.
 
-    sources.py --update     writes the page
-    sources.py              0: the page is what --update would write; 1: it is not
+    sources.py --update     writes the pages
+    sources.py              0: they are what --update would write; 1: they are not
 
 A subject is the first sentence of the file's head comment, "NAME - SUBJECT".  A source that refers to
 its header ("see x.h") has the header's where its own says less.
 
-The index is docs/subjects.txt, "SUBJECT | FILE | FUNCTION" a line: where something is decided.  Each file
-must exist, and have that name.
+What a function does is the first sentence of the comment before it.
 """
 import pathlib
 import re
@@ -17,17 +16,25 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "sources.md"
-SUBJECTS = ROOT / "docs" / "subjects.txt"
+INDEX = ROOT / "docs" / "functions.md"
 FOLDERS = ["include", "format", "base", "core", "userevents", "online", "filter", "tolog", "inherit",
            "blackbox", "attach", "logretrieval", "port", "compat", "tools"]
 HEAD = """# Which file decides what
 
 Every file of the library and of `pxtrace`, with its subject: the first sentence of its head
-comment. At the end are the public functions, and an index by subject: where is it decided, refused,
-computed? `scripts/sources.py --update` makes this page out of the sources and
-[subjects.txt](subjects.txt), and a test holds it. What the folders are, and who may include whom, is
-in [DESIGN.md](../DESIGN.md), section 1.
+comment. The public functions are at the end. Which function does what is in
+[functions.md](functions.md). `scripts/sources.py --update` makes both pages, and a test holds them.
+What the folders are, and who may include whom, is in [DESIGN.md](../DESIGN.md), section 1.
 """
+INDEX_HEAD = """# Which function does what
+
+Every function of the library and of `pxtrace` that has a comment, with the first sentence of that.
+For searching: what is decided, refused or computed where? Files are in [sources.md](sources.md).
+`scripts/sources.py --update` makes this page.
+"""
+FUNCTION_AFTER_COMMENT = re.compile(
+    r"^/\*(?P<comment>(?:(?!\*/)[\s\S])*)\*/\n"
+    r"(?!#|/|typedef|_Static_assert|struct \w+ \{|enum \w* ?\{)[A-Za-z_][^;{}()=]*?(?P<name>\w+)\((?!\))", re.M)
 FUNCTION = re.compile(r"^PXT_API\s[\w\s*]*?(posix_trace_\w+)\(", re.M)
 
 
@@ -81,20 +88,30 @@ def rows(folder, files):
     return found, missing
 
 
-def index():
-    """The rows of the index, and what is wrong in it."""
-    found, wrong = [], []
-    lines = [line for line in SUBJECTS.read_text().split("\n") if line.strip() and line[0] != "#"]
-    for line in sorted(lines, key=str.lower):
-        subject, name, function = (part.strip() for part in line.split("|"))
-        path = ROOT / name
-        if not path.is_file():
-            wrong.append(f"{name} (subjects.txt: {subject})")
-        elif not re.search(rf"\b{re.escape(function)}\b", path.read_text()):
-            wrong.append(f"{name} has no {function} (subjects.txt: {subject})")
-        else:
-            found.append(f"| {subject} | `{name}` | `{function}` |\n")
-    return "".join(found), wrong
+def functions_of(path):
+    """(name, what the comment before it says) of each function that has one."""
+    text = path.read_text()
+    for match in FUNCTION_AFTER_COMMENT.finditer(text):
+        words = " ".join(re.sub(r"^\s*\* ?", "", line) for line in match["comment"].split("\n"))
+        words = re.sub(r"^[-\s]*|[-\s]*$", "", " ".join(words.split()))
+        subject = re.split(r"(?<=[.:;])\s+(?=[A-Z@])", words)[0].rstrip(".:; ")
+        # A promise of a header of the interface is kept elsewhere.
+        if len(subject) > 12 and path.parent.name != "include" and not match["name"].endswith("attribute__"):
+            yield match["name"], subject
+
+
+def index(paths):
+    """The page of functions, a table a folder."""
+    text, folder = INDEX_HEAD, None
+    for path in paths:
+        name = path.relative_to(ROOT)
+        rows = "".join(f"| {subject.replace('|', '&#124;')} | `{name.name}` | `{function}` |\n"
+                       for function, subject in functions_of(path))
+        if rows and name.parent != folder:
+            folder = name.parent
+            text += f"\n## {folder}/\n\n| what | file | function |\n|---|---|---|\n"
+        text += rows
+    return text
 
 
 def page():
@@ -114,23 +131,19 @@ def page():
     text += "\n## The public functions\n\n| function | file |\n|---|---|\n"
     for function in sorted(functions):
         text += f"| `{function}` | {', '.join(functions[function])} |\n"
-    subjects, wrong = index()
-    text += "\n## By subject\n\n| subject | file | name in it |\n|---|---|---|\n" + subjects
-    return text, missing, wrong
+    return text, missing, index(path for folder in order for path in folders[folder])
 
 
 def main():
-    text, missing, wrong = page()
+    text, missing, functions = page()
     for name in missing:
         print(f"{name}: no head comment that says its subject")
-    for name in wrong:
-        print(f"{name}: is not there")
-    missing += wrong
-    if "--update" in sys.argv[1:]:
-        PAGE.write_text(text)
-    elif PAGE.read_text() != text:
-        print("docs/sources.md is not what the sources say: scripts/sources.py --update")
-        missing.append("docs/sources.md")
+    for path, wanted in ((PAGE, text), (INDEX, functions)):
+        if "--update" in sys.argv[1:]:
+            path.write_text(wanted)
+        elif not path.exists() or path.read_text() != wanted:
+            print(f"docs/{path.name} is not what the sources say: scripts/sources.py --update")
+            missing.append(path.name)
     print(f"{text.count(chr(10) + '| `')} files, {len(missing)} findings")
     sys.exit(1 if missing else 0)
 
