@@ -90,11 +90,14 @@ static void read_message(const char *format, const unsigned char *payload, size_
 	char whole[8192];
 	char *part;
 	size_t room;
+	int error;
 
 	memset(whole, 'x', sizeof whole);
-	if (posix_trace_text_np(format, payload, length, 0, whole, sizeof whole) !=
-	    (strchr(format, ';') ? 0 : ENOENT))
+	error = posix_trace_text_np(format, payload, length, 0, whole, sizeof whole);
+	if (error != (strchr(format, ';') ? 0 : ENOENT))
 		abort();
+	if (error)
+		return;
 	room = strlen(whole) / 2 + 1;
 	part = malloc(room);
 	if (part) {
