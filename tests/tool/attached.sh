@@ -52,6 +52,8 @@ ps_shows_a_running_program()
 {
 	own loop
 	run 0 ps "$name"
+	COLUMNS=60 "$pxtrace" ps "$name" >narrow || fail 'exit status'
+	grep -q '^NAME *PID  STATE     FILL          LOST$' narrow || fail "$(cat narrow)"
 	lines 2
 	grep -qE "^$name +$owner  running +loop +no +[0-9]+% +[0-9]+ +[0-9]+ +0  .*/named\$" out || fail row
 	run 0 ps

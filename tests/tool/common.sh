@@ -16,6 +16,8 @@ mklog=$2
 golden=$3
 case=$4
 here=$(mktemp -d) || exit 1
+# Tables have all their columns, whatever terminal a test is called from.
+unset COLUMNS
 trap 'rm -rf "$here"' EXIT
 cd "$here" || exit 1
 unset NO_COLOR XDG_RUNTIME_DIR

@@ -204,6 +204,22 @@ stat_tells_the_longest_silence()
 	out_lacks silence
 }
 
+a_narrow_terminal_gets_tables_that_fit()
+{
+	make_story
+	COLUMNS=60 "$pxtrace" stat run.ptl >out || fail 'exit status'
+	sed -n '/^EVENT/,$p' out | awk 'length > 60' >wide
+	[ ! -s wide ] || fail "too wide: $(cat wide)"
+	out_has '    COUNT      MEDIAN         P99         MAX'
+	out_lacks 'STDDEV'
+	out_lacks 'DATA BYTES'
+	for columns in 200 0 no -1; do
+		COLUMNS=$columns "$pxtrace" stat run.ptl >out || fail 'exit status'
+		out_has 'STDDEV'
+		out_has 'DATA BYTES'
+	done
+}
+
 stat_json_and_csv_say_the_same()
 {
 	make_calls

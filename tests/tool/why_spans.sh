@@ -22,6 +22,10 @@ without_deadlines_the_unusual_is_explained()
 	run 0 why run.ptl
 	answer 'Job 9 of high took 900.0 us, where 500.0 us is usual: its own work took 900.0 us.'
 	out_has 'LONGER THAN USUAL'
+	COLUMNS=60 "$pxtrace" why run.ptl >out || fail 'exit status'
+	sed -n '/^LONGER/,$p' out | awk 'length > 60' >wide
+	[ ! -s wide ] || fail "too wide: $(cat wide)"
+	grep -q '^                  its own work$' out || fail 'no cause'
 }
 
 what_is_always_long_is_not_unusual()

@@ -6,6 +6,7 @@
 #include "tools/output/exit.h"
 #include "tools/output/out.h"
 #include "tools/output/say.h"
+#include "tools/output/width.h"
 #include "tools/remote/ctlsock.h"
 
 #include <errno.h>
@@ -61,6 +62,7 @@ struct ps {
 	bool clean;
 	bool json;
 	size_t width; /* of the names */
+	bool narrow;  /* the terminal is: what says most alone */
 	struct row *rows;
 	size_t count;
 };
@@ -163,6 +165,9 @@ static size_t put_name(struct pxt_out *out, const char *name, size_t column)
 	return width;
 }
 
+/* After the name, with a program's name of some length. */
+#define ALL_COLUMNS 99u
+
 static void put_row(struct ps *ps, const struct row *row)
 {
 	const struct pxt_ctlsock_status *status = &row->remote.status;
@@ -171,6 +176,11 @@ static void put_row(struct ps *ps, const struct row *row)
 	(void)put_name(out, row->remote.name, ps->width);
 	if (row->reach != PXT_REACH_OK) {
 		pxt_out_format(out, "  %8s  %s\n", "-", state_of(row));
+		return;
+	}
+	if (ps->narrow) {
+		pxt_out_format(out, "  %8ld  %-8s  %3u%%  %12llu\n", (long)status->pid,
+		    state_of(row), fill_of(status), (unsigned long long)status->lost);
 		return;
 	}
 	pxt_out_format(out, "  %8ld  %-8s  %-10s  %-3s  %3u%%  %12llu  %12llu  %8lu",
@@ -187,6 +197,8 @@ static void put_row(struct ps *ps, const struct row *row)
 
 static void put_table(struct ps *ps)
 {
+	size_t terminal;
+
 	ps->width = 4;
 	for (size_t i = 0; i < ps->count; i++) {
 		size_t width = put_name(NULL, ps->rows[i].remote.name, 0);
@@ -196,9 +208,16 @@ static void put_table(struct ps *ps)
 	}
 	if (ps->count == 0)
 		return;
+	terminal = pxt_width(ps->out.fd);
+	ps->narrow = terminal && ps->width + ALL_COLUMNS > terminal;
 	pxt_out_column(&ps->out, "NAME", 4, 4, ps->width);
-	pxt_out_format(&ps->out, "  %8s  %-8s  %-10s  %-3s  %4s  %12s  %12s  %8s  %s\n", "PID",
-	    "STATE", "POLICY", "LOG", "FILL", "WRITTEN", "LOST", "ATTACHED", "PROGRAM");
+	if (ps->narrow)
+		pxt_out_format(
+		    &ps->out, "  %8s  %-8s  %4s  %12s\n", "PID", "STATE", "FILL", "LOST");
+	else
+		pxt_out_format(&ps->out, "  %8s  %-8s  %-10s  %-3s  %4s  %12s  %12s  %8s  %s\n",
+		    "PID", "STATE", "POLICY", "LOG", "FILL", "WRITTEN", "LOST", "ATTACHED",
+		    "PROGRAM");
 	for (size_t i = 0; i < ps->count; i++)
 		put_row(ps, &ps->rows[i]);
 }

@@ -2,6 +2,7 @@
 /* text.c - the tables of stat for people. */
 #include "tools/describe/describe.h"
 #include "tools/output/when.h"
+#include "tools/output/width.h"
 #include "tools/stat/stat.h"
 
 #include <stdio.h>
@@ -9,6 +10,35 @@
 #include <string.h>
 
 #define NUMBERS 8 /* of a row of durations */
+
+/* What follows the label, in full and where the terminal is too narrow for that. */
+#define TALLY_COLUMNS        46u
+#define TALLY_COLUMNS_NARROW 20u
+#define PAIR_COLUMNS         93u
+#define PAIR_COLUMNS_NARROW  45u
+#define LABEL_LEAST          12u
+
+/* A label's column, @wanted wide if it may; true: the table is to be a narrow one. */
+static bool is_narrow(const struct pxt_stat *s, size_t *column, size_t full, size_t narrow)
+{
+	size_t width = pxt_width(s->out.fd);
+
+	if (width == 0 || *column + full <= width)
+		return false;
+	if (*column + narrow > width)
+		*column = width > narrow + LABEL_LEAST ? width - narrow : LABEL_LEAST;
+	return true;
+}
+
+/* One that is too long has a line of its own. */
+static void put_label(struct pxt_out *out, const char *label, size_t width, size_t column)
+{
+	pxt_out_column(out, label, strlen(label), width, column);
+	if (width > column) {
+		pxt_out_char(out, '\n');
+		pxt_out_column(out, "", 0, 0, column);
+	}
+}
 
 /* ---- Events and threads ---- */
 
@@ -19,21 +49,32 @@ static void put_tallies(
 	double seconds = pxt_stat_seconds(s);
 	struct pxt_out *out = &s->out;
 	size_t column = 24;
+	bool narrow;
 
 	for (size_t i = 0; i < used; i++)
 		if (tallies[i].width > column && tallies[i].width <= 40)
 			column = tallies[i].width;
+	narrow = is_narrow(s, &column, TALLY_COLUMNS, TALLY_COLUMNS_NARROW);
 	pxt_out_char(out, '\n');
 	pxt_out_colour(out, PXT_COLOUR_EVENT);
 	pxt_out_column(out, title, strlen(title), strlen(title), column);
-	pxt_out_text(out, "       COUNT   SHARE        PER S   DATA BYTES\n");
+	pxt_out_text(out,
+	    narrow ? "       COUNT   SHARE\n" : "       COUNT   SHARE        PER S   DATA BYTES\n");
 	pxt_out_colour(out, PXT_COLOUR_OFF);
 	for (size_t i = 0; i < used; i++) {
 		const struct pxt_tally *tally = &tallies[i];
 
-		pxt_out_column(out, tally->label, strlen(tally->label), tally->width, column);
+		if (narrow)
+			put_label(out, tally->label, tally->width, column);
+		else
+			pxt_out_column(
+			    out, tally->label, strlen(tally->label), tally->width, column);
 		pxt_out_right(out, tally->count, 12);
 		pxt_out_format(out, "  %5.1f%%", 100.0 * (double)tally->count / (double)s->events);
+		if (narrow) {
+			pxt_out_char(out, '\n');
+			continue;
+		}
 		if (seconds > 0)
 			pxt_out_format(out, " %12.1f", (double)tally->count / seconds);
 		else
@@ -68,26 +109,30 @@ static void put_unmatched(struct pxt_out *out, const struct pxt_row *row)
 	pxt_out_colour(out, PXT_COLOUR_OFF);
 }
 
-static void put_row(struct pxt_stat *s, struct pxt_row *row)
+static void put_row(struct pxt_stat *s, struct pxt_row *row, bool narrow)
 {
 	struct pxt_series *series = &row->series;
 	struct pxt_out *out = &s->out;
 	bool exact;
 
 	pxt_out_right(out, series->count, 9);
-	for (unsigned i = 0; series->count == 0 && i < NUMBERS - 1; i++)
+	for (unsigned i = 0; series->count == 0 && i < (narrow ? 3u : NUMBERS - 1u); i++)
 		pxt_out_text(out, "           -");
 	if (series->count > 0) {
 		uint64_t median = pxt_series_quantile(series, 500, &exact);
 		uint64_t p99 = pxt_series_quantile(series, 990, &exact);
 		uint64_t p999 = pxt_series_quantile(series, 999, &exact);
 
-		put_duration(s, series->least, true);
+		if (!narrow)
+			put_duration(s, series->least, true);
 		put_duration(s, median, exact);
-		put_duration(s, (uint64_t)(series->mean + 0.5), true);
-		put_duration(s, (uint64_t)(pxt_series_deviation(series) + 0.5), true);
+		if (!narrow) {
+			put_duration(s, (uint64_t)(series->mean + 0.5), true);
+			put_duration(s, (uint64_t)(pxt_series_deviation(series) + 0.5), true);
+		}
 		put_duration(s, p99, exact);
-		put_duration(s, p999, exact);
+		if (!narrow)
+			put_duration(s, p999, exact);
 		put_duration(s, series->most, true);
 	}
 	put_unmatched(out, row);
@@ -111,25 +156,32 @@ static void put_pairs(struct pxt_stat *s)
 	struct pxt_row **rows = pxt_pairs_rows(s->pairs, &count);
 	char label[720];
 	size_t column = 24;
+	bool narrow;
 
 	for (uint32_t i = 0; i < count; i++) {
 		full_label(s, rows[i], label, sizeof label);
 		if (strlen(label) > column)
 			column = strlen(label) <= 60 ? strlen(label) : 60;
 	}
+	narrow = is_narrow(s, &column, PAIR_COLUMNS, PAIR_COLUMNS_NARROW);
 	if (count > 0) {
 		pxt_out_char(out, '\n');
 		pxt_out_colour(out, PXT_COLOUR_EVENT);
 		pxt_out_column(out, "PAIR", 4, 4, column);
-		pxt_out_text(out, "    COUNT         MIN      MEDIAN        MEAN      STDDEV"
-		                  "         P99       P99.9         MAX");
+		pxt_out_text(out, narrow
+		                      ? "    COUNT      MEDIAN         P99         MAX"
+		                      : "    COUNT         MIN      MEDIAN        MEAN      STDDEV"
+		                        "         P99       P99.9         MAX");
 		pxt_out_text(out, s->plain_ns ? "  (ns)\n" : "\n");
 		pxt_out_colour(out, PXT_COLOUR_OFF);
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		full_label(s, rows[i], label, sizeof label);
-		pxt_out_column(out, label, strlen(label), strlen(label), column);
-		put_row(s, rows[i]);
+		if (narrow)
+			put_label(out, label, strlen(label), column);
+		else
+			pxt_out_column(out, label, strlen(label), strlen(label), column);
+		put_row(s, rows[i], narrow);
 	}
 	for (uint32_t i = 0; s->histogram && i < count; i++)
 		pxt_stat_put_histogram(s, rows[i]);

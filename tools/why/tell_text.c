@@ -3,6 +3,7 @@
 #include "tools/why/tell.h"
 
 #include "tools/output/when.h"
+#include "tools/output/width.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +53,10 @@ static void put_title(struct pxt_out *out, const char *text, const char *right)
 
 /* ---- The list of all that were late ---- */
 
-static void put_list_row(const struct pxt_tell *tell, const struct pxt_blame *blame)
+/* Of the list of late spans; where a terminal has fewer, the largest cause has a line of its own. */
+#define LIST_COLUMNS 80u
+
+static void put_list_row(const struct pxt_tell *tell, const struct pxt_blame *blame, bool narrow)
 {
 	struct pxt_words words = { 0 };
 	struct pxt_out *out = tell->out;
@@ -62,14 +66,14 @@ static void put_list_row(const struct pxt_tell *tell, const struct pxt_blame *bl
 	pxt_out_seconds(out, blame->late.release_ns - tell->blames->reader->start_ns);
 	pxt_say_span(&words, tell->book, blame);
 	pxt_out_text(out, "  ");
-	pxt_out_column(out, words.text, words.used, words.used, 22);
+	pxt_out_column(out, words.text, words.used, words.used, narrow ? 20 : 22);
 	pxt_duration(text, (uint64_t)pxt_blame_length(blame));
 	pxt_out_format(out, " %10s", text);
 	if (blame->late.has_late)
 		pxt_duration(text, blame->late.late_ns > 0 ? (uint64_t)blame->late.late_ns : 0);
 	else
 		strcpy(text, "-");
-	pxt_out_format(out, " %10s  ", text);
+	pxt_out_format(out, narrow ? " %10s\n                  " : " %10s  ", text);
 	words.used = 0;
 	*words.text = '\0';
 	if (cause)
@@ -90,14 +94,19 @@ static void put_list(const struct pxt_tell *tell)
 	uint64_t all =
 	    tell->search->mode == PXT_LATE_UNUSUAL ? shown : pxt_late_result(tell->search)->all;
 	struct pxt_out *out = tell->out;
+	size_t width = pxt_width(out->fd);
+	bool narrow = width && width < LIST_COLUMNS;
 
 	put_title(out, what[tell->search->mode],
 	    tell->search->mode == PXT_LATE_MISSES ? ", by most first" : ", the longest first");
 	pxt_out_colour(out, PXT_COLOUR_EVENT);
-	pxt_out_text(out, "    RELEASED (s)  SPAN                     LENGTH    LATE BY  MOSTLY\n");
+	pxt_out_text(
+	    out, narrow ? "    RELEASED (s)  SPAN                   LENGTH    LATE BY\n"
+	                  "                  MOSTLY\n"
+	                : "    RELEASED (s)  SPAN                     LENGTH    LATE BY  MOSTLY\n");
 	pxt_out_colour(out, PXT_COLOUR_OFF);
 	for (unsigned i = 0; i < shown; i++)
-		put_list_row(tell, &tell->blames->list[i]);
+		put_list_row(tell, &tell->blames->list[i], narrow);
 	if (all > shown)
 		pxt_out_format(out, "    and %llu more\n", (unsigned long long)(all - shown));
 }
