@@ -213,7 +213,7 @@ a_narrow_terminal_gets_tables_that_fit()
 	out_has '    COUNT      MEDIAN         P99         MAX'
 	out_lacks 'STDDEV'
 	out_lacks 'DATA BYTES'
-	for columns in 200 0 no -1; do
+	for columns in 200 0 no -1 60x; do
 		COLUMNS=$columns "$pxtrace" stat run.ptl >out || fail 'exit status'
 		out_has 'STDDEV'
 		out_has 'DATA BYTES'
