@@ -95,7 +95,7 @@ int main(int argc, char **argv)
 	if (argc != 3)
 		must("usage: control STREAM SETTINGS", EINVAL);
 	open_types();
-	trid = attach_to(argv[1]);
+	trid = attach_to(argv[1], posix_trace_point_id_np(hello));
 	settings = open(argv[2], O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 	must(argv[2], settings < 0 ? errno : 0);
 	posix_trace_point_np(hello, "control");

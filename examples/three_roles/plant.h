@@ -45,8 +45,11 @@ static inline void sleep_until(int64_t ns)
 		;
 }
 
-/* The analyser may not be there yet: then for up to five seconds. */
-static inline trace_id_t attach_to(const char *stream)
+/*
+ * The analyser may not be there yet, or not have started the stream that it has made: then for up to
+ * five seconds each.  Until it is started nothing is recorded, not even events of the type @first.
+ */
+static inline trace_id_t attach_to(const char *stream, trace_event_id_t first)
 {
 	trace_id_t trid = 0;
 	int error = ENOENT;
@@ -57,6 +60,8 @@ static inline trace_id_t attach_to(const char *stream)
 			sleep_until(now_ns() + 10 * MS);
 	}
 	must(stream, error);
+	for (int attempt = 0; attempt < 5000 && !posix_trace_wanted_np(first); attempt++)
+		sleep_until(now_ns() + MS);
 	return trid;
 }
 

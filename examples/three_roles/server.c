@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 	must("event", posix_trace_open_np(goodbye));
 	must("event", posix_trace_open_np(request_begin));
 	must("event", posix_trace_open_np(request_end));
-	trid = attach_to(argv[1]);
+	trid = attach_to(argv[1], posix_trace_point_id_np(hello));
 	posix_trace_point_np(hello, "server");
 	settings = open_settings(argv[2]);
 	for (uint32_t request = 1; request <= REQUESTS; request++) {
