@@ -108,6 +108,7 @@ static void undo(int32_t file)
 		pxt_port_filemap_cut(file - 1);
 }
 
+/* The file says that its stream was ended properly. */
 static void end(struct pxt_block *block)
 {
 	if (!block->header.directory_at)

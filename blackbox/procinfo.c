@@ -3,6 +3,7 @@
 #include "blackbox/procinfo.h"
 
 #include "format/compiler.h"
+#include "port/port.h"
 #include "port/port_sysinfo.h"
 
 #include <stdbool.h>
@@ -134,6 +135,11 @@ static void put_all(struct text *text)
 	put_known(text, "executable ", known);
 	pxt_port_host(known, sizeof(known));
 	put_known(text, "host ", known);
+	pxt_port_system(known, sizeof(known));
+	put_known(text, "system ", known);
+	put_word(text, "cpus ");
+	put_number(text, pxt_port_cpus(), 10, 1);
+	end_line(text);
 	put_start(text);
 	put_boot(text);
 	pxt_port_modules(put_module, text);

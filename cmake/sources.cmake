@@ -323,6 +323,9 @@ ptrace_unit(USEREVENTS SOURCES
 	userevents/event.c
 	userevents/eventid_open.c
 	userevents/setformat.c)
+ptrace_unit(USEREVENTS IF THREAD_DUMP SOURCES
+	port/posix/threadstate.c
+	userevents/dump.c)
 ptrace_unit(USEREVENTS IF POINT_OPENS SOURCES
 	core/process/names_at_use.c
 	userevents/point.c)

@@ -204,7 +204,7 @@ bool pxt_logfmt_put_thread(struct pxt_log_block *block, const struct pxt_log_thr
 
 bool pxt_logfmt_put_process(struct pxt_log_block *block, const struct pxt_log_process *process)
 {
-	unsigned char *at = take_entry(block, PXT_LOG_PROCESS_1_1);
+	unsigned char *at = take_entry(block, PXT_LOG_PROCESS_1_2);
 
 	if (!at)
 		return false;
@@ -213,6 +213,8 @@ bool pxt_logfmt_put_process(struct pxt_log_block *block, const struct pxt_log_pr
 	put_text(at + 24, process->executable, sizeof(process->executable));
 	put_text(at + 280, process->host, sizeof(process->host));
 	memcpy(at + PXT_LOG_PROCESS_BYTES, process->boot_id, sizeof(process->boot_id));
+	put32(at + PXT_LOG_PROCESS_1_1, process->cpus);
+	put_text(at + PXT_LOG_PROCESS_1_1 + 8, process->system, sizeof(process->system));
 	return true;
 }
 

@@ -35,7 +35,7 @@
 #include <trace_np.h>
 
 #define PXT_LOG_MAJOR     1u
-#define PXT_LOG_MINOR     1u
+#define PXT_LOG_MINOR     2u
 /* The oldest reader that understands what this writer writes. */
 #define PXT_LOG_MIN_MAJOR 1u
 #define PXT_LOG_MIN_MINOR 0u
@@ -148,6 +148,8 @@ struct pxt_log_process {
 	char executable[256];
 	char host[72];
 	unsigned char boot_id[16]; /* zeros: unknown, or the log is of a version below 1.1 */
+	uint32_t cpus;             /* 0: unknown, or below 1.2 */
+	char system[40];           /* machine, kernel, release; empty as the others */
 };
 
 struct pxt_log_module {
@@ -310,6 +312,7 @@ const char *pxt_logfmt_get_trailer(
 #define PXT_LOG_THREAD_BYTES  48u
 #define PXT_LOG_PROCESS_BYTES 352u
 #define PXT_LOG_PROCESS_1_1   368u /* with the boot id */
+#define PXT_LOG_PROCESS_1_2   416u /* with CPUs and system; as much as the smallest buffer takes */
 #define PXT_LOG_MODULE_BYTES  64u
 #define PXT_LOG_CLOCK_BYTES   64u
 #define PXT_LOG_CLEAR_BYTES   16u

@@ -46,6 +46,21 @@ void pxt_logfmt_get_thread(const unsigned char *entry, bool swapped, struct pxt_
 	thread->name[sizeof(thread->name) - 1] = '\0';
 }
 
+/* Of minor version 2. */
+static const char *get_system(
+    const unsigned char *entry, bool swapped, struct pxt_log_process *process)
+{
+	process->cpus = 0;
+	process->system[0] = '\0';
+	if (pxt_get16(entry, swapped) < PXT_LOG_PROCESS_1_2)
+		return NULL;
+	process->cpus = pxt_get32(entry + PXT_LOG_PROCESS_1_1, swapped);
+	if (!pxt_get_text(
+	        entry + PXT_LOG_PROCESS_1_1 + 8, process->system, sizeof(process->system)))
+		return "the name of the system in the process' entry has no end";
+	return NULL;
+}
+
 const char *pxt_logfmt_get_process(
     const unsigned char *entry, bool swapped, struct pxt_log_process *process)
 {
@@ -58,7 +73,7 @@ const char *pxt_logfmt_get_process(
 	memset(process->boot_id, 0, sizeof(process->boot_id));
 	if (pxt_get16(entry, swapped) >= PXT_LOG_PROCESS_1_1)
 		memcpy(process->boot_id, entry + PXT_LOG_PROCESS_BYTES, sizeof(process->boot_id));
-	return NULL;
+	return get_system(entry, swapped, process);
 }
 
 const char *pxt_logfmt_get_module(

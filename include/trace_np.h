@@ -307,6 +307,24 @@ int posix_trace_setclock_np(uint64_t (*clock)(void), uint64_t hz);
  */
 int posix_trace_eventid_setformat_np(trace_event_id_t event_id, const char *format);
 #endif
+#if _PXT_UNIT_THREAD_DUMP
+/*
+ * Records which threads the process has now, in every running stream that wants it: for each thread an
+ * event of the type "thread_state" with the fields tid, prio (as the scheduler counts: smaller is more
+ * urgent), rt_prio, cpu, policy ("fifo"), state ("sleeping") and name.  At the start of a trace it tells
+ * of threads that record nothing themselves; `pxtrace why` learns priorities from it.
+ *
+ * @threads: so many were recorded; may be NULL.
+ *
+ * Threads that begin or end meanwhile may be left out.
+ * EBUSY:  the program has described the type "thread_state" otherwise.
+ * ENOMEM: there is no room for another type; or a forked process stands still in the middle of a
+ *         definition (posix_trace_attr_setinherited()).
+ * Context: thread; it reads files of the system.  Cost: 6 slots and two files for each thread; nothing
+ * where no stream wants the type.  Unit: User Events, symbol THREAD_DUMP.
+ */
+int posix_trace_dump_threads_np(size_t *threads);
+#endif
 /*
  * The description of a type of a stream or log; "" for a type without one.
  *
@@ -486,6 +504,8 @@ struct posix_trace_loginfo_np {
 	uint64_t posix_signal_at_np;      /* the instruction that was interrupted; 0 when unknown */
 	pid_t posix_signal_sender_np;     /* the process that sent it; 0: none */
 	pid_t posix_signal_tid_np;        /* the system's number of the thread that it came to */
+	uint32_t posix_cpus_np;           /* that the machine can have; 0 when unknown */
+	char posix_system_np[40];         /* machine, kernel and its release; empty when unknown */
 };
 struct posix_trace_logthread_np {
 	uint64_t posix_thread_np; /* the pthread_t, as a number */

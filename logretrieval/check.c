@@ -55,6 +55,7 @@ static void note_error(struct check *check, int kind)
 
 /* ---- Slots of blocks that cannot be trusted ---- */
 
+/* Records that look whole in a damaged block are counted. */
 static void count_slots(struct check *check, const unsigned char *at, uint32_t bytes)
 {
 	static const unsigned char zeros[PXT_SLOT_BYTES];
@@ -359,6 +360,7 @@ static void check_frame(struct check *check, uint32_t frame)
 	count_damaged(check, offset, end);
 }
 
+/* The frames of a LOOP log hold consecutive blocks, and as many records as their sums say. */
 static void check_frames(struct check *check)
 {
 	const struct pxt_log_header *header = &check->log.header;
@@ -395,6 +397,7 @@ static void check_frames(struct check *check)
 
 /* ---- What holds for the whole log ---- */
 
+/* Events whose type has no name. */
 static void check_types(struct check *check)
 {
 	char text[160];
@@ -410,6 +413,7 @@ static void check_types(struct check *check)
 	}
 }
 
+/* Numbers at the end of a log that contradict each other. */
 static void check_law(struct check *check)
 {
 	const struct pxt_log *log = &check->log;

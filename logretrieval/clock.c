@@ -105,6 +105,7 @@ int pxt_log_add_reading(struct pxt_log *log, const struct pxt_clock_set *set)
 	return 0;
 }
 
+/* Times between two readings of the clocks are interpolated; after the last one the rate counts. */
 static void set_segment(
     struct pxt_log *log, struct pxt_log_reading from, const struct pxt_log_reading *to)
 {

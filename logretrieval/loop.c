@@ -53,6 +53,7 @@ int pxt_log_load_frame(struct pxt_log *log, uint64_t frame, struct pxt_log_block
 	return 0;
 }
 
+/* The newest frame says what was recorded and lost in all. */
 static void note_frame(struct pxt_log *log, const struct pxt_log_blockhead *head)
 {
 	if (!log->any_frame || head->sequence < log->oldest)

@@ -27,6 +27,7 @@ bool pxt_log_grow(void **table, uint32_t count, uint32_t *room, uint32_t most, s
 	return true;
 }
 
+/* More entries than a log can have are damage, not a want of memory. */
 static int full(struct pxt_log *log, uint64_t offset, uint32_t count, uint32_t most)
 {
 	return count < most
@@ -64,6 +65,7 @@ int pxt_log_take_type(struct pxt_log *log, uint64_t offset, const unsigned char 
 	return wrong ? pxt_log_fail(log, offset, wrong) : add_type(log, offset, &type);
 }
 
+/* A thread that comes again with the same index and beginning was renamed. */
 static struct pxt_log_threadcell *same_thread(
     const struct pxt_log *log, const struct pxt_log_thread *thread)
 {

@@ -10,12 +10,15 @@
 
 #include "format/compiler.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
 void pxt_port_executable(char *path, size_t room);
 void pxt_port_host(char *name, size_t room);
+/* Machine, kernel and its release: "x86_64 Linux 6.1.0-13-amd64". */
+void pxt_port_system(char *name, size_t room);
 /* CLOCK_REALTIME of this process' start (of its exec), to about 10 ms. */
 void pxt_port_process_start(struct timespec *start);
 /* 16 bytes that no two boots of any machines have in common; zeros where the system has none. */
@@ -48,6 +51,16 @@ struct pxt_port_thread_info {
  */
 void pxt_port_threads(
     void (*each)(void *context, const struct pxt_port_thread_info *thread), void *context);
+struct pxt_port_thread_state {
+	int32_t
+	    priority; /* as the scheduler counts: 0 is the most urgent, normal threads from 100 */
+	int32_t rt_priority; /* 0: no real-time thread */
+	int32_t cpu;         /* where it ran last */
+	const char *policy;  /* other, fifo, rr, batch, idle, deadline, unknown */
+	const char *state;   /* runnable, sleeping, blocked, stopped, idle, ended, unknown */
+};
+/* What a thread of this process does at the moment; false: it is gone, or the system does not tell. */
+bool pxt_port_thread_state(int32_t tid, struct pxt_port_thread_state *state);
 /* The calling thread. */
 void pxt_port_thread_self(struct pxt_port_thread_info *self);
 

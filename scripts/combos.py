@@ -36,7 +36,7 @@ TOGGLES = ("SYSEV_ERROR", "SYSEV_START_STOP", "SYSEV_OVERFLOW_RESUME", "SYSEV_FI
            "LOG_LOOP", "LOG_UNTIL_FULL", "LOG_APPEND", "LOG_METADATA", "LOG_LINE", "SNAPSHOT",
            "LOG_SEAL", "LOG_ENVIRONMENT", "ARG_CHECKS",
            "EVENTS_AT_ONCE", "WHOLE_EVENTS", "STREAM_LIST",
-           "EVENT_GROUPS", "POINT_OPENS", "TEXTS",
+           "EVENT_GROUPS", "POINT_OPENS", "THREAD_DUMP", "TEXTS",
            "CUSTOM_CLOCK", "INSPECT")
 # Settings that are tried whole, beside the combinations of units: built, tested, and no larger than without.
 OTHERWISE = ({"START_FILTERED": "y"}, {"LIMIT_STREAM_SIZE": "y", "MAX_STREAM_SIZE": "1048576"},

@@ -180,6 +180,8 @@ static void write_beginning(struct writer *writer)
 	memcpy(process.host, "target-7", 9);
 	for (unsigned i = 0; i < sizeof(process.boot_id); i++)
 		process.boot_id[i] = (unsigned char)(0xb0 + i);
+	process.cpus = 0x102;
+	memcpy(process.system, "riscv64 Linux 6.1.0-13-rt", 26);
 	CU_ASSERT(pxt_logfmt_put_process(&writer->block, &process));
 	finish(writer, PXT_LOG_PROCESS);
 	module.build_id_bytes = 20;
@@ -288,7 +290,7 @@ static void the_writer_makes_the_golden_log_byte_for_byte(void)
 	unsigned char first;
 
 	memcpy(&first, &one, 1);
-	golden_read(&golden, first == 1 ? "boot-le64" : "boot-be64");
+	golden_read(&golden, first == 1 ? "machine-le64" : "machine-be64");
 	put_header(writer);
 	start(writer);
 	write_beginning(writer);
@@ -492,8 +494,8 @@ static void an_entry_that_has_no_room_is_refused_and_leaves_the_block_as_it_is(v
 		unsigned room = 0;
 		bool put = false;
 
-		for (room = 96; !put && room < PXT_LOG_STAGING_MIN; room++) {
-			memset(writer->staging, 0xee, PXT_LOG_STAGING_MIN);
+		for (room = 96; !put && room <= PXT_LOG_STAGING_MIN; room++) {
+			memset(writer->staging, 0xee, PXT_LOG_STAGING_MIN + 1);
 			pxt_logfmt_start(&writer->block, writer->staging, room);
 			put = kind == 0   ? pxt_logfmt_put_process(&writer->block, &process)
 			      : kind == 1 ? pxt_logfmt_put_module(&writer->block, &module)
@@ -526,6 +528,7 @@ static void the_smallest_staging_buffer_takes_one_of_each_entry(void)
 	unsigned fits = 0;
 	unsigned entries = 0;
 
+	memset(process.system, 's', sizeof(process.system) - 1);
 	memset(process.executable, 'e', sizeof(process.executable) - 1);
 	memset(module.path, 'p', sizeof(module.path) - 1);
 	memset(name, 'n', sizeof(name));

@@ -370,6 +370,29 @@ static void a_log_names_its_process_its_clock_and_what_was_lost(void)
 	}
 }
 
+/* QNX-52: longer once more since version 1.2. */
+static void a_log_carries_the_machine_it_was_recorded_on(void)
+{
+	static const struct {
+		const char *name;
+		uint32_t cpus;
+		const char *system;
+	} logs[] = { { "machine-le64", 0x102, "riscv64 Linux 6.1.0-13-rt" },
+		{ "machine-be64", 0x102, "riscv64 Linux 6.1.0-13-rt" }, { "boot-le64", 0, "" },
+		{ "le64", 0, "" } };
+	struct posix_trace_loginfo_np info;
+
+	for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
+		trace_id_t trid = golden_open(logs[i].name);
+
+		memset(&info, 0xee, sizeof(info));
+		CU_ASSERT(posix_trace_log_getinfo_np(trid, &info) == 0);
+		PXT_EQ(info.posix_cpus_np, logs[i].cpus);
+		CU_ASSERT_STRING_EQUAL(info.posix_system_np, logs[i].system);
+		CU_ASSERT(posix_trace_close(trid) == 0);
+	}
+}
+
 /* The entry is longer since version 1.1; a log of 1.0 says nothing of it. */
 static void a_log_carries_the_boot_it_was_recorded_in(void)
 {
@@ -673,6 +696,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(attributes_and_status_are_those_of_the_shutdown),
 	PXT_CASE(a_log_names_its_process_its_clock_and_what_was_lost),
 	PXT_CASE(a_log_carries_the_boot_it_was_recorded_in),
+	PXT_CASE(a_log_carries_the_machine_it_was_recorded_on),
 	PXT_CASE(a_log_tells_the_signal_that_ended_its_process_and_others_none),
 	PXT_CASE(a_log_names_its_threads_and_modules),
 	PXT_CASE(a_wrapped_loop_log_begins_with_its_oldest_event_and_says_what_is_gone),

@@ -26,6 +26,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -571,6 +572,8 @@ static void executable_host_and_start_are_found(void)
 	char path[256];
 	char host[65];
 	char small[4];
+	char system[200];
+	struct utsname known;
 	unsigned char boot[PXT_BOOT_ID_BYTES];
 	unsigned char expected[PXT_BOOT_ID_BYTES];
 	struct timespec start;
@@ -586,6 +589,11 @@ static void executable_host_and_start_are_found(void)
 	CU_ASSERT_EQUAL(strlen(small), 3);
 	pxt_port_host(host, sizeof(host));
 	CU_ASSERT(host[0] != '\0');
+	pxt_port_system(system, sizeof(system));
+	CU_ASSERT(uname(&known) == 0 && strncmp(system, known.machine, strlen(known.machine)) == 0);
+	CU_ASSERT(strstr(system, known.sysname) && strstr(system, known.release));
+	pxt_port_system(small, sizeof(small));
+	CU_ASSERT_EQUAL(strlen(small), 3);
 	pxt_port_boot_id(boot);
 	read_boot_id(expected);
 	CU_ASSERT(memcmp(boot, expected, sizeof(boot)) == 0);
@@ -697,6 +705,18 @@ static void a_log_file_that_the_environment_names_is_one_process_s(void)
 	pxt_port_environment_close(fd);
 	PXT_EQ(unlink(path), 0);
 	PXT_EQ(pxt_port_environment_file("/none/asked", &fd), ENOENT);
+	/* A program that has closed its standard input gets the first descriptor. */
+	int input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 10);
+
+	(void)close(STDIN_FILENO);
+	PXT_EQ(pxt_port_environment_file(path, &fd), 0);
+	PXT_EQ(fd, STDIN_FILENO);
+	pxt_port_environment_close(fd);
+	if (input >= 0) {
+		PXT_EQ(dup2(input, STDIN_FILENO), STDIN_FILENO);
+		(void)close(input);
+	}
+	PXT_EQ(unlink(path), 0);
 }
 #endif
 

@@ -910,6 +910,7 @@ static void exit_completes_the_log_and_a_forked_child_does_not_touch_it(void)
 
 /* ---- What a log says beside events ---- */
 
+static trace_id_t named_trid;
 static sem_t named;
 static sem_t seen;
 
@@ -937,6 +938,30 @@ static bool log_has_thread(trace_id_t log, const char *name)
 	return false;
 }
 
+static void *create_and_end(void *argument)
+{
+	int *fd = argument;
+
+	(void)pthread_setname_np(pthread_self(), "creator");
+	named_trid = create_append(*fd);
+	return NULL;
+}
+
+static void the_thread_that_created_a_stream_has_its_name_in_the_log_though_it_has_ended(void)
+{
+	int fd = st_file();
+	pthread_t thread;
+
+	PXT_EQ_FATAL(pthread_create(&thread, NULL, create_and_end, &fd), 0);
+	(void)pthread_join(thread, NULL);
+	PXT_EQ(posix_trace_start(named_trid), 0);
+	st_say(1);
+	PXT_EQ(posix_trace_shutdown(named_trid), 0);
+	trace_id_t log = open_log(fd);
+	CU_ASSERT(log_has_thread(log, "creator"));
+	close_log(log, fd);
+}
+
 static bool log_has_address(trace_id_t log, uintptr_t address)
 {
 	struct posix_trace_logmodule_np module;
@@ -958,6 +983,7 @@ static void threads_and_modules_are_named_also_those_renamed_later(void)
 	unsigned char boot_id[PXT_BOOT_ID_BYTES];
 	struct posix_trace_loginfo_np info;
 	char executable[256] = "";
+	char system[40];
 
 	trid = create_append(fd);
 	PXT_EQ(posix_trace_start(trid), 0);
@@ -984,6 +1010,9 @@ static void threads_and_modules_are_named_also_those_renamed_later(void)
 	PXT_EQ(info.posix_pid_np, getpid());
 	pxt_port_boot_id(boot_id);
 	CU_ASSERT(memcmp(info.posix_boot_id_np, boot_id, sizeof(boot_id)) == 0);
+	PXT_EQ(info.posix_cpus_np, pxt_port_cpus());
+	pxt_port_system(system, sizeof(system));
+	CU_ASSERT_STRING_EQUAL(info.posix_system_np, system);
 	close_log(log, fd);
 }
 
@@ -1110,6 +1139,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(the_helper_does_without_the_systems_fence),
 	PXT_CASE(the_helper_goes_on_when_the_device_comes_back),
 	PXT_CASE(exit_completes_the_log_and_a_forked_child_does_not_touch_it),
+	PXT_CASE(the_thread_that_created_a_stream_has_its_name_in_the_log_though_it_has_ended),
 	PXT_CASE(threads_and_modules_are_named_also_those_renamed_later),
 	PXT_CASE(a_description_that_came_late_is_in_the_log),
 	PXT_CASE(filtered_marks_are_left_out),

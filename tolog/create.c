@@ -22,6 +22,7 @@ const struct pxt_ops pxt_tolog_ops = {
 	.kind = &pxt_stream_kind,
 };
 
+/* NULL: a full policy of logs that this build has not. */
 static const struct pxt_tolog_policy *policy_of(int policy)
 {
 	static const struct pxt_tolog_policy *const policies[] = PXT_TOLOG_POLICIES;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * describe.c - who traced and where the code lay, as the log says it: process (executable, host, boot id),
+ * describe.c - who traced and where the code lay, as the log says it: process (executable, host, system, boot id),
  * threads by name, modules.
  */
 #include "tolog/tolog.h"
@@ -199,6 +199,8 @@ static int tell_process(struct pxt_tolog *log)
 	pxt_port_executable(process.executable, sizeof(process.executable));
 	pxt_port_host(process.host, sizeof(process.host));
 	pxt_port_boot_id(process.boot_id);
+	process.cpus = pxt_port_cpus();
+	pxt_port_system(process.system, sizeof(process.system));
 	(void)pxt_logfmt_put_process(&log->meta, &process);
 	log->describe->process_told = true;
 	return pxt_tolog_put_meta(log, PXT_LOG_PROCESS);

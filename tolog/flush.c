@@ -41,7 +41,10 @@ static void stop_stream(struct pxt_stream *stream)
 		pxt_process_unlock();
 }
 
-/* Calls may start, stop or clear the stream meanwhile.  [proof: flush] */
+/*
+ * What is new of types and threads goes out before the block whose records need it.  Calls may start,
+ * stop or clear the stream meanwhile.  [proof: flush]
+ */
 static int write_out(struct pxt_stream *stream, enum pxt_fill filled, enum pxt_tolog_when when)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);
@@ -55,6 +58,7 @@ static int write_out(struct pxt_stream *stream, enum pxt_fill filled, enum pxt_t
 	return error;
 }
 
+/* A clear that came while the log was written is done before the next block. */
 static int begin_anew_if_due(struct pxt_stream *stream, struct pxt_tolog_flush *flush)
 {
 	int error = 0;
@@ -68,6 +72,7 @@ static int begin_anew_if_due(struct pxt_stream *stream, struct pxt_tolog_flush *
 	return error;
 }
 
+/* From the stream into the log until both agree; a full log stops the stream. */
 static int run(struct pxt_stream *stream, struct pxt_tolog_flush *flush)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);

@@ -69,6 +69,7 @@ static void nap(struct pxt_stream *stream, struct pxt_tolog_flusher *flusher)
 	pxt_port_mutex_lock(&stream->mutex);
 }
 
+/* After an error the flusher waits before it tries again. */
 static void flush(struct pxt_stream *stream, struct pxt_tolog_flusher *flusher)
 {
 	int error = 0;

@@ -17,6 +17,7 @@
 #define FRAMES_WANTED 16u
 #define RECORD_ROOM   (CONFIG_PTRACE_LOG_BLOCK_SIZE - PXT_LOG_BLOCK_BYTES)
 
+/* What a frame must be able to hold. */
 static uint64_t largest_record(const trace_attr_t *attr)
 {
 	uint64_t user =
@@ -42,6 +43,7 @@ static uint64_t room_of(const trace_attr_t *attr)
 	return room & ~(uint64_t)(PXT_SLOT_BYTES - 1u);
 }
 
+/* A LOOP log has as many frames as its size allows. */
 static uint64_t frames_of(const trace_attr_t *attr)
 {
 	uint64_t frames = attr->_pxt_log_size / room_of(attr);
@@ -49,6 +51,7 @@ static uint64_t frames_of(const trace_attr_t *attr)
 	return frames < UINT32_MAX ? frames : UINT32_MAX;
 }
 
+/* The least size of a LOOP log; only a regular file can be overwritten. */
 static int check(const struct pxt_port_log *out, const trace_attr_t *attr)
 {
 	uint64_t least = ((uint64_t)pxt_system_slots() + 2u) * PXT_SLOT_BYTES;

@@ -27,6 +27,7 @@ static uint32_t piece(const struct pxt_tolog *log)
 	return left;
 }
 
+/* A build may bound how much is written in a row (FLUSH_BURST_BYTES). */
 static void pause_between_bursts(struct pxt_tolog *log)
 {
 	if (!burst_bytes || log->burst < burst_bytes)
@@ -69,6 +70,7 @@ static int send_piece(struct pxt_tolog *log, size_t *done)
 	return error;
 }
 
+/* A block counts once it is in the log as a whole. */
 static void arrived(struct pxt_tolog *log)
 {
 	struct pxt_tolog_way way = log->way;

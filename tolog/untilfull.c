@@ -11,6 +11,7 @@
 
 static const uint32_t stop_bytes = PXT_TOLOG_STOP_BYTES;
 
+/* The least size of an UNTIL_FULL log; only a regular file has a size. */
 static int check(const struct pxt_port_log *out, const trace_attr_t *attr)
 {
 	uint64_t least = (uint64_t)pxt_system_slots() * PXT_SLOT_BYTES + stop_bytes;
@@ -18,6 +19,7 @@ static int check(const struct pxt_port_log *out, const trace_attr_t *attr)
 	return out->kind != PXT_LOG_FILE || attr->_pxt_log_size < least ? EINVAL : 0;
 }
 
+/* Room for the STOP is kept. */
 static bool admits(const struct pxt_tolog *log, uint32_t id, uint32_t bytes)
 {
 	uint32_t kept = id == PXT_ID_STOP ? 0u : stop_bytes;

@@ -22,6 +22,11 @@ void pxt_port_host(char *name, size_t room)
 	empty(name, room);
 }
 
+void pxt_port_system(char *name, size_t room)
+{
+	empty(name, room);
+}
+
 void pxt_port_process_start(struct timespec *start)
 {
 	start->tv_sec = 0;

@@ -64,6 +64,7 @@ static uint32_t counter_step(void)
 	return step <= UINT32_MAX ? (uint32_t)step : 0;
 }
 
+/* The processor's counter where it can be trusted, else CLOCK_MONOTONIC. */
 static void fix_rate(void)
 {
 	uses_counter = pxt_ticksource_rate(&fixed_rate);

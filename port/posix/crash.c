@@ -235,6 +235,7 @@ static bool among(int number, const int *signals, size_t count)
 	return false;
 }
 
+/* Signals that end no program are not watched. */
 static bool can_be_watched(int number)
 {
 	struct sigaction now;
@@ -243,6 +244,7 @@ static bool can_be_watched(int number)
 	       sigaction(number, NULL, &now) == 0;
 }
 
+/* The program may have set its own action since. */
 static bool is_ours(int number)
 {
 	struct sigaction now;

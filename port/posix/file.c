@@ -20,6 +20,7 @@
 /* The descriptors 0 to 2 are never ours, also in a program that closed its own. */
 #define FIRST_DESCRIPTOR 3
 
+/* A log is read from a regular file that is open for reading. */
 static int check_kind(int fd)
 {
 	struct stat state;

@@ -19,6 +19,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
+/* A stream's file must be empty, regular, and open for reading and writing. */
 static int check(int fd)
 {
 	struct stat state;

@@ -116,6 +116,7 @@ static int wait_one(int fd, short events, int64_t end)
 
 /* ---- Places ---- */
 
+/* A folder that belongs to somebody else, or that others may use, is refused. */
 static int check_folder(const char *path)
 {
 	struct stat state;

@@ -28,6 +28,10 @@ static uint32_t piece_of(int fd, mode_t mode)
 	return S_ISCHR(mode) && isatty(fd) ? 1u : UINT_MAX;
 }
 
+/*
+ * What a log can be written into: a file, a pipe, a socket, a terminal.  What is not open for writing
+ * is refused.
+ */
 static int kind_of(int fd, struct pxt_port_log *log)
 {
 	struct stat state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sysinfo.c - reads name, executable, host, boot id and start of this process; random bytes. */
+/* sysinfo.c - reads name, executable, host, system, boot id and start of this process; random bytes. */
 #define _GNU_SOURCE
 #include "port/port.h"
 #include "port/port_sysinfo.h"
@@ -7,9 +7,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #define NS_PER_S 1000000000
@@ -30,6 +32,18 @@ void pxt_port_host(char *name, size_t room)
 	if (gethostname(name, room) != 0 && errno != ENAMETOOLONG)
 		name[0] = '\0';
 	name[room - 1] = '\0';
+	pxt_quiet_end(quiet);
+}
+
+void pxt_port_system(char *name, size_t room)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	struct utsname system;
+
+	name[0] = '\0';
+	if (uname(&system) == 0)
+		(void)snprintf(
+		    name, room, "%s %s %s", system.machine, system.sysname, system.release);
 	pxt_quiet_end(quiet);
 }
 

@@ -132,6 +132,7 @@ static uint32_t span_error_ppm(uint64_t width_sum, uint64_t ticks)
 	return error > UINT32_MAX ? UINT32_MAX : (uint32_t)error;
 }
 
+/* The rate where the processor does not tell it: against CLOCK_MONOTONIC_RAW, for a while. */
 static bool measure(struct pxt_clock_rate *rate)
 {
 	struct clock_pair last;

@@ -628,6 +628,8 @@ static void the_file_tells_executable_host_start_and_modules(void)
 	CU_ASSERT(procinfo_has(&box, "\nstarted 1") || procinfo_has(&box, "\nstarted 2"));
 	CU_ASSERT(
 	    procinfo_has(&box, "\nboot ") || access("/proc/sys/kernel/random/boot_id", R_OK) != 0);
+	CU_ASSERT(procinfo_has(&box, "\nsystem ") && procinfo_has(&box, " Linux ") &&
+	          procinfo_has(&box, "\ncpus "));
 	CU_ASSERT(procinfo_has(&box, "\nmodule "));
 	CU_ASSERT(
 	    !strncmp(box.directory->executable, path + 11, strlen(box.directory->executable)));

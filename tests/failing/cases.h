@@ -136,6 +136,9 @@ CASE(posix_trace_eventid_setformat_np, EBUSY, another,
     posix_trace_eventid_setformat_np(env.id, "u64 other"))
 HOW(posix_trace_eventid_setformat_np, ENOMEM, used_up, in_new_process(describe_too_much))
 HOW(posix_trace_eventid_setformat_np, ENOMEM, a_fork_stands, standing(describe))
+HOW(posix_trace_dump_threads_np, EBUSY, another, in_new_process(dump_what_is_something_else))
+HOW(posix_trace_dump_threads_np, ENOMEM, used_up, in_new_process(dump_without_room))
+HOW(posix_trace_dump_threads_np, ENOMEM, a_fork_stands, standing(dump_threads))
 
 HOW(posix_trace_field_next_np, ENOENT, no_more, second_field())
 CASE(posix_trace_field_next_np, ENOENT, cut,

@@ -81,6 +81,8 @@ int in_fresh_process(const char *what);
 int fixture_first(const char *what);
 int second_field(void);
 int describe_too_much(void);
+int dump_what_is_something_else(void);
+int dump_without_room(void);
 int seal_on_too_many(void);
 int set_too_many_handlers(void);
 int keep_event(const struct posix_trace_handled_np *event, void *arg);
@@ -88,6 +90,7 @@ uint64_t no_clock(void);
 /* A forked process stands still in the middle of a definition. */
 int standing(int (*body)(void));
 int name_anew(void);
+int dump_threads(void);
 int name_anew_by_stream(void);
 int describe(void);
 

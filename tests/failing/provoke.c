@@ -185,6 +185,27 @@ int describe_too_much(void)
 	return left_again(&before, what, sizeof(what)) ? error : 99;
 }
 
+int dump_what_is_something_else(void)
+{
+	trace_event_id_t id;
+
+	PXT_EQ_FATAL(posix_trace_eventid_open("thread_state", &id), 0);
+	PXT_EQ_FATAL(posix_trace_eventid_setformat_np(id, "u32 other"), 0);
+	return TRY(posix_trace_dump_threads_np(&out.size));
+}
+
+int dump_without_room(void)
+{
+	trace_event_id_t id = 0;
+	char name[32];
+
+	for (unsigned i = 0; i < 10000 && id != POSIX_TRACE_UNNAMED_USEREVENT; i++) {
+		(void)snprintf(name, sizeof(name), "no_room_%u", i);
+		PXT_EQ_FATAL(posix_trace_eventid_open(name, &id), 0);
+	}
+	return TRY(posix_trace_dump_threads_np(&out.size));
+}
+
 int seal_on_too_many(void)
 {
 	int signals[17];
@@ -258,6 +279,11 @@ int standing(int (*body)(void))
 int name_anew(void)
 {
 	return TRY(posix_trace_eventid_open("name_anew", &out.id));
+}
+
+int dump_threads(void)
+{
+	return TRY(posix_trace_dump_threads_np(&out.size));
 }
 
 int name_anew_by_stream(void)

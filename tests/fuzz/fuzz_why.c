@@ -108,7 +108,11 @@ static struct pxt_logwrite *begin(unsigned which)
 
 	if (!log)
 		abort();
-	pxt_logwrite_process(log, 4711, "/bin/app", which ? "other" : "box", NULL);
+	struct posix_trace_loginfo_np info = { .posix_pid_np = 4711,
+		.posix_executable_np = "/bin/app" };
+
+	memcpy(info.posix_host_np, which ? "other" : "box", which ? 6 : 4);
+	pxt_logwrite_process(log, &info);
 	for (unsigned i = 0; i < TYPES; i++)
 		pxt_logwrite_type(log, (trace_event_id_t)(40 + i), types[i].name, types[i].format);
 	for (unsigned i = 1; i < THREADS; i++) {

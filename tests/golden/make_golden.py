@@ -31,8 +31,8 @@ class Log:
     """Bytes of a log under construction."""
 
     def __init__(self, order, word, frames=0, frame_bytes=0, version=(1, 0, 1, 0), head=512,
-                 generation=0, longer=0, boot=b""):
-        self.order, self.word, self.boot = order, word, boot
+                 generation=0, longer=0, boot=b"", machine=None):
+        self.order, self.word, self.boot, self.machine = order, word, boot, machine
         self.head, self.longer = head, longer
         self.frames, self.frame_bytes = frames, frame_bytes
         self.data_sequence = self.meta_sequence = self.records = self.lost = 0
@@ -108,10 +108,16 @@ class Log:
                               + name.encode().ljust(16, b"\0"))
         self.block(THREADS, out, len(threads))
 
+    def system(self):
+        if not self.machine:
+            return b""
+        cpus, name = self.machine
+        return self.pack("II", cpus, 0) + name.encode().ljust(40, b"\0")
+
     def process(self, pid, start, executable, host):
         out = self.entry(self.pack("Hi", 0, pid) + self.time(start)
                          + executable.encode().ljust(256, b"\0") + host.encode().ljust(72, b"\0")
-                         + self.boot)
+                         + self.boot + self.system())
         self.block(PROCESS, out, 1)
 
     def modules(self, modules):
@@ -167,6 +173,7 @@ class Log:
 
 # Of version 1.1.  All other logs are of 1.0, and stay: that is what older recorders wrote.
 BOOT = bytes(range(0xB0, 0xC0))
+MACHINE = (0x102, "riscv64 Linux 6.1.0-13-rt")
 
 
 def event_set(log, *kinds):
@@ -277,6 +284,8 @@ def main():
         "loop-growing": loop("<", 8, 5, False),
         "boot-le64": whole("<", 8, version=(1, 1, 1, 0), boot=BOOT),
         "boot-be64": whole(">", 8, version=(1, 1, 1, 0), boot=BOOT),
+        "machine-le64": whole("<", 8, version=(1, 2, 1, 0), boot=BOOT, machine=MACHINE),
+        "machine-be64": whole(">", 8, version=(1, 2, 1, 0), boot=BOOT, machine=MACHINE),
         "newer-minor": newer_minor(),
         "newer-major": whole("<", 8, version=(2, 3, 2, 1)),
         "cleared": cleared(),

@@ -85,7 +85,12 @@ static void what_is_written_is_read_back(void)
 {
 	struct pxt_loghead head = some_head();
 	struct posix_trace_logthread_np thread = { 0x7000, 4711, 4712, "sensor" };
-	const unsigned char boot[PXT_LOGWRITE_BOOT_ID] = { 0xb0, [15] = 0xbf };
+	const struct posix_trace_loginfo_np machine = { .posix_pid_np = 4711,
+		.posix_executable_np = "/bin/control",
+		.posix_host_np = "box",
+		.posix_boot_id_np = { 0xb0, [15] = 0xbf },
+		.posix_cpus_np = 0x102,
+		.posix_system_np = "riscv64 Linux 6.1" };
 	struct posix_trace_loginfo_np info;
 	struct pxt_logwrite *log;
 	trace_id_t trid;
@@ -98,7 +103,7 @@ static void what_is_written_is_read_back(void)
 	CU_ASSERT_FATAL(log != NULL);
 	pxt_logwrite_type(log, ID, "sample", "u32 value");
 	pxt_logwrite_thread(log, 1, &thread);
-	pxt_logwrite_process(log, 4711, "/bin/control", "box", boot);
+	pxt_logwrite_process(log, &machine);
 	put_event(log, 6000, "abcd");
 	pxt_logwrite_loss(log, 7);
 	put_event(log, 8000, "efgh");
@@ -110,7 +115,10 @@ static void what_is_written_is_read_back(void)
 	PXT_EQ(info.posix_counts_np.posix_lost_np, 7);
 	PXT_EQ(info.posix_end_np.tv_sec, CREATED);
 	CU_ASSERT_STRING_EQUAL(info.posix_host_np, "box");
-	CU_ASSERT(memcmp(info.posix_boot_id_np, boot, sizeof(boot)) == 0);
+	CU_ASSERT(memcmp(info.posix_boot_id_np, machine.posix_boot_id_np,
+	              sizeof(machine.posix_boot_id_np)) == 0);
+	PXT_EQ(info.posix_cpus_np, 0x102);
+	CU_ASSERT_STRING_EQUAL(info.posix_system_np, "riscv64 Linux 6.1");
 	next(trid, &got);
 	PXT_EQ(got.info.posix_event_id, ID);
 	PXT_EQ(got.info.posix_timestamp.tv_nsec, 1000);

@@ -280,6 +280,8 @@ class Directory:
 
 PROCINFO = b"""executable /opt/app/control
 host box
+system armv7l Linux 6.6.1
+cpus 6
 started 1699999999.750000000
 colour green
 module 400000 401000 402000 0123456789abcdef /opt/app/control

@@ -314,4 +314,23 @@ a_kernel_trace_of_another_time_or_clock_is_refused()
 	err_has 'mono, boot or x86-tsc'
 }
 
+# QNX-52
+merge_says_of_the_machine_what_is_the_same_for_all()
+{
+	number=0
+	for machine in '4 x86_64 Linux 6.1' '4 x86_64 Linux 6.1' '2 x86_64 Linux 6.1'; do
+		number=$((number + 1))
+		printf 'event 1000 32 1 0 u32:1\n' | make "$number.ptl" "system $machine
+			uuid $number
+			boot 5"
+	done
+	run 0 merge 1.ptl 2.ptl -o same.ptl
+	run 0 stat same.ptl
+	out_has 'x86_64 Linux 6.1, 4 CPUs'
+	run 0 merge 1.ptl 3.ptl -o other.ptl
+	run 0 stat other.ptl
+	out_has 'x86_64 Linux 6.1'
+	out_lacks CPU
+}
+
 "$case"

@@ -22,6 +22,7 @@
  *
  *	uuid N            another stream than N = 1
  *	boot N            a boot id of N in each byte; without it, the log says none
+ *	system CPUS TEXT  of the machine; without it, the log says none
  *	clock HZ TICKS REALTIME MONOTONIC
  *	                  the counter's rate, and the clocks at the creation, in nanoseconds; NS of
  *	                  events stays the time since then
@@ -45,6 +46,8 @@ static struct {
 } clocks = { NS_PER_S, 0, CREATED *NS_PER_S, 1000 * NS_PER_S };
 static unsigned char first_of_uuid = 1;
 static unsigned char boot_id;
+static uint32_t cpus;
+static char system_name[40];
 
 struct maker {
 	struct pxt_log_stream stream;
@@ -188,6 +191,8 @@ static void do_process(struct maker *maker, char *rest)
 	struct pxt_log_block block = entry_block();
 
 	memset(process.boot_id, boot_id, sizeof process.boot_id);
+	process.cpus = cpus;
+	(void)snprintf(process.system, sizeof process.system, "%s", system_name);
 	(void)snprintf(process.host, sizeof process.host, "%s", unescape(word(&rest)));
 	(void)snprintf(process.executable, sizeof process.executable, "%s", unescape(rest));
 	if (!pxt_logfmt_put_process(&block, &process))
@@ -398,6 +403,10 @@ static bool prepare(char *line)
 	} else if (strncmp(line, "boot ", 5) == 0) {
 		(void)word(&rest);
 		boot_id = (unsigned char)number(&rest);
+	} else if (strncmp(line, "system ", 7) == 0) {
+		(void)word(&rest);
+		cpus = (uint32_t)number(&rest);
+		(void)snprintf(system_name, sizeof system_name, "%s", unescape(rest));
 	} else if (strncmp(line, "clock ", 6) == 0) {
 		(void)word(&rest);
 		clocks.hz = number(&rest);

@@ -19,6 +19,7 @@ process_threads_and_modules_come_along()
 		err_has 'threads inside a trace point when it ended: 1'
 		run 0 stat "$i.ptl"
 		out_has '/opt/app/control (pid 4711) on box'
+		out_has 'armv7l Linux 6.6.1, 6 CPUs'
 		out_has 'image 1'
 		run 0 print --address "$i.ptl"
 		out_has 'control/4712      job                control+0x1000  number=4'

@@ -297,4 +297,23 @@ no_log_takes_more_memory_of_stat()
 	out_has '(others)'
 }
 
+# QNX-52
+stat_tells_the_machine_of_the_log()
+{
+	make run.ptl 'system 4 x86_64 Linux 6.1' <<-END
+		event 1000 32 1 0 u32:1
+	END
+	run 0 stat run.ptl
+	out_has 'x86_64 Linux 6.1, 4 CPUs'
+	make run.ptl 'system 1 \x1b[31m' <<-END
+		event 1000 32 1 0 u32:1
+	END
+	run 0 stat run.ptl
+	out_has '\x1b[31m, 1 CPU'
+	out_lacks '1 CPUs'
+	make_story
+	run 0 stat run.ptl
+	out_lacks 'machine '
+}
+
 "$case"

@@ -42,6 +42,37 @@ the_scheduler_says_who_ran_instead()
 	add_up
 }
 
+# QNX-56
+priorities_of_a_dump_make_an_inversion_sure()
+{
+	make_inversion run.ptl
+	run 0 why run.ptl
+	out_has 'if middle is less urgent than high'
+	for prio in 60 10; do
+		{
+			printf '100 high thread_state %d %d\n' 101 20 102 "$prio" 103 80
+			cat <<-END
+				1010 low lock_lock 1
+				2000 high high_begin 7 0
+				2500 high lock_wait 1
+				2600 middle middle_begin 3
+				10600 middle middle_end 3
+				11000 low lock_unlock 1
+				11010 high lock_lock 1
+				11300 high lock_unlock 1
+				11400 high high_end 7
+				11410 high deadline_miss 7 6400000
+			END
+		} | story told.ptl
+		run 0 why told.ptl
+		if [ "$prio" = 60 ]; then
+			out_has 'A mutex with PTHREAD_PRIO_INHERIT lets low finish first.'
+		else
+			out_lacks inversion
+		fi
+	done
+}
+
 a_more_urgent_thread_is_no_inversion()
 {
 	make_scheduled run.ptl 30 5

@@ -228,6 +228,9 @@ static bool set_environment(struct pxt_bt_log *log, const struct pxt_bt_file *fi
 	       set_number(
 	           log->trace, "architecture_bit_width", 8 * (int64_t)info->posix_word_bytes_np) &&
 	       set_word(log->trace, "hostname", info->posix_host_np, strlen(info->posix_host_np)) &&
+	       set_word(
+	           log->trace, "system", info->posix_system_np, strlen(info->posix_system_np)) &&
+	       set_number(log->trace, "cpus", info->posix_cpus_np) &&
 	       set_word(log->trace, "trace_name", name, strlen(name)) &&
 	       set_word(log->trace, "procname", procname, strlen(procname)) &&
 	       set_number(log->trace, "vpid", info->posix_pid_np);

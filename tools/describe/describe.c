@@ -29,6 +29,19 @@ static void put_process(struct pxt_out *out, const struct posix_trace_loginfo_np
 	    info->posix_swapped_np ? ", other byte order" : "");
 }
 
+/* Logs of older versions, and of boards, do not say it. */
+static void put_machine(struct pxt_out *out, const struct posix_trace_loginfo_np *info)
+{
+	if (!*info->posix_system_np && info->posix_cpus_np == 0)
+		return;
+	begin_line(out, "machine");
+	pxt_out_escaped(out, info->posix_system_np, strlen(info->posix_system_np));
+	if (info->posix_cpus_np > 0)
+		pxt_out_format(out, "%s%lu CPU%s", *info->posix_system_np ? ", " : "",
+		    (unsigned long)info->posix_cpus_np, info->posix_cpus_np == 1 ? "" : "s");
+	pxt_out_char(out, '\n');
+}
+
 static void put_times(struct pxt_out *out, const struct pxt_source *source)
 {
 	struct pxt_calendar calendar = { 0 };
@@ -155,6 +168,7 @@ void pxt_describe(struct pxt_out *out, const struct pxt_source *source)
 	pxt_out_colour(out, PXT_COLOUR_OFF);
 	pxt_out_char(out, '\n');
 	put_process(out, &source->info);
+	put_machine(out, &source->info);
 	put_times(out, source);
 	if (pxt_ended_by(&source->info, text, sizeof text)) {
 		begin_line(out, "ended");

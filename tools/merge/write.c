@@ -146,25 +146,28 @@ static void put_events(struct pxt_merge *merge)
 static void put_process(const struct pxt_merge *merge)
 {
 	const struct posix_trace_loginfo_np *first = &merge->reader.sources[0]->info;
-	const char *executable = first->posix_executable_np;
-	const char *host = first->posix_host_np;
-	const unsigned char *boot_id = first->posix_boot_id_np;
-	pid_t pid = first->posix_pid_np;
+	struct posix_trace_loginfo_np all = *first;
 
 	/* What is not the same for all is not said of all. */
 	for (unsigned i = 1; i < merge->reader.count; i++) {
 		const struct posix_trace_loginfo_np *info = &merge->reader.sources[i]->info;
 
-		if (info->posix_pid_np != pid || strcmp(info->posix_host_np, host) != 0)
-			pid = 0;
-		if (strcmp(info->posix_executable_np, executable) != 0)
-			executable = "";
-		if (strcmp(info->posix_host_np, host) != 0)
-			host = "";
-		if (boot_id && memcmp(info->posix_boot_id_np, boot_id, PXT_LOGWRITE_BOOT_ID) != 0)
-			boot_id = NULL;
+		if (info->posix_pid_np != first->posix_pid_np ||
+		    strcmp(info->posix_host_np, first->posix_host_np) != 0)
+			all.posix_pid_np = 0;
+		if (strcmp(info->posix_executable_np, first->posix_executable_np) != 0)
+			*all.posix_executable_np = '\0';
+		if (strcmp(info->posix_host_np, first->posix_host_np) != 0)
+			*all.posix_host_np = '\0';
+		if (memcmp(info->posix_boot_id_np, first->posix_boot_id_np,
+		        sizeof all.posix_boot_id_np) != 0)
+			memset(all.posix_boot_id_np, 0, sizeof all.posix_boot_id_np);
+		if (info->posix_cpus_np != first->posix_cpus_np)
+			all.posix_cpus_np = 0;
+		if (strcmp(info->posix_system_np, first->posix_system_np) != 0)
+			*all.posix_system_np = '\0';
 	}
-	pxt_logwrite_process(merge->log, pid, executable, host, boot_id);
+	pxt_logwrite_process(merge->log, &all);
 }
 
 /* A log without its end says less of itself than its events do. */

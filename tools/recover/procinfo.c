@@ -71,6 +71,14 @@ static void get_boot(const char *text, unsigned char id[16])
 	memcpy(id, got, sizeof got);
 }
 
+static void get_cpus(const char *text, uint32_t *cpus)
+{
+	uint64_t count;
+
+	if (get_number(&text, '\0', 10, &count) && count <= UINT32_MAX)
+		*cpus = (uint32_t)count;
+}
+
 /* Pairs of digits up to a blank, or "-". */
 static bool get_build_id(const char **at, struct pxt_log_module *module)
 {
@@ -139,6 +147,10 @@ static bool take_line(struct pxt_procinfo *procinfo, const char *line)
 		(void)snprintf(process->executable, sizeof process->executable, "%s", rest);
 	else if ((rest = behind(line, "host")) != NULL)
 		(void)snprintf(process->host, sizeof process->host, "%s", rest);
+	else if ((rest = behind(line, "system")) != NULL)
+		(void)snprintf(process->system, sizeof process->system, "%s", rest);
+	else if ((rest = behind(line, "cpus")) != NULL)
+		get_cpus(rest, &process->cpus);
 	else if ((rest = behind(line, "started")) != NULL)
 		get_started(rest, &process->start);
 	else if ((rest = behind(line, "boot")) != NULL)

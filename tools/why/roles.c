@@ -221,6 +221,13 @@ static bool add_scheduler(struct pxt_type_roles *roles, const struct pxt_type *t
 		role.fields[PXT_USE_CPU] = pxt_field_named(type, "target_cpu");
 		if (!role.fields[PXT_USE_THREAD])
 			return false;
+	} else if (strcmp(type->name, "thread_state") == 0) {
+		role.deed = PXT_THREAD;
+		role.fields[PXT_USE_THREAD] = pxt_field_named(type, "tid");
+		role.fields[PXT_USE_TO_PRIO] = pxt_field_named(type, "prio");
+		role.fields[PXT_USE_TO_NAME] = pxt_field_named(type, "name");
+		if (!role.fields[PXT_USE_THREAD])
+			return false;
 	} else {
 		return false;
 	}

@@ -14,6 +14,7 @@
  *	deadline_miss, X_deadline_miss (late_ns)    the thread's latest job was late
  *	sched_switch (cpu, prev_tid, next_tid, ...) another thread runs on a CPU
  *	sched_wakeup, sched_waking, ..._new (tid, target_cpu)   a thread may run
+ *	thread_state (tid, prio, name)              a thread of posix_trace_dump_threads_np()
  *
  * The first field is the number of job or lock; start_ns or delay_ns of a begin is the time since
  * the release.  A roles file says what other types mean; its format is in rolesfile.c and in
@@ -41,6 +42,7 @@ enum pxt_deed {
 	PXT_BLOCK,
 	PXT_WAKE,
 	PXT_SWITCH,
+	PXT_THREAD, /* what a thread is called, and how urgent it is */
 	PXT_DEEDS
 };
 

@@ -17,6 +17,7 @@
  *	wake            thread=FIELD               without it the thread wakes by itself
  *	switch          from=FIELD to=FIELD cpu=FIELD state=FIELD from-prio=FIELD to-prio=FIELD
  *	                from-name=FIELD to-name=FIELD
+ *	thread-state    thread=FIELD prio=FIELD name=FIELD
  */
 #include "tools/why/roles.h"
 
@@ -57,6 +58,9 @@ static const struct word {
 	        { "state", PXT_USE_STATE }, { "from-prio", PXT_USE_FROM_PRIO },
 	        { "to-prio", PXT_USE_TO_PRIO }, { "from-name", PXT_USE_FROM_NAME },
 	        { "to-name", PXT_USE_TO_NAME } } },
+	[PXT_THREAD] = { "thread-state", "class",
+	    { { "thread", PXT_USE_THREAD }, { "prio", PXT_USE_TO_PRIO },
+	        { "name", PXT_USE_TO_NAME } } },
 };
 
 const char *pxt_roles_word(enum pxt_deed deed)
@@ -113,6 +117,11 @@ static bool complete(const struct pxt_roles_book *book, const struct pxt_role_li
 	    (!line->fields[PXT_USE_FROM] || !line->fields[PXT_USE_TO])) {
 		pxt_complain("%s:%u: a switch needs from=FIELD and to=FIELD: the threads that ran "
 		             "and that runs now",
+		    book->path, line->number);
+		return false;
+	}
+	if (line->deed == PXT_THREAD && !line->fields[PXT_USE_THREAD]) {
+		pxt_complain("%s:%u: a thread-state needs thread=FIELD: the system's number",
 		    book->path, line->number);
 		return false;
 	}

@@ -127,3 +127,14 @@ void pxt_sched_wake(
 	    cpu < (int64_t)PXT_STATE_CPUS_MAX)
 		act->actor->cpu = (int)cpu;
 }
+
+/* A priority holds until a switch says another one. */
+void pxt_sched_thread(struct pxt_state *state, const struct pxt_role *role,
+    const struct pxt_act *act, unsigned source)
+{
+	int64_t tid;
+
+	if (pxt_number_of(act->event, role->fields[PXT_USE_THREAD], &tid))
+		learn_thread(act->event, role, pxt_threads_tid(state, source, tid), PXT_USE_TO_NAME,
+		    PXT_USE_TO_PRIO);
+}

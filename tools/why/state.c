@@ -138,6 +138,10 @@ static void do_role(struct pxt_state *state, const struct pxt_role *role, struct
 		pxt_sched_wake(state, role, act, source);
 		return;
 	}
+	if (role->deed == PXT_THREAD) {
+		pxt_sched_thread(state, role, act, source);
+		return;
+	}
 	if (role->deed == PXT_JOB_RELEASE)
 		pxt_spans_release(state, role, act);
 	if (!actor || role->deed == PXT_JOB_RELEASE || role->deed == PXT_DEADLINE_MISS)

@@ -42,5 +42,7 @@ void pxt_sched_switch(
     struct pxt_state *state, const struct pxt_role *role, struct pxt_act *act, unsigned source);
 void pxt_sched_wake(
     struct pxt_state *state, const struct pxt_role *role, struct pxt_act *act, unsigned source);
+void pxt_sched_thread(struct pxt_state *state, const struct pxt_role *role,
+    const struct pxt_act *act, unsigned source);
 
 #endif

@@ -24,6 +24,7 @@ static const struct pxt_logswap type_runs[] = { { 0, 2, 4 } };
 static const struct pxt_logswap thread_runs[] = { { 0, 2, 2 }, { 4, 4, 3 }, { 16, 8, 2 } };
 static const struct pxt_logswap process_runs[] = { { 0, 2, 2 }, { 4, 4, 1 }, { 8, 8, 1 },
 	{ 16, 4, 2 } };
+static const struct pxt_logswap cpus_run[] = { { PXT_LOG_PROCESS_1_1, 4, 1 } };
 static const struct pxt_logswap module_runs[] = { { 0, 2, 4 }, { 8, 8, 3 } };
 static const struct pxt_logswap clock_runs[] = { { 0, 2, 2 } };
 static const struct pxt_logswap clear_runs[] = { { 0, 2, 1 }, { 8, 8, 1 } };
@@ -94,6 +95,11 @@ void pxt_logswap_thread(unsigned char *entry)
 
 void pxt_logswap_process(unsigned char *entry)
 {
+	uint16_t length;
+
+	memcpy(&length, entry, sizeof length);
+	if (length >= PXT_LOG_PROCESS_1_2)
+		TURN(entry, cpus_run);
 	TURN(entry, process_runs);
 }
 

@@ -125,17 +125,15 @@ void pxt_logwrite_thread(
 		(void)pxt_logfmt_put_thread(pxt_logblocks_more(&log->blocks), &entry);
 }
 
-void pxt_logwrite_process(struct pxt_logwrite *log, pid_t pid, const char *executable,
-    const char *host, const unsigned char *boot_id)
+void pxt_logwrite_process(struct pxt_logwrite *log, const struct posix_trace_loginfo_np *info)
 {
-	struct pxt_log_process entry = { .pid = pid };
+	struct pxt_log_process entry = { .pid = info->posix_pid_np, .cpus = info->posix_cpus_np };
 	struct pxt_log_block *block = pxt_logblocks_meta(&log->blocks, PXT_LOG_PROCESS);
 
-	(void)snprintf(
-	    entry.executable, sizeof entry.executable, "%s", executable ? executable : "");
-	(void)snprintf(entry.host, sizeof entry.host, "%s", host ? host : "");
-	if (boot_id)
-		memcpy(entry.boot_id, boot_id, sizeof entry.boot_id);
+	(void)snprintf(entry.executable, sizeof entry.executable, "%s", info->posix_executable_np);
+	(void)snprintf(entry.host, sizeof entry.host, "%s", info->posix_host_np);
+	(void)snprintf(entry.system, sizeof entry.system, "%s", info->posix_system_np);
+	memcpy(entry.boot_id, info->posix_boot_id_np, sizeof entry.boot_id);
 	if (!pxt_logfmt_put_process(block, &entry))
 		(void)pxt_logfmt_put_process(pxt_logblocks_more(&log->blocks), &entry);
 }

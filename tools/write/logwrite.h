@@ -79,8 +79,6 @@ struct pxt_logevent {
 
 struct pxt_logwrite;
 
-#define PXT_LOGWRITE_BOOT_ID 16u /* bytes */
-
 /*
  * Every log of this writer says that records hold thread, address and CPU.  Predefined event
  * types are in it from the start.  NULL: there is no memory.
@@ -96,9 +94,8 @@ trace_event_id_t pxt_logwrite_system_type(const char *name);
 /* @index: 1 to PXT_LOGWRITE_THREADS; an index once told stays with its thread. */
 void pxt_logwrite_thread(
     struct pxt_logwrite *log, uint32_t index, const struct posix_trace_logthread_np *thread);
-/* @boot_id: PXT_LOGWRITE_BOOT_ID bytes; NULL or zeros: not known. */
-void pxt_logwrite_process(struct pxt_logwrite *log, pid_t pid, const char *executable,
-    const char *host, const unsigned char *boot_id);
+/* What @info says of process and machine: pid, executable, host, boot id, CPUs, system; of each, if it is known. */
+void pxt_logwrite_process(struct pxt_logwrite *log, const struct posix_trace_loginfo_np *info);
 void pxt_logwrite_module(struct pxt_logwrite *log, const struct posix_trace_logmodule_np *module);
 /* A reading between creation and end, in the order of ticks. */
 void pxt_logwrite_clock(struct pxt_logwrite *log, const struct pxt_logclock *clock);
