@@ -84,6 +84,41 @@ def story():
     return "\n".join(lines) + "\n"
 
 
+SCHEDULED_HEAD = """process 4711 box /opt/app/control
+thread 1 0x7f0000001000 101 high
+thread 3 0x7f0000003000 103 low
+type 32 job_begin u32 job, i64 start_ns
+type 33 job_end u32 job
+type 34 lock_wait u32 lock
+type 35 lock_lock u32 lock
+type 36 lock_unlock u32 lock
+type 37 deadline_miss u32 job, i64 late_ns
+type 38 sched_switch u32 cpu, i32 prev_tid, i64 prev_state, i32 next_tid, char[8] next_comm
+type 39 sched_wakeup i32 tid
+"""
+
+
+def scheduled(loss=False):
+    """A priority inversion, told by the scheduler: microseconds, thread, event."""
+    def switch(at, left, state, right, name):
+        return (at, 0, f"38 0 0 u32:0 i32:{left} i64:{state} i32:{right} hex:{name.encode().ljust(8, bytes(1)).hex()}")
+    rows = [switch(500, 0, 0, 103, "low"), (1010, 3, "35 3 0 u32:1"), switch(2000, 103, 0, 101, "high"),
+            (2001, 1, "32 1 0 u32:7 i64:0"), (2500, 1, "34 1 0 u32:1"), switch(2510, 101, 1, 103, "low"),
+            switch(2600, 103, 0, 104, "other"), switch(10600, 104, 1, 103, "low"),
+            (11000, 3, "36 3 0 u32:1"), (11005, 0, "39 0 0 i32:101"), switch(11008, 103, 0, 101, "high"),
+            (11010, 1, "35 1 0 u32:1"), (11300, 1, "36 1 0 u32:1"), switch(11310, 101, 0, 104, "other"),
+            switch(12310, 104, 1, 101, "high"), (12400, 1, "33 1 0 u32:7"),
+            (12410, 1, "37 1 0 u32:7 i64:6400000"), switch(13000, 101, 1, 0, "idle"),
+            switch(14000, 0, 0, 103, "low")]
+    lines = []
+    for at, _, event in rows:
+        if loss and at == 10600:
+            lines.append("loss 3")
+        number, rest = event.split(" ", 1)
+        lines.append(f"event {at * 1000} {number} {rest}")
+    return "\n".join(lines) + "\n"
+
+
 # ---- A page's data ----
 
 def numbers(data, amount, same):

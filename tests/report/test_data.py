@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What pxtrace report writes, without a browser.  usage: test_data.py PXTRACE MKLOG [TEST...]"""
+import json
 import os
 import random
 import re
@@ -78,7 +79,8 @@ class Data(unittest.TestCase):
 
     def test_hostile_names_and_texts_stay_inside_their_elements(self):
         texts = [escaped(text) for text in HOSTILE]
-        head = f"process 4711 {escaped('<b>host</b>' + chr(27) + chr(0x202e))} {texts[4]}{texts[0]}\n"
+        head = f"system 3 {texts[0][:39]}\n"
+        head += f"process 4711 {escaped('<b>host</b>' + chr(27) + chr(0x202e))} {texts[4]}{texts[0]}\n"
         head += "".join(f"thread {k + 1} {0x1000 * (k + 1)} {k + 5} {text[:60]}\n"
                         for k, text in enumerate(texts))
         head += "".join(f"type {32 + k} {text[:240]} string what\n" for k, text in enumerate(texts))
@@ -131,6 +133,52 @@ class Data(unittest.TestCase):
         meta, _, _ = pages.read(make.page("huge", f"loss {2 ** 60}\nevent 1000 36 1 0\n"))
         self.assertEqual(meta["logs"][0]["losses"][0][2], str(2 ** 60))
         self.assertEqual(meta["logs"][0]["lostAll"], str(2 ** 60))
+
+    def test_the_answers_are_those_of_pxtrace_why(self):
+        meta, _, _ = pages.read(make.page("scheduled", pages.scheduled(), head=pages.SCHEDULED_HEAD))
+        _, text, _ = make.run("why", make.path("scheduled.ptl"))
+        found = meta["why"]["list"]
+        self.assertEqual([meta["why"]["by"], len(found), found[0]["answer"]], ["misses", 1, text.splitlines()[0]])
+        self.assertEqual(found[0]["help"], text.splitlines()[1])
+        _, told, _ = make.run("why", "--json", make.path("scheduled.ptl"))
+        late = json.loads(told)["late"][0]
+        self.assertEqual([[each["ns"], each["text"]] for each in found[0]["causes"]],
+                         [[each["ns"], each["text"]] for each in late["causes"]])
+        self.assertEqual(sum(each["ns"] for each in found[0]["causes"]), found[0]["length"])
+
+    def test_without_deadlines_the_longest_beyond_the_usual_are_explained(self):
+        lines = [f"event {1000 * (100 * k + at)} {kind} 1 0 u32:{k}" + (" i64:0" if kind == 33 else "")
+                 for k in range(40) for at, kind in ((0, 32), (90 if k in (7, 30) else 10, 33))]
+        meta, _, _ = pages.read(make.page("unusual", "\n".join(lines) + "\n", "--worst", "2"))
+        self.assertEqual(meta["why"]["by"], "unusual")
+        self.assertEqual({each["begin"] for each in meta["why"]["list"]}, {700_000, 3_000_000})
+
+    def test_many_causes_end_in_one_that_has_the_rest_of_the_time(self):
+        lines = ["event 1000 32 1 0 u32:1"]
+        for k in range(60):
+            lines += [f"event {10_000 * k + 2000} 34 1 0 u64:{k}", f"event {10_000 * k + 3000 + k} 35 1 0 u64:{k}"]
+        lines += ["event 700000 33 1 0 u32:1 i64:0", "event 700001 38 1 0 u32:1"]
+        meta, _, _ = pages.read(make.page("causes", "\n".join(lines) + "\n"))
+        answer = meta["why"]["list"][0]
+        self.assertEqual(len(answer["causes"]), 25)
+        self.assertRegex(answer["causes"][-1]["text"], "^[0-9]+ other causes$")
+        self.assertEqual(sum(each["ns"] for each in answer["causes"]), answer["length"])
+
+    def test_who_wants_no_answers_gets_none(self):
+        meta, events, _ = pages.read(make.page("silent", pages.story(), "--worst", "0"))
+        self.assertEqual(meta["why"]["list"], [])
+        _, all_events, _ = pages.read(make.page("story", pages.story()))
+        self.assertEqual(events, all_events)
+
+    def test_types_say_which_fields_are_the_schedulers(self):
+        meta, _, _ = pages.read(make.page("scheduled", pages.scheduled(), head=pages.SCHEDULED_HEAD))
+        told = {each["name"]: {what: place if what == "deed" else each["fields"][place][0]
+                               for what, place in each["scheduler"].items()}
+                for each in meta["types"] if "scheduler" in each}
+        self.assertEqual(told, {
+            "sched_switch": {"deed": "switch", "cpu": "cpu", "from": "prev_tid", "to": "next_tid",
+                             "state": "prev_state", "toName": "next_comm"},
+            "sched_wakeup": {"deed": "wake", "thread": "tid"}})
 
     def test_the_same_log_gives_the_same_page(self):
         both = []

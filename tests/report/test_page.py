@@ -355,6 +355,72 @@ class Page(unittest.TestCase):
         browser.wait("!document.getElementById('tip').hidden")
         self.assertIn("2.400 ms", text("#tip"))
 
+    # ---- Answers and the scheduler ----
+
+    def scheduled(self, loss=False):
+        name = "lossy_cpu" if loss else "scheduled"
+        visit(make.page(name, pages.scheduled(loss), head=pages.SCHEDULED_HEAD))
+
+    def test_the_worst_span_is_explained_by_a_sentence_and_a_bar(self):
+        self.scheduled()
+        self.assertIn("Job 7 of high was late by 6.400 ms: it waited 8.500 ms for lock 1", text("#answers"))
+        self.assertIn("A mutex with PTHREAD_PRIO_INHERIT lets low finish first", text("#answers"))
+        self.assertEqual(text("#answers-title"), "Why was it late?")
+        shares = browser.run("""const bar = document.querySelector(".causes");
+            const all = bar.getBoundingClientRect().width;
+            return [...bar.children].slice(0, 2).map((part) => part.getBoundingClientRect().width / all)""")
+        self.assertAlmostEqual(shares[0], 8.0 / 10.399, delta=0.01)
+        self.assertAlmostEqual(shares[1], 1.0 / 10.399, delta=0.01)
+        browser.run("document.querySelector('#answers button').click()")
+        settle()
+        start, end = view()
+        self.assertTrue(start < 2_001_000 < 12_400_000 < end, (start, end))
+        self.assertIn("10.40 ms", text("#details"))
+
+    def test_nothing_to_explain_leaves_no_heading(self):
+        visit(make.page("quiet", "event 1000 36 1 0\n"))
+        self.assertEqual(browser.run("return document.getElementById('answers').hidden"), True)
+
+    def test_a_cpu_has_a_lane_with_who_ran_on_it(self):
+        self.scheduled()
+        found = browser.run("""const p = window.pxtrace, lane = p.tracks.find((each) => each.name === "CPU 0").runs;
+            return Array.from(lane.id, (id, k) => [p.runners[id].name, lane.start[k], lane.end[k]])""")
+        self.assertEqual(found, [["low/103", 500_000, 2_000_000], ["high/101", 2_000_000, 2_510_000],
+                                 ["low/103", 2_510_000, 2_600_000], ["other/104", 2_600_000, 10_600_000],
+                                 ["low/103", 10_600_000, 11_008_000], ["high/101", 11_008_000, 11_310_000],
+                                 ["other/104", 11_310_000, 12_310_000], ["high/101", 12_310_000, 13_000_000],
+                                 ["low/103", 14_000_000, 14_000_000]][:8])
+        # The program's threads have colours of their own, all others are grey; who idles leaves it empty.
+        grey = colour("CPU 0", 5_000_000, 0)
+        self.assertNotIn(grey, (colour("CPU 0", 1_000_000, 0), colour("CPU 0", 13_500_000, 0)))
+        self.assertNotEqual(colour("CPU 0", 1_000_000, 0), colour("CPU 0", 2_200_000, 0))
+        browser.hover(*place("CPU 0", 5_000_000, 0))
+        browser.wait("!document.getElementById('tip').hidden")
+        self.assertIn("other/104 runs on CPU 0 8.000 ms", text("#tip"))
+
+    def states_of(self, name):
+        return browser.run("""const lane = window.pxtrace.tracks.find((each) => each.name.startsWith(arguments[0])).states;
+            return Array.from(lane.id, (id, k) => [["runs", "ready", "sleeps"][id], lane.start[k], lane.end[k]])""", name)
+
+    def test_a_thread_shows_when_it_ran_could_run_and_slept(self):
+        self.scheduled()
+        self.assertEqual(self.states_of("high"), [
+            ["runs", 2_000_000, 2_510_000], ["sleeps", 2_510_000, 11_005_000], ["ready", 11_005_000, 11_008_000],
+            ["runs", 11_008_000, 11_310_000], ["ready", 11_310_000, 12_310_000], ["runs", 12_310_000, 13_000_000],
+            ["sleeps", 13_000_000, 14_000_000]])
+        browser.run("window.pxtrace.select({span: Array.from(window.pxtrace.spans.time).indexOf(10399000)})")
+        settle()
+        for part in ("ran\n901.0 µs, 8.7 %", "could run\n1.003 ms, 9.6 %", "slept\n8.495 ms, 81.7 %"):
+            self.assertIn(part, text("#details"))
+
+    def test_a_loss_leaves_empty_what_nobody_knows(self):
+        self.scheduled(loss=True)
+        self.assertEqual(self.states_of("high")[:3], [["runs", 2_000_000, 2_510_000], ["sleeps", 2_510_000, 2_600_000],
+                                                     ["runs", 11_008_000, 11_310_000]])
+        lane = browser.run("""const lane = window.pxtrace.tracks.find((each) => each.name === "CPU 0").runs;
+            return Array.from(lane.start)""")
+        self.assertNotIn(2_600_000, lane)
+
     # ---- Durations ----
 
     def test_percentiles_are_those_of_pxtrace_stat(self):

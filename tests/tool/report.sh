@@ -113,4 +113,40 @@ report_takes_the_pairs_that_stat_takes()
 	grep -q '"begin":"job_begin","end":"mtx_unlock"' run.html || fail 'no such pair on the page'
 }
 
+report_takes_the_roles_of_a_file()
+{
+	make ask.ptl <<-END
+		type 60 got u32 number
+		type 61 done u32 number
+		event 1000 60 1 0 u32:1
+		event 9000 61 1 0 u32:1
+	END
+	printf 'job-start got span=ask\njob-end done span=ask\n' >roles
+	run 0 report --roles roles ask.ptl -o ask.html
+	grep -q '"span":"ask 1 of sensor"' ask.html || fail 'no span'
+	printf 'job-start got span=ask key=nothing\n' >roles
+	run 1 report --roles roles ask.ptl -o other.html
+	err_has 'roles:1'
+	[ ! -e other.html ] || fail 'a page'
+	run 1 report --worst 17 ask.ptl -o other.html
+	err_has '--worst'
+}
+
+report_explains_the_worst_spans_as_why_does()
+{
+	{
+		printf 'type 60 sched_wakeup i32 tid\nevent 500 60 0 0 i32:4712\nevent 1000 32 1 0 u32:1\n'
+		for i in $(seq 40); do
+			printf 'event %d 34 1 0 u64:%d\nevent %d 35 1 0 u64:%d\n' "${i}2000" "$i" "${i}5000" "$i"
+		done
+		printf 'event 900000 33 1 0 u32:1 i64:0\n'
+	} | make run.ptl
+	run 0 report run.ptl -o run.html
+	"$pxtrace" why run.ptl | head -n 1 >answer
+	grep -qF "\"answer\":\"$(cat answer)\"" run.html || fail 'another answer'
+	# What finds no row of its own is one.
+	grep -qE '"text":"[0-9]+ other causes"' run.html || fail 'the rest of the time is missing'
+	grep -qF '"scheduler":{"deed":"wake","thread":0}' run.html || fail 'a wake-up is not known'
+}
+
 "$case"

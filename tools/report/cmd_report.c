@@ -23,10 +23,12 @@ static const char *const help[] = {
 	"usage: pxtrace report [OPTION]... LOG... [-o PAGE.html]\n"
 	"\n"
 	"The page holds everything: a time line by thread that zooms from the whole run to single\n"
-	"nanoseconds, search by name, field and duration, spans with their fields, durations as\n"
-	"histograms and percentiles, counts and rates of types and threads, every loss where it\n"
-	"happened, and what the logs say of themselves. It needs no network and no server: open\n"
-	"the file, mail it, keep it beside the bug report. Press ? on the page for its keys.\n"
+	"nanoseconds, why the worst spans were late (the answers of pxtrace why), search by name,\n"
+	"field and duration, durations as histograms and percentiles, counts and rates of types\n"
+	"and threads, every loss where it happened, and what the logs say of themselves. With\n"
+	"scheduler events (pxtrace merge) also who ran on each CPU, and whether each thread ran,\n"
+	"could have run or slept. It needs no network and no server: open the file, mail it,\n"
+	"keep it beside the bug report. Press ? on the page for its keys.\n"
 	"\n"
 	"Two events make a span by their names, as pxtrace stat --help tells.\n"
 	"\n"
@@ -34,7 +36,11 @@ static const char *const help[] = {
 	"log,\n"
 	"                        run.html of run.ptl, unless something else is there\n"
 	"      --max-events N    so many on the page (5000000); what comes behind is counted and\n"
-	"                        its losses are marked, and the page says so\n",
+	"                        its losses are marked, and the page says so\n"
+	"  -n, --worst N         explains the worst N spans (3; 0: none, and the logs are read "
+	"once\n"
+	"                        instead of three times; at most 16)\n"
+	"  -r, --roles FILE      events that are called otherwise, as pxtrace why --help tells\n",
 	"pairs:\n"
 	"  -p, --pair A,B        also from A to B; --pair A,A measures from one A to the next;\n"
 	"                        several times\n"
@@ -54,6 +60,8 @@ static const char *const help[] = {
 	"lost (--strict); 4 the page could not be written.\n",
 	NULL,
 };
+
+#define WORST 3u /* spans that are explained, unless somebody says how many */
 
 struct wish {
 	const char *output;
@@ -75,6 +83,8 @@ static const struct option options[] = {
 	PXT_SELECT_OPTIONS,
 	{ "output", required_argument, NULL, 'o' },
 	{ "max-events", required_argument, NULL, OPT_MAX_EVENTS },
+	{ "worst", required_argument, NULL, 'n' },
+	{ "roles", required_argument, NULL, 'r' },
 	{ "pair", required_argument, NULL, 'p' },
 	{ "any-thread", no_argument, NULL, OPT_ANY_THREAD },
 	{ "no-field", no_argument, NULL, OPT_NO_FIELD },
@@ -89,6 +99,16 @@ static bool take_limit(struct pxt_report *report, const char *value)
 	return pxt_option_number(&report->limit, value, "--max-events", 1, UINT32_MAX);
 }
 
+static bool take_worst(struct pxt_report *report, const char *value)
+{
+	uint64_t number;
+
+	if (!pxt_option_number(&number, value, "--worst", 0, PXT_LATE_MAX))
+		return false;
+	report->answers.worst = (unsigned)number;
+	return true;
+}
+
 static bool take_option(struct pxt_report *report, struct wish *wish, int code, char *value)
 {
 	if (pxt_select_is(code))
@@ -99,6 +119,10 @@ static bool take_option(struct pxt_report *report, struct wish *wish, int code, 
 		return true;
 	case OPT_MAX_EVENTS:
 		return take_limit(report, value);
+	case 'n':
+		return take_worst(report, value);
+	case 'r':
+		return pxt_roles_read(report->answers.book, value);
 	case 'p':
 		return pxt_pairs_option(&report->options, value);
 	case OPT_ANY_THREAD:
@@ -228,6 +252,11 @@ static int make(struct pxt_report *report, const struct wish *wish, char *const 
 	int status = pxt_reader_open(&report->reader, paths, (unsigned)count,
 	    wish->incomplete ? PXT_OPEN_INCOMPLETE : PXT_OPEN_COMPLETE, &report->select);
 
+	if (status == PXT_EXIT_OK) {
+		pxt_roles_bind(report->answers.book, &report->reader);
+		if (!pxt_answers_find(&report->answers, &report->reader, &report->select))
+			status = PXT_EXIT_USAGE;
+	}
 	if (status == PXT_EXIT_OK)
 		status = open_output(report, wish->output);
 	if (status == PXT_EXIT_OK) {
@@ -270,27 +299,38 @@ static int make_somewhere(
 	return status;
 }
 
-static int run(int argc, char **argv)
+static int take_line(struct pxt_report *report, int argc, char **argv)
 {
-	static struct pxt_report report = { .limit = PXT_REPORT_EVENTS };
 	struct wish wish = { 0 };
 	int code;
 
-	while ((code = getopt_long(argc, argv, ":e:t:o:p:h", options, NULL)) != -1) {
+	while ((code = getopt_long(argc, argv, ":e:t:o:p:n:r:h", options, NULL)) != -1) {
 		if (code == 'h')
 			return pxt_help(help);
 		if (code == '?' || code == ':')
 			return pxt_option_error("report", code, argv, options);
-		if (!take_option(&report, &wish, code, optarg))
+		if (!take_option(report, &wish, code, optarg))
 			return pxt_usage("report");
 	}
 	if (optind == argc) {
 		pxt_complain("report: which log?");
 		return pxt_usage("report");
 	}
-	if (!pxt_select_check(&report.select))
+	if (!pxt_select_check(&report->select))
 		return pxt_usage("report");
-	return make_somewhere(&report, &wish, argv + optind, argc - optind);
+	return make_somewhere(report, &wish, argv + optind, argc - optind);
+}
+
+static int run(int argc, char **argv)
+{
+	static struct pxt_report report = { .limit = PXT_REPORT_EVENTS,
+		.answers = { .worst = WORST } };
+
+	report.answers.book = pxt_roles_new();
+	int status = take_line(&report, argc, argv);
+
+	pxt_answers_free(&report.answers);
+	return status;
 }
 
 const struct pxt_command pxt_cmd_report = {

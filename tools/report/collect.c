@@ -89,6 +89,9 @@ static void take_event(struct pxt_report *report, uint32_t log, const struct pxt
 	packed.cut = event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
 	packed.bytes = event->bytes;
 	packed.data = event->data;
+	if (!report->types.list[packed.type].roles)
+		report->types.list[packed.type].roles =
+		    pxt_roles_of(report->answers.book, event, log);
 	report->types.list[packed.type].count++;
 	report->types.list[packed.type].bytes += event->bytes;
 	report->threads.list[packed.thread].count++;

@@ -12,6 +12,7 @@
 #define PXT_COLLECT_H
 
 #include "tools/read/source.h"
+#include "tools/report/answers.h"
 #include "tools/report/losses.h"
 #include "tools/report/pack.h"
 #include "tools/select/select.h"
@@ -26,8 +27,9 @@ struct pxt_entry {
 	uint32_t log;
 	uint32_t index;      /* in the log; PXT_INDEX_NONE: of all that the log has no room for */
 	const void *subject; /* struct pxt_type, pxt_thread or pxt_pair */
-	uint64_t count;      /* of events, or spans */
-	uint64_t bytes;      /* of their data */
+	const struct pxt_type_roles *roles; /* of a type */
+	uint64_t count;                     /* of events, or spans */
+	uint64_t bytes;                     /* of their data */
 };
 
 struct pxt_entries {
@@ -54,6 +56,7 @@ struct pxt_report {
 	struct pxt_reader reader;
 	struct pxt_select select;
 	struct pxt_pair_options options;
+	struct pxt_answers answers;
 	uint64_t limit;
 	struct pxt_pack pack;
 	struct pxt_report_log *logs;

@@ -7,7 +7,7 @@ const meta = JSON.parse($("meta").textContent);
 // Events by number, in the order of time; spans by number, in the order of their ends.
 const events = { n: meta.shown };
 const spans = { n: meta.spans };
-// One for each log's stream, and one for each thread, in the order of the page.
+// One for each log's stream, each CPU and each thread, in the order of the page.
 const tracks = [];
 const groups = [];
 
@@ -209,8 +209,10 @@ function baseName(path) {
 	return path.replace(/^.*\//, "") || path;
 }
 
-// The stream of each log comes first, then its threads in the order of their first events.
+// The stream of each log comes first, then CPUs that the scheduler told of (sched.js), then the log's
+// threads in the order of their first events.
 function makeTracks() {
+	const cpus = findCpus();
 	const own = new Uint32Array(meta.threads.length);
 	for (let i = 0; i < events.n; i++) if (!meta.types[events.type[i]].role) own[events.thread[i]]++;
 	meta.logs.forEach((log, index) => {
@@ -219,6 +221,8 @@ function makeTracks() {
 		tracks.push(stream);
 		groups.push(group);
 		log.name = baseName(log.path);
+		for (const [cpu, switches] of cpus[index])
+			tracks.push({ kind: "cpu", log: index, cpu, name: "CPU " + cpu, hint: "who ran, as the scheduler says", switches, events: 0 });
 		for (const [number, thread] of meta.threads.entries()) {
 			if (thread.log !== index) continue;
 			// A thread that did no more than start or stop the stream needs no track.
@@ -364,4 +368,5 @@ function load() {
 	nameKinds();
 	layOut();
 	readMoments();
+	readStates();
 }

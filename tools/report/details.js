@@ -59,7 +59,7 @@ function meanwhile(s) {
 	const to = spanEnd(s);
 	const list = [];
 	tracks.forEach((track, t) => {
-		if (t === trackOfSpan(s) || track.kind === "stream") return;
+		if (t === trackOfSpan(s) || track.kind !== "thread") return;
 		for (const lane of track.lanes) {
 			let looked = 0;
 			for (let i = lowerBound(lane.end, from); i < lane.size && lane.start[i] < to && looked < 200; i++, looked++) {
@@ -95,6 +95,14 @@ function neighbour(s, step) {
 	return best;
 }
 
+// Where the scheduler told it: how much of a span its thread ran.
+function stateFacts(s) {
+	const track = tracks[trackOfSpan(s)];
+	if (!track.states) return [];
+	const sums = statesBetween(track, spanStart(s), spanEnd(s));
+	return sums.map((ns, state) => ns > 0 ? [["ran", "could run", "slept"][state], duration(ns) + ", " + percent(ns / spans.time[s])] : null);
+}
+
 function spanDetails(s) {
 	const kind = kinds[spans.kind[s]];
 	const begin = spans.begin[s];
@@ -118,6 +126,7 @@ function spanDetails(s) {
 			["exactly", count(spans.time[s]) + " ns"],
 			events.cpu[begin] || events.cpu[end] ? ["CPU", cpu(begin) === cpu(end) ? cpu(begin) : cpu(begin) + " at begin, " + cpu(end) + " at end"] : null,
 			trackOfEvent(end) !== trackOfEvent(begin) ? ["ended in", foreign(tracks[trackOfEvent(end)].name)] : null,
+			...stateFacts(s),
 			lost > 0 ? ["losses", plural(lost, "event") + " lost meanwhile"] : null,
 		]),
 		meanwhile(s),
@@ -212,6 +221,7 @@ function legend() {
 		element("ul", { className: "legend" },
 			element("li", {}, "◆ event, ❘ events close together"),
 			meta.types.some((type) => type.alarm) ? element("li", {}, element("span", { className: "alarm", "aria-hidden": "true" }, "◆ "), "its name speaks of trouble: ", foreign(meta.types.filter((type) => type.alarm).slice(0, 3).map((type) => type.name).join(", "))) : null,
+			tracks.some((track) => track.states) ? STATE_NAMES.map((name, state) => element("li", {}, element("span", { className: "swatch state-" + state, "aria-hidden": "true" }), "below a thread: " + name)) : null,
 			losses.length ? element("li", {}, element("span", { className: "swatch hatch" }), "events were lost") : null,
 			meta.logs.some((log) => log.stops.length) ? element("li", {}, element("span", { className: "swatch hatch-stop" }), "not traced: stopped, or not started") : null),
 	];

@@ -14,7 +14,7 @@ function readTheme() {
 	theme = document.documentElement.dataset.theme === "dark" ? "dark" : "light";
 	const style = getComputedStyle(document.documentElement);
 	ink = {};
-	for (const name of ["paper", "sheet", "raised", "ink", "soft", "faint", "line", "stripe", "grid", "accent", "bad", "hit", "stop", "mark", "label"])
+	for (const name of ["paper", "sheet", "raised", "ink", "soft", "faint", "line", "stripe", "grid", "accent", "bad", "hit", "stop", "mark", "label", "good"])
 		ink[name] = style.getPropertyValue("--" + name).trim();
 	hatches.clear();
 }

@@ -131,6 +131,7 @@ function begin() {
 	showHits();
 	// What is below the window may come a moment later.
 	setTimeout(() => {
+		showAnswers();
 		showDurations();
 		showTypes();
 		showThreads();
@@ -143,6 +144,6 @@ function begin() {
 }
 
 // For the browser's console, and for tests.
-window.pxtrace = { meta, events, spans, tracks, kinds, losses, view, found, plot, layout, fieldsOf, select, show, pick, search, draw: drawTracks, rows: () => rows };
+window.pxtrace = { meta, events, spans, tracks, kinds, losses, view, found, plot, layout, runners, fieldsOf, select, show, pick, search, draw: drawTracks, rows: () => rows };
 
 begin();

@@ -130,6 +130,8 @@ static void put_log(struct pxt_report *report, uint32_t index)
 	pxt_json_text(out, source->path);
 	pxt_json_member_text(out, "program", info->posix_executable_np);
 	pxt_json_member_text(out, "host", info->posix_host_np);
+	pxt_json_member_text(out, "system", info->posix_system_np);
+	pxt_json_member(out, "cpus", info->posix_cpus_np);
 	pxt_json_name(out, "pid");
 	pxt_json_signed(out, info->posix_pid_np);
 	pxt_json_member(out, "bits", UINT64_C(8) * (unsigned)info->posix_word_bytes_np);
@@ -194,6 +196,40 @@ static void put_fields(struct pxt_out *out, const struct pxt_type *type)
 	pxt_out_char(out, ']');
 }
 
+/* Which of its fields says what, where an event is the scheduler's: "cpu":0, by their places. */
+static void put_scheduler(
+    struct pxt_out *out, const struct pxt_type *type, const struct pxt_role *role)
+{
+	static const char *const names[PXT_USES] = { [PXT_USE_THREAD] = "thread",
+		[PXT_USE_CPU] = "cpu",
+		[PXT_USE_FROM] = "from",
+		[PXT_USE_TO] = "to",
+		[PXT_USE_STATE] = "state",
+		[PXT_USE_FROM_NAME] = "fromName",
+		[PXT_USE_TO_NAME] = "toName" };
+
+	pxt_json_name(out, "scheduler");
+	pxt_out_text(out, role->deed == PXT_SWITCH ? "{\"deed\":\"switch\"" : "{\"deed\":\"wake\"");
+	for (unsigned use = 0; use < PXT_USES; use++)
+		if (names[use] && role->fields[use])
+			pxt_json_member(
+			    out, names[use], (uint64_t)(role->fields[use] - type->fields));
+	pxt_out_char(out, '}');
+}
+
+static void put_roles(
+    struct pxt_out *out, const struct pxt_type *type, const struct pxt_type_roles *roles)
+{
+	for (unsigned i = 0; roles && i < roles->count; i++) {
+		const struct pxt_role *role = &roles->list[i];
+
+		if (role->deed != PXT_SWITCH && role->deed != PXT_WAKE)
+			continue;
+		put_scheduler(out, type, role);
+		return;
+	}
+}
+
 static void put_type(struct pxt_out *out, const struct pxt_entry *entry)
 {
 	const struct pxt_type *type = entry->subject;
@@ -204,8 +240,10 @@ static void put_type(struct pxt_out *out, const struct pxt_entry *entry)
 	pxt_json_member(out, "count", entry->count);
 	pxt_json_member(out, "bytes", entry->bytes);
 	pxt_json_member_text(out, "role", shared ? "" : role_of(type->id));
-	if (!shared)
+	if (!shared) {
 		put_fields(out, type);
+		put_roles(out, type, entry->roles);
+	}
 	pxt_out_char(out, '}');
 }
 
@@ -219,7 +257,8 @@ static void put_thread(struct pxt_out *out, const struct pxt_entry *entry)
 	pxt_json_member(out, "count", entry->count);
 	if (!shared) {
 		put_bool(out, "known", thread->recorded);
-		pxt_out_format(out, ",\"id\":\"%#llx\"", (unsigned long long)thread->id);
+		pxt_out_format(out, ",\"id\":\"%#llx\",\"tid\":%ld", (unsigned long long)thread->id,
+		    (long)thread->tid);
 	}
 	pxt_out_char(out, '}');
 }
@@ -318,5 +357,7 @@ void pxt_report_meta(struct pxt_report *report)
 	put_entries(report, &report->threads, put_thread);
 	pxt_out_text(out, "],\n\"pairs\":[");
 	put_pairs(report);
-	pxt_out_text(out, "]}</script>\n");
+	pxt_out_text(out, "],\n\"why\":");
+	pxt_answers_put(&report->answers, out, report->reader.start_ns);
+	pxt_out_text(out, "}</script>\n");
 }

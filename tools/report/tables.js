@@ -105,6 +105,7 @@ function aboutLog(log) {
 	return element("article", {}, element("h3", {}, foreign(log.path)), law(log), element("div", { className: "facts-columns" },
 		facts([
 			["program", foreign(log.program || "not known")], ["pid", String(log.pid)], ["host", foreign(log.host || "not known")],
+			["system", foreign(log.system || "not known")], ["CPUs", log.cpus ? count(log.cpus) : "not known"],
 			["word size", log.bits + " bits" + (log.swapped ? ", other byte order" : "")], ["threads", count(log.threads)],
 		]),
 		facts([

@@ -43,9 +43,9 @@ function placeAll() {
 		for (let t = group.first; t < group.end; t++) {
 			const track = tracks[t];
 			track.y = y;
-			track.pointsHeight = track.points.length > 0 || track.lanes.length === 0 ? POINTS : 0;
-			const lanes = track.lanes.length + (track.flushes && track.flushes.size > 0 ? 1 : 0);
-			track.height = Math.max(track.pointsHeight + lanes * layout.lane, 20) + GAP + 3;
+			track.pointsHeight = track.points.length > 0 || track.lanes.length === 0 && !track.runs ? POINTS : 0;
+			const lanes = track.lanes.length + (track.flushes && track.flushes.size > 0 || track.runs ? 1 : 0);
+			track.height = Math.max(track.pointsHeight + lanes * layout.lane, 20) + (track.states ? STRIP : 0) + GAP + 3;
 			y += track.height;
 		}
 		if (g + 1 < groups.length) y += 6;
@@ -212,6 +212,8 @@ function drawFlushes(g, track, y) {
 
 function drawTrack(g, track, top) {
 	let y = top + 3;
+	if (track.runs) return drawRuns(g, track, y);
+	if (track.states) drawStates(g, track, top + track.height - GAP - STRIP);
 	const dim = marks.spans !== null || marks.points !== null;
 	drawPoints(g, track, y);
 	y += track.pointsHeight;
@@ -231,13 +233,13 @@ function drawTrack(g, track, top) {
 function drawLabel(g, track, top, index) {
 	g.fillStyle = index % 2 ? ink.stripe : ink.sheet;
 	g.fillRect(0, top, LABELS, track.height);
-	g.fillStyle = track.kind === "stream" ? ink.soft : ink.ink;
+	g.fillStyle = track.kind === "thread" ? ink.ink : ink.soft;
 	const middle = top + Math.min(track.height / 2, 40);
 	g.fillText(fitting(g, track.name, LABELS - BESIDE), 14, middle);
 	g.font = SMALL;
 	g.fillStyle = ink.faint;
 	g.textAlign = "right";
-	g.fillText(compact(track.events), LABELS - 10, middle);
+	g.fillText(compact(track.runs ? track.switches : track.events), LABELS - 10, middle);
 	g.textAlign = "left";
 	g.font = FONT;
 }
@@ -615,12 +617,20 @@ function tipText(thing) {
 	return [...lines, fields && element("div", {}, foreign(fields.slice(0, 160))), element("div", { className: "quiet" }, foreign(tracks[trackOfEvent(i)].name), " at " + moment(events.time[i]))];
 }
 
+// CPUs and states of threads are shown, but there is nothing to select.
+function schedulerAt(x, y) {
+	const t = x < LABELS ? -1 : trackAt(y);
+	return t < 0 ? null : schedulerTip(tracks[t], x, y - RULER + view.top - tracks[t].y - 3);
+}
+
 function showTip() {
-	const thing = pointer.drag || pointer.x < 0 ? null : thingAt(pointer.x, pointer.y);
-	tip.hidden = !thing;
+	const off = pointer.drag || pointer.x < 0;
+	const thing = off ? null : thingAt(pointer.x, pointer.y);
+	const lines = thing ? tipText(thing) : off ? null : schedulerAt(pointer.x, pointer.y);
+	tip.hidden = !lines;
 	canvas.style.cursor = thing ? "pointer" : pointer.y < RULER && pointer.y >= 0 ? "crosshair" : "default";
-	if (!thing) return;
-	tip.replaceChildren(...tipText(thing).filter(Boolean));
+	if (!lines) return;
+	tip.replaceChildren(...lines.filter(Boolean));
 	const left = pointer.x + 14 + tip.offsetWidth > layout.width ? pointer.x - tip.offsetWidth - 10 : pointer.x + 14;
 	const top = pointer.y + 18 + tip.offsetHeight > layout.height ? pointer.y - tip.offsetHeight - 8 : pointer.y + 18;
 	tip.style.left = Math.max(left, 4) + "px";

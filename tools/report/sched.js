@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+// sched.js - by the scheduler's events: a lane for each CPU with who ran on it, and for each thread
+// whether it ran, could have run, or slept. What is not known is left empty: before the first switch
+// on a CPU, and from a loss or a stop of that log up to the next event that tells.
+
+const STATE = { RUNS: 0, READY: 1, SLEEPS: 2 };
+const STATE_NAMES = ["runs", "could run, but does not", "sleeps"];
+
+// Threads that the scheduler named: { name, tid, host, known: whether the program's own }.
+const runners = [];
+const hosts = new Map();
+
+function hostOf(log) {
+	const name = meta.logs[log].host;
+	if (!hosts.has(name)) hosts.set(name, { byTid: new Map(), cpus: new Map() });
+	return hosts.get(name);
+}
+
+// The field of event @i that says @what, as a number; NaN: it does not.
+function told(i, what) {
+	const type = meta.types[events.type[i]];
+	const place = type.scheduler[what];
+	const value = place === undefined ? undefined : fieldValue(i, type.fields[place]);
+	return value === undefined || typeof value === "string" ? NaN : Number(value);
+}
+function toldText(i, what) {
+	const type = meta.types[events.type[i]];
+	const place = type.scheduler[what];
+	const value = place === undefined ? undefined : fieldValue(i, type.fields[place]);
+	return typeof value === "string" ? visible(value) : "";
+}
+function cpuOf(i) {
+	const cpu = told(i, "cpu");
+	return isNaN(cpu) ? events.cpu[i] - 1 : cpu;
+}
+
+const CPUS_MAX = 1024;
+
+// The CPUs of each log that has switches, by number: they get a track each.
+function findCpus() {
+	const found = meta.logs.map(() => new Map());
+	if (!meta.types.some((type) => type.scheduler)) return found;
+	for (let i = 0; i < events.n; i++) {
+		const type = meta.types[events.type[i]];
+		if (!type.scheduler || type.scheduler.deed !== "switch") continue;
+		const cpu = cpuOf(i);
+		if (cpu >= 0 && cpu < CPUS_MAX) found[type.log].set(cpu, (found[type.log].get(cpu) || 0) + 1);
+	}
+	return found.map((cpus) => [...cpus].sort((a, b) => a[0] - b[0]));
+}
+
+// ---- Reading ----
+
+function runnerOf(log, tid, name) {
+	const { byTid } = hostOf(log);
+	if (!(tid > 0)) return null;
+	let runner = byTid.get(tid);
+	if (!runner) {
+		runner = { index: runners.length, tid, name: (name || "thread") + "/" + tid, known: false, tracks: [], state: -1, since: 0, log, spent: [] };
+		byTid.set(tid, runner);
+		runners.push(runner);
+	}
+	return runner;
+}
+
+// The program's own threads have the names of their tracks.
+function knowThreads() {
+	for (const thread of meta.threads) {
+		if (!thread.tid || thread.known === false) continue;
+		const runner = runnerOf(thread.log, thread.tid, "");
+		runner.known = true;
+		runner.name = thread.name;
+		if (tracks[thread.track].kind === "thread") runner.tracks.push(tracks[thread.track]);
+	}
+}
+
+function enter(runner, state, t, log) {
+	if (!runner) return;
+	leave(runner, t);
+	runner.state = state;
+	runner.since = t;
+	runner.log = log;
+}
+function leave(runner, t) {
+	if (runner.state >= 0 && t > runner.since && runner.tracks.length) runner.spent.push(runner.state, runner.since, t);
+	runner.state = -1;
+}
+function leaveCpu(cpu, t) {
+	if (cpu.runs && t > cpu.since) cpu.spent.push(cpu.runs.index, cpu.since, t);
+	cpu.runs = null;
+}
+
+// At a loss or a stop nobody knows any more what that log's events have told.
+function forget(log, t) {
+	const host = hostOf(log);
+	for (const cpu of host.cpus.values()) if (cpu.log === log) leaveCpu(cpu, t);
+	for (const runner of host.byTid.values()) if (runner.log === log) leave(runner, t);
+}
+
+// Linux says of who leaves a CPU whether it could go on: R..., or no bit of the state is set.
+function couldRun(i) {
+	const text = toldText(i, "state");
+	if (text) return text[0] === "R";
+	const bits = told(i, "state");
+	return !isNaN(bits) && (bits & 0xff) === 0;
+}
+
+function takeSwitch(i, log) {
+	const t = events.time[i];
+	const cpu = hostOf(log).cpus.get(cpuOf(i));
+	if (!cpu) return;
+	const to = runnerOf(log, told(i, "to"), toldText(i, "toName"));
+	enter(runnerOf(log, told(i, "from"), toldText(i, "fromName")), couldRun(i) ? STATE.READY : STATE.SLEEPS, t, log);
+	enter(to, STATE.RUNS, t, log);
+	leaveCpu(cpu, t);
+	cpu.runs = to;
+	cpu.since = t;
+	cpu.log = log;
+}
+
+function takeWake(i, log) {
+	const place = meta.types[events.type[i]].scheduler.thread;
+	const tid = place === undefined ? meta.threads[events.thread[i]].tid : told(i, "thread");
+	const runner = runnerOf(log, tid, "");
+	if (runner && runner.state === STATE.SLEEPS) enter(runner, STATE.READY, events.time[i], log);
+}
+
+function laneOf(spent) {
+	const lane = newLane(spent.length / 3);
+	for (let k = 0; k < spent.length; k += 3) putInLane(lane, spent[k], spent[k + 1], spent[k + 2]);
+	return lane;
+}
+
+// Once tracks, losses and stops are known.
+function readStates() {
+	const cpuTracks = tracks.filter((track) => track.kind === "cpu");
+	if (cpuTracks.length === 0) return;
+	for (const track of cpuTracks) hostOf(track.log).cpus.set(track.cpu, { track, runs: null, since: 0, log: track.log, spent: [] });
+	knowThreads();
+	const cuts = [...losses.map((loss) => ({ log: loss.log, at: loss.from })),
+		...meta.logs.flatMap((log, index) => log.stops.map(([from]) => ({ log: index, at: from })))].sort((a, b) => a.at - b.at);
+	let next = 0;
+	for (let i = 0; i < events.n; i++) {
+		const type = meta.types[events.type[i]];
+		if (!type.scheduler) continue;
+		for (; next < cuts.length && cuts[next].at < events.time[i]; next++) forget(cuts[next].log, cuts[next].at);
+		if (type.scheduler.deed === "switch") takeSwitch(i, type.log);
+		else takeWake(i, type.log);
+	}
+	const end = Number(meta.shownTo);
+	for (; next < cuts.length && cuts[next].at <= end; next++) forget(cuts[next].log, cuts[next].at);
+	meta.logs.forEach((_, log) => forget(log, end));
+	[...runners].sort((a, b) => a.name < b.name ? -1 : 1).filter((runner) => runner.known).forEach((runner, place) => { runner.colour = place; });
+	for (const host of hosts.values()) for (const cpu of host.cpus.values()) cpu.track.runs = laneOf(cpu.spent);
+	for (const runner of runners) {
+		if (runner.spent.length) for (const track of runner.tracks) track.states = laneOf(runner.spent);
+		runner.spent = null;
+	}
+}
+
+// ---- What a time holds ----
+
+// How long a thread was in each state between two times: [runs, ready, sleeps].
+function statesBetween(track, from, to) {
+	const sums = [0, 0, 0];
+	const { states } = track;
+	for (let k = states ? upperBound(states.end, from) : 0; states && k < states.size && states.start[k] < to; k++)
+		sums[states.id[k]] += Math.min(to, states.end[k]) - Math.max(from, states.start[k]);
+	return sums;
+}
+
+function stateColour(state) {
+	return [ink.good, ink.hit, ink.stop][state];
+}
+// The program's threads have colours, all others are grey.
+function runnerColour(runner) {
+	const list = SERIES[theme];
+	return runner.known ? list[runner.colour % list.length] : ink.stop;
+}
+
+// ---- Drawing ----
+
+const STRIP = 5; // pixels, below the lanes of a thread
+
+function drawRuns(g, track, y) {
+	const height = layout.lane - 3;
+	const { runs } = track;
+	walkLane(runs, view.from, view.to, plot.x, plot.time, (i, x0, x1) => {
+		const left = Math.max(x0, LABELS);
+		const width = Math.min(x1, layout.width) - left;
+		g.globalAlpha = 1;
+		g.fillStyle = runnerColour(runners[runs.id[i]]);
+		g.fillRect(left, y, Math.max(width - (width > 4 ? 1 : 0), 1), height);
+		if (width <= 26) return;
+		g.fillStyle = ink.label;
+		g.fillText(fitting(g, runners[runs.id[i]].name, width - 8), left + 4, y + height / 2 + 0.5);
+	}, (i, j, pixel, share) => {
+		g.globalAlpha = 0.3 + 0.7 * Math.min(1, share);
+		g.fillStyle = runnerColour(runners[runs.id[leading(runs, i, j)]]);
+		if (pixel >= LABELS) g.fillRect(pixel, y, 1, height);
+	});
+	g.globalAlpha = 1;
+}
+
+function drawStates(g, track, y) {
+	const { states } = track;
+	walkLane(states, view.from, view.to, plot.x, plot.time, (i, x0, x1) => {
+		const left = Math.max(x0, LABELS);
+		g.fillStyle = stateColour(states.id[i]);
+		g.fillRect(left, y, Math.max(Math.min(x1, layout.width) - left, 1), STRIP - 1);
+	}, (i, j, pixel) => {
+		g.fillStyle = stateColour(states.id[leading(states, i, j)]);
+		if (pixel >= LABELS) g.fillRect(pixel, y, 1, STRIP - 1);
+	});
+}
+
+// ---- Under the pointer ----
+
+// The element of a lane at @x; -1: none.
+function elementAt(lane, x) {
+	const t = plot.time(x);
+	const k = upperBound(lane.end, t);
+	return k < lane.size && lane.start[k] <= t ? k : -1;
+}
+
+function schedulerTip(track, x, at) {
+	if (track.runs && at >= 0) {
+		const k = elementAt(track.runs, x);
+		return k < 0 ? null : [element("b", {}, foreign(runners[track.runs.id[k]].name)), " runs on " + track.name + "  " + duration(track.runs.end[k] - track.runs.start[k]),
+			element("div", { className: "quiet" }, "from " + moment(track.runs.start[k]))];
+	}
+	if (!track.states || at < track.height - GAP - 3 - STRIP) return null;
+	const k = elementAt(track.states, x);
+	return k < 0 ? null : [element("b", {}, foreign(track.name)), " " + STATE_NAMES[track.states.id[k]] + "  " + duration(track.states.end[k] - track.states.start[k]),
+		element("div", { className: "quiet" }, "from " + moment(track.states.start[k]))];
+}
