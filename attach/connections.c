@@ -147,6 +147,7 @@ static bool other_version(const struct pxt_ctlsock *ctlsock, size_t bytes)
 	       request->version != PXT_CTLSOCK_VERSION;
 }
 
+/* Requests of another version, or malformed ones, are answered by an error. */
 static void take_request(
     struct pxt_ctlsock *ctlsock, unsigned i, size_t bytes, const struct pxt_port_passed *passed)
 {

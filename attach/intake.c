@@ -25,6 +25,7 @@
 
 /* ---- What the headers must say ---- */
 
+/* Stamps of both processes are compared: they must come from one counter, at one rate. */
 static bool same_clock(const struct pxt_stream_header *header)
 {
 	uint64_t apart =
@@ -77,6 +78,7 @@ static bool directory_expected(const struct pxt_directory_header *header)
 	return memcmp(&want, header, sizeof(want)) == 0;
 }
 
+/* An attached process is not trusted: what its memory says of itself must fit its size. */
 static int check_headers(struct pxt_producer_memory *producer)
 {
 	struct pxt_directory_header directory;
@@ -371,6 +373,7 @@ struct choice {
 	uint64_t next;
 };
 
+/* The oldest event of all lanes of all attached processes is next. */
 static void choose(const struct crowd *crowd, struct choice *choice)
 {
 	*choice = (struct choice){ .ticks = UINT64_MAX, .next = UINT64_MAX };

@@ -46,6 +46,7 @@ static trace_event_id_t type_of(struct pxt_producer_memory *producer, const char
 	return id < PXT_ID_USER_FIRST ? PXT_ID_UNNAMED : id;
 }
 
+/* A type of an attached process gets the owner's number of that name. */
 static void learn_names(struct pxt_producer_memory *producer)
 {
 	const struct pxt_names *names = &producer->directory->names;

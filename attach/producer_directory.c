@@ -36,6 +36,7 @@ void pxt_producer_directory_forget(void)
 	ours.memory = NULL;
 }
 
+/* The program may have closed all descriptors, and given ours to something else. */
 static bool is_there(void)
 {
 	struct pxt_port_place place;

@@ -42,6 +42,7 @@ static int present(struct pxt_ctlsock *ctlsock, struct pxt_connection *connectio
 	return 0;
 }
 
+/* One attached process more; refused where there are as many as the configuration allows. */
 int pxt_producers_add(struct pxt_ctlsock *ctlsock, unsigned i, const int fd[2])
 {
 	const struct pxt_ctlsock_request *request = &ctlsock->in.request;

@@ -141,6 +141,7 @@ int pxt_handle_add(const struct pxt_ops *ops, void *object, trace_id_t *trid)
 	return ENOMEM;
 }
 
+/* An identifier has the generation of its cell: one of a stream that is gone is refused. */
 static bool lives(uint32_t state, trace_id_t trid)
 {
 	return (state & STATE_MASK) == STATE_LIVE &&

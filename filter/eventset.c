@@ -12,6 +12,7 @@
 #define SYSTEM_BITS ((1u << (PXT_ID_SYSTEM_LAST + 1u)) - (1u << PXT_ID_SYSTEM_FIRST))
 #define UNNAMED_BIT (1u << PXT_ID_UNNAMED)
 
+/* What no set can hold is refused; types need not be defined yet. */
 static bool representable(trace_event_id_t event_id)
 {
 	return event_id != 0 && event_id < _PXT_EVENT_IDS;

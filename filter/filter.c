@@ -35,6 +35,7 @@ PXT_API int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
 	return 0;
 }
 
+/* SET, ADD and SUB of the standard. */
 static uint32_t combine(uint32_t old, uint32_t with, int how)
 {
 	if (how == POSIX_TRACE_SET_EVENTSET)

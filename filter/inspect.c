@@ -103,6 +103,7 @@ static bool is_member(const trace_event_set_t *set, uint32_t id)
 	return set->_pxt_bits[id / 32u] >> id % 32u & 1u;
 }
 
+/* Refused where there are as many handlers as a stream can have. */
 static int give_handler(struct pxt_inspect_rules *rules, const trace_event_set_t *set,
     posix_trace_handler_np handler, void *arg)
 {

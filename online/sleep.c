@@ -58,6 +58,7 @@ static int sleep_on(
 	return error;
 }
 
+/* A deadline whose nanoseconds are no part of a second is refused, where there is no event. */
 static bool valid(const struct timespec *time)
 {
 	return time && time->tv_nsec >= 0 && time->tv_nsec < 1000000000;

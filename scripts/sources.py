@@ -36,6 +36,8 @@ FUNCTION_AFTER_COMMENT = re.compile(
     r"^/\*(?P<comment>(?:(?!\*/)[\s\S])*)\*/\n"
     r"(?!#|/|typedef|_Static_assert|struct \w+ \{|enum \w* ?\{)[A-Za-z_][^;{}()=]*?(?P<name>\w+)\((?!\))", re.M)
 FUNCTION = re.compile(r"^PXT_API\s[\w\s*]*?(posix_trace_\w+)\(", re.M)
+# In the public headers: what compiles into the program.
+IN_HEADER = re.compile(r"^(?:#define |(?:static inline|_PXT_INLINE)\s[\w\s*]*?)(posix_trace_\w+_np)\(", re.M)
 
 
 def head_of(path):
@@ -114,14 +116,19 @@ def index(paths):
     return text
 
 
+def folder_of(name):
+    return name.parts[0]
+
+
 def page():
     folders, functions = {}, {}
     for path in (path for folder in FOLDERS for path in sorted([*(ROOT / folder).rglob("*.[ch]"),
                                                          *(ROOT / folder).rglob("*.js")])):
         name = path.relative_to(ROOT)
         folders.setdefault(str(name.parent), []).append(path)
-        for function in FUNCTION.findall(path.read_text()):
-            functions.setdefault(function, []).append(f"`{name}`")
+        for function in (IN_HEADER if folder_of(name) == "include" else FUNCTION).findall(path.read_text()):
+            if f"`{name}`" not in functions.setdefault(function, []):
+                functions[function].append(f"`{name}`")
     text, missing = HEAD, []
     order = sorted(folders, key=lambda folder: (FOLDERS.index(folder.split("/")[0]), folder))
     for folder in order:

@@ -81,6 +81,7 @@ static void forget_streams(enum how how)
 	pxt_replica_after_fork();
 }
 
+/* A child that was not started is not traced, and has none of its parent's streams. */
 static void abandon(void)
 {
 	pxt_wanted_none();

@@ -48,6 +48,7 @@ static uint64_t slots_needed(const trace_attr_t *attr)
 	return asked > 2 * largest ? asked : 2 * largest;
 }
 
+/* Lanes of a stream: what was asked for; one where it is small; else one for each CPU. */
 static uint32_t lanes_of(const trace_attr_t *attr)
 {
 	uint32_t lanes = attr->_pxt_lanes;
@@ -164,6 +165,7 @@ static int make_block(
 
 /* ---- The stream ---- */
 
+/* A place for one more stream; NULL: there are as many as the configuration allows. */
 static struct pxt_stream *free_stream(uint32_t *index)
 {
 	for (uint32_t i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {

@@ -16,6 +16,7 @@ static uint64_t refused_in_all(struct pxt_block *block)
 	return sum;
 }
 
+/* LOOP is full where a lane overwrites. */
 static bool loop_full(struct pxt_block *block)
 {
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
@@ -40,6 +41,7 @@ static bool is_full(struct pxt_block *block)
 	return pxt_barrier_is_full(block);
 }
 
+/* Policies whose streams stop when they are full. */
 static bool stops_by_itself(const struct pxt_block *block)
 {
 	return block->full_policy == POSIX_TRACE_UNTIL_FULL ||

@@ -46,6 +46,7 @@ static bool wanted_thread(const struct pxt_inspect_rules *rules)
 	return rules->threads_used == 0;
 }
 
+/* The program's handler decides; its own trace points are not inspected meanwhile. */
 static bool ask(const struct pxt_inspect_rules *rules, unsigned place, uint32_t id,
     const struct pxt_event *event)
 {
@@ -89,6 +90,7 @@ static bool is_wanted(struct pxt_inspection *inspection, const struct pxt_inspec
 	return false;
 }
 
+/* Of a short type no more than the first bytes are recorded; the event says that it was cut. */
 static void shorten(struct pxt_inspection *inspection, const struct pxt_inspect_rules *rules,
     uint32_t id, struct pxt_event *event)
 {

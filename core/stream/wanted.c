@@ -15,6 +15,7 @@ PXT_API pxt_wanted_mask _pxt_wanted[PXT_ID_COUNT];
 /* Types that no trace point has opened yet: they are asked for as type 0, and open where that is wanted. */
 #define NOT_OPENED 0u
 
+/* Types that can be wanted: system ones, the unnamed one, and named ones so far. */
 static bool exists(unsigned id)
 {
 	if (id >= PXT_ID_USER_FIRST)

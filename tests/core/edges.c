@@ -175,7 +175,7 @@ static void start_and_stop_with(unsigned lanes, uint32_t left)
 	PXT_EQ(kit_missing(2, 1, kit_seen.sent[2]), 0);
 }
 
-/* POL-03, DEC-09, SYS-02, SYS-03; ruling 14 */
+/* POL-03, DEC-09, SYS-02, SYS-03, SHARK-07; ruling 14 */
 static void every_start_and_stop_that_had_an_effect_is_read_however_full_the_stream(void)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++)

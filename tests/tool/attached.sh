@@ -240,6 +240,109 @@ attach_that_is_stuck_takes_a_bounded_part_of_the_memory()
 	err_has 'EVENTS WERE LOST'
 }
 
+# A recording of the whole, with nothing that was overwritten before.
+record_from_the_start()
+{
+	own loop
+	"$pxtrace" stop "$name" && "$pxtrace" clear "$name" || fail 'begin anew'
+	"$pxtrace" attach "$name" -o run.ptl "$@" 2>err &
+	looker=$!
+	for i in $(seq 250); do
+		[ -s run.ptl ] && break
+		sleep 0.02
+	done
+	"$pxtrace" start "$name" || fail start
+}
+
+# QNX-51
+attach_records_a_log_that_ends_with_the_stream()
+{
+	record_from_the_start
+	echo 'mark 7' >&8
+	sleep 0.1
+	echo shutdown >&8
+	wait $looker || fail "exit status $?: $(cat err)"
+	err_has 'run.ptl: '
+	err_has ' 0 lost'
+	run 0 check run.ptl
+	[ "$(numbers run.ptl mark)" = 7 ] || fail 'the mark is not in it'
+	# From what the stream held to its end, and nothing missing between.
+	numbers run.ptl step >steps
+	awk 'NR > 1 && $1 != last + 1 { bad++ } { last = $1 } END { exit bad > 0 || NR < 100 }' steps || fail 'steps are missing'
+	run 0 stat run.ptl
+	out_has '/named (pid'
+}
+
+attach_records_as_long_as_it_is_told()
+{
+	record_from_the_start --for 1s
+	wait $looker || fail "exit status $?: $(cat err)"
+	err_has 'run.ptl: '
+	run 0 check run.ptl
+	out_lacks incomplete
+	[ "$(numbers run.ptl step | wc -l)" -gt 50 ] || fail 'too few'
+	[ "$(of state)" = running ] || fail 'the stream does not run any more'
+	"$pxtrace" stop "$name" && "$pxtrace" clear "$name" || fail 'begin anew'
+	run 0 attach "$name" -o quiet.ptl --for 50ms --quiet
+	[ ! -s err ] || fail 'it says something'
+}
+
+attach_records_until_a_signal_and_until_a_size()
+{
+	own busy
+	sound() { "$pxtrace" check "$1" >out 2>err || [ $? -eq 3 ] || fail "check of $1"; }
+	run 0 attach "$name" -o small.ptl --size 256K
+	sound small.ptl
+	[ "$(wc -c <small.ptl)" -lt 400000 ] || fail "$(wc -c <small.ptl) bytes"
+	[ "$(wc -c <small.ptl)" -gt 100000 ] || fail "$(wc -c <small.ptl) bytes"
+	"$pxtrace" attach "$name" -o run.ptl 2>err &
+	looker=$!
+	sleep 0.3
+	kill -INT $looker
+	wait $looker || fail "exit status $?: $(cat err)"
+	sound run.ptl
+}
+
+attach_records_what_there_was_of_a_process_that_died()
+{
+	own loop
+	"$pxtrace" attach "$name" -o run.ptl 2>err &
+	looker=$!
+	for i in $(seq 250); do
+		[ -s run.ptl ] && break
+		sleep 0.02
+	done
+	sleep 0.2
+	echo exit >&8
+	status=0
+	wait $looker || status=$?
+	[ $status -eq 2 ] || fail "exit status $status"
+	err_has 'its process ended without shutting the stream down'
+	run 0 check run.ptl
+	[ "$(numbers run.ptl step | wc -l)" -gt 100 ] || fail 'too few'
+}
+
+attach_into_a_log_takes_no_options_of_what_is_shown()
+{
+	own loop
+	for option in '--event mark' --json '--limit 3' '--where number>3'; do
+		# shellcheck disable=SC2086
+		run 1 attach "$name" -o run.ptl $option
+		err_has 'a log gets all events'
+	done
+	[ ! -e run.ptl ] || fail 'a log'
+	run 1 attach "$name" --for 1s
+	err_has 'into which? -o run.ptl'
+	run 1 attach "$name" -o run.ptl --for never
+	err_has '--for wants a duration'
+	for size in 10X 12 '' -5 99999999999999999999G; do
+		run 1 attach "$name" -o run.ptl --size "$size"
+		err_has '--size'
+	done
+	run 4 attach "$name" -o nowhere/run.ptl
+	[ ! -e /dev/full ] || { run 4 attach "$name" -o /dev/full --for 300ms; err_has '/dev/full'; }
+}
+
 attach_ends_by_a_signal_and_leaves_the_stream_as_it_was()
 {
 	own loop

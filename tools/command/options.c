@@ -64,6 +64,41 @@ bool pxt_option_number(
 	return false;
 }
 
+/* What stands behind a number of bytes, as a shift; -1: nothing that means one. */
+static int shift_of(const char *unit)
+{
+	static const char letters[] = "KMG";
+	const char *letter = *unit ? strchr(letters, *unit) : NULL;
+
+	if (*unit == '\0' || strcmp(unit, "B") == 0)
+		return 0;
+	if (!letter || (unit[1] && strcmp(unit + 1, "iB") != 0))
+		return -1;
+	return 10 * (int)(letter - letters + 1);
+}
+
+bool pxt_option_bytes(uint64_t *to, const char *value, const char *option, uint64_t least)
+{
+	char *end = NULL;
+	uintmax_t number;
+	int shift;
+
+	errno = 0;
+	number = *value >= '0' && *value <= '9' ? strtoumax(value, &end, 10) : 0;
+	shift = end ? shift_of(end) : -1;
+	if (shift < 0 || errno != 0 || number > UINT64_MAX >> shift) {
+		pxt_complain(
+		    "%s wants a number of bytes (65536, 64K, 10MiB), not \"%s\"", option, value);
+		return false;
+	}
+	*to = (uint64_t)number << shift;
+	if (*to >= least)
+		return true;
+	pxt_complain(
+	    "%s: %s is too little; at least %llu bytes", option, value, (unsigned long long)least);
+	return false;
+}
+
 bool pxt_text_wrong(struct pxt_text_error *error, size_t at, const char *format, ...)
 {
 	va_list args;

@@ -23,6 +23,9 @@ int pxt_option_error(const char *command, int code, char **argv, const struct op
 bool pxt_option_number(
     uint64_t *to, const char *value, const char *option, uint64_t least, uint64_t most);
 
+/* A number of bytes: 65536, 64K, 10MiB (K, M and G are powers of 1024).  False as above. */
+bool pxt_option_bytes(uint64_t *to, const char *value, const char *option, uint64_t least);
+
 /* What is wrong with an option's text, and at which byte of it. */
 struct pxt_text_error {
 	size_t at;

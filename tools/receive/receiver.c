@@ -15,6 +15,7 @@ bool pxt_receiver_init(struct pxt_receiver *in, const char *path)
 {
 	memset(in, 0, sizeof *in);
 	in->path = path;
+	in->logs_most = PXT_RECEIVER_LOGS;
 	in->waiting = malloc(PXT_RECEIVER_WAIT);
 	return in->waiting != NULL;
 }
@@ -107,7 +108,7 @@ static struct pxt_receive_run *new_run(struct pxt_receiver *in, const unsigned c
 	struct pxt_receive_run *run;
 	const char *wrong;
 
-	if (in->done.logs >= PXT_RECEIVER_LOGS)
+	if (in->done.logs >= in->logs_most)
 		return refuse(in, "too many logs were begun already");
 	if (!path_of_run(in, path, sizeof path))
 		return refuse(in, "the name of its log is too long");

@@ -49,6 +49,7 @@ struct pxt_receive_sums {
 
 struct pxt_receiver {
 	const char *path;
+	unsigned logs_most; /* no more are made; PXT_RECEIVER_LOGS unless somebody says less */
 	void (*tell)(void *context, enum pxt_receiver_event event,
 	    const struct pxt_receive_run *run, const char *text);
 	void *context;

@@ -5,10 +5,12 @@
 #include "tools/command/command.h"
 #include "tools/command/options.h"
 #include "tools/output/exit.h"
+#include "tools/output/outfile.h"
 #include "tools/output/say.h"
 #include "tools/print/printer.h"
 #include "tools/remote/behind.h"
 #include "tools/remote/ctlsock.h"
+#include "tools/remote/record.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -26,11 +28,20 @@ static const char *const help[] = {
 	"pxtrace attach - shows the events of a running program, as they happen\n"
 	"\n"
 	"usage: pxtrace attach NAME [OPTION]...\n"
+	"       pxtrace attach NAME -o LOG [--for TIME] [--size BYTES] [--strict] [--quiet]\n"
 	"\n"
 	"First what the stream holds, then what comes, until the stream is shut down or Ctrl-C. A\n"
 	"line is as pxtrace print has it. The program does not wait for the reader: events that\n"
 	"come faster than they can be shown are lost here, and counted. NAME is a name that\n"
 	"`pxtrace ps` shows, or, with a slash, the path of a socket.\n"
+	"\n"
+	"With -o nothing is shown: all events go into a log, with names, threads and losses. It\n"
+	"can be read meanwhile (`pxtrace print --follow LOG`), and is complete at the end.\n"
+	"\n"
+	"  -o, --output LOG  records into this log\n"
+	"      --for TIME    so long at most: 10s, 250ms, 5min\n"
+	"      --size BYTES  no more than this: 10MiB, 64K\n"
+	"  -q, --quiet       says nothing at the end where nothing was lost\n"
 	"\n",
 	PXT_PRINTER_HELP_TIME,
 	PXT_SELECT_HELP PXT_PRINTER_HELP_WHICH,
@@ -41,6 +52,11 @@ static const char *const help[] = {
 	"example: late jobs, now\n"
 	"\n"
 	"  $ pxtrace attach machine --where 'late_ns > 1ms'\n"
+	"\n"
+	"example: ten seconds of it, and then why it was late\n"
+	"\n"
+	"  $ pxtrace attach machine -o run.ptl --for 10s\n"
+	"  $ pxtrace why run.ptl\n"
 	"\n"
 	"exit status: 0 the stream was shut down, or Ctrl-C; 1 wrong command line; 2 the stream\n"
 	"could not be reached, refused, or its process died; 3 events were lost (--strict); 4 the\n"
@@ -60,6 +76,8 @@ struct attach {
 	struct pxt_printer printer; /* first, so that its functions find the rest */
 	struct pxt_remote remote;
 	struct pxt_behind behind;
+	struct pxt_record record;
+	bool shows; /* an option says what is shown, which nothing is with -o */
 	uint32_t turn;
 };
 
@@ -131,7 +149,8 @@ static int open_log(struct attach *attach, int fd)
 	return pxt_reader_open_growing(&printer->reader, attach->remote.name, fd, &printer->select);
 }
 
-static int follow(struct attach *attach)
+/* What comes is in *@memory from now on. */
+static int follow(struct attach *attach, int *memory)
 {
 	struct pxt_ask ask = { .what = PXT_CTLSOCK_FOLLOW };
 	enum pxt_reach reach;
@@ -142,8 +161,10 @@ static int follow(struct attach *attach)
 		return PXT_EXIT_LOG;
 	}
 	reach = pxt_remote_ask(&attach->remote, &ask);
-	if (reach == PXT_REACH_OK)
-		return open_log(attach, ask.fd);
+	if (reach == PXT_REACH_OK) {
+		*memory = ask.fd;
+		return PXT_EXIT_OK;
+	}
 	(void)close(ask.fd);
 	return pxt_remote_complain("attach", &attach->remote, reach);
 }
@@ -164,31 +185,110 @@ static int conclude(struct attach *attach, int status)
 	return status == PXT_EXIT_OK || status == PXT_EXIT_LOST ? PXT_EXIT_LOG : status;
 }
 
+static int show(struct attach *attach, int memory)
+{
+	int status = open_log(attach, memory);
+
+	if (status == PXT_EXIT_OK) {
+		attach->printer.reader.sources[0]->let_go = true;
+		status = conclude(attach, pxt_printer_run(&attach->printer));
+	}
+	pxt_reader_close(&attach->printer.reader);
+	return status;
+}
+
 static int attach_to(struct attach *attach, const char *name)
 {
 	/* The second time for good: the output may be stuck. */
 	struct sigaction action = { .sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND };
 	enum pxt_reach reach = pxt_remote_open(&attach->remote, name);
+	int memory = -1;
 	int status;
 
 	if (reach != PXT_REACH_OK)
 		return pxt_remote_complain("attach", &attach->remote, reach);
 	(void)sigaction(SIGINT, &action, NULL);
 	(void)sigaction(SIGTERM, &action, NULL);
-	status = follow(attach);
-	if (status == PXT_EXIT_OK) {
-		attach->printer.reader.sources[0]->let_go = true;
-		status = conclude(attach, pxt_printer_run(&attach->printer));
-	}
+	status = follow(attach, &memory);
+	if (status == PXT_EXIT_OK)
+		status = attach->record.output ? pxt_record_run(&attach->record, &attach->remote,
+		                                     memory, &interrupted)
+		                               : show(attach, memory);
 	pxt_remote_close(&attach->remote);
-	pxt_reader_close(&attach->printer.reader);
 	return status;
 }
 
+/* ---- The command line ---- */
+
+enum {
+	OPT_FOR = 600,
+	OPT_SIZE
+};
+
+#define LEAST_SIZE 65536u
+
 static const struct option options[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "for", required_argument, NULL, OPT_FOR },
+	{ "size", required_argument, NULL, OPT_SIZE },
+	{ "quiet", no_argument, NULL, 'q' },
 	PXT_PRINTER_OPTIONS,
 	{ NULL, 0, NULL, 0 },
 };
+
+static bool take_time(struct pxt_record *record, const char *value)
+{
+	struct pxt_when when = { 0 };
+
+	if (!pxt_when_parse(value, &when) || when.absolute || when.ns <= 0) {
+		pxt_complain("--for wants a duration (10s, 250ms, 1.5), not \"%s\"", value);
+		return false;
+	}
+	record->for_ns = when.ns;
+	return true;
+}
+
+static bool take_option(struct attach *attach, int code, char *value)
+{
+	switch (code) {
+	case 'o':
+		attach->record.output = value;
+		return true;
+	case OPT_FOR:
+		return take_time(&attach->record, value);
+	case OPT_SIZE:
+		return pxt_option_bytes(&attach->record.size, value, "--size", LEAST_SIZE);
+	case 'q':
+		return attach->record.quiet = true;
+	case PXT_OPT_STRICT:
+		attach->record.strict = true;
+		return pxt_printer_option(&attach->printer, code, value);
+	default:
+		attach->shows = true;
+		return pxt_printer_option(&attach->printer, code, value);
+	}
+}
+
+/* Whether a log is wanted or lines: not both, and a limit only of a log. */
+static int check(const struct attach *attach)
+{
+	const struct pxt_record *record = &attach->record;
+
+	if (!record->output && (record->for_ns != 0 || record->size != 0 || record->quiet)) {
+		pxt_complain(
+		    "attach: --for, --size and --quiet are of a log: into which? -o run.ptl");
+		return pxt_usage("attach");
+	}
+	if (!record->output)
+		return pxt_printer_check(&attach->printer);
+	if (attach->shows) {
+		pxt_complain(
+		    "attach: a log gets all events, and nothing is shown: no other options "
+		    "beside -o (`pxtrace print` has them)");
+		return pxt_usage("attach");
+	}
+	return pxt_outfile_check(record->output) ? PXT_EXIT_OK : PXT_EXIT_OUTPUT;
+}
 
 static int run(int argc, char **argv)
 {
@@ -201,12 +301,12 @@ static int run(int argc, char **argv)
 		                                .fields = { .dump_limit = 64 } } } };
 	int code;
 
-	while ((code = getopt_long(argc, argv, PXT_PRINTER_LETTERS, options, NULL)) != -1) {
+	while ((code = getopt_long(argc, argv, PXT_PRINTER_LETTERS "o:q", options, NULL)) != -1) {
 		if (code == 'h')
 			return pxt_help(help);
 		if (code == '?' || code == ':')
 			return pxt_option_error("attach", code, argv, options);
-		if (!pxt_printer_option(&attach.printer, code, optarg))
+		if (!take_option(&attach, code, optarg))
 			return pxt_usage("attach");
 	}
 	if (optind == argc) {
@@ -217,14 +317,16 @@ static int run(int argc, char **argv)
 		pxt_complain("attach: one stream at a time");
 		return pxt_usage("attach");
 	}
-	if (pxt_printer_check(&attach.printer) != PXT_EXIT_OK)
-		return PXT_EXIT_USAGE;
+	int status = check(&attach);
+
+	if (status != PXT_EXIT_OK)
+		return status;
 	return attach_to(&attach, argv[optind]);
 }
 
 const struct pxt_command pxt_cmd_attach = {
 	.name = "attach",
-	.summary = "shows the events of such a stream as they happen",
+	.summary = "shows or records the events of such a stream as they happen",
 	.help = help,
 	.run = run,
 };
