@@ -127,6 +127,13 @@ static void put_boot(struct text *text)
 	end_line(text);
 }
 
+static void put_cpus(struct text *text)
+{
+	put_word(text, "cpus ");
+	put_number(text, pxt_port_cpus(), 10, 1);
+	end_line(text);
+}
+
 static void put_all(struct text *text)
 {
 	char known[256];
@@ -137,9 +144,7 @@ static void put_all(struct text *text)
 	put_known(text, "host ", known);
 	pxt_port_system(known, sizeof(known));
 	put_known(text, "system ", known);
-	put_word(text, "cpus ");
-	put_number(text, pxt_port_cpus(), 10, 1);
-	end_line(text);
+	put_cpus(text);
 	put_start(text);
 	put_boot(text);
 	pxt_port_modules(put_module, text);

@@ -18,6 +18,7 @@
 #if HAVE_DUMP
 #include "port/port_sysinfo.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -242,13 +243,19 @@ static void a_second_dump_has_the_same_type(void)
 static void a_thread_that_is_gone_has_no_state(void)
 {
 	struct pxt_port_thread_state state;
+	int cancel = -1;
 
 	start_workers();
 	CU_ASSERT(pxt_port_thread_state(workers[0].tid, &state));
 	end_workers();
 	for (unsigned i = 0; i < 1000 && pxt_port_thread_state(workers[0].tid, &state); i++)
 		(void)nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	/* Whoever asks notices nothing: errno stays, and so does cancellation. */
+	errno = 77;
 	CU_ASSERT(!pxt_port_thread_state(workers[0].tid, &state));
+	PXT_EQ(errno, 77);
+	PXT_EQ(pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &cancel), 0);
+	PXT_EQ(cancel, PTHREAD_CANCEL_ENABLE);
 }
 #endif
 

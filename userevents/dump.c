@@ -7,7 +7,7 @@
 #include <string.h>
 #include <trace_np.h>
 
-#define WORD_BYTES 9
+#define WORD_BYTES 9u
 #define NAME       "thread_state"
 #define FORMAT     "i32 tid, i32 prio, i32 rt_prio, i32 cpu, char[9] policy, char[9] state, string name"
 
@@ -26,10 +26,12 @@ struct dump {
 	size_t threads;
 };
 
+/* @to is zeroed. */
 static void put_word(char *to, const char *word)
 {
-	strncpy(to, word, WORD_BYTES - 1);
-	to[WORD_BYTES - 1] = '\0';
+	size_t bytes = strlen(word);
+
+	memcpy(to, word, bytes < WORD_BYTES ? bytes : WORD_BYTES - 1u);
 }
 
 static void record_thread(void *context, const struct pxt_port_thread_info *thread)

@@ -58,8 +58,10 @@ static bool read_line(int32_t tid, char line[LINE_BYTES])
 		return false;
 	got = read(fd, line, LINE_BYTES - 1);
 	(void)close(fd);
-	line[got > 0 ? got : 0] = '\0';
-	return got > 0;
+	if (got <= 0)
+		return false;
+	line[got] = '\0';
+	return true;
 }
 
 /* The word of that number; a name may hold anything, so that the last parenthesis ends it. */
