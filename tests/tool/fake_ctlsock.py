@@ -229,6 +229,8 @@ def main():
     ctlsock.add("follow_dies", ctlsock.asked(ctlsock.gives(log, then=ctlsock.close)))
     ctlsock.add("follow_ends", ctlsock.asked(ctlsock.gives(full, then=ctlsock.close)))
     ctlsock.add("follow_noise", ctlsock.asked(ctlsock.gives(b"\x1b[31mnoise" * 999, then=ctlsock.close)))
+    ctlsock.add("follow_silent", ctlsock.asked(ctlsock.gives(b"")))
+    ctlsock.add("follow_two", ctlsock.asked(ctlsock.gives(log + full, then=ctlsock.close)))
     ctlsock.add("follow_nothing", ctlsock.asked(ctlsock.gives(b"", then=ctlsock.close)))
     ctlsock.add("follow_memory", ctlsock.asked(ctlsock.memory))
     dead = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)

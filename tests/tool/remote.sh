@@ -11,7 +11,7 @@ fake_owner()
 {
 	[ -e full.ptl ] || make_story
 	[ -e full.ptl ] || mv run.ptl full.ptl
-	make part.ptl <<-END
+	make part.ptl 'uuid 2' <<-END
 		unfinished
 		event 1000 32 1 0 u32:1
 	END
@@ -307,6 +307,24 @@ attach_ends_with_the_stream()
 }
 
 # The first million bytes alone are not worth a call of the system.
+# QNX-51
+attach_records_no_more_than_a_log_whatever_comes()
+{
+	fake_owner
+	run 0 attach ./follow_ends -o ends.ptl
+	run 0 check ends.ptl
+	run 2 attach ./follow_dies -o dies.ptl
+	err_has 'ended without shutting the stream down'
+	"$pxtrace" check dies.ptl >out 2>err || [ $? -eq 3 ] || fail 'what was recorded is not sound'
+	for way in noise nothing silent; do
+		run 2 attach "./follow_$way" -o "$way.ptl"
+		err_has 'its process wrote no log'
+		[ ! -e "$way.ptl" ] || fail "a log of $way"
+	done
+	run 2 attach ./follow_two -o two.ptl
+	[ ! -e two-2.ptl ] || fail 'a second log'
+}
+
 attach_gives_memory_back_that_was_read()
 {
 	text=$(printf '%03900d' 7)

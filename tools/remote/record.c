@@ -30,6 +30,7 @@ struct recording {
 	uint64_t freed; /* ... and so much given back */
 	int64_t begun_ns;
 	int64_t flushed_ns;
+	bool refused;  /* what came is no log that can be taken */
 	bool begun;    /* a log was begun, ... */
 	bool ended;    /* ... the stream ended it, ... */
 	bool gone;     /* ... or its process is gone */
@@ -51,8 +52,10 @@ static void told(void *context, enum pxt_receiver_event event, const struct pxt_
 {
 	struct recording *recording = context;
 
-	if (event == PXT_RECEIVER_REFUSED)
+	if (event == PXT_RECEIVER_REFUSED) {
+		recording->refused = true;
 		pxt_complain("attach: %s: a trace was refused: %s", recording->remote->name, text);
+	}
 	if (event == PXT_RECEIVER_BEGUN)
 		recording->begun = true;
 	if (event != PXT_RECEIVER_ENDED)
@@ -119,6 +122,19 @@ static int wait_ms(const struct recording *recording, int64_t now)
 	return left < WAIT_MS * (NS_PER_S / 1000) ? (int)(left / 1000000) + 1 : WAIT_MS;
 }
 
+/* A log's head is there at once, or never. */
+static bool is_mute(const struct recording *recording, int64_t now)
+{
+	return !recording->begun &&
+	       now - recording->begun_ns >= PXT_REMOTE_WAIT_MS * (NS_PER_S / 1000);
+}
+
+static bool has_ended(const struct recording *recording, int64_t now)
+{
+	return recording->ended || recording->refused || recording->in.error != 0 ||
+	       is_full(recording) || is_over(recording, now) || is_mute(recording, now);
+}
+
 /* The owner says nothing any more: whatever comes is the end, and all it wrote is there. */
 static void go_on(struct recording *recording, const volatile sig_atomic_t *stop)
 {
@@ -128,8 +144,7 @@ static void go_on(struct recording *recording, const volatile sig_atomic_t *stop
 		bool more = take_some(recording);
 		int64_t now = now_ns();
 
-		if (*stop || recording->ended || recording->in.error != 0 || is_full(recording) ||
-		    is_over(recording, now) || (recording->gone && !more))
+		if (*stop || has_ended(recording, now) || (recording->gone && !more))
 			return;
 		if (now - recording->flushed_ns >= FLUSH_NS) {
 			pxt_receiver_flush(&recording->in);
@@ -167,6 +182,8 @@ static int conclude(const struct recording *recording, int error, bool by_itself
 		            "`pxtrace recover`");
 		return PXT_EXIT_LOG;
 	}
+	if (recording->refused)
+		return PXT_EXIT_LOG;
 	return record->strict && recording->lost > 0 ? PXT_EXIT_LOST : PXT_EXIT_OK;
 }
 
