@@ -98,7 +98,7 @@ _pxtrace()
 		return
 	fi
 	if [[ $command == filter ]] && ((COMP_CWORD == 3)); then
-		mapfile -t COMPREPLY < <(compgen -W "add sub set none" -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "add sub set none list" -- "$word")
 		return
 	fi
 	if [[ $command =~ ^(ps|attach|snapshot|start|stop|clear|flush|filter)$ && $word != */* ]]; then

@@ -92,6 +92,28 @@ stop_and_start_take_effect()
 	[ "$(of state)" = stopped ] || fail 'the other one was not stopped'
 }
 
+filter_takes_patterns_and_lists_types()
+{
+	own loop
+	run 0 filter "$name" list
+	[ "$(head -n 1 out)" = step ] || fail 'the types of the program are not first'
+	out_has other
+	out_has posix_trace_start
+	run 0 filter "$name" add 'st*' 'oth[a-f]r'
+	run 0 filter "$name"
+	out_has '2 types are left out'
+	run 0 filter "$name" sub '*'
+	run 0 filter "$name"
+	out_has '0 types are left out'
+	run 2 filter "$name" add other 'posix_*'
+	err_has 'no type of the program is called like "posix_*"'
+	run 0 filter "$name"
+	out_has '0 types are left out'
+	run 1 filter "$name" list step
+	run 1 filter "$name" adds step
+	err_has 'add, sub, set, none or list?'
+}
+
 clear_empties_the_stream()
 {
 	own loop

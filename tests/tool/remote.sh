@@ -216,7 +216,7 @@ requests_say_what_was_asked()
 	run 1 filter ./good add
 	err_has 'which types?'
 	run 1 filter ./good but one
-	err_has 'add, sub, set or none?'
+	err_has 'add, sub, set, none or list?'
 	run 1 filter ./good none one
 	run 1 filter ./good add ''
 	run 1 filter ./good add "$(printf '%064d' 0)"

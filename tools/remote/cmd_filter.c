@@ -6,7 +6,9 @@
 #include "tools/output/out.h"
 #include "tools/output/say.h"
 #include "tools/remote/ctlsock.h"
+#include "tools/remote/types.h"
 
+#include <fnmatch.h>
 #include <getopt.h>
 #include <string.h>
 #include <trace.h>
@@ -16,7 +18,7 @@ static const char *const help[] = {
 	"pxtrace filter - which event types a stream of a running program leaves out\n"
 	"\n"
 	"usage: pxtrace filter NAME [add|sub|set TYPE...]\n"
-	"       pxtrace filter NAME none\n"
+	"       pxtrace filter NAME none|list\n"
 	"\n"
 	"As posix_trace_set_filter() in the program: types in the filter are not recorded, "
 	"whether\n"
@@ -26,10 +28,13 @@ static const char *const help[] = {
 	"  sub TYPE...  records these again\n"
 	"  set TYPE...  leaves out these and no others\n"
 	"  none         records everything\n"
+	"  list         shows the names of the types that the stream knows\n"
 	"\n"
 	"Without such a word it shows how many types are left out. TYPE is the name of an event\n"
-	"type that the stream knows (`pxtrace stat` of a snapshot shows them), one of the\n"
-	"standard's (posix_trace_start, ...) included; when one is unknown, nothing changes. NAME\n"
+	"type that the stream knows, one of the standard's (posix_trace_start, ...) included, or "
+	"a\n"
+	"pattern of names of the program's types ('loop_*'). When one is unknown, or a pattern is\n"
+	"of none, nothing changes. NAME\n"
 	"is a name that `pxtrace ps` shows, or, with a slash, the path of a socket.\n"
 	"\n"
 	"options:\n"
@@ -37,7 +42,7 @@ static const char *const help[] = {
 	"\n"
 	"example: what happens beside the busy loop?\n"
 	"\n"
-	"  $ pxtrace filter machine add loop_begin loop_end\n"
+	"  $ pxtrace filter machine add 'loop_*'\n"
 	"  $ pxtrace attach machine\n"
 	"\n"
 	"exit status: 0 done; 1 wrong command line; 2 the stream could not be reached, or "
@@ -76,45 +81,100 @@ static int wrong(const char *text)
 	return pxt_usage("filter");
 }
 
-/* The names one after the other, each with its NUL. */
-static int pack(char **types, struct pxt_ask *ask, char text[PXT_CTLSOCK_TEXT])
+struct filter {
+	struct pxt_remote remote;
+	struct pxt_remote_types types;
+	struct pxt_ask ask;
+	bool lists;
+	bool has_types;              /* they were asked for */
+	char text[PXT_CTLSOCK_TEXT]; /* names one after the other, each with its NUL */
+};
+
+static int put_name(struct filter *filter, const char *name)
+{
+	size_t bytes = strlen(name) + 1;
+
+	if (bytes > PXT_CTLSOCK_TEXT - filter->ask.text_bytes)
+		return wrong("these are too many types at once");
+	memcpy(filter->text + filter->ask.text_bytes, name, bytes);
+	filter->ask.text_bytes += bytes;
+	return PXT_EXIT_OK;
+}
+
+static bool is_pattern(const char *type)
+{
+	return strpbrk(type, "*?[") != NULL;
+}
+
+/* The types that a pattern is of, by the names that the stream knows. */
+static int put_pattern(struct filter *filter, const char *pattern)
+{
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	int status = PXT_EXIT_OK;
+	bool found = false;
+
+	pxt_remote_types_rewind(&filter->types);
+	while (status == PXT_EXIT_OK && pxt_remote_types_next(&filter->types, true, name)) {
+		if (fnmatch(pattern, name, 0) != 0)
+			continue;
+		found = true;
+		status = put_name(filter, name);
+	}
+	if (found)
+		return status;
+	pxt_complain("filter: %s: no type of the program is called like \"%s\"",
+	    filter->remote.name, pattern);
+	pxt_explain("`pxtrace filter %s list` shows all", filter->remote.name);
+	return PXT_EXIT_LOG;
+}
+
+static int pack(struct filter *filter, char **types)
+{
+	int status = PXT_EXIT_OK;
+
+	for (; *types && status == PXT_EXIT_OK; types++)
+		status =
+		    is_pattern(*types) ? put_pattern(filter, *types) : put_name(filter, *types);
+	filter->ask.text = filter->text;
+	return status;
+}
+
+static int check_types(struct filter *filter, char **types)
 {
 	for (; *types; types++) {
-		size_t bytes = strlen(*types) + 1;
-
-		if (bytes == 1)
+		if (**types == '\0')
 			return wrong("a type's name is empty");
-		if (bytes > TRACE_EVENT_NAME_MAX + 1u) {
+		if (strlen(*types) > TRACE_EVENT_NAME_MAX) {
 			pxt_complain("filter: \"%s\" is longer than any type's name", *types);
 			return PXT_EXIT_USAGE;
 		}
-		if (bytes > PXT_CTLSOCK_TEXT - ask->text_bytes)
-			return wrong("these are too many types at once");
-		memcpy(text + ask->text_bytes, *types, bytes);
-		ask->text_bytes += bytes;
+		filter->has_types = filter->has_types || is_pattern(*types);
 	}
-	ask->text = text;
 	return PXT_EXIT_OK;
 }
 
 /* @argv: the stream's name, and what is after it. */
-static int request(char **argv, struct pxt_ask *ask, char text[PXT_CTLSOCK_TEXT])
+static int request(struct filter *filter, char **argv)
 {
+	struct pxt_ask *ask = &filter->ask;
 	bool none = argv[1] && strcmp(argv[1], "none") == 0;
 
 	if (!argv[1])
 		return PXT_EXIT_OK;
+	filter->lists = filter->has_types = strcmp(argv[1], "list") == 0;
+	if (filter->lists)
+		return argv[2] ? wrong("list takes no types") : PXT_EXIT_OK;
 	ask->what = PXT_CTLSOCK_FILTER;
 	ask->how = how_of(argv[1]);
 	if (ask->how == 0) {
-		pxt_complain("filter: add, sub, set or none? (found \"%s\")", argv[1]);
+		pxt_complain("filter: add, sub, set, none or list? (found \"%s\")", argv[1]);
 		return pxt_usage("filter");
 	}
 	if (none && argv[2])
 		return wrong("none takes no types");
 	if (!none && !argv[2])
 		return wrong("which types? (none empties the filter)");
-	return none ? PXT_EXIT_OK : pack(argv + 2, ask, text);
+	return none ? PXT_EXIT_OK : check_types(filter, argv + 2);
 }
 
 static int show(const struct pxt_remote *remote)
@@ -127,11 +187,47 @@ static int show(const struct pxt_remote *remote)
 	return pxt_finish(&out);
 }
 
+/* The program's own first. */
+static int list(struct filter *filter)
+{
+	static struct pxt_out out = { .fd = STDOUT_FILENO };
+	char name[TRACE_EVENT_NAME_MAX + 1];
+
+	for (int of_program = 1; of_program >= 0; of_program--) {
+		pxt_remote_types_rewind(&filter->types);
+		while (pxt_remote_types_next(&filter->types, of_program, name)) {
+			pxt_out_escaped(&out, name, strlen(name));
+			pxt_out_char(&out, '\n');
+		}
+	}
+	return pxt_finish(&out);
+}
+
+/* @types: those of the command line. */
+static int ask_owner(struct filter *filter, char **types)
+{
+	enum pxt_reach reach = PXT_REACH_OK;
+	int status = PXT_EXIT_OK;
+
+	if (filter->has_types)
+		reach = pxt_remote_types_open(&filter->remote, &filter->types);
+	if (reach == PXT_REACH_OK && filter->lists)
+		return list(filter);
+	if (reach == PXT_REACH_OK && filter->ask.what == PXT_CTLSOCK_FILTER)
+		status = pack(filter, types);
+	if (status != PXT_EXIT_OK)
+		return status;
+	if (reach == PXT_REACH_OK)
+		reach = pxt_remote_ask(&filter->remote, &filter->ask);
+	if (reach != PXT_REACH_OK)
+		return pxt_remote_complain("filter", &filter->remote, reach);
+	return filter->ask.what == PXT_CTLSOCK_STATUS ? show(&filter->remote) : PXT_EXIT_OK;
+}
+
 static int run(int argc, char **argv)
 {
-	struct pxt_ask ask = { .what = PXT_CTLSOCK_STATUS, .fd = -1 };
-	static struct pxt_remote remote;
-	static char text[PXT_CTLSOCK_TEXT];
+	static struct filter filter = { .types = { .memory = -1 },
+		.ask = { .what = PXT_CTLSOCK_STATUS, .fd = -1 } };
 	int code;
 
 	while ((code = getopt_long(argc, argv, ":h", options, NULL)) != -1)
@@ -139,17 +235,16 @@ static int run(int argc, char **argv)
 		                   : pxt_option_error("filter", code, argv, options);
 	if (optind == argc)
 		return wrong("of which stream? (`pxtrace ps` shows them)");
-	int status = request(argv + optind, &ask, text);
+	int status = request(&filter, argv + optind);
 	if (status != PXT_EXIT_OK)
 		return status;
-	enum pxt_reach reach = pxt_remote_open(&remote, argv[optind]);
+	enum pxt_reach reach = pxt_remote_open(&filter.remote, argv[optind]);
 	if (reach == PXT_REACH_OK)
-		reach = pxt_remote_ask(&remote, &ask);
-	if (reach != PXT_REACH_OK)
-		status = pxt_remote_complain("filter", &remote, reach);
-	else if (ask.what == PXT_CTLSOCK_STATUS)
-		status = show(&remote);
-	pxt_remote_close(&remote);
+		status = ask_owner(&filter, argv[optind + 1] ? argv + optind + 2 : argv + argc);
+	else
+		status = pxt_remote_complain("filter", &filter.remote, reach);
+	pxt_remote_types_close(&filter.types);
+	pxt_remote_close(&filter.remote);
 	return status;
 }
 

@@ -10,12 +10,12 @@
 #include "tools/output/writeall.h"
 #include "tools/packed/packed.h"
 #include "tools/remote/ctlsock.h"
+#include "tools/remote/types.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <trace.h>
 #include <trace_np.h>
 #include <unistd.h>
@@ -46,8 +46,6 @@ static const char *const help[] = {
 	NULL,
 };
 
-#define SEALS (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
-
 struct snapshot {
 	const char *name;
 	const char *output;
@@ -62,19 +60,6 @@ struct snapshot {
  * The owner may be another user, and keep what it was given: it never gets the file itself, but
  * memory, which nobody can change once it has answered.
  */
-static enum pxt_reach take_by_memory(struct snapshot *s)
-{
-	struct pxt_ask ask = { .what = PXT_CTLSOCK_SNAPSHOT, .patient = true };
-	enum pxt_reach reach;
-
-	s->memory = memfd_create("pxtrace-snapshot", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	ask.fd = s->memory;
-	reach = s->memory >= 0 ? pxt_remote_ask(&s->remote, &ask) : PXT_REACH_SYSTEM;
-	if (s->memory < 0)
-		s->remote.error = errno;
-	return reach;
-}
-
 static int take(struct snapshot *s)
 {
 	enum pxt_reach reach = pxt_remote_open(&s->remote, s->name);
@@ -83,7 +68,7 @@ static int take(struct snapshot *s)
 	if (reach == PXT_REACH_OK)
 		reach = pxt_remote_tell(&s->remote, PXT_CTLSOCK_STATUS);
 	if (reach == PXT_REACH_OK)
-		reach = take_by_memory(s);
+		reach = pxt_remote_types_snapshot(&s->remote, &s->memory);
 	error = s->remote.error;
 	if (reach == PXT_REACH_REFUSED && (error == ENOSPC || error == EFBIG || error == EDQUOT)) {
 		pxt_complain("%s: cannot be written: %s", s->file.name, strerror(error));
@@ -91,7 +76,7 @@ static int take(struct snapshot *s)
 	}
 	if (reach != PXT_REACH_OK)
 		return pxt_remote_complain("snapshot", &s->remote, reach);
-	if (fcntl(s->memory, F_ADD_SEALS, SEALS) == 0)
+	if (pxt_remote_types_settle(s->memory))
 		return PXT_EXIT_OK;
 	pxt_complain("snapshot: %s: its process does not let go of what it wrote: %s", s->name,
 	    strerror(errno));
