@@ -248,6 +248,45 @@ static void explain(unsigned mode, struct pxt_reader *reader, struct pxt_select 
 	pxt_late_free(&search);
 }
 
+/* What was waited for is no longer than the log, and no ring has a gap. */
+static void check_locks(const struct pxt_lockuse *use)
+{
+	struct pxt_lockuse_ring rings[PXT_LOCKUSE_RINGS];
+	bool all;
+	unsigned count = pxt_lockorder_rings(use, rings, &all);
+
+	for (uint32_t i = 0; i < use->row_count; i++)
+		if (use->rows[i].wait_ns < 0 || use->rows[i].waits > use->rows[i].taken)
+			abort();
+	for (unsigned i = 0; i < count; i++)
+		for (unsigned k = 0; k < rings[i].count; k++)
+			if (rings[i].orders[k]->to !=
+			    rings[i].orders[(k + 1) % rings[i].count]->from)
+				abort();
+}
+
+static void explain_locks(unsigned mode, struct pxt_reader *reader, struct pxt_roles_book *book)
+{
+	static struct pxt_out out = { .fd = -1 };
+	struct pxt_lockuse use = { 0 };
+	const struct pxt_tell_locks tell = {
+		.out = &out, .reader = reader, .book = book, .use = &use
+	};
+
+	if (out.fd < 0 && (out.fd = memfd_create("locks", 0)) < 0)
+		abort();
+	pxt_reader_rewind(reader);
+	if (pxt_lockuse_read(&use, reader, book)) {
+		check_locks(&use);
+		if (mode & JSON)
+			pxt_tell_locks_json(&tell);
+		else
+			pxt_tell_locks_text(&tell);
+		check_screen(&out);
+	}
+	pxt_lockuse_free(&use);
+}
+
 static void write_roles(const uint8_t *text, size_t bytes)
 {
 	int fd = open(roles_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -286,6 +325,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (pxt_reader_open(&reader, paths, count, PXT_OPEN_COMPLETE, &select))
 			abort();
 		explain(data[0], &reader, &select, book);
+		explain_locks(data[0], &reader, book);
 		pxt_reader_close(&reader);
 	}
 	pxt_roles_free(book);

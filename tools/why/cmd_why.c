@@ -31,6 +31,10 @@ static const char *const help[] = {
 	"      --where CONDITION whose begin, end or miss fulfils it: 'late_ns > 1ms'\n"
 	"      --longer-than D   spans longer than: 5ms, 250us, 1.5 (seconds)\n"
 	"  -n, --worst N         explains the worst N in full (1; at most 16)\n"
+	"instead of spans:\n"
+	"      --locks           all locks: how often and how long they were waited for and held, "
+	"by\n"
+	"                        whom; and locks that are taken in orders that could deadlock\n"
 	"\n",
 	"what events mean:\n"
 	"  -r, --roles FILE      events that are called otherwise, a line each:\n"
@@ -80,6 +84,7 @@ struct why {
 	const char *colour;
 	unsigned worst;
 	unsigned lines;
+	bool locks;
 	bool json;
 	bool incomplete;
 	bool strict;
@@ -133,6 +138,52 @@ static void tell(struct why *w, const struct pxt_reader *reader)
 		    (unsigned long long)w->blames.state->beyond);
 }
 
+static int explain_spans(struct why *w, struct pxt_reader *reader)
+{
+	const struct pxt_late_list *list;
+	int status = PXT_EXIT_USAGE;
+
+	w->search.select = &w->select;
+	w->blames.reader = reader;
+	if (pxt_late_search(&w->search, reader, w->book)) {
+		list = pxt_late_result(&w->search);
+		status = pxt_reader_conclude(reader, true, w->strict);
+		if (list->count > 0) {
+			pxt_reader_rewind(reader);
+			pxt_blames_read(&w->blames, reader, w->book, list, list->count);
+		}
+		tell(w, reader);
+	}
+	pxt_blames_free(&w->blames);
+	pxt_late_free(&w->search);
+	return status;
+}
+
+static int explain_locks(struct why *w, struct pxt_reader *reader)
+{
+	struct pxt_lockuse use = { 0 };
+	const struct pxt_tell_locks tell = {
+		.out = &w->out, .reader = reader, .book = w->book, .use = &use
+	};
+	int status = PXT_EXIT_USAGE;
+
+	if (pxt_lockuse_read(&use, reader, w->book)) {
+		status = pxt_reader_conclude(reader, true, w->strict);
+		if (w->json)
+			pxt_tell_locks_json(&tell);
+		else
+			pxt_tell_locks_text(&tell);
+		pxt_out_flush(&w->out);
+		pxt_roles_review(w->book, reader);
+		if (use.beyond + use.state->beyond > 0)
+			pxt_complain("%llu threads, locks or orders of locks found no place in "
+			             "memory and are left out",
+			    (unsigned long long)(use.beyond + use.state->beyond));
+	}
+	pxt_lockuse_free(&use);
+	return status;
+}
+
 static int explain(struct why *w, char *const *paths, unsigned count)
 {
 	struct pxt_reader reader = { 0 };
@@ -141,22 +192,7 @@ static int explain(struct why *w, char *const *paths, unsigned count)
 
 	if (status == PXT_EXIT_OK) {
 		pxt_roles_bind(w->book, &reader);
-		w->search.select = &w->select;
-		w->blames.reader = &reader;
-		if (pxt_late_search(&w->search, &reader, w->book)) {
-			const struct pxt_late_list *list = pxt_late_result(&w->search);
-
-			status = pxt_reader_conclude(&reader, true, w->strict);
-			if (list->count > 0) {
-				pxt_reader_rewind(&reader);
-				pxt_blames_read(&w->blames, &reader, w->book, list, list->count);
-			}
-			tell(w, &reader);
-		} else {
-			status = PXT_EXIT_USAGE;
-		}
-		pxt_blames_free(&w->blames);
-		pxt_late_free(&w->search);
+		status = w->locks ? explain_locks(w, &reader) : explain_spans(w, &reader);
 	}
 	pxt_reader_close(&reader);
 	return status;
@@ -169,6 +205,7 @@ enum {
 	OPT_LONGER,
 	OPT_JSON,
 	OPT_LINES,
+	OPT_LOCKS,
 	OPT_INCOMPLETE,
 	OPT_STRICT,
 	OPT_COLOUR
@@ -182,6 +219,7 @@ static const struct option options[] = {
 	{ "roles", required_argument, NULL, 'r' },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "lines", required_argument, NULL, OPT_LINES },
+	{ "locks", no_argument, NULL, OPT_LOCKS },
 	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
 	{ "strict", no_argument, NULL, OPT_STRICT },
 	{ "color", required_argument, NULL, OPT_COLOUR },
@@ -239,6 +277,8 @@ static bool take_option(struct why *w, int code, char *value)
 		return pxt_roles_read(w->book, value);
 	case OPT_JSON:
 		return w->json = true;
+	case OPT_LOCKS:
+		return w->locks = true;
 	case OPT_LINES:
 		if (!take_number(&w->lines, value, 0, PXT_LINES_MAX, "--lines"))
 			return false;
@@ -254,6 +294,15 @@ static bool take_option(struct why *w, int code, char *value)
 	default:
 		return false;
 	}
+}
+
+static bool chooses_spans(const struct why *w)
+{
+	const struct pxt_select *select = &w->select;
+
+	return select->event_count + select->thread_count + select->pid_count > 0 ||
+	       select->where || select->from.set || select->to.set || w->search.at.set ||
+	       w->search.has_limit || w->worst != 1;
 }
 
 static int take_line(struct why *w, int argc, char **argv)
@@ -274,6 +323,10 @@ static int take_line(struct why *w, int argc, char **argv)
 	}
 	if (!pxt_select_check(&w->select))
 		return pxt_usage("why");
+	if (w->locks && chooses_spans(w)) {
+		pxt_complain("why: --locks is of all locks: no choice of spans beside it");
+		return pxt_usage("why");
+	}
 	w->out.colour = pxt_colour_wanted(w->colour, STDOUT_FILENO);
 	return explain(w, argv + optind, (unsigned)(argc - optind));
 }

@@ -74,6 +74,7 @@ void pxt_locks_acquire(
 		.key = lock->key,
 		.process = lock->process,
 		.source = lock->source,
+		.row = lock->row,
 		.epoch = state->epochs[lock->source],
 		.state = PXT_LOCK_HELD,
 		.holder = actor,

@@ -68,6 +68,7 @@ struct pxt_state_lock {
 	struct pxt_actor *holder;
 	unsigned depth;   /* a recursive lock, taken so often */
 	int64_t since_ns; /* when @holder got it, or it became free */
+	uint32_t row;     /* of lockuse.h, + 1 */
 };
 
 enum pxt_running {

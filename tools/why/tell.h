@@ -3,6 +3,7 @@
 #ifndef PXT_TELL_H
 #define PXT_TELL_H
 
+#include "tools/why/lockuse.h"
 #include "tools/why/words.h"
 
 struct pxt_tell {
@@ -29,5 +30,18 @@ void pxt_tell_deed(
 
 void pxt_tell_text(const struct pxt_tell *tell);
 void pxt_tell_json(const struct pxt_tell *tell);
+/* A text that is escaped for the screen, as a string of JSON. */
+void pxt_tell_json_string(struct pxt_out *out, const char *text);
+
+/* The same for locks (--locks). */
+struct pxt_tell_locks {
+	struct pxt_out *out;
+	const struct pxt_reader *reader;
+	const struct pxt_roles_book *book;
+	const struct pxt_lockuse *use;
+};
+
+void pxt_tell_locks_text(const struct pxt_tell_locks *tell);
+void pxt_tell_locks_json(const struct pxt_tell_locks *tell);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Names are printable already: quotation marks and backslashes are left. */
-static void put_string(struct pxt_out *out, const char *text)
+void pxt_tell_json_string(struct pxt_out *out, const char *text)
 {
 	pxt_out_char(out, '"');
 	for (; *text; text++) {
@@ -21,7 +21,7 @@ static void put_string(struct pxt_out *out, const char *text)
 
 static void put_name(struct pxt_out *out, const char *name)
 {
-	put_string(out, name);
+	pxt_tell_json_string(out, name);
 	pxt_out_char(out, ':');
 }
 
@@ -29,7 +29,7 @@ static void put_text(struct pxt_out *out, const char *name, const char *text)
 {
 	put_name(out, name);
 	if (text)
-		put_string(out, text);
+		pxt_tell_json_string(out, text);
 	else
 		pxt_out_text(out, "null");
 	pxt_out_char(out, ',');

@@ -1,0 +1,142 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# pxtrace why --locks: how locks were used, and orders that could deadlock.
+. "$(dirname "$0")/whylib.sh"
+
+# deeds THREAD FROM WORD LOCK...: 10 us apart; words are wait, lock, unlock
+deeds()
+{
+	who=$1
+	at=$2
+	shift 2
+	while [ $# -gt 1 ]; do
+		echo "$at $who lock_$1 $2"
+		at=$((at + 10))
+		shift 2
+	done
+}
+# What a part of the JSON is: an expression of Python in which "told" is it.
+part()
+{
+	"$pxtrace" why --locks --json "$1" >out 2>err || fail 'exit status'
+	found=$("${PXT_PYTHON:-python3}" -c "import json; told = json.load(open('out')); print($2)" 2>>err) || fail "JSON: $2"
+	[ "$found" = "$3" ] || fail "$2 is $found, not $3"
+}
+
+locks_are_told_by_what_was_waited_for_them()
+{
+	{
+		deeds middle 100 wait 9 lock 9 unlock 9
+		cat <<-END
+			1000 low lock_wait 1
+			1010 low lock_lock 1
+			2500 high lock_wait 1
+			11000 low lock_unlock 1
+			11010 high lock_lock 1
+			11300 high lock_unlock 1
+		END
+	} | story run.ptl
+	run 0 why --locks run.ptl
+	[ "$(sed -n 2p out | awk '{ print $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 }')" = 'lock 1 2 1 8.510 ms 8.510 ms 9.990 ms' ] || fail 'the first row'
+	out_has 'high waited 8.510 ms for it at     0.002500000 s, while low had it'
+	out_has 'low had it longest: 9.990 ms'
+	out_has 'No locks were taken in orders that could deadlock.'
+	part run.ptl '[row["lock"] for row in told["locks"]]' "['lock 1', 'lock 9']"
+	part run.ptl '[told["locks"][0][k] for k in ("taken", "waits", "wait_ns", "held_ns")]' '[2, 1, 8510000, 9990000]'
+	part run.ptl '[told["locks"][0][k] for k in ("longest_by", "longest_holder", "held_by")]' "['high', 'low', 'low']"
+}
+
+locks_taken_in_both_orders_by_two_threads_could_deadlock()
+{
+	{
+		deeds high 1000 lock 1 lock 2 unlock 2 unlock 1
+		deeds low 2000 lock 2 lock 1 unlock 1 unlock 2
+		deeds low 3000 lock 2 lock 1 unlock 1 unlock 2
+	} | story run.ptl
+	run 0 why --locks run.ptl
+	out_has 'COULD DEADLOCK'
+	out_has 'lock 1, then lock 2: high, 1 time, first at     0.001010000 s'
+	out_has 'lock 2, then lock 1: low, 2 times, first at     0.002010000 s'
+	part run.ptl 'len(told["could_deadlock"])' 1
+	part run.ptl '[(o["first"], o["then"], o["thread"], o["count"]) for o in told["could_deadlock"][0]]' \
+		"[('lock 1', 'lock 2', 'high', 1), ('lock 2', 'lock 1', 'low', 2)]"
+}
+
+both_orders_of_one_thread_alone_are_no_danger()
+{
+	{
+		deeds high 1000 lock 1 lock 2 unlock 2 unlock 1
+		deeds high 2000 lock 2 lock 1 unlock 1 unlock 2
+	} | story run.ptl
+	part run.ptl 'told["could_deadlock"]' '[]'
+}
+
+a_lock_around_both_orders_makes_them_safe()
+{
+	{
+		deeds high 1000 lock 7 lock 1 lock 2 unlock 2 unlock 1 unlock 7
+		deeds low 2000 lock 7 lock 2 lock 1 unlock 1 unlock 2 unlock 7
+	} | story run.ptl
+	part run.ptl 'told["could_deadlock"]' '[]'
+	# Only where it is around both, ...
+	{
+		deeds high 1000 lock 7 lock 1 lock 2 unlock 2 unlock 1 unlock 7
+		deeds low 2000 lock 2 lock 1 unlock 1 unlock 2
+	} | story run.ptl
+	part run.ptl 'len(told["could_deadlock"])' 1
+	# ... and each time.
+	{
+		deeds high 1000 lock 7 lock 1 lock 2 unlock 2 unlock 1 unlock 7
+		deeds high 1500 lock 1 lock 2 unlock 2 unlock 1
+		deeds low 2000 lock 7 lock 2 lock 1 unlock 1 unlock 2 unlock 7
+	} | story run.ptl
+	part run.ptl 'len(told["could_deadlock"])' 1
+}
+
+a_ring_of_three_locks_is_found()
+{
+	{
+		deeds high 1000 lock 1 lock 2 unlock 2 unlock 1
+		deeds low 2000 lock 2 lock 3 unlock 3 unlock 2
+		deeds middle 3000 lock 3 lock 1 unlock 1 unlock 3
+		deeds other 4000 lock 3 lock 4 unlock 4 unlock 3
+	} | story run.ptl
+	part run.ptl '[[(o["first"][-1], o["then"][-1]) for o in ring] for ring in told["could_deadlock"]]' \
+		"[[('1', '2'), ('2', '3'), ('3', '1')]]"
+}
+
+a_wait_across_a_loss_is_not_counted()
+{
+	{
+		deeds low 1000 wait 1 lock 1
+		echo '2000 high lock_wait 1'
+		echo ':loss 3'
+		deeds high 9000 lock 1 unlock 1
+	} | story run.ptl
+	part run.ptl '[told["locks"][0][k] for k in ("taken", "waits", "wait_ns")]' '[2, 0, 0]'
+}
+
+a_log_that_does_not_say_who_asks_has_no_waits()
+{
+	deeds low 1000 lock 1 unlock 1 | story run.ptl
+	run 0 why --locks run.ptl
+	out_has 'No event says when a lock is asked for'
+	part run.ptl 'told["waits_known"]' False
+	make_story
+	printf 'event 1000 36 1 0\n' | make none.ptl
+	run 0 why --locks none.ptl
+	out_has 'No lock was taken in this log.'
+}
+
+a_choice_of_spans_is_none_of_locks()
+{
+	make_inversion run.ptl
+	for option in '--event high*' '--thread high' '--at 1ms' '--longer-than 1ms' '--worst 2'; do
+		# shellcheck disable=SC2086
+		run 1 why --locks $option run.ptl
+		err_has '--locks is of all locks'
+	done
+}
+
+"$case"

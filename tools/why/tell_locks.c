@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* tell_locks.c - how locks were used, and in which orders they could deadlock, as text and as JSON. */
+#include "tools/why/tell.h"
+
+#include "tools/output/say.h"
+#include "tools/output/when.h"
+#include "tools/read/symbols.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS_MAX 20u
+
+/* ---- What both have ---- */
+
+static int by_wait(const void *a, const void *b)
+{
+	const struct pxt_lockuse_row *x = *(const struct pxt_lockuse_row *const *)a;
+	const struct pxt_lockuse_row *y = *(const struct pxt_lockuse_row *const *)b;
+
+	if (x->wait_ns != y->wait_ns)
+		return x->wait_ns > y->wait_ns ? -1 : 1;
+	if (x->held_ns != y->held_ns)
+		return x->held_ns > y->held_ns ? -1 : 1;
+	return x < y ? -1 : 1;
+}
+
+/* Those that were taken or waited for, what was waited for longest first; free() it. */
+static const struct pxt_lockuse_row **sort_rows(const struct pxt_lockuse *use)
+{
+	const struct pxt_lockuse_row **rows =
+	    pxt_must(calloc((size_t)use->row_count + 1, sizeof(struct pxt_lockuse_row *)));
+
+	for (uint32_t i = 0; i < use->row_count; i++)
+		rows[i] = &use->rows[i];
+	qsort(rows, use->row_count, sizeof *rows, by_wait);
+	return rows;
+}
+
+static int64_t since(const struct pxt_tell_locks *tell, int64_t ns)
+{
+	return ns - tell->reader->start_ns;
+}
+
+/* Where in the program, where the log says it; one run of addr2line for a place. */
+static const char *place_of(const struct pxt_tell_locks *tell,
+    const struct pxt_lockuse_order *order, struct pxt_symbols **symbols)
+{
+	if (order->address == 0)
+		return NULL;
+	*symbols = pxt_symbols_new(tell->reader->sources[order->source], NULL);
+	pxt_symbols_want(*symbols, order->address);
+	pxt_symbols_resolve(*symbols);
+	return pxt_symbols_text(*symbols, order->address);
+}
+
+static void say_lock(
+    const struct pxt_tell_locks *tell, struct pxt_words *words, const struct pxt_state_lock *lock)
+{
+	words->used = 0;
+	*words->text = '\0';
+	pxt_say_lock(words, tell->book, lock);
+}
+
+/* ---- Text ---- */
+
+static void put_duration(struct pxt_out *out, int64_t ns, unsigned column)
+{
+	char text[24];
+
+	if (ns > 0)
+		pxt_duration(text, (uint64_t)ns);
+	else
+		strcpy(text, "-");
+	pxt_out_format(out, " %*s", (int)column, text);
+}
+
+static void put_row(const struct pxt_tell_locks *tell, const struct pxt_lockuse_row *row)
+{
+	struct pxt_out *out = tell->out;
+	struct pxt_words words = { 0 };
+	char text[24];
+
+	say_lock(tell, &words, row->lock);
+	pxt_out_column(out, words.text, words.used, words.used, 18);
+	pxt_out_right(out, row->taken, 8);
+	pxt_out_right(out, row->waits, 8);
+	put_duration(out, row->wait_ns, 11);
+	put_duration(out, row->longest_ns, 11);
+	put_duration(out, row->held_ns, 11);
+	pxt_out_char(out, '\n');
+	if (row->longest_by) {
+		pxt_duration(text, (uint64_t)row->longest_ns);
+		pxt_out_format(out, "    %s waited %s for it at ", row->longest_by->name, text);
+		pxt_out_seconds(out, since(tell, row->longest_at_ns));
+		pxt_out_format(out, " s, while %s had it\n", row->longest_holder->name);
+	}
+	if (row->held_by && row->waits > 0) {
+		pxt_duration(text, (uint64_t)row->held_ns);
+		pxt_out_format(out, "    %s had it longest: %s\n", row->held_by->name, text);
+	}
+}
+
+static void put_order(const struct pxt_tell_locks *tell, const struct pxt_lockuse_order *order)
+{
+	struct pxt_out *out = tell->out;
+	struct pxt_words words = { 0 };
+	struct pxt_symbols *symbols = NULL;
+	const char *place = place_of(tell, order, &symbols);
+
+	say_lock(tell, &words, tell->use->rows[order->from].lock);
+	pxt_out_format(out, "    %s, then ", words.text);
+	say_lock(tell, &words, tell->use->rows[order->to].lock);
+	pxt_out_format(
+	    out, "%s: %s%s", words.text, order->by->name, order->others ? " and others" : "");
+	if (place)
+		pxt_out_format(out, " in %s", place);
+	pxt_out_format(out, ", %llu time%s, first at ", (unsigned long long)order->count,
+	    order->count == 1 ? "" : "s");
+	pxt_out_seconds(out, since(tell, order->ns));
+	pxt_out_text(out, " s\n");
+	if (symbols)
+		pxt_symbols_free(symbols);
+}
+
+static void put_rings(const struct pxt_tell_locks *tell)
+{
+	struct pxt_lockuse_ring rings[PXT_LOCKUSE_RINGS];
+	struct pxt_out *out = tell->out;
+	bool all;
+	unsigned count = pxt_lockorder_rings(tell->use, rings, &all);
+
+	if (count == 0)
+		pxt_out_text(out, "\nNo locks were taken in orders that could deadlock.\n");
+	for (unsigned i = 0; i < count; i++) {
+		pxt_out_text(
+		    out, "\nCOULD DEADLOCK: each thread may have what the next one asks for\n");
+		for (unsigned k = 0; k < rings[i].count; k++)
+			put_order(tell, rings[i].orders[k]);
+	}
+	if (!all)
+		pxt_out_text(out, "There are more orders; no further ones were looked at.\n");
+}
+
+void pxt_tell_locks_text(const struct pxt_tell_locks *tell)
+{
+	const struct pxt_lockuse_row **rows = sort_rows(tell->use);
+	struct pxt_out *out = tell->out;
+
+	if (tell->use->row_count == 0) {
+		pxt_out_text(out, "No lock was taken in this log.\n");
+		free(rows);
+		return;
+	}
+	pxt_out_colour(out, PXT_COLOUR_EVENT);
+	pxt_out_text(
+	    out, "LOCK                 TAKEN   WAITS      WAITED     LONGEST        HELD\n");
+	pxt_out_colour(out, PXT_COLOUR_OFF);
+	for (uint32_t i = 0; i < tell->use->row_count && i < ROWS_MAX; i++)
+		put_row(tell, rows[i]);
+	if (tell->use->row_count > ROWS_MAX)
+		pxt_out_format(out, "and %lu more, which were waited for no longer\n",
+		    (unsigned long)(tell->use->row_count - ROWS_MAX));
+	if (!tell->use->asks)
+		pxt_out_text(out,
+		    "\nNo event says when a lock is asked for (X_wait): waits are not known.\n");
+	put_rings(tell);
+	free(rows);
+}
+
+/* ---- JSON ---- */
+
+static void put_name(const struct pxt_tell_locks *tell, const char *name, const char *text)
+{
+	pxt_out_format(tell->out, "\"%s\":", name);
+	if (text)
+		pxt_tell_json_string(tell->out, text);
+	else
+		pxt_out_text(tell->out, "null");
+}
+
+static void put_lock(
+    const struct pxt_tell_locks *tell, const char *name, const struct pxt_state_lock *lock)
+{
+	struct pxt_words words = { 0 };
+
+	say_lock(tell, &words, lock);
+	put_name(tell, name, words.text);
+}
+
+static void put_json_row(const struct pxt_tell_locks *tell, const struct pxt_lockuse_row *row)
+{
+	struct pxt_out *out = tell->out;
+
+	pxt_out_char(out, '{');
+	put_lock(tell, "lock", row->lock);
+	pxt_out_format(out, ",\"taken\":%llu,\"waits\":%llu,\"wait_ns\":%lld,\"longest_ns\":%lld,",
+	    (unsigned long long)row->taken, (unsigned long long)row->waits, (long long)row->wait_ns,
+	    (long long)row->longest_ns);
+	pxt_out_format(out, "\"longest_at_ns\":%lld,\"held_ns\":%lld,",
+	    (long long)row->longest_at_ns, (long long)row->held_ns);
+	put_name(tell, "longest_by", row->longest_by ? row->longest_by->name : NULL);
+	pxt_out_char(out, ',');
+	put_name(tell, "longest_holder", row->longest_holder ? row->longest_holder->name : NULL);
+	pxt_out_char(out, ',');
+	put_name(tell, "held_by", row->held_by ? row->held_by->name : NULL);
+	pxt_out_char(out, '}');
+}
+
+static void put_json_order(const struct pxt_tell_locks *tell, const struct pxt_lockuse_order *order)
+{
+	struct pxt_out *out = tell->out;
+	struct pxt_symbols *symbols = NULL;
+
+	pxt_out_char(out, '{');
+	put_lock(tell, "first", tell->use->rows[order->from].lock);
+	pxt_out_char(out, ',');
+	put_lock(tell, "then", tell->use->rows[order->to].lock);
+	pxt_out_char(out, ',');
+	put_name(tell, "thread", order->by->name);
+	pxt_out_char(out, ',');
+	put_name(tell, "place", place_of(tell, order, &symbols));
+	pxt_out_format(out, ",\"others\":%s,\"count\":%llu,\"ns\":%lld}",
+	    order->others ? "true" : "false", (unsigned long long)order->count,
+	    (long long)order->ns);
+	if (symbols)
+		pxt_symbols_free(symbols);
+}
+
+void pxt_tell_locks_json(const struct pxt_tell_locks *tell)
+{
+	const struct pxt_lockuse_row **rows = sort_rows(tell->use);
+	struct pxt_lockuse_ring rings[PXT_LOCKUSE_RINGS];
+	struct pxt_out *out = tell->out;
+	bool all;
+	unsigned count = pxt_lockorder_rings(tell->use, rings, &all);
+
+	pxt_out_format(out, "{\"waits_known\":%s,\"locks\":[", tell->use->asks ? "true" : "false");
+	for (uint32_t i = 0; i < tell->use->row_count; i++) {
+		pxt_out_text(out, i ? "," : "");
+		put_json_row(tell, rows[i]);
+	}
+	pxt_out_text(out, "],\"could_deadlock\":[");
+	for (unsigned i = 0; i < count; i++) {
+		pxt_out_text(out, i ? ",[" : "[");
+		for (unsigned k = 0; k < rings[i].count; k++) {
+			pxt_out_text(out, k ? "," : "");
+			put_json_order(tell, rings[i].orders[k]);
+		}
+		pxt_out_char(out, ']');
+	}
+	pxt_out_format(out, "],\"all_orders\":%s}\n", all ? "true" : "false");
+	free(rows);
+}
