@@ -32,6 +32,7 @@
 #define TWO    16u
 #define ROLES  32u
 #define JSON   64u
+#define WAITS  128u /* --waits; with LIMIT --off-cpu */
 
 #define EVENT_BYTES 6u
 #define THREADS     6u
@@ -232,6 +233,8 @@ static void explain(unsigned mode, struct pxt_reader *reader, struct pxt_select 
 	search.at = (struct pxt_when){ .set = mode & AT, .ns = 5000 };
 	search.has_limit = mode & LIMIT;
 	search.limit_ns = 100;
+	search.asks_waits = (mode & WAITS) && !(mode & LIMIT);
+	search.asks_off_cpu = (mode & WAITS) && (mode & LIMIT);
 	pxt_roles_bind(book, reader);
 	if (pxt_late_search(&search, reader, book)) {
 		const struct pxt_late_list *list = pxt_late_result(&search);

@@ -153,6 +153,14 @@ class Data(unittest.TestCase):
         self.assertEqual(meta["why"]["by"], "unusual")
         self.assertEqual({each["begin"] for each in meta["why"]["list"]}, {700_000, 3_000_000})
 
+    def test_without_spans_the_longest_waits_are_explained(self):
+        lines = ["event 1000 39 2 0 u64:1", "event 1100 34 2 0 u64:1", "event 2000 39 1 0 u64:1",
+                 "event 9000 35 2 0 u64:1", "event 9100 34 1 0 u64:1"]
+        meta, _, _ = pages.read(make.page("waits", "\n".join(lines) + "\n", head=pages.HEAD + "type 39 mtx_wait x64 lock\n"))
+        self.assertEqual(meta["why"]["by"], "waits")
+        self.assertEqual(meta["why"]["list"][0]["length"], 7100)
+        self.assertIn(" waited 7.100 us for mtx 0x1, which control had.", meta["why"]["list"][0]["answer"])
+
     def test_many_causes_end_in_one_that_has_the_rest_of_the_time(self):
         lines = ["event 1000 32 1 0 u32:1"]
         for k in range(60):

@@ -361,6 +361,13 @@ class Page(unittest.TestCase):
         name = "lossy_cpu" if loss else "scheduled"
         visit(make.page(name, pages.scheduled(loss), head=pages.SCHEDULED_HEAD))
 
+    def test_where_no_job_is_traced_the_longest_waits_are_explained(self):
+        visit(make.page("waits", "event 1000 34 2 0 u64:1\nevent 2000 39 1 0 u64:1\nevent 9000 35 2 0 u64:1\n"
+                        "event 9100 34 1 0 u64:1\n", head=pages.HEAD + "type 39 mtx_wait x64 lock\n"))
+        self.assertEqual(text("#answers-title"), "Why did it take so long?")
+        self.assertIn("No event says when a job begins or ends", text("#answers-note"))
+        self.assertIn("sensor waited 7.100 us for mtx 0x1, which control had.", text("#answers"))
+
     def test_the_worst_span_is_explained_by_a_sentence_and_a_bar(self):
         self.scheduled()
         self.assertIn("Job 7 of high was late by 6.400 ms: it waited 8.500 ms for lock 1", text("#answers"))

@@ -106,7 +106,7 @@ a_log_without_spans_says_what_a_span_is()
 		1000 high note
 	END
 	run 0 why run.ptl
-	answer 'No spans in this log: nothing can be late.'
+	answer 'No spans and no waits in this log: nothing can be late.'
 	err_has 'a span is what lies between X_begin and X_end'
 }
 

@@ -160,13 +160,20 @@ static void put_span(struct pxt_out *out, const struct pxt_tell *tell,
 
 void pxt_answers_put(struct pxt_answers *answers, struct pxt_out *out, int64_t start_ns)
 {
+	static const char *const modes[] = {
+		[PXT_LATE_MISSES] = "misses",
+		[PXT_LATE_LONGER] = "unusual",
+		[PXT_LATE_AT] = "unusual",
+		[PXT_LATE_UNUSUAL] = "unusual",
+		[PXT_LATE_WAITS] = "waits",
+		[PXT_LATE_OFF_CPU] = "off-cpu",
+	};
 	const struct pxt_tell tell = { .out = out,
 		.blames = &answers->blames,
 		.search = &answers->search,
 		.book = answers->book };
 
-	pxt_out_format(
-	    out, "{\"by\":\"%s\"", answers->search.mode == PXT_LATE_MISSES ? "misses" : "unusual");
+	pxt_out_format(out, "{\"by\":\"%s\"", modes[answers->search.mode]);
 	pxt_json_member(out, "worst", answers->worst);
 	pxt_json_member(out, "misses", answers->search.misses.all);
 	pxt_json_member(out, "spans", answers->search.spans);

@@ -66,14 +66,18 @@ function answerCard(answer) {
 		answerMeanwhile(answer));
 }
 
+function answersNote(why) {
+	if (why.by === "misses") return plural(why.misses, "deadline was missed", "deadlines were missed") + (Number(why.misses) > why.list.length ? "; the worst " + count(why.list.length) + " are explained (pxtrace report --worst)" : "");
+	if (why.by === "waits") return "No event says when a job begins or ends; these are the longest waits for locks";
+	if (why.by === "off-cpu") return "No event says when a job begins or ends; these are the longest times that a thread was off the CPU";
+	return "No deadline was missed; of " + plural(why.spans, "span") + " these are the farthest above what is usual for their names";
+}
+
 function showAnswers() {
 	const { why } = meta;
 	$("answers").hidden = why.list.length === 0;
 	if (why.list.length === 0) return;
-	const missed = why.by === "misses";
-	$("answers-title").textContent = missed ? "Why was it late?" : "Why did it take so long?";
-	$("answers-note").textContent = missed
-		? plural(why.misses, "deadline was missed", "deadlines were missed") + (Number(why.misses) > why.list.length ? "; the worst " + count(why.list.length) + " are explained (pxtrace report --worst)" : "")
-		: "No deadline was missed; of " + plural(why.spans, "span") + " these are the farthest above what is usual for their names";
+	$("answers-title").textContent = why.by === "misses" ? "Why was it late?" : "Why did it take so long?";
+	$("answers-note").textContent = answersNote(why);
 	$("answers-list").replaceChildren(...why.list.map(answerCard));
 }

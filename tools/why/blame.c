@@ -201,6 +201,14 @@ static struct pxt_cause before_begin(const struct pxt_state *state, const struct
 	return cause;
 }
 
+/* Off the CPU it is the scheduler that says what a thread does, also of one without events. */
+static bool knows(const struct pxt_state *state, const struct pxt_blame *blame)
+{
+	return pxt_actor_certain(state, blame->actor) ||
+	       (blame->late.kind == PXT_LATE_OFF &&
+	           pxt_actor_running(state, blame->actor) != PXT_RUN_UNKNOWN);
+}
+
 /* The cause of the time that begins at @ns and holds no event. */
 static struct pxt_cause cause_of(
     const struct pxt_state *state, const struct pxt_blame *blame, int64_t ns)
@@ -210,9 +218,9 @@ static struct pxt_cause cause_of(
 
 	if (ns < blame->late.begin_ns)
 		return before_begin(state, blame);
-	if (!actor || !pxt_actor_certain(state, actor))
+	if (!actor || !knows(state, blame))
 		return lost_cause;
-	if (actor->wait) {
+	if (actor->wait && pxt_actor_certain(state, actor)) {
 		cause.kind = PXT_CAUSE_WAIT;
 		follow(state, actor, &cause);
 		return cause;

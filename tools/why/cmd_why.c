@@ -32,6 +32,9 @@ static const char *const help[] = {
 	"      --longer-than D   spans longer than: 5ms, 250us, 1.5 (seconds)\n"
 	"  -n, --worst N         explains the worst N in full (1; at most 16)\n"
 	"instead of spans:\n"
+	"      --waits           waits for locks, the longest first; so without this where a log\n"
+	"                        has no spans\n"
+	"      --off-cpu         how long a thread did not run, between two sched_switch\n"
 	"      --locks           all locks: how often and how long they were waited for and held, "
 	"by\n"
 	"                        whom; and locks that are taken in orders that could deadlock\n"
@@ -94,12 +97,16 @@ struct why {
 
 static void say_nothing(struct why *w)
 {
-	if (w->search.spans == 0 &&
-	    (w->select.event_count + w->select.thread_count + w->select.pid_count > 0 ||
-	        w->select.where || w->select.from.set || w->select.to.set)) {
+	if (w->search.mode == PXT_LATE_WAITS) {
+		pxt_out_text(&w->out, "No wait for a lock like that in this log.\n");
+	} else if (w->search.mode == PXT_LATE_OFF_CPU) {
+		pxt_out_text(&w->out, "No time off the CPU like that in this log.\n");
+	} else if (w->search.spans == 0 &&
+	           (w->select.event_count + w->select.thread_count + w->select.pid_count > 0 ||
+	               w->select.where || w->select.from.set || w->select.to.set)) {
 		pxt_out_text(&w->out, "No span like that ended in this log.\n");
 	} else if (w->search.spans == 0) {
-		pxt_out_text(&w->out, "No spans in this log: nothing can be late.\n");
+		pxt_out_text(&w->out, "No spans and no waits in this log: nothing can be late.\n");
 		pxt_out_flush(&w->out);
 		pxt_explain(
 		    "a span is what lies between X_begin and X_end; --roles says which events of"
@@ -206,6 +213,8 @@ enum {
 	OPT_JSON,
 	OPT_LINES,
 	OPT_LOCKS,
+	OPT_WAITS,
+	OPT_OFF_CPU,
 	OPT_INCOMPLETE,
 	OPT_STRICT,
 	OPT_COLOUR
@@ -220,6 +229,8 @@ static const struct option options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "lines", required_argument, NULL, OPT_LINES },
 	{ "locks", no_argument, NULL, OPT_LOCKS },
+	{ "waits", no_argument, NULL, OPT_WAITS },
+	{ "off-cpu", no_argument, NULL, OPT_OFF_CPU },
 	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
 	{ "strict", no_argument, NULL, OPT_STRICT },
 	{ "color", required_argument, NULL, OPT_COLOUR },
@@ -279,6 +290,10 @@ static bool take_option(struct why *w, int code, char *value)
 		return w->json = true;
 	case OPT_LOCKS:
 		return w->locks = true;
+	case OPT_WAITS:
+		return w->search.asks_waits = true;
+	case OPT_OFF_CPU:
+		return w->search.asks_off_cpu = true;
 	case OPT_LINES:
 		if (!take_number(&w->lines, value, 0, PXT_LINES_MAX, "--lines"))
 			return false;
@@ -302,7 +317,8 @@ static bool chooses_spans(const struct why *w)
 
 	return select->event_count + select->thread_count + select->pid_count > 0 ||
 	       select->where || select->from.set || select->to.set || w->search.at.set ||
-	       w->search.has_limit || w->worst != 1;
+	       w->search.has_limit || w->search.asks_waits || w->search.asks_off_cpu ||
+	       w->worst != 1;
 }
 
 static int take_line(struct why *w, int argc, char **argv)
@@ -325,6 +341,10 @@ static int take_line(struct why *w, int argc, char **argv)
 		return pxt_usage("why");
 	if (w->locks && chooses_spans(w)) {
 		pxt_complain("why: --locks is of all locks: no choice of spans beside it");
+		return pxt_usage("why");
+	}
+	if (w->search.asks_waits && w->search.asks_off_cpu) {
+		pxt_complain("why: --waits and --off-cpu are two questions: one at a time");
 		return pxt_usage("why");
 	}
 	w->out.colour = pxt_colour_wanted(w->colour, STDOUT_FILENO);

@@ -175,8 +175,58 @@ static void missed(struct pxt_late_search *search, const struct pxt_act *act)
 	add_miss(search, &late);
 }
 
+/* ---- Waits ---- */
+
+/* Of times off the CPU the scheduler tells: its event is that of another thread. */
+static bool thread_wanted(const struct pxt_select *select, const struct pxt_actor *actor)
+{
+	struct pxt_thread thread = { .tid = actor->tid, .recorded = true };
+
+	memcpy(thread.name, actor->raw, sizeof actor->raw);
+	return actor->selected || pxt_select_thread(select, &thread);
+}
+
+static void wait_begun(void *self, struct pxt_wait *wait, const struct pxt_act *act)
+{
+	const struct pxt_late_search *search = self;
+
+	wait->wanted =
+	    thread_wanted(search->select, wait->actor) &&
+	    (search->select->pid_count == 0 ||
+	        pxt_select_pids(search->select, act->event->info.posix_pid) != 0) &&
+	    (act->event->type->selected || (wait->lock && name_wanted(search, wait->lock->name))) &&
+	    fulfils(search, act);
+}
+
+static void wait_ended(void *self, const struct pxt_wait *wait, const struct pxt_act *act)
+{
+	struct pxt_late_search *search = self;
+	struct pxt_late late = { .kind = wait->lock ? PXT_LATE_WAIT : PXT_LATE_OFF,
+		.actor = wait->actor->index,
+		.name = wait->lock ? wait->lock->name : PXT_NO_NAME,
+		.release_ns = wait->since_ns,
+		.begin_ns = wait->since_ns,
+		.end_ns = act ? act->ns : search->last_ns,
+		.cpu = wait->cpu,
+		.unfinished = !act };
+
+	if (wait->lock)
+		late.key = wait->lock->key;
+	late.rank = length_of(&late);
+	if (!wait->wanted || (search->at.set && !at_that_time(search, &late)) ||
+	    (search->has_limit && late.rank <= (uint64_t)search->limit_ns) ||
+	    pxt_select_time(search->select, late.end_ns, search->reader->start_ns) != 0)
+		return;
+	keep(wait->lock ? &search->waits : &search->off_cpu, &late);
+}
+
+/* ---- Events ---- */
+
 static void look(void *self, const struct pxt_act *act)
 {
+	struct pxt_late_search *search = self;
+
+	pxt_waits_look(&search->waiting, act);
 	if (act->deed == PXT_JOB_START && act->span) {
 		act->span->selected = act->event->type->selected;
 		act->span->fulfils = fulfils(self, act);
@@ -224,6 +274,26 @@ static void choose_unusual(struct pxt_late_search *search)
 	}
 }
 
+static enum pxt_late_mode choose_mode(const struct pxt_late_search *search)
+{
+	if (search->at.set)
+		return PXT_LATE_AT;
+	if (search->has_limit)
+		return PXT_LATE_LONGER;
+	return search->misses.count > 0 ? PXT_LATE_MISSES : PXT_LATE_UNUSUAL;
+}
+
+/* Where nothing says what a job is, waits are what can be late. */
+static void turn_to_waits(struct pxt_late_search *search)
+{
+	bool no_spans = search->spans == 0 && pxt_late_result(search)->count == 0;
+
+	if (search->asks_waits || (no_spans && !search->asks_off_cpu && search->waits.count > 0))
+		search->mode = PXT_LATE_WAITS;
+	else if (search->asks_off_cpu || (no_spans && search->off_cpu.count > 0))
+		search->mode = PXT_LATE_OFF_CPU;
+}
+
 bool pxt_late_search(
     struct pxt_late_search *search, struct pxt_reader *reader, struct pxt_roles_book *book)
 {
@@ -234,6 +304,9 @@ bool pxt_late_search(
 	search->reader = reader;
 	search->state = state;
 	state->lookers = (struct pxt_lookers){ .self = search, .act = look };
+	search->waiting = (struct pxt_waits){
+		.state = state, .self = search, .begun = wait_begun, .ended = wait_ended
+	};
 	pxt_progress_reader(&progress, "searching", reader, false);
 	while (!book->failed && (event = pxt_reader_next(reader)) != NULL) {
 		pxt_progress_step(&progress);
@@ -247,16 +320,12 @@ bool pxt_late_search(
 	pxt_progress_end(&progress);
 	for (uint32_t i = 0; i < state->actor_count; i++)
 		take_open(search, state->actors[i]);
-	if (search->at.set)
-		search->mode = PXT_LATE_AT;
-	else if (search->has_limit)
-		search->mode = PXT_LATE_LONGER;
-	else if (search->misses.count > 0)
-		search->mode = PXT_LATE_MISSES;
-	else
-		search->mode = PXT_LATE_UNUSUAL;
+	pxt_waits_close(&search->waiting);
+	search->mode = choose_mode(search);
 	if (search->mode == PXT_LATE_UNUSUAL)
 		choose_unusual(search);
+	turn_to_waits(search);
+	pxt_waits_free(&search->waiting);
 	pxt_state_free(state);
 	search->state = NULL;
 	return !book->failed;
@@ -264,6 +333,10 @@ bool pxt_late_search(
 
 const struct pxt_late_list *pxt_late_result(const struct pxt_late_search *search)
 {
+	if (search->mode == PXT_LATE_WAITS)
+		return &search->waits;
+	if (search->mode == PXT_LATE_OFF_CPU)
+		return &search->off_cpu;
 	return search->mode == PXT_LATE_MISSES ? &search->misses : &search->found;
 }
 

@@ -4,7 +4,9 @@
  *
  * By itself it takes what missed a deadline, what missed it by most first; where no deadline was missed, the
  * spans that lie farthest above the median of their name.  --longer-than and --at say it otherwise;
- * --event, --thread, --from and --to narrow it.
+ * --event, --thread, --from and --to narrow it.  Where there are no spans at all it takes the longest waits for
+ * locks instead, and where there are none of these, the longest times off the CPU (waits.h); --waits and
+ * --off-cpu ask for them.
  *
  * Bounded: PXT_LATE_MAX spans of each kind; PXT_LATE_NAMES_MAX names are measured, 60 KiB each.
  */
@@ -13,12 +15,19 @@
 
 #include "tools/select/select.h"
 #include "tools/spans/series.h"
-#include "tools/why/state.h"
+#include "tools/why/waits.h"
 
 #define PXT_LATE_MAX       16u
 #define PXT_LATE_NAMES_MAX 512u
 
+enum pxt_late_kind {
+	PXT_LATE_SPAN,
+	PXT_LATE_WAIT, /* for a lock: @name and @key are its */
+	PXT_LATE_OFF   /* the CPU; no name */
+};
+
 struct pxt_late {
+	enum pxt_late_kind kind;
 	uint32_t actor; /* index: the same in every pass */
 	uint32_t name;
 	struct pxt_key key;
@@ -49,7 +58,9 @@ enum pxt_late_mode {
 	PXT_LATE_MISSES,
 	PXT_LATE_LONGER,
 	PXT_LATE_AT,
-	PXT_LATE_UNUSUAL
+	PXT_LATE_UNUSUAL,
+	PXT_LATE_WAITS,
+	PXT_LATE_OFF_CPU
 };
 
 struct pxt_late_search {
@@ -59,9 +70,14 @@ struct pxt_late_search {
 	bool has_limit;
 	int64_t limit_ns; /* --longer-than */
 	struct pxt_when at;
+	bool asks_waits;
+	bool asks_off_cpu;
+	struct pxt_waits waiting;
 	struct pxt_late_name *names[PXT_LATE_NAMES_MAX];
 	struct pxt_late_list found; /* by miss, by limit or by --at */
 	struct pxt_late_list misses;
+	struct pxt_late_list waits;
+	struct pxt_late_list off_cpu;
 	uint64_t spans;
 	int64_t last_ns;
 	enum pxt_late_mode mode;

@@ -13,7 +13,8 @@ struct pxt_setting pxt_tell_setting(const struct pxt_tell *tell, const struct px
 		.misses = tell->search->misses.all,
 		.by_median = tell->search->mode == PXT_LATE_UNUSUAL };
 
-	setting.median_ns = pxt_late_median(tell->search, blame->late.name, &setting.spans);
+	if (blame->late.kind == PXT_LATE_SPAN)
+		setting.median_ns = pxt_late_median(tell->search, blame->late.name, &setting.spans);
 	return setting;
 }
 

@@ -160,11 +160,15 @@ static void put_late(const struct pxt_tell *tell, const struct pxt_blame *blame)
 {
 	const struct pxt_late *late = &blame->late;
 	struct pxt_out *out = tell->out;
-	struct pxt_words span = { 0 };
+	static const char *const kinds[] = {
+		[PXT_LATE_SPAN] = "span", [PXT_LATE_WAIT] = "lock", [PXT_LATE_OFF] = "off_cpu"
+	};
+	struct pxt_words name = { 0 };
 
 	if (late->name != PXT_NO_NAME)
-		pxt_say_name(&span, tell->book, late->name, NULL);
-	put_words(out, "span", &span);
+		pxt_say_name(&name, tell->book, late->name, NULL);
+	put_text(out, "kind", kinds[late->kind]);
+	put_words(out, late->kind == PXT_LATE_WAIT ? "lock" : "span", &name);
 	put_text(out, "number", late->key.is_set ? late->key.label : NULL);
 	put_text(out, "thread", blame->actor ? blame->actor->name : NULL);
 	put_number(out, "tid", blame->actor ? blame->actor->tid : 0);
@@ -216,6 +220,8 @@ void pxt_tell_json(const struct pxt_tell *tell)
 		[PXT_LATE_LONGER] = "longer than",
 		[PXT_LATE_AT] = "at",
 		[PXT_LATE_UNUSUAL] = "unusual",
+		[PXT_LATE_WAITS] = "waits for locks",
+		[PXT_LATE_OFF_CPU] = "off the CPU",
 	};
 	struct pxt_out *out = tell->out;
 

@@ -73,7 +73,9 @@ static void put_list_row(const struct pxt_tell *tell, const struct pxt_blame *bl
 		pxt_duration(text, blame->late.late_ns > 0 ? (uint64_t)blame->late.late_ns : 0);
 	else
 		strcpy(text, "-");
-	pxt_out_format(out, narrow ? " %10s\n                  " : " %10s  ", text);
+	if (blame->late.kind == PXT_LATE_SPAN)
+		pxt_out_format(out, " %10s", text);
+	pxt_out_text(out, narrow ? "\n                  " : "  ");
 	words.used = 0;
 	*words.text = '\0';
 	if (cause)
@@ -89,6 +91,16 @@ static void put_list(const struct pxt_tell *tell)
 		[PXT_LATE_LONGER] = "LONGER THAN ASKED FOR",
 		[PXT_LATE_AT] = "AT THAT TIME",
 		[PXT_LATE_UNUSUAL] = "LONGER THAN USUAL",
+		[PXT_LATE_WAITS] = "WAITS FOR LOCKS",
+		[PXT_LATE_OFF_CPU] = "OFF THE CPU",
+	};
+	static const char *const heads[2][2] = {
+		{ "    RELEASED (s)  SPAN                     LENGTH    LATE BY  MOSTLY\n",
+		    "    RELEASED (s)  SPAN                   LENGTH    LATE BY\n"
+		    "                  MOSTLY\n" },
+		{ "      BEGINS (s)  WHO, FOR WHAT            LENGTH  MOSTLY\n",
+		    "      BEGINS (s)  WHO, FOR WHAT          LENGTH\n"
+		    "                  MOSTLY\n" },
 	};
 	unsigned shown = tell->blames->count < LIST_MAX ? tell->blames->count : LIST_MAX;
 	uint64_t all =
@@ -100,10 +112,7 @@ static void put_list(const struct pxt_tell *tell)
 	put_title(out, what[tell->search->mode],
 	    tell->search->mode == PXT_LATE_MISSES ? ", by most first" : ", the longest first");
 	pxt_out_colour(out, PXT_COLOUR_EVENT);
-	pxt_out_text(
-	    out, narrow ? "    RELEASED (s)  SPAN                   LENGTH    LATE BY\n"
-	                  "                  MOSTLY\n"
-	                : "    RELEASED (s)  SPAN                     LENGTH    LATE BY  MOSTLY\n");
+	pxt_out_text(out, heads[tell->blames->list[0].late.kind != PXT_LATE_SPAN][narrow]);
 	pxt_out_colour(out, PXT_COLOUR_OFF);
 	for (unsigned i = 0; i < shown; i++)
 		put_list_row(tell, &tell->blames->list[i], narrow);
@@ -251,6 +260,9 @@ static void put_time_line(
 static void put_causes(
     const struct pxt_tell *tell, const struct pxt_blame *blame, struct scale scale)
 {
+	static const char *const wholes[] = { [PXT_LATE_SPAN] = "from release to end",
+		[PXT_LATE_WAIT] = "the whole wait",
+		[PXT_LATE_OFF] = "off the CPU" };
 	const struct pxt_cause *sorted[PXT_CAUSES_MAX];
 	struct pxt_out *out = tell->out;
 	int64_t length = pxt_blame_length(blame);
@@ -289,7 +301,7 @@ static void put_causes(
 		    100.0 * (double)small / (double)length, count - shown);
 	}
 	put_parts(out, in_parts(length, scale));
-	pxt_out_text(out, "  100.0%  from release to end\n");
+	pxt_out_format(out, "  100.0%%  %s\n", wholes[blame->late.kind]);
 }
 
 static void put_overlaps(

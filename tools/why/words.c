@@ -52,6 +52,14 @@ void pxt_say_span(
 	const struct pxt_actor *actor = blame->actor;
 	const char *name = blame->late.name != PXT_NO_NAME ? book->names[blame->late.name] : NULL;
 
+	if (blame->late.kind != PXT_LATE_SPAN) {
+		pxt_say(words, "%s, ", actor ? actor->name : "?");
+		if (blame->late.kind == PXT_LATE_OFF)
+			pxt_say(words, "off the CPU");
+		else
+			pxt_say_name(words, book, blame->late.name, &blame->late.key);
+		return;
+	}
 	/* Where a thread's jobs are called as the thread is, or the miss alone tells of the job. */
 	if (!name || (actor && strcmp(actor->raw, name) == 0 && blame->late.key.is_set))
 		pxt_say(words, "job %s", blame->late.key.is_set ? blame->late.key.label : "?");
@@ -312,16 +320,13 @@ const struct pxt_cause *pxt_largest_cause(const struct pxt_blame *blame)
 	return best;
 }
 
-static void answer_wait(struct pxt_words *words, const struct pxt_setting *setting,
-    const struct pxt_blame *blame, const struct pxt_cause *cause, int64_t ns)
+/* ", which HOLDER had", and what that one did. */
+static void say_holders(struct pxt_words *words, const struct pxt_setting *setting,
+    const struct pxt_blame *blame, const struct pxt_cause *cause)
 {
 	const struct pxt_actor *holder = cause->chain[0].holder;
 	bool sure;
 
-	pxt_say(words, "it waited ");
-	say_ns(words, ns);
-	pxt_say(words, " for ");
-	pxt_say_lock(words, setting->book, cause->chain[0].lock);
 	if (holder)
 		pxt_say(words, ", which %s had", holder->name);
 	for (unsigned i = 1; i < cause->links; i++) {
@@ -339,6 +344,16 @@ static void answer_wait(struct pxt_words *words, const struct pxt_setting *setti
 		return;
 	}
 	say_last(words, cause);
+}
+
+static void answer_wait(struct pxt_words *words, const struct pxt_setting *setting,
+    const struct pxt_blame *blame, const struct pxt_cause *cause, int64_t ns)
+{
+	pxt_say(words, "it waited ");
+	say_ns(words, ns);
+	pxt_say(words, " for ");
+	pxt_say_lock(words, setting->book, cause->chain[0].lock);
+	say_holders(words, setting, blame, cause);
 }
 
 static void answer_cause(struct pxt_words *words, const struct pxt_setting *setting,
@@ -427,12 +442,41 @@ static void say_verb(
 	}
 }
 
+/* A wait: who waited how long, and why. */
+static void answer_of_wait(struct pxt_words *words, const struct pxt_setting *setting,
+    const struct pxt_blame *blame, const struct pxt_cause *cause, int64_t ns)
+{
+	const struct pxt_late *late = &blame->late;
+	bool told = late->kind == PXT_LATE_WAIT && cause && cause->kind == PXT_CAUSE_WAIT;
+
+	pxt_say(words, "%s %s ", blame->actor ? blame->actor->name : "A thread",
+	    late->kind == PXT_LATE_OFF ? "was off the CPU for"
+	    : late->unfinished         ? "has waited"
+	                               : "waited");
+	say_ns(words, pxt_blame_length(blame));
+	if (late->kind == PXT_LATE_WAIT) {
+		pxt_say(words, late->unfinished ? " without end for " : " for ");
+		pxt_say_name(words, setting->book, late->name, &late->key);
+	}
+	if (told) {
+		say_holders(words, setting, blame, cause);
+	} else if (cause) {
+		pxt_say(words, ": ");
+		answer_cause(words, setting, blame, cause, ns);
+	}
+	pxt_say(words, ".");
+}
+
 void pxt_say_answer(
     struct pxt_words *words, const struct pxt_setting *setting, const struct pxt_blame *blame)
 {
 	int64_t ns;
 	const struct pxt_cause *cause = pxt_main_cause(setting, blame, &ns);
 
+	if (blame->late.kind != PXT_LATE_SPAN) {
+		answer_of_wait(words, setting, blame, cause, ns);
+		return;
+	}
 	pxt_say_span(words, setting->book, blame);
 	/* A sentence begins with a capital letter, but a name stays as it is. */
 	if (strncmp(words->text, "job ", 4) == 0)

@@ -1,0 +1,159 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# pxtrace why: waits, of logs that have no spans or where they are asked for.
+. "$(dirname "$0")/whylib.sh"
+
+# Nobody's span: low has the lock, high waits for it, other runs instead of low.
+make_waits()
+{
+	story "$1" <<-END
+		500 - sched_switch 0 0 120 0 103 30
+		1000 low lock_wait 1
+		1010 low lock_lock 1
+		2000 - sched_switch 0 103 30 0 101 10
+		2500 high lock_wait 1
+		2510 - sched_switch 0 101 10 1 103 30
+		2600 - sched_switch 0 103 30 0 104 20
+		10600 - sched_switch 0 104 20 1 103 30
+		11000 low lock_unlock 1
+		11008 - sched_switch 0 103 30 0 101 10
+		11010 high lock_lock 1
+		11300 high lock_unlock 1
+		12000 high lock_wait 2
+		12100 high lock_lock 2
+		12200 high lock_unlock 2
+	END
+}
+
+without_spans_the_longest_wait_is_explained()
+{
+	make_waits run.ptl
+	run 0 why run.ptl
+	answer 'high waited 8.510 ms for lock 1, which low had and could not give back, because other ran instead for 8.000 ms: a priority inversion.'
+	out_has 'A mutex with PTHREAD_PRIO_INHERIT lets low finish first.'
+	out_has '100.0%  the whole wait'
+	out_has 'WAITS FOR LOCKS, the longest first'
+	[ "$(grep -c 'high, lock 2  *100.0 us' out)" = 1 ] || fail 'no row of the second wait'
+	run 0 why --json run.ptl
+	is 'late["kind"], late["lock"], late["number"], late["thread"]' 'lock lock 1 high'
+	is 'late["length_ns"]' 8510000
+	add_up
+}
+
+where_there_are_spans_waits_are_asked_for()
+{
+	make_inversion run.ptl
+	run 0 why run.ptl
+	answer 'Job 7 of high was late by 6.400 ms: it waited 8.500 ms for lock 1, which low had and could not give back, because middle ran instead for 8.000 ms: a priority inversion.'
+	run 0 why --waits run.ptl
+	answer 'high waited 8.510 ms for lock 1, which low had and could not give back, because middle ran instead for 8.000 ms: a priority inversion.'
+	run 0 why --waits --thread low run.ptl
+	answer 'low waited 10.00 us for lock 1: who had it is not in the log.'
+	run 0 why --waits --longer-than 9ms run.ptl
+	answer 'No wait for a lock like that in this log.'
+	run 0 why --waits --event 'nothing*' run.ptl
+	answer 'No wait for a lock like that in this log.'
+}
+
+a_wait_that_never_ended_is_explained_as_a_deadlock()
+{
+	story run.ptl <<-END
+		1000 low lock_lock 1
+		1100 high lock_lock 2
+		1200 low lock_wait 2
+		1300 high lock_wait 1
+		9300 other note
+	END
+	run 0 why run.ptl
+	answer 'low has waited 8.100 ms without end for lock 2, which high had while that one waited for lock 1, which low had: a deadlock.'
+	out_has 'Locks that are always taken in the same order cannot do that.'
+	run 0 why --json --worst 2 run.ptl
+	is 'late["unfinished"]' True
+	add_up
+}
+
+a_wait_that_was_given_up_ends_there()
+{
+	story run.ptl <<-END
+		1000 low lock_lock 1
+		2000 high lock_wait 1
+		7000 high lock_wait 2
+		7010 high lock_lock 2
+		9000 high lock_unlock 2
+	END
+	run 0 why run.ptl
+	answer 'high waited 5.000 ms for lock 1, which low had.'
+}
+
+a_wait_across_a_loss_is_none()
+{
+	story run.ptl <<-END
+		1000 low lock_lock 1
+		2000 high lock_wait 1
+		:loss 3
+		7000 high lock_lock 1
+		7500 low lock_wait 1
+		7600 low lock_lock 1
+	END
+	run 0 why run.ptl
+	answer 'low waited 100.0 us for lock 1, which high had.'
+}
+
+the_longest_time_off_the_cpu_is_told_as_slept_and_kept_from_it()
+{
+	story run.ptl <<-END
+		1000 - sched_switch 0 0 120 0 101 10
+		2000 - sched_switch 0 101 10 1 104 20
+		5000 - sched_wakeup 101
+		9000 - sched_switch 0 104 20 0 101 10
+		9500 - sched_switch 0 101 10 0 104 20
+	END
+	run 0 why run.ptl
+	answer 'high was off the CPU for 7.000 ms: other ran instead of it for 4.000 ms.'
+	out_has '3.000   42.9%  slept'
+	out_has '4.000   57.1%  could run, but other did'
+	out_has '100.0%  off the CPU'
+	run 0 why --off-cpu --thread other run.ptl
+	answer 'other was off the CPU for 500.0 us: high ran instead of it for 500.0 us.'
+	run 0 why --json --off-cpu run.ptl
+	is 'late["kind"]' off_cpu
+	add_up
+}
+
+off_the_cpu_a_thread_is_known_by_the_scheduler_alone()
+{
+	story run.ptl <<-END
+		500 low note
+		:loss 3
+		600 low note
+		1000 - sched_switch 0 0 120 0 109 10
+		2000 - sched_switch 0 109 10 1 104 20
+		5000 - sched_wakeup 109
+		9000 - sched_switch 0 104 20 0 109 10
+	END
+	run 0 why --off-cpu run.ptl
+	answer 'thread 109 was off the CPU for 7.000 ms: other ran instead of it for 4.000 ms.'
+}
+
+what_never_came_back_to_a_cpu_was_not_off_it()
+{
+	story run.ptl <<-END
+		1000 - sched_switch 0 0 120 0 101 10
+		2000 - sched_switch 0 101 10 1 104 20
+		9000 other note
+	END
+	run 0 why --off-cpu run.ptl
+	answer 'No time off the CPU like that in this log.'
+}
+
+waits_and_times_off_the_cpu_are_two_questions()
+{
+	make_waits run.ptl
+	run 1 why --waits --off-cpu run.ptl
+	err_has 'two questions'
+	run 1 why --locks --waits run.ptl
+	err_has '--locks is of all locks'
+}
+
+"$case"
