@@ -157,6 +157,8 @@ int pxt_intake_begin(int stream, int directory, int32_t pid, struct pxt_producer
 	for (uint32_t i = 0; i < producer->lanes; i++)
 		pxt_intake_lane_begin(&producer->lane[i], producer, i, producer->run_from);
 	pxt_intake_types_begin(producer);
+	/* What it records is in its memory, where nobody looks before it is taken over. */
+	pxt_names_use_specific();
 	*made = producer;
 	return 0;
 }

@@ -283,7 +283,7 @@ static bool well_formed(const struct pxt_producer_memory *producer, uint32_t inf
 {
 	uint32_t id = pxt_info_id(info);
 
-	return id >= PXT_ID_UNNAMED && id < PXT_ID_COUNT &&
+	return (id >= PXT_ID_UNNAMED || pxt_id_is_specific(id)) && id < PXT_ID_COUNT &&
 	       pxt_info_bytes(info) <= producer->max_data;
 }
 
@@ -306,8 +306,9 @@ static enum found take_in(struct pxt_producer_pull *pull,
 		move(pull, producer, lane, lane->head, lane->head_seq);
 		return MOVED;
 	}
-	/* System events are the producer's own. */
-	if (id >= PXT_ID_SYSTEM_FIRST && id <= PXT_ID_SYSTEM_LAST) {
+	/* What a stream says of itself is the producer's own. */
+	if (id >= PXT_ID_SYSTEM_FIRST && id <= PXT_ID_SYSTEM_LAST &&
+	    !atomic_load_explicit(&producer->type[id], memory_order_relaxed)) {
 		lane->pos += whole;
 		lane->seq++;
 		return MOVED;

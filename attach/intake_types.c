@@ -17,6 +17,12 @@ void pxt_intake_types_begin(struct pxt_producer_memory *producer)
 	    (CONFIG_PTRACE_FORMAT_POOL_BYTES - pxt_directory->names.pool_used) / 2u;
 	atomic_store_explicit(
 	    &producer->type[PXT_ID_UNNAMED], PXT_ID_UNNAMED, memory_order_relaxed);
+	/* Their numbers are everybody's; what this build does not know stays behind. */
+	for (unsigned id = PXT_ID_SPECIFIC_FIRST; id <= PXT_ID_SYSTEM_LAST; id++) {
+		if (pxt_names_of(id))
+			atomic_store_explicit(
+			    &producer->type[id], (uint16_t)id, memory_order_relaxed);
+	}
 }
 
 static bool exists(const char *name)

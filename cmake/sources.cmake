@@ -342,6 +342,13 @@ ptrace_unit(FILTER IF INSPECT SOURCES
 ptrace_unit(CORE IF CUSTOM_CLOCK SOURCES
 	core/control/setclock.c)
 
+ptrace_unit(SYSEVENTS SOURCES
+	sysevents/event.c)
+ptrace_unit(SYSEVENTS IF PORT_HAS_THREADS SOURCES
+	sysevents/exclude.c)
+ptrace_unit(SYSEVENTS UNLESS PORT_HAS_THREADS SOURCES
+	sysevents/exclude_none.c)
+
 ptrace_unit(LOGRETRIEVAL SOURCES
 	logretrieval/check.c
 	logretrieval/clock.c

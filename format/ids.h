@@ -4,7 +4,7 @@
  *
  *   0         never valid, so that zeroed memory is no event
  *   1..8      the standard's system events (trace.h)
- *   9..28     implementation-defined system events
+ *   9..28     implementation-defined system events, of the unit System Events
  *   29, 30    records of the ring itself, never shown: PXT_ID_MARK, PXT_ID_VOID
  *   31        the unnamed user event
  *   32..      user events in order of definition
@@ -27,6 +27,7 @@
 #define PXT_ID_FILTER       6u
 #define PXT_ID_FLUSH_START  7u
 #define PXT_ID_FLUSH_STOP   8u
+#define PXT_ID_SPECIFIC_FIRST 9u
 #define PXT_ID_SYSTEM_LAST  28u
 #define PXT_ID_MARK         29u /* no record, one slot: its length says which of the two */
 #define PXT_ID_VOID         30u /* only older builds: of a writer that came after a stop; lost */
@@ -34,12 +35,20 @@
 #define PXT_ID_USER_FIRST   32u
 #define PXT_ID_COUNT        _PXT_EVENT_IDS
 
+/* What System Events records, other than what streams say of themselves. */
+PXT_INLINE bool pxt_id_is_specific(unsigned id)
+{
+	return id >= PXT_ID_SPECIFIC_FIRST && id <= PXT_ID_SYSTEM_LAST;
+}
+
 /* Lengths of a mark; its stamp is a number. */
 #define PXT_MARK_BARRIER 0u /* between lanes: what follows it was recorded later */
 #define PXT_MARK_REFUSED 1u /* so many records of its lane had found no room, when this was put */
 
 /* The name of a predefined type that this configuration knows, or NULL. */
 const char *pxt_system_event_name(unsigned id);
+/* How the data of a predefined type is laid out (trace_np.h); "": not described. */
+const char *pxt_system_event_format(unsigned id);
 /* The type of that name, or 0; @bytes counts the NUL of @name. */
 unsigned pxt_system_event_id(const char *name, size_t bytes);
 /* Whether two texts are the same, NUL included; reads @bytes of @b at most, of @a no more. */

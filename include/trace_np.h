@@ -1022,6 +1022,37 @@ int posix_trace_seal_on_signals_np(const int *signals, size_t count);
 int posix_trace_snapshot_np(trace_id_t trid, int file_desc);
 #endif
 
+#if _PXT_UNIT_SYSEVENTS
+/*
+ * Records a system event: what a program, an operating system or a wrapped library did, other than
+ * by a trace point of the program's own.  trace_hooks_np.h has the types, what is in their data, and a hook
+ * for each.
+ *
+ * @event_id: 9 to 28; with any other one the call has no effect.
+ * @data_ptr: @data_len bytes of data, packed as the type's description says; copied during the call.
+ *            What is beyond the largest data of a stream is cut.
+ * @address:  the place in the program that the event tells; NULL: where this call returns to.
+ *
+ * Nothing is recorded for a thread that is excluded.  errno is left alone.
+ * Context: anywhere, also signal handlers and interrupts.
+ * Cost: a load and a test where no stream wants the type, else that of posix_trace_event().
+ * Unit: System Events.
+ */
+void posix_trace_system_event_np(
+    trace_event_id_t event_id, const void *data_ptr, size_t data_len, const void *address);
+/*
+ * Whether system events of the calling thread are recorded: for a thread that reads the trace, and would
+ * otherwise report its own reading.  Events of trace points are recorded all the same.
+ *
+ * @exclude: not 0: they are not, until the same call with 0.
+ *
+ * Returns 0 or
+ * ENOTSUP: the port has no threads, and @exclude is not 0.
+ * Context: thread, signal handler.  Cost: constant.  Unit: System Events.
+ */
+int posix_trace_thread_exclude_np(int exclude);
+#endif
+
 /*
  * Enters the calling thread (with its name) into the thread table before its first event, so that
  * the event need not do it.  That saves the event some instructions and gives the thread a name in

@@ -11,7 +11,7 @@ from config import BOTH_LIBRARIES, OTHER_UNITS, ROOT, Configuration, kconfig_too
 MENU = ["Trace Core support (comes with On-Line Trace or Trace To Log)", "On-Line Trace support",
         "Trace To Log support", "User Events support", "Event Filter support",
         "Trace Inheritance support", "Attached Processes support",
-        "Black Box support (streams in files)", "Log Retrieval support",
+        "Black Box support (streams in files)", "System Events support", "Log Retrieval support",
         "Maximums and limits", "System event types", "Policies", "Records", "Log",
         "Fast checksums of log blocks", "Port", "Compatibility",
         "Debugging"]
@@ -56,6 +56,10 @@ REFUSED = [
     ("tiny", {"USEREVENTS": "n"}, "it is selected by"),
     ("tiny", {"MAX_DATA_SIZE": "257"}, "between 0 and 256"),
     ("bare", {"LOGRETRIEVAL": "y"}, "CONFIG_PTRACE_PORT_HAS_FILES"),
+    ("tiny", {"SYSEVENTS": "y"}, "CONFIG_PTRACE_TINY"),
+    (None, {"SYSEVENTS": "n", "SYSEV_SPECIFIC": "y"}, "CONFIG_PTRACE_SYSEVENTS"),
+    (None, {"SYSEV_SPECIFIC": "n", "SYSEV_MUTEX_LOCK": "y"}, "CONFIG_PTRACE_SYSEV_SPECIFIC"),
+    (None, {"SYSEV_SYSTEM_CALL": "n", "SYSEV_POLL": "y"}, "CONFIG_PTRACE_SYSEV_SYSTEM_CALL"),
 ]
 
 PROFILES = ("full", "minimal", "target", "host", "bare", "tiny")

@@ -31,6 +31,7 @@ ARROWS = {
     "core/tiny": "include format base port core core/process core/stream core/record",
     # The units: see below.
     "blackbox": "include format base port core",
+    "sysevents": "include format base port core",
     "logretrieval": "include format base port",
     "compat": "include",
     # From the bottom up; what the command needs of one subject alone stands at the top.
@@ -82,7 +83,7 @@ PORTS = ("posix", "bare")
 # C11 without a hosted library's services, and what trace.h itself includes.
 SYSTEM = {"errno.h", "limits.h", "stdalign.h", "stdatomic.h", "stdbool.h", "stddef.h", "stdint.h",
           "string.h", "time.h", "inttypes.h", "float.h", "stdarg.h", "sys/types.h", "pthread.h",
-          "trace.h", "trace_np.h", "trace_points_np.h", "trace_config.h", "trace_port.h"}
+          "trace.h", "trace_np.h", "trace_points_np.h", "trace_hooks_np.h", "trace_config.h", "trace_port.h"}
 # A host unit may put words together.
 EXTRA = {"logretrieval": {"stdio.h"}, "base/text.c": {"stdio.h"}}
 STANDARD_NAMES = {"trace_attr_t", "trace_id_t", "trace_event_id_t", "trace_event_set_t",

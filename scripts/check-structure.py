@@ -28,7 +28,7 @@ import re
 import sys
 
 LIBRARY = ("format", "base", "port", "core", "online", "tolog", "userevents", "filter", "inherit",
-           "attach", "blackbox", "logretrieval")
+           "attach", "blackbox", "sysevents", "logretrieval")
 UNITS = LIBRARY[4:]
 # Folders, and what they may have at most (prefixes: at least).  To be sharpened, never widened.
 LIMITS = (

@@ -37,7 +37,11 @@ TOGGLES = ("SYSEV_ERROR", "SYSEV_START_STOP", "SYSEV_OVERFLOW_RESUME", "SYSEV_FI
            "LOG_SEAL", "LOG_ENVIRONMENT", "ARG_CHECKS",
            "EVENTS_AT_ONCE", "WHOLE_EVENTS", "STREAM_LIST",
            "EVENT_GROUPS", "POINT_OPENS", "THREAD_DUMP", "TEXTS",
-           "CUSTOM_CLOCK", "INSPECT")
+           "CUSTOM_CLOCK", "INSPECT", "SYSEVENTS", "SYSEV_SPECIFIC",
+           "SYSEV_CONTEXT_SWITCH", "SYSEV_TASK_STATE", "SYSEV_KERNEL_OVERHEAD", "SYSEV_SYSTEM_CALL",
+           "SYSEV_MUTEX_LOCK", "SYSEV_MUTEX_UNLOCK", "SYSEV_COND_WAIT", "SYSEV_COND_SIGNAL",
+           "SYSEV_COND_BROADCAST", "SYSEV_RWLOCK", "SYSEV_SPIN", "SYSEV_SIGNAL", "SYSEV_FUNCTION",
+           "SYSEV_GENERAL_DEBUG")
 # Settings that are tried whole, beside the combinations of units: built, tested, and no larger than without.
 OTHERWISE = ({"START_FILTERED": "y"}, {"LIMIT_STREAM_SIZE": "y", "MAX_STREAM_SIZE": "1048576"},
              {"FLUSH_BURST_BYTES": "1024", "FLUSH_BURST_DELAY_MS": "5"}, {"RECORD_THREAD": "n"}, {"RECORD_CPU": "n"},
@@ -304,7 +308,7 @@ def check_headers(configuration, builder, directory, units):
     flags = [f for f in configuration.include_flags(directory) if not f.endswith("/private")]
     strict = ["-Wall", "-Wextra", "-Wpedantic", "-Wundef", "-Werror", "-D_POSIX_C_SOURCE=200809L"]
     runs = []
-    for header in ("trace.h", "trace_np.h", "trace_points_np.h"):
+    for header in ("trace.h", "trace_np.h", "trace_points_np.h", "trace_hooks_np.h"):
         source = f"#include <{header}>\n#include <{header}>\n"
         runs.append(([builder.cc, "-std=c11", *strict, *flags, "-fsyntax-only", "-xc", "-"], source))
         if builder.cxx:

@@ -46,7 +46,7 @@ LIST = ROOT / "tests" / "mutants.txt"
 PROGRAMS = ["tools/pxtrace", "tests/mklog", "tests/named", "tests/untraced"]  # what tests of commands run
 WANTS = {"attached.sh": "tests/named", "environment.sh": "tests/untraced"}  # and not the others
 FOLDERS = ("format", "base", "port", "core", "online", "tolog", "userevents", "filter", "inherit",
-           "blackbox", "attach", "logretrieval", "compat", "tools")  # where functions are looked for
+           "blackbox", "sysevents", "attach", "logretrieval", "compat", "tools")  # where functions are looked for
 BUILD_SECONDS = 600
 RUN_SECONDS = 40
 TURNS = 5

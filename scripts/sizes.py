@@ -167,7 +167,7 @@ def rows_of(sizes, compiler, profile):
     library = "ptrace" if configuration.value("CORE") else "retrieval"
     found = sizes.of(compiler, configuration, library)
     rows = {(compiler.name, profile, "all"): add(found.values())}
-    for folder in ("base", "port", "core", "blackbox", *OPTIONAL):
+    for folder in ("base", "port", "core", "blackbox", "sysevents", *OPTIONAL):
         # One row for what all units share of it, beside the port.
         rooms = ("format", "base") if folder == "base" else (folder,)
         mine = [size for source, size in found.items() if source.split("/")[0] in rooms]

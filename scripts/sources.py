@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "sources.md"
 INDEX = ROOT / "docs" / "functions.md"
 FOLDERS = ["include", "format", "base", "core", "userevents", "online", "filter", "tolog", "inherit",
-           "blackbox", "attach", "logretrieval", "port", "compat", "tools"]
+           "blackbox", "sysevents", "attach", "logretrieval", "port", "compat", "tools"]
 HEAD = """# Which file decides what
 
 Every file of the library and of `pxtrace`, with its subject: the first sentence of its head

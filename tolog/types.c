@@ -26,7 +26,7 @@ static int tell_type(struct pxt_tolog *log, uint32_t id)
 	uint8_t told;
 	int error;
 
-	if (!name)
+	if (!name || !pxt_names_tells(id))
 		return 0;
 	if (!format)
 		format = "";

@@ -13,6 +13,9 @@
 #include <string.h>
 
 void (*pxt_names_comes)(unsigned id);
+#if CONFIG_PTRACE_SYSEVENTS
+_Atomic bool pxt_names_specific;
+#endif
 
 void pxt_names_init(struct pxt_directory *directory)
 {
@@ -145,7 +148,7 @@ const char *pxt_names_format(unsigned id)
 	if (!pxt_names_of(id))
 		return NULL;
 	if (id < PXT_ID_USER_FIRST)
-		return "";
+		return pxt_system_event_format(id);
 	/* Acquire: the text is there. */
 	at = atomic_load_explicit(&names->format_at[id - PXT_ID_USER_FIRST], memory_order_acquire);
 	return at != 0 ? &names->pool[at - 1] : "";

@@ -45,6 +45,36 @@ int pxt_names_set_format(unsigned id, const char *text);
 /* The description, "" for a type without one, NULL where there is no such type. */
 const char *pxt_names_format(unsigned id);
 
+#if CONFIG_PTRACE_SYSEVENTS
+/*
+ * Whether streams of this process may hold events of System Events: logs name their types only then.
+ * Set before the first one is recorded, never taken back; any thread, signal handlers too.
+ */
+extern _Atomic bool pxt_names_specific;
+
+PXT_INLINE void pxt_names_use_specific(void)
+{
+	if (!atomic_load_explicit(&pxt_names_specific, memory_order_relaxed))
+		atomic_store_explicit(&pxt_names_specific, true, memory_order_relaxed);
+}
+
+PXT_INLINE bool pxt_names_tells(unsigned id)
+{
+	return !pxt_id_is_specific(id) ||
+	       atomic_load_explicit(&pxt_names_specific, memory_order_relaxed);
+}
+#else
+PXT_INLINE void pxt_names_use_specific(void)
+{
+}
+
+PXT_INLINE bool pxt_names_tells(unsigned id)
+{
+	(void)id;
+	return true;
+}
+#endif
+
 /* Both parts under the process lock, their arguments checked: see pxt_names_open(), _set_format(). */
 int pxt_names_find_or_append(const char *name, size_t bytes, unsigned *found, bool *is_new);
 int pxt_names_describe(unsigned id, const char *text, size_t bytes);

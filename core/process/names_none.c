@@ -10,6 +10,9 @@
 #include <string.h>
 
 void (*pxt_names_comes)(unsigned id);
+#if CONFIG_PTRACE_SYSEVENTS
+_Atomic bool pxt_names_specific;
+#endif
 
 int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new)
 {
@@ -43,7 +46,7 @@ int pxt_names_set_format(unsigned id, const char *text)
 
 const char *pxt_names_format(unsigned id)
 {
-	return pxt_names_of(id) ? "" : NULL;
+	return pxt_names_of(id) ? pxt_system_event_format(id) : NULL;
 }
 
 void pxt_names_init(struct pxt_directory *directory)

@@ -8,6 +8,7 @@
  */
 #include "tools/merge/merge.h"
 
+#include "format/ids.h"
 #include "tools/output/say.h"
 
 #include <stdlib.h>
@@ -146,12 +147,21 @@ static bool take_log(
 	return true;
 }
 
+/* System events have the same numbers in all logs, and what was first said of them holds. */
+static void take_specific(struct pxt_merge_types *types, const struct pxt_source *source)
+{
+	for (trace_event_id_t id = PXT_ID_SPECIFIC_FIRST; id <= PXT_ID_SYSTEM_LAST; id++)
+		if (!*types->types[id].name)
+			get_type(source, id, &types->types[id]);
+}
+
 bool pxt_merge_types_make(struct pxt_merge_types *types, const struct pxt_reader *reader)
 {
 	if (types->count == 0)
 		types->count = PXT_MERGE_USER;
 	types->numbers = pxt_must(calloc(reader->count, sizeof *types->numbers));
 	for (unsigned i = 0; i < reader->count; i++) {
+		take_specific(types, reader->sources[i]);
 		if (take_log(types, reader->sources[i], types->numbers[i]))
 			continue;
 		pxt_complain("%s: with its types there would be more than %u in one log",
@@ -163,6 +173,7 @@ bool pxt_merge_types_make(struct pxt_merge_types *types, const struct pxt_reader
 
 void pxt_merge_types_write(const struct pxt_merge_types *types, struct pxt_logwrite *log)
 {
-	for (uint32_t id = PXT_MERGE_USER; id < types->count; id++)
-		pxt_logwrite_type(log, id, types->types[id].name, types->types[id].format);
+	for (uint32_t id = PXT_ID_SPECIFIC_FIRST; id < types->count; id++)
+		if (id >= PXT_MERGE_USER || *types->types[id].name)
+			pxt_logwrite_type(log, id, types->types[id].name, types->types[id].format);
 }

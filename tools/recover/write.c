@@ -137,7 +137,7 @@ static void put_types(struct writer *writer)
 	for (uint32_t id = 1; id <= PXT_ID_UNNAMED; id++) {
 		const char *name = pxt_system_event_name(id);
 
-		if (name)
+		if (name && !pxt_id_is_specific(id))
 			pxt_logblocks_type(&writer->blocks, id, name, "");
 	}
 	for (uint32_t i = 0; i < writer->who->names; i++)

@@ -243,8 +243,9 @@ uint32_t pxt_logblocks_name_rest(struct pxt_logblocks *log)
 		if (!log->used[id] || log->named[id])
 			continue;
 		(void)snprintf(name, sizeof name, "type_%u", (unsigned)id);
-		pxt_logblocks_type(log, id, system ? system : name, "");
-		made++;
+		pxt_logblocks_type(
+		    log, id, system ? system : name, pxt_system_event_format(id));
+		made += !system;
 	}
 	return made;
 }

@@ -91,7 +91,7 @@ struct pxt_logwrite *pxt_logwrite_begin(
 	for (unsigned id = 1; id <= PXT_ID_UNNAMED; id++) {
 		const char *name = pxt_system_event_name(id);
 
-		if (name)
+		if (name && !pxt_id_is_specific(id))
 			pxt_logblocks_type(&log->blocks, id, name, "");
 	}
 	return log;

@@ -81,12 +81,12 @@ struct pxt_logwrite;
 
 /*
  * Every log of this writer says that records hold thread, address and CPU.  Predefined event
- * types are in it from the start.  NULL: there is no memory.
+ * types 1 to 8 are in it from the start.  NULL: there is no memory.
  */
 struct pxt_logwrite *pxt_logwrite_begin(
     const char *path, enum pxt_logmode mode, const struct pxt_loghead *head);
 
-/* A type has one name, and its first description (NULL: none); @id 32 to 1023. */
+/* A type has one name, and its first description (NULL: none); @id 9 to 28 or 32 to 1023. */
 void pxt_logwrite_type(
     struct pxt_logwrite *log, trace_event_id_t id, const char *name, const char *format);
 /* The number of a predefined type ("posix_trace_start"), or 0: numbers mean the same in all logs. */

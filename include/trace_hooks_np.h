@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace_hooks_np.h - system events: their types, what is in their data, and hooks that an operating
+ * system, a board, or a wrapped library calls to record them.
+ *
+ * FORMAT.md has every field of each type.  A hook costs a load and a test where no stream wants its
+ * type, and no more than an event of its size where one does.  All hooks may be called in interrupts, and by
+ * a scheduler in the middle of a switch: they take no lock and wait for nothing.
+ *
+ *	void switch_to(struct task *next)
+ *	{
+ *		posix_trace_hook_context_switch_np(0, current->id, next->id, current->state,
+ *		    current->priority, next->priority);
+ *		...
+ *
+ * Unit: System Events; without it, or with POSIX_TRACE_OFF_NP defined, a hook is nothing at all.
+ */
+#ifndef _PXT_TRACE_HOOKS_NP_H
+#define _PXT_TRACE_HOOKS_NP_H 1
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <trace.h>
+#include <trace_np.h>
+
+/* ---- Types ---- */
+
+#define POSIX_TRACE_MUTEX_WAIT_NP      9
+#define POSIX_TRACE_MUTEX_LOCK_NP      10
+#define POSIX_TRACE_MUTEX_UNLOCK_NP    11
+#define POSIX_TRACE_COND_WAIT_NP       12
+#define POSIX_TRACE_COND_RESUME_NP     13
+#define POSIX_TRACE_COND_SIGNAL_NP     14
+#define POSIX_TRACE_COND_BROADCAST_NP  15
+#define POSIX_TRACE_SYNC_WAIT_NP       16
+#define POSIX_TRACE_SYNC_LOCK_NP       17
+#define POSIX_TRACE_SYNC_UNLOCK_NP     18
+#define POSIX_TRACE_PROCESS_NP         19
+#define POSIX_TRACE_CALL_ENTER_NP      20
+#define POSIX_TRACE_CALL_EXIT_NP       21
+#define POSIX_TRACE_SIGNAL_NP          22
+#define POSIX_TRACE_CONTEXT_SWITCH_NP  23
+#define POSIX_TRACE_TASK_STATE_NP      24
+#define POSIX_TRACE_KERNEL_OVERHEAD_NP 25
+#define POSIX_TRACE_FUNCTION_ENTER_NP  26
+#define POSIX_TRACE_FUNCTION_EXIT_NP   27
+#define POSIX_TRACE_GENERAL_DEBUG_NP   28
+
+/* ---- What fields mean ---- */
+
+/* kind, of read-write locks and spin locks */
+#define POSIX_TRACE_KIND_READ_NP  1
+#define POSIX_TRACE_KIND_WRITE_NP 2
+#define POSIX_TRACE_KIND_SPIN_NP  3
+
+/* what, of POSIX_TRACE_PROCESS_NP */
+#define POSIX_TRACE_PROCESS_IMAGE_NP         1
+#define POSIX_TRACE_PROCESS_IMAGE_GONE_NP    2
+#define POSIX_TRACE_PROCESS_THREAD_CREATE_NP 3
+#define POSIX_TRACE_PROCESS_THREAD_BEGIN_NP  4
+#define POSIX_TRACE_PROCESS_THREAD_END_NP    5
+#define POSIX_TRACE_PROCESS_THREAD_NAME_NP   6
+#define POSIX_TRACE_PROCESS_FORK_NP          7
+#define POSIX_TRACE_PROCESS_EXEC_NP          8
+#define POSIX_TRACE_PROCESS_EXIT_NP          9
+#define POSIX_TRACE_PROCESS_TRACED_NP        10
+
+/* what, of POSIX_TRACE_SIGNAL_NP */
+#define POSIX_TRACE_SIGNAL_BEGIN_NP 1
+#define POSIX_TRACE_SIGNAL_END_NP   2
+#define POSIX_TRACE_SIGNAL_SENT_NP  3
+
+/* state, of POSIX_TRACE_TASK_STATE_NP */
+#define POSIX_TRACE_TASK_CREATED_NP   1
+#define POSIX_TRACE_TASK_READY_NP     2
+#define POSIX_TRACE_TASK_RUNNING_NP   3
+#define POSIX_TRACE_TASK_BLOCKED_NP   4
+#define POSIX_TRACE_TASK_SLEEPING_NP  5
+#define POSIX_TRACE_TASK_SUSPENDED_NP 6
+#define POSIX_TRACE_TASK_ENDED_NP     7
+
+/* what, of POSIX_TRACE_KERNEL_OVERHEAD_NP */
+#define POSIX_TRACE_KERNEL_INTERRUPT_NP     1
+#define POSIX_TRACE_KERNEL_INTERRUPT_END_NP 2
+#define POSIX_TRACE_KERNEL_TIMER_POST_NP    3
+#define POSIX_TRACE_KERNEL_TIMER_DELETE_NP  4
+#define POSIX_TRACE_KERNEL_WAKEUP_NP        5
+#define POSIX_TRACE_KERNEL_WAKEUP_END_NP    6
+#define POSIX_TRACE_KERNEL_SCHEDULER_NP     7
+#define POSIX_TRACE_KERNEL_SCHEDULER_END_NP 8
+#define POSIX_TRACE_KERNEL_CRITICAL_NP      9
+#define POSIX_TRACE_KERNEL_CRITICAL_END_NP  10
+
+/* call, of POSIX_TRACE_CALL_ENTER_NP and _EXIT_NP; numbers never change, and come at the end. */
+#define POSIX_TRACE_CALL_SEM_WAIT_NP     1
+#define POSIX_TRACE_CALL_SEM_POST_NP     2
+#define POSIX_TRACE_CALL_BARRIER_WAIT_NP 3
+#define POSIX_TRACE_CALL_ONCE_NP         4
+#define POSIX_TRACE_CALL_JOIN_NP         5
+#define POSIX_TRACE_CALL_SLEEP_NP        6
+#define POSIX_TRACE_CALL_READ_NP         7
+#define POSIX_TRACE_CALL_WRITE_NP        8
+#define POSIX_TRACE_CALL_OPEN_NP         9
+#define POSIX_TRACE_CALL_CLOSE_NP        10
+#define POSIX_TRACE_CALL_ACCEPT_NP       11
+#define POSIX_TRACE_CALL_CONNECT_NP      12
+#define POSIX_TRACE_CALL_RECV_NP         13
+#define POSIX_TRACE_CALL_SEND_NP         14
+#define POSIX_TRACE_CALL_POLL_NP         15
+#define POSIX_TRACE_CALL_SELECT_NP       16
+#define POSIX_TRACE_CALL_EPOLL_WAIT_NP   17
+#define POSIX_TRACE_CALL_FSYNC_NP        18
+#define POSIX_TRACE_CALL_FUTEX_WAIT_NP   19
+#define POSIX_TRACE_CALL_TIMER_NP        20
+#define POSIX_TRACE_CALL_WAIT_NP         21
+#define POSIX_TRACE_CALL_MALLOC_NP       22
+#define POSIX_TRACE_CALL_FREE_NP         23
+#define POSIX_TRACE_CALL_REALLOC_NP      24
+#define POSIX_TRACE_CALL_LSEEK_NP        25
+#define POSIX_TRACE_CALL_SENDFILE_NP     26
+#define POSIX_TRACE_CALL_FLOCK_NP        27
+#define POSIX_TRACE_CALL_MSYNC_NP        28
+#define POSIX_TRACE_CALL_PAUSE_NP        29
+#define POSIX_TRACE_CALL_MQ_NP           30
+#define POSIX_TRACE_CALL_FILE_NAME_NP    31
+
+/* ---- Hooks ---- */
+
+#if !defined(POSIX_TRACE_OFF_NP) && _PXT_UNIT_SYSEVENTS
+#define _PXT_HOOK_BYTES 32u
+
+/* Data is packed, in this machine's byte order. */
+#define _PXT_HOOK_PUT(value)                                                                       \
+	do {                                                                                       \
+		memcpy(_pxt_data + _pxt_used, &(value), sizeof(value));                            \
+		_pxt_used += sizeof(value);                                                        \
+	} while (0)
+
+/* Another thread runs on @cpu.  Thread numbers and priorities are the system's own; @prev_state 0: it could go on. */
+static inline void posix_trace_hook_context_switch_np(uint32_t cpu, uint32_t prev_tid,
+    uint32_t next_tid, uint32_t prev_state, int32_t prev_prio, int32_t next_prio)
+{
+	if (posix_trace_wanted_np(POSIX_TRACE_CONTEXT_SWITCH_NP)) {
+		unsigned char _pxt_data[_PXT_HOOK_BYTES];
+		size_t _pxt_used = 0;
+
+		_PXT_HOOK_PUT(cpu);
+		_PXT_HOOK_PUT(prev_tid);
+		_PXT_HOOK_PUT(next_tid);
+		_PXT_HOOK_PUT(prev_state);
+		_PXT_HOOK_PUT(prev_prio);
+		_PXT_HOOK_PUT(next_prio);
+		posix_trace_system_event_np(
+		    POSIX_TRACE_CONTEXT_SWITCH_NP, _pxt_data, _pxt_used, NULL);
+	}
+}
+
+/* A task's state, POSIX_TRACE_TASK_..._NP; @object: what it waits for, 0 where that is nothing. */
+static inline void posix_trace_hook_task_state_np(
+    uint32_t tid, uint8_t state, int32_t prio, uint64_t object)
+{
+	if (posix_trace_wanted_np(POSIX_TRACE_TASK_STATE_NP)) {
+		unsigned char _pxt_data[_PXT_HOOK_BYTES];
+		size_t _pxt_used = 0;
+
+		_PXT_HOOK_PUT(tid);
+		_PXT_HOOK_PUT(state);
+		_PXT_HOOK_PUT(prio);
+		_PXT_HOOK_PUT(object);
+		posix_trace_system_event_np(
+		    POSIX_TRACE_TASK_STATE_NP, _pxt_data, _pxt_used, NULL);
+	}
+}
+
+/* What the system does between tasks: POSIX_TRACE_KERNEL_..._NP; @number: of the interrupt or timer. */
+static inline void posix_trace_hook_kernel_np(uint8_t what, uint32_t number, uint64_t object)
+{
+	if (posix_trace_wanted_np(POSIX_TRACE_KERNEL_OVERHEAD_NP)) {
+		unsigned char _pxt_data[_PXT_HOOK_BYTES];
+		size_t _pxt_used = 0;
+
+		_PXT_HOOK_PUT(what);
+		_PXT_HOOK_PUT(number);
+		_PXT_HOOK_PUT(object);
+		posix_trace_system_event_np(
+		    POSIX_TRACE_KERNEL_OVERHEAD_NP, _pxt_data, _pxt_used, NULL);
+	}
+}
+
+/* A call begins: POSIX_TRACE_CALL_..._NP, or a system's own number from 0x8000 on. */
+static inline void posix_trace_hook_call_enter_np(uint16_t call, uint64_t object, uint64_t size)
+{
+	if (posix_trace_wanted_np(POSIX_TRACE_CALL_ENTER_NP)) {
+		unsigned char _pxt_data[_PXT_HOOK_BYTES];
+		size_t _pxt_used = 0;
+
+		_PXT_HOOK_PUT(call);
+		_PXT_HOOK_PUT(object);
+		_PXT_HOOK_PUT(size);
+		posix_trace_system_event_np(
+		    POSIX_TRACE_CALL_ENTER_NP, _pxt_data, _pxt_used, NULL);
+	}
+}
+
+/* And ends; @took_us 0: not known. */
+static inline void posix_trace_hook_call_exit_np(
+    uint16_t call, uint64_t object, int64_t result, uint32_t took_us)
+{
+	if (posix_trace_wanted_np(POSIX_TRACE_CALL_EXIT_NP)) {
+		unsigned char _pxt_data[_PXT_HOOK_BYTES];
+		size_t _pxt_used = 0;
+
+		_PXT_HOOK_PUT(call);
+		_PXT_HOOK_PUT(object);
+		_PXT_HOOK_PUT(result);
+		_PXT_HOOK_PUT(took_us);
+		posix_trace_system_event_np(
+		    POSIX_TRACE_CALL_EXIT_NP, _pxt_data, _pxt_used, NULL);
+	}
+}
+
+/* A place in the source, with a number and a text, of which up to 64 bytes are kept. */
+static inline void posix_trace_hook_debug_np(uint32_t line, uint64_t value, const char *text)
+{
+	if (posix_trace_wanted_np(POSIX_TRACE_GENERAL_DEBUG_NP)) {
+		unsigned char _pxt_data[_PXT_HOOK_BYTES + 64u];
+		size_t _pxt_used = 0;
+		size_t _pxt_length = 0;
+
+		_PXT_HOOK_PUT(line);
+		_PXT_HOOK_PUT(value);
+		while (_pxt_length < 64u && text[_pxt_length])
+			_pxt_data[_pxt_used++] = (unsigned char)text[_pxt_length++];
+		posix_trace_system_event_np(
+		    POSIX_TRACE_GENERAL_DEBUG_NP, _pxt_data, _pxt_used, NULL);
+	}
+}
+#else
+static inline void posix_trace_hook_context_switch_np(uint32_t cpu, uint32_t prev_tid,
+    uint32_t next_tid, uint32_t prev_state, int32_t prev_prio, int32_t next_prio)
+{
+	(void)cpu, (void)prev_tid, (void)next_tid, (void)prev_state, (void)prev_prio,
+	    (void)next_prio;
+}
+static inline void posix_trace_hook_task_state_np(
+    uint32_t tid, uint8_t state, int32_t prio, uint64_t object)
+{
+	(void)tid, (void)state, (void)prio, (void)object;
+}
+static inline void posix_trace_hook_kernel_np(uint8_t what, uint32_t number, uint64_t object)
+{
+	(void)what, (void)number, (void)object;
+}
+static inline void posix_trace_hook_call_enter_np(uint16_t call, uint64_t object, uint64_t size)
+{
+	(void)call, (void)object, (void)size;
+}
+static inline void posix_trace_hook_call_exit_np(
+    uint16_t call, uint64_t object, int64_t result, uint32_t took_us)
+{
+	(void)call, (void)object, (void)result, (void)took_us;
+}
+static inline void posix_trace_hook_debug_np(uint32_t line, uint64_t value, const char *text)
+{
+	(void)line, (void)value, (void)text;
+}
+#endif
+
+/* Where the program is now: file, line, and no number. */
+#define POSIX_TRACE_HERE_NP() posix_trace_hook_debug_np(__LINE__, 0, __FILE__)
+
+#endif

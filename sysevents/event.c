@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* event.c - posix_trace_system_event_np(). */
+#include "core/process/names.h"
+#include "core/record/emit.h"
+#include "core/stream/wanted.h"
+#include "format/ids.h"
+#include "sysevents/exclude.h"
+
+#include <trace_np.h>
+
+/* The test comes first: whoever reports many events of which none is wanted pays a load and a branch. */
+PXT_API void posix_trace_system_event_np(
+    trace_event_id_t event_id, const void *data_ptr, size_t data_len, const void *address)
+{
+	const struct pxt_look look = pxt_look_system();
+
+	if (PXT_LIKELY(!pxt_id_is_specific(event_id) || !pxt_look_wanted(look, event_id)))
+		return;
+	if (PXT_UNLIKELY(pxt_exclude_is()))
+		return;
+	pxt_names_use_specific();
+	if (!address)
+		address = __builtin_return_address(0);
+	pxt_emit(event_id, data_ptr, data_len, address PXT_LOOK_ARGUMENT);
+}
