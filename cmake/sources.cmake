@@ -82,6 +82,10 @@ ptrace_unit(FORMAT UNLESS TINY SOURCES
 	format/slot.c
 	format/sysnames.c
 	format/ticks.c)
+ptrace_unit(FORMAT IF SYSEVENTS SOURCES
+	format/sysspecific.c)
+ptrace_unit(FORMAT UNLESS SYSEVENTS TINY SOURCES
+	format/sysspecific_none.c)
 ptrace_unit(FORMAT IF TOLOG LOGRETRIEVAL SOURCES
 	format/logfmt_fields.c)
 ptrace_unit(FORMAT IF TOLOG SOURCES
@@ -343,6 +347,7 @@ ptrace_unit(CORE IF CUSTOM_CLOCK SOURCES
 	core/control/setclock.c)
 
 ptrace_unit(SYSEVENTS SOURCES
+	core/process/names_specific.c
 	sysevents/event.c)
 ptrace_unit(SYSEVENTS IF PORT_HAS_THREADS SOURCES
 	sysevents/exclude.c)

@@ -13,9 +13,6 @@
 #include <string.h>
 
 void (*pxt_names_comes)(unsigned id);
-#if CONFIG_PTRACE_SYSEVENTS
-_Atomic bool pxt_names_specific;
-#endif
 
 void pxt_names_init(struct pxt_directory *directory)
 {

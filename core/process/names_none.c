@@ -10,9 +10,6 @@
 #include <string.h>
 
 void (*pxt_names_comes)(unsigned id);
-#if CONFIG_PTRACE_SYSEVENTS
-_Atomic bool pxt_names_specific;
-#endif
 
 int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new)
 {

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* events.c - system events of this process: types, hooks, and who is excluded. */
+#include "suite_trace.h"
+
+#include "format/ids.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <trace_hooks_np.h>
+#include <trace_np.h>
+
+static struct pxt_event event;
+
+/* The next event that is not START. */
+static bool next_of(trace_id_t trid, trace_event_id_t id)
+{
+	while (pxt_next(trid, &event))
+		if (event.info.posix_event_id == id)
+			return true;
+	return false;
+}
+
+/* The field @name of the event that was read last; ~0: it has none. */
+static uint64_t field(trace_id_t trid, const char *name)
+{
+	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
+	struct posix_trace_field_np found;
+	uint32_t cursor = 0;
+
+	if (posix_trace_eventid_getformat_np(trid, event.info.posix_event_id, format))
+		return UINT64_MAX;
+	while (posix_trace_field_next_np(format, event.data, event.len, 0, &cursor, &found) == 0)
+		if (strcmp(found.posix_name_np, name) == 0)
+			return found.posix_value_np.posix_u_np;
+	return UINT64_MAX;
+}
+
+/* LPT-24, LPT-30 */
+static void each_specific_type_has_a_name_and_a_description_that_is_well_formed(void)
+{
+	trace_id_t trid = pxt_running_stream(0, 0, POSIX_TRACE_LOOP);
+	unsigned wrong = 0;
+
+	for (trace_event_id_t id = PXT_ID_SPECIFIC_FIRST; id <= PXT_ID_SYSTEM_LAST; id++) {
+		char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
+		char name[TRACE_EVENT_NAME_MAX + 1];
+		struct posix_trace_field_np first;
+		uint32_t cursor = 0;
+		static const char data[64];
+
+		if (!pxt_has_type(trid, id))
+			continue;
+		PXT_EQ(posix_trace_eventid_get_name(trid, id, name), 0);
+		PXT_EQ(posix_trace_eventid_getformat_np(trid, id, format), 0);
+		wrong += strncmp(name, "posix_trace_", 12) != 0;
+		wrong += posix_trace_field_next_np(format, data, sizeof data, 0, &cursor, &first) != 0;
+	}
+	PXT_EQ(wrong, 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+#if CONFIG_PTRACE_SYSEV_MUTEX_LOCK
+/* LPT-30 */
+static void a_system_event_has_its_type_its_data_and_the_given_place(void)
+{
+	trace_id_t trid = pxt_running_stream(0, 0, POSIX_TRACE_LOOP);
+	char here;
+
+	posix_trace_system_event_np(POSIX_TRACE_MUTEX_WAIT_NP, "0123456789ab", 12, &here);
+	CU_ASSERT_TRUE(next_of(trid, POSIX_TRACE_MUTEX_WAIT_NP));
+	PXT_EQ(event.len, 12);
+	CU_ASSERT(memcmp(event.data, "0123456789ab", 12) == 0);
+#if CONFIG_PTRACE_RECORD_ADDRESS
+	CU_ASSERT_PTR_EQUAL(event.info.posix_prog_address, &here);
+#endif
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* LPT-30: what streams say of themselves, what is the user's, and what no type has. */
+static void only_specific_types_are_recorded_by_that_call(void)
+{
+	static const trace_event_id_t others[] = { 0, 1, 2, 8, 29, 30, 31, 32, 1023, 5000 };
+	trace_id_t trid = pxt_running_stream(0, 0, POSIX_TRACE_LOOP);
+
+	for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
+		posix_trace_system_event_np(others[i], "x", 1, NULL);
+	pxt_expect_none(trid);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+#if CONFIG_PTRACE_FILTER
+/* LPT-30 */
+static void filling_a_set_with_system_events_takes_them_out_of_a_stream(void)
+{
+	trace_id_t trid = pxt_running_stream(0, 0, POSIX_TRACE_LOOP);
+	trace_event_set_t set;
+
+	PXT_EQ(posix_trace_eventset_fill(&set, POSIX_TRACE_SYSTEM_EVENTS), 0);
+	PXT_EQ(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+	CU_ASSERT_FALSE(posix_trace_wanted_np(POSIX_TRACE_MUTEX_WAIT_NP));
+	posix_trace_system_event_np(POSIX_TRACE_MUTEX_WAIT_NP, "0123456789ab", 12, NULL);
+	CU_ASSERT_FALSE(next_of(trid, POSIX_TRACE_MUTEX_WAIT_NP));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+#endif
+
+static void *records_once(void *argument)
+{
+	(void)argument;
+	posix_trace_system_event_np(POSIX_TRACE_MUTEX_WAIT_NP, "other thread", 12, NULL);
+	return NULL;
+}
+
+/* ZEP-27 */
+static void an_excluded_thread_has_no_system_events_and_others_have(void)
+{
+	trace_id_t trid = pxt_running_stream(0, 0, POSIX_TRACE_LOOP);
+	pthread_t thread;
+
+	PXT_EQ(posix_trace_thread_exclude_np(1), 0);
+	posix_trace_system_event_np(POSIX_TRACE_MUTEX_WAIT_NP, "this thread!", 12, NULL);
+	PXT_EQ(pthread_create(&thread, NULL, records_once, NULL), 0);
+	(void)pthread_join(thread, NULL);
+	CU_ASSERT_TRUE(next_of(trid, POSIX_TRACE_MUTEX_WAIT_NP));
+	CU_ASSERT(memcmp(event.data, "other thread", 12) == 0);
+	CU_ASSERT_FALSE(next_of(trid, POSIX_TRACE_MUTEX_WAIT_NP));
+	PXT_EQ(posix_trace_thread_exclude_np(0), 0);
+	posix_trace_system_event_np(POSIX_TRACE_MUTEX_WAIT_NP, "this thread!", 12, NULL);
+	CU_ASSERT_TRUE(next_of(trid, POSIX_TRACE_MUTEX_WAIT_NP));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+#if _PXT_UNIT_USEREVENTS
+/* ZEP-27 */
+static void trace_points_of_an_excluded_thread_are_recorded(void)
+{
+	trace_id_t trid = pxt_running_stream(0, 0, POSIX_TRACE_LOOP);
+	trace_event_id_t own = pxt_open_event("own");
+
+	PXT_EQ(posix_trace_thread_exclude_np(1), 0);
+	posix_trace_event(own, "x", 1);
+	PXT_EQ(posix_trace_thread_exclude_np(0), 0);
+	CU_ASSERT_TRUE(next_of(trid, own));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+#endif
+#endif
+
+#if CONFIG_PTRACE_SYSEV_CONTEXT_SWITCH && CONFIG_PTRACE_SYSEV_TASK_STATE &&                         \
+    CONFIG_PTRACE_SYSEV_KERNEL_OVERHEAD && CONFIG_PTRACE_SYSEV_SYSTEM_CALL &&                      \
+    CONFIG_PTRACE_SYSEV_GENERAL_DEBUG
+/* LPT-30, SHARK-34, SHARK-35, SHARK-43, ZEP-02, ZEP-04, QNX-23: as a kernel would call them */
+static void the_hooks_of_a_kernel_record_what_the_descriptions_say(void)
+{
+	trace_id_t trid = pxt_running_stream(0, 0, POSIX_TRACE_LOOP);
+
+	posix_trace_hook_context_switch_np(3, 10, 11, 1, -5, 7);
+	CU_ASSERT_TRUE(next_of(trid, POSIX_TRACE_CONTEXT_SWITCH_NP));
+	PXT_EQ(field(trid, "cpu"), 3);
+	PXT_EQ(field(trid, "prev_tid"), 10);
+	PXT_EQ(field(trid, "next_tid"), 11);
+	PXT_EQ(field(trid, "prev_state"), 1);
+	CU_ASSERT_TRUE((int64_t)field(trid, "prev_prio") == -5);
+	PXT_EQ(field(trid, "next_prio"), 7);
+
+	posix_trace_hook_task_state_np(12, POSIX_TRACE_TASK_BLOCKED_NP, 9, 0xabc);
+	CU_ASSERT_TRUE(next_of(trid, POSIX_TRACE_TASK_STATE_NP));
+	PXT_EQ(field(trid, "tid"), 12);
+	PXT_EQ(field(trid, "state"), 4);
+	PXT_EQ(field(trid, "prio"), 9);
+	PXT_EQ(field(trid, "object"), 0xabc);
+
+	posix_trace_hook_kernel_np(POSIX_TRACE_KERNEL_INTERRUPT_NP, 33, 0xdef);
+	CU_ASSERT_TRUE(next_of(trid, POSIX_TRACE_KERNEL_OVERHEAD_NP));
+	PXT_EQ(field(trid, "what"), 1);
+	PXT_EQ(field(trid, "number"), 33);
+	PXT_EQ(field(trid, "object"), 0xdef);
+
+	posix_trace_hook_call_enter_np(POSIX_TRACE_CALL_READ_NP, 5, 4096);
+	CU_ASSERT_TRUE(next_of(trid, POSIX_TRACE_CALL_ENTER_NP));
+	PXT_EQ(field(trid, "call"), 7);
+	PXT_EQ(field(trid, "object"), 5);
+	PXT_EQ(field(trid, "size"), 4096);
+
+	posix_trace_hook_call_exit_np(POSIX_TRACE_CALL_READ_NP, 5, -EINTR, 77);
+	CU_ASSERT_TRUE(next_of(trid, POSIX_TRACE_CALL_EXIT_NP));
+	CU_ASSERT_TRUE((int64_t)field(trid, "result") == -EINTR);
+	PXT_EQ(field(trid, "took_us"), 77);
+
+	posix_trace_hook_debug_np(42, 43, "a text");
+	CU_ASSERT_TRUE(next_of(trid, POSIX_TRACE_GENERAL_DEBUG_NP));
+	PXT_EQ(field(trid, "line"), 42);
+	PXT_EQ(field(trid, "value"), 43);
+	PXT_EQ(event.len, 4 + 8 + 6);
+	CU_ASSERT(memcmp(event.data + 12, "a text", 6) == 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* QNX-54 */
+static void here_tells_the_file_and_the_line(void)
+{
+	trace_id_t trid = pxt_running_stream(0, 0, POSIX_TRACE_LOOP);
+	unsigned line = __LINE__ + 1;
+	POSIX_TRACE_HERE_NP();
+
+	CU_ASSERT_TRUE(next_of(trid, POSIX_TRACE_GENERAL_DEBUG_NP));
+	PXT_EQ(field(trid, "line"), line);
+	CU_ASSERT(event.len > 12 && strstr(__FILE__, "events.c"));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+#endif
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(each_specific_type_has_a_name_and_a_description_that_is_well_formed),
+#if CONFIG_PTRACE_SYSEV_MUTEX_LOCK
+	PXT_CASE(a_system_event_has_its_type_its_data_and_the_given_place),
+	PXT_CASE(only_specific_types_are_recorded_by_that_call),
+#if CONFIG_PTRACE_FILTER
+	PXT_CASE(filling_a_set_with_system_events_takes_them_out_of_a_stream),
+#endif
+	PXT_CASE(an_excluded_thread_has_no_system_events_and_others_have),
+#if _PXT_UNIT_USEREVENTS
+	PXT_CASE(trace_points_of_an_excluded_thread_are_recorded),
+#endif
+#endif
+#if CONFIG_PTRACE_SYSEV_CONTEXT_SWITCH && CONFIG_PTRACE_SYSEV_TASK_STATE &&                         \
+    CONFIG_PTRACE_SYSEV_KERNEL_OVERHEAD && CONFIG_PTRACE_SYSEV_SYSTEM_CALL &&                      \
+    CONFIG_PTRACE_SYSEV_GENERAL_DEBUG
+	PXT_CASE(the_hooks_of_a_kernel_record_what_the_descriptions_say),
+	PXT_CASE(here_tells_the_file_and_the_line),
+#endif
+};
+PXT_SUITE("system events", cases)
