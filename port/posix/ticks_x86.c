@@ -62,7 +62,8 @@ uint64_t pxt_ticksource_fenced(void)
 
 /*
  * The kernel compares the counters of all CPUs and takes "tsc" off this list when they disagree,
- * whatever CPUID promised.  No list, no objection.
+ * whatever CPUID promised.  No list, no objection.  Asked before main(): later there may be no descriptor
+ * for it, and a process that takes another clock than others can attach to none of them.
  */
 static bool kernel_trusts_counter(void)
 {
@@ -106,7 +107,7 @@ static struct clock_pair read_pair(void)
 
 __attribute__((constructor)) static void take_first_pair(void)
 {
-	pxt_port_use_counter = counter_is_invariant();
+	pxt_port_use_counter = counter_is_invariant() && kernel_trusts_counter();
 	if (pxt_port_use_counter)
 		first_pair = read_pair();
 }
@@ -135,11 +136,8 @@ static uint32_t span_error_ppm(uint64_t width_sum, uint64_t ticks)
 /* The rate where the processor does not tell it: against CLOCK_MONOTONIC_RAW, for a while. */
 static bool measure(struct pxt_clock_rate *rate)
 {
-	struct clock_pair last;
+	struct clock_pair last = read_pair();
 
-	if (!kernel_trusts_counter())
-		return false;
-	last = read_pair();
 	while (last.ns - first_pair.ns < SPAN_MIN_NS) {
 		pxt_port_pause_ns(SPAN_MIN_NS - (last.ns - first_pair.ns));
 		last = read_pair();
