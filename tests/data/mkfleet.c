@@ -197,7 +197,7 @@ static void put_types(struct target *t)
 	for (unsigned id = 1; id <= PXT_ID_UNNAMED; id++) {
 		const char *name = pxt_system_event_name(id);
 
-		if (name && !pxt_logfmt_put_type(&block, id, name, ""))
+		if (name && !pxt_id_is_specific(id) && !pxt_logfmt_put_type(&block, id, name, ""))
 			fail("type");
 	}
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)

@@ -373,7 +373,7 @@ static void begin(struct maker *maker)
 		struct pxt_log_block block = entry_block();
 		const char *name = pxt_system_event_name(id);
 
-		if (name && pxt_logfmt_put_type(&block, id, name, ""))
+		if (name && !pxt_id_is_specific(id) && pxt_logfmt_put_type(&block, id, name, ""))
 			finish(maker, &block, PXT_LOG_TYPES);
 	}
 }
