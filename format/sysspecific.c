@@ -2,10 +2,13 @@
 /* sysspecific.c - names of the types of System Events, and descriptions of their data (FORMAT.md). */
 #include "format/sysspecific.h"
 
-#define TYPE_IF(condition, name, format) { PXT_NAME_IF(condition, name), PXT_NAME_IF(condition, format) }
+#define TYPE_IF(condition, name, format)                                                           \
+	{                                                                                          \
+		PXT_NAME_IF(condition, name), PXT_NAME_IF(condition, format)                       \
+	}
 /* The functions that called, innermost first, of a wait that was long. */
 #define CALLERS                                                                                    \
-	",x64 caller1,x64 caller2,x64 caller3,x64 caller4,x64 caller5,x64 caller6,x64 caller7,"     \
+	",x64 caller1,x64 caller2,x64 caller3,x64 caller4,x64 caller5,x64 caller6,x64 caller7,"    \
 	"x64 caller8"
 #define SYNC_TYPES (CONFIG_PTRACE_SYSEV_RWLOCK || CONFIG_PTRACE_SYSEV_SPIN)
 
@@ -16,7 +19,8 @@ static const struct specific {
 	TYPE_IF(CONFIG_PTRACE_SYSEV_MUTEX_LOCK, "posix_trace_mutex_wait", "x64 lock,u32 holder"),
 	TYPE_IF(CONFIG_PTRACE_SYSEV_MUTEX_LOCK, "posix_trace_mutex_lock",
 	    "x64 lock,u32 waited_us,i32 result" CALLERS),
-	TYPE_IF(CONFIG_PTRACE_SYSEV_MUTEX_UNLOCK, "posix_trace_mutex_unlock", "x64 lock,i32 result"),
+	TYPE_IF(
+	    CONFIG_PTRACE_SYSEV_MUTEX_UNLOCK, "posix_trace_mutex_unlock", "x64 lock,i32 result"),
 	TYPE_IF(CONFIG_PTRACE_SYSEV_COND_WAIT, "posix_trace_cond_wait", "x64 cond,x64 lock"),
 	TYPE_IF(CONFIG_PTRACE_SYSEV_COND_WAIT, "posix_trace_cond_resume",
 	    "x64 cond,x64 lock,u32 waited_us,i32 result" CALLERS),
@@ -39,10 +43,10 @@ static const struct specific {
 	    "u32 tid,u8 state,i32 prio,x64 object"),
 	TYPE_IF(CONFIG_PTRACE_SYSEV_KERNEL_OVERHEAD, "posix_trace_kernel_overhead",
 	    "u8 what,u32 number,x64 object"),
-	TYPE_IF(CONFIG_PTRACE_SYSEV_FUNCTION, "posix_trace_function_enter",
-	    "x64 function,x64 caller"),
-	TYPE_IF(CONFIG_PTRACE_SYSEV_FUNCTION, "posix_trace_function_exit",
-	    "x64 function,x64 caller"),
+	TYPE_IF(
+	    CONFIG_PTRACE_SYSEV_FUNCTION, "posix_trace_function_enter", "x64 function,x64 caller"),
+	TYPE_IF(
+	    CONFIG_PTRACE_SYSEV_FUNCTION, "posix_trace_function_exit", "x64 function,x64 caller"),
 	TYPE_IF(CONFIG_PTRACE_SYSEV_GENERAL_DEBUG, "posix_trace_general_debug",
 	    "u32 line,x64 value,text text"),
 };

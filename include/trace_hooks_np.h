@@ -168,8 +168,7 @@ static inline void posix_trace_hook_task_state_np(
 		_PXT_HOOK_PUT(state);
 		_PXT_HOOK_PUT(prio);
 		_PXT_HOOK_PUT(object);
-		posix_trace_system_event_np(
-		    POSIX_TRACE_TASK_STATE_NP, _pxt_data, _pxt_used, NULL);
+		posix_trace_system_event_np(POSIX_TRACE_TASK_STATE_NP, _pxt_data, _pxt_used, NULL);
 	}
 }
 
@@ -198,8 +197,7 @@ static inline void posix_trace_hook_call_enter_np(uint16_t call, uint64_t object
 		_PXT_HOOK_PUT(call);
 		_PXT_HOOK_PUT(object);
 		_PXT_HOOK_PUT(size);
-		posix_trace_system_event_np(
-		    POSIX_TRACE_CALL_ENTER_NP, _pxt_data, _pxt_used, NULL);
+		posix_trace_system_event_np(POSIX_TRACE_CALL_ENTER_NP, _pxt_data, _pxt_used, NULL);
 	}
 }
 
@@ -215,8 +213,7 @@ static inline void posix_trace_hook_call_exit_np(
 		_PXT_HOOK_PUT(object);
 		_PXT_HOOK_PUT(result);
 		_PXT_HOOK_PUT(took_us);
-		posix_trace_system_event_np(
-		    POSIX_TRACE_CALL_EXIT_NP, _pxt_data, _pxt_used, NULL);
+		posix_trace_system_event_np(POSIX_TRACE_CALL_EXIT_NP, _pxt_data, _pxt_used, NULL);
 	}
 }
 

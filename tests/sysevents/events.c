@@ -55,7 +55,8 @@ static void each_specific_type_has_a_name_and_a_description_that_is_well_formed(
 		PXT_EQ(posix_trace_eventid_get_name(trid, id, name), 0);
 		PXT_EQ(posix_trace_eventid_getformat_np(trid, id, format), 0);
 		wrong += strncmp(name, "posix_trace_", 12) != 0;
-		wrong += posix_trace_field_next_np(format, data, sizeof data, 0, &cursor, &first) != 0;
+		wrong +=
+		    posix_trace_field_next_np(format, data, sizeof data, 0, &cursor, &first) != 0;
 	}
 	PXT_EQ(wrong, 0);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
@@ -148,7 +149,7 @@ static void trace_points_of_an_excluded_thread_are_recorded(void)
 #endif
 #endif
 
-#if CONFIG_PTRACE_SYSEV_CONTEXT_SWITCH && CONFIG_PTRACE_SYSEV_TASK_STATE &&                         \
+#if CONFIG_PTRACE_SYSEV_CONTEXT_SWITCH && CONFIG_PTRACE_SYSEV_TASK_STATE &&                        \
     CONFIG_PTRACE_SYSEV_KERNEL_OVERHEAD && CONFIG_PTRACE_SYSEV_SYSTEM_CALL &&                      \
     CONFIG_PTRACE_SYSEV_GENERAL_DEBUG
 /* LPT-30, SHARK-34, SHARK-35, SHARK-43, ZEP-02, ZEP-04, QNX-23: as a kernel would call them */
@@ -225,7 +226,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(trace_points_of_an_excluded_thread_are_recorded),
 #endif
 #endif
-#if CONFIG_PTRACE_SYSEV_CONTEXT_SWITCH && CONFIG_PTRACE_SYSEV_TASK_STATE &&                         \
+#if CONFIG_PTRACE_SYSEV_CONTEXT_SWITCH && CONFIG_PTRACE_SYSEV_TASK_STATE &&                        \
     CONFIG_PTRACE_SYSEV_KERNEL_OVERHEAD && CONFIG_PTRACE_SYSEV_SYSTEM_CALL &&                      \
     CONFIG_PTRACE_SYSEV_GENERAL_DEBUG
 	PXT_CASE(the_hooks_of_a_kernel_record_what_the_descriptions_say),

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* call.c - the events of a call that may block; see call.h. */
+#define _GNU_SOURCE
+#include "sysevents/wrap/call.h"
+
+struct entered {
+	uint16_t call;
+	uint64_t object;
+	uint64_t size;
+} __attribute__((packed));
+
+struct left {
+	uint16_t call;
+	uint64_t object;
+	int64_t result;
+	uint32_t took_us;
+	uint64_t callers[PXT_WAIT_CALLERS];
+} __attribute__((packed));
+
+struct pxt_call pxt_call_enter(uint16_t number, uint64_t object, uint64_t size, const void *caller)
+{
+	struct pxt_call call = { .object = object, .caller = caller, .number = number };
+	const struct entered data = { number, object, size };
+
+	posix_trace_system_event_np(POSIX_TRACE_CALL_ENTER_NP, &data, sizeof(data), caller);
+	call.begin = pxt_wait_clock();
+	return call;
+}
+
+void pxt_call_exit(const struct pxt_call *call, int64_t result)
+{
+	struct left data = { .call = call->number, .object = call->object, .result = result };
+	int saved = errno;
+	uint64_t ns = pxt_wait_clock() - call->begin;
+	uint64_t callers[PXT_WAIT_CALLERS];
+	unsigned count = pxt_wait_callers(ns, callers);
+
+	for (unsigned i = 0; i < count; i++)
+		data.callers[i] = callers[i];
+	data.took_us = pxt_wait_us(ns);
+	posix_trace_system_event_np(POSIX_TRACE_CALL_EXIT_NP, &data,
+	    offsetof(struct left, callers) + count * sizeof(*callers), call->caller);
+	errno = saved;
+}
+
+void pxt_call_tell(uint16_t number, uint64_t object, int64_t result, const void *caller)
+{
+	const struct left data = { .call = number, .object = object, .result = result };
+
+	posix_trace_system_event_np(
+	    POSIX_TRACE_CALL_EXIT_NP, &data, offsetof(struct left, callers), caller);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * call.h - a call that may block, as two events: posix_trace_call_enter and posix_trace_call_exit.
+ *
+ * PXT_CALL_WRAP makes a wrapper of a function that returns a number, or -1 and errno:
+ *
+ *	PXT_CALL_WRAP(ssize_t, read, (int fd, void *to, size_t bytes), (fd, to, bytes),
+ *	    POSIX_TRACE_CALL_READ_NP, fd, bytes)
+ *
+ * PXT_CALL_WRAP_ERROR of one that returns an error number, or 0.
+ */
+#ifndef PXT_WRAP_CALL_H
+#define PXT_WRAP_CALL_H
+
+#include "sysevents/wrap/wrap.h"
+
+/* What is known between the two events; in the wrapper's frame. */
+struct pxt_call {
+	uint64_t object;
+	uint64_t begin;
+	const void *caller;
+	uint16_t number;
+};
+
+#define PXT_CALL_NO_SIZE UINT64_MAX
+
+PXT_WRAP_INLINE bool pxt_call_wanted(const void *caller)
+{
+	return pxt_wrap_wanted(POSIX_TRACE_CALL_EXIT_NP, caller);
+}
+
+/* Leaves errno alone. */
+struct pxt_call pxt_call_enter(uint16_t number, uint64_t object, uint64_t size, const void *caller)
+    __attribute__((visibility("hidden")));
+/* @result: what the call gave, errors as negative error numbers.  Leaves errno alone. */
+void pxt_call_exit(const struct pxt_call *call, int64_t result)
+    __attribute__((visibility("hidden")));
+/* The same without the first one, of a call that cannot block. */
+void pxt_call_tell(uint16_t number, uint64_t object, int64_t result, const void *caller)
+    __attribute__((visibility("hidden")));
+
+/* Milliseconds of a limit; NULL: none. */
+#define PXT_CALL_MS(time)                                                                          \
+	((time) ? (uint64_t)(time)->tv_sec * 1000u + (uint64_t)(time)->tv_nsec / 1000000u          \
+	        : PXT_CALL_NO_SIZE)
+
+#define PXT_CALL_ERRNO(value) ((value) == -1 ? -(int64_t)errno : (int64_t)(value))
+
+#define PXT_CALL_WRAP_AS(type, name, parameters, arguments, number, object, size, told)            \
+	PXT_WRAP_REAL(name);                                                                       \
+	PXT_WRAP_EXPORT type PXT_WRAP_NAME(name) parameters                                        \
+	{                                                                                          \
+		const void *caller = PXT_WRAP_CALLER();                                            \
+		struct pxt_call call;                                                              \
+		type result;                                                                       \
+                                                                                                   \
+		if (!pxt_call_wanted(caller))                                                      \
+			return PXT_WRAP_CALL(name) arguments;                                      \
+		call = pxt_call_enter(number, (uint64_t)(object), (uint64_t)(size), caller);       \
+		result = PXT_WRAP_CALL(name) arguments;                                            \
+		pxt_call_exit(&call, told);                                                        \
+		return result;                                                                     \
+	}                                                                                          \
+	_Static_assert(1, "")
+
+#define PXT_CALL_WRAP(type, name, parameters, arguments, number, object, size)                     \
+	PXT_CALL_WRAP_AS(                                                                          \
+	    type, name, parameters, arguments, number, object, size, PXT_CALL_ERRNO(result))
+#define PXT_CALL_WRAP_ERROR(name, parameters, arguments, number, object, size)                     \
+	PXT_CALL_WRAP_AS(int, name, parameters, arguments, number, object, size, -(int64_t)result)
+
+#endif

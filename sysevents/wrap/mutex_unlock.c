@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mutex_unlock.c - giving a mutex back.
+ *
+ * Told before it is given back: the event of the thread that takes it next must not be earlier.  Where
+ * giving it back then fails, a second event says so.
+ */
+#define _GNU_SOURCE
+#include "sysevents/wrap/mutex.h"
+
+PXT_WRAP_REAL(pthread_mutex_unlock);
+
+static void tell(const pthread_mutex_t *mutex, int result, const void *caller)
+{
+	struct {
+		uint64_t lock;
+		int32_t result;
+	} data = { pxt_wrap_address(mutex), result };
+
+	posix_trace_system_event_np(POSIX_TRACE_MUTEX_UNLOCK_NP, &data, 12, caller);
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_unlock)(pthread_mutex_t *mutex)
+{
+	const void *caller = PXT_WRAP_CALLER();
+	int result;
+
+	if (!pxt_wrap_wanted(POSIX_TRACE_MUTEX_UNLOCK_NP, caller) ||
+	    (pxt_wrap_wishes.contended && !pxt_mutex_awaited(mutex)))
+		return PXT_WRAP_CALL(pthread_mutex_unlock)(mutex);
+	tell(mutex, 0, caller);
+	result = PXT_WRAP_CALL(pthread_mutex_unlock)(mutex);
+	if (result)
+		tell(mutex, result, caller);
+	return result;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* process.c - see process.h. */
+#define _GNU_SOURCE
+#include "sysevents/wrap/process.h"
+
+#include <link.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define NAME_MAX_BYTES 232u
+
+struct data {
+	uint8_t what;
+	uint32_t number;
+	uint64_t address;
+	uint64_t size;
+	char name[NAME_MAX_BYTES];
+} __attribute__((packed));
+
+void pxt_process_tell(uint8_t what, uint32_t number, uint64_t address, uint64_t size,
+    const char *name, const void *caller)
+{
+	struct data data = { .what = what, .number = number, .address = address, .size = size };
+	size_t length = name ? strnlen(name, NAME_MAX_BYTES) : 0;
+
+	if (!posix_trace_wanted_np(POSIX_TRACE_PROCESS_NP))
+		return;
+	if (length)
+		memcpy(data.name, name, length);
+	posix_trace_system_event_np(
+	    POSIX_TRACE_PROCESS_NP, &data, offsetof(struct data, name) + length, caller);
+}
+
+void pxt_process_tell_thread(uint64_t start)
+{
+	char name[16] = "";
+
+	(void)prctl(PR_GET_NAME, name, 0, 0, 0);
+	pxt_process_tell(POSIX_TRACE_PROCESS_THREAD_BEGIN_NP, (uint32_t)gettid(), start, 0, NULL,
+	    (const void *)(uintptr_t)start);
+	pxt_process_tell(POSIX_TRACE_PROCESS_THREAD_NAME_NP, (uint32_t)gettid(), 0, 0, name, NULL);
+}
+
+static int tell_image(struct dl_phdr_info *info, size_t bytes, void *argument)
+{
+	uint64_t low = UINT64_MAX;
+	uint64_t high = 0;
+	char path[NAME_MAX_BYTES + 1] = "";
+
+	(void)bytes;
+	(void)argument;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+
+		if (part->p_type != PT_LOAD)
+			continue;
+		if (part->p_vaddr < low)
+			low = part->p_vaddr;
+		if (part->p_vaddr + part->p_memsz > high)
+			high = part->p_vaddr + part->p_memsz;
+	}
+	/* The program itself has no name here. */
+	if (info->dlpi_name && *info->dlpi_name)
+		(void)strncpy(path, info->dlpi_name, NAME_MAX_BYTES);
+	else if (readlink("/proc/self/exe", path, NAME_MAX_BYTES) < 0)
+		*path = '\0';
+	/* The vDSO has no file. */
+	if (low < high && *path == '/')
+		pxt_process_tell(POSIX_TRACE_PROCESS_IMAGE_NP, (uint32_t)low, info->dlpi_addr,
+		    high - low, path, NULL);
+	return 0;
+}
+
+void pxt_process_tell_images(void)
+{
+	if (posix_trace_wanted_np(POSIX_TRACE_PROCESS_NP))
+		(void)dl_iterate_phdr(tell_image, NULL);
+}
