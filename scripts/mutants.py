@@ -43,8 +43,9 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIST = ROOT / "tests" / "mutants.txt"
-PROGRAMS = ["tools/pxtrace", "tests/mklog", "tests/named", "tests/untraced"]  # what tests of commands run
-WANTS = {"attached.sh": "tests/named", "environment.sh": "tests/untraced"}  # and not the others
+# What tests of commands run, and which of their files run the last ones.
+PROGRAMS = ["tools/pxtrace", "tests/mklog", "tests/named", "tests/untraced", "tests/recover_box"]
+WANTS = {"attached.sh": "tests/named", "environment.sh": "tests/untraced", "recover.sh": "tests/recover_box"}
 FOLDERS = ("format", "base", "port", "core", "online", "tolog", "userevents", "filter", "inherit",
            "blackbox", "sysevents", "attach", "logretrieval", "compat", "tools")  # where functions are looked for
 BUILD_SECONDS = 600

@@ -67,7 +67,7 @@ static void a_slot_is_16_bytes_of_which_8_describe_the_event(void)
 	CU_ASSERT_EQUAL(offsetof(traceevent_t, data), 4);
 }
 
-/* QNX-11, QNX-12, TEV-05, TEV-10 to TEV-14: Figure 4, a bit at each end of each part. */
+/* QNX-11, QNX-12, TEV-05, TEV-10, TEV-11, TEV-12, TEV-13, TEV-14: Figure 4, a bit at each end of each part. */
 static void figure_4_says_where_each_part_of_a_header_lies(void)
 {
 	CU_ASSERT_EQUAL(_TRACE_STRUCT_S, 0);

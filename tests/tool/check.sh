@@ -115,11 +115,12 @@ check_and_stat_say_what_was_forgotten()
 	for command in check stat; do
 		run 0 $command never.ptl
 		out_has 'the stream was never started (posix_trace_start())'
+		out_lacks 'no event type of its own'
 	done
 	printf 'event 1000 2 0 0\nevent 2000 3 0 0 u32:0\n' | "$mklog" >closed.ptl || fail mklog
 	for command in check stat; do
 		run 0 $command closed.ptl
-		out_has 'opened no event type of its own: posix_trace_eventid_open(), or posix_trace_open_np()'
+		out_has 'no event type of its own: it came to no trace point of a POSIX_TRACE_DEFINE_NP while'
 		out_lacks 'never started'
 	done
 	printf 'event 1000 2 0 0\nevent 2000 31 0 0 u32:0\n' | "$mklog" >unnamed.ptl || fail mklog

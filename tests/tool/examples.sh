@@ -27,6 +27,16 @@ each_stream_keeps_what_it_is_for()
 	out_lacks sample
 }
 
+# QNX-58
+what_is_chosen_is_recorded()
+{
+	example chosen
+	said '^chosen: 10 samples$'
+	[ "$(grep -c '^chosen: of a frame 4 bytes$' said)" -eq 2 ] || fail "$(cat said)"
+	said '^chosen: 10 of 100 samples are enough$'
+	said '^chosen: the handler was asked 100 times and dropped 90$'
+}
+
 the_watchdog_lets_a_hanging_job_go()
 {
 	example watchdog

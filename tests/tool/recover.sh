@@ -108,6 +108,13 @@ a_killed_process_leaves_all_it_had_recorded()
 	"$PXT_PYTHON" "$PXT_SOURCE/tests/recover/kill_box.py" "$pxtrace" "$box" $rounds >out || fail kill_box
 }
 
+a_reader_of_ones_own_looks_into_a_ring_that_is_being_written()
+{
+	box=$PXT_BUILD/tests/recover_box
+	[ -x "$box" ] || { echo 'no streams in files in this configuration: skipped'; exit 77; }
+	"$PXT_PYTHON" "$PXT_SOURCE/tests/recover/own_reader.py" "$pxtrace" "$box" >out || fail own_reader
+}
+
 # gdb FILE-OR-OPTIONS...: streams, and the memory of the one named "flight"
 debug()
 {

@@ -118,6 +118,18 @@ stat_slices_show_events_and_load()
 		    0.050000000           3         300.0        3    0.600  sensor/4712
 	END
 	cmp -s slices expected || { diff expected slices; fail 'the slices are others'; }
+	COLUMNS=60 "$pxtrace" stat --slice 10ms run.ptl >out || fail 'exit status'
+	grep -A 9 '^SLICES' out >slices
+	cat >expected <<-END
+		SLICES of 10.00 ms; load: spans open on average
+		  [1] call_enter .. call_exit
+		          START      EVENTS     LOST LOAD [1]
+		    0.000000000           2        0    0.500  #########
+		    0.010000000           1        0    0.800  ####
+		    0.020000000           0        0    1.000  (3 slices)
+		    0.050000000           3        3    0.600  #############
+	END
+	cmp -s slices expected || { diff expected slices; fail 'the slices of a narrow terminal are others'; }
 	run 1 stat --slice now run.ptl
 	err_has '--slice wants a length of time'
 }

@@ -166,6 +166,29 @@ a_job_behind_a_late_one_is_explained_by_it()
 	run 0 why run.ptl
 	answer 'Job 2 of high was late by 3.000 ms: it began only 5.000 ms after its release, because its thread was still at the one before and waited for lock 1: low had it.'
 	out_has '4.800   94.1%  released, but its thread was still at the one before and waited for lock 1: low had it'
+	COLUMNS=60 "$pxtrace" why run.ptl >narrow || fail 'exit status'
+	sed -n '/^WHERE/,$p' narrow >tables
+	awk 'length > 60' tables >wide
+	[ ! -s wide ] || fail "too wide: $(cat wide)"
+	cat >expected <<-END
+		      4.800   94.1%  released, but its thread was still at
+		                     the one before and waited for lock 1:
+		                     low had it
+	END
+	sed -n '/94.1%/,/low had it/p' tables | cmp -s - expected || fail "broken otherwise: $(cat tables)"
+	# A span that is longer than its column has a line of its own.
+	story long.ptl <<-END
+		1000 middle high_begin 1234567890 0
+		9000 middle high_end 1234567890
+		9001 middle deadline_miss 1234567890 3000000
+		11000 low low_begin 1 0
+		19000 low low_end 1
+		19001 low deadline_miss 1 2000000
+	END
+	COLUMNS=60 "$pxtrace" why long.ptl >narrow || fail 'exit status'
+	grep -q '  high 1234567890 of middle$' narrow || fail "no line of its own: $(cat narrow)"
+	sed -n '/^MISSED/,$p' narrow | awk 'length > 60' >wide
+	[ ! -s wide ] || fail "too wide: $(cat wide)"
 }
 
 "$case"

@@ -40,6 +40,9 @@ locks_are_told_by_what_was_waited_for_them()
 	run 0 why --locks run.ptl
 	[ "$(sed -n 2p out | awk '{ print $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 }')" = 'lock 1 2 1 8.510 ms 8.510 ms 9.990 ms' ] || fail 'the first row'
 	out_has 'high waited 8.510 ms for it at     0.002500000 s, while low had it'
+	COLUMNS=60 "$pxtrace" why --locks run.ptl >narrow || fail 'exit status'
+	awk '/^LOCK/ || /^lock/ { if (length > 60) exit 1 }' narrow || fail "too wide: $(cat narrow)"
+	[ "$(sed -n 2p narrow | tr -s ' ')" = 'lock 1 1 8.510 ms 8.510 ms 9.990 ms' ] || fail 'the first row of a narrow terminal'
 	out_has 'low had it longest: 9.990 ms'
 	out_has 'No locks were taken in orders that could deadlock.'
 	part run.ptl '[row["lock"] for row in told["locks"]]' "['lock 1', 'lock 9']"

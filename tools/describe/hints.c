@@ -40,16 +40,17 @@ static void hint_at_beginning(struct pxt_hints *hints, const struct pxt_hint_fac
 {
 	const struct posix_trace_loginfo_np *info = facts->info;
 
+	/* Points open themselves in a stream that runs: in one that does not, their absence says nothing. */
 	if (facts->events == 0 && info->posix_lost_np == 0 &&
 	    info->posix_counts_np.posix_written_np == 0)
 		hint(hints,
 		    "nothing was recorded, not even the start: the stream was never started "
 		    "(posix_trace_start()), or all types are filtered");
-	if (!facts->unnamed && !has_own_types(facts->trid))
+	else if (!facts->unnamed && !has_own_types(facts->trid))
 		hint(hints,
-		    "the program opened no event type of its own: posix_trace_eventid_open(), "
-		    "or posix_trace_open_np() of a POSIX_TRACE_DEFINE_NP, comes before its "
-		    "first event");
+		    "the program has no event type of its own: it came to no trace point of a "
+		    "POSIX_TRACE_DEFINE_NP while it was traced, and opened none by "
+		    "posix_trace_eventid_open()");
 }
 
 /* ---- What there was no room for ---- */

@@ -10,6 +10,7 @@
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
+#include "tools/output/width.h"
 #include "tools/stat/busiest.h"
 #include "tools/stat/stat.h"
 
@@ -18,9 +19,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_ROWS 6u /* columns of load for people */
-#define BAR       20u
-#define WHO       20u /* column of the thread */
+#define TEXT_ROWS      6u /* columns of load for people */
+#define BAR            20u
+#define WHO            20u /* column of the thread */
+/* What a line has beside loads and bar: all, and where the terminal is too narrow for that. */
+#define ALL_COLUMNS    (74u + BAR)
+#define NARROW_COLUMNS 38u
+#define LOAD_COLUMNS   9u
 
 /* Spans of one kind in the slice at hand. */
 struct part {
@@ -48,6 +53,8 @@ struct slices {
 	uint64_t lost;
 	unsigned count;
 	struct part *parts;
+	bool narrow; /* the terminal is: no rate, which is that of the events, and no thread */
+	size_t bar;  /* columns of the longest */
 };
 
 static int64_t since_start(const struct pxt_stat *s, int64_t ns)
@@ -191,16 +198,20 @@ static void put_text(struct slices *slices, int64_t from, int64_t to, uint64_t c
 {
 	struct pxt_stat *s = slices->s;
 	struct pxt_out *out = &s->out;
-	uint64_t bar = (uint64_t)((double)slices->events * BAR / (double)s->fullest + 0.5);
+	uint64_t bar =
+	    (uint64_t)((double)slices->events * (double)slices->bar / (double)s->fullest + 0.5);
 	uint64_t most;
+	const struct pxt_thread *busiest = pxt_busiest_next(slices->busiest, &most);
 
 	pxt_out_seconds(out, since_start(s, from));
 	pxt_out_right(out, slices->events, 12);
-	pxt_out_format(out, " %13.1f", (double)slices->events / seconds_between(from, to));
+	if (!slices->narrow)
+		pxt_out_format(out, " %13.1f", (double)slices->events / seconds_between(from, to));
 	pxt_out_right(out, slices->lost, 9);
 	for (unsigned i = 0; i < slices->count; i++)
 		pxt_out_format(out, " %8.3f", load_of(slices, &slices->parts[i], from, to));
-	put_busiest_text(slices, pxt_busiest_next(slices->busiest, &most));
+	if (!slices->narrow)
+		put_busiest_text(slices, busiest);
 	if (count > 1)
 		pxt_out_format(out, "  (%llu slices)", (unsigned long long)count);
 	else if (bar > 0)
@@ -320,6 +331,19 @@ static void take(struct slices *slices, const struct pxt_event *event, bool behi
 	pxt_pairs_take(slices->pairs, event);
 }
 
+/* The bar takes what a narrow terminal leaves. */
+static void fit(struct slices *slices)
+{
+	size_t width = pxt_width(slices->s->out.fd);
+	size_t loads = LOAD_COLUMNS * (size_t)slices->count;
+	size_t used = NARROW_COLUMNS + loads;
+
+	slices->bar = BAR;
+	slices->narrow = width && width < ALL_COLUMNS + loads;
+	if (slices->narrow && used + BAR > width)
+		slices->bar = width > used ? width - used : 0;
+}
+
 static void put_heading(struct slices *slices)
 {
 	struct pxt_stat *s = slices->s;
@@ -333,7 +357,8 @@ static void put_heading(struct slices *slices)
 	pxt_out_colour(out, PXT_COLOUR_EVENT);
 	pxt_out_format(out, "SLICES of %s%s", text, s->plain_ns ? " ns" : "");
 	pxt_out_colour(out, PXT_COLOUR_OFF);
-	pxt_out_text(out, "; load: spans open on average; most by: the thread with most events\n");
+	pxt_out_text(out, "; load: spans open on average");
+	pxt_out_text(out, slices->narrow ? "\n" : "; most by: the thread with most events\n");
 }
 
 static void put_columns(struct slices *slices)
@@ -346,10 +371,12 @@ static void put_columns(struct slices *slices)
 	for (unsigned i = 0; i < slices->count; i++)
 		pxt_out_format(out, "  [%u] %s\n", i + 1, slices->parts[i].label);
 	pxt_out_colour(out, PXT_COLOUR_EVENT);
-	pxt_out_text(out, "          START      EVENTS         PER S     LOST");
+	pxt_out_text(out, "          START      EVENTS");
+	pxt_out_text(out, slices->narrow ? "     LOST" : "         PER S     LOST");
 	for (unsigned i = 0; i < slices->count; i++)
 		pxt_out_format(out, " LOAD [%u]", i + 1);
-	pxt_out_text(out, "  MOST BY");
+	if (!slices->narrow)
+		pxt_out_text(out, "  MOST BY");
 	pxt_out_colour(out, PXT_COLOUR_OFF);
 	pxt_out_char(out, '\n');
 }
@@ -362,8 +389,9 @@ void pxt_slices_put(struct pxt_stat *s)
 	struct pxt_progress progress;
 	struct pxt_event *event;
 
-	put_heading(&slices);
 	choose(&slices);
+	fit(&slices);
+	put_heading(&slices);
 	put_columns(&slices);
 	slices.pairs->on_span = take_span;
 	slices.pairs->context = &slices;

@@ -4,12 +4,15 @@
 
 #include "tools/output/say.h"
 #include "tools/output/when.h"
+#include "tools/output/width.h"
 #include "tools/read/symbols.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_MAX 20u
+#define ROWS_MAX      20u
+/* Where a terminal has fewer columns, how often a lock was taken is left out. */
+#define LOCKS_COLUMNS 70u
 
 /* ---- What both have ---- */
 
@@ -75,15 +78,17 @@ static void put_duration(struct pxt_out *out, int64_t ns, unsigned column)
 	pxt_out_format(out, " %*s", (int)column, text);
 }
 
-static void put_row(const struct pxt_tell_locks *tell, const struct pxt_lockuse_row *row)
+static void put_row(
+    const struct pxt_tell_locks *tell, const struct pxt_lockuse_row *row, bool narrow)
 {
 	struct pxt_out *out = tell->out;
 	struct pxt_words words = { 0 };
 	char text[24];
 
 	say_lock(tell, &words, row->lock);
-	pxt_out_column(out, words.text, words.used, words.used, 18);
-	pxt_out_right(out, row->taken, 8);
+	pxt_out_column(out, words.text, words.used, words.used, narrow ? 16 : 18);
+	if (!narrow)
+		pxt_out_right(out, row->taken, 8);
 	pxt_out_right(out, row->waits, 8);
 	put_duration(out, row->wait_ns, 11);
 	put_duration(out, row->longest_ns, 11);
@@ -146,6 +151,8 @@ void pxt_tell_locks_text(const struct pxt_tell_locks *tell)
 {
 	const struct pxt_lockuse_row **rows = sort_rows(tell->use);
 	struct pxt_out *out = tell->out;
+	size_t width = pxt_width(out->fd);
+	bool narrow = width && width < LOCKS_COLUMNS;
 
 	if (tell->use->row_count == 0) {
 		pxt_out_text(out, "No lock was taken in this log.\n");
@@ -153,11 +160,11 @@ void pxt_tell_locks_text(const struct pxt_tell_locks *tell)
 		return;
 	}
 	pxt_out_colour(out, PXT_COLOUR_EVENT);
-	pxt_out_text(
-	    out, "LOCK                 TAKEN   WAITS      WAITED     LONGEST        HELD\n");
+	pxt_out_text(out, narrow ? "LOCK               " : "LOCK                 TAKEN   ");
+	pxt_out_text(out, "WAITS      WAITED     LONGEST        HELD\n");
 	pxt_out_colour(out, PXT_COLOUR_OFF);
 	for (uint32_t i = 0; i < tell->use->row_count && i < ROWS_MAX; i++)
-		put_row(tell, rows[i]);
+		put_row(tell, rows[i], narrow);
 	if (tell->use->row_count > ROWS_MAX)
 		pxt_out_format(out, "and %lu more, which were waited for no longer\n",
 		    (unsigned long)(tell->use->row_count - ROWS_MAX));

@@ -51,12 +51,45 @@ static void put_title(struct pxt_out *out, const char *text, const char *right)
 	pxt_out_char(out, '\n');
 }
 
+/* Columns that words have, however few a terminal has. */
+#define WORDS_LEAST 24u
+
+/*
+ * @words between @indent, where the cursor is, and column @width: lines that end between words.
+ * @width 0: one line.
+ */
+static void put_broken(
+    struct pxt_out *out, const struct pxt_words *words, size_t indent, size_t width)
+{
+	size_t room = width > indent + WORDS_LEAST ? width - indent : WORDS_LEAST;
+	const char *text = words->text;
+	size_t left = words->used;
+
+	while (width && left > room) {
+		size_t take = room;
+
+		while (take > 0 && text[take] != ' ')
+			take--;
+		if (take == 0)
+			break;
+		pxt_out_bytes(out, text, take);
+		pxt_out_char(out, '\n');
+		pxt_out_spaces(out, indent);
+		text += take + 1;
+		left -= take + 1;
+	}
+	pxt_out_bytes(out, text, left);
+}
+
 /* ---- The list of all that were late ---- */
 
-/* Of the list of late spans; where a terminal has fewer, the largest cause has a line of its own. */
+/* Of the list of late spans; where a terminal has fewer, the largest cause has lines of its own. */
 #define LIST_COLUMNS 80u
+#define LIST_INDENT  18u /* of these lines */
+#define LIST_SPAN    21u /* column of the span where a terminal has fewer */
 
-static void put_list_row(const struct pxt_tell *tell, const struct pxt_blame *blame, bool narrow)
+/* @width: of a terminal that is narrow; 0: of another one. */
+static void put_list_row(const struct pxt_tell *tell, const struct pxt_blame *blame, size_t width)
 {
 	struct pxt_words words = { 0 };
 	struct pxt_out *out = tell->out;
@@ -66,7 +99,13 @@ static void put_list_row(const struct pxt_tell *tell, const struct pxt_blame *bl
 	pxt_out_seconds(out, blame->late.release_ns - tell->blames->reader->start_ns);
 	pxt_say_span(&words, tell->book, blame);
 	pxt_out_text(out, "  ");
-	pxt_out_column(out, words.text, words.used, words.used, narrow ? 20 : 22);
+	if (width && words.used > LIST_SPAN) {
+		put_broken(out, &words, LIST_INDENT - 1u, width);
+		pxt_out_char(out, '\n');
+		pxt_out_spaces(out, LIST_INDENT - 1u + LIST_SPAN);
+	} else {
+		pxt_out_column(out, words.text, words.used, words.used, width ? LIST_SPAN : 22);
+	}
 	pxt_duration(text, (uint64_t)pxt_blame_length(blame));
 	pxt_out_format(out, " %10s", text);
 	if (blame->late.has_late)
@@ -75,12 +114,17 @@ static void put_list_row(const struct pxt_tell *tell, const struct pxt_blame *bl
 		strcpy(text, "-");
 	if (blame->late.kind == PXT_LATE_SPAN)
 		pxt_out_format(out, " %10s", text);
-	pxt_out_text(out, narrow ? "\n                  " : "  ");
+	if (width) {
+		pxt_out_char(out, '\n');
+		pxt_out_spaces(out, LIST_INDENT);
+	} else {
+		pxt_out_text(out, "  ");
+	}
 	words.used = 0;
 	*words.text = '\0';
 	if (cause)
 		pxt_say_cause(&words, tell->book, blame, cause);
-	pxt_out_bytes(out, words.text, words.used);
+	put_broken(out, &words, LIST_INDENT, width);
 	pxt_out_char(out, '\n');
 }
 
@@ -96,10 +140,10 @@ static void put_list(const struct pxt_tell *tell)
 	};
 	static const char *const heads[2][2] = {
 		{ "    RELEASED (s)  SPAN                     LENGTH    LATE BY  MOSTLY\n",
-		    "    RELEASED (s)  SPAN                   LENGTH    LATE BY\n"
+		    "    RELEASED (s)  SPAN                     LENGTH    LATE BY\n"
 		    "                  MOSTLY\n" },
 		{ "      BEGINS (s)  WHO, FOR WHAT            LENGTH  MOSTLY\n",
-		    "      BEGINS (s)  WHO, FOR WHAT          LENGTH\n"
+		    "      BEGINS (s)  WHO, FOR WHAT            LENGTH\n"
 		    "                  MOSTLY\n" },
 	};
 	unsigned shown = tell->blames->count < LIST_MAX ? tell->blames->count : LIST_MAX;
@@ -115,7 +159,7 @@ static void put_list(const struct pxt_tell *tell)
 	pxt_out_text(out, heads[tell->blames->list[0].late.kind != PXT_LATE_SPAN][narrow]);
 	pxt_out_colour(out, PXT_COLOUR_OFF);
 	for (unsigned i = 0; i < shown; i++)
-		put_list_row(tell, &tell->blames->list[i], narrow);
+		put_list_row(tell, &tell->blames->list[i], narrow ? width : 0);
 	if (all > shown)
 		pxt_out_format(out, "    and %llu more\n", (unsigned long long)(all - shown));
 }
@@ -256,6 +300,8 @@ static void put_time_line(
 
 /* ---- Where the time went ---- */
 
+#define CAUSE_INDENT 21u /* behind its time and its share */
+
 /* What one row more or less makes up for is put on the largest one. */
 static void put_causes(
     const struct pxt_tell *tell, const struct pxt_blame *blame, struct scale scale)
@@ -265,6 +311,7 @@ static void put_causes(
 		[PXT_LATE_OFF] = "off the CPU" };
 	const struct pxt_cause *sorted[PXT_CAUSES_MAX];
 	struct pxt_out *out = tell->out;
+	size_t width = pxt_width(out->fd);
 	int64_t length = pxt_blame_length(blame);
 	int64_t rest = in_parts(length, scale);
 	unsigned count;
@@ -292,7 +339,7 @@ static void put_causes(
 		pxt_say_cause(&words, tell->book, blame, cause);
 		if (cause->runner && !cause->exact)
 			pxt_say(&words, " *");
-		pxt_out_bytes(out, words.text, words.used);
+		put_broken(out, &words, CAUSE_INDENT, width);
 		pxt_out_char(out, '\n');
 	}
 	if (small > 0) {
