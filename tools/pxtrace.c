@@ -15,6 +15,7 @@
 
 /* A new subcommand is a file with a struct pxt_command, and a line here. */
 static const struct pxt_command *const commands[] = {
+	&pxt_cmd_run,
 	&pxt_cmd_print,
 	&pxt_cmd_stat,
 	&pxt_cmd_why,
@@ -54,6 +55,8 @@ static const char help_tail[] =
     "  $ pxtrace print run.ptl            every event, a line each\n"
     "  $ pxtrace stat run.ptl             counts, and how long things took\n"
     "  $ pxtrace check run.ptl            whether the log is whole\n"
+    "\n"
+    "`run` makes one of a program that nobody changed.\n"
     "\n"
     "A NAME is that of a stream of a running program (ps shows them):\n"
     "\n"

@@ -5,7 +5,7 @@
  * pxtrace run says by the environment what it wants:
  *
  *	PXTRACE_ATTACH     the name of its stream
- *	PXTRACE_EVENTS     types of system events, bit by bit, as hexadecimal number
+ *	PXTRACE_EVENTS     types of system events, bit by bit, as one number
  *	PXTRACE_RING       bytes of memory in which events wait until they are taken
  *	PXTRACE_CONTENDED  locks only where a thread has to wait
  *	PXTRACE_STACK_US   waits that long carry the functions that called
@@ -152,7 +152,7 @@ static void complain(const char *name, int error)
 /* Types that were not asked for cost nothing. */
 static void filter(trace_id_t trid)
 {
-	uint64_t events = number_of("PXTRACE_EVENTS", 16, UINT64_MAX);
+	uint64_t events = number_of("PXTRACE_EVENTS", 10, UINT64_MAX);
 	trace_event_set_t set;
 
 	(void)posix_trace_eventset_empty(&set);

@@ -18,6 +18,7 @@ struct pxt_command {
 	int (*run)(int argc, char **argv);
 };
 
+extern const struct pxt_command pxt_cmd_run;
 extern const struct pxt_command pxt_cmd_print;
 extern const struct pxt_command pxt_cmd_stat;
 extern const struct pxt_command pxt_cmd_why;

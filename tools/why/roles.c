@@ -281,8 +281,13 @@ static void learn(struct pxt_roles_book *book, struct pxt_type_roles *roles,
 	for (unsigned i = 0; i < book->line_count; i++)
 		if (strcmp(book->lines[i].event, type->name) == 0)
 			add_line(book, roles, &book->lines[i], type);
-	if (roles->count > 0 || type->id <= POSIX_TRACE_UNNAMED_USEREVENT ||
-	    add_scheduler(roles, type))
+	if (roles->count > 0)
+		return;
+	if (type->id <= POSIX_TRACE_UNNAMED_USEREVENT) {
+		pxt_rolesystem_add(book, roles, type);
+		return;
+	}
+	if (add_scheduler(roles, type))
 		return;
 	add_named(book, roles, type, source);
 }

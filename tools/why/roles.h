@@ -16,6 +16,8 @@
  *	sched_wakeup, sched_waking, ..._new (tid, target_cpu)   a thread may run
  *	thread_state (tid, prio, name)              a thread of posix_trace_dump_threads_np()
  *
+ * System events (FORMAT.md 5.1) mean what their numbers say (rolesystem.c).
+ *
  * The first field is the number of job or lock; start_ns or delay_ns of a begin is the time since
  * the release.  A roles file says what other types mean; its format is in rolesfile.c and in
  * pxtrace-why(1).
@@ -59,6 +61,9 @@ enum pxt_use {
 	PXT_USE_TO_PRIO,
 	PXT_USE_FROM_NAME,
 	PXT_USE_TO_NAME,
+	PXT_USE_RESULT, /* of a lock: whether the thread has it */
+	PXT_USE_HOLDER, /* of a wait: the thread that has the lock, as the lock says */
+	PXT_USE_WHAT,   /* of an event that means several things: which */
 	PXT_USES
 };
 
@@ -112,6 +117,15 @@ const struct pxt_type_roles *pxt_roles_of(
     struct pxt_roles_book *book, const struct pxt_event *event, unsigned source);
 /* Says which lines name events that no log had. */
 void pxt_roles_review(const struct pxt_roles_book *book, const struct pxt_reader *reader);
+
+/* What a system event of that number means; nothing, where it means nothing here (rolesystem.c). */
+void pxt_rolesystem_add(
+    struct pxt_roles_book *book, struct pxt_type_roles *roles, const struct pxt_type *type);
+/* Whether the event means that, of those that an event of its type can mean. */
+bool pxt_rolesystem_is(const struct pxt_event *event, const struct pxt_role *role);
+/* The name of what a thread is blocked in, or what kind of lock it is, where the event says it. */
+uint32_t pxt_rolesystem_name(
+    struct pxt_roles_book *book, const struct pxt_event *event, const struct pxt_role *role);
 
 /* The index of a name, PXT_NO_NAME when there are too many. */
 uint32_t pxt_roles_name(struct pxt_roles_book *book, const char *name, size_t bytes);

@@ -2,6 +2,7 @@
 /* state.c - what each event changes. */
 #include "tools/why/state_parts.h"
 
+#include "format/ids.h"
 #include "tools/output/say.h"
 
 #include <stdlib.h>
@@ -117,6 +118,7 @@ static void take_lock(
 	if (role->deed == PXT_LOCK_WAIT) {
 		actor->wait = act->lock;
 		actor->wait_ns = act->ns;
+		pxt_locks_told(state, role, act, source);
 	} else if (role->deed == PXT_LOCK_ACQUIRE) {
 		pxt_locks_acquire(state, actor, act->lock, act->ns);
 	} else {
@@ -129,7 +131,10 @@ static void do_role(struct pxt_state *state, const struct pxt_role *role, struct
     unsigned source, struct pxt_open_span *ended)
 {
 	struct pxt_actor *actor = act->actor;
+	bool means = pxt_rolesystem_is(act->event, role);
 
+	if (!means && (role->deed == PXT_WAKE || role->deed == PXT_THREAD))
+		return;
 	if (role->deed == PXT_SWITCH) {
 		pxt_sched_switch(state, role, act, source);
 		return;
@@ -140,6 +145,12 @@ static void do_role(struct pxt_state *state, const struct pxt_role *role, struct
 	}
 	if (role->deed == PXT_THREAD) {
 		pxt_sched_thread(state, role, act, source);
+		return;
+	}
+	/* A lock that was not had after all: the wait is over. */
+	if (!means) {
+		if (actor)
+			actor->wait = NULL;
 		return;
 	}
 	if (role->deed == PXT_JOB_RELEASE)
@@ -154,7 +165,7 @@ static void do_role(struct pxt_state *state, const struct pxt_role *role, struct
 	else if (role->deed == PXT_BLOCK) {
 		actor->blocked = true;
 		actor->blocked_on = pxt_key_of(act->event, role);
-		actor->blocked_name = role->name;
+		actor->blocked_name = pxt_rolesystem_name(state->book, act->event, role);
 	} else {
 		take_lock(state, role, act, source);
 	}
@@ -176,7 +187,8 @@ void pxt_state_take(struct pxt_state *state, const struct pxt_event *event, unsi
 	struct pxt_actor *actor = NULL;
 	struct pxt_open_span ended;
 
-	if (is_own(roles) && event->info.posix_event_id > POSIX_TRACE_UNNAMED_USEREVENT)
+	if (is_own(roles) && (event->info.posix_event_id > POSIX_TRACE_UNNAMED_USEREVENT ||
+	                         pxt_id_is_specific(event->info.posix_event_id)))
 		actor = pxt_threads_of(state, source, event->thread);
 	if (actor)
 		refresh(state, actor, event, source);

@@ -85,6 +85,7 @@ struct pxt_actor {
 	unsigned host; /* numbers of threads are unique on a host only */
 	unsigned source;
 	pid_t tid;
+	pid_t pid;     /* 0: not known */
 	bool selected; /* on the command line */
 	bool has_prio;
 	int64_t prio;  /* the kernel's: smaller is more urgent */

@@ -28,6 +28,9 @@ struct pxt_state_lock *pxt_locks_find(struct pxt_state *state, const struct pxt_
 void pxt_locks_acquire(
     struct pxt_state *state, struct pxt_actor *actor, struct pxt_state_lock *lock, int64_t ns);
 /* Says in @act who was known to have had it. */
+/* A wait: its field says who has the lock. */
+void pxt_locks_told(
+    struct pxt_state *state, const struct pxt_role *role, struct pxt_act *act, unsigned source);
 void pxt_locks_release(struct pxt_state *state, struct pxt_actor *actor,
     struct pxt_state_lock *lock, struct pxt_act *act);
 

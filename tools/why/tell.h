@@ -42,6 +42,8 @@ struct pxt_tell_locks {
 };
 
 void pxt_tell_locks_text(const struct pxt_tell_locks *tell);
+/* Only the @count locks that were waited for longest, without a word where there are none. */
+void pxt_tell_locks_top(const struct pxt_tell_locks *tell, unsigned count);
 void pxt_tell_locks_json(const struct pxt_tell_locks *tell);
 
 #endif

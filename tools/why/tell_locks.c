@@ -147,24 +147,44 @@ static void put_rings(const struct pxt_tell_locks *tell)
 		pxt_out_text(out, "There are more orders; no further ones were looked at.\n");
 }
 
+static void put_table(
+    const struct pxt_tell_locks *tell, const struct pxt_lockuse_row **rows, uint32_t count)
+{
+	struct pxt_out *out = tell->out;
+	size_t width = pxt_width(out->fd);
+	bool narrow = width && width < LOCKS_COLUMNS;
+
+	pxt_out_colour(out, PXT_COLOUR_EVENT);
+	pxt_out_text(out, narrow ? "LOCK               " : "LOCK                 TAKEN   ");
+	pxt_out_text(out, "WAITS      WAITED     LONGEST        HELD\n");
+	pxt_out_colour(out, PXT_COLOUR_OFF);
+	for (uint32_t i = 0; i < count; i++)
+		put_row(tell, rows[i], narrow);
+}
+
+void pxt_tell_locks_top(const struct pxt_tell_locks *tell, unsigned count)
+{
+	const struct pxt_lockuse_row **rows = sort_rows(tell->use);
+	uint32_t shown = 0;
+
+	while (shown < count && shown < tell->use->row_count && rows[shown]->wait_ns > 0)
+		shown++;
+	if (shown > 0)
+		put_table(tell, rows, shown);
+	free(rows);
+}
+
 void pxt_tell_locks_text(const struct pxt_tell_locks *tell)
 {
 	const struct pxt_lockuse_row **rows = sort_rows(tell->use);
 	struct pxt_out *out = tell->out;
-	size_t width = pxt_width(out->fd);
-	bool narrow = width && width < LOCKS_COLUMNS;
 
 	if (tell->use->row_count == 0) {
 		pxt_out_text(out, "No lock was taken in this log.\n");
 		free(rows);
 		return;
 	}
-	pxt_out_colour(out, PXT_COLOUR_EVENT);
-	pxt_out_text(out, narrow ? "LOCK               " : "LOCK                 TAKEN   ");
-	pxt_out_text(out, "WAITS      WAITED     LONGEST        HELD\n");
-	pxt_out_colour(out, PXT_COLOUR_OFF);
-	for (uint32_t i = 0; i < tell->use->row_count && i < ROWS_MAX; i++)
-		put_row(tell, rows[i], narrow);
+	put_table(tell, rows, tell->use->row_count < ROWS_MAX ? tell->use->row_count : ROWS_MAX);
 	if (tell->use->row_count > ROWS_MAX)
 		pxt_out_format(out, "and %lu more, which were waited for no longer\n",
 		    (unsigned long)(tell->use->row_count - ROWS_MAX));

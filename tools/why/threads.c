@@ -149,6 +149,7 @@ struct pxt_actor *pxt_threads_of(
 	if (!actor)
 		return NULL;
 	actor->tid = thread->tid;
+	actor->pid = thread->pid;
 	/* One that the scheduler of another log named first belongs to the log of its own events. */
 	actor->source = source;
 	name_actor(actor, thread);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* sysnames.c - see sysnames.h. */
+#include "tools/event/sysnames.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <trace_hooks_np.h>
+
+static const char *const kinds[] = { NULL, "read", "write", "spin" };
+static const char *const calls[] = { NULL, "sem_wait", "sem_post", "barrier_wait", "once", "join",
+	"sleep", "read", "write", "open", "close", "accept", "connect", "recv", "send", "poll",
+	"select", "epoll_wait", "fsync", "futex_wait", "timer", "wait", "malloc", "free", "realloc",
+	"lseek", "sendfile", "flock", "msync", "pause", "mq", "file_name" };
+static const char *const processes[] = { NULL, "image", "image_gone", "thread_create",
+	"thread_begin", "thread_end", "thread_name", "fork", "exec", "exit", "traced" };
+static const char *const signals[] = { NULL, "begin", "end", "sent" };
+static const char *const states[] = { NULL, "created", "ready", "running", "blocked", "sleeping",
+	"suspended", "ended" };
+static const char *const overheads[] = { NULL, "interrupt", "interrupt_end", "timer_post",
+	"timer_delete", "wakeup", "wakeup_end", "scheduler", "scheduler_end", "critical",
+	"critical_end" };
+
+#define WORDS(words) words, sizeof(words) / sizeof(*(words))
+
+static const struct field {
+	trace_event_id_t id;
+	const char *name;
+	const char *const *words;
+	size_t count;
+} fields[] = {
+	{ POSIX_TRACE_SYNC_WAIT_NP, "kind", WORDS(kinds) },
+	{ POSIX_TRACE_SYNC_LOCK_NP, "kind", WORDS(kinds) },
+	{ POSIX_TRACE_SYNC_UNLOCK_NP, "kind", WORDS(kinds) },
+	{ POSIX_TRACE_PROCESS_NP, "what", WORDS(processes) },
+	{ POSIX_TRACE_CALL_ENTER_NP, "call", WORDS(calls) },
+	{ POSIX_TRACE_CALL_EXIT_NP, "call", WORDS(calls) },
+	{ POSIX_TRACE_SIGNAL_NP, "what", WORDS(signals) },
+	{ POSIX_TRACE_TASK_STATE_NP, "state", WORDS(states) },
+	{ POSIX_TRACE_KERNEL_OVERHEAD_NP, "what", WORDS(overheads) },
+};
+
+const char *pxt_sysnames_word(trace_event_id_t id, const char *name, uint64_t value)
+{
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+		if (fields[i].id == id && strcmp(fields[i].name, name) == 0)
+			return value < fields[i].count ? fields[i].words[value] : NULL;
+	return NULL;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* recorder.c - see recorder.h. */
+#define _GNU_SOURCE
+#include "tools/run/recorder.h"
+
+#include "tools/output/say.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The owner's lane for what others record, which is flushed when it is four fifths full. */
+#define STREAM_BYTES ((size_t)8 << 20)
+/* Tries until what the last processes recorded has been taken; 5 ms each. */
+#define TRIES        100
+
+static int set_attributes(
+    trace_attr_t *attr, const struct pxt_recorder *recorder, uint64_t size, bool ring)
+{
+	int error = posix_trace_attr_init(attr);
+
+	if (!error)
+		error = posix_trace_attr_setname(attr, "pxtrace run");
+	if (!error)
+		error = posix_trace_attr_setsharename_np(attr, recorder->name);
+	if (!error)
+		error = posix_trace_attr_setstreamsize(attr, STREAM_BYTES);
+	if (!error && size)
+		error = posix_trace_attr_setlogsize(attr, (size_t)size);
+	if (!error)
+		error = posix_trace_attr_setlogfullpolicy(attr, ring   ? POSIX_TRACE_LOOP
+		                                                : size ? POSIX_TRACE_UNTIL_FULL
+		                                                       : POSIX_TRACE_APPEND);
+	return error;
+}
+
+bool pxt_recorder_open(
+    struct pxt_recorder *recorder, int fd, const char *path, uint64_t size, bool ring)
+{
+	trace_attr_t attr;
+	int error;
+
+	(void)snprintf(recorder->name, sizeof recorder->name, "run-%ld", (long)getpid());
+	recorder->fd = fd;
+	error = set_attributes(&attr, recorder, size, ring);
+	if (!error)
+		error = posix_trace_create_withlog(0, &attr, fd, &recorder->trid);
+	if (!error)
+		error = posix_trace_start(recorder->trid);
+	recorder->open = !error;
+	if (error)
+		pxt_complain("run: %s: no log can be made: %s", path, strerror(error));
+	return !error;
+}
+
+/* What ended processes left is taken by and by. */
+static int flush_all(const struct pxt_recorder *recorder)
+{
+	struct posix_trace_counts_np before = { 0 };
+	struct posix_trace_counts_np now = { 0 };
+	int error = 0;
+
+	for (int i = 0; i < TRIES && !error; i++) {
+		error = posix_trace_flush(recorder->trid);
+		(void)posix_trace_counts_np(recorder->trid, &now);
+		if (i > 1 && now.posix_written_np == before.posix_written_np)
+			break;
+		before = now;
+		(void)usleep(5000);
+	}
+	return error;
+}
+
+int pxt_recorder_close(struct pxt_recorder *recorder, struct posix_trace_counts_np *counts)
+{
+	int error = flush_all(recorder);
+	int end;
+
+	(void)posix_trace_counts_np(recorder->trid, counts);
+	end = posix_trace_shutdown(recorder->trid);
+	recorder->open = false;
+	return error ? error : end;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recorder.h - the stream into which all traced processes record, and its log.
+ *
+ * This process owns the stream; the others attach to it.  So all are in one log, what a killed process
+ * recorded is still taken from its memory, and no process but this one has the log's file.
+ */
+#ifndef PXT_RECORDER_H
+#define PXT_RECORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <trace.h>
+#include <trace_np.h>
+
+struct pxt_recorder {
+	trace_id_t trid;
+	char name[32]; /* of the stream */
+	int fd;
+	bool open;
+};
+
+/* @size 0: no limit; @ring: the newest @size bytes.  False with a word to the user. */
+bool pxt_recorder_open(
+    struct pxt_recorder *recorder, int fd, const char *path, uint64_t size, bool ring);
+/* Ends the log.  0 or an error number: what was recorded before is in the log. */
+int pxt_recorder_close(struct pxt_recorder *recorder, struct posix_trace_counts_np *counts);
+
+#endif
