@@ -22,16 +22,15 @@ PXT_CALL_WRAP(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd
 PXT_CALL_WRAP(ssize_t, send, (int fd, const void *from, size_t bytes, int flags),
     (fd, from, bytes, flags), POSIX_TRACE_CALL_SEND_NP, fd, bytes);
 PXT_CALL_WRAP(ssize_t, sendto,
-    (int fd, const void *from, size_t bytes, int flags, __CONST_SOCKADDR_ARG to,
-        socklen_t length),
+    (int fd, const void *from, size_t bytes, int flags, __CONST_SOCKADDR_ARG to, socklen_t length),
     (fd, from, bytes, flags, to, length), POSIX_TRACE_CALL_SEND_NP, fd, bytes);
 PXT_CALL_WRAP(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags),
     (fd, message, flags), POSIX_TRACE_CALL_SEND_NP, fd, PXT_CALL_NO_SIZE);
 
 /* What programs call that were compiled with _FORTIFY_SOURCE. */
 extern ssize_t __recv_chk(int fd, void *to, size_t bytes, size_t room, int flags);
-extern ssize_t __recvfrom_chk(int fd, void *to, size_t bytes, size_t room, int flags,
-    __SOCKADDR_ARG from, socklen_t *length);
+extern ssize_t __recvfrom_chk(
+    int fd, void *to, size_t bytes, size_t room, int flags, __SOCKADDR_ARG from, socklen_t *length);
 PXT_CALL_WRAP(ssize_t, __recv_chk, (int fd, void *to, size_t bytes, size_t room, int flags),
     (fd, to, bytes, room, flags), POSIX_TRACE_CALL_RECV_NP, fd, bytes);
 PXT_CALL_WRAP(ssize_t, __recvfrom_chk,

@@ -189,12 +189,14 @@ static bool attach(void)
 
 	if (!name || !*name)
 		return false;
+	(void)posix_trace_thread_exclude_np(1);
 	fill_up_to(limit, made);
 	before = taken_from(limit);
 	error = attach_as(name);
 	own_first = limit;
 	own = limit ? taken_from(limit) & ~before : 0;
 	give_back(limit, made);
+	(void)posix_trace_thread_exclude_np(0);
 	if (error)
 		complain(name, error);
 	return !error;

@@ -28,6 +28,7 @@ struct symbol {
 
 struct module {
 	struct posix_trace_logmodule_np info;
+	bool of_event; /* which tells of no build */
 	bool checked;
 	bool usable; /* the file is there and is the same build */
 	char file[512];
@@ -67,6 +68,27 @@ struct pxt_symbols *pxt_symbols_new(const struct pxt_source *source, const char 
 	return symbols;
 }
 
+struct pxt_symbols *pxt_symbols_of_process(
+    const struct pxt_source *source, const struct pxt_images *images, pid_t pid)
+{
+	struct pxt_symbols *symbols = pxt_symbols_new(source, NULL);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < images->count; i++)
+		count += images->list[i].pid == pid;
+	if (count == 0)
+		return symbols;
+	free(symbols->modules);
+	symbols->modules = pxt_must(calloc(count, sizeof *symbols->modules));
+	symbols->module_count = 0;
+	/* What was mapped last is what is there. */
+	for (uint32_t i = images->count; i > 0; i--)
+		if (images->list[i - 1].pid == pid)
+			symbols->modules[symbols->module_count++] =
+			    (struct module){ .info = images->list[i - 1].module, .of_event = true };
+	return symbols;
+}
+
 void pxt_symbols_free(struct pxt_symbols *symbols)
 {
 	for (uint32_t i = 0; i < symbols->size; i++)
@@ -86,13 +108,16 @@ static uint32_t module_of(const struct pxt_symbols *symbols, uint64_t address)
 }
 
 /* The path comes from the log: only an absolute path to a regular file is touched, read-only. */
-static bool same_build(const struct posix_trace_logmodule_np *info, const char *file)
+static bool same_build(const struct module *module, const char *file)
 {
+	const struct posix_trace_logmodule_np *info = &module->info;
 	unsigned char id[64];
 	struct stat st;
 
 	if (stat(file, &st) != 0 || !S_ISREG(st.st_mode))
 		return false;
+	if (module->of_event)
+		return true;
 	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return false;
@@ -114,7 +139,7 @@ static bool check_module(struct pxt_symbols *symbols, struct module *module)
 		module->checked = true;
 		module->usable = module->info.posix_path_np[0] == '/' && bytes > 0 &&
 		                 (size_t)bytes < sizeof module->file &&
-		                 same_build(&module->info, module->file);
+		                 same_build(module, module->file);
 	}
 	return module->usable;
 }

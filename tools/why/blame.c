@@ -145,6 +145,7 @@ static void follow(
 
 		cause->chain[cause->links].lock = lock;
 		cause->chain[cause->links].holder = holder;
+		cause->chain[cause->links].place = holder ? lock->holder_place : 0;
 		cause->chain[cause->links++].since_ns = holder ? lock->since_ns : 0;
 		if (!known) {
 			cause->last = PXT_LAST_UNKNOWN;

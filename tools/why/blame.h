@@ -47,6 +47,14 @@ enum pxt_last {
 	PXT_LAST_KINDS
 };
 
+/* A lock that is waited for, and who has it. */
+struct pxt_cause_link {
+	const struct pxt_state_lock *lock;
+	struct pxt_actor *holder; /* NULL: see @last */
+	int64_t since_ns;         /* when it got it; 0: not seen; not compared */
+	uint64_t place;           /* where in the program; not compared */
+};
+
 struct pxt_cause {
 	enum pxt_cause_kind kind;
 	/*
@@ -56,11 +64,7 @@ struct pxt_cause {
 	uint32_t inside;
 	const struct pxt_state_lock *with; /* OWN: the newest lock that it has */
 	unsigned links;
-	struct {
-		const struct pxt_state_lock *lock;
-		struct pxt_actor *holder; /* NULL: see @last */
-		int64_t since_ns;         /* when it got it; 0: not seen; not compared */
-	} chain[PXT_CHAIN_MAX];
+	struct pxt_cause_link chain[PXT_CHAIN_MAX];
 	enum pxt_last last;
 	struct pxt_actor *runner; /* who ran instead of the last one */
 	bool exact;               /* the scheduler says so */

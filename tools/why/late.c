@@ -210,9 +210,13 @@ static void wait_ended(void *self, const struct pxt_wait *wait, const struct pxt
 		.cpu = wait->cpu,
 		.unfinished = !act };
 
-	if (wait->lock)
-		late.key = wait->lock->key;
 	late.rank = length_of(&late);
+	if (wait->lock) {
+		late.key = wait->lock->key;
+		late.lock = wait->lock;
+		wait->lock->waits++;
+		wait->lock->waits_ns += (int64_t)late.rank;
+	}
 	if (!wait->wanted || (search->at.set && !at_that_time(search, &late)) ||
 	    (search->has_limit && late.rank <= (uint64_t)search->limit_ns) ||
 	    pxt_select_time(search->select, late.end_ns, search->reader->start_ns) != 0)
@@ -294,6 +298,20 @@ static void turn_to_waits(struct pxt_late_search *search)
 		search->mode = PXT_LATE_OFF_CPU;
 }
 
+/* What outlives the state. */
+static void note_lock(struct pxt_late *late)
+{
+	const struct pxt_state_lock *lock = late->lock;
+
+	late->of_system = lock->of_system;
+	late->source = lock->source;
+	late->pid = (pid_t)lock->process;
+	late->first_place = lock->first_place;
+	late->waits = lock->waits;
+	late->waits_ns = lock->waits_ns;
+	late->lock = NULL;
+}
+
 bool pxt_late_search(
     struct pxt_late_search *search, struct pxt_reader *reader, struct pxt_roles_book *book)
 {
@@ -325,6 +343,8 @@ bool pxt_late_search(
 	if (search->mode == PXT_LATE_UNUSUAL)
 		choose_unusual(search);
 	turn_to_waits(search);
+	for (unsigned i = 0; i < search->waits.count; i++)
+		note_lock(&search->waits.list[i]);
 	pxt_waits_free(&search->waiting);
 	pxt_state_free(state);
 	search->state = NULL;

@@ -35,6 +35,14 @@ struct pxt_late {
 	int64_t begin_ns;
 	int64_t end_ns;
 	int cpu; /* at the begin */
+	/* Of a wait for a lock: which one that is, and what all waits for it came to. */
+	const struct pxt_state_lock *lock; /* while the logs are read */
+	bool of_system;
+	unsigned source;
+	pid_t pid;
+	uint64_t first_place;
+	uint64_t waits;
+	int64_t waits_ns;
 	bool has_late;
 	int64_t late_ns;
 	bool missed;     /* a deadline */

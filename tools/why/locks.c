@@ -2,12 +2,19 @@
 /* locks.c - who has which lock. */
 #include "tools/why/state_parts.h"
 
+#include "format/ids.h"
 #include "tools/output/say.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define LOCKS ((size_t)2 * PXT_STATE_LOCKS_MAX)
+
+/* Where in the program the event was recorded. */
+static uint64_t place_of(const struct pxt_event *event)
+{
+	return (uint64_t)(uintptr_t)event->info.posix_prog_address;
+}
 
 struct pxt_state_lock *pxt_locks_find(struct pxt_state *state, const struct pxt_role *role,
     const struct pxt_event *event, unsigned source)
@@ -33,6 +40,8 @@ struct pxt_state_lock *pxt_locks_find(struct pxt_state *state, const struct pxt_
 	lock->key = key;
 	lock->process = process;
 	lock->source = source;
+	lock->of_system = pxt_id_is_specific(event->info.posix_event_id);
+	lock->first_place = place_of(event);
 	state->locks[at] = lock;
 	state->lock_count++;
 	return lock;
@@ -70,16 +79,12 @@ void pxt_locks_acquire(
 	/* Its release was not traced (a condition variable's wait does that): this one has it now. */
 	if (lock->holder)
 		forget_hold(lock->holder, lock);
-	*lock = (struct pxt_state_lock){ .name = lock->name,
-		.key = lock->key,
-		.process = lock->process,
-		.source = lock->source,
-		.row = lock->row,
-		.epoch = state->epochs[lock->source],
-		.state = PXT_LOCK_HELD,
-		.holder = actor,
-		.depth = 1,
-		.since_ns = ns };
+	lock->epoch = state->epochs[lock->source];
+	lock->state = PXT_LOCK_HELD;
+	lock->holder = actor;
+	lock->holder_place = 0;
+	lock->depth = 1;
+	lock->since_ns = ns;
 	if (actor->hold_count < PXT_HOLDS_MAX)
 		actor->holds[actor->hold_count++] = lock;
 	else

@@ -59,6 +59,7 @@ void pxt_roles_free(struct pxt_roles_book *book)
 	for (uint32_t i = 0; i < book->name_count; i++)
 		free(book->names[i]);
 	free(book->types);
+	pxt_places_free(book->places);
 	free(book->text);
 	free(book);
 }
@@ -66,6 +67,7 @@ void pxt_roles_free(struct pxt_roles_book *book)
 void pxt_roles_bind(struct pxt_roles_book *book, const struct pxt_reader *reader)
 {
 	book->source_count = reader->count;
+	book->places = pxt_places_new(reader);
 	book->types = pxt_must(calloc((size_t)reader->count * PXT_TYPES_MAX, sizeof *book->types));
 }
 

@@ -28,6 +28,7 @@
 #define PXT_ROLES_H
 
 #include "tools/read/source.h"
+#include "tools/why/places.h"
 
 #define PXT_ROLE_LINES_MAX 256u
 #define PXT_ROLE_NAMES_MAX 2048u
@@ -99,7 +100,8 @@ struct pxt_roles_book {
 	unsigned line_count;
 	char *names[PXT_ROLE_NAMES_MAX]; /* as the log has them */
 	uint32_t name_count;
-	bool failed; /* a line names a field that its event does not have */
+	bool failed;               /* a line names a field that its event does not have */
+	struct pxt_places *places; /* what addresses are called */
 	unsigned source_count;
 	struct pxt_type_roles *types; /* PXT_TYPES_MAX for each source */
 };

@@ -50,8 +50,9 @@ static void learn_thread(const struct pxt_event *event, const struct pxt_role *r
 	if (!actor)
 		return;
 	actor->has_prio = pxt_number_of(event, role->fields[prio], &actor->prio) || actor->has_prio;
-	if (actor->id != 0 || *actor->raw || !role->fields[name] ||
-	    role->fields[name]->kind != POSIX_TRACE_FIELD_TEXT_NP)
+	/* A name that the thread was given is newer than the table's; the scheduler's is cut. */
+	if (((actor->id != 0 || *actor->raw) && !role->fields[PXT_USE_WHAT]) ||
+	    !role->fields[name] || role->fields[name]->kind != POSIX_TRACE_FIELD_TEXT_NP)
 		return;
 	struct pxt_key text = pxt_key_in(event, role->fields[name]);
 	if (text.is_set && *text.label) {

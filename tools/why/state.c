@@ -121,6 +121,9 @@ static void take_lock(
 		pxt_locks_told(state, role, act, source);
 	} else if (role->deed == PXT_LOCK_ACQUIRE) {
 		pxt_locks_acquire(state, actor, act->lock, act->ns);
+		if (act->lock->depth == 1)
+			act->lock->holder_place =
+			    (uint64_t)(uintptr_t)act->event->info.posix_prog_address;
 	} else {
 		pxt_locks_release(state, actor, act->lock, act);
 	}
@@ -186,6 +189,8 @@ void pxt_state_take(struct pxt_state *state, const struct pxt_event *event, unsi
 	const struct pxt_type_roles *roles = pxt_roles_of(state->book, event, source);
 	struct pxt_actor *actor = NULL;
 	struct pxt_open_span ended;
+
+	pxt_places_take(state->book->places, event);
 
 	if (is_own(roles) && (event->info.posix_event_id > POSIX_TRACE_UNNAMED_USEREVENT ||
 	                         pxt_id_is_specific(event->info.posix_event_id)))

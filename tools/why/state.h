@@ -66,6 +66,11 @@ struct pxt_state_lock {
 		PXT_LOCK_HELD
 	} state;
 	struct pxt_actor *holder;
+	bool of_system;        /* system events tell of it: its number is its address */
+	uint64_t first_place;  /* in the program, of the first event that told of it */
+	uint64_t holder_place; /* where @holder took it; 0: not known */
+	uint64_t waits;        /* that ended, and how long they were in all (late.h) */
+	int64_t waits_ns;
 	unsigned depth;   /* a recursive lock, taken so often */
 	int64_t since_ns; /* when @holder got it, or it became free */
 	uint32_t row;     /* of lockuse.h, + 1 */

@@ -24,7 +24,7 @@ struct pxt_wait {
 	bool wanted; /* for who looks on */
 	enum pxt_wait_kind kind;
 	const struct pxt_actor *actor;
-	const struct pxt_state_lock *lock;
+	struct pxt_state_lock *lock;
 	int64_t since_ns;
 	unsigned source; /* of the event that began it, ... */
 	uint64_t epoch;  /* ... and its log's epoch then */

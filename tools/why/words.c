@@ -46,6 +46,46 @@ void pxt_say_name(struct pxt_words *words, const struct pxt_roles_book *book, ui
 	    key && key->is_set ? key->label : "");
 }
 
+/* A lock of which system events tell is the variable that it lies in, or what was first done with it. */
+static void say_system_lock(struct pxt_words *words, const struct pxt_roles_book *book,
+    unsigned source, pid_t pid, uint32_t name, const struct pxt_key *key, uint64_t first_place)
+{
+	const char *text = pxt_places_variable(book->places, pid, key->value);
+
+	if (text) {
+		pxt_say(words, "%s", text);
+		return;
+	}
+	pxt_say_name(words, book, name, key);
+	text = pxt_places_code(book->places, source, pid, first_place);
+	if (text)
+		pxt_say(words, " (first used in %s)", text);
+}
+
+void pxt_say_lock(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_state_lock *lock)
+{
+	if (lock->of_system && lock->key.is_set) {
+		say_system_lock(words, book, lock->source, (pid_t)lock->process, lock->name,
+		    &lock->key, lock->first_place);
+		return;
+	}
+	if (!lock->key.is_set)
+		pxt_say(words, "the lock ");
+	pxt_say_name(words, book, lock->name, &lock->key);
+}
+
+/* What a wait was for. */
+static void say_late_lock(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_late *late)
+{
+	if (late->of_system && late->key.is_set)
+		say_system_lock(words, book, late->source, late->pid, late->name, &late->key,
+		    late->first_place);
+	else
+		pxt_say_name(words, book, late->name, &late->key);
+}
+
 void pxt_say_span(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_blame *blame)
 {
@@ -57,7 +97,7 @@ void pxt_say_span(
 		if (blame->late.kind == PXT_LATE_OFF)
 			pxt_say(words, "off the CPU");
 		else
-			pxt_say_name(words, book, blame->late.name, &blame->late.key);
+			say_late_lock(words, book, &blame->late);
 		return;
 	}
 	/* Where a thread's jobs are called as the thread is, or the miss alone tells of the job. */
@@ -67,14 +107,6 @@ void pxt_say_span(
 		pxt_say_name(words, book, blame->late.name, &blame->late.key);
 	if (actor)
 		pxt_say(words, " of %s", actor->name);
-}
-
-void pxt_say_lock(
-    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_state_lock *lock)
-{
-	if (!lock->key.is_set)
-		pxt_say(words, "the lock ");
-	pxt_say_name(words, book, lock->name, &lock->key);
 }
 
 static void say_ns(struct pxt_words *words, int64_t ns)
@@ -320,6 +352,17 @@ const struct pxt_cause *pxt_largest_cause(const struct pxt_blame *blame)
 	return best;
 }
 
+/* ", taken in FUNCTION (FILE:LINE)". */
+static void say_taken(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause_link *link)
+{
+	const char *place = pxt_places_code(
+	    book->places, link->lock->source, (pid_t)link->lock->process, link->place);
+
+	if (place)
+		pxt_say(words, ", taken in %s", place);
+}
+
 /* ", which HOLDER had", and what that one did. */
 static void say_holders(struct pxt_words *words, const struct pxt_setting *setting,
     const struct pxt_blame *blame, const struct pxt_cause *cause)
@@ -329,6 +372,8 @@ static void say_holders(struct pxt_words *words, const struct pxt_setting *setti
 
 	if (holder)
 		pxt_say(words, ", which %s had", holder->name);
+	if (holder && cause->chain[0].lock->of_system)
+		say_taken(words, setting->book, &cause->chain[0]);
 	for (unsigned i = 1; i < cause->links; i++) {
 		pxt_say(words, " while that one waited for ");
 		pxt_say_lock(words, setting->book, cause->chain[i].lock);
@@ -456,7 +501,7 @@ static void answer_of_wait(struct pxt_words *words, const struct pxt_setting *se
 	say_ns(words, pxt_blame_length(blame));
 	if (late->kind == PXT_LATE_WAIT) {
 		pxt_say(words, late->unfinished ? " without end for " : " for ");
-		pxt_say_name(words, setting->book, late->name, &late->key);
+		say_late_lock(words, setting->book, late);
 	}
 	if (told) {
 		say_holders(words, setting, blame, cause);
@@ -465,6 +510,11 @@ static void answer_of_wait(struct pxt_words *words, const struct pxt_setting *se
 		answer_cause(words, setting, blame, cause, ns);
 	}
 	pxt_say(words, ".");
+	if (late->of_system && late->waits > 1) {
+		pxt_say(words, " Waits for it: %llu, ", (unsigned long long)late->waits);
+		say_ns(words, late->waits_ns);
+		pxt_say(words, " in all.");
+	}
 }
 
 void pxt_say_answer(
