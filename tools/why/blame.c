@@ -19,7 +19,8 @@ static bool same_cause(const struct pxt_cause *a, const struct pxt_cause *b)
 {
 	if (a->kind != b->kind || a->inside != b->inside || a->with != b->with ||
 	    a->links != b->links || a->last != b->last || a->runner != b->runner ||
-	    a->exact != b->exact || a->sealed != b->sealed)
+	    a->call != b->call || a->object != b->object || a->exact != b->exact ||
+	    a->sealed != b->sealed)
 		return false;
 	for (unsigned i = 0; i < a->links; i++)
 		if (a->chain[i].lock != b->chain[i].lock ||
@@ -43,7 +44,9 @@ static struct pxt_cause *find_cause(struct pxt_blame *blame, const struct pxt_ca
 
 static struct pxt_cause *place_of(struct pxt_blame *blame, const struct pxt_cause *cause)
 {
-	static const struct pxt_cause other = { .kind = PXT_CAUSE_OTHER, .inside = PXT_NO_NAME };
+	static const struct pxt_cause other = {
+		.kind = PXT_CAUSE_OTHER, .inside = PXT_NO_NAME, .call = PXT_NO_NAME
+	};
 	struct pxt_cause *place = find_cause(blame, cause);
 
 	/* Two places are kept: for what is lost, and for all beyond. */
@@ -67,7 +70,9 @@ static void add(struct pxt_blame *blame, const struct pxt_cause *cause, int64_t 
 	place->touched = true;
 }
 
-static const struct pxt_cause lost_cause = { .kind = PXT_CAUSE_LOST, .inside = PXT_NO_NAME };
+static const struct pxt_cause lost_cause = {
+	.kind = PXT_CAUSE_LOST, .inside = PXT_NO_NAME, .call = PXT_NO_NAME
+};
 
 /*
  * An event of the span's log: what was said since the one before is final, or, when events between
@@ -110,6 +115,10 @@ static void state_of(
 	}
 	if (actor && actor->blocked && pxt_actor_certain(state, actor)) {
 		cause->last = PXT_LAST_BLOCKED;
+		if (actor->in_call) {
+			cause->call = actor->blocked_name;
+			cause->object = actor->blocked_on.value;
+		}
 		return;
 	}
 	if (running == PXT_RUN_SLEEPS) {
@@ -189,7 +198,9 @@ static void own_work(
 /* Before the begin: the thread may still be at the job before, and wait for a lock there. */
 static struct pxt_cause before_begin(const struct pxt_state *state, const struct pxt_blame *blame)
 {
-	struct pxt_cause cause = { .kind = PXT_CAUSE_PENDING, .inside = PXT_NO_NAME };
+	struct pxt_cause cause = {
+		.kind = PXT_CAUSE_PENDING, .inside = PXT_NO_NAME, .call = PXT_NO_NAME
+	};
 	const struct pxt_actor *actor = blame->actor;
 	bool busy = actor && pxt_actor_certain(state, actor) && actor->span_count > 0;
 
@@ -214,7 +225,9 @@ static bool knows(const struct pxt_state *state, const struct pxt_blame *blame)
 static struct pxt_cause cause_of(
     const struct pxt_state *state, const struct pxt_blame *blame, int64_t ns)
 {
-	struct pxt_cause cause = { .kind = PXT_CAUSE_OWN, .inside = PXT_NO_NAME };
+	struct pxt_cause cause = {
+		.kind = PXT_CAUSE_OWN, .inside = PXT_NO_NAME, .call = PXT_NO_NAME
+	};
 	const struct pxt_actor *actor = blame->actor;
 
 	if (ns < blame->late.begin_ns)

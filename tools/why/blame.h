@@ -66,6 +66,9 @@ struct pxt_cause {
 	unsigned links;
 	struct pxt_cause_link chain[PXT_CHAIN_MAX];
 	enum pxt_last last;
+	uint32_t
+	    call; /* BLOCKED: in which call of the C library the last one is; else PXT_NO_NAME */
+	uint64_t object;          /* what that call is about */
 	struct pxt_actor *runner; /* who ran instead of the last one */
 	bool exact;               /* the scheduler says so */
 	/* not compared: */

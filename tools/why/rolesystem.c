@@ -23,7 +23,7 @@ static const struct meaning {
 	{ POSIX_TRACE_MUTEX_UNLOCK_NP, PXT_LOCK_RELEASE, "mutex",
 	    { [PXT_USE_KEY] = "lock", [PXT_USE_RESULT] = "result" } },
 	{ POSIX_TRACE_COND_WAIT_NP, PXT_LOCK_RELEASE, "mutex", { [PXT_USE_KEY] = "lock" } },
-	{ POSIX_TRACE_COND_WAIT_NP, PXT_BLOCK, "condition", { [PXT_USE_KEY] = "cond" } },
+	{ POSIX_TRACE_COND_WAIT_NP, PXT_BLOCK, "pthread_cond_wait", { [PXT_USE_KEY] = "cond" } },
 	{ POSIX_TRACE_COND_RESUME_NP, PXT_LOCK_ACQUIRE, "mutex", { [PXT_USE_KEY] = "lock" } },
 	{ POSIX_TRACE_SYNC_WAIT_NP, PXT_LOCK_WAIT, "lock",
 	    { [PXT_USE_KEY] = "lock", [PXT_USE_HOLDER] = "holder" } },

@@ -168,6 +168,7 @@ static void do_role(struct pxt_state *state, const struct pxt_role *role, struct
 	else if (role->deed == PXT_BLOCK) {
 		actor->blocked = true;
 		actor->blocked_on = pxt_key_of(act->event, role);
+		actor->in_call = pxt_id_is_specific(act->event->info.posix_event_id);
 		actor->blocked_name = pxt_rolesystem_name(state->book, act->event, role);
 	} else {
 		take_lock(state, role, act, source);

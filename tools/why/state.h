@@ -99,6 +99,7 @@ struct pxt_actor {
 	uint64_t epoch;
 	int cpu; /* of its last event, or where the scheduler put it */
 	bool blocked;
+	bool in_call; /* a system event says in what */
 	struct pxt_key blocked_on;
 	uint32_t blocked_name;
 	struct pxt_state_lock *wait; /* the lock that it asked for */

@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What is no address, in a call that has descriptors. */
+#define DESCRIPTORS 65535u
+
 void pxt_say(struct pxt_words *words, const char *format, ...)
 {
 	size_t room = sizeof words->text - words->used;
@@ -133,7 +136,28 @@ static void say_chain(
 	}
 }
 
-static void say_last(struct pxt_words *words, const struct pxt_cause *cause)
+/* "was in read of descriptor 5". */
+static void say_call(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause *cause)
+{
+	pxt_say(words, "was in %s", book->names[cause->call]);
+	if (cause->object > 0 && cause->object <= DESCRIPTORS)
+		pxt_say(words, " of descriptor %llu", (unsigned long long)cause->object);
+}
+
+static void say_blocked(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause *cause)
+{
+	if (cause->last != PXT_LAST_BLOCKED || cause->call == PXT_NO_NAME) {
+		pxt_say(words, " and slept");
+		return;
+	}
+	pxt_say(words, " and ");
+	say_call(words, book, cause);
+}
+
+static void say_last(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause *cause)
 {
 	switch (cause->last) {
 	case PXT_LAST_READY:
@@ -144,7 +168,7 @@ static void say_last(struct pxt_words *words, const struct pxt_cause *cause)
 		break;
 	case PXT_LAST_SLEPT:
 	case PXT_LAST_BLOCKED:
-		pxt_say(words, " and slept");
+		say_blocked(words, book, cause);
 		break;
 	case PXT_LAST_LOST:
 		pxt_say(words, "; what it did is not known, events are missing");
@@ -205,7 +229,7 @@ static void say_pending(struct pxt_words *words, const struct pxt_roles_book *bo
 		pxt_say(words, " and ");
 		say_chain(words, book, cause);
 	}
-	say_last(words, cause);
+	say_last(words, book, cause);
 }
 
 void pxt_say_cause(struct pxt_words *words, const struct pxt_roles_book *book,
@@ -220,7 +244,7 @@ void pxt_say_cause(struct pxt_words *words, const struct pxt_roles_book *book,
 		return;
 	case PXT_CAUSE_WAIT:
 		say_chain(words, book, cause);
-		say_last(words, cause);
+		say_last(words, book, cause);
 		return;
 	case PXT_CAUSE_PREEMPTED:
 		if (cause->runner)
@@ -229,7 +253,10 @@ void pxt_say_cause(struct pxt_words *words, const struct pxt_roles_book *book,
 			pxt_say(words, "could run, but did not");
 		return;
 	case PXT_CAUSE_BLOCKED:
-		pxt_say(words, "blocked");
+		if (cause->call == PXT_NO_NAME)
+			pxt_say(words, "blocked");
+		else
+			say_call(words, book, cause);
 		return;
 	case PXT_CAUSE_SLEPT:
 		pxt_say(words, "slept");
@@ -388,7 +415,7 @@ static void say_holders(struct pxt_words *words, const struct pxt_setting *setti
 			pxt_say(words, ": a priority inversion");
 		return;
 	}
-	say_last(words, cause);
+	say_last(words, setting->book, cause);
 }
 
 static void answer_wait(struct pxt_words *words, const struct pxt_setting *setting,
@@ -435,7 +462,12 @@ static void answer_cause(struct pxt_words *words, const struct pxt_setting *sett
 		return;
 	case PXT_CAUSE_BLOCKED:
 	case PXT_CAUSE_SLEPT:
-		pxt_say(words, "it slept for ");
+		pxt_say(words, "it ");
+		if (cause->kind == PXT_CAUSE_BLOCKED && cause->call != PXT_NO_NAME)
+			say_call(words, setting->book, cause);
+		else
+			pxt_say(words, "slept");
+		pxt_say(words, " for ");
 		say_ns(words, ns);
 		return;
 	case PXT_CAUSE_LOST:
