@@ -86,10 +86,11 @@ int main(int argc, char **argv)
 	}
 	int status = watch(scheduler, child);
 	check(pxt_schedwatch_end(scheduler, &told), "pxt_schedwatch_end");
-	(void)printf("%s events %llu switches %llu wakes %llu lost %llu late %llu broken %llu ring %llu\n",
-	    levels[told.level], (unsigned long long)told.events,
-	    (unsigned long long)told.switches, (unsigned long long)told.wakes,
-	    (unsigned long long)told.lost, (unsigned long long)told.late,
-	    (unsigned long long)told.broken, (unsigned long long)told.ring_bytes);
+	(void)printf(
+	    "%s events %llu switches %llu wakes %llu lost %llu late %llu broken %llu ring %llu\n",
+	    levels[told.level], (unsigned long long)told.events, (unsigned long long)told.switches,
+	    (unsigned long long)told.wakes, (unsigned long long)told.lost,
+	    (unsigned long long)told.late, (unsigned long long)told.broken,
+	    (unsigned long long)told.ring_bytes);
 	return status;
 }

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUCKETS     65536u
-#define PLACE_NONE  UINT32_MAX /* a thread that only the kernel named */
+#define BUCKETS    65536u
+#define PLACE_NONE UINT32_MAX /* a thread that only the kernel named */
 
 struct pxt_merge_threads {
 	uint32_t count; /* threads[1] is the first */
@@ -155,8 +155,8 @@ static bool is_kernels(uint64_t own, pid_t tid)
 }
 
 /* Numbers of threads mean the same in the kernel's events and in logs of the same boot. */
-static bool is_task(const struct pxt_line *line, const struct pxt_merge_thread *thread, pid_t tid,
-    uint32_t place)
+static bool is_task(
+    const struct pxt_line *line, const struct pxt_merge_thread *thread, pid_t tid, uint32_t place)
 {
 	return thread->tid == tid && thread->own != 0 &&
 	       (thread->place == PLACE_NONE ||
@@ -202,7 +202,8 @@ const struct pxt_merge_thread *pxt_merge_threads_of(struct pxt_merge_threads *th
 		.tid = own ? event->thread->tid : 0 };
 
 	if (own && is_kernels(own, event->thread->tid))
-		return task_of(threads, line, log, key.place, key.tid, key.pid, event->thread->name);
+		return task_of(
+		    threads, line, log, key.place, key.tid, key.pid, event->thread->name);
 	struct pxt_merge_thread *thread = find(threads, &key);
 	return thread ? thread : make(threads, log, &key, own ? event->thread->name : "");
 }
@@ -235,4 +236,3 @@ void pxt_merge_threads_learn(
 			(void)make(threads, log, &key, name);
 	}
 }
-

@@ -32,8 +32,8 @@ struct pxt_perfrec {
 	enum pxt_perfrec_kind kind;
 	uint64_t ns; /* 0: not told (losses of samples) */
 	int cpu;
-	int32_t pid; /* of the thread in which it was recorded, ... */
-	int32_t tid; /* ... or that it is about: NAME, FORK (the new one), EXIT */
+	int32_t pid;    /* of the thread in which it was recorded, ... */
+	int32_t tid;    /* ... or that it is about: NAME, FORK (the new one), EXIT */
 	bool preempted; /* OUT: it could have run on */
 	bool told_other;
 	bool exec;         /* NAME: by exec */

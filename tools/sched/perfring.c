@@ -54,8 +54,8 @@ const unsigned char *pxt_perfring_next(struct pxt_perfring *ring, size_t *size)
 	if (head.size <= ring->size - at)
 		return ring->data + at;
 	memcpy(ring->straight, ring->data + at, (size_t)(ring->size - at));
-	memcpy(ring->straight + (ring->size - at), ring->data,
-	    head.size - (size_t)(ring->size - at));
+	memcpy(
+	    ring->straight + (ring->size - at), ring->data, head.size - (size_t)(ring->size - at));
 	return ring->straight;
 }
 

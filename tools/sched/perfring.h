@@ -25,8 +25,8 @@ struct pxt_perfring {
 	uint64_t size; /* of @data: a power of two */
 	uint64_t head; /* as it was looked up last */
 	uint64_t tail;
-	uint64_t broken;                /* bytes that were no record */
-	unsigned char *straight;        /* a record that lies on both ends, in one piece: 64 KiB */
+	uint64_t broken;         /* bytes that were no record */
+	unsigned char *straight; /* a record that lies on both ends, in one piece: 64 KiB */
 };
 
 /* @size: a power of two, at least 4,096.  False: there is no memory. */

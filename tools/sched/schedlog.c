@@ -10,6 +10,7 @@
 #define STATE_WAITS INT64_C(0x1)
 #define STATE_ENDED INT64_C(0x10)
 #define DATA_BYTES  64u
+#define IDLE_PRIO   120 /* as the kernel says */
 
 enum {
 	ID_SWITCH = 32,
@@ -131,8 +132,7 @@ static uint32_t index_of(struct pxt_schedlog *log, struct pxt_schedthread *threa
 {
 	if (thread->index == 0) {
 		thread->index = next_index(log);
-		tell_thread(
-		    log, thread->index, thread->tid, thread->pid, name_of(log, thread));
+		tell_thread(log, thread->index, thread->tid, thread->pid, name_of(log, thread));
 	}
 	return thread->index;
 }
@@ -152,10 +152,9 @@ static uint32_t idle_index(struct pxt_schedlog *log)
 static void put(struct pxt_schedlog *log, const struct pxt_perfrec *rec, trace_event_id_t id,
     int32_t tid, const struct data *data)
 {
-	struct pxt_logevent event = { .id = id,
-		.cpu = rec->cpu,
-		.data = data->bytes,
-		.bytes = data->count };
+	struct pxt_logevent event = {
+		.id = id, .cpu = rec->cpu, .data = data->bytes, .bytes = data->count
+	};
 	struct pxt_schedthread *thread = thread_of(log, tid);
 
 	if (rec->ns < log->last_ns)
@@ -187,10 +186,13 @@ static struct side side_of(struct pxt_schedlog *log, int32_t tid, int cpu)
 	struct side side = { .tid = tid };
 	struct pxt_schedthread *thread = thread_of(log, tid);
 
-	if (thread)
+	if (thread) {
 		memcpy(side.name, name_of(log, thread), strlen(name_of(log, thread)));
-	else if (tid == 0)
+		side.prio = thread->prio;
+	} else if (tid == 0) {
 		(void)snprintf(side.name, sizeof side.name, "swapper/%d", cpu);
+		side.prio = IDLE_PRIO;
+	}
 	return side;
 }
 
@@ -251,7 +253,7 @@ static void begin_waiting(struct pxt_schedlog *log, const struct pxt_perfrec *re
 		return;
 	thread->waits_on = cpu;
 	on->waiting++;
-	if (on->told != PXT_SCHEDLOG_NOBODY || on->runs == PXT_SCHEDLOG_NOBODY)
+	if (on->told != PXT_SCHEDLOG_NOBODY)
 		return;
 	struct pxt_perfrec there = *rec;
 	there.cpu = cpu;
@@ -289,9 +291,9 @@ static void take_switch(struct pxt_schedlog *log, const struct pxt_perfrec *rec,
 {
 	static const struct side nobody = { .tid = PXT_SCHEDLOG_NOBODY };
 	struct pxt_schedlog_cpu *on = cpu_of(log, rec->cpu);
-	struct pxt_schedthread *old = thread_of(log, from->tid);
-	struct pxt_schedthread *new = thread_of(log, to->tid);
-	bool own = (old && old->watched) || (new && new->watched);
+	struct pxt_schedthread *left = thread_of(log, from->tid);
+	struct pxt_schedthread *entered = thread_of(log, to->tid);
+	bool own = (left && left->watched) || (entered && entered->watched);
 
 	if (!on)
 		return;
@@ -304,8 +306,8 @@ static void take_switch(struct pxt_schedlog *log, const struct pxt_perfrec *rec,
 		on->told = PXT_SCHEDLOG_NOBODY;
 	}
 	on->runs = to->tid;
-	leave(log, old, rec->cpu, state);
-	enter(log, new);
+	leave(log, left, rec->cpu, state);
+	enter(log, entered);
 }
 
 static void learn_pid(struct pxt_schedlog *log, int32_t tid, int32_t pid)
@@ -326,27 +328,38 @@ static int64_t state_after(
 	return thread && thread->ended ? STATE_ENDED : STATE_WAITS;
 }
 
-/* A record of OUT of the whole machine tells both sides; that of IN says the same again. */
+/* A number of perf_event_open(2), as it is in the log. */
+static int32_t number_of(const struct pxt_schedlog *log, int32_t tid)
+{
+	return tid < 0 || (tid == 0 && log->wish.hidden) ? PXT_SCHEDLOG_NOBODY : tid;
+}
+
+/*
+ * Two records tell of each switch, and a tracepoint before them where there is one.  One of them may be
+ * missing: where the kernel does not record in its idle thread, say.  So each is taken that tells
+ * anything new of who runs.
+ */
 static void take_wide(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 {
-	const struct pxt_schedlog_cpu *on = cpu_of(log, rec->cpu);
-	int32_t tid = rec->tid;
-	int32_t other = rec->other_tid;
+	struct pxt_schedlog_cpu *on = cpu_of(log, rec->cpu);
+	bool out = rec->kind == PXT_PERFREC_OUT;
+	int32_t self = number_of(log, rec->tid);
+	int32_t other = number_of(log, rec->other_tid);
 
-	if (rec->kind == PXT_PERFREC_IN || !on)
+	if (!on)
 		return;
-	/* Who is dead already has no number any more. */
-	if (tid < 0)
-		tid = on->runs;
-	if (log->wish.hidden) {
-		tid = tid == 0 ? PXT_SCHEDLOG_NOBODY : tid;
-		other = other == 0 ? PXT_SCHEDLOG_NOBODY : other;
-	}
-	learn_pid(log, tid, rec->pid);
+	learn_pid(log, self, rec->pid);
 	learn_pid(log, other, rec->other_pid);
-	struct side from = side_of(log, tid, rec->cpu);
-	struct side to = side_of(log, other < 0 ? PXT_SCHEDLOG_NOBODY : other, rec->cpu);
-	take_switch(log, rec, &from, state_after(log, rec, tid), &to);
+	int32_t next = out ? other : self;
+	if (on->runs == next && next != PXT_SCHEDLOG_NOBODY)
+		return;
+	int32_t before = out ? self : other;
+	/* Who is dead already has no number any more. */
+	if (before == PXT_SCHEDLOG_NOBODY)
+		before = on->runs;
+	struct side from = side_of(log, before, rec->cpu);
+	struct side to = side_of(log, next, rec->cpu);
+	take_switch(log, rec, &from, before == 0 ? 0 : state_after(log, rec, before), &to);
 }
 
 /* Of watched threads alone it is told when they run, and not who runs else. */
@@ -364,8 +377,7 @@ static void take_own(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 	if (thread->running)
 		put_switch(log, rec, rec->tid, &nobody, 0, &self);
 	else
-		put_switch(
-		    log, rec, rec->tid, &self, state_after(log, rec, rec->tid), &nobody);
+		put_switch(log, rec, rec->tid, &self, state_after(log, rec, rec->tid), &nobody);
 }
 
 /* ---- Threads that begin and end ---- */
@@ -454,16 +466,19 @@ static void take_name(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 
 /* ---- Tracepoints ---- */
 
-static void said_name(struct pxt_schedlog *log, int32_t tid, const char *name)
+static void learn(struct pxt_schedlog *log, int32_t tid, const char *name, int32_t prio)
 {
 	struct pxt_schedthread *thread = thread_of(log, tid);
 
-	if (thread && !thread->named)
+	if (!thread)
+		return;
+	thread->prio = prio;
+	if (!thread->named)
 		give_name(thread, name);
 }
 
-static void take_said_switch(struct pxt_schedlog *log, const struct pxt_perfrec *rec,
-    const struct pxt_tracepoint_said *said)
+static void take_said_switch(
+    struct pxt_schedlog *log, const struct pxt_perfrec *rec, const struct pxt_tracepoint_said *said)
 {
 	struct side from = { .tid = said->tid, .prio = said->prio };
 	struct side to = { .tid = said->next_tid, .prio = said->next_prio };
@@ -474,15 +489,17 @@ static void take_said_switch(struct pxt_schedlog *log, const struct pxt_perfrec 
 	take_switch(log, rec, &from, said->state, &to);
 }
 
-/* Whom @rec's thread wakes; to say so of a thread that still runs changes nothing. */
+/*
+ * By @rec's thread, or by an interrupt in it; so whom a watched thread wakes is no event of its.  Of a
+ * thread that still runs it changes nothing.
+ */
 static void take_wake(struct pxt_schedlog *log, const struct pxt_perfrec *rec,
     enum pxt_tracepoint_kind kind, const struct pxt_tracepoint_said *said)
 {
-	struct pxt_schedthread *waker = thread_of(log, rec->tid);
 	struct pxt_schedthread *woken = thread_of(log, said->tid);
 	struct data data = { .count = 0 };
 
-	if (!woken || !(woken->watched || (waker && waker->watched)))
+	if (!woken || !woken->watched)
 		return;
 	log->wakes++;
 	pack_name(&data, said->name);
@@ -490,12 +507,12 @@ static void take_wake(struct pxt_schedlog *log, const struct pxt_perfrec *rec,
 	pack_number(&data, said->prio);
 	pack_number(&data, said->to);
 	put(log, rec, wake_ids[kind], rec->tid, &data);
-	if (woken->watched && !woken->running)
+	if (!woken->running)
 		begin_waiting(log, rec, woken, said->to);
 }
 
-static void take_migration(struct pxt_schedlog *log, const struct pxt_perfrec *rec,
-    const struct pxt_tracepoint_said *said)
+static void take_migration(
+    struct pxt_schedlog *log, const struct pxt_perfrec *rec, const struct pxt_tracepoint_said *said)
 {
 	struct pxt_schedthread *thread = thread_of(log, said->tid);
 	struct data data = { .count = 0 };
@@ -507,7 +524,10 @@ static void take_migration(struct pxt_schedlog *log, const struct pxt_perfrec *r
 	pack_number(&data, said->prio);
 	pack_number(&data, said->from);
 	pack_number(&data, said->to);
-	put(log, rec, ID_MIGRATE, rec->tid, &data);
+	/* By whoever moves it, at its own place; it is an event of the one that is moved. */
+	struct pxt_perfrec moved = *rec;
+	moved.cpu = -1;
+	put(log, &moved, ID_MIGRATE, said->tid, &data);
 	if (thread->waits_on >= 0)
 		begin_waiting(log, rec, thread, said->to);
 }
@@ -522,9 +542,9 @@ static void take_sample(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 	    pxt_tracepoint_read(log->wish.points, rec->data, rec->bytes, &said);
 	if (kind == PXT_TRACEPOINTS)
 		return;
-	said_name(log, said.tid, said.name);
+	learn(log, said.tid, said.name, said.prio);
 	if (kind == PXT_TRACEPOINT_SWITCH) {
-		said_name(log, said.next_tid, said.next_name);
+		learn(log, said.next_tid, said.next_name, said.next_prio);
 		take_said_switch(log, rec, &said);
 	} else if (kind == PXT_TRACEPOINT_MIGRATE) {
 		take_migration(log, rec, &said);

@@ -17,7 +17,7 @@
  * Of a whole machine only that is written which concerns the watched threads: their own events, and
  * who has a CPU while one of them could run there.  When that ends, the CPU is given to -1; so no
  * reader believes that a thread runs of which nothing was told any more.  When it begins, -1 gives
- * the CPU to who has it already.
+ * the CPU to who has it already, as far as that is known.
  */
 #ifndef PXT_SCHEDLOG_H
 #define PXT_SCHEDLOG_H
@@ -56,8 +56,8 @@ struct pxt_schedlog {
 	uint32_t idle_index;
 	struct pxt_schedlog_cpu {
 		uint32_t epoch;
-		int32_t told; /* who runs, as the log says */
-		int32_t runs; /* who runs */
+		int32_t told;     /* who runs, as the log says */
+		int32_t runs;     /* who runs */
 		uint32_t waiting; /* watched threads that could run here */
 	} cpus[PXT_SCHEDLOG_CPUS];
 };

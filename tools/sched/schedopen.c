@@ -23,7 +23,7 @@
 
 /* ---- One event ---- */
 
-static struct perf_event_attr attr_of(bool switches, bool wide)
+static struct perf_event_attr attr_of(bool wide)
 {
 	struct perf_event_attr attr = { .size = sizeof attr, .type = PERF_TYPE_SOFTWARE };
 
@@ -33,7 +33,7 @@ static struct perf_event_attr attr_of(bool switches, bool wide)
 	attr.sample_id_all = 1;
 	attr.use_clockid = 1;
 	attr.clockid = CLOCK_MONOTONIC;
-	attr.context_switch = switches;
+	attr.context_switch = 1;
 	attr.comm = attr.comm_exec = attr.task = 1;
 	attr.inherit = !wide;
 	/* Counters of the kernel's own are for the privileged; who runs is not. */
@@ -73,8 +73,8 @@ static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu, uint64_t
 {
 	attr->wakeup_watermark = (uint32_t)(ring_bytes / 4);
 	for (;;) {
-		int fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1,
-		    (unsigned long)PERF_FLAG_FD_CLOEXEC);
+		int fd = (int)syscall(
+		    SYS_perf_event_open, attr, pid, cpu, -1, (unsigned long)PERF_FLAG_FD_CLOEXEC);
 
 		if (fd >= 0)
 			return fd;
@@ -145,7 +145,7 @@ static int open_cpu(struct pxt_schedrings *rings, struct pxt_schedcpu *cpu, pid_
 {
 	bool wide = rings->level >= PXT_SCHEDLEVEL_ALL;
 	bool points = rings->level == PXT_SCHEDLEVEL_POINTS;
-	struct perf_event_attr attr = attr_of(!points, wide);
+	struct perf_event_attr attr = attr_of(wide);
 
 	*cpu = (struct pxt_schedcpu){ .mapped = 0 };
 	for (unsigned i = 0; i < PXT_SCHEDOPEN_EVENTS; i++)

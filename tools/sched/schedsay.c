@@ -41,8 +41,8 @@ static void own_only(struct pxt_schedsay *say, const struct pxt_schedtold *told)
 		(void)snprintf(say->how, sizeof say->how,
 		    "each CPU wants descriptors; more of them: ulimit -n 4096");
 	else
-		(void)snprintf(say->how, sizeof say->how,
-		    "as root: sysctl kernel.perf_event_paranoid=-1");
+		(void)snprintf(
+		    say->how, sizeof say->how, "as root: sysctl kernel.perf_event_paranoid=-1");
 }
 
 static void no_points(struct pxt_schedsay *say, const struct pxt_schedtold *told)

@@ -24,6 +24,7 @@ struct pxt_schedthread {
 	bool ended;
 	int waits_on;   /* the CPU that it could run on and does not have; -1: none */
 	uint32_t epoch; /* of @running and @waits_on; an older one: not known */
+	int32_t prio;   /* as it was told last; 0: never */
 	uint32_t index; /* in the log's table; 0: not told yet */
 	char name[PXT_SCHEDTHREAD_NAME];
 };

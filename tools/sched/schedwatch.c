@@ -27,7 +27,7 @@ struct pxt_schedwatch {
 		bool there;
 		struct pxt_perfrec rec;
 		size_t bytes;
-	} *fronts; /* the next record of each ring */
+	} * fronts; /* the next record of each ring */
 };
 
 /* ---- Begin ---- */

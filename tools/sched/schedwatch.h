@@ -39,8 +39,9 @@ struct pxt_schedtold {
 	uint64_t events;   /* in the log */
 	uint64_t switches; /* of watched threads */
 	uint64_t wakes;
-	uint64_t lost;   /* records that had no room, told to the log where they are missing */
-	uint64_t late;   /* records that came too late for their place: written with the time before */
+	uint64_t lost; /* records that had no room, told to the log where they are missing */
+	uint64_t
+	    late; /* records that came too late for their place: written with the time before */
 	uint64_t broken; /* bytes that were no record */
 };
 

@@ -19,8 +19,8 @@
 #define SYS_fsmount  432
 #endif
 
-#define FLAG_CLOEXEC   1  /* FSOPEN_CLOEXEC, FSMOUNT_CLOEXEC */
-#define COMMAND_CREATE 6  /* FSCONFIG_CMD_CREATE */
+#define FLAG_CLOEXEC   1 /* FSOPEN_CLOEXEC, FSMOUNT_CLOEXEC */
+#define COMMAND_CREATE 6 /* FSCONFIG_CMD_CREATE */
 
 /* The first mount of it that this process sees; -1 with errno. */
 static int open_mounted(void)
@@ -67,8 +67,7 @@ static int read_format(int folder, enum pxt_tracepoint_kind kind, struct pxt_tra
 	ssize_t got = 1;
 
 	point->known = false;
-	(void)snprintf(
-	    path, sizeof path, "events/sched/%s/format", pxt_tracepoint_names[kind]);
+	(void)snprintf(path, sizeof path, "events/sched/%s/format", pxt_tracepoint_names[kind]);
 	int file = openat(folder, path, O_RDONLY | O_CLOEXEC);
 	if (file < 0)
 		return errno;

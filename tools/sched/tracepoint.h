@@ -49,9 +49,9 @@ struct pxt_tracepoint_said {
 	char name[16];
 	int32_t tid;
 	int32_t prio;
-	int64_t state;   /* SWITCH */
-	int32_t from;    /* MIGRATE: CPUs */
-	int32_t to;      /* MIGRATE, WAKING, ... */
+	int64_t state; /* SWITCH */
+	int32_t from;  /* MIGRATE: CPUs */
+	int32_t to;    /* MIGRATE, WAKING, ... */
 	char next_name[16];
 	int32_t next_tid;
 	int32_t next_prio;

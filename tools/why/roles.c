@@ -203,6 +203,8 @@ static bool add_scheduler(struct pxt_type_roles *roles, const struct pxt_type *t
 {
 	struct pxt_role role = { .name = PXT_NO_NAME };
 
+	if (strcmp(type->name, "sched_process_exit") == 0)
+		return true;
 	if (strcmp(type->name, "sched_switch") == 0) {
 		role.deed = PXT_SWITCH;
 		role.fields[PXT_USE_CPU] = either(type, "cpu", "cpu_id");
@@ -228,6 +230,12 @@ static bool add_scheduler(struct pxt_type_roles *roles, const struct pxt_type *t
 		role.fields[PXT_USE_THREAD] = pxt_field_named(type, "tid");
 		role.fields[PXT_USE_TO_PRIO] = pxt_field_named(type, "prio");
 		role.fields[PXT_USE_TO_NAME] = pxt_field_named(type, "name");
+		if (!role.fields[PXT_USE_THREAD])
+			return false;
+	} else if (strcmp(type->name, "sched_process_fork") == 0) {
+		role.deed = PXT_THREAD;
+		role.fields[PXT_USE_THREAD] = either(type, "child_tid", "child_pid");
+		role.fields[PXT_USE_TO_NAME] = pxt_field_named(type, "child_comm");
 		if (!role.fields[PXT_USE_THREAD])
 			return false;
 	} else {
