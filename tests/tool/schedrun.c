@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * schedrun.c - runs a program, and the scheduler's log of it beside: schedrun LEVEL LOG PROGRAM...
+ * schedrun.c - runs a program, and the scheduler's log of it beside: schedrun [-u] LEVEL LOG PROGRAM...
  *
  * LEVEL is own, all or points, as in tools/sched/schedopen.h: no more than that is recorded.  Says on
  * standard error what is missing, and on standard output what became of it; "none" as the first word
- * where the kernel allows nothing.  Exit status: the program's, or 77 where nothing is recorded.
+ * where the kernel allows nothing.  -u: nothing is read before the end, so that rings run over.  Exit
+ * status: the program's, or 77 where nothing is recorded.
  */
 #define _GNU_SOURCE
 #include "tools/sched/schedwatch.h"
@@ -53,12 +54,12 @@ static pid_t begin(char **program, int gate[2])
 	_exit(127);
 }
 
-static int watch(struct pxt_schedwatch *watch, pid_t child)
+static int watch(struct pxt_schedwatch *watch, pid_t child, bool unread)
 {
 	struct pollfd poller = { .fd = pxt_schedwatch_fd(watch), .events = POLLIN };
 	int status;
 
-	while (waitpid(child, &status, WNOHANG) == 0) {
+	while (waitpid(child, &status, unread ? 0 : WNOHANG) == 0) {
 		(void)poll(&poller, 1, PXT_SCHEDWATCH_MS);
 		check(pxt_schedwatch_poll(watch), "pxt_schedwatch_poll");
 	}
@@ -69,8 +70,11 @@ int main(int argc, char **argv)
 {
 	struct pxt_schedtold told;
 	struct pxt_schedsay say;
+	bool unread = argc > 1 && strcmp(argv[1], "-u") == 0;
 	int gate[2];
 
+	argc -= unread;
+	argv += unread;
 	check(argc < 4, "schedrun LEVEL LOG PROGRAM...");
 	pid_t child = begin(argv + 3, gate);
 	struct pxt_schedwatch *scheduler =
@@ -84,7 +88,7 @@ int main(int argc, char **argv)
 		(void)waitpid(child, NULL, 0);
 		return 77;
 	}
-	int status = watch(scheduler, child);
+	int status = watch(scheduler, child, unread);
 	check(pxt_schedwatch_end(scheduler, &told), "pxt_schedwatch_end");
 	(void)printf(
 	    "%s events %llu switches %llu wakes %llu lost %llu late %llu broken %llu ring %llu\n",

@@ -351,10 +351,10 @@ static void take_wide(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 	learn_pid(log, self, rec->pid);
 	learn_pid(log, other, rec->other_pid);
 	int32_t next = out ? other : self;
-	if (on->runs == next && next != PXT_SCHEDLOG_NOBODY)
+	/* Who is dead already has no number any more: a tracepoint told it, and IN tells nothing. */
+	if (next == PXT_SCHEDLOG_NOBODY ? !out || has_prio(log) : on->runs == next)
 		return;
 	int32_t before = out ? self : other;
-	/* Who is dead already has no number any more. */
 	if (before == PXT_SCHEDLOG_NOBODY)
 		before = on->runs;
 	struct side from = side_of(log, before, rec->cpu);

@@ -98,27 +98,20 @@ static void close_cpu(struct pxt_schedcpu *cpu)
 			(void)close(cpu->fds[i]);
 }
 
-/* As large as is allowed, *@bytes at most; what was allowed is tried first for the next CPU. */
-static int map_ring(struct pxt_schedcpu *cpu, uint64_t *bytes)
+static int map_ring(const struct pxt_schedrings *rings, struct pxt_schedcpu *cpu)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t size = page + (size_t)rings->ring_bytes;
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, cpu->fds[0], 0);
 
-	for (;;) {
-		size_t size = page + (size_t)*bytes;
-		void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, cpu->fds[0], 0);
-
-		if (at != MAP_FAILED) {
-			cpu->mapped = size;
-			return pxt_perfring_init(
-			           &cpu->ring, at, (const unsigned char *)at + page, *bytes)
-			           ? 0
-			           : ENOMEM;
-		}
-		if ((errno != EPERM && errno != ENOMEM) || *bytes / 2 < PXT_SCHEDOPEN_SMALL ||
-		    *bytes / 2 < page)
-			return errno;
-		*bytes /= 2;
-	}
+	/* That there are too many locked pages is EPERM here: other than what may not be opened. */
+	if (at == MAP_FAILED)
+		return errno == EPERM ? ENOMEM : errno;
+	cpu->mapped = size;
+	return pxt_perfring_init(
+	           &cpu->ring, at, (const unsigned char *)at + page, rings->ring_bytes)
+	           ? 0
+	           : ENOMEM;
 }
 
 /* The tracepoints write into the ring of the first event. */
@@ -141,7 +134,8 @@ static int open_points(const struct pxt_schedrings *rings, struct pxt_schedcpu *
 	return 0;
 }
 
-static int open_cpu(struct pxt_schedrings *rings, struct pxt_schedcpu *cpu, pid_t child, int number)
+static int open_cpu(
+    const struct pxt_schedrings *rings, struct pxt_schedcpu *cpu, pid_t child, int number)
 {
 	bool wide = rings->level >= PXT_SCHEDLEVEL_ALL;
 	bool points = rings->level == PXT_SCHEDLEVEL_POINTS;
@@ -153,7 +147,7 @@ static int open_cpu(struct pxt_schedrings *rings, struct pxt_schedcpu *cpu, pid_
 	cpu->fds[0] = open_event(&attr, wide ? -1 : child, number, rings->ring_bytes);
 	if (cpu->fds[0] < 0)
 		return errno;
-	int error = map_ring(cpu, &rings->ring_bytes);
+	int error = map_ring(rings, cpu);
 	return error == 0 && points ? open_points(rings, cpu, number) : error;
 }
 
@@ -168,15 +162,12 @@ static uint64_t first_size(unsigned cpus)
 	return bytes;
 }
 
-/* All CPUs of one level; a CPU that is off has no thread that could be watched. */
-static int open_level(struct pxt_schedrings *rings, pid_t child, enum pxt_schedlevel level)
+/* A CPU that is off has no thread that could be watched. */
+static int open_cpus(struct pxt_schedrings *rings, pid_t child, long cpus)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	int error = 0;
 
-	rings->level = level;
 	rings->count = 0;
-	rings->ring_bytes = first_size((unsigned)cpus);
 	rings->cpus = calloc((size_t)cpus, sizeof *rings->cpus);
 	if (!rings->cpus)
 		return ENOMEM;
@@ -195,6 +186,21 @@ static int open_level(struct pxt_schedrings *rings, pid_t child, enum pxt_schedl
 		return 0;
 	pxt_schedopen_close(rings);
 	return error ? error : ENODEV;
+}
+
+/* All CPUs of one level, with rings of one size: as large as is allowed for all of them. */
+static int open_level(struct pxt_schedrings *rings, pid_t child, enum pxt_schedlevel level)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	int error;
+
+	rings->level = level;
+	rings->ring_bytes = first_size((unsigned)cpus);
+	while ((error = open_cpus(rings, child, cpus)) == ENOMEM &&
+	       rings->ring_bytes / 2 >= PXT_SCHEDOPEN_SMALL && rings->ring_bytes / 2 >= page)
+		rings->ring_bytes /= 2;
+	return error;
 }
 
 /* Tracepoints number threads as the kernel itself does, which is not how a container does. */
