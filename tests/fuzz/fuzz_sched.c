@@ -149,7 +149,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.points = mode & POINTS ? points : NULL };
 	made.used = 0;
 	if (mode & RAW)
-		pb_add(&made, data + 1, size - 1 < sizeof made.bytes ? size - 1 : sizeof made.bytes);
+		pb_add(
+		    &made, data + 1, size - 1 < sizeof made.bytes ? size - 1 : sizeof made.bytes);
 	else
 		make(data + 1, size - 1);
 	if (!pxt_schedlog_begin(&log, &wish) || !pxt_perfring_init(&ring, &page, bytes, RING))

@@ -296,8 +296,7 @@ static void a_sample_that_is_too_short_for_its_fields_says_nothing(void)
 		unsigned char *exact = malloc(bytes + 1);
 
 		memcpy(exact, data, bytes);
-		PXT_CHECK(
-		    pxt_tracepoint_read(points, exact, bytes, &said) == PXT_TRACEPOINTS,
+		PXT_CHECK(pxt_tracepoint_read(points, exact, bytes, &said) == PXT_TRACEPOINTS,
 		    "%zu bytes", bytes);
 		free(exact);
 	}
@@ -315,8 +314,8 @@ static void a_format_without_a_field_is_refused(void)
 
 		memcpy(text, pb_switch_format, sizeof text);
 		*strstr(text, missing[i]) = 'X';
-		PXT_CHECK(!pxt_tracepoint_parse(&point, PXT_TRACEPOINT_SWITCH, text) &&
-		              !point.known,
+		PXT_CHECK(
+		    !pxt_tracepoint_parse(&point, PXT_TRACEPOINT_SWITCH, text) && !point.known,
 		    "without %s", missing[i]);
 	}
 	/* The name of one field may be the end of another's. */

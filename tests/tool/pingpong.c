@@ -55,7 +55,8 @@ int main(int argc, char **argv)
 	if (child == 0) {
 		(void)prctl(PR_SET_NAME, "pong");
 		for (long i = 0; i < rounds; i++)
-			check(read(there[0], &byte, 1) != 1 || write(back[1], &byte, 1) != 1, "pong");
+			check(
+			    read(there[0], &byte, 1) != 1 || write(back[1], &byte, 1) != 1, "pong");
 		compute(busy);
 		_exit(0);
 	}

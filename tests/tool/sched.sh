@@ -116,7 +116,7 @@ the_switches_of_a_log_are_as_many_as_the_kernel_counts()
 records_that_had_no_room_are_counted_to_the_last_one()
 {
 	as_nobody
-	ulimit -l 0
+	ulimit -l 0 2>/dev/null || { echo "no limit of locked memory here: skipped"; exit 77; }
 	unread=-u
 	watch own "$pingpong" 60000
 	read -r waited preempted <said || fail "no count"

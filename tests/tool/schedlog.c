@@ -28,7 +28,9 @@ static char story[2048];
 
 static struct pb_place at(uint64_t ns, uint32_t cpu, int32_t tid)
 {
-	return (struct pb_place){ .ns = UINT64_C(1000000000000) + ns, .cpu = cpu, .pid = tid, .tid = tid };
+	return (struct pb_place){
+		.ns = UINT64_C(1000000000000) + ns, .cpu = cpu, .pid = tid, .tid = tid
+	};
 }
 
 /* ---- Reading ---- */
@@ -89,8 +91,9 @@ static void read_story(void)
 	*story = '\0';
 	CU_ASSERT_FATAL(fd >= 0);
 	PXT_EQ_FATAL(posix_trace_open(fd, &trid), 0);
-	while (posix_trace_getnext_event(trid, &info, data, sizeof data, &bytes, &unavailable) == 0 &&
-	       !unavailable) {
+	while (
+	    posix_trace_getnext_event(trid, &info, data, sizeof data, &bytes, &unavailable) == 0 &&
+	    !unavailable) {
 		PXT_EQ(posix_trace_eventinfo_getextra_np(&info, &extra), 0);
 		PXT_EQ(posix_trace_eventid_get_name(trid, info.posix_event_id, name), 0);
 		if (extra.posix_lost_before_np)

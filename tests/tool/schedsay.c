@@ -49,7 +49,9 @@ static void a_refusal_names_the_line_that_would_allow_it(void)
 
 static void own_threads_alone_name_the_line_that_allows_all(void)
 {
-	struct pxt_schedtold told = { .level = PXT_SCHEDLEVEL_OWN, .all_error = EACCES, .paranoid = 2 };
+	struct pxt_schedtold told = {
+		.level = PXT_SCHEDLEVEL_OWN, .all_error = EACCES, .paranoid = 2
+	};
 
 	CU_ASSERT(says(&told, "not who runs instead", "sysctl kernel.perf_event_paranoid=-1"));
 	told.all_error = EMFILE;
@@ -64,7 +66,8 @@ static void missing_tracepoints_name_the_mount(void)
 
 	CU_ASSERT(says(&told, "not who wakes whom", "mount -t tracefs"));
 	told.points_error = EACCES;
-	CU_ASSERT(says(&told, "not who wakes whom", "perf_event_paranoid=-1, and mount -o remount"));
+	CU_ASSERT(
+	    says(&told, "not who wakes whom", "perf_event_paranoid=-1, and mount -o remount"));
 	told.paranoid = -1;
 	CU_ASSERT(says(&told, "not who wakes whom", "mount -o remount"));
 	told.points_error = EXDEV;

@@ -54,7 +54,8 @@ static void read_boot_id(unsigned char id[16])
 
 		if (*at == '-')
 			continue;
-		id[digits / 2] = (unsigned char)(id[digits / 2] << 4 | strtoul(digit, NULL, 16));
+		unsigned value = (unsigned)strtoul(digit, NULL, 16);
+		id[digits / 2] = (unsigned char)((unsigned)id[digits / 2] << 4 | value);
 		digits++;
 	}
 }

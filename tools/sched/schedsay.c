@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define OWN_PARANOID 2 /* with more than this not even one's own threads are told of */
-#define NOT_KNOWN    99
 
 static void nothing(struct pxt_schedsay *say, const struct pxt_schedtold *told)
 {
@@ -15,7 +14,7 @@ static void nothing(struct pxt_schedsay *say, const struct pxt_schedtold *told)
 
 	(void)snprintf(say->what, sizeof say->what,
 	    "the scheduler is not recorded: perf_event_open: %s", strerror(told->error));
-	if (refused && told->paranoid > OWN_PARANOID && told->paranoid != NOT_KNOWN)
+	if (refused && told->paranoid > OWN_PARANOID && told->paranoid != PXT_SCHEDTOLD_UNKNOWN)
 		(void)snprintf(say->how, sizeof say->how,
 		    "kernel.perf_event_paranoid is %d; as root: sysctl "
 		    "kernel.perf_event_paranoid=2",
@@ -56,7 +55,7 @@ static void no_points(struct pxt_schedsay *say, const struct pxt_schedtold *told
 	else if (told->points_error == ENOENT || told->points_error == ENODEV)
 		(void)snprintf(say->how, sizeof say->how,
 		    "as root: mount -t tracefs tracefs /sys/kernel/tracing");
-	else if (told->paranoid > -1 && told->paranoid != NOT_KNOWN)
+	else if (told->paranoid > -1 && told->paranoid != PXT_SCHEDTOLD_UNKNOWN)
 		(void)snprintf(say->how, sizeof say->how,
 		    "as root: sysctl kernel.perf_event_paranoid=-1, and mount -o "
 		    "remount,mode=755 /sys/kernel/tracing");

@@ -11,7 +11,8 @@
 static size_t place_of(const struct pxt_schedthreads *threads, int32_t tid)
 {
 	size_t mask = threads->room - 1;
-	size_t at = (uint32_t)tid * UINT32_C(0x9e3779b1) & mask;
+	uint32_t mixed = (uint32_t)tid * UINT32_C(0x9e3779b1);
+	size_t at = mixed & mask;
 
 	while (threads->table[at] && threads->table[at]->tid != tid)
 		at = (at + 1) & mask;

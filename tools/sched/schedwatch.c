@@ -34,15 +34,16 @@ struct pxt_schedwatch {
 
 static int read_paranoid(void)
 {
-	int level = 99;
+	char text[16] = "";
+	char *end = text;
 	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
 
 	if (!file)
-		return level;
-	if (fscanf(file, "%d", &level) != 1)
-		level = 99;
+		return PXT_SCHEDTOLD_UNKNOWN;
+	(void)!fgets(text, sizeof text, file);
 	(void)fclose(file);
-	return level;
+	long level = strtol(text, &end, 10);
+	return end == text ? PXT_SCHEDTOLD_UNKNOWN : (int)level;
 }
 
 static void tell(const struct pxt_schedwatch *watch, struct pxt_schedtold *told)

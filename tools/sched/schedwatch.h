@@ -25,6 +25,8 @@
 
 #define PXT_SCHEDWATCH_MS 100 /* how often it wants to be polled */
 
+#define PXT_SCHEDTOLD_UNKNOWN 99
+
 /* What is recorded, and what became of it. */
 struct pxt_schedtold {
 	enum pxt_schedlevel level;
@@ -32,7 +34,7 @@ struct pxt_schedtold {
 	int all_error;    /* why not of all threads; 0 */
 	int points_error; /* why no tracepoints; 0 */
 	bool other_space; /* ... because this is a container with its own numbers of threads */
-	int paranoid;     /* kernel.perf_event_paranoid; -1 to 4, or 99: not known */
+	int paranoid;     /* kernel.perf_event_paranoid; -1 to 4, or PXT_SCHEDTOLD_UNKNOWN */
 	unsigned cpus;
 	uint64_t ring_bytes; /* of one CPU */
 	/* After the end: */

@@ -203,8 +203,6 @@ static bool add_scheduler(struct pxt_type_roles *roles, const struct pxt_type *t
 {
 	struct pxt_role role = { .name = PXT_NO_NAME };
 
-	if (strcmp(type->name, "sched_process_exit") == 0)
-		return true;
 	if (strcmp(type->name, "sched_switch") == 0) {
 		role.deed = PXT_SWITCH;
 		role.fields[PXT_USE_CPU] = either(type, "cpu", "cpu_id");
