@@ -112,7 +112,7 @@ if(PXT_LOGRETRIEVAL)
 	set_tests_properties(fuzz_objects PROPERTIES FIXTURES_SETUP fuzz_objects)
 	ptrace_check(fuzz TIMEOUT 600 COST 10 ${fuzz} ${fuzz_seconds} log)
 	# The tool's targets take longer to build than they run in the ordinary run.
-	foreach(target where description line recover plugin why)
+	foreach(target where description line recover plugin why sched)
 		ptrace_check(fuzz_${target} TIMEOUT 600 COST 10 ${fuzz} ${fuzz_tool_seconds} ${target})
 		list(APPEND fuzzers fuzz_${target})
 	endforeach()

@@ -96,6 +96,24 @@ def stories():
     yield story(96, frames, roles + b"lock-wait note lock=addr class=m # ask\nswitch sched_switch from=cpu to=cpu\n")
 
 
+# As the records in fuzz_sched.c: type, CPU, thread, another one, time, number.
+def records():
+    switches = [(5, 0, 10, 11, 1, 10), (18, 0, 10, 50, 2, 0), (2, 0, 50, 51, 3, 0), (3, 0, 10, 51, 1, 0),
+                (4, 0, 10, 0, 1, 3), (9, 1, 50, 11, 2, 0), (10, 1, 50, 11, 1, 1), (8, 1, 50, 11, 1, 1),
+                (7, 1, 11, 0, 1, 9), (0, 1, 11, 0, 1, 0), (1, 1, 11, 0, 1, 0), (6, 1, 11, 10, 1, 0),
+                (2, 1, 255, 0, 1, 0), (11, 0, 10, 1, 1, 77)]
+    for mode in (0, 1, 3, 7, 0x21, 0x53, 0xf0):
+        yield bytes([mode]) + b"".join(bytes(one) for one in switches)
+    # Whole records of the ring: a switch, a name, a loss, a sample.
+    place = struct.pack("<iiQII", 10, 10, 5, 0, 0)
+    raw = (struct.pack("<IHH", 15, 0x6000, 40) + struct.pack("<ii", 50, 50) + place
+           + struct.pack("<IHH", 3, 0x2000, 48) + struct.pack("<ii8s", 10, 10, b"name") + place
+           + struct.pack("<IHH", 2, 0, 48) + struct.pack("<QQ", 1, 7) + place
+           + struct.pack("<IHH", 9, 0, 72) + place + struct.pack("<I", 36) + struct.pack("<H34x", 318))
+    for mode in (8, 9, 0x0b, 0x29, 0xfb):
+        yield bytes([mode]) + raw
+
+
 def inputs(target):
     if target in ("log", "plugin"):
         yield from logs()
@@ -103,6 +121,8 @@ def inputs(target):
         yield from lines()
     if target == "recover":
         yield from images()
+    if target == "sched":
+        yield from records()
     if target == "why":
         yield from stories()
     if (HERE / f"{target}.corpus").exists():

@@ -333,4 +333,31 @@ merge_says_of_the_machine_what_is_the_same_for_all()
 	out_lacks CPU
 }
 
+# LPT-30: of the log of tools/sched; 0x6b000000 and a number are a thread of which the kernel told.
+a_thread_that_the_kernel_told_of_is_the_programs_own_one()
+{
+	make run.ptl 'boot 5' <<-END
+		event 1000 32 1 0 u32:1
+		event 9000 33 1 0 u32:1 i64:0
+	END
+	"$mklog" >sched.ptl <<-END || fail mklog
+		uuid 2
+		boot 5
+		process 99 box /usr/bin/pxtrace
+		thread 1 0x6b001268 4712 called-so
+		thread 2 0x6b00270f 9999 stranger
+		type 40 sched_switch i32 prev_tid, i32 next_tid
+		event 3000 40 1 0 i32:4712 i32:9999
+		event 5000 40 2 0 i32:9999 i32:4712
+	END
+	for order in 'run.ptl sched.ptl' 'sched.ptl run.ptl'; do
+		# shellcheck disable=SC2086
+		run 0 merge -o all.ptl $order
+		run 0 stat all.ptl
+		[ "$(grep -c '/4712 ' out)" -eq 1 ] || fail 'thread 4712 is there twice'
+		grep -q '^sensor/4712  *3 ' out || fail 'its events are not together'
+		grep -q '^stranger/9999  *1 ' out || fail 'the other one is not there'
+	done
+}
+
 "$case"

@@ -96,4 +96,44 @@ a_sleeping_thread_is_told_by_the_scheduler()
 	out_has 'CPU 0 has nothing to do, where high ran'
 }
 
+# LPT-30: a scheduler that is recorded without privileges tells of the program's own threads only.
+threads_that_the_scheduler_does_not_tell_of_are_others()
+{
+	story run.ptl <<-END
+		900 - sched_switch 0 -1 0 0 101 10
+		1000 high high_begin 7 0
+		2000 - sched_switch 0 101 10 0 -1 0
+		5000 - sched_switch 0 -1 0 0 101 10
+		6000 high high_end 7
+		6010 high deadline_miss 7 3000000
+	END
+	run 0 why run.ptl
+	answer 'Job 7 of high was late by 3.000 ms: others ran instead of it for 3.000 ms.'
+	out_has '3.000   60.0%  could run, but others did'
+	out_has 'others          may run on CPU 0, where high ran'
+	out_lacks 'nothing to do'
+}
+
+# Nobody knows whether others are urgent.
+others_are_no_reason_for_an_inversion()
+{
+	story others.ptl <<-END
+		500 - sched_switch 0 -1 0 0 103 30
+		1010 low lock_lock 1
+		2000 high high_begin 7 0
+		2500 high lock_wait 1
+		2600 - sched_switch 0 103 30 0 -1 0
+		10600 - sched_switch 0 -1 0 0 103 30
+		11000 low lock_unlock 1
+		11010 high lock_lock 1
+		11300 high lock_unlock 1
+		12400 high high_end 7
+		12410 high deadline_miss 7 6400000
+	END
+	run 0 why others.ptl
+	out_has 'because others ran instead for 8.000 ms'
+	out_lacks 'inversion'
+	out_lacks PRIO_INHERIT
+}
+
 "$case"

@@ -156,4 +156,24 @@ waits_and_times_off_the_cpu_are_two_questions()
 	err_has '--locks is of all locks'
 }
 
+# Of another program's threads it is told only what concerns this one: they may have run meanwhile.
+where_not_all_is_told_only_own_threads_were_off_the_cpu()
+{
+	story run.ptl <<-END
+		100 high note
+		200 high sched_process_fork 110
+		1000 - sched_switch 0 109 20 1 101 10
+		3000 - sched_switch 0 101 10 1 -1 0
+		5000 - sched_switch 0 -1 0 0 101 10
+		6000 - sched_switch 0 101 10 1 109 20
+		7000 - sched_switch 0 109 20 1 110 20
+		7500 - sched_switch 0 110 20 1 -1 0
+		8500 - sched_switch 0 -1 0 0 110 20
+	END
+	run 0 why --off-cpu run.ptl
+	answer 'high was off the CPU for 2.000 ms: it slept for 2.000 ms.'
+	out_has 'thread 110, off the CPU'
+	out_lacks 'thread 109, off the CPU'
+}
+
 "$case"

@@ -88,8 +88,8 @@ struct pxt_merge_threads;
 struct pxt_merge_threads *pxt_merge_threads_new(void);
 void pxt_merge_threads_free(struct pxt_merge_threads *threads);
 /* The thread of an event, told to the new log when it is first met. */
-const struct pxt_merge_thread *pxt_merge_threads_of(
-    struct pxt_merge_threads *threads, struct pxt_logwrite *log, const struct pxt_event *event);
+const struct pxt_merge_thread *pxt_merge_threads_of(struct pxt_merge_threads *threads,
+    const struct pxt_line *line, struct pxt_logwrite *log, const struct pxt_event *event);
 /* All that a log's table knows, so that what the kernel says of them finds them. */
 void pxt_merge_threads_learn(
     struct pxt_merge_threads *threads, struct pxt_logwrite *log, const struct pxt_source *source);
@@ -155,7 +155,7 @@ bool pxt_ftrace_open(struct pxt_ftrace *ftrace, const char *path, enum pxt_ftrac
 bool pxt_ftrace_next(struct pxt_ftrace *ftrace);
 void pxt_ftrace_close(struct pxt_ftrace *ftrace);
 
-/* ---- threads.c, of the kernel ---- */
+/* ---- threads.c, of the kernel: by the text of ftrace ---- */
 
 /* The thread in which the kernel traced: the logs' own one of its number, or one of the kernel's. */
 const struct pxt_merge_thread *pxt_merge_threads_tid(struct pxt_merge_threads *threads,

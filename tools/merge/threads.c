@@ -15,9 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUCKETS     65536u
-#define PLACE_NONE  UINT32_MAX /* a thread that only the kernel named */
-#define KERNEL_BASE UINT64_C(0x6b000000)
+#define BUCKETS    65536u
+#define PLACE_NONE UINT32_MAX /* a thread that only the kernel named */
 
 struct pxt_merge_threads {
 	uint32_t count; /* threads[1] is the first */
@@ -147,8 +146,53 @@ static struct pxt_merge_thread *make(struct pxt_merge_threads *threads, struct p
 	return added;
 }
 
-const struct pxt_merge_thread *pxt_merge_threads_of(
-    struct pxt_merge_threads *threads, struct pxt_logwrite *log, const struct pxt_event *event)
+/* ---- Of the kernel ---- */
+
+/* A log may hold what the kernel told of threads (tools/sched): it knows their numbers alone. */
+static bool is_kernels(uint64_t own, pid_t tid)
+{
+	return own == PXT_LOGWRITE_KERNEL_THREAD + (uint32_t)tid;
+}
+
+/* Numbers of threads mean the same in the kernel's events and in logs of the same boot. */
+static bool is_task(
+    const struct pxt_line *line, const struct pxt_merge_thread *thread, pid_t tid, uint32_t place)
+{
+	return thread->tid == tid && thread->own != 0 &&
+	       (thread->place == PLACE_NONE ||
+	           line->places[thread->place].group == line->places[place].group);
+}
+
+/* @place: the log by which the kernel's events are placed. */
+static const struct pxt_merge_thread *task_of(struct pxt_merge_threads *threads,
+    const struct pxt_line *line, struct pxt_logwrite *log, uint32_t place, pid_t tid, pid_t pid,
+    const char *name)
+{
+	const struct pxt_merge_thread key = { .place = PLACE_NONE,
+		.own = PXT_LOGWRITE_KERNEL_THREAD + (uint32_t)tid,
+		.entry = UINT32_MAX,
+		.pid = pid,
+		.tid = tid };
+	uint32_t at = threads->by_tid[bucket((uint32_t)tid)];
+
+	while (at && tid > 0 && !is_task(line, &threads->threads[at], tid, place))
+		at = threads->threads[at].next_tid;
+	if (at && tid > 0)
+		return &threads->threads[at];
+	struct pxt_merge_thread *thread = find(threads, &key);
+	return thread ? thread : make(threads, log, &key, name);
+}
+
+const struct pxt_merge_thread *pxt_merge_threads_tid(struct pxt_merge_threads *threads,
+    const struct pxt_line *line, struct pxt_logwrite *log, const struct pxt_ftrace_event *event)
+{
+	return task_of(threads, line, log, 0, event->tid, event->pid, event->comm);
+}
+
+/* ---- Of logs ---- */
+
+const struct pxt_merge_thread *pxt_merge_threads_of(struct pxt_merge_threads *threads,
+    const struct pxt_line *line, struct pxt_logwrite *log, const struct pxt_event *event)
 {
 	uint64_t own = event->thread->recorded ? event->thread->id : 0;
 	const struct pxt_merge_thread key = { .place = event->source->place,
@@ -156,8 +200,11 @@ const struct pxt_merge_thread *pxt_merge_threads_of(
 		.entry = own ? event->thread->entry : UINT32_MAX,
 		.pid = event->info.posix_pid,
 		.tid = own ? event->thread->tid : 0 };
-	struct pxt_merge_thread *thread = find(threads, &key);
 
+	if (own && is_kernels(own, event->thread->tid))
+		return task_of(
+		    threads, line, log, key.place, key.tid, key.pid, event->thread->name);
+	struct pxt_merge_thread *thread = find(threads, &key);
 	return thread ? thread : make(threads, log, &key, own ? event->thread->name : "");
 }
 
@@ -177,6 +224,10 @@ void pxt_merge_threads_learn(
 			.entry = i,
 			.pid = entry.posix_pid_np,
 			.tid = entry.posix_tid_np };
+
+		/* The program's own log may name it, too, and comes first. */
+		if (is_kernels(key.own, key.tid))
+			continue;
 		struct pxt_merge_thread *known = find(threads, &key);
 		memcpy(name, entry.posix_name_np, sizeof entry.posix_name_np);
 		if (known)
@@ -184,30 +235,4 @@ void pxt_merge_threads_learn(
 		else
 			(void)make(threads, log, &key, name);
 	}
-}
-
-/* Numbers of threads mean the same in the kernel's events and in logs of its own boot. */
-static bool is_task(const struct pxt_line *line, const struct pxt_merge_thread *thread, pid_t tid)
-{
-	return thread->tid == tid && thread->own != 0 &&
-	       (thread->place == PLACE_NONE ||
-	           line->places[thread->place].group == line->places[0].group);
-}
-
-const struct pxt_merge_thread *pxt_merge_threads_tid(struct pxt_merge_threads *threads,
-    const struct pxt_line *line, struct pxt_logwrite *log, const struct pxt_ftrace_event *event)
-{
-	const struct pxt_merge_thread key = { .place = PLACE_NONE,
-		.own = KERNEL_BASE + (uint32_t)event->tid,
-		.entry = UINT32_MAX,
-		.pid = event->pid,
-		.tid = event->tid };
-	uint32_t at = threads->by_tid[bucket((uint32_t)event->tid)];
-
-	while (at && event->tid > 0 && !is_task(line, &threads->threads[at], event->tid))
-		at = threads->threads[at].next_tid;
-	if (at && event->tid > 0)
-		return &threads->threads[at];
-	struct pxt_merge_thread *thread = find(threads, &key);
-	return thread ? thread : make(threads, log, &key, event->comm);
 }

@@ -66,7 +66,7 @@ static void put_event(struct pxt_merge *merge, const struct pxt_event *event)
 	unsigned char sets[2 * SET_BYTES];
 	struct pxt_logevent made = { .id = event->info.posix_event_id };
 	const struct pxt_merge_thread *thread =
-	    pxt_merge_threads_of(merge->threads, merge->log, event);
+	    pxt_merge_threads_of(merge->threads, &merge->line, merge->log, event);
 	uintptr_t address;
 
 	if (event->extra.posix_lost_before_np)

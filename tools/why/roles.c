@@ -230,6 +230,12 @@ static bool add_scheduler(struct pxt_type_roles *roles, const struct pxt_type *t
 		role.fields[PXT_USE_TO_NAME] = pxt_field_named(type, "name");
 		if (!role.fields[PXT_USE_THREAD])
 			return false;
+	} else if (strcmp(type->name, "sched_process_fork") == 0) {
+		role.deed = PXT_THREAD;
+		role.fields[PXT_USE_THREAD] = either(type, "child_tid", "child_pid");
+		role.fields[PXT_USE_TO_NAME] = pxt_field_named(type, "child_comm");
+		if (!role.fields[PXT_USE_THREAD])
+			return false;
 	} else {
 		return false;
 	}

@@ -14,6 +14,7 @@
  *	deadline_miss, X_deadline_miss (late_ns)    the thread's latest job was late
  *	sched_switch (cpu, prev_tid, next_tid, ...) another thread runs on a CPU
  *	sched_wakeup, sched_waking, ..._new (tid, target_cpu)   a thread may run
+ *	sched_process_fork (child_tid, child_comm)  a thread of the program begins
  *	thread_state (tid, prio, name)              a thread of posix_trace_dump_threads_np()
  *
  * System events (FORMAT.md 5.1) mean what their numbers say (rolesystem.c).

@@ -91,9 +91,12 @@ void pxt_sched_switch(
 	}
 	struct pxt_actor *old = pxt_threads_tid(state, source, from);
 	struct pxt_actor *new = pxt_threads_tid(state, source, to);
+	/* They may run on several CPUs at once: no state of theirs is kept. */
+	struct pxt_actor *others =
+	    to == -1 || from == -1 ? pxt_threads_others(state, source) : NULL;
 	act->cpu = (int)cpu;
 	act->former = old;
-	act->actor = new;
+	act->actor = to == -1 ? others : new;
 	learn_thread(event, role, old, PXT_USE_FROM_NAME, PXT_USE_FROM_PRIO);
 	learn_thread(event, role, new, PXT_USE_TO_NAME, PXT_USE_TO_PRIO);
 	set_running(state, old,
@@ -104,7 +107,7 @@ void pxt_sched_switch(
 		.known = true,
 		.epoch = state->epochs[source],
 		.source = source,
-		.runs = new };
+		.runs = act->actor };
 }
 
 void pxt_sched_wake(
@@ -129,13 +132,16 @@ void pxt_sched_wake(
 		act->actor->cpu = (int)cpu;
 }
 
-/* A priority holds until a switch says another one. */
+/* A thread of the program; its priority holds until a switch says another one. */
 void pxt_sched_thread(struct pxt_state *state, const struct pxt_role *role,
     const struct pxt_act *act, unsigned source)
 {
 	int64_t tid;
 
-	if (pxt_number_of(act->event, role->fields[PXT_USE_THREAD], &tid))
-		learn_thread(act->event, role, pxt_threads_tid(state, source, tid), PXT_USE_TO_NAME,
-		    PXT_USE_TO_PRIO);
+	if (!pxt_number_of(act->event, role->fields[PXT_USE_THREAD], &tid))
+		return;
+	struct pxt_actor *actor = pxt_threads_tid(state, source, tid);
+	learn_thread(act->event, role, actor, PXT_USE_TO_NAME, PXT_USE_TO_PRIO);
+	if (actor)
+		actor->own = true;
 }

@@ -92,6 +92,7 @@ struct pxt_actor {
 	pid_t tid;
 	pid_t pid;     /* 0: not known */
 	bool selected; /* on the command line */
+	bool own; /* of a traced program: it has events of its own, or one of them told of it */
 	bool has_prio;
 	int64_t prio;  /* the kernel's: smaller is more urgent */
 	char name[96]; /* escaped, for the screen */
@@ -124,7 +125,7 @@ struct pxt_state_cpu {
 	bool known; /* by a switch, in @epoch of @source */
 	uint64_t epoch;
 	unsigned source;
-	struct pxt_actor *runs; /* NULL: idle */
+	struct pxt_actor *runs; /* NULL: idle; or the state's @others */
 };
 
 /* What an event did, for who looks on. */
@@ -164,7 +165,8 @@ struct pxt_state {
 	bool *stopped;    /* of each source */
 	uint32_t span_count;
 	bool has_switches;
-	uint64_t beyond; /* things that found no place */
+	struct pxt_actor *others; /* whoever the scheduler did not tell of; NULL: it told of all */
+	uint64_t beyond;          /* things that found no place */
 	struct {
 		uint32_t name;
 		struct pxt_key key;

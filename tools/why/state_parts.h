@@ -16,6 +16,8 @@ struct pxt_key pxt_key_in(const struct pxt_event *event, const struct pxt_layout
 
 /* threads.c: NULL where there is no place left, or no thread is named. */
 struct pxt_actor *pxt_threads_tid(struct pxt_state *state, unsigned source, int64_t tid);
+/* One for all threads that are not told: the number -1 of a scheduler that tells of some threads only. */
+struct pxt_actor *pxt_threads_others(struct pxt_state *state, unsigned source);
 struct pxt_actor *pxt_threads_of(
     struct pxt_state *state, unsigned source, const struct pxt_thread *thread);
 /* On the list of a CPU: the newest event first. */

@@ -97,8 +97,11 @@ void pxt_tell_deed(
 	if (line->gap)
 		return;
 	if (line->deed == PXT_SWITCH) {
-		pxt_say(
-		    words, line->actor ? "runs on CPU %d" : "CPU %d has nothing to do", line->cpu);
+		if (!line->actor)
+			pxt_say(words, "CPU %d has nothing to do", line->cpu);
+		else
+			pxt_say(words, "%s on CPU %d", line->actor->tid < 0 ? "may run" : "runs",
+			    line->cpu);
 		if (line->other)
 			pxt_say(words, ", where %s ran", line->other->name);
 		return;

@@ -105,6 +105,17 @@ struct pxt_actor *pxt_threads_tid(struct pxt_state *state, unsigned source, int6
 	return state->actors[*place - 1];
 }
 
+struct pxt_actor *pxt_threads_others(struct pxt_state *state, unsigned source)
+{
+	if (!state->others)
+		state->others = new_actor(state, source);
+	if (!state->others)
+		return NULL;
+	state->others->tid = -1;
+	(void)snprintf(state->others->name, sizeof state->others->name, "others");
+	return state->others;
+}
+
 struct pxt_actor *pxt_state_thread(
     struct pxt_state *state, const struct pxt_event *event, int64_t tid)
 {
@@ -114,6 +125,7 @@ struct pxt_actor *pxt_state_thread(
 static void name_actor(struct pxt_actor *actor, const struct pxt_thread *thread)
 {
 	actor->id = thread->id;
+	actor->own = true;
 	actor->key = pxt_thread_key(thread);
 	actor->selected = thread->selected;
 	memcpy(actor->raw, thread->name, sizeof actor->raw);

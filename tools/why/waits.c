@@ -37,9 +37,16 @@ static void begin(struct pxt_waits *waits, const struct pxt_actor *actor, enum p
 	waits->begun(waits->self, wait, act);
 }
 
+/* A scheduler that does not tell of all threads tells all only of the program's own. */
+static bool is_told(const struct pxt_waits *waits, const struct pxt_wait *wait)
+{
+	return wait->epoch == waits->state->epochs[wait->source] &&
+	       (wait->kind != PXT_WAIT_CPU || !waits->state->others || wait->actor->own);
+}
+
 static void end(struct pxt_waits *waits, struct pxt_wait *wait, const struct pxt_act *act)
 {
-	if (wait->is_on && wait->epoch == waits->state->epochs[wait->source])
+	if (wait->is_on && is_told(waits, wait))
 		waits->ended(waits->self, wait, act);
 	wait->is_on = false;
 }

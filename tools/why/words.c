@@ -279,7 +279,8 @@ bool pxt_is_inversion(const struct pxt_blame *blame, const struct pxt_cause *cau
 	const struct pxt_actor *runner = cause->runner;
 
 	*sure = false;
-	if (cause->kind != PXT_CAUSE_WAIT || cause->last != PXT_LAST_READY || !runner)
+	if (cause->kind != PXT_CAUSE_WAIT || cause->last != PXT_LAST_READY || !runner ||
+	    runner->tid < 0)
 		return false;
 	for (unsigned i = 0; i < cause->links; i++)
 		if (cause->chain[i].holder == runner)

@@ -57,8 +57,10 @@ struct pxt_loghead {
 	struct pxt_logclock created;
 };
 
-#define PXT_LOGWRITE_THREADS  65534u /* the largest index */
-#define PXT_LOGWRITE_NO_INDEX 0xffffu
+#define PXT_LOGWRITE_THREADS       65534u /* the largest index */
+#define PXT_LOGWRITE_NO_INDEX      0xffffu
+/* A thread that the kernel told of, by this and its number: nobody knows its pthread_t. */
+#define PXT_LOGWRITE_KERNEL_THREAD UINT64_C(0x6b000000)
 
 struct pxt_logevent {
 	trace_event_id_t id;

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/* perf.c - records of perf_event_open(2): taken as they are, refused where they cannot be, out of a ring. */
+#include "tools/sched/perfrec.h"
+#include "tools/sched/perfring.h"
+#include "tools/sched/tracepoint.h"
+
+#include "perfbytes.h"
+#include "suite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct pb_place here = { .ns = 5000, .cpu = 3, .pid = 40, .tid = 41 };
+
+static bool parse(struct pxt_perfrec *rec, const struct perfbytes *from)
+{
+	return pxt_perfrec_parse(rec, from->bytes, from->used);
+}
+
+/* ---- Records ---- */
+
+/* LPT-30, ZEP-06: which thread leaves the CPU, and whether it had to. */
+static void a_switch_tells_thread_time_cpu_and_whether_it_was_preempted(void)
+{
+	struct pxt_perfrec rec;
+	struct perfbytes out = { 0 };
+	struct perfbytes preempted = { 0 };
+	struct perfbytes in = { 0 };
+
+	pb_out(&out, here, 0);
+	CU_ASSERT(parse(&rec, &out));
+	PXT_EQ(rec.kind, PXT_PERFREC_OUT);
+	PXT_EQ(rec.ns, 5000);
+	PXT_EQ(rec.cpu, 3);
+	PXT_EQ(rec.pid, 40);
+	PXT_EQ(rec.tid, 41);
+	CU_ASSERT(!rec.preempted && !rec.told_other);
+	pb_out(&preempted, here, PB_PREEMPTED);
+	CU_ASSERT(parse(&rec, &preempted) && rec.preempted);
+	pb_in(&in, here);
+	CU_ASSERT(parse(&rec, &in) && rec.kind == PXT_PERFREC_IN);
+}
+
+static void a_switch_of_the_whole_machine_tells_both_threads(void)
+{
+	struct pxt_perfrec rec;
+	struct perfbytes out = { 0 };
+
+	pb_wide_out(&out, here, 0, 77);
+	CU_ASSERT(parse(&rec, &out));
+	PXT_EQ(rec.kind, PXT_PERFREC_OUT);
+	CU_ASSERT(rec.told_other);
+	PXT_EQ(rec.tid, 41);
+	PXT_EQ(rec.other_tid, 77);
+}
+
+/* QNX-24 */
+static void names_forks_and_ends_tell_whom_they_are_about(void)
+{
+	struct pxt_perfrec rec;
+	struct perfbytes name = { 0 };
+	struct perfbytes fork = { 0 };
+
+	pb_name(&name, here, "fifteen letters", 1);
+	CU_ASSERT(parse(&rec, &name));
+	PXT_EQ(rec.kind, PXT_PERFREC_NAME);
+	CU_ASSERT(rec.exec);
+	CU_ASSERT_STRING_EQUAL(rec.name, "fifteen letters");
+	pb_task(&fork, 7, here, 40, 43, 41);
+	CU_ASSERT(parse(&rec, &fork));
+	PXT_EQ(rec.kind, PXT_PERFREC_FORK);
+	PXT_EQ(rec.tid, 43);
+	PXT_EQ(rec.other_tid, 41);
+	PXT_EQ(rec.ns, 5000);
+}
+
+static void losses_are_told_with_their_number(void)
+{
+	struct pxt_perfrec rec;
+	struct perfbytes lost = { 0 };
+	struct perfbytes samples = { 0 };
+	const uint64_t count = 12;
+
+	pb_lost(&lost, here, 1234);
+	CU_ASSERT(parse(&rec, &lost) && rec.kind == PXT_PERFREC_LOST);
+	PXT_EQ(rec.lost, 1234);
+	pb_record(&samples, 13, 0, &count, sizeof count, here);
+	CU_ASSERT(parse(&rec, &samples) && rec.kind == PXT_PERFREC_LOST);
+	PXT_EQ(rec.lost, 12);
+}
+
+static void what_is_not_known_is_passed_over(void)
+{
+	struct pxt_perfrec rec;
+	struct perfbytes other = { 0 };
+	const unsigned char body[32] = { 0 };
+
+	pb_record(&other, 4711, 0xffff, body, sizeof body, here);
+	CU_ASSERT(parse(&rec, &other));
+	PXT_EQ(rec.kind, PXT_PERFREC_OTHER);
+	PXT_EQ(rec.ns, 5000);
+}
+
+/* Of each type all sizes but its own: none of them is read beyond its end (AddressSanitizer sees it). */
+static void a_record_of_a_wrong_size_is_none(void)
+{
+	static const struct {
+		uint32_t type;
+		size_t right;
+	} types[] = { { 2, 16 }, { 4, 24 }, { 7, 24 }, { 13, 8 }, { 14, 0 }, { 15, 8 } };
+	struct pxt_perfrec rec;
+
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+		for (size_t size = 0; size < 40; size += 4) {
+			struct perfbytes made = { 0 };
+			const unsigned char body[40] = { 0 };
+
+			pb_record(&made, types[i].type, 0, body, size, here);
+			unsigned char *exact = malloc(made.used);
+			memcpy(exact, made.bytes, made.used);
+			PXT_CHECK(
+			    pxt_perfrec_parse(&rec, exact, made.used) == (size == types[i].right),
+			    "type %u with %zu bytes", types[i].type, size);
+			free(exact);
+		}
+	}
+}
+
+static void a_cut_record_is_none(void)
+{
+	struct pxt_perfrec rec;
+	struct perfbytes made = { 0 };
+
+	pb_said_waking(&made, here, 5, 1);
+	for (size_t size = 0; size < made.used; size++) {
+		struct perf_event_header head;
+		unsigned char *exact = malloc(size + 1);
+
+		memcpy(exact, made.bytes, size);
+		/* As the ring has it: a size, whatever was meant. */
+		if (size >= sizeof head) {
+			memcpy(&head, exact, sizeof head);
+			head.size = (uint16_t)size;
+			memcpy(exact, &head, sizeof head);
+		}
+		bool whole = pxt_perfrec_parse(&rec, exact, size);
+		PXT_CHECK(!whole || rec.kind == PXT_PERFREC_OTHER, "%zu bytes", size);
+		free(exact);
+	}
+}
+
+/* ---- The ring ---- */
+
+#define RING 4096u
+
+struct made_ring {
+	struct perf_event_mmap_page page;
+	unsigned char data[RING];
+	struct pxt_perfring ring;
+};
+
+static void ring_begin(struct made_ring *made, uint64_t at)
+{
+	memset(made, 0, sizeof *made);
+	CU_ASSERT_FATAL(pxt_perfring_init(&made->ring, &made->page, made->data, RING));
+	made->page.data_head = made->page.data_tail = made->ring.tail = at;
+}
+
+static void ring_put(struct made_ring *made, const struct perfbytes *from)
+{
+	for (size_t i = 0; i < from->used; i++)
+		made->data[(made->page.data_head + i) % RING] = from->bytes[i];
+	made->page.data_head += from->used;
+}
+
+static void a_record_on_both_ends_of_the_ring_is_whole(void)
+{
+	static struct made_ring made;
+	struct pxt_perfrec rec;
+	size_t size;
+
+	for (uint64_t before = 8; before < 56; before += 8) {
+		struct perfbytes name = { 0 };
+
+		ring_begin(&made, 3 * RING - before);
+		pb_name(&name, here, "on both ends", 0);
+		ring_put(&made, &name);
+		PXT_EQ(pxt_perfring_look(&made.ring), name.used);
+		const unsigned char *bytes = pxt_perfring_next(&made.ring, &size);
+		CU_ASSERT_FATAL(bytes != NULL);
+		CU_ASSERT(pxt_perfrec_parse(&rec, bytes, size));
+		CU_ASSERT_STRING_EQUAL(rec.name, "on both ends");
+		pxt_perfring_skip(&made.ring, size);
+		CU_ASSERT(pxt_perfring_next(&made.ring, &size) == NULL);
+		pxt_perfring_free(&made.ring);
+		PXT_EQ(made.page.data_tail, made.page.data_head);
+		pxt_perfring_destroy(&made.ring);
+	}
+}
+
+/* The kernel may write over what was freed: nothing is freed before it was read. */
+static void room_is_given_back_only_when_it_was_read(void)
+{
+	static struct made_ring made;
+	struct perfbytes two = { 0 };
+	size_t size;
+
+	ring_begin(&made, 0);
+	pb_out(&two, here, 0);
+	size_t first = two.used;
+	pb_in(&two, here);
+	ring_put(&made, &two);
+	(void)pxt_perfring_look(&made.ring);
+	CU_ASSERT(pxt_perfring_next(&made.ring, &size) != NULL);
+	pxt_perfring_free(&made.ring);
+	PXT_EQ(made.page.data_tail, 0);
+	pxt_perfring_skip(&made.ring, size);
+	pxt_perfring_free(&made.ring);
+	PXT_EQ(made.page.data_tail, first);
+	pxt_perfring_destroy(&made.ring);
+}
+
+static void what_comes_after_the_look_waits_for_the_next(void)
+{
+	static struct made_ring made;
+	struct perfbytes one = { 0 };
+	size_t size;
+
+	ring_begin(&made, 0);
+	pb_in(&one, here);
+	(void)pxt_perfring_look(&made.ring);
+	ring_put(&made, &one);
+	CU_ASSERT(pxt_perfring_next(&made.ring, &size) == NULL);
+	(void)pxt_perfring_look(&made.ring);
+	CU_ASSERT(pxt_perfring_next(&made.ring, &size) != NULL);
+	pxt_perfring_destroy(&made.ring);
+}
+
+static void a_size_that_cannot_be_ends_the_reading_and_is_counted(void)
+{
+	static const uint16_t sizes[] = { 0, 7, 4000 };
+
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		static struct made_ring made;
+		struct perfbytes one = { 0 };
+		size_t size;
+
+		ring_begin(&made, 0);
+		pb_in(&one, here);
+		memcpy(one.bytes + 6, &sizes[i], 2);
+		ring_put(&made, &one);
+		(void)pxt_perfring_look(&made.ring);
+		CU_ASSERT(pxt_perfring_next(&made.ring, &size) == NULL);
+		PXT_EQ(made.ring.broken, one.used);
+		/* What comes afterwards is read again. */
+		one.used = 0;
+		pb_in(&one, here);
+		ring_put(&made, &one);
+		(void)pxt_perfring_look(&made.ring);
+		CU_ASSERT(pxt_perfring_next(&made.ring, &size) != NULL);
+		pxt_perfring_destroy(&made.ring);
+	}
+}
+
+/* ---- Tracepoints ---- */
+
+/* SHARK-36: priorities of both, by the kernel's own layout. */
+static void a_tracepoint_is_read_by_its_format(void)
+{
+	struct pxt_tracepoint points[PXT_TRACEPOINTS];
+	struct pxt_tracepoint_said said;
+	struct perfbytes made = { 0 };
+	struct pxt_perfrec rec;
+
+	pb_points(points);
+	pb_said_switch(&made, here, 41, 2, 43);
+	CU_ASSERT_FATAL(parse(&rec, &made));
+	PXT_EQ(pxt_tracepoint_read(points, rec.data, rec.bytes, &said), PXT_TRACEPOINT_SWITCH);
+	PXT_EQ(said.tid, 41);
+	PXT_EQ(said.prio, 141);
+	PXT_EQ(said.state, 2);
+	PXT_EQ(said.next_tid, 43);
+	PXT_EQ(said.next_prio, 143);
+	CU_ASSERT_STRING_EQUAL(said.name, "t1");
+	CU_ASSERT_STRING_EQUAL(said.next_name, "t3");
+}
+
+static void a_sample_that_is_too_short_for_its_fields_says_nothing(void)
+{
+	struct pxt_tracepoint points[PXT_TRACEPOINTS];
+	struct pxt_tracepoint_said said;
+	unsigned char data[64] = { PB_ID_SWITCH & 0xff, PB_ID_SWITCH >> 8 };
+
+	pb_points(points);
+	for (size_t bytes = 0; bytes < sizeof data; bytes++) {
+		unsigned char *exact = malloc(bytes + 1);
+
+		memcpy(exact, data, bytes);
+		PXT_CHECK(pxt_tracepoint_read(points, exact, bytes, &said) == PXT_TRACEPOINTS,
+		    "%zu bytes", bytes);
+		free(exact);
+	}
+	PXT_EQ(pxt_tracepoint_read(points, data, sizeof data, &said), PXT_TRACEPOINT_SWITCH);
+}
+
+static void a_format_without_a_field_is_refused(void)
+{
+	static const char *const missing[] = { "prev_comm[16]", "prev_pid", "prev_prio",
+		"prev_state", "next_comm[16]", "next_pid", "next_prio", "ID:" };
+	struct pxt_tracepoint point;
+
+	for (size_t i = 0; i < sizeof missing / sizeof *missing; i++) {
+		char text[sizeof pb_switch_format];
+
+		memcpy(text, pb_switch_format, sizeof text);
+		*strstr(text, missing[i]) = 'X';
+		PXT_CHECK(
+		    !pxt_tracepoint_parse(&point, PXT_TRACEPOINT_SWITCH, text) && !point.known,
+		    "without %s", missing[i]);
+	}
+	/* The name of one field may be the end of another's. */
+	CU_ASSERT(!pxt_tracepoint_parse(&point, PXT_TRACEPOINT_WAKING,
+	    "ID: 5\n\tfield:char xcomm[16];\toffset:8;\tsize:16;\n\tfield:int pid;\toffset:24;\t"
+	    "size:4;\n\tfield:int prio;\toffset:28;\tsize:4;\n\tfield:int "
+	    "target_cpu;\toffset:32;\tsize:4;\n"));
+	CU_ASSERT(!pxt_tracepoint_parse(&point, PXT_TRACEPOINT_WAKING, ""));
+}
+
+static void a_field_of_a_size_that_nobody_knows_is_refused(void)
+{
+	char text[sizeof pb_waking_format];
+	struct pxt_tracepoint point;
+
+	memcpy(text, pb_waking_format, sizeof text);
+	char *size = strstr(strstr(text, "target_cpu"), "size:4");
+	size[5] = '2';
+	CU_ASSERT(!pxt_tracepoint_parse(&point, PXT_TRACEPOINT_WAKING, text));
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(a_switch_tells_thread_time_cpu_and_whether_it_was_preempted),
+	PXT_CASE(a_switch_of_the_whole_machine_tells_both_threads),
+	PXT_CASE(names_forks_and_ends_tell_whom_they_are_about),
+	PXT_CASE(losses_are_told_with_their_number),
+	PXT_CASE(what_is_not_known_is_passed_over),
+	PXT_CASE(a_record_of_a_wrong_size_is_none),
+	PXT_CASE(a_cut_record_is_none),
+	PXT_CASE(a_record_on_both_ends_of_the_ring_is_whole),
+	PXT_CASE(room_is_given_back_only_when_it_was_read),
+	PXT_CASE(what_comes_after_the_look_waits_for_the_next),
+	PXT_CASE(a_size_that_cannot_be_ends_the_reading_and_is_counted),
+	PXT_CASE(a_tracepoint_is_read_by_its_format),
+	PXT_CASE(a_sample_that_is_too_short_for_its_fields_says_nothing),
+	PXT_CASE(a_format_without_a_field_is_refused),
+	PXT_CASE(a_field_of_a_size_that_nobody_knows_is_refused),
+};
+PXT_SUITE("tool_perf", cases)

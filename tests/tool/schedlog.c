@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * schedlog.c - from the kernel's records to events of a log, by made-up records.
+ *
+ * A story is what a reader of the log gets, an event a word: "CPU:FROM>TO/STATE" is a switch,
+ * "wake TID@CPU", "move TID:CPU>CPU", "fork PARENT>CHILD", "exit TID", "name TID=OLD>NEW",
+ * and "lost N" before the event that tells it.  In all of them thread 10 is the one that is watched.
+ */
+#include "tools/sched/schedlog.h"
+
+#include "perfbytes.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <trace_np.h>
+#include <unistd.h>
+
+#define CHILD 10
+
+static struct perfbytes made;
+static struct pxt_schedlog scheduler;
+static char path[256];
+static char story[2048];
+
+static struct pb_place at(uint64_t ns, uint32_t cpu, int32_t tid)
+{
+	return (struct pb_place){
+		.ns = UINT64_C(1000000000000) + ns, .cpu = cpu, .pid = tid, .tid = tid
+	};
+}
+
+/* ---- Reading ---- */
+
+static void say(const char *format, ...)
+{
+	size_t used = strlen(story);
+	va_list args;
+
+	if (used > 0)
+		story[used++] = ' ';
+	va_start(args, format);
+	(void)vsnprintf(story + used, sizeof story - used, format, args);
+	va_end(args);
+}
+
+static int number(const unsigned char *data, size_t offset)
+{
+	int32_t value;
+
+	memcpy(&value, data + offset, sizeof value);
+	return (int)value;
+}
+
+static void say_event(const char *name, const unsigned char *data, size_t bytes, int cpu)
+{
+	const char *text = (const char *)data;
+	bool prio = bytes == 56;
+
+	if (strcmp(name, "sched_switch") == 0)
+		say("%d:%d>%d/%d", cpu, number(data, 16), number(data, bytes - (prio ? 8 : 4)),
+		    number(data, prio ? 24 : 20));
+	else if (strcmp(name, "sched_waking") == 0)
+		say("wake %d@%d", number(data, 16), number(data, 24));
+	else if (strcmp(name, "sched_migrate_task") == 0)
+		say("move %d:%d>%d", number(data, 16), number(data, 24), number(data, 28));
+	else if (strcmp(name, "sched_process_fork") == 0)
+		say("fork %d>%d", number(data, 16), number(data, 40));
+	else if (strcmp(name, "sched_process_exit") == 0)
+		say("exit %d", number(data, 16));
+	else if (strcmp(name, "task_rename") == 0)
+		say("name %d=%s>%s%s", number(data, 0), text + 4, text + 20, data[36] ? "!" : "");
+	else
+		say("%s", name);
+}
+
+static void read_story(void)
+{
+	struct posix_trace_event_info info;
+	struct posix_trace_eventextra_np extra;
+	unsigned char data[256];
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	int unavailable = 0;
+	trace_id_t trid;
+	size_t bytes;
+	int fd = open(path, O_RDONLY);
+
+	*story = '\0';
+	CU_ASSERT_FATAL(fd >= 0);
+	PXT_EQ_FATAL(posix_trace_open(fd, &trid), 0);
+	while (
+	    posix_trace_getnext_event(trid, &info, data, sizeof data, &bytes, &unavailable) == 0 &&
+	    !unavailable) {
+		PXT_EQ(posix_trace_eventinfo_getextra_np(&info, &extra), 0);
+		PXT_EQ(posix_trace_eventid_get_name(trid, info.posix_event_id, name), 0);
+		if (extra.posix_lost_before_np)
+			say("lost %llu", (unsigned long long)extra.posix_lost_before_np);
+		say_event(name, data, bytes, extra.posix_cpu_np);
+	}
+	(void)posix_trace_close(trid);
+	(void)close(fd);
+}
+
+/* ---- Writing ---- */
+
+static void begin(bool wide, const struct pxt_tracepoint *points)
+{
+	const struct pxt_schedlog_wish wish = {
+		.path = path, .child = CHILD, .wide = wide, .points = points
+	};
+
+	made.used = 0;
+	(void)snprintf(path, sizeof path, "%s/sched.ptl", pxt_temp_folder());
+	(void)unlink(path);
+	CU_ASSERT_FATAL(pxt_schedlog_begin(&scheduler, &wish));
+}
+
+static void take_all(void)
+{
+	for (size_t used = 0; used < made.used;) {
+		struct perf_event_header head;
+		struct pxt_perfrec rec;
+
+		memcpy(&head, made.bytes + used, sizeof head);
+		CU_ASSERT_FATAL(pxt_perfrec_parse(&rec, made.bytes + used, head.size));
+		pxt_schedlog_take(&scheduler, &rec);
+		used += head.size;
+	}
+	made.used = 0;
+}
+
+/* What the records that were made come to. */
+static const char *end(void)
+{
+	take_all();
+	PXT_EQ(pxt_schedlog_end(&scheduler), 0);
+	read_story();
+	return story;
+}
+
+#define STORY(text)                                                                                \
+	do {                                                                                       \
+		const char *got_ = end();                                                          \
+		PXT_CHECK(strcmp(got_, text) == 0, "\"%s\", not \"%s\"", got_, text);              \
+	} while (0)
+
+/* ---- Own threads alone ---- */
+
+/* QNX-24, LPT-30: states of threads; 0 is preempted, 1 waits. */
+static void of_own_threads_it_is_told_when_they_run_and_not_who_else(void)
+{
+	begin(false, NULL);
+	pb_in(&made, at(1, 2, 10));
+	pb_out(&made, at(2, 2, 10), PB_PREEMPTED);
+	pb_in(&made, at(3, 2, 10));
+	pb_out(&made, at(4, 2, 10), 0);
+	STORY("2:-1>10/0 2:10>-1/0 2:-1>10/0 2:10>-1/1");
+}
+
+/* Its records end with it: the kernel does not tell when it left. */
+static void an_own_thread_leaves_its_cpu_when_it_ends(void)
+{
+	begin(false, NULL);
+	pb_task(&made, 7, at(1, 0, 10), 10, 11, 10);
+	pb_in(&made, at(2, 1, 11));
+	pb_task(&made, 4, at(3, 1, 11), 10, 11, 10);
+	pb_task(&made, 4, at(4, 0, 12), 12, 12, 10);
+	STORY("fork 10>11 1:-1>11/0 exit 11 1:11>-1/16 exit 12");
+}
+
+static void a_new_name_is_told_with_the_old_one(void)
+{
+	begin(false, NULL);
+	pb_name(&made, at(1, 0, 10), "first", 1);
+	pb_name(&made, at(2, 0, 10), "second", 0);
+	STORY("name 10=>first! name 10=first>second");
+}
+
+/* ---- The whole machine ---- */
+
+static void a_switch_is_told_once_though_two_records_have_it(void)
+{
+	begin(true, NULL);
+	pb_wide_out(&made, at(1, 0, 50), 0, 10);
+	pb_wide_in(&made, at(2, 0, 10), 50);
+	pb_wide_out(&made, at(3, 0, 10), PB_PREEMPTED, 51);
+	pb_wide_in(&made, at(4, 0, 51), 10);
+	STORY("0:50>10/1 0:10>51/0");
+}
+
+/* Where the kernel does not record in its idle thread, say. */
+static void a_switch_is_told_though_one_record_is_missing(void)
+{
+	begin(true, NULL);
+	pb_wide_out(&made, at(1, 0, 50), 0, 0);
+	pb_wide_in(&made, at(2, 0, 10), 0);
+	pb_wide_out(&made, at(3, 0, 10), 0, 0);
+	pb_wide_in(&made, at(5, 0, 10), 0);
+	STORY("0:0>10/0 0:10>0/1 0:0>10/0");
+}
+
+static void what_does_not_concern_the_program_is_not_written(void)
+{
+	begin(true, NULL);
+	for (uint32_t i = 0; i < 50; i++)
+		pb_wide_out(&made, at(i, i % 4, (int32_t)(50 + i)), 0, (int32_t)(51 + i));
+	pb_task(&made, 7, at(60, 0, 50), 90, 90, 50);
+	pb_name(&made, at(61, 0, 90), "other", 1);
+	pb_task(&made, 4, at(62, 0, 90), 90, 90, 50);
+	STORY("");
+	PXT_EQ(scheduler.switches, 0);
+}
+
+/* LPT-30: while the program's thread could run there, all that runs there is told; then no more. */
+static void who_runs_instead_is_told_as_long_as_it_matters(void)
+{
+	begin(true, NULL);
+	pb_wide_out(&made, at(1, 0, 50), 0, 10);
+	pb_wide_out(&made, at(2, 0, 10), PB_PREEMPTED, 51);
+	pb_wide_out(&made, at(3, 0, 51), 0, 52);
+	pb_wide_out(&made, at(4, 1, 60), 0, 61);
+	pb_wide_out(&made, at(5, 0, 52), 0, 10);
+	pb_wide_out(&made, at(6, 0, 10), 0, 53);
+	pb_wide_out(&made, at(7, 0, 53), 0, 54);
+	pb_wide_out(&made, at(8, 0, 54), 0, 55);
+	STORY("0:50>10/1 0:10>51/0 0:51>52/1 0:52>10/1 0:10>53/1 0:53>-1/1");
+}
+
+static void what_the_program_starts_is_watched_too(void)
+{
+	begin(true, NULL);
+	pb_task(&made, 7, at(1, 0, 10), 20, 20, 10);
+	pb_task(&made, 7, at(2, 1, 20), 20, 21, 20);
+	pb_wide_out(&made, at(3, 1, 50), 0, 21);
+	pb_wide_out(&made, at(4, 1, 21), 0, 0);
+	pb_task(&made, 4, at(5, 1, 21), 20, 21, 20);
+	STORY("fork 10>20 fork 20>21 1:50>21/1 1:21>0/1 exit 21");
+}
+
+/* The system uses a number again: it is another thread. */
+static void a_number_that_is_used_again_is_a_thread_of_its_own(void)
+{
+	begin(true, NULL);
+	pb_task(&made, 7, at(1, 0, 10), 20, 20, 10);
+	pb_task(&made, 4, at(2, 0, 20), 20, 20, 10);
+	pb_task(&made, 7, at(3, 0, 50), 20, 20, 50);
+	pb_wide_out(&made, at(4, 0, 50), 0, 20);
+	STORY("fork 10>20 exit 20");
+}
+
+static void who_ended_leaves_for_ever_and_may_have_no_number_any_more(void)
+{
+	begin(true, NULL);
+	pb_wide_out(&made, at(1, 0, 50), 0, 10);
+	pb_task(&made, 4, at(2, 0, 10), 10, 10, 1);
+	pb_wide_out(&made, at(3, 0, -1), 0, 51);
+	STORY("0:50>10/1 exit 10 0:10>51/16");
+}
+
+/* ---- Losses ---- */
+
+/* Nobody knows any more who runs, nor who waits. */
+static void after_a_loss_nothing_is_known(void)
+{
+	begin(true, NULL);
+	pb_wide_out(&made, at(1, 0, 50), 0, 10);
+	pb_wide_out(&made, at(2, 0, 10), PB_PREEMPTED, 51);
+	pb_lost(&made, at(3, 0, 51), 7);
+	pb_wide_out(&made, at(4, 0, 51), 0, 52);
+	pb_wide_out(&made, at(5, 0, 52), 0, 10);
+	take_all();
+	PXT_EQ(scheduler.lost, 7);
+	STORY("0:50>10/1 0:10>51/0 lost 7 0:52>10/1");
+}
+
+/* Each record is an event, or in the count of what was lost. */
+static void losses_at_the_end_are_in_the_counts_of_the_log(void)
+{
+	struct posix_trace_loginfo_np info;
+	trace_id_t trid;
+	int fd;
+
+	begin(false, NULL);
+	pb_in(&made, at(1, 0, 10));
+	take_all();
+	pxt_schedlog_loss(&scheduler, 5);
+	PXT_EQ(pxt_schedlog_end(&scheduler), 0);
+	fd = open(path, O_RDONLY);
+	PXT_EQ_FATAL(posix_trace_open(fd, &trid), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(trid, &info), 0);
+	PXT_EQ(info.posix_counts_np.posix_written_np, 6);
+	PXT_EQ(info.posix_counts_np.posix_lost_np, 5);
+	(void)posix_trace_close(trid);
+	(void)close(fd);
+}
+
+static void what_comes_late_gets_the_time_of_what_was_written(void)
+{
+	begin(false, NULL);
+	pb_in(&made, at(50, 0, 10));
+	pb_out(&made, at(40, 0, 10), 0);
+	take_all();
+	PXT_EQ(scheduler.late, 1);
+	PXT_EQ(scheduler.last_ns - at(0, 0, 0).ns, 50);
+	STORY("0:-1>10/0 0:10>-1/1");
+}
+
+/* ---- Tracepoints ---- */
+
+static void a_tracepoint_tells_state_and_priority_of_a_switch(void)
+{
+	struct pxt_tracepoint points[PXT_TRACEPOINTS];
+
+	pb_points(points);
+	begin(true, points);
+	pb_said_switch(&made, at(1, 0, 50), 50, 2, 10);
+	pb_wide_out(&made, at(2, 0, 50), 0, 10);
+	pb_wide_in(&made, at(3, 0, 10), 50);
+	pb_said_switch(&made, at(4, 0, 10), 10, 256, 51);
+	pb_wide_out(&made, at(5, 0, 10), PB_PREEMPTED, 51);
+	STORY("0:50>10/2 0:10>51/256");
+}
+
+/* Who has the CPU of a woken thread may have it for long, and is told at once. */
+static void a_wake_up_tells_who_has_the_cpu(void)
+{
+	struct pxt_tracepoint points[PXT_TRACEPOINTS];
+
+	pb_points(points);
+	begin(true, points);
+	pb_said_switch(&made, at(1, 1, 60), 60, 1, 61);
+	pb_said_waking(&made, at(2, 0, 50), 10, 1);
+	pb_said_switch(&made, at(3, 1, 61), 61, 0, 62);
+	pb_said_switch(&made, at(4, 1, 62), 62, 0, 10);
+	pb_said_waking(&made, at(5, 1, 10), 50, 0);
+	STORY("wake 10@1 1:-1>61/0 1:61>62/0 1:62>10/0");
+	PXT_EQ(scheduler.wakes, 1);
+}
+
+static void a_thread_that_is_moved_waits_at_its_new_place(void)
+{
+	struct pxt_tracepoint points[PXT_TRACEPOINTS];
+
+	pb_points(points);
+	begin(true, points);
+	pb_said_switch(&made, at(1, 2, 70), 70, 0, 71);
+	pb_said_switch(&made, at(2, 0, 50), 50, 0, 10);
+	pb_said_switch(&made, at(3, 0, 10), 10, 0, 51);
+	pb_said_migration(&made, at(4, 2, 71), 10, 0, 2);
+	pb_said_switch(&made, at(5, 0, 51), 51, 0, 52);
+	pb_said_switch(&made, at(6, 2, 71), 71, 0, 72);
+	STORY("0:50>10/0 0:10>51/0 move 10:0>2 2:-1>71/0 0:51>-1/0 2:71>72/0");
+}
+
+/* ---- The log ---- */
+
+static void a_log_that_cannot_be_written_is_an_error_at_the_end(void)
+{
+	const struct pxt_schedlog_wish wish = { .path = "/nowhere/sched.ptl", .child = CHILD };
+
+	CU_ASSERT_FATAL(pxt_schedlog_begin(&scheduler, &wish));
+	PXT_EQ(pxt_schedlog_end(&scheduler), ENOENT);
+}
+
+static void a_watch_that_is_given_up_leaves_no_log(void)
+{
+	begin(false, NULL);
+	pxt_schedlog_abandon(&scheduler);
+	CU_ASSERT(access(path, F_OK) != 0);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(of_own_threads_it_is_told_when_they_run_and_not_who_else),
+	PXT_CASE(an_own_thread_leaves_its_cpu_when_it_ends),
+	PXT_CASE(a_new_name_is_told_with_the_old_one),
+	PXT_CASE(a_switch_is_told_once_though_two_records_have_it),
+	PXT_CASE(a_switch_is_told_though_one_record_is_missing),
+	PXT_CASE(what_does_not_concern_the_program_is_not_written),
+	PXT_CASE(who_runs_instead_is_told_as_long_as_it_matters),
+	PXT_CASE(what_the_program_starts_is_watched_too),
+	PXT_CASE(a_number_that_is_used_again_is_a_thread_of_its_own),
+	PXT_CASE(who_ended_leaves_for_ever_and_may_have_no_number_any_more),
+	PXT_CASE(after_a_loss_nothing_is_known),
+	PXT_CASE(losses_at_the_end_are_in_the_counts_of_the_log),
+	PXT_CASE(what_comes_late_gets_the_time_of_what_was_written),
+	PXT_CASE(a_tracepoint_tells_state_and_priority_of_a_switch),
+	PXT_CASE(a_wake_up_tells_who_has_the_cpu),
+	PXT_CASE(a_thread_that_is_moved_waits_at_its_new_place),
+	PXT_CASE(a_log_that_cannot_be_written_is_an_error_at_the_end),
+	PXT_CASE(a_watch_that_is_given_up_leaves_no_log),
+};
+PXT_SUITE("tool_schedlog", cases)

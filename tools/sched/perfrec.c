@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* perfrec.c - sizes and places of the fields of perf_event_open(2)'s records; see perfrec.h. */
+#include "tools/sched/perfrec.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+
+#define TAIL_BYTES 24u /* sample_id: pid, tid, time, cpu, and 4 bytes of nothing */
+
+/* A header of an older kernel may not have them; the numbers are the system's and stay. */
+enum {
+	RECORD_LOST_SAMPLES = 13,
+	RECORD_SWITCH = 14,
+	RECORD_SWITCH_CPU_WIDE = 15,
+	MISC_COMM_EXEC = 1 << 13,
+	MISC_SWITCH_OUT = 1 << 13,
+	MISC_SWITCH_OUT_PREEMPT = 1 << 14
+};
+
+_Static_assert(PXT_PERFREC_SAMPLE_TYPE == (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU),
+    "the sample type of perf_event_open(2)");
+
+static uint32_t get32(const unsigned char *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof value);
+	return value;
+}
+
+static uint64_t get64(const unsigned char *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof value);
+	return value;
+}
+
+static void take_place(struct pxt_perfrec *rec, const unsigned char *at)
+{
+	rec->pid = (int32_t)get32(at);
+	rec->tid = (int32_t)get32(at + 4);
+	rec->ns = get64(at + 8);
+	rec->cpu = (int)get32(at + 16);
+}
+
+/* pid, ppid, tid, ptid, time: those whom it is about, not who recorded it. */
+static void take_task(struct pxt_perfrec *rec, const unsigned char *body)
+{
+	rec->pid = (int32_t)get32(body);
+	rec->other_pid = (int32_t)get32(body + 4);
+	rec->tid = (int32_t)get32(body + 8);
+	rec->other_tid = (int32_t)get32(body + 12);
+}
+
+static bool take_name(struct pxt_perfrec *rec, const unsigned char *body, size_t bytes)
+{
+	if (bytes < 8)
+		return false;
+	rec->pid = (int32_t)get32(body);
+	rec->tid = (int32_t)get32(body + 4);
+	size_t length = bytes - 8 < sizeof rec->name - 1 ? bytes - 8 : sizeof rec->name - 1;
+	memcpy(rec->name, body + 8, length);
+	return true;
+}
+
+static bool take_switch(
+    struct pxt_perfrec *rec, const unsigned char *body, size_t bytes, unsigned misc, bool wide)
+{
+	if (bytes != (wide ? 8u : 0u))
+		return false;
+	rec->kind = misc & MISC_SWITCH_OUT ? PXT_PERFREC_OUT : PXT_PERFREC_IN;
+	rec->preempted = (misc & MISC_SWITCH_OUT) && (misc & MISC_SWITCH_OUT_PREEMPT);
+	rec->told_other = wide;
+	if (wide) {
+		rec->other_pid = (int32_t)get32(body);
+		rec->other_tid = (int32_t)get32(body + 4);
+	}
+	return true;
+}
+
+static bool take_lost(struct pxt_perfrec *rec, const unsigned char *body, size_t bytes, size_t at)
+{
+	if (bytes != at + 8)
+		return false;
+	rec->kind = PXT_PERFREC_LOST;
+	rec->lost = get64(body + at);
+	return true;
+}
+
+/* pid, tid, time, cpu, nothing, and the bytes of the tracepoint after their number. */
+static bool take_sample(struct pxt_perfrec *rec, const unsigned char *body, size_t bytes)
+{
+	if (bytes < TAIL_BYTES)
+		return false;
+	take_place(rec, body);
+	if (bytes == TAIL_BYTES)
+		return true;
+	if (bytes < TAIL_BYTES + 4 || get32(body + TAIL_BYTES) > bytes - TAIL_BYTES - 4)
+		return false;
+	rec->kind = PXT_PERFREC_SAMPLE;
+	rec->data = body + TAIL_BYTES + 4;
+	rec->bytes = get32(body + TAIL_BYTES);
+	return true;
+}
+
+/* @body and @bytes: between head and tail. */
+static bool take_body(struct pxt_perfrec *rec, const struct perf_event_header *head,
+    const unsigned char *body, size_t bytes)
+{
+	switch (head->type) {
+	case PERF_RECORD_COMM:
+		rec->kind = PXT_PERFREC_NAME;
+		rec->exec = (head->misc & MISC_COMM_EXEC) != 0;
+		return take_name(rec, body, bytes);
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		rec->kind = head->type == PERF_RECORD_FORK ? PXT_PERFREC_FORK : PXT_PERFREC_EXIT;
+		if (bytes != 24)
+			return false;
+		take_task(rec, body);
+		return true;
+	case PERF_RECORD_LOST:
+		return take_lost(rec, body, bytes, 8);
+	case RECORD_LOST_SAMPLES:
+		return take_lost(rec, body, bytes, 0);
+	case RECORD_SWITCH:
+	case RECORD_SWITCH_CPU_WIDE:
+		return take_switch(
+		    rec, body, bytes, head->misc, head->type == RECORD_SWITCH_CPU_WIDE);
+	default:
+		return true;
+	}
+}
+
+bool pxt_perfrec_parse(struct pxt_perfrec *rec, const unsigned char *bytes, size_t size)
+{
+	struct perf_event_header head;
+
+	*rec = (struct pxt_perfrec){ .kind = PXT_PERFREC_OTHER, .cpu = -1 };
+	if (size < sizeof head)
+		return false;
+	memcpy(&head, bytes, sizeof head);
+	if (head.size != size)
+		return false;
+	bytes += sizeof head;
+	size -= sizeof head;
+	if (head.type == PERF_RECORD_SAMPLE)
+		return take_sample(rec, bytes, size);
+	if (size < TAIL_BYTES)
+		return false;
+	size -= TAIL_BYTES;
+	take_place(rec, bytes + size);
+	return take_body(rec, &head, bytes, size);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfrec.h - one record of perf_event_open(2), from its bytes.
+ *
+ * Only what is asked for here is understood: records of events whose sample type is
+ * PXT_PERFREC_SAMPLE_TYPE, or that and PERF_SAMPLE_RAW.  Then every record tells its thread, time and
+ * CPU.  Nothing else is believed of the bytes: a record whose size does not fit its type is none.
+ */
+#ifndef PXT_PERFREC_H
+#define PXT_PERFREC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU, and sample_id_all. */
+#define PXT_PERFREC_SAMPLE_TYPE (2u | 4u | 128u)
+#define PXT_PERFREC_HEAD_BYTES  8u
+
+enum pxt_perfrec_kind {
+	PXT_PERFREC_OTHER, /* well formed, and not of interest */
+	PXT_PERFREC_IN,    /* the thread begins to run; instead of @other, if that is told */
+	PXT_PERFREC_OUT,   /* the thread leaves the CPU; to @other, if that is told */
+	PXT_PERFREC_NAME,
+	PXT_PERFREC_FORK, /* of a process or a thread */
+	PXT_PERFREC_EXIT,
+	PXT_PERFREC_LOST,
+	PXT_PERFREC_SAMPLE /* a tracepoint's data */
+};
+
+struct pxt_perfrec {
+	enum pxt_perfrec_kind kind;
+	uint64_t ns; /* 0: not told (losses of samples) */
+	int cpu;
+	int32_t pid;    /* of the thread in which it was recorded, ... */
+	int32_t tid;    /* ... or that it is about: NAME, FORK (the new one), EXIT */
+	bool preempted; /* OUT: it could have run on */
+	bool told_other;
+	bool exec;         /* NAME: by exec */
+	int32_t other_pid; /* IN, OUT, FORK (who forked) */
+	int32_t other_tid;
+	char name[16];
+	uint64_t lost;
+	const unsigned char *data; /* SAMPLE: in the record */
+	size_t bytes;
+};
+
+/* False: no whole record.  @size: of the whole record, as its head says. */
+bool pxt_perfrec_parse(struct pxt_perfrec *rec, const unsigned char *bytes, size_t size);
+
+#endif

@@ -1,0 +1,670 @@
+/* SPDX-License-Identifier: MIT */
+/* schedlog.c - from records of the kernel to events of a log; see schedlog.h. */
+#include "tools/sched/schedlog.h"
+
+#include "tools/sched/schedhead.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define STATE_WAITS INT64_C(0x1)
+#define STATE_ENDED INT64_C(0x10)
+#define DATA_BYTES  64u
+#define IDLE_PRIO   120 /* as the kernel says */
+
+enum {
+	ID_SWITCH = 32,
+	ID_WAKING,
+	ID_WAKEUP,
+	ID_NEW,
+	ID_MIGRATE,
+	ID_FORK,
+	ID_EXIT,
+	ID_RENAME
+};
+
+static const trace_event_id_t wake_ids[PXT_TRACEPOINTS] = { [PXT_TRACEPOINT_WAKING] = ID_WAKING,
+	[PXT_TRACEPOINT_WAKEUP] = ID_WAKEUP,
+	[PXT_TRACEPOINT_NEW] = ID_NEW };
+
+/* ---- Data ---- */
+
+struct data {
+	size_t count;
+	unsigned char bytes[DATA_BYTES];
+};
+
+static void pack(struct data *data, const void *from, size_t count)
+{
+	memcpy(data->bytes + data->count, from, count);
+	data->count += count;
+}
+
+static void pack_name(struct data *data, const char *name)
+{
+	char bytes[PXT_SCHEDTHREAD_NAME] = "";
+
+	memcpy(bytes, name, strnlen(name, sizeof bytes - 1));
+	pack(data, bytes, sizeof bytes);
+}
+
+static void pack_number(struct data *data, int32_t number)
+{
+	pack(data, &number, sizeof number);
+}
+
+/* ---- Threads ---- */
+
+static void give_name(struct pxt_schedthread *thread, const char *name)
+{
+	memset(thread->name, 0, sizeof thread->name);
+	memcpy(thread->name, name, strnlen(name, sizeof thread->name - 1));
+	thread->named = true;
+}
+
+/* After a loss the record of its begin may be missing: whose it is can be asked. */
+static void adopt(struct pxt_schedlog *log, struct pxt_schedthread *thread)
+{
+	int32_t pid;
+	int32_t parent;
+
+	if (!pxt_schedthreads_ask_parents(thread->tid, &pid, &parent))
+		return;
+	const struct pxt_schedthread *leader = pxt_schedthreads_find(&log->threads, pid);
+	const struct pxt_schedthread *above = pxt_schedthreads_find(&log->threads, parent);
+	thread->pid = pid;
+	thread->watched = (leader && leader->watched) || (above && above->watched);
+}
+
+static struct pxt_schedthread *thread_of(struct pxt_schedlog *log, int32_t tid)
+{
+	size_t before = log->threads.count;
+	struct pxt_schedthread *thread = pxt_schedthreads_of(&log->threads, tid);
+
+	if (!thread)
+		return NULL;
+	bool made = log->threads.count != before;
+	if (made && !log->wish.wide)
+		thread->watched = true;
+	if (made && log->wish.wide && log->wish.ask && log->epoch > 0)
+		adopt(log, thread);
+	if (thread->epoch != log->epoch) {
+		thread->epoch = log->epoch;
+		thread->running = false;
+		thread->waits_on = -1;
+	}
+	return thread;
+}
+
+static const char *name_of(struct pxt_schedlog *log, struct pxt_schedthread *thread)
+{
+	char name[PXT_SCHEDTHREAD_NAME];
+
+	if (!thread->named && !thread->asked && log->wish.ask) {
+		thread->asked = true;
+		if (pxt_schedthreads_ask_name(thread->tid, name))
+			give_name(thread, name);
+	}
+	return thread->named ? thread->name : "";
+}
+
+static void tell_thread(
+    struct pxt_schedlog *log, uint32_t index, int32_t tid, int32_t pid, const char *name)
+{
+	struct posix_trace_logthread_np entry = {
+		.posix_thread_np = PXT_LOGWRITE_KERNEL_THREAD + (uint32_t)tid,
+		.posix_pid_np = pid,
+		.posix_tid_np = tid,
+	};
+
+	if (index == PXT_LOGWRITE_NO_INDEX)
+		return;
+	memcpy(entry.posix_name_np, name, strnlen(name, sizeof entry.posix_name_np - 1));
+	pxt_logwrite_thread(log->log, index, &entry);
+}
+
+static uint32_t next_index(struct pxt_schedlog *log)
+{
+	return log->indices < PXT_LOGWRITE_THREADS ? ++log->indices : PXT_LOGWRITE_NO_INDEX;
+}
+
+static uint32_t index_of(struct pxt_schedlog *log, struct pxt_schedthread *thread)
+{
+	if (thread->index == 0) {
+		thread->index = next_index(log);
+		tell_thread(log, thread->index, thread->tid, thread->pid, name_of(log, thread));
+	}
+	return thread->index;
+}
+
+static uint32_t idle_index(struct pxt_schedlog *log)
+{
+	if (!log->idle_told) {
+		log->idle_told = true;
+		log->idle_index = next_index(log);
+		tell_thread(log, log->idle_index, 0, 0, "idle");
+	}
+	return log->idle_index;
+}
+
+/* ---- Events ---- */
+
+static void put(struct pxt_schedlog *log, const struct pxt_perfrec *rec, trace_event_id_t id,
+    int32_t tid, const struct data *data)
+{
+	struct pxt_logevent event = {
+		.id = id, .cpu = rec->cpu, .data = data->bytes, .bytes = data->count
+	};
+	struct pxt_schedthread *thread = thread_of(log, tid);
+
+	if (rec->ns < log->last_ns)
+		log->late++;
+	else
+		log->last_ns = rec->ns;
+	event.ticks = log->last_ns;
+	if (thread) {
+		event.thread_index = index_of(log, thread);
+		event.pid = thread->pid;
+	} else if (tid == 0) {
+		event.thread_index = idle_index(log);
+	}
+	if (event.thread_index == PXT_LOGWRITE_NO_INDEX)
+		event.thread = PXT_LOGWRITE_KERNEL_THREAD + (uint32_t)tid;
+	pxt_logwrite_event(log->log, &event);
+}
+
+/* One side of a switch. */
+struct side {
+	int32_t tid;
+	int32_t prio;
+	char name[PXT_SCHEDTHREAD_NAME];
+};
+
+/* Who ran is a number; of CPU @cpu, whose idle thread has a name of its own. */
+static struct side side_of(struct pxt_schedlog *log, int32_t tid, int cpu)
+{
+	struct side side = { .tid = tid };
+	struct pxt_schedthread *thread = thread_of(log, tid);
+
+	if (thread) {
+		memcpy(side.name, name_of(log, thread), strlen(name_of(log, thread)));
+		side.prio = thread->prio;
+	} else if (tid == 0) {
+		(void)snprintf(side.name, sizeof side.name, "swapper/%d", cpu);
+		side.prio = IDLE_PRIO;
+	}
+	return side;
+}
+
+static bool has_prio(const struct pxt_schedlog *log)
+{
+	return log->wish.points && log->wish.points[PXT_TRACEPOINT_SWITCH].known;
+}
+
+static void put_switch(struct pxt_schedlog *log, const struct pxt_perfrec *rec, int32_t by,
+    const struct side *from, int64_t state, const struct side *to)
+{
+	struct data data = { .count = 0 };
+
+	pack_name(&data, from->name);
+	pack_number(&data, from->tid);
+	if (has_prio(log))
+		pack_number(&data, from->prio);
+	pack(&data, &state, sizeof state);
+	pack_name(&data, to->name);
+	pack_number(&data, to->tid);
+	if (has_prio(log))
+		pack_number(&data, to->prio);
+	put(log, rec, ID_SWITCH, by, &data);
+}
+
+/* ---- CPUs ---- */
+
+static struct pxt_schedlog_cpu *cpu_of(struct pxt_schedlog *log, int cpu)
+{
+	if (cpu < 0 || cpu >= (int)PXT_SCHEDLOG_CPUS)
+		return NULL;
+	struct pxt_schedlog_cpu *on = &log->cpus[cpu];
+	if (on->epoch != log->epoch)
+		*on = (struct pxt_schedlog_cpu){ .epoch = log->epoch,
+			.told = PXT_SCHEDLOG_NOBODY,
+			.runs = PXT_SCHEDLOG_NOBODY };
+	return on;
+}
+
+static void stop_waiting(struct pxt_schedlog *log, struct pxt_schedthread *thread)
+{
+	struct pxt_schedlog_cpu *on = cpu_of(log, thread->waits_on);
+
+	if (on && on->waiting > 0)
+		on->waiting--;
+	thread->waits_on = -1;
+}
+
+/* Now it matters who has the CPU, who may have it for long. */
+static void begin_waiting(struct pxt_schedlog *log, const struct pxt_perfrec *rec,
+    struct pxt_schedthread *thread, int cpu)
+{
+	static const struct side nobody = { .tid = PXT_SCHEDLOG_NOBODY };
+	struct pxt_schedlog_cpu *on = cpu_of(log, cpu);
+
+	stop_waiting(log, thread);
+	if (!on)
+		return;
+	thread->waits_on = cpu;
+	on->waiting++;
+	if (on->told != PXT_SCHEDLOG_NOBODY)
+		return;
+	struct pxt_perfrec there = *rec;
+	there.cpu = cpu;
+	const struct side to = side_of(log, on->runs, cpu);
+	put_switch(log, &there, PXT_SCHEDLOG_NOBODY, &nobody, 0, &to);
+	on->told = on->runs;
+}
+
+/* ---- Switches ---- */
+
+static void leave(struct pxt_schedlog *log, struct pxt_schedthread *thread, int cpu, int64_t state)
+{
+	struct pxt_schedlog_cpu *on = cpu_of(log, cpu);
+
+	if (!thread)
+		return;
+	thread->running = false;
+	if (!thread->watched || (state & 0xff) != 0 || !on)
+		return;
+	stop_waiting(log, thread);
+	thread->waits_on = cpu;
+	on->waiting++;
+}
+
+static void enter(struct pxt_schedlog *log, struct pxt_schedthread *thread)
+{
+	if (!thread)
+		return;
+	thread->running = true;
+	stop_waiting(log, thread);
+}
+
+static void take_switch(struct pxt_schedlog *log, const struct pxt_perfrec *rec, struct side *from,
+    int64_t state, struct side *to)
+{
+	static const struct side nobody = { .tid = PXT_SCHEDLOG_NOBODY };
+	struct pxt_schedlog_cpu *on = cpu_of(log, rec->cpu);
+	struct pxt_schedthread *left = thread_of(log, from->tid);
+	struct pxt_schedthread *entered = thread_of(log, to->tid);
+	bool own = (left && left->watched) || (entered && entered->watched);
+
+	if (!on)
+		return;
+	log->switches += own;
+	if (own || on->waiting > 0) {
+		put_switch(log, rec, from->tid, from, state, to);
+		on->told = to->tid;
+	} else if (on->told != PXT_SCHEDLOG_NOBODY) {
+		put_switch(log, rec, from->tid, from, state, &nobody);
+		on->told = PXT_SCHEDLOG_NOBODY;
+	}
+	on->runs = to->tid;
+	leave(log, left, rec->cpu, state);
+	enter(log, entered);
+}
+
+static void learn_pid(struct pxt_schedlog *log, int32_t tid, int32_t pid)
+{
+	struct pxt_schedthread *thread = thread_of(log, tid);
+
+	if (thread && pid > 0)
+		thread->pid = pid;
+}
+
+static int64_t state_after(
+    const struct pxt_schedlog *log, const struct pxt_perfrec *rec, int32_t tid)
+{
+	const struct pxt_schedthread *thread = pxt_schedthreads_find(&log->threads, tid);
+
+	if (rec->preempted)
+		return 0;
+	return thread && thread->ended ? STATE_ENDED : STATE_WAITS;
+}
+
+/* A number of perf_event_open(2), as it is in the log. */
+static int32_t number_of(const struct pxt_schedlog *log, int32_t tid)
+{
+	return tid < 0 || (tid == 0 && log->wish.hidden) ? PXT_SCHEDLOG_NOBODY : tid;
+}
+
+/*
+ * Two records tell of each switch, and a tracepoint before them where there is one.  One of them may be
+ * missing: where the kernel does not record in its idle thread, say.  So each is taken that tells
+ * anything new of who runs.
+ */
+static void take_wide(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
+{
+	struct pxt_schedlog_cpu *on = cpu_of(log, rec->cpu);
+	bool out = rec->kind == PXT_PERFREC_OUT;
+	int32_t self = number_of(log, rec->tid);
+	int32_t other = number_of(log, rec->other_tid);
+
+	if (!on)
+		return;
+	learn_pid(log, self, rec->pid);
+	learn_pid(log, other, rec->other_pid);
+	int32_t next = out ? other : self;
+	/* Who is dead already has no number any more: a tracepoint told it, and IN tells nothing. */
+	if (next == PXT_SCHEDLOG_NOBODY ? !out || has_prio(log) : on->runs == next)
+		return;
+	int32_t before = out ? self : other;
+	if (before == PXT_SCHEDLOG_NOBODY)
+		before = on->runs;
+	struct side from = side_of(log, before, rec->cpu);
+	struct side to = side_of(log, next, rec->cpu);
+	take_switch(log, rec, &from, before == 0 ? 0 : state_after(log, rec, before), &to);
+}
+
+/* Of watched threads alone it is told when they run, and not who runs else. */
+static void take_own(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
+{
+	static const struct side nobody = { .tid = PXT_SCHEDLOG_NOBODY };
+	struct side self = side_of(log, rec->tid, rec->cpu);
+	struct pxt_schedthread *thread = thread_of(log, rec->tid);
+
+	if (!thread)
+		return;
+	log->switches++;
+	learn_pid(log, rec->tid, rec->pid);
+	thread->running = rec->kind == PXT_PERFREC_IN;
+	if (thread->running)
+		put_switch(log, rec, rec->tid, &nobody, 0, &self);
+	else
+		put_switch(log, rec, rec->tid, &self, state_after(log, rec, rec->tid), &nobody);
+}
+
+/* ---- Threads that begin and end ---- */
+
+static void take_fork(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
+{
+	struct pxt_schedthread *parent = thread_of(log, rec->other_tid);
+	struct pxt_schedthread *child = thread_of(log, rec->tid);
+	struct data data = { .count = 0 };
+
+	if (!child)
+		return;
+	/* The number may have been another thread's. */
+	stop_waiting(log, child);
+	child->index = 0;
+	child->ended = child->asked = child->named = child->running = false;
+	child->pid = rec->pid;
+	child->watched = !log->wish.wide || (parent && parent->watched);
+	if (parent && parent->named)
+		give_name(child, parent->name);
+	if (!child->watched)
+		return;
+	struct side from = side_of(log, rec->other_tid, rec->cpu);
+	struct side made = side_of(log, rec->tid, rec->cpu);
+	pack_name(&data, from.name);
+	pack_number(&data, rec->other_tid);
+	pack_number(&data, rec->other_pid);
+	pack_name(&data, made.name);
+	pack_number(&data, rec->tid);
+	pack_number(&data, rec->pid);
+	put(log, rec, ID_FORK, rec->other_tid, &data);
+}
+
+/* A thread whose events end with it: nobody tells when it left the CPU for ever. */
+static void end_own(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
+{
+	static const struct side nobody = { .tid = PXT_SCHEDLOG_NOBODY };
+	struct pxt_schedthread *thread = thread_of(log, rec->tid);
+	struct side self = side_of(log, rec->tid, rec->cpu);
+
+	if (!thread || !thread->running)
+		return;
+	thread->running = false;
+	put_switch(log, rec, rec->tid, &self, STATE_ENDED, &nobody);
+}
+
+static void take_exit(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
+{
+	struct pxt_schedthread *thread = thread_of(log, rec->tid);
+	struct data data = { .count = 0 };
+
+	if (!thread || thread->ended)
+		return;
+	thread->ended = true;
+	if (!thread->watched)
+		return;
+	pack_name(&data, name_of(log, thread));
+	pack_number(&data, rec->tid);
+	pack_number(&data, rec->pid);
+	put(log, rec, ID_EXIT, rec->tid, &data);
+	if (!log->wish.wide)
+		end_own(log, rec);
+}
+
+static void take_name(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
+{
+	struct pxt_schedthread *thread = thread_of(log, rec->tid);
+	const unsigned char exec = rec->exec;
+	struct data data = { .count = 0 };
+
+	if (!thread)
+		return;
+	learn_pid(log, rec->tid, rec->pid);
+	if (thread->watched) {
+		pack_number(&data, rec->tid);
+		/* /proc has the new one by now. */
+		pack_name(&data, thread->named ? thread->name : "");
+		pack_name(&data, rec->name);
+		pack(&data, &exec, sizeof exec);
+		put(log, rec, ID_RENAME, rec->tid, &data);
+	}
+	give_name(thread, rec->name);
+	if (thread->index != 0)
+		tell_thread(log, thread->index, thread->tid, thread->pid, thread->name);
+}
+
+/* ---- Tracepoints ---- */
+
+static void learn(struct pxt_schedlog *log, int32_t tid, const char *name, int32_t prio)
+{
+	struct pxt_schedthread *thread = thread_of(log, tid);
+
+	if (!thread)
+		return;
+	thread->prio = prio;
+	if (!thread->named)
+		give_name(thread, name);
+}
+
+static void take_said_switch(
+    struct pxt_schedlog *log, const struct pxt_perfrec *rec, const struct pxt_tracepoint_said *said)
+{
+	struct side from = { .tid = said->tid, .prio = said->prio };
+	struct side to = { .tid = said->next_tid, .prio = said->next_prio };
+
+	memcpy(from.name, said->name, sizeof from.name);
+	memcpy(to.name, said->next_name, sizeof to.name);
+	learn_pid(log, from.tid, rec->pid);
+	take_switch(log, rec, &from, said->state, &to);
+}
+
+/*
+ * By @rec's thread, or by an interrupt in it; so whom a watched thread wakes is no event of its.  Of a
+ * thread that still runs it changes nothing.
+ */
+static void take_wake(struct pxt_schedlog *log, const struct pxt_perfrec *rec,
+    enum pxt_tracepoint_kind kind, const struct pxt_tracepoint_said *said)
+{
+	struct pxt_schedthread *woken = thread_of(log, said->tid);
+	struct data data = { .count = 0 };
+
+	if (!woken || !woken->watched)
+		return;
+	log->wakes++;
+	pack_name(&data, said->name);
+	pack_number(&data, said->tid);
+	pack_number(&data, said->prio);
+	pack_number(&data, said->to);
+	put(log, rec, wake_ids[kind], rec->tid, &data);
+	if (!woken->running)
+		begin_waiting(log, rec, woken, said->to);
+}
+
+static void take_migration(
+    struct pxt_schedlog *log, const struct pxt_perfrec *rec, const struct pxt_tracepoint_said *said)
+{
+	struct pxt_schedthread *thread = thread_of(log, said->tid);
+	struct data data = { .count = 0 };
+
+	if (!thread || !thread->watched)
+		return;
+	pack_name(&data, said->name);
+	pack_number(&data, said->tid);
+	pack_number(&data, said->prio);
+	pack_number(&data, said->from);
+	pack_number(&data, said->to);
+	/* By whoever moves it, at its own place; it is an event of the one that is moved. */
+	struct pxt_perfrec moved = *rec;
+	moved.cpu = -1;
+	put(log, &moved, ID_MIGRATE, said->tid, &data);
+	if (thread->waits_on >= 0)
+		begin_waiting(log, rec, thread, said->to);
+}
+
+static void take_sample(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
+{
+	struct pxt_tracepoint_said said;
+
+	if (!log->wish.points)
+		return;
+	enum pxt_tracepoint_kind kind =
+	    pxt_tracepoint_read(log->wish.points, rec->data, rec->bytes, &said);
+	if (kind == PXT_TRACEPOINTS)
+		return;
+	learn(log, said.tid, said.name, said.prio);
+	if (kind == PXT_TRACEPOINT_SWITCH) {
+		learn(log, said.next_tid, said.next_name, said.next_prio);
+		take_said_switch(log, rec, &said);
+	} else if (kind == PXT_TRACEPOINT_MIGRATE) {
+		take_migration(log, rec, &said);
+	} else {
+		take_wake(log, rec, kind, &said);
+	}
+}
+
+/* ---- All ---- */
+
+static void tell_types(struct pxt_schedlog *log)
+{
+	static const char wake[] = "char[16] comm, i32 tid, i32 prio, i32 target_cpu";
+	const struct {
+		trace_event_id_t id;
+		const char *name;
+		const char *format;
+	} types[] = {
+		{ ID_SWITCH, "sched_switch",
+		    has_prio(log)
+		        ? "char[16] prev_comm, i32 prev_tid, i32 prev_prio, i64 prev_state, "
+		          "char[16] next_comm, i32 next_tid, i32 next_prio"
+		        : "char[16] prev_comm, i32 prev_tid, i64 prev_state, char[16] next_comm, "
+		          "i32 next_tid" },
+		{ ID_WAKING, "sched_waking", wake },
+		{ ID_WAKEUP, "sched_wakeup", wake },
+		{ ID_NEW, "sched_wakeup_new", wake },
+		{ ID_MIGRATE, "sched_migrate_task",
+		    "char[16] comm, i32 tid, i32 prio, i32 orig_cpu, i32 dest_cpu" },
+		{ ID_FORK, "sched_process_fork",
+		    "char[16] parent_comm, i32 parent_tid, i32 parent_pid, char[16] child_comm, "
+		    "i32 child_tid, i32 child_pid" },
+		{ ID_EXIT, "sched_process_exit", "char[16] comm, i32 tid, i32 pid" },
+		{ ID_RENAME, "task_rename",
+		    "i32 tid, char[16] oldcomm, char[16] newcomm, u8 exec" },
+	};
+
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		pxt_logwrite_type(log->log, types[i].id, types[i].name, types[i].format);
+}
+
+bool pxt_schedlog_begin(struct pxt_schedlog *log, const struct pxt_schedlog_wish *wish)
+{
+	struct posix_trace_loginfo_np info;
+	struct pxt_loghead head;
+
+	*log = (struct pxt_schedlog){ .wish = *wish };
+	/* No CPU is told yet, nor any thread. */
+	for (unsigned cpu = 0; cpu < PXT_SCHEDLOG_CPUS; cpu++)
+		log->cpus[cpu].told = log->cpus[cpu].runs = PXT_SCHEDLOG_NOBODY;
+	pxt_schedhead_make(&head, &info);
+	log->log = pxt_logwrite_begin(wish->path, PXT_LOG_WHOLE, &head);
+	if (!log->log)
+		return false;
+	pxt_logwrite_process(log->log, &info);
+	tell_types(log);
+	struct pxt_schedthread *child = pxt_schedthreads_of(&log->threads, wish->child);
+	if (!child) {
+		pxt_schedlog_abandon(log);
+		return false;
+	}
+	child->watched = true;
+	child->pid = wish->child;
+	return true;
+}
+
+void pxt_schedlog_loss(struct pxt_schedlog *log, uint64_t records)
+{
+	if (records == 0)
+		return;
+	log->lost += records;
+	log->epoch++;
+	pxt_logwrite_loss(log->log, records);
+}
+
+void pxt_schedlog_take(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
+{
+	switch (rec->kind) {
+	case PXT_PERFREC_IN:
+	case PXT_PERFREC_OUT:
+		if (rec->told_other)
+			take_wide(log, rec);
+		else
+			take_own(log, rec);
+		break;
+	case PXT_PERFREC_NAME:
+		take_name(log, rec);
+		break;
+	case PXT_PERFREC_FORK:
+		take_fork(log, rec);
+		break;
+	case PXT_PERFREC_EXIT:
+		take_exit(log, rec);
+		break;
+	case PXT_PERFREC_LOST:
+		pxt_schedlog_loss(log, rec->lost);
+		break;
+	case PXT_PERFREC_SAMPLE:
+		take_sample(log, rec);
+		break;
+	case PXT_PERFREC_OTHER:
+		break;
+	}
+}
+
+int pxt_schedlog_end(struct pxt_schedlog *log)
+{
+	int error;
+
+	pxt_schedhead_clock(log->log);
+	error = pxt_logwrite_end(log->log, NULL);
+	log->log = NULL;
+	pxt_schedthreads_free(&log->threads);
+	return error;
+}
+
+void pxt_schedlog_abandon(struct pxt_schedlog *log)
+{
+	if (log->log)
+		pxt_logwrite_abandon(log->log);
+	log->log = NULL;
+	pxt_schedthreads_free(&log->threads);
+}

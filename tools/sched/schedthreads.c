@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* schedthreads.c - threads by number, and what /proc says of them; see schedthreads.h. */
+#include "tools/sched/schedthreads.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROOM_FIRST 256u
+
+static size_t place_of(const struct pxt_schedthreads *threads, int32_t tid)
+{
+	size_t mask = threads->room - 1;
+	uint32_t mixed = (uint32_t)tid * UINT32_C(0x9e3779b1);
+	size_t at = mixed & mask;
+
+	while (threads->table[at] && threads->table[at]->tid != tid)
+		at = (at + 1) & mask;
+	return at;
+}
+
+/* At most half of it is used, so that each search ends soon. */
+static bool make_room(struct pxt_schedthreads *threads)
+{
+	struct pxt_schedthreads larger = { .room = threads->room ? threads->room * 2 : ROOM_FIRST };
+
+	if (threads->room && threads->count < threads->room / 2)
+		return true;
+	larger.table = calloc(larger.room, sizeof(struct pxt_schedthread *));
+	if (!larger.table)
+		return false;
+	larger.count = threads->count;
+	for (size_t i = 0; i < threads->room; i++)
+		if (threads->table[i])
+			larger.table[place_of(&larger, threads->table[i]->tid)] = threads->table[i];
+	free(threads->table);
+	*threads = larger;
+	return true;
+}
+
+struct pxt_schedthread *pxt_schedthreads_find(const struct pxt_schedthreads *threads, int32_t tid)
+{
+	return threads->room == 0 || tid <= 0 ? NULL : threads->table[place_of(threads, tid)];
+}
+
+struct pxt_schedthread *pxt_schedthreads_of(struct pxt_schedthreads *threads, int32_t tid)
+{
+	struct pxt_schedthread *thread = pxt_schedthreads_find(threads, tid);
+
+	if (thread || tid <= 0 || !make_room(threads))
+		return thread;
+	thread = calloc(1, sizeof *thread);
+	if (!thread)
+		return NULL;
+	thread->tid = tid;
+	thread->waits_on = -1;
+	threads->table[place_of(threads, tid)] = thread;
+	threads->count++;
+	return thread;
+}
+
+void pxt_schedthreads_free(struct pxt_schedthreads *threads)
+{
+	for (size_t i = 0; i < threads->room; i++)
+		free(threads->table[i]);
+	free(threads->table);
+	*threads = (struct pxt_schedthreads){ 0 };
+}
+
+bool pxt_schedthreads_ask_name(int32_t tid, char name[PXT_SCHEDTHREAD_NAME])
+{
+	char path[40];
+
+	(void)snprintf(path, sizeof path, "/proc/%d/comm", (int)tid);
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return false;
+	size_t got = fread(name, 1, PXT_SCHEDTHREAD_NAME - 1, file);
+	(void)fclose(file);
+	name[got] = '\0';
+	name[strcspn(name, "\n")] = '\0';
+	return got > 0;
+}
+
+bool pxt_schedthreads_ask_parents(int32_t tid, int32_t *pid, int32_t *parent)
+{
+	char path[40];
+	char line[256];
+
+	(void)snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return false;
+	*pid = *parent = 0;
+	while (fgets(line, sizeof line, file)) {
+		if (strncmp(line, "Tgid:", 5) == 0)
+			*pid = (int32_t)strtol(line + 5, NULL, 10);
+		if (strncmp(line, "PPid:", 5) == 0)
+			*parent = (int32_t)strtol(line + 5, NULL, 10);
+	}
+	(void)fclose(file);
+	return *pid > 0;
+}
