@@ -8,6 +8,7 @@
  *   modules.c   what program addresses mean, where that is the same in all logs
  *   ftrace.c    scheduler events from the text of ftrace and trace-cmd
  *   write.c     events in the order of time
+ *   files.c     the whole of it, for another command
  *
  * Bounded: 992 types and 65,534 threads in all (threads beyond are written without name), one event
  * a log in memory.
@@ -175,5 +176,10 @@ struct pxt_merge {
 
 /* Everything into @path; returns an exit status. */
 int pxt_merge_write(struct pxt_merge *merge, const char *path);
+
+/* ---- files.c ---- */
+
+/* The logs of @paths, of one boot of one machine, as one; returns an exit status. */
+int pxt_merge_files(const char *output, char *const *paths, unsigned count);
 
 #endif

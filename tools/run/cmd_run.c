@@ -4,6 +4,7 @@
 #define _FILE_OFFSET_BITS 64
 #include "tools/command/command.h"
 #include "tools/command/options.h"
+#include "tools/merge/merge.h"
 #include "tools/output/exit.h"
 #include "tools/output/outfile.h"
 #include "tools/output/say.h"
@@ -12,6 +13,7 @@
 #include "tools/run/program.h"
 #include "tools/run/recorder.h"
 #include "tools/run/summary.h"
+#include "tools/sched/schedwatch.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -74,7 +76,10 @@ struct run {
 	bool quiet;
 	struct pxt_program program;
 	struct pxt_recorder recorder;
-	struct pxt_outfile file;
+	struct pxt_schedwatch *watch; /* NULL: the scheduler tells nothing */
+	struct pxt_outfile file;      /* of the program's own events */
+	char own[PATH_BYTES + 16];    /* its name, where the scheduler's come to them ... */
+	char sched[PATH_BYTES + 16];  /* ... from here */
 	char library[PATH_BYTES];
 	char name[PATH_BYTES]; /* of the log, where none was given */
 };
@@ -162,7 +167,7 @@ static void set_all(const struct run *r, struct variables *variables)
 {
 	set_preload(r, variables);
 	set(variables, "PXTRACE_ATTACH", r->recorder.name);
-	set_number(variables, "PXTRACE_EVENTS", r->types);
+	set_number(variables, "PXTRACE_EVENTS", r->types & PXT_GROUPS_TYPES);
 	if (r->buffer)
 		set(variables, "PXTRACE_RING", r->buffer);
 	if (r->contended)
@@ -184,32 +189,31 @@ static uint64_t now_ns(void)
 /* Until the program ends; its status. */
 static int await(struct run *r)
 {
-	struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, r->program.pid, 0),
-		.events = POLLIN };
+	struct pollfd wakes[2] = { { .events = POLLIN }, { .events = POLLIN } };
 	uint64_t limit = r->limit_ns ? now_ns() + r->limit_ns : UINT64_MAX;
 	int status = PXT_EXIT_LOG;
 
+	wakes[0].fd = (int)syscall(SYS_pidfd_open, r->program.pid, 0);
+	wakes[1].fd = r->watch ? pxt_schedwatch_fd(r->watch) : -1;
 	while (!pxt_program_ended(&r->program, &status)) {
 		/* Without such a descriptor the program is looked after often. */
-		(void)poll(&end, 1, end.fd < 0 ? 5 : 100);
+		(void)poll(wakes, 2, wakes[0].fd < 0 ? 5 : PXT_SCHEDWATCH_MS);
+		if (r->watch)
+			(void)pxt_schedwatch_poll(r->watch);
 		if (now_ns() < limit)
 			continue;
 		(void)kill(r->program.pid, SIGTERM);
 		limit = UINT64_MAX;
 	}
-	if (end.fd >= 0)
-		(void)close(end.fd);
+	if (wakes[0].fd >= 0)
+		(void)close(wakes[0].fd);
 	return status;
 }
 
-static int run_traced(struct run *r)
+static int begin(struct run *r)
 {
-	static struct variables variables;
 	int status;
 
-	set_all(r, &variables);
-	if (!pxt_program_prepare(&r->program, variables.list))
-		return PXT_PROGRAM_NOT_STARTED;
 	pxt_program_forward(&r->program);
 	status = pxt_program_begin(&r->program);
 	return status ? status : await(r);
@@ -219,13 +223,46 @@ static int run_traced(struct run *r)
 static int run_untraced(struct run *r)
 {
 	char *const none[] = { NULL };
-	int status;
 
-	if (!pxt_program_prepare(&r->program, none))
-		return PXT_PROGRAM_NOT_STARTED;
-	pxt_program_forward(&r->program);
-	status = pxt_program_begin(&r->program);
-	return status ? status : await(r);
+	return pxt_program_prepare(&r->program, none) ? begin(r) : PXT_PROGRAM_NOT_STARTED;
+}
+
+/* What the kernel keeps to itself is said once; all else is recorded. */
+static void watch_scheduler(struct run *r)
+{
+	struct pxt_schedtold told = { 0 };
+	struct pxt_schedsay say;
+
+	(void)snprintf(r->sched, sizeof r->sched, "%s.sched.ptl", r->output);
+	(void)snprintf(r->own, sizeof r->own, "%s.own.ptl", r->output);
+	if (!(r->types & PXT_GROUPS_SCHED) || strcmp(r->output, "-") == 0)
+		return;
+	r->watch = pxt_schedwatch_open(r->program.pid, r->sched, PXT_SCHEDLEVEL_POINTS, &told);
+	if (!r->quiet && pxt_schedsay_missing(&say, &told)) {
+		pxt_complain("run: %s", say.what);
+		if (*say.how)
+			pxt_explain("%s", say.how);
+	}
+}
+
+/* Both logs as one; where that fails, both stay. */
+static bool add_scheduler(struct run *r)
+{
+	char *paths[] = { r->own, r->sched };
+	int error = pxt_schedwatch_end(r->watch, NULL);
+
+	if (error) {
+		pxt_complain("run: %s: %s; what the scheduler did is not in the log", r->sched,
+		    strerror(error));
+		if (rename(r->own, r->output) == 0)
+			return true;
+	} else if (pxt_merge_files(r->output, paths, 2) == PXT_EXIT_OK) {
+		(void)unlink(r->own);
+		(void)unlink(r->sched);
+		return true;
+	}
+	pxt_complain("run: the logs stay apart: %s, %s", r->own, r->sched);
+	return false;
 }
 
 /* The log, and what it came to.  The program's status stays, where a log was written at all. */
@@ -238,12 +275,35 @@ static int conclude(struct run *r, int status)
 	if (error)
 		pxt_complain("run: %s: %s; what was recorded before is in the log", r->output,
 		    strerror(error));
-	if (!pxt_outfile_commit(&r->file))
+	if (!pxt_outfile_commit(&r->file) || (r->watch && !add_scheduler(r)))
 		return status ? status : PXT_EXIT_OUTPUT;
 	if (!r->quiet && pxt_summary(&out, r->output, &counts) == PXT_EXIT_OK)
 		pxt_out_format(&out, "More: pxtrace why %s\n", r->output);
 	pxt_out_flush(&out);
 	return status ? status : error ? PXT_EXIT_OUTPUT : PXT_EXIT_OK;
+}
+
+static int run_traced(struct run *r)
+{
+	static struct variables variables;
+	const char *path;
+
+	pxt_recorder_name(&r->recorder);
+	set_all(r, &variables);
+	if (!pxt_outfile_check(r->output))
+		return PXT_EXIT_OUTPUT;
+	if (!pxt_program_prepare(&r->program, variables.list))
+		return PXT_PROGRAM_NOT_STARTED;
+	watch_scheduler(r);
+	path = r->watch ? r->own : r->output;
+	if (pxt_outfile_open(&r->file, path)) {
+		if (pxt_recorder_open(&r->recorder, r->file.fd, path, r->size, r->ring))
+			return conclude(r, begin(r));
+		pxt_outfile_discard(&r->file);
+	}
+	if (r->watch)
+		pxt_schedwatch_abandon(r->watch);
+	return PXT_EXIT_OUTPUT;
 }
 
 static int run_program(struct run *r, char **argv)
@@ -261,15 +321,7 @@ static int run_program(struct run *r, char **argv)
 	}
 	if (!find_library(r))
 		return PXT_EXIT_LOG;
-	if (!pxt_program_traceable(&r->program, r->library))
-		return run_untraced(r);
-	if (!pxt_outfile_open(&r->file, r->output))
-		return PXT_EXIT_OUTPUT;
-	if (!pxt_recorder_open(&r->recorder, r->file.fd, r->output, r->size, r->ring)) {
-		pxt_outfile_discard(&r->file);
-		return PXT_EXIT_OUTPUT;
-	}
-	return conclude(r, run_traced(r));
+	return pxt_program_traceable(&r->program, r->library) ? run_traced(r) : run_untraced(r);
 }
 
 /* ---- The command line ---- */

@@ -23,6 +23,7 @@ static const struct group {
 	{ "locks", MUTEXES | CONDITIONS | SYNCS },
 	{ "calls", CALLS },
 	{ "threads", TYPE(PROCESS) },
+	{ "sched", PXT_GROUPS_SCHED },
 	{ "signals", TYPE(SIGNAL) },
 	{ "functions", TYPE(FUNCTION_ENTER) | TYPE(FUNCTION_EXIT) },
 };
@@ -47,7 +48,7 @@ bool pxt_groups_parse(const char *list, uint64_t *types)
 			pxt_complain("run: --only knows no group \"%.*s\"", (int)bytes, list);
 			pxt_explain(
 			    "mutex, cond, sync (read-write and spin locks), locks (all three), "
-			    "calls, threads, signals, functions");
+			    "calls, threads, signals, functions, sched");
 			return false;
 		}
 		*types |= group->types;

@@ -35,13 +35,17 @@ static int set_attributes(
 	return error;
 }
 
+void pxt_recorder_name(struct pxt_recorder *recorder)
+{
+	(void)snprintf(recorder->name, sizeof recorder->name, "run-%ld", (long)getpid());
+}
+
 bool pxt_recorder_open(
     struct pxt_recorder *recorder, int fd, const char *path, uint64_t size, bool ring)
 {
 	trace_attr_t attr;
 	int error;
 
-	(void)snprintf(recorder->name, sizeof recorder->name, "run-%ld", (long)getpid());
 	recorder->fd = fd;
 	error = set_attributes(&attr, recorder, size, ring);
 	if (!error)

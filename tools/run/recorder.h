@@ -21,6 +21,8 @@ struct pxt_recorder {
 	bool open;
 };
 
+/* The name that its stream will have. */
+void pxt_recorder_name(struct pxt_recorder *recorder);
 /* @size 0: no limit; @ring: the newest @size bytes.  False with a word to the user. */
 bool pxt_recorder_open(
     struct pxt_recorder *recorder, int fd, const char *path, uint64_t size, bool ring);

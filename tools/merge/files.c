@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* files.c - logs of one boot as one, for other commands. */
+#include "tools/merge/merge.h"
+
+#include "tools/output/exit.h"
+#include "tools/output/say.h"
+
+#include <stdlib.h>
+
+int pxt_merge_files(const char *output, char *const *paths, unsigned count)
+{
+	struct pxt_merge *merge = pxt_must(calloc(1, sizeof *merge));
+	int status = pxt_reader_open(&merge->reader, paths, count, PXT_OPEN_INCOMPLETE, NULL);
+
+	if (status == PXT_EXIT_OK && (!pxt_line_make(&merge->line, &merge->reader, true) ||
+	                                 !pxt_merge_types_make(&merge->types, &merge->reader)))
+		status = PXT_EXIT_LOG;
+	if (status == PXT_EXIT_OK)
+		status = pxt_merge_write(merge, output);
+	free(merge->types.numbers);
+	free(merge->line.places);
+	pxt_reader_close(&merge->reader);
+	free(merge);
+	return status;
+}
