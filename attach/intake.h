@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * intake.h - what the owner notes of a producer's memory (attach/intake.c, intake_lane.c, types.c).
+ * intake.h - what the owner notes of a producer's memory (intake.c, intake_lane.c, intake_types.c).
  *
- *   concurrency     learn (types.c)   pull (the rest)   the producer
- *   learn                     -                 X                X
- *   pull                      X                 -                X
+ *   concurrency     learn (intake_types.c)   pull (the rest)   the producer
+ *   learn                     -                     X                X
+ *   pull                      X                     -                X
  *                                               X: meet in words marked _Atomic here, and in the
  *                                               producer's memory, which both only read
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * intake_lane.c - one lane of a producer: which records are finished, which were overwritten, which
- * will never be finished.  As core/read/lane.c, but nothing is believed, and nothing is written there.
+ * will never be finished.  As core/read/front.c, lap.c and unfinished.c, but nothing is believed, and nothing is written there.
  *
  * Each step moves the position forward, at most to the head that was read at the beginning of the
  * pull, which is at most a ring away; so a pull ends whatever the producer does meanwhile.

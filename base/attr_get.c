@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* attr_get.c - life of the attributes object, and the getters that every library has. */
+/*
+ * attr_get.c - life of the attributes object: its default values, which policy is the default and which are
+ * built; and the getters that every library has.
+ */
 #include "base/attr.h"
 
 #include <errno.h>

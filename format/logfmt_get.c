@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* logfmt_get.c - reading: the head of the file, the heads of blocks, and records. */
+/*
+ * logfmt_get.c - reading: the head of the file, the heads of blocks, and records; which versions of the format
+ * are read, and what of them is refused.
+ */
 #include "format/attr_marks.h"
 #include "format/crc32.h"
 #include "format/logfmt_bytes.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* header.c - the beginning of a log: whether it is one, and whether this reader knows its version. */
+/*
+ * header.c - the beginning of a log: reading it, and saying why it is refused.  What is refused, also for its
+ * version, is decided in format/logfmt_get.c.
+ */
 #include "logretrieval/log.h"
 
 #include <errno.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output.c - the way of bytes into the log, and how long a device that takes none is waited for.  One thing at a time is on its way; what a write left
- * over goes out before anything else does.
+ * output.c - the way of bytes into the log.  One thing at a time is on its way; what a write left over goes
+ * out before anything else does.  A device that says "not now" is asked again for a second; how long one
+ * write may take is in port/posix/logout.c.
  */
 #include "tolog/tolog.h"
 

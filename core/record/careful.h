@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * careful.h - the careful way of a trace point: any number of streams, any policy, any stamps, trace
- * points inside of each other, and threads without a place in the thread table.
+ * points inside of each other, and threads without a place in the thread table.  Wakes a sleeping reader, and
+ * the flusher at its mark.
  *
  *   concurrency: as emit.h.
  */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* emit_several.c - several streams that overwrite, with plain stamps; see emit_short.h. */
+/*
+ * emit_several.c - a trace point beyond the common case: several streams that overwrite, with plain stamps;
+ * all else, such as data that is cut, goes on from here to careful.c.
+ */
 #define PXT_TRACE_PATH /* format/compiler.h */
 #include "core/process/context.h"
 #include "core/record/careful.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* logout.c - log output to descriptors: what kind each is, writing, truncating, time limits. */
+/*
+ * logout.c - log output to descriptors: what kind each is, writing, truncating, how long one write may wait
+ * (how long a device that takes nothing is asked again: tolog/output.c).
+ */
 #define _GNU_SOURCE
 #include "port/port_log.h"
 #include "port/posix/quiet.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hints.c - see hints.h. */
+/* hints.c - what a log lacks, and which call, attribute or option would help; see hints.h. */
 #include "tools/describe/hints.h"
 
 #include "tools/output/when.h"

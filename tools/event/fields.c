@@ -3,6 +3,7 @@
 #include "tools/event/fields.h"
 
 #include "tools/event/failure.h"
+#include "tools/event/sysnames.h"
 #include "tools/output/say.h"
 
 #include <stdlib.h>
@@ -124,6 +125,18 @@ static void put_value(struct pxt_out *out, const struct pxt_value *value)
 		pxt_out_char(out, '"');
 }
 
+/* A number of a system event that stands for a word is that word. */
+static void put_word_or_value(
+    struct pxt_out *out, trace_event_id_t id, const char *name, const struct pxt_value *value)
+{
+	const char *word = pxt_sysnames_word(id, name, value->u);
+
+	if (word)
+		pxt_out_text(out, word);
+	else
+		put_value(out, value);
+}
+
 /* ---- Lines ---- */
 
 static void put_bytes(struct pxt_out *out, const struct pxt_fields *fields, const char *name,
@@ -155,7 +168,7 @@ static void put_described(
 		pxt_out_text(out, field->name);
 		pxt_out_char(out, '=');
 		take_value(field->kind, event->data + field->offset, bytes, &value);
-		put_value(out, &value);
+		put_word_or_value(out, event->type->id, field->name, &value);
 	}
 	if (behind < event->bytes)
 		put_bytes(out, fields, "rest", event->data + behind, event->bytes - behind);

@@ -41,6 +41,8 @@ static const struct field {
 
 const char *pxt_sysnames_word(trace_event_id_t id, const char *name, uint64_t value)
 {
+	if (id < POSIX_TRACE_SYNC_WAIT_NP || id > POSIX_TRACE_KERNEL_OVERHEAD_NP)
+		return NULL;
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
 		if (fields[i].id == id && strcmp(fields[i].name, name) == 0)
 			return value < fields[i].count ? fields[i].words[value] : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * order.h - one sequence out of the lanes of what streamimage, by the rules of core/read/merge.c for a stream
+ * order.h - one sequence out of the lanes of a stream's image, by the rules of core/read/merge.c for a stream
  * in which nothing happens any more: the smallest stamp of the lanes' fronts comes first; nobody passes
  * a mark before the others have.  What core/read/merge.c gives up because another lane has lost it (rule
  * 3) is not given up: nobody waits for it any more.

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* walk.c - the records of one lane, as core/read/lane.c finds them, where nobody writes any more. */
+/*
+ * walk.c - the records of one lane of an image: whole, overwritten or never finished, as core/read/front.c,
+ * lap.c and unfinished.c decide it in a living stream.
+ */
 #include "tools/recover/streamimage.h"
 
 #include "format/logfmt_bytes.h"

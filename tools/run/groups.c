@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* groups.c - see groups.h. */
+/* groups.c - the groups of system events that --only of `pxtrace run` names. */
 #include "tools/run/groups.h"
 
 #include "tools/output/say.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* program.c - see program.h. */
+/* program.c - the program that `pxtrace run` starts: finding it, whether it can be traced, its life, signals. */
 #define _GNU_SOURCE
 #include "tools/run/program.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder.c - see recorder.h. */
+/* recorder.c - the stream of `pxtrace run`, which all traced processes attach to, and its log. */
 #define _GNU_SOURCE
 #include "tools/run/recorder.h"
 

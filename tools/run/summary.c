@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* summary.c - see summary.h. */
+/* summary.c - what a recorded run came to, in a few lines. */
 #include "tools/run/summary.h"
 
 #include "tools/output/exit.h"
