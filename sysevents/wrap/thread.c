@@ -22,7 +22,6 @@ struct beginning {
 	void *argument;
 };
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool has_key;
 
@@ -32,7 +31,7 @@ static void tell_end(void *value)
 	pxt_process_tell(POSIX_TRACE_PROCESS_THREAD_END_NP, (uint32_t)gettid(), 0, 0, NULL, NULL);
 }
 
-static void make_key(void)
+static __attribute__((constructor)) void make_key(void)
 {
 	has_key = pthread_key_create(&key, tell_end) == 0;
 }
@@ -58,7 +57,6 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_create)(pthread_t *thread,
 
 	if (!pxt_wrap_wanted(POSIX_TRACE_PROCESS_NP, caller))
 		return PXT_WRAP_CALL(pthread_create)(thread, attributes, function, argument);
-	(void)pthread_once(&once, make_key);
 	beginning = malloc(sizeof(*beginning));
 	if (!beginning)
 		return PXT_WRAP_CALL(pthread_create)(thread, attributes, function, argument);

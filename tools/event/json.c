@@ -39,6 +39,18 @@ void pxt_json_value(struct pxt_out *out, const struct pxt_value *value)
 	}
 }
 
+void pxt_json_word(
+    struct pxt_out *out, const struct pxt_type *type, unsigned field, const struct pxt_value *value)
+{
+	const char *name = type->fields[field].name;
+	const char *word = pxt_sysnames_word(type->id, name, value->u);
+
+	if (!word)
+		return;
+	pxt_out_format(out, ",\"%s_name\":", name);
+	pxt_out_json(out, word, strlen(word));
+}
+
 /*
  * Databases take a NUL in no text, not even as \u0000.  A byte that is no UTF-8 either stands for it
  * here, so that it becomes what such bytes become.
@@ -91,19 +103,6 @@ static bool put_sets(struct pxt_out *out, const struct pxt_event *event, bool *f
 	return count > 0;
 }
 
-/* The word that a number of a system event stands for, behind it as "call_name". */
-static void put_word(
-    struct pxt_out *out, const struct pxt_type *type, unsigned field, const struct pxt_value *value)
-{
-	const char *name = type->fields[field].name;
-	const char *word = pxt_sysnames_word(type->id, name, value->u);
-
-	if (!word)
-		return;
-	pxt_out_format(out, ",\"%s_name\":", name);
-	pxt_out_json(out, word, strlen(word));
-}
-
 /* What the standard prescribes for events of its own; false: bytes. */
 static bool put_standard(struct pxt_out *out, const struct pxt_event *event, bool *first)
 {
@@ -141,7 +140,7 @@ void pxt_json_payload(struct pxt_out *out, const struct pxt_event *event)
 	     i < type->field_count && pxt_field_value(event, &type->fields[i], &value); i++) {
 		put_key(out, type->fields[i].name, &first);
 		put_value(out, &value);
-		put_word(out, type, i, &value);
+		pxt_json_word(out, type, i, &value);
 	}
 	if (event->bytes > 0 && type->field_count == 0 && !put_standard(out, event, &first)) {
 		put_key(out, "@data", &first);

@@ -21,5 +21,8 @@
 void pxt_json_payload(struct pxt_out *out, const struct pxt_event *event);
 /* A number, or a string. */
 void pxt_json_value(struct pxt_out *out, const struct pxt_value *value);
+/* The word that a number of a system event stands for, behind it as "call_name". */
+void pxt_json_word(struct pxt_out *out, const struct pxt_type *type, unsigned field,
+    const struct pxt_value *value);
 
 #endif

@@ -53,6 +53,7 @@ static void put_described(
 			continue;
 		put_name(out, field->name, &first);
 		pxt_json_value(out, &value);
+		pxt_json_word(out, event->type, i, &value);
 	}
 	pxt_out_char(out, '}');
 	first = false;
