@@ -30,9 +30,12 @@
 #include <unistd.h>
 
 #define RING_BYTES ((size_t)4 << 20)
+/* A forked child has a part of it: every page of it is touched before the child goes on. */
+#define CHILD_PART 8u
+#define RING_LEAST ((size_t)64 << 10)
 /* How many descriptors an attachment may have, and where they begin at most. */
 #define OWN_MAX    16
-#define OWN_HIGH   1008
+#define OWN_HIGH   240
 #define FIRST_TYPE POSIX_TRACE_MUTEX_WAIT_NP
 #define LAST_TYPE  POSIX_TRACE_GENERAL_DEBUG_NP
 
@@ -163,15 +166,17 @@ static void filter(trace_id_t trid)
 		(void)posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET);
 }
 
-static int attach_as(const char *name)
+static int attach_as(const char *name, bool is_child)
 {
+	size_t bytes =
+	    (size_t)number_of("PXTRACE_RING", 10, RING_BYTES) / (is_child ? CHILD_PART : 1u);
 	trace_attr_t attr;
 	trace_id_t trid;
 	int error = posix_trace_attr_init(&attr);
 
 	if (!error)
-		error = posix_trace_attr_setstreamsize(
-		    &attr, (size_t)number_of("PXTRACE_RING", 10, RING_BYTES));
+		error =
+		    posix_trace_attr_setstreamsize(&attr, bytes < RING_LEAST ? RING_LEAST : bytes);
 	if (!error)
 		error = posix_trace_attach_np(name, &attr, &trid);
 	if (!error)
@@ -179,7 +184,7 @@ static int attach_as(const char *name)
 	return error;
 }
 
-static bool attach(void)
+static bool attach(bool is_child)
 {
 	const char *name = secure_getenv("PXTRACE_ATTACH");
 	unsigned char made[OWN_HIGH] = { 0 };
@@ -192,7 +197,7 @@ static bool attach(void)
 	(void)posix_trace_thread_exclude_np(1);
 	fill_up_to(limit, made);
 	before = taken_from(limit);
-	error = attach_as(name);
+	error = attach_as(name, is_child);
 	own_first = limit;
 	own = limit ? taken_from(limit) & ~before : 0;
 	give_back(limit, made);
@@ -218,7 +223,7 @@ void pxt_start_child(void)
 	int saved = errno;
 
 	own = 0;
-	if (secure_getenv("PXTRACE_ATTACH") && attach())
+	if (secure_getenv("PXTRACE_ATTACH") && attach(true))
 		tell();
 	errno = saved;
 }
@@ -242,7 +247,7 @@ static __attribute__((constructor)) void start(void)
 
 	note_own_code();
 	note_wishes();
-	if (attach() || posix_trace_wanted_np(POSIX_TRACE_PROCESS_NP))
+	if (attach(false) || posix_trace_wanted_np(POSIX_TRACE_PROCESS_NP))
 		tell();
 	errno = saved;
 }

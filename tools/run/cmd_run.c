@@ -45,7 +45,8 @@ static const char *const help[] = {
 	"      --for T       ends the program after T: 10s, 500ms (by SIGTERM)\n"
 	"      --size BYTES  at most that much log: 64M; recording stops when it is full\n"
 	"      --ring        with --size: the newest events instead of the first\n"
-	"      --buffer BYTES   memory of each process in which events wait to be taken (4M)\n"
+	"      --buffer BYTES   memory of each process in which events wait to be taken (4M; of\n"
+	"                    a forked child an eighth)\n"
 	"  -q, --quiet       no summary\n"
 	"  -h, --help        this\n"
 	"\n",
