@@ -47,8 +47,6 @@ PXT_INLINE bool pxt_id_is_specific(unsigned id)
 
 /* The name of a predefined type that this configuration knows, or NULL. */
 const char *pxt_system_event_name(unsigned id);
-/* How the data of a predefined type is laid out (trace_np.h); "": not described. */
-const char *pxt_system_event_format(unsigned id);
 /* The type of that name, or 0; @bytes counts the NUL of @name. */
 unsigned pxt_system_event_id(const char *name, size_t bytes);
 /* Whether two texts are the same, NUL included; reads @bytes of @b at most, of @a no more. */

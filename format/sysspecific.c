@@ -65,7 +65,7 @@ const char *pxt_sysspecific_name(unsigned id)
 	return specific_of(id)->name;
 }
 
-const char *pxt_system_event_format(unsigned id)
+const char *pxt_sysspecific_format(unsigned id)
 {
 	const char *format = specific_of(id)->format;
 

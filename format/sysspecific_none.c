@@ -8,7 +8,7 @@ const char *pxt_sysspecific_name(unsigned id)
 	return NULL;
 }
 
-const char *pxt_system_event_format(unsigned id)
+const char *pxt_sysspecific_format(unsigned id)
 {
 	(void)id;
 	return "";

@@ -58,6 +58,7 @@ ARROWS = {
     "tools/report": "output command event select read spans describe review why",
     "tools/why": "output command event select read spans review",
     "tools/merge": "output command read write",
+    "tools/run": "output command read why merge sched",
     "tools/recover": "output command read write receive",
     "tools/remote": "output packed command link print write receive",
     "tools/babeltrace": "output event",

@@ -8,6 +8,7 @@
 #include "core/process/process.h"
 #include "core/process/replica.h"
 #include "core/testpoints.h"
+#include "format/sysspecific.h"
 
 #include <errno.h>
 #include <string.h>
@@ -145,7 +146,7 @@ const char *pxt_names_format(unsigned id)
 	if (!pxt_names_of(id))
 		return NULL;
 	if (id < PXT_ID_USER_FIRST)
-		return pxt_system_event_format(id);
+		return pxt_sysspecific_format(id);
 	/* Acquire: the text is there. */
 	at = atomic_load_explicit(&names->format_at[id - PXT_ID_USER_FIRST], memory_order_acquire);
 	return at != 0 ? &names->pool[at - 1] : "";

@@ -5,6 +5,7 @@
  */
 #include "core/process/directory.h"
 #include "core/process/names.h"
+#include "format/sysspecific.h"
 
 #include <errno.h>
 #include <string.h>
@@ -43,7 +44,7 @@ int pxt_names_set_format(unsigned id, const char *text)
 
 const char *pxt_names_format(unsigned id)
 {
-	return pxt_names_of(id) ? pxt_system_event_format(id) : NULL;
+	return pxt_names_of(id) ? pxt_sysspecific_format(id) : NULL;
 }
 
 void pxt_names_init(struct pxt_directory *directory)

@@ -91,19 +91,13 @@ void pxt_locks_acquire(
 		state->beyond++;
 }
 
-/* Who has the lock, where the lock itself told the thread that has to wait. */
 void pxt_locks_told(
-    struct pxt_state *state, const struct pxt_role *role, struct pxt_act *act, unsigned source)
+    struct pxt_state *state, struct pxt_actor *holder, struct pxt_state_lock *lock, int64_t ns)
 {
-	struct pxt_actor *holder;
 	bool known;
-	int64_t tid;
 
-	if (!pxt_number_of(act->event, role->fields[PXT_USE_HOLDER], &tid) || tid == 0)
-		return;
-	holder = pxt_threads_tid(state, source, tid);
-	if (holder && pxt_lock_holder(state, act->lock, &known) != holder)
-		pxt_locks_acquire(state, holder, act->lock, act->ns);
+	if (holder && pxt_lock_holder(state, lock, &known) != holder)
+		pxt_locks_acquire(state, holder, lock, ns);
 }
 
 void pxt_locks_release(struct pxt_state *state, struct pxt_actor *actor,

@@ -111,6 +111,7 @@ static void take_lock(
     struct pxt_state *state, const struct pxt_role *role, struct pxt_act *act, unsigned source)
 {
 	struct pxt_actor *actor = act->actor;
+	int64_t tid;
 
 	act->lock = pxt_locks_find(state, role, act->event, source);
 	if (!act->lock)
@@ -118,7 +119,9 @@ static void take_lock(
 	if (role->deed == PXT_LOCK_WAIT) {
 		actor->wait = act->lock;
 		actor->wait_ns = act->ns;
-		pxt_locks_told(state, role, act, source);
+		if (pxt_number_of(act->event, role->fields[PXT_USE_HOLDER], &tid))
+			pxt_locks_told(
+			    state, pxt_threads_tid(state, source, tid), act->lock, act->ns);
 	} else if (role->deed == PXT_LOCK_ACQUIRE) {
 		pxt_locks_acquire(state, actor, act->lock, act->ns);
 		if (act->lock->depth == 1)

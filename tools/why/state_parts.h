@@ -30,9 +30,9 @@ struct pxt_state_lock *pxt_locks_find(struct pxt_state *state, const struct pxt_
 void pxt_locks_acquire(
     struct pxt_state *state, struct pxt_actor *actor, struct pxt_state_lock *lock, int64_t ns);
 /* Says in @act who was known to have had it. */
-/* A wait: its field says who has the lock. */
+/* Who has the lock, as it told the thread that has to wait; NULL: it did not. */
 void pxt_locks_told(
-    struct pxt_state *state, const struct pxt_role *role, struct pxt_act *act, unsigned source);
+    struct pxt_state *state, struct pxt_actor *holder, struct pxt_state_lock *lock, int64_t ns);
 void pxt_locks_release(struct pxt_state *state, struct pxt_actor *actor,
     struct pxt_state_lock *lock, struct pxt_act *act);
 

@@ -8,6 +8,7 @@
 
 #include "format/crc32.h"
 #include "format/logfmt_bytes.h"
+#include "format/sysspecific.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -243,8 +244,7 @@ uint32_t pxt_logblocks_name_rest(struct pxt_logblocks *log)
 		if (!log->used[id] || log->named[id])
 			continue;
 		(void)snprintf(name, sizeof name, "type_%u", (unsigned)id);
-		pxt_logblocks_type(
-		    log, id, system ? system : name, pxt_system_event_format(id));
+		pxt_logblocks_type(log, id, system ? system : name, pxt_sysspecific_format(id));
 		made += !system;
 	}
 	return made;
