@@ -416,8 +416,12 @@ static void a_priority_that_no_record_tells_is_asked_for(void)
 	pb_in(&made, at(1, 2, tid));
 	pb_out(&made, at(2, 2, tid), 0);
 	pb_in(&made, at(3, 0, 0x3ffffff0));
-	(void)snprintf(wanted, sizeof wanted, "2:-1>%d/0(0,%d) 2:%d>-1/1(%d,0) 0:-1>%d/0", tid,
-	    mine, tid, mine, 0x3ffffff0);
+	/* One that is gone when it is asked for had its parent's. */
+	pb_task(&made, 7, at(4, 2, tid), tid, 0x3ffffff1, tid);
+	pb_in(&made, at(5, 1, 0x3ffffff1));
+	(void)snprintf(wanted, sizeof wanted,
+	    "2:-1>%d/0(0,%d) 2:%d>-1/1(%d,0) 0:-1>%d/0 fork %d>%d 1:-1>%d/0(0,%d)", tid, mine, tid,
+	    mine, 0x3ffffff0, tid, 0x3ffffff1, 0x3ffffff1, mine);
 	STORY(wanted);
 }
 

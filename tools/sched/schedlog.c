@@ -416,8 +416,11 @@ static void take_fork(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 	/* The number may have been another thread's. */
 	stop_waiting(log, child);
 	child->index = 0;
-	child->ended = child->named = child->has_prio = child->running = false;
+	child->ended = child->named = child->running = false;
 	child->asked = 0;
+	/* It has its parent's until it, or /proc, says something else. */
+	child->has_prio = parent && parent->has_prio;
+	child->prio = parent ? parent->prio : 0;
 	child->pid = rec->pid;
 	child->watched = !log->wish.wide || (parent && parent->watched);
 	if (parent && parent->named)
@@ -632,6 +635,9 @@ bool pxt_schedlog_begin(struct pxt_schedlog *log, const struct pxt_schedlog_wish
 	}
 	child->watched = true;
 	child->pid = wish->child;
+	/* While it is there; of what it starts, nobody may come to ask in time. */
+	ask(log, child, log->last_ns);
+	child->named = false;
 	return true;
 }
 

@@ -10,8 +10,8 @@
  *	task_rename         tid oldcomm newcomm exec
  *
  * Names and fields are those of LTTng, as in merged logs of ftrace (tools/merge/ftrace.c).  Without
- * tracepoints priorities are the last fields, as /proc said them up to a quarter of a second before;
- * an event ends where one is not known.  A thread's number is -1 where it is not told who it is: a
+ * tracepoints priorities are the last fields, as /proc said them up to a quarter of a second before,
+ * else those of the thread that made it; an event ends where one is not known.  A thread's number is -1 where it is not told who it is: a
  * thread of another program.  prev_state without tracepoints is 0 (it could have run
  * on), 1 (it waits, whatever for) or 16 (it ended).
  *
