@@ -71,6 +71,8 @@ the_scheduler_tells_who_ran_instead_by_perf_event_without_privileges()
 	run 0 why all.ptl
 	out_has 'could run, but bully did'
 	once_each
+	run 0 print -e sched_switch all.ptl
+	grep -q 'prev_comm="victim".* prev_prio=1[0-9][0-9] ' out || fail 'no priority'
 }
 
 # ZEP-06

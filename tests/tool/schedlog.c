@@ -3,7 +3,7 @@
  * schedlog.c - from the kernel's records to events of a log, by made-up records.
  *
  * A story is what a reader of the log gets, an event a word: "CPU:FROM>TO/STATE" is a switch,
- * "wake TID@CPU", "move TID:CPU>CPU", "fork PARENT>CHILD", "exit TID", "name TID=OLD>NEW",
+ * with (PRIO,PRIO) where /proc told of them; "wake TID@CPU", "move TID:CPU>CPU", "fork PARENT>CHILD", "exit TID", "name TID=OLD>NEW",
  * and "lost N" before the event that tells it.  In all of them thread 10 is the one that is watched.
  */
 #include "tools/sched/schedlog.h"
@@ -16,6 +16,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <trace_np.h>
 #include <unistd.h>
 
@@ -55,15 +56,28 @@ static int number(const unsigned char *data, size_t offset)
 	return (int)value;
 }
 
+/* The last fields, as far as they are there. */
+static void say_prios(const unsigned char *data, size_t bytes)
+{
+	char *end = story + strlen(story);
+	size_t room = sizeof story - strlen(story);
+
+	if (bytes == 52)
+		(void)snprintf(end, room, "(%d)", number(data, 48));
+	else if (bytes > 52)
+		(void)snprintf(end, room, "(%d,%d)", number(data, 48), number(data, 52));
+}
+
 static void say_event(const char *name, const unsigned char *data, size_t bytes, int cpu)
 {
 	const char *text = (const char *)data;
-	bool prio = bytes == 56;
+	bool prio = scheduler.wish.points != NULL;
 
-	if (strcmp(name, "sched_switch") == 0)
-		say("%d:%d>%d/%d", cpu, number(data, 16), number(data, bytes - (prio ? 8 : 4)),
+	if (strcmp(name, "sched_switch") == 0) {
+		say("%d:%d>%d/%d", cpu, number(data, 16), number(data, prio ? 48 : 44),
 		    number(data, prio ? 24 : 20));
-	else if (strcmp(name, "sched_waking") == 0)
+		say_prios(data, prio ? 0 : bytes);
+	} else if (strcmp(name, "sched_waking") == 0)
 		say("wake %d@%d", number(data, 16), number(data, 24));
 	else if (strcmp(name, "sched_migrate_task") == 0)
 		say("move %d:%d>%d", number(data, 16), number(data, 24), number(data, 28));
@@ -355,6 +369,62 @@ static void a_thread_that_is_moved_waits_at_its_new_place(void)
 	STORY("0:50>10/0 0:10>51/0 move 10:0>2 2:-1>71/0 0:51>-1/0 2:71>72/0");
 }
 
+/* ---- What /proc says ---- */
+
+static void the_line_of_a_thread_tells_name_and_priority(void)
+{
+	static const struct {
+		const char *line;
+		const char *name;
+		int prio;
+	} lines[] = {
+		{ "7 (plain) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 20 0 1", "plain", 120 },
+		{ "7 (a) b (c) R 1 2 3 4 5 6 7 8 9 10 11 12 13 14 39 19 1", "a) b (c", 139 },
+		{ "7 (fifteen letters) R 1 2 3 4 5 6 7 8 9 10 11 12 13 14 -2 0 1",
+		    "fifteen letters", 98 },
+		{ "7 (a kernel thread's long name) R 1 2 3 4 5 6 7 8 9 10 11 12 13 14 20 0",
+		    "a kernel thread", 120 },
+		{ "7 (short) S 1 2 3", NULL, 0 },
+		{ "7 (word) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 x 0", NULL, 0 },
+		{ "7 (large) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 4000 0", NULL, 0 },
+		{ "7 )name( S", NULL, 0 },
+		{ "", NULL, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		char name[PXT_SCHEDTHREAD_NAME] = "";
+		int32_t prio = 0;
+		bool good = pxt_schedthreads_parse(lines[i].line, name, &prio);
+
+		PXT_CHECK(good == (lines[i].name != NULL), "%s", lines[i].line);
+		PXT_CHECK(!good || (strcmp(name, lines[i].name) == 0 && prio == lines[i].prio),
+		    "%s: %s, %d", lines[i].line, name, (int)prio);
+	}
+}
+
+/* SHARK-36: where no record tells it, and only for a thread that is there. */
+static void a_priority_that_no_record_tells_is_asked_for(void)
+{
+	char wanted[128];
+	int mine = 120 + getpriority(PRIO_PROCESS, 0);
+	int tid = (int)getpid();
+	const struct pxt_schedlog_wish wish = { .path = path, .child = tid, .ask = true };
+
+	begin(false, NULL);
+	pxt_schedlog_abandon(&scheduler);
+	CU_ASSERT_FATAL(pxt_schedlog_begin(&scheduler, &wish));
+	pb_in(&made, at(1, 2, tid));
+	pb_out(&made, at(2, 2, tid), 0);
+	pb_in(&made, at(3, 0, 0x3ffffff0));
+	/* One that is gone when it is asked for had its parent's. */
+	pb_task(&made, 7, at(4, 2, tid), tid, 0x3ffffff1, tid);
+	pb_in(&made, at(5, 1, 0x3ffffff1));
+	(void)snprintf(wanted, sizeof wanted,
+	    "2:-1>%d/0(0,%d) 2:%d>-1/1(%d,0) 0:-1>%d/0 fork %d>%d 1:-1>%d/0(0,%d)", tid, mine, tid,
+	    mine, 0x3ffffff0, tid, 0x3ffffff1, 0x3ffffff1, mine);
+	STORY(wanted);
+}
+
 /* ---- The log ---- */
 
 static void a_log_that_cannot_be_written_is_an_error_at_the_end(void)
@@ -389,6 +459,8 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_tracepoint_tells_state_and_priority_of_a_switch),
 	PXT_CASE(a_wake_up_tells_who_has_the_cpu),
 	PXT_CASE(a_thread_that_is_moved_waits_at_its_new_place),
+	PXT_CASE(the_line_of_a_thread_tells_name_and_priority),
+	PXT_CASE(a_priority_that_no_record_tells_is_asked_for),
 	PXT_CASE(a_log_that_cannot_be_written_is_an_error_at_the_end),
 	PXT_CASE(a_watch_that_is_given_up_leaves_no_log),
 };

@@ -10,7 +10,8 @@
 #define STATE_WAITS INT64_C(0x1)
 #define STATE_ENDED INT64_C(0x10)
 #define DATA_BYTES  64u
-#define IDLE_PRIO   120 /* as the kernel says */
+#define IDLE_PRIO   120                 /* as the kernel says */
+#define ASK_NS      UINT64_C(250000000) /* what /proc said is good for that long */
 
 enum {
 	ID_SWITCH = 32,
@@ -55,6 +56,12 @@ static void pack_number(struct data *data, int32_t number)
 
 /* ---- Threads ---- */
 
+/* Whether records tell of priorities. */
+static bool has_prio(const struct pxt_schedlog *log)
+{
+	return log->wish.points && log->wish.points[PXT_TRACEPOINT_SWITCH].known;
+}
+
 static void give_name(struct pxt_schedthread *thread, const char *name)
 {
 	memset(thread->name, 0, sizeof thread->name);
@@ -96,15 +103,28 @@ static struct pxt_schedthread *thread_of(struct pxt_schedlog *log, int32_t tid)
 	return thread;
 }
 
-static const char *name_of(struct pxt_schedlog *log, struct pxt_schedthread *thread)
+/* What /proc says, where no record told it; of a priority from time to time, for it may change. */
+static void ask(struct pxt_schedlog *log, struct pxt_schedthread *thread, uint64_t ns)
 {
 	char name[PXT_SCHEDTHREAD_NAME];
+	int32_t prio;
+	bool wanted = !thread->named || !has_prio(log);
 
-	if (!thread->named && !thread->asked && log->wish.ask) {
-		thread->asked = true;
-		if (pxt_schedthreads_ask_name(thread->tid, name))
-			give_name(thread, name);
-	}
+	if (!log->wish.ask || !wanted || thread->ended ||
+	    (thread->asked != 0 && ns < thread->asked + ASK_NS))
+		return;
+	thread->asked = ns;
+	if (!pxt_schedthreads_ask(thread->tid, name, &prio))
+		return;
+	if (!thread->named)
+		give_name(thread, name);
+	thread->prio = prio;
+	thread->has_prio = true;
+}
+
+static const char *name_of(struct pxt_schedlog *log, struct pxt_schedthread *thread)
+{
+	ask(log, thread, log->last_ns);
 	return thread->named ? thread->name : "";
 }
 
@@ -177,28 +197,28 @@ static void put(struct pxt_schedlog *log, const struct pxt_perfrec *rec, trace_e
 struct side {
 	int32_t tid;
 	int32_t prio;
+	bool has_prio;
 	char name[PXT_SCHEDTHREAD_NAME];
 };
+
+static const struct side nobody = { .tid = PXT_SCHEDLOG_NOBODY, .has_prio = true };
 
 /* Who ran is a number; of CPU @cpu, whose idle thread has a name of its own. */
 static struct side side_of(struct pxt_schedlog *log, int32_t tid, int cpu)
 {
-	struct side side = { .tid = tid };
+	struct side side = { .tid = tid, .has_prio = tid == PXT_SCHEDLOG_NOBODY };
 	struct pxt_schedthread *thread = thread_of(log, tid);
 
 	if (thread) {
 		memcpy(side.name, name_of(log, thread), strlen(name_of(log, thread)));
 		side.prio = thread->prio;
+		side.has_prio = thread->has_prio;
 	} else if (tid == 0) {
 		(void)snprintf(side.name, sizeof side.name, "swapper/%d", cpu);
 		side.prio = IDLE_PRIO;
+		side.has_prio = true;
 	}
 	return side;
-}
-
-static bool has_prio(const struct pxt_schedlog *log)
-{
-	return log->wish.points && log->wish.points[PXT_TRACEPOINT_SWITCH].known;
 }
 
 static void put_switch(struct pxt_schedlog *log, const struct pxt_perfrec *rec, int32_t by,
@@ -213,8 +233,14 @@ static void put_switch(struct pxt_schedlog *log, const struct pxt_perfrec *rec, 
 	pack(&data, &state, sizeof state);
 	pack_name(&data, to->name);
 	pack_number(&data, to->tid);
-	if (has_prio(log))
+	if (has_prio(log)) {
 		pack_number(&data, to->prio);
+	} else if (from->has_prio && (to->has_prio || from->tid > 0)) {
+		/* Fields at the end are left out where they are not known. */
+		pack_number(&data, from->prio);
+		if (to->has_prio)
+			pack_number(&data, to->prio);
+	}
 	put(log, rec, ID_SWITCH, by, &data);
 }
 
@@ -245,7 +271,6 @@ static void stop_waiting(struct pxt_schedlog *log, struct pxt_schedthread *threa
 static void begin_waiting(struct pxt_schedlog *log, const struct pxt_perfrec *rec,
     struct pxt_schedthread *thread, int cpu)
 {
-	static const struct side nobody = { .tid = PXT_SCHEDLOG_NOBODY };
 	struct pxt_schedlog_cpu *on = cpu_of(log, cpu);
 
 	stop_waiting(log, thread);
@@ -289,7 +314,6 @@ static void enter(struct pxt_schedlog *log, struct pxt_schedthread *thread)
 static void take_switch(struct pxt_schedlog *log, const struct pxt_perfrec *rec, struct side *from,
     int64_t state, struct side *to)
 {
-	static const struct side nobody = { .tid = PXT_SCHEDLOG_NOBODY };
 	struct pxt_schedlog_cpu *on = cpu_of(log, rec->cpu);
 	struct pxt_schedthread *left = thread_of(log, from->tid);
 	struct pxt_schedthread *entered = thread_of(log, to->tid);
@@ -365,7 +389,6 @@ static void take_wide(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 /* Of watched threads alone it is told when they run, and not who runs else. */
 static void take_own(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 {
-	static const struct side nobody = { .tid = PXT_SCHEDLOG_NOBODY };
 	struct side self = side_of(log, rec->tid, rec->cpu);
 	struct pxt_schedthread *thread = thread_of(log, rec->tid);
 
@@ -393,7 +416,11 @@ static void take_fork(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 	/* The number may have been another thread's. */
 	stop_waiting(log, child);
 	child->index = 0;
-	child->ended = child->asked = child->named = child->running = false;
+	child->ended = child->named = child->running = false;
+	child->asked = 0;
+	/* It has its parent's until it, or /proc, says something else. */
+	child->has_prio = parent && parent->has_prio;
+	child->prio = parent ? parent->prio : 0;
 	child->pid = rec->pid;
 	child->watched = !log->wish.wide || (parent && parent->watched);
 	if (parent && parent->named)
@@ -414,7 +441,6 @@ static void take_fork(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 /* A thread whose events end with it: nobody tells when it left the CPU for ever. */
 static void end_own(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 {
-	static const struct side nobody = { .tid = PXT_SCHEDLOG_NOBODY };
 	struct pxt_schedthread *thread = thread_of(log, rec->tid);
 	struct side self = side_of(log, rec->tid, rec->cpu);
 
@@ -473,6 +499,7 @@ static void learn(struct pxt_schedlog *log, int32_t tid, const char *name, int32
 	if (!thread)
 		return;
 	thread->prio = prio;
+	thread->has_prio = true;
 	if (!thread->named)
 		give_name(thread, name);
 }
@@ -568,7 +595,7 @@ static void tell_types(struct pxt_schedlog *log)
 		        ? "char[16] prev_comm, i32 prev_tid, i32 prev_prio, i64 prev_state, "
 		          "char[16] next_comm, i32 next_tid, i32 next_prio"
 		        : "char[16] prev_comm, i32 prev_tid, i64 prev_state, char[16] next_comm, "
-		          "i32 next_tid" },
+		          "i32 next_tid, i32 prev_prio, i32 next_prio" },
 		{ ID_WAKING, "sched_waking", wake },
 		{ ID_WAKEUP, "sched_wakeup", wake },
 		{ ID_NEW, "sched_wakeup_new", wake },
@@ -608,6 +635,9 @@ bool pxt_schedlog_begin(struct pxt_schedlog *log, const struct pxt_schedlog_wish
 	}
 	child->watched = true;
 	child->pid = wish->child;
+	/* While it is there; of what it starts, nobody may come to ask in time. */
+	ask(log, child, log->last_ns);
+	child->named = false;
 	return true;
 }
 

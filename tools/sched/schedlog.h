@@ -2,16 +2,17 @@
 /*
  * schedlog.h - what the kernel recorded of threads, in the order of time, as the events of a log.
  *
- *	sched_switch        prev_comm prev_tid [prev_prio] prev_state next_comm next_tid [next_prio]
+ *	sched_switch        prev_comm prev_tid prev_prio prev_state next_comm next_tid next_prio
  *	sched_waking, sched_wakeup, sched_wakeup_new   comm tid prio target_cpu
  *	sched_migrate_task  comm tid prio orig_cpu dest_cpu
  *	sched_process_fork  parent_comm parent_tid parent_pid child_comm child_tid child_pid
  *	sched_process_exit  comm tid pid
  *	task_rename         tid oldcomm newcomm exec
  *
- * Names and fields are those of LTTng, as in merged logs of ftrace (tools/merge/ftrace.c).  Where
- * priorities are not told, their fields are not there.  A thread's number is -1 where it is not told
- * who it is: a thread of another program.  prev_state without tracepoints is 0 (it could have run
+ * Names and fields are those of LTTng, as in merged logs of ftrace (tools/merge/ftrace.c).  Without
+ * tracepoints priorities are the last fields, as /proc said them up to a quarter of a second before,
+ * else those of the thread that made it; an event ends where one is not known.  A thread's number is -1 where it is not told who it is: a
+ * thread of another program.  prev_state without tracepoints is 0 (it could have run
  * on), 1 (it waits, whatever for) or 16 (it ended).
  *
  * Of a whole machine only that is written which concerns the watched threads: their own events, and

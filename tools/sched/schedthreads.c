@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define ROOM_FIRST 256u
+#define PRIO_FIELD 18
+#define PRIO_ABOVE 100 /* of the kernel's priorities, those below are of real-time threads */
 
 static size_t place_of(const struct pxt_schedthreads *threads, int32_t tid)
 {
@@ -67,19 +69,44 @@ void pxt_schedthreads_free(struct pxt_schedthreads *threads)
 	*threads = (struct pxt_schedthreads){ 0 };
 }
 
-bool pxt_schedthreads_ask_name(int32_t tid, char name[PXT_SCHEDTHREAD_NAME])
+/* Field 18 is the priority, as far above that of the last real-time thread as the kernel has it. */
+bool pxt_schedthreads_parse(const char *line, char name[PXT_SCHEDTHREAD_NAME], int32_t *prio)
+{
+	const char *begin = strchr(line, '(');
+	const char *end = strrchr(line, ')');
+	char *behind;
+
+	if (!begin || !end || end < begin)
+		return false;
+	const char *at = end;
+	for (unsigned field = 2; at && field < PRIO_FIELD; field++)
+		at = strchr(at + 1, ' ');
+	if (!at)
+		return false;
+	long value = strtol(at, &behind, 10);
+	if (behind == at || value < -PRIO_ABOVE - 1 || value > PRIO_ABOVE)
+		return false;
+	*prio = (int32_t)value + PRIO_ABOVE;
+	size_t bytes = (size_t)(end - begin - 1);
+	bytes = bytes < PXT_SCHEDTHREAD_NAME ? bytes : PXT_SCHEDTHREAD_NAME - 1;
+	memcpy(name, begin + 1, bytes);
+	name[bytes] = '\0';
+	return true;
+}
+
+bool pxt_schedthreads_ask(int32_t tid, char name[PXT_SCHEDTHREAD_NAME], int32_t *prio)
 {
 	char path[40];
+	char line[1024];
 
-	(void)snprintf(path, sizeof path, "/proc/%d/comm", (int)tid);
+	(void)snprintf(path, sizeof path, "/proc/%d/stat", (int)tid);
 	FILE *file = fopen(path, "re");
 	if (!file)
 		return false;
-	size_t got = fread(name, 1, PXT_SCHEDTHREAD_NAME - 1, file);
+	size_t got = fread(line, 1, sizeof line - 1, file);
 	(void)fclose(file);
-	name[got] = '\0';
-	name[strcspn(name, "\n")] = '\0';
-	return got > 0;
+	line[got] = '\0';
+	return pxt_schedthreads_parse(line, name, prio);
 }
 
 bool pxt_schedthreads_ask_parents(int32_t tid, int32_t *pid, int32_t *parent)

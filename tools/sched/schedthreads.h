@@ -19,12 +19,13 @@ struct pxt_schedthread {
 	int32_t pid; /* 0: not known yet */
 	bool watched;
 	bool named;
-	bool asked;   /* the system was asked for its name */
+	bool has_prio;
 	bool running; /* as far as it was told */
 	bool ended;
 	int waits_on;   /* the CPU that it could run on and does not have; -1: none */
 	uint32_t epoch; /* of @running and @waits_on; an older one: not known */
-	int32_t prio;   /* as it was told last; 0: never */
+	int32_t prio;   /* with @has_prio: the kernel's, smaller is more urgent */
+	uint64_t asked; /* when /proc was asked for it last; 0: never */
 	uint32_t index; /* in the log's table; 0: not told yet */
 	char name[PXT_SCHEDTHREAD_NAME];
 };
@@ -42,7 +43,9 @@ struct pxt_schedthread *pxt_schedthreads_find(const struct pxt_schedthreads *thr
 void pxt_schedthreads_free(struct pxt_schedthreads *threads);
 
 /* What /proc says: false where it says nothing. */
-bool pxt_schedthreads_ask_name(int32_t tid, char name[PXT_SCHEDTHREAD_NAME]);
+bool pxt_schedthreads_ask(int32_t tid, char name[PXT_SCHEDTHREAD_NAME], int32_t *prio);
+/* The same from the line that /proc/TID/stat is: "TID (NAME) ...", where the name may hold anything. */
+bool pxt_schedthreads_parse(const char *line, char name[PXT_SCHEDTHREAD_NAME], int32_t *prio);
 bool pxt_schedthreads_ask_parents(int32_t tid, int32_t *pid, int32_t *parent);
 
 #endif
