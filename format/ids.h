@@ -18,22 +18,22 @@
 #include <stddef.h>
 #include <trace.h>
 
-#define PXT_ID_SYSTEM_FIRST 1u
-#define PXT_ID_ERROR        1u
-#define PXT_ID_START        2u
-#define PXT_ID_STOP         3u
-#define PXT_ID_OVERFLOW     4u
-#define PXT_ID_RESUME       5u
-#define PXT_ID_FILTER       6u
-#define PXT_ID_FLUSH_START  7u
-#define PXT_ID_FLUSH_STOP   8u
+#define PXT_ID_SYSTEM_FIRST   1u
+#define PXT_ID_ERROR          1u
+#define PXT_ID_START          2u
+#define PXT_ID_STOP           3u
+#define PXT_ID_OVERFLOW       4u
+#define PXT_ID_RESUME         5u
+#define PXT_ID_FILTER         6u
+#define PXT_ID_FLUSH_START    7u
+#define PXT_ID_FLUSH_STOP     8u
 #define PXT_ID_SPECIFIC_FIRST 9u
-#define PXT_ID_SYSTEM_LAST  28u
-#define PXT_ID_MARK         29u /* no record, one slot: its length says which of the two */
-#define PXT_ID_VOID         30u /* only older builds: of a writer that came after a stop; lost */
-#define PXT_ID_UNNAMED      31u
-#define PXT_ID_USER_FIRST   32u
-#define PXT_ID_COUNT        _PXT_EVENT_IDS
+#define PXT_ID_SYSTEM_LAST    28u
+#define PXT_ID_MARK           29u /* no record, one slot: its length says which of the two */
+#define PXT_ID_VOID           30u /* only older builds: of a writer that came after a stop; lost */
+#define PXT_ID_UNNAMED        31u
+#define PXT_ID_USER_FIRST     32u
+#define PXT_ID_COUNT          _PXT_EVENT_IDS
 
 /* What System Events records, other than what streams say of themselves. */
 PXT_INLINE bool pxt_id_is_specific(unsigned id)
