@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * header.c - the beginning of a log: reading it, and saying why it is refused.  What is refused, also for its
- * version, is decided in format/logfmt_get.c.
+ * header.c - the beginning of a log: reading it, and saying in words why format/logfmt_get.c refuses it, also for
+ * its version.
  */
 #include "logretrieval/log.h"
 

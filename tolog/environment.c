@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * environment.c - a log that the environment asks for: PXTRACE_OUT=run.ptl ./program records what the
- * program's trace points tell, although it creates no stream.
+ * environment.c - a log that the environment asks for (PXTRACE_OUT=run.ptl ./program), although the program
+ * creates no stream, and which file that is where another process writes into the first.
  *
  * The stream is made before main(), runs to the end of the process, and is one of the process' streams
  * like any other.  Its log ends where exit() is called or a signal ends the process.  Where the library

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* environment.c - the environment's wishes: variables, the file of a log, complaints. */
+/* environment.c - the environment's wishes: variables, opening and locking the file of a log, complaints. */
 #define _GNU_SOURCE
 #include "port/port_environment.h"
 
