@@ -34,6 +34,7 @@ ARROWS = {
     "sysevents": "include format base port core",
     # Wrappers of the C library's functions: a library of their own on the public ones.
     "sysevents/wrap": "include",
+    "sysevents/function": "include",
     "logretrieval": "include format base port",
     "compat": "include",
     # From the bottom up; what the command needs of one subject alone stands at the top.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* put.c - Zephyr's event logger: recording, masks, the clock, and the stream below. */
+/* put.c - Zephyr's event logger: recording, but for the collector's own switches; masks, the clock, and the stream below. */
 #include "logger.h"
 
 #include "../counter.h"

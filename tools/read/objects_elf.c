@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* objects_elf.c - see objects.h; by libelf. */
+/* objects_elf.c - names of variables, out of a binary's symbols, by libelf. */
 #include "tools/read/objects.h"
 
 #include <fcntl.h>

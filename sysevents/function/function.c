@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * function.c - functions of a program that was compiled with -finstrument-functions, as events.
+ *
+ * The compiler puts a call of each of these into every function.  Where no stream wants the type it
+ * costs a load and a test.  What tools make of it: durations, nested calls.
+ *
+ *   concurrency: any thread, signal handlers.
+ */
+#include <stdint.h>
+#include <trace_hooks_np.h>
+
+/* The compiler's own names. */
+void __cyg_profile_func_enter(void *function, void *caller) __attribute__((no_instrument_function));
+void __cyg_profile_func_exit(void *function, void *caller) __attribute__((no_instrument_function));
+
+void __cyg_profile_func_enter(void *function, void *caller)
+{
+	if (posix_trace_wanted_np(POSIX_TRACE_FUNCTION_ENTER_NP)) {
+		const uint64_t data[] = { (uint64_t)(uintptr_t)function,
+			(uint64_t)(uintptr_t)caller };
+
+		posix_trace_system_event_np(
+		    POSIX_TRACE_FUNCTION_ENTER_NP, data, sizeof(data), caller);
+	}
+}
+
+void __cyg_profile_func_exit(void *function, void *caller)
+{
+	if (posix_trace_wanted_np(POSIX_TRACE_FUNCTION_EXIT_NP)) {
+		const uint64_t data[] = { (uint64_t)(uintptr_t)function,
+			(uint64_t)(uintptr_t)caller };
+
+		posix_trace_system_event_np(
+		    POSIX_TRACE_FUNCTION_EXIT_NP, data, sizeof(data), caller);
+	}
+}
