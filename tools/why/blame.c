@@ -295,6 +295,18 @@ static void describe_event(struct pxt_line *line, const struct pxt_event *event)
 	line->text[bytes] = '\0';
 }
 
+/* An event that means two things is one line. */
+static bool is_again(const struct pxt_blame *blame, const struct pxt_line *line)
+{
+	const struct pxt_line *last;
+
+	if (pxt_blame_lines(blame) < 2 || blame->line_count > PXT_LINES_MAX)
+		return false;
+	last = pxt_blame_line(blame, pxt_blame_lines(blame) - 2);
+	return last->ns == line->ns && last->actor == line->actor &&
+	       strcmp(last->text, line->text) == 0;
+}
+
 static void write_line(
     const struct pxt_state *state, struct pxt_blame *blame, const struct pxt_act *act)
 {
@@ -310,6 +322,8 @@ static void write_line(
 	if (act->deed == PXT_LOCK_WAIT && act->lock)
 		line->other = pxt_lock_holder(state, act->lock, &line->known);
 	describe_event(line, act->event);
+	if (is_again(blame, line))
+		blame->line_count--;
 }
 
 /* Events that another log lost are shown; what this thread did they do not hide. */

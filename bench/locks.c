@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * locks.c - what an uncontended pair of pthread_mutex_lock() and pthread_mutex_unlock() costs, and a
+ * contended one.  It knows nothing of traces: it is run plain, by `pxtrace run`, and under other tools.
+ *
+ * There is a second thread from the start, which sleeps: glibc locks without atomic instructions in a
+ * process that has one thread alone, and a traced process has one more.
+ *
+ *	locks [PAIRS]        prints the nanoseconds of a pair, medians of 15 rounds
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ROUNDS 15
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static unsigned long pairs = 200000;
+
+static double now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a;
+	double y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void *work(void *argument)
+{
+	for (unsigned long i = 0; i < pairs; i++) {
+		(void)pthread_mutex_lock(&mutex);
+		(void)pthread_mutex_unlock(&mutex);
+	}
+	return argument;
+}
+
+static void *idle(void *argument)
+{
+	for (;;)
+		(void)pause();
+	return argument;
+}
+
+static double alone(void)
+{
+	double begin = now_ns();
+
+	(void)work(NULL);
+	return (now_ns() - begin) / (double)pairs;
+}
+
+static double beside_another(void)
+{
+	pthread_t other;
+	double begin = now_ns();
+
+	if (pthread_create(&other, NULL, work, NULL) != 0)
+		exit(1);
+	(void)work(NULL);
+	(void)pthread_join(other, NULL);
+	return (now_ns() - begin) / (2.0 * (double)pairs);
+}
+
+static void report(const char *name, double (*measure)(void))
+{
+	double ns[ROUNDS];
+
+	(void)measure();
+	for (int i = 0; i < ROUNDS; i++)
+		ns[i] = measure();
+	qsort(ns, ROUNDS, sizeof *ns, compare);
+	printf("%s,%.2f\n", name, ns[ROUNDS / 2]);
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t other;
+
+	if (pthread_create(&other, NULL, idle, NULL) != 0)
+		return 1;
+	if (argc > 1)
+		pairs = strtoul(argv[1], NULL, 10);
+	report("pair, alone", alone);
+	report("pair, beside another thread", beside_another);
+	return 0;
+}
