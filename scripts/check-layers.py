@@ -57,6 +57,7 @@ ARROWS = {
     "tools/merge": "output command read write",
     "tools/recover": "output command read write receive",
     "tools/remote": "output packed command link print write receive",
+    "tools/top": "output command event read spans why remote",
     "tools/babeltrace": "output event",
     "tools": "output command",
     "examples": "include",
