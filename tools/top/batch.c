@@ -8,6 +8,7 @@
 #include "tools/top/view.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,17 +24,19 @@ static void put_line(void *context, enum pxt_view_style style, const char *text,
 	pxt_out_char(out, '\n');
 }
 
-static void put_title(struct pxt_out *out, const struct pxt_numbers *numbers)
+static void put_title(const struct pxt_view *view, const struct pxt_numbers *numbers)
 {
 	char now[64] = "";
+	char text[160];
 	time_t seconds = time(NULL);
 	struct tm tm;
 	uint32_t streams = numbers->tables[PXT_NUMBERS_STREAMS].count;
 
 	if (localtime_r(&seconds, &tm))
 		(void)strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%S", &tm);
-	pxt_out_format(out, "%s  %lu stream%s, the last %.1f s\n", now, (unsigned long)streams,
-	    streams == 1 ? "" : "s", numbers->seconds);
+	(void)snprintf(text, sizeof text, "%s  %lu stream%s, the last %.1f s", now,
+	    (unsigned long)streams, streams == 1 ? "" : "s", numbers->seconds);
+	pxt_view_text(view, PXT_VIEW_HEAD, text);
 }
 
 static void put_tables(struct pxt_out *out, struct pxt_live *live, struct pxt_numbers *numbers,
@@ -47,7 +50,7 @@ static void put_tables(struct pxt_out *out, struct pxt_live *live, struct pxt_nu
 
 	pxt_live_numbers(live, numbers);
 	pxt_numbers_sort(numbers, options->column);
-	put_title(out, numbers);
+	put_title(&view, numbers);
 	pxt_view_put(&view, numbers);
 }
 

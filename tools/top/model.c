@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS PXT_MODEL_SLOTS
+#define SLOTS    PXT_MODEL_SLOTS
+#define LEAST_NS INT64_C(100000000) /* a rate over less than this says nothing */
 
 struct slot {
 	int64_t begun_ns;
@@ -54,6 +55,8 @@ struct pxt_model {
 	unsigned slot;                /* the present one */
 	unsigned count;               /* of slots that have begun */
 	struct slot latest;           /* what the owner said last */
+	bool has_begun;               /* events were counted, from ... */
+	int64_t since_ns;             /* ... this moment on */
 	bool counts;                  /* the event at work */
 	int64_t event_ns;             /* of the last event, and ... */
 	int64_t came_ns;              /* ... when it was taken */
@@ -274,6 +277,9 @@ void pxt_model_take(struct pxt_model *model, const struct pxt_event *event, bool
 	model->event_ns = event->ns;
 	model->came_ns = model->now_ns;
 	if (counts) {
+		if (!model->has_begun)
+			model->since_ns = model->now_ns;
+		model->has_begun = true;
 		model->slots[model->slot].events++;
 		model->slots[model->slot].missed += event->extra.posix_lost_before_np;
 		count_thread(model, event->thread);
@@ -293,11 +299,14 @@ static unsigned first_slot(const struct pxt_model *model)
 	return (model->slot + 1 + SLOTS - model->count) % SLOTS;
 }
 
+/* For how long events were counted, of the time that the slots are of. */
 static double seconds(const struct pxt_model *model)
 {
-	double ns = (double)(model->now_ns - model->slots[first_slot(model)].begun_ns);
+	int64_t begun = model->slots[first_slot(model)].begun_ns;
+	int64_t since = model->since_ns > begun ? model->since_ns : begun;
+	int64_t ns = model->now_ns - since;
 
-	return ns > 0 ? ns / 1e9 : 1;
+	return ns > LEAST_NS ? (double)ns / 1e9 : (double)LEAST_NS / 1e9;
 }
 
 static void read_so_far(const struct pxt_model *model, double *events, double *missed)
