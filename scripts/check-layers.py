@@ -62,6 +62,7 @@ ARROWS = {
     "tools/run": "output command read why merge sched",
     "tools/recover": "output command read write receive",
     "tools/remote": "output packed command link print write receive",
+    "tools/top": "output command event read spans why remote",
     "tools/babeltrace": "output event",
     "tools": "output command",
     "examples": "include",

@@ -101,7 +101,7 @@ _pxtrace()
 		mapfile -t COMPREPLY < <(compgen -W "add sub set none list" -- "$word")
 		return
 	fi
-	if [[ $command =~ ^(ps|attach|snapshot|start|stop|clear|flush|filter)$ && $word != */* ]]; then
+	if [[ $command =~ ^(ps|top|attach|snapshot|start|stop|clear|flush|filter)$ && $word != */* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_pxtrace_streams)" -- "$word")
 		return
 	fi

@@ -27,6 +27,7 @@ static const struct pxt_command *const commands[] = {
 	&pxt_cmd_receive,
 	&pxt_cmd_recover,
 	&pxt_cmd_ps,
+	&pxt_cmd_top,
 	&pxt_cmd_attach,
 	&pxt_cmd_snapshot,
 	&pxt_cmd_start,

@@ -122,7 +122,7 @@ bash_completes_the_names_of_streams()
 	"$PXT_PYTHON" -c 'import socket, sys
 socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).bind(sys.argv[1])' "$folder/$name" || exit 77
 	trap 'rm -rf "$here" "$folder/$name"' EXIT
-	for command in ps attach snapshot start stop clear flush filter; do
+	for command in ps top attach snapshot start stop clear flush filter; do
 		complete $command compl
 		out_has "$name"
 	done

@@ -4,6 +4,7 @@
  *
  *	named owner NAME loop|full [LOG]    has a stream of that name, with a log if one is given
  *	named owner NAME busy               4 MiB a lane that overwrites, and traces without a pause
+ *	named owner NAME jobs               as loop, and two threads more, each with jobs of 2 ms that want one lock
  *	named producer NAME                    attaches to one
  *
  * Either traces "step" (with a number that goes up by one) and "other" in turns, each 200 us, says "ready"
@@ -33,7 +34,14 @@ POSIX_TRACE_DEFINE_NP(step, u32, number);
 POSIX_TRACE_DEFINE_NP(other, u32, number);
 POSIX_TRACE_DEFINE_NP(mark, u32, number);
 
+POSIX_TRACE_DEFINE_NP(job_begin, u32, job);
+POSIX_TRACE_DEFINE_NP(job_end, u32, job);
+POSIX_TRACE_DEFINE_NP(mtx_wait, u32, lock);
+POSIX_TRACE_DEFINE_NP(mtx_lock, u32, lock);
+POSIX_TRACE_DEFINE_NP(mtx_unlock, u32, lock);
+
 static int ended;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void must(const char *what, int error)
 {
@@ -60,6 +68,26 @@ static void *work(void *busy)
 			(void)nanosleep(&pause, NULL);
 	}
 	return NULL;
+}
+
+/* Whoever gives the lock back lets the other one have it. */
+static void *work_on_jobs(void *unused)
+{
+	const struct timespec job = { .tv_nsec = 2000000 };
+	const struct timespec pause = { .tv_nsec = 500000 };
+
+	for (uint32_t number = 0; !__atomic_load_n(&ended, __ATOMIC_RELAXED); number++) {
+		posix_trace_point_np(mtx_wait, 5);
+		(void)pthread_mutex_lock(&mutex);
+		posix_trace_point_np(mtx_lock, 5);
+		posix_trace_point_np(job_begin, number);
+		(void)nanosleep(&job, NULL);
+		posix_trace_point_np(job_end, number);
+		posix_trace_point_np(mtx_unlock, 5);
+		(void)pthread_mutex_unlock(&mutex);
+		(void)nanosleep(&pause, NULL);
+	}
+	return unused;
 }
 
 static trace_id_t create(char **words, int count)
@@ -90,6 +118,8 @@ static trace_id_t create(char **words, int count)
 int main(int argc, char **argv)
 {
 	pthread_t worker;
+	pthread_t jobs[2];
+	unsigned job_threads = 0;
 	trace_id_t trid;
 	char line[64];
 	bool is_producer = argc == 3 && strcmp(argv[1], "producer") == 0;
@@ -98,12 +128,21 @@ int main(int argc, char **argv)
 		return 2;
 	must("types",
 	    posix_trace_open_np(step) | posix_trace_open_np(other) | posix_trace_open_np(mark));
+	if (!is_producer && strcmp(argv[3], "jobs") == 0) {
+		must("types of jobs",
+		    posix_trace_open_np(job_begin) | posix_trace_open_np(job_end) |
+		        posix_trace_open_np(mtx_wait) | posix_trace_open_np(mtx_lock) |
+		        posix_trace_open_np(mtx_unlock));
+		job_threads = 2;
+	}
 	if (is_producer)
 		must("attach", posix_trace_attach_np(argv[2], NULL, &trid));
 	else
 		trid = create(argv + 2, argc - 2);
 	must("thread", pthread_create(&worker, NULL, work,
 	                   !is_producer && strcmp(argv[3], "busy") == 0 ? argv : NULL));
+	for (unsigned i = 0; i < job_threads; i++)
+		must("thread", pthread_create(&jobs[i], NULL, work_on_jobs, NULL));
 	say("ready");
 	while (fgets(line, sizeof line, stdin)) {
 		if (strncmp(line, "mark ", 5) == 0) {
@@ -117,6 +156,8 @@ int main(int argc, char **argv)
 	}
 	__atomic_store_n(&ended, 1, __ATOMIC_RELAXED);
 	(void)pthread_join(worker, NULL);
+	for (unsigned i = 0; i < job_threads; i++)
+		(void)pthread_join(jobs[i], NULL);
 	(void)posix_trace_shutdown(trid);
 	return 0;
 }

@@ -54,7 +54,46 @@ static void neighbours_across_a_border_stay_apart(void)
 	}
 }
 
+/* However they are kept: exactly, in cells, or one of them so. */
+static void series_that_are_joined_tell_what_one_would(void)
+{
+	for (unsigned few = 0; few < 4; few++) {
+		struct pxt_series parts[2] = { { 0 }, { 0 } };
+		struct pxt_series both = { 0 };
+		struct pxt_series one = { 0 };
+		bool exact;
+
+		for (uint64_t i = 0; i < 40000; i++) {
+			unsigned part = i % 2 != 0;
+
+			if (few & 1u << part && i > 1000)
+				continue;
+			pxt_series_add(&parts[part], i * i % 100003);
+			pxt_series_add(&one, i * i % 100003);
+		}
+		pxt_series_join(&both, &parts[0]);
+		pxt_series_join(&both, &parts[1]);
+		PXT_EQ(both.count, one.count);
+		PXT_EQ(both.least, one.least);
+		PXT_EQ(both.most, one.most);
+		for (unsigned per_mille = 0; per_mille <= 1000; per_mille += 125) {
+			double wanted = (double)pxt_series_quantile(&one, per_mille, &exact);
+			double got = (double)pxt_series_quantile(&both, per_mille, &exact);
+
+			CU_ASSERT(got >= wanted * 0.99 && got <= wanted * 1.01);
+		}
+		CU_ASSERT(both.mean > one.mean * 0.999 && both.mean < one.mean * 1.001);
+		CU_ASSERT(pxt_series_deviation(&both) > pxt_series_deviation(&one) * 0.999 &&
+		          pxt_series_deviation(&both) < pxt_series_deviation(&one) * 1.001);
+		pxt_series_free(&both);
+		pxt_series_free(&one);
+		pxt_series_free(&parts[0]);
+		pxt_series_free(&parts[1]);
+	}
+}
+
 static const struct pxt_case cases[] = {
+	PXT_CASE(series_that_are_joined_tell_what_one_would),
 	PXT_CASE(a_quantile_at_the_border_of_a_cell_is_of_the_cell_below),
 	PXT_CASE(neighbours_across_a_border_stay_apart),
 };

@@ -37,5 +37,6 @@ extern const struct pxt_command pxt_cmd_flush;
 extern const struct pxt_command pxt_cmd_filter;
 extern const struct pxt_command pxt_cmd_attach;
 extern const struct pxt_command pxt_cmd_snapshot;
+extern const struct pxt_command pxt_cmd_top;
 
 #endif

@@ -14,16 +14,28 @@
 #include <string.h>
 #include <unistd.h>
 
+static void (*listening)(const char *line);
+
+void pxt_say_to(void (*listener)(const char *line))
+{
+	listening = listener;
+}
+
 __attribute__((format(printf, 2, 0))) static void say(
     const char *prefix, const char *format, va_list args)
 {
 	char raw[1024];
 	char text[4 * sizeof raw + 64];
-	size_t used = strlen(prefix);
+	size_t begins = strlen(prefix);
+	size_t used = begins;
 
 	memcpy(text, prefix, used + 1);
 	(void)vsnprintf(raw, sizeof raw, format, args);
 	used += pxt_escape(raw, strlen(raw), text + used, sizeof text - used - 1, NULL);
+	if (listening) {
+		listening(text + begins);
+		return;
+	}
 	text[used++] = '\n';
 	pxt_progress_hide();
 	/* One write, so that lines of several processes do not mix. */

@@ -11,6 +11,12 @@ void pxt_complain(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* The same, indented as the explanation of the line before. */
 void pxt_explain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/*
+ * From now on a line goes to @listener, without its end and without what it begins with; NULL: to
+ * standard error again.  For who draws on the whole screen.
+ */
+void pxt_say_to(void (*listener)(const char *line));
+
 /* Writes what is left in @out; PXT_EXIT_OK, or PXT_EXIT_OUTPUT with a word to the user. */
 struct pxt_out;
 int pxt_finish(struct pxt_out *out);

@@ -8,14 +8,13 @@
 #include "tools/output/say.h"
 #include "tools/output/width.h"
 #include "tools/remote/ctlsock.h"
+#include "tools/remote/status.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <trace.h>
-#include <trace_np.h>
 #include <unistd.h>
 
 static const char *const help[] = {
@@ -110,46 +109,11 @@ static int judge(const struct ps *ps, const struct row *row, bool named)
 
 static const char *state_of(const struct row *row)
 {
-	static const char *const words[] = {
-		[PXT_CTLSOCK_STOPPED] = "stopped",
-		[PXT_CTLSOCK_RUNNING] = "running",
-		[PXT_CTLSOCK_FULL] = "full",
-	};
-	uint32_t state = row->remote.status.state;
-
 	if (row->removed)
 		return "removed";
 	if (row->reach == PXT_REACH_DEAD)
 		return "dead";
-	if (row->reach != PXT_REACH_OK)
-		return "unknown";
-	return state < sizeof words / sizeof *words ? words[state] : "unknown";
-}
-
-static const char *policy_of(const struct pxt_ctlsock_status *status)
-{
-	switch (status->full_policy) {
-	case POSIX_TRACE_LOOP:
-		return "loop";
-	case POSIX_TRACE_UNTIL_FULL:
-		return "until-full";
-	case POSIX_TRACE_FLUSH:
-		return "flush";
-	case POSIX_TRACE_DISCARD_NP:
-		return "discard";
-	default:
-		return "unknown";
-	}
-}
-
-/* Percent; what was asked while the stream is in use may be a little more than all. */
-static unsigned fill_of(const struct pxt_ctlsock_status *status)
-{
-	if (status->slot_count == 0 || status->slots_used >= status->slot_count)
-		return status->slot_count == 0 ? 0 : 100;
-	if (status->slots_used > UINT64_MAX / 100)
-		return (unsigned)(status->slots_used / (status->slot_count / 100 + 1));
-	return (unsigned)(status->slots_used * 100 / status->slot_count);
+	return row->reach == PXT_REACH_OK ? pxt_status_state(&row->remote.status) : "unknown";
 }
 
 /* ---- For people ---- */
@@ -180,12 +144,13 @@ static void put_row(struct ps *ps, const struct row *row)
 	}
 	if (ps->narrow) {
 		pxt_out_format(out, "  %8ld  %-8s  %3u%%  %12llu\n", (long)status->pid,
-		    state_of(row), fill_of(status), (unsigned long long)status->lost);
+		    state_of(row), pxt_status_fill(status), (unsigned long long)status->lost);
 		return;
 	}
 	pxt_out_format(out, "  %8ld  %-8s  %-10s  %-3s  %3u%%  %12llu  %12llu  %8lu",
-	    (long)status->pid, state_of(row), policy_of(status), status->with_log ? "yes" : "no",
-	    fill_of(status), (unsigned long long)status->written, (unsigned long long)status->lost,
+	    (long)status->pid, state_of(row), pxt_status_policy(status),
+	    status->with_log ? "yes" : "no", pxt_status_fill(status),
+	    (unsigned long long)status->written, (unsigned long long)status->lost,
 	    (unsigned long)status->producers);
 	if (status->executable[0]) {
 		pxt_out_text(out, "  ");
@@ -241,7 +206,7 @@ static void put_status(struct pxt_out *out, const struct pxt_ctlsock_status *sta
 	put_string(out, "program", status->executable,
 	    pxt_remote_bytes(status->executable, sizeof status->executable));
 	put_string(out, "trace", status->name, pxt_remote_bytes(status->name, sizeof status->name));
-	put_string(out, "policy", policy_of(status), strlen(policy_of(status)));
+	put_string(out, "policy", pxt_status_policy(status), strlen(pxt_status_policy(status)));
 	pxt_out_format(out, ",\"log\":%s", status->with_log ? "true" : "false");
 	pxt_out_format(out, ",\"created\":%lld.%09lu", (long long)status->created_sec,
 	    (unsigned long)(status->created_nsec % 1000000000u));

@@ -107,7 +107,7 @@ void pxt_remote_close(struct pxt_remote *remote)
 
 /* ---- A request ---- */
 
-static enum pxt_reach send_request(struct pxt_remote *remote, const struct pxt_ask *ask)
+enum pxt_reach pxt_remote_send(struct pxt_remote *remote, const struct pxt_ask *ask)
 {
 	struct pxt_ctlsock_request request = { .magic = PXT_CTLSOCK_MAGIC,
 		.version = PXT_CTLSOCK_VERSION,
@@ -123,6 +123,8 @@ static enum pxt_reach send_request(struct pxt_remote *remote, const struct pxt_a
 	struct msghdr message = { .msg_iov = parts, .msg_iovlen = ask->text_bytes ? 2 : 1 };
 	ssize_t sent;
 
+	remote->text[0] = '\0';
+	remote->error = 0;
 	if (ask->fd >= 0) {
 		message.msg_control = control.bytes;
 		message.msg_controllen = sizeof control.bytes;
@@ -221,14 +223,22 @@ enum pxt_reach pxt_remote_ask(struct pxt_remote *remote, const struct pxt_ask *a
 {
 	enum pxt_reach result;
 
-	remote->text[0] = '\0';
-	remote->error = 0;
-	result = send_request(remote, ask);
+	result = pxt_remote_send(remote, ask);
 	if (result == PXT_REACH_OK)
 		result = wait_for(remote, ask->patient);
 	if (result == PXT_REACH_OK)
 		result = receive_reply(remote, ask->what);
 	return result;
+}
+
+bool pxt_remote_answered(struct pxt_remote *remote, uint32_t what, enum pxt_reach *reach)
+{
+	struct pollfd wait = { .fd = remote->fd, .events = POLLIN };
+
+	if (poll(&wait, 1, 0) <= 0)
+		return false;
+	*reach = receive_reply(remote, what);
+	return true;
 }
 
 enum pxt_reach pxt_remote_tell(struct pxt_remote *remote, uint32_t what)

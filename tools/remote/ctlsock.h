@@ -58,6 +58,12 @@ enum pxt_reach pxt_remote_open(struct pxt_remote *remote, const char *name);
 enum pxt_reach pxt_remote_ask(struct pxt_remote *remote, const struct pxt_ask *ask);
 /* The same without text and descriptor. */
 enum pxt_reach pxt_remote_tell(struct pxt_remote *remote, uint32_t what);
+/*
+ * The same in two parts, for who has something else to do meanwhile: false while there is no answer
+ * to the request of that kind, which was sent before.
+ */
+enum pxt_reach pxt_remote_send(struct pxt_remote *remote, const struct pxt_ask *ask);
+bool pxt_remote_answered(struct pxt_remote *remote, uint32_t what, enum pxt_reach *reach);
 void pxt_remote_close(struct pxt_remote *remote);
 
 /* Says what was wrong; @reach is not OK.  Returns the exit status that it is worth. */

@@ -37,7 +37,7 @@ static uint64_t width_of(uint32_t cell)
 	return UINT64_C(1) << (cell < 2 * PXT_SERIES_PARTS ? 0 : cell / PXT_SERIES_PARTS - 1);
 }
 
-static void count_in_cells(struct pxt_cells *cells, uint64_t value)
+static void count_in_cells(struct pxt_cells *cells, uint64_t value, uint64_t times)
 {
 	uint32_t cell = cell_of(value);
 	uint32_t power = cell / PXT_SERIES_PARTS;
@@ -47,16 +47,16 @@ static void count_in_cells(struct pxt_cells *cells, uint64_t value)
 		chunks_taken++;
 	}
 	if (cells->chunks[power])
-		cells->chunks[power][cell % PXT_SERIES_PARTS]++;
+		cells->chunks[power][cell % PXT_SERIES_PARTS] += times;
 	else
-		cells->whole[power]++;
+		cells->whole[power] += times;
 }
 
 static void to_cells(struct pxt_series *series)
 {
 	series->cells = pxt_must(calloc(1, sizeof *series->cells));
 	for (uint64_t i = 0; i < series->count; i++)
-		count_in_cells(series->cells, series->values[i]);
+		count_in_cells(series->cells, series->values[i], 1);
 	free(series->values);
 	values_taken -= series->room;
 	series->values = NULL;
@@ -91,7 +91,7 @@ void pxt_series_add(struct pxt_series *series, uint64_t value)
 	} else {
 		if (!series->cells)
 			to_cells(series);
-		count_in_cells(series->cells, value);
+		count_in_cells(series->cells, value, 1);
 	}
 	if (series->count == 0 || value < series->least)
 		series->least = value;
@@ -101,6 +101,54 @@ void pxt_series_add(struct pxt_series *series, uint64_t value)
 	/* Step by step: a sum of squares would lose the small distances of large values. */
 	series->mean += distance / (double)series->count;
 	series->squares += distance * ((double)value - series->mean);
+}
+
+/* ---- Joining ---- */
+
+static void join_cells(struct pxt_cells *cells, const struct pxt_cells *from)
+{
+	for (uint32_t power = 0; power <= PXT_SERIES_POWERS; power++) {
+		uint32_t first = power * PXT_SERIES_PARTS;
+
+		if (from->whole[power] > 0)
+			count_in_cells(
+			    cells, low_of(first + PXT_SERIES_PARTS / 2), from->whole[power]);
+		for (uint32_t part = 0; from->chunks[power] && part < PXT_SERIES_PARTS; part++)
+			if (from->chunks[power][part] > 0)
+				count_in_cells(
+				    cells, low_of(first + part), from->chunks[power][part]);
+	}
+}
+
+/* Mean and distances of two groups as of one. */
+static void join_moments(struct pxt_series *series, const struct pxt_series *from)
+{
+	double ours = (double)series->count;
+	double theirs = (double)from->count;
+	double distance = from->mean - series->mean;
+
+	series->mean += distance * theirs / (ours + theirs);
+	series->squares += from->squares + distance * distance * ours * theirs / (ours + theirs);
+}
+
+void pxt_series_join(struct pxt_series *series, const struct pxt_series *from)
+{
+	if (from->count == 0)
+		return;
+	if (!from->cells) {
+		for (uint64_t i = 0; i < from->count; i++)
+			pxt_series_add(series, from->values[i]);
+		return;
+	}
+	if (!series->cells)
+		to_cells(series);
+	join_cells(series->cells, from->cells);
+	join_moments(series, from);
+	if (series->count == 0 || from->least < series->least)
+		series->least = from->least;
+	if (from->most > series->most)
+		series->most = from->most;
+	series->count += from->count;
 }
 
 /* ---- Asking ---- */

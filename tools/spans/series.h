@@ -46,6 +46,8 @@ struct pxt_series {
 };
 
 void pxt_series_add(struct pxt_series *series, uint64_t value);
+/* Adds all that is in @from; what that has counted in cells becomes the middle of them. */
+void pxt_series_join(struct pxt_series *series, const struct pxt_series *from);
 /* The value that @per_mille thousandths of the values do not exceed; *exact: it is one of them. */
 uint64_t pxt_series_quantile(struct pxt_series *series, unsigned per_mille, bool *exact);
 /* Standard deviation of the values, as of a whole population. */
