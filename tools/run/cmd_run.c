@@ -10,6 +10,7 @@
 #include "tools/output/say.h"
 #include "tools/output/when.h"
 #include "tools/run/groups.h"
+#include "tools/run/preload.h"
 #include "tools/run/program.h"
 #include "tools/run/recorder.h"
 #include "tools/run/summary.h"
@@ -37,16 +38,16 @@ static const char *const help[] = {
 	"Output and exit status are the program's. At its end a summary, on standard error.\n"
 	"\n",
 	"options:\n"
-	"  -o, --output LOG  the log (PROGRAM.ptl)\n"
+	"  -o, --output LOG  the log (PROGRAM.ptl, in the folder where you are)\n"
 	"      --only GROUPS mutex, cond, sync, locks (all three), calls, threads, signals,\n"
 	"                    functions; several with commas\n"
 	"      --contended   locks only where a thread has to wait: next to no cost otherwise\n"
 	"      --stack MS    waits longer than MS milliseconds tell the functions that called\n"
 	"      --for T       ends the program after T: 10s, 500ms (by SIGTERM)\n"
+	"      --children    until the processes that it started have ended, too\n"
 	"      --size BYTES  at most that much log: 64M; recording stops when it is full\n"
-	"      --ring        with --size: the newest events instead of the first\n"
-	"      --buffer BYTES   memory of each process in which events wait to be taken (4M; of\n"
-	"                    a forked child an eighth)\n"
+	"      --ring        the newest events instead of the first (--size 64M)\n"
+	"      --buffer BYTES   memory of each process in which events wait to be taken (4M)\n"
 	"  -q, --quiet       no summary\n"
 	"  -h, --help        this\n"
 	"\n",
@@ -55,127 +56,38 @@ static const char *const help[] = {
 	"  $ pxtrace run -o run.ptl -- redis-server --io-threads 2\n"
 	"  $ pxtrace why run.ptl\n"
 	"\n"
-	"exit status: the program's, 128 and the number of the signal that ended it; 1 wrong\n"
-	"command line; 4 the log could not be written; 126 the program could not be started; 127\n"
-	"there is none of that name.\n",
+	"exit status: the program's, 128 and the number of the signal that ended it.  Where it "
+	"was\n"
+	"not started: 1 wrong command line; 2 no library to load; 4 the log cannot be written; "
+	"126\n"
+	"it cannot be started; 127 there is none of that name.  124: it goes on after --for.\n",
 	NULL,
 };
 
-/* Of a path; of a variable, which may name several. */
-#define PATH_BYTES     4096
-#define VARIABLE_BYTES 16384
+/* How long a program may take to end, once its time is over. */
+#define GRACE_NS      5000000000u
+/* What `timeout` returns, too. */
+#define STATUS_STAYED 124
 
 struct run {
 	const char *output;
-	const char *buffer;
-	uint64_t types;
+	struct pxt_preload_wish wish;
 	uint64_t size;
-	uint64_t stack_us;
 	uint64_t limit_ns; /* --for; 0: none */
-	bool contended;
 	bool ring;
 	bool quiet;
+	bool children; /* until they have ended, too */
+	bool replaces; /* an older log is where this one goes */
 	struct pxt_program program;
+	struct pxt_preload preload;
 	struct pxt_recorder recorder;
 	struct pxt_schedwatch *watch; /* NULL: the scheduler tells nothing */
-	struct pxt_outfile file;      /* of the program's own events */
-	char own[PATH_BYTES + 16];    /* its name, where the scheduler's come to them ... */
-	char sched[PATH_BYTES + 16];  /* ... from here */
-	char library[PATH_BYTES];
-	char name[PATH_BYTES]; /* of the log, where none was given */
+	struct pxt_schedtold told;
+	struct pxt_outfile file;           /* of the program's own events */
+	char own[PXT_PRELOAD_PATH + 16];   /* its name, where the scheduler's come to them ... */
+	char sched[PXT_PRELOAD_PATH + 16]; /* ... from here */
+	char name[PXT_PRELOAD_PATH];       /* of the log, where none was given */
 };
-
-/* ---- The library that is loaded ---- */
-
-static bool try_library(struct run *r, const char *folder, const char *below)
-{
-	int bytes =
-	    snprintf(r->library, sizeof r->library, "%s/%s/libptrace-preload.so", folder, below);
-
-	return bytes < (int)sizeof r->library && access(r->library, R_OK) == 0;
-}
-
-static bool find_library(struct run *r)
-{
-	const char *given = getenv("PXTRACE_PRELOAD");
-	char folder[PATH_BYTES - 64] = "";
-	char *slash;
-
-	if (given && *given) {
-		(void)snprintf(r->library, sizeof r->library, "%s", given);
-		if (access(r->library, R_OK) == 0)
-			return true;
-		pxt_complain("run: %s (PXTRACE_PRELOAD): %s", given, strerror(errno));
-		return false;
-	}
-	if (readlink("/proc/self/exe", folder, sizeof folder - 1) > 0 &&
-	    (slash = strrchr(folder, '/')) != NULL) {
-		*slash = '\0';
-		/* As it is installed; as it is built. */
-		if (try_library(r, folder, PXTRACE_LIBRARY_DIR) ||
-		    try_library(r, folder, "../sysevents"))
-			return true;
-	}
-	pxt_complain("run: libptrace-preload.so is not where pxtrace is installed");
-	pxt_explain("PXTRACE_PRELOAD=/path/to/libptrace-preload.so says where else it is");
-	return false;
-}
-
-/* ---- The program's environment ---- */
-
-#define VARIABLES 8
-
-struct variables {
-	char text[VARIABLES][VARIABLE_BYTES];
-	char *list[VARIABLES + 1];
-	unsigned count;
-};
-
-static void set(struct variables *variables, const char *name, const char *value)
-{
-	unsigned at = variables->count++;
-
-	if (snprintf(variables->text[at], VARIABLE_BYTES, "%s=%s", name, value) >= VARIABLE_BYTES)
-		pxt_complain(
-		    "run: %s is cut, as it would be longer than %d bytes", name, VARIABLE_BYTES);
-	variables->list[at] = variables->text[at];
-}
-
-static void set_number(struct variables *variables, const char *name, uint64_t value)
-{
-	char text[24];
-
-	(void)snprintf(text, sizeof text, "%" PRIu64, value);
-	set(variables, name, text);
-}
-
-/* Others' libraries come after ours. */
-static void set_preload(const struct run *r, struct variables *variables)
-{
-	const char *others = getenv("LD_PRELOAD");
-	char text[VARIABLE_BYTES];
-	int bytes;
-
-	others = others ? others : "";
-	bytes = snprintf(text, sizeof text, "%s%s%s", r->library, *others ? ":" : "", others);
-	if (bytes < (int)sizeof text)
-		set(variables, "LD_PRELOAD", text);
-	else
-		set(variables, "LD_PRELOAD", r->library);
-}
-
-static void set_all(const struct run *r, struct variables *variables)
-{
-	set_preload(r, variables);
-	set(variables, "PXTRACE_ATTACH", r->recorder.name);
-	set_number(variables, "PXTRACE_EVENTS", r->types & PXT_GROUPS_TYPES);
-	if (r->buffer)
-		set(variables, "PXTRACE_RING", r->buffer);
-	if (r->contended)
-		set(variables, "PXTRACE_CONTENDED", "1");
-	if (r->stack_us)
-		set_number(variables, "PXTRACE_STACK_US", r->stack_us);
-}
 
 /* ---- The run ---- */
 
@@ -187,27 +99,51 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Until the program ends; its status. */
+/* Something may have come from the scheduler, or it is time to look. */
+static void wait_a_moment(struct run *r, struct pollfd wakes[2])
+{
+	/* Without a descriptor that tells of the program's end it is looked after often. */
+	(void)poll(wakes, 2, wakes[0].fd < 0 ? 5 : PXT_SCHEDWATCH_MS);
+	if (r->watch)
+		(void)pxt_schedwatch_poll(r->watch);
+}
+
+/* Until the program ends, or its time is over and it does not mind. */
+static int await_program(struct run *r, struct pollfd wakes[2])
+{
+	uint64_t limit = r->limit_ns ? now_ns() + r->limit_ns : UINT64_MAX;
+	bool told = false;
+	int status = PXT_EXIT_LOG;
+
+	while (!pxt_program_ended(&r->program, &status)) {
+		wait_a_moment(r, wakes);
+		if (now_ns() < limit)
+			continue;
+		if (told) {
+			pxt_complain(
+			    "run: %s goes on after SIGTERM; the log ends here", r->program.path);
+			return STATUS_STAYED;
+		}
+		(void)kill(r->program.pid, SIGTERM);
+		told = true;
+		limit = now_ns() + GRACE_NS;
+	}
+	return status;
+}
+
 static int await(struct run *r)
 {
 	struct pollfd wakes[2] = { { .events = POLLIN }, { .events = POLLIN } };
-	uint64_t limit = r->limit_ns ? now_ns() + r->limit_ns : UINT64_MAX;
-	int status = PXT_EXIT_LOG;
+	int status;
 
 	wakes[0].fd = (int)syscall(SYS_pidfd_open, r->program.pid, 0);
 	wakes[1].fd = r->watch ? pxt_schedwatch_fd(r->watch) : -1;
-	while (!pxt_program_ended(&r->program, &status)) {
-		/* Without such a descriptor the program is looked after often. */
-		(void)poll(wakes, 2, wakes[0].fd < 0 ? 5 : PXT_SCHEDWATCH_MS);
-		if (r->watch)
-			(void)pxt_schedwatch_poll(r->watch);
-		if (now_ns() < limit)
-			continue;
-		(void)kill(r->program.pid, SIGTERM);
-		limit = UINT64_MAX;
-	}
+	status = await_program(r, wakes);
 	if (wakes[0].fd >= 0)
 		(void)close(wakes[0].fd);
+	wakes[0].fd = -1;
+	while (r->children && pxt_program_has_children())
+		wait_a_moment(r, wakes);
 	return status;
 }
 
@@ -228,29 +164,32 @@ static int run_untraced(struct run *r)
 	return pxt_program_prepare(&r->program, none) ? begin(r) : PXT_PROGRAM_NOT_STARTED;
 }
 
-/* What the kernel keeps to itself is said once; all else is recorded. */
 static void watch_scheduler(struct run *r)
 {
-	struct pxt_schedtold told = { 0 };
-	struct pxt_schedsay say;
-
 	(void)snprintf(r->sched, sizeof r->sched, "%s.sched.ptl", r->output);
 	(void)snprintf(r->own, sizeof r->own, "%s.own.ptl", r->output);
-	if (!(r->types & PXT_GROUPS_SCHED) || strcmp(r->output, "-") == 0)
+	if (r->wish.types & PXT_GROUPS_SCHED)
+		r->watch =
+		    pxt_schedwatch_open(r->program.pid, r->sched, PXT_SCHEDLEVEL_POINTS, &r->told);
+}
+
+/* What the kernel keeps to itself is said once; all else is recorded. */
+static void say_missing(const struct run *r)
+{
+	struct pxt_schedsay say;
+
+	if (!(r->wish.types & PXT_GROUPS_SCHED) || !pxt_schedsay_missing(&say, &r->told))
 		return;
-	r->watch = pxt_schedwatch_open(r->program.pid, r->sched, PXT_SCHEDLEVEL_POINTS, &told);
-	if (!r->quiet && pxt_schedsay_missing(&say, &told)) {
-		pxt_complain("run: %s", say.what);
-		if (*say.how)
-			pxt_explain("%s", say.how);
-	}
+	pxt_complain("run: %s", say.what);
+	if (*say.how)
+		pxt_explain("%s", say.how);
 }
 
 /* Both logs as one; where that fails, both stay. */
 static bool add_scheduler(struct run *r)
 {
 	char *paths[] = { r->own, r->sched };
-	int error = pxt_schedwatch_end(r->watch, NULL);
+	int error = pxt_schedwatch_end(r->watch, &r->told);
 
 	if (error) {
 		pxt_complain("run: %s: %s; what the scheduler did is not in the log", r->sched,
@@ -266,35 +205,51 @@ static bool add_scheduler(struct run *r)
 	return false;
 }
 
-/* The log, and what it came to.  The program's status stays, where a log was written at all. */
-static int conclude(struct run *r, int status)
+static void summarize(struct run *r, const struct pxt_recorder_sum *sum)
 {
 	static struct pxt_out out = { .fd = STDERR_FILENO };
-	struct posix_trace_counts_np counts = { 0 };
-	int error = pxt_recorder_close(&r->recorder, &counts);
+	const struct pxt_summary summary = { .path = r->output,
+		.replaced = r->replaces,
+		.ring = r->ring,
+		.sum = sum,
+		.sched_lost = r->told.lost };
 
-	if (error)
-		pxt_complain("run: %s: %s; what was recorded before is in the log", r->output,
-		    strerror(error));
-	if (!pxt_outfile_commit(&r->file) || (r->watch && !add_scheduler(r)))
-		return status ? status : PXT_EXIT_OUTPUT;
-	if (!r->quiet && pxt_summary(&out, r->output, &counts) == PXT_EXIT_OK)
+	out.colour = pxt_colour_wanted(NULL, STDERR_FILENO);
+	say_missing(r);
+	if (pxt_summary(&out, &summary) == PXT_EXIT_OK)
 		pxt_out_format(&out, "More: pxtrace why %s\n", r->output);
 	pxt_out_flush(&out);
-	return status ? status : error ? PXT_EXIT_OUTPUT : PXT_EXIT_OK;
+}
+
+/* The log, and what it came to.  The status is the program's, whatever became of the log. */
+static int conclude(struct run *r, int status)
+{
+	struct pxt_recorder_sum sum;
+	bool whole;
+
+	pxt_recorder_close(&r->recorder, &sum);
+	if (sum.error)
+		pxt_complain("run: %s: %s; what was recorded before is in the log", r->output,
+		    strerror(sum.error));
+	whole = pxt_outfile_commit(&r->file) && (!r->watch || add_scheduler(r));
+	/* The log is there.  Who does not want to wait for the summary may end it. */
+	pxt_program_forward_no_more();
+	if (whole && !r->quiet)
+		summarize(r, &sum);
+	return status;
 }
 
 static int run_traced(struct run *r)
 {
-	static struct variables variables;
 	const char *path;
 
 	pxt_recorder_name(&r->recorder);
-	set_all(r, &variables);
-	if (!pxt_outfile_check(r->output))
-		return PXT_EXIT_OUTPUT;
-	if (!pxt_program_prepare(&r->program, variables.list))
+	r->wish.stream = r->recorder.name;
+	pxt_preload_set(&r->preload, &r->wish);
+	if (!pxt_program_prepare(&r->program, r->preload.list))
 		return PXT_PROGRAM_NOT_STARTED;
+	if (r->children)
+		pxt_program_adopt();
 	watch_scheduler(r);
 	path = r->watch ? r->own : r->output;
 	if (pxt_outfile_open(&r->file, path)) {
@@ -307,22 +262,34 @@ static int run_traced(struct run *r)
 	return PXT_EXIT_OUTPUT;
 }
 
+/* PROGRAM.ptl; only an older log makes room for a new one. */
+static bool choose_name(struct run *r)
+{
+	const char *slash = strrchr(r->program.path, '/');
+
+	(void)snprintf(r->name, sizeof r->name, "%.*s.ptl", (int)sizeof r->name - 8,
+	    slash ? slash + 1 : r->program.path);
+	r->output = r->name;
+	if (access(r->name, F_OK) != 0 || pxt_recorder_is_log(r->name))
+		return true;
+	pxt_complain("run: %s is there, and is no log; -o gives the log another name", r->name);
+	return false;
+}
+
 static int run_program(struct run *r, char **argv)
 {
 	int status = pxt_program_find(&r->program, argv);
 
 	if (status)
 		return status;
-	if (!r->output) {
-		const char *slash = strrchr(r->program.path, '/');
-
-		(void)snprintf(r->name, sizeof r->name, "%.*s.ptl", (int)sizeof r->name - 8,
-		    slash ? slash + 1 : r->program.path);
-		r->output = r->name;
-	}
-	if (!find_library(r))
+	if (!pxt_preload_find(&r->preload))
 		return PXT_EXIT_LOG;
-	return pxt_program_traceable(&r->program, r->library) ? run_traced(r) : run_untraced(r);
+	if (!pxt_program_traceable(&r->program, r->preload.library))
+		return run_untraced(r);
+	if ((!r->output && !choose_name(r)) || !pxt_outfile_check(r->output))
+		return PXT_EXIT_OUTPUT;
+	r->replaces = access(r->output, F_OK) == 0;
+	return run_traced(r);
 }
 
 /* ---- The command line ---- */
@@ -334,6 +301,7 @@ enum {
 	OPT_FOR,
 	OPT_SIZE,
 	OPT_RING,
+	OPT_CHILDREN,
 	OPT_BUFFER
 };
 
@@ -345,6 +313,7 @@ static const struct option options[] = {
 	{ "for", required_argument, NULL, OPT_FOR },
 	{ "size", required_argument, NULL, OPT_SIZE },
 	{ "ring", no_argument, NULL, OPT_RING },
+	{ "children", no_argument, NULL, OPT_CHILDREN },
 	{ "buffer", required_argument, NULL, OPT_BUFFER },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
@@ -363,51 +332,55 @@ static bool take_time(uint64_t *ns, const char *value)
 	return false;
 }
 
-static bool take_buffer(struct run *r, const char *value)
+static bool take_stack(struct run *r, const char *value)
 {
-	static char text[24];
-	uint64_t bytes;
+	uint64_t ms;
 
-	if (!pxt_option_bytes(&bytes, value, "--buffer", 65536))
+	if (!pxt_option_number(&ms, value, "--stack", 1, 3600000))
 		return false;
-	(void)snprintf(text, sizeof text, "%" PRIu64, bytes);
-	r->buffer = text;
+	r->wish.stack_us = ms * 1000u;
 	return true;
+}
+
+/* What the program writes goes to standard output. */
+static bool take_output(struct run *r, const char *value)
+{
+	r->output = value;
+	if (strcmp(value, "-") != 0)
+		return true;
+	pxt_complain("run: standard output is the program's; -o wants the name of a file");
+	return false;
 }
 
 static bool take_option(struct run *r, int code, const char *value)
 {
-	uint64_t ms;
-
 	switch (code) {
 	case 'o':
-		r->output = value;
-		return true;
+		return take_output(r, value);
 	case 'q':
 		return r->quiet = true;
 	case OPT_ONLY:
-		return pxt_groups_parse(value, &r->types);
+		return pxt_groups_parse(value, &r->wish.types);
 	case OPT_CONTENDED:
-		return r->contended = true;
+		return r->wish.contended = true;
 	case OPT_STACK:
-		if (!pxt_option_number(&ms, value, "--stack", 1, 3600000))
-			return false;
-		r->stack_us = ms * 1000u;
-		return true;
+		return take_stack(r, value);
 	case OPT_FOR:
 		return take_time(&r->limit_ns, value);
 	case OPT_SIZE:
 		return pxt_option_bytes(&r->size, value, "--size", 65536);
 	case OPT_RING:
 		return r->ring = true;
+	case OPT_CHILDREN:
+		return r->children = true;
 	default:
-		return take_buffer(r, value);
+		return pxt_option_bytes(&r->wish.buffer, value, "--buffer", 65536);
 	}
 }
 
 static int run(int argc, char **argv)
 {
-	static struct run r = { .types = PXT_GROUPS_ALL };
+	static struct run r = { .wish = { .types = PXT_GROUPS_ALL } };
 	int code;
 
 	while ((code = getopt_long(argc, argv, "+:o:qh", options, NULL)) != -1) {

@@ -12,10 +12,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+
+/* Where signals go; 0: nowhere. */
+static volatile pid_t forwards_to;
 
 /* ---- Where it is ---- */
 
@@ -77,25 +82,60 @@ int pxt_program_find(struct pxt_program *program, char **argv)
 
 /* ---- Whether it can be traced ---- */
 
+#define LOADER_BYTES 128
+
 struct kind {
 	bool is_elf;
-	bool has_loader;
 	unsigned char wordsize;
+	unsigned char order;
 	uint16_t machine;
+	char loader[LOADER_BYTES]; /* what loads its libraries; "": nothing does */
 };
 
-static bool has_loader(int fd, const Elf64_Ehdr *head)
-{
-	for (unsigned i = 0; i < head->e_phnum; i++) {
-		Elf64_Phdr part;
+/* A part of the file as both sizes of words have it. */
+struct part {
+	uint32_t type;
+	uint64_t offset;
+	uint64_t bytes;
+};
 
-		if (pread(fd, &part, sizeof part,
-		        (off_t)(head->e_phoff + (uint64_t)i * head->e_phentsize)) != sizeof part)
-			return false;
-		if (part.p_type == PT_INTERP)
-			return true;
+static bool get_part(int fd, uint64_t at, bool wide, struct part *part)
+{
+	Elf64_Phdr large;
+	Elf32_Phdr small;
+
+	if (wide && pread(fd, &large, sizeof large, (off_t)at) == sizeof large)
+		*part = (struct part){ large.p_type, large.p_offset, large.p_filesz };
+	else if (!wide && pread(fd, &small, sizeof small, (off_t)at) == sizeof small)
+		*part = (struct part){ small.p_type, small.p_offset, small.p_filesz };
+	else
+		return false;
+	return true;
+}
+
+static void get_loader(int fd, const Elf64_Ehdr *head, struct kind *kind)
+{
+	Elf32_Ehdr small;
+	bool wide = kind->wordsize == ELFCLASS64;
+	uint64_t from = head->e_phoff;
+	unsigned count = head->e_phnum;
+	size_t size = sizeof(Elf64_Phdr);
+	struct part part;
+
+	memcpy(&small, head, sizeof small);
+	if (!wide) {
+		from = small.e_phoff;
+		count = small.e_phnum;
+		size = sizeof(Elf32_Phdr);
 	}
-	return false;
+	for (unsigned i = 0; i < count && get_part(fd, from + i * size, wide, &part); i++) {
+		if (part.type != PT_INTERP)
+			continue;
+		if (part.bytes >= sizeof kind->loader)
+			part.bytes = sizeof kind->loader - 1;
+		(void)!pread(fd, kind->loader, (size_t)part.bytes, (off_t)part.offset);
+		return;
+	}
 }
 
 static struct kind kind_of(const char *path)
@@ -110,15 +150,16 @@ static struct kind kind_of(const char *path)
 	    memcmp(head.e_ident, ELFMAG, SELFMAG) == 0) {
 		kind.is_elf = true;
 		kind.wordsize = head.e_ident[EI_CLASS];
+		kind.order = head.e_ident[EI_DATA];
 		kind.machine = head.e_machine;
-		kind.has_loader = kind.wordsize != ELFCLASS64 || has_loader(fd, &head);
+		get_loader(fd, &head, &kind);
 	}
 	(void)close(fd);
 	return kind;
 }
 
 /* The interpreter of a script, or the program itself. */
-static void interpreter(const char *path, char of[PATH_MAX])
+static bool interpreter(const char *path, char of[PATH_MAX])
 {
 	char line[PATH_MAX] = "";
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -127,12 +168,21 @@ static void interpreter(const char *path, char of[PATH_MAX])
 
 	if (fd >= 0)
 		(void)close(fd);
-	(void)snprintf(of, PATH_MAX, "%s", path);
 	if (got < 3 || line[0] != '#' || line[1] != '!')
-		return;
+		return false;
 	line[got] = '\0';
 	from += strspn(from, " \t");
 	(void)snprintf(of, PATH_MAX, "%.*s", (int)strcspn(from, " \t\n"), from);
+	return *of != '\0';
+}
+
+/* Where the kernel gives no rights with a file, it has none. */
+static bool gives_rights(const char *path)
+{
+	struct statvfs where;
+
+	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 &&
+	       (statvfs(path, &where) != 0 || !(where.f_flag & ST_NOSUID));
 }
 
 static bool has_rights(const char *path)
@@ -140,6 +190,8 @@ static bool has_rights(const char *path)
 	struct stat about;
 	char value[64];
 
+	if (!gives_rights(path))
+		return false;
 	if (stat(path, &about) == 0 &&
 	    (((about.st_mode & S_ISUID) && about.st_uid != geteuid()) ||
 	        ((about.st_mode & S_ISGID) && about.st_gid != getegid())))
@@ -147,33 +199,53 @@ static bool has_rights(const char *path)
 	return geteuid() != 0 && getxattr(path, "security.capability", value, sizeof value) > 0;
 }
 
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Another C library cannot be given what was linked with this one: the program would not even begin. */
+static bool has_other_library(const struct kind *kind, const struct kind *mine)
+{
+	return *mine->loader && strcmp(last_part(kind->loader), last_part(mine->loader)) != 0;
+}
+
+static bool untraced(const char *path, const char *why, const char *instead)
+{
+	pxt_complain("run: %s: %s: it runs without being traced", path, why);
+	if (instead)
+		pxt_explain("%s", instead);
+	return false;
+}
+
 bool pxt_program_traceable(const struct pxt_program *program, const char *library)
 {
 	char path[PATH_MAX];
+	char next[PATH_MAX];
 	struct kind kind;
 	struct kind own = kind_of(library);
+	struct kind mine = kind_of("/proc/self/exe");
 
-	interpreter(program->path, path);
+	(void)strcpy(path, program->path);
+	/* As the kernel, which goes no deeper. */
+	for (unsigned deep = 0; deep < 5 && interpreter(path, next); deep++)
+		(void)strcpy(path, next);
 	kind = kind_of(path);
-	if (has_rights(path)) {
-		pxt_complain(
-		    "run: %s: has more rights than you, so nothing may be loaded into it: it runs "
-		    "without being traced",
-		    path);
-		pxt_explain("run it as the user whose rights it takes");
-		return false;
-	}
-	if (kind.is_elf && !kind.has_loader) {
-		pxt_complain("run: %s: is linked statically: it runs without being traced", path);
-		pxt_explain("link it with libptrace-wrap: `pkg-config --libs libptrace-wrap`");
-		return false;
-	}
-	if (kind.is_elf && (kind.machine != own.machine || kind.wordsize != own.wordsize)) {
-		pxt_complain(
-		    "run: %s: is for another processor than %s: it runs without being traced", path,
-		    library);
-		return false;
-	}
+	if (has_rights(path))
+		return untraced(path, "has more rights than you, so nothing may be loaded into it",
+		    "run it as the user whose rights it takes");
+	if (!kind.is_elf)
+		return true;
+	if (kind.machine != own.machine || kind.wordsize != own.wordsize || kind.order != own.order)
+		return untraced(path, "is for another processor than libptrace-preload.so", NULL);
+	if (!*kind.loader)
+		return untraced(path, "is linked statically",
+		    "link it with libptrace-wrap: `pkg-config --libs libptrace-wrap`");
+	if (has_other_library(&kind, &mine))
+		return untraced(path, "uses another C library than libptrace-preload.so",
+		    "a libptrace that was built with that one traces it");
 	return true;
 }
 
@@ -217,8 +289,8 @@ static void become(const struct pxt_program *program, int start, int failed, cha
 		_exit(PXT_PROGRAM_NOT_STARTED);
 	(void)execve(program->path, program->argv, environment);
 	error = errno;
-	/* A script without its first line, as shells run them. */
-	if (error == ENOEXEC) {
+	/* A script without its first line, as shells run them; no program of another processor. */
+	if (error == ENOEXEC && !kind_of(program->path).is_elf) {
 		size_t count = 0;
 		char **argv;
 
@@ -290,35 +362,93 @@ bool pxt_program_ended(struct pxt_program *program, int *status)
 	if (got == 0 || (got < 0 && errno == EINTR))
 		return false;
 	program->pid = -1;
+	forwards_to = 0;
 	if (got > 0)
 		*status = WIFSIGNALED(how) ? 128 + WTERMSIG(how) : WEXITSTATUS(how);
 	return true;
 }
 
+void pxt_program_adopt(void)
+{
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+bool pxt_program_has_children(void)
+{
+	pid_t got;
+
+	do
+		got = waitpid(-1, NULL, WNOHANG);
+	while (got > 0);
+	return got == 0 || errno == EINTR;
+}
+
+bool pxt_program_is_alive(pid_t pid)
+{
+	char path[40];
+	char text[512] = "";
+	const char *state;
+	int fd;
+
+	(void)snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	(void)!read(fd, text, sizeof text - 1);
+	(void)close(fd);
+	/* Behind the name, which may have brackets itself: Z, nobody has asked for its status yet. */
+	state = strrchr(text, ')');
+	return state && state[1] == ' ' && state[2] != 'Z' && state[2] != 'X';
+}
+
 /* ---- Signals ---- */
 
-static volatile pid_t forwards_to;
+static const int signals[] = { SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT,
+	SIGWINCH };
+#define SIGNALS (sizeof signals / sizeof *signals)
 
-static void forward(int signo)
+static struct sigaction former[SIGNALS];
+
+/* What the terminal sends goes to the program as well, in its group: what a process sends does not. */
+static void forward(int signo, siginfo_t *info, void *context)
 {
 	int saved = errno;
+	pid_t to = forwards_to;
 
-	if (forwards_to > 0)
-		(void)kill(forwards_to, signo);
+	(void)context;
+	if (to > 0 && info->si_code != SI_KERNEL)
+		(void)kill(to, signo);
 	errno = saved;
+}
+
+static void pass(int signo)
+{
+	struct sigaction passes = { .sa_sigaction = forward, .sa_flags = SA_RESTART | SA_SIGINFO };
+	struct sigaction old;
+
+	/* What was ignored when this command began (nohup) is ignored by the program, too. */
+	if (sigaction(signo, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+		(void)sigaction(signo, &passes, NULL);
 }
 
 void pxt_program_forward(const struct pxt_program *program)
 {
-	static const int signals[] = { SIGHUP, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT,
-		SIGWINCH };
-	struct sigaction passes = { .sa_handler = forward, .sa_flags = SA_RESTART };
 	struct sigaction ignores = { .sa_handler = SIG_IGN };
 
 	forwards_to = program->pid;
-	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-		(void)sigaction(signals[i], &passes, NULL);
-	/* The terminal sends them to the program as well; what it does of them is its affair. */
-	(void)sigaction(SIGINT, &ignores, NULL);
-	(void)sigaction(SIGQUIT, &ignores, NULL);
+	for (size_t i = 0; i < SIGNALS; i++) {
+		(void)sigaction(signals[i], NULL, &former[i]);
+		pass(signals[i]);
+	}
+	for (int signo = SIGRTMIN; signo <= SIGRTMAX; signo++)
+		pass(signo);
+	/* A file that may not grow further is an error of writing it, and no end of this command. */
+	(void)sigaction(SIGXFSZ, &ignores, NULL);
+}
+
+void pxt_program_forward_no_more(void)
+{
+	forwards_to = 0;
+	for (size_t i = 0; i < SIGNALS; i++)
+		(void)sigaction(signals[i], &former[i], NULL);
 }

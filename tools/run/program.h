@@ -38,7 +38,15 @@ bool pxt_program_prepare(struct pxt_program *program, char *const *variables);
 int pxt_program_begin(struct pxt_program *program);
 /* Has it ended?  Then its exit status as a shell has it. */
 bool pxt_program_ended(struct pxt_program *program, int *status);
+/* Processes that lose their parent become children of this one. */
+void pxt_program_adopt(void);
+/* Whether there are children of this process left; those that have ended are forgotten. */
+bool pxt_program_has_children(void);
 /* From now on signals to this process go to the program; those of the terminal reach it by themselves. */
 void pxt_program_forward(const struct pxt_program *program);
+/* Signals mean what they did before. */
+void pxt_program_forward_no_more(void);
+/* Whether that process is there and has not ended. */
+bool pxt_program_is_alive(pid_t pid);
 
 #endif

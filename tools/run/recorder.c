@@ -3,9 +3,11 @@
 #define _GNU_SOURCE
 #include "tools/run/recorder.h"
 
+#include "format/logfmt.h"
 #include "tools/output/say.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,6 +35,19 @@ static int set_attributes(
 		                                                : size ? POSIX_TRACE_UNTIL_FULL
 		                                                       : POSIX_TRACE_APPEND);
 	return error;
+}
+
+bool pxt_recorder_is_log(const char *path)
+{
+	static const unsigned char magic[] = PXT_LOG_MAGIC;
+	unsigned char begin[sizeof magic] = { 0 };
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	(void)!read(fd, begin, sizeof begin);
+	(void)close(fd);
+	return memcmp(begin, magic, sizeof magic) == 0;
 }
 
 void pxt_recorder_name(struct pxt_recorder *recorder)
@@ -76,13 +91,31 @@ static int flush_all(const struct pxt_recorder *recorder)
 	return error;
 }
 
-int pxt_recorder_close(struct pxt_recorder *recorder, struct posix_trace_counts_np *counts)
+/* What the log says of itself, now that it has its end. */
+static uint64_t lost_in_log(int fd, uint64_t lost_in_stream)
 {
-	int error = flush_all(recorder);
-	int end;
+	struct posix_trace_loginfo_np info = { 0 };
+	trace_id_t log;
 
-	(void)posix_trace_counts_np(recorder->trid, counts);
-	end = posix_trace_shutdown(recorder->trid);
+	if (posix_trace_open(fd, &log) != 0)
+		return 0;
+	(void)posix_trace_log_getinfo_np(log, &info);
+	(void)posix_trace_close(log);
+	return info.posix_lost_np > lost_in_stream ? info.posix_lost_np - lost_in_stream : 0;
+}
+
+void pxt_recorder_close(struct pxt_recorder *recorder, struct pxt_recorder_sum *sum)
+{
+	struct posix_trace_status_info status = { 0 };
+	int error;
+
+	*sum = (struct pxt_recorder_sum){ .error = flush_all(recorder) };
+	(void)posix_trace_get_status(recorder->trid, &status);
+	(void)posix_trace_counts_np(recorder->trid, &sum->counts);
+	error = posix_trace_shutdown(recorder->trid);
 	recorder->open = false;
-	return error ? error : end;
+	sum->error = sum->error ? sum->error : error;
+	sum->log_full = status.posix_log_full_status == POSIX_TRACE_FULL;
+	if (!sum->error)
+		sum->log_lost = lost_in_log(recorder->fd, sum->counts.posix_lost_np);
 }

@@ -21,12 +21,23 @@ struct pxt_recorder {
 	bool open;
 };
 
+/* What came of it. */
+struct pxt_recorder_sum {
+	struct posix_trace_counts_np counts; /* of the stream, at its end */
+	uint64_t
+	    log_lost;  /* what the log was given and does not hold: overwritten, or without room */
+	bool log_full; /* nothing was recorded after that */
+	int error;     /* the log has no end; what was recorded before is in it */
+};
+
+/* Whether the file at @path is a log. */
+bool pxt_recorder_is_log(const char *path);
 /* The name that its stream will have. */
 void pxt_recorder_name(struct pxt_recorder *recorder);
 /* @size 0: no limit; @ring: the newest @size bytes.  False with a word to the user. */
 bool pxt_recorder_open(
     struct pxt_recorder *recorder, int fd, const char *path, uint64_t size, bool ring);
-/* Ends the log.  0 or an error number: what was recorded before is in the log. */
-int pxt_recorder_close(struct pxt_recorder *recorder, struct posix_trace_counts_np *counts);
+/* Takes what all processes have recorded so far, and ends the log. */
+void pxt_recorder_close(struct pxt_recorder *recorder, struct pxt_recorder_sum *sum);
 
 #endif

@@ -1,58 +1,197 @@
 /* SPDX-License-Identifier: MIT */
-/* summary.c - what a recorded run came to, in a few lines. */
+/* summary.c - what a recorded run came to, in a few lines; see summary.h. */
 #include "tools/run/summary.h"
 
 #include "tools/output/exit.h"
 #include "tools/output/say.h"
+#include "tools/output/when.h"
+#include "tools/output/width.h"
 #include "tools/read/source.h"
+#include "tools/run/program.h"
 #include "tools/why/tell.h"
+#include "tools/why/timeuse.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LOCKS 5u
+#define LOCKS   5u
+#define WAITS   3u
+#define THREADS 5u
+/* Where a terminal has fewer columns, names of threads are cut. */
+#define COLUMNS 68u
+
+/* ---- Processes ---- */
+
+/* The first thread that is told of a process stands for it. */
+static bool is_first(const struct pxt_state *state, uint32_t index)
+{
+	const struct pxt_actor *actor = state->actors[index];
+
+	if (actor->pid <= 0 || !actor->own)
+		return false;
+	for (uint32_t k = 0; k < index; k++)
+		if (state->actors[k]->pid == actor->pid && state->actors[k]->own)
+			return false;
+	return true;
+}
+
+/* Each loss by its number: what was overwritten in processes' memory, in the log, at the scheduler's. */
+static void put_losses(struct pxt_out *out, const struct pxt_summary *summary)
+{
+	const struct pxt_recorder_sum *sum = summary->sum;
+	uint64_t lost = sum->counts.posix_lost_np + (summary->ring ? 0 : sum->log_lost);
+
+	if (lost > 0)
+		pxt_out_format(out, "%" PRIu64 " LOST\n", lost);
+	else
+		pxt_out_text(out, "none lost\n");
+	if (summary->ring && sum->log_lost > 0)
+		pxt_out_format(out,
+		    "  the newest ones: %" PRIu64 " older ones were overwritten (--ring)\n",
+		    sum->log_lost);
+	if (sum->log_full)
+		pxt_out_text(out, "  the log became full (--size): what came then is not in it\n");
+	if (summary->sched_lost > 0)
+		pxt_out_format(
+		    out, "  of the scheduler's, %" PRIu64 " LOST\n", summary->sched_lost);
+}
 
 static void put_counts(
-    struct pxt_out *out, const struct pxt_state *state, const struct posix_trace_counts_np *counts)
+    struct pxt_out *out, const struct pxt_summary *summary, const struct pxt_state *state)
 {
 	unsigned processes = 0;
 
-	for (uint32_t i = 0; i < state->actor_count; i++) {
-		uint32_t k = 0;
-
-		while (k < i && state->actors[k]->pid != state->actors[i]->pid)
-			k++;
-		processes += k == i && state->actors[i]->pid > 0;
-	}
-	pxt_out_format(out, "%" PRIu64 " events of %u process%s, ", counts->posix_written_np,
-	    processes, processes == 1 ? "" : "es");
-	if (counts->posix_lost_np)
-		pxt_out_format(out, "%" PRIu64 " LOST\n", counts->posix_lost_np);
-	else
-		pxt_out_text(out, "none lost\n");
+	for (uint32_t i = 0; i < state->actor_count; i++)
+		processes += is_first(state, i);
+	pxt_out_format(out, "%s%s: %" PRIu64 " events of %u process%s, ", summary->path,
+	    summary->replaced ? " (in place of an older log)" : "",
+	    summary->sum->counts.posix_written_np, processes, processes == 1 ? "" : "es");
+	put_losses(out, summary);
 }
 
-int pxt_summary(struct pxt_out *out, const char *path, const struct posix_trace_counts_np *counts)
+static void put_left_behind(struct pxt_out *out, const struct pxt_state *state)
 {
-	char *paths[] = { (char *)(uintptr_t)path };
-	struct pxt_reader reader = { 0 };
+	unsigned left = 0;
+
+	for (uint32_t i = 0; i < state->actor_count; i++)
+		left += is_first(state, i) && pxt_program_is_alive(state->actors[i]->pid);
+	if (left > 0)
+		pxt_out_format(out,
+		    "%u process%s that it started still run%s: what comes now is not in the log "
+		    "(--children waits)\n",
+		    left, left == 1 ? "" : "es", left == 1 ? "s" : "");
+}
+
+/* ---- Threads ---- */
+
+static void put_time(struct pxt_out *out, int64_t ns, bool known)
+{
+	char text[24] = "-";
+
+	if (known && ns > 0)
+		pxt_duration(text, (uint64_t)ns);
+	pxt_out_format(out, " %10s", text);
+}
+
+static void put_threads(struct pxt_out *out, const struct pxt_timeuse *use)
+{
+	const struct pxt_timeuse_row *rows[THREADS];
+	uint32_t count = pxt_timeuse_sort(use, rows, THREADS);
+	size_t width = pxt_width(out->fd);
+	size_t column = width && width < COLUMNS ? 12 : 20;
+
+	if (count == 0)
+		return;
+	pxt_out_colour(out, PXT_COLOUR_EVENT);
+	pxt_out_column(out, "THREAD", 6, 6, column);
+	pxt_out_text(out, "  FOR LOCKS   IN CALLS    RUNNING   RUNNABLE\n");
+	pxt_out_colour(out, PXT_COLOUR_OFF);
+	for (uint32_t i = 0; i < count && i < THREADS; i++) {
+		const char *name = rows[i]->actor->name;
+		bool sched = use->state->has_switches;
+
+		pxt_out_column(out, name, strlen(name), strlen(name), column);
+		put_time(out, rows[i]->locks_ns, true);
+		put_time(out, rows[i]->calls_ns, true);
+		put_time(out, rows[i]->ran_ns, sched);
+		put_time(out, rows[i]->ready_ns, sched);
+		pxt_out_char(out, '\n');
+	}
+	if (count > THREADS)
+		pxt_out_format(out, "and %lu more threads\n", (unsigned long)(count - THREADS));
+}
+
+/* ---- The parts, each by a reading of the log ---- */
+
+static void tell_locks(struct pxt_out *out, struct pxt_reader *reader, struct pxt_roles_book *book,
+    const struct pxt_summary *summary)
+{
 	struct pxt_lockuse use = { 0 };
+
+	if (pxt_lockuse_read(&use, reader, book)) {
+		const struct pxt_tell_locks tell = {
+			.out = out, .reader = reader, .book = book, .use = &use
+		};
+
+		put_counts(out, summary, use.state);
+		put_left_behind(out, use.state);
+		pxt_tell_locks_top(&tell, LOCKS);
+	}
+	pxt_lockuse_free(&use);
+}
+
+static void tell_threads(
+    struct pxt_out *out, struct pxt_reader *reader, struct pxt_roles_book *book)
+{
+	struct pxt_timeuse use = { 0 };
+
+	pxt_reader_rewind(reader);
+	if (pxt_timeuse_read(&use, reader, book))
+		put_threads(out, &use);
+	pxt_timeuse_free(&use);
+}
+
+static void tell_waits(struct pxt_out *out, struct pxt_reader *reader, struct pxt_roles_book *book)
+{
+	static struct pxt_late_search search;
+	static struct pxt_blames blames;
+	static struct pxt_select all;
+	const struct pxt_late_list *list;
+
+	search.asks_waits = true;
+	search.select = &all;
+	blames.reader = reader;
+	pxt_reader_rewind(reader);
+	if (pxt_late_search(&search, reader, book) &&
+	    (list = pxt_late_result(&search))->count > 0) {
+		const struct pxt_tell tell = { .out = out,
+			.blames = &blames,
+			.search = &search,
+			.book = book,
+			.explain = WAITS };
+
+		pxt_reader_rewind(reader);
+		pxt_blames_read(
+		    &blames, reader, book, list, list->count < WAITS ? list->count : WAITS);
+		pxt_tell_answers(&tell);
+	}
+	pxt_blames_free(&blames);
+	pxt_late_free(&search);
+}
+
+int pxt_summary(struct pxt_out *out, const struct pxt_summary *summary)
+{
+	char *paths[] = { (char *)(uintptr_t)summary->path };
+	struct pxt_reader reader = { 0 };
 	struct pxt_roles_book *book = pxt_roles_new();
 	int status = pxt_reader_open(&reader, paths, 1, PXT_OPEN_INCOMPLETE, NULL);
 
 	if (status == PXT_EXIT_OK) {
 		pxt_roles_bind(book, &reader);
-		if (pxt_lockuse_read(&use, &reader, book)) {
-			const struct pxt_tell_locks tell = {
-				.out = out, .reader = &reader, .book = book, .use = &use
-			};
-
-			pxt_out_format(out, "%s: ", path);
-			put_counts(out, use.state, counts);
-			pxt_tell_locks_top(&tell, LOCKS);
-		}
-		pxt_lockuse_free(&use);
+		tell_locks(out, &reader, book, summary);
+		tell_threads(out, &reader, book);
+		tell_waits(out, &reader, book);
 	}
 	pxt_reader_close(&reader);
 	pxt_roles_free(book);

@@ -437,6 +437,12 @@ static void put_answer(const struct pxt_tell *tell, const struct pxt_blame *blam
 	pxt_out_char(tell->out, '\n');
 }
 
+void pxt_tell_answers(const struct pxt_tell *tell)
+{
+	for (unsigned i = 0; i < tell->blames->count && i < tell->explain; i++)
+		put_answer(tell, &tell->blames->list[i]);
+}
+
 static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
 {
 	struct scale scale = scale_for(pxt_blame_length(blame));

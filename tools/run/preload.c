@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* preload.c - where the library is that is loaded, and the program's environment; see preload.h. */
+#define _GNU_SOURCE
+#include "tools/run/preload.h"
+
+#include "tools/output/say.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- The library ---- */
+
+static bool is_there(struct pxt_preload *preload, const char *folder, const char *below)
+{
+	int bytes = snprintf(
+	    preload->library, sizeof preload->library, "%s/%s/libptrace-preload.so", folder, below);
+
+	return bytes < (int)sizeof preload->library && access(preload->library, R_OK) == 0;
+}
+
+static bool find(struct pxt_preload *preload)
+{
+	const char *given = getenv("PXTRACE_PRELOAD");
+	char folder[PXT_PRELOAD_PATH - 64] = "";
+	char *slash;
+
+	if (given && *given) {
+		(void)snprintf(preload->library, sizeof preload->library, "%s", given);
+		if (access(preload->library, R_OK) == 0)
+			return true;
+		pxt_complain("run: %s (PXTRACE_PRELOAD): %s", given, strerror(errno));
+		return false;
+	}
+	if (readlink("/proc/self/exe", folder, sizeof folder - 1) > 0 &&
+	    (slash = strrchr(folder, '/')) != NULL) {
+		*slash = '\0';
+		/* As it is installed; as it is built. */
+		if (is_there(preload, folder, PXTRACE_LIBRARY_DIR) ||
+		    is_there(preload, folder, "../sysevents"))
+			return true;
+	}
+	pxt_complain("run: libptrace-preload.so is not where pxtrace is installed");
+	pxt_explain("PXTRACE_PRELOAD=/path/to/libptrace-preload.so says where else it is");
+	return false;
+}
+
+bool pxt_preload_find(struct pxt_preload *preload)
+{
+	if (!find(preload))
+		return false;
+	/* These end a name there, and nothing makes them part of one. */
+	if (!strpbrk(preload->library, ": "))
+		return true;
+	pxt_complain("run: %s: LD_PRELOAD takes no path with a space or a colon", preload->library);
+	return false;
+}
+
+/* ---- The environment ---- */
+
+static void set(struct pxt_preload *preload, const char *name, const char *value)
+{
+	unsigned at = preload->count++;
+
+	if (snprintf(preload->text[at], PXT_PRELOAD_VARIABLE, "%s=%s", name, value) >=
+	    (int)PXT_PRELOAD_VARIABLE)
+		pxt_complain("run: %s is cut, as it would be longer than %u bytes", name,
+		    PXT_PRELOAD_VARIABLE);
+	preload->list[at] = preload->text[at];
+}
+
+static void set_number(struct pxt_preload *preload, const char *name, uint64_t value)
+{
+	char text[24];
+
+	(void)snprintf(text, sizeof text, "%" PRIu64, value);
+	set(preload, name, text);
+}
+
+/* Others' libraries come after ours. */
+static void set_library(struct pxt_preload *preload)
+{
+	const char *others = getenv("LD_PRELOAD");
+	char text[PXT_PRELOAD_VARIABLE];
+	int bytes;
+
+	others = others ? others : "";
+	bytes = snprintf(text, sizeof text, "%s%s%s", preload->library, *others ? ":" : "", others);
+	set(preload, "LD_PRELOAD", bytes < (int)sizeof text ? text : preload->library);
+}
+
+void pxt_preload_set(struct pxt_preload *preload, const struct pxt_preload_wish *wish)
+{
+	set_library(preload);
+	set(preload, "PXTRACE_ATTACH", wish->stream);
+	set_number(preload, "PXTRACE_EVENTS", wish->types & PXT_GROUPS_TYPES);
+	if (wish->buffer)
+		set_number(preload, "PXTRACE_RING", wish->buffer);
+	if (wish->contended)
+		set_number(preload, "PXTRACE_CONTENDED", 1);
+	if (wish->stack_us)
+		set_number(preload, "PXTRACE_STACK_US", wish->stack_us);
+}
