@@ -143,7 +143,7 @@ a_time_limit_ends_the_program()
 	sound
 }
 
-# QNX-51, SHARK-01
+# QNX-51
 a_ring_keeps_the_newest_within_its_size()
 {
 	traced 0 -q --only mutex,threads --size 64K --ring -- "$VICTIM" forks
