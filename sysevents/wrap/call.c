@@ -22,6 +22,8 @@ struct pxt_call pxt_call_enter(uint16_t number, uint64_t object, uint64_t size, 
 	struct pxt_call call = { .object = object, .caller = caller, .number = number };
 	const struct entered data = { number, object, size };
 
+	if (!pxt_wrap_wants_call(number))
+		return (struct pxt_call){ 0 };
 	posix_trace_system_event_np(POSIX_TRACE_CALL_ENTER_NP, &data, sizeof(data), caller);
 	call.begin = pxt_wait_clock();
 	return call;
@@ -31,10 +33,14 @@ void pxt_call_exit(const struct pxt_call *call, int64_t result)
 {
 	struct left data = { .call = call->number, .object = call->object, .result = result };
 	int saved = errno;
-	uint64_t ns = pxt_wait_clock() - call->begin;
 	uint64_t callers[PXT_WAIT_CALLERS];
-	unsigned count = pxt_wait_callers(ns, callers);
+	unsigned count;
+	uint64_t ns;
 
+	if (!call->number)
+		return;
+	ns = pxt_wait_clock() - call->begin;
+	count = pxt_wait_callers(ns, callers);
 	for (unsigned i = 0; i < count; i++)
 		data.callers[i] = callers[i];
 	data.took_us = pxt_wait_us(ns);
@@ -47,6 +53,7 @@ void pxt_call_tell(uint16_t number, uint64_t object, int64_t result, const void 
 {
 	const struct left data = { .call = number, .object = object, .result = result };
 
-	posix_trace_system_event_np(
-	    POSIX_TRACE_CALL_EXIT_NP, &data, offsetof(struct left, callers), caller);
+	if (pxt_wrap_wants_call(number))
+		posix_trace_system_event_np(
+		    POSIX_TRACE_CALL_EXIT_NP, &data, offsetof(struct left, callers), caller);
 }

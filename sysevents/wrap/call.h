@@ -19,7 +19,7 @@ struct pxt_call {
 	uint64_t object;
 	uint64_t begin;
 	const void *caller;
-	uint16_t number;
+	uint16_t number; /* 0: such calls are not told of */
 };
 
 #define PXT_CALL_NO_SIZE UINT64_MAX

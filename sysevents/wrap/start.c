@@ -6,6 +6,8 @@
  *
  *	PXTRACE_ATTACH     the name of its stream
  *	PXTRACE_EVENTS     types of system events, bit by bit, as one number
+ *	PXTRACE_CALLS      calls that may block, bit by bit
+ *	PXTRACE_KINDS      read-write locks and spin locks, bit by bit by their kind
  *	PXTRACE_RING       bytes of memory in which events wait until they are taken
  *	PXTRACE_CONTENDED  locks only where a thread has to wait
  *	PXTRACE_STACK_US   waits that long carry the functions that called
@@ -39,7 +41,9 @@
 #define FIRST_TYPE POSIX_TRACE_MUTEX_WAIT_NP
 #define LAST_TYPE  POSIX_TRACE_GENERAL_DEBUG_NP
 
-struct pxt_wrap_wishes pxt_wrap_wishes = { .stack_ns = UINT64_MAX };
+struct pxt_wrap_wishes pxt_wrap_wishes = {
+	.stack_ns = UINT64_MAX, .calls = UINT64_MAX, .kinds = UINT64_MAX
+};
 
 static int own_first = INT_MAX;
 static uint32_t own; /* bit by bit, from own_first on */
@@ -202,7 +206,8 @@ static bool attach(bool is_child)
 	own = limit ? taken_from(limit) & ~before : 0;
 	give_back(limit, made);
 	(void)posix_trace_thread_exclude_np(0);
-	if (error)
+	/* A process that outlives the recording starts others, which are none of its business. */
+	if (error && error != ENOENT)
 		complain(name, error);
 	return !error;
 }
@@ -233,6 +238,8 @@ static void note_wishes(void)
 	uint64_t stack_us = number_of("PXTRACE_STACK_US", 10, UINT64_MAX);
 	void *frame;
 
+	pxt_wrap_wishes.calls = number_of("PXTRACE_CALLS", 10, UINT64_MAX);
+	pxt_wrap_wishes.kinds = number_of("PXTRACE_KINDS", 10, UINT64_MAX);
 	pxt_wrap_wishes.contended = number_of("PXTRACE_CONTENDED", 10, 0) != 0;
 	if (stack_us < UINT64_MAX / 1000u) {
 		/* The first call loads what it needs. */

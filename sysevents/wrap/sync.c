@@ -28,7 +28,8 @@ uint64_t pxt_sync_tell_wait(
 {
 	const struct waits data = { pxt_wrap_address(lock), holder, kind };
 
-	posix_trace_system_event_np(POSIX_TRACE_SYNC_WAIT_NP, &data, sizeof(data), caller);
+	if (pxt_wrap_wants_kind(kind))
+		posix_trace_system_event_np(POSIX_TRACE_SYNC_WAIT_NP, &data, sizeof(data), caller);
 	return pxt_wait_clock();
 }
 
@@ -39,6 +40,8 @@ void pxt_sync_tell_lock(
 	uint64_t callers[PXT_WAIT_CALLERS];
 	unsigned count = 0;
 
+	if (!pxt_wrap_wants_kind(kind))
+		return;
 	if (begin) {
 		uint64_t ns = pxt_wait_clock() - begin;
 
@@ -55,5 +58,7 @@ void pxt_sync_tell_unlock(const volatile void *lock, uint8_t kind, const void *c
 {
 	const struct unlocked data = { pxt_wrap_address(lock), 0, kind };
 
-	posix_trace_system_event_np(POSIX_TRACE_SYNC_UNLOCK_NP, &data, sizeof(data), caller);
+	if (pxt_wrap_wants_kind(kind))
+		posix_trace_system_event_np(
+		    POSIX_TRACE_SYNC_UNLOCK_NP, &data, sizeof(data), caller);
 }

@@ -61,6 +61,8 @@ struct pxt_wrap_wishes {
 	uintptr_t own_low;  /* code of libptrace: what it calls is not the program's */
 	uintptr_t own_size; /* 0: not known */
 	bool contended;     /* a lock that is free is none of our business */
+	uint64_t calls;     /* that are told of, bit by bit; from 0x8000 on all or none */
+	uint64_t kinds;     /* of read-write and spin locks, the same */
 	uint64_t
 	    stack_ns; /* waits this long carry the functions that called; UINT64_MAX: none does */
 };
@@ -70,6 +72,18 @@ extern struct pxt_wrap_wishes pxt_wrap_wishes __attribute__((visibility("hidden"
 PXT_WRAP_INLINE bool pxt_wrap_is_own(const void *caller)
 {
 	return (uintptr_t)caller - pxt_wrap_wishes.own_low < pxt_wrap_wishes.own_size;
+}
+
+/* Whether calls of that number are told of: POSIX_TRACE_CALL_..._NP. */
+PXT_WRAP_INLINE bool pxt_wrap_wants_call(uint16_t number)
+{
+	return pxt_wrap_wishes.calls >> (number < 63u ? number : 63u) & 1u;
+}
+
+/* Whether locks of that kind are: POSIX_TRACE_KIND_..._NP. */
+PXT_WRAP_INLINE bool pxt_wrap_wants_kind(uint8_t kind)
+{
+	return pxt_wrap_wishes.kinds >> kind & 1u;
 }
 
 /* Whether a stream wants @id, and the program called, not the library. */

@@ -185,7 +185,7 @@ an_unknown_group_is_told_with_the_known_ones()
 {
 	run 1 run --only mutex,lokcs -- "$VICTIM"
 	err_has 'knows no group "lokcs"'
-	err_has 'mutex, cond, sync'
+	err_has 'mutex, cond, rwlock, spin, sync, sem'
 	run 1 run
 	err_has 'which program?'
 	run 1 run --for soon -- "$VICTIM"
@@ -196,6 +196,215 @@ a_log_that_cannot_be_written_leaves_the_program_alone()
 {
 	run 4 run -o /nowhere/run.ptl -- "$VICTIM" print
 	err_has '/nowhere'
+	lines 0
+	run 1 run -o - -- "$VICTIM" print
+	err_has 'standard output is the program'
+	lines 0
+}
+
+# LPT-24
+groups_choose_kinds_of_locks_and_single_calls()
+{
+	traced 0 -q --only rwlock -- "$VICTIM" each
+	has 1 sync_lock
+	has 1 sync_unlock
+	has 0 call_exit
+	traced 0 -q --only spin -- "$VICTIM" each
+	has 1 sync_lock
+	"$pxtrace" print --event posix_trace_sync_lock run.ptl | grep -q 'kind=spin' || fail 'no spin lock'
+	traced 0 -q --only sem,poll -- "$VICTIM" each
+	has 0 sync_lock
+	has 2 call_enter
+	"$pxtrace" print --event posix_trace_call_enter run.ptl >out
+	grep -q 'call=sem_wait' out && grep -q 'call=poll' out || fail 'other calls'
+	traced 0 -q --only locks -- "$VICTIM" each
+	has 2 sync_lock
+	has 1 call_enter
+	traced 0 -q --only io -- "$VICTIM" each
+	has 0 sync_lock
+	"$pxtrace" print --event posix_trace_call_enter run.ptl >out
+	grep -q 'call=write' out && ! grep -q 'call=sleep' out || fail 'other calls'
+}
+
+what_threads_did_with_their_time_is_told()
+{
+	traced 0 -- "$VICTIM" contend
+	err_has 'FOR LOCKS   IN CALLS    RUNNING   RUNNABLE'
+	grep -q '^victim/[0-9]* *[0-9.]* ms ' err || fail 'no wait of the main thread'
+	grep -q '^holder/[0-9]* * - *[0-9.]* ms ' err || fail 'no time in calls of the holder'
+	! grep -q '^pxt-helper' err || fail "the library's own thread is told of"
+	grep -q '^victim waited .* for first_lock, which holder had' err || fail 'no sentence'
+}
+
+a_log_takes_an_older_ones_place_but_no_other_files()
+{
+	run 0 run -- "$VICTIM" locks
+	err_has 'victim.ptl: '
+	run 0 run -- "$VICTIM" locks
+	err_has 'victim.ptl (in place of an older log): '
+	echo 'a letter' >victim.ptl
+	run 4 run -- "$VICTIM" print
+	err_has 'victim.ptl is there, and is no log'
+	lines 0
+	[ "$(cat victim.ptl)" = 'a letter' ] || fail 'it was overwritten'
+}
+
+processes_that_are_left_behind_are_told()
+{
+	traced 0 --only mutex -- "$VICTIM" leave
+	err_has '1 process that it started still runs: what comes now is not in the log'
+	has 0 mutex_lock
+	traced 6 --only mutex --children -- "$VICTIM" leave exit=6
+	grep -q 'still run' err && fail 'it did not wait'
+	has 5 mutex_lock
+}
+
+# QNX-51
+a_program_that_does_not_mind_its_time_is_left_alone()
+{
+	traced 124 --for 100ms -- "$VICTIM" stay
+	err_has 'goes on after SIGTERM; the log ends here'
+	err_has '1 process that it started still runs'
+	sound
+}
+
+# The program waits for a line, so that the limit is the command's alone.
+a_full_disk_keeps_what_was_recorded_before()
+{
+	need prlimit
+	mkfifo line
+	"$pxtrace" run -o run.ptl --only mutex -- "$VICTIM" print line often exit=3 <line >out 2>err &
+	command=$!
+	exec 3>line
+	for turn in $(seq 250); do
+		grep -q out out && break
+		sleep 0.02
+	done
+	prlimit --pid $command --fsize=200000
+	echo >&3
+	exec 3>&-
+	wait $command
+	[ $? -eq 3 ] || fail 'not the status of the program'
+	err_has 'File too large; what was recorded before is in the log'
+	log=$(ls run.ptl* | head -n 1)
+	"$pxtrace" print --incomplete --event posix_trace_mutex_lock "$log" >out 2>messages
+	[ "$(wc -l <out)" -gt 100 ] || fail 'nothing is in the log'
+}
+
+# QNX-51
+a_log_that_is_full_says_so()
+{
+	traced 0 --only mutex --size 64K -- "$VICTIM" often
+	grep -q 'LOST, [0-9]* of them as the log was full (--size)$' err || fail 'not told'
+	[ "$(stat -c %s run.ptl)" -le 80000 ] || fail 'larger than asked for'
+	run 3 check run.ptl
+	out_has 'records   '
+	out_has '0 damaged, 0 missing'
+}
+
+# SHARK-01: what is there, what was overwritten and what was lost are all that was written; records of
+# flushes and overflows, which readers make, come to that.
+a_ring_says_how_much_was_overwritten()
+{
+	traced 0 --only mutex --size 64K --ring -- "$VICTIM" often
+	older=$(sed -n 's/.*newest ones: \([0-9]*\) older ones were overwritten (--ring)/\1/p' err)
+	written=$(sed -n 's/^run.ptl[^:]*: \([0-9]*\) events.*/\1/p' err)
+	lost=$(sed -n 's/.*process[es]*, \([0-9]*\) LOST$/\1/p' err)
+	sum=$(($("$pxtrace" print run.ptl 2>/dev/null | wc -l) + ${older:-0} + ${lost:-0}))
+	[ $sum -ge "$written" ] && [ $sum -lt $((written + 100)) ] ||
+		fail "what is there, ${older:-0} overwritten and ${lost:-0} lost are $sum, not $written"
+}
+
+signals_that_processes_send_reach_the_program()
+{
+	env --default-signal=INT true 2>/dev/null || { echo 'no env --default-signal: skipped'; exit 77; }
+	env --default-signal=INT "$pxtrace" run -q -o run.ptl -- "$VICTIM" await >out 2>err &
+	command=$!
+	for turn in $(seq 250); do
+		grep -q waiting out && break
+		sleep 0.02
+	done
+	kill -INT $command
+	wait $command
+	[ $? -eq 130 ] || fail 'the program was not interrupted'
+	sound
+}
+
+# Both are in the group that the terminal interrupts; the command goes on until the log is there.
+an_interrupt_by_the_terminal_ends_the_program_and_finishes_the_log()
+{
+	cat >terminal.py <<'EOF'
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+seen = b""
+while b"waiting" not in seen:
+    seen += os.read(fd, 4096)
+os.write(fd, b"\x03")
+try:
+    while os.read(fd, 4096):
+        pass
+except OSError:
+    pass
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+EOF
+	"$PXT_PYTHON" terminal.py "$pxtrace" run -q -o run.ptl -- "$VICTIM" await
+	[ $? -eq 130 ] || fail 'another status'
+	sound
+}
+
+a_killed_command_leaves_the_program_running()
+{
+	"$pxtrace" run -q -o run.ptl -- sh -c 'echo $$; exec "$VICTIM" locks await' >out 2>err &
+	command=$!
+	for turn in $(seq 250); do
+		grep -q waiting out && break
+		sleep 0.02
+	done
+	kill -KILL $command
+	wait $command 2>/dev/null
+	kill -USR1 "$(head -n 1 out)"
+	for turn in $(seq 250); do
+		grep -q 'got it' out && break
+		sleep 0.02
+	done
+	out_has 'got it'
+}
+
+a_program_for_another_processor_is_told()
+{
+	cp "$VICTIM" other
+	printf '\377' | dd of=other bs=1 seek=18 conv=notrunc 2>/dev/null
+	run 126 run -o run.ptl -- ./other
+	err_has 'is for another processor than libptrace-preload.so: it runs without being traced'
+	err_has 'cannot be started'
+}
+
+# Nothing that was linked with one C library can be loaded beside another.
+a_program_of_another_c_library_is_told()
+{
+	"$PXT_PYTHON" - "$VICTIM" other <<'EOF'
+import re, sys
+data = open(sys.argv[1], "rb").read()
+made = re.sub(rb"/(ld-[^\0/]*)\0", lambda found: b"/" + b"x" * len(found[1]) + b"\0", data, 1)
+assert made != data
+open(sys.argv[2], "wb").write(made)
+EOF
+	chmod +x other
+	"$pxtrace" run -o run.ptl -- ./other >out 2>err
+	err_has 'uses another C library than libptrace-preload.so: it runs without being traced'
+}
+
+a_program_with_more_rights_is_told()
+{
+	[ "$(id -u)" = 0 ] || { echo 'not root: skipped'; exit 77; }
+	cp "$VICTIM" rights
+	chown 12345 rights && chmod u+s rights || exit 77
+	findmnt -n -o OPTIONS -T . 2>/dev/null | grep -q nosuid && exit 77
+	run 3 run -o run.ptl -- ./rights exit=3
+	err_has 'has more rights than you, so nothing may be loaded into it: it runs without being traced'
+	err_has 'run it as the user whose rights it takes'
 }
 
 "$case"

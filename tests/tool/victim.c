@@ -7,7 +7,9 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,6 +151,57 @@ static void print_word(void)
 	(void)fputs("err\n", stderr);
 }
 
+/* One of each kind of lock, and of each kind of call. */
+static void do_each(void)
+{
+	pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+	pthread_spinlock_t spin;
+	sem_t sem;
+	struct pollfd none = { .fd = -1 };
+	int fd = open("/dev/null", O_WRONLY);
+
+	(void)pthread_rwlock_rdlock(&rwlock);
+	(void)pthread_rwlock_unlock(&rwlock);
+	(void)pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
+	(void)pthread_spin_lock(&spin);
+	(void)pthread_spin_unlock(&spin);
+	(void)sem_init(&sem, 0, 1);
+	(void)sem_wait(&sem);
+	(void)!write(fd, "", 1);
+	(void)poll(&none, 1, 1);
+	(void)close(fd);
+	(void)usleep(1000);
+}
+
+static void await_line(void)
+{
+	while (getchar() != '\n')
+		;
+}
+
+/* A child that goes on after this process has ended. */
+static void leave_child(void)
+{
+	if (fork() == 0) {
+		(void)usleep(400000);
+		lock_five_times();
+		_exit(0);
+	}
+}
+
+static void go_on(void)
+{
+	(void)signal(SIGTERM, SIG_IGN);
+	(void)sleep(7);
+}
+
+/* More events than a small log takes. */
+static void lock_often(void)
+{
+	for (int i = 0; i < 100000; i++)
+		lock_once(&first_lock);
+}
+
 static const struct deed {
 	const char *word;
 	void (*deed)(void);
@@ -164,6 +217,11 @@ static const struct deed {
 	{ "kill", kill_self },
 	{ "forget", forget_environment },
 	{ "print", print_word },
+	{ "each", do_each },
+	{ "line", await_line },
+	{ "leave", leave_child },
+	{ "stay", go_on },
+	{ "often", lock_often },
 };
 
 int main(int argc, char **argv)

@@ -39,8 +39,10 @@ static const char *const help[] = {
 	"\n",
 	"options:\n"
 	"  -o, --output LOG  the log (PROGRAM.ptl, in the folder where you are)\n"
-	"      --only GROUPS mutex, cond, sync, locks (all three), calls, threads, signals,\n"
-	"                    functions; several with commas\n"
+	"      --only GROUPS groups with commas: mutex, cond, rwlock, spin, sem, barrier, once "
+	"(all\n"
+	"                    these: locks), futex, threads, children, sleep, timer, signal, file,\n"
+	"                    socket, poll, fsync, mq (these: io), alloc, function, calls, sched\n"
 	"      --contended   locks only where a thread has to wait: next to no cost otherwise\n"
 	"      --stack MS    waits longer than MS milliseconds tell the functions that called\n"
 	"      --for T       ends the program after T: 10s, 500ms (by SIGTERM)\n"
@@ -168,7 +170,7 @@ static void watch_scheduler(struct run *r)
 {
 	(void)snprintf(r->sched, sizeof r->sched, "%s.sched.ptl", r->output);
 	(void)snprintf(r->own, sizeof r->own, "%s.own.ptl", r->output);
-	if (r->wish.types & PXT_GROUPS_SCHED)
+	if (r->wish.groups.sched)
 		r->watch =
 		    pxt_schedwatch_open(r->program.pid, r->sched, PXT_SCHEDLEVEL_POINTS, &r->told);
 }
@@ -178,7 +180,7 @@ static void say_missing(const struct run *r)
 {
 	struct pxt_schedsay say;
 
-	if (!(r->wish.types & PXT_GROUPS_SCHED) || !pxt_schedsay_missing(&say, &r->told))
+	if (!r->wish.groups.sched || !pxt_schedsay_missing(&say, &r->told))
 		return;
 	pxt_complain("run: %s", say.what);
 	if (*say.how)
@@ -360,7 +362,7 @@ static bool take_option(struct run *r, int code, const char *value)
 	case 'q':
 		return r->quiet = true;
 	case OPT_ONLY:
-		return pxt_groups_parse(value, &r->wish.types);
+		return pxt_groups_parse(&r->wish.groups, value);
 	case OPT_CONTENDED:
 		return r->wish.contended = true;
 	case OPT_STACK:
@@ -380,9 +382,10 @@ static bool take_option(struct run *r, int code, const char *value)
 
 static int run(int argc, char **argv)
 {
-	static struct run r = { .wish = { .types = PXT_GROUPS_ALL } };
+	static struct run r;
 	int code;
 
+	pxt_groups_usual(&r.wish.groups);
 	while ((code = getopt_long(argc, argv, "+:o:qh", options, NULL)) != -1) {
 		if (code == 'h')
 			return pxt_help(help);

@@ -4,28 +4,63 @@
 
 #include "tools/output/say.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <trace_hooks_np.h>
 
 #define TYPE(name) (UINT64_C(1) << POSIX_TRACE_##name##_NP)
+#define CALL(name) (UINT64_C(1) << POSIX_TRACE_CALL_##name##_NP)
 #define MUTEXES    (TYPE(MUTEX_WAIT) | TYPE(MUTEX_LOCK) | TYPE(MUTEX_UNLOCK))
 #define CONDITIONS (TYPE(COND_WAIT) | TYPE(COND_RESUME) | TYPE(COND_SIGNAL) | TYPE(COND_BROADCAST))
 #define SYNCS      (TYPE(SYNC_WAIT) | TYPE(SYNC_LOCK) | TYPE(SYNC_UNLOCK))
 #define CALLS      (TYPE(CALL_ENTER) | TYPE(CALL_EXIT))
+#define FUNCTIONS  (TYPE(FUNCTION_ENTER) | TYPE(FUNCTION_EXIT))
+#define ALWAYS     (TYPE(PROCESS) | TYPE(GENERAL_DEBUG))
+
+#define SEMS    (CALL(SEM_WAIT) | CALL(SEM_POST))
+#define RWLOCKS (1u << POSIX_TRACE_KIND_READ_NP | 1u << POSIX_TRACE_KIND_WRITE_NP)
+#define SPINS   (1u << POSIX_TRACE_KIND_SPIN_NP)
+#define FILES                                                                                      \
+	(CALL(READ) | CALL(WRITE) | CALL(OPEN) | CALL(CLOSE) | CALL(LSEEK) | CALL(SENDFILE) |      \
+	    CALL(FLOCK) | CALL(FILE_NAME))
+#define SOCKETS   (CALL(ACCEPT) | CALL(CONNECT) | CALL(RECV) | CALL(SEND))
+#define POLLS     (CALL(POLL) | CALL(SELECT) | CALL(EPOLL_WAIT))
+#define FSYNCS    (CALL(FSYNC) | CALL(MSYNC))
+#define ALLOCS    (CALL(MALLOC) | CALL(FREE) | CALL(REALLOC))
+/* Whatever number a call has, and will have. */
+#define ALL_CALLS (~(uint64_t)ALLOCS)
 
 static const struct group {
 	const char *name;
-	uint64_t types;
+	struct pxt_groups of;
 } groups[] = {
-	{ "mutex", MUTEXES },
-	{ "cond", CONDITIONS },
-	{ "sync", SYNCS },
-	{ "locks", MUTEXES | CONDITIONS | SYNCS },
-	{ "calls", CALLS },
-	{ "threads", TYPE(PROCESS) },
-	{ "sched", PXT_GROUPS_SCHED },
-	{ "signals", TYPE(SIGNAL) },
-	{ "functions", TYPE(FUNCTION_ENTER) | TYPE(FUNCTION_EXIT) },
+	{ "mutex", { .types = MUTEXES } },
+	{ "cond", { .types = CONDITIONS } },
+	{ "rwlock", { .types = SYNCS, .kinds = RWLOCKS } },
+	{ "spin", { .types = SYNCS, .kinds = SPINS } },
+	{ "sync", { .types = SYNCS, .kinds = RWLOCKS | SPINS } },
+	{ "sem", { .types = CALLS, .calls = SEMS } },
+	{ "barrier", { .types = CALLS, .calls = CALL(BARRIER_WAIT) } },
+	{ "once", { .types = CALLS, .calls = CALL(ONCE) } },
+	{ "locks", { .types = MUTEXES | CONDITIONS | SYNCS | CALLS,
+	               .calls = SEMS | CALL(BARRIER_WAIT) | CALL(ONCE),
+	               .kinds = RWLOCKS | SPINS } },
+	{ "futex", { .types = CALLS, .calls = CALL(FUTEX_WAIT) } },
+	{ "threads", { .types = CALLS, .calls = CALL(JOIN) } },
+	{ "children", { .types = CALLS, .calls = CALL(WAIT) } },
+	{ "sleep", { .types = CALLS, .calls = CALL(SLEEP) | CALL(PAUSE) } },
+	{ "timer", { .types = CALLS, .calls = CALL(TIMER) } },
+	{ "signal", { .types = TYPE(SIGNAL) } },
+	{ "file", { .types = CALLS, .calls = FILES } },
+	{ "socket", { .types = CALLS, .calls = SOCKETS } },
+	{ "poll", { .types = CALLS, .calls = POLLS } },
+	{ "fsync", { .types = CALLS, .calls = FSYNCS } },
+	{ "mq", { .types = CALLS, .calls = CALL(MQ) } },
+	{ "io", { .types = CALLS, .calls = FILES | SOCKETS | POLLS | FSYNCS | CALL(MQ) } },
+	{ "alloc", { .types = CALLS, .calls = ALLOCS } },
+	{ "calls", { .types = CALLS, .calls = ALL_CALLS } },
+	{ "function", { .types = FUNCTIONS } },
+	{ "sched", { .sched = true } },
 };
 #define GROUPS (sizeof groups / sizeof *groups)
 
@@ -37,21 +72,42 @@ static const struct group *find(const char *name, size_t bytes)
 	return NULL;
 }
 
-bool pxt_groups_parse(const char *list, uint64_t *types)
+static void complain(const char *name, size_t bytes)
 {
-	*types = TYPE(PROCESS);
+	char known[256] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < GROUPS && used < sizeof known; i++)
+		used += (size_t)snprintf(
+		    known + used, sizeof known - used, "%s%s", i ? ", " : "", groups[i].name);
+	pxt_complain("run: --only knows no group \"%.*s\"", (int)bytes, name);
+	pxt_explain("%s", known);
+}
+
+void pxt_groups_usual(struct pxt_groups *usual)
+{
+	*usual = (struct pxt_groups){ .types = ALWAYS, .calls = ALL_CALLS, .sched = true };
+	for (size_t i = 0; i < GROUPS; i++) {
+		usual->types |= groups[i].of.types;
+		usual->kinds |= groups[i].of.kinds;
+	}
+}
+
+bool pxt_groups_parse(struct pxt_groups *wanted, const char *list)
+{
+	*wanted = (struct pxt_groups){ .types = ALWAYS };
 	for (;;) {
 		size_t bytes = strcspn(list, ",");
 		const struct group *group = find(list, bytes);
 
 		if (!group) {
-			pxt_complain("run: --only knows no group \"%.*s\"", (int)bytes, list);
-			pxt_explain(
-			    "mutex, cond, sync (read-write and spin locks), locks (all three), "
-			    "calls, threads, signals, functions, sched");
+			complain(list, bytes);
 			return false;
 		}
-		*types |= group->types;
+		wanted->types |= group->of.types;
+		wanted->calls |= group->of.calls;
+		wanted->kinds |= group->of.kinds;
+		wanted->sched = wanted->sched || group->of.sched;
 		if (list[bytes] == '\0')
 			return true;
 		list += bytes + 1;

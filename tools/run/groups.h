@@ -1,21 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* groups.h - what --only of `pxtrace run` names: groups of system events, as their types. */
+/*
+ * groups.h - what --only of `pxtrace run` names: groups of system events, as their types, calls and kinds
+ * of locks.
+ */
 #ifndef PXT_GROUPS_H
 #define PXT_GROUPS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* All types but those that no library here records. */
-#define PXT_GROUPS_TYPES UINT64_C(0x1ffffe00)
-/* No type of the library's: the kernel's scheduler. */
-#define PXT_GROUPS_SCHED (UINT64_C(1) << 63)
-#define PXT_GROUPS_ALL   (PXT_GROUPS_TYPES | PXT_GROUPS_SCHED)
+/* Bit by bit, by the numbers of trace_hooks_np.h. */
+struct pxt_groups {
+	uint64_t types;
+	uint64_t calls;
+	uint64_t kinds; /* of read-write and spin locks */
+	bool sched;     /* no type of the library's: the kernel's scheduler */
+};
 
+/* All but what is too much for most programs: allocation. */
+void pxt_groups_usual(struct pxt_groups *groups);
 /*
- * The types of @list ("locks,io"), bit by bit; what tells of processes and threads is always among them.
- * False, with a word to the user, where a group is not known.
+ * The groups of @list ("locks,io"); what tells of processes and threads is always among them.  False, with
+ * a word to the user, where a group is not known.
  */
-bool pxt_groups_parse(const char *list, uint64_t *types);
+bool pxt_groups_parse(struct pxt_groups *groups, const char *list);
 
 #endif

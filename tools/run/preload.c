@@ -96,7 +96,9 @@ void pxt_preload_set(struct pxt_preload *preload, const struct pxt_preload_wish 
 {
 	set_library(preload);
 	set(preload, "PXTRACE_ATTACH", wish->stream);
-	set_number(preload, "PXTRACE_EVENTS", wish->types & PXT_GROUPS_TYPES);
+	set_number(preload, "PXTRACE_EVENTS", wish->groups.types);
+	set_number(preload, "PXTRACE_CALLS", wish->groups.calls);
+	set_number(preload, "PXTRACE_KINDS", wish->groups.kinds);
 	if (wish->buffer)
 		set_number(preload, "PXTRACE_RING", wish->buffer);
 	if (wish->contended)

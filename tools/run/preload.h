@@ -13,7 +13,7 @@
 
 #define PXT_PRELOAD_PATH     4096u
 #define PXT_PRELOAD_VARIABLE 16384u
-#define PXT_PRELOAD_COUNT    8u
+#define PXT_PRELOAD_COUNT    10u
 
 struct pxt_preload {
 	char library[PXT_PRELOAD_PATH];
@@ -25,9 +25,9 @@ struct pxt_preload {
 /* What is to be recorded. */
 struct pxt_preload_wish {
 	const char *stream; /* its name */
-	uint64_t types;     /* groups.h */
-	uint64_t buffer;    /* bytes of each process' memory; 0: as the library has it */
-	uint64_t stack_us;  /* waits that long tell who called; 0: none does */
+	struct pxt_groups groups;
+	uint64_t buffer;   /* bytes of each process' memory; 0: as the library has it */
+	uint64_t stack_us; /* waits that long tell who called; 0: none does */
 	bool contended;
 };
 

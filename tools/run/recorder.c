@@ -106,16 +106,13 @@ static uint64_t lost_in_log(int fd, uint64_t lost_in_stream)
 
 void pxt_recorder_close(struct pxt_recorder *recorder, struct pxt_recorder_sum *sum)
 {
-	struct posix_trace_status_info status = { 0 };
 	int error;
 
 	*sum = (struct pxt_recorder_sum){ .error = flush_all(recorder) };
-	(void)posix_trace_get_status(recorder->trid, &status);
 	(void)posix_trace_counts_np(recorder->trid, &sum->counts);
 	error = posix_trace_shutdown(recorder->trid);
 	recorder->open = false;
 	sum->error = sum->error ? sum->error : error;
-	sum->log_full = status.posix_log_full_status == POSIX_TRACE_FULL;
 	if (!sum->error)
 		sum->log_lost = lost_in_log(recorder->fd, sum->counts.posix_lost_np);
 }

@@ -12,6 +12,7 @@
 #include "tools/why/timeuse.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@
 #define WAITS   3u
 #define THREADS 5u
 /* Where a terminal has fewer columns, names of threads are cut. */
-#define COLUMNS 68u
+#define COLUMNS 70u
 
 /* ---- Processes ---- */
 
@@ -36,22 +37,24 @@ static bool is_first(const struct pxt_state *state, uint32_t index)
 	return true;
 }
 
-/* Each loss by its number: what was overwritten in processes' memory, in the log, at the scheduler's. */
+/* Each loss by its number: in the memory of processes, in the log, of the scheduler's records. */
 static void put_losses(struct pxt_out *out, const struct pxt_summary *summary)
 {
 	const struct pxt_recorder_sum *sum = summary->sum;
 	uint64_t lost = sum->counts.posix_lost_np + (summary->ring ? 0 : sum->log_lost);
 
 	if (lost > 0)
-		pxt_out_format(out, "%" PRIu64 " LOST\n", lost);
+		pxt_out_format(out, "%" PRIu64 " LOST", lost);
 	else
-		pxt_out_text(out, "none lost\n");
+		pxt_out_text(out, "none lost");
+	if (!summary->ring && sum->log_lost > 0)
+		pxt_out_format(
+		    out, ", %" PRIu64 " of them as the log was full (--size)", sum->log_lost);
+	pxt_out_char(out, '\n');
 	if (summary->ring && sum->log_lost > 0)
 		pxt_out_format(out,
 		    "  the newest ones: %" PRIu64 " older ones were overwritten (--ring)\n",
 		    sum->log_lost);
-	if (sum->log_full)
-		pxt_out_text(out, "  the log became full (--size): what came then is not in it\n");
 	if (summary->sched_lost > 0)
 		pxt_out_format(
 		    out, "  of the scheduler's, %" PRIu64 " LOST\n", summary->sched_lost);
@@ -99,7 +102,7 @@ static void put_threads(struct pxt_out *out, const struct pxt_timeuse *use)
 	const struct pxt_timeuse_row *rows[THREADS];
 	uint32_t count = pxt_timeuse_sort(use, rows, THREADS);
 	size_t width = pxt_width(out->fd);
-	size_t column = width && width < COLUMNS ? 12 : 20;
+	size_t column = width && width < COLUMNS ? 16 : 22;
 
 	if (count == 0)
 		return;
@@ -108,10 +111,16 @@ static void put_threads(struct pxt_out *out, const struct pxt_timeuse *use)
 	pxt_out_text(out, "  FOR LOCKS   IN CALLS    RUNNING   RUNNABLE\n");
 	pxt_out_colour(out, PXT_COLOUR_OFF);
 	for (uint32_t i = 0; i < count && i < THREADS; i++) {
-		const char *name = rows[i]->actor->name;
+		const struct pxt_actor *actor = rows[i]->actor;
 		bool sched = use->state->has_switches;
+		char label[128];
+		size_t bytes;
 
-		pxt_out_column(out, name, strlen(name), strlen(name), column);
+		/* Threads of one name are told apart by their numbers. */
+		(void)snprintf(label, sizeof label, "%.*s/%ld", (int)column - 8, actor->name,
+		    (long)actor->tid);
+		bytes = strlen(label);
+		pxt_out_column(out, label, bytes, bytes, column);
 		put_time(out, rows[i]->locks_ns, true);
 		put_time(out, rows[i]->calls_ns, true);
 		put_time(out, rows[i]->ran_ns, sched);
@@ -119,7 +128,7 @@ static void put_threads(struct pxt_out *out, const struct pxt_timeuse *use)
 		pxt_out_char(out, '\n');
 	}
 	if (count > THREADS)
-		pxt_out_format(out, "and %lu more threads\n", (unsigned long)(count - THREADS));
+		pxt_out_format(out, "and %lu more\n", (unsigned long)(count - THREADS));
 }
 
 /* ---- The parts, each by a reading of the log ---- */

@@ -177,9 +177,6 @@ static void missed(struct pxt_late_search *search, const struct pxt_act *act)
 
 /* ---- Waits ---- */
 
-/* The library's own thread, which sleeps until it is asked for something. */
-#define HELPER "pxt-helper"
-
 /* Of times off the CPU the scheduler tells: its event is that of another thread. */
 static bool thread_wanted(const struct pxt_select *select, const struct pxt_actor *actor)
 {
@@ -194,7 +191,7 @@ static void wait_begun(void *self, struct pxt_wait *wait, const struct pxt_act *
 	const struct pxt_late_search *search = self;
 
 	wait->wanted =
-	    (wait->lock || strcmp(wait->actor->raw, HELPER) != 0) &&
+	    (wait->lock || !pxt_actor_is_helper(wait->actor)) &&
 	    thread_wanted(search->select, wait->actor) &&
 	    (search->select->pid_count == 0 ||
 	        pxt_select_pids(search->select, act->event->info.posix_pid) != 0) &&

@@ -22,6 +22,8 @@
 
 #include "tools/why/roles.h"
 
+#include <string.h>
+
 #define PXT_ACTORS_MAX      65536u
 #define PXT_STATE_LOCKS_MAX 65536u
 #define PXT_STATE_CPUS_MAX  1024u
@@ -193,6 +195,11 @@ void pxt_state_take(struct pxt_state *state, const struct pxt_event *event, unsi
 struct pxt_actor *pxt_state_thread(
     struct pxt_state *state, const struct pxt_event *event, int64_t tid);
 
+/* The library's own thread in a traced process, which sleeps until it is asked for something. */
+static inline bool pxt_actor_is_helper(const struct pxt_actor *actor)
+{
+	return strcmp(actor->raw, "pxt-helper") == 0;
+}
 /* Whether what the thread did last is still known to be true. */
 static inline bool pxt_actor_certain(const struct pxt_state *state, const struct pxt_actor *actor)
 {

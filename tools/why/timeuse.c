@@ -176,9 +176,12 @@ uint32_t pxt_timeuse_sort(
 	    pxt_must(calloc((size_t)use->row_room + 1, sizeof(struct pxt_timeuse_row *)));
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < use->row_room; i++)
-		if (use->rows[i].actor && use->rows[i].actor->own)
+	for (uint32_t i = 0; i < use->row_room; i++) {
+		const struct pxt_actor *actor = use->rows[i].actor;
+
+		if (actor && actor->own && !pxt_actor_is_helper(actor))
 			all[count++] = &use->rows[i];
+	}
 	qsort(all, count, sizeof *all, by_wait);
 	memcpy(sorted, all, (count < most ? count : most) * sizeof *all);
 	free(all);
