@@ -45,7 +45,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIST = ROOT / "tests" / "mutants.txt"
 # What tests of commands run, and which of their files run the last ones.
 PROGRAMS = ["tools/pxtrace", "tests/mklog", "tests/named", "tests/untraced", "tests/recover_box"]
-WANTS = {"attached.sh": "tests/named", "environment.sh": "tests/untraced", "recover.sh": "tests/recover_box"}
+WANTS = {"attached.sh": "tests/named", "top.sh": "tests/named", "environment.sh": "tests/untraced", "recover.sh": "tests/recover_box"}
 FOLDERS = ("format", "base", "port", "core", "online", "tolog", "userevents", "filter", "inherit",
            "blackbox", "sysevents", "attach", "logretrieval", "compat", "tools")  # where functions are looked for
 BUILD_SECONDS = 600

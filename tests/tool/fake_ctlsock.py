@@ -136,11 +136,6 @@ class CtlSock:
                 act(caller, what, fds)
         return handler
 
-    def asked(self, act):
-        def handler(caller, data, fds):
-            act(caller, REQUEST.unpack(data[:32])[2], fds)
-        return handler
-
     def with_descriptors(self, caller, data, fds):
         mine = [os.open("/dev/null", os.O_RDONLY) for _ in range(20)]
         socket.send_fds(caller, [reply(REQUEST.unpack(data[:32])[2])], mine)
@@ -226,13 +221,13 @@ def main():
         else ctlsock.gives(full)(caller, what, fds)))
     ctlsock.add("snapshot_changed", ctlsock.after_status(ctlsock.changes))
     ctlsock.add("snapshot_kept", ctlsock.after_status(ctlsock.keeps))
-    ctlsock.add("follow_dies", ctlsock.asked(ctlsock.gives(log, then=ctlsock.close)))
-    ctlsock.add("follow_ends", ctlsock.asked(ctlsock.gives(full, then=ctlsock.close)))
-    ctlsock.add("follow_noise", ctlsock.asked(ctlsock.gives(b"\x1b[31mnoise" * 999, then=ctlsock.close)))
-    ctlsock.add("follow_silent", ctlsock.asked(ctlsock.gives(b"")))
-    ctlsock.add("follow_two", ctlsock.asked(ctlsock.gives(log + full, then=ctlsock.close)))
-    ctlsock.add("follow_nothing", ctlsock.asked(ctlsock.gives(b"", then=ctlsock.close)))
-    ctlsock.add("follow_memory", ctlsock.asked(ctlsock.memory))
+    ctlsock.add("follow_dies", ctlsock.after_status(ctlsock.gives(log, then=ctlsock.close)))
+    ctlsock.add("follow_ends", ctlsock.after_status(ctlsock.gives(full, then=ctlsock.close)))
+    ctlsock.add("follow_noise", ctlsock.after_status(ctlsock.gives(b"\x1b[31mnoise" * 999, then=ctlsock.close)))
+    ctlsock.add("follow_silent", ctlsock.after_status(ctlsock.gives(b"")))
+    ctlsock.add("follow_two", ctlsock.after_status(ctlsock.gives(log + full, then=ctlsock.close)))
+    ctlsock.add("follow_nothing", ctlsock.after_status(ctlsock.gives(b"", then=ctlsock.close)))
+    ctlsock.add("follow_memory", ctlsock.after_status(ctlsock.memory))
     dead = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     dead.bind(os.path.join(folder, "dead"))
     stream = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -168,6 +168,37 @@ assert line["pid"] == -5 and line["state"] == "unknown" and line["written"] == 2
 assert len(line["trace"]) >= 64 and line["program"].count("title") == 12, line' <out || fail json
 }
 
+top_shows_all_that_answer_and_lets_no_text_command_the_terminal()
+{
+	fake_owner
+	ways=
+	for way in *; do
+		# Whoever is named and not there is an error, and a socket of another kind is none.
+		case $way in dead | stream) continue ;; esac
+		[ ! -S "$way" ] || ways="$ways ./$way"
+	done
+	[ "$(echo $ways | wc -w)" -gt 30 ] || fail 'only a few'
+	# Nobody is waited for: 0.9 s and no more, if the machine has nothing else to do.
+	begin=$(date +%s%N)
+	run 0 top --batch -n 3 --interval 300ms $ways
+	[ $((($(date +%s%N) - begin) / 1000000)) -lt 5000 ] || fail 'somebody was waited for'
+	if tr -d '\n' <out | grep -q '[[:cntrl:]]'; then fail 'a control character'; fi
+	[ "$(grep -c '^./odd ' out)" = 3 ] || fail 'odd'
+	grep -qE '^./odd +-5  unknown ' out || fail 'the odd one'
+	grep -qE '^./good +4711  running ' out || fail 'the good one'
+	grep -qE '^./hangs_up .* ended ' out || fail 'one that hangs up'
+	grep -qE '^./noise .* unknown ' out || fail 'one that makes noise'
+	grep -qE '^./refuses .* refuses ' out || fail 'one that refuses'
+	# What comes in place of events is no log, or ends, or never comes: the stream is there all the same.
+	run 0 top --batch -n 3 --interval 300ms ./follow_*
+	[ "$(grep -cE '^./follow_[a-z]+ +4711  running ' out)" = 21 ] || fail 'streams whose events are none'
+	err_has './follow_noise: '
+	if tr -d '\n' <err | grep -q '[[:cntrl:]]'; then fail 'a control character'; fi
+	run 0 top --batch -n 1 --interval 2500ms ./mute
+	grep -qE '^./mute .* no answer ' out || fail 'one that says nothing'
+	kill -0 $server || fail 'the server died'
+}
+
 ps_json_has_everything()
 {
 	fake_owner

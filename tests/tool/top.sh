@@ -136,16 +136,17 @@ batch_goes_on_while_a_program_is_stopped()
 batch_reads_what_it_can_of_a_busy_program()
 {
 	own busy
-	"$pxtrace" top --batch -n 4 --interval 500ms "$name" >out 2>err &
+	"$pxtrace" top --batch -n 7 "$name" >out 2>err &
 	looker=$!
-	sleep 1.7
+	sleep 6.5
 	memory=$(ls -l /proc/$looker/fd 2>/dev/null | sed -n 's/.* \([0-9]*\) -> .*pxtrace-top.*/\1/p' | head -1)
 	[ -n "$memory" ] || fail 'no such descriptor'
 	used=$(($(stat -L -c '%b' /proc/$looker/fd/$memory) / 2048))
 	wait $looker || fail "exit status $?"
 	[ "$used" -le 40 ] || fail "$used MiB"
-	awk -v name="$name" '$1 == name { if ($4 + 0 < 1000) exit 1; rows++ } END { exit rows != 4 }' out || fail rate
-	out_has named/
+	awk -v name="$name" '$1 == name { if ($4 + 0 < 1000) exit 1; rows++ } END { exit rows != 7 }' out || fail rate
+	# After six seconds of it its events are still those of the last five.
+	tail -n 5 out | grep -q '^named/' || fail 'it was read at the beginning alone'
 }
 
 # Dead names are nobody's.

@@ -411,10 +411,10 @@ bool pxt_live_over(const struct pxt_live *live)
 	return live->name_count > 0;
 }
 
-const char *pxt_live_name(const struct pxt_live *live, uint32_t number)
+const char *pxt_live_name(const struct pxt_live *live, uint32_t stream)
 {
 	for (uint32_t i = 0; i < live->count; i++)
-		if (live->streams[i]->number == number)
+		if (live->streams[i]->number == stream)
 			return live->streams[i]->name;
 	return NULL;
 }
