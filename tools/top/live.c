@@ -83,7 +83,7 @@ static void close_reading(struct stream *stream)
 		stream->reading = LEFT_OUT;
 }
 
-static void free_stream(struct stream *stream)
+static void forget_stream(struct stream *stream)
 {
 	close_reading(stream);
 	pxt_remote_close(&stream->control);
@@ -150,7 +150,7 @@ static void look_for_named(struct pxt_live *live)
 		anew->is_named = true;
 		live->streams[i] = anew;
 		live->count--;
-		free_stream(old);
+		forget_stream(old);
 	}
 }
 
@@ -181,7 +181,7 @@ static void drop_ended(struct pxt_live *live)
 
 		if (stream->has_ended && !stream->is_named &&
 		    live->now_ns - stream->ended_ns >= SHOWN_NS)
-			free_stream(stream);
+			forget_stream(stream);
 		else
 			live->streams[kept++] = stream;
 	}
@@ -341,7 +341,7 @@ struct pxt_live *pxt_live_new(char *const *names, size_t count, int64_t slot_ns,
 void pxt_live_free(struct pxt_live *live)
 {
 	for (uint32_t i = 0; i < live->count; i++)
-		free_stream(live->streams[i]);
+		forget_stream(live->streams[i]);
 	free(live);
 }
 
