@@ -302,7 +302,7 @@ a_log_that_is_full_says_so()
 	out_has '0 damaged, 0 missing'
 }
 
-# SHARK-01: what is there, what was overwritten and what was lost are all that was written; records of
+# QNX-51: what is there, what was overwritten and what was lost are all that was written; records of
 # flushes and overflows, which readers make, come to that.
 a_ring_says_how_much_was_overwritten()
 {
