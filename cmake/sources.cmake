@@ -308,6 +308,8 @@ ptrace_unit(TOLOG IF LOG_LOOP SOURCES
 	tolog/loop.c)
 ptrace_unit(TOLOG IF LOG_LINE SOURCES
 	tolog/line.c)
+ptrace_unit(TOLOG IF LOG_NOTES SOURCES
+	tolog/note.c)
 ptrace_unit(TOLOG IF SNAPSHOT SOURCES
 	tolog/snapshot.c)
 ptrace_unit(TOLOG IF LOG_SEAL SOURCES
