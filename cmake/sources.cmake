@@ -295,6 +295,7 @@ ptrace_unit(TOLOG SOURCES
 	tolog/output.c
 	tolog/status.c
 	tolog/lock.c
+	tolog/told.c
 	tolog/types.c)
 ptrace_unit(TOLOG IF POLICY_FLUSH SOURCES
 	tolog/flusher.c)

@@ -16,18 +16,12 @@
 
 struct pxt_tolog_notes {
 	_Atomic uint32_t used;
-	uint32_t told; /* bytes of those that are in the log, or on their way */
 	char bytes[ROOM];
 };
 
 size_t pxt_tolog_notes_bytes(void)
 {
 	return sizeof(struct pxt_tolog_notes);
-}
-
-void pxt_tolog_notes_forget(struct pxt_tolog *log)
-{
-	log->notes->told = 0;
 }
 
 int pxt_tolog_notes_tell(struct pxt_tolog *log)
@@ -37,12 +31,12 @@ int pxt_tolog_notes_tell(struct pxt_tolog *log)
 	int error = 0;
 
 	/* Bound: the notes; each turn passes over one, or has made room for it. */
-	while (!error && notes->told < used) {
-		const char *name = notes->bytes + notes->told;
+	while (!error && log->told_notes < used) {
+		const char *name = notes->bytes + log->told_notes;
 		const char *text = name + strlen(name) + 1;
 
 		if (pxt_logfmt_put_note(&log->meta, name, text))
-			notes->told += (uint32_t)(text + strlen(text) + 1 - name);
+			log->told_notes += (uint32_t)(text + strlen(text) + 1 - name);
 		else
 			error = pxt_tolog_put_meta(log, PXT_LOG_NOTES);
 	}

@@ -19,7 +19,7 @@
  *   finish.c               clear and shutdown
  *   append.c, loop.c, untilfull.c, sequential.c   the log policies (policies.h): which files each takes,
  *                          where a block goes, what comes when the log is full
- *   types.c, describe.c, note.c   blocks beside the records: names of types, clocks; process, threads,
+ *   types.c, told.c, describe.c, note.c   blocks beside the records: names of types, clocks; process, threads,
  *                          modules; what somebody wants to be in the log
  *   status.c               status of a stream with log
  *   line.c                 the log as frames on a line
@@ -152,6 +152,7 @@ struct pxt_tolog {
 	struct pxt_tolog_flusher *flusher;
 	struct pxt_port_log out;
 	struct pxt_log_header header;
+	uint32_t told_notes;              /* bytes of those that are in the log, or on their way */
 	uint8_t told_types[PXT_ID_COUNT]; /* 1: the name is in the log, 2: the description too */
 };
 
@@ -336,7 +337,7 @@ PXT_INLINE bool pxt_tolog_seals(void)
 }
 #endif
 
-/* ---- What a log says beside records (types.c, describe.c); with the log's lock ---- */
+/* ---- What a log says beside records (types.c, told.c, describe.c); with the log's lock ---- */
 
 enum pxt_tolog_when {
 	PXT_WHEN_BLOCK,
@@ -358,18 +359,12 @@ int pxt_tolog_describe(struct pxt_tolog *log, bool slow);
 
 #if CONFIG_PTRACE_LOG_NOTES
 size_t pxt_tolog_notes_bytes(void);
-void pxt_tolog_notes_forget(struct pxt_tolog *log);
 /* Those that are new since the last call. */
 int pxt_tolog_notes_tell(struct pxt_tolog *log);
 #else
 PXT_INLINE size_t pxt_tolog_notes_bytes(void)
 {
 	return 0;
-}
-
-PXT_INLINE void pxt_tolog_notes_forget(struct pxt_tolog *log)
-{
-	(void)log;
 }
 
 PXT_INLINE int pxt_tolog_notes_tell(struct pxt_tolog *log)

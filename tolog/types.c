@@ -82,7 +82,7 @@ static int repeat(struct pxt_tolog *log, uint64_t hz, bool last)
 		memset(log->told_types, 0, sizeof(log->told_types));
 	if (describe) {
 		pxt_tolog_describe_forget(log);
-		pxt_tolog_notes_forget(log);
+		log->told_notes = 0;
 	}
 	return pxt_tolog_put_head(log);
 }
@@ -106,12 +106,4 @@ int pxt_tolog_tell(struct pxt_stream *stream, enum pxt_tolog_when when)
 	if (!error && slow && !first && !pxt_tolog_is_line(log))
 		error = tell_clocks(log);
 	return error;
-}
-
-void pxt_tolog_forget_told(struct pxt_tolog *log)
-{
-	memset(log->told_types, 0, sizeof(log->told_types));
-	log->looked_ticks = 0;
-	pxt_tolog_describe_forget(log);
-	pxt_tolog_notes_forget(log);
 }

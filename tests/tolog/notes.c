@@ -122,6 +122,70 @@ static void a_cleared_log_has_its_notes_again(void)
 	(void)close(fd);
 }
 
+static void read_on(trace_id_t log)
+{
+	struct posix_trace_event_info event;
+	int unavailable = 0;
+	size_t bytes;
+
+	while (!unavailable)
+		PXT_EQ_FATAL(
+		    posix_trace_getnext_event(log, &event, NULL, 0, &bytes, &unavailable), 0);
+}
+
+/* The file is begun anew while somebody reads it, who knows what it said before. */
+static void who_looks_on_knows_each_note_once(void)
+{
+	int fd = pxt_temp_file();
+	trace_id_t trid = begin(fd);
+	trace_id_t log = 0;
+
+	PXT_EQ(posix_trace_note_np(trid, "load", "80 %"), 0);
+	PXT_EQ(posix_trace_flush(trid), 0);
+	PXT_EQ_FATAL(posix_trace_open_growing_np(fd, &log, NULL), 0);
+	read_on(log);
+	expect_count(log, 1);
+	PXT_EQ(posix_trace_clear(trid), 0);
+	PXT_EQ(posix_trace_note_np(trid, "cleared", "once"), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	read_on(log);
+	expect_count(log, 2);
+	expect(log, 1, "cleared", "once");
+	PXT_EQ(posix_trace_close(log), 0);
+	(void)close(fd);
+}
+
+/* What is out in a pipe cannot be taken back: the notes are told once. */
+static void a_cleared_pipe_has_its_notes_once(void)
+{
+	static unsigned char bytes[1 << 16];
+	int fd = pxt_temp_file();
+	ssize_t got = 0;
+	ssize_t size = 0;
+	int fds[2];
+	trace_id_t trid;
+	trace_id_t log;
+
+	PXT_EQ_FATAL(pipe(fds), 0);
+	trid = begin(fds[1]);
+	PXT_EQ(posix_trace_note_np(trid, "load", "80 %"), 0);
+	PXT_EQ(posix_trace_flush(trid), 0);
+	PXT_EQ(posix_trace_clear(trid), 0);
+	PXT_EQ(posix_trace_note_np(trid, "cleared", "once"), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)close(fds[1]);
+	while ((got = read(fds[0], bytes + size, sizeof(bytes) - (size_t)size)) > 0)
+		size += got;
+	(void)close(fds[0]);
+	PXT_EQ(write(fd, bytes, (size_t)size), size);
+	log = end_and_open(0, fd);
+	expect_count(log, 2);
+	expect(log, 0, "load", "80 %");
+	expect(log, 1, "cleared", "once");
+	PXT_EQ(posix_trace_close(log), 0);
+	(void)close(fd);
+}
+
 static void what_has_no_room_is_refused_and_the_rest_stays(void)
 {
 	char text[101] = "";
@@ -194,6 +258,8 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(notes_are_in_the_log_once_and_in_their_order),
 	PXT_CASE(the_longest_notes_fill_several_blocks),
 	PXT_CASE(a_cleared_log_has_its_notes_again),
+	PXT_CASE(a_cleared_pipe_has_its_notes_once),
+	PXT_CASE(who_looks_on_knows_each_note_once),
 	PXT_CASE(what_has_no_room_is_refused_and_the_rest_stays),
 	PXT_CASE(longer_texts_than_a_log_has_are_refused),
 	PXT_CASE(a_log_that_a_signal_ended_has_its_notes),
