@@ -236,7 +236,7 @@ UNITS = tuple(TITLES)
 # Parts of units that can be left out and have public functions.
 PARTS = ("SNAPSHOT", "EVENTS_AT_ONCE", "WHOLE_EVENTS", "STREAM_LIST",
          "EVENT_GROUPS", "POINT_OPENS", "THREAD_DUMP", "TEXTS", "CUSTOM_CLOCK",
-         "INSPECT", "SYSEVENTS")
+         "INSPECT", "LOG_NOTES", "SYSEVENTS")
 
 
 def event_ids(kconf):

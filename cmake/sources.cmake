@@ -295,6 +295,7 @@ ptrace_unit(TOLOG SOURCES
 	tolog/output.c
 	tolog/status.c
 	tolog/lock.c
+	tolog/told.c
 	tolog/types.c)
 ptrace_unit(TOLOG IF POLICY_FLUSH SOURCES
 	tolog/flusher.c)
@@ -308,6 +309,8 @@ ptrace_unit(TOLOG IF LOG_LOOP SOURCES
 	tolog/loop.c)
 ptrace_unit(TOLOG IF LOG_LINE SOURCES
 	tolog/line.c)
+ptrace_unit(TOLOG IF LOG_NOTES SOURCES
+	tolog/note.c)
 ptrace_unit(TOLOG IF SNAPSHOT SOURCES
 	tolog/snapshot.c)
 ptrace_unit(TOLOG IF LOG_SEAL SOURCES

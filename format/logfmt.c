@@ -232,6 +232,21 @@ bool pxt_logfmt_put_module(struct pxt_log_block *block, const struct pxt_log_mod
 	return true;
 }
 
+bool pxt_logfmt_put_note(struct pxt_log_block *block, const char *name, const char *text)
+{
+	uint32_t name_bytes = length_of(name, POSIX_TRACE_NOTE_NAME_MAX_NP);
+	uint32_t text_bytes = length_of(text, POSIX_TRACE_NOTE_TEXT_MAX_NP);
+	unsigned char *at = take_entry(block, PXT_LOG_NOTE_BYTES + name_bytes + text_bytes);
+
+	if (!at)
+		return false;
+	put16(at + 2, name_bytes);
+	put16(at + 4, text_bytes);
+	memcpy(at + PXT_LOG_NOTE_BYTES, name, name_bytes);
+	memcpy(at + PXT_LOG_NOTE_BYTES + name_bytes, text, text_bytes);
+	return true;
+}
+
 bool pxt_logfmt_put_clock(struct pxt_log_block *block, const struct pxt_log_clock *clock)
 {
 	unsigned char *at = take_entry(block, PXT_LOG_CLOCK_BYTES);

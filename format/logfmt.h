@@ -76,6 +76,7 @@ enum pxt_log_type {
 	PXT_LOG_CLOCKS = 6,
 	PXT_LOG_CLEAR = 7,
 	PXT_LOG_TRAILER = 8,
+	PXT_LOG_NOTES = 9,
 };
 
 enum pxt_log_moment {
@@ -161,6 +162,12 @@ struct pxt_log_module {
 	char path[256];
 };
 
+/* What somebody wanted to be in the log, in words. */
+struct pxt_log_note {
+	char name[POSIX_TRACE_NOTE_NAME_MAX_NP + 1];
+	char text[POSIX_TRACE_NOTE_TEXT_MAX_NP + 1];
+};
+
 struct pxt_log_clock {
 	uint32_t moment; /* enum pxt_log_moment */
 	struct pxt_clock_set clock;
@@ -205,6 +212,8 @@ bool pxt_logfmt_put_type(
 bool pxt_logfmt_put_thread(struct pxt_log_block *block, const struct pxt_log_thread *thread);
 bool pxt_logfmt_put_process(struct pxt_log_block *block, const struct pxt_log_process *process);
 bool pxt_logfmt_put_module(struct pxt_log_block *block, const struct pxt_log_module *module);
+/* As much of both as a note may have. */
+bool pxt_logfmt_put_note(struct pxt_log_block *block, const char *name, const char *text);
 bool pxt_logfmt_put_clock(struct pxt_log_block *block, const struct pxt_log_clock *clock);
 bool pxt_logfmt_put_clear(struct pxt_log_block *block, uint64_t ticks, uint64_t records);
 bool pxt_logfmt_put_trailer(struct pxt_log_block *block, const struct pxt_log_trailer *trailer);
@@ -297,6 +306,8 @@ const char *pxt_logfmt_get_process(
     const unsigned char *entry, bool swapped, struct pxt_log_process *process);
 const char *pxt_logfmt_get_module(
     const unsigned char *entry, bool swapped, struct pxt_log_module *module);
+const char *pxt_logfmt_get_note(
+    const unsigned char *entry, bool swapped, struct pxt_log_note *note);
 const char *pxt_logfmt_get_clock(
     const unsigned char *entry, bool swapped, struct pxt_log_clock *clock);
 const char *pxt_logfmt_get_trailer(
@@ -314,6 +325,7 @@ const char *pxt_logfmt_get_trailer(
 #define PXT_LOG_PROCESS_1_1   368u /* with the boot id */
 #define PXT_LOG_PROCESS_1_2   416u /* with CPUs and system; as much as the smallest buffer takes */
 #define PXT_LOG_MODULE_BYTES  64u
+#define PXT_LOG_NOTE_BYTES    8u
 #define PXT_LOG_CLOCK_BYTES   64u
 #define PXT_LOG_CLEAR_BYTES   16u
 #define PXT_LOG_TRAILER_BYTES 304u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* logfmt_entry.c - reading: names, threads, modules, clocks, and the trailer. */
+/* logfmt_entry.c - reading: names, threads, modules, notes, clocks, and the trailer. */
 #include "format/logfmt_bytes.h"
 
 const char *pxt_logfmt_get_entry(const unsigned char *block, const struct pxt_log_blockhead *head,
@@ -88,6 +88,23 @@ const char *pxt_logfmt_get_module(
 	memcpy(module->build_id, entry + 32, sizeof(module->build_id));
 	memcpy(module->path, entry + PXT_LOG_MODULE_BYTES, path);
 	module->path[path] = '\0';
+	return NULL;
+}
+
+const char *pxt_logfmt_get_note(const unsigned char *entry, bool swapped, struct pxt_log_note *note)
+{
+	uint32_t name = pxt_get16(entry + 2, swapped);
+	uint32_t text = pxt_get16(entry + 4, swapped);
+
+	if (name == 0 || name >= sizeof(note->name) || text >= sizeof(note->text) ||
+	    PXT_LOG_NOTE_BYTES + name + text > pxt_get16(entry, swapped))
+		return "a note's name or text does not fit its entry";
+	memcpy(note->name, entry + PXT_LOG_NOTE_BYTES, name);
+	note->name[name] = '\0';
+	memcpy(note->text, entry + PXT_LOG_NOTE_BYTES + name, text);
+	note->text[text] = '\0';
+	if (memchr(note->name, '\0', name) || memchr(note->text, '\0', text))
+		return "a note holds a zero byte";
 	return NULL;
 }
 

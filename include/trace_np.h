@@ -467,6 +467,10 @@ int posix_trace_getnext_events_np(
     trace_id_t trid, struct posix_trace_eventview_np *views, size_t room, size_t *count);
 #endif
 
+/* Bytes of a note in a log, without the zero. */
+#define POSIX_TRACE_NOTE_NAME_MAX_NP 63
+#define POSIX_TRACE_NOTE_TEXT_MAX_NP 255
+
 #if _PXT_UNIT_LOGRETRIEVAL
 struct posix_trace_loginfo_np {
 	unsigned char posix_uuid_np[16];
@@ -506,6 +510,7 @@ struct posix_trace_loginfo_np {
 	pid_t posix_signal_tid_np;        /* the system's number of the thread that it came to */
 	uint32_t posix_cpus_np;           /* that the machine can have; 0 when unknown */
 	char posix_system_np[40];         /* machine, kernel and its release; empty when unknown */
+	uint32_t posix_notes_np;          /* number of notes */
 };
 struct posix_trace_logthread_np {
 	uint64_t posix_thread_np; /* the pthread_t, as a number */
@@ -520,6 +525,11 @@ struct posix_trace_logmodule_np {
 	uint32_t posix_buildid_bytes_np;
 	unsigned char posix_buildid_np[32];
 	char posix_path_np[256];
+};
+/* A note: what somebody wanted to be in the log (posix_trace_note_np()). */
+struct posix_trace_lognote_np {
+	char posix_name_np[POSIX_TRACE_NOTE_NAME_MAX_NP + 1];
+	char posix_text_np[POSIX_TRACE_NOTE_TEXT_MAX_NP + 1];
 };
 /* A block of a log, or what came to it since it was read: what other formats call a packet. */
 struct posix_trace_logblock_np {
@@ -543,9 +553,9 @@ struct posix_trace_logerror_np {
  */
 int posix_trace_log_getinfo_np(trace_id_t trid, struct posix_trace_loginfo_np *info);
 /*
- * One thread that the log knows, and one piece of program text that was in memory.
+ * One thread that the log knows, one piece of program text that was in memory, one note.
  *
- * @index: 0 up to posix_threads_np or posix_modules_np - 1.
+ * @index: 0 up to posix_threads_np, posix_modules_np or posix_notes_np - 1.
  *
  * ENOENT: @index is after the last entry.
  * EINVAL: @trid is no opened log; a pointer is NULL.
@@ -555,6 +565,8 @@ int posix_trace_log_getthread_np(
     trace_id_t trid, uint32_t index, struct posix_trace_logthread_np *thread);
 int posix_trace_log_getmodule_np(
     trace_id_t trid, uint32_t index, struct posix_trace_logmodule_np *module);
+int posix_trace_log_getnote_np(
+    trace_id_t trid, uint32_t index, struct posix_trace_lognote_np *note);
 /*
  * Enters the next block; the next calls of getnext hand out its records.  What is unread of the
  * present block is passed over.  The losses are those that the events' posix_lost_before_np tell, by
@@ -980,6 +992,25 @@ int posix_trace_attr_getlogform_np(const trace_attr_t *attr, int *form);
 int posix_trace_seal_on_signals_np(const int *signals, size_t count);
 #endif
 
+#if _PXT_UNIT_LOG_NOTES
+/*
+ * Puts a note into the stream's log: what a person will want to know of it later, like a version, a load, a
+ * place.  The log keeps all of a stream's notes in the order in which they were given, several of one name,
+ * too; a cleared log has them again.  Snapshots have none.  Readers: posix_trace_log_getnote_np(),
+ * `pxtrace stat`.
+ *
+ * @trid: a stream with log.  The note is written with the next flush, or at the end.
+ * @name: 1 to POSIX_TRACE_NOTE_NAME_MAX_NP bytes.
+ * @text: at most POSIX_TRACE_NOTE_TEXT_MAX_NP bytes.
+ *
+ * EINVAL: @trid is no stream with log, or is being shut down; a text is NULL or too long; @name is
+ *         empty.
+ * ENOMEM: the stream's notes have no room: 2 KiB together.
+ * Context: thread; it waits while another one writes the log.  Cost: locks; both texts are copied.
+ * Unit: Trace To Log, symbol LOG_NOTES.
+ */
+int posix_trace_note_np(trace_id_t trid, const char *name, const char *text);
+#endif
 #if _PXT_UNIT_SNAPSHOT
 /*
  * Writes what the stream holds at this moment as a complete log: the records that are neither

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* info.c - what a log knows beside its events: counts, losses, how it ended, threads, modules. */
+/* info.c - what a log knows beside its events: counts, losses, how it ended, threads, modules, notes. */
 #include "logretrieval/log.h"
 
 #include "base/attr.h"
@@ -68,6 +68,7 @@ static int get_info(void *object, trace_id_t trid, struct posix_trace_loginfo_np
 	pxt_log_get_ticks(log, &info->posix_clock_np);
 	info->posix_threads_np = log->thread_count;
 	info->posix_modules_np = log->module_count;
+	info->posix_notes_np = log->note_count;
 	memcpy(
 	    info->posix_executable_np, log->process.executable, sizeof(info->posix_executable_np));
 	memcpy(info->posix_host_np, log->process.host, sizeof(info->posix_host_np) - 1);
@@ -119,6 +120,24 @@ static int get_module(
 	return pxt_log_leave(log, error);
 }
 
+static int get_note(
+    void *object, trace_id_t trid, uint32_t index, struct posix_trace_lognote_np *note)
+{
+	struct pxt_log *log = object;
+	int error = ENOENT;
+
+	if (pxt_log_enter(log, trid))
+		return EINVAL;
+	if (index < log->note_count) {
+		const struct pxt_log_note *known = &log->notes[index];
+
+		memcpy(note->posix_name_np, known->name, sizeof(note->posix_name_np));
+		memcpy(note->posix_text_np, known->text, sizeof(note->posix_text_np));
+		error = 0;
+	}
+	return pxt_log_leave(log, error);
+}
+
 static int get_time(void *object, trace_id_t trid, uint64_t ticks, struct timespec *time)
 {
 	struct pxt_log *log = object;
@@ -131,7 +150,7 @@ static int get_time(void *object, trace_id_t trid, uint64_t ticks, struct timesp
 }
 
 const struct pxt_log_getters pxt_log_getters = { get_info, get_thread, get_module,
-	pxt_log_nextblock, get_time, pxt_log_skip_damage };
+	pxt_log_nextblock, get_time, get_note, pxt_log_skip_damage };
 
 /*
  * The log, and its own library's way to ask it; NULL for a stream and anything else, and where the
@@ -169,6 +188,15 @@ PXT_API int posix_trace_log_getmodule_np(
 	const struct pxt_log_getters *getters = find(trid, module, &log);
 
 	return getters ? getters->module(log, trid, index, module) : EINVAL;
+}
+
+PXT_API int posix_trace_log_getnote_np(
+    trace_id_t trid, uint32_t index, struct posix_trace_lognote_np *note)
+{
+	void *log;
+	const struct pxt_log_getters *getters = find(trid, note, &log);
+
+	return getters ? getters->note(log, trid, index, note) : EINVAL;
 }
 
 PXT_API int posix_trace_log_nextblock_np(

@@ -15,7 +15,7 @@
  *   fail.c         what is wrong with a log, and where
  *   skipdamage.c   goes on after a damaged piece of a growing log
  *   swap.c         logs of the other byte order
- *   tables.c       types, threads, modules
+ *   tables.c       types, threads, modules, notes
  *   clock.c        readings of the clocks, and stamps to time
  *   loop.c         the frames of a LOOP log
  *   next.c         the cursor: rewind, the next block, the next record, and the event that it becomes
@@ -38,6 +38,7 @@
 #define PXT_LOG_WINDOW_BYTES 262144u /* or one block, whichever is more */
 #define PXT_LOG_THREADS_MAX  65536u
 #define PXT_LOG_MODULES_MAX  4096u
+#define PXT_LOG_NOTES_MAX    1024u
 #define PXT_LOG_READINGS_MAX 65536u
 
 struct pxt_log_name {
@@ -154,6 +155,9 @@ struct pxt_log {
 	struct pxt_log_module *modules;
 	uint32_t module_count;
 	uint32_t module_room;
+	struct pxt_log_note *notes;
+	uint32_t note_count;
+	uint32_t note_room;
 	struct pxt_log_name *names[PXT_LOG_IDS];
 
 	struct pxt_log_process process;
@@ -248,6 +252,7 @@ int pxt_log_skip_damage(void *object, trace_id_t trid, struct posix_trace_logfin
 int pxt_log_take_type(struct pxt_log *log, uint64_t offset, const unsigned char *entry);
 int pxt_log_take_thread(struct pxt_log *log, uint64_t offset, const unsigned char *entry);
 int pxt_log_take_module(struct pxt_log *log, uint64_t offset, const unsigned char *entry);
+int pxt_log_take_note(struct pxt_log *log, uint64_t offset, const unsigned char *entry);
 /*
  * Makes room for one more than the @count elements of a table; the new room doubles up to @most.
  * False: no memory, or full.
@@ -318,6 +323,8 @@ struct pxt_log_getters {
 	int (*block)(
 	    void *object, trace_id_t trid, struct posix_trace_logblock_np *block, int *unavailable);
 	int (*time)(void *object, trace_id_t trid, uint64_t ticks, struct timespec *time);
+	int (*note)(
+	    void *object, trace_id_t trid, uint32_t index, struct posix_trace_lognote_np *note);
 	int (*damage)(void *object, trace_id_t trid, struct posix_trace_logfinding_np *finding);
 };
 extern const struct pxt_ops pxt_log_ops;

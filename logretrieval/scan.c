@@ -81,6 +81,7 @@ static const struct kind kinds[] = {
 	[PXT_LOG_THREADS] = { PXT_LOG_THREAD_BYTES, pxt_log_take_thread },
 	[PXT_LOG_MODULES] = { PXT_LOG_MODULE_BYTES, pxt_log_take_module },
 	[PXT_LOG_CLOCKS] = { PXT_LOG_CLOCK_BYTES, take_clock },
+	[PXT_LOG_NOTES] = { PXT_LOG_NOTE_BYTES, pxt_log_take_note },
 };
 
 /* Those that a call without memory has taken in already are not taken again. */
@@ -183,6 +184,7 @@ int pxt_log_take(struct pxt_log *log, uint64_t offset, const unsigned char *bloc
 	case PXT_LOG_THREADS:
 	case PXT_LOG_MODULES:
 	case PXT_LOG_CLOCKS:
+	case PXT_LOG_NOTES:
 		return take_each(log, offset, block, head);
 	case PXT_LOG_PROCESS:
 		return take_process(log, offset, block, head);

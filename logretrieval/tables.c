@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tables.c - what a log says about types, threads and modules. */
+/* tables.c - what a log says about types, threads, modules, and notes. */
 #include "logretrieval/log.h"
 
 #include "format/logfmt_bytes.h"
@@ -30,9 +30,9 @@ bool pxt_log_grow(void **table, uint32_t count, uint32_t *room, uint32_t most, s
 /* More entries than a log can have are damage, not a want of memory. */
 static int full(struct pxt_log *log, uint64_t offset, uint32_t count, uint32_t most)
 {
-	return count < most
-	           ? ENOMEM
-	           : pxt_log_fail(log, offset, "more threads or modules than a log can have");
+	return count < most ? ENOMEM
+	                    : pxt_log_fail(log, offset,
+	                          "more threads, modules or notes than a log can have");
 }
 
 static int add_type(struct pxt_log *log, uint64_t offset, const struct pxt_log_typename *type)
@@ -165,6 +165,38 @@ int pxt_log_take_module(struct pxt_log *log, uint64_t offset, const unsigned cha
 	return wrong ? pxt_log_fail(log, offset, wrong) : add_module(log, offset, &module);
 }
 
+/* As with modules. */
+static bool known_note(const struct pxt_log *log, const struct pxt_log_note *note)
+{
+	for (uint32_t i = 0; i < log->note_count; i++)
+		if (strcmp(log->notes[i].name, note->name) == 0 &&
+		    strcmp(log->notes[i].text, note->text) == 0)
+			return true;
+	return false;
+}
+
+static int add_note(struct pxt_log *log, uint64_t offset, const struct pxt_log_note *note)
+{
+	void *table = log->notes;
+
+	if (log->header.generation && known_note(log, note))
+		return 0;
+	if (!pxt_log_grow(
+	        &table, log->note_count, &log->note_room, PXT_LOG_NOTES_MAX, sizeof(*note)))
+		return full(log, offset, log->note_count, PXT_LOG_NOTES_MAX);
+	log->notes = table;
+	log->notes[log->note_count++] = *note;
+	return 0;
+}
+
+int pxt_log_take_note(struct pxt_log *log, uint64_t offset, const unsigned char *entry)
+{
+	struct pxt_log_note note;
+	const char *wrong = pxt_logfmt_get_note(entry, log->header.swapped, &note);
+
+	return wrong ? pxt_log_fail(log, offset, wrong) : add_note(log, offset, &note);
+}
+
 uint32_t pxt_log_find_thread(const struct pxt_log *log, uint32_t index, uint64_t ticks)
 {
 	uint32_t place = log->by_index ? log->by_index[index] : 0;
@@ -191,11 +223,13 @@ void pxt_log_free_tables(struct pxt_log *log)
 	pxt_port_heap_free(log->threads);
 	pxt_port_heap_free(log->by_index);
 	pxt_port_heap_free(log->modules);
+	pxt_port_heap_free(log->notes);
 	pxt_port_heap_free(log->readings);
 	pxt_port_heap_free(log->gaps);
 	log->threads = NULL;
 	log->by_index = NULL;
 	log->modules = NULL;
+	log->notes = NULL;
 	log->readings = NULL;
 	log->gaps = NULL;
 }

@@ -22,6 +22,16 @@ static void read_native(struct golden *golden)
 	golden_read(golden, first == 1 ? "le64" : "be64");
 }
 
+/* The one with notes. */
+static void read_notes(struct golden *golden)
+{
+	const uint16_t one = 1;
+	unsigned char first;
+
+	memcpy(&first, &one, 1);
+	golden_read(golden, first == 1 ? "notes-le64" : "notes-be64");
+}
+
 static void put16(unsigned char *at, uint16_t value)
 {
 	memcpy(at, &value, sizeof(value));
@@ -285,6 +295,13 @@ static const struct {
 	{ PXT_LOG_PROCESS, 0, { 96 + 279, 1, 'x', "no end" } },
 	{ PXT_LOG_MODULES, 0, { 98, 2, 256, "fit" } },
 	{ PXT_LOG_MODULES, 0, { 100, 2, 33, "fit" } },
+	{ PXT_LOG_NOTES, 0, { 96, 2, 0, "entry" } },
+	{ PXT_LOG_NOTES, 0, { 98, 2, 0, "fit" } },
+	{ PXT_LOG_NOTES, 0, { 98, 2, 64, "fit" } },
+	{ PXT_LOG_NOTES, 0, { 98, 2, 30, "fit" } },
+	{ PXT_LOG_NOTES, 0, { 100, 2, 256, "fit" } },
+	{ PXT_LOG_NOTES, 0, { 104, 1, 0, "zero byte" } },
+	{ PXT_LOG_NOTES, 0, { 109, 1, 0, "zero byte" } },
 	{ PXT_LOG_CLOCKS, 0, { 112, 8, UINT64_MAX, "time" } },
 	{ PXT_LOG_TRAILER, 0, { 96 + 88, 8, 3, "lost blocks" } },
 	{ PXT_LOG_TRAILER, 0, { 96 + 96, 8, 3, "lost blocks" } },
@@ -302,7 +319,10 @@ static void impossible_numbers_in_a_block_are_refused_where_they_stand(void)
 		const struct change *change = &block_changes[i].change;
 		size_t at;
 
-		read_native(&golden);
+		if (block_changes[i].type == PXT_LOG_NOTES)
+			read_notes(&golden);
+		else
+			read_native(&golden);
 		at = golden_block(&golden, block_changes[i].type, block_changes[i].which);
 		put(golden.bytes + at + change->offset, change);
 		if (change->offset != 8)

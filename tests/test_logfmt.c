@@ -170,6 +170,20 @@ static const char *const system_names[] = { "posix_trace_error", "posix_trace_st
 	"posix_trace_stop", "posix_trace_overflow", "posix_trace_resume", "posix_trace_filter",
 	"posix_trace_flush_start", "posix_trace_flush_stop" };
 
+/* What is longer than a note may be is cut. */
+static void write_notes(struct writer *writer)
+{
+	char name[POSIX_TRACE_NOTE_NAME_MAX_NP + 2] = "";
+	char text[POSIX_TRACE_NOTE_TEXT_MAX_NP + 2] = "";
+
+	memset(name, 'n', sizeof(name) - 1);
+	memset(text, 't', sizeof(text) - 1);
+	CU_ASSERT(pxt_logfmt_put_note(&writer->block, "load", "80 %, without network"));
+	CU_ASSERT(pxt_logfmt_put_note(&writer->block, name, text));
+	CU_ASSERT(pxt_logfmt_put_note(&writer->block, "load", ""));
+	finish(writer, PXT_LOG_NOTES);
+}
+
 static void write_beginning(struct writer *writer)
 {
 	struct pxt_log_process process = { .pid = 4711, .start = { CREATED - 1000, 5 } };
@@ -195,6 +209,7 @@ static void write_beginning(struct writer *writer)
 	memcpy(module.path, "/lib/libc.so", 13);
 	CU_ASSERT(pxt_logfmt_put_module(&writer->block, &module));
 	finish(writer, PXT_LOG_MODULES);
+	write_notes(writer);
 	for (uint32_t i = 0; i < 8; i++)
 		CU_ASSERT(pxt_logfmt_put_type(&writer->block, i + 1, system_names[i], ""));
 	CU_ASSERT(pxt_logfmt_put_type(&writer->block, 31, "posix_trace_unnamed_userevent", ""));
@@ -290,7 +305,7 @@ static void the_writer_makes_the_golden_log_byte_for_byte(void)
 	unsigned char first;
 
 	memcpy(&first, &one, 1);
-	golden_read(&golden, first == 1 ? "machine-le64" : "machine-be64");
+	golden_read(&golden, first == 1 ? "notes-le64" : "notes-be64");
 	put_header(writer);
 	start(writer);
 	write_beginning(writer);
@@ -490,7 +505,7 @@ static void an_entry_that_has_no_room_is_refused_and_leaves_the_block_as_it_is(v
 	const struct pxt_log_clock clock = { .moment = PXT_LOG_AT_CREATE };
 	const struct pxt_log_thread thread = { .index = 1 };
 
-	for (unsigned kind = 0; kind < 7; kind++) {
+	for (unsigned kind = 0; kind < 8; kind++) {
 		unsigned room = 0;
 		bool put = false;
 
@@ -503,7 +518,8 @@ static void an_entry_that_has_no_room_is_refused_and_leaves_the_block_as_it_is(v
 			      : kind == 3 ? pxt_logfmt_put_type(&writer->block, 1023, "n", "f")
 			      : kind == 4 ? pxt_logfmt_put_thread(&writer->block, &thread)
 			      : kind == 5 ? pxt_logfmt_put_clock(&writer->block, &clock)
-			                  : pxt_logfmt_put_clear(&writer->block, 5, 6);
+			      : kind == 6 ? pxt_logfmt_put_clear(&writer->block, 5, 6)
+			                  : pxt_logfmt_put_note(&writer->block, "n", "t");
 			PXT_CHECK(writer->staging[room] == 0xee, "kind %u in %u bytes", kind, room);
 			PXT_CHECK((writer->block.count == 1) == put,
 			    "kind %u in %u bytes: %u entries", kind, room,
@@ -535,17 +551,18 @@ static void the_smallest_staging_buffer_takes_one_of_each_entry(void)
 	memset(format, 'f', sizeof(format));
 	name[sizeof(name) - 1] = '\0';
 	format[sizeof(format) - 1] = '\0';
-	for (unsigned kind = 0; kind < 5; kind++) {
+	for (unsigned kind = 0; kind < 6; kind++) {
 		pxt_logfmt_start(&writer->block, writer->staging, PXT_LOG_STAGING_MIN);
 		fits += kind == 0   ? pxt_logfmt_put_process(&writer->block, &process)
 		        : kind == 1 ? pxt_logfmt_put_module(&writer->block, &module)
 		        : kind == 2 ? pxt_logfmt_put_trailer(&writer->block, &trailer)
 		        : kind == 3 ? pxt_logfmt_put_type(&writer->block, 1023, name, format)
-		                    : pxt_logfmt_put_clear(&writer->block, 5, 6);
+		        : kind == 4 ? pxt_logfmt_put_clear(&writer->block, 5, 6)
+		                    : pxt_logfmt_put_note(&writer->block, name, format);
 		CU_ASSERT(pxt_logfmt_finish(&writer->block, &writer->stream, PXT_LOG_TYPES) <=
 		          PXT_LOG_STAGING_MIN);
 	}
-	PXT_EQ(fits, 5);
+	PXT_EQ(fits, 6);
 	pxt_logfmt_start(&writer->block, writer->staging, PXT_LOG_STAGING_MIN);
 	while (pxt_logfmt_put_clock(&writer->block, &clock))
 		entries++;

@@ -393,6 +393,32 @@ static void a_log_carries_the_machine_it_was_recorded_on(void)
 	}
 }
 
+/* QNX-52: since version 1.2; those of one name are all kept. */
+static void a_log_carries_the_notes_that_were_given(void)
+{
+	static const char *const names[] = { "notes-le64", "notes-be64" };
+	struct posix_trace_lognote_np note;
+	struct posix_trace_loginfo_np info;
+
+	for (unsigned i = 0; i < 2; i++) {
+		trace_id_t trid = golden_open(names[i]);
+
+		CU_ASSERT(posix_trace_log_getinfo_np(trid, &info) == 0);
+		PXT_EQ(info.posix_notes_np, 3);
+		PXT_EQ(posix_trace_log_getnote_np(trid, 0, &note), 0);
+		CU_ASSERT_STRING_EQUAL(note.posix_name_np, "load");
+		CU_ASSERT_STRING_EQUAL(note.posix_text_np, "80 %, without network");
+		PXT_EQ(posix_trace_log_getnote_np(trid, 1, &note), 0);
+		PXT_EQ(strlen(note.posix_name_np), POSIX_TRACE_NOTE_NAME_MAX_NP);
+		PXT_EQ(strlen(note.posix_text_np), POSIX_TRACE_NOTE_TEXT_MAX_NP);
+		PXT_EQ(posix_trace_log_getnote_np(trid, 2, &note), 0);
+		CU_ASSERT_STRING_EQUAL(note.posix_name_np, "load");
+		CU_ASSERT_STRING_EQUAL(note.posix_text_np, "");
+		PXT_EQ(posix_trace_log_getnote_np(trid, 3, &note), ENOENT);
+		CU_ASSERT(posix_trace_close(trid) == 0);
+	}
+}
+
 /* The entry is longer since version 1.1; a log of 1.0 says nothing of it. */
 static void a_log_carries_the_boot_it_was_recorded_in(void)
 {
@@ -697,6 +723,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_log_names_its_process_its_clock_and_what_was_lost),
 	PXT_CASE(a_log_carries_the_boot_it_was_recorded_in),
 	PXT_CASE(a_log_carries_the_machine_it_was_recorded_on),
+	PXT_CASE(a_log_carries_the_notes_that_were_given),
 	PXT_CASE(a_log_tells_the_signal_that_ended_its_process_and_others_none),
 	PXT_CASE(a_log_names_its_threads_and_modules),
 	PXT_CASE(a_wrapped_loop_log_begins_with_its_oldest_event_and_says_what_is_gone),

@@ -52,7 +52,8 @@ static struct pxt_tolog *make_log(
     const struct pxt_tolog_policy *policy, const trace_attr_t *attr, const struct pxt_port_log *out)
 {
 	size_t describe_at = round_up(sizeof(struct pxt_tolog));
-	size_t flusher_at = round_up(describe_at + pxt_tolog_describe_bytes());
+	size_t notes_at = round_up(describe_at + pxt_tolog_describe_bytes());
+	size_t flusher_at = round_up(notes_at + pxt_tolog_notes_bytes());
 	size_t line_at = round_up(flusher_at + pxt_tolog_flusher_bytes());
 	size_t line_bytes = pxt_tolog_line_bytes(out, attr);
 	size_t meta_at = round_up(line_at + line_bytes);
@@ -67,6 +68,7 @@ static struct pxt_tolog *make_log(
 	log->bytes = bytes;
 	log->policy = policy;
 	log->describe = (struct pxt_tolog_describe *)(void *)(memory + describe_at);
+	log->notes = (struct pxt_tolog_notes *)(void *)(memory + notes_at);
 	log->flusher = (struct pxt_tolog_flusher *)(void *)(memory + flusher_at);
 	log->line = line_bytes ? (struct pxt_tolog_line *)(void *)(memory + line_at) : NULL;
 	log->meta_bytes = memory + meta_at;

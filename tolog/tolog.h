@@ -19,7 +19,8 @@
  *   finish.c               clear and shutdown
  *   append.c, loop.c, untilfull.c, sequential.c   the log policies (policies.h): which files each takes,
  *                          where a block goes, what comes when the log is full
- *   types.c, describe.c    blocks beside the records: names of types, clocks; process, threads, modules
+ *   types.c, told.c, describe.c, note.c   blocks beside the records: names of types, clocks; process, threads,
+ *                          modules; what somebody wants to be in the log
  *   status.c               status of a stream with log
  *   line.c                 the log as frames on a line
  *   seal.c, seal_asked.c   the log is completed in the handler of a fatal signal
@@ -89,11 +90,13 @@ struct pxt_tolog_way {
 
 struct pxt_tolog_flusher;
 struct pxt_tolog_line;
+struct pxt_tolog_notes;
 
 /* In front is what most functions touch: a short address reaches no further than 127 bytes. */
 struct pxt_tolog {
 	const struct pxt_tolog_policy *policy;
 	struct pxt_tolog_describe *describe;
+	struct pxt_tolog_notes *notes;
 	struct pxt_tolog_line *line; /* NULL: the log goes out as it is */
 
 	/* Under the stream's mutex. */
@@ -149,6 +152,7 @@ struct pxt_tolog {
 	struct pxt_tolog_flusher *flusher;
 	struct pxt_port_log out;
 	struct pxt_log_header header;
+	uint32_t told_notes;              /* bytes of those that are in the log, or on their way */
 	uint8_t told_types[PXT_ID_COUNT]; /* 1: the name is in the log, 2: the description too */
 };
 
@@ -333,7 +337,7 @@ PXT_INLINE bool pxt_tolog_seals(void)
 }
 #endif
 
-/* ---- What a log says beside records (types.c, describe.c); with the log's lock ---- */
+/* ---- What a log says beside records (types.c, told.c, describe.c); with the log's lock ---- */
 
 enum pxt_tolog_when {
 	PXT_WHEN_BLOCK,
@@ -350,6 +354,25 @@ size_t pxt_tolog_describe_bytes(void);
 void pxt_tolog_describe_forget(struct pxt_tolog *log);
 /* @slow: also what changes slowly, names of threads and modules. */
 int pxt_tolog_describe(struct pxt_tolog *log, bool slow);
+
+/* ---- Notes (note.c); with the log's lock ---- */
+
+#if CONFIG_PTRACE_LOG_NOTES
+size_t pxt_tolog_notes_bytes(void);
+/* Those that are new since the last call. */
+int pxt_tolog_notes_tell(struct pxt_tolog *log);
+#else
+PXT_INLINE size_t pxt_tolog_notes_bytes(void)
+{
+	return 0;
+}
+
+PXT_INLINE int pxt_tolog_notes_tell(struct pxt_tolog *log)
+{
+	(void)log;
+	return 0;
+}
+#endif
 
 /* ---- Flush (flush.c, fill.c); with the log's lock and the mutex, which is given up meanwhile ---- */
 

@@ -80,8 +80,10 @@ static int repeat(struct pxt_tolog *log, uint64_t hz, bool last)
 		return 0;
 	if (!last)
 		memset(log->told_types, 0, sizeof(log->told_types));
-	if (describe)
+	if (describe) {
 		pxt_tolog_describe_forget(log);
+		log->told_notes = 0;
+	}
 	return pxt_tolog_put_head(log);
 }
 
@@ -98,15 +100,10 @@ int pxt_tolog_tell(struct pxt_stream *stream, enum pxt_tolog_when when)
 		error = tell_types(log);
 	if (!error)
 		error = pxt_tolog_describe(log, slow || when == PXT_WHEN_END);
+	if (!error)
+		error = pxt_tolog_notes_tell(log);
 	/* On a line, the head tells the clocks. */
 	if (!error && slow && !first && !pxt_tolog_is_line(log))
 		error = tell_clocks(log);
 	return error;
-}
-
-void pxt_tolog_forget_told(struct pxt_tolog *log)
-{
-	memset(log->told_types, 0, sizeof(log->told_types));
-	log->looked_ticks = 0;
-	pxt_tolog_describe_forget(log);
 }

@@ -369,6 +369,15 @@ HOW(posix_trace_flush, EFBIG, large, flush_failing(EFBIG))
 HOW(posix_trace_flush, ENOSPC, full, flush_failing(ENOSPC))
 HOW(posix_trace_flush, EIO, passed_on, flush_failing(EIO))
 HOW(posix_trace_flush, EAGAIN, device_takes_nothing, flush_to_full_pipe())
+CASE(posix_trace_note_np, EINVAL, unknown, posix_trace_note_np(UNKNOWN, "name", "text"))
+CASE(posix_trace_note_np, EINVAL, no_log, posix_trace_note_np(env.stream, "name", "text"))
+CASE(posix_trace_note_np, EINVAL, log, posix_trace_note_np(env.log, "name", "text"))
+CASE(posix_trace_note_np, EINVAL, no_name, posix_trace_note_np(env.logged, NULL, "text"))
+CASE(posix_trace_note_np, EINVAL, no_text, posix_trace_note_np(env.logged, "name", NULL))
+CASE(posix_trace_note_np, EINVAL, empty, posix_trace_note_np(env.logged, "", "text"))
+HOW(posix_trace_note_np, EINVAL, long_name, note_too_much(64, 0))
+HOW(posix_trace_note_np, EINVAL, long_text, note_too_much(1, 256))
+HOW(posix_trace_note_np, ENOMEM, many, note_too_often())
 HOW(posix_trace_snapshot_np, EBADF, closed, TRY(posix_trace_snapshot_np(env.stream, -1)))
 HOW(posix_trace_snapshot_np, EBADF, only_for_reading, shot_into(open("/dev/null", O_RDONLY)))
 HOW(posix_trace_snapshot_np, EINVAL, unknown, TRY(posix_trace_snapshot_np(UNKNOWN, env.file)))
@@ -425,6 +434,12 @@ CASE(posix_trace_log_getthread_np, EINVAL, stream,
     posix_trace_log_getthread_np(env.stream, 0, (void *)out.bytes))
 CASE(posix_trace_log_getthread_np, EINVAL, no_result,
     posix_trace_log_getthread_np(env.log, 0, NULL))
+CASE(posix_trace_log_getnote_np, ENOENT, behind,
+    posix_trace_log_getnote_np(env.log, 100000, (void *)out.bytes))
+CASE(posix_trace_log_getnote_np, EINVAL, stream,
+    posix_trace_log_getnote_np(env.stream, 0, (void *)out.bytes))
+CASE(posix_trace_log_getnote_np, EINVAL, no_result,
+    posix_trace_log_getnote_np(env.log, 0, NULL))
 CASE(posix_trace_log_getmodule_np, ENOENT, behind,
     posix_trace_log_getmodule_np(env.log, 100000, (void *)out.bytes))
 CASE(posix_trace_log_getmodule_np, EINVAL, stream,

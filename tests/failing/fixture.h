@@ -83,6 +83,8 @@ int second_field(void);
 int describe_too_much(void);
 int dump_what_is_something_else(void);
 int dump_without_room(void);
+int note_too_much(unsigned name, unsigned text);
+int note_too_often(void);
 int seal_on_too_many(void);
 int set_too_many_handlers(void);
 int keep_event(const struct posix_trace_handled_np *event, void *arg);

@@ -206,6 +206,27 @@ int dump_without_room(void)
 	return TRY(posix_trace_dump_threads_np(&out.size));
 }
 
+/* A name and a text of so many bytes. */
+int note_too_much(unsigned name, unsigned text)
+{
+	char bytes[512];
+
+	memset(bytes, 'n', sizeof(bytes));
+	bytes[name] = bytes[name + 1u + text] = '\0';
+	return TRY(posix_trace_note_np(env.logged, bytes, bytes + name + 1));
+}
+
+int note_too_often(void)
+{
+	char text[256];
+
+	memset(text, 't', sizeof(text));
+	text[255] = '\0';
+	for (unsigned i = 0; i < 7; i++)
+		(void)posix_trace_note_np(env.logged, "n", text);
+	return TRY(posix_trace_note_np(env.logged, "n", text));
+}
+
 int seal_on_too_many(void)
 {
 	int signals[17];

@@ -216,6 +216,7 @@ static void ask(trace_id_t trid)
 	struct posix_trace_status_info status;
 	struct posix_trace_logthread_np thread;
 	struct posix_trace_logmodule_np module;
+	struct posix_trace_lognote_np note;
 	struct posix_trace_clock_np clock;
 	struct posix_trace_loginfo_np info;
 	trace_event_id_t id;
@@ -230,7 +231,8 @@ static void ask(trace_id_t trid)
 			abort();
 	}
 	for (uint32_t i = 0; i < info.posix_modules_np; i++) {
-		if (posix_trace_log_getmodule_np(trid, i, &module))
+		if (posix_trace_log_getmodule_np(trid, i, &module) &&
+		    posix_trace_log_getnote_np(trid, i, &note))
 			abort();
 	}
 	for (unsigned i = 0; i <= 1024 && !unavailable; i++) {

@@ -15,7 +15,7 @@ import zlib
 UUID = bytes(range(0xA0, 0xB0))
 HZ = 2_000_000
 CREATED = (1_000_000, (1_700_000_000, 250_000_000), (5000, 500_000_000), (5001, 500_000_000))
-DATA, TYPES, THREADS, PROCESS, MODULES, CLOCKS, CLEAR, TRAILER = range(1, 9)
+DATA, TYPES, THREADS, PROCESS, MODULES, CLOCKS, CLEAR, TRAILER, NOTES = range(1, 10)
 JOB = "u32 job, i64 late_ns"
 MIX = "x16 mask, f32 temp, f64 level, text[4] tag, i8 small, string rest"
 
@@ -31,9 +31,9 @@ class Log:
     """Bytes of a log under construction."""
 
     def __init__(self, order, word, frames=0, frame_bytes=0, version=(1, 0, 1, 0), head=512,
-                 generation=0, longer=0, boot=b"", machine=None):
+                 generation=0, longer=0, boot=b"", machine=None, notes=()):
         self.order, self.word, self.boot, self.machine = order, word, boot, machine
-        self.head, self.longer = head, longer
+        self.head, self.longer, self.words = head, longer, notes
         self.frames, self.frame_bytes = frames, frame_bytes
         self.data_sequence = self.meta_sequence = self.records = self.lost = 0
         self.out = bytearray(self.file_head(version, generation))
@@ -127,6 +127,13 @@ class Log:
                               + build_id.ljust(32, b"\0") + path.encode())
         self.block(MODULES, out, len(modules))
 
+    def notes(self):
+        out = b""
+        for name, text in self.words:
+            out += self.entry(self.pack("HHH", len(name), len(text), 0) + name.encode() + text.encode())
+        if out:
+            self.block(NOTES, out, len(self.words))
+
     def clock_readings(self, readings):
         out = b""
         for moment, clocks in readings:
@@ -174,6 +181,7 @@ class Log:
 # Of version 1.1.  All other logs are of 1.0, and stay: that is what older recorders wrote.
 BOOT = bytes(range(0xB0, 0xC0))
 MACHINE = (0x102, "riscv64 Linux 6.1.0-13-rt")
+NOTES_OF_USER = (("load", "80 %, without network"), ("n" * 63, "t" * 255), ("load", ""))
 
 
 def event_set(log, *kinds):
@@ -189,6 +197,7 @@ def begin(log):
                  (0x7F0000000000 if log.word == 8 else 0x70000000,
                   0x7F0000001000 if log.word == 8 else 0x70001000,
                   0x7F0000009000 if log.word == 8 else 0x70009000, b"", "/lib/libc.so")])
+    log.notes()
     log.types(TYPE_NAMES + [(32, "job_start", ""), (33, "blob", "")])
     log.threads([(1, 4711, 4712, 0x7F12345678 if log.word == 8 else 0x12345678, 0, "worker"),
                  (2, 4711, 0, 99, 0, "fifteen-letters")])
@@ -286,6 +295,10 @@ def main():
         "boot-be64": whole(">", 8, version=(1, 1, 1, 0), boot=BOOT),
         "machine-le64": whole("<", 8, version=(1, 2, 1, 0), boot=BOOT, machine=MACHINE),
         "machine-be64": whole(">", 8, version=(1, 2, 1, 0), boot=BOOT, machine=MACHINE),
+        "notes-le64": whole("<", 8, version=(1, 2, 1, 0), boot=BOOT, machine=MACHINE,
+                            notes=NOTES_OF_USER),
+        "notes-be64": whole(">", 8, version=(1, 2, 1, 0), boot=BOOT, machine=MACHINE,
+                            notes=NOTES_OF_USER),
         "newer-minor": newer_minor(),
         "newer-major": whole("<", 8, version=(2, 3, 2, 1)),
         "cleared": cleared(),

@@ -175,6 +175,9 @@ static void put_entry(struct pxt_log_block *block, enum pxt_log_type type, uint6
 	case PXT_LOG_MODULES:
 		(void)pxt_logfmt_put_module(block, &module);
 		break;
+	case PXT_LOG_NOTES:
+		(void)pxt_logfmt_put_note(block, name, "text");
+		break;
 	case PXT_LOG_CLOCKS:
 		(void)pxt_logfmt_put_clock(block, &clock);
 		break;
@@ -195,6 +198,7 @@ static void turn_entry(enum pxt_log_type type, unsigned char *entry)
 		[PXT_LOG_PROCESS] = pxt_logswap_process,
 		[PXT_LOG_MODULES] = pxt_logswap_module,
 		[PXT_LOG_CLOCKS] = pxt_logswap_clocks,
+		[PXT_LOG_NOTES] = pxt_logswap_note,
 		[PXT_LOG_CLEAR] = pxt_logswap_clear,
 		[PXT_LOG_TRAILER] = pxt_logswap_trailer,
 	};

@@ -91,6 +91,8 @@ static void what_is_written_is_read_back(void)
 		.posix_boot_id_np = { 0xb0, [15] = 0xbf },
 		.posix_cpus_np = 0x102,
 		.posix_system_np = "riscv64 Linux 6.1" };
+	const struct posix_trace_lognote_np note = { "load", "80 %" };
+	struct posix_trace_lognote_np told;
 	struct posix_trace_loginfo_np info;
 	struct pxt_logwrite *log;
 	trace_id_t trid;
@@ -104,6 +106,7 @@ static void what_is_written_is_read_back(void)
 	pxt_logwrite_type(log, ID, "sample", "u32 value");
 	pxt_logwrite_thread(log, 1, &thread);
 	pxt_logwrite_process(log, &machine);
+	pxt_logwrite_note(log, &note);
 	put_event(log, 6000, "abcd");
 	pxt_logwrite_loss(log, 7);
 	put_event(log, 8000, "efgh");
@@ -119,6 +122,9 @@ static void what_is_written_is_read_back(void)
 	              sizeof(machine.posix_boot_id_np)) == 0);
 	PXT_EQ(info.posix_cpus_np, 0x102);
 	CU_ASSERT_STRING_EQUAL(info.posix_system_np, "riscv64 Linux 6.1");
+	PXT_EQ(posix_trace_log_getnote_np(trid, 0, &told), 0);
+	CU_ASSERT_STRING_EQUAL(told.posix_name_np, "load");
+	CU_ASSERT_STRING_EQUAL(told.posix_text_np, "80 %");
 	next(trid, &got);
 	PXT_EQ(got.info.posix_event_id, ID);
 	PXT_EQ(got.info.posix_timestamp.tv_nsec, 1000);

@@ -124,6 +124,7 @@ int main(int argc, char **argv)
 	must(posix_trace_create_withlog(0, &attr, fd, &trid), "create");
 	must(posix_trace_eventid_open("tick", &id), "event");
 	must(posix_trace_eventid_setformat_np(id, "u32 number"), "format");
+	must(posix_trace_note_np(trid, "line", argv[1]), "note");
 	must(posix_trace_start(trid), "start");
 	for (uint32_t i = 0; i < events; i++) {
 		posix_trace_event(id, &i, sizeof i);

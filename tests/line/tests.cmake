@@ -6,7 +6,7 @@ ptrace_test(logwrite NEEDS TOLOG LOGRETRIEVAL SOURCES line/logwrite.c ${line_wri
 set(line_receiver ../tools/link/frame.c ../tools/receive/receiver.c ../tools/receive/known.c ../tools/receive/plain.c ../tools/receive/run.c)
 ptrace_test(line_damage NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS POLICY_LOOP
 	SOURCES line/damage.c line/capture.c ${line_receiver} ${line_writer})
-if(PXT_LOG_LINE AND PXT_USEREVENTS AND PXT_POLICY_LOOP AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+if(PXT_LOG_LINE AND PXT_LOG_NOTES AND PXT_USEREVENTS AND PXT_POLICY_LOOP AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
 	add_executable(line_target line/target.c)
 	target_link_libraries(line_target PRIVATE ptrace_build ptrace_static)
 endif()

@@ -315,6 +315,21 @@ a_kernel_trace_of_another_time_or_clock_is_refused()
 }
 
 # QNX-52
+# QNX-52
+merge_keeps_the_notes_of_all_logs_once()
+{
+	number=0
+	for note in 'load 80 %' 'load 80 %' 'load 90 %'; do
+		number=$((number + 1))
+		printf 'note %s\nevent 1000 32 1 0 u32:1\n' "$note" | make "$number.ptl" "uuid $number
+			boot 5"
+	done
+	run 0 merge 1.ptl 2.ptl 3.ptl -o all.ptl
+	run 0 stat all.ptl
+	[ "$(grep -c 'load: 80 %' out)" -eq 1 ] || fail 'not once'
+	out_has 'load: 90 %'
+}
+
 merge_says_of_the_machine_what_is_the_same_for_all()
 {
 	number=0

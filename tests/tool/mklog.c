@@ -8,6 +8,7 @@
  *	process PID HOST EXECUTABLE
  *	thread INDEX PTHREAD TID NAME
  *	module BASE LOW HIGH BUILD-ID|- PATH
+ *	note NAME TEXT
  *	type ID NAME [DESCRIPTION]
  *	event NS ID THREAD-INDEX ADDRESS [u32:5 i64:-3 f64:0.5 text:abc hex:00ff]...
  *	cut               the next event is one that was cut at recording
@@ -216,6 +217,16 @@ static void do_module(struct maker *maker, char *rest)
 	finish(maker, &block, PXT_LOG_MODULES);
 }
 
+static void do_note(struct maker *maker, char *rest)
+{
+	struct pxt_log_block block = entry_block();
+	const char *name = unescape(word(&rest));
+
+	if (!pxt_logfmt_put_note(&block, name, unescape(rest)))
+		fail("note");
+	finish(maker, &block, PXT_LOG_NOTES);
+}
+
 static size_t append(unsigned char *data, size_t used, const void *from, size_t bytes)
 {
 	if (used + bytes > PXT_DATA_MAX)
@@ -328,6 +339,8 @@ static void obey(struct maker *maker, char *line)
 		do_process(maker, rest);
 	else if (strcmp(order, "module") == 0)
 		do_module(maker, rest);
+	else if (strcmp(order, "note") == 0)
+		do_note(maker, rest);
 	else if (strcmp(order, "stranger") == 0)
 		do_stranger(maker, rest);
 	else if (strcmp(order, "cut") == 0)

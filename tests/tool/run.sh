@@ -236,6 +236,21 @@ what_threads_did_with_their_time_is_told()
 	grep -q '^victim waited .* for first_lock, which holder had' err || fail 'no sentence'
 }
 
+# QNX-52
+notes_command_and_status_are_in_the_log()
+{
+	traced 3 -q --note load=80 --note 'place=the =lab' -- "$VICTIM" locks exit=3
+	run 0 stat run.ptl
+	out_has "notes     command: $VICTIM locks exit=3"
+	out_has '          load: 80'
+	out_has '          place: the =lab'
+	out_has '          status: 3'
+	run 1 run --note load -- "$VICTIM"
+	err_has 'wants KEY=VALUE'
+	run 1 run --note "$(printf '%064d' 1)=2" -- "$VICTIM"
+	err_has 'a key has at most 63 bytes, a value 255'
+}
+
 a_log_takes_an_older_ones_place_but_no_other_files()
 {
 	run 0 run -- "$VICTIM" locks

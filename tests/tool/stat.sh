@@ -310,6 +310,22 @@ no_log_takes_more_memory_of_stat()
 }
 
 # QNX-52
+# QNX-52
+stat_and_check_tell_the_notes_of_the_log()
+{
+	make run.ptl <<-END
+		note load 80 %, without network
+		note place \\x1b[31m
+		event 1000 32 1 0 u32:1
+	END
+	run 0 stat run.ptl
+	out_has '  notes     load: 80 %, without network'
+	out_has '            place: \x1b[31m'
+	make_story
+	run 0 stat run.ptl
+	out_lacks notes
+}
+
 stat_tells_the_machine_of_the_log()
 {
 	make run.ptl 'system 4 x86_64 Linux 6.1' <<-END

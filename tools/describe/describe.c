@@ -42,6 +42,20 @@ static void put_machine(struct pxt_out *out, const struct posix_trace_loginfo_np
 	pxt_out_char(out, '\n');
 }
 
+/* A line for each; only the first one says what they are. */
+static void put_notes(struct pxt_out *out, const struct pxt_source *source)
+{
+	struct posix_trace_lognote_np note;
+
+	for (uint32_t i = 0; posix_trace_log_getnote_np(source->trid, i, &note) == 0; i++) {
+		begin_line(out, i == 0 ? "notes" : "");
+		pxt_out_escaped(out, note.posix_name_np, strlen(note.posix_name_np));
+		pxt_out_text(out, ": ");
+		pxt_out_escaped(out, note.posix_text_np, strlen(note.posix_text_np));
+		pxt_out_char(out, '\n');
+	}
+}
+
 static void put_times(struct pxt_out *out, const struct pxt_source *source)
 {
 	struct pxt_calendar calendar = { 0 };
@@ -169,6 +183,7 @@ void pxt_describe(struct pxt_out *out, const struct pxt_source *source)
 	pxt_out_char(out, '\n');
 	put_process(out, &source->info);
 	put_machine(out, &source->info);
+	put_notes(out, source);
 	put_times(out, source);
 	if (pxt_ended_by(&source->info, text, sizeof text)) {
 		begin_line(out, "ended");

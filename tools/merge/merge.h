@@ -6,6 +6,7 @@
  *   types.c     event types of all logs under common numbers
  *   threads.c   threads of all logs under common indices
  *   modules.c   what program addresses mean, where that is the same in all logs
+ *   notes.c     what somebody wanted to be in the logs
  *   ftrace.c    scheduler events from the text of ftrace and trace-cmd
  *   write.c     events in the order of time
  *   files.c     the whole of it, for another command
@@ -98,6 +99,10 @@ void pxt_merge_threads_learn(
 
 /* Writes the modules of all logs; says so when addresses mean different things in two of them. */
 void pxt_merge_modules(const struct pxt_reader *reader, struct pxt_logwrite *log);
+
+/* ---- notes.c ---- */
+
+void pxt_merge_notes(const struct pxt_reader *reader, struct pxt_logwrite *log);
 
 /* ---- ftrace.c ---- */
 

@@ -238,6 +238,7 @@ int pxt_merge_write(struct pxt_merge *merge, const char *path)
 	put_process(merge);
 	pxt_merge_types_write(&merge->types, merge->log);
 	pxt_merge_modules(&merge->reader, merge->log);
+	pxt_merge_notes(&merge->reader, merge->log);
 	for (unsigned i = 0; i < merge->reader.count; i++)
 		pxt_merge_threads_learn(merge->threads, merge->log, merge->reader.sources[i]);
 	put_events(merge);

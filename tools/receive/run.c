@@ -12,6 +12,7 @@
 /* More are damage to the one who reads the log (FORMAT.md, section 9). */
 #define THREADS_MAX 65536u
 #define MODULES_MAX 4096u
+#define NOTES_MAX   1024u
 
 /* ---- The head ---- */
 
@@ -350,6 +351,19 @@ static bool put_module(struct pxt_receive_run *run, const unsigned char *entry, 
 	return pxt_logblocks_entry(&run->blocks, PXT_LOG_MODULES, entry, bytes);
 }
 
+static bool put_note(struct pxt_receive_run *run, const unsigned char *entry, uint32_t bytes)
+{
+	struct pxt_log_note note;
+	uint64_t key = key_of(PXT_LOG_NOTES, pxt_receive_known_hash(0, entry, bytes), 0);
+	bool full;
+
+	if (pxt_logfmt_get_note(entry, run->header.swapped, &note))
+		return false;
+	if (!one_more(run, key, entry, bytes, &run->notes, NOTES_MAX, &full))
+		return !full;
+	return pxt_logblocks_entry(&run->blocks, PXT_LOG_NOTES, entry, bytes);
+}
+
 static bool put_clock(struct pxt_receive_run *run, const unsigned char *entry)
 {
 	struct pxt_log_clock clock;
@@ -391,7 +405,8 @@ static uint32_t least_bytes(uint32_t type)
 		[PXT_LOG_MODULES] = PXT_LOG_MODULE_BYTES,
 		[PXT_LOG_CLOCKS] = PXT_LOG_CLOCK_BYTES,
 		[PXT_LOG_CLEAR] = PXT_LOG_CLEAR_BYTES,
-		[PXT_LOG_TRAILER] = PXT_LOG_TRAILER_BYTES };
+		[PXT_LOG_TRAILER] = PXT_LOG_TRAILER_BYTES,
+		[PXT_LOG_NOTES] = PXT_LOG_NOTE_BYTES };
 
 	return type < sizeof least / sizeof *least ? least[type] : 0;
 }
@@ -408,6 +423,8 @@ static bool put_entry(
 		return put_process(run, entry, bytes);
 	case PXT_LOG_MODULES:
 		return put_module(run, entry, bytes);
+	case PXT_LOG_NOTES:
+		return put_note(run, entry, bytes);
 	case PXT_LOG_CLOCKS:
 		return put_clock(run, entry);
 	case PXT_LOG_CLEAR:

@@ -60,6 +60,7 @@ struct pxt_receive_run {
 	uint32_t name_hash[PXT_LOG_IDS];
 	uint32_t threads; /* told so far */
 	uint32_t modules;
+	uint32_t notes;
 
 	uint32_t partial; /* slots of a record whose rest is awaited ... */
 	uint32_t whole;   /* ... and of the whole of it; 0: none */

@@ -10,6 +10,7 @@
 #include "tools/output/say.h"
 #include "tools/output/when.h"
 #include "tools/run/groups.h"
+#include "tools/run/notes.h"
 #include "tools/run/preload.h"
 #include "tools/run/program.h"
 #include "tools/run/recorder.h"
@@ -50,6 +51,7 @@ static const char *const help[] = {
 	"      --size BYTES  at most that much log: 64M; recording stops when it is full\n"
 	"      --ring        the newest events instead of the first (--size 64M)\n"
 	"      --buffer BYTES   memory of each process in which events wait to be taken (4M)\n"
+	"      --note K=V    is kept in the log, and shown by stat; may be given several times\n"
 	"  -q, --quiet       no summary\n"
 	"  -h, --help        this\n"
 	"\n",
@@ -82,6 +84,7 @@ struct run {
 	bool replaces; /* an older log is where this one goes */
 	struct pxt_program program;
 	struct pxt_preload preload;
+	struct pxt_notes notes;
 	struct pxt_recorder recorder;
 	struct pxt_schedwatch *watch; /* NULL: the scheduler tells nothing */
 	struct pxt_schedtold told;
@@ -229,6 +232,7 @@ static int conclude(struct run *r, int status)
 	struct pxt_recorder_sum sum;
 	bool whole;
 
+	pxt_notes_tell_status(r->recorder.trid, status);
 	pxt_recorder_close(&r->recorder, &sum);
 	if (sum.error)
 		pxt_complain("run: %s: %s; what was recorded before is in the log", r->output,
@@ -255,8 +259,10 @@ static int run_traced(struct run *r)
 	watch_scheduler(r);
 	path = r->watch ? r->own : r->output;
 	if (pxt_outfile_open(&r->file, path)) {
-		if (pxt_recorder_open(&r->recorder, r->file.fd, path, r->size, r->ring))
+		if (pxt_recorder_open(&r->recorder, r->file.fd, path, r->size, r->ring)) {
+			pxt_notes_tell(&r->notes, r->recorder.trid, r->program.argv);
 			return conclude(r, begin(r));
+		}
 		pxt_outfile_discard(&r->file);
 	}
 	if (r->watch)
@@ -304,6 +310,7 @@ enum {
 	OPT_SIZE,
 	OPT_RING,
 	OPT_CHILDREN,
+	OPT_NOTE,
 	OPT_BUFFER
 };
 
@@ -316,6 +323,7 @@ static const struct option options[] = {
 	{ "size", required_argument, NULL, OPT_SIZE },
 	{ "ring", no_argument, NULL, OPT_RING },
 	{ "children", no_argument, NULL, OPT_CHILDREN },
+	{ "note", required_argument, NULL, OPT_NOTE },
 	{ "buffer", required_argument, NULL, OPT_BUFFER },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
@@ -373,6 +381,8 @@ static bool take_option(struct run *r, int code, const char *value)
 		return pxt_option_bytes(&r->size, value, "--size", 65536);
 	case OPT_RING:
 		return r->ring = true;
+	case OPT_NOTE:
+		return pxt_notes_add(&r->notes, value);
 	case OPT_CHILDREN:
 		return r->children = true;
 	default:

@@ -26,6 +26,7 @@ static const struct pxt_logswap process_runs[] = { { 0, 2, 2 }, { 4, 4, 1 }, { 8
 	{ 16, 4, 2 } };
 static const struct pxt_logswap cpus_run[] = { { PXT_LOG_PROCESS_1_1, 4, 1 } };
 static const struct pxt_logswap module_runs[] = { { 0, 2, 4 }, { 8, 8, 3 } };
+static const struct pxt_logswap note_runs[] = { { 0, 2, 4 } };
 static const struct pxt_logswap clock_runs[] = { { 0, 2, 2 } };
 static const struct pxt_logswap clear_runs[] = { { 0, 2, 1 }, { 8, 8, 1 } };
 static const struct pxt_logswap trailer_runs[] = { { 0, 2, 1 }, { 8, 4, 8 }, { 40, 8, 8 } };
@@ -106,6 +107,11 @@ void pxt_logswap_process(unsigned char *entry)
 void pxt_logswap_module(unsigned char *entry)
 {
 	TURN(entry, module_runs);
+}
+
+void pxt_logswap_note(unsigned char *entry)
+{
+	TURN(entry, note_runs);
 }
 
 void pxt_logswap_clocks(unsigned char *entry)

@@ -29,6 +29,7 @@ void pxt_logswap_type(unsigned char *entry);
 void pxt_logswap_thread(unsigned char *entry);
 void pxt_logswap_process(unsigned char *entry);
 void pxt_logswap_module(unsigned char *entry);
+void pxt_logswap_note(unsigned char *entry);
 void pxt_logswap_clocks(unsigned char *entry);
 void pxt_logswap_clear(unsigned char *entry);
 void pxt_logswap_trailer(unsigned char *entry);

@@ -99,6 +99,7 @@ void pxt_logwrite_thread(
 /* What @info says of process and machine: pid, executable, host, boot id, CPUs, system; of each, if it is known. */
 void pxt_logwrite_process(struct pxt_logwrite *log, const struct posix_trace_loginfo_np *info);
 void pxt_logwrite_module(struct pxt_logwrite *log, const struct posix_trace_logmodule_np *module);
+void pxt_logwrite_note(struct pxt_logwrite *log, const struct posix_trace_lognote_np *note);
 /* A reading between creation and end, in the order of ticks. */
 void pxt_logwrite_clock(struct pxt_logwrite *log, const struct pxt_logclock *clock);
 
