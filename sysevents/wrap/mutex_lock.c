@@ -7,12 +7,13 @@
  * thread has it already.
  */
 #define _GNU_SOURCE
+#include "sysevents/wrap/images.h"
 #include "sysevents/wrap/mutex.h"
 
 #include <time.h>
 
-PXT_WRAP_REAL(pthread_mutex_lock);
-PXT_WRAP_REAL(pthread_mutex_trylock);
+PXT_WRAP_REAL_FAST(pthread_mutex_lock, pthread_mutex_t *mutex, mutex);
+PXT_WRAP_REAL_FAST(pthread_mutex_trylock, pthread_mutex_t *mutex, mutex);
 PXT_WRAP_REAL(pthread_mutex_timedlock);
 PXT_WRAP_REAL(pthread_mutex_clocklock);
 
@@ -30,6 +31,7 @@ static void tell_wait(const pthread_mutex_t *mutex, const void *caller)
 		uint32_t holder;
 	} data = { pxt_wrap_address(mutex), pxt_mutex_holder(mutex) };
 
+	pxt_images_catch_up();
 	posix_trace_system_event_np(POSIX_TRACE_MUTEX_WAIT_NP, &data, 12, caller);
 }
 
@@ -48,7 +50,7 @@ static void tell_got(const pthread_mutex_t *mutex, uint64_t begin, int result, c
 {
 	struct locked data = { .lock = pxt_wrap_address(mutex), .result = result };
 	uint64_t ns = pxt_wait_clock() - begin;
-	unsigned callers = pxt_wait_callers(ns, data.callers);
+	unsigned callers = pxt_wait_callers(ns, caller, data.callers);
 
 	data.waited_us = pxt_wait_us(ns);
 	posix_trace_system_event_np(POSIX_TRACE_MUTEX_LOCK_NP, &data,
@@ -76,15 +78,23 @@ static __attribute__((noinline)) int wait_for(pthread_mutex_t *mutex, const void
 	return result;
 }
 
+static __attribute__((noinline)) int tell_try(
+    pthread_mutex_t *mutex, int result, const void *caller)
+{
+	return is_had(mutex, result, caller) ? result : wait_for(mutex, caller);
+}
+
+/* What is needed where nothing is told takes no register that has to be saved. */
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_lock)(pthread_mutex_t *mutex)
 {
-	const void *caller = PXT_WRAP_CALLER();
 	int result;
 
-	if (!pxt_wrap_wanted(POSIX_TRACE_MUTEX_LOCK_NP, caller))
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))
 		return PXT_WRAP_CALL(pthread_mutex_lock)(mutex);
 	result = PXT_WRAP_CALL(pthread_mutex_trylock)(mutex);
-	return is_had(mutex, result, caller) ? result : wait_for(mutex, caller);
+	if (PXT_WRAP_LIKELY(!result) && pxt_wrap_wishes.contended)
+		return 0;
+	return tell_try(mutex, result, PXT_WRAP_CALLER());
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_trylock)(pthread_mutex_t *mutex)
@@ -92,7 +102,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_trylock)(pthread_mutex_t *mutex)
 	const void *caller = PXT_WRAP_CALLER();
 	int result = PXT_WRAP_CALL(pthread_mutex_trylock)(mutex);
 
-	if (pxt_wrap_wanted(POSIX_TRACE_MUTEX_LOCK_NP, caller) && !pxt_wrap_wishes.contended)
+	if (pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP) && !pxt_wrap_wishes.contended)
 		tell_locked(mutex, result, caller);
 	return result;
 }
@@ -104,7 +114,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_timedlock)(
 	uint64_t begin;
 	int result;
 
-	if (!pxt_wrap_wanted(POSIX_TRACE_MUTEX_LOCK_NP, caller))
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))
 		return PXT_WRAP_CALL(pthread_mutex_timedlock)(mutex, limit);
 	result = PXT_WRAP_CALL(pthread_mutex_trylock)(mutex);
 	if (is_had(mutex, result, caller))
@@ -124,7 +134,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_clocklock)(
 	int result;
 
 	/* Another clock is refused, also where the mutex is free. */
-	if (!pxt_wrap_wanted(POSIX_TRACE_MUTEX_LOCK_NP, caller) ||
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP) ||
 	    (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC))
 		return PXT_WRAP_CALL(pthread_mutex_clocklock)(mutex, clock, limit);
 	result = PXT_WRAP_CALL(pthread_mutex_trylock)(mutex);
