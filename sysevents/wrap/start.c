@@ -144,6 +144,7 @@ static void begin(bool is_child)
 {
 	pxt_wrap_wishes.pid = (int)getpid();
 	attach_if_asked(is_child);
+	pxt_exit_start();
 	tell();
 }
 
@@ -179,7 +180,6 @@ static __attribute__((constructor(103))) void start(void)
 {
 	int saved = errno;
 
-	pxt_exit_start();
 	pxt_start_door();
 	note_wishes();
 	begin(false);
