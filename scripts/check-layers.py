@@ -33,7 +33,7 @@ ARROWS = {
     "blackbox": "include format base port core",
     "sysevents": "include format base port core",
     # Wrappers of the C library's functions: a library of their own on the public ones.
-    "sysevents/wrap": "include",
+    "sysevents/wrap": "include format",
     "sysevents/function": "include",
     "logretrieval": "include format base port",
     "compat": "include",

@@ -4,10 +4,16 @@
 
 #include <trace_np.h>
 
-PXT_TLS bool pxt_exclude_thread;
-
 PXT_API int posix_trace_thread_exclude_np(int exclude)
 {
-	pxt_exclude_thread = exclude != 0;
+	if (exclude)
+		pxt_port_untold |= PXT_PORT_UNTOLD_THREAD;
+	else
+		pxt_port_untold &= ~PXT_PORT_UNTOLD_THREAD;
 	return 0;
+}
+
+bool pxt_exclude_now(void)
+{
+	return pxt_exclude_is();
 }

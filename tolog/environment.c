@@ -89,8 +89,11 @@ static int record_into(int fd)
 	return error;
 }
 
-/* Before main(), where the file is part of the program; its name is for the linker. */
-void pxt_environment_start(void) __attribute__((constructor));
+/*
+ * Before main(), where the file is part of the program; its name is for the linker.  After the port's own (101),
+ * and before wrappers tell what they find (sysevents/wrap/start.c): in a static program all are in one list.
+ */
+void pxt_environment_start(void) __attribute__((constructor(102)));
 
 void pxt_environment_start(void)
 {

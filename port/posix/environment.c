@@ -2,6 +2,7 @@
 /* environment.c - the environment's wishes: variables, opening and locking the file of a log, complaints. */
 #define _GNU_SOURCE
 #include "port/port_environment.h"
+#include "port/port_untold.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,19 +25,23 @@ int pxt_port_environment_file(const char *path, int *fd)
 {
 	int error = 0;
 
+	pxt_port_untold_begin();
 	*fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
 	if (*fd < 0)
-		return errno;
-	if (flock(*fd, LOCK_EX | LOCK_NB) != 0)
+		error = errno;
+	else if (flock(*fd, LOCK_EX | LOCK_NB) != 0)
 		error = errno == EWOULDBLOCK ? EBUSY : errno;
-	if (error)
+	if (error && *fd >= 0)
 		(void)close(*fd);
+	pxt_port_untold_end();
 	return error;
 }
 
 void pxt_port_environment_close(int fd)
 {
+	pxt_port_untold_begin();
 	(void)close(fd);
+	pxt_port_untold_end();
 }
 
 static struct iovec piece(const char *text)

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "format/ctlsock.h"
+#include "format/owndescriptors.h"
 #include "port/port_local.h"
 #include "port/posix/quiet.h"
 
@@ -31,16 +32,31 @@
 /* Clients that wait to be let in; more are told to come again. */
 #define BACKLOG          16
 
-/* *fd moves up, if need be; closes it where that fails. */
+PXT_API struct pxt_own_descriptors _pxt_own_descriptors;
+
+/* *fd moves up, if need be; closes it where that fails.  Where it only might be higher, it stays then. */
 static int keep(int *fd)
 {
 	int low = *fd;
+	int first = _pxt_own_descriptors.first;
 
-	if (low >= FIRST_DESCRIPTOR)
+	if (low >= FIRST_DESCRIPTOR && low >= first)
 		return 0;
-	*fd = fcntl(low, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
+	*fd = fcntl(low, F_DUPFD_CLOEXEC, first > FIRST_DESCRIPTOR ? first : FIRST_DESCRIPTOR);
+	if (*fd < 0 && low >= FIRST_DESCRIPTOR) {
+		*fd = low;
+		return 0;
+	}
 	(void)close(low);
 	return *fd < 0 ? EAGAIN : 0;
+}
+
+/* What stays open, until pxt_port_local_close(). */
+static int keep_open(int fd, int error)
+{
+	if (error == 0)
+		pxt_own_descriptor_set(fd, true);
+	return error;
 }
 
 /* What a path or a new descriptor can have against it, as callers of the library know it. */
@@ -365,13 +381,14 @@ int pxt_port_local_connect(const char *path, unsigned timeout_ms, int *fd)
 		error = make_socket(fd);
 	if (error == 0)
 		error = enter(*fd, &to, now_ms() + timeout_ms);
-	return pxt_quiet_error(quiet, settle(fd, error));
+	return pxt_quiet_error(quiet, keep_open(*fd, settle(fd, error)));
 }
 
 void pxt_port_local_close(int fd)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
 
+	pxt_own_descriptor_set(fd, false);
 	if (fd >= 0)
 		(void)close(fd);
 	pxt_quiet_end(quiet);
@@ -603,7 +620,7 @@ int pxt_port_local_memory(int *fd)
 	struct pxt_quiet quiet = pxt_quiet_begin();
 	int error = adopt(memfd_create("ptrace-producer", MFD_CLOEXEC | MFD_ALLOW_SEALING), fd);
 
-	return pxt_quiet_error(quiet, error);
+	return pxt_quiet_error(quiet, keep_open(*fd, error));
 }
 
 bool pxt_port_local_which(int fd, struct pxt_port_place *place)
@@ -661,7 +678,7 @@ int pxt_port_bell_open(int *fd)
 	struct pxt_quiet quiet = pxt_quiet_begin();
 	int error = adopt(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), fd);
 
-	return pxt_quiet_error(quiet, error);
+	return pxt_quiet_error(quiet, keep_open(*fd, error));
 }
 
 /* No pxt_quiet_begin(): its functions are not for signal handlers. */

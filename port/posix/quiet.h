@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * quiet.h - system calls that a caller of the library must not notice: errno stays, and the thread
- * is not cancelled in the middle (a lock of Core may be held around it).
+ * is not cancelled in the middle (a lock of Core may be held around it); nor are they told as the program's.
  */
 #ifndef PXT_QUIET_H
 #define PXT_QUIET_H

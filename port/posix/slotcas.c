@@ -18,7 +18,7 @@ bool pxt_port_slot_by_cas;
  * AVX in the processor is what its makers tie their promise to; whether the system saves its
  * registers does not matter, the moves are the older 16-byte ones.
  */
-__attribute__((constructor)) static void choose_access(void)
+__attribute__((constructor(101))) static void choose_access(void)
 {
 	unsigned a;
 	unsigned b;
@@ -89,7 +89,7 @@ struct pxt_halves pxt_slot_load_halves(const struct pxt_slot *slot)
 bool pxt_port_slot_by_cas;
 
 /* USCAT is the system's word for LSE2, of which aligned pairs in one access are a part. */
-__attribute__((constructor)) static void choose_access(void)
+__attribute__((constructor(101))) static void choose_access(void)
 {
 	pxt_port_slot_by_cas = (getauxval(AT_HWCAP) & HWCAP_USCAT) == 0;
 }

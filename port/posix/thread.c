@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "port/port_thread.h"
 
+#include "port/port_untold.h"
+
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
@@ -37,6 +39,7 @@ static void *enter(void *argument)
 {
 	struct pxt_port_thread *thread = argument;
 
+	pxt_port_untold |= PXT_PORT_UNTOLD_THREAD;
 	(void)prctl(PR_SET_NAME, THREAD_NAME, 0, 0, 0);
 	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	thread->run(thread->argument);
@@ -101,7 +104,9 @@ static int create(pthread_t *handle, const pthread_attr_t *attr, struct pxt_port
 
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
+	pxt_port_untold_begin();
 	error = pthread_create(handle, attr, enter, thread);
+	pxt_port_untold_end();
 	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return error;
 }
@@ -139,6 +144,8 @@ void pxt_port_thread_join(struct pxt_port_thread *thread)
 
 	memcpy(&handle, &thread->handle, sizeof(handle));
 	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	pxt_port_untold_begin();
 	(void)pthread_join(handle, NULL);
+	pxt_port_untold_end();
 	(void)pthread_setcancelstate(cancel, &cancel);
 }

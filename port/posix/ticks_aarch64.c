@@ -49,7 +49,7 @@ static uint64_t step(void)
 	return least;
 }
 
-__attribute__((constructor)) static void choose_counter(void)
+__attribute__((constructor(101))) static void choose_counter(void)
 {
 	pxt_port_use_counter = rate_told() > 0 && step() <= rate_told() / STEPS_MIN;
 }

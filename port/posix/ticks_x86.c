@@ -105,7 +105,7 @@ static struct clock_pair read_pair(void)
 	return best;
 }
 
-__attribute__((constructor)) static void take_first_pair(void)
+__attribute__((constructor(101))) static void take_first_pair(void)
 {
 	pxt_port_use_counter = counter_is_invariant() && kernel_trusts_counter();
 	if (pxt_port_use_counter)

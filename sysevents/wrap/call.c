@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "sysevents/wrap/call.h"
 
+#include "sysevents/wrap/images.h"
+
 struct entered {
 	uint16_t call;
 	uint64_t object;
@@ -17,9 +19,12 @@ struct left {
 	uint64_t callers[PXT_WAIT_CALLERS];
 } __attribute__((packed));
 
-struct pxt_call pxt_call_enter(uint16_t number, uint64_t object, uint64_t size, const void *caller)
+struct pxt_call pxt_call_enter_anywhere(
+    uint16_t number, uint64_t object, uint64_t size, const void *caller)
 {
-	struct pxt_call call = { .object = object, .caller = caller, .number = number };
+	struct pxt_call call = {
+		.object = object, .result = -ECANCELED, .caller = caller, .number = number
+	};
 	const struct entered data = { number, object, size };
 
 	if (!pxt_wrap_wants_call(number))
@@ -29,10 +34,15 @@ struct pxt_call pxt_call_enter(uint16_t number, uint64_t object, uint64_t size, 
 	return call;
 }
 
-void pxt_call_exit(const struct pxt_call *call, int64_t result)
+struct pxt_call pxt_call_enter(uint16_t number, uint64_t object, uint64_t size, const void *caller)
 {
-	struct left data = { .call = call->number, .object = call->object, .result = result };
-	int saved = errno;
+	pxt_images_catch_up();
+	return pxt_call_enter_anywhere(number, object, size, caller);
+}
+
+void pxt_call_exit(const struct pxt_call *call)
+{
+	struct left data = { .call = call->number, .object = call->object, .result = call->result };
 	uint64_t callers[PXT_WAIT_CALLERS];
 	unsigned count;
 	uint64_t ns;
@@ -40,13 +50,12 @@ void pxt_call_exit(const struct pxt_call *call, int64_t result)
 	if (!call->number)
 		return;
 	ns = pxt_wait_clock() - call->begin;
-	count = pxt_wait_callers(ns, callers);
+	count = pxt_wait_callers(ns, call->caller, callers);
 	for (unsigned i = 0; i < count; i++)
 		data.callers[i] = callers[i];
 	data.took_us = pxt_wait_us(ns);
 	posix_trace_system_event_np(POSIX_TRACE_CALL_EXIT_NP, &data,
 	    offsetof(struct left, callers) + count * sizeof(*callers), call->caller);
-	errno = saved;
 }
 
 void pxt_call_tell(uint16_t number, uint64_t object, int64_t result, const void *caller)

@@ -18,9 +18,16 @@
 struct pxt_call {
 	uint64_t object;
 	uint64_t begin;
+	int64_t result; /* what the call gave, errors as negative error numbers */
 	const void *caller;
 	uint16_t number; /* 0: such calls are not told of */
 };
+
+/*
+ * A variable that tells the end of the call at the end of its block, or when the thread is cancelled in
+ * it.
+ */
+#define PXT_CALL_SCOPE struct pxt_call __attribute__((cleanup(pxt_call_exit)))
 
 #define PXT_CALL_NO_SIZE UINT64_MAX
 
@@ -32,9 +39,11 @@ PXT_WRAP_INLINE bool pxt_call_wanted(const void *caller)
 /* Leaves errno alone. */
 struct pxt_call pxt_call_enter(uint16_t number, uint64_t object, uint64_t size, const void *caller)
     __attribute__((visibility("hidden")));
-/* @result: what the call gave, errors as negative error numbers.  Leaves errno alone. */
-void pxt_call_exit(const struct pxt_call *call, int64_t result)
-    __attribute__((visibility("hidden")));
+/* The same where a library may be about to be loaded: nothing is told of images. */
+struct pxt_call pxt_call_enter_anywhere(uint16_t number, uint64_t object, uint64_t size,
+    const void *caller) __attribute__((visibility("hidden")));
+/* Leaves errno alone. */
+void pxt_call_exit(const struct pxt_call *call) __attribute__((visibility("hidden")));
 /* The same without the first one, of a call that cannot block. */
 void pxt_call_tell(uint16_t number, uint64_t object, int64_t result, const void *caller)
     __attribute__((visibility("hidden")));
@@ -51,14 +60,14 @@ void pxt_call_tell(uint16_t number, uint64_t object, int64_t result, const void 
 	PXT_WRAP_EXPORT type PXT_WRAP_NAME(name) parameters                                        \
 	{                                                                                          \
 		const void *caller = PXT_WRAP_CALLER();                                            \
-		struct pxt_call call;                                                              \
-		type result;                                                                       \
                                                                                                    \
 		if (!pxt_call_wanted(caller))                                                      \
 			return PXT_WRAP_CALL(name) arguments;                                      \
-		call = pxt_call_enter(number, (uint64_t)(object), (uint64_t)(size), caller);       \
-		result = PXT_WRAP_CALL(name) arguments;                                            \
-		pxt_call_exit(&call, told);                                                        \
+		PXT_CALL_SCOPE call =                                                              \
+		    pxt_call_enter(number, (uint64_t)(object), (uint64_t)(size), caller);          \
+		type result = PXT_WRAP_CALL(name) arguments;                                       \
+                                                                                                   \
+		call.result = told;                                                                \
 		return result;                                                                     \
 	}                                                                                          \
 	_Static_assert(1, "")

@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /* cond_signal.c - pthread_cond_signal(), told before it wakes anybody. */
 #define _GNU_SOURCE
-#include "sysevents/wrap/cond.h"
+#include "sysevents/wrap/ages.h"
 
-PXT_COND_REAL(pthread_cond_signal);
+#include <pthread.h>
+
+PXT_AGES(pthread_cond_signal, "GLIBC_2.3.2");
 
 static void tell(const pthread_cond_t *cond, const void *caller)
 {
 	const uint64_t data = pxt_wrap_address(cond);
 
-	if (pxt_wrap_wanted(POSIX_TRACE_COND_SIGNAL_NP, caller))
+	if (pxt_wrap_wanted_lock(POSIX_TRACE_COND_SIGNAL_NP))
 		posix_trace_system_event_np(
 		    POSIX_TRACE_COND_SIGNAL_NP, &data, sizeof(data), caller);
 }
 
-PXT_WRAP_EXPORT int PXT_COND_NAME(pthread_cond_signal)(pthread_cond_t *cond)
+PXT_WRAP_EXPORT int PXT_AGES_NAME(pthread_cond_signal)(pthread_cond_t *cond)
 {
 	tell(cond, PXT_WRAP_CALLER());
-	return PXT_COND_CALL(pthread_cond_signal)(cond);
+	return PXT_WRAP_CALL(pthread_cond_signal)(cond);
 }
 
-#if PXT_COND_AGES
-PXT_WRAP_EXPORT int PXT_COND_FORMER_NAME(pthread_cond_signal)(pthread_cond_t *cond)
+#if PXT_AGES_TWO
+PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(pthread_cond_signal)(pthread_cond_t *cond)
 {
 	tell(cond, PXT_WRAP_CALLER());
-	return PXT_COND_FORMER_CALL(pthread_cond_signal)(cond);
+	return PXT_AGES_FORMER_CALL(pthread_cond_signal)(cond);
 }
 #endif

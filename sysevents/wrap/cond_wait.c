@@ -1,29 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cond_wait.c - waiting on a condition variable.  A thread that is cancelled in it does not resume.
+ * cond_wait.c - waiting on a condition variable.
  *
  * On x86-64 glibc has condition variables of two ages, and a program keeps the age that it was linked with.
  */
 #define _GNU_SOURCE
-#include "sysevents/wrap/cond.h"
+#include "sysevents/wrap/ages.h"
 
+#include <pthread.h>
 #include <time.h>
 
-PXT_COND_REAL(pthread_cond_wait);
-PXT_COND_REAL(pthread_cond_timedwait);
+PXT_AGES(pthread_cond_wait, "GLIBC_2.3.2");
+PXT_AGES(pthread_cond_timedwait, "GLIBC_2.3.2");
 PXT_WRAP_REAL(pthread_cond_clockwait);
 
-static uint64_t tell_wait(
+/* One wait, which is told again however it ends: a thread that is cancelled has the mutex, too. */
+struct waiting {
+	const pthread_cond_t *cond;
+	const pthread_mutex_t *mutex;
+	const void *caller;
+	uint64_t begin;
+	int result;
+};
+
+static struct waiting tell_wait(
     const pthread_cond_t *cond, const pthread_mutex_t *mutex, const void *caller)
 {
 	const uint64_t data[] = { pxt_wrap_address(cond), pxt_wrap_address(mutex) };
 
 	posix_trace_system_event_np(POSIX_TRACE_COND_WAIT_NP, data, sizeof(data), caller);
-	return pxt_wait_clock();
+	return (struct waiting){ cond, mutex, caller, pxt_wait_clock(), ECANCELED };
 }
 
-static void tell_resume(const pthread_cond_t *cond, const pthread_mutex_t *mutex, uint64_t begin,
-    int result, const void *caller)
+static void tell_resume(const struct waiting *waiting)
 {
 	struct {
 		uint64_t cond;
@@ -31,43 +40,42 @@ static void tell_resume(const pthread_cond_t *cond, const pthread_mutex_t *mutex
 		uint32_t waited_us;
 		int32_t result;
 		uint64_t callers[PXT_WAIT_CALLERS];
-	} data = {
-		.cond = pxt_wrap_address(cond), .lock = pxt_wrap_address(mutex), .result = result
-	};
-	uint64_t ns = pxt_wait_clock() - begin;
-	unsigned callers = pxt_wait_callers(ns, data.callers);
+	} data = { .cond = pxt_wrap_address(waiting->cond),
+		.lock = pxt_wrap_address(waiting->mutex),
+		.result = waiting->result };
+	uint64_t ns = pxt_wait_clock() - waiting->begin;
+	unsigned callers = pxt_wait_callers(ns, waiting->caller, data.callers);
 
 	data.waited_us = pxt_wait_us(ns);
 	posix_trace_system_event_np(POSIX_TRACE_COND_RESUME_NP, &data,
-	    sizeof(data) - (PXT_WAIT_CALLERS - callers) * sizeof(*data.callers), caller);
+	    sizeof(data) - (PXT_WAIT_CALLERS - callers) * sizeof(*data.callers), waiting->caller);
 }
 
 #define WAIT(call)                                                                                 \
 	do {                                                                                       \
-		uint64_t begin = tell_wait(cond, mutex, caller);                                   \
-		int result = call;                                                                 \
+		struct waiting waiting __attribute__((cleanup(tell_resume))) =                     \
+		    tell_wait(cond, mutex, caller);                                                \
                                                                                                    \
-		tell_resume(cond, mutex, begin, result, caller);                                   \
-		return result;                                                                     \
+		return waiting.result = call;                                                      \
 	} while (0)
 
-PXT_WRAP_EXPORT int PXT_COND_NAME(pthread_cond_wait)(pthread_cond_t *cond, pthread_mutex_t *mutex)
+PXT_WRAP_EXPORT int PXT_AGES_NAME(pthread_cond_wait)(pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
 	const void *caller = PXT_WRAP_CALLER();
 
-	if (!pxt_wrap_wanted(POSIX_TRACE_COND_WAIT_NP, caller))
-		return PXT_COND_CALL(pthread_cond_wait)(cond, mutex);
-	WAIT(PXT_COND_CALL(pthread_cond_wait)(cond, mutex));
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))
+		return PXT_WRAP_CALL(pthread_cond_wait)(cond, mutex);
+	WAIT(PXT_WRAP_CALL(pthread_cond_wait)(cond, mutex));
 }
 
-PXT_WRAP_EXPORT int PXT_COND_NAME(pthread_cond_timedwait)(
+PXT_WRAP_EXPORT int PXT_AGES_NAME(pthread_cond_timedwait)(
     pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *limit)
 {
 	const void *caller = PXT_WRAP_CALLER();
 
-	if (!pxt_wrap_wanted(POSIX_TRACE_COND_WAIT_NP, caller))
-		return PXT_COND_CALL(pthread_cond_timedwait)(cond, mutex, limit);
-	WAIT(PXT_COND_CALL(pthread_cond_timedwait)(cond, mutex, limit));
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))
+		return PXT_WRAP_CALL(pthread_cond_timedwait)(cond, mutex, limit);
+	WAIT(PXT_WRAP_CALL(pthread_cond_timedwait)(cond, mutex, limit));
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_cond_clockwait)(
@@ -75,29 +83,29 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_cond_clockwait)(
 {
 	const void *caller = PXT_WRAP_CALLER();
 
-	if (!pxt_wrap_wanted(POSIX_TRACE_COND_WAIT_NP, caller))
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))
 		return PXT_WRAP_CALL(pthread_cond_clockwait)(cond, mutex, clock, limit);
 	WAIT(PXT_WRAP_CALL(pthread_cond_clockwait)(cond, mutex, clock, limit));
 }
 
-#if PXT_COND_AGES
-PXT_WRAP_EXPORT int PXT_COND_FORMER_NAME(pthread_cond_wait)(
+#if PXT_AGES_TWO
+PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(pthread_cond_wait)(
     pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
 	const void *caller = PXT_WRAP_CALLER();
 
-	if (!pxt_wrap_wanted(POSIX_TRACE_COND_WAIT_NP, caller))
-		return PXT_COND_FORMER_CALL(pthread_cond_wait)(cond, mutex);
-	WAIT(PXT_COND_FORMER_CALL(pthread_cond_wait)(cond, mutex));
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))
+		return PXT_AGES_FORMER_CALL(pthread_cond_wait)(cond, mutex);
+	WAIT(PXT_AGES_FORMER_CALL(pthread_cond_wait)(cond, mutex));
 }
 
-PXT_WRAP_EXPORT int PXT_COND_FORMER_NAME(pthread_cond_timedwait)(
+PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(pthread_cond_timedwait)(
     pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *limit)
 {
 	const void *caller = PXT_WRAP_CALLER();
 
-	if (!pxt_wrap_wanted(POSIX_TRACE_COND_WAIT_NP, caller))
-		return PXT_COND_FORMER_CALL(pthread_cond_timedwait)(cond, mutex, limit);
-	WAIT(PXT_COND_FORMER_CALL(pthread_cond_timedwait)(cond, mutex, limit));
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))
+		return PXT_AGES_FORMER_CALL(pthread_cond_timedwait)(cond, mutex, limit);
+	WAIT(PXT_AGES_FORMER_CALL(pthread_cond_timedwait)(cond, mutex, limit));
 }
 #endif

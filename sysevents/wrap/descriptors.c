@@ -5,8 +5,8 @@
  * a number by dup2() is told that there is no room.
  */
 #define _GNU_SOURCE
+#include "format/owndescriptors.h"
 #include "sysevents/wrap/close.h"
-#include "sysevents/wrap/start.h"
 #include "sysevents/wrap/wrap.h"
 
 #include <limits.h>
@@ -23,13 +23,22 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(close)(int fd)
 	const void *caller = PXT_WRAP_CALLER();
 	int result;
 
-	if (pxt_start_owns(fd) && !pxt_wrap_is_own(caller)) {
+	if (pxt_own_descriptor(fd)) {
 		errno = EBADF;
 		return -1;
 	}
 	result = PXT_WRAP_CALL(close)(fd);
 	pxt_close_tell(fd, result, caller);
 	return result;
+}
+
+/* The first one from @fd on that is the library's; INT_MAX: none. */
+static int next_own(int fd)
+{
+	for (int next = fd; next < (int)PXT_OWN_DESCRIPTORS; next++)
+		if (pxt_own_descriptor(next))
+			return next;
+	return INT_MAX;
 }
 
 /* Around those that are the library's. */
@@ -40,7 +49,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(close_range)(unsigned first, unsigned last, in
 	if (first > last || first > INT_MAX)
 		return PXT_WRAP_CALL(close_range)(first, last, flags);
 	for (;;) {
-		unsigned next = (unsigned)pxt_start_next_own((int)from);
+		unsigned next = (unsigned)next_own((int)from);
 		int result = 0;
 
 		if (next > last || next == INT_MAX)
@@ -58,7 +67,7 @@ PXT_WRAP_EXPORT void PXT_WRAP_NAME(closefrom)(int first)
 	int from = first < 0 ? 0 : first;
 	int next;
 
-	for (; (next = pxt_start_next_own(from)) != INT_MAX; from = next + 1)
+	for (; (next = next_own(from)) != INT_MAX; from = next + 1)
 		if (next > from)
 			(void)PXT_WRAP_CALL(close_range)((unsigned)from, (unsigned)next - 1, 0);
 	PXT_WRAP_CALL(closefrom)(from);
@@ -66,7 +75,7 @@ PXT_WRAP_EXPORT void PXT_WRAP_NAME(closefrom)(int first)
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(dup2)(int from, int to)
 {
-	if (pxt_start_owns(to) && from != to) {
+	if (pxt_own_descriptor(to) && from != to) {
 		errno = EMFILE;
 		return -1;
 	}
@@ -75,7 +84,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(dup2)(int from, int to)
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(dup3)(int from, int to, int flags)
 {
-	if (pxt_start_owns(to) && from != to) {
+	if (pxt_own_descriptor(to) && from != to) {
 		errno = EMFILE;
 		return -1;
 	}

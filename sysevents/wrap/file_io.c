@@ -63,3 +63,17 @@ PXT_CALL_WRAP(ssize_t, __pread_chk, (int fd, void *to, size_t bytes, off_t at, s
     (fd, to, bytes, at, room), POSIX_TRACE_CALL_READ_NP, fd, bytes);
 PXT_CALL_WRAP(ssize_t, __pread64_chk, (int fd, void *to, size_t bytes, off64_t at, size_t room),
     (fd, to, bytes, at, room), POSIX_TRACE_CALL_READ_NP, fd, bytes);
+
+PXT_CALL_WRAP(int, lockf64, (int fd, int command, off64_t bytes), (fd, command, bytes),
+    POSIX_TRACE_CALL_FLOCK_NP, fd, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP(ssize_t, preadv2, (int fd, const struct iovec *parts, int count, off_t at, int flags),
+    (fd, parts, count, at, flags), POSIX_TRACE_CALL_READ_NP, fd, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP(ssize_t, pwritev2,
+    (int fd, const struct iovec *parts, int count, off_t at, int flags),
+    (fd, parts, count, at, flags), POSIX_TRACE_CALL_WRITE_NP, fd, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP(ssize_t, preadv64v2,
+    (int fd, const struct iovec *parts, int count, off64_t at, int flags),
+    (fd, parts, count, at, flags), POSIX_TRACE_CALL_READ_NP, fd, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP(ssize_t, pwritev64v2,
+    (int fd, const struct iovec *parts, int count, off64_t at, int flags),
+    (fd, parts, count, at, flags), POSIX_TRACE_CALL_WRITE_NP, fd, PXT_CALL_NO_SIZE);

@@ -11,6 +11,8 @@ PXT_WRAP_REAL(open);
 PXT_WRAP_REAL(open64);
 PXT_WRAP_REAL(openat);
 PXT_WRAP_REAL(openat64);
+PXT_WRAP_REAL(creat);
+PXT_WRAP_REAL(creat64);
 
 /* The last argument, which only some calls have. */
 #define TAKE_MODE(flags)                                                                           \
@@ -25,14 +27,14 @@ PXT_WRAP_REAL(openat64);
 #define TELL(call)                                                                                 \
 	do {                                                                                       \
 		const void *caller = PXT_WRAP_CALLER();                                            \
-		struct pxt_call entered;                                                           \
-		int fd;                                                                            \
                                                                                                    \
 		if (!pxt_call_wanted(caller))                                                      \
 			return call;                                                               \
-		entered = pxt_call_enter(POSIX_TRACE_CALL_OPEN_NP, 0, PXT_CALL_NO_SIZE, caller);   \
-		fd = call;                                                                         \
-		pxt_call_exit(&entered, PXT_CALL_ERRNO(fd));                                       \
+		PXT_CALL_SCOPE entered =                                                           \
+		    pxt_call_enter(POSIX_TRACE_CALL_OPEN_NP, 0, PXT_CALL_NO_SIZE, caller);         \
+		int fd = call;                                                                     \
+                                                                                                   \
+		entered.result = PXT_CALL_ERRNO(fd);                                               \
 		return fd;                                                                         \
 	} while (0)
 
@@ -58,4 +60,44 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(openat64)(int folder, const char *path, int fl
 {
 	TAKE_MODE(flags)
 	TELL(PXT_WRAP_CALL(openat64)(folder, path, flags, mode));
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(creat)(const char *path, mode_t mode)
+{
+	TELL(PXT_WRAP_CALL(creat)(path, mode));
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(creat64)(const char *path, mode_t mode)
+{
+	TELL(PXT_WRAP_CALL(creat64)(path, mode));
+}
+
+/* What programs call that were compiled with _FORTIFY_SOURCE, and give no mode. */
+extern int __open_2(const char *path, int flags);
+extern int __open64_2(const char *path, int flags);
+extern int __openat_2(int folder, const char *path, int flags);
+extern int __openat64_2(int folder, const char *path, int flags);
+PXT_WRAP_REAL(__open_2);
+PXT_WRAP_REAL(__open64_2);
+PXT_WRAP_REAL(__openat_2);
+PXT_WRAP_REAL(__openat64_2);
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(__open_2)(const char *path, int flags)
+{
+	TELL(PXT_WRAP_CALL(__open_2)(path, flags));
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(__open64_2)(const char *path, int flags)
+{
+	TELL(PXT_WRAP_CALL(__open64_2)(path, flags));
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(__openat_2)(int folder, const char *path, int flags)
+{
+	TELL(PXT_WRAP_CALL(__openat_2)(folder, path, flags));
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(__openat64_2)(int folder, const char *path, int flags)
+{
+	TELL(PXT_WRAP_CALL(__openat64_2)(folder, path, flags));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fork.c - new processes.  A child has nothing of its parent's attachment, so it attaches anew.  vfork()
- * and posix_spawn() are left alone: their child is its parent until it calls exec, and what exec starts
- * attaches by itself.
+ * is left alone: no function of ours can return twice from one frame, and its child is its parent until it
+ * calls exec.  What exec starts attaches by itself, and tells whose child it is.
  */
 #define _GNU_SOURCE
 #include "sysevents/wrap/process.h"
@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 PXT_WRAP_REAL(fork);
-PXT_WRAP_REAL(_Fork);
 PXT_WRAP_REAL(daemon);
 PXT_WRAP_REAL(forkpty);
 
@@ -31,17 +30,6 @@ PXT_WRAP_EXPORT pid_t PXT_WRAP_NAME(fork)(void)
 	pid_t child = PXT_WRAP_CALL(fork)();
 
 	forked(child, caller);
-	return child;
-}
-
-/* For handlers: the child is not traced, since attaching is not for them. */
-PXT_WRAP_EXPORT pid_t PXT_WRAP_NAME(_Fork)(void)
-{
-	const void *caller = PXT_WRAP_CALLER();
-	pid_t child = PXT_WRAP_CALL(_Fork)();
-
-	if (child > 0)
-		forked(child, caller);
 	return child;
 }
 

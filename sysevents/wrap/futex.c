@@ -1,17 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * futex.c - waits of programs that have locks of their own on the kernel's: Rust's standard library calls
- * syscall().  All other numbers pass through.
+ * syscall().  All other numbers pass through, by a jump: what the caller of a clone() finds in its
+ * registers and on its stack is what it would find.
  */
 #define _GNU_SOURCE
 #include "sysevents/wrap/call.h"
 
 #include <linux/futex.h>
-#include <stdarg.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 PXT_WRAP_REAL(syscall);
+
+/* Where a function of seven numbers finds them is where one of a varying number of them does. */
+#if PXT_WRAP_BY_LINKER
+#define NAME "__wrap_syscall"
+#else
+#define NAME "syscall"
+#endif
+extern long pxt_futex_syscall(long number, long word, long operation, long value, long limit,
+    long other, long last) __asm__(NAME);
+typedef long (*all_of_them)(
+    long number, long word, long operation, long value, long limit, long other, long last);
 
 static bool waits(long number, int operation)
 {
@@ -21,23 +32,24 @@ static bool waits(long number, int operation)
 	       (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI);
 }
 
-PXT_WRAP_EXPORT long PXT_WRAP_NAME(syscall)(long number, ...)
+static __attribute__((noinline)) long tell(long number, long word, long operation, long value,
+    long limit, long other, long last, const void *caller)
+{
+	PXT_CALL_SCOPE call = pxt_call_enter(
+	    POSIX_TRACE_CALL_FUTEX_WAIT_NP, (uint64_t)word, PXT_CALL_NO_SIZE, caller);
+	long result = PXT_WRAP_CALL(syscall)(number, word, operation, value, limit, other, last);
+
+	call.result = PXT_CALL_ERRNO(result);
+	return result;
+}
+
+PXT_WRAP_EXPORT long pxt_futex_syscall(
+    long number, long word, long operation, long value, long limit, long other, long last)
 {
 	const void *caller = PXT_WRAP_CALLER();
-	struct pxt_call call;
-	long result;
-	long a[6];
-	va_list list;
+	all_of_them real = (all_of_them)(uintptr_t)PXT_WRAP_CALL(syscall);
 
-	va_start(list, number);
-	for (int i = 0; i < 6; i++)
-		a[i] = va_arg(list, long);
-	va_end(list);
-	if (!waits(number, (int)a[1]) || !pxt_call_wanted(caller))
-		return PXT_WRAP_CALL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-	call = pxt_call_enter(
-	    POSIX_TRACE_CALL_FUTEX_WAIT_NP, (uint64_t)a[0], PXT_CALL_NO_SIZE, caller);
-	result = PXT_WRAP_CALL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-	pxt_call_exit(&call, PXT_CALL_ERRNO(result));
-	return result;
+	if (waits(number, (int)operation) && pxt_call_wanted(caller))
+		return tell(number, word, operation, value, limit, other, last, caller);
+	return real(number, word, operation, value, limit, other, last);
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* images.c - libraries that come and go while the program runs. */
+/* images.c - libraries that come while the program runs; see images.h. */
 #define _GNU_SOURCE
+#include "sysevents/wrap/images.h"
+
 #include "sysevents/wrap/process.h"
 
-#include <dlfcn.h>
-
-PXT_WRAP_REAL(dlopen);
+__thread bool pxt_images_new;
 
 /* All that is mapped is told again: what is known already is the same. */
-PXT_WRAP_EXPORT void *PXT_WRAP_NAME(dlopen)(const char *path, int mode)
+void pxt_images_tell(void)
 {
-	void *result = PXT_WRAP_CALL(dlopen)(path, mode);
+	int saved = errno;
 
-	if (result && path && !(mode & RTLD_NOLOAD))
-		pxt_process_tell_images();
-	return result;
+	pxt_images_new = false;
+	pxt_process_tell_images();
+	errno = saved;
 }

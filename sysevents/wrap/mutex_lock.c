@@ -2,17 +2,18 @@
 /*
  * mutex_lock.c - taking a mutex.
  *
- * It is tried first, so that a wait is told before it begins.  A try says and does of every kind of
- * mutex what a lock would, but where it returns EBUSY: then the real lock decides, also that the
- * thread has it already.
+ * It is tried first, so that a wait is told before it begins.  A try says and does of a mutex what a
+ * lock would, but where it returns EBUSY: then the real lock decides, also that the thread has it
+ * already.  Robust ones are looked at instead (mutex.h).
  */
 #define _GNU_SOURCE
+#include "sysevents/wrap/images.h"
 #include "sysevents/wrap/mutex.h"
 
 #include <time.h>
 
-PXT_WRAP_REAL(pthread_mutex_lock);
-PXT_WRAP_REAL(pthread_mutex_trylock);
+PXT_WRAP_REAL_FAST(pthread_mutex_lock, pthread_mutex_t *mutex, mutex);
+PXT_WRAP_REAL_FAST(pthread_mutex_trylock, pthread_mutex_t *mutex, mutex);
 PXT_WRAP_REAL(pthread_mutex_timedlock);
 PXT_WRAP_REAL(pthread_mutex_clocklock);
 
@@ -30,6 +31,7 @@ static void tell_wait(const pthread_mutex_t *mutex, const void *caller)
 		uint32_t holder;
 	} data = { pxt_wrap_address(mutex), pxt_mutex_holder(mutex) };
 
+	pxt_images_catch_up();
 	posix_trace_system_event_np(POSIX_TRACE_MUTEX_WAIT_NP, &data, 12, caller);
 }
 
@@ -48,43 +50,75 @@ static void tell_got(const pthread_mutex_t *mutex, uint64_t begin, int result, c
 {
 	struct locked data = { .lock = pxt_wrap_address(mutex), .result = result };
 	uint64_t ns = pxt_wait_clock() - begin;
-	unsigned callers = pxt_wait_callers(ns, data.callers);
+	unsigned callers = pxt_wait_callers(ns, caller, data.callers);
 
 	data.waited_us = pxt_wait_us(ns);
 	posix_trace_system_event_np(POSIX_TRACE_MUTEX_LOCK_NP, &data,
 	    offsetof(struct locked, callers) + callers * sizeof(*data.callers), caller);
 }
 
-/* Whether a try, with that result, is all there is to tell of. */
-PXT_WRAP_INLINE bool is_had(const pthread_mutex_t *mutex, int result, const void *caller)
+/* It was not tried, and may be free. */
+#define UNTRIED (-1)
+
+/* 0, EBUSY, UNTRIED, or another error that a lock would return, too. */
+PXT_WRAP_INLINE int try_first(pthread_mutex_t *mutex)
 {
-	if (!PXT_WRAP_LIKELY(result != EBUSY))
+	if (PXT_WRAP_LIKELY(!pxt_mutex_is_robust(mutex)))
+		return PXT_WRAP_CALL(pthread_mutex_trylock)(mutex);
+	return pxt_mutex_is_held(mutex) ? EBUSY : UNTRIED;
+}
+
+/* Whether that is all there is to tell of. */
+static bool is_had(const pthread_mutex_t *mutex, int tried, const void *caller)
+{
+	if (tried == EBUSY || tried == UNTRIED)
 		return false;
 	if (!pxt_wrap_wishes.contended)
-		tell_locked(mutex, result, caller);
+		tell_locked(mutex, tried, caller);
 	return true;
 }
 
-static __attribute__((noinline)) int wait_for(pthread_mutex_t *mutex, const void *caller)
+/* Before the real function, and when it is. */
+static uint64_t begin(const pthread_mutex_t *mutex, int tried, const void *caller)
 {
-	uint64_t begin = pxt_wait_clock();
-	int result;
+	uint64_t now = pxt_wait_clock();
 
-	tell_wait(mutex, caller);
-	result = PXT_WRAP_CALL(pthread_mutex_lock)(mutex);
-	tell_got(mutex, begin, result, caller);
+	if (tried == EBUSY)
+		tell_wait(mutex, caller);
+	return now;
+}
+
+static int end(
+    const pthread_mutex_t *mutex, int tried, uint64_t since, int result, const void *caller)
+{
+	if (tried == EBUSY)
+		tell_got(mutex, since, result, caller);
+	else if (!pxt_wrap_wishes.contended)
+		tell_locked(mutex, result, caller);
 	return result;
 }
 
+static __attribute__((noinline)) int lock(pthread_mutex_t *mutex, int tried, const void *caller)
+{
+	uint64_t since;
+
+	if (is_had(mutex, tried, caller))
+		return tried;
+	since = begin(mutex, tried, caller);
+	return end(mutex, tried, since, PXT_WRAP_CALL(pthread_mutex_lock)(mutex), caller);
+}
+
+/* What is needed where nothing is told takes no register that has to be saved. */
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_lock)(pthread_mutex_t *mutex)
 {
-	const void *caller = PXT_WRAP_CALLER();
-	int result;
+	int tried;
 
-	if (!pxt_wrap_wanted(POSIX_TRACE_MUTEX_LOCK_NP, caller))
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))
 		return PXT_WRAP_CALL(pthread_mutex_lock)(mutex);
-	result = PXT_WRAP_CALL(pthread_mutex_trylock)(mutex);
-	return is_had(mutex, result, caller) ? result : wait_for(mutex, caller);
+	tried = try_first(mutex);
+	if (PXT_WRAP_LIKELY(!tried) && pxt_wrap_wishes.contended)
+		return 0;
+	return lock(mutex, tried, PXT_WRAP_CALLER());
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_trylock)(pthread_mutex_t *mutex)
@@ -92,7 +126,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_trylock)(pthread_mutex_t *mutex)
 	const void *caller = PXT_WRAP_CALLER();
 	int result = PXT_WRAP_CALL(pthread_mutex_trylock)(mutex);
 
-	if (pxt_wrap_wanted(POSIX_TRACE_MUTEX_LOCK_NP, caller) && !pxt_wrap_wishes.contended)
+	if (pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP) && !pxt_wrap_wishes.contended)
 		tell_locked(mutex, result, caller);
 	return result;
 }
@@ -101,38 +135,34 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_timedlock)(
     pthread_mutex_t *mutex, const struct timespec *limit)
 {
 	const void *caller = PXT_WRAP_CALLER();
-	uint64_t begin;
-	int result;
+	uint64_t since;
+	int tried;
 
-	if (!pxt_wrap_wanted(POSIX_TRACE_MUTEX_LOCK_NP, caller))
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))
 		return PXT_WRAP_CALL(pthread_mutex_timedlock)(mutex, limit);
-	result = PXT_WRAP_CALL(pthread_mutex_trylock)(mutex);
-	if (is_had(mutex, result, caller))
-		return result;
-	begin = pxt_wait_clock();
-	tell_wait(mutex, caller);
-	result = PXT_WRAP_CALL(pthread_mutex_timedlock)(mutex, limit);
-	tell_got(mutex, begin, result, caller);
-	return result;
+	tried = try_first(mutex);
+	if (is_had(mutex, tried, caller))
+		return tried;
+	since = begin(mutex, tried, caller);
+	return end(
+	    mutex, tried, since, PXT_WRAP_CALL(pthread_mutex_timedlock)(mutex, limit), caller);
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_clocklock)(
     pthread_mutex_t *mutex, clockid_t clock, const struct timespec *limit)
 {
 	const void *caller = PXT_WRAP_CALLER();
-	uint64_t begin;
-	int result;
+	uint64_t since;
+	int tried;
 
 	/* Another clock is refused, also where the mutex is free. */
-	if (!pxt_wrap_wanted(POSIX_TRACE_MUTEX_LOCK_NP, caller) ||
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP) ||
 	    (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC))
 		return PXT_WRAP_CALL(pthread_mutex_clocklock)(mutex, clock, limit);
-	result = PXT_WRAP_CALL(pthread_mutex_trylock)(mutex);
-	if (is_had(mutex, result, caller))
-		return result;
-	begin = pxt_wait_clock();
-	tell_wait(mutex, caller);
-	result = PXT_WRAP_CALL(pthread_mutex_clocklock)(mutex, clock, limit);
-	tell_got(mutex, begin, result, caller);
-	return result;
+	tried = try_first(mutex);
+	if (is_had(mutex, tried, caller))
+		return tried;
+	since = begin(mutex, tried, caller);
+	return end(mutex, tried, since, PXT_WRAP_CALL(pthread_mutex_clocklock)(mutex, clock, limit),
+	    caller);
 }

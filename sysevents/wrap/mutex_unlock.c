@@ -8,7 +8,7 @@
 #define _GNU_SOURCE
 #include "sysevents/wrap/mutex.h"
 
-PXT_WRAP_REAL(pthread_mutex_unlock);
+PXT_WRAP_REAL_FAST(pthread_mutex_unlock, pthread_mutex_t *mutex, mutex);
 
 static void tell(const pthread_mutex_t *mutex, int result, const void *caller)
 {
@@ -20,17 +20,21 @@ static void tell(const pthread_mutex_t *mutex, int result, const void *caller)
 	posix_trace_system_event_np(POSIX_TRACE_MUTEX_UNLOCK_NP, &data, 12, caller);
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_unlock)(pthread_mutex_t *mutex)
+static __attribute__((noinline)) int unlock(pthread_mutex_t *mutex, const void *caller)
 {
-	const void *caller = PXT_WRAP_CALLER();
 	int result;
 
-	if (!pxt_wrap_wanted(POSIX_TRACE_MUTEX_UNLOCK_NP, caller) ||
-	    (pxt_wrap_wishes.contended && !pxt_mutex_awaited(mutex)))
-		return PXT_WRAP_CALL(pthread_mutex_unlock)(mutex);
 	tell(mutex, 0, caller);
 	result = PXT_WRAP_CALL(pthread_mutex_unlock)(mutex);
 	if (result)
 		tell(mutex, result, caller);
 	return result;
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_unlock)(pthread_mutex_t *mutex)
+{
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_UNLOCK_NP) ||
+	    (pxt_wrap_wishes.contended && !pxt_mutex_awaited(mutex)))
+		return PXT_WRAP_CALL(pthread_mutex_unlock)(mutex);
+	return unlock(mutex, PXT_WRAP_CALLER());
 }

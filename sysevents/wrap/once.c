@@ -13,14 +13,13 @@ PXT_WRAP_REAL(pthread_once);
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_once)(pthread_once_t *control, void (*function)(void))
 {
 	const void *caller = PXT_WRAP_CALLER();
-	struct pxt_call call;
-	int result;
 
 	if (__atomic_load_n(control, __ATOMIC_RELAXED) == DONE || !pxt_call_wanted(caller))
 		return PXT_WRAP_CALL(pthread_once)(control, function);
-	call = pxt_call_enter(
+	PXT_CALL_SCOPE call = pxt_call_enter(
 	    POSIX_TRACE_CALL_ONCE_NP, pxt_wrap_address(control), PXT_CALL_NO_SIZE, caller);
-	result = PXT_WRAP_CALL(pthread_once)(control, function);
-	pxt_call_exit(&call, -(int64_t)result);
+	int result = PXT_WRAP_CALL(pthread_once)(control, function);
+
+	call.result = -(int64_t)result;
 	return result;
 }

@@ -47,3 +47,7 @@ PXT_CALL_WRAP(int, __ppoll_chk,
     (struct pollfd * set, nfds_t count, const struct timespec *time, const sigset_t *mask,
         size_t room),
     (set, count, time, mask, room), POSIX_TRACE_CALL_POLL_NP, ONLY(set, count), PXT_CALL_MS(time));
+PXT_CALL_WRAP(int, epoll_pwait2,
+    (int fd, struct epoll_event *events, int count, const struct timespec *time,
+        const sigset_t *mask),
+    (fd, events, count, time, mask), POSIX_TRACE_CALL_EPOLL_WAIT_NP, fd, PXT_CALL_MS(time));

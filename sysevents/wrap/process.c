@@ -4,6 +4,7 @@
 #include "sysevents/wrap/process.h"
 
 #include <link.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -76,4 +77,21 @@ void pxt_process_tell_images(void)
 {
 	if (posix_trace_wanted_np(POSIX_TRACE_PROCESS_NP))
 		(void)dl_iterate_phdr(tell_image, NULL);
+}
+
+bool pxt_process_is_own(void)
+{
+	return (int)getpid() == pxt_wrap_wishes.pid;
+}
+
+void pxt_process_tell_exit(int status, const void *caller)
+{
+	static _Atomic int told; /* by the process of this number */
+
+	if (!posix_trace_wanted_np(POSIX_TRACE_PROCESS_NP) || !pxt_process_is_own() ||
+	    atomic_exchange_explicit(&told, pxt_wrap_wishes.pid, memory_order_relaxed) ==
+	        pxt_wrap_wishes.pid)
+		return;
+	pxt_process_tell(
+	    POSIX_TRACE_PROCESS_EXIT_NP, (uint32_t)(status & 0xff), 0, 0, NULL, caller);
 }

@@ -2,43 +2,51 @@
 /*
  * real.c - the real functions behind the preload library's.
  *
- * Found at the first call, which may come before any constructor: another library's constructor calls
- * ours.  Two threads may find one at once; they find the same.
+ * All are looked for before main(), and one by one at a call that comes earlier: another library's
+ * constructor calls ours.  Two threads may look for one at once; they find the same.
  */
 #define _GNU_SOURCE
 #include "sysevents/wrap/wrap.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
-static void complain(const char *name)
+/* Where the linker put all that PXT_WRAP_REAL_AS() named. */
+extern struct pxt_real *const __start_pxt_reals[] __attribute__((visibility("hidden")));
+extern struct pxt_real *const __stop_pxt_reals[] __attribute__((visibility("hidden")));
+
+/* What an older C library does not have; a program for that one does not call it. */
+static long missing(void)
 {
-	static char before[] = "libptrace-preload: this C library has no ";
-	char text[64];
-	size_t length = strnlen(name, sizeof(text) - 1);
-	static char after[] = "()\n";
-	struct iovec line[] = { { before, sizeof(before) - 1 }, { text, length }, { after, 3 } };
-
-	memcpy(text, name, length);
-	(void)!writev(STDERR_FILENO, line, 3);
+	errno = ENOSYS;
+	return -1;
 }
 
-pxt_real pxt_real_find(const char *name, const char *version)
+__thread bool pxt_real_looks;
+
+pxt_real_function pxt_real_find(struct pxt_real *real)
 {
+	bool looked = pxt_real_looks;
 	int saved = errno;
 	union {
 		void *object;
-		pxt_real function;
+		pxt_real_function function;
 	} found;
 
-	found.object = *version ? dlvsym(RTLD_NEXT, name, version) : dlsym(RTLD_NEXT, name);
+	pxt_real_looks = true;
+	found.object = *real->version ? dlvsym(RTLD_NEXT, real->name, real->version)
+	                              : dlsym(RTLD_NEXT, real->name);
 	if (!found.object) {
-		complain(name);
-		abort();
+		(void)dlerror();
+		found.function = (pxt_real_function)missing;
 	}
+	pxt_real_looks = looked;
+	__atomic_store_n(&real->function, found.function, __ATOMIC_RELAXED);
 	errno = saved;
 	return found.function;
+}
+
+void pxt_real_find_all(void)
+{
+	for (struct pxt_real *const *at = __start_pxt_reals; at != __stop_pxt_reals; at++)
+		(void)pxt_real_find(*at);
 }

@@ -38,7 +38,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_rwlock_rdlock)(pthread_rwlock_t *lock)
 	uint64_t begin;
 	int result;
 
-	if (!pxt_wrap_wanted(POSIX_TRACE_SYNC_LOCK_NP, caller))
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_LOCK_NP))
 		return PXT_WRAP_CALL(pthread_rwlock_rdlock)(lock);
 	result = PXT_WRAP_CALL(pthread_rwlock_tryrdlock)(lock);
 	if (pxt_sync_is_had(lock, POSIX_TRACE_KIND_READ_NP, result, caller))
@@ -56,7 +56,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_rwlock_timedrdlock)(
 	uint64_t begin;
 	int result;
 
-	if (!pxt_wrap_wanted(POSIX_TRACE_SYNC_LOCK_NP, caller))
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_LOCK_NP))
 		return PXT_WRAP_CALL(pthread_rwlock_timedrdlock)(lock, limit);
 	result = PXT_WRAP_CALL(pthread_rwlock_tryrdlock)(lock);
 	if (pxt_sync_is_had(lock, POSIX_TRACE_KIND_READ_NP, result, caller))
@@ -74,7 +74,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_rwlock_clockrdlock)(
 	uint64_t begin;
 	int result;
 
-	if (!pxt_wrap_wanted(POSIX_TRACE_SYNC_LOCK_NP, caller) ||
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_LOCK_NP) ||
 	    (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC))
 		return PXT_WRAP_CALL(pthread_rwlock_clockrdlock)(lock, clock, limit);
 	result = PXT_WRAP_CALL(pthread_rwlock_tryrdlock)(lock);
@@ -91,7 +91,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_rwlock_tryrdlock)(pthread_rwlock_t *lo
 	const void *caller = PXT_WRAP_CALLER();
 	int result = PXT_WRAP_CALL(pthread_rwlock_tryrdlock)(lock);
 
-	if (pxt_wrap_wanted(POSIX_TRACE_SYNC_LOCK_NP, caller) && !pxt_wrap_wishes.contended)
+	if (pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_LOCK_NP) && !pxt_wrap_wishes.contended)
 		pxt_sync_tell_lock(lock, POSIX_TRACE_KIND_READ_NP, 0, result, caller);
 	return result;
 }
@@ -102,7 +102,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_rwlock_wrlock)(pthread_rwlock_t *lock)
 	uint64_t begin;
 	int result;
 
-	if (!pxt_wrap_wanted(POSIX_TRACE_SYNC_LOCK_NP, caller))
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_LOCK_NP))
 		return PXT_WRAP_CALL(pthread_rwlock_wrlock)(lock);
 	result = PXT_WRAP_CALL(pthread_rwlock_trywrlock)(lock);
 	if (pxt_sync_is_had(lock, POSIX_TRACE_KIND_WRITE_NP, result, caller))
@@ -120,7 +120,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_rwlock_timedwrlock)(
 	uint64_t begin;
 	int result;
 
-	if (!pxt_wrap_wanted(POSIX_TRACE_SYNC_LOCK_NP, caller))
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_LOCK_NP))
 		return PXT_WRAP_CALL(pthread_rwlock_timedwrlock)(lock, limit);
 	result = PXT_WRAP_CALL(pthread_rwlock_trywrlock)(lock);
 	if (pxt_sync_is_had(lock, POSIX_TRACE_KIND_WRITE_NP, result, caller))
@@ -138,7 +138,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_rwlock_clockwrlock)(
 	uint64_t begin;
 	int result;
 
-	if (!pxt_wrap_wanted(POSIX_TRACE_SYNC_LOCK_NP, caller) ||
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_LOCK_NP) ||
 	    (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC))
 		return PXT_WRAP_CALL(pthread_rwlock_clockwrlock)(lock, clock, limit);
 	result = PXT_WRAP_CALL(pthread_rwlock_trywrlock)(lock);
@@ -155,7 +155,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_rwlock_trywrlock)(pthread_rwlock_t *lo
 	const void *caller = PXT_WRAP_CALLER();
 	int result = PXT_WRAP_CALL(pthread_rwlock_trywrlock)(lock);
 
-	if (pxt_wrap_wanted(POSIX_TRACE_SYNC_LOCK_NP, caller) && !pxt_wrap_wishes.contended)
+	if (pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_LOCK_NP) && !pxt_wrap_wishes.contended)
 		pxt_sync_tell_lock(lock, POSIX_TRACE_KIND_WRITE_NP, 0, result, caller);
 	return result;
 }
@@ -165,7 +165,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_rwlock_unlock)(pthread_rwlock_t *lock)
 {
 	const void *caller = PXT_WRAP_CALLER();
 
-	if (pxt_wrap_wanted(POSIX_TRACE_SYNC_UNLOCK_NP, caller) && !pxt_wrap_wishes.contended)
+	if (pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_UNLOCK_NP) && !pxt_wrap_wishes.contended)
 		pxt_sync_tell_unlock(lock,
 		    writer(lock) ? POSIX_TRACE_KIND_WRITE_NP : POSIX_TRACE_KIND_READ_NP, caller);
 	return PXT_WRAP_CALL(pthread_rwlock_unlock)(lock);

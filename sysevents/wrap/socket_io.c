@@ -37,3 +37,11 @@ PXT_CALL_WRAP(ssize_t, __recvfrom_chk,
     (int fd, void *to, size_t bytes, size_t room, int flags, __SOCKADDR_ARG from,
         socklen_t *length),
     (fd, to, bytes, room, flags, from, length), POSIX_TRACE_CALL_RECV_NP, fd, bytes);
+
+/* Several messages at once; the result is how many. */
+
+PXT_CALL_WRAP(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned count, int flags),
+    (fd, messages, count, flags), POSIX_TRACE_CALL_SEND_NP, fd, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP(int, recvmmsg,
+    (int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *time),
+    (fd, messages, count, flags, time), POSIX_TRACE_CALL_RECV_NP, fd, PXT_CALL_NO_SIZE);

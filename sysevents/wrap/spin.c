@@ -15,7 +15,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_spin_lock)(pthread_spinlock_t *lock)
 	uint64_t begin;
 	int result;
 
-	if (!pxt_wrap_wanted(POSIX_TRACE_SYNC_LOCK_NP, caller))
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_LOCK_NP))
 		return PXT_WRAP_CALL(pthread_spin_lock)(lock);
 	result = PXT_WRAP_CALL(pthread_spin_trylock)(lock);
 	if (pxt_sync_is_had(lock, POSIX_TRACE_KIND_SPIN_NP, result, caller))
@@ -31,7 +31,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_spin_trylock)(pthread_spinlock_t *lock
 	const void *caller = PXT_WRAP_CALLER();
 	int result = PXT_WRAP_CALL(pthread_spin_trylock)(lock);
 
-	if (pxt_wrap_wanted(POSIX_TRACE_SYNC_LOCK_NP, caller) && !pxt_wrap_wishes.contended)
+	if (pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_LOCK_NP) && !pxt_wrap_wishes.contended)
 		pxt_sync_tell_lock(lock, POSIX_TRACE_KIND_SPIN_NP, 0, result, caller);
 	return result;
 }
@@ -40,7 +40,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_spin_unlock)(pthread_spinlock_t *lock)
 {
 	const void *caller = PXT_WRAP_CALLER();
 
-	if (pxt_wrap_wanted(POSIX_TRACE_SYNC_UNLOCK_NP, caller) && !pxt_wrap_wishes.contended)
+	if (pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_UNLOCK_NP) && !pxt_wrap_wishes.contended)
 		pxt_sync_tell_unlock(lock, POSIX_TRACE_KIND_SPIN_NP, caller);
 	return PXT_WRAP_CALL(pthread_spin_unlock)(lock);
 }

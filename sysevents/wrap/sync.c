@@ -46,7 +46,7 @@ void pxt_sync_tell_lock(
 		uint64_t ns = pxt_wait_clock() - begin;
 
 		data.waited_us = pxt_wait_us(ns);
-		count = pxt_wait_callers(ns, callers);
+		count = pxt_wait_callers(ns, caller, callers);
 	}
 	for (unsigned i = 0; i < count; i++)
 		data.callers[i] = callers[i];

@@ -1,46 +1,85 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread.c - threads: creation, begin and end, names, joining.
+ * thread.c - threads: creation, begin and end, names.
  *
  * A new thread begins in a function of ours, which calls its own.  Its end is seen by a key's destructor,
  * so however it ends.  Threads of the library's are left alone.
+ *
+ * What the thread has to call waits in a table, or where that is full, in a page of its own: memory from
+ * malloc() would be given back by the new thread, which would come by an arena that way.
  */
 #define _GNU_SOURCE
 #include "sysevents/wrap/call.h"
+#include "sysevents/wrap/images.h"
 #include "sysevents/wrap/process.h"
 
 #include <pthread.h>
-#include <stdlib.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 PXT_WRAP_REAL(pthread_create);
 PXT_WRAP_REAL(pthread_setname_np);
 
+/* Threads that are made but have not begun. */
+#define WAITING_MAX 128
+
 struct beginning {
 	void *(*function)(void *argument);
 	void *argument;
 };
 
+static struct {
+	_Atomic bool taken;
+	struct beginning beginning;
+} waiting[WAITING_MAX];
+
 static pthread_key_t key;
 static bool has_key;
+
+static struct beginning *take(void)
+{
+	void *page;
+
+	for (unsigned i = 0; i < WAITING_MAX; i++)
+		if (!atomic_load_explicit(&waiting[i].taken, memory_order_relaxed) &&
+		    !atomic_exchange_explicit(&waiting[i].taken, true, memory_order_acquire))
+			return &waiting[i].beginning;
+	page = mmap(NULL, sizeof(struct beginning), PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return page == MAP_FAILED ? NULL : page;
+}
+
+static void give_back(struct beginning *beginning)
+{
+	for (unsigned i = 0; i < WAITING_MAX; i++)
+		if (beginning == &waiting[i].beginning) {
+			/* Release: pairs with the acquire in take(). */
+			atomic_store_explicit(&waiting[i].taken, false, memory_order_release);
+			return;
+		}
+	(void)munmap(beginning, sizeof(*beginning));
+}
 
 static void tell_end(void *value)
 {
 	(void)value;
+	pxt_images_catch_up();
 	pxt_process_tell(POSIX_TRACE_PROCESS_THREAD_END_NP, (uint32_t)gettid(), 0, 0, NULL, NULL);
 }
 
-static __attribute__((constructor)) void make_key(void)
+static __attribute__((constructor(103))) void make_key(void)
 {
 	has_key = pthread_key_create(&key, tell_end) == 0;
 }
 
 static void *begin(void *argument)
 {
-	struct beginning beginning = *(struct beginning *)argument;
+	struct beginning *given = argument;
+	struct beginning beginning = *given;
 
-	free(argument);
+	give_back(given);
 	(void)posix_trace_thread_register_np();
 	pxt_process_tell_thread((uint64_t)(uintptr_t)beginning.function);
 	if (has_key)
@@ -48,16 +87,13 @@ static void *begin(void *argument)
 	return beginning.function(beginning.argument);
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_create)(pthread_t *thread,
-    const pthread_attr_t *attributes, void *(*function)(void *argument), void *argument)
+static int create(pthread_t *thread, const pthread_attr_t *attributes,
+    void *(*function)(void *argument), void *argument, const void *caller)
 {
-	const void *caller = PXT_WRAP_CALLER();
-	struct beginning *beginning;
+	struct beginning *beginning = take();
 	int result;
 
-	if (!pxt_wrap_wanted(POSIX_TRACE_PROCESS_NP, caller))
-		return PXT_WRAP_CALL(pthread_create)(thread, attributes, function, argument);
-	beginning = malloc(sizeof(*beginning));
+	pxt_images_catch_up();
 	if (!beginning)
 		return PXT_WRAP_CALL(pthread_create)(thread, attributes, function, argument);
 	*beginning = (struct beginning){ function, argument };
@@ -65,8 +101,18 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_create)(pthread_t *thread,
 	    NULL, caller);
 	result = PXT_WRAP_CALL(pthread_create)(thread, attributes, begin, beginning);
 	if (result)
-		free(beginning);
+		give_back(beginning);
 	return result;
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_create)(pthread_t *thread,
+    const pthread_attr_t *attributes, void *(*function)(void *argument), void *argument)
+{
+	const void *caller = PXT_WRAP_CALLER();
+
+	if (!pxt_wrap_wanted(POSIX_TRACE_PROCESS_NP, caller))
+		return PXT_WRAP_CALL(pthread_create)(thread, attributes, function, argument);
+	return create(thread, attributes, function, argument, caller);
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_setname_np)(pthread_t thread, const char *name)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* timer.c - timers that are set. */
 #define _GNU_SOURCE
+#include "sysevents/wrap/ages.h"
 #include "sysevents/wrap/call.h"
 
 #include <sys/time.h>
@@ -8,13 +9,45 @@
 #include <time.h>
 #include <unistd.h>
 
-PXT_CALL_WRAP(int, timer_settime,
-    (timer_t timer, int flags, const struct itimerspec *value, struct itimerspec *former),
-    (timer, flags, value, former), POSIX_TRACE_CALL_TIMER_NP, (uintptr_t)timer,
-    PXT_CALL_MS(value ? &value->it_value : NULL));
+PXT_AGES(timer_settime, "GLIBC_2.3.3");
+
+#define SET(function)                                                                              \
+	do {                                                                                       \
+		const void *caller = PXT_WRAP_CALLER();                                            \
+                                                                                                   \
+		if (!pxt_call_wanted(caller))                                                      \
+			return function(timer, flags, value, former);                              \
+		PXT_CALL_SCOPE call = pxt_call_enter(POSIX_TRACE_CALL_TIMER_NP, (uintptr_t)timer,  \
+		    PXT_CALL_MS(value ? &value->it_value : NULL), caller);                         \
+		int result = function(timer, flags, value, former);                                \
+                                                                                                   \
+		call.result = PXT_CALL_ERRNO(result);                                              \
+		return result;                                                                     \
+	} while (0)
+
+PXT_WRAP_EXPORT int PXT_AGES_NAME(timer_settime)(
+    timer_t timer, int flags, const struct itimerspec *value, struct itimerspec *former)
+{
+	SET(PXT_WRAP_CALL(timer_settime));
+}
+
+#if PXT_AGES_TWO
+/* Their timers are other numbers. */
+PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(timer_settime)(
+    timer_t timer, int flags, const struct itimerspec *value, struct itimerspec *former)
+{
+	SET(PXT_AGES_FORMER_CALL(timer_settime));
+}
+#endif
+
 PXT_CALL_WRAP(int, timerfd_settime,
     (int fd, int flags, const struct itimerspec *value, struct itimerspec *former),
     (fd, flags, value, former), POSIX_TRACE_CALL_TIMER_NP, fd,
     PXT_CALL_MS(value ? &value->it_value : NULL));
 PXT_CALL_WRAP_AS(unsigned, alarm, (unsigned seconds), (seconds), POSIX_TRACE_CALL_TIMER_NP, 0,
     seconds *UINT64_C(1000), (int64_t)result);
+PXT_CALL_WRAP(int, setitimer,
+    (__itimer_which_t which, const struct itimerval *value, struct itimerval *former),
+    (which, value, former), POSIX_TRACE_CALL_TIMER_NP, 0,
+    value ? (uint64_t)value->it_value.tv_sec * 1000u + (uint64_t)value->it_value.tv_usec / 1000u
+          : PXT_CALL_NO_SIZE);

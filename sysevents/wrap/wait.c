@@ -1,13 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* wait.c - how long a wait took, and which functions called where it was long; see wrap.h. */
+/*
+ * wait.c - how long a wait took, and which functions called where it was long; see wrap.h.
+ *
+ * Functions are found by the tables that compilers make for exceptions, which programs without frame
+ * pointers have too; where the caller has none, by frame pointers.  These may be anything in a program
+ * that keeps none: so the stack is read through the system, which says where nothing is.
+ */
 #define _GNU_SOURCE
 #include "sysevents/wrap/wrap.h"
 
-#include <execinfo.h>
+#include <sys/uio.h>
 #include <time.h>
+#include <unistd.h>
+#include <unwind.h>
 
-/* The frames of this file and of the wrapper, before the program's own. */
-#define OWN_FRAMES 2u
+#define FRAMES_MAX 64u         /* that are looked at */
+#define FRAME_MAX  (1ul << 20) /* bytes from one frame to the next */
+
+/* Its number for the unwinder. */
+#if defined(__x86_64__)
+#define FRAME_POINTER 6
+#elif defined(__aarch64__)
+#define FRAME_POINTER 29
+#endif
 
 uint64_t pxt_wait_clock(void)
 {
@@ -17,16 +32,90 @@ uint64_t pxt_wait_clock(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-unsigned pxt_wait_callers(uint64_t ns, uint64_t callers[PXT_WAIT_CALLERS])
-{
-	void *frames[PXT_WAIT_CALLERS + OWN_FRAMES + 1];
-	unsigned count = 0;
-	int found;
+struct walk {
+	uintptr_t caller;
+	uintptr_t frame; /* its frame pointer */
+	uint64_t *callers;
+	unsigned count;
+	unsigned frames;
+	bool found; /* the caller */
+};
 
-	if (PXT_WRAP_LIKELY(ns < pxt_wrap_wishes.stack_ns))
-		return 0;
-	found = backtrace(frames, PXT_WAIT_CALLERS + OWN_FRAMES + 1);
-	for (int i = (int)OWN_FRAMES; i < found && count < PXT_WAIT_CALLERS; i++)
-		callers[count++] = pxt_wrap_address(frames[i]);
-	return count;
+static _Unwind_Reason_Code visit(struct _Unwind_Context *context, void *argument)
+{
+	struct walk *walk = argument;
+	uintptr_t at = (uintptr_t)_Unwind_GetIP(context);
+
+	if (++walk->frames > FRAMES_MAX || !at)
+		return _URC_END_OF_STACK;
+	if (walk->found) {
+		walk->callers[walk->count++] = at;
+		return walk->count < PXT_WAIT_CALLERS ? _URC_NO_REASON : _URC_END_OF_STACK;
+	}
+	walk->found = at == walk->caller;
+#ifdef FRAME_POINTER
+	if (walk->found)
+		walk->frame = (uintptr_t)_Unwind_GetGR(context, FRAME_POINTER);
+#endif
+	return _URC_NO_REASON;
+}
+
+#ifdef FRAME_POINTER
+/* The next frame pointer and the return address beside it. */
+static bool read_frame(uintptr_t frame, uintptr_t next[2])
+{
+	union {
+		uintptr_t number;
+		void *at;
+	} from = { frame };
+	struct iovec here = { next, 2 * sizeof(uintptr_t) };
+	struct iovec there = { from.at, 2 * sizeof(uintptr_t) };
+
+	return frame % sizeof(uintptr_t) == 0 && process_vm_readv(getpid(), &here, 1, &there, 1,
+	                                             0) == (ssize_t)(2 * sizeof(uintptr_t));
+}
+
+/* Each step goes upwards. */
+static void by_frame_pointers(struct walk *walk)
+{
+	uintptr_t frame = walk->frame;
+	uintptr_t next[2];
+
+	while (walk->count < PXT_WAIT_CALLERS && read_frame(frame, next) && next[1]) {
+		walk->callers[walk->count++] = next[1];
+		if (next[0] <= frame || next[0] - frame > FRAME_MAX)
+			return;
+		frame = next[0];
+	}
+}
+#else
+static void by_frame_pointers(struct walk *walk)
+{
+	(void)walk;
+}
+#endif
+
+static unsigned callers_of(const void *caller, uint64_t callers[PXT_WAIT_CALLERS])
+{
+	struct walk walk = { .caller = (uintptr_t)caller, .callers = callers };
+	int saved = errno;
+
+	(void)_Unwind_Backtrace(visit, &walk);
+	if (walk.found && !walk.count)
+		by_frame_pointers(&walk);
+	errno = saved;
+	return walk.count;
+}
+
+unsigned pxt_wait_callers(uint64_t ns, const void *caller, uint64_t callers[PXT_WAIT_CALLERS])
+{
+	return PXT_WRAP_LIKELY(ns < pxt_wrap_wishes.stack_ns) ? 0 : callers_of(caller, callers);
+}
+
+/* The unwinder may take memory at its first call. */
+void pxt_wait_start(void)
+{
+	uint64_t callers[PXT_WAIT_CALLERS];
+
+	(void)callers_of(PXT_WRAP_CALLER(), callers);
 }

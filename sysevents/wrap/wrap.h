@@ -9,8 +9,10 @@
  *   concurrency: any thread, signal handlers, before the first constructor and after the last destructor.
  *
  * A wrapper does what the real function does: result, errno, cancellation.  It takes no lock, allocates
- * nothing, and keeps nothing across the real call but its own frame, so a cancelled thread leaves
- * nothing behind.  What the library itself calls is passed through (pxt_wrap_is_own()).
+ * nothing, and keeps nothing across the real call but its own frame.  A thread that is cancelled in the
+ * real call leaves nothing behind, but for the event that tells the end of that call, with ECANCELED:
+ * that is a variable's clean-up, which compilers make part of unwinding.  What the library itself calls is
+ * passed through (pxt_wrap_is_own()).
  */
 #ifndef PXT_WRAP_H
 #define PXT_WRAP_H
@@ -24,55 +26,114 @@
 #define PXT_WRAP_INLINE    static inline __attribute__((always_inline, unused))
 #define PXT_WRAP_EXPORT    __attribute__((visibility("default")))
 #define PXT_WRAP_LIKELY(x) __builtin_expect(!!(x), 1)
-/* Where the wrapped function was called, and who waits longer than was asked carries more (stack.h). */
+/* Where the wrapped function was called: the place of the event. */
 #define PXT_WRAP_CALLER()  __builtin_return_address(0)
 
 #if PXT_WRAP_BY_LINKER
-#define PXT_WRAP_REAL(name)     extern __typeof__(name) __real_##name
-#define PXT_WRAP_NAME(name)     __wrap_##name
-#define PXT_WRAP_CALL(name)     __real_##name
-#define PXT_WRAP_OPTIONAL(name) extern __typeof__(name) __real_##name __attribute__((weak))
+#define PXT_WRAP_REAL(name)                                                                        \
+	extern __typeof__(name) __real_##name;                                                     \
+	extern __typeof__(name) __wrap_##name
+#define PXT_WRAP_REAL_OF(name, version)               PXT_WRAP_REAL(name)
+#define PXT_WRAP_REAL_FAST(name, parameter, argument) PXT_WRAP_REAL(name)
+#define PXT_WRAP_NAME(name)                           __wrap_##name
+#define PXT_WRAP_CALL(name)                           __real_##name
 #else
-/* The real function of that name, of the age that is given ("": the present one); ends the process if there is none. */
-typedef void (*pxt_real)(void);
-pxt_real pxt_real_find(const char *name, const char *version);
+typedef void (*pxt_real_function)(void);
 
-#define PXT_WRAP_REAL_OF(name, version)                                                            \
-	static __typeof__(&name) real_##name;                                                      \
-	PXT_WRAP_INLINE __typeof__(&name) find_##name(void)                                        \
+/* A function behind a wrapper, of the age that is given ("": the present one). */
+struct pxt_real {
+	const char *name;
+	const char *version;
+	pxt_real_function function; /* NULL, or what looks for it: not found yet */
+};
+
+/* The calling thread looks for one. */
+extern __thread bool pxt_real_looks
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+/* Finds it. */
+pxt_real_function pxt_real_find(struct pxt_real *real) __attribute__((visibility("hidden")));
+/* All of them, before main(): a handler of a signal has nothing to look for any more. */
+void pxt_real_find_all(void) __attribute__((visibility("hidden")));
+
+#define PXT_WRAP_REAL_AS(symbol, name, version)                                                    \
+	static struct pxt_real real_##symbol = { #name, version, NULL };                           \
+	static struct pxt_real *const known_##symbol __attribute__((section("pxt_reals"), used)) = \
+	    &real_##symbol;                                                                        \
+	PXT_WRAP_INLINE __typeof__(&name) find_##symbol(void)                                      \
 	{                                                                                          \
-		__typeof__(&name) found = __atomic_load_n(&real_##name, __ATOMIC_RELAXED);         \
+		pxt_real_function found =                                                          \
+		    __atomic_load_n(&real_##symbol.function, __ATOMIC_RELAXED);                    \
                                                                                                    \
-		if (!PXT_WRAP_LIKELY(found)) {                                                     \
-			found = (__typeof__(&name))pxt_real_find(#name, version);                  \
-			__atomic_store_n(&real_##name, found, __ATOMIC_RELAXED);                   \
-		}                                                                                  \
-		return found;                                                                      \
+		if (!PXT_WRAP_LIKELY(found))                                                       \
+			found = pxt_real_find(&real_##symbol);                                     \
+		return (__typeof__(&name))(uintptr_t)found;                                        \
 	}                                                                                          \
 	_Static_assert(1, "")
-#define PXT_WRAP_REAL(name) PXT_WRAP_REAL_OF(name, "")
-#define PXT_WRAP_NAME(name) name
-#define PXT_WRAP_CALL(name) find_##name()
+/* Of one argument, returning a number, and called often: what looks for it stands in its place until then. */
+#define PXT_WRAP_REAL_FAST(name, parameter, argument)                                              \
+	static int first_##name(parameter);                                                        \
+	static struct pxt_real real_##name = { #name, "", (pxt_real_function)first_##name };       \
+	static struct pxt_real *const known_##name __attribute__((section("pxt_reals"), used)) =   \
+	    &real_##name;                                                                          \
+	PXT_WRAP_INLINE __typeof__(&name) find_##name(void)                                        \
+	{                                                                                          \
+		return (__typeof__(&name))__atomic_load_n(                                         \
+		    &real_##name.function, __ATOMIC_RELAXED);                                      \
+	}                                                                                          \
+	static __attribute__((cold, noinline)) int first_##name(parameter)                         \
+	{                                                                                          \
+		(void)pxt_real_find(&real_##name);                                                 \
+		return find_##name()(argument);                                                    \
+	}                                                                                          \
+	_Static_assert(1, "")
+#define PXT_WRAP_REAL_OF(name, version) PXT_WRAP_REAL_AS(name, name, version)
+#define PXT_WRAP_REAL(name)             PXT_WRAP_REAL_OF(name, "")
+#define PXT_WRAP_NAME(name)             name
+#define PXT_WRAP_CALL(name)             find_##name()
 #endif
 
-/* ---- What is asked for (start.c) ---- */
+/* ---- What is asked for (wishes.c) ---- */
+
+/* Code, as a piece of memory; 0 bytes: not known. */
+struct pxt_wrap_code {
+	uintptr_t low;
+	uintptr_t bytes;
+};
 
 struct pxt_wrap_wishes {
-	uintptr_t own_low;  /* code of libptrace: what it calls is not the program's */
-	uintptr_t own_size; /* 0: not known */
-	bool contended;     /* a lock that is free is none of our business */
-	uint64_t calls;     /* that are told of, bit by bit; from 0x8000 on all or none */
-	uint64_t kinds;     /* of read-write and spin locks, the same */
+	struct pxt_wrap_code
+	    own[2];     /* of libptrace and of this library: what it calls is not the program's */
+	bool contended; /* a lock that is free is none of our business */
+	uint64_t calls; /* that are told of, bit by bit; from 0x8000 on all or none */
+	uint64_t kinds; /* of read-write and spin locks, the same */
 	uint64_t
 	    stack_ns; /* waits this long carry the functions that called; UINT64_MAX: none does */
+	int pid;      /* of the process whose memory this is: a child of vfork() has another one */
 };
 /* Written before main(), by the only thread. */
 extern struct pxt_wrap_wishes pxt_wrap_wishes __attribute__((visibility("hidden")));
 
+#if PXT_WRAP_BY_LINKER
+/*
+ * Nobody knows where the code of the library is that was linked into the same program: it says so itself
+ * (sysevents/exclude.h).  A shared one has not got its calls wrapped.
+ */
+extern bool pxt_exclude_now(void) __attribute__((weak));
+
 PXT_WRAP_INLINE bool pxt_wrap_is_own(const void *caller)
 {
-	return (uintptr_t)caller - pxt_wrap_wishes.own_low < pxt_wrap_wishes.own_size;
+	(void)caller;
+	return pxt_exclude_now && pxt_exclude_now();
 }
+#else
+PXT_WRAP_INLINE bool pxt_wrap_is_own(const void *caller)
+{
+	const struct pxt_wrap_code *own = pxt_wrap_wishes.own;
+
+	return (uintptr_t)caller - own[0].low < own[0].bytes ||
+	       (uintptr_t)caller - own[1].low < own[1].bytes;
+}
+#endif
 
 /* Whether calls of that number are told of: POSIX_TRACE_CALL_..._NP. */
 PXT_WRAP_INLINE bool pxt_wrap_wants_call(uint16_t number)
@@ -92,6 +153,12 @@ PXT_WRAP_INLINE bool pxt_wrap_wanted(trace_event_id_t id, const void *caller)
 	return posix_trace_wanted_np(id) && !pxt_wrap_is_own(caller);
 }
 
+/* The same of locks, which the library does not use. */
+PXT_WRAP_INLINE bool pxt_wrap_wanted_lock(trace_event_id_t id)
+{
+	return posix_trace_wanted_np(id) != 0;
+}
+
 PXT_WRAP_INLINE uint64_t pxt_wrap_address(const volatile void *object)
 {
 	return (uint64_t)(uintptr_t)object;
@@ -101,15 +168,22 @@ PXT_WRAP_INLINE uint64_t pxt_wrap_address(const volatile void *object)
 
 /* CLOCK_MONOTONIC. */
 uint64_t pxt_wait_clock(void) __attribute__((visibility("hidden")));
-/* Microseconds since, as events have them. */
+/* Microseconds since, as events have them: at least 1, since 0 says that there was no wait. */
 PXT_WRAP_INLINE uint32_t pxt_wait_us(uint64_t ns)
 {
-	return ns / 1000u > UINT32_MAX ? UINT32_MAX : (uint32_t)(ns / 1000u);
+	uint64_t us = ns / 1000u;
+
+	return us > UINT32_MAX ? UINT32_MAX : us ? (uint32_t)us : 1u;
 }
 
 #define PXT_WAIT_CALLERS 8u
-/* The functions that called, innermost first, where @ns is as long as was asked for; returns how many. */
-unsigned pxt_wait_callers(uint64_t ns, uint64_t callers[PXT_WAIT_CALLERS])
+/*
+ * Where @ns is as long as was asked for: the functions that called what called at @caller, innermost
+ * first.  Returns how many.  Leaves errno alone.
+ */
+unsigned pxt_wait_callers(uint64_t ns, const void *caller, uint64_t callers[PXT_WAIT_CALLERS])
     __attribute__((visibility("hidden")));
+/* Before the first one, where any will be asked for. */
+void pxt_wait_start(void) __attribute__((visibility("hidden")));
 
 #endif

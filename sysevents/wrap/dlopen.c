@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* dlopen.c - loading and unloading of libraries; see images.h. */
+#define _GNU_SOURCE
+#include "sysevents/wrap/images.h"
+#include "sysevents/wrap/process.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+
+#define PATH_BYTES 256
+
+PXT_WRAP_REAL(dlopen);
+PXT_WRAP_REAL(dlclose);
+
+/* The compiler makes a jump of the call, as nothing comes after it. */
+PXT_WRAP_EXPORT void *PXT_WRAP_NAME(dlopen)(const char *path, int mode)
+{
+	if (path && !(mode & RTLD_NOLOAD) &&
+	    pxt_wrap_wanted(POSIX_TRACE_PROCESS_NP, PXT_WRAP_CALLER()))
+		pxt_images_new = true;
+	return PXT_WRAP_CALL(dlopen)(path, mode);
+}
+
+/* Where @handle is mapped now, and from which file; false: it is not. */
+static bool look(void *handle, uint64_t *address, char path[PATH_BYTES])
+{
+	struct link_map *map;
+
+	if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) {
+		(void)dlerror();
+		return false;
+	}
+	*address = map->l_addr;
+	path[0] = '\0';
+	(void)strncat(path, map->l_name, PATH_BYTES - 1);
+	return path[0] != '\0';
+}
+
+static int is_that(struct dl_phdr_info *info, size_t bytes, void *argument)
+{
+	(void)bytes;
+	return info->dlpi_name && strncmp(info->dlpi_name, argument, PATH_BYTES - 1) == 0;
+}
+
+/* Others may have it open as well: it is gone when it cannot be found any more. */
+static void tell_gone(uint64_t address, char *path, const void *caller)
+{
+	if (!dl_iterate_phdr(is_that, path))
+		pxt_process_tell(POSIX_TRACE_PROCESS_IMAGE_GONE_NP, 0, address, 0, path, caller);
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(dlclose)(void *handle)
+{
+	const void *caller = PXT_WRAP_CALLER();
+	char path[PATH_BYTES];
+	uint64_t address;
+	int result;
+
+	if (!pxt_wrap_wanted(POSIX_TRACE_PROCESS_NP, caller) || !handle)
+		return PXT_WRAP_CALL(dlclose)(handle);
+	pxt_images_catch_up();
+	if (!look(handle, &address, path))
+		return PXT_WRAP_CALL(dlclose)(handle);
+	result = PXT_WRAP_CALL(dlclose)(handle);
+	if (result == 0)
+		tell_gone(address, path, caller);
+	return result;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* queue.c - message queues. */
+#define _GNU_SOURCE
+#include "sysevents/wrap/call.h"
+
+#include <mqueue.h>
+#include <time.h>
+
+PXT_CALL_WRAP(int, mq_send, (mqd_t queue, const char *from, size_t bytes, unsigned priority),
+    (queue, from, bytes, priority), POSIX_TRACE_CALL_MQ_NP, queue, bytes);
+PXT_CALL_WRAP(int, mq_timedsend,
+    (mqd_t queue, const char *from, size_t bytes, unsigned priority, const struct timespec *limit),
+    (queue, from, bytes, priority, limit), POSIX_TRACE_CALL_MQ_NP, queue, bytes);
+PXT_CALL_WRAP(ssize_t, mq_receive, (mqd_t queue, char *to, size_t bytes, unsigned *priority),
+    (queue, to, bytes, priority), POSIX_TRACE_CALL_MQ_NP, queue, bytes);
+PXT_CALL_WRAP(ssize_t, mq_timedreceive,
+    (mqd_t queue, char *to, size_t bytes, unsigned *priority, const struct timespec *limit),
+    (queue, to, bytes, priority, limit), POSIX_TRACE_CALL_MQ_NP, queue, bytes);

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * signal.c - handlers of signals: their begin and end.
+ *
+ * The system calls a function of ours, which calls the program's handler.  There are two of them, as there
+ * are two kinds of handlers, and each has a table of its own: so whichever the system calls finds a handler of
+ * its kind, also while another thread changes it.  A handler's entry is written before the system knows of it.
+ * Where the program is told of a handler, it is told of its own.
+ *
+ * SA_RESETHAND, masks and stacks are the system's: nothing of them is known here.  A child of vfork() has its
+ * parent's memory: there the program's handler is given to the system as it is.
+ *
+ *   concurrency: any thread, signal handlers.  Two threads that set the handler of one signal at once are told
+ *   of either's; the system's is that of the one who came last.
+ */
+#define _GNU_SOURCE
+#include "sysevents/wrap/process.h"
+
+#include <signal.h>
+
+PXT_WRAP_REAL(sigaction);
+PXT_WRAP_REAL(signal);
+
+#define SIGNALS 65u
+
+typedef void (*plain)(int signo);
+typedef void (*informed)(int signo, siginfo_t *info, void *context);
+
+static plain plain_of[SIGNALS];
+static informed informed_of[SIGNALS];
+
+/* ---- A handler runs ---- */
+
+struct tale {
+	uint8_t what;
+	int32_t signo;
+	uint32_t sender;
+	uint64_t address;
+} __attribute__((packed));
+
+static void tell(uint8_t what, int signo, uint32_t sender, uint64_t handler)
+{
+	const struct tale data = { what, signo, sender, handler };
+
+	if (posix_trace_wanted_np(POSIX_TRACE_SIGNAL_NP))
+		posix_trace_system_event_np(
+		    POSIX_TRACE_SIGNAL_NP, &data, sizeof(data), (const void *)(uintptr_t)handler);
+}
+
+static void on_plain(int signo)
+{
+	plain handler = __atomic_load_n(&plain_of[signo], __ATOMIC_RELAXED);
+
+	tell(POSIX_TRACE_SIGNAL_BEGIN_NP, signo, 0, (uint64_t)(uintptr_t)handler);
+	handler(signo);
+	tell(POSIX_TRACE_SIGNAL_END_NP, signo, 0, (uint64_t)(uintptr_t)handler);
+}
+
+/* Whoever sent it by a call; faults have none. */
+static uint32_t sender_of(const siginfo_t *info)
+{
+	return info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL
+	           ? (uint32_t)info->si_pid
+	           : 0;
+}
+
+static void on_informed(int signo, siginfo_t *info, void *context)
+{
+	informed handler = __atomic_load_n(&informed_of[signo], __ATOMIC_RELAXED);
+	uint32_t sender = sender_of(info);
+
+	tell(POSIX_TRACE_SIGNAL_BEGIN_NP, signo, sender, (uint64_t)(uintptr_t)handler);
+	handler(signo, info, context);
+	tell(POSIX_TRACE_SIGNAL_END_NP, signo, sender, (uint64_t)(uintptr_t)handler);
+}
+
+/* ---- A handler is set ---- */
+
+/* A function, not one of the numbers that say what shall happen without one. */
+static bool is_function(plain handler)
+{
+	return (uintptr_t)handler > 2u && handler != SIG_ERR;
+}
+
+static bool is_number(int signo)
+{
+	return signo > 0 && (unsigned)signo < SIGNALS && signo != SIGKILL && signo != SIGSTOP;
+}
+
+/* What was the program's before a call, that the system does not know of. */
+struct former {
+	plain plain;
+	informed informed;
+};
+
+static struct former former_of(int signo)
+{
+	return (struct former){ __atomic_load_n(&plain_of[signo], __ATOMIC_RELAXED),
+		__atomic_load_n(&informed_of[signo], __ATOMIC_RELAXED) };
+}
+
+static plain own_plain(plain handler, const struct former *former)
+{
+	if (handler == on_plain)
+		return former->plain;
+	/* As signal() tells of a handler of the other kind. */
+	return (void (*)(void))handler == (void (*)(void))on_informed
+	           ? (plain)(void (*)(void))former->informed
+	           : handler;
+}
+
+static void own_action(struct sigaction *action, const struct former *former)
+{
+	if (action->sa_flags & SA_SIGINFO) {
+		if (action->sa_sigaction == on_informed)
+			action->sa_sigaction = former->informed;
+	} else {
+		action->sa_handler = own_plain(action->sa_handler, former);
+	}
+}
+
+/* @action as the system shall have it. */
+static void put_between(int signo, struct sigaction *action)
+{
+	if (action->sa_flags & SA_SIGINFO) {
+		__atomic_store_n(&informed_of[signo], action->sa_sigaction, __ATOMIC_RELAXED);
+		action->sa_sigaction = on_informed;
+	} else {
+		__atomic_store_n(&plain_of[signo], action->sa_handler, __ATOMIC_RELAXED);
+		action->sa_handler = on_plain;
+	}
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(sigaction)(
+    int signo, const struct sigaction *action, struct sigaction *old)
+{
+	struct sigaction ours;
+	struct former former;
+	int result;
+
+	if (!is_number(signo) || pxt_wrap_is_own(PXT_WRAP_CALLER()))
+		return PXT_WRAP_CALL(sigaction)(signo, action, old);
+	former = former_of(signo);
+	if (action && is_function(action->sa_handler) && pxt_process_is_own()) {
+		ours = *action;
+		put_between(signo, &ours);
+		action = &ours;
+	}
+	result = PXT_WRAP_CALL(sigaction)(signo, action, old);
+	if (result == 0 && old)
+		own_action(old, &former);
+	return result;
+}
+
+/* ---- The older functions ---- */
+
+static plain set(int signo, plain handler, plain (*real)(int signo, plain handler))
+{
+	struct former former;
+	plain old;
+
+	if (!is_number(signo))
+		return real(signo, handler);
+	former = former_of(signo);
+	if (is_function(handler) && pxt_process_is_own()) {
+		__atomic_store_n(&plain_of[signo], handler, __ATOMIC_RELAXED);
+		handler = on_plain;
+	}
+	old = real(signo, handler);
+	return old == SIG_ERR ? old : own_plain(old, &former);
+}
+
+PXT_WRAP_EXPORT plain PXT_WRAP_NAME(signal)(int signo, plain handler)
+{
+	return set(signo, handler, PXT_WRAP_CALL(signal));
+}
+
+PXT_WRAP_REAL(__sysv_signal);
+PXT_WRAP_REAL(sigset);
+
+PXT_WRAP_EXPORT plain PXT_WRAP_NAME(__sysv_signal)(int signo, plain handler)
+{
+	return set(signo, handler, PXT_WRAP_CALL(__sysv_signal));
+}
+
+/* Names of the same. */
+#if PXT_WRAP_BY_LINKER
+extern __typeof__(signal) __wrap_bsd_signal;
+extern __typeof__(signal) __wrap_ssignal;
+extern __typeof__(signal) __wrap_sysv_signal;
+#else
+extern plain bsd_signal(int signo, plain handler);
+#endif
+
+PXT_WRAP_EXPORT plain PXT_WRAP_NAME(bsd_signal)(int signo, plain handler)
+{
+	return set(signo, handler, PXT_WRAP_CALL(signal));
+}
+
+PXT_WRAP_EXPORT plain PXT_WRAP_NAME(ssignal)(int signo, plain handler)
+{
+	return set(signo, handler, PXT_WRAP_CALL(signal));
+}
+
+PXT_WRAP_EXPORT plain PXT_WRAP_NAME(sysv_signal)(int signo, plain handler)
+{
+	return set(signo, handler, PXT_WRAP_CALL(__sysv_signal));
+}
+
+PXT_WRAP_EXPORT plain PXT_WRAP_NAME(sigset)(int signo, plain handler)
+{
+	return set(signo, handler, PXT_WRAP_CALL(sigset));
+}

@@ -1,0 +1,248 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Wrappers of the C library's functions (sysevents/wrap/): a program behaves as without them, by either door,
+# and they tell what it does. (LPT-30, QNX-22, QNX-24, SHARK-37, SHARK-38, SHARK-43, ZEP-05, ZEP-27)
+# timeout: 120
+
+. "$(dirname "$0")/common.sh"
+tests=$PXT_BUILD/tests
+preload=$PXT_BUILD/sysevents/libptrace-preload.so
+[ -x "$tests/behave" ] && [ -e "$preload" ] || {
+	echo 'no library that is loaded before others in this build: skipped'
+	exit 77
+}
+unset PXTRACE_PRELOAD LD_PRELOAD
+
+# traced STATUS OPTIONS... -- PROGRAM...: the log is run.ptl
+traced()
+{
+	wanted=$1
+	shift
+	run "$wanted" run -q -o run.ptl "$@"
+}
+# events PATTERN [FILE]: as lines in ./events; count of them
+events() { "$pxtrace" print --event "posix_trace_$1" "${2:-run.ptl}" >events; }
+count() { grep -c -- "$1" events; }
+# same OPTIONS... -- WORDS...: plain and traced, output and status
+same()
+{
+	options=
+	while [ "$1" != -- ]; do
+		options="$options $1"
+		shift
+	done
+	shift
+	"$tests/behave" "$@" >plain 2>&1
+	[ $? -eq 5 ] || fail 'the program does not run'
+	# shellcheck disable=SC2086
+	"$pxtrace" run -q -o run.ptl $options -- "$tests/behave" "$@" >out 2>&1
+	[ $? -eq 5 ] || fail "another status under $options"
+	cmp -s plain out || fail "another output: $(diff plain out | head -n 5)"
+	"$pxtrace" check run.ptl >out 2>err || fail 'the log is not sound'
+}
+
+# QNX-22
+each_kind_of_mutex_behaves_as_without()
+{
+	same -- kinds
+	grep -q ': 131$' plain || fail 'no mutex that cannot be repaired'
+	grep -q ': 130$' plain || fail 'no mutex whose holder died'
+	same --contended -- kinds
+}
+
+# LPT-30
+condition_variables_of_both_ages_work_and_are_told()
+{
+	same -- conditions
+	events 'cond_*'
+	# One of the present, one of former times; the clock's wait is there for the present alone.
+	[ "$(count 'result=110')" -eq 3 ] || fail "$(count 'result=110') waits that timed out, not 3"
+	[ "$(count cond_broadcast)" -eq 2 ] || fail 'other broadcasts than 2'
+	[ "$(count cond_wait)" -eq "$(count cond_resume)" ] || fail 'a wait without its end'
+}
+
+# QNX-22
+a_cancelled_thread_leaves_no_lock_and_tells_the_end_of_its_wait()
+{
+	same -- cancelled
+	events 'cond_resume'
+	[ "$(count 'result=125')" -eq 1 ] || fail 'the wait for a condition has no end'
+	events 'call_exit'
+	for call in read sem_wait sleep poll; do
+		[ "$(count "call=$call .*result=-125")" -eq 1 ] || fail "$call has no end"
+	done
+}
+
+results_and_errno_are_those_of_the_c_library()
+{
+	same -- errors
+	events 'call_exit'
+	[ "$(count 'call=read .*result=-9 ')" -ge 1 ] || fail 'no error number of a read'
+}
+
+# SHARK-43
+handlers_are_the_programs_own_and_are_told()
+{
+	same -- handlers
+	events 'signal'
+	[ "$(count 'what=begin ')" -eq 4 ] || fail 'other beginnings than 4'
+	# One of them goes away with a jump.
+	[ "$(count 'what=end ')" -eq 3 ] || fail 'other ends than 3'
+	[ "$(count 'what=sent ')" -eq 4 ] || fail 'other sent ones than 4'
+}
+
+# QNX-24
+a_child_that_has_its_parents_memory_leaves_it_as_it_was()
+{
+	same -- borrowed
+	events 'process'
+	[ "$(count 'what=traced')" -eq 2 ] || fail 'the program that the child became is not traced'
+	[ "$(count 'what=exec')" -eq 0 ] || fail 'its parent is told to have become it'
+}
+
+# QNX-24
+programs_that_are_started_in_one_step_are_told()
+{
+	same -- spawned
+	events 'process'
+	[ "$(count 'what=fork')" -eq 3 ] || fail 'other children than 3'
+	[ "$(count 'what=exec')" -eq 1 ] || fail 'other programs than 1 in the place of their parent'
+	[ "$(count 'what=exit  number=8')" -eq 2 ] || fail 'other ends than 2'
+	[ "$(count 'what=exit  number=5')" -eq 1 ] || fail 'the program has no end'
+}
+
+# ZEP-05
+calls_before_all_constructors_and_after_all_destructors_work()
+{
+	LD_PRELOAD=$tests/libbehaveearly.so "$pxtrace" run -q -o run.ptl -- "$tests/behave" >out 2>err
+	[ $? -eq 5 ] || fail 'another status'
+	# The library is loaded into the command itself as well, which is silent about it.
+	[ "$(grep -c 'before: 0 wrong' out)" -ge 1 ] || fail 'calls before'
+	[ "$(grep -c 'after: 0 wrong' out)" -ge 1 ] || fail 'calls after'
+	grep -q '[1-9] wrong' out && fail 'a call went wrong'
+	return 0
+}
+
+a_plugin_is_found_by_the_path_of_its_program_and_told()
+{
+	same -- plugin
+	grep -q 'plugin found' plain || fail 'no plugin'
+	events 'process'
+	[ "$(count 'what=image .*libbehaveplugin')" -eq 1 ] || fail 'it does not come'
+	[ "$(count 'what=image_gone .*libbehaveplugin')" -eq 1 ] || fail 'it does not go'
+}
+
+# SHARK-38
+a_long_wait_tells_the_functions_that_called()
+{
+	traced 0 --stack 1 --only mutex -- "$tests/victim" contend
+	events 'mutex_lock'
+	[ "$(count 'caller1=0x[0-9a-f]*  caller2=')" -eq 1 ] || fail 'no callers, or of a short wait'
+}
+
+# ZEP-27
+what_the_library_does_itself_is_not_told()
+{
+	traced 0 -- "$tests/victim" locks
+	events 'call_*'
+	[ ! -s events ] || fail 'calls of the library'
+	events 'process'
+	[ "$(count 'what=thread_begin')" -eq 1 ] || fail 'a thread of the library'
+}
+
+c_plus_plus_locks_are_counted_exactly()
+{
+	[ -x "$tests/standard" ] || { echo 'no C++ compiler: skipped'; exit 77; }
+	traced 6 -- "$tests/standard"
+	[ "$(cat out)" = '1800 late' ] || fail 'another output'
+	events 'mutex_lock'
+	[ "$(wc -l <events)" -eq 801 ] || fail "$(wc -l <events) locks, not 801"
+	events 'process'
+	[ "$(count 'what=thread_end')" -eq 8 ] || fail 'other ends of threads than 8'
+}
+
+python_threads_and_children_run_as_without()
+{
+	cat >threads.py <<'END'
+import subprocess
+import threading
+lock, total = threading.Lock(), 0
+def add():
+    global total
+    for _ in range(100):
+        with lock:
+            total += 1
+threads = [threading.Thread(target=add) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(total, subprocess.run(["sh", "-c", "echo child"], capture_output=True).stdout)
+END
+	[ -x /usr/bin/python3 ] || { echo 'no python3 of the system: skipped'; exit 77; }
+	traced 0 -- /usr/bin/python3 threads.py
+	[ "$(cat out)" = "400 b'child\\n'" ] || fail 'another output'
+	events 'process'
+	[ "$(count 'what=thread_begin')" -ge 6 ] || fail 'a thread is not told'
+}
+
+rust_waits_are_told_as_futexes()
+{
+	need rustc
+	cat >locks.rs <<'END'
+use std::{sync::{Arc, Mutex}, thread, time::Duration};
+fn main() {
+    let sum = Arc::new(Mutex::new(0));
+    let held = sum.lock().unwrap();
+    let other = { let sum = sum.clone(); thread::spawn(move || *sum.lock().unwrap() += 1) };
+    thread::sleep(Duration::from_millis(20));
+    drop(held);
+    other.join().unwrap();
+    println!("{}", *sum.lock().unwrap());
+    std::process::exit(4);
+}
+END
+	rustc -O -o locks locks.rs 2>err || { echo 'rustc does not work: skipped'; exit 77; }
+	traced 4 -- ./locks
+	[ "$(cat out)" = 1 ] || fail 'another output'
+	events 'call_exit'
+	[ "$(count 'call=futex_wait')" -ge 1 ] || fail 'no wait'
+}
+
+# ---- The linker's door ----
+
+# An archive and its flags, in a static program, whose log the environment asks for.
+a_static_program_is_traced_by_the_linkers_door()
+{
+	[ -x "$tests/behave_linked" ] || { echo 'no static C library: skipped'; exit 77; }
+	"$tests/behave" errors handlers >plain 2>&1
+	PXTRACE_OUT=run.ptl "$tests/behave_linked" errors handlers >out 2>&1
+	[ $? -eq 5 ] || fail 'another status'
+	cmp -s plain out || fail "another output: $(diff plain out | head -n 5)"
+	events 'signal'
+	[ "$(count 'what=begin ')" -eq 4 ] || fail 'other handlers than 4'
+	PXTRACE_OUT=locks.ptl "$tests/victim_linked" locks contend >out 2>&1 || fail 'another status'
+	lock=$(nm "$tests/victim_linked" | sed -n 's/^0*\([0-9a-f]*\) . first_lock$/\1/p')
+	events 'mutex_lock' locks.ptl
+	[ "$(count "lock=0x$lock ")" -eq 7 ] || fail "$(count "lock=0x$lock ") locks, not 7"
+	events 'process' locks.ptl
+	[ "$(count 'what=thread_begin')" -eq 2 ] || fail 'threads of the library are told'
+	events 'call_*' locks.ptl
+	[ "$(count 'call=\(open\|write\|close\)')" -eq 0 ] || fail 'calls of the library are told'
+}
+
+# Each name that the linker is told has a wrapper, and each wrapper is told.
+names_for_the_linker_are_those_of_the_archive()
+{
+	[ -e "$PXT_BUILD/libptrace-wrap.pc" ] || { echo 'nothing to install: skipped'; exit 77; }
+	tr ' ' '\n' <"$PXT_BUILD/libptrace-wrap.pc" | sed -n 's/^-Wl,--wrap=//p' | sort >told
+	nm -g --defined-only "$PXT_BUILD/sysevents/libptrace-wrap.a" |
+		sed -n 's/.* T __wrap_//p' | sort >there
+	cmp -s told there || fail "$(diff told there)"
+	nm -D --defined-only "$preload" | sed -n 's/.* T \([A-Za-z_0-9]*\).*/\1/p' |
+		grep -v '^_Fork$\|^_[eE]xit$\|^__libc_start_main$' | sort -u >exported
+	cmp -s told exported || fail "$(diff told exported)"
+	nm -D --defined-only "$preload" | grep -v ' [TA] ' >out
+	[ ! -s out ] || fail 'data among the names'
+}
+
+$case
