@@ -27,7 +27,7 @@ PXT_WRAP_REAL(posix_memalign);
 	do {                                                                                       \
 		const void *caller = PXT_WRAP_CALLER();                                            \
                                                                                                    \
-		if (!pxt_call_wanted(caller))                                                      \
+		if (!pxt_call_wanted(number, caller))                                              \
 			return expression;                                                         \
 		PXT_CALL_SCOPE call = pxt_call_enter_anywhere(                                     \
 		    number, pxt_wrap_address(object), (uint64_t)(bytes), caller);                  \
@@ -66,7 +66,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(posix_memalign)(void **got, size_t alignment, 
 {
 	const void *caller = PXT_WRAP_CALLER();
 
-	if (!pxt_call_wanted(caller))
+	if (!pxt_call_wanted(POSIX_TRACE_CALL_MALLOC_NP, caller))
 		return PXT_WRAP_CALL(posix_memalign)(got, alignment, bytes);
 	PXT_CALL_SCOPE call = pxt_call_enter_anywhere(POSIX_TRACE_CALL_MALLOC_NP, 0, bytes, caller);
 	int result = PXT_WRAP_CALL(posix_memalign)(got, alignment, bytes);
@@ -95,7 +95,7 @@ PXT_WRAP_EXPORT void PXT_WRAP_NAME(free)(void *old)
 
 	if (pxt_alloc_has(old))
 		return;
-	if (old && pxt_call_wanted(caller))
+	if (old && pxt_call_wanted(POSIX_TRACE_CALL_FREE_NP, caller))
 		pxt_call_tell(POSIX_TRACE_CALL_FREE_NP, pxt_wrap_address(old), 0, caller);
 	PXT_WRAP_CALL(free)(old);
 }

@@ -31,9 +31,9 @@ struct pxt_call {
 
 #define PXT_CALL_NO_SIZE UINT64_MAX
 
-PXT_WRAP_INLINE bool pxt_call_wanted(const void *caller)
+PXT_WRAP_INLINE bool pxt_call_wanted(uint16_t number, const void *caller)
 {
-	return pxt_wrap_wanted(POSIX_TRACE_CALL_EXIT_NP, caller);
+	return pxt_wrap_wanted(POSIX_TRACE_CALL_EXIT_NP, caller) && pxt_wrap_wants_call(number);
 }
 
 /* Leaves errno alone. */
@@ -61,7 +61,7 @@ void pxt_call_tell(uint16_t number, uint64_t object, int64_t result, const void 
 	{                                                                                          \
 		const void *caller = PXT_WRAP_CALLER();                                            \
                                                                                                    \
-		if (!pxt_call_wanted(caller))                                                      \
+		if (!pxt_call_wanted(number, caller))                                              \
 			return PXT_WRAP_CALL(name) arguments;                                      \
 		PXT_CALL_SCOPE call =                                                              \
 		    pxt_call_enter(number, (uint64_t)(object), (uint64_t)(size), caller);          \

@@ -6,7 +6,7 @@
 
 void pxt_close_tell(int fd, int result, const void *caller)
 {
-	if (pxt_call_wanted(caller))
+	if (pxt_call_wanted(POSIX_TRACE_CALL_CLOSE_NP, caller))
 		pxt_call_tell(
 		    POSIX_TRACE_CALL_CLOSE_NP, (uint64_t)fd, PXT_CALL_ERRNO(result), caller);
 }

@@ -36,7 +36,8 @@ static __attribute__((noinline)) int tell(
 PXT_WRAP_INLINE int tell_lock(
     int fd, int command, void *argument, all_of_them real, const void *caller)
 {
-	if ((command == F_SETLKW || command == F_OFD_SETLKW) && pxt_call_wanted(caller))
+	if ((command == F_SETLKW || command == F_OFD_SETLKW) &&
+	    pxt_call_wanted(POSIX_TRACE_CALL_FLOCK_NP, caller))
 		return tell(fd, command, argument, real, caller);
 	return real(fd, command, argument);
 }

@@ -28,7 +28,7 @@ PXT_WRAP_REAL(creat64);
 	do {                                                                                       \
 		const void *caller = PXT_WRAP_CALLER();                                            \
                                                                                                    \
-		if (!pxt_call_wanted(caller))                                                      \
+		if (!pxt_call_wanted(POSIX_TRACE_CALL_OPEN_NP, caller))                            \
 			return call;                                                               \
 		PXT_CALL_SCOPE entered =                                                           \
 		    pxt_call_enter(POSIX_TRACE_CALL_OPEN_NP, 0, PXT_CALL_NO_SIZE, caller);         \

@@ -49,7 +49,8 @@ PXT_WRAP_EXPORT long pxt_futex_syscall(
 	const void *caller = PXT_WRAP_CALLER();
 	all_of_them real = (all_of_them)(uintptr_t)PXT_WRAP_CALL(syscall);
 
-	if (waits(number, (int)operation) && pxt_call_wanted(caller))
+	if (waits(number, (int)operation) &&
+	    pxt_call_wanted(POSIX_TRACE_CALL_FUTEX_WAIT_NP, caller))
 		return tell(number, word, operation, value, limit, other, last, caller);
 	return real(number, word, operation, value, limit, other, last);
 }

@@ -14,7 +14,8 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_once)(pthread_once_t *control, void (*
 {
 	const void *caller = PXT_WRAP_CALLER();
 
-	if (__atomic_load_n(control, __ATOMIC_RELAXED) == DONE || !pxt_call_wanted(caller))
+	if (__atomic_load_n(control, __ATOMIC_RELAXED) == DONE ||
+	    !pxt_call_wanted(POSIX_TRACE_CALL_ONCE_NP, caller))
 		return PXT_WRAP_CALL(pthread_once)(control, function);
 	PXT_CALL_SCOPE call = pxt_call_enter(
 	    POSIX_TRACE_CALL_ONCE_NP, pxt_wrap_address(control), PXT_CALL_NO_SIZE, caller);

@@ -22,7 +22,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(sem_post)(sem_t *sem)
 {
 	const void *caller = PXT_WRAP_CALLER();
 
-	if (pxt_call_wanted(caller))
+	if (pxt_call_wanted(POSIX_TRACE_CALL_SEM_POST_NP, caller))
 		pxt_call_tell(POSIX_TRACE_CALL_SEM_POST_NP, pxt_wrap_address(sem), 0, caller);
 	return PXT_WRAP_CALL(sem_post)(sem);
 }

@@ -15,7 +15,7 @@ PXT_AGES(timer_settime, "GLIBC_2.3.3");
 	do {                                                                                       \
 		const void *caller = PXT_WRAP_CALLER();                                            \
                                                                                                    \
-		if (!pxt_call_wanted(caller))                                                      \
+		if (!pxt_call_wanted(POSIX_TRACE_CALL_TIMER_NP, caller))                           \
 			return function(timer, flags, value, former);                              \
 		PXT_CALL_SCOPE call = pxt_call_enter(POSIX_TRACE_CALL_TIMER_NP, (uintptr_t)timer,  \
 		    PXT_CALL_MS(value ? &value->it_value : NULL), caller);                         \

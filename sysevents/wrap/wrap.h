@@ -101,14 +101,14 @@ struct pxt_wrap_code {
 };
 
 struct pxt_wrap_wishes {
-	struct pxt_wrap_code
-	    own[2];     /* of libptrace and of this library: what it calls is not the program's */
+	/* Of libptrace and of this library: what it calls is not the program's. */
+	struct pxt_wrap_code own[2];
 	bool contended; /* a lock that is free is none of our business */
+	int pid;        /* whose memory this is: a child of vfork() has another number */
 	uint64_t calls; /* that are told of, bit by bit; from 0x8000 on all or none */
 	uint64_t kinds; /* of read-write and spin locks, the same */
-	uint64_t
-	    stack_ns; /* waits this long carry the functions that called; UINT64_MAX: none does */
-	int pid;      /* of the process whose memory this is: a child of vfork() has another one */
+	/* Waits this long carry the functions that called; UINT64_MAX: none does. */
+	uint64_t stack_ns;
 };
 /* Written before main(), by the only thread. */
 extern struct pxt_wrap_wishes pxt_wrap_wishes __attribute__((visibility("hidden")));
