@@ -84,6 +84,19 @@ static void run(const struct row *row)
 		must("shutdown", posix_trace_shutdown(streams[i]));
 }
 
+/* A slow clock goes the careful way of a trace point. */
+static void say_clock(void)
+{
+	struct posix_trace_clock_np clock;
+	trace_id_t trid = start(1);
+
+	must("clock", posix_trace_getclock_np(trid, &clock));
+	must("shutdown", posix_trace_shutdown(trid));
+	(void)printf("# stamps: %s\n", clock.posix_source_np == POSIX_TRACE_CLOCK_TSC_NP
+	                                   ? "processor's counter"
+	                                   : "system call");
+}
+
 static void say_facts(void)
 {
 	char libc[64];
@@ -98,6 +111,7 @@ static void say_facts(void)
 #else
 	(void)printf("# processor: not x86-64\n");
 #endif
+	say_clock();
 }
 
 int main(void)
