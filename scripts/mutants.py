@@ -44,8 +44,10 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIST = ROOT / "tests" / "mutants.txt"
 # What tests of commands run, and which of their files run the last ones.
-PROGRAMS = ["tools/pxtrace", "tests/mklog", "tests/named", "tests/untraced", "tests/recover_box"]
-WANTS = {"attached.sh": "tests/named", "top.sh": "tests/named", "environment.sh": "tests/untraced", "recover.sh": "tests/recover_box"}
+PROGRAMS = ["tools/pxtrace", "tests/mklog", "tests/named", "tests/untraced", "tests/recover_box",
+            "sysevents/libptrace-preload.so"]
+WANTS = {"attached.sh": "tests/named", "top.sh": "tests/named", "environment.sh": "tests/untraced", "recover.sh": "tests/recover_box",
+         "wrap.sh": "sysevents/libptrace-preload.so"}
 FOLDERS = ("format", "base", "port", "core", "online", "tolog", "userevents", "filter", "inherit",
            "blackbox", "sysevents", "attach", "logretrieval", "compat", "tools")  # where functions are looked for
 BUILD_SECONDS = 600
@@ -222,11 +224,12 @@ class Copy:
         # A build folder to the eyes of tests: all is the real one's but what is linked here.
         self.build = self.work / "build"
         shutil.rmtree(self.work, ignore_errors=True)
-        for folder, part in ((self.build, build.folder), (self.build / "tests", build.folder / "tests"),
-                             (self.build / "tools", build.folder / "tools")):
+        inner = [build.folder / name for name in ("tests", "tools", "sysevents")]
+        for part in (build.folder, *inner):
+            folder = self.build / os.path.relpath(part, build.folder)
             folder.mkdir(parents=True)
             for path in part.iterdir() if part.exists() else ():
-                if path != build.folder / "tests" and path != build.folder / "tools":
+                if path not in inner:
                     (folder / path.name).symlink_to(path)
 
     def put(self, file, text):

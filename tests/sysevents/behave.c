@@ -204,6 +204,8 @@ static void take_turns(void)
 	(void)pthread_mutex_unlock(&with);
 	(void)pthread_join(thread, NULL);
 	SAY("turn %d\n", turn);
+	if (is_old)
+		SAY("has memory of its own: %d\n", cond.old[0] && !cond.old[1]);
 }
 
 static void conditions(void)

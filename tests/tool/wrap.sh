@@ -12,7 +12,9 @@ preload=$PXT_BUILD/sysevents/libptrace-preload.so
 	echo 'no library that is loaded before others in this build: skipped'
 	exit 77
 }
-unset PXTRACE_PRELOAD LD_PRELOAD
+unset LD_PRELOAD
+PXTRACE_PRELOAD=$preload
+export PXTRACE_PRELOAD
 
 # traced STATUS OPTIONS... -- PROGRAM...: the log is run.ptl
 traced()
@@ -139,6 +141,13 @@ a_long_wait_tells_the_functions_that_called()
 	traced 0 --stack 1 --only mutex -- "$tests/victim" contend
 	events 'mutex_lock'
 	[ "$(count 'caller1=0x[0-9a-f]*  caller2=')" -eq 1 ] || fail 'no callers, or of a short wait'
+	# The first of them is in the program.
+	caller=$(sed -n 's/.*caller1=\(0x[0-9a-f]*\).*/\1/p' events)
+	events 'process'
+	low=$(sed -n 's/.*what=image .*address=\(0x[0-9a-f]*\) .*victim"$/\1/p' events)
+	bytes=$(sed -n 's/.*what=image .*size=\([0-9]*\) .*victim"$/\1/p' events)
+	[ $((caller - low)) -ge 0 ] && [ $((caller - low)) -lt "$bytes" ] ||
+		fail "caller $caller is not in the program at $low"
 }
 
 # ZEP-27
@@ -149,6 +158,12 @@ what_the_library_does_itself_is_not_told()
 	[ ! -s events ] || fail 'calls of the library'
 	events 'process'
 	[ "$(count 'what=thread_begin')" -eq 1 ] || fail 'a thread of the library'
+	[ -x "$tests/itself" ] || return 0
+	traced 3 -- "$tests/itself"
+	events 'process'
+	[ "$(count 'what=thread_')" -eq 2 ] || fail 'a thread of the library in the program'
+	events 'call_enter'
+	[ "$(wc -l <events)" -eq 1 ] || fail 'calls of the library in the program'
 }
 
 c_plus_plus_locks_are_counted_exactly()
