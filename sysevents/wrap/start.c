@@ -92,7 +92,7 @@ static void place_descriptors(void)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < end)
 		end = limit.rlim_cur;
-	_pxt_own_descriptors.first = end > 2u * OWN_ROOM ? (int)(end - OWN_ROOM) : 0;
+	_pxt_own_descriptors.first = end > (rlim_t)2 * OWN_ROOM ? (int)(end - OWN_ROOM) : 0;
 }
 
 static int attach(bool is_child)

@@ -18,7 +18,7 @@ struct pxt_groups {
 };
 
 /* All but what is too much for most programs: allocation. */
-void pxt_groups_usual(struct pxt_groups *groups);
+void pxt_groups_usual(struct pxt_groups *usual);
 /*
  * The groups of @list ("locks,io"); what tells of processes and threads is always among them.  False, with
  * a word to the user, where a group is not known.
