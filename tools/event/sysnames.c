@@ -39,6 +39,24 @@ static const struct field {
 	{ POSIX_TRACE_KERNEL_OVERHEAD_NP, "what", WORDS(overheads) },
 };
 
+/* What is no address, in a call that has descriptors. */
+#define DESCRIPTORS 65535u
+
+bool pxt_sysnames_has_descriptor(const char *call, uint64_t object)
+{
+	static const char *const always[] = { "read", "write", "close", "accept", "connect", "recv",
+		"send", "epoll_wait", "fsync", "lseek", "sendfile", "flock" };
+	static const char *const sometimes[] = { "poll", "timer", "mq" };
+
+	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+		if (strcmp(always[i], call) == 0)
+			return object <= DESCRIPTORS;
+	for (size_t i = 0; i < sizeof sometimes / sizeof *sometimes; i++)
+		if (strcmp(sometimes[i], call) == 0)
+			return object > 0 && object <= DESCRIPTORS;
+	return false;
+}
+
 const char *pxt_sysnames_word(trace_event_id_t id, const char *name, uint64_t value)
 {
 	if (id < POSIX_TRACE_SYNC_WAIT_NP || id > POSIX_TRACE_KERNEL_OVERHEAD_NP)

@@ -3,10 +3,14 @@
 #ifndef PXT_EVENT_SYSNAMES_H
 #define PXT_EVENT_SYSNAMES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <trace.h>
 
 /* The word for @value of the field @name of a system event of type @id; NULL: it has none. */
 const char *pxt_sysnames_word(trace_event_id_t id, const char *name, uint64_t value);
+
+/* Whether the object of that call is a descriptor: of some it may be, if it is a number like one. */
+bool pxt_sysnames_has_descriptor(const char *call, uint64_t object);
 
 #endif

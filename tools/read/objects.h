@@ -7,10 +7,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct pxt_objects;
+
 /*
- * The variable in @file that holds the link-time address @address: "name", or "name+8" inside of it.
- * False: none does, or this build cannot look.
+ * The variables of @file; where its symbols are stripped, also those of the file beside it that has them
+ * (/usr/lib/debug/.build-id).  NULL: it has none, or this build cannot look.
  */
-bool pxt_objects_name(const char *file, uint64_t address, char *name, size_t room);
+struct pxt_objects *pxt_objects_open(const char *file);
+/* The one that has the link-time address @address: "name", or "name+8" inside of it.  False: none has. */
+bool pxt_objects_name(
+    const struct pxt_objects *objects, uint64_t address, char *name, size_t room);
+void pxt_objects_close(struct pxt_objects *objects);
 
 #endif

@@ -19,7 +19,8 @@ static bool same_cause(const struct pxt_cause *a, const struct pxt_cause *b)
 {
 	if (a->kind != b->kind || a->inside != b->inside || a->with != b->with ||
 	    a->links != b->links || a->last != b->last || a->runner != b->runner ||
-	    a->call != b->call || a->object != b->object || a->exact != b->exact ||
+	    a->call != b->call || a->object.address.value != b->object.address.value ||
+	    a->exact != b->exact ||
 	    a->sealed != b->sealed)
 		return false;
 	for (unsigned i = 0; i < a->links; i++)
@@ -101,6 +102,17 @@ static void settle(struct pxt_blame *blame, bool gap)
 
 /* ---- What a thread does at the moment ---- */
 
+/* By its own events; in a call it may sleep several times, or be kept from running. */
+static bool is_blocked(
+    const struct pxt_state *state, const struct pxt_actor *actor, enum pxt_running running)
+{
+	if (!actor || !pxt_actor_certain(state, actor))
+		return false;
+	if (actor->in_call)
+		return running == PXT_RUN_SLEEPS || (running == PXT_RUN_UNKNOWN && actor->blocked);
+	return actor->blocked;
+}
+
 /* What the last of a chain does: as the scheduler says, else as its CPU's events say. */
 static void state_of(
     const struct pxt_state *state, const struct pxt_actor *actor, int cpu, struct pxt_cause *cause)
@@ -113,11 +125,15 @@ static void state_of(
 		cause->last = PXT_LAST_RAN;
 		return;
 	}
-	if (actor && actor->blocked && pxt_actor_certain(state, actor)) {
+	if (is_blocked(state, actor, running)) {
 		cause->last = PXT_LAST_BLOCKED;
 		if (actor->in_call) {
 			cause->call = actor->blocked_name;
-			cause->object = actor->blocked_on.value;
+			cause->object.source = actor->source;
+			cause->object.address =
+			    (struct pxt_address){ .value = actor->blocked_on.value,
+				    .pid = actor->pid,
+				    .ns = actor->blocked_ns };
 		}
 		return;
 	}
@@ -154,7 +170,10 @@ static void follow(
 
 		cause->chain[cause->links].lock = lock;
 		cause->chain[cause->links].holder = holder;
-		cause->chain[cause->links].place = holder ? lock->holder_place : 0;
+		if (holder) {
+			cause->chain[cause->links].place = lock->place;
+			cause->chain[cause->links].others = lock->share_count;
+		}
 		cause->chain[cause->links++].since_ns = holder ? lock->since_ns : 0;
 		if (!known) {
 			cause->last = PXT_LAST_UNKNOWN;
@@ -446,6 +465,24 @@ static void reveal(
 	}
 }
 
+/* Where it gives back what, as the lock itself told, it had. */
+static void reveal_place(struct pxt_blame *blame, const struct pxt_act *act)
+{
+	for (unsigned i = 0; i < blame->cause_count; i++) {
+		struct pxt_cause *cause = &blame->causes[i];
+
+		for (unsigned k = 0; k < cause->links; k++) {
+			struct pxt_cause_link *link = &cause->chain[k];
+
+			if (link->lock != act->lock || link->holder != act->actor ||
+			    link->place.address.value != 0 || !link->lock->of_system)
+				continue;
+			link->place = pxt_places_of(act->event);
+			link->given_back = true;
+		}
+	}
+}
+
 static void look(void *self, const struct pxt_act *act)
 {
 	struct pxt_blames *blames = self;
@@ -460,6 +497,8 @@ static void look(void *self, const struct pxt_act *act)
 			overlap(blame, act->actor, act->span, act->ns);
 		if (act->deed == PXT_LOCK_RELEASE && act->lock && !act->former)
 			reveal(blame, act->lock, act->actor);
+		if (act->deed == PXT_LOCK_RELEASE && act->lock)
+			reveal_place(blame, act);
 		if (act->deed == PXT_LOCK_ACQUIRE && act->lock)
 			reveal(blame, act->lock, NULL);
 	}

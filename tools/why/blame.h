@@ -51,8 +51,11 @@ enum pxt_last {
 struct pxt_cause_link {
 	const struct pxt_state_lock *lock;
 	struct pxt_actor *holder; /* NULL: see @last */
-	int64_t since_ns;         /* when it got it; 0: not seen; not compared */
-	uint64_t place;           /* where in the program; not compared */
+	/* not compared: */
+	int64_t since_ns;             /* when it got it; 0: not seen */
+	struct pxt_log_address place; /* where in the program, ... */
+	bool given_back;              /* ... when it gave it back: no event told of the other place */
+	unsigned others;              /* how many have it, too: they read */
 };
 
 struct pxt_cause {
@@ -66,9 +69,9 @@ struct pxt_cause {
 	unsigned links;
 	struct pxt_cause_link chain[PXT_CHAIN_MAX];
 	enum pxt_last last;
-	uint32_t
-	    call; /* BLOCKED: in which call of the C library the last one is; else PXT_NO_NAME */
-	uint64_t object;          /* what that call is about */
+	/* BLOCKED: in which call of the C library the last one is, or PXT_NO_NAME, and what it is about */
+	uint32_t call;
+	struct pxt_log_address object;
 	struct pxt_actor *runner; /* who ran instead of the last one */
 	bool exact;               /* the scheduler says so */
 	/* not compared: */

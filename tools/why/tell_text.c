@@ -439,6 +439,7 @@ static void put_answer(const struct pxt_tell *tell, const struct pxt_blame *blam
 
 void pxt_tell_answers(const struct pxt_tell *tell)
 {
+	pxt_tell_want(tell);
 	for (unsigned i = 0; i < tell->blames->count && i < tell->explain; i++)
 		put_answer(tell, &tell->blames->list[i]);
 }
@@ -458,6 +459,7 @@ static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
 
 void pxt_tell_text(const struct pxt_tell *tell)
 {
+	pxt_tell_want(tell);
 	for (unsigned i = 0; i < tell->blames->count && i < tell->explain; i++) {
 		if (i > 0)
 			pxt_out_text(tell->out, "\n----\n\n");
