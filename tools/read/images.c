@@ -170,6 +170,7 @@ const struct pxt_image *pxt_images_find(
     const struct pxt_images *images, pid_t pid, uint64_t address, int64_t ns)
 {
 	const struct pxt_image *later = NULL;
+	bool gone = false;
 
 	for (uint32_t i = first_of(images, pid); i != PXT_IMAGE_NONE; i = images->list[i].older) {
 		const struct pxt_image *image = &images->list[i];
@@ -181,8 +182,10 @@ const struct pxt_image *pxt_images_find(
 		/* The list goes back in time: the last one found is the next one after @ns. */
 		if (image->from_ns > ns)
 			later = image;
+		else
+			gone = true;
 	}
-	return later;
+	return gone ? NULL : later;
 }
 
 bool pxt_images_knows(const struct pxt_images *images, pid_t pid)

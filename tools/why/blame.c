@@ -25,7 +25,8 @@ static bool same_cause(const struct pxt_cause *a, const struct pxt_cause *b)
 		return false;
 	for (unsigned i = 0; i < a->links; i++)
 		if (a->chain[i].lock != b->chain[i].lock ||
-		    a->chain[i].holder != b->chain[i].holder)
+		    a->chain[i].holder != b->chain[i].holder ||
+		    a->chain[i].others != b->chain[i].others)
 			return false;
 	return true;
 }
@@ -197,6 +198,12 @@ static void follow(
 		last = holder;
 	}
 	state_of(state, last, last->cpu, cause);
+	/* Of several that read, one runs: that is what is waited for. */
+	if (cause->links > 0 && cause->runner &&
+	    pxt_lock_depth(cause->chain[cause->links - 1].lock, cause->runner) > 0) {
+		cause->last = PXT_LAST_RAN;
+		cause->runner = NULL;
+	}
 }
 
 static void own_work(
@@ -468,6 +475,8 @@ static void reveal(
 /* Where it gives back what, as the lock itself told, it had. */
 static void reveal_place(struct pxt_blame *blame, const struct pxt_act *act)
 {
+	if (!act->event->info.posix_prog_address)
+		return;
 	for (unsigned i = 0; i < blame->cause_count; i++) {
 		struct pxt_cause *cause = &blame->causes[i];
 

@@ -51,11 +51,11 @@ enum pxt_last {
 struct pxt_cause_link {
 	const struct pxt_state_lock *lock;
 	struct pxt_actor *holder; /* NULL: see @last */
+	unsigned others;          /* how many have it, too: they read */
 	/* not compared: */
 	int64_t since_ns;             /* when it got it; 0: not seen */
 	struct pxt_log_address place; /* where in the program, ... */
 	bool given_back;              /* ... when it gave it back: no event told of the other place */
-	unsigned others;              /* how many have it, too: they read */
 };
 
 struct pxt_cause {
