@@ -50,7 +50,7 @@ locks_of_programs_are_told_with_variables_and_places()
 {
 	make_convoy run.ptl
 	run 0 why --locks run.ptl
-	out_has 'cache_lock               3       2    12.91 ms    12.41 ms    13.40 ms'
+	out_has 'cache_lock                 3       2    12.91 ms    12.41 ms    13.40 ms'
 	out_has 'high waited 12.41 ms for it at     0.002000000 s, while low had it, taken in refill (cache.c:4)'
 	out_has 'low had it longest: 13.40 ms, taken in refill (cache.c:4)'
 	part run.ptl '[told["locks"][0][k] for k in ("lock", "waits", "longest_holder", "longest_holder_place")]' \
@@ -291,6 +291,44 @@ the_functions_that_called_are_told_with_a_long_wait()
 	lines 4
 	run 0 print --json --address --event 'posix_trace_mutex_lock' run.ptl
 	out_has '"callers":["look_up (cache.c:5)","store (cache.c:6)"]'
+}
+
+# LPT-30: who waited, and in which functions it was
+where_a_thread_waited_is_told_with_the_functions_that_called()
+{
+	make_library
+	{
+		image 10
+		cat <<-END
+			1000 low@$(at refill 1) mutex_lock 64 0 0
+			2000 high@$(at look_up 1) mutex_wait 64 103
+			3000 low@$(at store 1) mutex_unlock 64 0
+			3010 high@$(at look_up 1) mutex_lock 64 1010 0 $(at store 1) $(at refill 1)
+		END
+	} | traced run.ptl
+	run 0 why run.ptl
+	sed -n '/^WHERE IT WAITED/,/^$/p' out | sed 1d | tr -s ' ' >waited
+	[ "$(cat waited)" = "$(printf ' look_up (cache.c:5)\n called by store (cache.c:6)\n called by refill (cache.c:4)')" ] ||
+		fail "other places: $(cat waited)"
+	run 0 why --json run.ptl
+	is 'late["asked_for_in"], late["callers"]' "look_up (cache.c:5) ['store (cache.c:6)', 'refill (cache.c:4)']"
+}
+
+threads_of_one_name_are_told_with_their_numbers()
+{
+	traced run.ptl <<-END
+		:thread 5 0x7f0000005000 105 high
+		1000 low mutex_lock 64 0 0
+		:event 1500000 9 5 0 u64:80 u32:101
+		:event 1600000 10 5 0 u64:80 u32:100 i32:0
+		:event 1700000 11 5 0 u64:80 i32:0
+		2000 high mutex_wait 64 103
+		7000 low mutex_unlock 64 0
+		7010 high mutex_lock 64 5010 0
+	END
+	run 0 why run.ptl
+	answer 'high/101 waited 5.010 ms for mutex 0x40, which low had.'
+	out_has 'high/105, mutex 0x50'
 }
 
 "$case"

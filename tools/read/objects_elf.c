@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* objects_elf.c - names of variables, out of a binary's symbols, by libelf. */
+/* objects_elf.c - names of variables, and where functions lie, out of a binary's symbols, by libelf. */
 #include "tools/read/objects.h"
 
 #include "tools/output/say.h"
@@ -29,19 +29,20 @@ struct pxt_objects {
 	} files[2];
 	unsigned file_count;
 	bool whole; /* a table with all symbols was there, not those for the linker alone */
-	struct object *list;
-	size_t count;
-	size_t room;
+	struct table {
+		struct object *list;
+		size_t count;
+		size_t room;
+	} variables, functions;
 };
 
-static void add(struct pxt_objects *objects, const GElf_Sym *symbol, const char *name)
+static void add(struct table *table, const GElf_Sym *symbol, const char *name)
 {
-	if (objects->count == objects->room) {
-		objects->room = objects->room ? 2 * objects->room : 256;
-		objects->list =
-		    pxt_must(realloc(objects->list, objects->room * sizeof *objects->list));
+	if (table->count == table->room) {
+		table->room = table->room ? 2 * table->room : 256;
+		table->list = pxt_must(realloc(table->list, table->room * sizeof *table->list));
 	}
-	objects->list[objects->count++] =
+	table->list[table->count++] =
 	    (struct object){ .value = symbol->st_value, .size = symbol->st_size, .name = name };
 }
 
@@ -56,11 +57,15 @@ static void take_table(
 		const char *name;
 
 		if (!gelf_getsym(data, (int)i, &symbol) || symbol.st_shndx == SHN_UNDEF ||
-		    symbol.st_size == 0 || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT)
+		    symbol.st_size == 0)
 			continue;
 		name = elf_strptr(elf, head->sh_link, symbol.st_name);
-		if (name && *name)
-			add(objects, &symbol, name);
+		if (!name || !*name)
+			continue;
+		if (GELF_ST_TYPE(symbol.st_info) == STT_OBJECT)
+			add(&objects->variables, &symbol, name);
+		else if (GELF_ST_TYPE(symbol.st_info) == STT_FUNC)
+			add(&objects->functions, &symbol, name);
 	}
 }
 
@@ -119,6 +124,12 @@ static int by_value(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+static void sort(struct table *table)
+{
+	if (table->count > 0)
+		qsort(table->list, table->count, sizeof *table->list, by_value);
+}
+
 struct pxt_objects *pxt_objects_open(const char *file)
 {
 	struct pxt_objects *objects;
@@ -128,42 +139,52 @@ struct pxt_objects *pxt_objects_open(const char *file)
 	objects = pxt_must(calloc(1, sizeof *objects));
 	if (take_file(objects, file) && !objects->whole)
 		take_debug_file(objects);
-	if (objects->count == 0) {
+	if (objects->variables.count + objects->functions.count == 0) {
 		pxt_objects_close(objects);
 		return NULL;
 	}
-	qsort(objects->list, objects->count, sizeof *objects->list, by_value);
+	sort(&objects->variables);
+	sort(&objects->functions);
 	return objects;
 }
 
-bool pxt_objects_name(const struct pxt_objects *objects, uint64_t address, char *name, size_t room)
+static const struct object *find(const struct table *table, uint64_t address)
 {
 	size_t low = 0;
-	size_t high = objects->count;
+	size_t high = table->count;
 
 	/* The first one behind the address: those before it are the nearest that may have it. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (objects->list[middle].value <= address)
+		if (table->list[middle].value <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (size_t i = low; i > 0 && low - i < NEAR_MAX; i--) {
-		const struct object *object = &objects->list[i - 1];
-		uint64_t inside = address - object->value;
+	for (size_t i = low; i > 0 && low - i < NEAR_MAX; i--)
+		if (address - table->list[i - 1].value < table->list[i - 1].size)
+			return &table->list[i - 1];
+	return NULL;
+}
 
-		if (inside >= object->size)
-			continue;
-		if (inside == 0)
-			(void)snprintf(name, room, "%s", object->name);
-		else
-			(void)snprintf(
-			    name, room, "%s+%llu", object->name, (unsigned long long)inside);
-		return true;
-	}
-	return false;
+bool pxt_objects_name(const struct pxt_objects *objects, uint64_t address, char *name, size_t room)
+{
+	const struct object *object = find(&objects->variables, address);
+
+	if (!object)
+		return false;
+	if (address == object->value)
+		(void)snprintf(name, room, "%s", object->name);
+	else
+		(void)snprintf(name, room, "%s+%llu", object->name,
+		    (unsigned long long)(address - object->value));
+	return true;
+}
+
+bool pxt_objects_in_function(const struct pxt_objects *objects, uint64_t address)
+{
+	return find(&objects->functions, address) != NULL;
 }
 
 void pxt_objects_close(struct pxt_objects *objects)
@@ -174,6 +195,7 @@ void pxt_objects_close(struct pxt_objects *objects)
 		(void)elf_end(objects->files[i].elf);
 		(void)close(objects->files[i].fd);
 	}
-	free(objects->list);
+	free(objects->variables.list);
+	free(objects->functions.list);
 	free(objects);
 }

@@ -319,6 +319,14 @@ static char *symbol_text(char *function, char *place)
 	return memcpy(pxt_must(malloc(bytes)), text, bytes);
 }
 
+static const struct pxt_objects *objects_of(struct module *module)
+{
+	if (!module->opened)
+		module->objects = pxt_objects_open(module->file);
+	module->opened = true;
+	return module->objects;
+}
+
 /* Both walk the table in the same order: what was asked first is answered first. */
 static void ask(const struct pxt_symbols *symbols, uint32_t module, FILE *in)
 {
@@ -328,6 +336,14 @@ static void ask(const struct pxt_symbols *symbols, uint32_t module, FILE *in)
 		if (symbol->address != 0 && !symbol->text && symbol->module == module)
 			(void)fprintf(in, "0x%llx\n", (unsigned long long)(symbol->address - 1));
 	}
+}
+
+/* Without lines the answer is the nearest function before, though it may have ended long before. */
+static bool is_wrong(struct module *module, const struct symbol *symbol, const char *place)
+{
+	const struct pxt_objects *objects = *place == '?' ? objects_of(module) : NULL;
+
+	return objects && !pxt_objects_in_function(objects, symbol->address - 1);
 }
 
 static void take_answers(struct pxt_symbols *symbols, uint32_t module, FILE *out)
@@ -342,7 +358,8 @@ static void take_answers(struct pxt_symbols *symbols, uint32_t module, FILE *out
 			continue;
 		if (!fgets(function, sizeof function, out) || !fgets(place, sizeof place, out))
 			return;
-		symbol->text = symbol_text(function, place);
+		if (!is_wrong(symbols->modules[module], symbol, place))
+			symbol->text = symbol_text(function, place);
 	}
 }
 
@@ -420,12 +437,8 @@ const char *pxt_symbols_variable(struct pxt_symbols *symbols, struct pxt_address
 	char name[400];
 	char raw[sizeof symbols->scratch / 4];
 
-	if (!module)
-		return NULL;
-	if (!module->opened)
-		module->objects = pxt_objects_open(module->file);
-	module->opened = true;
-	if (!module->objects || !pxt_objects_name(module->objects, address, name, sizeof name))
+	const struct pxt_objects *objects = module ? objects_of(module) : NULL;
+	if (!objects || !pxt_objects_name(objects, address, name, sizeof name))
 		return NULL;
 	pxt_binutil_demangle(name, raw, sizeof raw);
 	return escaped(symbols, raw);

@@ -333,6 +333,22 @@ static bool is_again(const struct pxt_blame *blame, const struct pxt_line *line)
 	       strcmp(last->text, line->text) == 0;
 }
 
+/* Who called where the wait for a lock ended. */
+static void note_callers(struct pxt_blame *blame, const struct pxt_act *act)
+{
+	uint64_t callers[PXT_CALLERS_MAX];
+
+	if (blame->late.kind != PXT_LATE_WAIT || act->actor != blame->actor ||
+	    act->ns != blame->late.end_ns || act->deed != PXT_LOCK_ACQUIRE)
+		return;
+	blame->asked_in = pxt_places_of(act->event);
+	blame->caller_count = pxt_callers_of(act->event, callers);
+	for (unsigned i = 0; i < blame->caller_count; i++) {
+		blame->callers[i] = blame->asked_in;
+		blame->callers[i].address.value = callers[i];
+	}
+}
+
 static void write_line(
     const struct pxt_state *state, struct pxt_blame *blame, const struct pxt_act *act)
 {
@@ -502,6 +518,7 @@ static void look(void *self, const struct pxt_act *act)
 		if (!is_on(blame, act->ns) || act->ns > blame->late.end_ns)
 			continue;
 		write_line(blames->state, blame, act);
+		note_callers(blame, act);
 		if (act->deed == PXT_JOB_END && act->span)
 			overlap(blame, act->actor, act->span, act->ns);
 		if (act->deed == PXT_LOCK_RELEASE && act->lock && !act->former)
@@ -548,6 +565,7 @@ void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
 		if (!blame->over)
 			finish(blames->state, blame);
 	}
+	pxt_state_tell_apart(blames->state);
 }
 
 void pxt_blames_free(struct pxt_blames *blames)

@@ -12,6 +12,7 @@
 #ifndef PXT_BLAME_H
 #define PXT_BLAME_H
 
+#include "tools/event/callers.h"
 #include "tools/why/late.h"
 
 #define PXT_CAUSES_MAX   256u
@@ -119,7 +120,11 @@ struct pxt_blame {
 	uint64_t overlaps_beyond;
 	struct pxt_line *lines; /* PXT_LINES_MAX */
 	uint64_t line_count;    /* all that there were */
-	uint64_t lost;          /* events, inside */
+	/* Of a wait for a lock: where it was asked for, and who called, innermost first. */
+	struct pxt_log_address asked_in;
+	struct pxt_log_address callers[PXT_CALLERS_MAX];
+	unsigned caller_count;
+	uint64_t lost; /* events, inside */
 	unsigned gaps;
 };
 

@@ -270,6 +270,7 @@ bool pxt_lockuse_read(
 		pxt_state_take(use->state, event, source);
 	}
 	pxt_progress_end(&progress);
+	pxt_state_tell_apart(use->state);
 	if (use->is_traced && !use->tells_free)
 		drop_orders(use);
 	return !book->failed;

@@ -217,6 +217,10 @@ static inline bool pxt_actor_is_helper(const struct pxt_actor *actor)
 {
 	return strcmp(actor->raw, "pxt-helper") == 0;
 }
+
+/* Threads of one name become NAME/NUMBER: once all was read, before anybody is told of them. */
+void pxt_state_tell_apart(struct pxt_state *state);
+
 /* Whether what the thread did last is still known to be true. */
 static inline bool pxt_actor_certain(const struct pxt_state *state, const struct pxt_actor *actor)
 {

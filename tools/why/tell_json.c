@@ -165,13 +165,24 @@ static void put_overlaps(const struct pxt_tell *tell, const struct pxt_blame *bl
 }
 
 /* What is known of a lock of a traced program. */
-static void put_traced(const struct pxt_tell *tell, const struct pxt_late *late)
+static void put_traced(const struct pxt_tell *tell, const struct pxt_blame *blame)
 {
+	const struct pxt_late *late = &blame->late;
 	struct pxt_out *out = tell->out;
 
 	put_text(out, "variable", pxt_places_variable(tell->book->places, &late->self));
 	put_text(out, "first_used_in", pxt_places_code(tell->book->places, &late->first));
 	put_text(out, "to", late->mode != PXT_NO_NAME ? tell->book->names[late->mode] : NULL);
+	put_text(out, "asked_for_in", pxt_places_code(tell->book->places, &blame->asked_in));
+	put_name(out, "callers");
+	pxt_out_char(out, '[');
+	for (unsigned i = 0; i < blame->caller_count; i++) {
+		pxt_tell_json_string(
+		    out, pxt_places_code(tell->book->places, &blame->callers[i]));
+		pxt_out_char(out, ',');
+	}
+	close_with(out, ']');
+	pxt_out_char(out, ',');
 	put_number(out, "waits", (int64_t)late->waits);
 	put_number(out, "waits_ns", late->waits_ns);
 }
@@ -191,7 +202,7 @@ static void put_late(const struct pxt_tell *tell, const struct pxt_blame *blame)
 	put_words(out, late->kind == PXT_LATE_WAIT ? "lock" : "span", &name);
 	put_text(out, "number", late->key.is_set ? late->key.label : NULL);
 	if (late->kind == PXT_LATE_WAIT && late->of_system)
-		put_traced(tell, late);
+		put_traced(tell, blame);
 	put_text(out, "thread", blame->actor ? blame->actor->name : NULL);
 	put_number(out, "tid", blame->actor ? blame->actor->tid : 0);
 	put_number(out, "release_ns", late->release_ns);

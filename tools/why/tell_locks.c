@@ -11,7 +11,7 @@
 
 #define ROWS_MAX      20u
 /* Where a terminal has fewer columns, how often a lock was taken is left out. */
-#define LOCKS_COLUMNS 70u
+#define LOCKS_COLUMNS 72u
 
 /* ---- What both have ---- */
 
@@ -119,9 +119,9 @@ static void put_row(
 	struct pxt_out *out = tell->out;
 	struct pxt_words words = { 0 };
 	char text[24];
+	bool named = pxt_say_lock_short(&words, tell->book, row->lock);
 
-	say_lock(tell, &words, row->lock);
-	pxt_out_column(out, words.text, words.used, words.used, narrow ? 16 : 18);
+	pxt_out_column(out, words.text, words.used, words.used, narrow ? 16 : 20);
 	if (!narrow)
 		pxt_out_right(out, row->taken, 8);
 	pxt_out_right(out, row->waits, 8);
@@ -129,6 +129,9 @@ static void put_row(
 	put_duration(out, row->longest_ns, 11);
 	put_duration(out, row->held_ns, 11);
 	pxt_out_char(out, '\n');
+	const char *first = named ? NULL : place_of(tell, &row->lock->first);
+	if (first)
+		pxt_out_format(out, "    first used in %s\n", first);
 	if (row->longest_by) {
 		pxt_duration(text, (uint64_t)row->longest_ns);
 		pxt_out_format(out, "    %s waited %s for it at ", row->longest_by->name, text);
@@ -204,7 +207,7 @@ static void put_table(
 	for (uint32_t i = 0; i < count; i++)
 		want_row(tell, rows[i]);
 	pxt_out_colour(out, PXT_COLOUR_EVENT);
-	pxt_out_text(out, narrow ? "LOCK               " : "LOCK                 TAKEN   ");
+	pxt_out_text(out, narrow ? "LOCK               " : "LOCK                   TAKEN   ");
 	pxt_out_text(out, "WAITS      WAITED     LONGEST        HELD\n");
 	pxt_out_colour(out, PXT_COLOUR_OFF);
 	for (uint32_t i = 0; i < count; i++)

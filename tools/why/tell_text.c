@@ -227,7 +227,7 @@ static void put_holders(
 		put_when(tell->out, list[i].since - blame->late.release_ns, scale);
 		put_who(tell->out, list[i].holder->name);
 		pxt_say(&words, "has had ");
-		pxt_say_lock(&words, tell->book, list[i].lock);
+		(void)pxt_say_lock_short(&words, tell->book, list[i].lock);
 		pxt_say(&words, " since then");
 		pxt_out_bytes(tell->out, words.text, words.used);
 		pxt_out_char(tell->out, '\n');
@@ -444,6 +444,20 @@ void pxt_tell_answers(const struct pxt_tell *tell)
 		put_answer(tell, &tell->blames->list[i]);
 }
 
+/* The functions in which the thread was when it waited. */
+static void put_callers(const struct pxt_tell *tell, const struct pxt_blame *blame)
+{
+	const char *place = pxt_places_code(tell->book->places, &blame->asked_in);
+
+	if (!place || !blame->late.of_system)
+		return;
+	put_title(tell->out, "WHERE IT WAITED", "");
+	pxt_out_format(tell->out, "    %s\n", place);
+	for (unsigned i = 0; i < blame->caller_count; i++)
+		pxt_out_format(tell->out, "    called by %s\n",
+		    pxt_places_code(tell->book->places, &blame->callers[i]));
+}
+
 static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
 {
 	struct scale scale = scale_for(pxt_blame_length(blame));
@@ -453,6 +467,7 @@ static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
 		return;
 	put_time_line(tell, blame, scale);
 	put_causes(tell, blame, scale);
+	put_callers(tell, blame);
 	put_overlaps(tell, blame, scale);
 	put_notes(tell, blame);
 }

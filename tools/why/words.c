@@ -76,6 +76,20 @@ void pxt_say_lock(
 	pxt_say_name(words, book, lock->name, &lock->key);
 }
 
+bool pxt_say_lock_short(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_state_lock *lock)
+{
+	const char *text = lock->of_system ? pxt_places_variable(book->places, &lock->self) : NULL;
+
+	if (text)
+		pxt_say(words, "%s", text);
+	else if (lock->of_system)
+		pxt_say_name(words, book, lock->name, &lock->key);
+	else
+		pxt_say_lock(words, book, lock);
+	return text || !lock->of_system;
+}
+
 /* What a wait was for. */
 static void say_late_lock(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_late *late)
@@ -84,8 +98,26 @@ static void say_late_lock(
 		say_system_lock(words, book, late->name, &late->key, &late->self, &late->first);
 	else
 		pxt_say_name(words, book, late->name, &late->key);
+}
+
+static void say_mode(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_late *late)
+{
 	if (late->mode != PXT_NO_NAME)
 		pxt_say(words, " (to %s)", book->names[late->mode]);
+}
+
+static void say_late_lock_short(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_late *late)
+{
+	const char *text =
+	    late->of_system ? pxt_places_variable(book->places, &late->self) : NULL;
+
+	if (text)
+		pxt_say(words, "%s", text);
+	else
+		pxt_say_name(words, book, late->name, &late->key);
+	say_mode(words, book, late);
 }
 
 void pxt_say_span(
@@ -99,7 +131,7 @@ void pxt_say_span(
 		if (blame->late.kind == PXT_LATE_OFF)
 			pxt_say(words, "off the CPU");
 		else
-			say_late_lock(words, book, &blame->late);
+			say_late_lock_short(words, book, &blame->late);
 		return;
 	}
 	/* Where a thread's jobs are called as the thread is, or the miss alone tells of the job. */
@@ -136,7 +168,7 @@ static void say_chain(
 		const struct pxt_actor *holder = cause->chain[i].holder;
 
 		pxt_say(words, i == 0 ? "waited for " : ", which waited for ");
-		pxt_say_lock(words, book, cause->chain[i].lock);
+		(void)pxt_say_lock_short(words, book, cause->chain[i].lock);
 		if (!holder)
 			continue;
 		pxt_say(words, ": %s", holder->name);
@@ -224,7 +256,7 @@ static void say_own(
 	}
 	if (cause->with) {
 		pxt_say(words, ", with ");
-		pxt_say_lock(words, book, cause->with);
+		(void)pxt_say_lock_short(words, book, cause->with);
 	}
 }
 
@@ -414,6 +446,13 @@ static void say_meanwhile(
 	bool ran = cause->last == PXT_LAST_RAN && cause->exact;
 	bool called = cause->last == PXT_LAST_BLOCKED && cause->call != PXT_NO_NAME;
 
+	/* It was woken and had to wait for a CPU, or another one was faster. */
+	if (cause->chain[0].lock->of_system && cause->last == PXT_LAST_FREE && cause->runner) {
+		pxt_say(words, ": for ");
+		say_ns(words, cause->ns);
+		pxt_say(words, " nobody had it, but %s ran", cause->runner->name);
+		return;
+	}
 	if (!cause->chain[0].lock->of_system ||
 	    !(ran || called || cause->last == PXT_LAST_SLEPT)) {
 		say_last(words, book, cause);
@@ -580,6 +619,7 @@ static void answer_of_wait(struct pxt_words *words, const struct pxt_setting *se
 	if (late->kind == PXT_LATE_WAIT) {
 		pxt_say(words, late->unfinished ? " without end for " : " for ");
 		say_late_lock(words, setting->book, late);
+		say_mode(words, setting->book, late);
 	}
 	if (told) {
 		say_holders(words, setting, blame, cause);
