@@ -3,7 +3,7 @@
  * pairs.h - durations from a begin event to its end event.
  *
  * By themselves match X_begin and X_start with X_end and X_stop, X_enter with X_exit, X_lock with
- * X_unlock (user events only); --pair names others.  An end belongs to the newest begin of its
+ * X_unlock (user events only); of system events those that syspairs.h says; --pair names others.  An end belongs to the newest begin of its
  * thread that is still open; where the first fields of both types have the same name, also that
  * field must be equal.  A loss of events closes everything that is open: no duration is measured
  * across a gap.
@@ -46,6 +46,10 @@ struct pxt_pair_options {
 struct pxt_row {
 	uint32_t pair;
 	uint64_t group; /* of the thread, of the field */
+	/* Of the first event in it: the field by which it is matched, whose it was, and when. */
+	uint64_t key;
+	pid_t pid;
+	int64_t ns;
 	char label[160];
 	struct pxt_series series;
 	uint64_t open;     /* begins without end */
@@ -59,6 +63,7 @@ struct pxt_row {
 };
 
 struct pxt_pair {
+	const struct pxt_syspair *system; /* of system events; NULL: not */
 	bool is_explicit;
 	unsigned family; /* of the suffixes */
 	char base[256];  /* what is before the suffix */
