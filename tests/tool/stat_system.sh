@@ -104,11 +104,14 @@ handlers_and_interrupts_have_durations()
 		1500 low signal 2 14 0 4096
 		1600 low signal 3 10 101 102
 		2000 - kernel_overhead 1 7 0
+		2100 - kernel_overhead 9 1 0
+		2200 - kernel_overhead 10 1 0
 		2300 - kernel_overhead 2 7 0
 	END
 	run 0 stat --json run.ptl
 	has_row 'signal handler' 14 '1 500000 500000 0'
-	has_row kernel '' '1 300000 300000 0'
+	has_row interrupt 7 '1 300000 300000 0'
+	has_row 'critical section' '' '1 100000 100000 0'
 }
 
 "$case"

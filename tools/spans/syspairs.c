@@ -17,7 +17,10 @@ enum {
 	LOCK_WAIT,
 	LOCK_HELD,
 	HANDLER,
-	KERNEL
+	INTERRUPT,
+	WAKEUP,
+	SCHEDULER,
+	CRITICAL
 };
 
 const struct pxt_syspair pxt_syspairs[PXT_SYSPAIRS] = {
@@ -31,20 +34,29 @@ const struct pxt_syspair pxt_syspairs[PXT_SYSPAIRS] = {
 	[LOCK_WAIT] = { "lock wait", "lock", false, true, PXT_SYSPAIR_NUMBERS },
 	[LOCK_HELD] = { "lock held", "lock", false, true, PXT_SYSPAIR_NUMBERS },
 	[HANDLER] = { "signal handler", "signo", true, true, PXT_SYSPAIR_NUMBERS },
-	[KERNEL] = { "kernel", "number", false, true, PXT_SYSPAIR_NUMBERS },
+	[INTERRUPT] = { "interrupt", "number", true, true, PXT_SYSPAIR_NUMBERS },
+	[WAKEUP] = { "timer wake-up", "number", false, true, PXT_SYSPAIR_NUMBERS },
+	[SCHEDULER] = { "scheduler", "number", false, true, PXT_SYSPAIR_NUMBERS },
+	[CRITICAL] = { "critical section", "number", false, true, PXT_SYSPAIR_NUMBERS },
 };
 
 #define HAD  { 0, EOWNERDEAD }
 #define DONE { 0, 0 }
+#define ONLY(what) "what", { what, what }
+#define KERNEL(pair, what)                                                                         \
+	{ POSIX_TRACE_KERNEL_OVERHEAD_NP, pair, true, ONLY(POSIX_TRACE_KERNEL_##what##_NP) },      \
+	    { POSIX_TRACE_KERNEL_OVERHEAD_NP, pair, false,                                         \
+		    ONLY(POSIX_TRACE_KERNEL_##what##_END_NP) }
 
+/* Of one type, waits come first: where an event can be of one pair alone, it is of that. */
 static const struct pxt_syspair_role roles[] = {
 	{ POSIX_TRACE_MUTEX_WAIT_NP, MUTEX_WAIT, true, NULL, { 0 } },
 	/* Also one that was given up. */
 	{ POSIX_TRACE_MUTEX_LOCK_NP, MUTEX_WAIT, false, NULL, { 0 } },
 	{ POSIX_TRACE_MUTEX_LOCK_NP, MUTEX_HELD, true, "result", HAD },
 	{ POSIX_TRACE_MUTEX_UNLOCK_NP, MUTEX_HELD, false, "result", DONE },
-	{ POSIX_TRACE_COND_WAIT_NP, MUTEX_HELD, false, NULL, { 0 } },
 	{ POSIX_TRACE_COND_WAIT_NP, COND_WAIT, true, NULL, { 0 } },
+	{ POSIX_TRACE_COND_WAIT_NP, MUTEX_HELD, false, NULL, { 0 } },
 	{ POSIX_TRACE_COND_RESUME_NP, COND_WAIT, false, NULL, { 0 } },
 	{ POSIX_TRACE_COND_RESUME_NP, MUTEX_HELD, true, NULL, { 0 } },
 	{ POSIX_TRACE_SYNC_WAIT_NP, LOCK_WAIT, true, NULL, { 0 } },
@@ -53,14 +65,12 @@ static const struct pxt_syspair_role roles[] = {
 	{ POSIX_TRACE_SYNC_UNLOCK_NP, LOCK_HELD, false, "result", DONE },
 	{ POSIX_TRACE_CALL_ENTER_NP, CALL, true, NULL, { 0 } },
 	{ POSIX_TRACE_CALL_EXIT_NP, CALL, false, NULL, { 0 } },
-	{ POSIX_TRACE_SIGNAL_NP, HANDLER, true, "what",
-	    { POSIX_TRACE_SIGNAL_BEGIN_NP, POSIX_TRACE_SIGNAL_BEGIN_NP } },
-	{ POSIX_TRACE_SIGNAL_NP, HANDLER, false, "what",
-	    { POSIX_TRACE_SIGNAL_END_NP, POSIX_TRACE_SIGNAL_END_NP } },
-	{ POSIX_TRACE_KERNEL_OVERHEAD_NP, KERNEL, true, "what",
-	    { POSIX_TRACE_KERNEL_INTERRUPT_NP, POSIX_TRACE_KERNEL_INTERRUPT_NP } },
-	{ POSIX_TRACE_KERNEL_OVERHEAD_NP, KERNEL, false, "what",
-	    { POSIX_TRACE_KERNEL_INTERRUPT_END_NP, POSIX_TRACE_KERNEL_INTERRUPT_END_NP } },
+	{ POSIX_TRACE_SIGNAL_NP, HANDLER, true, ONLY(POSIX_TRACE_SIGNAL_BEGIN_NP) },
+	{ POSIX_TRACE_SIGNAL_NP, HANDLER, false, ONLY(POSIX_TRACE_SIGNAL_END_NP) },
+	KERNEL(INTERRUPT, INTERRUPT),
+	KERNEL(WAKEUP, WAKEUP),
+	KERNEL(SCHEDULER, SCHEDULER),
+	KERNEL(CRITICAL, CRITICAL),
 	{ POSIX_TRACE_FUNCTION_ENTER_NP, FUNCTION, true, NULL, { 0 } },
 	{ POSIX_TRACE_FUNCTION_EXIT_NP, FUNCTION, false, NULL, { 0 } },
 };

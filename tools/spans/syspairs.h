@@ -32,7 +32,7 @@ struct pxt_syspair_role {
 	int64_t values[2]; /* ... one of these */
 };
 
-#define PXT_SYSPAIRS 9u
+#define PXT_SYSPAIRS 12u
 extern const struct pxt_syspair pxt_syspairs[PXT_SYSPAIRS];
 
 /* The next role of that type behind @after (NULL: the first one); NULL: there is none. */
