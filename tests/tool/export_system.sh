@@ -55,6 +55,24 @@ functions_and_calls_are_bars_inside_each_other_in_perfetto()
 	said 'bar refill 1000000 on thread low'
 }
 
+functions_and_calls_have_their_names_on_a_page()
+{
+	make_nested
+	run 0 report run.ptl -o run.html
+	PYTHONPATH="$PXT_SOURCE/tests/report" "${PXT_PYTHON:-python3}" - >bars <<-'END' || fail 'python'
+	import pages
+	meta, events, spans = pages.read("run.html")
+	base = {pair["number"]: pair["base"] for pair in meta["pairs"]}
+	for begin, end, number in sorted(spans):
+	    print(base[number], events[end][0] - events[begin][0])
+	types = {kind["name"]: kind for kind in meta["types"]}
+	print(types["posix_trace_call_enter"]["fields"][0][5][7])
+	print("scheduler" in types["posix_trace_call_exit"])
+	END
+	[ "$(tr '\n' ';' <bars)" = 'refill 1000000;store 800000;read 100000;mutex held 400000;mutex wait 200000;mutex held 50000;signal handler 14 100000;read;False;' ] ||
+		fail "$(cat bars)"
+}
+
 # QNX-22
 numbers_of_system_events_are_shown_as_words()
 {

@@ -16,6 +16,7 @@
 #define PXT_PAIRS_H
 
 #include "tools/read/source.h"
+#include "tools/read/symbols.h"
 #include "tools/spans/series.h"
 
 #define PXT_PAIRS_MAX    512u
@@ -51,6 +52,7 @@ struct pxt_row {
 	pid_t pid;
 	int64_t ns;
 	char label[160];
+	uint32_t number; /* whatever the caller calls it; 0: not yet */
 	struct pxt_series series;
 	uint64_t open;     /* begins without end */
 	uint64_t unopened; /* ends without begin */
@@ -110,6 +112,8 @@ void pxt_pairs_take(struct pxt_pairs *pairs, const struct pxt_event *event);
 void pxt_pairs_end(struct pxt_pairs *pairs);
 /* The rows worth showing, by pair and label; free() the result. */
 struct pxt_row **pxt_pairs_rows(struct pxt_pairs *pairs, uint32_t *count);
+/* All was read: rows of functions are called as their symbols say, not by addresses any more (names.c). */
+void pxt_pairs_name(struct pxt_pairs *pairs, struct pxt_symbols *symbols);
 /* The row of a pair for this group, or NULL. */
 struct pxt_row *pxt_pairs_find(const struct pxt_pairs *pairs, uint32_t pair, uint64_t group);
 void pxt_pairs_free(struct pxt_pairs *pairs);

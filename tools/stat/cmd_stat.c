@@ -187,7 +187,7 @@ static void count(struct pxt_stat *s)
 	if (pxt_source_lost_rest(s->reader->sources[0]) > 0)
 		s->pairs->losses++;
 	pxt_pairs_end(s->pairs);
-	pxt_stat_name_rows(s);
+	pxt_pairs_name(s->pairs, s->symbols);
 }
 
 /* ---- A log ---- */

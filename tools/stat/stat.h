@@ -10,7 +10,6 @@
 #define PXT_STAT_H
 
 #include "tools/output/out.h"
-#include "tools/read/symbols.h"
 #include "tools/select/select.h"
 #include "tools/spans/pairs.h"
 
@@ -85,11 +84,6 @@ size_t pxt_stat_pair_label(
 size_t pxt_stat_sort(struct pxt_tally *tallies, size_t length);
 /* A duration as the options want it, in @text of 24 bytes. */
 void pxt_stat_duration(const struct pxt_stat *s, char *text, uint64_t ns);
-
-/* ---- stat/names.c ---- */
-
-/* All was read: rows of functions get their names. */
-void pxt_stat_name_rows(struct pxt_stat *s);
 
 /* ---- stat/text.c ---- */
 
