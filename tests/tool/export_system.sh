@@ -123,4 +123,35 @@ conditions_take_words_for_numbers()
 	lines 1
 }
 
+# QNX-22, QNX-54: words as an enumeration, and functions as Trace Compass' view of call stacks knows them
+babeltrace2_has_words_and_names_of_functions_that_its_readers_know()
+{
+	need babeltrace2
+	plugin=$PXT_BUILD/tools/babeltrace
+	[ -f "$plugin/babeltrace-plugin-ptrace.so" ] || { echo "no plugin was built: skipped"; exit 77; }
+	export BABELTRACE_PLUGIN_PATH="$plugin"
+	preload_for_plugin
+	traced run.ptl <<-END
+		1000 low call_enter 17 5 100
+		1100 low call_enter 999 5 100
+		1200 low function_enter 4096 8192
+		1300 low function_exit 4096 8192
+		1400 low mutex_lock 64 20000 0 4097
+		1500 low sync_lock 64 0 0 2
+	END
+	babeltrace2 run.ptl >out 2>err || fail 'babeltrace2'
+	out_has 'posix_trace_call_enter:'
+	out_has 'call = ( "epoll_wait" : container = 17 )'
+	out_has 'call = ( <unknown> : container = 999 )'
+	out_has 'lttng_ust_cyg_profile:func_entry:'
+	out_has '{ addr = 0x1000, call_site = 0x2000 }'
+	out_has 'lttng_ust_cyg_profile:func_exit:'
+	out_has 'caller1 = 0x1001'
+	out_has 'kind = ( "write" : container = 2 )'
+	"$pxtrace" export ctf -o ctf run.ptl >out 2>err || fail 'export ctf'
+	babeltrace2 ctf >out 2>err || fail 'babeltrace2 of CTF'
+	out_has 'call = ( "epoll_wait" : container = 17 )'
+	out_has 'lttng_ust_cyg_profile:func_entry:'
+}
+
 "$case"
