@@ -314,6 +314,39 @@ where_a_thread_waited_is_told_with_the_functions_that_called()
 	is 'late["asked_for_in"], late["callers"]' "look_up (cache.c:5) ['store (cache.c:6)', 'refill (cache.c:4)']"
 }
 
+# QNX-54
+functions_say_what_a_thread_did_meanwhile()
+{
+	make_library
+	{
+		image 10
+		cat <<-END
+			900 low function_enter $(at store) 0
+			1000 low@$(at store 1) mutex_lock 64 0 0
+			2000 high@$(at look_up 1) mutex_wait 64 103
+			2500 low function_enter $(at refill) 0
+			2600 low function_enter $(at look_up) 0
+			2700 low function_exit $(at refill) 0
+			6000 low function_enter $(at refill) 0
+			11000 low function_exit $(at refill) 0
+			11100 low mutex_unlock 64 0
+			11110 high mutex_lock 64 9110 0
+			12000 middle job_begin 1
+			12100 middle function_enter $(at store) 0
+			19000 middle function_exit $(at store) 0
+			20000 middle job_end 1
+		END
+	} | traced run.ptl
+	run 0 why --waits run.ptl
+	answer 'high waited 9.110 ms for mutex 0x40 (first used in store (cache.c:6)), which low had, taken in store (cache.c:6); that one was in refill (cache.c:4) for 5.100 ms.'
+	run 0 why --waits --json run.ptl
+	is '[(c.get("function"), c["ns"]) for c in late["causes"]][:2]' \
+		"[('refill (cache.c:4)', 5100000), ('store (cache.c:6)', 3900000)]"
+	add_up
+	run 0 why run.ptl
+	answer 'Job 1 of middle took 8.000 ms: its own work took 8.000 ms, most of it in store (cache.c:6).'
+}
+
 threads_of_one_name_are_told_with_their_numbers()
 {
 	traced run.ptl <<-END

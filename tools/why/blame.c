@@ -20,6 +20,7 @@ static bool same_cause(const struct pxt_cause *a, const struct pxt_cause *b)
 	if (a->kind != b->kind || a->inside != b->inside || a->with != b->with ||
 	    a->links != b->links || a->last != b->last || a->runner != b->runner ||
 	    a->call != b->call || a->object.address.value != b->object.address.value ||
+	    a->function.address.value != b->function.address.value ||
 	    a->exact != b->exact ||
 	    a->sealed != b->sealed)
 		return false;
@@ -114,6 +115,13 @@ static bool is_blocked(
 	return actor->blocked;
 }
 
+static void note_function(
+    const struct pxt_state *state, const struct pxt_actor *actor, struct pxt_cause *cause)
+{
+	if (actor && actor->function_count > 0 && pxt_actor_certain(state, actor))
+		cause->function = actor->functions[actor->function_count - 1];
+}
+
 /* What the last of a chain does: as the scheduler says, else as its CPU's events say. */
 static void state_of(
     const struct pxt_state *state, const struct pxt_actor *actor, int cpu, struct pxt_cause *cause)
@@ -124,6 +132,7 @@ static void state_of(
 	cause->exact = running != PXT_RUN_UNKNOWN;
 	if (running == PXT_RUN_RUNS) {
 		cause->last = PXT_LAST_RAN;
+		note_function(state, actor, cause);
 		return;
 	}
 	if (is_blocked(state, actor, running)) {
@@ -148,6 +157,8 @@ static void state_of(
 	cause->runner = runner;
 	cause->exact = cause->exact && exact;
 	cause->last = runner || running == PXT_RUN_READY ? PXT_LAST_READY : PXT_LAST_RAN;
+	if (cause->last == PXT_LAST_RAN)
+		note_function(state, actor, cause);
 }
 
 static bool in_chain(const struct pxt_cause *cause, const struct pxt_actor *actor)

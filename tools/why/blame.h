@@ -73,6 +73,8 @@ struct pxt_cause {
 	/* BLOCKED: in which call of the C library the last one is, or PXT_NO_NAME, and what it is about */
 	uint32_t call;
 	struct pxt_log_address object;
+	/* OWN, or the last one ran: the innermost function that it is in, where events tell; value 0: none. */
+	struct pxt_log_address function;
 	struct pxt_actor *runner; /* who ran instead of the last one */
 	bool exact;               /* the scheduler says so */
 	/* not compared: */

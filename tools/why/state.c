@@ -48,6 +48,7 @@ void pxt_state_free(struct pxt_state *state)
 {
 	for (uint32_t i = 0; i < state->actor_count; i++) {
 		free(state->actors[i]->spans);
+		free(state->actors[i]->functions);
 		free(state->actors[i]);
 	}
 	for (uint32_t i = 0; i < LOCKS; i++) {
@@ -102,6 +103,7 @@ static void refresh(struct pxt_state *state, struct pxt_actor *actor, const stru
 		actor->epoch = state->epochs[source];
 		actor->wait = NULL;
 		actor->hold_count = 0;
+		actor->function_count = actor->functions_deeper = 0;
 		actor->blocked = false;
 	}
 	actor->blocked = false;
@@ -203,8 +205,10 @@ void pxt_state_take(struct pxt_state *state, const struct pxt_event *event, unsi
 	if (is_own(roles) && (event->info.posix_event_id > POSIX_TRACE_UNNAMED_USEREVENT ||
 	                         pxt_id_is_specific(event->info.posix_event_id)))
 		actor = pxt_threads_of(state, source, event->thread);
-	if (actor)
+	if (actor) {
 		refresh(state, actor, event, source);
+		pxt_functions_take(actor, event);
+	}
 	for (unsigned i = 0; i < roles->count; i++) {
 		struct pxt_act act = { .deed = roles->list[i].deed,
 			.event = event,

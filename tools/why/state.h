@@ -14,7 +14,8 @@
  *
  * Bounded: PXT_ACTORS_MAX threads, PXT_STATE_LOCKS_MAX locks, PXT_STATE_CPUS_MAX CPUs, PXT_SPANS_DEEP
  * spans inside each other and PXT_STATE_SPANS_MAX of all threads, PXT_HOLDS_MAX locks that one thread
- * has at once, PXT_SHARES_MAX threads that have one lock for reading: 100 MiB at most, and a few MiB for an ordinary log.  What goes beyond is left
+ * has at once, PXT_SHARES_MAX threads that have one lock for reading, PXT_FUNCTIONS_DEEP functions inside
+ * each other (those in between are passed over): 100 MiB at most, and a few MiB for an ordinary log.  What goes beyond is left
  * out and counted (@beyond).
  */
 #ifndef PXT_STATE_H
@@ -31,6 +32,7 @@
 #define PXT_STATE_SPANS_MAX 262144u
 #define PXT_HOLDS_MAX       16u
 #define PXT_SHARES_MAX      16u
+#define PXT_FUNCTIONS_DEEP  64u
 #define PXT_KEY_LABEL       24u
 #define PXT_RELEASES_MAX    32u
 
@@ -124,6 +126,10 @@ struct pxt_actor {
 	int64_t wait_ns;
 	struct pxt_state_lock *holds[PXT_HOLDS_MAX]; /* in the order in which it got them */
 	unsigned hold_count;
+	/* In which functions it is, of a program that was compiled so that they tell; the innermost last. */
+	struct pxt_log_address *functions; /* PXT_FUNCTIONS_DEEP, once it told of one */
+	unsigned function_count;
+	unsigned functions_deeper; /* that found no place */
 	struct pxt_open_span *spans;
 	unsigned span_count;
 	unsigned span_room;

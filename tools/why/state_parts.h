@@ -24,6 +24,9 @@ struct pxt_actor *pxt_threads_of(
 void pxt_threads_list_out(struct pxt_state *state, struct pxt_actor *actor);
 void pxt_threads_list_in(struct pxt_state *state, struct pxt_actor *actor, int cpu);
 
+/* functions.c */
+void pxt_functions_take(struct pxt_actor *actor, const struct pxt_event *event);
+
 /* locks.c */
 struct pxt_state_lock *pxt_locks_find(struct pxt_state *state, const struct pxt_role *role,
     const struct pxt_event *event, unsigned source);

@@ -20,6 +20,7 @@ struct pxt_setting pxt_tell_setting(const struct pxt_tell *tell, const struct px
 
 static void want_cause(struct pxt_places *places, const struct pxt_cause *cause)
 {
+	pxt_places_want(places, &cause->function);
 	for (unsigned i = 0; i < cause->links; i++) {
 		pxt_places_want(places, &cause->chain[i].place);
 		pxt_places_want(places, &cause->chain[i].lock->first);

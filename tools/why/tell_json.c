@@ -79,6 +79,9 @@ static void put_cause(
 	put_words(out, "text", &words);
 	if (cause->kind == PXT_CAUSE_WAIT || cause->kind == PXT_CAUSE_PENDING)
 		put_text(out, "holder_state", lasts[cause->last]);
+	if (cause->function.address.value != 0)
+		put_text(out, "function",
+		    pxt_places_code(tell->book->places, &cause->function));
 	if (cause->call != PXT_NO_NAME) {
 		put_text(out, "call", tell->book->names[cause->call]);
 		put_number(out, "call_object", (int64_t)cause->object.address.value);

@@ -205,6 +205,16 @@ static void say_blocked(
 	say_call(words, book, cause);
 }
 
+/* "in refill (cache.c:88)", where functions tell of themselves. */
+static void say_function(struct pxt_words *words, const struct pxt_roles_book *book,
+    const struct pxt_cause *cause, const char *before)
+{
+	const char *function = pxt_places_code(book->places, &cause->function);
+
+	if (function)
+		pxt_say(words, "%s%s", before, function);
+}
+
 static void say_last(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause *cause)
 {
@@ -239,6 +249,8 @@ static void say_last(
 		pxt_say(words, ": a deadlock");
 		break;
 	case PXT_LAST_RAN:
+		say_function(words, book, cause, " and was in ");
+		break;
 	case PXT_LAST_SEEN:
 	case PXT_LAST_KINDS:
 		break;
@@ -254,6 +266,7 @@ static void say_own(
 		pxt_say(words, "its own work, in ");
 		pxt_say_name(words, book, cause->inside, NULL);
 	}
+	say_function(words, book, cause, ", in ");
 	if (cause->with) {
 		pxt_say(words, ", with ");
 		(void)pxt_say_lock_short(words, book, cause->with);
@@ -443,7 +456,8 @@ static void say_taken(
 static void say_meanwhile(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause *cause)
 {
-	bool ran = cause->last == PXT_LAST_RAN && cause->exact;
+	bool ran = cause->last == PXT_LAST_RAN &&
+	           (cause->exact || cause->function.address.value != 0);
 	bool called = cause->last == PXT_LAST_BLOCKED && cause->call != PXT_NO_NAME;
 
 	/* It was woken and had to wait for a CPU, or another one was faster. */
@@ -461,8 +475,12 @@ static void say_meanwhile(
 	pxt_say(words, "; that one ");
 	if (called)
 		say_call(words, book, cause);
+	else if (ran)
+		pxt_say(words, cause->exact ? "ran" : "was");
 	else
-		pxt_say(words, ran ? "ran" : "slept");
+		pxt_say(words, "slept");
+	if (ran)
+		say_function(words, book, cause, " in ");
 	pxt_say(words, " for ");
 	say_ns(words, cause->ns);
 }
@@ -573,6 +591,8 @@ static void answer_cause(struct pxt_words *words, const struct pxt_setting *sett
 			pxt_say(words, ", most of it in ");
 			pxt_say_name(words, setting->book, cause->inside, NULL);
 		}
+		say_function(words, setting->book, cause,
+		    cause->inside != PXT_NO_NAME ? ", in " : ", most of it in ");
 	}
 }
 
