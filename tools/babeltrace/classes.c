@@ -160,8 +160,7 @@ static bt_field_class *class_of(bt_trace_class *family, const struct pxt_layout 
 static bt_field_class *words_of(
     bt_trace_class *family, trace_event_id_t id, const struct pxt_layout *field)
 {
-	bt_field_class *words =
-	    integer(bt_field_class_enumeration_unsigned_create(family), field);
+	bt_field_class *words = integer(bt_field_class_enumeration_unsigned_create(family), field);
 	size_t count = pxt_sysnames_count(id, field->name);
 
 	for (size_t i = 0; words && i < count; i++) {
@@ -169,12 +168,11 @@ static bt_field_class *words_of(
 		bt_integer_range_set_unsigned *range =
 		    word ? bt_integer_range_set_unsigned_create() : NULL;
 		bool added =
-		    !word ||
-		    (range &&
-		        bt_integer_range_set_unsigned_add_range(range, i, i) ==
-		            BT_INTEGER_RANGE_SET_ADD_RANGE_STATUS_OK &&
-		        bt_field_class_enumeration_unsigned_add_mapping(words, word, range) ==
-		            BT_FIELD_CLASS_ENUMERATION_ADD_MAPPING_STATUS_OK);
+		    !word || (range &&
+		                 bt_integer_range_set_unsigned_add_range(range, i, i) ==
+		                     BT_INTEGER_RANGE_SET_ADD_RANGE_STATUS_OK &&
+		                 bt_field_class_enumeration_unsigned_add_mapping(words, word,
+		                     range) == BT_FIELD_CLASS_ENUMERATION_ADD_MAPPING_STATUS_OK);
 
 		bt_integer_range_set_unsigned_put_ref(range);
 		if (!added)
@@ -247,7 +245,8 @@ static bool set_payload(struct pxt_bt_log *log, bt_event_class *event_class,
 	bool made = payload != NULL;
 
 	for (unsigned i = 0; made && i < class->fields; i++)
-		made = add(payload, type->fields[i].name, class_of_field(log->family, type, &type->fields[i]));
+		made = add(payload, type->fields[i].name,
+		    class_of_field(log->family, type, &type->fields[i]));
 	if (made && class->rest)
 		made = add_rest(log->family, payload, type);
 	if (made && (class->fields || class->rest))

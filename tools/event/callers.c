@@ -2,8 +2,6 @@
 /* callers.c - see callers.h. */
 #include "tools/event/callers.h"
 
-#include "tools/event/fields.h"
-
 #include <string.h>
 #include <trace_hooks_np.h>
 
@@ -25,14 +23,14 @@ unsigned pxt_callers_of(const struct pxt_event *event, uint64_t callers[PXT_CALL
 	if (!has_callers(event->type->id))
 		return 0;
 	for (unsigned i = 0; i < event->type->field_count && count < PXT_CALLERS_MAX; i++) {
-		struct pxt_value value;
+		const struct pxt_layout *field = &event->type->fields[i];
+		size_t bytes;
 
-		if (!pxt_callers_is(event->type, i) ||
-		    event->type->fields[i].kind != POSIX_TRACE_FIELD_HEX_NP)
+		if (!pxt_callers_is(event->type, i) || field->kind != POSIX_TRACE_FIELD_HEX_NP)
 			continue;
-		if (!pxt_field_value(event, &event->type->fields[i], &value) || value.u == 0)
+		if (!pxt_layout_present(field, event->bytes, &bytes))
 			break;
-		callers[count++] = value.u;
+		callers[count++] = pxt_load_unsigned(event->data + field->offset, bytes);
 	}
 	return count;
 }

@@ -178,7 +178,8 @@ static void note_side(struct pair *pair, const struct pxt_type *type, bool begin
  * What a system event does depends on what it says.  A lock that is held is no bar: it would cut those of
  * what is done meanwhile.
  */
-static void learn_system(struct pxt_slices *slices, struct role *role, const struct pxt_event *event)
+static void learn_system(
+    struct pxt_slices *slices, struct role *role, const struct pxt_event *event)
 {
 	const struct pxt_syspair_role *system = pxt_syspairs_next(event->type->id, NULL);
 

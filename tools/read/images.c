@@ -115,7 +115,9 @@ static void add(struct pxt_images *images, struct pxt_image image)
 
 static void loaded(struct pxt_images *images, const struct pxt_event *event)
 {
-	struct pxt_image image = { .pid = event->info.posix_pid, .from_ns = event->ns, .to_ns = INT64_MAX };
+	struct pxt_image image = {
+		.pid = event->info.posix_pid, .from_ns = event->ns, .to_ns = INT64_MAX
+	};
 	const char *path = (const char *)event->data + NAME_AT;
 	size_t bytes = event->bytes > NAME_AT ? strnlen(path, event->bytes - NAME_AT) : 0;
 

@@ -15,8 +15,7 @@ struct pxt_objects;
  */
 struct pxt_objects *pxt_objects_open(const char *file);
 /* The one that has the link-time address @address: "name", or "name+8" inside of it.  False: none has. */
-bool pxt_objects_name(
-    const struct pxt_objects *objects, uint64_t address, char *name, size_t room);
+bool pxt_objects_name(const struct pxt_objects *objects, uint64_t address, char *name, size_t room);
 /* Whether a function has that address: where there are no lines, addr2line takes the nearest one before. */
 bool pxt_objects_in_function(const struct pxt_objects *objects, uint64_t address);
 void pxt_objects_close(struct pxt_objects *objects);

@@ -19,7 +19,7 @@
 struct symbol {
 	uint64_t address; /* in its module as it was linked, + 1: 0 is a free place */
 	uint32_t module;
-	char *text;       /* NULL: not looked up yet */
+	char *text; /* NULL: not looked up yet */
 };
 
 #define NO_MODULE UINT32_MAX
@@ -62,8 +62,8 @@ struct pxt_symbols *pxt_symbols_new(const struct pxt_source *source, const char 
 	symbols->root = root ? root : "";
 	symbols->table_of_log = pxt_must(calloc(count + 1u, sizeof *symbols->table_of_log));
 	for (uint32_t i = 0; i < count; i++)
-		if (posix_trace_log_getmodule_np(source->trid, i,
-		        &symbols->table_of_log[symbols->log_modules]) == 0)
+		if (posix_trace_log_getmodule_np(
+		        source->trid, i, &symbols->table_of_log[symbols->log_modules]) == 0)
 			symbols->log_modules++;
 	symbols->size = 256;
 	symbols->table = pxt_must(calloc(symbols->size, sizeof *symbols->table));
@@ -183,9 +183,8 @@ static bool same_build(const struct pxt_symbols *symbols, uint32_t index, const 
 	fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return false;
-	same = index < symbols->log_modules
-	           ? has_build(&symbols->table_of_log[index], fd)
-	           : is_as_old(symbols, index - symbols->log_modules, &st);
+	same = index < symbols->log_modules ? has_build(&symbols->table_of_log[index], fd)
+	                                    : is_as_old(symbols, index - symbols->log_modules, &st);
 	(void)close(fd);
 	if (!same)
 		pxt_complain("%s: is another build than the one that was traced; its addresses "
@@ -214,13 +213,14 @@ static struct module *usable_module(struct pxt_symbols *symbols, uint32_t index)
 
 static struct symbol *slot_of(const struct pxt_symbols *symbols, uint32_t module, uint64_t address)
 {
-	uint32_t at = (uint32_t)(((address ^ (uint64_t)module << 48) * UINT64_C(0x9e3779b97f4a7c15)) >>
-	                         32);
+	uint32_t at =
+	    (uint32_t)(((address ^ (uint64_t)module << 48) * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
 
 	for (;; at++) {
 		struct symbol *symbol = &symbols->table[at & (symbols->size - 1)];
 
-		if (symbol->address == 0 || (symbol->address == address && symbol->module == module))
+		if (symbol->address == 0 ||
+		    (symbol->address == address && symbol->module == module))
 			return symbol;
 	}
 }

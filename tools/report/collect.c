@@ -71,8 +71,8 @@ static void take_span(void *context, uint32_t pair, uint64_t begin_mark, int64_t
 
 	(void)begin_ns;
 	if (row->number == 0)
-		row->number = 1 + new_entry(&report->pairs,
-		                      (uint32_t)(report->at - report->logs), pair, row);
+		row->number =
+		    1 + new_entry(&report->pairs, (uint32_t)(report->at - report->logs), pair, row);
 	report->pairs.list[row->number - 1].count++;
 	if (mark != UINT64_MAX)
 		pxt_pack_span(&report->pack, begin_mark, mark, row->number - 1);

@@ -11,7 +11,8 @@ static bool is_function(const struct pxt_pairs *pairs, const struct pxt_row *row
 {
 	const struct pxt_syspair *system = pairs->pairs[row->pair].system;
 
-	return system && system->names == PXT_SYSPAIR_FUNCTIONS && strncmp(row->label, "0x", 2) == 0;
+	return system && system->names == PXT_SYSPAIR_FUNCTIONS &&
+	       strncmp(row->label, "0x", 2) == 0;
 }
 
 static struct pxt_address address_of(const struct pxt_row *row)

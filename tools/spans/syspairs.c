@@ -40,13 +40,25 @@ const struct pxt_syspair pxt_syspairs[PXT_SYSPAIRS] = {
 	[CRITICAL] = { "critical section", "number", false, true, PXT_SYSPAIR_NUMBERS },
 };
 
-#define HAD  { 0, EOWNERDEAD }
-#define DONE { 0, 0 }
-#define ONLY(what) "what", { what, what }
+#define HAD                                                                                        \
+	{                                                                                          \
+		0, EOWNERDEAD                                                                      \
+	}
+#define DONE                                                                                       \
+	{                                                                                          \
+		0, 0                                                                               \
+	}
+#define ONLY(what)                                                                                 \
+	"what",                                                                                    \
+	{                                                                                          \
+		what, what                                                                         \
+	}
 #define KERNEL(pair, what)                                                                         \
 	{ POSIX_TRACE_KERNEL_OVERHEAD_NP, pair, true, ONLY(POSIX_TRACE_KERNEL_##what##_NP) },      \
-	    { POSIX_TRACE_KERNEL_OVERHEAD_NP, pair, false,                                         \
-		    ONLY(POSIX_TRACE_KERNEL_##what##_END_NP) }
+	{                                                                                          \
+		POSIX_TRACE_KERNEL_OVERHEAD_NP, pair, false,                                       \
+		    ONLY(POSIX_TRACE_KERNEL_##what##_END_NP)                                       \
+	}
 
 /* Of one type, waits come first: where an event can be of one pair alone, it is of that. */
 static const struct pxt_syspair_role roles[] = {
@@ -90,7 +102,8 @@ const struct pxt_syspair_role *pxt_syspairs_next(
 
 bool pxt_syspairs_does(const struct pxt_event *event, const struct pxt_syspair_role *role)
 {
-	const struct pxt_layout *field = role->test ? pxt_field_named(event->type, role->test) : NULL;
+	const struct pxt_layout *field =
+	    role->test ? pxt_field_named(event->type, role->test) : NULL;
 	uint64_t value;
 
 	if (!role->test)

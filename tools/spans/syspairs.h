@@ -28,7 +28,7 @@ struct pxt_syspair_role {
 	trace_event_id_t id;
 	unsigned pair; /* index in pxt_syspairs */
 	bool begins;
-	const char *test; /* it does so only where this field is ... */
+	const char *test;  /* it does so only where this field is ... */
 	int64_t values[2]; /* ... one of these */
 };
 

@@ -75,8 +75,7 @@ static void sift_up(struct pxt_top *top, unsigned at)
 	top->spans[at] = moved;
 }
 
-static void fill_span(
-    struct span *span, const struct pxt_pairs *pairs, uint64_t mark, int64_t ns)
+static void fill_span(struct span *span, const struct pxt_pairs *pairs, uint64_t mark, int64_t ns)
 {
 	const struct pxt_event *event = pairs->event;
 

@@ -20,8 +20,7 @@ static bool same_cause(const struct pxt_cause *a, const struct pxt_cause *b)
 	if (a->kind != b->kind || a->inside != b->inside || a->with != b->with ||
 	    a->links != b->links || a->last != b->last || a->runner != b->runner ||
 	    a->call != b->call || a->object.address.value != b->object.address.value ||
-	    a->function.address.value != b->function.address.value ||
-	    a->exact != b->exact ||
+	    a->function.address.value != b->function.address.value || a->exact != b->exact ||
 	    a->sealed != b->sealed)
 		return false;
 	for (unsigned i = 0; i < a->links; i++)

@@ -56,7 +56,7 @@ struct pxt_cause_link {
 	/* not compared: */
 	int64_t since_ns;             /* when it got it; 0: not seen */
 	struct pxt_log_address place; /* where in the program, ... */
-	bool given_back;              /* ... when it gave it back: no event told of the other place */
+	bool given_back; /* ... when it gave it back: no event told of the other place */
 };
 
 struct pxt_cause {

@@ -13,18 +13,17 @@
 /* ---- Which lock it is ---- */
 
 static struct pxt_state_lock *new_lock(
-    struct pxt_state *state, uint32_t name, const struct pxt_key *key, const struct pxt_event *event)
+    uint32_t name, const struct pxt_key *key, const struct pxt_event *event, unsigned source)
 {
 	struct pxt_state_lock *lock = pxt_must(calloc(1, sizeof *lock));
 
 	lock->name = name;
 	lock->key = *key;
 	lock->process = (uint64_t)event->info.posix_pid;
-	lock->source = pxt_state_source(state, event);
+	lock->source = source;
 	lock->of_system = pxt_id_is_specific(event->info.posix_event_id);
 	lock->first = lock->self = pxt_places_of(event);
 	lock->self.address.value = key->value;
-	state->lock_count++;
 	return lock;
 }
 
@@ -47,7 +46,8 @@ struct pxt_state_lock *pxt_locks_find(struct pxt_state *state, const struct pxt_
 		state->beyond++;
 		return NULL;
 	}
-	state->locks[at] = new_lock(state, name, &key, event);
+	state->locks[at] = new_lock(name, &key, event, source);
+	state->lock_count++;
 	return state->locks[at];
 }
 
@@ -72,8 +72,7 @@ static void forget_hold(struct pxt_actor *actor, const struct pxt_state_lock *lo
 	}
 }
 
-static void note_hold(
-    struct pxt_state *state, struct pxt_actor *actor, struct pxt_state_lock *lock)
+static void note_hold(struct pxt_state *state, struct pxt_actor *actor, struct pxt_state_lock *lock)
 {
 	if (actor->hold_count < PXT_HOLDS_MAX)
 		actor->holds[actor->hold_count++] = lock;
@@ -131,8 +130,8 @@ static void share(struct pxt_state *state, struct pxt_actor *actor, struct pxt_s
 	note_hold(state, actor, lock);
 }
 
-void pxt_locks_acquire(struct pxt_state *state, struct pxt_actor *actor, struct pxt_state_lock *lock,
-    const struct pxt_event *event, bool shared)
+void pxt_locks_acquire(struct pxt_state *state, struct pxt_actor *actor,
+    struct pxt_state_lock *lock, const struct pxt_event *event, bool shared)
 {
 	bool known;
 	struct pxt_actor *holder = pxt_lock_holder(state, lock, &known);
@@ -182,8 +181,7 @@ static void promote(struct pxt_state_lock *lock)
 	memmove(first, first + 1, lock->share_count * sizeof *first);
 }
 
-static void release_share(
-    struct pxt_state_lock *lock, struct pxt_share *mine, struct pxt_act *act)
+static void release_share(struct pxt_state_lock *lock, struct pxt_share *mine, struct pxt_act *act)
 {
 	act->former = mine->actor;
 	act->held_since_ns = mine->since_ns;
@@ -193,8 +191,7 @@ static void release_share(
 	act->gave_back = true;
 	forget_hold(mine->actor, lock);
 	lock->share_count--;
-	memmove(mine, mine + 1,
-	    (size_t)(lock->shares + lock->share_count - mine) * sizeof *mine);
+	memmove(mine, mine + 1, (size_t)(lock->shares + lock->share_count - mine) * sizeof *mine);
 }
 
 void pxt_locks_release(struct pxt_state *state, struct pxt_actor *actor,

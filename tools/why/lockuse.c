@@ -113,8 +113,7 @@ static void note_orders(struct pxt_lockuse *use, const struct pxt_act *act)
 		keep_gates(use, order, act->actor);
 		if (order->count++ == 0) {
 			order->by = act->actor;
-			order->from_place =
-			    place_of(act->actor, act->actor->holds[i]);
+			order->from_place = place_of(act->actor, act->actor->holds[i]);
 			order->to_place = pxt_places_of(act->event);
 			order->ns = act->ns;
 		}

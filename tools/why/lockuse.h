@@ -36,7 +36,7 @@ struct pxt_lockuse_row {
 	const struct pxt_actor *longest_by;
 	const struct pxt_actor *longest_holder; /* NULL: not known */
 	struct pxt_lockuse_place longest_place; /* of the holder */
-	int64_t held_ns; /* the longest */
+	int64_t held_ns;                        /* the longest */
 	const struct pxt_actor *held_by;
 	struct pxt_lockuse_place held_place;
 	const struct pxt_actor *given_by; /* last, and where */
@@ -48,8 +48,8 @@ struct pxt_lockuse_order {
 	uint32_t from; /* rows */
 	uint32_t to;
 	uint64_t count;
-	const struct pxt_actor *by; /* the first time: who, ... */
-	bool others;                /* ... later also others, ... */
+	const struct pxt_actor *by;        /* the first time: who, ... */
+	bool others;                       /* ... later also others, ... */
 	struct pxt_log_address from_place; /* ... and where in the program */
 	struct pxt_log_address to_place;
 	int64_t ns;
@@ -79,9 +79,9 @@ struct pxt_lockuse {
 		uint64_t epoch;
 	} * waits;
 	uint32_t wait_room;
-	bool asks;        /* some event says when a lock is asked for */
-	bool is_traced;   /* there are locks of traced programs, ... */
-	bool tells_free;  /* ... of which some were free when they were taken */
+	bool asks;       /* some event says when a lock is asked for */
+	bool is_traced;  /* there are locks of traced programs, ... */
+	bool tells_free; /* ... of which some were free when they were taken */
 	uint64_t beyond;
 };
 

@@ -117,7 +117,8 @@ uint32_t pxt_rolesystem_name(
 		word = "spin lock";
 	else if (kind_of(event, role) != 0)
 		word = "rwlock";
-	else if (role->deed == PXT_BLOCK && pxt_number_of(event, role->fields[PXT_USE_WHAT], &value))
+	else if (role->deed == PXT_BLOCK &&
+	         pxt_number_of(event, role->fields[PXT_USE_WHAT], &value))
 		word = pxt_sysnames_word(event->info.posix_event_id, "call", (uint64_t)value);
 	return word ? pxt_roles_name(book, word, strlen(word)) : role->name;
 }

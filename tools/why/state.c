@@ -130,8 +130,8 @@ static void take_lock(
 			pxt_locks_told(
 			    state, pxt_threads_tid(state, source, tid), act->lock, act->event);
 	} else if (role->deed == PXT_LOCK_ACQUIRE) {
-		pxt_locks_acquire(state, actor, act->lock, act->event,
-		    pxt_rolesystem_shares(act->event, role));
+		pxt_locks_acquire(
+		    state, actor, act->lock, act->event, pxt_rolesystem_shares(act->event, role));
 	} else {
 		pxt_locks_release(state, actor, act->lock, act);
 	}

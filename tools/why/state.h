@@ -79,18 +79,18 @@ struct pxt_state_lock {
 		PXT_LOCK_HELD
 	} state;
 	struct pxt_actor *holder;
-	unsigned depth;   /* a recursive lock, taken so often */
-	int64_t since_ns; /* when @holder got it, or it became free */
+	unsigned depth;               /* a recursive lock, taken so often */
+	int64_t since_ns;             /* when @holder got it, or it became free */
 	struct pxt_log_address place; /* where @holder took it; 0: not known */
 	bool is_shared;               /* whoever has it has it for reading */
 	struct pxt_share *shares;     /* PXT_SHARES_MAX, once it was shared: who else has it */
 	unsigned share_count;
-	bool of_system;              /* system events tell of it: its number is its address */
-	struct pxt_log_address self; /* that address, when the first event told of it, ... */
+	bool of_system;               /* system events tell of it: its number is its address */
+	struct pxt_log_address self;  /* that address, when the first event told of it, ... */
 	struct pxt_log_address first; /* ... and where in the program that was */
 	uint64_t waits;               /* that ended, and how long they were in all (late.h) */
 	int64_t waits_ns;
-	uint32_t row;     /* of lockuse.h, + 1 */
+	uint32_t row; /* of lockuse.h, + 1 */
 };
 
 enum pxt_running {
@@ -162,10 +162,10 @@ struct pxt_act {
 	struct pxt_actor *former;    /* LOCK_RELEASE: who was known to have it; SWITCH: who ran */
 	int64_t held_since_ns;       /* LOCK_RELEASE, with @former */
 	struct pxt_log_address held_place; /* LOCK_RELEASE, with @former: where it took it */
-	bool gave_back;              /* LOCK_RELEASE: @former does not have it any more */
-	bool outermost;              /* JOB_START, JOB_END: no other span around it */
-	const struct pxt_role *role; /* of the event */
-	int cpu;                     /* SWITCH */
+	bool gave_back;                    /* LOCK_RELEASE: @former does not have it any more */
+	bool outermost;                    /* JOB_START, JOB_END: no other span around it */
+	const struct pxt_role *role;       /* of the event */
+	int cpu;                           /* SWITCH */
 };
 
 struct pxt_lookers {

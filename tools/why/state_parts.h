@@ -31,8 +31,8 @@ void pxt_functions_take(struct pxt_actor *actor, const struct pxt_event *event);
 struct pxt_state_lock *pxt_locks_find(struct pxt_state *state, const struct pxt_role *role,
     const struct pxt_event *event, unsigned source);
 /* @shared: others may have it at the same time, if they have it like that, too. */
-void pxt_locks_acquire(struct pxt_state *state, struct pxt_actor *actor, struct pxt_state_lock *lock,
-    const struct pxt_event *event, bool shared);
+void pxt_locks_acquire(struct pxt_state *state, struct pxt_actor *actor,
+    struct pxt_state_lock *lock, const struct pxt_event *event, bool shared);
 /* Who has the lock, as it told the thread that has to wait; NULL: it did not. */
 void pxt_locks_told(struct pxt_state *state, struct pxt_actor *holder, struct pxt_state_lock *lock,
     const struct pxt_event *event);

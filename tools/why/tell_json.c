@@ -80,8 +80,7 @@ static void put_cause(
 	if (cause->kind == PXT_CAUSE_WAIT || cause->kind == PXT_CAUSE_PENDING)
 		put_text(out, "holder_state", lasts[cause->last]);
 	if (cause->function.address.value != 0)
-		put_text(out, "function",
-		    pxt_places_code(tell->book->places, &cause->function));
+		put_text(out, "function", pxt_places_code(tell->book->places, &cause->function));
 	if (cause->call != PXT_NO_NAME) {
 		put_text(out, "call", tell->book->names[cause->call]);
 		put_number(out, "call_object", (int64_t)cause->object.address.value);
@@ -180,8 +179,7 @@ static void put_traced(const struct pxt_tell *tell, const struct pxt_blame *blam
 	put_name(out, "callers");
 	pxt_out_char(out, '[');
 	for (unsigned i = 0; i < blame->caller_count; i++) {
-		pxt_tell_json_string(
-		    out, pxt_places_code(tell->book->places, &blame->callers[i]));
+		pxt_tell_json_string(out, pxt_places_code(tell->book->places, &blame->callers[i]));
 		pxt_out_char(out, ',');
 	}
 	close_with(out, ']');

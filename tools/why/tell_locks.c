@@ -58,8 +58,8 @@ static void want_row(const struct pxt_tell_locks *tell, const struct pxt_lockuse
 	pxt_places_want(tell->book->places, &row->held_place.at);
 }
 
-static void want_rings(const struct pxt_tell_locks *tell, const struct pxt_lockuse_ring *rings,
-    unsigned count)
+static void want_rings(
+    const struct pxt_tell_locks *tell, const struct pxt_lockuse_ring *rings, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
 		for (unsigned k = 0; k < rings[i].count; k++) {
@@ -110,7 +110,8 @@ static void put_place(const struct pxt_tell_locks *tell, const struct pxt_lockus
 	const char *text = place_of(tell, &place->at);
 
 	if (text)
-		pxt_out_format(tell->out, ", %s in %s", place->given_back ? "given back" : "taken", text);
+		pxt_out_format(
+		    tell->out, ", %s in %s", place->given_back ? "given back" : "taken", text);
 }
 
 static void put_row(
@@ -182,9 +183,9 @@ static void put_rings(const struct pxt_tell_locks *tell)
 	unsigned count = find_rings(tell, rings, &all);
 
 	if (!knows_orders(tell))
-		pxt_out_text(out,
-		    "\nNo lock that was free is in this log (--contended): in which orders locks are "
-		    "taken is not known.\n");
+		pxt_out_text(out, "\nNo lock that was free is in this log (--contended): in which "
+		                  "orders locks are "
+		                  "taken is not known.\n");
 	else if (count == 0)
 		pxt_out_text(out, "\nNo locks were taken in orders that could deadlock.\n");
 	for (unsigned i = 0; i < count; i++) {

@@ -110,8 +110,7 @@ static void say_mode(
 static void say_late_lock_short(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_late *late)
 {
-	const char *text =
-	    late->of_system ? pxt_places_variable(book->places, &late->self) : NULL;
+	const char *text = late->of_system ? pxt_places_variable(book->places, &late->self) : NULL;
 
 	if (text)
 		pxt_say(words, "%s", text);
@@ -456,8 +455,8 @@ static void say_taken(
 static void say_meanwhile(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause *cause)
 {
-	bool ran = cause->last == PXT_LAST_RAN &&
-	           (cause->exact || cause->function.address.value != 0);
+	bool ran =
+	    cause->last == PXT_LAST_RAN && (cause->exact || cause->function.address.value != 0);
 	bool called = cause->last == PXT_LAST_BLOCKED && cause->call != PXT_NO_NAME;
 
 	/* It was woken and had to wait for a CPU, or another one was faster. */
@@ -467,8 +466,7 @@ static void say_meanwhile(
 		pxt_say(words, " nobody had it, but %s ran", cause->runner->name);
 		return;
 	}
-	if (!cause->chain[0].lock->of_system ||
-	    !(ran || called || cause->last == PXT_LAST_SLEPT)) {
+	if (!cause->chain[0].lock->of_system || !(ran || called || cause->last == PXT_LAST_SLEPT)) {
 		say_last(words, book, cause);
 		return;
 	}
