@@ -134,7 +134,7 @@ static void loaded(struct pxt_images *images, const struct pxt_event *event)
 }
 
 /* One, by its base; or all of a process that is another program from now on. */
-static void gone(struct pxt_images *images, const struct pxt_event *event, bool all)
+static void unloaded(struct pxt_images *images, const struct pxt_event *event, bool all)
 {
 	uint64_t base = number_at(event, ADDRESS_AT, 8);
 
@@ -156,10 +156,10 @@ void pxt_images_take(struct pxt_images *images, const struct pxt_event *event)
 		loaded(images, event);
 		break;
 	case POSIX_TRACE_PROCESS_IMAGE_GONE_NP:
-		gone(images, event, false);
+		unloaded(images, event, false);
 		break;
 	case POSIX_TRACE_PROCESS_TRACED_NP:
-		gone(images, event, true);
+		unloaded(images, event, true);
 		break;
 	default:
 		break;
