@@ -347,6 +347,50 @@ functions_say_what_a_thread_did_meanwhile()
 	answer 'Job 1 of middle took 8.000 ms: its own work took 8.000 ms, most of it in store (cache.c:6).'
 }
 
+who_signalled_a_condition_is_told_of_the_wait_for_it()
+{
+	make_library
+	{
+		image 10
+		cat <<-END
+			900 - sched_switch 0 0 120 0 101 20
+			1000 high mutex_lock $(at table_lock) 0 0
+			1100 high cond_wait $(at queue_changed) $(at table_lock)
+			1200 - sched_switch 0 101 20 1 103 20
+			3000 low@$(at refill 1) cond_signal $(at table_lock)
+			5000 low@$(at store 1) cond_broadcast $(at queue_changed)
+			6000 - sched_switch 0 103 20 0 101 20
+			6100 high cond_resume $(at queue_changed) $(at table_lock) 5000 0
+			6200 high mutex_unlock $(at table_lock) 0
+		END
+	} | traced run.ptl
+	run 0 why --off-cpu --thread high run.ptl
+	answer 'high was off the CPU for 4.800 ms: it was in pthread_cond_wait of queue_changed for 4.800 ms, until low signalled it in store (cache.c:6).'
+}
+
+variables_of_cplusplus_have_the_names_of_their_source()
+{
+	need c++
+	need nm
+	need c++filt
+	cat >queue.cc <<-'END'
+	namespace app { long lock[8]; struct queue { static long changed[8]; }; long queue::changed[8]; }
+	END
+	c++ -g -O0 -shared -fPIC queue.cc -o libcache.so || fail 'no library'
+	touch -d 2020-01-01 libcache.so
+	{
+		image 10
+		cat <<-END
+			1000 low mutex_lock $(at _ZN3app5queue7changedE 8) 0 0
+			2000 high mutex_wait $(at _ZN3app5queue7changedE 8) 103
+			3000 low mutex_unlock $(at _ZN3app5queue7changedE 8) 0
+			3010 high mutex_lock $(at _ZN3app5queue7changedE 8) 1010 0
+		END
+	} | traced run.ptl
+	run 0 why run.ptl
+	answer 'high waited 1.010 ms for app::queue::changed+8, which low had.'
+}
+
 threads_of_one_name_are_told_with_their_numbers()
 {
 	traced run.ptl <<-END

@@ -203,8 +203,8 @@ static void learn(struct pxt_pairs *pairs, struct pxt_roles *roles, const struct
 	bool begins = false;
 
 	roles->learnt = true;
-	roles->list = pxt_must(
-	    calloc((size_t)2 * options->count + 1 + 2 * PXT_SYSPAIRS, sizeof *roles->list));
+	roles->list =
+	    pxt_must(calloc((size_t)2 * (options->count + PXT_SYSPAIRS) + 1, sizeof *roles->list));
 	/* Ends first: where begin and end are one type, an event ends one span and begins the next. */
 	for (unsigned i = 0; i < options->count; i++)
 		if (strcmp(options->pairs[i].end, type->name) == 0)

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <trace_hooks_np.h>
 
 #define HALF (PXT_LINES_MAX / 2)
 
@@ -518,6 +519,24 @@ static void reveal_place(struct pxt_blame *blame, const struct pxt_act *act)
 	}
 }
 
+/* A signal or broadcast to what the thread is blocked in: it may be what wakes it. */
+static void note_signal(struct pxt_blame *blame, const struct pxt_act *act)
+{
+	trace_event_id_t id = act->event->info.posix_event_id;
+	const struct pxt_actor *actor = blame->actor;
+	uint64_t condition;
+
+	if ((id != POSIX_TRACE_COND_SIGNAL_NP && id != POSIX_TRACE_COND_BROADCAST_NP) || !actor ||
+	    !actor->in_call || act->event->type->field_count == 0 ||
+	    act->event->info.posix_pid != actor->pid ||
+	    !pxt_field_key(act->event, &act->event->type->fields[0], &condition) ||
+	    condition != actor->blocked_on.value)
+		return;
+	blame->signal = (struct pxt_blame_signal){
+		.by = act->actor, .condition = condition, .place = pxt_places_of(act->event)
+	};
+}
+
 static void look(void *self, const struct pxt_act *act)
 {
 	struct pxt_blames *blames = self;
@@ -529,6 +548,7 @@ static void look(void *self, const struct pxt_act *act)
 			continue;
 		write_line(blames->state, blame, act);
 		note_callers(blame, act);
+		note_signal(blame, act);
 		if (act->deed == PXT_JOB_END && act->span)
 			overlap(blame, act->actor, act->span, act->ns);
 		if (act->deed == PXT_LOCK_RELEASE && act->lock && !act->former)

@@ -126,6 +126,12 @@ struct pxt_blame {
 	struct pxt_log_address asked_in;
 	struct pxt_log_address callers[PXT_CALLERS_MAX];
 	unsigned caller_count;
+	/* The last signal to a condition that it waited for: who gave it, and where. */
+	struct pxt_blame_signal {
+		const struct pxt_actor *by; /* NULL: none */
+		uint64_t condition;
+		struct pxt_log_address place;
+	} signal;
 	uint64_t lost; /* events, inside */
 	unsigned gaps;
 };

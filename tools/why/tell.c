@@ -35,6 +35,7 @@ void pxt_tell_want(const struct pxt_tell *tell)
 		if (blame->late.of_system)
 			pxt_places_want(tell->book->places, &blame->late.first);
 		pxt_places_want(tell->book->places, &blame->asked_in);
+		pxt_places_want(tell->book->places, &blame->signal.place);
 		for (unsigned k = 0; k < blame->caller_count; k++)
 			pxt_places_want(tell->book->places, &blame->callers[k]);
 		for (unsigned k = 0; k < blame->cause_count && k < PXT_CAUSES_MAX; k++)

@@ -35,7 +35,7 @@ static const struct pxt_lockuse_row **sort_rows(const struct pxt_lockuse *use)
 
 	for (uint32_t i = 0; i < use->row_count; i++)
 		rows[i] = &use->rows[i];
-	qsort(rows, use->row_count, sizeof *rows, by_wait);
+	qsort(rows, use->row_count, sizeof(struct pxt_lockuse_row *), by_wait);
 	return rows;
 }
 

@@ -200,7 +200,7 @@ void pxt_state_tell_apart(struct pxt_state *state)
 	for (uint32_t i = 0; i < state->actor_count; i++)
 		if (state->actors[i]->own && *state->actors[i]->raw)
 			sorted[count++] = state->actors[i];
-	qsort(sorted, count, sizeof *sorted, by_name);
+	qsort(sorted, count, sizeof(struct pxt_actor *), by_name);
 	for (uint32_t i = 0; i < count; i = next) {
 		next = i + 1;
 		while (next < count && strcmp(sorted[i]->name, sorted[next]->name) == 0)

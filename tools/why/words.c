@@ -529,6 +529,22 @@ static void answer_wait(struct pxt_words *words, const struct pxt_setting *setti
 	say_holders(words, setting, blame, cause);
 }
 
+/* ", until WHO signalled it in FUNCTION (FILE:LINE)". */
+static void say_signal(struct pxt_words *words, const struct pxt_roles_book *book,
+    const struct pxt_blame *blame, const struct pxt_cause *cause)
+{
+	const struct pxt_blame_signal *signal = &blame->signal;
+	const char *place;
+
+	if (cause->kind != PXT_CAUSE_BLOCKED || !signal->by ||
+	    signal->condition != cause->object.address.value)
+		return;
+	pxt_say(words, ", until %s signalled it", signal->by->name);
+	place = pxt_places_code(book->places, &signal->place);
+	if (place)
+		pxt_say(words, " in %s", place);
+}
+
 static void answer_cause(struct pxt_words *words, const struct pxt_setting *setting,
     const struct pxt_blame *blame, const struct pxt_cause *cause, int64_t ns)
 {
@@ -570,6 +586,7 @@ static void answer_cause(struct pxt_words *words, const struct pxt_setting *sett
 			pxt_say(words, "slept");
 		pxt_say(words, " for ");
 		say_ns(words, ns);
+		say_signal(words, setting->book, blame, cause);
 		return;
 	case PXT_CAUSE_LOST:
 		pxt_say(words, "what it did for ");
