@@ -368,6 +368,36 @@ who_signalled_a_condition_is_told_of_the_wait_for_it()
 	answer 'high was off the CPU for 4.800 ms: it was in pthread_cond_wait of queue_changed for 4.800 ms, until low signalled it in store (cache.c:6).'
 }
 
+# Locks of C++ are taken in functions of its library that the compiler puts into their callers.
+a_place_in_a_library_that_was_put_into_its_caller_is_the_callers()
+{
+	need c++
+	need nm
+	need addr2line
+	cat >queue.cc <<-'END'
+	#include <mutex>
+	std::mutex gate;
+	extern "C" long refill(long n)
+	{
+		std::lock_guard<std::mutex> guard(gate);
+		return n + 1;
+	}
+	END
+	c++ -g -O2 -shared -fPIC queue.cc -o libcache.so || fail 'no library'
+	touch -d 2020-01-01 libcache.so
+	first=$(nm libcache.so | awk '$3 == "refill" { print $1 }')
+	# All places in it, whatever the compiler made.
+	{
+		image 10
+		for offset in 5 9 13 17 21 25 29 33; do
+			echo "$((1000 + offset)) low@$(at refill "$offset") mutex_lock 64 0 0"
+		done
+	} | traced run.ptl
+	run 0 print --address --event 'posix_trace_mutex_lock' --format '{address}' run.ptl
+	grep -v '^refill (queue.cc:[3-7])$' out >others && fail "in $first other places: $(cat others)"
+	lines 8
+}
+
 variables_of_cplusplus_have_the_names_of_their_source()
 {
 	need c++

@@ -346,27 +346,82 @@ static bool is_wrong(struct module *module, const struct symbol *symbol, const c
 	return objects && !pxt_objects_in_function(objects, symbol->address - 1);
 }
 
+/* addr2line's answers, a line ahead. */
+struct answers {
+	FILE *out;
+	bool ended;
+	char line[1024];
+};
+
+/* What does not fit is passed over. */
+static void next_line(struct answers *answers)
+{
+	int c;
+
+	answers->ended =
+	    answers->ended || !fgets(answers->line, sizeof answers->line, answers->out);
+	if (answers->ended || strchr(answers->line, '\n'))
+		return;
+	while ((c = getc(answers->out)) != EOF && c != '\n')
+		;
+}
+
+static bool is_head(const struct answers *answers)
+{
+	return strncmp(answers->line, "0x", 2) == 0;
+}
+
+/* Where a function of a library was put into its caller by the compiler, the caller is what tells. */
+static bool is_of_library(const char *place)
+{
+	return strncmp(place, "/usr/include/", 13) == 0 || strstr(place, "/include/c++/") ||
+	       strncmp(place, "/rustc/", 7) == 0 || strstr(place, "/rustlib/src/");
+}
+
+/*
+ * The address, then a function and its place for each that was put into the next one, innermost first:
+ * the first one of the program itself, or else the last.
+ */
+static char *take_answer(
+    struct module *module, const struct symbol *symbol, struct answers *answers)
+{
+	char function[sizeof answers->line];
+	char *text = NULL;
+	bool found = false;
+
+	next_line(answers);
+	while (!answers->ended && !is_head(answers)) {
+		memcpy(function, answers->line, sizeof function);
+		next_line(answers);
+		if (answers->ended)
+			break;
+		if (!found && !is_wrong(module, symbol, answers->line)) {
+			found = !is_of_library(answers->line);
+			free(text);
+			text = symbol_text(function, answers->line);
+		}
+		next_line(answers);
+	}
+	return text;
+}
+
 static void take_answers(struct pxt_symbols *symbols, uint32_t module, FILE *out)
 {
-	char function[512];
-	char place[512];
+	struct answers answers = { .out = out };
 
-	for (uint32_t i = 0; i < symbols->size; i++) {
+	next_line(&answers);
+	for (uint32_t i = 0; i < symbols->size && !answers.ended; i++) {
 		struct symbol *symbol = &symbols->table[i];
 
-		if (symbol->address == 0 || symbol->text || symbol->module != module)
-			continue;
-		if (!fgets(function, sizeof function, out) || !fgets(place, sizeof place, out))
-			return;
-		if (!is_wrong(symbols->modules[module], symbol, place))
-			symbol->text = symbol_text(function, place);
+		if (symbol->address != 0 && !symbol->text && symbol->module == module)
+			symbol->text = take_answer(symbols->modules[module], symbol, &answers);
 	}
 }
 
 static void resolve(struct pxt_symbols *symbols, uint32_t index, char *file)
 {
-	char words[4][10] = { "addr2line", "-f", "-C", "-e" };
-	char *argv[] = { words[0], words[1], words[2], words[3], file, NULL };
+	char words[3][10] = { "addr2line", "-aifC", "-e" };
+	char *argv[] = { words[0], words[1], words[2], file, NULL };
 	struct pxt_binutil tool;
 	bool missing = false;
 

@@ -393,7 +393,9 @@ static void put_doubt(const struct pxt_tell *tell, const struct pxt_blame *blame
 		if (cause->last != PXT_LAST_DOUBT || cause->ns <= 0 || cause->links == 0)
 			continue;
 		key = &cause->chain[cause->links - 1].lock->key;
-		if (!key->is_set || key->is_named)
+		/* A traced program's lock is an address: it is the right one. */
+		if (!key->is_set || key->is_named ||
+		    cause->chain[cause->links - 1].lock->of_system)
 			continue;
 		pxt_out_format(tell->out,
 		    "\nThe field \"%s\" was taken for the lock. If another one is, --roles FILE "

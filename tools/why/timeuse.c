@@ -141,7 +141,6 @@ bool pxt_timeuse_read(
 	}
 	pxt_progress_end(&progress);
 	pxt_waits_close(&use->waits);
-	pxt_state_tell_apart(state);
 	close_rows(use);
 	return !book->failed;
 }

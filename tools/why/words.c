@@ -460,10 +460,12 @@ static void say_meanwhile(
 	bool called = cause->last == PXT_LAST_BLOCKED && cause->call != PXT_NO_NAME;
 
 	/* It was woken and had to wait for a CPU, or another one was faster. */
-	if (cause->chain[0].lock->of_system && cause->last == PXT_LAST_FREE && cause->runner) {
+	if (cause->chain[0].lock->of_system && cause->last == PXT_LAST_FREE) {
 		pxt_say(words, ": for ");
 		say_ns(words, cause->ns);
-		pxt_say(words, " nobody had it, but %s ran", cause->runner->name);
+		pxt_say(words, " nobody had it");
+		if (cause->runner)
+			pxt_say(words, ", but %s ran", cause->runner->name);
 		return;
 	}
 	if (!cause->chain[0].lock->of_system || !(ran || called || cause->last == PXT_LAST_SLEPT)) {
