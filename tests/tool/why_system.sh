@@ -185,6 +185,29 @@ several_readers_have_a_lock_until_the_last_gives_it_back()
 	part run.ptl '[told["locks"][0][k] for k in ("lock", "taken", "held_by", "held_ns")]' "['rwlock 0x40', 5, 'middle', 7900000]"
 }
 
+a_holder_that_nobody_saw_take_the_lock_is_who_gave_it_back()
+{
+	traced run.ptl <<-END
+		2000 high sync_wait 64 0 2
+		3000 low sync_lock 64 0 0 1
+		4000 middle sync_lock 64 0 0 1
+		7000 low sync_unlock 64 0 1
+		9000 middle sync_unlock 64 0 1
+		9010 high sync_lock 64 7010 0 2
+		9100 high sync_unlock 64 0 2
+	END
+	part run.ptl '[told["locks"][0][k] for k in ("waits", "longest_by", "longest_holder")]' "[1, 'high', 'middle']"
+}
+
+where_nobody_waited_nothing_is_missing()
+{
+	printf '1000 low mutex_lock 64 0 0\n2000 low mutex_unlock 64 0\n' | traced run.ptl
+	run 0 why --locks run.ptl
+	out_has 'mutex 0x40'
+	out_lacks 'waits are not known'
+	part run.ptl 'told["waits_known"]' True
+}
+
 spin_locks_and_condition_variables_are_told_by_what_they_are()
 {
 	make_library

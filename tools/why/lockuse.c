@@ -165,6 +165,11 @@ static void end_wait(struct pxt_lockuse *use, struct pxt_lockuse_wait *wait,
 	row->longest_place = (struct pxt_lockuse_place){ 0 };
 	if (wait->holder)
 		row->longest_place = place_or_given(row, wait->holder, wait->place);
+	/* Whoever gave it back last was what it waited for in the end. */
+	if (wait->holder || !row->given_by || row->given_ns < wait->since_ns)
+		return;
+	row->longest_holder = row->given_by;
+	row->longest_place = place_or_given(row, row->given_by, row->given_taken_at);
 }
 
 /* The wait is over, and the lock is not had. */
@@ -215,6 +220,10 @@ static void given_back(struct pxt_lockuse *use, const struct pxt_act *act)
 
 	row->given_by = act->actor;
 	row->given_at = pxt_places_of(act->event);
+	row->given_ns = act->ns;
+	row->given_taken_at = (struct pxt_log_address){ 0 };
+	if (act->former == act->actor)
+		row->given_taken_at = act->held_place;
 	if (!act->former || !act->gave_back || ns <= row->held_ns)
 		return;
 	row->held_ns = ns;

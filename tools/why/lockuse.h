@@ -39,8 +39,10 @@ struct pxt_lockuse_row {
 	int64_t held_ns;                        /* the longest */
 	const struct pxt_actor *held_by;
 	struct pxt_lockuse_place held_place;
-	const struct pxt_actor *given_by; /* last, and where */
+	const struct pxt_actor *given_by; /* last; where, when, and where that one took it */
 	struct pxt_log_address given_at;
+	int64_t given_ns;
+	struct pxt_log_address given_taken_at;
 };
 
 /* @to was taken while @from was held. */

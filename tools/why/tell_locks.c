@@ -241,7 +241,7 @@ void pxt_tell_locks_text(const struct pxt_tell_locks *tell)
 	if (tell->use->row_count > ROWS_MAX)
 		pxt_out_format(out, "and %lu more, which were waited for no longer\n",
 		    (unsigned long)(tell->use->row_count - ROWS_MAX));
-	if (!tell->use->asks)
+	if (!tell->use->asks && !tell->use->is_traced)
 		pxt_out_text(out,
 		    "\nNo event says when a lock is asked for (X_wait): waits are not known.\n");
 	put_rings(tell);
@@ -327,7 +327,8 @@ void pxt_tell_locks_json(const struct pxt_tell_locks *tell)
 
 	for (uint32_t i = 0; i < tell->use->row_count; i++)
 		want_row(tell, rows[i]);
-	pxt_out_format(out, "{\"waits_known\":%s,\"locks\":[", tell->use->asks ? "true" : "false");
+	pxt_out_format(out, "{\"waits_known\":%s,\"locks\":[",
+	    tell->use->asks || tell->use->is_traced ? "true" : "false");
 	for (uint32_t i = 0; i < tell->use->row_count; i++) {
 		pxt_out_text(out, i ? "," : "");
 		put_json_row(tell, rows[i]);

@@ -394,8 +394,7 @@ static void put_doubt(const struct pxt_tell *tell, const struct pxt_blame *blame
 			continue;
 		key = &cause->chain[cause->links - 1].lock->key;
 		/* A traced program's lock is an address: it is the right one. */
-		if (!key->is_set || key->is_named ||
-		    cause->chain[cause->links - 1].lock->of_system)
+		if (!key->is_set || key->is_named || cause->chain[cause->links - 1].lock->of_system)
 			continue;
 		pxt_out_format(tell->out,
 		    "\nThe field \"%s\" was taken for the lock. If another one is, --roles FILE "
