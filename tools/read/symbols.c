@@ -23,6 +23,7 @@ struct symbol {
 };
 
 #define NO_MODULE UINT32_MAX
+#define VARIABLES 1024u
 
 struct module {
 	const char *path; /* as the log has it */
@@ -48,6 +49,12 @@ struct pxt_symbols {
 	uint32_t pending_count;
 	uint32_t pending_room;
 	bool no_tool;
+	/* Variables that were asked for: the same ones are asked for again and again. */
+	struct variable {
+		uint32_t module;
+		uint64_t address; /* in it */
+		char *text;       /* NULL: a free place; "": there is none */
+	} variables[VARIABLES];
 	char scratch[2048];
 };
 
@@ -79,6 +86,8 @@ void pxt_symbols_free(struct pxt_symbols *symbols)
 			pxt_objects_close(symbols->modules[i]->objects);
 		free(symbols->modules[i]);
 	}
+	for (unsigned i = 0; i < VARIABLES; i++)
+		free(symbols->variables[i].text);
 	pxt_images_free(&symbols->images);
 	free(symbols->modules);
 	free(symbols->pending);
@@ -484,17 +493,33 @@ const char *pxt_symbols_text(struct pxt_symbols *symbols, struct pxt_address at)
 	return escaped(symbols, raw);
 }
 
+/* Escaped; "": there is none. */
+static char *look_up(struct pxt_symbols *symbols, uint32_t index, uint64_t address)
+{
+	struct module *module = usable_module(symbols, index);
+	const struct pxt_objects *objects = module ? objects_of(module) : NULL;
+	char name[400];
+	char raw[sizeof symbols->scratch / 4] = "";
+
+	if (objects && pxt_objects_name(objects, address, name, sizeof name))
+		pxt_binutil_demangle(name, raw, sizeof raw);
+	return pxt_must(strdup(escaped(symbols, raw)));
+}
+
 const char *pxt_symbols_variable(struct pxt_symbols *symbols, struct pxt_address at)
 {
 	uint64_t address;
 	uint32_t index = module_of(symbols, at, &address);
-	struct module *module = index == NO_MODULE ? NULL : usable_module(symbols, index);
-	char name[400];
-	char raw[sizeof symbols->scratch / 4];
+	struct variable *variable =
+	    &symbols->variables[(address >> 3 ^ address >> 13 ^ index) % VARIABLES];
 
-	const struct pxt_objects *objects = module ? objects_of(module) : NULL;
-	if (!objects || !pxt_objects_name(objects, address, name, sizeof name))
+	if (index == NO_MODULE)
 		return NULL;
-	pxt_binutil_demangle(name, raw, sizeof raw);
-	return escaped(symbols, raw);
+	if (!variable->text || variable->module != index || variable->address != address) {
+		free(variable->text);
+		*variable = (struct variable){ .module = index,
+			.address = address,
+			.text = look_up(symbols, index, address) };
+	}
+	return *variable->text ? variable->text : NULL;
 }
