@@ -125,6 +125,7 @@ with_waits_alone_the_holder_is_known_from_the_lock_and_its_release()
 	} | traced run.ptl
 	run 0 why run.ptl
 	answer 'high waited 5.010 ms for cache_lock, which low had, given back in store (cache.c:6). Waits for it: 2, 5.210 ms in all.'
+	out_has 'holder=103  <- low has it'
 	run 0 why --locks run.ptl
 	out_has 'while low had it, given back in store (cache.c:6)'
 	# A thread seems to have what it gave back long ago: no order is concluded.
