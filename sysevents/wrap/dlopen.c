@@ -57,7 +57,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(dlclose)(void *handle)
 	uint64_t address;
 	int result;
 
-	if (!pxt_wrap_wanted(POSIX_TRACE_PROCESS_NP, caller) || !handle)
+	if (!pxt_wrap_wanted(POSIX_TRACE_PROCESS_NP, caller) || !pxt_wrap_given(handle))
 		return PXT_WRAP_CALL(dlclose)(handle);
 	pxt_images_catch_up();
 	if (!look(handle, &address, path))

@@ -32,6 +32,7 @@ static bool waits(long number, int operation)
 	       (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI);
 }
 
+/* All that a system call has, and where it was called: NOLINTNEXTLINE(readability-function-size) */
 static __attribute__((noinline)) long tell(long number, long word, long operation, long value,
     long limit, long other, long last, const void *caller)
 {

@@ -10,6 +10,7 @@
  *	module BASE LOW HIGH BUILD-ID|- PATH
  *	note NAME TEXT
  *	type ID NAME [DESCRIPTION]
+ *	system_types      those of System Events, as FORMAT.md has them; exit status 77 without that unit
  *	event NS ID THREAD-INDEX ADDRESS [u32:5 i64:-3 f64:0.5 text:abc hex:00ff]...
  *	cut               the next event is one that was cut at recording
  *	stranger PTHREAD PID   the next event is of a thread that has no place in the table
@@ -29,6 +30,7 @@
  *	                  events stays the time since then
  */
 #include "format/logfmt.h"
+#include "format/sysspecific.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,6 +172,22 @@ static void do_type(struct maker *maker, char *rest)
 	if (!pxt_logfmt_put_type(&block, id, name, rest))
 		fail("type");
 	finish(maker, &block, PXT_LOG_TYPES);
+}
+
+static void do_system_types(struct maker *maker)
+{
+	for (unsigned id = PXT_ID_SPECIFIC_FIRST; id <= PXT_ID_SYSTEM_LAST; id++) {
+		struct pxt_log_block block = entry_block();
+		const char *name = pxt_sysspecific_name(id);
+
+		if (!name) {
+			(void)fprintf(stderr, "mklog: no type %u in this build\n", id);
+			exit(77);
+		}
+		if (!pxt_logfmt_put_type(&block, id, name, pxt_sysspecific_format(id)))
+			fail("type");
+		finish(maker, &block, PXT_LOG_TYPES);
+	}
 }
 
 static void do_thread(struct maker *maker, char *rest)
@@ -333,6 +351,8 @@ static void obey(struct maker *maker, char *line)
 		do_event(maker, rest);
 	else if (strcmp(order, "type") == 0)
 		do_type(maker, rest);
+	else if (strcmp(order, "system_types") == 0)
+		do_system_types(maker);
 	else if (strcmp(order, "thread") == 0)
 		do_thread(maker, rest);
 	else if (strcmp(order, "process") == 0)

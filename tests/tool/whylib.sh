@@ -45,6 +45,78 @@ story()
 	}' | "$mklog" >"$1" || fail mklog
 }
 
+# traced FILE: lines "MICROSECONDS THREAD[@ADDRESS] EVENT NUMBER..." of system events, and sched_switch,
+# sched_wakeup; other orders of mklog stand behind a colon.  Numbers become fields as FORMAT.md has them.
+traced()
+{
+	awk '
+	BEGIN {
+		split("high middle low other", names)
+		for (i = 1; i <= 4; i++) {
+			index_of[names[i]] = i
+			printf "thread %d 0x7f000000%d000 %d %s\n", i, i, 100 + i, names[i]
+		}
+		index_of["-"] = 0
+		print "system_types"
+		print "type 40 sched_switch u32 cpu, i32 prev_tid, i32 prev_prio, i64 prev_state, i32 next_tid, i32 next_prio"
+		print "type 41 sched_wakeup i32 tid"
+		print "type 42 job_begin u32 job"
+		print "type 43 job_end u32 job"
+		callers = " u64 u64 u64 u64 u64 u64 u64 u64"
+		types = "mutex_wait:u64 u32;mutex_lock:u64 u32 i32" callers ";mutex_unlock:u64 i32;" \
+			"cond_wait:u64 u64;cond_resume:u64 u64 u32 i32" callers ";cond_signal:u64;" \
+			"cond_broadcast:u64;sync_wait:u64 u32 u8;sync_lock:u64 u32 i32 u8" callers ";" \
+			"sync_unlock:u64 i32 u8;process:u8 u32 u64 u64 text;call_enter:u16 u64 u64;" \
+			"call_exit:u16 u64 i64 u32" callers ";signal:u8 i32 u32 u64;" \
+			"context_switch:u32 u32 u32 u32 i32 i32;task_state:u32 u8 i32 u64;" \
+			"kernel_overhead:u8 u32 u64;function_enter:u64 u64;function_exit:u64 u64;" \
+			"general_debug:u32 u64 text;sched_switch:u32 i32 i32 i64 i32 i32;sched_wakeup:i32;" \
+			"job_begin:u32;job_end:u32"
+		count = split(types, list, ";")
+		for (i = 1; i <= count; i++) {
+			split(list[i], part, ":")
+			id[part[1]] = i <= 20 ? 8 + i : 19 + i
+			kinds[part[1]] = part[2]
+		}
+	}
+	/^[ \t]*:/ { sub(/^[ \t]*:/, ""); print; next }
+	NF {
+		if (!($3 in id)) { print "what is " $3; exit }
+		split($2, who, "@")
+		line = sprintf("event %.0f %d %d %s", $1 * 1000, id[$3], index_of[who[1]], who[2] ? who[2] : 0)
+		split(kinds[$3], kind, " ")
+		for (i = 4; i <= NF; i++) line = line " " kind[i - 3] ":" $i
+		print line
+	}' | "$mklog" >"$1" 2>mklog.err || {
+		grep -q 'in this build' mklog.err && { echo 'a build without system events: skipped'; exit 77; }
+		fail "mklog: $(cat mklog.err)"
+	}
+}
+
+# A library with locks and functions, which lies at 0x7f0000000000, as an event of a process tells: image.
+make_library()
+{
+	need cc
+	need nm
+	need addr2line
+	cat >cache.c <<-'END'
+	long cache_lock[8];
+	static long table_lock[8];
+	long queue_changed[8];
+	void *refill(void) { return table_lock; }
+	void *look_up(void) { return cache_lock; }
+	void *store(void) { return queue_changed; }
+	END
+	cc -g -O0 -shared -fPIC cache.c -o libcache.so || fail 'no library'
+	# As old as the logs.
+	touch -d 2020-01-01 libcache.so
+}
+BASE=0x7f0000000000
+# at SYMBOL [OFFSET]: its address; of a function, + 1 is as if it returned there
+at() { printf '0x%x' $((BASE + 0x$(nm libcache.so | awk -v n="$1" '$3 == n { print $1 }') + ${2:-0})); }
+# image MICROSECONDS [WHAT]
+image() { echo "$1 high process ${2:-1} 0 $BASE 1048576 $PWD/libcache.so"; }
+
 # Of the first span in JSON: an expression of Python in which "late" is it.
 asked() { "${PXT_PYTHON:-python3}" -c "import json; late = json.load(open('out'))['late'][0]; print($1)"; }
 # is EXPRESSION TEXT

@@ -5,13 +5,18 @@
  * babeltrace2 wants every field of an event to have a value.  An event that was cut has not all of
  * them, and inventing some would be a lie; so events of one type that carry other fields than usual
  * are of a class of their own: same name, another number (the type's plus 1024, plus 2048, ...).
+ *
+ * A function's begin and end have the names that LTTng-UST gives them: by these Trace Compass' view of call
+ * stacks knows them.
  */
 #include "tools/babeltrace/ptrace.h"
 
+#include "tools/event/sysnames.h"
 #include "tools/output/escape.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <trace_hooks_np.h>
 
 /* ---- Types ---- */
 
@@ -38,6 +43,14 @@ static unsigned sets_of(trace_event_id_t id, struct pxt_layout *fields)
 #define FAILURE "u16 failed, u16 error"
 #endif
 
+/* NULL: it tells of none. */
+static const char *name_of_function(trace_event_id_t id)
+{
+	if (id == POSIX_TRACE_FUNCTION_ENTER_NP)
+		return "lttng_ust_cyg_profile:func_entry";
+	return id == POSIX_TRACE_FUNCTION_EXIT_NP ? "lttng_ust_cyg_profile:func_exit" : NULL;
+}
+
 /* What the standard says of its own types' data; else what the log says. */
 static unsigned learn(const struct pxt_bt_file *file, trace_event_id_t id,
     struct pxt_layout fields[POSIX_TRACE_FIELDS_MAX_NP])
@@ -50,6 +63,8 @@ static unsigned learn(const struct pxt_bt_file *file, trace_event_id_t id,
 		return pxt_fields_of(FAILURE, fields);
 	if (id == POSIX_TRACE_START || id == POSIX_TRACE_FILTER)
 		return sets_of(id, fields);
+	if (name_of_function(id))
+		return pxt_fields_of("x64 addr, x64 call_site", fields);
 	if (posix_trace_eventid_getformat_np(file->trid, id, format) != 0)
 		return 0;
 	return pxt_fields_of(format, fields);
@@ -82,7 +97,10 @@ static struct pxt_bt_type *find_type(
 			return NULL;
 		if (posix_trace_eventid_get_name(file->trid, id, name) != 0)
 			(void)snprintf(name, sizeof name, "event#%u", (unsigned)id);
+		if (name_of_function(id))
+			(void)snprintf(name, sizeof name, "%s", name_of_function(id));
 		pxt_bt_text(name, strlen(name), type->name, sizeof type->name);
+		type->id = id;
 		log->types[id] = type;
 	} else if (type->fields || file->info.posix_complete_np) {
 		return type;
@@ -136,6 +154,38 @@ static bt_field_class *class_of(bt_trace_class *family, const struct pxt_layout 
 	default:
 		return integer(bt_field_class_integer_unsigned_create(family), field);
 	}
+}
+
+/* Numbers of system events have a word each; NULL: no memory. */
+static bt_field_class *words_of(
+    bt_trace_class *family, trace_event_id_t id, const struct pxt_layout *field)
+{
+	bt_field_class *words = integer(bt_field_class_enumeration_unsigned_create(family), field);
+	size_t count = pxt_sysnames_count(id, field->name);
+
+	for (size_t i = 0; words && i < count; i++) {
+		const char *word = pxt_sysnames_word(id, field->name, i);
+		bt_integer_range_set_unsigned *range =
+		    word ? bt_integer_range_set_unsigned_create() : NULL;
+		bool added =
+		    !word || (range &&
+		                 bt_integer_range_set_unsigned_add_range(range, i, i) ==
+		                     BT_INTEGER_RANGE_SET_ADD_RANGE_STATUS_OK &&
+		                 bt_field_class_enumeration_unsigned_add_mapping(words, word,
+		                     range) == BT_FIELD_CLASS_ENUMERATION_ADD_MAPPING_STATUS_OK);
+
+		bt_integer_range_set_unsigned_put_ref(range);
+		if (!added)
+			BT_FIELD_CLASS_PUT_REF_AND_RESET(words);
+	}
+	return words;
+}
+
+static bt_field_class *class_of_field(
+    bt_trace_class *family, const struct pxt_bt_type *type, const struct pxt_layout *field)
+{
+	return pxt_sysnames_count(type->id, field->name) > 0 ? words_of(family, type->id, field)
+	                                                     : class_of(family, field);
 }
 
 static bool add(bt_field_class *structure, const char *name, bt_field_class *member)
@@ -195,7 +245,8 @@ static bool set_payload(struct pxt_bt_log *log, bt_event_class *event_class,
 	bool made = payload != NULL;
 
 	for (unsigned i = 0; made && i < class->fields; i++)
-		made = add(payload, type->fields[i].name, class_of(log->family, &type->fields[i]));
+		made = add(payload, type->fields[i].name,
+		    class_of_field(log->family, type, &type->fields[i]));
 	if (made && class->rest)
 		made = add_rest(log->family, payload, type);
 	if (made && (class->fields || class->rest))

@@ -57,6 +57,7 @@ struct pxt_bt_type {
 	char name[4 * TRACE_EVENT_NAME_MAX + 1];
 	unsigned field_count;
 	struct pxt_layout *fields; /* NULL: no description */
+	trace_event_id_t id;
 	struct pxt_bt_class *first;
 	uint32_t variants;
 };

@@ -2,6 +2,7 @@
 /* fields.c - an event's data as text; see fields.h. */
 #include "tools/event/fields.h"
 
+#include "tools/event/callers.h"
 #include "tools/event/failure.h"
 #include "tools/event/sysnames.h"
 #include "tools/output/say.h"
@@ -162,7 +163,8 @@ static void put_described(
 		if (!present(event, field, &bytes))
 			break;
 		behind = field->offset + bytes;
-		if (!pxt_fields_wanted(fields, field->name))
+		if (!pxt_fields_wanted(fields, field->name) ||
+		    (fields->no_callers && pxt_callers_is(event->type, i)))
 			continue;
 		pxt_out_gap(out);
 		pxt_out_text(out, field->name);

@@ -10,6 +10,7 @@ struct pxt_fields {
 	const char *only[POSIX_TRACE_FIELDS_MAX_NP]; /* names to show; none: all */
 	unsigned only_count;
 	size_t dump_limit; /* most bytes shown as hex; 0: all */
+	bool no_callers;   /* those of callers.h are shown in another way */
 };
 
 /* "job,late_ns": false, with a word to the user, when it is no list of names.  Changes @list. */

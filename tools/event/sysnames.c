@@ -2,7 +2,6 @@
 /* sysnames.c - see sysnames.h. */
 #include "tools/event/sysnames.h"
 
-#include <stddef.h>
 #include <string.h>
 #include <trace_hooks_np.h>
 
@@ -39,12 +38,44 @@ static const struct field {
 	{ POSIX_TRACE_KERNEL_OVERHEAD_NP, "what", WORDS(overheads) },
 };
 
-const char *pxt_sysnames_word(trace_event_id_t id, const char *name, uint64_t value)
+/* What is no address, in a call that has descriptors. */
+#define DESCRIPTORS 65535u
+
+bool pxt_sysnames_has_descriptor(const char *call, uint64_t object)
+{
+	static const char *const always[] = { "read", "write", "close", "accept", "connect", "recv",
+		"send", "epoll_wait", "fsync", "lseek", "sendfile", "flock" };
+	static const char *const sometimes[] = { "poll", "timer", "mq" };
+
+	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+		if (strcmp(always[i], call) == 0)
+			return object <= DESCRIPTORS;
+	for (size_t i = 0; i < sizeof sometimes / sizeof *sometimes; i++)
+		if (strcmp(sometimes[i], call) == 0)
+			return object > 0 && object <= DESCRIPTORS;
+	return false;
+}
+
+static const struct field *field_of(trace_event_id_t id, const char *name)
 {
 	if (id < POSIX_TRACE_SYNC_WAIT_NP || id > POSIX_TRACE_KERNEL_OVERHEAD_NP)
 		return NULL;
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
 		if (fields[i].id == id && strcmp(fields[i].name, name) == 0)
-			return value < fields[i].count ? fields[i].words[value] : NULL;
+			return &fields[i];
 	return NULL;
+}
+
+const char *pxt_sysnames_word(trace_event_id_t id, const char *name, uint64_t value)
+{
+	const struct field *field = field_of(id, name);
+
+	return field && value < field->count ? field->words[value] : NULL;
+}
+
+size_t pxt_sysnames_count(trace_event_id_t id, const char *name)
+{
+	const struct field *field = field_of(id, name);
+
+	return field ? field->count : 0;
 }

@@ -64,6 +64,7 @@ static uint64_t take_lost(struct pxt_source *source)
 
 /* Every selected event of @reader goes to @take. */
 static void read_events(struct pxt_export *export, struct pxt_reader *reader, const char *label,
+    void (*before)(struct pxt_export *export, const struct pxt_event *event),
     void (*take)(struct pxt_export *export, const struct pxt_event *event, uint64_t lost))
 {
 	struct pxt_progress progress;
@@ -72,6 +73,8 @@ static void read_events(struct pxt_export *export, struct pxt_reader *reader, co
 	pxt_progress_reader(&progress, label, reader, export->file.fd == STDOUT_FILENO);
 	while (export->out.error == 0 && (event = pxt_reader_next(reader)) != NULL) {
 		pxt_progress_step(&progress);
+		if (before)
+			before(export, event);
 		if (pxt_select_time(&export->select, event->ns, export->reader.start_ns) != 0)
 			continue;
 		struct pxt_export_log *log = event->source->user;
@@ -116,11 +119,11 @@ static void export_events(
 {
 	format->begin(export, reader);
 	if (format->look) {
-		read_events(export, reader, "looking", format->look);
+		read_events(export, reader, "looking", format->look_before, format->look);
 		read_again(reader);
 		format->looked(export, reader);
 	}
-	read_events(export, reader, "export", format->event);
+	read_events(export, reader, "export", NULL, format->event);
 	export_rests(export, format, reader);
 	format->end(export, reader);
 }

@@ -59,8 +59,9 @@ struct pxt_export_format {
 	void (*begin)(struct pxt_export *export, struct pxt_reader *reader);
 	/*
 	 * Sees each event once before the reading that counts, and is told that that one begins; may
-	 * both be NULL.
+	 * both be NULL.  Before that, if it is not NULL: also events that are not selected.
 	 */
+	void (*look_before)(struct pxt_export *export, const struct pxt_event *event);
 	void (*look)(struct pxt_export *export, const struct pxt_event *event, uint64_t lost);
 	void (*looked)(struct pxt_export *export, struct pxt_reader *reader);
 	/* A selected event; @lost records were lost between the one before of its log and this one. */

@@ -429,13 +429,21 @@ void pxt_perfetto_event(struct pxt_perfetto *p, const struct pxt_event *event,
 		write_names(p, known, event->type, base, bytes, &names);
 		packet.interned_data = &names.data;
 	}
-	if (named && known && known->is_base == (base != NULL)) {
+	if (named && p->name) {
+		track_event.name = (char *)(uintptr_t)p->name;
+	} else if (named && known && known->is_base == (base != NULL)) {
 		track_event.has_name_iid = 1;
 		track_event.name_iid = event->type->index + 1u;
 	} else if (named) {
 		track_event.name = (char *)(uintptr_t)event->type->label;
 	}
 	put_event(p, &packet, &track_event, kind, track);
+	p->name = NULL;
+}
+
+void pxt_perfetto_name(struct pxt_perfetto *p, const char *name)
+{
+	p->name = name;
 }
 
 void pxt_perfetto_mark(struct pxt_perfetto *p, int64_t ns, Pxt__TrackEvent__Type kind,

@@ -44,6 +44,7 @@ struct pxt_perfetto {
 	uint64_t next_iid;
 	uint64_t next_track;
 	struct pxt_perfetto_type types[PXT_TYPES_MAX];
+	const char *name; /* of the event at hand, in place of its type's; NULL: that */
 	/* The annotations of the event at hand. */
 	unsigned notes;
 	Pxt__DebugAnnotation note[PXT_NOTES_MAX];
@@ -73,6 +74,8 @@ void pxt_perfetto_note_fields(
 void pxt_perfetto_note_number(struct pxt_perfetto *p, const char *name, uint64_t number);
 void pxt_perfetto_note_flag(struct pxt_perfetto *p, const char *name);
 
+/* The next event is called @name, which is good until then. */
+void pxt_perfetto_name(struct pxt_perfetto *p, const char *name);
 /*
  * An event of @kind on @track.  Its name is the type's, or @base (of @bytes) where that is not NULL; an
  * end has none.

@@ -6,12 +6,15 @@
  * PROCESSES_MAX processes, LANES_MAX lanes, and what slices.h says.
  */
 #include "tools/command/command.h"
+#include "tools/event/fields.h"
+#include "tools/event/sysnames.h"
 #include "tools/export/export.h"
 #include "tools/export/packets.h"
 #include "tools/export/slices.h"
 #include "tools/export/tar.h"
 #include "tools/output/escape.h"
 #include "tools/output/say.h"
+#include "tools/read/symbols.h"
 #include "tools/review/review.h"
 #include "tools/select/counters.h"
 
@@ -68,6 +71,7 @@ static struct {
 	/* The log at hand */
 	struct pxt_perfetto packets;
 	struct pxt_slices *slices;
+	struct pxt_symbols *symbols;
 	struct pxt_sched sched;
 	int64_t last_ns;
 	uint64_t *threads; /* tracks, by the thread's index; 0: none yet */
@@ -223,6 +227,31 @@ static void put_loss(const struct pxt_source *source, int64_t ns, uint64_t lost)
 	    &pf.packets, ns, PXT__TRACK_EVENT__TYPE__TYPE_INSTANT, track, "EVENTS LOST");
 }
 
+/* "read", "refill": what a bar of system events is called; NULL: as its pair is. */
+static const char *own_name(const struct pxt_event *event, const struct pxt_slice *slice)
+{
+	static char name[512];
+	const struct pxt_syspair *system = pxt_slices_system(pf.slices, slice->pair);
+	const char *text;
+	uint64_t value = 0;
+
+	if (!system || !slice->key || !pxt_field_key(event, slice->key, &value))
+		return NULL;
+	if (system->names == PXT_SYSPAIR_FUNCTIONS) {
+		text = pxt_symbols_text(pf.symbols, pxt_symbols_address(event));
+		/* Without "(file:line)". */
+		(void)snprintf(name, sizeof name, "%s", text);
+		if (strstr(name, " (") != NULL)
+			*strstr(name, " (") = '\0';
+		return name;
+	}
+	text = pxt_sysnames_word(event->type->id, system->field, value);
+	if (!text)
+		(void)snprintf(
+		    name, sizeof name, "%s %llu", system->name, (unsigned long long)value);
+	return text ? text : name;
+}
+
 static void put_bar(const struct pxt_event *event, const struct pxt_slice *slice)
 {
 	bool begins = slice->bar == PXT_BAR_BEGIN;
@@ -238,6 +267,7 @@ static void put_bar(const struct pxt_event *event, const struct pxt_slice *slice
 		track = track ? track : thread_track(event);
 	} else if (begins) {
 		base = pxt_slices_name(pf.slices, slice->pair, &bytes);
+		pxt_perfetto_name(&pf.packets, own_name(event, slice));
 	}
 	/* The viewer puts the notes of begin and end together: the key once. */
 	pxt_perfetto_note_fields(&pf.packets, event, slice->bar == PXT_BAR_END ? slice->key : NULL);
@@ -271,13 +301,25 @@ static void look(struct pxt_export *export, const struct pxt_event *event, uint6
 	(void)export;
 	if (lost > 0)
 		pxt_slices_cut(pf.slices, NULL, NULL);
-	(void)pxt_slices_take(pf.slices, event);
+	struct pxt_slice slice = pxt_slices_take(pf.slices, event);
+	const struct pxt_syspair *system =
+	    slice.bar == PXT_BAR_BEGIN ? pxt_slices_system(pf.slices, slice.pair) : NULL;
+	if (system && system->names == PXT_SYSPAIR_FUNCTIONS)
+		pxt_symbols_want(pf.symbols, pxt_symbols_address(event));
+}
+
+/* Images are told of by events that may not be wanted. */
+static void look_before(struct pxt_export *export, const struct pxt_event *event)
+{
+	(void)export;
+	pxt_symbols_take(pf.symbols, event);
 }
 
 static void looked(struct pxt_export *export, struct pxt_reader *reader)
 {
 	(void)export;
 	(void)reader;
+	pxt_symbols_resolve(pf.symbols);
 	pxt_slices_again(pf.slices);
 }
 
@@ -320,6 +362,7 @@ static void begin(struct pxt_export *export, struct pxt_reader *reader)
 		pxt_tar_begin(&pf.tar, &export->out, name, source->info.posix_start_np.tv_sec);
 	}
 	pf.slices = pxt_slices_new();
+	pf.symbols = pxt_symbols_new(source, NULL);
 	memset(&pf.sched, 0, sizeof pf.sched);
 	pf.threads = pxt_must(calloc(PXT_THREADS_MAX, sizeof *pf.threads));
 	pf.process_count = pf.lane_count = 0;
@@ -338,6 +381,7 @@ static void end(struct pxt_export *export, struct pxt_reader *reader)
 		free(pf.curves[i]);
 	free(pf.threads);
 	pxt_slices_free(pf.slices);
+	pxt_symbols_free(pf.symbols);
 	pf.logs_done++;
 	if (export->reader.count == 1)
 		return;
@@ -382,6 +426,7 @@ static const struct pxt_export_format format = {
 	.apart = true,
 	.option = take_option,
 	.begin = begin,
+	.look_before = look_before,
 	.look = look,
 	.looked = looked,
 	.event = put_event,

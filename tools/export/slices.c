@@ -30,9 +30,11 @@ struct role {
 	bool begins;
 	uint16_t pair; /* PXT_PAIRS_MAX: none */
 	const struct pxt_layout *key;
+	bool of_system; /* pair, key and side are those of the event at hand */
 };
 
 struct pair {
+	const struct pxt_syspair *system;
 	unsigned family;
 	size_t bytes;
 	char base[256];
@@ -105,6 +107,13 @@ const char *pxt_slices_name(const struct pxt_slices *slices, uint16_t pair, size
 	return slices->pairs[pair].base;
 }
 
+const struct pxt_syspair *pxt_slices_system(const struct pxt_slices *slices, uint16_t pair)
+{
+	const struct pxt_syspair *system = slices->pairs[pair].system;
+
+	return system && system->by_value ? system : NULL;
+}
+
 bool pxt_slices_whole(const struct pxt_slices *slices, uint16_t pair)
 {
 	return slices->pairs[pair].begin && slices->pairs[pair].end;
@@ -140,18 +149,59 @@ static uint16_t pair_of(struct pxt_slices *slices, const struct pxt_type *type, 
 	return slices->pair_count++;
 }
 
+/* The pair of system events; PXT_PAIRS_MAX: there is no place. */
+static uint16_t system_pair(struct pxt_slices *slices, unsigned index)
+{
+	const struct pxt_syspair *system = &pxt_syspairs[index];
+	struct pair *pair = &slices->pairs[slices->pair_count];
+
+	for (uint16_t i = 0; i < slices->pair_count; i++)
+		if (slices->pairs[i].system == system)
+			return i;
+	if (slices->pair_count == PXT_PAIRS_MAX)
+		return PXT_PAIRS_MAX;
+	pair->system = system;
+	pair->bytes = strlen(system->name);
+	memcpy(pair->base, system->name, pair->bytes);
+	return slices->pair_count++;
+}
+
+static void note_side(struct pair *pair, const struct pxt_type *type, bool begins)
+{
+	if (begins)
+		pair->begin = pair->begin ? pair->begin : type;
+	else
+		pair->end = pair->end ? pair->end : type;
+}
+
+/*
+ * What a system event does depends on what it says.  A lock that is held is no bar: it would cut those of
+ * what is done meanwhile.
+ */
+static void learn_system(
+    struct pxt_slices *slices, struct role *role, const struct pxt_event *event)
+{
+	const struct pxt_syspair_role *system = pxt_syspairs_next(event->type->id, NULL);
+
+	while (system && !pxt_syspairs_does(event, system))
+		system = pxt_syspairs_next(event->type->id, system);
+	role->pair = system ? system_pair(slices, system->pair) : PXT_PAIRS_MAX;
+	if (role->pair == PXT_PAIRS_MAX)
+		return;
+	role->begins = system->begins;
+	role->key = pxt_field_named(event->type, pxt_syspairs[system->pair].field);
+	note_side(&slices->pairs[role->pair], event->type, role->begins);
+}
+
 static void learn(struct pxt_slices *slices, struct role *role, const struct pxt_type *type)
 {
 	role->learnt = true;
+	role->of_system = pxt_syspairs_next(type->id, NULL) != NULL;
 	role->pair = pair_of(slices, type, &role->begins);
 	if (role->pair == PXT_PAIRS_MAX)
 		return;
 	role->key = type->field_count > 0 ? &type->fields[0] : NULL;
-	struct pair *pair = &slices->pairs[role->pair];
-	if (role->begins)
-		pair->begin = pair->begin ? pair->begin : type;
-	else
-		pair->end = pair->end ? pair->end : type;
+	note_side(&slices->pairs[role->pair], type, role->begins);
 }
 
 /* By which field begin and end are matched: the first of both, where it has one name. */
@@ -159,6 +209,8 @@ static const struct pxt_layout *key_of(const struct pair *pair, const struct rol
 {
 	const struct pxt_type *other = role->begins ? pair->end : pair->begin;
 
+	if (role->of_system)
+		return role->key;
 	return role->key && other && other->field_count > 0 &&
 	               strcmp(other->fields[0].name, role->key->name) == 0
 	           ? role->key
@@ -313,6 +365,8 @@ struct pxt_slice pxt_slices_take(struct pxt_slices *slices, const struct pxt_eve
 	struct role *role = &slices->roles[event->type->index];
 	if (!role->learnt)
 		learn(slices, role, event->type);
+	if (role->of_system)
+		learn_system(slices, role, event);
 	if (role->pair == PXT_PAIRS_MAX)
 		return slice;
 	struct pair *pair = &slices->pairs[role->pair];

@@ -2,8 +2,8 @@
 /*
  * slices.h - pairs of events as bars on tracks, for viewers whose bars must lie inside each other.
  *
- * Which events make a pair, and which end belongs to which begin, is as in pairs.h: by their names,
- * and by a first field of one name.  Pairs that nest share the thread's own track.  A pair that once
+ * Which events make a pair, and which end belongs to which begin, is as in pairs.h: by their names, and by
+ * a first field of one name; of system events as in syspairs.h, where the first pair of a type counts.  Pairs that nest share the thread's own track.  A pair that once
  * ended while another one was inside it and went on (a lock that is passed on, jobs that overlap)
  * has lanes of its own beside it, as many as are open at a time.  Which pairs those are is known when
  * all events were seen: a first reading looks, a second one writes.
@@ -16,6 +16,7 @@
 
 #include "tools/read/source.h"
 #include "tools/spans/pairs.h"
+#include "tools/spans/syspairs.h"
 
 enum pxt_bar {
 	PXT_BAR_NONE,  /* an event of its own, also an end whose begin nobody saw */
@@ -51,6 +52,8 @@ void pxt_slices_cut(struct pxt_slices *slices,
 bool pxt_slices_whole(const struct pxt_slices *slices, uint16_t pair);
 bool pxt_slices_paired(const struct pxt_slices *slices, uint32_t type);
 
+/* Of system events that have a name for each value: their pair, else NULL. */
+const struct pxt_syspair *pxt_slices_system(const struct pxt_slices *slices, uint16_t pair);
 /* "job" of job_begin and job_end; not ended by a NUL. */
 const char *pxt_slices_name(const struct pxt_slices *slices, uint16_t pair, size_t *bytes);
 

@@ -2,24 +2,51 @@
 /* line.c - an event in columns. */
 #include "tools/print/line.h"
 
+#include "tools/event/callers.h"
 #include "tools/print/format.h"
 
 /* ---- What the forms have in common ---- */
 
+static const char *text_of(
+    const struct pxt_line *line, const struct pxt_event *event, struct pxt_address at)
+{
+	struct pxt_symbols *symbols = line->symbols[event->source->place];
+
+	if (line->live) {
+		pxt_symbols_want(symbols, at);
+		pxt_symbols_resolve(symbols);
+	}
+	return pxt_symbols_text(symbols, at);
+}
+
 const char *pxt_line_address(const struct pxt_line *line, const struct pxt_event *event)
 {
-	uint64_t address = (uint64_t)(uintptr_t)event->info.posix_prog_address;
+	struct pxt_address at = pxt_symbols_address(event);
 
-	for (unsigned i = 0; address != 0 && i < line->reader->count; i++) {
-		if (line->reader->sources[i] != event->source)
-			continue;
-		if (line->live) {
-			pxt_symbols_want(line->symbols[i], address);
-			pxt_symbols_resolve(line->symbols[i]);
-		}
-		return pxt_symbols_text(line->symbols[i], address);
+	return at.value == 0 ? "-" : text_of(line, event, at);
+}
+
+const char *pxt_line_caller(
+    const struct pxt_line *line, const struct pxt_event *event, uint64_t caller)
+{
+	struct pxt_address at = pxt_symbols_address(event);
+
+	at.value = caller;
+	return text_of(line, event, at);
+}
+
+void pxt_line_want(const struct pxt_line *line, const struct pxt_event *event)
+{
+	struct pxt_symbols *symbols = line->symbols[event->source->place];
+	struct pxt_address at = pxt_symbols_address(event);
+	uint64_t callers[PXT_CALLERS_MAX];
+	unsigned count = pxt_callers_of(event, callers);
+
+	pxt_symbols_want(symbols, at);
+	for (unsigned i = 0; i < count; i++) {
+		at.value = callers[i];
+		pxt_symbols_want(symbols, at);
 	}
-	return "-";
 }
 
 int64_t pxt_line_delta(struct pxt_line *line, const struct pxt_event *event)
@@ -75,6 +102,20 @@ static enum pxt_colour colour_of(trace_event_id_t id)
 	return id < POSIX_TRACE_UNNAMED_USEREVENT ? PXT_COLOUR_SYSTEM : PXT_COLOUR_EVENT;
 }
 
+/* A line for each function that called. */
+static void put_callers(struct pxt_line *line, const struct pxt_event *event)
+{
+	uint64_t callers[PXT_CALLERS_MAX];
+	unsigned count = pxt_callers_of(event, callers);
+	struct pxt_out *out = &line->out;
+
+	for (unsigned i = 0; i < count; i++) {
+		pxt_out_text(out, "                   called by ");
+		pxt_out_text(out, pxt_line_caller(line, event, callers[i]));
+		pxt_out_char(out, '\n');
+	}
+}
+
 static void put_columns(struct pxt_line *line, const struct pxt_event *event)
 {
 	const struct pxt_thread *thread = event->thread;
@@ -106,6 +147,8 @@ static void put_columns(struct pxt_line *line, const struct pxt_event *event)
 	}
 	pxt_out_fields(out, &line->fields, event);
 	pxt_out_end(out);
+	if (line->address)
+		put_callers(line, event);
 }
 
 void pxt_line_event(struct pxt_line *line, const struct pxt_event *event)

@@ -3,6 +3,7 @@
  * line_json.c - an event as an object of JSON on a line.  Whatever bytes a log holds, the line is
  * valid JSON in UTF-8: see pxt_escape_json().
  */
+#include "tools/event/callers.h"
 #include "tools/event/eventset.h"
 #include "tools/event/failure.h"
 #include "tools/event/json.h"
@@ -158,6 +159,21 @@ static void put_thread(struct pxt_out *out, const struct pxt_event *event)
 	}
 }
 
+static void put_callers(struct pxt_line *line, const struct pxt_event *event)
+{
+	uint64_t callers[PXT_CALLERS_MAX];
+	unsigned count = pxt_callers_of(event, callers);
+	bool first = true;
+
+	for (unsigned i = 0; i < count; i++) {
+		pxt_out_text(&line->out, first ? ",\"callers\":[" : ",");
+		put_text(&line->out, pxt_line_caller(line, event, callers[i]));
+		first = false;
+	}
+	if (count > 0)
+		pxt_out_char(&line->out, ']');
+}
+
 void pxt_json_event(struct pxt_line *line, const struct pxt_event *event)
 {
 	struct pxt_out *out = &line->out;
@@ -183,6 +199,7 @@ void pxt_json_event(struct pxt_line *line, const struct pxt_event *event)
 	if (line->address) {
 		put_name(out, "address", &first);
 		put_text(out, pxt_line_address(line, event));
+		put_callers(line, event);
 	}
 	put_data(line, event);
 	pxt_out_bytes(out, "}\n", 2);

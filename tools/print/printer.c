@@ -29,13 +29,13 @@ static void count(struct pxt_printer *p)
 	pxt_progress_reader(&progress, "counting", &p->reader, false);
 	while ((event = pxt_reader_next(&p->reader)) != NULL) {
 		pxt_progress_step(&progress);
+		if (p->line.address)
+			pxt_symbols_take(p->line.symbols[event->source->place], event);
 		if (!chosen(p, event))
 			continue;
 		lines++;
-		for (unsigned i = 0; p->line.address && i < p->reader.count; i++)
-			if (p->reader.sources[i] == event->source)
-				pxt_symbols_want(p->line.symbols[i],
-				    (uint64_t)(uintptr_t)event->info.posix_prog_address);
+		if (p->line.address)
+			pxt_line_want(&p->line, event);
 	}
 	for (unsigned i = 0; p->line.address && i < p->reader.count; i++)
 		pxt_symbols_resolve(p->line.symbols[i]);
@@ -54,6 +54,8 @@ static bool print_some(struct pxt_printer *p, struct pxt_progress *progress)
 		uint64_t lost = event->extra.posix_lost_before_np;
 
 		pxt_progress_step(progress);
+		if (p->line.address && p->line.live)
+			pxt_symbols_take(p->line.symbols[event->source->place], event);
 		if (p->look && !p->look(p, event))
 			return false;
 		if (p->limited && p->printed == p->limit)
@@ -141,6 +143,7 @@ int pxt_printer_run(struct pxt_printer *p)
 {
 	int status;
 
+	p->line.fields.no_callers = p->line.address && p->line.fields.only_count == 0;
 	p->line.symbols = pxt_must(calloc(p->reader.count + 1u, sizeof(struct pxt_symbols *)));
 	for (unsigned i = 0; p->line.address && i < p->reader.count; i++)
 		p->line.symbols[i] = pxt_symbols_new(p->reader.sources[i], p->root);

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * images.h - what is mapped where in each process, as system events tell it (posix_trace_process):
- * one log may hold several processes, of which each has addresses of its own.
+ * images.h - what is mapped where in each process, as system events tell it (posix_trace_process): one
+ * log may hold several processes, of which each has addresses of its own.
  *
- * Bounded: PXT_IMAGES_MAX images; those beyond are not known.
+ * An image is there from its event on, until it is unloaded, until another one has its place, or until
+ * its process becomes another program.  Code may run a moment before its image is told of, so an address
+ * that nothing covered yet belongs to the next image that does.
+ *
+ * Bounded: PXT_IMAGES_MAX images, and as many different paths; those beyond are not known.
  */
 #ifndef PXT_IMAGES_H
 #define PXT_IMAGES_H
@@ -11,20 +15,37 @@
 #include "tools/event/event.h"
 
 #define PXT_IMAGES_MAX 65536u
+#define PXT_IMAGE_NONE UINT32_MAX
 
 struct pxt_image {
 	pid_t pid;
-	struct posix_trace_logmodule_np module; /* without a build's number */
+	uint32_t file;  /* its place among the paths */
+	uint32_t older; /* of the same process, or PXT_IMAGE_NONE */
+	uint64_t base;
+	uint64_t low;
+	uint64_t high;
+	int64_t from_ns;
+	int64_t to_ns; /* INT64_MAX: to the end */
 };
 
 struct pxt_images {
 	struct pxt_image *list;
 	uint32_t count;
 	uint32_t room;
+	char **files;
+	uint32_t file_count;
+	uint32_t *newest; /* hash table of processes: the place of the newest image, + 1 */
+	uint32_t size;
+	uint32_t processes;
 };
 
 /* Any event: those that tell of images are noted. */
 void pxt_images_take(struct pxt_images *images, const struct pxt_event *event);
+/* What was at @address of that process at that time; NULL: nothing is known of it. */
+const struct pxt_image *pxt_images_find(
+    const struct pxt_images *images, pid_t pid, uint64_t address, int64_t ns);
+/* Whether events tell what that process has mapped. */
+bool pxt_images_knows(const struct pxt_images *images, pid_t pid);
 void pxt_images_free(struct pxt_images *images);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* objects.h - names of variables, out of a binary's symbols. */
+/* objects.h - names of variables, and where functions lie, out of a binary's symbols. */
 #ifndef PXT_OBJECTS_H
 #define PXT_OBJECTS_H
 
@@ -7,10 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct pxt_objects;
+
 /*
- * The variable in @file that holds the link-time address @address: "name", or "name+8" inside of it.
- * False: none does, or this build cannot look.
+ * The variables of @file; where its symbols are stripped, also those of the file beside it that has them
+ * (/usr/lib/debug/.build-id).  NULL: it has none, or this build cannot look.
  */
-bool pxt_objects_name(const char *file, uint64_t address, char *name, size_t room);
+struct pxt_objects *pxt_objects_open(const char *file);
+/* The one that has the link-time address @address: "name", or "name+8" inside of it.  False: none has. */
+bool pxt_objects_name(const struct pxt_objects *objects, uint64_t address, char *name, size_t room);
+/* Whether a function has that address: where there are no lines, addr2line takes the nearest one before. */
+bool pxt_objects_in_function(const struct pxt_objects *objects, uint64_t address);
+void pxt_objects_close(struct pxt_objects *objects);
 
 #endif

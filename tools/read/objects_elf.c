@@ -1,71 +1,201 @@
 /* SPDX-License-Identifier: MIT */
-/* objects_elf.c - names of variables, out of a binary's symbols, by libelf. */
+/* objects_elf.c - names of variables, and where functions lie, out of a binary's symbols, by libelf. */
 #include "tools/read/objects.h"
+
+#include "tools/output/say.h"
+#include "tools/read/buildid.h"
 
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-struct found {
-	Elf *elf;
-	size_t names; /* the section with the text */
-	GElf_Sym symbol;
-	bool is_found;
+#define DEBUG_FILES "/usr/lib/debug/.build-id/"
+/* Variables inside of others (aliases, members that have symbols): how many are looked at. */
+#define NEAR_MAX    8u
+
+struct object {
+	uint64_t value;
+	uint64_t size;
+	const char *name; /* in a file that stays open */
 };
 
-static void look_in(struct found *found, Elf_Scn *section, const GElf_Shdr *head, uint64_t address)
+struct pxt_objects {
+	struct file {
+		int fd;
+		Elf *elf;
+	} files[2];
+	unsigned file_count;
+	bool whole; /* a table with all symbols was there, not those for the linker alone */
+	struct table {
+		struct object *list;
+		size_t count;
+		size_t room;
+	} variables, functions;
+};
+
+static void add(struct table *table, const GElf_Sym *symbol, const char *name)
+{
+	if (table->count == table->room) {
+		table->room = table->room ? 2 * table->room : 256;
+		table->list = pxt_must(realloc(table->list, table->room * sizeof *table->list));
+	}
+	table->list[table->count++] =
+	    (struct object){ .value = symbol->st_value, .size = symbol->st_size, .name = name };
+}
+
+static void take_table(
+    struct pxt_objects *objects, Elf *elf, Elf_Scn *section, const GElf_Shdr *head)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	size_t count = data && head->sh_entsize ? data->d_size / head->sh_entsize : 0;
 
 	for (size_t i = 0; i < count && i <= INT32_MAX; i++) {
 		GElf_Sym symbol;
+		const char *name;
 
-		if (gelf_getsym(data, (int)i, &symbol) &&
-		    GELF_ST_TYPE(symbol.st_info) == STT_OBJECT && address >= symbol.st_value &&
-		    address - symbol.st_value < symbol.st_size) {
-			found->symbol = symbol;
-			found->names = head->sh_link;
-			found->is_found = true;
-			return;
-		}
+		if (!gelf_getsym(data, (int)i, &symbol) || symbol.st_shndx == SHN_UNDEF ||
+		    symbol.st_size == 0)
+			continue;
+		name = elf_strptr(elf, head->sh_link, symbol.st_name);
+		if (!name || !*name)
+			continue;
+		if (GELF_ST_TYPE(symbol.st_info) == STT_OBJECT)
+			add(&objects->variables, &symbol, name);
+		else if (GELF_ST_TYPE(symbol.st_info) == STT_FUNC)
+			add(&objects->functions, &symbol, name);
 	}
 }
 
-static void look(struct found *found, uint64_t address)
+/* False: it cannot be read. */
+static bool take_file(struct pxt_objects *objects, const char *path)
 {
+	struct file *file = &objects->files[objects->file_count];
 	Elf_Scn *section = NULL;
 	GElf_Shdr head;
 
-	while (!found->is_found && (section = elf_nextscn(found->elf, section)) != NULL)
-		if (gelf_getshdr(section, &head) &&
-		    (head.sh_type == SHT_SYMTAB || head.sh_type == SHT_DYNSYM))
-			look_in(found, section, &head, address);
+	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (file->fd < 0)
+		return false;
+	file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
+	if (!file->elf) {
+		(void)close(file->fd);
+		return false;
+	}
+	objects->file_count++;
+	while ((section = elf_nextscn(file->elf, section)) != NULL) {
+		if (!gelf_getshdr(section, &head) ||
+		    (head.sh_type != SHT_SYMTAB && head.sh_type != SHT_DYNSYM))
+			continue;
+		objects->whole = objects->whole || head.sh_type == SHT_SYMTAB;
+		take_table(objects, file->elf, section, &head);
+	}
+	return true;
 }
 
-bool pxt_objects_name(const char *file, uint64_t address, char *name, size_t room)
+/* What was stripped from a file of Debian's is below its build's number, if it is installed. */
+static void take_debug_file(struct pxt_objects *objects)
 {
-	struct found found = { 0 };
-	const char *text = NULL;
-	int fd;
+	unsigned char id[64];
+	char path[sizeof DEBUG_FILES + 2 * sizeof id + 16] = DEBUG_FILES;
+	size_t bytes = pxt_build_id(objects->files[0].fd, id, sizeof id);
+	size_t used = strlen(path);
+
+	if (bytes < 2)
+		return;
+	for (size_t i = 0; i < bytes; i++)
+		used += (size_t)snprintf(
+		    path + used, sizeof path - used, i == 0 ? "%02x/" : "%02x", id[i]);
+	(void)snprintf(path + used, sizeof path - used, ".debug");
+	(void)take_file(objects, path);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const struct object *x = a;
+	const struct object *y = b;
+
+	if (x->value != y->value)
+		return x->value < y->value ? -1 : 1;
+	if (x->size != y->size)
+		return x->size > y->size ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static void sort(struct table *table)
+{
+	if (table->count > 0)
+		qsort(table->list, table->count, sizeof *table->list, by_value);
+}
+
+struct pxt_objects *pxt_objects_open(const char *file)
+{
+	struct pxt_objects *objects;
 
 	if (elf_version(EV_CURRENT) == EV_NONE)
+		return NULL;
+	objects = pxt_must(calloc(1, sizeof *objects));
+	if (take_file(objects, file) && !objects->whole)
+		take_debug_file(objects);
+	if (objects->variables.count + objects->functions.count == 0) {
+		pxt_objects_close(objects);
+		return NULL;
+	}
+	sort(&objects->variables);
+	sort(&objects->functions);
+	return objects;
+}
+
+static const struct object *find(const struct table *table, uint64_t address)
+{
+	size_t low = 0;
+	size_t high = table->count;
+
+	/* The first one behind the address: those before it are the nearest that may have it. */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (table->list[middle].value <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t i = low; i > 0 && low - i < NEAR_MAX; i--)
+		if (address - table->list[i - 1].value < table->list[i - 1].size)
+			return &table->list[i - 1];
+	return NULL;
+}
+
+bool pxt_objects_name(const struct pxt_objects *objects, uint64_t address, char *name, size_t room)
+{
+	const struct object *object = find(&objects->variables, address);
+
+	if (!object)
 		return false;
-	fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return false;
-	found.elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (found.elf)
-		look(&found, address);
-	if (found.is_found)
-		text = elf_strptr(found.elf, found.names, found.symbol.st_name);
-	if (text && address == found.symbol.st_value)
-		(void)snprintf(name, room, "%s", text);
-	else if (text)
-		(void)snprintf(name, room, "%s+%llu", text,
-		    (unsigned long long)(address - found.symbol.st_value));
-	(void)elf_end(found.elf);
-	(void)close(fd);
-	return text != NULL;
+	if (address == object->value)
+		(void)snprintf(name, room, "%s", object->name);
+	else
+		(void)snprintf(name, room, "%s+%llu", object->name,
+		    (unsigned long long)(address - object->value));
+	return true;
+}
+
+bool pxt_objects_in_function(const struct pxt_objects *objects, uint64_t address)
+{
+	return find(&objects->functions, address) != NULL;
+}
+
+void pxt_objects_close(struct pxt_objects *objects)
+{
+	if (!objects)
+		return;
+	for (unsigned i = 0; i < objects->file_count; i++) {
+		(void)elf_end(objects->files[i].elf);
+		(void)close(objects->files[i].fd);
+	}
+	free(objects->variables.list);
+	free(objects->functions.list);
+	free(objects);
 }

@@ -4,46 +4,58 @@
 
 #include "tools/output/escape.h"
 #include "tools/output/say.h"
+#include "tools/read/binutil.h"
 #include "tools/read/buildid.h"
+#include "tools/read/objects.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
+#include <trace_hooks_np.h>
 #include <unistd.h>
 
-extern char **environ;
-
 struct symbol {
-	uint64_t address;
-	uint32_t module; /* index, or NO_MODULE */
-	char *text;      /* NULL: not looked up yet */
+	uint64_t address; /* in its module as it was linked, + 1: 0 is a free place */
+	uint32_t module;
+	char *text; /* NULL: not looked up yet */
 };
 
 #define NO_MODULE UINT32_MAX
+#define VARIABLES 1024u
 
 struct module {
-	struct posix_trace_logmodule_np info;
-	bool of_event; /* which tells of no build */
+	const char *path; /* as the log has it */
 	bool checked;
 	bool usable; /* the file is there and is the same build */
+	bool opened;
+	struct pxt_objects *objects; /* if it was opened: its variables, or NULL */
 	char file[512];
 };
 
 struct pxt_symbols {
 	const struct pxt_source *source;
 	const char *root;
-	struct module *modules;
-	uint32_t module_count;
+	struct posix_trace_logmodule_np *table_of_log;
+	uint32_t log_modules;
+	struct pxt_images images;
+	struct module **modules; /* the log's, then one for each path of @images */
+	uint32_t module_room;
 	struct symbol *table; /* hash table of 2 * PXT_SYMBOLS_MAX at most */
 	uint32_t size;
 	uint32_t used;
+	struct pxt_address *pending; /* wanted, before anything was known to be there */
+	uint32_t pending_count;
+	uint32_t pending_room;
 	bool no_tool;
-	char scratch[512];
+	/* Variables that were asked for: the same ones are asked for again and again. */
+	struct variable {
+		uint32_t module;
+		uint64_t address; /* in it */
+		char *text;       /* NULL: a free place; "": there is none */
+	} variables[VARIABLES];
+	char scratch[2048];
 };
 
 /* ---- Modules ---- */
@@ -55,37 +67,13 @@ struct pxt_symbols *pxt_symbols_new(const struct pxt_source *source, const char 
 
 	symbols->source = source;
 	symbols->root = root ? root : "";
-	symbols->modules = pxt_must(calloc(count + 1u, sizeof *symbols->modules));
-	for (uint32_t i = 0; i < count; i++) {
-		struct posix_trace_logmodule_np *info =
-		    &symbols->modules[symbols->module_count].info;
-
-		if (posix_trace_log_getmodule_np(source->trid, i, info) == 0)
-			symbols->module_count++;
-	}
+	symbols->table_of_log = pxt_must(calloc(count + 1u, sizeof *symbols->table_of_log));
+	for (uint32_t i = 0; i < count; i++)
+		if (posix_trace_log_getmodule_np(
+		        source->trid, i, &symbols->table_of_log[symbols->log_modules]) == 0)
+			symbols->log_modules++;
 	symbols->size = 256;
 	symbols->table = pxt_must(calloc(symbols->size, sizeof *symbols->table));
-	return symbols;
-}
-
-struct pxt_symbols *pxt_symbols_of_process(
-    const struct pxt_source *source, const struct pxt_images *images, pid_t pid)
-{
-	struct pxt_symbols *symbols = pxt_symbols_new(source, NULL);
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < images->count; i++)
-		count += images->list[i].pid == pid;
-	if (count == 0)
-		return symbols;
-	free(symbols->modules);
-	symbols->modules = pxt_must(calloc(count, sizeof *symbols->modules));
-	symbols->module_count = 0;
-	/* What was mapped last is what is there. */
-	for (uint32_t i = images->count; i > 0; i--)
-		if (images->list[i - 1].pid == pid)
-			symbols->modules[symbols->module_count++] =
-			    (struct module){ .info = images->list[i - 1].module, .of_event = true };
 	return symbols;
 }
 
@@ -93,67 +81,157 @@ void pxt_symbols_free(struct pxt_symbols *symbols)
 {
 	for (uint32_t i = 0; i < symbols->size; i++)
 		free(symbols->table[i].text);
-	free(symbols->table);
+	for (uint32_t i = 0; i < symbols->module_room; i++) {
+		if (symbols->modules[i])
+			pxt_objects_close(symbols->modules[i]->objects);
+		free(symbols->modules[i]);
+	}
+	for (unsigned i = 0; i < VARIABLES; i++)
+		free(symbols->variables[i].text);
+	pxt_images_free(&symbols->images);
 	free(symbols->modules);
+	free(symbols->pending);
+	free(symbols->table_of_log);
+	free(symbols->table);
 	free(symbols);
 }
 
-static uint32_t module_of(const struct pxt_symbols *symbols, uint64_t address)
+void pxt_symbols_take(struct pxt_symbols *symbols, const struct pxt_event *event)
 {
-	for (uint32_t i = 0; i < symbols->module_count; i++)
-		if (address >= symbols->modules[i].info.posix_low_np &&
-		    address < symbols->modules[i].info.posix_high_np)
-			return i;
+	pxt_images_take(&symbols->images, event);
+}
+
+struct pxt_address pxt_symbols_address(const struct pxt_event *event)
+{
+	struct pxt_address at = { .value = (uint64_t)(uintptr_t)event->info.posix_prog_address,
+		.pid = event->info.posix_pid,
+		.ns = event->ns };
+	trace_event_id_t id = event->info.posix_event_id;
+
+	if ((id == POSIX_TRACE_FUNCTION_ENTER_NP || id == POSIX_TRACE_FUNCTION_EXIT_NP) &&
+	    event->bytes >= sizeof at.value) {
+		memcpy(&at.value, event->data, sizeof at.value);
+		at.begins = true;
+	}
+	return at;
+}
+
+/* The module of a place, and where in it that is; NO_MODULE: none is known. */
+static uint32_t module_of(
+    const struct pxt_symbols *symbols, struct pxt_address at, uint64_t *address)
+{
+	*address = at.value;
+	if (pxt_images_knows(&symbols->images, at.pid)) {
+		const struct pxt_image *image =
+		    pxt_images_find(&symbols->images, at.pid, at.value, at.ns);
+
+		if (image)
+			*address -= image->base;
+		return image ? symbols->log_modules + image->file : NO_MODULE;
+	}
+	for (uint32_t i = 0; i < symbols->log_modules; i++) {
+		const struct posix_trace_logmodule_np *info = &symbols->table_of_log[i];
+
+		if (at.value < info->posix_low_np || at.value >= info->posix_high_np)
+			continue;
+		*address -= info->posix_base_np;
+		return i;
+	}
 	return NO_MODULE;
 }
 
-/* The path comes from the log: only an absolute path to a regular file is touched, read-only. */
-static bool same_build(const struct module *module, const char *file)
+static struct module *module_at(struct pxt_symbols *symbols, uint32_t index)
 {
-	const struct posix_trace_logmodule_np *info = &module->info;
-	unsigned char id[64];
-	struct stat st;
+	if (index >= symbols->module_room) {
+		uint32_t room = 2 * index + 16;
 
-	if (stat(file, &st) != 0 || !S_ISREG(st.st_mode))
-		return false;
-	if (module->of_event)
-		return true;
-	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return false;
-	size_t bytes = pxt_build_id(fd, id, sizeof id);
-	(void)close(fd);
-	if (bytes == info->posix_buildid_bytes_np && memcmp(id, info->posix_buildid_np, bytes) == 0)
-		return true;
-	pxt_complain(
-	    "%s: is another build than the one that was traced; its addresses stay numbers", file);
+		symbols->modules =
+		    pxt_must(realloc(symbols->modules, room * sizeof(struct module *)));
+		memset(symbols->modules + symbols->module_room, 0,
+		    (room - symbols->module_room) * sizeof(struct module *));
+		symbols->module_room = room;
+	}
+	if (!symbols->modules[index]) {
+		symbols->modules[index] = pxt_must(calloc(1, sizeof(struct module)));
+		symbols->modules[index]->path =
+		    index < symbols->log_modules
+		        ? symbols->table_of_log[index].posix_path_np
+		        : symbols->images.files[index - symbols->log_modules];
+	}
+	return symbols->modules[index];
+}
+
+/* Events tell of no build: a file that was written after the last of them is another one. */
+static bool is_as_old(const struct pxt_symbols *symbols, uint32_t file, const struct stat *st)
+{
+	for (uint32_t i = 0; i < symbols->images.count; i++)
+		if (symbols->images.list[i].file == file &&
+		    symbols->images.list[i].from_ns / 1000000000 >= (int64_t)st->st_mtime)
+			return true;
 	return false;
 }
 
-static bool check_module(struct pxt_symbols *symbols, struct module *module)
+static bool has_build(const struct posix_trace_logmodule_np *info, int fd)
 {
+	unsigned char id[64];
+	size_t bytes = pxt_build_id(fd, id, sizeof id);
+
+	return bytes == info->posix_buildid_bytes_np &&
+	       memcmp(id, info->posix_buildid_np, bytes) == 0;
+}
+
+/* The path comes from the log: only an absolute path to a regular file is touched, read-only. */
+static bool same_build(const struct pxt_symbols *symbols, uint32_t index, const char *file)
+{
+	struct stat st;
+	bool same;
+	int fd;
+
+	if (stat(file, &st) != 0 || !S_ISREG(st.st_mode))
+		return false;
+	fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	same = index < symbols->log_modules ? has_build(&symbols->table_of_log[index], fd)
+	                                    : is_as_old(symbols, index - symbols->log_modules, &st);
+	(void)close(fd);
+	if (!same)
+		pxt_complain("%s: is another build than the one that was traced; its addresses "
+		             "stay numbers",
+		    file);
+	return same;
+}
+
+static struct module *usable_module(struct pxt_symbols *symbols, uint32_t index)
+{
+	struct module *module = module_at(symbols, index);
+
 	if (!module->checked) {
-		int bytes = snprintf(module->file, sizeof module->file, "%s%s", symbols->root,
-		    module->info.posix_path_np);
+		int bytes = snprintf(
+		    module->file, sizeof module->file, "%s%s", symbols->root, module->path);
 
 		module->checked = true;
-		module->usable = module->info.posix_path_np[0] == '/' && bytes > 0 &&
+		module->usable = module->path[0] == '/' && bytes > 0 &&
 		                 (size_t)bytes < sizeof module->file &&
-		                 same_build(module, module->file);
+		                 same_build(symbols, index, module->file);
 	}
-	return module->usable;
+	return module->usable ? module : NULL;
 }
 
 /* ---- The table of addresses ---- */
 
-static struct symbol *slot_of(const struct pxt_symbols *symbols, uint64_t address)
+static struct symbol *slot_of(const struct pxt_symbols *symbols, uint32_t module, uint64_t address)
 {
-	uint32_t at = (uint32_t)((address * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+	uint32_t at =
+	    (uint32_t)(((address ^ (uint64_t)module << 48) * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
 
-	while (symbols->table[at & (symbols->size - 1)].address != 0 &&
-	       symbols->table[at & (symbols->size - 1)].address != address)
-		at++;
-	return &symbols->table[at & (symbols->size - 1)];
+	for (;; at++) {
+		struct symbol *symbol = &symbols->table[at & (symbols->size - 1)];
+
+		if (symbol->address == 0 ||
+		    (symbol->address == address && symbol->module == module))
+			return symbol;
+	}
 }
 
 static void grow(struct pxt_symbols *symbols)
@@ -165,54 +243,64 @@ static void grow(struct pxt_symbols *symbols)
 	symbols->table = pxt_must(calloc(symbols->size, sizeof *symbols->table));
 	for (uint32_t i = 0; i < size; i++)
 		if (old[i].address != 0)
-			*slot_of(symbols, old[i].address) = old[i];
+			*slot_of(symbols, old[i].module, old[i].address) = old[i];
 	free(old);
 }
 
-void pxt_symbols_want(struct pxt_symbols *symbols, uint64_t address)
+/* A call is in the byte before the one that it returns to. */
+static uint64_t key_of(struct pxt_address at, uint64_t address)
 {
-	struct symbol *symbol = slot_of(symbols, address);
+	return at.begins ? address + 1 : address;
+}
 
-	if (address == 0 || symbol->address == address || symbols->used == PXT_SYMBOLS_MAX)
+static void want_in(struct pxt_symbols *symbols, uint32_t module, uint64_t key)
+{
+	struct symbol *symbol = slot_of(symbols, module, key);
+
+	if (key == 0 || symbol->address != 0 || symbols->used == PXT_SYMBOLS_MAX)
 		return;
-	*symbol = (struct symbol){ .address = address, .module = module_of(symbols, address) };
+	*symbol = (struct symbol){ .address = key, .module = module };
 	if (++symbols->used * 2 > symbols->size)
 		grow(symbols);
 }
 
-/* ---- addr2line ---- */
-
-/* Starts it with the addresses in @in; returns a stream of its output, or NULL. */
-static FILE *start_tool(struct pxt_symbols *symbols, char *file, FILE *in, pid_t *pid)
+static void add_pending(struct pxt_symbols *symbols, struct pxt_address at)
 {
-	char words[4][10] = { "addr2line", "-f", "-C", "-e" };
-	char *argv[] = { words[0], words[1], words[2], words[3], file, NULL };
-	posix_spawn_file_actions_t actions;
-	int ends[2];
-
-	if (pipe(ends) != 0)
-		return NULL;
-	int error = posix_spawn_file_actions_init(&actions);
-	if (error == 0) {
-		(void)posix_spawn_file_actions_adddup2(&actions, fileno(in), STDIN_FILENO);
-		(void)posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-		(void)posix_spawn_file_actions_addclose(&actions, ends[0]);
-		(void)posix_spawn_file_actions_addopen(
-		    &actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-		error = posix_spawnp(pid, "addr2line", &actions, NULL, argv, environ);
-		(void)posix_spawn_file_actions_destroy(&actions);
+	if (symbols->pending_count == PXT_SYMBOLS_MAX)
+		return;
+	if (symbols->pending_count == symbols->pending_room) {
+		symbols->pending_room = 2 * symbols->pending_room + 64;
+		symbols->pending = pxt_must(
+		    realloc(symbols->pending, symbols->pending_room * sizeof *symbols->pending));
 	}
-	(void)close(ends[1]);
-	FILE *out = error == 0 ? fdopen(ends[0], "r") : NULL;
-	if (!out)
-		(void)close(ends[0]);
-	if (error == ENOENT && !symbols->no_tool) {
-		symbols->no_tool = true;
-		pxt_complain(
-		    "addr2line is not installed (Debian: binutils); addresses stay numbers");
-	}
-	return out;
+	symbols->pending[symbols->pending_count++] = at;
 }
+
+void pxt_symbols_want(struct pxt_symbols *symbols, struct pxt_address at)
+{
+	uint64_t address;
+	uint32_t module = at.value ? module_of(symbols, at, &address) : NO_MODULE;
+
+	if (module != NO_MODULE)
+		want_in(symbols, module, key_of(at, address));
+	else if (at.value)
+		add_pending(symbols, at);
+}
+
+/* Images may have been told of since. */
+static void want_pending(struct pxt_symbols *symbols)
+{
+	for (uint32_t i = 0; i < symbols->pending_count; i++) {
+		uint64_t address;
+		uint32_t module = module_of(symbols, symbols->pending[i], &address);
+
+		if (module != NO_MODULE)
+			want_in(symbols, module, key_of(symbols->pending[i], address));
+	}
+	symbols->pending_count = 0;
+}
+
+/* ---- addr2line ---- */
 
 /* "function (file:line)" from addr2line's two lines; NULL where it knew nothing. */
 static char *symbol_text(char *function, char *place)
@@ -240,85 +328,198 @@ static char *symbol_text(char *function, char *place)
 	return memcpy(pxt_must(malloc(bytes)), text, bytes);
 }
 
-/* Both walk the table in the same order: what was asked first is answered first. */
-static void ask(struct pxt_symbols *symbols, uint32_t module, FILE *in)
+static const struct pxt_objects *objects_of(struct module *module)
 {
-	uint64_t base = symbols->modules[module].info.posix_base_np;
+	if (!module->opened)
+		module->objects = pxt_objects_open(module->file);
+	module->opened = true;
+	return module->objects;
+}
 
+/* Both walk the table in the same order: what was asked first is answered first. */
+static void ask(const struct pxt_symbols *symbols, uint32_t module, FILE *in)
+{
 	for (uint32_t i = 0; i < symbols->size; i++) {
 		const struct symbol *symbol = &symbols->table[i];
 
-		/* The address is where the call returns to: the call is the byte before. */
 		if (symbol->address != 0 && !symbol->text && symbol->module == module)
-			(void)fprintf(
-			    in, "0x%llx\n", (unsigned long long)(symbol->address - base - 1));
+			(void)fprintf(in, "0x%llx\n", (unsigned long long)(symbol->address - 1));
 	}
-	(void)fflush(in);
-	rewind(in);
+}
+
+/* Without lines the answer is the nearest function before, though it may have ended long before. */
+static bool is_wrong(struct module *module, const struct symbol *symbol, const char *place)
+{
+	const struct pxt_objects *objects = *place == '?' ? objects_of(module) : NULL;
+
+	return objects && !pxt_objects_in_function(objects, symbol->address - 1);
+}
+
+/* addr2line's answers, a line ahead. */
+struct answers {
+	FILE *out;
+	bool ended;
+	char line[1024];
+};
+
+/* What does not fit is passed over. */
+static void next_line(struct answers *answers)
+{
+	int c;
+
+	answers->ended =
+	    answers->ended || !fgets(answers->line, sizeof answers->line, answers->out);
+	if (answers->ended || strchr(answers->line, '\n'))
+		return;
+	while ((c = getc(answers->out)) != EOF && c != '\n')
+		;
+}
+
+static bool is_head(const struct answers *answers)
+{
+	return strncmp(answers->line, "0x", 2) == 0;
+}
+
+/* Where a function of a library was put into its caller by the compiler, the caller is what tells. */
+static bool is_of_library(const char *place)
+{
+	return strncmp(place, "/usr/include/", 13) == 0 || strstr(place, "/include/c++/") ||
+	       strncmp(place, "/rustc/", 7) == 0 || strstr(place, "/rustlib/src/");
+}
+
+/*
+ * The address, then a function and its place for each that was put into the next one, innermost first:
+ * the first one of the program itself, or else the last.
+ */
+static char *take_answer(
+    struct module *module, const struct symbol *symbol, struct answers *answers)
+{
+	char function[sizeof answers->line];
+	char *text = NULL;
+	bool found = false;
+
+	next_line(answers);
+	while (!answers->ended && !is_head(answers)) {
+		memcpy(function, answers->line, sizeof function);
+		next_line(answers);
+		if (answers->ended)
+			break;
+		if (!found && !is_wrong(module, symbol, answers->line)) {
+			found = !is_of_library(answers->line);
+			free(text);
+			text = symbol_text(function, answers->line);
+		}
+		next_line(answers);
+	}
+	return text;
 }
 
 static void take_answers(struct pxt_symbols *symbols, uint32_t module, FILE *out)
 {
-	char function[512];
-	char place[512];
+	struct answers answers = { .out = out };
 
-	for (uint32_t i = 0; i < symbols->size; i++) {
+	next_line(&answers);
+	for (uint32_t i = 0; i < symbols->size && !answers.ended; i++) {
 		struct symbol *symbol = &symbols->table[i];
 
-		if (symbol->address == 0 || symbol->text || symbol->module != module)
-			continue;
-		if (!fgets(function, sizeof function, out) || !fgets(place, sizeof place, out))
-			return;
-		symbol->text = symbol_text(function, place);
+		if (symbol->address != 0 && !symbol->text && symbol->module == module)
+			symbol->text = take_answer(symbols->modules[module], symbol, &answers);
 	}
+}
+
+static void resolve(struct pxt_symbols *symbols, uint32_t index, char *file)
+{
+	char words[3][10] = { "addr2line", "-aifC", "-e" };
+	char *argv[] = { words[0], words[1], words[2], file, NULL };
+	struct pxt_binutil tool;
+	bool missing = false;
+
+	if (!pxt_binutil_new(&tool))
+		return;
+	ask(symbols, index, tool.in);
+	if (pxt_binutil_run(&tool, argv, &missing))
+		take_answers(symbols, index, tool.out);
+	pxt_binutil_end(&tool);
+	symbols->no_tool = missing;
+	if (missing)
+		pxt_complain(
+		    "addr2line is not installed (Debian: binutils); addresses stay numbers");
 }
 
 void pxt_symbols_resolve(struct pxt_symbols *symbols)
 {
-	for (uint32_t i = 0; i < symbols->module_count && !symbols->no_tool; i++) {
+	uint32_t count = symbols->log_modules + symbols->images.file_count;
+
+	want_pending(symbols);
+	for (uint32_t i = 0; i < count && !symbols->no_tool; i++) {
+		struct module *module;
 		bool any = false;
-		pid_t pid;
 
 		for (uint32_t k = 0; k < symbols->size && !any; k++)
 			any = symbols->table[k].address != 0 && !symbols->table[k].text &&
 			      symbols->table[k].module == i;
-		if (!any || !check_module(symbols, &symbols->modules[i]))
-			continue;
-		FILE *in = tmpfile();
-		if (!in)
-			return;
-		ask(symbols, i, in);
-		FILE *out = start_tool(symbols, symbols->modules[i].file, in, &pid);
-		if (out) {
-			take_answers(symbols, i, out);
-			(void)fclose(out);
-			while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-				;
-		}
-		(void)fclose(in);
+		module = any ? usable_module(symbols, i) : NULL;
+		if (module)
+			resolve(symbols, i, module->file);
 	}
 }
 
 /* ---- Text ---- */
 
-const char *pxt_symbols_text(struct pxt_symbols *symbols, uint64_t address)
+static const char *escaped(struct pxt_symbols *symbols, const char *raw)
 {
-	const struct symbol *symbol = slot_of(symbols, address);
-	char raw[sizeof symbols->scratch / 4];
-
-	if (symbol->address == address && symbol->text)
-		return symbol->text;
-	uint32_t module = symbol->address == address ? symbol->module : module_of(symbols, address);
-	if (module == NO_MODULE) {
-		(void)snprintf(raw, sizeof raw, "0x%llx", (unsigned long long)address);
-	} else {
-		const struct posix_trace_logmodule_np *info = &symbols->modules[module].info;
-		const char *base = strrchr(info->posix_path_np, '/');
-
-		(void)snprintf(raw, sizeof raw, "%.80s+0x%llx",
-		    base ? base + 1 : info->posix_path_np,
-		    (unsigned long long)(address - info->posix_base_np));
-	}
 	(void)pxt_escape(raw, strlen(raw), symbols->scratch, sizeof symbols->scratch, NULL);
 	return symbols->scratch;
+}
+
+const char *pxt_symbols_text(struct pxt_symbols *symbols, struct pxt_address at)
+{
+	uint64_t address;
+	uint32_t module = module_of(symbols, at, &address);
+	const struct symbol *symbol = slot_of(symbols, module, key_of(at, address));
+	char raw[sizeof symbols->scratch / 4];
+
+	if (symbol->address != 0 && symbol->text)
+		return symbol->text;
+	if (module == NO_MODULE) {
+		(void)snprintf(raw, sizeof raw, "0x%llx", (unsigned long long)at.value);
+	} else {
+		const char *path = module_at(symbols, module)->path;
+		const char *base = strrchr(path, '/');
+
+		(void)snprintf(raw, sizeof raw, "%.80s+0x%llx", base ? base + 1 : path,
+		    (unsigned long long)address);
+	}
+	return escaped(symbols, raw);
+}
+
+/* Escaped; "": there is none. */
+static char *look_up(struct pxt_symbols *symbols, uint32_t index, uint64_t address)
+{
+	struct module *module = usable_module(symbols, index);
+	const struct pxt_objects *objects = module ? objects_of(module) : NULL;
+	char name[400];
+	char raw[sizeof symbols->scratch / 4] = "";
+
+	if (objects && pxt_objects_name(objects, address, name, sizeof name))
+		pxt_binutil_demangle(name, raw, sizeof raw);
+	return pxt_must(strdup(escaped(symbols, raw)));
+}
+
+const char *pxt_symbols_variable(struct pxt_symbols *symbols, struct pxt_address at)
+{
+	uint64_t address;
+	uint32_t index = module_of(symbols, at, &address);
+	struct variable *variable =
+	    &symbols->variables[(address >> 3 ^ address >> 13 ^ index) % VARIABLES];
+
+	if (index == NO_MODULE)
+		return NULL;
+	if (!variable->text || variable->module != index || variable->address != address) {
+		free(variable->text);
+		*variable = (struct variable){ .module = index,
+			.address = address,
+			.text = look_up(symbols, index, address) };
+	}
+	return *variable->text ? variable->text : NULL;
 }

@@ -67,15 +67,15 @@ static void take_span(void *context, uint32_t pair, uint64_t begin_mark, int64_t
 {
 	struct pxt_report *report = context;
 	uint64_t mark = report->at->spans->mark;
-	uint32_t *number = &report->at->pairs[pair];
+	struct pxt_row *row = report->at->spans->row;
 
 	(void)begin_ns;
-	if (*number == PXT_REPORT_NONE)
-		*number = new_entry(&report->pairs, (uint32_t)(report->at - report->logs), pair,
-		    &report->at->spans->pairs[pair]);
-	report->pairs.list[*number].count++;
+	if (row->number == 0)
+		row->number =
+		    1 + new_entry(&report->pairs, (uint32_t)(report->at - report->logs), pair, row);
+	report->pairs.list[row->number - 1].count++;
 	if (mark != UINT64_MAX)
-		pxt_pack_span(&report->pack, begin_mark, mark, *number);
+		pxt_pack_span(&report->pack, begin_mark, mark, row->number - 1);
 }
 
 static void take_event(struct pxt_report *report, uint32_t log, const struct pxt_event *event)
@@ -127,9 +127,9 @@ static void begin(struct pxt_report *report)
 		struct pxt_report_log *of = &report->logs[i];
 
 		memset(of->types, 0xff, sizeof of->types);
-		memset(of->pairs, 0xff, sizeof of->pairs);
 		of->other_threads = PXT_REPORT_NONE;
 		of->spans = pxt_pairs_new(&report->options);
+		of->symbols = pxt_symbols_new(report->reader.sources[i], NULL);
 		of->spans->on_span = take_span;
 		of->spans->context = report;
 		of->last_ns = pxt_report_since(report, report->reader.sources[i]->start_ns);
@@ -148,6 +148,7 @@ static void end(struct pxt_report *report)
 			pxt_losses_add(&of->losses, of->last_ns, of->last_ns, rest);
 		}
 		pxt_pairs_end(of->spans);
+		pxt_pairs_name(of->spans, of->symbols);
 	}
 	pxt_pack_finish(&report->pack);
 }
@@ -168,6 +169,7 @@ void pxt_report_collect(struct pxt_report *report)
 		uint64_t lost = event->extra.posix_lost_before_np;
 
 		of->last_ns = pxt_report_since(report, event->ns);
+		pxt_symbols_take(of->symbols, event);
 		if (lost > 0)
 			of->spans->losses++;
 		if (pxt_select_time(&report->select, event->ns, reader->start_ns) != 0)
@@ -187,6 +189,8 @@ void pxt_report_free(struct pxt_report *report)
 		free(report->logs[i].threads);
 		pxt_losses_free(&report->logs[i].losses);
 		pxt_pairs_free(report->logs[i].spans);
+		if (report->logs[i].symbols)
+			pxt_symbols_free(report->logs[i].symbols);
 	}
 	free(report->logs);
 	free(report->types.list);

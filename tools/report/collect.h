@@ -26,7 +26,7 @@
 struct pxt_entry {
 	uint32_t log;
 	uint32_t index;      /* in the log; PXT_INDEX_NONE: of all that the log has no room for */
-	const void *subject; /* struct pxt_type, pxt_thread or pxt_pair */
+	const void *subject; /* struct pxt_type, pxt_thread or pxt_row */
 	const struct pxt_type_roles *roles; /* of a type */
 	uint64_t count;                     /* of events, or spans */
 	uint64_t bytes;                     /* of their data */
@@ -44,8 +44,8 @@ struct pxt_report_log {
 	uint32_t *threads;                 /* the same, thread_room + 1 of them */
 	uint32_t thread_room;
 	uint32_t other_threads;
-	uint32_t pairs[PXT_PAIRS_MAX];
 	struct pxt_pairs *spans;
+	struct pxt_symbols *symbols;
 	struct pxt_losses losses;
 	uint64_t events; /* selected ones */
 	int64_t last_ns; /* of the log's last event, selected or not; since the start */

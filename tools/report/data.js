@@ -350,7 +350,7 @@ function fieldsOf(i) {
 	for (const field of type.fields || []) {
 		const value = fieldValue(i, field);
 		if (value === undefined) break;
-		list.push([field[0], fieldText(value, field[1], field[3]), fieldHint(field[0], value, field[1])]);
+		list.push([field[0], (field[5] && field[5][value]) || fieldText(value, field[1], field[3]), fieldHint(field[0], value, field[1])]);
 	}
 	if (list.length === 0 && events.bytes[i] > 0) {
 		const standard = standardText(i);

@@ -4,7 +4,9 @@
 #include "tools/report/json.h"
 
 #include "tools/describe/describe.h"
+#include "tools/event/sysnames.h"
 #include "tools/output/when.h"
+#include "tools/spans/syspairs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,6 +183,21 @@ static const char *role_of(trace_event_id_t id)
 	}
 }
 
+/* What its numbers stand for, of system events: a list by number. */
+static void put_field_words(struct pxt_out *out, const struct pxt_type *type, const char *name)
+{
+	size_t count = pxt_sysnames_count(type->id, name);
+
+	for (size_t i = 0; i < count; i++) {
+		const char *word = pxt_sysnames_word(type->id, name, i);
+
+		pxt_out_text(out, i == 0 ? ",[" : ",");
+		pxt_json_text(out, word ? word : "");
+	}
+	if (count > 0)
+		pxt_out_char(out, ']');
+}
+
 static void put_fields(struct pxt_out *out, const struct pxt_type *type)
 {
 	pxt_json_name(out, "fields");
@@ -190,8 +207,10 @@ static void put_fields(struct pxt_out *out, const struct pxt_type *type)
 
 		pxt_out_text(out, i == 0 ? "[" : ",[");
 		pxt_json_text(out, field->name);
-		pxt_out_format(out, ",%d,%lu,%lu,%d]", field->kind, (unsigned long)field->offset,
+		pxt_out_format(out, ",%d,%lu,%lu,%d", field->kind, (unsigned long)field->offset,
 		    (unsigned long)field->bytes, field->trailing);
+		put_field_words(out, type, field->name);
+		pxt_out_char(out, ']');
 	}
 	pxt_out_char(out, ']');
 }
@@ -223,7 +242,10 @@ static void put_roles(
 	for (unsigned i = 0; roles && i < roles->count; i++) {
 		const struct pxt_role *role = &roles->list[i];
 
-		if (role->deed != PXT_SWITCH && role->deed != PXT_WAKE)
+		/* What wakes its own thread, or is a wake-up among others, is no news of the scheduler's. */
+		if (role->deed != PXT_SWITCH &&
+		    (role->deed != PXT_WAKE || !role->fields[PXT_USE_THREAD] ||
+		        role->fields[PXT_USE_WHAT]))
 			continue;
 		put_scheduler(out, type, role);
 		return;
@@ -263,6 +285,22 @@ static void put_thread(struct pxt_out *out, const struct pxt_entry *entry)
 	pxt_out_char(out, '}');
 }
 
+/* "job", "read", "refill": what its bars are called. */
+static void put_base(struct pxt_out *out, const struct pxt_pair *pair, const struct pxt_row *row)
+{
+	char name[sizeof row->label + 32];
+
+	if (!pair->system || !pair->system->by_value) {
+		pxt_json_text(out, pair->base);
+		return;
+	}
+	if (pair->system->names == PXT_SYSPAIR_NUMBERS)
+		(void)snprintf(name, sizeof name, "%s %s", pair->system->name, row->label);
+	else
+		(void)snprintf(name, sizeof name, "%s", row->label);
+	pxt_json_label(out, name);
+}
+
 /* A pair with the numbers of its row, which say what has no counterpart. */
 static void put_pair(struct pxt_report *report, const struct pxt_row *row, uint32_t log)
 {
@@ -270,17 +308,14 @@ static void put_pair(struct pxt_report *report, const struct pxt_row *row, uint3
 	struct pxt_out *out = &report->out;
 
 	pxt_out_format(out, "{\"log\":%lu,\"base\":", (unsigned long)log);
-	pxt_json_text(out, pair->base);
+	put_base(out, pair, row);
 	pxt_json_member(out, "family", pair->is_explicit ? 99 : pair->family);
 	pxt_json_name(out, "begin");
 	pxt_json_label(out, pair->begin ? pair->begin->label : "?");
 	pxt_json_name(out, "end");
 	pxt_json_label(out, pair->end ? pair->end->label : "?");
 	pxt_json_name(out, "number");
-	if (report->logs[log].pairs[row->pair] == PXT_REPORT_NONE)
-		pxt_out_text(out, "-1");
-	else
-		pxt_out_unsigned(out, report->logs[log].pairs[row->pair]);
+	pxt_json_signed(out, (int64_t)row->number - 1);
 	pxt_json_member(out, "count", row->series.count);
 	pxt_json_member(out, "open", row->open);
 	pxt_json_member(out, "unopened", row->unopened);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* where_eval.c - the answer to a condition for one event. */
+#include "tools/event/sysnames.h"
 #include "tools/select/where_inner.h"
 
 #include <fnmatch.h>
@@ -98,6 +99,21 @@ static bool ask(struct pxt_operand *operand, const struct pxt_event *event, int6
 		field = find_field(operand, event->type);
 		return field && pxt_field_value(event, field, value);
 	}
+}
+
+/* A number of a system event that is compared with a text is the word that it stands for. */
+static void take_word(const struct pxt_operand *operand, const struct pxt_event *event,
+    struct pxt_value *value, const struct pxt_value *other)
+{
+	const char *word;
+
+	if (operand->kind != PXT_OPERAND_FIELD || other->kind != POSIX_TRACE_FIELD_TEXT_NP ||
+	    (value->kind != POSIX_TRACE_FIELD_UNSIGNED_NP &&
+	        value->kind != POSIX_TRACE_FIELD_SIGNED_NP))
+		return;
+	word = pxt_sysnames_word(event->type->id, operand->name, value->u);
+	if (word)
+		(void)take_text(value, word);
 }
 
 /* ---- Comparisons ---- */
@@ -209,6 +225,8 @@ static enum answer answer_test(
 		return truth(&left);
 	if (!ask(&test->right, event, start_ns, &right))
 		return UNKNOWN;
+	take_word(&test->left, event, &left, &right);
+	take_word(&test->right, event, &right, &left);
 	return compare(&left, test->relation, &right);
 }
 

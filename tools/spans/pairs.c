@@ -3,8 +3,10 @@
 #include "tools/spans/pairs.h"
 
 #include "tools/event/fields.h"
+#include "tools/event/sysnames.h"
 #include "tools/output/escape.h"
 #include "tools/output/say.h"
+#include "tools/spans/syspairs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,7 +32,7 @@ struct pxt_stack {
 	struct open_begin *entries;
 };
 
-/* What a type does in pairs: up to one of its own and all the explicit ones. */
+/* What a type does in pairs: those of its own and all the explicit ones. */
 struct pxt_roles {
 	bool learnt;
 	unsigned count;
@@ -40,6 +42,7 @@ struct pxt_roles {
 		bool matched;                   /* the begin has the field, too: ... */
 		const struct pxt_type *with;    /* ... if this is still the begin */
 		const struct pxt_layout *field; /* by which it is matched, or NULL */
+		const struct pxt_syspair_role *system;
 	} * list;
 };
 
@@ -163,13 +166,45 @@ static void add_role(struct pxt_pairs *pairs, struct pxt_roles *roles, uint32_t 
 		pair->end = pair->end ? pair->end : type;
 }
 
+/* The pair of system events; PXT_PAIRS_MAX: there is no place. */
+static uint32_t system_pair(struct pxt_pairs *pairs, const struct pxt_syspair *system)
+{
+	struct pxt_pair *pair = &pairs->pairs[pairs->pair_count];
+
+	for (uint32_t k = 0; k < pairs->pair_count; k++)
+		if (pairs->pairs[k].system == system)
+			return k;
+	if (pairs->pair_count == PXT_PAIRS_MAX)
+		return PXT_PAIRS_MAX;
+	pair->system = system;
+	pair->field = system->field;
+	(void)snprintf(pair->base, sizeof pair->base, "%s", system->name);
+	return pairs->pair_count++;
+}
+
+static void add_system(
+    struct pxt_pairs *pairs, struct pxt_roles *roles, const struct pxt_type *type)
+{
+	const struct pxt_syspair_role *role = NULL;
+
+	while ((role = pxt_syspairs_next(type->id, role)) != NULL) {
+		uint32_t pair = system_pair(pairs, &pxt_syspairs[role->pair]);
+
+		if (pair == PXT_PAIRS_MAX)
+			continue;
+		add_role(pairs, roles, pair, type, role->begins);
+		roles->list[roles->count - 1].system = role;
+	}
+}
+
 static void learn(struct pxt_pairs *pairs, struct pxt_roles *roles, const struct pxt_type *type)
 {
 	const struct pxt_pair_options *options = pairs->options;
 	bool begins = false;
 
 	roles->learnt = true;
-	roles->list = pxt_must(calloc((size_t)2 * options->count + 1, sizeof *roles->list));
+	roles->list =
+	    pxt_must(calloc((size_t)2 * (options->count + PXT_SYSPAIRS) + 1, sizeof *roles->list));
 	/* Ends first: where begin and end are one type, an event ends one span and begins the next. */
 	for (unsigned i = 0; i < options->count; i++)
 		if (strcmp(options->pairs[i].end, type->name) == 0)
@@ -180,6 +215,7 @@ static void learn(struct pxt_pairs *pairs, struct pxt_roles *roles, const struct
 	uint32_t own = own_pair(pairs, type, &begins);
 	if (own < PXT_PAIRS_MAX)
 		add_role(pairs, roles, own, type, begins);
+	add_system(pairs, roles, type);
 }
 
 /* ---- Rows ---- */
@@ -205,6 +241,30 @@ static void label_text(
 	    sizeof row->label - used, NULL);
 }
 
+static bool is_by_value(const struct pxt_pairs *pairs, uint32_t pair)
+{
+	return pairs->pairs[pair].system && pairs->pairs[pair].system->by_value;
+}
+
+/* Names of functions are for who has symbols: an address until then. */
+static void label_value(
+    const struct pxt_pairs *pairs, struct pxt_row *row, const char *thread, uint64_t key)
+{
+	const struct pxt_pair *pair = &pairs->pairs[row->pair];
+	const char *word = NULL;
+	char number[24];
+	bool of_thread = pairs->options->rows == PXT_ROWS_THREAD;
+
+	if (pair->system->names == PXT_SYSPAIR_WORDS && pair->begin)
+		word = pxt_sysnames_word(pair->begin->id, pair->field, key);
+	if (pair->system->names == PXT_SYSPAIR_FUNCTIONS)
+		(void)snprintf(number, sizeof number, "0x%" PRIx64, key);
+	else
+		(void)snprintf(number, sizeof number, "%" PRIu64, key);
+	(void)snprintf(row->label, sizeof row->label, "%s%s%s", word ? word : number,
+	    of_thread ? "  " : "", of_thread ? thread : "");
+}
+
 static void label_row(
     struct pxt_pairs *pairs, struct pxt_row *row, const char *thread, uint64_t key)
 {
@@ -212,6 +272,10 @@ static void label_row(
 	const struct pxt_layout *field = NULL;
 
 	*row->label = '\0';
+	if (is_by_value(pairs, row->pair)) {
+		label_value(pairs, row, thread, key);
+		return;
+	}
 	if (pairs->options->rows == PXT_ROWS_THREAD)
 		(void)snprintf(row->label, sizeof row->label, "%s", thread);
 	if (pairs->options->rows != PXT_ROWS_FIELD || !begin)
@@ -259,6 +323,10 @@ static struct pxt_row *row_of(
 	uint64_t group = rows == PXT_ROWS_THREAD ? stack->thread : rows == PXT_ROWS_FIELD ? key : 0;
 	bool full = pairs->row_count >= PXT_ROWS_MAX - PXT_PAIRS_MAX;
 
+	if (is_by_value(pairs, pair))
+		group = rows == PXT_ROWS_THREAD ? stack->thread ^ key * UINT64_C(0x9e3779b97f4a7c15)
+		                                : key;
+
 	for (;;) {
 		uint32_t at = place_of(pairs, pair, group);
 
@@ -271,6 +339,11 @@ static struct pxt_row *row_of(
 		struct pxt_row *row = pxt_must(calloc(1, sizeof *row));
 		row->pair = pair;
 		row->group = group;
+		row->key = key;
+		if (pairs->event) {
+			row->pid = pairs->event->info.posix_pid;
+			row->ns = pairs->event->ns;
+		}
 		pairs->rows[at] = row;
 		pairs->row_count++;
 		if (full)
@@ -283,7 +356,7 @@ static struct pxt_row *row_of(
 
 static struct pxt_row *row_of_stack(struct pxt_pairs *pairs, struct pxt_stack *stack, uint64_t key)
 {
-	if (pairs->options->rows == PXT_ROWS_FIELD)
+	if (pairs->options->rows == PXT_ROWS_FIELD || is_by_value(pairs, stack->pair))
 		return row_of(pairs, stack->pair, stack, key);
 	if (!stack->row)
 		stack->row = row_of(pairs, stack->pair, stack, key);
@@ -424,7 +497,9 @@ static void pop(
 			pairs->on_span(pairs->context, stack->pair, begin.mark, begin.ns);
 		return;
 	}
-	row_of_stack(pairs, stack, key)->unopened++;
+	const struct pxt_syspair *system = pairs->pairs[stack->pair].system;
+	if (!system || !system->alone)
+		row_of_stack(pairs, stack, key)->unopened++;
 }
 
 /* What found no stack, in a row of its own. */
@@ -470,8 +545,11 @@ void pxt_pairs_take(struct pxt_pairs *pairs, const struct pxt_event *event)
 	for (unsigned i = 0; i < roles->count; i++) {
 		const struct pxt_pair *pair = &pairs->pairs[roles->list[i].pair];
 		const struct pxt_layout *field = roles->list[i].field;
-		struct pxt_stack *stack = stack_of(pairs, roles->list[i].pair, event);
 		uint64_t key = 0;
+
+		if (roles->list[i].system && !pxt_syspairs_does(event, roles->list[i].system))
+			continue;
+		struct pxt_stack *stack = stack_of(pairs, roles->list[i].pair, event);
 		bool has_key = field && pxt_field_key(event, field, &key);
 
 		if (!stack)

@@ -3,7 +3,7 @@
  * pairs.h - durations from a begin event to its end event.
  *
  * By themselves match X_begin and X_start with X_end and X_stop, X_enter with X_exit, X_lock with
- * X_unlock (user events only); --pair names others.  An end belongs to the newest begin of its
+ * X_unlock (user events only); of system events those that syspairs.h says; --pair names others.  An end belongs to the newest begin of its
  * thread that is still open; where the first fields of both types have the same name, also that
  * field must be equal.  A loss of events closes everything that is open: no duration is measured
  * across a gap.
@@ -16,6 +16,7 @@
 #define PXT_PAIRS_H
 
 #include "tools/read/source.h"
+#include "tools/read/symbols.h"
 #include "tools/spans/series.h"
 
 #define PXT_PAIRS_MAX    512u
@@ -46,7 +47,12 @@ struct pxt_pair_options {
 struct pxt_row {
 	uint32_t pair;
 	uint64_t group; /* of the thread, of the field */
+	/* Of the first event in it: the field by which it is matched, whose it was, and when. */
+	uint64_t key;
+	pid_t pid;
+	int64_t ns;
 	char label[160];
+	uint32_t number; /* whatever the caller calls it; 0: not yet */
 	struct pxt_series series;
 	uint64_t open;     /* begins without end */
 	uint64_t unopened; /* ends without begin */
@@ -59,6 +65,7 @@ struct pxt_row {
 };
 
 struct pxt_pair {
+	const struct pxt_syspair *system; /* of system events; NULL: not */
 	bool is_explicit;
 	unsigned family; /* of the suffixes */
 	char base[256];  /* what is before the suffix */
@@ -105,6 +112,8 @@ void pxt_pairs_take(struct pxt_pairs *pairs, const struct pxt_event *event);
 void pxt_pairs_end(struct pxt_pairs *pairs);
 /* The rows worth showing, by pair and label; free() the result. */
 struct pxt_row **pxt_pairs_rows(struct pxt_pairs *pairs, uint32_t *count);
+/* All was read: rows of functions are called as their symbols say, not by addresses any more (names.c). */
+void pxt_pairs_name(struct pxt_pairs *pairs, struct pxt_symbols *symbols);
 /* The row of a pair for this group, or NULL. */
 struct pxt_row *pxt_pairs_find(const struct pxt_pairs *pairs, uint32_t pair, uint64_t group);
 void pxt_pairs_free(struct pxt_pairs *pairs);

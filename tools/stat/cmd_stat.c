@@ -173,6 +173,7 @@ static void count(struct pxt_stat *s)
 		if (event->extra.posix_lost_before_np > 0)
 			s->pairs->losses++;
 		pxt_sum_add(&since.lost, event->extra.posix_lost_before_np);
+		pxt_symbols_take(s->symbols, event);
 		if (!pxt_stat_wants(s, event))
 			continue;
 		s->pairs->mark = s->events;
@@ -186,6 +187,7 @@ static void count(struct pxt_stat *s)
 	if (pxt_source_lost_rest(s->reader->sources[0]) > 0)
 		s->pairs->losses++;
 	pxt_pairs_end(s->pairs);
+	pxt_pairs_name(s->pairs, s->symbols);
 }
 
 /* ---- A log ---- */
@@ -193,6 +195,7 @@ static void count(struct pxt_stat *s)
 static void report(struct pxt_stat *s)
 {
 	s->pairs = pxt_pairs_new(&s->options);
+	s->symbols = pxt_symbols_new(s->reader->sources[0], NULL);
 	struct pxt_top *top = pxt_top_new(s);
 
 	count(s);
@@ -212,6 +215,7 @@ static void report(struct pxt_stat *s)
 		pxt_review_pairs(&s->options, &s->pairs, s->reader);
 	}
 	pxt_top_free(top);
+	pxt_symbols_free(s->symbols);
 	pxt_pairs_free(s->pairs);
 }
 

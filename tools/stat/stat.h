@@ -53,6 +53,7 @@ struct pxt_stat {
 	/* The log at hand. */
 	struct pxt_reader *reader;
 	struct pxt_pairs *pairs;
+	struct pxt_symbols *symbols;
 	struct pxt_tally types[PXT_TYPES_MAX + 1]; /* the last: all beyond; then by number */
 	struct pxt_tally *threads;                 /* PXT_THREADS_MAX + 1 */
 	uint64_t events;

@@ -36,6 +36,10 @@ size_t pxt_stat_pair_label(
 	const char *begin = pair->begin ? pair->begin->label : NULL;
 	const char *end = pair->end ? pair->end->label : NULL;
 
+	if (pair->system) {
+		(void)snprintf(label, room, "%s", pair->base);
+		return strlen(label);
+	}
 	if (pair->is_explicit) {
 		begin = begin ? begin : s->options.pairs[row->pair].begin;
 		end = end ? end : s->options.pairs[row->pair].end;

@@ -11,6 +11,7 @@
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
+#include "tools/spans/syspairs.h"
 #include "tools/stat/stat.h"
 
 #include <stdio.h>
@@ -25,10 +26,9 @@ struct span {
 	uint64_t begin; /* marks: numbers of the events */
 	uint64_t end;
 	int64_t begin_ns;
-	uint32_t pair;
 	uint64_t thread; /* of its end */
 	char who[96];
-	char label[160]; /* of its row */
+	const struct pxt_row *row;
 	/* What was found when the log was read again. */
 	uint64_t begin_thread;
 	uint64_t own;    /* events of its threads, begin and end among them */
@@ -75,8 +75,7 @@ static void sift_up(struct pxt_top *top, unsigned at)
 	top->spans[at] = moved;
 }
 
-static void fill_span(
-    struct span *span, const struct pxt_pairs *pairs, uint32_t pair, uint64_t mark, int64_t ns)
+static void fill_span(struct span *span, const struct pxt_pairs *pairs, uint64_t mark, int64_t ns)
 {
 	const struct pxt_event *event = pairs->event;
 
@@ -84,26 +83,26 @@ static void fill_span(
 	span->begin = mark;
 	span->end = pairs->mark;
 	span->begin_ns = ns;
-	span->pair = pair;
 	span->thread = pxt_thread_key(event->thread);
 	memcpy(span->who, event->thread->label, sizeof span->who);
-	memcpy(span->label, pairs->row->label, sizeof span->label);
+	span->row = pairs->row;
 }
 
 static void take_span(void *context, uint32_t pair, uint64_t mark, int64_t ns)
 {
 	struct pxt_top *top = context;
-	struct pxt_pairs *pairs = top->s->pairs;
+	const struct pxt_pairs *pairs = top->s->pairs;
 	uint64_t length = pairs->now_ns > ns ? (uint64_t)(pairs->now_ns - ns) : 0;
 
+	(void)pair;
 	if (top->count < top->s->top) {
 		struct span *span = pxt_must(calloc(1, sizeof *span));
 
-		fill_span(span, pairs, pair, mark, ns);
+		fill_span(span, pairs, mark, ns);
 		top->spans[top->count] = span;
 		sift_up(top, top->count++);
 	} else if (length > top->spans[0]->ns) {
-		fill_span(top->spans[0], pairs, pair, mark, ns);
+		fill_span(top->spans[0], pairs, mark, ns);
 		sift_down(top, 0);
 	}
 }
@@ -223,15 +222,24 @@ static void put_lines(struct pxt_out *out, const struct span *span)
 		    (unsigned long long)span->others);
 }
 
+/* "job_begin .. job_end", "call read". */
+static void label_of(const struct pxt_stat *s, const struct span *span, char *label, size_t room)
+{
+	size_t used = pxt_stat_pair_label(s, span->row, label, room);
+	const struct pxt_syspair *system = s->pairs->pairs[span->row->pair].system;
+
+	if (system && system->by_value && used < room)
+		(void)snprintf(label + used, room - used, " %s", span->row->label);
+}
+
 static void put_text(struct pxt_top *top, unsigned number, const struct span *span)
 {
 	struct pxt_stat *s = top->s;
-	const struct pxt_row row = { .pair = span->pair };
 	struct pxt_out *out = &s->out;
 	char label[720];
 	char text[24];
 
-	(void)pxt_stat_pair_label(s, &row, label, sizeof label);
+	label_of(s, span, label, sizeof label);
 	pxt_stat_duration(s, text, span->ns);
 	pxt_out_format(out, "%5u. ", number);
 	pxt_out_colour(out, PXT_COLOUR_LOSS);
@@ -246,11 +254,10 @@ static void put_text(struct pxt_top *top, unsigned number, const struct span *sp
 static void put_record(struct pxt_top *top, const struct span *span)
 {
 	struct pxt_stat *s = top->s;
-	const struct pxt_row row = { .pair = span->pair };
 	struct pxt_record record;
 	char label[720];
 
-	(void)pxt_stat_pair_label(s, &row, label, sizeof label);
+	label_of(s, span, label, sizeof label);
 	pxt_record_begin(s, &record, "top");
 	pxt_record_text(&record, PXT_COL_NAME, label);
 	pxt_record_text(&record, PXT_COL_GROUP, span->who);

@@ -421,7 +421,7 @@ static void add_lock(struct pxt_model *model, const struct lock_use *use, uint32
 	if (!row)
 		return;
 	struct pxt_words words = { 0 };
-	pxt_say_lock(&words, model->book, use->lock);
+	(void)pxt_say_lock_short(&words, model->book, use->lock);
 	(void)snprintf(
 	    row->label, sizeof row->label, "%.*s", (int)sizeof row->label - 1, words.text);
 	row->stream = stream;

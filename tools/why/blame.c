@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <trace_hooks_np.h>
 
 #define HALF (PXT_LINES_MAX / 2)
 
@@ -19,12 +20,14 @@ static bool same_cause(const struct pxt_cause *a, const struct pxt_cause *b)
 {
 	if (a->kind != b->kind || a->inside != b->inside || a->with != b->with ||
 	    a->links != b->links || a->last != b->last || a->runner != b->runner ||
-	    a->call != b->call || a->object != b->object || a->exact != b->exact ||
+	    a->call != b->call || a->object.address.value != b->object.address.value ||
+	    a->function.address.value != b->function.address.value || a->exact != b->exact ||
 	    a->sealed != b->sealed)
 		return false;
 	for (unsigned i = 0; i < a->links; i++)
 		if (a->chain[i].lock != b->chain[i].lock ||
-		    a->chain[i].holder != b->chain[i].holder)
+		    a->chain[i].holder != b->chain[i].holder ||
+		    a->chain[i].others != b->chain[i].others)
 			return false;
 	return true;
 }
@@ -101,6 +104,24 @@ static void settle(struct pxt_blame *blame, bool gap)
 
 /* ---- What a thread does at the moment ---- */
 
+/* By its own events; in a call it may sleep several times, or be kept from running. */
+static bool is_blocked(
+    const struct pxt_state *state, const struct pxt_actor *actor, enum pxt_running running)
+{
+	if (!actor || !pxt_actor_certain(state, actor))
+		return false;
+	if (actor->in_call)
+		return running == PXT_RUN_SLEEPS || (running == PXT_RUN_UNKNOWN && actor->blocked);
+	return actor->blocked;
+}
+
+static void note_function(
+    const struct pxt_state *state, const struct pxt_actor *actor, struct pxt_cause *cause)
+{
+	if (actor && actor->function_count > 0 && pxt_actor_certain(state, actor))
+		cause->function = actor->functions[actor->function_count - 1];
+}
+
 /* What the last of a chain does: as the scheduler says, else as its CPU's events say. */
 static void state_of(
     const struct pxt_state *state, const struct pxt_actor *actor, int cpu, struct pxt_cause *cause)
@@ -111,13 +132,18 @@ static void state_of(
 	cause->exact = running != PXT_RUN_UNKNOWN;
 	if (running == PXT_RUN_RUNS) {
 		cause->last = PXT_LAST_RAN;
+		note_function(state, actor, cause);
 		return;
 	}
-	if (actor && actor->blocked && pxt_actor_certain(state, actor)) {
+	if (is_blocked(state, actor, running)) {
 		cause->last = PXT_LAST_BLOCKED;
 		if (actor->in_call) {
 			cause->call = actor->blocked_name;
-			cause->object = actor->blocked_on.value;
+			cause->object.source = actor->source;
+			cause->object.address =
+			    (struct pxt_address){ .value = actor->blocked_on.value,
+				    .pid = actor->pid,
+				    .ns = actor->blocked_ns };
 		}
 		return;
 	}
@@ -131,6 +157,8 @@ static void state_of(
 	cause->runner = runner;
 	cause->exact = cause->exact && exact;
 	cause->last = runner || running == PXT_RUN_READY ? PXT_LAST_READY : PXT_LAST_RAN;
+	if (cause->last == PXT_LAST_RAN)
+		note_function(state, actor, cause);
 }
 
 static bool in_chain(const struct pxt_cause *cause, const struct pxt_actor *actor)
@@ -154,7 +182,10 @@ static void follow(
 
 		cause->chain[cause->links].lock = lock;
 		cause->chain[cause->links].holder = holder;
-		cause->chain[cause->links].place = holder ? lock->holder_place : 0;
+		if (holder) {
+			cause->chain[cause->links].place = lock->place;
+			cause->chain[cause->links].others = lock->share_count;
+		}
 		cause->chain[cause->links++].since_ns = holder ? lock->since_ns : 0;
 		if (!known) {
 			cause->last = PXT_LAST_UNKNOWN;
@@ -178,6 +209,12 @@ static void follow(
 		last = holder;
 	}
 	state_of(state, last, last->cpu, cause);
+	/* Of several that read, one runs: that is what is waited for. */
+	if (cause->links > 0 && cause->runner &&
+	    pxt_lock_depth(cause->chain[cause->links - 1].lock, cause->runner) > 0) {
+		cause->last = PXT_LAST_RAN;
+		cause->runner = NULL;
+	}
 }
 
 static void own_work(
@@ -305,6 +342,22 @@ static bool is_again(const struct pxt_blame *blame, const struct pxt_line *line)
 	last = pxt_blame_line(blame, pxt_blame_lines(blame) - 2);
 	return last->ns == line->ns && last->actor == line->actor &&
 	       strcmp(last->text, line->text) == 0;
+}
+
+/* Who called where the wait for a lock ended. */
+static void note_callers(struct pxt_blame *blame, const struct pxt_act *act)
+{
+	uint64_t callers[PXT_CALLERS_MAX];
+
+	if (blame->late.kind != PXT_LATE_WAIT || act->actor != blame->actor ||
+	    act->ns != blame->late.end_ns || act->deed != PXT_LOCK_ACQUIRE)
+		return;
+	blame->asked_in = pxt_places_of(act->event);
+	blame->caller_count = pxt_callers_of(act->event, callers);
+	for (unsigned i = 0; i < blame->caller_count; i++) {
+		blame->callers[i] = blame->asked_in;
+		blame->callers[i].address.value = callers[i];
+	}
 }
 
 static void write_line(
@@ -446,6 +499,44 @@ static void reveal(
 	}
 }
 
+/* Where it gives back what, as the lock itself told, it had. */
+static void reveal_place(struct pxt_blame *blame, const struct pxt_act *act)
+{
+	if (!act->event->info.posix_prog_address)
+		return;
+	for (unsigned i = 0; i < blame->cause_count; i++) {
+		struct pxt_cause *cause = &blame->causes[i];
+
+		for (unsigned k = 0; k < cause->links; k++) {
+			struct pxt_cause_link *link = &cause->chain[k];
+
+			if (link->lock != act->lock || link->holder != act->actor ||
+			    link->place.address.value != 0 || !link->lock->of_system)
+				continue;
+			link->place = pxt_places_of(act->event);
+			link->given_back = true;
+		}
+	}
+}
+
+/* A signal or broadcast to what the thread is blocked in: it may be what wakes it. */
+static void note_signal(struct pxt_blame *blame, const struct pxt_act *act)
+{
+	trace_event_id_t id = act->event->info.posix_event_id;
+	const struct pxt_actor *actor = blame->actor;
+	uint64_t condition;
+
+	if ((id != POSIX_TRACE_COND_SIGNAL_NP && id != POSIX_TRACE_COND_BROADCAST_NP) || !actor ||
+	    !actor->in_call || act->event->type->field_count == 0 ||
+	    act->event->info.posix_pid != actor->pid ||
+	    !pxt_field_key(act->event, &act->event->type->fields[0], &condition) ||
+	    condition != actor->blocked_on.value)
+		return;
+	blame->signal = (struct pxt_blame_signal){
+		.by = act->actor, .condition = condition, .place = pxt_places_of(act->event)
+	};
+}
+
 static void look(void *self, const struct pxt_act *act)
 {
 	struct pxt_blames *blames = self;
@@ -456,10 +547,14 @@ static void look(void *self, const struct pxt_act *act)
 		if (!is_on(blame, act->ns) || act->ns > blame->late.end_ns)
 			continue;
 		write_line(blames->state, blame, act);
+		note_callers(blame, act);
+		note_signal(blame, act);
 		if (act->deed == PXT_JOB_END && act->span)
 			overlap(blame, act->actor, act->span, act->ns);
 		if (act->deed == PXT_LOCK_RELEASE && act->lock && !act->former)
 			reveal(blame, act->lock, act->actor);
+		if (act->deed == PXT_LOCK_RELEASE && act->lock)
+			reveal_place(blame, act);
 		if (act->deed == PXT_LOCK_ACQUIRE && act->lock)
 			reveal(blame, act->lock, NULL);
 	}
@@ -500,6 +595,7 @@ void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
 		if (!blame->over)
 			finish(blames->state, blame);
 	}
+	pxt_state_tell_apart(blames->state);
 }
 
 void pxt_blames_free(struct pxt_blames *blames)

@@ -12,6 +12,7 @@
 #ifndef PXT_BLAME_H
 #define PXT_BLAME_H
 
+#include "tools/event/callers.h"
 #include "tools/why/late.h"
 
 #define PXT_CAUSES_MAX   256u
@@ -51,8 +52,11 @@ enum pxt_last {
 struct pxt_cause_link {
 	const struct pxt_state_lock *lock;
 	struct pxt_actor *holder; /* NULL: see @last */
-	int64_t since_ns;         /* when it got it; 0: not seen; not compared */
-	uint64_t place;           /* where in the program; not compared */
+	unsigned others;          /* how many have it, too: they read */
+	/* not compared: */
+	int64_t since_ns;             /* when it got it; 0: not seen */
+	struct pxt_log_address place; /* where in the program, ... */
+	bool given_back; /* ... when it gave it back: no event told of the other place */
 };
 
 struct pxt_cause {
@@ -66,9 +70,11 @@ struct pxt_cause {
 	unsigned links;
 	struct pxt_cause_link chain[PXT_CHAIN_MAX];
 	enum pxt_last last;
-	uint32_t
-	    call; /* BLOCKED: in which call of the C library the last one is; else PXT_NO_NAME */
-	uint64_t object;          /* what that call is about */
+	/* BLOCKED: in which call of the C library the last one is, or PXT_NO_NAME, and what it is about */
+	uint32_t call;
+	struct pxt_log_address object;
+	/* OWN, or the last one ran: the innermost function that it is in, where events tell; value 0: none. */
+	struct pxt_log_address function;
 	struct pxt_actor *runner; /* who ran instead of the last one */
 	bool exact;               /* the scheduler says so */
 	/* not compared: */
@@ -116,7 +122,17 @@ struct pxt_blame {
 	uint64_t overlaps_beyond;
 	struct pxt_line *lines; /* PXT_LINES_MAX */
 	uint64_t line_count;    /* all that there were */
-	uint64_t lost;          /* events, inside */
+	/* Of a wait for a lock: where it was asked for, and who called, innermost first. */
+	struct pxt_log_address asked_in;
+	struct pxt_log_address callers[PXT_CALLERS_MAX];
+	unsigned caller_count;
+	/* The last signal to a condition that it waited for: who gave it, and where. */
+	struct pxt_blame_signal {
+		const struct pxt_actor *by; /* NULL: none */
+		uint64_t condition;
+		struct pxt_log_address place;
+	} signal;
+	uint64_t lost; /* events, inside */
 	unsigned gaps;
 };
 

@@ -209,6 +209,7 @@ static void wait_ended(void *self, const struct pxt_wait *wait, const struct pxt
 		.begin_ns = wait->since_ns,
 		.end_ns = act ? act->ns : search->last_ns,
 		.cpu = wait->cpu,
+		.mode = wait->mode,
 		.unfinished = !act };
 
 	late.rank = length_of(&late);
@@ -305,9 +306,8 @@ static void note_lock(struct pxt_late *late)
 	const struct pxt_state_lock *lock = late->lock;
 
 	late->of_system = lock->of_system;
-	late->source = lock->source;
-	late->pid = (pid_t)lock->process;
-	late->first_place = lock->first_place;
+	late->self = lock->self;
+	late->first = lock->first;
 	late->waits = lock->waits;
 	late->waits_ns = lock->waits_ns;
 	late->lock = NULL;

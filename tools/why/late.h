@@ -38,9 +38,9 @@ struct pxt_late {
 	/* Of a wait for a lock: which one that is, and what all waits for it came to. */
 	const struct pxt_state_lock *lock; /* while the logs are read */
 	bool of_system;
-	unsigned source;
-	pid_t pid;
-	uint64_t first_place;
+	struct pxt_log_address self;
+	struct pxt_log_address first;
+	uint32_t mode; /* for what it was asked for: a name, or PXT_NO_NAME */
 	uint64_t waits;
 	int64_t waits_ns;
 	bool has_late;

@@ -10,10 +10,21 @@
 
 #define LOCKS ((size_t)2 * PXT_STATE_LOCKS_MAX)
 
-/* Where in the program the event was recorded. */
-static uint64_t place_of(const struct pxt_event *event)
+/* ---- Which lock it is ---- */
+
+static struct pxt_state_lock *new_lock(
+    uint32_t name, const struct pxt_key *key, const struct pxt_event *event, unsigned source)
 {
-	return (uint64_t)(uintptr_t)event->info.posix_prog_address;
+	struct pxt_state_lock *lock = pxt_must(calloc(1, sizeof *lock));
+
+	lock->name = name;
+	lock->key = *key;
+	lock->process = (uint64_t)event->info.posix_pid;
+	lock->source = source;
+	lock->of_system = pxt_id_is_specific(event->info.posix_event_id);
+	lock->first = lock->self = pxt_places_of(event);
+	lock->self.address.value = key->value;
+	return lock;
 }
 
 struct pxt_state_lock *pxt_locks_find(struct pxt_state *state, const struct pxt_role *role,
@@ -21,13 +32,13 @@ struct pxt_state_lock *pxt_locks_find(struct pxt_state *state, const struct pxt_
 {
 	uint64_t process = (uint64_t)event->info.posix_pid;
 	struct pxt_key key = pxt_key_of(event, role);
-	uint32_t at =
-	    pxt_state_mix(key.value, process + ((uint64_t)role->name << 32) + source) % LOCKS;
+	uint32_t name = pxt_rolesystem_name(state->book, event, role);
+	uint32_t at = pxt_state_mix(key.value, process + ((uint64_t)name << 32) + source) % LOCKS;
 
 	for (; state->locks[at]; at = (at + 1) % LOCKS) {
 		struct pxt_state_lock *lock = state->locks[at];
 
-		if (lock->key.value == key.value && lock->name == role->name &&
+		if (lock->key.value == key.value && lock->name == name &&
 		    lock->process == process && lock->source == source)
 			return lock;
 	}
@@ -35,17 +46,12 @@ struct pxt_state_lock *pxt_locks_find(struct pxt_state *state, const struct pxt_
 		state->beyond++;
 		return NULL;
 	}
-	struct pxt_state_lock *lock = pxt_must(calloc(1, sizeof *lock));
-	lock->name = role->name;
-	lock->key = key;
-	lock->process = process;
-	lock->source = source;
-	lock->of_system = pxt_id_is_specific(event->info.posix_event_id);
-	lock->first_place = place_of(event);
-	state->locks[at] = lock;
+	state->locks[at] = new_lock(name, &key, event, source);
 	state->lock_count++;
-	return lock;
+	return state->locks[at];
 }
+
+/* ---- Who has it ---- */
 
 struct pxt_actor *pxt_lock_holder(
     const struct pxt_state *state, const struct pxt_state_lock *lock, bool *known)
@@ -66,8 +72,66 @@ static void forget_hold(struct pxt_actor *actor, const struct pxt_state_lock *lo
 	}
 }
 
-void pxt_locks_acquire(
-    struct pxt_state *state, struct pxt_actor *actor, struct pxt_state_lock *lock, int64_t ns)
+static void note_hold(struct pxt_state *state, struct pxt_actor *actor, struct pxt_state_lock *lock)
+{
+	if (actor->hold_count < PXT_HOLDS_MAX)
+		actor->holds[actor->hold_count++] = lock;
+	else
+		state->beyond++;
+}
+
+static void forget_holders(struct pxt_state_lock *lock)
+{
+	if (lock->holder)
+		forget_hold(lock->holder, lock);
+	for (unsigned i = 0; i < lock->share_count; i++)
+		forget_hold(lock->shares[i].actor, lock);
+	lock->share_count = 0;
+	lock->holder = NULL;
+	lock->is_shared = false;
+}
+
+static struct pxt_share *share_of(const struct pxt_state_lock *lock, const struct pxt_actor *actor)
+{
+	for (unsigned i = 0; i < lock->share_count; i++)
+		if (lock->shares[i].actor == actor)
+			return &lock->shares[i];
+	return NULL;
+}
+
+unsigned pxt_lock_depth(const struct pxt_state_lock *lock, const struct pxt_actor *actor)
+{
+	const struct pxt_share *mine = share_of(lock, actor);
+
+	if (mine)
+		return mine->depth;
+	return lock->holder == actor ? lock->depth : 0;
+}
+
+/* One more that reads. */
+static void share(struct pxt_state *state, struct pxt_actor *actor, struct pxt_state_lock *lock,
+    const struct pxt_event *event)
+{
+	struct pxt_share *mine = share_of(lock, actor);
+
+	if (mine) {
+		mine->depth++;
+		return;
+	}
+	if (lock->share_count == PXT_SHARES_MAX) {
+		state->beyond++;
+		return;
+	}
+	if (!lock->shares)
+		lock->shares = pxt_must(calloc(PXT_SHARES_MAX, sizeof *lock->shares));
+	lock->shares[lock->share_count++] = (struct pxt_share){
+		.actor = actor, .depth = 1, .since_ns = event->ns, .place = pxt_places_of(event)
+	};
+	note_hold(state, actor, lock);
+}
+
+void pxt_locks_acquire(struct pxt_state *state, struct pxt_actor *actor,
+    struct pxt_state_lock *lock, const struct pxt_event *event, bool shared)
 {
 	bool known;
 	struct pxt_actor *holder = pxt_lock_holder(state, lock, &known);
@@ -76,45 +140,86 @@ void pxt_locks_acquire(
 		lock->depth++;
 		return;
 	}
-	/* Its release was not traced (a condition variable's wait does that): this one has it now. */
-	if (lock->holder)
-		forget_hold(lock->holder, lock);
+	if (holder && shared && lock->is_shared) {
+		share(state, actor, lock, event);
+		return;
+	}
+	/* Its release was not traced: this one has it now. */
+	forget_holders(lock);
 	lock->epoch = state->epochs[lock->source];
 	lock->state = PXT_LOCK_HELD;
 	lock->holder = actor;
-	lock->holder_place = 0;
+	lock->is_shared = shared;
+	lock->place = pxt_places_of(event);
 	lock->depth = 1;
-	lock->since_ns = ns;
-	if (actor->hold_count < PXT_HOLDS_MAX)
-		actor->holds[actor->hold_count++] = lock;
-	else
-		state->beyond++;
+	lock->since_ns = event->ns;
+	note_hold(state, actor, lock);
 }
 
-void pxt_locks_told(
-    struct pxt_state *state, struct pxt_actor *holder, struct pxt_state_lock *lock, int64_t ns)
+/* Where it took it, it does not say. */
+void pxt_locks_told(struct pxt_state *state, struct pxt_actor *holder, struct pxt_state_lock *lock,
+    const struct pxt_event *event)
 {
 	bool known;
 
-	if (holder && pxt_lock_holder(state, lock, &known) != holder)
-		pxt_locks_acquire(state, holder, lock, ns);
+	if (!holder || pxt_lock_holder(state, lock, &known) == holder)
+		return;
+	pxt_locks_acquire(state, holder, lock, event, false);
+	lock->place.address.value = 0;
+}
+
+/* The holder has gone: of those who read, the first one is the holder now. */
+static void promote(struct pxt_state_lock *lock)
+{
+	struct pxt_share *first = &lock->shares[0];
+
+	lock->holder = first->actor;
+	lock->depth = first->depth;
+	lock->since_ns = first->since_ns;
+	lock->place = first->place;
+	lock->share_count--;
+	memmove(first, first + 1, lock->share_count * sizeof *first);
+}
+
+static void release_share(struct pxt_state_lock *lock, struct pxt_share *mine, struct pxt_act *act)
+{
+	act->former = mine->actor;
+	act->held_since_ns = mine->since_ns;
+	act->held_place = mine->place;
+	if (--mine->depth > 0)
+		return;
+	act->gave_back = true;
+	forget_hold(mine->actor, lock);
+	lock->share_count--;
+	memmove(mine, mine + 1, (size_t)(lock->shares + lock->share_count - mine) * sizeof *mine);
 }
 
 void pxt_locks_release(struct pxt_state *state, struct pxt_actor *actor,
     struct pxt_state_lock *lock, struct pxt_act *act)
 {
 	bool known;
+	struct pxt_share *mine;
 
 	act->former = pxt_lock_holder(state, lock, &known);
+	mine = act->former ? share_of(lock, actor) : NULL;
 	act->held_since_ns = lock->since_ns;
+	act->held_place = lock->place;
+	if (mine) {
+		release_share(lock, mine, act);
+		return;
+	}
 	if (act->former == actor && lock->depth > 1) {
 		lock->depth--;
 		return;
 	}
-	if (lock->holder)
-		forget_hold(lock->holder, lock);
+	act->gave_back = true;
+	if (act->former == actor && lock->share_count > 0) {
+		forget_hold(actor, lock);
+		promote(lock);
+		return;
+	}
+	forget_holders(lock);
 	lock->state = PXT_LOCK_FREE;
-	lock->holder = NULL;
 	lock->epoch = state->epochs[lock->source];
 	lock->since_ns = act->ns;
 }

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <trace_hooks_np.h>
 
 #define TABLE ((size_t)2 * PXT_LOCKUSE_ORDERS_MAX)
 
@@ -89,6 +90,16 @@ static void keep_gates(
 	order->gate_count = kept;
 }
 
+/* Where the thread took a lock that it has. */
+static struct pxt_log_address place_of(
+    const struct pxt_actor *actor, const struct pxt_state_lock *lock)
+{
+	for (unsigned i = 0; i < lock->share_count; i++)
+		if (lock->shares[i].actor == actor)
+			return lock->shares[i].place;
+	return lock->place;
+}
+
 static void note_orders(struct pxt_lockuse *use, const struct pxt_act *act)
 {
 	uint32_t to = row_of(use, act->lock);
@@ -102,8 +113,8 @@ static void note_orders(struct pxt_lockuse *use, const struct pxt_act *act)
 		keep_gates(use, order, act->actor);
 		if (order->count++ == 0) {
 			order->by = act->actor;
-			order->source = act->actor->source;
-			order->address = (uint64_t)(uintptr_t)act->event->info.posix_prog_address;
+			order->from_place = place_of(act->actor, act->actor->holds[i]);
+			order->to_place = pxt_places_of(act->event);
 			order->ns = act->ns;
 		}
 		order->others = order->others || order->by != act->actor;
@@ -119,8 +130,70 @@ static void asked(struct pxt_lockuse *use, const struct pxt_act *act)
 	use->asks = true;
 	*wait_of(use, act->actor) = (struct pxt_lockuse_wait){ .lock = act->lock,
 		.holder = pxt_lock_holder(use->state, act->lock, &known),
+		.place = act->lock->place,
 		.since_ns = act->ns,
 		.epoch = use->state->epochs[act->actor->source] };
+}
+
+/* Where it took what it had, else where it gave it back. */
+static struct pxt_lockuse_place place_or_given(const struct pxt_lockuse_row *row,
+    const struct pxt_actor *holder, struct pxt_log_address taken_at)
+{
+	if (taken_at.address.value == 0 && row->given_by == holder)
+		return (struct pxt_lockuse_place){ .at = row->given_at, .given_back = true };
+	return (struct pxt_lockuse_place){ .at = taken_at };
+}
+
+/* A lock of a traced program is asked for when somebody has it; others are always asked for. */
+static void end_wait(struct pxt_lockuse *use, struct pxt_lockuse_wait *wait,
+    const struct pxt_act *act, struct pxt_lockuse_row *row)
+{
+	int64_t ns = act->ns - wait->since_ns;
+	bool waited = wait->lock->of_system || (wait->holder && wait->holder != act->actor);
+
+	/* Across a loss nobody knows what it waited for. */
+	if (!waited || wait->epoch != use->state->epochs[act->actor->source])
+		return;
+	row->waits++;
+	row->wait_ns += ns;
+	if (ns <= row->longest_ns)
+		return;
+	row->longest_ns = ns;
+	row->longest_at_ns = wait->since_ns;
+	row->longest_by = act->actor;
+	row->longest_holder = wait->holder;
+	row->longest_place = (struct pxt_lockuse_place){ 0 };
+	if (wait->holder)
+		row->longest_place = place_or_given(row, wait->holder, wait->place);
+	/* Whoever gave it back last was what it waited for in the end. */
+	if (wait->holder || !row->given_by || row->given_ns < wait->since_ns)
+		return;
+	row->longest_holder = row->given_by;
+	row->longest_place = place_or_given(row, row->given_by, row->given_taken_at);
+}
+
+/* The wait is over, and the lock is not had. */
+static void given_up(struct pxt_lockuse *use, const struct pxt_act *act)
+{
+	struct pxt_lockuse_wait *wait = wait_of(use, act->actor);
+
+	if (!wait->lock || !wait->lock->of_system || wait->lock->row == 0)
+		return;
+	end_wait(use, wait, act, &use->rows[wait->lock->row - 1]);
+	wait->lock = NULL;
+}
+
+static void note_traced(
+    struct pxt_lockuse *use, const struct pxt_act *act, const struct pxt_lockuse_wait *wait)
+{
+	trace_event_id_t id = act->event->info.posix_event_id;
+
+	if (!act->lock->of_system)
+		return;
+	use->is_traced = true;
+	if ((id == POSIX_TRACE_MUTEX_LOCK_NP || id == POSIX_TRACE_SYNC_LOCK_NP) &&
+	    wait->lock != act->lock)
+		use->tells_free = true;
 }
 
 static void taken(struct pxt_lockuse *use, const struct pxt_act *act)
@@ -128,23 +201,13 @@ static void taken(struct pxt_lockuse *use, const struct pxt_act *act)
 	struct pxt_lockuse_wait *wait = wait_of(use, act->actor);
 	uint32_t index = row_of(use, act->lock);
 	struct pxt_lockuse_row *row = &use->rows[index];
-	int64_t ns = act->ns - wait->since_ns;
 
-	if (act->lock->depth > 1)
+	note_traced(use, act, wait);
+	if (pxt_lock_depth(act->lock, act->actor) > 1)
 		return;
 	row->taken++;
-	/* Across a loss nobody knows what it waited for. */
-	if (wait->lock == act->lock && wait->holder && wait->holder != act->actor &&
-	    wait->epoch == use->state->epochs[act->actor->source]) {
-		row->waits++;
-		row->wait_ns += ns;
-		if (ns > row->longest_ns) {
-			row->longest_ns = ns;
-			row->longest_at_ns = wait->since_ns;
-			row->longest_by = act->actor;
-			row->longest_holder = wait->holder;
-		}
-	}
+	if (wait->lock == act->lock)
+		end_wait(use, wait, act, row);
 	wait->lock = NULL;
 	note_orders(use, act);
 }
@@ -155,16 +218,25 @@ static void given_back(struct pxt_lockuse *use, const struct pxt_act *act)
 	struct pxt_lockuse_row *row = &use->rows[index];
 	int64_t ns = act->ns - act->held_since_ns;
 
-	if (!act->former || act->lock->state == PXT_LOCK_HELD || ns <= row->held_ns)
+	row->given_by = act->actor;
+	row->given_at = pxt_places_of(act->event);
+	row->given_ns = act->ns;
+	row->given_taken_at = (struct pxt_log_address){ 0 };
+	if (act->former == act->actor)
+		row->given_taken_at = act->held_place;
+	if (!act->former || !act->gave_back || ns <= row->held_ns)
 		return;
 	row->held_ns = ns;
 	row->held_by = act->former;
+	row->held_place = place_or_given(row, act->former, act->held_place);
 }
 
 static void look(void *self, const struct pxt_act *act)
 {
 	struct pxt_lockuse *use = self;
 
+	if (act->actor && !act->lock && act->deed == PXT_LOCK_ACQUIRE)
+		given_up(use, act);
 	if (!act->lock || !act->actor)
 		return;
 	if (act->deed == PXT_LOCK_WAIT)
@@ -173,6 +245,17 @@ static void look(void *self, const struct pxt_act *act)
 		taken(use, act);
 	else if (act->deed == PXT_LOCK_RELEASE)
 		given_back(use, act);
+}
+
+/* Without what was free, a thread seems to have what it gave back long ago. */
+static void drop_orders(struct pxt_lockuse *use)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < use->order_count; i++)
+		if (!use->rows[use->orders[i].from].lock->of_system)
+			use->orders[kept++] = use->orders[i];
+	use->order_count = kept;
 }
 
 bool pxt_lockuse_read(
@@ -195,6 +278,9 @@ bool pxt_lockuse_read(
 		pxt_state_take(use->state, event, source);
 	}
 	pxt_progress_end(&progress);
+	pxt_state_tell_apart(use->state);
+	if (use->is_traced && !use->tells_free)
+		drop_orders(use);
 	return !book->failed;
 }
 

@@ -5,7 +5,8 @@
  *
  * Two locks that are taken in both orders, by different threads, may deadlock some day though they
  * never did; the same for a ring of more.  An order counts for nothing where a third lock was held
- * around it each time.
+ * around it each time.  Of locks of traced programs there are no orders where none was recorded that was
+ * free: then many a release was not recorded, either (`pxtrace run --contended`).
  *
  * Bounded: PXT_STATE_LOCKS_MAX locks (state.h), PXT_LOCKUSE_ORDERS_MAX pairs of one lock and the next.
  */
@@ -19,17 +20,29 @@
 #define PXT_LOCKUSE_RING       8u  /* locks of a ring, at most */
 #define PXT_LOCKUSE_RINGS      16u /* that are told */
 
+/* Where somebody who had a lock took it, or, where no event told of that, gave it back. */
+struct pxt_lockuse_place {
+	struct pxt_log_address at;
+	bool given_back;
+};
+
 struct pxt_lockuse_row {
 	const struct pxt_state_lock *lock;
 	uint64_t taken;
-	uint64_t waits; /* somebody had it when it was asked for */
+	uint64_t waits; /* somebody had it when it was asked for; also those that were given up */
 	int64_t wait_ns;
 	int64_t longest_ns;
 	int64_t longest_at_ns; /* when it was asked for */
 	const struct pxt_actor *longest_by;
-	const struct pxt_actor *longest_holder;
-	int64_t held_ns; /* the longest */
+	const struct pxt_actor *longest_holder; /* NULL: not known */
+	struct pxt_lockuse_place longest_place; /* of the holder */
+	int64_t held_ns;                        /* the longest */
 	const struct pxt_actor *held_by;
+	struct pxt_lockuse_place held_place;
+	const struct pxt_actor *given_by; /* last; where, when, and where that one took it */
+	struct pxt_log_address given_at;
+	int64_t given_ns;
+	struct pxt_log_address given_taken_at;
 };
 
 /* @to was taken while @from was held. */
@@ -37,10 +50,10 @@ struct pxt_lockuse_order {
 	uint32_t from; /* rows */
 	uint32_t to;
 	uint64_t count;
-	const struct pxt_actor *by; /* the first time: who, ... */
-	bool others;                /* ... later also others, ... */
-	unsigned source;            /* ... and where in the program */
-	uint64_t address;
+	const struct pxt_actor *by;        /* the first time: who, ... */
+	bool others;                       /* ... later also others, ... */
+	struct pxt_log_address from_place; /* ... and where in the program */
+	struct pxt_log_address to_place;
 	int64_t ns;
 	unsigned gate_count; /* locks that were held around it each time */
 	uint32_t gates[PXT_LOCKUSE_GATES];
@@ -63,11 +76,14 @@ struct pxt_lockuse {
 	struct pxt_lockuse_wait {
 		const struct pxt_state_lock *lock;
 		const struct pxt_actor *holder;
+		struct pxt_log_address place; /* where that one took it */
 		int64_t since_ns;
 		uint64_t epoch;
 	} * waits;
 	uint32_t wait_room;
-	bool asks; /* some event says when a lock is asked for */
+	bool asks;       /* some event says when a lock is asked for */
+	bool is_traced;  /* there are locks of traced programs, ... */
+	bool tells_free; /* ... of which some were free when they were taken */
 	uint64_t beyond;
 };
 

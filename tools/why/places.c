@@ -2,33 +2,23 @@
 /* places.c - see places.h. */
 #include "tools/why/places.h"
 
-#include "tools/output/escape.h"
 #include "tools/output/say.h"
-#include "tools/read/objects.h"
-#include "tools/read/symbols.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-#define PROCESSES_MAX 64u
 
 struct pxt_places {
-	const struct pxt_reader *reader;
-	struct pxt_images images;
-	struct process {
-		unsigned source;
-		pid_t pid;
-		struct pxt_symbols *symbols;
-	} processes[PROCESSES_MAX];
 	unsigned count;
-	char text[256];
+	struct pxt_symbols **symbols; /* one a log */
 };
 
 struct pxt_places *pxt_places_new(const struct pxt_reader *reader)
 {
 	struct pxt_places *places = pxt_must(calloc(1, sizeof *places));
 
-	places->reader = reader;
+	places->count = reader->count;
+	places->symbols = pxt_must(calloc(reader->count + 1u, sizeof(struct pxt_symbols *)));
+	for (unsigned i = 0; i < reader->count; i++)
+		places->symbols[i] = pxt_symbols_new(reader->sources[i], NULL);
 	return places;
 }
 
@@ -37,59 +27,53 @@ void pxt_places_free(struct pxt_places *places)
 	if (!places)
 		return;
 	for (unsigned i = 0; i < places->count; i++)
-		pxt_symbols_free(places->processes[i].symbols);
-	pxt_images_free(&places->images);
+		pxt_symbols_free(places->symbols[i]);
+	free(places->symbols);
 	free(places);
+}
+
+static struct pxt_symbols *symbols_of(
+    const struct pxt_places *places, const struct pxt_log_address *at)
+{
+	return places && at->address.value && at->source < places->count
+	           ? places->symbols[at->source]
+	           : NULL;
 }
 
 void pxt_places_take(struct pxt_places *places, const struct pxt_event *event)
 {
-	if (places)
-		pxt_images_take(&places->images, event);
+	if (places && event->source->place < places->count)
+		pxt_symbols_take(places->symbols[event->source->place], event);
 }
 
-static struct pxt_symbols *symbols_of(struct pxt_places *places, unsigned source, pid_t pid)
+struct pxt_log_address pxt_places_of(const struct pxt_event *event)
 {
-	struct process *process = places->processes;
-
-	for (unsigned i = 0; i < places->count; i++, process++)
-		if (process->source == source && process->pid == pid)
-			return process->symbols;
-	if (places->count == PROCESSES_MAX)
-		return NULL;
-	process->source = source;
-	process->pid = pid;
-	process->symbols =
-	    pxt_symbols_of_process(places->reader->sources[source], &places->images, pid);
-	places->count++;
-	return process->symbols;
+	return (struct pxt_log_address){ .source = event->source->place,
+		.address = pxt_symbols_address(event) };
 }
 
-const char *pxt_places_code(struct pxt_places *places, unsigned source, pid_t pid, uint64_t address)
+void pxt_places_want(struct pxt_places *places, const struct pxt_log_address *at)
 {
-	struct pxt_symbols *symbols = places && address ? symbols_of(places, source, pid) : NULL;
+	struct pxt_symbols *symbols = symbols_of(places, at);
+
+	if (symbols)
+		pxt_symbols_want(symbols, at->address);
+}
+
+const char *pxt_places_code(struct pxt_places *places, const struct pxt_log_address *at)
+{
+	struct pxt_symbols *symbols = symbols_of(places, at);
 
 	if (!symbols)
 		return NULL;
-	pxt_symbols_want(symbols, address);
+	pxt_symbols_want(symbols, at->address);
 	pxt_symbols_resolve(symbols);
-	return pxt_symbols_text(symbols, address);
+	return pxt_symbols_text(symbols, at->address);
 }
 
-const char *pxt_places_variable(struct pxt_places *places, pid_t pid, uint64_t address)
+const char *pxt_places_variable(struct pxt_places *places, const struct pxt_log_address *at)
 {
-	char raw[sizeof places->text / 4];
+	struct pxt_symbols *symbols = symbols_of(places, at);
 
-	for (uint32_t i = 0; places && i < places->images.count; i++) {
-		const struct pxt_image *image = &places->images.list[i];
-
-		if (image->pid != pid || address < image->module.posix_low_np ||
-		    address >= image->module.posix_high_np ||
-		    !pxt_objects_name(image->module.posix_path_np,
-		        address - image->module.posix_base_np, raw, sizeof raw))
-			continue;
-		(void)pxt_escape(raw, strlen(raw), places->text, sizeof places->text, NULL);
-		return places->text;
-	}
-	return NULL;
+	return symbols ? pxt_symbols_variable(symbols, at->address) : NULL;
 }

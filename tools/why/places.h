@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * places.h - what addresses of traced processes are called: functions and lines, and the variables
- * in which locks lie.
+ * places.h - what addresses of traced programs are called: functions and lines, and the variables in
+ * which locks lie.
  *
  * Images come from the events of all logs, so names are asked for when these have been read.
  */
 #ifndef PXT_PLACES_H
 #define PXT_PLACES_H
 
-#include "tools/read/images.h"
 #include "tools/read/source.h"
+#include "tools/read/symbols.h"
+
+/* An address of one log. */
+struct pxt_log_address {
+	unsigned source;
+	struct pxt_address address;
+};
 
 struct pxt_places;
 
@@ -17,10 +23,13 @@ struct pxt_places *pxt_places_new(const struct pxt_reader *reader);
 void pxt_places_free(struct pxt_places *places);
 /* Any event. */
 void pxt_places_take(struct pxt_places *places, const struct pxt_event *event);
-/* "function (file:line)", or as much of it as is known; NULL: nothing is.  Good until the next call. */
-const char *pxt_places_code(
-    struct pxt_places *places, unsigned source, pid_t pid, uint64_t address);
-/* The variable at @address; NULL: none is known there.  Good until the next call. */
-const char *pxt_places_variable(struct pxt_places *places, pid_t pid, uint64_t address);
+/* Where an event was recorded. */
+struct pxt_log_address pxt_places_of(const struct pxt_event *event);
+/* It will be asked for: all that were wanted are looked up at once. */
+void pxt_places_want(struct pxt_places *places, const struct pxt_log_address *at);
+/* "function (file:line)", or as much of it as is known; NULL: no address.  Good until the next call. */
+const char *pxt_places_code(struct pxt_places *places, const struct pxt_log_address *at);
+/* The variable at an address; NULL: none is known there.  Good until the next call. */
+const char *pxt_places_variable(struct pxt_places *places, const struct pxt_log_address *at);
 
 #endif

@@ -126,6 +126,11 @@ void pxt_rolesystem_add(
     struct pxt_roles_book *book, struct pxt_type_roles *roles, const struct pxt_type *type);
 /* Whether the event means that, of those that an event of its type can mean. */
 bool pxt_rolesystem_is(const struct pxt_event *event, const struct pxt_role *role);
+/* Whether the lock is had beside others: for reading. */
+bool pxt_rolesystem_shares(const struct pxt_event *event, const struct pxt_role *role);
+/* What a lock is asked for, where there are several ways to have it: "read", "write"; else PXT_NO_NAME. */
+uint32_t pxt_rolesystem_mode(
+    struct pxt_roles_book *book, const struct pxt_event *event, const struct pxt_role *role);
 /* The name of what a thread is blocked in, or what kind of lock it is, where the event says it. */
 uint32_t pxt_rolesystem_name(
     struct pxt_roles_book *book, const struct pxt_event *event, const struct pxt_role *role);

@@ -26,10 +26,11 @@ static const struct meaning {
 	{ POSIX_TRACE_COND_WAIT_NP, PXT_BLOCK, "pthread_cond_wait", { [PXT_USE_KEY] = "cond" } },
 	{ POSIX_TRACE_COND_RESUME_NP, PXT_LOCK_ACQUIRE, "mutex", { [PXT_USE_KEY] = "lock" } },
 	{ POSIX_TRACE_SYNC_WAIT_NP, PXT_LOCK_WAIT, "lock",
-	    { [PXT_USE_KEY] = "lock", [PXT_USE_HOLDER] = "holder" } },
+	    { [PXT_USE_KEY] = "lock", [PXT_USE_HOLDER] = "holder", [PXT_USE_WHAT] = "kind" } },
 	{ POSIX_TRACE_SYNC_LOCK_NP, PXT_LOCK_ACQUIRE, "lock",
-	    { [PXT_USE_KEY] = "lock", [PXT_USE_RESULT] = "result" } },
-	{ POSIX_TRACE_SYNC_UNLOCK_NP, PXT_LOCK_RELEASE, "lock", { [PXT_USE_KEY] = "lock" } },
+	    { [PXT_USE_KEY] = "lock", [PXT_USE_RESULT] = "result", [PXT_USE_WHAT] = "kind" } },
+	{ POSIX_TRACE_SYNC_UNLOCK_NP, PXT_LOCK_RELEASE, "lock",
+	    { [PXT_USE_KEY] = "lock", [PXT_USE_RESULT] = "result", [PXT_USE_WHAT] = "kind" } },
 	{ POSIX_TRACE_PROCESS_NP, PXT_THREAD, NULL,
 	    { [PXT_USE_THREAD] = "number", [PXT_USE_TO_NAME] = "name", [PXT_USE_WHAT] = "what" } },
 	{ POSIX_TRACE_CALL_ENTER_NP, PXT_BLOCK, "call",
@@ -79,13 +80,45 @@ bool pxt_rolesystem_is(const struct pxt_event *event, const struct pxt_role *rol
 	return role->deed != PXT_WAKE || value == POSIX_TRACE_TASK_READY_NP;
 }
 
+/* Of read-write locks and spin locks; 0: of another one, or the event does not say. */
+static int64_t kind_of(const struct pxt_event *event, const struct pxt_role *role)
+{
+	int64_t kind;
+
+	if (role->deed < PXT_LOCK_WAIT || role->deed > PXT_LOCK_RELEASE ||
+	    !pxt_number_of(event, role->fields[PXT_USE_WHAT], &kind))
+		return 0;
+	return kind;
+}
+
+bool pxt_rolesystem_shares(const struct pxt_event *event, const struct pxt_role *role)
+{
+	return kind_of(event, role) == POSIX_TRACE_KIND_READ_NP;
+}
+
+uint32_t pxt_rolesystem_mode(
+    struct pxt_roles_book *book, const struct pxt_event *event, const struct pxt_role *role)
+{
+	int64_t kind = kind_of(event, role);
+
+	if (kind == POSIX_TRACE_KIND_READ_NP)
+		return pxt_roles_name(book, "read", 4);
+	return kind == POSIX_TRACE_KIND_WRITE_NP ? pxt_roles_name(book, "write", 5) : PXT_NO_NAME;
+}
+
 uint32_t pxt_rolesystem_name(
     struct pxt_roles_book *book, const struct pxt_event *event, const struct pxt_role *role)
 {
 	const char *word = NULL;
 	int64_t value;
 
-	if (role->deed == PXT_BLOCK && pxt_number_of(event, role->fields[PXT_USE_WHAT], &value))
+	/* For reading or writing, it is the same lock. */
+	if (kind_of(event, role) == POSIX_TRACE_KIND_SPIN_NP)
+		word = "spin lock";
+	else if (kind_of(event, role) != 0)
+		word = "rwlock";
+	else if (role->deed == PXT_BLOCK &&
+	         pxt_number_of(event, role->fields[PXT_USE_WHAT], &value))
 		word = pxt_sysnames_word(event->info.posix_event_id, "call", (uint64_t)value);
 	return word ? pxt_roles_name(book, word, strlen(word)) : role->name;
 }

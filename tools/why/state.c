@@ -48,10 +48,14 @@ void pxt_state_free(struct pxt_state *state)
 {
 	for (uint32_t i = 0; i < state->actor_count; i++) {
 		free(state->actors[i]->spans);
+		free(state->actors[i]->functions);
 		free(state->actors[i]);
 	}
-	for (uint32_t i = 0; i < LOCKS; i++)
+	for (uint32_t i = 0; i < LOCKS; i++) {
+		if (state->locks[i])
+			free(state->locks[i]->shares);
 		free(state->locks[i]);
+	}
 	free(state->actors);
 	free(state->by_id);
 	free(state->by_tid);
@@ -99,9 +103,11 @@ static void refresh(struct pxt_state *state, struct pxt_actor *actor, const stru
 		actor->epoch = state->epochs[source];
 		actor->wait = NULL;
 		actor->hold_count = 0;
+		actor->function_count = actor->functions_deeper = 0;
 		actor->blocked = false;
 	}
 	actor->blocked = false;
+	actor->in_call = false;
 	pxt_threads_list_out(state, actor);
 	if (event->extra.posix_cpu_np >= 0 && event->extra.posix_cpu_np < (int)PXT_STATE_CPUS_MAX)
 		actor->cpu = event->extra.posix_cpu_np;
@@ -118,15 +124,14 @@ static void take_lock(
 		return;
 	if (role->deed == PXT_LOCK_WAIT) {
 		actor->wait = act->lock;
+		actor->wait_mode = pxt_rolesystem_mode(state->book, act->event, role);
 		actor->wait_ns = act->ns;
 		if (pxt_number_of(act->event, role->fields[PXT_USE_HOLDER], &tid))
 			pxt_locks_told(
-			    state, pxt_threads_tid(state, source, tid), act->lock, act->ns);
+			    state, pxt_threads_tid(state, source, tid), act->lock, act->event);
 	} else if (role->deed == PXT_LOCK_ACQUIRE) {
-		pxt_locks_acquire(state, actor, act->lock, act->ns);
-		if (act->lock->depth == 1)
-			act->lock->holder_place =
-			    (uint64_t)(uintptr_t)act->event->info.posix_prog_address;
+		pxt_locks_acquire(
+		    state, actor, act->lock, act->event, pxt_rolesystem_shares(act->event, role));
 	} else {
 		pxt_locks_release(state, actor, act->lock, act);
 	}
@@ -172,6 +177,7 @@ static void do_role(struct pxt_state *state, const struct pxt_role *role, struct
 		actor->blocked = true;
 		actor->blocked_on = pxt_key_of(act->event, role);
 		actor->in_call = pxt_id_is_specific(act->event->info.posix_event_id);
+		actor->blocked_ns = act->ns;
 		actor->blocked_name = pxt_rolesystem_name(state->book, act->event, role);
 	} else {
 		take_lock(state, role, act, source);
@@ -199,8 +205,10 @@ void pxt_state_take(struct pxt_state *state, const struct pxt_event *event, unsi
 	if (is_own(roles) && (event->info.posix_event_id > POSIX_TRACE_UNNAMED_USEREVENT ||
 	                         pxt_id_is_specific(event->info.posix_event_id)))
 		actor = pxt_threads_of(state, source, event->thread);
-	if (actor)
+	if (actor) {
 		refresh(state, actor, event, source);
+		pxt_functions_take(actor, event);
+	}
 	for (unsigned i = 0; i < roles->count; i++) {
 		struct pxt_act act = { .deed = roles->list[i].deed,
 			.event = event,

@@ -14,7 +14,8 @@
  *
  * Bounded: PXT_ACTORS_MAX threads, PXT_STATE_LOCKS_MAX locks, PXT_STATE_CPUS_MAX CPUs, PXT_SPANS_DEEP
  * spans inside each other and PXT_STATE_SPANS_MAX of all threads, PXT_HOLDS_MAX locks that one thread
- * has at once: 100 MiB at most, and a few MiB for an ordinary log.  What goes beyond is left
+ * has at once, PXT_SHARES_MAX threads that have one lock for reading, PXT_FUNCTIONS_DEEP functions inside
+ * each other (those in between are passed over): 100 MiB at most, and a few MiB for an ordinary log.  What goes beyond is left
  * out and counted (@beyond).
  */
 #ifndef PXT_STATE_H
@@ -30,6 +31,8 @@
 #define PXT_SPANS_DEEP      64u
 #define PXT_STATE_SPANS_MAX 262144u
 #define PXT_HOLDS_MAX       16u
+#define PXT_SHARES_MAX      16u
+#define PXT_FUNCTIONS_DEEP  64u
 #define PXT_KEY_LABEL       24u
 #define PXT_RELEASES_MAX    32u
 
@@ -56,6 +59,14 @@ struct pxt_open_span {
 	int64_t late_ns;
 };
 
+/* That a thread has a lock, beside the lock's holder: several may read what one alone may write. */
+struct pxt_share {
+	struct pxt_actor *actor;
+	unsigned depth;
+	int64_t since_ns;
+	struct pxt_log_address place;
+};
+
 struct pxt_state_lock {
 	uint32_t name;
 	struct pxt_key key;
@@ -68,14 +79,18 @@ struct pxt_state_lock {
 		PXT_LOCK_HELD
 	} state;
 	struct pxt_actor *holder;
-	bool of_system;        /* system events tell of it: its number is its address */
-	uint64_t first_place;  /* in the program, of the first event that told of it */
-	uint64_t holder_place; /* where @holder took it; 0: not known */
-	uint64_t waits;        /* that ended, and how long they were in all (late.h) */
+	unsigned depth;               /* a recursive lock, taken so often */
+	int64_t since_ns;             /* when @holder got it, or it became free */
+	struct pxt_log_address place; /* where @holder took it; 0: not known */
+	bool is_shared;               /* whoever has it has it for reading */
+	struct pxt_share *shares;     /* PXT_SHARES_MAX, once it was shared: who else has it */
+	unsigned share_count;
+	bool of_system;               /* system events tell of it: its number is its address */
+	struct pxt_log_address self;  /* that address, when the first event told of it, ... */
+	struct pxt_log_address first; /* ... and where in the program that was */
+	uint64_t waits;               /* that ended, and how long they were in all (late.h) */
 	int64_t waits_ns;
-	unsigned depth;   /* a recursive lock, taken so often */
-	int64_t since_ns; /* when @holder got it, or it became free */
-	uint32_t row;     /* of lockuse.h, + 1 */
+	uint32_t row; /* of lockuse.h, + 1 */
 };
 
 enum pxt_running {
@@ -102,13 +117,19 @@ struct pxt_actor {
 	uint64_t epoch;
 	int cpu; /* of its last event, or where the scheduler put it */
 	bool blocked;
-	bool in_call; /* a system event says in what */
+	bool in_call; /* a system event says in what: until its next event, also while it runs */
 	struct pxt_key blocked_on;
 	uint32_t blocked_name;
-	struct pxt_state_lock *wait; /* the lock that it asked for */
+	int64_t blocked_ns;
+	struct pxt_state_lock *wait; /* the lock that it asked for, ... */
+	uint32_t wait_mode;          /* ... for what: a name, or PXT_NO_NAME */
 	int64_t wait_ns;
 	struct pxt_state_lock *holds[PXT_HOLDS_MAX]; /* in the order in which it got them */
 	unsigned hold_count;
+	/* In which functions it is, of a program that was compiled so that they tell; the innermost last. */
+	struct pxt_log_address *functions; /* PXT_FUNCTIONS_DEEP, once it told of one */
+	unsigned function_count;
+	unsigned functions_deeper; /* that found no place */
 	struct pxt_open_span *spans;
 	unsigned span_count;
 	unsigned span_room;
@@ -140,9 +161,11 @@ struct pxt_act {
 	struct pxt_state_lock *lock; /* LOCK_... */
 	struct pxt_actor *former;    /* LOCK_RELEASE: who was known to have it; SWITCH: who ran */
 	int64_t held_since_ns;       /* LOCK_RELEASE, with @former */
-	bool outermost;              /* JOB_START, JOB_END: no other span around it */
-	const struct pxt_role *role; /* of the event */
-	int cpu;                     /* SWITCH */
+	struct pxt_log_address held_place; /* LOCK_RELEASE, with @former: where it took it */
+	bool gave_back;                    /* LOCK_RELEASE: @former does not have it any more */
+	bool outermost;                    /* JOB_START, JOB_END: no other span around it */
+	const struct pxt_role *role;       /* of the event */
+	int cpu;                           /* SWITCH */
 };
 
 struct pxt_lookers {
@@ -200,6 +223,10 @@ static inline bool pxt_actor_is_helper(const struct pxt_actor *actor)
 {
 	return strcmp(actor->raw, "pxt-helper") == 0;
 }
+
+/* Threads of one name become NAME/NUMBER: once all was read, before anybody is told of them. */
+void pxt_state_tell_apart(struct pxt_state *state);
+
 /* Whether what the thread did last is still known to be true. */
 static inline bool pxt_actor_certain(const struct pxt_state *state, const struct pxt_actor *actor)
 {
@@ -208,6 +235,8 @@ static inline bool pxt_actor_certain(const struct pxt_state *state, const struct
 /* Who has the lock; NULL: nobody, or nobody knows (*@known). */
 struct pxt_actor *pxt_lock_holder(
     const struct pxt_state *state, const struct pxt_state_lock *lock, bool *known);
+/* How often the thread has the lock; 0: as far as events say, it has not. */
+unsigned pxt_lock_depth(const struct pxt_state_lock *lock, const struct pxt_actor *actor);
 /* What the scheduler says about a thread, PXT_RUN_UNKNOWN where it said nothing. */
 enum pxt_running pxt_actor_running(const struct pxt_state *state, const struct pxt_actor *actor);
 /* Who runs on a CPU: exactly (*@exact), or as concluded; NULL: unknown or nobody. */

@@ -24,15 +24,19 @@ struct pxt_actor *pxt_threads_of(
 void pxt_threads_list_out(struct pxt_state *state, struct pxt_actor *actor);
 void pxt_threads_list_in(struct pxt_state *state, struct pxt_actor *actor, int cpu);
 
+/* functions.c */
+void pxt_functions_take(struct pxt_actor *actor, const struct pxt_event *event);
+
 /* locks.c */
 struct pxt_state_lock *pxt_locks_find(struct pxt_state *state, const struct pxt_role *role,
     const struct pxt_event *event, unsigned source);
-void pxt_locks_acquire(
-    struct pxt_state *state, struct pxt_actor *actor, struct pxt_state_lock *lock, int64_t ns);
-/* Says in @act who was known to have had it. */
+/* @shared: others may have it at the same time, if they have it like that, too. */
+void pxt_locks_acquire(struct pxt_state *state, struct pxt_actor *actor,
+    struct pxt_state_lock *lock, const struct pxt_event *event, bool shared);
 /* Who has the lock, as it told the thread that has to wait; NULL: it did not. */
-void pxt_locks_told(
-    struct pxt_state *state, struct pxt_actor *holder, struct pxt_state_lock *lock, int64_t ns);
+void pxt_locks_told(struct pxt_state *state, struct pxt_actor *holder, struct pxt_state_lock *lock,
+    const struct pxt_event *event);
+/* Says in @act who was known to have had it. */
 void pxt_locks_release(struct pxt_state *state, struct pxt_actor *actor,
     struct pxt_state_lock *lock, struct pxt_act *act);
 

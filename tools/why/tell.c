@@ -18,6 +18,31 @@ struct pxt_setting pxt_tell_setting(const struct pxt_tell *tell, const struct px
 	return setting;
 }
 
+static void want_cause(struct pxt_places *places, const struct pxt_cause *cause)
+{
+	pxt_places_want(places, &cause->function);
+	for (unsigned i = 0; i < cause->links; i++) {
+		pxt_places_want(places, &cause->chain[i].place);
+		pxt_places_want(places, &cause->chain[i].lock->first);
+	}
+}
+
+void pxt_tell_want(const struct pxt_tell *tell)
+{
+	for (unsigned i = 0; i < tell->blames->count; i++) {
+		const struct pxt_blame *blame = &tell->blames->list[i];
+
+		if (blame->late.of_system)
+			pxt_places_want(tell->book->places, &blame->late.first);
+		pxt_places_want(tell->book->places, &blame->asked_in);
+		pxt_places_want(tell->book->places, &blame->signal.place);
+		for (unsigned k = 0; k < blame->caller_count; k++)
+			pxt_places_want(tell->book->places, &blame->callers[k]);
+		for (unsigned k = 0; k < blame->cause_count && k < PXT_CAUSES_MAX; k++)
+			want_cause(tell->book->places, &blame->causes[k]);
+	}
+}
+
 static int by_share(const void *a, const void *b)
 {
 	const struct pxt_cause *x = *(const struct pxt_cause *const *)a;

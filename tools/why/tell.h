@@ -16,6 +16,8 @@ struct pxt_tell {
 };
 
 struct pxt_setting pxt_tell_setting(const struct pxt_tell *tell, const struct pxt_blame *blame);
+/* All places that the explanations name are looked up at once, when they are asked for. */
+void pxt_tell_want(const struct pxt_tell *tell);
 /* Causes by their share, largest first. */
 void pxt_tell_causes(
     const struct pxt_blame *blame, const struct pxt_cause *sorted[PXT_CAUSES_MAX], unsigned *count);

@@ -79,6 +79,12 @@ static void put_cause(
 	put_words(out, "text", &words);
 	if (cause->kind == PXT_CAUSE_WAIT || cause->kind == PXT_CAUSE_PENDING)
 		put_text(out, "holder_state", lasts[cause->last]);
+	if (cause->function.address.value != 0)
+		put_text(out, "function", pxt_places_code(tell->book->places, &cause->function));
+	if (cause->call != PXT_NO_NAME) {
+		put_text(out, "call", tell->book->names[cause->call]);
+		put_number(out, "call_object", (int64_t)cause->object.address.value);
+	}
 	if (cause->runner) {
 		put_text(out, "ran_instead", cause->runner->name);
 		put_bool(out, "told_by_scheduler", cause->exact);
@@ -94,6 +100,10 @@ static void put_cause(
 		pxt_out_char(out, '{');
 		put_words(out, "lock", &lock);
 		put_text(out, "holder", holder ? holder->name : NULL);
+		put_text(out, cause->chain[i].given_back ? "given_back_in" : "taken_in",
+		    pxt_places_code(tell->book->places, &cause->chain[i].place));
+		if (cause->chain[i].others > 0)
+			put_number(out, "other_holders", cause->chain[i].others);
 		if (cause->chain[i].since_ns != 0)
 			put_number(out, "since_ns", cause->chain[i].since_ns);
 		close_with(out, '}');
@@ -156,6 +166,28 @@ static void put_overlaps(const struct pxt_tell *tell, const struct pxt_blame *bl
 	pxt_out_char(out, ',');
 }
 
+/* What is known of a lock of a traced program. */
+static void put_traced(const struct pxt_tell *tell, const struct pxt_blame *blame)
+{
+	const struct pxt_late *late = &blame->late;
+	struct pxt_out *out = tell->out;
+
+	put_text(out, "variable", pxt_places_variable(tell->book->places, &late->self));
+	put_text(out, "first_used_in", pxt_places_code(tell->book->places, &late->first));
+	put_text(out, "to", late->mode != PXT_NO_NAME ? tell->book->names[late->mode] : NULL);
+	put_text(out, "asked_for_in", pxt_places_code(tell->book->places, &blame->asked_in));
+	put_name(out, "callers");
+	pxt_out_char(out, '[');
+	for (unsigned i = 0; i < blame->caller_count; i++) {
+		pxt_tell_json_string(out, pxt_places_code(tell->book->places, &blame->callers[i]));
+		pxt_out_char(out, ',');
+	}
+	close_with(out, ']');
+	pxt_out_char(out, ',');
+	put_number(out, "waits", (int64_t)late->waits);
+	put_number(out, "waits_ns", late->waits_ns);
+}
+
 static void put_late(const struct pxt_tell *tell, const struct pxt_blame *blame)
 {
 	const struct pxt_late *late = &blame->late;
@@ -170,6 +202,8 @@ static void put_late(const struct pxt_tell *tell, const struct pxt_blame *blame)
 	put_text(out, "kind", kinds[late->kind]);
 	put_words(out, late->kind == PXT_LATE_WAIT ? "lock" : "span", &name);
 	put_text(out, "number", late->key.is_set ? late->key.label : NULL);
+	if (late->kind == PXT_LATE_WAIT && late->of_system)
+		put_traced(tell, blame);
 	put_text(out, "thread", blame->actor ? blame->actor->name : NULL);
 	put_number(out, "tid", blame->actor ? blame->actor->tid : 0);
 	put_number(out, "release_ns", late->release_ns);
@@ -225,6 +259,7 @@ void pxt_tell_json(const struct pxt_tell *tell)
 	};
 	struct pxt_out *out = tell->out;
 
+	pxt_tell_want(tell);
 	pxt_out_char(out, '{');
 	put_text(out, "chosen_by", modes[tell->search->mode]);
 	put_number(out, "missed_deadlines", (int64_t)tell->search->misses.all);

@@ -5,14 +5,13 @@
 #include "tools/output/say.h"
 #include "tools/output/when.h"
 #include "tools/output/width.h"
-#include "tools/read/symbols.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define ROWS_MAX      20u
 /* Where a terminal has fewer columns, how often a lock was taken is left out. */
-#define LOCKS_COLUMNS 70u
+#define LOCKS_COLUMNS 72u
 
 /* ---- What both have ---- */
 
@@ -36,7 +35,7 @@ static const struct pxt_lockuse_row **sort_rows(const struct pxt_lockuse *use)
 
 	for (uint32_t i = 0; i < use->row_count; i++)
 		rows[i] = &use->rows[i];
-	qsort(rows, use->row_count, sizeof *rows, by_wait);
+	qsort(rows, use->row_count, sizeof(struct pxt_lockuse_row *), by_wait);
 	return rows;
 }
 
@@ -45,16 +44,43 @@ static int64_t since(const struct pxt_tell_locks *tell, int64_t ns)
 	return ns - tell->reader->start_ns;
 }
 
-/* Where in the program, where the log says it; one run of addr2line for a place. */
-static const char *place_of(const struct pxt_tell_locks *tell,
-    const struct pxt_lockuse_order *order, struct pxt_symbols **symbols)
+static const char *place_of(
+    const struct pxt_tell_locks *tell, const struct pxt_log_address *address)
 {
-	if (order->address == 0)
-		return NULL;
-	*symbols = pxt_symbols_new(tell->reader->sources[order->source], NULL);
-	pxt_symbols_want(*symbols, order->address);
-	pxt_symbols_resolve(*symbols);
-	return pxt_symbols_text(*symbols, order->address);
+	return pxt_places_code(tell->book->places, address);
+}
+
+/* All that will be shown is looked up at once. */
+static void want_row(const struct pxt_tell_locks *tell, const struct pxt_lockuse_row *row)
+{
+	pxt_places_want(tell->book->places, &row->lock->first);
+	pxt_places_want(tell->book->places, &row->longest_place.at);
+	pxt_places_want(tell->book->places, &row->held_place.at);
+}
+
+static void want_rings(
+    const struct pxt_tell_locks *tell, const struct pxt_lockuse_ring *rings, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		for (unsigned k = 0; k < rings[i].count; k++) {
+			pxt_places_want(tell->book->places, &rings[i].orders[k]->from_place);
+			pxt_places_want(tell->book->places, &rings[i].orders[k]->to_place);
+		}
+	}
+}
+
+static unsigned find_rings(
+    const struct pxt_tell_locks *tell, struct pxt_lockuse_ring rings[PXT_LOCKUSE_RINGS], bool *all)
+{
+	unsigned count = pxt_lockorder_rings(tell->use, rings, all);
+
+	want_rings(tell, rings, count);
+	return count;
+}
+
+static bool knows_orders(const struct pxt_tell_locks *tell)
+{
+	return !tell->use->is_traced || tell->use->tells_free;
 }
 
 static void say_lock(
@@ -78,15 +104,25 @@ static void put_duration(struct pxt_out *out, int64_t ns, unsigned column)
 	pxt_out_format(out, " %*s", (int)column, text);
 }
 
+/* ", taken in FUNCTION (FILE:LINE)". */
+static void put_place(const struct pxt_tell_locks *tell, const struct pxt_lockuse_place *place)
+{
+	const char *text = place_of(tell, &place->at);
+
+	if (text)
+		pxt_out_format(
+		    tell->out, ", %s in %s", place->given_back ? "given back" : "taken", text);
+}
+
 static void put_row(
     const struct pxt_tell_locks *tell, const struct pxt_lockuse_row *row, bool narrow)
 {
 	struct pxt_out *out = tell->out;
 	struct pxt_words words = { 0 };
 	char text[24];
+	bool named = pxt_say_lock_short(&words, tell->book, row->lock);
 
-	say_lock(tell, &words, row->lock);
-	pxt_out_column(out, words.text, words.used, words.used, narrow ? 16 : 18);
+	pxt_out_column(out, words.text, words.used, words.used, narrow ? 16 : 20);
 	if (!narrow)
 		pxt_out_right(out, row->taken, 8);
 	pxt_out_right(out, row->waits, 8);
@@ -94,15 +130,25 @@ static void put_row(
 	put_duration(out, row->longest_ns, 11);
 	put_duration(out, row->held_ns, 11);
 	pxt_out_char(out, '\n');
+	const char *first = named ? NULL : place_of(tell, &row->lock->first);
+	if (first)
+		pxt_out_format(out, "    first used in %s\n", first);
 	if (row->longest_by) {
 		pxt_duration(text, (uint64_t)row->longest_ns);
 		pxt_out_format(out, "    %s waited %s for it at ", row->longest_by->name, text);
 		pxt_out_seconds(out, since(tell, row->longest_at_ns));
-		pxt_out_format(out, " s, while %s had it\n", row->longest_holder->name);
+		pxt_out_text(out, " s");
+		if (row->longest_holder) {
+			pxt_out_format(out, ", while %s had it", row->longest_holder->name);
+			put_place(tell, &row->longest_place);
+		}
+		pxt_out_char(out, '\n');
 	}
 	if (row->held_by && row->waits > 0) {
 		pxt_duration(text, (uint64_t)row->held_ns);
-		pxt_out_format(out, "    %s had it longest: %s\n", row->held_by->name, text);
+		pxt_out_format(out, "    %s had it longest: %s", row->held_by->name, text);
+		put_place(tell, &row->held_place);
+		pxt_out_char(out, '\n');
 	}
 }
 
@@ -110,22 +156,23 @@ static void put_order(const struct pxt_tell_locks *tell, const struct pxt_lockus
 {
 	struct pxt_out *out = tell->out;
 	struct pxt_words words = { 0 };
-	struct pxt_symbols *symbols = NULL;
-	const char *place = place_of(tell, order, &symbols);
+	const char *place;
 
 	say_lock(tell, &words, tell->use->rows[order->from].lock);
-	pxt_out_format(out, "    %s, then ", words.text);
-	say_lock(tell, &words, tell->use->rows[order->to].lock);
-	pxt_out_format(
-	    out, "%s: %s%s", words.text, order->by->name, order->others ? " and others" : "");
+	pxt_out_format(out, "    %s", words.text);
+	place = place_of(tell, &order->from_place);
 	if (place)
 		pxt_out_format(out, " in %s", place);
+	say_lock(tell, &words, tell->use->rows[order->to].lock);
+	pxt_out_format(out, ", then %s", words.text);
+	place = place_of(tell, &order->to_place);
+	if (place)
+		pxt_out_format(out, " in %s", place);
+	pxt_out_format(out, ": %s%s", order->by->name, order->others ? " and others" : "");
 	pxt_out_format(out, ", %llu time%s, first at ", (unsigned long long)order->count,
 	    order->count == 1 ? "" : "s");
 	pxt_out_seconds(out, since(tell, order->ns));
 	pxt_out_text(out, " s\n");
-	if (symbols)
-		pxt_symbols_free(symbols);
 }
 
 static void put_rings(const struct pxt_tell_locks *tell)
@@ -133,9 +180,13 @@ static void put_rings(const struct pxt_tell_locks *tell)
 	struct pxt_lockuse_ring rings[PXT_LOCKUSE_RINGS];
 	struct pxt_out *out = tell->out;
 	bool all;
-	unsigned count = pxt_lockorder_rings(tell->use, rings, &all);
+	unsigned count = find_rings(tell, rings, &all);
 
-	if (count == 0)
+	if (!knows_orders(tell))
+		pxt_out_text(out, "\nNo lock that was free is in this log (--contended): in which "
+		                  "orders locks are "
+		                  "taken is not known.\n");
+	else if (count == 0)
 		pxt_out_text(out, "\nNo locks were taken in orders that could deadlock.\n");
 	for (unsigned i = 0; i < count; i++) {
 		pxt_out_text(
@@ -154,8 +205,10 @@ static void put_table(
 	size_t width = pxt_width(out->fd);
 	bool narrow = width && width < LOCKS_COLUMNS;
 
+	for (uint32_t i = 0; i < count; i++)
+		want_row(tell, rows[i]);
 	pxt_out_colour(out, PXT_COLOUR_EVENT);
-	pxt_out_text(out, narrow ? "LOCK               " : "LOCK                 TAKEN   ");
+	pxt_out_text(out, narrow ? "LOCK               " : "LOCK                   TAKEN   ");
 	pxt_out_text(out, "WAITS      WAITED     LONGEST        HELD\n");
 	pxt_out_colour(out, PXT_COLOUR_OFF);
 	for (uint32_t i = 0; i < count; i++)
@@ -188,7 +241,7 @@ void pxt_tell_locks_text(const struct pxt_tell_locks *tell)
 	if (tell->use->row_count > ROWS_MAX)
 		pxt_out_format(out, "and %lu more, which were waited for no longer\n",
 		    (unsigned long)(tell->use->row_count - ROWS_MAX));
-	if (!tell->use->asks)
+	if (!tell->use->asks && !tell->use->is_traced)
 		pxt_out_text(out,
 		    "\nNo event says when a lock is asked for (X_wait): waits are not known.\n");
 	put_rings(tell);
@@ -215,6 +268,15 @@ static void put_lock(
 	put_name(tell, name, words.text);
 }
 
+static void put_json_place(
+    const struct pxt_tell_locks *tell, const char *name, const struct pxt_lockuse_place *place)
+{
+	pxt_out_char(tell->out, ',');
+	put_name(tell, name, place_of(tell, &place->at));
+	if (place->given_back)
+		pxt_out_format(tell->out, ",\"%s_is_of_release\":true", name);
+}
+
 static void put_json_row(const struct pxt_tell_locks *tell, const struct pxt_lockuse_row *row)
 {
 	struct pxt_out *out = tell->out;
@@ -229,15 +291,16 @@ static void put_json_row(const struct pxt_tell_locks *tell, const struct pxt_loc
 	put_name(tell, "longest_by", row->longest_by ? row->longest_by->name : NULL);
 	pxt_out_char(out, ',');
 	put_name(tell, "longest_holder", row->longest_holder ? row->longest_holder->name : NULL);
+	put_json_place(tell, "longest_holder_place", &row->longest_place);
 	pxt_out_char(out, ',');
 	put_name(tell, "held_by", row->held_by ? row->held_by->name : NULL);
+	put_json_place(tell, "held_place", &row->held_place);
 	pxt_out_char(out, '}');
 }
 
 static void put_json_order(const struct pxt_tell_locks *tell, const struct pxt_lockuse_order *order)
 {
 	struct pxt_out *out = tell->out;
-	struct pxt_symbols *symbols = NULL;
 
 	pxt_out_char(out, '{');
 	put_lock(tell, "first", tell->use->rows[order->from].lock);
@@ -246,12 +309,12 @@ static void put_json_order(const struct pxt_tell_locks *tell, const struct pxt_l
 	pxt_out_char(out, ',');
 	put_name(tell, "thread", order->by->name);
 	pxt_out_char(out, ',');
-	put_name(tell, "place", place_of(tell, order, &symbols));
+	put_name(tell, "first_place", place_of(tell, &order->from_place));
+	pxt_out_char(out, ',');
+	put_name(tell, "place", place_of(tell, &order->to_place));
 	pxt_out_format(out, ",\"others\":%s,\"count\":%llu,\"ns\":%lld}",
 	    order->others ? "true" : "false", (unsigned long long)order->count,
 	    (long long)order->ns);
-	if (symbols)
-		pxt_symbols_free(symbols);
 }
 
 void pxt_tell_locks_json(const struct pxt_tell_locks *tell)
@@ -260,9 +323,12 @@ void pxt_tell_locks_json(const struct pxt_tell_locks *tell)
 	struct pxt_lockuse_ring rings[PXT_LOCKUSE_RINGS];
 	struct pxt_out *out = tell->out;
 	bool all;
-	unsigned count = pxt_lockorder_rings(tell->use, rings, &all);
+	unsigned count = find_rings(tell, rings, &all);
 
-	pxt_out_format(out, "{\"waits_known\":%s,\"locks\":[", tell->use->asks ? "true" : "false");
+	for (uint32_t i = 0; i < tell->use->row_count; i++)
+		want_row(tell, rows[i]);
+	pxt_out_format(out, "{\"waits_known\":%s,\"locks\":[",
+	    tell->use->asks || tell->use->is_traced ? "true" : "false");
 	for (uint32_t i = 0; i < tell->use->row_count; i++) {
 		pxt_out_text(out, i ? "," : "");
 		put_json_row(tell, rows[i]);
@@ -276,6 +342,7 @@ void pxt_tell_locks_json(const struct pxt_tell_locks *tell)
 		}
 		pxt_out_char(out, ']');
 	}
-	pxt_out_format(out, "],\"all_orders\":%s}\n", all ? "true" : "false");
+	pxt_out_format(out, "],\"orders_known\":%s,\"all_orders\":%s}\n",
+	    knows_orders(tell) ? "true" : "false", all ? "true" : "false");
 	free(rows);
 }

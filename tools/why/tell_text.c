@@ -227,7 +227,7 @@ static void put_holders(
 		put_when(tell->out, list[i].since - blame->late.release_ns, scale);
 		put_who(tell->out, list[i].holder->name);
 		pxt_say(&words, "has had ");
-		pxt_say_lock(&words, tell->book, list[i].lock);
+		(void)pxt_say_lock_short(&words, tell->book, list[i].lock);
 		pxt_say(&words, " since then");
 		pxt_out_bytes(tell->out, words.text, words.used);
 		pxt_out_char(tell->out, '\n');
@@ -393,7 +393,8 @@ static void put_doubt(const struct pxt_tell *tell, const struct pxt_blame *blame
 		if (cause->last != PXT_LAST_DOUBT || cause->ns <= 0 || cause->links == 0)
 			continue;
 		key = &cause->chain[cause->links - 1].lock->key;
-		if (!key->is_set || key->is_named)
+		/* A traced program's lock is an address: it is the right one. */
+		if (!key->is_set || key->is_named || cause->chain[cause->links - 1].lock->of_system)
 			continue;
 		pxt_out_format(tell->out,
 		    "\nThe field \"%s\" was taken for the lock. If another one is, --roles FILE "
@@ -439,8 +440,23 @@ static void put_answer(const struct pxt_tell *tell, const struct pxt_blame *blam
 
 void pxt_tell_answers(const struct pxt_tell *tell)
 {
+	pxt_tell_want(tell);
 	for (unsigned i = 0; i < tell->blames->count && i < tell->explain; i++)
 		put_answer(tell, &tell->blames->list[i]);
+}
+
+/* The functions in which the thread was when it waited. */
+static void put_callers(const struct pxt_tell *tell, const struct pxt_blame *blame)
+{
+	const char *place = pxt_places_code(tell->book->places, &blame->asked_in);
+
+	if (!place || !blame->late.of_system)
+		return;
+	put_title(tell->out, "WHERE IT WAITED", "");
+	pxt_out_format(tell->out, "    %s\n", place);
+	for (unsigned i = 0; i < blame->caller_count; i++)
+		pxt_out_format(tell->out, "    called by %s\n",
+		    pxt_places_code(tell->book->places, &blame->callers[i]));
 }
 
 static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
@@ -452,12 +468,14 @@ static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
 		return;
 	put_time_line(tell, blame, scale);
 	put_causes(tell, blame, scale);
+	put_callers(tell, blame);
 	put_overlaps(tell, blame, scale);
 	put_notes(tell, blame);
 }
 
 void pxt_tell_text(const struct pxt_tell *tell)
 {
+	pxt_tell_want(tell);
 	for (unsigned i = 0; i < tell->blames->count && i < tell->explain; i++) {
 		if (i > 0)
 			pxt_out_text(tell->out, "\n----\n\n");

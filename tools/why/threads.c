@@ -168,3 +168,46 @@ struct pxt_actor *pxt_threads_of(
 	state->by_id[at] = actor->index + 1;
 	return actor;
 }
+
+/* ---- Namesakes ---- */
+
+static int by_name(const void *a, const void *b)
+{
+	const struct pxt_actor *x = *(const struct pxt_actor *const *)a;
+	const struct pxt_actor *y = *(const struct pxt_actor *const *)b;
+	int order = strcmp(x->name, y->name);
+
+	return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+static void add_number(struct pxt_actor *actor)
+{
+	char text[16];
+	int bytes = snprintf(text, sizeof text, "/%ld", (long)actor->tid);
+	size_t used = strlen(actor->name);
+
+	if (actor->tid > 0 && bytes > 0 && used + (size_t)bytes < sizeof actor->name)
+		memcpy(actor->name + used, text, (size_t)bytes + 1);
+}
+
+void pxt_state_tell_apart(struct pxt_state *state)
+{
+	struct pxt_actor **sorted =
+	    pxt_must(calloc((size_t)state->actor_count + 1, sizeof(struct pxt_actor *)));
+	uint32_t count = 0;
+	uint32_t next;
+
+	for (uint32_t i = 0; i < state->actor_count; i++)
+		if (state->actors[i]->own && *state->actors[i]->raw)
+			sorted[count++] = state->actors[i];
+	qsort(sorted, count, sizeof(struct pxt_actor *), by_name);
+	for (uint32_t i = 0; i < count; i = next) {
+		next = i + 1;
+		while (next < count && strcmp(sorted[i]->name, sorted[next]->name) == 0)
+			next++;
+		for (uint32_t k = i; k < next && next - i > 1; k++)
+			/* The first one's name is compared with the others'. */
+			add_number(sorted[next - 1 - (k - i)]);
+	}
+	free(sorted);
+}

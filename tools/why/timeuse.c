@@ -182,8 +182,8 @@ uint32_t pxt_timeuse_sort(
 		if (actor && actor->own && !pxt_actor_is_helper(actor))
 			all[count++] = &use->rows[i];
 	}
-	qsort(all, count, sizeof *all, by_wait);
-	memcpy(sorted, all, (count < most ? count : most) * sizeof *all);
+	qsort(all, count, sizeof(struct pxt_timeuse_row *), by_wait);
+	memcpy(sorted, all, (count < most ? count : most) * sizeof(struct pxt_timeuse_row *));
 	free(all);
 	return count;
 }

@@ -30,6 +30,7 @@ static void begin(struct pxt_waits *waits, const struct pxt_actor *actor, enum p
 		.kind = kind,
 		.actor = actor,
 		.lock = act->lock,
+		.mode = kind == PXT_WAIT_LOCK ? actor->wait_mode : PXT_NO_NAME,
 		.since_ns = act->ns,
 		.source = source,
 		.epoch = waits->state->epochs[source],

@@ -25,6 +25,7 @@ struct pxt_wait {
 	enum pxt_wait_kind kind;
 	const struct pxt_actor *actor;
 	struct pxt_state_lock *lock;
+	uint32_t mode; /* for what it was asked for: a name, or PXT_NO_NAME */
 	int64_t since_ns;
 	unsigned source; /* of the event that began it, ... */
 	uint64_t epoch;  /* ... and its log's epoch then */

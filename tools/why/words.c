@@ -2,15 +2,13 @@
 /* words.c - causes and the answer, in words; see words.h. */
 #include "tools/why/words.h"
 
+#include "tools/event/sysnames.h"
 #include "tools/output/escape.h"
 #include "tools/output/when.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-/* What is no address, in a call that has descriptors. */
-#define DESCRIPTORS 65535u
 
 void pxt_say(struct pxt_words *words, const char *format, ...)
 {
@@ -51,16 +49,17 @@ void pxt_say_name(struct pxt_words *words, const struct pxt_roles_book *book, ui
 
 /* A lock of which system events tell is the variable that it lies in, or what was first done with it. */
 static void say_system_lock(struct pxt_words *words, const struct pxt_roles_book *book,
-    unsigned source, pid_t pid, uint32_t name, const struct pxt_key *key, uint64_t first_place)
+    uint32_t name, const struct pxt_key *key, const struct pxt_log_address *self,
+    const struct pxt_log_address *first)
 {
-	const char *text = pxt_places_variable(book->places, pid, key->value);
+	const char *text = pxt_places_variable(book->places, self);
 
 	if (text) {
 		pxt_say(words, "%s", text);
 		return;
 	}
 	pxt_say_name(words, book, name, key);
-	text = pxt_places_code(book->places, source, pid, first_place);
+	text = pxt_places_code(book->places, first);
 	if (text)
 		pxt_say(words, " (first used in %s)", text);
 }
@@ -69,8 +68,7 @@ void pxt_say_lock(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_state_lock *lock)
 {
 	if (lock->of_system && lock->key.is_set) {
-		say_system_lock(words, book, lock->source, (pid_t)lock->process, lock->name,
-		    &lock->key, lock->first_place);
+		say_system_lock(words, book, lock->name, &lock->key, &lock->self, &lock->first);
 		return;
 	}
 	if (!lock->key.is_set)
@@ -78,15 +76,47 @@ void pxt_say_lock(
 	pxt_say_name(words, book, lock->name, &lock->key);
 }
 
+bool pxt_say_lock_short(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_state_lock *lock)
+{
+	const char *text = lock->of_system ? pxt_places_variable(book->places, &lock->self) : NULL;
+
+	if (text)
+		pxt_say(words, "%s", text);
+	else if (lock->of_system)
+		pxt_say_name(words, book, lock->name, &lock->key);
+	else
+		pxt_say_lock(words, book, lock);
+	return text || !lock->of_system;
+}
+
 /* What a wait was for. */
 static void say_late_lock(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_late *late)
 {
 	if (late->of_system && late->key.is_set)
-		say_system_lock(words, book, late->source, late->pid, late->name, &late->key,
-		    late->first_place);
+		say_system_lock(words, book, late->name, &late->key, &late->self, &late->first);
 	else
 		pxt_say_name(words, book, late->name, &late->key);
+}
+
+static void say_mode(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_late *late)
+{
+	if (late->mode != PXT_NO_NAME)
+		pxt_say(words, " (to %s)", book->names[late->mode]);
+}
+
+static void say_late_lock_short(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_late *late)
+{
+	const char *text = late->of_system ? pxt_places_variable(book->places, &late->self) : NULL;
+
+	if (text)
+		pxt_say(words, "%s", text);
+	else
+		pxt_say_name(words, book, late->name, &late->key);
+	say_mode(words, book, late);
 }
 
 void pxt_say_span(
@@ -100,7 +130,7 @@ void pxt_say_span(
 		if (blame->late.kind == PXT_LATE_OFF)
 			pxt_say(words, "off the CPU");
 		else
-			say_late_lock(words, book, &blame->late);
+			say_late_lock_short(words, book, &blame->late);
 		return;
 	}
 	/* Where a thread's jobs are called as the thread is, or the miss alone tells of the job. */
@@ -122,6 +152,13 @@ static void say_ns(struct pxt_words *words, int64_t ns)
 
 /* ---- Causes ---- */
 
+/* " and 2 more", who read as well. */
+static void say_others(struct pxt_words *words, const struct pxt_cause_link *link)
+{
+	if (link->others > 0)
+		pxt_say(words, " and %u more", link->others);
+}
+
 /* ", which waited for LOCK: HOLDER had it" for each further link. */
 static void say_chain(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause *cause)
@@ -130,19 +167,30 @@ static void say_chain(
 		const struct pxt_actor *holder = cause->chain[i].holder;
 
 		pxt_say(words, i == 0 ? "waited for " : ", which waited for ");
-		pxt_say_lock(words, book, cause->chain[i].lock);
-		if (holder)
-			pxt_say(words, ": %s had it", holder->name);
+		(void)pxt_say_lock_short(words, book, cause->chain[i].lock);
+		if (!holder)
+			continue;
+		pxt_say(words, ": %s", holder->name);
+		say_others(words, &cause->chain[i]);
+		pxt_say(words, " had it");
 	}
 }
 
-/* "was in read of descriptor 5". */
+/* "was in read of descriptor 5", "was in pthread_cond_wait of queue_changed". */
 static void say_call(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause *cause)
 {
-	pxt_say(words, "was in %s", book->names[cause->call]);
-	if (cause->object > 0 && cause->object <= DESCRIPTORS)
-		pxt_say(words, " of descriptor %llu", (unsigned long long)cause->object);
+	const char *call = book->names[cause->call];
+	uint64_t object = cause->object.address.value;
+
+	pxt_say(words, "was in %s", call);
+	if (pxt_sysnames_has_descriptor(call, object)) {
+		pxt_say(words, " of descriptor %llu", (unsigned long long)object);
+		return;
+	}
+	const char *variable = pxt_places_variable(book->places, &cause->object);
+	if (variable)
+		pxt_say(words, " of %s", variable);
 }
 
 static void say_blocked(
@@ -154,6 +202,16 @@ static void say_blocked(
 	}
 	pxt_say(words, " and ");
 	say_call(words, book, cause);
+}
+
+/* "in refill (cache.c:88)", where functions tell of themselves. */
+static void say_function(struct pxt_words *words, const struct pxt_roles_book *book,
+    const struct pxt_cause *cause, const char *before)
+{
+	const char *function = pxt_places_code(book->places, &cause->function);
+
+	if (function)
+		pxt_say(words, "%s%s", before, function);
 }
 
 static void say_last(
@@ -190,6 +248,8 @@ static void say_last(
 		pxt_say(words, ": a deadlock");
 		break;
 	case PXT_LAST_RAN:
+		say_function(words, book, cause, " and was in ");
+		break;
 	case PXT_LAST_SEEN:
 	case PXT_LAST_KINDS:
 		break;
@@ -205,9 +265,10 @@ static void say_own(
 		pxt_say(words, "its own work, in ");
 		pxt_say_name(words, book, cause->inside, NULL);
 	}
+	say_function(words, book, cause, ", in ");
 	if (cause->with) {
 		pxt_say(words, ", with ");
-		pxt_say_lock(words, book, cause->with);
+		(void)pxt_say_lock_short(words, book, cause->with);
 	}
 }
 
@@ -384,11 +445,44 @@ const struct pxt_cause *pxt_largest_cause(const struct pxt_blame *blame)
 static void say_taken(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause_link *link)
 {
-	const char *place = pxt_places_code(
-	    book->places, link->lock->source, (pid_t)link->lock->process, link->place);
+	const char *place = pxt_places_code(book->places, &link->place);
 
 	if (place)
-		pxt_say(words, ", taken in %s", place);
+		pxt_say(words, ", %s in %s", link->given_back ? "given back" : "taken", place);
+}
+
+/* "; that one ran for 2.3 ms": what it did most of the time, where events tell. */
+static void say_meanwhile(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause *cause)
+{
+	bool ran =
+	    cause->last == PXT_LAST_RAN && (cause->exact || cause->function.address.value != 0);
+	bool called = cause->last == PXT_LAST_BLOCKED && cause->call != PXT_NO_NAME;
+
+	/* It was woken and had to wait for a CPU, or another one was faster. */
+	if (cause->chain[0].lock->of_system && cause->last == PXT_LAST_FREE) {
+		pxt_say(words, ": for ");
+		say_ns(words, cause->ns);
+		pxt_say(words, " nobody had it");
+		if (cause->runner)
+			pxt_say(words, ", but %s ran", cause->runner->name);
+		return;
+	}
+	if (!cause->chain[0].lock->of_system || !(ran || called || cause->last == PXT_LAST_SLEPT)) {
+		say_last(words, book, cause);
+		return;
+	}
+	pxt_say(words, "; that one ");
+	if (called)
+		say_call(words, book, cause);
+	else if (ran)
+		pxt_say(words, cause->exact ? "ran" : "was");
+	else
+		pxt_say(words, "slept");
+	if (ran)
+		say_function(words, book, cause, " in ");
+	pxt_say(words, " for ");
+	say_ns(words, cause->ns);
 }
 
 /* ", which HOLDER had", and what that one did. */
@@ -398,15 +492,23 @@ static void say_holders(struct pxt_words *words, const struct pxt_setting *setti
 	const struct pxt_actor *holder = cause->chain[0].holder;
 	bool sure;
 
-	if (holder)
-		pxt_say(words, ", which %s had", holder->name);
+	if (holder) {
+		pxt_say(words, ", which %s", holder->name);
+		say_others(words, &cause->chain[0]);
+		pxt_say(words, " had");
+	}
 	if (holder && cause->chain[0].lock->of_system)
 		say_taken(words, setting->book, &cause->chain[0]);
 	for (unsigned i = 1; i < cause->links; i++) {
 		pxt_say(words, " while that one waited for ");
 		pxt_say_lock(words, setting->book, cause->chain[i].lock);
-		if (cause->chain[i].holder)
-			pxt_say(words, ", which %s had", cause->chain[i].holder->name);
+		if (!cause->chain[i].holder)
+			continue;
+		pxt_say(words, ", which %s", cause->chain[i].holder->name);
+		say_others(words, &cause->chain[i]);
+		pxt_say(words, " had");
+		if (cause->chain[i].lock->of_system)
+			say_taken(words, setting->book, &cause->chain[i]);
 	}
 	if (cause->last == PXT_LAST_READY && cause->runner) {
 		pxt_say(words, " and could not give back, because %s ran instead for ",
@@ -416,7 +518,7 @@ static void say_holders(struct pxt_words *words, const struct pxt_setting *setti
 			pxt_say(words, ": a priority inversion");
 		return;
 	}
-	say_last(words, setting->book, cause);
+	say_meanwhile(words, setting->book, cause);
 }
 
 static void answer_wait(struct pxt_words *words, const struct pxt_setting *setting,
@@ -427,6 +529,22 @@ static void answer_wait(struct pxt_words *words, const struct pxt_setting *setti
 	pxt_say(words, " for ");
 	pxt_say_lock(words, setting->book, cause->chain[0].lock);
 	say_holders(words, setting, blame, cause);
+}
+
+/* ", until WHO signalled it in FUNCTION (FILE:LINE)". */
+static void say_signal(struct pxt_words *words, const struct pxt_roles_book *book,
+    const struct pxt_blame *blame, const struct pxt_cause *cause)
+{
+	const struct pxt_blame_signal *signal = &blame->signal;
+	const char *place;
+
+	if (cause->kind != PXT_CAUSE_BLOCKED || !signal->by ||
+	    signal->condition != cause->object.address.value)
+		return;
+	pxt_say(words, ", until %s signalled it", signal->by->name);
+	place = pxt_places_code(book->places, &signal->place);
+	if (place)
+		pxt_say(words, " in %s", place);
 }
 
 static void answer_cause(struct pxt_words *words, const struct pxt_setting *setting,
@@ -470,6 +588,7 @@ static void answer_cause(struct pxt_words *words, const struct pxt_setting *sett
 			pxt_say(words, "slept");
 		pxt_say(words, " for ");
 		say_ns(words, ns);
+		say_signal(words, setting->book, blame, cause);
 		return;
 	case PXT_CAUSE_LOST:
 		pxt_say(words, "what it did for ");
@@ -489,6 +608,8 @@ static void answer_cause(struct pxt_words *words, const struct pxt_setting *sett
 			pxt_say(words, ", most of it in ");
 			pxt_say_name(words, setting->book, cause->inside, NULL);
 		}
+		say_function(words, setting->book, cause,
+		    cause->inside != PXT_NO_NAME ? ", in " : ", most of it in ");
 	}
 }
 
@@ -535,6 +656,7 @@ static void answer_of_wait(struct pxt_words *words, const struct pxt_setting *se
 	if (late->kind == PXT_LATE_WAIT) {
 		pxt_say(words, late->unfinished ? " without end for " : " for ");
 		say_late_lock(words, setting->book, late);
+		say_mode(words, setting->book, late);
 	}
 	if (told) {
 		say_holders(words, setting, blame, cause);

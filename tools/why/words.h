@@ -33,6 +33,9 @@ void pxt_say_name(struct pxt_words *words, const struct pxt_roles_book *book, ui
     const struct pxt_key *key);
 void pxt_say_lock(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_state_lock *lock);
+/* The same without where it was first used; false: then that is what tells it from others. */
+bool pxt_say_lock_short(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_state_lock *lock);
 void pxt_say_cause(struct pxt_words *words, const struct pxt_roles_book *book,
     const struct pxt_blame *blame, const struct pxt_cause *cause);
 /* The answer: one sentence. */

@@ -1,0 +1,465 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# pxtrace why: system events of programs that nobody changed, by their numbers. (LPT-30, QNX-22, QNX-24)
+. "$(dirname "$0")/whylib.sh"
+
+# What a part of the JSON of --locks is: an expression of Python in which "told" is it.
+part()
+{
+	"$pxtrace" why --locks --json "$1" >out 2>err || fail 'exit status'
+	found=$("${PXT_PYTHON:-python3}" -c "import json; told = json.load(open('out')); print($2)" 2>>err) || fail "JSON: $2"
+	[ "$found" = "$3" ] || fail "$2 is $found, not $3"
+}
+
+# LPT-30, SHARK-37: one lock waited for three times; its holder sits in fsync, then runs
+make_convoy()
+{
+	make_library
+	{
+		image 10
+		cat <<-END
+			1000 low@$(at refill 1) mutex_lock $(at cache_lock) 0 0
+			1100 low@$(at refill 1) call_enter 18 7 0
+			2000 high@$(at look_up 1) mutex_wait $(at cache_lock) 103
+			13900 low@$(at refill 1) call_exit 18 7 0 12800
+			14400 low@$(at refill 1) mutex_unlock $(at cache_lock) 0
+			14410 high@$(at look_up 1) mutex_lock $(at cache_lock) 12410 0
+			14500 middle@$(at look_up 1) mutex_wait $(at cache_lock) 101
+			14900 high@$(at look_up 1) mutex_unlock $(at cache_lock) 0
+			15000 middle@$(at look_up 1) mutex_lock $(at cache_lock) 500 0
+			15100 middle@$(at look_up 1) mutex_unlock $(at cache_lock) 0
+		END
+	} | traced "$1"
+}
+
+the_lock_its_holder_the_place_and_what_was_done_meanwhile_are_told()
+{
+	make_convoy run.ptl
+	run 0 why run.ptl
+	answer 'high waited 12.41 ms for cache_lock, which low had, taken in refill (cache.c:4); that one was in fsync of descriptor 7 for 11.90 ms. Waits for it: 2, 12.91 ms in all.'
+	run 0 why --json run.ptl
+	is 'late["variable"], late["waits"], late["waits_ns"]' 'cache_lock 2 12910000'
+	is 'late["first_used_in"]' 'refill (cache.c:4)'
+	is 'late["causes"][0]["call"], late["causes"][0]["call_object"]' 'fsync 7'
+	is 'late["causes"][0]["chain"][0]["taken_in"]' 'refill (cache.c:4)'
+	add_up
+}
+
+locks_of_programs_are_told_with_variables_and_places()
+{
+	make_convoy run.ptl
+	run 0 why --locks run.ptl
+	out_has 'cache_lock                 3       2    12.91 ms    12.41 ms    13.40 ms'
+	out_has 'high waited 12.41 ms for it at     0.002000000 s, while low had it, taken in refill (cache.c:4)'
+	out_has 'low had it longest: 13.40 ms, taken in refill (cache.c:4)'
+	part run.ptl '[told["locks"][0][k] for k in ("lock", "waits", "longest_holder", "longest_holder_place")]' \
+		"['cache_lock', 2, 'low', 'refill (cache.c:4)']"
+}
+
+# LPT-24: what the scheduler says of a thread in a call; it sleeps in it, is kept from running, and runs
+in_a_call_a_thread_sleeps_is_kept_from_running_and_runs()
+{
+	traced run.ptl <<-END
+		900 - sched_switch 0 0 120 0 103 20
+		1000 low mutex_lock 64 0 0
+		1100 low call_enter 7 5 100
+		1200 - sched_switch 0 103 20 1 104 20
+		2000 high mutex_wait 64 103
+		5000 - sched_wakeup 103
+		7000 - sched_switch 0 104 20 0 103 20
+		8000 - sched_switch 0 103 20 1 104 20
+		12000 - sched_wakeup 103
+		12500 - sched_switch 0 104 20 0 103 20
+		13000 low call_exit 7 5 100 11900
+		13100 low mutex_unlock 64 0
+		13200 high mutex_lock 64 11200 0
+	END
+	run 0 why --json run.ptl
+	is 'late["answer"]' 'high waited 11.20 ms for mutex 0x40, which low had; that one was in read of descriptor 5 for 7.000 ms.'
+	is '[c["ns"] for c in late["causes"] if c["text"].endswith("was in read of descriptor 5")]' '[7000000]'
+	is '[c["ns"] for c in late["causes"] if c["text"].endswith("could not run: other did")]' '[2500000]'
+	is '[c["ns"] for c in late["causes"] if c["text"].endswith("low had it")]' '[1600000]'
+	add_up
+	run 0 why --off-cpu --thread low run.ptl
+	answer 'low was off the CPU for 5.800 ms: it was in read of descriptor 5 for 3.800 ms.'
+}
+
+a_lock_that_was_not_had_ends_the_wait_alone()
+{
+	traced run.ptl <<-END
+		1000 low mutex_lock 64 0 0
+		2000 high mutex_wait 64 103
+		7000 high mutex_lock 64 5000 110
+		7100 high mutex_unlock 64 1
+		9000 middle mutex_wait 64 103
+		9500 low mutex_unlock 64 0
+		9600 middle mutex_lock 64 600 130
+		9700 middle mutex_unlock 64 0
+	END
+	run 0 why run.ptl
+	answer 'high waited 5.000 ms for mutex 0x40, which low had. Waits for it: 2, 5.600 ms in all.'
+	part run.ptl '[told["locks"][0][k] for k in ("taken", "waits", "wait_ns", "held_by")]' "[2, 2, 5600000, 'low']"
+}
+
+# Nothing of a lock that is free is recorded: the lock itself tells who has it.
+with_waits_alone_the_holder_is_known_from_the_lock_and_its_release()
+{
+	make_library
+	{
+		image 10
+		cat <<-END
+			2000 high@$(at look_up 1) mutex_wait $(at cache_lock) 103
+			7000 low@$(at store 1) mutex_unlock $(at cache_lock) 0
+			7010 high@$(at look_up 1) mutex_lock $(at cache_lock) 5010 0
+			8000 high@$(at look_up 1) mutex_wait $(at table_lock) 103
+			8500 low@$(at store 1) mutex_unlock $(at table_lock) 0
+			8510 high@$(at look_up 1) mutex_lock $(at table_lock) 510 0
+			9000 low@$(at store 1) mutex_wait $(at table_lock) 101
+			9100 high@$(at look_up 1) mutex_unlock $(at table_lock) 0
+			9200 low@$(at store 1) mutex_lock $(at table_lock) 200 0
+			9300 low@$(at store 1) mutex_wait $(at cache_lock) 101
+			9400 high@$(at look_up 1) mutex_unlock $(at cache_lock) 0
+			9500 low@$(at store 1) mutex_lock $(at cache_lock) 200 0
+		END
+	} | traced run.ptl
+	run 0 why run.ptl
+	answer 'high waited 5.010 ms for cache_lock, which low had, given back in store (cache.c:6). Waits for it: 2, 5.210 ms in all.'
+	out_has 'holder=103  <- low has it'
+	run 0 why --locks run.ptl
+	out_has 'while low had it, given back in store (cache.c:6)'
+	# A thread seems to have what it gave back long ago: no order is concluded.
+	out_has 'in which orders locks are taken is not known'
+	out_lacks 'COULD DEADLOCK'
+	part run.ptl 'told["orders_known"], told["could_deadlock"]' 'False []'
+}
+
+orders_that_could_deadlock_name_both_places()
+{
+	make_library
+	{
+		image 10
+		cat <<-END
+			1000 high@$(at refill 1) mutex_lock $(at cache_lock) 0 0
+			1100 high@$(at look_up 1) mutex_lock $(at table_lock) 0 0
+			1200 high@$(at look_up 1) mutex_unlock $(at table_lock) 0
+			1300 high@$(at refill 1) mutex_unlock $(at cache_lock) 0
+			2000 low@$(at store 1) mutex_lock $(at table_lock) 0 0
+			2100 low@$(at store 1) mutex_lock $(at cache_lock) 0 0
+			2200 low@$(at store 1) mutex_unlock $(at cache_lock) 0
+			2300 low@$(at store 1) mutex_unlock $(at table_lock) 0
+		END
+	} | traced run.ptl
+	run 0 why --locks run.ptl
+	out_has 'cache_lock in refill (cache.c:4), then table_lock in look_up (cache.c:5): high, 1 time'
+	out_has 'table_lock in store (cache.c:6), then cache_lock in store (cache.c:6): low, 1 time'
+	part run.ptl '[(o["first_place"], o["place"]) for o in told["could_deadlock"][0]][0]' \
+		"('refill (cache.c:4)', 'look_up (cache.c:5)')"
+}
+
+several_readers_have_a_lock_until_the_last_gives_it_back()
+{
+	traced run.ptl <<-END
+		1000 low sync_lock 64 0 0 1
+		1100 middle sync_lock 64 0 0 1
+		1200 other sync_lock 64 0 0 1
+		2000 high sync_wait 64 0 2
+		3000 low sync_unlock 64 0 1
+		5000 other sync_unlock 64 0 1
+		9000 middle sync_unlock 64 0 1
+		9010 high sync_lock 64 7010 0 2
+		9100 low sync_wait 64 101 1
+		9200 high sync_unlock 64 0 2
+		9300 low sync_lock 64 200 0 1
+		9400 low sync_unlock 64 0 1
+	END
+	run 0 why run.ptl
+	answer 'high waited 7.010 ms for rwlock 0x40 (to write), which middle had. Waits for it: 2, 7.210 ms in all.'
+	out_has 'waited for rwlock 0x40: low and 2 more had it'
+	out_has 'waited for rwlock 0x40: middle had it'
+	run 0 why --json run.ptl
+	is 'late["to"]' write
+	is '[c["ns"] for c in late["causes"] if c["chain"][0]["holder"] == "middle"]' '[4000000, 2000000]'
+	is '[c["priority_inversion"] for c in late["causes"]]' '[False, False, False, False]'
+	run 0 why --thread low run.ptl
+	answer 'low waited 200.0 us for rwlock 0x40 (to read), which high had. Waits for it: 2, 7.210 ms in all.'
+	part run.ptl '[told["locks"][0][k] for k in ("lock", "taken", "held_by", "held_ns")]' "['rwlock 0x40', 5, 'middle', 7900000]"
+}
+
+a_holder_that_nobody_saw_take_the_lock_is_who_gave_it_back()
+{
+	traced run.ptl <<-END
+		2000 high sync_wait 64 0 2
+		3000 low sync_lock 64 0 0 1
+		4000 middle sync_lock 64 0 0 1
+		7000 low sync_unlock 64 0 1
+		9000 middle sync_unlock 64 0 1
+		9010 high sync_lock 64 7010 0 2
+		9100 high sync_unlock 64 0 2
+	END
+	part run.ptl '[told["locks"][0][k] for k in ("waits", "longest_by", "longest_holder")]' "[1, 'high', 'middle']"
+}
+
+where_nobody_waited_nothing_is_missing()
+{
+	printf '1000 low mutex_lock 64 0 0\n2000 low mutex_unlock 64 0\n' | traced run.ptl
+	run 0 why --locks run.ptl
+	out_has 'mutex 0x40'
+	out_lacks 'waits are not known'
+	part run.ptl 'told["waits_known"]' True
+}
+
+spin_locks_and_condition_variables_are_told_by_what_they_are()
+{
+	make_library
+	{
+		image 10
+		cat <<-END
+			1000 low sync_lock 64 0 0 3
+			2000 high sync_wait 64 103 3
+			3000 low sync_unlock 64 0 3
+			3010 high sync_lock 64 1010 0 3
+			4000 low mutex_lock $(at cache_lock) 0 0
+			4100 low mutex_lock $(at table_lock) 0 0
+			4200 low cond_wait $(at queue_changed) $(at table_lock)
+			5000 high mutex_wait $(at cache_lock) 103
+			5100 middle mutex_lock $(at table_lock) 0 0
+			5200 middle mutex_unlock $(at table_lock) 0
+			8000 other cond_signal $(at queue_changed)
+			8500 low cond_resume $(at queue_changed) $(at table_lock) 4300 0
+			8600 low mutex_unlock $(at table_lock) 0
+			8700 low mutex_unlock $(at cache_lock) 0
+			8800 high mutex_lock $(at cache_lock) 3800 0
+		END
+	} | traced run.ptl
+	run 0 why run.ptl
+	answer 'high waited 3.800 ms for cache_lock, which low had; that one was in pthread_cond_wait of queue_changed for 3.500 ms.'
+	run 0 why --worst 2 run.ptl
+	out_has 'high waited 1.010 ms for spin lock 0x40, which low had.'
+	# While it waits for the condition the mutex is another one's.
+	part run.ptl '[row["taken"] for row in told["locks"] if row["lock"] == "table_lock"]' '[3]'
+	part run.ptl '[row["waits"] for row in told["locks"] if row["lock"] == "table_lock"]' '[0]'
+}
+
+a_lock_without_a_name_is_told_by_where_it_was_first_used()
+{
+	make_library
+	{
+		image 10
+		cat <<-END
+			1000 low@$(at refill 1) mutex_lock 64 0 0
+			2000 high@$(at look_up 1) mutex_wait 64 103
+			3000 low@$(at store 1) mutex_unlock 64 0
+			3010 high@$(at look_up 1) mutex_lock 64 1010 0
+		END
+	} | traced run.ptl
+	run 0 why run.ptl
+	answer 'high waited 1.010 ms for mutex 0x40 (first used in refill (cache.c:4)), which low had, taken in refill (cache.c:4).'
+}
+
+# QNX-24: addresses mean something in one process, for as long as the image is there
+an_image_is_there_from_its_event_until_it_is_gone()
+{
+	make_library
+	{
+		image 1000
+		cat <<-END
+			1010 low@$(at refill 1) mutex_lock $(at cache_lock) 0 0
+			1020 low@$(at refill 1) mutex_unlock $(at cache_lock) 0
+			1100 high process 2 0 $BASE 0 $PWD/libcache.so
+			1110 low@$(at refill 1) mutex_lock 64 0 0
+			1120 low@$(at refill 1) mutex_unlock 64 0
+			1200 high process 1 0 $BASE 1048576 /nowhere/libother.so
+			1210 low@$(at refill 1) mutex_lock 64 0 0
+			1220 low@$(at refill 1) mutex_unlock 64 0
+			1300 high process 10 4711 0 1 /bin/another
+			1310 low@$(at refill 1) mutex_lock 64 0 0
+		END
+	} | traced run.ptl
+	run 0 print --address --event 'posix_trace_mutex_lock' --format '{address}' run.ptl
+	sed -i 's/+0x.*//; s/^0x.*/a number/' out
+	[ "$(cat out)" = "$(printf 'refill (cache.c:4)\na number\nlibother.so\na number')" ] || fail 'other places'
+	# What runs a moment before its image is told of belongs to it.
+	{
+		echo "500 low@$(at refill 1) mutex_lock 64 0 0"
+		image 1000
+	} | traced early.ptl
+	run 0 print --address --event 'posix_trace_mutex_lock' --format '{address}' early.ptl
+	[ "$(cat out)" = 'refill (cache.c:4)' ] || fail 'another place'
+}
+
+a_binary_that_is_newer_than_the_log_names_nothing()
+{
+	make_library
+	touch libcache.so
+	{
+		image 10
+		echo "1000 low@$(at refill 1) mutex_lock $(at cache_lock) 0 0"
+	} | traced run.ptl
+	run 0 print --address --event 'posix_trace_mutex_lock' --format '{address}' run.ptl
+	case $(cat out) in libcache.so+0x*) ;; *) fail 'another place' ;; esac
+	err_has 'is another build than the one that was traced'
+}
+
+the_functions_that_called_are_told_with_a_long_wait()
+{
+	make_library
+	{
+		image 10
+		echo "1000 low@$(at refill 1) mutex_lock 64 20000 0 $(at look_up 1) $(at store 1)"
+		echo "1100 low@$(at refill 1) mutex_unlock 64 0"
+	} | traced run.ptl
+	run 0 print --address --event 'posix_trace_mutex*' run.ptl
+	out_has 'posix_trace_mutex_lock  refill (cache.c:4)  lock=0x40  waited_us=20000  result=0'
+	[ "$(sed -n 's/^ *called by //p' out | tr '\n' ';')" = 'look_up (cache.c:5);store (cache.c:6);' ] || fail 'other callers'
+	lines 4
+	run 0 print --json --address --event 'posix_trace_mutex_lock' run.ptl
+	out_has '"callers":["look_up (cache.c:5)","store (cache.c:6)"]'
+}
+
+# LPT-30: who waited, and in which functions it was
+where_a_thread_waited_is_told_with_the_functions_that_called()
+{
+	make_library
+	{
+		image 10
+		cat <<-END
+			1000 low@$(at refill 1) mutex_lock 64 0 0
+			2000 high@$(at look_up 1) mutex_wait 64 103
+			3000 low@$(at store 1) mutex_unlock 64 0
+			3010 high@$(at look_up 1) mutex_lock 64 1010 0 $(at store 1) $(at refill 1)
+		END
+	} | traced run.ptl
+	run 0 why run.ptl
+	sed -n '/^WHERE IT WAITED/,/^$/p' out | sed 1d | tr -s ' ' >waited
+	[ "$(cat waited)" = "$(printf ' look_up (cache.c:5)\n called by store (cache.c:6)\n called by refill (cache.c:4)')" ] ||
+		fail "other places: $(cat waited)"
+	run 0 why --json run.ptl
+	is 'late["asked_for_in"], late["callers"]' "look_up (cache.c:5) ['store (cache.c:6)', 'refill (cache.c:4)']"
+}
+
+# QNX-54
+functions_say_what_a_thread_did_meanwhile()
+{
+	make_library
+	{
+		image 10
+		cat <<-END
+			900 low function_enter $(at store) 0
+			1000 low@$(at store 1) mutex_lock 64 0 0
+			2000 high@$(at look_up 1) mutex_wait 64 103
+			2500 low function_enter $(at refill) 0
+			2600 low function_enter $(at look_up) 0
+			2700 low function_exit $(at refill) 0
+			6000 low function_enter $(at refill) 0
+			11000 low function_exit $(at refill) 0
+			11100 low mutex_unlock 64 0
+			11110 high mutex_lock 64 9110 0
+			12000 middle job_begin 1
+			12100 middle function_enter $(at store) 0
+			19000 middle function_exit $(at store) 0
+			20000 middle job_end 1
+		END
+	} | traced run.ptl
+	run 0 why --waits run.ptl
+	answer 'high waited 9.110 ms for mutex 0x40 (first used in store (cache.c:6)), which low had, taken in store (cache.c:6); that one was in refill (cache.c:4) for 5.100 ms.'
+	run 0 why --waits --json run.ptl
+	is '[(c.get("function"), c["ns"]) for c in late["causes"]][:2]' \
+		"[('refill (cache.c:4)', 5100000), ('store (cache.c:6)', 3900000)]"
+	add_up
+	run 0 why run.ptl
+	answer 'Job 1 of middle took 8.000 ms: its own work took 8.000 ms, most of it in store (cache.c:6).'
+}
+
+who_signalled_a_condition_is_told_of_the_wait_for_it()
+{
+	make_library
+	{
+		image 10
+		cat <<-END
+			900 - sched_switch 0 0 120 0 101 20
+			1000 high mutex_lock $(at table_lock) 0 0
+			1100 high cond_wait $(at queue_changed) $(at table_lock)
+			1200 - sched_switch 0 101 20 1 103 20
+			3000 low@$(at refill 1) cond_signal $(at table_lock)
+			5000 low@$(at store 1) cond_broadcast $(at queue_changed)
+			6000 - sched_switch 0 103 20 0 101 20
+			6100 high cond_resume $(at queue_changed) $(at table_lock) 5000 0
+			6200 high mutex_unlock $(at table_lock) 0
+		END
+	} | traced run.ptl
+	run 0 why --off-cpu --thread high run.ptl
+	answer 'high was off the CPU for 4.800 ms: it was in pthread_cond_wait of queue_changed for 4.800 ms, until low signalled it in store (cache.c:6).'
+}
+
+# Locks of C++ are taken in functions of its library that the compiler puts into their callers.
+a_place_in_a_library_that_was_put_into_its_caller_is_the_callers()
+{
+	need c++
+	need nm
+	need addr2line
+	cat >queue.cc <<-'END'
+	#include <mutex>
+	std::mutex gate;
+	extern "C" long refill(long n)
+	{
+		std::lock_guard<std::mutex> guard(gate);
+		return n + 1;
+	}
+	END
+	c++ -g -O2 -shared -fPIC queue.cc -o libcache.so || fail 'no library'
+	touch -d 2020-01-01 libcache.so
+	first=$(nm libcache.so | awk '$3 == "refill" { print $1 }')
+	# All places in it, whatever the compiler made.
+	{
+		image 10
+		for offset in 5 9 13 17 21 25 29 33; do
+			echo "$((1000 + offset)) low@$(at refill "$offset") mutex_lock 64 0 0"
+		done
+	} | traced run.ptl
+	run 0 print --address --event 'posix_trace_mutex_lock' --format '{address}' run.ptl
+	grep -v '^refill (queue.cc:[3-7])$' out >others && fail "in $first other places: $(cat others)"
+	lines 8
+}
+
+variables_of_cplusplus_have_the_names_of_their_source()
+{
+	need c++
+	need nm
+	need c++filt
+	cat >queue.cc <<-'END'
+	namespace app { long lock[8]; struct queue { static long changed[8]; }; long queue::changed[8]; }
+	END
+	c++ -g -O0 -shared -fPIC queue.cc -o libcache.so || fail 'no library'
+	touch -d 2020-01-01 libcache.so
+	{
+		image 10
+		cat <<-END
+			1000 low mutex_lock $(at _ZN3app5queue7changedE 8) 0 0
+			2000 high mutex_wait $(at _ZN3app5queue7changedE 8) 103
+			3000 low mutex_unlock $(at _ZN3app5queue7changedE 8) 0
+			3010 high mutex_lock $(at _ZN3app5queue7changedE 8) 1010 0
+		END
+	} | traced run.ptl
+	run 0 why run.ptl
+	answer 'high waited 1.010 ms for app::queue::changed+8, which low had.'
+}
+
+threads_of_one_name_are_told_with_their_numbers()
+{
+	traced run.ptl <<-END
+		:thread 5 0x7f0000005000 105 high
+		1000 low mutex_lock 64 0 0
+		:event 1500000 9 5 0 u64:80 u32:101
+		:event 1600000 10 5 0 u64:80 u32:100 i32:0
+		:event 1700000 11 5 0 u64:80 i32:0
+		2000 high mutex_wait 64 103
+		7000 low mutex_unlock 64 0
+		7010 high mutex_lock 64 5010 0
+	END
+	run 0 why run.ptl
+	answer 'high/101 waited 5.010 ms for mutex 0x40, which low had.'
+	out_has 'high/105, mutex 0x50'
+}
+
+"$case"
