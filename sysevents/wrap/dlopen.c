@@ -28,6 +28,7 @@ static bool look(void *handle, uint64_t *address, char path[PATH_BYTES])
 	struct link_map *map;
 
 	if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) {
+		/* The thread's own.  NOLINTNEXTLINE(concurrency-mt-unsafe) */
 		(void)dlerror();
 		return false;
 	}
@@ -54,10 +55,11 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(dlclose)(void *handle)
 {
 	const void *caller = PXT_WRAP_CALLER();
 	char path[PATH_BYTES];
+	void *given = handle; /* may be NULL all the same */
 	uint64_t address;
 	int result;
 
-	if (!pxt_wrap_wanted(POSIX_TRACE_PROCESS_NP, caller) || !pxt_wrap_given(handle))
+	if (!pxt_wrap_wanted(POSIX_TRACE_PROCESS_NP, caller) || !given)
 		return PXT_WRAP_CALL(dlclose)(handle);
 	pxt_images_catch_up();
 	if (!look(handle, &address, path))

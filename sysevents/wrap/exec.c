@@ -51,7 +51,9 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(execvpe)(const char *file, char *const *args, 
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(fexecve)(int fd, char *const *args, char *const *env)
 {
-	tell(pxt_wrap_given(args) ? args[0] : NULL, PXT_WRAP_CALLER());
+	char *const *given = args; /* may be NULL all the same */
+
+	tell(given ? given[0] : NULL, PXT_WRAP_CALLER());
 	return PXT_WRAP_CALL(fexecve)(fd, args, env);
 }
 

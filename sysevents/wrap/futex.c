@@ -32,13 +32,13 @@ static bool waits(long number, int operation)
 	       (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI);
 }
 
-/* All that a system call has, and where it was called: NOLINTNEXTLINE(readability-function-size) */
-static __attribute__((noinline)) long tell(long number, long word, long operation, long value,
-    long limit, long other, long last, const void *caller)
+static __attribute__((noinline)) long tell(
+    long word, long operation, long value, long limit, long other, long last, const void *caller)
 {
 	PXT_CALL_SCOPE call = pxt_call_enter(
 	    POSIX_TRACE_CALL_FUTEX_WAIT_NP, (uint64_t)word, PXT_CALL_NO_SIZE, caller);
-	long result = PXT_WRAP_CALL(syscall)(number, word, operation, value, limit, other, last);
+	long result =
+	    PXT_WRAP_CALL(syscall)((long)SYS_futex, word, operation, value, limit, other, last);
 
 	call.result = PXT_CALL_ERRNO(result);
 	return result;
@@ -52,6 +52,6 @@ PXT_WRAP_EXPORT long pxt_futex_syscall(
 
 	if (waits(number, (int)operation) &&
 	    pxt_call_wanted(POSIX_TRACE_CALL_FUTEX_WAIT_NP, caller))
-		return tell(number, word, operation, value, limit, other, last, caller);
+		return tell(word, operation, value, limit, other, last, caller);
 	return real(number, word, operation, value, limit, other, last);
 }

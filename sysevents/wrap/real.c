@@ -36,6 +36,7 @@ pxt_real_function pxt_real_find(struct pxt_real *real)
 	found.object = *real->version ? dlvsym(RTLD_NEXT, real->name, real->version)
 	                              : dlsym(RTLD_NEXT, real->name);
 	if (!found.object) {
+		/* The thread's own.  NOLINTNEXTLINE(concurrency-mt-unsafe) */
 		(void)dlerror();
 		found.function = (pxt_real_function)missing;
 	}

@@ -33,7 +33,7 @@
 #define CHILD_PART 8u
 #define RING_LEAST ((size_t)64 << 10)
 /* Numbers that are left for the library's descriptors, below the limit or the last that it looks at. */
-#define OWN_ROOM   24u
+#define OWN_ROOM   ((rlim_t)24)
 #define FIRST_TYPE POSIX_TRACE_MUTEX_WAIT_NP
 #define LAST_TYPE  POSIX_TRACE_GENERAL_DEBUG_NP
 

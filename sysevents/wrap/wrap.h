@@ -159,12 +159,6 @@ PXT_WRAP_INLINE bool pxt_wrap_wanted_lock(trace_event_id_t id)
 	return posix_trace_wanted_np(id) != 0;
 }
 
-/* Whether there is one, also where the C library's header says that there has to be. */
-PXT_WRAP_INLINE bool pxt_wrap_given(const void *argument)
-{
-	return argument != NULL;
-}
-
 PXT_WRAP_INLINE uint64_t pxt_wrap_address(const volatile void *object)
 {
 	return (uint64_t)(uintptr_t)object;
