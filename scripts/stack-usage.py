@@ -54,7 +54,7 @@ CALLS = {
     "get_attr": ["pxt_streamops_get_attr", "logretrieval/ops.c:get_attr"],
     "get_status": ["pxt_status_get", "pxt_tolog_get_status", "logretrieval/ops.c:get_status"],
     "type_name": ["pxt_streamops_type_name", "logretrieval/ops.c:type_name"],
-    "note": ["logretrieval/notes.c:note"],
+    "note": ["logretrieval/info.c:get_note"],
     "type_format": ["pxt_streamops_type_format", "logretrieval/ops.c:type_format"],
     "type_next": ["pxt_streamops_type_next", "logretrieval/ops.c:type_next"],
     "type_rewind": ["pxt_streamops_type_rewind", "logretrieval/ops.c:type_rewind"],
