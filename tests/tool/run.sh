@@ -231,7 +231,8 @@ what_threads_did_with_their_time_is_told()
 	traced 0 -- "$VICTIM" contend
 	err_has 'FOR LOCKS   IN CALLS    RUNNING   RUNNABLE'
 	grep -q '^victim/[0-9]* *[0-9.]* ms ' err || fail 'no wait of the main thread'
-	grep -q '^holder/[0-9]* * - *[0-9.]* ms ' err || fail 'no time in calls of the holder'
+	# A busy machine makes the holder wait for the other lock, too.
+	grep -Eq '^holder/[0-9]* +(-|[0-9.]+ [um]s) +[0-9.]+ ms ' err || fail 'no time in calls of the holder'
 	! grep -q '^pxt-helper' err || fail "the library's own thread is told of"
 	grep -q '^victim waited .* for first_lock, which holder had' err || fail 'no sentence'
 }

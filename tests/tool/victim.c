@@ -21,6 +21,7 @@ pthread_mutex_t first_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t second_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int ready;
+static volatile int held; /* first_lock, by "holder" */
 
 /* Its own functions, so that a test finds the place by their names. */
 static __attribute__((noinline)) void lock_once(pthread_mutex_t *mutex)
@@ -29,10 +30,23 @@ static __attribute__((noinline)) void lock_once(pthread_mutex_t *mutex)
 	(void)pthread_mutex_unlock(mutex);
 }
 
+/* Whether a thread waits for it; the word of glibc's mutexes is 2 then. */
+static int is_waited_for(const pthread_mutex_t *mutex)
+{
+#if defined(__GLIBC__)
+	return __atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) == 2;
+#else
+	return mutex != NULL;
+#endif
+}
+
+/* Sleeps until it is waited for, however late a busy machine lets the other thread come. */
 static __attribute__((noinline)) void hold_long(pthread_mutex_t *mutex)
 {
 	(void)pthread_mutex_lock(mutex);
-	(void)usleep(30000);
+	held = 1;
+	for (int turn = 0; turn < 100 && (turn == 0 || !is_waited_for(mutex)); turn++)
+		(void)usleep(30000);
 	(void)pthread_mutex_unlock(mutex);
 }
 
@@ -64,7 +78,8 @@ static void contend(void)
 	while (!ready)
 		(void)pthread_cond_wait(&changed, &second_lock);
 	(void)pthread_mutex_unlock(&second_lock);
-	(void)usleep(5000);
+	while (!held)
+		(void)usleep(5000);
 	lock_once(&first_lock);
 	(void)pthread_join(thread, NULL);
 }
