@@ -127,7 +127,14 @@
 
 /* ---- Hooks ---- */
 
+/* Left out, a hook is a condition that is known to be false. */
 #if !defined(POSIX_TRACE_OFF_NP) && _PXT_UNIT_SYSEVENTS
+#define _PXT_HOOK_WANTED(id) posix_trace_wanted_np(id)
+#define _PXT_HOOK_TELL(id)   posix_trace_system_event_np(id, _pxt_data, _pxt_used, NULL)
+#else
+#define _PXT_HOOK_WANTED(id) 0
+#define _PXT_HOOK_TELL(id)   (void)0
+#endif
 #define _PXT_HOOK_BYTES 32u
 
 /* Data is packed, in this machine's byte order. */
@@ -141,7 +148,7 @@
 static inline void posix_trace_hook_context_switch_np(uint32_t cpu, uint32_t prev_tid,
     uint32_t next_tid, uint32_t prev_state, int32_t prev_prio, int32_t next_prio)
 {
-	if (posix_trace_wanted_np(POSIX_TRACE_CONTEXT_SWITCH_NP)) {
+	if (_PXT_HOOK_WANTED(POSIX_TRACE_CONTEXT_SWITCH_NP)) {
 		unsigned char _pxt_data[_PXT_HOOK_BYTES];
 		size_t _pxt_used = 0;
 
@@ -151,8 +158,7 @@ static inline void posix_trace_hook_context_switch_np(uint32_t cpu, uint32_t pre
 		_PXT_HOOK_PUT(prev_state);
 		_PXT_HOOK_PUT(prev_prio);
 		_PXT_HOOK_PUT(next_prio);
-		posix_trace_system_event_np(
-		    POSIX_TRACE_CONTEXT_SWITCH_NP, _pxt_data, _pxt_used, NULL);
+		_PXT_HOOK_TELL(POSIX_TRACE_CONTEXT_SWITCH_NP);
 	}
 }
 
@@ -160,7 +166,7 @@ static inline void posix_trace_hook_context_switch_np(uint32_t cpu, uint32_t pre
 static inline void posix_trace_hook_task_state_np(
     uint32_t tid, uint8_t state, int32_t prio, uint64_t object)
 {
-	if (posix_trace_wanted_np(POSIX_TRACE_TASK_STATE_NP)) {
+	if (_PXT_HOOK_WANTED(POSIX_TRACE_TASK_STATE_NP)) {
 		unsigned char _pxt_data[_PXT_HOOK_BYTES];
 		size_t _pxt_used = 0;
 
@@ -168,36 +174,35 @@ static inline void posix_trace_hook_task_state_np(
 		_PXT_HOOK_PUT(state);
 		_PXT_HOOK_PUT(prio);
 		_PXT_HOOK_PUT(object);
-		posix_trace_system_event_np(POSIX_TRACE_TASK_STATE_NP, _pxt_data, _pxt_used, NULL);
+		_PXT_HOOK_TELL(POSIX_TRACE_TASK_STATE_NP);
 	}
 }
 
 /* What the system does between tasks: POSIX_TRACE_KERNEL_..._NP; @number: of the interrupt or timer. */
 static inline void posix_trace_hook_kernel_np(uint8_t what, uint32_t number, uint64_t object)
 {
-	if (posix_trace_wanted_np(POSIX_TRACE_KERNEL_OVERHEAD_NP)) {
+	if (_PXT_HOOK_WANTED(POSIX_TRACE_KERNEL_OVERHEAD_NP)) {
 		unsigned char _pxt_data[_PXT_HOOK_BYTES];
 		size_t _pxt_used = 0;
 
 		_PXT_HOOK_PUT(what);
 		_PXT_HOOK_PUT(number);
 		_PXT_HOOK_PUT(object);
-		posix_trace_system_event_np(
-		    POSIX_TRACE_KERNEL_OVERHEAD_NP, _pxt_data, _pxt_used, NULL);
+		_PXT_HOOK_TELL(POSIX_TRACE_KERNEL_OVERHEAD_NP);
 	}
 }
 
 /* A call begins: POSIX_TRACE_CALL_..._NP, or a system's own number from 0x8000 on. */
 static inline void posix_trace_hook_call_enter_np(uint16_t call, uint64_t object, uint64_t size)
 {
-	if (posix_trace_wanted_np(POSIX_TRACE_CALL_ENTER_NP)) {
+	if (_PXT_HOOK_WANTED(POSIX_TRACE_CALL_ENTER_NP)) {
 		unsigned char _pxt_data[_PXT_HOOK_BYTES];
 		size_t _pxt_used = 0;
 
 		_PXT_HOOK_PUT(call);
 		_PXT_HOOK_PUT(object);
 		_PXT_HOOK_PUT(size);
-		posix_trace_system_event_np(POSIX_TRACE_CALL_ENTER_NP, _pxt_data, _pxt_used, NULL);
+		_PXT_HOOK_TELL(POSIX_TRACE_CALL_ENTER_NP);
 	}
 }
 
@@ -205,7 +210,7 @@ static inline void posix_trace_hook_call_enter_np(uint16_t call, uint64_t object
 static inline void posix_trace_hook_call_exit_np(
     uint16_t call, uint64_t object, int64_t result, uint32_t took_us)
 {
-	if (posix_trace_wanted_np(POSIX_TRACE_CALL_EXIT_NP)) {
+	if (_PXT_HOOK_WANTED(POSIX_TRACE_CALL_EXIT_NP)) {
 		unsigned char _pxt_data[_PXT_HOOK_BYTES];
 		size_t _pxt_used = 0;
 
@@ -213,14 +218,14 @@ static inline void posix_trace_hook_call_exit_np(
 		_PXT_HOOK_PUT(object);
 		_PXT_HOOK_PUT(result);
 		_PXT_HOOK_PUT(took_us);
-		posix_trace_system_event_np(POSIX_TRACE_CALL_EXIT_NP, _pxt_data, _pxt_used, NULL);
+		_PXT_HOOK_TELL(POSIX_TRACE_CALL_EXIT_NP);
 	}
 }
 
 /* A place in the source, with a number and a text, of which up to 64 bytes are kept. */
 static inline void posix_trace_hook_debug_np(uint32_t line, uint64_t value, const char *text)
 {
-	if (posix_trace_wanted_np(POSIX_TRACE_GENERAL_DEBUG_NP)) {
+	if (_PXT_HOOK_WANTED(POSIX_TRACE_GENERAL_DEBUG_NP)) {
 		unsigned char _pxt_data[_PXT_HOOK_BYTES + 64u];
 		size_t _pxt_used = 0;
 		size_t _pxt_length = 0;
@@ -229,40 +234,9 @@ static inline void posix_trace_hook_debug_np(uint32_t line, uint64_t value, cons
 		_PXT_HOOK_PUT(value);
 		while (_pxt_length < 64u && text[_pxt_length])
 			_pxt_data[_pxt_used++] = (unsigned char)text[_pxt_length++];
-		posix_trace_system_event_np(
-		    POSIX_TRACE_GENERAL_DEBUG_NP, _pxt_data, _pxt_used, NULL);
+		_PXT_HOOK_TELL(POSIX_TRACE_GENERAL_DEBUG_NP);
 	}
 }
-#else
-static inline void posix_trace_hook_context_switch_np(uint32_t cpu, uint32_t prev_tid,
-    uint32_t next_tid, uint32_t prev_state, int32_t prev_prio, int32_t next_prio)
-{
-	(void)cpu, (void)prev_tid, (void)next_tid, (void)prev_state, (void)prev_prio,
-	    (void)next_prio;
-}
-static inline void posix_trace_hook_task_state_np(
-    uint32_t tid, uint8_t state, int32_t prio, uint64_t object)
-{
-	(void)tid, (void)state, (void)prio, (void)object;
-}
-static inline void posix_trace_hook_kernel_np(uint8_t what, uint32_t number, uint64_t object)
-{
-	(void)what, (void)number, (void)object;
-}
-static inline void posix_trace_hook_call_enter_np(uint16_t call, uint64_t object, uint64_t size)
-{
-	(void)call, (void)object, (void)size;
-}
-static inline void posix_trace_hook_call_exit_np(
-    uint16_t call, uint64_t object, int64_t result, uint32_t took_us)
-{
-	(void)call, (void)object, (void)result, (void)took_us;
-}
-static inline void posix_trace_hook_debug_np(uint32_t line, uint64_t value, const char *text)
-{
-	(void)line, (void)value, (void)text;
-}
-#endif
 
 /* Where the program is now: file, line, and no number. */
 #define POSIX_TRACE_HERE_NP() posix_trace_hook_debug_np(__LINE__, 0, __FILE__)

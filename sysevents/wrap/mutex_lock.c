@@ -155,9 +155,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_clocklock)(
 	uint64_t since;
 	int tried;
 
-	/* Another clock is refused, also where the mutex is free. */
-	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP) ||
-	    (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC))
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP) || !pxt_wrap_takes_clock(clock))
 		return PXT_WRAP_CALL(pthread_mutex_clocklock)(mutex, clock, limit);
 	tried = try_first(mutex);
 	if (is_had(mutex, tried, caller))

@@ -9,16 +9,6 @@
 #include <pthread.h>
 #include <time.h>
 
-PXT_WRAP_REAL(pthread_rwlock_rdlock);
-PXT_WRAP_REAL(pthread_rwlock_tryrdlock);
-PXT_WRAP_REAL(pthread_rwlock_timedrdlock);
-PXT_WRAP_REAL(pthread_rwlock_clockrdlock);
-PXT_WRAP_REAL(pthread_rwlock_wrlock);
-PXT_WRAP_REAL(pthread_rwlock_trywrlock);
-PXT_WRAP_REAL(pthread_rwlock_timedwrlock);
-PXT_WRAP_REAL(pthread_rwlock_clockwrlock);
-PXT_WRAP_REAL(pthread_rwlock_unlock);
-
 #if defined(__GLIBC__)
 static uint32_t writer(const pthread_rwlock_t *lock)
 {
@@ -32,133 +22,25 @@ static uint32_t writer(const pthread_rwlock_t *lock)
 }
 #endif
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_rwlock_rdlock)(pthread_rwlock_t *lock)
-{
-	const void *caller = PXT_WRAP_CALLER();
-	uint64_t begin;
-	int result;
+PXT_SYNC_WRAP_TRY(pthread_rwlock_tryrdlock, pthread_rwlock_t, POSIX_TRACE_KIND_READ_NP);
+PXT_SYNC_WRAP(pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock), pthread_rwlock_tryrdlock,
+    POSIX_TRACE_KIND_READ_NP, writer(lock), true);
+PXT_SYNC_WRAP(pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, const struct timespec *limit),
+    (lock, limit), pthread_rwlock_tryrdlock, POSIX_TRACE_KIND_READ_NP, writer(lock), true);
+PXT_SYNC_WRAP(pthread_rwlock_clockrdlock,
+    (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *limit), (lock, clock, limit),
+    pthread_rwlock_tryrdlock, POSIX_TRACE_KIND_READ_NP, writer(lock), pxt_wrap_takes_clock(clock));
 
-	if (!pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_LOCK_NP))
-		return PXT_WRAP_CALL(pthread_rwlock_rdlock)(lock);
-	result = PXT_WRAP_CALL(pthread_rwlock_tryrdlock)(lock);
-	if (pxt_sync_is_had(lock, POSIX_TRACE_KIND_READ_NP, result, caller))
-		return result;
-	begin = pxt_sync_tell_wait(lock, POSIX_TRACE_KIND_READ_NP, writer(lock), caller);
-	result = PXT_WRAP_CALL(pthread_rwlock_rdlock)(lock);
-	pxt_sync_tell_lock(lock, POSIX_TRACE_KIND_READ_NP, begin, result, caller);
-	return result;
-}
+PXT_SYNC_WRAP_TRY(pthread_rwlock_trywrlock, pthread_rwlock_t, POSIX_TRACE_KIND_WRITE_NP);
+PXT_SYNC_WRAP(pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock), pthread_rwlock_trywrlock,
+    POSIX_TRACE_KIND_WRITE_NP, writer(lock), true);
+PXT_SYNC_WRAP(pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, const struct timespec *limit),
+    (lock, limit), pthread_rwlock_trywrlock, POSIX_TRACE_KIND_WRITE_NP, writer(lock), true);
+PXT_SYNC_WRAP(pthread_rwlock_clockwrlock,
+    (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *limit), (lock, clock, limit),
+    pthread_rwlock_trywrlock, POSIX_TRACE_KIND_WRITE_NP, writer(lock), pxt_wrap_takes_clock(clock));
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_rwlock_timedrdlock)(
-    pthread_rwlock_t *lock, const struct timespec *limit)
-{
-	const void *caller = PXT_WRAP_CALLER();
-	uint64_t begin;
-	int result;
-
-	if (!pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_LOCK_NP))
-		return PXT_WRAP_CALL(pthread_rwlock_timedrdlock)(lock, limit);
-	result = PXT_WRAP_CALL(pthread_rwlock_tryrdlock)(lock);
-	if (pxt_sync_is_had(lock, POSIX_TRACE_KIND_READ_NP, result, caller))
-		return result;
-	begin = pxt_sync_tell_wait(lock, POSIX_TRACE_KIND_READ_NP, writer(lock), caller);
-	result = PXT_WRAP_CALL(pthread_rwlock_timedrdlock)(lock, limit);
-	pxt_sync_tell_lock(lock, POSIX_TRACE_KIND_READ_NP, begin, result, caller);
-	return result;
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_rwlock_clockrdlock)(
-    pthread_rwlock_t *lock, clockid_t clock, const struct timespec *limit)
-{
-	const void *caller = PXT_WRAP_CALLER();
-	uint64_t begin;
-	int result;
-
-	if (!pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_LOCK_NP) ||
-	    (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC))
-		return PXT_WRAP_CALL(pthread_rwlock_clockrdlock)(lock, clock, limit);
-	result = PXT_WRAP_CALL(pthread_rwlock_tryrdlock)(lock);
-	if (pxt_sync_is_had(lock, POSIX_TRACE_KIND_READ_NP, result, caller))
-		return result;
-	begin = pxt_sync_tell_wait(lock, POSIX_TRACE_KIND_READ_NP, writer(lock), caller);
-	result = PXT_WRAP_CALL(pthread_rwlock_clockrdlock)(lock, clock, limit);
-	pxt_sync_tell_lock(lock, POSIX_TRACE_KIND_READ_NP, begin, result, caller);
-	return result;
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_rwlock_tryrdlock)(pthread_rwlock_t *lock)
-{
-	const void *caller = PXT_WRAP_CALLER();
-	int result = PXT_WRAP_CALL(pthread_rwlock_tryrdlock)(lock);
-
-	if (pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_LOCK_NP) && !pxt_wrap_wishes.contended)
-		pxt_sync_tell_lock(lock, POSIX_TRACE_KIND_READ_NP, 0, result, caller);
-	return result;
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_rwlock_wrlock)(pthread_rwlock_t *lock)
-{
-	const void *caller = PXT_WRAP_CALLER();
-	uint64_t begin;
-	int result;
-
-	if (!pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_LOCK_NP))
-		return PXT_WRAP_CALL(pthread_rwlock_wrlock)(lock);
-	result = PXT_WRAP_CALL(pthread_rwlock_trywrlock)(lock);
-	if (pxt_sync_is_had(lock, POSIX_TRACE_KIND_WRITE_NP, result, caller))
-		return result;
-	begin = pxt_sync_tell_wait(lock, POSIX_TRACE_KIND_WRITE_NP, writer(lock), caller);
-	result = PXT_WRAP_CALL(pthread_rwlock_wrlock)(lock);
-	pxt_sync_tell_lock(lock, POSIX_TRACE_KIND_WRITE_NP, begin, result, caller);
-	return result;
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_rwlock_timedwrlock)(
-    pthread_rwlock_t *lock, const struct timespec *limit)
-{
-	const void *caller = PXT_WRAP_CALLER();
-	uint64_t begin;
-	int result;
-
-	if (!pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_LOCK_NP))
-		return PXT_WRAP_CALL(pthread_rwlock_timedwrlock)(lock, limit);
-	result = PXT_WRAP_CALL(pthread_rwlock_trywrlock)(lock);
-	if (pxt_sync_is_had(lock, POSIX_TRACE_KIND_WRITE_NP, result, caller))
-		return result;
-	begin = pxt_sync_tell_wait(lock, POSIX_TRACE_KIND_WRITE_NP, writer(lock), caller);
-	result = PXT_WRAP_CALL(pthread_rwlock_timedwrlock)(lock, limit);
-	pxt_sync_tell_lock(lock, POSIX_TRACE_KIND_WRITE_NP, begin, result, caller);
-	return result;
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_rwlock_clockwrlock)(
-    pthread_rwlock_t *lock, clockid_t clock, const struct timespec *limit)
-{
-	const void *caller = PXT_WRAP_CALLER();
-	uint64_t begin;
-	int result;
-
-	if (!pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_LOCK_NP) ||
-	    (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC))
-		return PXT_WRAP_CALL(pthread_rwlock_clockwrlock)(lock, clock, limit);
-	result = PXT_WRAP_CALL(pthread_rwlock_trywrlock)(lock);
-	if (pxt_sync_is_had(lock, POSIX_TRACE_KIND_WRITE_NP, result, caller))
-		return result;
-	begin = pxt_sync_tell_wait(lock, POSIX_TRACE_KIND_WRITE_NP, writer(lock), caller);
-	result = PXT_WRAP_CALL(pthread_rwlock_clockwrlock)(lock, clock, limit);
-	pxt_sync_tell_lock(lock, POSIX_TRACE_KIND_WRITE_NP, begin, result, caller);
-	return result;
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_rwlock_trywrlock)(pthread_rwlock_t *lock)
-{
-	const void *caller = PXT_WRAP_CALLER();
-	int result = PXT_WRAP_CALL(pthread_rwlock_trywrlock)(lock);
-
-	if (pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_LOCK_NP) && !pxt_wrap_wishes.contended)
-		pxt_sync_tell_lock(lock, POSIX_TRACE_KIND_WRITE_NP, 0, result, caller);
-	return result;
-}
+PXT_WRAP_REAL(pthread_rwlock_unlock);
 
 /* For writing, if the lock says that the caller has it so. */
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_rwlock_unlock)(pthread_rwlock_t *lock)

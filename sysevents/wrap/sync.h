@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* sync.h - the events of read-write locks and spin locks (posix_trace_sync_...). */
+/*
+ * sync.h - the events of read-write locks and spin locks (posix_trace_sync_...).
+ *
+ * PXT_SYNC_WRAP makes a wrapper of a function that takes @lock and may wait: tried first by @try, unless
+ * @can_try is false; @holder, of the lock, is told where the try fails.  PXT_SYNC_WRAP_TRY makes one of a
+ * try.
+ */
 #ifndef PXT_WRAP_SYNC_H
 #define PXT_WRAP_SYNC_H
 
@@ -24,5 +30,38 @@ PXT_WRAP_INLINE bool pxt_sync_is_had(
 		pxt_sync_tell_lock(lock, kind, 0, result, caller);
 	return true;
 }
+
+#define PXT_SYNC_WRAP(name, parameters, arguments, try, kind, holder, can_try)                     \
+	PXT_WRAP_REAL(name);                                                                       \
+	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name) parameters                                         \
+	{                                                                                          \
+		const void *caller = PXT_WRAP_CALLER();                                            \
+		uint64_t begin;                                                                    \
+		int result;                                                                        \
+                                                                                                   \
+		if (!pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_LOCK_NP) || !(can_try))                 \
+			return PXT_WRAP_CALL(name) arguments;                                      \
+		result = PXT_WRAP_CALL(try)(lock);                                                 \
+		if (pxt_sync_is_had(lock, kind, result, caller))                                   \
+			return result;                                                             \
+		begin = pxt_sync_tell_wait(lock, kind, holder, caller);                            \
+		result = PXT_WRAP_CALL(name) arguments;                                            \
+		pxt_sync_tell_lock(lock, kind, begin, result, caller);                             \
+		return result;                                                                     \
+	}                                                                                          \
+	_Static_assert(1, "")
+
+#define PXT_SYNC_WRAP_TRY(name, type, kind)                                                        \
+	PXT_WRAP_REAL(name);                                                                       \
+	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name)(type * lock)                                       \
+	{                                                                                          \
+		const void *caller = PXT_WRAP_CALLER();                                            \
+		int result = PXT_WRAP_CALL(name)(lock);                                            \
+                                                                                                   \
+		if (pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_LOCK_NP) && !pxt_wrap_wishes.contended)  \
+			pxt_sync_tell_lock(lock, kind, 0, result, caller);                         \
+		return result;                                                                     \
+	}                                                                                          \
+	_Static_assert(1, "")
 
 #endif

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 #include <trace_hooks_np.h>
 
 #define PXT_WRAP_INLINE    static inline __attribute__((always_inline, unused))
@@ -157,6 +158,12 @@ PXT_WRAP_INLINE bool pxt_wrap_wanted(trace_event_id_t id, const void *caller)
 PXT_WRAP_INLINE bool pxt_wrap_wanted_lock(trace_event_id_t id)
 {
 	return posix_trace_wanted_np(id) != 0;
+}
+
+/* A limit by another clock is refused, also where the lock is free: such a lock is not tried first. */
+PXT_WRAP_INLINE bool pxt_wrap_takes_clock(clockid_t clock)
+{
+	return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
 }
 
 PXT_WRAP_INLINE uint64_t pxt_wrap_address(const volatile void *object)

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -201,10 +200,7 @@ static int run(int argc, char **argv)
 	    wishes.incomplete ? PXT_OPEN_INCOMPLETE : PXT_OPEN_COMPLETE, NULL);
 	if (status == PXT_EXIT_OK)
 		status = merge_logs(&merge, &wishes);
-	pxt_ftrace_close(&merge.ftrace);
-	free(merge.types.numbers);
-	free(merge.line.places);
-	pxt_reader_close(&merge.reader);
+	pxt_merge_close(&merge);
 	return status;
 }
 

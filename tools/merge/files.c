@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* files.c - logs of one boot as one, for other commands. */
+/* files.c - logs of one boot as one, for other commands; the end of a merger. */
 #include "tools/merge/merge.h"
 
 #include "tools/output/exit.h"
 #include "tools/output/say.h"
 
 #include <stdlib.h>
+
+void pxt_merge_close(struct pxt_merge *merge)
+{
+	pxt_ftrace_close(&merge->ftrace);
+	free(merge->types.numbers);
+	free(merge->line.places);
+	pxt_reader_close(&merge->reader);
+}
 
 int pxt_merge_files(const char *output, char *const *paths, unsigned count)
 {
@@ -17,9 +25,7 @@ int pxt_merge_files(const char *output, char *const *paths, unsigned count)
 		status = PXT_EXIT_LOG;
 	if (status == PXT_EXIT_OK)
 		status = pxt_merge_write(merge, output);
-	free(merge->types.numbers);
-	free(merge->line.places);
-	pxt_reader_close(&merge->reader);
+	pxt_merge_close(merge);
 	free(merge);
 	return status;
 }

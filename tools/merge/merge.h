@@ -184,6 +184,9 @@ int pxt_merge_write(struct pxt_merge *merge, const char *path);
 
 /* ---- files.c ---- */
 
+/* What it has opened and allocated; of one that was not filled, nothing. */
+void pxt_merge_close(struct pxt_merge *merge);
+
 /* The logs of @paths, of one boot of one machine, as one; returns an exit status. */
 int pxt_merge_files(const char *output, char *const *paths, unsigned count);
 

@@ -28,6 +28,15 @@ bool pxt_when_parse(const char *text, struct pxt_when *when);
 /* Nanoseconds since 1970; a hostile time stamp ends at the edge of the range. */
 int64_t pxt_when_ns(const struct timespec *time);
 
+/* Now, by a clock that never steps back: for limits and pauses of the command itself. */
+static inline int64_t pxt_when_monotonic(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 static inline int64_t pxt_within_range(int64_t ns)
 {
 	if (ns > PXT_NS_MAX)

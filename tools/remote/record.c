@@ -6,13 +6,13 @@
 
 #include "tools/output/exit.h"
 #include "tools/output/say.h"
+#include "tools/output/when.h"
 #include "tools/receive/receiver.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define WAIT_MS    50
@@ -38,14 +38,6 @@ struct recording {
 	uint64_t kept; /* of the log */
 	uint64_t lost;
 };
-
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * NS_PER_S + now.tv_nsec;
-}
 
 static void told(void *context, enum pxt_receiver_event event, const struct pxt_receive_run *run,
     const char *text)
@@ -142,7 +134,7 @@ static void go_on(struct recording *recording, const volatile sig_atomic_t *stop
 
 	for (;;) {
 		bool more = take_some(recording);
-		int64_t now = now_ns();
+		int64_t now = pxt_when_monotonic();
 
 		if (*stop || has_ended(recording, now) || (recording->gone && !more))
 			return;
@@ -173,7 +165,7 @@ static int conclude(const struct recording *recording, int error, bool by_itself
 	if (!record->quiet || recording->lost > 0)
 		pxt_complain("%s: %llu events in %.3f s, %llu lost", record->output,
 		    (unsigned long long)recording->kept,
-		    (double)(now_ns() - recording->begun_ns) / 1e9,
+		    (double)(pxt_when_monotonic() - recording->begun_ns) / 1e9,
 		    (unsigned long long)recording->lost);
 	if (by_itself && recording->unknown) {
 		pxt_complain(
@@ -190,9 +182,10 @@ static int conclude(const struct recording *recording, int error, bool by_itself
 int pxt_record_run(const struct pxt_record *record, const struct pxt_remote *remote, int memory,
     const volatile sig_atomic_t *stop)
 {
-	struct recording recording = {
-		.record = record, .remote = remote, .memory = memory, .begun_ns = now_ns()
-	};
+	struct recording recording = { .record = record,
+		.remote = remote,
+		.memory = memory,
+		.begun_ns = pxt_when_monotonic() };
 	int error;
 
 	(void)pxt_must(pxt_receiver_init(&recording.in, record->output) ? &recording : NULL);

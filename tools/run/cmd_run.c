@@ -26,7 +26,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 static const char *const help[] = {
@@ -69,7 +68,7 @@ static const char *const help[] = {
 };
 
 /* How long a program may take to end, once its time is over. */
-#define GRACE_NS      5000000000u
+#define GRACE_NS      INT64_C(5000000000)
 /* What `timeout` returns, too. */
 #define STATUS_STAYED 124
 
@@ -77,7 +76,7 @@ struct run {
 	const char *output;
 	struct pxt_preload_wish wish;
 	uint64_t size;
-	uint64_t limit_ns; /* --for; 0: none */
+	int64_t limit_ns; /* --for; 0: none */
 	bool ring;
 	bool quiet;
 	bool children; /* until they have ended, too */
@@ -96,14 +95,6 @@ struct run {
 
 /* ---- The run ---- */
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* Something may have come from the scheduler, or it is time to look. */
 static void wait_a_moment(struct run *r, struct pollfd wakes[2])
 {
@@ -116,13 +107,13 @@ static void wait_a_moment(struct run *r, struct pollfd wakes[2])
 /* Until the program ends, or its time is over and it does not mind. */
 static int await_program(struct run *r, struct pollfd wakes[2])
 {
-	uint64_t limit = r->limit_ns ? now_ns() + r->limit_ns : UINT64_MAX;
+	int64_t limit = r->limit_ns ? pxt_when_monotonic() + r->limit_ns : INT64_MAX;
 	bool told = false;
 	int status = PXT_EXIT_LOG;
 
 	while (!pxt_program_ended(&r->program, &status)) {
 		wait_a_moment(r, wakes);
-		if (now_ns() < limit)
+		if (pxt_when_monotonic() < limit)
 			continue;
 		if (told) {
 			pxt_complain(
@@ -131,7 +122,7 @@ static int await_program(struct run *r, struct pollfd wakes[2])
 		}
 		(void)kill(r->program.pid, SIGTERM);
 		told = true;
-		limit = now_ns() + GRACE_NS;
+		limit = pxt_when_monotonic() + GRACE_NS;
 	}
 	return status;
 }
@@ -330,12 +321,12 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static bool take_time(uint64_t *ns, const char *value)
+static bool take_time(int64_t *ns, const char *value)
 {
 	struct pxt_when when = { 0 };
 
 	if (pxt_when_parse(value, &when) && !when.absolute && when.ns > 0) {
-		*ns = (uint64_t)when.ns;
+		*ns = when.ns;
 		return true;
 	}
 	pxt_complain("run: --for wants a duration (10s, 500ms), not \"%s\"", value);

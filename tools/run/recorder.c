@@ -67,7 +67,6 @@ bool pxt_recorder_open(
 		error = posix_trace_create_withlog(0, &attr, fd, &recorder->trid);
 	if (!error)
 		error = posix_trace_start(recorder->trid);
-	recorder->open = !error;
 	if (error)
 		pxt_complain("run: %s: no log can be made: %s", path, strerror(error));
 	return !error;
@@ -111,7 +110,6 @@ void pxt_recorder_close(struct pxt_recorder *recorder, struct pxt_recorder_sum *
 	*sum = (struct pxt_recorder_sum){ .error = flush_all(recorder) };
 	(void)posix_trace_counts_np(recorder->trid, &sum->counts);
 	error = posix_trace_shutdown(recorder->trid);
-	recorder->open = false;
 	sum->error = sum->error ? sum->error : error;
 	if (!sum->error)
 		sum->log_lost = lost_in_log(recorder->fd, sum->counts.posix_lost_np);

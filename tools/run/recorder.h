@@ -18,16 +18,14 @@ struct pxt_recorder {
 	trace_id_t trid;
 	char name[32]; /* of the stream */
 	int fd;
-	bool open;
 };
 
 /* What came of it. */
 struct pxt_recorder_sum {
 	struct posix_trace_counts_np counts; /* of the stream, at its end */
 	uint64_t
-	    log_lost;  /* what the log was given and does not hold: overwritten, or without room */
-	bool log_full; /* nothing was recorded after that */
-	int error;     /* the log has no end; what was recorded before is in it */
+	    log_lost; /* what the log was given and does not hold: overwritten, or without room */
+	int error;    /* the log has no end; what was recorded before is in it */
 };
 
 /* Whether the file at @path is a log. */

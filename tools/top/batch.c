@@ -3,6 +3,7 @@
 #include "tools/output/exit.h"
 #include "tools/output/out.h"
 #include "tools/output/say.h"
+#include "tools/output/when.h"
 #include "tools/output/width.h"
 #include "tools/top/panel.h"
 #include "tools/top/view.h"
@@ -10,7 +11,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #define WAIT_MS 50
@@ -57,7 +57,7 @@ static void put_tables(struct pxt_out *out, struct pxt_live *live, struct pxt_nu
 /* Takes what comes until @until_ns; false: it is to end before. */
 static bool pass_time(struct pxt_live *live, int64_t until_ns, const volatile sig_atomic_t *stop)
 {
-	for (int64_t now = pxt_panel_now_ns(); now < until_ns; now = pxt_panel_now_ns()) {
+	for (int64_t now = pxt_when_monotonic(); now < until_ns; now = pxt_when_monotonic()) {
 		int64_t left = (until_ns - now) / 1000000 + 1;
 
 		if (pxt_live_step(live, now))
@@ -76,7 +76,7 @@ int pxt_panel_batch(struct pxt_live *live, const struct pxt_panel_options *optio
 {
 	static struct pxt_out out = { .fd = STDOUT_FILENO };
 	struct pxt_numbers *numbers = pxt_must(calloc(1, sizeof *numbers));
-	int64_t next = pxt_panel_now_ns() + options->interval_ns;
+	int64_t next = pxt_when_monotonic() + options->interval_ns;
 	bool over = false;
 
 	for (uint64_t turn = 0; !over && (options->times == 0 || turn < options->times); turn++) {

@@ -192,7 +192,7 @@ static int run(int argc, char **argv)
 	}
 	int64_t window = top.options.interval_ns > WINDOW_NS ? top.options.interval_ns : WINDOW_NS;
 	live = pxt_live_new(
-	    argv + optind, (size_t)(argc - optind), window / PXT_MODEL_SLOTS, pxt_panel_now_ns());
+	    argv + optind, (size_t)(argc - optind), window / PXT_MODEL_SLOTS, pxt_when_monotonic());
 	status = show(&top, live);
 	pxt_live_free(live);
 	return status;

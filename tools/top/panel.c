@@ -4,13 +4,13 @@
 
 #include "tools/output/exit.h"
 #include "tools/output/say.h"
+#include "tools/output/when.h"
 #include "tools/remote/snapshot.h"
 #include "tools/top/screen.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define WAIT_MS    50
@@ -56,21 +56,13 @@ static struct {
 	bool is_new; /* what follows explains it */
 } message;
 
-int64_t pxt_panel_now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static void hear(const char *line)
 {
 	size_t used = message.is_new ? strlen(message.text) : 0;
 
 	(void)snprintf(
 	    message.text + used, sizeof message.text - used, "%s%s", used > 0 ? "; " : "", line);
-	message.at_ns = pxt_panel_now_ns();
+	message.at_ns = pxt_when_monotonic();
 	message.is_new = true;
 }
 
@@ -130,7 +122,7 @@ static void draw(struct panel *panel)
 		draw_tables(panel, &view);
 	}
 	panel->line = lines > 0 ? lines - 1 : 0;
-	if (pxt_panel_now_ns() - message.at_ns >= MESSAGE_NS)
+	if (pxt_when_monotonic() - message.at_ns >= MESSAGE_NS)
 		message.text[0] = '\0';
 	if (lines > 1)
 		pxt_view_text(&view, PXT_VIEW_HEAD, message.text[0] ? message.text : keys);
@@ -242,15 +234,15 @@ static void take_numbers(struct panel *panel)
 
 static void run(struct panel *panel, const volatile sig_atomic_t *stop)
 {
-	int64_t next = pxt_panel_now_ns() + panel->options->interval_ns;
+	int64_t next = pxt_when_monotonic() + panel->options->interval_ns;
 	uint64_t turn = 0;
 	bool goes_on = true;
 
-	(void)pxt_live_step(panel->live, pxt_panel_now_ns());
+	(void)pxt_live_step(panel->live, pxt_when_monotonic());
 	take_numbers(panel);
 	draw(panel);
 	while (goes_on && !*stop) {
-		int64_t now = pxt_panel_now_ns();
+		int64_t now = pxt_when_monotonic();
 		bool more = pxt_live_step(panel->live, now);
 		enum pxt_screen_key key;
 

@@ -17,8 +17,6 @@ struct pxt_panel_options {
 	uint32_t rows; /* of each table but that of streams; 0: as many as there is room for */
 };
 
-/* The system's clock that never steps back. */
-int64_t pxt_panel_now_ns(void);
 /* Until a key, a signal (*@stop), or the last of them; return the exit status. */
 int pxt_panel_screen(struct pxt_live *live, const struct pxt_panel_options *options,
     const volatile sig_atomic_t *stop);
