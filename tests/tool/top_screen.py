@@ -102,6 +102,13 @@ class Screen:
             at = match.end()
 
 
+def keep_output():
+    """A key that sends a signal discards output that was not read, maybe also what comes after the signal."""
+    modes = termios.tcgetattr(0)
+    modes[3] |= termios.NOFLSH
+    termios.tcsetattr(0, termios.TCSANOW, modes)
+
+
 def be_shell(words):
     """Starts the command as a job in the foreground, and tells when it is stopped, goes on, and ends."""
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)
@@ -133,6 +140,7 @@ class Terminal:
             os.environ.pop("COLUMNS", None)
             os.environ.pop("LINES", None)
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+            keep_output()
             be_shell(words)
         self.status = None
         self.modes = None
