@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* connections.c - connections of a stream's control socket: accepted, received from, sent to, and closed. */
+/*
+ * connections.c - connections of a stream's control socket: accepted, received from, sent to, and closed,
+ * also where the other process is gone.
+ */
 #include "attach/owner.h"
 
 #include <errno.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* getnext_ways.c - the two ways to read that only active streams without log have. */
+/*
+ * getnext_ways.c - the two ways to read that only active streams without log have: until a deadline
+ * (sleep.c), and without waiting.
+ */
 #include "base/handle.h"
 
 PXT_API int posix_trace_timedgetnext_event(trace_id_t trid,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sleep.c - a reader's sleep, and how a writer learns of it; see sleep.h. */
+/*
+ * sleep.c - a reader's sleep, its deadline (looked at only where there is no event), and how a writer learns
+ * of it; see sleep.h.
+ */
 #include "online/sleep.h"
 
 #include "core/testpoints.h"

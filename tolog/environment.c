@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * environment.c - a log that the environment asks for (PXTRACE_OUT=run.ptl ./program), although the program
+ * environment.c - a log that the environment asks for (PXTRACE_OUT=run-%p.ptl ./program), although the program
  * creates no stream, and which file that is where another process writes into the first.
  *
  * The stream is made before main(), runs to the end of the process, and is one of the process' streams

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* flush.c - posix_trace_flush(), and the steps of every flush. */
+/*
+ * flush.c - posix_trace_flush(), and the steps of every flush; a flush that fails is reported by an ERROR
+ * event.
+ */
 #include "tolog/tolog.h"
 
 #include "core/control/control.h"

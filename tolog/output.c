@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * output.c - the way of bytes into the log.  One thing at a time is on its way; what a write left over goes
- * out before anything else does.  A device that says "not now" is asked again for a second; how long one
+ * out before anything else does.  An error goes back to flush.c, which reports it.  A device that says "not now" is asked again for a second; how long one
  * write may take is in port/posix/logout.c.
  */
 #include "tolog/tolog.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* types.c - blocks that every log has beside its records: names of types, clock readings. */
+/*
+ * types.c - blocks that every log has beside its records: names of types, clock readings (one a second at
+ * most).
+ */
 #include "tolog/tolog.h"
 
 #include "core/process/names.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * local.c - processes of one machine: folders and sockets, whose they are, bells, descriptors that are
- * passed; on Linux.
+ * passed; on Linux.  Who may connect is decided by the folder's owner and mode (0700), not by asking the
+ * other side who it is.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exec.c - another program in the same process: told before, since nothing comes after it.  A child of
- * vfork() has its parent's memory: what it does there is not its parent's, and is not told.
+ * vfork() has its parent's memory: what it does there is not its parent's, and is not told.  The
+ * environment is passed on as it is given: without LD_PRELOAD in it the other program is not traced.
  */
 #define _GNU_SOURCE
 #include "sysevents/wrap/process.h"

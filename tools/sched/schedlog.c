@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* schedlog.c - from records of the kernel to events of a log; see schedlog.h. */
+/* schedlog.c - from records of the kernel to events of a log, what the kernel lost included; see schedlog.h. */
 #include "tools/sched/schedlog.h"
 
 #include "tools/sched/schedhead.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* schedwatch.c - rings of all CPUs in the order of time, into the log; see schedwatch.h. */
+/*
+ * schedwatch.c - rings of all CPUs in the order of time, into the log, and at the end what was lost
+ * without a record of it; see schedwatch.h.
+ */
 #include "tools/sched/schedwatch.h"
 
 #include "tools/sched/schedhead.h"

@@ -48,6 +48,7 @@ struct pxt_roles {
 
 /* ---- Which types belong together ---- */
 
+/* The words of `pxtrace why` are in tools/why/roles.c. */
 static const struct {
 	const char *suffix;
 	unsigned family;

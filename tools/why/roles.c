@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A longer suffix is before one that it ends in. */
+/*
+ * A longer suffix is before one that it ends in.  Those that make pairs for other commands are in
+ * tools/spans/pairs.c.
+ */
 static const struct suffix {
 	const char *text;
 	enum pxt_deed deed;

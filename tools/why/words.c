@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* words.c - causes and the answer, in words; see words.h. */
+/*
+ * words.c - causes and the answer, in words; which is the main cause, and what is a priority inversion;
+ * see words.h.
+ */
 #include "tools/why/words.h"
 
 #include "tools/event/sysnames.h"
