@@ -109,6 +109,12 @@ filter_takes_patterns_and_lists_types()
 	err_has 'no type of the program is called like "posix_*"'
 	run 0 filter "$name"
 	out_has '0 types are left out'
+	run 0 filter "$name" add 'posix_trace_st[ao]*'
+	run 0 filter "$name"
+	out_has '2 types are left out'
+	run 0 filter "$name" none
+	run 2 filter "$name" add 'posix_trace_no_*'
+	err_has "no type that is not the program's is called like"
 	run 1 filter "$name" list step
 	run 1 filter "$name" adds step
 	err_has 'add, sub, set, none or list?'

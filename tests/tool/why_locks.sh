@@ -66,6 +66,23 @@ locks_taken_in_both_orders_by_two_threads_could_deadlock()
 		"[('lock 1', 'lock 2', 'high', 1), ('lock 2', 'lock 1', 'low', 2)]"
 }
 
+# Each waits for what the other has, for ever.
+a_deadlock_is_told_though_neither_got_its_second_lock()
+{
+	{
+		deeds high 1000 lock 1
+		deeds low 1100 lock 2
+		deeds high 1200 wait 2
+		deeds low 1300 wait 1
+		deeds middle 9000 lock 3 unlock 3
+	} | story run.ptl
+	part run.ptl '[(o["first"], o["then"], o["thread"], o["count"]) for o in told["could_deadlock"][0]]' \
+		"[('lock 1', 'lock 2', 'high', 1), ('lock 2', 'lock 1', 'low', 1)]"
+	part run.ptl '[(row["lock"], row["taken"], row["waits"]) for row in told["locks"] if row["waits"]]' \
+		"[('lock 2', 1, 1), ('lock 1', 1, 1)]"
+	part run.ptl '[row["wait_ns"] // 1000 for row in told["locks"] if row["waits"]]' '[7810, 7710]'
+}
+
 both_orders_of_one_thread_alone_are_no_danger()
 {
 	{

@@ -33,9 +33,10 @@ static const char *const help[] = {
 	"Without such a word it shows how many types are left out. TYPE is the name of an event\n"
 	"type that the stream knows, one of the standard's (posix_trace_start, ...) included, or "
 	"a\n"
-	"pattern of names of the program's types ('loop_*'). When one is unknown, or a pattern is\n"
-	"of none, nothing changes. NAME\n"
-	"is a name that `pxtrace ps` shows, or, with a slash, the path of a socket.\n"
+	"pattern of names of the program's types ('loop_*'). A pattern that begins with\n"
+	"posix_trace_ is of the standard's types and of system events ('posix_trace_call_*').\n"
+	"When a type is unknown, or a pattern is of none, nothing changes. NAME is a name that\n"
+	"`pxtrace ps` shows, or, with a slash, the path of a socket.\n"
 	"\n"
 	"options:\n"
 	"  -h, --help  this\n"
@@ -106,15 +107,17 @@ static bool is_pattern(const char *type)
 	return strpbrk(type, "*?[") != NULL;
 }
 
-/* The types that a pattern is of, by the names that the stream knows. */
+/* The types that a pattern is of, by the names that the stream knows; '*' leaves out no start or stop. */
 static int put_pattern(struct filter *filter, const char *pattern)
 {
+	static const char system[] = "posix_trace_";
+	bool of_program = strncmp(pattern, system, sizeof system - 1) != 0;
 	char name[TRACE_EVENT_NAME_MAX + 1];
 	int status = PXT_EXIT_OK;
 	bool found = false;
 
 	pxt_remote_types_rewind(&filter->types);
-	while (status == PXT_EXIT_OK && pxt_remote_types_next(&filter->types, true, name)) {
+	while (status == PXT_EXIT_OK && pxt_remote_types_next(&filter->types, of_program, name)) {
 		if (fnmatch(pattern, name, 0) != 0)
 			continue;
 		found = true;
@@ -122,8 +125,8 @@ static int put_pattern(struct filter *filter, const char *pattern)
 	}
 	if (found)
 		return status;
-	pxt_complain("filter: %s: no type of the program is called like \"%s\"",
-	    filter->remote.name, pattern);
+	pxt_complain("filter: %s: no type %s is called like \"%s\"", filter->remote.name,
+	    of_program ? "of the program" : "that is not the program's", pattern);
 	pxt_explain("`pxtrace filter %s list` shows all", filter->remote.name);
 	return PXT_EXIT_LOG;
 }

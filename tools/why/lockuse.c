@@ -100,24 +100,24 @@ static struct pxt_log_address place_of(
 	return lock->place;
 }
 
-static void note_orders(struct pxt_lockuse *use, const struct pxt_act *act)
+/* @to was taken, or waited for to the end, by a thread that has others. */
+static void note_orders(struct pxt_lockuse *use, const struct pxt_actor *actor, uint32_t to,
+    struct pxt_log_address to_place, int64_t ns)
 {
-	uint32_t to = row_of(use, act->lock);
-
-	for (unsigned i = 0; i < act->actor->hold_count; i++) {
-		uint32_t from = row_of(use, act->actor->holds[i]);
+	for (unsigned i = 0; i < actor->hold_count; i++) {
+		uint32_t from = row_of(use, actor->holds[i]);
 		struct pxt_lockuse_order *order = from == to ? NULL : order_of(use, from, to);
 
 		if (!order)
 			continue;
-		keep_gates(use, order, act->actor);
+		keep_gates(use, order, actor);
 		if (order->count++ == 0) {
-			order->by = act->actor;
-			order->from_place = place_of(act->actor, act->actor->holds[i]);
-			order->to_place = pxt_places_of(act->event);
-			order->ns = act->ns;
+			order->by = actor;
+			order->from_place = place_of(actor, actor->holds[i]);
+			order->to_place = to_place;
+			order->ns = ns;
 		}
-		order->others = order->others || order->by != act->actor;
+		order->others = order->others || order->by != actor;
 	}
 }
 
@@ -131,6 +131,7 @@ static void asked(struct pxt_lockuse *use, const struct pxt_act *act)
 	*wait_of(use, act->actor) = (struct pxt_lockuse_wait){ .lock = act->lock,
 		.holder = pxt_lock_holder(use->state, act->lock, &known),
 		.place = act->lock->place,
+		.asked_in = pxt_places_of(act->event),
 		.since_ns = act->ns,
 		.epoch = use->state->epochs[act->actor->source] };
 }
@@ -145,14 +146,21 @@ static struct pxt_lockuse_place place_or_given(const struct pxt_lockuse_row *row
 }
 
 /* A lock of a traced program is asked for when somebody has it; others are always asked for. */
-static void end_wait(struct pxt_lockuse *use, struct pxt_lockuse_wait *wait,
-    const struct pxt_act *act, struct pxt_lockuse_row *row)
+static bool has_waited(const struct pxt_lockuse *use, const struct pxt_lockuse_wait *wait,
+    const struct pxt_actor *actor)
 {
-	int64_t ns = act->ns - wait->since_ns;
-	bool waited = wait->lock->of_system || (wait->holder && wait->holder != act->actor);
+	bool waited = wait->lock->of_system || (wait->holder && wait->holder != actor);
 
 	/* Across a loss nobody knows what it waited for. */
-	if (!waited || wait->epoch != use->state->epochs[act->actor->source])
+	return waited && wait->epoch == use->state->epochs[actor->source];
+}
+
+static void end_wait(struct pxt_lockuse *use, const struct pxt_lockuse_wait *wait,
+    const struct pxt_actor *actor, int64_t end_ns, struct pxt_lockuse_row *row)
+{
+	int64_t ns = end_ns - wait->since_ns;
+
+	if (!has_waited(use, wait, actor))
 		return;
 	row->waits++;
 	row->wait_ns += ns;
@@ -160,7 +168,7 @@ static void end_wait(struct pxt_lockuse *use, struct pxt_lockuse_wait *wait,
 		return;
 	row->longest_ns = ns;
 	row->longest_at_ns = wait->since_ns;
-	row->longest_by = act->actor;
+	row->longest_by = actor;
 	row->longest_holder = wait->holder;
 	row->longest_place = (struct pxt_lockuse_place){ 0 };
 	if (wait->holder)
@@ -179,7 +187,7 @@ static void given_up(struct pxt_lockuse *use, const struct pxt_act *act)
 
 	if (!wait->lock || !wait->lock->of_system || wait->lock->row == 0)
 		return;
-	end_wait(use, wait, act, &use->rows[wait->lock->row - 1]);
+	end_wait(use, wait, act->actor, act->ns, &use->rows[wait->lock->row - 1]);
 	wait->lock = NULL;
 }
 
@@ -207,9 +215,9 @@ static void taken(struct pxt_lockuse *use, const struct pxt_act *act)
 		return;
 	row->taken++;
 	if (wait->lock == act->lock)
-		end_wait(use, wait, act, row);
+		end_wait(use, wait, act->actor, act->ns, row);
 	wait->lock = NULL;
-	note_orders(use, act);
+	note_orders(use, act->actor, index, pxt_places_of(act->event), act->ns);
 }
 
 static void given_back(struct pxt_lockuse *use, const struct pxt_act *act)
@@ -247,6 +255,24 @@ static void look(void *self, const struct pxt_act *act)
 		given_back(use, act);
 }
 
+/* Who still waits at the end of the log has waited so long, and in an order: maybe for ever. */
+static void end_waits(struct pxt_lockuse *use, int64_t end_ns)
+{
+	for (uint32_t i = 0; i < use->wait_room; i++) {
+		const struct pxt_lockuse_wait *wait = &use->waits[i];
+		const struct pxt_actor *actor;
+		uint32_t row;
+
+		if (!wait->lock)
+			continue;
+		actor = use->state->actors[i];
+		row = row_of(use, wait->lock);
+		end_wait(use, wait, actor, end_ns, &use->rows[row]);
+		if (has_waited(use, wait, actor))
+			note_orders(use, actor, row, wait->asked_in, wait->since_ns);
+	}
+}
+
 /* Without what was free, a thread seems to have what it gave back long ago. */
 static void drop_orders(struct pxt_lockuse *use)
 {
@@ -263,6 +289,7 @@ bool pxt_lockuse_read(
 {
 	struct pxt_progress progress;
 	struct pxt_event *event;
+	int64_t end_ns = 0;
 
 	use->state = pxt_state_new(book, reader);
 	use->state->lookers = (struct pxt_lookers){ .self = use, .act = look };
@@ -274,10 +301,12 @@ bool pxt_lockuse_read(
 		unsigned source = pxt_state_source(use->state, event);
 		uint64_t lost;
 
+		end_ns = event->ns;
 		(void)pxt_state_gap(use->state, event, source, &lost);
 		pxt_state_take(use->state, event, source);
 	}
 	pxt_progress_end(&progress);
+	end_waits(use, end_ns);
 	pxt_state_tell_apart(use->state);
 	if (use->is_traced && !use->tells_free)
 		drop_orders(use);

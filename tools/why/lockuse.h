@@ -29,7 +29,8 @@ struct pxt_lockuse_place {
 struct pxt_lockuse_row {
 	const struct pxt_state_lock *lock;
 	uint64_t taken;
-	uint64_t waits; /* somebody had it when it was asked for; also those that were given up */
+	uint64_t
+	    waits; /* somebody had it when it was asked for; also those that were given up or never ended */
 	int64_t wait_ns;
 	int64_t longest_ns;
 	int64_t longest_at_ns; /* when it was asked for */
@@ -45,7 +46,7 @@ struct pxt_lockuse_row {
 	struct pxt_log_address given_taken_at;
 };
 
-/* @to was taken while @from was held. */
+/* @to was taken, or waited for up to the end of the log, while @from was held. */
 struct pxt_lockuse_order {
 	uint32_t from; /* rows */
 	uint32_t to;
@@ -74,9 +75,10 @@ struct pxt_lockuse {
 	uint32_t *table; /* of orders, by both their rows: index + 1 */
 	/* By thread: which lock it asked for, since when, and who had it. */
 	struct pxt_lockuse_wait {
-		const struct pxt_state_lock *lock;
+		struct pxt_state_lock *lock;
 		const struct pxt_actor *holder;
-		struct pxt_log_address place; /* where that one took it */
+		struct pxt_log_address place;    /* where that one took it */
+		struct pxt_log_address asked_in; /* by this thread */
 		int64_t since_ns;
 		uint64_t epoch;
 	} * waits;
