@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* filter.c - the filter of a stream: which types it does not record. */
+/*
+ * filter.c - the filter of a stream: which types it does not record; and the FILTER event, with the old and
+ * the new set.
+ */
 #include "base/attr.h"
 #include "core/control/control.h"
 #include "core/control/sysevent.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * port_log.h - what Trace-To-Log asks of the system: a place for a log's bytes.
+ * port_log.h - what Trace-To-Log asks of the system: a place for a log's bytes; which signals
+ * a write may raise.
  *
  * concurrency: one caller at a time for one struct pxt_port_log.  No function is a
  * cancellation point, none touches errno.  A write may raise SIGXFSZ or SIGPIPE in the calling

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sysevent.c - records of control calls; see sysevent.h. */
+/* sysevent.c - puts the records of control calls, whose data the caller makes; see sysevent.h. */
 #include "core/control/sysevent.h"
 
 #include "core/process/context.h"

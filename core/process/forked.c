@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* forked.c - a child that comes back into a trace point of its parent's; see forked.h. */
+/* forked.c - a child of fork(), not vfork(), that comes back into a trace point of its parent's; see forked.h. */
 #include "core/process/forked.h"
 
 #include "core/process/forks.h"

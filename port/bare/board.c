@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* board.c - the least board: see board.h.  Each function gives way to a board's own. */
+/*
+ * board.c - what a board must provide, in the least way that works: counter (one of 32 bits is continued to
+ * 64), rate, output; see board.h.  Each function gives way to a board's
+ * own.
+ */
 #include "port/bare/board.h"
 
 #include "port/port_since.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* filelimit.h - how long a file of this process may become. */
+/* filelimit.h - how long a file of this process may become: files that are memory (a log's: logout.c). */
 #ifndef PXT_FILELIMIT_H
 #define PXT_FILELIMIT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread.c - the library's own threads. */
+/* thread.c - the library's own threads, with signals blocked (SIGXFSZ and SIGPIPE of a log, too). */
 #define _GNU_SOURCE
 #include "port/port_thread.h"
 

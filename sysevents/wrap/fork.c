@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork.c - new processes.  A child has nothing of its parent's attachment, so it attaches anew.  vfork()
+ * fork.c - new processes, and why vfork() is left alone.  A child has nothing of its parent's attachment, so it attaches anew.  vfork()
  * is left alone: no function of ours can return twice from one frame, and its child is its parent until it
  * calls exec.  What exec starts attaches by itself, and tells whose child it is.
  */

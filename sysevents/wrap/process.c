@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* process.c - see process.h. */
+/*
+ * process.c - events about the process, its threads and its images; whether this is the traced process or a
+ * child of vfork() in its memory; see process.h.
+ */
 #define _GNU_SOURCE
 #include "sysevents/wrap/process.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wrap.h - what all wrappers of C-library functions have in common.
+ * wrap.h - what all wrappers of C-library functions have in common, and whose call it
+ * is: the program's or the library's own.
  *
  * One source is compiled for two doors.  The preload library defines the C library's names and finds
  * the real functions behind itself (real.c).  The archive for the linker defines __wrap_NAME and calls

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sched.c - what scheduler events say, by names and fields; see sched.h. */
+/*
+ * sched.c - what scheduler events say: who runs, and by prev_state whether who left sleeps, waits or is
+ * dead; see sched.h.
+ */
 #include "tools/export/sched.h"
 
 #include "tools/event/fields.h"

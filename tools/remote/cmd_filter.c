@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_filter.c - pxtrace filter: which event types a stream of another process leaves out. */
+/*
+ * cmd_filter.c - pxtrace filter: which event types a stream of another process leaves out
+ * (names that it does not know: attach/ask_filter.c).
+ */
 #include "tools/command/command.h"
 #include "tools/command/options.h"
 #include "tools/output/exit.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* tracepoint.c - the scheduler's tracepoints: their formats, and what samples of them say. */
+/*
+ * tracepoint.c - the scheduler's tracepoints: where their fields lie in samples, by the
+ * text that tracefs has.
+ */
 #include "tools/sched/tracepoint.h"
 
 #include <stdio.h>
