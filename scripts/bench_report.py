@@ -35,6 +35,8 @@ CHAPTERS = {
                "as much data: at most 3 ns more."),
     "tools": ("Tools", "What pxtrace costs an event of a log, and how much memory it takes."),
     "rivals": ("Beside others", "The same payloads on the same CPUs in the same run."),
+    "locks": ("Locks of programs that nobody changed", "A pair of lock and unlock while tools record "
+              "it, alone and beside another thread; what each tells of a wait; redis-server."),
 }
 PICTURES_OF = {"footprint": ("footprint-pie", "footprint-units"), "user": ("latency",),
                "points": ("payload",), "writers": ("writers",)}

@@ -139,10 +139,11 @@ class Run:
                        *self.size])
 
     def rivals(self):
-        script = os.path.join(ROOT, "bench", "rivals", "run")
-        if self.wanted("rivals") and os.path.exists(script):
-            self.take("rivals", "rivals",
-                      [script, *self.size, "--csv", self.build_directory("complete")])
+        for suite, script in (("rivals", "run"), ("locks", "run_locks")):
+            script = os.path.join(ROOT, "bench", "rivals", script)
+            if self.wanted(suite) and os.path.exists(script):
+                self.take(suite, suite,
+                          [script, *self.size, "--csv", self.build_directory("complete")])
 
     def everything(self):
         builds = ["complete", *(build for build, names in self.targets.items()
