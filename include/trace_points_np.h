@@ -161,6 +161,8 @@ trace_event_id_t _pxt_point_open(
 #define _PXT_SAY(condition, text) static_assert(condition, text);
 #elif !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
 #define _PXT_SAY(condition, text) _Static_assert(condition, text);
+#elif !defined(__cplusplus) && defined(__GNUC__)
+#define _PXT_SAY(condition, text) __extension__ _Static_assert(condition, text);
 #else
 #define _PXT_SAY(condition, text)
 #endif

@@ -255,7 +255,7 @@ static void the_programs_clock_runs_over_and_the_stamps_do_not(void)
 	CU_ASSERT_EQUAL(posix_trace_shutdown(stream), 0);
 }
 
-/* ZEP-30 to ZEP-36: number and words of each, ZEP-04 to ZEP-06 and ZEP-09: all are on. */
+/* ZEP-30, ZEP-31, ZEP-32, ZEP-33, ZEP-34, ZEP-35, ZEP-36: number and words of each, ZEP-04 to ZEP-06 and ZEP-09: all are on. */
 static void the_six_messages_have_their_numbers_and_words(void)
 {
 	static const struct {

@@ -17,8 +17,12 @@ compile()
 {
 	wanted=$1
 	shift
+	case "$*" in
+	*-std=*) ;;
+	*) set -- "$@" -std=c11 ;;
+	esac
 	# shellcheck disable=SC2086
-	said=$( (echo '#include <trace_np.h>'; cat) | "$@" -std=c11 $includes -fsyntax-only -xc - 2>&1)
+	said=$( (echo '#include <trace_np.h>'; cat) | "$@" $includes -fsyntax-only -xc - 2>&1)
 	case "$said" in
 	*"$wanted"*) [ -n "$wanted" ] || [ -z "$said" ] || wanted='no error' ;;
 	*) wanted="'$wanted'" ;;
@@ -33,6 +37,9 @@ compile '' "$@" <<-END
 END
 compile 'early_text: a string can only be the last field' "$@" <<-END
 	POSIX_TRACE_DEFINE_NP(early_text, string, a, u32, b);
+END
+compile 'early_before_c11: a string can only be the last field' "$@" -std=gnu99 <<-END
+	POSIX_TRACE_DEFINE_NP(early_before_c11, string, a, u32, b);
 END
 compile 'half_pair: each field is a type and a name' "$@" <<-END
 	POSIX_TRACE_DEFINE_NP(half_pair, u32, a, u32);
