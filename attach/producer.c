@@ -29,6 +29,8 @@
 #include <string.h>
 
 #define TIMEOUT_MS 1000u
+/* How long the helper thread waits at most: a program that closed the bell cannot ring it. */
+#define LOOK_MS    500
 
 enum phase {
 	ASKS, /* the owner's answer is not there yet: who attaches hears it */
@@ -143,6 +145,9 @@ static bool is_phase(const struct producer *producer, enum phase phase)
 /*
  * While the phase is ASKS, only the bell is looked at.  It is hushed before the phase is read: a
  * change that comes between the two has rung again.  A process that stops listening has stopped the stream.
+ *
+ * Descriptors may be closed by system calls that no wrapper sees (close_range).  A wait that has begun
+ * then goes on, with nobody who could end it: so it is begun anew now and then, and finds that.
  */
 static void help(void *argument)
 {
@@ -155,7 +160,7 @@ static void help(void *argument)
 		struct pxt_port_watch watch[2] = { { .fd = bell },
 			{ .fd = is_phase(producer, HEARS) ? connection : -1 } };
 
-		pxt_port_local_watch(watch, 2, -1);
+		pxt_port_local_watch(watch, 2, LOOK_MS);
 		if (watch[0].ready)
 			pxt_port_bell_hush(bell);
 		hears = !is_phase(producer, ENDS) &&

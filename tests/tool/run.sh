@@ -100,6 +100,14 @@ a_program_that_closes_all_descriptors_goes_on_being_traced()
 	has 5 mutex_lock
 }
 
+# Nobody can wake the library's own thread then.
+a_program_that_closes_descriptors_by_system_calls_ends()
+{
+	timeout 30 "$pxtrace" run -q -o run.ptl --only mutex -- "$VICTIM" locks closebelow exit=5 >out 2>err
+	[ $? -eq 5 ] || fail 'another status: does it hang?'
+	has 5 mutex_lock
+}
+
 descriptors_have_the_numbers_that_they_would_have()
 {
 	"$VICTIM" descriptors >plain
