@@ -4,7 +4,7 @@
 # What the tests of the kernel's scheduler have in common: kernel.sh by tracefs, sched.sh by perf_event_open.
 
 contend=$PXT_BUILD/tests/contend
-[ -x "$contend" ] || { echo "the program was not built: skipped"; exit 77; }
+[ -x "$contend" ] && [ -x "$PXT_BUILD/tests/schedrun" ] || { echo "the program was not built: skipped"; exit 77; }
 
 # accounts: from the merged log all.ptl alone: how long other threads ran on the victim's processor within its job is how
 # late the job was, which the program measured by itself.  And its 200 marks lie where it ran.  A kernel may

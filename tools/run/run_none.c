@@ -1,21 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /* run_none.c - pxtrace run, where the library that records was not built beside it. */
 #include "tools/command/command.h"
+#include "tools/command/options.h"
 #include "tools/output/exit.h"
 #include "tools/output/say.h"
+
+#include <stddef.h>
+#include <string.h>
 
 static const char *const help[] = {
 	"pxtrace run - records what a program does that nobody changed\n"
 	"\n"
+	"usage: pxtrace run [-o LOG] [option]... -- PROGRAM [ARGUMENT]...\n"
+	"\n"
 	"This pxtrace was built without what records (System Events, Trace To Log and Attached\n"
-	"Processes, with shared libraries).\n",
-	0,
+	"Processes, with shared libraries; on Linux).\n"
+	"\n"
+	"example:\n"
+	"\n"
+	"  $ pxtrace run -o run.ptl -- ./app\n"
+	"\n"
+	"exit status: 1.\n",
+	NULL,
 };
 
 static int run(int argc, char **argv)
 {
-	(void)argc;
-	(void)argv;
+	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+		return pxt_help(help);
 	pxt_complain("run: this pxtrace was built without what records");
 	pxt_explain(
 	    "it needs System Events, Trace To Log, Attached Processes, and shared libraries");

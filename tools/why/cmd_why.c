@@ -185,7 +185,7 @@ static int explain_locks(struct why *w, struct pxt_reader *reader)
 		if (use.beyond + use.state->beyond > 0)
 			pxt_complain("%llu threads, locks or orders of locks found no place in "
 			             "memory and are left out",
-			    (unsigned long long)(use.beyond + use.state->beyond));
+			    (unsigned long long)use.beyond + (unsigned long long)use.state->beyond);
 	}
 	pxt_lockuse_free(&use);
 	return status;

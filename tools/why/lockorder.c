@@ -44,7 +44,7 @@ static void begin(struct search *search, const struct pxt_lockuse *use)
 	}
 	for (uint32_t i = 0; i < rows; i++)
 		search->first[i + 1] += search->first[i];
-	qsort(search->sorted, use->order_count, sizeof *search->sorted, by_from);
+	qsort(search->sorted, use->order_count, sizeof(const struct pxt_lockuse_order *), by_from);
 }
 
 static void end(struct search *search)
