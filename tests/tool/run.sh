@@ -326,6 +326,16 @@ a_log_that_is_full_says_so()
 	out_has '0 damaged, 0 missing'
 }
 
+# So that nothing seems to go on from there to the end of what the scheduler recorded.
+what_a_full_log_had_no_room_for_is_told_before_what_came_later()
+{
+	traced 0 -q --size 64K -- "$VICTIM" often
+	"$pxtrace" print run.ptl >out 2>messages
+	grep -q sched_switch out || { echo 'no events of the scheduler: skipped'; exit 77; }
+	grep -q 'EVENTS LOST HERE' out || fail 'no loss inside'
+	! grep -q 'LOST BEHIND THE LAST ONE' out || fail 'the loss comes at the end'
+}
+
 # QNX-51: what is there, what was overwritten and what was lost are all that was written; records of
 # flushes and overflows, which readers make, come to that.
 a_ring_says_how_much_was_overwritten()

@@ -67,7 +67,7 @@ file(GLOB part_files RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS "$
 foreach(part_file IN LISTS part_files)
 	file(STRINGS "${part_file}" suite REGEX "^PXT_SUITE\\(")
 	get_filename_component(part "${part_file}" NAME_WE)
-	file(STRINGS "${part_file}" of_perf REGEX "^#include \"tools/sched/")
+	file(STRINGS "${part_file}" of_perf REGEX "^#include \"(tools/sched/|perfbytes)")
 	if(of_perf AND NOT PTRACE_HAS_PERF_EVENT)
 		continue()
 	endif()

@@ -171,7 +171,8 @@ static void put_law(struct pxt_out *out, const struct posix_trace_logcheck_np *s
 	    (unsigned long long)counts->posix_held_np);
 	if (sum->posix_lost_in_log_np > 0) {
 		line(out, "");
-		pxt_out_format(out, "of the retrieved, %llu are not in the log (overwritten)\n",
+		pxt_out_format(out,
+		    "of the retrieved, %llu are not in the log: overwritten, or without room\n",
 		    (unsigned long long)sum->posix_lost_in_log_np);
 	}
 }

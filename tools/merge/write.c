@@ -107,6 +107,39 @@ static void put_kernel(struct pxt_merge *merge)
 	pxt_logwrite_event(merge->log, &made);
 }
 
+/* What a full log had no room for, when only its STOP is left, which has room of its own. */
+static uint64_t without_room(const struct pxt_source *source)
+{
+	const struct posix_trace_loginfo_np *info = &source->info;
+	uint32_t automatic = 0;
+
+	if (!source->filled || source->event.info.posix_event_id != POSIX_TRACE_STOP ||
+	    source->event.bytes != sizeof automatic)
+		return 0;
+	memcpy(&automatic, source->event.data, sizeof automatic);
+	if (automatic != 1 || !info->posix_complete_np)
+		return 0;
+	return info->posix_lost_np - info->posix_counts_np.posix_lost_np;
+}
+
+/*
+ * What a log lost behind its last event is told before what others recorded after that: so nobody takes
+ * what was open there for something that went on.  @told: how much of it, by source.
+ */
+static void put_rests(struct pxt_merge *merge, uint64_t *told)
+{
+	for (unsigned i = 0; i < merge->reader.count; i++) {
+		const struct pxt_source *source = merge->reader.sources[i];
+		uint64_t rest =
+		    source->at_end ? pxt_source_lost_rest(source) : without_room(source);
+
+		if (rest <= told[i])
+			continue;
+		pxt_logwrite_loss(merge->log, rest - told[i]);
+		told[i] = rest;
+	}
+}
+
 /* Of text nobody knows how many events it holds before it was read. */
 static void begin_progress(struct pxt_merge *merge, struct pxt_progress *progress)
 {
@@ -121,6 +154,7 @@ static void put_events(struct pxt_merge *merge)
 	struct pxt_progress progress;
 	struct pxt_event *event;
 	bool more = merge->ftrace.file && pxt_ftrace_next(&merge->ftrace);
+	uint64_t *told = pxt_must(calloc(merge->reader.count, sizeof *told));
 
 	begin_progress(merge, &progress);
 	while ((event = pxt_reader_next(&merge->reader)) != NULL &&
@@ -130,14 +164,17 @@ static void put_events(struct pxt_merge *merge)
 			put_kernel(merge);
 			more = pxt_ftrace_next(&merge->ftrace);
 		}
+		put_rests(merge, told);
 		put_event(merge, event);
 		pxt_progress_step(&progress);
 	}
 	while (more && pxt_logwrite_error(merge->log) == 0) {
 		pxt_progress_step(&progress);
+		put_rests(merge, told);
 		put_kernel(merge);
 		more = pxt_ftrace_next(&merge->ftrace);
 	}
+	free(told);
 	pxt_progress_end(&progress);
 }
 

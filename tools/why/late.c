@@ -339,6 +339,7 @@ bool pxt_late_search(
 	pxt_progress_end(&progress);
 	for (uint32_t i = 0; i < state->actor_count; i++)
 		take_open(search, state->actors[i]);
+	pxt_state_end(state);
 	pxt_waits_close(&search->waiting);
 	search->mode = choose_mode(search);
 	if (search->mode == PXT_LATE_UNUSUAL)

@@ -306,6 +306,7 @@ bool pxt_lockuse_read(
 		pxt_state_take(use->state, event, source);
 	}
 	pxt_progress_end(&progress);
+	pxt_state_end(use->state);
 	end_waits(use, end_ns);
 	pxt_state_tell_apart(use->state);
 	if (use->is_traced && !use->tells_free)

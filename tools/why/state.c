@@ -95,6 +95,13 @@ bool pxt_state_gap(
 	return gap;
 }
 
+void pxt_state_end(struct pxt_state *state)
+{
+	for (unsigned i = 0; i < state->reader->count; i++)
+		if (pxt_source_lost_rest(state->reader->sources[i]) > 0)
+			state->epochs[i]++;
+}
+
 /* The thread's own event: it is alive, here, and so far in its program. */
 static void refresh(struct pxt_state *state, struct pxt_actor *actor, const struct pxt_event *event,
     unsigned source)

@@ -203,6 +203,8 @@ struct pxt_state {
 struct pxt_state *pxt_state_new(struct pxt_roles_book *book, const struct pxt_reader *reader);
 void pxt_state_free(struct pxt_state *state);
 
+/* All was read.  Behind its last event a log may have lost some: what was open there is not known. */
+void pxt_state_end(struct pxt_state *state);
 /* The place of an event's log in the reader. */
 unsigned pxt_state_source(const struct pxt_state *state, const struct pxt_event *event);
 /*

@@ -140,6 +140,7 @@ bool pxt_timeuse_read(
 		use->last_ns = event->ns;
 	}
 	pxt_progress_end(&progress);
+	pxt_state_end(use->state);
 	pxt_waits_close(&use->waits);
 	close_rows(use);
 	return !book->failed;
