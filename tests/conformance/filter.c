@@ -452,6 +452,7 @@ static void a_group_has_the_types_whose_names_match(void)
 		{ "net", 16 },
 		{ "n*t*x", 3 },
 		{ "net_tx*", 6 },
+		{ "net_tx**", 6 },
 		{ "*t*_*x*", 7 },
 		{ "net*", 23 },
 		{ "*_*n*", 4 },

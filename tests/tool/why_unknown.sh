@@ -48,6 +48,21 @@ a_lock_is_unknown_behind_a_loss_until_somebody_takes_it()
 }
 
 # The first field is a number of the thread's own: all seem to ask for other locks.
+# The first field is a line: the thread has "line 10" when it waits for it the next time, and gets it.
+a_lock_that_was_got_was_in_no_deadlock()
+{
+	{
+		echo '100 high lock_wait 10'
+		echo '110 high lock_lock 10'
+		echo '5000 high lock_wait 10'
+		echo '30000 high lock_lock 10'
+		echo '30100 high lock_unlock 11'
+	} | story run.ptl
+	run 0 why --waits run.ptl
+	out_has 'high waited 25.00 ms'
+	! grep -q deadlock out || fail 'a deadlock that ended'
+}
+
 a_free_lock_that_is_waited_for_is_no_certain_thing()
 {
 	odd='type 32 high_begin u32 job

@@ -360,6 +360,22 @@ static void note_callers(struct pxt_blame *blame, const struct pxt_act *act)
 	}
 }
 
+/* Who got the lock was in no deadlock: what was taken for the lock is not it, or it was tried for a while. */
+static void doubt_deadlock(struct pxt_blame *blame, const struct pxt_act *act)
+{
+	if (act->actor != blame->actor || act->deed != PXT_LOCK_ACQUIRE || !act->lock)
+		return;
+	for (unsigned i = 0; i < blame->cause_count; i++) {
+		struct pxt_cause *cause = &blame->causes[i];
+
+		if (cause->last != PXT_LAST_DEADLOCK || cause->chain[0].lock != act->lock)
+			continue;
+		cause->last = PXT_LAST_DOUBT;
+		cause->links = 1;
+		cause->chain[0].holder = NULL;
+	}
+}
+
 static void write_line(
     const struct pxt_state *state, struct pxt_blame *blame, const struct pxt_act *act)
 {
@@ -548,6 +564,7 @@ static void look(void *self, const struct pxt_act *act)
 			continue;
 		write_line(blames->state, blame, act);
 		note_callers(blame, act);
+		doubt_deadlock(blame, act);
 		note_signal(blame, act);
 		if (act->deed == PXT_JOB_END && act->span)
 			overlap(blame, act->actor, act->span, act->ns);
