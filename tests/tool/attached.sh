@@ -462,6 +462,7 @@ a_stopped_process_is_told_from_a_dead_one()
 {
 	own loop
 	kill -STOP $owner
+	until grep -q '^State:.T' "/proc/$owner/status"; do sleep 0.01; done
 	run 2 ps "$name"
 	out_has unknown
 	err_has 'no answer within 2 s'
