@@ -124,11 +124,12 @@ static uint64_t without_room(const struct pxt_source *source)
 
 /*
  * What a log lost behind its last event is told before what others recorded after that: so nobody takes
- * what was open there for something that went on.  @told: how much of it, by source.
+ * what was open there for something that went on.  @told: how much of it, by source.  Sources from @from
+ * up to @end have gone on since.
  */
-static void put_rests(struct pxt_merge *merge, uint64_t *told)
+static void put_rests(struct pxt_merge *merge, unsigned from, unsigned end, uint64_t *told)
 {
-	for (unsigned i = 0; i < merge->reader.count; i++) {
+	for (unsigned i = from; i < end; i++) {
 		const struct pxt_source *source = merge->reader.sources[i];
 		uint64_t rest =
 		    source->at_end ? pxt_source_lost_rest(source) : without_room(source);
@@ -155,22 +156,27 @@ static void put_events(struct pxt_merge *merge)
 	struct pxt_event *event;
 	bool more = merge->ftrace.file && pxt_ftrace_next(&merge->ftrace);
 	uint64_t *told = pxt_must(calloc(merge->reader.count, sizeof *told));
+	unsigned from = 0;
+	unsigned end = merge->reader.count;
 
 	begin_progress(merge, &progress);
 	while ((event = pxt_reader_next(&merge->reader)) != NULL &&
 	       pxt_logwrite_error(merge->log) == 0) {
+		put_rests(merge, from, end, told);
 		while (more && merge->ftrace.ns < event->ns) {
 			pxt_progress_step(&progress);
 			put_kernel(merge);
 			more = pxt_ftrace_next(&merge->ftrace);
 		}
-		put_rests(merge, told);
 		put_event(merge, event);
+		from = event->source->place;
+		end = from + 1;
 		pxt_progress_step(&progress);
 	}
+	if (more)
+		put_rests(merge, from, end, told);
 	while (more && pxt_logwrite_error(merge->log) == 0) {
 		pxt_progress_step(&progress);
-		put_rests(merge, told);
 		put_kernel(merge);
 		more = pxt_ftrace_next(&merge->ftrace);
 	}
