@@ -2,7 +2,7 @@
 /*
  * contend.c - a program that is late because another of its threads runs instead: contend LOG
  *
- * Both threads compute for 20 ms on one processor.  The job of the thread "victim" is traced; why it
+ * Both threads compute for 20 ms on one processor.  The job of the thread "sufferer" is traced; why it
  * took about twice as long, only the kernel can tell.  While it runs it leaves a mark each 100 us: none
  * may lie where the kernel says that it did not run.
  */
@@ -69,10 +69,10 @@ static void *bully(void *argument)
 	return NULL;
 }
 
-static void *victim(void *argument)
+static void *sufferer(void *argument)
 {
 	(void)argument;
-	(void)pthread_setname_np(pthread_self(), "victim");
+	(void)pthread_setname_np(pthread_self(), "sufferer");
 	/* Its number and name into the log: by the number the kernel's events find it. */
 	check(posix_trace_thread_register_np(), "thread_register_np");
 	(void)pthread_barrier_wait(&start);
@@ -110,7 +110,7 @@ int main(int argc, char **argv)
 	check(posix_trace_create_withlog(0, &attr, fd, &trid), "create_withlog");
 	check(posix_trace_start(trid), "start");
 	check(pthread_barrier_init(&start, NULL, 2), "barrier");
-	check(pthread_create(&threads[0], NULL, victim, NULL), "pthread_create");
+	check(pthread_create(&threads[0], NULL, sufferer, NULL), "pthread_create");
 	check(pthread_create(&threads[1], NULL, bully, NULL), "pthread_create");
 	for (int i = 0; i < 2; i++)
 		check(pthread_join(threads[i], NULL), "pthread_join");

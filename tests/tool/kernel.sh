@@ -37,9 +37,9 @@ record()
 	done
 	# The switches of both threads alone: a machine on which other threads wake each other a million times a second
 	# fills the kernel's buffer within the job, and what it kept would be the job's end.
-	threads='== "victim" || next_comm == "victim" || prev_comm == "bully" || next_comm == "bully"'
+	threads='== "sufferer" || next_comm == "sufferer" || prev_comm == "bully" || next_comm == "bully"'
 	echo "prev_comm $threads" >"$instance/events/sched/sched_switch/filter"
-	echo 'comm == "victim" || comm == "bully"' >"$instance/events/sched/sched_waking/filter"
+	echo 'comm == "sufferer" || comm == "bully"' >"$instance/events/sched/sched_waking/filter"
 	"$contend" run.ptl || fail "contend"
 	echo 0 >"$instance/tracing_on"
 	cat "$instance/trace" >sched.txt

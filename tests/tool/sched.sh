@@ -56,7 +56,7 @@ merge_both()
 once_each()
 {
 	run 0 stat all.ptl
-	for thread in victim bully; do
+	for thread in sufferer bully; do
 		[ "$(grep -c "^$thread/" out)" -eq 1 ] || fail "$thread is there several times"
 	done
 }
@@ -72,7 +72,7 @@ the_scheduler_tells_who_ran_instead_by_perf_event_without_privileges()
 	out_has 'could run, but bully did'
 	once_each
 	run 0 print -e sched_switch all.ptl
-	grep -q 'prev_comm="victim".* prev_prio=1[0-9][0-9] ' out || fail 'no priority'
+	grep -q 'prev_comm="sufferer".* prev_prio=1[0-9][0-9] ' out || fail 'no priority'
 }
 
 # ZEP-06
@@ -92,7 +92,7 @@ the_scheduler_tells_who_ran_instead_by_perf_event_and_tracepoints()
 	accounts
 	once_each
 	run 0 print -e 'sched_*' all.ptl
-	grep -q 'sched_switch .*prev_comm="victim".*prev_prio=1[0-9]* .*next_comm="bully"' out || fail 'no priority'
+	grep -q 'sched_switch .*prev_comm="sufferer".*prev_prio=1[0-9]* .*next_comm="bully"' out || fail 'no priority'
 	grep -q 'sched_wakeup_new' out || fail 'nobody woke the new threads'
 	[ "$(told wakes)" -gt 0 ] || fail 'no wake-up'
 }

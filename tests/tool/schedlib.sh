@@ -6,7 +6,7 @@
 contend=$PXT_BUILD/tests/contend
 [ -x "$contend" ] && [ -x "$PXT_BUILD/tests/schedrun" ] || { echo "the program was not built: skipped"; exit 77; }
 
-# accounts: from the merged log all.ptl alone: how long other threads ran on the victim's processor within its job is how
+# accounts: from the merged log all.ptl alone: how long other threads ran on the sufferer's processor within its job is how
 # late the job was, which the program measured by itself.  And its 200 marks lie where it ran.  A kernel may
 # leave out a switch (from a task that a sandbox hides, say): one time slice in four may be unexplained, and
 # then its first mark says when it ran again.
@@ -19,8 +19,8 @@ accounts()
 		/ job_begin / { inside = 1 }
 		/ job_end / { if (out) away += time - left; late = $0; sub(/.*late_ns=/, "", late); printf "%.0f %.0f %d %d %d\n", away, late, marks, slices, stray; exit }
 		inside && / runs / { marks++; if (out) away += time - left; stray += out; out = 0 }
-		inside && /sched_switch.*prev_comm="victim"/ { left = time; out = 1; slices++ }
-		inside && out && /sched_switch.*next_comm="victim"/ { away += time - left; out = 0 }
+		inside && /sched_switch.*prev_comm="sufferer"/ { left = time; out = 1; slices++ }
+		inside && out && /sched_switch.*next_comm="sufferer"/ { away += time - left; out = 0 }
 	' out >account
 	read -r away late marks slices stray <account || fail "no job in the merged log"
 	[ "$marks" -gt 150 ] || fail "$marks marks"
@@ -31,6 +31,6 @@ accounts()
 	[ $difference -lt $((late / 5 + 5000000)) ] || fail "late by $late ns, others ran for $away ns"
 	if commands | grep -qx why; then
 		run 0 why all.ptl
-		out_has ', where victim ran'
+		out_has ', where sufferer ran'
 	fi
 }
