@@ -28,6 +28,7 @@ enum pxt_testpoint {
 	PXT_TP_PASSED,        /* consumer: passed over an unfinished record */
 	PXT_TP_LANE_SEEN,     /* consumer: one lane's front looked at for the merge */
 	PXT_TP_CLOSED_LANE,   /* control: one lane closed */
+	PXT_TP_COUNTED,       /* control: what the writers count was read of all lanes, once */
 	PXT_TP_SLEEPS,        /* reader: said that it sleeps */
 	PXT_TP_COPIED_HEAD,   /* copy: one lane's head read */
 	PXT_TP_COPIED_SLOT,   /* copy: one slot read */

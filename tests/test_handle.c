@@ -229,6 +229,20 @@ static void streams_leave_logs_theirs(void)
 		PXT_EQ(pxt_handle_add(&ops_a, &object, &id), 0);
 	PXT_EQ(fill_with(&logs), PXT_HANDLES - PXT_HANDLES_KEPT);
 }
+
+/* OPEN-01, DEC-36: none of the cells that logs bring is kept from them. */
+static void logs_have_all_cells_that_they_bring(void)
+{
+	static void *memory[256];
+	unsigned before = fill_with(&logs);
+	unsigned more;
+
+	PXT_EQ(pxt_handle_grow(memory, sizeof(memory)), 0);
+	more = fill_with(&logs);
+	/* A cell has two pointers and a word; the rest is what says where they are. */
+	CU_ASSERT(more >= 256 / 3 - 3);
+	CU_ASSERT(before + more >= PXT_HANDLES - PXT_HANDLES_KEPT + 256 / 3 - 3);
+}
 #endif
 
 static const struct pxt_case cases[] = {
@@ -240,6 +254,7 @@ static const struct pxt_case cases[] = {
 #if CONFIG_PTRACE_LOGRETRIEVAL
 	PXT_CASE_FRESH(logs_leave_streams_their_identifiers),
 	PXT_CASE_FRESH(streams_leave_logs_theirs),
+	PXT_CASE_FRESH(logs_have_all_cells_that_they_bring),
 #endif
 	PXT_CASE(threads_never_get_each_other_s_objects),
 };

@@ -150,6 +150,44 @@ static void events_names_and_the_end_appear_as_they_are_written(void)
 	close_reader(&reader);
 }
 
+/* The next @count events' moments. */
+static void read_times(trace_id_t trid, struct timespec *times, unsigned count)
+{
+	struct posix_trace_event_info event;
+	int unavailable;
+	size_t len;
+
+	for (unsigned i = 0; i < count; i++) {
+		PXT_EQ_FATAL(
+		    posix_trace_getnext_event(trid, &event, NULL, 0, &len, &unavailable), 0);
+		PXT_EQ_FATAL(unavailable, 0);
+		times[i] = event.posix_timestamp;
+	}
+}
+
+/* TIM-06: a reading that came after events were read counts for those that follow it. */
+static void an_event_behind_a_new_reading_of_the_clock_has_the_moment_it_has_in_the_whole_log(void)
+{
+	const char *name = little_endian() ? "le64" : "be64";
+	trace_id_t whole = golden_open(name);
+	struct timespec expected[9];
+	struct timespec times[9];
+	struct reader reader;
+
+	read_times(whole, expected, 9);
+	CU_ASSERT(posix_trace_close(whole) == 0);
+	golden_read(&reader.golden, name);
+	open_reader(&reader, name, golden_block(&reader.golden, PXT_LOG_CLOCKS, 0));
+	read_times(reader.trid, times, 5);
+	CU_ASSERT(pwrite(reader.fd, reader.golden.bytes, reader.golden.size, 0) > 0);
+	read_times(reader.trid, times + 5, 4);
+	for (unsigned i = 5; i < 9; i++) {
+		PXT_EQ(times[i].tv_sec, expected[i].tv_sec);
+		PXT_EQ(times[i].tv_nsec, expected[i].tv_nsec);
+	}
+	close_reader(&reader);
+}
+
 static void a_half_written_block_is_not_there_yet(void)
 {
 	struct reader reader;
@@ -517,6 +555,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(an_incomplete_log_is_read_as_far_as_it_goes),
 	PXT_CASE(every_cut_of_a_log_shows_the_events_of_its_whole_blocks),
 	PXT_CASE(events_names_and_the_end_appear_as_they_are_written),
+	PXT_CASE(an_event_behind_a_new_reading_of_the_clock_has_the_moment_it_has_in_the_whole_log),
 	PXT_CASE(a_half_written_block_is_not_there_yet),
 	PXT_CASE(a_log_that_was_begun_anew_is_read_from_its_new_beginning),
 	PXT_CASE(a_log_that_was_begun_anew_before_its_first_block_is_read_once),

@@ -23,11 +23,13 @@ static void put_marks(struct pxt_block *block)
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_place place = { .ring = pxt_block_ring(block, i) };
 
-		if (pxt_ring_reserve_mark(&place, block->full_policy == POSIX_TRACE_LOOP))
+		if (pxt_ring_reserve_mark(&place, block->full_policy == POSIX_TRACE_LOOP)) {
 			pxt_ring_store_mark(&place, PXT_MARK_BARRIER, number);
-		else
+			place.ring.lane->barrier_pos = place.pos;
+		} else {
 			/* Seen as passed, like a mark that was overwritten: room was checked. */
 			place.ring.lane->barrier = number;
+		}
 		/* What was empty is so no more: the consumer takes the mark when it looks next. */
 		if (place.ring.lane->front_state == PXT_FRONT_EMPTY)
 			place.ring.lane->front_state = PXT_FRONT_UNKNOWN;

@@ -4,6 +4,7 @@
 
 #include "core/read/lap.h"
 #include "core/stream/share.h"
+#include "core/testpoints.h"
 
 /* Reads what the writers change until two readings agree; @stable tells whether they did. */
 static void read_lanes(struct pxt_block *block, uint64_t *seq, uint64_t *refused, int *stable)
@@ -27,6 +28,7 @@ static void read_lanes(struct pxt_block *block, uint64_t *seq, uint64_t *refused
 		*stable = round && *seq == before_seq && *refused == before_refused;
 		before_seq = *seq;
 		before_refused = *refused;
+		PXT_TESTPOINT(PXT_TP_COUNTED);
 	}
 }
 

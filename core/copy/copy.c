@@ -66,6 +66,7 @@ static void copy_place(struct pxt_lane *to, const struct pxt_lane *from)
 	const size_t consumers = offsetof(struct pxt_lane, pos);
 
 	memcpy(to->oob_pos, from->oob_pos, sizeof(to->oob_pos));
+	to->barrier_pos = from->barrier_pos;
 	memcpy((unsigned char *)to + consumers, (const unsigned char *)from + consumers,
 	    sizeof(*to) - consumers);
 }

@@ -2,19 +2,35 @@
 /* lap.c - what a lane's consumer does after writers overtook it (LOOP); see lap.h. */
 #include "core/read/lap.h"
 
+/*
+ * The newest mark, if it is at @pos or after it.  Its place has 32 bits: an old one may repeat, so that the
+ * slot there is asked.
+ */
+static bool newest_mark(
+    const struct pxt_ring *ring, uint64_t pos, uint64_t end, uint64_t *at, struct pxt_slot *slot)
+{
+	*at = pos + (uint32_t)(ring->lane->barrier_pos - (uint32_t)pos);
+	return *at < end && pxt_lane_next_begin(ring, *at, *at + 1u, slot) == *at &&
+	       pxt_lane_is_barrier(slot);
+}
+
 uint64_t pxt_lap_marks_before(
     const struct pxt_block *block, const struct pxt_ring *ring, uint64_t pos, uint64_t end)
 {
+	uint64_t passed = ring->lane->barrier;
 	struct pxt_slot slot;
+	uint64_t last;
 
-	if (ring->lane->barrier == block->barriers)
+	if (passed == block->barriers || !newest_mark(ring, pos, end, &last, &slot))
 		return block->barriers;
-	/* Bound: the slots of the ring. */
-	for (; (pos = pxt_lane_next_begin(ring, pos, end, &slot)) < end; pos++) {
+	if (passed + 1u == block->barriers)
+		return passed;
+	/* Several are left: which is the first?  Bound: the slots of the ring. */
+	for (; (pos = pxt_lane_next_begin(ring, pos, last, &slot)) < last; pos++) {
 		if (pxt_lane_is_barrier(&slot))
 			return pxt_slot_ticks(&slot) - 1u;
 	}
-	return block->barriers;
+	return block->barriers - 1u;
 }
 
 /*

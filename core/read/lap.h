@@ -14,7 +14,10 @@
  * the writers, because the record has to stay until it was copied.
  */
 void pxt_lap_pass(struct pxt_block *block, struct pxt_ring *ring, bool reading);
-/* How many marks are before @pos.  Where all were passed the lane need not be walked through. */
+/*
+ * How many marks are before @pos.  The lane is walked through only where two STARTs or STOPs or more are
+ * between it and @end.
+ */
 uint64_t pxt_lap_marks_before(
     const struct pxt_block *block, const struct pxt_ring *ring, uint64_t pos, uint64_t end);
 /* Makes losses of all lanes known that no thread has read up to yet. */

@@ -73,6 +73,7 @@ struct pxt_lane {
 		_Atomic uint32_t marked; /* DISCARD: what the last mark said of `refused` */
 	};
 	uint32_t oob_pos[PXT_OOBS]; /* control: what is beside the lanes comes before this pos */
+	uint32_t barrier_pos;       /* control: where it put the newest mark of a START or STOP */
 	size_t cells_at;            /* bytes from here to the slots, for writers; never changed */
 
 	/* The consumer's line. */

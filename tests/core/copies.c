@@ -3,6 +3,7 @@
 #include "core/copy/copy.h"
 #include "core/copy/copy_steps.h"
 #include "core/read/consumer.h"
+#include "core/read/lap.h"
 #include "fakes/fakes.h"
 #include "kit.h"
 
@@ -212,9 +213,33 @@ static void a_copy_that_is_made_again_has_stop_and_start_where_they_are(void)
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 
+/* The copy's consumer finds each lane overtaken, and the STOP's mark at the end of what is left. */
+static void a_copy_of_overtaken_lanes_has_the_stop_after_them(void)
+{
+	const struct kit_spec spec = { .policy = POSIX_TRACE_LOOP, .lanes = 2, .bytes = 1024 };
+	trace_id_t stream = kit_open(&spec);
+	struct pxt_copy copy;
+
+	kit_start(stream);
+	(void)kit_read_all(stream);
+	for (unsigned i = 0; i < 400; i++) {
+		kit_lane(i % 2);
+		kit_write(1, 4);
+	}
+	PXT_EQ(posix_trace_stop(stream), 0);
+	PXT_EQ_FATAL(pxt_copy_take(stream, &copy), 0);
+	pxt_lap_notice_all(copy.stream.block);
+	for (unsigned lane = 0; lane < 2; lane++)
+		PXT_EQ(pxt_block_lane(copy.stream.block, lane)->barrier + 1,
+		    copy.stream.block->barriers);
+	pxt_copy_free(&copy);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(a_copy_that_is_made_again_has_stop_and_start_where_they_are),
 	PXT_CASE(a_copy_that_is_made_again_tells_once_what_was_discarded),
+	PXT_CASE(a_copy_of_overtaken_lanes_has_the_stop_after_them),
 	PXT_CASE(a_copy_is_tried_so_often_and_one_that_succeeds_once),
 	PXT_CASE(a_snapshot_of_positions_and_numbers_that_ran_over_is_whole),
 };

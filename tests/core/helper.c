@@ -6,6 +6,7 @@
  * The port's fence is wrapped: between the announcement and the sleep it is called once.  So are writes of
  * the log, which fail as on a full device.
  */
+#define _GNU_SOURCE 1 /* pthread_timedjoin_np() */
 #include "../suite.h"
 
 #include "core/stream/stream.h"
@@ -33,6 +34,8 @@ static trace_event_id_t event;
 static pthread_t test;
 static atomic_bool armed;
 static atomic_bool written;
+static atomic_bool asked_to_end; /* next time it goes to sleep */
+static atomic_bool at_its_sleep;
 
 static void fill_up_to_the_mark(void)
 {
@@ -43,8 +46,31 @@ static void fill_up_to_the_mark(void)
 		posix_trace_event(event, "mark", 4);
 }
 
+/*
+ * As a helper that got the stream's lock when the shutdown had it last, and announced itself when the
+ * shutdown had said all.  Three seconds at most.
+ */
+static void be_ended_before_the_announcement(void)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	struct pxt_stream *stream = &pxt_streams[0];
+	_Atomic uint32_t *asleep = &stream->block->asleep;
+
+	pxt_stream_unlock(stream);
+	atomic_store(&at_its_sleep, true);
+	for (int i = 0; i < 3000 && !stream->closing; i++)
+		(void)nanosleep(&moment, NULL);
+	atomic_store(asleep, 1u);
+	for (int i = 0; i < 3000 && atomic_load(asleep); i++)
+		(void)nanosleep(&moment, NULL);
+	pxt_port_mutex_lock(&stream->mutex);
+	atomic_store(asleep, 1u);
+}
+
 bool __wrap_pxt_port_fence_all(void)
 {
+	if (!pthread_equal(pthread_self(), test) && atomic_exchange(&asked_to_end, false))
+		be_ended_before_the_announcement();
 	if (!pthread_equal(pthread_self(), test) && atomic_exchange(&armed, false)) {
 		_Atomic uint32_t *asleep = &pxt_streams[0].block->asleep;
 		uint32_t flag = atomic_exchange(asleep, 0u);
@@ -141,6 +167,40 @@ static void the_helper_looks_again_behind_its_announcement(void)
 	(void)fclose(file);
 }
 
+static void *shut_down(void *trid)
+{
+	return posix_trace_shutdown(*(trace_id_t *)trid) == 0 ? NULL : trid;
+}
+
+/* SHUT-01; ruling 13 */
+static void a_helper_on_its_way_to_sleep_ends_with_its_stream(void)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	FILE *file = tmpfile();
+	trace_id_t trid = begin(file, 16384);
+	struct timespec limit;
+	pthread_t thread;
+	void *failed = NULL;
+
+	atomic_store(&asked_to_end, true);
+	/* It flushes, and goes to sleep again; or for the first time. */
+	fill_up_to_the_mark();
+	for (int i = 0; i < 3000 && !atomic_load(&at_its_sleep); i++)
+		(void)nanosleep(&moment, NULL);
+	CU_ASSERT_FATAL(atomic_load(&at_its_sleep));
+	PXT_EQ_FATAL(pthread_create(&thread, NULL, shut_down, &trid), 0);
+	(void)clock_gettime(CLOCK_REALTIME, &limit);
+	limit.tv_sec += 10;
+	if (pthread_timedjoin_np(thread, &failed, &limit) != 0) {
+		CU_FAIL("the helper sleeps on");
+		atomic_store(&pxt_streams[0].block->asleep, 0u);
+		pxt_port_wake(&pxt_streams[0].block->asleep);
+		(void)pthread_join(thread, &failed);
+	}
+	CU_ASSERT_PTR_NULL(failed);
+	(void)fclose(file);
+}
+
 /* POL-14, STA-03 */
 static void after_an_error_it_waits_a_tenth_of_a_second_before_it_tries_again(void)
 {
@@ -168,6 +228,7 @@ static void after_an_error_it_waits_a_tenth_of_a_second_before_it_tries_again(vo
 
 static const struct pxt_case cases[] = {
 	PXT_CASE(the_helper_looks_again_behind_its_announcement),
+	PXT_CASE(a_helper_on_its_way_to_sleep_ends_with_its_stream),
 	PXT_CASE(after_an_error_it_waits_a_tenth_of_a_second_before_it_tries_again),
 };
 

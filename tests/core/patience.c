@@ -11,6 +11,7 @@
 #include "core/process/holdback.h"
 #include "core/stream/share.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -36,12 +37,21 @@ static struct slow *slow; /* seen by children, too */
 /* Other threads have the real clock: their sleeps are not the ones that are counted. */
 static _Thread_local bool slow_here;
 
+static int drain = -1;            /* a page of this pipe is taken out in each pause */
 static struct pxt_thread *leaver; /* comes out of its trace point during the third pause */
 
 void __real_pxt_port_pause_ns(uint64_t ns);
 void __wrap_pxt_port_pause_ns(uint64_t ns);
 uint64_t __real_pxt_port_now_ns(void);
 uint64_t __wrap_pxt_port_now_ns(void);
+
+static void take_a_page(void)
+{
+	char page[4096];
+	ssize_t taken = drain < 0 ? 0 : read(drain, page, sizeof(page));
+
+	(void)taken;
+}
 
 void __wrap_pxt_port_pause_ns(uint64_t ns)
 {
@@ -51,6 +61,7 @@ void __wrap_pxt_port_pause_ns(uint64_t ns)
 	}
 	slow->pauses++;
 	slow->now_ns += ns < slow->last ? slow->last : ns;
+	take_a_page();
 	if (leaver && slow->pauses == 3) {
 		atomic_fetch_add(&leaver->passes, 1u);
 		leaver = NULL;
@@ -303,6 +314,31 @@ static void a_fork_waits_no_longer_for_a_log(void)
 }
 #endif
 
+#if CAN_LOG
+/* FLUSH-01: a device that takes something now and then may take long in all. */
+static void a_device_that_takes_a_page_at_a_time_is_waited_for_to_its_end(void)
+{
+	int ends[2];
+
+	PXT_EQ_FATAL(pipe2(ends, O_NONBLOCK), 0);
+	CU_ASSERT(fcntl(ends[1], F_SETPIPE_SZ, 4096) >= 4096);
+	stream = with_log(ends[1]);
+	kit_start(stream);
+	for (unsigned i = 0; i < 400; i++)
+		posix_trace_event(kit_type(), "0123456789abcdef0123456789abcdef", 32);
+	drain = ends[0];
+	begin_slow(400 * MS_NS);
+	PXT_EQ(posix_trace_flush(stream), 0);
+	/* Longer than what takes nothing is waited for. */
+	CU_ASSERT(slow->now_ns > 2000 * MS_NS);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+	slow->last = 0;
+	drain = -1;
+	close(ends[0]);
+	close(ends[1]);
+}
+#endif
+
 /* ---- At exit ---- */
 
 static void end_child(uint64_t ns, int (*run)(void *))
@@ -416,6 +452,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(an_exit_waits_no_longer_for_another_thread_s_shutdown),
 #if CAN_LOG
 	PXT_CASE(a_fork_waits_no_longer_for_a_log),
+	PXT_CASE(a_device_that_takes_a_page_at_a_time_is_waited_for_to_its_end),
 	PXT_CASE(an_exit_waits_no_longer_for_a_turn),
 	PXT_CASE(an_exit_waits_no_longer_for_those_who_wait_for_a_turn),
 #endif

@@ -303,6 +303,105 @@ static void each_further_lap_without_a_read_leaves_twice_the_room_up_to_half_the
 
 /* ---- START and STOP ---- */
 
+static bool status_is(int stream_status, int full_status)
+{
+	struct posix_trace_status_info now;
+
+	PXT_EQ(posix_trace_get_status(stream, &now), 0);
+	return now.posix_stream_status == stream_status &&
+	       now.posix_stream_full_status == full_status;
+}
+
+/* A record, or a mark, becomes a mark of a START that never was: a walk that meets it believes it. */
+static void put_false_mark(unsigned lane, uint64_t pos)
+{
+	struct pxt_ring ring = pxt_block_ring(kit_block(stream), lane);
+	struct pxt_slot slot;
+
+	pos = pxt_lane_next_begin(&ring, pos, pos + ring.mask, &slot);
+	pxt_slot_store(&ring.slots[pos & ring.mask],
+	    (uint64_t)pxt_slot_info(PXT_ID_MARK, PXT_MARK_BARRIER, false, false, PXT_CPU_UNKNOWN)
+	            << 32 |
+	        slot.word[0],
+	    9999);
+}
+
+static uint64_t head_of(unsigned lane)
+{
+	uint64_t pos;
+	uint64_t seq;
+
+	pxt_lane_head(lane_of(lane), &pos, &seq);
+	return pos;
+}
+
+/* What asks for counts or status walks through no ring for the mark of the START before. */
+static void a_start_that_was_overtaken_is_known_to_be_passed_without_a_walk(void)
+{
+	begin(LOOP, 2);
+	PXT_EQ(posix_trace_stop(stream), 0);
+	(void)kit_read_all(stream);
+	kit_start(stream);
+	for (unsigned i = 0; i < 300; i++)
+		put(1, 100);
+	put_false_mark(1, head_of(1) - 9);
+	CU_ASSERT(lane_of(1)->barrier < kit_block(stream)->barriers);
+	CU_ASSERT(status_is(POSIX_TRACE_RUNNING, POSIX_TRACE_FULL));
+	PXT_EQ(lane_of(1)->barrier, kit_block(stream)->barriers);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
+static void a_stop_that_is_left_behind_a_lap_is_known_to_be_ahead_without_a_walk(void)
+{
+	begin(LOOP, 2);
+	for (unsigned i = 0; i < 300; i++)
+		put(1, 100);
+	put_false_mark(1, head_of(1) - 9);
+	PXT_EQ(posix_trace_stop(stream), 0);
+	CU_ASSERT(status_is(POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL));
+	PXT_EQ(lane_of(1)->barrier + 1, kit_block(stream)->barriers);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
+/* STOP, START, STOP: the first of them that is left says how many are passed. */
+static void of_several_that_are_left_behind_a_lap_the_first_is_found(void)
+{
+	begin(LOOP, 2);
+	PXT_EQ(posix_trace_stop(stream), 0);
+	kit_start(stream);
+	for (unsigned i = 0; i < 300; i++)
+		put(1, 100);
+	PXT_EQ(posix_trace_stop(stream), 0);
+	kit_start(stream);
+	put(1, 100);
+	PXT_EQ(posix_trace_stop(stream), 0);
+	CU_ASSERT(status_is(POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL));
+	PXT_EQ(lane_of(1)->barrier + 3, kit_block(stream)->barriers);
+	(void)kit_read_all(stream);
+	end();
+}
+
+/* Marks of places that repeat after 2^32 slots are asked for at their slot. */
+static void a_place_that_repeats_is_no_mark(void)
+{
+	struct pxt_slot slot;
+	struct pxt_ring ring;
+
+	begin(LOOP, 2);
+	PXT_EQ(posix_trace_stop(stream), 0);
+	(void)kit_read_all(stream);
+	kit_start(stream);
+	for (unsigned i = 0; i < 300; i++)
+		put(1, 100);
+	ring = pxt_block_ring(kit_block(stream), 1);
+	lane_of(1)->barrier_pos =
+	    (uint32_t)pxt_lane_next_begin(&ring, head_of(1) - 9, head_of(1), &slot);
+	CU_ASSERT(lane_of(1)->barrier_pos != (uint32_t)head_of(1));
+	CU_ASSERT(status_is(POSIX_TRACE_RUNNING, POSIX_TRACE_FULL));
+	PXT_EQ(lane_of(1)->barrier, kit_block(stream)->barriers);
+	end();
+}
+
 /* STOP-03; what a lane that was seen empty before the STOP was put may hold is older than it. */
 static void a_stop_waits_until_every_lane_was_looked_at_behind_it(void)
 {
@@ -320,15 +419,6 @@ static void a_stop_waits_until_every_lane_was_looked_at_behind_it(void)
 	CU_ASSERT(kit_read(stream));
 	PXT_EQ(kit_seen.stops, 1);
 	end();
-}
-
-static bool status_is(int stream_status, int full_status)
-{
-	struct posix_trace_status_info now;
-
-	PXT_EQ(posix_trace_get_status(stream, &now), 0);
-	return now.posix_stream_status == stream_status &&
-	       now.posix_stream_full_status == full_status;
 }
 
 static void write_until_it_stops(void)
@@ -392,6 +482,43 @@ static void so_does_one_whose_stop_before_it_is_filtered(void)
 	end();
 }
 
+/* ---- Counts that change while they are read ---- */
+
+static void write_one(int point)
+{
+	if (point == PXT_TP_COUNTED)
+		kit_write(1, 4);
+}
+
+static bool counts_agree(void (*meanwhile)(int))
+{
+	struct posix_trace_counts_np counts;
+
+	atomic_store(&pxt_testpoint_hook, meanwhile);
+	PXT_EQ(posix_trace_counts_np(stream, &counts), 0);
+	atomic_store(&pxt_testpoint_hook, NULL);
+	return counts.posix_stable_np;
+}
+
+/* DEC-42 */
+static void counts_that_change_each_time_they_are_read_are_not_called_stable(void)
+{
+	begin(LOOP, 2);
+	CU_ASSERT(!counts_agree(write_one));
+	CU_ASSERT(counts_agree(NULL));
+	end();
+}
+
+/* DEC-42: what is refused moves no lane. */
+static void nor_are_those_of_a_full_stream_that_refuses_events_meanwhile(void)
+{
+	begin(FULL, 2);
+	write_until_it_stops();
+	CU_ASSERT(!counts_agree(write_one));
+	CU_ASSERT(counts_agree(NULL));
+	end();
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(a_poll_that_found_nothing_asks_no_head_for_two_microseconds),
 	PXT_CASE(what_was_stored_in_any_lane_is_read_by_the_next_poll),
@@ -402,9 +529,15 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_record_that_is_finished_while_nobody_is_inside_is_not_given_up),
 	PXT_CASE(a_writer_that_overwrites_what_the_reader_went_to_notes_its_stamp),
 	PXT_CASE(each_further_lap_without_a_read_leaves_twice_the_room_up_to_half_the_ring),
+	PXT_CASE(a_start_that_was_overtaken_is_known_to_be_passed_without_a_walk),
+	PXT_CASE(a_stop_that_is_left_behind_a_lap_is_known_to_be_ahead_without_a_walk),
+	PXT_CASE(of_several_that_are_left_behind_a_lap_the_first_is_found),
+	PXT_CASE(a_place_that_repeats_is_no_mark),
 	PXT_CASE(a_stop_waits_until_every_lane_was_looked_at_behind_it),
 	PXT_CASE(a_second_start_that_has_no_place_leaves_the_stream_full_and_stopped),
 	PXT_CASE(so_does_one_whose_stop_before_it_is_filtered),
+	PXT_CASE(counts_that_change_each_time_they_are_read_are_not_called_stable),
+	PXT_CASE(nor_are_those_of_a_full_stream_that_refuses_events_meanwhile),
 };
 
 PXT_SUITE("core: reading", cases)

@@ -5,7 +5,10 @@
  *
  * The port's wake, wait and fence are wrapped: the wrappers count, and write at their moment.
  */
+#include "inside.h"
 #include "kit.h"
+
+#include "core/process/holdback.h"
 
 #include <errno.h>
 #include <string.h>
@@ -198,6 +201,42 @@ static void where_the_system_has_no_fence_a_reader_sleeps_in_slices(void)
 	end();
 }
 
+static void die(void *unused)
+{
+	(void)unused;
+	kit_die();
+}
+
+/*
+ * DEC-38, POL-12; ruling 20: a record that is not finished has no writer that will wake the reader, which looks
+ * again by itself, and gets what was recorded after it.
+ */
+static void behind_a_record_that_no_thread_finishes_a_reader_sleeps_in_slices(void)
+{
+	struct timespec start;
+	struct timespec stop;
+
+	begin(POSIX_TRACE_LOOP, 1, false);
+	kit_interrupt(0, UINT64_C(1) << PXT_TP_RESERVED, die, NULL);
+	if (sigsetjmp(kit_way_out, 1) == 0)
+		kit_write(1, 40);
+	PXT_EQ(kit_interrupted(), PXT_TP_RESERVED);
+	kit_heal();
+	kit_write(2, 4);
+	/* It may be slow, for all that the reader knows. */
+	pxt_holdback_ns = 20000000;
+	somebody_inside(true);
+	(void)clock_gettime(CLOCK_MONOTONIC, &start);
+	PXT_EQ(sleep_and_read(3000), 0);
+	(void)clock_gettime(CLOCK_MONOTONIC, &stop);
+	CU_ASSERT(stop.tv_sec - start.tv_sec < 2);
+	CU_ASSERT(waits > 0);
+	PXT_EQ(unbounded_waits, 0);
+	somebody_inside(false);
+	pxt_holdback_ns = KIT_HOLDBACK_NS;
+	end();
+}
+
 /* DEC-38; ruling 13: nobody sleeps any more, so nobody is to be woken */
 static void a_reader_that_left_is_not_woken(void)
 {
@@ -275,6 +314,7 @@ static void an_automatic_stop_wakes_the_reader_once(void)
 static const struct pxt_case cases[] = {
 	PXT_CASE(a_write_at_any_moment_of_going_to_sleep_is_not_slept_over),
 	PXT_CASE(where_the_system_has_no_fence_a_reader_sleeps_in_slices),
+	PXT_CASE(behind_a_record_that_no_thread_finishes_a_reader_sleeps_in_slices),
 	PXT_CASE(a_reader_that_left_is_not_woken),
 	PXT_CASE(a_reader_that_found_something_leaves_the_rest_to_those_on_their_way_to_sleep),
 	PXT_CASE(with_the_polling_attribute_no_writer_ever_wakes),

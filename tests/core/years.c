@@ -514,6 +514,50 @@ static void an_unfinished_record_is_waited_for_by_clocks_of_any_pace(void)
 	by_each(slow, COUNT(slow), waits);
 }
 
+#if CONFIG_PTRACE_EVENTS_AT_ONCE
+/* ---- The end of 64 bits of nanoseconds ---- */
+
+/* 2262-04-11 23:47:16 has 854,775,807 ns; the second begins at this reading of a clock of tenths. */
+#define LAST_SECOND ((UINT64_C(9223372036) - PXT_FAKE_EPOCH) * 10)
+
+static int at_the_end(void *unused)
+{
+	const struct kit_spec spec = { .policy = POSIX_TRACE_LOOP, .lanes = 1, .bytes = 4096 };
+	static const int64_t second = INT64_C(1000000000);
+	struct posix_trace_eventview_np views[8];
+	size_t count;
+
+	(void)unused;
+	pxt_fake_clock_start(10);
+	set_clock(LAST_SECOND - 10);
+	stream = kit_open(&spec);
+	kit_start(stream);
+	(void)kit_read_all(stream);
+	kit_write(1, 4);
+	set_clock(LAST_SECOND - 1);
+	kit_write(1, 4);
+	for (uint64_t tenth = 0; tenth < 10; tenth += 3) {
+		set_clock(LAST_SECOND + tenth);
+		kit_write(1, 4);
+	}
+	set_clock(LAST_SECOND + 100);
+	PXT_CHILD_CHECK(posix_trace_getnext_events_np(stream, views, 8, &count) == 0);
+	PXT_CHILD_CHECK(count == 6);
+	PXT_CHILD_CHECK(views[0].posix_ns_np == INT64_C(9223372035) * second);
+	PXT_CHILD_CHECK(views[1].posix_ns_np == INT64_C(9223372035) * second + 9 * (second / 10));
+	for (unsigned i = 2; i < 6; i++)
+		PXT_CHILD_CHECK(views[i].posix_ns_np == INT64_MAX);
+	return 0;
+}
+
+/* TIM-01; DEC-18 */
+static void nanoseconds_after_2262_are_the_largest_there_is(void)
+{
+	if (sizeof(time_t) >= 8)
+		PXT_EQ(pxt_in_child(at_the_end, NULL), 0);
+}
+#endif
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(stamps_of_ten_years_are_exact_and_never_decrease),
 	PXT_CASE(a_log_that_was_flushed_every_hour_does_not_drift),
@@ -521,5 +565,8 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_coarse_clock_that_repeats_keeps_each_thread_in_order),
 	PXT_CASE(two_processors_that_differ_are_reported_without_a_step_back),
 	PXT_CASE(an_unfinished_record_is_waited_for_by_clocks_of_any_pace),
+#if CONFIG_PTRACE_EVENTS_AT_ONCE
+	PXT_CASE(nanoseconds_after_2262_are_the_largest_there_is),
+#endif
 };
 PXT_SUITE("core: years", cases)

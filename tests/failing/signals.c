@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE /* F_SETPIPE_SZ */
 #include "attach/party.h"
+#include "inside.h"
 #include "suite_trace.h"
 
 #include <errno.h>
@@ -21,9 +22,10 @@
 #include <trace_np.h>
 #include <unistd.h>
 
-#define MARK      4711
-#define PERIOD_US (PXT_SANITIZED ? 1000 : 100)
-#define ROUNDS    (pxt_in_full() ? 500 : 20)
+#define MARK        4711
+#define HOLDBACK_MS CONFIG_PTRACE_HOLDBACK_MS
+#define PERIOD_US   (PXT_SANITIZED ? 1000 : 100)
+#define ROUNDS      (pxt_in_full() ? 500 : 20)
 
 static atomic_ulong signals;
 
@@ -160,6 +162,34 @@ static void a_limit_in_time_is_met_however_often_a_signal_comes(void)
 	PXT_EQ(error, ETIMEDOUT);
 	CU_ASSERT(ms_since(begin) >= 30 && ms_since(begin) < 2000);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* ---- Waiting for a thread that is inside a trace point ---- */
+
+/* Its error; it was waited for by the time that a thread inside has, and a little. */
+#define WAITS(call)                                                                                \
+	do {                                                                                       \
+		long long begin = pxt_now_ns();                                                    \
+                                                                                                   \
+		somebody_inside(true);                                                             \
+		PXT_EQ(CALL(call), 0);                                                             \
+		PXT_CHECK(ms_since(begin) >= HOLDBACK_MS && ms_since(begin) < HOLDBACK_MS + 2000,  \
+		    #call ": %lld ms", ms_since(begin));                                           \
+		somebody_inside(false);                                                            \
+	} while (0)
+
+/* STOP-02, SFILT-01, SHUT-01: signals do not change how long. */
+static void what_waits_for_a_writer_waits_as_without_signals(void)
+{
+	trace_id_t trid = pxt_running_stream(16384, 16, POSIX_TRACE_LOOP);
+	trace_event_set_t set;
+
+	PXT_EQ(posix_trace_eventset_fill(&set, POSIX_TRACE_SYSTEM_EVENTS), 0);
+	storm_begin();
+	WAITS(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET));
+	WAITS(posix_trace_stop(trid));
+	WAITS(posix_trace_shutdown(trid));
+	storm_end();
 }
 
 /* ---- Logs into a pipe that is full ---- */
@@ -466,6 +496,7 @@ static void attachments_come_and_go(void)
 static const struct pxt_case cases[] = {
 	PXT_CASE(who_waits_is_told_of_the_signal_and_loses_nothing),
 	PXT_CASE(a_limit_in_time_is_met_however_often_a_signal_comes),
+	PXT_CASE(what_waits_for_a_writer_waits_as_without_signals),
 	PXT_CASE(a_full_pipe_is_written_to_the_end),
 	PXT_CASE(a_shutdown_into_a_full_pipe_writes_all),
 	PXT_CASE(a_snapshot_into_a_full_pipe_is_whole),

@@ -31,6 +31,9 @@ static void draw_spec(struct hi_spec *spec)
 	spec->max_data = data[draw(8)];
 	spec->lanes = one_in(3) ? 1u << draw(3) : 1u;
 	spec->with_log = one_in(3);
+	/* Such a stream has a log; its helper's flushes are steps of the history (play.c). */
+	if (spec->with_log && one_in(3))
+		spec->policy = POSIX_TRACE_FLUSH;
 	spec->log_policy = one_in(3)   ? POSIX_TRACE_APPEND
 	                   : one_in(2) ? POSIX_TRACE_LOOP
 	                               : POSIX_TRACE_UNTIL_FULL;
@@ -79,6 +82,7 @@ static const char *policy_name(int policy)
 	return policy == POSIX_TRACE_LOOP         ? "LOOP"
 	       : policy == POSIX_TRACE_UNTIL_FULL ? "UNTIL_FULL"
 	       : policy == POSIX_TRACE_DISCARD_NP ? "DISCARD"
+	       : policy == POSIX_TRACE_FLUSH      ? "FLUSH"
 	                                          : "APPEND";
 }
 

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * views.c - which memory of another process an owner maps: what is whole, and can no more be taken away,
+ * so that a look at it never fails and never waits.
+ */
+#define _GNU_SOURCE 1 /* memfd_create() */
+#include "suite.h"
+
+#include "port/port.h"
+#include "port/port_filemap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BYTES ((size_t)256 * 1024)
+
+int pxt_temp_file(void);
+
+/* A file in memory of which the first @filled bytes of BYTES have room. */
+static int memory_file(size_t filled)
+{
+	int fd = memfd_create("views", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	CU_ASSERT_FATAL(fd >= 0);
+	PXT_EQ(pxt_port_filemap_fill(fd, filled), 0);
+	PXT_EQ(ftruncate(fd, (off_t)BYTES), 0);
+	return fd;
+}
+
+/* The error, with which nothing stays mapped. */
+static int look_at(int fd, size_t limit)
+{
+	const void *memory = NULL;
+	size_t bytes = 0;
+	int error = pxt_port_filemap_view(fd, limit, &memory, &bytes);
+
+	if (error == 0) {
+		PXT_EQ(bytes, BYTES);
+		PXT_EQ(((const unsigned char *)memory)[bytes - 1], 0);
+		pxt_port_free((void *)(uintptr_t)memory, bytes);
+	}
+	return error;
+}
+
+/* LPT-31 */
+static void memory_that_is_whole_and_settled_is_mapped(void)
+{
+	int fd = memory_file(BYTES);
+
+	PXT_EQ(pxt_port_filemap_settle(fd), 0);
+	PXT_EQ(look_at(fd, BYTES), 0);
+	PXT_EQ(look_at(fd, BYTES - 1), EFBIG);
+	(void)close(fd);
+}
+
+/* LPT-31: its pages would be made when the owner looks at them, at its cost, or not at all. */
+static void memory_with_holes_is_refused(void)
+{
+	static const size_t filled[] = { 0, 4096, BYTES / 2, BYTES - 4096 };
+
+	for (size_t i = 0; i < sizeof(filled) / sizeof(filled[0]); i++) {
+		int fd = memory_file(filled[i]);
+
+		PXT_EQ(pxt_port_filemap_settle(fd), 0);
+		PXT_CHECK(look_at(fd, BYTES) == EINVAL, "%zu bytes have room", filled[i]);
+		(void)close(fd);
+	}
+}
+
+/* LPT-31 */
+static void memory_that_can_be_taken_away_is_refused(void)
+{
+	int fd = memory_file(BYTES);
+
+	PXT_EQ(look_at(fd, BYTES), EINVAL);
+	PXT_EQ(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+	PXT_EQ(look_at(fd, BYTES), EINVAL);
+	(void)close(fd);
+	fd = pxt_temp_file();
+	PXT_EQ(look_at(fd, BYTES), EINVAL);
+	(void)close(fd);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(memory_that_is_whole_and_settled_is_mapped),
+	PXT_CASE(memory_with_holes_is_refused),
+	PXT_CASE(memory_that_can_be_taken_away_is_refused),
+};
+PXT_SUITE("attach: views", cases)
