@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* smallest.c - the smallest frames of a LOOP log: the largest record finds room in one, also after a loss. */
+#include "core/process/threads.h"
+#include "suite_trace.h"
+
+#include <pthread.h>
+#include <trace_np.h>
+#include <unistd.h>
+
+#define DATA 200u
+
+static trace_event_id_t event;
+
+static unsigned events;
+
+static void *record(void *argument)
+{
+	unsigned char data[DATA] = "";
+
+	for (unsigned i = 0; i < events; i++)
+		posix_trace_event(event, data, DATA);
+	return argument;
+}
+
+/* By a thread beyond the table's places: its records carry it in full. */
+static void record_beyond_the_table(void)
+{
+	uint32_t before = atomic_exchange(&pxt_threads->count, CONFIG_PTRACE_MAX_THREADS);
+	pthread_t thread;
+
+	PXT_EQ_FATAL(pthread_create(&thread, NULL, record, NULL), 0);
+	(void)pthread_join(thread, NULL);
+	atomic_store(&pxt_threads->count, before);
+}
+
+/* Else the loss is told before OVERFLOW, which is a short record. */
+static void tell_losses_before_events(trace_id_t trid)
+{
+	trace_event_set_t set;
+
+	PXT_EQ(posix_trace_eventset_empty(&set), 0);
+	PXT_EQ(posix_trace_eventset_add(POSIX_TRACE_OVERFLOW, &set), 0);
+	PXT_EQ(posix_trace_eventset_add(POSIX_TRACE_RESUME, &set), 0);
+	PXT_EQ(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+}
+
+static unsigned count(int fd)
+{
+	trace_id_t log = pxt_open_log(fd);
+	struct pxt_event read;
+	unsigned found = 0;
+
+	while (pxt_log_next(log, &read))
+		found += read.info.posix_event_id == event && read.len == DATA;
+	PXT_EQ(posix_trace_close(log), 0);
+	return found;
+}
+
+static void are_in_the_log(size_t size)
+{
+	int fd = pxt_temp_file();
+	trace_attr_t attr;
+	trace_id_t trid;
+
+	pxt_attr(&attr, 8192, DATA, POSIX_TRACE_LOOP);
+	PXT_EQ(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_LOOP), 0);
+	PXT_EQ(posix_trace_attr_setlogsize(&attr, size), 0);
+	trid = pxt_log_stream(&attr, fd);
+	PXT_EQ(posix_trace_start(trid), 0);
+	event = pxt_open_event("smallest");
+	tell_losses_before_events(trid);
+	PXT_EQ(posix_trace_flush(trid), 0);
+	record_beyond_the_table();
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_CHECK(count(fd) > 0, "a log of %zu bytes", size);
+	(void)close(fd);
+}
+
+/* LOGP-01 */
+static void the_largest_record_of_a_thread_without_a_place_is_in_the_smallest_log(void)
+{
+	/* 128 bytes of a START are less than DATA: the data decides. */
+	events = 1;
+	for (size_t size = 512; size < 4096; size += 16)
+		are_in_the_log(size);
+}
+
+/* LOGP-01, LOGP-08: what was lost before a record is told in its frame. */
+static void so_are_those_after_a_loss(void)
+{
+	/* Twice what the stream holds. */
+	events = 2 * 8192 / DATA;
+	for (size_t size = 512; size < 4096; size += 256)
+		are_in_the_log(size);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(the_largest_record_of_a_thread_without_a_place_is_in_the_smallest_log),
+	PXT_CASE(so_are_those_after_a_loss),
+};
+PXT_SUITE("to log: smallest frames", cases)
