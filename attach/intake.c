@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * intake.c - a producer's memory at the owner: whether its version, layout and clock rate suit (else it is
- * refused), and the records that come out of it in the order of their stamps, to its end; see intake.h.
+ * refused), and the records that come out of it in the order of their stamps, to its end, or stay there while the stream has
+ * little room; see intake.h.
  */
 #include "attach/intake.h"
 

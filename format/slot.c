@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* slot.c - a record's slots: where bytes are saved (PXT_SMALL), as functions; see slot.h. */
+/* slot.c - see slot.h; where bytes are saved (PXT_SMALL), its functions are here. */
 #include "format/slot.h"
 
 #if PXT_SMALL

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slot.h - the 16-byte slot that ring and log share.
+ * slot.h - what a record is made of, in ring and log: 16-byte slots with type, length, cut, CPU and stamp,
+ * its context, and 12 bytes more of a thread that has no place in the table.
  *
  * A record is a begin slot and the continuation slots after it:
  *

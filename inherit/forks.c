@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* forks.c - streams that are inherited over fork; see forks.h. */
+/*
+ * forks.c - streams that are inherited over fork, and the lock on names that forked processes share: how long
+ * one that keeps it is waited for; see forks.h.
+ */
 #include "core/process/forks.h"
 
 #include "core/process/directory.h"

@@ -7,13 +7,14 @@
  * RFC 4180: CR LF ends a row, a cell with a comma or a quote is in quotes.  Rows are the same
  * whenever a log is exported again, so (target, stream, seq) names an event for good.
  *
- * A spreadsheet takes a cell for a formula when it begins with = + - @, a tab or a return.  Cells
- * of text that do get an apostrophe in front; numbers are left alone.
+ * Cells of text that a spreadsheet would take for a formula get an apostrophe in front
+ * (output/csvtext.c); numbers are left alone.
  */
 #include "tools/command/command.h"
 #include "tools/event/fields.h"
 #include "tools/event/json.h"
 #include "tools/export/export.h"
+#include "tools/output/csvtext.h"
 #include "tools/output/escape.h"
 #include "tools/output/say.h"
 #include "tools/review/review.h"
@@ -79,54 +80,12 @@ static struct {
 
 /* ---- Cells ---- */
 
-static bool takes_quotes(char c)
-{
-	return c == ',' || c == '"' || c == '\r' || c == '\n';
-}
-
-/* @text in quotes, those in it doubled. */
-static void put_quoted(struct pxt_out *out, const char *text, size_t bytes)
-{
-	pxt_out_char(out, '"');
-	while (bytes > 0) {
-		const char *quote = memchr(text, '"', bytes);
-		size_t plain = quote ? (size_t)(quote - text) + 1 : bytes;
-
-		pxt_out_bytes(out, text, plain);
-		if (quote)
-			pxt_out_char(out, '"');
-		text += plain;
-		bytes -= plain;
-	}
-	pxt_out_char(out, '"');
-}
-
-/* Text that holds no control characters any more (escape.h). */
-static void put_label(struct pxt_out *out, const char *text, size_t bytes)
-{
-	char guarded[1 + PXT_ESCAPE_GROWTH * 4096u];
-	bool quotes = false;
-
-	if (bytes > 0 && strchr("=+-@", *text) && bytes < sizeof guarded) {
-		*guarded = '\'';
-		memcpy(guarded + 1, text, bytes);
-		text = guarded;
-		bytes++;
-	}
-	for (size_t i = 0; i < bytes && !quotes; i++)
-		quotes = takes_quotes(text[i]);
-	if (quotes)
-		put_quoted(out, text, bytes);
-	else
-		pxt_out_bytes(out, text, bytes);
-}
-
 /* Text from outside. */
 static void put_text(struct pxt_out *out, const char *text, size_t bytes)
 {
 	char label[PXT_ESCAPE_GROWTH * 4096u];
 
-	put_label(out, label, pxt_escape(text, bytes, label, sizeof label, NULL));
+	pxt_csvtext_put(out, label, pxt_escape(text, bytes, label, sizeof label, NULL));
 }
 
 static void put_field(struct pxt_out *out, const struct pxt_event *event, const char *name)
@@ -203,7 +162,7 @@ static void put_event(struct pxt_export *export, const struct pxt_event *event, 
 	const struct pxt_type *type = event->type;
 
 	put_begin(out, event->source, event->extra.posix_number_np, event->ns);
-	put_label(out, type->label, type->bytes);
+	pxt_csvtext_put(out, type->label, type->bytes);
 	pxt_out_char(out, ',');
 	pxt_out_unsigned(out, type->id);
 	pxt_out_char(out, ',');
@@ -218,7 +177,7 @@ static void put_event(struct pxt_export *export, const struct pxt_event *event, 
 		csv.json.used = 0;
 		pxt_json_payload(&csv.json, event);
 		pxt_out_char(out, ',');
-		put_quoted(out, csv.json.buffer, csv.json.used);
+		pxt_csvtext_quote(out, csv.json.buffer, csv.json.used);
 	}
 	for (unsigned i = 0; i < csv.field_count; i++)
 		put_field(out, event, csv.fields[i]);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* printer.c - which events print and attach show, and when; see printer.h. */
+/*
+ * printer.c - which events print and attach show, once or as they come (how often is looked: read/source.c);
+ * see printer.h.
+ */
 #include "tools/print/printer.h"
 
 #include "tools/command/options.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source.c - types, threads and events of opened logs, merged by time; and what a command that read them
- * ends with, losses included.
+ * source.c - types, threads and events of opened logs, merged by time; how often a log that grows (--follow)
+ * is looked at again; and what a command that read them ends with, losses included.
  */
 #include "tools/read/source.h"
 

@@ -3,9 +3,10 @@
  * rows.c - what stat says to programs: one table of fixed columns for everything, as CSV (RFC
  * 4180) or as JSON, an object a line.
  *
- * Text comes from the log, where it was escaped as for a terminal.  A cell of CSV that a spreadsheet
- * would take for a formula (it begins with = + - @) gets an apostrophe in front.
+ * Text comes from the log, where it was escaped as for a terminal.  What a spreadsheet would take for a
+ * formula: output/csvtext.c.
  */
+#include "tools/output/csvtext.h"
 #include "tools/stat/stat.h"
 
 #include <math.h>
@@ -73,23 +74,6 @@ static void put_truth(struct pxt_record *record, enum pxt_column column, bool tr
 
 /* ---- To the output ---- */
 
-static void put_csv_text(struct pxt_out *out, const char *text)
-{
-	bool quotes = text[strcspn(text, ",\"\r\n")] != '\0';
-
-	if (quotes)
-		pxt_out_char(out, '"');
-	if (*text != '\0' && strchr("=+-@\t\r", *text))
-		pxt_out_char(out, '\'');
-	for (; *text; text++) {
-		if (*text == '"')
-			pxt_out_char(out, '"');
-		pxt_out_char(out, *text);
-	}
-	if (quotes)
-		pxt_out_char(out, '"');
-}
-
 static void put_cell(struct pxt_out *out, const struct pxt_cell *cell, bool json)
 {
 	if (cell->kind == PXT_CELL_NUMBER)
@@ -103,7 +87,7 @@ static void put_cell(struct pxt_out *out, const struct pxt_cell *cell, bool json
 	else if (json)
 		pxt_out_json(out, cell->text, strlen(cell->text));
 	else
-		put_csv_text(out, cell->text);
+		pxt_csvtext_put(out, cell->text, strlen(cell->text));
 }
 
 static void put_json(struct pxt_out *out, const struct pxt_record *record)
