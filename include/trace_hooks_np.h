@@ -124,6 +124,7 @@
 #define POSIX_TRACE_CALL_PAUSE_NP        29
 #define POSIX_TRACE_CALL_MQ_NP           30
 #define POSIX_TRACE_CALL_FILE_NAME_NP    31
+#define POSIX_TRACE_CALL_FUTEX_WAKE_NP   32
 
 /* ---- Hooks ---- */
 

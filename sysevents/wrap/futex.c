@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * futex.c - waits of programs that have locks of their own on the kernel's: Rust's standard library calls
- * syscall().  All other numbers pass through, by a jump: what the caller of a clone() finds in its
+ * futex.c - waits and wake-ups of programs that have locks of their own on the kernel's: Rust's standard library
+ * calls syscall().  All other numbers pass through, by a jump: what the caller of a clone() finds in its
  * registers and on its stack is what it would find.
  */
 #define _GNU_SOURCE
@@ -32,6 +32,14 @@ static bool waits(long number, int operation)
 	       (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI);
 }
 
+static bool wakes(long number, int operation)
+{
+	int command = operation & FUTEX_CMD_MASK;
+
+	return number == SYS_futex && (command == FUTEX_WAKE || command == FUTEX_WAKE_BITSET ||
+	                                  command == FUTEX_UNLOCK_PI);
+}
+
 static __attribute__((noinline)) long tell(
     long word, long operation, long value, long limit, long other, long last, const void *caller)
 {
@@ -53,5 +61,9 @@ PXT_WRAP_EXPORT long pxt_futex_syscall(
 	if (waits(number, (int)operation) &&
 	    pxt_call_wanted(POSIX_TRACE_CALL_FUTEX_WAIT_NP, caller))
 		return tell(word, operation, value, limit, other, last, caller);
+	/* Told before, as the thread that it wakes goes on at once. */
+	if (wakes(number, (int)operation) &&
+	    pxt_call_wanted(POSIX_TRACE_CALL_FUTEX_WAKE_NP, caller))
+		pxt_call_tell(POSIX_TRACE_CALL_FUTEX_WAKE_NP, (uint64_t)word, 0, caller);
 	return real(number, word, operation, value, limit, other, last);
 }

@@ -406,6 +406,87 @@ who_signalled_a_condition_is_told_of_the_wait_for_it()
 	answer 'high was off the CPU for 4.800 ms: it was in pthread_cond_wait of queue_changed for 4.800 ms, until low signalled it in store (cache.c:6).'
 }
 
+# SHARK-38: Python's locks are semaphores, which who waits takes and gives back
+a_semaphore_that_is_used_as_a_lock_has_a_holder()
+{
+	make_library
+	{
+		image 10
+		cat <<-END
+			1000 low@$(at refill 1) call_enter 1 64 0
+			1010 low@$(at refill 1) call_exit 1 64 0 1
+			2000 high@$(at look_up 1) call_enter 1 64 0
+			2010 high@$(at look_up 1) call_exit 1 64 -11 1
+			3000 high@$(at look_up 1) call_enter 1 64 100
+			8000 low@$(at store 1) call_exit 2 64 0 0
+			8010 high@$(at look_up 1) call_exit 1 64 0 5010
+			8100 high@$(at store 1) call_exit 2 64 0 0
+		END
+	} | traced run.ptl
+	run 0 why run.ptl
+	answer 'high waited 5.010 ms for semaphore 0x40 (first used in refill (cache.c:4)), which low had, taken in refill (cache.c:4).'
+	part run.ptl '[told["locks"][0][k] for k in ("lock", "taken", "waits", "longest_holder", "held_by", "held_ns")]' \
+		"['semaphore 0x40 (first used in refill (cache.c:4))', 2, 1, 'low', 'low', 6990000]"
+	run 0 why --locks run.ptl
+	out_lacks 'orders locks are taken is not known'
+}
+
+# Who takes one that others post has nothing that it could give back.
+a_semaphore_that_others_post_has_none()
+{
+	make_library
+	{
+		image 10
+		cat <<-END
+			1000 low@$(at store 1) call_exit 2 64 0 0
+			1100 high@$(at look_up 1) call_enter 1 64 100
+			1110 high@$(at look_up 1) call_exit 1 64 0 10
+			2000 high@$(at look_up 1) call_enter 1 64 100
+			5000 low@$(at store 1) call_exit 2 64 0 0
+			5010 high@$(at look_up 1) call_exit 1 64 0 3010
+			6000 middle@$(at look_up 1) call_enter 1 64 100
+			9500 low@$(at refill 1) call_exit 2 64 0 0
+			9510 middle@$(at look_up 1) call_exit 1 64 0 3510
+		END
+	} | traced run.ptl
+	run 0 why run.ptl
+	answer 'middle waited 3.510 ms for semaphore 0x40 (first used in store (cache.c:6)), until low posted it in refill (cache.c:4). Waits for it: 3, 6.530 ms in all.'
+	out_has 'waited for semaphore 0x40: low posted it'
+	run 0 why --thread high run.ptl
+	answer 'high waited 3.010 ms for semaphore 0x40 (first used in store (cache.c:6)), until low posted it in store (cache.c:6). Waits for it: 3, 6.530 ms in all.'
+	run 0 why --locks run.ptl
+	out_has 'until low posted it in refill (cache.c:4)'
+	out_lacks 'DEADLOCK'
+}
+
+# Rust's locks: nothing is told of one that is free, and of one that is not, who wakes whom.
+who_woke_a_thread_from_a_futex_is_told()
+{
+	make_library
+	{
+		image 10
+		cat <<-END
+			1000 high@$(at look_up 1) call_enter 19 64 0
+			1010 high@$(at look_up 1) call_exit 19 64 -11 10
+			2000 high@$(at look_up 1) call_enter 19 64 0
+			5000 low@$(at store 1) call_exit 32 64 0 0
+			5010 high@$(at look_up 1) call_exit 19 64 0 3010
+			6000 - sched_switch 0 0 120 0 101 20
+			6010 high@$(at look_up 1) call_enter 19 64 0
+			6020 - sched_switch 0 101 20 1 102 20
+			6100 low@$(at store 1) call_exit 32 64 0 0
+			6110 - sched_wakeup 101
+			9000 - sched_switch 0 102 20 0 101 20
+			9010 high@$(at look_up 1) call_exit 19 64 0 3000
+		END
+	} | traced run.ptl
+	run 0 why --worst 2 run.ptl
+	out_has 'high waited 3.010 ms for futex 0x40 (first used in look_up (cache.c:5)), until low woke it in store (cache.c:6).'
+	out_has 'for futex 0x40 (first used in look_up (cache.c:5)): for 2.890 ms it was woken, but middle ran.'
+	run 0 why --locks run.ptl
+	out_lacks 'orders locks are taken is not known'
+}
+
 # Locks of C++ are taken in functions of its library that the compiler puts into their callers.
 a_place_in_a_library_that_was_put_into_its_caller_is_the_callers()
 {

@@ -134,6 +134,8 @@ static void put_word_or_value(
 
 	if (word)
 		pxt_out_text(out, word);
+	else if (pxt_sysnames_is_none(id, name, value->u))
+		pxt_out_text(out, "none");
 	else
 		put_value(out, value);
 }

@@ -9,7 +9,7 @@ static const char *const kinds[] = { NULL, "read", "write", "spin" };
 static const char *const calls[] = { NULL, "sem_wait", "sem_post", "barrier_wait", "once", "join",
 	"sleep", "read", "write", "open", "close", "accept", "connect", "recv", "send", "poll",
 	"select", "epoll_wait", "fsync", "futex_wait", "timer", "wait", "malloc", "free", "realloc",
-	"lseek", "sendfile", "flock", "msync", "pause", "mq", "file_name" };
+	"lseek", "sendfile", "flock", "msync", "pause", "mq", "file_name", "futex_wake" };
 static const char *const processes[] = { NULL, "image", "image_gone", "thread_create",
 	"thread_begin", "thread_end", "thread_name", "fork", "exec", "exit", "traced" };
 static const char *const signals[] = { NULL, "begin", "end", "sent" };
@@ -71,6 +71,11 @@ const char *pxt_sysnames_word(trace_event_id_t id, const char *name, uint64_t va
 	const struct field *field = field_of(id, name);
 
 	return field && value < field->count ? field->words[value] : NULL;
+}
+
+bool pxt_sysnames_is_none(trace_event_id_t id, const char *name, uint64_t value)
+{
+	return id == POSIX_TRACE_CALL_ENTER_NP && value == UINT64_MAX && strcmp(name, "size") == 0;
 }
 
 size_t pxt_sysnames_count(trace_event_id_t id, const char *name)

@@ -10,6 +10,8 @@
 
 /* The word for @value of the field @name of a system event of type @id; NULL: it has none. */
 const char *pxt_sysnames_word(trace_event_id_t id, const char *name, uint64_t value);
+/* Whether that value of the field says that there was none: a call without a size. */
+bool pxt_sysnames_is_none(trace_event_id_t id, const char *name, uint64_t value);
 /* How many values of that field have words, from 0 on; 0: none has. */
 size_t pxt_sysnames_count(trace_event_id_t id, const char *name);
 

@@ -45,7 +45,7 @@ static const struct group {
 	{ "locks", { .types = MUTEXES | CONDITIONS | SYNCS | CALLS,
 	               .calls = SEMS | CALL(BARRIER_WAIT) | CALL(ONCE),
 	               .kinds = RWLOCKS | SPINS } },
-	{ "futex", { .types = CALLS, .calls = CALL(FUTEX_WAIT) } },
+	{ "futex", { .types = CALLS, .calls = CALL(FUTEX_WAIT) | CALL(FUTEX_WAKE) } },
 	{ "threads", { .types = CALLS, .calls = CALL(JOIN) } },
 	{ "children", { .types = CALLS, .calls = CALL(WAIT) } },
 	{ "sleep", { .types = CALLS, .calls = CALL(SLEEP) | CALL(PAUSE) } },

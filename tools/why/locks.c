@@ -168,6 +168,28 @@ void pxt_locks_told(struct pxt_state *state, struct pxt_actor *holder, struct px
 	lock->place.address.value = 0;
 }
 
+void pxt_locks_judge(
+    struct pxt_state *state, const struct pxt_role *role, const struct pxt_act *act)
+{
+	struct pxt_state_lock *lock = act->lock;
+	bool known;
+	const struct pxt_actor *holder = pxt_lock_holder(state, lock, &known);
+	bool is_own = holder == act->actor;
+
+	/* A lock is free or another's when it is waited for, free when it is had, its holder's when it is given back. */
+	if (!pxt_rolesystem_tells_holder(act->event, role) ||
+	    (role->deed == PXT_LOCK_WAIT && holder && is_own) ||
+	    (role->deed == PXT_LOCK_ACQUIRE && holder) ||
+	    (role->deed == PXT_LOCK_RELEASE && known && !is_own))
+		lock->is_given = true;
+	lock->is_futex = !pxt_rolesystem_tells_holder(act->event, role);
+	if (!lock->is_given)
+		return;
+	forget_holders(lock);
+	if (role->deed != PXT_LOCK_RELEASE)
+		lock->state = PXT_LOCK_UNKNOWN;
+}
+
 /* The holder has gone: of those who read, the first one is the holder now. */
 static void promote(struct pxt_state_lock *lock)
 {

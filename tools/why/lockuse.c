@@ -196,7 +196,8 @@ static void note_traced(
 {
 	trace_event_id_t id = act->event->info.posix_event_id;
 
-	if (!act->lock->of_system)
+	/* Calls of semaphores are told in any case, and of a futex nothing but waits. */
+	if (!act->lock->of_system || id == POSIX_TRACE_CALL_EXIT_NP)
 		return;
 	use->is_traced = true;
 	if ((id == POSIX_TRACE_MUTEX_LOCK_NP || id == POSIX_TRACE_SYNC_LOCK_NP) &&

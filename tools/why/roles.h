@@ -66,6 +66,8 @@ enum pxt_use {
 	PXT_USE_RESULT, /* of a lock: whether the thread has it */
 	PXT_USE_HOLDER, /* of a wait: the thread that has the lock, as the lock says */
 	PXT_USE_WHAT,   /* of an event that means several things: which */
+	PXT_USE_CALL,   /* of calls that are waits for a lock: which call */
+	PXT_USE_SIZE,   /* what a call asked for: 0, it does not wait */
 	PXT_USES
 };
 
@@ -124,8 +126,14 @@ void pxt_roles_review(const struct pxt_roles_book *book, const struct pxt_reader
 /* What a system event of that number means; nothing, where it means nothing here (rolesystem.c). */
 void pxt_rolesystem_add(
     struct pxt_roles_book *book, struct pxt_type_roles *roles, const struct pxt_type *type);
-/* Whether the event means that, of those that an event of its type can mean. */
+/* Whether the event is about that at all, of what an event of its type can be about. */
+bool pxt_rolesystem_applies(const struct pxt_event *event, const struct pxt_role *role);
+/* Whether it has come to that: a lock is had, a thread is ready. */
 bool pxt_rolesystem_is(const struct pxt_event *event, const struct pxt_role *role);
+/* Whether the event says who has the lock from now on, which a futex does not. */
+bool pxt_rolesystem_tells_holder(const struct pxt_event *event, const struct pxt_role *role);
+/* Whether what is waited for may be given by who never had it: a semaphore, a futex. */
+bool pxt_rolesystem_is_given(const struct pxt_event *event, const struct pxt_role *role);
 /* Whether the lock is had beside others: for reading. */
 bool pxt_rolesystem_shares(const struct pxt_event *event, const struct pxt_role *role);
 /* What a lock is asked for, where there are several ways to have it: "read", "write"; else PXT_NO_NAME. */

@@ -34,8 +34,14 @@ static const struct meaning {
 	{ POSIX_TRACE_PROCESS_NP, PXT_THREAD, NULL,
 	    { [PXT_USE_THREAD] = "number", [PXT_USE_TO_NAME] = "name", [PXT_USE_WHAT] = "what" } },
 	{ POSIX_TRACE_CALL_ENTER_NP, PXT_BLOCK, "call",
-	    { [PXT_USE_KEY] = "object", [PXT_USE_WHAT] = "call" } },
+	    { [PXT_USE_KEY] = "object", [PXT_USE_WHAT] = "call", [PXT_USE_SIZE] = "size" } },
 	{ POSIX_TRACE_CALL_EXIT_NP, PXT_WAKE, NULL, { [PXT_USE_KEY] = "object" } },
+	{ POSIX_TRACE_CALL_ENTER_NP, PXT_LOCK_WAIT, "semaphore",
+	    { [PXT_USE_KEY] = "object", [PXT_USE_CALL] = "call", [PXT_USE_SIZE] = "size" } },
+	{ POSIX_TRACE_CALL_EXIT_NP, PXT_LOCK_ACQUIRE, "semaphore",
+	    { [PXT_USE_KEY] = "object", [PXT_USE_RESULT] = "result", [PXT_USE_CALL] = "call" } },
+	{ POSIX_TRACE_CALL_EXIT_NP, PXT_LOCK_RELEASE, "semaphore",
+	    { [PXT_USE_KEY] = "object", [PXT_USE_RESULT] = "result", [PXT_USE_CALL] = "call" } },
 	{ POSIX_TRACE_CONTEXT_SWITCH_NP, PXT_SWITCH, NULL,
 	    { [PXT_USE_CPU] = "cpu",
 	        [PXT_USE_FROM] = "prev_tid",
@@ -63,6 +69,61 @@ void pxt_rolesystem_add(
 			role.name = pxt_roles_name(book, meaning->name, strlen(meaning->name));
 		roles->list[roles->count++] = role;
 	}
+}
+
+/* A call that waits for what another thread gives, without being told who has it. */
+static bool waits(const struct pxt_event *event, int64_t call, const struct pxt_role *role)
+{
+	int64_t size;
+
+	if (call == POSIX_TRACE_CALL_FUTEX_WAIT_NP)
+		return true;
+	/* sem_trywait() */
+	return call == POSIX_TRACE_CALL_SEM_WAIT_NP &&
+	       !(pxt_number_of(event, role->fields[PXT_USE_SIZE], &size) && size == 0);
+}
+
+bool pxt_rolesystem_applies(const struct pxt_event *event, const struct pxt_role *role)
+{
+	int64_t call;
+
+	if (event->info.posix_event_id == POSIX_TRACE_CALL_ENTER_NP && role->deed == PXT_BLOCK)
+		return !pxt_number_of(event, role->fields[PXT_USE_WHAT], &call) ||
+		       !waits(event, call, role);
+	if (!role->fields[PXT_USE_CALL] || !pxt_number_of(event, role->fields[PXT_USE_CALL], &call))
+		return true;
+	if (role->deed == PXT_LOCK_WAIT)
+		return waits(event, call, role);
+	if (role->deed == PXT_LOCK_ACQUIRE)
+		return call == POSIX_TRACE_CALL_SEM_WAIT_NP ||
+		       call == POSIX_TRACE_CALL_FUTEX_WAIT_NP;
+	return call == POSIX_TRACE_CALL_SEM_POST_NP || call == POSIX_TRACE_CALL_FUTEX_WAKE_NP;
+}
+
+static int64_t call_of(const struct pxt_event *event, const struct pxt_role *role)
+{
+	int64_t call;
+
+	return role->fields[PXT_USE_CALL] && pxt_number_of(event, role->fields[PXT_USE_CALL], &call)
+	           ? call
+	           : 0;
+}
+
+static bool is_futex(const struct pxt_event *event, const struct pxt_role *role)
+{
+	int64_t call = call_of(event, role);
+
+	return call == POSIX_TRACE_CALL_FUTEX_WAIT_NP || call == POSIX_TRACE_CALL_FUTEX_WAKE_NP;
+}
+
+bool pxt_rolesystem_is_given(const struct pxt_event *event, const struct pxt_role *role)
+{
+	return call_of(event, role) != 0;
+}
+
+bool pxt_rolesystem_tells_holder(const struct pxt_event *event, const struct pxt_role *role)
+{
+	return !is_futex(event, role);
 }
 
 bool pxt_rolesystem_is(const struct pxt_event *event, const struct pxt_role *role)
@@ -112,8 +173,10 @@ uint32_t pxt_rolesystem_name(
 	const char *word = NULL;
 	int64_t value;
 
+	if (is_futex(event, role))
+		word = "futex";
 	/* For reading or writing, it is the same lock. */
-	if (kind_of(event, role) == POSIX_TRACE_KIND_SPIN_NP)
+	else if (kind_of(event, role) == POSIX_TRACE_KIND_SPIN_NP)
 		word = "spin lock";
 	else if (kind_of(event, role) != 0)
 		word = "rwlock";

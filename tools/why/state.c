@@ -129,6 +129,8 @@ static void take_lock(
 	act->lock = pxt_locks_find(state, role, act->event, source);
 	if (!act->lock)
 		return;
+	if (pxt_rolesystem_is_given(act->event, role))
+		pxt_locks_judge(state, role, act);
 	if (role->deed == PXT_LOCK_WAIT) {
 		actor->wait = act->lock;
 		actor->wait_mode = pxt_rolesystem_mode(state->book, act->event, role);
@@ -137,8 +139,9 @@ static void take_lock(
 			pxt_locks_told(
 			    state, pxt_threads_tid(state, source, tid), act->lock, act->event);
 	} else if (role->deed == PXT_LOCK_ACQUIRE) {
-		pxt_locks_acquire(
-		    state, actor, act->lock, act->event, pxt_rolesystem_shares(act->event, role));
+		if (!act->lock->is_given)
+			pxt_locks_acquire(state, actor, act->lock, act->event,
+			    pxt_rolesystem_shares(act->event, role));
 	} else {
 		pxt_locks_release(state, actor, act->lock, act);
 	}
@@ -217,6 +220,8 @@ void pxt_state_take(struct pxt_state *state, const struct pxt_event *event, unsi
 		pxt_functions_take(actor, event);
 	}
 	for (unsigned i = 0; i < roles->count; i++) {
+		if (!pxt_rolesystem_applies(event, &roles->list[i]))
+			continue;
 		struct pxt_act act = { .deed = roles->list[i].deed,
 			.event = event,
 			.ns = event->ns,

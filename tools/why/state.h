@@ -83,7 +83,9 @@ struct pxt_state_lock {
 	int64_t since_ns;             /* when @holder got it, or it became free */
 	struct pxt_log_address place; /* where @holder took it; 0: not known */
 	bool is_shared;               /* whoever has it has it for reading */
-	struct pxt_share *shares;     /* PXT_SHARES_MAX, once it was shared: who else has it */
+	bool is_given;                /* a semaphore or futex: threads that never had it give it */
+	bool is_futex;
+	struct pxt_share *shares; /* PXT_SHARES_MAX, once it was shared: who else has it */
 	unsigned share_count;
 	bool of_system;               /* system events tell of it: its number is its address */
 	struct pxt_log_address self;  /* that address, when the first event told of it, ... */

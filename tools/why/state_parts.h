@@ -36,6 +36,12 @@ void pxt_locks_acquire(struct pxt_state *state, struct pxt_actor *actor,
 /* Who has the lock, as it told the thread that has to wait; NULL: it did not. */
 void pxt_locks_told(struct pxt_state *state, struct pxt_actor *holder, struct pxt_state_lock *lock,
     const struct pxt_event *event);
+/*
+ * Of a semaphore or a futex, before what the event does: whether it is a lock, which who took it gives back, or
+ * others give it.
+ */
+void pxt_locks_judge(
+    struct pxt_state *state, const struct pxt_role *role, const struct pxt_act *act);
 /* Says in @act who was known to have had it. */
 void pxt_locks_release(struct pxt_state *state, struct pxt_actor *actor,
     struct pxt_state_lock *lock, struct pxt_act *act);

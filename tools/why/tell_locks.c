@@ -105,11 +105,14 @@ static void put_duration(struct pxt_out *out, int64_t ns, unsigned column)
 }
 
 /* ", taken in FUNCTION (FILE:LINE)". */
-static void put_place(const struct pxt_tell_locks *tell, const struct pxt_lockuse_place *place)
+static void put_place(const struct pxt_tell_locks *tell, const struct pxt_lockuse_place *place,
+    const struct pxt_state_lock *lock)
 {
 	const char *text = place_of(tell, &place->at);
 
-	if (text)
+	if (text && lock->is_given)
+		pxt_out_format(tell->out, " in %s", text);
+	else if (text)
 		pxt_out_format(
 		    tell->out, ", %s in %s", place->given_back ? "given back" : "taken", text);
 }
@@ -139,15 +142,17 @@ static void put_row(
 		pxt_out_seconds(out, since(tell, row->longest_at_ns));
 		pxt_out_text(out, " s");
 		if (row->longest_holder) {
-			pxt_out_format(out, ", while %s had it", row->longest_holder->name);
-			put_place(tell, &row->longest_place);
+			pxt_out_format(out, ", %s %s %s it",
+			    row->lock->is_given ? "until" : "while", row->longest_holder->name,
+			    pxt_word_had(row->lock));
+			put_place(tell, &row->longest_place, row->lock);
 		}
 		pxt_out_char(out, '\n');
 	}
 	if (row->held_by && row->waits > 0) {
 		pxt_duration(text, (uint64_t)row->held_ns);
 		pxt_out_format(out, "    %s had it longest: %s", row->held_by->name, text);
-		put_place(tell, &row->held_place);
+		put_place(tell, &row->held_place, row->lock);
 		pxt_out_char(out, '\n');
 	}
 }

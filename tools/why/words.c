@@ -79,6 +79,13 @@ void pxt_say_lock(
 	pxt_say_name(words, book, lock->name, &lock->key);
 }
 
+const char *pxt_word_had(const struct pxt_state_lock *lock)
+{
+	if (!lock->is_given)
+		return "had";
+	return lock->is_futex ? "woke" : "posted";
+}
+
 bool pxt_say_lock_short(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_state_lock *lock)
 {
@@ -175,7 +182,7 @@ static void say_chain(
 			continue;
 		pxt_say(words, ": %s", holder->name);
 		say_others(words, &cause->chain[i]);
-		pxt_say(words, " had it");
+		pxt_say(words, " %s it", pxt_word_had(cause->chain[i].lock));
 	}
 }
 
@@ -217,6 +224,15 @@ static void say_function(struct pxt_words *words, const struct pxt_roles_book *b
 		pxt_say(words, "%s%s", before, function);
 }
 
+static const char *free_word(const struct pxt_cause *cause)
+{
+	const struct pxt_state_lock *lock = cause->chain[cause->links - 1].lock;
+
+	if (!lock->is_given)
+		return "nobody had it";
+	return lock->is_futex ? "it was woken" : "it was posted";
+}
+
 static void say_last(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause *cause)
 {
@@ -235,10 +251,11 @@ static void say_last(
 		pxt_say(words, "; what it did is not known, events are missing");
 		break;
 	case PXT_LAST_UNKNOWN:
-		pxt_say(words, ": who had it is not in the log");
+		pxt_say(words, ": who %s it is not in the log",
+		    pxt_word_had(cause->chain[cause->links - 1].lock));
 		break;
 	case PXT_LAST_FREE:
-		pxt_say(words, ": nobody had it");
+		pxt_say(words, ": %s", free_word(cause));
 		if (cause->runner)
 			pxt_say(words, ", but %s ran", cause->runner->name);
 		break;
@@ -450,8 +467,27 @@ static void say_taken(
 {
 	const char *place = pxt_places_code(book->places, &link->place);
 
-	if (place)
+	if (place && link->lock->is_given)
+		pxt_say(words, " in %s", place);
+	else if (place)
 		pxt_say(words, ", %s in %s", link->given_back ? "given back" : "taken", place);
+}
+
+/* ", which HOLDER had, taken in FUNCTION (FILE:LINE)", or ", until THREAD posted it in FUNCTION". */
+static void say_holder(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause_link *link)
+{
+	if (!link->holder)
+		return;
+	if (link->lock->is_given) {
+		pxt_say(words, ", until %s %s it", link->holder->name, pxt_word_had(link->lock));
+	} else {
+		pxt_say(words, ", which %s", link->holder->name);
+		say_others(words, link);
+		pxt_say(words, " had");
+	}
+	if (link->lock->of_system)
+		say_taken(words, book, link);
 }
 
 /* "; that one ran for 2.3 ms": what it did most of the time, where events tell. */
@@ -466,7 +502,7 @@ static void say_meanwhile(
 	if (cause->chain[0].lock->of_system && cause->last == PXT_LAST_FREE) {
 		pxt_say(words, ": for ");
 		say_ns(words, cause->ns);
-		pxt_say(words, " nobody had it");
+		pxt_say(words, " %s", free_word(cause));
 		if (cause->runner)
 			pxt_say(words, ", but %s ran", cause->runner->name);
 		return;
@@ -492,26 +528,13 @@ static void say_meanwhile(
 static void say_holders(struct pxt_words *words, const struct pxt_setting *setting,
     const struct pxt_blame *blame, const struct pxt_cause *cause)
 {
-	const struct pxt_actor *holder = cause->chain[0].holder;
 	bool sure;
 
-	if (holder) {
-		pxt_say(words, ", which %s", holder->name);
-		say_others(words, &cause->chain[0]);
-		pxt_say(words, " had");
-	}
-	if (holder && cause->chain[0].lock->of_system)
-		say_taken(words, setting->book, &cause->chain[0]);
+	say_holder(words, setting->book, &cause->chain[0]);
 	for (unsigned i = 1; i < cause->links; i++) {
 		pxt_say(words, " while that one waited for ");
 		pxt_say_lock(words, setting->book, cause->chain[i].lock);
-		if (!cause->chain[i].holder)
-			continue;
-		pxt_say(words, ", which %s", cause->chain[i].holder->name);
-		say_others(words, &cause->chain[i]);
-		pxt_say(words, " had");
-		if (cause->chain[i].lock->of_system)
-			say_taken(words, setting->book, &cause->chain[i]);
+		say_holder(words, setting->book, &cause->chain[i]);
 	}
 	if (cause->last == PXT_LAST_READY && cause->runner) {
 		pxt_say(words, " and could not give back, because %s ran instead for ",

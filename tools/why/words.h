@@ -33,6 +33,8 @@ void pxt_say_name(struct pxt_words *words, const struct pxt_roles_book *book, ui
     const struct pxt_key *key);
 void pxt_say_lock(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_state_lock *lock);
+/* What a thread did with it that another one waited for: "had", of a semaphore "posted", of a futex "woke". */
+const char *pxt_word_had(const struct pxt_state_lock *lock);
 /* The same without where it was first used; false: then that is what tells it from others. */
 bool pxt_say_lock_short(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_state_lock *lock);
