@@ -44,7 +44,7 @@ ARROWS = {
     "tools/event": "output",
     "tools/link": "output",
     "tools/write": "output packed",
-    "tools/sched": "write",
+    "tools/sched": "output write",
     "tools/select": "output command event",
     "tools/read": "output packed event link select",
     "tools/spans": "output event read",

@@ -113,3 +113,12 @@ make_lossy()
 		event 9000 33 1 0 u32:2 i64:0
 	END
 }
+
+# sound LOG: nothing is wrong with it, and nothing lost but, on a busy machine, of the scheduler's records.
+sound()
+{
+	"$pxtrace" check "$1" >out 2>err && return
+	missing=$(sed -n 's/.*: loss, \([0-9]*\) EVENTS LOST.*/\1/p' out)
+	[ -n "$missing" ] && "$pxtrace" stat "$1" 2>/dev/null | grep -q "lost_by_scheduler: $missing events" ||
+		fail "$1 is not sound"
+}

@@ -137,6 +137,12 @@ a_cable_may_be_pulled_and_plugged_again()
 	[ "$(grep -c 'number=' out)" -lt 4000 ] || fail 'nothing was lost?'
 	err_has 'EVENTS WERE LOST'
 	grep -q 'number=3999' out || fail 'the end is missing'
+	# No log was too small, and no stream.
+	run 3 check run.ptl
+	out_has 'the link lost them'
+	out_lacks 'larger log'
+	run 0 stat run.ptl
+	grep -qE 'lost_on_link: [0-9]+ events' out || fail 'no note'
 }
 
 a_terminal_gets_frames_by_itself()

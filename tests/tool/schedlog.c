@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <trace_np.h>
 #include <unistd.h>
 
@@ -442,6 +443,102 @@ static void a_watch_that_is_given_up_leaves_no_log(void)
 	CU_ASSERT(access(path, F_OK) != 0);
 }
 
+/* ---- Bounds ---- */
+
+#define ROUNDS 400u
+
+/* What a bound lets through of that many switches; each is two events at most. */
+static void switch_often(void)
+{
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		made.used = 0;
+		pb_in(&made, at(2 * i + 1, 2, CHILD));
+		pb_out(&made, at(2 * i + 2, 2, CHILD), 0);
+		take_all();
+	}
+}
+
+static uint64_t events_of(const char *log, uint64_t *lost)
+{
+	struct posix_trace_loginfo_np info;
+	int fd = open(log, O_RDONLY);
+	trace_id_t trid;
+
+	CU_ASSERT_FATAL(fd >= 0);
+	PXT_EQ_FATAL(posix_trace_open(fd, &trid), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(trid, &info), 0);
+	*lost = info.posix_lost_np;
+	(void)posix_trace_close(trid);
+	(void)close(fd);
+	return info.posix_counts_np.posix_retrieved_np;
+}
+
+static uint64_t begin_bounded(const char *other)
+{
+	struct pxt_schedlog_wish wish = { .path = path, .child = CHILD };
+	uint64_t all;
+
+	begin(false, NULL);
+	switch_often();
+	all = pxt_schedlog_events(&scheduler);
+	pxt_schedlog_abandon(&scheduler);
+	wish.limit = 8192;
+	wish.other = other;
+	CU_ASSERT_FATAL(pxt_schedlog_begin(&scheduler, &wish));
+	switch_often();
+	return all;
+}
+
+/* QNX-51 */
+static void a_log_with_a_bound_has_the_first_events_and_counts_the_others(void)
+{
+	uint64_t all = begin_bounded(NULL);
+	uint64_t beyond = scheduler.beyond;
+	struct stat state;
+	uint64_t lost;
+
+	PXT_EQ(pxt_schedlog_end(&scheduler), 0);
+	CU_ASSERT(beyond > 0 && beyond < all);
+	PXT_EQ(events_of(path, &lost) + beyond, all);
+	PXT_EQ(lost, beyond);
+	PXT_EQ(stat(path, &state), 0);
+	/* Heads, types and threads come to the records. */
+	CU_ASSERT(state.st_size < 8192 + 4096);
+}
+
+/* QNX-51: each of them can be read alone. */
+static void two_segments_that_take_turns_have_the_newest_events(void)
+{
+	char other[sizeof path + 8];
+	uint64_t all;
+	uint64_t lost;
+
+	(void)snprintf(other, sizeof other, "%s/older.ptl", pxt_temp_folder());
+	all = begin_bounded(other);
+	CU_ASSERT(scheduler.segments > 2);
+	PXT_EQ(pxt_schedlog_events(&scheduler) + scheduler.beyond, all);
+	PXT_EQ(pxt_schedlog_end(&scheduler), 0);
+	PXT_EQ(events_of(path, &lost) + events_of(other, &lost) + scheduler.beyond, all);
+	PXT_EQ(lost, 0);
+	if (scheduler.segments % 2)
+		PXT_EQ(rename(other, path), 0);
+	read_story();
+	/* The thread's name and number are told in the last one, too. */
+	CU_ASSERT_PTR_NOT_NULL(strstr(story, ":-1>"));
+	(void)unlink(other);
+}
+
+static void a_watch_of_segments_that_is_given_up_leaves_none(void)
+{
+	char other[sizeof path + 8];
+
+	(void)snprintf(other, sizeof other, "%s/older.ptl", pxt_temp_folder());
+	(void)begin_bounded(other);
+	pxt_schedlog_abandon(&scheduler);
+	CU_ASSERT(access(path, F_OK) != 0);
+	CU_ASSERT(access(other, F_OK) != 0);
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(of_own_threads_it_is_told_when_they_run_and_not_who_else),
 	PXT_CASE(an_own_thread_leaves_its_cpu_when_it_ends),
@@ -463,5 +560,8 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_priority_that_no_record_tells_is_asked_for),
 	PXT_CASE(a_log_that_cannot_be_written_is_an_error_at_the_end),
 	PXT_CASE(a_watch_that_is_given_up_leaves_no_log),
+	PXT_CASE(a_log_with_a_bound_has_the_first_events_and_counts_the_others),
+	PXT_CASE(two_segments_that_take_turns_have_the_newest_events),
+	PXT_CASE(a_watch_of_segments_that_is_given_up_leaves_none),
 };
 PXT_SUITE("tool_schedlog", cases)

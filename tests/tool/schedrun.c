@@ -76,9 +76,10 @@ int main(int argc, char **argv)
 	argc -= unread;
 	argv += unread;
 	check(argc < 4, "schedrun LEVEL LOG PROGRAM...");
+	const struct pxt_schedwatch_file file = { .path = argv[2] };
 	pid_t child = begin(argv + 3, gate);
 	struct pxt_schedwatch *scheduler =
-	    pxt_schedwatch_open(child, argv[2], level_of(argv[1]), &told);
+	    pxt_schedwatch_open(child, &file, level_of(argv[1]), &told);
 	if (pxt_schedsay_missing(&say, &told))
 		(void)fprintf(stderr, "%s\n%s\n", say.what, say.how);
 	(void)close(gate[0]);

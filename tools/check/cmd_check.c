@@ -210,7 +210,7 @@ static void put_end(struct pxt_out *out, const struct verdict *verdict)
 	                      : "\n");
 }
 
-/* What loses less: the two places where events are lost want different things. */
+/* What loses less: the places where events are lost want different things. */
 static const char *loss_advice(const struct posix_trace_logcheck_np *sum)
 {
 	if (sum->posix_complete_np && sum->posix_lost_in_log_np > 0)
@@ -253,7 +253,7 @@ static void put_advice(const struct checker *c, struct pxt_out *out, const struc
 		text = "the program still runs, or it died before posix_trace_shutdown(); "
 		       "--incomplete, here and with print and stat, takes the log as it is";
 	else if (verdict->lost > 0)
-		text = loss_advice(sum);
+		text = verdict->hints.loss ? verdict->hints.loss : loss_advice(sum);
 	if (text) {
 		line(out, "next");
 		pxt_out_text(out, text);

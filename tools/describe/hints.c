@@ -2,6 +2,7 @@
 /* hints.c - what a log lacks, and which call, attribute or option would help; see hints.h. */
 #include "tools/describe/hints.h"
 
+#include "tools/output/lossnote.h"
 #include "tools/output/when.h"
 
 #include <stdarg.h>
@@ -94,15 +95,32 @@ static void hint_at_room(struct pxt_hints *hints, const struct pxt_hint_facts *f
 		    "a larger stream (posix_trace_attr_setstreamsize()) holds");
 }
 
+/* ---- Losses of another kind ---- */
+
+static const char *noted_loss(trace_id_t trid, uint64_t lost)
+{
+	if (pxt_lossnote_sum(trid, PXT_LOSSNOTE_LINK) > lost / 2)
+		return "the link lost them: a faster one, less on it, or a receiver that is less "
+		       "busy loses less; `pxtrace print` shows where";
+	if (pxt_lossnote_sum(trid, PXT_LOSSNOTE_SCHED) > lost / 2)
+		return "most of them are the scheduler's records, for which the kernel had no "
+		       "room: "
+		       "on a machine that is less busy fewer are lost, without them "
+		       "(pxtrace run --only locks,calls) none";
+	return NULL;
+}
+
 /* ---- All of it ---- */
 
 void pxt_hints(struct pxt_hints *hints, const struct pxt_hint_facts *facts)
 {
-	hints->count = 0;
+	*hints = (struct pxt_hints){ 0 };
 	if (!facts->info->posix_complete_np)
 		return;
 	hint_at_beginning(hints, facts);
-	hint_at_room(hints, facts);
+	hints->loss = noted_loss(facts->trid, facts->info->posix_lost_np);
+	if (!hints->loss)
+		hint_at_room(hints, facts);
 }
 
 void pxt_hints_of_source(struct pxt_hints *hints, const struct pxt_source *source)
@@ -115,7 +133,7 @@ void pxt_hints_of_source(struct pxt_hints *hints, const struct pxt_source *sourc
 		.first_lost = source->first_lost,
 		.unnamed = source->types[POSIX_TRACE_UNNAMED_USEREVENT] != NULL };
 
-	hints->count = 0;
+	*hints = (struct pxt_hints){ 0 };
 	if (!source->failed)
 		pxt_hints(hints, &facts);
 }
@@ -148,7 +166,7 @@ void pxt_hints_of_file(struct pxt_hints *hints, int fd, uint64_t records)
 	struct pxt_hint_facts facts = { .events = records, .last_ns = INT64_MIN };
 	struct posix_trace_loginfo_np info;
 
-	hints->count = 0;
+	*hints = (struct pxt_hints){ 0 };
 	if (posix_trace_open(fd, &facts.trid) != 0)
 		return;
 	facts.info = &info;

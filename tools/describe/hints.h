@@ -22,6 +22,8 @@ struct pxt_hint_facts {
 struct pxt_hints {
 	unsigned count;
 	char list[PXT_HINTS][PXT_HINT_BYTES];
+	/* What loses less, where pxtrace wrote the log and noted who lost most of it (lossnote.h); or NULL. */
+	const char *loss;
 };
 
 /* Of a log that was read to its end. */

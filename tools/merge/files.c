@@ -15,7 +15,7 @@ void pxt_merge_close(struct pxt_merge *merge)
 	pxt_reader_close(&merge->reader);
 }
 
-int pxt_merge_files(const char *output, char *const *paths, unsigned count)
+int pxt_merge_files(const char *output, char *const *paths, unsigned count, uint64_t lost)
 {
 	struct pxt_merge *merge = pxt_must(calloc(1, sizeof *merge));
 	int status = pxt_reader_open(&merge->reader, paths, count, PXT_OPEN_INCOMPLETE, NULL);
@@ -23,6 +23,7 @@ int pxt_merge_files(const char *output, char *const *paths, unsigned count)
 	if (status == PXT_EXIT_OK && (!pxt_line_make(&merge->line, &merge->reader, true) ||
 	                                 !pxt_merge_types_make(&merge->types, &merge->reader)))
 		status = PXT_EXIT_LOG;
+	merge->lost_before = lost;
 	if (status == PXT_EXIT_OK)
 		status = pxt_merge_write(merge, output);
 	pxt_merge_close(merge);

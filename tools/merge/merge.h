@@ -177,6 +177,7 @@ struct pxt_merge {
 	struct pxt_ftrace ftrace;
 	trace_event_id_t ftrace_ids[PXT_FTRACE_KINDS];
 	struct pxt_logwrite *log;
+	uint64_t lost_before; /* events, before the first of all logs */
 };
 
 /* Everything into @path; returns an exit status. */
@@ -187,7 +188,10 @@ int pxt_merge_write(struct pxt_merge *merge, const char *path);
 /* What it has opened and allocated; of one that was not filled, nothing. */
 void pxt_merge_close(struct pxt_merge *merge);
 
-/* The logs of @paths, of one boot of one machine, as one; returns an exit status. */
-int pxt_merge_files(const char *output, char *const *paths, unsigned count);
+/*
+ * The logs of @paths, of one boot of one machine, as one, which tells of @lost events before their first;
+ * returns an exit status.
+ */
+int pxt_merge_files(const char *output, char *const *paths, unsigned count, uint64_t lost);
 
 #endif

@@ -160,6 +160,7 @@ static void put_events(struct pxt_merge *merge)
 	unsigned end = merge->reader.count;
 
 	begin_progress(merge, &progress);
+	pxt_logwrite_loss(merge->log, merge->lost_before);
 	while ((event = pxt_reader_next(&merge->reader)) != NULL &&
 	       pxt_logwrite_error(merge->log) == 0) {
 		put_rests(merge, from, end, told);
@@ -254,6 +255,8 @@ static struct pxt_logend sum_up(const struct pxt_merge *merge)
 	end.counts.posix_written_np += merge->ftrace.events + merge->ftrace.lost;
 	end.counts.posix_retrieved_np += merge->ftrace.events;
 	end.counts.posix_lost_np += merge->ftrace.lost;
+	end.counts.posix_written_np += merge->lost_before;
+	end.counts.posix_lost_np += merge->lost_before;
 	return end;
 }
 

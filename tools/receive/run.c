@@ -4,6 +4,7 @@
 
 #include "format/crc32.h"
 #include "format/logfmt_bytes.h"
+#include "tools/output/lossnote.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -234,6 +235,12 @@ static int close_log(struct pxt_receive_run *run, struct pxt_log_trailer *traile
 		pxt_logblocks_loss(&run->blocks, run->untold);
 	run->untold = 0;
 	trailer->log_lost += run->missing;
+	if (run->missing > run->early) {
+		struct posix_trace_lognote_np note;
+
+		pxt_lossnote_make(&note, PXT_LOSSNOTE_LINK, run->missing - run->early);
+		pxt_logblocks_note(&run->blocks, &note);
+	}
 	error = pxt_logblocks_close(&run->blocks, trailer);
 	run->ended = true;
 	pxt_receive_known_free(&run->known);

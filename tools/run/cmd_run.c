@@ -47,7 +47,8 @@ static const char *const help[] = {
 	"      --stack MS    waits longer than MS milliseconds tell the functions that called\n"
 	"      --for T       ends the program after T: 10s, 500ms (by SIGTERM)\n"
 	"      --children    until the processes that it started have ended, too\n"
-	"      --size BYTES  at most that much log: 64M; recording stops when it is full\n"
+	"      --size BYTES  at most that much log: 64M; recording stops when it is full. Half\n"
+	"                    of it is the scheduler's\n"
 	"      --ring        the newest events instead of the first (--size 64M)\n"
 	"      --buffer BYTES   memory of each process in which events wait to be taken (4M)\n"
 	"      --note K=V    is kept in the log, and shown by stat; may be given several times\n"
@@ -89,7 +90,8 @@ struct run {
 	struct pxt_schedtold told;
 	struct pxt_outfile file;           /* of the program's own events */
 	char own[PXT_PRELOAD_PATH + 16];   /* its name, where the scheduler's come to them ... */
-	char sched[PXT_PRELOAD_PATH + 16]; /* ... from here */
+	char sched[PXT_PRELOAD_PATH + 16]; /* ... from here ... */
+	char older[PXT_PRELOAD_PATH + 16]; /* ... and, with --ring, here */
 	char name[PXT_PRELOAD_PATH];       /* of the log, where none was given */
 };
 
@@ -162,11 +164,17 @@ static int run_untraced(struct run *r)
 
 static void watch_scheduler(struct run *r)
 {
+	/* Half of --size; with --ring, two segments of a quarter each. */
+	const struct pxt_schedwatch_file file = { .path = r->sched,
+		.limit = r->ring ? r->size / 4 : r->size / 2,
+		.other = r->ring ? r->older : NULL };
+
 	(void)snprintf(r->sched, sizeof r->sched, "%s.sched.ptl", r->output);
+	(void)snprintf(r->older, sizeof r->older, "%s.older.ptl", r->output);
 	(void)snprintf(r->own, sizeof r->own, "%s.own.ptl", r->output);
 	if (r->wish.groups.sched)
 		r->watch =
-		    pxt_schedwatch_open(r->program.pid, r->sched, PXT_SCHEDLEVEL_POINTS, &r->told);
+		    pxt_schedwatch_open(r->program.pid, &file, PXT_SCHEDLEVEL_POINTS, &r->told);
 }
 
 /* What the kernel keeps to itself is said once; all else is recorded. */
@@ -184,7 +192,7 @@ static void say_missing(const struct run *r)
 /* Both logs as one; where that fails, both stay. */
 static bool add_scheduler(struct run *r)
 {
-	char *paths[] = { r->own, r->sched };
+	char *paths[] = { r->own, r->sched, r->older };
 	int error = pxt_schedwatch_end(r->watch, &r->told);
 
 	if (error) {
@@ -192,12 +200,15 @@ static bool add_scheduler(struct run *r)
 		    strerror(error));
 		if (rename(r->own, r->output) == 0)
 			return true;
-	} else if (pxt_merge_files(r->output, paths, 2) == PXT_EXIT_OK) {
+	} else if (pxt_merge_files(r->output, paths, 1 + r->told.segments,
+	               r->ring ? r->told.beyond : 0) == PXT_EXIT_OK) {
 		(void)unlink(r->own);
 		(void)unlink(r->sched);
+		(void)unlink(r->older);
 		return true;
 	}
-	pxt_complain("run: the logs stay apart: %s, %s", r->own, r->sched);
+	pxt_complain("run: the logs stay apart: %s, %s%s%s", r->own, r->sched,
+	    r->told.segments > 1 ? ", " : "", r->told.segments > 1 ? r->older : "");
 	return false;
 }
 
@@ -208,7 +219,8 @@ static void summarize(struct run *r, const struct pxt_recorder_sum *sum)
 		.replaced = r->replaces,
 		.ring = r->ring,
 		.sum = sum,
-		.sched_lost = r->told.lost };
+		.sched_lost = r->told.lost,
+		.sched_beyond = r->told.beyond };
 
 	out.colour = pxt_colour_wanted(NULL, STDERR_FILENO);
 	say_missing(r);
@@ -250,7 +262,8 @@ static int run_traced(struct run *r)
 	watch_scheduler(r);
 	path = r->watch ? r->own : r->output;
 	if (pxt_outfile_open(&r->file, path)) {
-		if (pxt_recorder_open(&r->recorder, r->file.fd, path, r->size, r->ring)) {
+		if (pxt_recorder_open(&r->recorder, r->file.fd, path,
+		        r->watch ? r->size / 2 : r->size, r->ring)) {
 			pxt_notes_tell(&r->notes, r->recorder.trid, r->program.argv);
 			return conclude(r, begin(r));
 		}

@@ -58,6 +58,10 @@ static void put_losses(struct pxt_out *out, const struct pxt_summary *summary)
 	if (summary->sched_lost > 0)
 		pxt_out_format(
 		    out, "  of the scheduler's, %" PRIu64 " LOST\n", summary->sched_lost);
+	if (summary->sched_beyond > 0)
+		pxt_out_format(out, "  of the scheduler's, %" PRIu64 " %s\n", summary->sched_beyond,
+		    summary->ring ? "older ones were overwritten (--ring)"
+		                  : "LOST as their part of the log was full (--size)");
 }
 
 static void put_counts(

@@ -14,7 +14,8 @@ struct pxt_summary {
 	bool replaced;    /* it took an older one's place */
 	bool ring;        /* what the log does not hold was overwritten, as was asked for */
 	const struct pxt_recorder_sum *sum;
-	uint64_t sched_lost; /* records of the scheduler */
+	uint64_t sched_lost;   /* records of the scheduler */
+	uint64_t sched_beyond; /* its events that are not in the log because of --size */
 };
 
 /* An exit status. */

@@ -2,16 +2,21 @@
 /* schedlog.c - from records of the kernel to events of a log, what the kernel lost included; see schedlog.h. */
 #include "tools/sched/schedlog.h"
 
+#include "tools/output/lossnote.h"
 #include "tools/sched/schedhead.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-#define STATE_WAITS INT64_C(0x1)
-#define STATE_ENDED INT64_C(0x10)
-#define DATA_BYTES  64u
-#define IDLE_PRIO   120                 /* as the kernel says */
-#define ASK_NS      UINT64_C(250000000) /* what /proc said is good for that long */
+#define STATE_WAITS  INT64_C(0x1)
+#define STATE_ENDED  INT64_C(0x10)
+#define DATA_BYTES   64u
+/* Of a record beside its data, on average: its begin slot, its context, and what slots leave empty. */
+#define RECORD_BYTES 48u
+#define IDLE_PRIO    120                 /* as the kernel says */
+#define ASK_NS       UINT64_C(250000000) /* what /proc said is good for that long */
 
 enum {
 	ID_SWITCH = 32,
@@ -167,6 +172,108 @@ static uint32_t idle_index(struct pxt_schedlog *log)
 	return log->idle_index;
 }
 
+/* ---- Segments ---- */
+
+static void tell_types(struct pxt_schedlog *log)
+{
+	static const char wake[] = "char[16] comm, i32 tid, i32 prio, i32 target_cpu";
+	const struct {
+		trace_event_id_t id;
+		const char *name;
+		const char *format;
+	} types[] = {
+		{ ID_SWITCH, "sched_switch",
+		    has_prio(log)
+		        ? "char[16] prev_comm, i32 prev_tid, i32 prev_prio, i64 prev_state, "
+		          "char[16] next_comm, i32 next_tid, i32 next_prio"
+		        : "char[16] prev_comm, i32 prev_tid, i64 prev_state, char[16] next_comm, "
+		          "i32 next_tid, i32 prev_prio, i32 next_prio" },
+		{ ID_WAKING, "sched_waking", wake },
+		{ ID_WAKEUP, "sched_wakeup", wake },
+		{ ID_NEW, "sched_wakeup_new", wake },
+		{ ID_MIGRATE, "sched_migrate_task",
+		    "char[16] comm, i32 tid, i32 prio, i32 orig_cpu, i32 dest_cpu" },
+		{ ID_FORK, "sched_process_fork",
+		    "char[16] parent_comm, i32 parent_tid, i32 parent_pid, char[16] child_comm, "
+		    "i32 child_tid, i32 child_pid" },
+		{ ID_EXIT, "sched_process_exit", "char[16] comm, i32 tid, i32 pid" },
+		{ ID_RENAME, "task_rename",
+		    "i32 tid, char[16] oldcomm, char[16] newcomm, u8 exec" },
+	};
+
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		pxt_logwrite_type(log->log, types[i].id, types[i].name, types[i].format);
+}
+
+static const char *path_of(const struct pxt_schedlog *log, unsigned segment)
+{
+	return segment % 2 == 0 ? log->wish.path : log->wish.other;
+}
+
+/* A log of the same stream: all that it needs to be read alone. */
+static struct pxt_logwrite *begin_segment(struct pxt_schedlog *log)
+{
+	struct posix_trace_loginfo_np info;
+	struct pxt_loghead head;
+
+	pxt_schedhead_make(&head, &info);
+	log->log = pxt_logwrite_begin(path_of(log, log->segments), PXT_LOG_WHOLE, &head);
+	if (!log->log)
+		return NULL;
+	pxt_logwrite_process(log->log, &info);
+	tell_types(log);
+	return log->log;
+}
+
+static int end_segment(struct pxt_schedlog *log)
+{
+	pxt_schedhead_clock(log->log);
+	return pxt_logwrite_end(log->log, NULL);
+}
+
+/* Threads have no places in a new table, and who has a CPU is told once more. */
+static void forget_told(struct pxt_schedlog *log)
+{
+	for (size_t i = 0; i < log->threads.room; i++)
+		if (log->threads.table[i])
+			log->threads.table[i]->index = 0;
+	for (unsigned cpu = 0; cpu < PXT_SCHEDLOG_CPUS; cpu++)
+		log->cpus[cpu].told = PXT_SCHEDLOG_NOBODY;
+	log->indices = 0;
+	log->idle_told = false;
+}
+
+/* The segment before this one makes room for the next.  False: the file, or memory, failed. */
+static bool turn(struct pxt_schedlog *log)
+{
+	struct pxt_logwrite *full = log->log;
+	uint64_t events = pxt_logwrite_events(full);
+	int error = end_segment(log);
+
+	log->error = log->error ? log->error : error;
+	log->beyond += log->before;
+	log->before = events;
+	log->bytes = 0;
+	log->segments++;
+	/* Its room is wanted before the new segment takes its name. */
+	if (log->segments > 1)
+		(void)unlink(path_of(log, log->segments));
+	forget_told(log);
+	if (!begin_segment(log))
+		log->error = log->error ? log->error : ENOMEM;
+	return log->log != NULL;
+}
+
+static bool has_room(struct pxt_schedlog *log)
+{
+	if (log->log && (log->wish.limit == 0 || log->bytes < log->wish.limit))
+		return true;
+	if (log->log && log->wish.other)
+		return turn(log);
+	log->beyond++;
+	return false;
+}
+
 /* ---- Events ---- */
 
 static void put(struct pxt_schedlog *log, const struct pxt_perfrec *rec, trace_event_id_t id,
@@ -177,6 +284,8 @@ static void put(struct pxt_schedlog *log, const struct pxt_perfrec *rec, trace_e
 	};
 	struct pxt_schedthread *thread = thread_of(log, tid);
 
+	if (!has_room(log))
+		return;
 	if (rec->ns < log->last_ns)
 		log->late++;
 	else
@@ -191,6 +300,7 @@ static void put(struct pxt_schedlog *log, const struct pxt_perfrec *rec, trace_e
 	if (event.thread_index == PXT_LOGWRITE_NO_INDEX)
 		event.thread = PXT_LOGWRITE_KERNEL_THREAD + (uint32_t)tid;
 	pxt_logwrite_event(log->log, &event);
+	log->bytes += RECORD_BYTES + data->count;
 }
 
 /* One side of a switch. */
@@ -582,52 +692,14 @@ static void take_sample(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 
 /* ---- All ---- */
 
-static void tell_types(struct pxt_schedlog *log)
-{
-	static const char wake[] = "char[16] comm, i32 tid, i32 prio, i32 target_cpu";
-	const struct {
-		trace_event_id_t id;
-		const char *name;
-		const char *format;
-	} types[] = {
-		{ ID_SWITCH, "sched_switch",
-		    has_prio(log)
-		        ? "char[16] prev_comm, i32 prev_tid, i32 prev_prio, i64 prev_state, "
-		          "char[16] next_comm, i32 next_tid, i32 next_prio"
-		        : "char[16] prev_comm, i32 prev_tid, i64 prev_state, char[16] next_comm, "
-		          "i32 next_tid, i32 prev_prio, i32 next_prio" },
-		{ ID_WAKING, "sched_waking", wake },
-		{ ID_WAKEUP, "sched_wakeup", wake },
-		{ ID_NEW, "sched_wakeup_new", wake },
-		{ ID_MIGRATE, "sched_migrate_task",
-		    "char[16] comm, i32 tid, i32 prio, i32 orig_cpu, i32 dest_cpu" },
-		{ ID_FORK, "sched_process_fork",
-		    "char[16] parent_comm, i32 parent_tid, i32 parent_pid, char[16] child_comm, "
-		    "i32 child_tid, i32 child_pid" },
-		{ ID_EXIT, "sched_process_exit", "char[16] comm, i32 tid, i32 pid" },
-		{ ID_RENAME, "task_rename",
-		    "i32 tid, char[16] oldcomm, char[16] newcomm, u8 exec" },
-	};
-
-	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-		pxt_logwrite_type(log->log, types[i].id, types[i].name, types[i].format);
-}
-
 bool pxt_schedlog_begin(struct pxt_schedlog *log, const struct pxt_schedlog_wish *wish)
 {
-	struct posix_trace_loginfo_np info;
-	struct pxt_loghead head;
-
 	*log = (struct pxt_schedlog){ .wish = *wish };
 	/* No CPU is told yet, nor any thread. */
 	for (unsigned cpu = 0; cpu < PXT_SCHEDLOG_CPUS; cpu++)
 		log->cpus[cpu].told = log->cpus[cpu].runs = PXT_SCHEDLOG_NOBODY;
-	pxt_schedhead_make(&head, &info);
-	log->log = pxt_logwrite_begin(wish->path, PXT_LOG_WHOLE, &head);
-	if (!log->log)
+	if (!begin_segment(log))
 		return false;
-	pxt_logwrite_process(log->log, &info);
-	tell_types(log);
 	struct pxt_schedthread *child = pxt_schedthreads_of(&log->threads, wish->child);
 	if (!child) {
 		pxt_schedlog_abandon(log);
@@ -647,7 +719,8 @@ void pxt_schedlog_loss(struct pxt_schedlog *log, uint64_t records)
 		return;
 	log->lost += records;
 	log->epoch++;
-	pxt_logwrite_loss(log->log, records);
+	if (log->log)
+		pxt_logwrite_loss(log->log, records);
 }
 
 void pxt_schedlog_take(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
@@ -680,12 +753,28 @@ void pxt_schedlog_take(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 	}
 }
 
+uint64_t pxt_schedlog_events(const struct pxt_schedlog *log)
+{
+	return log->before + (log->log ? pxt_logwrite_events(log->log) : 0);
+}
+
 int pxt_schedlog_end(struct pxt_schedlog *log)
 {
-	int error;
+	int error = log->error;
 
-	pxt_schedhead_clock(log->log);
-	error = pxt_logwrite_end(log->log, NULL);
+	if (log->log && log->lost > 0) {
+		struct posix_trace_lognote_np note;
+
+		pxt_lossnote_make(&note, PXT_LOSSNOTE_SCHED, log->lost);
+		pxt_logwrite_note(log->log, &note);
+	}
+	if (log->log && !log->wish.other)
+		pxt_logwrite_loss(log->log, log->beyond);
+	if (log->log) {
+		int last = end_segment(log);
+
+		error = error ? error : last;
+	}
 	log->log = NULL;
 	pxt_schedthreads_free(&log->threads);
 	return error;
@@ -695,6 +784,8 @@ void pxt_schedlog_abandon(struct pxt_schedlog *log)
 {
 	if (log->log)
 		pxt_logwrite_abandon(log->log);
+	for (unsigned i = 0; i < log->segments && i < 2; i++)
+		(void)unlink(path_of(log, log->segments - 1u - i));
 	log->log = NULL;
 	pxt_schedthreads_free(&log->threads);
 }

@@ -39,6 +39,12 @@ struct pxt_schedlog_wish {
 	bool wide;   /* records are of all threads, and switches tell both */
 	bool ask;    /* /proc is asked for what records do not tell */
 	bool hidden; /* the number 0 may also be a thread of another container */
+	/*
+	 * More records than these bytes hold are not written, and counted; 0: no bound.  With @other, where two
+	 * segments take turns, the newest are kept: between one and two of them.
+	 */
+	uint64_t limit;
+	const char *other;
 	const struct pxt_tracepoint *points; /* PXT_TRACEPOINTS of them; NULL: none */
 };
 
@@ -50,6 +56,11 @@ struct pxt_schedlog {
 	uint32_t epoch; /* one more at each loss: what was known before is not known any more */
 	uint32_t indices;
 	uint64_t lost;
+	uint64_t beyond;   /* of the events: written no more, or over, since @limit was reached */
+	uint64_t bytes;    /* of records, in this segment */
+	unsigned segments; /* that were begun before this one */
+	uint64_t before;   /* events of the last one */
+	int error;         /* of a segment that was ended */
 	uint64_t late;     /* came when later ones had been written, and got their time */
 	uint64_t switches; /* of watched threads */
 	uint64_t wakes;
@@ -68,6 +79,8 @@ bool pxt_schedlog_begin(struct pxt_schedlog *log, const struct pxt_schedlog_wish
 void pxt_schedlog_take(struct pxt_schedlog *log, const struct pxt_perfrec *rec);
 /* @records were lost after what was taken last. */
 void pxt_schedlog_loss(struct pxt_schedlog *log, uint64_t records);
+/* The events that are in the log, or in both segments. */
+uint64_t pxt_schedlog_events(const struct pxt_schedlog *log);
 /* 0, or the first errno: then there is no log. */
 int pxt_schedlog_end(struct pxt_schedlog *log);
 void pxt_schedlog_abandon(struct pxt_schedlog *log);

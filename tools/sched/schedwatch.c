@@ -78,10 +78,13 @@ static int watch_all(const struct pxt_schedrings *rings)
 	return all;
 }
 
-static int begin_log(struct pxt_schedwatch *watch, pid_t child, const char *path)
+static int begin_log(
+    struct pxt_schedwatch *watch, pid_t child, const struct pxt_schedwatch_file *file)
 {
 	const struct pxt_schedrings *rings = &watch->rings;
-	const struct pxt_schedlog_wish wish = { .path = path,
+	const struct pxt_schedlog_wish wish = { .path = file->path,
+		.other = file->other,
+		.limit = file->limit,
 		.child = child,
 		.wide = rings->level >= PXT_SCHEDLEVEL_ALL,
 		.ask = true,
@@ -106,8 +109,8 @@ static void free_watch(struct pxt_schedwatch *watch)
 	free(watch);
 }
 
-struct pxt_schedwatch *pxt_schedwatch_open(
-    pid_t child, const char *path, enum pxt_schedlevel most, struct pxt_schedtold *told)
+struct pxt_schedwatch *pxt_schedwatch_open(pid_t child, const struct pxt_schedwatch_file *file,
+    enum pxt_schedlevel most, struct pxt_schedtold *told)
 {
 	struct pxt_schedwatch *watch = calloc(1, sizeof *watch);
 
@@ -118,7 +121,7 @@ struct pxt_schedwatch *pxt_schedwatch_open(
 	int error = pxt_schedopen(&watch->rings, child, most);
 	tell(watch, told);
 	if (error == 0)
-		error = begin_log(watch, child, path);
+		error = begin_log(watch, child, file);
 	if (error == 0)
 		return watch;
 	told->level = PXT_SCHEDLEVEL_NONE;
@@ -211,7 +214,7 @@ int pxt_schedwatch_poll(struct pxt_schedwatch *watch)
 	uint64_t now = pxt_schedhead_now();
 	unsigned fullest = look_all(watch);
 	take_until(watch, now - (fullest > 50 ? HOLD_SHORT_NS : HOLD_NS));
-	return pxt_logwrite_error(watch->log.log);
+	return watch->log.log ? pxt_logwrite_error(watch->log.log) : ENOMEM;
 }
 
 /* ---- End ---- */
@@ -229,10 +232,12 @@ int pxt_schedwatch_end(struct pxt_schedwatch *watch, struct pxt_schedtold *told)
 		pxt_schedlog_loss(&watch->log, lost - watch->foretold);
 	told = told ? told : &ignored;
 	tell(watch, told);
-	told->events = pxt_logwrite_events(watch->log.log);
+	told->events = pxt_schedlog_events(&watch->log);
 	told->switches = watch->log.switches;
 	told->wakes = watch->log.wakes;
 	told->lost = watch->log.lost;
+	told->beyond = watch->log.beyond;
+	told->segments = watch->log.segments > 0 ? 2 : 1;
 	told->late = watch->log.late;
 	for (unsigned i = 0; i < watch->rings.count; i++)
 		told->broken += watch->rings.cpus[i].ring.broken;

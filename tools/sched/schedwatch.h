@@ -5,7 +5,8 @@
  * with the program's own.
  *
  *	pid = fork();                 the child waits for a byte, say, before it calls exec
- *	watch = pxt_schedwatch_open(pid, "run.sched.ptl", PXT_SCHEDLEVEL_POINTS, &told);
+ *	file = { .path = "run.sched.ptl" };
+ *	watch = pxt_schedwatch_open(pid, &file, PXT_SCHEDLEVEL_POINTS, &told);
  *	if (pxt_schedsay_missing(&say, &told))  what is not recorded, and what would allow it: once
  *	...the child may go on...
  *	poll() of pxt_schedwatch_fd(watch) and whatever else, PXT_SCHEDWATCH_MS at most, then
@@ -41,7 +42,9 @@ struct pxt_schedtold {
 	uint64_t events;   /* in the log */
 	uint64_t switches; /* of watched threads */
 	uint64_t wakes;
-	uint64_t lost; /* records that had no room, told to the log where they are missing */
+	uint64_t lost;     /* records that had no room, told to the log where they are missing */
+	uint64_t beyond;   /* events that had no room in the file, or were overwritten there */
+	unsigned segments; /* 2: the older events are in the other file */
 	uint64_t
 	    late; /* records that came too late for their place: written with the time before */
 	uint64_t broken; /* bytes that were no record */
@@ -49,13 +52,21 @@ struct pxt_schedtold {
 
 struct pxt_schedwatch;
 
+/* Where it is recorded. */
+struct pxt_schedwatch_file {
+	const char *path;
+	uint64_t limit; /* bytes of records; 0: no bound */
+	const char *
+	    other; /* with it, both take turns, and the newest events are kept; NULL: the first are */
+};
+
 /*
  * Begins to watch @child, a process that does not run yet, and all that it will start.  @path gets the
  * log when it ends.  @most: no more than this (PXT_SCHEDLEVEL_POINTS: all that can be had).  NULL:
  * nothing is recorded, @told->error says why.
  */
-struct pxt_schedwatch *pxt_schedwatch_open(
-    pid_t child, const char *path, enum pxt_schedlevel most, struct pxt_schedtold *told);
+struct pxt_schedwatch *pxt_schedwatch_open(pid_t child, const struct pxt_schedwatch_file *file,
+    enum pxt_schedlevel most, struct pxt_schedtold *told);
 /* Readable (POLLIN) when a ring is a quarter full; stays the same. */
 int pxt_schedwatch_fd(const struct pxt_schedwatch *watch);
 /* Takes what is there, but for the last moments, since CPUs may tell theirs late.  0, or the log's errno. */

@@ -250,6 +250,20 @@ uint32_t pxt_logblocks_name_rest(struct pxt_logblocks *log)
 	return made;
 }
 
+void pxt_logblocks_note(struct pxt_logblocks *log, const struct posix_trace_lognote_np *note)
+{
+	struct pxt_log_block *block = pxt_logblocks_meta(log, PXT_LOG_NOTES);
+	unsigned char *entry = next_entry(block);
+
+	if (!pxt_logfmt_put_note(block, note->posix_name_np, note->posix_text_np)) {
+		block = pxt_logblocks_more(log);
+		entry = next_entry(block);
+		(void)pxt_logfmt_put_note(block, note->posix_name_np, note->posix_text_np);
+	}
+	if (log->swapped)
+		pxt_logswap_note(entry);
+}
+
 void pxt_logblocks_clock(struct pxt_logblocks *log, const struct pxt_log_clock *clock)
 {
 	struct pxt_log_block *block = pxt_logblocks_meta(log, PXT_LOG_CLOCKS);

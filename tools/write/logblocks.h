@@ -70,6 +70,8 @@ uint32_t pxt_logblocks_name_rest(struct pxt_logblocks *log);
 struct pxt_log_block *pxt_logblocks_meta(struct pxt_logblocks *log, enum pxt_log_type type);
 /* That block is full: it goes into the file, and an empty one of the same type is returned. */
 struct pxt_log_block *pxt_logblocks_more(struct pxt_logblocks *log);
+/* A note, in either order. */
+void pxt_logblocks_note(struct pxt_logblocks *log, const struct posix_trace_lognote_np *note);
 /* A clock reading, in either order. */
 void pxt_logblocks_clock(struct pxt_logblocks *log, const struct pxt_log_clock *clock);
 /* What comes before is not to be reported: @records of log and stream were cleared. */

@@ -154,11 +154,7 @@ void pxt_logwrite_module(struct pxt_logwrite *log, const struct posix_trace_logm
 
 void pxt_logwrite_note(struct pxt_logwrite *log, const struct posix_trace_lognote_np *note)
 {
-	struct pxt_log_block *block = pxt_logblocks_meta(&log->blocks, PXT_LOG_NOTES);
-
-	if (!pxt_logfmt_put_note(block, note->posix_name_np, note->posix_text_np))
-		(void)pxt_logfmt_put_note(
-		    pxt_logblocks_more(&log->blocks), note->posix_name_np, note->posix_text_np);
+	pxt_logblocks_note(&log->blocks, note);
 }
 
 void pxt_logwrite_clock(struct pxt_logwrite *log, const struct pxt_logclock *clock)
