@@ -21,7 +21,7 @@ same()
 {
 	"$@" >plain 2>plain_err
 	plain_status=$?
-	COUNTER=$here/count LD_PRELOAD=$counter "$pxtrace" run -q -o run.ptl --only mutex,threads -- "$@" >traced 2>traced_err
+	COUNTER=$here/count LD_PRELOAD=$counter "$pxtrace" run -q -o run.ptl --only mutex,sem,threads,file -- "$@" >traced 2>traced_err
 	status=$?
 	[ $status -eq $plain_status ] || fail "status $status, not $plain_status"
 	cmp -s plain traced || fail 'other output'
@@ -29,15 +29,24 @@ same()
 	grep -q 'lost 0 ' out || fail 'events were lost'
 }
 
-# counted: as many locks as reached the C library (each lock is tried first, and asked for where it waits)
+# Events of that type, and with that in their line: told EVENT [WORDS]
+told() { "$pxtrace" print --event "posix_trace_$1" run.ptl | grep -c "posix_trace_$1.*${2:-}"; }
+
+# counted: as many events as calls reached the C library (each lock is tried first, and asked for where it waits)
 counted()
 {
 	grep -v '^pxtrace ' count >program_count
-	read -r program locks tries <program_count || fail 'no count'
-	waits=$("$pxtrace" print --event posix_trace_mutex_wait run.ptl | wc -l)
-	events=$("$pxtrace" print --event posix_trace_mutex_lock run.ptl | wc -l)
+	read -r program locks tries posts takes writes <program_count || fail 'no count'
+	waits=$(told mutex_wait)
+	events=$(told mutex_lock)
 	[ $((locks + tries - waits)) -eq "$events" ] ||
 		fail "$events events; $locks locks and $tries tries reached the C library, $waits after a wait"
+	events=$(told call_exit 'call=sem_post ')
+	[ "$posts" -eq "$events" ] || fail "$events posts are told of $posts"
+	events=$(told call_exit 'call=sem_wait ')
+	[ "$takes" -eq "$events" ] || fail "$events waits for semaphores are told of $takes"
+	events=$(told call_exit 'call=write ')
+	[ "$writes" -eq "$events" ] || fail "$events writes are told of $writes"
 }
 
 xz_compresses_to_the_same_bytes()
@@ -90,6 +99,91 @@ sqlite_answers_the_same()
 	need sqlite3
 	same sqlite3 :memory: 'create table t(n); insert into t values (1), (2), (3); select sum(n) from t;'
 	counted
+}
+
+# serve PREFIX...: a server with threads of input and output answers some questions; answers in ./answers
+serve()
+{
+	"$@" redis-server --port 0 --unixsocket s --save '' --appendonly no --io-threads 2 --io-threads-do-reads yes >server 2>&1 &
+	server=$!
+	for turn in $(seq 250); do
+		[ -S s ] && break
+		sleep 0.02
+	done
+	{
+		seq 500 | sed 's/.*/set key:& value-&/'
+		seq 500 | sed 's/.*/get key:&/'
+		printf 'incr n\nlpush list a b c\nlrange list 0 -1\neval "return 6*7" 0\ndbsize\nshutdown nosave\n'
+	} | timeout 60 redis-cli -s s >answers 2>&1
+	wait $server
+}
+
+# Its threads are told by their names, and which lock they wait for.
+a_server_answers_the_same()
+{
+	need redis-server
+	need redis-cli
+	serve env
+	plain_status=$?
+	mv answers plain
+	grep -q 'value-500' plain || { echo 'redis-server does not run here: skipped'; exit 77; }
+	serve "$pxtrace" run -q -o run.ptl --only locks,io,threads --
+	[ $? -eq $plain_status ] || fail 'another status'
+	cmp -s plain answers || fail "other answers: $(diff plain answers | head -n 5)"
+	sound run.ptl
+	[ "$(told mutex_lock)" -gt 0 ] && [ "$(told call_exit 'call=epoll_wait ')" -gt 0 ] || fail 'no locks, or no calls'
+	"$pxtrace" print --event 'posix_trace_process' run.ptl >out
+	grep -q 'name="io_thd_1"' out || fail 'a thread without its name'
+}
+
+# Processes that fight for locks, and end without what the C library does at exit.
+stress_ng_ends_as_without()
+{
+	need stress-ng
+	timeout 60 stress-ng --mutex 2 --mutex-ops 2000 -q >plain 2>&1 || { echo 'stress-ng does not run here: skipped'; exit 77; }
+	timeout 60 "$pxtrace" run -q -o run.ptl --only mutex,threads -- stress-ng --mutex 2 --mutex-ops 2000 -q >traced 2>&1 ||
+		fail 'another status'
+	cmp -s plain traced || fail 'other output'
+	sound run.ptl
+	[ "$(told mutex_lock)" -ge 2000 ] || fail "$(told mutex_lock) locks of 2,000"
+	[ "$(told mutex_lock)" -eq "$(told mutex_unlock)" ] || fail 'locks and unlocks are not as many'
+}
+
+# What it measures is never the same twice; all else is.
+cyclictest_measures_as_often()
+{
+	need cyclictest
+	timeout 60 cyclictest -q -l 100 -i 1000 -t 2 -d 0 >plain 2>&1 || { echo 'cyclictest does not run here: skipped'; exit 77; }
+	timeout 60 "$pxtrace" run -q -o run.ptl --only locks,sleep,threads -- cyclictest -q -l 100 -i 1000 -t 2 -d 0 >traced 2>&1 ||
+		fail 'another status'
+	for file in plain traced; do
+		sed -n 's/^\(T: [01]\).*\(C: *100\).*/\1 \2/p' $file >$file.shape
+	done
+	cmp -s plain.shape traced.shape || fail "$(cat traced)"
+	sound run.ptl
+	[ "$(told call_exit 'call=sleep ')" -ge 200 ] || fail "$(told call_exit 'call=sleep ') sleeps of 200"
+}
+
+# For a user without rights, since it refuses others.
+postgresql_answers_the_same()
+{
+	server=$(ls /usr/lib/postgresql/*/bin/postgres 2>/dev/null | tail -n 1)
+	[ -n "$server" ] || { echo 'no PostgreSQL: skipped'; exit 77; }
+	as=
+	if [ "$(id -u)" -eq 0 ]; then
+		need setpriv
+		as='setpriv --reuid=65534 --regid=65534 --clear-groups'
+		chmod 755 . && mkdir home && chown 65534:65534 home || exit 77
+		cd home || exit 77
+	fi
+	LC_ALL=C $as "${server%postgres}initdb" -D data -A trust >out 2>err || { echo 'initdb does not run here: skipped'; exit 77; }
+	echo 'create table t(n int); insert into t select generate_series(1, 2000); select sum(n), count(*) from t; drop table t;' >sql
+	$as "$server" --single -D data postgres <sql >plain 2>plain_err || { echo 'PostgreSQL does not run here: skipped'; exit 77; }
+	$as "$pxtrace" run -q -o run.ptl --only locks,io,threads -- "$server" --single -D data postgres <sql >traced 2>traced_err ||
+		fail 'another status'
+	cmp -s plain traced || fail "other answers: $(diff plain traced | head -n 5)"
+	sound run.ptl
+	grep -q '2001000' traced || fail "$(cat traced)"
 }
 
 a_cpp_program_waits_on_its_condition_variables()
