@@ -122,8 +122,11 @@ static void attach_if_asked(bool is_child)
 	(void)posix_trace_thread_exclude_np(1);
 	place_descriptors();
 	error = attach(is_child);
-	/* A process that outlives the recording starts others, which are none of its business. */
-	if (error && error != ENOENT)
+	/*
+	 * A process that outlives the recording starts others, which are none of its business.  Where too many
+	 * are attached, the owner says so (tools/run/summary.c).
+	 */
+	if (error && error != ENOENT && error != EAGAIN)
 		complain(error);
 	(void)posix_trace_thread_exclude_np(0);
 }

@@ -325,6 +325,15 @@ a_log_that_is_full_says_so()
 	out_has '0 damaged, 0 missing'
 }
 
+# The program's own output is its own, also of those that are not traced.
+processes_that_find_no_place_run_untraced_and_are_counted()
+{
+	traced 7 --only mutex -- sh -c 'for turn in $(seq 40); do sleep 1 & done; wait; exit 7'
+	grep -qE '^[1-9][0-9]* times? a process was not traced: at most [0-9]+ are at once$' err || fail 'not told'
+	! grep -q preload err || fail 'the library writes where the program writes'
+	sound run.ptl
+}
+
 # QNX-51: half of the room is the scheduler's.
 with_the_scheduler_a_log_is_no_larger_than_asked_for()
 {

@@ -28,6 +28,16 @@ stat_histogram_counts_each_length_once()
 	[ "$(awk '/%  #/ && / [.][.] / { n += $4 } END { print n }' out)" = 300 ] || fail 'the bars do not add up'
 }
 
+stat_histogram_fits_a_narrow_terminal()
+{
+	make_calls
+	COLUMNS=60 "$pxtrace" stat --histogram run.ptl >out || fail 'exit status'
+	grep -q '%  ##########$' out || fail 'no bar'
+	awk 'length > 60 && / [.][.] /' out | grep . && fail 'too wide'
+	COLUMNS=200 "$pxtrace" stat --histogram run.ptl >out || fail 'exit status'
+	grep -q '%  ########################################$' out || fail 'a bar is cut where there is room'
+}
+
 # A length that is a border, also the longest one, belongs to the part that begins there; 0 to the first.
 stat_histogram_counts_lengths_at_borders_once()
 {

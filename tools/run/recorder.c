@@ -16,6 +16,7 @@
 #define STREAM_BYTES ((size_t)8 << 20)
 /* Tries until what the last processes recorded has been taken; 5 ms each. */
 #define TRIES        100
+#define VIEWS        256u
 
 static int set_attributes(
     trace_attr_t *attr, const struct pxt_recorder *recorder, uint64_t size, bool ring)
@@ -90,17 +91,42 @@ static int flush_all(const struct pxt_recorder *recorder)
 	return error;
 }
 
-/* What the log says of itself, now that it has its end. */
-static uint64_t lost_in_log(int fd, uint64_t lost_in_stream)
+/* Each process that was not let in left an event. */
+static uint64_t refusals(trace_id_t log)
 {
+	struct posix_trace_eventview_np views[VIEWS];
+	uint64_t refused = 0;
+	size_t count;
+
+	while (posix_trace_getnext_events_np(log, views, VIEWS, &count) == 0 && count > 0) {
+		for (size_t i = 0; i < count; i++) {
+			int said = 0;
+
+			if (views[i].posix_event_id_np != POSIX_TRACE_ERROR ||
+			    views[i].posix_bytes_np != sizeof said)
+				continue;
+			memcpy(&said, views[i].posix_data_np, sizeof said);
+			refused +=
+			    said == POSIX_TRACE_ERROR_OF_NP(POSIX_TRACE_ERROR_ATTACH_NP, EAGAIN);
+		}
+	}
+	return refused;
+}
+
+/* What the log says, now that it has its end. */
+static void look_at_log(int fd, struct pxt_recorder_sum *sum)
+{
+	uint64_t lost_in_stream = sum->counts.posix_lost_np;
 	struct posix_trace_loginfo_np info = { 0 };
 	trace_id_t log;
 
 	if (posix_trace_open(fd, &log) != 0)
-		return 0;
+		return;
 	(void)posix_trace_log_getinfo_np(log, &info);
+	sum->log_lost =
+	    info.posix_lost_np > lost_in_stream ? info.posix_lost_np - lost_in_stream : 0;
+	sum->refused = refusals(log);
 	(void)posix_trace_close(log);
-	return info.posix_lost_np > lost_in_stream ? info.posix_lost_np - lost_in_stream : 0;
 }
 
 void pxt_recorder_close(struct pxt_recorder *recorder, struct pxt_recorder_sum *sum)
@@ -112,5 +138,5 @@ void pxt_recorder_close(struct pxt_recorder *recorder, struct pxt_recorder_sum *
 	error = posix_trace_shutdown(recorder->trid);
 	sum->error = sum->error ? sum->error : error;
 	if (!sum->error)
-		sum->log_lost = lost_in_log(recorder->fd, sum->counts.posix_lost_np);
+		look_at_log(recorder->fd, sum);
 }

@@ -25,7 +25,8 @@ struct pxt_recorder_sum {
 	struct posix_trace_counts_np counts; /* of the stream, at its end */
 	uint64_t
 	    log_lost; /* what the log was given and does not hold: overwritten, or without room */
-	int error;    /* the log has no end; what was recorded before is in it */
+	uint64_t refused; /* so often a process found no place among those that are attached */
+	int error;        /* the log has no end; what was recorded before is in it */
 };
 
 /* Whether the file at @path is a log. */

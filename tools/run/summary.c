@@ -2,6 +2,7 @@
 /* summary.c - what a recorded run came to, in a few lines; see summary.h. */
 #include "tools/run/summary.h"
 
+#include "format/compiler.h"
 #include "tools/output/exit.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
@@ -55,6 +56,8 @@ static void put_losses(struct pxt_out *out, const struct pxt_summary *summary)
 		pxt_out_format(out,
 		    "  the newest ones: %" PRIu64 " older ones were overwritten (--ring)\n",
 		    sum->log_lost);
+	if (sum->counts.posix_lost_np > 0)
+		pxt_out_text(out, "  a larger --buffer, or fewer --only, loses less\n");
 	if (summary->sched_lost > 0)
 		pxt_out_format(
 		    out, "  of the scheduler's, %" PRIu64 " LOST\n", summary->sched_lost);
@@ -75,6 +78,14 @@ static void put_counts(
 	    summary->replaced ? " (in place of an older log)" : "",
 	    summary->sum->counts.posix_written_np, processes, processes == 1 ? "" : "es");
 	put_losses(out, summary);
+}
+
+static void put_refused(struct pxt_out *out, const struct pxt_recorder_sum *sum)
+{
+	if (sum->refused > 0)
+		pxt_out_format(out,
+		    "%" PRIu64 " time%s a process was not traced: at most %d are at once\n",
+		    sum->refused, sum->refused == 1 ? "" : "s", CONFIG_PTRACE_ATTACH_MAX);
 }
 
 static void put_left_behind(struct pxt_out *out, const struct pxt_state *state)
@@ -148,6 +159,7 @@ static void tell_locks(struct pxt_out *out, struct pxt_reader *reader, struct px
 		};
 
 		put_counts(out, summary, use.state);
+		put_refused(out, summary->sum);
 		put_left_behind(out, use.state);
 		pxt_tell_locks_top(&tell, LOCKS);
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* histogram.c - durations by their size, as bars of text or rows. */
+#include "tools/output/width.h"
 #include "tools/stat/stat.h"
 
 #include <stdio.h>
@@ -7,6 +8,8 @@
 
 #define FINE_POWERS 5u /* up to so many powers of two are cut into four parts each */
 #define BAR         40u
+#define BAR_LEAST   4u
+#define BEFORE_BAR  50u /* columns of a line */
 
 static unsigned power_of(uint64_t value)
 {
@@ -41,6 +44,7 @@ void pxt_stat_histogram(struct pxt_series *series,
 
 struct bars {
 	struct pxt_stat *s;
+	unsigned bar; /* columns of the longest */
 	uint64_t all;
 	uint64_t most;
 };
@@ -58,7 +62,7 @@ static void put_bar(void *context, uint64_t low, uint64_t high, uint64_t count)
 {
 	const struct bars *bars = context;
 	struct pxt_out *out = &bars->s->out;
-	uint64_t length = (uint64_t)((double)count * BAR / (double)bars->most + 0.5);
+	uint64_t length = (uint64_t)((double)count * bars->bar / (double)bars->most + 0.5);
 	char from[24];
 	char to[24];
 
@@ -75,9 +79,19 @@ static void put_bar(void *context, uint64_t low, uint64_t high, uint64_t count)
 	pxt_out_char(out, '\n');
 }
 
+/* What a narrow terminal leaves. */
+static unsigned bar_of(const struct pxt_out *out)
+{
+	size_t width = pxt_width(out->fd);
+
+	if (width == 0 || width >= BEFORE_BAR + BAR)
+		return BAR;
+	return width > BEFORE_BAR + BAR_LEAST ? (unsigned)width - BEFORE_BAR : BAR_LEAST;
+}
+
 void pxt_stat_put_histogram(struct pxt_stat *s, struct pxt_row *row)
 {
-	struct bars bars = { .s = s, .all = row->series.count };
+	struct bars bars = { .s = s, .bar = bar_of(&s->out), .all = row->series.count };
 	struct pxt_out *out = &s->out;
 	char label[720];
 

@@ -131,7 +131,7 @@ static void put_row(
 	pxt_out_right(out, row->waits, 8);
 	put_duration(out, row->wait_ns, 11);
 	put_duration(out, row->longest_ns, 11);
-	put_duration(out, row->held_ns, 11);
+	put_duration(out, row->lock->is_given ? 0 : row->held_ns, 11);
 	pxt_out_char(out, '\n');
 	const char *first = named ? NULL : place_of(tell, &row->lock->first);
 	if (first)
@@ -149,7 +149,7 @@ static void put_row(
 		}
 		pxt_out_char(out, '\n');
 	}
-	if (row->held_by && row->waits > 0) {
+	if (row->held_by && row->waits > 0 && !row->lock->is_given) {
 		pxt_duration(text, (uint64_t)row->held_ns);
 		pxt_out_format(out, "    %s had it longest: %s", row->held_by->name, text);
 		put_place(tell, &row->held_place, row->lock);
