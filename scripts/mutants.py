@@ -46,8 +46,10 @@ LIST = ROOT / "tests" / "mutants.txt"
 # What tests of commands run, and which of their files run the last ones.
 PROGRAMS = ["tools/pxtrace", "tests/mklog", "tests/named", "tests/untraced", "tests/recover_box",
             "sysevents/libptrace-preload.so"]
-WANTS = {"attached.sh": "tests/named", "top.sh": "tests/named", "environment.sh": "tests/untraced", "recover.sh": "tests/recover_box",
-         "wrap.sh": "sysevents/libptrace-preload.so"}
+SHARED = "libptrace.so.0"  # what traced programs load; the file has a longer name
+PRELOADED = ["sysevents/libptrace-preload.so", SHARED]
+WANTS = {"attached.sh": ["tests/named"], "top.sh": ["tests/named"], "environment.sh": ["tests/untraced"],
+         "recover.sh": ["tests/recover_box"], "wrap.sh": PRELOADED, "run.sh": PRELOADED, "programs.sh": PRELOADED}
 FOLDERS = ("format", "base", "port", "core", "online", "tolog", "userevents", "filter", "inherit",
            "blackbox", "sysevents", "attach", "logretrieval", "compat", "tools")  # where functions are looked for
 BUILD_SECONDS = 600
@@ -159,6 +161,7 @@ class Build:
             words = shlex.split(entry["command"])
             self.objects[words[words.index("-o") + 1]] = os.path.relpath(entry["file"], ROOT), words
         self.links = {}
+        self.shared = next((path.name for path in folder.glob(SHARED + ".*")), None)
         self.read = None
         self.tool_tests = {}
         self.usual = {}  # kill line -> seconds without a mutant
@@ -230,7 +233,7 @@ class Copy:
             folder.mkdir(parents=True)
             for path in part.iterdir() if part.exists() else ():
                 if path not in inner:
-                    (folder / path.name).symlink_to(path)
+                    (folder / path.name).symlink_to(build.shared if path.name == SHARED else path)
 
     def put(self, file, text):
         path = self.tree / file
@@ -242,7 +245,7 @@ class Copy:
 
     def restore(self):
         """No program is another one than the build's."""
-        for program in PROGRAMS:
+        for program in [*PROGRAMS, *filter(None, [self.base.shared])]:
             self.put_program(program, self.base.folder / program)
         for path in (self.build / "tests").glob("test_*"):
             if not path.is_symlink():
@@ -311,6 +314,9 @@ class Copy:
         if not file:
             return 0, ""
         for program in programs_of(test):
+            program = self.base.shared if program == SHARED else program
+            if not program:
+                continue
             status, text = self.linked(program, file)
             if status != 0:
                 return status, text
@@ -322,7 +328,8 @@ class Copy:
         if kill[0].startswith("tool."):
             command, settings = self.base.tool_test(kill[0])
             there = {str(self.base.folder / program): str(self.build / program) for program in PROGRAMS}
-            settings = {**os.environ, **settings, "PXT_BUILD": str(self.build)}
+            # Found there before the place that was written into what loads it.
+            settings = {**os.environ, **settings, "PXT_BUILD": str(self.build), "LD_LIBRARY_PATH": str(self.build)}
             return run([there.get(word, word) for word in command], seconds, env=settings)
         folder = self.sanitized if kill[0].startswith("tsan.") else self.build
         return run([folder / "tests" / f"test_{kill[0].removeprefix('tsan.')}", *kill[1:]], seconds)
@@ -333,8 +340,8 @@ def programs_of(test):
     if not test.startswith("tool."):
         return [f"tests/test_{test}"]
     folder = ROOT / "tests" / "tool"
-    return PROGRAMS[:2] + [program for name, program in WANTS.items()
-                           if f"\n{test[5:]}()\n" in (folder / name).read_text()]
+    return PROGRAMS[:2] + [program for name, programs in WANTS.items()
+                           if f"\n{test[5:]}()\n" in (folder / name).read_text() for program in programs]
 
 
 def configure(source, build, *options):

@@ -468,6 +468,8 @@ static uint64_t events_of(const char *log, uint64_t *lost)
 	PXT_EQ_FATAL(posix_trace_open(fd, &trid), 0);
 	PXT_EQ(posix_trace_log_getinfo_np(trid, &info), 0);
 	*lost = info.posix_lost_np;
+	/* Who its events are of can be told without the other segment. */
+	CU_ASSERT(info.posix_threads_np > 0);
 	(void)posix_trace_close(trid);
 	(void)close(fd);
 	return info.posix_counts_np.posix_retrieved_np;
