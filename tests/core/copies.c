@@ -93,6 +93,39 @@ static void overtake(int point)
 	laps = true;
 }
 
+/*
+ * Of a lane that is overtaken in each try nothing is in the copy, and of what is older nothing either: a log
+ * without events, whose counts say how many there were.
+ */
+static void a_snapshot_that_lost_a_whole_lane_counts_what_is_not_in_it(void)
+{
+	const struct kit_spec spec = { .policy = POSIX_TRACE_LOOP, .lanes = 2, .bytes = 1024 };
+	trace_id_t stream = kit_open(&spec);
+	int fd = pxt_temp_file();
+	uint64_t lost = 0;
+	unsigned events;
+
+	kit_start(stream);
+	kit_lane(0);
+	for (unsigned i = 0; i < 5; i++)
+		kit_write(1, 4);
+	kit_lane(1);
+	for (unsigned i = 0; i < 7; i++)
+		kit_write(2, 4);
+	heads = 0;
+	laps = true;
+	pxt_testpoint_hook_set(overtake);
+	PXT_EQ(posix_trace_snapshot_np(stream, fd), 0);
+	pxt_testpoint_hook_set(NULL);
+	laps = false;
+	events = events_in(fd, &lost);
+	PXT_EQ(heads, 2 * PXT_COPY_TRIES);
+	/* All that was written before the last lane's head was read, at least; START is in it, too. */
+	CU_ASSERT(events + lost >= 5 + 7 + (heads - 1) * 200);
+	PXT_EQ(close(fd), 0);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
 /* With the stream's lock held, writers that overtake each try must not keep it going. */
 static void a_copy_is_tried_so_often_and_one_that_succeeds_once(void)
 {
@@ -239,6 +272,7 @@ static void a_copy_of_overtaken_lanes_has_the_stop_after_them(void)
 static const struct pxt_case cases[] = {
 	PXT_CASE(a_copy_that_is_made_again_has_stop_and_start_where_they_are),
 	PXT_CASE(a_copy_that_is_made_again_tells_once_what_was_discarded),
+	PXT_CASE(a_snapshot_that_lost_a_whole_lane_counts_what_is_not_in_it),
 	PXT_CASE(a_copy_of_overtaken_lanes_has_the_stop_after_them),
 	PXT_CASE(a_copy_is_tried_so_often_and_one_that_succeeds_once),
 	PXT_CASE(a_snapshot_of_positions_and_numbers_that_ran_over_is_whole),
