@@ -222,7 +222,8 @@ class Builder:
             else:
                 self.reused.append((self.objects[key], path, flags))
         if first:
-            os.makedirs(os.path.dirname(self.objects[key]))
+            # A run that was interrupted leaves its own.
+            os.makedirs(os.path.dirname(self.objects[key]), exist_ok=True)
             self.compile_text(path, flags, self.objects[key])
         return self.objects[key]
 

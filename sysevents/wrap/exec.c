@@ -77,6 +77,7 @@ extern __typeof__(execle) __wrap_execle;
  * They come as a list on the stack, as the C library itself puts them together; it has no name for them as
  * an array and the program's environment but these.
  */
+/* NOLINTBEGIN(clang-analyzer-valist.Uninitialized): the analyzer does not see that lists are begun here */
 #define COUNT(first, list)                                                                         \
 	size_t count = 1;                                                                          \
 	va_start(list, first);                                                                     \
@@ -142,3 +143,4 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(execle)(const char *path, const char *first, .
 	tell(path, PXT_WRAP_CALLER());
 	return PXT_WRAP_CALL(execve)(path, args, env);
 }
+/* NOLINTEND(clang-analyzer-valist.Uninitialized) */

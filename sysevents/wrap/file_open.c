@@ -38,6 +38,7 @@ PXT_WRAP_REAL(creat64);
 		return fd;                                                                         \
 	} while (0)
 
+/* NOLINTBEGIN(clang-analyzer-valist.Uninitialized): the analyzer does not see that lists are begun here */
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(open)(const char *path, int flags, ...)
 {
 	TAKE_MODE(flags)
@@ -61,6 +62,8 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(openat64)(int folder, const char *path, int fl
 	TAKE_MODE(flags)
 	TELL(PXT_WRAP_CALL(openat64)(folder, path, flags, mode));
 }
+
+/* NOLINTEND(clang-analyzer-valist.Uninitialized) */
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(creat)(const char *path, mode_t mode)
 {

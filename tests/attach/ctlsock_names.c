@@ -6,9 +6,12 @@
 #define _GNU_SOURCE
 #include "attach/kit.h"
 
+#include "format/owndescriptors.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -690,7 +693,23 @@ static void who_calls_first_is_heard_though_descriptor_0_says_nothing(void)
 		(void)close(kept);
 }
 
+/* Where no number is free above the program's own, one of those is taken. */
+static void a_stream_gets_its_name_where_no_high_descriptor_is_free(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	int before = _pxt_own_descriptors.first;
+	trace_id_t trid;
+
+	/* Beyond every limit. */
+	_pxt_own_descriptors.first = INT_MAX - 1;
+	trid = at_stream(POSIX_TRACE_LOOP, path);
+	_pxt_own_descriptors.first = before;
+	PXT_EQ(at_tell(at_connect(path), PXT_CTLSOCK_START), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
 static const struct pxt_case cases[] = {
+	PXT_CASE(a_stream_gets_its_name_where_no_high_descriptor_is_free),
 	PXT_CASE(a_name_has_a_length_and_is_no_folder),
 	PXT_CASE(a_path_that_leads_nowhere_is_refused),
 	PXT_CASE(what_is_no_socket_stays_and_is_refused),

@@ -208,6 +208,50 @@ static void what_is_told_again_is_in_the_log_once(void)
 	pxt_receive_known_free(&known);
 }
 
+/* Each kind of entry that a target tells again and again. */
+static void an_entry_that_comes_again_is_in_the_log_once(void)
+{
+	static const struct pxt_log_module module = {
+		.base = 0x1000, .high = 0x1fff, .path = "/lib/a"
+	};
+	static const struct pxt_log_thread thread = { .index = 1, .thread = 7, .pid = 8, .tid = 9 };
+	struct posix_trace_loginfo_np info;
+	struct posix_trace_lognote_np note;
+	unsigned char bytes[1024];
+	struct pxt_log_block block;
+	uint32_t notes = 0;
+	trace_id_t log;
+	int fd;
+
+	CU_ASSERT_FATAL(begin_run());
+	for (unsigned turn = 0; turn < 3; turn++) {
+		pxt_logfmt_start(&block, bytes, sizeof bytes);
+		CU_ASSERT(pxt_logfmt_put_note(&block, "line", "frames"));
+		pxt_receive_run_entries(&run, PXT_LOG_NOTES, 1, bytes + PXT_LOG_BLOCK_BYTES,
+		    block.used - PXT_LOG_BLOCK_BYTES);
+		pxt_logfmt_start(&block, bytes, sizeof bytes);
+		CU_ASSERT(pxt_logfmt_put_module(&block, &module));
+		pxt_receive_run_entries(&run, PXT_LOG_MODULES, 1, bytes + PXT_LOG_BLOCK_BYTES,
+		    block.used - PXT_LOG_BLOCK_BYTES);
+		pxt_logfmt_start(&block, bytes, sizeof bytes);
+		CU_ASSERT(pxt_logfmt_put_thread(&block, &thread));
+		pxt_receive_run_entries(&run, PXT_LOG_THREADS, 1, bytes + PXT_LOG_BLOCK_BYTES,
+		    block.used - PXT_LOG_BLOCK_BYTES);
+	}
+	PXT_EQ(run.odd, 0);
+	PXT_EQ(pxt_receive_run_end(&run), 0);
+	fd = open(path, O_RDONLY);
+	PXT_EQ_FATAL(posix_trace_open(fd, &log), 0);
+	while (posix_trace_log_getnote_np(log, notes, &note) == 0)
+		notes++;
+	PXT_EQ(notes, 1);
+	PXT_EQ(posix_trace_log_getinfo_np(log, &info), 0);
+	PXT_EQ(info.posix_modules_np, 1);
+	PXT_EQ(info.posix_threads_np, 1);
+	PXT_EQ(posix_trace_close(log), 0);
+	(void)close(fd);
+}
+
 static void what_is_told_has_a_bound(void)
 {
 	struct pxt_receive_known known = { 0 };
@@ -228,6 +272,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_gap_longer_than_the_numbers_is_told_by_the_head),
 	PXT_CASE(a_frame_behind_its_place_is_late_up_to_a_bound),
 	PXT_CASE(what_is_told_again_is_in_the_log_once),
+	PXT_CASE(an_entry_that_comes_again_is_in_the_log_once),
 	PXT_CASE(what_is_told_has_a_bound),
 };
 PXT_SUITE("frames", cases)

@@ -110,6 +110,17 @@ static void look_at_user_event(struct ev_witness *witness, const unsigned char *
 	witness->last[head.source] = head.number;
 }
 
+/* Which the record's reader records, too. */
+static bool is_passed_over(trace_event_id_t id, const void *data, size_t len)
+{
+	int said = 0;
+
+	if (id != POSIX_TRACE_ERROR || len != sizeof(said))
+		return false;
+	memcpy(&said, data, sizeof(said));
+	return POSIX_TRACE_ERROR_CAUSE_NP(said) == POSIX_TRACE_ERROR_RECORD_NP;
+}
+
 void ev_look(struct ev_witness *witness, const struct posix_trace_event_info *info,
     const void *data, size_t len)
 {
@@ -141,6 +152,8 @@ void ev_look(struct ev_witness *witness, const struct posix_trace_event_info *in
 		witness->overflows++;
 	} else if (id == POSIX_TRACE_RESUME) {
 		witness->resumes++;
+	} else if (is_passed_over(id, data, len)) {
+		witness->passed_over++;
 	} else {
 		witness->strange++;
 	}
@@ -168,7 +181,8 @@ uint64_t ev_drain(trace_id_t trid, struct ev_witness *witness, uint64_t most)
 
 uint64_t ev_counted(const struct ev_witness *witness)
 {
-	return witness->user + witness->torn + witness->starts + witness->stops + witness->filters;
+	return witness->user + witness->torn + witness->starts + witness->stops + witness->filters +
+	       witness->passed_over;
 }
 
 bool ev_lawful(const struct posix_trace_counts_np *counts)

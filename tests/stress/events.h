@@ -33,6 +33,8 @@ struct ev_witness {
 	uint64_t filters;
 	uint64_t overflows;
 	uint64_t resumes;
+	uint64_t
+	    passed_over; /* ERROR: a record that was not finished in time, by a thread without a CPU */
 	uint64_t strange; /* anything else */
 	int64_t last_stamp;
 	bool last_was_stop;      /* the last event was STOP with data 0, ... */

@@ -117,7 +117,7 @@ static void end(uint64_t kills)
 
 	ev_take_rest(stream, &witness, &counts);
 	tried = ev_sum(shared->number, SOURCES);
-	by_writers = counts.posix_written_np - 2;
+	by_writers = counts.posix_written_np - 2 - witness.passed_over;
 	printf("\n    %llu killed, traced %llu, read %llu, lost %llu ", (unsigned long long)kills,
 	    (unsigned long long)tried, (unsigned long long)witness.user,
 	    (unsigned long long)counts.posix_lost_np);

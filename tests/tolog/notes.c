@@ -199,7 +199,9 @@ static void what_has_no_room_is_refused_and_the_rest_stays(void)
 		count++;
 	PXT_EQ(count, ROOM / 103u);
 	PXT_EQ(posix_trace_note_np(trid, "n", text), ENOMEM);
-	/* To the last byte. */
+	/* To the last byte, and no further. */
+	text[ROOM % 103u - 2u] = '\0';
+	PXT_EQ(posix_trace_note_np(trid, "r", text), ENOMEM);
 	text[ROOM % 103u - 3u] = '\0';
 	PXT_EQ(posix_trace_note_np(trid, "r", text), 0);
 	PXT_EQ(posix_trace_note_np(trid, "s", ""), ENOMEM);

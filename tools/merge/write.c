@@ -155,7 +155,7 @@ static void put_events(struct pxt_merge *merge)
 	struct pxt_progress progress;
 	struct pxt_event *event;
 	bool more = merge->ftrace.file && pxt_ftrace_next(&merge->ftrace);
-	uint64_t *told = pxt_must(calloc(merge->reader.count, sizeof *told));
+	uint64_t *told = pxt_must(calloc((size_t)merge->reader.count + 1, sizeof *told));
 	unsigned from = 0;
 	unsigned end = merge->reader.count;
 

@@ -28,7 +28,7 @@ bool pxt_notes_add(struct pxt_notes *notes, const char *text)
 	}
 	memcpy(note->posix_name_np, text, name);
 	note->posix_name_np[name] = '\0';
-	(void)strcpy(note->posix_text_np, text + name + 1);
+	(void)snprintf(note->posix_text_np, sizeof note->posix_text_np, "%s", text + name + 1);
 	notes->count++;
 	return true;
 }

@@ -67,7 +67,7 @@ int pxt_program_find(struct pxt_program *program, char **argv)
 	if (!strchr(name, '/') && *name && find_in_path(program, name, &error))
 		return 0;
 	if (strchr(name, '/') && strlen(name) < sizeof program->path) {
-		(void)strcpy(program->path, name);
+		(void)snprintf(program->path, sizeof program->path, "%s", name);
 		if (is_program(name, &error))
 			return 0;
 	}
@@ -228,10 +228,10 @@ bool pxt_program_traceable(const struct pxt_program *program, const char *librar
 	struct kind own = kind_of(library);
 	struct kind mine = kind_of("/proc/self/exe");
 
-	(void)strcpy(path, program->path);
+	(void)snprintf(path, sizeof path, "%s", program->path);
 	/* As the kernel, which goes no deeper. */
 	for (unsigned deep = 0; deep < 5 && interpreter(path, next); deep++)
-		(void)strcpy(path, next);
+		(void)snprintf(path, sizeof path, "%s", next);
 	kind = kind_of(path);
 	if (has_rights(path))
 		return untraced(path, "has more rights than you, so nothing may be loaded into it",

@@ -230,12 +230,12 @@ void pxt_locks_release(struct pxt_state *state, struct pxt_actor *actor,
 		release_share(lock, mine, act);
 		return;
 	}
-	if (act->former == actor && lock->depth > 1) {
+	if (actor && act->former == actor && lock->depth > 1) {
 		lock->depth--;
 		return;
 	}
 	act->gave_back = true;
-	if (act->former == actor && lock->share_count > 0) {
+	if (actor && act->former == actor && lock->share_count > 0) {
 		forget_hold(actor, lock);
 		promote(lock);
 		return;
