@@ -61,7 +61,7 @@ ARROWS = {
     "tools/merge": "output command read write",
     "tools/run": "output command read why merge sched",
     "tools/recover": "output command read write receive",
-    "tools/remote": "output packed command link print write receive",
+    "tools/remote": "output packed command event select link print read write receive merge",
     "tools/top": "output command event read spans why remote",
     "tools/babeltrace": "output event",
     "tools": "output command",

@@ -350,13 +350,53 @@ attach_records_what_there_was_of_a_process_that_died()
 	[ "$(numbers run.ptl step | wc -l)" -gt 100 ] || fail 'too few'
 }
 
+# QNX-51: what was not chosen takes no room.
+attach_records_the_events_that_are_chosen()
+{
+	record_from_the_start --event mark --where 'number > 5'
+	for number in 3 7 4 9; do
+		echo "mark $number" >&8
+		sleep 0.05
+	done
+	echo shutdown >&8
+	wait $looker || fail "exit status $?: $(cat err)"
+	err_has '2 events chosen in '
+	err_has ' 0 lost'
+	run 0 check run.ptl
+	out_has 'clean'
+	run 0 print run.ptl
+	[ "$(numbers run.ptl mark | tr '\n' ' ')" = '7 9 ' ] || fail 'other marks'
+	lines 2
+	run 0 stat run.ptl
+	out_has '/named (pid'
+	[ "$(wc -c <run.ptl)" -lt 20000 ] || fail 'large'
+}
+
+attach_records_what_is_chosen_for_a_time_and_up_to_a_size()
+{
+	own busy
+	run 0 attach "$name" -o run.ptl --event step --for 400ms
+	"$pxtrace" check run.ptl >out 2>err || [ $? -eq 3 ] || fail 'not sound'
+	[ "$(numbers run.ptl step | wc -l)" -gt 50 ] || fail 'too few'
+	# The stream goes on.
+	out_has 'number unknown'
+	run 0 attach "$name" -o small.ptl --event step --size 256K
+	[ "$(wc -c <small.ptl)" -lt 500000 ] || fail "$(wc -c <small.ptl) bytes"
+	[ "$(wc -c <small.ptl)" -gt 100000 ] || fail "$(wc -c <small.ptl) bytes"
+	run 0 attach "$name" -o none.ptl --event nothing --for 200ms
+	err_has '0 events chosen'
+	"$pxtrace" check none.ptl >out 2>err || [ $? -eq 3 ] || fail 'not sound'
+	run 1 attach "$name" -o run.ptl --where 'number >'
+	[ ! -e /dev/full ] || { run 4 attach "$name" -o /dev/full --event step --for 300ms; err_has '/dev/full'; }
+}
+
 attach_into_a_log_takes_no_options_of_what_is_shown()
 {
 	own loop
-	for option in '--event mark' --json '--limit 3' '--where number>3'; do
+	for option in --json '--limit 3' --utc '--fields number'; do
 		# shellcheck disable=SC2086
 		run 1 attach "$name" -o run.ptl $option
-		err_has 'a log gets all events'
+		err_has 'a log gets events as they are'
 	done
 	[ ! -e run.ptl ] || fail 'a log'
 	run 1 attach "$name" --for 1s

@@ -180,6 +180,9 @@ struct pxt_merge {
 	uint64_t lost_before; /* events, before the first of all logs */
 };
 
+/* What an event is in a new log, but for its data, and for its number where types have others there. */
+void pxt_merge_event_of(struct pxt_logevent *made, struct pxt_merge_threads *threads,
+    const struct pxt_line *line, struct pxt_logwrite *log, const struct pxt_event *event);
 /* Everything into @path; returns an exit status. */
 int pxt_merge_write(struct pxt_merge *merge, const char *path);
 

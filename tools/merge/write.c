@@ -61,14 +61,29 @@ static const void *data_of(const struct pxt_merge *merge, const struct pxt_event
 
 /* ---- Events ---- */
 
+void pxt_merge_event_of(struct pxt_logevent *made, struct pxt_merge_threads *threads,
+    const struct pxt_line *line, struct pxt_logwrite *log, const struct pxt_event *event)
+{
+	const struct pxt_merge_thread *thread = pxt_merge_threads_of(threads, line, log, event);
+	uintptr_t address;
+
+	memcpy(&address, &event->info.posix_prog_address, sizeof address);
+	*made = (struct pxt_logevent){ .id = event->info.posix_event_id,
+		.ticks = pxt_line_ticks(line, event->ns),
+		.thread_index = thread->index,
+		.thread = thread->id,
+		.pid = thread->pid,
+		.address = address,
+		.cpu = event->extra.posix_cpu_np,
+		.cut = event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED };
+}
+
 static void put_event(struct pxt_merge *merge, const struct pxt_event *event)
 {
 	unsigned char sets[2 * SET_BYTES];
-	struct pxt_logevent made = { .id = event->info.posix_event_id };
-	const struct pxt_merge_thread *thread =
-	    pxt_merge_threads_of(merge->threads, &merge->line, merge->log, event);
-	uintptr_t address;
+	struct pxt_logevent made;
 
+	pxt_merge_event_of(&made, merge->threads, &merge->line, merge->log, event);
 	if (event->extra.posix_lost_before_np)
 		pxt_logwrite_loss(merge->log, event->extra.posix_lost_before_np);
 	if (made.id >= PXT_MERGE_USER && made.id < PXT_MERGE_TYPES)
@@ -76,14 +91,6 @@ static void put_event(struct pxt_merge *merge, const struct pxt_event *event)
 	/* A type that its own log does not name cannot be named here. */
 	if (made.id == 0)
 		made.id = POSIX_TRACE_UNNAMED_USEREVENT;
-	memcpy(&address, &event->info.posix_prog_address, sizeof address);
-	made.ticks = pxt_line_ticks(&merge->line, event->ns);
-	made.thread_index = thread->index;
-	made.thread = thread->id;
-	made.pid = thread->pid;
-	made.address = address;
-	made.cpu = event->extra.posix_cpu_np;
-	made.cut = event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
 	made.data = data_of(merge, event, sets, &made.bytes);
 	pxt_logwrite_event(merge->log, &made);
 }

@@ -17,6 +17,14 @@
 
 /* ---- The events one after the other ---- */
 
+static void put_loss(struct pxt_printer *p, const struct pxt_event *event, uint64_t lost)
+{
+	if (p->lose)
+		p->lose(p, lost);
+	else
+		pxt_line_loss(&p->line, event, lost);
+}
+
 static bool chosen(const struct pxt_printer *p, const struct pxt_event *event)
 {
 	return pxt_select_event(&p->select, event, p->reader.start_ns);
@@ -66,14 +74,17 @@ static bool print_some(struct pxt_printer *p, struct pxt_progress *progress)
 		/* Losses have no type and no thread: no filter but that of time hides them. */
 		if (lost > 0 && p->skip == 0 &&
 		    pxt_select_time(&p->select, event->ns, p->reader.start_ns) == 0)
-			pxt_line_loss(&p->line, event, lost);
+			put_loss(p, event, lost);
 		if (!chosen(p, event))
 			continue;
 		if (p->skip > 0) {
 			p->skip--;
 			continue;
 		}
-		pxt_line_event(&p->line, event);
+		if (p->put)
+			p->put(p, event);
+		else
+			pxt_line_event(&p->line, event);
 		p->printed++;
 		/* Nobody waits for an event that will not be shown. */
 		if (p->follow && p->limited && p->printed == p->limit)
@@ -129,7 +140,7 @@ static int print_all(struct pxt_printer *p)
 		uint64_t rest = pxt_source_lost_rest(p->reader.sources[i]);
 
 		if (rest > 0)
-			pxt_line_loss(&p->line, NULL, rest);
+			put_loss(p, NULL, rest);
 	}
 	pxt_qnx_end(&p->line);
 	pxt_out_flush(&p->line.out);

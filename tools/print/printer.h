@@ -29,6 +29,9 @@ struct pxt_printer {
 	uint64_t printed;
 	/* NULL, or sees each event first.  False: enough, neither it nor what follows is shown. */
 	bool (*look)(struct pxt_printer *printer, const struct pxt_event *event);
+	/* NULL, or take what is chosen, and losses, in place of lines. */
+	void (*put)(struct pxt_printer *printer, const struct pxt_event *event);
+	void (*lose)(struct pxt_printer *printer, uint64_t lost);
 	/* With @follow, NULL or: all is shown; returns when there may be more. */
 	void (*wait)(struct pxt_printer *printer);
 };

@@ -7,8 +7,10 @@
 #include "tools/output/exit.h"
 #include "tools/output/outfile.h"
 #include "tools/output/say.h"
+#include "tools/output/when.h"
 #include "tools/print/printer.h"
 #include "tools/remote/behind.h"
+#include "tools/remote/choice.h"
 #include "tools/remote/ctlsock.h"
 #include "tools/remote/record.h"
 
@@ -35,8 +37,9 @@ static const char *const help[] = {
 	"come faster than they can be shown are lost here, and counted. NAME is a name that\n"
 	"`pxtrace ps` shows, or, with a slash, the path of a socket.\n"
 	"\n"
-	"With -o nothing is shown: all events go into a log, with names, threads and losses. It\n"
-	"can be read meanwhile (`pxtrace print --follow LOG`), and is complete at the end.\n"
+	"With -o nothing is shown: the events, all or those that are chosen (-e, -t, --where), go\n"
+	"into a log, with names, threads and losses. It can be read meanwhile (`pxtrace print\n"
+	"--follow LOG`), and is complete at the end.\n"
 	"\n"
 	"  -o, --output LOG  records into this log\n"
 	"      --for TIME    so long at most: 10s, 250ms, 5min\n"
@@ -77,9 +80,62 @@ struct attach {
 	struct pxt_remote remote;
 	struct pxt_behind behind;
 	struct pxt_record record;
-	bool shows; /* an option says what is shown, which nothing is with -o */
+	struct pxt_choice *choice; /* with -o and options that choose; else NULL */
+	int64_t begun_ns;
+	bool chooses; /* an option says which events, ... */
+	bool shows;   /* ... or how they are shown, which nothing is with -o */
+	bool full;    /* --for or --size ended it */
 	uint32_t turn;
 };
+
+/* ---- Into a log, what was chosen ---- */
+
+static void put(struct pxt_printer *printer, const struct pxt_event *event)
+{
+	pxt_choice_put(((struct attach *)printer)->choice, event);
+}
+
+static void lose(struct pxt_printer *printer, uint64_t lost)
+{
+	pxt_choice_lose(((struct attach *)printer)->choice, lost);
+}
+
+/* Whether neither the time nor the room that was asked for is at its end; looked at from time to time. */
+static bool has_room(struct attach *attach)
+{
+	const struct pxt_record *record = &attach->record;
+	int64_t now = pxt_when_monotonic();
+	uint64_t bytes = pxt_choice_flush(attach->choice, now);
+
+	if ((record->for_ns != 0 && now - attach->begun_ns >= record->for_ns) ||
+	    (record->size != 0 && bytes >= record->size))
+		attach->full = true;
+	return !attach->full && pxt_choice_error(attach->choice) == 0;
+}
+
+static bool may_go_on(struct attach *attach)
+{
+	return !attach->choice || attach->turn % FREE_EVENTS != 0 || has_room(attach);
+}
+
+static int end_choice(struct attach *attach, int status)
+{
+	const struct pxt_source *source = attach->printer.reader.sources[0];
+	uint64_t events = pxt_choice_events(attach->choice);
+	uint64_t lost = pxt_choice_lost(attach->choice);
+	int error = pxt_choice_end(attach->choice, source, !source->info.posix_complete_np);
+
+	if (error != 0) {
+		pxt_complain("attach: %s: %s", attach->record.output, strerror(error));
+		return PXT_EXIT_OUTPUT;
+	}
+	if (!attach->record.quiet || lost > 0)
+		pxt_complain("%s: %llu events chosen in %.3f s, %llu lost", attach->record.output,
+		    (unsigned long long)events,
+		    (double)(pxt_when_monotonic() - attach->begun_ns) / 1e9,
+		    (unsigned long long)lost);
+	return status;
+}
 
 /* ---- While it goes on ---- */
 
@@ -87,7 +143,7 @@ static bool look(struct pxt_printer *printer, const struct pxt_event *event)
 {
 	struct attach *attach = (struct attach *)printer;
 
-	if (interrupted)
+	if (interrupted || attach->full || !may_go_on(attach))
 		return false;
 	attach->turn++;
 	if (attach->turn % FREE_EVENTS == 0)
@@ -110,7 +166,7 @@ static void wait_for_more(struct pxt_printer *printer)
 	struct attach *attach = (struct attach *)printer;
 	struct pollfd wait = { .fd = attach->remote.fd, .events = POLLIN };
 
-	if (interrupted || poll(&wait, 1, WAIT_MS) > 0)
+	if ((attach->choice && !has_room(attach)) || interrupted || poll(&wait, 1, WAIT_MS) > 0)
 		let_go(attach);
 }
 
@@ -176,7 +232,7 @@ static int conclude(struct attach *attach, int status)
 	const struct pxt_source *source = attach->printer.reader.sources[0];
 
 	/* A process that wanted no more events knows that there are more. */
-	if (!source->spool.ended || interrupted || source->info.posix_complete_np)
+	if (!source->spool.ended || interrupted || attach->full || source->info.posix_complete_np)
 		return status;
 	pxt_complain(
 	    "attach: %s: its process ended without shutting the stream down", attach->remote.name);
@@ -189,10 +245,16 @@ static int show(struct attach *attach, int memory)
 {
 	int status = open_log(attach, memory);
 
+	if (status == PXT_EXIT_OK && attach->record.output) {
+		attach->choice = pxt_choice_begin(attach->record.output, &attach->printer.reader);
+		status = attach->choice ? PXT_EXIT_OK : PXT_EXIT_LOG;
+	}
 	if (status == PXT_EXIT_OK) {
 		attach->printer.reader.sources[0]->let_go = true;
 		status = conclude(attach, pxt_printer_run(&attach->printer));
 	}
+	if (attach->choice)
+		status = end_choice(attach, status);
 	pxt_reader_close(&attach->printer.reader);
 	return status;
 }
@@ -211,9 +273,10 @@ static int attach_to(struct attach *attach, const char *name)
 	(void)sigaction(SIGTERM, &action, NULL);
 	status = follow(attach, &memory);
 	if (status == PXT_EXIT_OK)
-		status = attach->record.output ? pxt_record_run(&attach->record, &attach->remote,
-		                                     memory, &interrupted)
-		                               : show(attach, memory);
+		status =
+		    attach->record.output && !attach->chooses
+		        ? pxt_record_run(&attach->record, &attach->remote, memory, &interrupted)
+		        : show(attach, memory);
 	pxt_remote_close(&attach->remote);
 	return status;
 }
@@ -264,7 +327,8 @@ static bool take_option(struct attach *attach, int code, char *value)
 		attach->record.strict = true;
 		return pxt_printer_option(&attach->printer, code, value);
 	default:
-		attach->shows = true;
+		attach->chooses |= pxt_select_is(code);
+		attach->shows |= !pxt_select_is(code);
 		return pxt_printer_option(&attach->printer, code, value);
 	}
 }
@@ -279,12 +343,16 @@ static int check(const struct attach *attach)
 		    "attach: --for, --size and --quiet are of a log: into which? -o run.ptl");
 		return pxt_usage("attach");
 	}
-	if (!record->output)
-		return pxt_printer_check(&attach->printer);
+	if (!record->output || (attach->chooses && !attach->shows)) {
+		int status = pxt_printer_check(&attach->printer);
+
+		if (status != PXT_EXIT_OK || !record->output)
+			return status;
+	}
 	if (attach->shows) {
 		pxt_complain(
-		    "attach: a log gets all events, and nothing is shown: no other options "
-		    "beside -o (`pxtrace print` has them)");
+		    "attach: a log gets events as they are, and nothing is shown: beside -o "
+		    "only options that choose events (`pxtrace print` has the others)");
 		return pxt_usage("attach");
 	}
 	return pxt_outfile_check(record->output) ? PXT_EXIT_OK : PXT_EXIT_OUTPUT;
@@ -321,6 +389,11 @@ static int run(int argc, char **argv)
 
 	if (status != PXT_EXIT_OK)
 		return status;
+	if (attach.record.output && attach.chooses) {
+		attach.printer.put = put;
+		attach.printer.lose = lose;
+	}
+	attach.begun_ns = pxt_when_monotonic();
 	return attach_to(&attach, argv[optind]);
 }
 

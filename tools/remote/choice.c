@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* choice.c - see choice.h. */
+#define _FILE_OFFSET_BITS 64
+#include "tools/remote/choice.h"
+
+#include "format/ids.h"
+#include "tools/merge/merge.h"
+#include "tools/output/say.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define FLUSH_NS INT64_C(200000000)
+
+struct pxt_choice {
+	const char *path;
+	struct pxt_logwrite *log;
+	struct pxt_line line;
+	struct pxt_merge_threads *threads;
+	uint64_t lost;
+	int64_t flushed_ns;
+	bool told[PXT_MERGE_TYPES]; /* types that the log knows */
+};
+
+struct pxt_choice *pxt_choice_begin(const char *path, const struct pxt_reader *reader)
+{
+	struct pxt_choice *choice = pxt_must(calloc(1, sizeof *choice));
+	struct pxt_loghead head = { .name = "chosen", .hz = 1000000000 };
+
+	if (!pxt_line_make(&choice->line, reader, true)) {
+		free(choice);
+		return NULL;
+	}
+	choice->path = path;
+	head.clock_source =
+	    choice->line.monotonic ? POSIX_TRACE_CLOCK_MONOTONIC_NP : POSIX_TRACE_CLOCK_PORT_NP;
+	head.created = choice->line.created;
+	choice->log = pxt_must(pxt_logwrite_begin(path, PXT_LOG_GROWING, &head));
+	choice->threads = pxt_merge_threads_new();
+	pxt_logwrite_process(choice->log, &reader->sources[0]->info);
+	return choice;
+}
+
+uint64_t pxt_choice_events(const struct pxt_choice *choice)
+{
+	return pxt_logwrite_events(choice->log);
+}
+
+uint64_t pxt_choice_lost(const struct pxt_choice *choice)
+{
+	return choice->lost;
+}
+
+int pxt_choice_error(const struct pxt_choice *choice)
+{
+	return pxt_logwrite_error(choice->log);
+}
+
+/* A type is told before its first event: so late, and so few, the log has them. */
+static void tell_type(struct pxt_choice *choice, const struct pxt_event *event)
+{
+	char format[POSIX_TRACE_FORMAT_MAX_NP + 1] = "";
+	trace_event_id_t id = event->type->id;
+
+	/* Every log has the standard's. */
+	if ((id < PXT_MERGE_USER && !pxt_id_is_specific(id)) || id >= PXT_MERGE_TYPES ||
+	    choice->told[id])
+		return;
+	choice->told[id] = true;
+	if (posix_trace_eventid_getformat_np(event->source->trid, id, format) != 0)
+		*format = '\0';
+	pxt_logwrite_type(choice->log, id, event->type->name, *format ? format : NULL);
+}
+
+void pxt_choice_put(struct pxt_choice *choice, const struct pxt_event *event)
+{
+	struct pxt_logevent made;
+
+	tell_type(choice, event);
+	pxt_merge_event_of(&made, choice->threads, &choice->line, choice->log, event);
+	made.data = event->data;
+	made.bytes = event->bytes;
+	pxt_logwrite_event(choice->log, &made);
+}
+
+void pxt_choice_lose(struct pxt_choice *choice, uint64_t events)
+{
+	pxt_logwrite_loss(choice->log, events);
+	choice->lost += events;
+}
+
+uint64_t pxt_choice_flush(struct pxt_choice *choice, int64_t now_ns)
+{
+	struct stat state;
+
+	if (now_ns - choice->flushed_ns >= FLUSH_NS) {
+		pxt_logwrite_flush(choice->log);
+		choice->flushed_ns = now_ns;
+	}
+	return stat(choice->path, &state) == 0 ? (uint64_t)state.st_size : 0;
+}
+
+int pxt_choice_end(struct pxt_choice *choice, const struct pxt_source *source, bool unknown)
+{
+	uint64_t events = pxt_logwrite_events(choice->log);
+	struct pxt_logend end = { .unknown = unknown };
+	struct posix_trace_logmodule_np module;
+	struct posix_trace_lognote_np note;
+	int error;
+
+	for (uint32_t i = 0; posix_trace_log_getmodule_np(source->trid, i, &module) == 0; i++)
+		pxt_logwrite_module(choice->log, &module);
+	for (uint32_t i = 0; posix_trace_log_getnote_np(source->trid, i, &note) == 0; i++)
+		pxt_logwrite_note(choice->log, &note);
+	end.counts.posix_written_np = events + choice->lost;
+	end.counts.posix_retrieved_np = events;
+	end.counts.posix_lost_np = choice->lost;
+	end.counts.posix_stable_np = 1;
+	error = pxt_logwrite_end(choice->log, &end);
+	pxt_merge_threads_free(choice->threads);
+	free(choice->line.places);
+	free(choice);
+	return error;
+}
