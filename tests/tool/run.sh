@@ -91,6 +91,11 @@ hundreds_of_short_children_lose_nothing()
 	traced 0 -q --only mutex -- "$VICTIM" forks
 	has 200 mutex_lock
 	sound run.ptl
+	# Ten thousand with --full.
+	[ "${PXT_STRESS:-}" = full ] || return 0
+	traced 7 -q --only mutex -- sh -c 'for turn in $(seq 50); do "$VICTIM" forks || exit 1; done; exit 7'
+	has 10000 mutex_lock
+	sound run.ptl
 }
 
 a_program_that_closes_all_descriptors_goes_on_being_traced()
