@@ -59,7 +59,7 @@ ARROWS = {
     "tools/report": "output command event select read spans describe review why",
     "tools/why": "output command event select read spans review",
     "tools/merge": "output command read write",
-    "tools/run": "output command read why merge sched",
+    "tools/run": "output command event read why merge sched",
     "tools/recover": "output command read write receive",
     "tools/remote": "output packed command event select link print read write receive merge",
     "tools/top": "output command event read spans why remote",

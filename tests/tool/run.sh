@@ -339,6 +339,26 @@ processes_that_find_no_place_run_untraced_and_are_counted()
 	sound run.ptl
 }
 
+# QNX-51: of a running program its locks alone, into a log of their own.
+attach_records_groups_of_what_run_traces()
+{
+	"$pxtrace" run -q -o run.ptl -- "$VICTIM" often await >out 2>err &
+	command=$!
+	for turn in $(seq 250); do
+		grep -q waiting out && break
+		sleep 0.02
+	done
+	run 0 attach "run-$command" -o locks.ptl --only mutex --for 300ms
+	run 1 attach "run-$command" -o locks.ptl --only nothing
+	err_has 'attach: --only knows no group "nothing"'
+	kill -TERM $command
+	wait $command
+	"$pxtrace" print locks.ptl >out 2>messages
+	grep -q posix_trace_mutex_lock out || fail 'no locks'
+	grep -v 'posix_trace_mutex\|posix_trace_process\|LOST' out >others && fail "others: $(head -n 3 others)"
+	[ "$("$pxtrace" print run.ptl 2>messages | grep -vc 'posix_trace_mutex\|posix_trace_process')" -gt 0 ] || fail 'not a test'
+}
+
 # QNX-51: half of the room is the scheduler's.
 with_the_scheduler_a_log_is_no_larger_than_asked_for()
 {

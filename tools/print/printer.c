@@ -27,7 +27,8 @@ static void put_loss(struct pxt_printer *p, const struct pxt_event *event, uint6
 
 static bool chosen(const struct pxt_printer *p, const struct pxt_event *event)
 {
-	return pxt_select_event(&p->select, event, p->reader.start_ns);
+	return pxt_select_event(&p->select, event, p->reader.start_ns) &&
+	       (!p->only || pxt_groups_has(p->only, event));
 }
 
 /* First reading, where one is needed: how many lines there will be, and which addresses. */

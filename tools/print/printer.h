@@ -6,6 +6,7 @@
 #ifndef PXT_PRINTER_H
 #define PXT_PRINTER_H
 
+#include "tools/event/groups.h"
 #include "tools/output/progress.h"
 #include "tools/print/line.h"
 #include "tools/select/select.h"
@@ -16,6 +17,7 @@ struct pxt_printer {
 	const char *command;
 	struct pxt_line line;
 	struct pxt_select select;
+	const struct pxt_groups *only; /* NULL: any; with it, system events of these groups alone */
 	struct pxt_reader reader;
 	const char *root;
 	const char *colour;

@@ -45,6 +45,7 @@ static const char *const help[] = {
 	"      --for TIME    so long at most: 10s, 250ms, 5min\n"
 	"      --size BYTES  no more than this: 10MiB, 64K\n"
 	"  -q, --quiet       says nothing at the end where nothing was lost\n"
+	"      --only GROUPS system events of these alone, as of `pxtrace run`: locks,io\n"
 	"\n",
 	PXT_PRINTER_HELP_TIME,
 	PXT_SELECT_HELP PXT_PRINTER_HELP_WHICH,
@@ -81,6 +82,7 @@ struct attach {
 	struct pxt_behind behind;
 	struct pxt_record record;
 	struct pxt_choice *choice; /* with -o and options that choose; else NULL */
+	struct pxt_groups only;
 	int64_t begun_ns;
 	bool chooses; /* an option says which events, ... */
 	bool shows;   /* ... or how they are shown, which nothing is with -o */
@@ -285,7 +287,8 @@ static int attach_to(struct attach *attach, const char *name)
 
 enum {
 	OPT_FOR = 600,
-	OPT_SIZE
+	OPT_SIZE,
+	OPT_ONLY
 };
 
 #define LEAST_SIZE 65536u
@@ -294,6 +297,7 @@ static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "for", required_argument, NULL, OPT_FOR },
 	{ "size", required_argument, NULL, OPT_SIZE },
+	{ "only", required_argument, NULL, OPT_ONLY },
 	{ "quiet", no_argument, NULL, 'q' },
 	PXT_PRINTER_OPTIONS,
 	{ NULL, 0, NULL, 0 },
@@ -321,6 +325,9 @@ static bool take_option(struct attach *attach, int code, char *value)
 		return take_time(&attach->record, value);
 	case OPT_SIZE:
 		return pxt_option_bytes(&attach->record.size, value, "--size", LEAST_SIZE);
+	case OPT_ONLY:
+		attach->printer.only = &attach->only;
+		return attach->chooses = pxt_groups_parse(&attach->only, value, "attach");
 	case 'q':
 		return attach->record.quiet = true;
 	case PXT_OPT_STRICT:

@@ -4,12 +4,12 @@
 #define _FILE_OFFSET_BITS 64
 #include "tools/command/command.h"
 #include "tools/command/options.h"
+#include "tools/event/groups.h"
 #include "tools/merge/merge.h"
 #include "tools/output/exit.h"
 #include "tools/output/outfile.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
-#include "tools/run/groups.h"
 #include "tools/run/notes.h"
 #include "tools/run/preload.h"
 #include "tools/run/program.h"
@@ -374,7 +374,7 @@ static bool take_option(struct run *r, int code, const char *value)
 	case 'q':
 		return r->quiet = true;
 	case OPT_ONLY:
-		return pxt_groups_parse(&r->wish.groups, value);
+		return pxt_groups_parse(&r->wish.groups, value, "run");
 	case OPT_CONTENDED:
 		return r->wish.contended = true;
 	case OPT_STACK:

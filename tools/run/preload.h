@@ -6,7 +6,7 @@
 #ifndef PXT_PRELOAD_H
 #define PXT_PRELOAD_H
 
-#include "tools/run/groups.h"
+#include "tools/event/groups.h"
 
 #include <stdbool.h>
 #include <stdint.h>

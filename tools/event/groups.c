@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* groups.c - the groups of system events that --only of `pxtrace run` names. */
-#include "tools/run/groups.h"
+/* groups.c - the groups of system events that --only of `pxtrace run` and `attach` names. */
+#include "tools/event/groups.h"
 
+#include "format/ids.h"
+#include "tools/event/fields.h"
 #include "tools/output/say.h"
 
 #include <stdio.h>
@@ -72,7 +74,7 @@ static const struct group *find(const char *name, size_t bytes)
 	return NULL;
 }
 
-static void complain(const char *name, size_t bytes)
+static void complain(const char *command, const char *name, size_t bytes)
 {
 	char known[256] = "";
 	size_t used = 0;
@@ -80,7 +82,7 @@ static void complain(const char *name, size_t bytes)
 	for (size_t i = 0; i < GROUPS && used < sizeof known; i++)
 		used += (size_t)snprintf(
 		    known + used, sizeof known - used, "%s%s", i ? ", " : "", groups[i].name);
-	pxt_complain("run: --only knows no group \"%.*s\"", (int)bytes, name);
+	pxt_complain("%s: --only knows no group \"%.*s\"", command, (int)bytes, name);
 	pxt_explain("%s", known);
 }
 
@@ -93,7 +95,7 @@ void pxt_groups_usual(struct pxt_groups *usual)
 	}
 }
 
-bool pxt_groups_parse(struct pxt_groups *wanted, const char *list)
+bool pxt_groups_parse(struct pxt_groups *wanted, const char *list, const char *command)
 {
 	*wanted = (struct pxt_groups){ .types = ALWAYS };
 	for (;;) {
@@ -101,7 +103,7 @@ bool pxt_groups_parse(struct pxt_groups *wanted, const char *list)
 		const struct group *group = find(list, bytes);
 
 		if (!group) {
-			complain(list, bytes);
+			complain(command, list, bytes);
 			return false;
 		}
 		wanted->types |= group->of.types;
@@ -112,4 +114,35 @@ bool pxt_groups_parse(struct pxt_groups *wanted, const char *list)
 			return true;
 		list += bytes + 1;
 	}
+}
+
+/* The number in a field by that name; false: the event has none. */
+static bool number_of(const struct pxt_event *event, const char *name, uint64_t *number)
+{
+	const struct pxt_layout *field = pxt_field_named(event->type, name);
+	struct pxt_value value;
+
+	if (!field || !pxt_field_value(event, field, &value))
+		return false;
+	*number = value.u;
+	return true;
+}
+
+static bool has_bit(uint64_t bits, uint64_t number)
+{
+	return number < 64 ? (bits >> number & 1) != 0 : bits == ALL_CALLS;
+}
+
+bool pxt_groups_has(const struct pxt_groups *wanted, const struct pxt_event *event)
+{
+	trace_event_id_t id = event->info.posix_event_id;
+	uint64_t number;
+
+	if (!pxt_id_is_specific(id) || !has_bit(wanted->types, id))
+		return false;
+	if (number_of(event, "call", &number))
+		return has_bit(wanted->calls, number);
+	if (number_of(event, "kind", &number))
+		return has_bit(wanted->kinds, number);
+	return true;
 }
