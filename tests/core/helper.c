@@ -46,6 +46,16 @@ static void fill_up_to_the_mark(void)
 		posix_trace_event(event, "mark", 4);
 }
 
+static bool is_closing(struct pxt_stream *stream)
+{
+	bool closing;
+
+	pxt_port_mutex_lock(&stream->mutex);
+	closing = stream->closing;
+	pxt_stream_unlock(stream);
+	return closing;
+}
+
 /*
  * As a helper that got the stream's lock when the shutdown had it last, and announced itself when the
  * shutdown had said all.  Three seconds at most.
@@ -58,7 +68,7 @@ static void be_ended_before_the_announcement(void)
 
 	pxt_stream_unlock(stream);
 	atomic_store(&at_its_sleep, true);
-	for (int i = 0; i < 3000 && !stream->closing; i++)
+	for (int i = 0; i < 3000 && !is_closing(stream); i++)
 		(void)nanosleep(&moment, NULL);
 	atomic_store(asleep, 1u);
 	for (int i = 0; i < 3000 && atomic_load(asleep); i++)
