@@ -65,10 +65,11 @@ static int map(int fd, struct pxt_directory **memory)
 		error = pxt_port_filemap(fd, sizeof(**memory), false, &at);
 	if (error)
 		return error;
-	*memory = at;
 	error = pxt_port_filemap_settle(fd);
 	if (error)
 		pxt_port_free(at, sizeof(**memory));
+	else
+		*memory = at;
 	return error;
 }
 

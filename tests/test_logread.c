@@ -352,6 +352,9 @@ static void a_log_names_its_process_its_clock_and_what_was_lost(void)
 		CU_ASSERT(info.posix_pid_np == 4711);
 		CU_ASSERT(info.posix_start_np.tv_sec == CREATED);
 		CU_ASSERT(info.posix_end_np.tv_sec == CREATED + 2);
+		/* Each by its own clock. */
+		CU_ASSERT(info.posix_end_monotonic_np.tv_sec == 5002);
+		CU_ASSERT(info.posix_end_boottime_np.tv_sec == 5003);
 		CU_ASSERT(info.posix_blocks_np == (machine == 4 ? 11 : 10));
 		CU_ASSERT(info.posix_lost_np == 6);
 		CU_ASSERT(info.posix_counts_np.posix_written_np == 20);

@@ -8,6 +8,8 @@
 
 #include "port/port.h"
 #include "port/port_environment.h"
+#include "port/port_file.h"
+#include "port/port_filemap.h"
 #include "port/port_log.h"
 #include "port/port_sysinfo.h"
 #include "port/port_thread.h"
@@ -476,9 +478,14 @@ static void a_helper_thread_runs_and_is_joined(void)
 	atomic_bool ran = false;
 
 	errno = 0;
+	int cancel = -1;
+
 	CU_ASSERT_FATAL(pxt_port_thread_start(&thread, set_true, &ran, 0) == 0);
 	pxt_port_thread_join(&thread);
 	CU_ASSERT_TRUE(atomic_load(&ran));
+	/* The caller can be cancelled as before. */
+	(void)pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &cancel);
+	CU_ASSERT_EQUAL(cancel, PTHREAD_CANCEL_ENABLE);
 	CU_ASSERT_EQUAL(pxt_port_thread_start(&thread, set_true, &ran, 1000000), EINVAL);
 	CU_ASSERT_EQUAL(errno, 0);
 }
@@ -634,6 +641,81 @@ static void the_executable_is_the_first_module(void)
 	CU_ASSERT(search.first.base <= search.first.low);
 }
 
+/* LPT-52: what is zero when the program begins has no bytes in its file, and is the module's all the same. */
+static void a_variable_that_begins_as_zero_is_in_its_module(void)
+{
+	static char zeros[65536];
+	struct module_search search = { .address = 0 };
+
+	zeros[sizeof(zeros) - 1] = 1;
+	search.address = (uint64_t)(uintptr_t)&zeros[sizeof(zeros) - 1];
+	pxt_port_modules(on_module, &search);
+	CU_ASSERT(search.hit.high > 0);
+	CU_ASSERT_STRING_EQUAL(search.hit.path, search.first.path);
+}
+
+/* As the kernel counts it, in hundredths of a second since it booted. */
+static void the_start_of_the_process_is_told_to_a_hundredth_of_a_second(void)
+{
+	FILE *file = fopen("/proc/self/stat", "r");
+	unsigned long long ticks = 0;
+	long per_second = sysconf(_SC_CLK_TCK);
+	char line[1024] = "";
+	struct timespec start;
+	struct timespec boot;
+	struct timespec now;
+	const char *at;
+	long long expected;
+	long long told;
+
+	CU_ASSERT_FATAL(file && fgets(line, sizeof(line), file) && per_second > 0);
+	(void)fclose(file);
+	at = strrchr(line, ')');
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	CU_ASSERT_FATAL(at != NULL);
+	ticks = strtoull(at, NULL, 10);
+	pxt_port_process_start(&start);
+	(void)clock_gettime(CLOCK_BOOTTIME, &boot);
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	expected = (now.tv_sec - boot.tv_sec) * 1000LL + (now.tv_nsec - boot.tv_nsec) / 1000000 +
+	           (long long)(ticks * 1000 / (unsigned long)per_second);
+	told = start.tv_sec * 1000LL + start.tv_nsec / 1000000;
+	PXT_CHECK(
+	    told > expected - 200 && told < expected + 200, "%lld ms, not %lld", told, expected);
+}
+
+#if CONFIG_PTRACE_LOGRETRIEVAL
+static void a_log_that_is_read_is_closed_by_exec(void)
+{
+	int fd = temp_file(O_RDWR);
+	struct pxt_port_file file;
+
+	CU_ASSERT_FATAL(pxt_port_file_open(&file, fd) == 0);
+	CU_ASSERT((fcntl(file.fd, F_GETFD) & FD_CLOEXEC) != 0);
+	pxt_port_file_close(&file);
+	(void)close(fd);
+}
+#endif
+
+#if CONFIG_PTRACE_FILE_STREAMS
+static void signals_that_were_blocked_stay_so_when_a_file_is_made_longer(void)
+{
+	int fd = temp_file(O_RDWR);
+	sigset_t own;
+	sigset_t then;
+
+	(void)sigemptyset(&own);
+	(void)sigaddset(&own, SIGUSR1);
+	(void)pthread_sigmask(SIG_BLOCK, &own, NULL);
+	PXT_EQ(pxt_port_filemap_extend(fd, 65536), 0);
+	(void)pthread_sigmask(SIG_UNBLOCK, &own, &then);
+	CU_ASSERT(sigismember(&then, SIGUSR1) == 1);
+	CU_ASSERT(sigismember(&then, SIGUSR2) == 0);
+	(void)close(fd);
+}
+#endif
+
 struct named {
 	uint64_t thread;
 	struct pxt_port_thread_info found;
@@ -643,13 +725,19 @@ static struct named named_threads[4];
 static atomic_int named_ready;
 static _Atomic uint32_t named_leave;
 
+/* One has all the bytes that the kernel keeps. */
+static void name_thread(char name[16], int number)
+{
+	(void)snprintf(name, 16, number == 3 ? "fifteen-bytes-%d" : "worker-%d", number);
+}
+
 static void *named_thread(void *argument)
 {
 	struct named *named = argument;
 	pthread_t self = pthread_self();
 	char name[16];
 
-	(void)snprintf(name, sizeof(name), "worker-%d", (int)((named - named_threads) % 10));
+	name_thread(name, (int)((named - named_threads) % 10));
 	(void)pthread_setname_np(self, name);
 	memcpy(&named->thread, &self, sizeof(self));
 	atomic_fetch_add(&named_ready, 1);
@@ -670,7 +758,7 @@ static void on_thread(void *context, const struct pxt_port_thread_info *thread)
 static void threads_are_found_with_their_names(void)
 {
 	pthread_t threads[4];
-	char name[24];
+	char name[16];
 
 	if (pxt_skip_emulated("it does not tell descriptors of threads"))
 		return;
@@ -684,7 +772,7 @@ static void threads_are_found_with_their_names(void)
 	pxt_port_wake(&named_leave);
 	for (int i = 0; i < 4; i++) {
 		(void)pthread_join(threads[i], NULL);
-		(void)snprintf(name, sizeof(name), "worker-%d", i);
+		name_thread(name, i);
 		CU_ASSERT_STRING_EQUAL(named_threads[i].found.name, name);
 		CU_ASSERT(named_threads[i].found.tid > 0);
 	}
@@ -696,10 +784,16 @@ static void a_log_file_that_the_environment_names_is_one_process_s(void)
 	char path[200];
 	int fd = -1;
 	int other = -1;
+	int lowest;
 
 	(void)snprintf(path, sizeof(path), "%s/asked", pxt_temp_folder());
 	PXT_EQ(pxt_port_environment_file(path, &fd), 0);
+	lowest = dup(fd);
+	(void)close(lowest);
 	PXT_EQ(pxt_port_environment_file(path, &other), EBUSY);
+	/* What was opened to be looked at is closed. */
+	PXT_EQ(dup(fd), lowest);
+	(void)close(lowest);
 	pxt_port_environment_close(fd);
 	PXT_EQ(pxt_port_environment_file(path, &fd), 0);
 	pxt_port_environment_close(fd);
@@ -743,6 +837,14 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(random_bytes_differ),
 	PXT_CASE(executable_host_and_start_are_found),
 	PXT_CASE(the_executable_is_the_first_module),
+	PXT_CASE(a_variable_that_begins_as_zero_is_in_its_module),
+	PXT_CASE(the_start_of_the_process_is_told_to_a_hundredth_of_a_second),
+#if CONFIG_PTRACE_LOGRETRIEVAL
+	PXT_CASE(a_log_that_is_read_is_closed_by_exec),
+#endif
+#if CONFIG_PTRACE_FILE_STREAMS
+	PXT_CASE(signals_that_were_blocked_stay_so_when_a_file_is_made_longer),
+#endif
 	PXT_CASE(threads_are_found_with_their_names),
 #if CONFIG_PTRACE_LOG_ENVIRONMENT
 	PXT_CASE(a_log_file_that_the_environment_names_is_one_process_s),

@@ -146,6 +146,18 @@ static uint32_t filtered(int fd)
 	return reply.status.filtered;
 }
 
+static uint32_t types_of(trace_id_t trid)
+{
+	trace_event_id_t id;
+	int unavailable = 0;
+	uint32_t count = 0;
+
+	PXT_EQ(posix_trace_eventtypelist_rewind(trid), 0);
+	while (posix_trace_eventtypelist_getnext_id(trid, &id, &unavailable) == 0 && !unavailable)
+		count++;
+	return count;
+}
+
 static void filter_takes_names_and_says_which_is_unknown(void)
 {
 	static const char names[] = "tick\0tock";
@@ -187,6 +199,10 @@ static void filter_takes_names_and_says_which_is_unknown(void)
 	ask.bytes = 0;
 	PXT_EQ(at_ask(fd, &ask, NULL, NULL), 0);
 	PXT_EQ(filtered(fd), 0);
+	/* All are those that have a name. */
+	PXT_EQ(posix_trace_eventset_fill(&set, POSIX_TRACE_ALL_EVENTS), 0);
+	PXT_EQ(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+	PXT_EQ(filtered(fd), types_of(trid));
 	(void)close(fd);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }

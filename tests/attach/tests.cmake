@@ -19,6 +19,8 @@ ptrace_test(attach_ctlsock_logs NEEDS ${ctlsock_needs} SNAPSHOT LOGRETRIEVAL
 ptrace_test(attach_crafted NEEDS ${attach_needs}
 	SOURCES attach/crafted.c attach/scribble.c attach/party.c attach/inside.c)
 ptrace_test(attach_views NEEDS ATTACH SOURCES attach/views.c)
+ptrace_test(attach_directory FAKES NEEDS ATTACH SOURCES attach/directory.c
+	LIBRARIES -Wl,--wrap=pxt_port_filemap_settle)
 ptrace_test(attach_intake_lane FAKES NEEDS ${attach_needs} POLICY_LOOP SOURCES attach/intake_lane.c)
 ptrace_test(attach_hostile NEEDS ${attach_needs} POLICY_UNTIL_FULL !TSAN TIMEOUT 900 LABELS stress
 	SOURCES attach/hostile.c attach/scribble.c attach/party.c attach/inside.c)

@@ -8,10 +8,12 @@
 
 #include "port/port.h"
 #include "port/port_filemap.h"
+#include "port/port_local.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -85,9 +87,29 @@ static void memory_that_can_be_taken_away_is_refused(void)
 	(void)close(fd);
 }
 
+/* LPT-32: a follower may take its time with a file that has a name, not with memory that only it can free. */
+static void what_is_in_a_file_that_has_a_name_is_not_unread(void)
+{
+	char path[256];
+	int fd = memory_file(BYTES);
+	int named;
+
+	CU_ASSERT(pxt_port_local_unread(fd) >= BYTES);
+	(void)close(fd);
+	(void)snprintf(path, sizeof(path), "%s/followed", pxt_temp_folder());
+	named = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	CU_ASSERT_FATAL(named >= 0);
+	PXT_EQ(posix_fallocate(named, 0, BYTES), 0);
+	PXT_EQ(pxt_port_local_unread(named), 0);
+	PXT_EQ(unlink(path), 0);
+	CU_ASSERT(pxt_port_local_unread(named) >= BYTES);
+	(void)close(named);
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(memory_that_is_whole_and_settled_is_mapped),
 	PXT_CASE(memory_with_holes_is_refused),
 	PXT_CASE(memory_that_can_be_taken_away_is_refused),
+	PXT_CASE(what_is_in_a_file_that_has_a_name_is_not_unread),
 };
 PXT_SUITE("attach: views", cases)

@@ -339,14 +339,16 @@ static void a_short_type_keeps_four_bytes_and_the_others_all(void)
 	posix_trace_event(types[0], "abcdefghijklmnopqrstuvwxyz", 26);
 	posix_trace_event(types[1], "abcdefghijklmnopqrstuvwxyz", 26);
 	posix_trace_event(types[0], "abc", 3);
-	for (int i = 0; i < 3;) {
+	/* Just as long as it may be. */
+	posix_trace_event(types[0], "abcd", 4);
+	for (int i = 0; i < 4;) {
 		PXT_EQ(posix_trace_trygetnext_event(stream, &info, data, sizeof(data), &len, &none),
 		    0);
 		if (none)
 			break;
 		if (info.posix_event_id < POSIX_TRACE_UNNAMED_USEREVENT)
 			continue;
-		PXT_EQ(len, i == 0 ? 4 : i == 1 ? 26 : 3);
+		PXT_EQ(len, i == 0 ? 4 : i == 1 ? 26 : i == 2 ? 3 : 4);
 		CU_ASSERT(memcmp(data, "abcdefghijklmnopqrstuvwxyz", len) == 0);
 		PXT_EQ(info.posix_truncation_status,
 		    i == 0 ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED);
@@ -354,6 +356,42 @@ static void a_short_type_keeps_four_bytes_and_the_others_all(void)
 	}
 	PXT_EQ(posix_trace_getlevels_np(stream, &levels), 0);
 	PXT_EQ(levels.posix_shortened_np, 1);
+	end();
+}
+
+/* QNX-36, POL-09: a stream that stopped by itself, and gets new rules, counts and restarts as before. */
+static void new_rules_leave_a_stream_that_stopped_by_itself_as_it_is(void)
+{
+	struct posix_trace_status_info status = { 0 };
+	struct posix_trace_counts_np before;
+	struct posix_trace_counts_np after;
+
+	begin(POSIX_TRACE_UNTIL_FULL);
+	for (uint32_t i = 0; status.posix_stream_status != POSIX_TRACE_SUSPENDED && i < 100000;
+	     i++) {
+		say(0, i);
+		PXT_EQ(posix_trace_get_status(stream, &status), 0);
+	}
+	PXT_EQ(posix_trace_counts_np(stream, &before), 0);
+	PXT_EQ(posix_trace_set_short_np(stream, &sets[1]), 0);
+	say(0, 1);
+	PXT_EQ(posix_trace_counts_np(stream, &after), 0);
+	PXT_EQ(after.posix_lost_np, before.posix_lost_np + 1);
+	while (posix_trace_get_status(stream, &status) == 0 &&
+	       status.posix_stream_status == POSIX_TRACE_SUSPENDED) {
+		struct posix_trace_event_info info;
+		unsigned char data[64];
+		size_t len;
+		int none = 0;
+
+		PXT_EQ(posix_trace_trygetnext_event(stream, &info, data, sizeof(data), &len, &none),
+		    0);
+		if (none)
+			break;
+	}
+	say(0, 2);
+	PXT_EQ(posix_trace_counts_np(stream, &before), 0);
+	PXT_EQ(before.posix_lost_np, after.posix_lost_np);
 	end();
 }
 
@@ -457,6 +495,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE_FRESH(levels_come_in_order_of_cost_and_are_counted),
 	PXT_CASE_FRESH(a_set_is_read_to_its_end),
 	PXT_CASE_FRESH(a_short_type_keeps_four_bytes_and_the_others_all),
+	PXT_CASE_FRESH(new_rules_leave_a_stream_that_stopped_by_itself_as_it_is),
 	PXT_CASE_FRESH(an_inspected_stream_keeps_its_policy),
 	PXT_CASE_FRESH(a_stream_in_the_place_of_an_inspected_one_lets_all_through),
 	PXT_CASE_FRESH(arguments_that_cannot_be_are_refused),

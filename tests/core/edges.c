@@ -362,7 +362,32 @@ static void a_writer_overtaken_by_an_automatic_stop_is_refused_or_read(void)
 		}
 }
 
+/* ---- How many lanes there are ---- */
+
+static unsigned lanes_at(size_t bytes)
+{
+	trace_attr_t attr;
+	trace_id_t trid;
+	unsigned lanes = 0;
+
+	PXT_EQ(posix_trace_attr_init(&attr), 0);
+	PXT_EQ(posix_trace_attr_setstreamsize(&attr, bytes), 0);
+	PXT_EQ_FATAL(posix_trace_create(0, &attr, &trid), 0);
+	PXT_EQ(posix_trace_attr_destroy(&attr), 0);
+	lanes = pxt_block_lanes(kit_block(trid));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	return lanes;
+}
+
+static void a_stream_below_the_small_size_has_one_lane(void)
+{
+	PXT_EQ(lanes_at(CONFIG_PTRACE_SMALL_STREAM_SIZE - 1), 1);
+	if (!CONFIG_PTRACE_LANES_DEFAULT && pxt_port_cpus() > 1)
+		CU_ASSERT(lanes_at(CONFIG_PTRACE_SMALL_STREAM_SIZE) > 1);
+}
+
 static const struct pxt_case cases[] = {
+	PXT_CASE(a_stream_below_the_small_size_has_one_lane),
 	PXT_CASE(who_takes_the_last_slot_or_finds_too_few_stops_the_stream),
 	PXT_CASE(the_stream_runs_again_when_its_last_record_was_read),
 	PXT_CASE(every_start_and_stop_that_had_an_effect_is_read_however_full_the_stream),

@@ -125,6 +125,18 @@ static void a_filter_keeps_errors_out(void)
 	end();
 }
 
+/* LPT-25: the unnamed type has a name of its own, by which it may be opened. */
+static void to_open_the_unnamed_type_by_its_name_is_no_error(void)
+{
+	trace_event_id_t id = 0;
+
+	begin();
+	PXT_EQ(posix_trace_eventid_open("posix_trace_unnamed_userevent", &id), 0);
+	PXT_EQ(id, POSIX_TRACE_UNNAMED_USEREVENT);
+	PXT_EQ(errors_in(stream, 0, 0), 0);
+	end();
+}
+
 /* ---- Flushes ---- */
 
 static void flush_and_fail(int error)
@@ -206,6 +218,7 @@ static void a_type_for_which_there_is_no_room_is_an_error_event_in_each_stream(v
 }
 
 static const struct pxt_case cases[] = {
+	PXT_CASE(to_open_the_unnamed_type_by_its_name_is_no_error),
 	PXT_CASE(a_record_that_nobody_can_complete_is_one_error_event),
 	PXT_CASE(so_is_one_whose_writer_takes_too_long),
 	PXT_CASE(what_a_snapshot_passes_over_is_no_event_of_the_stream),

@@ -41,6 +41,7 @@ static bool no_fence;
 static enum moment moment;
 static unsigned events;
 
+static void (*deed)(void); /* is done at the moment; NULL: events are written */
 static bool unseen;
 static bool another_reader; /* comes and goes while this one is on its way to sleep */
 
@@ -57,6 +58,8 @@ static void write_now(enum moment now)
 	moment = NEVER;
 	if (unseen)
 		atomic_store(asleep, 0);
+	if (deed)
+		deed();
 	for (unsigned i = 0; i < events; i++)
 		kit_write(1, 4);
 	if (unseen)
@@ -300,6 +303,50 @@ static void with_the_polling_attribute_no_writer_ever_wakes(void)
 		}
 }
 
+static void filter_starts(void)
+{
+	trace_event_set_t set;
+
+	PXT_EQ(posix_trace_eventset_empty(&set), 0);
+	PXT_EQ(posix_trace_eventset_add(POSIX_TRACE_STOP, &set), 0);
+	PXT_EQ(posix_trace_set_filter(stream, &set, POSIX_TRACE_SET_EVENTSET), 0);
+}
+
+static void start_it(void)
+{
+	PXT_EQ(posix_trace_start(stream), 0);
+}
+
+/* Sleeps, and is woken by what control calls record, though no thread records anything. */
+static void wakes_by(void (*call)(void))
+{
+	struct timespec start;
+	struct timespec stop;
+
+	deed = call;
+	events = 0;
+	moment = BEFORE_SLEEP;
+	(void)clock_gettime(CLOCK_MONOTONIC, &start);
+	PXT_EQ(sleep_and_read(3000), 0);
+	(void)clock_gettime(CLOCK_MONOTONIC, &stop);
+	CU_ASSERT(stop.tv_sec - start.tv_sec < 2);
+	deed = NULL;
+	end();
+}
+
+/* DEC-38, SFILT-03, START-03 */
+static void a_filter_and_a_start_wake_the_reader(void)
+{
+	for (unsigned lanes = 1; lanes <= 2; lanes++) {
+		begin(POSIX_TRACE_LOOP, lanes, false);
+		wakes_by(filter_starts);
+		begin(POSIX_TRACE_LOOP, lanes, false);
+		PXT_EQ(posix_trace_stop(stream), 0);
+		(void)kit_read_all(stream);
+		wakes_by(start_it);
+	}
+}
+
 /* DEC-38: a stop that the reader waits for wakes it as well */
 static void an_automatic_stop_wakes_the_reader_once(void)
 {
@@ -318,6 +365,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_reader_that_left_is_not_woken),
 	PXT_CASE(a_reader_that_found_something_leaves_the_rest_to_those_on_their_way_to_sleep),
 	PXT_CASE(with_the_polling_attribute_no_writer_ever_wakes),
+	PXT_CASE(a_filter_and_a_start_wake_the_reader),
 	PXT_CASE(an_automatic_stop_wakes_the_reader_once),
 };
 PXT_SUITE("core: waking", cases)

@@ -200,7 +200,7 @@ static void what_is_given_up_is_counted(void)
 }
 
 /* The nobody-listens of a packet socket is no error of the trace. */
-static void a_packet_that_is_refused_is_only_lost(void)
+static void packets_that_fail_are_only_lost(int error)
 {
 	struct posix_trace_status_info status;
 	trace_event_id_t id;
@@ -215,7 +215,7 @@ static void a_packet_that_is_refused_is_only_lost(void)
 	PXT_EQ(posix_trace_eventid_open("fault_event", &id), 0);
 	PXT_EQ(posix_trace_start(trid), 0);
 	posix_trace_event(id, &id, sizeof id);
-	pxt_fault_arm_from(&pxt_fault_write, 1, ECONNREFUSED);
+	pxt_fault_arm_from(&pxt_fault_write, 1, error);
 	atomic_store(&pxt_fault_write.accept, 0);
 	PXT_EQ(posix_trace_flush(trid), 0);
 	PXT_EQ(posix_trace_get_status(trid, &status), 0);
@@ -233,6 +233,17 @@ static void a_packet_that_is_refused_is_only_lost(void)
 	}
 	(void)close(ends[0]);
 	(void)close(ends[1]);
+}
+
+static void a_packet_that_is_refused_is_only_lost(void)
+{
+	packets_that_fail_are_only_lost(ECONNREFUSED);
+}
+
+static void so_is_one_that_finds_no_way(void)
+{
+	packets_that_fail_are_only_lost(EHOSTUNREACH);
+	packets_that_fail_are_only_lost(ENETUNREACH);
 }
 
 static void frames_are_for_devices_only(void)
@@ -267,6 +278,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_write_that_fails_is_gone_on_with),
 	PXT_CASE(what_is_given_up_is_counted),
 	PXT_CASE(a_packet_that_is_refused_is_only_lost),
+	PXT_CASE(so_is_one_that_finds_no_way),
 	PXT_CASE(frames_are_for_devices_only),
 };
 PXT_SUITE("a device that fails", cases)

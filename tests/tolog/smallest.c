@@ -7,18 +7,22 @@
 #include <trace_np.h>
 #include <unistd.h>
 
-#define DATA 200u
+#define DATA     200u
+/* More than a frame of SMALLEST bytes holds, which has room for any record of the library's. */
+#define LONG     600u
+#define SMALLEST 512u
 
 static trace_event_id_t event;
 
 static unsigned events;
+static size_t bytes = DATA;
 
 static void *record(void *argument)
 {
-	unsigned char data[DATA] = "";
+	static unsigned char data[LONG];
 
 	for (unsigned i = 0; i < events; i++)
-		posix_trace_event(event, data, DATA);
+		posix_trace_event(event, data, bytes);
 	return argument;
 }
 
@@ -94,8 +98,55 @@ static void so_are_those_after_a_loss(void)
 		are_in_the_log(size);
 }
 
+/* What is told before events, and what the log says that was lost. */
+static void sum_up(int fd, uint64_t *told, uint64_t *lost)
+{
+	struct posix_trace_eventextra_np extra;
+	struct posix_trace_loginfo_np info;
+	trace_id_t log = pxt_open_log(fd);
+	struct pxt_event read;
+
+	*told = 0;
+	while (pxt_log_next(log, &read)) {
+		PXT_EQ(posix_trace_eventinfo_getextra_np(&read.info, &extra), 0);
+		*told += extra.posix_lost_before_np;
+	}
+	PXT_EQ(posix_trace_log_getinfo_np(log, &info), 0);
+	*lost = info.posix_lost_np;
+	PXT_EQ(posix_trace_close(log), 0);
+}
+
+/* LOGP-08: of records that no frame has room for, and of what was lost in the stream before them. */
+static void all_that_is_lost_is_told_where_records_find_no_room(void)
+{
+	int fd = pxt_temp_file();
+	trace_attr_t attr;
+	trace_id_t trid;
+	uint64_t told;
+	uint64_t lost;
+
+	pxt_attr(&attr, 8192, LONG, POSIX_TRACE_LOOP);
+	PXT_EQ(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_LOOP), 0);
+	PXT_EQ(posix_trace_attr_setlogsize(&attr, SMALLEST), 0);
+	trid = pxt_log_stream(&attr, fd);
+	PXT_EQ(posix_trace_start(trid), 0);
+	event = pxt_open_event("smallest");
+	tell_losses_before_events(trid);
+	events = 2 * 8192 / LONG;
+	bytes = LONG;
+	record_beyond_the_table();
+	bytes = DATA;
+	posix_trace_event(event, "last", 4);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	sum_up(fd, &told, &lost);
+	CU_ASSERT(lost >= events);
+	PXT_EQ(told, lost);
+	(void)close(fd);
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(the_largest_record_of_a_thread_without_a_place_is_in_the_smallest_log),
 	PXT_CASE(so_are_those_after_a_loss),
+	PXT_CASE(all_that_is_lost_is_told_where_records_find_no_room),
 };
 PXT_SUITE("to log: smallest frames", cases)

@@ -342,16 +342,26 @@ processes_that_find_no_place_run_untraced_and_are_counted()
 # QNX-51: of a running program its locks alone, into a log of their own.
 attach_records_groups_of_what_run_traces()
 {
-	"$pxtrace" run -q -o run.ptl -- "$VICTIM" often await >out 2>err &
+	# Locks, and calls that sleep, until there is a file.
+	cat >go_on.py <<-'END'
+	import os, threading, time
+	lock = threading.Lock()
+	print("waiting", flush=True)
+	while not os.path.exists("enough"):
+	    with lock:
+	        time.sleep(0.001)
+	END
+	[ -x /usr/bin/python3 ] || { echo 'no python3 of the system: skipped'; exit 77; }
+	"$pxtrace" run -q -o run.ptl -- /usr/bin/python3 go_on.py >out 2>err &
 	command=$!
 	for turn in $(seq 250); do
 		grep -q waiting out && break
 		sleep 0.02
 	done
-	run 0 attach "run-$command" -o locks.ptl --only mutex --for 300ms
+	run 0 attach "run-$command" -o locks.ptl --only mutex --for 500ms
 	run 1 attach "run-$command" -o locks.ptl --only nothing
 	err_has 'attach: --only knows no group "nothing"'
-	kill -TERM $command
+	: >enough
 	wait $command
 	"$pxtrace" print locks.ptl >out 2>messages
 	grep -q posix_trace_mutex_lock out || fail 'no locks'
