@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <locale.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <term.h>
 #include <unistd.h>
@@ -106,9 +107,20 @@ void pxt_screen_line(size_t line, enum pxt_view_style style, const char *text, s
 	(void)attrset(A_NORMAL);
 }
 
+/*
+ * While it draws, ncurses ignores the key that stops a program: what came meanwhile would be lost.  A
+ * signal that is blocked waits.
+ */
 void pxt_screen_show(void)
 {
+	sigset_t stop;
+	sigset_t before;
+
+	(void)sigemptyset(&stop);
+	(void)sigaddset(&stop, SIGTSTP);
+	(void)pthread_sigmask(SIG_BLOCK, &stop, &before);
 	(void)refresh();
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* A terminal that was hung up is readable for ever. */
