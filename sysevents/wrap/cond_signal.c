@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* cond_signal.c - pthread_cond_signal(), told before it wakes anybody. */
+/* cond_signal.c - pthread_cond_signal() and cnd_signal(), told before it wakes anybody. */
 #define _GNU_SOURCE
 #include "sysevents/wrap/ages.h"
+#include "sysevents/wrap/c11.h"
 
 #include <pthread.h>
 
 PXT_AGES(pthread_cond_signal, "GLIBC_2.3.2");
+PXT_WRAP_REAL(cnd_signal);
 
 static void tell(const pthread_cond_t *cond, const void *caller)
 {
@@ -29,3 +31,9 @@ PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(pthread_cond_signal)(pthread_cond_t *co
 	return PXT_AGES_FORMER_CALL(pthread_cond_signal)(cond);
 }
 #endif
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(cnd_signal)(cnd_t *cond)
+{
+	tell(pxt_c11_cond(cond), PXT_WRAP_CALLER());
+	return PXT_WRAP_CALL(cnd_signal)(cond);
+}

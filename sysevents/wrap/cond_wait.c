@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "sysevents/wrap/ages.h"
+#include "sysevents/wrap/c11.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -13,6 +14,8 @@
 PXT_AGES(pthread_cond_wait, "GLIBC_2.3.2");
 PXT_AGES(pthread_cond_timedwait, "GLIBC_2.3.2");
 PXT_WRAP_REAL(pthread_cond_clockwait);
+PXT_WRAP_REAL(cnd_wait);
+PXT_WRAP_REAL(cnd_timedwait);
 
 /* One wait, which is told again however it ends: a thread that is cancelled has the mutex, too. */
 struct waiting {
@@ -109,3 +112,33 @@ PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(pthread_cond_timedwait)(
 	WAIT(PXT_AGES_FORMER_CALL(pthread_cond_timedwait)(cond, mutex, limit));
 }
 #endif
+
+/* ---- The same under C11's names (c11.h) ---- */
+
+/* @limit NULL: none. */
+static int wait_c11(
+    pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *limit, const void *caller)
+{
+	if (limit)
+		WAIT(PXT_WRAP_CALL(pthread_cond_timedwait)(cond, mutex, limit));
+	WAIT(PXT_WRAP_CALL(pthread_cond_wait)(cond, mutex));
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(cnd_wait)(cnd_t *cond, mtx_t *mutex)
+{
+	const void *caller = PXT_WRAP_CALLER();
+
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))
+		return PXT_WRAP_CALL(cnd_wait)(cond, mutex);
+	return pxt_c11_result(wait_c11(pxt_c11_cond(cond), pxt_c11_mutex(mutex), NULL, caller));
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(cnd_timedwait)(
+    cnd_t *cond, mtx_t *mutex, const struct timespec *limit)
+{
+	const void *caller = PXT_WRAP_CALLER();
+
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP) || !limit)
+		return PXT_WRAP_CALL(cnd_timedwait)(cond, mutex, limit);
+	return pxt_c11_result(wait_c11(pxt_c11_cond(cond), pxt_c11_mutex(mutex), limit, caller));
+}

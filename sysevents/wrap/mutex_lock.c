@@ -7,6 +7,7 @@
  * already.  Robust ones are looked at instead (mutex.h).
  */
 #define _GNU_SOURCE
+#include "sysevents/wrap/c11.h"
 #include "sysevents/wrap/images.h"
 #include "sysevents/wrap/mutex.h"
 
@@ -16,6 +17,9 @@ PXT_WRAP_REAL_FAST(pthread_mutex_lock, pthread_mutex_t *mutex, mutex);
 PXT_WRAP_REAL_FAST(pthread_mutex_trylock, pthread_mutex_t *mutex, mutex);
 PXT_WRAP_REAL(pthread_mutex_timedlock);
 PXT_WRAP_REAL(pthread_mutex_clocklock);
+PXT_WRAP_REAL(mtx_lock);
+PXT_WRAP_REAL(mtx_trylock);
+PXT_WRAP_REAL(mtx_timedlock);
 
 struct locked {
 	uint64_t lock;
@@ -121,9 +125,8 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_lock)(pthread_mutex_t *mutex)
 	return lock(mutex, tried, PXT_WRAP_CALLER());
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_trylock)(pthread_mutex_t *mutex)
+PXT_WRAP_INLINE int try(pthread_mutex_t *mutex, const void *caller)
 {
-	const void *caller = PXT_WRAP_CALLER();
 	int result = PXT_WRAP_CALL(pthread_mutex_trylock)(mutex);
 
 	if (pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP) && !pxt_wrap_wishes.contended)
@@ -131,21 +134,30 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_trylock)(pthread_mutex_t *mutex)
 	return result;
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_timedlock)(
-    pthread_mutex_t *mutex, const struct timespec *limit)
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_trylock)(pthread_mutex_t *mutex)
 {
-	const void *caller = PXT_WRAP_CALLER();
-	uint64_t since;
-	int tried;
+	return try(mutex, PXT_WRAP_CALLER());
+}
 
-	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))
-		return PXT_WRAP_CALL(pthread_mutex_timedlock)(mutex, limit);
-	tried = try_first(mutex);
+PXT_WRAP_INLINE int lock_until(
+    pthread_mutex_t *mutex, const struct timespec *limit, const void *caller)
+{
+	int tried = try_first(mutex);
+	uint64_t since;
+
 	if (is_had(mutex, tried, caller))
 		return tried;
 	since = begin(mutex, tried, caller);
 	return end(
 	    mutex, tried, since, PXT_WRAP_CALL(pthread_mutex_timedlock)(mutex, limit), caller);
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_timedlock)(
+    pthread_mutex_t *mutex, const struct timespec *limit)
+{
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))
+		return PXT_WRAP_CALL(pthread_mutex_timedlock)(mutex, limit);
+	return lock_until(mutex, limit, PXT_WRAP_CALLER());
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_clocklock)(
@@ -163,4 +175,32 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_clocklock)(
 	since = begin(mutex, tried, caller);
 	return end(mutex, tried, since, PXT_WRAP_CALL(pthread_mutex_clocklock)(mutex, clock, limit),
 	    caller);
+}
+
+/* ---- The same under C11's names (c11.h) ---- */
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(mtx_lock)(mtx_t *mutex)
+{
+	int tried;
+
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))
+		return PXT_WRAP_CALL(mtx_lock)(mutex);
+	tried = try_first(pxt_c11_mutex(mutex));
+	if (PXT_WRAP_LIKELY(!tried) && pxt_wrap_wishes.contended)
+		return thrd_success;
+	return pxt_c11_result(lock(pxt_c11_mutex(mutex), tried, PXT_WRAP_CALLER()));
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(mtx_trylock)(mtx_t *mutex)
+{
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))
+		return PXT_WRAP_CALL(mtx_trylock)(mutex);
+	return pxt_c11_result(try(pxt_c11_mutex(mutex), PXT_WRAP_CALLER()));
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(mtx_timedlock)(mtx_t *mutex, const struct timespec *limit)
+{
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))
+		return PXT_WRAP_CALL(mtx_timedlock)(mutex, limit);
+	return pxt_c11_result(lock_until(pxt_c11_mutex(mutex), limit, PXT_WRAP_CALLER()));
 }

@@ -4,6 +4,7 @@
 #include "sysevents/wrap/call.h"
 
 #include <signal.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,6 +17,11 @@ PXT_CALL_WRAP_ERROR(clock_nanosleep,
     (clockid_t clock, int flags, const struct timespec *time, struct timespec *rest),
     (clock, flags, time, rest), POSIX_TRACE_CALL_SLEEP_NP, 0,
     flags &TIMER_ABSTIME ? PXT_CALL_NO_SIZE : PXT_CALL_MS(time));
+PXT_CALL_WRAP_AS(int, thrd_sleep, (const struct timespec *time, struct timespec *rest),
+    (time, rest), POSIX_TRACE_CALL_SLEEP_NP, 0, PXT_CALL_MS(time),
+    result == -1 ? -EINTR
+    : result     ? -EINVAL
+                 : 0);
 PXT_CALL_WRAP(int, pause, (void), (), POSIX_TRACE_CALL_PAUSE_NP, 0, PXT_CALL_NO_SIZE);
 PXT_CALL_WRAP(
     int, sigsuspend, (const sigset_t *set), (set), POSIX_TRACE_CALL_PAUSE_NP, 0, PXT_CALL_NO_SIZE);

@@ -17,16 +17,24 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/types.h>
+#include <threads.h>
 #include <unistd.h>
 
 PXT_WRAP_REAL(pthread_create);
+PXT_WRAP_REAL(thrd_create);
 PXT_WRAP_REAL(pthread_setname_np);
 
 /* Threads that are made but have not begun. */
 #define WAITING_MAX 128
 
+/* Of POSIX's threads, or of C11's. */
+union function {
+	void *(*posix)(void *argument);
+	int (*c11)(void *argument);
+};
+
 struct beginning {
-	void *(*function)(void *argument);
+	union function function;
 	void *argument;
 };
 
@@ -74,35 +82,44 @@ static __attribute__((constructor(103))) void make_key(void)
 	has_key = pthread_key_create(&key, tell_end) == 0;
 }
 
-static void *begin(void *argument)
+static struct beginning tell_begin(struct beginning *given)
 {
-	struct beginning *given = argument;
 	struct beginning beginning = *given;
 
 	give_back(given);
 	(void)posix_trace_thread_register_np();
-	pxt_process_tell_thread((uint64_t)(uintptr_t)beginning.function);
+	pxt_process_tell_thread((uint64_t)(uintptr_t)beginning.function.posix);
 	if (has_key)
 		(void)pthread_setspecific(key, &has_key);
-	return beginning.function(beginning.argument);
+	return beginning;
 }
 
-static int create(pthread_t *thread, const pthread_attr_t *attributes,
-    void *(*function)(void *argument), void *argument, const void *caller)
+static void *begin(void *argument)
+{
+	struct beginning beginning = tell_begin(argument);
+
+	return beginning.function.posix(beginning.argument);
+}
+
+static int begin_c11(void *argument)
+{
+	struct beginning beginning = tell_begin(argument);
+
+	return beginning.function.c11(beginning.argument);
+}
+
+/* What the new thread has to call; NULL: it is created as it is. */
+static struct beginning *tell_create(union function function, void *argument, const void *caller)
 {
 	struct beginning *beginning = take();
-	int result;
 
 	pxt_images_catch_up();
 	if (!beginning)
-		return PXT_WRAP_CALL(pthread_create)(thread, attributes, function, argument);
+		return NULL;
 	*beginning = (struct beginning){ function, argument };
-	pxt_process_tell(POSIX_TRACE_PROCESS_THREAD_CREATE_NP, 0, (uint64_t)(uintptr_t)function, 0,
-	    NULL, caller);
-	result = PXT_WRAP_CALL(pthread_create)(thread, attributes, begin, beginning);
-	if (result)
-		give_back(beginning);
-	return result;
+	pxt_process_tell(POSIX_TRACE_PROCESS_THREAD_CREATE_NP, 0,
+	    (uint64_t)(uintptr_t)function.posix, 0, NULL, caller);
+	return beginning;
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_create)(pthread_t *thread,
@@ -110,9 +127,34 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_create)(pthread_t *thread,
 {
 	const void *caller = PXT_WRAP_CALLER();
 
-	if (!pxt_wrap_wanted(POSIX_TRACE_PROCESS_NP, caller))
+	struct beginning *beginning = NULL;
+	int result;
+
+	if (pxt_wrap_wanted(POSIX_TRACE_PROCESS_NP, caller))
+		beginning = tell_create((union function){ .posix = function }, argument, caller);
+	if (!beginning)
 		return PXT_WRAP_CALL(pthread_create)(thread, attributes, function, argument);
-	return create(thread, attributes, function, argument, caller);
+	result = PXT_WRAP_CALL(pthread_create)(thread, attributes, begin, beginning);
+	if (result)
+		give_back(beginning);
+	return result;
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(thrd_create)(
+    thrd_t *thread, int (*function)(void *argument), void *argument)
+{
+	const void *caller = PXT_WRAP_CALLER();
+	struct beginning *beginning = NULL;
+	int result;
+
+	if (pxt_wrap_wanted(POSIX_TRACE_PROCESS_NP, caller))
+		beginning = tell_create((union function){ .c11 = function }, argument, caller);
+	if (!beginning)
+		return PXT_WRAP_CALL(thrd_create)(thread, function, argument);
+	result = PXT_WRAP_CALL(thrd_create)(thread, begin_c11, beginning);
+	if (result != thrd_success)
+		give_back(beginning);
+	return result;
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_setname_np)(pthread_t thread, const char *name)

@@ -6,6 +6,8 @@
  *	behave WORD...     does what each word says, in this order
  */
 #define _GNU_SOURCE
+#include "behave.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,11 +29,7 @@
 
 extern char **environ;
 
-#define SAY(...)  (void)printf(__VA_ARGS__)
-/* A call, and what it said. */
-#define ASK(call) SAY("%s: %d\n", #call, (int)(call))
-
-static struct timespec in_ms(clockid_t clock, long ms)
+struct timespec in_ms(clockid_t clock, long ms)
 {
 	struct timespec time;
 
@@ -461,6 +459,7 @@ int main(int count, char **words)
 	} all[] = {
 		{ "kinds", kinds },
 		{ "conditions", conditions },
+		{ "c11", behave_c11 },
 		{ "cancelled", cancelled },
 		{ "errors", errors },
 		{ "handlers", handlers },

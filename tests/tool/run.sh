@@ -333,7 +333,15 @@ a_log_that_is_full_says_so()
 # The program's own output is its own, also of those that are not traced.
 processes_that_find_no_place_run_untraced_and_are_counted()
 {
-	traced 7 --only mutex -- sh -c 'for turn in $(seq 40); do sleep 1 & done; wait; exit 7'
+	# Each child says that it is there, and goes when all are.
+	mkfifo go said
+	export PXTRACE_PRELOAD="$PXT_BUILD/sysevents/libptrace-preload.so"
+	traced 7 --only mutex -- sh -c 'exec 3<>go 4<>said
+		for turn in $(seq 40); do { echo >&4; read word <&3; } & done
+		for turn in $(seq 40); do read word <&4; done
+		for turn in $(seq 40); do echo >&3; done
+		wait
+		exit 7'
 	grep -qE '^[1-9][0-9]* times? a process was not traced: at most [0-9]+ are at once$' err || fail 'not told'
 	! grep -q preload err || fail 'the library writes where the program writes'
 	sound run.ptl

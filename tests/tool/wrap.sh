@@ -64,6 +64,34 @@ condition_variables_of_both_ages_work_and_are_told()
 	[ "$(count cond_wait)" -eq "$(count cond_resume)" ] || fail 'a wait without its end'
 }
 
+# QNX-22, LPT-30
+the_locks_and_threads_of_c11_behave_as_without_and_are_told()
+{
+	same --contended -- c11
+	same -- c11
+	grep -q 'mtx_trylock(&c11_mutex): 1$' plain || fail 'no lock that was busy'
+	events 'mutex_lock'
+	tries=$(count 'result=16$\|result=16 ')
+	late=$(count 'result=110')
+	[ "$tries" -eq 2 ] && [ "$late" -eq 2 ] || fail "$tries busy, $late late, not 2 and 2"
+	[ "$(count .)" -eq 14 ] || fail "$(count .) locks, not 14"
+	events 'mutex_unlock'
+	# Two that are refused have a second event, which says so.
+	[ "$(count .)" -eq 14 ] && [ "$(count 'result=1 \|result=1$')" -eq 2 ] || fail "$(count .) unlocks, not 14"
+	events 'cond_*'
+	[ "$(count 'result=110')" -eq 1 ] || fail 'no wait that timed out'
+	[ "$(count cond_wait)" -eq "$(count cond_resume)" ] || fail 'a wait without its end'
+	[ "$(count cond_broadcast)" -eq 1 ] && [ "$(count cond_signal)" -eq 2 ] || fail 'other signals'
+	events 'process'
+	[ "$(count 'what=thread_create')" -eq 3 ] && [ "$(count 'what=thread_end')" -eq 3 ] || fail 'other threads than 3'
+	events 'call_exit'
+	[ "$(count 'call=join ')" -eq 3 ] || fail 'other joins than 3'
+	[ "$(count 'call=sleep ')" -eq 2 ] && [ "$(count 'call=sleep .*result=0')" -eq 1 ] || fail 'other sleeps than 2'
+	# Other objects may be the C library's.
+	sed -n 's/.*call=once .*\(object=[^ ]*\).*/\1/p' events >once
+	[ -s once ] && [ -z "$(sort once | uniq -d)" ] || fail 'a call that found it done is told'
+}
+
 # QNX-22
 a_cancelled_thread_leaves_no_lock_and_tells_the_end_of_its_wait()
 {
@@ -235,12 +263,15 @@ END
 a_static_program_is_traced_by_the_linkers_door()
 {
 	[ -x "$tests/behave_linked" ] || { echo 'no static C library: skipped'; exit 77; }
-	"$tests/behave" errors handlers >plain 2>&1
-	PXTRACE_OUT=run.ptl "$tests/behave_linked" errors handlers >out 2>&1
+	"$tests/behave" errors handlers c11 >plain 2>&1
+	PXTRACE_OUT=run.ptl "$tests/behave_linked" errors handlers c11 >out 2>&1
 	[ $? -eq 5 ] || fail 'another status'
 	cmp -s plain out || fail "another output: $(diff plain out | head -n 5)"
 	events 'signal'
 	[ "$(count 'what=begin ')" -eq 4 ] || fail 'other handlers than 4'
+	lock=$(nm "$tests/behave_linked" | sed -n 's/^0*\([0-9a-f]*\) . c11_mutex$/\1/p')
+	events 'mutex_lock'
+	[ "$(count "lock=0x$lock ")" -eq 14 ] || fail "$(count "lock=0x$lock ") locks of C11, not 14"
 	PXTRACE_OUT=locks.ptl "$tests/victim_linked" locks contend >out 2>&1 || fail 'another status'
 	lock=$(nm "$tests/victim_linked" | sed -n 's/^0*\([0-9a-f]*\) . first_lock$/\1/p')
 	events 'mutex_lock' locks.ptl

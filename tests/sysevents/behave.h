@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* behave.h - what the parts of that program have in common: they say what the C library answers. */
+#ifndef PXT_BEHAVE_H
+#define PXT_BEHAVE_H
+
+#include <stdio.h>
+#include <time.h>
+
+#define SAY(...)  (void)printf(__VA_ARGS__)
+/* A call, and what it said. */
+#define ASK(call) SAY("%s: %d\n", #call, (int)(call))
+
+/* That much later than now. */
+struct timespec in_ms(clockid_t clock, long ms);
+
+/* C11's locks and threads (behave_c11.c). */
+void behave_c11(void);
+
+#endif
