@@ -10,6 +10,7 @@
 #include "fakes/fakes.h"
 #include "suite.h"
 
+#include "format/logfmt.h"
 #include "format/slot.h"
 #include "port/port_sysinfo.h"
 
@@ -276,6 +277,7 @@ static void a_log_that_could_not_take_the_last_block_is_complete_without_it(void
 		int error;
 		trace_id_t trid = create_failing(&how, fd, &error);
 		struct posix_trace_status_info status;
+		struct posix_trace_loginfo_np info;
 
 		PXT_EQ_FATAL(error, 0);
 		PXT_EQ(posix_trace_start(trid), 0);
@@ -292,6 +294,9 @@ static void a_log_that_could_not_take_the_last_block_is_complete_without_it(void
 
 		PXT_EQ(found.events, 100);
 		PXT_EQ(found.last, 100);
+		/* STOP and the flush's FLUSH_STOP as well; what the flush brought into the log is there. */
+		PXT_EQ(posix_trace_log_getinfo_np(log, &info), 0);
+		PXT_EQ(info.posix_lost_np, 102);
 		PXT_EQ(posix_trace_get_status(log, &status), 0);
 		PXT_EQ(status.posix_stream_flush_error, ENOSPC);
 		PXT_EQ(status.posix_log_overrun_status, POSIX_TRACE_OVERRUN);
@@ -482,6 +487,38 @@ static void a_pipe_gets_the_same_bytes_as_a_file(void)
 	(void)close(fds[0]);
 	(void)close(file);
 	(void)close(drain.to);
+}
+
+/* Bytes that a flush of a stream in which nothing new is adds to the log. */
+static int64_t flushed(trace_id_t trid, int fd)
+{
+	int64_t before = st_file_bytes(fd);
+
+	PXT_EQ(posix_trace_flush(trid), 0);
+	return st_file_bytes(fd) - before;
+}
+
+/* TIM-02: a second of the counter, however fast that is. */
+static void the_clocks_are_told_with_the_first_flush_of_a_second(void)
+{
+	int fd = st_file();
+	trace_id_t trid;
+	int64_t marks;
+
+	pxt_fake_clock_start(1000);
+	pxt_fake_clock_set(5000);
+	trid = create_append(fd);
+	PXT_EQ(posix_trace_start(trid), 0);
+	(void)flushed(trid, fd);
+	marks = flushed(trid, fd);
+	pxt_fake_clock_advance(999);
+	PXT_EQ(flushed(trid, fd), marks);
+	pxt_fake_clock_advance(1);
+	PXT_EQ(flushed(trid, fd), marks + PXT_LOG_BLOCK_BYTES + PXT_LOG_CLOCK_BYTES);
+	pxt_fake_clock_advance(999);
+	PXT_EQ(flushed(trid, fd), marks);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)close(fd);
 }
 
 /* A stream whose log is a pipe that somebody empties. */
@@ -1129,6 +1166,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_helper_that_cannot_be_had_fails_the_create_and_leaks_nothing),
 	PXT_CASE(a_clear_that_could_not_cut_the_file_is_made_good),
 	PXT_CASE_FRESH(a_pipe_gets_the_same_bytes_as_a_file),
+	PXT_CASE_FRESH(the_clocks_are_told_with_the_first_flush_of_a_second),
 	PXT_CASE(a_clear_on_a_pipe_is_a_mark_in_the_log),
 	PXT_CASE(a_clear_of_a_pipe_that_fails_meanwhile_is_made_good),
 	PXT_CASE(a_clear_in_the_middle_of_a_flush_ends_what_was_before),

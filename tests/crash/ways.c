@@ -424,6 +424,37 @@ static void the_handler_keeps_errno(void)
 	PXT_EQ(fixture_play(&fixture), 0);
 }
 
+/* Of the action that stands after the program's own was one with @flags. */
+static bool restarts_calls(int flags)
+{
+	static const int signals[] = { SIGTERM };
+	static const int none[] = { 0 };
+	struct sigaction action = { .sa_handler = do_nothing, .sa_flags = flags };
+
+	return posix_trace_seal_on_signals_np(none, 0) == 0 &&
+	       sigaction(SIGTERM, &action, NULL) == 0 &&
+	       posix_trace_seal_on_signals_np(signals, 1) == 0 &&
+	       sigaction(SIGTERM, NULL, &action) == 0 && action.sa_handler != do_nothing &&
+	       (action.sa_flags & SA_RESTART);
+}
+
+static int ask_for_restarts(const struct fixture *fixture)
+{
+	(void)fixture;
+	PXT_CHILD_CHECK(restarts_calls(SA_RESTART));
+	PXT_CHILD_CHECK(!restarts_calls(0));
+	return 0;
+}
+
+/* DEC-23 */
+static void an_interrupted_call_goes_on_where_it_would_with_the_former_handler(void)
+{
+	struct fixture fixture = plain;
+
+	fixture.act = ask_for_restarts;
+	PXT_EQ(fixture_play(&fixture), 0);
+}
+
 /* ---- Stacks ---- */
 
 static int deeper(volatile int *above)
@@ -869,6 +900,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_log_that_was_cleared_still_says_what_program_it_was),
 	PXT_CASE(who_survives_the_signal_goes_on_untraced),
 	PXT_CASE(the_handler_keeps_errno),
+	PXT_CASE(an_interrupted_call_goes_on_where_it_would_with_the_former_handler),
 	PXT_CASE(an_overflown_stack_is_told_of_on_the_alternate_one),
 	PXT_CASE(a_log_that_another_thread_s_signal_ended_knows_the_first_thread_s_name),
 	PXT_CASE(while_other_threads_trace_on_and_crash_as_well_the_log_is_completed_once),

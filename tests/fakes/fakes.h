@@ -44,6 +44,9 @@ extern struct pxt_fault pxt_fault_truncate; /* pxt_port_log_truncate */
 extern struct pxt_fault pxt_fault_extend;   /* pxt_port_filemap_extend: after its work */
 extern struct pxt_fault pxt_fault_filemap;  /* pxt_port_filemap */
 
+/* What happens while the next pxt_port_alloc is under way, once; NULL: nothing. */
+extern void (*pxt_fault_alloc_meanwhile)(void);
+
 /* Call @n from now on fails, once; 0 disarms. */
 void pxt_fault_arm(struct pxt_fault *fault, unsigned n, int error);
 /* All calls from the @n-th on fail. */

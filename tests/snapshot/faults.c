@@ -220,6 +220,31 @@ static void a_thousand_of_them_leave_nothing_behind(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
+static trace_id_t going;
+
+static void it_goes(void)
+{
+	PXT_EQ(posix_trace_shutdown(going), 0);
+}
+
+/* LPT-31 */
+static void of_a_stream_that_goes_while_memory_is_taken_nothing_stays(void)
+{
+	struct posix_trace_counts_np counts;
+	int fd = st_file();
+	long before;
+
+	/* What the process keeps is there. */
+	end(begin(&counts));
+	before = atomic_load(&pxt_live_blocks);
+	going = begin(&counts);
+	pxt_fault_alloc_meanwhile = it_goes;
+	PXT_EQ(posix_trace_snapshot_np(going, fd), EINVAL);
+	PXT_EQ(atomic_load(&pxt_live_blocks), before);
+	PXT_EQ(st_file_bytes(fd), 0);
+	PXT_EQ(close(fd), 0);
+}
+
 /* ---- Beside others ---- */
 
 struct other {
@@ -407,6 +432,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_file_that_cannot_be_cut_is_told),
 	PXT_CASE(memory_that_is_not_there_is_enomem_and_the_file_is_as_it_was),
 	PXT_CASE(a_thousand_of_them_leave_nothing_behind),
+	PXT_CASE(of_a_stream_that_goes_while_memory_is_taken_nothing_stays),
 	PXT_CASE(during_a_flush_it_holds_what_the_flush_has_not_taken),
 	PXT_CASE(a_slow_device_loses_nothing_of_it),
 	PXT_CASE(three_at_once_do_not_disturb_each_other),

@@ -104,4 +104,11 @@ a_program_that_closes_all_descriptors_loses_its_log_and_nothing_else()
 	[ "$(cat out)" = begun ] || fail 'another output'
 }
 
+the_program_gets_the_descriptors_that_it_would_get_without_it()
+{
+	"$untraced" lowest >plain || fail 'it fails by itself'
+	PXTRACE_OUT=run.ptl "$untraced" lowest >traced || fail 'it fails when it is traced'
+	cmp plain traced || fail "descriptor $(tail -n 1 traced), not $(tail -n 1 plain)"
+}
+
 "$case"

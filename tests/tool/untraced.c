@@ -2,7 +2,7 @@
 /*
  * untraced.c - a program with trace points that creates no stream: what PXTRACE_OUT makes of it.
  *
- * usage: untraced [sleep | run COMMAND | fork | close | thread]
+ * usage: untraced [sleep | run COMMAND | fork | close | thread | lowest]
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -31,6 +31,13 @@ static int begin_thread(void)
 	return pthread_create(&thread, NULL, record_first, NULL) || pthread_join(thread, NULL);
 }
 
+static int tell_lowest_descriptor(void)
+{
+	int lowest = dup(STDOUT_FILENO);
+
+	return lowest < 0 || printf("%d\n", lowest) < 0 || close(lowest);
+}
+
 static int go(const char *how, const char *command)
 {
 	if (strcmp(how, "sleep") == 0)
@@ -39,6 +46,8 @@ static int go(const char *how, const char *command)
 		return system(command) != 0;
 	if (strcmp(how, "thread") == 0)
 		return begin_thread();
+	if (strcmp(how, "lowest") == 0)
+		return tell_lowest_descriptor();
 	if (strcmp(how, "close") == 0) {
 		for (int fd = 3; fd < 64; fd++)
 			(void)close(fd);
