@@ -422,6 +422,61 @@ static void damage_in_front_of_a_sound_block_is_told_and_passed_over(void)
 	close_reader(&reader);
 }
 
+static uint64_t number_at(const struct golden *golden, size_t at)
+{
+	uint64_t number;
+
+	memcpy(&number, golden->bytes + at, sizeof(number));
+	return number;
+}
+
+static void add_at(struct golden *golden, size_t at, uint64_t more)
+{
+	uint64_t number = number_at(golden, at) + more;
+
+	memcpy(golden->bytes + at, &number, sizeof(number));
+}
+
+/* The DATA block at @at once more, as the next one behind all others. */
+static void add_copy(struct golden *golden, size_t at)
+{
+	size_t to = golden->size;
+	uint32_t sizes[2]; /* bytes, records */
+
+	memcpy(sizes, golden->bytes + at + 8, sizeof(sizes));
+	CU_ASSERT_FATAL(to + sizes[0] <= sizeof(golden->bytes));
+	memcpy(golden->bytes + to, golden->bytes + at, sizes[0]);
+	add_at(golden, to + 16, 1);
+	add_at(golden, to + 64, number_at(golden, to + 56));
+	add_at(golden, to + 72, sizes[1]);
+	golden_sign(golden, to);
+	golden->size += sizes[0];
+}
+
+/* A block of clocks, which is sound, is between the two. */
+static void what_was_lost_in_front_of_one_damage_is_not_told_of_the_next(void)
+{
+	struct reader reader;
+	size_t first;
+	size_t second;
+	uint64_t lost;
+
+	open_reader(&reader, little_endian() ? "le64" : "be64", 512);
+	first = golden_block(&reader.golden, PXT_LOG_DATA, 0);
+	second = golden_block(&reader.golden, PXT_LOG_DATA, 1);
+	reader.golden.size = golden_block(&reader.golden, PXT_LOG_TRAILER, 0);
+	add_copy(&reader.golden, second);
+	reader.golden.bytes[first + 120] ^= 0xff;
+	flip(&reader, second + 120);
+	PXT_EQ(drain(reader.trid), 0);
+	PXT_EQ(skip_damage(reader.trid), first);
+	PXT_EQ(drain(reader.trid), 0);
+	PXT_EQ(skip_damage(reader.trid), second);
+	PXT_EQ(drain_behind(reader.trid, &lost), 4);
+	PXT_EQ(lost, 5 + 5 + 4 + 1 + 1);
+	close_reader(&reader);
+}
+
 static void damage_with_nothing_sound_behind_it_may_still_become_a_block(void)
 {
 	struct reader reader;
@@ -564,6 +619,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(the_frames_of_a_dead_writer_are_read),
 	PXT_CASE(what_has_no_head_is_no_growing_log_either),
 	PXT_CASE(damage_in_front_of_a_sound_block_is_told_and_passed_over),
+	PXT_CASE(what_was_lost_in_front_of_one_damage_is_not_told_of_the_next),
 	PXT_CASE(damage_with_nothing_sound_behind_it_may_still_become_a_block),
 	PXT_CASE(a_block_that_is_gone_is_told_and_passed_over),
 	PXT_CASE(a_block_of_types_that_make_no_sense_is_passed_over_once),

@@ -137,6 +137,29 @@ static void two_streams_do_not_get_one_name(void)
 	CU_ASSERT(!is_there(path));
 }
 
+/* LPT-31: its owner is too busy to let anybody in, and lives. */
+static void a_name_at_which_others_wait_in_vain_is_in_use(void)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = 0;
+	int owner = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	int other;
+
+	at_path(path);
+	(void)snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
+	PXT_EQ(bind(owner, (const struct sockaddr *)&at, sizeof(at)), 0);
+	/* One may wait, and does. */
+	PXT_EQ(listen(owner, 0), 0);
+	other = at_connect(path);
+	CU_ASSERT(other >= 0);
+	PXT_EQ(at_create(path, LOOP, &trid), EEXIST);
+	CU_ASSERT(is_there(path));
+	(void)close(other);
+	(void)close(owner);
+	PXT_EQ(unlink(path), 0);
+}
+
 static int die_with_a_stream(void *argument)
 {
 	trace_id_t trid = 0;
@@ -715,6 +738,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(what_is_no_socket_stays_and_is_refused),
 	PXT_CASE(a_stream_socket_of_somebody_else_is_refused),
 	PXT_CASE(two_streams_do_not_get_one_name),
+	PXT_CASE(a_name_at_which_others_wait_in_vain_is_in_use),
 	PXT_CASE(a_dead_process_place_is_taken_over),
 	PXT_CASE(of_those_who_take_a_dead_place_at_once_one_gets_it),
 	PXT_CASE(somebody_who_locks_the_folder_stops_nobody),

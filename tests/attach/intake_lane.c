@@ -7,12 +7,15 @@
 #include "../unreported.h"
 #include "attach/intake.h"
 #include "core/control/control.h"
+#include "core/process/context.h"
 #include "core/process/holdback.h"
 #include "fakes/fakes.h"
 #include "suite.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <trace.h>
+#include <trace_np.h>
 
 #define SLOTS 4096u
 #define HZ    1000000000u
@@ -404,6 +407,102 @@ static void a_position_that_ran_over_is_known_by_its_quarters(void)
 	PXT_EQ(lane->head_seq, (UINT64_C(3) << 31) + 0x2345678u);
 }
 
+/* ---- Types that are not known yet ---- */
+
+#define FIRST  PXT_ID_USER_FIRST
+#define SECOND (PXT_ID_USER_FIRST + 1u)
+
+/* With a lane for the records of others; nobody is attached but the memory above. */
+static trace_id_t named_stream(void)
+{
+	char name[256];
+	trace_attr_t attr;
+	trace_id_t trid = 0;
+
+	(void)snprintf(name, sizeof(name), "%s/intake", pxt_temp_folder());
+	PXT_EQ(posix_trace_attr_init(&attr), 0);
+	PXT_EQ(posix_trace_attr_setsharename_np(&attr, name), 0);
+	PXT_EQ_FATAL(posix_trace_create(0, &attr, &trid), 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	return trid;
+}
+
+static void record_of(uint32_t id)
+{
+	struct pxt_event event = event_of(id, 4, now);
+	struct pxt_place place = reserve(pxt_info_slots(event.info, PXT_CTX_BYTES));
+
+	event.ctx = pxt_context(1, NULL);
+	pxt_ring_store(&place, &event);
+	advance(1);
+}
+
+static void learn(uint32_t id)
+{
+	atomic_store(&producer.type[id], PXT_ID_UNNAMED);
+	atomic_fetch_add(&producer.learnt, 1u);
+}
+
+/* What of the producer's records is in the stream, and what it has lost of them, by now. */
+static void expect_pulled(trace_id_t trid, uint64_t taken, uint64_t lost)
+{
+	struct pxt_producer_memory *const producers[] = { &producer };
+	static struct pxt_producer_payload room;
+	struct pxt_stream *stream = pxt_stream_lock(trid);
+	struct posix_trace_counts_np counts;
+
+	CU_ASSERT_FATAL(stream != NULL);
+	(void)pxt_intake_pull(stream, producers, 1, &room, now, false);
+	pxt_stream_unlock(stream);
+	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(counts.posix_lost_np, lost);
+	PXT_EQ(counts.posix_written_np, taken + lost + CONFIG_PTRACE_SYSEV_START_STOP);
+}
+
+/* LPT-31: who looks for a type a second time looks anew. */
+static void each_type_that_is_late_is_waited_for(void)
+{
+	static struct pxt_directory directory;
+	trace_id_t trid;
+
+	begin();
+	producer.directory = &directory;
+	trid = named_stream();
+	record_of(FIRST);
+	expect_pulled(trid, 0, 0);
+	learn(FIRST);
+	expect_pulled(trid, 1, 0);
+	advance(2 * HZ);
+	learn(FIRST);
+	record_of(SECOND);
+	expect_pulled(trid, 1, 0);
+	learn(SECOND);
+	expect_pulled(trid, 2, 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* LPT-31: one that never comes is no type: it was looked for twice, or for a second. */
+static void a_type_that_does_not_come_is_lost(void)
+{
+	static struct pxt_directory directory;
+	trace_id_t trid;
+
+	for (unsigned looks = 0; looks <= 1; looks++) {
+		begin();
+		producer.directory = &directory;
+		trid = named_stream();
+		record_of(SECOND);
+		expect_pulled(trid, 0, 0);
+		learn(FIRST);
+		advance(HZ);
+		expect_pulled(trid, 0, 0);
+		atomic_fetch_add(&producer.learnt, looks);
+		advance(1u - looks);
+		expect_pulled(trid, 0, 1);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+}
+
 /* ---- Drawn lanes against a list ---- */
 
 static uint64_t state;
@@ -499,6 +598,8 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(what_was_reserved_lately_is_waited_for_in_its_turn),
 	PXT_CASE(more_than_can_have_been_recorded_is_one_loss),
 	PXT_CASE(a_position_that_ran_over_is_known_by_its_quarters),
+	PXT_CASE(each_type_that_is_late_is_waited_for),
+	PXT_CASE(a_type_that_does_not_come_is_lost),
 	PXT_CASE(what_is_whole_comes_and_what_is_not_is_counted_one_by_one),
 	PXT_CASE(what_is_finished_is_ready_in_its_order_and_nothing_behind_it),
 	PXT_CASE(what_has_begun_behind_an_unfinished_record_bounds_it),

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* producers.c - processes that attach to a stream of this one and trace into it. */
+#define _GNU_SOURCE
 #include "party.h"
 
 #include "core/process/threads.h"
+#include "format/ctlsock.h"
+#include "port/port_local.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +16,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -629,6 +633,65 @@ static void a_hundred_attachments_leave_nothing_behind_on_either_side(void)
 	owner_close(trid);
 }
 
+/* Says how many descriptors it has when it was started, and when it was stopped. */
+static void count_descriptors(void *argument)
+{
+	trace_event_id_t id;
+
+	(void)argument;
+	(void)posix_trace_eventid_open("producers.counts", &id);
+	(void)producer_attach(0);
+	producer_wait(id, true);
+	producer_say(party_entries("/proc/self/fd"));
+	producer_wait(id, false);
+	producer_say(party_entries("/proc/self/fd"));
+	(void)producer_hear();
+}
+
+/* This process' end of the connection that @pid has made. */
+static int connection_of(pid_t pid)
+{
+	for (int fd = 3; fd < 1024; fd++) {
+		struct ucred peer = { 0 };
+		socklen_t bytes = sizeof(peer);
+
+		if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.pid == pid)
+			return fd;
+	}
+	CU_FAIL("no connection");
+	return -1;
+}
+
+static void say_with_descriptors(int connection, uint32_t what, int passed)
+{
+	const struct pxt_ctlsock_reply reply = {
+		.magic = PXT_CTLSOCK_MAGIC, .version = PXT_CTLSOCK_VERSION, .what = what
+	};
+	const struct pxt_port_passed two = { .count = 2, .fd = { passed, passed } };
+
+	PXT_EQ(pxt_port_local_send(connection, &reply, sizeof(reply), &two), 0);
+}
+
+/* LPT-31, SAFE-01: no owner fills the table of those who attach. */
+static void descriptors_that_an_owner_sends_are_closed(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct producer producer = producer_begin(count_descriptors, NULL);
+	uint64_t before = producer_told(&producer);
+	int connection = connection_of(producer.pid);
+	int passed = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	for (int i = 0; i < 5; i++)
+		say_with_descriptors(connection, PXT_CTLSOCK_START, passed);
+	say_with_descriptors(connection, PXT_CTLSOCK_STOP, passed);
+	PXT_EQ(producer_told(&producer), before);
+	producer_tell(&producer, 0);
+	producer_end(&producer);
+	(void)close(passed);
+	owner_wait_producers(trid, 0);
+	owner_close(trid);
+}
+
 /* As a program does that becomes a service; other files get the numbers. */
 static void close_all_others(void)
 {
@@ -907,6 +970,7 @@ static const struct pxt_case cases[] = {
 #endif
 	PXT_CASE(what_is_overwritten_in_either_process_is_counted_to_the_last_event),
 	PXT_CASE(sixteen_processes_with_threads_trace_at_once_and_each_thread_keeps_its_order),
+	PXT_CASE(descriptors_that_an_owner_sends_are_closed),
 	PXT_CASE(a_hundred_attachments_leave_nothing_behind_on_either_side),
 	PXT_CASE(a_program_that_closes_all_descriptors_can_attach_again),
 	PXT_CASE(a_program_without_standard_input_can_attach),

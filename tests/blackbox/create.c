@@ -640,6 +640,38 @@ static void the_file_tells_executable_host_start_and_modules(void)
 	(void)close(fd);
 }
 
+void __real_pxt_port_process_start(struct timespec *start);
+void __wrap_pxt_port_process_start(struct timespec *start);
+
+static const struct timespec *begun; /* when the process was; NULL: as the system says */
+
+void __wrap_pxt_port_process_start(struct timespec *start)
+{
+	if (begun)
+		*start = *begun;
+	else
+		__real_pxt_port_process_start(start);
+}
+
+static void the_process_start_has_all_its_nanoseconds_in_both_places(void)
+{
+	static const struct timespec early = { .tv_sec = 1700000000, .tv_nsec = 50000007 };
+	int fd = pxt_temp_file();
+	trace_id_t trid;
+	struct box box;
+
+	begun = &early;
+	trid = boxed_stream(fd);
+	begun = NULL;
+	CU_ASSERT_FATAL(box_open(&box, fd));
+	CU_ASSERT(procinfo_has(&box, "\nstarted 1700000000.050000007\n"));
+	PXT_EQ(box.directory->started_sec, early.tv_sec);
+	PXT_EQ(box.directory->started_nsec, early.tv_nsec);
+	box_close(&box);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)close(fd);
+}
+
 static void what_is_behind_the_text_is_zero(void)
 {
 	int fd = pxt_temp_file();
@@ -798,6 +830,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_forked_child_does_not_have_the_file),
 	PXT_CASE(what_a_forked_child_defines_is_not_in_its_parents_file),
 	PXT_CASE(the_file_tells_executable_host_start_and_modules),
+	PXT_CASE(the_process_start_has_all_its_nanoseconds_in_both_places),
 	PXT_CASE(what_is_behind_the_text_is_zero),
 	PXT_CASE(every_policy_and_number_of_lanes_lives_in_a_file),
 	PXT_CASE(names_and_descriptions_are_in_every_file_whenever_they_come),

@@ -5,7 +5,7 @@ set(box_needs FILE_STREAMS ONLINE USEREVENTS POLICY_LOOP POLICY_UNTIL_FULL SYSEV
 	RECORD_THREAD !SINGLE_STREAM !LANES_MAX_1)
 ptrace_test(blackbox_create FAKES NEEDS ${box_needs} ARG_CHECKS TOLOG POLICY_FLUSH
 	SOURCES blackbox/create.c blackbox/box.c
-	LIBRARIES -Wl,--wrap=posix_fallocate -Wl,--wrap=posix_fallocate64)
+	LIBRARIES -Wl,--wrap=posix_fallocate -Wl,--wrap=posix_fallocate64 -Wl,--wrap=pxt_port_process_start)
 # Killed processes; not for ThreadSanitizer, which knows nothing of other processes.
 ptrace_test(blackbox_kill TESTPOINTS NEEDS ${box_needs} !TSAN TIMEOUT 400
 	SOURCES blackbox/kill.c blackbox/box.c core/kit.c)

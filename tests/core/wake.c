@@ -43,6 +43,7 @@ static unsigned events;
 
 static void (*deed)(void); /* is done at the moment; NULL: events are written */
 static bool unseen;
+static bool interrupted;    /* a handler ran while it slept */
 static bool another_reader; /* comes and goes while this one is on its way to sleep */
 
 /* @unseen: by writers whose look at the flag came before the announcement. */
@@ -94,6 +95,8 @@ int __wrap_pxt_port_wait(
 		longest_slice_ns = slice_ns;
 	write_now(BEFORE_SLEEP);
 	read_beside();
+	if (interrupted)
+		return EINTR;
 	return __real_pxt_port_wait(word, expected, until, slice_ns);
 }
 
@@ -303,6 +306,22 @@ static void with_the_polling_attribute_no_writer_ever_wakes(void)
 		}
 }
 
+/* GETNX-03: EINTR is for those who have got nothing. */
+static void what_a_handler_recorded_while_its_thread_slept_is_read(void)
+{
+	for (unsigned polling = 0; polling <= 1; polling++) {
+		begin(POSIX_TRACE_LOOP, 1, polling != 0);
+		interrupted = true;
+		events = 1;
+		moment = BEFORE_SLEEP;
+		PXT_EQ(sleep_and_read(3000), 0);
+		PXT_EQ(sleep_and_read(3000), EINTR);
+		interrupted = false;
+		PXT_EQ(waits, 2);
+		end();
+	}
+}
+
 static void filter_starts(void)
 {
 	trace_event_set_t set;
@@ -365,6 +384,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_reader_that_left_is_not_woken),
 	PXT_CASE(a_reader_that_found_something_leaves_the_rest_to_those_on_their_way_to_sleep),
 	PXT_CASE(with_the_polling_attribute_no_writer_ever_wakes),
+	PXT_CASE(what_a_handler_recorded_while_its_thread_slept_is_read),
 	PXT_CASE(a_filter_and_a_start_wake_the_reader),
 	PXT_CASE(an_automatic_stop_wakes_the_reader_once),
 };

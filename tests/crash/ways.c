@@ -565,6 +565,32 @@ static void a_log_that_another_thread_s_signal_ended_knows_the_first_thread_s_na
 	PXT_EQ(posix_trace_close(log), 0);
 }
 
+static int rename_watch_and_crash(const struct fixture *fixture)
+{
+	/* What a log tells at each flush it tells once a second at most. */
+	PXT_CHILD_CHECK(posix_trace_flush(fixture_stream) == 0);
+	PXT_CHILD_CHECK(pthread_setname_np(pthread_self(), "renamed") == 0);
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(NULL, 0) == 0);
+	return crash_in_another_thread(fixture);
+}
+
+static void a_name_that_is_new_when_the_signals_are_asked_for_is_in_the_log(void)
+{
+	struct fixture fixture = plain;
+	struct posix_trace_logthread_np thread;
+	bool named = false;
+	trace_id_t log;
+
+	fixture.unwatched = true;
+	fixture.act = rename_watch_and_crash;
+	expect_signal(fixture_play(&fixture), SIGSEGV);
+	PXT_EQ_FATAL(fixture_open(&log), 0);
+	for (uint32_t i = 0; posix_trace_log_getthread_np(log, i, &thread) == 0; i++)
+		named |= strcmp(thread.posix_name_np, "renamed") == 0;
+	CU_ASSERT(named);
+	PXT_EQ(posix_trace_close(log), 0);
+}
+
 /* What others wrote in between is not counted here: only the log's being complete. */
 static void expect_complete(int number)
 {
@@ -903,6 +929,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(an_interrupted_call_goes_on_where_it_would_with_the_former_handler),
 	PXT_CASE(an_overflown_stack_is_told_of_on_the_alternate_one),
 	PXT_CASE(a_log_that_another_thread_s_signal_ended_knows_the_first_thread_s_name),
+	PXT_CASE(a_name_that_is_new_when_the_signals_are_asked_for_is_in_the_log),
 	PXT_CASE(while_other_threads_trace_on_and_crash_as_well_the_log_is_completed_once),
 	PXT_CASE(a_write_that_was_interrupted_is_done_again_and_the_log_completed),
 	PXT_CASE(two_threads_crash_and_the_one_in_the_middle_of_a_write_completes_the_log),
