@@ -498,7 +498,7 @@ static int64_t flushed(trace_id_t trid, int fd)
 	return st_file_bytes(fd) - before;
 }
 
-/* TIM-02: a second of the counter, however fast that is. */
+/* A second of the counter, however fast that is. */
 static void the_clocks_are_told_with_the_first_flush_of_a_second(void)
 {
 	int fd = st_file();

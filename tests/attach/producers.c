@@ -678,9 +678,11 @@ static void descriptors_that_an_owner_sends_are_closed(void)
 	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
 	struct producer producer = producer_begin(count_descriptors, NULL);
 	uint64_t before = producer_told(&producer);
-	int connection = connection_of(producer.pid);
 	int passed = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int connection;
 
+	owner_wait_producers(trid, 1);
+	connection = connection_of(producer.pid);
 	for (int i = 0; i < 5; i++)
 		say_with_descriptors(connection, PXT_CTLSOCK_START, passed);
 	say_with_descriptors(connection, PXT_CTLSOCK_STOP, passed);

@@ -45,7 +45,7 @@ extern struct pxt_fault pxt_fault_extend;   /* pxt_port_filemap_extend: after it
 extern struct pxt_fault pxt_fault_filemap;  /* pxt_port_filemap */
 
 /* What happens while the next pxt_port_alloc is under way, once; NULL: nothing. */
-extern void (*pxt_fault_alloc_meanwhile)(void);
+extern void (*_Atomic pxt_fault_alloc_meanwhile)(void);
 
 /* Call @n from now on fails, once; 0 disarms. */
 void pxt_fault_arm(struct pxt_fault *fault, unsigned n, int error);

@@ -5,7 +5,7 @@
 
 struct pxt_fault pxt_fault_alloc;
 struct pxt_fault pxt_fault_shared;
-void (*pxt_fault_alloc_meanwhile)(void);
+void (*_Atomic pxt_fault_alloc_meanwhile)(void);
 atomic_long pxt_live_blocks;
 atomic_long pxt_live_bytes;
 
@@ -20,9 +20,8 @@ static void *counted(void *memory, size_t bytes)
 
 PXT_WRAPPED(void *, pxt_port_alloc, (size_t bytes))
 {
-	void (*meanwhile)(void) = pxt_fault_alloc_meanwhile;
+	void (*meanwhile)(void) = atomic_exchange(&pxt_fault_alloc_meanwhile, NULL);
 
-	pxt_fault_alloc_meanwhile = NULL;
 	if (meanwhile)
 		meanwhile();
 	return pxt_fault_hit(&pxt_fault_alloc) ? NULL

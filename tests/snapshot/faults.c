@@ -238,7 +238,7 @@ static void of_a_stream_that_goes_while_memory_is_taken_nothing_stays(void)
 	end(begin(&counts));
 	before = atomic_load(&pxt_live_blocks);
 	going = begin(&counts);
-	pxt_fault_alloc_meanwhile = it_goes;
+	atomic_store(&pxt_fault_alloc_meanwhile, it_goes);
 	PXT_EQ(posix_trace_snapshot_np(going, fd), EINVAL);
 	PXT_EQ(atomic_load(&pxt_live_blocks), before);
 	PXT_EQ(st_file_bytes(fd), 0);
