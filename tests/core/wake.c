@@ -306,7 +306,7 @@ static void with_the_polling_attribute_no_writer_ever_wakes(void)
 		}
 }
 
-/* GETNX-03: EINTR is for those who have got nothing. */
+/* GETNX-E2: EINTR is for those who have got nothing. */
 static void what_a_handler_recorded_while_its_thread_slept_is_read(void)
 {
 	for (unsigned polling = 0; polling <= 1; polling++) {
