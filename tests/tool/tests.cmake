@@ -31,6 +31,9 @@ if(TARGET pxtrace AND PXT_TOLOG AND PXT_RECORD_THREAD AND PXT_RECORD_ADDRESS)
 		add_dependencies(victim ptrace_preload)
 		add_library(counter SHARED tool/counter.c)
 		target_link_libraries(counter PRIVATE ptrace_build Threads::Threads ${CMAKE_DL_LIBS})
+		# Numbers of events; it is not linked with the library.
+		target_include_directories(counter PRIVATE
+			"$<TARGET_PROPERTY:ptrace_shared,INTERFACE_INCLUDE_DIRECTORIES>")
 		set_target_properties(counter PROPERTIES C_VISIBILITY_PRESET default)
 	endif()
 	if(PXT_ATTACH)
