@@ -429,6 +429,23 @@ signals_that_processes_send_reach_the_program()
 	sound run.ptl
 }
 
+# As a shell ignores SIGINT for what it runs in the background, and nohup SIGHUP.
+a_signal_that_was_ignored_at_the_beginning_reaches_a_program_that_handles_it()
+{
+	(trap '' TERM && exec "$pxtrace" run -q -o run.ptl -- "$VICTIM" await >out 2>err) &
+	command=$!
+	for turn in $(seq 250); do
+		grep -q waiting out && break
+		sleep 0.02
+	done
+	kill -TERM $command
+	wait $command
+	[ $? -eq 9 ] || fail 'the program did not get it'
+	sound run.ptl
+	(trap '' INT && exec "$pxtrace" run -q -o run.ptl -- sh -c 'kill -INT $PPID; sleep 0.1; kill -INT $$; exit 8')
+	[ $? -eq 8 ] || fail 'a program that ignores it was interrupted'
+}
+
 # Both are in the group that the terminal interrupts; the command goes on until the log is there.
 an_interrupt_by_the_terminal_ends_the_program_and_finishes_the_log()
 {

@@ -424,11 +424,12 @@ static void forward(int signo, siginfo_t *info, void *context)
 static void pass(int signo)
 {
 	struct sigaction passes = { .sa_sigaction = forward, .sa_flags = SA_RESTART | SA_SIGINFO };
-	struct sigaction old;
 
-	/* What was ignored when this command began (nohup) is ignored by the program, too. */
-	if (sigaction(signo, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-		(void)sigaction(signo, &passes, NULL);
+	/*
+	 * Also what was ignored when this command began (nohup, a shell's background): so it is in the program,
+	 * which may have set a handler of its own since.
+	 */
+	(void)sigaction(signo, &passes, NULL);
 }
 
 void pxt_program_forward(const struct pxt_program *program)
