@@ -3,6 +3,7 @@
 """Draws small mistakes in the library's sources; each must be killed, or be listed with a reason.
 
     drawn-mutants.py BUILD [--count N] [--jobs N] [NAME...]
+    drawn-mutants.py BUILD --siblings [NAME...]
     drawn-mutants.py --check
 
 BUILD is a folder that was built with Ninja, tests included.  Of all mutants that scripts/drawn.py
@@ -25,6 +26,9 @@ where it stands, and says why nobody could notice it (or why nobody needs to):
 
 A reason that begins with "open:" says what a test would have to look at: nobody has written it yet.
 
+--siblings: in place of drawn ones, the mistakes of tests/mutants.txt wherever else the same code
+stands (scripts/siblings.py), all of them.
+
 Listed mutants are not run (--listed: only these).  --check: are all of the list still there, with that
 line?  Exit status: 0 all killed or listed; 1 not; 77 BUILD is not Ninja's, or there is no gcov.
 """
@@ -45,6 +49,7 @@ import threading
 import time
 
 import drawn
+import siblings
 from mutants import ROOT, run, tail
 
 LIST = ROOT / "tests" / "drawn.txt"
@@ -100,7 +105,8 @@ def wrong_entries(listed):
         if file not in sources:
             path = ROOT / file
             text = path.read_text() if path.exists() else ""
-            sources[file] = {mutant.name: mutant for mutant in drawn.mutants_of(file, text)}
+            sources[file] = {mutant.name: mutant for mutant in
+                             [*drawn.mutants_of(file, text), *siblings.all_of({file: text})]}
         mutant = sources[file].get(name)
         if not mutant or mutant.line != line:
             there = f"its line is now: {mutant.line}" if mutant else "there is none"
@@ -434,7 +440,8 @@ def chosen(mutants, arguments, listed):
 
 def go(trial, mutants, listed, arguments):
     """Tries the first that are mutants indeed, up to the count; returns what survived unlisted."""
-    count = arguments.count or (len(mutants) if arguments.names or arguments.listed else 300)
+    some = arguments.names or arguments.listed or arguments.siblings
+    count = arguments.count or (len(mutants) if some else 300)
     verdicts = collections.Counter()
     survivors = []
     lock = threading.Lock()
@@ -488,6 +495,7 @@ def main():
     parser.add_argument("--record", action="store_true", help="who killed, to tests/drawn-killers.txt")
     parser.add_argument("--listed", action="store_true")
     parser.add_argument("--verbose", action="store_true", help="says the killed ones, too")
+    parser.add_argument("--siblings", action="store_true")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("build", nargs="?", type=pathlib.Path)
     parser.add_argument("names", nargs="*")
@@ -518,8 +526,9 @@ def main():
 
         if arguments.tests:
             build.tests = {name: build.tests[name] for name in arguments.tests.split(",")}
-        mutants = [mutant for file in sorted(build.compile) for mutant in
-                   drawn.mutants_of(file, (ROOT / file).read_text())]
+        texts = {file: (ROOT / file).read_text() for file in sorted(build.compile)}
+        mutants = list(siblings.all_of(texts)) if arguments.siblings else [
+            mutant for file, text in texts.items() for mutant in drawn.mutants_of(file, text)]
         mutants = chosen(mutants, arguments, listed)
         trial = Trial(build, measured)
         if arguments.measure:
