@@ -50,7 +50,7 @@ import time
 
 import drawn
 import siblings
-from mutants import ROOT, run, tail
+from mutants import JOBS, ROOT, run, tail
 
 LIST = ROOT / "tests" / "drawn.txt"
 KILLERS = ROOT / "tests" / "drawn-killers.txt"
@@ -487,7 +487,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int)
     parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--jobs", type=int, default=JOBS)
     parser.add_argument("--budget", type=int, default=BUDGET, help="seconds of tests for each")
     parser.add_argument("--tests", help="by these alone, as test,test")
     parser.add_argument("--kinds", help="these alone, as kind,kind")

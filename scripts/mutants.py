@@ -55,6 +55,8 @@ FOLDERS = ("format", "base", "port", "core", "online", "tolog", "userevents", "f
 BUILD_SECONDS = 600
 RUN_SECONDS = 40
 TURNS = 5
+# One more than there are processors: many tests sleep for half of their time.
+JOBS = (os.cpu_count() or 1) + 1
 
 
 @dataclasses.dataclass
@@ -427,7 +429,7 @@ def main():
     # Tests at full length would take ten times as long, and kill no more.
     os.environ.pop("PXT_STRESS", None)
     parser = argparse.ArgumentParser()
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--jobs", type=int, default=JOBS)
     parser.add_argument("--keep", action="store_true", help="leave the copies for a look")
     parser.add_argument("--build", type=pathlib.Path, help="a folder that was built with Ninja (build)")
     parser.add_argument("--check", action="store_true")
