@@ -96,8 +96,8 @@ ptrace_check(drawn_listed TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/drawn-mutant
 
 if(PTRACE_CHECKS STREQUAL "full")
 	set(fuzz_level -O1)
-	set(fuzz_seconds 120)
-	set(fuzz_tool_seconds 45)
+	set(fuzz_seconds 60)
+	set(fuzz_tool_seconds 20)
 	set(proof_form --full)
 	set(size_compilers)
 	ptrace_heavy_check(analyzer TIMEOUT 1800 "${scripts}/check-tidy" --analyzer "${PROJECT_BINARY_DIR}")

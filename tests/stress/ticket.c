@@ -166,7 +166,7 @@ struct run {
 };
 
 /*
- * A full run has 50 million events, in rounds that memory has room for; 10 million where writers
+ * A full run has 20 million events, in rounds that memory has room for; 5 million where writers
  * yield between instrumented steps, which take their time, and as many under a sanitizer if it is to
  * be whole.  Both together take 3 to 7 minutes for one million, as it happens.
  */
@@ -183,7 +183,7 @@ static uint32_t rounds_of(uint32_t *events)
 		return 1;
 	}
 	*events = ROUND_EVENTS;
-	return yields_are_built || st_sanitized() ? 2 : 10;
+	return yields_are_built ? 1 : st_sanitized() ? 2 : 4;
 }
 
 static void begin_round(uint32_t events)

@@ -48,7 +48,7 @@ uint32_t crowd_ms(void)
 
 unsigned crowd_rounds(void)
 {
-	return pxt_in_full() ? 10 : 1;
+	return pxt_in_full() ? 4 : 1;
 }
 
 void crowd_sleep_us(unsigned us)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # What is reported of an event lies between the caller's readings of the clock before and behind it.
-# Threads preempt each other, on both processors: some 25 s, ten times as long with PXT_STRESS=full.
+# Threads preempt each other, on both processors: some 25 s, four times as long with PXT_STRESS=full.
 set(truth_needs CORE ONLINE USEREVENTS POLICY_LOOP POLICY_UNTIL_FULL SYSEV_START_STOP
 	SYSEV_OVERFLOW_RESUME RECORD_ADDRESS !SINGLE_STREAM !LANES_MAX_1)
 set(truth_logs TOLOG LOG_APPEND LOGRETRIEVAL)
