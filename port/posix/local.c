@@ -52,7 +52,7 @@ static int keep(int *fd)
 	return *fd < 0 ? EAGAIN : 0;
 }
 
-/* What stays open, until pxt_port_local_close(). */
+/* What stays open, until pxt_port_local_close() or pxt_port_local_hang_up(). */
 static int keep_open(int fd, int error)
 {
 	if (error == 0)
@@ -399,6 +399,7 @@ void pxt_port_local_hang_up(int fd)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
 
+	pxt_own_descriptor_set(fd, false);
 	if (fd >= 0) {
 		(void)shutdown(fd, SHUT_RDWR);
 		(void)close(fd);

@@ -3,9 +3,11 @@
 #include "left.h"
 
 #include "fakes/fakes.h"
+#include "format/owndescriptors.h"
 #include "suite.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +74,8 @@ struct left left_now(void)
 
 	read_descriptors(&left);
 	read_maps(&left);
+	for (int fd = 0; fd < (int)PXT_OWN_DESCRIPTORS; fd++)
+		left.stale += pxt_own_descriptor(fd) && fcntl(fd, F_GETFD) < 0;
 	left.blocks = pxt_live_blocks;
 	left.bytes = pxt_live_bytes;
 	left.heap = pxt_live_heap;
@@ -81,8 +85,8 @@ struct left left_now(void)
 
 bool left_same(const struct left *one, const struct left *two)
 {
-	return one->descriptors == two->descriptors && one->which == two->which &&
-	       one->threads == two->threads && one->maps == two->maps &&
+	return one->descriptors == two->descriptors && one->which == two->which && !one->stale &&
+	       !two->stale && one->threads == two->threads && one->maps == two->maps &&
 	       one->map_bytes == two->map_bytes && one->blocks == two->blocks &&
 	       one->bytes == two->bytes && one->heap == two->heap && one->locks == two->locks;
 }
@@ -98,11 +102,12 @@ bool left_again(const struct left *before, char *what, size_t room)
 		(void)nanosleep(&(const struct timespec){ .tv_nsec = 5000000 }, NULL);
 	}
 	(void)snprintf(what, room,
-	    "descriptors %u, then %u%s; threads %u, %u; maps %u, %u (%zu, %zu bytes); "
+	    "descriptors %u, then %u%s; stale %u, %u; threads %u, %u; maps %u, %u (%zu, %zu "
+	    "bytes); "
 	    "blocks %ld, %ld (%ld, %ld bytes); heap %ld, %ld; locks %d, %d",
 	    before->descriptors, now.descriptors, before->which != now.which ? ", others" : "",
-	    before->threads, now.threads, before->maps, now.maps, before->map_bytes, now.map_bytes,
-	    before->blocks, now.blocks, before->bytes, now.bytes, before->heap, now.heap,
-	    before->locks, now.locks);
+	    before->stale, now.stale, before->threads, now.threads, before->maps, now.maps,
+	    before->map_bytes, now.map_bytes, before->blocks, now.blocks, before->bytes, now.bytes,
+	    before->heap, now.heap, before->locks, now.locks);
 	return false;
 }

@@ -12,6 +12,7 @@
 struct left {
 	unsigned descriptors; /* how many, ... */
 	unsigned long which;  /* ... and what they are */
+	unsigned stale;       /* not open, but wrappers of close() take them for the library's */
 	unsigned threads;
 	unsigned
 	    maps; /* lines of /proc/self/maps, but for heap, stacks and what the C library keeps */

@@ -68,7 +68,7 @@ static void fixture_close(void)
 	(void)close(fixture.pipe[1]);
 	(void)close(fixture.pair[0]);
 	(void)close(fixture.pair[1]);
-	(void)close(fixture.caller);
+	pxt_port_local_close(fixture.caller);
 	(void)close(fixture.listener);
 	(void)unlink(fixture.path);
 }
@@ -253,7 +253,7 @@ static int closed(int error, int fd)
 {
 	if (error)
 		return fd == -1 ? error : WRONG;
-	(void)close(fd);
+	pxt_port_local_close(fd);
 	return fd >= 3 ? 0 : WRONG;
 }
 
