@@ -3,6 +3,7 @@
 #include "suite.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -401,6 +402,18 @@ static void choose_slot_access(void)
 #endif
 }
 
+/* A shell begins what it runs in the background with SIGINT and SIGQUIT ignored, nohup with SIGHUP. */
+static void take_usual_signals(void)
+{
+	static const int ends[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGCHLD };
+	sigset_t none;
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		(void)signal(ends[i], SIG_DFL);
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 int pxt_suite_main(
     int argc, char **argv, const char *title, const struct pxt_case *cases, size_t count)
 {
@@ -426,6 +439,7 @@ int pxt_suite_main(
 	}
 	if (choose(argc, argv, wanted) != 0)
 		return 2;
+	take_usual_signals();
 	for (size_t i = 0; i < suite_count; i++)
 		chosen += wanted[i];
 	if (chosen == 0) {
