@@ -15,7 +15,7 @@ One mutant costs one compilation: its object stands before the library when the 
 function are linked, in a folder of its own; BUILD stays as it is.  Which tests run which function is
 measured once (with gcov; BUILD/checks/drawn.json).  What the compiler makes the same object of is no
 mutant; what it refuses as a warning is killed.  The tests run near and quick ones first, up to the first that
-fails or takes many times its usual time.
+fails or takes many times its usual time.  A test that fails without the mistake, too, does not count.
 
 Survivors are compared with tests/drawn.txt.  A block of that list names a mutant, quotes the line
 where it stands, and says why nobody could notice it (or why nobody needs to):
@@ -418,7 +418,7 @@ class Trial:
             return f"linking {test}"
         status, _ = self.build.ran(program, 5 + 8 * usual)
         program.unlink()
-        if status in (0, 77):
+        if status in (0, 77) or self.usual_seconds(test) is None:
             return None
         self.killers[mutant.name] = test
         return test + (" (hang)" if status is None else "")

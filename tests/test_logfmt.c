@@ -571,6 +571,32 @@ static void the_smallest_staging_buffer_takes_one_of_each_entry(void)
 	free_writer(writer);
 }
 
+/* An entry of a type with texts of these lengths; why it is refused, or NULL. */
+static const char *get_type(unsigned name, unsigned format, struct pxt_log_typename *type)
+{
+	unsigned char entry[PXT_LOG_TYPE_BYTES + 1024] = { 0 };
+	const uint16_t head[4] = { sizeof(entry), 40, (uint16_t)name, (uint16_t)format };
+
+	memcpy(entry, head, sizeof(head));
+	memset(entry + PXT_LOG_TYPE_BYTES, 'n', name);
+	memset(entry + PXT_LOG_TYPE_BYTES + name, 'f', format);
+	return pxt_logfmt_get_type(entry, false, type);
+}
+
+static void the_texts_of_a_type_are_as_long_as_their_room_and_no_longer(void)
+{
+	struct pxt_log_typename type;
+	const unsigned name = sizeof(type.name) - 1;
+	const unsigned format = sizeof(type.format) - 1;
+
+	CU_ASSERT(get_type(name, format, &type) == NULL);
+	PXT_EQ(type.id, 40);
+	PXT_EQ(strlen(type.name), name);
+	PXT_EQ(strlen(type.format), format);
+	CU_ASSERT(get_type(name + 1, format, &type) != NULL);
+	CU_ASSERT(get_type(name, format + 1, &type) != NULL);
+}
+
 /* A block that could not be written leaves no gap, and one written again counts once. */
 static void a_block_counts_only_when_it_was_written(void)
 {
@@ -895,6 +921,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(attributes_one_beyond_their_bounds_are_refused),
 	PXT_CASE(an_entry_that_has_no_room_is_refused_and_leaves_the_block_as_it_is),
 	PXT_CASE(the_smallest_staging_buffer_takes_one_of_each_entry),
+	PXT_CASE(the_texts_of_a_type_are_as_long_as_their_room_and_no_longer),
 	PXT_CASE(a_payload_is_copied_to_its_last_byte_and_no_further),
 	PXT_CASE(a_block_counts_only_when_it_was_written),
 	PXT_CASE(random_records_come_back_whole_in_order_with_their_losses),

@@ -53,6 +53,24 @@ static void every_getter_answers_on_a_fresh_object(void)
 	PXT_EQ(posix_trace_attr_destroy(&attr), 0);
 }
 
+#if _PXT_LANES_MAX > 1
+/* AGMSE-01: what a START takes in the stream includes the mark in each lane. */
+static void a_system_event_of_several_lanes_has_a_mark_of_its_own(void)
+{
+	size_t alone = 0;
+	size_t marked = 0;
+	trace_attr_t attr;
+
+	PXT_EQ(posix_trace_attr_init(&attr), 0);
+	PXT_EQ(posix_trace_attr_setlanes_np(&attr, 1), 0);
+	PXT_EQ(posix_trace_attr_getmaxsystemeventsize(&attr, &alone), 0);
+	PXT_EQ(posix_trace_attr_setlanes_np(&attr, 2), 0);
+	PXT_EQ(posix_trace_attr_getmaxsystemeventsize(&attr, &marked), 0);
+	PXT_EQ(marked, alone + 16);
+	PXT_EQ(posix_trace_attr_destroy(&attr), 0);
+}
+#endif
+
 /* AINIT-02, AGGEN-01, AGGEN-02, DEC-04 */
 static void the_generation_version_fits_an_array_of_trace_name_max(void)
 {
@@ -752,6 +770,9 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(the_default_policy_with_log_is_flush),
 	PXT_CASE(an_explicit_policy_overrides_the_default_with_log),
 	PXT_CASE(a_log_without_room_for_one_event_is_refused),
+#endif
+#if _PXT_LANES_MAX > 1
+	PXT_CASE(a_system_event_of_several_lanes_has_a_mark_of_its_own),
 #endif
 #if PXT_CAN_CREATE
 	PXT_CASE(one_object_serves_many_streams_and_later_changes_touch_none),

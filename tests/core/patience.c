@@ -218,6 +218,34 @@ static void a_stop_waits_no_longer_for_threads_without_a_place(void)
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 
+/* Who was given up and has left since takes nothing from the wait for those who come later. */
+static void a_thread_without_a_place_is_waited_for_though_one_was_given_up_before(void)
+{
+	struct pxt_self before;
+
+	stream = kit_open(&spec);
+	pxt_holdback_ns = HOLDBACK;
+	before = pxt_self;
+	for (unsigned i = 0; i < 2; i++) {
+		struct pxt_pass pass;
+
+		kit_start(stream);
+		pxt_self.entry = &pxt_no_entry;
+		pxt_self.index = PXT_THREAD_EXTRA;
+		CU_ASSERT(pxt_enter(&pass));
+		begin_slow(LAST);
+		stop_it(NULL);
+		end_slow(HOLDBACK);
+		pxt_leave(&pass);
+		pxt_self.entry = before.entry;
+		pxt_self.index = before.index;
+		/* Nobody is inside: it is seen that the one who was given up has left. */
+		kit_start(stream);
+		stop_it(NULL);
+	}
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
 /* A clock that stands still: then the sleeps that were asked for are counted. */
 static void a_patience_ends_where_the_clock_stands_still(void)
 {
@@ -440,6 +468,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_filter_waits_no_longer_where_sleeps_last),
 	PXT_CASE(a_snapshot_waits_no_longer_where_sleeps_last),
 	PXT_CASE(a_stop_waits_no_longer_for_threads_without_a_place),
+	PXT_CASE(a_thread_without_a_place_is_waited_for_though_one_was_given_up_before),
 	PXT_CASE(a_patience_ends_where_the_clock_stands_still),
 	PXT_CASE(the_last_slice_is_what_is_left),
 #if CONFIG_PTRACE_INHERIT

@@ -430,6 +430,30 @@ static void events_that_the_target_lost_are_a_number_of_their_own(void)
 	PXT_EQ(sums.frames_missing, 1);
 }
 
+/* A head tells the sum of all, not the last one. */
+static void several_losses_of_the_target_are_told_by_one_head(void)
+{
+	const struct capture_script script = {
+		.form = POSIX_TRACE_LOG_FRAMES_NP, .events = 1500, .longer = 1, .flush = 600
+	};
+	uint64_t lost;
+	struct log log;
+
+	capture_run(&clean, &script);
+	learn(&clean);
+	receive(&clean, 4096, 1);
+	lost = sums.target_lost;
+	/* Of each 600 that are flushed the stream holds some 400. */
+	CU_ASSERT(lost > 300);
+	bad.count = 0;
+	put(clean.bytes, truth.at[truth.first_frame[0]]);
+	put(clean.bytes + truth.at[truth.last_head], clean.count - truth.at[truth.last_head]);
+	receive(&bad, 4096, 1);
+	read_log(&log, path);
+	PXT_EQ(sums.target_lost, lost);
+	check_law(&log, truth.records + lost);
+}
+
 static void a_frame_that_comes_twice_counts_once(void)
 {
 	struct log log;
@@ -762,6 +786,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(one_lost_frame_costs_only_what_it_held),
 	PXT_CASE(the_last_frames_before_the_end_are_missed_too),
 	PXT_CASE(events_that_the_target_lost_are_a_number_of_their_own),
+	PXT_CASE(several_losses_of_the_target_are_told_by_one_head),
 	PXT_CASE(a_frame_that_comes_twice_counts_once),
 	PXT_CASE(who_listens_late_understands_what_came_before_the_head),
 	PXT_CASE(a_head_behind_the_end_begins_no_log),
