@@ -151,6 +151,32 @@ static void events_names_and_the_end_appear_as_they_are_written(void)
 }
 
 /* The next @count events' moments. */
+/* The last type of the list from here on; 0: there is none. */
+static trace_event_id_t last_type(trace_id_t trid)
+{
+	trace_event_id_t last = 0;
+	trace_event_id_t id = 0;
+	int unavailable = 0;
+
+	while (posix_trace_eventtypelist_getnext_id(trid, &id, &unavailable) == 0 && !unavailable)
+		last = id;
+	return last;
+}
+
+static void the_list_of_types_goes_on_where_later_blocks_have_more(void)
+{
+	struct reader reader;
+
+	open_reader(&reader, "be32", 512);
+	CU_ASSERT(last_type(reader.trid) < 34);
+	PXT_EQ(last_type(reader.trid), 0);
+	CU_ASSERT(pwrite(reader.fd, reader.golden.bytes, reader.golden.size, 0) ==
+	          (ssize_t)reader.golden.size);
+	(void)drain(reader.trid);
+	CU_ASSERT(last_type(reader.trid) >= 34);
+	close_reader(&reader);
+}
+
 static void read_times(trace_id_t trid, struct timespec *times, unsigned count)
 {
 	struct posix_trace_event_info event;
@@ -610,6 +636,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(an_incomplete_log_is_read_as_far_as_it_goes),
 	PXT_CASE(every_cut_of_a_log_shows_the_events_of_its_whole_blocks),
 	PXT_CASE(events_names_and_the_end_appear_as_they_are_written),
+	PXT_CASE(the_list_of_types_goes_on_where_later_blocks_have_more),
 	PXT_CASE(an_event_behind_a_new_reading_of_the_clock_has_the_moment_it_has_in_the_whole_log),
 	PXT_CASE(a_half_written_block_is_not_there_yet),
 	PXT_CASE(a_log_that_was_begun_anew_is_read_from_its_new_beginning),

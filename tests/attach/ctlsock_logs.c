@@ -530,6 +530,26 @@ static void followers_beyond_their_number_are_told_to_come_again(void)
 	}
 }
 
+static void a_file_that_is_refused_is_not_kept_open(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	int fd = at_connect(path);
+	int memory = at_memfd();
+	unsigned before;
+
+	PXT_EQ(fcntl(memory, F_SETFL, O_APPEND), 0);
+	PXT_EQ(write(memory, "other", 5), 5);
+	PXT_EQ(ask_with(fd, PXT_CTLSOCK_FOLLOW, memory), EINVAL);
+	before = at_descriptors();
+	for (unsigned i = 0; i < 3; i++)
+		PXT_EQ(ask_with(fd, PXT_CTLSOCK_FOLLOW, memory), EINVAL);
+	CU_ASSERT(at_closed_down_to(before));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)close(memory);
+	(void)close(fd);
+}
+
 /* DEC-21: what somebody else wrote is never appended to. */
 static void a_file_that_others_append_to_is_followed_into_while_it_is_empty(void)
 {
@@ -644,6 +664,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(starts_and_stops_by_call_are_seen),
 	PXT_CASE(a_follower_that_goes_leaves_a_complete_log_and_nothing_else),
 	PXT_CASE(followers_beyond_their_number_are_told_to_come_again),
+	PXT_CASE(a_file_that_is_refused_is_not_kept_open),
 	PXT_CASE(a_file_that_others_append_to_is_followed_into_while_it_is_empty),
 	PXT_CASE(a_file_that_takes_no_more_ends_the_following),
 	PXT_CASE(followers_beside_writers_readers_and_control_calls),

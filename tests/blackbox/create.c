@@ -19,7 +19,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define LOOP POSIX_TRACE_LOOP
@@ -610,6 +612,68 @@ static bool procinfo_has(const struct box *box, const char *text)
 	return memmem(box->procinfo, box->header->procinfo_bytes, text, strlen(text)) != NULL;
 }
 
+/* The program again, as a file of another name, with a stream in @fd. */
+static void run_named(const char *path, int fd)
+{
+	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	int to = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0700);
+	struct stat state;
+	char number[12];
+	int status = -1;
+	pid_t child;
+
+	CU_ASSERT_FATAL(from >= 0 && to >= 0 && fstat(from, &state) == 0);
+	while (sendfile(to, from, NULL, (size_t)state.st_size) > 0)
+		;
+	(void)close(from);
+	(void)close(to);
+	(void)snprintf(number, sizeof(number), "%d", fd);
+	(void)fcntl(fd, F_SETFD, 0);
+	child = fork();
+	if (child == 0) {
+		(void)execl(path, path, "--role", "boxed", number, (char *)NULL);
+		_exit(127);
+	}
+	PXT_EQ(waitpid(child, &status, 0), child);
+	PXT_EQ(status, 0);
+	(void)unlink(path);
+}
+
+/* No test runs in it: it has no assertions. */
+static int be_boxed(int argc, char **argv)
+{
+	trace_attr_t attr;
+	trace_id_t trid;
+
+	if (argc != 2 || strcmp(argv[0], "boxed") != 0)
+		return 2;
+	return posix_trace_attr_init(&attr) != 0 ||
+	       posix_trace_attr_setfile_np(&attr, atoi(argv[1])) != 0 ||
+	       posix_trace_create(0, &attr, &trid) != 0 || posix_trace_shutdown(trid) != 0;
+}
+
+/* Before main() looks at the command line. */
+__attribute__((constructor)) static void offer_roles(void)
+{
+	pxt_suite_role = be_boxed;
+}
+
+static void a_path_keeps_its_letters_and_loses_what_would_break_a_line(void)
+{
+	int fd = pxt_temp_file();
+	char path[400];
+	struct box box;
+
+	if (pxt_emulated())
+		return; /* the system runs no file of the processor that is emulated */
+	(void)snprintf(path, sizeof(path), "%s/tr\xc3\xa4ger\x7f\n", pxt_temp_folder());
+	run_named(path, fd);
+	CU_ASSERT_FATAL(box_open(&box, fd));
+	CU_ASSERT(procinfo_has(&box, "/tr\xc3\xa4ger??\n"));
+	box_close(&box);
+	(void)close(fd);
+}
+
 static void the_file_tells_executable_host_start_and_modules(void)
 {
 	int fd = pxt_temp_file();
@@ -829,6 +893,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(after_shutdown_nothing_is_mapped),
 	PXT_CASE(a_forked_child_does_not_have_the_file),
 	PXT_CASE(what_a_forked_child_defines_is_not_in_its_parents_file),
+	PXT_CASE(a_path_keeps_its_letters_and_loses_what_would_break_a_line),
 	PXT_CASE(the_file_tells_executable_host_start_and_modules),
 	PXT_CASE(the_process_start_has_all_its_nanoseconds_in_both_places),
 	PXT_CASE(what_is_behind_the_text_is_zero),
