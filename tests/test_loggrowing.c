@@ -263,6 +263,54 @@ static void a_log_that_was_begun_anew_is_read_from_its_new_beginning(void)
 	close_reader(&reader);
 }
 
+static void flip(struct reader *reader, size_t at)
+{
+	reader->golden.bytes[at] ^= 0xff;
+	golden_rewrite(reader->fd, reader->golden.bytes, reader->golden.size);
+}
+
+/* One that says no lie about where: returns the offset, or 0 where there is no damage. */
+static uint64_t skip_damage(trace_id_t trid)
+{
+	struct posix_trace_logfinding_np finding = { 0 };
+	int error = posix_trace_log_skipdamage_np(trid, &finding);
+
+	if (error) {
+		PXT_EQ(error, ENOENT);
+		return 0;
+	}
+	PXT_EQ(finding.posix_kind_np, POSIX_TRACE_FINDING_DAMAGE_NP);
+	CU_ASSERT(finding.posix_reason_np[0] != '\0');
+	return finding.posix_offset_np;
+}
+
+/* DEC-25: with what was passed over in it. */
+static void damage_before_a_log_was_begun_anew_costs_the_new_one_nothing(void)
+{
+	struct posix_trace_loginfo_np info;
+	struct reader reader;
+	size_t damaged;
+
+	open_reader(&reader, little_endian() ? "le64" : "be64", 512);
+	reader.golden.size = golden_block(&reader.golden, PXT_LOG_TRAILER, 0);
+	damaged = golden_block(&reader.golden, PXT_LOG_DATA, 0) + 120;
+	flip(&reader, damaged);
+	PXT_EQ(drain(reader.trid), 0);
+	CU_ASSERT(skip_damage(reader.trid) > 0);
+	PXT_EQ(drain(reader.trid), 4);
+	CU_ASSERT(posix_trace_log_getinfo_np(reader.trid, &info) == 0);
+	PXT_EQ(info.posix_lost_np, 6 + 5);
+	golden_rewrite(reader.fd, reader.golden.bytes, 512);
+	PXT_EQ(drain(reader.trid), 0);
+	reader.golden.bytes[little_endian() ? 144 : 147] = 1;
+	golden_sign(&reader.golden, 0);
+	flip(&reader, damaged);
+	PXT_EQ(drain(reader.trid), 9);
+	CU_ASSERT(posix_trace_log_getinfo_np(reader.trid, &info) == 0);
+	PXT_EQ(info.posix_lost_np, 6);
+	close_reader(&reader);
+}
+
 /* DEC-25 */
 static void a_log_that_was_begun_anew_before_its_first_block_is_read_once(void)
 {
@@ -382,27 +430,6 @@ static void what_has_no_head_is_no_growing_log_either(void)
 }
 
 /* ---- Damage ---- */
-
-static void flip(struct reader *reader, size_t at)
-{
-	reader->golden.bytes[at] ^= 0xff;
-	golden_rewrite(reader->fd, reader->golden.bytes, reader->golden.size);
-}
-
-/* One that says no lie about where: returns the offset, or 0 where there is no damage. */
-static uint64_t skip_damage(trace_id_t trid)
-{
-	struct posix_trace_logfinding_np finding = { 0 };
-	int error = posix_trace_log_skipdamage_np(trid, &finding);
-
-	if (error) {
-		PXT_EQ(error, ENOENT);
-		return 0;
-	}
-	PXT_EQ(finding.posix_kind_np, POSIX_TRACE_FINDING_DAMAGE_NP);
-	CU_ASSERT(finding.posix_reason_np[0] != '\0');
-	return finding.posix_offset_np;
-}
 
 /* The events that are left, and what they say was lost before the first of them. */
 static unsigned drain_behind(trace_id_t trid, uint64_t *lost)
@@ -641,6 +668,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_half_written_block_is_not_there_yet),
 	PXT_CASE(a_log_that_was_begun_anew_is_read_from_its_new_beginning),
 	PXT_CASE(a_log_that_was_begun_anew_before_its_first_block_is_read_once),
+	PXT_CASE(damage_before_a_log_was_begun_anew_costs_the_new_one_nothing),
 	PXT_CASE(a_clear_takes_the_losses_in_front_of_it_along),
 	PXT_CASE(a_growing_loop_log_is_followed_and_tells_what_was_overwritten),
 	PXT_CASE(the_frames_of_a_dead_writer_are_read),

@@ -641,6 +641,17 @@ static void the_executable_is_the_first_module(void)
 	CU_ASSERT(search.first.base <= search.first.low);
 }
 
+/* The program is linked with one that fills its room: tests/fakes/tests.cmake. */
+static void a_build_id_of_32_bytes_is_whole(void)
+{
+	struct module_search search = { .address = 0 };
+
+	pxt_port_modules(on_module, &search);
+	PXT_EQ(search.first.buildid_bytes, 32);
+	for (unsigned i = 0; i < 32; i++)
+		PXT_EQ(search.first.buildid[i], i + 1);
+}
+
 /* LPT-52: what is zero when the program begins has no bytes in its file, and is the module's all the same. */
 static void a_variable_that_begins_as_zero_is_in_its_module(void)
 {
@@ -837,6 +848,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(random_bytes_differ),
 	PXT_CASE(executable_host_and_start_are_found),
 	PXT_CASE(the_executable_is_the_first_module),
+	PXT_CASE(a_build_id_of_32_bytes_is_whole),
 	PXT_CASE(a_variable_that_begins_as_zero_is_in_its_module),
 	PXT_CASE(the_start_of_the_process_is_told_to_a_hundredth_of_a_second),
 #if CONFIG_PTRACE_LOGRETRIEVAL

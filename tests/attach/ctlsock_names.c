@@ -500,14 +500,18 @@ static int helpers_policy(void)
 
 static int create_in_real_time(void *argument)
 {
+	static const int policies[] = { SCHED_FIFO, SCHED_RR };
 	struct sched_param param = { .sched_priority = 5 };
-	trace_id_t trid = 0;
 
-	if (syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &param) != 0)
-		return 0;
-	PXT_CHILD_CHECK(at_create(argument, LOOP, &trid) == 0);
-	PXT_CHILD_CHECK(helpers_policy() == SCHED_OTHER);
-	PXT_CHILD_CHECK(posix_trace_shutdown(trid) == 0);
+	for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++) {
+		trace_id_t trid = 0;
+
+		if (syscall(SYS_sched_setscheduler, 0, policies[i], &param) != 0)
+			return 0;
+		PXT_CHILD_CHECK(at_create(argument, LOOP, &trid) == 0);
+		PXT_CHILD_CHECK(helpers_policy() == SCHED_OTHER);
+		PXT_CHILD_CHECK(posix_trace_shutdown(trid) == 0);
+	}
 	return 0;
 }
 

@@ -176,6 +176,23 @@ static void more_threads_than_a_block_holds_are_told_once_each(void)
 	(void)close(fd);
 }
 
+/* One module in place of what there is. */
+static const struct pxt_port_module *only_module;
+
+void __real_pxt_port_modules(
+    void (*each)(void *context, const struct pxt_port_module *module), void *context);
+void __wrap_pxt_port_modules(
+    void (*each)(void *context, const struct pxt_port_module *module), void *context);
+
+void __wrap_pxt_port_modules(
+    void (*each)(void *context, const struct pxt_port_module *module), void *context)
+{
+	if (only_module)
+		each(context, only_module);
+	else
+		__real_pxt_port_modules(each, context);
+}
+
 static void count_module(void *context, const struct pxt_port_module *module)
 {
 	(void)module;
@@ -199,9 +216,33 @@ static void each_module_is_told_once(void)
 	(void)close(fd);
 }
 
+/* As dlclose() and dlopen() leave it. */
+static void a_module_at_the_address_of_an_earlier_one_is_told_as_well(void)
+{
+	static const struct pxt_port_module modules[] = {
+		{ .low = 4096, .high = 8192, .path = "one.so" },
+		{ .low = 4096, .high = 8192, .path = "two.so" },
+	};
+	int fd = pxt_temp_file();
+	trace_id_t trid;
+
+	only_module = &modules[0];
+	trid = begin(fd);
+	PXT_EQ(posix_trace_flush(trid), 0);
+	PXT_EQ(posix_trace_flush(trid), 0);
+	only_module = &modules[1];
+	PXT_EQ(posix_trace_flush(trid), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	only_module = NULL;
+	read_blocks(fd);
+	PXT_EQ(found.kinds[PXT_LOG_MODULES].entries, 2);
+	(void)close(fd);
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE_FRESH(each_thread_is_told_once_in_one_block_of_each_look),
 	PXT_CASE_FRESH(more_threads_than_a_block_holds_are_told_once_each),
 	PXT_CASE_FRESH(each_module_is_told_once),
+	PXT_CASE_FRESH(a_module_at_the_address_of_an_earlier_one_is_told_as_well),
 };
 PXT_SUITE("tolog: what is described", cases)
