@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <locale.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 static unsigned char data[64];
@@ -87,6 +88,26 @@ static void a_letter_only_says_how_a_field_is_shown(void)
 	expect("u32 a, double b; %c %d", "A 0.5");
 	expect("u32 a, double b; %s %s", "65 0.5");
 	expect("u32 a, double b; %p %x", "65 0.5");
+}
+
+/* The form that the number is made with has room for each flag once, not for what a description holds. */
+static void a_flag_that_is_repeated_counts_once(void)
+{
+	static const char flags[] = "-+ #0";
+
+	for (const char *flag = flags; *flag != '\0'; flag++) {
+		char format[200] = "u32 a; %";
+		char once[16];
+		char wanted[16] = "";
+
+		len = 0;
+		put_u32(7);
+		(void)snprintf(once, sizeof(once), "u32 a; %%%c4d|", *flag);
+		PXT_EQ_FATAL(posix_trace_text_np(once, data, len, 0, wanted, sizeof(wanted)), 0);
+		memset(format + strlen(format), *flag, 100);
+		(void)strcat(format, "4d|");
+		expect(format, wanted);
+	}
 }
 
 static void what_is_no_conversion_stays_as_it_is(void)
@@ -169,6 +190,7 @@ static const struct pxt_case cases[] = {
 #if HAVE_TEXTS
 	PXT_CASE(conversions_take_the_fields_in_order),
 	PXT_CASE(a_letter_only_says_how_a_field_is_shown),
+	PXT_CASE(a_flag_that_is_repeated_counts_once),
 	PXT_CASE(what_is_no_conversion_stays_as_it_is),
 	PXT_CASE(a_field_that_was_cut_away_reads_as_a_question_mark),
 	PXT_CASE(data_of_the_other_byte_order_is_turned),

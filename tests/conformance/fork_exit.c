@@ -33,6 +33,13 @@ static int exit_politely(void *argument)
 
 static trace_event_id_t event_id;
 
+#if _PXT_UNIT_POINT_OPENS && _PXT_USER_EVENT_MAX > 5
+#define HAVE_POINTS 1
+POSIX_TRACE_DEFINE_NP(of_a_child, u8, number);
+#else
+#define HAVE_POINTS 0
+#endif
+
 /* A running stream without events, and the type that this file records. */
 static trace_id_t watched(void)
 {
@@ -290,6 +297,42 @@ static void a_raw_clone_by_a_thread_that_never_traced_is_recognised_as_a_child(v
 	expect_undisturbed(trid);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
+
+#if HAVE_POINTS
+static int pass_a_point_then_trace(void *passed)
+{
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	struct pxt_event event;
+	trace_id_t trid;
+
+	/* The parent's stream still asks for it, as far as the trace point sees. */
+	posix_trace_point_np(of_a_child, *(uint8_t *)passed = 1);
+	PXT_CHILD_CHECK(*(uint8_t *)passed == 1);
+	PXT_CHILD_CHECK(posix_trace_create(0, NULL, &trid) == 0);
+	PXT_CHILD_CHECK(posix_trace_start(trid) == 0);
+	posix_trace_point_np(of_a_child, 2);
+	while (pxt_next(trid, &event) && event.info.posix_event_id < POSIX_TRACE_UNNAMED_USEREVENT)
+		continue;
+	PXT_CHILD_CHECK(event.len == 1 && event.data[0] == 2);
+	PXT_CHILD_CHECK(posix_trace_eventid_get_name(trid, event.info.posix_event_id, name) == 0);
+	PXT_CHILD_CHECK(strcmp(name, "of_a_child") == 0);
+	return 0;
+}
+
+/* DEC-34 */
+static void a_point_that_a_raw_clone_passes_before_it_traces_has_its_name_later(void)
+{
+	uint8_t passed = 0;
+	trace_id_t trid;
+
+	if (pxt_skip_emulated("advice on memory stays with it"))
+		return;
+	trid = watched();
+	PXT_EQ(in_raw_clone(pass_a_point_then_trace, &passed), 0);
+	expect_undisturbed(trid);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+#endif
 
 /* DEC-34 */
 static void a_vfork_child_harms_nothing(void)
@@ -627,6 +670,9 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(the_exit_of_a_child_leaves_the_parents_streams_alone),
 	PXT_CASE(a_fork_beside_busy_threads_leaves_no_lock_behind),
 	PXT_CASE(a_raw_clone_is_recognised_as_a_child),
+#if HAVE_POINTS
+	PXT_CASE(a_point_that_a_raw_clone_passes_before_it_traces_has_its_name_later),
+#endif
 	PXT_CASE(a_raw_clone_by_a_thread_that_never_traced_is_recognised_as_a_child),
 	PXT_CASE(a_vfork_child_harms_nothing),
 	PXT_CASE(all_threads_of_the_process_are_traced),
