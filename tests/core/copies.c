@@ -192,6 +192,89 @@ static void a_copy_that_is_made_again_tells_once_what_was_discarded(void)
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 
+/* LPT-25: nobody was told of it yet when the copy was made, as it is with the next event. */
+static void what_was_refused_before_a_copy_is_told_when_it_is_made_again(void)
+{
+	static const int policies[] = { POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_DISCARD_NP };
+
+	for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++) {
+		const struct kit_spec spec = { .policy = policies[i], .lanes = 1, .bytes = 1024 };
+		trace_id_t stream = kit_open(&spec);
+		struct posix_trace_counts_np counts = { 0 };
+		struct pxt_copy copy;
+
+		kit_start(stream);
+		while (counts.posix_lost_np < 3) {
+			kit_write(1, 4);
+			PXT_EQ_FATAL(posix_trace_counts_np(stream, &counts), 0);
+		}
+		PXT_EQ_FATAL(pxt_copy_take(stream, &copy), 0);
+		PXT_EQ(lost_in(&copy.stream), 0);
+		(void)lost_in(kit_stream(stream));
+		kit_write(1, 4);
+		PXT_EQ(pxt_copy_again(kit_stream(stream), &copy), 0);
+		PXT_EQ(lost_in(&copy.stream), 3);
+		pxt_copy_free(&copy);
+		PXT_EQ(posix_trace_shutdown(stream), 0);
+	}
+}
+
+/* What comes next has a later stamp, however coarse the counter is. */
+static void wait_for_tick(void)
+{
+	uint64_t now = pxt_port_ticks_ordered();
+
+	while (pxt_port_ticks_ordered() == now)
+		continue;
+}
+
+/* The other lane is not copied yet. */
+static void write_beside(int point)
+{
+	if (point != PXT_TP_COPIED_HEAD)
+		return;
+	pxt_testpoint_hook_set(NULL);
+	wait_for_tick();
+	kit_lane(1);
+	kit_write(1, 4);
+}
+
+/*
+ * Ruling 26: what is younger than the copy's moment is left for the next one.  By then there may be older
+ * events in the other lane than those behind it.
+ */
+static void a_copy_that_is_made_again_is_in_the_order_of_time_behind_what_was_left(void)
+{
+	const struct kit_spec spec = { .policy = POSIX_TRACE_LOOP, .lanes = 2, .bytes = 1024 };
+	trace_id_t stream = kit_open(&spec);
+	uint64_t last = 0;
+	unsigned events = 0;
+	struct pxt_copy copy;
+	struct pxt_item item;
+
+	kit_start(stream);
+	pxt_testpoint_hook_set(write_beside);
+	PXT_EQ_FATAL(pxt_copy_take(stream, &copy), 0);
+	kit_lane(0);
+	kit_write(1, 4);
+	kit_lane(1);
+	kit_write(1, 4);
+	while (
+	    pxt_consumer_next(&copy.stream, &item) == PXT_NEXT_READY && item.ticks <= copy.moment)
+		pxt_consumer_done(&copy.stream, &item);
+	CU_ASSERT(item.ticks > copy.moment);
+	PXT_EQ(pxt_copy_again(kit_stream(stream), &copy), 0);
+	while (pxt_consumer_next(&copy.stream, &item) == PXT_NEXT_READY) {
+		CU_ASSERT(item.stamp >= last);
+		last = item.stamp;
+		events++;
+		pxt_consumer_done(&copy.stream, &item);
+	}
+	PXT_EQ(events, 3);
+	pxt_copy_free(&copy);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
 /* What comes next in @stream: S start, T stop, e an event, in a row of the same one letter. */
 static void story(struct pxt_stream *stream, char *text, size_t room)
 {
@@ -272,6 +355,8 @@ static void a_copy_of_overtaken_lanes_has_the_stop_after_them(void)
 static const struct pxt_case cases[] = {
 	PXT_CASE(a_copy_that_is_made_again_has_stop_and_start_where_they_are),
 	PXT_CASE(a_copy_that_is_made_again_tells_once_what_was_discarded),
+	PXT_CASE(what_was_refused_before_a_copy_is_told_when_it_is_made_again),
+	PXT_CASE(a_copy_that_is_made_again_is_in_the_order_of_time_behind_what_was_left),
 	PXT_CASE(a_snapshot_that_lost_a_whole_lane_counts_what_is_not_in_it),
 	PXT_CASE(a_copy_of_overtaken_lanes_has_the_stop_after_them),
 	PXT_CASE(a_copy_is_tried_so_often_and_one_that_succeeds_once),

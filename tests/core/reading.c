@@ -11,6 +11,7 @@
 #include "fakes/fakes.h"
 #include "inside.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define LOOP POSIX_TRACE_LOOP
@@ -139,6 +140,38 @@ static void a_poll_behind_a_stop_reads_it_at_once(void)
 	end();
 }
 
+static struct record slow;
+
+static void put_behind_an_unfinished_one(void *unused)
+{
+	(void)unused;
+	reserve(&slow, 0, 100);
+	put(0, 100);
+}
+
+/*
+ * Rulings 13, 27: who is about to sleep asks head, however little time has gone by.  A writer that
+ * stored before it was announced wakes nobody.
+ */
+static void a_reader_that_goes_to_sleep_reads_behind_what_nobody_can_finish(void)
+{
+	struct posix_trace_event_info info;
+	unsigned char data[64];
+	int unavailable = 1;
+	size_t len = 0;
+
+	begin(LOOP, 1);
+	pxt_fault_arm(&pxt_fault_wait, 1, EINTR);
+	kit_interrupt(0, UINT64_C(1) << PXT_TP_SLEEPS, put_behind_an_unfinished_one, NULL);
+	PXT_EQ(posix_trace_getnext_event(stream, &info, data, sizeof(data), &len, &unavailable), 0);
+	PXT_EQ(kit_interrupted(), PXT_TP_SLEEPS);
+	PXT_EQ(atomic_load(&pxt_fault_wait.calls), 0);
+	pxt_fault_arm(&pxt_fault_wait, 0, 0);
+	kit_judge(&info, data, len);
+	PXT_EQ(kit_missing(0, 2, 2), 0);
+	end();
+}
+
 /* ---- The thread that is remembered (core/read/take.h) ---- */
 
 static uint32_t new_thread(uint64_t thread)
@@ -201,7 +234,6 @@ static void a_thread_that_was_not_known_is_asked_for_again(void)
 
 /* ---- Unfinished records ---- */
 
-static struct record slow;
 static unsigned readings;
 
 /* The reader looks at the clock after its first look at the record, before it asks who is inside. */
@@ -265,6 +297,39 @@ static void a_writer_that_overwrites_what_the_reader_went_to_notes_its_stamp(voi
 	put(0, 100);
 	PXT_EQ(pxt_wide_load(&lane->first_lost), pxt_slot_ticks(&front));
 	end();
+}
+
+static void overtake(unsigned lane)
+{
+	for (uint32_t slots = 0; slots < 2 * kit_slots(stream); slots += kit_slots_of(20)) {
+		pxt_fake_clock_advance(10);
+		put(lane, 100);
+	}
+}
+
+/* SYS-06: whichever lane the reader looks at first */
+static void of_several_lanes_that_were_overtaken_the_oldest_loss_is_the_stamp_of_overflow(void)
+{
+	struct posix_trace_event_info info;
+	unsigned char data[64];
+	int unavailable = 1;
+	uint64_t oldest;
+	size_t len = 0;
+
+	for (unsigned first = 0; first < 2; first++) {
+		begin(LOOP, 2);
+		oldest = pxt_port_ticks() + 10;
+		overtake(first);
+		overtake(1 - first);
+		PXT_EQ(posix_trace_trygetnext_event(
+		           stream, &info, data, sizeof(data), &len, &unavailable),
+		    0);
+		PXT_EQ(info.posix_event_id, POSIX_TRACE_OVERFLOW);
+		PXT_EQ(info.posix_timestamp.tv_sec, PXT_FAKE_EPOCH + oldest / HZ);
+		PXT_EQ(info.posix_timestamp.tv_nsec, oldest % HZ);
+		kit_judge(&info, data, len);
+		end();
+	}
 }
 
 /* Slots that the reader leaves to the writers when it goes on after a lap. */
@@ -524,10 +589,12 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(what_was_stored_in_any_lane_is_read_by_the_next_poll),
 	PXT_CASE(a_poll_of_a_lane_that_was_lapped_meanwhile_reads_what_is_left),
 	PXT_CASE(a_poll_behind_a_stop_reads_it_at_once),
+	PXT_CASE(a_reader_that_goes_to_sleep_reads_behind_what_nobody_can_finish),
 	PXT_CASE(threads_that_take_turns_are_told_apart),
 	PXT_CASE(a_thread_that_was_not_known_is_asked_for_again),
 	PXT_CASE(a_record_that_is_finished_while_nobody_is_inside_is_not_given_up),
 	PXT_CASE(a_writer_that_overwrites_what_the_reader_went_to_notes_its_stamp),
+	PXT_CASE(of_several_lanes_that_were_overtaken_the_oldest_loss_is_the_stamp_of_overflow),
 	PXT_CASE(each_further_lap_without_a_read_leaves_twice_the_room_up_to_half_the_ring),
 	PXT_CASE(a_start_that_was_overtaken_is_known_to_be_passed_without_a_walk),
 	PXT_CASE(a_stop_that_is_left_behind_a_lap_is_known_to_be_ahead_without_a_walk),

@@ -43,8 +43,9 @@ static unsigned events;
 
 static void (*deed)(void); /* is done at the moment; NULL: events are written */
 static bool unseen;
-static bool interrupted;    /* a handler ran while it slept */
-static bool another_reader; /* comes and goes while this one is on its way to sleep */
+static bool interrupted; /* a handler ran while it slept */
+
+static void (*another_reader)(void); /* comes and goes while this one is on its way to sleep */
 
 /* @unseen: by writers whose look at the flag came before the announcement. */
 static void write_now(enum moment now)
@@ -69,15 +70,26 @@ static void write_now(enum moment now)
 
 static int sleep_and_read(long ms);
 
-static void read_beside(void)
+static void find_beside(void)
 {
-	if (!another_reader)
-		return;
-	another_reader = false;
 	unseen = true;
 	moment = BEFORE_FENCE;
 	PXT_EQ(sleep_and_read(3000), 0);
 	unseen = false;
+}
+
+static void give_up_beside(void)
+{
+	PXT_EQ(sleep_and_read(1), ETIMEDOUT);
+}
+
+static void read_beside(void)
+{
+	void (*read)(void) = another_reader;
+
+	another_reader = NULL;
+	if (read)
+		read();
 }
 
 void __wrap_pxt_port_wake(_Atomic uint32_t *word)
@@ -281,11 +293,46 @@ static void a_reader_that_found_something_leaves_the_rest_to_those_on_their_way_
 
 	begin(POSIX_TRACE_LOOP, 1, false);
 	events = 2;
-	another_reader = true;
+	another_reader = find_beside;
 	(void)clock_gettime(CLOCK_MONOTONIC, &start);
 	PXT_EQ(sleep_and_read(3000), 0);
 	(void)clock_gettime(CLOCK_MONOTONIC, &stop);
 	CU_ASSERT(!another_reader && stop.tv_sec - start.tv_sec < 2);
+	end();
+}
+
+static unsigned wakes_beside;
+
+static void count_beside(void (*read)(void))
+{
+	wakes = 0;
+	read();
+	wakes_beside = wakes;
+	/* This one sleeps once more, until there is something. */
+	moment = BEFORE_SLEEP;
+}
+
+static void find_and_count(void)
+{
+	count_beside(find_beside);
+}
+
+static void give_up_and_count(void)
+{
+	count_beside(give_up_beside);
+}
+
+/* DEC-38, GETNX-03; ruling 13: no writer sees any more that somebody sleeps */
+static void a_reader_that_leaves_wakes_those_that_sleep_on(void)
+{
+	begin(POSIX_TRACE_LOOP, 1, false);
+	events = 1;
+	another_reader = find_and_count;
+	PXT_EQ(sleep_and_read(3000), 0);
+	PXT_EQ(wakes_beside, 1);
+	another_reader = give_up_and_count;
+	PXT_EQ(sleep_and_read(3000), 0);
+	PXT_EQ(wakes_beside, 1);
 	end();
 }
 
@@ -383,6 +430,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(behind_a_record_that_no_thread_finishes_a_reader_sleeps_in_slices),
 	PXT_CASE(a_reader_that_left_is_not_woken),
 	PXT_CASE(a_reader_that_found_something_leaves_the_rest_to_those_on_their_way_to_sleep),
+	PXT_CASE(a_reader_that_leaves_wakes_those_that_sleep_on),
 	PXT_CASE(with_the_polling_attribute_no_writer_ever_wakes),
 	PXT_CASE(what_a_handler_recorded_while_its_thread_slept_is_read),
 	PXT_CASE(a_filter_and_a_start_wake_the_reader),
