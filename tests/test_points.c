@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <trace_np.h>
+#include <unistd.h>
 
 #define WHO_BYTES 8
 /* What the longer of these tests need. */
@@ -313,6 +314,36 @@ static void a_point_that_opens_itself_meets_the_filter_of_its_name(void)
 }
 #endif
 
+#if _PXT_UNIT_INHERIT
+static int pass_a_point(void *unused)
+{
+	(void)unused;
+	posix_trace_point_np(job_late, 7, -5);
+	return 0;
+}
+
+/* ASINH-02: of a type that the child alone has come to. */
+static void a_point_opens_itself_in_a_child_of_an_inherited_stream(void)
+{
+	char text[POSIX_TRACE_FORMAT_MAX_NP + 1];
+	struct posix_trace_event_info info;
+	unsigned char data[64];
+	trace_event_id_t id;
+	trace_attr_t attr;
+
+	PXT_EQ(posix_trace_attr_init(&attr), 0);
+	PXT_EQ(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED), 0);
+	PXT_EQ_FATAL(posix_trace_create(0, &attr, &stream), 0);
+	PXT_EQ(posix_trace_start(stream), 0);
+	PXT_EQ(pxt_in_child(pass_a_point, NULL), 0);
+	PXT_EQ_FATAL(read_event(&info, data, sizeof(data), &id), 12);
+	CU_ASSERT(info.posix_pid != getpid());
+	PXT_EQ(posix_trace_eventid_get_name(stream, id, text), 0);
+	CU_ASSERT_STRING_EQUAL(text, "job_late");
+	posix_trace_shutdown(stream);
+}
+#endif
+
 /* Types with the longest descriptions that there is room for, until there is none for the shortest. */
 static bool fill_pool(void)
 {
@@ -551,6 +582,9 @@ static const struct pxt_case cases[] = {
 	PXT_CASE_FRESH(a_point_opens_itself_when_a_stream_runs),
 #if _PXT_UNIT_FILTER
 	PXT_CASE_FRESH(a_point_that_opens_itself_meets_the_filter_of_its_name),
+#endif
+#if _PXT_UNIT_INHERIT
+	PXT_CASE_FRESH(a_point_opens_itself_in_a_child_of_an_inherited_stream),
 #endif
 	PXT_CASE_FRESH(a_point_without_room_for_its_description_records_without),
 #endif

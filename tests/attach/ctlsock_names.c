@@ -629,6 +629,28 @@ static void a_forked_child_keeps_no_descriptor_of_the_ctlsock(void)
 	PXT_EQ(at_descriptors(), before_the_ctlsock);
 }
 
+/* Its thread, socket and connections are found by the stream's place, and this is the last one. */
+static void nor_one_of_the_last_stream_that_there_can_be(void)
+{
+	trace_id_t others[TRACE_SYS_MAX];
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid;
+
+	/* What a first stream leaves open for good is not counted. */
+	trid = at_stream(LOOP, path);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	for (unsigned i = 0; i + 1u < TRACE_SYS_MAX; i++)
+		PXT_EQ_FATAL(posix_trace_create(0, NULL, &others[i]), 0);
+	before_the_ctlsock = at_descriptors();
+	had_an_input = fcntl(0, F_GETFD) != -1;
+	trid = at_stream(LOOP, path);
+	CU_ASSERT(at_descriptors() > before_the_ctlsock);
+	PXT_EQ(pxt_in_child(count_in_child, &trid), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	for (unsigned i = 0; i + 1u < TRACE_SYS_MAX; i++)
+		PXT_EQ(posix_trace_shutdown(others[i]), 0);
+}
+
 static int die_before_my_child(void *argument)
 {
 	struct child child;
@@ -758,6 +780,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_create_that_fails_leaves_nothing),
 	PXT_CASE(a_forked_child_has_no_part_in_the_name),
 	PXT_CASE(a_forked_child_keeps_no_descriptor_of_the_ctlsock),
+	PXT_CASE(nor_one_of_the_last_stream_that_there_can_be),
 	PXT_CASE(a_dead_owner_s_living_child_does_not_hold_the_place),
 	PXT_CASE(the_end_of_the_process_gives_the_name_back),
 	PXT_CASE(attributes_of_a_stream_tell_no_name),

@@ -229,6 +229,40 @@ static void a_thread_without_a_place_in_the_table_is_still_known_exactly(void)
 	}
 }
 
+#if _PXT_UNIT_INSPECT
+static void *trace_short(void *argument)
+{
+	static struct got got;
+
+	(void)argument;
+	posix_trace_event(kit_type(), "abcdefghijkl", 12);
+	PXT_EQ(pxt_self.index, PXT_THREAD_EXTRA);
+	PXT_EQ_FATAL(take(&got), true);
+	PXT_EQ(got.len, 4);
+	CU_ASSERT(memcmp(got.data, "abcd", 4) == 0);
+	CU_ASSERT(pthread_equal(got.info.posix_thread_id, pthread_self()));
+	PXT_EQ(got.info.posix_pid, getpid());
+	PXT_EQ(got.extra.posix_thread_exact_np, 1);
+	return NULL;
+}
+
+/* DEC-39, QNX-36 */
+static void so_it_is_where_its_event_is_of_a_short_type(void)
+{
+	trace_event_set_t set;
+	pthread_t thread;
+
+	begin(LOOP, 1, 16384, 256);
+	PXT_EQ(posix_trace_eventset_empty(&set), 0);
+	PXT_EQ(posix_trace_eventset_add(kit_type(), &set), 0);
+	PXT_EQ(posix_trace_set_short_np(stream, &set), 0);
+	atomic_store(&pxt_threads->count, CONFIG_PTRACE_MAX_THREADS - 1u);
+	PXT_EQ_FATAL(pthread_create(&thread, NULL, trace_short, NULL), 0);
+	(void)pthread_join(thread, NULL);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+#endif
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(every_length_and_alignment_comes_out_as_it_went_in),
 	PXT_CASE(so_it_does_with_several_streams),
@@ -237,5 +271,8 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(short_records_behind_the_first_start_lie_in_one_line),
 	PXT_CASE_FRESH(the_last_place_in_the_table_is_used_and_the_next_thread_has_none),
 	PXT_CASE_FRESH(a_thread_without_a_place_in_the_table_is_still_known_exactly),
+#if _PXT_UNIT_INSPECT
+	PXT_CASE_FRESH(so_it_is_where_its_event_is_of_a_short_type),
+#endif
 };
 PXT_SUITE("core: lengths", cases)

@@ -694,8 +694,8 @@ static void where_a_mark_is_overwritten_the_stamp_is_that_of_the_record_behind_i
 	open_running(LOOP, 2);
 	lane = pxt_block_lane(block, 1);
 	/* Two slots each; and one for the mark of STOP. */
-	while ((pxt_head_pos(pxt_cursor_load(&lane->head)) & block->slot_mask) <
-	       block->slot_mask - 1u)
+	while (
+	    (pxt_head_pos(pxt_cursor_load(&lane->head)) & block->slot_mask) < block->slot_mask - 1u)
 		put(1, 1, now());
 	PXT_EQ(posix_trace_stop(stream), 0);
 	while (st_take(stream, &event))
