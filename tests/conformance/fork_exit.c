@@ -201,6 +201,34 @@ static void a_child_has_all_streams_to_itself(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
+#if CONFIG_PTRACE_FORMAT_POOL_BYTES >= 64
+static int describe_another_type(void *of_parent)
+{
+	char format[POSIX_TRACE_FORMAT_MAX_NP];
+	trace_event_id_t id;
+	trace_id_t trid;
+
+	PXT_CHILD_CHECK(posix_trace_create(0, NULL, &trid) == 0);
+	PXT_CHILD_CHECK(posix_trace_eventid_open("of_child", &id) == 0);
+	PXT_CHILD_CHECK(posix_trace_eventid_setformat_np(id, "i64 other") == 0);
+	PXT_CHILD_CHECK(posix_trace_eventid_getformat_np(
+	                    trid, *(const trace_event_id_t *)of_parent, format) == 0);
+	PXT_CHILD_CHECK(strcmp(format, "u32 number") == 0);
+	PXT_CHILD_CHECK(posix_trace_eventid_getformat_np(trid, id, format) == 0);
+	PXT_CHILD_CHECK(strcmp(format, "i64 other") == 0);
+	return 0;
+}
+
+/* DEC-34, DEC-36 */
+static void a_child_has_its_parents_descriptions_beside_its_own(void)
+{
+	trace_event_id_t id = pxt_open_event("of_parent");
+
+	PXT_EQ(posix_trace_eventid_setformat_np(id, "u32 number"), 0);
+	PXT_EQ(pxt_in_child(describe_another_type, &id), 0);
+}
+#endif
+
 /* DEC-34, DEC-23 */
 static void the_exit_of_a_child_leaves_the_parents_streams_alone(void)
 {
@@ -666,6 +694,9 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_forked_child_is_traced_into_nothing),
 	PXT_CASE(a_child_does_not_control_its_parents_streams),
 	PXT_CASE(a_child_has_all_streams_to_itself),
+#if CONFIG_PTRACE_FORMAT_POOL_BYTES >= 64
+	PXT_CASE(a_child_has_its_parents_descriptions_beside_its_own),
+#endif
 	PXT_CASE_FRESH(a_child_does_not_wait_for_a_start_that_its_parent_had_begun),
 	PXT_CASE(the_exit_of_a_child_leaves_the_parents_streams_alone),
 	PXT_CASE(a_fork_beside_busy_threads_leaves_no_lock_behind),

@@ -7,6 +7,7 @@
 
 #include "core/control/control.h"
 #include "core/process/directory.h"
+#include "core/process/imageheader.h"
 #include "core/process/process.h"
 #include "suite.h"
 
@@ -149,8 +150,25 @@ static void a_directorys_header_says_where_its_threads_and_names_are(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
+/* Processes of two containers, or of two runs, may have one number. */
+static void two_directories_of_one_pid_have_keys_of_their_own(void)
+{
+	static struct pxt_directory first;
+	static struct pxt_directory second;
+	uint64_t ticks;
+
+	pxt_imageheader_directory(&first);
+	ticks = pxt_port_ticks();
+	while (pxt_port_ticks() == ticks)
+		;
+	pxt_imageheader_directory(&second);
+	PXT_EQ(first.header.header.pid, second.header.header.pid);
+	CU_ASSERT(first.header.header.key != second.header.header.key);
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(a_streams_header_says_where_its_lanes_and_numbers_are),
 	PXT_CASE(a_directorys_header_says_where_its_threads_and_names_are),
+	PXT_CASE(two_directories_of_one_pid_have_keys_of_their_own),
 };
 PXT_SUITE("core: headers", cases)
