@@ -292,6 +292,25 @@ static void a_point_opens_itself_when_a_stream_runs(void)
 	posix_trace_shutdown(stream);
 }
 
+/* EVOPEN-06, LIM-04 */
+static void a_point_that_opens_itself_may_have_the_longest_name(void)
+{
+	char given[TRACE_EVENT_NAME_MAX + 1];
+	char got[TRACE_EVENT_NAME_MAX + 1] = "";
+	trace_event_id_t point = 0;
+	trace_event_id_t id;
+
+	memset(given, 'n', TRACE_EVENT_NAME_MAX);
+	given[TRACE_EVENT_NAME_MAX] = '\0';
+	begin();
+	id = _pxt_point_open(&point, given, "");
+	CU_ASSERT(id > POSIX_TRACE_UNNAMED_USEREVENT);
+	PXT_EQ(point, id);
+	PXT_EQ(posix_trace_eventid_get_name(stream, id, got), 0);
+	CU_ASSERT_STRING_EQUAL(got, given);
+	posix_trace_shutdown(stream);
+}
+
 #if _PXT_UNIT_FILTER
 /* Whether a filter takes its type is not known before it is opened. */
 static void a_point_that_opens_itself_meets_the_filter_of_its_name(void)
@@ -580,6 +599,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE_FRESH(a_point_with_another_description_is_not_taken_for_that_type),
 #if _PXT_UNIT_POINT_OPENS && HAVE_MANY
 	PXT_CASE_FRESH(a_point_opens_itself_when_a_stream_runs),
+	PXT_CASE_FRESH(a_point_that_opens_itself_may_have_the_longest_name),
 #if _PXT_UNIT_FILTER
 	PXT_CASE_FRESH(a_point_that_opens_itself_meets_the_filter_of_its_name),
 #endif

@@ -366,6 +366,50 @@ static void each_further_lap_without_a_read_leaves_twice_the_room_up_to_half_the
 	end();
 }
 
+static void die(void *unused)
+{
+	(void)unused;
+	kit_die();
+}
+
+static void lap_again(void *unused)
+{
+	(void)unused;
+	for (uint32_t slots = 0; slots <= kit_slots(stream); slots += kit_slots_of(20))
+		put(0, 100);
+}
+
+static void so_does_a_lap_while_an_unfinished_record_is_given_up(void)
+{
+	struct pxt_ring ring;
+	uint32_t least;
+	uint32_t room;
+	uint64_t pos;
+	uint64_t seq;
+
+	begin(LOOP, 1);
+	ring = pxt_block_ring(kit_block(stream), 0);
+	least = kit_slots(stream) / 16u;
+	put(0, 100);
+	kit_interrupt(0, UINT64_C(1) << PXT_TP_BEGIN_STORED, die, NULL);
+	if (sigsetjmp(kit_way_out, 1) == 0)
+		kit_write(1, 20);
+	PXT_EQ(kit_interrupted(), PXT_TP_BEGIN_STORED);
+	kit_heal();
+	/* The first lap leaves the unfinished one as the oldest. */
+	for (uint32_t slots = 2u * kit_slots_of(20); slots <= kit_slots(stream);
+	     slots += kit_slots_of(20))
+		put(0, 100);
+	kit_interrupt(0, UINT64_C(1) << PXT_TP_GIVES_UP, lap_again, NULL);
+	pxt_front_look(kit_block(stream), &ring);
+	PXT_EQ(kit_interrupted(), PXT_TP_GIVES_UP);
+	pxt_lane_head(ring.lane, &pos, &seq);
+	room = ring.mask + 1u - (uint32_t)(pos - ring.lane->pos);
+	PXT_CHECK(room >= least && room < least + kit_slots_of(20), "%u slots, not %u",
+	    (unsigned)room, (unsigned)least);
+	end();
+}
+
 /* ---- START and STOP ---- */
 
 static bool status_is(int stream_status, int full_status)
@@ -596,6 +640,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_writer_that_overwrites_what_the_reader_went_to_notes_its_stamp),
 	PXT_CASE(of_several_lanes_that_were_overtaken_the_oldest_loss_is_the_stamp_of_overflow),
 	PXT_CASE(each_further_lap_without_a_read_leaves_twice_the_room_up_to_half_the_ring),
+	PXT_CASE(so_does_a_lap_while_an_unfinished_record_is_given_up),
 	PXT_CASE(a_start_that_was_overtaken_is_known_to_be_passed_without_a_walk),
 	PXT_CASE(a_stop_that_is_left_behind_a_lap_is_known_to_be_ahead_without_a_walk),
 	PXT_CASE(of_several_that_are_left_behind_a_lap_the_first_is_found),
