@@ -37,9 +37,13 @@ static PXT_COLD void note_lost(const struct pxt_ring *ring, uint32_t limit)
 	struct pxt_slot old = pxt_slot_load(&ring->slots[limit & ring->mask]);
 	uint64_t ticks;
 
-	/* A mark has no stamp; the record after it does. */
-	if ((old.word[0] & PXT_SLOT_BEGIN) && pxt_info_id(old.word[1]) == PXT_ID_MARK)
+	/* A mark has no stamp; the record after it does.  Bound: the slots of the ring. */
+	PXT_BOUND(marks, (unsigned long long)ring->mask + 1u);
+	while (pxt_tag_begins(ring->mask, old.word[0], limit) &&
+	       pxt_info_id(old.word[1]) == PXT_ID_MARK) {
+		PXT_ROUND(marks);
 		old = pxt_slot_load(&ring->slots[++limit & ring->mask]);
+	}
 	ticks = pxt_tag_begins(ring->mask, old.word[0], limit) ? pxt_slot_ticks(&old) : 0;
 	pxt_wide_set(&ring->lane->first_lost, ticks);
 }

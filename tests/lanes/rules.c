@@ -712,6 +712,31 @@ static void where_a_mark_is_overwritten_the_stamp_is_that_of_the_record_behind_i
 	close_stream();
 }
 
+/* POL-05, SYS-06: a stop and a start that nobody has read leave two marks in a lane without events. */
+static void so_it_is_behind_several_marks(void)
+{
+	for (unsigned restarts = 1; restarts <= 3; restarts++) {
+		struct pxt_lane *lane;
+		uint64_t first;
+		uint32_t pos;
+
+		open_running(LOOP, 2);
+		lane = pxt_block_lane(block, 1);
+		pos = (uint32_t)lane->pos;
+		for (unsigned i = 0; i < restarts; i++) {
+			PXT_EQ(posix_trace_stop(stream), 0);
+			PXT_EQ(posix_trace_start(stream), 0);
+		}
+		PXT_EQ(pxt_head_pos(pxt_cursor_load(&lane->head)), pos + 2u * restarts);
+		first = now();
+		put(1, 1, first);
+		while (pxt_head_pos(pxt_cursor_load(&lane->head)) - pos <= block->slot_mask + 1u)
+			put(1, 2, now());
+		PXT_EQ(pxt_wide_load(&lane->first_lost), first);
+		close_stream();
+	}
+}
+
 static void lap_it(void)
 {
 	for (int i = 1000; i < 1400; i++)
@@ -906,6 +931,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_record_that_was_overtaken_reads_its_stamp_again),
 	PXT_CASE(the_stamp_of_the_first_lost_record_is_kept_however_little_of_it_is_overwritten),
 	PXT_CASE(where_a_mark_is_overwritten_the_stamp_is_that_of_the_record_behind_it),
+	PXT_CASE(so_it_is_behind_several_marks),
 	PXT_CASE(a_record_overwritten_while_it_is_read_is_not_shown),
 	PXT_CASE(a_reader_overtaken_while_it_gives_up_a_record_counts_all_that_are_lost),
 	PXT_CASE(a_writer_that_found_no_room_stops_only_the_run_that_had_none),

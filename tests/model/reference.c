@@ -99,14 +99,14 @@ static void advance(struct ref *ref, unsigned lane)
 	at->known = front(ref, lane) && !is_mark(front(ref, lane));
 }
 
-/* A mark has no time; the record after it does, and 1 stands for a gap that began nobody knows when. */
+/* Marks have no time; the record after them does.  0: nobody knows when the gap began. */
 static uint64_t time_of_first(const struct ref *ref, const struct ref_lane *at)
 {
-	for (unsigned i = at->first; i < at->count && i < at->first + 2u; i++) {
+	for (unsigned i = at->first; i < at->count; i++) {
 		if (!ref->items[at->items[i]].mark)
 			return ref->items[at->items[i]].order;
 	}
-	return 1;
+	return 0;
 }
 
 static void append(struct ref *ref, unsigned lane, struct ref_item *item)
