@@ -111,6 +111,15 @@ results_and_errno_are_those_of_the_c_library()
 	[ "$(count 'call=read .*result=-9 ')" -ge 1 ] || fail 'no error number of a read'
 }
 
+closing_up_to_a_descriptor_of_the_library_leaves_it_open()
+{
+	"$tests/victim" closeeach highest >plain
+	traced 0 --only mutex -- "$tests/victim" highest closeeach highest
+	[ "$(wc -l <out)" -eq 2 ] || fail 'another output'
+	! grep -qxf plain out || fail 'the library has none any more'
+	[ "$(uniq out | wc -l)" -eq 1 ] || fail 'its last one is closed'
+}
+
 # SHARK-43
 handlers_are_the_programs_own_and_are_told()
 {
