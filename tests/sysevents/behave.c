@@ -465,6 +465,10 @@ int main(int count, char **words)
 		{ "handlers", handlers },
 		{ "borrowed", borrowed },
 		{ "spawned", spawned },
+		{ "modes", behave_modes },
+		{ "limits", behave_limits },
+		{ "inherited", behave_inherited },
+		{ "last_signal", behave_last_signal },
 #ifndef BEHAVE_STATIC
 		{ "plugin", plugin },
 #endif

@@ -111,6 +111,13 @@ results_and_errno_are_those_of_the_c_library()
 	[ "$(count 'call=read .*result=-9 ')" -ge 1 ] || fail 'no error number of a read'
 }
 
+files_that_are_made_have_the_modes_that_were_asked_for()
+{
+	same -- modes
+	grep -q '^mode 620$' plain || fail 'no file'
+	grep -q '^mode 630$' plain || { echo 'no files without a name here: skipped'; exit 77; }
+}
+
 closing_up_to_a_descriptor_of_the_library_leaves_it_open()
 {
 	"$tests/victim" closeeach highest >plain
@@ -118,6 +125,27 @@ closing_up_to_a_descriptor_of_the_library_leaves_it_open()
 	[ "$(wc -l <out)" -eq 2 ] || fail 'another output'
 	! grep -qxf plain out || fail 'the library has none any more'
 	[ "$(uniq out | wc -l)" -eq 1 ] || fail 'its last one is closed'
+}
+
+# SHARK-37
+limits_of_waits_for_descriptors_are_told_in_milliseconds()
+{
+	same -- limits
+	events 'call_enter'
+	for call in poll select; do
+		[ "$(count "call=$call .*size=1020$")" -eq 2 ] || fail "$(grep "call=$call " events)"
+	done
+	[ "$(count 'call=epoll_wait .*size=1020$')" -eq 1 ] || fail "$(grep epoll events)"
+}
+
+locks_of_the_kernels_with_priority_inheritance_are_told_as_futexes()
+{
+	same -- inherited
+	grep -q 'UNLOCK_PI.*: 0$' plain || { echo 'no such locks here: skipped'; exit 77; }
+	events 'call_exit'
+	[ "$(count 'call=futex_wait .*result=0 ')" -eq 1 ] || fail 'a lock that was free is not told'
+	[ "$(count 'call=futex_wait .*result=-35 ')" -eq 1 ] || fail 'one that would be waited for for ever is not'
+	[ "$(count 'call=futex_wake ')" -eq 1 ] || fail 'no unlock'
 }
 
 # SHARK-43
@@ -129,6 +157,14 @@ handlers_are_the_programs_own_and_are_told()
 	# One of them goes away with a jump.
 	[ "$(count 'what=end ')" -eq 3 ] || fail 'other ends than 3'
 	[ "$(count 'what=sent ')" -eq 4 ] || fail 'other sent ones than 4'
+}
+
+# SHARK-43
+the_handler_of_the_last_signal_is_told()
+{
+	same -- last_signal
+	events 'signal'
+	[ "$(count 'what=begin ')" -eq 1 ] && [ "$(count 'what=end ')" -eq 1 ] || fail 'no begin, or no end'
 }
 
 # QNX-24
