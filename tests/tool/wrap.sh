@@ -90,6 +90,7 @@ the_locks_and_threads_of_c11_behave_as_without_and_are_told()
 	# Other objects may be the C library's.
 	sed -n 's/.*call=once .*\(object=[^ ]*\).*/\1/p' events >once
 	[ -s once ] && [ -z "$(sort once | uniq -d)" ] || fail 'a call that found it done is told'
+	[ "$(count 'call=once .*result=0 ')" -eq "$(wc -l <once)" ] || fail 'one that ran its function failed'
 }
 
 # QNX-22
@@ -224,6 +225,15 @@ a_long_wait_tells_the_functions_that_called()
 	bytes=$(sed -n 's/.*what=image .*size=\([0-9]*\) .*victim"$/\1/p' events)
 	[ $((caller - low)) -ge 0 ] && [ $((caller - low)) -lt "$bytes" ] ||
 		fail "caller $caller is not in the program at $low"
+}
+
+# SHARK-38: a millisecond of 900
+a_wait_that_is_shorter_than_asked_for_tells_no_functions_that_called()
+{
+	traced 0 --stack 900 --only sleep -- "$tests/victim" each
+	events 'call_exit'
+	[ "$(count 'call=sleep .*took_us=[0-9]\{4,\}')" -eq 1 ] || fail 'no wait of a millisecond'
+	[ "$(count caller1)" -eq 0 ] || fail 'functions that called'
 }
 
 # ZEP-27
