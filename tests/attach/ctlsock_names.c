@@ -651,6 +651,30 @@ static void nor_one_of_the_last_stream_that_there_can_be(void)
 		PXT_EQ(posix_trace_shutdown(others[i]), 0);
 }
 
+#define CLIENTS 3
+
+/* The clients' ends are this test's own, and open in the child as well. */
+static void a_forked_child_keeps_no_connection_of_the_ctlsock(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	int asks[CLIENTS];
+	trace_id_t trid;
+
+	trid = at_stream(LOOP, path);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	before_the_ctlsock = at_descriptors() + CLIENTS;
+	had_an_input = fcntl(0, F_GETFD) != -1;
+	trid = at_stream(LOOP, path);
+	for (int i = 0; i < CLIENTS; i++) {
+		asks[i] = at_connect(path);
+		PXT_EQ(at_tell(asks[i], PXT_CTLSOCK_STATUS), 0);
+	}
+	PXT_EQ(pxt_in_child(count_in_child, &trid), 0);
+	for (int i = 0; i < CLIENTS; i++)
+		(void)close(asks[i]);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
 static int die_before_my_child(void *argument)
 {
 	struct child child;
@@ -781,6 +805,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_forked_child_has_no_part_in_the_name),
 	PXT_CASE(a_forked_child_keeps_no_descriptor_of_the_ctlsock),
 	PXT_CASE(nor_one_of_the_last_stream_that_there_can_be),
+	PXT_CASE(a_forked_child_keeps_no_connection_of_the_ctlsock),
 	PXT_CASE(a_dead_owner_s_living_child_does_not_hold_the_place),
 	PXT_CASE(the_end_of_the_process_gives_the_name_back),
 	PXT_CASE(attributes_of_a_stream_tell_no_name),

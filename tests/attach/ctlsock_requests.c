@@ -102,6 +102,28 @@ static void status_tells_what_the_stream_is_and_holds(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
+/* Nobody reads: the writer has gone round its lane.  One more is for the records of other processes. */
+static void status_says_that_a_lane_that_was_overwritten_is_full(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct pxt_ctlsock_status status;
+	trace_attr_t attr;
+	unsigned lanes = 0;
+
+	PXT_EQ(posix_trace_get_attr(trid, &attr), 0);
+	PXT_EQ(posix_trace_attr_getlanes_np(&attr, &lanes), 0);
+	CU_ASSERT_FATAL(lanes > 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	for (int i = 0; i < 3; i++) {
+		record(10000);
+		PXT_EQ(at_status(path, &status), 0);
+		CU_ASSERT(status.slots_used >= status.slot_count / (lanes + 1));
+		CU_ASSERT(status.slots_used <= status.slot_count);
+	}
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
 static void start_stop_and_clear_do_what_their_functions_do(void)
 {
 	char path[PXT_CTLSOCK_PATH];
@@ -547,6 +569,43 @@ static void more_connections_than_places_push_out_the_silent_ones(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
+static void as_many_connections_as_there_are_places_are_all_heard(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	int fd[PLACES];
+
+	for (unsigned i = 0; i < PLACES; i++)
+		fd[i] = at_connect(path);
+	for (unsigned i = 0; i < PLACES; i++) {
+		PXT_EQ(at_tell(fd[i], PXT_CTLSOCK_STATUS), 0);
+		(void)close(fd[i]);
+	}
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* The first one came first, but asks again when all are there: so the second one goes. */
+static void who_asked_lately_is_not_pushed_out_for_having_come_first(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	int fd[PLACES + 1];
+
+	for (unsigned i = 0; i < PLACES; i++) {
+		fd[i] = at_connect(path);
+		/* It is let in, in a turn of its own. */
+		PXT_EQ(at_tell(fd[i], PXT_CTLSOCK_STATUS), 0);
+	}
+	PXT_EQ(at_tell(fd[0], PXT_CTLSOCK_STATUS), 0);
+	fd[PLACES] = at_connect(path);
+	PXT_EQ(at_tell(fd[PLACES], PXT_CTLSOCK_STATUS), 0);
+	CU_ASSERT(at_ended(fd[1]));
+	PXT_EQ(at_tell(fd[0], PXT_CTLSOCK_STATUS), 0);
+	for (unsigned i = 0; i <= PLACES; i++)
+		(void)close(fd[i]);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
 static void who_connects_and_hangs_up_a_thousand_times_leaves_nothing(void)
 {
 	char path[PXT_CTLSOCK_PATH];
@@ -663,6 +722,7 @@ static void shutdown_waits_for_no_client(void)
 
 static const struct pxt_case cases[] = {
 	PXT_CASE(status_tells_what_the_stream_is_and_holds),
+	PXT_CASE(status_says_that_a_lane_that_was_overwritten_is_full),
 	PXT_CASE(start_stop_and_clear_do_what_their_functions_do),
 	PXT_CASE(flush_needs_a_log),
 #if _PXT_UNIT_FILTER
@@ -680,6 +740,8 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(who_is_not_attached_is_an_error_event_of_the_stream),
 #endif
 	PXT_CASE(more_connections_than_places_push_out_the_silent_ones),
+	PXT_CASE(as_many_connections_as_there_are_places_are_all_heard),
+	PXT_CASE(who_asked_lately_is_not_pushed_out_for_having_come_first),
 	PXT_CASE(who_connects_and_hangs_up_a_thousand_times_leaves_nothing),
 	PXT_CASE(without_descriptors_clients_wait),
 	PXT_CASE(who_does_not_listen_holds_up_nobody),
