@@ -12,6 +12,7 @@
 #include "fakes/fakes.h"
 #include "suite.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <trace.h>
@@ -295,6 +296,36 @@ static void of_one_that_is_gone_nothing_is_waited_for(void)
 	PXT_EQ(lane->seq, lane->head_seq);
 }
 
+#if CONFIG_PTRACE_SYSEV_ERROR
+static int reported;
+
+static void note_error(struct pxt_block *block, int error)
+{
+	(void)block;
+	reported = error;
+}
+
+static void what_was_passed_over_is_reported_as_late_or_as_left_by_the_dead(void)
+{
+	begin();
+	pxt_passed_hook = note_error;
+	reported = 0;
+	(void)reserve(3);
+	look();
+	PXT_EQ(reported, 0);
+	advance(pxt_holdback_ticks());
+	look();
+	PXT_EQ(reported, ETIMEDOUT);
+	begin();
+	pxt_passed_hook = note_error;
+	producer.gone_at = now;
+	(void)reserve(3);
+	look();
+	PXT_EQ(reported, EOWNERDEAD);
+	UNREPORTED();
+}
+#endif
+
 /* One slot less than the ring, the ring, one record more. */
 static void a_ring_that_is_just_full_has_lost_nothing(void)
 {
@@ -503,6 +534,50 @@ static void a_type_that_does_not_come_is_lost(void)
 	}
 }
 
+#if CONFIG_PTRACE_SYSEV_OVERFLOW_RESUME
+static void expect_next(trace_id_t trid, trace_event_id_t id)
+{
+	struct posix_trace_event_info info = { 0 };
+	int unavailable = 1;
+	char data[64];
+	size_t len;
+
+	PXT_EQ(
+	    posix_trace_trygetnext_event(trid, &info, data, sizeof(data), &len, &unavailable), 0);
+	PXT_EQ(unavailable, 0);
+	PXT_EQ(info.posix_event_id, id);
+}
+
+/* LPT-31, POL-12: also where the reader is amid events of one lane, which it takes in a row. */
+static void a_loss_of_another_process_is_told_before_the_next_event(void)
+{
+	static struct pxt_directory directory;
+	trace_event_id_t own;
+	trace_id_t trid;
+
+	begin();
+	producer.directory = &directory;
+	trid = named_stream();
+	PXT_EQ(posix_trace_eventid_open("intake.own", &own), 0);
+	for (int i = 0; i < 4; i++) {
+		advance(1);
+		posix_trace_event(own, NULL, 0);
+	}
+	advance(1);
+	if (CONFIG_PTRACE_SYSEV_START_STOP)
+		expect_next(trid, POSIX_TRACE_START);
+	expect_next(trid, own);
+	expect_next(trid, own);
+	/* More than there can have been in no time: it is not believed, and counts as one. */
+	claim(SLOTS * 8u, SLOTS * 4u);
+	expect_pulled(trid, 4, 1);
+	expect_next(trid, POSIX_TRACE_OVERFLOW);
+	expect_next(trid, POSIX_TRACE_RESUME);
+	expect_next(trid, own);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+#endif
+
 /* ---- Drawn lanes against a list ---- */
 
 static uint64_t state;
@@ -609,6 +684,12 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(an_unfinished_record_is_waited_for_as_long_as_the_hold_back_time),
 	PXT_CASE(who_is_not_waited_for_loses_in_the_last_round_what_holds_others_back),
 	PXT_CASE(of_one_that_is_gone_nothing_is_waited_for),
+#if CONFIG_PTRACE_SYSEV_ERROR
+	PXT_CASE(what_was_passed_over_is_reported_as_late_or_as_left_by_the_dead),
+#endif
+#if CONFIG_PTRACE_SYSEV_OVERFLOW_RESUME
+	PXT_CASE(a_loss_of_another_process_is_told_before_the_next_event),
+#endif
 	PXT_CASE(a_ring_that_is_just_full_has_lost_nothing),
 };
 PXT_SUITE("attach: a lane of a producer", cases)

@@ -7,6 +7,7 @@
 
 #include "capture.h"
 #include "fakes/fakes.h"
+#include "format/logfmt.h"
 #include "tools/receive/receiver.h"
 
 #include <errno.h>
@@ -246,6 +247,34 @@ static void so_is_one_that_finds_no_way(void)
 	packets_that_fail_are_only_lost(ENETUNREACH);
 }
 
+/* One whole frame a packet, the head first, as for those that may come in any order. */
+static void packets_that_come_in_their_order_are_frames_too(void)
+{
+	static const unsigned char magic[] = PXT_LOG_MAGIC;
+	struct pxt_linkframe frame;
+	trace_attr_t attr;
+	trace_id_t trid;
+	ssize_t got;
+	int ends[2];
+
+	CU_ASSERT_FATAL(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0);
+	PXT_EQ(posix_trace_attr_init(&attr), 0);
+	PXT_EQ(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), 0);
+	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, ends[1], &trid), 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	got = recv(ends[0], bytes, sizeof bytes, MSG_DONTWAIT);
+	CU_ASSERT_FATAL(got > 0 && pxt_linkframe_parse(&frame, bytes, (size_t)got));
+	PXT_EQ(frame.kind, PXT_FRAME_HEAD);
+	CU_ASSERT(pxt_linkframe_sound(&frame, 0));
+	/* The log's header is what it holds; of a plain log, it would be the packet itself. */
+	CU_ASSERT(memcmp(frame.contents, magic, sizeof(magic)) == 0);
+	while ((got = recv(ends[0], bytes, sizeof bytes, MSG_DONTWAIT)) > 0)
+		CU_ASSERT(pxt_linkframe_parse(&frame, bytes, (size_t)got));
+	(void)close(ends[0]);
+	(void)close(ends[1]);
+}
+
 static void frames_are_for_devices_only(void)
 {
 	trace_attr_t attr;
@@ -279,6 +308,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(what_is_given_up_is_counted),
 	PXT_CASE(a_packet_that_is_refused_is_only_lost),
 	PXT_CASE(so_is_one_that_finds_no_way),
+	PXT_CASE(packets_that_come_in_their_order_are_frames_too),
 	PXT_CASE(frames_are_for_devices_only),
 };
 PXT_SUITE("a device that fails", cases)
