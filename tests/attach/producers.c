@@ -17,6 +17,8 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -207,6 +209,78 @@ static void a_type_is_the_same_where_its_name_is_whoever_defines_it_first(void)
 	CU_ASSERT_STRING_EQUAL(format, "u8 later");
 	producer_tell(&producer, 0);
 	producer_end(&producer);
+	owner_close(trid);
+}
+
+static void describe_later(void *argument)
+{
+	trace_event_id_t id;
+
+	(void)argument;
+	(void)producer_attach(0);
+	(void)posix_trace_eventid_open("producers.described", &id);
+	posix_trace_event(id, "1", 1);
+	producer_say(0);
+	(void)producer_hear();
+	(void)posix_trace_eventid_setformat_np(id, "u8 late");
+	producer_say(0);
+	(void)producer_hear();
+}
+
+/* LPT-31: the name has been learnt when its event comes. */
+static void a_description_that_comes_after_its_name_is_learnt_as_well(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct producer producer = producer_begin(describe_later, NULL);
+	char format[POSIX_TRACE_FORMAT_MAX_NP + 1] = "";
+
+	(void)producer_told(&producer);
+	PXT_EQ_FATAL(owner_collect(trid, events, 1, 1000), 1);
+	PXT_EQ(posix_trace_eventid_getformat_np(trid, events[0].info.posix_event_id, format), 0);
+	CU_ASSERT_STRING_EQUAL(format, "");
+	producer_tell(&producer, 0);
+	(void)producer_told(&producer);
+	for (int i = 0; i < 1000 && !format[0]; i++) {
+		pxt_sleep_ms(1);
+		PXT_EQ(
+		    posix_trace_eventid_getformat_np(trid, events[0].info.posix_event_id, format),
+		    0);
+	}
+	CU_ASSERT_STRING_EQUAL(format, "u8 late");
+	producer_tell(&producer, 0);
+	producer_end(&producer);
+	owner_close(trid);
+}
+
+static void attach_with_lanes(void *argument)
+{
+	(void)argument;
+	for (unsigned lanes = 1; lanes <= 2; lanes++) {
+		unsigned got = 0;
+		trace_attr_t attr;
+		trace_id_t trid;
+
+		if (posix_trace_attr_init(&attr) != 0 ||
+		    posix_trace_attr_setlanes_np(&attr, lanes) != 0 ||
+		    posix_trace_attach_np(owner_name, &attr, &trid) != 0 ||
+		    posix_trace_get_attr(trid, &attr) != 0 ||
+		    posix_trace_attr_getlanes_np(&attr, &got) != 0 ||
+		    posix_trace_shutdown(trid) != 0)
+			_exit(1);
+		producer_say(got);
+	}
+}
+
+/* LPT-31: one of the two is not the default. */
+static void an_attachment_has_as_many_lanes_as_it_was_given(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct producer producer = producer_begin(attach_with_lanes, NULL);
+
+	PXT_EQ(producer_told(&producer), 1);
+	PXT_EQ(producer_told(&producer), 2);
+	producer_end(&producer);
+	owner_wait_producers(trid, 0);
 	owner_close(trid);
 }
 
@@ -694,6 +768,56 @@ static void descriptors_that_an_owner_sends_are_closed(void)
 	owner_close(trid);
 }
 
+static void attach_and_count_descriptors(void *argument)
+{
+	(void)argument;
+	for (int i = 0; i < 2; i++) {
+		if (posix_trace_shutdown(producer_attach(0)) != 0)
+			_exit(1);
+		producer_say(party_entries("/proc/self/fd"));
+	}
+}
+
+/* In the owner's place.  Who does not come within two seconds does not come. */
+static int listen_as_owner(void)
+{
+	const struct timeval patience = { .tv_sec = 2 };
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	owner_place();
+	CU_ASSERT_FATAL(snprintf(at.sun_path, sizeof(at.sun_path), "%s", owner_name) <
+	                (int)sizeof(at.sun_path));
+	CU_ASSERT_FATAL(listener >= 0);
+	PXT_EQ(setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)), 0);
+	PXT_EQ_FATAL(bind(listener, (const struct sockaddr *)&at, sizeof(at)), 0);
+	PXT_EQ_FATAL(listen(listener, 1), 0);
+	return listener;
+}
+
+/* LPT-31, SAFE-01 */
+static void descriptors_that_come_with_an_owners_answer_are_closed(void)
+{
+	int listener = listen_as_owner();
+	struct producer producer = producer_begin(attach_and_count_descriptors, NULL);
+	int passed = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	uint64_t left[2];
+
+	for (int i = 0; i < 2; i++) {
+		int connection = accept(listener, NULL, NULL);
+
+		CU_ASSERT_FATAL(connection >= 0);
+		say_with_descriptors(connection, PXT_CTLSOCK_ATTACH, passed);
+		left[i] = producer_told(&producer);
+		(void)close(connection);
+	}
+	PXT_EQ(left[0], left[1]);
+	producer_end(&producer);
+	(void)close(passed);
+	(void)close(listener);
+	owner_clear_away();
+}
+
 /* As a program does that becomes a service; other files get the numbers. */
 static void close_all_others(void)
 {
@@ -963,6 +1087,8 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(events_of_another_process_come_with_its_pid_thread_and_names),
 	PXT_CASE(events_of_two_processes_come_in_the_order_of_time),
 	PXT_CASE(a_type_is_the_same_where_its_name_is_whoever_defines_it_first),
+	PXT_CASE(a_description_that_comes_after_its_name_is_learnt_as_well),
+	PXT_CASE(an_attachment_has_as_many_lanes_as_it_was_given),
 	PXT_CASE(what_is_longer_than_the_owners_data_size_is_cut_there),
 	PXT_CASE(a_process_traces_while_the_owners_stream_runs),
 	PXT_CASE(what_was_recorded_before_a_stop_is_there_behind_it),
@@ -973,6 +1099,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(what_is_overwritten_in_either_process_is_counted_to_the_last_event),
 	PXT_CASE(sixteen_processes_with_threads_trace_at_once_and_each_thread_keeps_its_order),
 	PXT_CASE(descriptors_that_an_owner_sends_are_closed),
+	PXT_CASE(descriptors_that_come_with_an_owners_answer_are_closed),
 	PXT_CASE(a_hundred_attachments_leave_nothing_behind_on_either_side),
 	PXT_CASE(a_program_that_closes_all_descriptors_can_attach_again),
 	PXT_CASE(a_program_without_standard_input_can_attach),
