@@ -257,6 +257,44 @@ static void somebody_who_locks_the_folder_stops_nobody(void)
 	(void)close(fd);
 }
 
+/* Whether the folder was locked when something was removed from it. */
+static bool looks_at_the_lock;
+static unsigned unlinked_locked;
+static unsigned unlinked_unlocked;
+
+int __real_unlink(const char *path);
+int __wrap_unlink(const char *path);
+
+int __wrap_unlink(const char *path)
+{
+	if (looks_at_the_lock) {
+		int fd = open(pxt_temp_folder(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+			unlinked_locked++;
+		else
+			unlinked_unlocked++;
+		(void)close(fd);
+	}
+	return __real_unlink(path);
+}
+
+/* Else somebody who takes a dead place over in between could lose the new name. */
+static void a_name_is_given_back_while_nobody_can_take_it_over(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+
+	unlinked_locked = 0;
+	unlinked_unlocked = 0;
+	looks_at_the_lock = true;
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	looks_at_the_lock = false;
+	PXT_EQ(unlinked_locked, 1);
+	PXT_EQ(unlinked_unlocked, 0);
+	CU_ASSERT(!is_there(path));
+}
+
 /* Somebody removed the socket, and something else has its place. */
 static void what_is_not_the_stream_s_own_is_not_removed(void)
 {
@@ -792,6 +830,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_dead_process_place_is_taken_over),
 	PXT_CASE(of_those_who_take_a_dead_place_at_once_one_gets_it),
 	PXT_CASE(somebody_who_locks_the_folder_stops_nobody),
+	PXT_CASE(a_name_is_given_back_while_nobody_can_take_it_over),
 	PXT_CASE(what_is_not_the_stream_s_own_is_not_removed),
 	PXT_CASE(a_path_holds_when_the_working_folder_changes),
 	PXT_CASE(who_may_not_write_to_the_socket_gets_eacces),

@@ -11,7 +11,7 @@ ptrace_test(attach_orphan TESTPOINTS NEEDS ${attach_needs} !TSAN TIMEOUT 300
 # Streams with names, and those who control them from outside.
 set(ctlsock_needs ATTACH ONLINE POLICY_LOOP POLICY_UNTIL_FULL !SINGLE_STREAM)
 ptrace_test(attach_ctlsock_names NEEDS ${ctlsock_needs} SOURCES attach/ctlsock_names.c attach/kit.c
-	LIBRARIES -Wl,--wrap=listen)
+	LIBRARIES -Wl,--wrap=listen -Wl,--wrap=unlink)
 ptrace_test(attach_ctlsock_requests NEEDS ${ctlsock_needs} SOURCES attach/ctlsock_requests.c attach/kit.c)
 ptrace_test(attach_ctlsock_producers NEEDS ${ctlsock_needs} SOURCES attach/ctlsock_producers.c attach/kit.c)
 ptrace_test(attach_ctlsock_logs NEEDS ${ctlsock_needs} SNAPSHOT LOGRETRIEVAL
