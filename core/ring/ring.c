@@ -28,23 +28,27 @@ PXT_COLD void pxt_ring_bump_epoch(struct pxt_lane *lane, uint64_t head)
 		pxt_twins_move(&lane->epoch, epoch, next);
 }
 
+/* So many marks in a row are passed: of stops and starts that nobody has read, without an event. */
+#define MARKS_PASSED 8u
+
 /*
- * This writer alone owns the slot of the first unread record now.  What is there is that
- * record, if it was ever finished; else the consumer must do without its stamp (0).
+ * This writer alone owns the slot of the first unread record now.  What is there is that record, if it was
+ * ever finished; else the consumer must do without its stamp (0).  A mark has none; the record after it does.
  */
 static PXT_COLD void note_lost(const struct pxt_ring *ring, uint32_t limit)
 {
-	struct pxt_slot old = pxt_slot_load(&ring->slots[limit & ring->mask]);
-	uint64_t ticks;
+	uint64_t ticks = 0;
 
-	/* A mark has no stamp; the record after it does.  Bound: the slots of the ring. */
-	PXT_BOUND(marks, (unsigned long long)ring->mask + 1u);
-	while (pxt_tag_begins(ring->mask, old.word[0], limit) &&
-	       pxt_info_id(old.word[1]) == PXT_ID_MARK) {
-		PXT_ROUND(marks);
-		old = pxt_slot_load(&ring->slots[++limit & ring->mask]);
+	for (uint32_t i = 0; i < MARKS_PASSED + 1u; i++) {
+		struct pxt_slot old = pxt_slot_load(&ring->slots[(limit + i) & ring->mask]);
+
+		if (!pxt_tag_begins(ring->mask, old.word[0], limit + i))
+			break;
+		if (pxt_info_id(old.word[1]) != PXT_ID_MARK) {
+			ticks = pxt_slot_ticks(&old);
+			break;
+		}
 	}
-	ticks = pxt_tag_begins(ring->mask, old.word[0], limit) ? pxt_slot_ticks(&old) : 0;
 	pxt_wide_set(&ring->lane->first_lost, ticks);
 }
 

@@ -99,10 +99,10 @@ static void advance(struct ref *ref, unsigned lane)
 	at->known = front(ref, lane) && !is_mark(front(ref, lane));
 }
 
-/* Marks have no time; the record after them does.  0: nobody knows when the gap began. */
+/* Marks have no time; the record after up to eight of them does.  0: nobody knows when the gap began. */
 static uint64_t time_of_first(const struct ref *ref, const struct ref_lane *at)
 {
-	for (unsigned i = at->first; i < at->count; i++) {
+	for (unsigned i = at->first; i < at->count && i <= at->first + 8u; i++) {
 		if (!ref->items[at->items[i]].mark)
 			return ref->items[at->items[i]].order;
 	}
