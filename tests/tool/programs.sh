@@ -178,20 +178,21 @@ stress_ng_ends_as_without()
 }
 
 # What it measures is never the same twice; all else is.
+# One thread: of several the first that is done ends the others.
 cyclictest_measures_as_often()
 {
 	need cyclictest
-	timeout 60 cyclictest -q -l 100 -i 1000 -t 2 -d 0 >plain 2>&1 || { echo 'cyclictest does not run here: skipped'; exit 77; }
-	witnessed --only locks,sleep,threads,file,futex -- timeout 60 cyclictest -q -l 100 -i 1000 -t 2 -d 0 >traced 2>&1 ||
+	timeout 60 cyclictest -q -l 100 -i 1000 -t 1 >plain 2>&1 || { echo 'cyclictest does not run here: skipped'; exit 77; }
+	witnessed --only locks,sleep,threads,file,futex -- timeout 60 cyclictest -q -l 100 -i 1000 -t 1 >traced 2>&1 ||
 		fail 'another status'
 	for file in plain traced; do
-		sed -n 's/^\(T: [01]\).*\(C: *100\).*/\1 \2/p' $file >$file.shape
+		sed -n 's/^\(T: 0\).*\(C: *100\).*/\1 \2/p' $file >$file.shape
 	done
-	cmp -s plain.shape traced.shape || fail "$(cat traced)"
+	[ -s plain.shape ] && cmp -s plain.shape traced.shape || fail "$(cat traced)"
 	sound run.ptl
 	nothing_lost
 	counted
-	[ "$(told call_exit 'call=sleep ')" -ge 200 ] || fail "$(told call_exit 'call=sleep ') sleeps of 200"
+	[ "$(told call_exit 'call=sleep ')" -ge 100 ] || fail "$(told call_exit 'call=sleep ') sleeps of 100"
 }
 
 # For a user without rights, since it refuses others.

@@ -41,13 +41,14 @@ static int is_waited_for(const pthread_mutex_t *mutex)
 #endif
 }
 
-/* Sleeps until it is waited for, however late a busy machine lets the other thread come. */
+/* Until it was waited for some milliseconds, however late a busy machine lets the other thread come. */
 static __attribute__((noinline)) void hold_long(pthread_mutex_t *mutex)
 {
 	(void)pthread_mutex_lock(mutex);
 	held = 1;
 	for (int turn = 0; turn < 100 && (turn == 0 || !is_waited_for(mutex)); turn++)
 		(void)usleep(30000);
+	(void)usleep(5000);
 	(void)pthread_mutex_unlock(mutex);
 }
 
@@ -228,7 +229,7 @@ static void await_line(void)
 static void leave_child(void)
 {
 	if (fork() == 0) {
-		(void)usleep(400000);
+		(void)usleep(1500000); /* so long the end of a recording never takes */
 		lock_five_times();
 		_exit(0);
 	}

@@ -290,12 +290,14 @@ rust_waits_are_told_as_futexes()
 {
 	need rustc
 	cat >locks.rs <<'END'
-use std::{sync::{Arc, Mutex}, thread, time::Duration};
+use std::{sync::{atomic::{AtomicBool, Ordering::SeqCst}, Arc, Mutex}, thread, time::Duration};
+static COMES: AtomicBool = AtomicBool::new(false);
 fn main() {
     let sum = Arc::new(Mutex::new(0));
     let held = sum.lock().unwrap();
-    let other = { let sum = sum.clone(); thread::spawn(move || *sum.lock().unwrap() += 1) };
-    thread::sleep(Duration::from_millis(20));
+    let other = { let sum = sum.clone(); thread::spawn(move || { COMES.store(true, SeqCst); *sum.lock().unwrap() += 1 }) };
+    while !COMES.load(SeqCst) { thread::sleep(Duration::from_millis(1)) }
+    thread::sleep(Duration::from_millis(50));
     drop(held);
     other.join().unwrap();
     println!("{}", *sum.lock().unwrap());
@@ -303,7 +305,7 @@ fn main() {
 }
 END
 	rustc -O -o locks locks.rs 2>err || { echo 'rustc does not work: skipped'; exit 77; }
-	traced 4 -- ./locks
+	traced 4 --only futex -- ./locks
 	[ "$(cat out)" = 1 ] || fail 'another output'
 	events 'call_exit'
 	[ "$(count 'call=futex_wait')" -ge 1 ] || fail 'no wait'
