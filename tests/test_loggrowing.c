@@ -530,6 +530,32 @@ static void what_was_lost_in_front_of_one_damage_is_not_told_of_the_next(void)
 	close_reader(&reader);
 }
 
+/* What is skipped may be any number of blocks; what is missing later is damage of its own. */
+static void a_block_that_is_gone_behind_a_damaged_one_is_noticed_as_well(void)
+{
+	struct reader reader;
+	size_t first;
+	size_t gone;
+	size_t last;
+
+	open_reader(&reader, little_endian() ? "le64" : "be64", 512);
+	first = golden_block(&reader.golden, PXT_LOG_DATA, 0);
+	reader.golden.size = golden_block(&reader.golden, PXT_LOG_TRAILER, 0);
+	gone = reader.golden.size;
+	add_copy(&reader.golden, golden_block(&reader.golden, PXT_LOG_DATA, 1));
+	last = reader.golden.size;
+	add_copy(&reader.golden, gone);
+	reader.golden.size -= last - gone;
+	memmove(reader.golden.bytes + gone, reader.golden.bytes + last, reader.golden.size - gone);
+	flip(&reader, first + 120);
+	PXT_EQ(drain(reader.trid), 0);
+	PXT_EQ(skip_damage(reader.trid), first);
+	PXT_EQ(drain(reader.trid), 4);
+	PXT_EQ(skip_damage(reader.trid), gone);
+	PXT_EQ(drain(reader.trid), 4);
+	close_reader(&reader);
+}
+
 static void damage_with_nothing_sound_behind_it_may_still_become_a_block(void)
 {
 	struct reader reader;
@@ -675,6 +701,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(what_has_no_head_is_no_growing_log_either),
 	PXT_CASE(damage_in_front_of_a_sound_block_is_told_and_passed_over),
 	PXT_CASE(what_was_lost_in_front_of_one_damage_is_not_told_of_the_next),
+	PXT_CASE(a_block_that_is_gone_behind_a_damaged_one_is_noticed_as_well),
 	PXT_CASE(damage_with_nothing_sound_behind_it_may_still_become_a_block),
 	PXT_CASE(a_block_that_is_gone_is_told_and_passed_over),
 	PXT_CASE(a_block_of_types_that_make_no_sense_is_passed_over_once),

@@ -717,7 +717,39 @@ static void an_identifier_that_is_no_log_is_refused(void)
 	CU_ASSERT(posix_trace_close(0) == EINVAL);
 }
 
+/* In a log of the other byte order, too: a number that is cut is turned round before. */
+static void a_read_that_is_cut_has_the_first_bytes_of_the_whole(void)
+{
+	static const char *const names[] = { "le64", "be64", "le32", "be32" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		for (size_t room = 1; room <= 16; room++) {
+			trace_id_t whole = golden_open(names[i]);
+			trace_id_t cut = golden_open(names[i]);
+			struct posix_trace_event_info event;
+			unsigned char all[4096];
+			unsigned char some[16];
+			size_t all_bytes;
+			size_t some_bytes;
+			int end = 0;
+
+			while (posix_trace_getnext_event(
+			           whole, &event, all, sizeof(all), &all_bytes, &end) == 0 &&
+			       !end) {
+				PXT_EQ(posix_trace_getnext_event(
+				           cut, &event, some, room, &some_bytes, &end),
+				    0);
+				PXT_EQ(some_bytes, all_bytes < room ? all_bytes : room);
+				CU_ASSERT(memcmp(all, some, some_bytes) == 0);
+			}
+			PXT_EQ(posix_trace_close(whole), 0);
+			PXT_EQ(posix_trace_close(cut), 0);
+		}
+	}
+}
+
 static const struct pxt_case cases[] = {
+	PXT_CASE(a_read_that_is_cut_has_the_first_bytes_of_the_whole),
 	PXT_CASE(both_byte_orders_and_word_sizes_tell_the_same_story),
 	PXT_CASE(rewind_tells_the_same_story_again_from_anywhere),
 	PXT_CASE(reading_cuts_data_and_rewind_brings_it_back),
