@@ -219,6 +219,43 @@ static void what_was_lost_is_told_in_it_and_still_to_the_reader(void)
 	}
 }
 
+static int64_t time_of_last(trace_id_t trid)
+{
+	struct st_event event;
+	int64_t last = 0;
+
+	while (st_take(trid, &event))
+		last = st_ns(&event.info.posix_timestamp);
+	return last;
+}
+
+/* POL-09: when there was no room for an event, and not when the last one came that had room. */
+static void an_automatic_stop_has_the_moment_that_readers_of_the_stream_get(void)
+{
+	const struct st_spec spec = { .policy = FULL, .lanes = 1, .size = 2048 };
+	struct st_full full;
+	trace_id_t trid = st_full_stream(&spec, true, &full);
+	struct sn_shot shot;
+	int64_t apart;
+
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	trid = st_started(&spec);
+	for (int i = 1; i <= full.recorded; i++)
+		st_say_long(i, i <= full.small ? 4 : full.len);
+	(void)nanosleep(&(const struct timespec){ .tv_nsec = 3000000 }, NULL);
+	st_say_long(full.recorded + 1, full.len);
+	shot = sn_take(trid);
+	apart = time_of_last(shot.log);
+	sn_close(&shot);
+	/* With the restart that reading brings. */
+	for (struct st_event event; st_take(trid, &event);) {
+		if (event.info.posix_event_id == POSIX_TRACE_STOP)
+			apart -= st_ns(&event.info.posix_timestamp);
+	}
+	CU_ASSERT(apart > -1000000 && apart < 1000000);
+	end(trid);
+}
+
 /* POL-06, POL-09: told as to a reader; the restart is a reader's doing, not a snapshot's */
 static void an_automatic_stop_is_told_and_nothing_restarts(void)
 {
@@ -713,6 +750,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(every_event_is_as_a_reader_gets_it),
 	PXT_CASE(what_was_lost_is_told_in_it_and_still_to_the_reader),
 	PXT_CASE(an_automatic_stop_is_told_and_nothing_restarts),
+	PXT_CASE(an_automatic_stop_has_the_moment_that_readers_of_the_stream_get),
 	PXT_CASE(a_start_that_is_due_is_told_and_stays_due),
 	PXT_CASE(records_that_stand_beside_the_lanes_are_in_it),
 	PXT_CASE(a_recorder_with_a_log_is_saved_beside_it),
