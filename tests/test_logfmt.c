@@ -828,8 +828,10 @@ static wide expected_ns(const uint64_t (*pairs)[2], unsigned count, uint64_t tic
 
 #define PAIRS 5u
 
-static void check_times(const uint64_t (*pairs)[2], uint64_t hz, unsigned *wrong)
+/* With one reading more, by which time went back, if @back. */
+static void check_times(const uint64_t (*pairs)[2], uint64_t hz, bool back, unsigned *wrong)
 {
+	struct pxt_log_clock earlier = { PXT_LOG_AT_FLUSH, reading(pairs[2][0] + 1, pairs[1][1]) };
 	struct writer *writer = new_writer();
 	struct posix_trace_event_info event;
 	uint64_t ticks = pairs[0][0];
@@ -848,6 +850,8 @@ static void check_times(const uint64_t (*pairs)[2], uint64_t hz, unsigned *wrong
 			reading(pairs[i][0], pairs[i][1]) };
 
 		CU_ASSERT(pxt_logfmt_put_clock(&writer->block, &clock));
+		if (back && i == 2)
+			CU_ASSERT(pxt_logfmt_put_clock(&writer->block, &earlier));
 	}
 	finish(writer, PXT_LOG_CLOCKS);
 	step = (pairs[PAIRS - 1][0] - ticks) / 500 + 1;
@@ -881,8 +885,7 @@ static void check_times(const uint64_t (*pairs)[2], uint64_t hz, unsigned *wrong
 	free_writer(writer);
 }
 
-/* TIM-06, INF-06, INF-07, DEC-18 */
-static void stamps_between_readings_equal_128_bit_arithmetic(void)
+static void check_drawn_times(bool back)
 {
 	static const uint64_t rates[] = { 1, 1000, 32768, 999999937, 1000000000, 2596992000,
 		UINT64_C(1) << 40 };
@@ -903,12 +906,25 @@ static void stamps_between_readings_equal_128_bit_arithmetic(void)
 			pairs[i][1] =
 			    pairs[i - 1][1] + seconds * 1000000000 + random32() % 50000000;
 		}
-		check_times((const uint64_t(*)[2])pairs, hz, &wrong);
+		check_times((const uint64_t(*)[2])pairs, hz, back, &wrong);
 	}
 	PXT_EQ(wrong, 0);
 }
 
-#define WIDE_CASES PXT_CASE(stamps_between_readings_equal_128_bit_arithmetic),
+/* TIM-06, INF-06, INF-07, DEC-18 */
+static void stamps_between_readings_equal_128_bit_arithmetic(void)
+{
+	check_drawn_times(false);
+}
+
+static void a_reading_by_which_time_went_back_counts_for_nothing(void)
+{
+	check_drawn_times(true);
+}
+
+#define WIDE_CASES                                                                                 \
+	PXT_CASE(stamps_between_readings_equal_128_bit_arithmetic),                                \
+	    PXT_CASE(a_reading_by_which_time_went_back_counts_for_nothing),
 #else
 #define WIDE_CASES
 #endif
