@@ -399,6 +399,32 @@ static void a_growing_loop_log_is_followed_and_tells_what_was_overwritten(void)
 	close_reader(&reader);
 }
 
+static int log_full_status(trace_id_t trid)
+{
+	struct posix_trace_status_info status;
+	uint64_t lost;
+
+	while (next_number(trid, &lost) >= 0)
+		;
+	PXT_EQ(posix_trace_get_status(trid, &status), 0);
+	PXT_EQ(status.posix_log_overrun_status == POSIX_TRACE_OVERRUN,
+	    status.posix_log_full_status == POSIX_TRACE_FULL);
+	return status.posix_log_full_status;
+}
+
+static void a_growing_loop_log_is_full_when_its_first_block_is_overwritten(void)
+{
+	struct reader reader;
+
+	open_reader(&reader, "loop-short", 1024 + 3 * 512);
+	golden_read(&reader.golden, "loop-le64");
+	write_frame(&reader, 2);
+	PXT_EQ(log_full_status(reader.trid), POSIX_TRACE_NOT_FULL);
+	write_frame(&reader, 3);
+	PXT_EQ(log_full_status(reader.trid), POSIX_TRACE_FULL);
+	close_reader(&reader);
+}
+
 static void the_frames_of_a_dead_writer_are_read(void)
 {
 	struct reader reader;
@@ -697,6 +723,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(damage_before_a_log_was_begun_anew_costs_the_new_one_nothing),
 	PXT_CASE(a_clear_takes_the_losses_in_front_of_it_along),
 	PXT_CASE(a_growing_loop_log_is_followed_and_tells_what_was_overwritten),
+	PXT_CASE(a_growing_loop_log_is_full_when_its_first_block_is_overwritten),
 	PXT_CASE(the_frames_of_a_dead_writer_are_read),
 	PXT_CASE(what_has_no_head_is_no_growing_log_either),
 	PXT_CASE(damage_in_front_of_a_sound_block_is_told_and_passed_over),
