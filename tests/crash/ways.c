@@ -455,6 +455,37 @@ static void an_interrupted_call_goes_on_where_it_would_with_the_former_handler(v
 	PXT_EQ(fixture_play(&fixture), 0);
 }
 
+/* The action for SIGTERM when it was set behind the library's, and then @signals are watched. */
+static bool keeps_its_own(const int *signals, size_t count)
+{
+	static const int term[] = { SIGTERM };
+	struct sigaction now;
+
+	return posix_trace_seal_on_signals_np(term, 1) == 0 &&
+	       signal(SIGTERM, do_nothing) != SIG_ERR &&
+	       posix_trace_seal_on_signals_np(signals, count) == 0 &&
+	       sigaction(SIGTERM, NULL, &now) == 0 && now.sa_handler == do_nothing;
+}
+
+static int replace_the_handler(const struct fixture *fixture)
+{
+	static const int others[] = { SIGINT };
+
+	(void)fixture;
+	PXT_CHILD_CHECK(keeps_its_own(others, 1));
+	PXT_CHILD_CHECK(keeps_its_own(others, 0));
+	return 0;
+}
+
+/* DEC-23 */
+static void a_later_handler_stays_when_its_signal_is_no_longer_watched(void)
+{
+	struct fixture fixture = plain;
+
+	fixture.act = replace_the_handler;
+	PXT_EQ(fixture_play(&fixture), 0);
+}
+
 /* ---- Stacks ---- */
 
 static int deeper(volatile int *above)
@@ -927,6 +958,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(who_survives_the_signal_goes_on_untraced),
 	PXT_CASE(the_handler_keeps_errno),
 	PXT_CASE(an_interrupted_call_goes_on_where_it_would_with_the_former_handler),
+	PXT_CASE(a_later_handler_stays_when_its_signal_is_no_longer_watched),
 	PXT_CASE(an_overflown_stack_is_told_of_on_the_alternate_one),
 	PXT_CASE(a_log_that_another_thread_s_signal_ended_knows_the_first_thread_s_name),
 	PXT_CASE(a_name_that_is_new_when_the_signals_are_asked_for_is_in_the_log),
