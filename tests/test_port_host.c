@@ -544,7 +544,41 @@ static void the_helper_thread_has_a_name_and_all_signals_blocked(void)
 	CU_ASSERT_TRUE(sigismember(&own, SIGXFSZ) == 0);
 }
 
+static void signals_that_were_blocked_stay_so_when_the_helper_thread_is_started(void)
+{
+	struct pxt_port_thread thread;
+	atomic_bool ran = false;
+	sigset_t own;
+	sigset_t then;
+
+	(void)sigemptyset(&own);
+	(void)sigaddset(&own, SIGUSR1);
+	(void)pthread_sigmask(SIG_BLOCK, &own, NULL);
+	CU_ASSERT_FATAL(pxt_port_thread_start(&thread, set_true, &ran, 0) == 0);
+	(void)pthread_sigmask(SIG_UNBLOCK, &own, &then);
+	CU_ASSERT(sigismember(&then, SIGUSR1) == 1);
+	CU_ASSERT(sigismember(&then, SIGUSR2) == 0);
+	pxt_port_thread_join(&thread);
+}
+
 /* ---- The process ---- */
+
+/* What was inherited is the test runner's: no file of the system's. */
+static void no_file_that_was_read_before_main_is_still_open(void)
+{
+	char path[32];
+	char name[64];
+
+	for (int fd = 0; fd < 64; fd++) {
+		ssize_t length;
+
+		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		length = readlink(path, name, sizeof(name) - 1);
+		name[length > 0 ? length : 0] = '\0';
+		PXT_CHECK(strncmp(name, "/sys/", 5) != 0 && strncmp(name, "/proc/", 6) != 0,
+		    "descriptor %d is %s", fd, name);
+	}
+}
 
 static void random_bytes_differ(void)
 {
@@ -845,6 +879,8 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_helper_thread_runs_and_is_joined),
 	PXT_CASE(the_helper_thread_gets_its_priority_or_says_why_not),
 	PXT_CASE(the_helper_thread_has_a_name_and_all_signals_blocked),
+	PXT_CASE(signals_that_were_blocked_stay_so_when_the_helper_thread_is_started),
+	PXT_CASE(no_file_that_was_read_before_main_is_still_open),
 	PXT_CASE(random_bytes_differ),
 	PXT_CASE(executable_host_and_start_are_found),
 	PXT_CASE(the_executable_is_the_first_module),
