@@ -212,6 +212,37 @@ static void a_stream_that_stopped_by_itself_may_be_started_by_call_when_somethin
 			restart_by_call_after(lanes, reads);
 }
 
+/* POL-04, POL-06, DEC-10: the STOP and the START of a start by call lie beside the lanes. */
+static void reading_what_lies_beside_the_lanes_makes_no_room(void)
+{
+	for (unsigned lanes = 1; lanes <= 2; lanes++) {
+		begin(lanes);
+		leave(0);
+		CU_ASSERT(kit_read(stream));
+		kit_start(stream);
+		CU_ASSERT(is_running());
+		while (kit_seen.last[2] < kit_seen.sent[2])
+			CU_ASSERT_FATAL(kit_read(stream));
+		/* Some slots are left, and too few. */
+		leave(2);
+		kit_write(1, 30);
+		CU_ASSERT(!is_running());
+		CU_ASSERT(kit_read(stream));
+		PXT_EQ(kit_seen.auto_stops, 1);
+		CU_ASSERT(is_full());
+		CU_ASSERT(kit_read(stream));
+		PXT_EQ(kit_seen.starts, 2);
+		CU_ASSERT(is_full());
+		kit_start(stream);
+		CU_ASSERT(!is_running());
+		CU_ASSERT(kit_read(stream));
+		CU_ASSERT(!is_full());
+		kit_start(stream);
+		CU_ASSERT(is_running());
+		end();
+	}
+}
+
 /* ---- Late writers ---- */
 
 static void fill_and_drain(void *argument)
@@ -392,6 +423,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(the_stream_runs_again_when_its_last_record_was_read),
 	PXT_CASE(every_start_and_stop_that_had_an_effect_is_read_however_full_the_stream),
 	PXT_CASE(a_stream_that_stopped_by_itself_may_be_started_by_call_when_something_was_read),
+	PXT_CASE(reading_what_lies_beside_the_lanes_makes_no_room),
 	PXT_CASE(a_writer_that_saw_the_stream_before_it_was_restarted_cannot_stop_it),
 	PXT_CASE(a_writer_that_found_no_room_before_a_stop_cannot_stop_what_was_started_later),
 	PXT_CASE(a_straggler_comes_behind_the_start_never_between_stop_and_start),

@@ -229,6 +229,40 @@ static void a_thread_without_a_place_in_the_table_is_still_known_exactly(void)
 	}
 }
 
+/* Reads all; *made: how many of the events that no thread has traced name this one. */
+static void *read_made(void *made)
+{
+	static struct got got;
+
+	while (take(&got)) {
+		trace_event_id_t id = got.info.posix_event_id;
+
+		*(unsigned *)made += id != kit_type() && got.extra.posix_thread_exact_np == 1 &&
+		                     pthread_equal(got.info.posix_thread_id, pthread_self());
+	}
+	return NULL;
+}
+
+/* DEC-39: OVERFLOW and RESUME; an automatic STOP and START */
+static void the_events_that_a_reader_without_a_place_adds_are_known_as_its_own(void)
+{
+	static const int policies[] = { LOOP, FULL };
+
+	for (unsigned i = 0; i < 2; i++) {
+		unsigned made = 0;
+		pthread_t thread;
+
+		begin(policies[i], 1, 1024, 64);
+		for (uint32_t k = 0; k < kit_slots(stream); k++)
+			kit_write(1, 4);
+		atomic_store(&pxt_threads->count, CONFIG_PTRACE_MAX_THREADS - 1u);
+		PXT_EQ_FATAL(pthread_create(&thread, NULL, read_made, &made), 0);
+		(void)pthread_join(thread, NULL);
+		PXT_EQ(made, 2);
+		PXT_EQ(posix_trace_shutdown(stream), 0);
+	}
+}
+
 #if _PXT_UNIT_INSPECT
 static void *trace_short(void *argument)
 {
@@ -271,6 +305,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(short_records_behind_the_first_start_lie_in_one_line),
 	PXT_CASE_FRESH(the_last_place_in_the_table_is_used_and_the_next_thread_has_none),
 	PXT_CASE_FRESH(a_thread_without_a_place_in_the_table_is_still_known_exactly),
+	PXT_CASE_FRESH(the_events_that_a_reader_without_a_place_adds_are_known_as_its_own),
 #if _PXT_UNIT_INSPECT
 	PXT_CASE_FRESH(so_it_is_where_its_event_is_of_a_short_type),
 #endif
