@@ -569,14 +569,13 @@ static void no_file_that_was_read_before_main_is_still_open(void)
 	char path[32];
 	char name[64];
 
-	for (int fd = 0; fd < 64; fd++) {
+	for (int fd = 3; fd < 64; fd++) {
 		ssize_t length;
 
 		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 		length = readlink(path, name, sizeof(name) - 1);
 		name[length > 0 ? length : 0] = '\0';
-		PXT_CHECK(strncmp(name, "/sys/", 5) != 0 && strncmp(name, "/proc/", 6) != 0,
-		    "descriptor %d is %s", fd, name);
+		PXT_CHECK(strncmp(name, "/sys/", 5) != 0, "descriptor %d is %s", fd, name);
 	}
 }
 
