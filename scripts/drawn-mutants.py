@@ -100,13 +100,14 @@ def wrong_entries(listed):
     """Says which names mean another place by now; a list that is wrong excuses what it did not look at."""
     bad = 0
     sources = {}
+    with_siblings = {name.split()[0] for name in listed if name.split()[2] == "sibling"}
     for name, (line, _, number) in listed.items():
         file = name.split()[0]
         if file not in sources:
             path = ROOT / file
             text = path.read_text() if path.exists() else ""
-            sources[file] = {mutant.name: mutant for mutant in
-                             [*drawn.mutants_of(file, text), *siblings.all_of({file: text})]}
+            more = siblings.all_of({file: text}) if file in with_siblings else ()
+            sources[file] = {mutant.name: mutant for mutant in [*drawn.mutants_of(file, text), *more]}
         mutant = sources[file].get(name)
         if not mutant or mutant.line != line:
             there = f"its line is now: {mutant.line}" if mutant else "there is none"

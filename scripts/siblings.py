@@ -5,6 +5,7 @@ A mutant quotes the lines that it changes.  Where the same lines stand in anothe
 mistake could be made there; a test of the first place says nothing about it.  So each such place that no
 mutant is listed for is a mutant of its own, of the kind "sibling" (scripts/drawn-mutants.py --siblings).
 """
+import functools
 import re
 
 import drawn
@@ -17,9 +18,14 @@ def pattern_of(mutant):
     return re.compile(r"\s+".join(map(re.escape, " ".join(mutant.old).split())))
 
 
+@functools.lru_cache(maxsize=None)
+def functions_of(text):
+    return list(mutants.functions(text))
+
+
 def in_functions(text, pattern):
     """(function, match) of each place inside a function."""
-    for name, first, last in mutants.functions(text):
+    for name, first, last in functions_of(text):
         for match in pattern.finditer(text, first, last):
             yield name, match
 
