@@ -138,13 +138,15 @@ static void put_number(unsigned char *at, size_t bytes, uint64_t number)
 		at[i] = (unsigned char)number;
 }
 
-/* The block at @at, of two records of one size, before the second one came. */
+#define EVENT_BYTES 32u /* a record of the golden LOOP logs */
+
+/* The block at @at, of two events, before the second one came. */
 static void take_one_back(struct golden *golden, size_t at)
 {
 	unsigned char *block = golden->bytes + at;
 
 	CU_ASSERT_FATAL(number_at(block + 12, 4) == 2);
-	put_number(block + 8, 4, 96 + (number_at(block + 8, 4) - 96) / 2);
+	put_number(block + 8, 4, number_at(block + 8, 4) - EVENT_BYTES);
 	put_number(block + 12, 4, 1);
 	put_number(block + 72, 8, number_at(block + 72, 8) - 1);
 	golden_sign(golden, at);
@@ -176,6 +178,34 @@ static void a_frame_that_grew_is_a_block_of_what_came_to_it(void)
 	PXT_EQ(block.posix_lost_np, 0);
 	CU_ASSERT(read_one(trid, &extra));
 	CU_ASSERT(!enter(trid, &block));
+	CU_ASSERT(posix_trace_close(trid) == 0);
+	CU_ASSERT(close(fd) == 0);
+}
+
+/* Block 1, in which ten losses are told before its two events. */
+static void a_frame_that_grew_does_not_tell_its_losses_again(void)
+{
+	const size_t size = 1024 + 3 * 512;
+	const size_t newest = 1024 + 512;
+	struct posix_trace_logblock_np block;
+	struct golden golden;
+	trace_id_t trid;
+	int fd;
+
+	golden_read(&golden, "loop-short");
+	take_one_back(&golden, newest);
+	fd = golden_file(golden.bytes, size);
+	CU_ASSERT_FATAL(posix_trace_open_growing_np(fd, &trid, NULL) == 0);
+	CU_ASSERT(enter(trid, &block) && enter(trid, &block));
+	CU_ASSERT(block.posix_sequence_np == 1 && block.posix_records_np == 1);
+	PXT_EQ(block.posix_lost_np, 10);
+	CU_ASSERT(!enter(trid, &block));
+	golden_read(&golden, "loop-short");
+	golden_rewrite(fd, golden.bytes, size);
+	/* The first look may still be at what was in memory. */
+	CU_ASSERT(enter(trid, &block) || enter(trid, &block));
+	CU_ASSERT(block.posix_sequence_np == 1 && block.posix_records_np == 1);
+	PXT_EQ(block.posix_lost_np, 0);
 	CU_ASSERT(posix_trace_close(trid) == 0);
 	CU_ASSERT(close(fd) == 0);
 }
@@ -236,6 +266,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(what_a_loop_log_overwrote_is_lost_in_front_of_its_first_block),
 	PXT_CASE(entering_a_block_passes_over_the_rest_of_the_one_before),
 	PXT_CASE(a_frame_that_grew_is_a_block_of_what_came_to_it),
+	PXT_CASE(a_frame_that_grew_does_not_tell_its_losses_again),
 	PXT_CASE(ticks_mean_what_the_events_stamps_say),
 	PXT_CASE(wrong_arguments_are_refused),
 };

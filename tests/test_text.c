@@ -90,6 +90,17 @@ static void a_letter_only_says_how_a_field_is_shown(void)
 	expect("u32 a, double b; %p %x", "65 0.5");
 }
 
+static void an_unsigned_field_shown_as_a_floating_point_number_has_no_sign(void)
+{
+	uint64_t large = UINT64_C(1) << 63;
+
+	len = 0;
+	put(&large, sizeof(large));
+	expect("u64 a; %.0f", "9223372036854775808");
+	expect("x64 a; %.0f", "9223372036854775808");
+	expect("i64 a; %.0f", "-9223372036854775808");
+}
+
 /* The form that the number is made with has room for each flag once, not for what a description holds. */
 static void a_flag_that_is_repeated_counts_once(void)
 {
@@ -190,6 +201,7 @@ static const struct pxt_case cases[] = {
 #if HAVE_TEXTS
 	PXT_CASE(conversions_take_the_fields_in_order),
 	PXT_CASE(a_letter_only_says_how_a_field_is_shown),
+	PXT_CASE(an_unsigned_field_shown_as_a_floating_point_number_has_no_sign),
 	PXT_CASE(a_flag_that_is_repeated_counts_once),
 	PXT_CASE(what_is_no_conversion_stays_as_it_is),
 	PXT_CASE(a_field_that_was_cut_away_reads_as_a_question_mark),
