@@ -1053,6 +1053,39 @@ static void threads_and_modules_are_named_also_those_renamed_later(void)
 	close_log(log, fd);
 }
 
+/* A name that the flush did not look for again.  False: there was no @n-th write at the shutdown. */
+static bool fail_at_the_end(unsigned n)
+{
+	int fd = st_file();
+	trace_id_t trid = create_append(fd);
+	bool reached;
+	int error;
+
+	PXT_EQ(posix_trace_start(trid), 0);
+	st_say(1);
+	PXT_EQ(posix_trace_flush(trid), 0);
+	(void)pthread_setname_np(pthread_self(), n % 2 ? "odd" : "even");
+	pxt_fault_arm(&pxt_fault_write, n, ENOSPC);
+	error = posix_trace_shutdown(trid);
+	reached = atomic_load(&pxt_fault_write.calls) >= n;
+	pxt_fault_arm(&pxt_fault_write, 0, 0);
+	PXT_CHECK(error == (reached ? ENOSPC : 0), "write %u: %d", n, error);
+	(void)close(fd);
+	return reached;
+}
+
+/* SHUT-E3: also that of the names, behind which the trailer has room. */
+static void whichever_write_of_the_shutdown_fails_it_is_told(void)
+{
+	unsigned n = 1;
+
+	while (fail_at_the_end(n))
+		n++;
+	/* Events, the name, the trailer. */
+	if (!pxt_skip_emulated("it does not tell descriptors of threads"))
+		PXT_CHECK(n > 3, "only %u writes", n);
+}
+
 static void a_description_that_came_late_is_in_the_log(void)
 {
 	int fd = st_file();
@@ -1179,6 +1212,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(exit_completes_the_log_and_a_forked_child_does_not_touch_it),
 	PXT_CASE(the_thread_that_created_a_stream_has_its_name_in_the_log_though_it_has_ended),
 	PXT_CASE(threads_and_modules_are_named_also_those_renamed_later),
+	PXT_CASE(whichever_write_of_the_shutdown_fails_it_is_told),
 	PXT_CASE(a_description_that_came_late_is_in_the_log),
 	PXT_CASE(filtered_marks_are_left_out),
 };
