@@ -14,11 +14,19 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CAN_LOG (CONFIG_PTRACE_TOLOG && CONFIG_PTRACE_LOGRETRIEVAL)
+#define CAN_LOG   (CONFIG_PTRACE_TOLOG && CONFIG_PTRACE_LOGRETRIEVAL)
+#define CAN_HURRY (CONFIG_PTRACE_TOLOG && CONFIG_PTRACE_PORT_POSIX)
+#if CAN_HURRY
+#include "port/port_log.h"
+
+#include <poll.h>
+#include <time.h>
+#endif
 #if CAN_LOG
 #include "logretrieval/log.h"
 #include "tolog/tolog.h"
@@ -369,6 +377,55 @@ static void a_device_that_takes_a_page_at_a_time_is_waited_for_to_its_end(void)
 
 /* ---- At exit ---- */
 
+#if CAN_HURRY
+#define BETWEEN_MS 600 /* a device takes a piece, less than PXT_LOG_PATIENCE_MS */
+
+static _Thread_local int64_t device_ms; /* its clock; 0: there is no such device */
+
+int __real_poll(struct pollfd *fds, nfds_t count, int ms);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int ms);
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+
+int __wrap_poll(struct pollfd *fds, nfds_t count, int ms)
+{
+	if (!device_ms)
+		return __real_poll(fds, count, ms);
+	device_ms += ms < BETWEEN_MS ? ms : BETWEEN_MS;
+	return ms < BETWEEN_MS ? 0 : __real_poll(fds, count, 0);
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+	if (!device_ms)
+		return __real_clock_gettime(clock, now);
+	now->tv_sec = (time_t)(device_ms / 1000);
+	now->tv_nsec = (long)(device_ms % 1000) * 1000000;
+	return 0;
+}
+
+/* DEC-23: the patience is for each piece. */
+static void a_device_that_takes_a_piece_now_and_then_gets_all_that_is_written_at_exit(void)
+{
+	static const char bytes[4 * 512] = "0123456789abcdef";
+	static char back[sizeof(bytes)];
+	struct pxt_port_log log = { .kind = PXT_LOG_SEQUENTIAL, .piece = 512, .hurried = true };
+	size_t done = 0;
+	int ends[2];
+
+	PXT_EQ_FATAL(pipe(ends), 0);
+	log.fd = ends[1];
+	device_ms = 1;
+	PXT_EQ(pxt_port_log_write(&log, bytes, sizeof(bytes), &done), 0);
+	device_ms = 0;
+	PXT_EQ_FATAL(done, sizeof(bytes));
+	PXT_EQ(read(ends[0], back, sizeof(back)), sizeof(back));
+	CU_ASSERT(memcmp(back, bytes, sizeof(bytes)) == 0);
+	close(ends[0]);
+	close(ends[1]);
+}
+#endif
+
 static void end_child(uint64_t ns, int (*run)(void *))
 {
 	PXT_EQ(pxt_in_child(run, NULL), 0);
@@ -476,6 +533,9 @@ static const struct pxt_case cases[] = {
 #endif
 #if CONFIG_PTRACE_ATTACH
 	PXT_CASE(producers_are_waited_for_no_longer),
+#endif
+#if CAN_HURRY
+	PXT_CASE(a_device_that_takes_a_piece_now_and_then_gets_all_that_is_written_at_exit),
 #endif
 	PXT_CASE(an_exit_waits_no_longer_for_a_reader),
 	PXT_CASE(an_exit_waits_no_longer_for_another_thread_s_shutdown),
