@@ -144,6 +144,28 @@ static void an_unfinished_record_is_waited_for(void)
 	}
 }
 
+/* POL-12; ruling 20: of those without a place the reader knows only how many are inside. */
+static void so_is_one_of_a_thread_without_a_place(void)
+{
+	for (unsigned lanes = 1; lanes <= 2; lanes++) {
+		struct pxt_self before;
+
+		begin(LOOP, lanes);
+		kit_write(2, 4);
+		before = pxt_self;
+		pxt_self.entry = &pxt_no_entry;
+		pxt_self.index = PXT_THREAD_EXTRA;
+		kit_interrupt(0, UINT64_C(1) << PXT_TP_BEGIN_STORED, read_too_early, NULL);
+		kit_write(1, 40);
+		PXT_EQ(kit_interrupted(), PXT_TP_BEGIN_STORED);
+		PXT_EQ(pxt_unregistered_count(&pxt_unregistered), 0);
+		pxt_self.entry = before.entry;
+		pxt_self.index = before.index;
+		finish(0);
+		PXT_EQ(kit_missing(1, 1, 1), 0);
+	}
+}
+
 /* POL-12; ruling 20: that nobody was inside at a stop tells nothing once it was started again. */
 static void so_is_one_behind_a_stop_and_a_start(void)
 {
@@ -276,6 +298,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(the_number_behind_dead_records_tells_how_many_they_were),
 	PXT_CASE(dead_records_with_nothing_behind_them_are_passed_over_as_well),
 	PXT_CASE(an_unfinished_record_is_waited_for),
+	PXT_CASE(so_is_one_of_a_thread_without_a_place),
 	PXT_CASE(so_is_one_behind_a_stop_and_a_start),
 	PXT_CASE(a_writer_that_was_lapped_before_its_look_spoils_nothing),
 	PXT_CASE(a_writer_a_lap_late_spoils_at_most_one_record_and_no_mark),
