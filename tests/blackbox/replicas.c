@@ -19,6 +19,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#if CONFIG_PTRACE_ATTACH
+#include "attach/producer_put.h"
+#endif
+
 #define LOOP POSIX_TRACE_LOOP
 
 static const struct kit_spec spec = { .policy = LOOP, .lanes = 1, .bytes = 1024 };
@@ -321,6 +325,30 @@ static void a_registered_threads_name_is_in_every_file(void)
 	(void)close(fd);
 }
 
+#if CONFIG_PTRACE_ATTACH
+/* The events of another process, too, are in the file with the thread that wrote them. */
+static void a_thread_of_an_attached_process_is_in_every_file(void)
+{
+	int fd;
+	trace_id_t trid = open_boxed(&fd);
+	const struct pxt_thread *thread;
+	struct box box;
+	uint32_t index = pxt_intake_put_thread(4711, 4712, 0x1234, "elsewhere");
+
+	CU_ASSERT_FATAL(index != PXT_THREAD_EXTRA);
+	CU_ASSERT_FATAL(box_open(&box, fd));
+	PXT_EQ(box_threads(&box), index);
+	thread = box_thread(&box, index);
+	PXT_EQ(thread->pid, 4711);
+	PXT_EQ(thread->tid, 4712);
+	PXT_EQ(pxt_wide_load((pxt_wide *)(uintptr_t)&thread->thread), 0x1234);
+	CU_ASSERT_STRING_EQUAL(thread->name, "elsewhere");
+	box_close(&box);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)close(fd);
+}
+#endif
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(a_file_stays_mapped_while_a_thread_enters_itself_there),
 	PXT_CASE(a_thread_that_comes_after_the_shutdown_touches_nothing),
@@ -329,5 +357,8 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(no_thread_is_missing_in_a_file_that_stays),
 	PXT_CASE(nobody_finds_a_name_that_is_not_in_the_file),
 	PXT_CASE(a_registered_threads_name_is_in_every_file),
+#if CONFIG_PTRACE_ATTACH
+	PXT_CASE(a_thread_of_an_attached_process_is_in_every_file),
+#endif
 };
 PXT_SUITE("black box: replicas", cases)
