@@ -63,7 +63,8 @@ the_deadline_recorder_saves_what_led_to_a_late_job_and_goes_on()
 	"$pxtrace" check --incomplete run.ptl >out 2>err || status=$?
 	case $status in 0 | 3) ;; *) fail "exit status $status: pxtrace check run.ptl" ;; esac
 	run 0 print --event deadline_miss run.ptl
-	[ "$(grep -c 'deadline_miss .*late_ns=' out)" -eq 1 ] || fail 'not one job that was late'
+	# A busy machine makes more jobs late than the one that works for too long.
+	grep -q 'deadline_miss .*late_ns=' out || fail 'no job that was late'
 	run 0 why run.ptl
 	head -n 1 out | grep -qE '^Job [0-9]+ of control was late by ' || fail 'no answer'
 }
