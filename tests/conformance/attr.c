@@ -410,6 +410,28 @@ static void sizes_read_back_as_they_were_set(void)
 	}
 }
 
+#if SIZE_MAX > UINT32_MAX
+/* AGSSZ-01, ASSSZ-01, AGLSZ-01, ASLSZ-01 */
+static void sizes_of_more_than_32_bits_read_back_whole(void)
+{
+	const size_t large = (size_t)UINT32_MAX + 4098;
+	trace_attr_t attr;
+	size_t got = 0;
+
+	PXT_EQ(posix_trace_attr_init(&attr), 0);
+	if (!CONFIG_PTRACE_LIMIT_STREAM_SIZE) {
+		PXT_EQ(posix_trace_attr_setstreamsize(&attr, large), 0);
+		PXT_EQ(posix_trace_attr_getstreamsize(&attr, &got), 0);
+		PXT_EQ(got, large);
+	}
+#if _PXT_UNIT_TOLOG
+	PXT_EQ(posix_trace_attr_setlogsize(&attr, large), 0);
+	PXT_EQ(posix_trace_attr_getlogsize(&attr, &got), 0);
+	PXT_EQ(got, large);
+#endif
+}
+#endif
+
 /* DEC-07, ASMDS-E1, LPT-12 */
 static void a_data_size_beyond_the_maximum_changes_nothing(void)
 {
@@ -754,6 +776,9 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(names_up_to_the_limit_are_kept_and_longer_ones_cut),
 	PXT_CASE(the_stream_policy_takes_exactly_its_own_constants),
 	PXT_CASE(sizes_read_back_as_they_were_set),
+#if SIZE_MAX > UINT32_MAX
+	PXT_CASE(sizes_of_more_than_32_bits_read_back_whole),
+#endif
 	PXT_CASE(a_data_size_beyond_the_maximum_changes_nothing),
 #if CONFIG_PTRACE_LIMIT_STREAM_SIZE
 	PXT_CASE(a_stream_size_beyond_the_maximum_changes_nothing),

@@ -419,6 +419,31 @@ static void the_form_of_a_log_is_what_was_set_last(void)
 	}
 }
 
+/* LPT-06: the other attributes stay, and so does the form when they are set */
+static void the_form_of_a_log_is_set_apart_from_polling_and_ordered_stamps(void)
+{
+	static const int forms[] = { POSIX_TRACE_LOG_PLAIN_NP, POSIX_TRACE_LOG_AUTO_NP };
+	trace_attr_t attr;
+
+	PXT_EQ(posix_trace_attr_init(&attr), 0);
+	for (int i = 0; i < 4; i++) {
+		int form = -1;
+		int polling = -1;
+		int ordered = -1;
+
+		PXT_EQ(posix_trace_attr_setpolling_np(&attr, i < 2), 0);
+		PXT_EQ(posix_trace_attr_setorderedstamps_np(&attr, i % 2), 0);
+		PXT_EQ(posix_trace_attr_getlogform_np(&attr, &form), 0);
+		PXT_EQ(form, i ? forms[(i - 1) % 2] : POSIX_TRACE_LOG_AUTO_NP);
+		PXT_EQ(posix_trace_attr_setlogform_np(&attr, forms[i % 2]), 0);
+		PXT_EQ(posix_trace_attr_getpolling_np(&attr, &polling), 0);
+		PXT_EQ(posix_trace_attr_getorderedstamps_np(&attr, &ordered), 0);
+		PXT_EQ(polling, i < 2);
+		PXT_EQ(ordered, i % 2);
+	}
+	PXT_EQ(posix_trace_attr_destroy(&attr), 0);
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(a_log_holds_all_events_of_the_stream_in_order),
 	PXT_CASE(a_log_has_the_attributes_and_names_of_its_stream),
@@ -434,6 +459,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_log_size_without_room_for_anything_is_einval),
 	PXT_CASE(a_stream_with_log_is_not_read_rewound_or_closed),
 	PXT_CASE(the_form_of_a_log_is_what_was_set_last),
+	PXT_CASE(the_form_of_a_log_is_set_apart_from_polling_and_ordered_stamps),
 };
 
 PXT_SUITE("log", cases)

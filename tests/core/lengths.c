@@ -263,6 +263,70 @@ static void the_events_that_a_reader_without_a_place_adds_are_known_as_its_own(v
 	}
 }
 
+static void *filter_and_stop(void *argument)
+{
+	static struct got got;
+	trace_event_set_t none;
+
+	PXT_EQ(posix_trace_eventset_empty(&none), 0);
+	PXT_EQ(posix_trace_set_filter(stream, &none, POSIX_TRACE_SET_EVENTSET), 0);
+	PXT_EQ(posix_trace_stop(stream), 0);
+	PXT_EQ(pxt_self.index, PXT_THREAD_EXTRA);
+	for (unsigned i = 0; i < 2; i++) {
+		PXT_EQ_FATAL(take(&got), true);
+		PXT_EQ(got.info.posix_event_id, i ? POSIX_TRACE_STOP : POSIX_TRACE_FILTER);
+		CU_ASSERT(pthread_equal(got.info.posix_thread_id, pthread_self()));
+		PXT_EQ(got.info.posix_pid, getpid());
+		PXT_EQ(got.extra.posix_thread_exact_np, 1);
+	}
+	return argument;
+}
+
+/* DEC-39, INF-02, INF-04: FILTER and STOP */
+static void the_events_of_its_control_calls_are_known_as_its_own_too(void)
+{
+	pthread_t thread;
+
+	begin(LOOP, 1, 16384, 256);
+	atomic_store(&pxt_threads->count, CONFIG_PTRACE_MAX_THREADS - 1u);
+	PXT_EQ_FATAL(pthread_create(&thread, NULL, filter_and_stop, NULL), 0);
+	(void)pthread_join(thread, NULL);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
+/* The next event is of that type, and names that CPU. */
+static void expect_on(trace_event_id_t id, unsigned cpu)
+{
+	static struct got got;
+
+	PXT_EQ_FATAL(take(&got), true);
+	PXT_EQ(got.info.posix_event_id, id);
+	PXT_EQ(got.extra.posix_cpu_np, CONFIG_PTRACE_RECORD_CPU ? (int)cpu : -1);
+}
+
+/* LPT-21: a trace point, FILTER, STOP, START */
+static void each_event_names_the_cpu_of_its_call(void)
+{
+	trace_event_set_t none;
+
+	PXT_EQ(posix_trace_eventset_empty(&none), 0);
+	begin(LOOP, 1, 16384, 256);
+	kit_lane(3);
+	kit_write(1, 4);
+	kit_lane(5);
+	PXT_EQ(posix_trace_set_filter(stream, &none, POSIX_TRACE_SET_EVENTSET), 0);
+	kit_lane(0);
+	PXT_EQ(posix_trace_stop(stream), 0);
+	kit_lane(7);
+	PXT_EQ(posix_trace_start(stream), 0);
+	kit_lane(0);
+	expect_on(kit_type(), 3);
+	expect_on(POSIX_TRACE_FILTER, 5);
+	expect_on(POSIX_TRACE_STOP, 0);
+	expect_on(POSIX_TRACE_START, 7);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
 #if _PXT_UNIT_INSPECT
 static void *trace_short(void *argument)
 {
@@ -303,9 +367,11 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(nothing_behind_the_data_is_read),
 	PXT_CASE(records_of_half_a_ring_fit_anywhere),
 	PXT_CASE(short_records_behind_the_first_start_lie_in_one_line),
+	PXT_CASE(each_event_names_the_cpu_of_its_call),
 	PXT_CASE_FRESH(the_last_place_in_the_table_is_used_and_the_next_thread_has_none),
 	PXT_CASE_FRESH(a_thread_without_a_place_in_the_table_is_still_known_exactly),
 	PXT_CASE_FRESH(the_events_that_a_reader_without_a_place_adds_are_known_as_its_own),
+	PXT_CASE_FRESH(the_events_of_its_control_calls_are_known_as_its_own_too),
 #if _PXT_UNIT_INSPECT
 	PXT_CASE_FRESH(so_it_is_where_its_event_is_of_a_short_type),
 #endif
