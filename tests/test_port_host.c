@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -643,6 +644,75 @@ static void executable_host_and_start_are_found(void)
 	CU_ASSERT(start.tv_sec > now.tv_sec - 3600);
 }
 
+/* A log has a fixed room for it, which the longest names fill. */
+static void a_host_s_name_is_cut_to_its_room(void)
+{
+	char whole[256];
+	char part[256];
+	size_t length;
+
+	pxt_port_host(whole, sizeof(whole));
+	length = strlen(whole);
+	CU_ASSERT_FATAL(length > 0);
+	memset(part, '?', sizeof(part));
+	pxt_port_host(part, length + 1);
+	CU_ASSERT_STRING_EQUAL(part, whole);
+	memset(part, '?', sizeof(part));
+	pxt_port_host(part, length);
+	PXT_EQ(memchr(part, '\0', sizeof(part)) != NULL, 1);
+	PXT_EQ(strnlen(part, sizeof(part)), length - 1);
+	CU_ASSERT(strncmp(part, whole, length - 1) == 0);
+	PXT_EQ(part[length], '?');
+}
+
+/* The name stands in the middle of the line that tells the start. */
+static void the_start_of_the_process_does_not_depend_on_its_name(void)
+{
+	char before[16] = "";
+	struct timespec start;
+	struct timespec again;
+
+	CU_ASSERT_FATAL(prctl(PR_GET_NAME, before) == 0);
+	pxt_port_process_start(&start);
+	CU_ASSERT_FATAL(prctl(PR_SET_NAME, "a) 7 b (c d) e") == 0);
+	pxt_port_process_start(&again);
+	CU_ASSERT(prctl(PR_SET_NAME, before) == 0);
+	CU_ASSERT(start.tv_sec > 0);
+	CU_ASSERT(again.tv_sec >= start.tv_sec - 1 && again.tv_sec <= start.tv_sec + 1);
+}
+
+static int look_around_without_input(void *unused)
+{
+	static const unsigned char none[PXT_BOOT_ID_BYTES];
+	unsigned char boot[PXT_BOOT_ID_BYTES];
+	struct pxt_port_thread_info self;
+	struct timespec start;
+
+	(void)unused;
+	(void)close(STDIN_FILENO);
+	pxt_port_thread_self(&self);
+	PXT_CHILD_CHECK(self.name[0] != '\0');
+	PXT_CHILD_CHECK(fcntl(STDIN_FILENO, F_GETFD) == -1);
+	pxt_port_process_start(&start);
+	PXT_CHILD_CHECK(start.tv_sec != 0);
+	PXT_CHILD_CHECK(fcntl(STDIN_FILENO, F_GETFD) == -1);
+	pxt_port_boot_id(boot);
+	PXT_CHILD_CHECK(memcmp(boot, none, sizeof(boot)) != 0);
+	PXT_CHILD_CHECK(fcntl(STDIN_FILENO, F_GETFD) == -1);
+#if CONFIG_PTRACE_INHERIT
+	errno = ESRCH;
+	PXT_CHILD_CHECK(!pxt_port_process_gone((int32_t)getppid()));
+	PXT_CHILD_CHECK(fcntl(STDIN_FILENO, F_GETFD) == -1);
+#endif
+	return 0;
+}
+
+/* The first descriptor is then the one that the library gets when it looks at a file. */
+static void a_program_that_closed_its_input_is_told_the_same(void)
+{
+	PXT_EQ(pxt_in_child(look_around_without_input, NULL), 0);
+}
+
 struct module_search {
 	uint64_t address;
 	unsigned count;
@@ -739,6 +809,48 @@ static void a_log_that_is_read_is_closed_by_exec(void)
 	CU_ASSERT((fcntl(file.fd, F_GETFD) & FD_CLOEXEC) != 0);
 	pxt_port_file_close(&file);
 	(void)close(fd);
+}
+
+static int read_without_input(void *argument)
+{
+	struct pxt_port_file file;
+
+	(void)close(STDIN_FILENO);
+	PXT_CHILD_CHECK(pxt_port_file_open(&file, *(const int *)argument) == 0);
+	PXT_CHILD_CHECK(file.fd >= 3);
+	PXT_CHILD_CHECK(fcntl(STDIN_FILENO, F_GETFD) == -1);
+	pxt_port_file_close(&file);
+	return 0;
+}
+
+/* Whoever opens a file to be the new input would get another number, and the log be closed by him. */
+static void a_log_that_is_read_does_not_become_the_input_of_a_program_without_one(void)
+{
+	int fd = temp_file(O_RDWR);
+
+	PXT_EQ(pxt_in_child(read_without_input, &fd), 0);
+	(void)close(fd);
+}
+
+static void memory_for_reading_that_there_is_not_leaves_errno_alone(void)
+{
+	unsigned char *memory = pxt_port_heap_resize(NULL, 16);
+	void *larger;
+
+	if (PXT_SANITIZED) {
+		pxt_port_heap_free(memory);
+		pxt_skip("a sanitizer ends the program that asks for so much");
+		return;
+	}
+	CU_ASSERT_PTR_NOT_NULL_FATAL(memory);
+	memory[15] = 7;
+	errno = 77;
+	larger = pxt_port_heap_resize(memory, SIZE_MAX / 2 - 4096);
+	PXT_EQ(errno, 77);
+	CU_ASSERT_PTR_NULL_FATAL(larger);
+	/* What there was is still there. */
+	PXT_EQ(memory[15], 7);
+	pxt_port_heap_free(memory);
 }
 #endif
 
@@ -856,6 +968,51 @@ static void a_log_file_that_the_environment_names_is_one_process_s(void)
 	}
 	PXT_EQ(unlink(path), 0);
 }
+
+static void asked_path(char path[200])
+{
+	(void)snprintf(path, 200, "%s/asked", pxt_temp_folder());
+	(void)unlink(path);
+}
+
+/* As other files that a program makes: the mask of the process says who may read it. */
+static void a_log_file_that_the_environment_names_has_the_usual_rights(void)
+{
+	char path[200];
+	struct stat state;
+	mode_t before = umask(022);
+	int fd = -1;
+
+	asked_path(path);
+	PXT_EQ_FATAL(pxt_port_environment_file(path, &fd), 0);
+	(void)umask(before);
+	CU_ASSERT(fstat(fd, &state) == 0);
+	PXT_EQ(state.st_mode & 0777, 0644);
+	pxt_port_environment_close(fd);
+	PXT_EQ(unlink(path), 0);
+}
+
+static int ask_without_input(void *path)
+{
+	int fd = -1;
+
+	(void)close(STDIN_FILENO);
+	PXT_CHILD_CHECK(pxt_port_environment_file(path, &fd) == EBUSY);
+	PXT_CHILD_CHECK(fcntl(STDIN_FILENO, F_GETFD) == -1);
+	return 0;
+}
+
+static void a_log_file_of_another_process_is_not_kept_as_the_first_descriptor(void)
+{
+	char path[200];
+	int fd = -1;
+
+	asked_path(path);
+	PXT_EQ_FATAL(pxt_port_environment_file(path, &fd), 0);
+	PXT_EQ(pxt_in_child(ask_without_input, path), 0);
+	pxt_port_environment_close(fd);
+	PXT_EQ(unlink(path), 0);
+}
 #endif
 
 static const struct pxt_case cases[] = {
@@ -882,12 +1039,17 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(no_file_that_was_read_before_main_is_still_open),
 	PXT_CASE(random_bytes_differ),
 	PXT_CASE(executable_host_and_start_are_found),
+	PXT_CASE(a_host_s_name_is_cut_to_its_room),
+	PXT_CASE(the_start_of_the_process_does_not_depend_on_its_name),
+	PXT_CASE(a_program_that_closed_its_input_is_told_the_same),
 	PXT_CASE(the_executable_is_the_first_module),
 	PXT_CASE(a_build_id_of_32_bytes_is_whole),
 	PXT_CASE(a_variable_that_begins_as_zero_is_in_its_module),
 	PXT_CASE(the_start_of_the_process_is_told_to_a_hundredth_of_a_second),
 #if CONFIG_PTRACE_LOGRETRIEVAL
 	PXT_CASE(a_log_that_is_read_is_closed_by_exec),
+	PXT_CASE(a_log_that_is_read_does_not_become_the_input_of_a_program_without_one),
+	PXT_CASE(memory_for_reading_that_there_is_not_leaves_errno_alone),
 #endif
 #if CONFIG_PTRACE_FILE_STREAMS
 	PXT_CASE(signals_that_were_blocked_stay_so_when_a_file_is_made_longer),
@@ -895,6 +1057,8 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(threads_are_found_with_their_names),
 #if CONFIG_PTRACE_LOG_ENVIRONMENT
 	PXT_CASE(a_log_file_that_the_environment_names_is_one_process_s),
+	PXT_CASE(a_log_file_that_the_environment_names_has_the_usual_rights),
+	PXT_CASE(a_log_file_of_another_process_is_not_kept_as_the_first_descriptor),
 #endif
 };
 
