@@ -26,6 +26,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -257,6 +258,200 @@ static void a_thread_that_is_gone_has_no_state(void)
 	PXT_EQ(pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &cancel), 0);
 	PXT_EQ(cancel, PTHREAD_CANCEL_ENABLE);
 }
+
+/* Its number may be that of a thread which ended here. */
+static void a_thread_of_another_process_has_no_state(void)
+{
+	struct pxt_port_thread_state state;
+
+	CU_ASSERT(pxt_port_thread_state((int32_t)getpid(), &state));
+	CU_ASSERT(!pxt_port_thread_state((int32_t)getppid(), &state));
+}
+
+static int32_t own_tid(void)
+{
+	return (int32_t)syscall(SYS_gettid);
+}
+
+static int look_without_input(void *unused)
+{
+	struct pxt_port_thread_state state;
+
+	(void)unused;
+	(void)close(STDIN_FILENO);
+	PXT_CHILD_CHECK(pxt_port_thread_state(own_tid(), &state));
+	return 0;
+}
+
+/* The first descriptor is then the one by which the line is read. */
+static void a_program_that_closed_its_input_has_threads_with_a_state(void)
+{
+	PXT_EQ(pxt_in_child(look_without_input, NULL), 0);
+}
+
+/* QNX-56 */
+static void the_state_says_on_which_cpu_a_thread_ran_last(void)
+{
+	struct pxt_port_thread_state state;
+	cpu_set_t allowed;
+
+	if (pxt_skip_emulated("it makes the line up"))
+		return;
+	CU_ASSERT_FATAL(sched_getaffinity(0, sizeof(allowed), &allowed) == 0);
+	for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		cpu_set_t one;
+
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		if (!CPU_ISSET(cpu, &allowed) || sched_setaffinity(0, sizeof(one), &one) != 0)
+			continue;
+		CU_ASSERT(pxt_port_thread_state(own_tid(), &state));
+		PXT_EQ(state.cpu, cpu);
+	}
+	CU_ASSERT(sched_setaffinity(0, sizeof(allowed), &allowed) == 0);
+}
+
+/* By the system call: some C libraries' function only says ENOSYS. */
+static int be_each_kind(void *unused)
+{
+	static const struct {
+		int policy;
+		int urgency;
+		const char *word;
+	} kinds[] = { { SCHED_BATCH, 0, "batch" }, { SCHED_FIFO, 7, "fifo" },
+		{ SCHED_RR, 9, "rr" } };
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct sched_param param = { .sched_priority = kinds[i].urgency };
+		struct pxt_port_thread_state state;
+
+		if (syscall(SYS_sched_setscheduler, 0, kinds[i].policy, &param) != 0)
+			continue; /* not allowed here */
+		PXT_CHILD_CHECK(pxt_port_thread_state(own_tid(), &state));
+		PXT_CHILD_CHECK(strcmp(state.policy, kinds[i].word) == 0);
+		PXT_CHILD_CHECK(state.rt_priority == kinds[i].urgency);
+		if (kinds[i].urgency)
+			PXT_CHILD_CHECK(state.priority == 99 - kinds[i].urgency);
+	}
+	return 0;
+}
+
+/* QNX-56 */
+static void the_state_has_a_word_for_each_scheduling_and_its_urgency(void)
+{
+	if (!pxt_skip_emulated("it makes the line up"))
+		PXT_EQ(pxt_in_child(be_each_kind, NULL), 0);
+}
+
+/* Looks on until the thread does nothing any more, for two seconds at the most. */
+static bool comes_to_be(int32_t tid, const char *word)
+{
+	struct pxt_port_thread_state state = { .state = "" };
+
+	for (unsigned i = 0; i < 2000 && pxt_port_thread_state(tid, &state); i++) {
+		if (strcmp(state.state, word) == 0)
+			return true;
+		(void)nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	}
+	return false;
+}
+
+struct waiting {
+	atomic_int tid;
+	int tube[2];
+};
+
+static void *wait_for_a_byte(void *argument)
+{
+	struct waiting *waiting = argument;
+	char byte;
+
+	atomic_store(&waiting->tid, own_tid());
+	while (read(waiting->tube[0], &byte, 1) < 0)
+		;
+	return NULL;
+}
+
+/* QNX-56 */
+static void a_thread_that_waits_is_sleeping(void)
+{
+	struct waiting waiting = { .tid = 0 };
+	pthread_t thread;
+
+	if (pxt_skip_emulated("it makes the line up"))
+		return;
+	CU_ASSERT_FATAL(pipe(waiting.tube) == 0);
+	CU_ASSERT_FATAL(pthread_create(&thread, NULL, wait_for_a_byte, &waiting) == 0);
+	while (atomic_load(&waiting.tid) == 0)
+		(void)sched_yield();
+	CU_ASSERT(comes_to_be(waiting.tid, "sleeping"));
+	PXT_EQ(write(waiting.tube[1], "", 1), 1);
+	(void)pthread_join(thread, NULL);
+	(void)close(waiting.tube[0]);
+	(void)close(waiting.tube[1]);
+}
+
+/* The parent of a vfork() is held until its child ends: no signal reaches it. */
+static void *be_held(void *argument)
+{
+	struct waiting *waiting = argument;
+	char byte;
+	pid_t child;
+
+	atomic_store(&waiting->tid, own_tid());
+	child = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */
+	if (child == 0)
+		_exit(read(waiting->tube[0], &byte, 1) == 1 ? 0 : 1);
+	(void)waitpid(child, NULL, 0);
+	return NULL;
+}
+
+/* QNX-56 */
+static void a_thread_that_no_signal_reaches_is_blocked(void)
+{
+	struct waiting waiting = { .tid = 0 };
+	pthread_t thread;
+
+	if (pxt_skip_emulated("it has no vfork()"))
+		return;
+	if (PXT_SANITIZED) {
+		pxt_skip("a sanitizer has no vfork()");
+		return;
+	}
+	CU_ASSERT_FATAL(pipe(waiting.tube) == 0);
+	CU_ASSERT_FATAL(pthread_create(&thread, NULL, be_held, &waiting) == 0);
+	while (atomic_load(&waiting.tid) == 0)
+		(void)sched_yield();
+	CU_ASSERT(comes_to_be(waiting.tid, "blocked"));
+	PXT_EQ(write(waiting.tube[1], "", 1), 1);
+	(void)pthread_join(thread, NULL);
+	(void)close(waiting.tube[0]);
+	(void)close(waiting.tube[1]);
+}
+
+static void *look_at_the_first_thread(void *unused)
+{
+	_exit(comes_to_be((int32_t)getpid(), "ended") ? 0 : __LINE__ % 256);
+	return unused;
+}
+
+static int outlive_the_first_thread(void *unused)
+{
+	pthread_t thread;
+
+	(void)unused;
+	PXT_CHILD_CHECK(pthread_create(&thread, NULL, look_at_the_first_thread, NULL) == 0);
+	for (;;)
+		(void)syscall(SYS_exit, 0);
+}
+
+/* QNX-56: the system lists it as long as the process has others. */
+static void a_first_thread_that_has_left_the_others_is_ended(void)
+{
+	if (!pxt_skip_emulated("it makes the line up"))
+		PXT_EQ(pxt_in_child(outlive_the_first_thread, NULL), 0);
+}
 #endif
 
 static const struct pxt_case cases[] = {
@@ -266,6 +461,13 @@ static const struct pxt_case cases[] = {
 	PXT_CASE_FRESH(a_dump_that_no_stream_wants_reads_nothing),
 	PXT_CASE_FRESH(a_second_dump_has_the_same_type),
 	PXT_CASE(a_thread_that_is_gone_has_no_state),
+	PXT_CASE(a_thread_of_another_process_has_no_state),
+	PXT_CASE(a_program_that_closed_its_input_has_threads_with_a_state),
+	PXT_CASE(the_state_says_on_which_cpu_a_thread_ran_last),
+	PXT_CASE(the_state_has_a_word_for_each_scheduling_and_its_urgency),
+	PXT_CASE(a_thread_that_waits_is_sleeping),
+	PXT_CASE(a_thread_that_no_signal_reaches_is_blocked),
+	PXT_CASE(a_first_thread_that_has_left_the_others_is_ended),
 #endif
 	PXT_CASE_END,
 };
