@@ -482,6 +482,34 @@ static void starts_and_stops_by_call_are_seen(void)
 	(void)close(fd);
 }
 
+/* Places are given out in their order: this one has the last. */
+static void who_has_the_last_place_is_followed_too(void)
+{
+	enum {
+		PLACES = CONFIG_PTRACE_ATTACH_MAX + 8 /* attach/owner.h */
+	};
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	struct reading reading = { .until = 20 };
+	int memory = at_memfd();
+	int fd[PLACES];
+
+	for (unsigned i = 0; i < PLACES; i++) {
+		fd[i] = at_connect(path);
+		PXT_EQ(at_tell(fd[i], PXT_CTLSOCK_STATUS), 0);
+	}
+	PXT_EQ(posix_trace_start(trid), 0);
+	PXT_EQ(ask_with(fd[PLACES - 1], PXT_CTLSOCK_FOLLOW, memory), 0);
+	record(1, 20);
+	PXT_EQ_FATAL(posix_trace_open_growing_np(memory, &reading.log, NULL), 0);
+	CU_ASSERT(at_until(heard_up_to, &reading));
+	PXT_EQ(posix_trace_close(reading.log), 0);
+	for (unsigned i = 0; i < PLACES; i++)
+		(void)close(fd[i]);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)close(memory);
+}
+
 /* ---- Who goes, who is too many ---- */
 
 static void a_follower_that_goes_leaves_a_complete_log_and_nothing_else(void)
@@ -662,6 +690,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(automatic_stops_and_starts_are_seen_and_refusals_counted),
 	PXT_CASE(starts_and_stops_that_have_no_room_are_seen_once),
 	PXT_CASE(starts_and_stops_by_call_are_seen),
+	PXT_CASE(who_has_the_last_place_is_followed_too),
 	PXT_CASE(a_follower_that_goes_leaves_a_complete_log_and_nothing_else),
 	PXT_CASE(followers_beyond_their_number_are_told_to_come_again),
 	PXT_CASE(a_file_that_is_refused_is_not_kept_open),

@@ -77,6 +77,35 @@ static void a_name_has_a_length_and_is_no_folder(void)
 	PXT_EQ(set_name(longest), EINVAL);
 }
 
+static const char *name_in(const trace_attr_t *attr)
+{
+	const char *name = "?";
+
+	PXT_EQ(posix_trace_attr_getsharename_np(attr, &name), 0);
+	return name;
+}
+
+static void attributes_tell_the_name_that_they_were_given_last(void)
+{
+	static const char first[] = "first";
+	static const char second[] = "second";
+	trace_attr_t attr;
+
+	PXT_EQ_FATAL(posix_trace_attr_init(&attr), 0);
+	CU_ASSERT(name_in(&attr) == NULL);
+	PXT_EQ(posix_trace_attr_setsharename_np(&attr, first), 0);
+	CU_ASSERT(name_in(&attr) == first);
+	PXT_EQ(posix_trace_attr_setsharename_np(&attr, second), 0);
+	CU_ASSERT(name_in(&attr) == second);
+	if (PXT_CHECKS_ARGUMENTS) {
+		PXT_EQ(posix_trace_attr_setsharename_np(&attr, ".."), EINVAL);
+		CU_ASSERT(name_in(&attr) == second);
+	}
+	PXT_EQ(posix_trace_attr_setsharename_np(&attr, NULL), 0);
+	CU_ASSERT(name_in(&attr) == NULL);
+	PXT_EQ(posix_trace_attr_destroy(&attr), 0);
+}
+
 static void a_path_that_leads_nowhere_is_refused(void)
 {
 	trace_id_t trid = 0;
@@ -822,6 +851,7 @@ static void a_stream_gets_its_name_where_no_high_descriptor_is_free(void)
 static const struct pxt_case cases[] = {
 	PXT_CASE(a_stream_gets_its_name_where_no_high_descriptor_is_free),
 	PXT_CASE(a_name_has_a_length_and_is_no_folder),
+	PXT_CASE(attributes_tell_the_name_that_they_were_given_last),
 	PXT_CASE(a_path_that_leads_nowhere_is_refused),
 	PXT_CASE(what_is_no_socket_stays_and_is_refused),
 	PXT_CASE(a_stream_socket_of_somebody_else_is_refused),

@@ -229,6 +229,46 @@ static void filter_takes_names_and_says_which_is_unknown(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
+static void a_name_that_begins_as_a_known_one_is_unknown(void)
+{
+	static const char longer[] = "ticks";
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	int fd = at_connect(path);
+	const struct at_ask ask = { .what = PXT_CTLSOCK_FILTER,
+		.how = POSIX_TRACE_SET_EVENTSET,
+		.text = longer,
+		.bytes = sizeof(longer) };
+
+	tick = pxt_open_event("tick");
+	PXT_EQ(at_ask(fd, &ask, NULL, NULL), EINVAL);
+	PXT_EQ(filtered(fd), 0);
+	(void)close(fd);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static void a_name_that_is_unknown_is_told_as_far_as_there_is_room(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	int fd = at_connect(path);
+	char name[200];
+	char text[256];
+	const struct at_ask ask = { .what = PXT_CTLSOCK_FILTER,
+		.how = POSIX_TRACE_SET_EVENTSET,
+		.text = name,
+		.bytes = sizeof(name) };
+
+	memset(name, 'x', sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	PXT_EQ(at_ask(fd, &ask, NULL, text), EINVAL);
+	CU_ASSERT(strncmp(text, "no event type xxx", 17) == 0);
+	/* With its end it fills what a text of an answer has. */
+	PXT_EQ(strlen(text), 127);
+	(void)close(fd);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
 /* Others could fill the table of names. */
 static void a_filter_defines_no_names(void)
 {
@@ -727,6 +767,8 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(flush_needs_a_log),
 #if _PXT_UNIT_FILTER
 	PXT_CASE(filter_takes_names_and_says_which_is_unknown),
+	PXT_CASE(a_name_that_begins_as_a_known_one_is_unknown),
+	PXT_CASE(a_name_that_is_unknown_is_told_as_far_as_there_is_room),
 	PXT_CASE(a_filter_defines_no_names),
 #endif
 	PXT_CASE(a_message_of_another_length_ends_the_connection),
