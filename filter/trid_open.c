@@ -2,6 +2,7 @@
 /* trid_open.c - an event type by name, opened by the controller of a stream. */
 #include "base/attr.h"
 #include "core/process/names.h"
+#include "core/record/full.h"
 #include "core/stream/stream.h"
 #include "core/stream/wanted.h"
 
@@ -25,6 +26,7 @@ PXT_API int posix_trace_trid_eventid_open(
 		return error;
 	if (is_new)
 		pxt_wanted_type_added(id);
+	pxt_full_report(id);
 	*event = id;
 	return 0;
 }

@@ -2,8 +2,8 @@
 /* eventid_open.c - names of user event types, from the traced program's side. */
 #include "base/attr.h"
 #include "core/process/names.h"
+#include "core/record/full.h"
 #include "core/stream/wanted.h"
-#include "userevents/full.h"
 
 #include <errno.h>
 

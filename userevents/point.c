@@ -2,7 +2,7 @@
 /* point.c - trace points of one line that open themselves at their first use. */
 #include "base/attr.h"
 #include "core/process/names.h"
-#include "userevents/full.h"
+#include "core/record/full.h"
 
 #include <trace_np.h>
 

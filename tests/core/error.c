@@ -217,6 +217,24 @@ static void a_type_for_which_there_is_no_room_is_an_error_event_in_each_stream(v
 	end();
 }
 
+#if _PXT_UNIT_FILTER
+/* LPT-25 */
+static void so_is_one_that_is_opened_through_a_stream(void)
+{
+	trace_event_id_t id = 0;
+
+	begin();
+	define_all_types();
+	PXT_EQ(errors_in(stream, POSIX_TRACE_ERROR_TYPES_NP, ENOSPC), 1);
+	PXT_EQ(posix_trace_trid_eventid_open(stream, "error_many_0", &id), 0);
+	PXT_EQ(errors_in(stream, POSIX_TRACE_ERROR_TYPES_NP, ENOSPC), 0);
+	PXT_EQ(posix_trace_trid_eventid_open(stream, "error_late", &id), 0);
+	PXT_EQ(id, POSIX_TRACE_UNNAMED_USEREVENT);
+	PXT_EQ(errors_in(stream, POSIX_TRACE_ERROR_TYPES_NP, ENOSPC), 1);
+	end();
+}
+#endif
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(to_open_the_unnamed_type_by_its_name_is_no_error),
 	PXT_CASE(a_record_that_nobody_can_complete_is_one_error_event),
@@ -225,6 +243,9 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_filter_keeps_errors_out),
 	PXT_CASE(flushes_that_fail_are_an_error_event_until_one_succeeds),
 	PXT_CASE(a_type_for_which_there_is_no_room_is_an_error_event_in_each_stream),
+#if _PXT_UNIT_FILTER
+	PXT_CASE(so_is_one_that_is_opened_through_a_stream),
+#endif
 };
 
 PXT_SUITE("errors inside", cases)
