@@ -28,7 +28,7 @@
 #define PERIOD_MS    5
 #define WAIT_MS      30000
 #define LOOK_MS      20
-#define LINGER_MS    500
+#define LINGER_MS    5000
 
 POSIX_TRACE_DEFINE_NP(measured, u32, number, i32, millivolt);
 
@@ -78,6 +78,14 @@ static int open_device(const char *path)
 
 /* The other end exists once somebody has it open: until then, and only after it was closed once,
  * the pseudo terminal reports that nobody is there. */
+static int somebody_is_there(int fd)
+{
+	struct pollfd look = { .fd = fd, .events = POLLOUT };
+
+	(void)poll(&look, 1, 0);
+	return !(look.revents & POLLHUP);
+}
+
 static int open_pseudo_terminal(void)
 {
 	int fd = posix_openpt(O_RDWR | O_NOCTTY);
@@ -90,10 +98,7 @@ static int open_pseudo_terminal(void)
 	    "serial_line: waiting for: pxtrace receive serial:%s,115200 -o run.ptl --once\n", path);
 	(void)fflush(stdout);
 	for (int ms = 0; ms < WAIT_MS; ms += LOOK_MS) {
-		struct pollfd look = { .fd = fd, .events = POLLOUT };
-
-		(void)poll(&look, 1, 0);
-		if (!(look.revents & POLLHUP))
+		if (somebody_is_there(fd))
 			return fd;
 		sleep_ms(LOOK_MS);
 	}
@@ -125,9 +130,9 @@ int main(int argc, char **argv)
 	must("counts", posix_trace_counts_np(trid, &counts));
 	must("shutdown", posix_trace_shutdown(trid));
 	(void)tcdrain(fd);
-	/* What nobody has read by the time that this end closes is gone. */
-	if (argc == 1)
-		sleep_ms(LINGER_MS);
+	/* What nobody has read when this end closes is gone: with --once the receiver goes after the last byte. */
+	for (int ms = 0; argc == 1 && ms < LINGER_MS && somebody_is_there(fd); ms += LOOK_MS)
+		sleep_ms(LOOK_MS);
 	(void)printf("serial_line: %llu events sent, %llu lost\n",
 	    (unsigned long long)counts.posix_written_np, (unsigned long long)counts.posix_lost_np);
 	(void)close(fd);
