@@ -845,7 +845,7 @@ static void memory_for_reading_that_there_is_not_leaves_errno_alone(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(memory);
 	memory[15] = 7;
 	errno = 77;
-	larger = pxt_port_heap_resize(memory, SIZE_MAX / 2 - 4096);
+	larger = pxt_port_heap_resize(memory, SIZE_MAX - 65536);
 	PXT_EQ(errno, 77);
 	CU_ASSERT_PTR_NULL_FATAL(larger);
 	/* What there was is still there. */
