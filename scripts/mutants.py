@@ -69,13 +69,19 @@ class Mutant:
     old: list = dataclasses.field(default_factory=list)
     new: list = dataclasses.field(default_factory=list)
 
+    def code(self):
+        """What it quotes, in one line."""
+        return " ".join(" ".join(self.old).split())
+
+    def pattern(self):
+        """Finds that, however the lines are broken."""
+        return re.compile(r"\s+".join(map(re.escape, self.code().split())))
+
     def edit(self, text):
         """The mutated text; the reason why there is none as ValueError."""
-        words = " ".join(self.old).split()
-        pattern = re.compile(r"\s+".join(map(re.escape, words)))
         spans = [(first, last) for name, first, last in functions(text) if name == self.function]
         found = [match for first, last in (spans if self.function else [(0, len(text))])
-                 for match in pattern.finditer(text, first, last)]
+                 for match in self.pattern().finditer(text, first, last)]
         if len(found) != 1:
             raise ValueError(f"its old text is there {len(found)} times")
         return text[: found[0].start()] + "\n".join(self.new) + text[found[0].end() :]

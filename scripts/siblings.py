@@ -6,16 +6,11 @@ mistake could be made there; a test of the first place says nothing about it.  S
 mutant is listed for is a mutant of its own, of the kind "sibling" (scripts/drawn-mutants.py --siblings).
 """
 import functools
-import re
 
 import drawn
 import mutants
 
 SHORTEST = 25  # characters of code: less is the same by chance
-
-
-def pattern_of(mutant):
-    return re.compile(r"\s+".join(map(re.escape, " ".join(mutant.old).split())))
 
 
 @functools.lru_cache(maxsize=None)
@@ -33,7 +28,7 @@ def in_functions(text, pattern):
 def all_of(texts):
     """The siblings in @texts, {file: text}, as drawn.Mutant, file by file."""
     listed = [mutant for mutant in mutants.read_list() if mutant.function]
-    patterns = [(mutant, pattern_of(mutant)) for mutant in listed]
+    patterns = [(mutant, mutant.pattern()) for mutant in listed]
     taken = {file: [match.span() for mutant, pattern in patterns if mutant.file == file
                     for name, match in in_functions(text, pattern) if name == mutant.function]
              for file, text in texts.items()}
@@ -41,7 +36,7 @@ def all_of(texts):
         ordinals = {}
         seen = set()
         for mutant, pattern in patterns:
-            if len(" ".join(" ".join(mutant.old).split())) < SHORTEST:
+            if len(mutant.code()) < SHORTEST:
                 continue
             new = "\n".join(mutant.new)
             for function, match in in_functions(text, pattern):

@@ -126,7 +126,6 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_create)(pthread_t *thread,
     const pthread_attr_t *attributes, void *(*function)(void *argument), void *argument)
 {
 	const void *caller = PXT_WRAP_CALLER();
-
 	struct beginning *beginning = NULL;
 	int result;
 
