@@ -34,15 +34,6 @@ visit()
 	exec 9>line9
 	until_has producer_said ready || { cat producer_err; fail 'the producer does not begin'; }
 }
-# until_has FILE TEXT: within five seconds
-until_has()
-{
-	for turn in $(seq 250); do
-		grep -qF -- "$2" "$1" 2>/dev/null && return 0
-		sleep 0.02
-	done
-	return 1
-}
 # of KEY: a value of ps --json
 of() { "$pxtrace" ps --json "$name" | sed "s/.*\"$1\":\"\{0,1\}\([^,\"}]*\).*/\1/"; }
 # numbers LOG TYPE: of its events, a line each

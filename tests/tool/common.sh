@@ -114,6 +114,16 @@ make_lossy()
 	END
 }
 
+# until_has FILE TEXT: within five seconds
+until_has()
+{
+	for turn in $(seq 250); do
+		grep -qF -- "$2" "$1" 2>/dev/null && return 0
+		sleep 0.02
+	done
+	return 1
+}
+
 # sound LOG: nothing is wrong with it, and nothing lost but, on a busy machine, of the scheduler's records.
 sound()
 {

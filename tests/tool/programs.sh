@@ -16,12 +16,15 @@ unset PXTRACE_PRELOAD LD_PRELOAD
 # make_input: two megabytes that can be compressed
 make_input() { seq 300000 >input; }
 
+# What a program is run by, as another user; nothing: by nothing.
+as=
+
 # witnessed OPTIONS... -- PROGRAM...: traced in run.ptl, and counted in ./count
 witnessed()
 {
 	rm -rf count
-	mkdir count
-	COUNTER=$here/count LD_PRELOAD=$counter "$pxtrace" run -q -o run.ptl "$@"
+	$as mkdir count
+	$as env COUNTER="$PWD/count" LD_PRELOAD="$counter" "$pxtrace" run -q -o run.ptl "$@"
 }
 
 # same PROGRAM...: traced, it does what it does
@@ -45,9 +48,10 @@ nothing_lost()
 # Events of that type, and with that in their line, before the program's exit: told EVENT [WORDS]
 told()
 {
-	"$pxtrace" print run.ptl | awk '{ pid = $2 ~ /^[0-9]+$/ ? $2 : 0 }
+	[ before_exit -nt run.ptl ] || "$pxtrace" print run.ptl | awk '{ pid = $2 ~ /^[0-9]+$/ ? $2 : 0 }
 		/ posix_trace_process .*what=exit / { gone[pid] = 1 }
-		!(pid in gone)' | grep -c "posix_trace_$1.*${2:-}"
+		!(pid in gone)' >before_exit
+	grep -c "posix_trace_$1.*${2:-}" before_exit
 }
 
 # as_many WHAT COUNT EVENTS
@@ -200,7 +204,6 @@ postgresql_answers_the_same()
 {
 	server=$(ls /usr/lib/postgresql/*/bin/postgres 2>/dev/null | tail -n 1)
 	[ -n "$server" ] || { echo 'no PostgreSQL: skipped'; exit 77; }
-	as=
 	if [ "$(id -u)" -eq 0 ]; then
 		need setpriv
 		as='setpriv --reuid=65534 --regid=65534 --clear-groups'
@@ -212,10 +215,8 @@ postgresql_answers_the_same()
 	$as "$server" --single -D data postgres <sql >plain 2>plain_err || { echo 'PostgreSQL does not run here: skipped'; exit 77; }
 	# Below a folder of root's alone, for one.
 	$as test -x "$pxtrace" || { echo 'a user without rights cannot reach pxtrace here: skipped'; exit 77; }
-	rm -rf count
-	$as mkdir count
-	$as env COUNTER="$PWD/count" LD_PRELOAD="$counter" "$pxtrace" run -q -o run.ptl --only locks,io,threads,sleep,futex -- \
-		"$server" --single -D data postgres <sql >traced 2>traced_err || fail 'another status'
+	witnessed --only locks,io,threads,sleep,futex -- "$server" --single -D data postgres <sql >traced 2>traced_err ||
+		fail 'another status'
 	cmp -s plain traced || fail "other answers: $(diff plain traced | head -n 5)"
 	sound run.ptl
 	grep -q '2001000' traced || fail "$(cat traced)"

@@ -136,10 +136,7 @@ a_signal_to_the_command_reaches_the_program()
 {
 	"$pxtrace" run -q -o run.ptl -- "$VICTIM" await >out 2>err &
 	command=$!
-	for turn in $(seq 250); do
-		grep -q waiting out && break
-		sleep 0.02
-	done
+	until_has out waiting
 	kill -USR1 $command
 	wait $command
 	[ $? -eq 9 ] || fail 'another status than the handler gave'
@@ -304,10 +301,7 @@ a_full_disk_keeps_what_was_recorded_before()
 	"$pxtrace" run -o run.ptl --only mutex -- "$VICTIM" print line often exit=3 <line >out 2>err &
 	command=$!
 	exec 3>line
-	for turn in $(seq 250); do
-		grep -q out out && break
-		sleep 0.02
-	done
+	until_has out out
 	prlimit --pid $command --fsize=200000
 	echo >&3
 	exec 3>&-
@@ -362,10 +356,7 @@ attach_records_groups_of_what_run_traces()
 	[ -x /usr/bin/python3 ] || { echo 'no python3 of the system: skipped'; exit 77; }
 	"$pxtrace" run -q -o run.ptl -- /usr/bin/python3 go_on.py >out 2>err &
 	command=$!
-	for turn in $(seq 250); do
-		grep -q waiting out && break
-		sleep 0.02
-	done
+	until_has out waiting
 	run 0 attach "run-$command" -o locks.ptl --only mutex --for 500ms
 	run 1 attach "run-$command" -o locks.ptl --only nothing
 	err_has 'attach: --only knows no group "nothing"'
@@ -419,10 +410,7 @@ signals_that_processes_send_reach_the_program()
 	env --default-signal=INT true 2>/dev/null || { echo 'no env --default-signal: skipped'; exit 77; }
 	env --default-signal=INT "$pxtrace" run -q -o run.ptl -- "$VICTIM" await >out 2>err &
 	command=$!
-	for turn in $(seq 250); do
-		grep -q waiting out && break
-		sleep 0.02
-	done
+	until_has out waiting
 	kill -INT $command
 	wait $command
 	[ $? -eq 130 ] || fail 'the program was not interrupted'
@@ -434,10 +422,7 @@ a_signal_that_was_ignored_at_the_beginning_reaches_a_program_that_handles_it()
 {
 	(trap '' TERM && exec "$pxtrace" run -q -o run.ptl -- "$VICTIM" await >out 2>err) &
 	command=$!
-	for turn in $(seq 250); do
-		grep -q waiting out && break
-		sleep 0.02
-	done
+	until_has out waiting
 	kill -TERM $command
 	wait $command
 	[ $? -eq 9 ] || fail 'the program did not get it'
@@ -474,17 +459,11 @@ a_killed_command_leaves_the_program_running()
 {
 	"$pxtrace" run -q -o run.ptl -- sh -c 'echo $$; exec "$VICTIM" locks await' >out 2>err &
 	command=$!
-	for turn in $(seq 250); do
-		grep -q waiting out && break
-		sleep 0.02
-	done
+	until_has out waiting
 	kill -KILL $command
 	wait $command 2>/dev/null
 	kill -USR1 "$(head -n 1 out)"
-	for turn in $(seq 250); do
-		grep -q 'got it' out && break
-		sleep 0.02
-	done
+	until_has out 'got it'
 	out_has 'got it'
 }
 

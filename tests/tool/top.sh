@@ -21,10 +21,7 @@ own()
 	"$named" owner "$name" "$@" <line8 >said 2>owner_err &
 	owner=$!
 	exec 8>line8
-	for turn in $(seq 250); do
-		grep -q ready said && return
-		sleep 0.02
-	done
+	until_has said ready && return
 	cat owner_err
 	fail 'the program does not begin'
 }
