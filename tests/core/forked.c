@@ -348,19 +348,14 @@ static void so_does_one_of_a_thread_without_a_place(void)
 	static const enum kind kinds[] = { IN_MEMORY, INHERITED };
 
 	for (unsigned i = 0; i < 2; i++) {
-		struct pxt_self before;
-
 		for (deed = NOTHING; deed < DEEDS; deed++) {
 			(void)posix_trace_thread_register_np();
-			before = pxt_self;
-			pxt_self.entry = &pxt_no_entry;
-			pxt_self.index = PXT_THREAD_EXTRA;
+			kit_lose_place();
 			inner = 2;
 			(void)one_case(kinds[i], &specs[0], 3, 30);
 			PXT_EQ(pxt_unregistered_count(&pxt_unregistered), 0);
 			PXT_EQ(pxt_unregistered_count(&pxt_threads->outside), 0);
-			pxt_self.entry = before.entry;
-			pxt_self.index = before.index;
+			kit_regain_place();
 		}
 	}
 	deed = NOTHING;

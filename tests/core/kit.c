@@ -370,3 +370,20 @@ void kit_heal(void)
 		atomic_store(&pxt_self.entry->passes, passes + (passes & 1u));
 	}
 }
+
+/* ---- Without a place ---- */
+
+static _Thread_local struct pxt_self placed;
+
+void kit_lose_place(void)
+{
+	placed = pxt_self;
+	pxt_self.entry = &pxt_no_entry;
+	pxt_self.index = PXT_THREAD_EXTRA;
+}
+
+void kit_regain_place(void)
+{
+	pxt_self.entry = placed.entry;
+	pxt_self.index = placed.index;
+}

@@ -120,6 +120,12 @@ PXT_INLINE void kit_die(void)
 /* The thread that jumped out of trace points was another one, which is outside by now. */
 void kit_heal(void);
 
+/* ---- Without a place in the thread table ---- */
+
+/* The calling thread is one that found none, until it has its own again. */
+void kit_lose_place(void);
+void kit_regain_place(void);
+
 #define KIT_WRITER_POINTS                                                                          \
 	(UINT64_C(1) << PXT_TP_ENTERED | UINT64_C(1) << PXT_TP_GATE_SEEN |                         \
 	    UINT64_C(1) << PXT_TP_HEAD_SEEN | UINT64_C(1) << PXT_TP_LIMIT_SEEN |                   \

@@ -208,25 +208,10 @@ static void what_was_kept_is_given_back_by_the_next_create(void)
 
 /* ---- By a thread that found no place in the thread table ---- */
 
-static struct pxt_self self_before;
-
-static void be_unregistered(void)
-{
-	pxt_self.entry = &pxt_no_entry;
-	pxt_self.index = PXT_THREAD_EXTRA;
-}
-
 static void open_unregistered(const struct kit_spec *spec)
 {
 	open_started(spec);
-	self_before = pxt_self;
-	be_unregistered();
-}
-
-static void be_oneself(void)
-{
-	pxt_self.entry = self_before.entry;
-	pxt_self.index = self_before.index;
+	kit_lose_place();
 }
 
 /* A thread that waits sees them at any time: one comes before the other one goes. */
@@ -261,7 +246,7 @@ static void threads_without_a_place_that_come_and_go_keep_no_memory(void)
 		CU_ASSERT(guard_freed(gone));
 		pxt_leave(&relay[relayed & 1u]);
 		PXT_EQ(pxt_unregistered_count(&pxt_unregistered), 0);
-		be_oneself();
+		kit_regain_place();
 	}
 }
 
@@ -282,7 +267,7 @@ static void a_thread_without_a_place_that_came_later_keeps_no_memory(void)
 	shut_down();
 	CU_ASSERT(guard_freed(first));
 	pxt_leave(&relay[1]);
-	be_oneself();
+	kit_regain_place();
 	another_shutdown();
 }
 
@@ -303,7 +288,7 @@ static void threads_without_a_place_in_the_table_are_waited_for_as_well(void)
 			} else {
 				shut_down();
 			}
-			be_oneself();
+			kit_regain_place();
 			if (!hit)
 				break;
 		}
@@ -342,7 +327,7 @@ static void *write_once(void *argument)
 	PXT_EQ(posix_trace_thread_register_np(), 0);
 	pxt_self.cpu = writer.cpu;
 	if (writer.unregistered)
-		be_unregistered();
+		kit_lose_place();
 	stops_here = true;
 	posix_trace_event(kit_type(), data, sizeof(data));
 	if (stops_here)

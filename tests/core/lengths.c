@@ -51,6 +51,14 @@ static unsigned char byte_at(size_t len, size_t at)
 	return (unsigned char)(len * 13u + at * 29u + (at >> 8) + 1u);
 }
 
+/* The event names the calling thread, its process, and says that it is surely this one. */
+static void expect_mine(const struct got *got)
+{
+	CU_ASSERT(pthread_equal(got->info.posix_thread_id, pthread_self()));
+	PXT_EQ(got->info.posix_pid, getpid());
+	PXT_EQ(got->extra.posix_thread_exact_np, 1);
+}
+
 /* The data lies directly before a page's worth of other bytes, which must not come along. */
 static void through(size_t len, size_t shift, size_t max)
 {
@@ -71,9 +79,7 @@ static void through(size_t len, size_t shift, size_t max)
 	PXT_EQ(got.data[expected], 0xee);
 	PXT_EQ(got.info.posix_truncation_status,
 	    len > max ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED);
-	CU_ASSERT(pthread_equal(got.info.posix_thread_id, pthread_self()));
-	PXT_EQ(got.info.posix_pid, getpid());
-	PXT_EQ(got.extra.posix_thread_exact_np, 1);
+	expect_mine(&got);
 }
 
 static void every_length(int policy, unsigned lanes)
@@ -200,6 +206,15 @@ static void *trace_one(void *argument)
 	return NULL;
 }
 
+static void without_a_place(void *(*run)(void *), void *argument)
+{
+	pthread_t thread;
+
+	atomic_store(&pxt_threads->count, CONFIG_PTRACE_MAX_THREADS - 1u);
+	PXT_EQ_FATAL(pthread_create(&thread, NULL, run, argument), 0);
+	(void)pthread_join(thread, NULL);
+}
+
 /* DEC-39; ruling 15 */
 static void the_last_place_in_the_table_is_used_and_the_next_thread_has_none(void)
 {
@@ -219,12 +234,8 @@ static void the_last_place_in_the_table_is_used_and_the_next_thread_has_none(voi
 static void a_thread_without_a_place_in_the_table_is_still_known_exactly(void)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
-		pthread_t thread;
-
 		begin(lanes == 1 ? LOOP : FULL, lanes, 16384, 256);
-		atomic_store(&pxt_threads->count, CONFIG_PTRACE_MAX_THREADS - 1u);
-		PXT_EQ_FATAL(pthread_create(&thread, NULL, trace_lengths, NULL), 0);
-		(void)pthread_join(thread, NULL);
+		without_a_place(trace_lengths, NULL);
 		PXT_EQ(posix_trace_shutdown(stream), 0);
 	}
 }
@@ -250,14 +261,11 @@ static void the_events_that_a_reader_without_a_place_adds_are_known_as_its_own(v
 
 	for (unsigned i = 0; i < 2; i++) {
 		unsigned made = 0;
-		pthread_t thread;
 
 		begin(policies[i], 1, 1024, 64);
 		for (uint32_t k = 0; k < kit_slots(stream); k++)
 			kit_write(1, 4);
-		atomic_store(&pxt_threads->count, CONFIG_PTRACE_MAX_THREADS - 1u);
-		PXT_EQ_FATAL(pthread_create(&thread, NULL, read_made, &made), 0);
-		(void)pthread_join(thread, NULL);
+		without_a_place(read_made, &made);
 		PXT_EQ(made, 2);
 		PXT_EQ(posix_trace_shutdown(stream), 0);
 	}
@@ -275,9 +283,7 @@ static void *filter_and_stop(void *argument)
 	for (unsigned i = 0; i < 2; i++) {
 		PXT_EQ_FATAL(take(&got), true);
 		PXT_EQ(got.info.posix_event_id, i ? POSIX_TRACE_STOP : POSIX_TRACE_FILTER);
-		CU_ASSERT(pthread_equal(got.info.posix_thread_id, pthread_self()));
-		PXT_EQ(got.info.posix_pid, getpid());
-		PXT_EQ(got.extra.posix_thread_exact_np, 1);
+		expect_mine(&got);
 	}
 	return argument;
 }
@@ -285,12 +291,8 @@ static void *filter_and_stop(void *argument)
 /* DEC-39, INF-02, INF-04: FILTER and STOP */
 static void the_events_of_its_control_calls_are_known_as_its_own_too(void)
 {
-	pthread_t thread;
-
 	begin(LOOP, 1, 16384, 256);
-	atomic_store(&pxt_threads->count, CONFIG_PTRACE_MAX_THREADS - 1u);
-	PXT_EQ_FATAL(pthread_create(&thread, NULL, filter_and_stop, NULL), 0);
-	(void)pthread_join(thread, NULL);
+	without_a_place(filter_and_stop, NULL);
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 
@@ -338,9 +340,7 @@ static void *trace_short(void *argument)
 	PXT_EQ_FATAL(take(&got), true);
 	PXT_EQ(got.len, 4);
 	CU_ASSERT(memcmp(got.data, "abcd", 4) == 0);
-	CU_ASSERT(pthread_equal(got.info.posix_thread_id, pthread_self()));
-	PXT_EQ(got.info.posix_pid, getpid());
-	PXT_EQ(got.extra.posix_thread_exact_np, 1);
+	expect_mine(&got);
 	return NULL;
 }
 
@@ -348,15 +348,12 @@ static void *trace_short(void *argument)
 static void so_it_is_where_its_event_is_of_a_short_type(void)
 {
 	trace_event_set_t set;
-	pthread_t thread;
 
 	begin(LOOP, 1, 16384, 256);
 	PXT_EQ(posix_trace_eventset_empty(&set), 0);
 	PXT_EQ(posix_trace_eventset_add(kit_type(), &set), 0);
 	PXT_EQ(posix_trace_set_short_np(stream, &set), 0);
-	atomic_store(&pxt_threads->count, CONFIG_PTRACE_MAX_THREADS - 1u);
-	PXT_EQ_FATAL(pthread_create(&thread, NULL, trace_short, NULL), 0);
-	(void)pthread_join(thread, NULL);
+	without_a_place(trace_short, NULL);
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 #endif

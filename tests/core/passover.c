@@ -130,17 +130,27 @@ static void read_too_early(void *argument)
 	pxt_holdback_ns = KIT_HOLDBACK_NS;
 }
 
+static void read_beside_an_unfinished_one(void)
+{
+	kit_write(2, 4);
+	kit_interrupt(0, UINT64_C(1) << PXT_TP_BEGIN_STORED, read_too_early, NULL);
+	kit_write(1, 40);
+	PXT_EQ(kit_interrupted(), PXT_TP_BEGIN_STORED);
+}
+
+static void expect_it_is_there(void)
+{
+	finish(0);
+	PXT_EQ(kit_missing(1, 1, 1), 0);
+}
+
 /* POL-12; ruling 20 */
 static void an_unfinished_record_is_waited_for(void)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		begin(LOOP, lanes);
-		kit_write(2, 4);
-		kit_interrupt(0, UINT64_C(1) << PXT_TP_BEGIN_STORED, read_too_early, NULL);
-		kit_write(1, 40);
-		PXT_EQ(kit_interrupted(), PXT_TP_BEGIN_STORED);
-		finish(0);
-		PXT_EQ(kit_missing(1, 1, 1), 0);
+		read_beside_an_unfinished_one();
+		expect_it_is_there();
 	}
 }
 
@@ -148,21 +158,12 @@ static void an_unfinished_record_is_waited_for(void)
 static void so_is_one_of_a_thread_without_a_place(void)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
-		struct pxt_self before;
-
 		begin(LOOP, lanes);
-		kit_write(2, 4);
-		before = pxt_self;
-		pxt_self.entry = &pxt_no_entry;
-		pxt_self.index = PXT_THREAD_EXTRA;
-		kit_interrupt(0, UINT64_C(1) << PXT_TP_BEGIN_STORED, read_too_early, NULL);
-		kit_write(1, 40);
-		PXT_EQ(kit_interrupted(), PXT_TP_BEGIN_STORED);
+		kit_lose_place();
+		read_beside_an_unfinished_one();
 		PXT_EQ(pxt_unregistered_count(&pxt_unregistered), 0);
-		pxt_self.entry = before.entry;
-		pxt_self.index = before.index;
-		finish(0);
-		PXT_EQ(kit_missing(1, 1, 1), 0);
+		kit_regain_place();
+		expect_it_is_there();
 	}
 }
 
@@ -174,12 +175,8 @@ static void so_is_one_behind_a_stop_and_a_start(void)
 		PXT_EQ(posix_trace_stop(stream), 0);
 		kit_start(stream);
 		(void)kit_read_all(stream);
-		kit_write(2, 4);
-		kit_interrupt(0, UINT64_C(1) << PXT_TP_BEGIN_STORED, read_too_early, NULL);
-		kit_write(1, 40);
-		PXT_EQ(kit_interrupted(), PXT_TP_BEGIN_STORED);
-		finish(0);
-		PXT_EQ(kit_missing(1, 1, 1), 0);
+		read_beside_an_unfinished_one();
+		expect_it_is_there();
 	}
 }
 

@@ -205,48 +205,35 @@ static void a_snapshot_waits_no_longer_where_sleeps_last(void)
 #endif
 }
 
-static void a_stop_waits_no_longer_for_threads_without_a_place(void)
+static void stop_beside_one_without_a_place(void)
 {
 	struct pxt_pass pass;
-	struct pxt_self before;
 
-	stream = kit_open(&spec);
-	pxt_holdback_ns = HOLDBACK;
 	kit_start(stream);
-	before = pxt_self;
-	pxt_self.entry = &pxt_no_entry;
-	pxt_self.index = PXT_THREAD_EXTRA;
+	kit_lose_place();
 	CU_ASSERT(pxt_enter(&pass));
 	begin_slow(LAST);
 	stop_it(NULL);
 	end_slow(HOLDBACK);
 	pxt_leave(&pass);
-	pxt_self.entry = before.entry;
-	pxt_self.index = before.index;
+	kit_regain_place();
+}
+
+static void a_stop_waits_no_longer_for_threads_without_a_place(void)
+{
+	stream = kit_open(&spec);
+	pxt_holdback_ns = HOLDBACK;
+	stop_beside_one_without_a_place();
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 
 /* Who was given up and has left since takes nothing from the wait for those who come later. */
 static void a_thread_without_a_place_is_waited_for_though_one_was_given_up_before(void)
 {
-	struct pxt_self before;
-
 	stream = kit_open(&spec);
 	pxt_holdback_ns = HOLDBACK;
-	before = pxt_self;
 	for (unsigned i = 0; i < 2; i++) {
-		struct pxt_pass pass;
-
-		kit_start(stream);
-		pxt_self.entry = &pxt_no_entry;
-		pxt_self.index = PXT_THREAD_EXTRA;
-		CU_ASSERT(pxt_enter(&pass));
-		begin_slow(LAST);
-		stop_it(NULL);
-		end_slow(HOLDBACK);
-		pxt_leave(&pass);
-		pxt_self.entry = before.entry;
-		pxt_self.index = before.index;
+		stop_beside_one_without_a_place();
 		/* Nobody is inside: it is seen that the one who was given up has left. */
 		kit_start(stream);
 		stop_it(NULL);
