@@ -362,6 +362,23 @@ struct waiting {
 	int tube[2];
 };
 
+/* A thread that runs @wait, until a byte comes, is in that state. */
+static void expect_that_waits(void *(*wait)(void *waiting), const char *word)
+{
+	struct waiting waiting = { .tid = 0 };
+	pthread_t thread;
+
+	CU_ASSERT_FATAL(pipe(waiting.tube) == 0);
+	CU_ASSERT_FATAL(pthread_create(&thread, NULL, wait, &waiting) == 0);
+	while (atomic_load(&waiting.tid) == 0)
+		(void)sched_yield();
+	CU_ASSERT(comes_to_be(waiting.tid, word));
+	PXT_EQ(write(waiting.tube[1], "", 1), 1);
+	(void)pthread_join(thread, NULL);
+	(void)close(waiting.tube[0]);
+	(void)close(waiting.tube[1]);
+}
+
 static void *wait_for_a_byte(void *argument)
 {
 	struct waiting *waiting = argument;
@@ -376,20 +393,9 @@ static void *wait_for_a_byte(void *argument)
 /* QNX-56 */
 static void a_thread_that_waits_is_sleeping(void)
 {
-	struct waiting waiting = { .tid = 0 };
-	pthread_t thread;
-
 	if (pxt_skip_emulated("it makes the line up"))
 		return;
-	CU_ASSERT_FATAL(pipe(waiting.tube) == 0);
-	CU_ASSERT_FATAL(pthread_create(&thread, NULL, wait_for_a_byte, &waiting) == 0);
-	while (atomic_load(&waiting.tid) == 0)
-		(void)sched_yield();
-	CU_ASSERT(comes_to_be(waiting.tid, "sleeping"));
-	PXT_EQ(write(waiting.tube[1], "", 1), 1);
-	(void)pthread_join(thread, NULL);
-	(void)close(waiting.tube[0]);
-	(void)close(waiting.tube[1]);
+	expect_that_waits(wait_for_a_byte, "sleeping");
 }
 
 /* The parent of a vfork() is held until its child ends: no signal reaches it. */
@@ -410,24 +416,13 @@ static void *be_held(void *argument)
 /* QNX-56 */
 static void a_thread_that_no_signal_reaches_is_blocked(void)
 {
-	struct waiting waiting = { .tid = 0 };
-	pthread_t thread;
-
 	if (pxt_skip_emulated("it has no vfork()"))
 		return;
 	if (PXT_SANITIZED) {
 		pxt_skip("a sanitizer has no vfork()");
 		return;
 	}
-	CU_ASSERT_FATAL(pipe(waiting.tube) == 0);
-	CU_ASSERT_FATAL(pthread_create(&thread, NULL, be_held, &waiting) == 0);
-	while (atomic_load(&waiting.tid) == 0)
-		(void)sched_yield();
-	CU_ASSERT(comes_to_be(waiting.tid, "blocked"));
-	PXT_EQ(write(waiting.tube[1], "", 1), 1);
-	(void)pthread_join(thread, NULL);
-	(void)close(waiting.tube[0]);
-	(void)close(waiting.tube[1]);
+	expect_that_waits(be_held, "blocked");
 }
 
 static void *look_at_the_first_thread(void *unused)

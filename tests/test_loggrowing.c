@@ -236,6 +236,13 @@ static void a_half_written_block_is_not_there_yet(void)
 	close_reader(&reader);
 }
 
+/* Its head says that it was begun anew. */
+static void next_generation(struct golden *golden)
+{
+	golden->bytes[little_endian() ? 144 : 147] = 1;
+	golden_sign(golden, 0);
+}
+
 /* DEC-25 */
 static void a_log_that_was_begun_anew_is_read_from_its_new_beginning(void)
 {
@@ -251,8 +258,7 @@ static void a_log_that_was_begun_anew_is_read_from_its_new_beginning(void)
 	PXT_EQ(drain(reader.trid), 9);
 	golden_rewrite(reader.fd, reader.golden.bytes, 512);
 	PXT_EQ(drain(reader.trid), 0);
-	reader.golden.bytes[little_endian() ? 144 : 147] = 1;
-	golden_sign(&reader.golden, 0);
+	next_generation(&reader.golden);
 	golden_rewrite(reader.fd, reader.golden.bytes, reader.golden.size);
 	PXT_EQ(drain(reader.trid), 9);
 	PXT_EQ(drain(reader.trid), 0);
@@ -302,8 +308,7 @@ static void damage_before_a_log_was_begun_anew_costs_the_new_one_nothing(void)
 	PXT_EQ(info.posix_lost_np, 6 + 5);
 	golden_rewrite(reader.fd, reader.golden.bytes, 512);
 	PXT_EQ(drain(reader.trid), 0);
-	reader.golden.bytes[little_endian() ? 144 : 147] = 1;
-	golden_sign(&reader.golden, 0);
+	next_generation(&reader.golden);
 	flip(&reader, damaged);
 	PXT_EQ(drain(reader.trid), 9);
 	CU_ASSERT(posix_trace_log_getinfo_np(reader.trid, &info) == 0);
@@ -317,8 +322,7 @@ static void a_log_that_was_begun_anew_before_its_first_block_is_read_once(void)
 	struct reader reader;
 
 	open_reader(&reader, little_endian() ? "le64" : "be64", 512);
-	reader.golden.bytes[little_endian() ? 144 : 147] = 1;
-	golden_sign(&reader.golden, 0);
+	next_generation(&reader.golden);
 	reader.golden.size = golden_block(&reader.golden, PXT_LOG_TRAILER, 0);
 	golden_rewrite(reader.fd, reader.golden.bytes, reader.golden.size);
 	PXT_EQ(drain(reader.trid), 9);
@@ -532,6 +536,12 @@ static void add_copy(struct golden *golden, size_t at)
 	golden->size += sizes[0];
 }
 
+static void cut_out(struct golden *golden, size_t from, size_t to)
+{
+	memmove(golden->bytes + from, golden->bytes + to, golden->size - to);
+	golden->size -= to - from;
+}
+
 /* A block of clocks, which is sound, is between the two. */
 static void what_was_lost_in_front_of_one_damage_is_not_told_of_the_next(void)
 {
@@ -571,8 +581,7 @@ static void a_block_that_is_gone_behind_a_damaged_one_is_noticed_as_well(void)
 	add_copy(&reader.golden, golden_block(&reader.golden, PXT_LOG_DATA, 1));
 	last = reader.golden.size;
 	add_copy(&reader.golden, gone);
-	reader.golden.size -= last - gone;
-	memmove(reader.golden.bytes + gone, reader.golden.bytes + last, reader.golden.size - gone);
+	cut_out(&reader.golden, gone, last);
 	flip(&reader, first + 120);
 	PXT_EQ(drain(reader.trid), 0);
 	PXT_EQ(skip_damage(reader.trid), first);
@@ -614,9 +623,7 @@ static void a_block_that_is_gone_is_told_and_passed_over(void)
 	open_reader(&reader, little_endian() ? "le64" : "be64", 512);
 	first = golden_block(&reader.golden, PXT_LOG_DATA, 0);
 	behind = golden_block(&reader.golden, PXT_LOG_CLOCKS, 0);
-	memmove(
-	    reader.golden.bytes + first, reader.golden.bytes + behind, reader.golden.size - behind);
-	reader.golden.size -= behind - first;
+	cut_out(&reader.golden, first, behind);
 	golden_rewrite(reader.fd, reader.golden.bytes, reader.golden.size);
 	PXT_EQ(drain(reader.trid), 0);
 	PXT_EQ(skip_damage(reader.trid), golden_block(&reader.golden, PXT_LOG_DATA, 0));

@@ -545,20 +545,38 @@ static void the_helper_thread_has_a_name_and_all_signals_blocked(void)
 	CU_ASSERT_TRUE(sigismember(&own, SIGXFSZ) == 0);
 }
 
+static void set_one_signal(int how, sigset_t *before)
+{
+	sigset_t own;
+
+	(void)sigemptyset(&own);
+	(void)sigaddset(&own, SIGUSR1);
+	(void)pthread_sigmask(how, &own, before);
+}
+
+static void block_one_signal(void)
+{
+	set_one_signal(SIG_BLOCK, NULL);
+}
+
+/* It alone is still blocked; it is not any more. */
+static void expect_one_signal_blocked(void)
+{
+	sigset_t then;
+
+	set_one_signal(SIG_UNBLOCK, &then);
+	CU_ASSERT(sigismember(&then, SIGUSR1) == 1);
+	CU_ASSERT(sigismember(&then, SIGUSR2) == 0);
+}
+
 static void signals_that_were_blocked_stay_so_when_the_helper_thread_is_started(void)
 {
 	struct pxt_port_thread thread;
 	atomic_bool ran = false;
-	sigset_t own;
-	sigset_t then;
 
-	(void)sigemptyset(&own);
-	(void)sigaddset(&own, SIGUSR1);
-	(void)pthread_sigmask(SIG_BLOCK, &own, NULL);
+	block_one_signal();
 	CU_ASSERT_FATAL(pxt_port_thread_start(&thread, set_true, &ran, 0) == 0);
-	(void)pthread_sigmask(SIG_UNBLOCK, &own, &then);
-	CU_ASSERT(sigismember(&then, SIGUSR1) == 1);
-	CU_ASSERT(sigismember(&then, SIGUSR2) == 0);
+	expect_one_signal_blocked();
 	pxt_port_thread_join(&thread);
 }
 
@@ -858,16 +876,10 @@ static void memory_for_reading_that_there_is_not_leaves_errno_alone(void)
 static void signals_that_were_blocked_stay_so_when_a_file_is_made_longer(void)
 {
 	int fd = temp_file(O_RDWR);
-	sigset_t own;
-	sigset_t then;
 
-	(void)sigemptyset(&own);
-	(void)sigaddset(&own, SIGUSR1);
-	(void)pthread_sigmask(SIG_BLOCK, &own, NULL);
+	block_one_signal();
 	PXT_EQ(pxt_port_filemap_extend(fd, 65536), 0);
-	(void)pthread_sigmask(SIG_UNBLOCK, &own, &then);
-	CU_ASSERT(sigismember(&then, SIGUSR1) == 1);
-	CU_ASSERT(sigismember(&then, SIGUSR2) == 0);
+	expect_one_signal_blocked();
 	(void)close(fd);
 }
 #endif

@@ -485,26 +485,23 @@ static void starts_and_stops_by_call_are_seen(void)
 /* Places are given out in their order: this one has the last. */
 static void who_has_the_last_place_is_followed_too(void)
 {
-	enum {
-		PLACES = CONFIG_PTRACE_ATTACH_MAX + 8 /* attach/owner.h */
-	};
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
 	struct reading reading = { .until = 20 };
 	int memory = at_memfd();
-	int fd[PLACES];
+	int fd[AT_PLACES];
 
-	for (unsigned i = 0; i < PLACES; i++) {
+	for (unsigned i = 0; i < AT_PLACES; i++) {
 		fd[i] = at_connect(path);
 		PXT_EQ(at_tell(fd[i], PXT_CTLSOCK_STATUS), 0);
 	}
 	PXT_EQ(posix_trace_start(trid), 0);
-	PXT_EQ(ask_with(fd[PLACES - 1], PXT_CTLSOCK_FOLLOW, memory), 0);
+	PXT_EQ(ask_with(fd[AT_PLACES - 1], PXT_CTLSOCK_FOLLOW, memory), 0);
 	record(1, 20);
 	PXT_EQ_FATAL(posix_trace_open_growing_np(memory, &reading.log, NULL), 0);
 	CU_ASSERT(at_until(heard_up_to, &reading));
 	PXT_EQ(posix_trace_close(reading.log), 0);
-	for (unsigned i = 0; i < PLACES; i++)
+	for (unsigned i = 0; i < AT_PLACES; i++)
 		(void)close(fd[i]);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	(void)close(memory);
@@ -558,16 +555,24 @@ static void followers_beyond_their_number_are_told_to_come_again(void)
 	}
 }
 
+/* A file that is appended to, with what somebody else wrote. */
+static int others_file(void)
+{
+	int memory = at_memfd();
+
+	PXT_EQ(fcntl(memory, F_SETFL, O_APPEND), 0);
+	PXT_EQ(write(memory, "other", 5), 5);
+	return memory;
+}
+
 static void a_file_that_is_refused_is_not_kept_open(void)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
 	int fd = at_connect(path);
-	int memory = at_memfd();
+	int memory = others_file();
 	unsigned before;
 
-	PXT_EQ(fcntl(memory, F_SETFL, O_APPEND), 0);
-	PXT_EQ(write(memory, "other", 5), 5);
 	PXT_EQ(ask_with(fd, PXT_CTLSOCK_FOLLOW, memory), EINVAL);
 	before = at_descriptors();
 	for (unsigned i = 0; i < 3; i++)
@@ -584,10 +589,8 @@ static void a_file_that_others_append_to_is_followed_into_while_it_is_empty(void
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
 	int fd = at_connect(path);
-	int memory = at_memfd();
+	int memory = others_file();
 
-	PXT_EQ(fcntl(memory, F_SETFL, O_APPEND), 0);
-	PXT_EQ(write(memory, "other", 5), 5);
 	PXT_EQ(ask_with(fd, PXT_CTLSOCK_FOLLOW, memory), EINVAL);
 	PXT_EQ(lseek(memory, 0, SEEK_END), 5);
 	PXT_EQ(ftruncate(memory, 0), 0);

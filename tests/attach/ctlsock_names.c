@@ -679,16 +679,22 @@ static int count_in_child(void *argument)
 	return 0;
 }
 
+/* What a first stream leaves open for good is not counted; @more of the test's own will be. */
+static void count_before(unsigned more)
+{
+	char path[PXT_CTLSOCK_PATH];
+
+	PXT_EQ(posix_trace_shutdown(at_stream(LOOP, path)), 0);
+	before_the_ctlsock = at_descriptors() + more;
+	had_an_input = fcntl(0, F_GETFD) != -1;
+}
+
 static void a_forked_child_keeps_no_descriptor_of_the_ctlsock(void)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid;
 
-	/* What a first stream leaves open for good is not counted. */
-	trid = at_stream(LOOP, path);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-	before_the_ctlsock = at_descriptors();
-	had_an_input = fcntl(0, F_GETFD) != -1;
+	count_before(0);
 	trid = at_stream(LOOP, path);
 	CU_ASSERT(at_descriptors() > before_the_ctlsock);
 	PXT_EQ(pxt_in_child(count_in_child, &trid), 0);
@@ -703,13 +709,9 @@ static void nor_one_of_the_last_stream_that_there_can_be(void)
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid;
 
-	/* What a first stream leaves open for good is not counted. */
-	trid = at_stream(LOOP, path);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
 	for (unsigned i = 0; i + 1u < TRACE_SYS_MAX; i++)
 		PXT_EQ_FATAL(posix_trace_create(0, NULL, &others[i]), 0);
-	before_the_ctlsock = at_descriptors();
-	had_an_input = fcntl(0, F_GETFD) != -1;
+	count_before(0);
 	trid = at_stream(LOOP, path);
 	CU_ASSERT(at_descriptors() > before_the_ctlsock);
 	PXT_EQ(pxt_in_child(count_in_child, &trid), 0);
@@ -727,10 +729,7 @@ static void a_forked_child_keeps_no_connection_of_the_ctlsock(void)
 	int asks[CLIENTS];
 	trace_id_t trid;
 
-	trid = at_stream(LOOP, path);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-	before_the_ctlsock = at_descriptors() + CLIENTS;
-	had_an_input = fcntl(0, F_GETFD) != -1;
+	count_before(CLIENTS);
 	trid = at_stream(LOOP, path);
 	for (int i = 0; i < CLIENTS; i++) {
 		asks[i] = at_connect(path);

@@ -580,8 +580,7 @@ static void who_is_not_attached_is_an_error_event_of_the_stream(void)
 
 /* ---- Crowds ---- */
 
-#define PLACES (CONFIG_PTRACE_ATTACH_MAX + 8) /* attach/owner.h */
-#define CROWD  (PLACES + 30)
+#define CROWD (AT_PLACES + 30)
 
 /* Whoever has said nothing for longest goes; who comes last is heard. */
 static void more_connections_than_places_push_out_the_silent_ones(void)
@@ -600,7 +599,7 @@ static void more_connections_than_places_push_out_the_silent_ones(void)
 	asks = at_connect(path);
 	PXT_EQ(at_tell(asks, PXT_CTLSOCK_STATUS), 0);
 	CU_ASSERT(at_ended(fd[0]));
-	CU_ASSERT(at_descriptors() <= before + CROWD + 1 + PLACES);
+	CU_ASSERT(at_descriptors() <= before + CROWD + 1 + AT_PLACES);
 	PXT_EQ(at_tell(fd[CROWD - 1], PXT_CTLSOCK_STATUS), 0);
 	for (unsigned i = 0; i < CROWD; i++)
 		(void)close(fd[i]);
@@ -613,11 +612,11 @@ static void as_many_connections_as_there_are_places_are_all_heard(void)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
-	int fd[PLACES];
+	int fd[AT_PLACES];
 
-	for (unsigned i = 0; i < PLACES; i++)
+	for (unsigned i = 0; i < AT_PLACES; i++)
 		fd[i] = at_connect(path);
-	for (unsigned i = 0; i < PLACES; i++) {
+	for (unsigned i = 0; i < AT_PLACES; i++) {
 		PXT_EQ(at_tell(fd[i], PXT_CTLSOCK_STATUS), 0);
 		(void)close(fd[i]);
 	}
@@ -629,19 +628,19 @@ static void who_asked_lately_is_not_pushed_out_for_having_come_first(void)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
-	int fd[PLACES + 1];
+	int fd[AT_PLACES + 1];
 
-	for (unsigned i = 0; i < PLACES; i++) {
+	for (unsigned i = 0; i < AT_PLACES; i++) {
 		fd[i] = at_connect(path);
 		/* It is let in, in a turn of its own. */
 		PXT_EQ(at_tell(fd[i], PXT_CTLSOCK_STATUS), 0);
 	}
 	PXT_EQ(at_tell(fd[0], PXT_CTLSOCK_STATUS), 0);
-	fd[PLACES] = at_connect(path);
-	PXT_EQ(at_tell(fd[PLACES], PXT_CTLSOCK_STATUS), 0);
+	fd[AT_PLACES] = at_connect(path);
+	PXT_EQ(at_tell(fd[AT_PLACES], PXT_CTLSOCK_STATUS), 0);
 	CU_ASSERT(at_ended(fd[1]));
 	PXT_EQ(at_tell(fd[0], PXT_CTLSOCK_STATUS), 0);
-	for (unsigned i = 0; i <= PLACES; i++)
+	for (unsigned i = 0; i <= AT_PLACES; i++)
 		(void)close(fd[i]);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }

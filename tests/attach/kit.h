@@ -9,6 +9,9 @@
 #include <stdint.h>
 #include <trace_np.h>
 
+/* Connections that a control socket has at once: PXT_CTLSOCK_PLACES of attach/owner.h. */
+#define AT_PLACES (CONFIG_PTRACE_ATTACH_MAX + 8)
+
 /* A path in the program's own folder, of which no other test knows. */
 void at_path(char path[PXT_CTLSOCK_PATH]);
 /* A suspended stream of this policy, 64 KiB; its error. */

@@ -683,12 +683,22 @@ static void the_stamp_of_the_first_lost_record_is_kept_however_little_of_it_is_o
 	}
 }
 
+/* Lane 1 has nothing but marks from there on.  The first event after them is lost first. */
+static void lap_from(struct pxt_lane *lane, uint32_t pos)
+{
+	uint64_t first = now();
+
+	put(1, 1, first);
+	while (pxt_head_pos(pxt_cursor_load(&lane->head)) - pos <= block->slot_mask + 1u)
+		put(1, 2, now());
+	PXT_EQ(pxt_wide_load(&lane->first_lost), first);
+}
+
 /* POL-05, SYS-06: a mark is no event, and has no stamp.  Here it is in the ring's last slot. */
 static void where_a_mark_is_overwritten_the_stamp_is_that_of_the_record_behind_it(void)
 {
 	struct pxt_lane *lane;
 	struct st_event event;
-	uint64_t first;
 	uint32_t pos;
 
 	open_running(LOOP, 2);
@@ -704,11 +714,7 @@ static void where_a_mark_is_overwritten_the_stamp_is_that_of_the_record_behind_i
 	PXT_EQ(pos & block->slot_mask, block->slot_mask);
 	PXT_EQ(posix_trace_start(stream), 0);
 	PXT_EQ(pxt_head_pos(pxt_cursor_load(&lane->head)), pos + 1u);
-	first = now();
-	put(1, 1, first);
-	while (pxt_head_pos(pxt_cursor_load(&lane->head)) - pos <= block->slot_mask + 1u)
-		put(1, 2, now());
-	PXT_EQ(pxt_wide_load(&lane->first_lost), first);
+	lap_from(lane, pos);
 	close_stream();
 }
 
@@ -717,7 +723,6 @@ static void so_it_is_behind_several_marks(void)
 {
 	for (unsigned restarts = 1; restarts <= 3; restarts++) {
 		struct pxt_lane *lane;
-		uint64_t first;
 		uint32_t pos;
 
 		open_running(LOOP, 2);
@@ -728,11 +733,7 @@ static void so_it_is_behind_several_marks(void)
 			PXT_EQ(posix_trace_start(stream), 0);
 		}
 		PXT_EQ(pxt_head_pos(pxt_cursor_load(&lane->head)), pos + 2u * restarts);
-		first = now();
-		put(1, 1, first);
-		while (pxt_head_pos(pxt_cursor_load(&lane->head)) - pos <= block->slot_mask + 1u)
-			put(1, 2, now());
-		PXT_EQ(pxt_wide_load(&lane->first_lost), first);
+		lap_from(lane, pos);
 		close_stream();
 	}
 }

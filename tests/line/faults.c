@@ -200,19 +200,27 @@ static void what_is_given_up_is_counted(void)
 	CU_ASSERT(torn > 0);
 }
 
+static trace_id_t stream_to_packets(int type, int ends[2])
+{
+	trace_attr_t attr;
+	trace_id_t trid = 0;
+
+	CU_ASSERT_FATAL(socketpair(AF_UNIX, type, 0, ends) == 0);
+	PXT_EQ(posix_trace_attr_init(&attr), 0);
+	PXT_EQ(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), 0);
+	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, ends[1], &trid), 0);
+	return trid;
+}
+
 /* The nobody-listens of a packet socket is no error of the trace. */
 static void packets_that_fail_are_only_lost(int error)
 {
 	struct posix_trace_status_info status;
 	trace_event_id_t id;
-	trace_attr_t attr;
 	trace_id_t trid;
 	int ends[2];
 
-	CU_ASSERT_FATAL(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) == 0);
-	PXT_EQ(posix_trace_attr_init(&attr), 0);
-	PXT_EQ(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), 0);
-	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, ends[1], &trid), 0);
+	trid = stream_to_packets(SOCK_DGRAM, ends);
 	PXT_EQ(posix_trace_eventid_open("fault_event", &id), 0);
 	PXT_EQ(posix_trace_start(trid), 0);
 	posix_trace_event(id, &id, sizeof id);
@@ -252,15 +260,11 @@ static void packets_that_come_in_their_order_are_frames_too(void)
 {
 	static const unsigned char magic[] = PXT_LOG_MAGIC;
 	struct pxt_linkframe frame;
-	trace_attr_t attr;
 	trace_id_t trid;
 	ssize_t got;
 	int ends[2];
 
-	CU_ASSERT_FATAL(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0);
-	PXT_EQ(posix_trace_attr_init(&attr), 0);
-	PXT_EQ(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), 0);
-	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, ends[1], &trid), 0);
+	trid = stream_to_packets(SOCK_SEQPACKET, ends);
 	PXT_EQ(posix_trace_start(trid), 0);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	got = recv(ends[0], bytes, sizeof bytes, MSG_DONTWAIT);
