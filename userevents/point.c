@@ -2,7 +2,7 @@
 /* point.c - trace points of one line that open themselves at their first use. */
 #include "base/attr.h"
 #include "core/process/names.h"
-#include "core/record/full.h"
+#include "core/record/opentype.h"
 
 #include <trace_np.h>
 
@@ -17,7 +17,7 @@ PXT_API trace_event_id_t _pxt_point_open(
 
 	if (!pxt_names_open_at_use(name, format, &id))
 		return POSIX_TRACE_UNNAMED_USEREVENT;
-	pxt_full_report(id);
+	pxt_opentype_report(id);
 	__atomic_store_n(point, id, __ATOMIC_RELAXED);
 	return id;
 }
