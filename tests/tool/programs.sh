@@ -149,8 +149,14 @@ serve()
 # Its threads are told by their names, and which lock they wait for.
 a_server_answers_the_same()
 {
-	need redis-server
 	need redis-cli
+	# Debian's server is its redis-check-rdb under another name; the package redis-server brings that name alone,
+	# and a service.
+	command -v redis-server >/dev/null || {
+		need redis-check-rdb
+		ln -s "$(command -v redis-check-rdb)" redis-server
+		PATH=$PWD:$PATH
+	}
 	serve env
 	plain_status=$?
 	mv answers plain
@@ -166,12 +172,14 @@ a_server_answers_the_same()
 	grep -q 'name="io_thd_1"' out || fail 'a thread without its name'
 }
 
-# Processes that fight for locks, and end without what the C library does at exit.
+# Threads of a child fight for a lock; the child ends without what the C library does at exit.
+# One child: of two, the one that is last to begin ends in one run of ten with "could not create any pthreads"
+# (untraced, stress-ng 0.15), because the other has done all operations.
 stress_ng_ends_as_without()
 {
 	need stress-ng
-	timeout 60 stress-ng --mutex 2 --mutex-ops 2000 -q >plain 2>&1 || { echo 'stress-ng does not run here: skipped'; exit 77; }
-	witnessed --only mutex,sem,threads,file,sleep,futex -- timeout 60 stress-ng --mutex 2 --mutex-ops 2000 -q >traced 2>&1 ||
+	timeout 60 stress-ng --mutex 1 --mutex-ops 2000 -q >plain 2>&1 || { echo 'stress-ng does not run here: skipped'; exit 77; }
+	witnessed --only mutex,sem,threads,file,sleep,futex -- timeout 60 stress-ng --mutex 1 --mutex-ops 2000 -q >traced 2>&1 ||
 		fail 'another status'
 	cmp -s plain traced || fail 'other output'
 	sound run.ptl
