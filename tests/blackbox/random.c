@@ -261,6 +261,13 @@ static void pause_us(uint32_t us)
 	(void)nanosleep(&time, NULL);
 }
 
+/* Machines differ in how long a process takes to begin. */
+static void wait_until_it_records(void)
+{
+	for (int i = 0; i < 20000 && !atomic_load(&ledger->started); i++)
+		pause_us(100);
+}
+
 static void kill_one(int policy, unsigned lanes, bool recover)
 {
 	int fd = memfd_create("box", 0);
@@ -274,6 +281,9 @@ static void kill_one(int policy, unsigned lanes, bool recover)
 	CU_ASSERT_FATAL(child >= 0);
 	if (child == 0)
 		be_killed(fd, policy, lanes);
+	/* The others are killed on their way there, or after it. */
+	if (any_number(2))
+		wait_until_it_records();
 	pause_us(200 + any_number(6000));
 	(void)kill(child, SIGKILL);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
