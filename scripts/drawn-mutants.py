@@ -4,6 +4,7 @@
 
     drawn-mutants.py BUILD [--count N] [--jobs N] [NAME...]
     drawn-mutants.py BUILD --siblings [NAME...]
+    drawn-mutants.py BUILD --from LIST [NAME...]
     drawn-mutants.py --check
 
 BUILD is a folder that was built with Ninja, tests included.  Of all mutants that scripts/drawn.py
@@ -27,7 +28,9 @@ where it stands, and says why nobody could notice it (or why nobody needs to):
 A reason that begins with "open:" says what a test would have to look at: nobody has written it yet.
 
 --siblings: in place of drawn ones, the mistakes of tests/mutants.txt wherever else the same code
-stands (scripts/siblings.py), all of them.
+stands (scripts/siblings.py), all of them.  --from: those of LIST, which is written as tests/mutants.txt
+but says of none which test kills it, and names the file (in: FUNCTION of FILE.c): an audit by somebody
+who has not read the tests.
 
 Listed mutants are not run (--listed: only these).  --check: are all of the list still there, with that
 line?  Exit status: 0 all killed or listed; 1 not; 77 BUILD is not Ninja's, or there is no gcov.
@@ -49,6 +52,7 @@ import threading
 import time
 
 import drawn
+import mutants as listed_mutants
 import siblings
 from mutants import JOBS, ROOT, run, tail
 
@@ -425,6 +429,22 @@ class Trial:
         return test + (" (hang)" if status is None else "")
 
 
+def from_list(path, texts):
+    """The mistakes of another list, in the library's own files."""
+    for number, mutant in enumerate(listed_mutants.read_list(path), 1):
+        if mutant.file not in texts:
+            print(f"{path.name}:{mutant.line}: not tried: {mutant.file} is no source of the library in this build")
+            continue
+        text = texts[mutant.file]
+        try:
+            first, last = mutant.span(text)
+        except ValueError as error:
+            sys.exit(f"{path.name}:{mutant.line}: {mutant.name}: {error}")
+        begin = text.rfind("\n", 0, first) + 1
+        yield drawn.Mutant(mutant.file, mutant.function, mutant.name, number, first, last, "\n".join(mutant.new),
+                           text[begin : text.find("\n", first)].strip(), text.count("\n", 0, first) + 1)
+
+
 def chosen(mutants, arguments, listed):
     """In the order in which they are drawn."""
     def named(mutant, name):
@@ -441,7 +461,7 @@ def chosen(mutants, arguments, listed):
 
 def go(trial, mutants, listed, arguments):
     """Tries the first that are mutants indeed, up to the count; returns what survived unlisted."""
-    some = arguments.names or arguments.listed or arguments.siblings
+    some = arguments.names or arguments.listed or arguments.siblings or arguments.list
     count = arguments.count or (len(mutants) if some else 300)
     verdicts = collections.Counter()
     survivors = []
@@ -497,6 +517,7 @@ def main():
     parser.add_argument("--listed", action="store_true")
     parser.add_argument("--verbose", action="store_true", help="says the killed ones, too")
     parser.add_argument("--siblings", action="store_true")
+    parser.add_argument("--from", dest="list", type=pathlib.Path)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("build", nargs="?", type=pathlib.Path)
     parser.add_argument("names", nargs="*")
@@ -528,8 +549,12 @@ def main():
         if arguments.tests:
             build.tests = {name: build.tests[name] for name in arguments.tests.split(",")}
         texts = {file: (ROOT / file).read_text() for file in sorted(build.compile)}
-        mutants = list(siblings.all_of(texts)) if arguments.siblings else [
-            mutant for file, text in texts.items() for mutant in drawn.mutants_of(file, text)]
+        if arguments.list:
+            mutants = list(from_list(arguments.list, texts))
+        elif arguments.siblings:
+            mutants = list(siblings.all_of(texts))
+        else:
+            mutants = [mutant for file, text in texts.items() for mutant in drawn.mutants_of(file, text)]
         mutants = chosen(mutants, arguments, listed)
         trial = Trial(build, measured)
         if arguments.measure:

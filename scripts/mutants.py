@@ -77,14 +77,19 @@ class Mutant:
         """Finds that, however the lines are broken."""
         return re.compile(r"\s+".join(map(re.escape, self.code().split())))
 
-    def edit(self, text):
-        """The mutated text; the reason why there is none as ValueError."""
+    def span(self, text):
+        """Where its old text is; the reason why it is nowhere as ValueError."""
         spans = [(first, last) for name, first, last in functions(text) if name == self.function]
         found = [match for first, last in (spans if self.function else [(0, len(text))])
                  for match in self.pattern().finditer(text, first, last)]
         if len(found) != 1:
             raise ValueError(f"its old text is there {len(found)} times")
-        return text[: found[0].start()] + "\n".join(self.new) + text[found[0].end() :]
+        return found[0].span()
+
+    def edit(self, text):
+        """The mutated text; the reason why there is none as ValueError."""
+        first, last = self.span(text)
+        return text[:first] + "\n".join(self.new) + text[last:]
 
 
 def functions(text):
@@ -118,15 +123,16 @@ def find_files(mutants):
         mutant.file = files[0]
 
 
-def read_list():
+def read_list(path=LIST):
+    """Those of another list need not say which test kills them."""
     mutants = []
-    for number, line in enumerate(LIST.read_text().splitlines(), 1):
+    for number, line in enumerate(path.read_text().splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         if line.startswith("["):
             mutants.append(Mutant(line.strip("[]"), number))
         elif not mutants:
-            sys.exit(f"{LIST.name}:{number}: no [name] before this line")
+            sys.exit(f"{path.name}:{number}: no [name] before this line")
         elif line.startswith("file: "):
             mutants[-1].file = line[6:].strip()
         elif line.startswith("in: "):
@@ -138,12 +144,12 @@ def read_list():
         elif line == "+" or line.startswith("+ "):
             mutants[-1].new.append(line[2:])
         else:
-            sys.exit(f"{LIST.name}:{number}: what is this?")
+            sys.exit(f"{path.name}:{number}: what is this?")
     find_files(mutants)
     names = set()
     for mutant in mutants:
-        if not mutant.file or not mutant.kill or not mutant.old or mutant.name in names:
-            sys.exit(f"{LIST.name}:{mutant.line}: incomplete, or a name used twice: {mutant.name}")
+        if not mutant.file or (path == LIST and not mutant.kill) or not mutant.old or mutant.name in names:
+            sys.exit(f"{path.name}:{mutant.line}: incomplete, or a name used twice: {mutant.name}")
         names.add(mutant.name)
     return mutants
 
