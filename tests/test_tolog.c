@@ -1053,6 +1053,27 @@ static void threads_and_modules_are_named_also_those_renamed_later(void)
 	close_log(log, fd);
 }
 
+/* FORMAT.md, 3 */
+static void every_log_has_an_identity_of_its_own(void)
+{
+	struct posix_trace_loginfo_np infos[2];
+
+	for (unsigned i = 0; i < 2; i++) {
+		int fd = st_file();
+		trace_id_t trid = create_append(fd);
+		trace_id_t log;
+
+		PXT_EQ(posix_trace_start(trid), 0);
+		st_say(1);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+		log = open_log(fd);
+		PXT_EQ(posix_trace_log_getinfo_np(log, &infos[i]), 0);
+		close_log(log, fd);
+	}
+	CU_ASSERT(memcmp(infos[0].posix_uuid_np, infos[1].posix_uuid_np,
+	              sizeof infos[0].posix_uuid_np) != 0);
+}
+
 /* A name that the flush did not look for again.  False: there was no @n-th write at the shutdown. */
 static bool fail_at_the_end(unsigned n)
 {
@@ -1212,6 +1233,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(exit_completes_the_log_and_a_forked_child_does_not_touch_it),
 	PXT_CASE(the_thread_that_created_a_stream_has_its_name_in_the_log_though_it_has_ended),
 	PXT_CASE(threads_and_modules_are_named_also_those_renamed_later),
+	PXT_CASE(every_log_has_an_identity_of_its_own),
 	PXT_CASE(whichever_write_of_the_shutdown_fails_it_is_told),
 	PXT_CASE(a_description_that_came_late_is_in_the_log),
 	PXT_CASE(filtered_marks_are_left_out),

@@ -435,6 +435,36 @@ static void an_inspected_stream_keeps_its_policy(void)
 	}
 }
 
+#if _PXT_UNIT_FILTER
+/* SYS-12, QNX-45: what the library records itself is not judged, also where a full stream stops. */
+static void a_change_of_the_filter_is_recorded_without_being_judged(void)
+{
+	struct posix_trace_event_info info;
+	struct posix_trace_levels_np levels;
+	unsigned changes = 0;
+	unsigned calls = 0;
+	uint32_t data[64];
+	size_t len;
+	int none = 0;
+
+	begin(POSIX_TRACE_UNTIL_FULL);
+	if (!pxt_has_type(stream, POSIX_TRACE_FILTER)) {
+		end();
+		return;
+	}
+	PXT_EQ(posix_trace_set_handler_np(stream, &sets[0], every_other, &calls), 0);
+	for (int i = 0; i < 4; i++)
+		PXT_EQ(posix_trace_set_filter(stream, &sets[i % 2], POSIX_TRACE_SET_EVENTSET), 0);
+	PXT_EQ(posix_trace_getlevels_np(stream, &levels), 0);
+	PXT_EQ(levels.posix_came_np, 0);
+	while (posix_trace_trygetnext_event(stream, &info, data, sizeof(data), &len, &none) == 0 &&
+	       !none)
+		changes += info.posix_event_id == POSIX_TRACE_FILTER;
+	PXT_EQ(changes, 4);
+	end();
+}
+#endif
+
 static void a_stream_in_the_place_of_an_inspected_one_lets_all_through(void)
 {
 	pthread_t none = pthread_self();
@@ -497,6 +527,9 @@ static const struct pxt_case cases[] = {
 	PXT_CASE_FRESH(a_short_type_keeps_four_bytes_and_the_others_all),
 	PXT_CASE_FRESH(new_rules_leave_a_stream_that_stopped_by_itself_as_it_is),
 	PXT_CASE_FRESH(an_inspected_stream_keeps_its_policy),
+#if _PXT_UNIT_FILTER
+	PXT_CASE_FRESH(a_change_of_the_filter_is_recorded_without_being_judged),
+#endif
 	PXT_CASE_FRESH(a_stream_in_the_place_of_an_inspected_one_lets_all_through),
 	PXT_CASE_FRESH(arguments_that_cannot_be_are_refused),
 #endif

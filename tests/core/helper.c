@@ -9,6 +9,7 @@
 #define _GNU_SOURCE 1 /* pthread_timedjoin_np() */
 #include "../suite.h"
 
+#include "core/process/threads.h"
 #include "core/stream/stream.h"
 #include "port/port_log.h"
 
@@ -144,7 +145,7 @@ static long long now_ns(void)
 	return (long long)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static trace_id_t begin(FILE *file, size_t bytes)
+static trace_id_t begin(FILE *file, size_t bytes, unsigned lanes)
 {
 	trace_attr_t attr;
 	trace_id_t trid;
@@ -153,7 +154,7 @@ static trace_id_t begin(FILE *file, size_t bytes)
 	PXT_EQ(posix_trace_attr_init(&attr), 0);
 	PXT_EQ(posix_trace_attr_setstreamsize(&attr, bytes), 0);
 	PXT_EQ(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH), 0);
-	PXT_EQ(posix_trace_attr_setlanes_np(&attr, 1), 0);
+	PXT_EQ(posix_trace_attr_setlanes_np(&attr, lanes), 0);
 	PXT_EQ(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), 0);
 	test = pthread_self();
 	PXT_EQ(posix_trace_eventid_open("helper_event", &event), 0);
@@ -167,7 +168,7 @@ static trace_id_t begin(FILE *file, size_t bytes)
 static void the_helper_looks_again_behind_its_announcement(void)
 {
 	FILE *file = tmpfile();
-	trace_id_t trid = begin(file, 16384);
+	trace_id_t trid = begin(file, 16384, 1);
 
 	atomic_store(&armed, true);
 	/* Its next sleep is the one after this flush; or its first, if that is still to come. */
@@ -187,7 +188,7 @@ static void a_helper_on_its_way_to_sleep_ends_with_its_stream(void)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
 	FILE *file = tmpfile();
-	trace_id_t trid = begin(file, 16384);
+	trace_id_t trid = begin(file, 16384, 1);
 	struct timespec limit;
 	pthread_t thread;
 	void *failed = NULL;
@@ -217,7 +218,7 @@ static void after_an_error_it_waits_a_tenth_of_a_second_before_it_tries_again(vo
 	const struct timespec while_full = { .tv_nsec = 250000000 };
 	FILE *file = tmpfile();
 	/* More than a block of the log takes, so that the stream stays full. */
-	trace_id_t trid = begin(file, (size_t)4 * CONFIG_PTRACE_LOG_BLOCK_SIZE);
+	trace_id_t trid = begin(file, (size_t)4 * CONFIG_PTRACE_LOG_BLOCK_SIZE, 1);
 	long long begun = now_ns();
 	unsigned tried;
 
@@ -236,9 +237,29 @@ static void after_an_error_it_waits_a_tenth_of_a_second_before_it_tries_again(vo
 	(void)fclose(file);
 }
 
+/* POL-14, DEC-15 */
+static void a_lane_that_is_not_the_first_is_flushed_at_its_mark(void)
+{
+	static const volatile uint32_t second = 1;
+	FILE *file = tmpfile();
+	trace_id_t trid = begin(file, 16384, 2);
+	const volatile uint32_t *own;
+
+	pxt_threads_known();
+	own = pxt_self.cpu;
+	pxt_self.cpu = &second;
+	fill_up_to_the_mark();
+	pxt_self.cpu = own;
+	atomic_store(&written, true);
+	CU_ASSERT(falls_below_the_mark(trid));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)fclose(file);
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(the_helper_looks_again_behind_its_announcement),
 	PXT_CASE(a_helper_on_its_way_to_sleep_ends_with_its_stream),
+	PXT_CASE(a_lane_that_is_not_the_first_is_flushed_at_its_mark),
 	PXT_CASE(after_an_error_it_waits_a_tenth_of_a_second_before_it_tries_again),
 };
 

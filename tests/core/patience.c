@@ -47,6 +47,7 @@ static _Thread_local bool slow_here;
 
 static int drain = -1;            /* a page of this pipe is taken out in each pause */
 static struct pxt_thread *leaver; /* comes out of its trace point during the third pause */
+static void (*in_a_pause)(void);  /* another thread's step, in the next one */
 
 void __real_pxt_port_pause_ns(uint64_t ns);
 void __wrap_pxt_port_pause_ns(uint64_t ns);
@@ -73,6 +74,12 @@ void __wrap_pxt_port_pause_ns(uint64_t ns)
 	if (leaver && slow->pauses == 3) {
 		atomic_fetch_add(&leaver->passes, 1u);
 		leaver = NULL;
+	}
+	if (in_a_pause) {
+		void (*now)(void) = in_a_pause;
+
+		in_a_pause = NULL;
+		now();
 	}
 }
 
@@ -475,6 +482,46 @@ static void an_exit_waits_no_longer_for_a_turn(void)
 	end_child(3000 * MS_NS, leave_a_turn);
 }
 
+/* As another thread. */
+static void take_the_log(void)
+{
+	struct pxt_stream *found = kit_stream(stream);
+
+	pxt_port_mutex_lock(&found->mutex);
+	pxt_tolog_lock(found);
+	pxt_tolog_of(found)->holder = 0;
+	pxt_stream_unlock(found);
+}
+
+static void give_the_log_back(void)
+{
+	struct pxt_stream *found = kit_stream(stream);
+
+	pxt_port_mutex_lock(&found->mutex);
+	pxt_tolog_unlock(found);
+	pxt_stream_unlock(found);
+}
+
+static void hand_the_log_on(void)
+{
+	give_the_log_back();
+	take_the_log();
+}
+
+/* DEC-23: who has it by then began later: he is hurried. */
+static void an_exit_does_not_wait_for_a_log_that_changed_hands(void)
+{
+	stream = with_log(empty_file());
+	take_the_log();
+	begin_slow(LAST);
+	in_a_pause = hand_the_log_on;
+	CU_ASSERT(pxt_tolog_at_exit(kit_stream(stream)));
+	PXT_EQ(slow->pauses, 1);
+	slow->last = 0;
+	give_the_log_back();
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
 static int leave_one_who_waits_for_a_turn(void *unused)
 {
 	(void)unused;
@@ -530,6 +577,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_fork_waits_no_longer_for_a_log),
 	PXT_CASE(a_device_that_takes_a_page_at_a_time_is_waited_for_to_its_end),
 	PXT_CASE(an_exit_waits_no_longer_for_a_turn),
+	PXT_CASE(an_exit_does_not_wait_for_a_log_that_changed_hands),
 	PXT_CASE(an_exit_waits_no_longer_for_those_who_wait_for_a_turn),
 #endif
 };
