@@ -403,6 +403,27 @@ static void a_growing_loop_log_is_followed_and_tells_what_was_overwritten(void)
 	close_reader(&reader);
 }
 
+/* The block that it had read to its end is gone; of the oldest that is left nothing was read. */
+static void a_reader_that_was_overtaken_goes_on_with_the_first_event_that_is_left(void)
+{
+	struct reader reader;
+	uint64_t lost = 0;
+
+	open_reader(&reader, "loop-short", 1024 + 3 * 512);
+	for (int number = 0; number < 4; number++)
+		PXT_EQ(next_number(reader.trid, &lost), number);
+	PXT_EQ(next_number(reader.trid, &lost), -1);
+	golden_read(&reader.golden, "loop-le64");
+	for (unsigned block = 2; block <= 4; block++)
+		write_frame(&reader, block);
+	for (int number = 4; number < 10; number++) {
+		PXT_EQ(next_number(reader.trid, &lost), number);
+		PXT_EQ(lost, 0);
+	}
+	PXT_EQ(next_number(reader.trid, &lost), -1);
+	close_reader(&reader);
+}
+
 static int log_full_status(trace_id_t trid)
 {
 	struct posix_trace_status_info status;
@@ -662,6 +683,26 @@ static void a_block_of_types_that_make_no_sense_is_passed_over_once(void)
 	close_reader(&reader);
 }
 
+/* Blocks behind it have later numbers than the one that is due. */
+static void behind_a_damaged_block_of_types_the_other_blocks_are_read(void)
+{
+	struct reader reader;
+	unsigned events = 0;
+	unsigned skipped = 0;
+	size_t at;
+
+	open_reader(&reader, little_endian() ? "le64" : "be64", 512);
+	at = golden_block(&reader.golden, PXT_LOG_TYPES, 0);
+	flip(&reader, at + PXT_LOG_BLOCK_BYTES + 2);
+	for (unsigned turn = 0; turn < 20; turn++) {
+		events += drain(reader.trid);
+		skipped += skip_damage(reader.trid) != 0;
+	}
+	PXT_EQ(skipped, 1);
+	PXT_EQ(events, 9);
+	close_reader(&reader);
+}
+
 static void a_complete_log_and_a_wrong_argument_have_no_damage_to_tell(void)
 {
 	struct posix_trace_logfinding_np finding;
@@ -730,6 +771,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(damage_before_a_log_was_begun_anew_costs_the_new_one_nothing),
 	PXT_CASE(a_clear_takes_the_losses_in_front_of_it_along),
 	PXT_CASE(a_growing_loop_log_is_followed_and_tells_what_was_overwritten),
+	PXT_CASE(a_reader_that_was_overtaken_goes_on_with_the_first_event_that_is_left),
 	PXT_CASE(a_growing_loop_log_is_full_when_its_first_block_is_overwritten),
 	PXT_CASE(the_frames_of_a_dead_writer_are_read),
 	PXT_CASE(what_has_no_head_is_no_growing_log_either),
@@ -739,6 +781,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(damage_with_nothing_sound_behind_it_may_still_become_a_block),
 	PXT_CASE(a_block_that_is_gone_is_told_and_passed_over),
 	PXT_CASE(a_block_of_types_that_make_no_sense_is_passed_over_once),
+	PXT_CASE(behind_a_damaged_block_of_types_the_other_blocks_are_read),
 	PXT_CASE(a_complete_log_and_a_wrong_argument_have_no_damage_to_tell),
 	PXT_CASE(a_damaged_frame_does_not_hold_a_loop_log_up),
 	PXT_CASE(the_first_frame_is_named_where_no_frame_was_ever_sound),

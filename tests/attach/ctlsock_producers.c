@@ -29,6 +29,14 @@ static void record(unsigned events)
 static char producers_type[32] = "tack";
 static long producers_pause_ms; /* before they record */
 static size_t producers_bytes;  /* of their memory; 0: the default */
+static bool producers_wait; /* in place of recording: until they know that the stream is stopped */
+
+static int wait_for_the_stop(void)
+{
+	for (int i = 0; i < 2000 && posix_trace_wanted_np(tick); i++)
+		pxt_sleep_ms(1);
+	return posix_trace_wanted_np(tick) ? ETIMEDOUT : 0;
+}
 
 static int attach(const char *path)
 {
@@ -63,7 +71,10 @@ static void producer_begin(struct producer *producer, const char *path, unsigned
 		(void)!read(producer->wait[0], &byte, 1);
 		pxt_sleep_ms(producers_pause_ms);
 		tick = pxt_open_event(producers_type);
-		record(events);
+		if (producers_wait)
+			producer->error = wait_for_the_stop();
+		else
+			record(events);
 		(void)!write(producer->told[1], &producer->error, sizeof(int));
 		(void)!read(producer->wait[0], &byte, 1);
 		_exit(0);
@@ -317,6 +328,45 @@ static void a_producer_that_stands_still_holds_up_nobody(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
+/*
+ * As many messages as fit are told and not heard.  Of two that attached in different states one has to be told
+ * the last state later, whatever the number is: a stop, behind which nothing else wakes the helper.
+ */
+static void a_producer_that_could_not_be_told_of_the_stop_is_told_later(void)
+{
+	for (unsigned running = 0; running < 2; running++) {
+		char path[PXT_CTLSOCK_PATH];
+		trace_id_t trid = at_stream(LOOP, path);
+		struct pxt_ctlsock_status status;
+		struct producer producer;
+		int stopped;
+
+		if (running)
+			PXT_EQ(posix_trace_start(trid), 0);
+		/* Behind all that it was told before. */
+		producers_pause_ms = 300;
+		producers_wait = true;
+		producer_begin(&producer, path, 0);
+		producers_wait = false;
+		producers_pause_ms = 0;
+		PXT_EQ(producer.error, 0);
+		PXT_EQ(kill(producer.pid, SIGSTOP), 0);
+		CU_ASSERT(waitpid(producer.pid, &stopped, WUNTRACED) == producer.pid);
+		for (unsigned i = running; i < 600; i++) {
+			PXT_EQ(i % 2 ? posix_trace_stop(trid) : posix_trace_start(trid), 0);
+			PXT_EQ(at_status(path, &status), 0);
+		}
+		/* Nobody asks the helper anything from now on. */
+		pxt_sleep_ms(50);
+		PXT_EQ(kill(producer.pid, SIGCONT), 0);
+		producer_go_on(&producer);
+		producer_await(&producer);
+		PXT_EQ(producer.error, 0);
+		producer_kill(&producer);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+}
+
 /* Of address space, which all is memory where a program locks what it has. */
 static unsigned long pages(void)
 {
@@ -370,5 +420,6 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_killed_producer_s_memory_waits_for_no_reader),
 	PXT_CASE(a_stop_by_a_client_comes_behind_what_producers_recorded_before),
 	PXT_CASE(a_producer_that_stands_still_holds_up_nobody),
+	PXT_CASE(a_producer_that_could_not_be_told_of_the_stop_is_told_later),
 };
 PXT_SUITE("ctlsock_producers", cases)

@@ -522,6 +522,32 @@ static void an_exit_does_not_wait_for_a_log_that_changed_hands(void)
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 
+/* Once; ten seconds later the log is given back, so that a wait without end is seen. */
+static void one_piece_goes_out(void)
+{
+	if (slow->pauses == 1)
+		atomic_fetch_add(&pxt_tolog_of(kit_stream(stream))->pieces, 1u);
+	if (slow->now_ns < 10000 * MS_NS)
+		in_a_pause = one_piece_goes_out;
+	else
+		give_the_log_back();
+}
+
+/* DEC-23 */
+static void an_exit_waits_anew_for_each_piece_that_goes_out_and_no_longer(void)
+{
+	stream = with_log(empty_file());
+	take_the_log();
+	begin_slow(LAST);
+	in_a_pause = one_piece_goes_out;
+	CU_ASSERT(!pxt_tolog_at_exit(kit_stream(stream)));
+	in_a_pause = NULL;
+	end_slow(3000 * MS_NS + LAST);
+	if (atomic_load(&pxt_tolog_of(kit_stream(stream))->busy))
+		give_the_log_back();
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
 static int leave_one_who_waits_for_a_turn(void *unused)
 {
 	(void)unused;
@@ -578,6 +604,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_device_that_takes_a_page_at_a_time_is_waited_for_to_its_end),
 	PXT_CASE(an_exit_waits_no_longer_for_a_turn),
 	PXT_CASE(an_exit_does_not_wait_for_a_log_that_changed_hands),
+	PXT_CASE(an_exit_waits_anew_for_each_piece_that_goes_out_and_no_longer),
 	PXT_CASE(an_exit_waits_no_longer_for_those_who_wait_for_a_turn),
 #endif
 };

@@ -3,6 +3,8 @@ ptrace_test(sysevents NEEDS SYSEVENTS SYSEV_SPECIFIC ONLINE POLICY_LOOP SOURCES 
 ptrace_test(sysevents_log NEEDS SYSEVENTS SYSEV_MUTEX_LOCK ONLINE TOLOG USEREVENTS LOGRETRIEVAL POLICY_LOOP
 	SOURCES sysevents/log.c)
 ptrace_test(sysevents_layout NEEDS SYSEVENTS SYSEV_SPECIFIC SOURCES sysevents/layout.c)
+ptrace_test(sysevents_function NEEDS SYSEVENTS SYSEV_FUNCTION ONLINE FILTER POLICY_LOOP
+	SOURCES sysevents/function.c ../sysevents/function/function.c)
 ptrace_test(sysevents_attached NEEDS SYSEVENTS SYSEV_MUTEX_LOCK ${attach_needs}
 	SOURCES sysevents/attached.c attach/party.c attach/inside.c)
 

@@ -370,11 +370,14 @@ static void attributes_tell_what_is_in_force(void)
 {
 	char name[TRACE_NAME_MAX + 1];
 	trace_id_t trid = create();
+	struct timespec step;
 	trace_attr_t attr;
 	size_t size = 0;
 	int policy = 0;
 
 	PXT_EQ(posix_trace_get_attr(trid, &attr), 0);
+	PXT_EQ(posix_trace_attr_getclockres(&attr, &step), 0);
+	CU_ASSERT(step.tv_sec == 0 && step.tv_nsec == 1000000);
 	PXT_EQ(posix_trace_attr_getstreamsize(&attr, &size), 0);
 	PXT_EQ(size, STREAM);
 	PXT_EQ(posix_trace_attr_getname(&attr, name), 0);

@@ -10,12 +10,15 @@
 #define DATA     200u
 /* More than a frame of SMALLEST bytes holds, which has room for any record of the library's. */
 #define LONG     600u
+/* More than any event of the library's, so that it decides how large a frame is. */
+#define LARGEST  300u
 #define SMALLEST 512u
 
 static trace_event_id_t event;
 
 static unsigned events;
 static size_t bytes = DATA;
+static bool behind_another; /* event, a short one */
 
 static void *record(void *argument)
 {
@@ -55,7 +58,7 @@ static unsigned count(int fd)
 	unsigned found = 0;
 
 	while (pxt_log_next(log, &read))
-		found += read.info.posix_event_id == event && read.len == DATA;
+		found += read.info.posix_event_id == event && read.len == bytes;
 	PXT_EQ(posix_trace_close(log), 0);
 	return found;
 }
@@ -66,7 +69,7 @@ static void are_in_the_log(size_t size)
 	trace_attr_t attr;
 	trace_id_t trid;
 
-	pxt_attr(&attr, 8192, DATA, POSIX_TRACE_LOOP);
+	pxt_attr(&attr, 8192, bytes, POSIX_TRACE_LOOP);
 	PXT_EQ(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_LOOP), 0);
 	PXT_EQ(posix_trace_attr_setlogsize(&attr, size), 0);
 	trid = pxt_log_stream(&attr, fd);
@@ -74,6 +77,8 @@ static void are_in_the_log(size_t size)
 	event = pxt_open_event("smallest");
 	tell_losses_before_events(trid);
 	PXT_EQ(posix_trace_flush(trid), 0);
+	if (behind_another)
+		posix_trace_event(event, "short", 5);
 	record_beyond_the_table();
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	PXT_CHECK(count(fd) > 0, "a log of %zu bytes", size);
@@ -96,6 +101,19 @@ static void so_are_those_after_a_loss(void)
 	events = 2 * 8192 / DATA;
 	for (size_t size = 512; size < 4096; size += 256)
 		are_in_the_log(size);
+}
+
+/* LOGP-01: its frame is another one, which it may fill to the last byte. */
+static void so_is_one_behind_a_record_that_shares_no_frame_with_it(void)
+{
+	/* A START, the short one, the large one, a STOP: three frames at least. */
+	events = 1;
+	bytes = LARGEST;
+	behind_another = true;
+	for (size_t size = 1024; size < 4096; size += 16)
+		are_in_the_log(size);
+	behind_another = false;
+	bytes = DATA;
 }
 
 /* What is told before events, and what the log says that was lost. */
@@ -147,6 +165,7 @@ static void all_that_is_lost_is_told_where_records_find_no_room(void)
 static const struct pxt_case cases[] = {
 	PXT_CASE(the_largest_record_of_a_thread_without_a_place_is_in_the_smallest_log),
 	PXT_CASE(so_are_those_after_a_loss),
+	PXT_CASE(so_is_one_behind_a_record_that_shares_no_frame_with_it),
 	PXT_CASE(all_that_is_lost_is_told_where_records_find_no_room),
 };
 PXT_SUITE("to log: smallest frames", cases)
