@@ -367,6 +367,54 @@ static void a_producer_that_could_not_be_told_of_the_stop_is_told_later(void)
 	}
 }
 
+/* All others are taken when it comes, and given back. */
+static void begin_in_the_last_place(struct producer *producer, const char *path, unsigned events)
+{
+	int silent[AT_PLACES - 1];
+
+	for (unsigned i = 0; i < AT_PLACES - 1; i++) {
+		silent[i] = at_connect(path);
+		CU_ASSERT_FATAL(silent[i] >= 0);
+	}
+	/* Behind what it is told of a start. */
+	producers_pause_ms = 200;
+	producer_begin(producer, path, events);
+	producers_pause_ms = 0;
+	PXT_EQ(producer->error, 0);
+	for (unsigned i = 0; i < AT_PLACES - 1; i++)
+		(void)close(silent[i]);
+}
+
+static void a_producer_in_the_last_place_is_served_as_all_others(void)
+{
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid = at_stream(LOOP, path);
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	struct pxt_event event;
+	struct producer producer;
+	unsigned events = 0;
+
+	begin_in_the_last_place(&producer, path, 5);
+	PXT_EQ(posix_trace_start(trid), 0);
+	producer_go_on(&producer);
+	producer_await(&producer);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	while (pxt_next(trid, &event)) {
+		if (event.info.posix_pid != producer.pid)
+			continue;
+		events++;
+		PXT_EQ(posix_trace_eventid_get_name(trid, event.info.posix_event_id, name), 0);
+		CU_ASSERT_STRING_EQUAL(name, producers_type);
+	}
+	PXT_EQ(events, 5);
+	producer_kill(&producer);
+	CU_ASSERT(at_until(nothing_mapped, NULL));
+	begin_in_the_last_place(&producer, path, 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	CU_ASSERT(at_until(nothing_mapped, NULL));
+	producer_kill(&producer);
+}
+
 /* Of address space, which all is memory where a program locks what it has. */
 static unsigned long pages(void)
 {
@@ -421,5 +469,6 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_stop_by_a_client_comes_behind_what_producers_recorded_before),
 	PXT_CASE(a_producer_that_stands_still_holds_up_nobody),
 	PXT_CASE(a_producer_that_could_not_be_told_of_the_stop_is_told_later),
+	PXT_CASE(a_producer_in_the_last_place_is_served_as_all_others),
 };
 PXT_SUITE("ctlsock_producers", cases)

@@ -31,6 +31,8 @@ int __real_pxt_port_log_write_at(
 int __wrap_pxt_port_log_write_at(
     struct pxt_port_log *log, uint64_t offset, const void *data, size_t bytes, size_t *done);
 
+#define LARGE 2800u /* bytes of an event that takes nearly all slots of a stream of 4096 */
+
 static trace_event_id_t event;
 static pthread_t test;
 static atomic_bool armed;
@@ -154,6 +156,7 @@ static trace_id_t begin(FILE *file, size_t bytes, unsigned lanes)
 	PXT_EQ(posix_trace_attr_init(&attr), 0);
 	PXT_EQ(posix_trace_attr_setstreamsize(&attr, bytes), 0);
 	PXT_EQ(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH), 0);
+	PXT_EQ(posix_trace_attr_setmaxdatasize(&attr, LARGE), 0);
 	PXT_EQ(posix_trace_attr_setlanes_np(&attr, lanes), 0);
 	PXT_EQ(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), 0);
 	test = pthread_self();
@@ -256,10 +259,36 @@ static void a_lane_that_is_not_the_first_is_flushed_at_its_mark(void)
 	(void)fclose(file);
 }
 
+/* POL-14: it is asleep, since there is less than it is woken for, when an event finds no room. */
+static void an_event_that_finds_no_room_below_the_mark_wakes_it(void)
+{
+	static const unsigned char large[LARGE];
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	struct posix_trace_status_info status = { 0 };
+	FILE *file = tmpfile();
+	trace_id_t trid = begin(file, 4096, 1);
+
+	/* Long enough for its first sleep. */
+	(void)nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+	for (uint32_t used = 0; used < 100; used += 2)
+		posix_trace_event(event, "mark", 4);
+	posix_trace_event(event, large, sizeof(large));
+	for (int i = 0; i < 3000; i++) {
+		PXT_EQ_FATAL(posix_trace_get_status(trid, &status), 0);
+		if (status.posix_stream_status == POSIX_TRACE_RUNNING)
+			break;
+		(void)nanosleep(&moment, NULL);
+	}
+	PXT_EQ(status.posix_stream_status, POSIX_TRACE_RUNNING);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)fclose(file);
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(the_helper_looks_again_behind_its_announcement),
 	PXT_CASE(a_helper_on_its_way_to_sleep_ends_with_its_stream),
 	PXT_CASE(a_lane_that_is_not_the_first_is_flushed_at_its_mark),
+	PXT_CASE(an_event_that_finds_no_room_below_the_mark_wakes_it),
 	PXT_CASE(after_an_error_it_waits_a_tenth_of_a_second_before_it_tries_again),
 };
 

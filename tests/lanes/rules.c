@@ -9,6 +9,7 @@
 #include "core/control/control.h"
 #include "core/process/context.h"
 #include "core/process/holdback.h"
+#include "core/process/threads.h"
 #include "core/read/consumer.h"
 #include "core/stream/gate.h"
 #include "core/testpoints.h"
@@ -356,6 +357,23 @@ static void a_lapped_lane_waits_for_the_stop_that_the_others_have_before_them(vo
 	close_stream();
 }
 
+/* DEC-42: several of them wait, and each has its place in a lane that is not the first, whatever the stamps say. */
+static void stops_and_starts_that_wait_divide_each_lane(void)
+{
+	uint64_t early;
+
+	open_running(LOOP, 2);
+	early = now();
+	put(1, 1, now());
+	PXT_EQ(posix_trace_stop(stream), 0);
+	PXT_EQ(posix_trace_start(stream), 0);
+	put(1, 2, early + 1u);
+	PXT_EQ(posix_trace_stop(stream), 0);
+	put(1, 3, early + 2u);
+	st_expect(stream, "1 STOP0 START 2 STOP0");
+	close_stream();
+}
+
 /* ---- The ring ---- */
 
 /* Ruling 4 */
@@ -566,6 +584,31 @@ static void a_writer_that_comes_behind_a_stop_is_lost_and_counted(void)
 		st_expect(stream, "7");
 		at(PXT_TP_GATE_SEEN, stop_it);
 		st_say(1);
+		st_expect(stream, "STOP0");
+		CU_ASSERT(st_law(stream, &counts));
+		PXT_EQ(counts.posix_held_np, 0);
+		close_stream();
+	}
+}
+
+static void so_is_one_in_another_lane(void)
+{
+	static const volatile uint32_t second = 1;
+	const int policies[] = { LOOP, FULL };
+	const volatile uint32_t *own;
+
+	for (int i = 0; i < 2; i++) {
+		struct posix_trace_counts_np counts;
+
+		open_running(policies[i], 2);
+		pxt_threads_known();
+		own = pxt_self.cpu;
+		pxt_self.cpu = &second;
+		st_say(7);
+		st_expect(stream, "7");
+		at(PXT_TP_GATE_SEEN, stop_it);
+		st_say(1);
+		pxt_self.cpu = own;
 		st_expect(stream, "STOP0");
 		CU_ASSERT(st_law(stream, &counts));
 		PXT_EQ(counts.posix_held_np, 0);
@@ -920,6 +963,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(start_by_call_comes_before_all_that_was_recorded_behind_it),
 	PXT_CASE(stop_and_start_divide_all_lanes),
 	PXT_CASE(a_lapped_lane_waits_for_the_stop_that_the_others_have_before_them),
+	PXT_CASE(stops_and_starts_that_wait_divide_each_lane),
 	PXT_CASE(a_record_with_a_piece_missing_is_never_shown),
 	PXT_CASE(unfinished_records_without_a_begin_are_counted_one_by_one),
 	PXT_CASE(a_writer_that_was_lapped_spoils_no_newer_record),
@@ -927,6 +971,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(positions_and_numbers_run_past_their_ends),
 	PXT_CASE(a_stale_head_is_not_taken_for_a_full_ring),
 	PXT_CASE(a_writer_that_comes_behind_a_stop_is_lost_and_counted),
+	PXT_CASE(so_is_one_in_another_lane),
 	PXT_CASE(so_is_one_with_ordered_stamps),
 	PXT_CASE(a_record_that_is_being_read_is_not_overwritten),
 	PXT_CASE(a_record_that_was_overtaken_reads_its_stamp_again),
