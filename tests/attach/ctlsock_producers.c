@@ -60,6 +60,12 @@ struct producer {
 static void producer_begin(struct producer *producer, const char *path, unsigned events)
 {
 	PXT_EQ_FATAL(pipe2(producer->told, O_CLOEXEC) | pipe2(producer->wait, O_CLOEXEC), 0);
+	/*
+	 * A sanitizer's runtime has a lock of its own around memory: a fork beside a thread that has it, as
+	 * the stream's helper in its first moment, leaves it held in the child for ever.
+	 */
+	if (PXT_SANITIZED)
+		pxt_sleep_ms(50);
 	producer->pid = fork();
 	CU_ASSERT_FATAL(producer->pid >= 0);
 	if (producer->pid == 0) {
