@@ -653,6 +653,24 @@ static void a_block_that_is_gone_is_told_and_passed_over(void)
 	close_reader(&reader);
 }
 
+/* A reader that skips whatever it is told of: one damage, at @at or behind it, and all events. */
+static void expect_one_damage(struct reader *reader, size_t at)
+{
+	unsigned events = 0;
+	unsigned skipped = 0;
+
+	for (unsigned turn = 0; turn < 20; turn++) {
+		uint64_t where;
+
+		events += drain(reader->trid);
+		where = skip_damage(reader->trid);
+		skipped += where != 0;
+		CU_ASSERT(where == 0 || (where >= at && where < reader->golden.size));
+	}
+	PXT_EQ(skipped, 1);
+	PXT_EQ(events, 9);
+}
+
 /*
  * Its checksum is right, so nothing but its number in sequence says that it was passed over: who skips
  * must not come to it again and again.
@@ -660,8 +678,6 @@ static void a_block_that_is_gone_is_told_and_passed_over(void)
 static void a_block_of_types_that_make_no_sense_is_passed_over_once(void)
 {
 	struct reader reader;
-	unsigned events = 0;
-	unsigned skipped = 0;
 	size_t at;
 
 	open_reader(&reader, little_endian() ? "le64" : "be64", 512);
@@ -670,16 +686,7 @@ static void a_block_of_types_that_make_no_sense_is_passed_over_once(void)
 	memset(reader.golden.bytes + at + PXT_LOG_BLOCK_BYTES + 2, 0, 2);
 	golden_sign(&reader.golden, at);
 	golden_rewrite(reader.fd, reader.golden.bytes, reader.golden.size);
-	for (unsigned turn = 0; turn < 20; turn++) {
-		uint64_t where;
-
-		events += drain(reader.trid);
-		where = skip_damage(reader.trid);
-		skipped += where != 0;
-		CU_ASSERT(where == 0 || (where >= at && where < reader.golden.size));
-	}
-	PXT_EQ(skipped, 1);
-	PXT_EQ(events, 9);
+	expect_one_damage(&reader, at);
 	close_reader(&reader);
 }
 
@@ -687,19 +694,12 @@ static void a_block_of_types_that_make_no_sense_is_passed_over_once(void)
 static void behind_a_damaged_block_of_types_the_other_blocks_are_read(void)
 {
 	struct reader reader;
-	unsigned events = 0;
-	unsigned skipped = 0;
 	size_t at;
 
 	open_reader(&reader, little_endian() ? "le64" : "be64", 512);
 	at = golden_block(&reader.golden, PXT_LOG_TYPES, 0);
 	flip(&reader, at + PXT_LOG_BLOCK_BYTES + 2);
-	for (unsigned turn = 0; turn < 20; turn++) {
-		events += drain(reader.trid);
-		skipped += skip_damage(reader.trid) != 0;
-	}
-	PXT_EQ(skipped, 1);
-	PXT_EQ(events, 9);
+	expect_one_damage(&reader, at);
 	close_reader(&reader);
 }
 

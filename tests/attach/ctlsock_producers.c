@@ -31,11 +31,10 @@ static long producers_pause_ms; /* before they record */
 static size_t producers_bytes;  /* of their memory; 0: the default */
 static bool producers_wait; /* in place of recording: until they know that the stream is stopped */
 
-static int wait_for_the_stop(void)
+static bool knows_the_stop(void *of)
 {
-	for (int i = 0; i < 2000 && posix_trace_wanted_np(tick); i++)
-		pxt_sleep_ms(1);
-	return posix_trace_wanted_np(tick) ? ETIMEDOUT : 0;
+	(void)of;
+	return !posix_trace_wanted_np(tick);
 }
 
 static int attach(const char *path)
@@ -78,7 +77,7 @@ static void producer_begin(struct producer *producer, const char *path, unsigned
 		pxt_sleep_ms(producers_pause_ms);
 		tick = pxt_open_event(producers_type);
 		if (producers_wait)
-			producer->error = wait_for_the_stop();
+			producer->error = at_until(knows_the_stop, NULL) ? 0 : ETIMEDOUT;
 		else
 			record(events);
 		(void)!write(producer->told[1], &producer->error, sizeof(int));
@@ -93,6 +92,14 @@ static void producer_begin(struct producer *producer, const char *path, unsigned
 static void producer_go_on(struct producer *producer)
 {
 	CU_ASSERT(write(producer->wait[1], "x", 1) == 1);
+}
+
+static void producer_stand_still(const struct producer *producer)
+{
+	int stopped;
+
+	PXT_EQ(kill(producer->pid, SIGSTOP), 0);
+	CU_ASSERT(waitpid(producer->pid, &stopped, WUNTRACED) == producer->pid);
 }
 
 /* It says that it has done what it was to do. */
@@ -306,12 +313,10 @@ static void a_producer_that_stands_still_holds_up_nobody(void)
 	struct pxt_event event;
 	struct producer producer;
 	int events = 0;
-	int stopped;
 
 	producer_begin(&producer, path, 5);
 	PXT_EQ(producer.error, 0);
-	PXT_EQ(kill(producer.pid, SIGSTOP), 0);
-	CU_ASSERT(waitpid(producer.pid, &stopped, WUNTRACED) == producer.pid);
+	producer_stand_still(&producer);
 	for (int i = 0; i < 1000; i++) {
 		PXT_EQ(posix_trace_start(trid), 0);
 		if (i % 4 == 0)
@@ -345,7 +350,6 @@ static void a_producer_that_could_not_be_told_of_the_stop_is_told_later(void)
 		trace_id_t trid = at_stream(LOOP, path);
 		struct pxt_ctlsock_status status;
 		struct producer producer;
-		int stopped;
 
 		if (running)
 			PXT_EQ(posix_trace_start(trid), 0);
@@ -356,8 +360,7 @@ static void a_producer_that_could_not_be_told_of_the_stop_is_told_later(void)
 		producers_wait = false;
 		producers_pause_ms = 0;
 		PXT_EQ(producer.error, 0);
-		PXT_EQ(kill(producer.pid, SIGSTOP), 0);
-		CU_ASSERT(waitpid(producer.pid, &stopped, WUNTRACED) == producer.pid);
+		producer_stand_still(&producer);
 		for (unsigned i = running; i < 600; i++) {
 			PXT_EQ(i % 2 ? posix_trace_stop(trid) : posix_trace_start(trid), 0);
 			PXT_EQ(at_status(path, &status), 0);
