@@ -52,9 +52,8 @@ import threading
 import time
 
 import drawn
-import mutants as listed_mutants
 import siblings
-from mutants import JOBS, ROOT, run, tail
+from mutants import JOBS, ROOT, read_list as read_mutants, run, tail
 
 LIST = ROOT / "tests" / "drawn.txt"
 KILLERS = ROOT / "tests" / "drawn-killers.txt"
@@ -431,7 +430,7 @@ class Trial:
 
 def from_list(path, texts):
     """The mistakes of another list, in the library's own files."""
-    for number, mutant in enumerate(listed_mutants.read_list(path), 1):
+    for number, mutant in enumerate(read_mutants(path), 1):
         if mutant.file not in texts:
             print(f"{path.name}:{mutant.line}: not tried: {mutant.file} is no source of the library in this build")
             continue
@@ -440,9 +439,8 @@ def from_list(path, texts):
             first, last = mutant.span(text)
         except ValueError as error:
             sys.exit(f"{path.name}:{mutant.line}: {mutant.name}: {error}")
-        begin = text.rfind("\n", 0, first) + 1
-        yield drawn.Mutant(mutant.file, mutant.function, mutant.name, number, first, last, "\n".join(mutant.new),
-                           text[begin : text.find("\n", first)].strip(), text.count("\n", 0, first) + 1)
+        yield drawn.Mutant.of(text, mutant.file, mutant.function, mutant.name, number, first, last,
+                              "\n".join(mutant.new))
 
 
 def chosen(mutants, arguments, listed):

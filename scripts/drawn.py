@@ -52,6 +52,13 @@ class Mutant:
     line: str  # the source line where it begins
     number: int
 
+    @classmethod
+    def of(cls, text, file, function, kind, ordinal, at, end, new):
+        """With the line of @text that it begins in."""
+        left = text.rfind("\n", 0, at) + 1
+        return cls(file, function, kind, ordinal, at, end, new, text[left : text.index("\n", at)].strip(),
+                   text.count("\n", 0, at) + 1)
+
     @property
     def name(self):
         return f"{self.file} {self.function} {self.kind} {self.ordinal}"
@@ -206,8 +213,5 @@ def mutants_of(file, text):
             for kind, begin, stop, new in places(tokens, at, text):
                 key = function, kind
                 counts[key] = counts.get(key, 0) + 1
-                left = text.rfind("\n", 0, begin) + 1
-                line = text[left : text.index("\n", begin)].strip()
-                found.append(Mutant(file, function, kind, counts[key], begin, stop, new, line,
-                                    text.count("\n", 0, begin) + 1))
+                found.append(Mutant.of(text, file, function, kind, counts[key], begin, stop, new))
     return found

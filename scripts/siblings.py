@@ -45,6 +45,4 @@ def all_of(texts):
                     continue
                 seen.add((first, new))
                 ordinals[function] = ordinals.get(function, 0) + 1
-                begin = text.rfind("\n", 0, first) + 1
-                yield drawn.Mutant(file, function, "sibling", ordinals[function], first, last, new,
-                                   text[begin : text.find("\n", first)].strip(), text.count("\n", 0, first) + 1)
+                yield drawn.Mutant.of(text, file, function, "sibling", ordinals[function], first, last, new)
