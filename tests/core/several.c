@@ -260,6 +260,27 @@ static void a_sleeper_of_any_stream_is_woken(void)
 	end(3);
 }
 
+static bool is_inside(void)
+{
+	uint32_t passes = atomic_load(&pxt_self.entry->passes);
+
+	return passes % 2u != 0;
+}
+
+/* Ruling 13: else a stop would wait for it, and so would each that follows. */
+static void who_wakes_a_sleeper_has_left_the_trace_point(void)
+{
+	begin(0, POSIX_TRACE_LOOP, 1, 4096, 64);
+	say((const unsigned char *)"abcd", 4);
+	CU_ASSERT(!is_inside());
+	atomic_store(&kit_block(streams[0])->asleep, 1u);
+	say((const unsigned char *)"abcd", 4);
+	PXT_EQ(atomic_load(&kit_block(streams[0])->asleep), 0);
+	CU_ASSERT(!is_inside());
+	(void)kit_read_all(streams[0]);
+	end(1);
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(an_event_is_the_same_in_all_streams),
 	PXT_CASE(an_ordered_stream_does_not_share_the_reading_of_a_plain_one),
@@ -269,5 +290,6 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_filter_set_between_table_and_gate_holds),
 	PXT_CASE(one_stopped_before_the_reservation_counts_the_event_lost),
 	PXT_CASE(a_sleeper_of_any_stream_is_woken),
+	PXT_CASE(who_wakes_a_sleeper_has_left_the_trace_point),
 };
 PXT_SUITE("core: several streams", cases)
