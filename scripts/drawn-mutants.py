@@ -53,7 +53,7 @@ import time
 
 import drawn
 import siblings
-from mutants import JOBS, ROOT, read_list as read_mutants, run, tail
+from mutants import JOBS, ROOT, read_list as read_mutants, run, shown_tests, tail
 
 LIST = ROOT / "tests" / "drawn.txt"
 KILLERS = ROOT / "tests" / "drawn-killers.txt"
@@ -134,9 +134,7 @@ class Build:
                     file = os.path.relpath(entry["file"], ROOT)
                     self.compile[file][library] = shlex.split(entry["command"])
         self.tests = {}
-        shown = subprocess.run(["ctest", "--test-dir", folder, "--show-only=json-v1", "-L", "^unit"],
-                               capture_output=True, text=True, check=True).stdout
-        for test in json.loads(shown)["tests"]:
+        for test in shown_tests(folder, "-L", "^unit"):
             command = test.get("command", [])
             if len(command) > 3 and pathlib.Path(command[1]).name == "twice":
                 command = command[3:]  # sh tests/twice NAME COMMAND

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Proves that the tests notice mistakes: each mutant of tests/mutants.txt must be killed.
 
-    mutants.py [--jobs N] [--keep] [--build BUILD] [NAME...]      all, or those whose name contains NAME
+    mutants.py [--jobs N] [--keep] [--build BUILD [--passed]] [NAME...]      all, or those whose name contains NAME
     mutants.py --check                            only: does every old text match exactly once?
 
 A mutant is one small wrong edit of the library.  It is applied to a copy of the tree; the objects that
@@ -10,8 +10,10 @@ read the edited file are compiled from there, the one test program that must not
 them before its archives, and run; the edit is taken back.  All else is BUILD's (build; made if there is
 none), which stays as it is.  A test that fails,
 crashes or hangs has killed the mutant; some mistakes show by chance, so a test that passes is run
-up to five times, and the report says when it took more than one.  Exit status: 0 all killed; 1 one survived, does not
-apply, does not build, or its test fails without it as well; 77 no CMake or Ninja.
+up to five times, and the report says when it took more than one.  Before that each test is run without a
+mutant; --passed: BUILD's tests have just passed, so that is done for those alone that take longer than usual.
+Exit status: 0 all killed; 1 one survived, does not apply, does not build, or its test fails without it as
+well; 77 no CMake or Ninja.
 
 The list (tests/mutants.txt) consists of blocks; lines with # are remarks:
 
@@ -54,6 +56,7 @@ FOLDERS = ("format", "base", "port", "core", "online", "tolog", "userevents", "f
            "blackbox", "sysevents", "attach", "logretrieval", "compat", "tools")  # where functions are looked for
 BUILD_SECONDS = 600
 RUN_SECONDS = 40
+FIRST_SECONDS = 10  # so long nobody asks how long a test usually takes
 TURNS = 5
 # One more than there are processors: many tests sleep for half of their time.
 JOBS = (os.cpu_count() or 1) + 1
@@ -165,6 +168,15 @@ def check_that_all_apply(mutants):
     return bad
 
 
+def shown_tests(folder, *which):
+    """What CTest says of tests of a build; asked from elsewhere, since it takes away the log of another one there."""
+    with tempfile.TemporaryDirectory(prefix="pxt-shown-") as place:
+        pathlib.Path(place, "CTestTestfile.cmake").write_text(f'subdirs("{folder}")\n')
+        done = subprocess.run(["ctest", "--test-dir", place, "--show-only=json-v1", *which],
+                              capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)["tests"]
+
+
 class Build:
     """A folder that was built with Ninja: how each object is compiled, what each program is linked of."""
 
@@ -217,8 +229,7 @@ class Build:
         """(command, environment) of a test of pxtrace."""
         with self.lock:
             if not self.tool_tests:
-                shown = json.loads(self.told("ctest", "--show-only=json-v1", "-R", "^tool\\."))
-                for test in shown["tests"]:
+                for test in shown_tests(self.folder, "-R", "^tool\\."):
                     settings = {one["name"]: one["value"] for one in test["properties"]}
                     words = [word.split("=", 1) for word in settings.get("ENVIRONMENT", [])]
                     self.tool_tests[test["name"]] = test["command"], dict(words)
@@ -338,15 +349,32 @@ class Copy:
 
     def run_test(self, kill):
         """What takes many times as long as without a mutant hangs."""
-        seconds = min(RUN_SECONDS, 5 + 10 * self.base.usual.get(tuple(kill), RUN_SECONDS))
+        if tuple(kill) not in self.base.usual:
+            done = self.run_for(kill, self.build, FIRST_SECONDS)
+            if done[0] is not None:
+                return done
+            status, text = self.measure(kill, self.base.folder)
+            if status != 0:
+                return 0, f"without the mutant: status {status}\n{text}"
+        return self.run_for(kill, self.build, min(RUN_SECONDS, 5 + 10 * self.base.usual[tuple(kill)]))
+
+    def measure(self, kill, build):
+        """Runs it without a mutant, in @build; how long that takes is kept."""
+        begun = time.monotonic()
+        done = self.run_for(kill, build, RUN_SECONDS)
+        self.base.usual[tuple(kill)] = time.monotonic() - begun
+        return done
+
+    def run_for(self, kill, build, seconds):
         if kill[0].startswith("tool."):
             command, settings = self.base.tool_test(kill[0])
-            there = {str(self.base.folder / program): str(self.build / program) for program in PROGRAMS}
+            there = {str(self.base.folder / program): str(build / program) for program in PROGRAMS}
             # Found there before the place that was written into what loads it.
-            settings = {**os.environ, **settings, "PXT_BUILD": str(self.build), "LD_LIBRARY_PATH": str(self.build)}
+            settings = {**os.environ, **settings, "PXT_BUILD": str(build), "LD_LIBRARY_PATH": str(build)}
             return run([there.get(word, word) for word in command], seconds, env=settings)
-        folder = self.sanitized if kill[0].startswith("tsan.") else self.build
-        return run([folder / "tests" / f"test_{kill[0].removeprefix('tsan.')}", *kill[1:]], seconds)
+        folder = self.sanitized if kill[0].startswith("tsan.") else build
+        return run([folder / "tests" / f"test_{kill[0].removeprefix('tsan.')}", *kill[1:]], seconds,
+                   env={**os.environ, "PXT_FIRST_FAILURE": "1"})
 
 
 def programs_of(test):
@@ -428,9 +456,7 @@ def healthy(copy, mutants, jobs):
     for kill in sorted({tuple(mutant.kill) for mutant in mutants}):
         status, text = copy.build_test(kill[0], jobs, None)
         if status == 0:
-            begun = time.monotonic()
-            status, text = copy.run_test(kill)
-            copy.base.usual[kill] = time.monotonic() - begun
+            status, text = copy.measure(kill, copy.build)
         if status != 0:
             print(f"FAILS ANYWAY    {' '.join(kill)} (status {status})\n{tail(text)}", flush=True)
             bad += 1
@@ -444,6 +470,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=JOBS)
     parser.add_argument("--keep", action="store_true", help="leave the copies for a look")
     parser.add_argument("--build", type=pathlib.Path, help="a folder that was built with Ninja (build)")
+    parser.add_argument("--passed", action="store_true", help="its tests pass")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
@@ -468,7 +495,7 @@ def main():
         build.made(sorted({program for mutant in mutants for program in programs_of(mutant.kill[0])
                            if not mutant.kill[0].startswith("tsan.")}) or ["help"])
         copies = [Copy(where, number, build) for number in range(workers)]
-        bad = work(copies, mutants)
+        bad = work(copies, mutants, arguments.passed)
     finally:
         if arguments.keep:
             print(f"kept: {where}")
@@ -479,7 +506,7 @@ def main():
     sys.exit(bad != 0)
 
 
-def work(copies, mutants):
+def work(copies, mutants, passed):
     free = list(copies)
     lock = threading.Lock()
 
@@ -497,8 +524,10 @@ def work(copies, mutants):
 
     # Tests of one program one after the other: then little is built again.
     ordered = sorted(mutants, key=lambda mutant: mutant.kill)
+    # The build has no tests with ThreadSanitizer.
+    asked = [mutant for mutant in ordered if not passed or mutant.kill[0].startswith("tsan.")]
     with concurrent.futures.ThreadPoolExecutor(len(copies)) as pool:
-        share = [ordered[number :: len(copies)] for number in range(len(copies))]
+        share = [asked[number :: len(copies)] for number in range(len(copies))]
         sick = sum(pool.map(lambda pair: healthy(pair[0], pair[1], 1), zip(copies, share)))
         if sick:
             return len(mutants)
