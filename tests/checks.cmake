@@ -20,12 +20,6 @@ function(ptrace_check name)
 	endif()
 endfunction()
 
-# What keeps all processors busy for long, to its end: nothing runs beside it.
-function(ptrace_heavy_check name)
-	ptrace_check(${name} ${ARGN})
-	set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
-endfunction()
-
 ptrace_check(layers TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/check-layers.py")
 ptrace_check(structure TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/check-structure.py")
 ptrace_check(loops TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/check-loops.py")
@@ -47,16 +41,18 @@ endif()
 # Without an optimizer the combinations say the same of headers, names and tests; size_table has the sizes.
 set(combos_form --units --compare 25)
 set(tidy_form --library)
+set(tidy_cost 45)
 if(PTRACE_CHECKS STREQUAL "full")
 	set(combos_form --compare 100)
-	set(tidy_form)
+	set(tidy_form --analyzer)
+	set(tidy_cost 800)
 endif()
 ptrace_check(combos TIMEOUT 900 COST 120 "${PTRACE_PYTHON}" "${scripts}/combos.py" --level=-O0 ${combos_form}
 	--work "${work}/combos")
 ptrace_check(installed TIMEOUT 300 COST 40 "${scripts}/check-installed" "${PROJECT_BINARY_DIR}" "${work}/installed")
 ptrace_check(stack TIMEOUT 300 COST 15 "${PTRACE_PYTHON}" "${scripts}/stack-usage.py" --check)
 ptrace_check(format TIMEOUT 120 "${scripts}/check-format")
-ptrace_check(tidy TIMEOUT 900 COST 45 "${scripts}/check-tidy" ${tidy_form} "${PROJECT_BINARY_DIR}")
+ptrace_check(tidy TIMEOUT 1800 COST ${tidy_cost} "${scripts}/check-tidy" ${tidy_form} "${PROJECT_BINARY_DIR}")
 # clang's warnings are among what tidy says, its code is what tsan runs: a build of it belongs to --full.
 # So does musl: another C library is met by what meets the system.
 set(variants minimal arm aarch64 i486 asan tsan)
@@ -100,10 +96,10 @@ if(PTRACE_CHECKS STREQUAL "full")
 	set(fuzz_tool_seconds 20)
 	set(proof_form --full)
 	set(size_compilers)
-	ptrace_heavy_check(analyzer TIMEOUT 1800 "${scripts}/check-tidy" --analyzer "${PROJECT_BINARY_DIR}")
-	ptrace_heavy_check(mutants TIMEOUT 3000 "${PTRACE_PYTHON}" "${scripts}/mutants.py"
+	# Many of the tests that they run sleep for half of their time: so other checks run beside them.
+	ptrace_check(mutants TIMEOUT 3400 COST 1000 "${PTRACE_PYTHON}" "${scripts}/mutants.py" --jobs 2 --passed
 		--build "${PROJECT_BINARY_DIR}")
-	ptrace_heavy_check(drawn_mutants TIMEOUT 3000 "${PTRACE_PYTHON}" "${scripts}/drawn-mutants.py"
+	ptrace_check(drawn_mutants TIMEOUT 3400 COST 600 "${PTRACE_PYTHON}" "${scripts}/drawn-mutants.py" --jobs 2
 		"${PROJECT_BINARY_DIR}")
 endif()
 if(PXT_LOGRETRIEVAL)

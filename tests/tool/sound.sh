@@ -10,7 +10,7 @@
 logs_that_are_made_of_spoilt_input_are_sound()
 {
 	count=400
-	[ -z "${PXT_STRESS-}" ] || count=15000
+	[ -z "${PXT_STRESS-}" ] || count=6000
 	"$PXT_PYTHON" "$PXT_SOURCE/tests/tool/sound.py" "$pxtrace" "$golden" $count >out 2>err || fail sound
 	out_has 'all sound'
 }
