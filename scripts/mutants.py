@@ -404,9 +404,12 @@ def run(command, seconds, check=False, **options):
         try:
             status = process.wait(seconds)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
-            process.wait()
             status = None
+        try:
+            os.killpg(process.pid, 9)  # children that hang, too
+        except ProcessLookupError:
+            pass
+        process.wait()
         output.seek(0)
         text = output.read().decode(errors="replace")
     if check and status != 0:

@@ -52,7 +52,7 @@ ptrace_check(combos TIMEOUT 900 COST 120 "${PTRACE_PYTHON}" "${scripts}/combos.p
 ptrace_check(installed TIMEOUT 300 COST 40 "${scripts}/check-installed" "${PROJECT_BINARY_DIR}" "${work}/installed")
 ptrace_check(stack TIMEOUT 300 COST 15 "${PTRACE_PYTHON}" "${scripts}/stack-usage.py" --check)
 ptrace_check(format TIMEOUT 120 "${scripts}/check-format")
-ptrace_check(tidy TIMEOUT 1800 COST ${tidy_cost} "${scripts}/check-tidy" ${tidy_form} "${PROJECT_BINARY_DIR}")
+ptrace_check(tidy TIMEOUT 3400 COST ${tidy_cost} "${scripts}/check-tidy" ${tidy_form} "${PROJECT_BINARY_DIR}")
 # clang's warnings are among what tidy says, its code is what tsan runs: a build of it belongs to --full.
 # So does musl: another C library is met by what meets the system.
 set(variants minimal arm aarch64 i486 asan tsan)
