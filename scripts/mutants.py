@@ -31,6 +31,7 @@ import argparse
 import collections
 import concurrent.futures
 import dataclasses
+import functools
 import json
 import os
 import pathlib
@@ -112,6 +113,36 @@ def places():
             for name in {name for name, _, _ in functions(path.read_text())}:
                 found[name].append(str(path.relative_to(ROOT)))
     return found
+
+
+@functools.lru_cache(maxsize=None)
+def words_of(path):
+    return frozenset(re.findall(r"\w+", path.read_text()))
+
+
+@functools.lru_cache(maxsize=None)
+def header_words():
+    """What headers define, functions and macros -> the words in it."""
+    words = collections.defaultdict(set)
+    for folder in FOLDERS:
+        for path in (ROOT / folder).rglob("*.h"):
+            text = path.read_text()
+            found = [(name, text[first:last]) for name, first, last in functions(text)]
+            found += [(macro[1], macro[0]) for macro in
+                      re.finditer(r"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:.*\\\n)*.*$", text, re.M)]
+            for name, body in found:
+                words[name].update(set(re.findall(r"\w+", body)) - {name})
+    return words
+
+
+@functools.lru_cache(maxsize=None)
+def users_in_headers(function):
+    """The names by which a source may use @function of a header: its own, and of what stands above it there."""
+    names, added = set(), {function}
+    while added:
+        names |= added
+        added = {name for name, words in header_words().items() if name not in names and words & added}
+    return frozenset(names)
 
 
 def find_files(mutants):
@@ -225,6 +256,14 @@ class Build:
                         self.read[os.path.relpath(os.path.join(self.folder, line.strip()), ROOT)].add(name)
         return self.read[file]
 
+    def changed(self, file, function):
+        """Of those the ones in which something may use the header's @function.  A name that is pasted together
+        is missed: then its mutant survives."""
+        if not function or not file.endswith(".h"):
+            return self.readers(file)
+        names = users_in_headers(function)
+        return {name for name in self.readers(file) if names & words_of(ROOT / self.objects[name][0])}
+
     def tool_test(self, name):
         """(command, environment) of a test of pxtrace."""
         with self.lock:
@@ -294,10 +333,10 @@ class Copy:
         status, text = run([*words, "-Wno-error"], BUILD_SECONDS, cwd=self.base.folder)
         return status, text, out
 
-    def linked(self, program, file):
+    def linked(self, program, file, function):
         """Links @program anew if the mutated file is in it; a mutated object stands before its archive."""
         words, archives = self.base.link(program)
-        readers = self.base.readers(file)
+        readers = self.base.changed(file, function)
         first, inside = [], set()
         for at, word in enumerate(words):
             if word in archives:
@@ -332,7 +371,7 @@ class Copy:
         return run(["cmake", "--build", self.sanitized, "-j", str(jobs), "--target", f"test_{test}"],
                    BUILD_SECONDS)
 
-    def build_test(self, test, jobs, file):
+    def build_test(self, test, jobs, file, function=""):
         """(status, output) of what test @test runs, made anew where it holds the mutated @file."""
         if test.startswith("tsan."):
             return self.build_sanitized(test[5:], jobs)
@@ -342,7 +381,7 @@ class Copy:
             program = self.base.shared if program == SHARED else program
             if not program:
                 continue
-            status, text = self.linked(program, file)
+            status, text = self.linked(program, file, function)
             if status != 0:
                 return status, text
         return 0, ""
@@ -430,7 +469,7 @@ def try_mutant(copy, mutant, jobs):
         return False, f"DOES NOT APPLY  {mutant.name}: {error}"
     try:
         begun = time.monotonic()
-        status, text = copy.build_test(mutant.kill[0], jobs, mutant.file)
+        status, text = copy.build_test(mutant.kill[0], jobs, mutant.file, mutant.function)
         if status != 0:
             return False, f"DOES NOT BUILD  {mutant.name}\n{tail(text)}"
         built = time.monotonic()
