@@ -171,17 +171,8 @@ class Build:
         """(status, seconds); in a folder for its files, as CTest runs it."""
         home = tempfile.mkdtemp(prefix="t", dir=self.work)
         begun = time.monotonic()
-        with subprocess.Popen([str(program)], cwd=self.folder / "tests", stdin=subprocess.DEVNULL,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-                              env={**os.environ, "TMPDIR": home, "PXT_FIRST_FAILURE": "1", **(extra or {})}) as process:
-            try:
-                status = process.wait(seconds)
-            except subprocess.TimeoutExpired:
-                status = None
-            try:
-                os.killpg(process.pid, 9)  # children that hang, too
-            except ProcessLookupError:
-                pass
+        status, _ = run([program], seconds, cwd=self.folder / "tests",
+                        env={**os.environ, "TMPDIR": home, "PXT_FIRST_FAILURE": "1", **(extra or {})})
         shutil.rmtree(home, ignore_errors=True)
         return status, time.monotonic() - begun
 
