@@ -53,7 +53,7 @@ import time
 
 import drawn
 import siblings
-from mutants import JOBS, ROOT, read_list as read_mutants, run, shown_tests, tail
+from mutants import JOBS, ROOT, leave_nothing_running, read_list as read_mutants, run, shown_tests, tail
 
 LIST = ROOT / "tests" / "drawn.txt"
 KILLERS = ROOT / "tests" / "drawn-killers.txt"
@@ -492,6 +492,7 @@ def go(trial, mutants, listed, arguments):
 def main():
     # Tests at full length would take ten times as long, and kill no more.
     os.environ.pop("PXT_STRESS", None)
+    leave_nothing_running()
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int)
     parser.add_argument("--seed", type=int, default=SEED)

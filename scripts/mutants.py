@@ -38,6 +38,7 @@ import pathlib
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -434,12 +435,33 @@ def configure(source, build, *options):
     run(command, BUILD_SECONDS, check=True)
 
 
+RUNNING = set()  # the leaders of sessions of their own: no signal to this process reaches them
+
+
+def end_what_runs(number, _frame):
+    """Handles a signal that ends this process."""
+    for leader in list(RUNNING):
+        try:
+            os.killpg(leader, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+def leave_nothing_running():
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, end_what_runs)
+
+
 def run(command, seconds, check=False, **options):
     """(status, output); status None: took too long."""
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen([str(word) for word in command], stdout=output,
                                    stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                                    start_new_session=True, **options)
+        RUNNING.add(process.pid)
         try:
             status = process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -449,6 +471,7 @@ def run(command, seconds, check=False, **options):
         except ProcessLookupError:
             pass
         process.wait()
+        RUNNING.discard(process.pid)
         output.seek(0)
         text = output.read().decode(errors="replace")
     if check and status != 0:
@@ -508,6 +531,7 @@ def healthy(copy, mutants, jobs):
 def main():
     # Tests at full length would take ten times as long, and kill no more.
     os.environ.pop("PXT_STRESS", None)
+    leave_nothing_running()
     parser = argparse.ArgumentParser()
     parser.add_argument("--jobs", type=int, default=JOBS)
     parser.add_argument("--keep", action="store_true", help="leave the copies for a look")
