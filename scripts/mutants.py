@@ -438,13 +438,17 @@ def configure(source, build, *options):
 RUNNING = set()  # the leaders of sessions of their own: no signal to this process reaches them
 
 
+def kill_session(leader):
+    try:
+        os.killpg(leader, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
 def end_what_runs(number, _frame):
     """Handles a signal that ends this process."""
     for leader in list(RUNNING):
-        try:
-            os.killpg(leader, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        kill_session(leader)
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
 
@@ -466,10 +470,7 @@ def run(command, seconds, check=False, **options):
             status = process.wait(seconds)
         except subprocess.TimeoutExpired:
             status = None
-        try:
-            os.killpg(process.pid, 9)  # children that hang, too
-        except ProcessLookupError:
-            pass
+        kill_session(process.pid)  # children that hang, too
         process.wait()
         RUNNING.discard(process.pid)
         output.seek(0)
