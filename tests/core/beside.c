@@ -242,9 +242,49 @@ static void a_call_waits_for_a_writer_that_goes_on_and_gives_nothing_up(void)
 		}
 }
 
+/* ---- Within a change of the filter ---- */
+
+static bool not_yet_begun;
+
+/* The call records its FILTER event: it waited for writers before, and has not turned the gate. */
+static void begin_a_writer(int point)
+{
+	if (is_writer || point != PXT_TP_HEAD_SEEN || !not_yet_begun)
+		return;
+	not_yet_begun = false;
+	/* It is marked inside; then it has seen the gate. */
+	let_it_stand(1);
+}
+
+/* SFILT-07; ruling 12 */
+static void a_writer_that_judges_by_the_old_filter_is_waited_for_by_the_call_that_changes_it(void)
+{
+	deed_ground = &(const struct ground){ FULL, 1, 4096, 4, FRESH, 0, false };
+	deed_begin(deed_ground);
+	/* It gets its place among the threads. */
+	let_it_stand(UINT32_MAX);
+	let_it_go();
+	pxt_holdback_ns = UINT64_C(100000000000);
+	when_waited_for = true;
+	not_yet_begun = true;
+	pxt_testpoint_hook_set(begin_a_writer);
+	filter_out();
+	when_waited_for = false;
+	PXT_EQ(writer.point, PXT_TP_GATE_SEEN);
+	CU_ASSERT(writer.released);
+	let_it_go();
+	kit_write(AFTER, 4);
+	(void)kit_read_all(deed_stream);
+	PXT_EQ(kit_missing(OUTER, 1, 2), 0);
+	PXT_EQ(kit_missing(AFTER, 1, 1), 1);
+	pxt_holdback_ns = KIT_HOLDBACK_NS;
+	deed_end();
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(others_may_do_anything_while_a_writer_that_overwrites_stands_still),
 	PXT_CASE(others_may_do_anything_while_a_writer_that_fills_stands_still),
 	PXT_CASE(a_call_waits_for_a_writer_that_goes_on_and_gives_nothing_up),
+	PXT_CASE(a_writer_that_judges_by_the_old_filter_is_waited_for_by_the_call_that_changes_it),
 };
 PXT_SUITE("core: a write beside other threads", cases)

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * handlers.c - a handler that was taken away is not in any trace point any more when the call that took
+ * it away returns: what it uses may go.  Link with -Wl,--wrap=pxt_port_pause_ns.
+ */
+#include "../suite.h"
+
+#include "core/process/holdback.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <trace.h>
+#include <trace_np.h>
+
+#define THREADS 2
+
+static struct {
+	pthread_t thread;
+	sem_t begin;
+	sem_t there; /* registered; then: in the handler */
+	sem_t go_on;
+	bool runs;
+} threads[THREADS];
+static atomic_int in_handler;
+static trace_event_id_t type;
+/* What the thread that waits for trace points does in between; NULL: it waits. */
+static void (*in_between)(void);
+static pthread_t caller;
+
+static void wait_for(sem_t *semaphore)
+{
+	while (sem_wait(semaphore) != 0 && errno == EINTR)
+		;
+}
+
+static int stand(const struct posix_trace_handled_np *event, void *arg)
+{
+	int which = *(const int *)event->posix_data_np;
+
+	(void)arg;
+	atomic_fetch_add(&in_handler, 1);
+	(void)sem_post(&threads[which].there);
+	wait_for(&threads[which].go_on);
+	atomic_fetch_sub(&in_handler, 1);
+	return 1;
+}
+
+static void *write_one(void *argument)
+{
+	int which = *(const int *)argument;
+
+	(void)posix_trace_thread_register_np();
+	(void)sem_post(&threads[which].there);
+	wait_for(&threads[which].begin);
+	posix_trace_event(type, &which, sizeof(which));
+	/* No handler may have asked for it. */
+	(void)sem_post(&threads[which].there);
+	return NULL;
+}
+
+static void start_thread(int which)
+{
+	static int numbers[THREADS] = { 0, 1 };
+
+	(void)sem_init(&threads[which].begin, 0, 0);
+	(void)sem_init(&threads[which].there, 0, 0);
+	(void)sem_init(&threads[which].go_on, 0, 0);
+	threads[which].runs = true;
+	PXT_EQ_FATAL(pthread_create(&threads[which].thread, NULL, write_one, &numbers[which]), 0);
+	wait_for(&threads[which].there);
+}
+
+static void go_into_the_handler(int which)
+{
+	(void)sem_post(&threads[which].begin);
+	wait_for(&threads[which].there);
+}
+
+static void come_out(int which)
+{
+	if (!threads[which].runs)
+		return;
+	threads[which].runs = false;
+	(void)sem_post(&threads[which].go_on);
+	(void)pthread_join(threads[which].thread, NULL);
+}
+
+void __real_pxt_port_pause_ns(uint64_t ns);
+void __wrap_pxt_port_pause_ns(uint64_t ns);
+
+void __wrap_pxt_port_pause_ns(uint64_t ns)
+{
+	if (in_between && pthread_equal(pthread_self(), caller))
+		in_between();
+	else
+		__real_pxt_port_pause_ns(ns);
+}
+
+static void all_come_out(void)
+{
+	come_out(0);
+	come_out(1);
+}
+
+/* The call waits before the rules change, and has passed this thread, which has an earlier place. */
+static void another_one_goes_in(void)
+{
+	in_between = all_come_out;
+	go_into_the_handler(1);
+	come_out(0);
+}
+
+static void take_away_while(void (*first_pause)(void), int others)
+{
+	trace_event_set_t set;
+	trace_id_t stream;
+	int inside;
+
+	PXT_EQ_FATAL(posix_trace_create(0, NULL, &stream), 0);
+	PXT_EQ(posix_trace_eventid_open("handlers", &type), 0);
+	PXT_EQ(posix_trace_eventset_empty(&set), 0);
+	PXT_EQ(posix_trace_eventset_add(type, &set), 0);
+	PXT_EQ(posix_trace_set_handler_np(stream, &set, stand, NULL), 0);
+	PXT_EQ(posix_trace_start(stream), 0);
+	for (int i = others; i >= 0; i--)
+		start_thread(i);
+	go_into_the_handler(0);
+	pxt_holdback_ns = UINT64_C(100000000000);
+	caller = pthread_self();
+	in_between = first_pause;
+	PXT_EQ(posix_trace_set_handler_np(stream, &set, NULL, NULL), 0);
+	in_between = NULL;
+	inside = atomic_load(&in_handler);
+	PXT_EQ(inside, 0);
+	all_come_out();
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
+/* QNX-45; ruling 12 */
+static void a_handler_that_was_taken_away_is_in_no_thread_any_more(void)
+{
+	take_away_while(all_come_out, 0);
+}
+
+/* QNX-45; ruling 12 */
+static void nor_in_one_that_came_in_while_the_call_waited(void)
+{
+	take_away_while(another_one_goes_in, 1);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(a_handler_that_was_taken_away_is_in_no_thread_any_more),
+	PXT_CASE(nor_in_one_that_came_in_while_the_call_waited),
+};
+PXT_SUITE("core: handlers that are taken away", cases)
