@@ -587,6 +587,25 @@ static void what_was_lost_in_front_of_one_damage_is_not_told_of_the_next(void)
 	close_reader(&reader);
 }
 
+/* Three of its losses were told with its events; two come behind the last of them. */
+static void what_was_lost_in_a_block_that_was_read_is_not_told_of_damage_behind_it(void)
+{
+	struct reader reader;
+	size_t second;
+	uint64_t lost;
+
+	open_reader(&reader, little_endian() ? "le64" : "be64", 512);
+	second = golden_block(&reader.golden, PXT_LOG_DATA, 1);
+	reader.golden.size = golden_block(&reader.golden, PXT_LOG_TRAILER, 0);
+	add_copy(&reader.golden, second);
+	flip(&reader, second + 120);
+	PXT_EQ(drain(reader.trid), 5);
+	PXT_EQ(skip_damage(reader.trid), second);
+	PXT_EQ(drain_behind(reader.trid, &lost), 4);
+	PXT_EQ(lost, 2 + 4 + 1 + 1);
+	close_reader(&reader);
+}
+
 /* What is skipped may be any number of blocks; what is missing later is damage of its own. */
 static void a_block_that_is_gone_behind_a_damaged_one_is_noticed_as_well(void)
 {
@@ -777,6 +796,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(what_has_no_head_is_no_growing_log_either),
 	PXT_CASE(damage_in_front_of_a_sound_block_is_told_and_passed_over),
 	PXT_CASE(what_was_lost_in_front_of_one_damage_is_not_told_of_the_next),
+	PXT_CASE(what_was_lost_in_a_block_that_was_read_is_not_told_of_damage_behind_it),
 	PXT_CASE(a_block_that_is_gone_behind_a_damaged_one_is_noticed_as_well),
 	PXT_CASE(damage_with_nothing_sound_behind_it_may_still_become_a_block),
 	PXT_CASE(a_block_that_is_gone_is_told_and_passed_over),

@@ -308,6 +308,37 @@ static void what_is_longer_than_the_owners_data_size_is_cut_there(void)
 	owner_close(trid);
 }
 
+static void trace_with_a_smaller_size(void *argument)
+{
+	trace_event_id_t id;
+	trace_attr_t attr;
+	trace_id_t trid;
+
+	(void)argument;
+	(void)posix_trace_eventid_open("producers.long", &id);
+	(void)posix_trace_attr_init(&attr);
+	(void)posix_trace_attr_setmaxdatasize(&attr, 12);
+	if (posix_trace_attach_np(owner_name, &attr, &trid) != 0)
+		_exit(1);
+	posix_trace_event(id, "0123456789ab", 12);
+	posix_trace_event(id, "0123456789abc", 13);
+}
+
+/* TRU-01, LPT-31 */
+static void what_is_longer_than_the_attachment_s_data_size_is_told_as_cut(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct producer producer = producer_begin(trace_with_a_smaller_size, NULL);
+
+	PXT_EQ(owner_collect(trid, events, 2, 1000), 2);
+	PXT_EQ(events[0].len, 12);
+	PXT_EQ(events[0].info.posix_truncation_status, POSIX_TRACE_NOT_TRUNCATED);
+	PXT_EQ(events[1].len, 12);
+	PXT_EQ(events[1].info.posix_truncation_status, POSIX_TRACE_TRUNCATED_RECORD);
+	producer_end(&producer);
+	owner_close(trid);
+}
+
 /* ---- Control ---- */
 
 static void follow_the_owner(void *argument)
@@ -1090,6 +1121,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_description_that_comes_after_its_name_is_learnt_as_well),
 	PXT_CASE(an_attachment_has_as_many_lanes_as_it_was_given),
 	PXT_CASE(what_is_longer_than_the_owners_data_size_is_cut_there),
+	PXT_CASE(what_is_longer_than_the_attachment_s_data_size_is_told_as_cut),
 	PXT_CASE(a_process_traces_while_the_owners_stream_runs),
 	PXT_CASE(what_was_recorded_before_a_stop_is_there_behind_it),
 #if _PXT_UNIT_FILTER

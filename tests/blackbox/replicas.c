@@ -325,6 +325,40 @@ static void a_registered_threads_name_is_in_every_file(void)
 	(void)close(fd);
 }
 
+static void *be_the_first_mate(void *argument)
+{
+	(void)argument;
+	(void)pthread_setname_np(pthread_self(), "first mate");
+	(void)posix_trace_thread_register_np();
+	newcomer.index = pxt_self.index;
+	(void)sem_post(&newcomer.there);
+	while (sem_wait(&newcomer.go_on) != 0)
+		;
+	return NULL;
+}
+
+/* Not of the thread that makes the file, which says its name once more then. */
+static void a_thread_that_was_there_before_has_its_name_in_a_new_file(void)
+{
+	trace_id_t trid;
+	struct box box;
+	int fd;
+
+	PXT_EQ_FATAL(sem_init(&newcomer.there, 0, 0), 0);
+	PXT_EQ_FATAL(sem_init(&newcomer.go_on, 0, 0), 0);
+	PXT_EQ_FATAL(pthread_create(&newcomer.thread, NULL, be_the_first_mate, NULL), 0);
+	while (sem_wait(&newcomer.there) != 0)
+		;
+	trid = open_boxed(&fd);
+	CU_ASSERT_FATAL(box_open(&box, fd));
+	CU_ASSERT_STRING_EQUAL(box_thread(&box, newcomer.index)->name, "first mate");
+	CU_ASSERT(box_thread(&box, newcomer.index)->tid != 0);
+	box_close(&box);
+	let_it_go();
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)close(fd);
+}
+
 #if CONFIG_PTRACE_ATTACH
 /* The events of another process, too, are in the file with the thread that wrote them. */
 static void a_thread_of_an_attached_process_is_in_every_file(void)
@@ -357,6 +391,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(no_thread_is_missing_in_a_file_that_stays),
 	PXT_CASE(nobody_finds_a_name_that_is_not_in_the_file),
 	PXT_CASE(a_registered_threads_name_is_in_every_file),
+	PXT_CASE(a_thread_that_was_there_before_has_its_name_in_a_new_file),
 #if CONFIG_PTRACE_ATTACH
 	PXT_CASE(a_thread_of_an_attached_process_is_in_every_file),
 #endif

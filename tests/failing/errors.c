@@ -147,6 +147,43 @@ static void thirty_two_creations_that_fail_keep_no_descriptor(void)
 	fixture_close();
 }
 
+/* In all ways of reading, of changing what is recorded, and of writing logs. */
+static void use_all(void)
+{
+	asking *const of_logs[] = { read_one, read_whole, read_many, next_block };
+	asking *const of_streams[] = { read_whole, read_many };
+
+	for (size_t i = 0; i < 4; i++) {
+		PXT_EQ(of_logs[i](env.log), 0);
+		PXT_EQ(posix_trace_rewind(env.log), 0);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		posix_trace_event(env.id, "four", 4);
+		PXT_EQ(of_streams[i](env.stream), 0);
+	}
+	PXT_EQ(posix_trace_set_handler_np(env.stream, &env.set, keep_event, NULL), 0);
+	PXT_EQ(posix_trace_set_filter(env.stream, &env.set, POSIX_TRACE_SET_EVENTSET), 0);
+	PXT_EQ(posix_trace_snapshot_np(env.stream, env.file), 0);
+	PXT_EQ(posix_trace_flush(env.logged), 0);
+	PXT_EQ(posix_trace_clear(env.logged), 0);
+	PXT_EQ(check_plain(env.log_file), 0);
+}
+
+/* Twice: what the first use makes for good does not grow. */
+static void what_streams_and_logs_took_while_they_were_used_is_given_back_at_their_end(void)
+{
+	struct left before;
+	char what[256];
+
+	for (int i = 0; i < 2; i++) {
+		before = left_now();
+		fixture_open();
+		use_all();
+		fixture_close();
+	}
+	PXT_CHECK(left_again(&before, what, sizeof(what)), "%s", what);
+}
+
 /* A stranger's number is asked for in the same way as a forked process'. */
 static void asking_whether_a_process_lives_keeps_no_descriptor(void)
 {
@@ -212,6 +249,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_thread_that_was_joined_is_not_counted),
 	PXT_CASE(a_call_that_fails_leaves_nothing_behind),
 	PXT_CASE(thirty_two_creations_that_fail_keep_no_descriptor),
+	PXT_CASE(what_streams_and_logs_took_while_they_were_used_is_given_back_at_their_end),
 	PXT_CASE(asking_whether_a_process_lives_keeps_no_descriptor),
 };
 PXT_SUITE("failing: errors", cases)
