@@ -8,6 +8,7 @@
 #include "core/control/control.h"
 #include "core/process/holdback.h"
 #include "fakes/fakes.h"
+#include "semwait.h"
 #include "suite.h"
 
 #include "format/logfmt.h"
@@ -959,8 +960,7 @@ static void *name_oneself(void *argument)
 	st_say(1);
 	(void)sem_post(&named);
 	/* Alive while the log looks for its name. */
-	while (sem_wait(&seen) != 0)
-		;
+	semwait(&seen);
 	return NULL;
 }
 
@@ -1027,8 +1027,7 @@ static void threads_and_modules_are_named_also_those_renamed_later(void)
 	(void)sem_init(&named, 0, 0);
 	(void)sem_init(&seen, 0, 0);
 	PXT_EQ_FATAL(pthread_create(&thread, NULL, name_oneself, first), 0);
-	while (sem_wait(&named) != 0)
-		;
+	semwait(&named);
 	PXT_EQ(posix_trace_flush(trid), 0);
 	(void)sem_post(&seen);
 	(void)pthread_join(thread, NULL);

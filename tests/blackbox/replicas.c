@@ -11,6 +11,7 @@
 #include "core/process/process.h"
 #include "core/process/threads.h"
 #include "core/testpoints.h"
+#include "semwait.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -55,8 +56,7 @@ static void stand_there(int point)
 		return;
 	stops_here = false;
 	(void)sem_post(&newcomer.there);
-	while (sem_wait(&newcomer.go_on) != 0)
-		;
+	semwait(&newcomer.go_on);
 }
 
 static void *enter(void *argument)
@@ -74,15 +74,19 @@ static void *enter(void *argument)
 	return NULL;
 }
 
+static void let_one_come(void *(*body)(void *))
+{
+	PXT_EQ_FATAL(sem_init(&newcomer.there, 0, 0), 0);
+	PXT_EQ_FATAL(sem_init(&newcomer.go_on, 0, 0), 0);
+	PXT_EQ_FATAL(pthread_create(&newcomer.thread, NULL, body, NULL), 0);
+	semwait(&newcomer.there);
+}
+
 static void let_one_stand(int point)
 {
 	newcomer.point = point;
-	PXT_EQ_FATAL(sem_init(&newcomer.there, 0, 0), 0);
-	PXT_EQ_FATAL(sem_init(&newcomer.go_on, 0, 0), 0);
 	pxt_testpoint_hook_set(stand_there);
-	PXT_EQ_FATAL(pthread_create(&newcomer.thread, NULL, enter, NULL), 0);
-	while (sem_wait(&newcomer.there) != 0)
-		;
+	let_one_come(enter);
 }
 
 static void let_it_go(void)
@@ -332,8 +336,7 @@ static void *be_the_first_mate(void *argument)
 	(void)posix_trace_thread_register_np();
 	newcomer.index = pxt_self.index;
 	(void)sem_post(&newcomer.there);
-	while (sem_wait(&newcomer.go_on) != 0)
-		;
+	semwait(&newcomer.go_on);
 	return NULL;
 }
 
@@ -344,11 +347,7 @@ static void a_thread_that_was_there_before_has_its_name_in_a_new_file(void)
 	struct box box;
 	int fd;
 
-	PXT_EQ_FATAL(sem_init(&newcomer.there, 0, 0), 0);
-	PXT_EQ_FATAL(sem_init(&newcomer.go_on, 0, 0), 0);
-	PXT_EQ_FATAL(pthread_create(&newcomer.thread, NULL, be_the_first_mate, NULL), 0);
-	while (sem_wait(&newcomer.there) != 0)
-		;
+	let_one_come(be_the_first_mate);
 	trid = open_boxed(&fd);
 	CU_ASSERT_FATAL(box_open(&box, fd));
 	CU_ASSERT_STRING_EQUAL(box_thread(&box, newcomer.index)->name, "first mate");

@@ -2,6 +2,7 @@
 /* order.c - who, where and when an event was generated, and in which order events are reported. */
 #include "story.h"
 
+#include "../semwait.h"
 #include "../suite.h"
 
 #include <errno.h>
@@ -290,8 +291,7 @@ static void *say_in_turn(void *argument)
 
 	st_pin_to((unsigned)me);
 	for (int i = 0; i < 2000; i++) {
-		while (sem_wait(&turns[me]) != 0)
-			;
+		semwait(&turns[me]);
 		outlast_the_resolution();
 		st_say(2 * i + me + 1);
 		(void)sem_post(&turns[1 - me]);

@@ -7,8 +7,8 @@
  */
 #include "core/process/holdback.h"
 #include "deeds.h"
+#include "semwait.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <string.h>
@@ -42,19 +42,13 @@ void __wrap_pxt_port_pause_ns(uint64_t ns)
 	__real_pxt_port_pause_ns(ns);
 }
 
-static void wait_for(sem_t *semaphore)
-{
-	while (sem_wait(semaphore) != 0 && errno == EINTR)
-		;
-}
-
 static void stand_at_the_point(int point)
 {
 	if (!is_writer || writer.point >= 0 || !(KIT_WRITER_POINTS >> point & 1u) || writer.nth--)
 		return;
 	writer.point = point;
 	(void)sem_post(&writer.there);
-	wait_for(&writer.go_on);
+	semwait(&writer.go_on);
 }
 
 static void *write_outer(void *argument)
@@ -85,7 +79,7 @@ static void let_it_stand(uint32_t nth)
 	PXT_EQ_FATAL(sem_init(&writer.go_on, 0, 0), 0);
 	pxt_testpoint_hook_set(stand_at_the_point);
 	PXT_EQ_FATAL(pthread_create(&writer.thread, NULL, write_outer, (void *)(uintptr_t)cpu), 0);
-	wait_for(&writer.there);
+	semwait(&writer.there);
 }
 
 static void let_it_go(void)
@@ -244,16 +238,15 @@ static void a_call_waits_for_a_writer_that_goes_on_and_gives_nothing_up(void)
 
 /* ---- Within a change of the filter ---- */
 
-static bool not_yet_begun;
-
-/* The call records its FILTER event: it waited for writers before, and has not turned the gate. */
+/*
+ * The call records its FILTER event: it waited for writers before, and has not turned the gate.  Once:
+ * another hook is set then.
+ */
 static void begin_a_writer(int point)
 {
-	if (is_writer || point != PXT_TP_HEAD_SEEN || !not_yet_begun)
-		return;
-	not_yet_begun = false;
 	/* It is marked inside; then it has seen the gate. */
-	let_it_stand(1);
+	if (point == PXT_TP_HEAD_SEEN)
+		let_it_stand(1);
 }
 
 /* SFILT-07; ruling 12 */
@@ -266,7 +259,6 @@ static void a_writer_that_judges_by_the_old_filter_is_waited_for_by_the_call_tha
 	let_it_go();
 	pxt_holdback_ns = UINT64_C(100000000000);
 	when_waited_for = true;
-	not_yet_begun = true;
 	pxt_testpoint_hook_set(begin_a_writer);
 	filter_out();
 	when_waited_for = false;

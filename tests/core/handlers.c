@@ -3,11 +3,11 @@
  * handlers.c - a handler that was taken away is not in any trace point any more when the call that took
  * it away returns: what it uses may go.  Link with -Wl,--wrap=pxt_port_pause_ns.
  */
+#include "../semwait.h"
 #include "../suite.h"
 
 #include "core/process/holdback.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <trace.h>
@@ -28,12 +28,6 @@ static trace_event_id_t type;
 static void (*in_between)(void);
 static pthread_t caller;
 
-static void wait_for(sem_t *semaphore)
-{
-	while (sem_wait(semaphore) != 0 && errno == EINTR)
-		;
-}
-
 static int stand(const struct posix_trace_handled_np *event, void *arg)
 {
 	int which = *(const int *)event->posix_data_np;
@@ -41,7 +35,7 @@ static int stand(const struct posix_trace_handled_np *event, void *arg)
 	(void)arg;
 	atomic_fetch_add(&in_handler, 1);
 	(void)sem_post(&threads[which].there);
-	wait_for(&threads[which].go_on);
+	semwait(&threads[which].go_on);
 	atomic_fetch_sub(&in_handler, 1);
 	return 1;
 }
@@ -52,7 +46,7 @@ static void *write_one(void *argument)
 
 	(void)posix_trace_thread_register_np();
 	(void)sem_post(&threads[which].there);
-	wait_for(&threads[which].begin);
+	semwait(&threads[which].begin);
 	posix_trace_event(type, &which, sizeof(which));
 	/* No handler may have asked for it. */
 	(void)sem_post(&threads[which].there);
@@ -68,13 +62,13 @@ static void start_thread(int which)
 	(void)sem_init(&threads[which].go_on, 0, 0);
 	threads[which].runs = true;
 	PXT_EQ_FATAL(pthread_create(&threads[which].thread, NULL, write_one, &numbers[which]), 0);
-	wait_for(&threads[which].there);
+	semwait(&threads[which].there);
 }
 
 static void go_into_the_handler(int which)
 {
 	(void)sem_post(&threads[which].begin);
-	wait_for(&threads[which].there);
+	semwait(&threads[which].there);
 }
 
 static void come_out(int which)
@@ -115,7 +109,6 @@ static void take_away_while(void (*first_pause)(void), int others)
 {
 	trace_event_set_t set;
 	trace_id_t stream;
-	int inside;
 
 	PXT_EQ_FATAL(posix_trace_create(0, NULL, &stream), 0);
 	PXT_EQ(posix_trace_eventid_open("handlers", &type), 0);
@@ -131,8 +124,7 @@ static void take_away_while(void (*first_pause)(void), int others)
 	in_between = first_pause;
 	PXT_EQ(posix_trace_set_handler_np(stream, &set, NULL, NULL), 0);
 	in_between = NULL;
-	inside = atomic_load(&in_handler);
-	PXT_EQ(inside, 0);
+	PXT_EQ(atomic_load(&in_handler), 0);
 	all_come_out();
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE 1 /* mincore() */
 #include "guard.h"
 #include "kit.h"
+#include "semwait.h"
 
 #include "core/process/holdback.h"
 
@@ -319,8 +320,7 @@ static void stop_at_the_point(int point)
 		return;
 	stops_here = false;
 	(void)sem_post(&writer.there);
-	while (sem_wait(&writer.go_on) != 0)
-		;
+	semwait(&writer.go_on);
 }
 
 static void *write_once(void *argument)
@@ -350,8 +350,7 @@ static void let_one_stand(uint32_t nth, bool unregistered)
 	PXT_EQ_FATAL(sem_init(&writer.go_on, 0, 0), 0);
 	pxt_testpoint_hook_set(stop_at_the_point);
 	PXT_EQ_FATAL(pthread_create(&writer.thread, NULL, write_once, NULL), 0);
-	while (sem_wait(&writer.there) != 0)
-		;
+	semwait(&writer.there);
 }
 
 static void let_it_go(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* turns.c - one thread at a time, in a drawn order; see turns.h.  Whose turn it is owns all of this. */
 #include "turns.h"
+#include "semwait.h"
 
-#include <errno.h>
 #include <semaphore.h>
 
 #define PASSED_ON  6   /* one place of so many hands over, in the rounds that do it most seldom */
@@ -50,12 +50,6 @@ static unsigned next(void)
 	}
 }
 
-static void wait_for(sem_t *turn)
-{
-	while (sem_wait(turn) != 0 && errno == EINTR)
-		;
-}
-
 static void hand_over(void)
 {
 	unsigned to = next();
@@ -63,7 +57,7 @@ static void hand_over(void)
 	if (to == own)
 		return;
 	(void)sem_post(&seats[to].turn);
-	wait_for(&seats[own].turn);
+	semwait(&seats[own].turn);
 }
 
 void turns_prepare(void)
@@ -84,13 +78,13 @@ void turns_round(uint64_t seed, unsigned count)
 		seats[i].wakes = 0;
 	}
 	(void)sem_post(&seats[next()].turn);
-	wait_for(&round_over);
+	semwait(&round_over);
 }
 
 void turns_sit(unsigned seat)
 {
 	own = seat;
-	wait_for(&seats[seat].turn);
+	semwait(&seats[seat].turn);
 }
 
 void turns_leave(void)

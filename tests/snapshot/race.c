@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE /* F_SETPIPE_SZ */
 #include "core/kit.h"
+#include "semwait.h"
 #include "suite.h"
 
 #include "core/copy/copy.h"
@@ -258,8 +259,7 @@ static void stop_late_writer(int point)
 	if (point != PXT_TP_RESERVED || !pthread_equal(pthread_self(), late))
 		return;
 	(void)sem_post(&reserved);
-	while (sem_wait(&go_on))
-		continue;
+	semwait(&go_on);
 }
 
 void __real_pxt_port_pause_ns(uint64_t ns);
@@ -291,8 +291,7 @@ static void a_record_that_is_finished_in_time_is_waited_for(void)
 		kit_write(OUTER, 4);
 		pxt_testpoint_hook_set(stop_late_writer);
 		PXT_EQ(pthread_create(&thread, NULL, write_late, NULL), 0);
-		while (sem_wait(&reserved))
-			continue;
+		semwait(&reserved);
 		kit_write(OUTER, 4);
 		atomic_store(&pauses, 0);
 		save(NULL);

@@ -11,9 +11,9 @@
 #include "core/testpoints.h"
 #include "fakes/fakes.h"
 #include "port_atomic.h"
+#include "semwait.h"
 #include "suite.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <unistd.h>
@@ -24,12 +24,6 @@
 #define AT_END     1002
 
 void (*_Atomic pxt_testpoint_hook)(int point);
-
-static void wait_for(sem_t *turn)
-{
-	while (sem_wait(turn) != 0 && errno == EINTR)
-		;
-}
 
 /* ---- The writer ---- */
 
@@ -50,7 +44,7 @@ static void stand(int point)
 	writer.point = point;
 	writer.standing = true;
 	(void)sem_post(&writer.stands);
-	wait_for(&writer.go_on);
+	semwait(&writer.go_on);
 }
 
 static void *write_one_by_one(void *argument)
@@ -58,7 +52,7 @@ static void *write_one_by_one(void *argument)
 	(void)argument;
 	is_writer = true;
 	ground_register();
-	for (wait_for(&writer.begin); !writer.over; wait_for(&writer.begin)) {
+	for (semwait(&writer.begin); !writer.over; semwait(&writer.begin)) {
 		ground_lane(0);
 		(void)rd_say_long(OUTER, ground->len);
 		(void)sem_post(&writer.stands);
@@ -71,7 +65,7 @@ static void let_it_begin(uint32_t nth)
 	writer.left = nth;
 	writer.point = -1;
 	(void)sem_post(&writer.begin);
-	wait_for(&writer.stands);
+	semwait(&writer.stands);
 }
 
 static void let_it_go_on(void)
@@ -80,7 +74,7 @@ static void let_it_go_on(void)
 		return;
 	writer.standing = false;
 	(void)sem_post(&writer.go_on);
-	wait_for(&writer.stands);
+	semwait(&writer.stands);
 }
 
 /* ---- The other one ---- */
