@@ -462,6 +462,26 @@ static void a_view_of_any_width_cuts_nothing(void)
 	free(numbers);
 }
 
+/* LPT-33 */
+static void of_a_long_path_the_folder_is_cut_and_the_program_is_there(void)
+{
+	struct pxt_numbers *numbers = some_numbers();
+	struct pxt_view view = { .line = see, .chosen = PXT_VIEW_NOBODY, .rows = 3 };
+
+	for (unsigned i = 0; i < numbers->tables[PXT_NUMBERS_STREAMS].count; i++)
+		(void)snprintf(numbers->tables[PXT_NUMBERS_STREAMS].rows[i].program,
+		    PXT_NUMBERS_LABEL, "/home/somebody/m\xc3\xa4rz/build/release/bin/control");
+	for (view.width = 130; view.width <= 150; view.width++) {
+		seen_count = 0;
+		pxt_view_put(&view, numbers);
+		CU_ASSERT(strstr(seen[0], "PROGRAM") != NULL);
+		PXT_EQ(columns_of(seen[1]), view.width);
+		CU_ASSERT(strstr(seen[1], "  +") != NULL);
+		CU_ASSERT_STRING_EQUAL(seen[1] + strlen(seen[1]) - 7, "control");
+	}
+	free(numbers);
+}
+
 static void tables_share_the_lines_that_there_are(void)
 {
 	struct pxt_numbers *numbers = some_numbers();
@@ -528,6 +548,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_table_without_the_column_keeps_its_usual_order),
 	PXT_CASE(no_line_is_wider_than_the_view),
 	PXT_CASE(eighty_columns_hold_all_but_the_program),
+	PXT_CASE(of_a_long_path_the_folder_is_cut_and_the_program_is_there),
 	PXT_CASE(a_view_of_any_width_cuts_nothing),
 	PXT_CASE(tables_share_the_lines_that_there_are),
 	PXT_CASE(the_stream_that_is_chosen_is_always_seen),

@@ -114,6 +114,21 @@ static void put(struct line *line, const char *text, size_t most)
 	line->text[line->bytes] = '\0';
 }
 
+/* The same of a path: it ends in the program's name, so what is cut is the front. */
+static void put_path(struct line *line, const char *path)
+{
+	size_t columns = columns_of(path);
+	size_t room = line->most - line->columns;
+
+	if (columns > room && room > 0) {
+		put(line, "+", 1);
+		for (size_t left_out = columns - (room - 1); *path; path++)
+			if (begins_character(*path) && left_out-- == 0)
+				break;
+	}
+	put(line, path, line->most);
+}
+
 static void put_spaces(struct line *line, size_t count)
 {
 	for (; count > 0 && line->columns < line->most; count--, line->columns++)
@@ -308,7 +323,7 @@ static void put_row(const struct pxt_view *view, const struct layout *layout,
 	}
 	if (layout->program) {
 		put_spaces(&line, 2);
-		put(&line, row->program, line.most);
+		put_path(&line, row->program);
 	}
 	end_line(&line, view, chosen ? PXT_VIEW_CHOSEN : PXT_VIEW_PLAIN);
 }
