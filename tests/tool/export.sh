@@ -369,6 +369,30 @@ perfetto_bars_nest_on_every_track()
 	grep -q 'unfinished 0' said || fail "a bar is open: $(tail -1 said)"
 }
 
+# Ten times as many open bars may take some ten times as long for each event, but not a hundred times.
+many_open_bars_cost_each_event_no_square_of_them()
+{
+	perfetto
+	for open in 10 1000; do
+		awk -v open=$open 'BEGIN { for (i = 0; i < 10000; i++) { round = int(i / (2 * open)); at = i % (2 * open)
+			print "event", 1000 * (i + 1), at < open ? 32 : 33, 1, 0, "u32:" round * open + at % open, at < open ? "" : "i64:0" } }' |
+			make "$open.ptl"
+	done
+	"$PXT_PYTHON" - "$pxtrace" <<-'END' >said || { cat said; fail 'many open bars are slow'; }
+		import os, subprocess, sys
+		def seconds(form, log):
+		    before = os.times()
+		    subprocess.run([sys.argv[1], "export", form, log, "-o", "made"], check=True)
+		    after = os.times()
+		    return after[2] + after[3] - before[2] - before[3]
+		for form in "perfetto", "vcd":
+		    few, many = seconds(form, "10.ptl"), seconds(form, "1000.ptl")
+		    print(form, few, many)
+		    if many > 50 * (few + 0.01):
+		        sys.exit(1)
+	END
+}
+
 perfetto_is_read_by_the_decoder_of_protobuf()
 {
 	perfetto

@@ -256,16 +256,15 @@ static void list(struct pxt_slices *slices, struct stack *stack)
 /* The lowest lane of the pair that is free in this thread. */
 static uint16_t free_lane(const struct stack *stack, uint16_t pair)
 {
+	/* One more than the bars, so one is free; lanes count from 1. */
+	bool taken[PXT_OPEN_DEPTH + 2] = { false };
 	uint16_t lane = 1;
 
-	for (uint32_t i = 0; i < stack->count;) {
-		if (stack->bars[i].pair == pair && stack->bars[i].lane == lane) {
-			lane++;
-			i = 0;
-		} else {
-			i++;
-		}
-	}
+	for (uint32_t i = 0; i < stack->count; i++)
+		if (stack->bars[i].pair == pair)
+			taken[stack->bars[i].lane] = true;
+	while (taken[lane])
+		lane++;
 	return lane;
 }
 
