@@ -47,8 +47,10 @@ static const char help_head[] =
     "commands:\n";
 static const char help_tail[] =
     "\n"
-    "`pxtrace COMMAND --help` tells about one command. Options may stand before or\n"
-    "behind the logs.\n"
+    "  -h, --help     this; of one command: pxtrace COMMAND --help\n"
+    "  -V, --version  the version of pxtrace, and of the trace system in it\n"
+    "\n"
+    "Options may stand before or behind the logs.\n"
     "\n"
     "A log is the file that a program gave to posix_trace_create_withlog(), or\n"
     "anything that copied it (a pipe, a socket, a serial line):\n"

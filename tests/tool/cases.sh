@@ -599,6 +599,8 @@ version_is_told()
 {
 	run 0 --version
 	grep -q '^pxtrace [0-9]' out || fail 'no version'
+	run 0 --help
+	out_has '-V, --version'
 }
 
 a_mistyped_command_gets_a_suggestion()
