@@ -90,11 +90,19 @@ function(ptrace_pair name export is_full objects)
 	add_library(ptrace::${export} ALIAS ${name})
 endfunction()
 
+# A static program takes the log that the environment asks for (tolog/environment.c) out of the archive
+# only if the linker is asked for it.
+set(PTRACE_ENVIRONMENT "")
+if(PXT_LOG_ENVIRONMENT)
+	set(PTRACE_ENVIRONMENT "-Wl,-u,pxt_environment_start")
+endif()
+
 set(PTRACE_LIBRARIES)
 if(PXT_CORE)
 	ptrace_objects(ptrace_objects ${PTRACE_SOURCES})
 	ptrace_pair(ptrace ptrace "${PXT_IS_FULL}" "$<TARGET_OBJECTS:ptrace_objects>")
 	list(APPEND PTRACE_LIBRARIES ptrace)
+	target_link_options(ptrace_static INTERFACE ${PTRACE_ENVIRONMENT})
 	if(Threads_FOUND AND PXT_PORT_POSIX)
 		target_link_libraries(ptrace_static PUBLIC Threads::Threads)
 		if(TARGET ptrace_shared)

@@ -5,7 +5,7 @@
  *
  * The stream is made before main(), runs to the end of the process, and is one of the process' streams
  * like any other.  Its log ends where exit() is called or a signal ends the process.  Where the library
- * is not a shared one, the program is linked with -Wl,-u,pxt_environment_start.
+ * is not a shared one, the program is linked with -Wl,-u,pxt_environment_start (cmake/libraries.cmake).
  */
 #include "base/attr.h"
 #include "port/port.h"
