@@ -11,7 +11,7 @@ PXT_API int posix_trace_attr_setsharename_np(trace_attr_t *attr, const char *nam
 	if (pxt_attr_check(attr, attr) || (name && !pxt_name_valid(name)))
 		return EINVAL;
 	if (name)
-		__atomic_store_n(&pxt_share_ops, &pxt_attach_share, __ATOMIC_RELEASE);
+		atomic_store_explicit(&pxt_share_ops, &pxt_attach_share, memory_order_release);
 	attr->_pxt_share = name;
 	return 0;
 }

@@ -230,7 +230,8 @@ static int create_locked(
 
 	if (error)
 		return error;
-	pxt_child_parts[PXT_CHILD_STREAMS] = &pxt_child_streams;
+	atomic_store_explicit(
+	    &pxt_child_parts[PXT_CHILD_STREAMS], &pxt_child_streams, memory_order_release);
 	pxt_names_comes = pxt_wanted_type_comes;
 	pxt_introduce_self();
 	pxt_shutdown_free_left();

@@ -23,19 +23,24 @@ static int32_t process_pid;
 static bool at_fork_set;
 static uint32_t comes_back; /* of a child: into so many trace points (core/process/forked.h) */
 
-const struct pxt_child_part *pxt_child_parts[PXT_CHILD_PARTS];
+const struct pxt_child_part *_Atomic pxt_child_parts[PXT_CHILD_PARTS];
+
+static const struct pxt_child_part *part(unsigned i)
+{
+	return atomic_load_explicit(&pxt_child_parts[i], memory_order_acquire);
+}
 
 static void forget(void)
 {
 	for (unsigned i = 0; i < PXT_CHILD_PARTS; i++) {
-		if (pxt_child_parts[i])
-			pxt_child_parts[i]->abandon();
+		if (part(i))
+			part(i)->abandon();
 	}
 }
 
 static bool goes_on(void)
 {
-	const struct pxt_child_part *streams = pxt_child_parts[PXT_CHILD_STREAMS];
+	const struct pxt_child_part *streams = part(PXT_CHILD_STREAMS);
 
 	return streams && streams->goes_on();
 }
@@ -51,8 +56,8 @@ static void forget_parent(void)
 	pxt_threads_after_fork();
 	pxt_forked_begin(inside);
 	for (unsigned i = 0; i < PXT_CHILD_PARTS; i++) {
-		if (pxt_child_parts[i])
-			shared = pxt_child_parts[i]->begin(shared, inside);
+		if (part(i))
+			shared = part(i)->begin(shared, inside);
 	}
 	if (inside)
 		pxt_forked_leave_behind();
@@ -64,8 +69,8 @@ static void before_fork(void)
 	if (!pxt_self.at_fork)
 		return;
 	for (unsigned i = 0; i < PXT_CHILD_PARTS; i++) {
-		if (pxt_child_parts[i])
-			pxt_child_parts[i]->lend();
+		if (part(i))
+			part(i)->lend();
 	}
 }
 

@@ -85,7 +85,8 @@ enum {
 	PXT_CHILD_DIRECTORY,
 	PXT_CHILD_PARTS
 };
-extern const struct pxt_child_part *pxt_child_parts[PXT_CHILD_PARTS];
+/* Release: pairs with the acquire of a fork, which takes no lock. */
+extern const struct pxt_child_part *_Atomic pxt_child_parts[PXT_CHILD_PARTS];
 
 /* pid as of the start. */
 int32_t pxt_process_pid(void);

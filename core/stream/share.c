@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-const struct pxt_share_ops *pxt_share_ops;
+const struct pxt_share_ops *_Atomic pxt_share_ops;
 
 /* No thread knows the identifier yet but those who come by the name. */
 int pxt_share_name(struct pxt_stream *stream)
@@ -19,7 +19,7 @@ int pxt_share_name(struct pxt_stream *stream)
 	/* The caller's text: not looked at again. */
 	stream->block->attr._pxt_share = NULL;
 	pxt_stream_unlock(stream);
-	error = pxt_share_ops->open(stream, name);
+	error = pxt_share_table()->open(stream, name);
 	pxt_port_mutex_lock(&stream->mutex);
 	if (error) {
 		pxt_handle_remove(stream->trid);
@@ -31,13 +31,13 @@ int pxt_share_name(struct pxt_stream *stream)
 void pxt_share_close(struct pxt_stream *stream)
 {
 	if (stream->share)
-		pxt_share_ops->close(stream);
+		pxt_share_table()->close(stream);
 }
 
 void pxt_share_forget(void)
 {
-	for (unsigned i = 0; pxt_share_ops && i < CONFIG_PTRACE_MAX_STREAMS; i++)
-		pxt_share_ops->forget(i);
+	for (unsigned i = 0; pxt_share_table() && i < CONFIG_PTRACE_MAX_STREAMS; i++)
+		pxt_share_table()->forget(i);
 }
 
 static bool is_settled(trace_id_t trid, uint64_t clock)
@@ -48,7 +48,7 @@ static bool is_settled(trace_id_t trid, uint64_t clock)
 	if (!stream)
 		return true;
 	settled = !stream->share || pxt_block_state(stream->block) == PXT_GATE_OFF ||
-	          pxt_share_ops->pull(stream, pxt_port_ticks_ordered(), true) >= clock;
+	          pxt_share_table()->pull(stream, pxt_port_ticks_ordered(), true) >= clock;
 	pxt_stream_unlock(stream);
 	return settled;
 }
@@ -59,7 +59,7 @@ void pxt_share_settle(trace_id_t trid)
 	struct pxt_patience patience;
 	uint64_t clock;
 
-	if (!pxt_share_ops)
+	if (!pxt_share_table())
 		return;
 	clock = pxt_port_ticks_ordered();
 	pxt_patience_begin(&patience, pxt_holdback_ns);

@@ -55,8 +55,14 @@ struct pxt_share_ops {
 	void (*forget)(unsigned index);
 };
 
-/* NULL: nothing in this process was ever given a name. */
-extern const struct pxt_share_ops *pxt_share_ops;
+/* NULL: nothing in this process was ever given a name.  Set at any time, by threads beside each other. */
+extern const struct pxt_share_ops *_Atomic pxt_share_ops;
+
+/* Acquire: pairs with the release in attach/attr.c. */
+PXT_INLINE const struct pxt_share_ops *pxt_share_table(void)
+{
+	return atomic_load_explicit(&pxt_share_ops, memory_order_acquire);
+}
 
 PXT_INLINE uint64_t pxt_share_pull(struct pxt_block *block, uint64_t clock, bool all)
 {
@@ -66,7 +72,7 @@ PXT_INLINE uint64_t pxt_share_pull(struct pxt_block *block, uint64_t clock, bool
 	if (block->index == PXT_INDEX_COPY)
 		return clock;
 	stream = &pxt_streams[block->index];
-	return stream->block == block && stream->share ? pxt_share_ops->pull(stream, clock, all)
+	return stream->block == block && stream->share ? pxt_share_table()->pull(stream, clock, all)
 	                                               : clock;
 }
 
@@ -79,7 +85,7 @@ PXT_INLINE void pxt_share_pull_now(struct pxt_block *block, bool all)
 PXT_INLINE void pxt_share_state(struct pxt_stream *stream)
 {
 	if (stream->share)
-		pxt_share_ops->state(stream);
+		pxt_share_table()->state(stream);
 }
 
 #define PXT_LANES_MAX(attr)                                                                        \
@@ -99,7 +105,7 @@ PXT_INLINE void pxt_share_set_lanes(struct pxt_block *block, uint32_t lanes)
 PXT_INLINE bool pxt_share_known(trace_attr_t *attr)
 {
 	attr->_pxt_flags &= ~PXT_ATTR_PRODUCER;
-	return !attr->_pxt_share || pxt_share_ops;
+	return !attr->_pxt_share || pxt_share_table();
 }
 
 /*

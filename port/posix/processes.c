@@ -22,12 +22,13 @@
 #define MEMBARRIER_REGISTER_GLOBAL_EXPEDITED 4
 
 /* What they registered for, or could not: then no thread is reached, and callers wait instead. */
-static bool registered;
+static _Atomic bool registered;
 
 static bool fence(void)
 {
 	int saved = errno;
-	bool done = registered && syscall(SYS_membarrier, MEMBARRIER_GLOBAL_EXPEDITED, 0) == 0;
+	bool done = atomic_load_explicit(&registered, memory_order_relaxed) &&
+	            syscall(SYS_membarrier, MEMBARRIER_GLOBAL_EXPEDITED, 0) == 0;
 
 	errno = saved;
 	return done;
@@ -39,7 +40,9 @@ void pxt_port_fence_processes(void)
 {
 	int saved = errno;
 
-	registered = syscall(SYS_membarrier, MEMBARRIER_REGISTER_GLOBAL_EXPEDITED, 0) == 0;
+	atomic_store_explicit(&registered,
+	    syscall(SYS_membarrier, MEMBARRIER_REGISTER_GLOBAL_EXPEDITED, 0) == 0,
+	    memory_order_relaxed);
 	atomic_store_explicit(&pxt_processes, &reached, memory_order_release);
 	errno = saved;
 }

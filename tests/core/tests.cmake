@@ -11,6 +11,7 @@ ptrace_test(core_forked TESTPOINTS NEEDS ${core_needs} INHERIT FILE_STREAMS POLI
 	SOURCES core/forked.c core/kit.c)
 ptrace_test(core_error FAKES NEEDS ${core_needs} SYSEV_ERROR TOLOG LOG_APPEND LOGRETRIEVAL SNAPSHOT
 	SOURCES core/error.c conformance/story.c)
+ptrace_test(core_tables NEEDS ONLINE INHERIT ATTACH !SINGLE_STREAM SOURCES core/tables.c)
 ptrace_test(core_views TESTPOINTS NEEDS ${core_needs} EVENTS_AT_ONCE SOURCES core/views.c core/kit.c)
 ptrace_test(core_discards TESTPOINTS NEEDS ${core_needs} POLICY_DISCARD SOURCES core/discards.c core/kit.c)
 ptrace_test(core_copies TESTPOINTS FAKES NEEDS ${core_needs} POLICY_DISCARD SNAPSHOT LOGRETRIEVAL SOURCES core/copies.c core/kit.c)
