@@ -427,9 +427,8 @@ def programs_of(test):
 
 
 def configure(source, build, *options):
-    command = ["cmake", "-S", source, "-B", build, "-DPTRACE_WERROR=OFF",
-               "-DPTRACE_EXAMPLES=OFF", "-DPTRACE_BENCH=OFF",
-               "-DPTRACE_INSTALL=OFF", "-DPTRACE_CHECKS=OFF", *options]
+    command = ["cmake", "-S", source, "-B", build, "-DPTRACE_TESTS=ON",
+               "-DPTRACE_INSTALL=OFF", *options]
     if shutil.which("ninja"):
         command += ["-G", "Ninja"]
     run(command, BUILD_SECONDS, check=True)

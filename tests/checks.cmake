@@ -3,7 +3,6 @@
 # Checks that are no test programs: scripts over the tree, and further builds with their own tests.
 # PTRACE_CHECKS: OFF = the quick ones only, ON = what belongs to every change, full = everything.
 
-set(PTRACE_CHECKS OFF CACHE STRING "OFF, ON or full")
 set(scripts "${PROJECT_SOURCE_DIR}/scripts")
 set(work "${PROJECT_BINARY_DIR}/checks")
 
