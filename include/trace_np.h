@@ -483,7 +483,8 @@ struct posix_trace_loginfo_np {
 	struct timespec posix_start_np; /* CLOCK_REALTIME of the stream's creation */
 	struct timespec posix_end_np;   /* ... of its shutdown; 0 when unknown */
 	uint64_t posix_blocks_np;
-	uint64_t posix_lost_np; /* records lost in stream and log together */
+	/* Records that were written and are not in it: lost in stream and log, or held at the stream's end. */
+	uint64_t posix_lost_np;
 	struct posix_trace_counts_np posix_counts_np;
 	struct posix_trace_clock_np posix_clock_np;
 	uint32_t posix_threads_np; /* number of thread entries */

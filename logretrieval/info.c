@@ -18,6 +18,8 @@ static void get_counts(const struct pxt_log *log, struct posix_trace_loginfo_np 
 		*counts = log->trailer.counts;
 		pxt_sum_add(&info->posix_lost_np, counts->posix_lost_np);
 		pxt_sum_add(&info->posix_lost_np, log->trailer.log_lost);
+		/* The stream is gone, and with it what nobody took out of it. */
+		pxt_sum_add(&info->posix_lost_np, counts->posix_held_np);
 		return;
 	}
 	pxt_sum_add(&info->posix_lost_np, log->lost_total);

@@ -256,7 +256,7 @@ attach_that_is_stuck_takes_a_bounded_part_of_the_memory()
 	[ -s seen ] || fail 'it does not go on'
 	echo shutdown >&8
 	wait $looker || fail "exit status $?"
-	err_has 'EVENTS WERE LOST'
+	err_has 'EVENTS LOST'
 }
 
 # A recording of the whole, with nothing that was overwritten before.

@@ -322,7 +322,7 @@ export_ctf_leaves_a_whole_folder_or_none()
 {
 	make_lossy
 	run 0 export ctf -o one lossy.ptl
-	err_has '12 EVENTS WERE LOST'
+	err_has '12 EVENTS LOST'
 	[ -f one/metadata ] || fail "no metadata"
 	run 3 export ctf --strict -o two lossy.ptl
 	run 4 export ctf -o one lossy.ptl

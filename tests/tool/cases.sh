@@ -243,7 +243,7 @@ print_shows_a_loss_where_it_happened()
 	make_lossy
 	run 0 print lossy.ptl
 	[ "$(sed -n 2p out)" = '    0.000005000  *** 12 EVENTS LOST HERE ***' ] || fail 'no loss in line 2'
-	err_has 'lossy.ptl: 12 EVENTS WERE LOST (4 were kept)'
+	err_has 'lossy.ptl: 12 EVENTS LOST (4 were kept)'
 }
 
 print_hides_no_loss_behind_a_filter()

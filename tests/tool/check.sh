@@ -38,7 +38,7 @@ check_says_loss_where_events_were_lost()
 	run 3 check lossy.ptl
 	out_has 'lossy.ptl: loss, 12 EVENTS LOST'
 	out_has 'written 16, retrieved 4 + lost 12'
-	out_has 'next      a larger stream'
+	out_has 'a larger stream'
 }
 
 check_says_where_a_block_is_damaged()
@@ -73,39 +73,93 @@ damage_in_a_complete_log_is_not_taken_for_a_running_program()
 	err_has 'the log is incomplete: the traced program still runs'
 }
 
-# overwrite_nine LOG [loop]: as its trailer says, the log itself overwrote 9 records, and its policy is LOOP.
-overwrite_nine()
-{
-	"$PXT_PYTHON" - "$@" <<-END || fail python
-		import struct, sys, zlib
-		log = bytearray(open(sys.argv[1], "rb").read())
-		at = len(log) - 96 - 304
-		order = "<" if log[8] == 4 else ">"
-		counts = list(struct.unpack_from(order + "6Q", log, at + 96 + 40))
-		counts[1] += counts[2]
-		counts[2], counts[5] = 0, 9
-		struct.pack_into(order + "6Q", log, at + 96 + 40, *counts)
-		if len(sys.argv) > 2: struct.pack_into(order + "i", log, at + 96 + 160 + 4, 1)
-		crc = zlib.crc32(log[at + 96:], zlib.crc32(log[at:at + 92]))
-		log[at + 92:at + 96] = struct.pack(order + "I", crc)
-		open(sys.argv[1], "wb").write(log)
-	END
-}
-
 # What the log overwrote no larger stream would have kept.
 a_log_that_was_full_wants_a_larger_log()
 {
-	make run.ptl <<-END
+	make run.ptl 'policies 3 2' <<-END
 		event 1000 36 1 0
-		lost 9
+		unlogged 9
 	END
-	run 3 check run.ptl
-	out_has '9 EVENTS LOST'
-	overwrite_nine run.ptl
 	run 3 check run.ptl
 	out_has '9 EVENTS LOST'
 	out_has 'a larger log (posix_trace_attr_setlogsize())'
 	out_lacks 'a larger stream'
+}
+
+# A thread that flushes and comes too late is helped by its priority; a loop has no such thread.
+a_stream_that_was_not_emptied_in_time_wants_what_its_policy_offers()
+{
+	make flush.ptl 'policies 3 4' <<-END
+		event 1000 36 1 0
+		lost 9
+	END
+	run 3 check flush.ptl
+	out_has 'next      the thread that flushes did not keep up: a higher priority for it (posix_trace_attr_setflushpriority_np())'
+	make loop.ptl 'policies 1 4' <<-END
+		event 1000 36 1 0
+		lost 9
+	END
+	run 3 check loop.ptl
+	out_has 'next      a larger stream (posix_trace_attr_setstreamsize()), flushes more often'
+	out_lacks 'flushpriority'
+}
+
+# A log on a disk that was full: most events were held in the stream until its end, and are in no log.
+what_a_stream_held_at_its_end_is_lost()
+{
+	make full.ptl 'policies 3 4' <<-END
+		event 1000 36 1 0
+		event 2000 36 1 0
+		held 75618
+		unlogged 381
+		flusherror 28
+	END
+	run 3 check full.ptl
+	out_has 'full.ptl: loss, 75999 EVENTS LOST'
+	out_has 'the 75618 that were held at the stream'
+	run 3 check --json full.ptl
+	out_has '"lost":75999'
+	run 3 stat --strict full.ptl
+	out_has 'losses    75999 EVENTS LOST'
+	for command in 'print' 'stat' 'export csv'; do
+		# shellcheck disable=SC2086
+		run 3 $command --strict full.ptl
+		err_has 'full.ptl: 75999 EVENTS LOST'
+	done
+	run 3 print --strict full.ptl
+	out_has '75999 EVENTS LOST BEHIND THE LAST ONE'
+	run 0 why full.ptl
+	err_has 'full.ptl: 75999 EVENTS LOST'
+	run 0 report -o full.html full.ptl
+	err_has 'full.ptl: 75999 EVENTS LOST'
+	grep -q '"lostAll":"\{0,1\}75999' full.html || fail 'the page'
+	run 0 merge -o merged.ptl full.ptl
+	run 3 check merged.ptl
+	out_has 'merged.ptl: loss, 75999 EVENTS LOST'
+}
+
+# What a full disk cost no log that is larger, or APPEND already, would have kept.
+why_a_log_could_not_be_written_is_said_in_words()
+{
+	for error in '28 no space left on the device (ENOSPC)' '27 the file reached the largest size allowed (EFBIG)' \
+		'9 its descriptor was closed, or became another file'\''s (EBADF)' '77 error 77 of write()'; do
+		make full.ptl 'policies 3 4' <<-END
+			event 1000 36 1 0
+			lost 20
+			unlogged 9
+			flusherror ${error%% *}
+		END
+		for command in 'check' 'stat --strict'; do
+			# shellcheck disable=SC2086
+			run 3 $command full.ptl
+			out_has "note      the log could not be written: ${error#* }"
+			out_lacks 'the log was full'
+			out_lacks 'APPEND by'
+			out_lacks 'a larger stream'
+		done
+		run 3 print --strict full.ptl
+		err_has "the log could not be written: ${error#* }"
+	done
 }
 
 # What a newcomer forgets, with the function that he looks for.
@@ -143,13 +197,12 @@ check_and_stat_say_what_was_forgotten()
 	done
 	run 3 check --json late.ptl
 	out_has '"notes":["the log holds the last'
-	# A log that went round: its trailer says LOOP, and that 9 records are not in it any more.
-	make round.ptl <<-END
-		lost 9
+	# A log that went round.
+	make round.ptl 'policies 3 1' <<-END
+		unlogged 9
 		event 5900000000 36 1 0
 		event 7600000000 36 1 0
 	END
-	overwrite_nine round.ptl loop
 	for command in 'check' 'stat --strict'; do
 		# shellcheck disable=SC2086
 		run 3 $command round.ptl

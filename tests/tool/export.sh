@@ -256,7 +256,7 @@ csv_losses_add_up_to_what_the_log_lost()
 	check csv out
 	said 'rows 3 lost 42'
 	run 3 export csv --strict rest.ptl
-	err_has 'rest.ptl: 42 EVENTS WERE LOST'
+	err_has 'rest.ptl: 42 EVENTS LOST'
 }
 
 csv_names_an_event_the_same_while_its_log_grows()

@@ -46,10 +46,10 @@ a_merged_log_is_sound_and_its_losses_are_exact()
 {
 	make_two
 	run 0 merge -o both.ptl one.ptl two.ptl
-	err_has 'one.ptl: 6 EVENTS WERE LOST'
+	err_has 'one.ptl: 6 EVENTS LOST'
 	run 0 print both.ptl
 	out_has '4 EVENTS LOST'
-	err_has '6 EVENTS WERE LOST (6 were kept)'
+	err_has '6 EVENTS LOST (6 were kept)'
 	run 3 merge --strict -o both.ptl one.ptl two.ptl
 	if commands | grep -qx check; then
 		run 3 check both.ptl
@@ -265,7 +265,7 @@ scheduler_events_of_ftrace_come_into_the_log_as_typed_events()
 	make_story
 	make_sched
 	run 0 merge --ftrace sched.txt -o all.ptl run.ptl
-	err_has 'sched.txt: 12 EVENTS WERE LOST'
+	err_has 'sched.txt: 12 EVENTS LOST'
 	err_has '1 lines tell of other events'
 	run 0 print all.ptl
 	out_has 'prev_comm="sensor"  prev_tid=4712  prev_prio=20  prev_state=256  next_comm="a=b c-1"  next_tid=99  next_prio=10'
@@ -292,7 +292,7 @@ text_of_trace_cmd_says_the_same()
 		         a=b c-1-99    [001]  1000.000280000: sched_switch:         a=b c-1:99 [10] D ==> sensor:4712 [20]
 	END
 	run 0 merge --ftrace cmd.txt -o all2.ptl run.ptl
-	err_has 'cmd.txt: 7 EVENTS WERE LOST'
+	err_has 'cmd.txt: 7 EVENTS LOST'
 	run 0 print all2.ptl
 	grep sched_ out | cmp - expected || fail "trace-cmd's text says something else"
 }

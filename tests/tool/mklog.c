@@ -16,6 +16,9 @@
  *	stranger PTHREAD PID   the next event is of a thread that has no place in the table
  *	loss COUNT        before the next event
  *	lost COUNT        in stream and log, by the trailer alone
+ *	held COUNT        in the stream at its end, by the trailer
+ *	unlogged COUNT    flushed and not in the log, by the trailer
+ *	flusherror NUMBER of the first flush that failed
  *	unfinished        no trailer
  *	flush             what follows begins a block of its own
  *
@@ -24,6 +27,7 @@
  *
  *	uuid N            another stream than N = 1
  *	boot N            a boot id of N in each byte; without it, the log says none
+ *	policies STREAM LOG   by their numbers in <trace.h>; without it, FLUSH and APPEND
  *	system CPUS TEXT  of the machine; without it, the log says none
  *	clock HZ TICKS REALTIME MONOTONIC
  *	                  the counter's rate, and the clocks at the creation, in nanoseconds; NS of
@@ -50,6 +54,8 @@ static struct {
 static unsigned char first_of_uuid = 1;
 static unsigned char boot_id;
 static uint32_t cpus;
+static int stream_policy = POSIX_TRACE_FLUSH;
+static int log_policy = POSIX_TRACE_APPEND;
 static char system_name[40];
 
 struct maker {
@@ -342,6 +348,19 @@ static void do_loss(struct maker *maker, uint64_t count, bool told)
 	maker->trailer.counts.posix_lost_np += count;
 }
 
+static void do_missing(struct maker *maker, const char *order, uint64_t count)
+{
+	struct posix_trace_counts_np *counts = &maker->trailer.counts;
+
+	counts->posix_written_np += count;
+	if (strcmp(order, "held") == 0) {
+		counts->posix_held_np += count;
+	} else {
+		counts->posix_retrieved_np += count;
+		maker->trailer.log_lost += count;
+	}
+}
+
 static void obey(struct maker *maker, char *line)
 {
 	char *rest = line;
@@ -369,6 +388,10 @@ static void obey(struct maker *maker, char *line)
 		do_loss(maker, number(&rest), true);
 	else if (strcmp(order, "lost") == 0)
 		do_loss(maker, number(&rest), false);
+	else if (strcmp(order, "held") == 0 || strcmp(order, "unlogged") == 0)
+		do_missing(maker, order, number(&rest));
+	else if (strcmp(order, "flusherror") == 0)
+		maker->trailer.status.posix_stream_flush_error = (int)number(&rest);
 	else if (strcmp(order, "flush") == 0)
 		flush_data(maker);
 	else if (strcmp(order, "unfinished") == 0)
@@ -393,8 +416,8 @@ static void begin(struct maker *maker)
 	header.largest_block = BLOCK_BYTES;
 	header.set_bytes = _PXT_EVENT_IDS / 8;
 	(void)posix_trace_attr_init(&header.attr);
-	header.attr._pxt_stream_policy = POSIX_TRACE_FLUSH;
-	header.attr._pxt_log_policy = POSIX_TRACE_APPEND;
+	header.attr._pxt_stream_policy = stream_policy;
+	header.attr._pxt_log_policy = log_policy;
 	header.attr._pxt_create_sec = (int64_t)(clocks.realtime / NS_PER_S);
 	header.attr._pxt_clockres_nsec = 1;
 	(void)strcpy(header.attr._pxt_name, "made");
@@ -436,6 +459,10 @@ static bool prepare(char *line)
 	} else if (strncmp(line, "boot ", 5) == 0) {
 		(void)word(&rest);
 		boot_id = (unsigned char)number(&rest);
+	} else if (strncmp(line, "policies ", 9) == 0) {
+		(void)word(&rest);
+		stream_policy = (int)number(&rest);
+		log_policy = (int)number(&rest);
 	} else if (strncmp(line, "system ", 7) == 0) {
 		(void)word(&rest);
 		cpus = (uint32_t)number(&rest);

@@ -676,7 +676,7 @@ damage_in_a_growing_log_is_told_and_what_follows_is_shown()
 	out_has 'job_begin 3'
 	out_has 'job_begin 4'
 	out_lacks 'job_begin 2'
-	err_has '1 EVENTS WERE LOST'
+	err_has '1 EVENTS LOST'
 	run 2 stat --incomplete damaged.ptl
 	[ "$(grep -c DAMAGED err)" -eq 1 ] || fail 'not told once'
 }

@@ -94,7 +94,7 @@ report_says_what_was_lost_and_what_is_not_on_the_page()
 {
 	make_lossy
 	run 3 report --strict lossy.ptl -o run.html
-	err_has '12 EVENTS WERE LOST'
+	err_has '12 EVENTS LOST'
 	run 0 report --max-events 2 lossy.ptl -o run.html
 	err_has 'the first 2 of 4 events'
 	run 1 report --max-events some lossy.ptl -o run.html

@@ -13,7 +13,7 @@ contend=$PXT_BUILD/tests/contend
 accounts()
 {
 	run 0 print all.ptl
-	if grep -q 'EVENTS WERE LOST' err; then fail "the kernel's buffer was too small"; fi
+	if grep -q 'EVENTS LOST' err; then fail "the kernel's buffer was too small"; fi
 	awk '
 		{ time = $1 * 1e9 }
 		/ job_begin / { inside = 1 }

@@ -24,7 +24,7 @@ lost_events_hide_time_and_nothing_else()
 	out_has '5.000   67.6%  not known: 12 events were lost'
 	out_has '1.500   20.3%  waited for lock 1: low had it'
 	out_has '12 events are missing inside: what is not known is not guessed'
-	err_has '12 EVENTS WERE LOST'
+	err_has '12 EVENTS LOST'
 	run 3 why --strict --json run.ptl
 	is 'late["lost_inside"]' 12
 	add_up

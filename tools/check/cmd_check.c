@@ -108,8 +108,10 @@ static void judge(const struct checker *c, struct verdict *verdict)
 	verdict->kinds[POSIX_TRACE_FINDING_DAMAGE_NP] += sum->posix_findings_np - kept;
 	verdict->lost =
 	    sum->posix_complete_np ? sum->posix_counts_np.posix_lost_np : sum->posix_told_np;
-	if (sum->posix_complete_np)
+	if (sum->posix_complete_np) {
 		pxt_sum_add(&verdict->lost, sum->posix_lost_in_log_np);
+		pxt_sum_add(&verdict->lost, sum->posix_counts_np.posix_held_np);
+	}
 	bad = sum->posix_findings_np;
 	if (c->incomplete) {
 		bad -= verdict->kinds[POSIX_TRACE_FINDING_END_NP];
@@ -175,6 +177,11 @@ static void put_law(struct pxt_out *out, const struct posix_trace_logcheck_np *s
 		    "of the retrieved, %llu are not in the log: overwritten, or without room\n",
 		    (unsigned long long)sum->posix_lost_in_log_np);
 	}
+	if (counts->posix_held_np > 0) {
+		line(out, "");
+		pxt_out_format(out, "the %llu that were held at the stream's end are in no log\n",
+		    (unsigned long long)counts->posix_held_np);
+	}
 }
 
 static void put_findings(
@@ -210,22 +217,6 @@ static void put_end(struct pxt_out *out, const struct verdict *verdict)
 	                      : "\n");
 }
 
-/* What loses less: the places where events are lost want different things. */
-static const char *loss_advice(const struct posix_trace_logcheck_np *sum)
-{
-	if (sum->posix_complete_np && sum->posix_lost_in_log_np > 0)
-		return sum->posix_counts_np.posix_lost_np > 0
-		           ? "the log was full, and so was the stream: a larger log "
-		             "(posix_trace_attr_setlogsize(), or APPEND by "
-		             "posix_trace_attr_setlogfullpolicy()) and a larger stream "
-		             "(posix_trace_attr_setstreamsize()) lose less"
-		           : "the log was full, the stream was not: a larger log "
-		             "(posix_trace_attr_setlogsize()) or APPEND "
-		             "(posix_trace_attr_setlogfullpolicy()) keeps more";
-	return "a larger stream (posix_trace_attr_setstreamsize()), flushes more often or a filter "
-	       "lose less; `pxtrace print` shows where events were lost";
-}
-
 static void put_hints(struct pxt_out *out, const struct verdict *verdict)
 {
 	for (unsigned i = 0; i < verdict->hints.count; i++) {
@@ -253,7 +244,9 @@ static void put_advice(const struct checker *c, struct pxt_out *out, const struc
 		text = "the program still runs, or it died before posix_trace_shutdown(); "
 		       "--incomplete, here and with print and stat, takes the log as it is";
 	else if (verdict->lost > 0)
-		text = verdict->hints.loss ? verdict->hints.loss : loss_advice(sum);
+		text = verdict->hints.loss
+		           ? verdict->hints.loss
+		           : "`pxtrace print --incomplete` shows where events were lost";
 	if (text) {
 		line(out, "next");
 		pxt_out_text(out, text);
@@ -367,7 +360,8 @@ static bool is_worth_hints(const struct posix_trace_logcheck_np *sum)
 {
 	return sum->posix_complete_np &&
 	       (sum->posix_records_np < SHORT || sum->posix_lost_in_log_np > 0 ||
-	           sum->posix_counts_np.posix_lost_np > 0);
+	           sum->posix_counts_np.posix_lost_np > 0 ||
+	           sum->posix_counts_np.posix_held_np > 0);
 }
 
 static int check(struct checker *c, const char *path)

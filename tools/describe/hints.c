@@ -4,6 +4,7 @@
 
 #include "tools/output/lossnote.h"
 #include "tools/output/when.h"
+#include "tools/read/unwritten.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -70,18 +71,15 @@ static void hint_at_part(
 	hint(hints, "the log holds the %s %s of %s: %s more", which, length, all, remedy);
 }
 
-static void hint_at_room(struct pxt_hints *hints, const struct pxt_hint_facts *facts)
+static void hint_at_room(struct pxt_hints *hints, const struct pxt_hint_facts *facts, int policy)
 {
 	const struct posix_trace_loginfo_np *info = facts->info;
-	bool log_was_full = info->posix_lost_np > info->posix_counts_np.posix_lost_np;
+	bool log_was_full = pxt_unwritten_records(info) > 0 && policy != POSIX_TRACE_APPEND;
 	int64_t start = pxt_when_ns(&info->posix_start_np);
 	int64_t end = pxt_when_ns(&info->posix_end_np);
-	int policy = 0;
-	trace_attr_t attr;
 
-	if (facts->events == 0 || posix_trace_get_attr(facts->trid, &attr) != 0)
+	if (facts->events == 0)
 		return;
-	(void)posix_trace_attr_getlogfullpolicy(&attr, &policy);
 	if (log_was_full && policy == POSIX_TRACE_LOOP)
 		hint_at_part(hints, "last", end - facts->first_ns, end - start,
 		    "a larger one (posix_trace_attr_setlogsize()), or the policy APPEND "
@@ -110,17 +108,60 @@ static const char *noted_loss(trace_id_t trid, uint64_t lost)
 	return NULL;
 }
 
+/*
+ * What a full log, a log that could not be written, and a stream that was not emptied in time want are
+ * different things.
+ */
+static const char *loss_advice(
+    const struct posix_trace_loginfo_np *info, int stream_policy, int log_policy)
+{
+	bool of_stream = info->posix_counts_np.posix_lost_np > 0;
+
+	if (pxt_unwritten_records(info) > 0 && log_policy != POSIX_TRACE_APPEND)
+		return of_stream ? "the log was full, and so was the stream: a larger log "
+		                   "(posix_trace_attr_setlogsize(), or APPEND by "
+		                   "posix_trace_attr_setlogfullpolicy()) and a larger stream "
+		                   "(posix_trace_attr_setstreamsize()) lose less"
+		                 : "the log was full, the stream was not: a larger log "
+		                   "(posix_trace_attr_setlogsize()) or APPEND "
+		                   "(posix_trace_attr_setlogfullpolicy()) keeps more";
+	if (pxt_unwritten_records(info) > 0 || !of_stream)
+		return "`pxtrace print --event posix_trace_error` shows which flushes failed";
+	if (stream_policy == POSIX_TRACE_FLUSH)
+		return "the thread that flushes did not keep up: a higher priority for it "
+		       "(posix_trace_attr_setflushpriority_np()), a larger stream "
+		       "(posix_trace_attr_setstreamsize()) or a filter loses less; `pxtrace print` "
+		       "shows where events were lost";
+	return "a larger stream (posix_trace_attr_setstreamsize()), flushes more often (or the "
+	       "policy "
+	       "FLUSH, posix_trace_attr_setstreamfullpolicy()) or a filter lose less; `pxtrace "
+	       "print` "
+	       "shows where events were lost";
+}
+
 /* ---- All of it ---- */
 
 void pxt_hints(struct pxt_hints *hints, const struct pxt_hint_facts *facts)
 {
 	*hints = (struct pxt_hints){ 0 };
-	if (!facts->info->posix_complete_np)
+	struct pxt_unwritten why;
+	int stream_policy = 0;
+	int log_policy = 0;
+	trace_attr_t attr;
+
+	if (!facts->info->posix_complete_np || posix_trace_get_attr(facts->trid, &attr) != 0)
 		return;
+	(void)posix_trace_attr_getstreamfullpolicy(&attr, &stream_policy);
+	(void)posix_trace_attr_getlogfullpolicy(&attr, &log_policy);
 	hint_at_beginning(hints, facts);
 	hints->loss = noted_loss(facts->trid, facts->info->posix_lost_np);
-	if (!hints->loss)
-		hint_at_room(hints, facts);
+	if (pxt_unwritten(facts->trid, &why)) {
+		hint(hints, "the log could not be written: %s", why.text);
+		hints->loss = why.advice;
+	} else if (!hints->loss) {
+		hints->loss = loss_advice(facts->info, stream_policy, log_policy);
+		hint_at_room(hints, facts, log_policy);
+	}
 }
 
 void pxt_hints_of_source(struct pxt_hints *hints, const struct pxt_source *source)

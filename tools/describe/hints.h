@@ -22,7 +22,7 @@ struct pxt_hint_facts {
 struct pxt_hints {
 	unsigned count;
 	char list[PXT_HINTS][PXT_HINT_BYTES];
-	/* What loses less, where pxtrace wrote the log and noted who lost most of it (lossnote.h); or NULL. */
+	/* What loses less, if something was lost; NULL: the log has no end that tells why. */
 	const char *loss;
 };
 

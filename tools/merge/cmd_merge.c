@@ -171,8 +171,8 @@ static int merge_logs(struct pxt_merge *merge, const struct wishes *wishes)
 		    wishes->ftrace, (unsigned long long)merge->ftrace.skipped);
 	int losses = pxt_reader_conclude(&merge->reader, true, wishes->strict);
 	if (merge->ftrace.lost)
-		pxt_complain("%s: %llu EVENTS WERE LOST", wishes->ftrace,
-		    (unsigned long long)merge->ftrace.lost);
+		pxt_complain(
+		    "%s: %llu EVENTS LOST", wishes->ftrace, (unsigned long long)merge->ftrace.lost);
 	if (merge->ftrace.lost && wishes->strict && losses == PXT_EXIT_OK)
 		losses = PXT_EXIT_LOST;
 	return status != PXT_EXIT_OK ? status : losses;

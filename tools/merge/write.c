@@ -10,6 +10,7 @@
 #include "tools/output/exit.h"
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
+#include "tools/read/unwritten.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -126,7 +127,7 @@ static uint64_t without_room(const struct pxt_source *source)
 	memcpy(&automatic, source->event.data, sizeof automatic);
 	if (automatic != 1 || !info->posix_complete_np)
 		return 0;
-	return info->posix_lost_np - info->posix_counts_np.posix_lost_np;
+	return pxt_unwritten_records(info);
 }
 
 /*
@@ -232,7 +233,7 @@ static void add_incomplete(struct pxt_logend *end, const struct pxt_source *sour
 static void add_complete(struct pxt_logend *end, const struct pxt_source *source)
 {
 	const struct posix_trace_counts_np *counts = &source->info.posix_counts_np;
-	uint64_t log_lost = source->info.posix_lost_np - counts->posix_lost_np;
+	uint64_t log_lost = pxt_unwritten_records(&source->info);
 	uint64_t gone = 0;
 
 	/* Flushed to the log and cleared there: not in the new one. */
@@ -240,9 +241,9 @@ static void add_complete(struct pxt_logend *end, const struct pxt_source *source
 		gone = counts->posix_retrieved_np - source->events - log_lost;
 	end->counts.posix_written_np += counts->posix_written_np;
 	end->counts.posix_retrieved_np += counts->posix_retrieved_np - gone;
-	end->counts.posix_lost_np += counts->posix_lost_np;
+	/* What its stream held at its end is told here as a loss: this log has no stream to hold it. */
+	end->counts.posix_lost_np += counts->posix_lost_np + counts->posix_held_np;
 	end->counts.posix_cleared_np += counts->posix_cleared_np + gone;
-	end->counts.posix_held_np += counts->posix_held_np;
 	end->log_lost += log_lost;
 }
 

@@ -13,6 +13,7 @@
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
 #include "tools/read/ended.h"
+#include "tools/read/unwritten.h"
 #include "tools/select/select.h"
 
 #include <errno.h>
@@ -558,16 +559,19 @@ bool pxt_source_end_unknown(const struct pxt_source *source)
 static int conclude_losses(const struct pxt_source *source, bool whole, bool strict)
 {
 	uint64_t lost = source->lost;
+	struct pxt_unwritten why;
 
 	if (source->info.posix_lost_np > lost)
 		lost = source->info.posix_lost_np;
 	if (lost == 0)
 		return PXT_EXIT_OK;
 	if (whole)
-		pxt_complain("%s: %llu EVENTS WERE LOST (%llu were kept)", source->path,
+		pxt_complain("%s: %llu EVENTS LOST (%llu were kept)", source->path,
 		    (unsigned long long)lost, (unsigned long long)source->events);
 	else
-		pxt_complain("%s: %llu EVENTS WERE LOST", source->path, (unsigned long long)lost);
+		pxt_complain("%s: %llu EVENTS LOST", source->path, (unsigned long long)lost);
+	if (pxt_unwritten(source->trid, &why))
+		pxt_explain("the log could not be written: %s", why.text);
 	return strict ? PXT_EXIT_LOST : PXT_EXIT_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "tools/describe/describe.h"
 #include "tools/event/sysnames.h"
 #include "tools/output/when.h"
+#include "tools/read/unwritten.h"
 #include "tools/spans/syspairs.h"
 
 #include <stdio.h>
@@ -69,6 +70,7 @@ static void put_log_counts(
 {
 	const struct posix_trace_counts_np *counts = &source->info.posix_counts_np;
 	uint64_t lost = source->info.posix_lost_np;
+	struct pxt_unwritten why;
 
 	pxt_json_member(out, "written", counts->posix_written_np);
 	pxt_json_member(out, "retrieved", counts->posix_retrieved_np);
@@ -77,6 +79,8 @@ static void put_log_counts(
 	pxt_json_member(out, "held", counts->posix_held_np);
 	pxt_json_member(out, "lostAll", lost > source->lost ? lost : source->lost);
 	pxt_json_member(out, "lostUntold", pxt_source_lost_rest(source));
+	if (pxt_unwritten(source->trid, &why))
+		pxt_json_member_text(out, "unwritten", why.text);
 	pxt_json_member(out, "read", source->events);
 	pxt_json_member(out, "selected", of->events);
 }

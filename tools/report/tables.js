@@ -97,7 +97,8 @@ function law(log) {
 	if (!log.complete) return element("p", { className: "law quiet" }, "The log is incomplete: its counts were never written.");
 	const holds = BigInt(log.written) === BigInt(log.retrieved) + BigInt(log.lost) + BigInt(log.cleared) + BigInt(log.held);
 	return element("p", { className: "law" }, element("b", {}, count(log.written)), " written = ", element("b", {}, count(log.retrieved)), " to the log + ", element("b", {}, count(log.lost)), " lost + ",
-		element("b", {}, count(log.cleared)), " cleared + ", element("b", {}, count(log.held)), " held  ", element("span", { className: holds ? "ok" : "no" }, holds ? "✓ all accounted for" : "✗ these numbers do not add up"));
+		element("b", {}, count(log.cleared)), " cleared + ", element("b", {}, count(log.held)), " held  ", element("span", { className: holds ? "ok" : "no" }, holds ? "✓ they add up" : "✗ these numbers do not add up"),
+		BigInt(log.lostAll) > 0n ? element("b", { className: "no" }, "  " + plural(BigInt(log.lostAll), "event") + " lost") : "");
 }
 
 function aboutLog(log) {
@@ -122,6 +123,7 @@ function aboutLog(log) {
 		facts([
 			["events read", count(log.read)], ["chosen", count(log.selected)], ["lost in all", count(log.lostAll)],
 			log.lostUntold ? ["of these untold", count(log.lostUntold)] : null,
+			log.unwritten ? ["could not be written", log.unwritten] : null,
 		])),
 	log.modules.length ? element("details", {}, element("summary", {}, plural(log.modules.length, "module")), element("table", {}, head("path", "build-id "),
 		element("tbody", {}, log.modules.slice(0, ROWS_MAX).map((module) => element("tr", {}, element("td", { className: "left" }, foreign(module.path)), element("td", { className: "left mono" }, module.id)))))) : null);
