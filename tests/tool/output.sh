@@ -161,4 +161,96 @@ the_next_log_of_a_receiver_goes_past_a_link_that_leads_nowhere()
 	[ ! -e nowhere ] || fail 'through the link'
 }
 
+# A file of another user's may be read by them while it is written.
+a_file_that_another_user_planted_is_not_written_to()
+{
+	make_sources
+	plant nowhere
+	rm shared/out
+	run 0 report -o page.html run.ptl
+	for words in 'report -o shared/out run.ptl' 'receive - --raw shared/out -o received.ptl'; do
+		cp page.html shared/out
+		chown 65534 shared/out
+		chmod 666 shared/out
+		ln -f shared/out seen
+		# shellcheck disable=SC2086
+		"$pxtrace" $words >out 2>err <frames
+		cmp -s page.html seen || fail "it was written to: $words"
+	done
+	cp run.ptl shared/
+	mv seen shared/run.html
+	run 0 report shared/run.ptl
+	[ "$(stat -c %U shared/run.html)" = root ] || fail 'the page is the other one'"'"'s'
+}
+
+# Names of the results' forerunners cannot be guessed.
+files_that_somebody_planted_beside_a_result_stop_no_command()
+{
+	make_sources
+	for i in $(seq -w 0 99); do : >"result.new-$i"; done
+	mkdir result.own.ptl result.sched.ptl result.older.ptl
+	while read -r words; do
+		# shellcheck disable=SC2086
+		run 0 $words <frames
+		rm -f result
+	done <<-END
+		merge -o result run.ptl other.ptl
+		recover torn.ptl -o result
+		receive - -o result
+		export csv -o result run.ptl
+		report -o result run.ptl
+	END
+}
+
+# ---- What is no file ----
+
+# What nobody named is never waited for, what somebody named not for ever.
+a_fifo_without_another_end_holds_up_no_command()
+{
+	make_sources
+	mkfifo fifo sink log.html
+	while read -r status words; do
+		{
+			# shellcheck disable=SC2086
+			timeout 20 "$pxtrace" $words <run.ptl >"out.$status.$$" 2>&1
+			got=$?
+			[ "$got" = "$status" ] || echo "status $got, not $status: $words" >>wrong
+		} &
+	done <<-END
+		2 print fifo
+		2 stat fifo
+		2 check fifo
+		2 why fifo
+		2 report -o page.html fifo
+		2 merge -o merged.ptl fifo run.ptl
+		2 recover fifo -o recovered.ptl
+		2 export csv -o table.csv fifo
+		2 import shark fifo -o imported.ptl
+		2 merge -o merged.ptl --ftrace fifo run.ptl
+		1 why --roles fifo run.ptl
+		4 report -o sink run.ptl
+		4 export csv -o sink run.ptl
+		4 receive - --raw sink -o received.ptl
+		4 merge -o sink run.ptl other.ptl
+	END
+	wait
+	[ ! -e wrong ] || fail "$(cat wrong)"
+	cp run.ptl log.ptl
+	run 1 report log.ptl
+	err_has 'log.html is there and is no page of pxtrace'
+}
+
+a_pipe_whose_writer_comes_late_is_read()
+{
+	make_story
+	mkfifo fifo
+	(sleep 0.1 && exec cat run.ptl >fifo) &
+	run 0 print fifo
+	lines 7
+	(sleep 0.1 && exec cat fifo >page) &
+	run 0 report -o fifo run.ptl
+	wait
+	tail -c 20 page | grep -q '</html>' || fail 'no whole page came through'
+}
+
 "$case"

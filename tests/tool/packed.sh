@@ -59,7 +59,7 @@ a_log_named_so_is_written_compressed()
 	run 0 recover run.ptl -o saved.ptl.zst
 	run 0 print saved.ptl.zst
 	lines 7
-	[ "$(ls | grep -c '\.new-')" = 0 ] || fail 'something is left'
+	[ "$(ls | grep -c '\.zst\.')" = 0 ] || fail 'something is left'
 }
 
 a_full_device_leaves_no_compressed_log()

@@ -274,6 +274,21 @@ a_log_takes_an_older_ones_place_but_no_other_files()
 	[ "$(cat victim.ptl)" = 'a letter' ] || fail 'it was overwritten'
 }
 
+# The log's own name, and those of the parts that it is made of.
+what_somebody_put_at_the_names_of_a_run_does_not_hold_it_up()
+{
+	mkdir run.ptl.own.ptl run.ptl.sched.ptl run.ptl.older.ptl
+	traced 0 -q -- "$VICTIM" locks
+	sound run.ptl
+	rmdir run.ptl.*.ptl
+	[ "$(echo run.ptl*)" = run.ptl ] || fail "something is left: $(echo run.ptl*)"
+	mkfifo victim.ptl
+	run 4 run -- "$VICTIM" print
+	err_has 'victim.ptl is there, and is no log'
+	run 4 run -o victim.ptl -- "$VICTIM" print
+	err_has 'victim.ptl: is no file'
+}
+
 processes_that_are_left_behind_are_told()
 {
 	traced 0 --only mutex -- "$VICTIM" leave

@@ -4,6 +4,7 @@
 
 #include "compat/shark/include/FTrace_codes.h"
 #include "tools/output/exit.h"
+#include "tools/output/openfile.h"
 #include "tools/output/say.h"
 #include "tools/write/logwrite.h"
 
@@ -149,11 +150,12 @@ static int take_file(struct pxt_shark *shark, const char *path, FILE *file)
 
 int pxt_shark_file(struct pxt_shark *shark, const char *path)
 {
-	FILE *file = fopen(path, "rb");
+	int fd = pxt_open_named(path, PXT_OPEN_WAIT_MS);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "rb");
 	int status;
 
 	if (!file) {
-		pxt_complain("import: %s: %s", path, strerror(errno));
+		pxt_complain("import: %s: %s", path, pxt_open_error(errno));
 		return PXT_EXIT_LOG;
 	}
 	status = take_file(shark, path, file);

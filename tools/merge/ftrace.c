@@ -12,6 +12,7 @@
  */
 #include "tools/merge/merge.h"
 
+#include "tools/output/openfile.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
 
@@ -408,12 +409,14 @@ bool pxt_ftrace_open(struct pxt_ftrace *ftrace, const char *path, enum pxt_ftrac
 {
 	int64_t first = INT64_MAX;
 	int64_t last = INT64_MIN;
+	int fd;
 
 	*ftrace =
 	    (struct pxt_ftrace){ .path = path, .clock = clock, .reader = reader, .line = line };
-	ftrace->file = fopen(path, "re");
+	fd = pxt_open_plain(path); /* it is read several times */
+	ftrace->file = fd < 0 ? NULL : fdopen(fd, "r");
 	if (!ftrace->file) {
-		pxt_complain("%s: %s", path, strerror(errno));
+		pxt_complain("%s: %s", path, pxt_open_error(errno));
 		return false;
 	}
 	if (!read_event(ftrace)) {

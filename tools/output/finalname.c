@@ -6,6 +6,8 @@
 #define _XOPEN_SOURCE 700 /* S_ISVTX */
 #include "tools/output/finalname.h"
 
+#include "tools/output/openfile.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -30,28 +32,49 @@ static size_t folder_bytes(const char *path)
 	return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/*
- * Where everybody may make files, a link is followed only if its owner could have written what it
- * leads to: it is ours, or of the folder's owner.  As Linux does it where fs.protected_symlinks is
- * on.
- */
-static bool may_follow(const char *path, const struct stat *link)
+/* The folder that @path is in. */
+static bool stat_folder(const char *path, struct stat *st)
 {
 	size_t bytes = folder_bytes(path);
 	char *folder = bytes > 0 ? strdup(path) : strdup(".");
-	struct stat st;
-	bool may;
+	bool known = false;
 
-	if (!folder)
-		return false;
-	if (bytes > 0)
-		folder[bytes] = '\0';
-	may = stat(folder, &st) == 0 &&
-	      ((st.st_mode & S_ISVTX) == 0 || (st.st_mode & (S_IWGRP | S_IWOTH)) == 0 ||
-	          link->st_uid == geteuid() || link->st_uid == st.st_uid);
+	if (folder) {
+		if (bytes > 0)
+			folder[bytes] = '\0';
+		known = stat(folder, st) == 0;
+	}
 	free(folder);
+	return known;
+}
+
+/*
+ * Where everybody may make files, what is there is used only if its owner could have written what
+ * comes of it: it is ours, or of the folder's owner.  As Linux does it where fs.protected_symlinks
+ * and fs.protected_regular are on.
+ */
+static bool may_use(const char *path, const struct stat *there)
+{
+	struct stat st;
+	bool may = stat_folder(path, &st) &&
+	           ((st.st_mode & S_ISVTX) == 0 || (st.st_mode & (S_IWGRP | S_IWOTH)) == 0 ||
+	               there->st_uid == geteuid() || there->st_uid == st.st_uid);
+
 	if (!may)
 		errno = EACCES;
+	return may;
+}
+
+bool pxt_final_may_replace(const char *name)
+{
+	struct stat there;
+	struct stat folder;
+	bool may = lstat(name, &there) != 0 || geteuid() == 0 || there.st_uid == geteuid() ||
+	           !stat_folder(name, &folder) || (folder.st_mode & S_ISVTX) == 0 ||
+	           folder.st_uid == geteuid();
+
+	if (!may)
+		errno = EPERM;
 	return may;
 }
 
@@ -88,7 +111,7 @@ char *pxt_final_name(const char *path)
 
 		if (links == LINKS_MAX)
 			errno = ELOOP;
-		else if (may_follow(name, &st))
+		else if (may_use(name, &st))
 			next = follow(name);
 		free(name);
 		name = next;
@@ -101,7 +124,7 @@ char *pxt_final_name(const char *path)
  */
 static int open_special(const char *path)
 {
-	int fd = open(path, WRITE_FLAGS);
+	int fd = pxt_open_sink(path, PXT_OPEN_WAIT_MS);
 	struct stat st;
 
 	if (fd < 0 || (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)))
@@ -109,6 +132,25 @@ static int open_special(const char *path)
 	/* Somebody has put another thing there meanwhile. */
 	(void)close(fd);
 	errno = EACCES;
+	return -1;
+}
+
+/* Nothing is cut before it is known to be ours: another user's file, or a second name of one. */
+static int open_file(const char *name)
+{
+	int fd = open(name, WRITE_FLAGS | O_NONBLOCK | O_CREAT | O_NOFOLLOW, MODE_MAX);
+	struct stat st;
+	int error;
+
+	if (fd < 0)
+		return -1;
+	errno = EACCES;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && may_use(name, &st) &&
+	    ftruncate(fd, 0) == 0)
+		return fd;
+	error = errno;
+	(void)close(fd);
+	errno = error;
 	return -1;
 }
 
@@ -124,11 +166,33 @@ int pxt_final_open(const char *path)
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		fd = open_special(path);
 	else
-		fd = open(name, WRITE_FLAGS | O_CREAT | O_TRUNC | O_NOFOLLOW, MODE_MAX);
+		fd = open_file(name);
 	error = errno;
 	free(name);
 	errno = error;
 	return fd;
+}
+
+int pxt_final_beside(const char *name, char **temporary)
+{
+	static const char suffix[] = ".XXXXXX";
+	size_t bytes = strlen(name);
+	int fd = -1;
+
+	*temporary = malloc(bytes + sizeof suffix);
+	if (!*temporary)
+		return -1;
+	memcpy(*temporary, name, bytes);
+	memcpy(*temporary + bytes, suffix, sizeof suffix);
+	fd = mkstemp(*temporary);
+	if (fd >= 0) {
+		(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+		pxt_final_mode(name, fd);
+		return fd;
+	}
+	free(*temporary);
+	*temporary = NULL;
+	return -1;
 }
 
 /* ---- Modes ---- */

@@ -3,6 +3,7 @@
 #include "tools/output/outfile.h"
 
 #include "tools/output/finalname.h"
+#include "tools/output/openfile.h"
 #include "tools/output/say.h"
 
 #include <errno.h>
@@ -39,18 +40,11 @@ static void watch_signals(void)
 
 static bool open_beside(struct pxt_outfile *file)
 {
-	static const char suffix[] = ".XXXXXX";
-	size_t bytes = strlen(file->final);
-
-	file->temporary = pxt_must(malloc(bytes + sizeof suffix));
-	memcpy(file->temporary, file->final, bytes);
-	memcpy(file->temporary + bytes, suffix, sizeof suffix);
-	file->fd = mkstemp(file->temporary);
+	file->fd = pxt_final_beside(file->final, &file->temporary);
 	if (file->fd < 0)
 		return false;
 	unfinished = file->temporary;
 	watch_signals();
-	pxt_final_mode(file->final, file->fd);
 	return true;
 }
 
@@ -73,12 +67,12 @@ bool pxt_outfile_open(struct pxt_outfile *file, const char *name)
 	} else {
 		file->fd = -1;
 		file->final = pxt_final_name(name);
-		if (file->final)
+		if (file->final && pxt_final_may_replace(file->final))
 			(void)open_beside(file);
 	}
 	if (file->fd >= 0)
 		return true;
-	pxt_complain("%s: cannot be written: %s", name, strerror(errno));
+	pxt_complain("%s: cannot be written: %s", name, pxt_open_error(errno));
 	pxt_outfile_discard(file);
 	return false;
 }
@@ -154,7 +148,7 @@ bool pxt_outfile_check(const char *name)
 	}
 	char *target = pxt_final_name(name);
 	char *folder = target ? folder_of(target) : NULL;
-	bool may = folder && access(folder, W_OK | X_OK) == 0;
+	bool may = folder && access(folder, W_OK | X_OK) == 0 && pxt_final_may_replace(target);
 	if (!may)
 		pxt_complain("%s: cannot be written: %s", name, strerror(errno));
 	free(folder);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* open.c - opens logs, and says what is wrong with a file and what can be done about it. */
 #include "tools/output/exit.h"
+#include "tools/output/openfile.h"
 #include "tools/output/say.h"
 #include "tools/packed/packed.h"
 #include "tools/read/content.h"
@@ -8,7 +9,6 @@
 #include "tools/select/select.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,17 +74,16 @@ static void explain(const struct pxt_source *source, const struct posix_trace_lo
 	}
 }
 
-/* @log: it should be one, and no memory of a process. */
-static int open_path(const char *path, bool log)
+/* @log: it should be one, and no memory of a process.  @wait_ms: as pxt_open_named() says. */
+static int open_path(const char *path, bool log, int wait_ms)
 {
 	struct stat st;
-	int fd =
-	    strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int fd = strcmp(path, "-") == 0 ? STDIN_FILENO : pxt_open_named(path, wait_ms);
 
 	if (fd < 0 || fstat(fd, &st) != 0) {
 		int error = errno;
 
-		pxt_complain("%s: %s", path, strerror(error));
+		pxt_complain("%s: %s", path, pxt_open_error(error));
 		if (error == ENOENT && log)
 			pxt_explain(
 			    "a log is the file that the program gave to "
@@ -117,7 +116,7 @@ int pxt_open_file(const char *path, bool log, int *fd)
 {
 	struct pxt_spool spool;
 
-	*fd = open_path(path, log);
+	*fd = open_path(path, log, PXT_OPEN_WAIT_MS);
 	if (*fd < 0)
 		return PXT_EXIT_LOG;
 	if (!in_place(*fd)) {
@@ -137,7 +136,7 @@ static int open_live(struct pxt_source *source)
 	struct stat st = { 0 };
 	bool copied;
 
-	source->fd = open_path(source->path, true);
+	source->fd = open_path(source->path, true, -1);
 	if (source->fd < 0)
 		return PXT_EXIT_LOG;
 	if (in_place(source->fd))

@@ -3,6 +3,7 @@
 #include "tools/command/command.h"
 #include "tools/command/options.h"
 #include "tools/output/exit.h"
+#include "tools/output/openfile.h"
 #include "tools/output/say.h"
 
 #include "tools/import/shark.h"
@@ -456,7 +457,7 @@ static int run(struct receive *receive)
 	if (receive->raw_path) {
 		receive->raw = pxt_final_open(receive->raw_path);
 		if (receive->raw < 0) {
-			pxt_complain("receive: %s: %s", receive->raw_path, strerror(errno));
+			pxt_complain("receive: %s: %s", receive->raw_path, pxt_open_error(errno));
 			return PXT_EXIT_OUTPUT;
 		}
 	}

@@ -3,7 +3,7 @@
 #include "tools/command/command.h"
 #include "tools/command/options.h"
 #include "tools/output/exit.h"
-#include "tools/output/finalname.h"
+#include "tools/output/openfile.h"
 #include "tools/output/outfile.h"
 #include "tools/output/say.h"
 #include "tools/report/collect.h"
@@ -160,13 +160,13 @@ static bool is_a_log(const struct pxt_report *report, const char *path)
 static bool is_others(const char *path)
 {
 	unsigned char mark[PAGE_MARK_BYTES];
-	FILE *file = fopen(path, "rb");
-	size_t got;
+	int fd = pxt_open_plain(path);
+	ssize_t got;
 
-	if (!file)
+	if (fd < 0)
 		return errno != ENOENT;
-	got = fread(mark, 1, sizeof mark, file);
-	(void)fclose(file);
+	got = read(fd, mark, sizeof mark);
+	(void)close(fd);
 	return got != 0 && (got != sizeof mark || memcmp(mark, pxt_page_head, sizeof mark) != 0);
 }
 
@@ -196,34 +196,26 @@ static char *usual_name(const char *log)
 
 static int open_output(struct pxt_report *report, const char *path)
 {
-	if (strcmp(path, "-") == 0) {
-		report->out.fd = STDOUT_FILENO;
-		return PXT_EXIT_OK;
-	}
 	if (is_a_log(report, path))
 		return PXT_EXIT_USAGE;
-	report->out.fd = pxt_final_open(path);
-	if (report->out.fd >= 0)
-		return PXT_EXIT_OK;
-	pxt_complain("report: %s: %s", path, strerror(errno));
-	return PXT_EXIT_OUTPUT;
+	if (!pxt_outfile_open(&report->file, path))
+		return PXT_EXIT_OUTPUT;
+	report->out.fd = report->file.fd;
+	return PXT_EXIT_OK;
 }
 
 /* Half a page is worse than none: it would open, and show nothing. */
 static int close_output(struct pxt_report *report, const char *path)
 {
-	struct stat st;
+	bool named = report->file.final != NULL;
 
 	pxt_out_flush(&report->out);
-	bool plain =
-	    strcmp(path, "-") != 0 && fstat(report->out.fd, &st) == 0 && S_ISREG(st.st_mode);
-	if (strcmp(path, "-") != 0 && close(report->out.fd) != 0 && report->out.error == 0)
-		report->out.error = errno;
 	if (report->out.error == 0)
-		return PXT_EXIT_OK;
+		return pxt_outfile_commit(&report->file) ? PXT_EXIT_OK : PXT_EXIT_OUTPUT;
 	pxt_complain("report: %s: %s", path, strerror(report->out.error));
-	if (plain && unlink(path) == 0)
-		pxt_explain("the unfinished page was removed");
+	pxt_outfile_discard(&report->file);
+	if (named)
+		pxt_explain("%s was not written", path);
 	return PXT_EXIT_OUTPUT;
 }
 

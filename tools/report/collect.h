@@ -11,6 +11,7 @@
 #ifndef PXT_COLLECT_H
 #define PXT_COLLECT_H
 
+#include "tools/output/outfile.h"
 #include "tools/read/source.h"
 #include "tools/report/answers.h"
 #include "tools/report/losses.h"
@@ -52,6 +53,7 @@ struct pxt_report_log {
 };
 
 struct pxt_report {
+	struct pxt_outfile file;
 	struct pxt_out out;
 	struct pxt_reader reader;
 	struct pxt_select select;

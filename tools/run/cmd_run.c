@@ -89,9 +89,10 @@ struct run {
 	struct pxt_schedwatch *watch; /* NULL: the scheduler tells nothing */
 	struct pxt_schedtold told;
 	struct pxt_outfile file;           /* of the program's own events */
-	char own[PXT_PRELOAD_PATH + 16];   /* its name, where the scheduler's come to them ... */
-	char sched[PXT_PRELOAD_PATH + 16]; /* ... from here ... */
-	char older[PXT_PRELOAD_PATH + 16]; /* ... and, with --ring, here */
+	char parts[PXT_PRELOAD_PATH + 16]; /* a folder, so that nobody else has its names: */
+	char own[PXT_PRELOAD_PATH + 32];   /* its name, where the scheduler's come to them ... */
+	char sched[PXT_PRELOAD_PATH + 32]; /* ... from here ... */
+	char older[PXT_PRELOAD_PATH + 32]; /* ... and, with --ring, here */
 	char name[PXT_PRELOAD_PATH];       /* of the log, where none was given */
 };
 
@@ -162,6 +163,28 @@ static int run_untraced(struct run *r)
 	return pxt_program_prepare(&r->program, none) ? begin(r) : PXT_PROGRAM_NOT_STARTED;
 }
 
+/* Beside the log, which will be made of what is in it. */
+static bool make_parts(struct run *r)
+{
+	(void)snprintf(r->parts, sizeof r->parts, "%s.XXXXXX", r->output);
+	if (!mkdtemp(r->parts)) {
+		pxt_complain("run: %s: %s", r->parts, strerror(errno));
+		return false;
+	}
+	(void)snprintf(r->sched, sizeof r->sched, "%s/sched.ptl", r->parts);
+	(void)snprintf(r->older, sizeof r->older, "%s/older.ptl", r->parts);
+	(void)snprintf(r->own, sizeof r->own, "%s/own.ptl", r->parts);
+	return true;
+}
+
+static void remove_parts(const struct run *r)
+{
+	(void)unlink(r->own);
+	(void)unlink(r->sched);
+	(void)unlink(r->older);
+	(void)rmdir(r->parts);
+}
+
 static void watch_scheduler(struct run *r)
 {
 	/* Half of --size; with --ring, two segments of a quarter each. */
@@ -169,12 +192,9 @@ static void watch_scheduler(struct run *r)
 		.limit = r->ring ? r->size / 4 : r->size / 2,
 		.other = r->ring ? r->older : NULL };
 
-	(void)snprintf(r->sched, sizeof r->sched, "%s.sched.ptl", r->output);
-	(void)snprintf(r->older, sizeof r->older, "%s.older.ptl", r->output);
-	(void)snprintf(r->own, sizeof r->own, "%s.own.ptl", r->output);
-	if (r->wish.groups.sched)
-		r->watch =
-		    pxt_schedwatch_open(r->program.pid, &file, PXT_SCHEDLEVEL_POINTS, &r->told);
+	r->watch = pxt_schedwatch_open(r->program.pid, &file, PXT_SCHEDLEVEL_POINTS, &r->told);
+	if (!r->watch)
+		remove_parts(r);
 }
 
 /* What the kernel keeps to itself is said once; all else is recorded. */
@@ -198,13 +218,13 @@ static bool add_scheduler(struct run *r)
 	if (error) {
 		pxt_complain("run: %s: %s; what the scheduler did is not in the log", r->sched,
 		    strerror(error));
-		if (rename(r->own, r->output) == 0)
+		if (rename(r->own, r->output) == 0) {
+			remove_parts(r);
 			return true;
+		}
 	} else if (pxt_merge_files(r->output, paths, 1 + r->told.segments,
 	               r->ring ? r->told.beyond : 0) == PXT_EXIT_OK) {
-		(void)unlink(r->own);
-		(void)unlink(r->sched);
-		(void)unlink(r->older);
+		remove_parts(r);
 		return true;
 	}
 	pxt_complain("run: the logs stay apart: %s, %s%s%s", r->own, r->sched,
@@ -259,7 +279,11 @@ static int run_traced(struct run *r)
 		return PXT_PROGRAM_NOT_STARTED;
 	if (r->children)
 		pxt_program_adopt();
-	watch_scheduler(r);
+	if (r->wish.groups.sched) {
+		if (!make_parts(r))
+			return PXT_EXIT_OUTPUT;
+		watch_scheduler(r);
+	}
 	path = r->watch ? r->own : r->output;
 	if (pxt_outfile_open(&r->file, path)) {
 		if (pxt_recorder_open(&r->recorder, r->file.fd, path,
@@ -269,8 +293,10 @@ static int run_traced(struct run *r)
 		}
 		pxt_outfile_discard(&r->file);
 	}
-	if (r->watch)
+	if (r->watch) {
 		pxt_schedwatch_abandon(r->watch);
+		remove_parts(r);
+	}
 	return PXT_EXIT_OUTPUT;
 }
 

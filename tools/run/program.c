@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "tools/run/program.h"
 
+#include "tools/output/openfile.h"
 #include "tools/output/say.h"
 
 #include <elf.h>
@@ -141,7 +142,7 @@ static void get_loader(int fd, const Elf64_Ehdr *head, struct kind *kind)
 static struct kind kind_of(const char *path)
 {
 	struct kind kind = { 0 };
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = pxt_open_plain(path);
 	Elf64_Ehdr head;
 
 	if (fd < 0)
@@ -162,7 +163,7 @@ static struct kind kind_of(const char *path)
 static bool interpreter(const char *path, char of[PATH_MAX])
 {
 	char line[PATH_MAX] = "";
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = pxt_open_plain(path);
 	ssize_t got = fd < 0 ? -1 : read(fd, line, sizeof line - 1);
 	const char *from = line + 2;
 

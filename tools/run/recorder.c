@@ -4,10 +4,10 @@
 #include "tools/run/recorder.h"
 
 #include "format/logfmt.h"
+#include "tools/output/openfile.h"
 #include "tools/output/say.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,7 +42,7 @@ bool pxt_recorder_is_log(const char *path)
 {
 	static const unsigned char magic[] = PXT_LOG_MAGIC;
 	unsigned char begin[sizeof magic] = { 0 };
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = pxt_open_plain(path);
 
 	if (fd < 0)
 		return false;

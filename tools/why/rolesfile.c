@@ -22,10 +22,10 @@
 #include "tools/why/roles.h"
 
 #include "tools/command/suggest.h"
+#include "tools/output/openfile.h"
 #include "tools/output/say.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,7 +190,7 @@ static bool take_line(struct pxt_roles_book *book, unsigned number, char *text)
 static char *read_text(const char *path)
 {
 	char *text = pxt_must(malloc(FILE_BYTES_MAX + 1));
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = pxt_open_named(path, PXT_OPEN_WAIT_MS);
 	size_t used = 0;
 	ssize_t bytes = -1;
 
@@ -201,7 +201,7 @@ static char *read_text(const char *path)
 	if (fd >= 0)
 		(void)close(fd);
 	if (fd < 0 || bytes < 0) {
-		pxt_complain("--roles: %s: %s", path, strerror(error));
+		pxt_complain("--roles: %s: %s", path, pxt_open_error(error));
 		pxt_explain("it is a file of yours, with a line for each event that is called "
 		            "otherwise: job-start frame_in span=frame");
 	} else if (used > FILE_BYTES_MAX)

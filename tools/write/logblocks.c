@@ -11,7 +11,6 @@
 #include "format/sysspecific.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,29 +32,11 @@ static void write_all(struct pxt_logblocks *log, const unsigned char *bytes, uin
 /* A new file beside @path, so that what is under that name stays whole until it is replaced. */
 static void open_file(struct pxt_logblocks *log)
 {
-	size_t room;
-
 	if (log->error || !log->path)
 		return;
-	room = strlen(log->path) + 16;
-	log->temporary = malloc(room);
-	if (!log->temporary) {
-		log->error = ENOMEM;
-		return;
-	}
-	for (unsigned attempt = 0; log->fd < 0 && attempt < 100; attempt++) {
-		(void)snprintf(log->temporary, room, "%s.new-%02u", log->path, attempt);
-		log->fd = open(log->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		if (log->fd < 0 && errno != EEXIST)
-			break;
-	}
-	if (log->fd >= 0) {
-		pxt_final_mode(log->path, log->fd);
-		return;
-	}
-	log->error = errno;
-	free(log->temporary);
-	log->temporary = NULL;
+	log->fd = pxt_final_beside(log->path, &log->temporary);
+	if (log->fd < 0)
+		log->error = errno;
 }
 
 static void rename_file(struct pxt_logblocks *log)
