@@ -97,7 +97,7 @@ struct pxt_ctlsock_status {
 	uint32_t created_nsec;
 	uint32_t reserved;
 	char name[64];        /* the trace-name; "": none */
-	char executable[128]; /* path, cut; "": not known */
+	char executable[128]; /* path; its end behind a + where it is longer; "": not known */
 };
 
 struct pxt_ctlsock_reply {

@@ -121,7 +121,7 @@ struct pxt_directory_header {
 	uint32_t first_user_id; /* of the first name */
 	uint32_t form;
 	uint32_t started_nsec; /* the process' start, CLOCK_REALTIME */
-	char executable[128];  /* path, cut; "": not known */
+	char executable[128];  /* path; its end behind a + where it is longer; "": not known */
 	char host[64];
 	int64_t started_sec; /* 0: not known */
 };

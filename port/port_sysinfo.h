@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <time.h>
 
+/* The executable's path; of one that is longer than @room its end, with a + before it.  "": not known. */
 void pxt_port_executable(char *path, size_t room);
 void pxt_port_host(char *name, size_t room);
 /* Machine, kernel and its release: "x86_64 Linux 6.1.0-13-amd64". */

@@ -646,6 +646,8 @@ static void executable_host_and_start_are_found(void)
 		CU_ASSERT(by_path.st_ino == self.st_ino);
 	pxt_port_executable(small, sizeof(small));
 	CU_ASSERT_EQUAL(strlen(small), 3);
+	if (!pxt_skip_emulated("it is the executable"))
+		CU_ASSERT(small[0] == '+' && strcmp(small + 1, path + strlen(path) - 2) == 0);
 	pxt_port_host(host, sizeof(host));
 	CU_ASSERT(host[0] != '\0');
 	pxt_port_system(system, sizeof(system));

@@ -16,12 +16,19 @@
 
 #define NS_PER_S 1000000000
 
+/* Of a path that is too long the folders go, not the program's name at its end. */
 void pxt_port_executable(char *path, size_t room)
 {
+	char whole[1024];
 	struct pxt_quiet quiet = pxt_quiet_begin();
-	ssize_t length = readlink("/proc/self/exe", path, room - 1);
+	ssize_t got = readlink("/proc/self/exe", whole, sizeof(whole));
+	size_t length = got > 0 ? (size_t)got : 0;
+	size_t cut = length >= room ? length - (room - 1) : 0;
 
-	path[length > 0 ? length : 0] = '\0';
+	memcpy(path, whole + cut, length - cut);
+	if (cut)
+		path[0] = '+';
+	path[length - cut] = '\0';
 	pxt_quiet_end(quiet);
 }
 
