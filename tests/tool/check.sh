@@ -163,6 +163,21 @@ why_a_log_could_not_be_written_is_said_in_words()
 }
 
 # What a newcomer forgets, with the function that he looks for.
+every_command_says_of_a_stream_that_it_was_never_started()
+{
+	echo 'process 1 box /x' | "$mklog" >never.ptl || fail mklog
+	printf 'event 1000 2 0 0\nevent 2000 3 0 0 u32:0\n' | "$mklog" >closed.ptl || fail mklog
+	for command in print 'print --tail 1' 'print --json' stat 'stat --csv' why 'why --locks' \
+		'report -o page.html' 'export csv' 'export vcd' 'merge -o merged.ptl'; do
+		run 0 $command never.ptl
+		err_has 'never.ptl: nothing was recorded, not even the start: the stream was never started (posix_trace_start())'
+		run 0 $command closed.ptl
+		if grep -qF 'never started' out err; then fail "of $command: it was started"; fi
+	done
+	"$pxtrace" report -o page.html never.ptl 2>err
+	grep -qF 'the stream was never started' page.html || fail 'the page does not say it'
+}
+
 check_and_stat_say_what_was_forgotten()
 {
 	echo 'process 1 box /x' | "$mklog" >never.ptl || fail mklog

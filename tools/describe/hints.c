@@ -4,6 +4,7 @@
 
 #include "tools/output/lossnote.h"
 #include "tools/output/when.h"
+#include "tools/read/ended.h"
 #include "tools/read/unwritten.h"
 
 #include <stdarg.h>
@@ -40,14 +41,9 @@ static bool has_own_types(trace_id_t trid)
 
 static void hint_at_beginning(struct pxt_hints *hints, const struct pxt_hint_facts *facts)
 {
-	const struct posix_trace_loginfo_np *info = facts->info;
-
 	/* Points open themselves in a stream that runs: in one that does not, their absence says nothing. */
-	if (facts->events == 0 && info->posix_lost_np == 0 &&
-	    info->posix_counts_np.posix_written_np == 0)
-		hint(hints,
-		    "nothing was recorded, not even the start: the stream was never started "
-		    "(posix_trace_start()), or all types are filtered");
+	if (pxt_never_started(facts->info, facts->events))
+		hint(hints, "%s", PXT_NEVER_STARTED);
 	else if (!facts->unnamed && !has_own_types(facts->trid))
 		hint(hints,
 		    "the program has no event type of its own: it came to no trace point of a "

@@ -44,3 +44,9 @@ bool pxt_ended_by(const struct posix_trace_loginfo_np *info, char *text, size_t 
 	    name_of(info->posix_signal_np), about, thread, at);
 	return true;
 }
+
+bool pxt_never_started(const struct posix_trace_loginfo_np *info, uint64_t events)
+{
+	return info->posix_complete_np && events == 0 && info->posix_lost_np == 0 &&
+	       info->posix_counts_np.posix_written_np == 0;
+}

@@ -583,6 +583,8 @@ static int conclude_end(const struct pxt_source *source, bool strict)
 	if (source->let_go || !pxt_source_end_unknown(source)) {
 		if (pxt_ended_by(&source->info, text, sizeof text))
 			pxt_complain("%s: the process was ended by %s", source->path, text);
+		if (source->read_all && pxt_never_started(&source->info, source->events))
+			pxt_complain("%s: " PXT_NEVER_STARTED, source->path);
 		return PXT_EXIT_OK;
 	}
 	if (!source->info.posix_complete_np)

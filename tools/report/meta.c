@@ -6,6 +6,7 @@
 #include "tools/describe/describe.h"
 #include "tools/event/sysnames.h"
 #include "tools/output/when.h"
+#include "tools/read/ended.h"
 #include "tools/read/unwritten.h"
 #include "tools/spans/syspairs.h"
 
@@ -145,6 +146,8 @@ static void put_log(struct pxt_report *report, uint32_t index)
 	put_bool(out, "complete", info->posix_complete_np != 0);
 	put_bool(out, "failed", source->failed);
 	put_bool(out, "endUnknown", pxt_source_end_unknown(source));
+	if (pxt_never_started(info, source->events))
+		pxt_json_member_text(out, "note", PXT_NEVER_STARTED);
 	pxt_out_format(out, ",\"start\":\"%lld\"", (long long)source->start_ns);
 	pxt_json_name(out, "startAt");
 	pxt_json_signed(out, pxt_report_since(report, source->start_ns));

@@ -95,6 +95,7 @@ function showMoments() {
 
 function law(log) {
 	if (!log.complete) return element("p", { className: "law quiet" }, "The log is incomplete: its counts were never written.");
+	if (log.note) return element("p", { className: "law no" }, log.note);
 	const holds = BigInt(log.written) === BigInt(log.retrieved) + BigInt(log.lost) + BigInt(log.cleared) + BigInt(log.held);
 	return element("p", { className: "law" }, element("b", {}, count(log.written)), " written = ", element("b", {}, count(log.retrieved)), " to the log + ", element("b", {}, count(log.lost)), " lost + ",
 		element("b", {}, count(log.cleared)), " cleared + ", element("b", {}, count(log.held)), " held  ", element("span", { className: holds ? "ok" : "no" }, holds ? "✓ they add up" : "✗ these numbers do not add up"),
