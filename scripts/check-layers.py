@@ -49,7 +49,7 @@ ARROWS = {
     "tools/read": "output packed event link select",
     "tools/spans": "output event read",
     "tools/describe": "output read",
-    "tools/review": "output event select read spans",
+    "tools/review": "output command event select read spans",
     "tools/receive": "output command link write import",
     "tools/import": "output command write",
     "tools/check": "output command read describe",

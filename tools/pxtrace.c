@@ -68,7 +68,8 @@ static const char help_tail[] =
     "exit status:\n"
     "  0  done\n"
     "  1  the command line makes no sense\n"
-    "  2  a log could not be opened or not be read to its end; a stream not be reached\n"
+    "  2  a log could not be opened or not be read to its end; a stream not be reached;\n"
+    "     nothing in the logs has a name that was asked for\n"
     "  3  events were lost: of check always, of other commands with --strict\n"
     "  4  the output could not be written\n"
     "  5  check: a log is damaged, or lacks its end\n";

@@ -136,7 +136,7 @@ type 32 job u32 number'
 	END
 	run 0 print --thread named run.ptl
 	lines 1
-	run 0 print --thread 0 run.ptl
+	run 2 print --thread 0 run.ptl
 	lines 0
 }
 
@@ -249,7 +249,7 @@ print_shows_a_loss_where_it_happened()
 print_hides_no_loss_behind_a_filter()
 {
 	make_lossy
-	run 0 print --event nothing lossy.ptl
+	run 2 print --event nothing lossy.ptl
 	out_has '12 EVENTS LOST HERE'
 	err_has 'no event type is called "nothing"'
 	err_has 'job_begin'
@@ -375,8 +375,10 @@ stat_pair_measures_what_was_asked_for()
 	run 0 stat --ns --any-thread --pair note,job_begin --pair note,note run.ptl
 	grep -q '^note .. job_begin  *1  *3000 ' out || fail 'no note to job_begin'
 	grep -q '^note .. note  *1  *4000 ' out || fail 'no note to note'
-	run 0 stat --pair note,nope run.ptl
-	err_has 'no event called "nope"'
+	run 2 stat --pair note,nope run.ptl
+	err_has '--pair: no event type is called "nope"; did you mean "note"?'
+	run 0 stat --pair note,job_end run.ptl
+	err_has '--pair: no event called "job_end" was read'
 }
 
 stat_counts_what_has_no_partner()

@@ -55,7 +55,7 @@ export_says_what_is_wrong_with_the_command_line()
 	err_has '--target wants a name'
 	run 2 export csv none.ptl
 	err_has 'none.ptl: No such file'
-	run 0 export csv --event nix run.ptl
+	run 2 export csv --event nix run.ptl
 	err_has 'no event type is called "nix"'
 }
 

@@ -292,8 +292,8 @@ where_bounds_what_it_takes()
 where_names_a_field_that_no_event_has()
 {
 	make_kinds
-	run 0 print --where 'lat_ns > 3' kinds.ptl
-	err_has 'no event has a field called "lat_ns"'
+	run 2 print --where 'lat_ns > 3' kinds.ptl
+	err_has 'no event has a field called "lat_ns"; did you mean "late_ns"?'
 	err_has 'job late_ns'
 	run 0 print --where 'late_ns > 5ms' kinds.ptl
 	[ ! -s err ] || fail 'a message without need'
@@ -304,40 +304,50 @@ names_that_no_thread_process_or_field_has_are_told()
 {
 	make_kinds
 	for command in print stat 'export csv' 'report -o page'; do
-		run 0 $command --thread nosuch kinds.ptl
+		run 2 $command --thread nosuch kinds.ptl
 		err_has '--thread: no thread is called "nosuch"'
 		err_has 'kinds.ptl has: sensor control'
-		run 0 $command --thread sensor --thread 99 kinds.ptl
+		run 2 $command --thread sensor --thread 99 kinds.ptl
 		err_has '--thread: no thread is called "99"'
-		run 0 $command --pid 1 kinds.ptl
+		run 2 $command --pid 1 kinds.ptl
 		err_has '--pid: no event is of process 1'
 		err_has 'kinds.ptl was written by 4711'
 		run 0 $command --from 1h kinds.ptl
 		err_has '--from: that is behind the last event, which came 0.000007000 s after the start'
 		run 0 $command --from 2100-01-01T00:00:00Z kinds.ptl
 		err_has '--from: that is behind the last event'
-		run 0 $command --where 'has nosuch' kinds.ptl
+		run 2 $command --where 'has nosuch' kinds.ptl
 		err_has '--where: no event has a field called "nosuch"'
-		run 0 $command --event 'job_*' --event nosuch kinds.ptl
-		err_has 'no event type is called "nosuch"'
+		run 2 $command --event 'job_*' --event nosuch kinds.ptl
+		err_has '--event: no event type is called "nosuch"'
+		run 2 $command --where 'event == "jobend" or thread ~ "c*" or thread == "sensr"' kinds.ptl
+		err_has '--where: no event type is called "jobend"; did you mean "job_end"?'
+		err_has '--where: no thread is called "sensr"; did you mean "sensor"?'
+		[ "$(grep -c called err)" -eq 2 ] || fail 'more than the two'
+		run 2 $command --event end kinds.ptl
+		err_has 'did you mean "job_end"?'
 	done
-	run 0 print --fields late_ns,nosuch kinds.ptl
+	for command in 'stat --pair job_begin,job_ent' 'report -o page --pair job_begin,job_ent'; do
+		run 2 $command kinds.ptl
+		err_has '--pair: no event type is called "job_ent"; did you mean "job_end"?'
+	done
+	run 2 print --fields late_ns,nosuch kinds.ptl
 	err_has '--fields: no event has a field called "nosuch"'
 	err_has 'kinds.ptl has: job late_ns'
-	run 0 print --format '{event} {field:nosuch} {field:job}' kinds.ptl
+	run 2 print --format '{event} {field:nosuch} {field:job}' kinds.ptl
 	err_has '--format: no event has a field called "nosuch"'
 	[ "$(grep -c 'no event has' err)" -eq 1 ] || fail 'more than one'
-	run 0 print --format '{field:nosuch} {field:nosuch}' kinds.ptl
+	run 2 print --format '{field:nosuch} {field:nosuch}' kinds.ptl
 	[ "$(grep -c 'no event has' err)" -eq 1 ] || fail 'told twice'
-	run 0 export csv --field late_ns --field nosuch kinds.ptl
+	run 2 export csv --field late_ns --field nosuch kinds.ptl
 	err_has '--field: no event has a field called "nosuch"'
-	run 0 export vcd --counter '*.late_ns' --counter label kinds.ptl
+	run 2 export vcd --counter '*.late_ns' --counter label kinds.ptl
 	err_has '--counter: no event has a numeric field called "label"'
 	[ "$(grep -c 'no event has' err)" -eq 1 ] || fail 'more than one'
-	run 0 why --thread nosuch kinds.ptl
+	run 2 why --thread nosuch kinds.ptl
 	out_has 'No span like that'
 	err_has '--thread: no thread is called "nosuch"'
-	run 0 why --json --pid 1 kinds.ptl
+	run 2 why --json --pid 1 kinds.ptl
 	err_has '--pid: no event is of process 1'
 }
 
@@ -369,17 +379,21 @@ type 32 else u32 lone'
 	make more.ptl 'uuid 2' <<-END
 		event 9000000 32 1 0 u32:1
 	END
-	for command in print 'export csv'; do
+	for command in print 'export csv' stat; do
 		run 0 $command --thread other --thread sensor --pid 5 --pid 4711 --from 0.0001 --where 'lone or job' \
 			kinds.ptl more.ptl
 		[ ! -s err ] || fail "a message without need: $command"
 	done
 	run 0 merge kinds.ptl more.ptl -o both.ptl
-	run 0 print --pid 5 both.ptl
+	run 2 print --pid 5 both.ptl
 	err_has 'both.ptl does not say of which process it is'
-	run 0 print --thread nosuch kinds.ptl more.ptl
-	err_has 'kinds.ptl has: sensor control'
-	err_has 'more.ptl has: other'
+	for command in print stat; do
+		run 2 $command --thread nosuch kinds.ptl more.ptl
+		err_has 'kinds.ptl has: sensor control'
+		err_has 'more.ptl has: other'
+	done
+	run 0 stat --pair job_begin,else --pair else,job_end kinds.ptl more.ptl
+	[ ! -s err ] || fail 'a pair of two logs'
 }
 
 where_hides_no_loss()
@@ -394,7 +408,7 @@ pid_chooses_by_process()
 	make_kinds
 	run 0 print --pid 4711 kinds.ptl
 	lines 7
-	run 0 print --pid 4712 --pid 4713 kinds.ptl
+	run 2 print --pid 4712 --pid 4713 kinds.ptl
 	lines 0
 	run 1 print --pid init kinds.ptl
 	err_has '--pid wants the number of a process'
@@ -406,7 +420,7 @@ stat_counts_what_where_and_pid_choose()
 	run 0 stat --where 'late_ns > 1ms' kinds.ptl
 	out_has 'job_end'
 	out_lacks 'job_begin'
-	run 0 stat --pid 1 kinds.ptl
+	run 2 stat --pid 1 kinds.ptl
 	out_lacks 'job_begin'
 }
 
@@ -442,7 +456,7 @@ format_knows_every_conversion_of_its_help()
 format_shows_fields_in_their_usual_form()
 {
 	make_kinds
-	run 0 print --event all --format '{field:small}|{field:minus}|{field:mask}|{field:real}|{field:label}|{field:none}' kinds.ptl
+	run 2 print --event all --format '{field:small}|{field:minus}|{field:mask}|{field:real}|{field:label}|{field:none}' kinds.ptl
 	cat >expected <<-END
 		200|-3|0xff00|0.5|warm|-
 		0|7|0x1|nan||-
@@ -453,7 +467,7 @@ format_shows_fields_in_their_usual_form()
 format_widths_fill_with_spaces_or_zeros()
 {
 	make_kinds
-	run 0 print --where 'has late_ns' --format '[{event:10}][{field:late_ns:>9}][{field:late_ns:09}][{tid:x}][{field:none:03}]' kinds.ptl
+	run 2 print --where 'has late_ns' --format '[{event:10}][{field:late_ns:>9}][{field:late_ns:09}][{tid:x}][{field:none:03}]' kinds.ptl
 	cat >expected <<-END
 		[job_end   ][    -5000][-00005000][1268][  -]
 		[job_end   ][  2000000][002000000][1269][  -]

@@ -105,9 +105,10 @@ report_says_what_was_lost_and_what_is_not_on_the_page()
 report_takes_the_pairs_that_stat_takes()
 {
 	make_story
-	run 0 report --pair nosuch,job_end run.ptl -o run.html
-	err_has '--pair: no event called "nosuch" was read'
-	run 0 report --pair job_begin,job_end,nosuch run.ptl -o run.html
+	run 2 report --pair nosuch,job_end run.ptl -o run.html
+	err_has '--pair: no event type is called "nosuch"'
+	whole_page run.html
+	run 2 report --pair job_begin,job_end,nosuch run.ptl -o run.html
 	err_has '--pair: no event has a field called "nosuch"'
 	run 0 report --pair job_begin,mtx_unlock --any-thread run.ptl -o run.html
 	grep -q '"begin":"job_begin","end":"mtx_unlock"' run.html || fail 'no such pair on the page'

@@ -86,9 +86,14 @@ event_and_thread_choose()
 	out_has 'of middle took 10.00 us'
 	run 0 why --thread 102 run.ptl
 	out_has 'of middle took 10.00 us'
-	run 0 why --event nothing run.ptl
+	run 2 why --event nothing run.ptl
 	out_has 'No span like that ended'
 	err_has 'no event type is called "nothing"'
+	run 2 why --event hihg run.ptl
+	err_has '--event: no event type is called "hihg"; did you mean "high"?'
+	run 2 why --event middle --thread 102 --thread nosuch run.ptl
+	out_has 'of middle took 10.00 us'
+	[ "$(grep -c 'called' err)" -eq 1 ] || fail 'a span that there is'
 }
 
 worst_explains_several()

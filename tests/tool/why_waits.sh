@@ -52,7 +52,7 @@ where_there_are_spans_waits_are_asked_for()
 	answer 'low waited 10.00 us for lock 1: who had it is not in the log.'
 	run 0 why --waits --longer-than 9ms run.ptl
 	answer 'No wait for a lock like that in this log.'
-	run 0 why --waits --event 'nothing*' run.ptl
+	run 2 why --waits --event 'nothing*' run.ptl
 	answer 'No wait for a lock like that in this log.'
 }
 

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-/* Insertions, deletions and replacements that lead from @a to @b; words beyond 31 bytes: many. */
+/* Insertions, deletions and replacements that lead from @a to @b; words beyond 63 bytes: many. */
 static unsigned distance(const char *a, const char *b)
 {
-	unsigned row[32];
+	unsigned row[64];
 	size_t length = strlen(b);
 
 	if (length >= sizeof row / sizeof *row || strlen(a) >= sizeof row / sizeof *row)
@@ -29,21 +29,26 @@ static unsigned distance(const char *a, const char *b)
 	return row[length];
 }
 
+bool pxt_suggest_nearer(const char *word, const char *name, unsigned *least)
+{
+	unsigned d = distance(word, name);
+
+	/* A beginning of two letters is as good as a word with few mistakes. */
+	if (strlen(word) >= 2 && strncmp(word, name, strlen(word)) == 0)
+		d = 0;
+	if (d >= *least || d + 1 >= strlen(name))
+		return false;
+	*least = d;
+	return true;
+}
+
 const char *pxt_suggest(const char *word, const char *const *names)
 {
 	const char *best = NULL;
-	unsigned least = 3;
+	unsigned least = PXT_SUGGEST_FAR;
 
-	for (; *names; names++) {
-		unsigned d = distance(word, *names);
-
-		/* A beginning of two letters is as good as a word with few mistakes. */
-		if (strlen(word) >= 2 && strncmp(word, *names, strlen(word)) == 0)
-			d = 0;
-		if (d < least && d < strlen(*names) - 1) {
-			least = d;
+	for (; *names; names++)
+		if (pxt_suggest_nearer(word, *names, &least))
 			best = *names;
-		}
-	}
 	return best;
 }

@@ -60,8 +60,9 @@ static const char *const help[] = {
 	"A cell of text that a spreadsheet would take for a formula (it begins with = + - @) has\n"
 	"an apostrophe in front.\n"
 	"\n"
-	"exit status: 0 done; 1 wrong command line; 2 a log could not be read; 3 events were\n"
-	"lost (--strict); 4 the output could not be written.\n",
+	"exit status: 0 done; 1 wrong command line; 2 a log could not be read, or no log has a\n"
+	"name that was asked for; 3 events were lost (--strict); 4 the output could not be\n"
+	"written.\n",
 	NULL,
 };
 
@@ -297,7 +298,7 @@ static bool take_option(struct pxt_export *export, int code, char *value)
 	return csv.field_count > 0 && csv.fields[csv.field_count - 1] == value;
 }
 
-static void review(const struct pxt_reader *reader)
+static void review(struct pxt_reader *reader)
 {
 	for (unsigned i = 0; i < csv.field_count; i++)
 		pxt_review_field(reader, "--field", csv.fields[i]);

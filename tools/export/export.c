@@ -157,7 +157,7 @@ static int export_all(struct pxt_export *export, const struct pxt_export_format 
 		    "%s: cannot be written: %s", export->file.name, strerror(export->out.error));
 		return PXT_EXIT_OUTPUT;
 	}
-	pxt_review_select(&export->select, &export->reader);
+	pxt_review_select(&export->select, &export->reader, NULL);
 	if (format->review)
 		format->review(&export->reader);
 	return pxt_reader_conclude(&export->reader, true, export->strict);
@@ -210,7 +210,7 @@ static int export_logs(struct pxt_export *export, const struct pxt_export_format
 	} else if (!pxt_outfile_commit(&export->file)) {
 		status = PXT_EXIT_OUTPUT;
 	}
-	return status;
+	return pxt_review_status(&export->reader, status);
 }
 
 /* ---- The command line ---- */

@@ -71,7 +71,7 @@ struct pxt_export_format {
 	/* Writes what belongs after the events and frees what the format kept. */
 	void (*end)(struct pxt_export *export, struct pxt_reader *reader);
 	/* Tells which names of its own options no log has (review.h); may be NULL. */
-	void (*review)(const struct pxt_reader *reader);
+	void (*review)(struct pxt_reader *reader);
 };
 
 /* Text for the help of every format that goes this way. */

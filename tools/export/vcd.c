@@ -48,8 +48,9 @@ static const char *const help[] = {
 	"\n"
 	"  $ pxtrace export vcd --event 'job_*' -o run.vcd run.ptl && gtkwave run.vcd\n"
 	"\n"
-	"exit status: 0 done; 1 wrong command line; 2 a log could not be read; 3 events were\n"
-	"lost (--strict); 4 the output could not be written.\n",
+	"exit status: 0 done; 1 wrong command line; 2 a log could not be read, or no log has a\n"
+	"name that was asked for; 3 events were lost (--strict); 4 the output could not be\n"
+	"written.\n",
 	NULL,
 };
 
@@ -410,7 +411,7 @@ static bool take_option(struct pxt_export *export, int code, char *value)
 	return pxt_counters_option(&vcd.counters, value);
 }
 
-static void review(const struct pxt_reader *reader)
+static void review(struct pxt_reader *reader)
 {
 	for (unsigned i = 0; i < vcd.counters.count; i++)
 		pxt_review_counter(reader, vcd.counters.patterns[i]);

@@ -105,12 +105,12 @@ static bool named_before(const struct pxt_printer *p, unsigned at)
 	return false;
 }
 
-static void review(const struct pxt_printer *p)
+static void review(struct pxt_printer *p)
 {
 	const struct pxt_fields *fields = &p->line.fields;
 	const char *name;
 
-	pxt_review_select(&p->select, &p->reader);
+	pxt_review_select(&p->select, &p->reader, NULL);
 	for (unsigned i = 0; i < fields->only_count; i++)
 		if (!pxt_fields_is_bytes(fields->only[i]))
 			pxt_review_field(&p->reader, "--fields", fields->only[i]);
@@ -151,7 +151,7 @@ static int print_all(struct pxt_printer *p)
 		pxt_complain("standard output: %s", strerror(p->line.out.error));
 		return PXT_EXIT_OUTPUT;
 	}
-	return status;
+	return pxt_review_status(&p->reader, status);
 }
 
 int pxt_printer_run(struct pxt_printer *p)

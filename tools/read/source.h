@@ -82,6 +82,7 @@ struct pxt_reader {
 	struct pxt_source **heap;
 	unsigned heap_count;
 	bool heap_made;
+	bool misnamed; /* no log has a name that the command line asked for (review.h) */
 };
 
 enum pxt_open_mode {

@@ -56,8 +56,9 @@ static const char *const help[] = {
 	"\n"
 	"  $ pxtrace report --pair request,reply,id run.ptl -o run.html\n"
 	"\n"
-	"exit status: 0 done; 1 wrong command line; 2 a log could not be read; 3 events were\n"
-	"lost (--strict); 4 the page could not be written.\n",
+	"exit status: 0 done; 1 wrong command line; 2 a log could not be read, or no log has a\n"
+	"name that was asked for; 3 events were lost (--strict); 4 the page could not be\n"
+	"written.\n",
 	NULL,
 };
 
@@ -227,18 +228,6 @@ static void put_page(struct pxt_report *report)
 	pxt_out_bytes(&report->out, (const char *)pxt_page_tail, pxt_page_tail_bytes);
 }
 
-static void review(const struct pxt_report *report)
-{
-	unsigned count = report->reader.count;
-	struct pxt_pairs **pairs = pxt_must(calloc(count, sizeof(struct pxt_pairs *)));
-
-	for (unsigned i = 0; i < count; i++)
-		pairs[i] = report->logs[i].spans;
-	pxt_review_select(&report->select, &report->reader);
-	pxt_review_pairs(&report->options, pairs, &report->reader);
-	free(pairs);
-}
-
 static int make(struct pxt_report *report, const struct wish *wish, char *const *paths, int count)
 {
 	int status = pxt_reader_open(&report->reader, paths, (unsigned)count,
@@ -255,7 +244,8 @@ static int make(struct pxt_report *report, const struct wish *wish, char *const 
 		put_page(report);
 		int written = close_output(report, wish->output);
 
-		review(report);
+		pxt_review_select(&report->select, &report->reader, NULL);
+		pxt_review_pairs(&report->options, &report->reader);
 		if (report->pack.events < report->events) {
 			pxt_complain("report: the page holds the first %llu of %llu events",
 			    (unsigned long long)report->pack.events,
@@ -264,7 +254,8 @@ static int make(struct pxt_report *report, const struct wish *wish, char *const 
 			    "--from and --to choose other ones, --max-events takes more of them");
 		}
 		status = pxt_reader_conclude(&report->reader, true, wish->strict);
-		status = written == PXT_EXIT_OK ? status : written;
+		status =
+		    written == PXT_EXIT_OK ? pxt_review_status(&report->reader, status) : written;
 	}
 	pxt_report_free(report);
 	pxt_reader_close(&report->reader);

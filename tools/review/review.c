@@ -2,7 +2,9 @@
 /* review.c - names on the command line that nothing in the logs has; see review.h. */
 #include "tools/review/review.h"
 
+#include "tools/command/suggest.h"
 #include "tools/event/fields.h"
+#include "tools/output/exit.h"
 #include "tools/output/say.h"
 #include "tools/select/counters.h"
 
@@ -13,25 +15,41 @@
 
 /* ---- What a log has ---- */
 
-/* Names in one line of bounded length. */
+/* Names in one line of bounded length; and of all of them the one that is nearest to @word. */
 struct list {
+	const char *word;
+	unsigned distance;
+	char nearest[TRACE_EVENT_NAME_MAX + 1];
 	size_t used;
+	bool full;
 	char line[512];
 };
 
-/* False when the list is full. */
-static bool add_name(struct list *list, const char *name)
+static void compare(struct list *list, const char *name)
+{
+	bool within = strlen(list->word) > 2 && list->distance > 1 && strstr(name, list->word);
+
+	if (within)
+		list->distance = 1;
+	if (within || pxt_suggest_nearer(list->word, name, &list->distance))
+		(void)snprintf(list->nearest, sizeof list->nearest, "%s", name);
+}
+
+static void add_name(struct list *list, const char *name)
 {
 	size_t bytes = strlen(name);
 
+	compare(list, name);
+	if (list->full)
+		return;
 	if (list->used + bytes + 8 > sizeof list->line) {
 		memcpy(list->line + list->used, " ...", 5);
-		return false;
+		list->full = true;
+		return;
 	}
 	list->line[list->used] = ' ';
 	memcpy(list->line + list->used + 1, name, bytes + 1);
 	list->used += bytes + 1;
-	return true;
 }
 
 typedef bool visitor(const struct pxt_source *source, trace_event_id_t id, void *argument);
@@ -54,8 +72,14 @@ static bool list_type(const struct pxt_source *source, trace_event_id_t id, void
 {
 	char name[TRACE_EVENT_NAME_MAX + 1];
 
-	return id < POSIX_TRACE_UNNAMED_USEREVENT ||
-	       posix_trace_eventid_get_name(source->trid, id, name) != 0 || add_name(list, name);
+	if (posix_trace_eventid_get_name(source->trid, id, name) != 0)
+		return true;
+	/* Every log has the system's. */
+	if (id < POSIX_TRACE_UNNAMED_USEREVENT)
+		compare(list, name);
+	else
+		add_name(list, name);
+	return true;
 }
 
 static bool other_type(const struct pxt_source *source, trace_event_id_t id, void *pattern)
@@ -87,8 +111,8 @@ static bool list_fields(const struct pxt_source *source, trace_event_id_t id, vo
 	if (posix_trace_eventid_getformat_np(source->trid, id, format) == 0)
 		count = pxt_fields_of(format, fields);
 	for (unsigned i = 0; i < count; i++)
-		if (!has_name(list, fields[i].name) && !add_name(list, fields[i].name))
-			return false;
+		if (!has_name(list, fields[i].name))
+			add_name(list, fields[i].name);
 	return true;
 }
 
@@ -166,7 +190,26 @@ static bool list_thread(const struct pxt_thread *thread, void *list)
 			    number, sizeof number, "%#llx", (unsigned long long)thread->id);
 		name = number;
 	}
-	return has_name(list, name) || add_name(list, name);
+	if (!has_name(list, name))
+		add_name(list, name);
+	return true;
+}
+
+typedef void filler(const struct pxt_source *source, struct list *list);
+
+static void fill_types(const struct pxt_source *source, struct list *list)
+{
+	(void)each_type(source, list_type, list);
+}
+
+static void fill_fields(const struct pxt_source *source, struct list *list)
+{
+	(void)each_type(source, list_fields, list);
+}
+
+static void fill_threads(const struct pxt_source *source, struct list *list)
+{
+	(void)each_thread(source, list_thread, list);
 }
 
 /* A log that grows may tell of more types than those that were read. */
@@ -183,8 +226,41 @@ static bool may_hold_more(const struct pxt_source *source)
 
 /* ---- What is said ---- */
 
-static void review(const struct pxt_reader *reader, visitor *lacks, visitor *tell, const char *name,
-    const char *what)
+static struct list list_for(const char *word)
+{
+	size_t bytes = strlen(word);
+
+	return (struct list){ .word = word,
+		.distance =
+		    bytes / 3 + 1 > PXT_SUGGEST_FAR ? (unsigned)bytes / 3 + 1 : PXT_SUGGEST_FAR };
+}
+
+/* @spans: other names that were possible; NULL after the last. */
+static void complain(struct pxt_reader *reader, const char *what, const char *name, filler *fill,
+    const char *const *spans)
+{
+	struct list all = list_for(name);
+
+	for (unsigned k = 0; k < reader->count; k++)
+		fill(reader->sources[k], &all);
+	for (; spans && *spans; spans++)
+		compare(&all, *spans);
+	if (*all.nearest)
+		pxt_complain("%s called \"%s\"; did you mean \"%s\"?", what, name, all.nearest);
+	else
+		pxt_complain("%s called \"%s\"", what, name);
+	for (unsigned k = 0; k < reader->count; k++) {
+		struct list list = list_for(name);
+
+		fill(reader->sources[k], &list);
+		pxt_explain(
+		    "%s has:%s", reader->sources[k]->path, list.used > 0 ? list.line : " none");
+	}
+	reader->misnamed = true;
+}
+
+/* Whether no log has a type of which @lacks is false. */
+static bool all_lack(const struct pxt_reader *reader, visitor *lacks, const char *name)
 {
 	/* The visitors only read it. */
 	char *copy = pxt_must(strdup(name));
@@ -194,59 +270,65 @@ static void review(const struct pxt_reader *reader, visitor *lacks, visitor *tel
 		missing =
 		    has_all_types(reader->sources[k]) && each_type(reader->sources[k], lacks, copy);
 	free(copy);
-	if (!missing)
-		return;
-	pxt_complain("%s called \"%s\"", what, name);
-	for (unsigned k = 0; k < reader->count; k++) {
-		struct list list = { 0 };
-
-		(void)each_type(reader->sources[k], tell, &list);
-		pxt_explain(
-		    "%s has:%s", reader->sources[k]->path, list.used > 0 ? list.line : " none");
-	}
+	return missing;
 }
 
-void pxt_review_field(const struct pxt_reader *reader, const char *option, const char *name)
+void pxt_review_field(struct pxt_reader *reader, const char *option, const char *name)
 {
 	char what[64];
 
 	(void)snprintf(what, sizeof what, "%s: no event has a field", option);
-	review(reader, lacks_field, list_fields, name, what);
+	if (all_lack(reader, lacks_field, name))
+		complain(reader, what, name, fill_fields, NULL);
 }
 
-void pxt_review_counter(const struct pxt_reader *reader, const char *pattern)
+void pxt_review_counter(struct pxt_reader *reader, const char *pattern)
 {
-	review(
-	    reader, lacks_counter, list_fields, pattern, "--counter: no event has a numeric field");
+	if (all_lack(reader, lacks_counter, pattern))
+		complain(
+		    reader, "--counter: no event has a numeric field", pattern, fill_fields, NULL);
 }
 
-static void review_thread(const struct pxt_reader *reader, const char *name)
+static bool is_span(const char *pattern, const char *const *spans)
+{
+	for (; spans && *spans; spans++)
+		if (fnmatch(pattern, *spans, 0) == 0)
+			return true;
+	return false;
+}
+
+static void review_type(
+    struct pxt_reader *reader, const char *option, const char *name, const char *const *spans)
+{
+	char what[64];
+
+	(void)snprintf(what, sizeof what, "%s: no event type is", option);
+	if (!is_span(name, spans) && all_lack(reader, other_type, name))
+		complain(reader, what, name, fill_types, spans);
+}
+
+static void review_thread(struct pxt_reader *reader, const char *option, const char *name)
 {
 	char *copy = pxt_must(strdup(name));
 	bool missing = true;
+	char what[64];
 
 	for (unsigned k = 0; k < reader->count && missing; k++)
 		missing = !may_hold_more(reader->sources[k]) &&
 		          each_thread(reader->sources[k], other_thread, copy);
 	free(copy);
-	if (!missing)
-		return;
-	pxt_complain("--thread: no thread is called \"%s\"", name);
-	for (unsigned k = 0; k < reader->count; k++) {
-		struct list list = { 0 };
-
-		(void)each_thread(reader->sources[k], list_thread, &list);
-		pxt_explain(
-		    "%s has:%s", reader->sources[k]->path, list.used > 0 ? list.line : " none");
-	}
+	(void)snprintf(what, sizeof what, "%s: no thread is", option);
+	if (missing)
+		complain(reader, what, name, fill_threads, NULL);
 }
 
-static void review_pid(const struct pxt_select *select, const struct pxt_reader *reader, unsigned i)
+static void review_pid(const struct pxt_select *select, struct pxt_reader *reader, unsigned i)
 {
 	for (unsigned k = 0; k < reader->count; k++)
 		if (!reader->sources[k]->read_all || reader->sources[k]->pids_met >> i & 1u ||
 		    reader->sources[k]->info.posix_pid_np == select->pids[i])
 			return;
+	reader->misnamed = true;
 	pxt_complain("--pid: no event is of process %ld", (long)select->pids[i]);
 	for (unsigned k = 0; k < reader->count; k++) {
 		const struct pxt_source *source = reader->sources[k];
@@ -277,40 +359,62 @@ static void review_from(const struct pxt_select *select, const struct pxt_reader
 		    (double)(newest - reader->start_ns) / 1e9);
 }
 
-void pxt_review_select(const struct pxt_select *select, const struct pxt_reader *reader)
+/* What a condition names: fields, and what "event" and "thread" are compared with. */
+static void review_where(
+    const struct pxt_where *where, struct pxt_reader *reader, const char *const *spans)
 {
-	const char *field;
+	const char *name;
 
+	for (unsigned i = 0; (name = pxt_where_field(where, i)); i++)
+		pxt_review_field(reader, "--where", name);
+	for (unsigned i = 0; (name = pxt_where_name(where, PXT_WHERE_EVENT, i)); i++)
+		review_type(reader, "--where", name, spans);
+	for (unsigned i = 0; (name = pxt_where_name(where, PXT_WHERE_THREAD, i)); i++)
+		review_thread(reader, "--where", name);
+}
+
+void pxt_review_select(
+    const struct pxt_select *select, struct pxt_reader *reader, const char *const *spans)
+{
 	for (unsigned i = 0; i < select->event_count; i++)
-		review(reader, other_type, list_type, select->events[i], "no event type is");
-	for (unsigned i = 0; select->where && (field = pxt_where_field(select->where, i)); i++)
-		pxt_review_field(reader, "--where", field);
+		review_type(reader, "--event", select->events[i], spans);
+	if (select->where)
+		review_where(select->where, reader, spans);
 	for (unsigned i = 0; i < select->thread_count; i++)
-		review_thread(reader, select->threads[i]);
+		review_thread(reader, "--thread", select->threads[i]);
 	for (unsigned i = 0; i < select->pid_count; i++)
 		review_pid(select, reader, i);
 	if (select->from.set)
 		review_from(select, reader);
 }
 
-void pxt_review_pairs(const struct pxt_pair_options *options, struct pxt_pairs *const *pairs,
-    const struct pxt_reader *reader)
+/* A type of which no event was read is no mistake. */
+static void review_side(struct pxt_reader *reader, const char *name)
+{
+	if (all_lack(reader, other_type, name))
+		review_type(reader, "--pair", name, NULL);
+	else
+		pxt_complain("--pair: no event called \"%s\" was read", name);
+}
+
+void pxt_review_pairs(const struct pxt_pair_options *options, struct pxt_reader *reader)
 {
 	for (unsigned i = 0; i < options->count; i++) {
-		const char *begin = options->pairs[i].begin;
-		const char *end = options->pairs[i].end;
-		bool begun = false;
-		bool ended = strcmp(begin, end) == 0;
+		const struct pxt_pair_option *pair = &options->pairs[i];
 
-		for (unsigned k = 0; k < reader->count; k++) {
-			begun = begun || pairs[k]->pairs[i].begin;
-			ended = ended || pairs[k]->pairs[i].end;
-		}
-		if (!begun)
-			pxt_complain("--pair: no event called \"%s\" was read", begin);
-		if (!ended)
-			pxt_complain("--pair: no event called \"%s\" was read", end);
-		if (options->pairs[i].field)
-			pxt_review_field(reader, "--pair", options->pairs[i].field);
+		if (!pair->begun)
+			review_side(reader, pair->begin);
+		if (!pair->ended && strcmp(pair->begin, pair->end) != 0)
+			review_side(reader, pair->end);
+		if (pair->field)
+			pxt_review_field(reader, "--pair", pair->field);
 	}
+}
+
+int pxt_review_status(const struct pxt_reader *reader, int status)
+{
+	for (unsigned i = 0; i < reader->count; i++)
+		if (reader->sources[i]->let_go)
+			return status;
+	return reader->misnamed && status != PXT_EXIT_OUTPUT ? PXT_EXIT_LOG : status;
 }

@@ -332,3 +332,24 @@ const char *pxt_where_field(const struct pxt_where *where, unsigned i)
 	}
 	return NULL;
 }
+
+static bool is_of(const struct pxt_operand *operand, enum pxt_where_of of)
+{
+	return operand->kind == PXT_OPERAND_BUILT_IN &&
+	       operand->built_in == (of == PXT_WHERE_EVENT ? PXT_IN_EVENT : PXT_IN_THREAD);
+}
+
+const char *pxt_where_name(const struct pxt_where *where, enum pxt_where_of of, unsigned i)
+{
+	for (unsigned k = 0; k < where->test_count; k++) {
+		const struct pxt_test *test = &where->tests[k];
+		const struct pxt_operand *text =
+		    is_of(&test->left, of) ? &test->right : &test->left;
+		bool asked = is_of(&test->left, of) || is_of(&test->right, of);
+
+		if (asked && (test->relation == PXT_EQUAL || test->relation == PXT_LIKE) &&
+		    text->kind == PXT_OPERAND_VALUE && i-- == 0)
+			return text->value.text;
+	}
+	return NULL;
+}

@@ -47,5 +47,11 @@ bool pxt_where_true(struct pxt_where *where, const struct pxt_event *event, int6
 
 /* The @i-th field that the condition names, NULL after the last. */
 const char *pxt_where_field(const struct pxt_where *where, unsigned i);
+/* The @i-th name or glob that "event", or "thread", is to be; NULL after the last. */
+enum pxt_where_of {
+	PXT_WHERE_EVENT,
+	PXT_WHERE_THREAD
+};
+const char *pxt_where_name(const struct pxt_where *where, enum pxt_where_of of, unsigned i);
 
 #endif

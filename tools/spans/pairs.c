@@ -87,7 +87,7 @@ bool pxt_pairs_option(struct pxt_pair_options *options, char *text)
 	return true;
 }
 
-struct pxt_pairs *pxt_pairs_new(const struct pxt_pair_options *options)
+struct pxt_pairs *pxt_pairs_new(struct pxt_pair_options *options)
 {
 	struct pxt_pairs *pairs = pxt_must(calloc(1, sizeof *pairs));
 
@@ -200,19 +200,25 @@ static void add_system(
 
 static void learn(struct pxt_pairs *pairs, struct pxt_roles *roles, const struct pxt_type *type)
 {
-	const struct pxt_pair_options *options = pairs->options;
+	struct pxt_pair_options *options = pairs->options;
 	bool begins = false;
 
 	roles->learnt = true;
 	roles->list =
 	    pxt_must(calloc((size_t)2 * (options->count + PXT_SYSPAIRS) + 1, sizeof *roles->list));
 	/* Ends first: where begin and end are one type, an event ends one span and begins the next. */
-	for (unsigned i = 0; i < options->count; i++)
-		if (strcmp(options->pairs[i].end, type->name) == 0)
-			add_role(pairs, roles, i, type, false);
-	for (unsigned i = 0; i < options->count; i++)
-		if (strcmp(options->pairs[i].begin, type->name) == 0)
-			add_role(pairs, roles, i, type, true);
+	for (unsigned i = 0; i < options->count; i++) {
+		if (strcmp(options->pairs[i].end, type->name) != 0)
+			continue;
+		options->pairs[i].ended = true;
+		add_role(pairs, roles, i, type, false);
+	}
+	for (unsigned i = 0; i < options->count; i++) {
+		if (strcmp(options->pairs[i].begin, type->name) != 0)
+			continue;
+		options->pairs[i].begun = true;
+		add_role(pairs, roles, i, type, true);
+	}
 	uint32_t own = own_pair(pairs, type, &begins);
 	if (own < PXT_PAIRS_MAX)
 		add_role(pairs, roles, own, type, begins);

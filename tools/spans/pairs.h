@@ -28,10 +28,11 @@
 
 /* What a person asked for. */
 struct pxt_pair_options {
-	struct {
+	struct pxt_pair_option {
 		const char *begin;
 		const char *end;
 		const char *field; /* NULL: the first one, where it is the same */
+		bool begun, ended; /* such events were read, of whatever log */
 	} pairs[PXT_EXPLICIT_MAX];
 	unsigned count;
 	bool any_thread; /* a pair may begin in one thread and end in another */
@@ -75,7 +76,7 @@ struct pxt_pair {
 };
 
 struct pxt_pairs {
-	const struct pxt_pair_options *options;
+	struct pxt_pair_options *options;
 	const struct pxt_event *event; /* the one at work, or NULL */
 	uint64_t mark;                 /* whatever the caller calls the event at work */
 	/* Told of each span at its end, with the mark and the time of its begin; may be NULL. */
@@ -106,7 +107,7 @@ bool pxt_pair_name(const struct pxt_type *type, struct pxt_pair_name *name);
 
 /* "A,B" or "A,B,FIELD": false, with a word to the user, when it is neither.  Changes @text. */
 bool pxt_pairs_option(struct pxt_pair_options *options, char *text);
-struct pxt_pairs *pxt_pairs_new(const struct pxt_pair_options *options);
+struct pxt_pairs *pxt_pairs_new(struct pxt_pair_options *options);
 void pxt_pairs_take(struct pxt_pairs *pairs, const struct pxt_event *event);
 /* Everything that is open stays so: after the last event. */
 void pxt_pairs_end(struct pxt_pairs *pairs);

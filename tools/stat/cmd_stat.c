@@ -67,8 +67,9 @@ static const char *const help[] = {
 	"half, 99 % or 99.9 % do not exceed); beyond that they stand behind a ~ and are within\n"
 	"0.4 %. Memory does not grow with the log.\n"
 	"\n"
-	"exit status: 0 done; 1 wrong command line; 2 a log could not be read; 3 events were\n"
-	"lost (--strict); 4 the output could not be written.\n",
+	"exit status: 0 done; 1 wrong command line; 2 a log could not be read, or no log has a\n"
+	"name that was asked for; 3 events were lost (--strict); 4 the output could not be\n"
+	"written.\n",
 	NULL,
 };
 
@@ -210,29 +211,41 @@ static void report(struct pxt_stat *s)
 	if (again && s->slice_ns > 0)
 		pxt_slices_put(s);
 	pxt_out_flush(&s->out);
-	if (!s->several) {
-		pxt_review_select(&s->select, s->reader);
-		pxt_review_pairs(&s->options, &s->pairs, s->reader);
-	}
 	pxt_top_free(top);
 	pxt_symbols_free(s->symbols);
 	pxt_pairs_free(s->pairs);
 }
 
 /* One log: a report of its own, because types and threads are its own. */
-static int open_and_report(struct command *c, char *const *path)
+static int open_and_report(struct command *c, struct pxt_reader *reader, char *const *path)
 {
-	struct pxt_reader reader = { 0 };
-	int status = pxt_reader_open(&reader, path, 1,
+	int status = pxt_reader_open(reader, path, 1,
 	    c->incomplete ? PXT_OPEN_INCOMPLETE : PXT_OPEN_COMPLETE, &c->stat.select);
 
-	c->stat.reader = &reader;
+	c->stat.reader = reader;
 	if (status == PXT_EXIT_OK) {
 		report(&c->stat);
-		status = pxt_reader_conclude(&reader, c->stat.form == PXT_STAT_TEXT, c->strict);
+		status = pxt_reader_conclude(reader, c->stat.form == PXT_STAT_TEXT, c->strict);
 	}
-	pxt_reader_close(&reader);
 	c->stat.reader = NULL;
+	return status;
+}
+
+/* A name is a mistake if none of the logs has it, though each has a report of its own. */
+static int review(struct command *c, const struct pxt_reader *readers, int count, int status)
+{
+	struct pxt_source **sources = pxt_must(calloc((size_t)count, sizeof *sources));
+	struct pxt_reader all = { .sources = sources };
+
+	for (int i = 0; i < count; i++) {
+		sources[all.count++] = readers[i].sources[0];
+		if (i == 0 || readers[i].start_ns < all.start_ns)
+			all.start_ns = readers[i].start_ns;
+	}
+	pxt_review_select(&c->stat.select, &all, NULL);
+	pxt_review_pairs(&c->stat.options, &all);
+	status = pxt_review_status(&all, status);
+	free(sources);
 	return status;
 }
 
@@ -363,22 +376,27 @@ static bool take_option(struct command *c, int code, char *value)
 static int report_all(struct command *c, char *const *paths, int count)
 {
 	struct pxt_stat *s = &c->stat;
+	struct pxt_reader *readers = pxt_must(calloc((size_t)count, sizeof *readers));
 	int status = PXT_EXIT_OK;
 
 	s->out.colour = s->form == PXT_STAT_TEXT && pxt_colour_wanted(c->colour, STDOUT_FILENO);
 	s->threads = pxt_must(calloc(PXT_THREADS_MAX + 1, sizeof *s->threads));
 	pxt_stat_put_head(s);
-	s->several = count > 1;
 	for (int i = 0; i < count; i++) {
-		int mine = open_and_report(c, paths + i);
+		int mine = open_and_report(c, &readers[i], paths + i);
 
 		if (mine == PXT_EXIT_LOG || status == PXT_EXIT_OK)
 			status = mine;
 		if (i + 1 < count && s->form == PXT_STAT_TEXT)
 			pxt_out_char(&s->out, '\n');
 	}
-	free(s->threads);
 	int output = pxt_finish(&s->out);
+	if (status != PXT_EXIT_LOG)
+		status = review(c, readers, count, status);
+	for (int i = 0; i < count; i++)
+		pxt_reader_close(&readers[i]);
+	free(readers);
+	free(s->threads);
 	return output == PXT_EXIT_OK ? status : output;
 }
 

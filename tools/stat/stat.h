@@ -44,7 +44,6 @@ struct pxt_stat {
 	struct pxt_select select;
 	struct pxt_pair_options options;
 	enum pxt_stat_form form;
-	bool several; /* logs, with a report each: names that one lacks may be another's */
 	bool histogram;
 	bool plain_ns;
 	unsigned top;     /* so many of the longest spans; 0: none */

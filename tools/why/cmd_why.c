@@ -73,8 +73,8 @@ static const char *const help[] = {
 	"CPU who ran; such a part is marked *.\n"
 	"\n"
 	"exit status: 0 done, also when nothing was late; 1 wrong command line or roles file;\n"
-	"2 a log could not be read; 3 events were lost (--strict); 4 the output could not be\n"
-	"written.\n",
+	"2 a log could not be read, or no log has a name that was asked for; 3 events were lost\n"
+	"(--strict); 4 the output could not be written.\n",
 	NULL,
 };
 
@@ -135,9 +135,6 @@ static void tell(struct why *w, const struct pxt_reader *reader)
 	else
 		pxt_tell_text(&tell);
 	pxt_out_flush(&w->out);
-	/* --event may name spans, too: only where there are none it is a mistake. */
-	if (w->blames.count == 0 && w->search.spans == 0)
-		pxt_review_select(&w->select, reader);
 	pxt_roles_review(w->book, reader);
 	if (w->blames.state && w->blames.state->beyond > 0)
 		pxt_complain(
@@ -154,7 +151,8 @@ static int explain_spans(struct why *w, struct pxt_reader *reader)
 	w->blames.reader = reader;
 	if (pxt_late_search(&w->search, reader, w->book)) {
 		list = pxt_late_result(&w->search);
-		status = pxt_reader_conclude(reader, true, w->strict);
+		pxt_review_select(&w->select, reader, (const char *const *)w->book->names);
+		status = pxt_review_status(reader, pxt_reader_conclude(reader, true, w->strict));
 		if (list->count > 0) {
 			pxt_reader_rewind(reader);
 			pxt_blames_read(&w->blames, reader, w->book, list, list->count);

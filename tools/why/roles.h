@@ -101,7 +101,7 @@ struct pxt_roles_book {
 	char *text;
 	struct pxt_role_line lines[PXT_ROLE_LINES_MAX];
 	unsigned line_count;
-	char *names[PXT_ROLE_NAMES_MAX]; /* as the log has them */
+	char *names[PXT_ROLE_NAMES_MAX + 1]; /* as the log has them; NULL after the last */
 	uint32_t name_count;
 	bool failed;               /* a line names a field that its event does not have */
 	struct pxt_places *places; /* what addresses are called */
