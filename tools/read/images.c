@@ -31,51 +31,133 @@ static uint64_t number_at(const struct pxt_event *event, size_t at, size_t bytes
 
 /* ---- Processes ---- */
 
-/* Where the newest image of a process is, or would be. */
-static uint32_t *newest_of(const struct pxt_images *images, pid_t pid)
+static uint32_t mix(uint64_t value)
 {
-	uint32_t at = ((uint32_t)pid * UINT32_C(0x9e3779b1) >> 8) % images->size;
-
-	while (images->newest[at] != 0 && images->list[images->newest[at] - 1].pid != pid)
-		at = (at + 1) % images->size;
-	return &images->newest[at];
+	return (uint32_t)(value * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }
 
-static void grow(struct pxt_images *images)
+/* A process' place, or the free one where it would be. */
+static struct pxt_image_process *place_of(const struct pxt_images *images, pid_t pid)
 {
-	uint32_t *old = images->newest;
+	uint32_t at = mix((uint32_t)pid);
+
+	for (;; at++) {
+		struct pxt_image_process *process = &images->processes[at & (images->size - 1)];
+
+		if (process->newest == 0 || process->pid == pid)
+			return process;
+	}
+}
+
+static void grow_processes(struct pxt_images *images)
+{
+	struct pxt_image_process *old = images->processes;
 	uint32_t size = images->size;
 
 	images->size = size ? 2 * size : 64;
-	images->newest = pxt_must(calloc(images->size, sizeof *images->newest));
+	images->processes = pxt_must(calloc(images->size, sizeof *images->processes));
 	for (uint32_t i = 0; i < size; i++)
-		if (old[i] != 0)
-			*newest_of(images, images->list[old[i] - 1].pid) = old[i];
+		if (old[i].newest != 0)
+			*place_of(images, old[i].pid) = old[i];
 	free(old);
 }
 
-static uint32_t first_of(const struct pxt_images *images, pid_t pid)
+/* NULL: no event told of it. */
+static struct pxt_image_process *process_of(const struct pxt_images *images, pid_t pid)
 {
-	return images->size == 0 ? PXT_IMAGE_NONE : *newest_of(images, pid) - 1;
+	struct pxt_image_process *process = images->size ? place_of(images, pid) : NULL;
+
+	return process && process->newest != 0 ? process : NULL;
+}
+
+/* ---- What is there now: of a process, by address, none upon another ---- */
+
+/* How many of them end at or below @address. */
+static uint32_t live_below(
+    const struct pxt_images *images, const struct pxt_image_process *process, uint64_t address)
+{
+	uint32_t low = 0;
+	uint32_t high = process->live_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (images->list[process->live[middle]].high <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void remove_live(struct pxt_image_process *process, uint32_t at, uint32_t count)
+{
+	process->live_count -= count;
+	memmove(process->live + at, process->live + at + count,
+	    (process->live_count - at) * sizeof *process->live);
+}
+
+static void insert_live(struct pxt_image_process *process, uint32_t at, uint32_t image)
+{
+	if (process->live_count == process->live_room) {
+		process->live_room = process->live_room ? 2 * process->live_room : 16;
+		process->live =
+		    pxt_must(realloc(process->live, process->live_room * sizeof *process->live));
+	}
+	memmove(process->live + at + 1, process->live + at,
+	    (process->live_count++ - at) * sizeof *process->live);
+	process->live[at] = image;
 }
 
 /* ---- Paths ---- */
 
-/* Few are different, and what is told last is mostly told again. */
+/* The place of a path among the names, or the free one where it would be. */
+static uint32_t *name_at(const struct pxt_images *images, const char *path, size_t bytes)
+{
+	uint64_t sum = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < bytes; i++)
+		sum = (sum ^ (unsigned char)path[i]) * UINT64_C(0x100000001b3);
+	for (uint32_t at = mix(sum);; at++) {
+		uint32_t *name = &images->names[at & (images->names_size - 1)];
+
+		if (*name == 0)
+			return name;
+		const char *known = images->files[*name - 1].path;
+		if (strncmp(known, path, bytes) == 0 && known[bytes] == '\0')
+			return name;
+	}
+}
+
+static void grow_files(struct pxt_images *images)
+{
+	images->names_size = images->names_size ? 2 * images->names_size : 64;
+	images->files =
+	    pxt_must(realloc(images->files, images->names_size / 2 * sizeof *images->files));
+	free(images->names);
+	images->names = pxt_must(calloc(images->names_size, sizeof *images->names));
+	for (uint32_t i = 0; i < images->file_count; i++) {
+		const char *path = images->files[i].path;
+
+		*name_at(images, path, strlen(path)) = i + 1;
+	}
+}
+
 static uint32_t file_of(struct pxt_images *images, const char *path, size_t bytes)
 {
-	for (uint32_t i = images->file_count; i > 0; i--)
-		if (strncmp(images->files[i - 1], path, bytes) == 0 &&
-		    images->files[i - 1][bytes] == '\0')
-			return i - 1;
-	if ((images->file_count & (images->file_count - 1)) == 0)
-		images->files = pxt_must(realloc(images->files,
-		    (images->file_count ? 2 * images->file_count : 1) * sizeof(char *)));
-	char *copy = pxt_must(malloc(bytes + 1));
-	memcpy(copy, path, bytes);
-	copy[bytes] = '\0';
-	images->files[images->file_count] = copy;
-	return images->file_count++;
+	if (2 * images->file_count >= images->names_size)
+		grow_files(images);
+	uint32_t *name = name_at(images, path, bytes);
+	if (*name == 0) {
+		char *copy = pxt_must(malloc(bytes + 1));
+
+		memcpy(copy, path, bytes);
+		copy[bytes] = '\0';
+		images->files[images->file_count++] =
+		    (struct pxt_image_file){ .path = copy, .told_ns = INT64_MIN };
+		*name = images->file_count;
+	}
+	return *name - 1;
 }
 
 /* ---- Events ---- */
@@ -83,34 +165,66 @@ static uint32_t file_of(struct pxt_images *images, const char *path, size_t byte
 /* Told again: the same.  What it lies upon is not there any more. */
 static bool known(struct pxt_images *images, const struct pxt_image *image)
 {
-	for (uint32_t i = first_of(images, image->pid); i != PXT_IMAGE_NONE;
-	     i = images->list[i].older) {
-		struct pxt_image *other = &images->list[i];
+	struct pxt_image_process *process = process_of(images, image->pid);
+	uint32_t first = process ? live_below(images, process, image->low) : 0;
+	uint32_t end = first;
 
-		if (other->to_ns <= image->from_ns)
-			continue;
+	for (; process && end < process->live_count; end++) {
+		struct pxt_image *other = &images->list[process->live[end]];
+
+		if (other->low >= image->high)
+			break;
 		if (other->low == image->low && other->high == image->high &&
 		    other->file == image->file)
 			return true;
-		if (other->low < image->high && image->low < other->high)
-			other->to_ns = image->from_ns;
+		other->to_ns = image->from_ns;
 	}
+	if (process)
+		remove_live(process, first, end - first);
 	return false;
+}
+
+/* The newest image of that base, or where it would be noted. */
+static uint32_t *base_at(const struct pxt_images *images, pid_t pid, uint64_t base)
+{
+	uint32_t at = mix(base ^ (uint64_t)(uint32_t)pid << 40);
+
+	for (;; at++) {
+		uint32_t *newest = &images->bases[at & (images->bases_size - 1)];
+
+		if (*newest == 0 || (images->list[*newest - 1].pid == pid &&
+		                        images->list[*newest - 1].base == base))
+			return newest;
+	}
+}
+
+static void grow_list(struct pxt_images *images)
+{
+	images->room = images->room ? 2 * images->room : 64;
+	images->list = pxt_must(realloc(images->list, images->room * sizeof *images->list));
+	free(images->bases);
+	images->bases_size = 2 * images->room;
+	images->bases = pxt_must(calloc(images->bases_size, sizeof *images->bases));
+	/* In their order: the newest one stands for those of its base. */
+	for (uint32_t i = 0; i < images->count; i++)
+		*base_at(images, images->list[i].pid, images->list[i].base) = i + 1;
 }
 
 static void add(struct pxt_images *images, struct pxt_image image)
 {
-	if (images->count == images->room) {
-		images->room = images->room ? 2 * images->room : 64;
-		images->list = pxt_must(realloc(images->list, images->room * sizeof *images->list));
-	}
-	if (2 * images->processes >= images->size)
-		grow(images);
-	uint32_t *newest = newest_of(images, image.pid);
-	image.older = *newest - 1;
-	images->processes += *newest == 0;
-	images->list[images->count++] = image;
-	*newest = images->count;
+	if (images->count == images->room)
+		grow_list(images);
+	if (2 * images->process_count >= images->size)
+		grow_processes(images);
+	struct pxt_image_process *process = place_of(images, image.pid);
+	uint32_t *base = base_at(images, image.pid, image.base);
+	images->process_count += process->newest == 0;
+	process->pid = image.pid;
+	image.older = process->newest - 1;
+	image.same_base = *base - 1;
+	images->list[images->count] = image;
+	insert_live(process, live_below(images, process, image.low), images->count);
+	process->newest = *base = ++images->count;
 }
 
 static void loaded(struct pxt_images *images, const struct pxt_event *event)
@@ -121,30 +235,51 @@ static void loaded(struct pxt_images *images, const struct pxt_event *event)
 	const char *path = (const char *)event->data + NAME_AT;
 	size_t bytes = event->bytes > NAME_AT ? strnlen(path, event->bytes - NAME_AT) : 0;
 
-	if (images->count == PXT_IMAGES_MAX || bytes == 0 || bytes >= PATH_MAX_BYTES)
+	if (images->count == PXT_IMAGES_MAX || images->file_count == PXT_IMAGES_MAX || bytes == 0 ||
+	    bytes >= PATH_MAX_BYTES)
 		return;
 	image.base = number_at(event, ADDRESS_AT, 8);
 	image.low = image.base + number_at(event, NUMBER_AT, 4);
 	image.high = image.low + number_at(event, SIZE_AT, 8);
-	if (image.high < image.low)
+	if (image.high <= image.low)
 		return;
 	image.file = file_of(images, path, bytes);
-	if (!known(images, &image))
-		add(images, image);
+	if (known(images, &image))
+		return;
+	add(images, image);
+	if (images->files[image.file].told_ns < event->ns)
+		images->files[image.file].told_ns = event->ns;
 }
 
-/* One, by its base; or all of a process that is another program from now on. */
-static void unloaded(struct pxt_images *images, const struct pxt_event *event, bool all)
+/* Those of one base, of which none is there afterwards: the older ones are not looked at again. */
+static void unloaded(struct pxt_images *images, const struct pxt_event *event)
 {
-	uint64_t base = number_at(event, ADDRESS_AT, 8);
+	pid_t pid = event->info.posix_pid;
+	struct pxt_image_process *process = process_of(images, pid);
+	uint32_t i =
+	    process ? *base_at(images, pid, number_at(event, ADDRESS_AT, 8)) - 1 : PXT_IMAGE_NONE;
 
-	for (uint32_t i = first_of(images, event->info.posix_pid); i != PXT_IMAGE_NONE;
-	     i = images->list[i].older) {
+	while (i != PXT_IMAGE_NONE) {
 		struct pxt_image *image = &images->list[i];
 
-		if ((all || image->base == base) && image->to_ns > event->ns)
+		if (image->to_ns == INT64_MAX) {
+			remove_live(process, live_below(images, process, image->low), 1);
 			image->to_ns = event->ns;
+		}
+		i = image->same_base;
+		image->same_base = PXT_IMAGE_NONE;
 	}
+}
+
+/* All of a process that is another program from now on. */
+static void unloaded_all(struct pxt_images *images, const struct pxt_event *event)
+{
+	struct pxt_image_process *process = process_of(images, event->info.posix_pid);
+
+	for (uint32_t i = 0; process && i < process->live_count; i++)
+		images->list[process->live[i]].to_ns = event->ns;
+	if (process)
+		process->live_count = 0;
 }
 
 void pxt_images_take(struct pxt_images *images, const struct pxt_event *event)
@@ -156,10 +291,10 @@ void pxt_images_take(struct pxt_images *images, const struct pxt_event *event)
 		loaded(images, event);
 		break;
 	case POSIX_TRACE_PROCESS_IMAGE_GONE_NP:
-		unloaded(images, event, false);
+		unloaded(images, event);
 		break;
 	case POSIX_TRACE_PROCESS_TRACED_NP:
-		unloaded(images, event, true);
+		unloaded_all(images, event);
 		break;
 	default:
 		break;
@@ -168,38 +303,58 @@ void pxt_images_take(struct pxt_images *images, const struct pxt_event *event)
 
 /* ---- Questions ---- */
 
+static bool covers(const struct pxt_image *image, uint64_t address)
+{
+	return image->low <= address && address < image->high;
+}
+
+/* What is there still, if it was there at @ns already. */
+static const struct pxt_image *find_live(const struct pxt_images *images,
+    const struct pxt_image_process *process, uint64_t address, int64_t ns)
+{
+	uint32_t at = live_below(images, process, address);
+	const struct pxt_image *image =
+	    at < process->live_count ? &images->list[process->live[at]] : NULL;
+
+	return image && covers(image, address) && image->from_ns <= ns ? image : NULL;
+}
+
 const struct pxt_image *pxt_images_find(
     const struct pxt_images *images, pid_t pid, uint64_t address, int64_t ns)
 {
-	const struct pxt_image *later = NULL;
-	bool gone = false;
+	const struct pxt_image_process *process = process_of(images, pid);
+	const struct pxt_image *later = process ? find_live(images, process, address, ns) : NULL;
+	uint32_t i = process && !later ? process->newest - 1 : PXT_IMAGE_NONE;
 
-	for (uint32_t i = first_of(images, pid); i != PXT_IMAGE_NONE; i = images->list[i].older) {
+	for (unsigned steps = 0; i != PXT_IMAGE_NONE; i = images->list[i].older) {
 		const struct pxt_image *image = &images->list[i];
 
-		if (address < image->low || address >= image->high)
+		if (steps++ == PXT_IMAGES_BACK)
+			return NULL;
+		if (!covers(image, address))
 			continue;
-		if (image->from_ns <= ns && ns < image->to_ns)
-			return image;
+		if (image->from_ns <= ns)
+			return ns < image->to_ns ? image : NULL;
 		/* The list goes back in time: the last one found is the next one after @ns. */
-		if (image->from_ns > ns)
-			later = image;
-		else
-			gone = true;
+		later = image;
 	}
-	return gone ? NULL : later;
+	return later;
 }
 
 bool pxt_images_knows(const struct pxt_images *images, pid_t pid)
 {
-	return first_of(images, pid) != PXT_IMAGE_NONE;
+	return process_of(images, pid) != NULL;
 }
 
 void pxt_images_free(struct pxt_images *images)
 {
 	for (uint32_t i = 0; i < images->file_count; i++)
-		free(images->files[i]);
+		free(images->files[i].path);
+	for (uint32_t i = 0; i < images->size; i++)
+		free(images->processes[i].live);
 	free(images->files);
+	free(images->names);
 	free(images->list);
-	free(images->newest);
+	free(images->bases);
+	free(images->processes);
 }

@@ -7,20 +7,24 @@
  * its process becomes another program.  Code may run a moment before its image is told of, so an address
  * that nothing covered yet belongs to the next image that does.
  *
- * Bounded: PXT_IMAGES_MAX images, and as many different paths; those beyond are not known.
+ * Bounded: PXT_IMAGES_MAX images, and as many different paths; those beyond are not known.  What is
+ * there now is found at once.  What was there before is looked for among the process' last
+ * PXT_IMAGES_BACK images, and is unknown where more came since.
  */
 #ifndef PXT_IMAGES_H
 #define PXT_IMAGES_H
 
 #include "tools/event/event.h"
 
-#define PXT_IMAGES_MAX 65536u
-#define PXT_IMAGE_NONE UINT32_MAX
+#define PXT_IMAGES_MAX  65536u
+#define PXT_IMAGES_BACK 1024u
+#define PXT_IMAGE_NONE  UINT32_MAX
 
 struct pxt_image {
 	pid_t pid;
-	uint32_t file;  /* its place among the paths */
-	uint32_t older; /* of the same process, or PXT_IMAGE_NONE */
+	uint32_t file;      /* its place among the paths */
+	uint32_t older;     /* of the same process, or PXT_IMAGE_NONE */
+	uint32_t same_base; /* the older one of this base in the same process, or PXT_IMAGE_NONE */
 	uint64_t base;
 	uint64_t low;
 	uint64_t high;
@@ -28,15 +32,32 @@ struct pxt_image {
 	int64_t to_ns; /* INT64_MAX: to the end */
 };
 
+struct pxt_image_file {
+	char *path;
+	int64_t told_ns; /* when the last image of it appeared */
+};
+
+struct pxt_image_process {
+	pid_t pid;
+	uint32_t newest; /* its newest image, + 1; 0: a free place */
+	uint32_t *live;  /* those that are there now, by address; none lies upon another */
+	uint32_t live_count;
+	uint32_t live_room;
+};
+
 struct pxt_images {
-	struct pxt_image *list;
+	struct pxt_image *list; /* in the order of their events */
 	uint32_t count;
 	uint32_t room;
-	char **files;
+	uint32_t *bases; /* hash table by process and base: the newest image, + 1 */
+	uint32_t bases_size;
+	struct pxt_image_file *files;
 	uint32_t file_count;
-	uint32_t *newest; /* hash table of processes: the place of the newest image, + 1 */
+	uint32_t *names; /* hash table by path: its file, + 1 */
+	uint32_t names_size;
+	struct pxt_image_process *processes; /* hash table */
 	uint32_t size;
-	uint32_t processes;
+	uint32_t process_count;
 };
 
 /* Any event: those that tell of images are noted. */

@@ -156,7 +156,7 @@ static struct module *module_at(struct pxt_symbols *symbols, uint32_t index)
 		symbols->modules[index]->path =
 		    index < symbols->log_modules
 		        ? symbols->table_of_log[index].posix_path_np
-		        : symbols->images.files[index - symbols->log_modules];
+		        : symbols->images.files[index - symbols->log_modules].path;
 	}
 	return symbols->modules[index];
 }
@@ -164,11 +164,7 @@ static struct module *module_at(struct pxt_symbols *symbols, uint32_t index)
 /* Events tell of no build: a file that was written after the last of them is another one. */
 static bool is_as_old(const struct pxt_symbols *symbols, uint32_t file, const struct stat *st)
 {
-	for (uint32_t i = 0; i < symbols->images.count; i++)
-		if (symbols->images.list[i].file == file &&
-		    symbols->images.list[i].from_ns / 1000000000 >= (int64_t)st->st_mtime)
-			return true;
-	return false;
+	return symbols->images.files[file].told_ns / 1000000000 >= (int64_t)st->st_mtime;
 }
 
 static bool has_build(const struct posix_trace_logmodule_np *info, int fd)

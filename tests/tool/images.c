@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* images.c - what was mapped where: against a list that is searched from its end; many at once. */
+#include "tools/read/images.h"
+
+#include "suite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <trace_hooks_np.h>
+
+#define DRAWN 600u
+
+static struct pxt_images images;
+
+/* Its data: what happened, a number (of an image: what its addresses begin with), address, size, path. */
+static void take(
+    unsigned char what, pid_t pid, int64_t ns, uint64_t base, uint64_t size, const char *path)
+{
+	unsigned char data[64] = { what };
+	struct pxt_event event = { .data = data, .bytes = 21 + strlen(path) + 1, .ns = ns };
+
+	event.info.posix_event_id = POSIX_TRACE_PROCESS_NP;
+	event.info.posix_pid = pid;
+	memcpy(data + 5, &base, sizeof base);
+	memcpy(data + 13, &size, sizeof size);
+	memcpy(data + 21, path, strlen(path) + 1);
+	pxt_images_take(&images, &event);
+}
+
+static void load(pid_t pid, int64_t ns, uint64_t base, uint64_t size, const char *path)
+{
+	take(POSIX_TRACE_PROCESS_IMAGE_NP, pid, ns, base, size, path);
+}
+
+static void forget(void)
+{
+	pxt_images_free(&images);
+	images = (struct pxt_images){ 0 };
+}
+
+/* ---- The reference ---- */
+
+static struct {
+	uint64_t base;
+	uint64_t size;
+	int64_t from;
+	int64_t to;
+	char path[16];
+} plain[DRAWN];
+static unsigned plain_count;
+
+static void plain_load(int64_t ns, uint64_t base, uint64_t size, const char *path)
+{
+	for (unsigned i = 0; i < plain_count; i++)
+		if (plain[i].to == INT64_MAX && plain[i].base == base && plain[i].size == size &&
+		    strcmp(plain[i].path, path) == 0)
+			return;
+	for (unsigned i = 0; i < plain_count; i++)
+		if (plain[i].to == INT64_MAX && plain[i].base < base + size &&
+		    base < plain[i].base + plain[i].size)
+			plain[i].to = ns;
+	plain[plain_count].base = base;
+	plain[plain_count].size = size;
+	plain[plain_count].from = ns;
+	plain[plain_count].to = INT64_MAX;
+	(void)snprintf(plain[plain_count].path, sizeof plain[plain_count].path, "%.15s", path);
+	plain_count++;
+}
+
+static void plain_end(int64_t ns, uint64_t base, bool all)
+{
+	for (unsigned i = 0; i < plain_count; i++)
+		if (plain[i].to == INT64_MAX && (all || plain[i].base == base))
+			plain[i].to = ns;
+}
+
+/* "": nothing is known of it. */
+static const char *plain_find(uint64_t address, int64_t ns)
+{
+	const char *later = "";
+
+	for (unsigned i = plain_count; i-- > 0;) {
+		if (address - plain[i].base >= plain[i].size)
+			continue;
+		if (plain[i].from <= ns)
+			return ns < plain[i].to ? plain[i].path : "";
+		later = plain[i].path;
+	}
+	return later;
+}
+
+static const char *found(uint64_t address, int64_t ns)
+{
+	const struct pxt_image *image = pxt_images_find(&images, 7, address, ns);
+
+	return image ? images.files[image->file].path : "";
+}
+
+static void any_order_of_images_is_answered_as_a_list_of_all_answers_it(void)
+{
+	unsigned wrong = 0;
+
+	srand(41);
+	for (int64_t ns = 1; ns < (int64_t)DRAWN; ns++) {
+		uint64_t base = 0x1000u * (uint64_t)(rand() % 24 + 1);
+		uint64_t size = 0x800u * (uint64_t)(rand() % 6 + 1);
+		char path[16];
+
+		(void)snprintf(path, sizeof path, "/lib%d", rand() % 9);
+		if (rand() % 4) {
+			load(7, ns, base, size, path);
+			plain_load(ns, base, size, path);
+		} else {
+			bool all = rand() % 12 == 0;
+
+			take(
+			    all ? POSIX_TRACE_PROCESS_TRACED_NP : POSIX_TRACE_PROCESS_IMAGE_GONE_NP,
+			    7, ns, base, 0, "");
+			plain_end(ns, base, all);
+		}
+		load(8, ns, base, size, "/other");
+		for (unsigned turn = 0; turn < 60; turn++) {
+			uint64_t address = (uint64_t)(rand() % 0x20000);
+			int64_t at = rand() % (ns + 20);
+
+			wrong += strcmp(found(address, at), plain_find(address, at)) != 0;
+		}
+	}
+	CU_ASSERT_EQUAL(wrong, 0);
+	CU_ASSERT_TRUE(plain_count > DRAWN / 2);
+	forget();
+}
+
+/* ---- Many ---- */
+
+static double seconds_for(unsigned count)
+{
+	struct timespec from;
+	struct timespec to;
+	unsigned wrong = 0;
+
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+	for (unsigned i = 0; i < count; i++) {
+		char path[16];
+
+		(void)snprintf(path, sizeof path, "/n%x", i);
+		load(7, i, 0x100000000u + 0x1000u * (uint64_t)i, 0x1000, path);
+	}
+	for (unsigned i = 0; i < count; i++) {
+		const struct pxt_image *image = pxt_images_find(
+		    &images, 7, 0x100000000u + 0x1000u * (i * 7919ull % count), INT32_MAX);
+
+		wrong += !image || image->file != i * 7919ull % count;
+	}
+	for (unsigned i = 0; i < count; i++)
+		take(POSIX_TRACE_PROCESS_IMAGE_GONE_NP, 7, count, 1, 0, "");
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+	CU_ASSERT_EQUAL(wrong, 0);
+	forget();
+	return (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9;
+}
+
+/* Eight times as many take some eight times as long; they took 64 times. */
+static void a_log_full_of_images_takes_no_square_of_their_number(void)
+{
+	double few = seconds_for(PXT_IMAGES_MAX / 8);
+	double many = seconds_for(PXT_IMAGES_MAX);
+
+	CU_ASSERT_TRUE(many < 30 * few + 0.01);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(any_order_of_images_is_answered_as_a_list_of_all_answers_it),
+	PXT_CASE(a_log_full_of_images_takes_no_square_of_their_number),
+};
+
+PXT_SUITE("images", cases)
