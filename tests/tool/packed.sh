@@ -62,6 +62,40 @@ a_log_named_so_is_written_compressed()
 	[ "$(ls | grep -c '\.zst\.')" = 0 ] || fail 'something is left'
 }
 
+# bomb MIB: a frame of blocks of 128 KiB of zeros, each of four bytes
+bomb()
+{
+	"$PXT_PYTHON" -c 'import struct, sys
+blocks = int(sys.argv[1]) * 8
+block = lambda last: struct.pack("<I", last | 1 << 1 | 131072 << 3)[:3] + b"\0"
+sys.stdout.buffer.write(struct.pack("<I", 0xFD2FB528) + b"\0\x38" + block(0) * (blocks - 1) + block(1))' "$1"
+}
+
+# Whoever sends a small file does not fill the disk. ulimit's are kilobytes, or half of them.
+a_compressed_file_that_is_no_log_is_not_unpacked_to_its_end()
+{
+	can
+	bomb 64 >bomb.zst
+	(
+		ulimit -f 2000
+		trap '' XFSZ
+		run 2 stat bomb.zst
+		err_has 'not a trace log'
+		run 2 check bomb.zst
+		err_has 'not a trace log'
+	) || exit 1
+	# A log in front of it.
+	{ cat probe.zst && bomb 512; } >hidden.zst
+	(
+		ulimit -f 100000
+		trap '' XFSZ
+		run 2 stat hidden.zst
+		err_has 'hidden.zst: becomes more than 1000 times as much, as no log does'
+		run 2 recover hidden.zst -o saved.ptl
+		err_has 'as no log does'
+	) || exit 1
+}
+
 a_full_device_leaves_no_compressed_log()
 {
 	can

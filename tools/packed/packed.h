@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct pxt_packer;
 
@@ -27,9 +28,14 @@ int pxt_packer_end(struct pxt_packer *packer, int fd);
 void pxt_packer_free(struct pxt_packer *packer);
 
 /*
- * All of @from, unpacked, into @to, which is a file.  0 or an error number: EPROTO, @from is damaged or cut
- * off; ENOTSUP; what reading and writing return.
+ * All of @from, unpacked, into @to, which is a file.  @log: if it does not begin as a log does, only its
+ * beginning.  0 or an error number: EPROTO, @from is damaged or cut off; EFBIG, it becomes more than
+ * PXT_PACKED_RATIO times as much and PXT_PACKED_LEAST, which is not believed; ENOTSUP; what reading and
+ * writing return.
  */
-int pxt_packed_unpack(int from, int to);
+int pxt_packed_unpack(int from, int to, bool log);
+
+#define PXT_PACKED_RATIO 1000u
+#define PXT_PACKED_LEAST (UINT64_C(16) << 20)
 
 #endif

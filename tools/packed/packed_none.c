@@ -31,9 +31,10 @@ void pxt_packer_free(struct pxt_packer *packer)
 	(void)packer;
 }
 
-int pxt_packed_unpack(int from, int to)
+int pxt_packed_unpack(int from, int to, bool log)
 {
 	(void)from;
 	(void)to;
+	(void)log;
 	return ENOTSUP;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* packed_zstd.c - compressed logs, by libzstd; see packed.h. */
+#include "format/logfmt.h"
 #include "tools/output/writeall.h"
 #include "tools/packed/packed.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -77,7 +79,23 @@ struct unpacker {
 	unsigned char in[65536];
 	unsigned char out[65536];
 	size_t left; /* 0: between two frames, so the file may end here */
+	uint64_t taken;
+	uint64_t made;
+	bool log;  /* it should be one ... */
+	bool over; /* ... and is none */
 };
+
+/* Looks at what was made, and counts it: 0 or EFBIG. */
+static int judge(struct unpacker *unpacker, size_t taken, size_t made)
+{
+	static const unsigned char magic[] = PXT_LOG_MAGIC;
+
+	if (unpacker->log && unpacker->made == 0 && made >= sizeof magic)
+		unpacker->over = memcmp(unpacker->out, magic, sizeof magic) != 0;
+	unpacker->taken += taken;
+	unpacker->made += made;
+	return unpacker->made > PXT_PACKED_LEAST + PXT_PACKED_RATIO * unpacker->taken ? EFBIG : 0;
+}
 
 /* The bytes @count of unpacker->in, wherever frames begin and end in them. */
 static int unpack_some(struct unpacker *unpacker, size_t count, int to)
@@ -86,14 +104,17 @@ static int unpack_some(struct unpacker *unpacker, size_t count, int to)
 
 	for (;;) {
 		ZSTD_outBuffer out = { unpacker->out, sizeof unpacker->out, 0 };
+		size_t before = in.pos;
 		int error;
 
 		unpacker->left = ZSTD_decompressStream(unpacker->stream, &out, &in);
 		if (ZSTD_isError(unpacker->left))
 			return EPROTO;
-		error = pxt_write_all(to, unpacker->out, out.pos);
+		error = judge(unpacker, in.pos - before, out.pos);
+		if (!error)
+			error = pxt_write_all(to, unpacker->out, out.pos);
 		/* After a full buffer there may be more, within a frame. */
-		if (error ||
+		if (error || unpacker->over ||
 		    (in.pos == in.size && (unpacker->left == 0 || out.pos < sizeof unpacker->out)))
 			return error;
 	}
@@ -104,6 +125,8 @@ static int unpack_all(struct unpacker *unpacker, int from, int to)
 	off_t at = 0;
 
 	unpacker->left = 1;
+	unpacker->taken = unpacker->made = 0;
+	unpacker->over = false;
 	for (;;) {
 		ssize_t bytes = pread(from, unpacker->in, sizeof unpacker->in, at);
 		int error;
@@ -115,19 +138,20 @@ static int unpack_all(struct unpacker *unpacker, int from, int to)
 		if (bytes == 0)
 			return unpacker->left == 0 ? 0 : EPROTO;
 		error = unpack_some(unpacker, (size_t)bytes, to);
-		if (error)
+		if (error || unpacker->over)
 			return error;
 		at += bytes;
 	}
 }
 
-int pxt_packed_unpack(int from, int to)
+int pxt_packed_unpack(int from, int to, bool log)
 {
 	struct unpacker *unpacker = malloc(sizeof *unpacker);
 	int error = ENOMEM;
 
 	if (!unpacker)
 		return ENOMEM;
+	unpacker->log = log;
 	unpacker->stream = ZSTD_createDStream();
 	if (unpacker->stream && !ZSTD_isError(ZSTD_DCtx_setParameter(
 	                            unpacker->stream, ZSTD_d_windowLogMax, WINDOW_LOG_MAX)))

@@ -127,7 +127,7 @@ int pxt_open_file(const char *path, bool log, int *fd)
 		if (!copied)
 			return PXT_EXIT_LOG;
 	}
-	return pxt_spool_unpack(path, fd) ? PXT_EXIT_OK : PXT_EXIT_LOG;
+	return pxt_spool_unpack(path, fd, log) ? PXT_EXIT_OK : PXT_EXIT_LOG;
 }
 
 /* The same, but a pipe is copied as far as a log can be told from it, and further as it is read. */
@@ -140,7 +140,8 @@ static int open_live(struct pxt_source *source)
 	if (source->fd < 0)
 		return PXT_EXIT_LOG;
 	if (in_place(source->fd))
-		return pxt_spool_unpack(source->path, &source->fd) ? PXT_EXIT_OK : PXT_EXIT_LOG;
+		return pxt_spool_unpack(source->path, &source->fd, true) ? PXT_EXIT_OK
+		                                                         : PXT_EXIT_LOG;
 	copied = pxt_spool_begin(&source->spool, source->path, source->fd);
 	source->fd = source->spool.to;
 	while (copied && !source->spool.ended && st.st_size <= HEAD_BYTES_MAX &&
@@ -148,8 +149,8 @@ static int open_live(struct pxt_source *source)
 		copied = pxt_spool_take(&source->spool, -1) && fstat(source->fd, &st) == 0;
 	/* What is compressed is read to its end; a log inside it cannot be followed. */
 	if (copied && pxt_packed_is(source->fd))
-		copied =
-		    pxt_spool_all(&source->spool) && pxt_spool_unpack(source->path, &source->fd);
+		copied = pxt_spool_all(&source->spool) &&
+		         pxt_spool_unpack(source->path, &source->fd, true);
 	return copied ? PXT_EXIT_OK : PXT_EXIT_LOG;
 }
 

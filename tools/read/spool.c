@@ -77,6 +77,10 @@ static bool cannot_unpack(const char *path, int error)
 		pxt_complain("%s: the compressed log is damaged or cut off", path);
 		pxt_explain(
 		    "`zstd -t %s` says where; copy it again from where it was written", path);
+	} else if (error == EFBIG) {
+		pxt_complain("%s: becomes more than %u times as much, as no log does", path,
+		    PXT_PACKED_RATIO);
+		pxt_explain("what is in it after all is read after `unzstd %s`", path);
 	} else if (error == ENOTSUP) {
 		pxt_complain("%s: it is compressed: unzstd it first", path);
 		pxt_explain("this pxtrace was built without libzstd (Debian: libzstd-dev)");
@@ -87,7 +91,7 @@ static bool cannot_unpack(const char *path, int error)
 	return false;
 }
 
-bool pxt_spool_unpack(const char *path, int *fd)
+bool pxt_spool_unpack(const char *path, int *fd, bool log)
 {
 	int to;
 	int error;
@@ -95,7 +99,7 @@ bool pxt_spool_unpack(const char *path, int *fd)
 	if (!pxt_packed_is(*fd))
 		return true;
 	to = temporary();
-	error = to >= 0 ? pxt_packed_unpack(*fd, to) : errno;
+	error = to >= 0 ? pxt_packed_unpack(*fd, to, log) : errno;
 	if (error) {
 		if (to >= 0)
 			(void)close(to);

@@ -25,10 +25,10 @@ bool pxt_spool_take(struct pxt_spool *spool, int wait_ms);
 /* Copies to the end. */
 bool pxt_spool_all(struct pxt_spool *spool);
 /*
- * In place of a compressed log, *@fd becomes a temporary file that has it unpacked; all else stays.  False,
+ * In place of a compressed log, *@fd becomes a temporary file that has it unpacked (@log: as packed.h says); all else stays.  False,
  * with a word to the user, when that failed.
  */
-bool pxt_spool_unpack(const char *path, int *fd);
+bool pxt_spool_unpack(const char *path, int *fd, bool log);
 /* Closes what was copied from; the copy stays open. */
 void pxt_spool_end(struct pxt_spool *spool);
 
