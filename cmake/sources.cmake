@@ -190,6 +190,7 @@ ptrace_unit(CORE UNLESS TINY SOURCES
 	core/process/clock.c
 	core/process/holdback.c
 	core/process/introduce.c
+	core/process/kept.c
 	core/process/lock.c
 	core/process/unregistered.c
 	core/process/process.c

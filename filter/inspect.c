@@ -9,33 +9,36 @@
 #include "core/stream/wanted.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 /* A change of one stream's rules, under both locks. */
 struct change {
 	struct pxt_stream *stream;
 	struct pxt_inspection *inspection;
-	struct pxt_inspect_rules *rules; /* that are not in force */
+	struct pxt_inspect_rules *rules; /* that are not in force yet */
 };
 
-static bool begin(struct change *change, trace_id_t trid)
+/* New rules, which are the old ones so far.  Shared memory: a forked child goes on with what is in force. */
+static int begin(struct change *change, trace_id_t trid)
 {
-	struct pxt_inspection *inspection;
-	uint32_t which;
+	struct pxt_inspect_rules *made = pxt_port_alloc_shared(sizeof(*made));
+	const struct pxt_inspect_rules *old;
 
 	change->stream = pxt_stream_control(trid);
-	if (!change->stream)
-		return false;
-	inspection = &pxt_inspections[change->stream->index];
-	/* A stream that was here before has left its own. */
-	if (!(atomic_load_explicit(&change->stream->block->gate, memory_order_relaxed) &
-	        PXT_GATE_INSPECTED))
-		memset(inspection, 0, sizeof(*inspection));
-	which = atomic_load_explicit(&inspection->which, memory_order_relaxed);
-	change->inspection = inspection;
-	change->rules = &inspection->rules[!which];
-	*change->rules = inspection->rules[which];
-	return true;
+	if (change->stream && made) {
+		change->inspection = &pxt_inspections[change->stream->index];
+		change->rules = made;
+		old = atomic_load_explicit(&change->inspection->rules, memory_order_relaxed);
+		if (old)
+			*made = *old;
+		return 0;
+	}
+	if (made)
+		pxt_port_free(made, sizeof(*made));
+	if (change->stream)
+		pxt_stream_control_end(change->stream);
+	return change->stream ? ENOMEM : EINVAL;
 }
 
 /* Both bits at once: who goes the careful way finds the rules, and nobody goes a shorter one. */
@@ -45,25 +48,72 @@ static void turn_gate(struct pxt_block *block)
 	    &block->gate, PXT_GATE_INSPECTED | PXT_GATE_CAREFUL, memory_order_acq_rel);
 }
 
-/*
- * As a filter that changes: nobody goes the way that skips the gate, then the new rules are in force, and
- * at the end no trace point reads the old ones any more.
- */
-static int end(const struct change *change, int error)
+/* The new ones are in force; returns the old ones, or NULL. */
+static struct pxt_inspect_rules *replace_rules(const struct change *change)
 {
+	struct pxt_inspection *inspection = change->inspection;
 	struct pxt_block *block = change->stream->block;
-	enum pxt_whose whose = pxt_inherited_whose(block);
+	struct pxt_inspect_rules *old;
 
-	if (!error) {
+	/* A stream that was here before has left its own. */
+	if (!atomic_load_explicit(&inspection->rules, memory_order_relaxed))
+		memset(&inspection->counts, 0, sizeof(inspection->counts));
+	/* Release: pairs with the trace point's acquire. */
+	old = atomic_exchange_explicit(&inspection->rules, change->rules, memory_order_acq_rel);
+	turn_gate(block);
+	pxt_wanted_update(change->stream->index, pxt_block_state(block) != PXT_GATE_OFF);
+	return old;
+}
+
+/* The same rules as are in force, but for the note. */
+static bool is_no_change(const struct change *change)
+{
+	const struct pxt_inspect_rules *old =
+	    atomic_load_explicit(&change->inspection->rules, memory_order_relaxed);
+
+	return old && memcmp(old, change->rules, offsetof(struct pxt_inspect_rules, note)) == 0;
+}
+
+/*
+ * Those who are inside.  Forked processes have rules of their own: one that stands still in a trace
+ * point is waited for, but is in none of ours.
+ */
+static bool wait_left(enum pxt_whose whose)
+{
+	return pxt_threads_wait_left(pxt_holdback_ns, whose) ||
+	       (whose != PXT_OWN && pxt_threads_wait_left(pxt_holdback_ns, PXT_OWN));
+}
+
+/*
+ * As a filter that changes: nobody goes the way that skips the gate, then the new rules are in force.
+ * EBUSY: at the end a trace point may read the old ones still.  They stay until it has left.
+ */
+static int change_rules(const struct change *change)
+{
+	enum pxt_whose whose = pxt_inherited_whose(change->stream->block);
+	struct pxt_inspect_rules *old = change->rules;
+	bool left;
+
+	if (is_no_change(change)) {
+		left = wait_left(whose);
+		pxt_port_free(old, sizeof(*old));
+	} else {
 		pxt_wanted_suspend_hot();
 		(void)pxt_threads_wait_left(pxt_holdback_ns, whose);
-		/* Release: pairs with the trace point's acquire. */
-		atomic_store_explicit(&change->inspection->which,
-		    (uint32_t)(change->rules - change->inspection->rules), memory_order_release);
-		turn_gate(block);
-		pxt_wanted_update(change->stream->index, pxt_block_state(block) != PXT_GATE_OFF);
-		(void)pxt_threads_wait_left(pxt_holdback_ns, whose);
+		old = replace_rules(change);
+		left = wait_left(whose);
+		pxt_inspect_give_back(old, left);
 	}
+	pxt_kept_give_back();
+	return left ? 0 : EBUSY;
+}
+
+static int end(const struct change *change, int error)
+{
+	if (error)
+		pxt_port_free(change->rules, sizeof(*change->rules));
+	else
+		error = change_rules(change);
 	pxt_stream_control_end(change->stream);
 	return error;
 }
@@ -80,18 +130,20 @@ static uint32_t place_of(
 	return place;
 }
 
-/* Pairs that no type has any more make room. */
+/* Pairs that no type has any more make room; the others stand in the order of their first types. */
 static void forget_unused(struct pxt_inspect_rules *rules)
 {
-	struct pxt_inspect_rules old = *rules;
+	struct pxt_inspect_handler old[PXT_INSPECT_HANDLERS];
 	uint8_t now_at[PXT_INSPECT_HANDLERS + 1] = { 0 };
 
+	memcpy(old, rules->handlers, sizeof(old));
+	memset(rules->handlers, 0, sizeof(rules->handlers));
 	rules->handlers_used = 0;
 	for (uint32_t id = 0; id < PXT_ID_COUNT; id++) {
-		uint8_t was = old.handler_of[id];
+		uint8_t was = rules->handler_of[id];
 
 		if (was && !now_at[was]) {
-			rules->handlers[rules->handlers_used] = old.handlers[was - 1u];
+			rules->handlers[rules->handlers_used] = old[was - 1u];
 			now_at[was] = (uint8_t)++rules->handlers_used;
 		}
 		rules->handler_of[id] = now_at[was];
@@ -128,6 +180,8 @@ static int give_handler(struct pxt_inspect_rules *rules, const trace_event_set_t
 		if (is_member(set, id))
 			rules->handler_of[id] = (uint8_t)place;
 	}
+	/* So that the same rules look the same. */
+	forget_unused(rules);
 	return 0;
 }
 
@@ -135,19 +189,21 @@ PXT_API int posix_trace_set_handler_np(
     trace_id_t trid, const trace_event_set_t *set, posix_trace_handler_np handler, void *arg)
 {
 	struct change change;
+	int error = pxt_arg_given(set) ? begin(&change, trid) : EINVAL;
 
-	if (!pxt_arg_given(set) || !begin(&change, trid))
-		return EINVAL;
-	return end(&change, give_handler(change.rules, set, handler, arg));
+	return error ? error : end(&change, give_handler(change.rules, set, handler, arg));
 }
 
 PXT_API int posix_trace_set_threads_np(trace_id_t trid, const pthread_t *threads, size_t count)
 {
 	struct change change;
+	int error = EINVAL;
 
-	if ((count && !pxt_arg_given(threads)) || count > PXT_INSPECT_THREADS ||
-	    !begin(&change, trid))
-		return EINVAL;
+	if (count <= PXT_INSPECT_THREADS && (!count || pxt_arg_given(threads)))
+		error = begin(&change, trid);
+	if (error)
+		return error;
+	memset(change.rules->threads, 0, sizeof(change.rules->threads));
 	for (size_t i = 0; i < count; i++)
 		change.rules->threads[i] = (uint64_t)threads[i];
 	change.rules->threads_used = (uint32_t)count;
@@ -157,10 +213,13 @@ PXT_API int posix_trace_set_threads_np(trace_id_t trid, const pthread_t *threads
 PXT_API int posix_trace_set_processes_np(trace_id_t trid, const pid_t *pids, size_t count)
 {
 	struct change change;
+	int error = EINVAL;
 
-	if ((count && !pxt_arg_given(pids)) || count > PXT_INSPECT_PROCESSES ||
-	    !begin(&change, trid))
-		return EINVAL;
+	if (count <= PXT_INSPECT_PROCESSES && (!count || pxt_arg_given(pids)))
+		error = begin(&change, trid);
+	if (error)
+		return error;
+	memset(change.rules->processes, 0, sizeof(change.rules->processes));
 	for (size_t i = 0; i < count; i++)
 		change.rules->processes[i] = (int32_t)pids[i];
 	change.rules->processes_used = (uint32_t)count;
@@ -170,9 +229,10 @@ PXT_API int posix_trace_set_processes_np(trace_id_t trid, const pid_t *pids, siz
 PXT_API int posix_trace_set_short_np(trace_id_t trid, const trace_event_set_t *set)
 {
 	struct change change;
+	int error = pxt_arg_given(set) ? begin(&change, trid) : EINVAL;
 
-	if (!pxt_arg_given(set) || !begin(&change, trid))
-		return EINVAL;
+	if (error)
+		return error;
 	memcpy(change.rules->is_short, set->_pxt_bits, sizeof(change.rules->is_short));
 	return end(&change, 0);
 }

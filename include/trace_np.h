@@ -30,7 +30,12 @@ extern "C" {
  * What is not let through is not recorded, not counted by posix_trace_counts_np(), and not told; see
  * posix_trace_getlevels_np().  A stream without any of these pays nothing; one with them takes the
  * way of streams with ordered stamps.  All of them are this process' own: children that are forked
- * later, and go on with the stream, have a copy of their own.
+ * later, and go on with the stream, keep what was in force at the fork.
+ *
+ * Each of the calls below puts its rules in force, then waits for the trace points that are inside, for the
+ * hold-back time at most.  Where one is inside still it says EBUSY: that trace point judges by
+ * the rules that it began with, and may be in a handler that was taken away.  The same call again
+ * changes nothing, and says 0 as soon as all have left.
  */
 struct posix_trace_handled_np {
 	trace_event_id_t posix_event_id_np;
@@ -48,12 +53,16 @@ struct posix_trace_handled_np {
 typedef int (*posix_trace_handler_np)(const struct posix_trace_handled_np *event, void *arg);
 
 /*
- * The types in @set get this handler in place of what they had.
+ * The types in @set get this handler in place of what they had.  When the call has said 0, what a handler
+ * that was taken away uses may go.  posix_trace_shutdown() does not say that: first take the handlers
+ * away, or stop the threads.
  *
  * @handler: NULL: none.
  * @arg:     handed to it.
  *
- * ENOMEM: the stream would have more than 16 different pairs of @handler and @arg.
+ * EBUSY:  in force, but a trace point that began before is inside still.
+ * ENOMEM: the stream would have more than 16 different pairs of @handler and @arg, or there is no
+ *         memory for its rules; nothing has changed.
  * EINVAL: @trid is no active stream of this process; @set is NULL.
  * Cost: locks; waits for the trace points that are inside.  Unit: Event Filter.
  */
@@ -64,6 +73,7 @@ int posix_trace_set_handler_np(
  *
  * @threads: @count of them, at most 32; may be NULL if @count is 0: all threads.
  *
+ * EBUSY, ENOMEM: as posix_trace_set_handler_np().
  * EINVAL: @trid is no active stream of this process; @threads is NULL; @count is more than 32.
  * Cost: as posix_trace_set_handler_np().  Unit: Event Filter.
  */
@@ -74,6 +84,7 @@ int posix_trace_set_threads_np(trace_id_t trid, const pthread_t *threads, size_t
  *
  * @pids: @count of them, at most 16; may be NULL if @count is 0: all processes.
  *
+ * EBUSY, ENOMEM: as posix_trace_set_handler_np().
  * EINVAL: @trid is no active stream of this process; @pids is NULL; @count is more than 16.
  * Cost: as posix_trace_set_handler_np().  Unit: Event Filter.
  */
@@ -83,6 +94,7 @@ int posix_trace_set_processes_np(trace_id_t trid, const pid_t *pids, size_t coun
  * (POSIX_TRACE_TRUNCATED_RECORD).  A type that is to be read short has what matters first.  All other
  * types are recorded whole.
  *
+ * EBUSY, ENOMEM: as posix_trace_set_handler_np().
  * EINVAL: @trid is no active stream of this process; @set is NULL.
  * Cost: as posix_trace_set_handler_np().  Unit: Event Filter.
  */
@@ -253,7 +265,7 @@ int posix_trace_getclock_np(trace_id_t trid, struct posix_trace_clock_np *clock)
  * @hz:    what it goes on by in a second, at most 10,000,000,000.  Times that are retrieved count from
  *         the moment at which the stream was created.
  *
- * EBUSY:  the process has a stream.
+ * EBUSY:  the process has a stream, or a trace point of one that is gone has not been left yet.
  * EINVAL: @hz is out of range.
  * Context: while no other thread creates a stream.  Trace points then take the way that tests the
  *         clock each time.  Cost: lock.  Unit: Core.

@@ -117,6 +117,32 @@ static void the_machines_clock_comes_back(void)
 	PXT_EQ(posix_trace_setclock_np(NULL, 0), 0);
 }
 
+static trace_id_t in_the_clock; /* a stream that its next reading shuts down; 0: none */
+
+static uint64_t shutting_down(void)
+{
+	trace_id_t stream = in_the_clock;
+
+	in_the_clock = 0;
+	if (stream) {
+		PXT_EQ(posix_trace_shutdown(stream), 0);
+		PXT_EQ(posix_trace_setclock_np(NULL, 0), EBUSY);
+	}
+	return ++ticks;
+}
+
+static void a_clock_that_a_trace_point_is_in_stays(void)
+{
+	trace_id_t stream;
+
+	PXT_EQ(posix_trace_setclock_np(shutting_down, 1000), 0);
+	stream = begin();
+	in_the_clock = stream;
+	posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, NULL, 0);
+	PXT_EQ(in_the_clock, 0);
+	PXT_EQ(posix_trace_setclock_np(NULL, 0), 0);
+}
+
 static void a_rate_that_cannot_be_is_refused(void)
 {
 	PXT_EQ(posix_trace_setclock_np(standing, 0), EINVAL);
@@ -130,6 +156,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE_FRESH(events_are_stamped_with_what_the_clock_says),
 	PXT_CASE_FRESH(times_go_on_at_the_rate_of_the_clock),
 	PXT_CASE_FRESH(the_machines_clock_comes_back),
+	PXT_CASE_FRESH(a_clock_that_a_trace_point_is_in_stays),
 	PXT_CASE_FRESH(a_rate_that_cannot_be_is_refused),
 #endif
 	PXT_CASE_END,

@@ -2,10 +2,11 @@
 /* child.c - streams of the parent, in a forked child; see child.h. */
 #include "core/control/child.h"
 
-#include "core/control/shutdown.h"
 #include "core/process/directory.h"
 #include "core/process/forks.h"
+#include "core/process/kept.h"
 #include "core/process/replica.h"
+#include "core/record/inspect.h"
 #include "core/stream/share.h"
 #include "core/stream/stream.h"
 #include "core/stream/wanted.h"
@@ -62,10 +63,20 @@ enum how {
 	ALONE,  /* so it does, and it leaves the forked processes */
 };
 
+/* Who comes back into a trace point may be in its rules, which this process cannot note as kept: it shares them. */
+static void forget_stream(uint32_t index, enum how how)
+{
+	struct pxt_inspect_rules *rules = pxt_inspect_withdraw(index);
+
+	atomic_store_explicit(&pxt_blocks[index], NULL, memory_order_relaxed);
+	if (how == USUAL)
+		pxt_inspect_give_back(rules, true);
+}
+
 static void forget_streams(enum how how)
 {
 	pxt_handle_forget_kind(&pxt_stream_kind);
-	pxt_shutdown_after_fork();
+	pxt_kept_after_fork();
 	for (uint32_t i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
 		bool kept = how != ALONE && pxt_forks_keeps(i);
 		size_t bytes = pxt_streams[i].block_bytes;
@@ -76,7 +87,7 @@ static void forget_streams(enum how how)
 		pxt_streams[i].theirs = kept;
 		pxt_streams[i].block_bytes = bytes;
 		if (!kept)
-			atomic_store_explicit(&pxt_blocks[i], NULL, memory_order_relaxed);
+			forget_stream(i, how);
 	}
 	pxt_replica_after_fork();
 }

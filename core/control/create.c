@@ -8,10 +8,10 @@
 #include "base/attr.h"
 #include "core/control/child.h"
 #include "core/control/filestream.h"
-#include "core/control/shutdown.h"
 #include "core/process/directory.h"
 #include "core/process/forks.h"
 #include "core/process/introduce.h"
+#include "core/process/kept.h"
 #include "core/process/names.h"
 #include "core/process/replica.h"
 #include "core/process/threads.h"
@@ -234,7 +234,7 @@ static int create_locked(
 	    &pxt_child_parts[PXT_CHILD_STREAMS], &pxt_child_streams, memory_order_release);
 	pxt_names_comes = pxt_wanted_type_comes;
 	pxt_introduce_self();
-	pxt_shutdown_free_left();
+	pxt_kept_give_back();
 	stream = free_stream(&index);
 	if (!stream)
 		return EAGAIN;

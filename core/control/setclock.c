@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* setclock.c - a clock of the program's own, in place of the machine's. */
+#include "core/process/kept.h"
 #include "core/process/process.h"
 #include "core/stream/stream.h"
 
@@ -8,14 +9,14 @@
 
 #define HZ_MAX 10000000000u
 
-/* Under the process lock.  Memory of streams that are gone has no readers of stamps any more. */
+/* Under the process lock.  Whoever is still inside of one that is gone may be reading the clock. */
 static bool any_stream(void)
 {
 	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
 		if (atomic_load_explicit(&pxt_blocks[i], memory_order_acquire))
 			return true;
 	}
-	return false;
+	return pxt_kept_any();
 }
 
 PXT_API int posix_trace_setclock_np(uint64_t (*clock)(void), uint64_t hz)

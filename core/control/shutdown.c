@@ -8,63 +8,29 @@
 #include "core/control/control.h"
 #include "core/control/filestream.h"
 #include "core/process/holdback.h"
+#include "core/process/kept.h"
 #include "core/process/lock.h"
 #include "core/process/replica.h"
 #include "core/process/threads.h"
+#include "core/record/inspect.h"
 #include "core/stream/share.h"
 #include "core/stream/wanted.h"
 
 #include <errno.h>
 
-/*
- * Memory of streams whose writers did not leave in time: kept until they have.  They may still need its
- * addresses, and its head, which tells them where a lane is; what they store is no thread's any more.  So
- * all but the first page is given back at once, and the list of such streams goes through what was
- * the consumer's, which no writer looks at.  [proof: kept]
- */
-struct kept {
-	struct pxt_block *next;
-	size_t bytes;
-	unsigned left; /* pxt_threads_left() since then, together */
-};
-
 #define HEAD_BYTES 4096u
 
-_Static_assert(sizeof(struct kept) <= 5 * sizeof(uint64_t), "it fits into the consumer's counts");
-
-static struct pxt_block *kept;
-
-static struct kept *kept_in(struct pxt_block *block)
+/* Where the note of memory that is kept lies: in what was the consumer's, which no writer looks at. */
+static struct pxt_kept *note_in(struct pxt_block *block)
 {
-	return (struct kept *)(void *)&block->retrieved;
-}
-
-void pxt_shutdown_free_left(void)
-{
-	unsigned left = kept ? pxt_threads_left() : 0;
-	struct pxt_block **at = &kept;
-
-	while (*at) {
-		struct pxt_block *block = *at;
-		struct kept *note = kept_in(block);
-
-		note->left |= left;
-		if (note->left == PXT_ALL_LEFT) {
-			*at = note->next;
-			pxt_port_free(block, note->bytes);
-		} else {
-			at = &note->next;
-		}
-	}
-}
-
-/* The child's thread may be one of those who were late: the addresses stay, and cost nothing. */
-void pxt_shutdown_after_fork(void)
-{
-	kept = NULL;
+	_Static_assert(sizeof(struct pxt_kept) <= 5 * sizeof(uint64_t), "the consumer's counts");
+	return (struct pxt_kept *)(void *)&block->retrieved;
 }
 
 /*
+ * Writers that are late may still need the addresses, and the head, which tells them where a lane is;
+ * nobody reads what they store any more.  So all but the first page is given back at once.
+ *
  * A file's own first page stays as the file has it: what is kept is a copy.  Without memory for that
  * the stream's is never given back: better than under a writer's feet.
  */
@@ -74,8 +40,7 @@ static void keep(struct pxt_block *block, size_t bytes)
 		pxt_port_empty((unsigned char *)block + HEAD_BYTES, bytes - HEAD_BYTES);
 	if (!pxt_port_own(block, bytes < HEAD_BYTES ? bytes : HEAD_BYTES, false))
 		return;
-	*kept_in(block) = (struct kept){ kept, bytes, 0 };
-	kept = block;
+	pxt_kept_add(note_in(block), block, bytes);
 }
 
 /*
@@ -113,10 +78,12 @@ static bool wake_sleepers(struct pxt_stream *stream)
 static bool dismantle(struct pxt_stream *stream)
 {
 	struct pxt_block *block = stream->block;
+	struct pxt_inspect_rules *rules;
 	bool awake;
 	bool left;
 
 	atomic_store_explicit(&pxt_blocks[stream->index], NULL, memory_order_release);
+	rules = pxt_inspect_withdraw(stream->index);
 	pxt_wanted_update(stream->index, false);
 	pxt_replica_end(stream->index);
 	left = pxt_threads_wait_left(pxt_holdback_ns, PXT_OWN);
@@ -128,7 +95,8 @@ static bool dismantle(struct pxt_stream *stream)
 		keep(block, stream->block_bytes);
 	else if (awake)
 		pxt_port_free(block, stream->block_bytes);
-	pxt_shutdown_free_left();
+	pxt_inspect_give_back(rules, left);
+	pxt_kept_give_back();
 	pxt_port_mutex_lock(&stream->mutex);
 	stream->block = NULL;
 	stream->closing = 0;

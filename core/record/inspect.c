@@ -4,6 +4,7 @@
 #include "core/record/inspect.h"
 
 #include "core/process/context.h"
+#include "core/stream/stream.h"
 
 #include <errno.h>
 
@@ -102,6 +103,20 @@ static void shorten(struct pxt_inspection *inspection, const struct pxt_inspect_
 	event->bytes = PXT_INSPECT_SHORT;
 }
 
+/*
+ * Those of the block's own stream.  Acquire: the rules are complete, and rules of a stream that came
+ * later in the same place are seen only by who sees its block there, too.
+ */
+static const struct pxt_inspect_rules *rules_of(const struct pxt_block *block)
+{
+	const struct pxt_inspect_rules *rules =
+	    atomic_load_explicit(&pxt_inspections[block->index].rules, memory_order_acquire);
+
+	return atomic_load_explicit(&pxt_blocks[block->index], memory_order_relaxed) == block
+	           ? rules
+	           : NULL;
+}
+
 uint32_t pxt_inspect_slots(const struct pxt_block *block, struct pxt_event *event)
 {
 	struct pxt_inspection *inspection = &pxt_inspections[block->index];
@@ -109,13 +124,11 @@ uint32_t pxt_inspect_slots(const struct pxt_block *block, struct pxt_event *even
 	const struct pxt_inspect_rules *rules;
 
 	if (id >= PXT_ID_UNNAMED) {
-		/* Acquire: the rules are complete. */
-		rules =
-		    &inspection
-		         ->rules[atomic_load_explicit(&inspection->which, memory_order_acquire)];
-		if (!is_wanted(inspection, rules, id, event))
+		rules = rules_of(block);
+		if (rules && !is_wanted(inspection, rules, id, event))
 			return 0;
-		shorten(inspection, rules, id, event);
+		if (rules)
+			shorten(inspection, rules, id, event);
 	}
 	return pxt_info_slots(event->info, PXT_CTX_BYTES);
 }

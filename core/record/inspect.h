@@ -7,13 +7,18 @@
  *   decides             -              -
  *   set_*               -              X: both locks (core/stream/stream.h)
  *
- * The rules in force are not written: a change writes the other ones and then says that those are in
- * force, and waits for the trace points that are inside before and after it, as a change of the filter
- * does.  They are this process' own: a forked child has a copy, another process none.
+ * Rules that are in force are never written.  A change makes new ones, says that those are in force, and
+ * waits for the trace points that are inside before and after it, as a change of the filter does.  The
+ * old ones are given back when everybody has left them (core/process/kept.h).  A forked child keeps those
+ * that were in force at the fork; another process has none.
+ *
+ * A stream's rules end with it.  Who is late in a stream that is gone judges by no rules: those that it
+ * finds may be the next stream's (pxt_inspect_slots()).
  */
 #ifndef PXT_INSPECT_H
 #define PXT_INSPECT_H
 
+#include "core/process/kept.h"
 #include "core/ring/ring.h"
 #include "core/stream/block.h"
 
@@ -33,11 +38,13 @@ struct pxt_inspect_candidate {
 #define PXT_INSPECT_PROCESSES 16u
 #define PXT_INSPECT_SHORT     4u /* bytes that an event keeps that is recorded short */
 
+struct pxt_inspect_handler {
+	posix_trace_handler_np handler;
+	void *arg;
+};
+
 struct pxt_inspect_rules {
-	struct {
-		posix_trace_handler_np handler;
-		void *arg;
-	} handlers[PXT_INSPECT_HANDLERS];
+	struct pxt_inspect_handler handlers[PXT_INSPECT_HANDLERS];
 	uint8_t handler_of[PXT_ID_COUNT]; /* 0: none; else its place, and 1 */
 	uint32_t is_short[PXT_SET_WORDS];
 	uint64_t threads[PXT_INSPECT_THREADS];
@@ -45,6 +52,7 @@ struct pxt_inspect_rules {
 	uint32_t handlers_used;
 	uint32_t threads_used;   /* 0: all threads */
 	uint32_t processes_used; /* 0: all processes */
+	struct pxt_kept note;    /* no trace point's */
 };
 
 /* How many events came to each level, cheap ones first, and were not let through; modulo a machine word. */
@@ -58,12 +66,26 @@ struct pxt_inspect_counts {
 };
 
 struct pxt_inspection {
-	struct pxt_inspect_rules rules[2];
-	_Atomic uint32_t which; /* of the rules is in force */
+	struct pxt_inspect_rules *_Atomic rules; /* in force; NULL: none */
 	struct pxt_inspect_counts counts;
 };
 
 extern struct pxt_inspection pxt_inspections[CONFIG_PTRACE_MAX_STREAMS];
+
+/* From now on stream @index has none.  Returns what it had; acquire: the rules as whoever made them left them. */
+PXT_INLINE struct pxt_inspect_rules *pxt_inspect_withdraw(uint32_t index)
+{
+	return atomic_exchange_explicit(&pxt_inspections[index].rules, NULL, memory_order_acq_rel);
+}
+
+/* Nobody finds them any more, and, if @left, nobody is in them.  @rules may be NULL. */
+PXT_INLINE void pxt_inspect_give_back(struct pxt_inspect_rules *rules, bool left)
+{
+	if (rules && left)
+		pxt_port_free(rules, sizeof(*rules));
+	else if (rules)
+		pxt_kept_add(&rules->note, rules, sizeof(*rules));
+}
 
 /* The slots it takes, which may be fewer than before; 0: it is not recorded.  System events always are. */
 PXT_COLD uint32_t pxt_inspect_slots(const struct pxt_block *block, struct pxt_event *event);
@@ -73,6 +95,18 @@ PXT_INLINE uint32_t pxt_inspect_slots(const struct pxt_block *block, struct pxt_
 	(void)block;
 	(void)event;
 	return 0;
+}
+
+PXT_INLINE struct pxt_inspect_rules *pxt_inspect_withdraw(uint32_t index)
+{
+	(void)index;
+	return NULL;
+}
+
+PXT_INLINE void pxt_inspect_give_back(struct pxt_inspect_rules *rules, bool left)
+{
+	(void)rules;
+	(void)left;
 }
 #endif
 

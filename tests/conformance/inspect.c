@@ -248,6 +248,79 @@ static void a_child_is_left_out_of_a_stream_that_records_its_parent(void)
 	expect("1");
 	end();
 }
+
+static int drop(const struct posix_trace_handled_np *event, void *arg)
+{
+	(void)event;
+	(void)arg;
+	return 0;
+}
+
+/* The stream becomes an inspected one after the fork: then the child has no rules for it. */
+static void a_child_judges_by_no_rules_of_a_stream_that_is_gone(void)
+{
+	trace_attr_t attr;
+	int go[2];
+	pid_t child;
+	char byte;
+
+	begin(POSIX_TRACE_LOOP);
+	PXT_EQ(posix_trace_set_handler_np(stream, &sets[0], drop, NULL), 0);
+	end();
+	posix_trace_attr_init(&attr);
+	PXT_EQ(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED), 0);
+	PXT_EQ_FATAL(posix_trace_create(0, &attr, &stream), 0);
+	PXT_EQ(posix_trace_start(stream), 0);
+	PXT_EQ_FATAL(pipe(go), 0);
+	child = fork();
+	if (child == 0) {
+		if (read(go[0], &byte, 1) == 1)
+			say(0, 1);
+		_exit(0);
+	}
+	PXT_EQ(posix_trace_set_processes_np(stream, NULL, 0), 0);
+	PXT_EQ(write(go[1], "", 1), 1);
+	PXT_EQ(waitpid(child, NULL, 0), child);
+	close(go[0]);
+	close(go[1]);
+	expect("1");
+	end();
+}
+
+/* Handlers are asked in the child as at the fork, whatever its parent changes afterwards. */
+static void a_child_keeps_the_rules_of_the_fork(void)
+{
+	trace_attr_t attr;
+	int go[2];
+	pid_t child;
+	char byte;
+
+	begin(POSIX_TRACE_LOOP);
+	end();
+	posix_trace_attr_init(&attr);
+	PXT_EQ(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED), 0);
+	PXT_EQ_FATAL(posix_trace_create(0, &attr, &stream), 0);
+	PXT_EQ(posix_trace_set_handler_np(stream, &sets[0], drop, NULL), 0);
+	PXT_EQ(posix_trace_start(stream), 0);
+	PXT_EQ_FATAL(pipe(go), 0);
+	child = fork();
+	if (child == 0) {
+		if (read(go[0], &byte, 1) == 1) {
+			say(0, 1);
+			say(1, 2);
+		}
+		_exit(0);
+	}
+	for (int i = 0; i < 3; i++)
+		PXT_EQ(posix_trace_set_handler_np(stream, &sets[i % 2], NULL, NULL), 0);
+	PXT_EQ(write(go[1], "", 1), 1);
+	PXT_EQ(waitpid(child, NULL, 0), child);
+	close(go[0]);
+	close(go[1]);
+	say(0, 3);
+	expect("23");
+	end();
+}
 #endif
 
 /* ---- Levels ---- */
@@ -521,6 +594,8 @@ static const struct pxt_case cases[] = {
 	PXT_CASE_FRESH(events_of_other_processes_than_those_asked_for_are_not_recorded),
 #if _PXT_UNIT_INHERIT
 	PXT_CASE_FRESH(a_child_is_left_out_of_a_stream_that_records_its_parent),
+	PXT_CASE_FRESH(a_child_judges_by_no_rules_of_a_stream_that_is_gone),
+	PXT_CASE_FRESH(a_child_keeps_the_rules_of_the_fork),
 #endif
 	PXT_CASE_FRESH(levels_come_in_order_of_cost_and_are_counted),
 	PXT_CASE_FRESH(a_set_is_read_to_its_end),

@@ -31,7 +31,7 @@ ptrace_test(core_logged TESTPOINTS NEEDS ${core_needs} TOLOG LOGRETRIEVAL POLICY
 	SOURCES core/logged.c ${core_guarded} ${core_guard})
 ptrace_test(core_leaving TESTPOINTS NEEDS ${core_needs} SOURCES core/leaving.c ${core_guarded}
 	${core_guard} -Wl,--wrap=pxt_port_pause_ns)
-ptrace_test(core_handlers NEEDS ${core_needs} INSPECT SOURCES core/handlers.c
+ptrace_test(core_handlers TESTPOINTS NEEDS ${core_needs} INSPECT SOURCES core/handlers.c
 	LIBRARIES -Wl,--wrap=pxt_port_pause_ns)
 ptrace_test(core_patience TESTPOINTS NEEDS ${core_needs} SOURCES core/patience.c core/kit.c
 	LIBRARIES -Wl,--wrap=pxt_port_pause_ns -Wl,--wrap=pxt_port_now_ns -Wl,--wrap=poll -Wl,--wrap=clock_gettime)

@@ -207,6 +207,14 @@ CASE(posix_trace_set_handler_np, EINVAL, log,
 CASE(posix_trace_set_handler_np, EINVAL, no_set,
     posix_trace_set_handler_np(env.stream, NULL, keep_event, NULL))
 HOW(posix_trace_set_handler_np, ENOMEM, many, in_new_process(set_too_many_handlers))
+HOW(posix_trace_set_handler_np, ENOMEM, no_memory, rules_without_memory(set_a_handler))
+HOW(posix_trace_set_handler_np, EBUSY, inside, rules_from_inside(set_a_handler))
+HOW(posix_trace_set_threads_np, ENOMEM, no_memory, rules_without_memory(set_no_threads))
+HOW(posix_trace_set_threads_np, EBUSY, inside, rules_from_inside(set_no_threads))
+HOW(posix_trace_set_processes_np, ENOMEM, no_memory, rules_without_memory(set_no_processes))
+HOW(posix_trace_set_processes_np, EBUSY, inside, rules_from_inside(set_no_processes))
+HOW(posix_trace_set_short_np, ENOMEM, no_memory, rules_without_memory(set_short))
+HOW(posix_trace_set_short_np, EBUSY, inside, rules_from_inside(set_short))
 CASE(posix_trace_set_threads_np, EINVAL, unknown, posix_trace_set_threads_np(UNKNOWN, NULL, 0))
 CASE(posix_trace_set_threads_np, EINVAL, no_threads, posix_trace_set_threads_np(env.stream, NULL, 1))
 CASE(posix_trace_set_threads_np, EINVAL, many,

@@ -87,6 +87,10 @@ int note_too_much(unsigned name, unsigned text);
 int note_too_often(void);
 int seal_on_too_many(void);
 int set_too_many_handlers(void);
+typedef int changing(trace_id_t trid);
+changing set_a_handler, set_no_threads, set_no_processes, set_short;
+int rules_without_memory(changing *change);
+int rules_from_inside(changing *change);
 int keep_event(const struct posix_trace_handled_np *event, void *arg);
 uint64_t no_clock(void);
 /* A forked process stands still in the middle of a definition. */

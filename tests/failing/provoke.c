@@ -270,6 +270,68 @@ int set_too_many_handlers(void)
 	return error;
 }
 
+int set_a_handler(trace_id_t trid)
+{
+	return TRY(posix_trace_set_handler_np(trid, &env.set, keep_event, NULL));
+}
+
+int set_no_threads(trace_id_t trid)
+{
+	return TRY(posix_trace_set_threads_np(trid, NULL, 0));
+}
+
+int set_no_processes(trace_id_t trid)
+{
+	return TRY(posix_trace_set_processes_np(trid, NULL, 0));
+}
+
+int set_short(trace_id_t trid)
+{
+	return TRY(posix_trace_set_short_np(trid, &env.set));
+}
+
+int rules_without_memory(changing *change)
+{
+	int error;
+
+	pxt_fault_arm(&pxt_fault_shared, 1, ENOMEM);
+	error = change(env.stream);
+	pxt_fault_arm(&pxt_fault_shared, 0, 0);
+	return error;
+}
+
+static struct {
+	trace_id_t trid;
+	changing *change;
+	int error;
+} from_inside;
+
+static int change_from_inside(const struct posix_trace_handled_np *event, void *arg)
+{
+	(void)event;
+	(void)arg;
+	from_inside.error = from_inside.change(from_inside.trid);
+	return 1;
+}
+
+/* As if another thread did it while this one stands in a handler. */
+int rules_from_inside(changing *change)
+{
+	trace_event_set_t set;
+
+	from_inside.change = change;
+	from_inside.error = 0;
+	PXT_EQ_FATAL(posix_trace_create(0, NULL, &from_inside.trid), 0);
+	PXT_EQ(posix_trace_eventset_fill(&set, POSIX_TRACE_ALL_EVENTS), 0);
+	PXT_EQ(posix_trace_set_handler_np(from_inside.trid, &set, change_from_inside, NULL), 0);
+	PXT_EQ(posix_trace_start(from_inside.trid), 0);
+	ways_hurry(true);
+	posix_trace_event(env.id, NULL, 0);
+	ways_hurry(false);
+	PXT_EQ(posix_trace_shutdown(from_inside.trid), 0);
+	return from_inside.error;
+}
+
 /* ---- A forked process that stands still ---- */
 
 int standing(int (*body)(void))
