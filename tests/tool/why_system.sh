@@ -12,14 +12,6 @@ part()
 	[ "$found" = "$3" ] || fail "$2 is $found, not $3"
 }
 
-# Where the tool was built without libelf, variables have no names.
-needs_variables()
-{
-	grep -q '^PTRACE_HAS_ELF:INTERNAL=1' "$PXT_BUILD/CMakeCache.txt" && return
-	echo 'no names of variables in this build: skipped'
-	exit 77
-}
-
 # LPT-30, SHARK-37: one lock waited for three times; its holder sits in fsync, then runs
 make_convoy()
 {

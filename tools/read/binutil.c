@@ -1,64 +1,217 @@
 /* SPDX-License-Identifier: MIT */
 /* binutil.c - see binutil.h. */
+#define _GNU_SOURCE /* pipe2() */
 #include "tools/read/binutil.h"
+
+#include "tools/output/say.h"
+#include "tools/output/when.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-extern char **environ;
+#define SLICE_MS    100
+#define SKIPPED_MAX (1u << 20) /* of a line; no function has such a name */
+#define CPU_S       20
+#define MEMORY_MIB  2048
+#define NAME_MIB    256 /* a name alone */
+
+/* Of all that this command has started. */
+static struct {
+	int64_t ms;
+	bool stalled;
+	bool told;
+} sum;
+
+static bool is_enough(void)
+{
+	bool enough = sum.ms > PXT_BINUTIL_SUM_MS || sum.stalled;
+
+	if (enough && !sum.told)
+		pxt_complain("a binary keeps addr2line or c++filt from answering; addresses and "
+		             "names that were not found until now stay as they are");
+	sum.told = enough;
+	return enough;
+}
 
 bool pxt_binutil_new(struct pxt_binutil *tool)
 {
-	*tool = (struct pxt_binutil){ .in = tmpfile(), .pid = -1 };
+	*tool = (struct pxt_binutil){ .out = -1, .pid = -1 };
+	if (!is_enough())
+		tool->in = tmpfile();
 	return tool->in != NULL;
 }
 
-static int start(struct pxt_binutil *tool, char *const *argv, int ends[2])
-{
-	posix_spawn_file_actions_t actions;
-	int error = posix_spawn_file_actions_init(&actions);
+/* ---- The child ---- */
 
-	if (error != 0)
+static void limit(int resource, rlim_t most)
+{
+	struct rlimit limits;
+
+	if (getrlimit(resource, &limits) != 0)
+		return;
+	limits.rlim_cur = most;
+	if (limits.rlim_max == RLIM_INFINITY || limits.rlim_max > most)
+		limits.rlim_max = most;
+	if (limits.rlim_cur > limits.rlim_max)
+		limits.rlim_cur = limits.rlim_max;
+	(void)setrlimit(resource, &limits);
+}
+
+/* Never returns.  @failed: where the error number goes if it does not become @argv. */
+static void become(int in, int out, int failed, char *const *argv, rlim_t mib)
+{
+	int error;
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	(void)dup2(in, STDIN_FILENO);
+	(void)dup2(out, STDOUT_FILENO);
+	if (null >= 0)
+		(void)dup2(null, STDERR_FILENO);
+	limit(RLIMIT_CORE, 0);
+	limit(RLIMIT_CPU, CPU_S);
+	limit(RLIMIT_AS, mib << 20);
+	(void)execvp(argv[0], argv);
+	error = errno;
+	(void)!write(failed, &error, sizeof error);
+	_exit(127);
+}
+
+static int64_t now_ms(void)
+{
+	return pxt_when_monotonic() / 1000000;
+}
+
+/* 0, or an error number. */
+static int start(struct pxt_binutil *tool, char *const *argv, rlim_t mib)
+{
+	int ends[2];
+	int failed[2];
+	int error = 0;
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return errno;
+	if (pipe2(failed, O_CLOEXEC) != 0) {
+		error = errno;
+		(void)close(ends[0]);
+		(void)close(ends[1]);
 		return error;
-	(void)posix_spawn_file_actions_adddup2(&actions, fileno(tool->in), STDIN_FILENO);
-	(void)posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-	(void)posix_spawn_file_actions_addclose(&actions, ends[0]);
-	(void)posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	error = posix_spawnp(&tool->pid, argv[0], &actions, NULL, argv, environ);
-	(void)posix_spawn_file_actions_destroy(&actions);
+	}
+	tool->pid = fork();
+	if (tool->pid == 0)
+		become(fileno(tool->in), ends[1], failed[1], argv, mib);
+	if (tool->pid < 0)
+		error = errno;
+	(void)close(ends[1]);
+	(void)close(failed[1]);
+	/* Nothing comes where it has become the program. */
+	if (tool->pid > 0 && read(failed[0], &error, sizeof error) != (ssize_t)sizeof error)
+		error = 0;
+	(void)close(failed[0]);
+	tool->out = ends[0];
+	tool->begun_ms = tool->worked_ms = now_ms();
 	return error;
 }
 
-bool pxt_binutil_run(struct pxt_binutil *tool, char *const *argv, bool *missing)
+static bool run_within(struct pxt_binutil *tool, char *const *argv, bool *missing, rlim_t mib)
 {
-	int ends[2];
 	int error;
 
 	(void)fflush(tool->in);
 	rewind(tool->in);
-	if (pipe(ends) != 0)
-		return false;
-	error = start(tool, argv, ends);
-	(void)close(ends[1]);
+	error = start(tool, argv, mib);
 	*missing = error == ENOENT;
-	if (error != 0)
-		tool->pid = -1;
-	tool->out = error == 0 ? fdopen(ends[0], "r") : NULL;
-	if (!tool->out)
-		(void)close(ends[0]);
-	return tool->out != NULL;
+	return error == 0;
+}
+
+bool pxt_binutil_run(struct pxt_binutil *tool, char *const *argv, bool *missing)
+{
+	return run_within(tool, argv, missing, MEMORY_MIB);
+}
+
+/* ---- Its answers ---- */
+
+/* False: it has done nothing for too long. */
+static bool works(struct pxt_binutil *tool)
+{
+	int64_t now = now_ms();
+	struct timespec used = { 0 };
+	clockid_t clock;
+	int64_t cpu_ms = tool->cpu_ms;
+
+	if (clock_getcpuclockid(tool->pid, &clock) == 0 && clock_gettime(clock, &used) == 0)
+		cpu_ms = (int64_t)used.tv_sec * 1000 + used.tv_nsec / 1000000;
+	if (cpu_ms > tool->cpu_ms + 1)
+		tool->worked_ms = now;
+	tool->cpu_ms = cpu_ms;
+	tool->stalled = now - tool->worked_ms > PXT_BINUTIL_STALL_MS ||
+	                sum.ms + now - tool->begun_ms > PXT_BINUTIL_SUM_MS;
+	return !tool->stalled;
+}
+
+/* More bytes; false: none will come. */
+static bool fill(struct pxt_binutil *tool)
+{
+	struct pollfd wait = { .fd = tool->out, .events = POLLIN };
+	ssize_t got;
+
+	while (!tool->stalled && poll(&wait, 1, SLICE_MS) == 0 && works(tool))
+		;
+	if (tool->stalled)
+		return false;
+	do
+		got = read(tool->out, tool->bytes, sizeof tool->bytes);
+	while (got < 0 && errno == EINTR);
+	tool->worked_ms = now_ms();
+	tool->used = 0;
+	tool->filled = got > 0 ? (size_t)got : 0;
+	return got > 0;
+}
+
+bool pxt_binutil_line(struct pxt_binutil *tool, char *line, size_t room)
+{
+	size_t bytes = 0;
+	size_t skipped = 0;
+	bool any = false;
+
+	for (;;) {
+		char c;
+
+		if (tool->used == tool->filled && !fill(tool))
+			break;
+		any = true;
+		c = tool->bytes[tool->used++];
+		if (c == '\n')
+			break;
+		if (bytes + 1 < room)
+			line[bytes++] = c;
+		else if (++skipped > SKIPPED_MAX)
+			tool->stalled = true;
+		if (tool->stalled)
+			break;
+	}
+	line[bytes] = '\0';
+	return any;
 }
 
 void pxt_binutil_end(struct pxt_binutil *tool)
 {
-	if (tool->out)
-		(void)fclose(tool->out);
-	while (tool->pid > 0 && waitpid(tool->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	if (tool->out >= 0)
+		(void)close(tool->out);
+	if (tool->pid > 0) {
+		(void)kill(tool->pid, SIGKILL);
+		while (waitpid(tool->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+		sum.ms += now_ms() - tool->begun_ms;
+		sum.stalled = sum.stalled || tool->stalled;
+	}
 	(void)fclose(tool->in);
 }
 
@@ -73,8 +226,10 @@ void pxt_binutil_demangle(const char *name, char *text, size_t room)
 	if ((strncmp(name, "_Z", 2) != 0 && strncmp(name, "_R", 2) != 0) || !pxt_binutil_new(&tool))
 		return;
 	(void)fprintf(tool.in, "%s\n", name);
-	if (pxt_binutil_run(&tool, argv, &missing) && !fgets(text, (int)room, tool.out))
+	if (run_within(&tool, argv, &missing, NAME_MIB) && !pxt_binutil_line(&tool, text, room)) {
 		(void)snprintf(text, room, "%s", name);
-	text[strcspn(text, "\n")] = '\0';
+		/* Nothing but memory or time keeps it from answering. */
+		tool.stalled = true;
+	}
 	pxt_binutil_end(&tool);
 }

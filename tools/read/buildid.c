@@ -64,19 +64,43 @@ static size_t search_notes(
 	return 0;
 }
 
+static bool read_head(struct elf *elf, unsigned char head[64])
+{
+	if (!read_at(elf, head, 52, 0) || memcmp(head,
+	                                      "\x7f"
+	                                      "ELF",
+	                                      4) != 0)
+		return false;
+	elf->wide = head[4] == 2;
+	elf->big = head[5] == 2;
+	return !elf->wide || read_at(elf, head, 64, 0);
+}
+
+uint64_t pxt_build_sections(int fd)
+{
+	struct elf elf = { .fd = fd };
+	unsigned char head[64];
+	unsigned char first[40];
+	uint64_t count;
+
+	if (!read_head(&elf, head))
+		return 0;
+	count = number(&elf, head + (elf.wide ? 60 : 48), 2);
+	if (count != 0)
+		return count;
+	/* More than two bytes can say are in the first section's head. */
+	return read_at(&elf, first, sizeof first,
+	           elf.wide ? number(&elf, head + 40, 8) : number(&elf, head + 32, 4))
+	           ? number(&elf, first + (elf.wide ? 32 : 20), elf.wide ? 8 : 4)
+	           : 0;
+}
+
 size_t pxt_build_id(int fd, unsigned char *id, size_t room)
 {
 	struct elf elf = { .fd = fd };
 	unsigned char head[64];
 
-	if (!read_at(&elf, head, 52, 0) || memcmp(head,
-	                                       "\x7f"
-	                                       "ELF",
-	                                       4) != 0)
-		return 0;
-	elf.wide = head[4] == 2;
-	elf.big = head[5] == 2;
-	if (elf.wide && !read_at(&elf, head, 64, 0))
+	if (!read_head(&elf, head))
 		return 0;
 	uint64_t table = elf.wide ? number(&elf, head + 32, 8) : number(&elf, head + 28, 4);
 	uint64_t size = number(&elf, head + (elf.wide ? 54 : 42), 2);

@@ -7,11 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* In files: in memory it is some three times as much. */
+#define PXT_OBJECTS_BYTES_MAX (UINT64_C(256) << 20)
+
 struct pxt_objects;
 
 /*
  * The variables of @file; where its symbols are stripped, also those of the file beside it that has them
  * (/usr/lib/debug/.build-id).  NULL: it has none, or this build cannot look.
+ *
+ * Of each kind the first table counts.  Tables of all files together that are open at once take
+ * PXT_OBJECTS_BYTES_MAX; what is opened then has none.
  */
 struct pxt_objects *pxt_objects_open(const char *file);
 /* The one that has the link-time address @address: "name", or "name+8" inside of it.  False: none has. */

@@ -2,19 +2,21 @@
 /* objects_elf.c - names of variables, and where functions lie, out of a binary's symbols, by libelf. */
 #include "tools/read/objects.h"
 
+#include "tools/output/openfile.h"
 #include "tools/output/say.h"
 #include "tools/read/buildid.h"
 
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define DEBUG_FILES "/usr/lib/debug/.build-id/"
+#define DEBUG_FILES  "/usr/lib/debug/.build-id/"
 /* Variables inside of others (aliases, members that have symbols): how many are looked at. */
-#define NEAR_MAX    8u
+#define NEAR_MAX     8u
+/* -ffunction-sections makes many, but not so many. */
+#define SECTIONS_MAX 262144u
 
 struct object {
 	uint64_t value;
@@ -28,7 +30,8 @@ struct pxt_objects {
 		Elf *elf;
 	} files[2];
 	unsigned file_count;
-	bool whole; /* a table with all symbols was there, not those for the linker alone */
+	uint64_t bytes; /* of its tables, as they are in the files */
+	bool whole;     /* a table with all symbols was there, not those for the linker alone */
 	struct table {
 		struct object *list;
 		size_t count;
@@ -46,10 +49,30 @@ static void add(struct table *table, const GElf_Sym *symbol, const char *name)
 	    (struct object){ .value = symbol->st_value, .size = symbol->st_size, .name = name };
 }
 
+/* Bytes of the tables of all files that are open. */
+static uint64_t all_bytes;
+
+/* The section's, and those of its names: false, it is too much. */
+static bool reserve_bytes(struct pxt_objects *objects, Elf *elf, const GElf_Shdr *head)
+{
+	Elf_Scn *names = elf_getscn(elf, head->sh_link);
+	GElf_Shdr names_head;
+	uint64_t bytes = head->sh_size;
+
+	if (!names || !gelf_getshdr(names, &names_head) || names_head.sh_size > UINT64_MAX - bytes)
+		return false;
+	bytes += names_head.sh_size;
+	if (bytes > PXT_OBJECTS_BYTES_MAX - all_bytes)
+		return false;
+	all_bytes += bytes;
+	objects->bytes += bytes;
+	return true;
+}
+
 static void take_table(
     struct pxt_objects *objects, Elf *elf, Elf_Scn *section, const GElf_Shdr *head)
 {
-	Elf_Data *data = elf_getdata(section, NULL);
+	Elf_Data *data = reserve_bytes(objects, elf, head) ? elf_getdata(section, NULL) : NULL;
 	size_t count = data && head->sh_entsize ? data->d_size / head->sh_entsize : 0;
 
 	for (size_t i = 0; i < count && i <= INT32_MAX; i++) {
@@ -75,11 +98,14 @@ static bool take_file(struct pxt_objects *objects, const char *path)
 	struct file *file = &objects->files[objects->file_count];
 	Elf_Scn *section = NULL;
 	GElf_Shdr head;
+	bool taken[2] = { false, false };
 
-	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	file->fd = pxt_open_plain(path);
 	if (file->fd < 0)
 		return false;
-	file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
+	/* elf_begin() takes memory for as many as the file says. */
+	if (pxt_build_sections(file->fd) <= SECTIONS_MAX)
+		file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
 	if (!file->elf) {
 		(void)close(file->fd);
 		return false;
@@ -87,8 +113,10 @@ static bool take_file(struct pxt_objects *objects, const char *path)
 	objects->file_count++;
 	while ((section = elf_nextscn(file->elf, section)) != NULL) {
 		if (!gelf_getshdr(section, &head) ||
-		    (head.sh_type != SHT_SYMTAB && head.sh_type != SHT_DYNSYM))
+		    (head.sh_type != SHT_SYMTAB && head.sh_type != SHT_DYNSYM) ||
+		    taken[head.sh_type == SHT_SYMTAB])
 			continue;
+		taken[head.sh_type == SHT_SYMTAB] = true;
 		objects->whole = objects->whole || head.sh_type == SHT_SYMTAB;
 		take_table(objects, file->elf, section, &head);
 	}
@@ -130,6 +158,16 @@ static void sort(struct table *table)
 		qsort(table->list, table->count, sizeof *table->list, by_value);
 }
 
+/* What is wanted was read: no more descriptors than files that are read at once. */
+static void let_go(struct file *file)
+{
+	if (file->fd < 0)
+		return;
+	(void)elf_cntl(file->elf, ELF_C_FDDONE);
+	(void)close(file->fd);
+	file->fd = -1;
+}
+
 struct pxt_objects *pxt_objects_open(const char *file)
 {
 	struct pxt_objects *objects;
@@ -143,6 +181,8 @@ struct pxt_objects *pxt_objects_open(const char *file)
 		pxt_objects_close(objects);
 		return NULL;
 	}
+	for (unsigned i = 0; i < objects->file_count; i++)
+		let_go(&objects->files[i]);
 	sort(&objects->variables);
 	sort(&objects->functions);
 	return objects;
@@ -192,9 +232,10 @@ void pxt_objects_close(struct pxt_objects *objects)
 	if (!objects)
 		return;
 	for (unsigned i = 0; i < objects->file_count; i++) {
+		let_go(&objects->files[i]);
 		(void)elf_end(objects->files[i].elf);
-		(void)close(objects->files[i].fd);
 	}
+	all_bytes -= objects->bytes;
 	free(objects->variables.list);
 	free(objects->functions.list);
 	free(objects);

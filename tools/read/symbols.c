@@ -4,11 +4,11 @@
 
 #include "tools/output/escape.h"
 #include "tools/output/say.h"
+#include "tools/read/below.h"
 #include "tools/read/binutil.h"
 #include "tools/read/buildid.h"
 #include "tools/read/objects.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +22,9 @@ struct symbol {
 	char *text; /* NULL: not looked up yet */
 };
 
-#define NO_MODULE UINT32_MAX
-#define VARIABLES 1024u
+#define NO_MODULE         UINT32_MAX
+#define VARIABLES         1024u
+#define OTHER_BUILDS_TOLD 20u
 
 struct module {
 	const char *path; /* as the log has it */
@@ -31,7 +32,7 @@ struct module {
 	bool usable; /* the file is there and is the same build */
 	bool opened;
 	struct pxt_objects *objects; /* if it was opened: its variables, or NULL */
-	char file[512];
+	char *file;                  /* where it is on this machine */
 };
 
 struct pxt_symbols {
@@ -45,6 +46,14 @@ struct pxt_symbols {
 	struct symbol *table; /* hash table of 2 * PXT_SYMBOLS_MAX at most */
 	uint32_t size;
 	uint32_t used;
+	/* Wanted since the last look: of these nobody was asked yet. */
+	struct fresh {
+		uint32_t module;
+		uint64_t key;
+	} * fresh;
+	uint32_t fresh_count;
+	uint32_t fresh_room;
+	uint32_t other_builds;
 	struct pxt_address *pending; /* wanted, before anything was known to be there */
 	uint32_t pending_count;
 	uint32_t pending_room;
@@ -84,6 +93,7 @@ void pxt_symbols_free(struct pxt_symbols *symbols)
 	for (uint32_t i = 0; i < symbols->module_room; i++) {
 		if (symbols->modules[i])
 			pxt_objects_close(symbols->modules[i]->objects);
+		free(symbols->modules[i] ? symbols->modules[i]->file : NULL);
 		free(symbols->modules[i]);
 	}
 	for (unsigned i = 0; i < VARIABLES; i++)
@@ -91,6 +101,7 @@ void pxt_symbols_free(struct pxt_symbols *symbols)
 	pxt_images_free(&symbols->images);
 	free(symbols->modules);
 	free(symbols->pending);
+	free(symbols->fresh);
 	free(symbols->table_of_log);
 	free(symbols->table);
 	free(symbols);
@@ -176,41 +187,46 @@ static bool has_build(const struct posix_trace_logmodule_np *info, int fd)
 	       memcmp(id, info->posix_buildid_np, bytes) == 0;
 }
 
-/* The path comes from the log: only an absolute path to a regular file is touched, read-only. */
-static bool same_build(const struct pxt_symbols *symbols, uint32_t index, const char *file)
+static void say_other_build(struct pxt_symbols *symbols, const char *file)
 {
-	struct stat st;
-	bool same;
-	int fd;
-
-	if (stat(file, &st) != 0 || !S_ISREG(st.st_mode))
-		return false;
-	fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return false;
-	same = index < symbols->log_modules ? has_build(&symbols->table_of_log[index], fd)
-	                                    : is_as_old(symbols, index - symbols->log_modules, &st);
-	(void)close(fd);
-	if (!same)
+	if (symbols->other_builds++ < OTHER_BUILDS_TOLD)
 		pxt_complain("%s: is another build than the one that was traced; its addresses "
 		             "stay numbers",
 		    file);
-	return same;
+	if (symbols->other_builds == OTHER_BUILDS_TOLD)
+		pxt_explain("and so may be others");
+}
+
+static bool same_build(const struct pxt_symbols *symbols, uint32_t index, int fd)
+{
+	struct stat st;
+
+	if (index < symbols->log_modules)
+		return has_build(&symbols->table_of_log[index], fd);
+	return fstat(fd, &st) == 0 && is_as_old(symbols, index - symbols->log_modules, &st);
+}
+
+/* The path comes from the log: only an absolute path to a regular file is touched, read-only. */
+static void look_for(struct pxt_symbols *symbols, uint32_t index, struct module *module)
+{
+	int fd = module->path[0] == '/' ? pxt_open_below(symbols->root, module->path, &module->file)
+	                                : -1;
+
+	if (fd < 0)
+		return;
+	module->usable = same_build(symbols, index, fd);
+	(void)close(fd);
+	if (!module->usable)
+		say_other_build(symbols, module->file);
 }
 
 static struct module *usable_module(struct pxt_symbols *symbols, uint32_t index)
 {
 	struct module *module = module_at(symbols, index);
 
-	if (!module->checked) {
-		int bytes = snprintf(
-		    module->file, sizeof module->file, "%s%s", symbols->root, module->path);
-
-		module->checked = true;
-		module->usable = module->path[0] == '/' && bytes > 0 &&
-		                 (size_t)bytes < sizeof module->file &&
-		                 same_build(symbols, index, module->file);
-	}
+	if (!module->checked)
+		look_for(symbols, index, module);
+	module->checked = true;
 	return module->usable ? module : NULL;
 }
 
@@ -258,6 +274,12 @@ static void want_in(struct pxt_symbols *symbols, uint32_t module, uint64_t key)
 	*symbol = (struct symbol){ .address = key, .module = module };
 	if (++symbols->used * 2 > symbols->size)
 		grow(symbols);
+	if (symbols->fresh_count == symbols->fresh_room) {
+		symbols->fresh_room = 2 * symbols->fresh_room + 64;
+		symbols->fresh =
+		    pxt_must(realloc(symbols->fresh, symbols->fresh_room * sizeof *symbols->fresh));
+	}
+	symbols->fresh[symbols->fresh_count++] = (struct fresh){ .module = module, .key = key };
 }
 
 static void add_pending(struct pxt_symbols *symbols, struct pxt_address at)
@@ -304,8 +326,6 @@ static char *symbol_text(char *function, char *place)
 	char raw[700];
 	char text[1024];
 
-	function[strcspn(function, "\n")] = '\0';
-	place[strcspn(place, "\n")] = '\0';
 	place[strcspn(place, " ")] = '\0'; /* "(discriminator 2)" */
 	if (strcmp(function, "??") == 0)
 		return NULL;
@@ -332,17 +352,6 @@ static const struct pxt_objects *objects_of(struct module *module)
 	return module->objects;
 }
 
-/* Both walk the table in the same order: what was asked first is answered first. */
-static void ask(const struct pxt_symbols *symbols, uint32_t module, FILE *in)
-{
-	for (uint32_t i = 0; i < symbols->size; i++) {
-		const struct symbol *symbol = &symbols->table[i];
-
-		if (symbol->address != 0 && !symbol->text && symbol->module == module)
-			(void)fprintf(in, "0x%llx\n", (unsigned long long)(symbol->address - 1));
-	}
-}
-
 /* Without lines the answer is the nearest function before, though it may have ended long before. */
 static bool is_wrong(struct module *module, const struct symbol *symbol, const char *place)
 {
@@ -353,22 +362,15 @@ static bool is_wrong(struct module *module, const struct symbol *symbol, const c
 
 /* addr2line's answers, a line ahead. */
 struct answers {
-	FILE *out;
+	struct pxt_binutil *tool;
 	bool ended;
 	char line[1024];
 };
 
-/* What does not fit is passed over. */
 static void next_line(struct answers *answers)
 {
-	int c;
-
 	answers->ended =
-	    answers->ended || !fgets(answers->line, sizeof answers->line, answers->out);
-	if (answers->ended || strchr(answers->line, '\n'))
-		return;
-	while ((c = getc(answers->out)) != EOF && c != '\n')
-		;
+	    answers->ended || !pxt_binutil_line(answers->tool, answers->line, sizeof answers->line);
 }
 
 static bool is_head(const struct answers *answers)
@@ -410,20 +412,23 @@ static char *take_answer(
 	return text;
 }
 
-static void take_answers(struct pxt_symbols *symbols, uint32_t module, FILE *out)
+/* What was asked first is answered first. */
+static void take_answers(struct pxt_symbols *symbols, const struct fresh *fresh, uint32_t count,
+    struct pxt_binutil *tool)
 {
-	struct answers answers = { .out = out };
+	struct answers answers = { .tool = tool };
 
 	next_line(&answers);
-	for (uint32_t i = 0; i < symbols->size && !answers.ended; i++) {
-		struct symbol *symbol = &symbols->table[i];
+	for (uint32_t i = 0; i < count && !answers.ended; i++) {
+		struct symbol *symbol = slot_of(symbols, fresh[i].module, fresh[i].key);
 
-		if (symbol->address != 0 && !symbol->text && symbol->module == module)
-			symbol->text = take_answer(symbols->modules[module], symbol, &answers);
+		symbol->text = take_answer(symbols->modules[symbol->module], symbol, &answers);
 	}
 }
 
-static void resolve(struct pxt_symbols *symbols, uint32_t index, char *file)
+/* @count addresses of one module. */
+static void resolve(
+    struct pxt_symbols *symbols, const struct fresh *fresh, uint32_t count, char *file)
 {
 	char words[3][10] = { "addr2line", "-aifC", "-e" };
 	char *argv[] = { words[0], words[1], words[2], file, NULL };
@@ -432,9 +437,10 @@ static void resolve(struct pxt_symbols *symbols, uint32_t index, char *file)
 
 	if (!pxt_binutil_new(&tool))
 		return;
-	ask(symbols, index, tool.in);
+	for (uint32_t i = 0; i < count; i++)
+		(void)fprintf(tool.in, "0x%llx\n", (unsigned long long)(fresh[i].key - 1));
 	if (pxt_binutil_run(&tool, argv, &missing))
-		take_answers(symbols, index, tool.out);
+		take_answers(symbols, fresh, count, &tool);
 	pxt_binutil_end(&tool);
 	symbols->no_tool = missing;
 	if (missing)
@@ -442,22 +448,34 @@ static void resolve(struct pxt_symbols *symbols, uint32_t index, char *file)
 		    "addr2line is not installed (Debian: binutils); addresses stay numbers");
 }
 
+static int by_module(const void *a, const void *b)
+{
+	const struct fresh *one = a;
+	const struct fresh *other = b;
+
+	if (one->module != other->module)
+		return one->module < other->module ? -1 : 1;
+	return (one->key > other->key) - (one->key < other->key);
+}
+
 void pxt_symbols_resolve(struct pxt_symbols *symbols)
 {
-	uint32_t count = symbols->log_modules + symbols->images.file_count;
+	uint32_t count;
 
 	want_pending(symbols);
-	for (uint32_t i = 0; i < count && !symbols->no_tool; i++) {
-		struct module *module;
-		bool any = false;
+	if (symbols->fresh_count > 0)
+		qsort(symbols->fresh, symbols->fresh_count, sizeof *symbols->fresh, by_module);
+	for (uint32_t i = 0; i < symbols->fresh_count && !symbols->no_tool; i += count) {
+		const struct fresh *fresh = &symbols->fresh[i];
+		struct module *module = usable_module(symbols, fresh->module);
 
-		for (uint32_t k = 0; k < symbols->size && !any; k++)
-			any = symbols->table[k].address != 0 && !symbols->table[k].text &&
-			      symbols->table[k].module == i;
-		module = any ? usable_module(symbols, i) : NULL;
+		count = 1;
+		while (i + count < symbols->fresh_count && fresh[count].module == fresh->module)
+			count++;
 		if (module)
-			resolve(symbols, i, module->file);
+			resolve(symbols, fresh, count, module->file);
 	}
+	symbols->fresh_count = 0;
 }
 
 /* ---- Text ---- */
