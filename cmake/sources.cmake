@@ -319,6 +319,7 @@ ptrace_unit(TOLOG IF LOG_SEAL SOURCES
 	tolog/seal_asked.c)
 ptrace_unit(TOLOG IF LOG_ENVIRONMENT SOURCES
 	port/posix/environment.c
+	tolog/asked.c
 	tolog/environment.c)
 ptrace_unit(TOLOG UNLESS LOG_SEAL SOURCES
 	tolog/seal_none.c)

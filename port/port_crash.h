@@ -29,5 +29,7 @@
  */
 int pxt_port_crash_watch(
     const int *signals, size_t count, void (*tell)(const struct pxt_crash *crash));
+/* A forked child goes on as its parent, with those of the signals that nobody has set an action for since. */
+void pxt_port_crash_inherit(void);
 
 #endif

@@ -949,6 +949,13 @@ static void threads_are_found_with_their_names(void)
 }
 
 #if CONFIG_PTRACE_LOG_ENVIRONMENT
+static int asked_file(const char *path, int *fd)
+{
+	bool regular;
+
+	return pxt_port_environment_file(path, 0666, fd, &regular);
+}
+
 static void a_log_file_that_the_environment_names_is_one_process_s(void)
 {
 	char path[200];
@@ -957,23 +964,23 @@ static void a_log_file_that_the_environment_names_is_one_process_s(void)
 	int lowest;
 
 	(void)snprintf(path, sizeof(path), "%s/asked", pxt_temp_folder());
-	PXT_EQ(pxt_port_environment_file(path, &fd), 0);
+	PXT_EQ(asked_file(path, &fd), 0);
 	lowest = dup(fd);
 	(void)close(lowest);
-	PXT_EQ(pxt_port_environment_file(path, &other), EBUSY);
+	PXT_EQ(asked_file(path, &other), EBUSY);
 	/* What was opened to be looked at is closed. */
 	PXT_EQ(dup(fd), lowest);
 	(void)close(lowest);
 	pxt_port_environment_close(fd);
-	PXT_EQ(pxt_port_environment_file(path, &fd), 0);
+	PXT_EQ(asked_file(path, &fd), 0);
 	pxt_port_environment_close(fd);
 	PXT_EQ(unlink(path), 0);
-	PXT_EQ(pxt_port_environment_file("/none/asked", &fd), ENOENT);
+	PXT_EQ(asked_file("/none/asked", &fd), ENOENT);
 	/* A program that has closed its standard input gets the first descriptor. */
 	int input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 10);
 
 	(void)close(STDIN_FILENO);
-	PXT_EQ(pxt_port_environment_file(path, &fd), 0);
+	PXT_EQ(asked_file(path, &fd), 0);
 	PXT_EQ(fd, STDIN_FILENO);
 	pxt_port_environment_close(fd);
 	if (input >= 0) {
@@ -998,7 +1005,7 @@ static void a_log_file_that_the_environment_names_has_the_usual_rights(void)
 	int fd = -1;
 
 	asked_path(path);
-	PXT_EQ_FATAL(pxt_port_environment_file(path, &fd), 0);
+	PXT_EQ_FATAL(asked_file(path, &fd), 0);
 	(void)umask(before);
 	CU_ASSERT(fstat(fd, &state) == 0);
 	PXT_EQ(state.st_mode & 0777, 0644);
@@ -1011,7 +1018,7 @@ static int ask_without_input(void *path)
 	int fd = -1;
 
 	(void)close(STDIN_FILENO);
-	PXT_CHILD_CHECK(pxt_port_environment_file(path, &fd) == EBUSY);
+	PXT_CHILD_CHECK(asked_file(path, &fd) == EBUSY);
 	PXT_CHILD_CHECK(fcntl(STDIN_FILENO, F_GETFD) == -1);
 	return 0;
 }
@@ -1022,7 +1029,7 @@ static void a_log_file_of_another_process_is_not_kept_as_the_first_descriptor(vo
 	int fd = -1;
 
 	asked_path(path);
-	PXT_EQ_FATAL(pxt_port_environment_file(path, &fd), 0);
+	PXT_EQ_FATAL(asked_file(path, &fd), 0);
 	PXT_EQ(pxt_in_child(ask_without_input, path), 0);
 	pxt_port_environment_close(fd);
 	PXT_EQ(unlink(path), 0);

@@ -230,6 +230,8 @@ int pxt_tolog_complete(struct pxt_stream *stream, int failed, const struct pxt_c
 	pxt_tolog_let_go(stream, log);
 	if (whole)
 		error = pxt_tolog_put_end(stream, &trailer);
+	if (!failed && !error && whole && log->completed)
+		log->completed();
 	pxt_tolog_regain(stream, log);
 	return failed ? failed : error;
 }

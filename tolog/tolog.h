@@ -24,6 +24,7 @@
  *   status.c               status of a stream with log
  *   line.c                 the log as frames on a line
  *   seal.c, seal_asked.c   the log is completed in the handler of a fatal signal
+ *   environment.c, asked.c  a log that the environment asks for
  *   snapshot.c, follow.c   what a stream holds now, as a log; the same, going on
  *
  * A record goes: stream -> `data`, a block in memory of the stream -> one write.  A block whose
@@ -148,6 +149,7 @@ struct pxt_tolog {
 	uint64_t cleared_stream;     /* the stream's `cleared` then */
 	uint64_t looked_ticks;       /* of the last look at what changes slowly (clocks, names) */
 	struct pxt_log_block placed; /* LOOP: `data` as it is in its frame */
+	void (*completed)(void);     /* the log has its end, with all that there was; or NULL */
 	size_t bytes;                /* of this memory, everything included */
 	struct pxt_tolog_flusher *flusher;
 	struct pxt_port_log out;

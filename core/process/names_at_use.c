@@ -37,8 +37,8 @@ bool pxt_names_open_at_use(const char *name, const char *format, trace_event_id_
 	struct pxt_patience patience;
 
 	*id = PXT_ID_UNNAMED;
-	/* A child that was not started is not traced: nothing comes of the event either. */
-	if (!end || pxt_fork_epoch() == 0)
+	/* A child that is not started is not traced: nothing comes of the event either. */
+	if (!end || (pxt_fork_epoch() == 0 && !pxt_process_begin_late()))
 		return end == NULL;
 	pxt_patience_begin(&patience, AT_USE_NS);
 	if (!pxt_process_lock_within(&patience))

@@ -23,6 +23,7 @@ static int32_t process_pid;
 static bool at_fork_set;
 static uint32_t comes_back; /* of a child: into so many trace points (core/process/forked.h) */
 
+bool (*_Atomic pxt_process_late)(void);
 const struct pxt_child_part *_Atomic pxt_child_parts[PXT_CHILD_PARTS];
 
 static const struct pxt_child_part *part(unsigned i)
@@ -138,10 +139,19 @@ static void start_once(void)
 	}
 }
 
+bool pxt_process_begin_late(void)
+{
+	bool (*late)(void) = atomic_load_explicit(&pxt_process_late, memory_order_acquire);
+
+	return late && pxt_fork_epoch() == 0 && late();
+}
+
 void pxt_process_lock(void)
 {
-	if (PXT_UNLIKELY(atomic_load_explicit(&pxt_fork.state, memory_order_acquire) != STARTED))
+	if (PXT_UNLIKELY(atomic_load_explicit(&pxt_fork.state, memory_order_acquire) != STARTED)) {
+		(void)pxt_process_begin_late();
 		start_once();
+	}
 	pxt_port_mutex_lock(&process_mutex);
 }
 

@@ -88,6 +88,15 @@ enum {
 /* Release: pairs with the acquire of a fork, which takes no lock. */
 extern const struct pxt_child_part *_Atomic pxt_child_parts[PXT_CHILD_PARTS];
 
+/*
+ * Who makes a stream for a child that has none of its parent's, when that is first needed: at a trace point, which
+ * has to find its type wanted (core/stream/wanted.h), or at a control call.  NULL: nobody.  A unit sets it, before
+ * the process forks.  It may wait, in a signal handler, too; true: the child was started.
+ */
+extern bool (*_Atomic pxt_process_late)(void);
+/* Asks for that, in a process that was not started. */
+bool pxt_process_begin_late(void);
+
 /* pid as of the start. */
 int32_t pxt_process_pid(void);
 /* True when identifiers made at @epoch belong to this process. */

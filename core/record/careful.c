@@ -92,12 +92,20 @@ void pxt_careful_each(pxt_wanted_mask mask, pxt_wanted_mask live, uint32_t id, c
 	}
 }
 
-/* In a handler that interrupted a trace point, forked, and goes on in the child (core/process/forked.h). */
+/*
+ * In a child whose first event it is; or in a handler that interrupted a trace point, forked, and goes on in
+ * the child (core/process/forked.h).
+ */
 static PXT_NOINLINE void emit_forked(size_t id, const void *data, size_t bytes, const void *address)
 {
 	struct pxt_self interrupted;
 	struct pxt_pass pass;
 
+	if (pxt_process_begin_late() && pxt_enter(&pass)) {
+		pxt_careful_each(pxt_wanted_by(id), 0, (uint32_t)id, data, bytes, address);
+		pxt_leave(&pass);
+		return;
+	}
 	if (!pxt_forked_borrow(&interrupted))
 		return;
 	if (pxt_enter(&pass)) {

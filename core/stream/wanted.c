@@ -129,6 +129,12 @@ void pxt_wanted_inherited(void)
 	put_in_force(only_live());
 }
 
+void pxt_wanted_late(void)
+{
+	for (unsigned id = 0; id < PXT_ID_COUNT; id++)
+		set_bit(id, 0u, exists(id) || (id == NOT_OPENED && CONFIG_PTRACE_POINT_OPENS));
+}
+
 void pxt_wanted_type_comes(unsigned id)
 {
 	for (unsigned index = 0; index < CONFIG_PTRACE_MAX_STREAMS; index++) {

@@ -254,7 +254,7 @@ static bool is_ours(int number)
 }
 
 /* A forked child, in which some of the parent's handlers may have run already. */
-static void own(void)
+void pxt_port_crash_inherit(void)
 {
 	pid_t self = getpid();
 
@@ -323,7 +323,7 @@ int pxt_port_crash_watch(
 	}
 	error = find_places(signals, count);
 	if (!error) {
-		own();
+		pxt_port_crash_inherit();
 		told.tell = tell;
 		for (struct watched *at = watched; at < watched + PXT_CRASH_SIGNALS; at++) {
 			if (among((int)at->number, signals, count))

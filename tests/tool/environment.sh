@@ -59,12 +59,150 @@ programs_that_the_traced_one_starts_have_logs_of_their_own()
 	[ $# = 2 ] || fail "not two logs: $*"
 }
 
-a_forked_child_is_not_in_the_log()
+# only NAME...: these are all the files of run.ptl
+only() { [ "$(echo run.ptl*)" = "$*" ] || fail "files: $(echo run.ptl*)"; }
+# steps LOG N...: its steps are these
+steps()
 {
-	PXTRACE_OUT=run.ptl "$untraced" fork >out || fail 'it fails'
-	run 0 print run.ptl
-	out_has 'step 2 of two'
-	out_lacks 'the child'
+	run 0 print --event step "$1"
+	shift
+	[ "$(sed -n 's/.*step \([0-9]*\) of .*/\1/p' out | tr '\n' ' ')" = "$* " ] || fail "not steps $*"
+}
+# recovered FILE N...: the same of what a process left that could not end its log
+recovered()
+{
+	run 0 recover -o recovered.ptl "$1"
+	shift
+	steps recovered.ptl "$@"
+}
+
+a_forked_child_has_a_log_of_its_own()
+{
+	PXTRACE_OUT=run.ptl "$untraced" fork >out 2>err || fail 'it fails'
+	[ ! -s err ] || fail "$(cat err)"
+	set -- run.ptl.*
+	only run.ptl "$1"
+	steps run.ptl 1 2
+	steps "$1" 9
+	run 0 check run.ptl "$1"
+	rm -f run.ptl*
+	PXTRACE_OUT=run-%p.ptl "$untraced" fork >out || fail 'it fails'
+	set -- run-[0-9]*.ptl
+	[ $# = 2 ] || fail "not two logs: $*"
+}
+
+a_child_that_executes_a_program_leaves_no_log()
+{
+	PXTRACE_OUT=run.ptl "$untraced" exec true >out 2>err || fail 'it fails'
+	[ ! -s err ] || fail "$(cat err)"
+	only run.ptl
+}
+
+a_childs_first_event_may_be_in_a_handler()
+{
+	PXTRACE_OUT=run.ptl "$untraced" handler >out || fail 'it fails'
+	set -- run.ptl.*
+	steps "$1" 10
+}
+
+what_a_child_recorded_is_left_however_it_ends()
+{
+	PXTRACE_OUT=run.ptl "$untraced" killed >out || fail 'it fails'
+	[ "$(ls run.ptl.*[0-9] | wc -l)" = 3 ] || fail "not three children's logs: $(echo run.ptl*)"
+	[ "$(ls run.ptl.*.box | wc -l)" = 2 ] || fail "not two black boxes: $(echo run.ptl*)"
+	for log in run.ptl.*[0-9]; do
+		if [ -e "$log.box" ]; then
+			recovered "$log.box" 9
+		else
+			run 0 print "$log"
+			out_has 'the child'
+			grep -q SIGTERM err || fail "no word of the signal: $(cat err)"
+		fi
+	done
+}
+
+a_daemon_goes_on_in_a_log_of_its_own()
+{
+	PXTRACE_OUT=run.ptl "$untraced" daemon >out 2>err || fail 'it fails'
+	recovered run.ptl.box 1
+	set -- run.ptl.*[0-9]
+	[ -e "$1" ] || { sleep 0.1; set -- run.ptl.*[0-9]; }
+	for turn in $(seq 100); do
+		[ -e "$1.box" ] || break
+		sleep 0.02
+	done
+	[ ! -s err ] || fail "$(cat err)"
+	steps "$1" 3 2
+}
+
+a_killed_program_leaves_what_it_recorded()
+{
+	PXTRACE_OUT=run.ptl "$untraced" kill >out 2>err && fail 'it lives'
+	only run.ptl run.ptl.box
+	recovered run.ptl.box 1
+	rm -f run.ptl*
+	PXTRACE_OUT=run.ptl,box=no "$untraced" kill >out 2>err && fail 'it lives'
+	only run.ptl
+}
+
+no_log_of_before_is_written_over()
+{
+	PXTRACE_OUT=run.ptl "$untraced" again >out || fail 'it fails'
+	only run.ptl 'run.ptl.~1~' 'run.ptl.~1~.box'
+	recovered 'run.ptl.~1~.box' 1
+	steps run.ptl 1 2
+	cp run.ptl first
+	PXTRACE_OUT=run.ptl "$untraced" >out || fail 'it fails'
+	cmp first 'run.ptl.~2~' || fail 'another log than before'
+	steps run.ptl 1 2
+}
+
+size_policy_lanes_and_mode_are_chosen()
+{
+	PXTRACE_OUT=run.ptl,size=128K,policy=loop,lanes=2,mode=600 "$untraced" >out 2>err || fail 'it fails'
+	[ ! -s err ] || fail "$(cat err)"
+	only run.ptl
+	[ "$(stat -c %a run.ptl)" = 600 ] || fail 'another mode'
+	run 0 stat run.ptl
+	out_has 'LOOP, 131072 bytes'
+	steps run.ptl 1 2
+	PXTRACE_OUT=lanes.ptl,lanes=2 "$untraced" kill >out && fail 'it lives'
+	run 0 recover --list lanes.ptl.box
+	grep -q ' 0  *2  *\/' out || fail 'not two lanes'
+}
+
+a_value_that_makes_no_sense_is_named_and_the_program_runs()
+{
+	for option in size=64Q size= policy=lop lanes=3 lanes=0 mode=9 mode=400 box=yes colour=red; do
+		PXTRACE_OUT="run.ptl,$option" "$untraced" >out 2>err || fail 'the program failed'
+		[ "$(cat out)" = begun ] || fail 'another output'
+		[ "$(wc -l <err)" = 1 ] && grep -q "^libptrace: PXTRACE_OUT=run.ptl,$option: $option: .* wanted\|only" err ||
+			fail "$option: $(cat err)"
+		[ ! -e run.ptl ] || fail 'a log'
+	done
+}
+
+a_link_of_another_user_is_not_followed()
+{
+	[ "$(id -u)" = 0 ] || { echo 'only root can make such links: skipped'; exit 77; }
+	echo precious >victim
+	ln -s victim run.ptl
+	chown -h 65534 run.ptl
+	PXTRACE_OUT=run.ptl "$untraced" >out 2>err || fail 'the program failed'
+	[ "$(cat victim)" = precious ] || fail 'the file was overwritten'
+	grep -q 'PXTRACE_OUT=run.ptl: a symbolic link of another user' err || fail "$(cat err)"
+	# Nor is anything of theirs, as a pipe that they read, or a file in a folder where all may make some.
+	rm -f run.ptl
+	mkfifo run.ptl
+	chown 65534 run.ptl
+	PXTRACE_OUT=run.ptl timeout 10 "$untraced" >out 2>err || fail 'the program failed'
+	grep -q 'PXTRACE_OUT=run.ptl: Operation not permitted' err || fail "$(cat err)"
+	# The user's own leads where they want it, and is not written over either.
+	rm -f run.ptl
+	ln -s elsewhere run.ptl
+	: >elsewhere
+	PXTRACE_OUT=run.ptl "$untraced" >out 2>err || fail 'the program failed'
+	steps elsewhere 1 2
 }
 
 a_log_that_cannot_be_written_is_told_and_the_program_runs()

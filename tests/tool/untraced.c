@@ -2,9 +2,12 @@
 /*
  * untraced.c - a program with trace points that creates no stream: what PXTRACE_OUT makes of it.
  *
- * usage: untraced [sleep | run COMMAND | fork | close | thread | lowest]
+ * usage: untraced [sleep | run COMMAND | fork | close | thread | lowest | kill | killed | exec | again | daemon |
+ *                  handler]
  */
+#define _DEFAULT_SOURCE
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,8 +41,71 @@ static int tell_lowest_descriptor(void)
 	return lowest < 0 || printf("%d\n", lowest) < 0 || close(lowest);
 }
 
+/* A child that ends by @signal, 0: by _exit(). */
+static int fork_one(int signal)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		posix_trace_point_np(step, 9, "the child");
+		(void)raise(signal);
+		_exit(0);
+	}
+	return waitpid(child, NULL, 0) != child;
+}
+
+static int execute(const char *command)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		(void)execlp(command, command, (char *)NULL);
+		_exit(127);
+	}
+	return waitpid(child, NULL, 0) != child;
+}
+
+static void record_in_handler(int signal)
+{
+	posix_trace_point_np(step, (uint32_t)signal, "the handler");
+}
+
+/* The child's first event is in a handler, where the C library's own locks may be anybody's. */
+static int fork_into_handler(void)
+{
+	pid_t child;
+
+	(void)signal(SIGUSR1, record_in_handler);
+	child = fork();
+	if (child == 0) {
+		(void)raise(SIGUSR1);
+		exit(0);
+	}
+	return waitpid(child, NULL, 0) != child;
+}
+
+static int become_daemon(void)
+{
+	if (daemon(0, 1) != 0)
+		return 1;
+	posix_trace_point_np(step, 3, "the daemon");
+	return 0;
+}
+
 static int go(const char *how, const char *command)
 {
+	if (strcmp(how, "kill") == 0)
+		return raise(SIGKILL);
+	if (strcmp(how, "killed") == 0)
+		return fork_one(SIGTERM) || fork_one(SIGKILL) || fork_one(0);
+	if (strcmp(how, "exec") == 0)
+		return execute(command);
+	if (strcmp(how, "again") == 0)
+		return execl("/proc/self/exe", "untraced", (char *)NULL);
+	if (strcmp(how, "daemon") == 0)
+		return become_daemon();
+	if (strcmp(how, "handler") == 0)
+		return fork_into_handler();
 	if (strcmp(how, "sleep") == 0)
 		return pause();
 	if (strcmp(how, "run") == 0)

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* asked.c - reading the value of PXTRACE_OUT; see asked.h. */
+#include "tolog/asked.h"
+
+#include <string.h>
+#include <trace_np.h>
+
+/* What is wrong, for the complaint. */
+static char wrong[PXT_ASKED_OPTIONS];
+
+/* Digits of @base up to the end, or to one letter for a multiple; false: it is no such number. */
+static bool read_number(const char *text, unsigned base, bool multiples, uint64_t *number)
+{
+	static const char letters[] = "KMG";
+	const char *letter;
+
+	*number = 0;
+	if (!*text)
+		return false;
+	for (; *text >= '0' && *text < (char)('0' + base); text++) {
+		if (*number > (UINT64_MAX >> 8) / base)
+			return false;
+		*number = *number * base + (unsigned)(*text - '0');
+	}
+	if (!*text)
+		return true;
+	letter = multiples ? strchr(letters, *text) : NULL;
+	if (!letter || text[1])
+		return false;
+	for (unsigned i = 0; i <= (unsigned)(letter - letters); i++) {
+		if (*number > UINT64_MAX >> 10)
+			return false;
+		*number <<= 10;
+	}
+	return true;
+}
+
+static const char *set_size(struct pxt_asked *asked, const char *value)
+{
+	trace_attr_t attr;
+	uint64_t number;
+
+	if (!read_number(value, 10, true, &number) || number > SIZE_MAX ||
+	    posix_trace_attr_init(&attr) != 0 ||
+	    posix_trace_attr_setstreamsize(&attr, (size_t)number) != 0)
+		return "a number of bytes is wanted, as 65536, 512K, 64M";
+	asked->size = (size_t)number;
+	return NULL;
+}
+
+static const char *set_lanes(struct pxt_asked *asked, const char *value)
+{
+	trace_attr_t attr;
+	uint64_t number;
+
+	if (!read_number(value, 10, false, &number) || number > UINT32_MAX || number == 0 ||
+	    posix_trace_attr_init(&attr) != 0 ||
+	    posix_trace_attr_setlanes_np(&attr, (unsigned)number) != 0)
+		return "a power of two is wanted, 16 at most";
+	asked->lanes = (unsigned)number;
+	return NULL;
+}
+
+static const char *set_policy(struct pxt_asked *asked, const char *value)
+{
+	static const struct {
+		const char *name;
+		int policy;
+	} policies[] = { { "flush", POSIX_TRACE_FLUSH }, { "loop", POSIX_TRACE_LOOP },
+		{ "until-full", POSIX_TRACE_UNTIL_FULL }, { "discard", POSIX_TRACE_DISCARD_NP } };
+	trace_attr_t attr;
+
+	for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++) {
+		if (strcmp(value, policies[i].name) != 0)
+			continue;
+		asked->policy = policies[i].policy;
+		if (posix_trace_attr_init(&attr) != 0 ||
+		    posix_trace_attr_setstreamfullpolicy(&attr, asked->policy) != 0)
+			return "the library was built without it";
+		return NULL;
+	}
+	return "flush, loop, until-full or discard is wanted";
+}
+
+static const char *set_mode(struct pxt_asked *asked, const char *value)
+{
+	uint64_t number;
+
+	if (!read_number(value, 8, false, &number) || number > 0777 || (number & 0600) != 0600)
+		return "an octal number is wanted by which the user may read and write, as 600";
+	asked->mode = (uint32_t)number;
+	return NULL;
+}
+
+static const char *set_box(struct pxt_asked *asked, const char *value)
+{
+	if (strcmp(value, "no") != 0)
+		return "only \"no\" can be said";
+	asked->box = false;
+	return NULL;
+}
+
+static const char *set(struct pxt_asked *asked, const char *option)
+{
+	static const struct {
+		const char *name;
+		const char *(*set)(struct pxt_asked *asked, const char *value);
+	} options[] = { { "size=", set_size }, { "policy=", set_policy }, { "lanes=", set_lanes },
+		{ "mode=", set_mode }, { "box=", set_box } };
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		size_t bytes = strlen(options[i].name);
+
+		if (strncmp(option, options[i].name, bytes) == 0)
+			return options[i].set(asked, option + bytes);
+	}
+	return "size=, policy=, lanes=, mode= or box= is wanted";
+}
+
+/* Up to the next comma, or the end; false: there is no room for it. */
+static bool cut(char *to, size_t room, const char **text)
+{
+	size_t bytes = strcspn(*text, ",");
+
+	if (bytes >= room)
+		return false;
+	memcpy(to, *text, bytes);
+	to[bytes] = '\0';
+	*text += bytes;
+	return true;
+}
+
+const char *pxt_asked_read(struct pxt_asked *asked, const char *text, const char **why)
+{
+	static const char too_long[] = "File name too long";
+
+	*why = too_long;
+	asked->mode = 0666;
+	asked->box = CONFIG_PTRACE_FILE_STREAMS;
+	if (strlen(text) >= sizeof(asked->text) ||
+	    strcspn(text, ",") + strlen(asked->folder) >= sizeof(asked->pattern))
+		return "";
+	memcpy(asked->text, text, strlen(text) + 1);
+	if (!cut(asked->pattern, sizeof(asked->pattern), &text))
+		return "";
+	while (*text++ == ',') {
+		if (!cut(wrong, sizeof(wrong), &text))
+			return "";
+		*why = set(asked, wrong);
+		if (*why)
+			return wrong;
+	}
+	*why = NULL;
+	return NULL;
+}
