@@ -25,6 +25,7 @@ PXT_API int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t event
 		return EINVAL;
 	return ops->type_name(object, trid, event, event_name);
 }
+PXT_PLAIN_NAME(posix_trace_eventid_get_name, _PXT_NAMES_NAME);
 
 PXT_API int posix_trace_eventtypelist_getnext_id(
     trace_id_t trid, trace_event_id_t *restrict event, int *restrict unavailable)

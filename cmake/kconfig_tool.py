@@ -7,6 +7,7 @@ settings (--set CONFIG_PTRACE_X=v).  Exit status: 0, or 1 with the reasons on st
 """
 import argparse
 import difflib
+import hashlib
 import os
 import re
 import sys
@@ -247,15 +248,16 @@ def event_ids(kconf):
     return ids
 
 
-def public_header(kconf, version):
+def public_header(kconf, version, name="full"):
     streams = value_of(kconf, "MAX_STREAMS")
-    wanted_type = ("unsigned char" if streams <= 8 else
-                   "unsigned short" if streams <= 16 else "unsigned int")
+    wanted_type, wanted_bits = (("unsigned char", 8) if streams <= 8 else
+                                ("unsigned short", 16) if streams <= 16 else ("unsigned int", 32))
     posix = value_of(kconf, "PORT_POSIX")
     lines = ["/* SPDX-License-Identifier: MIT */",
              "/* trace_config.h - what this configuration of libptrace holds.  Generated. */",
              "#ifndef _PXT_TRACE_CONFIG_H", "#define _PXT_TRACE_CONFIG_H 1", "",
-             f"#define _PXT_VERSION {version}"]
+             f"#define _PXT_VERSION {version}",
+             f'#define _PXT_CONFIGURATION "{name}" /* as in libptrace.pc and the library\'s file name */']
     lines += [f"#define _PXT_UNIT_{unit} {value_of(kconf, unit)}" for unit in UNITS + PARTS]
     lines += [f"#define _PXT_MAX_STREAMS {streams}",
               f"#define _PXT_LANES_MAX {value_of(kconf, 'LANES_MAX')}",
@@ -263,6 +265,7 @@ def public_header(kconf, version):
               f"#define _PXT_EVENT_NAME_MAX {value_of(kconf, 'EVENT_NAME_MAX')}",
               f"#define _PXT_EVENT_IDS {event_ids(kconf)}",
               f"#define _PXT_WANTED_TYPE {wanted_type}",
+              f"#define _PXT_WANTED_BITS {wanted_bits}",
               f"#define _PXT_HAVE_PTHREAD_H {posix}"]
     if not posix:
         lines += ["", "#include <trace_port.h> /* pthread_t, pid_t and struct timespec of the port */"]
@@ -285,17 +288,31 @@ RETRIEVAL = {"PTRACE_USER_EVENT_MAX", "PTRACE_EVENT_NAME_MAX", "PTRACE_LOGRETRIE
              "PTRACE_PORT_POSIX"}
 
 
-def compare_with_full(kconf, kconfig, full):
-    """Whether this is the full configuration, for libptrace and for libptrace-retrieval."""
+def name_of(kconf, profile, different, relevant):
+    """The configuration's name, "full" or "minimal-1f0a7c3e"; the digits stand for all values."""
+    if not different:
+        return "full"
+    values = "".join(f"{s.name}={s.str_value}\n" for s in symbols(kconf) if relevant(s.name))
+    stem = re.sub("_?defconfig$", "", os.path.basename(profile or ""))
+    return (re.sub("[^A-Za-z0-9]+", "_", stem) or "own") + "-" + hashlib.sha256(
+        values.encode()).hexdigest()[:8]
+
+
+def names_beside_full(kconf, kconfig, full, profile):
+    """The names of this configuration, as libptrace and as libptrace-retrieval."""
     reference = Kconfig(os.path.basename(kconfig), warn_to_stderr=False)
     errors = []
     requests = [r for r in read_fragment(full, 0, errors) if check_form(reference, r, errors)]
     assign(reference, requests)
     different = {s.name for s in symbols(kconf)
                  if s.str_value != reference.syms[s.name].str_value}
+
     # The other systems' interfaces are libraries of their own beside this one.
-    different -= {name for name in different if re.match(r"PTRACE_(COMPAT|KEL)(_|$)", name)}
-    return not different - INTERNAL, not different & RETRIEVAL
+    def seen(name):
+        return name not in INTERNAL and not re.match(r"PTRACE_(COMPAT|KEL)(_|$)", name)
+
+    return (name_of(kconf, profile, set(filter(seen, different)), seen),
+            name_of(kconf, profile, different & RETRIEVAL, RETRIEVAL.__contains__))
 
 
 def write(path, text):
@@ -315,12 +332,12 @@ def write(path, text):
 
 
 def generate(kconf, args):
+    name, retrieval = names_beside_full(kconf, args.kconfig, args.full, args.profile)
     write(args.private, private_header(kconf))
-    write(args.public, public_header(kconf, args.version))
+    write(args.public, public_header(kconf, args.version, name))
     text = cmake_values(kconf)
-    if args.full:
-        full, retrieval = compare_with_full(kconf, args.kconfig, args.full)
-        text += f"set(PXT_IS_FULL {int(full)})\nset(PXT_RETRIEVAL_IS_FULL {int(retrieval)})\n"
+    text += f"set(PXT_IS_FULL {int(name == 'full')})\n"
+    text += f"set(PXT_CONFIGURATION {name})\nset(PXT_RETRIEVAL_CONFIGURATION {retrieval})\n"
     write(args.cmake, text)
     return 0
 

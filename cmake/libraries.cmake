@@ -23,8 +23,25 @@ function(ptrace_version_script out)
 			string(APPEND names "\t\t${name};\n")
 		endforeach()
 	endforeach()
-	# One version node for both libraries: a name of one must be able to stand for the other's.
-	file(CONFIGURE OUTPUT "${out}" CONTENT "LIBPTRACE_0 {\n\tglobal:\n@names@\tlocal:\n\t\t*;\n};\n" @ONLY)
+	# One version node for both libraries: a name of one must be able to stand for the other's.  Names
+	# that have a size in them (trace.h) have nodes of their own, which the loader looks for at the start.
+	file(CONFIGURE OUTPUT "${out}" CONTENT "LIBPTRACE_0 {
+	global:
+@names@\t\tposix_trace_*_time64;
+		_pxt_layout;
+	local:
+		*;
+};
+LIBPTRACE_0_@PXT_EVENT_IDS@_TYPES {
+	global:
+		posix_trace_*_of_*_types;
+		_pxt_wanted_of_*;
+} LIBPTRACE_0;
+LIBPTRACE_0_@PXT_EVENT_NAME_MAX@_BYTES {
+	global:
+		posix_trace_*_of_*_bytes;
+} LIBPTRACE_0;
+" @ONLY)
 endfunction()
 set(PTRACE_VERSION_SCRIPT "${PROJECT_BINARY_DIR}/libptrace.map")
 ptrace_version_script("${PTRACE_VERSION_SCRIPT}")
@@ -55,8 +72,10 @@ function(ptrace_objects name)
 	set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ${PXT_PORT_POSIX})
 endfunction()
 
-# @is_full: this configuration owns the plain name, so that no program meets another one under it.
-function(ptrace_pair name export is_full objects)
+# @configuration: its name.  The full one's shared library is lib<name>.so.0; every other one's has the
+# configuration in what programs load it by, lib<name>.so.0-minimal-1f0a7c3e, so that no program meets another one
+# under that.  What is linked, lib<name>.so and .a, belongs to what was installed last, as the headers do.
+function(ptrace_pair name export configuration objects)
 	add_library(${name}_static STATIC ${objects})
 	ptrace_library(${name}_static)
 	string(REPLACE "_" "-" output "${name}")
@@ -64,13 +83,15 @@ function(ptrace_pair name export is_full objects)
 	add_library(ptrace::${export}_static ALIAS ${name}_static)
 	set(preferred ${name}_static)
 	if(PTRACE_SHARED)
+		set(preferred ${name}_shared)
+		set(ending "")
+		if(NOT configuration STREQUAL "full")
+			set(ending "-${configuration}")
+		endif()
 		add_library(${name}_shared SHARED ${objects})
 		ptrace_library(${name}_shared)
-		if(NOT is_full)
-			string(APPEND output "-${PTRACE_PROFILE}")
-		endif()
 		set_target_properties(${name}_shared PROPERTIES OUTPUT_NAME "${output}"
-			EXPORT_NAME "${export}_shared" SOVERSION 0 VERSION ${PROJECT_VERSION}
+			EXPORT_NAME "${export}_shared" SOVERSION "0${ending}" VERSION "${PROJECT_VERSION}${ending}"
 			LINK_DEPENDS "${PTRACE_VERSION_SCRIPT}")
 		target_link_options(${name}_shared PRIVATE
 			"LINKER:--version-script=${PTRACE_VERSION_SCRIPT}" LINKER:-z,nodelete LINKER:-z,relro)
@@ -79,13 +100,12 @@ function(ptrace_pair name export is_full objects)
 			target_link_options(${name}_shared PRIVATE LINKER:-z,defs)
 		endif()
 		add_library(ptrace::${export}_shared ALIAS ${name}_shared)
-		if(is_full)
-			set(preferred ${name}_shared)
-		endif()
 	endif()
-	# The name that programs use: the shared library where it owns its name, else the static one.
+	# The name that programs use: the shared library where there is one.  An installed package that differs in
+	# the configuration alone is another one: CMake then removes what the former has left beside it.
 	add_library(${name} INTERFACE)
-	set_target_properties(${name} PROPERTIES EXPORT_NAME "${export}")
+	set_target_properties(${name} PROPERTIES EXPORT_NAME "${export}" PTRACE_CONFIGURATION "${configuration}"
+		EXPORT_PROPERTIES PTRACE_CONFIGURATION)
 	target_link_libraries(${name} INTERFACE ${preferred})
 	add_library(ptrace::${export} ALIAS ${name})
 endfunction()
@@ -100,12 +120,13 @@ endif()
 set(PTRACE_LIBRARIES)
 if(PXT_CORE)
 	ptrace_objects(ptrace_objects ${PTRACE_SOURCES})
-	ptrace_pair(ptrace ptrace "${PXT_IS_FULL}" "$<TARGET_OBJECTS:ptrace_objects>")
+	ptrace_pair(ptrace ptrace "${PXT_CONFIGURATION}" "$<TARGET_OBJECTS:ptrace_objects>")
 	list(APPEND PTRACE_LIBRARIES ptrace)
 	target_link_options(ptrace_static INTERFACE ${PTRACE_ENVIRONMENT})
 	if(Threads_FOUND AND PXT_PORT_POSIX)
 		target_link_libraries(ptrace_static PUBLIC Threads::Threads)
 		if(TARGET ptrace_shared)
+			target_sources(ptrace_shared PRIVATE port/posix/configuration.c)
 			target_link_libraries(ptrace_shared PRIVATE Threads::Threads)
 		endif()
 	endif()
@@ -126,6 +147,6 @@ if(PXT_LOGRETRIEVAL)
 		ptrace_objects(ptrace_retrieval_objects ${own})
 		list(APPEND objects "$<TARGET_OBJECTS:ptrace_retrieval_objects>")
 	endif()
-	ptrace_pair(ptrace_retrieval retrieval "${PXT_RETRIEVAL_IS_FULL}" "${objects}")
+	ptrace_pair(ptrace_retrieval retrieval "${PXT_RETRIEVAL_CONFIGURATION}" "${objects}")
 	list(APPEND PTRACE_LIBRARIES ptrace_retrieval)
 endif()

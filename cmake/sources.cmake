@@ -122,6 +122,9 @@ ptrace_unit(CORE IF PORT_POSIX SOURCES
 	port/posix/ticks.c
 	port/posix/ticks_aarch64.c
 	port/posix/ticks_x86.c)
+# Never on: what a shared library alone has (cmake/libraries.cmake).
+ptrace_unit(SHARED SOURCES
+	port/posix/configuration.c)
 ptrace_unit(TOLOG IF PORT_POSIX SOURCES
 	port/posix/logout.c)
 ptrace_unit(PORT_POSIX IF TOLOG FILE_STREAMS SOURCES

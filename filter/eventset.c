@@ -30,6 +30,7 @@ PXT_API int posix_trace_eventset_add(trace_event_id_t event_id, trace_event_set_
 	set->_pxt_bits[event_id / WORD_BITS] |= bit_of(event_id);
 	return 0;
 }
+PXT_PLAIN_NAME(posix_trace_eventset_add, _PXT_SETS_NAME);
 
 PXT_API int posix_trace_eventset_del(trace_event_id_t event_id, trace_event_set_t *set)
 {
@@ -38,6 +39,7 @@ PXT_API int posix_trace_eventset_del(trace_event_id_t event_id, trace_event_set_
 	set->_pxt_bits[event_id / WORD_BITS] &= ~bit_of(event_id);
 	return 0;
 }
+PXT_PLAIN_NAME(posix_trace_eventset_del, _PXT_SETS_NAME);
 
 PXT_API int posix_trace_eventset_empty(trace_event_set_t *set)
 {
@@ -46,6 +48,7 @@ PXT_API int posix_trace_eventset_empty(trace_event_set_t *set)
 	memset(set, 0, sizeof(*set));
 	return 0;
 }
+PXT_PLAIN_NAME(posix_trace_eventset_empty, _PXT_SETS_NAME);
 
 /*
  * ALL_EVENTS has types that are defined later as well; WOPID_EVENTS is empty, because there is no
@@ -71,6 +74,7 @@ PXT_API int posix_trace_eventset_fill(trace_event_set_t *set, int what)
 		return EINVAL;
 	}
 }
+PXT_PLAIN_NAME(posix_trace_eventset_fill, _PXT_SETS_NAME);
 
 PXT_API int posix_trace_eventset_ismember(
     trace_event_id_t event_id, const trace_event_set_t *restrict set, int *restrict ismember)
@@ -80,3 +84,4 @@ PXT_API int posix_trace_eventset_ismember(
 	*ismember = (set->_pxt_bits[event_id / WORD_BITS] & bit_of(event_id)) != 0;
 	return 0;
 }
+PXT_PLAIN_NAME(posix_trace_eventset_ismember, _PXT_SETS_NAME);

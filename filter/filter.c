@@ -37,6 +37,7 @@ PXT_API int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
 	pxt_stream_unlock(stream);
 	return 0;
 }
+PXT_PLAIN_NAME(posix_trace_get_filter, _PXT_SETS_NAME);
 
 /* SET, ADD and SUB of the standard. */
 static uint32_t combine(uint32_t old, uint32_t with, int how)
@@ -102,3 +103,4 @@ PXT_API int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set
 	pxt_stream_control_end(stream);
 	return 0;
 }
+PXT_PLAIN_NAME(posix_trace_set_filter, _PXT_SETS_NAME);

@@ -53,3 +53,4 @@ PXT_API int posix_trace_eventset_addgroup_np(const char *pattern, trace_event_se
 	}
 	return found ? 0 : ENOENT;
 }
+PXT_PLAIN_NAME(posix_trace_eventset_addgroup_np, _PXT_SETS_NAME);

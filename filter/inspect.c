@@ -193,6 +193,7 @@ PXT_API int posix_trace_set_handler_np(
 
 	return error ? error : end(&change, give_handler(change.rules, set, handler, arg));
 }
+PXT_PLAIN_NAME(posix_trace_set_handler_np, _PXT_SETS_NAME);
 
 PXT_API int posix_trace_set_threads_np(trace_id_t trid, const pthread_t *threads, size_t count)
 {
@@ -236,6 +237,7 @@ PXT_API int posix_trace_set_short_np(trace_id_t trid, const trace_event_set_t *s
 	memcpy(change.rules->is_short, set->_pxt_bits, sizeof(change.rules->is_short));
 	return end(&change, 0);
 }
+PXT_PLAIN_NAME(posix_trace_set_short_np, _PXT_SETS_NAME);
 
 PXT_API int posix_trace_getlevels_np(trace_id_t trid, struct posix_trace_levels_np *levels)
 {

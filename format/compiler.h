@@ -34,6 +34,11 @@
 /* Public functions; everything else is hidden in the shared libraries. */
 #define PXT_API __attribute__((visibility("default")))
 
+/* A function whose name has a size in it, by its plain name: @name is trace.h's _PXT_..._NAME. */
+#define PXT_PLAIN_NAME(function, name)                                                             \
+	PXT_API extern __typeof__(function) pxt_plain_##function __asm__(#function)                \
+	    __attribute__((alias(name(function))))
+
 #if CONFIG_PTRACE_PORT_POSIX
 #define PXT_CACHE_LINE 64
 #define PXT_PAGE_SHARE 1024

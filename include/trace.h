@@ -41,6 +41,26 @@ extern "C" {
 #endif
 #endif
 
+/*
+ * Sizes that differ from configuration to configuration are part of the names that the linker and
+ * the loader look for.  A program that was compiled with the headers of another configuration does
+ * not link, or does not start: "undefined reference to `posix_trace_eventset_fill_of_1024_types'".
+ * The first two have their plain names in the library as well, for who looks a name up by hand.
+ */
+#define _PXT_DIGITS(number)       _PXT_DIGITS_(number)
+#define _PXT_DIGITS_(number)      #number
+#define _PXT_SETS_NAME(function)  #function "_of_" _PXT_DIGITS(_PXT_EVENT_IDS) "_types"
+#define _PXT_NAMES_NAME(function) #function "_of_" _PXT_DIGITS(_PXT_EVENT_NAME_MAX) "_bytes"
+/* Takes a set of types; stores the name of a type. */
+#define _PXT_SETS(function)       __asm__(_PXT_SETS_NAME(function))
+#define _PXT_NAMES(function)      __asm__(_PXT_NAMES_NAME(function))
+/* Takes a time: where pointers have 32 bits, a program chooses how long that is (_TIME_BITS). */
+#if defined(__USE_TIME_BITS64) && __SIZEOF_POINTER__ == 4
+#define _PXT_TIMES(function) __asm__(#function "_time64")
+#else
+#define _PXT_TIMES(function)
+#endif
+
 /* ---- Limits (the C library has none of these, or only the minima) ---- */
 
 #ifndef _POSIX_TRACE_EVENT_NAME_MAX
@@ -236,7 +256,8 @@ int posix_trace_attr_init(trace_attr_t *attr);
  * EINVAL: an argument invalid.
  * Cost: constant.  Unit: any.
  */
-int posix_trace_attr_getclockres(const trace_attr_t *attr, struct timespec *resolution);
+int posix_trace_attr_getclockres(const trace_attr_t *attr, struct timespec *resolution)
+    _PXT_TIMES(posix_trace_attr_getclockres);
 
 /*
  * CLOCK_REALTIME when the stream was created from which posix_trace_get_attr() got @attr; 0 in an
@@ -245,7 +266,8 @@ int posix_trace_attr_getclockres(const trace_attr_t *attr, struct timespec *reso
  * EINVAL: an argument invalid.
  * Cost: constant.  Unit: any.
  */
-int posix_trace_attr_getcreatetime(const trace_attr_t *attr, struct timespec *createtime);
+int posix_trace_attr_getcreatetime(const trace_attr_t *attr, struct timespec *createtime)
+    _PXT_TIMES(posix_trace_attr_getcreatetime);
 
 /*
  * Origin and version of the trace system that made the stream or wrote the log.
@@ -339,7 +361,8 @@ int posix_trace_eventid_equal(trace_id_t trid, trace_event_id_t event1, trace_ev
  * EINVAL: @trid unknown; @event has no name there; @event_name invalid.
  * Cost: constant.  Unit: any.
  */
-int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t event, char *event_name);
+int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t event, char *event_name)
+    _PXT_NAMES(posix_trace_eventid_get_name);
 
 /*
  * The next type of the list of a stream or log, ascending: predefined types, the unnamed one, user
@@ -514,7 +537,7 @@ int posix_trace_create(
 int posix_trace_timedgetnext_event(trace_id_t trid,
     struct posix_trace_event_info *_PXT_RESTRICT event, void *_PXT_RESTRICT data, size_t num_bytes,
     size_t *_PXT_RESTRICT data_len, int *_PXT_RESTRICT unavailable,
-    const struct timespec *_PXT_RESTRICT abstime);
+    const struct timespec *_PXT_RESTRICT abstime) _PXT_TIMES(posix_trace_timedgetnext_event);
 
 /*
  * As posix_trace_getnext_event() on an active stream without log, but never waits: without an event
@@ -526,7 +549,8 @@ int posix_trace_timedgetnext_event(trace_id_t trid,
  */
 int posix_trace_trygetnext_event(trace_id_t trid,
     struct posix_trace_event_info *_PXT_RESTRICT event, void *_PXT_RESTRICT data, size_t num_bytes,
-    size_t *_PXT_RESTRICT data_len, int *_PXT_RESTRICT unavailable);
+    size_t *_PXT_RESTRICT data_len, int *_PXT_RESTRICT unavailable)
+    _PXT_TIMES(posix_trace_trygetnext_event);
 
 #endif
 
@@ -553,7 +577,7 @@ int posix_trace_trygetnext_event(trace_id_t trid,
  */
 int posix_trace_getnext_event(trace_id_t trid, struct posix_trace_event_info *_PXT_RESTRICT event,
     void *_PXT_RESTRICT data, size_t num_bytes, size_t *_PXT_RESTRICT data_len,
-    int *_PXT_RESTRICT unavailable);
+    int *_PXT_RESTRICT unavailable) _PXT_TIMES(posix_trace_getnext_event);
 
 #endif
 
@@ -699,7 +723,8 @@ int posix_trace_eventid_open(
  * EINVAL: @event_id is 0 or too large; @set is NULL.
  * Context: also signal handlers.  Cost: constant.  Unit: Event Filter.
  */
-int posix_trace_eventset_add(trace_event_id_t event_id, trace_event_set_t *set);
+int posix_trace_eventset_add(trace_event_id_t event_id, trace_event_set_t *set)
+    _PXT_SETS(posix_trace_eventset_add);
 
 /*
  * Removes a type from a set.
@@ -707,7 +732,8 @@ int posix_trace_eventset_add(trace_event_id_t event_id, trace_event_set_t *set);
  * EINVAL: as posix_trace_eventset_add().
  * Context: also signal handlers.  Cost: constant.  Unit: Event Filter.
  */
-int posix_trace_eventset_del(trace_event_id_t event_id, trace_event_set_t *set);
+int posix_trace_eventset_del(trace_event_id_t event_id, trace_event_set_t *set)
+    _PXT_SETS(posix_trace_eventset_del);
 
 /*
  * Makes a set with no types.
@@ -715,7 +741,7 @@ int posix_trace_eventset_del(trace_event_id_t event_id, trace_event_set_t *set);
  * EINVAL: @set is NULL.
  * Context: also signal handlers.  Cost: constant.  Unit: Event Filter.
  */
-int posix_trace_eventset_empty(trace_event_set_t *set);
+int posix_trace_eventset_empty(trace_event_set_t *set) _PXT_SETS(posix_trace_eventset_empty);
 
 /*
  * Makes a set with all types of a kind; what was in it is ignored.
@@ -727,7 +753,8 @@ int posix_trace_eventset_empty(trace_event_set_t *set);
  * EINVAL: @what is another value; @set is NULL.
  * Context: also signal handlers.  Cost: constant.  Unit: Event Filter.
  */
-int posix_trace_eventset_fill(trace_event_set_t *set, int what);
+int posix_trace_eventset_fill(trace_event_set_t *set, int what)
+    _PXT_SETS(posix_trace_eventset_fill);
 
 /*
  * Whether a type is in a set.
@@ -738,7 +765,8 @@ int posix_trace_eventset_fill(trace_event_set_t *set, int what);
  * Context: also signal handlers.  Cost: constant.  Unit: Event Filter.
  */
 int posix_trace_eventset_ismember(trace_event_id_t event_id,
-    const trace_event_set_t *_PXT_RESTRICT set, int *_PXT_RESTRICT ismember);
+    const trace_event_set_t *_PXT_RESTRICT set, int *_PXT_RESTRICT ismember)
+    _PXT_SETS(posix_trace_eventset_ismember);
 
 /*
  * The filter of a stream: the set of types that it does not record.
@@ -746,7 +774,8 @@ int posix_trace_eventset_ismember(trace_event_id_t event_id,
  * EINVAL: @trid is no active stream; @set is NULL.
  * Cost: lock.  Unit: Event Filter.
  */
-int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set);
+int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
+    _PXT_SETS(posix_trace_get_filter);
 
 /*
  * Changes the filter: types in it are not recorded.  The change is one step for trace points; after
@@ -759,7 +788,8 @@ int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set);
  * EINVAL: @trid is no active stream; @set is NULL; @how is another value.
  * Cost: lock; steps in proportion to the event types.  Unit: Event Filter.
  */
-int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int how);
+int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int how)
+    _PXT_SETS(posix_trace_set_filter);
 
 /*
  * As posix_trace_eventid_open(), for the process that @trid traces: the same name gives the same

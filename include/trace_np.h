@@ -66,8 +66,8 @@ typedef int (*posix_trace_handler_np)(const struct posix_trace_handled_np *event
  * EINVAL: @trid is no active stream of this process; @set is NULL.
  * Cost: locks; waits for the trace points that are inside.  Unit: Event Filter.
  */
-int posix_trace_set_handler_np(
-    trace_id_t trid, const trace_event_set_t *set, posix_trace_handler_np handler, void *arg);
+int posix_trace_set_handler_np(trace_id_t trid, const trace_event_set_t *set,
+    posix_trace_handler_np handler, void *arg) _PXT_SETS(posix_trace_set_handler_np);
 /*
  * From now on the stream records the user events of these threads alone.
  *
@@ -98,7 +98,8 @@ int posix_trace_set_processes_np(trace_id_t trid, const pid_t *pids, size_t coun
  * EINVAL: @trid is no active stream of this process; @set is NULL.
  * Cost: as posix_trace_set_handler_np().  Unit: Event Filter.
  */
-int posix_trace_set_short_np(trace_id_t trid, const trace_event_set_t *set);
+int posix_trace_set_short_np(trace_id_t trid, const trace_event_set_t *set)
+    _PXT_SETS(posix_trace_set_short_np);
 
 /* Since the stream began to be inspected, in this process. */
 struct posix_trace_levels_np {
@@ -195,7 +196,8 @@ int posix_trace_streams_np(trace_id_t *trids, size_t room, size_t *count);
  * EINVAL: a pointer is NULL.
  * Cost: steps in proportion to the types and the lengths of name and pattern.  Unit: Event Filter.
  */
-int posix_trace_eventset_addgroup_np(const char *pattern, trace_event_set_t *set);
+int posix_trace_eventset_addgroup_np(const char *pattern, trace_event_set_t *set)
+    _PXT_SETS(posix_trace_eventset_addgroup_np);
 #endif
 
 /* ---- More about a retrieved event (units On-Line and Log Retrieval) ---- */
@@ -228,8 +230,8 @@ struct posix_trace_eventextra_np {
  * EINVAL: an argument is NULL.
  * Context: also signal handlers.  Cost: constant.  Unit: any.
  */
-int posix_trace_eventinfo_getextra_np(
-    const struct posix_trace_event_info *event, struct posix_trace_eventextra_np *extra);
+int posix_trace_eventinfo_getextra_np(const struct posix_trace_event_info *event,
+    struct posix_trace_eventextra_np *extra) _PXT_TIMES(posix_trace_eventinfo_getextra_np);
 
 /* ---- The stamp clock of a stream or log (any unit) ---- */
 
@@ -252,7 +254,8 @@ struct posix_trace_clock_np {
  * EINVAL: @trid unknown; @clock is NULL.
  * Cost: constant.  Unit: any.
  */
-int posix_trace_getclock_np(trace_id_t trid, struct posix_trace_clock_np *clock);
+int posix_trace_getclock_np(trace_id_t trid, struct posix_trace_clock_np *clock)
+    _PXT_TIMES(posix_trace_getclock_np);
 
 #if _PXT_UNIT_CUSTOM_CLOCK
 /*
@@ -423,7 +426,8 @@ int posix_trace_text_np(
  * Cost: lock; steps in proportion to the data.  Unit: On-Line, Log Retrieval.
  */
 int posix_trace_trygetnext_whole_np(trace_id_t trid, struct posix_trace_event_info *event,
-    void *data, size_t num_bytes, size_t *data_len, int *unavailable);
+    void *data, size_t num_bytes, size_t *data_len, int *unavailable)
+    _PXT_TIMES(posix_trace_trygetnext_whole_np);
 #endif
 
 /* ---- Log Retrieval: what a log knows beside its events ---- */
@@ -564,7 +568,8 @@ struct posix_trace_logerror_np {
  * EINVAL: @trid is no opened log; @info is NULL.
  * Cost: lock.  Unit: Log Retrieval.
  */
-int posix_trace_log_getinfo_np(trace_id_t trid, struct posix_trace_loginfo_np *info);
+int posix_trace_log_getinfo_np(trace_id_t trid, struct posix_trace_loginfo_np *info)
+    _PXT_TIMES(posix_trace_log_getinfo_np);
 /*
  * One thread that the log knows, one piece of program text that was in memory, one note.
  *
@@ -602,7 +607,8 @@ int posix_trace_log_nextblock_np(
  * Cost: lock; steps in proportion to the logarithm of the number of clock readings.
  * Unit: Log Retrieval.
  */
-int posix_trace_log_gettime_np(trace_id_t trid, uint64_t ticks, struct timespec *time);
+int posix_trace_log_gettime_np(trace_id_t trid, uint64_t ticks, struct timespec *time)
+    _PXT_TIMES(posix_trace_log_gettime_np);
 /*
  * As posix_trace_open(), with its errors and its cost; on failure @error says where and why, if
  * anything of the file is the reason.
@@ -1111,7 +1117,8 @@ int posix_trace_thread_exclude_np(int exclude);
 int posix_trace_thread_register_np(void);
 
 /* One byte (or more, with more than 8 streams) an event type: bit i = stream i wants it. */
-extern _PXT_WANTED_TYPE _pxt_wanted[_PXT_EVENT_IDS];
+extern _PXT_WANTED_TYPE _pxt_wanted[_PXT_EVENT_IDS] __asm__(
+    "_pxt_wanted_of_" _PXT_DIGITS(_PXT_EVENT_IDS) "_types_" _PXT_DIGITS(_PXT_WANTED_BITS) "_bits");
 
 /*
  * Non-zero when a stream that runs, or stopped by itself, wants events of this type.

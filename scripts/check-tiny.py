@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from config import ROOT, Configuration, expected_names, tool
+from config import ROOT, Configuration, expected_names, plain_name, tool
 
 FLASH = 2560
 FLAGS = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-fno-common", "-ffunction-sections",
@@ -47,7 +47,7 @@ def archive(work, prefix, flags, configuration):
 def findings_of(library, configuration):
     """Exactly the public functions of its units."""
     lines = run("nm", "-g", "--defined-only", library).splitlines()
-    got = {line.split()[2] for line in lines if len(line.split()) == 3}
+    got = {plain_name(line.split()[2]) for line in lines if len(line.split()) == 3}
     want, _ = expected_names(configuration.parts())
     return ([f"{name} is missing" for name in sorted(want - got)]
             + [f"{name} belongs to no selected unit" for name in sorted(got - want)

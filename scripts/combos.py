@@ -25,7 +25,7 @@ import sys
 import tempfile
 import threading
 
-from config import JOBS, ROOT, Configuration, expected_names, tool, unlisted, valid_unit_combinations
+from config import JOBS, ROOT, Configuration, expected_names, plain_name, tool, unlisted, valid_unit_combinations
 
 TOLERANCE = 32
 FLAGS = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-fvisibility=hidden", "-fno-common",
@@ -276,9 +276,9 @@ def defined(archive):
     for line in run(["nm", "-g", archive]).splitlines():
         words = line.split()
         if len(words) == 2 and words[0] == "U":
-            undefined.add(words[1])
+            undefined.add(plain_name(words[1]))
         elif len(words) == 3:
-            (functions if words[1] in "TtWw" else data).add(words[2])
+            (functions if words[1] in "TtWw" else data).add(plain_name(words[2]))
     return functions, data, undefined
 
 

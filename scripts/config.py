@@ -67,6 +67,11 @@ def expected_names(units):
             {name for name, of in data.items() if set(of) & units})
 
 
+def plain_name(symbol):
+    """A symbol's name without its version and the sizes that are part of it (trace.h)."""
+    return re.sub(r"(_of_\d+_(types|bytes)(_\d+_bits)?|_time64)?(@.*)?$", "", symbol)
+
+
 class Arguments:
     """What kconfig_tool's functions read from a command line."""
 
@@ -90,6 +95,8 @@ class Configuration:
     def on(self, name):
         if name == "SHORT_CONTEXT":  # cmake/sources.cmake
             return self.wide and self.on("RECORD_THREAD") and self.on("RECORD_ADDRESS")
+        if name == "SHARED":
+            return False
         return name in ("FORMAT", "PORT") or bool(self.value(name))
 
     def units(self):

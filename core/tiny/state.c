@@ -107,6 +107,7 @@ PXT_API int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t event
 	while (*name++ != '\0');
 	return 0;
 }
+PXT_PLAIN_NAME(posix_trace_eventid_get_name, _PXT_NAMES_NAME);
 
 PXT_API int posix_trace_eventid_getformat_np(
     trace_id_t trid, trace_event_id_t event_id, char *format)

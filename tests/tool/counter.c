@@ -43,7 +43,8 @@ static struct counts {
 /* Before the first constructor, and without a folder, nobody looks. */
 static struct counts *count = &unseen;
 
-#pragma weak _pxt_wanted
+#pragma GCC diagnostic ignored "-Wredundant-decls"
+extern _PXT_WANTED_TYPE _pxt_wanted[_PXT_EVENT_IDS] __attribute__((weak));
 
 /*
  * Begins with the first call while the library records locks, and does not look again: to attach costs calls of the
