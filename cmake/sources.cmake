@@ -126,7 +126,8 @@ ptrace_unit(CORE IF PORT_POSIX SOURCES
 ptrace_unit(SHARED SOURCES
 	port/posix/configuration.c)
 ptrace_unit(TOLOG IF PORT_POSIX SOURCES
-	port/posix/logout.c)
+	port/posix/logout.c
+	port/posix/unraised.c)
 ptrace_unit(PORT_POSIX IF TOLOG FILE_STREAMS SOURCES
 	port/posix/modules.c
 	port/posix/sysinfo.c)

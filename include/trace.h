@@ -653,10 +653,13 @@ int posix_trace_create_withlog(pid_t pid, const trace_attr_t *_PXT_RESTRICT attr
  * Trace points go on meanwhile.  A second call waits for the first.
  *
  * EINVAL: @trid is no active stream with log.
- * EFBIG:  the file may not grow further (SIGXFSZ, if the limit is RLIMIT_FSIZE, is the program's
- *         affair).
+ * EFBIG:  the file may not grow further.  Neither SIGXFSZ nor SIGPIPE reaches the program.
  * ENOSPC: no room on the device.  Other numbers of write() are passed on; EAGAIN when the device
  *         took nothing for a second.
+ * EBADF:  the program has closed the library's own descriptor of the log, whose number may be
+ *         another file's by now, which was left alone.
+ * EPIPE:  nobody reads the pipe or socket any more.  After these two no log goes on, and what
+ *         was taken for it and did not get there counts as lost.
  *         The first error since is also kept for posix_trace_get_status().
  * ECANCELED: a signal handler has sealed the log in the middle of this call
  *         (posix_trace_seal_on_signals_np()).

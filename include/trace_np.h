@@ -164,7 +164,7 @@ int posix_trace_getlevels_np(trace_id_t trid, struct posix_trace_levels_np *leve
 struct posix_trace_counts_np {
 	uint64_t posix_written_np;   /* records generated while running or automatically stopped */
 	uint64_t posix_retrieved_np; /* handed to readers or flushed to the log */
-	uint64_t posix_lost_np;      /* overwritten, refused for lack of room, or never finished */
+	uint64_t posix_lost_np;      /* overwritten, refused, never finished, or cut off a log */
 	uint64_t posix_cleared_np;   /* discarded by posix_trace_clear() */
 	uint64_t posix_held_np;      /* still in the stream */
 	int posix_stable_np;         /* 1: all lanes were read without a change in between */

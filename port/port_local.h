@@ -13,24 +13,13 @@
 #define PXT_PORT_LOCAL_H
 
 #include "format/compiler.h"
+#include "port/port_place.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* ---- Places: sockets in the file system (the owner's side) ---- */
-
-/* Which file it is, whatever its name. */
-struct pxt_port_place {
-	uint64_t device;
-	uint64_t file;
-};
-
-static inline bool pxt_port_same_place(
-    const struct pxt_port_place *one, const struct pxt_port_place *other)
-{
-	return one->device == other->device && one->file == other->file;
-}
 
 /* The two folders in which the calling user's names may be (format/ctlsock.h). */
 enum pxt_port_folder {

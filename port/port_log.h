@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * port_log.h - what Trace-To-Log asks of the system: a place for a log's bytes; which signals
- * a write may raise.
+ * port_log.h - what Trace-To-Log asks of the system: a place for a log's bytes.
  *
  * concurrency: one caller at a time for one struct pxt_port_log.  No function is a
- * cancellation point, none touches errno.  A write may raise SIGXFSZ or SIGPIPE in the calling
- * thread; threads of port_thread.h have both blocked (DEC-40).
+ * cancellation point, none touches errno, none raises a signal in the program (DEC-40).
  */
 #ifndef PXT_PORT_LOG_H
 #define PXT_PORT_LOG_H
 
 #include "format/compiler.h"
+#include "port/port_place.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +24,7 @@ enum pxt_log_kind {
 #define PXT_LOG_PATIENCE_MS 1000
 
 struct pxt_port_log {
-	int fd; /* the port's own duplicate, closed by exec */
+	int fd; /* the port's own duplicate, closed by exec; -1: it is not, or no longer */
 	enum pxt_log_kind kind;
 	/*
 	 * Set by Trace-To-Log when the process ends: a write to what is no file is given up with
@@ -34,6 +33,10 @@ struct pxt_port_log {
 	bool hurried;
 	uint32_t piece; /* bytes that such a device takes without waiting if it takes any */
 	uint64_t size;  /* bytes in a regular file when it was opened, else 0 */
+
+	/* What the descriptor is known by (DEC-22): before each use it is compared. */
+	struct pxt_port_place place;
+	uint64_t reached; /* a regular file has at least so many bytes */
 };
 
 /*
@@ -58,7 +61,8 @@ enum pxt_log_line pxt_port_log_line(const struct pxt_port_log *log);
 /*
  * Write all @bytes, at the descriptor's own position or at @offset (PXT_LOG_FILE only).  Interrupted
  * and short writes are continued.  On an error *done says how much went out before it: ENOSPC,
- * EFBIG, EAGAIN (a device that does not wait) and so on; the caller goes on from there later.
+ * EFBIG, EAGAIN (a device that does not wait) and so on; the caller goes on from there later.  EBADF: the
+ * program has closed the descriptor, or made something else of its number, which was left alone; it stays so.
  */
 int pxt_port_log_write(struct pxt_port_log *log, const void *data, size_t bytes, size_t *done);
 int pxt_port_log_write_at(

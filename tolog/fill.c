@@ -69,6 +69,7 @@ static enum pxt_fill put_item(struct pxt_stream *stream, const struct pxt_item *
 	uint32_t bytes = item->slots * PXT_SLOT_BYTES;
 	enum pxt_fill may = may_put(log, pxt_info_id(item->info), bytes, lost);
 	struct pxt_slot *slots = place_in_data(log, lost);
+	const uint64_t before = stream->block->retrieved;
 
 	/* Frames of a small log may be smaller than the largest record. */
 	if (may == PXT_FILL_MORE && bytes + PXT_SLOT_BYTES > log->data.room - PXT_LOG_BLOCK_BYTES) {
@@ -81,6 +82,7 @@ static enum pxt_fill put_item(struct pxt_stream *stream, const struct pxt_item *
 		return PXT_FILL_ON;
 	put(log, slots, item->slots, lost);
 	pxt_consumer_done(stream, item);
+	log->unwritten += (uint32_t)(stream->block->retrieved - before);
 	return PXT_FILL_ON;
 }
 
@@ -241,6 +243,7 @@ static void put_run(struct pxt_stream *stream, const struct pxt_tolog_flush *flu
 	log->last_id = run.last_id;
 	log->dirty = true;
 	log->fresh += run.records;
+	log->unwritten += run.records;
 }
 
 static enum pxt_fill fill_items(struct pxt_stream *stream, struct pxt_tolog_flush *flush)

@@ -220,7 +220,7 @@ int pxt_tolog_complete(struct pxt_stream *stream, int failed, const struct pxt_c
 	int error = 0;
 
 	if (failed) {
-		whole = pxt_tolog_give_up(log);
+		whole = !log->over && pxt_tolog_give_up(log);
 		if (!pxt_lane_all_drained(stream->block))
 			atomic_store_explicit(&log->overrun, 1u, memory_order_release);
 	}

@@ -85,6 +85,8 @@ static int run(struct pxt_stream *stream, struct pxt_tolog_flush *flush)
 	for (;;) {
 		enum pxt_fill filled;
 
+		if (log->over)
+			return log->over;
 		if (log->way.what != PXT_WAY_NOTHING && !log->clear_due) {
 			pxt_tolog_let_go(stream, log);
 			error = pxt_tolog_resume(log);
@@ -136,6 +138,8 @@ int pxt_tolog_flush(struct pxt_stream *stream, bool final)
 	PXT_TESTPOINT(PXT_TP_FLUSH_BEGUN);
 	error = run(stream, &flush);
 	log->flushing = false;
+	if (log->over)
+		pxt_tolog_lose_rest(stream);
 	PXT_TESTPOINT(PXT_TP_FLUSH_ENDED);
 	pxt_tolog_note_error(log, error);
 	if (!final)

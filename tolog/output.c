@@ -3,6 +3,9 @@
  * output.c - the way of bytes into the log.  One thing at a time is on its way; what a write left over goes
  * out before anything else does.  An error goes back to flush.c, which reports it.  A device that says "not now" is asked again for a second; how long one
  * write may take is in port/posix/logout.c.
+ *
+ * After two errors nothing is tried again.  EBADF: the program has closed the log's descriptor.  EPIPE, where the log
+ * is no line: a reader that comes later would begin in the middle.
  */
 #include "tolog/tolog.h"
 
@@ -37,6 +40,12 @@ static void pause_between_bursts(struct pxt_tolog *log)
 	pxt_port_pause_ns(burst_pause_ns);
 }
 
+static void note_end(struct pxt_tolog *log, int error)
+{
+	if (error == EBADF || (error == EPIPE && !pxt_tolog_is_line(log)))
+		log->over = error;
+}
+
 static int send_piece(struct pxt_tolog *log, size_t *done)
 {
 	struct pxt_tolog_way *way = &log->way;
@@ -65,6 +74,7 @@ static int send_piece(struct pxt_tolog *log, size_t *done)
 		*done = piece(log);
 		error = 0;
 	}
+	note_end(log, error);
 	way->sent += (uint32_t)*done;
 	log->burst += (uint32_t)*done;
 	pause_between_bursts(log);
@@ -79,7 +89,7 @@ static void arrived(struct pxt_tolog *log)
 	log->way.what = PXT_WAY_NOTHING;
 	if (way.what == PXT_WAY_DATA) {
 		log->dirty = false;
-		log->fresh = 0;
+		pxt_tolog_no_fresh(log);
 		log->policy->placed(log, way.full);
 	} else if (way.what == PXT_WAY_META) {
 		pxt_logfmt_written(&log->meta, &log->sums, way.type);
@@ -134,6 +144,8 @@ static int send_rest(struct pxt_tolog *log)
 
 int pxt_tolog_resume(struct pxt_tolog *log)
 {
+	if (log->over)
+		return log->over;
 	if (log->way.what == PXT_WAY_NOTHING)
 		return 0;
 	do {
@@ -221,7 +233,7 @@ bool pxt_tolog_give_up(struct pxt_tolog *log)
 
 	/* Frames that went out are not lost; a receiver misses the one that was torn. */
 	pxt_tolog_lost(log, log->fresh - pxt_tolog_line_given_up(log));
-	log->fresh = 0;
+	pxt_tolog_no_fresh(log);
 	log->dirty = false;
 	if ((what == PXT_WAY_HEAD && !line) || (what != PXT_WAY_NOTHING && gone))
 		return false;
@@ -237,12 +249,27 @@ bool pxt_tolog_give_up(struct pxt_tolog *log)
 	return true;
 }
 
+void pxt_tolog_lose_rest(struct pxt_stream *stream)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+	uint32_t sent = log->unwritten ? pxt_tolog_line_given_up(log) : 0;
+	uint32_t rest = log->unwritten > sent ? log->unwritten - sent : 0;
+
+	if (!rest)
+		return;
+	stream->block->retrieved -= rest;
+	stream->block->lost += rest;
+	atomic_store_explicit(&log->overrun, 1u, memory_order_release);
+	pxt_tolog_no_fresh(log);
+	log->dirty = false;
+}
+
 void pxt_tolog_new_data(struct pxt_tolog *log)
 {
 	pxt_logfmt_start(&log->data, log->data_bytes, log->data_room);
 	log->placed = log->data;
 	log->dirty = false;
-	log->fresh = 0;
+	pxt_tolog_no_fresh(log);
 }
 
 void pxt_tolog_new_meta(struct pxt_tolog *log)

@@ -113,6 +113,8 @@ struct pxt_tolog {
 	bool stop_mark;      /* FLUSH_STOP of the last flush is due ... */
 	bool ended;          /* the trailer is out */
 	uint32_t fresh;      /* records in `data` that were not written yet */
+	uint32_t unwritten;  /* those of them that the stream counts as retrieved */
+	int over;            /* not 0: no log goes on after this error (output.c) */
 	uint64_t end;        /* where the next block after all others goes */
 	uint64_t unreported; /* records lost by the unit since the last loss slot */
 	uint64_t last_ticks; /* the latest of all records in the log */
@@ -198,6 +200,11 @@ int pxt_tolog_put_meta(struct pxt_tolog *log, enum pxt_log_type type);
  * good, and the log cannot go on after that.
  */
 bool pxt_tolog_give_up(struct pxt_tolog *log);
+/*
+ * With the mutex: the log is over, and what was taken for it and did not get there is lost, not
+ * retrieved.
+ */
+void pxt_tolog_lose_rest(struct pxt_stream *stream);
 /* An empty `data`, and an empty `meta`. */
 void pxt_tolog_new_data(struct pxt_tolog *log);
 void pxt_tolog_new_meta(struct pxt_tolog *log);
@@ -454,6 +461,13 @@ PXT_INLINE void pxt_tolog_flusher_end(struct pxt_stream *stream)
 PXT_INLINE struct pxt_tolog *pxt_tolog_of(struct pxt_stream *stream)
 {
 	return stream->log;
+}
+
+/* `data` holds nothing new. */
+PXT_INLINE void pxt_tolog_no_fresh(struct pxt_tolog *log)
+{
+	log->fresh = 0;
+	log->unwritten = 0;
 }
 
 /* The first one is kept until somebody asks (STA-05). */

@@ -2,11 +2,12 @@
 /*
  * crash.c - handlers of fatal signals, on Linux.
  *
- * In the handler, here: sigaction, sigpending, raise, pipe, close (async-signal-safe by POSIX),
+ * In the handler, here: sigaction, raise, pipe, fstat, close (async-signal-safe by POSIX),
  * pthread_self (a register), and system calls without a library around them: dup3, futex to wait,
- * gettid, rt_sigtimedwait, rt_tgsigqueueinfo.  What tell() calls: tolog/seal.c.
+ * gettid, rt_tgsigqueueinfo.  What tell() calls: tolog/seal.c.
  */
 #define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
 #include "port/port_crash.h"
 
 #include "port/port.h"
@@ -19,6 +20,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -145,29 +147,11 @@ static void wait_for_others(void)
 		;
 }
 
-/* What writing raised must not come before the signal that this is about. */
-static void forget_raised(const sigset_t *before)
-{
-	static const int raised[] = { SIGPIPE, SIGXFSZ };
-	const struct timespec none = { 0, 0 };
-	sigset_t mine;
-
-	(void)sigemptyset(&mine);
-	for (size_t i = 0; i < COUNT(raised); i++) {
-		if (!sigismember(before, raised[i]))
-			(void)sigaddset(&mine, raised[i]);
-	}
-	while (syscall(SYS_rt_sigtimedwait, &mine, NULL, &none, _NSIG / 8) > 0)
-		;
-}
-
 static void tell_in_turn(int number, const siginfo_t *info, const ucontext_t *context)
 {
 	struct pxt_crash crash;
-	sigset_t before;
 
 	describe(&crash, number, info, context);
-	(void)sigpending(&before);
 	(void)atomic_fetch_add_explicit(&inside, 1u, memory_order_relaxed);
 	if (begin_telling((uint32_t)crash.tid)) {
 		told.tell(&crash);
@@ -177,7 +161,6 @@ static void tell_in_turn(int number, const siginfo_t *info, const ucontext_t *co
 	} else {
 		(void)atomic_fetch_sub_explicit(&inside, 1u, memory_order_release);
 	}
-	forget_raised(&before);
 }
 
 /*
@@ -214,9 +197,12 @@ static void on_signal(int number, siginfo_t *info, void *context)
 void pxt_port_log_cut_off(struct pxt_port_log *log)
 {
 	int saved = errno;
+	struct stat state;
 	int ends[2];
 
-	if (pipe(ends) == 0) {
+	/* What the program has at that number since is not the library's to close. */
+	if (fstat(log->fd, &state) == 0 && (uint64_t)state.st_dev == log->place.device &&
+	    (uint64_t)state.st_ino == log->place.file && pipe(ends) == 0) {
 		(void)dup3(ends[0], log->fd, O_CLOEXEC);
 		(void)close(ends[0]);
 		(void)close(ends[1]);

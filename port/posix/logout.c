@@ -4,8 +4,10 @@
  * (how long a device that takes nothing is asked again: tolog/output.c).
  */
 #define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
 #include "port/port_log.h"
 #include "port/posix/quiet.h"
+#include "port/posix/unraised.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,6 +49,8 @@ static int kind_of(int fd, struct pxt_port_log *log)
 	log->hurried = false;
 	log->piece = UINT_MAX;
 	log->size = 0;
+	log->reached = 0;
+	log->place = (struct pxt_port_place){ (uint64_t)state.st_dev, (uint64_t)state.st_ino };
 	if (S_ISREG(state.st_mode)) {
 		log->kind = (flags & O_APPEND) != 0 ? PXT_LOG_APPEND : PXT_LOG_FILE;
 		log->size = (uint64_t)state.st_size;
@@ -73,11 +77,51 @@ int pxt_port_log_open(struct pxt_port_log *log, int fd)
 	return pxt_quiet_error(quiet, error);
 }
 
+/*
+ * The program may have closed the descriptor, which closes no file of its own, and opened its own at that number.
+ * By the same file it may be another one: opened to append, bytes would not go where they belong; and a file
+ * that lacks what was written into the log has only inherited the number of the log's inode.
+ */
+static bool is_logs(const struct pxt_port_log *log, const struct stat *state)
+{
+	if ((uint64_t)state->st_dev != log->place.device ||
+	    (uint64_t)state->st_ino != log->place.file)
+		return false;
+	if (log->kind == PXT_LOG_SEQUENTIAL)
+		return true;
+	return (uint64_t)state->st_size >= log->reached &&
+	       ((fcntl(log->fd, F_GETFL) & O_APPEND) != 0) == (log->kind == PXT_LOG_APPEND);
+}
+
+/* 0, EBADF, or what the system says instead of an answer. */
+static int check(const struct pxt_port_log *log)
+{
+	struct stat state;
+
+	if (log->fd < 0)
+		return EBADF;
+	if (fstat(log->fd, &state) != 0)
+		return errno;
+	return is_logs(log, &state) ? 0 : EBADF;
+}
+
+/* EBADF stays: a number that was seen to be another's is never looked at again. */
+static int check_once(struct pxt_port_log *log)
+{
+	int error = check(log);
+
+	if (error == EBADF)
+		log->fd = -1;
+	return error;
+}
+
 void pxt_port_log_close(struct pxt_port_log *log)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
 
-	(void)close(log->fd);
+	/* Without an answer it is not another's, as far as anybody knows. */
+	if (check(log) != EBADF)
+		(void)close(log->fd);
 	log->fd = -1;
 	pxt_quiet_end(quiet);
 }
@@ -149,11 +193,31 @@ static int write_hurried(
 	return 0;
 }
 
+/* @offset < 0: at the descriptor's position. */
+static int write_checked(
+    struct pxt_port_log *log, off_t offset, const void *data, size_t bytes, size_t *done)
+{
+	struct pxt_unraised unraised;
+	int error = check_once(log);
+
+	*done = 0;
+	if (error != 0)
+		return error;
+	pxt_unraised_begin(&unraised);
+	error = log->hurried && offset < 0 ? write_hurried(log, data, bytes, done)
+	                                   : write_all(log->fd, offset, data, bytes, done);
+	pxt_unraised_end(&unraised, error != 0);
+	if (offset < 0)
+		log->reached += log->kind == PXT_LOG_APPEND ? *done : 0;
+	else if (*done && log->reached < (uint64_t)offset + *done)
+		log->reached = (uint64_t)offset + *done;
+	return error;
+}
+
 int pxt_port_log_write(struct pxt_port_log *log, const void *data, size_t bytes, size_t *done)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
-	int error = log->hurried ? write_hurried(log, data, bytes, done)
-	                         : write_all(log->fd, -1, data, bytes, done);
+	int error = write_checked(log, -1, data, bytes, done);
 
 	return pxt_quiet_error(quiet, error);
 }
@@ -163,27 +227,39 @@ int pxt_port_log_write_at(
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
 	off_t at = (off_t)offset;
-	int error;
+	int error = EFBIG;
 
 	*done = 0;
-	if (at < 0 || (uint64_t)at != offset)
-		error = EFBIG;
-	else
-		error = write_all(log->fd, at, data, bytes, done);
+	if (at >= 0 && (uint64_t)at == offset)
+		error = write_checked(log, at, data, bytes, done);
 	return pxt_quiet_error(quiet, error);
 }
 
-int pxt_port_log_truncate(struct pxt_port_log *log, uint64_t size)
+static int truncate_checked(struct pxt_port_log *log, uint64_t size)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
-	int error = 0;
+	struct pxt_unraised unraised;
+	int error = check_once(log);
 
+	if (error != 0)
+		return error;
+	pxt_unraised_begin(&unraised);
 	while (ftruncate(log->fd, (off_t)size) != 0) {
 		error = errno;
 		if (error != EINTR)
 			break;
 		error = 0;
 	}
+	pxt_unraised_end(&unraised, error != 0);
+	if (error == 0)
+		log->reached = size;
+	return error;
+}
+
+int pxt_port_log_truncate(struct pxt_port_log *log, uint64_t size)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	int error = truncate_checked(log, size);
+
 	return pxt_quiet_error(quiet, error);
 }
 
@@ -197,18 +273,26 @@ int pxt_port_log_truncate(struct pxt_port_log *log, uint64_t size)
  * A file that may only be appended to refuses any cut, also one to the size that it has.  One that is
  * sealed refuses those that take something away.
  */
+static int may_truncate(const struct pxt_port_log *log)
+{
+	struct stat state;
+	int error = check(log);
+	int seals;
+
+	if (error == 0 && fstat(log->fd, &state) != 0)
+		error = errno;
+	if (error != 0)
+		return error;
+	if (ftruncate(log->fd, state.st_size) != 0 && errno != EINTR)
+		return errno;
+	seals = fcntl(log->fd, F_GET_SEALS);
+	return seals > 0 && (seals & (F_SEAL_SHRINK | F_SEAL_WRITE)) != 0 ? EPERM : 0;
+}
+
 int pxt_port_log_may_truncate(const struct pxt_port_log *log)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
-	int seals = fcntl(log->fd, F_GET_SEALS);
-	struct stat state;
-	int error = 0;
+	int error = may_truncate(log);
 
-	if (fstat(log->fd, &state) != 0 ||
-	    (ftruncate(log->fd, state.st_size) != 0 && errno != EINTR))
-		error = errno;
-	if (error == 0 && seals > 0 && (seals & (F_SEAL_SHRINK | F_SEAL_WRITE)) != 0)
-		error = EPERM;
-	pxt_quiet_end(quiet);
-	return error;
+	return pxt_quiet_error(quiet, error);
 }

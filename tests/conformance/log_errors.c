@@ -8,14 +8,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Limits the size of files for this process; SIGXFSZ is ignored by the caller. */
+/* Limits the size of files for this process. */
 static void limit_files(rlim_t bytes)
 {
 	struct rlimit limit;
@@ -51,7 +50,6 @@ static int meet_the_file_limit(void *argument)
 	struct posix_trace_status_info status;
 
 	(void)argument;
-	(void)signal(SIGXFSZ, SIG_IGN);
 	limit_files(1 << 17);
 	PXT_CHILD_CHECK(flush_until_error(trid) == EFBIG);
 	PXT_CHILD_CHECK(flush_until_error(trid) == EFBIG);
@@ -85,7 +83,6 @@ static int lose_events_to_the_file_limit(void *argument)
 	int number = 0;
 
 	(void)argument;
-	(void)signal(SIGXFSZ, SIG_IGN);
 	limit_files(1 << 16);
 	for (int i = 0; i < 40; i++) {
 		for (int k = 0; k < 300; k++)

@@ -401,18 +401,21 @@ static void a_device_that_takes_a_piece_now_and_then_gets_all_that_is_written_at
 {
 	static const char bytes[4 * 512] = "0123456789abcdef";
 	static char back[sizeof(bytes)];
-	struct pxt_port_log log = { .kind = PXT_LOG_SEQUENTIAL, .piece = 512, .hurried = true };
+	struct pxt_port_log log;
 	size_t done = 0;
 	int ends[2];
 
 	PXT_EQ_FATAL(pipe(ends), 0);
-	log.fd = ends[1];
+	PXT_EQ_FATAL(pxt_port_log_open(&log, ends[1]), 0);
+	log.piece = 512;
+	log.hurried = true;
 	device_ms = 1;
 	PXT_EQ(pxt_port_log_write(&log, bytes, sizeof(bytes), &done), 0);
 	device_ms = 0;
 	PXT_EQ_FATAL(done, sizeof(bytes));
 	PXT_EQ(read(ends[0], back, sizeof(back)), sizeof(back));
 	CU_ASSERT(memcmp(back, bytes, sizeof(bytes)) == 0);
+	pxt_port_log_close(&log);
 	close(ends[0]);
 	close(ends[1]);
 }

@@ -134,6 +134,8 @@ int shutdown_failing(int error);
 int shutdown_untruncated(int error);
 int flush_failing(int error);
 int flush_to_full_pipe(void);
+int flush_without_descriptor(void);
+int flush_without_reader(void);
 int shot_into(int fd);
 int shot_behind_something(void);
 int shot_without_memory(unsigned n);

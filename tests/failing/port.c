@@ -122,11 +122,18 @@ static int written(int error, size_t done, int fd, off_t at)
 	return done == BYTES && arrived(fd, at) ? 0 : WRONG;
 }
 
+/* As pxt_port_log_open() would leave it, with the fixture's own descriptor. */
+static struct pxt_port_log log_of(int fd, enum pxt_log_kind kind)
+{
+	struct pxt_port_log log = { .fd = fd, .kind = kind, .piece = 512 };
+
+	CU_ASSERT(pxt_port_local_which(fd, &log.place));
+	return log;
+}
+
 static int log_write(void)
 {
-	struct pxt_port_log log = {
-		.fd = fixture.pipe[1], .kind = PXT_LOG_SEQUENTIAL, .piece = 512
-	};
+	struct pxt_port_log log = log_of(fixture.pipe[1], PXT_LOG_SEQUENTIAL);
 	size_t done = 0;
 	int error = TRY(pxt_port_log_write(&log, bytes, BYTES, &done));
 
@@ -135,18 +142,19 @@ static int log_write(void)
 
 static int log_write_hurried(void)
 {
-	struct pxt_port_log log = {
-		.fd = fixture.pipe[1], .kind = PXT_LOG_SEQUENTIAL, .piece = 512, .hurried = true
-	};
+	struct pxt_port_log log = log_of(fixture.pipe[1], PXT_LOG_SEQUENTIAL);
 	size_t done = 0;
-	int error = TRY(pxt_port_log_write(&log, bytes, BYTES, &done));
+	int error;
+
+	log.hurried = true;
+	error = TRY(pxt_port_log_write(&log, bytes, BYTES, &done));
 
 	return written(error, done, fixture.pipe[0], -1);
 }
 
 static int log_write_at(void)
 {
-	struct pxt_port_log log = { .fd = fixture.file, .kind = PXT_LOG_FILE };
+	struct pxt_port_log log = log_of(fixture.file, PXT_LOG_FILE);
 	size_t done = 0;
 	int error = TRY(pxt_port_log_write_at(&log, 77, bytes, BYTES, &done));
 
@@ -162,7 +170,7 @@ static off_t size_of(int fd)
 
 static int log_truncate(void)
 {
-	struct pxt_port_log log = { .fd = fixture.file, .kind = PXT_LOG_FILE };
+	struct pxt_port_log log = log_of(fixture.file, PXT_LOG_FILE);
 	int error = TRY(pxt_port_log_truncate(&log, 99));
 
 	return error ? error : size_of(fixture.file) == 99 ? 0 : WRONG;
@@ -170,7 +178,7 @@ static int log_truncate(void)
 
 static int log_may_truncate(void)
 {
-	struct pxt_port_log log = { .fd = fixture.file, .kind = PXT_LOG_FILE };
+	struct pxt_port_log log = log_of(fixture.file, PXT_LOG_FILE);
 
 	return TRY(pxt_port_log_may_truncate(&log));
 }

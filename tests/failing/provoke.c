@@ -771,6 +771,39 @@ int flush_failing(int error)
 	return got;
 }
 
+int flush_without_descriptor(void)
+{
+	int fd = pxt_temp_file();
+	int next = dup(fd); /* which the library's own is going to be */
+	trace_id_t trid;
+	int got;
+
+	close(next);
+	trid = written(fd);
+	close(next);
+	got = TRY(posix_trace_flush(trid));
+	PXT_EQ(posix_trace_shutdown(trid), EBADF);
+	close(fd);
+	return got;
+}
+
+int flush_without_reader(void)
+{
+	trace_id_t trid;
+	int ends[2];
+	int got;
+
+	PXT_EQ(pipe(ends), 0);
+	PXT_EQ(posix_trace_attr_setlogfullpolicy(fresh(), POSIX_TRACE_APPEND), 0);
+	trid = pxt_log_stream(&given, ends[1]);
+	PXT_EQ(posix_trace_start(trid), 0);
+	close(ends[0]);
+	got = TRY(posix_trace_flush(trid));
+	PXT_EQ(posix_trace_shutdown(trid), EPIPE);
+	close(ends[1]);
+	return got;
+}
+
 int flush_to_full_pipe(void)
 {
 	int ends[2];

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* unraised.c - signals of the library's own writes are held back and taken away; see unraised.h. */
+#define _GNU_SOURCE
+#include "port/posix/unraised.h"
+
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A terminal takes a write in the background from a thread that has SIGTTOU blocked. */
+static void all(sigset_t *set)
+{
+	(void)sigemptyset(set);
+	(void)sigaddset(set, SIGPIPE);
+	(void)sigaddset(set, SIGXFSZ);
+	(void)sigaddset(set, SIGTTOU);
+}
+
+void pxt_unraised_begin(struct pxt_unraised *unraised)
+{
+	sigset_t held;
+
+	all(&held);
+	(void)sigpending(&unraised->pending);
+	(void)pthread_sigmask(SIG_BLOCK, &held, &unraised->mask);
+}
+
+/*
+ * The system sends these two to the thread that writes.  One that was pending before is the program's.  By a
+ * system call: the C library's function is a cancellation point.
+ */
+static void forget_raised(const sigset_t *before)
+{
+	static const int raised[] = { SIGPIPE, SIGXFSZ };
+	const struct timespec none = { 0, 0 };
+	sigset_t mine;
+
+	(void)sigemptyset(&mine);
+	for (size_t i = 0; i < sizeof(raised) / sizeof(raised[0]); i++) {
+		if (!sigismember(before, raised[i]))
+			(void)sigaddset(&mine, raised[i]);
+	}
+	while (syscall(SYS_rt_sigtimedwait, &mine, NULL, &none, _NSIG / 8) > 0)
+		;
+}
+
+void pxt_unraised_end(const struct pxt_unraised *unraised, bool failed)
+{
+	if (failed)
+		forget_raised(&unraised->pending);
+	(void)pthread_sigmask(SIG_SETMASK, &unraised->mask, NULL);
+}

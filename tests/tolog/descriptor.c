@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * descriptor.c - programs close descriptors that they do not know, the log's among them, and its number becomes
+ * something of their own; writes that fail end no program.
+ */
+#define _GNU_SOURCE /* close_range(), pipe2() */
+#include "../conformance/logkit.h"
+
+#include "../suite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define OWN  "the program's own"
+#define LAST 64 /* of the descriptors that are looked at */
+
+static const int policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL };
+
+static bool same_file(int one, int other)
+{
+	struct stat first;
+	struct stat second;
+
+	return fstat(one, &first) == 0 && fstat(other, &second) == 0 &&
+	       first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+/* The library's own descriptor of the log whose file is also open at @fd. */
+static int number_of_log(int fd)
+{
+	for (int other = 3; other < LAST; other++) {
+		if (other != fd && same_file(other, fd))
+			return other;
+	}
+	return -1;
+}
+
+static int own_file(int flags)
+{
+	char path[] = "/tmp/ptrace-test-XXXXXX";
+	int made = mkstemp(path);
+	int fd = open(path, flags);
+
+	if (made < 0 || fd < 0 || write(made, OWN, sizeof(OWN)) != (ssize_t)sizeof(OWN))
+		return -1;
+	(void)close(made);
+	(void)unlink(path);
+	return fd;
+}
+
+static bool is_untouched(int fd)
+{
+	char back[64] = "";
+
+	return st_file_bytes(fd) == (int64_t)sizeof(OWN) &&
+	       pread(fd, back, sizeof(back), 0) == (ssize_t)sizeof(OWN) &&
+	       memcmp(back, OWN, sizeof(OWN)) == 0;
+}
+
+static int64_t lost(trace_id_t trid)
+{
+	struct posix_trace_counts_np counts;
+
+	return st_law(trid, &counts) && counts.posix_retrieved_np == 0
+	           ? (int64_t)counts.posix_lost_np
+	           : -1;
+}
+
+static void say(int count)
+{
+	for (int i = 1; i <= count; i++)
+		st_say(i);
+}
+
+/* The stream holds the START of its life and 100 events, the log none. */
+#define TAKEN 101
+static trace_id_t begun(struct st_spec *spec)
+{
+	trace_id_t trid;
+
+	spec->policy = POSIX_TRACE_LOOP;
+	spec->with_log = true;
+	trid = st_started(spec);
+	say(100);
+	return trid;
+}
+
+static int replace_by_a_file(void *argument)
+{
+	struct st_spec spec = { .log_policy = *(const int *)argument, .fd = st_file() };
+	trace_id_t trid = begun(&spec);
+	int64_t before = st_file_bytes(spec.fd);
+	int number = number_of_log(spec.fd);
+	int own = own_file(O_RDWR);
+
+	PXT_CHILD_CHECK(number >= 0 && dup2(own, number) == number);
+	PXT_CHILD_CHECK(posix_trace_flush(trid) == EBADF);
+	PXT_CHILD_CHECK(lost(trid) == TAKEN);
+	say(10);
+	/* It stays so, and takes nothing out of the stream any more. */
+	PXT_CHILD_CHECK(posix_trace_flush(trid) == EBADF && lost(trid) == TAKEN);
+	PXT_CHILD_CHECK(posix_trace_clear(trid) == EBADF);
+	PXT_CHILD_CHECK(posix_trace_shutdown(trid) == EBADF);
+	PXT_CHILD_CHECK(is_untouched(own) && same_file(number, own));
+	PXT_CHILD_CHECK(st_file_bytes(spec.fd) == before);
+	return 0;
+}
+
+/* DEC-22, FLUSH-07, SHUT-02 */
+static void a_file_at_the_number_of_the_log_is_neither_written_nor_cut_nor_closed(void)
+{
+	for (size_t i = 0; i < 3; i++)
+		PXT_EQ(pxt_in_child(replace_by_a_file, (void *)(uintptr_t)&policies[i]), 0);
+}
+
+static int close_all(void *unused)
+{
+	struct st_spec spec = { .log_policy = POSIX_TRACE_APPEND, .fd = st_file() };
+	trace_id_t trid = begun(&spec);
+	struct posix_trace_status_info status;
+
+	(void)unused;
+	(void)close_range(3, ~0u, 0);
+	PXT_CHILD_CHECK(posix_trace_flush(trid) == EBADF && lost(trid) == TAKEN);
+	PXT_CHILD_CHECK(posix_trace_get_status(trid, &status) == 0);
+	PXT_CHILD_CHECK(status.posix_stream_flush_error == EBADF);
+	PXT_CHILD_CHECK(status.posix_log_overrun_status == POSIX_TRACE_OVERRUN);
+	PXT_CHILD_CHECK(posix_trace_shutdown(trid) == EBADF);
+	return 0;
+}
+
+/* STA-05, LOGP-08 */
+static void a_log_whose_descriptor_was_closed_is_ebadf_and_its_events_are_lost(void)
+{
+	PXT_EQ(pxt_in_child(close_all, NULL), 0);
+}
+
+static int replace_by_a_socket(void *unused)
+{
+	struct st_spec spec = { .log_policy = POSIX_TRACE_APPEND };
+	char byte;
+	trace_id_t trid;
+	int theirs[2];
+	int own[2];
+
+	(void)unused;
+	PXT_CHILD_CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, theirs) == 0);
+	PXT_CHILD_CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, own) == 0);
+	spec.fd = theirs[1];
+	trid = begun(&spec);
+	PXT_CHILD_CHECK(dup2(own[1], number_of_log(spec.fd)) >= 0);
+	PXT_CHILD_CHECK(posix_trace_flush(trid) == EBADF);
+	PXT_CHILD_CHECK(posix_trace_shutdown(trid) == EBADF);
+	PXT_CHILD_CHECK(recv(own[0], &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN);
+	return 0;
+}
+
+static void a_socket_at_the_number_of_the_log_is_sent_nothing(void)
+{
+	PXT_EQ(pxt_in_child(replace_by_a_socket, NULL), 0);
+}
+
+/* A packet socket's trouble is a line's usual one; this is not. */
+static int replace_a_line(void *unused)
+{
+	struct st_spec spec = { .log_policy = POSIX_TRACE_APPEND };
+	char byte;
+	trace_id_t trid;
+	int theirs[2];
+	int own[2];
+
+	(void)unused;
+	PXT_CHILD_CHECK(socketpair(AF_UNIX, SOCK_DGRAM, 0, theirs) == 0);
+	PXT_CHILD_CHECK(socketpair(AF_UNIX, SOCK_DGRAM, 0, own) == 0);
+	spec.fd = theirs[1];
+	trid = begun(&spec);
+	PXT_CHILD_CHECK(dup2(own[1], number_of_log(spec.fd)) >= 0);
+	PXT_CHILD_CHECK(posix_trace_flush(trid) == EBADF && lost(trid) == TAKEN);
+	PXT_CHILD_CHECK(posix_trace_shutdown(trid) == EBADF);
+	PXT_CHILD_CHECK(recv(own[0], &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN);
+	return 0;
+}
+
+static void a_socket_at_the_number_of_a_line_is_sent_nothing(void)
+{
+	PXT_EQ(pxt_in_child(replace_a_line, NULL), 0);
+}
+
+static int open_again_to_append(void *unused)
+{
+	struct st_spec spec = { .log_policy = POSIX_TRACE_APPEND, .fd = st_file() };
+	trace_id_t trid = begun(&spec);
+	char path[32];
+	int number = number_of_log(spec.fd);
+	int again;
+
+	(void)unused;
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", spec.fd);
+	again = open(path, O_WRONLY | O_APPEND);
+	PXT_CHILD_CHECK(again >= 0 && dup2(again, number) == number);
+	PXT_CHILD_CHECK(posix_trace_flush(trid) == EBADF);
+	PXT_CHILD_CHECK(posix_trace_shutdown(trid) == EBADF);
+	PXT_CHILD_CHECK(fcntl(number, F_GETFL) >= 0);
+	return 0;
+}
+
+/* By position nothing can be written there. */
+static void the_logs_own_file_opened_again_to_append_is_not_the_log(void)
+{
+	PXT_EQ(pxt_in_child(open_again_to_append, NULL), 0);
+}
+
+#define NOT_REUSED 4711
+
+static int inherit_the_inode(void *unused)
+{
+	struct st_spec spec = { .log_policy = POSIX_TRACE_APPEND };
+	char path[] = "/tmp/ptrace-test-XXXXXX";
+	struct stat before;
+	struct stat after;
+	trace_id_t trid;
+	int number;
+
+	(void)unused;
+	spec.fd = mkstemp(path);
+	trid = begun(&spec);
+	number = number_of_log(spec.fd);
+	PXT_CHILD_CHECK(number >= 0 && fstat(number, &before) == 0);
+	(void)close(number);
+	(void)close(spec.fd);
+	(void)unlink(path);
+	/* Some file systems give the number of the inode that is free now. */
+	spec.fd = own_file(O_RDWR);
+	PXT_CHILD_CHECK(dup2(spec.fd, number) == number && fstat(number, &after) == 0);
+	if (before.st_ino != after.st_ino)
+		return NOT_REUSED;
+	PXT_CHILD_CHECK(posix_trace_flush(trid) == EBADF);
+	PXT_CHILD_CHECK(posix_trace_shutdown(trid) == EBADF);
+	PXT_CHILD_CHECK(is_untouched(number));
+	return 0;
+}
+
+static void a_file_that_has_the_inode_of_the_removed_log_is_left_alone(void)
+{
+	int result = pxt_in_child(inherit_the_inode, NULL);
+
+	if (result == NOT_REUSED)
+		pxt_skip("this file system gives numbers of inodes out once");
+	else
+		PXT_EQ(result, 0);
+}
+
+/* ---- Readers that are gone, files that may not grow ---- */
+
+static int leave_the_pipe(void *unused)
+{
+	struct st_spec spec = { .log_policy = POSIX_TRACE_APPEND };
+	sigset_t pending;
+	trace_id_t trid;
+	int ends[2];
+
+	(void)unused;
+	(void)signal(SIGPIPE, SIG_DFL);
+	PXT_CHILD_CHECK(pipe2(ends, O_CLOEXEC) == 0);
+	spec.fd = ends[1];
+	trid = begun(&spec);
+	(void)close(ends[0]);
+	PXT_CHILD_CHECK(posix_trace_flush(trid) == EPIPE);
+	PXT_CHILD_CHECK(lost(trid) == TAKEN);
+	say(10);
+	PXT_CHILD_CHECK(posix_trace_flush(trid) == EPIPE && lost(trid) == TAKEN);
+	PXT_CHILD_CHECK(posix_trace_shutdown(trid) == EPIPE);
+	PXT_CHILD_CHECK(sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE) == 0);
+	return 0;
+}
+
+/* DEC-40, LOGP-08 */
+static void without_a_reader_of_the_pipe_events_are_lost_and_no_signal_comes(void)
+{
+	PXT_EQ(pxt_in_child(leave_the_pipe, NULL), 0);
+}
+
+static int meet_the_limit(void *unused)
+{
+	const struct rlimit limit = { 1 << 14, RLIM_INFINITY };
+	struct st_spec spec = {
+		.size = 1 << 16, .log_policy = POSIX_TRACE_APPEND, .fd = st_file()
+	};
+	trace_id_t trid = begun(&spec);
+
+	(void)unused;
+	(void)signal(SIGXFSZ, SIG_DFL);
+	PXT_CHILD_CHECK(posix_trace_flush(trid) == 0);
+	PXT_CHILD_CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+	say(1000);
+	PXT_CHILD_CHECK(posix_trace_flush(trid) == EFBIG);
+	PXT_CHILD_CHECK(posix_trace_shutdown(trid) == EFBIG);
+	return 0;
+}
+
+/* DEC-40, FLUSH-E2 */
+static void at_the_limit_of_file_size_no_signal_comes(void)
+{
+	PXT_EQ(pxt_in_child(meet_the_limit, NULL), 0);
+}
+
+static int keep_what_was_pending(void *unused)
+{
+	struct st_spec spec = { .log_policy = POSIX_TRACE_APPEND };
+	sigset_t set;
+	trace_id_t trid;
+	int ends[2];
+
+	(void)unused;
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGPIPE);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	PXT_CHILD_CHECK(pipe2(ends, O_CLOEXEC) == 0);
+	spec.fd = ends[1];
+	trid = begun(&spec);
+	(void)close(ends[0]);
+	(void)raise(SIGPIPE);
+	PXT_CHILD_CHECK(posix_trace_flush(trid) == EPIPE);
+	PXT_CHILD_CHECK(sigpending(&set) == 0 && sigismember(&set, SIGPIPE) == 1);
+	PXT_CHILD_CHECK(sigprocmask(SIG_BLOCK, NULL, &set) == 0 && sigismember(&set, SIGPIPE) == 1);
+	PXT_CHILD_CHECK(sigismember(&set, SIGXFSZ) == 0);
+	return 0;
+}
+
+static void a_signal_that_the_program_has_pending_stays_the_programs(void)
+{
+	PXT_EQ(pxt_in_child(keep_what_was_pending, NULL), 0);
+}
+
+static const struct pxt_case cases[] = {
+	PXT_CASE(a_file_at_the_number_of_the_log_is_neither_written_nor_cut_nor_closed),
+	PXT_CASE(a_log_whose_descriptor_was_closed_is_ebadf_and_its_events_are_lost),
+	PXT_CASE(a_socket_at_the_number_of_the_log_is_sent_nothing),
+	PXT_CASE(a_socket_at_the_number_of_a_line_is_sent_nothing),
+	PXT_CASE(the_logs_own_file_opened_again_to_append_is_not_the_log),
+	PXT_CASE(a_file_that_has_the_inode_of_the_removed_log_is_left_alone),
+	PXT_CASE(without_a_reader_of_the_pipe_events_are_lost_and_no_signal_comes),
+	PXT_CASE(at_the_limit_of_file_size_no_signal_comes),
+	PXT_CASE(a_signal_that_the_program_has_pending_stays_the_programs),
+};
+
+PXT_SUITE("the log's descriptor", cases)
