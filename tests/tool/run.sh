@@ -289,6 +289,17 @@ what_somebody_put_at_the_names_of_a_run_does_not_hold_it_up()
 	err_has 'victim.ptl: is no file'
 }
 
+# What a program is called may be a command to the terminal.
+names_reach_the_terminal_of_a_run_escaped()
+{
+	escape=$(printf '\033')
+	cp "$VICTIM" "a${escape}[31mb"
+	run 0 run -- "./a${escape}[31mb" locks
+	err_has 'a\x1b[31mb.ptl: '
+	err_has 'More: pxtrace why a\x1b[31mb.ptl'
+	! grep -q "$escape" err || fail 'the terminal gets it as it is'
+}
+
 processes_that_are_left_behind_are_told()
 {
 	traced 0 --only mutex -- "$VICTIM" leave

@@ -262,6 +262,19 @@ static int make(struct pxt_report *report, const struct wish *wish, char *const 
 	return status;
 }
 
+/* To a program as it is, to a terminal without what would be a command to it. */
+static void tell_name(const char *name)
+{
+	static struct pxt_out out = { .fd = STDOUT_FILENO };
+
+	if (isatty(STDOUT_FILENO))
+		pxt_out_escaped(&out, name, strlen(name));
+	else
+		pxt_out_text(&out, name);
+	pxt_out_char(&out, '\n');
+	(void)pxt_finish(&out);
+}
+
 /* Where nobody said where to, the page's name is told. */
 static int make_somewhere(
     struct pxt_report *report, struct wish *wish, char *const *paths, int count)
@@ -277,7 +290,7 @@ static int make_somewhere(
 	}
 	status = make(report, wish, paths, count);
 	if (usual && (status == PXT_EXIT_OK || status == PXT_EXIT_LOST))
-		(void)printf("%s\n", usual);
+		tell_name(usual);
 	free(usual);
 	return status;
 }

@@ -244,8 +244,11 @@ static void summarize(struct run *r, const struct pxt_recorder_sum *sum)
 
 	out.colour = pxt_colour_wanted(NULL, STDERR_FILENO);
 	say_missing(r);
-	if (pxt_summary(&out, &summary) == PXT_EXIT_OK)
-		pxt_out_format(&out, "More: pxtrace why %s\n", r->output);
+	if (pxt_summary(&out, &summary) == PXT_EXIT_OK) {
+		pxt_out_text(&out, "More: pxtrace why ");
+		pxt_out_escaped(&out, r->output, strlen(r->output));
+		pxt_out_char(&out, '\n');
+	}
 	pxt_out_flush(&out);
 }
 

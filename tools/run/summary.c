@@ -74,7 +74,8 @@ static void put_counts(
 
 	for (uint32_t i = 0; i < state->actor_count; i++)
 		processes += is_first(state, i);
-	pxt_out_format(out, "%s%s: %" PRIu64 " events of %u process%s, ", summary->path,
+	pxt_out_escaped(out, summary->path, strlen(summary->path));
+	pxt_out_format(out, "%s: %" PRIu64 " events of %u process%s, ",
 	    summary->replaced ? " (in place of an older log)" : "",
 	    summary->sum->counts.posix_written_np, processes, processes == 1 ? "" : "es");
 	put_losses(out, summary);
