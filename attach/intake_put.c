@@ -51,6 +51,8 @@ bool pxt_intake_put_record(struct pxt_stream *stream, const struct pxt_event *ev
 		return false;
 	}
 	pxt_ring_store(&place, event);
+	/* Whoever pulls: readers sleep until somebody records, and that was not their own process. */
+	pxt_block_wake_at(block, place.used);
 	return true;
 }
 

@@ -103,25 +103,11 @@ bool pxt_producers_learn(struct pxt_ctlsock *ctlsock)
 	return any;
 }
 
-static uint64_t producers_head(struct pxt_block *block)
-{
-	uint64_t pos;
-	uint64_t seq;
-
-	pxt_lane_head(pxt_block_lane(block, block->lane_mask + 1u), &pos, &seq);
-	return pos;
-}
-
-/* With the mutex.  Readers sleep until somebody records; that was not their own process. */
+/* With the mutex. */
 static void pull(struct pxt_ctlsock *ctlsock)
 {
-	struct pxt_block *block = ctlsock->stream->block;
-	uint64_t head = producers_head(block);
-
 	ctlsock->pulled = pxt_port_ticks_ordered();
-	(void)pxt_share_pull(block, ctlsock->pulled, false);
-	if (producers_head(block) != head)
-		pxt_block_wake(block);
+	(void)pxt_share_pull(ctlsock->stream->block, ctlsock->pulled, false);
 }
 
 /* With the mutex: nobody pulls from it any more. */

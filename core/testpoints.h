@@ -19,6 +19,7 @@ enum pxt_testpoint {
 	PXT_TP_STORED,        /* writer: whole record visible */
 	PXT_TP_FULL,          /* writer: decided that there is no room */
 	PXT_TP_AUTO_STOPPED,  /* writer: gate flipped */
+	PXT_TP_WAKES,         /* writer: a sleeper counts as woken, and is not yet */
 	PXT_TP_LEFT,          /* writer: marked outside */
 	PXT_TP_FRONT_SEEN,    /* consumer: begin slot accepted */
 	PXT_TP_PIECE_READ,    /* consumer: a continuation slot read */

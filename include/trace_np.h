@@ -781,7 +781,8 @@ int posix_trace_attr_setorderedstamps_np(trace_attr_t *attr, int ordered);
 int posix_trace_attr_getorderedstamps_np(const trace_attr_t *attr, int *ordered);
 /*
  * Non-zero: readers poll, so that trace points never make a system call.  Zero (the default): the
- * one trace point that finds the reader asleep wakes it.
+ * one trace point that finds the reader asleep wakes it.  If its thread is killed, stopped or preempted
+ * before it does, the next trace point wakes it.
  *
  * @polling: 0, or any other value.
  *

@@ -17,9 +17,10 @@
  */
 static void take_back(struct pxt_stream *stream)
 {
-	atomic_store_explicit(&stream->block->asleep, 0u, memory_order_relaxed);
 	if (atomic_load_explicit(&stream->users, memory_order_relaxed))
-		pxt_port_wake(&stream->block->asleep);
+		pxt_block_wake(stream->block);
+	else
+		atomic_store_explicit(&stream->block->asleep, 0u, memory_order_relaxed);
 }
 
 /*
@@ -32,11 +33,12 @@ static int sleep_on(
     struct pxt_stream *stream, const struct pxt_getnext *request, enum pxt_next *found)
 {
 	struct pxt_block *block = stream->block;
+	uint32_t number = 0;
 	uint64_t slice = 0;
 	int error;
 
 	if (!stream->polling) {
-		atomic_store_explicit(&block->asleep, 1u, memory_order_seq_cst);
+		number = pxt_block_announce_sleep(block);
 		PXT_TESTPOINT(PXT_TP_SLEEPS);
 		if (!pxt_port_fence_all())
 			slice = 1000000;
@@ -51,10 +53,7 @@ static int sleep_on(
 		slice = 1000000;
 	atomic_fetch_add_explicit(&stream->users, 1u, memory_order_acq_rel);
 	pxt_stream_unlock(stream);
-	if (stream->polling)
-		error = pxt_port_wait(&block->asleep, 0u, request->abstime, slice);
-	else
-		error = pxt_port_wait(&block->asleep, 1u, request->abstime, slice);
+	error = pxt_port_wait(&block->asleep, number, request->abstime, slice);
 	pxt_port_mutex_lock(&stream->mutex);
 	/* A shutdown goes on when it sees that, and then waits for the lock. */
 	atomic_fetch_sub_explicit(&stream->users, 1u, memory_order_acq_rel);

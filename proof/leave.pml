@@ -14,6 +14,8 @@
  *   -DNEST         a handler interrupts the writer at any step and generates one event
  *   -DJUMP         the writer may be stopped for ever inside a trace point
  *   -DSLEEP        a reader sleeps until there is an event
+ *   -DOTHER        with SLEEP: another writer generates as many events, on another processor; with -DJUMP
+ *                  one of the two may be stopped for ever, at any step, and the other one goes on
  *   -DSHUT         the stream is shut down at any moment
  *   -DDEAD         a reader passes over what nobody living can finish; with -DJUMP the writer is
  *                  killed, and seen to be gone at some time later
@@ -27,19 +29,21 @@
 #define WRITER 0
 #define CLOSER 1
 #define READER 2
+#define BESIDE 3 /* the other writer */
 
 /* What is stored plainly somewhere. */
 #define PASSES  0
 #define RECORD  1 /* events stored, as the reader sees them in the slots */
 #define HOT     2 /* pxt_fork.hot, or pxt_blocks[]: the way to the memory */
 #define ASLEEP  3
-#define SLOT    4 /* DEAD: the record of each event, stored or not */
+#define OTHERS  4 /* the same of the other writer's */
+#define SLOT    5 /* DEAD: the record of each event, stored or not */
 #define WORDS   (SLOT + EVENTS + 1)
 #define DEEP    4 /* stores in flight */
 
 byte memory[WORDS];
 typedef buffer_t { byte word[DEEP]; byte value[DEEP]; byte count };
-buffer_t buffer[3];
+buffer_t buffer[4];
 
 bit wanted = 1; /* changed by locked instructions only */
 bit freed = 0;
@@ -48,9 +52,16 @@ byte users = 0;
 bit closing = 0;
 bit sleeping = 0; /* the reader is in the system's hands */
 byte events_done = 0;
+byte written = 0; /* of them, the writer's and its handler's */
 bit nested = 0; /* a handler runs on top of the writer */
-bit stuck = 0;  /* the writer stands still for ever */
+byte stuck = 0; /* who stands still for ever: 1 the writer, 2 the other one */
+bit later = 0;  /* a writer that lives began an event since */
 bit writer_done = 0;
+#ifdef OTHER
+bit other_done = 0;
+#else
+bit other_done = 1;
+#endif
 bit shut_done = 0;
 bit kept = 0;
 byte gave_up = 255;
@@ -116,7 +127,7 @@ inline drain(t)
 /* pxt_port_fence_all() */
 inline fence_all()
 {
-	d_step { drain(WRITER); drain(CLOSER); drain(READER) }
+	d_step { drain(WRITER); drain(CLOSER); drain(READER); drain(BESIDE) }
 }
 
 proctype processor(byte t)
@@ -130,23 +141,45 @@ proctype processor(byte t)
 
 /* ---- Trace point ---- */
 
-/* It does not stand still, no handler runs on top of it, its processor has room for a store. */
-#define MAY_GO(level) (!stuck && (level == 1 || !nested) && buffer[WRITER].count < DEEP)
+/*
+ * It does not stand still, no handler runs on top of it, its processor has room for a store.  Level 0 is the
+ * writer, 1 the handler on top of it, 2 the other writer.
+ */
+#define CPU(level) (level == 2 -> BESIDE : WRITER)
+#define MAY_GO(level) (stuck != (level == 2 -> 2 : 1) && (level != 0 || !nested) && buffer[CPU(level)].count < DEEP)
 
 /* Everything that a trace point does with the block: the block must be there. */
 inline touch() { assert(!freed) }
 
-/* pxt_block_wake(): an exchange */
-inline wake()
+/* ASLEEP: 0, or the number of a sleep, times 4, with these. */
+#define SLEEPS 1
+#define WOKEN  2
+
+/* pxt_block_wake(): [proof: woken].  Another may be faster between any two steps. */
+inline wake(level)
 {
-	d_step {
-		drain(WRITER);
-		touch();
-		if
-		:: memory[ASLEEP] -> memory[ASLEEP] = 0; sleeping = 0
-		:: else
-		fi
-	}
+#ifdef MISTAKE_duty_taken_before_it_is_done
+	atomic { MAY_GO(level); drain(CPU(level)); touch(); sees = memory[ASLEEP]; memory[ASLEEP] = 0 };
+	if
+	:: sees -> atomic { MAY_GO(level); sleeping = 0 }
+	:: else
+	fi
+#else
+	d_step { MAY_GO(level); drain(CPU(level)); touch(); memory[ASLEEP] = memory[ASLEEP] - (memory[ASLEEP] & SLEEPS) };
+	atomic { MAY_GO(level); load(CPU(level), ASLEEP, sees) };
+	if
+	:: sees && !(sees & SLEEPS) ->
+		/* [PXT_TP_WAKES]: the call; whoever is in the system's hands goes on */
+		atomic { MAY_GO(level); sleeping = 0 };
+		d_step {
+			MAY_GO(level);
+			drain(CPU(level));
+			touch();
+			memory[ASLEEP] = (memory[ASLEEP] == sees -> 0 : memory[ASLEEP])
+		}
+	:: else
+	fi
+#endif
 }
 
 /* emit_from(), emit_careful(), behind the hint outside that says "wanted" */
@@ -154,6 +187,9 @@ inline emit(level)
 {
 #ifdef MISTAKE_way_looked_up_before_entering
 	atomic { MAY_GO(level); load(WRITER, HOT, way) };
+#endif
+#ifdef OTHER
+	atomic { MAY_GO(level); later = (stuck -> 1 : later) };
 #endif
 	/* pxt_enter(): [proof: enter], [PXT_TP_ENTERED] */
 	atomic { MAY_GO(level); load(WRITER, PASSES, passes) };
@@ -172,11 +208,11 @@ inline emit(level)
 	if
 	:: way ->
 		/* Reserve, store, look whether somebody sleeps. */
-		d_step { MAY_GO(level); touch(); mine = events_done; events_done++ }
+		d_step { MAY_GO(level); touch(); mine = events_done; events_done++; written++ }
 #ifdef DEAD
 		atomic { MAY_GO(level); touch(); store(WRITER, SLOT + mine, 1) };
 #else
-		atomic { MAY_GO(level); touch(); store(WRITER, RECORD, events_done) };
+		atomic { MAY_GO(level); touch(); store(WRITER, RECORD, written) };
 #endif
 #ifdef MISTAKE_left_before_the_last_look
 		if
@@ -187,7 +223,7 @@ inline emit(level)
 		/* [proof: wake] */
 		atomic { MAY_GO(level); touch(); load(WRITER, ASLEEP, sees) };
 		if
-		:: sees -> atomic { MAY_GO(level); wake() }
+		:: sees -> wake(level)
 		:: else
 		fi
 	:: else
@@ -226,11 +262,38 @@ proctype handler()
 }
 #endif
 
+#ifdef OTHER
+/* Of its entry in the table nobody asks here. */
+proctype other_writer()
+{
+	byte i, sees, mine, events;
+
+	do
+	:: events < EVENTS ->
+		d_step { MAY_GO(2); later = (stuck -> 1 : later); events_done++; events++; mine = events };
+		atomic { MAY_GO(2); store(BESIDE, OTHERS, mine) };
+		atomic { MAY_GO(2); load(BESIDE, ASLEEP, sees) };
+		if
+		:: sees -> wake(2)
+		:: else
+		fi;
+		d_step { sees = 0; mine = 0 }
+	:: events == EVENTS -> break
+	od;
+	atomic { MAY_GO(2); other_done = 1 }
+}
+#endif
+
 #ifdef JUMP
 /* Killed, or preempted for ever. */
 proctype jump()
 {
-	atomic { !writer_done -> stuck = 1 }
+	if
+	:: atomic { !writer_done -> stuck = 1 }
+#ifdef OTHER
+	:: atomic { !other_done -> stuck = 2 }
+#endif
+	fi
 #ifdef DEAD
 	atomic { buffer[WRITER].count == 0 -> gone = 1 }
 #endif
@@ -316,13 +379,15 @@ inline take()
 {
 	assert(!freed);
 	load(READER, RECORD, record);
+	load(READER, OTHERS, others);
+	d_step { record = record + others; others = 0 };
 	found = (record > taken);
 	taken = record
 }
 
 proctype reader()
 {
-	byte i, record;
+	byte i, record, others, seen, number;
 	bit found;
 
 	do
@@ -336,11 +401,23 @@ proctype reader()
 		:: found -> d_step { found = 0; record = 0; drain(READER); mutex = 0 }
 		:: else ->
 			if
-			:: writer_done && taken == events_done -> break
+			:: writer_done && other_done && taken == events_done -> break
 			:: else
 			fi;
 			/* sleep_on(): [proof: sleep], [PXT_TP_SLEEPS] */
-			d_step { drain(READER); memory[ASLEEP] = 1 };
+			load(READER, ASLEEP, seen);
+			if
+			:: seen & SLEEPS
+			:: else ->
+				d_step {
+#ifndef MISTAKE_sleeps_have_no_number
+					number++;
+#endif
+					seen = number * 4 + WOKEN + SLEEPS;
+					drain(READER);
+					memory[ASLEEP] = seen
+				}
+			fi;
 #ifndef MISTAKE_no_fence_before_sleeping
 			fence_all();
 #endif
@@ -351,14 +428,14 @@ proctype reader()
 			:: found ->
 				/* take_back() */
 				store(READER, ASLEEP, 0);
-				d_step { found = 0; record = 0; drain(READER); mutex = 0 }
+				d_step { found = 0; record = 0; seen = 0; drain(READER); mutex = 0 }
 			:: else ->
 #ifndef MISTAKE_sleeper_not_counted
 				users++;
 #endif
 				d_step { record = 0; drain(READER); mutex = 0 };
 				/* pxt_port_wait(): the system compares, then it sleeps */
-				d_step { assert(!freed); drain(READER); sleeping = memory[ASLEEP] };
+				d_step { assert(!freed); drain(READER); sleeping = (memory[ASLEEP] == seen) };
 				!sleeping;
 				atomic { !mutex -> mutex = 1 };
 				if
@@ -372,7 +449,7 @@ proctype reader()
 				:: closing -> break
 				:: else
 				fi;
-				d_step { drain(READER); mutex = 0 }
+				d_step { seen = 0; drain(READER); mutex = 0 }
 			fi
 		fi
 	od;
@@ -452,7 +529,7 @@ proctype asker()
 proctype watchdog()
 {
 	timeout;
-	assert(stuck || writer_done);
+	assert(stuck || (writer_done && other_done));
 #ifdef SHUT
 	assert(shut_done);
 	assert(freed || kept);
@@ -463,9 +540,11 @@ proctype watchdog()
 #ifdef SLEEP
 	/*
 	 * No wake-up is lost: whoever sleeps now has nothing to read, and the stream still lives.  A
-	 * writer that stands still may not have come to its look at the flag.
+	 * writer that stands still may not have come to its look at the flag, or to its call; but the next
+	 * writer has.
 	 */
-	assert(reader_done || (sleeping && !closing && (taken == memory[RECORD] || stuck)))
+	assert(reader_done || (sleeping && !closing &&
+	       (taken == memory[RECORD] + memory[OTHERS] || (stuck && !later))))
 #endif
 }
 
@@ -476,6 +555,10 @@ init
 		run writer();
 #ifdef NEST
 		run handler();
+#endif
+#ifdef OTHER
+		run other_writer();
+		run processor(BESIDE);
 #endif
 #ifdef JUMP
 		run jump();

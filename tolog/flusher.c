@@ -52,11 +52,11 @@ static bool due(struct pxt_stream *stream)
 static void nap(struct pxt_stream *stream, struct pxt_tolog_flusher *flusher)
 {
 	struct pxt_block *block = stream->block;
-	uint32_t expected = stream->polling ? 0u : 1u;
+	uint32_t number = 0;
 	uint64_t slice = stream->polling ? POLL_NS : 0u;
 
 	if (!stream->polling) {
-		atomic_store_explicit(&block->asleep, 1u, memory_order_seq_cst);
+		number = pxt_block_announce_sleep(block);
 		if (!pxt_port_fence_all())
 			slice = POLL_NS;
 	}
@@ -65,7 +65,7 @@ static void nap(struct pxt_stream *stream, struct pxt_tolog_flusher *flusher)
 		return;
 	}
 	pxt_stream_unlock(stream);
-	(void)pxt_port_wait(&block->asleep, expected, NULL, slice);
+	(void)pxt_port_wait(&block->asleep, number, NULL, slice);
 	pxt_port_mutex_lock(&stream->mutex);
 }
 

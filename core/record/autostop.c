@@ -12,14 +12,27 @@ PXT_COLD void pxt_autostop_switch(struct pxt_block *block, uint32_t gate)
 
 	if ((gate & PXT_GATE_STATE) != PXT_GATE_RUNNING)
 		return;
-	/* Release: who sees the stream stopped sees the refusal counted. */
 	if (!atomic_compare_exchange_strong_explicit(
 	        &block->gate, &seen, stopped, memory_order_acq_rel, memory_order_relaxed))
 		return;
 	PXT_TESTPOINT(PXT_TP_AUTO_STOPPED);
 	/* May come late or never (a kill): then the consumer takes the last record's stamp. */
 	pxt_wide_set(&block->auto_stop_ticks, pxt_port_ticks());
-	pxt_block_wake(block);
+}
+
+/* The last place, or none. */
+static PXT_COLD bool take_last(
+    struct pxt_block *block, uint32_t gate, struct pxt_lane *lane, enum pxt_reserve got)
+{
+	if (got == PXT_NO_ROOM)
+		PXT_TESTPOINT(PXT_TP_FULL);
+	if (got != PXT_CLOSED)
+		pxt_autostop_switch(block, gate);
+	if (got == PXT_RESERVED_LAST)
+		return true;
+	/* Not before the stop: what is refused while the stream runs belongs to a run before. */
+	pxt_block_refuse(block, lane);
+	return false;
 }
 
 /* A place, or an automatic stop. */
@@ -28,25 +41,17 @@ PXT_INLINE bool take(
 {
 	enum pxt_reserve got = pxt_ring_reserve(place, slots, how | PXT_TAKE_FREE);
 
-	if (got == PXT_RESERVED)
-		return true;
-	if (got != PXT_RESERVED_LAST)
-		pxt_counter_up(&place->ring.lane->refused);
-	if (got == PXT_CLOSED)
-		return false;
-	if (got == PXT_NO_ROOM)
-		PXT_TESTPOINT(PXT_TP_FULL);
-	pxt_autostop_switch(block, gate);
-	return got == PXT_RESERVED_LAST;
+	return got == PXT_RESERVED || take_last(block, gate, place->ring.lane, got);
 }
 
 /* A place in a stream that overwrites. */
-static bool overwrite(struct pxt_place *place, uint32_t slots, unsigned how)
+static bool overwrite(
+    struct pxt_block *block, struct pxt_place *place, uint32_t slots, unsigned how)
 {
 	bool got = pxt_ring_reserve(place, slots, how) == PXT_RESERVED;
 
 	if (!got)
-		pxt_counter_up(&place->ring.lane->refused);
+		pxt_block_refuse(block, place->ring.lane);
 	return got;
 }
 
@@ -59,15 +64,15 @@ static PXT_NOINLINE bool reserve_otherwise(
 		if (!slots)
 			return false;
 		if (!(gate & PXT_GATE_KEEPS))
-			return overwrite(place, slots, how);
+			return overwrite(block, place, slots, how);
 	}
 	how &= ~PXT_AUTOSTOP_SEEN;
 	if (gate & PXT_GATE_DISCARDS)
-		return pxt_discard_reserve(place, slots, how);
+		return pxt_discard_reserve(block, place, slots, how);
 	if ((gate & PXT_GATE_STATE) == PXT_GATE_RUNNING)
 		return take(block, gate, place, slots, how);
 	PXT_TESTPOINT(PXT_TP_FULL);
-	pxt_counter_up(&place->ring.lane->refused);
+	pxt_block_refuse(block, place->ring.lane);
 	return false;
 }
 
@@ -80,7 +85,7 @@ bool pxt_autostop_reserve(
 		if (gate & (PXT_GATE_DISCARDS | PXT_GATE_INSPECTED))
 			return reserve_otherwise(block, gate, place, slots, how);
 		PXT_TESTPOINT(PXT_TP_FULL);
-		pxt_counter_up(&place->ring.lane->refused);
+		pxt_block_refuse(block, place->ring.lane);
 		return false;
 	}
 	return take(block, gate, place, slots, how);

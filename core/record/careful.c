@@ -29,7 +29,7 @@ PXT_INLINE bool reserve(
 	got = pxt_ring_reserve(place, slots, how);
 	/* Overtaken for a whole ring, or stopped since the gate was read. */
 	if (PXT_UNLIKELY(got != PXT_RESERVED))
-		pxt_counter_up(&place->ring.lane->refused);
+		pxt_block_refuse(block, place->ring.lane);
 	return got == PXT_RESERVED;
 }
 
@@ -55,7 +55,7 @@ static void emit_into(unsigned index, bool live, uint32_t id, size_t bytes,
 	place->ring.mask = block->slot_mask;
 	if (PXT_UNLIKELY((gate & PXT_GATE_STATE) == PXT_GATE_OFF || !pxt_admit(block, gate, id))) {
 		if (live)
-			pxt_counter_up(&place->ring.lane->refused);
+			pxt_block_refuse(block, place->ring.lane);
 		return;
 	}
 	PXT_TESTPOINT(PXT_TP_GATE_SEEN);

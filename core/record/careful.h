@@ -19,13 +19,11 @@ PXT_NOINLINE void pxt_careful_emit(size_t id, const void *data, size_t bytes, co
 PXT_NOINLINE void pxt_careful_each(pxt_wanted_mask mask, pxt_wanted_mask live, uint32_t id,
     const void *data, size_t bytes, const void *address);
 
-/* The record is stored.  [proof: wake]  Not ordered after the slots: the sleeper's membarrier sees to it (ruling 13). */
+/* The record is stored. */
 PXT_INLINE void pxt_careful_wake(struct pxt_block *block, uint32_t used)
 {
 	PXT_TESTPOINT(PXT_TP_STORED);
-	if (PXT_UNLIKELY(atomic_load_explicit(&block->asleep, memory_order_relaxed)) &&
-	    used >= block->mark)
-		pxt_block_wake(block);
+	pxt_block_wake_at(block, used);
 }
 
 #endif

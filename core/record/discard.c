@@ -7,7 +7,7 @@
  * Counted, and no record is a usual one until one has put a mark.  Each refusal leaves another value,
  * so that a writer that read `calm` before it does not raise it.
  */
-static PXT_COLD void refuse(struct pxt_lane *lane, uint64_t refused)
+static PXT_COLD void refuse(struct pxt_block *block, struct pxt_lane *lane, uint64_t refused)
 {
 	uint32_t pos = pxt_head_pos(pxt_cursor_peek(&lane->head));
 
@@ -15,6 +15,7 @@ static PXT_COLD void refuse(struct pxt_lane *lane, uint64_t refused)
 	/* Release: pairs with the acquire below; who reads this finds the count. */
 	atomic_store_explicit(
 	    &lane->calm, pos - 1u - ((uint32_t)refused & 0xffffu), memory_order_release);
+	pxt_block_wake_at(block, UINT32_MAX);
 }
 
 /* The mark into the first slot of @place, which is the record's alone afterwards. */
@@ -28,7 +29,8 @@ static PXT_COLD void put_mark(struct pxt_place *place, uint64_t refused)
 	atomic_store_explicit(&lane->marked, (uint32_t)refused, memory_order_relaxed);
 }
 
-bool pxt_discard_reserve(struct pxt_place *place, uint32_t slots, unsigned how)
+bool pxt_discard_reserve(
+    struct pxt_block *block, struct pxt_place *place, uint32_t slots, unsigned how)
 {
 	struct pxt_lane *lane = place->ring.lane;
 	/* Acquire: before the count, see refuse(). */
@@ -39,7 +41,7 @@ bool pxt_discard_reserve(struct pxt_place *place, uint32_t slots, unsigned how)
 	uint32_t end;
 
 	if (PXT_UNLIKELY(got != PXT_RESERVED && got != PXT_RESERVED_LAST)) {
-		refuse(lane, refused);
+		refuse(block, lane, refused);
 		return false;
 	}
 	end = place->pos + slots + marks + pxt_carry(place->seq);

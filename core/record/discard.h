@@ -14,14 +14,17 @@
 #ifndef PXT_DISCARD_H
 #define PXT_DISCARD_H
 
-#include "core/ring/ring.h"
+#include "core/stream/block.h"
 
 #if CONFIG_PTRACE_POLICY_DISCARD
 /* @how: PXT_TAKE_ORDERED or 0.  False: no room, or the stream was stopped; it is counted. */
-bool pxt_discard_reserve(struct pxt_place *place, uint32_t slots, unsigned how);
+bool pxt_discard_reserve(
+    struct pxt_block *block, struct pxt_place *place, uint32_t slots, unsigned how);
 #else
-PXT_INLINE bool pxt_discard_reserve(struct pxt_place *place, uint32_t slots, unsigned how)
+PXT_INLINE bool pxt_discard_reserve(
+    struct pxt_block *block, struct pxt_place *place, uint32_t slots, unsigned how)
 {
+	(void)block;
 	(void)place;
 	(void)slots;
 	(void)how;

@@ -18,10 +18,41 @@ void pxt_block_lay_out(struct pxt_block *block)
 	}
 }
 
+uint32_t pxt_block_announce_sleep(struct pxt_block *block)
+{
+	uint32_t seen = atomic_load_explicit(&block->asleep, memory_order_relaxed);
+
+	/* Another one sleeps already: what wakes it wakes this one, too. */
+	if (seen & PXT_ASLEEP)
+		return seen;
+	block->sleeps += PXT_SLEEP_STEP;
+	seen = block->sleeps | PXT_WOKEN | PXT_ASLEEP;
+	atomic_store_explicit(&block->asleep, seen, memory_order_seq_cst);
+	return seen;
+}
+
+/* [proof: woken] */
 void pxt_block_wake(struct pxt_block *block)
 {
-	if (atomic_exchange_explicit(&block->asleep, 0u, memory_order_acq_rel))
-		pxt_port_wake(&block->asleep);
+	uint32_t seen;
+
+	/* Whoever has not come to its sleep yet does not sleep. */
+	(void)atomic_fetch_and_explicit(&block->asleep, ~PXT_ASLEEP, memory_order_acq_rel);
+	seen = atomic_load_explicit(&block->asleep, memory_order_relaxed);
+	/* 0: another writer has done it.  A new sleeper has looked after the record was stored. */
+	if (!seen || (seen & PXT_ASLEEP))
+		return;
+	PXT_TESTPOINT(PXT_TP_WAKES);
+	pxt_port_wake(&block->asleep);
+	/* Not before: a writer that ends in between leaves the rest to the next.  Of this sleep alone. */
+	(void)atomic_compare_exchange_strong_explicit(
+	    &block->asleep, &seen, 0u, memory_order_relaxed, memory_order_relaxed);
+}
+
+PXT_COLD void pxt_block_refuse(struct pxt_block *block, struct pxt_lane *lane)
+{
+	pxt_counter_up(&lane->refused);
+	pxt_block_wake_at(block, UINT32_MAX);
 }
 
 uint32_t pxt_block_room(struct pxt_block *block)

@@ -52,6 +52,16 @@
 #endif
 #define PXT_GATE_GENERATION 256u
 
+/*
+ * asleep: who goes to sleep stores the number of its sleep with both bits.  The writer that wakes it takes
+ * ASLEEP away, calls the system, and then stores 0.  It may be killed, stopped or preempted before
+ * the call, or leave by a jump; then the next writer sees that the word is not 0, and calls.  The number
+ * keeps a late writer from storing 0 over what another one still has to do for a later sleep.
+ */
+#define PXT_ASLEEP     1u
+#define PXT_WOKEN      2u
+#define PXT_SLEEP_STEP 4u
+
 #define PXT_SET_WORDS (PXT_ID_COUNT / 32u)
 
 /* Bytes of the largest system event's data: FILTER's two sets, START's one, STOP's int. */
@@ -102,7 +112,8 @@ struct pxt_block {
 	uint64_t
 	    lane_stride; /* bytes of a lane's words: by it, trace points need one multiplication */
 	uint64_t short_step; /* of a record in the common case (emit_short.h): pxt_head_step(2) */
-	_Atomic uint32_t asleep; /* set by who goes to sleep, taken by the writer that wakes it */
+	_Atomic uint32_t
+	    asleep; /* 0, or a sleep's number with PXT_WOKEN, and PXT_ASLEEP before it */
 	pxt_wide auto_stop_ticks;
 
 	/* The consumer's. */
@@ -126,6 +137,7 @@ struct pxt_block {
 	uint32_t turn_lane;
 	uint32_t turn;       /* items handed out, for core/read/lane.c */
 	uint32_t limit_step; /* so far `limit` may stay behind a lane's position */
+	uint32_t sleeps;     /* number of the last sleep, in steps of PXT_SLEEP_STEP */
 	PXT_PRODUCERS_MEMBER
 	uint8_t phase; /* enum pxt_phase (gate.h): what is due of automatic stops and restarts */
 	uint8_t gap;   /* enum pxt_gap (core/read/gap.h): what is due of a loss */
@@ -209,8 +221,27 @@ PXT_INLINE void pxt_block_end_turn(struct pxt_block *block)
 
 /* Where the lanes' slots are, after the words of all of them; once masks and lanes are known. */
 void pxt_block_lay_out(struct pxt_block *block);
-/* Wakes a thread that sleeps on the stream. */
+/*
+ * A thread is going to sleep, with the stream's mutex: what it has to give pxt_port_wait().  After a fence
+ * on all writers it looks at the stream once more.
+ */
+uint32_t pxt_block_announce_sleep(struct pxt_block *block);
+/* Wakes all threads that sleep on the stream, unless another writer has. */
 void pxt_block_wake(struct pxt_block *block);
+/*
+ * A record was stored, with @used slots in use: a sleeper is woken at its mark, or because the writer
+ * that was to wake it has not called yet.  [proof: wake]  Not ordered after the slots: the sleeper's
+ * membarrier sees to it (ruling 13).
+ */
+PXT_INLINE void pxt_block_wake_at(struct pxt_block *block, uint32_t used)
+{
+	uint32_t seen = atomic_load_explicit(&block->asleep, memory_order_relaxed);
+
+	if (PXT_UNLIKELY(seen) && (used >= block->mark || !(seen & PXT_ASLEEP)))
+		pxt_block_wake(block);
+}
+/* A record is refused: it is counted, and wakes like one that was stored. */
+PXT_COLD void pxt_block_refuse(struct pxt_block *block, struct pxt_lane *lane);
 /*
  * Slots that are free in the fullest lane; as many as there are when overwriting.  Beside writers the
  * answer may be old when it is returned.

@@ -1113,6 +1113,28 @@ static void a_forked_child_of_an_attached_process_is_not_attached(void)
 	owner_close(trid);
 }
 
+static void record_another(void *producer)
+{
+	producer_tell(producer, 1);
+	PXT_EQ(producer_told(producer), 1);
+}
+
+/* DEC-38, GETNX-03: not the helper alone pulls; so do snapshots, other readers, and calls that count. */
+static void what_another_one_pulls_wakes_the_reader_that_sleeps(void)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct producer producer = producer_begin(answer, NULL);
+
+	(void)producer_told(&producer);
+	/* Its type is learnt with the first one. */
+	record_another(&producer);
+	PXT_EQ(owner_collect(trid, events, 1, 1000), 1);
+	CU_ASSERT(owner_wakes_by_a_pull_after(trid, record_another, &producer));
+	producer_tell(&producer, UINT64_MAX);
+	producer_end(&producer);
+	owner_close(trid);
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(the_thread_that_attached_has_its_name_without_being_registered),
 	PXT_CASE(events_of_another_process_come_with_its_pid_thread_and_names),
@@ -1140,5 +1162,6 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_child_that_attaches_itself_has_names_of_its_own),
 	PXT_CASE(a_process_goes_on_without_effect_when_the_owner_is_killed),
 	PXT_CASE(a_forked_child_of_an_attached_process_is_not_attached),
+	PXT_CASE(what_another_one_pulls_wakes_the_reader_that_sleeps),
 };
 PXT_SUITE("attach: producers", cases)

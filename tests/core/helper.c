@@ -12,6 +12,7 @@
 #include "core/process/threads.h"
 #include "core/stream/stream.h"
 #include "port/port_log.h"
+#include "semwait.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -19,6 +20,8 @@
 #include <time.h>
 #include <trace_np.h>
 
+void __real_pxt_port_wake(_Atomic uint32_t *word);
+void __wrap_pxt_port_wake(_Atomic uint32_t *word);
 bool __real_pxt_port_fence_all(void);
 bool __wrap_pxt_port_fence_all(void);
 
@@ -72,16 +75,17 @@ static void be_ended_before_the_announcement(void)
 	const struct timespec moment = { .tv_nsec = 1000000 };
 	struct pxt_stream *stream = &pxt_streams[0];
 	_Atomic uint32_t *asleep = &stream->block->asleep;
+	uint32_t announced = atomic_load(asleep);
 
 	pxt_stream_unlock(stream);
 	atomic_store(&at_its_sleep, true);
 	for (int i = 0; i < 3000 && !is_closing(stream); i++)
 		(void)nanosleep(&moment, NULL);
-	atomic_store(asleep, 1u);
+	atomic_store(asleep, announced);
 	for (int i = 0; i < 3000 && atomic_load(asleep); i++)
 		(void)nanosleep(&moment, NULL);
 	pxt_port_mutex_lock(&stream->mutex);
-	atomic_store(asleep, 1u);
+	atomic_store(asleep, announced);
 }
 
 bool __wrap_pxt_port_fence_all(void)
@@ -97,6 +101,49 @@ bool __wrap_pxt_port_fence_all(void)
 		atomic_store(&written, true);
 	}
 	return __real_pxt_port_fence_all();
+}
+
+/* ---- A writer that is kept from the processor when it is to wake the helper ---- */
+
+static struct {
+	void (*write)(void);
+	pthread_t thread;
+	sem_t there;
+	sem_t go_on;
+} kept;
+static _Thread_local bool is_kept;
+
+void __wrap_pxt_port_wake(_Atomic uint32_t *word)
+{
+	if (is_kept) {
+		is_kept = false;
+		(void)sem_post(&kept.there);
+		semwait(&kept.go_on);
+	}
+	__real_pxt_port_wake(word);
+}
+
+static void *write_and_be_kept(void *unused)
+{
+	(void)unused;
+	is_kept = true;
+	kept.write();
+	return NULL;
+}
+
+static void keep_a_writer(void (*write)(void))
+{
+	kept.write = write;
+	PXT_EQ_FATAL(sem_init(&kept.there, 0, 0), 0);
+	PXT_EQ_FATAL(sem_init(&kept.go_on, 0, 0), 0);
+	PXT_EQ_FATAL(pthread_create(&kept.thread, NULL, write_and_be_kept, NULL), 0);
+	semwait(&kept.there);
+}
+
+static void let_it_go_on(void)
+{
+	(void)sem_post(&kept.go_on);
+	PXT_EQ(pthread_join(kept.thread, NULL), 0);
 }
 
 /* ---- A device that takes nothing ---- */
@@ -263,34 +310,90 @@ static void a_lane_that_is_not_the_first_is_flushed_at_its_mark(void)
 	(void)fclose(file);
 }
 
-/* POL-14: it is asleep, since there is less than it is woken for, when an event finds no room. */
-static void an_event_that_finds_no_room_below_the_mark_wakes_it(void)
+/* POL-14; ruling 27 */
+static void a_writer_that_does_not_come_to_wake_it_leaves_that_to_the_next(void)
+{
+	FILE *file = tmpfile();
+	trace_id_t trid = begin(file, 16384, 1);
+
+	/* Long enough for its first sleep. */
+	(void)nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+	keep_a_writer(fill_up_to_the_mark);
+	/* START took more slots than these. */
+	fill(64);
+	atomic_store(&written, true);
+	CU_ASSERT(falls_below_the_mark(trid));
+	let_it_go_on();
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)fclose(file);
+}
+
+static void write_large(void)
 {
 	static const unsigned char large[LARGE];
+
+	posix_trace_event(event, large, sizeof(large));
+}
+
+/* By no function of the library: those that record the STOP that is owed wake the helper themselves. */
+static bool runs_again(void)
+{
 	const struct timespec moment = { .tv_nsec = 1000000 };
-	struct posix_trace_counts_np counts;
-	FILE *file = tmpfile();
+
+	for (int i = 0; i < 3000; i++) {
+		if (pxt_block_state(pxt_streams[0].block) == PXT_GATE_RUNNING)
+			return true;
+		(void)nanosleep(&moment, NULL);
+	}
+	return false;
+}
+
+/* The helper is asleep, since there is less than it is woken for. */
+static trace_id_t begin_below_the_mark(FILE *file)
+{
 	trace_id_t trid = begin(file, 4096, 1);
-	uint32_t state = 0;
 
 	/* Long enough for its first sleep. */
 	(void)nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
 	/* START is there, too. */
 	fill(pxt_streams[0].block->mark - 20u);
-	posix_trace_event(event, large, sizeof(large));
-	/* By no function of the library: those that record the STOP that is owed wake it themselves. */
-	for (int i = 0; i < 3000; i++) {
-		state = pxt_block_state(pxt_streams[0].block);
-		if (state == PXT_GATE_RUNNING)
-			break;
-		(void)nanosleep(&moment, NULL);
-	}
-	PXT_EQ(state, PXT_GATE_RUNNING);
-	/* Otherwise there was room. */
+	return trid;
+}
+
+static void end_after_losses(trace_id_t trid, FILE *file, unsigned long long losses)
+{
+	struct posix_trace_counts_np counts;
+
 	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
-	PXT_EQ(counts.posix_lost_np, 1);
+	PXT_EQ(counts.posix_lost_np, losses);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	(void)fclose(file);
+}
+
+/* POL-14 */
+static void an_event_that_finds_no_room_below_the_mark_wakes_it(void)
+{
+	FILE *file = tmpfile();
+	trace_id_t trid = begin_below_the_mark(file);
+
+	write_large();
+	CU_ASSERT(runs_again());
+	/* Otherwise there was room. */
+	end_after_losses(trid, file, 1);
+}
+
+/* POL-14; ruling 27 */
+static void a_refused_event_wakes_it_where_the_writer_that_stopped_the_stream_does_not(void)
+{
+	FILE *file = tmpfile();
+	trace_id_t trid = begin_below_the_mark(file);
+
+	keep_a_writer(write_large);
+	PXT_EQ(pxt_block_state(pxt_streams[0].block), PXT_GATE_AUTO);
+	posix_trace_event(event, "more", 4);
+	CU_ASSERT(runs_again());
+	let_it_go_on();
+	end_after_losses(trid, file, 2);
 }
 
 static const struct pxt_case cases[] = {
@@ -298,6 +401,8 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_helper_on_its_way_to_sleep_ends_with_its_stream),
 	PXT_CASE(a_lane_that_is_not_the_first_is_flushed_at_its_mark),
 	PXT_CASE(an_event_that_finds_no_room_below_the_mark_wakes_it),
+	PXT_CASE(a_writer_that_does_not_come_to_wake_it_leaves_that_to_the_next),
+	PXT_CASE(a_refused_event_wakes_it_where_the_writer_that_stopped_the_stream_does_not),
 	PXT_CASE(after_an_error_it_waits_a_tenth_of_a_second_before_it_tries_again),
 };
 

@@ -251,7 +251,7 @@ static void a_sleeper_of_any_stream_is_woken(void)
 	for (unsigned i = 0; i < 3; i++)
 		begin(i, POSIX_TRACE_LOOP, 1, 4096, 64);
 	for (unsigned i = 0; i < 3; i++) {
-		atomic_store(&kit_block(streams[i])->asleep, 1u);
+		atomic_store(&kit_block(streams[i])->asleep, PXT_WOKEN | PXT_ASLEEP);
 		say((const unsigned char *)"abcd", 4);
 		PXT_EQ(atomic_load(&kit_block(streams[i])->asleep), 0);
 	}
@@ -273,7 +273,7 @@ static void who_wakes_a_sleeper_has_left_the_trace_point(void)
 	begin(0, POSIX_TRACE_LOOP, 1, 4096, 64);
 	say((const unsigned char *)"abcd", 4);
 	CU_ASSERT(!is_inside());
-	atomic_store(&kit_block(streams[0])->asleep, 1u);
+	atomic_store(&kit_block(streams[0])->asleep, PXT_WOKEN | PXT_ASLEEP);
 	say((const unsigned char *)"abcd", 4);
 	PXT_EQ(atomic_load(&kit_block(streams[0])->asleep), 0);
 	CU_ASSERT(!is_inside());

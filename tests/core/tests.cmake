@@ -38,7 +38,7 @@ ptrace_test(core_patience TESTPOINTS NEEDS ${core_needs} SOURCES core/patience.c
 ptrace_test(core_wake TESTPOINTS NEEDS ${core_needs} SOURCES core/wake.c core/kit.c
 	LIBRARIES -Wl,--wrap=pxt_port_wake -Wl,--wrap=pxt_port_wait -Wl,--wrap=pxt_port_fence_all)
 ptrace_test(core_helper NEEDS ${core_needs} TOLOG LOG_APPEND POLICY_FLUSH SOURCES core/helper.c
-	LIBRARIES -Wl,--wrap=pxt_port_fence_all -Wl,--wrap=pxt_port_log_write -Wl,--wrap=pxt_port_log_write_at)
+	LIBRARIES -Wl,--wrap=pxt_port_wake -Wl,--wrap=pxt_port_fence_all -Wl,--wrap=pxt_port_log_write -Wl,--wrap=pxt_port_log_write_at)
 ptrace_test(core_reading TESTPOINTS FAKES NEEDS ${core_needs} SOURCES core/reading.c core/kit.c)
 ptrace_test(core_years TESTPOINTS FAKES NEEDS ${core_needs} TOLOG LOG_APPEND LOGRETRIEVAL
 	SOURCES core/years.c core/kit.c)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * wake.c - who wakes a sleeping reader (ruling 13): the one writer that finds it asleep, at every
- * moment of its going to sleep; and nobody else.
+ * moment of its going to sleep; and nobody else, unless that one does not come to it.
  *
  * The port's wake, wait and fence are wrapped: the wrappers count, and write at their moment.
  */
@@ -44,6 +44,9 @@ static unsigned events;
 static void (*deed)(void); /* is done at the moment; NULL: events are written */
 static bool unseen;
 static bool interrupted; /* a handler ran while it slept */
+
+static unsigned deaths;       /* so many writers leave before they call the system */
+static void (*at_call)(void); /* another thread is faster than the writer that has just called it */
 
 static void (*another_reader)(void); /* comes and goes while this one is on its way to sleep */
 
@@ -94,8 +97,17 @@ static void read_beside(void)
 
 void __wrap_pxt_port_wake(_Atomic uint32_t *word)
 {
+	void (*run)(void) = at_call;
+
+	if (deaths) {
+		deaths--;
+		kit_die();
+	}
 	wakes++;
 	__real_pxt_port_wake(word);
+	at_call = NULL;
+	if (run)
+		run();
 }
 
 int __wrap_pxt_port_wait(
@@ -424,6 +436,87 @@ static void an_automatic_stop_wakes_the_reader_once(void)
 	end();
 }
 
+/* A writer that is to wake a sleeper, and jumps out before it does. */
+static void write_and_die(unsigned writer)
+{
+	deaths = 1;
+	if (sigsetjmp(kit_way_out, 1) == 0)
+		kit_write(writer, 4);
+	kit_heal();
+}
+
+static int policy;
+
+static void die_then_write(void)
+{
+	write_and_die(1);
+	PXT_EQ(deaths, 0);
+	PXT_EQ(wakes, 0);
+	kit_write(2, 4);
+	PXT_EQ(wakes, 1);
+	/* That was all. */
+	kit_write(2, 4);
+	PXT_EQ(wakes, 1);
+}
+
+/* DEC-38, GETNX-03; ruling 27 */
+static void who_does_not_come_to_wake_a_reader_leaves_that_to_the_next_writer(void)
+{
+	for (unsigned lanes = 1; lanes <= 2; lanes++)
+		for (policy = POSIX_TRACE_LOOP; policy <= POSIX_TRACE_UNTIL_FULL; policy++) {
+			begin(policy, lanes, false);
+			wakes_by(die_then_write);
+		}
+}
+
+/* As many as there is room for, none of which wakes. */
+static void die_until_full(void)
+{
+	struct posix_trace_counts_np counts;
+
+	do {
+		write_and_die(1);
+		kit_counts(stream, &counts);
+	} while (!counts.posix_lost_np);
+	PXT_EQ(wakes, 0);
+	kit_write(2, 4);
+	PXT_EQ(wakes, 1);
+}
+
+/* DEC-38, POL-12; ruling 27 */
+static void a_writer_that_is_refused_wakes_too(void)
+{
+	begin(POSIX_TRACE_UNTIL_FULL, 1, false);
+	wakes_by(die_until_full);
+#if CONFIG_PTRACE_POLICY_DISCARD
+	begin(POSIX_TRACE_DISCARD_NP, 1, false);
+	wakes_by(die_until_full);
+#endif
+}
+
+/* Somebody sleeps again, and the writer that is to wake it dies. */
+static void sleep_again_and_die(void)
+{
+	(void)pxt_block_announce_sleep(kit_block(stream));
+	write_and_die(1);
+}
+
+static void write_late(void)
+{
+	at_call = sleep_again_and_die;
+	kit_write(2, 4);
+	PXT_EQ(wakes, 1);
+	kit_write(2, 4);
+	PXT_EQ(wakes, 2);
+}
+
+/* DEC-38, GETNX-03; ruling 27 */
+static void a_late_writer_takes_no_duty_away_that_is_of_a_later_sleep(void)
+{
+	begin(POSIX_TRACE_LOOP, 1, false);
+	wakes_by(write_late);
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(a_write_at_any_moment_of_going_to_sleep_is_not_slept_over),
 	PXT_CASE(where_the_system_has_no_fence_a_reader_sleeps_in_slices),
@@ -435,5 +528,8 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(what_a_handler_recorded_while_its_thread_slept_is_read),
 	PXT_CASE(a_filter_and_a_start_wake_the_reader),
 	PXT_CASE(an_automatic_stop_wakes_the_reader_once),
+	PXT_CASE(who_does_not_come_to_wake_a_reader_leaves_that_to_the_next_writer),
+	PXT_CASE(a_writer_that_is_refused_wakes_too),
+	PXT_CASE(a_late_writer_takes_no_duty_away_that_is_of_a_later_sleep),
 };
 PXT_SUITE("core: waking", cases)
