@@ -318,7 +318,7 @@ def check_headers(configuration, builder, directory, units):
     list(builder.pool.map(lambda one: run(one[0], input=one[1]), runs))
     text = run([builder.cc, "-E", "-P", "-std=c11", *strict, *flags, "-xc", "-"],
                input="#include <trace_np.h>\n")
-    declared = set(re.findall(r"^[\w\s*]+\b(posix_trace_\w+)\([^;{]*\);", text, flags=re.M))
+    declared = set(re.findall(r"^[\w\s*]+\b(posix_trace_\w+)\([^;{]*\)\s*;", text, flags=re.M))
     functions, _ = expected_names(units)
     return ([f"the headers declare {name}, which is not built" for name in declared - functions]
             + [f"the headers do not declare {name}" for name in functions - declared])
