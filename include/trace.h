@@ -26,7 +26,7 @@
 extern "C" {
 #define _PXT_RESTRICT
 #else
-#define _PXT_RESTRICT restrict
+#define _PXT_RESTRICT __restrict
 #endif
 
 /*
@@ -232,7 +232,7 @@ struct posix_trace_status_info {
  * EINVAL: @attr invalid or destroyed already.
  * Cost: constant.  Unit: any.
  */
-int posix_trace_attr_destroy(trace_attr_t *attr);
+int posix_trace_attr_destroy(trace_attr_t *_attr);
 
 /*
  * Gives @attr the defaults: no name, policy "default" (LOOP without log, FLUSH with log, or the
@@ -245,7 +245,7 @@ int posix_trace_attr_destroy(trace_attr_t *attr);
  * EINVAL: @attr is NULL.  ENOMEM never occurs.
  * Cost: constant.  Unit: any.
  */
-int posix_trace_attr_init(trace_attr_t *attr);
+int posix_trace_attr_init(trace_attr_t *_attr);
 
 /*
  * Resolution of the clock that stamps events: the steps in which its counter goes on, rounded up to
@@ -256,7 +256,7 @@ int posix_trace_attr_init(trace_attr_t *attr);
  * EINVAL: an argument invalid.
  * Cost: constant.  Unit: any.
  */
-int posix_trace_attr_getclockres(const trace_attr_t *attr, struct timespec *resolution)
+int posix_trace_attr_getclockres(const trace_attr_t *_attr, struct timespec *_resolution)
     _PXT_TIMES(posix_trace_attr_getclockres);
 
 /*
@@ -266,7 +266,7 @@ int posix_trace_attr_getclockres(const trace_attr_t *attr, struct timespec *reso
  * EINVAL: an argument invalid.
  * Cost: constant.  Unit: any.
  */
-int posix_trace_attr_getcreatetime(const trace_attr_t *attr, struct timespec *createtime)
+int posix_trace_attr_getcreatetime(const trace_attr_t *_attr, struct timespec *_createtime)
     _PXT_TIMES(posix_trace_attr_getcreatetime);
 
 /*
@@ -277,7 +277,7 @@ int posix_trace_attr_getcreatetime(const trace_attr_t *attr, struct timespec *cr
  * EINVAL: an argument invalid.
  * Cost: constant.  Unit: any.
  */
-int posix_trace_attr_getgenversion(const trace_attr_t *attr, char *genversion);
+int posix_trace_attr_getgenversion(const trace_attr_t *_attr, char *_genversion);
 
 /*
  * The name of the stream, "" by default.
@@ -287,7 +287,7 @@ int posix_trace_attr_getgenversion(const trace_attr_t *attr, char *genversion);
  * EINVAL: an argument invalid.
  * Cost: constant.  Unit: any.
  */
-int posix_trace_attr_getname(const trace_attr_t *attr, char *tracename);
+int posix_trace_attr_getname(const trace_attr_t *_attr, char *_tracename);
 
 /*
  * Bytes of data that one posix_trace_event() can record; longer data is cut.
@@ -296,7 +296,7 @@ int posix_trace_attr_getname(const trace_attr_t *attr, char *tracename);
  * Cost: constant.  Unit: any.
  */
 int posix_trace_attr_getmaxdatasize(
-    const trace_attr_t *_PXT_RESTRICT attr, size_t *_PXT_RESTRICT maxdatasize);
+    const trace_attr_t *_PXT_RESTRICT _attr, size_t *_PXT_RESTRICT _maxdatasize);
 
 /*
  * The most bytes of the stream size that one system event takes, its overhead included: with the
@@ -307,7 +307,7 @@ int posix_trace_attr_getmaxdatasize(
  * Cost: constant.  Unit: any.
  */
 int posix_trace_attr_getmaxsystemeventsize(
-    const trace_attr_t *_PXT_RESTRICT attr, size_t *_PXT_RESTRICT eventsize);
+    const trace_attr_t *_PXT_RESTRICT _attr, size_t *_PXT_RESTRICT _eventsize);
 
 /*
  * The most bytes of the stream size that one user event takes, its overhead included: 16 for each
@@ -320,7 +320,7 @@ int posix_trace_attr_getmaxsystemeventsize(
  * Cost: constant.  Unit: any.
  */
 int posix_trace_attr_getmaxusereventsize(
-    const trace_attr_t *_PXT_RESTRICT attr, size_t data_len, size_t *_PXT_RESTRICT eventsize);
+    const trace_attr_t *_PXT_RESTRICT _attr, size_t _data_len, size_t *_PXT_RESTRICT _eventsize);
 
 /*
  * What happens when the stream is full: POSIX_TRACE_LOOP, _UNTIL_FULL, _FLUSH, or our own
@@ -331,7 +331,7 @@ int posix_trace_attr_getmaxusereventsize(
  * Cost: constant.  Unit: any.
  */
 int posix_trace_attr_getstreamfullpolicy(
-    const trace_attr_t *_PXT_RESTRICT attr, int *_PXT_RESTRICT streampolicy);
+    const trace_attr_t *_PXT_RESTRICT _attr, int *_PXT_RESTRICT _streampolicy);
 
 /*
  * Bytes for records, as they were set; after posix_trace_get_attr() those in force, which may be
@@ -342,7 +342,7 @@ int posix_trace_attr_getstreamfullpolicy(
  * Cost: constant.  Unit: any.
  */
 int posix_trace_attr_getstreamsize(
-    const trace_attr_t *_PXT_RESTRICT attr, size_t *_PXT_RESTRICT streamsize);
+    const trace_attr_t *_PXT_RESTRICT _attr, size_t *_PXT_RESTRICT _streamsize);
 
 /*
  * Whether two identifiers of one stream or log are the same type: non-zero if so.  Not an error
@@ -350,7 +350,7 @@ int posix_trace_attr_getstreamsize(
  *
  * Context: also signal handlers.  Cost: constant.  Unit: any.
  */
-int posix_trace_eventid_equal(trace_id_t trid, trace_event_id_t event1, trace_event_id_t event2);
+int posix_trace_eventid_equal(trace_id_t _trid, trace_event_id_t _event1, trace_event_id_t _event2);
 
 /*
  * The name of an event type.  For a log the log's own list is asked, not the process's.
@@ -361,7 +361,7 @@ int posix_trace_eventid_equal(trace_id_t trid, trace_event_id_t event1, trace_ev
  * EINVAL: @trid unknown; @event has no name there; @event_name invalid.
  * Cost: constant.  Unit: any.
  */
-int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t event, char *event_name)
+int posix_trace_eventid_get_name(trace_id_t _trid, trace_event_id_t _event, char *_event_name)
     _PXT_NAMES(posix_trace_eventid_get_name);
 
 /*
@@ -376,7 +376,7 @@ int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t event, char *
  * Cost: constant.  Unit: any.
  */
 int posix_trace_eventtypelist_getnext_id(
-    trace_id_t trid, trace_event_id_t *_PXT_RESTRICT event, int *_PXT_RESTRICT unavailable);
+    trace_id_t _trid, trace_event_id_t *_PXT_RESTRICT _event, int *_PXT_RESTRICT _unavailable);
 
 /*
  * Back to the begin of that list.
@@ -384,7 +384,7 @@ int posix_trace_eventtypelist_getnext_id(
  * EINVAL: @trid unknown.
  * Cost: constant.  Unit: any.
  */
-int posix_trace_eventtypelist_rewind(trace_id_t trid);
+int posix_trace_eventtypelist_rewind(trace_id_t _trid);
 
 /*
  * The attributes of a stream or log as they are in force.  The copy has nothing to do with the
@@ -395,7 +395,7 @@ int posix_trace_eventtypelist_rewind(trace_id_t trid);
  * EINVAL: @trid unknown; @attr is NULL.
  * Cost: constant.  Unit: any.
  */
-int posix_trace_get_attr(trace_id_t trid, trace_attr_t *attr);
+int posix_trace_get_attr(trace_id_t _trid, trace_attr_t *_attr);
 
 /*
  * The status of a stream or log: all members of one moment.  For an active stream the call resets
@@ -406,7 +406,7 @@ int posix_trace_get_attr(trace_id_t trid, trace_attr_t *attr);
  * EINVAL: @trid unknown; @statusinfo is NULL.
  * Cost: lock.  Unit: any.
  */
-int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_info *statusinfo);
+int posix_trace_get_status(trace_id_t _trid, struct posix_trace_status_info *_statusinfo);
 
 #if _PXT_UNIT_CORE
 
@@ -417,7 +417,7 @@ int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_info *stat
  * EINVAL: an argument invalid.
  * Cost: constant.  Unit: Core.
  */
-int posix_trace_attr_setname(trace_attr_t *attr, const char *tracename);
+int posix_trace_attr_setname(trace_attr_t *_attr, const char *_tracename);
 
 /*
  * Bytes of data that one posix_trace_event() can record.  System events are not concerned.
@@ -427,7 +427,7 @@ int posix_trace_attr_setname(trace_attr_t *attr, const char *tracename);
  * EINVAL: @maxdatasize too large, the old value stays; @attr invalid.
  * Cost: constant.  Unit: Core.
  */
-int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t maxdatasize);
+int posix_trace_attr_setmaxdatasize(trace_attr_t *_attr, size_t _maxdatasize);
 
 /*
  * What a full stream does.  An explicit policy holds for both kinds of create; FLUSH then makes
@@ -440,7 +440,7 @@ int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t maxdatasize);
  * EINVAL: @streampolicy is another value or was not built, the old one stays; @attr invalid.
  * Cost: constant.  Unit: Core.
  */
-int posix_trace_attr_setstreamfullpolicy(trace_attr_t *attr, int streampolicy);
+int posix_trace_attr_setstreamfullpolicy(trace_attr_t *_attr, int _streampolicy);
 
 /*
  * The least bytes for records that the stream shall have.  Create rounds up; too small a size is
@@ -449,7 +449,7 @@ int posix_trace_attr_setstreamfullpolicy(trace_attr_t *attr, int streampolicy);
  * EINVAL: @streamsize above the configured maximum, the old value stays; @attr invalid.
  * Cost: constant.  Unit: Core.
  */
-int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t streamsize);
+int posix_trace_attr_setstreamsize(trace_attr_t *_attr, size_t _streamsize);
 
 /*
  * Makes the stream as it was when it was created, but for its memory, the names, and RUNNING or
@@ -463,7 +463,7 @@ int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t streamsize);
  * appended to (an attribute of the file), or is sealed against shrinking or writing.
  * Cost: lock; with a log, output.  Unit: Core.
  */
-int posix_trace_clear(trace_id_t trid);
+int posix_trace_clear(trace_id_t _trid);
 
 /*
  * Stops the stream and gives back all it had.  With a log all events are flushed first and the log
@@ -477,7 +477,7 @@ int posix_trace_clear(trace_id_t trid);
  *         that a write or the last ftruncate() gave; the stream is gone nevertheless.
  * Cost: lock; steps in proportion to the event types; with a log, output.  Unit: Core.
  */
-int posix_trace_shutdown(trace_id_t trid);
+int posix_trace_shutdown(trace_id_t _trid);
 
 /*
  * Begins to record, with a START event (it carries the filter).  A stream that runs stays as it is.
@@ -487,7 +487,7 @@ int posix_trace_shutdown(trace_id_t trid);
  * EINVAL: @trid is no active stream.
  * Cost: lock; steps in proportion to the event types.  Unit: Core.
  */
-int posix_trace_start(trace_id_t trid);
+int posix_trace_start(trace_id_t _trid);
 
 /*
  * Ends recording, with a STOP event as the last one.  A stream that is stopped stays as it is; one
@@ -497,7 +497,7 @@ int posix_trace_start(trace_id_t trid);
  * EINVAL: @trid is no active stream.
  * Cost: lock; steps in proportion to the event types.  Unit: Core.
  */
-int posix_trace_stop(trace_id_t trid);
+int posix_trace_stop(trace_id_t _trid);
 
 #endif
 
@@ -521,7 +521,7 @@ int posix_trace_stop(trace_id_t trid);
  * Unit: On-Line.
  */
 int posix_trace_create(
-    pid_t pid, const trace_attr_t *_PXT_RESTRICT attr, trace_id_t *_PXT_RESTRICT trid);
+    pid_t _pid, const trace_attr_t *_PXT_RESTRICT _attr, trace_id_t *_PXT_RESTRICT _trid);
 
 /*
  * As posix_trace_getnext_event() on an active stream without log, but waits until @abstime at most.
@@ -534,10 +534,10 @@ int posix_trace_create(
  * ETIMEDOUT: no event came before @abstime.
  * Cost: lock; one event.  Unit: On-Line.
  */
-int posix_trace_timedgetnext_event(trace_id_t trid,
-    struct posix_trace_event_info *_PXT_RESTRICT event, void *_PXT_RESTRICT data, size_t num_bytes,
-    size_t *_PXT_RESTRICT data_len, int *_PXT_RESTRICT unavailable,
-    const struct timespec *_PXT_RESTRICT abstime) _PXT_TIMES(posix_trace_timedgetnext_event);
+int posix_trace_timedgetnext_event(trace_id_t _trid,
+    struct posix_trace_event_info *_PXT_RESTRICT _event, void *_PXT_RESTRICT _data,
+    size_t _num_bytes, size_t *_PXT_RESTRICT _data_len, int *_PXT_RESTRICT _unavailable,
+    const struct timespec *_PXT_RESTRICT _abstime) _PXT_TIMES(posix_trace_timedgetnext_event);
 
 /*
  * As posix_trace_getnext_event() on an active stream without log, but never waits: without an event
@@ -547,9 +547,9 @@ int posix_trace_timedgetnext_event(trace_id_t trid,
  *         argument invalid.
  * Cost: lock; one event.  Unit: On-Line.
  */
-int posix_trace_trygetnext_event(trace_id_t trid,
-    struct posix_trace_event_info *_PXT_RESTRICT event, void *_PXT_RESTRICT data, size_t num_bytes,
-    size_t *_PXT_RESTRICT data_len, int *_PXT_RESTRICT unavailable)
+int posix_trace_trygetnext_event(trace_id_t _trid,
+    struct posix_trace_event_info *_PXT_RESTRICT _event, void *_PXT_RESTRICT _data,
+    size_t _num_bytes, size_t *_PXT_RESTRICT _data_len, int *_PXT_RESTRICT _unavailable)
     _PXT_TIMES(posix_trace_trygetnext_event);
 
 #endif
@@ -575,9 +575,9 @@ int posix_trace_trygetnext_event(trace_id_t trid,
  * Cost: lock; one event; with a log a read of the file, when the next block is not in memory yet.
  * Unit: On-Line, Log Retrieval.
  */
-int posix_trace_getnext_event(trace_id_t trid, struct posix_trace_event_info *_PXT_RESTRICT event,
-    void *_PXT_RESTRICT data, size_t num_bytes, size_t *_PXT_RESTRICT data_len,
-    int *_PXT_RESTRICT unavailable) _PXT_TIMES(posix_trace_getnext_event);
+int posix_trace_getnext_event(trace_id_t _trid, struct posix_trace_event_info *_PXT_RESTRICT _event,
+    void *_PXT_RESTRICT _data, size_t _num_bytes, size_t *_PXT_RESTRICT _data_len,
+    int *_PXT_RESTRICT _unavailable) _PXT_TIMES(posix_trace_getnext_event);
 
 #endif
 
@@ -590,7 +590,7 @@ int posix_trace_getnext_event(trace_id_t trid, struct posix_trace_event_info *_P
  * Cost: constant.  Unit: Trace-To-Log, Log Retrieval.
  */
 int posix_trace_attr_getlogfullpolicy(
-    const trace_attr_t *_PXT_RESTRICT attr, int *_PXT_RESTRICT logpolicy);
+    const trace_attr_t *_PXT_RESTRICT _attr, int *_PXT_RESTRICT _logpolicy);
 
 /*
  * The most bytes that events may take in the log.
@@ -599,7 +599,7 @@ int posix_trace_attr_getlogfullpolicy(
  * Cost: constant.  Unit: Trace-To-Log, Log Retrieval.
  */
 int posix_trace_attr_getlogsize(
-    const trace_attr_t *_PXT_RESTRICT attr, size_t *_PXT_RESTRICT logsize);
+    const trace_attr_t *_PXT_RESTRICT _attr, size_t *_PXT_RESTRICT _logsize);
 
 #endif
 
@@ -614,7 +614,7 @@ int posix_trace_attr_getlogsize(
  * EINVAL: @logpolicy is another value or was not built, the old one stays; @attr invalid.
  * Cost: constant.  Unit: Trace-To-Log.
  */
-int posix_trace_attr_setlogfullpolicy(trace_attr_t *attr, int logpolicy);
+int posix_trace_attr_setlogfullpolicy(trace_attr_t *_attr, int _logpolicy);
 
 /*
  * The most bytes that events may take in the log; of no meaning for APPEND.
@@ -622,7 +622,7 @@ int posix_trace_attr_setlogfullpolicy(trace_attr_t *attr, int logpolicy);
  * EINVAL: @attr invalid.  Too small a size is found by posix_trace_create_withlog().
  * Cost: constant.  Unit: Trace-To-Log.
  */
-int posix_trace_attr_setlogsize(trace_attr_t *attr, size_t logsize);
+int posix_trace_attr_setlogsize(trace_attr_t *_attr, size_t _logsize);
 
 /*
  * As posix_trace_create(), and binds a log to the stream, to which its events are flushed.
@@ -645,8 +645,8 @@ int posix_trace_attr_setlogsize(trace_attr_t *attr, size_t logsize);
  *         log's head could not be written.  The file may be truncated by then.
  * Cost: lock, memory, output; with FLUSH a thread.  Unit: Trace-To-Log.
  */
-int posix_trace_create_withlog(pid_t pid, const trace_attr_t *_PXT_RESTRICT attr, int file_desc,
-    trace_id_t *_PXT_RESTRICT trid);
+int posix_trace_create_withlog(pid_t _pid, const trace_attr_t *_PXT_RESTRICT _attr, int _file_desc,
+    trace_id_t *_PXT_RESTRICT _trid);
 
 /*
  * Writes what the stream holds to its log, in the calling thread; when it returns that is done.
@@ -665,7 +665,7 @@ int posix_trace_create_withlog(pid_t pid, const trace_attr_t *_PXT_RESTRICT attr
  *         (posix_trace_seal_on_signals_np()).
  * Cost: lock; output in proportion to what is held.  Unit: Trace-To-Log.
  */
-int posix_trace_flush(trace_id_t trid);
+int posix_trace_flush(trace_id_t _trid);
 
 #endif
 
@@ -693,7 +693,7 @@ int posix_trace_flush(trace_id_t trid);
  * Unit: User Events.
  */
 void posix_trace_event(
-    trace_event_id_t event_id, const void *_PXT_RESTRICT data_ptr, size_t data_len) _PXT_DIRECT;
+    trace_event_id_t _event_id, const void *_PXT_RESTRICT _data_ptr, size_t _data_len) _PXT_DIRECT;
 
 /*
  * The identifier of a user event type of this process, by name; a new name makes a new type, in all
@@ -711,7 +711,7 @@ void posix_trace_event(
  * Cost: steps in proportion to the number of types; a new name adds the lock.  Unit: User Events.
  */
 int posix_trace_eventid_open(
-    const char *_PXT_RESTRICT event_name, trace_event_id_t *_PXT_RESTRICT event_id);
+    const char *_PXT_RESTRICT _event_name, trace_event_id_t *_PXT_RESTRICT _event_id);
 
 #endif
 
@@ -726,7 +726,7 @@ int posix_trace_eventid_open(
  * EINVAL: @event_id is 0 or too large; @set is NULL.
  * Context: also signal handlers.  Cost: constant.  Unit: Event Filter.
  */
-int posix_trace_eventset_add(trace_event_id_t event_id, trace_event_set_t *set)
+int posix_trace_eventset_add(trace_event_id_t _event_id, trace_event_set_t *_set)
     _PXT_SETS(posix_trace_eventset_add);
 
 /*
@@ -735,7 +735,7 @@ int posix_trace_eventset_add(trace_event_id_t event_id, trace_event_set_t *set)
  * EINVAL: as posix_trace_eventset_add().
  * Context: also signal handlers.  Cost: constant.  Unit: Event Filter.
  */
-int posix_trace_eventset_del(trace_event_id_t event_id, trace_event_set_t *set)
+int posix_trace_eventset_del(trace_event_id_t _event_id, trace_event_set_t *_set)
     _PXT_SETS(posix_trace_eventset_del);
 
 /*
@@ -744,7 +744,7 @@ int posix_trace_eventset_del(trace_event_id_t event_id, trace_event_set_t *set)
  * EINVAL: @set is NULL.
  * Context: also signal handlers.  Cost: constant.  Unit: Event Filter.
  */
-int posix_trace_eventset_empty(trace_event_set_t *set) _PXT_SETS(posix_trace_eventset_empty);
+int posix_trace_eventset_empty(trace_event_set_t *_set) _PXT_SETS(posix_trace_eventset_empty);
 
 /*
  * Makes a set with all types of a kind; what was in it is ignored.
@@ -756,7 +756,7 @@ int posix_trace_eventset_empty(trace_event_set_t *set) _PXT_SETS(posix_trace_eve
  * EINVAL: @what is another value; @set is NULL.
  * Context: also signal handlers.  Cost: constant.  Unit: Event Filter.
  */
-int posix_trace_eventset_fill(trace_event_set_t *set, int what)
+int posix_trace_eventset_fill(trace_event_set_t *_set, int _what)
     _PXT_SETS(posix_trace_eventset_fill);
 
 /*
@@ -767,8 +767,8 @@ int posix_trace_eventset_fill(trace_event_set_t *set, int what)
  * EINVAL: as posix_trace_eventset_add(); @ismember is NULL.
  * Context: also signal handlers.  Cost: constant.  Unit: Event Filter.
  */
-int posix_trace_eventset_ismember(trace_event_id_t event_id,
-    const trace_event_set_t *_PXT_RESTRICT set, int *_PXT_RESTRICT ismember)
+int posix_trace_eventset_ismember(trace_event_id_t _event_id,
+    const trace_event_set_t *_PXT_RESTRICT _set, int *_PXT_RESTRICT _ismember)
     _PXT_SETS(posix_trace_eventset_ismember);
 
 /*
@@ -777,7 +777,7 @@ int posix_trace_eventset_ismember(trace_event_id_t event_id,
  * EINVAL: @trid is no active stream; @set is NULL.
  * Cost: lock.  Unit: Event Filter.
  */
-int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
+int posix_trace_get_filter(trace_id_t _trid, trace_event_set_t *_set)
     _PXT_SETS(posix_trace_get_filter);
 
 /*
@@ -791,7 +791,7 @@ int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
  * EINVAL: @trid is no active stream; @set is NULL; @how is another value.
  * Cost: lock; steps in proportion to the event types.  Unit: Event Filter.
  */
-int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int how)
+int posix_trace_set_filter(trace_id_t _trid, const trace_event_set_t *_set, int _how)
     _PXT_SETS(posix_trace_set_filter);
 
 /*
@@ -804,8 +804,8 @@ int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int ho
  * ENOMEM:       as posix_trace_eventid_open(): a forked process stands still.
  * Cost: as posix_trace_eventid_open().  Unit: Event Filter.
  */
-int posix_trace_trid_eventid_open(
-    trace_id_t trid, const char *_PXT_RESTRICT event_name, trace_event_id_t *_PXT_RESTRICT event);
+int posix_trace_trid_eventid_open(trace_id_t _trid, const char *_PXT_RESTRICT _event_name,
+    trace_event_id_t *_PXT_RESTRICT _event);
 
 #endif
 
@@ -820,7 +820,7 @@ int posix_trace_trid_eventid_open(
  * Cost: constant.  Unit: Inheritance.
  */
 int posix_trace_attr_getinherited(
-    const trace_attr_t *_PXT_RESTRICT attr, int *_PXT_RESTRICT inheritancepolicy);
+    const trace_attr_t *_PXT_RESTRICT _attr, int *_PXT_RESTRICT _inheritancepolicy);
 
 /*
  * Whether children that the process forks, and theirs, are traced into streams made with @attr.
@@ -864,7 +864,7 @@ int posix_trace_attr_getinherited(
  * EINVAL: @attr invalid; @inheritancepolicy is another value.
  * Cost: constant.  Unit: Inheritance.
  */
-int posix_trace_attr_setinherited(trace_attr_t *attr, int inheritancepolicy);
+int posix_trace_attr_setinherited(trace_attr_t *_attr, int _inheritancepolicy);
 
 #endif
 
@@ -876,7 +876,7 @@ int posix_trace_attr_setinherited(trace_attr_t *attr, int inheritancepolicy);
  * EINVAL: @trid is no opened log.
  * Cost: gives back memory.  Unit: Log Retrieval.
  */
-int posix_trace_close(trace_id_t trid);
+int posix_trace_close(trace_id_t _trid);
 
 /*
  * Opens a complete log for reading, at its oldest event.  The log may come from a machine of
@@ -890,7 +890,7 @@ int posix_trace_close(trace_id_t trid);
  * ENOMEM: no memory for its tables.
  * Cost: memory and reading in proportion to the log's number of blocks.  Unit: Log Retrieval.
  */
-int posix_trace_open(int file_desc, trace_id_t *trid);
+int posix_trace_open(int _file_desc, trace_id_t *_trid);
 
 /*
  * Back to the oldest event of a log: the same events are read again.
@@ -898,7 +898,7 @@ int posix_trace_open(int file_desc, trace_id_t *trid);
  * EINVAL: @trid is no opened log.
  * Cost: constant.  Unit: Log Retrieval.
  */
-int posix_trace_rewind(trace_id_t trid);
+int posix_trace_rewind(trace_id_t _trid);
 
 #endif
 

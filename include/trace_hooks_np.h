@@ -146,95 +146,95 @@
 	} while (0)
 
 /* Another thread runs on @cpu.  Thread numbers and priorities are the system's own; @prev_state 0: it could go on. */
-static inline void posix_trace_hook_context_switch_np(uint32_t cpu, uint32_t prev_tid,
-    uint32_t next_tid, uint32_t prev_state, int32_t prev_prio, int32_t next_prio)
+static inline void posix_trace_hook_context_switch_np(uint32_t _cpu, uint32_t _prev_tid,
+    uint32_t _next_tid, uint32_t _prev_state, int32_t _prev_prio, int32_t _next_prio)
 {
 	if (_PXT_HOOK_WANTED(POSIX_TRACE_CONTEXT_SWITCH_NP)) {
 		unsigned char _pxt_data[_PXT_HOOK_BYTES];
 		size_t _pxt_used = 0;
 
-		_PXT_HOOK_PUT(cpu);
-		_PXT_HOOK_PUT(prev_tid);
-		_PXT_HOOK_PUT(next_tid);
-		_PXT_HOOK_PUT(prev_state);
-		_PXT_HOOK_PUT(prev_prio);
-		_PXT_HOOK_PUT(next_prio);
+		_PXT_HOOK_PUT(_cpu);
+		_PXT_HOOK_PUT(_prev_tid);
+		_PXT_HOOK_PUT(_next_tid);
+		_PXT_HOOK_PUT(_prev_state);
+		_PXT_HOOK_PUT(_prev_prio);
+		_PXT_HOOK_PUT(_next_prio);
 		_PXT_HOOK_TELL(POSIX_TRACE_CONTEXT_SWITCH_NP);
 	}
 }
 
 /* A task's state, POSIX_TRACE_TASK_..._NP; @object: what it waits for, 0 where that is nothing. */
 static inline void posix_trace_hook_task_state_np(
-    uint32_t tid, uint8_t state, int32_t prio, uint64_t object)
+    uint32_t _tid, uint8_t _state, int32_t _prio, uint64_t _object)
 {
 	if (_PXT_HOOK_WANTED(POSIX_TRACE_TASK_STATE_NP)) {
 		unsigned char _pxt_data[_PXT_HOOK_BYTES];
 		size_t _pxt_used = 0;
 
-		_PXT_HOOK_PUT(tid);
-		_PXT_HOOK_PUT(state);
-		_PXT_HOOK_PUT(prio);
-		_PXT_HOOK_PUT(object);
+		_PXT_HOOK_PUT(_tid);
+		_PXT_HOOK_PUT(_state);
+		_PXT_HOOK_PUT(_prio);
+		_PXT_HOOK_PUT(_object);
 		_PXT_HOOK_TELL(POSIX_TRACE_TASK_STATE_NP);
 	}
 }
 
 /* What the system does between tasks: POSIX_TRACE_KERNEL_..._NP; @number: of the interrupt or timer. */
-static inline void posix_trace_hook_kernel_np(uint8_t what, uint32_t number, uint64_t object)
+static inline void posix_trace_hook_kernel_np(uint8_t _what, uint32_t _number, uint64_t _object)
 {
 	if (_PXT_HOOK_WANTED(POSIX_TRACE_KERNEL_OVERHEAD_NP)) {
 		unsigned char _pxt_data[_PXT_HOOK_BYTES];
 		size_t _pxt_used = 0;
 
-		_PXT_HOOK_PUT(what);
-		_PXT_HOOK_PUT(number);
-		_PXT_HOOK_PUT(object);
+		_PXT_HOOK_PUT(_what);
+		_PXT_HOOK_PUT(_number);
+		_PXT_HOOK_PUT(_object);
 		_PXT_HOOK_TELL(POSIX_TRACE_KERNEL_OVERHEAD_NP);
 	}
 }
 
 /* A call begins: POSIX_TRACE_CALL_..._NP, or a system's own number from 0x8000 on. */
-static inline void posix_trace_hook_call_enter_np(uint16_t call, uint64_t object, uint64_t size)
+static inline void posix_trace_hook_call_enter_np(uint16_t _call, uint64_t _object, uint64_t _size)
 {
 	if (_PXT_HOOK_WANTED(POSIX_TRACE_CALL_ENTER_NP)) {
 		unsigned char _pxt_data[_PXT_HOOK_BYTES];
 		size_t _pxt_used = 0;
 
-		_PXT_HOOK_PUT(call);
-		_PXT_HOOK_PUT(object);
-		_PXT_HOOK_PUT(size);
+		_PXT_HOOK_PUT(_call);
+		_PXT_HOOK_PUT(_object);
+		_PXT_HOOK_PUT(_size);
 		_PXT_HOOK_TELL(POSIX_TRACE_CALL_ENTER_NP);
 	}
 }
 
 /* And ends; @took_us 0: not known. */
 static inline void posix_trace_hook_call_exit_np(
-    uint16_t call, uint64_t object, int64_t result, uint32_t took_us)
+    uint16_t _call, uint64_t _object, int64_t _result, uint32_t _took_us)
 {
 	if (_PXT_HOOK_WANTED(POSIX_TRACE_CALL_EXIT_NP)) {
 		unsigned char _pxt_data[_PXT_HOOK_BYTES];
 		size_t _pxt_used = 0;
 
-		_PXT_HOOK_PUT(call);
-		_PXT_HOOK_PUT(object);
-		_PXT_HOOK_PUT(result);
-		_PXT_HOOK_PUT(took_us);
+		_PXT_HOOK_PUT(_call);
+		_PXT_HOOK_PUT(_object);
+		_PXT_HOOK_PUT(_result);
+		_PXT_HOOK_PUT(_took_us);
 		_PXT_HOOK_TELL(POSIX_TRACE_CALL_EXIT_NP);
 	}
 }
 
 /* A place in the source, with a number and a text, of which up to 64 bytes are kept. */
-static inline void posix_trace_hook_debug_np(uint32_t line, uint64_t value, const char *text)
+static inline void posix_trace_hook_debug_np(uint32_t _line, uint64_t _value, const char *_text)
 {
 	if (_PXT_HOOK_WANTED(POSIX_TRACE_GENERAL_DEBUG_NP)) {
 		unsigned char _pxt_data[_PXT_HOOK_BYTES + 64u];
 		size_t _pxt_used = 0;
 		size_t _pxt_length = 0;
 
-		_PXT_HOOK_PUT(line);
-		_PXT_HOOK_PUT(value);
-		while (_pxt_length < 64u && text[_pxt_length])
-			_pxt_data[_pxt_used++] = (unsigned char)text[_pxt_length++];
+		_PXT_HOOK_PUT(_line);
+		_PXT_HOOK_PUT(_value);
+		while (_pxt_length < 64u && _text[_pxt_length])
+			_pxt_data[_pxt_used++] = (unsigned char)_text[_pxt_length++];
 		_PXT_HOOK_TELL(POSIX_TRACE_GENERAL_DEBUG_NP);
 	}
 }

@@ -50,7 +50,7 @@ struct posix_trace_handled_np {
  * without asking a handler.  It must return, and must call none of the functions that trace.h does not
  * allow in signal handlers.  errno is kept.
  */
-typedef int (*posix_trace_handler_np)(const struct posix_trace_handled_np *event, void *arg);
+typedef int (*posix_trace_handler_np)(const struct posix_trace_handled_np *_event, void *_arg);
 
 /*
  * The types in @set get this handler in place of what they had.  When the call has said 0, what a handler
@@ -66,8 +66,8 @@ typedef int (*posix_trace_handler_np)(const struct posix_trace_handled_np *event
  * EINVAL: @trid is no active stream of this process; @set is NULL.
  * Cost: locks; waits for the trace points that are inside.  Unit: Event Filter.
  */
-int posix_trace_set_handler_np(trace_id_t trid, const trace_event_set_t *set,
-    posix_trace_handler_np handler, void *arg) _PXT_SETS(posix_trace_set_handler_np);
+int posix_trace_set_handler_np(trace_id_t _trid, const trace_event_set_t *_set,
+    posix_trace_handler_np _handler, void *_arg) _PXT_SETS(posix_trace_set_handler_np);
 /*
  * From now on the stream records the user events of these threads alone.
  *
@@ -77,7 +77,7 @@ int posix_trace_set_handler_np(trace_id_t trid, const trace_event_set_t *set,
  * EINVAL: @trid is no active stream of this process; @threads is NULL; @count is more than 32.
  * Cost: as posix_trace_set_handler_np().  Unit: Event Filter.
  */
-int posix_trace_set_threads_np(trace_id_t trid, const pthread_t *threads, size_t count);
+int posix_trace_set_threads_np(trace_id_t _trid, const pthread_t *_threads, size_t _count);
 /*
  * From now on the stream records the user events of these processes alone: of this one and of those
  * that are forked later and go on with the stream.
@@ -88,7 +88,7 @@ int posix_trace_set_threads_np(trace_id_t trid, const pthread_t *threads, size_t
  * EINVAL: @trid is no active stream of this process; @pids is NULL; @count is more than 16.
  * Cost: as posix_trace_set_handler_np().  Unit: Event Filter.
  */
-int posix_trace_set_processes_np(trace_id_t trid, const pid_t *pids, size_t count);
+int posix_trace_set_processes_np(trace_id_t _trid, const pid_t *_pids, size_t _count);
 /*
  * Types of @set are recorded short: an event keeps 4 bytes of data, takes two slots, and reads as cut
  * (POSIX_TRACE_TRUNCATED_RECORD).  A type that is to be read short has what matters first.  All other
@@ -98,7 +98,7 @@ int posix_trace_set_processes_np(trace_id_t trid, const pid_t *pids, size_t coun
  * EINVAL: @trid is no active stream of this process; @set is NULL.
  * Cost: as posix_trace_set_handler_np().  Unit: Event Filter.
  */
-int posix_trace_set_short_np(trace_id_t trid, const trace_event_set_t *set)
+int posix_trace_set_short_np(trace_id_t _trid, const trace_event_set_t *_set)
     _PXT_SETS(posix_trace_set_short_np);
 
 /* Since the stream began to be inspected, in this process. */
@@ -116,7 +116,7 @@ struct posix_trace_levels_np {
  * EINVAL: @trid is no active stream of this process; @levels is NULL.
  * Cost: lock.  Unit: Event Filter.
  */
-int posix_trace_getlevels_np(trace_id_t trid, struct posix_trace_levels_np *levels);
+int posix_trace_getlevels_np(trace_id_t _trid, struct posix_trace_levels_np *_levels);
 #endif
 
 /* ---- A full policy of streams beyond the standard's (unit Core) ---- */
@@ -145,11 +145,14 @@ int posix_trace_getlevels_np(trace_id_t trid, struct posix_trace_levels_np *leve
  * TYPES   no more event types can be defined (ENOSPC): whatever is opened now is the unnamed type.  In all
  *         streams of the process.
  * ATTACH  a process was refused that wanted to attach, with the number that it was told
+ * POINT   a typed point has other fields than its name has already (EBUSY): another file defines it
+ *         otherwise.  What this point records is unnamed, and tells its place in the program.
  */
 #define POSIX_TRACE_ERROR_LOG_NP               1
 #define POSIX_TRACE_ERROR_RECORD_NP            2
 #define POSIX_TRACE_ERROR_TYPES_NP             3
 #define POSIX_TRACE_ERROR_ATTACH_NP            4
+#define POSIX_TRACE_ERROR_POINT_NP             5
 #define POSIX_TRACE_ERROR_OF_NP(cause, number) ((int)((unsigned)(cause) << 16 | (unsigned)(number)))
 #define POSIX_TRACE_ERROR_CAUSE_NP(data)       ((int)((unsigned)(data) >> 16))
 #define POSIX_TRACE_ERROR_NUMBER_NP(data)      ((int)((unsigned)(data) % 65536u))
@@ -181,7 +184,7 @@ struct posix_trace_counts_np {
  * EINVAL: a pointer is NULL.
  * Cost: a lock for each place that a stream can have.  Unit: Core.
  */
-int posix_trace_streams_np(trace_id_t *trids, size_t room, size_t *count);
+int posix_trace_streams_np(trace_id_t *_trids, size_t _room, size_t *_count);
 #endif
 
 #if _PXT_UNIT_EVENT_GROUPS
@@ -196,7 +199,7 @@ int posix_trace_streams_np(trace_id_t *trids, size_t room, size_t *count);
  * EINVAL: a pointer is NULL.
  * Cost: steps in proportion to the types and the lengths of name and pattern.  Unit: Event Filter.
  */
-int posix_trace_eventset_addgroup_np(const char *pattern, trace_event_set_t *set)
+int posix_trace_eventset_addgroup_np(const char *_pattern, trace_event_set_t *_set)
     _PXT_SETS(posix_trace_eventset_addgroup_np);
 #endif
 
@@ -230,8 +233,8 @@ struct posix_trace_eventextra_np {
  * EINVAL: an argument is NULL.
  * Context: also signal handlers.  Cost: constant.  Unit: any.
  */
-int posix_trace_eventinfo_getextra_np(const struct posix_trace_event_info *event,
-    struct posix_trace_eventextra_np *extra) _PXT_TIMES(posix_trace_eventinfo_getextra_np);
+int posix_trace_eventinfo_getextra_np(const struct posix_trace_event_info *_event,
+    struct posix_trace_eventextra_np *_extra) _PXT_TIMES(posix_trace_eventinfo_getextra_np);
 
 /* ---- The stamp clock of a stream or log (any unit) ---- */
 
@@ -254,7 +257,7 @@ struct posix_trace_clock_np {
  * EINVAL: @trid unknown; @clock is NULL.
  * Cost: constant.  Unit: any.
  */
-int posix_trace_getclock_np(trace_id_t trid, struct posix_trace_clock_np *clock)
+int posix_trace_getclock_np(trace_id_t _trid, struct posix_trace_clock_np *_clock)
     _PXT_TIMES(posix_trace_getclock_np);
 
 #if _PXT_UNIT_CUSTOM_CLOCK
@@ -273,7 +276,7 @@ int posix_trace_getclock_np(trace_id_t trid, struct posix_trace_clock_np *clock)
  * Context: while no other thread creates a stream.  Trace points then take the way that tests the
  *         clock each time.  Cost: lock.  Unit: Core.
  */
-int posix_trace_setclock_np(uint64_t (*clock)(void), uint64_t hz);
+int posix_trace_setclock_np(uint64_t (*_clock)(void), uint64_t _hz);
 #endif
 
 /* ---- Typed payloads (setting: unit User Events; getting: any unit) ---- */
@@ -320,7 +323,7 @@ int posix_trace_setclock_np(uint64_t (*clock)(void), uint64_t hz);
  *         stands still in the middle of a definition (posix_trace_attr_setinherited()).
  * Cost: lock; steps in proportion to the text.  Unit: User Events.
  */
-int posix_trace_eventid_setformat_np(trace_event_id_t event_id, const char *format);
+int posix_trace_eventid_setformat_np(trace_event_id_t _event_id, const char *_format);
 #endif
 #if _PXT_UNIT_THREAD_DUMP
 /*
@@ -338,7 +341,7 @@ int posix_trace_eventid_setformat_np(trace_event_id_t event_id, const char *form
  * Context: thread; it reads files of the system.  Cost: 6 slots and two files for each thread; nothing
  * where no stream wants the type.  Unit: User Events, symbol THREAD_DUMP.
  */
-int posix_trace_dump_threads_np(size_t *threads);
+int posix_trace_dump_threads_np(size_t *_threads);
 #endif
 /*
  * The description of a type of a stream or log; "" for a type without one.
@@ -348,7 +351,7 @@ int posix_trace_dump_threads_np(size_t *threads);
  * EINVAL: @trid unknown; no such type there; @format is NULL.
  * Cost: constant.  Unit: any.
  */
-int posix_trace_eventid_getformat_np(trace_id_t trid, trace_event_id_t event_id, char *format);
+int posix_trace_eventid_getformat_np(trace_id_t _trid, trace_event_id_t _event_id, char *_format);
 
 #define POSIX_TRACE_FIELD_UNSIGNED_NP 1
 #define POSIX_TRACE_FIELD_SIGNED_NP   2
@@ -384,8 +387,8 @@ struct posix_trace_field_np {
  * EINVAL: @format is malformed (found at the first call); another argument invalid.
  * Context: also signal handlers.  Cost: steps in proportion to the description.  Unit: any.
  */
-int posix_trace_field_next_np(const char *format, const void *data, size_t len, int swapped,
-    uint32_t *cursor, struct posix_trace_field_np *field);
+int posix_trace_field_next_np(const char *_format, const void *_data, size_t _len, int _swapped,
+    uint32_t *_cursor, struct posix_trace_field_np *_field);
 
 #if _PXT_UNIT_TEXTS || _PXT_UNIT_LOGRETRIEVAL
 /*
@@ -405,7 +408,7 @@ int posix_trace_field_next_np(const char *format, const void *data, size_t len, 
  * Cost: steps in proportion to the text and the description.  Unit: On-Line, Log Retrieval.
  */
 int posix_trace_text_np(
-    const char *format, const void *data, size_t len, int swapped, char *text, size_t room);
+    const char *_format, const void *_data, size_t _len, int _swapped, char *_text, size_t _room);
 #endif
 
 /* ---- Events as a whole, or not yet (units On-Line and Log Retrieval) ---- */
@@ -425,8 +428,8 @@ int posix_trace_text_np(
  * EIO:      the log was changed since it was opened, or cannot be read any more.
  * Cost: lock; steps in proportion to the data.  Unit: On-Line, Log Retrieval.
  */
-int posix_trace_trygetnext_whole_np(trace_id_t trid, struct posix_trace_event_info *event,
-    void *data, size_t num_bytes, size_t *data_len, int *unavailable)
+int posix_trace_trygetnext_whole_np(trace_id_t _trid, struct posix_trace_event_info *_event,
+    void *_data, size_t _num_bytes, size_t *_data_len, int *_unavailable)
     _PXT_TIMES(posix_trace_trygetnext_whole_np);
 #endif
 
@@ -480,7 +483,7 @@ struct posix_trace_eventview_np {
  * Unit: On-Line, Log Retrieval.
  */
 int posix_trace_getnext_events_np(
-    trace_id_t trid, struct posix_trace_eventview_np *views, size_t room, size_t *count);
+    trace_id_t _trid, struct posix_trace_eventview_np *_views, size_t _room, size_t *_count);
 #endif
 
 /* Bytes of a note in a log, without the zero. */
@@ -568,7 +571,7 @@ struct posix_trace_logerror_np {
  * EINVAL: @trid is no opened log; @info is NULL.
  * Cost: lock.  Unit: Log Retrieval.
  */
-int posix_trace_log_getinfo_np(trace_id_t trid, struct posix_trace_loginfo_np *info)
+int posix_trace_log_getinfo_np(trace_id_t _trid, struct posix_trace_loginfo_np *_info)
     _PXT_TIMES(posix_trace_log_getinfo_np);
 /*
  * One thread that the log knows, one piece of program text that was in memory, one note.
@@ -580,11 +583,11 @@ int posix_trace_log_getinfo_np(trace_id_t trid, struct posix_trace_loginfo_np *i
  * Cost: lock.  Unit: Log Retrieval.
  */
 int posix_trace_log_getthread_np(
-    trace_id_t trid, uint32_t index, struct posix_trace_logthread_np *thread);
+    trace_id_t _trid, uint32_t _index, struct posix_trace_logthread_np *_thread);
 int posix_trace_log_getmodule_np(
-    trace_id_t trid, uint32_t index, struct posix_trace_logmodule_np *module);
+    trace_id_t _trid, uint32_t _index, struct posix_trace_logmodule_np *_module);
 int posix_trace_log_getnote_np(
-    trace_id_t trid, uint32_t index, struct posix_trace_lognote_np *note);
+    trace_id_t _trid, uint32_t _index, struct posix_trace_lognote_np *_note);
 /*
  * Enters the next block; the next calls of getnext hand out its records.  What is unread of the
  * present block is passed over.  The losses are those that the events' posix_lost_before_np tell, by
@@ -598,7 +601,7 @@ int posix_trace_log_getnote_np(
  * Unit: Log Retrieval.
  */
 int posix_trace_log_nextblock_np(
-    trace_id_t trid, struct posix_trace_logblock_np *block, int *unavailable);
+    trace_id_t _trid, struct posix_trace_logblock_np *_block, int *_unavailable);
 /*
  * What @ticks of the log's stamp clock mean: as an event's stamp, but without holding it back to
  * the event before.
@@ -607,7 +610,7 @@ int posix_trace_log_nextblock_np(
  * Cost: lock; steps in proportion to the logarithm of the number of clock readings.
  * Unit: Log Retrieval.
  */
-int posix_trace_log_gettime_np(trace_id_t trid, uint64_t ticks, struct timespec *time)
+int posix_trace_log_gettime_np(trace_id_t _trid, uint64_t _ticks, struct timespec *_time)
     _PXT_TIMES(posix_trace_log_gettime_np);
 /*
  * As posix_trace_open(), with its errors and its cost; on failure @error says where and why, if
@@ -619,7 +622,7 @@ int posix_trace_log_gettime_np(trace_id_t trid, uint64_t ticks, struct timespec 
  * Unit: Log Retrieval.
  */
 int posix_trace_open_explained_np(
-    int file_desc, trace_id_t *trid, struct posix_trace_logerror_np *error);
+    int _file_desc, trace_id_t *_trid, struct posix_trace_logerror_np *_error);
 /*
  * Opens a log that is still being written, or whose writer died.  At its present end getnext
  * says "unavailable"; a later call looks again.  A call that has no memory for the names and threads
@@ -635,7 +638,7 @@ int posix_trace_open_explained_np(
  * Unit: Log Retrieval.
  */
 int posix_trace_open_growing_np(
-    int file_desc, trace_id_t *trid, struct posix_trace_logerror_np *error);
+    int _file_desc, trace_id_t *_trid, struct posix_trace_logerror_np *_error);
 
 /* What a finding in a log is. */
 #define POSIX_TRACE_FINDING_DAMAGE_NP 1 /* bytes are not what was written, or are gone */
@@ -687,8 +690,8 @@ struct posix_trace_logcheck_np {
  * Cost: reads the file once, and steps in proportion to it; memory as an open log's, given back.
  * Unit: Log Retrieval.
  */
-int posix_trace_log_check_np(int file_desc, struct posix_trace_logcheck_np *result,
-    struct posix_trace_logfinding_np *findings, size_t room);
+int posix_trace_log_check_np(int _file_desc, struct posix_trace_logcheck_np *_result,
+    struct posix_trace_logfinding_np *_findings, size_t _room);
 /*
  * The same, for logs that take a while.
  *
@@ -697,9 +700,9 @@ int posix_trace_log_check_np(int file_desc, struct posix_trace_logcheck_np *resu
  *
  * Errors and cost as posix_trace_log_check_np().  Unit: Log Retrieval.
  */
-int posix_trace_log_check_watched_np(int file_desc, struct posix_trace_logcheck_np *result,
-    struct posix_trace_logfinding_np *findings, size_t room,
-    void (*watch)(void *context, uint64_t done), void *context);
+int posix_trace_log_check_watched_np(int _file_desc, struct posix_trace_logcheck_np *_result,
+    struct posix_trace_logfinding_np *_findings, size_t _room,
+    void (*_watch)(void *_context, uint64_t _done), void *_context);
 /*
  * A growing log whose reader came to an end that is none: the next block is damaged, or contradicts
  * those before, and a sound one of the same stream is after it.  Says what is wrong, and where,
@@ -717,7 +720,7 @@ int posix_trace_log_check_watched_np(int file_desc, struct posix_trace_logcheck_
  * Cost: lock; reads from the damage to the next sound block, or to the file's end.
  * Unit: Log Retrieval.
  */
-int posix_trace_log_skipdamage_np(trace_id_t trid, struct posix_trace_logfinding_np *finding);
+int posix_trace_log_skipdamage_np(trace_id_t _trid, struct posix_trace_logfinding_np *_finding);
 #endif
 
 /* ---- Trace Core and its streams ---- */
@@ -735,7 +738,7 @@ int posix_trace_log_skipdamage_np(trace_id_t trid, struct posix_trace_logfinding
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 #endif
-int posix_trace_counts_np(trace_id_t trid, struct posix_trace_counts_np *counts);
+int posix_trace_counts_np(trace_id_t _trid, struct posix_trace_counts_np *_counts);
 #if defined(__cplusplus) && defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif
@@ -751,14 +754,14 @@ int posix_trace_counts_np(trace_id_t trid, struct posix_trace_counts_np *counts)
  * EINVAL: @lanes is another value, the old one stays; @attr invalid.
  * Cost: constant.  Unit: Core.
  */
-int posix_trace_attr_setlanes_np(trace_attr_t *attr, unsigned lanes);
+int posix_trace_attr_setlanes_np(trace_attr_t *_attr, unsigned _lanes);
 /*
  * Lanes, as they were set, 0 when nothing was; after posix_trace_get_attr() the number in force.
  *
  * EINVAL: an argument invalid.
  * Cost: constant.  Unit: Core.
  */
-int posix_trace_attr_getlanes_np(const trace_attr_t *attr, unsigned *lanes);
+int posix_trace_attr_getlanes_np(const trace_attr_t *_attr, unsigned *_lanes);
 /*
  * Non-zero: stamps are not read before older instructions have finished, which makes order between
  * threads exact on many lanes and costs some 15 ns an event.  Zero (the default): events of different
@@ -769,7 +772,7 @@ int posix_trace_attr_getlanes_np(const trace_attr_t *attr, unsigned *lanes);
  * EINVAL: @attr invalid.
  * Cost: constant.  Unit: Core.
  */
-int posix_trace_attr_setorderedstamps_np(trace_attr_t *attr, int ordered);
+int posix_trace_attr_setorderedstamps_np(trace_attr_t *_attr, int _ordered);
 /*
  * Whether stamps wait for older instructions.
  *
@@ -778,7 +781,7 @@ int posix_trace_attr_setorderedstamps_np(trace_attr_t *attr, int ordered);
  * EINVAL: an argument invalid.
  * Cost: constant.  Unit: Core.
  */
-int posix_trace_attr_getorderedstamps_np(const trace_attr_t *attr, int *ordered);
+int posix_trace_attr_getorderedstamps_np(const trace_attr_t *_attr, int *_ordered);
 /*
  * Non-zero: readers poll, so that trace points never make a system call.  Zero (the default): the
  * one trace point that finds the reader asleep wakes it.  If its thread is killed, stopped or preempted
@@ -790,7 +793,7 @@ int posix_trace_attr_getorderedstamps_np(const trace_attr_t *attr, int *ordered)
  * Cost: constant; a reader that waits looks 5,000 times a second, a flushing thread 1,000 times.
  * Unit: Core.
  */
-int posix_trace_attr_setpolling_np(trace_attr_t *attr, int polling);
+int posix_trace_attr_setpolling_np(trace_attr_t *_attr, int _polling);
 /*
  * Whether readers poll.
  *
@@ -799,7 +802,7 @@ int posix_trace_attr_setpolling_np(trace_attr_t *attr, int polling);
  * EINVAL: an argument invalid.
  * Cost: constant.  Unit: Core.
  */
-int posix_trace_attr_getpolling_np(const trace_attr_t *attr, int *polling);
+int posix_trace_attr_getpolling_np(const trace_attr_t *_attr, int *_polling);
 
 /*
  * A black box: the stream lives in a file instead of memory of the process' own, so that
@@ -839,14 +842,14 @@ int posix_trace_attr_getpolling_np(const trace_attr_t *attr, int *polling);
  *         CONFIG_PTRACE_FILE_STREAMS is off; @attr invalid.
  * Cost: constant; create then takes and touches every page.  Unit: Core.
  */
-int posix_trace_attr_setfile_np(trace_attr_t *attr, int file_desc);
+int posix_trace_attr_setfile_np(trace_attr_t *_attr, int _file_desc);
 /*
  * The descriptor, as it was set; -1: none, and after posix_trace_get_attr() always.
  *
  * EINVAL: an argument invalid.
  * Cost: constant.  Unit: Core.
  */
-int posix_trace_attr_getfile_np(const trace_attr_t *attr, int *file_desc);
+int posix_trace_attr_getfile_np(const trace_attr_t *_attr, int *_file_desc);
 
 #if _PXT_UNIT_ATTACH
 /*
@@ -877,7 +880,7 @@ int posix_trace_attr_getfile_np(const trace_attr_t *attr, int *file_desc);
  * EINVAL: @name is empty or too long, "." or ".."; @attr invalid.
  * Cost: constant; create then makes the socket and the thread.  Unit: Attached Processes.
  */
-int posix_trace_attr_setsharename_np(trace_attr_t *attr, const char *name);
+int posix_trace_attr_setsharename_np(trace_attr_t *_attr, const char *_name);
 /*
  * The name, as it was set.
  *
@@ -887,7 +890,7 @@ int posix_trace_attr_setsharename_np(trace_attr_t *attr, const char *name);
  * EINVAL: an argument invalid.
  * Cost: constant.  Unit: Attached Processes.
  */
-int posix_trace_attr_getsharename_np(const trace_attr_t *attr, const char **name);
+int posix_trace_attr_getsharename_np(const trace_attr_t *_attr, const char **_name);
 
 /*
  * From now on the calling process traces into the stream of that name, which another process
@@ -919,7 +922,7 @@ int posix_trace_attr_getsharename_np(const trace_attr_t *attr, const char **name
  * attached (it attaches itself).
  * Unit: Attached Processes.
  */
-int posix_trace_attach_np(const char *name, const trace_attr_t *attr, trace_id_t *trid);
+int posix_trace_attach_np(const char *_name, const trace_attr_t *_attr, trace_id_t *_trid);
 #endif
 #if _PXT_UNIT_TOLOG
 /*
@@ -935,14 +938,14 @@ int posix_trace_attach_np(const char *name, const trace_attr_t *attr, trace_id_t
  * EINVAL: @priority is negative; @attr invalid.
  * Cost: constant.  Unit: Trace-To-Log.
  */
-int posix_trace_attr_setflushpriority_np(trace_attr_t *attr, int priority);
+int posix_trace_attr_setflushpriority_np(trace_attr_t *_attr, int _priority);
 /*
  * The priority, as it was set; 0: as the thread that calls create.
  *
  * EINVAL: an argument invalid.
  * Cost: constant.  Unit: Trace-To-Log.
  */
-int posix_trace_attr_getflushpriority_np(const trace_attr_t *attr, int *priority);
+int posix_trace_attr_getflushpriority_np(const trace_attr_t *_attr, int *_priority);
 
 /*
  * How the log goes out.  AUTO (the default): as frames (FORMAT.md, section 10) to a terminal, a
@@ -960,14 +963,14 @@ int posix_trace_attr_getflushpriority_np(const trace_attr_t *attr, int *priority
 #define POSIX_TRACE_LOG_AUTO_NP   0
 #define POSIX_TRACE_LOG_PLAIN_NP  1
 #define POSIX_TRACE_LOG_FRAMES_NP 2
-int posix_trace_attr_setlogform_np(trace_attr_t *attr, int form);
+int posix_trace_attr_setlogform_np(trace_attr_t *_attr, int _form);
 /*
  * The form, as it was set; also after posix_trace_get_attr(): what AUTO came to is not told.
  *
  * EINVAL: an argument invalid.
  * Cost: constant.  Unit: Trace-To-Log.
  */
-int posix_trace_attr_getlogform_np(const trace_attr_t *attr, int *form);
+int posix_trace_attr_getlogform_np(const trace_attr_t *_attr, int *_form);
 
 /*
  * From now on a signal that ends the process completes the logs of its streams first: what the
@@ -1009,7 +1012,7 @@ int posix_trace_attr_getlogform_np(const trace_attr_t *attr, int *form);
  */
 #define POSIX_TRACE_SEAL_FAULTS_NP 0
 #define POSIX_TRACE_SEAL_ENDS_NP   1
-int posix_trace_seal_on_signals_np(const int *signals, size_t count);
+int posix_trace_seal_on_signals_np(const int *_signals, size_t _count);
 #endif
 
 #if _PXT_UNIT_LOG_NOTES
@@ -1029,7 +1032,7 @@ int posix_trace_seal_on_signals_np(const int *signals, size_t count);
  * Context: thread; it waits while another one writes the log.  Cost: locks; both texts are copied.
  * Unit: Trace To Log, symbol LOG_NOTES.
  */
-int posix_trace_note_np(trace_id_t trid, const char *name, const char *text);
+int posix_trace_note_np(trace_id_t _trid, const char *_name, const char *_text);
 #endif
 #if _PXT_UNIT_SNAPSHOT
 /*
@@ -1070,7 +1073,7 @@ int posix_trace_note_np(trace_id_t trid, const char *name, const char *text);
  * its slots are copied, output in the calling thread.  Unit: Trace-To-Log, with
  * CONFIG_PTRACE_SNAPSHOT.
  */
-int posix_trace_snapshot_np(trace_id_t trid, int file_desc);
+int posix_trace_snapshot_np(trace_id_t _trid, int _file_desc);
 #endif
 
 #if _PXT_UNIT_SYSEVENTS
@@ -1090,7 +1093,7 @@ int posix_trace_snapshot_np(trace_id_t trid, int file_desc);
  * Unit: System Events.
  */
 void posix_trace_system_event_np(
-    trace_event_id_t event_id, const void *data_ptr, size_t data_len, const void *address);
+    trace_event_id_t _event_id, const void *_data_ptr, size_t _data_len, const void *_address);
 /*
  * Whether system events of the calling thread are recorded: for a thread that reads the trace, and would
  * otherwise report its own reading.  Events of trace points are recorded all the same.
@@ -1101,7 +1104,7 @@ void posix_trace_system_event_np(
  * ENOTSUP: the port has no threads, and @exclude is not 0.
  * Context: thread, signal handler.  Cost: constant.  Unit: System Events.
  */
-int posix_trace_thread_exclude_np(int exclude);
+int posix_trace_thread_exclude_np(int _exclude);
 #endif
 
 /*
@@ -1129,14 +1132,14 @@ extern _PXT_WANTED_TYPE _pxt_wanted[_PXT_EVENT_IDS] __asm__(
  * Context: anywhere.  Cost: one load, one test.  Unit: Core.
  */
 #if defined(POSIX_TRACE_OFF_NP)
-static inline int posix_trace_wanted_np(trace_event_id_t event_id)
+static inline int posix_trace_wanted_np(trace_event_id_t _event_id)
 {
-	return (void)event_id, 0;
+	return (void)_event_id, 0;
 }
 #else
-static inline int posix_trace_wanted_np(trace_event_id_t event_id)
+static inline int posix_trace_wanted_np(trace_event_id_t _event_id)
 {
-	return __atomic_load_n(&_pxt_wanted[event_id % _PXT_EVENT_IDS], __ATOMIC_RELAXED) != 0;
+	return __atomic_load_n(&_pxt_wanted[_event_id % _PXT_EVENT_IDS], __ATOMIC_RELAXED) != 0;
 }
 #endif
 #endif

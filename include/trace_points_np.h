@@ -51,7 +51,8 @@ extern "C" {
  *	string          const char *    up to POSIX_TRACE_TEXT_MAX_NP, cut; last field only
  *
  * A NULL text is an empty one.  An event without fields is defined by its name alone.  What cannot
- * be is an error of the compiler that names the event.
+ * be is an error of the compiler that names the event; a type that is none of these, one that lists
+ * them.  Any identifier is a field's name.
  *
  * posix_trace_point_np() is a statement.  Its arguments are evaluated, once, if a running stream
  * wants the type, else not at all.  Context and cost are those of posix_trace_event(); unwanted it
@@ -60,9 +61,10 @@ extern "C" {
  * A point that was not opened opens itself at its first use while a stream runs
  * (CONFIG_PTRACE_POINT_OPENS; without it, it stays off).  That takes the lock of the process, for
  * 1 ms at most: a handler that interrupted the lock's holder records an event of the unnamed type
- * instead, and the next use tries again.  A point whose name has another description already, or
- * whose name is too long, records unnamed events; one for whose description there is no more room
- * records without.
+ * instead, and the next use tries again.  A point whose name has another description already (it
+ * was defined twice, with other fields) records unnamed events, and in front of the first one
+ * POSIX_TRACE_ERROR with the cause POINT.  One whose name is too long records unnamed events, too;
+ * one for whose description there is no more room records without.
  *
  * posix_trace_open_np() opens the name and describes the type ahead of that, as real-time threads
  * want it: 0, or the error of posix_trace_eventid_open() or posix_trace_eventid_setformat_np().
@@ -91,22 +93,28 @@ extern "C" {
     a38, a39, a40, a41, a42, a43, a44, a45, a46, a47, a48, a49, a50, a51, a52, a53, a54, a55, a56, \
     a57, a58, a59, a60, a61, a62, a63, a64, a65, n, ...)                                           \
 	n
-/* Pairs after the name; HALF: half a pair is missing. */
+/* Pairs after the name; _half: half a pair is missing. */
 #define _PXT_PAIRS(...)                                                                            \
-	_PXT_PICK(__VA_ARGS__, 32, HALF, 31, HALF, 30, HALF, 29, HALF, 28, HALF, 27, HALF, 26,     \
-	    HALF, 25, HALF, 24, HALF, 23, HALF, 22, HALF, 21, HALF, 20, HALF, 19, HALF, 18, HALF,  \
-	    17, HALF, 16, HALF, 15, HALF, 14, HALF, 13, HALF, 12, HALF, 11, HALF, 10, HALF, 9,     \
-	    HALF, 8, HALF, 7, HALF, 6, HALF, 5, HALF, 4, HALF, 3, HALF, 2, HALF, 1, HALF, 0, 0)
-/* "1" for one argument, "N" for more; of a definition, also HALF. */
+	_PXT_PICK(__VA_ARGS__, 32, _half, 31, _half, 30, _half, 29, _half, 28, _half, 27, _half,   \
+	    26, _half, 25, _half, 24, _half, 23, _half, 22, _half, 21, _half, 20, _half, 19,       \
+	    _half, 18, _half, 17, _half, 16, _half, 15, _half, 14, _half, 13, _half, 12, _half,    \
+	    11, _half, 10, _half, 9, _half, 8, _half, 7, _half, 6, _half, 5, _half, 4, _half, 3,   \
+	    _half, 2, _half, 1, _half, 0, 0)
+/* "1" for one argument, "_many" for more; of a definition, also _half. */
 #define _PXT_MANY(...)                                                                             \
-	_PXT_PICK(__VA_ARGS__, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N,   \
-	    N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, \
-	    N, N, N, N, N, N, N, N, N, N, N, N, N, 1, 0)
+	_PXT_PICK(__VA_ARGS__, _many, _many, _many, _many, _many, _many, _many, _many, _many,      \
+	    _many, _many, _many, _many, _many, _many, _many, _many, _many, _many, _many, _many,    \
+	    _many, _many, _many, _many, _many, _many, _many, _many, _many, _many, _many, _many,    \
+	    _many, _many, _many, _many, _many, _many, _many, _many, _many, _many, _many, _many,    \
+	    _many, _many, _many, _many, _many, _many, _many, _many, _many, _many, _many, _many,    \
+	    _many, _many, _many, _many, _many, _many, _many, 1, 0)
 #define _PXT_WHAT(...)                                                                             \
-	_PXT_PICK(__VA_ARGS__, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, N,   \
-	    HALF, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, \
-	    N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, N,    \
-	    HALF, N, HALF, N, HALF, N, HALF, N, HALF, N, HALF, 1, 0)
+	_PXT_PICK(__VA_ARGS__, _many, _half, _many, _half, _many, _half, _many, _half, _many,      \
+	    _half, _many, _half, _many, _half, _many, _half, _many, _half, _many, _half, _many,    \
+	    _half, _many, _half, _many, _half, _many, _half, _many, _half, _many, _half, _many,    \
+	    _half, _many, _half, _many, _half, _many, _half, _many, _half, _many, _half, _many,    \
+	    _half, _many, _half, _many, _half, _many, _half, _many, _half, _many, _half, _many,    \
+	    _half, _many, _half, _many, _half, _many, _half, 1, 0)
 
 /* Joins names that are macros themselves; one of these may be inside of the other. */
 #define _PXT_CAT(a, b)          _PXT_CAT_(a, b)
@@ -116,21 +124,21 @@ extern "C" {
 #define _PXT_FIRST(...)         _PXT_FIRST_(__VA_ARGS__, 0)
 #define _PXT_FIRST_(first, ...) first
 
-/* OFF where the symbol is defined as 1, else ON. */
+/* _off where the symbol is defined as 1, else _on. */
 #define _PXT_SWITCH(symbol)         _PXT_SWITCH_(symbol)
 #define _PXT_SWITCH_(value)         _PXT_SWITCH_OF(_PXT_LEFT_OUT_##value)
-#define _PXT_SWITCH_OF(...)         _PXT_SECOND(__VA_ARGS__ OFF, ON, )
+#define _PXT_SWITCH_OF(...)         _PXT_SECOND(__VA_ARGS__ _off, _on, )
 #define _PXT_SECOND(first, it, ...) it
-#define _PXT_LEFT_OUT_1             0, OFF,
+#define _PXT_LEFT_OUT_1             0, _off,
 
-static inline __attribute__((unused)) int _pxt_nothing(void)
+static inline __attribute__((__unused__)) int _pxt_nothing(void)
 {
 	return 0;
 }
 /* Never called: only the size of its result is asked, so that variables count as used. */
-int _pxt_unused(int zero, ...);
-#define _PXT_POINT_1_OFF(event)      ((void)0)
-#define _PXT_POINT_N_OFF(event, ...) ((void)sizeof(_pxt_unused(0, __VA_ARGS__)))
+int _pxt_unused(int _zero, ...);
+#define _PXT_POINT_1__off(event)          ((void)0)
+#define _PXT_POINT__many__off(event, ...) ((void)sizeof(_pxt_unused(0, __VA_ARGS__)))
 
 #if defined(POSIX_TRACE_OFF_NP)
 
@@ -141,15 +149,15 @@ int _pxt_unused(int zero, ...);
 #define posix_trace_open_np(event)       _pxt_nothing()
 #define posix_trace_point_id_np(event)   ((trace_event_id_t)_pxt_nothing())
 #define posix_trace_point_np(...)                                                                  \
-	_PXT_CAT(_PXT_CAT(_PXT_POINT_, _PXT_MANY(__VA_ARGS__)), _OFF)(__VA_ARGS__)
-#define posix_trace_event_np(event_id, data, len) _PXT_POINT_N_OFF(0, event_id, data, len)
+	_PXT_CAT(_PXT_CAT(_PXT_POINT_, _PXT_MANY(__VA_ARGS__)), __off)(__VA_ARGS__)
+#define posix_trace_event_np(event_id, data, len) _PXT_POINT__many__off(0, event_id, data, len)
 
 #elif _PXT_UNIT_USEREVENTS
 
 #if _PXT_UNIT_POINT_OPENS
 /* Of a point that is to record and was not opened: its identifier from now on, or for this event. */
 trace_event_id_t _pxt_point_open(
-    trace_event_id_t *point, const char *name, const char *format) _PXT_DIRECT;
+    trace_event_id_t *_point, const char *_name, const char *_format) _PXT_DIRECT;
 #define _PXT_OPEN_AT_USE(point, name, format)                                                      \
 	if (__builtin_expect(!_pxt_id, 0))                                                         \
 	_pxt_id = _pxt_point_open(point, name, format)
@@ -164,26 +172,76 @@ trace_event_id_t _pxt_point_open(
 #elif !defined(__cplusplus) && defined(__GNUC__)
 #define _PXT_SAY(condition, text) __extension__ _Static_assert(condition, text);
 #else
-#define _PXT_SAY(condition, text)
+#define _PXT_SAY(condition, text)                                                                  \
+	typedef char _pxt_say[(condition) ? 1 : -1] __attribute__((__unused__));
 #endif
 
+/* Every word for a type, and whether a word is one of them: _known, else _other. */
+#define _PXT_WORDS                                                                                 \
+	"u8 u16 u32 u64 i8 i16 i32 i64 x8 x16 x32 x64 float f32 double f64 bool enum size "        \
+	"pointer text(N) string"
+#define _PXT_IS_u8               0, _known,
+#define _PXT_IS_u16              0, _known,
+#define _PXT_IS_u32              0, _known,
+#define _PXT_IS_u64              0, _known,
+#define _PXT_IS_i8               0, _known,
+#define _PXT_IS_i16              0, _known,
+#define _PXT_IS_i32              0, _known,
+#define _PXT_IS_i64              0, _known,
+#define _PXT_IS_x8               0, _known,
+#define _PXT_IS_x16              0, _known,
+#define _PXT_IS_x32              0, _known,
+#define _PXT_IS_x64              0, _known,
+#define _PXT_IS_float            0, _known,
+#define _PXT_IS_f32              0, _known,
+#define _PXT_IS_double           0, _known,
+#define _PXT_IS_f64              0, _known,
+#define _PXT_IS_bool             0, _known,
+#define _PXT_IS__Bool            0, _known,
+#define _PXT_IS_enum             0, _known,
+#define _PXT_IS_size             0, _known,
+#define _PXT_IS_pointer          0, _known,
+#define _PXT_IS_text(n)          0, _known,
+#define _PXT_IS_string           0, _known,
+#define _PXT_KIND(type)          _PXT_KIND_OF(_PXT_IS_##type)
+#define _PXT_KIND_OF(...)        _PXT_SECOND(__VA_ARGS__ 0, _other, )
+#define _PXT_SORT(what, kind)    _PXT_SORT_(what, kind)
+#define _PXT_SORT_(what, kind)   what##kind
+
+/* A word that is none has the place of one, so that the compiler says that and nothing else. */
+#define _PXT_KNOWN_known(type)   1
+#define _PXT_KNOWN_other(type)   0
+#define _PXT_UNKNOWN_known(type) ""
+#define _PXT_UNKNOWN_other(type) " <" #type ">"
+#define _PXT_ARG_of_known(type)  _PXT_ARG_##type
+#define _PXT_ARG_of_other(type)  int
+#define _PXT_WORD_of_known(type) _PXT_WORD_##type
+#define _PXT_WORD_of_other(type) ""
+#define _PXT_SIZE_of_known(type) _PXT_SIZE_##type
+#define _PXT_SIZE_of_other(type) sizeof(int)
+#define _PXT_PACK_of_known(type) _PXT_PACK_##type
+#define _PXT_PACK_of_other(type) _PXT_PACK_VALUE
+#define _PXT_REST_of_known(type) _PXT_REST_##type
+#define _PXT_REST_of_other(type) 0
+#define _PXT_OF(what, type)      _PXT_SORT(what, _PXT_KIND(type))(type)
+
 /* What each type is as an argument, in the description, in bytes, and how it is packed. */
-#define _PXT_ARG_u8     uint8_t
-#define _PXT_ARG_u16    uint16_t
-#define _PXT_ARG_u32    uint32_t
-#define _PXT_ARG_u64    uint64_t
-#define _PXT_ARG_i8     int8_t
-#define _PXT_ARG_i16    int16_t
-#define _PXT_ARG_i32    int32_t
-#define _PXT_ARG_i64    int64_t
-#define _PXT_ARG_x8     uint8_t
-#define _PXT_ARG_x16    uint16_t
-#define _PXT_ARG_x32    uint32_t
-#define _PXT_ARG_x64    uint64_t
-#define _PXT_ARG_float  float
-#define _PXT_ARG_f32    float
-#define _PXT_ARG_double double
-#define _PXT_ARG_f64    double
+#define _PXT_ARG_u8              uint8_t
+#define _PXT_ARG_u16             uint16_t
+#define _PXT_ARG_u32             uint32_t
+#define _PXT_ARG_u64             uint64_t
+#define _PXT_ARG_i8              int8_t
+#define _PXT_ARG_i16             int16_t
+#define _PXT_ARG_i32             int32_t
+#define _PXT_ARG_i64             int64_t
+#define _PXT_ARG_x8              uint8_t
+#define _PXT_ARG_x16             uint16_t
+#define _PXT_ARG_x32             uint32_t
+#define _PXT_ARG_x64             uint64_t
+#define _PXT_ARG_float           float
+#define _PXT_ARG_f32             float
+#define _PXT_ARG_double          double
+#define _PXT_ARG_f64             double
 #ifdef __cplusplus
 #define _PXT_ARG_bool bool
 #else
@@ -309,114 +367,119 @@ trace_event_id_t _pxt_point_open(
 	_pxt_used += _pxt_pack_string(_pxt_data + _pxt_used, value, bytes);
 
 /* Each pair, with or without what separates it from the one before; @more: others are after it. */
-#define _PXT_PARAM(type, name, more)      _PXT_ARG_##type _pxt_##name
-#define _PXT_MORE_PARAM(type, name, more) , _PXT_ARG_##type _pxt_##name
-#define _PXT_WORD(type, name, more)       _PXT_WORD_##type " " #name
-#define _PXT_MORE_WORD(type, name, more)  ", " _PXT_WORD_##type " " #name
-#define _PXT_SIZE(type, name, more)       +_PXT_SIZE_##type
-#define _PXT_PACK(type, name, more)       _PXT_PACK_##type(_pxt_##name, _PXT_SIZE_##type)
-#define _PXT_EARLY(type, name, more)      +more *_PXT_REST_##type
+#define _PXT_PARAM(type, name, more)      _PXT_OF(_PXT_ARG_of, type) _pxt_field_##name
+#define _PXT_MORE_PARAM(type, name, more) , _PXT_OF(_PXT_ARG_of, type) _pxt_field_##name
+#define _PXT_WORD(type, name, more)       _PXT_OF(_PXT_WORD_of, type) " " #name
+#define _PXT_MORE_WORD(type, name, more)  ", " _PXT_OF(_PXT_WORD_of, type) " " #name
+#define _PXT_SIZE(type, name, more)       +_PXT_OF(_PXT_SIZE_of, type)
+#define _PXT_PACK(type, name, more)                                                                \
+	_PXT_OF(_PXT_PACK_of, type)(_pxt_field_##name, _PXT_OF(_PXT_SIZE_of, type))
+#define _PXT_EARLY(type, name, more)   +more *_PXT_OF(_PXT_REST_of, type)
+#define _PXT_KNOWN(type, name, more)   &_PXT_OF(_PXT_KNOWN, type)
+#define _PXT_UNKNOWN(type, name, more) _PXT_OF(_PXT_UNKNOWN, type)
 
 /* _PXT_EACH_<pairs>(for the first pair, for later ones, pairs). */
-#define _PXT_EACH_1(f, m, t, n)           f(t, n, 0)
-#define _PXT_EACH_2(f, m, t, n, ...)      f(t, n, 1) _PXT_EACH_1(m, m, __VA_ARGS__)
-#define _PXT_EACH_3(f, m, t, n, ...)      f(t, n, 1) _PXT_EACH_2(m, m, __VA_ARGS__)
-#define _PXT_EACH_4(f, m, t, n, ...)      f(t, n, 1) _PXT_EACH_3(m, m, __VA_ARGS__)
-#define _PXT_EACH_5(f, m, t, n, ...)      f(t, n, 1) _PXT_EACH_4(m, m, __VA_ARGS__)
-#define _PXT_EACH_6(f, m, t, n, ...)      f(t, n, 1) _PXT_EACH_5(m, m, __VA_ARGS__)
-#define _PXT_EACH_7(f, m, t, n, ...)      f(t, n, 1) _PXT_EACH_6(m, m, __VA_ARGS__)
-#define _PXT_EACH_8(f, m, t, n, ...)      f(t, n, 1) _PXT_EACH_7(m, m, __VA_ARGS__)
-#define _PXT_EACH_9(f, m, t, n, ...)      f(t, n, 1) _PXT_EACH_8(m, m, __VA_ARGS__)
-#define _PXT_EACH_10(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_9(m, m, __VA_ARGS__)
-#define _PXT_EACH_11(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_10(m, m, __VA_ARGS__)
-#define _PXT_EACH_12(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_11(m, m, __VA_ARGS__)
-#define _PXT_EACH_13(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_12(m, m, __VA_ARGS__)
-#define _PXT_EACH_14(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_13(m, m, __VA_ARGS__)
-#define _PXT_EACH_15(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_14(m, m, __VA_ARGS__)
-#define _PXT_EACH_16(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_15(m, m, __VA_ARGS__)
-#define _PXT_EACH_17(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_16(m, m, __VA_ARGS__)
-#define _PXT_EACH_18(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_17(m, m, __VA_ARGS__)
-#define _PXT_EACH_19(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_18(m, m, __VA_ARGS__)
-#define _PXT_EACH_20(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_19(m, m, __VA_ARGS__)
-#define _PXT_EACH_21(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_20(m, m, __VA_ARGS__)
-#define _PXT_EACH_22(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_21(m, m, __VA_ARGS__)
-#define _PXT_EACH_23(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_22(m, m, __VA_ARGS__)
-#define _PXT_EACH_24(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_23(m, m, __VA_ARGS__)
-#define _PXT_EACH_25(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_24(m, m, __VA_ARGS__)
-#define _PXT_EACH_26(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_25(m, m, __VA_ARGS__)
-#define _PXT_EACH_27(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_26(m, m, __VA_ARGS__)
-#define _PXT_EACH_28(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_27(m, m, __VA_ARGS__)
-#define _PXT_EACH_29(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_28(m, m, __VA_ARGS__)
-#define _PXT_EACH_30(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_29(m, m, __VA_ARGS__)
-#define _PXT_EACH_31(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_30(m, m, __VA_ARGS__)
-#define _PXT_EACH_32(f, m, t, n, ...)     f(t, n, 1) _PXT_EACH_31(m, m, __VA_ARGS__)
+#define _PXT_EACH_1(f, m, t, n)        f(t, n, 0)
+#define _PXT_EACH_2(f, m, t, n, ...)   f(t, n, 1) _PXT_EACH_1(m, m, __VA_ARGS__)
+#define _PXT_EACH_3(f, m, t, n, ...)   f(t, n, 1) _PXT_EACH_2(m, m, __VA_ARGS__)
+#define _PXT_EACH_4(f, m, t, n, ...)   f(t, n, 1) _PXT_EACH_3(m, m, __VA_ARGS__)
+#define _PXT_EACH_5(f, m, t, n, ...)   f(t, n, 1) _PXT_EACH_4(m, m, __VA_ARGS__)
+#define _PXT_EACH_6(f, m, t, n, ...)   f(t, n, 1) _PXT_EACH_5(m, m, __VA_ARGS__)
+#define _PXT_EACH_7(f, m, t, n, ...)   f(t, n, 1) _PXT_EACH_6(m, m, __VA_ARGS__)
+#define _PXT_EACH_8(f, m, t, n, ...)   f(t, n, 1) _PXT_EACH_7(m, m, __VA_ARGS__)
+#define _PXT_EACH_9(f, m, t, n, ...)   f(t, n, 1) _PXT_EACH_8(m, m, __VA_ARGS__)
+#define _PXT_EACH_10(f, m, t, n, ...)  f(t, n, 1) _PXT_EACH_9(m, m, __VA_ARGS__)
+#define _PXT_EACH_11(f, m, t, n, ...)  f(t, n, 1) _PXT_EACH_10(m, m, __VA_ARGS__)
+#define _PXT_EACH_12(f, m, t, n, ...)  f(t, n, 1) _PXT_EACH_11(m, m, __VA_ARGS__)
+#define _PXT_EACH_13(f, m, t, n, ...)  f(t, n, 1) _PXT_EACH_12(m, m, __VA_ARGS__)
+#define _PXT_EACH_14(f, m, t, n, ...)  f(t, n, 1) _PXT_EACH_13(m, m, __VA_ARGS__)
+#define _PXT_EACH_15(f, m, t, n, ...)  f(t, n, 1) _PXT_EACH_14(m, m, __VA_ARGS__)
+#define _PXT_EACH_16(f, m, t, n, ...)  f(t, n, 1) _PXT_EACH_15(m, m, __VA_ARGS__)
+#define _PXT_EACH_17(f, m, t, n, ...)  f(t, n, 1) _PXT_EACH_16(m, m, __VA_ARGS__)
+#define _PXT_EACH_18(f, m, t, n, ...)  f(t, n, 1) _PXT_EACH_17(m, m, __VA_ARGS__)
+#define _PXT_EACH_19(f, m, t, n, ...)  f(t, n, 1) _PXT_EACH_18(m, m, __VA_ARGS__)
+#define _PXT_EACH_20(f, m, t, n, ...)  f(t, n, 1) _PXT_EACH_19(m, m, __VA_ARGS__)
+#define _PXT_EACH_21(f, m, t, n, ...)  f(t, n, 1) _PXT_EACH_20(m, m, __VA_ARGS__)
+#define _PXT_EACH_22(f, m, t, n, ...)  f(t, n, 1) _PXT_EACH_21(m, m, __VA_ARGS__)
+#define _PXT_EACH_23(f, m, t, n, ...)  f(t, n, 1) _PXT_EACH_22(m, m, __VA_ARGS__)
+#define _PXT_EACH_24(f, m, t, n, ...)  f(t, n, 1) _PXT_EACH_23(m, m, __VA_ARGS__)
+#define _PXT_EACH_25(f, m, t, n, ...)  f(t, n, 1) _PXT_EACH_24(m, m, __VA_ARGS__)
+#define _PXT_EACH_26(f, m, t, n, ...)  f(t, n, 1) _PXT_EACH_25(m, m, __VA_ARGS__)
+#define _PXT_EACH_27(f, m, t, n, ...)  f(t, n, 1) _PXT_EACH_26(m, m, __VA_ARGS__)
+#define _PXT_EACH_28(f, m, t, n, ...)  f(t, n, 1) _PXT_EACH_27(m, m, __VA_ARGS__)
+#define _PXT_EACH_29(f, m, t, n, ...)  f(t, n, 1) _PXT_EACH_28(m, m, __VA_ARGS__)
+#define _PXT_EACH_30(f, m, t, n, ...)  f(t, n, 1) _PXT_EACH_29(m, m, __VA_ARGS__)
+#define _PXT_EACH_31(f, m, t, n, ...)  f(t, n, 1) _PXT_EACH_30(m, m, __VA_ARGS__)
+#define _PXT_EACH_32(f, m, t, n, ...)  f(t, n, 1) _PXT_EACH_31(m, m, __VA_ARGS__)
 /* Copies up to @bytes of @text; returns how many it had. */
-static inline __attribute__((unused)) size_t _pxt_pack_string(
-    unsigned char *to, const char *text, size_t bytes)
+static inline __attribute__((__unused__)) size_t _pxt_pack_string(
+    unsigned char *_to, const char *_text, size_t _bytes)
 {
-	size_t used = 0;
+	size_t _used = 0;
 
 	/* Bound: @bytes, a constant of the trace point. */
-	while (text && used < bytes && text[used]) {
-		to[used] = (unsigned char)text[used];
-		used++;
+	while (_text && _used < _bytes && _text[_used]) {
+		_to[_used] = (unsigned char)_text[_used];
+		_used++;
 	}
-	return used;
+	return _used;
 }
 
-static inline __attribute__((unused)) size_t _pxt_pack_enum(unsigned char *to, int64_t value)
+static inline __attribute__((__unused__)) size_t _pxt_pack_enum(unsigned char *_to, int64_t _value)
 {
-	int32_t number = (int32_t)value;
+	int32_t _number = (int32_t)_value;
 
-	memcpy(to, &number, sizeof(number));
-	return sizeof(number);
+	memcpy(_to, &_number, sizeof(_number));
+	return sizeof(_number);
 }
 
 /* The same, filled up with NULs to @bytes. */
-static inline __attribute__((unused)) void _pxt_pack_text(
-    unsigned char *to, const char *text, size_t bytes)
+static inline __attribute__((__unused__)) void _pxt_pack_text(
+    unsigned char *_to, const char *_text, size_t _bytes)
 {
-	size_t used = _pxt_pack_string(to, text, bytes);
+	size_t _used = _pxt_pack_string(_to, _text, _bytes);
 
-	memset(to + used, 0, bytes - used);
+	memset(_to + _used, 0, _bytes - _used);
 }
 
-static inline __attribute__((unused)) int _pxt_open_point(
-    trace_event_id_t *point, const char *name, const char *format)
+static inline __attribute__((__unused__)) int _pxt_open_point(
+    trace_event_id_t *_point, const char *_name, const char *_format)
 {
-	trace_event_id_t id;
-	int error = posix_trace_eventid_open(name, &id);
+	trace_event_id_t _id;
+	int _error = posix_trace_eventid_open(_name, &_id);
 
-	if (!error && format[0] && id != POSIX_TRACE_UNNAMED_USEREVENT)
-		error = posix_trace_eventid_setformat_np(id, format);
-	if (!error)
-		__atomic_store_n(point, id, __ATOMIC_RELAXED);
-	return error;
+	if (!_error && _format[0] && _id != POSIX_TRACE_UNNAMED_USEREVENT)
+		_error = posix_trace_eventid_setformat_np(_id, _format);
+	if (!_error)
+		__atomic_store_n(_point, _id, __ATOMIC_RELAXED);
+	return _error;
 }
 
-static inline __attribute__((unused)) trace_event_id_t _pxt_id_of_point(
-    trace_event_id_t *point, const char *name, const char *format)
+static inline __attribute__((__unused__)) trace_event_id_t _pxt_opened(
+    trace_event_id_t *_point, const char *_name, const char *_format)
 {
-	if (!__atomic_load_n(point, __ATOMIC_RELAXED))
-		(void)_pxt_open_point(point, name, format);
-	return __atomic_load_n(point, __ATOMIC_RELAXED);
+	if (!__atomic_load_n(_point, __ATOMIC_RELAXED))
+		(void)_pxt_open_point(_point, _name, _format);
+	return __atomic_load_n(_point, __ATOMIC_RELAXED);
 }
 
 /* The identifier: a file's own, or one for all files that have this declaration. */
-#define _PXT_OWN(id)                      static trace_event_id_t id __attribute__((unused));
+#define _PXT_OWN(id)                   static trace_event_id_t id __attribute__((__unused__));
 #define _PXT_COMMON(id)                                                                            \
-	extern trace_event_id_t id __attribute__((visibility("hidden")));                          \
-	__attribute__((weak)) trace_event_id_t id;
+	extern trace_event_id_t id __attribute__((__visibility__("hidden")));                      \
+	__attribute__((__weak__)) trace_event_id_t id;
 
 /* Inline without exception, so that the program address is the trace point's. */
-#define _PXT_DEFINE(identifier, event, format, params, packing, room, early)                       \
+#define _PXT_DEFINE(identifier, event, format, params, packing, room, early, known, unknown)       \
+	_PXT_SAY((1 known), #event ": types of fields are " _PXT_WORDS ", and not" unknown)        \
 	_PXT_SAY(sizeof(#event) <= TRACE_EVENT_NAME_MAX + 1, #event ": the name is too long")      \
 	_PXT_SAY(sizeof(format) <= POSIX_TRACE_FORMAT_MAX_NP + 1,                                  \
 	    #event ": the description of its fields is too long")                                  \
 	_PXT_SAY((0 early) == 0, #event ": a string can only be the last field")                   \
 	identifier(_pxt_id_##event) static const char _pxt_format_##event[]                        \
-	    __attribute__((unused)) = format;                                                      \
-	static inline __attribute__((always_inline, unused)) void _pxt_record_##event params       \
+	    __attribute__((__unused__)) = format;                                                  \
+	static inline                                                                              \
+	    __attribute__((__always_inline__, __unused__)) void _pxt_record_##event params         \
 	{                                                                                          \
 		trace_event_id_t _pxt_id = __atomic_load_n(&_pxt_id_##event, __ATOMIC_RELAXED);    \
 		unsigned char _pxt_data[1u room];                                                  \
@@ -429,13 +492,14 @@ static inline __attribute__((unused)) trace_event_id_t _pxt_id_of_point(
 	struct _pxt_end_##event
 
 #define _PXT_DEFINE_1(each, identifier, message, event)                                            \
-	_PXT_DEFINE(identifier, event, "" message, (void), , , )
-#define _PXT_DEFINE_N(each, identifier, message, event, ...)                                       \
+	_PXT_DEFINE(identifier, event, "" message, (void), , , , , "")
+#define _PXT_DEFINE__many(each, identifier, message, event, ...)                                   \
 	_PXT_DEFINE(identifier, event, each(_PXT_WORD, _PXT_MORE_WORD, __VA_ARGS__) message,       \
 	    (each(_PXT_PARAM, _PXT_MORE_PARAM, __VA_ARGS__)),                                      \
 	    each(_PXT_PACK, _PXT_PACK, __VA_ARGS__), each(_PXT_SIZE, _PXT_SIZE, __VA_ARGS__),      \
-	    each(_PXT_EARLY, _PXT_EARLY, __VA_ARGS__))
-#define _PXT_DEFINE_HALF(each, identifier, message, event, ...)                                    \
+	    each(_PXT_EARLY, _PXT_EARLY, __VA_ARGS__), each(_PXT_KNOWN, _PXT_KNOWN, __VA_ARGS__),  \
+	    each(_PXT_UNKNOWN, _PXT_UNKNOWN, __VA_ARGS__))
+#define _PXT_DEFINE__half(each, identifier, message, event, ...)                                   \
 	_PXT_SAY(0, #event ": each field is a type and a name, at most 32 of them")                \
 	struct _pxt_end_##event
 #define _PXT_DEFINE_AS(identifier, message, ...)                                                   \
@@ -444,7 +508,7 @@ static inline __attribute__((unused)) trace_event_id_t _pxt_id_of_point(
 
 /* The message after the event's name, and fields after that or none. */
 #define _PXT_TEXT_1(identifier, event, message) _PXT_DEFINE_AS(identifier, "; " message, event)
-#define _PXT_TEXT_N(identifier, event, message, ...)                                               \
+#define _PXT_TEXT__many(identifier, event, message, ...)                                           \
 	_PXT_DEFINE_AS(identifier, "; " message, event, __VA_ARGS__)
 #define _PXT_TEXT_AS(identifier, event, ...)                                                       \
 	_PXT_GLUE(_PXT_TEXT_, _PXT_MANY(__VA_ARGS__))(identifier, event, __VA_ARGS__)
@@ -459,23 +523,23 @@ static inline __attribute__((unused)) trace_event_id_t _pxt_id_of_point(
 		if (__builtin_expect(posix_trace_wanted_np(event_id), 0))                          \
 			call;                                                                      \
 	} while (0)
-#define _PXT_POINT_1_ON(event)                                                                     \
+#define _PXT_POINT_1__on(event)                                                                    \
 	_PXT_IF_WANTED(__atomic_load_n(&_pxt_id_##event, __ATOMIC_RELAXED), _pxt_record_##event())
-#define _PXT_POINT_N_ON(event, ...)                                                                \
+#define _PXT_POINT__many__on(event, ...)                                                           \
 	_PXT_IF_WANTED(                                                                            \
 	    __atomic_load_n(&_pxt_id_##event, __ATOMIC_RELAXED), _pxt_record_##event(__VA_ARGS__))
 #define _PXT_POINT_1(event)                                                                        \
 	_PXT_GLUE(_PXT_POINT_1_, _PXT_SWITCH(POSIX_TRACE_WITHOUT_##event##_NP))(event)
-#define _PXT_POINT_N(event, ...)                                                                   \
-	_PXT_GLUE(_PXT_POINT_N_, _PXT_SWITCH(POSIX_TRACE_WITHOUT_##event##_NP))(event, __VA_ARGS__)
-#define _PXT_OPEN_OFF(event) _pxt_nothing()
-#define _PXT_OPEN_ON(event)  _pxt_open_point(&_pxt_id_##event, #event, _pxt_format_##event)
+#define _PXT_POINT__many(event, ...)                                                               \
+	_PXT_GLUE(_PXT_POINT__many_, _PXT_SWITCH(POSIX_TRACE_WITHOUT_##event##_NP))                \
+	(event, __VA_ARGS__)
+#define _PXT_OPEN__off(event) _pxt_nothing()
+#define _PXT_OPEN__on(event)  _pxt_open_point(&_pxt_id_##event, #event, _pxt_format_##event)
 
 #define posix_trace_open_np(event)                                                                 \
 	_PXT_GLUE(_PXT_OPEN_, _PXT_SWITCH(POSIX_TRACE_WITHOUT_##event##_NP))(event)
-#define posix_trace_point_id_np(event)                                                             \
-	_pxt_id_of_point(&_pxt_id_##event, #event, _pxt_format_##event)
-#define posix_trace_point_np(...) _PXT_CAT(_PXT_POINT_, _PXT_MANY(__VA_ARGS__))(__VA_ARGS__)
+#define posix_trace_point_id_np(event) _pxt_opened(&_pxt_id_##event, #event, _pxt_format_##event)
+#define posix_trace_point_np(...)      _PXT_CAT(_PXT_POINT_, _PXT_MANY(__VA_ARGS__))(__VA_ARGS__)
 #define posix_trace_event_np(event_id, data, len)                                                  \
 	do {                                                                                       \
 		const trace_event_id_t _pxt_id = (event_id);                                       \
@@ -518,43 +582,43 @@ struct posix_trace_pieces_np {
 	unsigned char _pxt_data[POSIX_TRACE_PIECES_MAX_NP];
 };
 
-static inline __attribute__((unused)) void posix_trace_begin_np(
-    struct posix_trace_pieces_np *pieces, trace_event_id_t event_id)
+static inline __attribute__((__unused__)) void posix_trace_begin_np(
+    struct posix_trace_pieces_np *_pieces, trace_event_id_t _event_id)
 {
-	pieces->_pxt_id = posix_trace_wanted_np(event_id) ? event_id : 0;
-	pieces->_pxt_used = 0;
-	pieces->_pxt_left_out = 0;
+	_pieces->_pxt_id = posix_trace_wanted_np(_event_id) ? _event_id : 0;
+	_pieces->_pxt_used = 0;
+	_pieces->_pxt_left_out = 0;
 }
 
-static inline __attribute__((unused)) void posix_trace_add_np(
-    struct posix_trace_pieces_np *pieces, const void *data, size_t bytes)
+static inline __attribute__((__unused__)) void posix_trace_add_np(
+    struct posix_trace_pieces_np *_pieces, const void *_data, size_t _bytes)
 {
-	size_t room = sizeof(pieces->_pxt_data) - pieces->_pxt_used;
+	size_t _room = sizeof(_pieces->_pxt_data) - _pieces->_pxt_used;
 
-	if (!pieces->_pxt_id || !bytes)
+	if (!_pieces->_pxt_id || !_bytes)
 		return;
-	if (bytes > room) {
-		pieces->_pxt_left_out += bytes - room;
-		bytes = room;
+	if (_bytes > _room) {
+		_pieces->_pxt_left_out += _bytes - _room;
+		_bytes = _room;
 	}
-	memcpy(pieces->_pxt_data + pieces->_pxt_used, data, bytes);
-	pieces->_pxt_used += bytes;
+	memcpy(_pieces->_pxt_data + _pieces->_pxt_used, _data, _bytes);
+	_pieces->_pxt_used += _bytes;
 }
 
 /* Always inline: the event's program address is the caller's. */
-static inline __attribute__((always_inline, unused)) size_t posix_trace_end_np(
-    struct posix_trace_pieces_np *pieces)
+static inline __attribute__((__always_inline__, __unused__)) size_t posix_trace_end_np(
+    struct posix_trace_pieces_np *_pieces)
 {
-	if (pieces->_pxt_id && pieces->_pxt_used)
-		posix_trace_event(pieces->_pxt_id, pieces->_pxt_data, pieces->_pxt_used);
-	return pieces->_pxt_left_out;
+	if (_pieces->_pxt_id && _pieces->_pxt_used)
+		posix_trace_event(_pieces->_pxt_id, _pieces->_pxt_data, _pieces->_pxt_used);
+	return _pieces->_pxt_left_out;
 }
 #elif defined(POSIX_TRACE_OFF_NP)
 struct posix_trace_pieces_np {
 	char _pxt_nothing;
 };
-#define posix_trace_begin_np(pieces, event_id)  _PXT_POINT_N_OFF(0, pieces, event_id)
-#define posix_trace_add_np(pieces, data, bytes) _PXT_POINT_N_OFF(0, pieces, data, bytes)
+#define posix_trace_begin_np(pieces, event_id)  _PXT_POINT__many__off(0, pieces, event_id)
+#define posix_trace_add_np(pieces, data, bytes) _PXT_POINT__many__off(0, pieces, data, bytes)
 #define posix_trace_end_np(pieces)              ((size_t)0 * sizeof(_pxt_unused(0, pieces)))
 #endif
 
@@ -598,12 +662,12 @@ struct posix_trace_pieces_np {
 #define posix_trace_job_overrun_np(job, number, over_ns)                                           \
 	posix_trace_point_np(job##_overrun, number, over_ns)
 
-static inline __attribute__((unused)) int _pxt_first_error(
-    int release, int begin, int end, int miss, int overrun)
+static inline __attribute__((__unused__)) int _pxt_first_error(
+    int _release, int _begin, int _end, int _miss, int _overrun)
 {
-	if (release || begin || end)
-		return release ? release : begin ? begin : end;
-	return miss ? miss : overrun;
+	if (_release || _begin || _end)
+		return _release ? _release : _begin ? _begin : _end;
+	return _miss ? _miss : _overrun;
 }
 /* NOLINTEND(bugprone-macro-parentheses, readability-non-const-parameter) */
 

@@ -4,6 +4,7 @@
 #include "core/process/names.h"
 #include "core/record/opentype.h"
 
+#include <errno.h>
 #include <trace_np.h>
 
 /*
@@ -14,10 +15,14 @@ PXT_API trace_event_id_t _pxt_point_open(
     trace_event_id_t *point, const char *name, const char *format)
 {
 	trace_event_id_t id;
+	int error = pxt_names_open_at_use(name, format, &id);
 
-	if (!pxt_names_open_at_use(name, format, &id))
+	if (error == EAGAIN)
 		return POSIX_TRACE_UNNAMED_USEREVENT;
-	pxt_opentype_report(id);
+	if (error == EBUSY)
+		pxt_opentype_report_point();
+	else
+		pxt_opentype_report(id);
 	__atomic_store_n(point, id, __ATOMIC_RELAXED);
 	return id;
 }

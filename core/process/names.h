@@ -80,12 +80,14 @@ int pxt_names_find_or_append(const char *name, size_t bytes, unsigned *found, bo
 int pxt_names_describe(unsigned id, const char *text, size_t bytes);
 /*
  * Both at a trace point's first use: the type of @name, described by @format ("": not), wanted by those
- * streams that take it.  The unnamed one, where the name cannot be had, or is described otherwise.  False:
- * the process lock was not to be had in 1 ms, which its holder can be whom the caller interrupted.
+ * streams that take it.  The unnamed one, where the name cannot be had, and with each error.
+ *
+ * EBUSY:  the name has another description.
+ * EAGAIN: the process lock was not to be had in 1 ms, which its holder can be whom the caller interrupted.
  *
  *   concurrency: as open; in signal handlers, too.
  */
-bool pxt_names_open_at_use(const char *name, const char *format, trace_event_id_t *id);
+int pxt_names_open_at_use(const char *name, const char *format, trace_event_id_t *id);
 
 /*
  * Called under the process lock when type @id comes, before any thread can know its number.  Set by the

@@ -12,38 +12,41 @@
 #define AT_USE_NS 1000000u
 
 /* Under the process lock.  A description for which there is no room is left out. */
-static unsigned open_described(const char *name, size_t bytes, const char *format)
+static int open_described(
+    const char *name, size_t bytes, const char *format, trace_event_id_t *opened)
 {
 	size_t format_bytes;
 	unsigned id;
 	bool is_new;
 
 	if (pxt_names_find_or_append(name, bytes, &id, &is_new) != 0 || id < PXT_ID_USER_FIRST)
-		return PXT_ID_UNNAMED;
+		return 0;
 	if (format[0] != '\0' && pxt_fields_check(format, &format_bytes) == 0 &&
 	    pxt_names_describe(id, format, format_bytes) == EBUSY)
-		return PXT_ID_UNNAMED;
+		return EBUSY;
 	/* One that a forked process has defined is not in this process' wanted table. */
 	if (pxt_names_comes)
 		pxt_names_comes(id);
 	/* Who records first is known by its name, though it may end soon. */
 	pxt_introduce_self();
-	return id;
+	*opened = id;
+	return 0;
 }
 
-bool pxt_names_open_at_use(const char *name, const char *format, trace_event_id_t *id)
+int pxt_names_open_at_use(const char *name, const char *format, trace_event_id_t *id)
 {
 	const char *end = memchr(name, '\0', PXT_NAME_BYTES);
 	struct pxt_patience patience;
+	int error;
 
 	*id = PXT_ID_UNNAMED;
 	/* A child that is not started is not traced: nothing comes of the event either. */
 	if (!end || (pxt_fork_epoch() == 0 && !pxt_process_begin_late()))
-		return end == NULL;
+		return end ? EAGAIN : 0;
 	pxt_patience_begin(&patience, AT_USE_NS);
 	if (!pxt_process_lock_within(&patience))
-		return false;
-	*id = open_described(name, (size_t)(end - name) + 1, format);
+		return EAGAIN;
+	error = open_described(name, (size_t)(end - name) + 1, format, id);
 	pxt_process_unlock();
-	return true;
+	return error;
 }

@@ -24,10 +24,21 @@ PXT_INLINE void pxt_opentype_report(trace_event_id_t id)
 	if (id == PXT_ID_UNNAMED && pxt_names_count() == PXT_NAMES_MAX)
 		pxt_emit_system(PXT_ID_ERROR, &data, sizeof(data));
 }
+/* A typed point whose name has another description. */
+PXT_INLINE void pxt_opentype_report_point(void)
+{
+	const int data = POSIX_TRACE_ERROR_OF_NP(POSIX_TRACE_ERROR_POINT_NP, EBUSY);
+
+	pxt_emit_system(PXT_ID_ERROR, &data, sizeof(data));
+}
 #else
 PXT_INLINE void pxt_opentype_report(trace_event_id_t id)
 {
 	(void)id;
+}
+
+PXT_INLINE void pxt_opentype_report_point(void)
+{
 }
 #endif
 

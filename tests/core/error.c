@@ -19,6 +19,7 @@
 #define LOOP POSIX_TRACE_LOOP
 
 POSIX_TRACE_DEFINE_NP(error_late_point, u32, number);
+POSIX_TRACE_DEFINE_NP(error_twice, u32, number);
 
 static trace_id_t stream;
 
@@ -235,7 +236,26 @@ static void so_is_one_that_is_opened_through_a_stream(void)
 }
 #endif
 
+#if _PXT_UNIT_POINT_OPENS
+/* LPT-25 */
+static void a_point_that_another_file_defines_with_other_fields_is_one_error_event(void)
+{
+	trace_event_id_t others;
+
+	begin();
+	PXT_EQ(posix_trace_eventid_open("error_twice", &others), 0);
+	PXT_EQ(posix_trace_eventid_setformat_np(others, "u64 first, u64 second"), 0);
+	posix_trace_point_np(error_twice, 1);
+	posix_trace_point_np(error_twice, 2);
+	PXT_EQ(errors_in(stream, POSIX_TRACE_ERROR_POINT_NP, EBUSY), 1);
+	end();
+}
+#endif
+
 static const struct pxt_case cases[] = {
+#if _PXT_UNIT_POINT_OPENS
+	PXT_CASE(a_point_that_another_file_defines_with_other_fields_is_one_error_event),
+#endif
 	PXT_CASE(to_open_the_unnamed_type_by_its_name_is_no_error),
 	PXT_CASE(a_record_that_nobody_can_complete_is_one_error_event),
 	PXT_CASE(so_is_one_whose_writer_takes_too_long),

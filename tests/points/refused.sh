@@ -50,9 +50,60 @@ END
 compile ': the name is too long' "$@" <<-END
 	POSIX_TRACE_DEFINE_NP(n$(printf '%0256d' 0), u32, a);
 END
-compile u33 "$@" <<-END
-	POSIX_TRACE_DEFINE_NP(no_type, u33, a);
+for language in -std=c11 -std=gnu99; do
+	compile "no_type: types of fields are u8 u16 " "$@" $language <<-END
+		POSIX_TRACE_DEFINE_NP(no_type, u33, a);
+	END
+	compile "text(N) string, and not <int> <unsigned long> <text>" "$@" $language <<-END
+		POSIX_TRACE_DEFINE_NP(no_types, int, a, u32, b, unsigned long, c, text, d);
+	END
+done
+# That is all that the compiler says.
+case "$(printf '%s\n' "$said" | grep -c ': error: ')" in
+1) ;;
+*) echo "more than one error: $said"; failed=1 ;;
+esac
+# Any identifier is a field's name, also one that the macros, or functions in them, use themselves.
+names=$(cat <<-END
+	POSIX_TRACE_DEFINE_NP(of_point, u32, id, u16, data, i64, used, double, name, x8, type, size, len,
+	    bool, event, enum, size, u8, n, pointer, wanted, float, point, text(4), pack_text, string, pack_string);
+	POSIX_TRACE_DEFINE_NP(nothing, u32, field_id);
+	void f(void);
+	void f(void)
+	{
+		posix_trace_point_np(of_point, 1, 2, 3, 4.0, 5, 6, 1, 8, 9, 0, 1.0f, "text", "string");
+		posix_trace_point_np(nothing, 1);
+	}
 END
+)
+compile '' "$@" -Wall -Wextra -Wshadow -Werror <<-END
+	$names
+END
+if command -v g++ >/dev/null; then
+	# shellcheck disable=SC2086
+	(echo '#include <trace_np.h>'; echo "$names") | g++ -std=c++11 -Wall -Wextra -Werror $includes -fsyntax-only -xc++ - ||
+		{ echo "C++ refuses a field's name"; failed=1; }
+fi
+# Nor does a macro of the program's meet a name in the headers: every plain word in them is one here.
+macros=
+for include in $includes; do
+	folder=${include#-I}
+	[ ! -e "$folder/trace.h" ] || macros=$(cat "$folder/trace.h" "$folder"/trace_*np.h | grep -o '[A-Za-z_][A-Za-z0-9_]*' | sort -u |
+		grep -Ev '^(_.*|(posix|POSIX|TRACE|trace)_.*|[a-z]*[0-9]*_t|mem(cpy|set)|timespec|struct|union|enum|typedef|const)$' |
+		grep -Ev '^(void|char|short|int|long|unsigned|signed|float|double|bool|sizeof|static|extern|inline|defined|C)$' |
+		grep -Ev '^(if|ifdef|ifndef|elif|else|endif|include|define|undef|pragma|for|while|do|return|switch|case|default)$' |
+		sed 's/.*/#ifndef &\n#define & 1 +\n#endif/')
+done
+for word in N ON OFF HALF unused weak visibility always_inline; do
+	macros="$macros
+#undef $word
+#define $word 1 +"
+done
+said=$( (printf '#include <pthread.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n#include <time.h>\n'
+	echo "$macros"
+	printf '#include <trace_np.h>\n#include <trace_hooks_np.h>\n') | "$@" -std=c11 $includes -fsyntax-only -xc - 2>&1)
+[ -z "$said" ] || { echo "a program's macro changes the headers: $said"; failed=1; }
+[ "$(printf '%s' "$macros" | grep -c 'define \(event\|trid\|data\|used\) ')" -eq 4 ] || { echo 'words were not found'; failed=1; }
 compile _pxt_record_too_few "$@" <<-END
 	POSIX_TRACE_DEFINE_NP(too_few, u32, a, u32, b);
 	void f(void) { posix_trace_point_np(too_few, 1); }

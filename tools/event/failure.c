@@ -13,6 +13,7 @@ static const struct {
 	[POSIX_TRACE_ERROR_RECORD_NP] = { "record never completed, passed over", "record" },
 	[POSIX_TRACE_ERROR_TYPES_NP] = { "no more event types", "types" },
 	[POSIX_TRACE_ERROR_ATTACH_NP] = { "attach refused", "attach" },
+	[POSIX_TRACE_ERROR_POINT_NP] = { "a point is defined twice with other fields", "point" },
 };
 
 static int cause_of(int32_t data)
