@@ -66,11 +66,9 @@ static void put_attr(unsigned char *at, const trace_attr_t *attr)
 	put_text(at + 112, attr->_pxt_genversion, 32);
 }
 
-void pxt_logfmt_put_header(void *buffer, const struct pxt_log_header *header)
+/* PXT_LOG_HEADER_USED bytes, which are zero. */
+static void put_header(unsigned char *at, const struct pxt_log_header *header)
 {
-	unsigned char *at = buffer;
-
-	memset(at, 0, PXT_LOG_HEADER_BYTES);
 	memcpy(at, file_magic, sizeof(file_magic));
 	pxt_logfmt_put_fields(at, pxt_log_header_fields, header);
 	put32(at + 8, PXT_LOG_ORDER_MARK);
@@ -83,6 +81,14 @@ void pxt_logfmt_put_header(void *buffer, const struct pxt_log_header *header)
 	memcpy(at + 32, header->uuid, PXT_LOG_UUID_BYTES);
 	put_clocks(at + 64, &header->created);
 	put_attr(at + 152, &header->attr);
+}
+
+void pxt_logfmt_put_header(void *buffer, const struct pxt_log_header *header)
+{
+	unsigned char *at = buffer;
+
+	memset(at, 0, PXT_LOG_HEADER_BYTES);
+	put_header(at, header);
 	put32(at + 508, pxt_crc32(0, at, 508));
 }
 
@@ -256,6 +262,16 @@ bool pxt_logfmt_put_clock(struct pxt_log_block *block, const struct pxt_log_cloc
 	stamp(block, clock->clock.ticks);
 	put16(at + 2, clock->moment);
 	put_clocks(at + 8, &clock->clock);
+	return true;
+}
+
+bool pxt_logfmt_put_head(struct pxt_log_block *block, const struct pxt_log_header *header)
+{
+	unsigned char *at = take_entry(block, PXT_LOG_HEAD_BYTES);
+
+	if (!at)
+		return false;
+	put_header(at + 8, header);
 	return true;
 }
 

@@ -35,7 +35,7 @@
 #include <trace_np.h>
 
 #define PXT_LOG_MAJOR     1u
-#define PXT_LOG_MINOR     2u
+#define PXT_LOG_MINOR     3u
 /* The oldest reader that understands what this writer writes. */
 #define PXT_LOG_MIN_MAJOR 1u
 #define PXT_LOG_MIN_MINOR 0u
@@ -54,7 +54,8 @@
 #define PXT_LOG_UUID_BYTES   16u
 #define PXT_LOG_IDS          1024u /* event types that a log can name */
 #define PXT_LOG_HEADER_BYTES 512u
-#define PXT_LOG_BLOCK_BYTES  96u /* the head of a block */
+#define PXT_LOG_HEADER_USED  296u /* of them: what says something; zeros and the checksum follow */
+#define PXT_LOG_BLOCK_BYTES  96u  /* the head of a block */
 /* A buffer of this size takes one entry of any kind (records may need more). */
 #define PXT_LOG_STAGING_MIN  512u
 #define PXT_LOG_BLOCK_MAX    1048576u /* no block is longer */
@@ -77,6 +78,7 @@ enum pxt_log_type {
 	PXT_LOG_CLEAR = 7,
 	PXT_LOG_TRAILER = 8,
 	PXT_LOG_NOTES = 9,
+	PXT_LOG_HEAD = 10,
 };
 
 enum pxt_log_moment {
@@ -188,6 +190,8 @@ struct pxt_log_trailer {
 
 /* Fills PXT_LOG_HEADER_BYTES bytes. */
 void pxt_logfmt_put_header(void *buffer, const struct pxt_log_header *header);
+/* What follows from the first PXT_LOG_HEADER_USED bytes of @whole, in either byte order. */
+void pxt_logfmt_complete_header(unsigned char *whole);
 
 /* @buffer: 16-byte aligned, at least PXT_LOG_STAGING_MIN bytes. */
 void pxt_logfmt_start(struct pxt_log_block *block, void *buffer, uint32_t room);
@@ -215,6 +219,8 @@ bool pxt_logfmt_put_module(struct pxt_log_block *block, const struct pxt_log_mod
 /* As much of both as a note may have. */
 bool pxt_logfmt_put_note(struct pxt_log_block *block, const char *name, const char *text);
 bool pxt_logfmt_put_clock(struct pxt_log_block *block, const struct pxt_log_clock *clock);
+/* The file's head once more. */
+bool pxt_logfmt_put_head(struct pxt_log_block *block, const struct pxt_log_header *header);
 bool pxt_logfmt_put_clear(struct pxt_log_block *block, uint64_t ticks, uint64_t records);
 bool pxt_logfmt_put_trailer(struct pxt_log_block *block, const struct pxt_log_trailer *trailer);
 
@@ -264,8 +270,20 @@ PXT_INLINE bool pxt_logfmt_is_stream_policy(int policy)
 /* The text that pxt_logfmt_get_header() returns when a newer reader is needed (see min_major). */
 extern const char pxt_log_newer[];
 
+/*
+ * Whether a file that begins with the PXT_LOG_SEEMS_BYTES bytes at @at may be a log whose head was damaged: all
+ * of its magic but one byte is there, or a block follows.
+ */
+#define PXT_LOG_SEEMS_BYTES (PXT_LOG_HEADER_BYTES + 4u)
+bool pxt_logfmt_seems(const unsigned char *at);
 /* @at: its first PXT_LOG_HEADER_BYTES bytes. */
 const char *pxt_logfmt_get_header(const unsigned char *at, struct pxt_log_header *header);
+/*
+ * Whether a sound HEAD block of any stream, in either byte order, is at @block, of which @bytes bytes are
+ * at hand; @whole: PXT_LOG_HEADER_BYTES bytes, the file's head as the block has it.  Cost: a checksum of at
+ * most PXT_LOG_STAGING_MIN bytes, so that a file full of what seems to be such blocks costs no more.
+ */
+bool pxt_logfmt_get_head(const unsigned char *block, uint32_t bytes, unsigned char *whole);
 /* @at: PXT_LOG_BLOCK_BYTES bytes of one.  The checksum is not looked at. */
 const char *pxt_logfmt_get_block(
     const unsigned char *at, const struct pxt_log_header *header, struct pxt_log_blockhead *head);
@@ -328,6 +346,7 @@ const char *pxt_logfmt_get_trailer(
 #define PXT_LOG_NOTE_BYTES    8u
 #define PXT_LOG_CLOCK_BYTES   64u
 #define PXT_LOG_CLEAR_BYTES   16u
+#define PXT_LOG_HEAD_BYTES    304u
 #define PXT_LOG_TRAILER_BYTES 304u
 /* A trailer that tells of a signal has as many. */
 #define PXT_LOG_CRASH_BYTES   336u

@@ -17,6 +17,16 @@ static const unsigned char block_magic[4] = PXT_LOG_BLOCK_MAGIC;
 
 const char pxt_log_newer[] = "the log needs a newer reader";
 
+bool pxt_logfmt_seems(const unsigned char *at)
+{
+	unsigned other = 0;
+
+	for (unsigned i = 0; i < sizeof(file_magic); i++)
+		other += at[i] != file_magic[i];
+	return other < 2 ||
+	       memcmp(at + PXT_LOG_HEADER_BYTES, block_magic, sizeof(block_magic)) == 0;
+}
+
 static bool good_time(int64_t seconds, uint32_t nanoseconds)
 {
 	return seconds >= 0 && seconds < SECONDS_MAX && nanoseconds < PXT_NS_PER_S;
@@ -157,6 +167,37 @@ const char *pxt_logfmt_get_header(const unsigned char *at, struct pxt_log_header
 	if (!wrong)
 		wrong = check_layout(header);
 	return wrong ? wrong : pxt_logfmt_get_attr(at + 152, header->swapped, &header->attr);
+}
+
+void pxt_logfmt_complete_header(unsigned char *whole)
+{
+	bool swapped = pxt_get32(whole + 8, false) != PXT_LOG_ORDER_MARK;
+	uint32_t sum;
+
+	memset(whole + PXT_LOG_HEADER_USED, 0, PXT_LOG_HEADER_BYTES - PXT_LOG_HEADER_USED);
+	sum = pxt_crc32(0, whole, PXT_LOG_HEADER_BYTES - 4u);
+	sum = swapped ? __builtin_bswap32(sum) : sum;
+	memcpy(whole + PXT_LOG_HEADER_BYTES - 4u, &sum, sizeof(sum));
+}
+
+bool pxt_logfmt_get_head(const unsigned char *block, uint32_t bytes, unsigned char *whole)
+{
+	bool swapped;
+	uint32_t length;
+
+	if (bytes < PXT_LOG_BLOCK_BYTES + PXT_LOG_HEAD_BYTES ||
+	    memcmp(block, block_magic, sizeof(block_magic)) != 0)
+		return false;
+	swapped = pxt_get16(block + 4, false) != PXT_LOG_HEAD;
+	length = pxt_get32(block + 8, swapped);
+	if (pxt_get16(block + 4, swapped) != PXT_LOG_HEAD || length > bytes || length % 16u ||
+	    length > PXT_LOG_STAGING_MIN || length < PXT_LOG_BLOCK_BYTES + PXT_LOG_HEAD_BYTES ||
+	    !pxt_logfmt_sound(block, length, swapped) ||
+	    pxt_get16(block + PXT_LOG_BLOCK_BYTES, swapped) < PXT_LOG_HEAD_BYTES)
+		return false;
+	memcpy(whole, block + PXT_LOG_BLOCK_BYTES + 8, PXT_LOG_HEADER_USED);
+	pxt_logfmt_complete_header(whole);
+	return true;
 }
 
 #define HEAD(at, bits, member) PXT_LOG_FIELD(at, (bits) / 8u, struct pxt_log_blockhead, member),

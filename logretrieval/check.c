@@ -472,6 +472,52 @@ static int judge_head(struct check *check)
 	return 0;
 }
 
+/* The head of the file, from a block that repeats it. */
+static bool find_head(struct check *check)
+{
+	struct pxt_log *log = &check->log;
+	unsigned char whole[PXT_LOG_HEADER_BYTES];
+	uint64_t offset = PXT_LOG_HEADER_BYTES;
+
+	/* Bound: the file's size; each turn goes on by at least a step. */
+	while (offset < check->size && check->size - offset >= SEEN) {
+		uint64_t rest = check->size - offset;
+		uint32_t bytes = rest < log->window_bytes ? (uint32_t)rest : log->window_bytes;
+		const unsigned char *at = pxt_log_see(log, offset, bytes);
+		uint32_t i;
+
+		if (!at)
+			return false;
+		for (i = 0; i + SEEN <= bytes; i += STEP) {
+			if (bytes - i < PXT_LOG_STAGING_MIN && bytes < rest && i > 0)
+				break;
+			if (pxt_logfmt_get_head(at + i, bytes - i, whole) &&
+			    !pxt_logfmt_get_header(whole, &log->header))
+				return true;
+		}
+		offset += i;
+	}
+	return false;
+}
+
+/*
+ * Where the head cannot be read: true when a block that repeats it says all that it said.  *error is what
+ * to end with otherwise.
+ */
+static bool do_without_head(struct check *check, int *error)
+{
+	struct pxt_log *log = &check->log;
+	const unsigned char *at;
+
+	*error = judge_head(check);
+	log->window_bytes = PXT_LOG_BLOCK_MAX;
+	pxt_log_view_again(log);
+	at = pxt_log_see(log, 0, PXT_LOG_SEEMS_BYTES);
+	if (!at || !pxt_logfmt_seems(at))
+		return false;
+	return find_head(check);
+}
+
 static int check_file(struct check *check)
 {
 	struct pxt_log *log = &check->log;
@@ -484,8 +530,8 @@ static int check_file(struct check *check)
 	if (pxt_port_file_size(&log->file, &check->size))
 		return EINVAL;
 	check->sum->posix_bytes_np = check->size;
-	if (pxt_log_read_header(log))
-		return judge_head(check);
+	if (pxt_log_read_header(log) && !do_without_head(check, &error))
+		return error;
 	check->sum->posix_format_major_np = log->header.major;
 	check->sum->posix_format_minor_np = log->header.minor;
 	log->window_bytes = PXT_LOG_BLOCK_MAX;

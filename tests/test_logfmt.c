@@ -223,6 +223,8 @@ static void write_beginning(struct writer *writer)
 	memcpy(thread.name, "fifteen-letters", 16);
 	CU_ASSERT(pxt_logfmt_put_thread(&writer->block, &thread));
 	finish(writer, PXT_LOG_THREADS);
+	CU_ASSERT(pxt_logfmt_put_head(&writer->block, &writer->header));
+	finish(writer, PXT_LOG_HEAD);
 	CU_ASSERT(pxt_logfmt_put_type(&writer->block, 32, "job_start", "u32 job, i64 late_ns"));
 	CU_ASSERT(pxt_logfmt_put_type(&writer->block, 34, "mix",
 	    "x16 mask, f32 temp, f64 level, text[4] tag, i8 small, string rest"));
@@ -305,12 +307,14 @@ static void the_writer_makes_the_golden_log_byte_for_byte(void)
 	unsigned char first;
 
 	memcpy(&first, &one, 1);
-	golden_read(&golden, first == 1 ? "notes-le64" : "notes-be64");
+	golden_read(&golden, first == 1 ? "repeats-le64" : "repeats-be64");
 	put_header(writer);
 	start(writer);
 	write_beginning(writer);
 	write_first_data(writer);
 	write_second_data(writer);
+	CU_ASSERT(pxt_logfmt_put_head(&writer->block, &writer->header));
+	finish(writer, PXT_LOG_HEAD);
 	put_trailer(writer);
 	PXT_EQ(writer->size, golden.size);
 	for (size_t at = 0; at < golden.size; at++) {

@@ -399,11 +399,12 @@ static void a_log_carries_the_machine_it_was_recorded_on(void)
 /* QNX-52: since version 1.2; those of one name are all kept. */
 static void a_log_carries_the_notes_that_were_given(void)
 {
-	static const char *const names[] = { "notes-le64", "notes-be64" };
+	static const char *const names[] = { "notes-le64", "notes-be64", "repeats-le64",
+		"repeats-be64" };
 	struct posix_trace_lognote_np note;
 	struct posix_trace_loginfo_np info;
 
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		trace_id_t trid = golden_open(names[i]);
 
 		CU_ASSERT(posix_trace_log_getinfo_np(trid, &info) == 0);

@@ -190,7 +190,7 @@ static int put_trailer(struct pxt_tolog *log, struct pxt_log_trailer *trailer)
 	return error;
 }
 
-int pxt_tolog_put_end(struct pxt_stream *stream, struct pxt_log_trailer *trailer)
+int pxt_tolog_put_end(struct pxt_stream *stream, struct pxt_log_trailer *trailer, bool anyway)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);
 	int error;
@@ -199,7 +199,7 @@ int pxt_tolog_put_end(struct pxt_stream *stream, struct pxt_log_trailer *trailer
 	close_last_block(log);
 	pxt_tolog_new_meta(log);
 	error = pxt_tolog_tell(stream, PXT_WHEN_END);
-	if (error && !pxt_tolog_give_up(log))
+	if (error && !(anyway && pxt_tolog_give_up(log)))
 		return error;
 	pxt_tolog_new_meta(log);
 	PXT_TESTPOINT(PXT_TP_LOG_LAST);
@@ -229,7 +229,7 @@ int pxt_tolog_complete(struct pxt_stream *stream, int failed, const struct pxt_c
 	read_status(stream, &trailer);
 	pxt_tolog_let_go(stream, log);
 	if (whole)
-		error = pxt_tolog_put_end(stream, &trailer);
+		error = pxt_tolog_put_end(stream, &trailer, true);
 	if (!failed && !error && whole && log->completed)
 		log->completed();
 	pxt_tolog_regain(stream, log);

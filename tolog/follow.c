@@ -139,7 +139,7 @@ void pxt_follow_end(struct pxt_follow *follow)
 	/* Without its end where it cannot be written: readers of a log that grows know that. */
 	if (!error || pxt_tolog_give_up(pxt_tolog_of(stream))) {
 		finish(follow, &trailer);
-		(void)pxt_tolog_put_end(stream, &trailer);
+		(void)pxt_tolog_put_end(stream, &trailer, true);
 	}
 	pxt_tolog_drop(stream);
 	pxt_copy_free(&follow->copy);

@@ -77,7 +77,7 @@ static int put_log(struct pxt_copy *copy, const struct pxt_port_log *out)
 	error = put_window(stream, &flush);
 	if (!error) {
 		finish(copy, &flush, &trailer);
-		error = pxt_tolog_put_end(stream, &trailer);
+		error = pxt_tolog_put_end(stream, &trailer, false);
 	}
 	pxt_tolog_drop(stream);
 	return error;

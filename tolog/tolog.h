@@ -156,6 +156,7 @@ struct pxt_tolog {
 	struct pxt_tolog_flusher *flusher;
 	struct pxt_port_log out;
 	struct pxt_log_header header;
+	bool told_head;                   /* the file's head is in the log once more */
 	uint32_t told_notes;              /* bytes of those that are in the log, or on their way */
 	uint8_t told_types[PXT_ID_COUNT]; /* 1: the name is in the log, 2: the description too */
 };
@@ -419,8 +420,11 @@ void pxt_tolog_unlock(struct pxt_stream *stream);
 int pxt_tolog_before_clear(struct pxt_stream *stream);
 int pxt_tolog_at_clear(struct pxt_stream *stream);
 int pxt_tolog_at_shutdown(struct pxt_stream *stream);
-/* Without the mutex: what the end of a log says, and @trailer, of which the log's own part is set. */
-int pxt_tolog_put_end(struct pxt_stream *stream, struct pxt_log_trailer *trailer);
+/*
+ * Without the mutex: what the end of a log says, and @trailer, of which the log's own part is set.
+ * @anyway: the trailer also where what comes before it did not fit.
+ */
+int pxt_tolog_put_end(struct pxt_stream *stream, struct pxt_log_trailer *trailer, bool anyway);
 bool pxt_tolog_at_exit(struct pxt_stream *stream);
 /*
  * With the log's lock and the mutex: the end of the log after a final flush that returned @failed.  @crash:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * types.c - blocks that every log has beside its records: names of types, clock readings (one a second at
- * most).
+ * most), and copies of its head, without which nothing else can be read.
  */
 #include "tolog/tolog.h"
 
@@ -63,6 +63,17 @@ static int tell_clocks(struct pxt_tolog *log)
 	return pxt_tolog_put_meta(log, PXT_LOG_CLOCKS);
 }
 
+/* Behind what was told first, and before the end: what damages the head damages neither. */
+static int tell_head(struct pxt_tolog *log)
+{
+	int error;
+
+	(void)pxt_logfmt_put_head(&log->meta, &log->header);
+	error = pxt_tolog_put_meta(log, PXT_LOG_HEAD);
+	log->told_head = log->told_head || !error;
+	return error;
+}
+
 /* At most once a second, so that a stream that is flushed often costs no more. */
 static bool time_to_look(struct pxt_tolog *log, const struct pxt_stream *stream)
 {
@@ -105,8 +116,10 @@ int pxt_tolog_tell(struct pxt_stream *stream, enum pxt_tolog_when when)
 		error = pxt_tolog_describe(log, slow || when == PXT_WHEN_END);
 	if (!error)
 		error = pxt_tolog_notes_tell(log);
-	/* On a line, the head tells the clocks. */
+	/* On a line, the head comes again by itself, and tells the clocks. */
 	if (!error && slow && !first && !pxt_tolog_is_line(log))
 		error = tell_clocks(log);
+	if (!error && (!log->told_head || when == PXT_WHEN_END) && !pxt_tolog_is_line(log))
+		error = tell_head(log);
 	return error;
 }

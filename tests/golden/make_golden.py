@@ -15,7 +15,7 @@ import zlib
 UUID = bytes(range(0xA0, 0xB0))
 HZ = 2_000_000
 CREATED = (1_000_000, (1_700_000_000, 250_000_000), (5000, 500_000_000), (5001, 500_000_000))
-DATA, TYPES, THREADS, PROCESS, MODULES, CLOCKS, CLEAR, TRAILER, NOTES = range(1, 10)
+DATA, TYPES, THREADS, PROCESS, MODULES, CLOCKS, CLEAR, TRAILER, NOTES, HEAD = range(1, 11)
 JOB = "u32 job, i64 late_ns"
 MIX = "x16 mask, f32 temp, f64 level, text[4] tag, i8 small, string rest"
 
@@ -31,12 +31,13 @@ class Log:
     """Bytes of a log under construction."""
 
     def __init__(self, order, word, frames=0, frame_bytes=0, version=(1, 0, 1, 0), head=512,
-                 generation=0, longer=0, boot=b"", machine=None, notes=()):
+                 generation=0, longer=0, boot=b"", machine=None, notes=(), repeats=False):
         self.order, self.word, self.boot, self.machine = order, word, boot, machine
         self.head, self.longer, self.words = head, longer, notes
         self.frames, self.frame_bytes = frames, frame_bytes
         self.data_sequence = self.meta_sequence = self.records = self.lost = 0
-        self.out = bytearray(self.file_head(version, generation))
+        self.first = self.file_head(version, generation)
+        self.out, self.repeats = bytearray(self.first), repeats
         if frames:
             self.data_offset = 1024
             self.out += bytes(self.data_offset - len(self.out) + frames * frame_bytes)
@@ -134,6 +135,10 @@ class Log:
         if out:
             self.block(NOTES, out, len(self.words))
 
+    def repeat(self):
+        if self.repeats:
+            self.block(HEAD, self.entry(bytes(6) + self.first[:296]), 1)
+
     def clock_readings(self, readings):
         out = b""
         for moment, clocks in readings:
@@ -201,6 +206,7 @@ def begin(log):
     log.types(TYPE_NAMES + [(32, "job_start", ""), (33, "blob", "")])
     log.threads([(1, 4711, 4712, 0x7F12345678 if log.word == 8 else 0x12345678, 0, "worker"),
                  (2, 4711, 0, 99, 0, "fifteen-letters")])
+    log.repeat()
 
 
 def events(log):
@@ -243,6 +249,7 @@ def whole(order, word, crash=None, **options):
     log = Log(order, word, **options)
     begin(log)
     events(log)
+    log.repeat()
     log.trailer(END, COUNTS, crash=crash)
     return log.out
 
@@ -299,6 +306,10 @@ def main():
                             notes=NOTES_OF_USER),
         "notes-be64": whole(">", 8, version=(1, 2, 1, 0), boot=BOOT, machine=MACHINE,
                             notes=NOTES_OF_USER),
+        "repeats-le64": whole("<", 8, version=(1, 3, 1, 0), boot=BOOT, machine=MACHINE,
+                              notes=NOTES_OF_USER, repeats=True),
+        "repeats-be64": whole(">", 8, version=(1, 3, 1, 0), boot=BOOT, machine=MACHINE,
+                              notes=NOTES_OF_USER, repeats=True),
         "newer-minor": newer_minor(),
         "newer-major": whole("<", 8, version=(2, 3, 2, 1)),
         "cleared": cleared(),

@@ -17,26 +17,13 @@
 
 /* ---- The head ---- */
 
-static void complete(const unsigned char *head, unsigned char *whole)
-{
-	uint32_t mark;
-	uint32_t sum;
-
-	memset(whole, 0, PXT_LOG_HEADER_BYTES);
-	memcpy(whole, head, PXT_FRAME_FILE_HEAD);
-	memcpy(&mark, whole + 8, sizeof mark);
-	sum = pxt_crc32(0, whole, PXT_LOG_HEADER_BYTES - 4);
-	if (mark != PXT_LOG_ORDER_MARK)
-		sum = __builtin_bswap32(sum);
-	memcpy(whole + PXT_LOG_HEADER_BYTES - 4, &sum, sizeof sum);
-}
-
 const char *pxt_receive_run_look(const unsigned char *head, struct pxt_log_header *header)
 {
 	unsigned char whole[PXT_LOG_HEADER_BYTES];
 	const char *wrong;
 
-	complete(head, whole);
+	memcpy(whole, head, PXT_LOG_HEADER_USED);
+	pxt_logfmt_complete_header(whole);
 	wrong = pxt_logfmt_get_header(whole, header);
 	if (!wrong && header->layout != PXT_LAYOUT_SEQUENTIAL)
 		wrong = "a log with the policy LOOP cannot be received: copy its file";
@@ -55,7 +42,8 @@ const char *pxt_receive_run_begin(
 	wrong = pxt_receive_run_look(head, &run->header);
 	if (wrong)
 		return wrong;
-	complete(head, whole);
+	memcpy(whole, head, PXT_LOG_HEADER_USED);
+	pxt_logfmt_complete_header(whole);
 	run->seed = pxt_crc32(0, run->header.uuid, PXT_LOG_UUID_BYTES);
 	run->clock = run->header.created;
 	(void)snprintf(run->path, sizeof run->path, "%s", path);
@@ -235,13 +223,15 @@ static int close_log(struct pxt_receive_run *run, struct pxt_log_trailer *traile
 		pxt_logblocks_loss(&run->blocks, run->untold);
 	run->untold = 0;
 	trailer->log_lost += run->missing;
-	if (run->missing > run->early) {
+	if (run->missing > run->early && !run->off_line) {
 		struct posix_trace_lognote_np note;
 
 		pxt_lossnote_make(&note, PXT_LOSSNOTE_LINK, run->missing - run->early);
 		pxt_logblocks_note(&run->blocks, &note);
 	}
 	error = pxt_logblocks_close(&run->blocks, trailer);
+	run->counts = trailer->counts;
+	run->log_lost = trailer->log_lost;
 	run->ended = true;
 	pxt_receive_known_free(&run->known);
 	run->error = run->error ? run->error : error;
@@ -392,15 +382,20 @@ static bool put_clear(struct pxt_receive_run *run, const unsigned char *entry)
 	return true;
 }
 
+int pxt_receive_run_finish(struct pxt_receive_run *run, struct pxt_log_trailer *trailer)
+{
+	run->clock = trailer->end;
+	run->end_unknown = trailer->status.posix_stream_status == POSIX_TRACE_RUNNING;
+	return close_log(run, trailer);
+}
+
 static bool put_trailer(struct pxt_receive_run *run, const unsigned char *entry)
 {
 	struct pxt_log_trailer trailer;
 
 	if (pxt_logfmt_get_trailer(entry, run->header.swapped, &trailer))
 		return false;
-	run->clock = trailer.end;
-	run->end_unknown = trailer.status.posix_stream_status == POSIX_TRACE_RUNNING;
-	(void)close_log(run, &trailer);
+	(void)pxt_receive_run_finish(run, &trailer);
 	return true;
 }
 

@@ -58,6 +58,11 @@ struct pxt_receive_run {
 	uint64_t untold;            /* losses that the log does not show yet */
 	struct pxt_clock_set clock; /* the latest that the target told */
 	uint32_t name_hash[PXT_LOG_IDS];
+	/* Of the trailer that the log got. */
+	struct posix_trace_counts_np counts;
+	uint64_t log_lost;
+	bool off_line; /* what is missing was not lost on a line */
+
 	uint32_t threads; /* told so far */
 	uint32_t modules;
 	uint32_t notes;
@@ -96,6 +101,9 @@ void pxt_receive_run_entries(struct pxt_receive_run *run, uint32_t type, uint32_
     const unsigned char *entries, uint32_t bytes);
 /* Contents of a HEAD frame, checked before.  False: it came before, or after the trailer. */
 bool pxt_receive_run_head(struct pxt_receive_run *run, const unsigned char *contents);
+
+/* Ends the log as @trailer says, whose loss in the log does not have what this run misses. */
+int pxt_receive_run_finish(struct pxt_receive_run *run, struct pxt_log_trailer *trailer);
 
 void pxt_receive_run_flush(struct pxt_receive_run *run);
 /* Ends the log, with a trailer of our own if none came.  Returns 0 or the first error. */

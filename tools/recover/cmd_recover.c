@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_recover.c - pxtrace recover: what is left of a trace whose program is gone. */
+#include "format/sum.h"
 #include "tools/command/command.h"
 #include "tools/command/options.h"
 #include "tools/output/exit.h"
@@ -220,13 +221,17 @@ static void tell(const struct recover *recover, const struct pxt_found *found,
 {
 	const struct pxt_streamimage *streamimage = &recovered->streamimage;
 
+	char lost[48] = ", none lost";
+
 	if (recover->quiet)
 		return;
+	if (written->lost)
+		(void)snprintf(
+		    lost, sizeof lost, "; %llu EVENTS LOST:", (unsigned long long)written->lost);
+	else if (streamimage->lanes_missing)
+		(void)snprintf(lost, sizeof lost, "; as far as is known none lost");
 	pxt_complain("%s: %llu events of stream \"%s\", process %ld%s", recover->output,
-	    (unsigned long long)written->events, streamimage->name, (long)found->header.pid,
-	    written->lost                ? "; lost:"
-	    : streamimage->lanes_missing ? "; as far as is known none lost"
-	                                 : ", none lost");
+	    (unsigned long long)written->events, streamimage->name, (long)found->header.pid, lost);
 	explain_number(written->overwritten, "overwritten by later ones");
 	explain_number(written->torn, "begun, but not finished when it ended");
 	explain_number(written->voids, "that came behind a stop");
@@ -286,24 +291,47 @@ static int write_stream(const struct recover *recover, size_t index)
 
 /* ---- A log ---- */
 
+/* All that are known to be in no log. */
+static uint64_t lost_in_all(const struct pxt_salvaged *salvaged)
+{
+	uint64_t sum = salvaged->missing;
+
+	pxt_sum_add(&sum, salvaged->lost);
+	pxt_sum_add(&sum, salvaged->held);
+	return sum;
+}
+
 /* After "EVENTS events": only a log that says its end can say that nothing is missing. */
 static const char *first_words(const struct pxt_salvaged *salvaged)
 {
-	if (salvaged->missing || salvaged->lost)
-		return "; not in it:";
 	return salvaged->end_unknown ? "; not in it, as far as is known: none" : ", none lost";
 }
 
 static void tell_salvaged(const struct recover *recover, const struct pxt_salvaged *salvaged)
 {
+	uint64_t lost = lost_in_all(salvaged);
+
 	if (recover->quiet)
 		return;
-	pxt_complain("%s: %llu events%s", recover->output, (unsigned long long)salvaged->events,
-	    first_words(salvaged));
-	explain_number(salvaged->missing, salvaged->frames
-	                                      ? "that the log overwrote, or does not hold whole"
-	                                      : "that the log does not hold whole");
+	if (lost)
+		pxt_complain("%s: %llu events; %llu EVENTS LOST:", recover->output,
+		    (unsigned long long)salvaged->events, (unsigned long long)lost);
+	else
+		pxt_complain("%s: %llu events%s", recover->output,
+		    (unsigned long long)salvaged->events, first_words(salvaged));
+	explain_number(salvaged->missing,
+	    salvaged->frames ? "that the log was given and overwrote, or does not hold whole"
+	                     : "that the log was given and does not hold whole");
 	explain_number(salvaged->lost, "lost by the program, which had no room for them");
+	explain_number(salvaged->held,
+	    "held by the program's stream at its end, and never written to the log");
+	explain_number(salvaged->unsure,
+	    "of those in it are of the last block, which is cut off: no "
+	    "checksum vouches for them");
+	if (salvaged->head == PXT_FILEHEAD_REPEATED)
+		pxt_explain("the head of the file is damaged: a block that repeats it was read");
+	if (salvaged->head == PXT_FILEHEAD_MENDED)
+		pxt_explain("one byte of the file's head was wrong: it was mended by the checksum");
 	for (uint64_t i = 0; i < salvaged->gaps && i < PXT_SALVAGE_GAPS; i++)
 		pxt_explain("bytes %llu to %llu are no sound block",
 		    (unsigned long long)salvaged->gap[i].from,
@@ -344,7 +372,8 @@ static int salvage(const struct recover *recover)
 		return PXT_EXIT_LOG;
 	}
 	tell_salvaged(recover, &salvaged);
-	return recover->strict && (salvaged.missing || salvaged.lost || salvaged.end_unknown)
+	return recover->strict && (salvaged.missing || salvaged.lost || salvaged.held ||
+	                              salvaged.unsure || salvaged.end_unknown)
 	           ? PXT_EXIT_LOST
 	           : PXT_EXIT_OK;
 }
@@ -393,6 +422,16 @@ static int nothing(const struct recover *recover)
 	return PXT_EXIT_LOG;
 }
 
+/* A log whose beginning is gone, more of it than its head. */
+static bool is_headless(const struct recover *recover)
+{
+	unsigned char head[PXT_LOG_HEADER_BYTES];
+	struct pxt_log_header header;
+
+	return recover->count == 1 && !recover->images[0].core &&
+	       pxt_filehead_repeated(&recover->images[0], head, &header);
+}
+
 static int work(struct recover *recover)
 {
 	size_t chosen = 0;
@@ -415,6 +454,8 @@ static int work(struct recover *recover)
 	}
 	if (recover->finds.full)
 		pxt_complain("recover: too many places look like streams; some were not looked at");
+	if (!recover->finds.stream_count && is_headless(recover))
+		return salvage(recover);
 	if (!recover->finds.stream_count)
 		return nothing(recover);
 	if (recover->list)

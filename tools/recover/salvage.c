@@ -15,16 +15,16 @@
 #define VAIN_ROUNDS 16u
 #define VAIN_LEAST  (UINT64_C(1) << 26)
 
-static const unsigned char file_magic[8] = PXT_LOG_MAGIC;
 static const unsigned char block_magic[4] = PXT_LOG_BLOCK_MAGIC;
 
 struct salvage {
 	const struct pxt_image *image;
 	struct pxt_salvaged *result;
 	struct pxt_receive_run run;
-	struct pxt_log_header header; /* as the file has it */
-	uint64_t vain;                /* bytes of checksums left */
-	uint64_t records;             /* largest sums in any head */
+	struct pxt_log_header header;   /* as the file has it */
+	struct pxt_log_trailer trailer; /* of frames, where it is read before them */
+	uint64_t vain;                  /* bytes of checksums left */
+	uint64_t records;               /* largest sums in any head */
 	uint64_t lost;
 	unsigned char *block;
 	struct pxt_progress progress;
@@ -32,10 +32,9 @@ struct salvage {
 
 bool pxt_salvage_is_log(const struct pxt_image *image)
 {
-	unsigned char magic[sizeof file_magic];
+	unsigned char at[PXT_LOG_SEEMS_BYTES];
 
-	return pxt_image_read(image, 0, magic, sizeof magic) == sizeof magic &&
-	       memcmp(magic, file_magic, sizeof magic) == 0;
+	return pxt_image_read(image, 0, at, sizeof at) == sizeof at && pxt_logfmt_seems(at);
 }
 
 /* ---- Blocks ---- */
@@ -95,6 +94,33 @@ static void take(struct salvage *salvage, const struct pxt_log_blockhead *head)
 		pxt_receive_run_entries(&salvage->run, head->type, head->count, contents, bytes);
 }
 
+/*
+ * The last block, of which the file has only a part: its records as far as they are whole and their stamps
+ * lie where the block's head says.
+ */
+static void take_part(struct salvage *salvage, uint64_t at, const struct pxt_log_blockhead *head)
+{
+	uint32_t bytes = (uint32_t)(salvage->image->size - at) & ~(PXT_SLOT_BYTES - 1u);
+	uint32_t end = PXT_LOG_BLOCK_BYTES;
+	uint64_t kept = salvage->run.kept;
+	struct pxt_log_record record;
+
+	if (bytes < PXT_LOG_BLOCK_BYTES ||
+	    pxt_image_read(salvage->image, at, salvage->block, bytes) < bytes)
+		return;
+	while (end < bytes && pxt_logfmt_get_record(
+	                          salvage->block + end, bytes - end, &salvage->header, &record)) {
+		bool loss = pxt_info_id(record.info) == PXT_LOG_ID_LOSS;
+
+		if (!loss && (record.ticks < head->begin || record.ticks > head->end))
+			break;
+		end += record.slots * PXT_SLOT_BYTES;
+	}
+	pxt_receive_run_slots(&salvage->run, salvage->block + PXT_LOG_BLOCK_BYTES,
+	    (end - PXT_LOG_BLOCK_BYTES) / PXT_SLOT_BYTES);
+	salvage->result->unsure = salvage->run.kept - kept;
+}
+
 /* ---- What is no block ---- */
 
 static void note_gap(struct salvage *salvage, uint64_t from, uint64_t to)
@@ -141,6 +167,19 @@ static uint64_t next_sound(struct salvage *salvage, uint64_t at)
 
 /* ---- The two layouts ---- */
 
+/* The trailer of frames: they are read after it. */
+static void take_end(struct salvage *salvage, const struct pxt_log_blockhead *head)
+{
+	uint32_t at = PXT_LOG_BLOCK_BYTES;
+	const unsigned char *entry;
+
+	note_sums(salvage, head);
+	salvage->result->complete =
+	    !pxt_logfmt_get_entry(salvage->block, head, salvage->header.swapped,
+	        PXT_LOG_TRAILER_BYTES, &at, &entry) &&
+	    !pxt_logfmt_get_trailer(entry, salvage->header.swapped, &salvage->trailer);
+}
+
 static void walk_blocks(struct salvage *salvage, uint64_t at, bool with_data)
 {
 	uint64_t size = salvage->image->size;
@@ -156,7 +195,9 @@ static void walk_blocks(struct salvage *salvage, uint64_t at, bool with_data)
 			salvage->result->complete |= end;
 			if (with_data)
 				tell_before(salvage, &head);
-			if (with_data || (!end && head.type != PXT_LOG_DATA))
+			if (end && !with_data)
+				take_end(salvage, &head);
+			else if (with_data || head.type != PXT_LOG_DATA)
 				take(salvage, &head);
 			at += head.length;
 			continue;
@@ -165,8 +206,10 @@ static void walk_blocks(struct salvage *salvage, uint64_t at, bool with_data)
 		/* The last one, whose sums go on from those before: its records were written, too. */
 		if (state == CUT_OFF && next == size && with_data && head.type == PXT_LOG_DATA &&
 		    head.count <= head.length / PXT_SLOT_BYTES &&
-		    head.records_total - head.count == salvage->run.records)
+		    head.records_total - head.count == salvage->run.records) {
 			note_sums(salvage, &head);
+			take_part(salvage, at, &head);
+		}
 		note_gap(salvage, at, next);
 		at = next;
 	}
@@ -253,16 +296,33 @@ static const char *begin(struct salvage *salvage, const char *path)
 	uint32_t bytes = PXT_LOG_HEADER_BYTES;
 	const char *wrong;
 
-	if (pxt_image_read(salvage->image, 0, head, sizeof head) < sizeof head)
-		return "the file is too short to be a log";
-	wrong = pxt_logfmt_get_header(head, &salvage->header);
-	if (wrong)
+	salvage->result->head = pxt_filehead_load(salvage->image, head, &salvage->header, &wrong);
+	if (salvage->result->head == PXT_FILEHEAD_NONE)
 		return wrong;
 	bytes = salvage->header.swapped ? __builtin_bswap32(bytes) : bytes;
 	head[23] = PXT_LAYOUT_SEQUENTIAL;
 	memcpy(head + 24, &bytes, sizeof bytes);
 	memset(head + 128, 0, 16);
-	return pxt_receive_run_begin(&salvage->run, path, PXT_LOG_WHOLE, head);
+	wrong = pxt_receive_run_begin(&salvage->run, path, PXT_LOG_WHOLE, head);
+	salvage->run.off_line = true;
+	return wrong;
+}
+
+/*
+ * The frames are read, and their log has an end: what it overwrote this run misses, too, and it is not
+ * counted twice.  What the log was given and does not hold is what was flushed to it less what is here.
+ */
+static void finish_frames(struct salvage *salvage)
+{
+	struct pxt_log_trailer *trailer = &salvage->trailer;
+	struct pxt_receive_run *run = &salvage->run;
+	uint64_t all = trailer->log_lost;
+
+	if (salvage->header.generation == 0 && trailer->counts.posix_retrieved_np > run->kept &&
+	    trailer->counts.posix_retrieved_np - run->kept > all)
+		all = trailer->counts.posix_retrieved_np - run->kept;
+	trailer->log_lost = all > run->missing ? all - run->missing : 0;
+	(void)pxt_receive_run_finish(run, trailer);
 }
 
 static const char *run_salvage(struct salvage *salvage, const char *path, int *error)
@@ -284,12 +344,15 @@ static const char *run_salvage(struct salvage *salvage, const char *path, int *e
 		totals = (struct pxt_receive_totals){ .records = salvage->records,
 			.lost = salvage->lost };
 		pxt_receive_run_totals(&salvage->run, &totals);
+		if (salvage->result->frames && salvage->result->complete)
+			finish_frames(salvage);
 	}
 	pxt_progress_end(&salvage->progress);
 	*error = pxt_receive_run_end(&salvage->run);
 	salvage->result->events = salvage->run.kept;
-	salvage->result->missing = salvage->run.missing;
-	salvage->result->lost = salvage->run.target_lost;
+	salvage->result->missing = salvage->run.log_lost;
+	salvage->result->lost = salvage->run.counts.posix_lost_np;
+	salvage->result->held = salvage->run.counts.posix_held_np;
 	salvage->result->end_unknown = salvage->run.end_unknown;
 	return wrong;
 }

@@ -9,6 +9,7 @@
 #ifndef PXT_RECOVER_SALVAGE_H
 #define PXT_RECOVER_SALVAGE_H
 
+#include "tools/recover/filehead.h"
 #include "tools/recover/image.h"
 
 #include <stdbool.h>
@@ -21,6 +22,10 @@ struct pxt_salvaged {
 	uint64_t events;  /* in the new log */
 	uint64_t missing; /* that the old one was given and does not hold whole */
 	uint64_t lost;    /* in the stream, before any log */
+	uint64_t held;    /* in the stream at its end */
+	uint64_t
+	    unsure; /* of the events: from a block that is cut off, which no checksum vouches for */
+	enum pxt_filehead head;
 	uint64_t blocks;
 	uint64_t gaps; /* stretches of the file that are no sound block; of the first ones: */
 	struct {
@@ -34,7 +39,7 @@ struct pxt_salvaged {
 	bool frames;      /* policy LOOP: what is missing may have been overwritten */
 };
 
-/* Whether @image begins like a log. */
+/* Whether @image begins like a log, though its head may be damaged. */
 bool pxt_salvage_is_log(const struct pxt_image *image);
 /* Returns NULL, or why nothing can be made of it; *error is an errno where the new file is. */
 const char *pxt_salvage(

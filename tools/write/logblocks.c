@@ -51,6 +51,22 @@ static void rename_file(struct pxt_logblocks *log)
 	log->temporary = NULL;
 }
 
+/* As an entry, in the log's order. */
+static void keep_head(struct pxt_logblocks *log, const unsigned char *head)
+{
+	static const uint16_t bytes = PXT_LOG_HEAD_BYTES;
+	uint16_t length = (uint16_t)pxt_get16((const unsigned char *)&bytes, log->swapped);
+
+	memcpy(log->head, &length, sizeof length);
+	memcpy(log->head + 8, head, PXT_LOG_HEADER_USED);
+}
+
+/* Without the file's head nothing can be read: it comes again, at the log's beginning and its end. */
+static void put_head(struct pxt_logblocks *log)
+{
+	(void)pxt_logblocks_entry(log, PXT_LOG_HEAD, log->head, sizeof log->head);
+}
+
 bool pxt_logblocks_open(struct pxt_logblocks *log, const char *path, enum pxt_logmode mode,
     const unsigned char *head, const struct pxt_log_header *header)
 {
@@ -74,6 +90,8 @@ bool pxt_logblocks_open(struct pxt_logblocks *log, const char *path, enum pxt_lo
 	if (!log->error && pxt_packed_named(path))
 		log->packer = pxt_packer_begin(&log->error);
 	write_all(log, head, PXT_LOG_HEADER_BYTES);
+	keep_head(log, head);
+	put_head(log);
 	if (mode == PXT_LOG_GROWING)
 		rename_file(log);
 	return true;
@@ -335,6 +353,7 @@ int pxt_logblocks_close(struct pxt_logblocks *log, struct pxt_log_trailer *trail
 
 	(void)pxt_logblocks_name_rest(log);
 	pxt_logblocks_flush(log);
+	put_head(log);
 	if (trailer)
 		put_trailer(log, trailer);
 	if (log->packer && !log->error)

@@ -35,9 +35,10 @@ struct pxt_logblocks {
 	enum pxt_log_type meta_type;
 	uint32_t room; /* of a block */
 	unsigned char *memory;
-	uint64_t last_ticks; /* the largest stamp so far */
-	uint64_t missed;     /* before the records of @data */
-	bool anew;           /* the head says that its stream was cleared, and counts more */
+	uint64_t last_ticks;                    /* the largest stamp so far */
+	uint64_t missed;                        /* before the records of @data */
+	unsigned char head[PXT_LOG_HEAD_BYTES]; /* the entry that repeats the file's head */
+	bool anew; /* the head says that its stream was cleared, and counts more */
 	bool used[PXT_LOG_IDS];
 	bool named[PXT_LOG_IDS];
 };
