@@ -74,6 +74,34 @@ static void names_forks_and_ends_tell_whom_they_are_about(void)
 	PXT_EQ(rec.ns, 5000);
 }
 
+/* Page faults, major ones, and where a thread runs: each kind has a size of its own. */
+static void an_address_tells_by_its_size_what_it_is_of(void)
+{
+	struct pxt_perfrec rec;
+	struct perfbytes faults = { 0 };
+	struct perfbytes major = { 0 };
+	struct perfbytes runs = { 0 };
+
+	pb_address(&faults, here, 0x401234, 0);
+	CU_ASSERT(parse(&rec, &faults));
+	PXT_EQ(rec.kind, PXT_PERFREC_FAULTS);
+	PXT_EQ(rec.address, 0x401234);
+	PXT_EQ(rec.tid, 41);
+	PXT_EQ(rec.ns, 5000);
+	PXT_EQ(rec.cpu, 3);
+	CU_ASSERT(!rec.major);
+	pb_address(&major, here, 0x401234, 1);
+	CU_ASSERT(parse(&rec, &major));
+	PXT_EQ(rec.kind, PXT_PERFREC_FAULTS);
+	PXT_EQ(rec.cpu, 3);
+	CU_ASSERT(rec.major);
+	pb_address(&runs, here, 0x401234, 2);
+	CU_ASSERT(parse(&rec, &runs));
+	PXT_EQ(rec.kind, PXT_PERFREC_RUNS);
+	PXT_EQ(rec.address, 0x401234);
+	PXT_EQ(rec.cpu, 3);
+}
+
 static void losses_are_told_with_their_number(void)
 {
 	struct pxt_perfrec rec;
@@ -341,6 +369,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_switch_tells_thread_time_cpu_and_whether_it_was_preempted),
 	PXT_CASE(a_switch_of_the_whole_machine_tells_both_threads),
 	PXT_CASE(names_forks_and_ends_tell_whom_they_are_about),
+	PXT_CASE(an_address_tells_by_its_size_what_it_is_of),
 	PXT_CASE(losses_are_told_with_their_number),
 	PXT_CASE(what_is_not_known_is_passed_over),
 	PXT_CASE(a_record_of_a_wrong_size_is_none),

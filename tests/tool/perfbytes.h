@@ -113,6 +113,26 @@ static inline void pb_lost(struct perfbytes *to, struct pb_place place, uint64_t
 	pb_record(to, 2, 0, body, sizeof body, place);
 }
 
+/* 9: a sample with an address, and with @more numbers in front of the CPU. */
+static inline void pb_address(
+    struct perfbytes *to, struct pb_place place, uint64_t address, unsigned more)
+{
+	const struct perf_event_header head = { .type = 9,
+		.size = (uint16_t)(sizeof head + 32 + 8 * more) };
+	const uint64_t number = 0x7f0000001000;
+	const uint32_t nothing = 0;
+
+	pb_add(to, &head, sizeof head);
+	pb_add(to, &address, 8);
+	pb_add(to, &place.pid, 4);
+	pb_add(to, &place.tid, 4);
+	pb_add(to, &place.ns, 8);
+	for (unsigned i = 0; i < more; i++)
+		pb_add(to, &number, 8);
+	pb_add(to, &place.cpu, 4);
+	pb_add(to, &nothing, 4);
+}
+
 /* 9: a sample of @count bytes, filled up as the kernel fills up. */
 static inline void pb_sample(
     struct perfbytes *to, struct pb_place place, const void *data, uint32_t count)

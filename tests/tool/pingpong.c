@@ -38,6 +38,12 @@ static void compute(long rounds)
 		;
 }
 
+static long cpu_ms(const struct rusage *used)
+{
+	return (used->ru_utime.tv_sec + used->ru_stime.tv_sec) * 1000 +
+	       (used->ru_utime.tv_usec + used->ru_stime.tv_usec) / 1000;
+}
+
 int main(int argc, char **argv)
 {
 	long rounds = argc > 1 ? atol(argv[1]) : 100;
@@ -65,6 +71,7 @@ int main(int argc, char **argv)
 	compute(busy);
 	check(wait4(child, NULL, 0, &other) != child, "wait4");
 	check(getrusage(RUSAGE_SELF, &self), "getrusage");
-	(void)printf("%ld %ld\n", self.ru_nvcsw + other.ru_nvcsw, self.ru_nivcsw + other.ru_nivcsw);
+	(void)printf("%ld %ld %ld\n", self.ru_nvcsw + other.ru_nvcsw,
+	    self.ru_nivcsw + other.ru_nivcsw, cpu_ms(&self) + cpu_ms(&other));
 	return 0;
 }

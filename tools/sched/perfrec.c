@@ -5,7 +5,13 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-#define TAIL_BYTES 24u /* sample_id: pid, tid, time, cpu, and 4 bytes of nothing */
+#define TAIL_BYTES   24u /* sample_id: pid, tid, time, cpu, and 4 bytes of nothing */
+/* The instruction's address and the tail; no tracepoint of the scheduler has as few bytes. */
+#define FAULTS_BYTES 32u
+#define MAJOR_BYTES  40u /* the same, and the address that was missing, in front of the CPU */
+#define RUNS_BYTES   48u /* the same, and the event's number, in front of the CPU */
+
+#define CPU_MOST 65535u
 
 /* A header of an older kernel may not have them; the numbers are the system's and stay. */
 enum {
@@ -88,11 +94,26 @@ static bool take_lost(struct pxt_perfrec *rec, const unsigned char *body, size_t
 	return true;
 }
 
+/* Which CPU it was stands at its end; behind it the kernel leaves four bytes empty. */
+static bool take_address(struct pxt_perfrec *rec, const unsigned char *body, size_t bytes)
+{
+	if (get32(body + bytes - 8) > CPU_MOST || get32(body + bytes - 4) != 0)
+		return false;
+	rec->kind = bytes == RUNS_BYTES ? PXT_PERFREC_RUNS : PXT_PERFREC_FAULTS;
+	rec->major = bytes == MAJOR_BYTES;
+	rec->address = get64(body);
+	take_place(rec, body + 8);
+	rec->cpu = (int)get32(body + bytes - 8);
+	return true;
+}
+
 /* pid, tid, time, cpu, nothing, and the bytes of the tracepoint after their number. */
 static bool take_sample(struct pxt_perfrec *rec, const unsigned char *body, size_t bytes)
 {
 	if (bytes < TAIL_BYTES)
 		return false;
+	if (bytes == FAULTS_BYTES || bytes == MAJOR_BYTES || bytes == RUNS_BYTES)
+		return take_address(rec, body, bytes);
 	take_place(rec, body);
 	if (bytes == TAIL_BYTES)
 		return true;

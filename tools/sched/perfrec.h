@@ -3,8 +3,8 @@
  * perfrec.h - one record of perf_event_open(2), from its bytes.
  *
  * Only what is asked for here is understood: records of events whose sample type is
- * PXT_PERFREC_SAMPLE_TYPE, or that and PERF_SAMPLE_RAW.  Then every record tells its thread, time and
- * CPU.  Nothing else is believed of the bytes: a record whose size does not fit its type is none.
+ * PXT_PERFREC_SAMPLE_TYPE, that and PERF_SAMPLE_RAW, or one of those below it.  Then every record tells
+ * its thread, time and CPU.  Nothing else is believed of the bytes: a record whose size does not fit its type is none.
  */
 #ifndef PXT_PERFREC_H
 #define PXT_PERFREC_H
@@ -15,6 +15,14 @@
 
 /* PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU, and sample_id_all. */
 #define PXT_PERFREC_SAMPLE_TYPE (2u | 4u | 128u)
+/*
+ * That and PERF_SAMPLE_IP: page faults; with PERF_SAMPLE_ADDR, one that waited for a disk; with
+ * PERF_SAMPLE_ID as well, a thread that runs.  So each kind has a size of its own.
+ */
+#define PXT_PERFREC_FAULTS_TYPE (PXT_PERFREC_SAMPLE_TYPE | 1u)
+#define PXT_PERFREC_MAJOR_TYPE  (PXT_PERFREC_FAULTS_TYPE | 8u)
+#define PXT_PERFREC_RUNS_TYPE   (PXT_PERFREC_MAJOR_TYPE | 64u)
+#define PXT_PERFREC_FAULTS_EACH 64u /* page faults that one record tells of */
 #define PXT_PERFREC_HEAD_BYTES  8u
 
 enum pxt_perfrec_kind {
@@ -25,7 +33,9 @@ enum pxt_perfrec_kind {
 	PXT_PERFREC_FORK, /* of a process or a thread */
 	PXT_PERFREC_EXIT,
 	PXT_PERFREC_LOST,
-	PXT_PERFREC_SAMPLE /* a tracepoint's data */
+	PXT_PERFREC_SAMPLE, /* a tracepoint's data */
+	PXT_PERFREC_FAULTS, /* page faults of a thread */
+	PXT_PERFREC_RUNS    /* where a thread is, after each millisecond that it ran */
 };
 
 struct pxt_perfrec {
@@ -43,6 +53,8 @@ struct pxt_perfrec {
 	uint64_t lost;
 	const unsigned char *data; /* SAMPLE: in the record */
 	size_t bytes;
+	uint64_t address; /* FAULTS, RUNS: of the instruction, of the last fault */
+	bool major;       /* FAULTS: it waited for a disk */
 };
 
 /* False: no whole record.  @size: of the whole record, as its head says. */

@@ -26,7 +26,9 @@ enum {
 	ID_MIGRATE,
 	ID_FORK,
 	ID_EXIT,
-	ID_RENAME
+	ID_RENAME,
+	ID_FAULTS,
+	ID_SAMPLE
 };
 
 static const trace_event_id_t wake_ids[PXT_TRACEPOINTS] = { [PXT_TRACEPOINT_WAKING] = ID_WAKING,
@@ -199,6 +201,8 @@ static void tell_types(struct pxt_schedlog *log)
 		{ ID_EXIT, "sched_process_exit", "char[16] comm, i32 tid, i32 pid" },
 		{ ID_RENAME, "task_rename",
 		    "i32 tid, char[16] oldcomm, char[16] newcomm, u8 exec" },
+		{ ID_FAULTS, "page_faults", "u32 count, u8 major" },
+		{ ID_SAMPLE, "cpu_sample", "" },
 	};
 
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -291,6 +295,7 @@ static void put(struct pxt_schedlog *log, const struct pxt_perfrec *rec, trace_e
 	else
 		log->last_ns = rec->ns;
 	event.ticks = log->last_ns;
+	event.address = rec->address;
 	if (thread) {
 		event.thread_index = index_of(log, thread);
 		event.pid = thread->pid;
@@ -600,6 +605,25 @@ static void take_name(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 		tell_thread(log, thread->index, thread->tid, thread->pid, thread->name);
 }
 
+/* ---- Page faults, and where threads are ---- */
+
+static void take_address(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
+{
+	struct pxt_schedthread *thread = thread_of(log, rec->tid);
+	const uint32_t count = rec->major ? 1 : PXT_PERFREC_FAULTS_EACH;
+	const unsigned char major = rec->major;
+	struct data data = { .count = 0 };
+
+	if (!thread || !thread->watched)
+		return;
+	learn_pid(log, rec->tid, rec->pid);
+	if (rec->kind == PXT_PERFREC_FAULTS) {
+		pack(&data, &count, sizeof count);
+		pack(&data, &major, sizeof major);
+	}
+	put(log, rec, rec->kind == PXT_PERFREC_FAULTS ? ID_FAULTS : ID_SAMPLE, rec->tid, &data);
+}
+
 /* ---- Tracepoints ---- */
 
 static void learn(struct pxt_schedlog *log, int32_t tid, const char *name, int32_t prio)
@@ -747,6 +771,10 @@ void pxt_schedlog_take(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 		break;
 	case PXT_PERFREC_SAMPLE:
 		take_sample(log, rec);
+		break;
+	case PXT_PERFREC_FAULTS:
+	case PXT_PERFREC_RUNS:
+		take_address(log, rec);
 		break;
 	case PXT_PERFREC_OTHER:
 		break;

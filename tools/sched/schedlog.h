@@ -8,8 +8,13 @@
  *	sched_process_fork  parent_comm parent_tid parent_pid child_comm child_tid child_pid
  *	sched_process_exit  comm tid pid
  *	task_rename         tid oldcomm newcomm exec
+ *	page_faults         count major
+ *	cpu_sample          (no fields: its address is where the thread is, after each millisecond)
  *
- * Names and fields are those of LTTng, as in merged logs of ftrace (tools/merge/ftrace.c).  Without
+ * page_faults tells of PXT_PERFREC_FAULTS_EACH at once, at the address of the last one; of each that waited for a
+ * disk (major) alone.
+ *
+ * Other names and fields are those of LTTng, as in merged logs of ftrace (tools/merge/ftrace.c).  Without
  * tracepoints priorities are the last fields, as /proc said them up to a quarter of a second before,
  * else those of the thread that made it; an event ends where one is not known.  A thread's number is -1 where it is not told who it is: a
  * thread of another program.  prev_state without tracepoints is 0 (it could have run

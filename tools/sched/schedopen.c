@@ -42,6 +42,39 @@ static struct perf_event_attr attr_of(bool wide)
 	return attr;
 }
 
+/* Events that have an address in the program; a watched thread's alone, where others say nothing. */
+static const struct {
+	uint64_t config;
+	uint64_t sample_type;
+	uint64_t period;
+	bool own;
+} addresses[] = {
+	{ PERF_COUNT_SW_PAGE_FAULTS, PXT_PERFREC_FAULTS_TYPE, PXT_PERFREC_FAULTS_EACH, false },
+	{ PERF_COUNT_SW_PAGE_FAULTS_MAJ, PXT_PERFREC_MAJOR_TYPE, 1, false },
+	{ PERF_COUNT_SW_TASK_CLOCK, PXT_PERFREC_RUNS_TYPE, PXT_SCHEDOPEN_RUNS, true },
+};
+
+#define ADDRESSES (sizeof addresses / sizeof *addresses)
+
+_Static_assert(PXT_SCHEDOPEN_EVENTS == 1 + ADDRESSES + PXT_TRACEPOINTS, "a descriptor for each");
+
+static struct perf_event_attr attr_of_address(unsigned kind, bool wide)
+{
+	struct perf_event_attr attr = { .size = sizeof attr, .type = PERF_TYPE_SOFTWARE };
+
+	attr.config = addresses[kind].config;
+	attr.sample_type = addresses[kind].sample_type;
+	attr.sample_period = addresses[kind].period;
+	attr.read_format = FORMAT_LOST;
+	attr.sample_id_all = 0;
+	attr.use_clockid = 1;
+	attr.clockid = CLOCK_MONOTONIC;
+	attr.inherit = !wide;
+	attr.exclude_kernel = attr.exclude_hv = 1;
+	attr.watermark = 1;
+	return attr;
+}
+
 static struct perf_event_attr attr_of_point(const struct pxt_tracepoint *point)
 {
 	struct perf_event_attr attr = { .size = sizeof attr, .type = PERF_TYPE_TRACEPOINT };
@@ -114,10 +147,26 @@ static int map_ring(const struct pxt_schedrings *rings, struct pxt_schedcpu *cpu
 	           : ENOMEM;
 }
 
+/* Into the ring of the first event.  A kernel that does not count them goes without. */
+static void open_addresses(const struct pxt_schedrings *rings, struct pxt_schedcpu *cpu,
+    pid_t child, int number, bool wide)
+{
+	for (unsigned kind = 0; kind < ADDRESSES; kind++) {
+		bool all = wide && !addresses[kind].own;
+		struct perf_event_attr attr = attr_of_address(kind, all);
+		int fd = open_event(&attr, all ? -1 : child, number, rings->ring_bytes);
+
+		if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->fds[0]) == 0)
+			cpu->fds[1 + kind] = fd;
+		else if (fd >= 0)
+			(void)close(fd);
+	}
+}
+
 /* The tracepoints write into the ring of the first event. */
 static int open_points(const struct pxt_schedrings *rings, struct pxt_schedcpu *cpu, int number)
 {
-	unsigned count = 1;
+	unsigned count = 1 + ADDRESSES;
 
 	for (unsigned kind = 0; kind < PXT_TRACEPOINTS; kind++) {
 		struct perf_event_attr attr = attr_of_point(&rings->points[kind]);
@@ -148,6 +197,8 @@ static int open_cpu(
 	if (cpu->fds[0] < 0)
 		return errno;
 	int error = map_ring(rings, cpu);
+	if (error == 0)
+		open_addresses(rings, cpu, child, number, wide);
 	return error == 0 && points ? open_points(rings, cpu, number) : error;
 }
 

@@ -7,6 +7,10 @@
  *	PXT_SCHEDLEVEL_OWN     the watched threads: when they run, and whether they were preempted
  *	PXT_SCHEDLEVEL_NONE    nothing
  *
+ * With any of them come page faults of user code, PXT_PERFREC_FAULTS_EACH at once; each one that waited
+ * for a disk (a major one); and where a watched thread is, after each millisecond that it ran: as far as
+ * the kernel counts them.
+ *
  * A ring for each CPU, since the kernel fills none from two CPUs.  All of them together have at most
  * PXT_SCHEDOPEN_BYTES; fewer where the system allows fewer locked pages (perf_event_mlock_kb).
  */
@@ -21,7 +25,9 @@
 #define PXT_SCHEDOPEN_BYTES  (UINT64_C(64) << 20) /* of all rings */
 #define PXT_SCHEDOPEN_LARGE  (UINT64_C(4) << 20)  /* of one, at most ... */
 #define PXT_SCHEDOPEN_SMALL  (UINT64_C(32) << 10) /* ... and at least */
-#define PXT_SCHEDOPEN_EVENTS (1u + PXT_TRACEPOINTS)
+#define PXT_SCHEDOPEN_EVENTS (4u + PXT_TRACEPOINTS)
+#define PXT_SCHEDOPEN_RUNS                                                                         \
+	UINT64_C(1000000) /* nanoseconds that a thread runs between two records */
 
 enum pxt_schedlevel {
 	PXT_SCHEDLEVEL_NONE,
