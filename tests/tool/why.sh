@@ -27,9 +27,9 @@ the_answer_names_the_holder_and_who_ran_instead()
 		WHERE THE TIME WENT
 		        ms   share
 		      8.000   85.1%  waited for lock 1: low had it and could not run: middle did *
-		      0.600    6.4%  its own work
+		      0.600    6.4%  not recorded: own work, or a call that blocked
 		      0.500    5.3%  waited for lock 1: low had it
-		      0.290    3.1%  its own work, with lock 1
+		      0.290    3.1%  not recorded: own work, or a call that blocked, with lock 1
 		      0.010    0.1%  waited for lock 1: nobody had it, but low ran *
 		      9.400  100.0%  from release to end
 
@@ -84,9 +84,9 @@ locks_inside_each_other_are_told_apart()
 		9501 high deadline_miss 1 1000000
 	END
 	run 0 why run.ptl
-	out_has '4.000   47.1%  its own work, with lock 2'
-	out_has '4.000   47.1%  its own work, with lock 1'
-	out_has '0.500    5.9%  its own work'
+	out_has '4.000   47.1%  not recorded: own work, or a call that blocked, with lock 2'
+	out_has '4.000   47.1%  not recorded: own work, or a call that blocked, with lock 1'
+	out_has '0.500    5.9%  not recorded: own work, or a call that blocked'
 }
 
 a_deadlock_is_named()
@@ -130,8 +130,8 @@ what_nests_inside_the_span_is_told()
 		7201 high deadline_miss 1 3000000
 	END
 	run 0 why run.ptl
-	answer 'Job 1 of high was late by 3.000 ms: its own work took 6.200 ms, most of it in step.'
-	out_has '6.000   96.8%  its own work, in step'
+	answer 'Job 1 of high was late by 3.000 ms: what it did for 6.200 ms is not recorded (own work, or a call that blocked), most of it in step.'
+	out_has '6.000   96.8%  not recorded: own work, or a call that blocked, in step'
 }
 
 between_block_and_wake_the_thread_sleeps()

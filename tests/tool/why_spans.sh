@@ -20,12 +20,12 @@ without_deadlines_the_unusual_is_explained()
 {
 	make_many run.ptl
 	run 0 why run.ptl
-	answer 'Job 9 of high took 900.0 us, where 500.0 us is usual: its own work took 900.0 us.'
+	answer 'Job 9 of high took 900.0 us, where 500.0 us is usual: what it did for 900.0 us is not recorded (own work, or a call that blocked).'
 	out_has 'LONGER THAN USUAL'
 	COLUMNS=60 "$pxtrace" why run.ptl >out || fail 'exit status'
 	sed -n '/^LONGER/,$p' out | awk 'length > 60' >wide
 	[ ! -s wide ] || fail "too wide: $(cat wide)"
-	grep -q '^                  its own work$' out || fail 'no cause'
+	grep -q '^                  not recorded: own work' out || fail 'no cause'
 }
 
 what_is_always_long_is_not_unusual()
@@ -39,7 +39,7 @@ what_is_always_long_is_not_unusual()
 		done
 	} | story run.ptl
 	run 0 why run.ptl
-	answer 'Job 5 of high took 600.0 us, where 100.0 us is usual: its own work took 600.0 us.'
+	answer 'Job 5 of high took 600.0 us, where 100.0 us is usual: what it did for 600.0 us is not recorded (own work, or a call that blocked).'
 }
 
 jobs_of_one_thread_may_overlap()
@@ -74,7 +74,7 @@ a_moment_names_its_span()
 {
 	make_many run.ptl
 	run 0 why --at 4.2ms run.ptl
-	answer 'Job 4 of high took 400.0 us, where 500.0 us is usual: its own work took 400.0 us.'
+	answer 'Job 4 of high took 400.0 us, where 500.0 us is usual: what it did for 400.0 us is not recorded (own work, or a call that blocked).'
 	run 0 why --at 4.5ms run.ptl
 	answer 'No span was open at that time.'
 }

@@ -373,7 +373,7 @@ functions_say_what_a_thread_did_meanwhile()
 		"[('refill (cache.c:4)', 5100000), ('store (cache.c:6)', 3900000)]"
 	add_up
 	run 0 why run.ptl
-	answer 'Job 1 of middle took 8.000 ms: its own work took 8.000 ms, most of it in store (cache.c:6).'
+	answer 'Job 1 of middle took 8.000 ms: what it did for 8.000 ms is not recorded (own work, or a call that blocked), most of it in store (cache.c:6).'
 }
 
 who_signalled_a_condition_is_told_of_the_wait_for_it()

@@ -165,6 +165,7 @@ void pxt_answers_put(struct pxt_answers *answers, struct pxt_out *out, int64_t s
 		[PXT_LATE_LONGER] = "unusual",
 		[PXT_LATE_AT] = "unusual",
 		[PXT_LATE_UNUSUAL] = "unusual",
+		[PXT_LATE_ROUNDS] = "rounds",
 		[PXT_LATE_WAITS] = "waits",
 		[PXT_LATE_OFF_CPU] = "off-cpu",
 	};

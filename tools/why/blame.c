@@ -557,6 +557,7 @@ static void look(void *self, const struct pxt_act *act)
 {
 	struct pxt_blames *blames = self;
 
+	pxt_history_look(&blames->history, act);
 	for (unsigned i = 0; i < blames->count; i++) {
 		struct pxt_blame *blame = &blames->list[i];
 
@@ -577,6 +578,51 @@ static void look(void *self, const struct pxt_act *act)
 	}
 }
 
+/* ---- Who suffers ---- */
+
+/* Whether the chain of another thread's worst round leads to this one: then the other one suffers from it. */
+static bool is_cause(const struct pxt_blames *blames, const struct pxt_actor *actor)
+{
+	const struct pxt_actor *seen = NULL;
+
+	for (unsigned i = 0; i < blames->count; i++) {
+		const struct pxt_blame *blame = &blames->list[i];
+
+		if (blame->actor == actor || blame->actor == seen)
+			continue;
+		seen = blame->actor;
+		for (unsigned k = 0; k < blame->chain.count; k++)
+			if (blame->chain.links[k].peer == actor)
+				return true;
+	}
+	return false;
+}
+
+/*
+ * Of several threads that were late at once, the one at the end of the wake-ups suffers from the others.
+ * All its rounds come first.
+ */
+static void victim_first(struct pxt_blames *blames)
+{
+	const struct pxt_actor *victim = NULL;
+	unsigned next = 0;
+
+	if (blames->count == 0 || !pxt_late_is_round(&blames->list[0].late))
+		return;
+	for (unsigned i = 0; i < blames->count && !victim; i++)
+		if (!is_cause(blames, blames->list[i].actor))
+			victim = blames->list[i].actor;
+	for (unsigned i = 0; victim && i < blames->count; i++) {
+		struct pxt_blame blame = blames->list[i];
+
+		if (blame.actor != victim)
+			continue;
+		memmove(blames->list + next + 1, blames->list + next,
+		    (i - next) * sizeof blames->list[0]);
+		blames->list[next++] = blame;
+	}
+}
+
 void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
     struct pxt_roles_book *book, const struct pxt_late_list *list, unsigned count)
 {
@@ -586,10 +632,13 @@ void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
 	blames->reader = reader;
 	blames->state = pxt_state_new(book, reader);
 	blames->state->lookers = (struct pxt_lookers){ .self = blames, .act = look };
+	blames->history.state = blames->state;
 	blames->count = count;
 	blames->now_ns = INT64_MIN;
 	for (unsigned i = 0; i < count; i++) {
 		blames->list[i].late = list->list[i];
+		pxt_history_window(
+		    &blames->history, list->list[i].release_ns, list->list[i].end_ns);
 		blames->list[i].lines = pxt_must(calloc(PXT_LINES_MAX, sizeof(struct pxt_line)));
 	}
 	pxt_progress_reader(&progress, "explaining", reader, false);
@@ -602,8 +651,10 @@ void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
 
 		advance(blames, event, source, gap, lost);
 		pxt_state_take(blames->state, event, source);
+		pxt_history_take(&blames->history, event, source);
 	}
 	pxt_progress_end(&progress);
+	pxt_history_close(&blames->history);
 	for (unsigned i = 0; i < count; i++) {
 		struct pxt_blame *blame = &blames->list[i];
 
@@ -611,7 +662,11 @@ void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
 			blame->actor = blames->state->actors[blame->late.actor];
 		if (!blame->over)
 			finish(blames->state, blame);
+		if (blame->actor)
+			pxt_chain_follow(&blame->chain, &blames->history, blame->actor,
+			    blame->late.begin_ns, blame->late.end_ns);
 	}
+	victim_first(blames);
 	pxt_state_tell_apart(blames->state);
 }
 
@@ -619,6 +674,7 @@ void pxt_blames_free(struct pxt_blames *blames)
 {
 	for (unsigned i = 0; i < blames->count; i++)
 		free(blames->list[i].lines);
+	pxt_history_free(&blames->history);
 	if (blames->state)
 		pxt_state_free(blames->state);
 }

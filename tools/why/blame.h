@@ -13,6 +13,7 @@
 #define PXT_BLAME_H
 
 #include "tools/event/callers.h"
+#include "tools/why/chain.h"
 #include "tools/why/late.h"
 
 #define PXT_CAUSES_MAX   256u
@@ -132,13 +133,15 @@ struct pxt_blame {
 		uint64_t condition;
 		struct pxt_log_address place;
 	} signal;
-	uint64_t lost; /* events, inside */
+	struct pxt_chain chain; /* of a round */
+	uint64_t lost;          /* events, inside */
 	unsigned gaps;
 };
 
 struct pxt_blames {
 	struct pxt_reader *reader;
 	struct pxt_state *state;
+	struct pxt_history history;
 	struct pxt_blame list[PXT_LATE_MAX];
 	unsigned count;
 	unsigned finished;

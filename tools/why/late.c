@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define STUCK_NS UINT64_C(500000000)
+
 /* ---- Lists ---- */
 
 /* Keeps the highest ranks; of equal ones, what came first. */
@@ -186,6 +188,15 @@ static bool thread_wanted(const struct pxt_select *select, const struct pxt_acto
 	return actor->selected || pxt_select_thread(select, &thread);
 }
 
+static bool is_selected(const void *self, const struct pxt_actor *actor)
+{
+	const struct pxt_select *select = self;
+
+	return actor->own && !pxt_actor_is_helper(actor) && thread_wanted(select, actor) &&
+	       (select->pid_count == 0 ||
+	           pxt_select_pids((struct pxt_select *)(uintptr_t)select, actor->pid) != 0);
+}
+
 static void wait_begun(void *self, struct pxt_wait *wait, const struct pxt_act *act)
 {
 	const struct pxt_late_search *search = self;
@@ -289,11 +300,76 @@ static enum pxt_late_mode choose_mode(const struct pxt_late_search *search)
 	return search->misses.count > 0 ? PXT_LATE_MISSES : PXT_LATE_UNUSUAL;
 }
 
-/* Where nothing says what a job is, waits are what can be late. */
+/* The worst rounds of each candidate; who has fewer of them leaves room for others. */
+static void take_rounds(struct pxt_late_search *search)
+{
+	const struct pxt_rounds *rounds = &search->rounds;
+	unsigned share = rounds->candidate_count ? PXT_LATE_MAX / rounds->candidate_count : 0;
+
+	for (unsigned i = 0; i < rounds->candidate_count; i++) {
+		const struct pxt_excess *excess = &rounds->candidates[i];
+
+		for (unsigned k = 0; k < share && k < excess->longest->count && k < excess->late;
+		     k++) {
+			const struct pxt_round *round = &excess->longest->list[k];
+			struct pxt_late late = {
+				.kind = excess->is_wait ? PXT_LATE_HOME : PXT_LATE_ROUND,
+				.actor = excess->home->actor,
+				.name = PXT_NO_NAME,
+				.mode = PXT_NO_NAME,
+				.release_ns = round->begin_ns,
+				.begin_ns = round->begin_ns,
+				.end_ns = round->end_ns,
+				.cpu = -1,
+				.usual_ns = excess->usual_ns,
+				.is_asked = excess->is_asked,
+				.late_count = excess->late,
+				.of = excess->of,
+				/* The worst of each thread first, in the order of the threads. */
+				.rank = PXT_LATE_MAX * (PXT_LATE_MAX - k) + PXT_LATE_MAX - i,
+			};
+
+			keep(&search->late_rounds, &late);
+		}
+	}
+}
+
+/* A wait for a lock that somebody has, and that never ends. */
+static bool is_stuck(const struct pxt_late *late)
+{
+	return late->unfinished && late->rank > STUCK_NS && late->lock && !late->lock->is_given &&
+	       late->lock->state == PXT_LOCK_HELD;
+}
+
+static bool stuck_first(struct pxt_late_list *waits)
+{
+	for (unsigned i = 0; i < waits->count; i++) {
+		struct pxt_late late = waits->list[i];
+
+		if (!is_stuck(&late))
+			continue;
+		memmove(waits->list + 1, waits->list, i * sizeof late);
+		waits->list[0] = late;
+		return true;
+	}
+	return false;
+}
+
+/* Where nothing says what a job is, rounds are what can be late; where there are none, waits. */
 static void turn_to_waits(struct pxt_late_search *search)
 {
 	bool no_spans = search->spans == 0 && pxt_late_result(search)->count == 0;
+	bool asks = search->asks_waits || search->asks_off_cpu || search->at.set ||
+	            search->has_limit || search->select->event_count > 0 || search->select->where;
 
+	if (no_spans && !asks) {
+		pxt_rounds_choose(&search->rounds, is_selected, search->select);
+		take_rounds(search);
+		if (search->late_rounds.count > 0 && !stuck_first(&search->waits)) {
+			search->mode = PXT_LATE_ROUNDS;
+			return;
+		}
+	}
 	if (search->asks_waits || (no_spans && !search->asks_off_cpu && search->waits.count > 0))
 		search->mode = PXT_LATE_WAITS;
 	else if (search->asks_off_cpu || (no_spans && search->off_cpu.count > 0))
@@ -322,6 +398,7 @@ bool pxt_late_search(
 
 	search->reader = reader;
 	search->state = state;
+	search->rounds.state = state;
 	state->lookers = (struct pxt_lookers){ .self = search, .act = look };
 	search->waiting = (struct pxt_waits){
 		.state = state, .self = search, .begun = wait_begun, .ended = wait_ended
@@ -334,6 +411,8 @@ bool pxt_late_search(
 
 		(void)pxt_state_gap(state, event, source, &lost);
 		pxt_state_take(state, event, source);
+		if (pxt_select_time(search->select, event->ns, reader->start_ns) == 0)
+			pxt_rounds_take(&search->rounds, event, source);
 		search->last_ns = event->ns;
 	}
 	pxt_progress_end(&progress);
@@ -348,6 +427,7 @@ bool pxt_late_search(
 	for (unsigned i = 0; i < search->waits.count; i++)
 		note_lock(&search->waits.list[i]);
 	pxt_waits_free(&search->waiting);
+	pxt_rounds_free(&search->rounds);
 	pxt_state_free(state);
 	search->state = NULL;
 	return !book->failed;
@@ -355,6 +435,8 @@ bool pxt_late_search(
 
 const struct pxt_late_list *pxt_late_result(const struct pxt_late_search *search)
 {
+	if (search->mode == PXT_LATE_ROUNDS)
+		return &search->late_rounds;
 	if (search->mode == PXT_LATE_WAITS)
 		return &search->waits;
 	if (search->mode == PXT_LATE_OFF_CPU)

@@ -4,9 +4,9 @@
  *
  * By itself it takes what missed a deadline, what missed it by most first; where no deadline was missed, the
  * spans that lie farthest above the median of their name.  --longer-than and --at say it otherwise;
- * --event, --thread, --from and --to narrow it.  Where there are no spans at all it takes the longest waits for
- * locks instead, and where there are none of these, the longest times off the CPU (waits.h); --waits and
- * --off-cpu ask for them.
+ * --event, --thread, --from and --to narrow it.  Where there are no spans at all it takes late
+ * rounds (rounds.h); where no thread has rounds, the longest waits for locks, and where there are none of
+ * these, the longest times off the CPU (waits.h); --waits and --off-cpu ask for them.
  *
  * Bounded: PXT_LATE_MAX spans of each kind; PXT_LATE_NAMES_MAX names are measured, 60 KiB each.
  */
@@ -15,6 +15,7 @@
 
 #include "tools/select/select.h"
 #include "tools/spans/series.h"
+#include "tools/why/rounds.h"
 #include "tools/why/waits.h"
 
 #define PXT_LATE_MAX       16u
@@ -22,8 +23,10 @@
 
 enum pxt_late_kind {
 	PXT_LATE_SPAN,
-	PXT_LATE_WAIT, /* for a lock: @name and @key are its */
-	PXT_LATE_OFF   /* the CPU; no name */
+	PXT_LATE_WAIT,  /* for a lock: @name and @key are its */
+	PXT_LATE_OFF,   /* the CPU; no name */
+	PXT_LATE_ROUND, /* of a thread that waits again and again (rounds.h); no name */
+	PXT_LATE_HOME   /* its wait; no name */
 };
 
 struct pxt_late {
@@ -48,8 +51,18 @@ struct pxt_late {
 	bool missed;     /* a deadline */
 	bool unfinished; /* the log ends inside; @end_ns is its last event */
 	bool no_begin;   /* it is lost; all times are that of the miss */
+	/* Of a round and of a home wait: what is usual, or was asked for; how many of all were late. */
+	int64_t usual_ns;
+	bool is_asked;
+	uint64_t late_count;
+	uint64_t of;
 	uint64_t rank;
 };
+
+static inline bool pxt_late_is_round(const struct pxt_late *late)
+{
+	return late->kind == PXT_LATE_ROUND || late->kind == PXT_LATE_HOME;
+}
 
 struct pxt_late_list {
 	struct pxt_late list[PXT_LATE_MAX]; /* highest rank first */
@@ -67,6 +80,7 @@ enum pxt_late_mode {
 	PXT_LATE_LONGER,
 	PXT_LATE_AT,
 	PXT_LATE_UNUSUAL,
+	PXT_LATE_ROUNDS,
 	PXT_LATE_WAITS,
 	PXT_LATE_OFF_CPU
 };
@@ -86,6 +100,8 @@ struct pxt_late_search {
 	struct pxt_late_list misses;
 	struct pxt_late_list waits;
 	struct pxt_late_list off_cpu;
+	struct pxt_rounds rounds;
+	struct pxt_late_list late_rounds;
 	uint64_t spans;
 	int64_t last_ns;
 	enum pxt_late_mode mode;

@@ -285,6 +285,17 @@ static void add_named(struct pxt_roles_book *book, struct pxt_type_roles *roles,
 
 /* ---- Both ---- */
 
+static bool is_of_kernel(const char *name)
+{
+	static const char *const names[] = { "sched_process_exit", "sched_migrate_task",
+		"task_rename", "page_faults", "cpu_sample" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
 static void learn(struct pxt_roles_book *book, struct pxt_type_roles *roles,
     const struct pxt_type *type, const struct pxt_source *source)
 {
@@ -299,6 +310,11 @@ static void learn(struct pxt_roles_book *book, struct pxt_type_roles *roles,
 		return;
 	}
 	if (add_scheduler(roles, type))
+		return;
+	roles->is_faults = strcmp(type->name, "page_faults") == 0 && type->field_count == 2;
+	roles->is_sample = strcmp(type->name, "cpu_sample") == 0;
+	roles->of_kernel = is_of_kernel(type->name);
+	if (roles->of_kernel)
 		return;
 	add_named(book, roles, type, source);
 }

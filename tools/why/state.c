@@ -197,6 +197,8 @@ static void do_role(struct pxt_state *state, const struct pxt_role *role, struct
 /* What the kernel traced is no event of the thread that is in it. */
 static bool is_own(const struct pxt_type_roles *roles)
 {
+	if (roles->of_kernel)
+		return false;
 	for (unsigned i = 0; i < roles->count; i++)
 		if (roles->list[i].deed == PXT_SWITCH ||
 		    (roles->list[i].deed == PXT_WAKE && roles->list[i].fields[PXT_USE_THREAD]))
@@ -215,6 +217,7 @@ void pxt_state_take(struct pxt_state *state, const struct pxt_event *event, unsi
 	if (is_own(roles) && (event->info.posix_event_id > POSIX_TRACE_UNNAMED_USEREVENT ||
 	                         pxt_id_is_specific(event->info.posix_event_id)))
 		actor = pxt_threads_of(state, source, event->thread);
+	state->latest = actor;
 	if (actor) {
 		refresh(state, actor, event, source);
 		pxt_functions_take(actor, event);

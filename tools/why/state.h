@@ -180,6 +180,8 @@ struct pxt_state {
 	struct pxt_roles_book *book;
 	const struct pxt_reader *reader;
 	struct pxt_lookers lookers;
+	struct pxt_actor
+	    *latest; /* whose event was taken last; NULL: nobody's, or the scheduler's */
 	struct pxt_actor **actors; /* in order of appearance */
 	uint32_t actor_count;
 	uint32_t *by_id; /* hash tables of index + 1 */
@@ -221,6 +223,10 @@ void pxt_state_take(struct pxt_state *state, const struct pxt_event *event, unsi
 /* The thread of that number on the host of @event's log; NULL: there is no place left. */
 struct pxt_actor *pxt_state_thread(
     struct pxt_state *state, const struct pxt_event *event, int64_t tid);
+
+/* The same, of a thread that was met already; NULL: it was not. */
+struct pxt_actor *pxt_state_met(
+    const struct pxt_state *state, const struct pxt_event *event, int64_t tid);
 
 /* The library's own thread in a traced process, which sleeps until it is asked for something. */
 static inline bool pxt_actor_is_helper(const struct pxt_actor *actor)

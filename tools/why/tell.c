@@ -27,6 +27,16 @@ static void want_cause(struct pxt_places *places, const struct pxt_cause *cause)
 	}
 }
 
+static void want_link(struct pxt_places *places, const struct pxt_link *link)
+{
+	pxt_places_want(places, &link->stretch.place);
+	pxt_places_want(places, &link->peer_place);
+	for (unsigned i = 0; i < link->place_count; i++)
+		pxt_places_want(places, &link->places[i]);
+	if (link->stretch.lock)
+		pxt_places_want(places, &link->stretch.lock->first);
+}
+
 void pxt_tell_want(const struct pxt_tell *tell)
 {
 	for (unsigned i = 0; i < tell->blames->count; i++) {
@@ -38,6 +48,8 @@ void pxt_tell_want(const struct pxt_tell *tell)
 		pxt_places_want(tell->book->places, &blame->signal.place);
 		for (unsigned k = 0; k < blame->caller_count; k++)
 			pxt_places_want(tell->book->places, &blame->callers[k]);
+		for (unsigned k = 0; k < blame->chain.count; k++)
+			want_link(tell->book->places, &blame->chain.links[k]);
 		for (unsigned k = 0; k < blame->cause_count && k < PXT_CAUSES_MAX; k++)
 			want_cause(tell->book->places, &blame->causes[k]);
 	}

@@ -3,6 +3,7 @@
  * tell_json.c - the same for programs: one object; times in nanoseconds, those of the time line
  * since the release, others since 1970.  Names are escaped as on the screen (escape.h).
  */
+#include "tools/why/saychain.h"
 #include "tools/why/tell.h"
 
 #include <string.h>
@@ -192,9 +193,11 @@ static void put_late(const struct pxt_tell *tell, const struct pxt_blame *blame)
 {
 	const struct pxt_late *late = &blame->late;
 	struct pxt_out *out = tell->out;
-	static const char *const kinds[] = {
-		[PXT_LATE_SPAN] = "span", [PXT_LATE_WAIT] = "lock", [PXT_LATE_OFF] = "off_cpu"
-	};
+	static const char *const kinds[] = { [PXT_LATE_SPAN] = "span",
+		[PXT_LATE_WAIT] = "lock",
+		[PXT_LATE_OFF] = "off_cpu",
+		[PXT_LATE_ROUND] = "round",
+		[PXT_LATE_HOME] = "wait" };
 	struct pxt_words name = { 0 };
 
 	if (late->name != PXT_NO_NAME)
@@ -217,6 +220,50 @@ static void put_late(const struct pxt_tell *tell, const struct pxt_blame *blame)
 	put_bool(out, "begin_lost", late->no_begin);
 }
 
+/* What a round, or a home wait, is measured by. */
+static void put_usual(struct pxt_out *out, const struct pxt_late *late)
+{
+	put_number(out, "usual_ns", late->usual_ns);
+	put_text(out, "usual_is", late->is_asked ? "asked for" : "median");
+	put_number(out, "late_rounds", (int64_t)late->late_count);
+	put_number(out, "rounds", (int64_t)late->of);
+}
+
+/* The threads that the answer goes along. */
+static void put_chain(const struct pxt_tell *tell, const struct pxt_blame *blame)
+{
+	static const char *const kinds[] = { [PXT_LINK_LOCK] = "lock",
+		[PXT_LINK_CALL] = "call",
+		[PXT_LINK_TRIED] = "tried",
+		[PXT_LINK_HANDLER] = "handler",
+		[PXT_LINK_STOPPED] = "stopped",
+		[PXT_LINK_RAN] = "ran",
+		[PXT_LINK_READY] = "ready",
+		[PXT_LINK_THROTTLED] = "throttled",
+		[PXT_LINK_SLEPT] = "slept",
+		[PXT_LINK_UNKNOWN] = "not recorded" };
+	struct pxt_out *out = tell->out;
+
+	put_name(out, "chain");
+	pxt_out_char(out, '[');
+	for (unsigned i = 0; i < blame->chain.count; i++) {
+		const struct pxt_link *link = &blame->chain.links[i];
+		struct pxt_words words = { 0 };
+
+		pxt_out_char(out, '{');
+		put_text(out, "thread", link->actor->name);
+		put_text(out, "did", kinds[link->kind]);
+		put_number(out, "ns", link->ns);
+		put_text(out, "by", link->peer ? link->peer->name : NULL);
+		pxt_say_link(&words, tell->book, link);
+		put_words(out, "text", &words);
+		close_with(out, '}');
+		pxt_out_char(out, ',');
+	}
+	close_with(out, ']');
+	pxt_out_char(out, ',');
+}
+
 static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
 {
 	struct pxt_setting setting = pxt_tell_setting(tell, blame);
@@ -234,6 +281,10 @@ static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
 		put_number(out, "spans_of_that_name", (int64_t)setting.spans);
 	}
 	put_number(out, "lost_inside", (int64_t)blame->lost);
+	if (pxt_late_is_round(&blame->late))
+		put_usual(out, &blame->late);
+	if (pxt_says_chain(blame))
+		put_chain(tell, blame);
 	pxt_tell_causes(blame, sorted, &count);
 	put_name(out, "causes");
 	pxt_out_char(out, '[');
@@ -254,6 +305,7 @@ void pxt_tell_json(const struct pxt_tell *tell)
 		[PXT_LATE_LONGER] = "longer than",
 		[PXT_LATE_AT] = "at",
 		[PXT_LATE_UNUSUAL] = "unusual",
+		[PXT_LATE_ROUNDS] = "late rounds",
 		[PXT_LATE_WAITS] = "waits for locks",
 		[PXT_LATE_OFF_CPU] = "off the CPU",
 	};

@@ -4,11 +4,13 @@
 
 #include "tools/output/when.h"
 #include "tools/output/width.h"
+#include "tools/why/saychain.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define CHAIN_INDENT 29u /* behind a link's time and its thread */
 #define LIST_MAX     8u
 #define OVERLAPS_MAX 8u
 
@@ -135,6 +137,7 @@ static void put_list(const struct pxt_tell *tell)
 		[PXT_LATE_LONGER] = "LONGER THAN ASKED FOR",
 		[PXT_LATE_AT] = "AT THAT TIME",
 		[PXT_LATE_UNUSUAL] = "LONGER THAN USUAL",
+		[PXT_LATE_ROUNDS] = "LATE ROUNDS",
 		[PXT_LATE_WAITS] = "WAITS FOR LOCKS",
 		[PXT_LATE_OFF_CPU] = "OFF THE CPU",
 	};
@@ -308,7 +311,9 @@ static void put_causes(
 {
 	static const char *const wholes[] = { [PXT_LATE_SPAN] = "from release to end",
 		[PXT_LATE_WAIT] = "the whole wait",
-		[PXT_LATE_OFF] = "off the CPU" };
+		[PXT_LATE_OFF] = "off the CPU",
+		[PXT_LATE_ROUND] = "the whole round",
+		[PXT_LATE_HOME] = "the whole wait" };
 	const struct pxt_cause *sorted[PXT_CAUSES_MAX];
 	struct pxt_out *out = tell->out;
 	size_t width = pxt_width(out->fd);
@@ -427,7 +432,7 @@ static void put_answer(const struct pxt_tell *tell, const struct pxt_blame *blam
 	struct pxt_words words = { 0 };
 
 	pxt_say_answer(&words, &setting, blame);
-	pxt_out_bytes(tell->out, words.text, words.used);
+	put_broken(tell->out, &words, 0, pxt_width(tell->out->fd));
 	pxt_out_char(tell->out, '\n');
 	words.used = 0;
 	*words.text = '\0';
@@ -459,6 +464,28 @@ static void put_callers(const struct pxt_tell *tell, const struct pxt_blame *bla
 		    pxt_places_code(tell->book->places, &blame->callers[i]));
 }
 
+/* A line for each thread of the chain that the answer goes along. */
+static void put_chain(
+    const struct pxt_tell *tell, const struct pxt_blame *blame, struct scale scale)
+{
+	struct pxt_out *out = tell->out;
+
+	if (!pxt_says_chain(blame) || blame->chain.count < 2)
+		return;
+	put_title(out, "WHO WAITED FOR WHOM", NULL);
+	pxt_out_format(out, "%10s\n", scale.unit);
+	for (unsigned i = 0; i < blame->chain.count; i++) {
+		const struct pxt_link *link = &blame->chain.links[i];
+		struct pxt_words words = { 0 };
+
+		put_when(out, link->ns, scale);
+		put_who(out, link->actor->name);
+		pxt_say_link(&words, tell->book, link);
+		put_broken(out, &words, CHAIN_INDENT, pxt_width(out->fd));
+		pxt_out_char(out, '\n');
+	}
+}
+
 static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
 {
 	struct scale scale = scale_for(pxt_blame_length(blame));
@@ -466,6 +493,7 @@ static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
 	put_answer(tell, blame);
 	if (pxt_blame_length(blame) <= 0)
 		return;
+	put_chain(tell, blame, scale);
 	put_time_line(tell, blame, scale);
 	put_causes(tell, blame, scale);
 	put_callers(tell, blame);

@@ -54,7 +54,7 @@ static struct pxt_actor *new_actor(struct pxt_state *state, unsigned source)
 }
 
 /* The place of a thread of the system in the table: taken, or where it would be. */
-static uint32_t *tid_place(struct pxt_state *state, unsigned source, int64_t tid)
+static uint32_t *tid_place(const struct pxt_state *state, unsigned source, int64_t tid)
 {
 	unsigned host = state->hosts[source];
 	uint32_t at = pxt_state_mix((uint64_t)tid, host + 1u) % TABLE;
@@ -120,6 +120,14 @@ struct pxt_actor *pxt_state_thread(
     struct pxt_state *state, const struct pxt_event *event, int64_t tid)
 {
 	return pxt_threads_tid(state, pxt_state_source(state, event), tid);
+}
+
+struct pxt_actor *pxt_state_met(
+    const struct pxt_state *state, const struct pxt_event *event, int64_t tid)
+{
+	uint32_t at = *tid_place(state, pxt_state_source(state, event), tid);
+
+	return at ? state->actors[at - 1] : NULL;
 }
 
 static void name_actor(struct pxt_actor *actor, const struct pxt_thread *thread)

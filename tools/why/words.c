@@ -8,6 +8,7 @@
 #include "tools/event/sysnames.h"
 #include "tools/output/escape.h"
 #include "tools/output/when.h"
+#include "tools/why/saychain.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -139,6 +140,8 @@ void pxt_say_span(
 		pxt_say(words, "%s, ", actor ? actor->name : "?");
 		if (blame->late.kind == PXT_LATE_OFF)
 			pxt_say(words, "off the CPU");
+		else if (pxt_late_is_round(&blame->late))
+			pxt_say(words, blame->late.kind == PXT_LATE_ROUND ? "a round" : "its wait");
 		else
 			say_late_lock_short(words, book, &blame->late);
 		return;
@@ -279,10 +282,10 @@ static void say_last(
 static void say_own(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause *cause)
 {
-	if (cause->inside == PXT_NO_NAME) {
-		pxt_say(words, "its own work");
-	} else {
-		pxt_say(words, "its own work, in ");
+	pxt_say(words,
+	    cause->exact ? "its own work" : "not recorded: own work, or a call that blocked");
+	if (cause->inside != PXT_NO_NAME) {
+		pxt_say(words, ", in ");
 		pxt_say_name(words, book, cause->inside, NULL);
 	}
 	say_function(words, book, cause, ", in ");
@@ -573,9 +576,48 @@ static void say_signal(struct pxt_words *words, const struct pxt_roles_book *boo
 		pxt_say(words, " in %s", place);
 }
 
+/* Whether the chain of wake-ups begins with this cause and leads further. */
+static bool leads_further(const struct pxt_blame *blame, const struct pxt_cause *cause)
+{
+	const struct pxt_chain *chain = &blame->chain;
+
+	if (chain->count == 0)
+		return false;
+	if (cause->kind == PXT_CAUSE_WAIT)
+		return chain->links[0].kind == PXT_LINK_LOCK && chain->count > 2 &&
+		       cause->chain[0].lock->of_system &&
+		       cause->chain[0].lock == chain->links[0].stretch.lock;
+	if (cause->kind == PXT_CAUSE_BLOCKED)
+		return chain->links[0].kind == PXT_LINK_CALL &&
+		       (chain->count > 1 || chain->links[0].timed_out);
+	if (cause->kind == PXT_CAUSE_OWN)
+		return chain->links[0].kind == PXT_LINK_RAN && chain->links[0].place_count > 0;
+	return cause->kind == PXT_CAUSE_SLEPT && chain->links[0].kind <= PXT_LINK_STOPPED;
+}
+
+/* What a thread did without an event: with the scheduler's it is known that it ran. */
+static void answer_own(struct pxt_words *words, const struct pxt_setting *setting,
+    const struct pxt_cause *cause, int64_t ns)
+{
+	pxt_say(words, cause->exact ? "its own work took " : "what it did for ");
+	say_ns(words, ns);
+	if (!cause->exact)
+		pxt_say(words, " is not recorded (own work, or a call that blocked)");
+	if (cause->inside != PXT_NO_NAME) {
+		pxt_say(words, ", most of it in ");
+		pxt_say_name(words, setting->book, cause->inside, NULL);
+	}
+	say_function(words, setting->book, cause,
+	    cause->inside != PXT_NO_NAME ? ", in " : ", most of it in ");
+}
+
 static void answer_cause(struct pxt_words *words, const struct pxt_setting *setting,
     const struct pxt_blame *blame, const struct pxt_cause *cause, int64_t ns)
 {
+	if (leads_further(blame, cause)) {
+		pxt_say_links(words, setting->book, &blame->chain, "it");
+		return;
+	}
 	switch (cause->kind) {
 	case PXT_CAUSE_WAIT:
 		answer_wait(words, setting, blame, cause, ns);
@@ -628,14 +670,7 @@ static void answer_cause(struct pxt_words *words, const struct pxt_setting *sett
 	case PXT_CAUSE_OWN:
 	case PXT_CAUSE_OTHER:
 	case PXT_CAUSE_KINDS:
-		pxt_say(words, "its own work took ");
-		say_ns(words, ns);
-		if (cause->inside != PXT_NO_NAME) {
-			pxt_say(words, ", most of it in ");
-			pxt_say_name(words, setting->book, cause->inside, NULL);
-		}
-		say_function(words, setting->book, cause,
-		    cause->inside != PXT_NO_NAME ? ", in " : ", most of it in ");
+		answer_own(words, setting, cause, ns);
 	}
 }
 
@@ -674,6 +709,11 @@ static void answer_of_wait(struct pxt_words *words, const struct pxt_setting *se
 	const struct pxt_late *late = &blame->late;
 	bool told = late->kind == PXT_LATE_WAIT && cause && cause->kind == PXT_CAUSE_WAIT;
 
+	if (told && leads_further(blame, cause)) {
+		pxt_say_links(words, setting->book, &blame->chain, blame->actor->name);
+		pxt_say(words, ".");
+		return;
+	}
 	pxt_say(words, "%s %s ", blame->actor ? blame->actor->name : "A thread",
 	    late->kind == PXT_LATE_OFF ? "was off the CPU for"
 	    : late->unfinished         ? "has waited"
@@ -704,6 +744,10 @@ void pxt_say_answer(
 	int64_t ns;
 	const struct pxt_cause *cause = pxt_main_cause(setting, blame, &ns);
 
+	if (pxt_late_is_round(&blame->late)) {
+		pxt_say_round(words, setting->book, blame);
+		return;
+	}
 	if (blame->late.kind != PXT_LATE_SPAN) {
 		answer_of_wait(words, setting, blame, cause, ns);
 		return;
@@ -722,6 +766,15 @@ void pxt_say_answer(
 	pxt_say(words, ".");
 }
 
+bool pxt_says_chain(const struct pxt_blame *blame)
+{
+	const struct pxt_setting none = { .book = NULL };
+	int64_t ns;
+	const struct pxt_cause *cause = pxt_main_cause(&none, blame, &ns);
+
+	return pxt_late_is_round(&blame->late) || (cause && leads_further(blame, cause));
+}
+
 void pxt_say_help(
     struct pxt_words *words, const struct pxt_setting *setting, const struct pxt_blame *blame)
 {
@@ -729,6 +782,15 @@ void pxt_say_help(
 	bool sure;
 	const struct pxt_cause *cause = pxt_main_cause(setting, blame, &ns);
 
+	if (pxt_late_is_round(&blame->late)) {
+		if (pxt_chain_is_inversion(&blame->chain))
+			pxt_say(words, "A mutex with PTHREAD_PRIO_INHERIT lets %s finish first.",
+			    blame->chain.links[blame->chain.count - 1].actor->name);
+		return;
+	}
+	if (cause && cause->kind == PXT_CAUSE_OWN && !cause->exact)
+		pxt_say(
+		    words, "`pxtrace run` would tell: it records the scheduler, locks and calls.");
 	if (!cause || cause->kind != PXT_CAUSE_WAIT)
 		return;
 	if (cause->last == PXT_LAST_DEADLOCK) {

@@ -1,0 +1,268 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# why_rounds.sh - of programs without spans: which round is explained, and by whom it was held up.
+. "$(dirname "$0")/whylib.sh"
+
+# sleeps THREAD FROM_MS COUNT MS: as many sleeps of so many milliseconds, 0.1 ms of work between them.
+sleeps()
+{
+	awk -v who="$1" -v from="$2" -v count="$3" -v ms="$4" 'BEGIN {
+		for (i = 0; i < count; i++) {
+			at = from * 1000 + i * (ms * 1000 + 100)
+			printf "%d %s call_enter 6 0 %d\n", at, who, ms
+			printf "%d %s call_exit 6 0 0 %d\n", at + ms * 1000, who, ms * 1000
+		}
+	}'
+}
+
+# In order of time; the mutex is 0x40.
+log() { sort -s -n -k 1,1 | traced "$1"; }
+
+# Twelve rounds of high, of which the seventh waits 50 ms for what low has.
+late_round()
+{
+	sleeps high 1 7 10
+	cat <<-END
+		60000 low mutex_lock 64 0 0
+		71700 high mutex_wait 64 103
+		121700 low mutex_unlock 64 0
+		121710 high mutex_lock 64 50010 0
+		121720 high mutex_unlock 64 0
+	END
+	sleeps high 122 6 10
+}
+
+a_late_round_is_explained_and_no_idle_worker()
+{
+	{
+		late_round
+		echo "500 other call_enter 1 96 0"
+		echo "190000 high call_exit 2 96 0 0"
+		echo "190010 other call_exit 1 96 0 189510"
+	} | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.40 ms for a round, where 100.0 us is usual (1 of 12): it waited 50.01 ms for mutex 0x40, which low had; low did for 50.01 ms what is not recorded: own work, or a call that blocked.'
+	out_lacks 'sem_wait'
+	run 0 why --json run.ptl
+	is '(late["kind"], late["thread"], late["length_ns"])' "('round', 'high', 50400000)"
+	add_up
+}
+
+# The longest wait is the spare thread's; it is asked for by name.
+waits_are_told_when_they_are_asked_for()
+{
+	late_round | log run.ptl
+	run 0 why --waits run.ptl
+	answer 'high waited 50.01 ms for mutex 0x40, which low had.'
+}
+
+a_sleep_longer_than_asked_for_is_late()
+{
+	{
+		sleeps high 1 6 10
+		cat <<-END
+			61600 high call_enter 6 0 10
+			61610 - sched_switch 0 101 20 1 103 120
+			71600 - sched_wakeup 101
+			101600 - sched_switch 0 103 120 0 101 20
+			101610 high call_exit 6 0 0 40010
+		END
+		sleeps high 101.7 6 10
+		echo "500 low@0 mutex_lock 128 0 0"
+	} | log run.ptl
+	run 0 why run.ptl
+	answer 'high slept for 40.01 ms; for 30.00 ms of it it could run, but low ran instead, where 10.00 ms was asked for (1 of 13).'
+}
+
+what_a_thread_planned_itself_is_no_excess()
+{
+	{
+		late_round
+		sleeps middle 1 6 5
+		echo "31600 middle call_enter 6 0 90"
+		echo "121600 middle call_exit 6 0 0 90000"
+		sleeps middle 121.7 6 5
+	} | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.40 ms for a round, where 100.0 us is usual (1 of 12): it waited 50.01 ms for mutex 0x40, which low had; low did for 50.01 ms what is not recorded: own work, or a call that blocked.'
+}
+
+# high waits for middle, which waits for low: both are late, high suffers.
+chain()
+{
+	awk 'BEGIN {
+		for (i = 0; i < 12; i++) {
+			late = i >= 6 ? 60000 : 0
+			from = 1000 + i * 10000 + late
+			end = from + 9900 + (i == 5 ? 60000 : 0)
+			printf "%d high cond_wait 512 576\n", from
+			printf "%d middle call_enter 6 0 9\n", from + 10
+			printf "%d middle call_exit 6 0 0 9000\n", from + 9010
+			if (i == 5) {
+				printf "%d low mutex_lock 64 0 0\n", from + 1000
+				printf "%d low call_enter 7 5 16\n", from + 1010
+				printf "%d middle mutex_wait 64 103\n", from + 9020
+				printf "%d low call_exit 7 5 16 60000\n", from + 69000
+				printf "%d low mutex_unlock 64 0\n", from + 69010
+				printf "%d middle mutex_lock 64 60000 0\n", from + 69020
+				printf "%d middle mutex_unlock 64 0\n", from + 69030
+			}
+			printf "%d middle cond_signal 512\n", end - 20
+			printf "%d middle sched_wakeup 101\n", end - 10
+			printf "%d high cond_resume 512 576 9900 0\n", end
+			printf "%d high mutex_unlock 576 0\n", end + 10
+		}
+	}'
+}
+
+the_chain_is_followed_from_the_victim_to_its_end()
+{
+	chain | log run.ptl
+	run 0 why run.ptl
+	answer 'high was in pthread_cond_wait for 69.90 ms, until middle woke it; middle waited 60.00 ms for mutex 0x40, which low had; low was in read of descriptor 5 for 59.98 ms, where 9.900 ms is usual (1 of 12).'
+	out_has '59.980  low             was in read of descriptor 5 for 59.98 ms'
+	run 0 why --json run.ptl
+	is '[(link["thread"], link["did"], link["by"]) for link in late["chain"]]' \
+		"[('high', 'call', 'middle'), ('middle', 'lock', 'low'), ('low', 'call', None)]"
+	is '(late["usual_ns"], late["usual_is"], late["late_rounds"], late["rounds"])' "(9900000, 'median', 1, 12)"
+	run 0 why --thread middle run.ptl
+	answer 'middle took 61.00 ms for a round, where 1.000 ms is usual (1 of 11): it waited 60.00 ms for mutex 0x40, which low had; low was in read of descriptor 5 for 59.98 ms.'
+}
+
+a_wait_that_timed_out_was_ended_by_nobody()
+{
+	awk 'BEGIN {
+		for (i = 0; i < 12; i++) {
+			at = 1000 + i * 10000 + (i > 6 ? 200000 : 0)
+			took = i == 6 ? 209000 : 9000
+			printf "%d high cond_wait 512 576\n", at
+			printf "%d high cond_resume 512 576 %d %d\n", at + took, took, i == 6 ? 110 : 0
+			printf "%d high mutex_unlock 576 0\n", at + took + 10
+		}
+	}' | log run.ptl
+	run 0 why run.ptl
+	answer 'high was in pthread_cond_wait for 209.0 ms, until it timed out: nobody signalled it, where 9.000 ms is usual (1 of 12).'
+}
+
+# What the kernel says of the time in which a thread ran: PAGES or samples.
+ran()
+{
+	sleeps high 1 7 10
+	cat <<-END
+		71000 - sched_switch 0 0 120 0 101 120
+		71700 high mutex_lock 64 0 0
+		71710 high mutex_unlock 64 0
+	END
+	cat
+	echo "121700 - sched_switch 0 101 120 1 0 120"
+	sleeps high 121.8 6 10
+}
+
+page_faults_of_a_late_round_are_counted_and_placed()
+{
+	make_library
+	{
+		image 10
+		for i in 1 2 3 4 5 6 7 8 9 10; do
+			echo "$((72000 + i * 4000)) high@$(at refill 1) page_faults 640 0"
+		done | ran
+	} | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.20 ms for a round, where 100.0 us is usual (1 of 12): it ran for 50.10 ms, with 6400 page faults in refill (cache.c:4).'
+}
+
+where_a_thread_ran_is_told_by_samples()
+{
+	make_library
+	{
+		image 10
+		for i in 1 2 3 4 5 6 7 8 9 10; do
+			echo "$((72000 + i * 4000)) high@$(at $([ $((i % 4)) = 0 ] && echo store || echo look_up) 1) cpu_sample"
+		done | ran
+	} | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.20 ms for a round, where 100.0 us is usual (1 of 12): it ran for 50.10 ms, most of it in look_up (cache.c:5).'
+}
+
+who_was_stopped_is_told_by_whom()
+{
+	{
+		echo "71700 low signal 3 19 103 0"
+		echo "71800 - sched_switch 0 101 120 4 103 120"
+		echo "121000 - sched_wakeup 101"
+		echo "121100 - sched_switch 0 103 120 1 101 120"
+	} | ran | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.20 ms for a round, where 100.0 us is usual (1 of 12): it was stopped by SIGSTOP for 49.20 ms, which low sent.'
+}
+
+# Nothing less urgent can be in the way of what may run: the system's limit is.
+who_was_throttled_could_run_while_less_urgent_threads_did()
+{
+	{
+		echo "71800 - sched_switch 0 101 20 0 103 120"
+		echo "121100 - sched_switch 0 103 120 0 101 20"
+	} | ran | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.20 ms for a round, where 100.0 us is usual (1 of 12): it could run for 49.30 ms and was throttled: less urgent threads ran, as low.'
+}
+
+who_tries_a_lock_in_vain_waits_for_its_holder()
+{
+	{
+		sleeps high 1 7 10
+		echo "60000 low mutex_lock 64 0 0"
+		awk 'BEGIN {
+			for (at = 71700; at < 121000; at += 1000) {
+				printf "%d high@1 mutex_lock 64 0 16\n", at
+				printf "%d high@2 call_enter 6 0 1\n", at + 10
+				printf "%d high@2 call_exit 6 0 0 980\n", at + 990
+			}
+		}'
+		echo "121700 low mutex_unlock 64 0"
+		echo "121710 high mutex_lock 64 0 0"
+		echo "121720 high mutex_unlock 64 0"
+		sleeps high 121.8 20 10
+	} | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high took 50.20 ms for a round, where 100.0 us is usual (1 of 26): it tried mutex 0x40 in vain .*and slept in between for .* ms, while low had it' out ||
+		fail "another answer: $(head -n 1 out)"
+}
+
+a_deadlock_comes_before_all()
+{
+	{
+		late_round
+		cat <<-END
+			200000 middle mutex_lock 192 0 0
+			200010 other mutex_lock 256 0 0
+			200020 middle mutex_wait 256 104
+			200030 other mutex_wait 192 102
+			900000 high mutex_lock 64 0 0
+		END
+	} | log run.ptl
+	run 0 why run.ptl
+	answer 'middle has waited 700.0 ms without end for mutex 0x100, which other had while that one waited for mutex 0xc0, which middle had: a deadlock.'
+}
+
+# Where every second round is late, late is what is usual.
+what_is_late_most_of_the_time_is_not_unusual()
+{
+	awk 'BEGIN {
+		for (i = 0; i < 20; i++) {
+			at = 1000 + i * 100000
+			printf "%d high call_enter 6 0 10\n", at
+			printf "%d high call_exit 6 0 0 10000\n", at + 10000
+			if (i % 2)
+				continue
+			printf "%d high mutex_wait 64 103\n", at + 10010
+			printf "%d high mutex_lock 64 50000 0\n", at + 60010
+			printf "%d high mutex_unlock 64 0\n", at + 60020
+		}
+	}' | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high waited 50.00 ms for mutex 0x40' out || fail "another answer: $(head -n 1 out)"
+}
+
+"$case"

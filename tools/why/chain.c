@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: MIT */
+/* chain.c - why a thread was late, followed to the end; see chain.h. */
+#include "tools/why/chain.h"
+
+#include <errno.h>
+#include <string.h>
+#include <trace_hooks_np.h>
+
+#define WOKEN_LATER INT64_C(100000) /* the event of an end may come before its waking's */
+#define SOON        INT64_C(1000000)
+#define REAL_TIME   100 /* priorities below it, in the kernel's numbers */
+#define SIGNAL_STOP 19
+
+/* ---- Questions to the history ---- */
+
+/* Of stretches that follow each other: the first one that ends after @ns. */
+static uint32_t first_after(const struct pxt_stretch *list, uint32_t count, int64_t ns)
+{
+	uint32_t low = 0;
+
+	while (low < count) {
+		uint32_t middle = low + (count - low) / 2;
+
+		if (list[middle].end_ns <= ns)
+			low = middle + 1;
+		else
+			count = middle;
+	}
+	return low;
+}
+
+static int64_t within(const struct pxt_history *history, const struct pxt_actor *actor,
+    enum pxt_stretch_kind kind, int64_t begin_ns, int64_t end_ns)
+{
+	uint32_t count;
+	const struct pxt_stretch *list = pxt_history_of(history, actor, kind, &count);
+	int64_t ns = 0;
+
+	for (uint32_t i = first_after(list, count, begin_ns);
+	     i < count && list[i].begin_ns < end_ns; i++)
+		ns += pxt_stretch_within(&list[i], begin_ns, end_ns);
+	return ns;
+}
+
+const struct pxt_mark *pxt_chain_waker(const struct pxt_history *history,
+    const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns)
+{
+	for (uint32_t i = history->mark_count; i-- > 0;) {
+		const struct pxt_mark *mark = &history->marks[i];
+
+		if (mark->kind == PXT_MARK_WOKE && mark->actor == actor->index &&
+		    mark->ns >= begin_ns && mark->ns <= end_ns + WOKEN_LATER)
+			return mark;
+	}
+	return NULL;
+}
+
+/* Who ran on a CPU, the most of that time. */
+static const struct pxt_actor *most_on(const struct pxt_history *history, int cpu,
+    const struct pxt_actor *but, int64_t begin_ns, int64_t end_ns)
+{
+	const struct pxt_actor *best = NULL;
+	int64_t most = 0;
+
+	for (uint32_t i = 0; i < history->state->actor_count; i++) {
+		const struct pxt_actor *actor = history->state->actors[i];
+		int64_t ns = 0;
+		uint32_t count;
+		const struct pxt_stretch *runs =
+		    pxt_history_of(history, actor, PXT_STRETCH_RAN, &count);
+
+		if (actor == but || actor->tid == 0)
+			continue;
+		for (uint32_t k = first_after(runs, count, begin_ns);
+		     k < count && runs[k].begin_ns < end_ns; k++)
+			if (runs[k].cpu == cpu)
+				ns += pxt_stretch_within(&runs[k], begin_ns, end_ns);
+		if (ns > most) {
+			most = ns;
+			best = actor;
+		}
+	}
+	return best;
+}
+
+/* Who ran where the thread runs next, as long as it could run itself. */
+static const struct pxt_actor *ran_instead(const struct pxt_history *history,
+    const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns)
+{
+	uint32_t count;
+	const struct pxt_stretch *runs = pxt_history_of(history, actor, PXT_STRETCH_RAN, &count);
+
+	for (uint32_t i = first_after(runs, count, end_ns - SOON); i < count; i++)
+		if (runs[i].begin_ns >= end_ns - SOON)
+			return most_on(history, runs[i].cpu, actor, begin_ns, end_ns);
+	return actor->cpu >= 0 ? most_on(history, actor->cpu, actor, begin_ns, end_ns) : NULL;
+}
+
+/* Who had a lock for most of a time. */
+static const struct pxt_stretch *holder_of(const struct pxt_history *history, uint64_t lock,
+    const struct pxt_actor *but, int64_t begin_ns, int64_t end_ns)
+{
+	const struct pxt_stretch *best = NULL;
+
+	for (uint32_t i = 0; i < history->count; i++) {
+		const struct pxt_stretch *hold = &history->stretches[i];
+
+		if (hold->kind == PXT_STRETCH_HOLD && hold->object == lock &&
+		    hold->actor != but->index && pxt_stretch_within(hold, begin_ns, end_ns) > 0 &&
+		    (!best || pxt_stretch_within(hold, begin_ns, end_ns) >
+		                  pxt_stretch_within(best, begin_ns, end_ns)))
+			best = hold;
+	}
+	return best;
+}
+
+/* ---- The parts of a thread's time ---- */
+
+#define PARTS 128u
+
+struct part {
+	enum pxt_link_kind kind;
+	int64_t ns;                        /* of all that are alike */
+	int64_t own_ns;                    /* of @stretch alone, the longest of them */
+	const struct pxt_stretch *stretch; /* CALL, LOCK, HANDLER */
+};
+
+struct parts {
+	struct part list[PARTS];
+	unsigned count;
+	int64_t
+	    ns[PXT_STRETCH_STOPPED + 1]; /* what the scheduler says of the time outside of them */
+	int64_t rest_ns;                 /* outside of them, and of what the scheduler says */
+};
+
+/*
+ * A wait for a semaphore or a futex is told twice: by the call, and as the wait for a lock.  It is that of a
+ * lock where somebody has it, as in Python's locks.
+ */
+static bool is_double(const struct pxt_history *history, const struct pxt_stretch *stretch)
+{
+	uint32_t count;
+	const struct pxt_stretch *locks;
+
+	if (stretch->kind == PXT_STRETCH_LOCK)
+		return stretch->lock->is_given;
+	if (stretch->kind != PXT_STRETCH_CALL ||
+	    (stretch->call != POSIX_TRACE_CALL_SEM_WAIT_NP &&
+	        stretch->call != POSIX_TRACE_CALL_FUTEX_WAIT_NP))
+		return false;
+	locks = pxt_history_of(
+	    history, history->state->actors[stretch->actor], PXT_STRETCH_LOCK, &count);
+	for (uint32_t i = first_after(locks, count, stretch->begin_ns);
+	     i < count && locks[i].begin_ns <= stretch->begin_ns; i++)
+		if (locks[i].begin_ns == stretch->begin_ns)
+			return !locks[i].lock->is_given;
+	return false;
+}
+
+static bool is_alike(const struct pxt_stretch *a, const struct pxt_stretch *b)
+{
+	return a->kind == b->kind && a->call == b->call && a->object == b->object &&
+	       a->place.address.value == b->place.address.value;
+}
+
+/* Adds it to those that are alike; where there is no place left, in place of the smallest. */
+static void add_part(struct parts *parts, const struct pxt_stretch *stretch, int64_t ns)
+{
+	static const enum pxt_link_kind kinds[PXT_STRETCH_KINDS] = { [PXT_STRETCH_CALL] =
+		                                                         PXT_LINK_CALL,
+		[PXT_STRETCH_LOCK] = PXT_LINK_LOCK,
+		[PXT_STRETCH_HANDLER] = PXT_LINK_HANDLER };
+	struct part *place = parts->list;
+
+	for (unsigned i = 0; i < parts->count; i++) {
+		struct part *part = &parts->list[i];
+
+		if (is_alike(part->stretch, stretch)) {
+			part->ns += ns;
+			if (ns > part->own_ns) {
+				part->own_ns = ns;
+				part->stretch = stretch;
+			}
+			return;
+		}
+		if (part->ns < place->ns)
+			place = part;
+	}
+	if (parts->count < PARTS)
+		place = &parts->list[parts->count++];
+	else if (ns <= place->ns)
+		return;
+	*place = (struct part){
+		.kind = kinds[stretch->kind], .ns = ns, .own_ns = ns, .stretch = stretch
+	};
+}
+
+static void add_parts(struct parts *parts, const struct pxt_history *history,
+    const struct pxt_actor *actor, enum pxt_stretch_kind kind, int64_t begin_ns, int64_t end_ns)
+{
+	uint32_t count;
+	const struct pxt_stretch *list = pxt_history_of(history, actor, kind, &count);
+
+	for (uint32_t i = 0; i < count && list[i].begin_ns < end_ns; i++) {
+		int64_t ns = pxt_stretch_within(&list[i], begin_ns, end_ns);
+
+		if (ns == 0 || is_double(history, &list[i]))
+			continue;
+		/* A handler that a call was interrupted by is a part of its own. */
+		if (kind != PXT_STRETCH_HANDLER)
+			ns -= within(history, actor, PXT_STRETCH_HANDLER,
+			    list[i].begin_ns > begin_ns ? list[i].begin_ns : begin_ns,
+			    list[i].end_ns < end_ns ? list[i].end_ns : end_ns);
+		add_part(parts, &list[i], ns);
+		parts->rest_ns -= ns;
+		for (unsigned k = 0; k <= PXT_STRETCH_STOPPED; k++) {
+			int64_t part = within(history, actor, (enum pxt_stretch_kind)k,
+			    list[i].begin_ns > begin_ns ? list[i].begin_ns : begin_ns,
+			    list[i].end_ns < end_ns ? list[i].end_ns : end_ns);
+
+			parts->ns[k] -= part;
+			parts->rest_ns += part;
+		}
+	}
+}
+
+static void prefer(struct part *best, enum pxt_link_kind kind, int64_t ns)
+{
+	if (ns > best->ns)
+		*best = (struct part){ .kind = kind, .ns = ns };
+}
+
+/* The largest part of the thread's time. */
+static struct part largest(const struct pxt_history *history, const struct pxt_actor *actor,
+    int64_t begin_ns, int64_t end_ns)
+{
+	struct part best = { .kind = PXT_LINK_UNKNOWN };
+	struct parts parts = { .rest_ns = end_ns - begin_ns };
+
+	for (unsigned k = 0; k <= PXT_STRETCH_STOPPED; k++) {
+		parts.ns[k] = within(history, actor, (enum pxt_stretch_kind)k, begin_ns, end_ns);
+		parts.rest_ns -= parts.ns[k];
+	}
+	add_parts(&parts, history, actor, PXT_STRETCH_CALL, begin_ns, end_ns);
+	add_parts(&parts, history, actor, PXT_STRETCH_LOCK, begin_ns, end_ns);
+	add_parts(&parts, history, actor, PXT_STRETCH_HANDLER, begin_ns, end_ns);
+	for (unsigned i = 0; i < parts.count; i++)
+		if (parts.list[i].ns > best.ns)
+			best = parts.list[i];
+	/* Other programs are in the way of all that runs: it is what the thread wanted to run for. */
+	const struct pxt_actor *runner = ran_instead(history, actor, begin_ns, end_ns);
+	if (runner && !runner->own && parts.ns[PXT_STRETCH_RAN] * 5 > parts.ns[PXT_STRETCH_READY]) {
+		prefer(
+		    &best, PXT_LINK_RAN, parts.ns[PXT_STRETCH_RAN] + parts.ns[PXT_STRETCH_READY]);
+	} else {
+		prefer(&best, PXT_LINK_RAN, parts.ns[PXT_STRETCH_RAN]);
+		prefer(&best, PXT_LINK_READY, parts.ns[PXT_STRETCH_READY]);
+	}
+	prefer(&best, PXT_LINK_SLEPT, parts.ns[PXT_STRETCH_SLEPT]);
+	prefer(&best, PXT_LINK_STOPPED, parts.ns[PXT_STRETCH_STOPPED]);
+	prefer(&best, PXT_LINK_UNKNOWN, parts.rest_ns);
+	return best;
+}
+
+/* ---- Links ---- */
+
+static const struct pxt_mark *failed_lock(const struct pxt_history *history,
+    const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns)
+{
+	for (uint32_t i = 0; i < history->mark_count; i++) {
+		const struct pxt_mark *mark = &history->marks[i];
+
+		if (mark->kind == PXT_MARK_FAILED && mark->actor == actor->index &&
+		    mark->ns >= begin_ns - SOON && mark->ns <= end_ns)
+			return mark;
+	}
+	return NULL;
+}
+
+static void link_lock(
+    struct pxt_link *link, const struct pxt_history *history, int64_t begin_ns, int64_t end_ns)
+{
+	const struct pxt_stretch *hold =
+	    holder_of(history, link->stretch.object, link->actor, begin_ns, end_ns);
+
+	if (hold) {
+		link->peer = history->state->actors[hold->actor];
+		link->peer_place = hold->place;
+	} else {
+		link->peer = link->stretch.peer;
+	}
+}
+
+/* A wait with a limit that ended by it. */
+static bool has_timed_out(const struct pxt_stretch *call)
+{
+	switch (call->call) {
+	case POSIX_TRACE_CALL_POLL_NP:
+	case POSIX_TRACE_CALL_SELECT_NP:
+	case POSIX_TRACE_CALL_EPOLL_WAIT_NP:
+		return call->result == 0;
+	case POSIX_TRACE_CALL_SEM_WAIT_NP:
+	case POSIX_TRACE_CALL_FUTEX_WAIT_NP:
+	case POSIX_TRACE_CALL_MQ_NP:
+	case PXT_CALL_COND:
+		return call->result == ETIMEDOUT || call->result == -ETIMEDOUT;
+	default:
+		return false;
+	}
+}
+
+/* Who sent the signal that stopped it. */
+static void link_stopped(struct pxt_link *link, const struct pxt_history *history, int64_t begin_ns)
+{
+	for (uint32_t i = 0; i < history->mark_count; i++) {
+		const struct pxt_mark *mark = &history->marks[i];
+
+		if (mark->kind != PXT_MARK_SIGNAL || mark->object != SIGNAL_STOP ||
+		    mark->ns > begin_ns + SOON)
+			continue;
+		link->peer = history->state->actors[mark->actor];
+		link->peer_place = mark->place;
+	}
+}
+
+static void link_call(
+    struct pxt_link *link, const struct pxt_history *history, int64_t begin_ns, int64_t end_ns)
+{
+	const struct pxt_stretch *call = &link->stretch;
+	const struct pxt_mark *woke;
+	int64_t from = call->begin_ns > begin_ns ? call->begin_ns : begin_ns;
+	int64_t to = call->end_ns < end_ns ? call->end_ns : end_ns;
+
+	link->ran_ns = within(history, link->actor, PXT_STRETCH_RAN, from, to);
+	link->ready_ns = within(history, link->actor, PXT_STRETCH_READY, from, to);
+	if (within(history, link->actor, PXT_STRETCH_STOPPED, from, to) * 2 > to - from) {
+		link->kind = PXT_LINK_STOPPED;
+		link_stopped(link, history, to);
+		return;
+	}
+	link->timed_out = !call->open && has_timed_out(call);
+	woke = pxt_chain_waker(history, link->actor, from, to);
+	if (!woke)
+		return;
+	if (woke->meant && !link->timed_out && call->call != POSIX_TRACE_CALL_SLEEP_NP &&
+	    woke->peer && woke->peer->own && woke->peer != link->actor) {
+		link->peer = woke->peer;
+		link->peer_place = woke->place;
+	}
+	if (link->ready_ns * 10 > (to - from) * 3)
+		link->instead = ran_instead(history, link->actor, woke->ns, to);
+}
+
+/* The longest stretch of that kind. */
+static const struct pxt_stretch *longest(const struct pxt_history *history,
+    const struct pxt_actor *actor, enum pxt_stretch_kind kind, int64_t begin_ns, int64_t end_ns)
+{
+	const struct pxt_stretch *best = NULL;
+	uint32_t count;
+	const struct pxt_stretch *list = pxt_history_of(history, actor, kind, &count);
+
+	for (uint32_t i = first_after(list, count, begin_ns);
+	     i < count && list[i].begin_ns < end_ns; i++)
+		if (!best || pxt_stretch_within(&list[i], begin_ns, end_ns) >
+		                 pxt_stretch_within(best, begin_ns, end_ns))
+			best = &list[i];
+	return best;
+}
+
+/* A real-time thread could run, and one that is less urgent did. */
+static bool is_throttled(const struct pxt_link *link, const struct pxt_history *history,
+    int64_t begin_ns, int64_t end_ns)
+{
+	const struct pxt_stretch *ready =
+	    longest(history, link->actor, PXT_STRETCH_READY, begin_ns, end_ns);
+	const struct pxt_stretch *ran =
+	    longest(history, link->peer, PXT_STRETCH_RAN, begin_ns, end_ns);
+
+	return ready && ran && ready->has_prio && ran->has_prio && ready->prio < REAL_TIME &&
+	       ran->prio > ready->prio;
+}
+
+/* It slept in its own call and asked for a lock before and after. */
+static void link_tried(
+    struct pxt_link *link, const struct pxt_history *history, int64_t begin_ns, int64_t end_ns)
+{
+	const struct pxt_mark *failed = failed_lock(history, link->actor, begin_ns, end_ns);
+	const struct pxt_stretch *hold;
+
+	if (!failed)
+		return;
+	hold = holder_of(history, failed->object, link->actor, begin_ns, end_ns);
+	if (!hold)
+		return;
+	link->kind = PXT_LINK_TRIED;
+	link->stretch.lock = hold->lock;
+	link->stretch.place = failed->place;
+	link->peer = history->state->actors[hold->actor];
+	link->peer_place = hold->place;
+}
+
+/* Fewer page faults than one in this time explain nothing: one takes a microsecond or two. */
+#define FAULT_NS 20000
+
+bool pxt_link_has_faults(const struct pxt_link *link)
+{
+	return link->faults_major || (int64_t)link->faults > link->ns / FAULT_NS;
+}
+
+static bool is_mark(const struct pxt_mark *mark, enum pxt_mark_kind kind,
+    const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns)
+{
+	return mark->kind == kind && mark->actor == actor->index && mark->ns >= begin_ns &&
+	       mark->ns <= end_ns;
+}
+
+/* Some of the places of its marks, spread over them. */
+static void take_places(struct pxt_link *link, const struct pxt_history *history,
+    enum pxt_mark_kind kind, int64_t begin_ns, int64_t end_ns)
+{
+	uint32_t all = 0;
+	uint32_t seen = 0;
+
+	for (uint32_t i = 0; i < history->mark_count; i++)
+		all += is_mark(&history->marks[i], kind, link->actor, begin_ns, end_ns);
+	for (uint32_t i = 0; i < history->mark_count && link->place_count < PXT_LINK_PLACES; i++) {
+		if (!is_mark(&history->marks[i], kind, link->actor, begin_ns, end_ns))
+			continue;
+		if ((uint64_t)seen++ * PXT_LINK_PLACES >= (uint64_t)link->place_count * all)
+			link->places[link->place_count++] = history->marks[i].place;
+	}
+}
+
+/* What it met while it ran. */
+static void link_ran(
+    struct pxt_link *link, const struct pxt_history *history, int64_t begin_ns, int64_t end_ns)
+{
+	for (uint32_t i = 0; i < history->mark_count; i++) {
+		const struct pxt_mark *mark = &history->marks[i];
+
+		if (!is_mark(mark, PXT_MARK_FAULTS, link->actor, begin_ns, end_ns))
+			continue;
+		link->faults += mark->object;
+		link->faults_major = link->faults_major || mark->major;
+	}
+	take_places(link, history, pxt_link_has_faults(link) ? PXT_MARK_FAULTS : PXT_MARK_SAMPLE,
+	    begin_ns, end_ns);
+	if (link->kind != PXT_LINK_RAN)
+		return;
+	link->ran_ns = within(history, link->actor, PXT_STRETCH_RAN, begin_ns, end_ns);
+	link->ready_ns = within(history, link->actor, PXT_STRETCH_READY, begin_ns, end_ns);
+	link->peer = ran_instead(history, link->actor, begin_ns, end_ns);
+}
+
+/* The next thread of the chain: whose time is to be looked at. */
+static const struct pxt_actor *complete(
+    struct pxt_link *link, const struct pxt_history *history, int64_t begin_ns, int64_t end_ns)
+{
+	const struct pxt_stretch *stopped;
+	uint32_t count;
+
+	switch ((int)link->kind) {
+	case PXT_LINK_LOCK:
+		link_lock(link, history, begin_ns, end_ns);
+		return link->peer;
+	case PXT_LINK_CALL:
+		link_call(link, history, begin_ns, end_ns);
+		if (link->stretch.call == POSIX_TRACE_CALL_SLEEP_NP)
+			link_tried(link, history, begin_ns, end_ns);
+		/* Who had been woken and could not run was not kept by whoever woke it. */
+		return link->kind == PXT_LINK_CALL && link->ready_ns * 2 > link->ns ? NULL
+		                                                                    : link->peer;
+	case PXT_LINK_RAN:
+	case PXT_LINK_SLEPT:
+		link_ran(link, history, begin_ns, end_ns);
+		return NULL;
+	case PXT_LINK_READY:
+		link->peer = ran_instead(history, link->actor, begin_ns, end_ns);
+		if (link->peer && is_throttled(link, history, begin_ns, end_ns))
+			link->kind = PXT_LINK_THROTTLED;
+		return NULL;
+	case PXT_LINK_STOPPED:
+		stopped = pxt_history_of(history, link->actor, PXT_STRETCH_STOPPED, &count);
+		if (count > 0)
+			link_stopped(
+			    link, history, stopped[first_after(stopped, count, begin_ns)].begin_ns);
+		return NULL;
+	default:
+		return NULL;
+	}
+}
+
+static bool is_in(const struct pxt_chain *chain, const struct pxt_actor *actor)
+{
+	for (unsigned i = 0; i < chain->count; i++)
+		if (chain->links[i].actor == actor)
+			return true;
+	return false;
+}
+
+void pxt_chain_follow(struct pxt_chain *chain, const struct pxt_history *history,
+    const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns)
+{
+	*chain = (struct pxt_chain){ 0 };
+	while (actor && chain->count < PXT_CHAIN_LINKS && !is_in(chain, actor)) {
+		struct part part = largest(history, actor, begin_ns, end_ns);
+		struct pxt_link *link = &chain->links[chain->count];
+
+		*link = (struct pxt_link){ .kind = part.kind, .actor = actor, .ns = part.ns };
+		if (part.stretch)
+			link->stretch = *part.stretch;
+		/* Where one of them is most of it, what the others did in that time counts. */
+		if (part.stretch && part.own_ns * 5 > part.ns * 4) {
+			begin_ns =
+			    part.stretch->begin_ns > begin_ns ? part.stretch->begin_ns : begin_ns;
+			end_ns = part.stretch->end_ns < end_ns ? part.stretch->end_ns : end_ns;
+		}
+		chain->count++;
+		actor = complete(link, history, begin_ns, end_ns);
+	}
+}

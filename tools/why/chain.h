@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * chain.h - why a thread was late, followed to the end: what took most of its time; who had what it
+ * waited for, or who ended the wait; what that one did meanwhile; and so on.
+ *
+ * A link says what one thread did.  A chain ends where a thread ran, slept because it chose to,
+ * could not run, or where the log does not say more.
+ */
+#ifndef PXT_CHAIN_H
+#define PXT_CHAIN_H
+
+#include "tools/why/history.h"
+
+#define PXT_CHAIN_LINKS 6u
+#define PXT_LINK_PLACES 16u
+
+enum pxt_link_kind {
+	PXT_LINK_LOCK,    /* waited for @stretch.lock, which @peer had */
+	PXT_LINK_CALL,    /* was in a call; @peer ended it, if somebody of the program did */
+	PXT_LINK_TRIED,   /* asked for a lock again and again and slept in between; @peer had it */
+	PXT_LINK_HANDLER, /* was in the handler of a signal */
+	PXT_LINK_STOPPED, /* by SIGSTOP, from @peer */
+	PXT_LINK_RAN,     /* and could run for @ready_ns, but other programs did (@peer) */
+	PXT_LINK_READY,   /* could run; @peer did */
+	PXT_LINK_THROTTLED, /* could run; less urgent threads did */
+	PXT_LINK_SLEPT,     /* in what no event tells of */
+	PXT_LINK_UNKNOWN    /* no event says what it did, no scheduler whether it ran */
+};
+
+struct pxt_link {
+	enum pxt_link_kind kind;
+	const struct pxt_actor *actor;
+	int64_t ns;                 /* of the time that is explained */
+	struct pxt_stretch stretch; /* CALL, LOCK, HANDLER: the longest one */
+	const struct pxt_actor *peer;
+	struct pxt_log_address peer_place; /* where it took the lock, or was when it woke */
+	int64_t ran_ns;                    /* CALL: the thread ran so long inside */
+	int64_t ready_ns; /* CALL: it had been woken and waited for a CPU so long ... */
+	const struct pxt_actor *instead; /* ... because that one ran */
+	bool timed_out;                  /* CALL: nobody ended it */
+	uint64_t faults;                 /* RAN, SLEPT: page faults meanwhile; ... */
+	bool faults_major;               /* ... some of them waited for a disk */
+	/* RAN: places that it was in, spread over the time; of many page faults, where these were. */
+	struct pxt_log_address places[PXT_LINK_PLACES];
+	unsigned place_count;
+};
+
+struct pxt_chain {
+	unsigned count;
+	struct pxt_link links[PXT_CHAIN_LINKS];
+};
+
+/* Whether page faults explain a part of the time. */
+bool pxt_link_has_faults(const struct pxt_link *link);
+
+/* Why @actor needed the time from @begin_ns to @end_ns. */
+void pxt_chain_follow(struct pxt_chain *chain, const struct pxt_history *history,
+    const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns);
+/* Who woke the thread last in that time; NULL: nobody of whom an event says so. */
+const struct pxt_mark *pxt_chain_waker(const struct pxt_history *history,
+    const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns);
+
+#endif

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: MIT */
+/* history.c - what all threads did while something was late; see history.h. */
+#include "tools/why/history.h"
+
+#include "tools/event/fields.h"
+#include "tools/output/say.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <trace_hooks_np.h>
+
+#define WAKE_LATER    INT64_C(200000) /* a call that wakes may tell of itself behind its waking */
+#define LINUX_STOPPED 4               /* prev_state of sched_switch */
+
+/* What a thread does at the moment. */
+struct pxt_history_thread {
+	struct pxt_stretch run; /* or it is off the CPU */
+	struct pxt_stretch call;
+	struct pxt_stretch lock;
+	struct pxt_stretch handler;
+	bool is_scheduled;
+	bool calls;
+	bool waits;
+	bool handles;
+	bool may_wake;                /* its latest event says that it does something that wakes */
+	uint32_t mark;                /* its latest waking, + 1 */
+	struct pxt_log_address place; /* of its latest event */
+};
+
+void pxt_history_window(struct pxt_history *history, int64_t begin_ns, int64_t end_ns)
+{
+	if (history->window_count == PXT_HISTORY_WINDOWS)
+		return;
+	history->windows[history->window_count].begin_ns = begin_ns;
+	history->windows[history->window_count++].end_ns = end_ns;
+}
+
+static bool is_wanted(const struct pxt_history *history, int64_t begin_ns, int64_t end_ns)
+{
+	for (unsigned i = 0; i < history->window_count; i++)
+		if (begin_ns <= history->windows[i].end_ns &&
+		    end_ns >= history->windows[i].begin_ns)
+			return true;
+	return false;
+}
+
+static struct pxt_history_thread *thread_of(
+    struct pxt_history *history, const struct pxt_actor *actor)
+{
+	if (actor->index >= history->thread_room) {
+		uint32_t room = 2 * actor->index + 64;
+
+		history->threads =
+		    pxt_must(realloc(history->threads, room * sizeof *history->threads));
+		memset(history->threads + history->thread_room, 0,
+		    (room - history->thread_room) * sizeof *history->threads);
+		history->thread_room = room;
+	}
+	return &history->threads[actor->index];
+}
+
+/* Of a stretch that has ended. */
+static void keep(struct pxt_history *history, struct pxt_stretch *stretch, int64_t end_ns)
+{
+	stretch->end_ns = end_ns;
+	if (!is_wanted(history, stretch->begin_ns, end_ns))
+		return;
+	if (history->count == PXT_HISTORY_STRETCHES) {
+		history->beyond++;
+		return;
+	}
+	if (history->count == history->room) {
+		history->room = history->room ? 2 * history->room : 1024;
+		history->stretches = pxt_must(
+		    realloc(history->stretches, history->room * sizeof *history->stretches));
+	}
+	history->stretches[history->count++] = *stretch;
+}
+
+static struct pxt_mark *new_mark(
+    struct pxt_history *history, enum pxt_mark_kind kind, const struct pxt_actor *actor, int64_t ns)
+{
+	if (!is_wanted(history, ns - WAKE_LATER, ns))
+		return NULL;
+	if (history->mark_count == PXT_HISTORY_STRETCHES) {
+		history->beyond++;
+		return NULL;
+	}
+	if (history->mark_count == history->mark_room) {
+		history->mark_room = history->mark_room ? 2 * history->mark_room : 1024;
+		history->marks =
+		    pxt_must(realloc(history->marks, history->mark_room * sizeof *history->marks));
+	}
+	struct pxt_mark *mark = &history->marks[history->mark_count++];
+	*mark = (struct pxt_mark){ .kind = kind, .actor = actor->index, .ns = ns };
+	return mark;
+}
+
+/* ---- Events of a thread ---- */
+
+static int64_t number(const struct pxt_event *event, unsigned field)
+{
+	uint64_t value = 0;
+
+	if (field < event->type->field_count)
+		(void)pxt_field_key(event, &event->type->fields[field], &value);
+	return (int64_t)value;
+}
+
+/* Whether another thread may be woken by such a call while it lasts. */
+static bool call_wakes(uint32_t call)
+{
+	switch (call) {
+	case POSIX_TRACE_CALL_SEM_POST_NP:
+	case POSIX_TRACE_CALL_BARRIER_WAIT_NP:
+	case POSIX_TRACE_CALL_ONCE_NP:
+	case POSIX_TRACE_CALL_WRITE_NP:
+	case POSIX_TRACE_CALL_OPEN_NP:
+	case POSIX_TRACE_CALL_CLOSE_NP:
+	case POSIX_TRACE_CALL_ACCEPT_NP:
+	case POSIX_TRACE_CALL_CONNECT_NP:
+	case POSIX_TRACE_CALL_SEND_NP:
+	case POSIX_TRACE_CALL_READ_NP:
+	case POSIX_TRACE_CALL_RECV_NP:
+	case POSIX_TRACE_CALL_SENDFILE_NP:
+	case POSIX_TRACE_CALL_FLOCK_NP:
+	case POSIX_TRACE_CALL_MQ_NP:
+	case POSIX_TRACE_CALL_FUTEX_WAKE_NP:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool event_wakes(const struct pxt_event *event)
+{
+	switch (event->info.posix_event_id) {
+	case POSIX_TRACE_MUTEX_UNLOCK_NP:
+	case POSIX_TRACE_SYNC_UNLOCK_NP:
+	case POSIX_TRACE_COND_WAIT_NP:
+	case POSIX_TRACE_COND_SIGNAL_NP:
+	case POSIX_TRACE_COND_BROADCAST_NP:
+		return true;
+	case POSIX_TRACE_CALL_ENTER_NP:
+		return call_wakes((uint32_t)number(event, 0));
+	case POSIX_TRACE_CALL_EXIT_NP:
+		/* Calls that cannot block tell of their end alone. */
+		return number(event, 0) == POSIX_TRACE_CALL_SEM_POST_NP ||
+		       number(event, 0) == POSIX_TRACE_CALL_FUTEX_WAKE_NP;
+	case POSIX_TRACE_SIGNAL_NP:
+	case POSIX_TRACE_PROCESS_NP:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void end_call(struct pxt_history *history, struct pxt_history_thread *thread, int64_t ns)
+{
+	if (thread->calls)
+		keep(history, &thread->call, ns);
+	thread->calls = false;
+}
+
+static void begin_call(struct pxt_history *history, const struct pxt_actor *actor,
+    struct pxt_history_thread *thread, const struct pxt_event *event, uint32_t call)
+{
+	unsigned object = call == PXT_CALL_COND ? 0 : 1;
+
+	end_call(history, thread, event->ns);
+	thread->calls = true;
+	thread->call = (struct pxt_stretch){ .kind = PXT_STRETCH_CALL,
+		.actor = actor->index,
+		.begin_ns = event->ns,
+		.call = call,
+		.cpu = -1,
+		.object = (uint64_t)number(event, object),
+		.asked = call == PXT_CALL_COND ? UINT64_MAX : (uint64_t)number(event, 2),
+		.place = pxt_places_of(event) };
+}
+
+static void take_signal(struct pxt_history *history, const struct pxt_actor *actor,
+    struct pxt_history_thread *thread, const struct pxt_event *event)
+{
+	int64_t what = number(event, 0);
+	struct pxt_mark *mark;
+
+	if (what == POSIX_TRACE_SIGNAL_SENT_NP) {
+		mark = new_mark(history, PXT_MARK_SIGNAL, actor, event->ns);
+		if (mark) {
+			mark->object = (uint64_t)number(event, 1);
+			mark->place = pxt_places_of(event);
+		}
+		return;
+	}
+	if (thread->handles)
+		keep(history, &thread->handler, event->ns);
+	thread->handles = what == POSIX_TRACE_SIGNAL_BEGIN_NP;
+	if (!thread->handles)
+		return;
+	thread->handler = (struct pxt_stretch){ .kind = PXT_STRETCH_HANDLER,
+		.actor = actor->index,
+		.begin_ns = event->ns,
+		.cpu = -1,
+		.object = (uint64_t)number(event, 1),
+		.place = pxt_places_of(event) };
+	/* Addresses are where a call returns to; a function begins one byte before that. */
+	thread->handler.place.address.value = (uint64_t)number(event, 3) + 1;
+}
+
+/* What the thread's event says of who was woken by it. */
+static void note_waking(
+    struct pxt_history *history, struct pxt_history_thread *thread, const struct pxt_event *event)
+{
+	struct pxt_mark *mark = thread->mark ? &history->marks[thread->mark - 1] : NULL;
+
+	thread->may_wake = event_wakes(event);
+	thread->place = pxt_places_of(event);
+	thread->mark = 0;
+	if (!mark || mark->meant || !thread->may_wake || event->ns > mark->ns + WAKE_LATER ||
+	    event->info.posix_event_id != POSIX_TRACE_CALL_EXIT_NP)
+		return;
+	mark->meant = true;
+	mark->place = thread->place;
+}
+
+/* What the kernel counted (tools/sched/schedlog.h). */
+static void take_kernel(
+    struct pxt_history *history, const struct pxt_event *event, enum pxt_mark_kind kind)
+{
+	const struct pxt_actor *actor = pxt_state_met(history->state, event, event->thread->tid);
+	struct pxt_mark *mark = actor ? new_mark(history, kind, actor, event->ns) : NULL;
+
+	if (!mark)
+		return;
+	mark->object = (uint64_t)number(event, 0);
+	mark->major = number(event, 1) != 0;
+	mark->place = pxt_places_of(event);
+}
+
+void pxt_history_take(struct pxt_history *history, const struct pxt_event *event, unsigned source)
+{
+	const struct pxt_actor *actor = history->state->latest;
+	const struct pxt_type_roles *roles;
+	struct pxt_history_thread *thread;
+
+	history->now_ns = event->ns;
+	roles = pxt_roles_of(history->state->book, event, source);
+	if (roles->is_faults || roles->is_sample)
+		take_kernel(history, event, roles->is_faults ? PXT_MARK_FAULTS : PXT_MARK_SAMPLE);
+	if (!actor)
+		return;
+	thread = thread_of(history, actor);
+	note_waking(history, thread, event);
+	switch (event->info.posix_event_id) {
+	case POSIX_TRACE_CALL_ENTER_NP:
+		begin_call(history, actor, thread, event, (uint32_t)number(event, 0));
+		return;
+	case POSIX_TRACE_COND_WAIT_NP:
+		begin_call(history, actor, thread, event, PXT_CALL_COND);
+		return;
+	case POSIX_TRACE_CALL_EXIT_NP:
+		thread->call.result = number(event, 2);
+		end_call(history, thread, event->ns);
+		return;
+	case POSIX_TRACE_COND_RESUME_NP:
+		thread->call.result = number(event, 3);
+		end_call(history, thread, event->ns);
+		return;
+	case POSIX_TRACE_SIGNAL_NP:
+		take_signal(history, actor, thread, event);
+		return;
+	default:
+		return;
+	}
+}
+
+/* ---- What the state says ---- */
+
+/* The thread runs, or is off the CPU, from now on. */
+static void turn(struct pxt_history *history, const struct pxt_actor *actor,
+    enum pxt_stretch_kind kind, const struct pxt_act *act)
+{
+	struct pxt_history_thread *thread = thread_of(history, actor);
+
+	if (thread->is_scheduled)
+		keep(history, &thread->run, act->ns);
+	thread->is_scheduled = true;
+	thread->run = (struct pxt_stretch){ .kind = kind,
+		.actor = actor->index,
+		.begin_ns = act->ns,
+		.cpu = act->cpu,
+		.has_prio = actor->has_prio,
+		.prio = actor->prio };
+}
+
+static bool is_stopped(const struct pxt_act *act)
+{
+	const struct pxt_layout *field = act->role->fields[PXT_USE_STATE];
+	int64_t bits;
+
+	return field && field->kind != POSIX_TRACE_FIELD_TEXT_NP &&
+	       pxt_number_of(act->event, field, &bits) && bits == LINUX_STOPPED;
+}
+
+static void switched(struct pxt_history *history, const struct pxt_act *act)
+{
+	if (act->former)
+		turn(history, act->former,
+		    act->former->running == PXT_RUN_READY ? PXT_STRETCH_READY
+		    : is_stopped(act)                     ? PXT_STRETCH_STOPPED
+		                                          : PXT_STRETCH_SLEPT,
+		    act);
+	if (act->actor)
+		turn(history, act->actor, PXT_STRETCH_RAN, act);
+}
+
+/* The scheduler's event is one of whoever ran then; the program's own says itself who wakes. */
+static void woken(struct pxt_history *history, const struct pxt_act *act)
+{
+	const struct pxt_layout *field = act->role->fields[PXT_USE_THREAD];
+	const struct pxt_thread *by = act->event->thread;
+	struct pxt_history_thread *thread;
+	struct pxt_actor *peer = NULL;
+	struct pxt_mark *mark;
+
+	if (!act->actor || !field)
+		return;
+	thread = thread_of(history, act->actor);
+	if (thread->is_scheduled &&
+	    (thread->run.kind == PXT_STRETCH_SLEPT || thread->run.kind == PXT_STRETCH_STOPPED))
+		turn(history, act->actor, PXT_STRETCH_READY, act);
+	if (by->recorded && by->tid > 0)
+		peer = pxt_state_met(history->state, act->event, by->tid);
+	mark = new_mark(history, PXT_MARK_WOKE, act->actor, act->ns);
+	if (!mark || !peer)
+		return;
+	thread = thread_of(history, peer);
+	mark->peer = peer;
+	mark->meant = thread->may_wake || history->state->latest == peer;
+	mark->place = thread->place;
+	thread->mark = history->mark_count;
+}
+
+static void end_lock(struct pxt_history *history, const struct pxt_act *act)
+{
+	struct pxt_history_thread *thread = thread_of(history, act->actor);
+	struct pxt_mark *mark;
+
+	if (thread->waits && act->actor->wait != thread->lock.lock) {
+		keep(history, &thread->lock, act->ns);
+		thread->waits = false;
+	}
+	/* The state has forgotten a lock that was asked for and not got. */
+	if (act->deed == PXT_LOCK_ACQUIRE && !act->lock && act->role &&
+	    act->role->fields[PXT_USE_KEY]) {
+		mark = new_mark(history, PXT_MARK_FAILED, act->actor, act->ns);
+		if (mark) {
+			mark->object = pxt_key_of(act->event, act->role).value;
+			mark->place = pxt_places_of(act->event);
+		}
+	}
+}
+
+void pxt_history_look(struct pxt_history *history, const struct pxt_act *act)
+{
+	if (act->deed == PXT_SWITCH) {
+		switched(history, act);
+		return;
+	}
+	if (act->deed == PXT_WAKE) {
+		woken(history, act);
+		return;
+	}
+	if (act->actor)
+		end_lock(history, act);
+	if (act->deed == PXT_LOCK_WAIT && act->actor && act->lock) {
+		struct pxt_history_thread *thread = thread_of(history, act->actor);
+		bool known;
+
+		thread->waits = true;
+		thread->lock = (struct pxt_stretch){ .kind = PXT_STRETCH_LOCK,
+			.actor = act->actor->index,
+			.begin_ns = act->ns,
+			.cpu = -1,
+			.place = pxt_places_of(act->event),
+			.lock = act->lock,
+			.object = act->lock->key.value,
+			.peer = pxt_lock_holder(history->state, act->lock, &known) };
+	}
+	if (act->deed == PXT_LOCK_RELEASE && act->lock && act->former && act->gave_back) {
+		struct pxt_stretch hold = { .kind = PXT_STRETCH_HOLD,
+			.actor = act->former->index,
+			.begin_ns = act->held_since_ns,
+			.cpu = -1,
+			.place = act->held_place,
+			.lock = act->lock,
+			.object = act->lock->key.value };
+
+		keep(history, &hold, act->ns);
+	}
+}
+
+/* ---- The end ---- */
+
+static void close_one(struct pxt_history *history, struct pxt_stretch *stretch, bool is_on)
+{
+	if (!is_on)
+		return;
+	stretch->open = true;
+	keep(history, stretch, history->now_ns);
+}
+
+static void close_holds(struct pxt_history *history, const struct pxt_actor *actor)
+{
+	for (unsigned i = 0; i < actor->hold_count; i++) {
+		struct pxt_state_lock *lock = actor->holds[i];
+		struct pxt_stretch hold = { .kind = PXT_STRETCH_HOLD,
+			.actor = actor->index,
+			.begin_ns = lock->since_ns,
+			.cpu = -1,
+			.place = lock->place,
+			.lock = lock,
+			.object = lock->key.value };
+
+		close_one(history, &hold, true);
+	}
+}
+
+static int by_thread(const void *a, const void *b)
+{
+	const struct pxt_stretch *x = a;
+	const struct pxt_stretch *y = b;
+
+	if (x->actor != y->actor)
+		return x->actor < y->actor ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+static void sort(struct pxt_history *history)
+{
+	size_t places = (size_t)history->state->actor_count * PXT_STRETCH_KINDS;
+	uint32_t next = 0;
+
+	if (history->count > 0)
+		qsort(history->stretches, history->count, sizeof *history->stretches, by_thread);
+	history->first = pxt_must(calloc(places + 1, sizeof *history->first));
+	for (size_t place = 0; place <= places; place++) {
+		while (next < history->count &&
+		       (size_t)history->stretches[next].actor * PXT_STRETCH_KINDS +
+		               history->stretches[next].kind <
+		           place)
+			next++;
+		history->first[place] = next;
+	}
+}
+
+const struct pxt_stretch *pxt_history_of(const struct pxt_history *history,
+    const struct pxt_actor *actor, enum pxt_stretch_kind kind, uint32_t *count)
+{
+	const uint32_t *first = &history->first[(size_t)actor->index * PXT_STRETCH_KINDS + kind];
+
+	*count = first[1] - first[0];
+	return *count > 0 ? history->stretches + first[0] : NULL;
+}
+
+void pxt_history_close(struct pxt_history *history)
+{
+	for (uint32_t i = 0; i < history->state->actor_count; i++) {
+		const struct pxt_actor *actor = history->state->actors[i];
+		struct pxt_history_thread *thread = thread_of(history, actor);
+
+		close_one(history, &thread->run, thread->is_scheduled);
+		close_one(history, &thread->call, thread->calls);
+		close_one(history, &thread->lock, thread->waits);
+		close_one(history, &thread->handler, thread->handles);
+		if (pxt_actor_certain(history->state, actor))
+			close_holds(history, actor);
+	}
+	sort(history);
+}
+
+void pxt_history_free(struct pxt_history *history)
+{
+	free(history->stretches);
+	free(history->first);
+	free(history->marks);
+	free(history->threads);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * history.h - what all threads did while something was late: who ran, was in which call, waited for
+ * or had which lock, and who woke whom.  The events of these times are kept as stretches, so that a
+ * wait can be followed to whoever ended it, and from there to what that one waited for.
+ *
+ * Bounded: PXT_HISTORY_STRETCHES stretches and marks (80 bytes each); what comes beyond is left out
+ * and counted.
+ */
+#ifndef PXT_HISTORY_H
+#define PXT_HISTORY_H
+
+#include "tools/why/rounds.h"
+
+#define PXT_HISTORY_STRETCHES (UINT32_C(1) << 18)
+#define PXT_HISTORY_WINDOWS   64u
+
+enum pxt_stretch_kind {
+	PXT_STRETCH_RAN,     /* on @cpu, as the scheduler says; ... */
+	PXT_STRETCH_READY,   /* ... it could run and did not; ... */
+	PXT_STRETCH_SLEPT,   /* ... it slept; ... */
+	PXT_STRETCH_STOPPED, /* ... a signal had stopped it */
+	PXT_STRETCH_CALL,    /* @call, @object, @asked, @result */
+	PXT_STRETCH_LOCK, /* waited for @lock; @peer had it when it was asked for, if that is known */
+	PXT_STRETCH_HOLD,    /* had @lock, taken in @place */
+	PXT_STRETCH_HANDLER, /* in the handler of signal @object, which is @place */
+	PXT_STRETCH_KINDS
+};
+
+struct pxt_stretch {
+	enum pxt_stretch_kind kind;
+	uint32_t actor; /* index */
+	int64_t begin_ns;
+	int64_t end_ns;
+	uint32_t call;
+	int cpu;
+	bool open; /* it had not ended when the reading did */
+	bool has_prio;
+	int64_t prio; /* RAN, READY: then; the kernel's, smaller is more urgent */
+	uint64_t object;
+	uint64_t asked;
+	int64_t result;
+	struct pxt_log_address place;
+	struct pxt_state_lock *lock;
+	const struct pxt_actor *peer;
+};
+
+enum pxt_mark_kind {
+	PXT_MARK_WOKE,   /* @actor was woken by @peer */
+	PXT_MARK_FAILED, /* @actor asked for @lock and did not get it */
+	PXT_MARK_SIGNAL, /* @actor sent signal @object */
+	PXT_MARK_FAULTS, /* @actor met @object page faults since the mark before, the last one in @place */
+	PXT_MARK_SAMPLE /* @actor ran in @place */
+};
+
+struct pxt_mark {
+	enum pxt_mark_kind kind;
+	uint32_t actor;
+	int64_t ns;
+	const struct pxt_actor *peer;
+	bool meant; /* WOKE: an event of @peer says that it did something that wakes */
+	bool major; /* FAULTS: it waited for a disk */
+	uint64_t object;
+	struct pxt_state_lock *lock;
+	struct pxt_log_address place; /* WOKE: where @peer was in the program */
+};
+
+struct pxt_history {
+	const struct pxt_state *state;
+	struct {
+		int64_t begin_ns;
+		int64_t end_ns;
+	} windows[PXT_HISTORY_WINDOWS];
+	unsigned window_count;
+	struct pxt_stretch *stretches;
+	uint32_t count;
+	uint32_t room;
+	uint32_t *first; /* once closed: of each thread and kind, the first one in @stretches */
+	struct pxt_mark *marks;
+	uint32_t mark_count;
+	uint32_t mark_room;
+	struct pxt_history_thread *threads; /* by index */
+	uint32_t thread_room;
+	int64_t now_ns;
+	uint64_t beyond;
+};
+
+/* Before the first event. */
+void pxt_history_window(struct pxt_history *history, int64_t begin_ns, int64_t end_ns);
+/* After the state has changed. */
+void pxt_history_look(struct pxt_history *history, const struct pxt_act *act);
+/* After the state has taken the event. */
+void pxt_history_take(struct pxt_history *history, const struct pxt_event *event, unsigned source);
+/* The reading ends: what goes on is kept as far as it got.  Then the stretches can be asked for. */
+void pxt_history_close(struct pxt_history *history);
+/* A thread's stretches of one kind, in the order of their begins; *@count: how many. */
+const struct pxt_stretch *pxt_history_of(const struct pxt_history *history,
+    const struct pxt_actor *actor, enum pxt_stretch_kind kind, uint32_t *count);
+void pxt_history_free(struct pxt_history *history);
+
+/* The part of a stretch within [@begin_ns, @end_ns]. */
+static inline int64_t pxt_stretch_within(
+    const struct pxt_stretch *stretch, int64_t begin_ns, int64_t end_ns)
+{
+	int64_t from = stretch->begin_ns > begin_ns ? stretch->begin_ns : begin_ns;
+	int64_t to = stretch->end_ns < end_ns ? stretch->end_ns : end_ns;
+
+	return to > from ? to - from : 0;
+}
+
+#endif

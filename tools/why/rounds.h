@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rounds.h - what is late in a program without spans.
+ *
+ * A thread that waits again and again at the same place, for the same object, works in rounds.  Its
+ * most frequent such wait is its home; a round is the time from the end of one home wait to the
+ * begin of the next.  The median round is what is usual for this thread.  What counts is the excess:
+ * the time by which late rounds were longer than usual, summed.  So a thread that waits all day for
+ * work has no excess, however long it waits, and one that misses its period has.
+ *
+ * A home wait can be late as well: a sleep that takes longer than was asked for, or a wait that
+ * usually ends at once and once did not.
+ *
+ * Threads that wait fewer than PXT_ROUNDS_LEAST times at the same place have no usual round: they do
+ * not compete.
+ *
+ * Bounded: PXT_ROUNDS_HOMES places of waiting, 4 KiB each beside their series (series.h).
+ */
+#ifndef PXT_ROUNDS_H
+#define PXT_ROUNDS_H
+
+#include "tools/spans/series.h"
+#include "tools/why/state.h"
+
+#define PXT_ROUNDS_LEAST      8u
+#define PXT_ROUNDS_HOMES      4096u
+#define PXT_ROUNDS_KEPT       64u /* of a home: the longest rounds, and the longest waits */
+#define PXT_ROUNDS_CANDIDATES 8u
+
+/* A wait in a condition, beside the numbers of calls (trace_hooks_np.h). */
+#define PXT_CALL_COND 0x10000u
+
+/* A round or a home wait that was long. */
+struct pxt_round {
+	int64_t begin_ns;
+	int64_t end_ns;
+	int64_t planned_ns; /* of it, in waits that took as long as the thread had said */
+	bool tried;         /* the thread tried to get a lock meanwhile, in vain */
+};
+
+struct pxt_round_list {
+	struct pxt_round list[PXT_ROUNDS_KEPT]; /* the longest first */
+	unsigned count;
+};
+
+/* Where a thread waits again and again. */
+struct pxt_home {
+	uint32_t actor; /* index */
+	uint32_t call;
+	uint64_t object;
+	uint64_t asked; /* how long a sleep, in milliseconds; of other calls 0 */
+	uint64_t place;
+	struct pxt_series waits;
+	struct pxt_series rounds;
+	struct pxt_round_list *long_waits;
+	struct pxt_round_list *long_rounds;
+	int64_t waited_ns; /* in all */
+	int64_t first_ns;
+	int64_t last_ns; /* when the latest wait ended */
+	uint64_t epoch;  /* of its log, then */
+	int64_t planned_ns;
+	uint64_t tries; /* of the thread, then */
+};
+
+/* What a thread is late by. */
+struct pxt_excess {
+	const struct pxt_home *home;
+	bool is_wait;     /* the home wait is late, else the round */
+	int64_t usual_ns; /* the median; of a sleep, what it asked for */
+	bool is_asked;
+	uint64_t late; /* how many were late, ... */
+	uint64_t of;   /* ... of how many */
+	int64_t sum_ns;
+	const struct pxt_round_list *longest;
+};
+
+struct pxt_rounds {
+	const struct pxt_state *state;
+	struct pxt_home **homes; /* hash table of 2 * PXT_ROUNDS_HOMES */
+	uint32_t home_count;
+	struct pxt_round_thread *threads; /* by index */
+	uint32_t thread_room;
+	struct pxt_excess candidates[PXT_ROUNDS_CANDIDATES]; /* with much excess, the most first */
+	unsigned candidate_count;
+	uint64_t threads_with_rounds;
+	uint64_t rounds_read;
+};
+
+/* After the state has taken the event. */
+void pxt_rounds_take(struct pxt_rounds *rounds, const struct pxt_event *event, unsigned source);
+/* All was read: fills in the candidates, of the threads that are @wanted. */
+void pxt_rounds_choose(struct pxt_rounds *rounds,
+    bool (*wanted)(const void *self, const struct pxt_actor *actor), const void *self);
+void pxt_rounds_free(struct pxt_rounds *rounds);
+
+#endif

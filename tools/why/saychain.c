@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* saychain.c - the chain of a late round in words; see saychain.h. */
+#include "tools/why/saychain.h"
+
+#include "tools/event/sysnames.h"
+#include "tools/output/when.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <trace_hooks_np.h>
+
+static void say_ns(struct pxt_words *words, int64_t ns)
+{
+	char text[24];
+
+	pxt_duration(text, ns < 0 ? 0 : (uint64_t)ns);
+	pxt_say(words, "%s", text);
+}
+
+static void say_place(struct pxt_words *words, const struct pxt_roles_book *book,
+    const char *before, const struct pxt_log_address *at)
+{
+	const char *place = at->address.value ? pxt_places_code(book->places, at) : NULL;
+
+	if (place)
+		pxt_say(words, "%s%s", before, place);
+}
+
+/* ---- Calls ---- */
+
+static const char *word_of(uint32_t call)
+{
+	const char *word = call == PXT_CALL_COND
+	                       ? "pthread_cond_wait"
+	                       : pxt_sysnames_word(POSIX_TRACE_CALL_ENTER_NP, "call", call);
+
+	return word ? word : "a call";
+}
+
+/* " of descriptor 5", " of queue_changed". */
+static void say_object(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_stretch *call)
+{
+	struct pxt_log_address object = call->place;
+	const char *variable;
+
+	if (pxt_sysnames_has_descriptor(word_of(call->call), call->object)) {
+		pxt_say(words, " of descriptor %llu", (unsigned long long)call->object);
+		return;
+	}
+	object.address.value = call->object;
+	variable = call->object ? pxt_places_variable(book->places, &object) : NULL;
+	if (variable)
+		pxt_say(words, " of %s", variable);
+}
+
+/* Waits that somebody has to end. */
+static bool is_signalled(uint32_t call)
+{
+	return call == PXT_CALL_COND || call == POSIX_TRACE_CALL_SEM_WAIT_NP ||
+	       call == POSIX_TRACE_CALL_FUTEX_WAIT_NP;
+}
+
+static void say_ended(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
+{
+	if (link->stretch.open) {
+		pxt_say(words, ", and the log ends in it");
+	} else if (link->timed_out) {
+		pxt_say(words, ", until it timed out: %s",
+		    is_signalled(link->stretch.call) ? "nobody signalled it"
+		                                     : "nothing came within its limit");
+	} else if (link->peer) {
+		pxt_say(words, ", until %s woke it", link->peer->name);
+		say_place(words, book, " in ", &link->peer_place);
+	}
+	if (link->ready_ns * 10 > link->ns * 3) {
+		pxt_say(words, "; for ");
+		say_ns(words, link->ready_ns);
+		pxt_say(words, " of it it could run");
+		if (link->instead)
+			pxt_say(words, ", but %s ran instead", link->instead->name);
+	} else if (link->ran_ns * 2 > link->ns) {
+		pxt_say(words, "; it ran there for ");
+		say_ns(words, link->ran_ns);
+	}
+}
+
+static void say_call(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
+{
+	if (link->stretch.call == POSIX_TRACE_CALL_SLEEP_NP)
+		pxt_say(words, "slept");
+	else
+		pxt_say(words, "was in %s", word_of(link->stretch.call));
+	if (link->stretch.call != POSIX_TRACE_CALL_SLEEP_NP)
+		say_object(words, book, &link->stretch);
+	pxt_say(words, " for ");
+	say_ns(words, link->ns);
+	say_place(words, book, " in ", &link->stretch.place);
+	say_ended(words, book, link);
+}
+
+/* ---- Locks ---- */
+
+static void say_lock(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
+{
+	pxt_say(words, "waited ");
+	say_ns(words, link->ns);
+	pxt_say(words, " for ");
+	pxt_say_lock(words, book, link->stretch.lock);
+	if (!link->peer) {
+		pxt_say(words, "; who had it is not in the log");
+		return;
+	}
+	pxt_say(words, ", which %s had", link->peer->name);
+	say_place(words, book, ", taken in ", &link->peer_place);
+}
+
+static void say_tried(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
+{
+	pxt_say(words, "tried ");
+	pxt_say_lock(words, book, link->stretch.lock);
+	pxt_say(words, " in vain");
+	say_place(words, book, " in ", &link->stretch.place);
+	pxt_say(words, " and slept in between for ");
+	say_ns(words, link->ns);
+	pxt_say(words, ", while %s had it", link->peer->name);
+	say_place(words, book, ", taken in ", &link->peer_place);
+}
+
+/* ---- Links ---- */
+
+/* Up to the file's name: how long is the name of the function. */
+static size_t function_length(const char *place)
+{
+	const char *end = strstr(place, " (");
+
+	return end ? (size_t)(end - place) : strlen(place);
+}
+
+/* Of its places, a function that most of them are in; its first place stands for it. */
+static const struct pxt_log_address *most_in(
+    const struct pxt_roles_book *book, const struct pxt_link *link)
+{
+	char names[PXT_LINK_PLACES][128];
+
+	for (unsigned i = 0; i < link->place_count; i++) {
+		const char *place = pxt_places_code(book->places, &link->places[i]);
+
+		(void)snprintf(names[i], sizeof names[i], "%.*s",
+		    place ? (int)function_length(place) : 0, place ? place : "");
+	}
+	for (unsigned i = 0; i < link->place_count; i++) {
+		unsigned same = 0;
+
+		for (unsigned k = 0; k < link->place_count; k++)
+			same += strcmp(names[i], names[k]) == 0;
+		if (*names[i] && same * 2 > link->place_count)
+			return &link->places[i];
+	}
+	return NULL;
+}
+
+/* "page faults in new_buffer", "most of it in rebuild". */
+static void say_where(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
+{
+	const struct pxt_log_address *at = most_in(book, link);
+
+	if (pxt_link_has_faults(link)) {
+		pxt_say(words, ", with %llu page faults%s", (unsigned long long)link->faults,
+		    link->faults_major ? ", some of which waited for a disk," : "");
+		if (at)
+			say_place(words, book, " in ", at);
+	} else if (at) {
+		say_place(words, book, ", most of it in ", at);
+	}
+}
+
+static void say_stopped(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
+{
+	pxt_say(words, "was stopped by SIGSTOP for ");
+	say_ns(words, link->ns);
+	if (!link->peer)
+		return;
+	pxt_say(words, ", which %s sent", link->peer->name);
+	say_place(words, book, " in ", &link->peer_place);
+}
+
+static void say_ran(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
+{
+	pxt_say(words, "ran for ");
+	say_ns(words, link->ran_ns);
+	say_where(words, book, link);
+	if (link->ready_ns * 5 < link->ran_ns || !link->peer)
+		return;
+	pxt_say(words, ", and could run for ");
+	say_ns(words, link->ready_ns);
+	pxt_say(words, " in which another program ran (%s)", link->peer->name);
+}
+
+static void say_not_run(struct pxt_words *words, const struct pxt_link *link)
+{
+	pxt_say(words, "could run for ");
+	say_ns(words, link->ns);
+	if (!link->peer)
+		pxt_say(words, " and did not");
+	else if (link->kind == PXT_LINK_THROTTLED)
+		pxt_say(
+		    words, " and was throttled: less urgent threads ran, as %s", link->peer->name);
+	else
+		pxt_say(words, ", but %s ran instead", link->peer->name);
+}
+
+void pxt_say_link(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
+{
+	switch (link->kind) {
+	case PXT_LINK_LOCK:
+		say_lock(words, book, link);
+		return;
+	case PXT_LINK_CALL:
+		say_call(words, book, link);
+		return;
+	case PXT_LINK_TRIED:
+		say_tried(words, book, link);
+		return;
+	case PXT_LINK_HANDLER:
+		pxt_say(words, "was in the handler of signal %llu for ",
+		    (unsigned long long)link->stretch.object);
+		say_ns(words, link->ns);
+		say_place(words, book, ", ", &link->stretch.place);
+		return;
+	case PXT_LINK_STOPPED:
+		say_stopped(words, book, link);
+		return;
+	case PXT_LINK_RAN:
+		say_ran(words, book, link);
+		return;
+	case PXT_LINK_READY:
+	case PXT_LINK_THROTTLED:
+		say_not_run(words, link);
+		return;
+	case PXT_LINK_SLEPT:
+		pxt_say(words, "slept for ");
+		say_ns(words, link->ns);
+		if (!link->faults_major)
+			pxt_say(words, " in a call that is not recorded");
+		say_where(words, book, link);
+		return;
+	case PXT_LINK_UNKNOWN:
+		pxt_say(words, "did for ");
+		say_ns(words, link->ns);
+		pxt_say(words, " what is not recorded: own work, or a call that blocked");
+	}
+}
+
+bool pxt_chain_is_inversion(const struct pxt_chain *chain)
+{
+	const struct pxt_link *last = &chain->links[chain->count ? chain->count - 1 : 0];
+	const struct pxt_actor *first = chain->links[0].actor;
+
+	return chain->count > 1 && last->kind == PXT_LINK_READY && last->peer &&
+	       chain->links[0].kind == PXT_LINK_LOCK && first->has_prio && last->peer->has_prio &&
+	       first->prio < last->peer->prio && last->peer != first;
+}
+
+void pxt_say_links(struct pxt_words *words, const struct pxt_roles_book *book,
+    const struct pxt_chain *chain, const char *subject)
+{
+	for (unsigned i = 0; i < chain->count; i++) {
+		pxt_say(words, "%s%s ", i > 0 ? "; " : "",
+		    i > 0 ? chain->links[i].actor->name : subject);
+		pxt_say_link(words, book, &chain->links[i]);
+	}
+	if (chain->count > 0 && pxt_chain_is_inversion(chain))
+		pxt_say(words, ": a priority inversion");
+}
+
+/* ---- The answer ---- */
+
+/* "(7 of 250)". */
+static void say_how_many(struct pxt_words *words, const struct pxt_late *late)
+{
+	if (late->of > 0)
+		pxt_say(words, " (%llu of %llu)", (unsigned long long)late->late_count,
+		    (unsigned long long)late->of);
+}
+
+void pxt_say_round(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_blame *blame)
+{
+	const struct pxt_late *late = &blame->late;
+	const struct pxt_chain *chain = &blame->chain;
+	const char *name = blame->actor ? blame->actor->name : "A thread";
+
+	if (late->kind == PXT_LATE_ROUND) {
+		pxt_say(words, "%s took ", name);
+		say_ns(words, late->end_ns - late->begin_ns);
+		pxt_say(words, " for a round, where ");
+		say_ns(words, late->usual_ns);
+		pxt_say(words, " is usual");
+		say_how_many(words, late);
+		pxt_say(words, ": ");
+		pxt_say_links(words, book, chain, "it");
+	} else {
+		pxt_say_links(words, book, chain, name);
+		pxt_say(words, ", where ");
+		say_ns(words, late->usual_ns);
+		pxt_say(words, late->is_asked ? " was asked for" : " is usual");
+		say_how_many(words, late);
+	}
+	pxt_say(words, ".");
+}
