@@ -65,6 +65,7 @@ void pxt_connections_accept(struct pxt_ctlsock *ctlsock)
 		int error = pxt_port_local_accept(ctlsock->files->listener, &fd, &pid);
 
 		ctlsock->deaf = error == EMFILE;
+		ctlsock->closed = error == EBADF;
 		if (error)
 			return;
 		i = make_room(ctlsock);

@@ -3,7 +3,8 @@
  * ctlsock.c - a stream with a name: its socket, and the helper thread that answers there.
  *
  * The helper sleeps in poll(): on the bell, which open, close, start and stop ring, on the socket and on all connections.
- * While there are producers and the stream runs it also wakes up by itself, to take their events.
+ * While there are producers and the stream runs it also wakes up by itself, to take their events; and now and
+ * then in any case, for a program that closed the descriptors cannot ring.
  */
 #include "attach/owner.h"
 
@@ -17,11 +18,22 @@
 /* Between two looks for those who follow. */
 #define FOLLOW_MS 50
 #define SOON_MS   1
-#define FOR_EVER  (-1)
+/* At most: a wait that has begun goes on when its descriptors are closed. */
+#define LOOK_MS   500
 
 static struct pxt_ctlsock_files files[CONFIG_PTRACE_MAX_STREAMS];
 
 /* ---- Forked children ---- */
+
+static void close_bell(struct pxt_ctlsock_files *open)
+{
+	if (open->bell) {
+		pxt_port_local_close(open->bell);
+		pxt_port_local_close(open->ringer);
+	}
+	open->bell = 0;
+	open->ringer = 0;
+}
 
 /* Closing is all: a process that hangs up ends the connections of the parent as well. */
 static void forget(unsigned index)
@@ -35,10 +47,8 @@ static void forget(unsigned index)
 	}
 	if (open->listener)
 		pxt_port_local_close(open->listener);
-	if (open->bell)
-		pxt_port_local_close(open->bell);
+	close_bell(open);
 	open->listener = 0;
-	open->bell = 0;
 }
 
 /* ---- The helper ---- */
@@ -50,16 +60,16 @@ static bool ending(const struct pxt_ctlsock *ctlsock)
 
 static int sooner(int one, int other)
 {
-	return one == FOR_EVER || (other != FOR_EVER && other < one) ? other : one;
+	return other < one ? other : one;
 }
 
 static int patience(const struct pxt_ctlsock *ctlsock)
 {
 	bool runs = pxt_block_state(ctlsock->stream->block) != PXT_GATE_OFF;
-	int ms = FOR_EVER;
+	int ms = LOOK_MS;
 
 	if (pxt_connections_count(ctlsock, PXT_CONNECTION_PRODUCER) && runs)
-		ms = CONFIG_PTRACE_ATTACH_PERIOD_MS;
+		ms = sooner(ms, CONFIG_PTRACE_ATTACH_PERIOD_MS);
 	if (ctlsock->learns)
 		ms = sooner(ms, SOON_MS);
 	if (ctlsock->deaf || ctlsock->late || pxt_connections_count(ctlsock, PXT_CONNECTION_GONE))
@@ -81,14 +91,15 @@ static void sleep_until_called(struct pxt_ctlsock *ctlsock)
 
 	for (unsigned i = 0; i < PXT_CTLSOCK_PLACES; i++)
 		ctlsock->watch[i].fd = descriptor(open->connection[i]);
-	ctlsock->watch[PXT_CTLSOCK_PLACES].fd = ctlsock->deaf ? -1 : descriptor(open->listener);
-	ctlsock->watch[PXT_CTLSOCK_PLACES + 1u].fd = descriptor(open->bell);
+	ctlsock->watch[PXT_CTLSOCK_PLACES].fd =
+	    ctlsock->deaf || ctlsock->closed ? -1 : descriptor(open->listener);
+	ctlsock->watch[PXT_CTLSOCK_PLACES + 1u].fd = ctlsock->mute ? -1 : descriptor(open->bell);
 	ctlsock->deaf = false;
 	ctlsock->late = false;
 	ctlsock->learns = false;
 	pxt_port_local_watch(ctlsock->watch, PXT_CTLSOCK_PLACES + 2u, ms);
 	if (ctlsock->watch[PXT_CTLSOCK_PLACES + 1u].ready)
-		pxt_port_bell_hush(open->bell);
+		ctlsock->mute = !pxt_port_bell_hush(open->bell);
 }
 
 /* Each turn is bounded, whatever connections do: one message of each, so many new ones, one pull. */
@@ -137,9 +148,7 @@ static void unmake(struct pxt_ctlsock *ctlsock)
 	if (open->listener)
 		pxt_name_give_up(ctlsock->path, open->listener, &ctlsock->place);
 	open->listener = 0;
-	if (open->bell)
-		pxt_port_local_close(open->bell);
-	open->bell = 0;
+	close_bell(open);
 	pxt_port_free(ctlsock, sizeof(*ctlsock));
 }
 
@@ -147,6 +156,7 @@ static int begin(struct pxt_ctlsock *ctlsock, const char *name)
 {
 	struct pxt_ctlsock_files *open = ctlsock->files;
 	int error = pxt_name_path(name, true, ctlsock->path);
+	int ringer;
 	int fd;
 
 	if (error)
@@ -155,10 +165,11 @@ static int begin(struct pxt_ctlsock *ctlsock, const char *name)
 	if (error)
 		return error;
 	open->listener = fd;
-	error = pxt_port_bell_open(&fd);
+	error = pxt_port_bell_open(&fd, &ringer);
 	if (error)
 		return error;
 	open->bell = fd;
+	open->ringer = ringer;
 	pxt_port_mutex_lock(&ctlsock->stream->mutex);
 	ctlsock->stream->share = ctlsock;
 	pxt_stream_unlock(ctlsock->stream);
@@ -189,7 +200,7 @@ static void close_ctlsock(struct pxt_stream *stream)
 	struct pxt_ctlsock *ctlsock = stream->share;
 
 	atomic_store_explicit(&ctlsock->ending, 1u, memory_order_release);
-	pxt_port_bell_ring(ctlsock->files->bell);
+	pxt_port_bell_ring(ctlsock->files->ringer);
 	pxt_port_thread_join(&ctlsock->thread);
 	for (unsigned i = 0; i < PXT_CTLSOCK_PLACES; i++)
 		pxt_connections_close(ctlsock, i);
@@ -220,7 +231,7 @@ static void state(struct pxt_stream *stream)
 				pxt_intake_started(ctlsock->present[i], now);
 		}
 	}
-	pxt_port_bell_ring(ctlsock->files->bell);
+	pxt_port_bell_ring(ctlsock->files->ringer);
 }
 
 const struct pxt_share_ops pxt_attach_share = {

@@ -64,6 +64,8 @@ struct pxt_ctlsock {
 	uint64_t turn;
 	uint64_t pulled; /* when, in ticks */
 	bool deaf;       /* there was no descriptor for who came: not at once again */
+	bool closed;     /* the program has closed the listener: nobody comes any more */
+	bool mute;       /* ... or the bell: looks now and then */
 	bool late;       /* somebody could not be told yet */
 	bool learns;     /* a producer has a type that is not known yet */
 
@@ -92,6 +94,7 @@ struct pxt_ctlsock {
 struct pxt_ctlsock_files {
 	int listener;
 	int bell;
+	int ringer;
 	int connection[PXT_CTLSOCK_PLACES];
 };
 

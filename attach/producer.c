@@ -43,7 +43,8 @@ static struct producer {
 	struct pxt_port_thread thread;
 	trace_id_t trid;
 	_Atomic int connection; /* descriptors and 1; 0: none */
-	_Atomic int bell;       /* rung when the phase has changed */
+	_Atomic int bell;       /* rung when the phase has changed, by ... */
+	_Atomic int ringer;     /* ... its other end */
 	_Atomic int phase;      /* enum phase */
 } producers[CONFIG_PTRACE_MAX_STREAMS];
 
@@ -63,12 +64,18 @@ static void close_one(_Atomic int *fd)
 		pxt_port_local_close(kept - 1);
 }
 
+static void close_bell(struct producer *producer)
+{
+	close_one(&producer->bell);
+	close_one(&producer->ringer);
+}
+
 /* A child that kept the connection would keep up the attachment when its parent is gone. */
 static void in_child(void)
 {
 	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
 		close_one(&producers[i].connection);
-		close_one(&producers[i].bell);
+		close_bell(&producers[i]);
 	}
 	pxt_producer_directory_forget();
 }
@@ -134,7 +141,7 @@ static bool listen_to(struct producer *producer, int connection)
 static void set_phase(struct producer *producer, enum phase phase)
 {
 	atomic_store_explicit(&producer->phase, phase, memory_order_release);
-	pxt_port_bell_ring(producer->bell - 1);
+	pxt_port_bell_ring(producer->ringer - 1);
 }
 
 static bool is_phase(const struct producer *producer, enum phase phase)
@@ -154,15 +161,16 @@ static void help(void *argument)
 	struct producer *producer = argument;
 	int connection = producer->connection - 1;
 	int bell = producer->bell - 1;
+	bool rings = true;
 	bool hears;
 
 	do {
-		struct pxt_port_watch watch[2] = { { .fd = bell },
+		struct pxt_port_watch watch[2] = { { .fd = rings ? bell : -1 },
 			{ .fd = is_phase(producer, HEARS) ? connection : -1 } };
 
 		pxt_port_local_watch(watch, 2, LOOK_MS);
 		if (watch[0].ready)
-			pxt_port_bell_hush(bell);
+			rings = pxt_port_bell_hush(bell);
 		hears = !is_phase(producer, ENDS) &&
 		        (!watch[1].ready || listen_to(producer, connection));
 	} while (hears);
@@ -180,7 +188,7 @@ static int end_attachment(struct pxt_stream *stream)
 		return 0;
 	set_phase(producer, ENDS);
 	pxt_port_thread_join(&producer->thread);
-	close_one(&producer->bell);
+	close_bell(producer);
 	return 0;
 }
 
@@ -298,18 +306,20 @@ static int begin_help(struct pxt_stream *stream, trace_id_t trid, int connection
 {
 	struct producer *producer = &producers[stream->index];
 	int bell;
-	int error = pxt_port_bell_open(&bell);
+	int ringer;
+	int error = pxt_port_bell_open(&bell, &ringer);
 
 	if (error)
 		return error;
 	producer->trid = trid;
 	producer->connection = connection + 1;
 	producer->bell = bell + 1;
+	producer->ringer = ringer + 1;
 	producer->phase = ASKS;
 	error = pxt_port_thread_start(&producer->thread, help, producer, PXT_THREAD_ORDINARY);
 	if (error) {
 		producer->connection = 0;
-		close_one(&producer->bell);
+		close_bell(producer);
 		return EAGAIN;
 	}
 	stream->at_shutdown = end_attachment;

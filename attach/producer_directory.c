@@ -23,7 +23,6 @@ static struct {
 	struct pxt_directory *memory;
 	uint32_t epoch;   /* of the process that made it */
 	_Atomic int file; /* descriptor and 1; 0: none */
-	struct pxt_port_place place;
 } ours;
 
 void pxt_producer_directory_forget(void)
@@ -36,15 +35,6 @@ void pxt_producer_directory_forget(void)
 	ours.memory = NULL;
 }
 
-/* The program may have closed all descriptors, and given ours to something else. */
-static bool is_there(void)
-{
-	struct pxt_port_place place;
-
-	return pxt_port_local_which(ours.file - 1, &place) &&
-	       pxt_port_same_place(&place, &ours.place);
-}
-
 /* Somebody has closed its descriptor, whose number may be another file's by now. */
 static void give_up(void)
 {
@@ -53,6 +43,7 @@ static void give_up(void)
 	if (pxt_threads_wait_left(pxt_holdback_ns, PXT_OWN))
 		pxt_port_free(ours.memory, sizeof(*ours.memory));
 	ours.memory = NULL;
+	pxt_port_local_close(ours.file - 1);
 	ours.file = 0;
 }
 
@@ -80,10 +71,7 @@ static int make(void)
 
 	if (error)
 		return error;
-	if (!pxt_port_local_which(fd, &ours.place))
-		error = EAGAIN;
-	if (!error)
-		error = map(fd, &ours.memory);
+	error = map(fd, &ours.memory);
 	if (error) {
 		pxt_port_local_close(fd);
 		return error;
@@ -104,7 +92,7 @@ static int ready(void)
 	/* A child that no fork handler knows of. */
 	if (ours.memory && !pxt_process_owns(ours.epoch))
 		pxt_producer_directory_forget();
-	if (ours.memory && !is_there())
+	if (ours.memory && !pxt_port_local_kept(ours.file - 1))
 		give_up();
 	return ours.memory ? 0 : make();
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * owndescriptors.h - the descriptors that attaching keeps open, as the wrappers of close() and its kin see
- * them: a program that closes what it does not know closes none of them.
+ * owndescriptors.h - the descriptors that attaching keeps open, and what each is open on: the library uses
+ * none that the program has closed, and wrappers of close() and its kin see which are not the program's to close.
  *
- *   concurrency: first before the library opens any; bits at any time, signal handlers too.
+ *   concurrency: first before the library opens any; bits and places at any time, signal handlers too.  Who has
+ *   taken a place by its `number` fills it in and then stores the number (release); who looks loads that first
+ *   (acquire).
  */
 #ifndef PXT_OWNDESCRIPTORS_H
 #define PXT_OWNDESCRIPTORS_H
@@ -11,14 +13,25 @@
 #include "format/compiler.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* Numbers from here on are not looked at: there the library has none while `first` is below. */
+/* Wrappers do not look at numbers from here on: there the library has none while `first` is below. */
 #define PXT_OWN_DESCRIPTORS 1024u
+/* So many it has at once. */
+#define PXT_OWN_PLACES      512u
+
+struct pxt_own_place {
+	int number; /* and 1; 0: free; -1: being filled in */
+	uint32_t device;
+	uint64_t file;
+};
 
 struct pxt_own_descriptors {
-	int first; /* the library's get this number, or the next one that is free; 0: any */
+	int first;      /* the library's get this number, or the next one that is free; 0: any */
+	uint32_t count; /* places from here on were never used */
 	uint32_t bits[PXT_OWN_DESCRIPTORS / 32u];
+	struct pxt_own_place of[PXT_OWN_PLACES];
 };
 
 /* Exported, so that a library of wrappers sees it; port/posix/local.c has it. */
@@ -45,6 +58,20 @@ PXT_INLINE void pxt_own_descriptor_set(int fd, bool own)
 		(void)__atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
 	else
 		(void)__atomic_fetch_and(word, ~bit, __ATOMIC_RELAXED);
+}
+
+/* Where @fd's place is; NULL: the library does not think that it has this one. */
+PXT_INLINE struct pxt_own_place *pxt_own_place(int fd)
+{
+	uint32_t count = __atomic_load_n(&_pxt_own_descriptors.count, __ATOMIC_RELAXED);
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct pxt_own_place *place = &_pxt_own_descriptors.of[i];
+
+		if (__atomic_load_n(&place->number, __ATOMIC_ACQUIRE) == fd + 1)
+			return place;
+	}
+	return NULL;
 }
 
 #endif

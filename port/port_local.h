@@ -7,7 +7,11 @@
  * handler that runs in between.  All descriptors are closed by exec, and none is 0, 1 or 2.  None of
  * the functions waits, but for those that have a time limit.
  *
- * concurrency: one caller at a time for one descriptor; ring() also beside all others.
+ * The program may close a descriptor that these functions gave out, and open its own at that number.  Each
+ * use looks first at what the number is open on, by device and inode.  What is another's is neither read,
+ * written nor closed: to these functions its other side is gone.
+ *
+ * concurrency: one caller at a time for one descriptor; ring() and kept() also beside all others.
  */
 #ifndef PXT_PORT_LOCAL_H
 #define PXT_PORT_LOCAL_H
@@ -50,7 +54,10 @@ int pxt_port_local_look(const char *path, struct pxt_port_place *place);
 int pxt_port_local_listen(const char *path, int *fd, struct pxt_port_place *place);
 /* Removes the socket at @path if it still is that one. */
 int pxt_port_local_remove(const char *path, const struct pxt_port_place *place);
-/* EAGAIN: no process is there any more; EMFILE: no descriptor for it; or 0.  @pid: whose it is. */
+/*
+ * EAGAIN: no process is there any more; EMFILE: no descriptor for it; EBADF: the program has closed the
+ * listener; or 0.  @pid: whose it is.
+ */
 int pxt_port_local_accept(int listener, int *fd, int32_t *pid);
 
 /* ---- Messages ---- */
@@ -87,6 +94,8 @@ int pxt_port_local_await(int fd, void *buffer, size_t room, unsigned timeout_ms,
     struct pxt_port_passed *passed);
 /* Those that came; then there is none. */
 void pxt_port_local_drop(struct pxt_port_passed *passed);
+/* Whether @fd still is what it was opened as.  Async-signal-safe. */
+bool pxt_port_local_kept(int fd);
 /* Does nothing with a negative one.  Async-signal-safe. */
 void pxt_port_local_close(int fd);
 /* The same, and no other process that has the socket, a forked child, keeps the connection or the place alive. */
@@ -100,25 +109,25 @@ bool pxt_port_local_takes_log(int fd);
 uint64_t pxt_port_local_unread(int fd);
 /* An empty file in memory that can be sealed (memfd).  EAGAIN: no descriptor; ENOMEM. */
 int pxt_port_local_memory(int *fd);
-/* Which file @fd is open on; false: none. */
-bool pxt_port_local_which(int fd, struct pxt_port_place *place);
 
 /* ---- Waiting for several at once ---- */
 
 #define PXT_PORT_WATCH_MAX 320u
 
 struct pxt_port_watch {
-	int fd;     /* negative: nothing */
-	bool ready; /* a message is there, or a connection, or the other side is gone */
+	int fd; /* negative: nothing */
+	bool
+	    ready; /* a message is there, or a connection, or the other side is gone, or the program has closed it */
 };
 
 /* Returns when something is ready, or after @timeout_ms (negative: no limit). */
 void pxt_port_local_watch(struct pxt_port_watch *watch, unsigned count, int timeout_ms);
 
-/* A descriptor that becomes ready when it is rung, until it is hushed.  EAGAIN: no descriptor. */
-int pxt_port_bell_open(int *fd);
+/* @bell becomes ready when @ringer is rung, until it is hushed.  EAGAIN: no descriptor; ENOMEM. */
+int pxt_port_bell_open(int *bell, int *ringer);
 /* Async-signal-safe; never waits. */
-void pxt_port_bell_ring(int fd);
-void pxt_port_bell_hush(int fd);
+void pxt_port_bell_ring(int ringer);
+/* False: the program has closed one of the two, and nobody rings any more. */
+bool pxt_port_bell_hush(int bell);
 
 #endif

@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -35,24 +34,120 @@
 
 PXT_API struct pxt_own_descriptors _pxt_own_descriptors;
 
-/* *fd moves up, if need be; closes it where that fails.  Where it only might be higher, it stays then. */
+/* ---- The library's own numbers ---- */
+
+/* A place of its own, filled in; false: there are too many. */
+static bool enter_place(int fd, const struct stat *state)
+{
+	for (uint32_t i = 0; i < PXT_OWN_PLACES; i++) {
+		struct pxt_own_place *place = &_pxt_own_descriptors.of[i];
+		uint32_t count = __atomic_load_n(&_pxt_own_descriptors.count, __ATOMIC_RELAXED);
+		int none = 0;
+
+		if (!__atomic_compare_exchange_n(
+		        &place->number, &none, -1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			continue;
+		while (count <= i && !__atomic_compare_exchange_n(&_pxt_own_descriptors.count,
+		                         &count, i + 1u, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			;
+		place->device = (uint32_t)state->st_dev;
+		place->file = (uint64_t)state->st_ino;
+		__atomic_store_n(&place->number, fd + 1, __ATOMIC_RELEASE);
+		return true;
+	}
+	return false;
+}
+
+/* The library's no more. */
+static void leave_place(int fd)
+{
+	struct pxt_own_place *place = pxt_own_place(fd);
+
+	pxt_own_descriptor_set(fd, false);
+	if (place)
+		__atomic_store_n(&place->number, 0, __ATOMIC_RELEASE);
+}
+
+/*
+ * Numbers that the program closed behind the library's back still are in its tables; so none of them is
+ * taken anew, and one number never stands for two.
+ */
+static int free_number(int fd, int first)
+{
+	int made = fcntl(fd, F_DUPFD_CLOEXEC, first);
+
+	while (made >= 0 && pxt_own_place(made)) {
+		(void)close(made);
+		first = made + 1;
+		made = fcntl(fd, F_DUPFD_CLOEXEC, first);
+	}
+	return made;
+}
+
+static bool remember(int fd)
+{
+	struct stat state;
+
+	return fstat(fd, &state) == 0 && enter_place(fd, &state);
+}
+
+/*
+ * *fd moves up, if need be, and is the library's from now on, until leave_place(); closed where that fails.  Where it
+ * only might be higher, it stays then.
+ */
 static int keep(int *fd)
 {
 	int low = *fd;
 	int first = _pxt_own_descriptors.first;
+	bool stays = low >= FIRST_DESCRIPTOR && !pxt_own_place(low);
 
-	if (low >= FIRST_DESCRIPTOR && low >= first)
-		return 0;
-	*fd = fcntl(low, F_DUPFD_CLOEXEC, first > FIRST_DESCRIPTOR ? first : FIRST_DESCRIPTOR);
-	if (*fd < 0 && low >= FIRST_DESCRIPTOR) {
-		*fd = low;
-		return 0;
+	if (!stays || low < first) {
+		*fd = free_number(low, first > FIRST_DESCRIPTOR ? first : FIRST_DESCRIPTOR);
+		if (*fd < 0 && stays)
+			*fd = low;
+		else
+			(void)close(low);
 	}
-	(void)close(low);
+	if (*fd >= 0 && !remember(*fd)) {
+		(void)close(*fd);
+		*fd = -1;
+	}
 	return *fd < 0 ? EAGAIN : 0;
 }
 
-/* What stays open, until pxt_port_local_close() or pxt_port_local_hang_up(). */
+/* Without an answer of the system it is not another's, as far as anybody knows. */
+static bool is_kept(int fd)
+{
+	const struct pxt_own_place *place = fd >= 0 ? pxt_own_place(fd) : NULL;
+	struct stat state;
+
+	if (!place)
+		return false;
+	if (fstat(fd, &state) != 0)
+		return errno != EBADF;
+	return (uint32_t)state.st_dev == place->device && (uint64_t)state.st_ino == place->file;
+}
+
+bool pxt_port_local_kept(int fd)
+{
+	int saved = errno;
+	bool kept = is_kept(fd);
+
+	errno = saved;
+	return kept;
+}
+
+/* What the program has at that number since is not closed. */
+static void close_kept(int fd)
+{
+	bool kept = is_kept(fd);
+
+	leave_place(fd);
+	if (kept)
+		(void)close(fd);
+}
+
+/* What stays open when the call has ended: wrappers keep the program from closing it. */
 static int keep_open(int fd, int error)
 {
 	if (error == 0)
@@ -98,7 +193,7 @@ static int adopt(int made, int *fd)
 static int settle(int *fd, int error)
 {
 	if (error != 0 && *fd >= 0) {
-		(void)close(*fd);
+		close_kept(*fd);
 		*fd = -1;
 	}
 	return error;
@@ -232,7 +327,7 @@ int pxt_port_local_reserve(const char *path, unsigned patience_ms)
 			(void)poll(NULL, 0, 1);
 			continue;
 		}
-		(void)close(fd);
+		close_kept(fd);
 		fd = -1;
 	}
 	pxt_quiet_end(quiet);
@@ -244,10 +339,9 @@ void pxt_port_local_release(int fd)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
 
-	if (fd >= 0) {
+	if (is_kept(fd))
 		(void)flock(fd, LOCK_UN);
-		(void)close(fd);
-	}
+	close_kept(fd);
 	pxt_quiet_end(quiet);
 }
 
@@ -345,6 +439,10 @@ int pxt_port_local_accept(int listener, int *fd, int32_t *pid)
 	socklen_t bytes = sizeof(who);
 	int error = 0;
 
+	*fd = -1;
+	*pid = 0;
+	if (!is_kept(listener))
+		return pxt_quiet_error(quiet, EBADF);
 	*fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (*fd < 0)
 		error = errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS
@@ -389,9 +487,7 @@ void pxt_port_local_close(int fd)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
 
-	pxt_own_descriptor_set(fd, false);
-	if (fd >= 0)
-		(void)close(fd);
+	close_kept(fd);
 	pxt_quiet_end(quiet);
 }
 
@@ -399,11 +495,9 @@ void pxt_port_local_hang_up(int fd)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
 
-	pxt_own_descriptor_set(fd, false);
-	if (fd >= 0) {
+	if (is_kept(fd))
 		(void)shutdown(fd, SHUT_RDWR);
-		(void)close(fd);
-	}
+	close_kept(fd);
 	pxt_quiet_end(quiet);
 }
 
@@ -447,7 +541,7 @@ int pxt_port_local_send(
 		head->cmsg_len = (socklen_t)CMSG_LEN(control);
 		memcpy(CMSG_DATA(head), passed->fd, control);
 	}
-	error = send_now(fd, &whole);
+	error = is_kept(fd) ? send_now(fd, &whole) : EPIPE;
 	return pxt_quiet_error(quiet, error);
 }
 
@@ -509,8 +603,7 @@ void pxt_port_local_drop(struct pxt_port_passed *passed)
 	struct pxt_quiet quiet = pxt_quiet_begin();
 
 	for (unsigned i = 0; i < passed->count; i++) {
-		if (passed->fd[i] >= 0)
-			(void)close(passed->fd[i]);
+		close_kept(passed->fd[i]);
 	}
 	passed->count = 0;
 	pxt_quiet_end(quiet);
@@ -542,9 +635,9 @@ int pxt_port_local_receive(
 
 	*bytes = 0;
 	passed->count = 0;
-	error = take_message(fd, &whole, bytes, passed);
-	if (error == 0)
-		error = keep_passed(passed);
+	error = is_kept(fd) ? take_message(fd, &whole, bytes, passed) : EPIPE;
+	if (keep_passed(passed) != 0 && error == 0)
+		error = EPROTO;
 	if (error != 0)
 		pxt_port_local_drop(passed);
 	return pxt_quiet_error(quiet, error);
@@ -625,18 +718,6 @@ int pxt_port_local_memory(int *fd)
 	return pxt_quiet_error(quiet, keep_open(*fd, error));
 }
 
-bool pxt_port_local_which(int fd, struct pxt_port_place *place)
-{
-	struct pxt_quiet quiet = pxt_quiet_begin();
-	struct stat state;
-	bool open = fstat(fd, &state) == 0;
-
-	if (open)
-		*place = place_of(&state);
-	pxt_quiet_end(quiet);
-	return open;
-}
-
 /* ---- Waiting ---- */
 
 /* More than the limit of open descriptors are not waited for at once; the program may have lowered it. */
@@ -661,8 +742,10 @@ void pxt_port_local_watch(struct pxt_port_watch *watch, unsigned count, int time
 	int got;
 
 	for (unsigned i = 0; i < count; i++) {
-		watch[i].ready = false;
-		if (watch[i].fd < 0 || watched == PXT_PORT_WATCH_MAX)
+		watch[i].ready = watch[i].fd >= 0 && !is_kept(watch[i].fd);
+		if (watch[i].ready)
+			timeout_ms = 0;
+		if (watch[i].fd < 0 || watch[i].ready || watched == PXT_PORT_WATCH_MAX)
 			continue;
 		all[watched] = (struct pollfd){ .fd = watch[i].fd, .events = POLLIN };
 		of[watched++] = i;
@@ -675,29 +758,54 @@ void pxt_port_local_watch(struct pxt_port_watch *watch, unsigned count, int time
 	pxt_quiet_end(quiet);
 }
 
-int pxt_port_bell_open(int *fd)
+/* Two sockets: what is eventfd's or a timer's cannot be told from another one by its inode. */
+int pxt_port_bell_open(int *bell, int *ringer)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
-	int error = adopt(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), fd);
+	int ends[2] = { -1, -1 };
+	int error = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0
+	                ? 0
+	                : usual(errno);
 
-	return pxt_quiet_error(quiet, keep_open(*fd, error));
+	*bell = -1;
+	*ringer = -1;
+	if (error == 0) {
+		int other;
+
+		error = keep(&ends[0]);
+		other = keep(&ends[1]);
+		error = error ? error : other;
+	}
+	*bell = ends[0];
+	*ringer = ends[1];
+	(void)settle(bell, error);
+	(void)settle(ringer, error);
+	(void)keep_open(*bell, error);
+	return pxt_quiet_error(quiet, keep_open(*ringer, error));
 }
 
 /* No pxt_quiet_begin(): its functions are not for signal handlers. */
-void pxt_port_bell_ring(int fd)
+void pxt_port_bell_ring(int ringer)
 {
 	int saved = errno;
-	const uint64_t one = 1;
 
-	(void)syscall(SYS_write, fd, &one, sizeof(one));
+	if (is_kept(ringer))
+		(void)syscall(
+		    SYS_sendto, ringer, "", (size_t)1, MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0);
 	errno = saved;
 }
 
-void pxt_port_bell_hush(int fd)
+bool pxt_port_bell_hush(int bell)
 {
 	int saved = errno;
-	uint64_t count;
+	char bytes[64];
+	long got = -1;
 
-	(void)syscall(SYS_read, fd, &count, sizeof(count));
+	if (is_kept(bell)) {
+		errno = 0;
+		got = syscall(SYS_recvfrom, bell, bytes, sizeof(bytes), MSG_DONTWAIT, NULL, NULL);
+		got = got < 0 && (errno == EAGAIN || errno == EINTR) ? 1 : got;
+	}
 	errno = saved;
+	return got > 0;
 }

@@ -10,6 +10,7 @@
 #include "sysevents/wrap/wrap.h"
 
 #include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 PXT_WRAP_REAL(close);
@@ -18,12 +19,27 @@ PXT_WRAP_REAL(close_range);
 PXT_WRAP_REAL(dup2);
 PXT_WRAP_REAL(dup3);
 
+/*
+ * A system call that no wrapper sees may have closed one of the library's: then the number is the program's.
+ */
+static bool is_own(int fd)
+{
+	const struct pxt_own_place *place = pxt_own_descriptor(fd) ? pxt_own_place(fd) : NULL;
+	int saved = errno;
+	struct stat state;
+	bool own = place && fstat(fd, &state) == 0 && (uint32_t)state.st_dev == place->device &&
+	           (uint64_t)state.st_ino == place->file;
+
+	errno = saved;
+	return own;
+}
+
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(close)(int fd)
 {
 	const void *caller = PXT_WRAP_CALLER();
 	int result;
 
-	if (pxt_own_descriptor(fd)) {
+	if (is_own(fd)) {
 		errno = EBADF;
 		return -1;
 	}
@@ -36,7 +52,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(close)(int fd)
 static int next_own(int fd)
 {
 	for (int next = fd; next < (int)PXT_OWN_DESCRIPTORS; next++)
-		if (pxt_own_descriptor(next))
+		if (is_own(next))
 			return next;
 	return INT_MAX;
 }
@@ -75,7 +91,7 @@ PXT_WRAP_EXPORT void PXT_WRAP_NAME(closefrom)(int first)
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(dup2)(int from, int to)
 {
-	if (pxt_own_descriptor(to) && from != to) {
+	if (is_own(to) && from != to) {
 		errno = EMFILE;
 		return -1;
 	}
@@ -84,7 +100,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(dup2)(int from, int to)
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(dup3)(int from, int to, int flags)
 {
-	if (pxt_own_descriptor(to) && from != to) {
+	if (is_own(to) && from != to) {
 		errno = EMFILE;
 		return -1;
 	}

@@ -772,9 +772,23 @@ static void say_with_descriptors(int connection, uint32_t what, int passed)
 	const struct pxt_ctlsock_reply reply = {
 		.magic = PXT_CTLSOCK_MAGIC, .version = PXT_CTLSOCK_VERSION, .what = what
 	};
-	const struct pxt_port_passed two = { .count = 2, .fd = { passed, passed } };
+	const int two[] = { passed, passed };
+	union {
+		struct cmsghdr align;
+		unsigned char bytes[CMSG_SPACE(sizeof(two))];
+	} room = { .bytes = { 0 } };
+	struct iovec part = { .iov_base = (void *)(uintptr_t)&reply, .iov_len = sizeof(reply) };
+	struct msghdr whole = { .msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = room.bytes,
+		.msg_controllen = sizeof(room.bytes) };
+	struct cmsghdr *head = CMSG_FIRSTHDR(&whole);
 
-	PXT_EQ(pxt_port_local_send(connection, &reply, sizeof(reply), &two), 0);
+	head->cmsg_level = SOL_SOCKET;
+	head->cmsg_type = SCM_RIGHTS;
+	head->cmsg_len = CMSG_LEN(sizeof(two));
+	memcpy(CMSG_DATA(head), two, sizeof(two));
+	PXT_EQ(sendmsg(connection, &whole, MSG_NOSIGNAL), sizeof(reply));
 }
 
 /* LPT-31, SAFE-01: no owner fills the table of those who attach. */

@@ -9,9 +9,9 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -33,7 +33,6 @@ const int calls_errors[CALL_COUNT][CALLS_MOST] = {
 	[CALL_bind] = { EADDRINUSE, EACCES, ENOENT, ENOMEM },
 	[CALL_close] = { EIO, EINTR },
 	[CALL_connect] = { EINTR, EAGAIN, ECONNREFUSED, ENOENT, EACCES },
-	[CALL_eventfd] = { EMFILE, ENFILE, ENOMEM, ENODEV },
 	[CALL_fcntl_duplicate] = { EMFILE },
 	[CALL_fcntl_seal] = { EPERM, EINVAL, EBUSY },
 	[CALL_flock] = { EINTR, EWOULDBLOCK, ENOLCK },
@@ -68,6 +67,7 @@ const int calls_errors[CALL_COUNT][CALLS_MOST] = {
 	[CALL_recvmsg] = { EINTR, ECONNRESET, ENOMEM },
 	[CALL_sendmsg] = { EINTR, EAGAIN, ENOBUFS, EPIPE, ETOOMANYREFS },
 	[CALL_socket] = { EMFILE, ENFILE, ENOMEM, ENOBUFS },
+	[CALL_socketpair] = { EMFILE, ENFILE, ENOMEM, ENOBUFS },
 	[CALL_sysconf] = { EINVAL },
 	[CALL_unlink] = { EACCES, EBUSY, ENOENT },
 	[CALL_write] = { EINTR, CALLS_HALF, EPIPE, EIO, ENOSPC, EAGAIN },
@@ -124,7 +124,6 @@ WRAP(int, -1, accept4, (int fd, struct sockaddr *to, socklen_t *bytes, int flags
     (fd, to, bytes, flags))
 WRAP(int, -1, bind, (int fd, const struct sockaddr *to, socklen_t bytes), (fd, to, bytes))
 WRAP(int, -1, connect, (int fd, const struct sockaddr *to, socklen_t bytes), (fd, to, bytes))
-WRAP(int, -1, eventfd, (unsigned value, int flags), (value, flags))
 WRAP(int, -1, flock, (int fd, int how), (fd, how))
 WRAP(int, -1, fstat, (int fd, struct stat *state), (fd, state))
 WRAP_AS(fstat, int, -1, fstat64, (int fd, void *state), (fd, state))
@@ -157,6 +156,8 @@ WRAP(void *, NULL, realloc, (void *old, size_t bytes), (old, bytes))
 WRAP(ssize_t, -1, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags))
 WRAP(ssize_t, -1, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
 WRAP(int, -1, socket, (int domain, int type, int protocol), (domain, type, protocol))
+WRAP(int, -1, socketpair, (int domain, int type, int protocol, int ends[2]),
+    (domain, type, protocol, ends))
 WRAP(long, -1, sysconf, (int name), (name))
 WRAP(int, -1, unlink, (const char *path), (path))
 

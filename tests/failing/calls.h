@@ -14,7 +14,6 @@
 	X(bind)                                                                                    \
 	X(close)                                                                                   \
 	X(connect)                                                                                 \
-	X(eventfd)                                                                                 \
 	X(fcntl_duplicate)                                                                         \
 	X(fcntl_seal)                                                                              \
 	X(flock)                                                                                   \
@@ -49,6 +48,7 @@
 	X(recvmsg)                                                                                 \
 	X(sendmsg)                                                                                 \
 	X(socket)                                                                                  \
+	X(socketpair)                                                                              \
 	X(sysconf)                                                                                 \
 	X(unlink)                                                                                  \
 	X(write)
