@@ -11,12 +11,14 @@
 #define PXT_PORT_FILE_H
 
 #include "format/compiler.h"
+#include "port/port_place.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 struct pxt_port_file {
 	int fd; /* the port's own duplicate, closed by exec */
+	struct pxt_port_place place;
 };
 
 /*
@@ -25,6 +27,11 @@ struct pxt_port_file {
  */
 int pxt_port_file_open(struct pxt_port_file *file, int fd);
 void pxt_port_file_close(struct pxt_port_file *file);
+
+/*
+ * EBADF from the next two: the program has closed the descriptor, or opened another file at that number, which
+ * is left alone, also by close.
+ */
 
 /* Bytes in the file at this moment. */
 int pxt_port_file_size(const struct pxt_port_file *file, uint64_t *size);

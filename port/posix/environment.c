@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "port/port_environment.h"
 #include "port/port_untold.h"
+#include "port/posix/unraised.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -249,11 +250,16 @@ void pxt_port_environment_complain(
 	const char *text = why ? why : strerror(error);
 	struct iovec line[] = { piece("libptrace: "), piece(name), piece("="), piece(value),
 		piece(": "), piece(what), piece(*what ? ": " : ""), piece(text), piece("\n") };
+	struct pxt_unraised unraised;
 	struct stat state;
 
-	if (fstat(STDERR_FILENO, &state) == 0 && state.st_dev == complaints.st_dev &&
-	    state.st_ino == complaints.st_ino)
-		(void)!writev(STDERR_FILENO, line, sizeof(line) / sizeof(line[0]));
+	if (fstat(STDERR_FILENO, &state) != 0 || state.st_dev != complaints.st_dev ||
+	    state.st_ino != complaints.st_ino)
+		return;
+	/* Nobody may read it any more. */
+	pxt_unraised_begin(&unraised);
+	pxt_unraised_end(
+	    &unraised, writev(STDERR_FILENO, line, sizeof(line) / sizeof(line[0])) < 0);
 }
 
 void pxt_port_environment_leave(void)

@@ -21,7 +21,7 @@
 #define FIRST_DESCRIPTOR 3
 
 /* A log is read from a regular file that is open for reading. */
-static int check_kind(int fd)
+static int check_kind(int fd, struct pxt_port_place *place)
 {
 	struct stat state;
 	int flags = fcntl(fd, F_GETFL);
@@ -32,13 +32,14 @@ static int check_kind(int fd)
 		return EBADF;
 	if ((flags & O_PATH) != 0)
 		return EBADF;
+	*place = (struct pxt_port_place){ (uint64_t)state.st_dev, (uint64_t)state.st_ino };
 	return S_ISREG(state.st_mode) ? 0 : EINVAL;
 }
 
 int pxt_port_file_open(struct pxt_port_file *file, int fd)
 {
 	int saved = errno;
-	int error = check_kind(fd);
+	int error = check_kind(fd, &file->place);
 
 	if (error == 0) {
 		file->fd = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
@@ -48,11 +49,24 @@ int pxt_port_file_open(struct pxt_port_file *file, int fd)
 	return error;
 }
 
+/* Whether the number still is the file's; *state is what is there. */
+static int check_place(const struct pxt_port_file *file, struct stat *state)
+{
+	if (fstat(file->fd, state) != 0)
+		return errno;
+	return (uint64_t)state->st_dev == file->place.device &&
+	               (uint64_t)state->st_ino == file->place.file
+	           ? 0
+	           : EBADF;
+}
+
 void pxt_port_file_close(struct pxt_port_file *file)
 {
 	int saved = errno;
+	struct stat state;
 
-	(void)syscall(SYS_close, file->fd);
+	if (check_place(file, &state) != EBADF)
+		(void)syscall(SYS_close, file->fd);
 	file->fd = -1;
 	errno = saved;
 }
@@ -61,7 +75,7 @@ int pxt_port_file_size(const struct pxt_port_file *file, uint64_t *size)
 {
 	struct stat state;
 	int saved = errno;
-	int error = fstat(file->fd, &state) != 0 ? errno : 0;
+	int error = check_place(file, &state);
 
 	if (error == 0)
 		*size = (uint64_t)state.st_size;
@@ -83,10 +97,11 @@ int pxt_port_file_read(
     const struct pxt_port_file *file, uint64_t offset, void *buffer, size_t bytes, size_t *done)
 {
 	int saved = errno;
-	int error = 0;
+	struct stat state;
+	int error = check_place(file, &state);
 
 	*done = 0;
-	while (*done < bytes) {
+	while (error == 0 && *done < bytes) {
 		long part = read_some(
 		    file->fd, offset + *done, (unsigned char *)buffer + *done, bytes - *done);
 

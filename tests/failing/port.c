@@ -128,15 +128,18 @@ static int written(int error, size_t done, int fd, off_t at)
 	return done == BYTES && arrived(fd, at) ? 0 : WRONG;
 }
 
+static struct pxt_port_place place_of(int fd)
+{
+	struct stat state = { 0 };
+
+	CU_ASSERT(fstat(fd, &state) == 0);
+	return (struct pxt_port_place){ (uint64_t)state.st_dev, (uint64_t)state.st_ino };
+}
+
 /* As pxt_port_log_open() would leave it, with the fixture's own descriptor. */
 static struct pxt_port_log log_of(int fd, enum pxt_log_kind kind)
 {
-	struct pxt_port_log log = { .fd = fd, .kind = kind, .piece = 512 };
-	struct stat state;
-
-	CU_ASSERT(fstat(fd, &state) == 0);
-	log.place = (struct pxt_port_place){ (uint64_t)state.st_dev, (uint64_t)state.st_ino };
-	return log;
+	return (struct pxt_port_log){ .fd = fd, .kind = kind, .piece = 512, .place = place_of(fd) };
 }
 
 static int log_write(void)
@@ -206,7 +209,7 @@ static int file_open(void)
 
 static int file_size(void)
 {
-	const struct pxt_port_file file = { .fd = fixture.file };
+	const struct pxt_port_file file = { fixture.file, place_of(fixture.file) };
 	uint64_t size = 1;
 	int error = TRY(pxt_port_file_size(&file, &size));
 
@@ -215,7 +218,7 @@ static int file_size(void)
 
 static int file_read(void)
 {
-	const struct pxt_port_file file = { .fd = fixture.file };
+	const struct pxt_port_file file = { fixture.file, place_of(fixture.file) };
 	size_t done = 0;
 	int error;
 

@@ -7,6 +7,7 @@
 #include "../conformance/logkit.h"
 
 #include "../suite.h"
+#include "port/port_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -340,6 +341,30 @@ static void a_signal_that_the_program_has_pending_stays_the_programs(void)
 	PXT_EQ(pxt_in_child(keep_what_was_pending, NULL), 0);
 }
 
+/* ---- Reading ---- */
+
+static void a_file_at_the_number_of_an_opened_log_is_neither_read_nor_closed(void)
+{
+	int log = own_file(O_RDWR);
+	int own = own_file(O_RDWR);
+	struct pxt_port_file file;
+	uint64_t size = 0;
+	size_t done = 0;
+	char byte = 0;
+	int number;
+
+	PXT_EQ_FATAL(pxt_port_file_open(&file, log), 0);
+	PXT_EQ(pxt_port_file_read(&file, 0, &byte, 1, &done), 0);
+	number = dup2(own, file.fd);
+	PXT_EQ(pxt_port_file_read(&file, 0, &byte, 1, &done), EBADF);
+	PXT_EQ(pxt_port_file_size(&file, &size), EBADF);
+	pxt_port_file_close(&file);
+	CU_ASSERT(done == 0 && size == 0 && same_file(number, own));
+	(void)close(number);
+	(void)close(own);
+	(void)close(log);
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(a_file_at_the_number_of_the_log_is_neither_written_nor_cut_nor_closed),
 	PXT_CASE(a_log_whose_descriptor_was_closed_is_ebadf_and_its_events_are_lost),
@@ -350,6 +375,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(without_a_reader_of_the_pipe_events_are_lost_and_no_signal_comes),
 	PXT_CASE(at_the_limit_of_file_size_no_signal_comes),
 	PXT_CASE(a_signal_that_the_program_has_pending_stays_the_programs),
+	PXT_CASE(a_file_at_the_number_of_an_opened_log_is_neither_read_nor_closed),
 };
 
 PXT_SUITE("the log's descriptor", cases)
